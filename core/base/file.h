@@ -1,0 +1,44 @@
+// Internal: safe files. Names that come from a workflow are opened below a directory part by part,
+// never through a link; outputs appear whole or not at all (temporary name, fsync, rename).
+#pragma once
+#include <ninodes/base.h>
+#include <stdio.h>
+
+// Reads a whole regular file of at most max bytes into malloc'd, NUL-terminated *data. `-` is stdin
+// if allow_stdin. A longer one is NINO_ERR_FORMAT, kind "limit".
+nino_status nino_file_read(const char *path, size_t max, bool allow_stdin, char **data, size_t *len,
+                           nino_error *err);
+
+// Opens `name` (relative, from an untrusted source) for reading below directory `dir`. Refuses
+// absolute names, "~", "..", ".", empty parts, links, control characters, backslashes, folders,
+// devices, fifos: NINO_ERR_RANGE, kind "path". Absent: NINO_ERR_MISSING. *fd is the caller's.
+nino_status nino_file_open_below(const char *dir, const char *name, int *fd, nino_error *err);
+// The check of the name alone, before anything is opened: NINO_OK or kind "path".
+nino_status nino_file_check_name(const char *name, nino_error *err);
+
+// pread of exactly n bytes at off; short file is NINO_ERR_IO, kind "truncated". `name` for the
+// message.
+nino_status nino_file_pread(int fd, void *buf, size_t n, uint64_t off, const char *name,
+                            nino_error *err);
+
+// Atomic writer: create -> write … -> commit (fsync + rename + fsync of the folder) or abort
+// (nothing left).
+typedef struct nino_file_writer nino_file_writer;
+// Creates a temporary file beside dir/name. dir must exist; sub-folders inside `name` are made.
+// `name` is checked as in nino_file_open_below when below is true, else it may be any path relative
+// to dir ("" or NULL: cwd). An existing target that is no regular file is refused.
+nino_status nino_file_writer_open(const char *dir, const char *name, bool below,
+                                  nino_file_writer **out, nino_error *err);
+nino_status nino_file_writer_write(nino_file_writer *w, const void *p, size_t n, nino_error *err);
+// Replaces an existing file unless exclusive (then an existing one is NINO_ERR_IO, kind "exists").
+// *w becomes NULL, also on failure, which leaves nothing behind.
+nino_status nino_file_writer_commit(nino_file_writer **w, bool exclusive, nino_error *err);
+void nino_file_writer_abort(nino_file_writer **w); // NULL-safe
+// The three together.
+nino_status nino_file_save(const char *dir, const char *name, bool below, const void *p, size_t n,
+                           nino_error *err);
+// mkdir -p, mode 0777 & ~umask. With priv: mode 0700; the folder must be ours and no link, and no
+// link on the way to it may belong to another user than root and us (kind "path").
+nino_status nino_file_mkdirs(const char *path, bool priv, nino_error *err);
+// Removes ".NAME.PID.N.part" leftovers of dead processes in dir. Errors are ignored.
+void nino_file_sweep_parts(const char *dir);

@@ -1,0 +1,225 @@
+// Outputs appear whole or not at all: a temporary file in the same folder, fsync, rename, fsync of
+// the folder. A killed process leaves a ".NAME.PID.N.part" that the next start sweeps.
+#include "core/base/file.h"
+
+#include "core/base/error.h"
+#include "core/base/file_walk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct nino_file_writer {
+    int dir, fd;
+    bool failed;      // a write failed: commit refuses
+    char *name;       // as given, for messages
+    const char *base; // its last part
+    char tmp[NAME_MAX + 1];
+};
+
+static bool temp_open(nino_file_writer *w)
+{
+    static unsigned counter;
+    do {
+        const unsigned n = __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED);
+        snprintf(w->tmp, sizeof(w->tmp), ".%.200s.%d.%u.part", w->base, (int) getpid(), n);
+        w->fd = openat(w->dir, w->tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    } while (w->fd < 0 && errno == EEXIST);
+    if (w->fd >= 0)
+        (void) flock(w->fd, LOCK_EX | LOCK_NB); // for nino_file_sweep_parts()
+    return w->fd >= 0;
+}
+
+// What a rename onto the name would replace must be a regular file: never /dev/null.
+static nino_status check_target(nino_file_writer *w, bool below, nino_error *err)
+{
+    struct stat s;
+    if (fstatat(w->dir, w->base, &s, below ? AT_SYMLINK_NOFOLLOW : 0) || S_ISREG(s.st_mode))
+        return NINO_OK;
+    return nino_fail_kind(err, below ? NINO_ERR_RANGE : NINO_ERR_IO, below ? "path" : "io", w->name,
+                          "exists and is not a regular file");
+}
+
+static void writer_free(nino_file_writer **w)
+{
+    if ((*w)->fd >= 0)
+        close((*w)->fd);
+    if ((*w)->dir >= 0)
+        close((*w)->dir);
+    free((*w)->name);
+    free(*w);
+    *w = NULL;
+}
+
+nino_status nino_file_writer_open(const char *dir, const char *name, bool below,
+                                  nino_file_writer **out, nino_error *err)
+{
+    int top = -1, parent = -1;
+    nino_status st = NINO_OK;
+    if (below && (st = nino_file_check_name(name, err)))
+        return st;
+    nino_file_writer *w = calloc(1, sizeof(*w));
+    if (!w || !(w->name = strdup(name))) {
+        free(w);
+        return nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
+    }
+    w->dir = w->fd = -1;
+    const char *slash = strrchr(w->name, '/');
+    w->base = slash ? slash + 1 : w->name;
+    if (!*w->base) {
+        st = nino_fail_kind(err, NINO_ERR_RANGE, "path", name, "not the name of a file");
+        goto end;
+    }
+    const char *from = name[0] == '/' ? "/" : dir && *dir ? dir : ".";
+    if ((top = open(from, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0 ||
+        (parent = nino_file_walk(top, w->name, (size_t) (w->base - w->name),
+                                 below ? NINO_LINKS_NONE : NINO_LINKS_FOLLOW, 0777)) < 0 ||
+        (w->dir = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
+        st = nino_file_errno(err, name, "cannot open the folder");
+        goto end;
+    }
+    if ((st = check_target(w, below, err)))
+        goto end;
+    if (!temp_open(w))
+        st = nino_file_errno(err, name, "cannot create");
+end:
+    if (parent >= 0)
+        close(parent);
+    if (top >= 0)
+        close(top);
+    if (st)
+        writer_free(&w);
+    else
+        *out = w;
+    return st;
+}
+
+nino_status nino_file_writer_write(nino_file_writer *w, const void *p, size_t n, nino_error *err)
+{
+    const char *s = p;
+    while (n) {
+        const ssize_t k = write(w->fd, s, n);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k < 0) {
+            w->failed = true;
+            return nino_file_errno(err, w->name, "cannot write");
+        }
+        s += k;
+        n -= (size_t) k;
+    }
+    return NINO_OK;
+}
+
+void nino_file_writer_abort(nino_file_writer **w)
+{
+    if (!w || !*w)
+        return;
+    unlinkat((*w)->dir, (*w)->tmp, 0);
+    writer_free(w);
+}
+
+// rename() that fails with EEXIST; by a hard link where the file system knows no such flag.
+static int rename_exclusive(int dir, const char *from, const char *to)
+{
+    if (!renameat2(dir, from, dir, to, RENAME_NOREPLACE))
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    return linkat(dir, from, dir, to, 0) ? -1 : unlinkat(dir, from, 0);
+}
+
+nino_status nino_file_writer_commit(nino_file_writer **pw, bool exclusive, nino_error *err)
+{
+    nino_file_writer *w = *pw;
+    nino_status st = NINO_OK;
+    if (w->failed) {
+        st = nino_fail(err, NINO_ERR_IO, w->name, "an earlier write failed");
+        goto end;
+    }
+    int rc = fsync(w->fd);
+    if (rc) {
+        st = nino_file_errno(err, w->name, "cannot write");
+        goto end;
+    }
+    rc = close(w->fd);
+    w->fd = -1;
+    if (!rc)
+        rc = exclusive ? rename_exclusive(w->dir, w->tmp, w->base)
+                       : renameat(w->dir, w->tmp, w->dir, w->base);
+    if (rc && errno == EEXIST)
+        st = nino_fail_kind(err, NINO_ERR_IO, "exists", w->name, "the file exists already");
+    else if (rc)
+        st = nino_file_errno(err, w->name, "cannot write");
+    else
+        (void) fsync(w->dir); // some file systems cannot; the file is in place
+end:
+    if (st)
+        nino_file_writer_abort(pw);
+    else
+        writer_free(pw);
+    return st;
+}
+
+nino_status nino_file_save(const char *dir, const char *name, bool below, const void *p, size_t n,
+                           nino_error *err)
+{
+    nino_file_writer *w = NULL;
+    nino_status st = nino_file_writer_open(dir, name, below, &w, err);
+    if (!st)
+        st = nino_file_writer_write(w, p, n, err);
+    if (!st)
+        st = nino_file_writer_commit(&w, false, err);
+    nino_file_writer_abort(&w);
+    return st;
+}
+
+// ---- leftovers --------------------------------------------------------------------------------
+
+// The process number in ".NAME.PID.N.part", 0 if this is no such name.
+static pid_t part_pid(const char *name)
+{
+    const char *dot[3], *end = strrchr(name, '.');
+    if (name[0] != '.' || !end || strcmp(end, ".part"))
+        return 0;
+    dot[2] = end;
+    for (int i = 1; i >= 0; i--) { // back over .N and .PID
+        const char *p = dot[i + 1];
+        while (p > name && p[-1] >= '0' && p[-1] <= '9')
+            p--;
+        if (p == dot[i + 1] || p <= name + 1 || p[-1] != '.')
+            return 0;
+        dot[i] = p - 1;
+    }
+    const long pid = strtol(dot[0] + 1, NULL, 10);
+    return dot[0] > name + 1 && pid > 0 && pid <= INT_MAX ? (pid_t) pid : 0;
+}
+
+void nino_file_sweep_parts(const char *dir)
+{
+    DIR *d = opendir(dir && *dir ? dir : ".");
+    if (!d)
+        return;
+    for (struct dirent *e; (e = readdir(d));) {
+        const pid_t pid = part_pid(e->d_name);
+        if (!pid || !kill(pid, 0) || errno != ESRCH)
+            continue;
+        // A process of another container is unknown here, but holds its lock.
+        struct stat s;
+        const int fd =
+            openat(dirfd(d), e->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+        if (fd < 0)
+            continue;
+        if (!fstat(fd, &s) && S_ISREG(s.st_mode) && !flock(fd, LOCK_EX | LOCK_NB))
+            unlinkat(dirfd(d), e->d_name, 0);
+        close(fd);
+    }
+    closedir(d);
+}

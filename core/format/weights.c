@@ -1,0 +1,328 @@
+// One view of all model files: recognise the container, keep its table, find and read tensors.
+#include "core/format/weights.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/size.h"
+#include "core/format/pth.h"
+#include "core/format/safetensors.h"
+
+struct nino_weights {
+    int refs, fd;
+    char *path;
+    const char *format;
+    uint64_t file_bytes;
+    nino_hash identity;
+    nino_st_header header;
+    uint32_t *table; // open addressing: index + 1 into header.infos, 0 is empty
+    size_t mask;
+};
+
+static nino_status read_st(nino_weights *w, const char head[8], nino_error *err)
+{
+    const uint64_t len = w->file_bytes < 8 ? 0 : nino_st_header_bytes(head, 8);
+    const size_t want = (size_t) (len + 8 < w->file_bytes ? len + 8 : w->file_bytes);
+    const size_t n = len ? want : w->file_bytes < 64 ? (size_t) w->file_bytes : 64;
+    nino_status st = NINO_OK;
+    char *buf = malloc(n ? n : 1);
+    if (!buf)
+        return nino_fail(err, NINO_ERR_NOMEM, w->path, "out of memory for a header of %zu bytes",
+                         n);
+    if (n)
+        st = nino_file_pread(w->fd, buf, n, 0, w->path, err);
+    if (!st)
+        st = nino_st_parse(buf, n, w->file_bytes, w->path, &w->header, err);
+    free(buf);
+    w->format = "safetensors";
+    return st;
+}
+
+// By the first bytes; whatever is nothing else must be safetensors, which has no magic number. The
+// ninth byte tells an archive from a header that is 0x04034b50 bytes long.
+static nino_status read_table(nino_weights *w, nino_error *err)
+{
+    char head[16] = { 0 };
+    const size_t n = w->file_bytes < sizeof(head) ? (size_t) w->file_bytes : sizeof(head);
+    nino_status st = n ? nino_file_pread(w->fd, head, n, 0, w->path, err) : NINO_OK;
+    if (st)
+        return st;
+    if (n >= 8 && !memcmp(head, "GGUF", 4) && head[8] != '{')
+        return nino_fail(err, NINO_ERR_UNSUPPORTED, w->path,
+                         "GGUF files are not supported yet; use a safetensors file");
+    if (n >= 12 && !memcmp(head, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9", 9))
+        return nino_fail(err, NINO_ERR_UNSUPPORTED, w->path,
+                         "a PyTorch file older than 1.6; convert it to safetensors");
+    if (n >= 9 && !memcmp(head, "PK\3\4", 4) && head[8] != '{') {
+        w->format = "pth";
+        return nino_pth_parse(w->fd, w->file_bytes, w->path, &w->header, err);
+    }
+    return read_st(w, head, err);
+}
+
+static nino_status build_index(nino_weights *w, nino_error *err)
+{
+    size_t slots = 16;
+    while (slots < 2 * (size_t) w->header.n_infos)
+        slots *= 2;
+    w->table = calloc(slots, sizeof(*w->table));
+    if (!w->table)
+        return nino_fail(err, NINO_ERR_NOMEM, w->path, "out of memory");
+    w->mask = slots - 1;
+    for (int i = 0; i < w->header.n_infos; i++) {
+        const char *name = w->header.infos[i].name;
+        size_t at = (size_t) nino_hash_bytes(name, strlen(name)).lo & w->mask;
+        for (; w->table[at]; at = (at + 1) & w->mask)
+            if (!strcmp(w->header.infos[w->table[at] - 1].name, name))
+                return nino_fail_kind(err, NINO_ERR_FORMAT, "dup", w->path,
+                                      "two tensors are called '%.100s'", name);
+        w->table[at] = (uint32_t) i + 1;
+    }
+    return NINO_OK;
+}
+
+static nino_status check_file(nino_weights *w, struct stat *s, nino_error *err)
+{
+    if (fstat(w->fd, s))
+        return nino_fail(err, NINO_ERR_IO, w->path, "%s", strerror(errno));
+    if (!S_ISREG(s->st_mode))
+        return nino_fail(err, NINO_ERR_IO, w->path, "not a regular file");
+    return NINO_OK;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+static nino_status open_checked(nino_weights *w, nino_error *err)
+{
+    struct stat before, after;
+    nino_status st = check_file(w, &before, err);
+    if (st)
+        return st;
+    w->file_bytes = (uint64_t) before.st_size;
+    const uint64_t id[] = { (uint64_t) before.st_dev, (uint64_t) before.st_ino, w->file_bytes,
+                            (uint64_t) before.st_mtim.tv_sec, (uint64_t) before.st_mtim.tv_nsec };
+    w->identity = nino_hash_bytes(id, sizeof(id));
+    st = read_table(w, err);
+    if (!st)
+        st = build_index(w, err);
+    if (!st)
+        st = check_file(w, &after, err);
+    if (!st && !is_same(&before, &after))
+        st = nino_fail(err, NINO_ERR_IO, w->path, "the file changed while it was read");
+    return st;
+}
+
+nino_weights *nino_weights_open_fd(int fd, const char *display_name, nino_error *err)
+{
+    nino_weights *w = calloc(1, sizeof(*w));
+    char *path = strdup(display_name);
+    if (!w || !path) {
+        nino_fail(err, NINO_ERR_NOMEM, display_name, "out of memory");
+        close(fd);
+        free(path);
+        free(w);
+        return NULL;
+    }
+    w->refs = 1;
+    w->fd = fd;
+    w->path = path;
+    w->format = "?";
+    if (open_checked(w, err))
+        nino_weights_unref(&w);
+    return w;
+}
+
+nino_weights *nino_weights_open(const char *path, nino_error *err)
+{
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) {
+        const bool absent = errno == ENOENT || errno == ENOTDIR;
+        nino_fail(err, absent ? NINO_ERR_MISSING : NINO_ERR_IO, path, "%s", strerror(errno));
+        return NULL;
+    }
+    return nino_weights_open_fd(fd, path, err);
+}
+
+nino_weights *nino_weights_ref(nino_weights *w)
+{
+    if (w)
+        __atomic_add_fetch(&w->refs, 1, __ATOMIC_RELAXED);
+    return w;
+}
+
+void nino_weights_unref(nino_weights **w)
+{
+    nino_weights *p = *w;
+    *w = NULL;
+    if (!p || __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL))
+        return;
+    close(p->fd);
+    nino_st_header_release(&p->header);
+    free(p->table);
+    free(p->path);
+    free(p);
+}
+
+const char *nino_weights_path(const nino_weights *w) { return w->path; }
+const char *nino_weights_format(const nino_weights *w) { return w->format; }
+uint64_t nino_weights_file_bytes(const nino_weights *w) { return w->file_bytes; }
+nino_hash nino_weights_identity(const nino_weights *w) { return w->identity; }
+int nino_weights_count(const nino_weights *w) { return w->header.n_infos; }
+int nino_weights_meta_count(const nino_weights *w) { return w->header.n_meta; }
+
+const nino_tensor_info *nino_weights_at(const nino_weights *w, int i)
+{
+    return i >= 0 && i < w->header.n_infos ? &w->header.infos[i] : NULL;
+}
+
+const nino_meta *nino_weights_meta_at(const nino_weights *w, int i)
+{
+    return i >= 0 && i < w->header.n_meta ? &w->header.meta[i] : NULL;
+}
+
+const char *nino_weights_meta(const nino_weights *w, const char *key)
+{
+    for (int i = 0; i < w->header.n_meta; i++)
+        if (!strcmp(w->header.meta[i].key, key))
+            return w->header.meta[i].value;
+    return NULL;
+}
+
+const nino_tensor_info *nino_weights_find(const nino_weights *w, const char *name)
+{
+    size_t at = (size_t) nino_hash_bytes(name, strlen(name)).lo & w->mask;
+    for (; w->table[at]; at = (at + 1) & w->mask) {
+        const nino_tensor_info *t = &w->header.infos[w->table[at] - 1];
+        if (!strcmp(t->name, name))
+            return t;
+    }
+    return NULL;
+}
+
+// Bytes from the first to the last element of a strided tensor. The parser has checked that they
+// lie inside the storage, so nothing here can wrap.
+static size_t span_of(const nino_tensor_info *t)
+{
+    uint64_t last = 0;
+    for (int i = 0; i < t->rank; i++)
+        last += (uint64_t) (t->dim[i] - 1) * (uint64_t) t->stride[i];
+    return (size_t) (last + 1) * nino_dtype_size(t->dtype);
+}
+
+// Copies the elements of a strided tensor into C order. Unsigned, because the stride of a dimension
+// of one may be any number: the position wraps around and back.
+static void gather(char *dst, const char *src, const nino_tensor_info *t)
+{
+    const size_t size = nino_dtype_size(t->dtype);
+    int64_t at[NINO_FILE_MAX_RANK] = { 0 };
+    uint64_t pos = 0;
+    for (uint64_t n = t->bytes / size; n; n--, dst += size) {
+        memcpy(dst, src + pos * size, size);
+        for (int i = t->rank - 1; i >= 0; i--) {
+            pos += (uint64_t) t->stride[i];
+            if (++at[i] < t->dim[i])
+                break;
+            pos -= (uint64_t) t->stride[i] * (uint64_t) t->dim[i];
+            at[i] = 0;
+        }
+    }
+}
+
+static nino_status fail_at(nino_status code, const nino_weights *w, const nino_tensor_info *t,
+                           const char *msg, nino_error *err)
+{
+    char where[192];
+    return nino_fail(err, code, nino_tensor_where(where, w->path, t->name, strlen(t->name)), "%s",
+                     msg);
+}
+
+nino_status nino_weights_read(const nino_weights *w, const nino_tensor_info *t, void *dst,
+                              nino_error *err)
+{
+    if (!t->bytes)
+        return NINO_OK;
+    if (!t->is_strided)
+        return nino_file_pread(w->fd, dst, (size_t) t->bytes, t->offset, w->path, err);
+    const size_t span = span_of(t);
+    char *src = malloc(span);
+    if (!src)
+        return fail_at(NINO_ERR_NOMEM, w, t, "out of memory", err);
+    nino_status st = nino_file_pread(w->fd, src, span, t->offset, w->path, err);
+    if (!st)
+        gather(dst, src, t);
+    free(src);
+    return st;
+}
+
+// Reads n elements from element `from` on, through a buffer of `room` bytes, as f32.
+static nino_status read_blocks(const nino_weights *w, const nino_tensor_info *t, float *dst,
+                               nino_error *err)
+{
+    enum { ROOM = 1 << 20 };
+    const size_t size = nino_dtype_size(t->dtype), step = ROOM / size;
+    const size_t n = (size_t) t->bytes / size;
+    nino_status st = NINO_OK;
+    char *block = malloc(n < step ? n * size : ROOM);
+    if (!block)
+        return fail_at(NINO_ERR_NOMEM, w, t, "out of memory", err);
+    for (size_t i = 0; !st && i < n; i += step) {
+        const size_t k = n - i < step ? n - i : step;
+        st = nino_file_pread(w->fd, block, k * size, t->offset + i * size, w->path, err);
+        if (!st)
+            nino_to_f32(dst + i, block, t->dtype, k);
+    }
+    free(block);
+    return st;
+}
+
+static nino_status read_gathered(const nino_weights *w, const nino_tensor_info *t, float *dst,
+                                 nino_error *err)
+{
+    char *all = malloc((size_t) t->bytes);
+    if (!all)
+        return fail_at(NINO_ERR_NOMEM, w, t, "out of memory", err);
+    nino_status st = nino_weights_read(w, t, all, err);
+    if (!st)
+        nino_to_f32(dst, all, t->dtype, (size_t) t->bytes / nino_dtype_size(t->dtype));
+    free(all);
+    return st;
+}
+
+nino_array *nino_weights_read_f32(const nino_weights *w, const nino_tensor_info *t, nino_error *err)
+{
+    float probe = 0;
+    nino_status st = NINO_OK;
+    if (t->rank > NINO_MAX_RANK || !nino_to_f32(&probe, &probe, t->dtype, 0)) {
+        char msg[96];
+        snprintf(msg, sizeof(msg), "a tensor of rank %d and type %s cannot be used", t->rank,
+                 nino_dtype_name(t->dtype));
+        fail_at(NINO_ERR_UNSUPPORTED, w, t, msg, err);
+        return NULL;
+    }
+    nino_array *a = nino_array_create(NINO_F32, nino_shape_make(t->rank, t->dim));
+    if (!a) {
+        fail_at(NINO_ERR_NOMEM, w, t, "out of memory", err);
+        return NULL;
+    }
+    if (!t->bytes)
+        return a;
+    if (t->is_strided)
+        st = read_gathered(w, t, a->data, err);
+    else if (t->dtype == NINO_F32)
+        st = nino_weights_read(w, t, a->data, err);
+    else
+        st = read_blocks(w, t, a->data, err);
+    if (st)
+        nino_array_unref(&a);
+    return a;
+}

@@ -1,0 +1,231 @@
+// Live performance events: the record, statistics over records, trace files, and attaching to
+// another process.
+//
+// Thread-safety: nino_stats and nino_attach: one thread at a time. Records are plain data.
+#pragma once
+#include <ninodes/base.h>
+
+NINO_BEGIN
+
+typedef enum nino_event_kind {
+    NINO_EV_NONE = 0,
+    // Scopes: id is the scope's, parent the enclosing one. *_BEGIN carries name; END repeats the
+    // id.
+    NINO_EV_JOB = 1,
+    NINO_EV_NODE =
+        2, // u.scope.arg0: index of the node in run order, arg1: nodes in all; name: "ID CLASS"
+    NINO_EV_STAGE = 3, // a part of a model: "decoder.up.3", "load", "encode"
+    NINO_EV_STEP = 4,  // sampler step arg0 of arg1
+    NINO_EV_TILE = 5,  // tile arg0 of arg1; geometry follows in a NINO_EV_TILE_INFO
+    NINO_EV_END = 6,   // end of scope `id`; t_ns is the end time, u.scope.arg0 the status (0 ok)
+    // Points.
+    NINO_EV_KERNEL = 7,     // one device kernel, published when it has finished; u.kernel
+    NINO_EV_MEM = 8,        // pool: u.mem
+    NINO_EV_DEVICE = 9,     // device sample: u.device
+    NINO_EV_PROGRESS = 10,  // u.progress
+    NINO_EV_MESSAGE = 11,   // name: text; arg0: nino_log_level
+    NINO_EV_TILE_INFO = 12, // u.tile of scope `parent`
+    NINO_EV_SEAM = 13,      // result of the seam meter: u.seam
+    NINO_EV_LOST = 14,      // u.lost records of this reader were dropped
+    NINO_EV_OUTPUT = 15,    // an output file was written; name: path
+    NINO_EV_TRANSFER =
+        16, // host<->device copy or file read: u.kernel with bytes and duration; name says which
+    NINO_EV_CACHE = 17, // a look-up in a cache: sub is nino_cache, u.scope.arg0 1 hit, 0 miss
+} nino_event_kind;
+
+typedef enum nino_cache {
+    NINO_CACHE_PROGRAM = 0, // compiled kernels
+    NINO_CACHE_NODE = 1,    // results of nodes
+    NINO_CACHE_FILE = 2     // opened model files
+} nino_cache;
+
+// `sub` of NINO_EV_TRANSFER.
+typedef enum nino_transfer {
+    NINO_TRANSFER_DIRECT = 0, // asked for and waited for
+    NINO_TRANSFER_AHEAD = 1,  // prefetched, and there before it was needed
+    NINO_TRANSFER_LATE = 2    // prefetched, but the job had to wait
+} nino_transfer;
+
+typedef enum nino_mem_op {
+    NINO_MEM_ALLOC = 0,
+    NINO_MEM_FREE = 1,
+    NINO_MEM_TRIM = 2,   // cached bytes were given back to the driver
+    NINO_MEM_BUDGET = 3, // the budget changed: bytes is the new one
+    NINO_MEM_FAIL = 4    // a request was refused
+} nino_mem_op;
+
+typedef enum nino_mem_owner {
+    NINO_OWN_WEIGHTS = 0,
+    NINO_OWN_ACTIVATION = 1,
+    NINO_OWN_WORKSPACE = 2,
+    NINO_OWN_STAGING = 3,
+    NINO_OWN_COUNT
+} nino_mem_owner;
+
+// One event: 64 bytes, host byte order, also the wire format between processes of one machine.
+typedef struct nino_event {
+    uint64_t
+        t_ns;     // CLOCK_MONOTONIC; for kernels and transfers the start of execution on the device
+    uint8_t kind; // nino_event_kind
+    uint8_t sub;  // nino_mem_op for MEM, nino_op_id + 1 for KERNEL (0: not an op), nino_cache,
+                  // nino_transfer
+    uint16_t track;  // small number of the producing thread (0 job thread) or device queue (>= 256)
+    uint32_t name;   // interned string id
+    uint32_t id;     // scope id (scopes, END); KERNEL: bits of a stored element (32, 16, 8), 0: not
+                     // known; else 0
+    uint32_t parent; // enclosing scope
+    union {
+        struct {
+            uint32_t arg0, arg1;
+        } scope;
+        struct {
+            uint64_t dur_ns;       // end - start
+            uint32_t queued_us;    // start - queued, microseconds
+            uint32_t submitted_us; // start - submitted
+            double flops;    // arithmetic of this launch, from the op table; the op's total on its
+                             // main kernel
+            double bytes;    // bytes it must move at least
+            uint32_t shape;  // interned "1x512x512x128"
+            uint32_t family; // interned op family: "conv", "gemm", "norm", "attn", "elt", "move"
+        } kernel;
+        struct {
+            uint64_t bytes;        // of this request
+            uint64_t in_use;       // after it: bytes handed out
+            uint64_t reserved;     // after it: bytes held from the driver
+            uint64_t largest_free; // largest free block
+            uint16_t owner;        // nino_mem_owner
+            uint16_t is_hit;       // 1: served from cached memory
+            uint32_t owner_use;    // after it: bytes handed out to this owner, in units of 256
+        } mem;
+        struct {
+            float busy, mhz, watt, celsius; // NaN: not known
+            uint64_t vram_used, gtt_used, ram_available;
+        } device;
+        struct {
+            double done, total; // in work units of the job (predicted FLOPs, else nodes)
+            double eta_s;       // seconds left; NaN: not known yet
+            uint32_t node_index, n_nodes;
+            uint32_t step, n_steps;
+        } progress;
+        struct {
+            uint16_t x, y, w, h;                     // tile in output pixels
+            uint16_t core_x, core_y, core_w, core_h; // the part not shared with neighbours
+            uint16_t order, n;                       // in the order of computation
+            uint16_t pass, n_passes;                 // stock tiling runs three passes
+            uint64_t ns;
+            uint64_t peak_bytes;
+        } tile;
+        struct {
+            float mean, max; // |difference| of neighbouring tiles in their shared area, in 1/255
+            float gradient;  // mean step across the seams minus the mean step beside them, in 1/255
+            uint32_t n_seams;
+            uint64_t pixels, recomputed; // output pixels; pixels computed more than once
+        } seam;
+        uint64_t lost;
+        uint64_t pad[5];
+    } u;
+} nino_event;
+
+// ---- statistics ------------------------------------------------------------------------------
+
+typedef struct nino_op_stat {
+    const char *name, *family; // live until the stats object is destroyed
+    uint64_t calls, total_ns, min_ns, max_ns;
+    double mean_ns, sigma_ns, p50_ns,
+        p95_ns;          // percentiles from a fixed logarithmic histogram, 2 % wide bins
+    double flops, bytes; // sums
+    double gflops, gbps; // over total_ns; 0: none
+} nino_op_stat;
+
+typedef struct nino_node_stat {
+    char name[96];
+    uint64_t ns, kernel_ns;
+    int64_t mem_delta; // pool bytes in use at end minus begin
+    uint64_t mem_peak; // highest in_use while it ran
+    uint64_t calls;
+} nino_node_stat;
+
+typedef struct nino_mem_stat {
+    uint64_t in_use, peak, reserved, budget, largest_free;
+    uint64_t by_owner[NINO_OWN_COUNT], peak_by_owner[NINO_OWN_COUNT];
+    uint64_t allocs, hits, fails, trims;
+    uint64_t requested_bytes, reused_bytes;
+    double fragmentation; // 1 - largest_free / free, 0 when nothing is free
+} nino_mem_stat;
+
+// The performance statistics of the seed project, each counted from events; NaN: no sample ("n/a").
+typedef struct nino_perf_stats {
+    double average_execution_time; // seconds per node run
+    double total_executions;       // node runs that ended
+    double cache_hit_rate;         // hits / look-ups of the pool (ALLOC) and of the caches (CACHE)
+    double memory_efficiency;      // bytes reused / bytes requested of the pool
+    double precision_efficiency;   // share of kernel time in storage of 16 bits or less
+    double batch_efficiency;       // average batch of a node run / largest batch
+    double prefetch_efficiency;    // prefetched bytes that were there in time / prefetched bytes
+    double total_memory_saves;     // pool requests served without asking the driver
+    double total_precision_optimizations; // kernels in storage of 16 bits or less
+    double total_batch_optimizations;     // node runs with more than one image at once
+    double total_prefetch_hits;           // prefetched pieces that were there in time
+} nino_perf_stats;
+
+typedef struct nino_stats nino_stats;
+NINO_API nino_stats *nino_stats_create(void);
+NINO_API void nino_stats_destroy(nino_stats **s);
+// Feeds records; `name` resolves an interned id (see nino_attach_name, nino_job_name).
+NINO_API void nino_stats_add(nino_stats *s, const nino_event *ev, size_t n,
+                             const char *(*name)(void *priv, uint32_t id), void *priv);
+NINO_API size_t nino_stats_ops(const nino_stats *s, nino_op_stat *out, size_t max); // by total time
+NINO_API size_t nino_stats_families(const nino_stats *s, nino_op_stat *out,
+                                    size_t max); // by total time
+NINO_API size_t nino_stats_nodes(const nino_stats *s, nino_node_stat *out,
+                                 size_t max); // in run order
+NINO_API void nino_stats_memory(const nino_stats *s, nino_mem_stat *out);
+NINO_API void nino_stats_perf(const nino_stats *s, nino_perf_stats *out);
+NINO_API uint64_t nino_stats_lost(const nino_stats *s);
+
+// ---- trace files ----------------------------------------------------------------------------
+
+// Chrome JSON trace, compressed when the path ends in .gz, written while the run goes on; finish()
+// closes it and renames it into place. Both finish and abort end the object.
+typedef struct nino_trace nino_trace;
+NINO_API nino_trace *nino_trace_create(const char *path, nino_error *err);
+NINO_API void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
+                             const char *(*name)(void *priv, uint32_t id), void *priv);
+NINO_API nino_status nino_trace_finish(nino_trace **t, nino_error *err);
+NINO_API void nino_trace_abort(nino_trace **t);
+// Checks a Chrome trace: parses, balanced, monotonic, no overlapping slices on a track. Errors name
+// the track.
+NINO_API nino_status nino_trace_check(const char *path, uint64_t *n_events, nino_error *err);
+// Adds the kernels, nodes and memory of a trace written by ninodes to `stats`.
+NINO_API nino_status nino_trace_load(const char *path, nino_stats *stats, nino_error *err);
+
+// ---- attaching to another process ------------------------------------------------------------
+
+// Every run listens on $XDG_RUNTIME_DIR/ninodes/PID.sock (same user only). A late viewer gets a
+// snapshot first: names so far, open scopes, memory state and the records still held in the history
+// ring.
+typedef struct nino_attach nino_attach;
+
+// target: a socket path, a process id, or NULL for the newest run. Errors: NINO_ERR_MISSING (nobody
+// listens).
+NINO_API nino_attach *nino_attach_open(const char *target, nino_error *err);
+NINO_API void nino_attach_close(nino_attach **a);
+NINO_API int nino_attach_fd(const nino_attach *a); // to poll() for reading
+// Reads what is there without blocking. *n = records copied. Returns NINO_ERR_IO when the run has
+// ended.
+NINO_API nino_status nino_attach_read(nino_attach *a, nino_event *out, size_t max, size_t *n,
+                                      nino_error *err);
+NINO_API const char *nino_attach_name(void *attach, uint32_t id); // fits the `name` callbacks above
+NINO_API int nino_attach_pid(const nino_attach *a);
+// Sockets of live runs, newest first; returns the number found (paths are truncated to fit).
+typedef struct nino_run_info {
+    char socket[108];
+    int pid;
+    uint64_t started_ns; // CLOCK_MONOTONIC
+    char title[128];     // workflow name
+} nino_run_info;
+NINO_API size_t nino_attach_list(nino_run_info *out, size_t max);
+// Asks the run to cancel (same as SIGINT there).
+NINO_API nino_status nino_attach_cancel(nino_attach *a, nino_error *err);
+
+NINO_END
