@@ -1,0 +1,50 @@
+// Internal: producing events. Public record layout and readers: ninodes/monitor.h.
+// Every producer thread has its own single-writer ring; publishing is a copy of 64 bytes and one
+// release store. When nobody listens and no trace is written, every function returns after one
+// relaxed load.
+#pragma once
+#include "core/base/log.h"
+#include <ninodes/monitor.h>
+
+typedef struct nino_monitor nino_monitor;
+
+// A ring holds 1 << 16 records a thread. NULL: out of memory. Every function takes NULL for "no
+// monitor".
+nino_monitor *nino_monitor_create(void);
+void nino_monitor_destroy(nino_monitor **m);
+// True when some reader is attached: producers may skip building expensive arguments.
+bool nino_monitor_is_on(const nino_monitor *m);
+
+// Interns a string for the life of the monitor; the same text gives the same id. Id 0 is "".
+// Thread-safe.
+uint32_t nino_monitor_name(nino_monitor *m, const char *text);
+const char *nino_monitor_name_text(const nino_monitor *m, uint32_t id);
+
+// Scopes nest per thread: job > node > stage > step > tile. Returns the scope's id (never 0), which
+// begin() of an inner scope and kernels refer to as parent. Scopes keep counting when the monitor
+// is off, so that ids stay consistent.
+uint32_t nino_monitor_begin(nino_monitor *m, nino_event_kind scope_kind, const char *name,
+                            uint32_t arg0, uint32_t arg1);
+// Ends the scope, and inner scopes of this thread that were left open. end_with() says how it
+// ended.
+void nino_monitor_end(nino_monitor *m, uint32_t scope_id);
+void nino_monitor_end_with(nino_monitor *m, uint32_t scope_id, nino_status st);
+uint32_t
+nino_monitor_current(const nino_monitor *m); // innermost open scope of this thread, 0: none
+
+// Publishes a filled record (t_ns 0: now; parent 0: the current scope; track < 256: this thread's).
+// Any thread.
+void nino_monitor_publish(nino_monitor *m, const nino_event *ev);
+// Convenience for text messages and errors.
+__attribute__((format(printf, 3, 4))) void
+nino_monitor_message(nino_monitor *m, nino_log_level level, const char *fmt, ...);
+
+// In-process reader: its own cursor per ring; a reader that is too slow loses records and is told
+// how many.
+typedef struct nino_mon_reader nino_mon_reader;
+nino_mon_reader *nino_mon_reader_create(nino_monitor *m);
+void nino_mon_reader_destroy(nino_mon_reader **r);
+// Copies up to max records, oldest first across rings (by t_ns within one call); returns the number
+// copied. *lost (may be NULL) is increased by the number of records overwritten before they were
+// read.
+size_t nino_mon_reader_read(nino_mon_reader *r, nino_event *out, size_t max, uint64_t *lost);

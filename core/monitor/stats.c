@@ -1,0 +1,477 @@
+// Statistics over event records: kernels by name and family, nodes, memory, and the performance
+// numbers of the seed project. Everything is counted from events, so a live viewer, a trace file
+// and the process itself give the same tables.
+#include <ninodes/monitor.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BINS = 2240,   // 1.02^2240 > 2^63 ns
+    SCOPES = 8192, // remembered scopes: kernels finish after the scope they belong to
+    MAX_OPEN = 16  // nodes open at once
+};
+
+typedef struct op_acc {
+    char *name, *family;
+    uint64_t calls, total_ns, min_ns, max_ns;
+    double mean, m2; // Welford
+    double flops, bytes;
+    uint32_t *bin;
+} op_acc;
+
+typedef struct node_acc {
+    char name[96];
+    uint64_t ns, kernel_ns, calls, mem_peak;
+    int64_t mem_delta;
+} node_acc;
+
+typedef struct open_node {
+    uint32_t id;
+    int node;
+    uint64_t begin_ns, mem;
+    uint32_t batch; // largest leading dimension of its kernels
+} open_node;
+
+struct nino_stats {
+    op_acc *op;
+    size_t n_op, cap_op;
+    int32_t *op_of; // by name id, -1: not seen; a guess: another run numbers names differently
+    size_t n_op_of;
+    node_acc *node;
+    size_t n_node, cap_node;
+    open_node open[MAX_OPEN];
+    int n_open;
+    struct {
+        uint32_t id;
+        int32_t node;
+    } scope[SCOPES];
+    int last_node; // begun last, -1: none
+    nino_mem_stat mem;
+    uint64_t lost, last_ns;
+    uint64_t runs, run_ns, batch_sum, batch_max, batch_runs, batched;
+    uint64_t look_ups, look_hits, timed_ns, short_ns, n_short;
+    uint64_t ahead_bytes, late_bytes, n_ahead;
+};
+
+nino_stats *nino_stats_create(void)
+{
+    nino_stats *s = calloc(1, sizeof(*s));
+    if (s)
+        s->last_node = -1;
+    return s;
+}
+
+void nino_stats_destroy(nino_stats **stats)
+{
+    nino_stats *s = *stats;
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->n_op; i++) {
+        free(s->op[i].name);
+        free(s->op[i].family);
+        free(s->op[i].bin);
+    }
+    free(s->op);
+    free(s->op_of);
+    free(s->node);
+    free(s);
+    *stats = NULL;
+}
+
+// Room for one more element; false: out of memory (the record is then not counted).
+static bool reserve(void **data, size_t *cap, size_t n, size_t size)
+{
+    if (n < *cap)
+        return true;
+    const size_t more = *cap ? *cap * 2 : 32;
+    void *p = realloc(*data, more * size);
+    if (!p)
+        return false;
+    *data = p;
+    *cap = more;
+    return true;
+}
+
+// ---- kernels -----------------------------------------------------------------------------------
+
+static op_acc *op_add(nino_stats *s, const char *name, const char *family)
+{
+    for (size_t i = 0; i < s->n_op; i++)
+        if (!strcmp(s->op[i].name, name) && !strcmp(s->op[i].family, family))
+            return &s->op[i];
+    if (!reserve((void **) &s->op, &s->cap_op, s->n_op, sizeof(*s->op)))
+        return NULL;
+    op_acc a = { .name = strdup(name),
+                 .family = strdup(family),
+                 .min_ns = UINT64_MAX,
+                 .bin = calloc(BINS, sizeof(*a.bin)) };
+    if (!a.name || !a.family || !a.bin) {
+        free(a.name);
+        free(a.family);
+        free(a.bin);
+        return NULL;
+    }
+    s->op[s->n_op] = a;
+    return &s->op[s->n_op++];
+}
+
+static op_acc *op_of(nino_stats *s, const nino_event *ev,
+                     const char *(*name)(void *priv, uint32_t id), void *priv)
+{
+    const uint32_t id = ev->name;
+    const char *text = name(priv, id), *family = name(priv, ev->u.kernel.family);
+    if (!*family && ev->kind == NINO_EV_TRANSFER)
+        family = "transfer";
+    if (id < s->n_op_of && s->op_of[id] >= 0) {
+        op_acc *known = &s->op[s->op_of[id]];
+        if (!strcmp(known->name, text) && !strcmp(known->family, family))
+            return known;
+    }
+    op_acc *a = op_add(s, text, family);
+    if (!a || id >= 1 << 20)
+        return a;
+    if (id >= s->n_op_of) {
+        const size_t n = (size_t) id * 2 + 64;
+        int32_t *p = realloc(s->op_of, n * sizeof(*p));
+        if (!p)
+            return a;
+        for (size_t i = s->n_op_of; i < n; i++)
+            p[i] = -1;
+        s->op_of = p;
+        s->n_op_of = n;
+    }
+    s->op_of[id] = (int32_t) (a - s->op);
+    return a;
+}
+
+static size_t bin_of(uint64_t ns)
+{
+    const double i = ns > 1 ? floor(log((double) ns) / log(1.02)) : 0;
+    return i < BINS ? (size_t) i : BINS - 1;
+}
+
+static void op_count(op_acc *a, const nino_event *ev)
+{
+    const uint64_t ns = ev->u.kernel.dur_ns;
+    const double d = (double) ns - a->mean;
+    a->calls++;
+    a->total_ns += ns;
+    a->min_ns = ns < a->min_ns ? ns : a->min_ns;
+    a->max_ns = ns > a->max_ns ? ns : a->max_ns;
+    a->mean += d / (double) a->calls;
+    a->m2 += d * ((double) ns - a->mean);
+    a->flops += ev->u.kernel.flops;
+    a->bytes += ev->u.kernel.bytes;
+    a->bin[bin_of(ns)]++;
+}
+
+// ---- nodes -------------------------------------------------------------------------------------
+
+// The node a scope belongs to; scopes that were never announced count to the node begun last.
+static int node_of(const nino_stats *s, uint32_t scope)
+{
+    if (s->scope[scope % SCOPES].id == scope && scope)
+        return s->scope[scope % SCOPES].node;
+    return s->last_node;
+}
+
+static void scope_begin(nino_stats *s, const nino_event *ev,
+                        const char *(*name)(void *priv, uint32_t id), void *priv)
+{
+    int node = node_of(s, ev->parent);
+    if (ev->kind == NINO_EV_JOB)
+        node = -1;
+    if (ev->kind == NINO_EV_NODE) {
+        for (int i = 0; i < s->n_open; i++)
+            if (s->open[i].id == ev->id)
+                return; // told twice to a late viewer
+        const char *text = name(priv, ev->name);
+        for (node = 0; node < (int) s->n_node; node++)
+            if (!strncmp(s->node[node].name, text, sizeof(s->node[node].name) - 1))
+                break;
+        if (node == (int) s->n_node) {
+            if (!reserve((void **) &s->node, &s->cap_node, s->n_node, sizeof(*s->node)))
+                return;
+            s->node[node] = (node_acc){ .ns = 0 };
+            strncpy(s->node[node].name, text, sizeof(s->node[node].name) - 1);
+            s->n_node++;
+        }
+        if (s->n_open < MAX_OPEN)
+            s->open[s->n_open++] = (open_node){ ev->id, node, ev->t_ns, s->mem.in_use, 0 };
+        if (s->mem.in_use > s->node[node].mem_peak)
+            s->node[node].mem_peak = s->mem.in_use;
+        s->last_node = node;
+    }
+    s->scope[ev->id % SCOPES].id = ev->id;
+    s->scope[ev->id % SCOPES].node = node;
+}
+
+static void scope_end(nino_stats *s, const nino_event *ev)
+{
+    int i = s->n_open - 1;
+    while (i >= 0 && s->open[i].id != ev->id)
+        i--;
+    if (i < 0)
+        return;
+    const open_node o = s->open[i];
+    memmove(&s->open[i], &s->open[i + 1], (size_t) (s->n_open - i - 1) * sizeof(o));
+    s->n_open--;
+    const uint64_t ns = ev->t_ns > o.begin_ns ? ev->t_ns - o.begin_ns : 0;
+    node_acc *a = &s->node[o.node];
+    a->ns += ns;
+    a->calls++;
+    a->mem_delta += (int64_t) s->mem.in_use - (int64_t) o.mem;
+    s->runs++;
+    s->run_ns += ns;
+    if (o.batch) {
+        s->batch_runs++;
+        s->batch_sum += o.batch;
+        s->batch_max = o.batch > s->batch_max ? o.batch : s->batch_max;
+        s->batched += o.batch > 1;
+    }
+}
+
+static void kernel(nino_stats *s, const nino_event *ev,
+                   const char *(*name)(void *priv, uint32_t id), void *priv)
+{
+    op_acc *a = op_of(s, ev, name, priv);
+    if (a)
+        op_count(a, ev);
+    if (ev->kind == NINO_EV_TRANSFER) {
+        s->ahead_bytes += ev->sub == NINO_TRANSFER_AHEAD ? (uint64_t) ev->u.kernel.bytes : 0;
+        s->late_bytes += ev->sub == NINO_TRANSFER_LATE ? (uint64_t) ev->u.kernel.bytes : 0;
+        s->n_ahead += ev->sub == NINO_TRANSFER_AHEAD;
+        return;
+    }
+    const uint64_t ns = ev->u.kernel.dur_ns;
+    if (ev->id) {
+        s->timed_ns += ns;
+        s->short_ns += ev->id <= 16 ? ns : 0;
+        s->n_short += ev->id <= 16;
+    }
+    const int node = node_of(s, ev->parent);
+    if (node < 0)
+        return;
+    s->node[node].kernel_ns += ns;
+    for (int i = 0; i < s->n_open; i++)
+        if (s->open[i].node == node) {
+            const uint32_t n = (uint32_t) atoi(name(priv, ev->u.kernel.shape));
+            s->open[i].batch = n > s->open[i].batch ? n : s->open[i].batch;
+        }
+}
+
+// ---- memory ------------------------------------------------------------------------------------
+
+static void memory(nino_stats *s, const nino_event *ev)
+{
+    nino_mem_stat *m = &s->mem;
+    switch (ev->sub) {
+    case NINO_MEM_ALLOC:
+        m->allocs++;
+        m->hits += ev->u.mem.is_hit != 0;
+        m->requested_bytes += ev->u.mem.bytes;
+        m->reused_bytes += ev->u.mem.is_hit ? ev->u.mem.bytes : 0;
+        s->look_ups++;
+        s->look_hits += ev->u.mem.is_hit != 0;
+        break;
+    case NINO_MEM_TRIM: m->trims++; break;
+    case NINO_MEM_FAIL: m->fails++; break;
+    case NINO_MEM_BUDGET: m->budget = ev->u.mem.bytes; break;
+    default: break;
+    }
+    m->in_use = ev->u.mem.in_use;
+    m->peak = m->in_use > m->peak ? m->in_use : m->peak;
+    m->reserved = ev->u.mem.reserved;
+    m->largest_free = ev->u.mem.largest_free;
+    const unsigned o = ev->u.mem.owner;
+    if (o < NINO_OWN_COUNT) {
+        m->by_owner[o] = (uint64_t) ev->u.mem.owner_use * 256;
+        if (m->by_owner[o] > m->peak_by_owner[o])
+            m->peak_by_owner[o] = m->by_owner[o];
+    }
+    for (int i = 0; i < s->n_open; i++)
+        if (m->in_use > s->node[s->open[i].node].mem_peak)
+            s->node[s->open[i].node].mem_peak = m->in_use;
+}
+
+void nino_stats_add(nino_stats *s, const nino_event *ev, size_t n,
+                    const char *(*name)(void *priv, uint32_t id), void *priv)
+{
+    for (size_t i = 0; i < n; i++) {
+        switch (ev[i].kind) {
+        case NINO_EV_JOB:
+        case NINO_EV_NODE:
+        case NINO_EV_STAGE:
+        case NINO_EV_STEP:
+        case NINO_EV_TILE: scope_begin(s, &ev[i], name, priv); break;
+        case NINO_EV_END: scope_end(s, &ev[i]); break;
+        case NINO_EV_KERNEL:
+        case NINO_EV_TRANSFER: kernel(s, &ev[i], name, priv); break;
+        case NINO_EV_MEM: memory(s, &ev[i]); break;
+        case NINO_EV_CACHE:
+            s->look_ups++;
+            s->look_hits += ev[i].u.scope.arg0 != 0;
+            break;
+        case NINO_EV_LOST: s->lost += ev[i].u.lost; break;
+        default: break;
+        }
+        if (ev[i].t_ns > s->last_ns)
+            s->last_ns = ev[i].t_ns;
+    }
+}
+
+// ---- results -----------------------------------------------------------------------------------
+
+// The value below which a share q of the calls lies, from the middle of its bin.
+static double percentile(const op_acc *a, double q)
+{
+    const double want = q * (double) a->calls;
+    double seen = 0;
+    for (size_t i = 0; i < BINS; i++) {
+        seen += a->bin[i];
+        if (seen >= want && a->bin[i]) {
+            const double v = pow(1.02, (double) i + 0.5);
+            return fmin(fmax(v, (double) a->min_ns), (double) a->max_ns);
+        }
+    }
+    return (double) a->max_ns;
+}
+
+static nino_op_stat op_result(const op_acc *a)
+{
+    const double ns = (double) a->total_ns;
+    return (nino_op_stat){ .name = a->name,
+                           .family = a->family,
+                           .calls = a->calls,
+                           .total_ns = a->total_ns,
+                           .min_ns = a->min_ns,
+                           .max_ns = a->max_ns,
+                           .mean_ns = a->mean,
+                           .sigma_ns = a->calls > 1 ? sqrt(a->m2 / (double) (a->calls - 1)) : 0,
+                           .p50_ns = percentile(a, 0.5),
+                           .p95_ns = percentile(a, 0.95),
+                           .flops = a->flops,
+                           .bytes = a->bytes,
+                           .gflops = ns > 0 ? a->flops / ns : 0,
+                           .gbps = ns > 0 ? a->bytes / ns : 0 };
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const uint64_t x = ((const nino_op_stat *) a)->total_ns;
+    const uint64_t y = ((const nino_op_stat *) b)->total_ns;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+// The n accumulators as results, longest first; returns how many there are, 0: out of memory.
+static size_t results(const op_acc *acc, size_t n, nino_op_stat *out, size_t max)
+{
+    nino_op_stat *all = calloc(n + 1, sizeof(*all));
+    if (!all)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        all[i] = op_result(&acc[i]);
+    qsort(all, n, sizeof(*all), by_total);
+    if (max)
+        memcpy(out, all, (n < max ? n : max) * sizeof(*all));
+    free(all);
+    return n;
+}
+
+size_t nino_stats_ops(const nino_stats *s, nino_op_stat *out, size_t max)
+{
+    return results(s->op, s->n_op, out, max);
+}
+
+// a += b, as if b's calls had been counted in a (Chan's update of the second moment).
+static void merge(op_acc *a, const op_acc *b)
+{
+    const double na = (double) a->calls, nb = (double) b->calls, d = b->mean - a->mean;
+    a->calls += b->calls;
+    a->total_ns += b->total_ns;
+    a->min_ns = b->min_ns < a->min_ns ? b->min_ns : a->min_ns;
+    a->max_ns = b->max_ns > a->max_ns ? b->max_ns : a->max_ns;
+    a->mean += d * nb / (na + nb);
+    a->m2 += b->m2 + d * d * na * nb / (na + nb);
+    a->flops += b->flops;
+    a->bytes += b->bytes;
+    for (size_t i = 0; i < BINS; i++)
+        a->bin[i] += b->bin[i];
+}
+
+size_t nino_stats_families(const nino_stats *s, nino_op_stat *out, size_t max)
+{
+    op_acc *fam = calloc(s->n_op + 1, sizeof(*fam));
+    uint32_t *bins = calloc(s->n_op + 1, BINS * sizeof(*bins));
+    size_t n = 0;
+    for (size_t i = 0; fam && bins && i < s->n_op; i++) {
+        size_t k = 0;
+        while (k < n && strcmp(fam[k].name, s->op[i].family))
+            k++;
+        if (k == n) {
+            fam[n] = (op_acc){ .name = s->op[i].family,
+                               .family = s->op[i].family,
+                               .min_ns = UINT64_MAX,
+                               .bin = bins + n * BINS };
+            n++;
+        }
+        merge(&fam[k], &s->op[i]);
+    }
+    n = results(fam, n, out, max);
+    free(fam);
+    free(bins);
+    return n;
+}
+
+size_t nino_stats_nodes(const nino_stats *s, nino_node_stat *out, size_t max)
+{
+    for (size_t i = 0; i < s->n_node && i < max; i++) {
+        const node_acc *a = &s->node[i];
+        out[i] = (nino_node_stat){ .ns = a->ns,
+                                   .kernel_ns = a->kernel_ns,
+                                   .mem_delta = a->mem_delta,
+                                   .mem_peak = a->mem_peak,
+                                   .calls = a->calls };
+        memcpy(out[i].name, a->name, sizeof(out[i].name));
+        for (int k = 0; k < s->n_open; k++) // still running: until now
+            if (s->open[k].node == (int) i) {
+                out[i].ns +=
+                    s->last_ns > s->open[k].begin_ns ? s->last_ns - s->open[k].begin_ns : 0;
+                out[i].mem_delta += (int64_t) s->mem.in_use - (int64_t) s->open[k].mem;
+            }
+    }
+    return s->n_node;
+}
+
+void nino_stats_memory(const nino_stats *s, nino_mem_stat *out)
+{
+    *out = s->mem;
+    const uint64_t free_bytes = out->reserved > out->in_use ? out->reserved - out->in_use : 0;
+    out->fragmentation = free_bytes ? 1 - (double) out->largest_free / (double) free_bytes : 0;
+}
+
+static double ratio(uint64_t part, uint64_t all)
+{
+    return all ? (double) part / (double) all : (double) NAN;
+}
+
+void nino_stats_perf(const nino_stats *s, nino_perf_stats *out)
+{
+    *out = (nino_perf_stats){
+        .average_execution_time = ratio(s->run_ns, s->runs) * 1e-9,
+        .total_executions = (double) s->runs,
+        .cache_hit_rate = ratio(s->look_hits, s->look_ups),
+        .memory_efficiency = ratio(s->mem.reused_bytes, s->mem.requested_bytes),
+        .precision_efficiency = ratio(s->short_ns, s->timed_ns),
+        .batch_efficiency = ratio(s->batch_sum, s->batch_runs * s->batch_max),
+        .prefetch_efficiency = ratio(s->ahead_bytes, s->ahead_bytes + s->late_bytes),
+        .total_memory_saves = (double) s->mem.hits,
+        .total_precision_optimizations = (double) s->n_short,
+        .total_batch_optimizations = (double) s->batched,
+        .total_prefetch_hits = (double) s->n_ahead,
+    };
+}
+
+uint64_t nino_stats_lost(const nino_stats *s) { return s->lost; }

@@ -1,0 +1,441 @@
+// Chrome JSON traces (Perfetto, chrome://tracing): one track for each kind of scope and thread, one
+// for the kernels of a device queue, counters for memory and the device. Whatever the events are
+// (some lost, some late), what is written is balanced, monotonic and free of overlaps per track.
+#include "core/base/buf.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+
+#include <math.h>
+#include <ninodes/monitor.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum {
+    FLUSH_AT = 64 * 1024,
+    MAX_TRACKS = 1024,
+    MAX_DEPTH = 128,  // open scopes of one thread
+    MAX_THREADS = 32, // threads with scopes
+    MAX_LANES = 16,   // of one queue: kernels that ran side by side
+    SLACK_NS = 1000,  // clocks of device and host differ by this much at most
+    // Track numbers: 8 for a thread (the kinds of scopes, then these), 16 for a queue.
+    TID_TRANSFER = 6,
+    TID_MESSAGE = 7,
+    TID_QUEUES = 1 << 16
+};
+
+typedef struct track {
+    uint32_t tid;
+    uint64_t end_ns; // nothing may begin before
+} track;
+
+typedef struct thread {
+    uint16_t number;
+    int depth;
+    struct {
+        uint32_t id, tid;
+    } open[MAX_DEPTH];
+} thread;
+
+struct nino_trace {
+    nino_file_writer *w;
+    bool is_gz;
+    z_stream z;
+    nino_buf out;
+    nino_status st; // sticky
+    nino_error err;
+    bool has_events;
+    int pid;
+    uint64_t last_ns, lost;
+    track track[MAX_TRACKS];
+    int n_tracks;
+    thread thread[MAX_THREADS];
+    int n_threads;
+    uint64_t owner_use[NINO_OWN_COUNT];
+    uint64_t counter_ns; // of the counter written last
+};
+
+// ---- output ------------------------------------------------------------------------------------
+
+static void write_out(nino_trace *t, bool is_last)
+{
+    if (!t->st && t->out.failed)
+        t->st = nino_fail(&t->err, NINO_ERR_NOMEM, "trace", "out of memory");
+    if (t->st)
+        return;
+    if (!t->is_gz) {
+        t->st = nino_file_writer_write(t->w, t->out.data, t->out.len, &t->err);
+    } else {
+        unsigned char buf[16384];
+        t->z.next_in = (unsigned char *) t->out.data;
+        t->z.avail_in = (unsigned) t->out.len;
+        do {
+            t->z.next_out = buf;
+            t->z.avail_out = sizeof(buf);
+            deflate(&t->z, is_last ? Z_FINISH : Z_NO_FLUSH);
+            t->st = nino_file_writer_write(t->w, buf, sizeof(buf) - t->z.avail_out, &t->err);
+        } while (!t->st && t->z.avail_out == 0);
+    }
+    nino_buf_clear(&t->out);
+}
+
+static void add_ns(nino_trace *t, const char *key, uint64_t ns)
+{
+    nino_buf_addf(&t->out, ",\"%s\":%llu.%03u", key, (unsigned long long) (ns / 1000),
+                  (unsigned) (ns % 1000));
+}
+
+// Begins an event object up to its time; the caller adds members and closes it with end().
+static void begin(nino_trace *t, char ph, uint32_t tid, uint64_t ns, const char *name)
+{
+    nino_buf_adds(&t->out, t->has_events ? ",\n" : "\n");
+    t->has_events = true;
+    nino_buf_addf(&t->out, "{\"ph\":\"%c\",\"pid\":%d,\"tid\":%u", ph, t->pid, tid);
+    if (name) {
+        nino_buf_adds(&t->out, ",\"name\":");
+        nino_buf_add_json_string(&t->out, name, strlen(name));
+    }
+    if (ph != 'M')
+        add_ns(t, "ts", ns);
+    t->last_ns = ns > t->last_ns ? ns : t->last_ns;
+}
+
+static void end(nino_trace *t)
+{
+    nino_buf_addc(&t->out, '}');
+    if (t->out.len >= FLUSH_AT)
+        write_out(t, false);
+}
+
+static void add_number(nino_trace *t, const char *key, double v)
+{
+    if (isfinite(v))
+        nino_buf_addf(&t->out, "\"%s\":%.17g,", key, v);
+}
+
+// Arguments were written with a comma after each.
+static void end_args(nino_trace *t)
+{
+    if (t->out.len && !t->out.failed && t->out.data[t->out.len - 1] == ',')
+        t->out.len--;
+    nino_buf_addc(&t->out, '}');
+    end(t);
+}
+
+static void metadata(nino_trace *t, const char *what, uint32_t tid, const char *name, uint32_t sort)
+{
+    begin(t, 'M', tid, 0, what);
+    if (name) {
+        nino_buf_adds(&t->out, ",\"args\":{\"name\":");
+        nino_buf_add_json_string(&t->out, name, strlen(name));
+        nino_buf_addc(&t->out, '}');
+    } else {
+        nino_buf_addf(&t->out, ",\"args\":{\"sort_index\":%u}", sort);
+    }
+    end(t);
+}
+
+// ---- tracks ------------------------------------------------------------------------------------
+
+static void name_track(nino_trace *t, uint32_t tid)
+{
+    static const char *const kinds[] = { "",     "job",  "node",      "stage",
+                                         "step", "tile", "transfers", "messages" };
+    char name[64];
+    const unsigned thread_no = tid / 8, queue = (tid - TID_QUEUES) / MAX_LANES;
+    if (tid >= TID_QUEUES && tid % MAX_LANES)
+        snprintf(name, sizeof(name), "queue %u (%u)", queue, tid % MAX_LANES + 1);
+    else if (tid >= TID_QUEUES)
+        snprintf(name, sizeof(name), "queue %u", queue);
+    else if (thread_no)
+        snprintf(name, sizeof(name), "thread %u %s", thread_no, kinds[tid % 8]);
+    else
+        snprintf(name, sizeof(name), "%s", kinds[tid % 8]);
+    metadata(t, "thread_name", tid, name, 0);
+    metadata(t, "thread_sort_index", tid, NULL, tid);
+}
+
+static track *track_of(nino_trace *t, uint32_t tid)
+{
+    for (int i = 0; i < t->n_tracks; i++)
+        if (t->track[i].tid == tid)
+            return &t->track[i];
+    if (t->n_tracks == MAX_TRACKS)
+        return NULL;
+    name_track(t, tid);
+    t->track[t->n_tracks] = (track){ .tid = tid };
+    return &t->track[t->n_tracks++];
+}
+
+// The first lane of the family that is free at ns, else the one that is free first.
+static track *lane_of(nino_trace *t, uint32_t tid, uint64_t ns)
+{
+    track *best = NULL;
+    for (uint32_t i = 0; i < MAX_LANES; i++) {
+        track *k = track_of(t, tid + i);
+        if (!k)
+            break;
+        if (k->end_ns <= ns + SLACK_NS)
+            return k;
+        if (!best || k->end_ns < best->end_ns)
+            best = k;
+    }
+    return best;
+}
+
+static uint64_t after(const track *k, uint64_t ns) { return ns > k->end_ns ? ns : k->end_ns; }
+
+// ---- scopes ------------------------------------------------------------------------------------
+
+static thread *thread_of(nino_trace *t, uint16_t number)
+{
+    for (int i = 0; i < t->n_threads; i++)
+        if (t->thread[i].number == number)
+            return &t->thread[i];
+    if (t->n_threads == MAX_THREADS)
+        return NULL;
+    t->thread[t->n_threads] = (thread){ .number = number };
+    return &t->thread[t->n_threads++];
+}
+
+static void close_top(nino_trace *t, thread *th, uint64_t ns)
+{
+    track *k = track_of(t, th->open[--th->depth].tid);
+    if (k) {
+        k->end_ns = after(k, ns);
+        begin(t, 'E', k->tid, k->end_ns, NULL);
+        end(t);
+    }
+}
+
+// The position of scope `id` in the thread's stack, -1: not there.
+static int find_open(const thread *th, uint32_t id)
+{
+    int i = th->depth - 1;
+    while (i >= 0 && th->open[i].id != id)
+        i--;
+    return i;
+}
+
+static void scope_begin(nino_trace *t, const nino_event *ev, const char *name)
+{
+    thread *th = ev->track < 256 ? thread_of(t, ev->track) : NULL;
+    if (!th || find_open(th, ev->id) >= 0) // a late viewer may be told twice
+        return;
+    // Ends that were lost: whatever is inside the parent is over.
+    const int parent = find_open(th, ev->parent);
+    if (parent >= 0 || !ev->parent)
+        while (th->depth > parent + 1)
+            close_top(t, th, ev->t_ns);
+    track *k = th->depth < MAX_DEPTH ? track_of(t, ev->track * 8u + ev->kind) : NULL;
+    if (!k)
+        return;
+    th->open[th->depth].id = ev->id;
+    th->open[th->depth++].tid = k->tid;
+    k->end_ns = after(k, ev->t_ns);
+    begin(t, 'B', k->tid, k->end_ns, name);
+    nino_buf_addf(&t->out, ",\"args\":{\"id\":%u,\"parent\":%u", ev->id, ev->parent);
+    if (ev->u.scope.arg1)
+        nino_buf_addf(&t->out, ",\"index\":%u,\"of\":%u", ev->u.scope.arg0, ev->u.scope.arg1);
+    end_args(t);
+}
+
+static void scope_end(nino_trace *t, const nino_event *ev)
+{
+    thread *th = ev->track < 256 ? thread_of(t, ev->track) : NULL;
+    const int at = th ? find_open(th, ev->id) : -1;
+    while (at >= 0 && th->depth > at)
+        close_top(t, th, ev->t_ns);
+}
+
+// ---- points ------------------------------------------------------------------------------------
+
+static void slice(nino_trace *t, const nino_event *ev, const char *(*name)(void *priv, uint32_t id),
+                  void *priv)
+{
+    const bool is_kernel = ev->kind == NINO_EV_KERNEL;
+    uint32_t tid = ev->track * 8u + TID_TRANSFER;
+    if (ev->track >= 256)
+        tid = TID_QUEUES + (ev->track - 256u) * MAX_LANES;
+    track *k = ev->track >= 256 ? lane_of(t, tid, ev->t_ns) : track_of(t, tid);
+    if (!k)
+        return;
+    const uint64_t ns = after(k, ev->t_ns), stop = ev->t_ns + ev->u.kernel.dur_ns;
+    k->end_ns = stop > ns ? stop : ns;
+    begin(t, 'X', k->tid, ns, name(priv, ev->name));
+    add_ns(t, "dur", k->end_ns - ns);
+    const char *family = name(priv, ev->u.kernel.family), *shape = name(priv, ev->u.kernel.shape);
+    nino_buf_adds(&t->out, ",\"cat\":");
+    nino_buf_adds(&t->out, is_kernel ? "\"kernel\"" : "\"transfer\"");
+    nino_buf_adds(&t->out, ",\"args\":{\"family\":");
+    nino_buf_add_json_string(&t->out, family, strlen(family));
+    nino_buf_adds(&t->out, ",\"shape\":");
+    nino_buf_add_json_string(&t->out, shape, strlen(shape));
+    nino_buf_addf(&t->out, ",\"scope\":%u,\"sub\":%u,\"bits\":%u,", ev->parent, ev->sub, ev->id);
+    add_number(t, "flops", ev->u.kernel.flops);
+    add_number(t, "bytes", ev->u.kernel.bytes);
+    if (is_kernel && ev->u.kernel.dur_ns) {
+        add_number(t, "gflops", ev->u.kernel.flops / (double) ev->u.kernel.dur_ns);
+        add_number(t, "queued_us", ev->u.kernel.queued_us);
+        add_number(t, "submitted_us", ev->u.kernel.submitted_us);
+    }
+    end_args(t);
+}
+
+static void counter(nino_trace *t, uint64_t ns, const char *name)
+{
+    t->counter_ns = ns > t->counter_ns ? ns : t->counter_ns; // several threads may report
+    begin(t, 'C', 0, t->counter_ns, name);
+    nino_buf_adds(&t->out, ",\"args\":{");
+}
+
+static void memory(nino_trace *t, const nino_event *ev)
+{
+    static const char *const owners[] = { "weights", "activation", "workspace", "staging" };
+    if (ev->u.mem.owner < NINO_OWN_COUNT)
+        t->owner_use[ev->u.mem.owner] = (uint64_t) ev->u.mem.owner_use * 256;
+    counter(t, ev->t_ns, "pool bytes");
+    for (int i = 0; i < NINO_OWN_COUNT; i++)
+        add_number(t, owners[i], (double) t->owner_use[i]);
+    end_args(t);
+    counter(t, ev->t_ns, "pool");
+    add_number(t, "in_use", (double) ev->u.mem.in_use);
+    add_number(t, "reserved", (double) ev->u.mem.reserved);
+    end_args(t);
+}
+
+static void device(nino_trace *t, const nino_event *ev)
+{
+    const struct {
+        const char *name;
+        double v;
+    } c[] = { { "GPU busy %", (double) ev->u.device.busy },
+              { "GPU clock MHz", (double) ev->u.device.mhz },
+              { "GPU power W", (double) ev->u.device.watt },
+              { "GPU temperature C", (double) ev->u.device.celsius },
+              { "VRAM used", ev->u.device.vram_used ? (double) ev->u.device.vram_used : NAN },
+              { "GTT used", ev->u.device.gtt_used ? (double) ev->u.device.gtt_used : NAN },
+              { "RAM available",
+                ev->u.device.ram_available ? (double) ev->u.device.ram_available : NAN } };
+    for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++)
+        if (isfinite(c[i].v)) {
+            counter(t, ev->t_ns, c[i].name);
+            add_number(t, "value", c[i].v);
+            end_args(t);
+        }
+}
+
+// A point on the messages track of the thread.
+static void mark(nino_trace *t, const nino_event *ev, const char *name)
+{
+    track *k = track_of(t, (ev->track < 256 ? ev->track * 8u : 0) + TID_MESSAGE);
+    if (!k)
+        return;
+    k->end_ns = after(k, ev->t_ns);
+    begin(t, 'i', k->tid, k->end_ns, name);
+    nino_buf_adds(&t->out, ",\"s\":\"t\",\"args\":{");
+    if (ev->kind == NINO_EV_TILE_INFO) {
+        const uint16_t *v[] = { &ev->u.tile.x, &ev->u.tile.y, &ev->u.tile.w, &ev->u.tile.h };
+        static const char *const keys[] = { "x", "y", "w", "h" };
+        for (int i = 0; i < 4; i++)
+            add_number(t, keys[i], *v[i]);
+        add_number(t, "order", ev->u.tile.order);
+        add_number(t, "peak_bytes", (double) ev->u.tile.peak_bytes);
+    } else if (ev->kind == NINO_EV_SEAM) {
+        add_number(t, "mean", (double) ev->u.seam.mean);
+        add_number(t, "max", (double) ev->u.seam.max);
+        add_number(t, "gradient", (double) ev->u.seam.gradient);
+    } else if (ev->kind == NINO_EV_LOST) {
+        add_number(t, "records", (double) ev->u.lost);
+    }
+    end_args(t);
+}
+
+// ---- public ------------------------------------------------------------------------------------
+
+nino_trace *nino_trace_create(const char *path, nino_error *err)
+{
+    nino_trace *t = calloc(1, sizeof(*t));
+    if (!t) {
+        nino_fail(err, NINO_ERR_NOMEM, path, "out of memory");
+        return NULL;
+    }
+    t->pid = getpid();
+    const size_t n = strlen(path);
+    t->is_gz = n > 3 && !strcmp(path + n - 3, ".gz");
+    if (t->is_gz && deflateInit2(&t->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+        nino_fail(err, NINO_ERR_NOMEM, path, "out of memory");
+        free(t);
+        return NULL;
+    }
+    if (nino_file_writer_open(NULL, path, false, &t->w, err)) {
+        nino_trace_abort(&t);
+        return NULL;
+    }
+    nino_buf_adds(&t->out, "{\"traceEvents\":[");
+    metadata(t, "process_name", 0, "ninodes", 0);
+    return t;
+}
+
+void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
+                    const char *(*name)(void *priv, uint32_t id), void *priv)
+{
+    for (size_t i = 0; i < n && !t->st; i++) {
+        const nino_event *e = &ev[i];
+        switch (e->kind) {
+        case NINO_EV_JOB:
+        case NINO_EV_NODE:
+        case NINO_EV_STAGE:
+        case NINO_EV_STEP:
+        case NINO_EV_TILE: scope_begin(t, e, name(priv, e->name)); break;
+        case NINO_EV_END: scope_end(t, e); break;
+        case NINO_EV_KERNEL:
+        case NINO_EV_TRANSFER: slice(t, e, name, priv); break;
+        case NINO_EV_MEM: memory(t, e); break;
+        case NINO_EV_DEVICE: device(t, e); break;
+        case NINO_EV_MESSAGE:
+        case NINO_EV_OUTPUT: mark(t, e, name(priv, e->name)); break;
+        case NINO_EV_TILE_INFO: mark(t, e, "tile"); break;
+        case NINO_EV_SEAM: mark(t, e, "seams"); break;
+        case NINO_EV_LOST:
+            t->lost += e->u.lost;
+            mark(t, e, "lost records");
+            break;
+        default: break; // progress and cache look-ups are for people who watch
+        }
+    }
+}
+
+nino_status nino_trace_finish(nino_trace **trace, nino_error *err)
+{
+    nino_trace *t = *trace;
+    for (int i = 0; i < t->n_threads; i++)
+        while (t->thread[i].depth)
+            close_top(t, &t->thread[i], t->last_ns);
+    nino_buf_addf(&t->out,
+                  "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"ninodes %s\","
+                  "\"clock\":\"CLOCK_MONOTONIC\",\"lost_records\":%llu}}\n",
+                  nino_version(), (unsigned long long) t->lost);
+    write_out(t, true);
+    nino_status st = t->st;
+    if (st && err)
+        *err = t->err;
+    if (!st)
+        st = nino_file_writer_commit(&t->w, false, err);
+    nino_trace_abort(trace);
+    return st;
+}
+
+void nino_trace_abort(nino_trace **trace)
+{
+    nino_trace *t = *trace;
+    if (!t)
+        return;
+    nino_file_writer_abort(&t->w);
+    if (t->is_gz)
+        deflateEnd(&t->z);
+    nino_buf_release(&t->out);
+    free(t);
+    *trace = NULL;
+}

@@ -1,0 +1,124 @@
+// What all backends share: which weights are resident where, and closing.
+#include "core/op/backend.h"
+
+#include "core/base/error.h"
+#include "core/base/time.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+// A weight on a backend; in the weight's list and in the list of everything that is resident.
+typedef struct nino_resident nino_resident;
+struct nino_resident {
+    nino_backend *be;
+    nino_weight *w;
+    nino_packed packed;
+    nino_resident *next; // of the same weight
+    nino_resident *all_prev, *all_next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static nino_resident *all;
+
+static nino_resident *find(const nino_weight *w, const nino_backend *be)
+{
+    pthread_mutex_lock(&lock);
+    nino_resident *r = w->resident;
+    while (r && r->be != be)
+        r = r->next;
+    pthread_mutex_unlock(&lock);
+    return r;
+}
+
+static void publish_load(nino_backend *be, uint64_t start, uint64_t bytes)
+{
+    if (!be->monitor || !nino_monitor_is_on(be->monitor))
+        return;
+    nino_event ev = { .t_ns = start, .kind = NINO_EV_TRANSFER };
+    ev.name = nino_monitor_name(be->monitor, "load");
+    ev.u.kernel.dur_ns = nino_now_ns() - start;
+    ev.u.kernel.bytes = (double) bytes;
+    nino_monitor_publish(be->monitor, &ev);
+}
+
+const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, nino_error *err)
+{
+    nino_resident *r = find(w, be);
+    if (r)
+        return &r->packed;
+    const uint64_t start = nino_now_ns();
+    r = calloc(1, sizeof(*r));
+    if (!r) {
+        nino_fail(err, NINO_ERR_NOMEM, "weights", "no memory for the list of weights");
+        return NULL;
+    }
+    r->be = be;
+    r->w = (nino_weight *) w; // residency is bookkeeping beside the value, which stays const
+    const size_t bytes = be->impl->packed_bytes(be, w, &r->packed.dtype);
+    if (nino_pool_alloc(be->pool, bytes, NINO_OWN_WEIGHTS, &r->packed.mem, err) ||
+        be->impl->pack(be, w, &r->packed, err)) {
+        nino_pool_free(be->pool, &r->packed.mem);
+        free(r);
+        return NULL;
+    }
+    pthread_mutex_lock(&lock);
+    r->next = r->w->resident;
+    r->w->resident = r;
+    r->all_next = all;
+    if (all)
+        all->all_prev = r;
+    all = r;
+    pthread_mutex_unlock(&lock);
+    publish_load(be, start, bytes);
+    return &r->packed;
+}
+
+// Takes r out of both lists and frees it. The lock is held.
+static void drop(nino_resident *r)
+{
+    nino_resident **at = &r->w->resident;
+    while (*at != r)
+        at = &(*at)->next;
+    *at = r->next;
+    if (r->all_prev)
+        r->all_prev->all_next = r->all_next;
+    else
+        all = r->all_next;
+    if (r->all_next)
+        r->all_next->all_prev = r->all_prev;
+    if (r->be->impl->unpack)
+        r->be->impl->unpack(r->be, &r->packed);
+    nino_pool_free(r->be->pool, &r->packed.mem);
+    free(r);
+}
+
+void nino_weight_evict(nino_weight *w)
+{
+    pthread_mutex_lock(&lock);
+    while (w->resident)
+        drop(w->resident);
+    pthread_mutex_unlock(&lock);
+}
+
+void nino_backend_drop_weights(nino_backend *be)
+{
+    pthread_mutex_lock(&lock);
+    for (nino_resident *r = all, *next; r; r = next) {
+        next = r->all_next;
+        if (r->be == be)
+            drop(r);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void nino_backend_close(nino_backend **pbe)
+{
+    nino_backend *be = *pbe;
+    if (!be)
+        return;
+    be->impl->finish(be, NULL);
+    nino_backend_drop_weights(be);
+    nino_pool_destroy(&be->pool);
+    be->impl->close(be);
+    *pbe = NULL;
+}

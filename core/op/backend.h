@@ -1,0 +1,87 @@
+// Internal: what a device must be able to do. Implementations: core/op/ref (oracle), core/op/plan
+// (counts only), cl/. One job thread uses a backend at a time.
+#pragma once
+#include "core/op/pool.h"
+#include "core/op/profile.h"
+#include "core/op/stream.h"
+#include <ninodes/ctx.h>
+
+struct nino_tensor {
+    int refs;
+    nino_dtype dtype;
+    nino_shape shape;
+    nino_stream *stream;
+    nino_block mem; // core/op/pool.h
+    bool is_view;   // shares `base`'s memory
+    nino_tensor *base;
+    nino_tensor *prev, *next; // the stream's living tensors
+};
+
+// A weight as one backend holds it.
+typedef struct nino_packed {
+    nino_block mem;
+    nino_dtype dtype; // storage on the device
+    void *priv;       // backend's own, freed by its unpack hook
+} nino_packed;
+
+typedef struct nino_op_call {
+    nino_op_desc d;
+    nino_tensor *src[NINO_OP_MAX_SRC];
+    nino_tensor *dst;
+    const nino_packed *weight, *bias; // packed for this backend, NULL if none
+    nino_block workspace;             // impl->workspace(d) bytes
+} nino_op_call;
+
+typedef struct nino_backend_impl {
+    const char *name;                // "cl", "ref", "plan"
+    void (*close)(nino_backend *be); // last: pool and weights are gone; frees be
+    // src may go as soon as this returns.
+    nino_status (*upload)(nino_backend *be, const nino_block *dst, const void *src, size_t bytes,
+                          nino_error *err);
+    nino_status (*download)(nino_backend *be, const nino_block *src, void *dst, size_t bytes,
+                            nino_error *err); // waits
+    nino_status (*fill_zero)(nino_backend *be, const nino_block *dst, size_t bytes,
+                             nino_error *err);
+    // Storage of a weight here: its type and byte count, without reading it.
+    size_t (*packed_bytes)(nino_backend *be, const nino_weight *w, nino_dtype *dtype);
+    // Reads and packs w into out->mem (already allocated with packed_bytes).
+    nino_status (*pack)(nino_backend *be, const nino_weight *w, nino_packed *out, nino_error *err);
+    void (*unpack)(nino_backend *be, nino_packed *p); // optional: frees p->priv
+    size_t (*workspace)(nino_backend *be, const nino_op_desc *d);
+    // Enqueues; errors of the device may surface later. Never blocks longer than its queue bound.
+    nino_status (*run)(nino_backend *be, const nino_op_call *call, nino_error *err);
+    nino_status (*finish)(nino_backend *be, nino_error *err);
+    // Optional: the stream's scopes, for backends that keep sums by scope.
+    void (*scope_begin)(nino_backend *be, nino_event_kind kind, const char *name, uint32_t arg0,
+                        uint32_t arg1);
+    void (*scope_end)(nino_backend *be);
+} nino_backend_impl;
+
+// An implementation embeds this as its first member and creates `pool` with its own arena hooks.
+
+struct nino_backend {
+    const nino_backend_impl *impl;
+    nino_pool *pool;
+    nino_profile profile;  // numbers and policy of this device
+    nino_monitor *monitor; // may be NULL; set by the stream that uses it
+    const nino_log *log;
+    nino_device_info info; // which device this is; set by nino_device_open()
+    // Running totals of the scheduled work, for plan and progress.
+    double flops, bytes;
+    uint64_t n_ops;
+};
+
+// Weight residency: the packed form of w on be, packing it now if needed. Freed by
+// nino_weight_destroy(), by nino_backend_drop_weights() or when the backend closes; none of these
+// may run at the same time as a job on be.
+const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, nino_error *err);
+void nino_weight_evict(nino_weight *w);           // from every backend
+void nino_backend_drop_weights(nino_backend *be); // all of them
+void nino_backend_close(nino_backend **be);       // NULL-safe
+
+// The backends of core. cl's constructor is in cl/cl.h and reached through core/op/device.h.
+nino_backend *nino_ref_open(uint64_t mem_limit, const nino_log *log, nino_error *err);
+// Plans for a device described by a profile: same pool, same packing sizes, same workspaces, no
+// data.
+nino_backend *nino_plan_open(const nino_profile *profile, uint64_t mem_limit, const nino_log *log,
+                             nino_error *err);

@@ -1,0 +1,477 @@
+// The kernel harness: builds one call by hand, with sentinels around every buffer, and compares the
+// device's result with ref's.
+//
+// Guards of 4 KiB around results and workspaces hold 0xA5 and must survive. Everything a kernel has
+// no business reading is NaN: the guards around sources and the results and workspaces before the
+// call.
+#include "core/op/check.h"
+
+#include "core/base/error.h"
+#include "core/base/time.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GUARD ((size_t) 4096)
+#define GUARD_BYTE 0xA5
+#define NAN_BYTE 0xFF // all ones is a NaN in every activation type
+
+typedef struct side { // one backend's half of a comparison
+    nino_backend *be;
+    nino_op_call call;
+    nino_tensor src[NINO_OP_MAX_SRC], dst;
+    nino_block src_mem[NINO_OP_MAX_SRC], dst_mem, work_mem; // with guards
+    int in_place;
+} side;
+
+// ---- names -----------------------------------------------------------------------------------
+
+static int rank_of(const int64_t *dim)
+{
+    int n = 0;
+    while (n < NINO_MAX_RANK && dim[n])
+        n++;
+    return n;
+}
+
+static nino_shape shape_of(const int64_t *dim) { return nino_shape_make(rank_of(dim), dim); }
+
+static void append(char *buf, size_t size, const char *text)
+{
+    const size_t n = strlen(buf);
+    snprintf(buf + n, size - n, "_%s", text);
+}
+
+static void name_gemm(const nino_check_case *c, char *buf, size_t size)
+{
+    static const char *const pads[] = { "", "end", "none" };
+    char text[64];
+    snprintf(text, sizeof(text), "n%lld", (long long) c->n);
+    append(buf, size, text);
+    if (c->op == NINO_OP_CONV2D) {
+        snprintf(text, sizeof(text), "k%d_s%d", c->attr.kernel, c->attr.stride);
+        append(buf, size, text);
+        if (c->attr.pad)
+            append(buf, size, pads[c->attr.pad]);
+        if (c->attr.upsample2x)
+            append(buf, size, "up2");
+    }
+    if (c->bias)
+        append(buf, size, "bias");
+    if (c->residual)
+        append(buf, size, "res");
+    if (c->weight) {
+        snprintf(text, sizeof(text), "w%s", nino_dtype_name(c->weight));
+        append(buf, size, text);
+    }
+}
+
+void nino_check_name(const nino_check_case *c, nino_dtype type, int in_place, char *buf,
+                     size_t size)
+{
+    static const char *const filters[] = { "nearest", "bilinear", "bicubic", "area", "lanczos" };
+    char text[64];
+    snprintf(buf, size, "%s_%s", nino_ops[c->op].name, nino_dtype_name(type));
+    for (int i = 0; i < NINO_OP_MAX_SRC && c->src[i][0]; i++) {
+        const nino_shape s = shape_of(c->src[i]);
+        nino_shape_print(text, sizeof(text), &s);
+        append(buf, size, text);
+    }
+    if (c->n)
+        name_gemm(c, buf, size);
+    if (c->attr.groups || c->attr.heads) {
+        snprintf(text, sizeof(text), "%s%d", c->attr.groups ? "g" : "h",
+                 c->attr.groups + c->attr.heads);
+        append(buf, size, text);
+    }
+    if (c->op == NINO_OP_RESAMPLE)
+        append(buf, size, filters[c->attr.filter]);
+    if (c->out[0]) {
+        snprintf(text, sizeof(text), "to%lldx%lld", (long long) c->out[0], (long long) c->out[1]);
+        append(buf, size, text);
+    }
+    if (c->op == NINO_OP_CAST)
+        append(buf, size, nino_dtype_name(c->cast_to));
+    if (c->attr.act)
+        append(buf, size, nino_act_name(c->attr.act));
+    if (c->spread != 0) {
+        snprintf(text, sizeof(text), "x%g", (double) c->spread);
+        append(buf, size, text);
+    }
+    if (in_place >= 0) {
+        snprintf(text, sizeof(text), "inplace%d", in_place);
+        append(buf, size, text);
+    }
+}
+
+// ---- data ------------------------------------------------------------------------------------
+
+// splitmix64: small, good enough, the same everywhere.
+static double uniform(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (double) ((z ^ z >> 31) >> 11) / 9007199254740992.0 * 2 - 1;
+}
+
+// Random values after one rounding to `type`, kept as f32. Not centred on 0: that would hide sums
+// that go wrong.
+static nino_array *values(nino_shape shape, nino_dtype type, double spread, uint64_t *rng)
+{
+    nino_array *a = nino_array_create(NINO_F32, shape), *r = NULL, *f = NULL;
+    for (int64_t i = 0, n = a ? nino_shape_count(&shape) : 0; i < n; i++)
+        nino_array_f32(a)[i] =
+            (float) (spread * (0.25 + uniform(rng) + uniform(rng) / 2 + uniform(rng) / 4));
+    if (a && (r = nino_array_convert(a, type)))
+        f = nino_array_convert(r, NINO_F32);
+    nino_array_unref(&a);
+    nino_array_unref(&r);
+    return f;
+}
+
+static void plant_special(const nino_check_case *c, nino_array *a)
+{
+    const int64_t n = nino_shape_count(&a->shape);
+    float *v = nino_array_f32(a);
+    if (c->op == NINO_OP_CHECK_FINITE && n > 1) {
+        v[0] = INFINITY;
+        v[n / 2] = NAN;
+        v[n - 1] = -INFINITY;
+    }
+    if (c->op == NINO_OP_TO_RGB8 && n > 8) {
+        v[3] = NAN;
+        v[4] = INFINITY;
+        v[5] = 1;
+    }
+    if (c->op == NINO_OP_BLEND_DIV) // weights are positive, some are 0
+        for (int64_t p = 0, k = a->shape.dim[2]; p < n / k; p++)
+            v[p * k + k - 1] = p % 5 == 3 ? 0 : fabsf(v[p * k + k - 1]) + 0.5f;
+}
+
+static nino_weight *make_weight(const nino_check_case *c, const nino_profile *p,
+                                nino_weight_role role, nino_shape shape, double spread,
+                                uint64_t *rng)
+{
+    nino_weight probe = { .role = role, .n = shape.dim[0], .c = 1, .dtype = c->weight };
+    nino_dtype stored;
+    nino_sched_packed_bytes(p, &probe, &stored);
+    if (role == NINO_W_VECTOR)
+        probe.dtype = NINO_F32;
+    // Rounded to what the device will keep, so that both sides compute with the same numbers.
+    nino_array *a = values(shape, stored, spread, rng), *t = NULL;
+    nino_weight *w = NULL;
+    if (a && (t = nino_array_convert(a, probe.dtype)))
+        w = nino_weight_from_array(t, role);
+    nino_array_unref(&a);
+    nino_array_unref(&t);
+    return w;
+}
+
+static bool make_weights(const nino_check_case *c, const nino_profile *p, nino_op_desc *d,
+                         nino_weight **w, nino_weight **b, uint64_t *rng)
+{
+    const int64_t channels = d->src[0].dim[d->src[0].rank - 1];
+    if (c->op == NINO_OP_GROUP_NORM) {
+        *w = make_weight(c, p, NINO_W_VECTOR, NINO_SHAPE(channels), 1, rng);
+        *b = make_weight(c, p, NINO_W_VECTOR, NINO_SHAPE(channels), 1, rng);
+        d->weight = *w;
+        d->bias = *b;
+        return *w && *b;
+    }
+    if (!c->n)
+        return true;
+    const bool is_3x3 = c->op == NINO_OP_CONV2D && c->attr.kernel == 3;
+    const double spread = 1 / sqrt((double) channels * (is_3x3 ? 9 : 1));
+    *w = is_3x3 ? make_weight(c, p, NINO_W_CONV3, NINO_SHAPE(c->n, channels, 3, 3), spread, rng)
+                : make_weight(c, p, NINO_W_MATRIX, NINO_SHAPE(c->n, channels), spread, rng);
+    if (c->bias)
+        *b = make_weight(c, p, NINO_W_VECTOR, NINO_SHAPE(c->n), 1, rng);
+    d->weight = *w;
+    d->bias = *b;
+    return *w && (*b || !c->bias);
+}
+
+// ---- one side --------------------------------------------------------------------------------
+
+static nino_block inside(const nino_block *m)
+{
+    nino_block b = *m;
+    b.offset += GUARD;
+    return b;
+}
+
+// A block with `bytes` usable ones between guards; guard and interior are filled.
+static nino_status guarded(nino_backend *be, size_t bytes, int guard, const void *data,
+                           nino_block *out, nino_error *err)
+{
+    nino_status st = nino_pool_alloc(be->pool, bytes + 2 * GUARD, NINO_OWN_STAGING, out, err);
+    if (st)
+        return st;
+    char *host = malloc(bytes + 2 * GUARD);
+    if (!host)
+        return nino_fail(err, NINO_ERR_NOMEM, "check", "no host memory");
+    memset(host, guard, bytes + 2 * GUARD);
+    if (data)
+        memcpy(host + GUARD, data, bytes);
+    else
+        memset(host + GUARD, NAN_BYTE, bytes);
+    st = be->impl->upload(be, out, host, bytes + 2 * GUARD, err);
+    free(host);
+    return st;
+}
+
+static nino_status prepare_side(side *s, const nino_op_desc *d, nino_array *const *x,
+                                nino_error *err)
+{
+    nino_backend *be = s->be;
+    nino_status st = NINO_OK;
+    s->call.d = *d;
+    for (int i = 0; i < d->n_src && !st; i++) {
+        nino_array *t = nino_array_convert(x[i], d->src_type[i]);
+        if (!t)
+            return nino_fail(err, NINO_ERR_NOMEM, "check", "no host memory");
+        const bool is_dst = s->in_place == i;
+        st = guarded(be, t->bytes, is_dst ? GUARD_BYTE : NAN_BYTE, t->data, &s->src_mem[i], err);
+        nino_array_unref(&t);
+        s->src[i] = (nino_tensor){
+            .refs = 1, .dtype = d->src_type[i], .shape = d->src[i], .mem = inside(&s->src_mem[i])
+        };
+        s->call.src[i] = &s->src[i];
+    }
+    const size_t bytes = (size_t) nino_shape_count(&d->dst) * nino_dtype_size(d->dst_type);
+    const uint32_t zero = 0;
+    if (!st && s->in_place < 0)
+        st = guarded(be, bytes, GUARD_BYTE, d->op == NINO_OP_CHECK_FINITE ? &zero : NULL,
+                     &s->dst_mem, err);
+    if (st)
+        return st;
+    s->dst = (nino_tensor){
+        .refs = 1, .dtype = d->dst_type, .shape = d->dst, .mem = inside(&s->dst_mem)
+    };
+    s->call.dst = s->in_place >= 0 ? &s->src[s->in_place] : &s->dst;
+    const size_t work = be->impl->workspace ? be->impl->workspace(be, d) : 0;
+    if (work) {
+        st = guarded(be, work, GUARD_BYTE, NULL, &s->work_mem, err);
+        s->call.workspace = inside(&s->work_mem);
+    }
+    if (!st && d->weight && !(s->call.weight = nino_backend_weight(be, d->weight, err)))
+        st = err->code;
+    if (!st && d->bias && !(s->call.bias = nino_backend_weight(be, d->bias, err)))
+        st = err->code;
+    return st;
+}
+
+static void release_side(side *s)
+{
+    for (int i = 0; i < NINO_OP_MAX_SRC; i++)
+        nino_pool_free(s->be->pool, &s->src_mem[i]);
+    nino_pool_free(s->be->pool, &s->dst_mem);
+    nino_pool_free(s->be->pool, &s->work_mem);
+}
+
+static bool is_intact(const unsigned char *p)
+{
+    for (size_t i = 0; i < GUARD; i++)
+        if (p[i] != GUARD_BYTE)
+            return false;
+    return true;
+}
+
+// Downloads block m and checks its guards; the interior goes to data unless NULL.
+static nino_status fetch(nino_backend *be, const nino_block *m, size_t bytes, const char *what,
+                         void *data, nino_error *err)
+{
+    unsigned char *host = malloc(bytes + 2 * GUARD);
+    if (!host)
+        return nino_fail(err, NINO_ERR_NOMEM, "check", "no host memory");
+    nino_status st = be->impl->download(be, m, host, bytes + 2 * GUARD, err);
+    if (!st && (!is_intact(host) || !is_intact(host + GUARD + bytes)))
+        st = nino_fail(err, NINO_ERR_DEVICE, "check", "wrote %s the %s",
+                       is_intact(host) ? "behind" : "before", what);
+    if (!st && data)
+        memcpy(data, host + GUARD, bytes);
+    free(host);
+    return st;
+}
+
+// Runs the call; the result as an array of its storage type.
+static nino_array *run_side(side *s, nino_error *err)
+{
+    nino_backend *be = s->be;
+    const nino_tensor *y = s->call.dst;
+    nino_array *a = nino_array_create(y->dtype, y->shape);
+    if (!a) {
+        nino_fail(err, NINO_ERR_NOMEM, "check", "no host memory");
+        return NULL;
+    }
+    nino_status st = be->impl->run(be, &s->call, err);
+    if (!st)
+        st = be->impl->finish(be, err);
+    if (!st)
+        st = fetch(be, s->in_place >= 0 ? &s->src_mem[s->in_place] : &s->dst_mem, a->bytes,
+                   "result", a->data, err);
+    if (!st && s->work_mem.arena)
+        st = fetch(be, &s->work_mem, be->impl->workspace(be, &s->call.d), "workspace", NULL, err);
+    if (st)
+        nino_array_unref(&a);
+    return a;
+}
+
+// ---- comparing -------------------------------------------------------------------------------
+
+static double element(const nino_array *a, int64_t i)
+{
+    float f = 0;
+    if (a->dtype == NINO_U32)
+        return ((const uint32_t *) a->data)[i];
+    nino_to_f32(&f, (const char *) a->data + (size_t) i * nino_dtype_size(a->dtype), a->dtype, 1);
+    return f;
+}
+
+// NaN counts as infinitely wrong unless ref has it too. One wrong value among many hardly moves the
+// mean, so the largest difference is bounded as well, by a multiple of what the tolerance allows on
+// average.
+static void compare(const nino_array *got, const nino_array *want, nino_check_result *r)
+{
+    const int64_t n = nino_shape_count(&want->shape);
+    double diff = 0, power = 0;
+    int64_t worst = 0;
+    r->max_abs = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double a = element(got, i), b = element(want, i);
+        if (isnan(b) && isnan(a))
+            continue;
+        double e = a == b ? 0 : fabs(a - b);
+        if (isnan(e))
+            e = INFINITY;
+        if (e > r->max_abs) {
+            r->max_abs = e;
+            worst = i;
+        }
+        diff += e * e;
+        power += isfinite(b) ? b * b : 0;
+    }
+    r->nmse = diff == 0 ? 0 : power > 0 ? diff / power : INFINITY;
+    const double rms = n > 0 ? sqrt(power / (double) n) : 0;
+    r->ok = r->nmse <= r->tol && r->max_abs <= 30 * sqrt(r->tol) * rms;
+    if (!r->ok)
+        snprintf(r->note, sizeof(r->note), "element %lld of %lld is %.9g, expected %.9g",
+                 (long long) worst, (long long) n, element(got, worst), element(want, worst));
+}
+
+static double tolerance(nino_op_id op, nino_dtype type)
+{
+    return type == NINO_F32 ? nino_ops[op].tol_f32
+                            : nino_ops[op].tol_f16 * (type == NINO_F16 ? 1 : 64);
+}
+
+// Median of at most 21 runs or about half a second.
+static nino_status time_side(side *s, double flops, nino_check_result *r, nino_error *err)
+{
+    double t[21];
+    int n = 0;
+    for (double sum = 0; n < 21 && (n < 3 || sum < 0.5); n++) {
+        const uint64_t start = nino_now_ns();
+        nino_status st = s->be->impl->run(s->be, &s->call, err);
+        if (!st)
+            st = s->be->impl->finish(s->be, err);
+        if (st)
+            return st;
+        t[n] = (double) (nino_now_ns() - start) * 1e-9;
+        sum += t[n];
+        for (int i = n; i > 0 && t[i] < t[i - 1]; i--) {
+            const double x = t[i];
+            t[i] = t[i - 1];
+            t[i - 1] = x;
+        }
+    }
+    r->ms = t[n / 2] * 1e3;
+    r->gflops = flops / t[n / 2] * 1e-9;
+    return NINO_OK;
+}
+
+// ---- one case --------------------------------------------------------------------------------
+
+static nino_status describe(const nino_check_case *c, nino_dtype type, nino_op_desc *d,
+                            nino_error *err)
+{
+    while (d->n_src < NINO_OP_MAX_SRC && c->src[d->n_src][0]) {
+        d->src[d->n_src] = shape_of(c->src[d->n_src]);
+        d->src_type[d->n_src++] = type;
+    }
+    if (c->op == NINO_OP_BLEND || c->op == NINO_OP_BLEND_DIV)
+        d->src_type[0] = NINO_F32;
+    if (c->op == NINO_OP_SLICE)
+        d->dst.dim[c->attr.axis] = c->out[0];
+    if (c->op == NINO_OP_RESAMPLE) {
+        d->dst.dim[1] = c->out[0];
+        d->dst.dim[2] = c->out[1];
+    }
+    d->dst_type = c->cast_to;
+    if (c->op == NINO_OP_ATTENTION)
+        d->attr.scale = (float) (1 / sqrt((double) d->src[0].dim[2] / c->attr.heads));
+    nino_op_desc plain = *d; // the residual has the result's shape, so that one first
+    nino_status st = nino_ops[c->op].shape(&plain, err);
+    if (st || !c->residual)
+        return st ? st : (*d = plain, NINO_OK);
+    d->src[1] = plain.dst;
+    d->src_type[1] = type;
+    d->n_src = 2;
+    d->has_residual = true;
+    return nino_ops[c->op].shape(d, err);
+}
+
+void nino_check_run(nino_backend *be, nino_backend *ref, const nino_check_case *c, nino_dtype type,
+                    int in_place, uint64_t seed, bool bench, nino_check_result *r)
+{
+    side a = { .be = be, .in_place = in_place }, b = { .be = ref, .in_place = in_place };
+    nino_op_desc d = { .op = c->op, .attr = c->attr };
+    nino_array *x[NINO_OP_MAX_SRC] = { 0 }, *got = NULL, *want = NULL;
+    nino_weight *w = NULL, *bias = NULL;
+    nino_error err = { 0 };
+    const double spread = c->spread != 0 ? (double) c->spread : 1;
+    *r = (nino_check_result){ .tol = tolerance(c->op, type) };
+    nino_check_name(c, type, in_place, r->name, sizeof(r->name));
+    if (c->src[0][0])
+        d.src[0] = shape_of(c->src[0]);
+    if (!make_weights(c, &be->profile, &d, &w, &bias, &seed)) {
+        nino_fail(&err, NINO_ERR_NOMEM, "check", "no host memory for weights");
+        goto end;
+    }
+    if (describe(c, type, &d, &err))
+        goto end;
+    for (int i = 0; i < d.n_src; i++) {
+        if (!(x[i] = values(d.src[i], d.src_type[i], spread, &seed))) {
+            nino_fail(&err, NINO_ERR_NOMEM, "check", "no host memory for values");
+            goto end;
+        }
+        plant_special(c, x[i]);
+    }
+    if (prepare_side(&a, &d, x, &err) || !(got = run_side(&a, &err)))
+        goto end;
+    if (c->only_bench)
+        r->ok = true;
+    else {
+        if (prepare_side(&b, &d, x, &err) || !(want = run_side(&b, &err)))
+            goto end;
+        compare(got, want, r);
+    }
+    if (bench && r->ok)
+        r->ok = time_side(&a, nino_ops[c->op].flops(&d), r, &err) == NINO_OK;
+end:
+    if (err.code) {
+        r->ok = false;
+        snprintf(r->note, sizeof(r->note), "%.159s", err.msg);
+    }
+    release_side(&a);
+    release_side(&b);
+    nino_array_unref(&got);
+    nino_array_unref(&want);
+    for (int i = 0; i < NINO_OP_MAX_SRC; i++)
+        nino_array_unref(&x[i]);
+    nino_weight_destroy(&w);
+    nino_weight_destroy(&bias);
+}

@@ -1,0 +1,147 @@
+// The cases of the kernel harness. Odd sizes on purpose: primes, one, and one more or less than
+// tiles, strips, panels and work-groups.
+#include "core/op/check.h"
+
+// clang-format off
+#define CONV(k, s, N, ...)     { .op = NINO_OP_CONV2D, .attr.kernel = k, .attr.stride = s, .n = N, __VA_ARGS__ }
+#define X(...)                 .src = { { __VA_ARGS__ } }
+#define NORM(g, e, ...)        { .op = NINO_OP_GROUP_NORM, .attr.groups = g, .attr.eps = e, __VA_ARGS__ }
+#define ATTN(N, TQ, TK, H, D, ...) { .op = NINO_OP_ATTENTION, .attr.heads = H, .attr.scale = 0, \
+    .src = { { N, TQ, (int64_t) (H) * (D) }, { N, TK, (int64_t) (H) * (D) }, { N, TK, (int64_t) (H) * (D) } }, __VA_ARGS__ }
+#define ACT(a, ...)            { .op = NINO_OP_ACT, .attr.act = NINO_ACT_##a, __VA_ARGS__ }
+#define RESAMPLE(f, h, w, ...) { .op = NINO_OP_RESAMPLE, .attr.filter = NINO_FILTER_##f, .out = { h, w }, __VA_ARGS__ }
+
+const nino_check_case nino_check_cases[] = {
+    // ---- linear: rows x channels -> n
+    { .op = NINO_OP_LINEAR, X(1, 1), .n = 1 },
+    { .op = NINO_OP_LINEAR, X(7, 3), .n = 5, .bias = true },
+    { .op = NINO_OP_LINEAR, X(191, 16), .n = 64 },
+    { .op = NINO_OP_LINEAR, X(193, 17), .n = 65, .bias = true, .attr.act = NINO_ACT_GELU },
+    { .op = NINO_OP_LINEAR, X(2, 77, 127), .n = 63, .bias = true, .weight = NINO_F16 },
+    { .op = NINO_OP_LINEAR, X(1, 129, 320), .n = 257, .residual = true, .weight = NINO_BF16 },
+    { .op = NINO_OP_LINEAR, X(64, 256), .n = 256, .bias = true, .residual = true, .attr.act = NINO_ACT_SILU },
+    { .op = NINO_OP_LINEAR, X(130, 36), .n = 132, .bias = true, .attr.act = NINO_ACT_QUICK_GELU },
+    { .op = NINO_OP_LINEAR, X(35, 48), .n = 4, .bias = true, .weight = NINO_BF16 },
+    { .op = NINO_OP_LINEAR, X(577, 640), .n = 320, .bias = true, .is_large = true },
+    { .op = NINO_OP_LINEAR, X(1024, 3072), .n = 3072, .weight = NINO_F16, .only_bench = true },
+
+    // ---- 1x1
+    CONV(1, 1, 1, X(1, 1, 1, 1)),
+    CONV(1, 1, 48, X(1, 9, 7, 20), .bias = true),
+    CONV(1, 1, 64, X(2, 16, 16, 32), .residual = true, .attr.act = NINO_ACT_RELU),
+    CONV(1, 2, 10, X(1, 7, 6, 33), .bias = true, .weight = NINO_F16),
+    CONV(1, 1, 512, X(1, 64, 64, 512), .bias = true, .only_bench = true),
+
+    // ---- 3x3
+    CONV(3, 1, 1, X(1, 1, 1, 1)),
+    CONV(3, 1, 3, X(1, 5, 3, 2), .bias = true),
+    CONV(3, 1, 64, X(1, 13, 11, 4), .bias = true, .attr.act = NINO_ACT_RELU),
+    CONV(3, 1, 3, X(1, 17, 19, 64), .bias = true),
+    CONV(3, 1, 65, X(2, 12, 16, 17), .residual = true, .weight = NINO_F16),
+    CONV(3, 1, 48, X(1, 1, 40, 16), .bias = true),
+    CONV(3, 1, 16, X(3, 31, 1, 48), .bias = true, .weight = NINO_BF16),
+    CONV(3, 1, 31, X(1, 9, 15, 33), .attr.pad = NINO_PAD_NONE, .bias = true),
+    CONV(3, 1, 32, X(1, 7, 9, 24), .attr.upsample2x = true, .bias = true),
+    CONV(3, 2, 40, X(1, 9, 13, 16), .bias = true),
+    CONV(3, 2, 40, X(2, 8, 11, 16), .attr.pad = NINO_PAD_END, .bias = true),
+    CONV(3, 2, 8, X(1, 2, 2, 3), .attr.pad = NINO_PAD_END),
+    CONV(3, 2, 8, X(1, 7, 6, 12), .attr.pad = NINO_PAD_NONE),
+    // few results: channels in the lanes when they are whole vectors, else padded panels
+    CONV(3, 1, 4, X(2, 9, 11, 32), .bias = true, .residual = true, .attr.act = NINO_ACT_CLAMP01),
+    CONV(3, 1, 3, X(1, 7, 10, 24), .bias = true),
+    CONV(3, 1, 5, X(1, 9, 11, 32), .bias = true, .attr.act = NINO_ACT_TANH3),
+    CONV(3, 2, 1, X(1, 6, 5, 16), .attr.upsample2x = true, .attr.pad = NINO_PAD_END, .weight = NINO_F16),
+    CONV(3, 1, 17, X(1, 8, 9, 208), .bias = true, .attr.act = NINO_ACT_SIGMOID),
+    // just too small for Winograd
+    CONV(3, 1, 32, X(1, 32, 32, 31), .bias = true),
+    CONV(3, 1, 31, X(1, 32, 32, 32), .bias = true),
+    CONV(3, 1, 32, X(1, 7, 73, 32), .bias = true),
+    // large enough for Winograd: whole tiles, ragged tiles, batches, enlarged, with everything
+    CONV(3, 1, 32, X(1, 32, 32, 32), .bias = true),
+    CONV(3, 1, 64, X(1, 35, 33, 40), .bias = true, .residual = true, .attr.act = NINO_ACT_SILU),
+    CONV(3, 1, 37, X(2, 23, 29, 67), .weight = NINO_F16),
+    CONV(3, 1, 48, X(1, 18, 19, 64), .attr.upsample2x = true, .bias = true, .attr.act = NINO_ACT_RELU),
+    CONV(3, 1, 64, X(1, 96, 100, 64), .bias = true, .residual = true, .attr.act = NINO_ACT_RELU, .is_large = true),
+    CONV(3, 1, 128, X(1, 64, 64, 128), .bias = true, .is_large = true),
+    CONV(3, 1, 96, X(1, 32, 33, 512), .bias = true, .is_large = true), // long sums
+    CONV(3, 1, 512, X(1, 64, 64, 512), .bias = true, .weight = NINO_F16, .only_bench = true),
+    CONV(3, 1, 256, X(1, 128, 128, 256), .bias = true, .only_bench = true),
+    CONV(3, 1, 128, X(1, 256, 256, 128), .bias = true, .only_bench = true),
+
+    // ---- group norm; spread and offset show cancellation
+    NORM(1, 1e-5f, X(1, 1, 1)),
+    NORM(1, 1e-5f, X(1, 3, 7)),
+    NORM(3, 1e-6f, X(2, 5, 3, 6), .attr.act = NINO_ACT_SILU),
+    NORM(32, 1e-6f, X(1, 33, 31, 64), .attr.act = NINO_ACT_SILU),
+    NORM(32, 1e-6f, X(2, 17, 17, 96), .spread = 30),
+    NORM(4, 1e-5f, X(1, 64, 65, 256), .attr.act = NINO_ACT_RELU, .is_large = true),
+    NORM(5, 1e-6f, X(1, 1031, 35), .spread = 1e-3f),
+    NORM(32, 1e-6f, X(1, 512, 512, 128), .attr.act = NINO_ACT_SILU, .only_bench = true),
+
+    // ---- softmax over the last axis, attention
+    { .op = NINO_OP_SOFTMAX, X(1, 1), .attr.scale = 1 },
+    { .op = NINO_OP_SOFTMAX, X(5, 7), .attr.scale = 0.5f, .spread = 20 },
+    { .op = NINO_OP_SOFTMAX, X(3, 2, 1025), .attr.scale = 1, .spread = 5 },
+    { .op = NINO_OP_SOFTMAX, X(65, 255), .attr.scale = -2 },
+    ATTN(1, 1, 1, 1, 1),
+    ATTN(1, 7, 5, 1, 8),
+    ATTN(2, 49, 63, 3, 16, .spread = 3),
+    ATTN(1, 47, 65, 2, 64),
+    ATTN(1, 33, 129, 2, 40),
+    ATTN(2, 64, 77, 1, 20),
+    ATTN(1, 81, 81, 1, 512),
+    ATTN(1, 97, 130, 1, 128, .spread = 8),
+    ATTN(1, 26, 66, 1, 516, .is_large = true),
+    ATTN(1, 17, 70, 1, 1028, .is_large = true),
+    ATTN(1, 400, 333, 1, 512, .is_large = true),
+    ATTN(1, 1024, 1024, 8, 128, .only_bench = true),
+    ATTN(1, 4096, 4096, 1, 512, .only_bench = true),
+
+    // ---- elementwise
+    ACT(NONE, X(5)), ACT(RELU, X(1)), ACT(RELU, X(1023)), ACT(SILU, X(1025), .spread = 10), ACT(SILU, X(3, 7, 5)),
+    ACT(GELU, X(257), .spread = 4), ACT(GELU_TANH, X(257), .spread = 4), ACT(QUICK_GELU, X(259), .spread = 4),
+    ACT(SIGMOID, X(127), .spread = 20), ACT(TANH, X(2, 129), .spread = 4), ACT(TANH3, X(1, 9, 7, 4), .spread = 6),
+    ACT(CLAMP01, X(333)), ACT(SILU, X(1, 512, 512, 128), .only_bench = true),
+    { .op = NINO_OP_ADD, .src = { { 1 }, { 1 } } },
+    { .op = NINO_OP_ADD, .src = { { 3, 341 }, { 3, 341 } } },
+    { .op = NINO_OP_ADD, .src = { { 1, 512, 512, 128 }, { 1, 512, 512, 128 } }, .only_bench = true },
+    { .op = NINO_OP_SCALE, X(1), .attr.scale = 2, .attr.shift = 1 },
+    { .op = NINO_OP_SCALE, X(4099), .attr.scale = -0.18215f, .attr.shift = 0.1159f },
+    { .op = NINO_OP_CHECK_FINITE, X(1) },
+    { .op = NINO_OP_CHECK_FINITE, X(2, 4099) },
+    { .op = NINO_OP_CHECK_FINITE, X(1, 256, 256, 16), .is_large = true },
+
+    // ---- copies
+    { .op = NINO_OP_CONCAT, .src = { { 1, 1 }, { 1, 1 } }, .attr.axis = 1 },
+    { .op = NINO_OP_CONCAT, .src = { { 2, 5, 3, 7 }, { 2, 5, 3, 16 } }, .attr.axis = 3 },
+    { .op = NINO_OP_CONCAT, .src = { { 2, 3, 129 }, { 2, 5, 129 } }, .attr.axis = 1 },
+    { .op = NINO_OP_CONCAT, .src = { { 1, 4, 6 }, { 3, 4, 6 } }, .attr.axis = 0 },
+    { .op = NINO_OP_SLICE, X(1, 9, 7, 32), .attr.axis = 3, .attr.start = 5, .out = { 16 } },
+    { .op = NINO_OP_SLICE, X(3, 33, 17), .attr.axis = 1, .attr.start = 32, .out = { 1 } },
+    { .op = NINO_OP_SLICE, X(5, 3), .attr.axis = 0, .attr.start = 1, .out = { 3 } },
+    { .op = NINO_OP_PERMUTE, X(3, 5), .attr.perm = { 1, 0 } },
+    { .op = NINO_OP_PERMUTE, X(2, 3, 5, 7), .attr.perm = { 0, 3, 1, 2 } },
+    { .op = NINO_OP_PERMUTE, X(2, 3, 4, 5, 6), .attr.perm = { 4, 2, 0, 3, 1 } },
+    { .op = NINO_OP_PERMUTE, X(65, 129), .attr.perm = { 1, 0 } },
+    { .op = NINO_OP_CAST, X(1027), .cast_to = NINO_F32, .spread = 100 },
+    { .op = NINO_OP_CAST, X(1027), .cast_to = NINO_F16, .spread = 100 },
+    { .op = NINO_OP_CAST, X(31, 33), .cast_to = NINO_BF16, .spread = 1e-3f },
+
+    // ---- images
+    RESAMPLE(NEAREST, 8, 4, X(1, 5, 7, 3)), RESAMPLE(NEAREST, 30, 34, X(2, 15, 17, 4)),
+    RESAMPLE(BILINEAR, 8, 4, X(1, 5, 7, 3)), RESAMPLE(BILINEAR, 1, 1, X(1, 9, 8, 2)),
+    RESAMPLE(BICUBIC, 11, 13, X(2, 5, 7, 3)), RESAMPLE(BICUBIC, 5, 3, X(1, 16, 17, 4)),
+    RESAMPLE(AREA, 3, 5, X(1, 16, 17, 3)), RESAMPLE(AREA, 9, 9, X(1, 4, 4, 1)),
+    RESAMPLE(LANCZOS, 23, 7, X(1, 8, 31, 3)), RESAMPLE(LANCZOS, 7, 40, X(2, 65, 10, 4)),
+    RESAMPLE(LANCZOS, 96, 96, X(1, 257, 127, 3), .is_large = true),
+    { .op = NINO_OP_BLEND, .src = { { 9, 11, 4 }, { 1, 5, 6, 3 } }, .attr.x0 = 5, .attr.y0 = 4, .attr.feather_x = 2, .attr.feather_y = 3, .attr.sides = 15 },
+    { .op = NINO_OP_BLEND, .src = { { 33, 65, 4 }, { 1, 33, 33, 3 } }, .attr.x0 = 32, .attr.feather_x = 33, .attr.feather_y = 1, .attr.sides = 5 },
+    { .op = NINO_OP_BLEND, .src = { { 1, 1, 2 }, { 1, 1, 1, 1 } }, .attr.sides = 0 },
+    { .op = NINO_OP_BLEND_DIV, X(1, 1, 2) },
+    { .op = NINO_OP_BLEND_DIV, X(33, 17, 4) },
+    { .op = NINO_OP_TO_RGB8, X(1, 1, 1, 3) },
+    { .op = NINO_OP_TO_RGB8, X(2, 33, 31, 3) },
+    { .op = NINO_OP_TO_RGB8, X(1, 5, 7, 4) },
+};
+// clang-format on
+const size_t nino_n_check_cases = sizeof(nino_check_cases) / sizeof(nino_check_cases[0]);

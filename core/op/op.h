@@ -1,0 +1,146 @@
+// Internal: the op table. One row per tensor operation: what it is called, how big its result is,
+// what it costs, how exact it must be. core/op/ref says what an op computes; backends make the same
+// thing fast; the kernel harness compares them.
+#pragma once
+#include "core/tensor/tensor.h"
+
+// X(ID, name, family). Families are what plots and tables group by.
+#define NINO_OPS(X)                                                                                \
+    X(LINEAR, linear, gemm)                                                                        \
+    X(CONV2D, conv2d, conv)                                                                        \
+    X(GROUP_NORM, group_norm, norm)                                                                \
+    X(SOFTMAX, softmax, attn)                                                                      \
+    X(ATTENTION, attention, attn)                                                                  \
+    X(ACT, act, elt)                                                                               \
+    X(ADD, add, elt)                                                                               \
+    X(SCALE, scale, elt)                                                                           \
+    X(CONCAT, concat, move)                                                                        \
+    X(SLICE, slice, move)                                                                          \
+    X(PERMUTE, permute, move)                                                                      \
+    X(CAST, cast, move)                                                                            \
+    X(RESAMPLE, resample, image)                                                                   \
+    X(BLEND, blend, image)                                                                         \
+    X(BLEND_DIV, blend_div, image)                                                                 \
+    X(TO_RGB8, to_rgb8, image)                                                                     \
+    X(CHECK_FINITE, check_finite, elt)
+
+typedef enum nino_op_id {
+#define X(ID, name, family) NINO_OP_##ID,
+    NINO_OPS(X)
+#undef X
+        NINO_OP_COUNT
+} nino_op_id;
+
+// Activation functions, applied in fp32. The order of every epilogue: v = sum + bias; v +=
+// residual; v = act(v).
+typedef enum nino_act {
+    NINO_ACT_NONE,
+    NINO_ACT_RELU,       // max(x, 0)
+    NINO_ACT_SILU,       // x / (1 + exp(-x))
+    NINO_ACT_GELU,       // x/2 (1 + erf(x/sqrt 2))
+    NINO_ACT_GELU_TANH,  // the tanh approximation
+    NINO_ACT_QUICK_GELU, // x * sigmoid(1.702 x)
+    NINO_ACT_SIGMOID,
+    NINO_ACT_TANH,
+    NINO_ACT_TANH3,   // 3 tanh(x/3): TAESD's latent clamp
+    NINO_ACT_CLAMP01, // min(max(x,0),1), NaN stays NaN
+    NINO_ACT_COUNT
+} nino_act;
+
+typedef enum nino_pad {
+    NINO_PAD_SAME, // (k-1)/2 zeros on every side
+    NINO_PAD_END,  // k/2 zeros at the right and the bottom only: ComfyUI's AutoencoderKL downsample
+    NINO_PAD_NONE
+} nino_pad;
+
+typedef enum nino_filter { // resampling kernels, as
+                           // torch.nn.functional.interpolate(align_corners=False) and PIL define
+                           // them
+    NINO_FILTER_NEAREST,   // nearest-exact
+    NINO_FILTER_BILINEAR,  // no antialias
+    NINO_FILTER_BICUBIC,   // a = -0.75, no antialias
+    NINO_FILTER_AREA,      // adaptive average
+    NINO_FILTER_LANCZOS,   // a = 3, antialiased (PIL)
+    NINO_FILTER_COUNT
+} nino_filter;
+
+typedef struct nino_weight nino_weight; // core/op/weight.h
+
+#define NINO_OP_MAX_SRC 4
+
+// What the less obvious ops compute:
+// SLICE, RESAMPLE, CAST  the caller presets what the sources do not tell: dst.dim[axis]; dst.dim[1]
+//                  and dst.dim[2]; dst_type. shape() fills the rest.
+// ATTENTION        src q [N,Tq,heads*D], k, v [N,Tk,heads*D]; one softmax a head and query.
+// BLEND            src[0] canvas [H,W,C+1] f32, src[1] tile [1,h,w,C]; dst is the canvas itself:
+//                  canvas[y0+y][x0+x][c] += tile[y][x][c] * m, canvas[y0+y][x0+x][C] += m, with
+//                  m = mx(x) my(y). mx(i) is the product of (i+1)/feather_x where sides & 1 (left)
+//                  and i < feather_x, and of (w-i)/feather_x where sides & 4 (right) and
+//                  w-1-i < feather_x; else 1. my likewise with 2 (top), 8 (bottom), feather_y, h.
+// BLEND_DIV        [H,W,C+1] f32 -> [1,H,W,C] f32: channel c / channel C; 0 where that is 0.
+// TO_RGB8          [N,H,W,>=3] -> u8 [N,H,W,3]: min(max(255 x, 0), 255) truncated; NaN gives 0.
+// CHECK_FINITE     any shape -> u32 [1], zeroed before the call: the number of NaN and infinities.
+//
+// Everything that describes one call except the data. Unused fields are zero.
+typedef struct nino_op_attr {
+    nino_act act;    // LINEAR CONV2D GROUP_NORM ACT
+    int kernel;      // CONV2D: 1 or 3
+    int stride;      // CONV2D: 1 or 2
+    nino_pad pad;    // CONV2D
+    bool upsample2x; // CONV2D: the source is read as if enlarged 2x by nearest neighbour
+    int groups;      // GROUP_NORM
+    float eps;       // GROUP_NORM
+    int heads;       // ATTENTION: q, k, v are [N,T,heads*D]
+    float scale;     // ATTENTION, SOFTMAX: factor of the logits; SCALE: y = scale * x + shift
+    float shift;     // SCALE
+    int axis;        // CONCAT, SLICE; SOFTMAX always works on the last axis
+    int64_t start;   // SLICE
+    int perm[NINO_MAX_RANK];                 // PERMUTE: dst.dim[i] = src.dim[perm[i]]
+    nino_filter filter;                      // RESAMPLE: tables from core/op/resample.h
+    int x0, y0, feather_x, feather_y, sides; // BLEND, see below
+} nino_op_attr;
+
+// Shapes and types of one call; what flops(), bytes(), sched and plan see.
+typedef struct nino_op_desc {
+    nino_op_id op;
+    nino_op_attr attr;
+    int n_src;
+    nino_shape src[NINO_OP_MAX_SRC];
+    nino_dtype src_type[NINO_OP_MAX_SRC];
+    nino_shape dst;
+    nino_dtype dst_type;
+    // Weights: for LINEAR and CONV2D the matrix is [N][taps][C]; bias is optional. For GROUP_NORM
+    // gamma and beta.
+    const nino_weight *weight, *bias; // may be NULL
+    bool has_residual;                // src[1] is added before the activation (LINEAR, CONV2D)
+} nino_op_desc;
+
+typedef struct nino_op_def {
+    const char *name, *family;
+    // Bit i: dst may be the memory of src[i] when shapes and types agree (the stream does that when
+    // nobody else holds src[i]). Each element is then read before it is written, by the same
+    // work-item.
+    unsigned in_place;
+    // Fills d->dst from the sources and attributes, or says what is wrong (our own mistake or a
+    // wrong model file).
+    nino_status (*shape)(nino_op_desc *d, nino_error *err);
+    // Multiply and add count as two. Exact for LINEAR, CONV2D and ATTENTION (products only, no bias
+    // or softmax); an estimate for the rest, which memory bounds anyway.
+    double (*flops)(const nino_op_desc *d);
+    double (*bytes)(const nino_op_desc *d); // every operand once, in storage type
+    // Largest NMSE against ref that is still right, by storage type of the activations (bf16: 64
+    // times tol_f16, for 3 bits less).
+    double tol_f32, tol_f16;
+} nino_op_def;
+
+extern const nino_op_def nino_ops[NINO_OP_COUNT];
+const char *nino_act_name(nino_act a);
+static inline int nino_op_taps(const nino_op_desc *d)
+{
+    return d->op == NINO_OP_CONV2D ? d->attr.kernel * d->attr.kernel : 1;
+}
+// Top or left zero padding of a CONV2D.
+static inline int nino_op_pad_begin(const nino_op_attr *a)
+{
+    return a->pad == NINO_PAD_SAME ? (a->kernel - 1) / 2 : 0;
+}

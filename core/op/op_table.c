@@ -1,0 +1,319 @@
+// The op table: for each op its shape rule, its cost and how exact it must be.
+#include "core/op/op.h"
+
+#include "core/base/error.h"
+#include "core/op/weight.h"
+
+static bool is_activation_type(nino_dtype t)
+{
+    return t == NINO_F32 || t == NINO_F16 || t == NINO_BF16;
+}
+
+static nino_status fail_shape(const nino_op_desc *d, nino_error *err, const char *why)
+{
+    char a[64], b[64];
+    nino_shape_print(a, sizeof(a), &d->src[0]);
+    nino_shape_print(b, sizeof(b), &d->src[1]);
+    return nino_fail(err, NINO_ERR_ARG, nino_ops[d->op].name, "%s (input %s%s%s)", why, a,
+                     d->n_src > 1 ? " and " : "", d->n_src > 1 ? b : "");
+}
+
+static int64_t last_dim(const nino_shape *s) { return s->rank ? s->dim[s->rank - 1] : 1; }
+
+// ---- shapes ----------------------------------------------------------------------------------
+
+static nino_status shape_same(nino_op_desc *d, nino_error *err)
+{
+    if (!is_activation_type(d->src_type[0]))
+        return fail_shape(d, err, "needs a floating point input");
+    d->dst = d->src[0];
+    d->dst_type = d->src_type[0];
+    return NINO_OK;
+}
+
+static nino_status check_bias(const nino_op_desc *d, nino_error *err)
+{
+    if (d->bias && d->bias->n != d->weight->n)
+        return fail_shape(d, err, "the bias has another length than the weight has rows");
+    if (d->has_residual &&
+        (!nino_shape_equal(&d->src[1], &d->dst) || d->src_type[1] != d->dst_type))
+        return fail_shape(d, err, "what is added differs from the result in shape or type");
+    return NINO_OK;
+}
+
+static nino_status shape_linear(nino_op_desc *d, nino_error *err)
+{
+    nino_status st = shape_same(d, err);
+    if (st)
+        return st;
+    if (!d->weight || d->weight->role != NINO_W_MATRIX || d->src[0].rank < 1)
+        return fail_shape(d, err, "needs a matrix");
+    if (last_dim(&d->src[0]) != d->weight->c)
+        return fail_shape(d, err, "the input has another number of channels than the weight");
+    d->dst.dim[d->dst.rank - 1] = d->weight->n;
+    return check_bias(d, err);
+}
+
+static nino_status shape_conv(nino_op_desc *d, nino_error *err)
+{
+    const nino_op_attr *a = &d->attr;
+    nino_status st = shape_same(d, err);
+    if (st)
+        return st;
+    if (d->src[0].rank != 4)
+        return fail_shape(d, err, "needs an image [N,H,W,C]");
+    if (!d->weight || d->weight->role != (a->kernel == 3 ? NINO_W_CONV3 : NINO_W_MATRIX) ||
+        (a->kernel != 1 && a->kernel != 3) || (a->stride != 1 && a->stride != 2))
+        return fail_shape(d, err, "needs a 1x1 or 3x3 weight and stride 1 or 2");
+    if (d->src[0].dim[3] != d->weight->c)
+        return fail_shape(d, err, "the input has another number of channels than the weight");
+    const int pad = a->pad == NINO_PAD_SAME  ? (a->kernel - 1) / 2 * 2
+                    : a->pad == NINO_PAD_END ? a->kernel / 2
+                                             : 0;
+    for (int i = 1; i <= 2; i++) {
+        const int64_t in = d->src[0].dim[i] * (a->upsample2x ? 2 : 1) + pad - a->kernel;
+        if (in < 0)
+            return fail_shape(d, err, "the image is smaller than the kernel");
+        d->dst.dim[i] = in / a->stride + 1;
+    }
+    d->dst.dim[3] = d->weight->n;
+    return check_bias(d, err);
+}
+
+static nino_status shape_group_norm(nino_op_desc *d, nino_error *err)
+{
+    const int64_t c = last_dim(&d->src[0]);
+    if (d->src[0].rank < 2 || d->attr.groups < 1 || c % d->attr.groups)
+        return fail_shape(d, err, "the channels do not divide into the groups");
+    if (!d->weight || d->weight->n != c || !d->bias || d->bias->n != c)
+        return fail_shape(d, err, "gamma and beta need one value a channel");
+    return shape_same(d, err);
+}
+
+static nino_status shape_attention(nino_op_desc *d, nino_error *err)
+{
+    const nino_shape *q = &d->src[0], *k = &d->src[1], *v = &d->src[2];
+    if (d->n_src != 3 || q->rank != 3 || k->rank != 3 || !nino_shape_equal(k, v) ||
+        q->dim[0] != k->dim[0] || q->dim[2] != k->dim[2] || k->dim[1] < 1)
+        return fail_shape(d, err, "q, k and v do not fit together");
+    if (d->attr.heads < 1 || q->dim[2] % d->attr.heads)
+        return fail_shape(d, err, "the channels do not divide into the heads");
+    if (d->src_type[1] != d->src_type[0] || d->src_type[2] != d->src_type[0])
+        return fail_shape(d, err, "q, k and v differ in type");
+    return shape_same(d, err);
+}
+
+static nino_status shape_add(nino_op_desc *d, nino_error *err)
+{
+    if (d->n_src != 2 || !nino_shape_equal(&d->src[0], &d->src[1]) ||
+        d->src_type[0] != d->src_type[1])
+        return fail_shape(d, err, "the operands differ in shape or type");
+    return shape_same(d, err);
+}
+
+static nino_status shape_concat(nino_op_desc *d, nino_error *err)
+{
+    const nino_shape *a = &d->src[0], *b = &d->src[1];
+    const int axis = d->attr.axis;
+    if (d->n_src != 2 || a->rank != b->rank || axis < 0 || axis >= a->rank)
+        return fail_shape(d, err, "no such axis, or ranks differ");
+    for (int i = 0; i < a->rank; i++)
+        if (i != axis && a->dim[i] != b->dim[i])
+            return fail_shape(d, err, "only the joined axis may differ");
+    if (d->src_type[0] != d->src_type[1])
+        return fail_shape(d, err, "the operands differ in type");
+    d->dst = *a;
+    d->dst.dim[axis] += b->dim[axis];
+    d->dst_type = d->src_type[0];
+    return NINO_OK;
+}
+
+static nino_status shape_slice(nino_op_desc *d, nino_error *err)
+{
+    const nino_shape *a = &d->src[0];
+    const int axis = d->attr.axis;
+    if (axis < 0 || axis >= a->rank)
+        return fail_shape(d, err, "no such axis");
+    const int64_t len = d->dst.dim[axis];
+    if (d->attr.start < 0 || len < 1 || d->attr.start > a->dim[axis] - len)
+        return fail_shape(d, err, "the slice is outside the input");
+    d->dst = *a;
+    d->dst.dim[axis] = len;
+    d->dst_type = d->src_type[0];
+    return NINO_OK;
+}
+
+static nino_status shape_permute(nino_op_desc *d, nino_error *err)
+{
+    unsigned seen = 0;
+    d->dst = d->src[0];
+    d->dst_type = d->src_type[0];
+    for (int i = 0; i < d->src[0].rank; i++) {
+        const int p = d->attr.perm[i];
+        if (p < 0 || p >= d->src[0].rank || seen >> p & 1)
+            return fail_shape(d, err, "not a permutation of the axes");
+        seen |= 1u << p;
+        d->dst.dim[i] = d->src[0].dim[p];
+    }
+    return NINO_OK;
+}
+
+static nino_status shape_cast(nino_op_desc *d, nino_error *err)
+{
+    const nino_dtype to = d->dst_type;
+    nino_status st = shape_same(d, err);
+    d->dst_type = to;
+    return !st && !is_activation_type(to) ? fail_shape(d, err, "no such storage type") : st;
+}
+
+static nino_status shape_resample(nino_op_desc *d, nino_error *err)
+{
+    const int64_t h = d->dst.dim[1], w = d->dst.dim[2];
+    nino_status st = shape_same(d, err);
+    if (st)
+        return st;
+    if (d->src[0].rank != 4 || h < 1 || w < 1 || h > INT32_MAX || w > INT32_MAX ||
+        d->src[0].dim[1] < 1 || d->src[0].dim[2] < 1)
+        return fail_shape(d, err, "needs an image [N,H,W,C] and a size");
+    d->dst.dim[1] = h;
+    d->dst.dim[2] = w;
+    return NINO_OK;
+}
+
+static nino_status shape_blend(nino_op_desc *d, nino_error *err)
+{
+    const nino_shape *c = &d->src[0], *t = &d->src[1];
+    const nino_op_attr *a = &d->attr;
+    if (d->n_src != 2 || c->rank != 3 || t->rank != 4 || t->dim[0] != 1 ||
+        t->dim[3] + 1 != c->dim[2] || d->src_type[0] != NINO_F32 ||
+        !is_activation_type(d->src_type[1]))
+        return fail_shape(d, err, "needs a canvas [H,W,C+1] f32 and a tile [1,h,w,C]");
+    if (a->x0 < 0 || a->y0 < 0 || a->x0 + t->dim[2] > c->dim[1] || a->y0 + t->dim[1] > c->dim[0] ||
+        a->feather_x < 0 || a->feather_y < 0)
+        return fail_shape(d, err, "the tile reaches beyond the canvas");
+    d->dst = *c;
+    d->dst_type = NINO_F32;
+    return NINO_OK;
+}
+
+static nino_status shape_blend_div(nino_op_desc *d, nino_error *err)
+{
+    const nino_shape *c = &d->src[0];
+    if (c->rank != 3 || c->dim[2] < 2 || d->src_type[0] != NINO_F32)
+        return fail_shape(d, err, "needs a canvas [H,W,C+1] f32");
+    d->dst = NINO_SHAPE(1, c->dim[0], c->dim[1], c->dim[2] - 1);
+    d->dst_type = NINO_F32;
+    return NINO_OK;
+}
+
+static nino_status shape_to_rgb8(nino_op_desc *d, nino_error *err)
+{
+    nino_status st = shape_same(d, err);
+    if (st)
+        return st;
+    if (d->src[0].rank != 4 || d->src[0].dim[3] < 3)
+        return fail_shape(d, err, "needs an image [N,H,W,3]");
+    d->dst.dim[3] = 3;
+    d->dst_type = NINO_U8;
+    return NINO_OK;
+}
+
+static nino_status shape_check_finite(nino_op_desc *d, nino_error *err)
+{
+    nino_status st = shape_same(d, err);
+    d->dst = NINO_SHAPE(1);
+    d->dst_type = NINO_U32;
+    return st;
+}
+
+// ---- costs -----------------------------------------------------------------------------------
+
+static double count(const nino_shape *s) { return (double) nino_shape_count(s); }
+
+static double flops_gemm(const nino_op_desc *d)
+{
+    return 2.0 * count(&d->dst) * nino_op_taps(d) * (double) d->weight->c;
+}
+static double flops_attention(const nino_op_desc *d)
+{
+    return 4.0 * count(&d->src[0]) * (double) d->src[1].dim[1];
+}
+// Sum and sum of squares, then scale, shift and perhaps an activation.
+static double flops_norm(const nino_op_desc *d)
+{
+    return count(&d->src[0]) * (d->attr.act == NINO_ACT_NONE ? 6 : 10);
+}
+static double flops_softmax(const nino_op_desc *d) { return count(&d->src[0]) * 5; }
+static double flops_act(const nino_op_desc *d) { return count(&d->src[0]) * 4; }
+static double flops_one(const nino_op_desc *d) { return count(&d->dst); }
+static double flops_two(const nino_op_desc *d) { return count(&d->dst) * 2; }
+static double flops_none(const nino_op_desc *d)
+{
+    (void) d;
+    return 0;
+}
+static double flops_blend(const nino_op_desc *d) { return count(&d->src[1]) * 3; }
+
+static double bytes_all(const nino_op_desc *d)
+{
+    double b = count(&d->dst) * (double) nino_dtype_size(d->dst_type);
+    for (int i = 0; i < d->n_src; i++)
+        b += count(&d->src[i]) * (double) nino_dtype_size(d->src_type[i]);
+    const nino_weight *w[] = { d->weight, d->bias };
+    for (int i = 0; i < 2; i++)
+        if (w[i])
+            b += (double) w[i]->n * (double) w[i]->c * (w[i]->role == NINO_W_CONV3 ? 9 : 1) *
+                 (double) nino_dtype_size(w[i]->dtype);
+    return b;
+}
+// The tile is read, the canvas below it read and written.
+static double bytes_blend(const nino_op_desc *d)
+{
+    const double px = (double) d->src[1].dim[1] * (double) d->src[1].dim[2];
+    return count(&d->src[1]) * (double) nino_dtype_size(d->src_type[1]) +
+           px * (double) d->src[0].dim[2] * 8;
+}
+static double bytes_slice(const nino_op_desc *d)
+{
+    return 2 * count(&d->dst) * (double) nino_dtype_size(d->dst_type);
+}
+
+// ---- the table -------------------------------------------------------------------------------
+
+// Tolerances: f32 sums of some thousand terms in any order stay below 1e-11 of double ones, and so
+// does Winograd F(4,3). One rounding to f16 is 4e-8; attention may also round its probabilities.
+// Copies are exact.
+// clang-format off
+#define ROW(ID, name, family, place, shp, fl, by, t32, t16)                                        \
+    [NINO_OP_##ID] = { #name, #family, place, shape_##shp, flops_##fl, bytes_##by, t32, t16 }
+const nino_op_def nino_ops[NINO_OP_COUNT] = {
+    //  id            name          family in place        flops      bytes  f32    f16
+    ROW(LINEAR,        linear,        gemm,   2,  linear,      gemm,       all,    1e-11,  1e-7),
+    ROW(CONV2D,        conv2d,        conv,   2,  conv,        gemm,       all,    1e-11,  1e-7),
+    ROW(GROUP_NORM,    group_norm,    norm,   1,  group_norm,  norm,       all,    1e-10,  1e-7),
+    ROW(SOFTMAX,       softmax,       attn,   1,  same,        softmax,    all,    1e-11,  1e-6),
+    ROW(ATTENTION,     attention,     attn,   0,  attention,   attention,  all,    1e-11,  1e-6),
+    ROW(ACT,           act,           elt,    1,  same,        act,        all,    1e-12,  1e-7),
+    ROW(ADD,           add,           elt,    3,  add,         one,        all,    1e-14,  1e-7),
+    ROW(SCALE,         scale,         elt,    1,  same,        two,        all,    1e-14,  1e-7),
+    ROW(CONCAT,        concat,        move,   0,  concat,      none,       all,    0,      0),
+    ROW(SLICE,         slice,         move,   0,  slice,       none,       slice,  0,      0),
+    ROW(PERMUTE,       permute,       move,   0,  permute,     none,       all,    0,      0),
+    ROW(CAST,          cast,          move,   0,  cast,        none,       all,    0,      0),
+    ROW(RESAMPLE,      resample,      image,  0,  resample,    two,        all,    1e-12,  1e-7),
+    ROW(BLEND,         blend,         image,  1,  blend,       blend,      blend,  1e-13,  1e-7),
+    ROW(BLEND_DIV,     blend_div,     image,  0,  blend_div,   one,        all,    1e-13,  1e-7),
+    ROW(TO_RGB8,       to_rgb8,       image,  0,  to_rgb8,     two,        all,    0,      0),
+    ROW(CHECK_FINITE,  check_finite,  elt,    0,  check_finite, one,        all,    0,      0),
+};
+#undef ROW
+// clang-format on
+
+const char *nino_act_name(nino_act a)
+{
+    static const char *const names[NINO_ACT_COUNT] = {
+        "none",       "relu",    "silu", "gelu",  "gelu_tanh",
+        "quick_gelu", "sigmoid", "tanh", "tanh3", "clamp01",
+    };
+    return (unsigned) a < NINO_ACT_COUNT ? names[a] : "?";
+}

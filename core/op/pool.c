@@ -1,0 +1,452 @@
+// The memory pool: best fit over arenas, counters, events. Segments of an arena are a doubly linked
+// list in address order inside one array; a block's slot is its segment.
+#include "core/op/pool.h"
+
+#include "core/base/error.h"
+#include "core/base/size.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define ALIGN 256u
+#define MAX_SHARED_ARENA ((uint64_t) 1 << 30)
+#define DEFAULT_MIN_ARENA ((uint64_t) 64 << 20)
+#define NONE UINT32_MAX
+
+typedef struct segment {
+    uint64_t offset, bytes;
+    uint32_t arena;       // index
+    uint32_t prev, next;  // neighbours by address; for unused entries next is the free chain
+    nino_mem_owner owner; // of a handed-out segment
+    bool is_free;         // not handed out
+} segment;
+
+typedef struct arena {
+    void *handle;
+    uint64_t bytes, used; // bytes == 0: slot not in use
+    uint32_t first;       // lowest segment
+    bool holds_weights;   // what it was made for
+} arena;
+
+typedef _Atomic uint64_t counter;
+
+struct nino_pool {
+    nino_pool_params p;
+    nino_monitor *monitor;
+    arena *arenas;
+    uint32_t n_arenas, cap_arenas;
+    segment *segs;
+    uint32_t n_segs, cap_segs, unused;
+    // Written by the one thread that allocates, read by any.
+    counter in_use, peak, window_peak, reserved, budget, largest_free;
+    counter by_owner[NINO_OWN_COUNT], peak_by_owner[NINO_OWN_COUNT];
+    counter allocs, hits, fails, trims, requested, reused;
+};
+
+static uint64_t get(const counter *c) { return atomic_load_explicit(c, memory_order_relaxed); }
+static void set(counter *c, uint64_t v) { atomic_store_explicit(c, v, memory_order_relaxed); }
+static void add(counter *c, uint64_t v) { set(c, get(c) + v); }
+static void raise_to(counter *c, uint64_t v)
+{
+    if (v > get(c))
+        set(c, v);
+}
+
+uint64_t nino_pool_class_bytes(uint64_t bytes)
+{
+    if (bytes <= ALIGN)
+        return ALIGN;
+    if (bytes > UINT64_MAX / 2)
+        return UINT64_MAX & ~(uint64_t) (ALIGN - 1);
+    const int octave = 63 - __builtin_clzll(bytes);
+    uint64_t step = octave > 3 ? (uint64_t) 1 << (octave - 3) : 1;
+    if (step < ALIGN)
+        step = ALIGN;
+    return (bytes + step - 1) / step * step;
+}
+
+nino_pool *nino_pool_create(const nino_pool_params *p)
+{
+    nino_pool *pool = calloc(1, sizeof(*pool));
+    if (!pool)
+        return NULL;
+    pool->p = *p;
+    if (!pool->p.min_arena)
+        pool->p.min_arena = DEFAULT_MIN_ARENA;
+    if (!pool->p.max_arena)
+        pool->p.max_arena = UINT64_MAX;
+    pool->unused = NONE;
+    set(&pool->budget, p->budget);
+    return pool;
+}
+
+// ---- segments --------------------------------------------------------------------------------
+
+static uint32_t new_segment(nino_pool *p)
+{
+    if (p->unused != NONE) {
+        const uint32_t i = p->unused;
+        p->unused = p->segs[i].next;
+        return i;
+    }
+    if (p->n_segs == p->cap_segs) {
+        const uint32_t cap = p->cap_segs ? p->cap_segs * 2 : 64;
+        segment *s = realloc(p->segs, cap * sizeof(*s));
+        if (!s)
+            return NONE;
+        p->segs = s;
+        p->cap_segs = cap;
+    }
+    return p->n_segs++;
+}
+
+static void drop_segment(nino_pool *p, uint32_t i)
+{
+    p->segs[i] = (segment){ .next = p->unused, .arena = NONE };
+    p->unused = i;
+}
+
+// Joins segment i with the free one that follows it.
+static void join_next(nino_pool *p, uint32_t i)
+{
+    const uint32_t n = p->segs[i].next;
+    p->segs[i].bytes += p->segs[n].bytes;
+    p->segs[i].next = p->segs[n].next;
+    if (p->segs[n].next != NONE)
+        p->segs[p->segs[n].next].prev = i;
+    drop_segment(p, n);
+}
+
+static uint64_t largest_free(const nino_pool *p)
+{
+    uint64_t best = 0;
+    for (uint32_t i = 0; i < p->n_segs; i++)
+        if (p->segs[i].arena != NONE && p->segs[i].is_free && p->segs[i].bytes > best)
+            best = p->segs[i].bytes;
+    return best;
+}
+
+// Best fit among arenas of one kind; the lowest arena and address win ties.
+static uint32_t find_fit(const nino_pool *p, uint64_t bytes, bool weights, bool any_kind)
+{
+    uint32_t best = NONE;
+    for (uint32_t a = 0; a < p->n_arenas; a++) {
+        const arena *ar = &p->arenas[a];
+        if (!ar->bytes || (!any_kind && ar->used && ar->holds_weights != weights))
+            continue;
+        for (uint32_t i = ar->first; i != NONE; i = p->segs[i].next)
+            if (p->segs[i].is_free && p->segs[i].bytes >= bytes &&
+                (best == NONE || p->segs[i].bytes < p->segs[best].bytes))
+                best = i;
+    }
+    return best;
+}
+
+// ---- events and counters ---------------------------------------------------------------------
+
+static void publish(nino_pool *p, nino_mem_op op, uint64_t bytes, nino_mem_owner owner, bool is_hit)
+{
+    if (!p->monitor || !nino_monitor_is_on(p->monitor))
+        return;
+    nino_event ev = { .kind = NINO_EV_MEM, .sub = (uint8_t) op };
+    ev.u.mem.bytes = bytes;
+    ev.u.mem.in_use = get(&p->in_use);
+    ev.u.mem.reserved = get(&p->reserved);
+    ev.u.mem.largest_free = get(&p->largest_free);
+    ev.u.mem.owner = (uint16_t) owner;
+    ev.u.mem.is_hit = is_hit;
+    ev.u.mem.owner_use = (uint32_t) (get(&p->by_owner[owner]) / ALIGN);
+    nino_monitor_publish(p->monitor, &ev);
+}
+
+// ---- arenas ----------------------------------------------------------------------------------
+
+static void drop_arena(nino_pool *p, uint32_t a)
+{
+    arena *ar = &p->arenas[a];
+    drop_segment(p, ar->first); // wholly free: it has one segment
+    if (p->p.ops.destroy)
+        p->p.ops.destroy(p->p.priv, ar->handle);
+    set(&p->reserved, get(&p->reserved) - ar->bytes);
+    *ar = (arena){ 0 };
+}
+
+static uint64_t idle_bytes(const nino_pool *p)
+{
+    uint64_t n = 0;
+    for (uint32_t a = 0; a < p->n_arenas; a++)
+        if (p->arenas[a].bytes && !p->arenas[a].used)
+            n += p->arenas[a].bytes;
+    return n;
+}
+
+// Makes an arena of exactly `bytes`; returns its segment or NONE.
+static uint32_t make_arena(nino_pool *p, uint64_t bytes, bool weights, nino_error *err)
+{
+    uint32_t a = 0;
+    while (a < p->n_arenas && p->arenas[a].bytes)
+        a++;
+    if (a == p->cap_arenas) {
+        const uint32_t cap = p->cap_arenas ? p->cap_arenas * 2 : 16;
+        arena *n = realloc(p->arenas, cap * sizeof(*n));
+        if (!n)
+            return NONE;
+        p->arenas = n;
+        p->cap_arenas = cap;
+    }
+    const uint32_t s = new_segment(p);
+    if (s == NONE)
+        return NONE;
+    void *handle = NULL;
+    if (p->p.ops.create && !(handle = p->p.ops.create(p->p.priv, bytes, err))) {
+        drop_segment(p, s);
+        return NONE;
+    }
+    if (a == p->n_arenas)
+        p->n_arenas++;
+    p->arenas[a] =
+        (arena){ .handle = handle, .bytes = bytes, .first = s, .holds_weights = weights };
+    p->segs[s] =
+        (segment){ .bytes = bytes, .arena = a, .prev = NONE, .next = NONE, .is_free = true };
+    add(&p->reserved, bytes);
+    return s;
+}
+
+static bool in_budget(const nino_pool *p, uint64_t more)
+{
+    const uint64_t budget = get(&p->budget), reserved = get(&p->reserved);
+    return !budget || (more <= budget && reserved <= budget - more);
+}
+
+uint64_t nino_pool_trim(nino_pool *p)
+{
+    uint64_t n = 0;
+    for (uint32_t a = 0; a < p->n_arenas; a++)
+        if (p->arenas[a].bytes && !p->arenas[a].used) {
+            n += p->arenas[a].bytes;
+            drop_arena(p, a);
+        }
+    set(&p->largest_free, largest_free(p));
+    if (n) {
+        add(&p->trims, 1);
+        publish(p, NINO_MEM_TRIM, n, NINO_OWN_ACTIVATION, false);
+    }
+    return n;
+}
+
+// A new arena for a request: comfortably large, else exactly as large as needed, else NONE.
+static uint32_t grow(nino_pool *p, uint64_t bytes, bool weights, nino_error *err)
+{
+    if (bytes > p->p.max_arena)
+        return NONE;
+    nino_pool_trim(p); // they were all too small, or this would not be needed
+    if (p->p.is_exact)
+        return in_budget(p, bytes) ? make_arena(p, bytes, weights, err) : NONE;
+    uint64_t want = get(&p->reserved) / 4; // grow with use: few arenas, little waste
+    if (want < p->p.min_arena)
+        want = p->p.min_arena;
+    if (want > MAX_SHARED_ARENA)
+        want = MAX_SHARED_ARENA;
+    if (want > p->p.max_arena)
+        want = p->p.max_arena;
+    want = want / ALIGN * ALIGN;
+    if (want > bytes && in_budget(p, want)) {
+        const uint32_t s = make_arena(p, want, weights, err);
+        if (s != NONE)
+            return s;
+    }
+    return in_budget(p, bytes) ? make_arena(p, bytes, weights, err) : NONE;
+}
+
+// ---- the interface ---------------------------------------------------------------------------
+
+static nino_status refuse(nino_pool *p, uint64_t bytes, nino_mem_owner owner, const nino_error *why,
+                          nino_error *err)
+{
+    static const char *const owners[] = { "weights", "activation", "workspace", "staging" };
+    const uint64_t budget = get(&p->budget), in_use = get(&p->in_use);
+    add(&p->fails, 1);
+    publish(p, NINO_MEM_FAIL, bytes, owner, false);
+    if (why->code &&
+        why->code != NINO_ERR_NOMEM) { // the device is gone; less memory would not help
+        if (err)
+            *err = *why;
+        return why->code;
+    }
+    if (bytes > p->p.max_arena)
+        return nino_fail(err, NINO_ERR_NOMEM, "device memory",
+                         "needs one buffer of %.1f MiB, the device allows %.1f MiB",
+                         (double) bytes / 1048576, (double) p->p.max_arena / 1048576);
+    if (budget && !in_budget(p, bytes))
+        return nino_fail(err, NINO_ERR_NOMEM, "device memory",
+                         "needs %.1f MiB for %s, free %.1f MiB of a budget of %.1f MiB",
+                         (double) bytes / 1048576, owners[owner],
+                         budget > in_use ? (double) (budget - in_use) / 1048576 : 0.0,
+                         (double) budget / 1048576);
+    return nino_fail(err, NINO_ERR_NOMEM, "device memory",
+                     "the device refused %.1f MiB for %s, in use %.1f MiB%s%s",
+                     (double) bytes / 1048576, owners[owner], (double) in_use / 1048576,
+                     why->code ? ": " : "", why->code ? why->msg : "");
+}
+
+// Hands out the low end of segment s.
+static bool carve(nino_pool *p, uint32_t s, uint64_t bytes)
+{
+    if (p->segs[s].bytes > bytes) {
+        const uint32_t rest = new_segment(p);
+        if (rest == NONE)
+            return false;
+        segment *a = &p->segs[s], *b = &p->segs[rest];
+        *b = (segment){ .offset = a->offset + bytes,
+                        .bytes = a->bytes - bytes,
+                        .arena = a->arena,
+                        .prev = s,
+                        .next = a->next,
+                        .is_free = true };
+        if (a->next != NONE)
+            p->segs[a->next].prev = rest;
+        a->next = rest;
+        a->bytes = bytes;
+    }
+    p->segs[s].is_free = false;
+    p->arenas[p->segs[s].arena].used += bytes;
+    return true;
+}
+
+nino_status nino_pool_alloc(nino_pool *p, uint64_t bytes, nino_mem_owner owner, nino_block *out,
+                            nino_error *err)
+{
+    const bool weights = owner == NINO_OWN_WEIGHTS;
+    nino_error why = { 0 };
+    bool is_hit = false;
+    uint32_t s = NONE;
+    if (!p->p.is_exact) {
+        bytes = nino_pool_class_bytes(bytes);
+        s = find_fit(p, bytes, weights, false);
+        is_hit = s != NONE;
+    }
+    if (s == NONE)
+        s = grow(p, bytes, weights, &why);
+    if (s == NONE && !p->p.is_exact) { // last resort: the other kind's arenas
+        s = find_fit(p, bytes, weights, true);
+        is_hit = s != NONE;
+    }
+    if (s == NONE || !carve(p, s, bytes))
+        return refuse(p, bytes, owner, &why, err);
+
+    segment *g = &p->segs[s];
+    arena *ar = &p->arenas[g->arena];
+    g->owner = owner;
+    if (ar->used == bytes) // it was idle: it changes its kind
+        ar->holds_weights = weights;
+    add(&p->allocs, 1);
+    add(&p->hits, is_hit);
+    add(&p->requested, bytes);
+    add(&p->reused, is_hit ? bytes : 0);
+    add(&p->in_use, bytes);
+    add(&p->by_owner[owner], bytes);
+    raise_to(&p->peak, get(&p->in_use));
+    raise_to(&p->window_peak, get(&p->in_use));
+    raise_to(&p->peak_by_owner[owner], get(&p->by_owner[owner]));
+    set(&p->largest_free, largest_free(p));
+    publish(p, NINO_MEM_ALLOC, bytes, owner, is_hit);
+    *out = (nino_block){
+        .arena = g->arena + 1, .slot = s, .offset = g->offset, .bytes = bytes, .base = ar->handle
+    };
+    return NINO_OK;
+}
+
+void nino_pool_free(nino_pool *p, nino_block *b)
+{
+    if (!b->arena)
+        return;
+    uint32_t s = b->slot;
+    segment *g = &p->segs[s];
+    const nino_mem_owner owner = g->owner;
+    g->is_free = true;
+    p->arenas[g->arena].used -= g->bytes;
+    add(&p->in_use, -g->bytes);
+    add(&p->by_owner[owner], -g->bytes);
+    if (g->next != NONE && p->segs[g->next].is_free)
+        join_next(p, s);
+    if (p->segs[s].prev != NONE && p->segs[p->segs[s].prev].is_free)
+        join_next(p, p->segs[s].prev);
+    set(&p->largest_free, largest_free(p));
+    publish(p, NINO_MEM_FREE, b->bytes, owner, false);
+    *b = (nino_block){ 0 };
+}
+
+void nino_pool_destroy(nino_pool **pp)
+{
+    nino_pool *p = *pp;
+    if (!p)
+        return;
+    for (uint32_t a = 0; a < p->n_arenas; a++)
+        if (p->arenas[a].bytes && p->p.ops.destroy)
+            p->p.ops.destroy(p->p.priv, p->arenas[a].handle);
+    free(p->arenas);
+    free(p->segs);
+    free(p);
+    *pp = NULL;
+}
+
+void nino_pool_set_monitor(nino_pool *p, nino_monitor *m)
+{
+    p->monitor = m;
+    publish(p, NINO_MEM_BUDGET, get(&p->budget), NINO_OWN_ACTIVATION, false);
+}
+
+void nino_pool_set_budget(nino_pool *p, uint64_t budget)
+{
+    if (get(&p->budget) == budget)
+        return;
+    set(&p->budget, budget);
+    publish(p, NINO_MEM_BUDGET, budget, NINO_OWN_ACTIVATION, false);
+}
+
+void nino_pool_stat(const nino_pool *p, nino_mem_stat *out)
+{
+    *out = (nino_mem_stat){ .in_use = get(&p->in_use),
+                            .peak = get(&p->peak),
+                            .reserved = get(&p->reserved),
+                            .budget = get(&p->budget),
+                            .largest_free = get(&p->largest_free),
+                            .allocs = get(&p->allocs),
+                            .hits = get(&p->hits),
+                            .fails = get(&p->fails),
+                            .trims = get(&p->trims),
+                            .requested_bytes = get(&p->requested),
+                            .reused_bytes = get(&p->reused) };
+    for (int i = 0; i < NINO_OWN_COUNT; i++) {
+        out->by_owner[i] = get(&p->by_owner[i]);
+        out->peak_by_owner[i] = get(&p->peak_by_owner[i]);
+    }
+    if (out->reserved > out->in_use)
+        out->fragmentation =
+            1 - (double) out->largest_free / (double) (out->reserved - out->in_use);
+    if (out->fragmentation < 0) // another thread was between two counters
+        out->fragmentation = 0;
+}
+
+uint64_t nino_pool_take_window_peak(nino_pool *p)
+{
+    const uint64_t peak = get(&p->window_peak);
+    set(&p->window_peak, get(&p->in_use));
+    return peak;
+}
+
+void nino_pool_reset_peak(nino_pool *p)
+{
+    set(&p->peak, get(&p->in_use));
+    for (int i = 0; i < NINO_OWN_COUNT; i++)
+        set(&p->peak_by_owner[i], get(&p->by_owner[i]));
+}
+
+bool nino_pool_would_fit(const nino_pool *p, uint64_t bytes)
+{
+    bytes = nino_pool_class_bytes(bytes);
+    if (find_fit(p, bytes, false, true) != NONE)
+        return true;
+    const uint64_t budget = get(&p->budget), busy = get(&p->reserved) - idle_bytes(p);
+    return bytes <= p->p.max_arena && (!budget || (bytes <= budget && busy <= budget - bytes));
+}

@@ -1,0 +1,90 @@
+// Internal: device profiles (data/devices/*.json): numbers and precision policy of a device, and
+// the schedule decisions that follow from them. cl/ and plan ask the same functions, so a plan
+// describes exactly what the device would do.
+#pragma once
+#include "core/op/op.h"
+
+typedef enum nino_schedule {
+    NINO_SCHED_REF,     // core/op/ref: obvious loops, no workspace, f32 weights [taps][C][N]
+    NINO_SCHED_CPU,     // work-group size 1, register micro-kernels
+    NINO_SCHED_GENERIC, // GPU: local-memory tiles
+    NINO_SCHED_WMMA     // gfx11 wave32 matrix instructions
+} nino_schedule;
+
+typedef struct nino_profile {
+    char name[64]; // "pocl-cpu", "gfx1151", "generic-gpu"
+    nino_schedule schedule;
+    nino_dtype act_type; // storage of activations when the node says auto
+    // Storage of matrices. F32: lossless, that is 16-bit types as they are, 8-bit floats as f16,
+    // the rest as f32. F16, BF16: everything as that.
+    nino_dtype weight_type;
+    bool has_winograd;         // F(4,3) for fp32 3x3 stride-1 convolutions where the shape gains
+    uint64_t winograd_stripe;  // most bytes of transform workspace
+    uint64_t mem_bytes;        // memory the device may use; 0: ask the device
+    double peak_f32, peak_f16; // FLOP/s; 0: not known
+    double bandwidth;          // bytes/s; 0: not known
+    double launch_s;           // fixed time per kernel
+    double efficiency_gemm, efficiency_conv,
+        efficiency_attn; // fraction of peak reached, for predicted times
+} nino_profile;
+
+// Finds the profile for a device by its name and driver strings: data/devices/NAME.json in
+// $NINODES_DATA_DIR, the install folder, or the built-in copies. `is_cpu` chooses the fallback.
+// Never fails: falls back to generic numbers.
+void nino_profile_find(const char *device_name, bool is_cpu, nino_profile *out);
+// By profile name; NINO_ERR_UNKNOWN with the list of known names.
+nino_status nino_profile_load(const char *name, nino_profile *out, nino_error *err);
+
+// The built-in files: name and JSON text; NULL ends the list.
+typedef struct nino_profile_text {
+    const char *name, *json, *end;
+} nino_profile_text;
+extern const nino_profile_text nino_profile_builtin[];
+// The reference backend's own.
+extern const nino_profile nino_profile_ref;
+
+// ---- decisions -------------------------------------------------------------------------------
+typedef enum nino_conv_algo { NINO_CONV_DIRECT, NINO_CONV_WINOGRAD } nino_conv_algo;
+nino_conv_algo nino_sched_conv(const nino_profile *p, const nino_op_desc *d);
+
+// Workspaces. Offsets are bytes from the workspace's start, multiples of 256; all parts are f32.
+//
+// Winograd F(4,3): tiles of 4x4 outputs, tw a row, th rows in all (rows of every batch item), done
+// in stripes of `rows` tile rows, about 112 tiles; tp = rows * tw up to 12, cp = C up to 16, np = N
+// up to 64. u [36][np][cp] is made from the packed panels by every call: it costs 4 weights' worth
+// of f32 while one convolution runs instead of for the life of the model. v [36][tp][cp + 16], m
+// [36][tp][np].
+typedef struct nino_wino_layout {
+    int64_t tw, th, rows, tp, cp, np;
+    uint64_t u, v, m, bytes;
+} nino_wino_layout;
+nino_wino_layout nino_sched_wino(const nino_profile *p, const nino_op_desc *d);
+
+// GROUP_NORM: each batch item's positions in strips of `strip`; part [N][n_strips][2][C] holds
+// means and sums of squared deviations, coef [N][2][C] the scale and shift of a channel.
+typedef struct nino_norm_layout {
+    int64_t positions, strip, n_strips;
+    uint64_t part, coef, bytes;
+} nino_norm_layout;
+nino_norm_layout nino_sched_norm(const nino_profile *p, const nino_op_desc *d);
+
+// ATTENTION on the CPU schedule: K^T packed [N][heads][ceil(Tk/64)][D][64].
+// RESAMPLE: both tables (core/op/resample.h), then the image after the horizontal pass
+// [N,H,w,C].
+typedef struct nino_resample_layout {
+    int taps_x, taps_y;
+    uint64_t start_x, weight_x, start_y, weight_y, image, bytes;
+} nino_resample_layout;
+nino_resample_layout nino_sched_resample(const nino_op_desc *d);
+
+// Scratch bytes of a call on that device: one of the above, or 0.
+size_t nino_sched_workspace(const nino_profile *p, const nino_op_desc *d);
+
+// Storage type and bytes of a packed weight on that device. Matrices are packed in panels of 64
+// columns: CPU and GENERIC [ceil(N/64)][taps][Cp][64] with Cp = C rounded up to 16 and zero-filled;
+// vectors are f32, N rounded up to 64, zero-filled.
+size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino_dtype *dtype);
+
+// Predicted seconds of a call (roofline with the profile's efficiencies); 0 when the profile has no
+// numbers.
+double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double flops, double bytes);

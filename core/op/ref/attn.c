@@ -1,0 +1,74 @@
+// Reference softmax and attention.
+#include "core/op/ref/ref.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// v[i] = exp(v[i] - max) / sum
+static void softmax(double *v, int64_t n)
+{
+    double max = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        max = v[i] > max ? v[i] : max;
+    for (int64_t i = 0; i < n; i++)
+        sum += v[i] = exp(v[i] - max);
+    for (int64_t i = 0; i < n; i++)
+        v[i] /= sum;
+}
+
+nino_status nino_ref_softmax(const nino_ref_args *a, nino_error *err)
+{
+    const nino_shape *s = &a->d->src[0];
+    const int64_t n = s->dim[s->rank - 1], rows = nino_shape_count(s) / n;
+    double *v = malloc((size_t) n * sizeof(*v));
+    if (!v)
+        return nino_ref_nomem(err);
+    for (int64_t r = 0; r < rows; r++) {
+        for (int64_t i = 0; i < n; i++)
+            v[i] = (double) a->x[0][r * n + i] * a->d->attr.scale;
+        softmax(v, n);
+        for (int64_t i = 0; i < n; i++)
+            a->y[r * n + i] = (float) v[i];
+    }
+    free(v);
+    return NINO_OK;
+}
+
+// One query against all keys of its head. k, v: first key's and value's channels of the head.
+static void attend(const float *q, const float *k, const float *v, int64_t tk, int64_t depth,
+                   int64_t row, double scale, double *p, double *out)
+{
+    for (int64_t j = 0; j < tk; j++) {
+        double dot = 0;
+        for (int64_t c = 0; c < depth; c++)
+            dot += (double) q[c] * k[j * row + c];
+        p[j] = dot * scale;
+    }
+    softmax(p, tk);
+    memset(out, 0, (size_t) depth * sizeof(*out));
+    for (int64_t j = 0; j < tk; j++)
+        for (int64_t c = 0; c < depth; c++)
+            out[c] += p[j] * v[j * row + c];
+}
+
+nino_status nino_ref_attention(const nino_ref_args *a, nino_error *err)
+{
+    const nino_shape *s = &a->d->src[0];
+    const int64_t n = s->dim[0], tq = s->dim[1], row = s->dim[2], tk = a->d->src[1].dim[1];
+    const int64_t depth = row / a->d->attr.heads;
+    double *p = malloc((size_t) (tk + depth) * sizeof(*p));
+    if (!p)
+        return nino_ref_nomem(err);
+    for (int64_t b = 0; b < n; b++)
+        for (int64_t h = 0; h < row; h += depth)
+            for (int64_t i = 0; i < tq; i++) {
+                const int64_t at = (b * tq + i) * row + h, key = b * tk * row + h;
+                attend(a->x[0] + at, a->x[1] + key, a->x[2] + key, tk, depth, row, a->d->attr.scale,
+                       p, p + tk);
+                for (int64_t c = 0; c < depth; c++)
+                    a->y[at + c] = (float) p[tk + c];
+            }
+    free(p);
+    return NINO_OK;
+}

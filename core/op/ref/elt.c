@@ -1,0 +1,53 @@
+// Reference elementwise ops and the activation functions of every epilogue.
+#include "core/op/ref/ref.h"
+
+#include <math.h>
+
+double nino_ref_activate(nino_act act, double v)
+{
+    switch (act) {
+    case NINO_ACT_RELU: return v < 0 ? 0 : v;
+    case NINO_ACT_SILU: return v / (1 + exp(-v));
+    case NINO_ACT_GELU: return v / 2 * (1 + erf(v * 0.70710678118654752440));
+    case NINO_ACT_GELU_TANH:
+        return v / 2 * (1 + tanh(0.79788456080286535588 * (v + 0.044715 * v * v * v)));
+    case NINO_ACT_QUICK_GELU: return v / (1 + exp(-1.702 * v));
+    case NINO_ACT_SIGMOID: return 1 / (1 + exp(-v));
+    case NINO_ACT_TANH: return tanh(v);
+    case NINO_ACT_TANH3: return 3 * tanh(v / 3);
+    case NINO_ACT_CLAMP01: return v < 0 ? 0 : v > 1 ? 1 : v;
+    default: return v;
+    }
+}
+
+nino_status nino_ref_act(const nino_ref_args *a, nino_error *err)
+{
+    (void) err;
+    for (int64_t i = 0, n = nino_shape_count(&a->d->dst); i < n; i++)
+        a->y[i] = (float) nino_ref_activate(a->d->attr.act, a->x[0][i]);
+    return NINO_OK;
+}
+
+nino_status nino_ref_add(const nino_ref_args *a, nino_error *err)
+{
+    (void) err;
+    for (int64_t i = 0, n = nino_shape_count(&a->d->dst); i < n; i++)
+        a->y[i] = a->x[0][i] + a->x[1][i];
+    return NINO_OK;
+}
+
+nino_status nino_ref_scale(const nino_ref_args *a, nino_error *err)
+{
+    (void) err;
+    for (int64_t i = 0, n = nino_shape_count(&a->d->dst); i < n; i++)
+        a->y[i] = (float) ((double) a->x[0][i] * a->d->attr.scale + a->d->attr.shift);
+    return NINO_OK;
+}
+
+nino_status nino_ref_check_finite(const nino_ref_args *a, nino_error *err)
+{
+    (void) err;
+    for (int64_t i = 0, n = nino_shape_count(&a->d->src[0]); i < n; i++)
+        *a->count += !isfinite(a->x[0][i]);
+    return NINO_OK;
+}

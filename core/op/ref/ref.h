@@ -1,0 +1,20 @@
+// Internal to core/op/ref: what a reference op sees. Values are f32 whatever their storage type;
+// ref.c converts on the way in and rounds on the way out. Sums are double.
+#pragma once
+#include "core/op/backend.h"
+
+typedef struct nino_ref_args {
+    const nino_op_desc *d;
+    const float *x[NINO_OP_MAX_SRC];
+    float *y;           // may be x[i] for the sources the op table allows
+    const float *w, *b; // packed: w [taps][C][N], b [N] or NULL
+    uint32_t *count;    // CHECK_FINITE's result
+} nino_ref_args;
+
+// One function an op; each returns NINO_OK or NINO_ERR_NOMEM.
+#define X(ID, name, family) nino_status nino_ref_##name(const nino_ref_args *a, nino_error *err);
+NINO_OPS(X)
+#undef X
+
+double nino_ref_activate(nino_act act, double v);
+nino_status nino_ref_nomem(nino_error *err);

@@ -1,0 +1,152 @@
+// Decisions that cl and plan must agree on: algorithms, workspaces, packed sizes, predicted times.
+#include "core/base/size.h"
+#include "core/op/pack.h"
+#include "core/op/profile.h"
+#include "core/op/resample.h"
+#include "core/op/weight.h"
+
+#include <math.h>
+
+// Where Winograd wins: enough arithmetic to hide the transforms of the image, enough pixels to hide
+// the transform of the weights.
+#define WINO_MIN_CHANNELS 32
+#define WINO_MIN_PIXELS 512
+// Tiles of a stripe: few enough for the caches, enough rows for the products to run at full speed.
+#define WINO_TILES 112
+#define WINO_SPEEDUP 2.0 // over the direct kernel; 1.6 to 2.8 measured
+// Strip of the group norm statistics: bytes of f32 that stay in a first-level cache's reach while
+// leaving enough strips for every core.
+#define NORM_STRIP_BYTES ((int64_t) 128 * 1024)
+
+const nino_profile nino_profile_ref = {
+    .name = "ref", .schedule = NINO_SCHED_REF, .act_type = NINO_F32, .weight_type = NINO_F32
+};
+
+static uint64_t align256(uint64_t n) { return (n + 255) / 256 * 256; }
+
+nino_conv_algo nino_sched_conv(const nino_profile *p, const nino_op_desc *d)
+{
+    const nino_op_attr *a = &d->attr;
+    const bool fits = d->op == NINO_OP_CONV2D && a->kernel == 3 && a->stride == 1 &&
+                      a->pad == NINO_PAD_SAME && d->src_type[0] == NINO_F32 && d->weight;
+    if (!p->has_winograd || p->schedule != NINO_SCHED_CPU || !fits)
+        return NINO_CONV_DIRECT;
+    const int64_t c = d->weight->c, n = d->weight->n;
+    const int64_t pixels = d->dst.dim[0] * d->dst.dim[1] * d->dst.dim[2];
+    return c >= WINO_MIN_CHANNELS && n >= WINO_MIN_CHANNELS && pixels >= WINO_MIN_PIXELS
+               ? NINO_CONV_WINOGRAD
+               : NINO_CONV_DIRECT;
+}
+
+nino_wino_layout nino_sched_wino(const nino_profile *p, const nino_op_desc *d)
+{
+    nino_wino_layout l = { .tw = nino_ceil_div(d->dst.dim[2], 4),
+                           .th = nino_ceil_div(d->dst.dim[1], 4) * d->dst.dim[0],
+                           .cp = nino_pack_cp(d->weight->c),
+                           .np = nino_pack_panels_of(d->weight->n) * 64 };
+    const int64_t row_bytes = 36 * l.tw * (l.cp + l.np) * 4;
+    const int64_t most = (int64_t) (p->winograd_stripe / (uint64_t) row_bytes);
+    int64_t rows = (WINO_TILES + l.tw / 2) / l.tw;
+    rows = rows > most ? most : rows;
+    rows = rows < 1 ? 1 : rows > l.th ? l.th : rows;
+    l.rows = nino_ceil_div(l.th, nino_ceil_div(l.th, rows));
+    l.tp = nino_ceil_div(l.rows * l.tw, 12) * 12;
+    l.v = align256((uint64_t) (36 * l.np * l.cp * 4));
+    l.m = l.v + align256((uint64_t) (36 * l.tp * (l.cp + 16) * 4));
+    l.bytes = l.m + align256((uint64_t) (36 * l.tp * l.np * 4));
+    return l;
+}
+
+nino_norm_layout nino_sched_norm(const nino_profile *p, const nino_op_desc *d)
+{
+    const nino_shape *x = &d->src[0];
+    const int64_t n = x->dim[0], c = x->dim[x->rank - 1];
+    (void) p;
+    nino_norm_layout l = { .positions = nino_shape_count(x) / (n * c) };
+    l.strip = NORM_STRIP_BYTES / (c * 4);
+    l.strip = l.strip < 16 ? 16 : l.strip > 1024 ? 1024 : l.strip;
+    l.n_strips = nino_ceil_div(l.positions, l.strip);
+    l.coef = align256((uint64_t) (n * l.n_strips * 2 * c) * 4);
+    l.bytes = l.coef + align256((uint64_t) (n * 2 * c) * 4);
+    return l;
+}
+
+nino_resample_layout nino_sched_resample(const nino_op_desc *d)
+{
+    const int64_t h = d->src[0].dim[1], w = d->src[0].dim[2];
+    const int64_t oh = d->dst.dim[1], ow = d->dst.dim[2];
+    nino_resample_layout l = { .taps_x = nino_resample_taps(d->attr.filter, w, ow),
+                               .taps_y = nino_resample_taps(d->attr.filter, h, oh) };
+    l.weight_x = align256((uint64_t) ow * 4);
+    l.start_y = l.weight_x + align256((uint64_t) (ow * l.taps_x) * 4);
+    l.weight_y = l.start_y + align256((uint64_t) oh * 4);
+    l.image = l.weight_y + align256((uint64_t) (oh * l.taps_y) * 4);
+    l.bytes = l.image + align256((uint64_t) (d->src[0].dim[0] * h * ow * d->src[0].dim[3]) * 4);
+    return l;
+}
+
+static uint64_t attention_bytes(const nino_op_desc *d)
+{
+    const int64_t keys = nino_ceil_div(d->src[1].dim[1], 64) * 64;
+    return (uint64_t) (d->src[1].dim[0] * keys * d->src[1].dim[2]) * 4;
+}
+
+size_t nino_sched_workspace(const nino_profile *p, const nino_op_desc *d)
+{
+    if (p->schedule == NINO_SCHED_REF)
+        return 0;
+    switch (d->op) {
+    case NINO_OP_CONV2D:
+        return nino_sched_conv(p, d) == NINO_CONV_WINOGRAD ? nino_sched_wino(p, d).bytes : 0;
+    case NINO_OP_GROUP_NORM: return nino_sched_norm(p, d).bytes;
+    case NINO_OP_ATTENTION: return p->schedule == NINO_SCHED_CPU ? attention_bytes(d) : 0;
+    case NINO_OP_RESAMPLE: return nino_sched_resample(d).bytes;
+    default: return 0;
+    }
+}
+
+static nino_dtype matrix_type(const nino_profile *p, nino_dtype stored)
+{
+    if (p->weight_type != NINO_F32)
+        return p->weight_type;
+    switch (stored) {
+    case NINO_F16:
+    case NINO_BF16: return stored;
+    case NINO_F8_E4M3: // every value of both is a value of f16
+    case NINO_F8_E5M2: return NINO_F16;
+    default: return NINO_F32;
+    }
+}
+
+size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino_dtype *dtype)
+{
+    const int taps = w->role == NINO_W_CONV3 ? 9 : 1;
+    *dtype = w->role == NINO_W_VECTOR || p->schedule == NINO_SCHED_REF ? NINO_F32
+                                                                       : matrix_type(p, w->dtype);
+    if (w->role == NINO_W_VECTOR)
+        return (size_t) (nino_pack_panels_of(w->n) * 64) * 4;
+    if (p->schedule == NINO_SCHED_REF)
+        return (size_t) (w->n * taps * w->c) * 4;
+    return (size_t) (nino_pack_panels_of(w->n) * taps * nino_pack_cp(w->c) * 64) *
+           nino_dtype_size(*dtype);
+}
+
+double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double flops, double bytes)
+{
+    if (p->peak_f32 <= 0 || p->bandwidth <= 0)
+        return 0;
+    double efficiency = 0, peak = p->peak_f32;
+    switch (d->op) {
+    case NINO_OP_LINEAR: efficiency = p->efficiency_gemm; break;
+    case NINO_OP_CONV2D: efficiency = p->efficiency_conv; break;
+    case NINO_OP_ATTENTION: efficiency = p->efficiency_attn; break;
+    default: break; // the rest is bound by memory
+    }
+    // Only matrix instructions gain from 16-bit operands; the other schedules compute in f32.
+    if (p->schedule == NINO_SCHED_WMMA && d->src_type[0] != NINO_F32 && p->peak_f16 > 0)
+        peak = p->peak_f16;
+    if (d->op == NINO_OP_CONV2D && nino_sched_conv(p, d) == NINO_CONV_WINOGRAD)
+        peak *= WINO_SPEEDUP;
+    const double compute = efficiency > 0 ? flops / (peak * efficiency) : 0;
+    return fmax(compute, bytes / p->bandwidth) + p->launch_s;
+}

@@ -1,0 +1,326 @@
+// Streams: living tensors, the sticky error, scopes, and running one op.
+#include "core/op/stream_priv.h"
+
+#include "core/base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static nino_precision resolve(const nino_backend *be, nino_precision p)
+{
+    if (p != NINO_PREC_AUTO)
+        return p;
+    switch (be->profile.act_type) {
+    case NINO_F16: return NINO_PREC_F16;
+    case NINO_BF16: return NINO_PREC_BF16;
+    default: return NINO_PREC_F32;
+    }
+}
+
+nino_stream *nino_stream_create(const nino_stream_params *p, nino_error *err)
+{
+    nino_stream *s = calloc(1, sizeof(*s));
+    if (!s) {
+        nino_fail(err, NINO_ERR_NOMEM, "", "no memory for a stream");
+        return NULL;
+    }
+    s->be = p->backend;
+    s->monitor = p->monitor;
+    s->cancel = p->cancel;
+    s->precision = resolve(s->be, p->precision);
+    s->progress = p->progress;
+    s->progress_priv = p->progress_priv;
+    s->outer_monitor = s->be->monitor;
+    s->be->monitor = s->monitor;
+    nino_pool_set_monitor(s->be->pool, s->monitor);
+    return s;
+}
+
+void nino_stream_destroy(nino_stream **ps)
+{
+    nino_stream *s = *ps;
+    if (!s)
+        return;
+    s->be->impl->finish(s->be, NULL);
+    while (s->n_scopes)
+        nino_scope_end(s);
+    while (s->tensors) {
+        nino_tensor *t = s->tensors;
+        s->tensors = t->next;
+        if (!t->is_view)
+            nino_pool_free(s->be->pool, &t->mem);
+        free(t);
+    }
+    s->be->monitor = s->outer_monitor;
+    nino_pool_set_monitor(s->be->pool, s->outer_monitor);
+    free(s);
+    *ps = NULL;
+}
+
+// ---- the sticky error ------------------------------------------------------------------------
+
+nino_status nino_stream_status(const nino_stream *s, nino_error *err)
+{
+    if (s->err.code && err)
+        *err = s->err;
+    return s->err.code;
+}
+
+void *nino_stream_fail(nino_stream *s, nino_status st, const char *where, const char *fmt, ...)
+{
+    if (!s->err.code) {
+        char msg[sizeof(s->err.msg)];
+        va_list ap;
+        va_start(ap, fmt);
+        vsnprintf(msg, sizeof(msg), fmt, ap);
+        va_end(ap);
+        nino_fail(&s->err, st, where, "%s", msg);
+    }
+    return NULL;
+}
+
+void nino_stream_clear_error(nino_stream *s) { s->err = (nino_error){ 0 }; }
+
+bool nino_stream_ok(nino_stream *s)
+{
+    if (!s->err.code && s->cancel && __atomic_load_n(s->cancel, __ATOMIC_RELAXED))
+        nino_stream_fail(s, NINO_ERR_CANCELLED, "", "cancelled");
+    return !s->err.code;
+}
+
+nino_status nino_stream_finish(nino_stream *s, nino_error *err)
+{
+    if (!s->err.code)
+        s->be->impl->finish(s->be, &s->err);
+    return nino_stream_status(s, err);
+}
+
+nino_precision nino_stream_precision(const nino_stream *s) { return s->precision; }
+void nino_stream_set_precision(nino_stream *s, nino_precision p)
+{
+    s->precision = resolve(s->be, p);
+}
+nino_dtype nino_stream_act_type(const nino_stream *s)
+{
+    return s->precision == NINO_PREC_F16    ? NINO_F16
+           : s->precision == NINO_PREC_BF16 ? NINO_BF16
+                                            : NINO_F32;
+}
+nino_backend *nino_stream_backend(nino_stream *s) { return s->be; }
+nino_monitor *nino_stream_monitor(nino_stream *s) { return s->monitor; }
+bool nino_stream_is_plan(const nino_stream *s) { return !strcmp(s->be->impl->name, "plan"); }
+
+// ---- scopes ----------------------------------------------------------------------------------
+
+void nino_scope_begin(nino_stream *s, nino_event_kind kind, const char *name, uint32_t arg0,
+                      uint32_t arg1)
+{
+    const int i = s->n_scopes++;
+    if (i >= NINO_MAX_SCOPES)
+        return;
+    s->scopes[i] = s->monitor ? nino_monitor_begin(s->monitor, kind, name, arg0, arg1) : 0;
+    if (s->be->impl->scope_begin)
+        s->be->impl->scope_begin(s->be, kind, name, arg0, arg1);
+}
+
+void nino_scope_end(nino_stream *s)
+{
+    const int i = --s->n_scopes;
+    if (i >= NINO_MAX_SCOPES)
+        return;
+    if (s->monitor)
+        nino_monitor_end(s->monitor, s->scopes[i]);
+    if (s->be->impl->scope_end)
+        s->be->impl->scope_end(s->be);
+    if (s->progress)
+        s->progress(s->progress_priv, s->be->flops);
+}
+
+// ---- tensors ---------------------------------------------------------------------------------
+
+static nino_tensor *link_tensor(nino_stream *s, nino_shape shape, nino_dtype type)
+{
+    nino_tensor *t = calloc(1, sizeof(*t));
+    if (!t)
+        return nino_stream_fail(s, NINO_ERR_NOMEM, "", "no memory for a tensor");
+    *t = (nino_tensor){ .refs = 1, .dtype = type, .shape = shape, .stream = s, .next = s->tensors };
+    if (s->tensors)
+        s->tensors->prev = t;
+    s->tensors = t;
+    return t;
+}
+
+nino_tensor *nino_tensor_new(nino_stream *s, nino_shape shape, nino_dtype type)
+{
+    nino_tensor *t = nino_stream_ok(s) ? link_tensor(s, shape, type) : NULL;
+    if (!t)
+        return NULL;
+    const uint64_t bytes = (uint64_t) nino_shape_count(&shape) * nino_dtype_size(type);
+    nino_error err;
+    if (nino_pool_alloc(s->be->pool, bytes, NINO_OWN_ACTIVATION, &t->mem, &err)) {
+        if (!s->err.code)
+            s->err = err;
+        nino_unref(t);
+        return NULL;
+    }
+    return t;
+}
+
+nino_tensor *nino_ref(nino_tensor *t)
+{
+    if (t)
+        t->refs++;
+    return t;
+}
+
+void nino_unref(nino_tensor *t)
+{
+    if (!t || --t->refs)
+        return;
+    nino_stream *s = t->stream;
+    if (t->prev)
+        t->prev->next = t->next;
+    else
+        s->tensors = t->next;
+    if (t->next)
+        t->next->prev = t->prev;
+    if (t->is_view)
+        nino_unref(t->base);
+    else
+        nino_pool_free(s->be->pool, &t->mem);
+    free(t);
+}
+
+const nino_shape *nino_shape_of(const nino_tensor *t)
+{
+    static const nino_shape none;
+    return t ? &t->shape : &none;
+}
+
+int64_t nino_dim(const nino_tensor *t, int i)
+{
+    if (!t)
+        return 0;
+    if (i < 0)
+        i += t->shape.rank;
+    return i >= 0 && i < t->shape.rank ? t->shape.dim[i] : 0;
+}
+
+nino_dtype nino_dtype_of(const nino_tensor *t) { return t ? t->dtype : NINO_F32; }
+
+nino_tensor *nino_reshape(nino_stream *s, nino_tensor *t, nino_shape shape)
+{
+    if (!nino_stream_ok(s) || !t) {
+        nino_unref(t);
+        return NULL;
+    }
+    if (nino_shape_count(&shape) != nino_shape_count(&t->shape)) {
+        char a[64], b[64];
+        nino_shape_print(a, sizeof(a), &t->shape);
+        nino_shape_print(b, sizeof(b), &shape);
+        nino_unref(t);
+        return nino_stream_fail(s, NINO_ERR_ARG, "reshape", "%s does not become %s", a, b);
+    }
+    if (t->refs == 1) { // nobody else sees it change
+        t->shape = shape;
+        return t;
+    }
+    nino_tensor *v = link_tensor(s, shape, t->dtype);
+    if (!v) {
+        nino_unref(t);
+        return NULL;
+    }
+    v->is_view = true;
+    v->base = t->is_view ? nino_ref(t->base) : t;
+    v->mem = t->mem;
+    if (t->is_view)
+        nino_unref(t);
+    return v;
+}
+
+// ---- running an op ---------------------------------------------------------------------------
+
+// Is the op the last that will see this memory?
+static bool is_last_user(const nino_tensor *t)
+{
+    return t->refs == 1 && (!t->is_view || t->base->refs == 1);
+}
+
+// The source whose memory the result may take, or -1.
+static int reusable_source(const nino_op_call *c)
+{
+    const unsigned mask = nino_ops[c->d.op].in_place;
+    for (int i = 0; i < c->d.n_src; i++)
+        if (mask >> i & 1 && is_last_user(c->src[i]) && c->src[i]->dtype == c->d.dst_type &&
+            nino_shape_equal(&c->src[i]->shape, &c->d.dst))
+            return i;
+    return -1;
+}
+
+static nino_status describe(nino_op_call *c, nino_error *err)
+{
+    nino_op_desc *d = &c->d;
+    for (int i = 0; i < d->n_src; i++) {
+        if (!c->src[i])
+            return nino_fail(err, NINO_ERR_ARG, nino_ops[d->op].name, "an input is missing");
+        d->src[i] = c->src[i]->shape;
+        d->src_type[i] = c->src[i]->dtype;
+    }
+    return nino_ops[d->op].shape(d, err);
+}
+
+// Workspace is held only around the launch: the queue is in order, so the next op may have it.
+static nino_status launch(nino_stream *s, nino_op_call *c, nino_error *err)
+{
+    nino_backend *be = s->be;
+    const size_t bytes = be->impl->workspace ? be->impl->workspace(be, &c->d) : 0;
+    nino_status st = NINO_OK;
+    if (bytes)
+        st = nino_pool_alloc(be->pool, bytes, NINO_OWN_WORKSPACE, &c->workspace, err);
+    if (!st && c->d.op == NINO_OP_CHECK_FINITE)
+        st = be->impl->fill_zero(be, &c->dst->mem, sizeof(uint32_t), err);
+    if (!st)
+        st = be->impl->run(be, c, err);
+    nino_pool_free(be->pool, &c->workspace);
+    be->flops += nino_ops[c->d.op].flops(&c->d);
+    be->bytes += nino_ops[c->d.op].bytes(&c->d);
+    be->n_ops++;
+    return st;
+}
+
+static nino_status prepare(nino_stream *s, nino_op_call *c, nino_error *err)
+{
+    nino_status st = describe(c, err);
+    if (!st && c->d.weight && !(c->weight = nino_backend_weight(s->be, c->d.weight, err)))
+        st = err->code;
+    if (!st && c->d.bias && !(c->bias = nino_backend_weight(s->be, c->d.bias, err)))
+        st = err->code;
+    return st;
+}
+
+nino_tensor *nino_stream_run(nino_stream *s, nino_op_call *c)
+{
+    int keep = -1; // source that becomes the result
+    nino_error err = { 0 };
+    if (!nino_stream_ok(s) || prepare(s, c, &err))
+        goto end;
+    keep = c->d.op == NINO_OP_BLEND ? 0 : reusable_source(c);
+    c->dst = keep >= 0 ? c->src[keep] : nino_tensor_new(s, c->d.dst, c->d.dst_type);
+    if (!c->dst)
+        goto end;
+    if (launch(s, c, &err)) {
+        if (keep < 0)
+            nino_unref(c->dst);
+        c->dst = NULL;
+        keep = -1;
+    }
+end:
+    if (err.code && !s->err.code)
+        s->err = err;
+    for (int i = 0; i < c->d.n_src; i++)
+        if (i != keep)
+            nino_unref(c->src[i]);
+    return c->dst;
+}

@@ -1,0 +1,117 @@
+// Internal: a stream is one job's execution on one backend. Model code is written with the
+// functions below.
+//
+// The error is sticky, as in cairo: after a failure or a cancel every op returns NULL and accepts
+// NULL; the caller checks nino_stream_status() once. An op consumes its activation arguments (the
+// last use frees them back to the pool); nino_ref(t) keeps one. Weights are never consumed.
+//
+// Thread-safety: one thread at a time; nino_stream_cancel() from any thread.
+#pragma once
+#include "core/monitor/monitor.h"
+#include "core/op/weight.h"
+
+typedef struct nino_backend nino_backend; // core/op/backend.h
+typedef struct nino_stream nino_stream;
+typedef struct nino_tensor nino_tensor; // activations: channels last, contiguous, rank <= 5
+
+// How numbers are stored between ops; sums are fp32 everywhere. Chosen per stream (per node), never
+// globally.
+typedef enum nino_precision {
+    NINO_PREC_AUTO, // from the device profile
+    NINO_PREC_F32,
+    NINO_PREC_F16,
+    NINO_PREC_BF16
+} nino_precision;
+
+typedef struct nino_stream_params {
+    nino_backend *backend;
+    nino_monitor *monitor;      // may be NULL
+    const volatile int *cancel; // may be NULL; non-zero ends the stream with NINO_ERR_CANCELLED
+    nino_precision precision;
+    // Called on the stream's thread when a scope ends, with the backend's FLOPs so far; may be
+    // NULL.
+    void (*progress)(void *priv, double flops);
+    void *progress_priv;
+} nino_stream_params;
+
+nino_stream *nino_stream_create(const nino_stream_params *p, nino_error *err);
+// Waits for the device, frees what is left. NULL-safe.
+void nino_stream_destroy(nino_stream **s);
+nino_status nino_stream_status(const nino_stream *s,
+                               nino_error *err); // first error, copied to *err
+// Marks the stream failed (first one wins). Returns NULL so that models can write: return
+// nino_stream_fail(...).
+__attribute__((format(printf, 4, 5))) void *
+nino_stream_fail(nino_stream *s, nino_status st, const char *where, const char *fmt, ...);
+// Forgets the error and frees nothing: only for retry ladders that have dropped all their tensors.
+void nino_stream_clear_error(nino_stream *s);
+nino_status nino_stream_finish(nino_stream *s, nino_error *err); // waits until everything has run
+nino_dtype nino_stream_act_type(const nino_stream *s);           // storage type of activations
+nino_precision nino_stream_precision(const nino_stream *s);      // never AUTO
+void nino_stream_set_precision(nino_stream *s,
+                               nino_precision p); // affects tensors made from now on
+nino_backend *nino_stream_backend(nino_stream *s);
+nino_monitor *nino_stream_monitor(nino_stream *s);
+bool nino_stream_is_plan(const nino_stream *s); // no arithmetic happens; downloads give zeros
+
+// Scopes for the monitor and for plan's per-scope sums. Must nest.
+void nino_scope_begin(nino_stream *s, nino_event_kind kind, const char *name, uint32_t arg0,
+                      uint32_t arg1);
+void nino_scope_end(nino_stream *s);
+
+// ---- tensors ---------------------------------------------------------------------------------
+nino_tensor *nino_ref(nino_tensor *t);                 // NULL-safe
+void nino_unref(nino_tensor *t);                       // NULL-safe
+const nino_shape *nino_shape_of(const nino_tensor *t); // rank 0 shape for NULL
+int64_t nino_dim(const nino_tensor *t, int i);         // 0 for NULL; negative i counts from the end
+nino_dtype nino_dtype_of(const nino_tensor *t);
+
+// Copies host data to the device; type is the storage type there (usually nino_stream_act_type()).
+nino_tensor *nino_upload(nino_stream *s, const nino_array *a, nino_dtype type);
+// Waits for t and copies it to the host as `type` (f32, or u8 for u8 tensors). Consumes t. NULL on
+// error.
+nino_array *nino_download(nino_stream *s, nino_tensor *t, nino_dtype type);
+// Device tensor filled with zeros.
+nino_tensor *nino_zeros(nino_stream *s, nino_shape shape, nino_dtype type);
+// Same data, other shape (equal element count). Consumes t.
+nino_tensor *nino_reshape(nino_stream *s, nino_tensor *t, nino_shape shape);
+
+// ---- ops (shapes: [..,C] any rank unless said) ----------------------------------------------
+// y[..,n] = act(sum_c x[..,c] w[n,c] + b[n])
+nino_tensor *nino_linear_op(nino_stream *s, nino_tensor *x, const nino_linear *l);
+// the same plus residual before the activation
+nino_tensor *nino_linear_add(nino_stream *s, nino_tensor *x, const nino_linear *l,
+                             nino_tensor *residual);
+// x [N,H,W,C] -> [N,H',W',N']; 1x1 or 3x3, stride 1 or 2, optional nearest 2x before it
+nino_tensor *nino_conv2d(nino_stream *s, nino_tensor *x, const nino_conv *c);
+nino_tensor *nino_conv2d_add(nino_stream *s, nino_tensor *x, const nino_conv *c,
+                             nino_tensor *residual);
+// x [N,..,C]: statistics over all positions and C/groups channels of each batch item; then act
+nino_tensor *nino_group_norm(nino_stream *s, nino_tensor *x, const nino_norm *n, nino_act act);
+static inline nino_tensor *nino_group_norm_silu(nino_stream *s, nino_tensor *x, const nino_norm *n)
+{
+    return nino_group_norm(s, x, n, NINO_ACT_SILU);
+}
+nino_tensor *nino_softmax(nino_stream *s, nino_tensor *x, float scale); // over the last axis
+// q [N,Tq,heads*D], k and v [N,Tk,heads*D] -> [N,Tq,heads*D]; scale 0: 1/sqrt(D)
+nino_tensor *nino_attention(nino_stream *s, nino_tensor *q, nino_tensor *k, nino_tensor *v,
+                            int heads, float scale);
+nino_tensor *nino_act_op(nino_stream *s, nino_tensor *x, nino_act act);
+nino_tensor *nino_add(nino_stream *s, nino_tensor *a, nino_tensor *b);
+nino_tensor *nino_scale(nino_stream *s, nino_tensor *x, float scale,
+                        float shift); // scale*x + shift
+nino_tensor *nino_concat(nino_stream *s, nino_tensor *a, nino_tensor *b, int axis);
+nino_tensor *nino_slice(nino_stream *s, nino_tensor *x, int axis, int64_t start, int64_t len);
+nino_tensor *nino_permute(nino_stream *s, nino_tensor *x, const int *perm);
+nino_tensor *nino_cast(nino_stream *s, nino_tensor *x, nino_dtype type);
+nino_tensor *nino_resample(nino_stream *s, nino_tensor *x, int64_t h, int64_t w,
+                           nino_filter f); // [N,H,W,C]
+// canvas [H,W,C+1] f32 += tile [1,h,w,C] * mask (see nino_op_attr); consumes tile, returns canvas.
+nino_tensor *nino_blend(nino_stream *s, nino_tensor *canvas, nino_tensor *tile, int x0, int y0,
+                        int feather_x, int feather_y, int sides);
+nino_tensor *nino_blend_div(nino_stream *s, nino_tensor *canvas); // -> [1,H,W,C] f32
+nino_tensor *nino_to_rgb8(nino_stream *s,
+                          nino_tensor *x); // [N,H,W,>=3] -> u8 [N,H,W,3], clip(255x) truncated
+// Counts values that are not finite: fails the stream (NINO_ERR_RANGE, kind "nan", where = what) if
+// there are any. Waits for the device. Does not consume x.
+nino_status nino_check_finite(nino_stream *s, nino_tensor *x, const char *what, nino_error *err);

@@ -1,0 +1,287 @@
+// The ops as functions: each fills a call and runs it. Also copies between host and device.
+#include "core/op/stream_priv.h"
+
+#include "core/base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static nino_op_call call1(nino_op_id op, nino_tensor *x)
+{
+    return (nino_op_call){ .d = { .op = op, .n_src = 1 }, .src = { x } };
+}
+static nino_op_call call2(nino_op_id op, nino_tensor *a, nino_tensor *b)
+{
+    return (nino_op_call){ .d = { .op = op, .n_src = 2 }, .src = { a, b } };
+}
+
+// ---- copies ----------------------------------------------------------------------------------
+
+static void take_error(nino_stream *s, const nino_error *err)
+{
+    if (!s->err.code)
+        s->err = *err;
+}
+
+nino_tensor *nino_upload(nino_stream *s, const nino_array *a, nino_dtype type)
+{
+    nino_array *c = NULL;
+    nino_error err = { 0 };
+    nino_tensor *t = nino_stream_ok(s) ? nino_tensor_new(s, a->shape, type) : NULL;
+    if (!t)
+        return NULL;
+    if (a->dtype != type && !(c = nino_array_convert(a, type)))
+        nino_fail(&err, NINO_ERR_NOMEM, "upload", "no memory to convert the data");
+    else
+        s->be->impl->upload(s->be, &t->mem, c ? c->data : a->data, c ? c->bytes : a->bytes, &err);
+    nino_array_unref(&c);
+    if (err.code) {
+        take_error(s, &err);
+        nino_unref(t);
+        return NULL;
+    }
+    return t;
+}
+
+nino_array *nino_download(nino_stream *s, nino_tensor *t, nino_dtype type)
+{
+    nino_array *a = NULL;
+    nino_error err = { 0 };
+    if (!nino_stream_ok(s) || !t)
+        goto end;
+    a = nino_array_create(t->dtype, t->shape);
+    if (!a)
+        nino_fail(&err, NINO_ERR_NOMEM, "download", "no host memory for the result");
+    else
+        s->be->impl->download(s->be, &t->mem, a->data, a->bytes, &err);
+    if (!err.code && t->dtype != type) {
+        nino_array *c = nino_array_convert(a, type);
+        if (!c)
+            nino_fail(&err, NINO_ERR_NOMEM, "download", "no memory to convert the result");
+        nino_array_unref(&a);
+        a = c;
+    }
+    if (err.code) {
+        take_error(s, &err);
+        nino_array_unref(&a);
+    }
+end:
+    nino_unref(t);
+    return a;
+}
+
+nino_tensor *nino_zeros(nino_stream *s, nino_shape shape, nino_dtype type)
+{
+    nino_error err = { 0 };
+    nino_tensor *t = nino_tensor_new(s, shape, type);
+    if (!t)
+        return NULL;
+    const size_t bytes = (size_t) nino_shape_count(&shape) * nino_dtype_size(type);
+    if (s->be->impl->fill_zero(s->be, &t->mem, bytes, &err)) {
+        take_error(s, &err);
+        nino_unref(t);
+        return NULL;
+    }
+    return t;
+}
+
+// ---- weights times activations ---------------------------------------------------------------
+
+static nino_tensor *with_residual(nino_stream *s, nino_op_call *c, nino_tensor *residual)
+{
+    c->src[1] = residual;
+    c->d.n_src = 2;
+    c->d.has_residual = true;
+    return nino_stream_run(s, c);
+}
+
+static nino_op_call linear_call(nino_tensor *x, const nino_linear *l)
+{
+    nino_op_call c = call1(NINO_OP_LINEAR, x);
+    c.d.weight = l->w;
+    c.d.bias = l->b;
+    c.d.attr.act = l->act;
+    return c;
+}
+
+nino_tensor *nino_linear_op(nino_stream *s, nino_tensor *x, const nino_linear *l)
+{
+    nino_op_call c = linear_call(x, l);
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_linear_add(nino_stream *s, nino_tensor *x, const nino_linear *l,
+                             nino_tensor *residual)
+{
+    nino_op_call c = linear_call(x, l);
+    return with_residual(s, &c, residual);
+}
+
+static nino_op_call conv_call(nino_tensor *x, const nino_conv *v)
+{
+    nino_op_call c = call1(NINO_OP_CONV2D, x);
+    c.d.weight = v->w;
+    c.d.bias = v->b;
+    c.d.attr.act = v->act;
+    c.d.attr.kernel = v->w && v->w->role == NINO_W_CONV3 ? 3 : 1;
+    c.d.attr.stride = v->stride ? v->stride : 1;
+    c.d.attr.pad = v->pad;
+    c.d.attr.upsample2x = v->upsample2x;
+    return c;
+}
+
+nino_tensor *nino_conv2d(nino_stream *s, nino_tensor *x, const nino_conv *v)
+{
+    nino_op_call c = conv_call(x, v);
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_conv2d_add(nino_stream *s, nino_tensor *x, const nino_conv *v,
+                             nino_tensor *residual)
+{
+    nino_op_call c = conv_call(x, v);
+    return with_residual(s, &c, residual);
+}
+
+nino_tensor *nino_group_norm(nino_stream *s, nino_tensor *x, const nino_norm *n, nino_act act)
+{
+    nino_op_call c = call1(NINO_OP_GROUP_NORM, x);
+    c.d.weight = n->gamma;
+    c.d.bias = n->beta;
+    c.d.attr.groups = n->groups;
+    c.d.attr.eps = n->eps;
+    c.d.attr.act = act;
+    return nino_stream_run(s, &c);
+}
+
+// ---- attention -------------------------------------------------------------------------------
+
+nino_tensor *nino_softmax(nino_stream *s, nino_tensor *x, float scale)
+{
+    nino_op_call c = call1(NINO_OP_SOFTMAX, x);
+    c.d.attr.scale = scale;
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_attention(nino_stream *s, nino_tensor *q, nino_tensor *k, nino_tensor *v,
+                            int heads, float scale)
+{
+    nino_op_call c = { .d = { .op = NINO_OP_ATTENTION, .n_src = 3 }, .src = { q, k, v } };
+    c.d.attr.heads = heads;
+    const double depth = heads > 0 ? (double) nino_dim(q, -1) / heads : 0;
+    c.d.attr.scale = scale != 0 ? scale : depth > 0 ? (float) (1 / __builtin_sqrt(depth)) : 0;
+    return nino_stream_run(s, &c);
+}
+
+// ---- elementwise -----------------------------------------------------------------------------
+
+nino_tensor *nino_act_op(nino_stream *s, nino_tensor *x, nino_act act)
+{
+    nino_op_call c = call1(NINO_OP_ACT, x);
+    c.d.attr.act = act;
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_add(nino_stream *s, nino_tensor *a, nino_tensor *b)
+{
+    nino_op_call c = call2(NINO_OP_ADD, a, b);
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_scale(nino_stream *s, nino_tensor *x, float scale, float shift)
+{
+    nino_op_call c = call1(NINO_OP_SCALE, x);
+    c.d.attr.scale = scale;
+    c.d.attr.shift = shift;
+    return nino_stream_run(s, &c);
+}
+
+// ---- moving data -----------------------------------------------------------------------------
+
+nino_tensor *nino_concat(nino_stream *s, nino_tensor *a, nino_tensor *b, int axis)
+{
+    nino_op_call c = call2(NINO_OP_CONCAT, a, b);
+    c.d.attr.axis = axis < 0 ? axis + nino_shape_of(a)->rank : axis;
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_slice(nino_stream *s, nino_tensor *x, int axis, int64_t start, int64_t len)
+{
+    nino_op_call c = call1(NINO_OP_SLICE, x);
+    const int rank = nino_shape_of(x)->rank;
+    axis = axis < 0 ? axis + rank : axis;
+    if (axis >= 0 && axis < rank && start == 0 && len == nino_dim(x, axis) && nino_stream_ok(s))
+        return x; // all of it
+    c.d.attr.axis = axis;
+    c.d.attr.start = start;
+    if (axis >= 0 && axis < NINO_MAX_RANK)
+        c.d.dst.dim[axis] = len;
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_permute(nino_stream *s, nino_tensor *x, const int *perm)
+{
+    nino_op_call c = call1(NINO_OP_PERMUTE, x);
+    for (int i = 0; i < nino_shape_of(x)->rank; i++)
+        c.d.attr.perm[i] = perm[i];
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_cast(nino_stream *s, nino_tensor *x, nino_dtype type)
+{
+    nino_op_call c = call1(NINO_OP_CAST, x);
+    if (x && x->dtype == type && nino_stream_ok(s))
+        return x;
+    c.d.dst_type = type;
+    return nino_stream_run(s, &c);
+}
+
+// ---- images ----------------------------------------------------------------------------------
+
+nino_tensor *nino_resample(nino_stream *s, nino_tensor *x, int64_t h, int64_t w, nino_filter f)
+{
+    nino_op_call c = call1(NINO_OP_RESAMPLE, x);
+    c.d.attr.filter = f;
+    c.d.dst.dim[1] = h;
+    c.d.dst.dim[2] = w;
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_blend(nino_stream *s, nino_tensor *canvas, nino_tensor *tile, int x0, int y0,
+                        int feather_x, int feather_y, int sides)
+{
+    nino_op_call c = call2(NINO_OP_BLEND, canvas, tile);
+    c.d.attr.x0 = x0;
+    c.d.attr.y0 = y0;
+    c.d.attr.feather_x = feather_x;
+    c.d.attr.feather_y = feather_y;
+    c.d.attr.sides = sides;
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_blend_div(nino_stream *s, nino_tensor *canvas)
+{
+    nino_op_call c = call1(NINO_OP_BLEND_DIV, canvas);
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_to_rgb8(nino_stream *s, nino_tensor *x)
+{
+    nino_op_call c = call1(NINO_OP_TO_RGB8, x);
+    return nino_stream_run(s, &c);
+}
+
+nino_status nino_check_finite(nino_stream *s, nino_tensor *x, const char *what, nino_error *err)
+{
+    nino_op_call c = call1(NINO_OP_CHECK_FINITE, nino_ref(x));
+    nino_tensor *n = nino_stream_run(s, &c);
+    uint32_t bad = 0;
+    nino_error e = { 0 };
+    if (n && s->be->impl->download(s->be, &n->mem, &bad, sizeof(bad), &e))
+        take_error(s, &e);
+    if (bad && !s->err.code)
+        nino_fail_kind(&s->err, NINO_ERR_RANGE, "nan", what, "%u of %lld values are not finite",
+                       bad, (long long) nino_shape_count(&x->shape));
+    nino_unref(n);
+    return nino_stream_status(s, err);
+}

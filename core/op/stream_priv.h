@@ -1,0 +1,26 @@
+// Internal to core/op: the stream's fields and the one way an op runs.
+#pragma once
+#include "core/op/backend.h"
+
+#define NINO_MAX_SCOPES 64
+
+struct nino_stream {
+    nino_backend *be;
+    nino_monitor *monitor, *outer_monitor; // outer: the backend's before this stream
+    const volatile int *cancel;
+    nino_precision precision;
+    nino_error err;       // code NINO_OK: none yet
+    nino_tensor *tensors; // every living one
+    int n_scopes;         // open ones; deeper than NINO_MAX_SCOPES are counted, not recorded
+    uint32_t scopes[NINO_MAX_SCOPES];
+    void (*progress)(void *priv, double flops); // may be NULL
+    void *progress_priv;
+};
+
+// Allocates a tensor with memory of its own. NULL: the stream has failed.
+nino_tensor *nino_tensor_new(nino_stream *s, nino_shape shape, nino_dtype type);
+// True when the stream can go on: no error, not cancelled.
+bool nino_stream_ok(nino_stream *s);
+// Runs c: c->d holds op, attributes, weights and presets, c->src the n_src sources, which are
+// consumed even when it fails. Returns the result, NULL after a failure.
+nino_tensor *nino_stream_run(nino_stream *s, nino_op_call *c);

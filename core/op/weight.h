@@ -1,0 +1,68 @@
+// Internal: one weight tensor of a model. It names a tensor of a file; a backend reads, converts
+// and packs it the first time an op needs it there ("packed at load"), so a model can be described
+// without touching its data (plan, inspect).
+#pragma once
+#include "core/format/weights.h"
+#include "core/op/op.h"
+
+// What the weight is used as; decides how a backend packs it.
+typedef enum nino_weight_role {
+    NINO_W_MATRIX, // [N,C] or [N,C,1,1] (linear, 1x1)
+    NINO_W_CONV3,  // [N,C,3,3]
+    NINO_W_VECTOR  // [N]: bias, gamma, beta; always f32 on the device
+} nino_weight_role;
+
+struct nino_weight {
+    nino_weights *file;           // owned reference; NULL when data is set
+    const nino_tensor_info *info; // lives as long as file
+    nino_array *data;             // in-memory alternative (tests, merged weights); f32 or f16
+    nino_weight_role role;
+    int64_t n, c;                   // rows, columns per tap (vectors: c = 1)
+    nino_dtype dtype;               // as stored
+    struct nino_resident *resident; // where backends keep it; guarded by a global lock
+};
+
+// Looks up prefix+name, checks its shape against the role (n or c < 0: any) and fills *out.
+// required false: *out stays NULL when it is absent. Errors name the file and tensor, kind "model".
+nino_status nino_weight_get(nino_weights *file, const char *prefix, const char *name,
+                            nino_weight_role role, int64_t n, int64_t c, bool required,
+                            nino_weight **out, nino_error *err);
+// Takes a reference to a. NULL: no memory, or the shape or type does not fit the role.
+nino_weight *nino_weight_from_array(nino_array *a, nino_weight_role role);
+void nino_weight_destroy(nino_weight **w); // also drops it from every backend; NULL-safe
+
+// Values in the order [n][tap][c] as f32 (taps row-major ky,kx), for packing. dst: n * taps * c
+// floats.
+nino_status nino_weight_read_rows(const nino_weight *w, float *dst, nino_error *err);
+
+// ---- the small structs that models are made of ----------------------------------------------
+typedef struct nino_linear {
+    nino_weight *w, *b; // b may be NULL
+    nino_act act;
+} nino_linear;
+
+typedef struct nino_conv {
+    nino_weight *w, *b; // b may be NULL; kernel size comes from w->role
+    int stride;         // 0 means 1
+    nino_pad pad;
+    bool upsample2x;
+    nino_act act;
+} nino_conv;
+
+typedef struct nino_norm {
+    nino_weight *gamma, *beta;
+    int groups;
+    float eps;
+} nino_norm;
+
+// Loaders for the structs: prefix + name + ".weight" / ".bias"; bias is optional in the file. Sizes
+// are inferred; pass cin >= 0 to insist on it.
+nino_status nino_linear_get(nino_weights *f, const char *prefix, const char *name, int64_t cin,
+                            nino_linear *out, nino_error *err);
+nino_status nino_conv_get(nino_weights *f, const char *prefix, const char *name, int64_t cin,
+                          nino_conv *out, nino_error *err);
+nino_status nino_norm_get(nino_weights *f, const char *prefix, const char *name, int groups,
+                          float eps, nino_norm *out, nino_error *err);
+void nino_linear_release(nino_linear *l);
+void nino_conv_release(nino_conv *c);
+void nino_norm_release(nino_norm *n);
