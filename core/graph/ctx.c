@@ -1,0 +1,394 @@
+// A context: the device, the model folders, the files and VAEs that are open, the result cache, and
+// whose turn it is.
+#include "core/graph/ctx.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/buf.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/hash.h"
+#include "core/graph/paths.h"
+#include "core/monitor/device.h"
+#include "core/monitor/serve.h"
+#include "core/op/device.h"
+
+#define MAX_FILES 16 // open model files that nobody uses right now
+#define MAX_VAES 4
+
+typedef struct open_file {
+    nino_hash id;
+    nino_weights *w;
+    uint64_t used;
+} open_file;
+
+typedef struct kept_vae {
+    nino_hash key;
+    nino_vae *v;
+    uint64_t used;
+} kept_vae;
+
+struct nino_ctx {
+    nino_log log;
+    nino_monitor *monitor;
+    nino_server *server;
+    nino_sampler *sampler;
+    nino_capture *capture;
+    nino_backend *backend;
+    nino_paths *paths;
+    nino_results *results;
+    char *input_dir, *output_dir, *temp_dir;
+    nino_precision_opt precision;
+    // Only touched by who has entered.
+    open_file files[MAX_FILES];
+    kept_vae vaes[MAX_VAES];
+    uint64_t clock;
+    // Whose turn it is.
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int n_jobs; // with a running thread
+    int refs;   // the embedder's, and one a job: its events can be read after the ctx is gone
+    bool is_taken;
+    volatile int *cancel; // of the one that is in
+};
+
+// ---- taking turns ----------------------------------------------------------------------------
+
+bool nino_ctx_enter(nino_ctx *ctx, volatile int *cancel)
+{
+    pthread_mutex_lock(&ctx->lock);
+    while (ctx->is_taken && !(cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED))) {
+        struct timespec t;
+        clock_gettime(CLOCK_REALTIME, &t);
+        t.tv_nsec += 20000000; // a cancel is only a flag: look again
+        t.tv_sec += t.tv_nsec / 1000000000;
+        t.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&ctx->changed, &ctx->lock, &t);
+    }
+    const bool is_in = !ctx->is_taken;
+    if (is_in) {
+        ctx->is_taken = true;
+        ctx->cancel = cancel;
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    return is_in;
+}
+
+void nino_ctx_leave(nino_ctx *ctx)
+{
+    pthread_mutex_lock(&ctx->lock);
+    ctx->is_taken = false;
+    ctx->cancel = NULL;
+    pthread_cond_broadcast(&ctx->changed);
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+void nino_ctx_add_job(nino_ctx *ctx, int delta)
+{
+    pthread_mutex_lock(&ctx->lock);
+    ctx->n_jobs += delta;
+    pthread_cond_broadcast(&ctx->changed);
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+static void cancel_running(void *priv) // a viewer asks
+{
+    nino_ctx *ctx = priv;
+    pthread_mutex_lock(&ctx->lock);
+    if (ctx->cancel)
+        __atomic_store_n(ctx->cancel, 1, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+// ---- create and destroy ----------------------------------------------------------------------
+
+// Results of earlier runs may keep an eighth of the machine's memory.
+static uint64_t cache_budget(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (uint64_t) pages * (uint64_t) size / 8 : (uint64_t) 1 << 30;
+}
+
+static char *make_temp_dir(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    nino_buf b = { 0 };
+    nino_buf_addf(&b, "%s/ninodes-%u", tmp && *tmp == '/' ? tmp : "/tmp", (unsigned) getuid());
+    return b.data;
+}
+
+static nino_status open_parts(nino_ctx *ctx, const nino_ctx_params *p, nino_error *err)
+{
+    ctx->input_dir = strdup(p->input_dir && *p->input_dir ? p->input_dir : "input");
+    ctx->output_dir = strdup(p->output_dir && *p->output_dir ? p->output_dir : "output");
+    ctx->temp_dir = make_temp_dir();
+    ctx->monitor = nino_monitor_create();
+    ctx->results = nino_results_create(cache_budget());
+    if (!ctx->input_dir || !ctx->output_dir || !ctx->temp_dir || !ctx->monitor || !ctx->results)
+        return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
+    if (!(ctx->paths = nino_paths_create(p->models, &ctx->log, err)))
+        return NINO_ERR_NOMEM;
+    if (!(ctx->backend = nino_device_open(p->device, p, &ctx->log, err)))
+        return NINO_ERR_DEVICE;
+    ctx->capture = nino_capture_start(&ctx->log);
+    ctx->sampler = nino_sampler_start(ctx->monitor, ""); // without one only its numbers are missing
+    nino_error e = { 0 };
+    if (p->serve && !(ctx->server = nino_server_start(ctx->monitor, p->title ? p->title : "",
+                                                      cancel_running, ctx, &e)))
+        nino_logf(&ctx->log, NINO_LOG_WARN, "no viewer can attach: %s: %s", e.where, e.msg);
+    return NINO_OK;
+}
+
+nino_ctx *nino_ctx_create(const nino_ctx_params *params, nino_error *err)
+{
+    const nino_ctx_params p = params ? *params : (nino_ctx_params){ 0 };
+    nino_ctx *ctx = calloc(1, sizeof(*ctx));
+    if (!ctx) {
+        nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
+        return NULL;
+    }
+    ctx->log = (nino_log){ p.log, p.log_priv, p.log_level };
+    ctx->precision = p.precision;
+    ctx->refs = 1;
+    pthread_mutex_init(&ctx->lock, NULL);
+    pthread_cond_init(&ctx->changed, NULL);
+    if (open_parts(ctx, &p, err))
+        nino_ctx_destroy(&ctx);
+    return ctx;
+}
+
+static void drop_kept(nino_ctx *ctx)
+{
+    for (int i = 0; i < MAX_VAES; i++)
+        nino_vae_unref(&ctx->vaes[i].v);
+    for (int i = 0; i < MAX_FILES; i++)
+        nino_weights_unref(&ctx->files[i].w);
+}
+
+void nino_ctx_destroy(nino_ctx **pctx)
+{
+    nino_ctx *ctx = pctx ? *pctx : NULL;
+    if (!ctx)
+        return;
+    *pctx = NULL;
+    pthread_mutex_lock(&ctx->lock);
+    while (ctx->n_jobs || ctx->is_taken)
+        pthread_cond_wait(&ctx->changed, &ctx->lock);
+    pthread_mutex_unlock(&ctx->lock);
+    nino_server_stop(&ctx->server);
+    nino_sampler_stop(&ctx->sampler);
+    nino_capture_stop(&ctx->capture);
+    nino_results_destroy(&ctx->results);
+    drop_kept(ctx);
+    nino_backend_close(&ctx->backend);
+    nino_paths_destroy(&ctx->paths);
+    nino_ctx_unref(ctx);
+}
+
+void nino_ctx_ref(nino_ctx *ctx) { __atomic_add_fetch(&ctx->refs, 1, __ATOMIC_RELAXED); }
+
+void nino_ctx_unref(nino_ctx *ctx)
+{
+    if (__atomic_sub_fetch(&ctx->refs, 1, __ATOMIC_ACQ_REL))
+        return;
+    nino_monitor_destroy(&ctx->monitor);
+    pthread_cond_destroy(&ctx->changed);
+    pthread_mutex_destroy(&ctx->lock);
+    free(ctx->input_dir);
+    free(ctx->output_dir);
+    free(ctx->temp_dir);
+    free(ctx);
+}
+
+// ---- reading it ------------------------------------------------------------------------------
+
+const char *nino_ctx_socket(const nino_ctx *ctx)
+{
+    return ctx->server ? nino_server_path(ctx->server) : "";
+}
+void nino_ctx_device(const nino_ctx *ctx, nino_device_info *out) { *out = ctx->backend->info; }
+const char *nino_ctx_output_dir(const nino_ctx *ctx) { return ctx->output_dir; }
+const char *nino_ctx_temp_dir(const nino_ctx *ctx) { return ctx->temp_dir; }
+nino_backend *nino_ctx_backend(nino_ctx *ctx) { return ctx->backend; }
+nino_monitor *nino_ctx_monitor(nino_ctx *ctx) { return ctx->monitor; }
+nino_precision_opt nino_ctx_precision(const nino_ctx *ctx) { return ctx->precision; }
+const nino_log *nino_ctx_log(const nino_ctx *ctx) { return &ctx->log; }
+nino_results *nino_ctx_results(nino_ctx *ctx) { return ctx->results; }
+nino_capture *nino_ctx_capture(nino_ctx *ctx) { return ctx->capture; }
+
+// ---- files -----------------------------------------------------------------------------------
+
+// Opens kind/name below the folders of that kind, the first that has it.
+static nino_status open_kind(const nino_ctx *ctx, const char *kind, const char *name, int *fd,
+                             nino_error *err)
+{
+    if (!strcmp(kind, "input")) {
+        const nino_status st = nino_file_open_below(ctx->input_dir, name, fd, err);
+        return st != NINO_ERR_MISSING
+                   ? st
+                   : nino_fail_kind(err, NINO_ERR_MISSING, "missing_file", name,
+                                    "'%.80s' is not in %.160s", name, ctx->input_dir);
+    }
+    char **dirs = nino_paths_dirs(ctx->paths, kind);
+    nino_buf searched = { 0 };
+    nino_status st =
+        dirs ? NINO_ERR_MISSING : nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
+    for (char **d = dirs; d && *d && st == NINO_ERR_MISSING; d++) {
+        st = nino_file_open_below(*d, name, fd, err);
+        nino_buf_addf(&searched, "%s%s", d == dirs ? "" : ", ", *d);
+    }
+    if (st == NINO_ERR_MISSING)
+        nino_fail_kind(err, st, "missing_file", name, "'%.80s' is not in %.200s", name,
+                       searched.data ? searched.data : kind);
+    nino_buf_release(&searched);
+    free(dirs);
+    return st;
+}
+
+nino_status nino_ctx_check_file(const nino_ctx *ctx, const char *kind, const char *name,
+                                nino_error *err)
+{
+    int fd = -1;
+    const nino_status st = open_kind(ctx, kind, name, &fd, err);
+    if (st == NINO_OK)
+        close(fd);
+    return st;
+}
+
+nino_status nino_ctx_open_input(nino_ctx *ctx, const char *name, int *fd, nino_error *err)
+{
+    return open_kind(ctx, "input", name, fd, err);
+}
+
+static nino_status file_id(int fd, const char *name, nino_hash *out, nino_error *err)
+{
+    struct stat sb;
+    if (fstat(fd, &sb))
+        return nino_fail(err, NINO_ERR_IO, name, "cannot read its size");
+    const uint64_t id[5] = { (uint64_t) sb.st_dev, (uint64_t) sb.st_ino, (uint64_t) sb.st_size,
+                             (uint64_t) sb.st_mtim.tv_sec, (uint64_t) sb.st_mtim.tv_nsec };
+    *out = nino_hash_bytes(id, sizeof(id));
+    return NINO_OK;
+}
+
+nino_status nino_ctx_identity(nino_ctx *ctx, const char *kind, const char *name,
+                              struct nino_hasher *h, nino_error *err)
+{
+    int fd = -1;
+    nino_hash id;
+    nino_status st = open_kind(ctx, kind, name, &fd, err);
+    if (st)
+        return st;
+    if ((st = file_id(fd, name, &id, err)) == NINO_OK)
+        nino_hasher_add(h, &id, sizeof(id));
+    close(fd);
+    return st;
+}
+
+static bool same(nino_hash a, nino_hash b) { return a.lo == b.lo && a.hi == b.hi; }
+
+static void publish_lookup(nino_ctx *ctx, const char *name, bool is_hit)
+{
+    nino_event ev = { .kind = NINO_EV_CACHE, .sub = NINO_CACHE_FILE };
+    ev.name = nino_monitor_name(ctx->monitor, name);
+    ev.u.scope.arg0 = is_hit;
+    nino_monitor_publish(ctx->monitor, &ev);
+}
+
+nino_status nino_ctx_open_model(nino_ctx *ctx, const char *kind, const char *name,
+                                nino_weights **out, nino_error *err)
+{
+    int fd = -1;
+    nino_hash id = { 0 };
+    nino_status st = open_kind(ctx, kind, name, &fd, err);
+    if (st)
+        return st;
+    if ((st = file_id(fd, name, &id, err))) {
+        close(fd);
+        return st;
+    }
+    open_file *oldest = &ctx->files[0];
+    for (open_file *f = ctx->files; f < ctx->files + MAX_FILES; f++) {
+        if (f->w && same(f->id, id)) {
+            close(fd);
+            f->used = ++ctx->clock;
+            *out = nino_weights_ref(f->w);
+            publish_lookup(ctx, name, true);
+            return NINO_OK;
+        }
+        if (f->used < oldest->used)
+            oldest = f;
+    }
+    publish_lookup(ctx, name, false);
+    nino_error e = { 0 };
+    nino_weights *w = nino_weights_open_fd(fd, name, &e);
+    if (!w) {
+        if (err)
+            *err = e;
+        return e.code;
+    }
+    nino_weights_unref(&oldest->w);
+    *oldest = (open_file){ id, nino_weights_ref(w), ++ctx->clock };
+    *out = w;
+    return NINO_OK;
+}
+
+char **nino_ctx_list_models(const nino_ctx *ctx, const char *kind)
+{
+    static const char *const models[] = { ".safetensors", ".sft",  ".gguf", ".pth",
+                                          ".pt",          ".ckpt", ".bin",  NULL };
+    if (!strcmp(kind, "input"))
+        return nino_paths_list((char *const[]){ ctx->input_dir, NULL }, NULL);
+    char **dirs = nino_paths_dirs(ctx->paths, kind);
+    char **out = dirs ? nino_paths_list(dirs, models) : NULL;
+    free(dirs);
+    return out;
+}
+
+// ---- VAEs ------------------------------------------------------------------------------------
+
+nino_vae *nino_ctx_find_vae(nino_ctx *ctx, nino_hash key)
+{
+    for (kept_vae *k = ctx->vaes; k < ctx->vaes + MAX_VAES; k++)
+        if (k->v && same(k->key, key)) {
+            k->used = ++ctx->clock;
+            return nino_vae_ref(k->v);
+        }
+    return NULL;
+}
+
+void nino_ctx_keep_vae(nino_ctx *ctx, nino_hash key, nino_vae *v)
+{
+    kept_vae *oldest = &ctx->vaes[0];
+    for (kept_vae *k = ctx->vaes; k < ctx->vaes + MAX_VAES; k++)
+        if (k->used < oldest->used)
+            oldest = k;
+    nino_vae_unref(&oldest->v);
+    *oldest = (kept_vae){ key, nino_vae_ref(v), ++ctx->clock };
+}
+
+void nino_ctx_drop_vae(nino_ctx *ctx, nino_hash key)
+{
+    for (kept_vae *k = ctx->vaes; k < ctx->vaes + MAX_VAES; k++)
+        if (k->v && same(k->key, key)) {
+            nino_results_drop_vae(ctx->results, k->v);
+            nino_vae_unref(&k->v);
+            *k = (kept_vae){ 0 };
+        }
+}
+
+uint64_t nino_ctx_trim(nino_ctx *ctx)
+{
+    const uint64_t bytes = nino_results_clear(ctx->results);
+    drop_kept(ctx);
+    memset(ctx->vaes, 0, sizeof(ctx->vaes));
+    memset(ctx->files, 0, sizeof(ctx->files));
+    return bytes;
+}

@@ -1,0 +1,555 @@
+// The executor: which nodes run, which results are still valid, in what order, and what happens
+// when one fails. Sources come before consumers in nino_graph.order; values are freed with their
+// last use.
+#include "core/graph/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/num.h"
+#include "core/base/time.h"
+#include "core/node/param.h"
+
+#define MAX_PORTS 16 // of one node
+
+typedef enum plan_of_node {
+    NODE_SKIP,   // nobody needs it: what would use it is in the cache
+    NODE_CACHED, // its result is in the cache
+    NODE_RUN
+} plan_of_node;
+
+typedef struct node_state {
+    nino_hash key;
+    plan_of_node what;
+    nino_value **out;
+    int n_out;
+    int pending;      // uses of `out` still to come
+    bool is_volatile; // never from the cache, never into it
+} node_state;
+
+typedef struct run_state {
+    nino_exec *x;
+    node_state *node; // by index of the graph
+} run_state;
+
+// A node that runs: what it sees, and what the executor needs to serve it.
+typedef struct node_run {
+    nino_run base; // first: nino_run_output() gets back to here
+    nino_exec *x;
+    nino_shown shown;
+} node_run;
+
+nino_precision nino_precision_of(nino_precision_opt p)
+{
+    switch (p) {
+    case NINO_PRECISION_F32: return NINO_PREC_F32;
+    case NINO_PRECISION_F16: return NINO_PREC_F16;
+    case NINO_PRECISION_BF16: return NINO_PREC_BF16;
+    case NINO_PRECISION_AUTO: break;
+    }
+    return NINO_PREC_AUTO;
+}
+
+// ---- services for nodes ----------------------------------------------------------------------
+
+static void show_path(nino_exec *x, const char *path)
+{
+    nino_monitor *m = nino_ctx_monitor(x->ctx);
+    const nino_event ev = { .kind = NINO_EV_OUTPUT, .name = nino_monitor_name(m, path) };
+    nino_monitor_publish(m, &ev);
+    if (x->output)
+        x->output(x->priv, path);
+}
+
+void nino_run_output(nino_run *r, const char *path)
+{
+    node_run *n = (node_run *) r;
+    if (!r->is_plan) {
+        nino_shown_add_path(&n->shown, path);
+        show_path(n->x, path);
+    }
+}
+
+void nino_run_text(nino_run *r, const char *title, const char *text)
+{
+    node_run *n = (node_run *) r;
+    if (r->is_plan)
+        return;
+    nino_shown_add_text(&n->shown, title, text);
+    if (n->x->text)
+        n->x->text(n->x->priv, r->node_id, title, text);
+}
+
+__attribute__((format(printf, 3, 4))) static void say(nino_exec *x, nino_log_level level,
+                                                      const char *fmt, ...)
+{
+    char line[400];
+    va_list ap;
+    va_start(ap, fmt);
+    nino_vsnprintf(line, sizeof(line), fmt, ap);
+    va_end(ap);
+    nino_logf(nino_ctx_log(x->ctx), level, "%s", line);
+    nino_monitor_message(nino_ctx_monitor(x->ctx), level, "%s", line);
+}
+
+// ---- progress --------------------------------------------------------------------------------
+
+static void publish_progress(nino_exec *x, double done, double total)
+{
+    const double elapsed = (double) (nino_now_ns() - x->started_ns) * 1e-9;
+    nino_event ev = { .kind = NINO_EV_PROGRESS };
+    ev.u.progress.done = done;
+    ev.u.progress.total = total;
+    // The first per cent says too little about the rest.
+    ev.u.progress.eta_s = done > 0.01 * total ? elapsed * (total - done) / done : (double) NAN;
+    ev.u.progress.node_index = x->node_index;
+    ev.u.progress.n_nodes = x->n_nodes;
+    nino_monitor_publish(nino_ctx_monitor(x->ctx), &ev);
+}
+
+void nino_exec_progress(void *exec, double flops)
+{
+    nino_exec *x = exec;
+    const uint64_t now = nino_now_ns();
+    if (!(x->total_flops > 0) || now - x->reported_ns < 50000000)
+        return;
+    x->reported_ns = now;
+    // An estimate may be short (a retry computes more): never say "done" before the end.
+    const double done = flops - x->flops_before;
+    publish_progress(x, fmin(done, 0.999 * x->total_flops), x->total_flops);
+}
+
+static void node_progress(nino_exec *x)
+{
+    if (!(x->total_flops > 0))
+        publish_progress(x, x->node_index, x->n_nodes);
+    else if (x->node_index == x->n_nodes)
+        publish_progress(x, x->total_flops, x->total_flops);
+}
+
+// ---- keys ------------------------------------------------------------------------------------
+
+static void hash_text(nino_hasher *h, const char *s)
+{
+    const uint64_t len = s ? strlen(s) : UINT64_MAX;
+    nino_hasher_add(h, &len, sizeof(len));
+    if (s)
+        nino_hasher_add(h, s, len);
+}
+
+static void hash_link(const run_state *rs, nino_hasher *h, nino_link l)
+{
+    const int32_t slot = l.node < 0 ? -1 : l.slot;
+    nino_hasher_add(h, &slot, sizeof(slot));
+    if (l.node >= 0)
+        nino_hasher_add(h, &rs->node[l.node].key, sizeof(nino_hash));
+}
+
+// Everything that decides what the node's result is: class, parameters that have an effect, files,
+// and the keys of its sources.
+static nino_status make_key(run_state *rs, int i, nino_error *err)
+{
+    const nino_gnode *n = &rs->x->g->nodes[i];
+    nino_hasher *h = nino_hasher_create();
+    if (!h)
+        return nino_fail(err, NINO_ERR_NOMEM, n->id, "out of memory");
+    nino_status st = NINO_OK;
+    const int32_t precision = rs->x->precision;
+    nino_hasher_add(h, &precision, sizeof(precision));
+    hash_text(h, n->def->key);
+    const nino_param *p = n->def->params;
+    for (int k = 0; p && p[k].key; k++) {
+        const nino_default v = nino_param_load(&p[k], n->params);
+        const bool is_text = p[k].type == NINO_STRING || p[k].type == NINO_FILE;
+        if (p[k].is_inert)
+            continue;
+        hash_link(rs, h, n->param_links[k]);
+        if (is_text)
+            hash_text(h, v.s);
+        else
+            nino_hasher_add(h, &v, sizeof(v));
+    }
+    for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++)
+        hash_link(rs, h, n->ports[k]);
+    if (n->def->ops->identity)
+        st = n->def->ops->identity(rs->x->ctx, n->params, h, err);
+    rs->node[i].key = nino_hasher_finish(&h);
+    return st;
+}
+
+// ---- what has to run -------------------------------------------------------------------------
+
+typedef void (*link_fn)(run_state *rs, nino_link l);
+
+static void each_source(run_state *rs, int i, link_fn fn)
+{
+    const nino_gnode *n = &rs->x->g->nodes[i];
+    for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++)
+        if (n->ports[k].node >= 0)
+            fn(rs, n->ports[k]);
+    for (int k = 0; n->def->params && n->def->params[k].key; k++)
+        if (n->param_links[k].node >= 0)
+            fn(rs, n->param_links[k]);
+}
+
+static void count_use(run_state *rs, nino_link l) { rs->node[l.node].pending++; }
+
+static void drop_use(run_state *rs, nino_link l)
+{
+    node_state *s = &rs->node[l.node];
+    if (--s->pending)
+        return;
+    for (int i = 0; i < s->n_out; i++)
+        nino_value_unref(&s->out[i]);
+}
+
+static bool is_volatile(const run_state *rs, int i)
+{
+    const nino_gnode *n = &rs->x->g->nodes[i];
+    const nino_node_ops *ops = n->def->ops;
+    bool yes = ops->is_volatile || (ops->is_volatile_with && ops->is_volatile_with(n->params));
+    for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++)
+        yes |= n->ports[k].node >= 0 && rs->node[n->ports[k].node].is_volatile;
+    for (int k = 0; n->def->params && n->def->params[k].key; k++)
+        yes |= n->param_links[k].node >= 0 && rs->node[n->param_links[k].node].is_volatile;
+    return yes;
+}
+
+static bool from_cache(run_state *rs, int i)
+{
+    nino_exec *x = rs->x;
+    node_state *s = &rs->node[i];
+    const nino_gnode *n = &x->g->nodes[i];
+    const nino_shown *shown = NULL;
+    if (x->is_plan || s->is_volatile)
+        return false;
+    const bool is_hit =
+        nino_results_get(nino_ctx_results(x->ctx), s->key, s->out, s->n_out, &shown);
+    nino_monitor *m = nino_ctx_monitor(x->ctx);
+    nino_event ev = { .kind = NINO_EV_CACHE, .sub = NINO_CACHE_NODE };
+    ev.name = nino_monitor_name(m, n->class_type);
+    ev.u.scope.arg0 = is_hit;
+    nino_monitor_publish(m, &ev);
+    for (size_t k = 0; is_hit && k < shown->n_paths; k++)
+        show_path(x, shown->path[k]);
+    for (size_t k = 0; is_hit && x->text && k < shown->n_texts; k++)
+        x->text(x->priv, n->id, shown->text[k].title, shown->text[k].text);
+    return is_hit;
+}
+
+static int count_outputs(const nino_node_def *def)
+{
+    int n = 0;
+    while (def->outputs && def->outputs[n].key)
+        n++;
+    return n;
+}
+
+// Keys forwards, then backwards from the outputs: a node runs if its result is not cached and
+// something that runs (or it is an output) needs it.
+static nino_status decide(run_state *rs, nino_error *err)
+{
+    const nino_graph *g = rs->x->g;
+    nino_status st = NINO_OK;
+    for (int k = 0; k < g->n_order && st == NINO_OK; k++) {
+        const int i = g->order[k];
+        node_state *s = &rs->node[i];
+        s->n_out = count_outputs(g->nodes[i].def);
+        s->is_volatile = is_volatile(rs, i);
+        s->out = calloc((size_t) s->n_out + 1, sizeof(*s->out));
+        st = s->out ? make_key(rs, i, err) : nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
+        if (st)
+            nino_error_in_node(err, &g->nodes[i]);
+    }
+    for (int k = g->n_order - 1; k >= 0 && st == NINO_OK; k--) {
+        const int i = g->order[k];
+        node_state *s = &rs->node[i];
+        if (!s->pending && !g->nodes[i].def->is_output)
+            continue;
+        s->what = from_cache(rs, i) ? NODE_CACHED : NODE_RUN;
+        if (s->what == NODE_RUN)
+            each_source(rs, i, count_use);
+    }
+    return st;
+}
+
+// ---- one node --------------------------------------------------------------------------------
+
+// Prefixes "where" with the node, as people know it.
+void nino_error_in_node(nino_error *err, const nino_gnode *n)
+{
+    char inner[sizeof(err->where)];
+    if (!err)
+        return;
+    memcpy(inner, err->where, sizeof(inner));
+    snprintf(err->where, sizeof(err->where), "%.40s %.60s%s%.80s", n->id, n->class_type,
+             inner[0] ? ": " : "", inner);
+}
+
+static nino_precision precision_of_node(const nino_exec *x, const nino_gnode *n)
+{
+    const nino_param *p = nino_param_find(n->def, "precision_mode");
+    static const struct {
+        const char *word;
+        nino_precision precision;
+    } table[] = { { "fp32", NINO_PREC_F32 },
+                  { "fp16", NINO_PREC_F16 },
+                  { "bf16", NINO_PREC_BF16 } };
+    if (p && p->type == NINO_ENUM) {
+        const char *word = p->names[nino_param_load(p, n->params).i];
+        for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+            if (!strcmp(word, table[i].word))
+                return table[i].precision;
+    }
+    return x->precision;
+}
+
+// Values of the input ports; an output that its node left empty is an error of the consumer.
+static nino_status gather(run_state *rs, const nino_gnode *n, nino_value **in, nino_error *err)
+{
+    const nino_graph *g = rs->x->g;
+    for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++) {
+        const nino_link l = n->ports[k];
+        const nino_port *p = &n->def->inputs[k];
+        in[k] = l.node < 0 ? NULL : rs->node[l.node].out[l.slot];
+        if (l.node < 0)
+            continue;
+        const nino_gnode *from = &g->nodes[l.node];
+        if (!in[k])
+            return nino_fail_kind(err, NINO_ERR_FORMAT, "model", p->key,
+                                  "node %.40s (%.60s) has no %s to give", from->id,
+                                  from->class_type, nino_port_type_name(p->type));
+        if (p->type != NINO_PORT_ANY && in[k]->type != p->type)
+            return nino_fail_kind(err, NINO_ERR_FORMAT, "type_mismatch", p->key,
+                                  "%s is needed, node %.40s gave %s", nino_port_type_name(p->type),
+                                  from->id, nino_port_type_name(in[k]->type));
+    }
+    return NINO_OK;
+}
+
+static nino_status value_text(const nino_value *v, char *buf, size_t size, const char **out)
+{
+    *out = buf;
+    switch (v->type) {
+    case NINO_PORT_STRING: *out = v->u.string; return NINO_OK;
+    case NINO_PORT_INT: snprintf(buf, size, "%lld", (long long) v->u.i); return NINO_OK;
+    case NINO_PORT_FLOAT: nino_print_double(buf, size, v->u.f); return NINO_OK;
+    case NINO_PORT_BOOLEAN: snprintf(buf, size, "%s", v->u.b ? "true" : "false"); return NINO_OK;
+    default: return NINO_ERR_ARG;
+    }
+}
+
+// Parameters whose values come through links are only known now.
+static nino_status link_params(run_state *rs, const nino_gnode *n, nino_error *err)
+{
+    for (int k = 0; n->def->params && n->def->params[k].key; k++) {
+        const nino_param *p = &n->def->params[k];
+        const nino_link l = n->param_links[k];
+        if (l.node < 0)
+            continue;
+        const nino_value *v = rs->node[l.node].out[l.slot];
+        const char *text = NULL;
+        char buf[48];
+        nino_default d = { 0 };
+        if (!v || value_text(v, buf, sizeof(buf), &text))
+            return nino_fail(err, NINO_ERR_FORMAT, p->key, "the linked value is not a %s",
+                             nino_param_type_name(p));
+        const nino_status st = nino_param_from_text(p, text, rs->x->g->checked, &d, err);
+        if (st)
+            return st;
+        nino_param_store(p, n->params, &d);
+    }
+    return NINO_OK;
+}
+
+static void clear_outputs(node_state *s)
+{
+    for (int k = 0; k < s->n_out; k++)
+        nino_value_unref(&s->out[k]);
+}
+
+// Runs it, and once more where a second try can help: NaN in 16-bit storage goes to f32, a full
+// device gets everything back that earlier runs kept.
+static nino_status attempt(run_state *rs, const nino_gnode *n, node_state *s, node_run *r,
+                           nino_error *err)
+{
+    nino_exec *x = rs->x;
+    nino_stream_set_precision(x->stream, precision_of_node(x, n));
+    nino_status st = n->def->ops->run(&r->base, err);
+    if (st == NINO_OK || x->is_plan)
+        return st;
+    const bool is_nan = st == NINO_ERR_RANGE && err->kind && !strcmp(err->kind, "nan");
+    if (is_nan && nino_stream_precision(x->stream) != NINO_PREC_F32) {
+        say(x, NINO_LOG_WARN, "%s %s: %s; once more in f32", n->id, n->class_type, err->msg);
+        nino_stream_set_precision(x->stream, NINO_PREC_F32);
+    } else if (st == NINO_ERR_NOMEM && (!err->kind || strcmp(err->kind, "limit"))) {
+        say(x, NINO_LOG_WARN, "%s %s: %s; once more without cached results and weights", n->id,
+            n->class_type, err->msg);
+        nino_ctx_trim(x->ctx);
+        nino_backend_drop_weights(nino_ctx_backend(x->ctx));
+        nino_pool_trim(nino_ctx_backend(x->ctx)->pool);
+    } else {
+        return st;
+    }
+    nino_stream_clear_error(x->stream);
+    clear_outputs(s);
+    nino_shown_release(&r->shown);
+    *err = (nino_error){ 0 };
+    return n->def->ops->run(&r->base, err);
+}
+
+static void print_params(nino_buf *out, const nino_gnode *n)
+{
+    nino_buf_addc(out, '{');
+    for (const nino_param *p = n->def->params; p && p->key; p++) {
+        const nino_default v = nino_param_load(p, n->params);
+        nino_buf_addf(out, "%s\"%s\":", p == n->def->params ? "" : ",", p->key);
+        nino_param_print(out, p, &v);
+    }
+    nino_buf_addc(out, '}');
+}
+
+static void capture(run_state *rs, const nino_gnode *n, const char *when, nino_value *const *values,
+                    const nino_port *ports, double seconds)
+{
+    nino_capture *c = rs->x->is_plan ? NULL : nino_ctx_capture(rs->x->ctx);
+    if (!c)
+        return;
+    nino_buf params = { 0 };
+    print_params(&params, n);
+    nino_capture_node(c, n->class_type, n->id, when, values, ports,
+                      params.data ? params.data : "{}", seconds);
+    nino_buf_release(&params);
+}
+
+static nino_status run_node(run_state *rs, int i, nino_error *err)
+{
+    nino_exec *x = rs->x;
+    const nino_gnode *n = &x->g->nodes[i];
+    node_state *s = &rs->node[i];
+    nino_value *in[MAX_PORTS] = { NULL };
+    node_run r = { .x = x };
+    r.base = (nino_run){ .ctx = x->ctx,
+                         .stream = x->stream,
+                         .node_id = n->id,
+                         .def = n->def,
+                         .params = n->params,
+                         .in = in,
+                         .out = s->out,
+                         .prompt_json = x->prompt_json,
+                         .workflow_json = x->g->workflow_json,
+                         .log = nino_ctx_log(x->ctx),
+                         .cancel = x->cancel,
+                         .is_plan = x->is_plan };
+    nino_status st = gather(rs, n, in, err);
+    if (st == NINO_OK)
+        st = link_params(rs, n, err);
+    if (st == NINO_OK) {
+        capture(rs, n, "input", in, n->def->inputs, 0);
+        const uint64_t begin = nino_now_ns();
+        st = attempt(rs, n, s, &r, err);
+        if (st == NINO_OK)
+            st = nino_stream_finish(x->stream, err);
+        capture(rs, n, "output", s->out, n->def->outputs, (double) (nino_now_ns() - begin) * 1e-9);
+    }
+    if (st == NINO_OK && !x->is_plan && !s->is_volatile)
+        nino_results_put(nino_ctx_results(x->ctx), s->key, s->out, s->n_out, &r.shown);
+    nino_shown_release(&r.shown);
+    if (st) {
+        clear_outputs(s);
+        if (err->code != NINO_ERR_CANCELLED)
+            nino_error_in_node(err, n);
+    }
+    return st;
+}
+
+static nino_status run_all(run_state *rs, nino_error *err)
+{
+    nino_exec *x = rs->x;
+    nino_status st = NINO_OK;
+    for (int k = 0; k < x->g->n_order && st == NINO_OK; k++) {
+        const int i = x->g->order[k];
+        const nino_gnode *n = &x->g->nodes[i];
+        const bool runs = rs->node[i].what == NODE_RUN;
+        char name[160];
+        if (x->cancel && __atomic_load_n(x->cancel, __ATOMIC_RELAXED))
+            return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
+        snprintf(name, sizeof(name), "%.60s %.80s%s", n->id, n->class_type,
+                 runs ? "" : " (cached)");
+        nino_scope_begin(x->stream, NINO_EV_NODE, name, (uint32_t) k, x->n_nodes);
+        if (runs)
+            st = run_node(rs, i, err);
+        nino_scope_end(x->stream);
+        x->node_index = (uint32_t) k + 1;
+        if (runs)
+            each_source(rs, i, drop_use);
+        if (!rs->node[i].pending)
+            clear_outputs(&rs->node[i]);
+        if (st == NINO_OK && !x->is_plan)
+            node_progress(x);
+    }
+    return st;
+}
+
+static void release_nodes(run_state *rs)
+{
+    for (int i = 0; rs->node && i < rs->x->g->n_nodes; i++) {
+        clear_outputs(&rs->node[i]);
+        free(rs->node[i].out);
+    }
+    free(rs->node);
+}
+
+// The same nodes on a plan backend, with the cached values that the run will start from: how much
+// there is to compute. What cannot be planned has no total, and progress counts nodes instead.
+static double predict(const run_state *real)
+{
+    nino_exec x = *real->x;
+    nino_backend *device = nino_ctx_backend(x.ctx), *plan = NULL;
+    nino_mem_stat mem;
+    nino_pool_stat(device->pool, &mem);
+    run_state rs = { .x = &x, .node = calloc((size_t) x.g->n_nodes + 1, sizeof(node_state)) };
+    bool ok = rs.node && (plan = nino_plan_open(&device->profile, mem.budget, NULL, NULL));
+    for (int i = 0; ok && i < x.g->n_nodes; i++) {
+        node_state *s = &rs.node[i];
+        *s = real->node[i];
+        s->out = calloc((size_t) s->n_out + 1, sizeof(*s->out));
+        if (!s->out)
+            ok = (s->n_out = 0);
+        for (int k = 0; k < s->n_out; k++)
+            s->out[k] = nino_value_ref(real->node[i].out[k]);
+    }
+    const nino_stream_params sp = { .backend = plan, .cancel = x.cancel, .precision = x.precision };
+    x.is_plan = true;
+    x.stream = ok ? nino_stream_create(&sp, NULL) : NULL;
+    nino_error e = { 0 };
+    const bool is_planned = x.stream && run_all(&rs, &e) == NINO_OK;
+    const double flops = is_planned ? plan->flops : 0;
+    nino_stream_destroy(&x.stream);
+    release_nodes(&rs);
+    nino_backend_close(&plan);
+    return flops;
+}
+
+nino_status nino_exec_run(nino_exec *x, nino_error *err)
+{
+    nino_error e = { 0 };
+    run_state rs = { .x = x, .node = calloc((size_t) x->g->n_nodes + 1, sizeof(node_state)) };
+    if (!rs.node)
+        return nino_fail(err, NINO_ERR_NOMEM, x->g->name, "out of memory");
+    x->n_nodes = (uint32_t) x->g->n_order;
+    nino_status st = decide(&rs, &e);
+    if (st == NINO_OK && !x->is_plan)
+        x->total_flops = predict(&rs);
+    x->started_ns = nino_now_ns();
+    x->flops_before = nino_stream_backend(x->stream)->flops;
+    if (st == NINO_OK)
+        st = run_all(&rs, &e);
+    release_nodes(&rs);
+    if (st && err)
+        *err = e;
+    return st;
+}

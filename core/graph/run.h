@@ -1,0 +1,29 @@
+// Internal: the executor. Runs the wanted nodes of a checked graph on one stream.
+#pragma once
+#include "core/graph/ctx.h"
+#include "core/graph/graph.h"
+
+typedef struct nino_exec {
+    nino_ctx *ctx; // entered
+    nino_graph *g; // checked, without errors
+    nino_stream *stream;
+    nino_precision precision; // for nodes that do not say otherwise
+    const volatile int *cancel;
+    bool is_plan; // walk the nodes on a plan backend: no cache, no files, no capture
+    char *prompt_json;
+    // Called as files and texts appear; may be NULL.
+    void (*output)(void *priv, const char *path);
+    void (*text)(void *priv, const char *node, const char *title, const char *text);
+    void *priv;
+    // For progress: predicted FLOPs, what the backend had scheduled before, and when the run began.
+    double total_flops, flops_before;
+    uint64_t started_ns, reported_ns;
+    uint32_t n_nodes, node_index;
+} nino_exec;
+
+nino_status nino_exec_run(nino_exec *x, nino_error *err);
+// Prefixes err->where with "ID CLASS".
+void nino_error_in_node(nino_error *err, const nino_gnode *n);
+// To be the stream's progress callback: publishes NINO_EV_PROGRESS, at most every 50 ms.
+void nino_exec_progress(void *exec, double flops);
+nino_precision nino_precision_of(nino_precision_opt p);

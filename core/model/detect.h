@@ -1,0 +1,15 @@
+// Internal: what a weights file contains, by tensor names and shapes (never by file name).
+#pragma once
+#include "core/format/weights.h"
+
+typedef struct nino_detected {
+    char vae[32], vae_prefix[32]; // family and prefix ("first_stage_model."), "" if none
+    char diffusion[32], diffusion_prefix[32]; // "sd15", "sdxl", "flux", "wan", ...; named even when
+                                              // not runnable yet
+    char text[4][32];                         // "clip_l", "clip_g", "t5", "umt5"
+    char quantisation[48];                    // "none", "fp8 e4m3fn", "fp8 e4m3fn scaled", ...
+    bool is_lora;
+    char detail[160];
+} nino_detected;
+
+void nino_detect(const nino_weights *w, nino_detected *out);

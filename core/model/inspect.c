@@ -1,0 +1,275 @@
+// nino_inspect_file(): what a model, latent or image file is, for people and for the app.
+#include "core/base/arena.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/format/png.h"
+#include "core/model/detect.h"
+#include "core/model/vae.h"
+#include <ninodes/ctx.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_PARTS 12
+#define MAX_PNG ((size_t) 1 << 30)
+
+// Everything an info points to lives in its arena; out of memory shows as a NULL and is checked at
+// the end.
+typedef struct maker {
+    nino_inspect *i;
+    nino_arena *a;
+    bool failed;
+} maker;
+
+static const char *text(maker *m, const char *s)
+{
+    const char *copy = nino_arena_strdup(m->a, s);
+    m->failed |= !copy;
+    return copy;
+}
+
+static void add_part(maker *m, const char *role, const char *family, const char *detail)
+{
+    if (m->i->n_parts < MAX_PARTS)
+        m->i->parts[m->i->n_parts++] =
+            (nino_inspect_part){ role, text(m, family), text(m, detail) };
+}
+
+// ---- model files -----------------------------------------------------------------------------
+static void list_tensors(maker *m, const nino_weights *w)
+{
+    nino_inspect *out = m->i;
+    uint64_t count[NINO_DTYPE_COUNT] = { 0 }, bytes[NINO_DTYPE_COUNT] = { 0 };
+    const int n = nino_weights_count(w);
+    out->tensors = nino_arena_alloc(m->a, ((size_t) n + 1) * sizeof(*out->tensors));
+    if (!out->tensors) {
+        m->failed = true;
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        const nino_tensor_info *t = nino_weights_at(w, i);
+        nino_inspect_tensor *x = &out->tensors[out->n_tensors++];
+        x->name = text(m, t->name);
+        x->dtype = nino_dtype_name(t->dtype);
+        x->rank = t->rank;
+        x->bytes = t->bytes;
+        memcpy(x->dim, t->dim, sizeof(x->dim));
+        out->tensor_bytes += t->bytes;
+        count[t->dtype]++;
+        bytes[t->dtype] += t->bytes;
+    }
+    for (;;) { // most bytes first
+        int best = -1;
+        for (int t = 0; t < NINO_DTYPE_COUNT; t++)
+            if (count[t] && (best < 0 || bytes[t] > bytes[best]))
+                best = t;
+        if (best < 0)
+            break;
+        out->dtypes[out->n_dtypes].name = nino_dtype_name((nino_dtype) best);
+        out->dtypes[out->n_dtypes].tensors = count[best];
+        out->dtypes[out->n_dtypes++].bytes = bytes[best];
+        count[best] = 0;
+    }
+}
+
+static void list_meta(maker *m, const nino_weights *w)
+{
+    const int n = nino_weights_meta_count(w);
+    m->i->meta = nino_arena_alloc(m->a, ((size_t) n + 1) * sizeof(*m->i->meta));
+    m->failed |= !m->i->meta;
+    for (int i = 0; i < n && !m->failed; i++) {
+        const nino_meta *e = nino_weights_meta_at(w, i);
+        m->i->meta[m->i->n_meta++] = (nino_inspect_meta){ text(m, e->key), text(m, e->value) };
+    }
+}
+
+static void add_vae(maker *m, nino_weights *w, const nino_detected *d)
+{
+    nino_error err = { 0 };
+    nino_vae *v = NULL;
+    if (nino_vae_load(w, NULL, &v, &err) == NINO_OK)
+        add_part(m, "vae", v->family, v->detail);
+    else
+        add_part(m, "vae", d->vae, err.msg);
+    nino_vae_unref(&v);
+}
+
+static void add_latent(maker *m, const nino_tensor_info *t)
+{
+    char detail[96];
+    size_t n = (size_t) snprintf(detail, sizeof(detail), "%s", nino_dtype_name(t->dtype));
+    for (int k = 0; k < t->rank; k++)
+        n += (size_t) snprintf(detail + n, sizeof(detail) - n, "%s%lld", k ? "x" : " ",
+                               (long long) t->dim[k]);
+    add_part(m, "latent", t->rank == 5 ? "video" : "image", detail);
+}
+
+static void list_parts(maker *m, nino_weights *w, const nino_detected *d)
+{
+    const nino_tensor_info *latent = nino_weights_find(w, "latent_tensor");
+    if (latent)
+        add_latent(m, latent);
+    if (d->is_lora)
+        add_part(m, "lora", "lora", d->detail);
+    if (d->diffusion[0])
+        add_part(m, "diffusion", d->diffusion, d->detail);
+    for (int i = 0; i < 4 && d->text[i][0]; i++)
+        add_part(m, "text encoder", d->text[i], "");
+    if (d->vae[0])
+        add_vae(m, w, d);
+}
+
+// ---- what the name says ----------------------------------------------------------------------
+static bool has_word(const char *name, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *p = name; (p = strcasestr(p, word)); p++) {
+        const char before = p == name ? ' ' : p[-1], after = p[n];
+        if (!strchr("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", before) &&
+            (!after ||
+             !strchr("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", after)))
+            return true;
+    }
+    return false;
+}
+
+// "" when name and content agree or the name says nothing.
+static const char *disagreeing_hint(const char *path, const nino_inspect *i)
+{
+    static const struct {
+        const char *word, *content; // content must start with this
+        const char *hint;
+    } hints[] = {
+        { "e4m3fn", "fp8 e4m3", "fp8 e4m3fn" },
+        { "e5m2", "fp8 e5m2", "fp8 e5m2" },
+        { "fp8", "fp8", "fp8" },
+        { "int8", "int8", "int8" },
+        { "nf4", "4 bit", "nf4, 4 bit" },
+        { "fp4", "fp4", "fp4" },
+        { "bf16", "bf16", "bf16" },
+        { "fp16", "f16", "f16" },
+        { "f16", "f16", "f16" },
+        { "fp32", "f32", "f32" },
+        { "f32", "f32", "f32" },
+    };
+    const char *base = strrchr(path, '/');
+    const bool is_plain = !strcmp(i->quantisation, "none");
+    const char *content = !is_plain ? i->quantisation : i->n_dtypes ? i->dtypes[0].name : "";
+    base = base ? base + 1 : path;
+    for (size_t k = 0; k < sizeof(hints) / sizeof(hints[0]); k++)
+        if (has_word(base, hints[k].word))
+            return strncmp(content, hints[k].content, strlen(hints[k].content)) ? hints[k].hint
+                                                                                : "";
+    return "";
+}
+
+static nino_status inspect_weights(maker *m, const char *path, nino_error *err)
+{
+    nino_detected d;
+    nino_weights *w = nino_weights_open(path, err);
+    if (!w)
+        return err->code;
+    nino_detect(w, &d);
+    m->i->format = nino_weights_format(w);
+    m->i->file_bytes = nino_weights_file_bytes(w);
+    list_tensors(m, w);
+    list_meta(m, w);
+    list_parts(m, w, &d);
+    m->i->quantisation = text(m, d.quantisation);
+    if (!m->failed)
+        m->i->name_hint = disagreeing_hint(path, m->i);
+    nino_weights_unref(&w);
+    return NINO_OK;
+}
+
+// ---- pictures --------------------------------------------------------------------------------
+// Nodes of an embedded graph: members of the API form, or the "nodes" array of the editor's form.
+static void add_graph(maker *m, const nino_png *png, const char *key)
+{
+    nino_json_doc *doc = NULL;
+    nino_error err = { 0 };
+    char detail[96];
+    const char *s = nino_png_text_get(png, key);
+    if (!s)
+        return;
+    if (nino_json_parse(s, strlen(s), key, NULL, &doc, &err)) {
+        snprintf(detail, sizeof(detail), "unreadable: %.80s", err.msg);
+    } else {
+        const nino_json *nodes = nino_json_get(doc->root, "nodes");
+        snprintf(detail, sizeof(detail), "%u nodes, %zu bytes",
+                 nodes ? nodes->count : doc->root->count, strlen(s));
+    }
+    add_part(m, "graph", key, detail);
+    nino_json_doc_destroy(&doc);
+}
+
+static nino_status inspect_png(maker *m, const char *path, nino_error *err)
+{
+    nino_png png = { 0 };
+    char *data = NULL, detail[96];
+    size_t len = 0;
+    nino_status st = nino_file_read(path, MAX_PNG, false, &data, &len, err);
+    if (!st)
+        st = nino_png_read(data, len, path, false, &png, err);
+    free(data);
+    if (st)
+        return st;
+    m->i->format = "png";
+    m->i->file_bytes = len;
+    snprintf(detail, sizeof(detail), "%dx%d", png.width, png.height);
+    add_part(m, "image", "png", detail);
+    add_graph(m, &png, "prompt");
+    add_graph(m, &png, "workflow");
+    m->i->meta = nino_arena_alloc(m->a, ((size_t) png.n_texts + 1) * sizeof(*m->i->meta));
+    m->failed |= !m->i->meta;
+    for (int i = 0; i < png.n_texts && !m->failed; i++)
+        m->i->meta[m->i->n_meta++] =
+            (nino_inspect_meta){ text(m, png.texts[i].key), text(m, png.texts[i].value) };
+    nino_png_release(&png);
+    return NINO_OK;
+}
+
+static bool is_png(const char *path)
+{
+    char head[8] = { 0 };
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const bool yes = fd >= 0 && pread(fd, head, 8, 0) == 8 && !memcmp(head, "\x89PNG\r\n\x1a\n", 8);
+    if (fd >= 0)
+        close(fd);
+    return yes;
+}
+
+nino_status nino_inspect_file(const char *path, nino_inspect *out, nino_error *err)
+{
+    nino_error own = { 0 };
+    maker m = { .i = out };
+    nino_status st;
+    memset(out, 0, sizeof(*out));
+    out->quantisation = "none";
+    out->name_hint = "";
+    err = err ? err : &own;
+    m.a = nino_arena_create();
+    out->priv = m.a;
+    if (m.a)
+        out->parts = nino_arena_alloc(m.a, MAX_PARTS * sizeof(*out->parts));
+    if (!m.a || !out->parts)
+        st = nino_fail(err, NINO_ERR_NOMEM, path, "no memory for the description");
+    else
+        st = is_png(path) ? inspect_png(&m, path, err) : inspect_weights(&m, path, err);
+    if (!st && m.failed)
+        st = nino_fail(err, NINO_ERR_NOMEM, path, "no memory for the description");
+    if (st)
+        nino_inspect_release(out);
+    return st;
+}
+
+void nino_inspect_release(nino_inspect *i)
+{
+    nino_arena *a = i->priv;
+    nino_arena_destroy(&a);
+    memset(i, 0, sizeof(*i));
+}

@@ -1,0 +1,73 @@
+// Choosing the network of a VAE file, and the reference counting all VAEs share.
+#include "core/model/vae.h"
+#include "core/base/error.h"
+#include "core/model/detect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_one_of(const char *s, const char *const *list)
+{
+    for (; *list; list++)
+        if (!strcmp(s, *list))
+            return true;
+    return false;
+}
+
+nino_status nino_vae_load(nino_weights *file, const char *name, nino_vae **out, nino_error *err)
+{
+    static const char *const tiny[] = { "taesd", "taef1", "taef2", NULL };
+    static const char *const kl[] = { "sd1", "sdxl", "sd3", "flux", "sd_x4", "kl", NULL };
+    const char *path = nino_weights_path(file);
+    nino_detected d;
+    nino_status st;
+    *out = NULL;
+    nino_detect(file, &d);
+    if (is_one_of(d.vae, tiny))
+        st = nino_vae_tiny_load(file, file, NULL, out, err);
+    else if (is_one_of(d.vae, kl))
+        st = nino_vae_kl_load(file, d.vae_prefix, out, err);
+    else if (d.vae[0])
+        st = nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", path,
+                            "its VAE is of the %s family, which this version cannot run", d.vae);
+    else if (d.diffusion[0] || d.text[0][0] || d.is_lora)
+        st = nino_fail_kind(err, NINO_ERR_FORMAT, "model", path,
+                            "there is no VAE in this file, it holds %s",
+                            d.is_lora        ? "a LoRA"
+                            : d.diffusion[0] ? "a diffusion model"
+                                             : "a text encoder");
+    else
+        st = nino_fail_kind(err, NINO_ERR_FORMAT, "model", path,
+                            "there is no VAE in this file: no tensor name of a known network");
+    if (!st)
+        snprintf((*out)->name, sizeof((*out)->name), "%s", name ? name : path);
+    return st;
+}
+
+uint64_t nino_vae_weight_bytes(const nino_weights *file, const char *prefix)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < nino_weights_count(file); i++) {
+        const nino_tensor_info *t = nino_weights_at(file, i);
+        if (!strncmp(t->name, prefix, strlen(prefix)))
+            sum += t->bytes;
+    }
+    return sum;
+}
+
+nino_vae *nino_vae_ref(nino_vae *v)
+{
+    if (v)
+        __atomic_add_fetch(&v->refs, 1, __ATOMIC_RELAXED);
+    return v;
+}
+
+void nino_vae_unref(nino_vae **v)
+{
+    if (*v && __atomic_sub_fetch(&(*v)->refs, 1, __ATOMIC_ACQ_REL) == 0) {
+        (*v)->destroy(*v);
+        free(*v);
+    }
+    *v = NULL;
+}

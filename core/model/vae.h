@@ -1,0 +1,45 @@
+// Internal: variational autoencoders, whatever their network: one interface for nodes and tiling.
+// Thread-safety: immutable after loading; used by one stream at a time.
+#pragma once
+#include "core/op/stream.h"
+
+typedef enum nino_vae_kind {
+    NINO_VAE_TINY, // TAESD family, core/model/vae_tiny.c
+    NINO_VAE_KL,   // AutoencoderKL, core/model/vae_kl.c
+} nino_vae_kind;
+
+typedef struct nino_vae nino_vae;
+struct nino_vae {
+    nino_vae_kind kind;
+    char family[32];     // "taesd", "taef1", "sd1", "flux", ...
+    char detail[96];     // for people: "AutoencoderKL, 16 channels, 8x"
+    int channels;        // of the latent
+    int factor;          // pixels per latent cell, both directions
+    double scale, shift; // of the diffusion model's latent space: model = (latent - shift) * scale
+    bool has_encoder, has_decoder;
+    uint64_t weight_bytes; // as stored
+    nino_hash identity;    // of the files it came from
+    char name[128];        // for messages: the node's vae_name or checkpoint
+    // z [N,h,w,C] (node latent, act type) -> [N,h*f,w*f,3] with values meant for 0..1, not clamped.
+    nino_tensor *(*decode)(nino_stream *s, const nino_vae *v, nino_tensor *z);
+    // pixels [N,H,W,3] in 0..1 (H, W multiples of factor) -> node latent [N,H/f,W/f,C]: the
+    // posterior mean.
+    nino_tensor *(*encode)(nino_stream *s, const nino_vae *v, nino_tensor *pixels);
+    void (*destroy)(nino_vae *v);
+    void *net; // the network's weights struct
+    int refs;
+};
+
+// From one file (a VAE, or a checkpoint that contains one). Detects the network and names by tensor
+// names and shapes. Errors: kind "model", naming file and tensor.
+nino_status nino_vae_load(nino_weights *file, const char *name, nino_vae **out, nino_error *err);
+// TAESD family from separate encoder/decoder files; either may be NULL. family: "taesd", "taesdxl",
+// "taesd3", "taef1", "taef2" (decides scale and shift), or NULL: by channel count.
+nino_status nino_vae_tiny_load(nino_weights *encoder, nino_weights *decoder, const char *family,
+                               nino_vae **out, nino_error *err);
+nino_status nino_vae_kl_load(nino_weights *file, const char *prefix, nino_vae **out,
+                             nino_error *err);
+// Bytes of the file's tensors whose names start with prefix.
+uint64_t nino_vae_weight_bytes(const nino_weights *file, const char *prefix);
+nino_vae *nino_vae_ref(nino_vae *v);
+void nino_vae_unref(nino_vae **v);

@@ -1,0 +1,108 @@
+// Internal: how a node runs, and the macros that declare its parameters beside its params struct.
+// To add a node: write its family file in core/node, add one line to node_table.c. CLI, JSON, GUI
+// and docs have it then.
+#pragma once
+#include "core/base/vars.h"
+#include "core/node/value.h"
+#include "core/op/stream.h"
+#include "core/tile/tile.h"
+#include <ninodes/ctx.h>
+
+// What the executor gives a running node.
+typedef struct nino_run {
+    nino_ctx *ctx;
+    nino_stream *stream; // precision already set for this node; plan backend when planning
+    const char *node_id;
+    const nino_node_def *def;
+    const void *params;        // the node's params struct
+    nino_value *const *in;     // one entry an input port; NULL: optional and not connected
+    nino_value **out;          // to be filled, one entry an output port (references)
+    const char *prompt_json;   // for metadata: API form of this run, NULL: none
+    const char *workflow_json; // UI form if the file had one, else NULL
+    const nino_log *log;
+    const volatile int *cancel;
+    bool is_plan; // outputs get the right shapes, files are neither read beyond headers nor written
+} nino_run;
+
+typedef struct nino_node_ops {
+    nino_status (*run)(nino_run *r, nino_error *err);
+    // Adds to the content key what inputs do not show (files: identity). NULL: inputs are enough.
+    nino_status (*identity)(nino_ctx *ctx, const void *params, struct nino_hasher *h,
+                            nino_error *err);
+    // Results that must not be used again, nor what is made from them: monitors, a forced reload.
+    bool is_volatile;
+    bool (*is_volatile_with)(const void *params); // the same, where it depends; NULL: it does not
+    // What can be said about the parameters before the run; ctx may be NULL (then no file is looked
+    // for). err->kind is the nino_issue code: "path", "missing_file", "value". NULL: nothing more.
+    nino_status (*check)(const nino_ctx *ctx, const void *params, nino_error *err);
+} nino_node_ops;
+
+// Services of the executor for nodes (core/graph/run.c).
+void nino_run_output(nino_run *r, const char *path);                  // a file was written
+void nino_run_text(nino_run *r, const char *title, const char *text); // text for people
+// Opens a model file: folder kind ("vae", "checkpoints", "vae_approx") and the workflow's name.
+// Shared through the ctx's weight store, so two nodes naming one file share it. NINO_ERR_MISSING
+// lists the folders searched.
+nino_status nino_ctx_open_model(nino_ctx *ctx, const char *kind, const char *name,
+                                nino_weights **out, nino_error *err);
+nino_status nino_ctx_open_input(nino_ctx *ctx, const char *name, int *fd, nino_error *err);
+const char *nino_ctx_output_dir(const nino_ctx *ctx);
+const char *nino_ctx_temp_dir(const nino_ctx *ctx); // previews; private to this user
+// Adds device, inode, size and mtime of a file to a content key. kind: a model folder or "input".
+nino_status nino_ctx_identity(nino_ctx *ctx, const char *kind, const char *name,
+                              struct nino_hasher *h, nino_error *err);
+// Is there such a file? Otherwise kind "missing_file" with the folders searched, or "path".
+nino_status nino_ctx_check_file(const nino_ctx *ctx, const char *kind, const char *name,
+                                nino_error *err);
+// VAEs made from files, shared by every node that names the same ones: device memory holds each
+// once. find returns a new reference or NULL; keep takes one. drop also forgets cached results that
+// hold it, so that a reload does not need the memory twice.
+nino_vae *nino_ctx_find_vae(nino_ctx *ctx, nino_hash key);
+void nino_ctx_keep_vae(nino_ctx *ctx, nino_hash key, nino_vae *v);
+void nino_ctx_drop_vae(nino_ctx *ctx, nino_hash key);
+// Names available in a folder kind, sorted, "sub/name" for sub-folders; malloc'd NULL-terminated
+// array, one free().
+char **nino_ctx_list_models(const nino_ctx *ctx, const char *kind);
+nino_backend *nino_ctx_backend(nino_ctx *ctx);
+nino_monitor *nino_ctx_monitor(nino_ctx *ctx);
+// The node cache of the ctx: drops results (not the files' headers); returns host bytes freed.
+uint64_t nino_ctx_trim(nino_ctx *ctx);
+
+// ---- declaring parameters --------------------------------------------------------------------
+// offsetof() that only compiles if the field really has the C type `ctype`.
+#define NINO_FIELD(S, fld, ctype) _Generic(((S *) 0)->fld, ctype : offsetof(S, fld))
+
+#define NINO_P_BOOL(S, fld, d, ...)                                                                \
+    {                                                                                              \
+        .key = #fld, .type = NINO_BOOL, .offset = NINO_FIELD(S, fld, bool), .def.b = d,            \
+        __VA_ARGS__                                                                                \
+    }
+#define NINO_P_INT(S, fld, d, lo, hi, st, ...)                                                     \
+    {                                                                                              \
+        .key = #fld, .type = NINO_INT, .offset = NINO_FIELD(S, fld, int64_t), .def.i = d,          \
+        .min.i = lo, .max.i = hi, .step.i = st, __VA_ARGS__                                        \
+    }
+#define NINO_P_FLOAT(S, fld, d, lo, hi, st, ...)                                                   \
+    {                                                                                              \
+        .key = #fld, .type = NINO_FLOAT, .offset = NINO_FIELD(S, fld, double), .def.f = d,         \
+        .min.f = lo, .max.f = hi, .step.f = st, __VA_ARGS__                                        \
+    }
+#define NINO_P_SEED(S, fld, ...)                                                                   \
+    {                                                                                              \
+        .key = #fld, .type = NINO_SEED, .offset = NINO_FIELD(S, fld, uint64_t), __VA_ARGS__        \
+    }
+#define NINO_P_ENUM(S, fld, nm, d, ...)                                                            \
+    {                                                                                              \
+        .key = #fld, .type = NINO_ENUM, .offset = NINO_FIELD(S, fld, int64_t), .names = nm,        \
+        .def.i = d, __VA_ARGS__                                                                    \
+    }
+#define NINO_P_STRING(S, fld, d, ...)                                                              \
+    {                                                                                              \
+        .key = #fld, .type = NINO_STRING, .offset = NINO_FIELD(S, fld, const char *), .def.s = d,  \
+        __VA_ARGS__                                                                                \
+    }
+#define NINO_P_FILE(S, fld, dir, ...)                                                              \
+    {                                                                                              \
+        .key = #fld, .type = NINO_FILE, .offset = NINO_FIELD(S, fld, const char *), .folder = dir, \
+        __VA_ARGS__                                                                                \
+    }

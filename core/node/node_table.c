@@ -1,0 +1,158 @@
+// The list of all nodes, and finding them by name. To add a node: write it in its family's file in
+// this folder and add one line here.
+#include <ctype.h>
+#include <string.h>
+
+#include "core/node/known.h"
+#include <ninodes/node.h>
+
+// clang-format off
+#define NODES(X)            \
+    X(load_latent)          \
+    X(save_latent)          \
+    X(empty_latent)         \
+    X(empty_sd3_latent)     \
+    X(latent_upscale)       \
+    X(latent_upscale_by)    \
+    X(load_image)           \
+    X(image_scale)          \
+    X(image_scale_by)       \
+    X(image_batch)          \
+    X(save_image)           \
+    X(preview_image)        \
+    X(vae_loader)           \
+    X(checkpoint_loader)    \
+    X(rocm_checkpoint)      \
+    X(vae_decode)           \
+    X(vae_decode_tiled)     \
+    X(vae_encode)           \
+    X(vae_encode_tiled)     \
+    X(rocm_vae_decode)      \
+    X(rocm_vae_decode_tiled)\
+    X(rocm_vae_monitor)     \
+    X(rocm_memory)          \
+    X(note)                 \
+    X(markdown_note)        \
+    X(primitive)            \
+    X(reroute)
+// clang-format on
+
+#define X(n) extern const nino_node_def nino_node_##n;
+NODES(X)
+#undef X
+
+#define X(n) &nino_node_##n,
+const nino_node_def *const nino_node_defs[] = { NODES(X) NULL };
+#undef X
+
+const char *nino_port_type_name(nino_port_type t)
+{
+    static const char *const names[] = {
+        "NONE", "MODEL", "CLIP",    "VAE",   "CONDITIONING", "LATENT", "IMAGE",  "MASK", "STRING",
+        "INT",  "FLOAT", "BOOLEAN", "NOISE", "SAMPLER",      "SIGMAS", "GUIDER", "*",    "other",
+    };
+    return (size_t) t < sizeof(names) / sizeof(names[0]) ? names[t] : "?";
+}
+
+const nino_node_def *nino_node_find(const char *class_type, const nino_alias **alias)
+{
+    if (alias)
+        *alias = NULL;
+    for (int i = 0; nino_node_defs[i]; i++) {
+        const nino_node_def *d = nino_node_defs[i];
+        if (!strcmp(d->key, class_type))
+            return d;
+        for (const nino_alias *a = d->aliases; a && a->name; a++)
+            if (!strcmp(a->name, class_type)) {
+                if (alias)
+                    *alias = a;
+                return d;
+            }
+    }
+    return NULL;
+}
+
+const nino_known_class *nino_known_class_find(const char *name)
+{
+    size_t lo = 0, hi = nino_n_known_classes;
+    while (lo < hi) {
+        const size_t mid = lo + (hi - lo) / 2;
+        const int c = strcmp(name, nino_known_classes[mid].name);
+        if (!c)
+            return &nino_known_classes[mid];
+        if (c < 0)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return NULL;
+}
+
+bool nino_node_is_known_unsupported(const char *class_type)
+{
+    return !nino_node_find(class_type, NULL) && nino_known_class_find(class_type);
+}
+
+#define MAX_NAME 96
+
+// Edit distance with swapped neighbours (optimal string alignment), upper and lower case alike.
+static size_t distance(const char *a, size_t na, const char *b, size_t nb)
+{
+    size_t row[3][MAX_NAME + 1];
+    for (size_t j = 0; j <= nb; j++)
+        row[0][j] = j;
+    for (size_t i = 1; i <= na; i++) {
+        size_t *now = row[i % 3];
+        const size_t *up = row[(i + 2) % 3], *up2 = row[(i + 1) % 3];
+        const int ca = tolower((unsigned char) a[i - 1]);
+        now[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            const int cb = tolower((unsigned char) b[j - 1]);
+            size_t best = up[j - 1] + (ca != cb);
+            if (up[j] + 1 < best)
+                best = up[j] + 1;
+            if (now[j - 1] + 1 < best)
+                best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && ca == tolower((unsigned char) b[j - 2]) &&
+                cb == tolower((unsigned char) a[i - 2]) && up2[j - 2] + 1 < best)
+                best = up2[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return row[na % 3][nb];
+}
+
+typedef struct nearest {
+    const char *text, *best;
+    size_t len, distance;
+} nearest;
+
+static void consider(nearest *n, const char *name)
+{
+    const size_t len = strlen(name);
+    const size_t gap = len > n->len ? len - n->len : n->len - len;
+    if (len > MAX_NAME || gap >= n->distance)
+        return;
+    const size_t d = distance(n->text, n->len, name, len);
+    if (d < n->distance) {
+        n->distance = d;
+        n->best = name;
+    }
+}
+
+const char *nino_node_nearest(const char *class_type)
+{
+    const size_t len = strlen(class_type);
+    if (!len || len > MAX_NAME)
+        return NULL;
+    // More than a quarter wrong is another name, not a slip.
+    nearest n = { .text = class_type, .len = len, .distance = len / 4 + 2 };
+    for (int i = 0; nino_node_defs[i]; i++) { // what runs here wins ties
+        consider(&n, nino_node_defs[i]->key);
+        for (const nino_alias *a = nino_node_defs[i]->aliases; a && a->name; a++)
+            consider(&n, a->name);
+    }
+    for (size_t i = 0; i < nino_n_known_classes; i++)
+        consider(&n, nino_known_classes[i].name);
+    return n.best;
+}

@@ -1,0 +1,29 @@
+// Internal: parameters of nodes through the node table: defaults, coercion from JSON and text,
+// limits, printing. Coercions are those of ComfyUI's prompt validation, plus the obvious text
+// forms.
+#pragma once
+#include "core/base/arena.h"
+#include "core/base/json.h"
+#include <ninodes/node.h>
+
+// Writes the defaults of every parameter.
+void nino_params_init(const nino_node_def *def, void *params);
+const nino_param *nino_param_find(const nino_node_def *def, const char *key);
+// NULL: the class has no input port of that name.
+const nino_port *nino_port_find(const nino_node_def *def, const char *key);
+
+// Reads a literal of a workflow. Strings are copied to `a`. alias (may be NULL) renames values of
+// former classes. Errors: kind "range" (outside min..max), "value" (not of the type, not in the
+// list), "path" (a file name that may not be opened).
+nino_status nino_param_from_json(const nino_param *p, const nino_json *v, const nino_alias *alias,
+                                 nino_arena *a, nino_default *out, nino_error *err);
+// The same from text that a person typed ("512", "true", "lanczos").
+nino_status nino_param_from_text(const nino_param *p, const char *text, nino_arena *a,
+                                 nino_default *out, nino_error *err);
+// Stores a value in the node's params struct and loads it back.
+void nino_param_store(const nino_param *p, void *params, const nino_default *v);
+nino_default nino_param_load(const nino_param *p, const void *params);
+// The value as JSON ("512", "true", "\"auto\""); appended to `out`.
+void nino_param_print(nino_buf *out, const nino_param *p, const nino_default *v);
+// ComfyUI's name of the parameter's type: INT, FLOAT, BOOLEAN, STRING, COMBO.
+const char *nino_param_type_name(const nino_param *p);

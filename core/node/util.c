@@ -1,0 +1,84 @@
+// What the run functions of several node families share: outputs, memory checks, cancel.
+#include "core/node/util.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/base/size.h"
+
+uint64_t nino_mem_available(void)
+{
+    FILE *f = fopen("/proc/meminfo", "re");
+    uint64_t kib = 0;
+    char line[128];
+    while (f && fgets(line, sizeof(line), f))
+        if (sscanf(line, "MemAvailable: %" SCNu64, &kib) == 1)
+            break;
+    if (f)
+        fclose(f);
+    if (kib)
+        return kib * 1024;
+    const long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (uint64_t) pages * (uint64_t) size : 0;
+}
+
+#define ALWAYS_OK ((uint64_t) 64 << 20) // not worth asking the system
+
+nino_status nino_node_fits(nino_dtype dtype, nino_shape shape, const char *what, nino_error *err)
+{
+    uint64_t bytes = nino_dtype_size(dtype);
+    bool fits = true;
+    char dims[96];
+    for (int i = 0; i < shape.rank; i++)
+        fits = fits && nino_mul_u64(bytes, (uint64_t) shape.dim[i], &bytes);
+    nino_shape_print(dims, sizeof(dims), &shape);
+    if (!fits)
+        return nino_fail_kind(err, NINO_ERR_NOMEM, "limit", what, "%s is too large", dims);
+    const uint64_t available = bytes > ALWAYS_OK ? nino_mem_available() : bytes;
+    if (bytes > available)
+        return nino_fail_kind(err, NINO_ERR_NOMEM, "limit", what,
+                              "%s needs %.1f GiB, %.1f GiB are free", dims, (double) bytes / 0x1p30,
+                              (double) available / 0x1p30);
+    return NINO_OK;
+}
+
+nino_array *nino_node_array(nino_dtype dtype, nino_shape shape, const char *what, nino_error *err)
+{
+    if (nino_node_fits(dtype, shape, what, err))
+        return NULL;
+    nino_array *a = nino_array_create(dtype, shape);
+    if (!a)
+        nino_fail(err, NINO_ERR_NOMEM, what, "out of memory");
+    return a;
+}
+
+nino_status nino_node_cancelled(const nino_run *r, nino_error *err)
+{
+    if (r->cancel && __atomic_load_n(r->cancel, __ATOMIC_RELAXED))
+        return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
+    return NINO_OK;
+}
+
+nino_value *nino_node_out(nino_run *r, int i, nino_port_type type, nino_error *err)
+{
+    nino_value *v = nino_value_create(type);
+    if (!v)
+        nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
+    r->out[i] = v;
+    return v;
+}
+
+nino_status nino_node_out_text(nino_run *r, int i, char *text, nino_error *err)
+{
+    nino_value *v = text ? nino_node_out(r, i, NINO_PORT_STRING, err) : NULL;
+    if (!v) {
+        free(text);
+        return nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
+    }
+    v->u.string = text;
+    return NINO_OK;
+}

@@ -1,0 +1,55 @@
+// Internal: what the run functions of several node families share.
+#pragma once
+#include "core/node/node.h"
+
+// Sizes come from workflows, so one that the machine's free memory cannot hold is refused before
+// anything is allocated: NINO_ERR_NOMEM, kind "limit", with the bytes needed and available.
+nino_status nino_node_fits(nino_dtype dtype, nino_shape shape, const char *what, nino_error *err);
+// A zeroed host array that fits.
+nino_array *nino_node_array(nino_dtype dtype, nino_shape shape, const char *what, nino_error *err);
+// NINO_ERR_CANCELLED once the job was cancelled.
+nino_status nino_node_cancelled(const nino_run *r, nino_error *err);
+// Output slot i becomes a value of this type; NULL: out of memory (err is filled).
+nino_value *nino_node_out(nino_run *r, int i, nino_port_type type, nino_error *err);
+// Takes `text` (malloc'd) as STRING output i.
+nino_status nino_node_out_text(nino_run *r, int i, char *text, nino_error *err);
+// Bytes of memory the system could hand out now.
+uint64_t nino_mem_available(void);
+
+// ---- scaling (core/node/scale.c) -------------------------------------------------------------
+typedef enum nino_scale_method { // order of ComfyUI's lists; the last word differs by node
+    NINO_SCALE_NEAREST,
+    NINO_SCALE_BILINEAR,
+    NINO_SCALE_AREA,
+    NINO_SCALE_BICUBIC,
+    NINO_SCALE_BISLERP, // latents
+    NINO_SCALE_LANCZOS  // images
+} nino_scale_method;
+
+// x [..,H,W,C] f32 -> *out [..,height,width,C]; center: cut to the target's aspect ratio first.
+nino_status nino_rescale(nino_run *r, const nino_array *x, int64_t width, int64_t height,
+                         nino_scale_method method, bool center, nino_array **out, nino_error *err);
+// The two that run on the host. x [N,H,W,C] f32, out [N,h,w,C] f32 allocated.
+nino_status nino_rescale_bislerp(const nino_array *x, nino_array *out, nino_error *err);
+// Through 8 bits, as PIL: values are truncated to u8, both passes round to u8.
+nino_status nino_rescale_lanczos8(const nino_array *x, nino_array *out, nino_error *err);
+
+// ---- output names (core/node/prefix.c) -------------------------------------------------------
+typedef struct nino_prefix_vars {
+    int width, height;
+    const struct tm *now;    // local time
+    const char *prompt_json; // for %NODE.INPUT%; NULL: such tokens stay as they are
+} nino_prefix_vars;
+
+// Expands %width% %height% %year% ... %date:FORMAT% %NODE.INPUT%, then checks and normalises the
+// result ("a//./b" -> "a/b"). *out is malloc'd. Kind "path": what no output may be called.
+nino_status nino_prefix_expand(const char *prefix, const nino_prefix_vars *vars, char **out,
+                               nino_error *err);
+// The same without values, before the run: also refuses sub-folders of dir that are links.
+nino_status nino_prefix_check(const char *dir, const char *prefix, nino_error *err);
+// 1 + the largest N of dir/SUB/BASE_N_* where name is "SUB/BASE".
+int64_t nino_prefix_counter(const char *dir, const char *name);
+// Saves under NAME_00001_EXT, or the next free number, below dir. *counter becomes the number used
+// plus one; *path (malloc'd) is where the file is.
+nino_status nino_prefix_save(const char *dir, const char *name, const char *ext, int64_t *counter,
+                             const void *data, size_t len, char **path, nino_error *err);

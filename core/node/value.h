@@ -1,0 +1,37 @@
+// Internal: what travels along links: reference-counted values.
+#pragma once
+#include "core/model/vae.h"
+#include <ninodes/node.h>
+
+typedef struct nino_latent {
+    nino_array *samples;    // f32 [N,h,w,C] or [N,t,h,w,C]
+    nino_array *noise_mask; // f32 [N,H,W] or NULL
+    int64_t *batch_index;   // N entries or NULL
+} nino_latent;
+
+// A model or text encoder of a checkpoint: known, typed, not runnable in this version.
+typedef struct nino_unloaded {
+    nino_weights *file;
+    char family[32];
+} nino_unloaded;
+
+typedef struct nino_value {
+    nino_port_type type;
+    int refs; // atomic
+    union {
+        nino_latent latent;
+        nino_array *image; // f32 [N,H,W,3 or 4], 0..1
+        nino_array *mask;  // f32 [N,H,W]
+        nino_vae *vae;
+        nino_unloaded unloaded; // MODEL, CLIP
+        char *string;
+        int64_t i;
+        double f;
+        bool b;
+    } u;
+} nino_value;
+
+nino_value *nino_value_create(nino_port_type type); // zeroed, refs 1
+nino_value *nino_value_ref(nino_value *v);
+void nino_value_unref(nino_value **v);
+uint64_t nino_value_bytes(const nino_value *v); // host memory it keeps alive
