@@ -1,0 +1,259 @@
+// The OpenCL backend: opening and closing, memory arenas, copies, weights, classes of errors.
+#include "cl/runtime.h"
+
+#include "core/base/num.h"
+#include "core/base/vars.h"
+#include "core/op/pack.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+nino_status nino_cl_fail(nino_cl *cl, cl_int e, const char *what, nino_error *err)
+{
+    const char *name = nino_ocl_error_name(e), *device = cl->dev->info.name;
+    switch (e) {
+    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
+    case CL_OUT_OF_RESOURCES:
+    case CL_OUT_OF_HOST_MEMORY:
+    case CL_INVALID_BUFFER_SIZE:
+    case CL_INVALID_IMAGE_SIZE: return nino_fail(err, NINO_ERR_NOMEM, device, "%s: %s", what, name);
+    case CL_INVALID_COMMAND_QUEUE:
+    case CL_DEVICE_NOT_AVAILABLE:
+        cl->is_lost = true;
+        return nino_fail_kind(err, NINO_ERR_DEVICE, "lost", device, "%s: %s", what, name);
+    }
+    if (e < -70 || e > 0) { // private codes of drivers
+        cl->is_lost = true;
+        return nino_fail_kind(err, NINO_ERR_DEVICE, "lost", device, "%s: OpenCL error %d", what, e);
+    }
+    return nino_fail(err, NINO_ERR_DEVICE, device, "%s: %s (%d)", what, name, e);
+}
+
+// ---- memory ----------------------------------------------------------------------------------
+static void *arena_create(void *priv, uint64_t bytes, nino_error *err)
+{
+    nino_cl *cl = priv;
+    cl_int e = CL_DEVICE_NOT_AVAILABLE;
+    cl_mem mem = NULL;
+    // What is free changes while we run; other programs come first.
+    const uint64_t left = nino_cl_budget(cl->dev, &cl->be.profile);
+    if (!cl->is_lost && bytes > left) {
+        nino_fail(err, NINO_ERR_NOMEM, cl->dev->info.name, "the system has %.1f MiB to spare",
+                  (double) left / 1048576);
+        return NULL;
+    }
+    if (!cl->is_lost)
+        mem = OCL_NEW(e, clCreateBuffer, cl->context, CL_MEM_READ_WRITE, bytes, NULL);
+    // Drivers of GPUs allocate at first use: touch the memory now, so that failing is early.
+    if (mem && !cl->dev->is_cpu) {
+        const cl_uint zero = 0;
+        nino_cl_command c = { .name = "clEnqueueFillBuffer" };
+        nino_status st = nino_cl_command_begin(cl, &c, err);
+        if (!st) {
+            e = OCL(clEnqueueFillBuffer, cl->queue.handle, mem, &zero, sizeof(zero), 0, bytes, 0,
+                    NULL, c.event);
+            st = nino_cl_command_end(cl, &c, e, err);
+        }
+        if (!st)
+            st = nino_cl_queue_finish(cl, err);
+        if (st) {
+            nino_ocl.clReleaseMemObject(mem);
+            return NULL;
+        }
+    }
+    if (!mem)
+        nino_cl_fail(cl, e, "clCreateBuffer", err);
+    return mem;
+}
+
+static void arena_destroy(void *priv, void *handle)
+{
+    nino_cl *cl = priv;
+    if (!cl->is_lost || cl->dev->is_cpu)
+        nino_ocl.clReleaseMemObject(handle);
+}
+
+// `owned` is freed when the copy is done; then the call need not wait.
+static nino_status write_block(nino_cl *cl, const nino_block *dst, const void *src, size_t bytes,
+                               void *owned, nino_error *err)
+{
+    if (!bytes) {
+        free(owned);
+        return NINO_OK;
+    }
+    nino_cl_command c = {
+        .name = "upload", .kind = NINO_EV_TRANSFER, .bytes = (double) bytes, .host = owned
+    };
+    nino_status st = nino_cl_command_begin(cl, &c, err);
+    if (st)
+        return st;
+    const cl_int e = OCL(clEnqueueWriteBuffer, cl->queue.handle, dst->base,
+                         owned ? CL_FALSE : CL_TRUE, dst->offset, bytes, src, 0, NULL, c.event);
+    return nino_cl_command_end(cl, &c, e, err);
+}
+
+static nino_status upload(nino_backend *be, const nino_block *dst, const void *src, size_t bytes,
+                          nino_error *err)
+{
+    return write_block((nino_cl *) be, dst, src, bytes, NULL, err);
+}
+
+static nino_status download(nino_backend *be, const nino_block *src, void *dst, size_t bytes,
+                            nino_error *err)
+{
+    nino_cl *cl = (nino_cl *) be;
+    nino_status st = nino_cl_queue_finish(cl, err); // waits under the deadline
+    if (st || !bytes)
+        return st;
+    nino_cl_command c = { .name = "download", .kind = NINO_EV_TRANSFER, .bytes = (double) bytes };
+    if ((st = nino_cl_command_begin(cl, &c, err)))
+        return st;
+    const cl_int e = OCL(clEnqueueReadBuffer, cl->queue.handle, src->base, CL_TRUE, src->offset,
+                         bytes, dst, 0, NULL, c.event);
+    return nino_cl_command_end(cl, &c, e, err);
+}
+
+static nino_status fill_zero(nino_backend *be, const nino_block *dst, size_t bytes, nino_error *err)
+{
+    nino_cl *cl = (nino_cl *) be;
+    const cl_uint zero = 0;
+    nino_cl_command c = { .name = "fill", .kind = NINO_EV_TRANSFER, .bytes = (double) bytes };
+    if (!bytes)
+        return NINO_OK;
+    nino_status st = nino_cl_command_begin(cl, &c, err);
+    if (st)
+        return st;
+    const size_t unit = bytes % 4 ? 1 : 4;
+    const cl_int e = OCL(clEnqueueFillBuffer, cl->queue.handle, dst->base, &zero, unit, dst->offset,
+                         bytes, 0, NULL, c.event);
+    return nino_cl_command_end(cl, &c, e, err);
+}
+
+// ---- weights ---------------------------------------------------------------------------------
+static size_t packed_bytes(nino_backend *be, const nino_weight *w, nino_dtype *dtype)
+{
+    return nino_sched_packed_bytes(&be->profile, w, dtype);
+}
+
+// Packs on the host while the device works on.
+static nino_status pack(nino_backend *be, const nino_weight *w, nino_packed *out, nino_error *err)
+{
+    const size_t bytes = nino_sched_packed_bytes(&be->profile, w, &out->dtype);
+    void *host = malloc(bytes);
+    if (!host)
+        return nino_fail(err, NINO_ERR_NOMEM, "", "%zu bytes of host memory for a weight", bytes);
+    const nino_status st = nino_pack_weight(&be->profile, w, host, err);
+    if (st) {
+        free(host);
+        return st;
+    }
+    return write_block((nino_cl *) be, &out->mem, host, bytes, host, err);
+}
+
+static size_t workspace(nino_backend *be, const nino_op_desc *d)
+{
+    return nino_sched_workspace(&be->profile, d);
+}
+
+static nino_status finish(nino_backend *be, nino_error *err)
+{
+    return nino_cl_queue_finish((nino_cl *) be, err);
+}
+
+// ---- life ------------------------------------------------------------------------------------
+static void close_backend(nino_backend *be)
+{
+    nino_cl *cl = (nino_cl *) be;
+    nino_cl_queue_release(cl);
+    nino_cl_programs_release(cl);
+    if (cl->context && (!cl->is_lost || cl->dev->is_cpu))
+        nino_ocl.clReleaseContext(cl->context);
+    nino_cl_cache_close(&cl->cache);
+    free(cl);
+}
+
+static const nino_backend_impl impl = {
+    .name = "cl",
+    .close = close_backend,
+    .upload = upload,
+    .download = download,
+    .fill_zero = fill_zero,
+    .packed_bytes = packed_bytes,
+    .pack = pack,
+    .workspace = workspace,
+    .run = nino_cl_run,
+    .finish = finish,
+};
+
+// Words of the driver; any thread.
+static void CL_CALLBACK on_context_error(const char *words, const void *info, size_t bytes,
+                                         void *user)
+{
+    const nino_cl *cl = user;
+    (void) info;
+    (void) bytes;
+    if (cl) // oclgrind 21.10 forgets it
+        nino_logf(&cl->log, NINO_LOG_WARN, "OpenCL: %s", words);
+}
+
+static nino_status open_queue(nino_cl *cl, nino_error *err)
+{
+    const cl_context_properties properties[] = { CL_CONTEXT_PLATFORM,
+                                                 (cl_context_properties) cl->dev->platform, 0 };
+    cl_int e;
+    cl->context = OCL_NEW(e, clCreateContext, properties, 1, &cl->dev->id, on_context_error, cl);
+    if (!cl->context)
+        return nino_cl_fail(cl, e, "clCreateContext", err);
+    cl->queue.handle =
+        OCL_NEW(e, clCreateCommandQueue, cl->context, cl->dev->id, CL_QUEUE_PROFILING_ENABLE);
+    return cl->queue.handle ? NINO_OK : nino_cl_fail(cl, e, "clCreateCommandQueue", err);
+}
+
+static nino_status open_pool(nino_cl *cl, uint64_t mem_limit, nino_error *err)
+{
+    const uint64_t budget = nino_cl_budget(cl->dev, &cl->be.profile);
+    const nino_pool_params p = {
+        .ops = { arena_create, arena_destroy },
+        .priv = cl,
+        .budget = mem_limit && mem_limit < budget ? mem_limit : budget,
+        .max_arena = cl->dev->info.max_buffer,
+        .is_exact = nino_debug_has("mem"),
+    };
+    cl->be.pool = nino_pool_create(&p);
+    return cl->be.pool ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
+}
+
+nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *params,
+                           const nino_log *log, nino_error *err)
+{
+    char dir[4096];
+    if (dev->info.problem[0]) {
+        nino_fail(err, NINO_ERR_DEVICE, dev->info.name, "cannot use it: %s", dev->info.problem);
+        return NULL;
+    }
+    nino_cl *cl = calloc(1, sizeof(*cl));
+    if (!cl) {
+        nino_fail(err, NINO_ERR_NOMEM, dev->info.name, "out of memory");
+        return NULL;
+    }
+    cl->be.impl = &impl;
+    cl->dev = dev;
+    if (log)
+        cl->log = *log;
+    cl->be.log = &cl->log;
+    nino_profile_find(dev->info.name, dev->is_cpu, &cl->be.profile);
+    if (open_queue(cl, err) || open_pool(cl, params ? params->mem_limit : 0, err)) {
+        nino_pool_destroy(&cl->be.pool);
+        close_backend(&cl->be);
+        return NULL;
+    }
+    if (nino_cl_cache_dir(params ? params->cache_dir : NULL, dir, sizeof(dir)))
+        cl->cache = nino_cl_cache_open(dir, 0, &cl->log);
+    nino_mem_stat m;
+    nino_pool_stat(cl->be.pool, &m);
+    nino_logf(&cl->log, NINO_LOG_DEBUG, "%s: %s, %s %s, profile %s, %.1f GiB, kernel cache %s",
+              dev->info.selector, dev->info.name, dev->info.platform, dev->info.driver,
+              cl->be.profile.name, (double) m.budget / (1 << 30), cl->cache ? dir : "off");
+    return &cl->be;
+}

@@ -1,0 +1,24 @@
+// Embeds cl/kernels/*.cl into the library, byte for byte.
+#include "cl/runtime.h"
+
+#include <string.h>
+
+#define KERNELS(X) X(common) X(attn) X(elt) X(gemm) X(image) X(move) X(norm) X(wino)
+
+#define X(n)                                                                                       \
+    __asm__(".section .rodata\n"                                                                   \
+            "nino_src_" #n ": .incbin \"cl/kernels/" #n ".cl\"\n.byte 0\n"                         \
+            ".previous\n");                                                                        \
+    extern const char nino_src_##n[];
+KERNELS(X)
+#undef X
+
+const char *nino_cl_source(const char *file)
+{
+#define X(n)                                                                                       \
+    if (!strcmp(file, #n))                                                                         \
+        return nino_src_##n;
+    KERNELS(X)
+#undef X
+    return NULL;
+}

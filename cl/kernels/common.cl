@@ -1,0 +1,271 @@
+// Shared by all kernels; stands before every file.
+// -D SCHED_CPU=1      CPU schedule: work-group size 1, float16 vectors
+// -D SCHED_GENERIC=1  GPU schedule: neighbouring work-items on neighbouring elements
+// -D F16=1 | BF16=1   storage type T of activations, else f32; arithmetic is always float
+// -D WIDE=1           element indices do not fit 32 bits
+// -D ACT=n            activation of the epilogue, nino_act of core/op/op.h
+// Buffers are arenas: every buffer parameter is followed by `const ulong NAME_off`, an element
+// offset. Storage types are named f32, f16 and bf16 below; AS(t, name) pastes a type that came by -D.
+
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+#define WG1 __attribute__((reqd_work_group_size(1, 1, 1)))
+#define WG(n) __attribute__((reqd_work_group_size(n, 1, 1)))
+#define INLINE static inline __attribute__((always_inline))
+
+#if WIDE
+typedef ulong index;
+#else
+typedef uint index;
+#endif
+
+// Reductions over many strips; every part of them is a tree or a fixed order.
+#ifdef cl_khr_fp64
+typedef double real;
+#else
+typedef float real;
+#endif
+
+typedef float T_f32;
+typedef half T_f16; // storage only, which needs no extension
+typedef ushort T_bf16;
+
+// ---- bf16: the upper half of a float, rounded to nearest even, NaN kept -----------------------
+#define DEFINE_BF16(n, uint_n, float_n, ushort_n)                                                  \
+    INLINE float_n from_bf16##n(ushort_n v)                                                        \
+    {                                                                                              \
+        return PASTE(as_, float_n)(PASTE(convert_, uint_n)(v) << 16);                              \
+    }                                                                                              \
+    INLINE ushort_n to_bf16##n(float_n v)                                                          \
+    {                                                                                              \
+        const uint_n u = PASTE(as_, uint_n)(v);                                                    \
+        const uint_n r = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;                                   \
+        const uint_n nan = (u >> 16) | 0x40u;                                                      \
+        return PASTE(convert_, ushort_n)((u & 0x7fffffffu) > 0x7f800000u ? nan : r);               \
+    }
+DEFINE_BF16(, uint, float, ushort)
+DEFINE_BF16(4, uint4, float4, ushort4)
+DEFINE_BF16(16, uint16, float16, ushort16)
+
+// ---- loads and stores of one, four and sixteen elements ----------------------------------------
+// Vectors need no more than the element's alignment: arenas are aligned, rows need not be.
+typedef float4 float4_u __attribute__((aligned(4)));
+typedef float16 float16_u __attribute__((aligned(4)));
+typedef ushort4 ushort4_u __attribute__((aligned(2)));
+typedef ushort16 ushort16_u __attribute__((aligned(2)));
+
+INLINE float load_f32(global const float *p) { return *p; }
+INLINE float4 load4_f32(global const float *p) { return *(global const float4_u *) p; }
+INLINE float16 load16_f32(global const float *p) { return *(global const float16_u *) p; }
+INLINE void store_f32(global float *p, float v) { *p = v; }
+INLINE void store4_f32(global float *p, float4 v) { *(global float4_u *) p = v; }
+INLINE void store16_f32(global float *p, float16 v) { *(global float16_u *) p = v; }
+
+INLINE float load_f16(global const half *p) { return vload_half(0, p); }
+INLINE float4 load4_f16(global const half *p) { return vload_half4(0, p); }
+INLINE float16 load16_f16(global const half *p) { return vload_half16(0, p); }
+INLINE void store_f16(global half *p, float v) { vstore_half_rte(v, 0, p); }
+INLINE void store4_f16(global half *p, float4 v) { vstore_half4_rte(v, 0, p); }
+INLINE void store16_f16(global half *p, float16 v) { vstore_half16_rte(v, 0, p); }
+
+INLINE float load_bf16(global const ushort *p) { return from_bf16(*p); }
+INLINE float4 load4_bf16(global const ushort *p)
+{
+    return from_bf164(*(global const ushort4_u *) p);
+}
+INLINE float16 load16_bf16(global const ushort *p)
+{
+    return from_bf1616(*(global const ushort16_u *) p);
+}
+INLINE void store_bf16(global ushort *p, float v) { *p = to_bf16(v); }
+INLINE void store4_bf16(global ushort *p, float4 v) { *(global ushort4_u *) p = to_bf164(v); }
+INLINE void store16_bf16(global ushort *p, float16 v) { *(global ushort16_u *) p = to_bf1616(v); }
+
+// The same for four elements that lie together in one aligned word, which GPUs fetch at once.
+INLINE float4 load4a_f32(global const float *p) { return *(global const float4 *) p; }
+INLINE void store4a_f32(global float *p, float4 v) { *(global float4 *) p = v; }
+INLINE float4 load4a_f16(global const half *p)
+{
+    const ushort4 v = *(global const ushort4 *) p;
+    return vload_half4(0, (const private half *) &v);
+}
+INLINE void store4a_f16(global half *p, float4 v)
+{
+    ushort4 h;
+    vstore_half4_rte(v, 0, (private half *) &h);
+    *(global ushort4 *) p = h;
+}
+INLINE float4 load4a_bf16(global const ushort *p)
+{
+    return from_bf164(*(global const ushort4 *) p);
+}
+INLINE void store4a_bf16(global ushort *p, float4 v) { *(global ushort4 *) p = to_bf164(v); }
+
+// The activations' type.
+#if F16
+#define STORAGE f16
+#elif BF16
+#define STORAGE bf16
+#else
+#define STORAGE f32
+#endif
+typedef PASTE(T_, STORAGE) T;
+#define LOAD PASTE(load_, STORAGE)
+#define LOAD4 PASTE(load4_, STORAGE)
+#define LOAD4A PASTE(load4a_, STORAGE)
+#define LOAD16 PASTE(load16_, STORAGE)
+#define STORE PASTE(store_, STORAGE)
+#define STORE4 PASTE(store4_, STORAGE)
+#define STORE4A PASTE(store4a_, STORAGE)
+#define STORE16 PASTE(store16_, STORAGE)
+
+// ---- activations --------------------------------------------------------------------------------
+#ifndef ACT
+#define ACT 0
+#endif
+#if ACT == 0
+#define ACTIVATE(v) (v)
+#elif ACT == 1
+#define ACTIVATE(v) ((v) < 0.0f ? 0.0f : (v))
+#elif ACT == 2
+#define ACTIVATE(v) ((v) / (1.0f + exp(-(v))))
+#elif ACT == 3
+#define ACTIVATE(v) (0.5f * (v) * (1.0f + erf((v) * 0.70710678f)))
+#elif ACT == 4
+#define ACTIVATE(v) (0.5f * (v) * (1.0f + tanh(0.79788456f * ((v) + 0.044715f * (v) * (v) * (v)))))
+#elif ACT == 5
+#define ACTIVATE(v) ((v) / (1.0f + exp(-1.702f * (v))))
+#elif ACT == 6
+#define ACTIVATE(v) (1.0f / (1.0f + exp(-(v))))
+#elif ACT == 7
+#define ACTIVATE(v) tanh(v)
+#elif ACT == 8
+#define ACTIVATE(v) (3.0f * tanh((v) * (1.0f / 3.0f)))
+#elif ACT == 9
+#define ACTIVATE(v) ((v) < 0.0f ? 0.0f : (v) > 1.0f ? 1.0f : (v)) // NaN stays NaN
+#endif
+INLINE float act(float v) { return ACTIVATE(v); }
+INLINE float4 act4(float4 v) { return ACTIVATE(v); }
+INLINE float16 act16(float16 v) { return ACTIVATE(v); }
+
+// ---- the width a work-item works at -------------------------------------------------------------
+#if SCHED_CPU
+#define V 16
+#define actv act16
+#else
+#define V 4
+#define actv act4
+#endif
+typedef PASTE(float, V) vec;
+typedef PASTE(int, V) ivec;
+#define LOADV(t, p) PASTE(PASTE(load, V), PASTE(_, t))(p)
+#define STOREV(t, p, v) PASTE(PASTE(store, V), PASTE(_, t))(p, v)
+#define LOAD1(t, p) PASTE(load_, t)(p)
+#define STORE1(t, p, v) PASTE(store_, t)(p, v)
+
+// Flat kernels: n elements; a work-item does FLAT of them, from FIRST to before LAST.
+// CPU: global ceil(n / FLAT), local 1. GENERIC: global ceil(n / FLAT) up to a multiple of 256, local
+// 256. nino_cl_flat() in cl/launch.c says the same.
+#if SCHED_CPU
+#define FLAT 4096
+#define FLAT_KERNEL kernel WG1 void
+#else
+#define FLAT 4
+#define FLAT_KERNEL kernel WG(256) void
+#endif
+#define FLAT_LOOP(n, vector, scalar)                                                               \
+    ulong i = get_global_id(0) * (ulong) FLAT;                                                     \
+    const ulong last = min(i + FLAT, n);                                                           \
+    for (; i + V <= last; i += V) {                                                                \
+        vector;                                                                                    \
+    }                                                                                              \
+    for (; i < last; i++) {                                                                        \
+        scalar;                                                                                    \
+    }
+
+#if SCHED_CPU
+INLINE float max_of(float16 v)
+{
+    const float8 a = fmax(v.lo, v.hi);
+    const float4 b = fmax(a.lo, a.hi);
+    const float2 c = fmax(b.lo, b.hi);
+    return fmax(c.x, c.y);
+}
+
+INLINE float sum_of(float16 v)
+{
+    const float8 a = v.lo + v.hi;
+    const float4 b = a.lo + a.hi;
+    const float2 c = b.lo + b.hi;
+    return c.x + c.y;
+}
+#endif
+
+// ---- register tile of the CPU schedule: MR rows x NR columns ------------------------------------
+// MR * NV + NV + 1 registers of 64 bytes must be enough: 32 with AVX-512, 8 with AVX2 and NEON.
+// -D NARROW=1  at most 16 columns are wanted
+#if SCHED_CPU
+#if __AVX512F__ && NARROW
+#define MR 12
+#define NV 1
+#elif __AVX512F__
+#define MR 6
+#define NV 4
+#elif __AVX2__ || __aarch64__
+#define MR 6
+#define NV 1
+#else
+#define MR 3
+#define NV 1
+#endif
+#define NR (16 * NV)
+
+#if NV == 1
+#define EACH_V(F, i) F(i, 0)
+#else
+#define EACH_V(F, i) F(i, 0) F(i, 1) F(i, 2) F(i, 3)
+#endif
+#if MR == 3
+#define EACH_M(F) F(0) F(1) F(2)
+#elif MR == 6
+#define EACH_M(F) F(0) F(1) F(2) F(3) F(4) F(5)
+#else
+#define EACH_M(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11)
+#endif
+#define TILE_CLEAR1(i, j) float16 c##i##_##j = (float16)(0.0f);
+#define TILE_CLEAR(i) EACH_V(TILE_CLEAR1, i)
+#define TILE_READ1(i, j) float16 c##i##_##j = c[(i) * ldc + (j)];
+#define TILE_READ(i) EACH_V(TILE_READ1, i)
+#define TILE_WRITE1(i, j) c[(i) * ldc + (j)] = c##i##_##j;
+#define TILE_WRITE(i) EACH_V(TILE_WRITE1, i)
+#define TILE_B(i, j) const float16 b##j = b[j];
+#define TILE_FMA1(i, j) c##i##_##j = fma(v, b##j, c##i##_##j);
+#define TILE_FMA(i)                                                                                \
+    {                                                                                              \
+        const float16 v = (float16)(a[(i) * lda]);                                                 \
+        EACH_V(TILE_FMA1, i)                                                                       \
+    }
+#define TILE_STEPS                                                                                 \
+    for (int k = 0; k < n; k++, a++, b += NV) {                                                    \
+        EACH_V(TILE_B, 0)                                                                          \
+        EACH_M(TILE_FMA)                                                                           \
+    }
+
+// c[MR][NR] = (is_first ? 0 : c) + a[MR][n] b[n][NR]; rows of a are lda floats apart, rows of c ldc
+// vectors. Pointers to __local are not restrict: oclgrind cannot run what inlining leaves of that.
+#define DEFINE_TILE(name, a_space, b_space, c_space)                                               \
+    INLINE void name(int n, a_space const float *a, const int lda, b_space const float16 *b,       \
+                     c_space float16 *c, const int ldc, const int is_first)                        \
+    {                                                                                              \
+        if (is_first) {                                                                            \
+            EACH_M(TILE_CLEAR)                                                                     \
+            TILE_STEPS                                                                             \
+            EACH_M(TILE_WRITE)                                                                     \
+        } else {                                                                                   \
+            EACH_M(TILE_READ)                                                                      \
+            TILE_STEPS                                                                             \
+            EACH_M(TILE_WRITE)                                                                     \
+        }                                                                                          \
+    }
+DEFINE_TILE(tile_product, local, local, local)
+#endif

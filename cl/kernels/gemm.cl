@@ -1,0 +1,447 @@
+// Implicit GEMM: linear layers, 1x1 and 3x3 convolutions. Reference: core/op/ref/gemm.c.
+//
+//   Y[p][n] = act(bias[n] + R[p][n] + sum over taps t, channels c of X[source(p, t)][c] W[t][c][n])
+//
+//   X     [B][H][W][C]          Y, R  [B][OH][OW][N]     all of storage type T (F16, BF16)
+//   Wp    panels of 64 columns [ceil(N/64)][ks*ks][Cp][64], Cp = C up to 16, zero-filled
+//   bias  f32, N up to 64, zero-filled
+//   A linear layer is a 1x1 convolution of an image that is one row high.
+//   Rows row0 .. row1 of Y are made by this launch (a long product is split, so that a cancel need
+//   not wait for all of it). R may be Y: each element is read before the same work-item writes it.
+//
+//   -D WT=f32|f16|bf16  storage of Wp                                                       [f32]
+//   -D ACT=n            activation (common.cl)                                                [0]
+//   -D BIAS=1 RES=1     bias and R are there                                                  [0]
+//   SCHED_CPU:     the register tile is chosen by the instruction set (common.cl)
+//   SCHED_GENERIC: -D TM= TN= results of a work-item, -D WM= work-items along rows       [8 8 16]
+#ifndef WT
+#define WT f32
+#endif
+typedef PASTE(T_, WT) W_t;
+#define LOADW PASTE(load_, WT)
+#define LOADW4A PASTE(load4a_, WT)
+#define LOADW16 PASTE(load16_, WT)
+
+// Where the inputs of an output pixel are. The only place that knows stride, padding and upsampling.
+typedef struct {
+    int H, W, OH, OW, ks, stride, pad, up; // up: 1 when X is read as if enlarged 2x, else 0
+} geometry;
+
+typedef struct {
+    int b, y, x; // output pixel
+} pixel;
+
+INLINE pixel pixel_at(const geometry *g, int p)
+{
+    pixel q;
+    const int row = p / g->OW;
+    q.x = p - row * g->OW;
+    q.b = row / g->OH;
+    q.y = row - q.b * g->OH;
+    return q;
+}
+
+INLINE void next(const geometry *g, pixel *q)
+{
+    if (++q->x < g->OW)
+        return;
+    q->x = 0;
+    if (++q->y < g->OH)
+        return;
+    q->y = 0;
+    q->b++;
+}
+
+// Index of the input pixel under tap t, -1: outside of the image, where X counts as zero.
+INLINE long source(const geometry *g, const pixel *q, int t)
+{
+    const int dy = g->ks == 3 ? t / 3 : 0, dx = t - dy * 3;
+    const int y = q->y * g->stride + dy - g->pad, x = q->x * g->stride + dx - g->pad;
+    const int inside = y >= 0 && x >= 0 && y < g->H << g->up && x < g->W << g->up;
+    return inside ? ((long) q->b * g->H + (y >> g->up)) * g->W + (x >> g->up) : -1;
+}
+
+#if SCHED_CPU
+// ---- one CPU work-item per macro tile -----------------------------------------------------------
+// A macro tile is up to ROWS rows x NB panels. K = taps * C is walked in blocks of KC: the inputs of
+// the block are gathered and converted to f32 once, then NR columns of the weights at a time are
+// converted and multiplied in MR x NR register tiles. The sums stay in __local, which is ordinary
+// cached memory on a CPU, until the end. All __local arrays together stay below 256 KiB, the
+// smallest second-level cache in use, which PoCL reports as the limit.
+//
+// Global size: (macro tiles along rows, macro tiles along columns), work-group size 1.
+#if NV == 4
+#define KC 128
+#else
+#define KC 192
+#endif
+#define ROWS 96
+#define NB 4
+#define LDX (KC + 16)
+#define LDACC (NB * 4) // in float16
+
+INLINE void copy_row(local float *d, global const T *x, int n)
+{
+    int i = 0;
+    for (; i + 16 <= n; i += 16)
+        *(local float16_u *) (d + i) = LOAD16(x + i);
+    for (; i + 4 <= n; i += 4)
+        *(local float4_u *) (d + i) = LOAD4(x + i);
+    for (; i < n; i++)
+        d[i] = LOAD(x + i);
+}
+
+INLINE void zero_row(local float *d, int n)
+{
+    int i = 0;
+    for (; i + 16 <= n; i += 16)
+        *(local float16_u *) (d + i) = (float16)(0.0f);
+    for (; i < n; i++)
+        d[i] = 0.0f;
+}
+
+// xs[r][0 .. n) = channels c .. c+n of the rows' inputs under tap t.
+INLINE void gather(const geometry *g, pixel q, int np, int t, int c, int n, int C,
+                   global const T *X, local float *xs)
+{
+    for (int r = 0; r < np; r++, next(g, &q)) {
+        const long s = source(g, &q, t);
+        if (s >= 0)
+            copy_row(xs + r * LDX, X + s * C + c, n);
+        else
+            zero_row(xs + r * LDX, n);
+    }
+}
+
+// ws[s][k][NR] = columns s * NR .. of n rows of a panel, for s < subs.
+INLINE void convert(global const W_t *w, int n, int subs, local float16 *ws)
+{
+    for (int k = 0; k < n; k++)
+        for (int s = 0; s < subs; s++)
+            for (int v = 0; v < NV; v++)
+                ws[(s * KC + k) * NV + v] = LOADW16(w + k * 64 + s * NR + v * 16);
+}
+
+// The macro tile: rows from pixel p0 on, panels j0 .. j1. Of the last MR rows those beyond np are
+// computed from whatever is there and never stored.
+INLINE void accumulate(const geometry *g, int p0, int np, int j0, int j1, int N, int C,
+                       global const T *X, global const W_t *Wp, local float *xs,
+                       local float16 *ws, local float16 *acc)
+{
+    const int taps = g->ks * g->ks, K = taps * C, Cp = (C + 15) & ~15;
+    const pixel q = pixel_at(g, p0);
+    for (int k0 = 0; k0 < K; k0 += KC) {
+        const int kc = min(KC, K - k0), t0 = k0 / C, c0 = k0 - t0 * C;
+        for (int k = 0, t = t0, c = c0; k < kc; t++, c = 0) {
+            const int n = min(C - c, kc - k);
+            gather(g, q, np, t, c, n, C, X, xs + k);
+            k += n;
+        }
+        for (int j = j0; j < j1; j++) {
+            const int subs = (min(64, N - j * 64) + NR - 1) / NR;
+            for (int k = 0, t = t0, c = c0; k < kc; t++, c = 0) {
+                const int n = min(C - c, kc - k);
+                convert(Wp + ((long) (j * taps + t) * Cp + c) * 64, n, subs, ws + k * NV);
+                k += n;
+            }
+            for (int s = 0; s < subs; s++)
+                for (int r = 0; r < np; r += MR)
+                    tile_product(kc, xs + r * LDX, LDX, ws + s * KC * NV,
+                                 acc + r * LDACC + (j - j0) * 4 + s * NV, LDACC, k0 == 0);
+        }
+    }
+}
+
+// One row of the tile: bias, residual, activation, store.
+INLINE void finish(const local float16 *acc, int n0, int n1, global const float *bias,
+                   global const T *R, global T *Y)
+{
+    for (int n = n0; n < n1; n += 16, acc++) {
+        float16 v = *acc;
+#if BIAS
+        v += load16_f32(bias + n);
+#endif
+        if (n + 16 <= n1) {
+#if RES
+            v += LOAD16(R + n);
+#endif
+            STORE16(Y + n, act16(v));
+        } else { // by element: the next row starts here
+            float s[16];
+            *(float16_u *) s = v;
+            for (int i = 0; i < n1 - n; i++) {
+#if RES
+                s[i] += LOAD(R + n + i);
+#endif
+                STORE(Y + n + i, act(s[i]));
+            }
+        }
+    }
+}
+
+// rows: of a macro tile, at most ROWS; nb: its panels, at most NB.
+kernel WG1 void gemm(int row0, int row1, int N, int C, int H, int W, int OH, int OW, int ks,
+                     int stride, int pad, int up, global const T *X, const ulong X_off,
+                     global const W_t *restrict Wp, const ulong Wp_off,
+                     global const float *restrict bias, const ulong bias_off, global const T *R,
+                     const ulong R_off, global T *Y, const ulong Y_off, int rows, int nb)
+{
+    local float16 ws[KC * 4], acc[ROWS * LDACC];
+    local float xs[ROWS * LDX];
+    const geometry g = { H, W, OH, OW, ks, stride, pad, up };
+    const int p0 = row0 + get_group_id(0) * rows, np = min(rows, row1 - p0);
+    const int j0 = get_group_id(1) * nb, j1 = min(j0 + nb, (N + 63) / 64);
+    accumulate(&g, p0, np, j0, j1, N, C, X + X_off, Wp + Wp_off, xs, ws, acc);
+    for (int r = 0; r < np; r++) {
+        const long at = (long) (p0 + r) * N;
+        finish(acc + r * LDACC, j0 * 64, min(j1 * 64, N), bias + bias_off, R + R_off + at,
+               Y + Y_off + at);
+    }
+}
+
+#if FEW
+// N = FEW <= 4 columns, C a multiple of 16, N * K <= FEW_MAX: a register tile would be mostly padding,
+// so here the channels are in the lanes and two pixels share each vector of weights. Otherwise like
+// gemm; nb is not used.
+#define FEW_MAX 24576
+
+INLINE void add_one(global const T *x, int C, const local float *w, int K, float16 *s)
+{
+    for (int c = 0; c < C; c += 16) {
+        const float16 v = LOAD16(x + c);
+#pragma unroll
+        for (int n = 0; n < FEW; n++)
+            s[n] = fma(v, *(const local float16_u *) (w + n * K + c), s[n]);
+    }
+}
+
+INLINE void add_two(global const T *x, global const T *y, int C, const local float *w, int K,
+                    float16 *s, float16 *t)
+{
+    for (int c = 0; c < C; c += 16) {
+        const float16 v = LOAD16(x + c), u = LOAD16(y + c);
+#pragma unroll
+        for (int n = 0; n < FEW; n++) {
+            const float16 f = *(const local float16_u *) (w + n * K + c);
+            s[n] = fma(v, f, s[n]);
+            t[n] = fma(u, f, t[n]);
+        }
+    }
+}
+
+kernel WG1 void gemm_few(int row0, int row1, int N, int C, int H, int W, int OH, int OW, int ks,
+                         int stride, int pad, int up, global const T *X, const ulong X_off,
+                         global const W_t *restrict Wp, const ulong Wp_off,
+                         global const float *restrict bias, const ulong bias_off,
+                         global const T *R, const ulong R_off, global T *Y, const ulong Y_off,
+                         int rows, int nb)
+{
+    local float w[FEW_MAX]; // [N][taps][C]
+    const geometry g = { H, W, OH, OW, ks, stride, pad, up };
+    const int p0 = row0 + get_group_id(0) * rows, p1 = min(p0 + rows, row1), K = ks * ks * C;
+    Wp += Wp_off;
+    for (int k = 0; k < K; k++)
+        for (int n = 0; n < FEW; n++)
+            w[n * K + k] = LOADW(Wp + k * 64 + n);
+    pixel q = pixel_at(&g, p0);
+    for (int p = p0; p < p1; p += 2) {
+        const int two = p + 1 < p1;
+        float16 s[2][FEW];
+#pragma unroll
+        for (int n = 0; n < FEW; n++)
+            s[0][n] = s[1][n] = (float16)(0.0f);
+        pixel r = q;
+        next(&g, &r);
+        for (int t = 0; t < ks * ks; t++) {
+            const long a = source(&g, &q, t), b = two ? source(&g, &r, t) : -1;
+            if (a >= 0 && b >= 0)
+                add_two(X + X_off + a * C, X + X_off + b * C, C, w + t * C, K, s[0], s[1]);
+            else if (a >= 0)
+                add_one(X + X_off + a * C, C, w + t * C, K, s[0]);
+            else if (b >= 0)
+                add_one(X + X_off + b * C, C, w + t * C, K, s[1]);
+        }
+        for (int i = 0; i <= two; i++)
+            for (int n = 0; n < FEW; n++) {
+                const long at = (long) (p + i) * FEW + n;
+                float v = sum_of(s[i][n]);
+#if BIAS
+                v += bias[bias_off + n];
+#endif
+#if RES
+                v += LOAD(R + R_off + at);
+#endif
+                STORE(Y + Y_off + at, act(v));
+            }
+        next(&g, &r);
+        q = r;
+    }
+}
+#endif // FEW
+#endif // SCHED_CPU
+
+#if SCHED_GENERIC
+// ---- a work-group of 256 per tile, results in registers ------------------------------------------
+// A tile is BM rows x BN columns, TM x TN of them a work-item's. K is walked in steps of 16 channels
+// of one tap through two buffers in __local: while one is multiplied, the next step's elements are
+// on their way to registers, so one barrier a step is enough.
+//
+// Global size: (tiles along rows * 256, tiles along columns), work-group size 256.
+// -D VECC=1 VECN=1: C, N are multiples of 4, so that quads of X, and of R and Y, are aligned.
+#ifndef TM
+#define TM 8
+#endif
+#ifndef TN
+#define TN 8
+#endif
+#ifndef WM
+#define WM 16
+#endif
+#define WN (256 / WM)
+#define BM (TM * WM)
+#define BN (TN * WN)
+#define BK 16
+#define LDA (BM + 4)
+#define LDB (BN + 4)
+#define QA (BM / 64)                    // quads of A that a work-item moves in a step
+#define QB (BN >= 64 ? BN / 64 : 1)     // quads of B
+#define COLUMN(q) (tx * 4 + (q) *WN * 4) // of a work-item's q-th quad of results
+
+// Four channels from c on of input pixel s, zero outside.
+INLINE float4 load_a(global const T *X, long s, int C, int c)
+{
+    if (s < 0 || c >= C)
+        return (float4)(0.0f);
+    X += s * C + c;
+#if VECC
+    return LOAD4A(X);
+#else
+    const int n = C - c;
+    return (float4)(LOAD(X), n > 1 ? LOAD(X + 1) : 0.0f, n > 2 ? LOAD(X + 2) : 0.0f,
+                    n > 3 ? LOAD(X + 3) : 0.0f);
+#endif
+}
+
+kernel WG(256) void gemm(int row0, int row1, int N, int C, int H, int W, int OH, int OW, int ks,
+                         int stride, int pad, int up, global const T *X, const ulong X_off,
+                         global const W_t *restrict Wp, const ulong Wp_off,
+                         global const float *restrict bias, const ulong bias_off,
+                         global const T *R, const ulong R_off, global T *Y, const ulong Y_off)
+{
+    local float As[2][BK * LDA], Bs[2][BK * LDB];
+    const geometry g = { H, W, OH, OW, ks, stride, pad, up };
+    const int t = get_local_id(0), tx = t % WN, ty = t / WN;
+    const int p0 = row0 + get_group_id(0) * BM, n0 = get_group_id(1) * BN;
+    const int taps = ks * ks, Cp = (C + 15) & ~15, panels = (N + 63) / 64;
+    // What this work-item moves: rows t / 4 + 64 q of A, channels (t % 4) * 4; row kb of B.
+    const int ca = (t & 3) * 4, ra = t >> 2;
+    const int kb = BN >= 64 ? t >> 4 : t >> 2, nb = BN >= 64 ? (t & 15) * 4 : (t & 3) * 4;
+    const int moves_b = BN >= 64 || t < 64;
+    X += X_off;
+    Wp += Wp_off + (long) (n0 / 64) * taps * Cp * 64 + n0 % 64 + nb;
+
+    pixel q[QA];
+    float4 a[QA], b[QB];
+    float acc[TM][TN];
+#pragma unroll
+    for (int i = 0; i < QA; i++)
+        q[i] = pixel_at(&g, min(p0 + ra + i * 64, row1 - 1));
+#pragma unroll
+    for (int i = 0; i < TM; i++)
+#pragma unroll
+        for (int j = 0; j < TN; j++)
+            acc[i][j] = 0.0f;
+
+    const int steps = taps * (Cp / 16);
+    int tap = 0, c = 0; // of the elements that are loaded next
+    long s[QA];
+    for (int step = -1; step < steps; step++) {
+        const int has_next = step + 1 < steps;
+        if (has_next) {
+#pragma unroll
+            for (int i = 0; i < QA; i++) {
+                if (c == 0)
+                    s[i] = source(&g, &q[i], tap);
+                a[i] = load_a(X, s[i], C, c + ca);
+            }
+#pragma unroll
+            for (int i = 0; i < QB; i++)
+                b[i] = moves_b && n0 / 64 + i < panels
+                           ? LOADW4A(Wp + ((long) (i * taps + tap) * Cp + c + kb) * 64)
+                           : (float4)(0.0f);
+            if ((c += 16) >= Cp) {
+                c = 0;
+                tap++;
+            }
+        }
+        if (step >= 0) {
+            const local float *as = As[step & 1] + ty * TM, *bs = Bs[step & 1] + tx * 4;
+#pragma unroll 4 // all 16 cost registers that gfx11 does not have
+            for (int k = 0; k < BK; k++) {
+                float av[TM], bv[TN];
+#pragma unroll
+                for (int i = 0; i < TM; i += 4)
+                    *(float4 *) (av + i) = *(const local float4 *) (as + k * LDA + i);
+#pragma unroll
+                for (int j = 0; j < TN; j += 4)
+                    *(float4 *) (bv + j) = *(const local float4 *) (bs + k * LDB + j * WN);
+#pragma unroll
+                for (int i = 0; i < TM; i++)
+#pragma unroll
+                    for (int j = 0; j < TN; j++)
+                        acc[i][j] = fma(av[i], bv[j], acc[i][j]);
+            }
+        }
+        if (has_next) {
+            local float *as = As[(step + 1) & 1] + ca * LDA + ra, *bs = Bs[(step + 1) & 1];
+#pragma unroll
+            for (int i = 0; i < QA; i++) {
+                as[i * 64] = a[i].x;
+                as[i * 64 + LDA] = a[i].y;
+                as[i * 64 + 2 * LDA] = a[i].z;
+                as[i * 64 + 3 * LDA] = a[i].w;
+            }
+            if (moves_b)
+#pragma unroll
+                for (int i = 0; i < QB; i++)
+                    *(local float4 *) (bs + kb * LDB + nb + i * 64) = b[i];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+
+#pragma unroll
+    for (int i = 0; i < TM; i++) {
+        const int p = p0 + ty * TM + i;
+        if (p >= row1)
+            break;
+#pragma unroll
+        for (int j = 0; j < TN; j += 4) {
+            const int n = n0 + COLUMN(j / 4);
+            const long at = (long) p * N + n;
+            float4 v = (float4)(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
+            if (n >= N)
+                continue;
+#if BIAS
+            v += *(global const float4 *) (bias + bias_off + n);
+#endif
+#if VECN
+#if RES
+            v += LOAD4A(R + R_off + at);
+#endif
+            STORE4A(Y + Y_off + at, act4(v));
+#else
+            const float e[4] = { v.x, v.y, v.z, v.w };
+#pragma unroll
+            for (int k = 0; k < 4; k++)
+                if (n + k < N) {
+#if RES
+                    STORE(Y + Y_off + at + k, act(e[k] + LOAD(R + R_off + at + k)));
+#else
+                    STORE(Y + Y_off + at + k, act(e[k]));
+#endif
+                }
+#endif
+        }
+    }
+}
+#endif // SCHED_GENERIC

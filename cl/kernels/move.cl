@@ -1,0 +1,95 @@
+// Moving values: concat, slice, permute, cast. Reference: core/op/ref/move.c
+// -D ROWS=n  rows of a work-item of copy_rows (CPU)
+// -D E=uchar|ushort|uint  an element of its size, for all but cast
+// -D FROM=f32|f16|bf16 -D TO=f32|f16|bf16  for cast
+
+#ifndef E
+#define E uint
+#endif
+#ifndef ROWS
+#define ROWS 1
+#endif
+
+// dst[r][to + i] = src[r][from + i] for `rows` rows and i < len; a row is src_row or dst_row apart.
+// CPU: a work-item does ROWS rows of COLS elements, global (ceil(len / COLS), ceil(rows / ROWS)).
+// GENERIC: a work-item does one element, global (rows * len up to a multiple of 256), local 256.
+#if SCHED_CPU
+#define COLS 4096
+kernel WG1 void copy_rows(global const E *src, const ulong src_off, global E *dst,
+                          const ulong dst_off, const ulong rows, const ulong len,
+                          const ulong src_row, const ulong from, const ulong dst_row,
+                          const ulong to)
+{
+    const ulong c0 = get_group_id(0) * (ulong) COLS, c1 = min(c0 + COLS, len);
+    const ulong r0 = get_group_id(1) * (ulong) ROWS, r1 = min(r0 + ROWS, rows);
+    for (ulong r = r0; r < r1; r++) {
+        global const E *s = src + src_off + r * src_row + from;
+        global E *d = dst + dst_off + r * dst_row + to;
+        for (ulong c = c0; c < c1; c++)
+            d[c] = s[c];
+    }
+}
+#else
+kernel WG(256) void copy_rows(global const E *src, const ulong src_off, global E *dst,
+                              const ulong dst_off, const ulong rows, const ulong len,
+                              const ulong src_row, const ulong from, const ulong dst_row,
+                              const ulong to)
+{
+    const index i = get_global_id(0);
+    if (i >= rows * len)
+        return;
+    const index r = i / (index) len, c = i - r * (index) len;
+    dst[dst_off + r * dst_row + to + c] = src[src_off + r * src_row + from + c];
+}
+#endif
+
+// dst of shape [d0,d1,d2,d3,d4] from src, whose strides in dst's order are s0..s4.
+// CPU: a work-item does a [BLOCK,BLOCK] part of the two last axes, global (ceil(d4 / BLOCK),
+// ceil(d3 / BLOCK), d0 * d1 * d2): both sides then stay in the cache whatever the strides.
+// GENERIC: one element, global (elements up to a multiple of 256), local 256.
+#if SCHED_CPU
+#define BLOCK 64
+kernel WG1 void permute(global const E *src, const ulong src_off, global E *dst,
+                        const ulong dst_off, const ulong d0, const ulong d1, const ulong d2,
+                        const ulong d3, const ulong d4, const ulong s0, const ulong s1,
+                        const ulong s2, const ulong s3, const ulong s4)
+{
+    const ulong outer = get_group_id(2);
+    const ulong i2 = outer % d2, i1 = outer / d2 % d1, i0 = outer / d2 / d1;
+    const ulong j0 = get_group_id(1) * (ulong) BLOCK, j1 = min(j0 + BLOCK, d3);
+    const ulong k0 = get_group_id(0) * (ulong) BLOCK, k1 = min(k0 + BLOCK, d4);
+    src += src_off + i0 * s0 + i1 * s1 + i2 * s2;
+    dst += dst_off + outer * d3 * d4;
+    for (ulong j = j0; j < j1; j++)
+        for (ulong k = k0; k < k1; k++)
+            dst[j * d4 + k] = src[j * s3 + k * s4];
+}
+#else
+kernel WG(256) void permute(global const E *src, const ulong src_off, global E *dst,
+                            const ulong dst_off, const ulong d0, const ulong d1, const ulong d2,
+                            const ulong d3, const ulong d4, const ulong s0, const ulong s1,
+                            const ulong s2, const ulong s3, const ulong s4)
+{
+    const index i = get_global_id(0);
+    if (i >= d0 * d1 * d2 * d3 * d4)
+        return;
+    index rest = i / (index) d4;
+    ulong from = src_off + (i - rest * (index) d4) * s4 + rest % (index) d3 * s3;
+    rest /= (index) d3;
+    from += rest % (index) d2 * s2;
+    rest /= (index) d2;
+    from += rest % (index) d1 * s1 + rest / (index) d1 * s0;
+    dst[dst_off + i] = src[from];
+}
+#endif
+
+#ifdef FROM
+FLAT_KERNEL cast(global const PASTE(T_, FROM) *src, const ulong src_off,
+                 global PASTE(T_, TO) *dst, const ulong dst_off, const ulong n)
+{
+    src += src_off;
+    dst += dst_off;
+    FLAT_LOOP(n, STOREV(TO, dst + i, LOADV(FROM, src + i)),
+              STORE1(TO, dst + i, LOAD1(FROM, src + i)))
+}
+#endif

@@ -1,0 +1,224 @@
+// Winograd F(4x4, 3x3) for 3x3 convolutions of stride 1: 36 multiplications for 16 results instead of
+// 144 (Lavin, Gray 2016). Reference: core/op/ref/gemm.c. CPU schedule.
+//
+//   wino_weights  U[z] = G g G^T             once a call
+//   wino_input    V[z] = B^T d B             then stripe by stripe
+//   wino_gemm     M[z] = V[z] U[z]
+//   wino_output   Y = act(A^T M A + bias + R)
+//
+//   X   [B][H][W][C], read as if enlarged 2x when up is 1; zero outside
+//   U   [36][Np/NR][Cp][NR], V [36][Tp][Cp + 16], M [36][Tp][Np]: f32, z = row * 6 + column of a
+//       tile, laid out for the register tile (common.cl). Cp is C up to 16, Np is N up to 64, Tp is
+//       the tiles of a stripe up to 12; the 16 keep rows from falling on the same cache lines.
+//   Y, R [B][OH][OW][N]. Tiles at the right and lower border reach beyond the image.
+//   U, V and M must be f32: with U in f16 the error is 500 times larger.
+//   -D WT=f32|f16|bf16  storage of the packed weights                                       [f32]
+//   -D ACT=n BIAS=1 RES=1  as in gemm.cl                                                      [0]
+// A work-item does one tile, 16 channels at a time.
+#ifndef WT
+#define WT f32
+#endif
+typedef PASTE(T_, WT) W_t;
+#define LOADW16 PASTE(load16_, WT)
+
+#if SCHED_CPU
+#define F(x) ((float16)(x))
+
+// o[0], o[s] .. o[5s] = G g
+INLINE void filter_transform(float16 *o, const int s, float16 g0, float16 g1, float16 g2)
+{
+    const float16 even = (g0 + g2) * F(-1.0f / 6), odd = g1 * F(1.0f / 6);
+    const float16 far = fma(g2, F(1.0f / 6), g0 * F(1.0f / 24)), half_odd = g1 * F(1.0f / 12);
+    o[0] = g0 * F(0.25f);
+    o[s] = even - odd;
+    o[2 * s] = even + odd;
+    o[3 * s] = far + half_odd;
+    o[4 * s] = far - half_odd;
+    o[5 * s] = g2;
+}
+
+// Global size: (Cp / 16, Np / 64).
+kernel WG1 void wino_weights(global const W_t *restrict Wp, const ulong Wp_off,
+                             global float *restrict U, const ulong U_off, const int Cp,
+                             const int Np)
+{
+    const int c0 = get_group_id(0) * 16, j = get_group_id(1);
+    const long step = (long) Cp * 64, plane = (long) Np * Cp;
+    for (int i = 0; i < 64; i++) {
+        const int c = c0 + i / 4, n = j * 64 + i % 4 * 16;
+        global const W_t *w = Wp + Wp_off + j * 9 * step + c * 64 + n % 64;
+        global float *u = U + U_off + (n / NR * (long) Cp + c) * NR + n % NR;
+        float16 t[18], o[6];
+        for (int x = 0; x < 3; x++)
+            filter_transform(t + x, 3, LOADW16(w + x * step), LOADW16(w + (3 + x) * step),
+                             LOADW16(w + (6 + x) * step));
+        for (int y = 0; y < 6; y++) {
+            filter_transform(o, 1, t[y * 3], t[y * 3 + 1], t[y * 3 + 2]);
+            for (int x = 0; x < 6; x++)
+                store16_f32(u + (y * 6 + x) * plane, o[x]);
+        }
+    }
+}
+
+// o[0], o[s] .. o[5s] = B^T d
+INLINE void input_transform(float16 *o, const int s, float16 d0, float16 d1, float16 d2,
+                            float16 d3, float16 d4, float16 d5)
+{
+    const float16 p = fma(F(-4.0f), d2, d4), q = fma(F(-4.0f), d1, d3);
+    const float16 r = d4 - d2, t = 2.0f * (d3 - d1);
+    o[0] = fma(F(4.0f), d0, fma(F(-5.0f), d2, d4));
+    o[s] = p + q;
+    o[2 * s] = p - q;
+    o[3 * s] = r + t;
+    o[4 * s] = r - t;
+    o[5 * s] = fma(F(4.0f), d1, fma(F(-5.0f), d3, d5));
+}
+
+INLINE float16 load_some(global const T *x, int n)
+{
+    if (n >= 16)
+        return LOAD16(x);
+    float v[16];
+    for (int i = 0; i < 16; i++)
+        v[i] = i < n ? LOAD(x + i) : 0.0f;
+    return *(float16_u *) v;
+}
+
+// th: tile rows of an image. row0: first tile row of the stripe, over all images.
+// Global size: (tw, tile rows of the stripe).
+kernel WG1 void wino_input(global const T *restrict X, const ulong X_off,
+                           global float *restrict V_, const ulong V_off, const int C, const int H,
+                           const int W, const int up, const int th, const int row0,
+                           const int Tp)
+{
+    const int row = row0 + get_group_id(1), b = row / th, ldv = ((C + 15) & ~15) + 16;
+    const int y0 = (row - b * th) * 4 - 1, x0 = get_group_id(0) * 4 - 1;
+    const long tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
+    const long plane = (long) Tp * ldv;
+    global const T *x = X + X_off + (long) b * H * W * C;
+    global float *v = V_ + V_off + tile * ldv;
+    long ys[6], xs[6]; // offsets of rows and columns, -1: outside
+    for (int i = 0; i < 6; i++) {
+        const int y = y0 + i, z = x0 + i;
+        ys[i] = y >= 0 && y < H << up ? (long) (y >> up) * W * C : -1;
+        xs[i] = z >= 0 && z < W << up ? (long) (z >> up) * C : -1;
+    }
+    local float16 patch[36 * 4];
+    for (int c0 = 0; c0 < C; c0 += 64, x += 64) {
+        const int n = min(64, C - c0);
+        for (int i = 0; i < 6; i++)
+            for (int j = 0; j < 6; j++) {
+                local float16 *d = patch + (i * 6 + j) * 4;
+                if (ys[i] >= 0 && xs[j] >= 0)
+                    for (int c = 0; c < n; c += 16)
+                        *d++ = load_some(x + ys[i] + xs[j] + c, n - c);
+                else
+                    for (int c = 0; c < n; c += 16)
+                        *d++ = F(0.0f);
+            }
+        for (int c = 0; c < n; c += 16, v += 16) {
+            float16 t[36], o[6];
+            for (int j = 0; j < 6; j++) {
+                local float16 *d = patch + j * 4 + c / 16;
+                input_transform(t + j, 6, d[0], d[24], d[48], d[72], d[96], d[120]);
+            }
+            for (int i = 0; i < 6; i++) {
+                input_transform(o, 1, t[i * 6], t[i * 6 + 1], t[i * 6 + 2], t[i * 6 + 3],
+                                t[i * 6 + 4], t[i * 6 + 5]);
+                for (int j = 0; j < 6; j++)
+                    store16_f32(v + (i * 6 + j) * plane, o[j]);
+            }
+        }
+    }
+}
+
+// The inputs and products need no copies: their layouts are what the register tile reads and writes.
+#if NV == 4
+#define KC 128 // KC x NR floats stay in the first-level cache
+#else
+#define KC 256
+#endif
+DEFINE_TILE(tile_wino, global, global, global)
+
+// rows: of a work-item, a multiple of 12; nb: its panels of 64 columns. tiles: of the stripe.
+// Global size: (ceil(tiles / rows), ceil(Np / 64 / nb), 36).
+kernel WG1 void wino_gemm(global const float *V_, const ulong V_off, global const float *U,
+                          const ulong U_off, global float *M, const ulong M_off, const int Cp,
+                          const int Np, const int tiles, const int Tp, const int rows,
+                          const int nb)
+{
+    const int r0 = get_group_id(0) * rows, r1 = min(r0 + rows, tiles), ldv = Cp + 16;
+    const int n0 = get_group_id(1) * nb * 64, n1 = min(n0 + nb * 64, Np);
+    const long z = get_group_id(2);
+    V_ += V_off + z * Tp * ldv;
+    U += U_off + z * Np * Cp;
+    M += M_off + z * Tp * Np;
+    for (int k = 0; k < Cp; k += KC)
+        for (int n = n0; n < n1; n += NR)
+            for (int r = r0; r < r1; r += MR)
+                tile_wino(min(KC, Cp - k), V_ + (long) r * ldv + k, ldv,
+                          (global const float16 *) (U + (long) n * Cp + k * NR),
+                          (global float16 *) (M + (long) r * Np + n), Np / 16, k == 0);
+}
+
+// o[0], o[s] .. o[3s] = A^T m
+INLINE void output_transform(float16 *o, const int s, float16 m0, float16 m1, float16 m2,
+                             float16 m3, float16 m4, float16 m5)
+{
+    const float16 s12 = m1 + m2, d12 = m1 - m2, s34 = m3 + m4, d34 = m3 - m4;
+    o[0] = m0 + s12 + s34;
+    o[s] = fma(F(2.0f), d34, d12);
+    o[2 * s] = fma(F(4.0f), s34, s12);
+    o[3 * s] = fma(F(8.0f), d34, d12) + m5;
+}
+
+// Bias, residual, activation, store of n <= 16 channels.
+INLINE void finish(float16 v, int n, global const float *bias, global const T *R, global T *Y)
+{
+#if BIAS
+    v += load16_f32(bias);
+#endif
+#if RES
+    v += load_some(R, n);
+#endif
+    v = act16(v);
+    if (n >= 16) {
+        STORE16(Y, v);
+        return;
+    }
+    float s[16];
+    *(float16_u *) s = v;
+    for (int i = 0; i < n; i++)
+        STORE(Y + i, s[i]);
+}
+
+// Global size as of wino_input. R may be Y.
+kernel WG1 void wino_output(global const float *restrict M, const ulong M_off,
+                            global const float *restrict bias, const ulong bias_off,
+                            global const T *R, const ulong R_off, global T *Y, const ulong Y_off,
+                            const int N, const int OH, const int OW, const int th, const int row0,
+                            const int Tp)
+{
+    const int row = row0 + get_group_id(1), b = row / th, Np = (N + 63) & ~63;
+    const int y0 = (row - b * th) * 4, x0 = get_group_id(0) * 4;
+    const int ny = min(4, OH - y0), nx = min(4, OW - x0);
+    const long tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
+    const long plane = (long) Tp * Np, at = (((long) b * OH + y0) * OW + x0) * N;
+    for (int n = 0; n < N; n += 16) {
+        float16 t[24], o[4];
+        global const float *m = M + M_off + tile * Np + n;
+        for (int j = 0; j < 6; j++)
+            output_transform(t + j, 6, load16_f32(m + j * plane), load16_f32(m + (6 + j) * plane),
+                             load16_f32(m + (12 + j) * plane), load16_f32(m + (18 + j) * plane),
+                             load16_f32(m + (24 + j) * plane), load16_f32(m + (30 + j) * plane));
+        for (int i = 0; i < ny; i++) {
+            output_transform(o, 1, t[i * 6], t[i * 6 + 1], t[i * 6 + 2], t[i * 6 + 3],
+                             t[i * 6 + 4], t[i * 6 + 5]);
+            for (int j = 0; j < nx; j++) {
+                const long y = at + ((long) i * OW + j) * N + n;
+                finish(o[j], N - n, bias + bias_off + n, R + R_off + y, Y + Y_off + y);
+            }
+        }
+    }
+}
+#endif // SCHED_CPU

@@ -1,0 +1,93 @@
+// One way to launch a kernel: arguments from a table, checked against the kernel's own count.
+#include "cl/runtime.h"
+
+static cl_int set_args(const nino_cl_kernel *k, const nino_cl_arg *args, int n_args)
+{
+    cl_int e = CL_SUCCESS;
+    cl_uint at = 0;
+    for (int i = 0; i < n_args && !e; i++) {
+        const nino_cl_arg *a = &args[i];
+        switch (a->type) {
+        case NINO_ARG_MEM: {
+            cl_mem mem = a->mem && a->mem->arena ? a->mem->base : NULL;
+            const cl_ulong offset = mem ? a->mem->offset / a->u : 0;
+            e = OCL(clSetKernelArg, k->handle, at++, sizeof(cl_mem), &mem);
+            if (!e)
+                e = OCL(clSetKernelArg, k->handle, at++, sizeof(offset), &offset);
+            break;
+        }
+        case NINO_ARG_I32: e = OCL(clSetKernelArg, k->handle, at++, sizeof(a->i), &a->i); break;
+        case NINO_ARG_F32: e = OCL(clSetKernelArg, k->handle, at++, sizeof(a->f), &a->f); break;
+        case NINO_ARG_U64: e = OCL(clSetKernelArg, k->handle, at++, sizeof(a->u), &a->u); break;
+        }
+    }
+    return e;
+}
+
+nino_status nino_cl_launch(nino_cl *cl, const char *file, const char *kernel, const char *defs,
+                           const nino_cl_what *what, int dims, const size_t *global,
+                           const size_t *local, const nino_cl_arg *args, int n_args,
+                           nino_error *err)
+{
+    for (int i = 0; i < dims; i++)
+        if (!global[i])
+            return NINO_OK;
+    const nino_cl_kernel *k = nino_cl_kernel_get(cl, file, kernel, defs, err);
+    if (!k)
+        return err ? err->code : NINO_ERR_DEVICE;
+    cl_uint n = (cl_uint) n_args;
+    for (int i = 0; i < n_args; i++)
+        n += args[i].type == NINO_ARG_MEM;
+    if (n != k->n_args)
+        return nino_fail(err, NINO_ERR_DEVICE, kernel, "it takes %u arguments, not %u", k->n_args,
+                         n);
+    nino_cl_command c = { .name = kernel, .kind = NINO_EV_KERNEL, .what = what };
+    nino_status st = nino_cl_command_begin(cl, &c, err);
+    if (st)
+        return st;
+    cl_int e = set_args(k, args, n_args);
+    if (!e)
+        e = OCL(clEnqueueNDRangeKernel, cl->queue.handle, k->handle, (cl_uint) dims, NULL, global,
+                local         ? local
+                : k->local[0] ? k->local
+                              : NULL,
+                0, NULL, c.event);
+    return nino_cl_command_end(cl, &c, e, err);
+}
+
+const nino_profile *nino_cl_profile(const nino_cl *cl) { return &cl->be.profile; }
+
+bool nino_cl_is_cpu_schedule(const nino_cl *cl)
+{
+    return cl->be.profile.schedule == NINO_SCHED_CPU;
+}
+
+unsigned nino_cl_compute_units(const nino_cl *cl)
+{
+    return cl->dev->info.compute_units ? cl->dev->info.compute_units : 1;
+}
+
+const char *nino_cl_type_defs(nino_dtype t)
+{
+    return t == NINO_F16 ? "-DF16=1" : t == NINO_BF16 ? "-DBF16=1" : "";
+}
+
+const char *nino_cl_wide_defs(uint64_t n) { return n >> 32 ? "-DWIDE=1" : ""; }
+
+size_t nino_cl_items(const nino_cl *cl, uint64_t n)
+{
+    return nino_cl_is_cpu_schedule(cl) ? n : (n + 255) / 256 * 256;
+}
+
+size_t nino_cl_flat(const nino_cl *cl, uint64_t n)
+{
+    const uint64_t each = nino_cl_is_cpu_schedule(cl) ? 4096 : 4; // FLAT
+    return nino_cl_items(cl, (n + each - 1) / each);
+}
+
+int64_t nino_cl_pieces(const nino_cl *cl, double flops)
+{
+    const double peak = cl->be.profile.peak_f32, seconds = 0.1;
+    const double per_piece = seconds * (peak > 0 ? peak / 2 : 100e9);
+    return (int64_t) (flops / per_piece) + 1;
+}

@@ -1,0 +1,89 @@
+// ATTENTION and SOFTMAX: sizes and launches (cl/kernels/attn.cl).
+#include "cl/cl.h"
+#include "core/base/error.h"
+#include "core/base/size.h"
+
+#include <stdio.h>
+
+static nino_status run_softmax(nino_cl *cl, const nino_op_call *c, nino_error *err)
+{
+    const nino_op_desc *d = &c->d;
+    const nino_shape *s = &d->src[0];
+    const int64_t n = s->dim[s->rank - 1], rows = nino_shape_count(s) / n;
+    const size_t elem = nino_dtype_size(d->src_type[0]);
+    if (n > INT32_MAX)
+        return nino_fail(err, NINO_ERR_UNSUPPORTED, "softmax", "a row has more than 2^31 elements");
+    const nino_cl_arg args[] = { A_BUF(&c->src[0]->mem, elem), A_BUF(&c->dst->mem, elem), A_INT(n),
+                                 A_F32(d->attr.scale) };
+    const size_t global[] = { (size_t) rows * (nino_cl_is_cpu_schedule(cl) ? 1 : 256) };
+    const nino_cl_what what = { .d = d, .is_main = true };
+    return nino_cl_launch(cl, "attn", "softmax", nino_cl_type_defs(d->src_type[0]), &what, 1,
+                          global, NULL, args, NINO_CL_COUNT(args), err);
+}
+
+// Queries of a work-group: what its __local arrays or registers have room for. 0: D is too big.
+static int queries_of(bool is_cpu, int64_t depth)
+{
+    if (is_cpu)
+        return depth <= 512 ? 48 : depth <= 1024 ? 24 : depth <= 2048 ? 12 : 0;
+    return depth <= 256 ? 64 : depth <= 512 ? 32 : depth <= 2048 ? 16 : 0;
+}
+
+// The CPU kernel wants K packed for its register tile: into the workspace.
+static nino_status pack_keys(nino_cl *cl, const nino_op_call *c, const char *defs, nino_error *err)
+{
+    const nino_op_desc *d = &c->d;
+    const nino_shape *k = &d->src[1];
+    const nino_cl_arg args[] = { A_BUF(&c->src[1]->mem, nino_dtype_size(d->src_type[1])),
+                                 A_BUF(&c->workspace, 4), A_INT(k->dim[1]), A_INT(d->attr.heads) };
+    const size_t panels[] = { (size_t) (nino_ceil_div(k->dim[1], 64) * d->attr.heads * k->dim[0]) };
+    const nino_cl_what helper = { .d = d };
+    return nino_cl_launch(cl, "attn", "attention_keys", defs, &helper, 1, panels, NULL, args,
+                          NINO_CL_COUNT(args), err);
+}
+
+static nino_status run_attention(nino_cl *cl, const nino_op_call *c, nino_error *err)
+{
+    const nino_op_desc *d = &c->d;
+    const bool is_cpu = nino_cl_is_cpu_schedule(cl);
+    const int64_t n = d->src[0].dim[0], tq = d->src[0].dim[1], tk = d->src[1].dim[1];
+    const int64_t heads = d->attr.heads, depth = d->src[0].dim[2] / heads;
+    const size_t elem = nino_dtype_size(d->src_type[0]);
+    const int queries = queries_of(is_cpu, depth);
+    const int64_t blocks = nino_ceil_div(tq, queries ? queries : 1) * heads * n;
+    char defs[64];
+    snprintf(defs, sizeof(defs), "%s -DD=%d -DBQ=%d", nino_cl_type_defs(d->src_type[0]),
+             (int) depth, queries);
+    if (!queries || tk > INT32_MAX - 128 || tq > INT32_MAX - 128 || blocks > INT32_MAX)
+        return nino_fail(err, NINO_ERR_UNSUPPORTED, "attention", "the tensors are too big");
+
+    nino_status st = is_cpu ? pack_keys(cl, c, defs, err) : NINO_OK;
+    const int64_t step = nino_ceil_div(blocks, nino_cl_pieces(cl, nino_ops[d->op].flops(d)));
+    for (int64_t first = 0; first < blocks && !st; first += step) {
+        const int64_t count = blocks - first < step ? blocks - first : step;
+        const nino_cl_arg args[] = {
+            A_INT(first),
+            A_BUF(&c->src[0]->mem, elem),
+            is_cpu ? (nino_cl_arg) A_BUF(&c->workspace, 4)
+                   : (nino_cl_arg) A_BUF(&c->src[1]->mem, elem),
+            A_BUF(&c->src[2]->mem, elem),
+            A_BUF(&c->dst->mem, elem),
+            A_INT(tq),
+            A_INT(tk),
+            A_INT(heads),
+            A_F32(d->attr.scale),
+        };
+        const size_t global[] = { (size_t) count * (is_cpu ? 1 : 256) };
+        const nino_cl_what what = { .d = d,
+                                    .is_main = true,
+                                    .share = (double) count / (double) blocks };
+        st = nino_cl_launch(cl, "attn", "attention", defs, &what, 1, global, NULL, args,
+                            NINO_CL_COUNT(args), err);
+    }
+    return st;
+}
+
+nino_status nino_cl_attn(nino_cl *cl, const nino_op_call *c, nino_error *err)
+{
+    return c->d.op == NINO_OP_SOFTMAX ? run_softmax(cl, c, err) : run_attention(cl, c, err);
+}

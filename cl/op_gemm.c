@@ -1,0 +1,269 @@
+// LINEAR and CONV2D: picks the kernel, tile sizes and pieces, and launches (cl/kernels/gemm.cl,
+// cl/kernels/wino.cl).
+#include "cl/cl.h"
+#include "core/base/error.h"
+#include "core/base/size.h"
+#include "core/op/pack.h"
+#include "core/op/weight.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    // Limits of the CPU kernel: rows and panels of a macro tile, and what its register tiles
+    // divide.
+    CPU_ROWS = 96,
+    CPU_PANELS = 4,
+    CPU_ROW_UNIT = 12,
+    FEW_MAX = 24576, // of gemm_few: weights, rows
+    FEW_ROWS = 4096,
+    PIECES = 4,    // macro tiles to aim at for each compute unit
+    ROW_UNIT = 768 // what the rows of every tile divide
+};
+// The implicit GEMM that an op amounts to.
+typedef struct gemm {
+    int64_t rows, n, c, h, w, oh, ow;
+    int taps, stride, pad, up;
+} gemm;
+
+static gemm gemm_of(const nino_op_desc *d)
+{
+    gemm g = { .n = d->weight->n, .c = d->weight->c, .taps = nino_op_taps(d), .stride = 1 };
+    g.rows = nino_shape_count(&d->dst) / g.n;
+    if (d->op == NINO_OP_LINEAR) {
+        g.h = g.oh = 1;
+        g.w = g.ow = g.rows;
+        return g;
+    }
+    g.stride = d->attr.stride;
+    g.pad = (int) nino_op_pad_begin(&d->attr);
+    g.up = d->attr.upsample2x;
+    g.h = d->src[0].dim[1];
+    g.w = d->src[0].dim[2];
+    g.oh = d->dst.dim[1];
+    g.ow = d->dst.dim[2];
+    return g;
+}
+
+static const char *type_name(nino_dtype t)
+{
+    return t == NINO_F16 ? "f16" : t == NINO_BF16 ? "bf16" : "f32";
+}
+
+// Rows of one launch: a multiple of `unit`.
+static int64_t rows_per_launch(const nino_cl *cl, const nino_op_desc *d, int64_t rows, int64_t unit)
+{
+    const int64_t pieces = nino_cl_pieces(cl, nino_ops[d->op].flops(d));
+    return nino_ceil_div(nino_ceil_div(rows, pieces), unit) * unit;
+}
+
+// Macro tiles of the CPU kernel: as large as there are enough of them for all compute units, and
+// all of about one size.
+static void cpu_tile(const nino_cl *cl, int64_t rows, int64_t panels, int64_t *tile_rows,
+                     int64_t *tile_panels)
+{
+    const int64_t want = (int64_t) nino_cl_compute_units(cl) * PIECES;
+    int64_t nb = panels < CPU_PANELS ? panels : CPU_PANELS, pieces = nino_ceil_div(rows, CPU_ROWS);
+    while (nb > 1 && pieces * nino_ceil_div(panels, nb) < want)
+        nb--;
+    nb = nino_ceil_div(panels, nino_ceil_div(panels, nb));
+    const int64_t most = nino_ceil_div(rows, CPU_ROW_UNIT);
+    const int64_t need = nino_ceil_div(want, nino_ceil_div(panels, nb));
+    if (pieces < need)
+        pieces = need < most ? need : most;
+    *tile_rows = nino_ceil_div(nino_ceil_div(rows, pieces), CPU_ROW_UNIT) * CPU_ROW_UNIT;
+    *tile_panels = nb;
+}
+
+static void append(char defs[192], const char *text)
+{
+    const size_t n = strlen(defs);
+    snprintf(defs + n, 192 - n, "%s", text);
+}
+
+static void gemm_defs(const nino_op_call *c, char *defs, size_t size)
+{
+    snprintf(defs, size, "%s -DWT=%s -DACT=%d -DBIAS=%d -DRES=%d",
+             nino_cl_type_defs(c->d.src_type[0]), type_name(c->weight->dtype), (int) c->d.attr.act,
+             c->bias != NULL, c->d.has_residual);
+}
+
+// How one launch of `rows` rows is cut: the kernel's options, what of a tile the CPU kernel takes
+// as arguments, and the global size.
+typedef struct cut {
+    const char *kernel;
+    char defs[192];
+    int64_t tile_rows, tile_panels;
+    size_t global[2];
+} cut;
+
+static void cut_cpu(const nino_cl *cl, const gemm *g, int64_t rows, cut *out)
+{
+    const int64_t panels = nino_pack_panels_of(g->n);
+    out->kernel = "gemm";
+    if (g->n <= 4 && g->c % 16 == 0 && g->n * g->taps * g->c <= FEW_MAX) {
+        char text[16];
+        out->kernel = "gemm_few";
+        snprintf(text, sizeof(text), " -DFEW=%d", (int) g->n);
+        append(out->defs, text);
+        // Each work-item transposes the weights first, which should not count.
+        out->tile_rows = nino_ceil_div(rows, (int64_t) nino_cl_compute_units(cl) * PIECES);
+        out->tile_rows = out->tile_rows > FEW_ROWS ? FEW_ROWS : out->tile_rows;
+        out->tile_panels = panels;
+    } else {
+        cpu_tile(cl, rows, panels, &out->tile_rows, &out->tile_panels);
+        if (g->n <= 16)
+            append(out->defs, " -DNARROW=1");
+    }
+    out->global[0] = (size_t) nino_ceil_div(rows, out->tile_rows);
+    out->global[1] = (size_t) nino_ceil_div(panels, out->tile_panels);
+}
+
+// The largest tile of which there are enough for all compute units.
+static void cut_generic(const nino_cl *cl, const gemm *g, int64_t rows, cut *out)
+{
+    static const struct {
+        int tm, tn, wm;
+    } tiles[] = { { 8, 8, 16 }, { 8, 4, 16 }, { 4, 4, 16 }, { 4, 4, 64 } };
+    char text[64];
+    int64_t across, along;
+    out->kernel = "gemm";
+    int i = g->n <= 16 ? 3 : g->n <= 64 ? 1 : 0;
+    for (;; i++) {
+        along = nino_ceil_div(rows, (int64_t) tiles[i].tm * tiles[i].wm);
+        across = nino_ceil_div(g->n, (int64_t) tiles[i].tn * (256 / tiles[i].wm));
+        if (i >= 2 || along * across >= nino_cl_compute_units(cl))
+            break;
+    }
+    snprintf(text, sizeof(text), " -DTM=%d -DTN=%d -DWM=%d -DVECC=%d -DVECN=%d", tiles[i].tm,
+             tiles[i].tn, tiles[i].wm, g->c % 4 == 0, g->n % 4 == 0);
+    append(out->defs, text);
+    out->global[0] = (size_t) along * 256;
+    out->global[1] = (size_t) across;
+}
+
+static nino_status run_direct(nino_cl *cl, const nino_op_call *c, nino_error *err)
+{
+    const nino_op_desc *d = &c->d;
+    const gemm g = gemm_of(d);
+    const bool is_cpu = nino_cl_is_cpu_schedule(cl);
+    const size_t elem = nino_dtype_size(d->src_type[0]);
+    const nino_block *residual = d->has_residual ? &c->src[1]->mem : NULL;
+    if (g.rows > INT32_MAX - 256 || g.n > INT32_MAX - 256 || g.c * g.taps > INT32_MAX - 256)
+        return nino_fail(err, NINO_ERR_UNSUPPORTED, nino_ops[d->op].name,
+                         "an operand has more than 2^31 rows or columns");
+    const int64_t step = rows_per_launch(cl, d, g.rows, ROW_UNIT);
+    nino_status st = NINO_OK;
+    for (int64_t row = 0; row < g.rows && !st; row += step) {
+        const int64_t end = row + step < g.rows ? row + step : g.rows;
+        cut k = { 0 };
+        gemm_defs(c, k.defs, sizeof(k.defs));
+        (is_cpu ? cut_cpu : cut_generic)(cl, &g, end - row, &k);
+        const nino_cl_arg args[] = {
+            A_INT(row),
+            A_INT(end),
+            A_INT(g.n),
+            A_INT(g.c),
+            A_INT(g.h),
+            A_INT(g.w),
+            A_INT(g.oh),
+            A_INT(g.ow),
+            A_INT(g.taps == 9 ? 3 : 1),
+            A_INT(g.stride),
+            A_INT(g.pad),
+            A_INT(g.up),
+            A_BUF(&c->src[0]->mem, elem),
+            A_BUF(&c->weight->mem, nino_dtype_size(c->weight->dtype)),
+            A_BUF(c->bias ? &c->bias->mem : NULL, 4),
+            A_BUF(residual, elem),
+            A_BUF(&c->dst->mem, elem),
+            A_INT(k.tile_rows), // the last two: CPU only
+            A_INT(k.tile_panels),
+        };
+        const nino_cl_what what = { .d = d,
+                                    .is_main = true,
+                                    .share = (double) (end - row) / (double) g.rows };
+        st = nino_cl_launch(cl, "gemm", k.kernel, k.defs, &what, 2, k.global, NULL, args,
+                            NINO_CL_COUNT(args) - (is_cpu ? 0 : 2), err);
+    }
+    return st;
+}
+
+// The 36 products of a stripe of tiles.
+static nino_status wino_gemm(nino_cl *cl, const nino_cl_what *what, const char *defs,
+                             const nino_wino_layout *l, const nino_block *u, const nino_block *v,
+                             const nino_block *m, int64_t tiles, nino_error *err)
+{
+    int64_t rows, nb;
+    cpu_tile(cl, tiles, l->np / 64, &rows, &nb);
+    const size_t global[] = { (size_t) nino_ceil_div(tiles, rows),
+                              (size_t) nino_ceil_div(l->np / 64, nb), 36 };
+    const nino_cl_arg args[] = { A_BUF(v, 4),  A_BUF(u, 4),  A_BUF(m, 4),
+                                 A_INT(l->cp), A_INT(l->np), A_INT(tiles),
+                                 A_INT(l->tp), A_INT(rows),  A_INT(nb) };
+    return nino_cl_launch(cl, "wino", "wino_gemm", defs, what, 3, global, NULL, args,
+                          NINO_CL_COUNT(args), err);
+}
+
+static nino_status run_winograd(nino_cl *cl, const nino_op_call *c, nino_error *err)
+{
+    const nino_op_desc *d = &c->d;
+    const gemm g = gemm_of(d);
+    const nino_wino_layout l = nino_sched_wino(nino_cl_profile(cl), d);
+    const int64_t th = nino_ceil_div(g.oh, 4);
+    const size_t elem = nino_dtype_size(d->src_type[0]);
+    const nino_block *residual = d->has_residual ? &c->src[1]->mem : NULL;
+    nino_block u = c->workspace, v = c->workspace, m = c->workspace;
+    u.offset += l.u;
+    v.offset += l.v;
+    m.offset += l.m;
+    char defs[128];
+    gemm_defs(c, defs, sizeof(defs));
+
+    const nino_cl_what helper = { .d = d };
+    const nino_cl_arg weights[] = { A_BUF(&c->weight->mem, nino_dtype_size(c->weight->dtype)),
+                                    A_BUF(&u, 4), A_INT(l.cp), A_INT(l.np) };
+    const size_t panels[] = { (size_t) l.cp / 16, (size_t) l.np / 64 };
+    nino_status st = nino_cl_launch(cl, "wino", "wino_weights", defs, &helper, 2, panels, NULL,
+                                    weights, NINO_CL_COUNT(weights), err);
+    for (int64_t row = 0; row < l.th && !st; row += l.rows) {
+        const int64_t rows = l.th - row < l.rows ? l.th - row : l.rows, tiles = rows * l.tw;
+        const size_t global[] = { (size_t) l.tw, (size_t) rows };
+        const nino_cl_what what = { .d = d,
+                                    .is_main = true,
+                                    .share = (double) rows / (double) l.th };
+        const nino_cl_arg in[] = { A_BUF(&c->src[0]->mem, elem),
+                                   A_BUF(&v, 4),
+                                   A_INT(g.c),
+                                   A_INT(g.h),
+                                   A_INT(g.w),
+                                   A_INT(g.up),
+                                   A_INT(th),
+                                   A_INT(row),
+                                   A_INT(l.tp) };
+        const nino_cl_arg out[] = { A_BUF(&m, 4),
+                                    A_BUF(c->bias ? &c->bias->mem : NULL, 4),
+                                    A_BUF(residual, elem),
+                                    A_BUF(&c->dst->mem, elem),
+                                    A_INT(g.n),
+                                    A_INT(g.oh),
+                                    A_INT(g.ow),
+                                    A_INT(th),
+                                    A_INT(row),
+                                    A_INT(l.tp) };
+        if ((st = nino_cl_launch(cl, "wino", "wino_input", defs, &helper, 2, global, NULL, in,
+                                 NINO_CL_COUNT(in), err)) ||
+            (st = wino_gemm(cl, &what, defs, &l, &u, &v, &m, tiles, err)) ||
+            (st = nino_cl_launch(cl, "wino", "wino_output", defs, &helper, 2, global, NULL, out,
+                                 NINO_CL_COUNT(out), err)))
+            break;
+    }
+    return st;
+}
+
+nino_status nino_cl_gemm(nino_cl *cl, const nino_op_call *c, nino_error *err)
+{
+    return nino_sched_conv(nino_cl_profile(cl), &c->d) == NINO_CONV_WINOGRAD
+               ? run_winograd(cl, c, err)
+               : run_direct(cl, c, err);
+}

@@ -1,0 +1,142 @@
+// Host side of the operations that move values: cl/kernels/move.cl.
+#include "cl/cl.h"
+#include "core/base/error.h"
+
+#include <stdio.h>
+
+// Product of the dimensions from..to-1.
+static uint64_t extent(const nino_shape *s, int from, int to)
+{
+    uint64_t n = 1;
+    for (int i = from; i < to; i++)
+        n *= (uint64_t) s->dim[i];
+    return n;
+}
+
+// Values are only carried: any type of that size does.
+static const char *carrier(size_t elem)
+{
+    return elem == 1 ? "uchar" : elem == 2 ? "ushort" : "uint";
+}
+
+typedef struct rows {
+    uint64_t n, len;        // rows, and elements of a row that are copied
+    uint64_t src_row, from; // elements from row to row, and where to begin in a row
+    uint64_t dst_row, to;
+} rows;
+
+static nino_status copy_rows(nino_cl *cl, const nino_op_call *c, int src, rows r, nino_error *err)
+{
+    const size_t elem = nino_dtype_size(c->d.dst_type);
+    const nino_cl_what what = { .d = &c->d, .is_main = src == 0 };
+    const bool is_cpu = nino_cl_is_cpu_schedule(cl);
+    // A work-item of the CPU schedule should have a few thousand elements to do.
+    const uint64_t block = is_cpu && r.len < 512 ? 64 : 1;
+    const nino_cl_arg args[] = { A_BUF(&c->src[src]->mem, elem),
+                                 A_BUF(&c->dst->mem, elem),
+                                 A_U64(r.n),
+                                 A_U64(r.len),
+                                 A_U64(r.src_row),
+                                 A_U64(r.from),
+                                 A_U64(r.dst_row),
+                                 A_U64(r.to) };
+    const size_t cpu[] = { (size_t) (r.len + 4095) / 4096, (size_t) ((r.n + block - 1) / block) };
+    const size_t gpu[] = { nino_cl_items(cl, r.n * r.len) };
+    char defs[64];
+    snprintf(defs, sizeof(defs), "-DE=%s -DROWS=%d %s", carrier(elem), (int) block,
+             nino_cl_wide_defs(r.n * r.len + 1024));
+    return nino_cl_launch(cl, "move", "copy_rows", defs, &what, is_cpu ? 2 : 1, is_cpu ? cpu : gpu,
+                          NULL, args, NINO_CL_COUNT(args), err);
+}
+
+static nino_status concat(nino_cl *cl, const nino_op_call *c, nino_error *err)
+{
+    const int axis = c->d.attr.axis;
+    rows r = { .n = extent(&c->d.dst, 0, axis), .dst_row = extent(&c->d.dst, axis, c->d.dst.rank) };
+    nino_status st = NINO_OK;
+    for (int i = 0; i < 2 && !st; i++) {
+        r.len = r.src_row = extent(&c->d.src[i], axis, c->d.src[i].rank);
+        st = copy_rows(cl, c, i, r, err);
+        r.to += r.len;
+    }
+    return st;
+}
+
+static nino_status slice(nino_cl *cl, const nino_op_call *c, nino_error *err)
+{
+    const nino_shape *s = &c->d.src[0], *d = &c->d.dst;
+    const int axis = c->d.attr.axis;
+    const uint64_t inner = extent(d, axis + 1, d->rank);
+    const rows r = { .n = extent(d, 0, axis),
+                     .len = (uint64_t) d->dim[axis] * inner,
+                     .src_row = (uint64_t) s->dim[axis] * inner,
+                     .from = (uint64_t) c->d.attr.start * inner,
+                     .dst_row = (uint64_t) d->dim[axis] * inner };
+    return copy_rows(cl, c, 0, r, err);
+}
+
+static nino_status permute(nino_cl *cl, const nino_op_call *c, nino_error *err)
+{
+    const nino_shape *s = &c->d.src[0], *d = &c->d.dst;
+    uint64_t dim[NINO_MAX_RANK] = { 1, 1, 1, 1, 1 }, stride[NINO_MAX_RANK] = { 0 };
+    // Axes that stay neighbours are one axis; the result is right-aligned in five.
+    int n = NINO_MAX_RANK;
+    for (int i = d->rank - 1; i >= 0; i--) {
+        const int p = c->d.attr.perm[i];
+        const uint64_t step = extent(s, p + 1, s->rank);
+        if (n < NINO_MAX_RANK && step == stride[n] * dim[n]) {
+            dim[n] *= (uint64_t) d->dim[i];
+            continue;
+        }
+        dim[--n] = (uint64_t) d->dim[i];
+        stride[n] = step;
+    }
+    const size_t elem = nino_dtype_size(c->d.dst_type);
+    const nino_cl_what what = { .d = &c->d, .is_main = true };
+    const uint64_t count = extent(d, 0, d->rank);
+    const nino_cl_arg args[] = { A_BUF(&c->src[0]->mem, elem),
+                                 A_BUF(&c->dst->mem, elem),
+                                 A_U64(dim[0]),
+                                 A_U64(dim[1]),
+                                 A_U64(dim[2]),
+                                 A_U64(dim[3]),
+                                 A_U64(dim[4]),
+                                 A_U64(stride[0]),
+                                 A_U64(stride[1]),
+                                 A_U64(stride[2]),
+                                 A_U64(stride[3]),
+                                 A_U64(stride[4]) };
+    const bool is_cpu = nino_cl_is_cpu_schedule(cl);
+    const size_t cpu[] = { (size_t) (dim[4] + 63) / 64, (size_t) (dim[3] + 63) / 64,
+                           (size_t) (dim[0] * dim[1] * dim[2]) };
+    const size_t gpu[] = { nino_cl_items(cl, count) };
+    char defs[64];
+    snprintf(defs, sizeof(defs), "-DE=%s %s", carrier(elem), nino_cl_wide_defs(count + 1024));
+    return nino_cl_launch(cl, "move", "permute", defs, &what, is_cpu ? 3 : 1, is_cpu ? cpu : gpu,
+                          NULL, args, NINO_CL_COUNT(args), err);
+}
+
+static nino_status cast(nino_cl *cl, const nino_op_call *c, nino_error *err)
+{
+    const nino_op_desc *d = &c->d;
+    const uint64_t n = (uint64_t) nino_shape_count(&d->dst);
+    const nino_cl_what what = { .d = d, .is_main = true };
+    const nino_cl_arg args[] = { A_BUF(&c->src[0]->mem, nino_dtype_size(d->src_type[0])),
+                                 A_BUF(&c->dst->mem, nino_dtype_size(d->dst_type)), A_U64(n) };
+    const size_t global = nino_cl_flat(cl, n);
+    char defs[64];
+    snprintf(defs, sizeof(defs), "-DFROM=%s -DTO=%s", nino_dtype_name(d->src_type[0]),
+             nino_dtype_name(d->dst_type));
+    return nino_cl_launch(cl, "move", "cast", defs, &what, 1, &global, NULL, args,
+                          NINO_CL_COUNT(args), err);
+}
+
+nino_status nino_cl_move(nino_cl *cl, const nino_op_call *c, nino_error *err)
+{
+    switch (c->d.op) {
+    case NINO_OP_CONCAT: return concat(cl, c, err);
+    case NINO_OP_SLICE: return slice(cl, c, err);
+    case NINO_OP_PERMUTE: return permute(cl, c, err);
+    default: return cast(cl, c, err);
+    }
+}

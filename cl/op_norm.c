@@ -1,0 +1,59 @@
+// Host side of group norm: cl/kernels/norm.cl.
+#include "cl/cl.h"
+#include "core/base/error.h"
+
+#include <stdio.h>
+
+nino_status nino_cl_norm(nino_cl *cl, const nino_op_call *c, nino_error *err)
+{
+    const nino_op_desc *d = &c->d;
+    const nino_shape *s = &d->src[0];
+    const nino_norm_layout l = nino_sched_norm(nino_cl_profile(cl), d);
+    const int64_t batch = s->dim[0], channels = s->dim[s->rank - 1];
+    const int64_t per_group = channels / d->attr.groups;
+    const size_t elem = nino_dtype_size(d->src_type[0]);
+    const bool is_cpu = nino_cl_is_cpu_schedule(cl), is_narrow = channels % 4 != 0;
+    const nino_block *x = &c->src[0]->mem, *y = &c->dst->mem;
+    nino_block part = c->workspace, coef = c->workspace;
+    part.offset += l.part;
+    coef.offset += l.coef;
+    if (l.positions > INT32_MAX || l.n_strips * per_group > INT32_MAX)
+        return nino_fail(err, NINO_ERR_UNSUPPORTED, "group_norm", "the tensor is too big");
+    char defs[96];
+    snprintf(defs, sizeof(defs), "%s -DACT=%d%s %s", nino_cl_type_defs(d->src_type[0]),
+             (int) d->attr.act, is_narrow ? " -DNARROW=1" : "",
+             nino_cl_wide_defs((uint64_t) (l.positions * channels) + 1024));
+
+    // Statistics and application each move about half of the bytes; the last one speaks for all.
+    const nino_cl_what helper = { .d = d, .is_main = false }, what = { .d = d, .is_main = true };
+    const nino_cl_arg stat[] = { A_BUF(x, elem), A_BUF(&part, 4), A_INT(channels),
+                                 A_INT(l.positions), A_INT(l.strip) };
+    const size_t strips = (size_t) l.n_strips, n = (size_t) batch;
+    const size_t stat_cpu[] = { strips, n, 1 };
+    const size_t stat_gpu[] = { strips * 256, (size_t) (channels + 63) / 64, n };
+    nino_status st =
+        nino_cl_launch(cl, "norm", "group_norm_stat", defs, &helper, 3,
+                       is_cpu ? stat_cpu : stat_gpu, NULL, stat, NINO_CL_COUNT(stat), err);
+    if (st)
+        return st;
+
+    const nino_cl_arg fold[] = { A_BUF(&part, 4),         A_BUF(&c->weight->mem, 4),
+                                 A_BUF(&c->bias->mem, 4), A_BUF(&coef, 4),
+                                 A_INT(channels),         A_INT(l.positions),
+                                 A_INT(l.strip),          A_INT(l.n_strips),
+                                 A_INT(per_group),        A_F32(d->attr.eps) };
+    const size_t fold_global[] = { (size_t) d->attr.groups * (is_cpu ? 1 : 256), n };
+    st = nino_cl_launch(cl, "norm", "group_norm_coef", defs, &helper, 2, fold_global, NULL, fold,
+                        NINO_CL_COUNT(fold), err);
+    if (st)
+        return st;
+
+    const nino_cl_arg apply[] = { A_BUF(x, elem),  A_BUF(y, elem),   A_BUF(&part, 4),
+                                  A_BUF(&coef, 4), A_INT(channels),  A_INT(l.positions),
+                                  A_INT(l.strip),  A_INT(l.n_strips) };
+    const uint64_t count = (uint64_t) (l.positions * channels);
+    const size_t apply_cpu[] = { strips, n };
+    const size_t apply_gpu[] = { nino_cl_items(cl, is_narrow ? count : count / 4), n };
+    return nino_cl_launch(cl, "norm", "group_norm_apply", defs, &what, 2,
+                          is_cpu ? apply_cpu : apply_gpu, NULL, apply, NINO_CL_COUNT(apply), err);
+}

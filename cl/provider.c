@@ -1,0 +1,25 @@
+// Registers the OpenCL devices with core (core/op/device.h).
+#include "cl/runtime.h"
+
+static size_t list_devices(nino_device_info *out, size_t max)
+{
+    const nino_cl_device *list;
+    const size_t n = nino_cl_devices(&list);
+    for (size_t i = 0; i < n && i < max; i++)
+        out[i] = list[i].info;
+    return n;
+}
+
+static nino_backend *open_device(size_t i, const nino_ctx_params *params, const nino_log *log,
+                                 nino_error *err)
+{
+    const nino_cl_device *list;
+    if (i >= nino_cl_devices(&list)) {
+        nino_fail(err, NINO_ERR_UNKNOWN, "", "there is no OpenCL device %zu", i);
+        return NULL;
+    }
+    return nino_cl_open(&list[i], params, log, err);
+}
+
+static const nino_device_provider provider = { "cl", list_devices, open_device };
+const nino_device_provider *const nino_cl_provider = &provider;

@@ -1,0 +1,245 @@
+// The command queue: how much may be in flight, waiting, and turning events into monitor records.
+//
+// Commands run in order. Only a little work is kept in flight, so that a cancel, which stops
+// enqueuing, takes effect soon. When nobody listens only one command in sixteen (or in 20 ms of
+// predicted work) gets an event, which is what waiting needs.
+#include "cl/runtime.h"
+
+#include "core/base/time.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const int batch_commands = 16, max_commands = 48;
+static const double batch_seconds = 0.02, max_seconds = 0.06;
+static const double unknown_seconds = 1e-3;    // a command without a prediction
+static const size_t max_host_bytes = 64 << 20; // weights on their way to the device
+// A GPU that has not finished 20 times the predicted work in this time is taken for hung.
+static const double deadline_seconds = 10;
+
+static nino_cl_pending *oldest(nino_cl_queue *q)
+{
+    return q->head == q->tail ? NULL : &q->ring[q->head % NINO_CL_PENDING];
+}
+
+// PoCL waits well; on a GPU the queue has no time limit of its own, so poll under a deadline.
+static nino_status wait_event(nino_cl *cl, cl_event event, double seconds, nino_error *err)
+{
+    cl_int e, state = CL_QUEUED;
+    if (cl->dev->is_cpu) {
+        if ((e = OCL(clWaitForEvents, 1, &event)) &&
+            e != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+            return nino_cl_fail(cl, e, "clWaitForEvents", err);
+    }
+    const uint64_t start = nino_now_ns();
+    const double limit = seconds * 20 > deadline_seconds ? seconds * 20 : deadline_seconds;
+    for (long nap_ns = 5000;; nap_ns = nap_ns < 200000 ? nap_ns * 2 : nap_ns) {
+        e = OCL(clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state,
+                NULL);
+        if (e)
+            return nino_cl_fail(cl, e, "clGetEventInfo", err);
+        if (state < 0)
+            return nino_cl_fail(cl, state, "a kernel", err);
+        if (state == CL_COMPLETE)
+            return NINO_OK;
+        if ((double) (nino_now_ns() - start) > limit * 1e9) {
+            cl->is_lost = true;
+            return nino_fail_kind(err, NINO_ERR_DEVICE, "lost", cl->dev->info.name,
+                                  "the device has not answered for %.0f s", limit);
+        }
+        nanosleep(&(struct timespec){ .tv_nsec = nap_ns }, NULL);
+    }
+}
+
+// The driver stamps QUEUED during the enqueue call, which the host clock brackets. The narrowest
+// recent bracket gives the offset; its claim ages, so that clock drift is followed.
+static void learn_offset(nino_cl_queue *q, const nino_cl_pending *p, uint64_t queued)
+{
+    const uint64_t width = p->after_ns - p->before_ns;
+    q->offset_width_ns += q->offset_width_ns / 64 + 1;
+    if (q->has_offset && width > q->offset_width_ns)
+        return;
+    q->offset_ns = (int64_t) (p->before_ns + width / 2 - queued);
+    q->offset_width_ns = width;
+    q->has_offset = true;
+}
+
+static uint32_t clip_us(uint64_t from, uint64_t to)
+{
+    const uint64_t us = to > from ? (to - from) / 1000 : 0;
+    return us > UINT32_MAX ? UINT32_MAX : (uint32_t) us;
+}
+
+static void publish(nino_cl_queue *q, nino_cl_pending *p)
+{
+    static const cl_profiling_info what[] = { CL_PROFILING_COMMAND_QUEUED,
+                                              CL_PROFILING_COMMAND_SUBMIT,
+                                              CL_PROFILING_COMMAND_START,
+                                              CL_PROFILING_COMMAND_END };
+    cl_ulong t[4];
+    for (int i = 0; i < 4; i++)
+        if (OCL(clGetEventProfilingInfo, p->event, what[i], sizeof(t[i]), &t[i], NULL))
+            return; // a record less; the work itself is fine
+    learn_offset(q, p, t[0]);
+    uint64_t start = t[2] + (uint64_t) q->offset_ns;
+    if (start < q->last_end_ns) // the offset moved a little; slices of one queue never overlap
+        start = q->last_end_ns;
+    p->ev.t_ns = start;
+    p->ev.u.kernel.dur_ns = t[3] > t[2] ? t[3] - t[2] : 0;
+    p->ev.u.kernel.queued_us = clip_us(t[0], t[2]);
+    p->ev.u.kernel.submitted_us = clip_us(t[1], t[2]);
+    q->last_end_ns = start + p->ev.u.kernel.dur_ns;
+    nino_monitor_publish(p->monitor, &p->ev);
+}
+
+static nino_status flush(nino_cl *cl, nino_error *err)
+{
+    cl->queue.n_unflushed = 0;
+    const cl_int e = OCL(clFlush, cl->queue.handle);
+    return e ? nino_cl_fail(cl, e, "clFlush", err) : NINO_OK;
+}
+
+// Waits for the oldest tracked command and forgets it, whatever comes out.
+static nino_status retire(nino_cl *cl, nino_error *err)
+{
+    nino_cl_queue *q = &cl->queue;
+    nino_cl_pending *p = oldest(q);
+    nino_status st = NINO_OK;
+    if (cl->is_lost)
+        st = nino_fail_kind(err, NINO_ERR_DEVICE, "lost", cl->dev->info.name, "the device is lost");
+    else if (!q->n_unflushed || !(st = flush(cl, err)))
+        st = wait_event(cl, p->event, p->seconds, err);
+    if (!st && p->monitor)
+        publish(q, p);
+    if (st && cl->dev->is_cpu) // it may still read p->host
+        nino_ocl.clWaitForEvents(1, &p->event);
+    if (!cl->is_lost || cl->dev->is_cpu)
+        nino_ocl.clReleaseEvent(p->event);
+    if (!st || cl->dev->is_cpu)
+        free(p->host);
+    q->n_flight -= p->n_commands;
+    q->flight_seconds -= p->seconds;
+    q->flight_bytes -= p->host_bytes;
+    q->head++;
+    if (q->head == q->tail && !q->n_bare) // no rounding left over
+        q->flight_seconds = 0;
+    return st;
+}
+
+static void fill_record(nino_cl_command *c)
+{
+    nino_monitor *m = c->rec.monitor;
+    nino_event *ev = &c->rec.ev;
+    ev->kind = (uint8_t) c->kind;
+    ev->track = 256;
+    ev->parent = nino_monitor_current(m);
+    ev->name = nino_monitor_name(m, c->name);
+    ev->u.kernel.bytes = c->bytes;
+    if (!c->what || !c->what->d)
+        return;
+    const nino_op_desc *d = c->what->d;
+    char shape[96];
+    nino_shape_print(shape, sizeof(shape), &d->dst);
+    ev->sub = (uint8_t) (d->op + 1);
+    ev->id = (uint32_t) nino_dtype_bits(d->dst_type);
+    ev->u.kernel.shape = nino_monitor_name(m, shape);
+    ev->u.kernel.family = nino_monitor_name(m, nino_ops[d->op].family);
+    if (c->what->is_main) {
+        const double share = c->what->share > 0 ? c->what->share : 1;
+        ev->u.kernel.flops = nino_ops[d->op].flops(d) * share;
+        ev->u.kernel.bytes = nino_ops[d->op].bytes(d) * share;
+    }
+}
+
+nino_status nino_cl_command_begin(nino_cl *cl, nino_cl_command *c, nino_error *err)
+{
+    nino_cl_queue *q = &cl->queue;
+    nino_status st = NINO_OK;
+    c->seconds = unknown_seconds;
+    if (c->what && c->what->d && c->what->is_main) {
+        const nino_op_desc *d = c->what->d;
+        const double s = nino_sched_seconds(&cl->be.profile, d, nino_ops[d->op].flops(d),
+                                            nino_ops[d->op].bytes(d));
+        if (s > 0)
+            c->seconds = c->what->share > 0 ? s * c->what->share : s;
+    }
+    while (!st && oldest(q) &&
+           (q->n_flight >= max_commands || q->flight_seconds > max_seconds ||
+            (c->host && q->flight_bytes > max_host_bytes) || q->tail - q->head == NINO_CL_PENDING))
+        st = retire(cl, err);
+    if (!st && cl->is_lost)
+        st = nino_fail_kind(err, NINO_ERR_DEVICE, "lost", cl->dev->info.name, "the device is lost");
+    if (st) {
+        free(c->host);
+        c->host = NULL;
+        return st;
+    }
+    if (cl->be.monitor && nino_monitor_is_on(cl->be.monitor)) {
+        c->rec.monitor = cl->be.monitor;
+        fill_record(c);
+    }
+    c->handle = NULL;
+    const bool is_batch =
+        q->n_bare + 1 >= batch_commands || q->bare_seconds + c->seconds >= batch_seconds;
+    c->event = c->rec.monitor || c->must_track || c->host || is_batch ? &c->handle : NULL;
+    c->rec.before_ns = nino_now_ns();
+    return NINO_OK;
+}
+
+nino_status nino_cl_command_end(nino_cl *cl, nino_cl_command *c, cl_int e, nino_error *err)
+{
+    nino_cl_queue *q = &cl->queue;
+    c->rec.after_ns = nino_now_ns();
+    if (e) {
+        free(c->host);
+        return nino_cl_fail(cl, e, c->name, err);
+    }
+    q->n_flight++;
+    q->flight_seconds += c->seconds;
+    q->n_bare++;
+    q->bare_seconds += c->seconds;
+    q->n_unflushed++;
+    if (!c->handle)
+        return NINO_OK;
+    c->rec.event = c->handle;
+    c->rec.host = c->host;
+    c->rec.host_bytes = c->host ? (size_t) c->bytes : 0;
+    q->flight_bytes += c->rec.host_bytes;
+    c->rec.n_commands = q->n_bare;
+    c->rec.seconds = q->bare_seconds;
+    q->ring[q->tail++ % NINO_CL_PENDING] = c->rec;
+    q->n_bare = 0;
+    q->bare_seconds = 0;
+    return q->n_unflushed >= batch_commands ? flush(cl, err) : NINO_OK;
+}
+
+nino_status nino_cl_queue_finish(nino_cl *cl, nino_error *err)
+{
+    nino_cl_queue *q = &cl->queue;
+    nino_status st = NINO_OK;
+    if (q->n_bare && !cl->is_lost) { // give the last commands an event
+        nino_cl_command c = { .name = "clEnqueueMarkerWithWaitList", .must_track = true };
+        if (!(st = nino_cl_command_begin(cl, &c, err))) {
+            c.rec.monitor = NULL;
+            const cl_int e = OCL(clEnqueueMarkerWithWaitList, q->handle, 0, NULL, c.event);
+            st = nino_cl_command_end(cl, &c, e, err);
+        }
+    }
+    while (oldest(q)) {
+        const nino_status r = retire(cl, st ? NULL : err);
+        st = st ? st : r;
+    }
+    return st;
+}
+
+void nino_cl_queue_release(nino_cl *cl)
+{
+    if (!cl->queue.handle)
+        return;
+    nino_cl_queue_finish(cl, NULL);
+    // A driver that has lost its device may hang in any call; the process is about to end.
+    if (!cl->is_lost || cl->dev->is_cpu)
+        nino_ocl.clReleaseCommandQueue(cl->queue.handle);
+    cl->queue = (nino_cl_queue){ 0 };
+}

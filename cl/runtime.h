@@ -1,0 +1,135 @@
+// The inside of the OpenCL runtime: what device.c, program.c, cache.c, queue.c, launch.c and
+// backend.c share. Op hosts include cl/cl.h only.
+#pragma once
+#include "cl/cl.h"
+#include "core/base/error.h"
+
+// ---- device.c --------------------------------------------------------------------------------
+typedef struct nino_cl_device {
+    cl_platform_id platform;
+    cl_device_id id;
+    bool is_cpu;
+    nino_device_info info;
+    char version[128], platform_version[128]; // parts of the cache key
+} nino_cl_device;
+
+// The devices of this process, found on the first call under a lock (PoCL 3.1 breaks when two
+// threads are first). The list lives as long as the process.
+size_t nino_cl_devices(const nino_cl_device **list);
+// Bytes that may be taken from the device now: the least of what it reports and what the system can
+// give (host memory for CPU devices and integrated GPUs, GTT), less a reserve.
+uint64_t nino_cl_budget(const nino_cl_device *dev, const nino_profile *profile);
+
+// ---- cache.c ---------------------------------------------------------------------------------
+// Compiled programs are code: entries are read only from a folder that is ours alone, and only when
+// key and digest agree. Any doubt is a miss.
+typedef struct nino_cl_cache nino_cl_cache;
+typedef struct nino_cl_key {
+    uint8_t sha[32];
+} nino_cl_key;
+// SHA-256 over the parts and their lengths.
+nino_cl_key nino_cl_hash(const char *const *parts, size_t n);
+
+// The folder for caches: `dir`, else NINODES_CACHE_DIR, else XDG_CACHE_HOME/ninodes, else
+// ~/.cache/ninodes. False: none ("" or no home).
+bool nino_cl_cache_dir(const char *dir, char *out, size_t size);
+// Opens (and makes) DIR/kernels and removes the entries used longest ago beyond max_bytes (0: 512
+// MiB). NULL when the folder cannot be trusted or made; the reason goes to the log.
+nino_cl_cache *nino_cl_cache_open(const char *dir, uint64_t max_bytes, const nino_log *log);
+void nino_cl_cache_close(nino_cl_cache **c); // NULL-safe
+// PoCL leaves an empty tempfile_* in DIR/pocl for every process; removes the old ones.
+void nino_cl_cache_sweep_pocl(const nino_cl_cache *c);
+// malloc'd bytes of an entry, NULL: miss.
+void *nino_cl_cache_get(nino_cl_cache *c, const nino_cl_key *key, size_t *bytes);
+void nino_cl_cache_put(nino_cl_cache *c, const nino_cl_key *key, const void *data, size_t bytes);
+
+// ---- program.c -------------------------------------------------------------------------------
+// A kernel object with what launching it needs to know. Owned by its program.
+typedef struct nino_cl_kernel {
+    struct nino_cl_kernel *next;
+    struct nino_cl_program *program;
+    cl_kernel handle;
+    char name[48];
+    cl_uint n_args;
+    size_t local[3]; // reqd_work_group_size; all 0: the driver chooses
+} nino_cl_kernel;
+
+// Finds or builds. `defs` as given to nino_cl_launch().
+nino_cl_kernel *nino_cl_kernel_get(nino_cl *cl, const char *file, const char *name,
+                                   const char *defs, nino_error *err);
+void nino_cl_programs_release(nino_cl *cl);
+// Source of cl/kernels/FILE.cl: built in (cl/kernels.c); NULL: no such file.
+const char *nino_cl_source(const char *file);
+
+// ---- queue.c ---------------------------------------------------------------------------------
+enum { NINO_CL_PENDING = 64 };
+
+// A command that has been enqueued with an event.
+typedef struct nino_cl_pending {
+    cl_event event;
+    void *host; // freed when the command is done
+    size_t host_bytes;
+    nino_monitor *monitor;        // NULL: not recorded
+    nino_event ev;                // filled but for times
+    uint64_t before_ns, after_ns; // around the enqueue call
+    double seconds;               // predicted, with the commands before it that have no event
+    int n_commands;
+} nino_cl_pending;
+
+typedef struct nino_cl_queue {
+    cl_command_queue handle;
+    nino_cl_pending ring[NINO_CL_PENDING];
+    unsigned head, tail; // ring[head % size] is the oldest, tail - head entries
+    // Commands since the last one with an event.
+    int n_bare, n_unflushed;
+    double bare_seconds;
+    // In flight, in all.
+    int n_flight;
+    double flight_seconds;
+    size_t flight_bytes; // of host memory that copies read from
+    // Device clock -> CLOCK_MONOTONIC.
+    bool has_offset;
+    int64_t offset_ns;
+    uint64_t offset_width_ns, last_end_ns;
+} nino_cl_queue;
+
+// What is about to be enqueued.
+typedef struct nino_cl_command {
+    const char *name; // for the monitor
+    nino_event_kind kind;
+    const nino_cl_what *what; // may be NULL
+    double bytes;             // transfers
+    void *host;               // to free when it is done (taken in any case, also on failure)
+    cl_event *event;          // out of begin(): pass this to the enqueue call; NULL: no event
+    bool must_track;          // in: an event even if nobody listens
+    double seconds;
+    nino_cl_pending rec;
+    cl_event handle;
+} nino_cl_command;
+
+// begin(): waits until little enough is in flight. Then enqueue, then end() with the result of the
+// call, which it turns into a status.
+nino_status nino_cl_command_begin(nino_cl *cl, nino_cl_command *c, nino_error *err);
+nino_status nino_cl_command_end(nino_cl *cl, nino_cl_command *c, cl_int e, nino_error *err);
+nino_status nino_cl_queue_finish(nino_cl *cl, nino_error *err); // waits for everything
+void nino_cl_queue_release(nino_cl *cl);
+
+// ---- backend.c -------------------------------------------------------------------------------
+struct nino_cl {
+    nino_backend be; // first
+    const nino_cl_device *dev;
+    cl_context context;
+    nino_cl_queue queue;
+    nino_cl_cache *cache; // may be NULL
+    struct nino_cl_program *programs;
+    nino_log log;
+    bool is_lost; // the driver failed in a way that nothing recovers from; no further calls
+};
+
+nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *params,
+                           const nino_log *log, nino_error *err);
+// Fills *err with the class of an OpenCL error: too big -> NOMEM, gone -> DEVICE kind "lost", our
+// mistake -> DEVICE. `what` is the call or kernel.
+nino_status nino_cl_fail(nino_cl *cl, cl_int e, const char *what, nino_error *err);
+// run.c
+nino_status nino_cl_run(nino_backend *be, const nino_op_call *call, nino_error *err);
