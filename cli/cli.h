@@ -1,0 +1,159 @@
+// What the files of the command line program share. Rules: stdout is data, stderr is talk; exit
+// codes say what kind of failure it was; nothing but a terminal gets carriage returns or colours.
+#pragma once
+#include <ninodes/ninodes.h>
+#include <stdio.h>
+
+typedef enum exit_code {
+    EXIT_OK = 0,
+    EXIT_RUN = 1,       // the run failed
+    EXIT_USAGE = 2,     // bad command line
+    EXIT_WORKFLOW = 3,  // workflow invalid or unsupported
+    EXIT_MISSING = 4,   // model or file missing
+    EXIT_DEVICE = 5,    // device or OpenCL error
+    EXIT_NOMEM = 6,     // out of memory, or it would not fit
+    EXIT_LOST = 75,     // lost contact
+    EXIT_SIGINT = 130,  // 128 + SIGINT
+    EXIT_SIGTERM = 143, // 128 + SIGTERM
+} exit_code;
+
+// ---- options (opts.c) --------------------------------------------------------------------------
+
+typedef struct text_list {
+    const char **item; // NULL-terminated once there is one
+    size_t n;
+} text_list;
+
+// Every option of every command; each command has a table of those it takes.
+typedef struct options {
+    const char *arg[8]; // what is not an option
+    int n_args;
+    text_list models, set;
+    const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry;
+    uint64_t seed, mem_limit;
+    bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, help;
+} options;
+
+typedef enum opt_kind {
+    OPT_FLAG,   // bool
+    OPT_TEXT,   // const char *
+    OPT_LIST,   // text_list, may be given again
+    OPT_NUMBER, // uint64_t, has_seed
+    OPT_SIZE    // uint64_t bytes: 2GiB, 512M, 1.5G
+} opt_kind;
+
+typedef struct opt {
+    const char *name; // without the dashes; {0} ends a table
+    char letter;      // one-letter form, 0: none
+    opt_kind kind;
+    size_t offset;    // into options
+    const char *arg;  // what the value is called: "DIR", "FILE", or "a|b|c": one of these
+    const char *help; // one line without full stop
+} opt;
+
+typedef struct command {
+    const char *name;
+    const char *args; // "WORKFLOW", "[NAME]": for help; the words of "a|b" complete the first one
+    int min_args, max_args;
+    const char *summary; // one line without full stop
+    const char *more;    // further text of the help, lines ending in newline, or ""
+    const opt *opts;
+    int (*run)(const options *o);
+} command;
+
+extern const command commands[]; // ends with {0}
+const command *command_find(const char *name);
+
+// Fills *o from the words after the command's name. False: said what is wrong; exit with
+// EXIT_USAGE.
+bool options_parse(const command *c, int argc, char **argv, options *o);
+void options_release(options *o);
+// True for one of the words in "a|b|c".
+bool one_of(const char *choices, const char *word);
+// The word of a list nearest to a misspelt one, or NULL when none is near.
+const char *nearest(const char *word, const char *const *list, size_t n);
+
+void help_all(FILE *f);
+void help_command(FILE *f, const command *c);
+bool completion_print(FILE *f, const char *shell); // bash, zsh, fish; "man": the manual page
+
+// ---- talking (main.c) --------------------------------------------------------------------------
+
+// "ninodes: ..." and a newline on stderr; the progress line steps aside.
+__attribute__((format(printf, 1, 2))) void say(const char *fmt, ...);
+// Says the error and returns the exit code that fits; hint may be NULL.
+int report_error(const options *o, const char *cmd, const nino_error *err, const char *hint);
+exit_code exit_for(nino_status st);
+const char *status_hint(const nino_error *err); // what to do about it, or NULL
+// 1.5 GiB, 20.0 MiB, 300 B
+const char *human_bytes(char *buf, size_t size, double bytes);
+void fill_ctx_params(const options *o, nino_ctx_params *p);
+
+// ---- JSON output (json_out.c) ------------------------------------------------------------------
+
+// One JSON value a line on stdout. Keys are NULL inside arrays.
+void js_line(const char *schema, const char *type); // opens {"schema":...,"type":...
+void js_end(void);                                  // closes it, newline, flush
+void js_open(const char *key, char bracket);        // '{' or '['
+void js_close(char bracket);                        // '}' or ']'
+void js_text(const char *key, const char *v);       // NULL: null
+void js_num(const char *key, double v);             // not finite: null
+void js_int(const char *key, int64_t v);
+void js_uint(const char *key, uint64_t v);
+void js_bool(const char *key, bool v);
+void js_null(const char *key);
+// The last line of a command: js_envelope(cmd), members of "data", js_envelope_end().
+void js_envelope(const char *cmd);
+void js_envelope_end(void);
+void js_envelope_error(const char *cmd, const char *code, const char *message, const char *where,
+                       const char *hint);
+
+// ---- watching a run (progress.c, events.c, report.c) -------------------------------------------
+
+typedef const char *(*name_fn)(void *priv, uint32_t id);
+
+// The state of a run as its events tell it.
+typedef struct progress progress;
+// title: what runs; json: nothing is drawn.
+progress *progress_create(const char *title, bool quiet, bool json);
+void progress_destroy(progress **p); // takes the line away
+void progress_add(progress *p, const nino_event *ev, size_t n, name_fn name, void *priv);
+void progress_draw(progress *p);  // redraws when it is time; at most ten times a second
+void progress_print(progress *p); // the state as a plain line on stderr, now (SIGUSR1)
+void progress_text(const progress *p, char *buf, size_t size);
+bool progress_job_ended(const progress *p); // the job's scope was seen to end
+// Runs f while the line is out of the way. Any thread.
+void progress_aside(void (*f)(void *priv), void *priv);
+
+// Events as NDJSON lines.
+typedef struct event_lines event_lines;
+event_lines *event_lines_create(void);
+void event_lines_destroy(event_lines **e);
+void event_lines_add(event_lines *e, const nino_event *ev, size_t n, name_fn name, void *priv);
+
+// Tables of what was measured: nodes (at most 12 lines), kernels.
+void report_nodes(FILE *f, const nino_stats *s);
+void report_kernels(FILE *f, const nino_stats *s, size_t max);
+void report_memory(FILE *f, const nino_stats *s);
+void report_seams(FILE *f, const nino_event *seam); // nothing unless it is a NINO_EV_SEAM
+void report_json(const nino_stats *s); // members "nodes", "kernels", "memory", "performance"
+
+// ---- commands ----------------------------------------------------------------------------------
+
+int cmd_run(const options *o);
+int cmd_plan(const options *o);
+int cmd_inspect(const options *o);
+int cmd_devices(const options *o);
+int cmd_nodes(const options *o);
+int cmd_selftest(const options *o);
+int cmd_monitor(const options *o);
+int cmd_trace(const options *o);
+int cmd_completion(const options *o);
+int cmd_help(const options *o);
+
+// Loads the workflow, applies --seed and --set. NULL: said why, *rc is the exit code.
+nino_graph *load_graph(const options *o, const char *cmd, int *rc);
+// Reports every problem of the graph. 0: none; else the exit code.
+int check_graph(const options *o, const char *cmd, nino_graph *g, const nino_ctx *ctx);
+// Prints a plan; the exit code says whether it fits.
+int print_plan(const options *o, const char *cmd, const nino_plan *p);

@@ -1,0 +1,117 @@
+// ninodes inspect: what a model, latent or image file is.
+#include "cli.h"
+
+#include <string.h>
+
+enum { META_WIDTH = 160 };
+
+// Text of a file on a terminal: one line, shortened, nothing that steers it.
+static void print_text(const char *s, size_t width)
+{
+    size_t n = 0;
+    for (; *s && n < width; s++, n++)
+        putchar((unsigned char) *s < 0x20 || *s == 0x7f ? ' ' : *s);
+    if (*s)
+        fputs("...", stdout);
+    putchar('\n');
+}
+
+static void shape_text(char *buf, size_t size, const nino_inspect_tensor *t)
+{
+    size_t at = 0;
+    buf[0] = 0;
+    for (int i = 0; i < t->rank && at < size; i++)
+        at += (size_t) snprintf(buf + at, size - at, "%s%lld", i ? "x" : "", (long long) t->dim[i]);
+}
+
+static void as_text(const options *o, const nino_inspect *f)
+{
+    char a[32], b[32], shape[160];
+    printf("format        %s\n", f->format);
+    printf("size          %s, tensors %s in %zu\n",
+           human_bytes(a, sizeof(a), (double) f->file_bytes),
+           human_bytes(b, sizeof(b), (double) f->tensor_bytes), f->n_tensors);
+    for (size_t i = 0; i < f->n_parts; i++)
+        printf("%-13s %s%s%s\n", f->parts[i].role, f->parts[i].family,
+               *f->parts[i].detail ? ": " : "", f->parts[i].detail);
+    for (size_t i = 0; i < f->n_dtypes; i++)
+        printf("%-13s %s  %llu tensors, %s\n", i ? "" : "types", f->dtypes[i].name,
+               (unsigned long long) f->dtypes[i].tensors,
+               human_bytes(a, sizeof(a), (double) f->dtypes[i].bytes));
+    printf("quantisation  %s\n", f->quantisation ? f->quantisation : "none");
+    if (f->name_hint && *f->name_hint)
+        printf("name          says %s, the content does not\n", f->name_hint);
+    for (size_t i = 0; i < f->n_meta; i++) {
+        printf("%-13s ", i ? "" : "metadata");
+        printf("%.60s = ", f->meta[i].key);
+        print_text(f->meta[i].value, META_WIDTH);
+    }
+    for (size_t i = 0; o->tensors && i < f->n_tensors; i++) {
+        const nino_inspect_tensor *t = &f->tensors[i];
+        shape_text(shape, sizeof(shape), t);
+        printf("%-9s %-22s %12llu  ", t->dtype, shape, (unsigned long long) t->bytes);
+        print_text(t->name, 1000);
+    }
+}
+
+static void as_json(const nino_inspect *f)
+{
+    js_envelope("inspect");
+    js_text("format", f->format);
+    js_uint("file_bytes", f->file_bytes);
+    js_uint("tensor_bytes", f->tensor_bytes);
+    js_text("quantisation", f->quantisation);
+    js_text("name_hint", f->name_hint);
+    js_open("parts", '[');
+    for (size_t i = 0; i < f->n_parts; i++) {
+        js_open(NULL, '{');
+        js_text("role", f->parts[i].role);
+        js_text("family", f->parts[i].family);
+        js_text("detail", f->parts[i].detail);
+        js_close('}');
+    }
+    js_close(']');
+    js_open("dtypes", '[');
+    for (size_t i = 0; i < f->n_dtypes; i++) {
+        js_open(NULL, '{');
+        js_text("name", f->dtypes[i].name);
+        js_uint("tensors", f->dtypes[i].tensors);
+        js_uint("bytes", f->dtypes[i].bytes);
+        js_close('}');
+    }
+    js_close(']');
+    js_open("metadata", '{');
+    for (size_t i = 0; i < f->n_meta; i++)
+        js_text(f->meta[i].key, f->meta[i].value);
+    js_close('}');
+    js_open("tensors", '[');
+    for (size_t i = 0; i < f->n_tensors; i++) {
+        const nino_inspect_tensor *t = &f->tensors[i];
+        js_open(NULL, '{');
+        js_text("name", t->name);
+        js_text("dtype", t->dtype);
+        js_open("shape", '[');
+        for (int k = 0; k < t->rank; k++)
+            js_int(NULL, t->dim[k]);
+        js_close(']');
+        js_uint("bytes", t->bytes);
+        js_close('}');
+    }
+    js_close(']');
+    js_envelope_end();
+}
+
+int cmd_inspect(const options *o)
+{
+    nino_error err = { .code = NINO_OK };
+    nino_inspect f = { .format = "" };
+    if (nino_inspect_file(o->arg[0], &f, &err))
+        return report_error(o, "inspect", &err,
+                            err.code == NINO_ERR_MISSING ? "give the path of the file" : NULL);
+    if (o->json)
+        as_json(&f);
+    else
+        as_text(o, &f);
+    nino_inspect_release(&f);
+    return EXIT_OK;
+}

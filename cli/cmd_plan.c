@@ -1,0 +1,124 @@
+// ninodes plan: what a run would need, by scope, without arithmetic.
+#include "cli.h"
+
+#include <string.h>
+
+static void plan_json(const char *cmd, const nino_plan *p)
+{
+    js_envelope(cmd);
+    js_text("profile", p->profile);
+    js_bool("fits", p->fits);
+    js_num("flops", p->flops);
+    js_num("bytes", p->bytes);
+    js_num("seconds", p->seconds);
+    js_uint("kernels", p->kernels);
+    js_uint("peak_bytes", p->peak_bytes);
+    js_uint("weight_bytes", p->weight_bytes);
+    js_uint("peak_activation_bytes", p->peak_activation_bytes);
+    js_uint("budget", p->budget);
+    js_open("tiling", '{');
+    js_bool("tiled", p->tiling.tiled);
+    js_int("tile_w", p->tiling.tile_w);
+    js_int("tile_h", p->tiling.tile_h);
+    js_int("overlap", p->tiling.overlap);
+    js_int("tiles", p->tiling.n_tiles);
+    js_close('}');
+    js_open("scopes", '[');
+    for (size_t i = 0; i < p->n_scopes; i++) {
+        const nino_plan_scope *s = &p->scopes[i];
+        js_open(NULL, '{');
+        js_text("name", s->name);
+        js_int("depth", s->depth);
+        js_num("flops", s->flops);
+        js_num("bytes", s->bytes);
+        js_num("seconds", s->seconds);
+        js_uint("kernels", s->kernels);
+        js_uint("peak_bytes", s->peak_bytes);
+        js_close('}');
+    }
+    js_close(']');
+    js_envelope_end();
+}
+
+static void seconds(char *buf, size_t size, double s)
+{
+    if (s > 0)
+        snprintf(buf, size, "%.3f s", s);
+    else
+        snprintf(buf, size, "-");
+}
+
+// "8 VAEDecode / decoder.up.2" is the last part, indented by depth.
+static void scope_name(char *buf, size_t size, const nino_plan_scope *s)
+{
+    const char *last = s->name;
+    for (const char *p; (p = strstr(last, " / "));)
+        last = p + 3;
+    snprintf(buf, size, "%*s%s", 2 * s->depth, "", last);
+}
+
+static void plan_text(const nino_plan *p)
+{
+    char a[32], b[32], t[32], name[128];
+    printf("%-44s %12s %8s %12s %11s\n", "scope", "GFLOP", "kernels", "peak", "time");
+    for (size_t i = 0; i < p->n_scopes; i++) {
+        const nino_plan_scope *s = &p->scopes[i];
+        scope_name(name, sizeof(name), s);
+        seconds(t, sizeof(t), s->seconds);
+        printf("%-44.44s %12.3f %8llu %12s %11s\n", name, s->flops * 1e-9,
+               (unsigned long long) s->kernels, human_bytes(a, sizeof(a), (double) s->peak_bytes),
+               t);
+    }
+    seconds(t, sizeof(t), p->seconds);
+    printf("%-44s %12.3f %8llu %12s %11s\n", "total", p->flops * 1e-9,
+           (unsigned long long) p->kernels, human_bytes(a, sizeof(a), (double) p->peak_bytes), t);
+    printf("profile   %s\n", p->profile);
+    printf("weights   %s, activations and workspace at most %s\n",
+           human_bytes(a, sizeof(a), (double) p->weight_bytes),
+           human_bytes(b, sizeof(b), (double) p->peak_activation_bytes));
+    if (p->tiling.tiled)
+        printf("tiles     %d of %dx%d pixels, overlap %d\n", p->tiling.n_tiles, p->tiling.tile_w,
+               p->tiling.tile_h, p->tiling.overlap);
+    if (p->budget)
+        printf("fits      %s (budget %s)\n", p->fits ? "yes" : "no",
+               human_bytes(a, sizeof(a), (double) p->budget));
+    else
+        printf("fits      %s\n", p->fits ? "yes" : "no");
+}
+
+int print_plan(const options *o, const char *cmd, const nino_plan *p)
+{
+    if (o->json)
+        plan_json(cmd, p);
+    else if (!o->quiet)
+        plan_text(p);
+    return p->fits ? EXIT_OK : EXIT_NOMEM;
+}
+
+int cmd_plan(const options *o)
+{
+    int rc = EXIT_OK;
+    nino_error err = { .code = NINO_OK };
+    nino_graph *g = load_graph(o, "plan", &rc);
+    if (!g)
+        return rc;
+    nino_ctx_params params;
+    fill_ctx_params(o, &params);
+    nino_ctx *ctx = nino_ctx_create(&params, &err);
+    nino_plan plan = { .n_scopes = 0 };
+    if (!ctx) {
+        rc = report_error(o, "plan", &err, "ninodes devices lists the devices");
+        if (err.code == NINO_ERR_UNKNOWN)
+            rc = EXIT_DEVICE;
+    } else if (!(rc = check_graph(o, "plan", g, ctx))) {
+        if (nino_graph_plan(ctx, g, o->profile, NULL, &plan, &err))
+            rc = err.code == NINO_ERR_UNKNOWN ? (report_error(o, "plan", &err, NULL), EXIT_USAGE)
+                                              : report_error(o, "plan", &err, NULL);
+        else
+            rc = print_plan(o, "plan", &plan);
+    }
+    nino_plan_release(&plan);
+    nino_ctx_destroy(&ctx);
+    nino_graph_destroy(&g);
+    return rc;
+}

@@ -1,0 +1,372 @@
+// ninodes run: loads, checks, runs, and tells how it went.
+#include "cli.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// ---- signals -----------------------------------------------------------------------------------
+// A thread of its own waits for them, so that whatever happens in reply is ordinary code.
+
+static struct {
+    pthread_mutex_t lock;
+    nino_job *job; // the one to cancel, NULL: none yet or no more
+    atomic_int stop, status;
+} ask = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void *wait_for_signals(void *set)
+{
+    for (int sig; !sigwait(set, &sig);) {
+        if (sig == SIGUSR1) {
+            atomic_store(&ask.status, 1);
+            continue;
+        }
+        if (atomic_exchange(&ask.stop, sig))
+            _exit(128 + sig);
+        say("stopping after this kernel; %s quits at once",
+            sig == SIGINT ? "Ctrl-C again" : "a second signal");
+        pthread_mutex_lock(&ask.lock);
+        if (ask.job)
+            nino_job_cancel(ask.job);
+        pthread_mutex_unlock(&ask.lock);
+    }
+    return NULL;
+}
+
+static void watch_signals(void)
+{
+    static const int signals[] = { SIGINT, SIGTERM, SIGUSR1 };
+    static sigset_t set;
+    pthread_t t;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        struct sigaction old; // who started us may want one ignored: nohup, sh's background jobs
+        if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
+            sigaddset(&set, signals[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, &set, NULL); // and in every thread made from now on
+    if (pthread_create(&t, NULL, wait_for_signals, &set))
+        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    else
+        pthread_detach(t);
+}
+
+static void set_job(nino_job *job)
+{
+    pthread_mutex_lock(&ask.lock);
+    ask.job = job;
+    if (job && atomic_load(&ask.stop))
+        nino_job_cancel(job);
+    pthread_mutex_unlock(&ask.lock);
+}
+
+// ---- loading and checking ----------------------------------------------------------------------
+
+// "NODE.INPUT=N" for every seed of the graph.
+static nino_status set_seeds(nino_graph *g, uint64_t seed, nino_error *err)
+{
+    nino_status st = NINO_OK;
+    size_t set = 0;
+    const size_t n = nino_graph_nodes(g, NULL, 0);
+    nino_graph_node *list = calloc(n + 1, sizeof(*list));
+    if (!list)
+        return NINO_ERR_NOMEM;
+    nino_graph_nodes(g, list, n);
+    for (size_t i = 0; i < n && !st; i++)
+        for (const nino_param *p = list[i].def ? list[i].def->params : NULL; p && p->key && !st;
+             p++) {
+            char text[300];
+            if (p->type != NINO_SEED)
+                continue;
+            snprintf(text, sizeof(text), "%s.%s=%llu", list[i].id, p->key,
+                     (unsigned long long) seed);
+            st = nino_graph_set(g, text, err);
+            set++;
+        }
+    free(list);
+    if (!set)
+        say("--seed: no node of this workflow has a seed");
+    return st;
+}
+
+nino_graph *load_graph(const options *o, const char *cmd, int *rc)
+{
+    nino_error err = { .code = NINO_OK };
+    nino_graph *g = nino_graph_load_file(o->arg[0], &err);
+    if (!g) {
+        *rc = report_error(o, cmd, &err, "WORKFLOW is a ComfyUI workflow in API form");
+        if (err.code == NINO_ERR_FORMAT || err.code == NINO_ERR_RANGE)
+            *rc = EXIT_WORKFLOW;
+        if (err.code == NINO_ERR_IO)
+            *rc = EXIT_MISSING;
+        return NULL;
+    }
+    nino_status st = o->has_seed ? set_seeds(g, o->seed, &err) : NINO_OK;
+    for (size_t i = 0; i < o->set.n && !st; i++)
+        st = nino_graph_set(g, o->set.item[i], &err);
+    if (!st)
+        return g;
+    report_error(o, cmd, &err, "--set NODE.INPUT=VALUE; ninodes nodes CLASS lists the inputs");
+    *rc = EXIT_USAGE;
+    nino_graph_destroy(&g);
+    return NULL;
+}
+
+typedef struct problems {
+    const options *o;
+    const char *cmd;
+    const nino_graph_node *nodes;
+    size_t n_nodes, errors, missing;
+    char code[32], message[320], where[160];
+} problems;
+
+static void on_issue(void *priv, const nino_issue *i)
+{
+    problems *p = priv;
+    const bool is_error = i->severity == NINO_ISSUE_ERROR;
+    const char *class = "";
+    for (size_t k = 0; k < p->n_nodes; k++)
+        if (!strcmp(p->nodes[k].id, i->node))
+            class = p->nodes[k].class_type;
+    char where[160];
+    snprintf(where, sizeof(where), "%s%s%s%s%s", i->node, *class ? " " : "", class,
+             *i->input ? "." : "", i->input);
+    if (is_error && !p->errors++) {
+        snprintf(p->code, sizeof(p->code), "%s", i->code);
+        snprintf(p->message, sizeof(p->message), "%s", i->message);
+        memcpy(p->where, where, sizeof(where));
+    }
+    p->missing += is_error && !strcmp(i->code, "missing_file");
+    if (is_error || !p->o->quiet)
+        say("%s: %s: %s%s%s (%s)", p->cmd, is_error ? "error" : "warning", where,
+            *where ? ": " : "", i->message, i->code);
+    if (!p->o->json)
+        return;
+    js_line("event/1", "issue");
+    js_text("severity", is_error ? "error" : "warning");
+    js_text("code", i->code);
+    js_text("node", i->node);
+    js_text("class_type", class);
+    js_text("input", i->input);
+    js_text("message", i->message);
+    js_end();
+}
+
+int check_graph(const options *o, const char *cmd, nino_graph *g, const nino_ctx *ctx)
+{
+    problems p = { .o = o, .cmd = cmd };
+    const size_t n = nino_graph_nodes(g, NULL, 0);
+    nino_graph_node *nodes = calloc(n + 1, sizeof(*nodes));
+    if (nodes) {
+        nino_graph_nodes(g, nodes, n);
+        p.nodes = nodes;
+        p.n_nodes = n;
+    }
+    const size_t errors = nino_graph_check(g, ctx, on_issue, &p);
+    free(nodes);
+    if (!errors)
+        return EXIT_OK;
+    const bool is_missing = p.missing == errors;
+    if (o->json)
+        js_envelope_error(cmd, p.code, p.message, p.where,
+                          is_missing ? "--models DIR and --input DIR say where to look" : NULL);
+    return is_missing ? EXIT_MISSING : EXIT_WORKFLOW;
+}
+
+// ---- running -----------------------------------------------------------------------------------
+
+static void queued_json(const nino_graph *g)
+{
+    const size_t n = nino_graph_nodes(g, NULL, 0);
+    nino_graph_node *list = calloc(n + 1, sizeof(*list));
+    if (list)
+        nino_graph_nodes(g, list, n);
+    js_line("event/1", "queued");
+    js_open("nodes", '[');
+    for (size_t i = 0; list && i < n; i++) {
+        js_open(NULL, '{');
+        js_text("node", list[i].id);
+        js_text("class_type", list[i].class_type);
+        js_close('}');
+    }
+    js_close(']');
+    js_end();
+    free(list);
+}
+
+// Follows the job to its end; everything it says goes to the three listeners.
+// *seam becomes the last result of the seam meter; its kind stays 0 when nothing was tiled.
+static nino_status follow(nino_job *job, progress *p, nino_stats *s, event_lines *lines,
+                          nino_event *seam, nino_error *err)
+{
+    nino_status st = NINO_OK;
+    nino_event ev[512];
+    for (;;) {
+        const size_t n = nino_job_poll(job, ev, 512);
+        progress_add(p, ev, n, nino_job_name, job);
+        nino_stats_add(s, ev, n, nino_job_name, job);
+        if (lines)
+            event_lines_add(lines, ev, n, nino_job_name, job);
+        for (size_t i = 0; i < n; i++)
+            if (ev[i].kind == NINO_EV_SEAM)
+                *seam = ev[i];
+        if (atomic_exchange(&ask.status, 0))
+            progress_print(p);
+        progress_draw(p);
+        if (n)
+            continue;
+        if (nino_job_done(job, &st, err))
+            return st;
+        nino_job_wait(job, 50);
+    }
+}
+
+static const char **outputs_of(const nino_job *job, size_t *n)
+{
+    *n = nino_job_outputs(job, NULL, 0);
+    const char **paths = calloc(*n + 1, sizeof(*paths));
+    if (paths)
+        nino_job_outputs(job, paths, *n);
+    else
+        *n = 0;
+    return paths;
+}
+
+static nino_job_text *texts_of(const nino_job *job, size_t *n)
+{
+    *n = nino_job_texts(job, NULL, 0);
+    nino_job_text *list = calloc(*n + 1, sizeof(*list));
+    if (list)
+        nino_job_texts(job, list, *n);
+    else
+        *n = 0;
+    return list;
+}
+
+static void tell_json(const options *o, const nino_job *job, const nino_stats *s)
+{
+    size_t n, n_texts;
+    const char **paths = outputs_of(job, &n);
+    nino_job_text *texts = texts_of(job, &n_texts);
+    js_envelope("run");
+    js_text("workflow", o->arg[0]);
+    js_open("outputs", '[');
+    for (size_t i = 0; i < n; i++)
+        js_text(NULL, paths[i]);
+    js_close(']');
+    js_open("texts", '[');
+    for (size_t i = 0; i < n_texts; i++) {
+        js_open(NULL, '{');
+        js_text("node", texts[i].node);
+        js_text("title", texts[i].title);
+        js_text("text", texts[i].text);
+        js_close('}');
+    }
+    js_close(']');
+    report_json(s);
+    js_envelope_end();
+    free(paths);
+    free(texts);
+}
+
+static void tell(const nino_job *job, const nino_stats *s, const nino_event *seam)
+{
+    size_t n, n_texts;
+    const char **paths = outputs_of(job, &n);
+    nino_job_text *texts = texts_of(job, &n_texts);
+    for (size_t i = 0; i < n_texts; i++)
+        fprintf(stderr, "%s\n%s\n", texts[i].title, texts[i].text);
+    report_nodes(stderr, s);
+    report_memory(stderr, s);
+    report_seams(stderr, seam);
+    for (size_t i = 0; i < n; i++)
+        printf("%s\n", paths[i]);
+    free(paths);
+    free(texts);
+}
+
+static int run_job(const options *o, nino_ctx *ctx, nino_graph *g)
+{
+    nino_error err = { .code = NINO_OK };
+    const nino_job_params jp = { .trace_path = o->trace };
+    if (o->json)
+        queued_json(g);
+    progress *p = progress_create(nino_graph_name(g), o->quiet, o->json);
+    nino_stats *s = nino_stats_create();
+    event_lines *lines = o->json ? event_lines_create() : NULL;
+    nino_event seam = { 0 };
+    nino_job *job = NULL;
+    int rc = EXIT_RUN;
+    if (!p || !s || (o->json && !lines))
+        say("run: out of memory");
+    else
+        job = nino_job_start(ctx, g, &jp, &err);
+    if (p && s && !job) {
+        rc = report_error(o, "run", &err, NULL);
+    } else if (job) {
+        set_job(job);
+        const nino_status st = follow(job, p, s, lines, &seam, &err);
+        set_job(NULL);
+        progress_destroy(&p);
+        if (!st && o->json)
+            tell_json(o, job, s);
+        else if (!st && !o->quiet)
+            tell(job, s, &seam);
+        else if (st && o->json && err.code != NINO_ERR_CANCELLED) {
+            js_line("event/1", "execution_error");
+            js_text("where", err.where);
+            js_text("message", err.msg);
+            js_end();
+        }
+        rc = st ? report_error(o, "run", &err, NULL) : EXIT_OK;
+        if (st == NINO_ERR_CANCELLED && atomic_load(&ask.stop))
+            rc = 128 + atomic_load(&ask.stop);
+    }
+    nino_job_destroy(&job);
+    event_lines_destroy(&lines);
+    nino_stats_destroy(&s);
+    progress_destroy(&p);
+    return rc;
+}
+
+static int dry_run(const options *o, nino_ctx *ctx, nino_graph *g)
+{
+    nino_error err = { .code = NINO_OK };
+    nino_plan plan = { .n_scopes = 0 };
+    if (nino_graph_plan(ctx, g, NULL, NULL, &plan, &err))
+        return report_error(o, "run", &err, NULL);
+    const int rc = print_plan(o, "run", &plan);
+    nino_plan_release(&plan);
+    return rc;
+}
+
+int cmd_run(const options *o)
+{
+    int rc = EXIT_OK;
+    nino_error err = { .code = NINO_OK };
+    watch_signals();
+    nino_graph *g = load_graph(o, "run", &rc);
+    if (!g)
+        return rc;
+    nino_ctx_params p;
+    fill_ctx_params(o, &p);
+    p.serve = !o->dry_run && !(o->telemetry && !strcmp(o->telemetry, "off"));
+    p.title = nino_graph_name(g);
+    nino_ctx *ctx = nino_ctx_create(&p, &err);
+    if (!ctx) {
+        rc = report_error(o, "run", &err, "ninodes devices lists the devices");
+        if (err.code == NINO_ERR_UNKNOWN)
+            rc = EXIT_DEVICE;
+    } else if (!(rc = check_graph(o, "run", g, ctx))) {
+        if (atomic_load(&ask.stop))
+            rc = 128 + atomic_load(&ask.stop);
+        else
+            rc = o->dry_run ? dry_run(o, ctx, g) : run_job(o, ctx, g);
+    }
+    nino_ctx_destroy(&ctx);
+    nino_graph_destroy(&g);
+    return rc;
+}

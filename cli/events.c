@@ -1,0 +1,198 @@
+// Events as NDJSON lines. Names of types follow comfy-cli's where it has one: executing, progress,
+// executed, output; ours are stage, step, tile, memory, device, message, seams, telemetry_lost.
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PERIOD_NS = 100000000, MAX_OPEN = 64 };
+
+struct event_lines {
+    uint64_t progress_ns, memory_ns, device_ns; // of the lines written last
+    uint64_t budget;
+    struct {
+        uint32_t id;
+        uint64_t t_ns;
+        char name[96];
+    } node[MAX_OPEN];
+    int n_node;
+};
+
+event_lines *event_lines_create(void) { return calloc(1, sizeof(event_lines)); }
+
+void event_lines_destroy(event_lines **e)
+{
+    free(*e);
+    *e = NULL;
+}
+
+static void line(const nino_event *e, const char *type)
+{
+    js_line("event/1", type);
+    js_uint("t_ns", e->t_ns);
+}
+
+// "8 VAEDecode" -> node and class_type
+static void node_name(const char *name)
+{
+    const size_t n = strcspn(name, " ");
+    char id[96];
+    snprintf(id, sizeof(id), "%.*s", (int) n, name);
+    js_text("node", id);
+    js_text("class_type", name[n] ? name + n + 1 : name + n);
+}
+
+static void node_begin(event_lines *l, const nino_event *e, const char *name)
+{
+    for (int i = 0; i < l->n_node; i++)
+        if (l->node[i].id == e->id)
+            return;
+    line(e, "executing");
+    node_name(name);
+    js_uint("index", e->u.scope.arg0);
+    js_uint("total", e->u.scope.arg1);
+    js_end();
+    if (l->n_node == MAX_OPEN)
+        return;
+    l->node[l->n_node].id = e->id;
+    l->node[l->n_node].t_ns = e->t_ns;
+    snprintf(l->node[l->n_node++].name, sizeof(l->node[0].name), "%s", name);
+}
+
+static void scope_end(event_lines *l, const nino_event *e)
+{
+    for (int i = 0; i < l->n_node; i++)
+        if (l->node[i].id == e->id) {
+            line(e, "executed");
+            node_name(l->node[i].name);
+            js_num("ms", (double) (e->t_ns - l->node[i].t_ns) * 1e-6);
+            js_text("status", nino_status_name((nino_status) - (int) e->u.scope.arg0));
+            js_end();
+            l->node[i] = l->node[--l->n_node];
+            return;
+        }
+}
+
+static bool is_due(uint64_t *last, const nino_event *e)
+{
+    if (*last && e->t_ns < *last + PERIOD_NS)
+        return false;
+    *last = e->t_ns;
+    return true;
+}
+
+static void progress_line(event_lines *l, const nino_event *e)
+{
+    if (!is_due(&l->progress_ns, e) && e->u.progress.done < e->u.progress.total)
+        return;
+    line(e, "progress");
+    js_num("completed", e->u.progress.done);
+    js_num("total", e->u.progress.total);
+    js_num("eta_s", e->u.progress.eta_s);
+    js_end();
+}
+
+static void memory_line(event_lines *l, const nino_event *e)
+{
+    if (e->sub == NINO_MEM_BUDGET)
+        l->budget = e->u.mem.bytes;
+    if (!is_due(&l->memory_ns, e) && e->sub != NINO_MEM_FAIL)
+        return;
+    line(e, "memory");
+    js_uint("in_use", e->u.mem.in_use);
+    js_uint("reserved", e->u.mem.reserved);
+    js_uint("largest_free", e->u.mem.largest_free);
+    js_uint("budget", l->budget);
+    js_bool("failed", e->sub == NINO_MEM_FAIL);
+    js_end();
+}
+
+static void device_line(event_lines *l, const nino_event *e)
+{
+    if (!is_due(&l->device_ns, e))
+        return;
+    line(e, "device");
+    js_num("busy_percent", (double) e->u.device.busy);
+    js_num("mhz", (double) e->u.device.mhz);
+    js_num("watt", (double) e->u.device.watt);
+    js_num("celsius", (double) e->u.device.celsius);
+    js_uint("vram_used", e->u.device.vram_used);
+    js_uint("gtt_used", e->u.device.gtt_used);
+    js_uint("ram_available", e->u.device.ram_available);
+    js_end();
+}
+
+static void tile_line(const nino_event *e)
+{
+    line(e, "tile");
+    js_uint("x", e->u.tile.x);
+    js_uint("y", e->u.tile.y);
+    js_uint("w", e->u.tile.w);
+    js_uint("h", e->u.tile.h);
+    js_uint("index", e->u.tile.order);
+    js_uint("total", e->u.tile.n);
+    js_uint("pass", e->u.tile.pass);
+    js_uint("passes", e->u.tile.n_passes);
+    js_num("ms", (double) e->u.tile.ns * 1e-6);
+    js_uint("peak_bytes", e->u.tile.peak_bytes);
+    js_end();
+}
+
+static void counted(const nino_event *e, const char *type, const char *name)
+{
+    line(e, type);
+    js_text("name", name);
+    if (e->u.scope.arg1) {
+        js_uint("index", e->u.scope.arg0);
+        js_uint("total", e->u.scope.arg1);
+    }
+    js_end();
+}
+
+static void one(event_lines *l, const nino_event *e, name_fn name, void *priv)
+{
+    static const char *const levels[] = { "error", "warning", "info", "debug" };
+    switch (e->kind) {
+    case NINO_EV_NODE: node_begin(l, e, name(priv, e->name)); break;
+    case NINO_EV_END: scope_end(l, e); break;
+    case NINO_EV_STAGE: counted(e, "stage", name(priv, e->name)); break;
+    case NINO_EV_STEP: counted(e, "step", name(priv, e->name)); break;
+    case NINO_EV_PROGRESS: progress_line(l, e); break;
+    case NINO_EV_MEM: memory_line(l, e); break;
+    case NINO_EV_DEVICE: device_line(l, e); break;
+    case NINO_EV_TILE_INFO: tile_line(e); break;
+    case NINO_EV_OUTPUT:
+        line(e, "output");
+        js_text("path", name(priv, e->name));
+        js_end();
+        break;
+    case NINO_EV_MESSAGE:
+        line(e, "message");
+        js_text("level", levels[e->u.scope.arg0 & 3]);
+        js_text("text", name(priv, e->name));
+        js_end();
+        break;
+    case NINO_EV_SEAM:
+        line(e, "seams");
+        js_num("mean", (double) e->u.seam.mean);
+        js_num("max", (double) e->u.seam.max);
+        js_num("gradient", (double) e->u.seam.gradient);
+        js_uint("seams", e->u.seam.n_seams);
+        js_uint("pixels", e->u.seam.pixels);
+        js_uint("recomputed", e->u.seam.recomputed);
+        js_end();
+        break;
+    case NINO_EV_LOST:
+        line(e, "telemetry_lost");
+        js_uint("records", e->u.lost);
+        js_end();
+        break;
+    default: break; // kernels come as kernel statistics in the envelope
+    }
+}
+
+void event_lines_add(event_lines *l, const nino_event *ev, size_t n, name_fn name, void *priv)
+{
+    for (size_t i = 0; i < n; i++)
+        one(l, &ev[i], name, priv);
+}

@@ -1,0 +1,409 @@
+// The command and option tables, and what is derived from them: parsing, help, completion, manual.
+#include "cli.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- tables ------------------------------------------------------------------------------------
+
+#define FIELD(f) offsetof(options, f)
+#define O_MODELS                                                                                   \
+    {                                                                                              \
+        "models", 'm', OPT_LIST, FIELD(models), "DIR",                                             \
+            "Look for models in DIR (again for more; default NINODES_MODELS, else ./models)"       \
+    }
+#define O_INPUT                                                                                    \
+    {                                                                                              \
+        "input", 'i', OPT_TEXT, FIELD(input), "DIR", "Folder of input images and latents"          \
+    }
+#define O_SET                                                                                      \
+    {                                                                                              \
+        "set", 's', OPT_LIST, FIELD(set), "NODE.INPUT=VALUE",                                      \
+            "Change an input; NODE is an id, or a class or title that occurs once"                 \
+    }
+#define O_SEED                                                                                     \
+    {                                                                                              \
+        "seed", 0, OPT_NUMBER, FIELD(seed), "N", "Set every seed of the workflow to N"             \
+    }
+#define O_DEVICE                                                                                   \
+    {                                                                                              \
+        "device", 'd', OPT_TEXT, FIELD(device), "SEL", "cl, cl:N, cl:NAME or ref"                  \
+    }
+#define O_PRECISION                                                                                \
+    {                                                                                              \
+        "precision", 'p', OPT_TEXT, FIELD(precision), "auto|fp32|fp16|bf16",                       \
+            "How numbers are stored where a node does not say"                                     \
+    }
+#define O_MEM                                                                                      \
+    {                                                                                              \
+        "mem-limit", 0, OPT_SIZE, FIELD(mem_limit), "SIZE",                                        \
+            "Device memory to use at most: 2GiB, 512M"                                             \
+    }
+#define O_JSON                                                                                     \
+    {                                                                                              \
+        "json", 0, OPT_FLAG, FIELD(json), NULL, "JSON lines on stdout, an envelope last"           \
+    }
+#define O_QUIET                                                                                    \
+    {                                                                                              \
+        "quiet", 'q', OPT_FLAG, FIELD(quiet), NULL, "Only errors"                                  \
+    }
+#define O_VERBOSE                                                                                  \
+    {                                                                                              \
+        "verbose", 'v', OPT_FLAG, FIELD(verbose), NULL, "Also say what the library logs"           \
+    }
+#define O_HELP                                                                                     \
+    {                                                                                              \
+        "help", 'h', OPT_FLAG, FIELD(help), NULL, "This help"                                      \
+    }
+
+static const opt run_opts[] = {
+    O_MODELS,
+    O_INPUT,
+    { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
+    O_SET,
+    O_SEED,
+    O_DEVICE,
+    O_PRECISION,
+    O_MEM,
+    { "trace", 't', OPT_TEXT, FIELD(trace), "FILE",
+      "Write a Chrome trace, compressed when FILE ends in .gz" },
+    O_JSON,
+    { "dry-run", 'n', OPT_FLAG, FIELD(dry_run), NULL, "Check and plan, run nothing" },
+    { "telemetry", 0, OPT_TEXT, FIELD(telemetry), "on|off",
+      "Let viewers attach to this run (default on)" },
+    O_QUIET,
+    O_VERBOSE,
+    O_HELP,
+    { 0 }
+};
+
+static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME",
+                                   "Plan for a device profile, e.g. gfx1151; default: the device" },
+                                 O_MODELS,
+                                 O_INPUT,
+                                 O_SET,
+                                 O_SEED,
+                                 O_DEVICE,
+                                 O_PRECISION,
+                                 O_MEM,
+                                 O_JSON,
+                                 O_VERBOSE,
+                                 O_HELP,
+                                 { 0 } };
+
+static const opt inspect_opts[] = {
+    { "tensors", 't', OPT_FLAG, FIELD(tensors), NULL, "List every tensor" }, O_JSON, O_HELP, { 0 }
+};
+static const opt devices_opts[] = { O_JSON, O_HELP, { 0 } };
+static const opt nodes_opts[] = { O_JSON,
+                                  { "markdown", 0, OPT_FLAG, FIELD(markdown), NULL,
+                                    "The reference of all nodes" },
+                                  O_HELP,
+                                  { 0 } };
+static const opt selftest_opts[] = {
+    O_DEVICE,
+    { "op", 0, OPT_TEXT, FIELD(op), "TEXT", "Only cases whose name contains TEXT" },
+    { "seed", 0, OPT_NUMBER, FIELD(seed), "N", "Seed of the inputs" },
+    { "bench", 0, OPT_FLAG, FIELD(bench), NULL, "Time the cases" },
+    { "quick", 0, OPT_FLAG, FIELD(fast), NULL, "Small shapes only" },
+    O_JSON,
+    O_QUIET,
+    O_HELP,
+    { 0 }
+};
+static const opt monitor_opts[] = { O_JSON,
+                                    { "once", '1', OPT_FLAG, FIELD(once), NULL,
+                                      "Print the state once and leave" },
+                                    O_HELP,
+                                    { 0 } };
+static const opt trace_opts[] = { O_JSON, O_HELP, { 0 } };
+static const opt plain_opts[] = { O_HELP, { 0 } };
+
+const command commands[] = {
+    { "run", "WORKFLOW", 1, 1, "Run a workflow",
+      "WORKFLOW is a ComfyUI workflow in API form, a PNG that holds one, or - for stdin.\n"
+      "Paths of the written files go to stdout. Ctrl-C stops after the current kernel,\n"
+      "a second one at once. SIGUSR1 prints a status line.\n",
+      run_opts, cmd_run },
+    { "plan", "WORKFLOW", 1, 1, "Say what a run needs, without running it",
+      "Memory, arithmetic and, where the profile knows the device, time.\n"
+      "The exit status is 6 when it does not fit.\n",
+      plan_opts, cmd_plan },
+    { "inspect", "FILE", 1, 1, "Say what a model, latent or image file is", "", inspect_opts,
+      cmd_inspect },
+    { "devices", "", 0, 0, "List devices", "", devices_opts, cmd_devices },
+    { "nodes", "[NAME]", 0, 1, "List the nodes a workflow can use, or describe one", "", nodes_opts,
+      cmd_nodes },
+    { "selftest", "", 0, 0, "Compare every kernel on a device with the reference", "",
+      selftest_opts, cmd_selftest },
+    { "monitor", "[PID|SOCKET]", 0, 1, "Watch a run of this machine (default: the newest)", "",
+      monitor_opts, cmd_monitor },
+    { "trace", "check|summary FILE", 2, 2, "Check a trace file, or print its tables", "",
+      trace_opts, cmd_trace },
+    { "completion", "bash|zsh|fish|man", 1, 1, "Print a shell's completion, or the manual page",
+      "  bash: ninodes completion bash > ~/.local/share/bash-completion/completions/ninodes\n"
+      "  zsh:  ninodes completion zsh > a folder of $fpath, as _ninodes\n"
+      "  fish: ninodes completion fish > ~/.config/fish/completions/ninodes.fish\n",
+      plain_opts, cmd_completion },
+    { "help", "[COMMAND]", 0, 1, "Help on a command", "", plain_opts, cmd_help },
+    { 0 }
+};
+
+// ---- finding and parsing -----------------------------------------------------------------------
+
+const command *command_find(const char *name)
+{
+    for (const command *c = commands; c->name; c++)
+        if (!strcmp(c->name, name))
+            return c;
+    return NULL;
+}
+
+bool one_of(const char *choices, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *p = choices; *p;) {
+        const size_t k = strcspn(p, "|");
+        if (k == n && !memcmp(p, word, n))
+            return true;
+        p += k + (p[k] == '|');
+    }
+    return false;
+}
+
+// Number of letters to change (Levenshtein); words longer than 31 letters count as far.
+static int distance(const char *a, const char *b)
+{
+    int row[32];
+    const int n = (int) strlen(b);
+    if (n > 31 || strlen(a) > 31)
+        return 99;
+    for (int j = 0; j <= n; j++)
+        row[j] = j;
+    for (int i = 0; a[i]; i++) {
+        int diagonal = row[0];
+        row[0] = i + 1;
+        for (int j = 0; j < n; j++) {
+            const int change = diagonal + (a[i] != b[j]);
+            diagonal = row[j + 1];
+            const int best = row[j] < row[j + 1] ? row[j] : row[j + 1];
+            row[j + 1] = change < best + 1 ? change : best + 1;
+        }
+    }
+    return row[n];
+}
+
+const char *nearest(const char *word, const char *const *list, size_t n)
+{
+    const char *best = NULL;
+    int least = 4;
+    for (size_t i = 0; i < n; i++) {
+        int d = distance(word, list[i]);
+        if (!strncmp(word, list[i], strlen(word)) && strlen(word) > 1)
+            d = 1;
+        if (d < least && d * 2 <= (int) strlen(list[i]) + 1) {
+            least = d;
+            best = list[i];
+        }
+    }
+    return best;
+}
+
+static bool bad_option(const command *c, const char *word)
+{
+    const char *names[32];
+    size_t n = 0;
+    char bare[64];
+    snprintf(bare, sizeof(bare), "%.*s", (int) strcspn(word, "="), word);
+    for (const opt *o = c->opts; o->name && n < 32; o++)
+        names[n++] = o->name;
+    const char *near = nearest(bare + strspn(bare, "-"), names, n);
+    if (near)
+        say("%s: unknown option %s (did you mean --%s?)", c->name, bare, near);
+    else
+        say("%s: unknown option %s (see ninodes help %s)", c->name, bare, c->name);
+    return false;
+}
+
+static bool parse_number(const char *s, uint64_t *out)
+{
+    uint64_t v = 0;
+    if (!*s)
+        return false;
+    for (; *s; s++) {
+        if (*s < '0' || *s > '9' || __builtin_mul_overflow(v, 10u, &v) ||
+            __builtin_add_overflow(v, (unsigned) (*s - '0'), &v))
+            return false;
+    }
+    *out = v;
+    return true;
+}
+
+// Digits, an optional fraction, and B, K, M, G, T with or without "iB" or "B".
+static bool parse_size(const char *s, uint64_t *out)
+{
+    char *end;
+    if (*s < '0' || *s > '9')
+        return false;
+    const double v = strtod(s, &end);
+    const char *const units = "KMGT";
+    double factor = 1;
+    const char *u = *end ? strchr(units, *end & ~32) : NULL;
+    if (u) {
+        for (const char *p = units; p <= u; p++)
+            factor *= 1024;
+        end++;
+        if (*end == 'i' && (end[1] == 'B' || end[1] == 'b'))
+            end++;
+    }
+    if (*end == 'B' || *end == 'b')
+        end++;
+    if (*end || !(v * factor >= 1 && v * factor < 1e18))
+        return false;
+    *out = (uint64_t) (v * factor);
+    return true;
+}
+
+static bool store(const command *c, const opt *d, const char *v, options *o)
+{
+    void *field = (char *) o + d->offset;
+    switch (d->kind) {
+    case OPT_FLAG: *(bool *) field = true; return true;
+    case OPT_TEXT:
+        if (strchr(d->arg, '|') && !one_of(d->arg, v)) {
+            say("%s: --%s is one of %s, not %s", c->name, d->name, d->arg, v);
+            return false;
+        }
+        *(const char **) field = v;
+        return true;
+    case OPT_LIST: {
+        text_list *l = field;
+        const char **item = realloc(l->item, (l->n + 2) * sizeof(*item));
+        if (!item) {
+            say("out of memory");
+            return false;
+        }
+        l->item = item;
+        l->item[l->n++] = v;
+        l->item[l->n] = NULL;
+        return true;
+    }
+    case OPT_NUMBER:
+        o->has_seed = true;
+        if (parse_number(v, field))
+            return true;
+        say("%s: --%s needs a whole number, not %s", c->name, d->name, v);
+        return false;
+    case OPT_SIZE:
+        if (parse_size(v, field))
+            return true;
+        say("%s: --%s needs a size such as 2GiB or 512M, not %s", c->name, d->name, v);
+        return false;
+    }
+    return false;
+}
+
+// The option a word names, and the value that is in the same word, if any.
+static const opt *match(const command *c, const char *word, const char **value)
+{
+    *value = NULL;
+    for (const opt *d = c->opts; d->name; d++) {
+        const size_t n = strlen(d->name);
+        if (word[1] == '-' && !strncmp(word + 2, d->name, n) &&
+            (!word[2 + n] || word[2 + n] == '=')) {
+            *value = word[2 + n] ? word + 3 + n : NULL;
+            return d;
+        }
+        if (word[1] != '-' && d->letter && word[1] == d->letter &&
+            (!word[2] || d->kind != OPT_FLAG)) {
+            *value = word[2] ? word + 2 : NULL;
+            return d;
+        }
+    }
+    return NULL;
+}
+
+bool options_parse(const command *c, int argc, char **argv, options *o)
+{
+    bool only_args = false;
+    for (int i = 0; i < argc; i++) {
+        const char *word = argv[i], *value;
+        if (only_args || word[0] != '-' || !word[1]) {
+            if (o->n_args == c->max_args) {
+                say("%s: %s is one argument too many (usage: ninodes %s %s)", c->name, word,
+                    c->name, c->args);
+                return false;
+            }
+            o->arg[o->n_args++] = word;
+            continue;
+        }
+        if (!strcmp(word, "--")) {
+            only_args = true;
+            continue;
+        }
+        const opt *d = match(c, word, &value);
+        if (!d)
+            return bad_option(c, word);
+        if (d->kind == OPT_FLAG && value) {
+            say("%s: --%s takes no value", c->name, d->name);
+            return false;
+        }
+        if (d->kind != OPT_FLAG && !value && i + 1 == argc) {
+            say("%s: --%s needs %s", c->name, d->name, d->arg);
+            return false;
+        }
+        if (d->kind != OPT_FLAG && !value)
+            value = argv[++i];
+        if (!store(c, d, value, o))
+            return false;
+    }
+    if (!o->help && o->n_args < c->min_args) {
+        say("%s: nothing given (usage: ninodes %s %s)", c->name, c->name, c->args);
+        return false;
+    }
+    return true;
+}
+
+void options_release(options *o)
+{
+    free(o->models.item);
+    free(o->set.item);
+}
+
+// ---- help --------------------------------------------------------------------------------------
+
+void help_all(FILE *f)
+{
+    fprintf(f, "usage: ninodes COMMAND ...\n\n"
+               "Runs ComfyUI workflows on OpenCL and says where time and memory go.\n\n");
+    for (const command *c = commands; c->name; c++)
+        fprintf(f, "  %-11s %s\n", c->name, c->summary);
+    fprintf(f, "\nninodes help COMMAND says more, ninodes help environment lists the variables;\n"
+               "ninodes --version says which this is.\n"
+               "Exit status: 0 ok, 1 run failed, 2 usage, 3 workflow invalid, 4 file missing,\n"
+               "5 device, 6 out of memory, 75 lost contact, 130 interrupted, 143 terminated.\n");
+}
+
+// "-m, --models DIR"
+static void option_words(char *buf, size_t size, const opt *d)
+{
+    char letter[8] = "    ";
+    if (d->letter)
+        snprintf(letter, sizeof(letter), "-%c, ", d->letter);
+    snprintf(buf, size, "%s--%s%s%s", letter, d->name, d->arg ? " " : "", d->arg ? d->arg : "");
+}
+
+void help_command(FILE *f, const command *c)
+{
+    fprintf(f, "usage: ninodes %s%s%s [options]\n\n%s.\n%s\n", c->name, *c->args ? " " : "",
+            c->args, c->summary, c->more);
+    for (const opt *d = c->opts; d->name; d++) {
+        char words[80];
+        option_words(words, sizeof(words), d);
+        if (strlen(words) <= 30)
+            fprintf(f, "  %-30s  %s\n", words, d->help);
+        else
+            fprintf(f, "  %s\n  %-30s  %s\n", words, "", d->help);
+    }
+}

@@ -1,0 +1,260 @@
+// Where a run is: one line redrawn on a terminal, plain lines elsewhere.
+#include "cli.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { REDRAW_MS = 100 };
+
+struct progress {
+    char title[64];
+    bool is_live, is_plain; // draws a line; prints plain ones
+    char node[96];
+    uint32_t node_id, index, n_nodes;
+    uint32_t step, n_steps, step_id, tile, n_tiles, tile_id;
+    uint64_t step_ns, last_step_ns;
+    double done, total, eta_s;
+    uint64_t in_use, budget;
+    float watt;
+    bool has_watt, job_ended;
+    uint32_t job_id;
+    int tenths; // told so far
+    uint64_t drawn_ms;
+};
+
+// The terminal line belongs to the process: log lines come from other threads.
+static pthread_mutex_t line_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool line_shown;
+
+static void put(const char *s)
+{
+    if (write(STDERR_FILENO, s, strlen(s)) < 0)
+        return;
+}
+
+void progress_aside(void (*f)(void *priv), void *priv)
+{
+    pthread_mutex_lock(&line_lock);
+    if (line_shown)
+        put("\r\033[K");
+    line_shown = false;
+    f(priv);
+    pthread_mutex_unlock(&line_lock);
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t) t.tv_sec * 1000 + (uint64_t) t.tv_nsec / 1000000;
+}
+
+progress *progress_create(const char *title, bool quiet, bool json)
+{
+    progress *p = calloc(1, sizeof(*p));
+    if (!p)
+        return NULL;
+    const char *term = getenv("TERM");
+    const bool is_tty = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+    p->is_live = !quiet && !json && is_tty;
+    p->is_plain = !quiet && !json && !is_tty;
+    p->eta_s = NAN;
+    snprintf(p->title, sizeof(p->title), "%s", title);
+    return p;
+}
+
+static void nothing(void *priv) { (void) priv; }
+
+void progress_destroy(progress **p)
+{
+    if (!*p)
+        return;
+    progress_aside(nothing, NULL);
+    free(*p);
+    *p = NULL;
+}
+
+bool progress_job_ended(const progress *p) { return p->job_ended; }
+
+static size_t append(char *buf, size_t size, size_t at, const char *text)
+{
+    const int n = at < size ? snprintf(buf + at, size - at, "%s", text) : 0;
+    return at + (n > 0 ? (size_t) n : 0);
+}
+
+// "[2/6] 8 VAEDecode"
+static int node_text(const progress *p, char *buf, size_t size)
+{
+    if (p->n_nodes)
+        return snprintf(buf, size, "[%u/%u] %s", p->index + 1, p->n_nodes, p->node);
+    return snprintf(buf, size, "%s", p->node);
+}
+
+void progress_text(const progress *p, char *buf, size_t size)
+{
+    char part[160], a[32], b[32];
+    size_t n = 0;
+    buf[0] = 0;
+    if (!*p->node) {
+        append(buf, size, 0, p->job_ended ? "done" : "preparing");
+        return;
+    }
+    node_text(p, part, sizeof(part));
+    n = append(buf, size, n, part);
+    if (p->n_steps) {
+        snprintf(part, sizeof(part), "  step %u/%u", p->step + 1, p->n_steps);
+        n = append(buf, size, n, part);
+        if (p->last_step_ns) {
+            snprintf(part, sizeof(part), "  %.1f ms/step", (double) p->last_step_ns * 1e-6);
+            n = append(buf, size, n, part);
+        }
+    }
+    if (p->n_tiles) {
+        snprintf(part, sizeof(part), "  tile %u/%u", p->tile + 1, p->n_tiles);
+        n = append(buf, size, n, part);
+    }
+    if (p->total > 0) {
+        snprintf(part, sizeof(part), "  %.0f %%", 100 * p->done / p->total);
+        n = append(buf, size, n, part);
+    }
+    if (p->eta_s >= 0 && p->eta_s < 360000) {
+        const int s = (int) (p->eta_s + 0.5);
+        snprintf(part, sizeof(part), "  ETA %d:%02d", s / 60, s % 60);
+        n = append(buf, size, n, part);
+    }
+    if (p->in_use) {
+        human_bytes(a, sizeof(a), (double) p->in_use);
+        snprintf(part, sizeof(part), "  pool %s%s%s", a, p->budget ? " of " : "",
+                 p->budget ? human_bytes(b, sizeof(b), (double) p->budget) : "");
+        n = append(buf, size, n, part);
+    }
+    if (p->has_watt) {
+        snprintf(part, sizeof(part), "  %.0f W", (double) p->watt);
+        append(buf, size, n, part);
+    }
+}
+
+static void print_line(void *text)
+{
+    put(text);
+    put("\n");
+}
+
+void progress_print(progress *p)
+{
+    char text[400];
+    progress_text(p, text, sizeof(text));
+    progress_aside(print_line, text);
+}
+
+static void plain_tenth(progress *p)
+{
+    const int tenths = p->total > 0 ? (int) (10 * p->done / p->total + 1e-9) : 0;
+    if (tenths > p->tenths && tenths <= 10) {
+        char text[64];
+        snprintf(text, sizeof(text), "%d %%", tenths * 10);
+        progress_aside(print_line, text);
+        p->tenths = tenths;
+    }
+}
+
+static void one(progress *p, const nino_event *e, name_fn name, void *priv)
+{
+    switch (e->kind) {
+    case NINO_EV_JOB:
+        p->job_id = e->id;
+        p->job_ended = false;
+        break;
+    case NINO_EV_NODE:
+        snprintf(p->node, sizeof(p->node), "%s", name(priv, e->name));
+        p->node_id = e->id;
+        p->index = e->u.scope.arg0;
+        p->n_nodes = e->u.scope.arg1;
+        p->n_steps = p->n_tiles = 0;
+        if (p->is_plain) {
+            char text[160];
+            node_text(p, text, sizeof(text));
+            progress_aside(print_line, text);
+        }
+        break;
+    case NINO_EV_STEP:
+        p->step = e->u.scope.arg0;
+        p->n_steps = e->u.scope.arg1;
+        p->step_id = e->id;
+        p->step_ns = e->t_ns;
+        break;
+    case NINO_EV_TILE:
+        p->tile = e->u.scope.arg0;
+        p->n_tiles = e->u.scope.arg1;
+        p->tile_id = e->id;
+        break;
+    case NINO_EV_END:
+        if (e->id == p->step_id && e->t_ns > p->step_ns)
+            p->last_step_ns = e->t_ns - p->step_ns;
+        if (e->id == p->node_id)
+            p->n_steps = p->n_tiles = 0;
+        if (e->id == p->job_id && p->job_id) {
+            p->job_ended = true;
+            p->node[0] = 0;
+        }
+        break;
+    case NINO_EV_PROGRESS:
+        p->done = e->u.progress.done;
+        p->total = e->u.progress.total;
+        p->eta_s = e->u.progress.eta_s;
+        if (p->is_plain)
+            plain_tenth(p);
+        break;
+    case NINO_EV_MEM:
+        p->in_use = e->u.mem.in_use;
+        if (e->sub == NINO_MEM_BUDGET)
+            p->budget = e->u.mem.bytes;
+        break;
+    case NINO_EV_DEVICE:
+        p->has_watt = isfinite(e->u.device.watt);
+        p->watt = e->u.device.watt;
+        break;
+    default: break;
+    }
+}
+
+void progress_add(progress *p, const nino_event *ev, size_t n, name_fn name, void *priv)
+{
+    for (size_t i = 0; i < n; i++)
+        one(p, &ev[i], name, priv);
+}
+
+// Cuts text to the terminal's width; a character beyond ASCII counts as one column.
+static void cut(char *text, int columns)
+{
+    int n = 0;
+    for (char *c = text; *c; c++)
+        if (((unsigned char) *c & 0xc0) != 0x80 && ++n >= columns) {
+            *c = 0;
+            break;
+        }
+}
+
+void progress_draw(progress *p)
+{
+    const uint64_t now = now_ms();
+    if (!p->is_live || now - p->drawn_ms < REDRAW_MS)
+        return;
+    p->drawn_ms = now;
+    struct winsize w = { .ws_col = 80 };
+    char text[400], line[420];
+    progress_text(p, text, sizeof(text));
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) || w.ws_col < 10)
+        w.ws_col = 80;
+    cut(text, w.ws_col);
+    snprintf(line, sizeof(line), "\r%s\033[K", text);
+    pthread_mutex_lock(&line_lock);
+    put(line);
+    line_shown = true;
+    pthread_mutex_unlock(&line_lock);
+}

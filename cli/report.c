@@ -1,0 +1,213 @@
+// Tables of what was measured.
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NODE_LINES = 10 }; // with the head and the total: twelve
+
+static const char *signed_bytes(char *buf, size_t size, int64_t v)
+{
+    char b[32];
+    snprintf(buf, size, "%s%s", v > 0 ? "+" : "", human_bytes(b, sizeof(b), (double) v));
+    return buf;
+}
+
+static nino_node_stat *all_nodes(const nino_stats *s, size_t *n)
+{
+    *n = nino_stats_nodes(s, NULL, 0);
+    nino_node_stat *list = calloc(*n + 1, sizeof(*list));
+    if (list)
+        nino_stats_nodes(s, list, *n);
+    else
+        *n = 0;
+    return list;
+}
+
+// The time below which a node is left out when there are too many.
+static uint64_t threshold(const nino_node_stat *list, size_t n)
+{
+    uint64_t top[NODE_LINES - 1] = { 0 }; // descending
+    for (size_t i = 0; i < n; i++) {
+        uint64_t v = list[i].ns;
+        for (int k = 0; k < NODE_LINES - 1; k++)
+            if (v > top[k]) {
+                const uint64_t t = top[k];
+                top[k] = v;
+                v = t;
+            }
+    }
+    return top[NODE_LINES - 2];
+}
+
+static void node_line(FILE *f, const char *name, uint64_t ns, int64_t delta)
+{
+    char b[32];
+    fprintf(f, "  %-40.40s %10.3f s  %12s\n", name, (double) ns * 1e-9,
+            signed_bytes(b, sizeof(b), delta));
+}
+
+void report_nodes(FILE *f, const nino_stats *s)
+{
+    size_t n;
+    nino_node_stat *list = all_nodes(s, &n);
+    const uint64_t least = n > NODE_LINES ? threshold(list, n) : 0;
+    uint64_t sum = 0, rest = 0;
+    int64_t delta = 0, rest_delta = 0;
+    size_t shown = 0, others = 0;
+    if (n)
+        fprintf(f, "  %-40s %12s  %13s\n", "node", "time", "\u0394memory");
+    for (size_t i = 0; i < n; i++) {
+        sum += list[i].ns;
+        delta += list[i].mem_delta;
+        if (n <= NODE_LINES || (list[i].ns >= least && shown < NODE_LINES - 1)) {
+            node_line(f, list[i].name, list[i].ns, list[i].mem_delta);
+            shown++;
+        } else {
+            rest += list[i].ns;
+            rest_delta += list[i].mem_delta;
+            others++;
+        }
+    }
+    if (others) {
+        char name[32];
+        snprintf(name, sizeof(name), "(%zu others)", others);
+        node_line(f, name, rest, rest_delta);
+    }
+    if (n)
+        node_line(f, "total", sum, delta);
+    free(list);
+}
+
+void report_memory(FILE *f, const nino_stats *s)
+{
+    nino_mem_stat m;
+    char a[32], b[32], c[32];
+    nino_stats_memory(s, &m);
+    if (m.peak)
+        fprintf(f, "  pool: peak %s (weights %s, activations %s)\n",
+                human_bytes(a, sizeof(a), (double) m.peak),
+                human_bytes(b, sizeof(b), (double) m.peak_by_owner[NINO_OWN_WEIGHTS]),
+                human_bytes(c, sizeof(c), (double) m.peak_by_owner[NINO_OWN_ACTIVATION]));
+}
+
+void report_seams(FILE *f, const nino_event *seam)
+{
+    if (seam->kind != NINO_EV_SEAM || !seam->u.seam.pixels)
+        return;
+    fprintf(f,
+            "  seams: %u, neighbours differ by %.2f/255 (at most %.1f), steps %+.3f/255, %.0f %% "
+            "computed again\n",
+            seam->u.seam.n_seams, (double) seam->u.seam.mean, (double) seam->u.seam.max,
+            (double) seam->u.seam.gradient,
+            100.0 * (double) seam->u.seam.recomputed / (double) seam->u.seam.pixels);
+}
+
+void report_kernels(FILE *f, const nino_stats *s, size_t max)
+{
+    nino_op_stat list[64];
+    if (max > 64)
+        max = 64;
+    const size_t all = nino_stats_ops(s, list, max), n = all < max ? all : max;
+    if (!n)
+        return;
+    fprintf(f, "  %-28s %-9s %7s %10s %10s %10s %9s\n", "kernel", "family", "calls", "total ms",
+            "p50 us", "p95 us", "GFLOP/s");
+    for (size_t i = 0; i < n; i++)
+        fprintf(f, "  %-28.28s %-9.9s %7llu %10.2f %10.1f %10.1f %9.1f\n", list[i].name,
+                list[i].family, (unsigned long long) list[i].calls,
+                (double) list[i].total_ns * 1e-6, list[i].p50_ns * 1e-3, list[i].p95_ns * 1e-3,
+                list[i].gflops);
+    if (all > n)
+        fprintf(f, "  (%zu others)\n", all - n);
+}
+
+static void op_json(const nino_op_stat *o)
+{
+    js_open(NULL, '{');
+    js_text("name", o->name);
+    js_text("family", o->family);
+    js_uint("calls", o->calls);
+    js_uint("total_ns", o->total_ns);
+    js_uint("min_ns", o->min_ns);
+    js_uint("max_ns", o->max_ns);
+    js_num("mean_ns", o->mean_ns);
+    js_num("sigma_ns", o->sigma_ns);
+    js_num("p50_ns", o->p50_ns);
+    js_num("p95_ns", o->p95_ns);
+    js_num("flops", o->flops);
+    js_num("bytes", o->bytes);
+    js_num("gflops", o->gflops);
+    js_num("gbps", o->gbps);
+    js_close('}');
+}
+
+static void memory_json(const nino_stats *s)
+{
+    nino_mem_stat m;
+    nino_stats_memory(s, &m);
+    js_open("memory", '{');
+    js_uint("in_use", m.in_use);
+    js_uint("peak", m.peak);
+    js_uint("reserved", m.reserved);
+    js_uint("budget", m.budget);
+    js_uint("peak_weights", m.peak_by_owner[NINO_OWN_WEIGHTS]);
+    js_uint("peak_activation", m.peak_by_owner[NINO_OWN_ACTIVATION]);
+    js_uint("peak_workspace", m.peak_by_owner[NINO_OWN_WORKSPACE]);
+    js_uint("allocs", m.allocs);
+    js_uint("hits", m.hits);
+    js_uint("fails", m.fails);
+    js_num("fragmentation", m.fragmentation);
+    js_close('}');
+}
+
+static void perf_json(const nino_stats *s)
+{
+    nino_perf_stats p;
+    nino_stats_perf(s, &p);
+    js_open("performance", '{');
+    js_num("average_execution_time", p.average_execution_time);
+    js_num("total_executions", p.total_executions);
+    js_num("cache_hit_rate", p.cache_hit_rate);
+    js_num("memory_efficiency", p.memory_efficiency);
+    js_num("precision_efficiency", p.precision_efficiency);
+    js_num("batch_efficiency", p.batch_efficiency);
+    js_num("prefetch_efficiency", p.prefetch_efficiency);
+    js_num("total_memory_saves", p.total_memory_saves);
+    js_num("total_precision_optimizations", p.total_precision_optimizations);
+    js_num("total_batch_optimizations", p.total_batch_optimizations);
+    js_num("total_prefetch_hits", p.total_prefetch_hits);
+    js_close('}');
+}
+
+void report_json(const nino_stats *s)
+{
+    size_t n;
+    nino_node_stat *list = all_nodes(s, &n);
+    js_open("nodes", '[');
+    for (size_t i = 0; i < n; i++) {
+        js_open(NULL, '{');
+        js_text("name", list[i].name);
+        js_num("ms", (double) list[i].ns * 1e-6);
+        js_num("kernel_ms", (double) list[i].kernel_ns * 1e-6);
+        js_int("memory_delta", list[i].mem_delta);
+        js_uint("memory_peak", list[i].mem_peak);
+        js_uint("calls", list[i].calls);
+        js_close('}');
+    }
+    js_close(']');
+    free(list);
+    const size_t n_ops = nino_stats_ops(s, NULL, 0);
+    nino_op_stat *ops = calloc(n_ops + 1, sizeof(*ops));
+    if (ops)
+        nino_stats_ops(s, ops, n_ops);
+    js_open("kernels", '[');
+    for (size_t i = 0; ops && i < n_ops; i++)
+        op_json(&ops[i]);
+    js_close(']');
+    free(ops);
+    memory_json(s);
+    perf_json(s);
+    js_uint("telemetry_lost", nino_stats_lost(s));
+}
