@@ -1,0 +1,52 @@
+# Attaching to a run of another process: late, several at once, until it ends, after it was killed.
+. tests/cli/common
+[ -d data/tiny/models ] || { echo "skip: no demo model"; exit 77; }
+long_workflow
+
+expect 4 "$N" monitor
+said 'no run to watch'
+expect 4 "$N" monitor 1
+expect 4 "$N" monitor "$tmp/none.sock"
+
+"$N" run "$tmp/long.json" $TINY --output "$tmp/o" >"$tmp/run.out" 2>"$tmp/run.err" &
+pid=$!
+await "$tmp/run.err" '3/4'
+for _ in $(seq 600); do # until the first tile has begun
+    "$N" monitor --once >"$tmp/once" 2>/dev/null
+    ! grep -q ' tile ' "$tmp/once" || break
+    sleep 0.1
+done
+[ "$(stat -c %a "$tmp/run/ninodes")" = 700 ] || die "mode of the folder"
+[ "$(stat -c %a "$tmp/run/ninodes/$pid.sock")" = 600 ] || die "mode of the socket"
+expect 0 "$N" monitor --once
+printed "^$pid: \[3/4\] 3 VAEDecodeTiled"
+printed 'pool: peak'
+expect 0 "$N" monitor $pid --once --json
+json_lines "$tmp/out" ok
+printed '"state":"\[3/4\] 3 VAEDecodeTiled'
+"$N" monitor "$tmp/run/ninodes/$pid.sock" >"$tmp/m1" 2>/dev/null &
+m1=$!
+"$N" monitor --json >"$tmp/m2" 2>"$tmp/err" &
+m2=$!
+await "$tmp/m2" '"type":"tile"'
+kill -TERM $pid
+wait $pid
+wait $m1 || die "a monitor of a run that ended: $?"
+wait $m2 || die "a monitor of a run that ended: $?"
+grep -q '3 VAEDecodeTiled' "$tmp/m1" || die "no table"
+json_lines "$tmp/m2" ok
+
+rm "$tmp/run.err"
+"$N" run "$tmp/long.json" $TINY --output "$tmp/o" >"$tmp/run.out" 2>"$tmp/run.err" &
+pid=$!
+await "$tmp/run.err" '3/4'
+"$N" monitor --json >"$tmp/m3" 2>"$tmp/err" &
+m3=$!
+await "$tmp/m3" '"type":"tile"'
+kill -KILL $pid
+wait $m3
+[ $? = 75 ] || die "a killed run is a lost contact"
+json_lines "$tmp/m3" error
+expect 4 "$N" monitor # what the dead one left is swept
+[ -z "$(ls "$tmp/run/ninodes")" ] || die "a stale socket"
+exit 0

@@ -1,0 +1,28 @@
+#!/bin/bash
+# Runs every kernel on tiny shapes in oclgrind, a simulator that checks each memory access. It says
+# nothing through its exit status: its log must be empty. NINODES_TEST_LONG=1: bf16 too.
+program=${B:-build}/tests/unit/cl_schedules
+icd=/usr/lib/oclgrind/liboclgrind-rt-icd.so
+[ -e "$icd" ] || { echo "skip: no oclgrind"; exit 77; }
+[ -x "$program" ] || { echo "skip: built without OpenCL"; exit 77; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+echo "$icd" >"$dir/oclgrind.icd"
+export OCL_ICD_VENDORS=$dir NINODES_CACHE_DIR=$dir/cache OCLGRIND_LOG=$dir/log OCLGRIND_CHECK_API=1
+export OCLGRIND_DATA_RACES=1
+export NINODES_DEBUG=mem # a buffer for every tensor, so that its ends are watched
+export OCLGRIND_LOCAL_MEM_SIZE=1048576 # a CPU has what the CPU schedule asks for
+types="f32 f16"
+[ -n "$NINODES_TEST_LONG" ] && types="f32 f16 bf16"
+for schedule in cpu generic; do
+    for type in $types; do
+        : >"$dir/log"
+        "$program" $schedule $type && [ ! -s "$dir/log" ] && continue
+        echo "$schedule $type in oclgrind:"
+        head -40 "$dir/log"
+        exit 1
+    done
+done
+# It does notice: a kernel that touches one element too many.
+"$program" wrong
+grep -q 'Invalid read' "$dir/log" || { echo "oclgrind missed an access beside a buffer"; exit 1; }

@@ -1,0 +1,95 @@
+# Runs of the tiny demo: what goes where, JSON lines, options, and the exit status of each failure.
+. tests/cli/common
+W=data/tiny/decode.json
+[ -f $W ] || { echo "skip: no $W"; exit 77; }
+
+expect 0 "$N" run $W $TINY --output "$tmp/a" --telemetry=off
+[ "$(cat "$tmp/out")" = "$tmp/a/demo_00001_.png" ] || die "stdout is not just the path"
+[ -s "$tmp/a/demo_00001_.png" ] || die "no picture"
+said '\[3/4\] 3 VAEDecode'
+said 'memory'
+said ' total '
+! grep -q "$(printf '\r')" "$tmp/err" || die "carriage returns without a terminal"
+[ ! -e "$tmp/run/ninodes" ] || die "a socket in spite of --telemetry=off"
+[ "$(sed -n '/^  node/,$p' "$tmp/err" | wc -l)" -le 13 ] || die "the table is too long"
+
+# in tiles: the seam meter speaks
+sed 's/"VAEDecode"/"VAEDecodeTiled"/; s/"samples":/"tile_size": 256, "overlap": 32, "temporal_size": 64, "temporal_overlap": 8, "samples":/' \
+    $W >"$tmp/tiled.json"
+expect 0 "$N" run "$tmp/tiled.json" $TINY --output "$tmp/a" --set 4.filename_prefix=tiled
+said 'seams: [0-9]*, neighbours differ by [0-9.]*/255'
+expect 0 "$N" run "$tmp/tiled.json" $TINY --output "$tmp/a" --set 4.filename_prefix=tiled --json
+printed '"type":"seams"'
+expect 0 "$N" plan "$tmp/tiled.json" $TINY
+printed 'tiles *19 of'
+
+"$N" run - $TINY --output "$tmp/a" -q <$W || die "stdin: $?"
+[ -s "$tmp/a/demo_00002_.png" ] || die "stdin was not run"
+expect 0 "$N" run $W $TINY --output "$tmp/b" --json --trace "$tmp/t.json.gz"
+json_lines "$tmp/out" ok
+for t in queued executing executed progress output memory; do printed "\"type\":\"$t\""; done
+printed '"outputs":\["'"$tmp"'/b/demo_00001_.png"\]'
+printed '"class_type":"VAEDecode"'
+expect 0 "$N" trace check "$tmp/t.json.gz"
+printed 'ok, [0-9]* events'
+expect 0 "$N" trace check "$tmp/t.json.gz" --json
+json_lines "$tmp/out" ok
+expect 0 "$N" trace summary "$tmp/t.json.gz"
+printed '3 VAEDecode'
+printed 'conv'
+expect 0 "$N" trace summary "$tmp/t.json.gz" --json
+json_lines "$tmp/out" ok
+echo '{"traceEvents":[{"ph":"E","pid":1,"tid":1,"ts":1}]}' >"$tmp/bad.json"
+expect 1 "$N" trace check "$tmp/bad.json"
+said 'E without a B'
+expect 4 "$N" trace check "$tmp/none.json"
+
+# --set by id and by class; the values are checked
+expect 0 "$N" run $W $TINY --output "$tmp/c" --set 4.filename_prefix=other -q
+[ -s "$tmp/c/other_00001_.png" ] || die "--set by id"
+expect 0 "$N" run $W $TINY --output "$tmp/c" -s SaveImage.filename_prefix=third -q
+[ -s "$tmp/c/third_00001_.png" ] || die "--set by class"
+expect 2 "$N" run $W $TINY --set 99.x=1
+said '99'
+expect 2 "$N" run $W $TINY --set nonsense
+expect 0 "$N" run $W $TINY --output "$tmp/c" --seed 7 --dry-run
+said 'no node of this workflow has a seed'
+
+# nothing is written by a dry run
+expect 0 "$N" run $W $TINY --output "$tmp/d" --dry-run
+printed 'fits *yes'
+[ ! -e "$tmp/d" ] || [ -z "$(ls "$tmp/d")" ] || die "a dry run wrote something"
+expect 0 "$N" run $W $TINY --output "$tmp/d" --dry-run --json
+json_lines "$tmp/out" ok
+expect 6 "$N" plan $W $TINY --mem-limit 4MiB
+printed 'fits *no (budget 4.0 MiB)'
+expect 0 "$N" plan $W $TINY --profile gfx1151 --json
+json_lines "$tmp/out" ok
+printed '"profile":"gfx1151"'
+expect 2 "$N" plan $W $TINY --profile nothing
+
+# failures
+expect 4 "$N" run "$tmp/none.json"
+said 'none.json'
+expect 4 "$N" run "$tmp/none.json" --json
+json_lines "$tmp/out" error
+echo '{' >"$tmp/broken.json"
+expect 3 "$N" run "$tmp/broken.json"
+echo '{"1":{"class_type":"VAEDecod","inputs":{}},"2":{"class_type":"SaveImage","inputs":{"images":["1",0],"filename_prefix":"x"}}}' >"$tmp/unknown.json"
+expect 3 "$N" run "$tmp/unknown.json" --json
+json_lines "$tmp/out" error
+printed '"type":"issue"'
+said 'VAEDecode'
+expect 4 "$N" run $W --models "$tmp" --input data/tiny/input
+said 'vae_tiny.safetensors'
+expect 4 "$N" run $W --models data/tiny/models --input "$tmp" --json
+json_lines "$tmp/out" error
+expect 5 "$N" run $W $TINY --device nosuch
+said 'ninodes devices'
+expect 5 "$N" run $W $TINY --device nosuch --json
+json_lines "$tmp/out" error
+expect 6 "$N" run $W $TINY --output "$tmp/e" --mem-limit 256K --json
+json_lines "$tmp/out" error
+[ -z "$(ls "$tmp/e" 2>/dev/null)" ] || die "a failed run left files"
+[ -z "$(ls "$tmp/run/ninodes")" ] || die "sockets were left: $(ls "$tmp/run/ninodes")"
+exit 0

@@ -1,0 +1,64 @@
+# Ctrl-C, SIGTERM, SIGUSR1 and a terminal.
+. tests/cli/common
+[ -d data/tiny/models ] || { echo "skip: no demo model"; exit 77; }
+env --default-signal=INT true 2>/dev/null || { echo "skip: env cannot reset signals"; exit 77; }
+long_workflow
+
+# start: a run in the background, with SIGINT not ignored (as sh does for its own); $pid
+start() {
+    rm -rf "$tmp/o" "$tmp/err" && mkdir "$tmp/o"
+    env --default-signal=INT "$N" run "$tmp/long.json" $TINY --output "$tmp/o" "$@" >"$tmp/out" 2>"$tmp/err" &
+    pid=$!
+    await "$tmp/err" '3/4'
+}
+ended() {
+    wait $pid
+    got=$?
+    [ $got = "$1" ] || die "exit status $got instead of $1"
+    [ -z "$(ls -A "$tmp/o")" ] || die "left: $(ls -A "$tmp/o")"
+}
+
+start
+for _ in $(seq 600); do # until the first tile has begun
+    kill -USR1 $pid
+    sleep 0.1
+    ! grep -q '3 VAEDecodeTiled  tile' "$tmp/err" || break
+done
+said '3 VAEDecodeTiled  tile [0-9]*/[0-9]*'
+kill -INT $pid
+await "$tmp/err" 'stopping after this kernel'
+ended 130
+silent out
+[ -z "$(ls "$tmp/run/ninodes")" ] || die "the socket was left"
+
+start --trace "$tmp/t.json"
+kill -TERM $pid
+ended 143
+expect 0 "$N" trace check "$tmp/t.json" # cut short, but whole
+
+start
+kill -INT $pid
+kill -INT $pid
+ended 130
+rm -f "$tmp/run/ninodes"/*
+
+# a parent that ignores SIGINT (nohup, background jobs of sh) is obeyed
+rm "$tmp/err"
+(trap '' INT; exec "$N" run "$tmp/long.json" $TINY --output "$tmp/o" >"$tmp/out" 2>"$tmp/err") &
+pid=$!
+await "$tmp/err" '3/4'
+kill -INT $pid
+sleep 0.3
+kill -0 $pid || die "ended by a signal that was ignored"
+kill -TERM $pid
+ended 143
+
+# on a terminal: one line, redrawn; on a dumb one: lines (a container may have no terminals to give)
+if [ -f data/tiny/decode.json ] && script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+    run="$N run data/tiny/decode.json $TINY --output $tmp/tty"
+    TERM=xterm script -qec "$run" /dev/null >"$tmp/out" 2>&1 </dev/null || die "on a terminal: $?"
+    grep -q "$(printf '\r\[')" "$tmp/out" || die "no progress line on a terminal"
+    TERM=dumb script -qec "$run" /dev/null >"$tmp/out" 2>&1 </dev/null || die "on a dumb terminal: $?"
+    ! grep -q "$(printf '\033')" "$tmp/out" || die "escape sequences on a dumb terminal"
+fi
+exit 0

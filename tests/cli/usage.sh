@@ -1,0 +1,93 @@
+# Bad command lines are refused with one line that names the option; help, manual and completion
+# know every option.
+. tests/cli/common
+
+expect 2 "$N"
+said "usage: ninodes"
+silent out
+expect 0 "$N" --version
+printed '^ninodes [0-9]'
+expect 0 "$N" --help
+printed 'Exit status'
+expect 2 "$N" rnu
+said 'unknown command rnu (did you mean run?)'
+expect 2 "$N" frobnicate
+said 'unknown command frobnicate'
+expect 2 "$N" run w.json --moddels x
+said 'unknown option --moddels (did you mean --models?)'
+[ "$(wc -l <"$tmp/err")" = 1 ] || die "more than one line"
+silent out
+expect 2 "$N" run w.json --zzz
+said 'unknown option --zzz (see ninodes help run)'
+expect 2 "$N" run w.json -Z
+said 'unknown option -Z'
+expect 2 "$N" run w.json --models
+said -- '--models needs DIR'
+expect 2 "$N" run w.json --json=1
+said -- '--json takes no value'
+expect 2 "$N" run w.json --precision fp64
+said 'auto|fp32|fp16|bf16, not fp64'
+expect 2 "$N" run w.json --telemetry=maybe
+expect 2 "$N" run w.json --seed -1
+said 'whole number'
+expect 2 "$N" run w.json --seed 18446744073709551616
+expect 2 "$N" run w.json --mem-limit lots
+said 'a size such as'
+expect 2 "$N" run w.json --mem-limit 2QiB
+expect 2 "$N" run
+said 'usage: ninodes run WORKFLOW'
+expect 2 "$N" run a.json b.json
+said 'b.json is one argument too many'
+expect 2 "$N" run -- --json --json
+said 'one argument too many'
+expect 2 "$N" help nothing
+expect 0 "$N" help environment
+grep -q "^NINODES_DEVICE .*device" "$tmp/out" || die "help environment does not list NINODES_DEVICE"
+expect 2 "$N" completion tcsh
+expect 2 "$N" trace frob x
+expect 2 "$N" nodes VAEDecod
+said 'did you mean VAEDecode?'
+expect 2 "$N" nodes KSampler
+said 'known, but not supported yet'
+expect 1 sh -c "'$N' help >/dev/full"
+said 'stdout:'
+
+for c in run plan inspect devices nodes selftest monitor trace completion help; do
+    expect 0 "$N" help $c
+    printed "usage: ninodes $c"
+    cp "$tmp/out" "$tmp/help.$c"
+    expect 0 "$N" $c --help
+    cmp -s "$tmp/out" "$tmp/help.$c" || die "help $c and $c --help differ"
+done
+
+for s in bash zsh fish man; do
+    expect 0 "$N" completion $s
+    cp "$tmp/out" "$tmp/completion.$s"
+done
+n=0
+for c in run plan inspect devices nodes selftest monitor trace; do
+    for o in $(grep -o -e '--[a-z][a-z-]*' "$tmp/help.$c" | sort -u); do
+        n=$((n + 1))
+        grep -q -e "$c" "$tmp/completion.bash" || die "bash does not know $c"
+        sed -n "/^    $c)/,/esac;;/p" "$tmp/completion.bash" | grep -q -e " *$o[ \"|)]" || die "bash completion of $c lacks $o"
+        sed -n "/^    $c)/,/;;/p" "$tmp/completion.zsh" | grep -q -e "$o\[" || die "zsh completion of $c lacks $o"
+        grep -q -e "from $c' -l ${o#--} " "$tmp/completion.fish" || die "fish completion of $c lacks $o"
+        sed -n "/^.SS ninodes $c /,/^.SS/p" "$tmp/completion.man" | sed 's/\\-/-/g' | grep -q -e "$o" ||
+            die "the manual of $c lacks $o"
+    done
+done
+[ "$n" -gt 40 ] || die "only $n options were looked at"
+bash -n "$tmp/completion.bash" || die "bash completion is not bash"
+complete_line() {
+    bash -c '. "$1"; COMP_WORDS=(ninodes '"$1"'); COMP_CWORD='"$2"'; _ninodes; echo ${COMPREPLY[*]}' x "$tmp/completion.bash"
+}
+[ "$(complete_line 'pl' 1)" = plan ] || die "bash does not complete the command"
+[ "$(complete_line 'run x --mo' 3)" = --models ] || die "bash does not complete the option"
+[ "$(complete_line 'run --precision bf' 3)" = bf16 ] || die "bash does not complete the value"
+if command -v zsh >/dev/null; then zsh -n "$tmp/completion.zsh" || die "zsh completion is not zsh"; fi
+if command -v fish >/dev/null; then fish -n "$tmp/completion.fish" || die "fish completion is not fish"; fi
+if command -v man >/dev/null; then
+    man --warnings -l "$tmp/completion.man" >/dev/null 2>"$tmp/man" || true
+    [ ! -s "$tmp/man" ] || die "the manual page: $(cat "$tmp/man")"
+fi
+exit 0

@@ -1,0 +1,114 @@
+// Running workflows in tests through the public API: what ran, what came out.
+#pragma once
+#include "tests/test.h"
+#include <ninodes/ninodes.h>
+
+typedef struct flow_result {
+    nino_status st;
+    nino_error err;
+    char ran[2048]; // "1 LoadLatent|3 VAEDecode (cached)|" in run order
+    char path[8][600];
+    size_t n_paths, n_texts;
+    char text[4][2048];
+    uint64_t n_kernels, n_progress;
+    double last_done, last_total;
+} flow_result;
+
+// A private folder that goes with the test.
+static inline const char *flow_temp(void)
+{
+    static char dir[] = "/tmp/ninodes-flow-XXXXXX";
+    static int made;
+    if (!made++)
+        CHECK(mkdtemp(dir));
+    return dir;
+}
+
+static inline void flow_clean(void)
+{
+    char cmd[128];
+    snprintf(cmd, sizeof(cmd), "rm -rf %s", flow_temp());
+    CHECK(system(cmd) == 0);
+}
+
+// assets: models and input come from there; NULL: from the private folder. Outputs go to the
+// private folder. NULL: there is no such device here.
+static inline nino_ctx *flow_open(const char *device, const char *assets)
+{
+    static char models[512], input[512], output[512];
+    const char *roots[] = { models, NULL };
+    nino_error err = { 0 };
+    snprintf(models, sizeof(models), "%s/models", assets ? assets : flow_temp());
+    snprintf(input, sizeof(input), "%s%s", assets ? assets : flow_temp(),
+             assets ? "/taesd_ref" : "/input");
+    snprintf(output, sizeof(output), "%s/output", flow_temp());
+    const nino_ctx_params p = {
+        .device = device, .models = roots, .input_dir = input, .output_dir = output
+    };
+    nino_ctx *ctx = nino_ctx_create(&p, &err);
+    if (!ctx && err.code == NINO_ERR_UNKNOWN)
+        return NULL;
+    CHECK_OK(ctx ? NINO_OK : err.code, err);
+    return ctx;
+}
+
+// JSON with ' for "
+static inline nino_graph *flow_graph(const char *quoted)
+{
+    nino_error err = { 0 };
+    char *json = strdup(quoted);
+    for (char *c = json; *c; c++)
+        if (*c == '\'')
+            *c = '"';
+    nino_graph *g = nino_graph_load(json, strlen(json), "test", &err);
+    CHECK_OK(g ? NINO_OK : err.code, err);
+    free(json);
+    return g;
+}
+
+static inline void flow_events(nino_job *job, flow_result *r)
+{
+    nino_event ev[256];
+    for (size_t n; (n = nino_job_poll(job, ev, 256));)
+        for (size_t i = 0; i < n; i++) {
+            const size_t len = strlen(r->ran);
+            if (ev[i].kind == NINO_EV_NODE)
+                snprintf(r->ran + len, sizeof(r->ran) - len, "%s|", nino_job_name(job, ev[i].name));
+            r->n_kernels += ev[i].kind == NINO_EV_KERNEL;
+            if (ev[i].kind == NINO_EV_PROGRESS) {
+                CHECK(ev[i].u.progress.done >= r->last_done);
+                r->n_progress++;
+                r->last_done = ev[i].u.progress.done;
+                r->last_total = ev[i].u.progress.total;
+            }
+        }
+}
+
+// Waits for the end and takes what the job made; destroys the job.
+static inline flow_result flow_finish(nino_job *job)
+{
+    flow_result r = { 0 };
+    const char *paths[8];
+    nino_job_text texts[4];
+    while (!nino_job_done(job, &r.st, &r.err)) {
+        flow_events(job, &r);
+        nino_job_wait(job, 50);
+    }
+    r.n_paths = nino_job_outputs(job, paths, 8);
+    for (size_t i = 0; i < r.n_paths && i < 8; i++)
+        snprintf(r.path[i], sizeof(r.path[i]), "%s", paths[i]);
+    r.n_texts = nino_job_texts(job, texts, 4);
+    for (size_t i = 0; i < r.n_texts && i < 4; i++)
+        snprintf(r.text[i], sizeof(r.text[i]), "%s", texts[i].text);
+    nino_job_destroy(&job);
+    return r;
+}
+
+static inline flow_result flow_run(nino_ctx *ctx, nino_graph *g, const nino_job_params *params)
+{
+    nino_error err = { 0 };
+    nino_job *job = nino_job_start(ctx, g, params, &err);
+    if (!job)
+        return (flow_result){ .st = err.code, .err = err };
+    return flow_finish(job);
+}

@@ -1,0 +1,158 @@
+// Whatever is taken as a workflow can be checked, edited, copied and printed; a check without
+// errors leaves a graph that the executor can walk; whatever is refused carries a kind.
+#include "core/graph/graph.h"
+#include "core/node/param.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/test.h"
+
+const size_t fuzz_max_len = 4096;
+
+const char *const fuzz_words[] = { "\"1\"",
+                                   "\"2\"",
+                                   "\"3\"",
+                                   "[\"1\", 0]",
+                                   "[\"2\", 0]",
+                                   "[\"3\", 0]",
+                                   "[\"2\", 2]",
+                                   "[\"2\", -1]",
+                                   "[\"4\", 0, 0]",
+                                   "\"class_type\": ",
+                                   "\"inputs\": {",
+                                   "\"SaveImage\"",
+                                   "\"VAEDecode\"",
+                                   "\"VAELoader\"",
+                                   "\"EmptyLatentImage\"",
+                                   "\"LatentUpscaleBy\"",
+                                   "\"ROCMOptimizedVAEDecodeV2\"",
+                                   "\"Reroute\"",
+                                   "\"Note\"",
+                                   "\"KSampler\"",
+                                   "\"images\": ",
+                                   "\"samples\": ",
+                                   "\"vae\": ",
+                                   "\"\": ",
+                                   "\"width\": ",
+                                   "\"precision_mode\": \"mixed\"",
+                                   "{\"__value__\": 64}",
+                                   "\"prompt\": {",
+                                   "\"nodes\": []",
+                                   "\"filename_prefix\": \"../%date:yy%\"",
+                                   "\"%KSampler.seed%\"",
+                                   "18446744073709551616",
+                                   "1e999",
+                                   "NaN",
+                                   "true",
+                                   "null",
+                                   "\\u0000",
+                                   "\\u001b[2J",
+                                   NULL };
+
+size_t fuzz_seed(unsigned i, uint8_t *buf, size_t cap)
+{
+    static const char *const seeds[] = {
+        "{\"1\": {\"class_type\": \"VAELoader\", \"inputs\": {\"vae_name\": \"taesd\"}}, "
+        "\"2\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {\"width\": 512, \"height\": "
+        "\"512.0\", \"batch_size\": 1}}, \"3\": {\"class_type\": \"VAEDecode\", \"inputs\": "
+        "{\"samples\": [\"2\", 0], \"vae\": [1, 0]}}, \"4\": {\"class_type\": \"SaveImage\", "
+        "\"inputs\": {\"images\": [\"3\", 0], \"filename_prefix\": \"%date:yyyy%/x\"}, \"_meta\": "
+        "{\"title\": \"Out\\u00e9\"}}}",
+        "{\"prompt\": {\"a\": {\"class_type\": \"EmptySD3LatentImage\"}, \"b\": {\"class_type\": "
+        "\"Reroute\", \"inputs\": {\"\": [\"a\", 0]}}, \"c\": {\"class_type\": \"SaveLatent\", "
+        "\"inputs\": {\"samples\": [\"b\", 0]}}}, \"extra_data\": {\"extra_pnginfo\": "
+        "{\"workflow\": "
+        "{\"nodes\": []}}}}",
+        "{\"1\": {\"class_type\": \"LatentUpscaleBy\", \"inputs\": {\"samples\": [\"2\", 0], "
+        "\"scale_by\": 1.5}}, \"2\": {\"class_type\": \"LatentUpscale\", \"inputs\": {\"samples\": "
+        "[\"1\", 0]}}, \"3\": {\"class_type\": \"SaveLatent\", \"inputs\": {\"samples\": [\"1\", "
+        "0]}}}",
+        "{\"1\": {\"class_type\": \"ROCMMemoryOptimizer\", \"inputs\": {\"enable_gc\": false, "
+        "\"optimization_level\": \"aggressive\"}}, \"2\": {\"class_type\": \"KSampler\"}}",
+        "{\"nodes\": [], \"links\": []}",
+    };
+    if (i >= sizeof(seeds) / sizeof(seeds[0]))
+        return 0;
+    const size_t n = strlen(seeds[i]);
+    CHECK(n <= cap);
+    memcpy(buf, seeds[i], n);
+    return n;
+}
+
+static void note(void *priv, const nino_issue *i)
+{
+    size_t *n = priv;
+    *n += i->severity == NINO_ISSUE_ERROR;
+    CHECK(i->code && i->code[0] && i->message[0]);
+    for (const char *c = i->message; *c; c++)
+        CHECK((unsigned char) *c >= 0x20 && *c != 0x7f);
+}
+
+// What the executor relies on.
+static void check_runnable(const nino_graph *g)
+{
+    int *at = calloc((size_t) g->n_nodes + 1, sizeof(*at)); // position in the order, from 1
+    CHECK(at && g->n_order > 0);
+    for (int k = 0; k < g->n_order; k++) {
+        const int i = g->order[k];
+        const nino_gnode *n = &g->nodes[i];
+        CHECK(i >= 0 && i < g->n_nodes && !at[i]);
+        CHECK(n->def && n->def->ops && n->def->ops->run && n->params && n->is_wanted);
+        at[i] = k + 1;
+        for (int p = 0; n->def->inputs && n->def->inputs[p].key; p++) {
+            const nino_link l = n->ports[p];
+            CHECK(l.node >= 0 || n->def->inputs[p].optional);
+            CHECK(l.node < 0 || at[l.node]); // sources come first
+            for (int s = 0; l.node >= 0 && s <= l.slot; s++)
+                CHECK(g->nodes[l.node].def->outputs[s].key);
+        }
+        for (int p = 0; n->def->params && n->def->params[p].key; p++) {
+            const nino_default v = nino_param_load(&n->def->params[p], n->params);
+            CHECK(n->param_links[p].node < 0 || at[n->param_links[p].node]);
+            CHECK(n->def->params[p].type != NINO_STRING || v.s);
+            CHECK(n->def->params[p].type != NINO_FILE || v.s);
+        }
+    }
+    free(at);
+}
+
+static void check_edits(nino_graph *g)
+{
+    for (int i = 0; i < g->n_nodes && i < 4; i++) {
+        char assignment[NINO_GRAPH_MAX_NAME + 64];
+        snprintf(assignment, sizeof(assignment), "%s.width=64", g->nodes[i].id);
+        nino_graph_set(g, assignment, NULL);
+        snprintf(assignment, sizeof(assignment), "%s.samples=[\"1\",0]", g->nodes[i].id);
+        nino_graph_set(g, assignment, NULL);
+    }
+    nino_error err = { 0 };
+    nino_graph *copy = nino_graph_copy(g, &err);
+    CHECK_OK(copy ? NINO_OK : err.code, err);
+    CHECK(copy->n_nodes == g->n_nodes);
+    CHECK_STR(nino_graph_json(copy, NULL), nino_graph_json(g, NULL));
+    size_t a = 0, b = 0;
+    CHECK(nino_graph_check(g, NULL, note, &a) == nino_graph_check(copy, NULL, note, &b) && a == b);
+    nino_graph_destroy(&copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    nino_error err = { 0 };
+    size_t len = 0, errors = 0;
+    nino_graph *g = nino_graph_load(data, size, "fuzz", &err);
+    if (!g) {
+        CHECK(err.code && err.kind && err.msg[0]);
+        return 0;
+    }
+    const char *back = nino_graph_json(g, &len);
+    CHECK(data[0] == 0x89 || (len == size && !memcmp(back, data, size)));
+    char *ascii = nino_graph_prompt_ascii(g);
+    CHECK(ascii);
+    for (const char *c = ascii; *c; c++)
+        CHECK((unsigned char) *c < 0x80);
+    free(ascii);
+    CHECK(nino_graph_check(g, NULL, note, &errors) == errors);
+    if (!errors)
+        check_runnable(g);
+    check_edits(g);
+    nino_graph_destroy(&g);
+    return 0;
+}

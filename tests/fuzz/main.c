@@ -1,0 +1,235 @@
+// Driver of the fuzz targets without a fuzzing engine: replays files, or mutates the target's own
+// seeds. Every run tries the same inputs, so a failure is repeated with `NAME -n NUMBER`.
+//
+//     NAME             20 000 mutated inputs, 1 000 000 with NINODES_TEST_LONG=1
+//     NAME -n NUMBER   that one of them only; -o FILE also writes it out
+//     NAME FILE...     these inputs
+#include "tests/fuzz/fuzz.h"
+#include "tests/test.h"
+
+#include <signal.h>
+
+enum { SHORT_RUNS = 20000, LONG_RUNS = 1000000, MAX_SEEDS = 64, SECONDS_PER_INPUT = 30 };
+
+typedef struct input {
+    uint8_t *data;
+    size_t len;
+} input;
+
+static input seeds[MAX_SEEDS];
+static unsigned seed_count, word_count;
+static char current[64]; // says which input is being tried, "" for none
+
+// ---- saying which input it was ----------------------------------------------------------------
+
+static void say_current(void)
+{
+    if (write(STDERR_FILENO, current, strlen(current)) < 0)
+        return;
+}
+
+static void on_signal(int sig)
+{
+    say_current();
+    signal(sig, SIG_DFL);
+    raise(sig);
+}
+
+// The sanitizers end the process without a signal, but call this.
+void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+
+static void watch(void)
+{
+    static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM };
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        if (!__sanitizer_set_death_callback || signals[i] == SIGALRM)
+            signal(signals[i], on_signal);
+    if (__sanitizer_set_death_callback)
+        __sanitizer_set_death_callback(say_current);
+    atexit(say_current); // CHECK
+}
+
+// ---- mutation ---------------------------------------------------------------------------------
+
+static uint64_t state;
+
+static uint64_t next_random(void) // splitmix64
+{
+    uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+// 0 .. n - 1; 0 for n = 0
+static size_t pick(size_t n) { return n ? (size_t) (next_random() % n) : 0; }
+
+// Makes room for n bytes at `at`, as far as there is room; returns how many.
+static size_t open_gap(input *in, size_t at, size_t n)
+{
+    if (n > fuzz_max_len - in->len)
+        n = fuzz_max_len - in->len;
+    memmove(in->data + at + n, in->data + at, in->len - at);
+    in->len += n;
+    return n;
+}
+
+static void insert(input *in, size_t at, const void *p, size_t n)
+{
+    uint8_t copy[256]; // p may lie in the input
+    n = n < sizeof(copy) ? n : sizeof(copy);
+    memcpy(copy, p, n);
+    n = open_gap(in, at, n);
+    memcpy(in->data + at, copy, n);
+}
+
+// A little-endian integer of 1, 2, 4 or 8 bytes that is likely to matter.
+static void put_integer(input *in)
+{
+    const size_t width = (size_t) 1 << pick(4);
+    const uint64_t around[] = { 0,         0x7f,       0x80,      0xff,
+                                0x7fff,    0xffff,     INT32_MAX, UINT32_MAX,
+                                INT64_MAX, UINT64_MAX, in->len,   (uint64_t) 1 << pick(64) };
+    if (in->len < width)
+        return;
+    const uint64_t v = around[pick(sizeof(around) / sizeof(around[0]))] + pick(5) - 2;
+    memcpy(in->data + pick(in->len - width + 1), &v, width);
+}
+
+static void mutate_once(input *in)
+{
+    const size_t at = pick(in->len + 1), some = pick(in->len - at < 64 ? in->len - at + 1 : 64);
+    const input *other = &seeds[pick(seed_count)];
+    switch (pick(10)) {
+    case 0: // one bit
+        if (at < in->len)
+            in->data[at] ^= (uint8_t) (1u << pick(8));
+        break;
+    case 1: // one byte
+        if (at < in->len)
+            in->data[at] = (uint8_t) next_random();
+        break;
+    case 2: { // a new byte, a few times
+        const uint8_t byte = (uint8_t) next_random();
+        const size_t n = open_gap(in, at, 1 + pick(pick(4) ? 4 : 200));
+        memset(in->data + at, byte, n);
+        break;
+    }
+    case 3: // a part goes
+        memmove(in->data + at, in->data + at + some, in->len - at - some);
+        in->len -= some;
+        break;
+    case 4: // a part again, elsewhere
+        insert(in, pick(in->len + 1), in->data + at, some);
+        break;
+    case 5: { // a part of a seed
+        const size_t from = pick(other->len + 1), n = pick(other->len - from + 1);
+        insert(in, at, other->data + from, n);
+        break;
+    }
+    case 6: // a word
+    case 7:
+        if (word_count) {
+            const char *word = fuzz_words[pick(word_count)];
+            insert(in, at, word, strlen(word));
+        }
+        break;
+    case 8: put_integer(in); break;
+    case 9: // the end goes
+        if (!pick(4))
+            in->len = at;
+        break;
+    }
+}
+
+// Input `number` of the run: a seed with 0 to 8 mutations.
+static void make_input(long number, input *in)
+{
+    state = (uint64_t) number * 0xd1342543de82ef95u + 1;
+    const input *seed = &seeds[(size_t) number % seed_count];
+    in->len = seed->len;
+    memcpy(in->data, seed->data, seed->len);
+    if ((unsigned long) number < seed_count)
+        return; // the seeds as they are come first
+    for (size_t n = 1 + pick(8); n; n--)
+        mutate_once(in);
+}
+
+// ---- running ----------------------------------------------------------------------------------
+
+static void run_one(const uint8_t *data, size_t len)
+{
+    uint8_t *exact = malloc(len ? len : 1); // so that a sanitizer sees the first byte too many
+    CHECK(exact);
+    if (len)
+        memcpy(exact, data, len);
+    alarm(SECONDS_PER_INPUT);
+    CHECK(LLVMFuzzerTestOneInput(exact, len) == 0);
+    alarm(0);
+    free(exact);
+}
+
+static void run_file(const char *path, uint8_t *buf)
+{
+    FILE *f = fopen(path, "rb");
+    CHECK(f);
+    run_one(buf, fread(buf, 1, fuzz_max_len, f));
+    fclose(f);
+}
+
+static void load_seeds(uint8_t *buf)
+{
+    for (; seed_count < MAX_SEEDS; seed_count++) {
+        const size_t n = fuzz_seed(seed_count, buf, fuzz_max_len);
+        if (!n)
+            break;
+        CHECK(n <= fuzz_max_len);
+        seeds[seed_count].data = malloc(n);
+        CHECK(seeds[seed_count].data);
+        memcpy(seeds[seed_count].data, buf, n);
+        seeds[seed_count].len = n;
+    }
+    CHECK(seed_count > 0);
+    while (fuzz_words[word_count])
+        word_count++;
+}
+
+int main(int argc, char **argv)
+{
+    const char *out = NULL;
+    long only = -1;
+    int opt;
+    input in = { malloc(fuzz_max_len), 0 };
+    CHECK(in.data);
+    while ((opt = getopt(argc, argv, "n:o:")) != -1) {
+        CHECK(opt != '?');
+        if (opt == 'n')
+            only = atol(optarg);
+        else
+            out = optarg;
+    }
+    watch();
+    for (int i = optind; i < argc; i++)
+        run_file(argv[i], in.data);
+    if (optind < argc)
+        return 0;
+    load_seeds(in.data);
+    const char *long_run = getenv("NINODES_TEST_LONG");
+    const long first = only >= 0 ? only : 0, end = only >= 0               ? only + 1
+                                                   : long_run && *long_run ? LONG_RUNS
+                                                                           : SHORT_RUNS;
+    for (long i = first; i < end; i++) {
+        make_input(i, &in);
+        if (out) {
+            FILE *f = fopen(out, "wb");
+            CHECK(f && fwrite(in.data, 1, in.len, f) == in.len && !fclose(f));
+        }
+        snprintf(current, sizeof(current), "failed at input: -n %ld\n", i);
+        run_one(in.data, in.len);
+    }
+    current[0] = 0;
+    for (unsigned i = 0; i < seed_count; i++)
+        free(seeds[i].data);
+    free(in.data);
+    return 0;
+}

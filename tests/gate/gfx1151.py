@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Compiles the GPU schedule of every kernel for gfx1151 without a GPU and checks what came out.
+
+Fails on a compile error, on scratch memory or register spills, on more VGPRs or LDS than the table
+allows, on another wave size than 32, and on a kernel file that the table forgot. Prints registers,
+LDS, waves per SIMD and 128-bit memory accesses.
+usage: gfx1151.py [FILE...]     only these kernel files. Needs clang-19, lld-19, llvm-19 and
+rocm-device-libs; exit status 77 without them.
+"""
+import collections
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+KERNELS = os.path.join(HERE, "..", "..", "cl", "kernels")
+BITCODE = os.environ.get("BITCODE", "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode")
+# 1036 is the newest ISA constant in rocm-device-libs 5.2; it only selects code paths.
+LIBS = ("opencl ocml ockl oclc_isa_version_1036 oclc_abi_version_500 "
+        "oclc_correctly_rounded_sqrt_on oclc_daz_opt_off oclc_finite_only_off "
+        "oclc_unsafe_math_off oclc_wavefrontsize64_off").split()
+
+Case = collections.namedtuple("Case", "bad file vgpr lds options")
+
+
+def read_table():
+    cases = []
+    for line in open(os.path.join(HERE, "gfx1151.txt")):
+        words = line.split("#")[0].split()
+        if words:
+            bad = words[0] == "bad"
+            words = words[bad:]
+            cases.append(Case(bad, words[0], int(words[1]), int(words[2]), words[3:]))
+    return cases
+
+
+def compile_kernel(case, out):
+    source = out + ".cl"
+    with open(source, "w") as f:
+        for name in ("common", case.file):
+            f.write('#line 1 "%s.cl"\n' % name)
+            f.write(open(os.path.join(KERNELS, name + ".cl")).read())
+    # CL2.0: the device library's vload and vstore want the generic address space.
+    cmd = ["clang-19", "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa",
+           "-mcpu=gfx1151", "-O3", "-nogpulib", "-mcode-object-version=5",
+           "-Wno-linker-warnings", "-DSCHED_GENERIC=1"]
+    for lib in LIBS:
+        cmd += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", "%s/%s.bc" % (BITCODE, lib)]
+    r = subprocess.run(cmd + case.options + [source, "-o", out], capture_output=True, text=True)
+    return r.returncode == 0, r.stderr
+
+
+def resources(code_object):
+    """What the metadata note of a code object says about each kernel."""
+    text = subprocess.run(["llvm-readelf-19", "--notes", code_object], capture_output=True,
+                          text=True).stdout
+    for block in text.split("  - .args:")[1:]:
+        def number(key):
+            return int(re.search(r"\.%s:\s+(\d+)" % key, block).group(1))
+        yield dict(name=re.findall(r"^\s{4}\.name:\s+(\S+)", block, re.M)[-1],
+                   vgpr=number("vgpr_count"), sgpr=number("sgpr_count"),
+                   vspill=number("vgpr_spill_count"), sspill=number("sgpr_spill_count"),
+                   scratch=number("private_segment_fixed_size"),
+                   lds=number("group_segment_fixed_size"), wave=number("wavefront_size"),
+                   items=number("max_flat_workgroup_size"))
+
+
+def opcodes(code_object, name):
+    text = subprocess.run(["llvm-objdump-19", "-d", "--no-show-raw-insn",
+                           "--disassemble-symbols=" + name, code_object], capture_output=True,
+                          text=True).stdout
+    return collections.Counter(m.group(1) for m in re.finditer(r"^\s+([a-z]\w+)", text, re.M))
+
+
+def waves_per_simd(k):
+    """1536 VGPRs in steps of 24; 128 KiB of LDS for the four SIMDs; at most 16."""
+    n = min(16, 1536 // (-(-k["vgpr"] // 24) * 24))
+    return min(n, 131072 // k["lds"] * (k["items"] // 32) // 4) if k["lds"] else n
+
+
+def complaints(case, k):
+    if k["scratch"] or k["vspill"] or k["sspill"]:
+        yield "scratch %d, %d VGPRs and %d SGPRs spilled" % (k["scratch"], k["vspill"], k["sspill"])
+    if k["vgpr"] > case.vgpr:
+        yield "%d VGPRs > %d" % (k["vgpr"], case.vgpr)
+    if k["lds"] > case.lds:
+        yield "%d bytes of LDS > %d" % (k["lds"], case.lds)
+    if k["wave"] != 32:
+        yield "wave%d" % k["wave"]
+
+
+def check(case, out):
+    """Prints a line a kernel; true when all is as the table says."""
+    done, log = compile_kernel(case, out)
+    options = " ".join(case.options)
+    if not done:
+        print("%-4s %s %s does not compile\n%s" % ("bad" if case.bad else "FAIL", case.file,
+                                                   options, log[:2000]))
+        return case.bad
+    failed = n = 0
+    for k in resources(out):
+        n += 1
+        why, ops = "; ".join(complaints(case, k)), opcodes(out, k["name"])
+        failed += why != ""
+        verdict = ("bad" if case.bad else "FAIL") if why else "ok"
+        print("%-4s %-20s vgpr %3d sgpr %3d lds %5d waves %2d b128 %2d/%2d  %s  %s" % (
+            verdict, k["name"], k["vgpr"], k["sgpr"], k["lds"], waves_per_simd(k),
+            ops["global_load_b128"], ops["global_store_b128"], options, why))
+    if not n:
+        print("FAIL %s %s has no kernels" % (case.file, options))
+    elif case.bad and not failed:
+        print("FAIL %s %s should have failed" % (case.file, options))
+    return n > 0 and (failed > 0) == case.bad
+
+
+def main():
+    tools = ("clang-19", "llvm-readelf-19", "llvm-objdump-19", "ld.lld-19")
+    missing = [t for t in tools if not shutil.which(t)]
+    if missing or not os.path.exists(os.path.join(BITCODE, "opencl.bc")):
+        print("skip: no %s" % (missing[0] if missing else "rocm-device-libs"))
+        return 77
+    cases = read_table()
+    files = {os.path.basename(f)[:-3] for f in glob.glob(os.path.join(KERNELS, "*.cl"))}
+    wrong = 0
+    with tempfile.TemporaryDirectory() as tmp:
+        for f in sorted(files - {"common"} - {c.file for c in cases}):
+            out = os.path.join(tmp, f)
+            done, _ = compile_kernel(Case(False, f, 0, 0, []), out)
+            if not done or list(resources(out)): # a file may have CPU kernels only
+                print("FAIL %s.cl is not in gfx1151.txt" % f)
+                wrong += 1
+        for i, case in enumerate(cases):
+            if len(sys.argv) == 1 or case.file in sys.argv[1:]:
+                wrong += not check(case, os.path.join(tmp, str(i)))
+    print("%d unexpected" % wrong)
+    return 1 if wrong else 0
+
+
+sys.exit(main())

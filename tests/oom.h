@@ -1,0 +1,123 @@
+// Allocation failures: a program linked with --wrap (the Makefile does it for tests/unit/oom*.c)
+// makes the n-th allocation of the code under test fail, or all from the n-th on, and counts what
+// is not freed. Only calls from our own objects are affected, not those inside libc and libraries.
+#pragma once
+#include "tests/test.h"
+
+#include <errno.h>
+
+static struct {
+    long at;    // 1: the next allocation fails; 0: none does
+    long calls; // since oom_each() began this round
+    long live;  // allocations not freed yet
+    int sticky; // everything after it fails too
+    int fired;
+} oom;
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+char *__real_strdup(const char *s);
+char *__real_strndup(const char *s, size_t n);
+void *__real_aligned_alloc(size_t align, size_t n);
+int __real_posix_memalign(void **p, size_t align, size_t n);
+void __real_free(void *p);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+char *__wrap_strdup(const char *s);
+char *__wrap_strndup(const char *s, size_t n);
+void *__wrap_aligned_alloc(size_t align, size_t n);
+int __wrap_posix_memalign(void **p, size_t align, size_t n);
+void __wrap_free(void *p);
+
+static int oom_fails(void)
+{
+    const long k = ++oom.calls;
+    if (!oom.at || !(k == oom.at || (oom.sticky && k > oom.at)))
+        return 0;
+    oom.fired = 1;
+    errno = ENOMEM;
+    return 1;
+}
+
+static void *oom_count(void *p)
+{
+    oom.live += p != NULL;
+    return p;
+}
+
+void *__wrap_malloc(size_t n) { return oom_fails() ? NULL : oom_count(__real_malloc(n)); }
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return oom_fails() ? NULL : oom_count(__real_calloc(n, size));
+}
+void *__wrap_realloc(void *p, size_t n)
+{
+    if (oom_fails())
+        return NULL;
+    void *q = __real_realloc(p, n);
+    return p ? q : oom_count(q);
+}
+char *__wrap_strdup(const char *s) { return oom_fails() ? NULL : oom_count(__real_strdup(s)); }
+char *__wrap_strndup(const char *s, size_t n)
+{
+    return oom_fails() ? NULL : oom_count(__real_strndup(s, n));
+}
+void *__wrap_aligned_alloc(size_t align, size_t n)
+{
+    return oom_fails() ? NULL : oom_count(__real_aligned_alloc(align, n));
+}
+int __wrap_posix_memalign(void **p, size_t align, size_t n)
+{
+    if (oom_fails())
+        return ENOMEM;
+    const int rc = __real_posix_memalign(p, align, n);
+    if (!rc)
+        oom_count(*p);
+    return rc;
+}
+void __wrap_free(void *p)
+{
+    oom.live -= p != NULL;
+    __real_free(p);
+}
+
+// Preparations and checks inside a scenario, between the two, do not fail and do not count.
+static inline long oom_pause(void)
+{
+    const long at = oom.at;
+    oom.at = 0;
+    return at;
+}
+static inline void oom_resume(long at)
+{
+    oom.at = at;
+    oom.calls = 0;
+}
+
+// Runs scenario(1) with every single allocation failing, once and from there on, until it gets by
+// without reaching the failing one, and scenario(0) with none failing at the end. The scenario
+// checks that its calls fail cleanly (may_fail) or succeed, and frees everything. Returns the
+// number of allocations.
+static long oom_each(void (*scenario)(int may_fail))
+{
+    long n = 0;
+    for (int sticky = 0; sticky < 2; sticky++)
+        for (n = 1;; n++) {
+            const long live = oom.live;
+            oom.at = n;
+            oom.sticky = sticky;
+            oom.calls = oom.fired = 0;
+            scenario(1);
+            oom.at = 0;
+            if (oom.live != live)
+                fprintf(stderr, "allocation %ld%s: %ld not freed\n", n, sticky ? " and on" : "",
+                        oom.live - live);
+            CHECK(oom.live == live);
+            if (!oom.fired)
+                break;
+        }
+    scenario(0);
+    return n - 1;
+}

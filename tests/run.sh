@@ -1,0 +1,33 @@
+#!/bin/sh
+# Runs test programs and scripts one after the other; prints a line each and the closing counts.
+# usage: run.sh BUILD_DIR PROGRAM|SCRIPT...      exit status 1 if any failed
+# A test that exits with 77 was skipped; its output says why. NINODES_TEST_LONG=1 asks tests for their long form.
+B=$1
+shift
+export B
+# PoCL's worker threads bring their own signal stacks, which AddressSanitizer then fails to unmap.
+export ASAN_OPTIONS="use_sigaltstack=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+passed=0 failed=0 skipped=0
+for t in "$@"; do
+    start=$(date +%s)
+    case $t in
+    *.sh) bash "$t" >"$log" 2>&1 ;;
+    *) "$t" >"$log" 2>&1 ;;
+    esac
+    rc=$?
+    secs=$(($(date +%s) - start))
+    case $rc in
+    0) passed=$((passed + 1)) what=ok ;;
+    77) skipped=$((skipped + 1)) what=skip ;;
+    *) failed=$((failed + 1)) what=FAIL ;;
+    esac
+    printf '%-4s %s (%s s)\n' "$what" "${t#"$B"/}" "$secs"
+    case $what in
+    skip) sed -n '/skip/{p;q;}' "$log" ;;
+    FAIL) tail -n 40 "$log" | sed 's/^/     | /' && echo "     | exit status $rc" ;;
+    esac
+done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]

@@ -1,0 +1,123 @@
+// Events of the queue: with a reader every command gives one record whose times fit the host's
+// clock; without one no record is made. Also: what is in flight stays bounded.
+#include "core/base/time.h"
+#include "tests/cl.h"
+
+enum { MAX = 4096 };
+static nino_event ev[MAX];
+static nino_error err;
+
+static void run(nino_backend *be, nino_monitor *m)
+{
+    nino_stream *s = nino_stream_create(&(nino_stream_params){ .backend = be, .monitor = m }, &err);
+    CHECK(s);
+    nino_array *a = test_cl_run(s);
+    CHECK(a);
+    nino_array_unref(&a);
+    nino_stream_destroy(&s);
+}
+
+static void test_records(nino_backend *be)
+{
+    nino_monitor *m = nino_monitor_create();
+    run(be, m);
+    nino_mon_reader *r = nino_mon_reader_create(m);
+    CHECK(r);
+    const uint32_t scope = nino_monitor_begin(m, NINO_EV_NODE, "node", 0, 1);
+    const uint64_t before = nino_now_ns();
+    run(be, m);
+    const uint64_t after = nino_now_ns();
+    nino_monitor_end(m, scope);
+    uint64_t lost = 0, end = 0;
+    const size_t n = nino_mon_reader_read(r, ev, MAX, &lost);
+    int n_kernels = 0, n_transfers = 0, n_main = 0;
+    double flops = 0;
+    CHECK(lost == 0);
+    for (size_t i = 0; i < n; i++) {
+        const nino_event *e = &ev[i];
+        if (e->track < 256) // a thread's: scopes, memory, loading of weights
+            continue;
+        const uint64_t slack = 2000000; // device stamps are mapped to within the enqueue call
+        CHECK(e->t_ns + slack > before && e->t_ns < after + slack);
+        CHECK(e->t_ns >= end); // one queue: no overlap
+        CHECK(e->u.kernel.dur_ns < after - before);
+        end = e->t_ns + e->u.kernel.dur_ns;
+        CHECK(e->kind == NINO_EV_KERNEL || e->kind == NINO_EV_TRANSFER);
+        CHECK(e->parent == scope);
+        CHECK(nino_monitor_name_text(m, e->name)[0]);
+        if (e->kind == NINO_EV_TRANSFER) {
+            n_transfers++;
+            CHECK(e->u.kernel.bytes > 0);
+            continue;
+        }
+        n_kernels++;
+        CHECK(e->sub > 0 && e->sub <= NINO_OP_COUNT);
+        CHECK_STR(nino_monitor_name_text(m, e->u.kernel.family), nino_ops[e->sub - 1].family);
+        CHECK(nino_monitor_name_text(m, e->u.kernel.shape)[0]);
+        n_main += e->u.kernel.bytes > 0;
+        flops += e->u.kernel.flops;
+    }
+    CHECK(n_kernels == 8); // 3 norm, add, 2 concat, 2 resample
+    CHECK(n_main == 4);    // one of each op carries its cost
+    CHECK(n_transfers >= 4);
+    CHECK(flops > 0);
+    nino_mon_reader_destroy(&r);
+    nino_monitor_destroy(&m);
+}
+
+// Without a reader most commands have no event; with one each has.
+static void test_bounds(nino_backend *be)
+{
+    nino_cl *cl = (nino_cl *) be;
+    nino_stream *s = nino_stream_create(&(nino_stream_params){ .backend = be }, &err);
+    nino_array *a = test_wave(NINO_SHAPE(1, 64, 64, 32), 0.01f);
+    nino_tensor *x = nino_upload(s, a, NINO_F32);
+    const unsigned tail = cl->queue.tail;
+    for (int i = 0; i < 300; i++) {
+        x = nino_scale(s, x, 1, 0.5f);
+        CHECK(x);
+        CHECK(cl->queue.n_flight <= 64);
+        CHECK(cl->queue.tail - cl->queue.head <= NINO_CL_PENDING);
+        CHECK(cl->queue.flight_seconds < 0.2);
+    }
+    CHECK(cl->queue.tail - tail >= 300 / 16);
+    CHECK(cl->queue.tail - tail < 100);
+    CHECK(nino_stream_finish(s, &err) == NINO_OK);
+    CHECK(cl->queue.n_flight == 0 && cl->queue.n_bare == 0);
+    CHECK(cl->queue.head == cl->queue.tail);
+    nino_array *out = nino_download(s, x, NINO_F32);
+    CHECK(out);
+    CHECK(nino_array_f32(out)[5] == nino_array_f32(a)[5] + 150);
+    nino_array_unref(&out);
+    nino_array_unref(&a);
+    nino_stream_destroy(&s);
+}
+
+// Wrong argument counts are found before the driver sees them.
+static void test_argument_count(nino_backend *be)
+{
+    const nino_cl_arg args[] = { A_U64(1) };
+    const size_t global = 1;
+    CHECK(nino_cl_launch((nino_cl *) be, "elt", "add", "", NULL, 1, &global, NULL, args, 1, &err) ==
+          NINO_ERR_DEVICE);
+    CHECK(strstr(err.msg, "arguments"));
+    CHECK(nino_cl_launch((nino_cl *) be, "elt", "no_such", "", NULL, 1, &global, NULL, args, 1,
+                         &err) == NINO_ERR_DEVICE);
+    CHECK(nino_cl_launch((nino_cl *) be, "nofile", "x", "", NULL, 1, &global, NULL, args, 1,
+                         &err) == NINO_ERR_DEVICE);
+    CHECK_STR(err.where, "nofile");
+    CHECK(nino_cl_launch((nino_cl *) be, "elt", "act_op", "-DACT=77", NULL, 1, &global, NULL, args,
+                         1, &err) == NINO_ERR_DEVICE);
+    CHECK_STR(err.kind, "build");
+}
+
+int main(void)
+{
+    nino_backend *be = nino_cl_open(test_cl_device(), NULL, NULL, &err);
+    CHECK(be);
+    test_records(be);
+    test_bounds(be);
+    test_argument_count(be);
+    nino_backend_close(&be);
+    return 0;
+}

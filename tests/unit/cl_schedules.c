@@ -1,0 +1,234 @@
+// Every op of the OpenCL backend on tiny odd shapes against ref, in both schedules, whatever the
+// device's own is. Small enough for oclgrind (tests/cli/oclgrind.sh).
+#include "tests/cl.h"
+
+#include <math.h>
+
+static nino_stream *on_cl, *on_ref;
+static nino_error err;
+static const char *schedule;
+static int n_cases;
+
+static float value(uint32_t *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return (float) (*seed >> 8) / (1 << 23) - 1;
+}
+
+static nino_array *random_array(nino_shape shape, uint32_t seed)
+{
+    nino_array *a = nino_array_create(NINO_F32, shape);
+    CHECK(a);
+    for (int64_t i = 0; i < nino_shape_count(&shape); i++)
+        nino_array_f32(a)[i] = value(&seed);
+    return a;
+}
+
+static nino_weight *weight(nino_shape shape, nino_weight_role role, uint32_t seed)
+{
+    nino_array *a = random_array(shape, seed);
+    nino_weight *w = nino_weight_from_array(a, role);
+    CHECK(w);
+    nino_array_unref(&a);
+    return w;
+}
+
+// Uploads values that the storage type holds exactly.
+static nino_tensor *input(nino_stream *s, nino_shape shape, nino_dtype type, uint32_t seed)
+{
+    nino_array *a = random_array(shape, seed);
+    nino_tensor *t = nino_upload(s, a, type);
+    nino_array_unref(&a);
+    return t;
+}
+
+static void compare(const char *name, nino_op_id op, nino_dtype type, nino_tensor *x,
+                    nino_tensor *y)
+{
+    const nino_dtype back = nino_dtype_of(y) == NINO_U8 ? NINO_U8 : NINO_F32;
+    nino_array *a = nino_download(on_cl, x, back), *b = nino_download(on_ref, y, back);
+    double num = 0, den = 0;
+    if (nino_stream_status(on_cl, &err)) {
+        fprintf(stderr, "%s %s: %s: %s\n", schedule, name, err.where, err.msg);
+        exit(1);
+    }
+    CHECK(a && b && nino_shape_equal(&a->shape, &b->shape));
+    for (int64_t i = 0; i < nino_shape_count(&a->shape); i++) {
+        const double p = back == NINO_U8 ? ((uint8_t *) a->data)[i] : nino_array_f32(a)[i];
+        const double q = back == NINO_U8 ? ((uint8_t *) b->data)[i] : nino_array_f32(b)[i];
+        num += (p - q) * (p - q);
+        den += q * q;
+    }
+    const double tol16 = nino_ops[op].tol_f16 * (type == NINO_BF16 ? 64 : 1);
+    const double tol = type == NINO_F32 ? nino_ops[op].tol_f32 : tol16;
+    if (!(num <= tol * den)) {
+        fprintf(stderr, "%s %s %s: nmse %g, allowed %g\n", schedule, name, nino_dtype_name(type),
+                num / den, tol);
+        exit(1);
+    }
+    n_cases++;
+    nino_array_unref(&a);
+    nino_array_unref(&b);
+}
+
+// Runs the expression, which uses the stream s, on both backends and compares.
+#define BOTH(name, op, type, expr)                                                                 \
+    do {                                                                                           \
+        nino_stream *s = on_cl;                                                                    \
+        nino_tensor *x_ = (expr);                                                                  \
+        s = on_ref;                                                                                \
+        nino_tensor *y_ = (expr);                                                                  \
+        compare(name, NINO_OP_##op, type, x_, y_);                                                 \
+    } while (0)
+
+static void test_elt(nino_dtype t)
+{
+    const nino_shape v = NINO_SHAPE(3, 11);
+    BOTH("act", ACT, t, nino_act_op(s, input(s, v, t, 1), NINO_ACT_SILU));
+    BOTH("add", ADD, t, nino_add(s, input(s, v, t, 1), input(s, v, t, 2)));
+    BOTH("scale", SCALE, t, nino_scale(s, input(s, v, t, 1), 1.7f, -0.3f));
+    nino_tensor *x = input(on_cl, NINO_SHAPE(259), t, 3);
+    CHECK(nino_check_finite(on_cl, x, "x", &err) == NINO_OK);
+    x = nino_scale(on_cl, x, INFINITY, 0);
+    CHECK(nino_check_finite(on_cl, x, "the case", &err) == NINO_ERR_RANGE);
+    CHECK_STR(err.where, "the case");
+    nino_unref(x);
+    nino_stream_clear_error(on_cl);
+}
+
+static void test_norm(nino_dtype t)
+{
+    static const int shapes[][3] = { { 40, 32, 32 }, { 19, 70, 5 }, { 1, 3, 1 }, { 7, 81, 3 } };
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        const int c = shapes[i][1];
+        const nino_shape v = NINO_SHAPE(2, shapes[i][0], c);
+        nino_norm n = { weight(NINO_SHAPE(c), NINO_W_VECTOR, 5),
+                        weight(NINO_SHAPE(c), NINO_W_VECTOR, 6), shapes[i][2], 1e-5f };
+        BOTH("group_norm", GROUP_NORM, t, nino_group_norm_silu(s, input(s, v, t, 4), &n));
+        // A mean of 100 deviations, through an addition that both sides round alike.
+        if (t == NINO_F32)
+            BOTH("group_norm, large mean", GROUP_NORM, t,
+                 nino_group_norm(s, nino_scale(s, input(s, v, t, 4), 1, 64), &n, NINO_ACT_NONE));
+        nino_norm_release(&n);
+    }
+}
+
+static void test_move(nino_dtype t)
+{
+    static const int perms[][4] = { { 0, 2, 3, 1 }, { 3, 1, 2, 0 }, { 0, 2, 1, 3 } };
+    const nino_shape v = NINO_SHAPE(2, 3, 5, 7);
+    for (int axis = 0; axis < 4; axis++) {
+        nino_shape w = v;
+        w.dim[axis] = 2;
+        BOTH("concat", CONCAT, t, nino_concat(s, input(s, v, t, 1), input(s, w, t, 2), axis));
+        BOTH("slice", SLICE, t, nino_slice(s, input(s, v, t, 1), axis, 1, v.dim[axis] - 1));
+    }
+    for (int i = 0; i < 3; i++)
+        BOTH("permute", PERMUTE, t, nino_permute(s, input(s, v, t, 1), perms[i]));
+    BOTH("cast", CAST, t, nino_cast(s, input(s, v, NINO_F32, 1), t));
+    BOTH("cast", CAST, t, nino_cast(s, input(s, v, t, 1), NINO_F32));
+}
+
+static void test_image(nino_dtype t)
+{
+    const nino_shape image = NINO_SHAPE(2, 5, 7, 3), tile = NINO_SHAPE(1, 6, 5, 3);
+    const nino_shape canvas = NINO_SHAPE(9, 8, 4);
+    BOTH("resample", RESAMPLE, t,
+         nino_resample(s, input(s, image, t, 1), 9, 4, NINO_FILTER_LANCZOS));
+    BOTH("resample", RESAMPLE, t,
+         nino_resample(s, input(s, image, t, 1), 3, 15, NINO_FILTER_BICUBIC));
+    BOTH("to_rgb8", TO_RGB8, t, nino_to_rgb8(s, input(s, image, t, 1)));
+    BOTH("blend", BLEND, t,
+         nino_blend(s, input(s, canvas, NINO_F32, 2), input(s, tile, t, 3), 3, 1, 2, 4, 15));
+    if (t == NINO_F32)
+        BOTH("blend_div", BLEND_DIV, t, nino_blend_div(s, input(s, canvas, t, 2)));
+}
+
+static void test_gemm(nino_dtype t)
+{
+    const nino_shape tokens = NINO_SHAPE(2, 13, 19), image = NINO_SHAPE(1, 6, 5, 19);
+    nino_linear l = { .w = weight(NINO_SHAPE(21, 19), NINO_W_MATRIX, 7),
+                      .b = weight(NINO_SHAPE(21), NINO_W_VECTOR, 8),
+                      .act = NINO_ACT_SILU };
+    nino_conv c = { .w = weight(NINO_SHAPE(21, 19, 3, 3), NINO_W_CONV3, 9), .act = NINO_ACT_RELU };
+    BOTH("linear", LINEAR, t, nino_linear_op(s, input(s, tokens, t, 1), &l));
+    BOTH("linear_add", LINEAR, t,
+         nino_linear_add(s, input(s, tokens, t, 1), &l, input(s, NINO_SHAPE(2, 13, 21), t, 2)));
+    BOTH("conv2d", CONV2D, t, nino_conv2d(s, input(s, image, t, 1), &c));
+    c.upsample2x = true;
+    BOTH("conv2d, enlarged", CONV2D, t, nino_conv2d(s, input(s, image, t, 1), &c));
+    c.upsample2x = false;
+    c.stride = 2;
+    c.pad = NINO_PAD_END;
+    BOTH("conv2d, stride 2", CONV2D, t, nino_conv2d(s, input(s, image, t, 1), &c));
+    nino_linear_release(&l);
+    nino_conv_release(&c);
+}
+
+static void test_attention(nino_dtype t)
+{
+    const nino_shape tokens = NINO_SHAPE(2, 13, 19);
+    BOTH("softmax", SOFTMAX, t, nino_softmax(s, input(s, tokens, t, 1), 3));
+    BOTH("attention", ATTENTION, t,
+         nino_attention(s, input(s, NINO_SHAPE(1, 5, 32), t, 1),
+                        input(s, NINO_SHAPE(1, 9, 32), t, 2), input(s, NINO_SHAPE(1, 9, 32), t, 3),
+                        2, 0));
+}
+
+static void test_schedule(nino_schedule which, nino_dtype t)
+{
+    nino_backend *cl = nino_cl_open(test_cl_device(), NULL, NULL, &err);
+    nino_backend *ref = nino_ref_open(0, NULL, &err);
+    CHECK(cl && ref);
+    cl->profile.schedule = which;
+    schedule = which == NINO_SCHED_CPU ? "cpu" : "generic";
+    on_cl = nino_stream_create(&(nino_stream_params){ .backend = cl }, &err);
+    on_ref = nino_stream_create(&(nino_stream_params){ .backend = ref }, &err);
+    CHECK(on_cl && on_ref);
+    test_elt(t);
+    test_norm(t);
+    test_move(t);
+    test_image(t);
+    test_gemm(t);
+    test_attention(t);
+    nino_stream_destroy(&on_cl);
+    nino_stream_destroy(&on_ref);
+    nino_backend_close(&cl);
+    nino_backend_close(&ref);
+}
+
+// One element too many: what oclgrind must notice when every block is a buffer (NINODES_DEBUG=mem).
+static void read_beside(void)
+{
+    nino_backend *be = nino_cl_open(test_cl_device(), NULL, NULL, &err);
+    CHECK(be);
+    nino_stream *s = nino_stream_create(&(nino_stream_params){ .backend = be }, &err);
+    nino_tensor *x = input(s, NINO_SHAPE(64), NINO_F32, 1);
+    CHECK(x);
+    const nino_cl_arg args[] = { A_BUF(&x->mem, 4), A_BUF(&x->mem, 4), A_U64(65), A_F32(1),
+                                 A_F32(0) };
+    const size_t global = nino_cl_flat((nino_cl *) be, 65);
+    nino_cl_launch((nino_cl *) be, "elt", "scale", "", NULL, 1, &global, NULL, args,
+                   NINO_CL_COUNT(args), &err);
+    nino_stream_destroy(&s);
+    nino_backend_close(&be);
+}
+
+// Arguments: a schedule (cpu, generic) and a type (f32, f16, bf16), none: all; or "wrong".
+int main(int argc, char **argv)
+{
+    static const nino_schedule schedules[] = { NINO_SCHED_CPU, NINO_SCHED_GENERIC };
+    static const char *const names[] = { "cpu", "generic" };
+    static const nino_dtype types[] = { NINO_F32, NINO_F16, NINO_BF16 };
+    if (argc == 2 && !strcmp(argv[1], "wrong")) {
+        read_beside();
+        return 0;
+    }
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 3; j++)
+            if ((argc < 2 || !strcmp(argv[1], names[i])) &&
+                (argc < 3 || !strcmp(argv[2], nino_dtype_name(types[j]))))
+                test_schedule(schedules[i], types[j]);
+    CHECK(n_cases > 0);
+    return 0;
+}

@@ -1,0 +1,126 @@
+// The op table and the profile's decisions: names, costs, shapes that must be refused.
+#include "core/op/op.h"
+#include "core/op/weight.h"
+#include "tests/test.h"
+
+static nino_error err;
+
+static void test_rows(void)
+{
+    static const char *const names[] = {
+#define X(ID, name, family) #name,
+        NINO_OPS(X)
+#undef X
+    };
+    static const char *const families[] = {
+#define X(ID, name, family) #family,
+        NINO_OPS(X)
+#undef X
+    };
+    for (int i = 0; i < NINO_OP_COUNT; i++) {
+        const nino_op_def *o = &nino_ops[i];
+        CHECK_STR(o->name, names[i]);
+        CHECK_STR(o->family, families[i]);
+        CHECK(o->shape && o->flops && o->bytes);
+        CHECK(o->tol_f32 >= 0 && o->tol_f32 < 1e-6 && o->tol_f16 <= 1e-6);
+    }
+    CHECK_STR(nino_act_name(NINO_ACT_CLAMP01), "clamp01");
+    CHECK_STR(nino_act_name(NINO_ACT_COUNT), "?");
+}
+
+static void test_conv(void)
+{
+    nino_weight w = { .role = NINO_W_CONV3, .n = 10, .c = 6, .dtype = NINO_F16 };
+    nino_weight b = { .role = NINO_W_VECTOR, .n = 10, .c = 1, .dtype = NINO_F32 };
+    nino_op_desc d = { .op = NINO_OP_CONV2D,
+                       .attr = { .kernel = 3, .stride = 2, .upsample2x = true },
+                       .n_src = 1,
+                       .src = { NINO_SHAPE(2, 5, 4, 6) },
+                       .src_type = { NINO_F16 },
+                       .weight = &w,
+                       .bias = &b };
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    CHECK(d.dst.dim[0] == 2 && d.dst.dim[1] == 5 && d.dst.dim[2] == 4 && d.dst.dim[3] == 10);
+    CHECK(d.dst_type == NINO_F16);
+    CHECK(nino_ops[d.op].flops(&d) == 2.0 * (2 * 5 * 4) * 10 * 6 * 9);
+    CHECK(nino_ops[d.op].bytes(&d) ==
+          2.0 * (2 * 5 * 4 * 6) + 2.0 * (2 * 5 * 4 * 10) + 2.0 * 10 * 6 * 9 + 4.0 * 10);
+    b.n = 9;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    b.n = 10;
+    w.c = 7;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    w.c = 6;
+    w.role = NINO_W_MATRIX;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    d.attr.kernel = 1;
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    d.attr.stride = 3;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    d.attr.stride = 1;
+    d.src[0].rank = 3;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    CHECK_STR(err.where, "conv2d");
+}
+
+static void test_attention(void)
+{
+    nino_op_desc d = { .op = NINO_OP_ATTENTION,
+                       .attr = { .heads = 4 },
+                       .n_src = 3,
+                       .src = { NINO_SHAPE(2, 10, 32), NINO_SHAPE(2, 7, 32),
+                                NINO_SHAPE(2, 7, 32) } };
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    CHECK(nino_ops[d.op].flops(&d) == 2 * 2.0 * (2 * 4) * 10 * 7 * 8);
+    d.attr.heads = 5;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    d.attr.heads = 4;
+    d.src_type[2] = NINO_F16;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    d.src_type[2] = NINO_F32;
+    d.src[2].dim[1] = 8;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+}
+
+static void test_permute(void)
+{
+    nino_op_desc d = { .op = NINO_OP_PERMUTE,
+                       .attr = { .perm = { 1, 2, 0 } },
+                       .n_src = 1,
+                       .src = { NINO_SHAPE(2, 3, 4) } };
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    CHECK(d.dst.dim[0] == 3 && d.dst.dim[1] == 4 && d.dst.dim[2] == 2);
+    d.attr.perm[2] = 1;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    d.attr.perm[2] = 3;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    d.attr.perm[2] = -1;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+}
+
+// Element types no arithmetic op takes.
+static void test_types(void)
+{
+    static const nino_op_id ops[] = { NINO_OP_SOFTMAX, NINO_OP_ACT, NINO_OP_SCALE, NINO_OP_CAST,
+                                      NINO_OP_CHECK_FINITE };
+    for (int i = 0; i < 5; i++) {
+        nino_op_desc d = { .op = ops[i],
+                           .n_src = 1,
+                           .src = { NINO_SHAPE(2, 3) },
+                           .src_type = { NINO_U8 },
+                           .dst_type = NINO_F32 };
+        CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+        d.src_type[0] = NINO_BF16;
+        CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    }
+}
+
+int main(void)
+{
+    test_rows();
+    test_conv();
+    test_attention();
+    test_permute();
+    test_types();
+    return 0;
+}

@@ -1,0 +1,184 @@
+// Profiles, schedule decisions, workspaces, packing.
+#include "core/op/pack.h"
+#include "core/op/profile.h"
+#include "core/op/resample.h"
+#include "tests/test.h"
+
+#include <math.h>
+
+static nino_error err;
+
+static void test_profiles(void)
+{
+    nino_profile p;
+    CHECK_OK(nino_profile_load("gfx1151", &p, &err), err);
+    CHECK_STR(p.name, "gfx1151");
+    CHECK(p.peak_f16 == 59.4e12 && p.act_type == NINO_F16 && !p.has_winograd);
+    CHECK_OK(nino_profile_load("pocl-cpu", &p, &err), err);
+    CHECK(p.schedule == NINO_SCHED_CPU && p.act_type == NINO_F32 && p.has_winograd);
+    CHECK_OK(nino_profile_load("ref", &p, &err), err);
+    CHECK(p.schedule == NINO_SCHED_REF);
+    CHECK(nino_profile_load("voodoo", &p, &err) == NINO_ERR_UNKNOWN);
+    CHECK_STR(err.where, "voodoo");
+    CHECK(strstr(err.msg, "gfx1151") && strstr(err.msg, "pocl-cpu"));
+    for (const nino_profile_text *t = nino_profile_builtin; t->name; t++) {
+        CHECK_OK(nino_profile_load(t->name, &p, &err), err);
+        CHECK_STR(p.name, t->name);
+    }
+}
+
+static void test_find(void)
+{
+    static const struct {
+        const char *device;
+        bool is_cpu;
+        const char *profile;
+    } cases[] = { { "gfx1151", false, "gfx1151" },
+                  { "AMD Radeon 8060S Graphics", false, "gfx1151" },
+                  { "gfx1151", true, "pocl-cpu" }, // the kind of device wins over its name
+                  { "gfx906", false, "generic-gpu" },
+                  { "", false, "generic-gpu" },
+                  { "pthread-Intel(R) Xeon(R) Processor", true, "pocl-cpu" },
+                  { "some other processor", true, "pocl-cpu" } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        nino_profile p;
+        nino_profile_find(cases[i].device, cases[i].is_cpu, &p);
+        CHECK_STR(p.name, cases[i].profile);
+    }
+}
+
+static nino_op_desc conv(const nino_weight *w, int64_t h, int64_t wd)
+{
+    nino_op_desc d = { .op = NINO_OP_CONV2D,
+                       .attr = { .kernel = 3, .stride = 1 },
+                       .n_src = 1,
+                       .src = { NINO_SHAPE(1, h, wd, w->c) },
+                       .weight = w };
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    return d;
+}
+
+static void test_winograd(void)
+{
+    nino_profile p;
+    CHECK_OK(nino_profile_load("pocl-cpu", &p, &err), err);
+    nino_weight w = { .role = NINO_W_CONV3, .n = 70, .c = 65, .dtype = NINO_F16 };
+    nino_op_desc d = conv(&w, 65, 67);
+    CHECK(nino_sched_conv(&p, &d) == NINO_CONV_WINOGRAD);
+    nino_wino_layout l = nino_sched_wino(&p, &d);
+    CHECK(l.tw == 17 && l.th == 17 && l.cp == 80 && l.np == 128);
+    CHECK(l.rows >= 1 && l.rows <= l.th);
+    const uint64_t tiles = (uint64_t) (l.rows * l.tw);
+    CHECK(l.u == 0 && l.v >= 36 * 128 * 80 * 4 && l.m >= l.v + 36 * tiles * 80 * 4);
+    CHECK(l.bytes >= l.m + 36 * tiles * 128 * 4 && l.v % 256 == 0 && l.m % 256 == 0);
+    CHECK(nino_sched_workspace(&p, &d) == l.bytes);
+    CHECK(l.m - l.v + l.bytes - l.m <= p.winograd_stripe + 512);
+    p.winograd_stripe = 1; // one row at least
+    CHECK(nino_sched_wino(&p, &d).rows == 1);
+    p.winograd_stripe = 24 << 20;
+
+    nino_op_desc e = d;
+    e.src_type[0] = NINO_F16;
+    CHECK(nino_sched_conv(&p, &e) == NINO_CONV_DIRECT && nino_sched_workspace(&p, &e) == 0);
+    e = d;
+    e.attr.stride = 2;
+    CHECK(nino_sched_conv(&p, &e) == NINO_CONV_DIRECT);
+    e = conv(&w, 9, 9); // too few pixels
+    CHECK(nino_sched_conv(&p, &e) == NINO_CONV_DIRECT);
+    w.c = 4;
+    e = conv(&w, 65, 67); // too few channels
+    CHECK(nino_sched_conv(&p, &e) == NINO_CONV_DIRECT);
+    p.has_winograd = false;
+    CHECK(nino_sched_conv(&p, &d) == NINO_CONV_DIRECT);
+}
+
+static void test_workspaces(void)
+{
+    nino_profile p;
+    CHECK_OK(nino_profile_load("pocl-cpu", &p, &err), err);
+    nino_op_desc d = { .op = NINO_OP_GROUP_NORM,
+                       .attr = { .groups = 32 },
+                       .n_src = 1,
+                       .src = { NINO_SHAPE(2, 33, 31, 64) },
+                       .dst = NINO_SHAPE(2, 33, 31, 64) };
+    const nino_norm_layout n = nino_sched_norm(&p, &d);
+    CHECK(n.positions == 33 * 31 && n.strip * n.n_strips >= n.positions);
+    CHECK(n.strip * (n.n_strips - 1) < n.positions);
+    CHECK(n.coef >= (uint64_t) (2 * n.n_strips * 2 * 64 * 4) && n.bytes >= n.coef + 2 * 2 * 64 * 4);
+    CHECK(nino_sched_workspace(&p, &d) == n.bytes &&
+          nino_sched_workspace(&nino_profile_ref, &d) == 0);
+
+    d = (nino_op_desc){ .op = NINO_OP_RESAMPLE,
+                        .attr = { .filter = NINO_FILTER_LANCZOS },
+                        .n_src = 1,
+                        .src = { NINO_SHAPE(2, 40, 30, 3) },
+                        .dst = NINO_SHAPE(2, 7, 90, 3) };
+    const nino_resample_layout r = nino_sched_resample(&d);
+    CHECK(r.taps_x == nino_resample_taps(NINO_FILTER_LANCZOS, 30, 90) && r.taps_y > r.taps_x);
+    CHECK(r.start_x == 0 && r.weight_x >= 90 * 4 && r.start_y >= r.weight_x + 90 * 4 * 7);
+    CHECK(r.bytes >= r.image + 2 * 40 * 90 * 3 * 4 && nino_sched_workspace(&p, &d) == r.bytes);
+}
+
+static void test_packing(void)
+{
+    nino_profile p;
+    nino_dtype type;
+    CHECK_OK(nino_profile_load("pocl-cpu", &p, &err), err);
+    nino_weight w = { .role = NINO_W_CONV3, .n = 65, .c = 17, .dtype = NINO_BF16 };
+    CHECK(nino_sched_packed_bytes(&p, &w, &type) == 2 * 9 * 32 * 64 * 2 && type == NINO_BF16);
+    w.dtype = NINO_F8_E4M3;
+    nino_sched_packed_bytes(&p, &w, &type);
+    CHECK(type == NINO_F16);
+    w.dtype = NINO_F64;
+    CHECK(nino_sched_packed_bytes(&p, &w, &type) == 2 * 9 * 32 * 64 * 4 && type == NINO_F32);
+    p.weight_type = NINO_F16;
+    nino_sched_packed_bytes(&p, &w, &type);
+    CHECK(type == NINO_F16);
+    CHECK(nino_sched_packed_bytes(&nino_profile_ref, &w, &type) == 65 * 9 * 17 * 4);
+    w.role = NINO_W_VECTOR;
+    w.c = 1;
+    CHECK(nino_sched_packed_bytes(&p, &w, &type) == 128 * 4 && type == NINO_F32);
+
+    enum { N = 65, T = 9, C = 17, CP = 32 };
+    static float rows[N * T * C], panels[2 * T * CP * 64];
+    for (int i = 0; i < N * T * C; i++)
+        rows[i] = (float) (i + 1);
+    memset(panels, 0xff, sizeof(panels));
+    nino_pack_panels(rows, N, T, C, NINO_F32, panels);
+    for (int j = 0; j < 2; j++)
+        for (int t = 0; t < T; t++)
+            for (int c = 0; c < CP; c++)
+                for (int i = 0; i < 64; i++) {
+                    const int n = j * 64 + i;
+                    const float want = n < N && c < C ? rows[(n * T + t) * C + c] : 0;
+                    CHECK(panels[((j * T + t) * CP + c) * 64 + i] == want);
+                }
+}
+
+static void test_seconds(void)
+{
+    const nino_profile p = { .schedule = NINO_SCHED_GENERIC,
+                             .peak_f32 = 1e12,
+                             .peak_f16 = 4e12,
+                             .bandwidth = 1e11,
+                             .launch_s = 1e-5,
+                             .efficiency_gemm = 0.5 };
+    nino_op_desc d = { .op = NINO_OP_LINEAR, .src_type = { NINO_F16 } };
+    CHECK(fabs(nino_sched_seconds(&p, &d, 1e12, 1e3) - (2 + 1e-5)) < 1e-9); // arithmetic bounds it
+    CHECK(fabs(nino_sched_seconds(&p, &d, 1e3, 1e11) - (1 + 1e-5)) < 1e-9); // memory bounds it
+    nino_profile w = p;
+    w.schedule = NINO_SCHED_WMMA; // matrix instructions: four times the peak
+    CHECK(fabs(nino_sched_seconds(&w, &d, 1e12, 1e3) - (0.5 + 1e-5)) < 1e-9);
+    CHECK(nino_sched_seconds(&nino_profile_ref, &d, 1e12, 1e3) == 0);
+}
+
+int main(void)
+{
+    test_profiles();
+    test_find();
+    test_winograd();
+    test_workspaces();
+    test_packing();
+    test_seconds();
+    return 0;
+}

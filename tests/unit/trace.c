@@ -1,0 +1,263 @@
+// Trace files: what is written passes the checker, whatever was lost; the checker refuses what is
+// unbalanced, overlapping or out of order; a file gives the same statistics as the run.
+#include <ninodes/monitor.h>
+#include "tests/test.h"
+
+#include <math.h>
+
+static char dir[64];
+static nino_error err;
+
+static const char *const names[] = { "",     "job",     "1 \"A\\B\" \n", "decoder",   "conv2d",
+                                     "conv", "1x64x64", "t 1/2",         "out/x.png", "pread" };
+static const char *name_of(void *priv, uint32_t id)
+{
+    (void) priv;
+    return id < sizeof(names) / sizeof(names[0]) ? names[id] : "";
+}
+
+static const char *path_of(const char *name)
+{
+    static char p[128];
+    snprintf(p, sizeof(p), "%s/%s", dir, name);
+    return p;
+}
+
+static nino_event scope(uint64_t t, nino_event_kind kind, uint32_t name, uint32_t id, uint32_t up)
+{
+    return (nino_event){ .t_ns = t, .kind = (uint8_t) kind, .name = name, .id = id, .parent = up };
+}
+
+static nino_event kernel(uint64_t t, uint64_t ns, uint32_t parent)
+{
+    return (nino_event){ .t_ns = t,
+                         .kind = NINO_EV_KERNEL,
+                         .track = 256,
+                         .name = 4,
+                         .id = 16,
+                         .parent = parent,
+                         .u.kernel = {
+                             .dur_ns = ns, .flops = 1e6, .bytes = 1e3, .family = 5, .shape = 6 } };
+}
+
+static nino_event memory(uint64_t t, uint64_t in_use)
+{
+    return (nino_event){ .t_ns = t,
+                         .kind = NINO_EV_MEM,
+                         .u.mem = { .bytes = 256,
+                                    .in_use = in_use,
+                                    .reserved = 4096,
+                                    .owner = NINO_OWN_ACTIVATION,
+                                    .owner_use = (uint32_t) in_use / 256 } };
+}
+
+static size_t a_run(nino_event *e)
+{
+    size_t n = 0;
+    e[n++] = scope(1000, NINO_EV_JOB, 1, 1, 0);
+    e[n++] = scope(1100, NINO_EV_NODE, 2, 2, 1);
+    e[n++] = memory(1150, 512);
+    e[n++] = scope(1200, NINO_EV_STAGE, 3, 3, 2);
+    e[n++] = scope(1300, NINO_EV_STAGE, 3, 4, 3); // a stage in a stage
+    e[n++] = scope(1300, NINO_EV_TILE, 7, 5, 4);
+    e[n++] = kernel(1350, 500, 5);
+    e[n++] = kernel(1849, 100, 5);   // begins a hair before the one before it ends
+    e[n++] = kernel(1400, 30000, 5); // side by side
+    e[n++] = kernel(1300, 70000, 5); // and earlier than what was told before
+    e[n++] = memory(1500, 1024);
+    e[n++] = memory(1450, 256); // another thread
+    e[n++] = scope(2000, NINO_EV_END, 0, 5, 4);
+    e[n++] = (nino_event){ .t_ns = 2000, .kind = NINO_EV_TILE_INFO, .parent = 5 };
+    e[n++] = (nino_event){ .t_ns = 2000,
+                           .kind = NINO_EV_DEVICE,
+                           .track = 3,
+                           .u.device = { .busy = (float) NAN, .mhz = 2900, .gtt_used = 5 } };
+    e[n++] = (nino_event){ .t_ns = 2100,
+                           .kind = NINO_EV_TRANSFER,
+                           .track = 2,
+                           .name = 9,
+                           .u.kernel = { .dur_ns = 40, .bytes = 4096 } };
+    e[n++] = scope(2200, NINO_EV_END, 0, 4, 3);
+    e[n++] = scope(2200, NINO_EV_END, 0, 3, 2);
+    e[n++] = (nino_event){ .t_ns = 2300, .kind = NINO_EV_OUTPUT, .name = 8 };
+    e[n++] = scope(2400, NINO_EV_END, 0, 2, 1);
+    e[n++] = scope(2500, NINO_EV_END, 0, 1, 0);
+    return n;
+}
+
+static uint64_t write_and_check(const char *name, const nino_event *e, size_t n)
+{
+    unlink(path_of(name));
+    nino_trace *t = nino_trace_create(path_of(name), &err);
+    CHECK_OK(t ? NINO_OK : err.code, err);
+    CHECK(access(path_of(name), F_OK) != 0); // appears when it is whole
+    nino_trace_add(t, e, n, name_of, NULL);
+    CHECK_OK(nino_trace_finish(&t, &err), err);
+    CHECK(!t);
+    uint64_t count = 0;
+    CHECK_OK(nino_trace_check(path_of(name), &count, &err), err);
+    return count;
+}
+
+static void test_written(void)
+{
+    nino_event e[64];
+    const size_t n = a_run(e);
+    const uint64_t all = write_and_check("a.json", e, n);
+    CHECK(all > n);
+    CHECK(write_and_check("a.json.gz", e, n) == all);
+    FILE *f = fopen(path_of("a.json.gz"), "rb");
+    CHECK(f && fgetc(f) == 0x1f && fgetc(f) == 0x8b);
+    fclose(f);
+
+    // every single record lost, and every tail: still valid
+    for (size_t skip = 0; skip < n; skip++) {
+        nino_event part[64];
+        size_t k = 0;
+        for (size_t i = 0; i < n; i++)
+            if (i != skip)
+                part[k++] = e[i];
+        write_and_check("b.json", part, k);
+        write_and_check("b.json", e, skip);
+        write_and_check("b.json", e + skip, n - skip);
+    }
+    nino_trace *t = nino_trace_create(path_of("gone.json"), &err);
+    nino_trace_add(t, e, n, name_of, NULL);
+    nino_trace_abort(&t);
+    CHECK(!t && access(path_of("gone.json"), F_OK) != 0);
+    CHECK(!nino_trace_create(path_of("a.json/t.json"), &err) && err.where[0] && err.msg[0]);
+}
+
+// Thousands of scopes and kernels of pseudo-random length, some records missing.
+static void test_long(void)
+{
+    uint64_t seed = 1, t = 1000000;
+    uint32_t next = 1, stack[8];
+    int depth = 0;
+    nino_trace *tr = nino_trace_create(path_of("long.json.gz"), &err);
+    CHECK(tr);
+    for (int i = 0; i < 30000; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        const unsigned r = (unsigned) (seed >> 40);
+        nino_event e = kernel(t - r % 3000, r % 5000, depth ? stack[depth - 1] : 0);
+        e.track = (uint16_t) (256 + r % 2);
+        if (r % 4 == 1 && depth < 8) {
+            e = scope(t, (nino_event_kind) (1 + r % 5), 3, next, depth ? stack[depth - 1] : 0);
+            stack[depth++] = next++;
+        } else if (r % 4 == 2 && depth) {
+            e = scope(t, NINO_EV_END, 0, stack[--depth], 0);
+        }
+        t += r % 700;
+        if (r % 97)
+            nino_trace_add(tr, &e, 1, name_of, NULL);
+    }
+    CHECK_OK(nino_trace_finish(&tr, &err), err);
+    uint64_t n;
+    CHECK_OK(nino_trace_check(path_of("long.json.gz"), &n, &err), err);
+    CHECK(n > 29000);
+}
+
+static void test_load(void)
+{
+    nino_event e[64];
+    const size_t n = a_run(e);
+    write_and_check("c.json", e, n);
+    nino_stats *live = nino_stats_create(), *file = nino_stats_create();
+    nino_stats_add(live, e, n, name_of, NULL);
+    CHECK_OK(nino_trace_load(path_of("c.json"), file, &err), err);
+    nino_op_stat a[8], b[8];
+    CHECK(nino_stats_ops(live, a, 8) == 2 && nino_stats_ops(file, b, 8) == 2);
+    for (int i = 0; i < 2; i++) {
+        CHECK_STR(b[i].name, a[i].name);
+        CHECK_STR(b[i].family, a[i].family);
+        CHECK(b[i].calls == a[i].calls && b[i].flops == a[i].flops);
+    }
+    nino_node_stat x, y;
+    CHECK(nino_stats_nodes(live, &x, 1) == 1 && nino_stats_nodes(file, &y, 1) == 1);
+    CHECK_STR(y.name, x.name);
+    CHECK(y.ns == x.ns && y.mem_peak == x.mem_peak && y.mem_delta == x.mem_delta);
+    nino_mem_stat m;
+    nino_stats_memory(file, &m);
+    CHECK(m.peak == 1024 && m.peak_by_owner[NINO_OWN_ACTIVATION] == 1024);
+    nino_stats_destroy(&live);
+    nino_stats_destroy(&file);
+    CHECK(nino_trace_load(path_of("absent"), NULL, &err) == NINO_ERR_MISSING);
+}
+
+static void refuses(const char *kind, const char *events)
+{
+    FILE *f = fopen(path_of("bad.json"), "w");
+    CHECK(f);
+    fprintf(f, "{\"traceEvents\":[%s]}", events);
+    fclose(f);
+    const nino_status st = nino_trace_check(path_of("bad.json"), NULL, &err);
+    if (!st || strcmp(err.kind, kind) != 0)
+        fprintf(stderr, "%s: expected %s: %s\n", events, kind, st ? err.msg : "accepted");
+    CHECK(st == NINO_ERR_FORMAT && !strcmp(err.kind, kind));
+}
+
+static void accepts(const char *events)
+{
+    FILE *f = fopen(path_of("good.json"), "w");
+    CHECK(f);
+    fprintf(f, "[%s]", events); // the bare array is a trace, too
+    fclose(f);
+    CHECK_OK(nino_trace_check(path_of("good.json"), NULL, &err), err);
+}
+
+#define EV(ph, tid, ts, more)                                                                      \
+    "{\"ph\":\"" ph "\",\"pid\":1,\"tid\":" #tid ",\"ts\":" #ts ",\"name\":\"n\"" more "}"
+
+static void test_checker(void)
+{
+    accepts("");
+    accepts(EV("B", 1, 1, "") "," EV("X", 1, 1.5, ",\"dur\":0.5") "," EV("E", 1, 2, ""));
+    accepts(EV("X", 1, 1, ",\"dur\":10") "," EV("X", 1, 2, ",\"dur\":9") "," EV("X", 1, 11,
+                                                                                ",\"dur\":1"));
+    accepts(EV("B", 1, 5, "") "," EV("B", 2, 4, "") "," EV("E", 1, 6, "") "," EV("E", 2, 5, ""));
+    accepts(EV("C", 1, 5, "") "," EV("X", 1, 4, ",\"dur\":1")); // a counter is a track of its own
+    accepts(EV("M", 1, 0, "") "," EV("s", 1, 0, ",\"id\":1"));
+
+    refuses("unbalanced", EV("B", 1, 1, ""));
+    refuses("unbalanced", EV("E", 1, 1, ""));
+    refuses("unbalanced", EV("B", 1, 1, "") "," EV("E", 2, 2, ""));
+    refuses("unbalanced",
+            EV("B", 1, 1, "") ",{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":2,\"name\":\"other\"}");
+    CHECK(strstr(err.where, "track 1/1"));
+    refuses("overlap", EV("X", 7, 1, ",\"dur\":2") "," EV("X", 7, 2, ",\"dur\":2"));
+    CHECK(strstr(err.where, "track 1/7"));
+    refuses("overlap", EV("X", 1, 1, ",\"dur\":0.003") "," EV("X", 1, 1.002, ",\"dur\":0.002"));
+    refuses("overlap", EV("B", 1, 1, "") "," EV("X", 1, 2, ",\"dur\":5") "," EV("E", 1, 3, ""));
+    refuses("order", EV("X", 1, 5, ",\"dur\":1") "," EV("X", 1, 4, ",\"dur\":1"));
+    refuses("order", EV("C", 1, 5, "") "," EV("C", 2, 4, ""));
+    refuses("schema", EV("X", 1, 5, ""));
+    refuses("schema", EV("X", 1, 5, ",\"dur\":-1"));
+    refuses("schema", EV("X", 1, "5", ",\"dur\":1"));
+    refuses("schema", EV("Z", 1, 5, ""));
+    refuses("schema", "{\"ph\":\"B\",\"ts\":1,\"name\":\"n\"}");
+    refuses("schema", "7");
+    refuses("syntax", "{");
+    FILE *f = fopen(path_of("object.json"), "w");
+    fputs("{\"a\":1}", f);
+    fclose(f);
+    CHECK(nino_trace_check(path_of("object.json"), NULL, &err) == NINO_ERR_FORMAT);
+    CHECK_STR(err.kind, "schema");
+    CHECK(nino_trace_check(path_of("absent.json"), NULL, &err) == NINO_ERR_MISSING);
+    f = fopen(path_of("cut.json.gz"), "wb"); // a header of gzip and nothing else
+    fwrite("\x1f\x8b\x08\0\0\0\0\0\0\3", 1, 10, f);
+    fclose(f);
+    CHECK(nino_trace_check(path_of("cut.json.gz"), NULL, &err) == NINO_ERR_FORMAT);
+}
+
+int main(void)
+{
+    snprintf(dir, sizeof(dir), "/tmp/nino-trace-XXXXXX");
+    CHECK(mkdtemp(dir));
+    test_written();
+    test_long();
+    test_load();
+    test_checker();
+    char cmd[96];
+    snprintf(cmd, sizeof(cmd), "rm -rf '%s'", dir);
+    return system(cmd) != 0;
+}

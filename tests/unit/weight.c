@@ -1,0 +1,137 @@
+// Weights: names, shapes and types that fit or not, and the order values are read in.
+#include "core/format/safetensors.h"
+#include "core/op/backend.h"
+#include "tests/test.h"
+
+static nino_error err;
+static char dir[] = "/tmp/ninodes-weight-XXXXXX";
+
+static nino_array *counting(nino_dtype type, nino_shape shape)
+{
+    nino_array *a = nino_array_create(NINO_F32, shape), *t;
+    CHECK(a);
+    for (int64_t i = 0; i < nino_shape_count(&shape); i++)
+        nino_array_f32(a)[i] = (float) (i % 200);
+    t = nino_array_convert(a, type);
+    CHECK(t);
+    nino_array_unref(&a);
+    return t;
+}
+
+static nino_weights *make_file(void)
+{
+    const nino_st_entry e[] = {
+        { "m.fc.weight", counting(NINO_F16, NINO_SHAPE(6, 4)) },
+        { "m.fc.bias", counting(NINO_F32, NINO_SHAPE(6)) },
+        { "m.conv.weight", counting(NINO_BF16, NINO_SHAPE(2, 5, 3, 3)) },
+        { "m.point.weight", counting(NINO_F8_E4M3, NINO_SHAPE(3, 4, 1, 1)) },
+        { "m.wide.weight", counting(NINO_F32, NINO_SHAPE(2, 5, 5, 5)) },
+        { "m.norm.weight", counting(NINO_F32, NINO_SHAPE(6)) },
+        { "m.norm.bias", counting(NINO_F32, NINO_SHAPE(6)) },
+        { "m.lone.weight", counting(NINO_F32, NINO_SHAPE(6)) },
+        { "m.short.weight", counting(NINO_F32, NINO_SHAPE(6, 4)) },
+        { "m.short.bias", counting(NINO_F32, NINO_SHAPE(5)) },
+        { "m.ints.weight", counting(NINO_I8, NINO_SHAPE(6, 4)) },
+    };
+    enum { N = sizeof(e) / sizeof(e[0]) };
+    char path[128];
+    CHECK_OK(nino_st_save(dir, "w.safetensors", false, e, N, NULL, 0, &err), err);
+    for (int i = 0; i < N; i++) {
+        nino_array *a = (nino_array *) e[i].array;
+        nino_array_unref(&a);
+    }
+    snprintf(path, sizeof(path), "%s/w.safetensors", dir);
+    nino_weights *w = nino_weights_open(path, &err);
+    if (!w)
+        CHECK_OK(err.code, err);
+    unlink(path); // stays readable through the descriptor
+    return w;
+}
+
+static void test_good(nino_weights *f)
+{
+    nino_linear l;
+    float v[90];
+    CHECK_OK(nino_linear_get(f, "m.", "fc", 4, &l, &err), err);
+    CHECK(l.w->n == 6 && l.w->c == 4 && l.w->dtype == NINO_F16 && l.b && l.b->n == 6);
+    CHECK_OK(nino_weight_read_rows(l.w, v, &err), err);
+    for (int i = 0; i < 24; i++)
+        CHECK(v[i] == (float) i);
+    nino_linear_release(&l);
+    CHECK(!l.w && !l.b);
+
+    nino_conv c;
+    CHECK_OK(nino_conv_get(f, "m.", "conv", -1, &c, &err), err);
+    CHECK(c.w->role == NINO_W_CONV3 && c.w->n == 2 && c.w->c == 5 && !c.b && c.stride == 0);
+    CHECK_OK(nino_weight_read_rows(c.w, v, &err), err);
+    for (int n = 0; n < 2; n++) // [n][c][tap] became [n][tap][c]
+        for (int t = 0; t < 9; t++)
+            for (int k = 0; k < 5; k++)
+                CHECK(v[(n * 9 + t) * 5 + k] == (float) ((n * 5 + k) * 9 + t));
+    nino_conv_release(&c);
+
+    CHECK_OK(nino_conv_get(f, NULL, "m.point", 4, &c, &err), err); // 8-bit float, 1x1
+    CHECK(c.w->role == NINO_W_MATRIX && c.w->n == 3 && c.w->c == 4);
+    CHECK_OK(nino_weight_read_rows(c.w, v, &err), err);
+    CHECK(v[11] == 11 && v[0] == 0);
+    nino_conv_release(&c);
+    CHECK_OK(nino_linear_get(f, "m.", "point", 4, &l, &err), err); // [N,C,1,1] is a matrix too
+    nino_linear_release(&l);
+
+    nino_norm n;
+    CHECK_OK(nino_norm_get(f, "m.", "norm", 3, 1e-6f, &n, &err), err);
+    CHECK(n.gamma->n == 6 && n.beta->n == 6 && n.groups == 3);
+    nino_norm_release(&n);
+
+    nino_weight *w = (nino_weight *) 1;
+    CHECK_OK(nino_weight_get(f, "m.", "none", NINO_W_VECTOR, -1, -1, false, &w, &err), err);
+    CHECK(!w);
+}
+
+static void test_bad(nino_weights *f)
+{
+    nino_linear l = { 0 };
+    nino_conv c = { 0 };
+    nino_norm n = { 0 };
+    CHECK(nino_linear_get(f, "m.", "absent", -1, &l, &err) == NINO_ERR_FORMAT);
+    CHECK_STR(err.kind, "model");
+    CHECK_STR(err.where, "w.safetensors: m.absent.weight");
+    CHECK(nino_linear_get(f, "m.", "fc", 5, &l, &err) == NINO_ERR_FORMAT);
+    CHECK(strstr(err.msg, "[6,4]") && strstr(err.msg, "[6,5]"));
+    CHECK(nino_linear_get(f, "m.", "conv", -1, &l, &err) == NINO_ERR_FORMAT);
+    CHECK(nino_conv_get(f, "m.", "wide", -1, &c, &err) == NINO_ERR_FORMAT); // 5x5
+    CHECK(nino_conv_get(f, "m.", "norm", -1, &c, &err) == NINO_ERR_FORMAT);
+    CHECK(nino_linear_get(f, "m.", "short", -1, &l, &err) == NINO_ERR_FORMAT); // bias of 5
+    CHECK_STR(err.where, "w.safetensors: m.short.bias");
+    CHECK(nino_linear_get(f, "m.", "ints", -1, &l, &err) == NINO_ERR_UNSUPPORTED);
+    CHECK(nino_norm_get(f, "m.", "lone", 3, 1e-6f, &n, &err) == NINO_ERR_FORMAT);
+    CHECK_STR(err.where, "w.safetensors: m.lone.bias");
+    CHECK(nino_norm_get(f, "m.", "norm", 4, 1e-6f, &n, &err) == NINO_ERR_FORMAT); // 6 in 4 groups
+    CHECK(!l.w && !l.b && !c.w && !n.gamma && !n.beta);                           // untouched
+}
+
+static void test_arrays(void)
+{
+    nino_array *a = counting(NINO_F32, NINO_SHAPE(2, 3));
+    CHECK(!nino_weight_from_array(a, NINO_W_CONV3) && !nino_weight_from_array(a, NINO_W_VECTOR));
+    nino_weight *w = nino_weight_from_array(a, NINO_W_MATRIX);
+    nino_array_unref(&a);
+    CHECK(w && w->n == 2 && w->c == 3 && w->data->refs == 1);
+    nino_weight_destroy(&w);
+    nino_weight_destroy(&w); // NULL-safe
+    a = counting(NINO_I8, NINO_SHAPE(2, 3));
+    CHECK(!nino_weight_from_array(a, NINO_W_MATRIX));
+    nino_array_unref(&a);
+}
+
+int main(void)
+{
+    CHECK(mkdtemp(dir));
+    nino_weights *f = make_file();
+    test_good(f);
+    test_bad(f);
+    test_arrays();
+    nino_weights_unref(&f);
+    rmdir(dir);
+    return 0;
+}

@@ -1,0 +1,151 @@
+// Real API workflows: each parses, and the check names exactly the classes that cannot run here and
+// the files that are not there. What is expected is worked out from the JSON alone.
+#include <dirent.h>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "tests/test.h"
+#include <ninodes/ninodes.h>
+
+#define MAX_ISSUES 256
+
+typedef struct found {
+    char unsupported[MAX_ISSUES][64], missing[MAX_ISSUES][128]; // node, node.input
+    int n_unsupported, n_missing, n_other;
+    char other[256];
+} found;
+
+static void note(void *priv, const nino_issue *i)
+{
+    found *f = priv;
+    CHECK(f->n_unsupported < MAX_ISSUES && f->n_missing < MAX_ISSUES);
+    if (!strcmp(i->code, "unsupported_class"))
+        snprintf(f->unsupported[f->n_unsupported++], 64, "%s", i->node);
+    else if (!strcmp(i->code, "missing_file"))
+        snprintf(f->missing[f->n_missing++], 128, "%s.%s", i->node, i->input);
+    else if (i->severity == NINO_ISSUE_ERROR && !f->n_other++)
+        snprintf(f->other, sizeof(f->other), "%s %s.%s: %s", i->code, i->node, i->input,
+                 i->message);
+}
+
+// Is `name` of this folder kind on the disk?
+static bool exists(const char *assets, const char *folder, const char *name)
+{
+    static const char *const tiny[] = { "taesd", "taesdxl", "taesd3", "taef1", "taef2" };
+    char path[512];
+    for (size_t i = 0; i < 5; i++)
+        if (!strcmp(folder, "vae") && !strcmp(name, tiny[i])) {
+            snprintf(path, sizeof(path), "%s/models/vae_approx/%s_decoder.safetensors", assets,
+                     name);
+            return !access(path, R_OK);
+        }
+    if (strcmp(folder, "input"))
+        snprintf(path, sizeof(path), "%s/models/%s/%s", assets, folder, name);
+    else
+        snprintf(path, sizeof(path), "%s/taesd_ref/%s", assets, name);
+    return !access(path, R_OK);
+}
+
+static int in(const char list[][64], int n, const char *what)
+{
+    int hits = 0;
+    for (int i = 0; i < n; i++)
+        hits += !strcmp(list[i], what);
+    return hits;
+}
+
+static void compare(const char *assets, const char *file, const nino_json *prompt, const found *f)
+{
+    int n_unsupported = 0, n_missing = 0;
+    for (const nino_json *n = prompt->child; n; n = n->next) {
+        const char *class_type = nino_json_str(nino_json_get(n, "class_type"));
+        const nino_node_def *def = nino_node_find(class_type, NULL);
+        if (!def) {
+            n_unsupported++;
+            if (in(f->unsupported, f->n_unsupported, n->key) != 1) {
+                fprintf(stderr, "%s: node %s %s is not reported once\n", file, n->key, class_type);
+                exit(1);
+            }
+            continue;
+        }
+        for (const nino_param *p = def->params; p && p->key; p++) {
+            const char *name = nino_json_str(nino_json_get(nino_json_get(n, "inputs"), p->key));
+            if (p->type != NINO_FILE || !name || exists(assets, p->folder, name))
+                continue;
+            char want[128];
+            int hits = 0;
+            n_missing++;
+            snprintf(want, sizeof(want), "%s.%s", n->key, p->key);
+            for (int i = 0; i < f->n_missing; i++)
+                hits += !strcmp(f->missing[i], want);
+            if (hits != 1) {
+                fprintf(stderr, "%s: missing file %s is not reported once\n", file, want);
+                exit(1);
+            }
+        }
+    }
+    if (n_unsupported != f->n_unsupported || n_missing != f->n_missing || f->n_other) {
+        fprintf(stderr, "%s: %d/%d unsupported, %d/%d missing, other: %s\n", file, f->n_unsupported,
+                n_unsupported, f->n_missing, n_missing, f->other);
+        exit(1);
+    }
+}
+
+static int check_folder(nino_ctx *ctx, const char *assets, const char *sub, int *n_runnable)
+{
+    char dir[400], path[768];
+    int n = 0;
+    snprintf(dir, sizeof(dir), "%s/%s", assets, sub);
+    DIR *d = opendir(dir);
+    CHECK(d);
+    for (struct dirent *e; (e = readdir(d));) {
+        nino_error err = { 0 };
+        nino_json_doc *doc = NULL;
+        char *text = NULL;
+        size_t len = 0, graph_len = 0;
+        found f = { 0 };
+        const char *dot = strrchr(e->d_name, '.');
+        if (!dot || strcmp(dot, ".json"))
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+        CHECK_OK(nino_file_read(path, 64 << 20, false, &text, &len, &err), err);
+        CHECK_OK(nino_json_parse(text, len, path, NULL, &doc, &err), err);
+        nino_graph *g = nino_graph_load_file(path, &err);
+        CHECK_OK(err.code, err);
+        CHECK(g);
+        CHECK(nino_graph_nodes(g, NULL, 0) == doc->root->count);
+        const char *back = nino_graph_json(g, &graph_len); // untouched: the same bytes
+        CHECK(graph_len == len && !memcmp(back, text, len));
+        *n_runnable += nino_graph_check(g, ctx, note, &f) == 0;
+        compare(assets, path, doc->root, &f);
+        nino_graph_destroy(&g);
+        nino_json_doc_destroy(&doc);
+        free(text);
+        n++;
+    }
+    closedir(d);
+    return n;
+}
+
+int main(void)
+{
+    const char *assets = test_assets();
+    if (!assets)
+        return test_skip("no test data");
+    char models[400], input[400];
+    nino_error err = { 0 };
+    int n_runnable = 0;
+    snprintf(models, sizeof(models), "%s/models", assets);
+    snprintf(input, sizeof(input), "%s/taesd_ref", assets);
+    const char *const roots[] = { models, NULL };
+    const nino_ctx_params p = { .device = "ref", .models = roots, .input_dir = input };
+    nino_ctx *ctx = nino_ctx_create(&p, &err);
+    CHECK_OK(err.code, err);
+    CHECK(check_folder(ctx, assets, "workflows_api", &n_runnable) == 37);
+    CHECK(n_runnable == 0); // all of them sample
+    CHECK(check_folder(ctx, assets, "e2e/workflows", &n_runnable) == 14);
+    CHECK(check_folder(ctx, assets, "taesd_ref/workflows", &n_runnable) == 6);
+    CHECK(n_runnable == 6);
+    nino_ctx_destroy(&ctx);
+    return 0;
+}
