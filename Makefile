@@ -1,0 +1,281 @@
+# ninodes. One non-recursive Makefile; everything built goes under $(B).
+#
+#   make                 library, CLI, app        make check       all tests (make check-long: the long ones too)
+#   make demo            decode a first picture   make bench       speed, as ratios against other libraries
+#   make lint            style and static checks  make format      rewrite with clang-format
+#   make install DESTDIR=... PREFIX=/usr          make deps        install the Debian packages that are missing
+#   make GUI=0 CL=0      leave parts out          make SANITIZE=address,undefined check
+#   make WERROR=1        warnings are errors      make V=1         show commands
+#
+# Personal settings (CC=clang, WERROR=1, ...) go in config.mk, which git ignores.
+-include config.mk
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+DATADIR ?= $(PREFIX)/share
+INCLUDEDIR ?= $(PREFIX)/include
+PKG_CONFIG ?= pkg-config
+CFLAGS ?= -O2 -g
+GUI ?= 1
+CL ?= 1
+VERSION := 0.1.0
+SOVERSION := 0
+
+# ---- packages: the only list ------------------------------------------------------------------
+DEPS_core := gcc libc6-dev pkg-config libpng-dev zlib1g-dev libxxhash-dev
+DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd nettle-dev
+DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin
+# What the tests and `make lint` use beyond that; a missing one only skips its tests.
+DEPS_test := python3 g++
+DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-core adwaita-icon-theme \
+	librsvg2-common imagemagick xdotool
+DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git
+DEPS_gate := clang-19 lld-19 llvm-19 rocm-device-libs oclgrind
+DEPS_bench := libopenblas-dev libdnnl-dev libclblast-dev
+DEPS := $(DEPS_core) $(if $(filter 1,$(CL)),$(DEPS_cl)) $(if $(filter 1,$(GUI)),$(DEPS_gui))
+DEPS_check := $(DEPS) $(DEPS_test) $(if $(filter 1,$(GUI)),$(DEPS_test_gui))
+
+# A build with other flags gets another folder, so objects never mix.
+comma := ,
+flavour := $(if $(SANITIZE),-$(subst $(comma),+,$(SANITIZE)))$(if $(filter 0,$(CL)),-nocl)$(if $(filter 0,$(GUI)),-nogui)
+B ?= build$(flavour)
+
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+	-Wvla -Wwrite-strings -Wundef -Wformat=2 $(if $(WERROR),-Werror)
+BASE := -std=c11 -D_GNU_SOURCE -DNINO_VERSION=\"$(VERSION)\" -DNINO_DATADIR=\"$(DATADIR)/ninodes\" \
+	-fvisibility=hidden -fPIC -pthread $(WARN)
+ifdef SANITIZE
+BASE += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDFLAGS += -fsanitize=$(SANITIZE)
+export LSAN_OPTIONS := suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0
+endif
+
+core_SRC := $(sort $(wildcard core/*/*.c core/*/*/*.c))
+ifeq ($(CL),1)
+cl_SRC := $(sort $(wildcard cl/*.c))
+core_SRC := $(filter-out core/op/device_none.c,$(core_SRC))
+endif
+cli_SRC := $(sort $(wildcard cli/*.c))
+gui_SRC := $(if $(filter 1,$(GUI)),$(sort $(wildcard gui/*.c)))
+# Each of these files is one test program.
+unit_SRC := $(sort $(wildcard tests/unit/*.c))
+golden_SRC := $(sort $(wildcard tests/golden/*.c))
+workflow_SRC := $(sort $(wildcard tests/workflow/*.c))
+example_SRC := $(sort $(wildcard tests/examples/*.c))
+kernel_SRC := $(sort $(wildcard tests/check/*.c))
+# Each of these is linked with tests/fuzz/main.c, which replays and mutates inputs.
+fuzz_SRC := $(filter-out tests/fuzz/main.c,$(sort $(wildcard tests/fuzz/*.c)))
+bench_SRC := $(sort $(wildcard bench/*.c))
+ifneq ($(CL),1)
+unit_SRC := $(filter-out tests/unit/cl_%,$(unit_SRC))
+endif
+test_SRC := $(unit_SRC) $(golden_SRC) $(workflow_SRC) $(kernel_SRC) $(fuzz_SRC)
+script_SRC := $(sort $(wildcard tests/cli/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
+header_SRC := $(sort $(wildcard core/include/ninodes/*.h))
+
+obj = $(patsubst %.c,$(B)/%.o,$(1))
+bin = $(patsubst %.c,$(B)/%,$(1))
+lib_OBJ := $(call obj,$(core_SRC) $(cl_SRC))
+headers_OK := $(patsubst core/include/%.h,$(B)/headers/%.ok,$(header_SRC))
+
+# Who may include what. core/ and cl/ see the tree; cli/, gui/ and tests/examples see only the
+# public headers, so an include of an internal one does not compile.
+public := -Icore/include
+$(B)/core/%.o: INC := -I. $(public)
+$(B)/cl/%.o: INC := -I. $(public)
+$(B)/tests/%.o $(B)/bench/%.o: INC := -I. $(public)
+$(B)/tests/examples/%.o: INC := $(public)
+$(B)/cli/%.o: INC := $(public)
+ifeq ($(GUI),1)
+gtk_CFLAGS = $(subst -I,-isystem ,$(shell $(PKG_CONFIG) --cflags gtk4))
+gtk_LIBS = $(shell $(PKG_CONFIG) --libs gtk4)
+endif
+$(B)/gui/%.o: INC = $(public) -I$(B)/gui $(gtk_CFLAGS)
+# Reference code must stay plain: no contraction, no reordering.
+$(B)/core/op/ref/%.o: CFLAGS += -O3 -ffp-contract=off
+core_LIBS := -lpng -lz -lxxhash -lm -ldl
+lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
+
+.PHONY: all lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install clean deps deps-check deps-lint deps-bench demo
+.DELETE_ON_ERROR:
+.SECONDARY:
+.DEFAULT_GOAL := all
+all: $(B)/libninodes.so $(B)/libninodes.a $(B)/libninodes.pc $(B)/ninodes $(if $(gui_SRC),$(B)/ninodes-studio)
+
+# ---- packages ---------------------------------------------------------------------------------
+# $(call install,LIST): installs what is missing, as root or through sudo, or says what to type.
+define install_packages
+@miss=; for p in $(1); do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || miss="$$miss $$p"; done; \
+if [ -n "$$miss" ]; then \
+  cmd="apt-get install -y --no-install-recommends$$miss"; \
+  if ! command -v apt-get >/dev/null; then echo "missing packages:$$miss (this list is for Debian 12)" >&2; exit 1; fi; \
+  if [ "$$(id -u)" = 0 ]; then sudo=; elif sudo -n true 2>/dev/null || { [ -t 0 ] && command -v sudo >/dev/null; }; then sudo=sudo; \
+  else echo "missing packages; type:  sudo $$cmd" >&2; exit 1; fi; \
+  echo "  DEPS  $$miss"; \
+  { $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo $$cmd >/dev/null; } || { echo "could not install; type:  sudo $$cmd" >&2; exit 1; }; \
+fi
+endef
+deps:
+	$(call install_packages,$(DEPS))
+deps-check:
+	$(call install_packages,$(DEPS_check))
+deps-lint:
+	$(call install_packages,$(DEPS_check) $(DEPS_lint) $(DEPS_gate))
+deps-bench:
+	$(call install_packages,$(DEPS) $(DEPS_bench))
+
+# ---- building ---------------------------------------------------------------------------------
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(INC) $(CPPFLAGS) -MMD -MP -c $< -o $@
+
+# .incbin is invisible to -MMD
+$(B)/cl/kernels.o: $(wildcard cl/kernels/*.cl)
+$(B)/core/op/profile_data.o: $(wildcard data/devices/*.json)
+
+$(B)/libninodes.a: $(lib_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/libninodes.so: $(lib_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libninodes.so.$(SOVERSION) \
+		$(if $(SANITIZE),,-Wl,--no-undefined) $^ $(lib_LIBS) -o $@
+	$(Q)ln -sf libninodes.so $@.$(SOVERSION)
+
+$(B)/libninodes.pc: Makefile
+	@mkdir -p $(@D)
+	$(Q)printf 'prefix=%s\nlibdir=%s\nincludedir=%s\n\nName: ninodes\nDescription: diffusion workflows on OpenCL, measured\nVersion: %s\nLibs: -L$${libdir} -lninodes\nLibs.private: %s\nCflags: -I$${includedir}\n' \
+		'$(PREFIX)' '$(LIBDIR)' '$(INCLUDEDIR)' '$(VERSION)' '$(lib_LIBS)' > $@
+
+$(B)/ninodes: $(call obj,$(cli_SRC)) $(B)/libninodes.so
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/../lib' -o $@
+
+# .ui templates, compiled into the app
+gui_RES := $(if $(gui_SRC),$(B)/gui/resources.o)
+$(B)/gui/resources.c: gui/ninodes-studio.gresource.xml $(wildcard gui/*.ui)
+	@mkdir -p $(@D)
+	$(call say,RES,$<)
+	$(Q)glib-compile-resources --sourcedir=gui --generate-source --target=$@ $<
+$(B)/gui/resources.o: $(B)/gui/resources.c
+	$(Q)$(CC) -std=gnu11 -fPIC $(CFLAGS) $(gtk_CFLAGS) -c $< -o $@
+
+$(B)/ninodes-studio: $(call obj,$(gui_SRC)) $(gui_RES) $(B)/libninodes.so
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/../lib' $(gtk_LIBS) -lm -o $@
+
+$(call bin,$(fuzz_SRC)): $(B)/tests/fuzz/main.o
+# These make allocations fail (tests/oom.h).
+$(call bin,$(filter tests/unit/oom%,$(unit_SRC))): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free)
+$(call bin,$(test_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $^ $(lib_LIBS) -o $@
+
+$(call bin,$(example_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.so
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $< -L$(B) -lninodes -Wl,-rpath,'$$ORIGIN/../..' -o $@
+
+$(call bin,$(bench_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $^ $(lib_LIBS) $(bench_LIBS) -o $@
+
+# ---- tests ------------------------------------------------------------------------------------
+tests: $(call bin,$(test_SRC) $(example_SRC))
+
+# Installs what is missing first, then builds and runs everything in a sub-make (pkg-config must see the new packages).
+check: deps-check
+	$(Q)$(MAKE) --no-print-directory check-all
+check-all: all tests check-headers
+	$(Q)tests/run.sh $(B) $(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(golden_SRC) $(workflow_SRC) $(example_SRC)) $(script_SRC)
+check-long: deps-check
+	$(Q)$(MAKE) --no-print-directory all tests check-headers
+	$(Q)NINODES_TEST_LONG=1 tests/run.sh $(B) $(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(golden_SRC) $(workflow_SRC) $(example_SRC)) $(script_SRC)
+# The part that sanitizer builds run: no scripts, no GUI.
+check-core: all tests
+	$(Q)tests/run.sh $(B) $(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(workflow_SRC))
+check-headers: $(headers_OK)
+
+# Every public header compiles alone, as C11 and as C++.
+$(B)/headers/%.ok: core/include/%.h $(header_SRC)
+	@mkdir -p $(@D)
+	$(call say,HDR,$<)
+	$(Q)echo '#include <$*.h>' | $(CC) -std=c11 -Werror -Wall -pedantic $(public) -fsyntax-only -x c -
+	$(Q)if command -v $(CXX) >/dev/null; then echo '#include <$*.h>' | $(CXX) -Werror -Wall $(public) -fsyntax-only -x c++ -; fi
+	$(Q)touch $@
+
+# ---- speed ------------------------------------------------------------------------------------
+$(B)/bench/kernels: bench_LIBS := -lopenblas -ldnnl
+bench: deps-bench
+	$(Q)$(MAKE) --no-print-directory bench-all
+bench-all: $(call bin,$(bench_SRC))
+	$(Q)for b in $^; do $$b || exit 1; done
+
+# ---- style ------------------------------------------------------------------------------------
+C_FILES = $(shell git ls-files '*.c' '*.h' 2>/dev/null || find . -name '*.[ch]' -not -path './build*')
+CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format))
+CLANG_TIDY ?= $(firstword $(shell command -v clang-tidy-14 clang-tidy))
+CLANG ?= $(firstword $(shell command -v clang-14 clang))
+lint: deps-lint
+	$(Q)$(MAKE) --no-print-directory lint-text lint-kernels lint-static
+lint-text:
+	$(Q)$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
+	$(Q)! grep -nP '\t| +$$|\r' $(C_FILES) $(wildcard cl/kernels/*.cl)
+	$(Q)! grep -nE '\b(strcpy|strcat|sprintf|gets|strtok|alloca)\(' $(C_FILES)
+	$(Q)! grep -ln 'CL/cl.*\.h' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/* gui/*)
+	$(Q)! grep -lnE '(gtk|glib|gio)[a-z/-]*\.h>' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/* cl/*.[ch])
+	$(Q)wc -l $(C_FILES) | awk '$$2 != "total" && $$1 > 1200 { print $$2 ": " $$1 " lines, split it"; bad = 1 } END { exit bad }'
+	$(Q)for f in $(C_FILES); do head -1 $$f | grep -q '^// ' || { echo "$$f: the first line must say what the file is for"; exit 1; }; done
+# Every kernel file parses as OpenCL C 1.2 in both schedules and all storage types, without a driver.
+lint-kernels:
+	$(Q)for k in $(filter-out %/common.cl,$(wildcard cl/kernels/*.cl)); do for s in SCHED_CPU SCHED_GENERIC; do for f in 0 1; do \
+		cat cl/kernels/common.cl $$k | $(CLANG) -x cl -cl-std=CL1.2 -D$$s=1 -DF16=$$f -Xclang -finclude-default-header \
+		-fsyntax-only -Wall -Werror -Wno-unused-function - || { echo "$$k ($$s, F16=$$f)"; exit 1; }; done; done; done
+lint-static: compile_commands.json
+	$(Q)cppcheck -q -j2 --enable=warning,portability --error-exitcode=1 --inline-suppr --suppressions-list=.cppcheck -i cl/kernels -Icore/include -I. core cl cli
+	$(Q)printf '%s\n' $(core_SRC) $(cl_SRC) $(cli_SRC) | xargs -P2 -n1 $(CLANG_TIDY) -quiet -p . 2>/dev/null
+format:
+	$(CLANG_FORMAT) -i $(C_FILES)
+
+# Written by make itself, so it needs no bear and no second build.
+compile_commands.json: Makefile $(core_SRC) $(cl_SRC) $(cli_SRC) $(gui_SRC) $(test_SRC)
+	$(call say,GEN,$@)
+	$(Q){ sep='['; for f in $(core_SRC) $(cl_SRC) $(test_SRC) $(cli_SRC) $(gui_SRC); do \
+	  case $$f in cli/*) i='$(public)';; gui/*) i='$(public) $(if $(gui_SRC),$(gtk_CFLAGS))';; *) i='-I. $(public)';; esac; \
+	  printf '%s\n{"directory":"%s","file":"%s","command":"cc %s %s -c %s"}' "$$sep" '$(CURDIR)' "$$f" '$(subst \",\\\",$(BASE))' "$$i" "$$f"; sep=','; done; \
+	  printf '\n]\n'; } > $@
+
+# ---- first picture ----------------------------------------------------------------------------
+demo: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(B)/ninodes run data/tiny/decode.json --models data/tiny/models --input data/tiny/input --output out
+	@echo "The picture above was decoded by the kernels of this build. Next:"
+	@echo "  $(B)/ninodes run WORKFLOW.json --models DIR     your own workflow and models"
+	@echo "  $(B)/ninodes monitor                           watch a run from another terminal"
+	@echo "  $(B)/ninodes-studio data/tiny/decode.json --models data/tiny/models --input data/tiny/input"
+
+install: all
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/ninodes $(DESTDIR)$(DATADIR)/ninodes/devices
+	install -m 755 $(B)/ninodes $(if $(gui_SRC),$(B)/ninodes-studio) $(DESTDIR)$(BINDIR)
+	install -m 755 $(B)/libninodes.so $(DESTDIR)$(LIBDIR)/libninodes.so.$(VERSION)
+	ln -sf libninodes.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libninodes.so.$(SOVERSION)
+	ln -sf libninodes.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libninodes.so
+	install -m 644 $(B)/libninodes.a $(DESTDIR)$(LIBDIR)
+	install -m 644 $(header_SRC) $(DESTDIR)$(INCLUDEDIR)/ninodes
+	install -m 644 $(B)/libninodes.pc $(DESTDIR)$(LIBDIR)/pkgconfig/ninodes.pc
+	install -m 644 $(wildcard data/devices/*.json) $(DESTDIR)$(DATADIR)/ninodes/devices
+	install -d $(addprefix $(DESTDIR)$(DATADIR)/,bash-completion/completions zsh/site-functions fish/vendor_completions.d man/man1)
+	$(B)/ninodes completion bash > $(DESTDIR)$(DATADIR)/bash-completion/completions/ninodes
+	$(B)/ninodes completion zsh > $(DESTDIR)$(DATADIR)/zsh/site-functions/_ninodes
+	$(B)/ninodes completion fish > $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/ninodes.fish
+	$(B)/ninodes completion man > $(DESTDIR)$(DATADIR)/man/man1/ninodes.1
+
+clean:
+	rm -rf build build-* compile_commands.json out
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
