@@ -1,0 +1,50 @@
+// Internal: conditioning, what travels on CONDITIONING links: a list of encoded prompts, each with
+// where and when it applies. Kept on the host (small); a guider uploads what a step needs.
+// Semantics: ComfyUI nodes.py (Conditioning* nodes) and samplers.py.
+// Thread-safety: immutable once it is on a link.
+#pragma once
+#include "core/tensor/tensor.h"
+
+typedef enum nino_area_kind {
+    NINO_AREA_NONE,
+    NINO_AREA_CELLS,   // in latent cells
+    NINO_AREA_FRACTION // of the latent's size, 0..1
+} nino_area_kind;
+
+typedef struct nino_cond_entry {
+    nino_array *context; // f32 [1,T,C]
+    nino_array *pooled;  // f32 [1,P] or NULL
+    nino_area_kind area_kind;
+    double area_h, area_w, area_y, area_x;
+    double strength;  // weight of the entry where entries overlap; 1
+    nino_array *mask; // f32 [N,H,W] or NULL, scaled to the latent when used
+    double mask_strength;
+    bool mask_bounds;  // "set_area_to_bounds": the network only sees the mask's bounding box
+    double start, end; // part of the sampling it applies to, 0..1 of the schedule's percent
+    bool has_guidance;
+    double guidance; // FluxGuidance
+    bool has_size;   // SDXL: y is made of pooled and these, in pixels
+    int width, height, crop_w, crop_h, target_w, target_h;
+    double aesthetic_score; // SDXL refiner
+    bool has_aesthetic_score;
+    nino_array *concat_latent; // f32 [N,h,w,C] node latent: InpaintModelConditioning; or NULL
+    nino_array *concat_mask;   // f32 [N,H,W]; or NULL
+    nino_array **refs;         // reference latents f32 [N,h,w,C] (Kontext); n_refs of them
+    int n_refs;
+} nino_cond_entry;
+
+typedef struct nino_cond {
+    int refs;
+    int n;
+    nino_cond_entry *entry;
+} nino_cond;
+
+// n zeroed entries with strength 1, mask_strength 1, end 1. NULL: no memory.
+nino_cond *nino_cond_create(int n);
+nino_cond *nino_cond_copy(const nino_cond *c); // unshared list; arrays are shared
+nino_cond *nino_cond_join(const nino_cond *a, const nino_cond *b); // entries of a, then of b
+nino_cond *nino_cond_ref(nino_cond *c);                            // NULL-safe
+void nino_cond_unref(nino_cond **c);                               // NULL-safe
+uint64_t nino_cond_bytes(const nino_cond *c);
+// Replaces *slot by a new reference to a (NULL clears it).
+void nino_cond_set_array(nino_array **slot, nino_array *a);
