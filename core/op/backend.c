@@ -2,6 +2,7 @@
 #include "core/op/backend.h"
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/base/time.h"
 
 #include <pthread.h>
@@ -13,6 +14,7 @@ struct nino_resident {
     nino_backend *be;
     nino_weight *w;
     nino_packed packed;
+    uint64_t turn;       // of the backend when it was last used
     nino_resident *next; // of the same weight
     nino_resident *all_prev, *all_next;
 };
@@ -44,8 +46,10 @@ static void publish_load(nino_backend *be, uint64_t start, uint64_t bytes)
 const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, nino_error *err)
 {
     nino_resident *r = find(w, be);
-    if (r)
+    if (r) {
+        r->turn = be->turn;
         return &r->packed;
+    }
     const uint64_t start = nino_now_ns();
     r = calloc(1, sizeof(*r));
     if (!r) {
@@ -53,9 +57,10 @@ const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, n
         return NULL;
     }
     r->be = be;
+    r->turn = be->turn;
     r->w = (nino_weight *) w; // residency is bookkeeping beside the value, which stays const
     const size_t bytes = be->impl->packed_bytes(be, w, &r->packed.dtype);
-    if (nino_pool_alloc(be->pool, bytes, NINO_OWN_WEIGHTS, &r->packed.mem, err) ||
+    if (nino_backend_alloc(be, bytes, NINO_OWN_WEIGHTS, &r->packed.mem, err) ||
         be->impl->pack(be, w, &r->packed, err)) {
         nino_pool_free(be->pool, &r->packed.mem);
         free(r);
@@ -90,6 +95,42 @@ static void drop(nino_resident *r)
         r->be->impl->unpack(r->be, &r->packed);
     nino_pool_free(r->be->pool, &r->packed.mem);
     free(r);
+}
+
+// Gives up the weights that were used longest ago, at least `bytes` of them or all that the op
+// being prepared does not need. The queue is in order, so what is enqueued still finds them. 0:
+// none left.
+static uint64_t evict_oldest(nino_backend *be, uint64_t bytes)
+{
+    uint64_t freed = 0;
+    pthread_mutex_lock(&lock);
+    while (freed < bytes) {
+        nino_resident *oldest = NULL;
+        for (nino_resident *r = all; r; r = r->all_next)
+            if (r->be == be && r->turn != be->turn && (!oldest || r->turn < oldest->turn))
+                oldest = r;
+        if (!oldest)
+            break;
+        freed += oldest->packed.mem.bytes;
+        drop(oldest);
+    }
+    pthread_mutex_unlock(&lock);
+    return freed;
+}
+
+nino_status nino_backend_alloc(nino_backend *be, uint64_t bytes, nino_mem_owner owner,
+                               nino_block *out, nino_error *err)
+{
+    nino_status st = nino_pool_alloc(be->pool, bytes, owner, out, err);
+    for (uint64_t freed; st == NINO_ERR_NOMEM && (freed = evict_oldest(be, bytes)) > 0;) {
+        nino_logf(be->log, NINO_LOG_DEBUG,
+                  "memory is short: %.1f MiB of weights will be read again",
+                  (double) freed / 1048576.0);
+        st = nino_pool_alloc(be->pool, bytes, owner, out, err);
+    }
+    if (!st && err)
+        *err = (nino_error){ 0 };
+    return st;
 }
 
 void nino_weight_evict(nino_weight *w)

@@ -69,12 +69,18 @@ struct nino_backend {
     // Running totals of the scheduled work, for plan and progress.
     double flops, bytes;
     uint64_t n_ops;
+    uint64_t turn; // counts ops: the weights of the one being prepared are not given up
 };
 
 // Weight residency: the packed form of w on be, packing it now if needed. Freed by
 // nino_weight_destroy(), by nino_backend_drop_weights() or when the backend closes; none of these
 // may run at the same time as a job on be.
 const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, nino_error *err);
+// A block of the pool. When the budget does not allow it, weights that other ops used (the text
+// encoder's, while the diffusion model runs) are given up, longest unused first; they are read
+// again when they are needed again. The sizes and order are the same in plan.
+nino_status nino_backend_alloc(nino_backend *be, uint64_t bytes, nino_mem_owner owner,
+                               nino_block *out, nino_error *err);
 void nino_weight_evict(nino_weight *w);           // from every backend
 void nino_backend_drop_weights(nino_backend *be); // all of them
 void nino_backend_close(nino_backend **be);       // NULL-safe

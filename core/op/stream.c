@@ -159,7 +159,7 @@ nino_tensor *nino_tensor_new(nino_stream *s, nino_shape shape, nino_dtype type)
         return NULL;
     const uint64_t bytes = (uint64_t) nino_shape_count(&shape) * nino_dtype_size(type);
     nino_error err;
-    if (nino_pool_alloc(s->be->pool, bytes, NINO_OWN_ACTIVATION, &t->mem, &err)) {
+    if (nino_backend_alloc(s->be, bytes, NINO_OWN_ACTIVATION, &t->mem, &err)) {
         if (!s->err.code)
             s->err = err;
         nino_unref(t);
@@ -278,7 +278,7 @@ static nino_status launch(nino_stream *s, nino_op_call *c, nino_error *err)
     const size_t bytes = be->impl->workspace ? be->impl->workspace(be, &c->d) : 0;
     nino_status st = NINO_OK;
     if (bytes)
-        st = nino_pool_alloc(be->pool, bytes, NINO_OWN_WORKSPACE, &c->workspace, err);
+        st = nino_backend_alloc(be, bytes, NINO_OWN_WORKSPACE, &c->workspace, err);
     if (!st && c->d.op == NINO_OP_CHECK_FINITE)
         st = be->impl->fill_zero(be, &c->dst->mem, sizeof(uint32_t), err);
     if (!st)
@@ -322,5 +322,6 @@ end:
     for (int i = 0; i < c->d.n_src; i++)
         if (i != keep)
             nino_unref(c->src[i]);
+    s->be->turn++;
     return c->dst;
 }

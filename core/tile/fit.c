@@ -59,11 +59,8 @@ bool nino_vae_fits(nino_stream *s, const nino_vae_need *need, uint64_t *budget)
 {
     nino_mem_stat m;
     nino_pool_stat(nino_stream_backend(s)->pool, &m);
-    // Weights in use that are not this VAE's stay; which they are is not known, so at most as many
-    // as it has are taken for its own.
-    const uint64_t resident = m.by_owner[NINO_OWN_WEIGHTS];
-    const uint64_t own = resident < need->weights ? resident : need->weights;
-    const uint64_t others = m.in_use - own;
+    // Weights, this VAE's or others', are given up when memory is short; the rest stays.
+    const uint64_t others = m.in_use - m.by_owner[NINO_OWN_WEIGHTS];
     *budget = m.budget;
     return !m.budget || need->reserved + others <= m.budget;
 }

@@ -183,6 +183,37 @@ static void test_nomem(void)
     nino_backend_close(&be);
 }
 
+// Two models that fit only one after the other: the weights of the idle one make room.
+static void test_eviction(void)
+{
+    nino_backend *be = nino_ref_open(1 << 20, NULL, &err);
+    nino_linear l[2];
+    for (int i = 0; i < 2; i++)
+        l[i] = (nino_linear){ .w = weight(NINO_SHAPE(300, 500), NINO_W_MATRIX, (float) i + 1, 0),
+                              .b = weight(NINO_SHAPE(300), NINO_W_VECTOR, 10, 0) };
+    nino_stream *s = open_stream(be, NULL);
+    for (int round = 0; round < 4; round++) {
+        nino_tensor *y = nino_linear_op(s, tensor(s, NINO_SHAPE(1, 500), 1, 0), &l[round & 1]);
+        nino_array *a = nino_download(s, y, NINO_F32);
+        CHECK_OK(nino_stream_status(s, &err), err);
+        CHECK(a && nino_array_f32(a)[299] == (float) (10 + 500 * (1 + (round & 1))));
+        nino_array_unref(&a);
+        nino_mem_stat m;
+        nino_pool_stat(be->pool, &m);
+        CHECK(m.reserved <= 1 << 20 && m.by_owner[NINO_OWN_WEIGHTS] < 700 << 10);
+    }
+    nino_tensor *big = nino_zeros(s, NINO_SHAPE(200, 1024), NINO_F32); // and for activations
+    CHECK(big && in_use(be) < (900 << 10));
+    CHECK(!nino_zeros(s, NINO_SHAPE(200, 1024), NINO_F32)); // nothing is left to give up
+    CHECK(nino_stream_status(s, &err) == NINO_ERR_NOMEM);
+    nino_unref(big);
+    nino_stream_destroy(&s);
+    for (int i = 0; i < 2; i++)
+        nino_linear_release(&l[i]);
+    CHECK(in_use(be) == 0);
+    nino_backend_close(&be);
+}
+
 static void test_finite(nino_backend *be)
 {
     nino_stream *s = open_stream(be, NULL);
@@ -213,6 +244,7 @@ int main(void)
     test_cancel(be);
     test_residency(be);
     test_nomem();
+    test_eviction();
     test_finite(be);
     CHECK(in_use(be) == 0);
     nino_backend_close(&be);
