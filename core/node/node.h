@@ -5,6 +5,7 @@
 #include "core/base/vars.h"
 #include "core/node/value.h"
 #include "core/op/stream.h"
+#include "core/text/tokenizer.h"
 #include "core/tile/tile.h"
 #include <ninodes/ctx.h>
 
@@ -54,6 +55,13 @@ nino_status nino_ctx_identity(nino_ctx *ctx, const char *kind, const char *name,
 // Is there such a file? Otherwise kind "missing_file" with the folders searched, or "path".
 nino_status nino_ctx_check_file(const nino_ctx *ctx, const char *kind, const char *name,
                                 nino_error *err);
+// The tokenizer of a kind from the model folders ("tokenizers/clip", "tokenizers/t5") or a ComfyUI
+// checkout beside one; loaded once per ctx. NINO_ERR_MISSING lists every place looked at. Unref it.
+nino_status nino_ctx_tokenizer(nino_ctx *ctx, nino_tokenizer_kind kind, nino_tokenizer **out,
+                               nino_error *err);
+// The file of a textual inversion in the "embeddings" folders; NINO_ERR_MISSING: there is none.
+nino_status nino_ctx_open_embedding(nino_ctx *ctx, const char *name, nino_weights **out,
+                                    nino_error *err);
 // VAEs made from files, shared by every node that names the same ones: device memory holds each
 // once. find returns a new reference or NULL; keep takes one. drop also forgets cached results that
 // hold it, so that a reload does not need the memory twice.
