@@ -19,7 +19,7 @@ typedef struct nino_forward {
     nino_tensor *concat;   // [B,h,w,Ce]: appended to x's channels (inpaint, edit), or NULL
     nino_tensor **refs;    // reference latents [B,h',w',C] (Kontext), n_refs of them
     int n_refs;
-    float guidance; // distilled guidance (Flux dev); ignored by other networks
+    float guidance; // distilled guidance (Flux dev), NaN: left out; ignored by other networks
 } nino_forward;
 
 typedef struct nino_diffusion nino_diffusion;

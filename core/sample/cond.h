@@ -22,7 +22,8 @@ typedef struct nino_cond_entry {
     bool mask_bounds;  // "set_area_to_bounds": the network only sees the mask's bounding box
     double start, end; // part of the sampling it applies to, 0..1 of the schedule's percent
     bool has_guidance;
-    double guidance; // FluxGuidance
+    double guidance;  // FluxGuidance
+    bool no_guidance; // FluxDisableGuidance: the network gets none, not even its default
     bool has_size;   // SDXL: y is made of pooled and these, in pixels
     int width, height, crop_w, crop_h, target_w, target_h;
     double aesthetic_score; // SDXL refiner
