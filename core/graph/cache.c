@@ -166,16 +166,14 @@ void nino_results_put(nino_results *c, nino_hash key, nino_value *const *out, in
     *shown = (nino_shown){ 0 };
 }
 
-void nino_results_drop_vae(nino_results *c, const nino_vae *v)
+void nino_results_drop_sharing(nino_results *c, const nino_value *v)
 {
     for (int i = c->n - 1; i >= 0; i--)
-        for (int k = 0; k < c->e[i].n_out; k++) {
-            const nino_value *o = c->e[i].out[k];
-            if (o && o->type == NINO_PORT_VAE && o->u.vae == v) {
+        for (int k = 0; k < c->e[i].n_out; k++)
+            if (nino_value_shares(c->e[i].out[k], v)) {
                 remove_at(c, i);
                 break;
             }
-        }
 }
 
 uint64_t nino_results_clear(nino_results *c)

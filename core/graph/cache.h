@@ -29,5 +29,5 @@ bool nino_results_get(nino_results *c, nino_hash key, nino_value **out, int n,
 // Takes references, and the content of *shown.
 void nino_results_put(nino_results *c, nino_hash key, nino_value *const *out, int n,
                       nino_shown *shown);
-void nino_results_drop_vae(nino_results *c, const nino_vae *v); // results that hold it
-uint64_t nino_results_clear(nino_results *c);                   // bytes freed
+void nino_results_drop_sharing(nino_results *c, const nino_value *v); // results with its network
+uint64_t nino_results_clear(nino_results *c);                         // bytes freed

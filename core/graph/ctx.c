@@ -1,5 +1,5 @@
-// A context: the device, the model folders, the files and VAEs that are open, the result cache, and
-// whose turn it is.
+// A context: the device, the model folders, the files and models that are open, the result cache,
+// and whose turn it is.
 #include "core/graph/ctx.h"
 
 #include <fcntl.h>
@@ -20,8 +20,8 @@
 #include "core/monitor/serve.h"
 #include "core/op/device.h"
 
-#define MAX_FILES 16 // open model files that nobody uses right now
-#define MAX_VAES 4
+#define MAX_FILES 16   // open model files that nobody uses right now
+#define MAX_OBJECTS 16 // models, text encoders and VAEs kept for the next node that names them
 
 typedef struct open_file {
     nino_hash id;
@@ -29,11 +29,11 @@ typedef struct open_file {
     uint64_t used;
 } open_file;
 
-typedef struct kept_vae {
+typedef struct kept_object {
     nino_hash key;
-    nino_vae *v;
+    nino_value *v;
     uint64_t used;
-} kept_vae;
+} kept_object;
 
 struct nino_ctx {
     nino_log log;
@@ -48,7 +48,7 @@ struct nino_ctx {
     nino_precision_opt precision;
     // Only touched by who has entered.
     open_file files[MAX_FILES];
-    kept_vae vaes[MAX_VAES];
+    kept_object objects[MAX_OBJECTS];
     uint64_t clock;
     // Whose turn it is.
     pthread_mutex_t lock;
@@ -166,8 +166,8 @@ nino_ctx *nino_ctx_create(const nino_ctx_params *params, nino_error *err)
 
 static void drop_kept(nino_ctx *ctx)
 {
-    for (int i = 0; i < MAX_VAES; i++)
-        nino_vae_unref(&ctx->vaes[i].v);
+    for (int i = 0; i < MAX_OBJECTS; i++)
+        nino_value_unref(&ctx->objects[i].v);
     for (int i = 0; i < MAX_FILES; i++)
         nino_weights_unref(&ctx->files[i].w);
 }
@@ -352,43 +352,54 @@ char **nino_ctx_list_models(const nino_ctx *ctx, const char *kind)
     return out;
 }
 
-// ---- VAEs ------------------------------------------------------------------------------------
+// ---- models, text encoders, VAEs -------------------------------------------------------------
 
-nino_vae *nino_ctx_find_vae(nino_ctx *ctx, nino_hash key)
+static kept_object *find_kept(nino_ctx *ctx, nino_port_type type, nino_hash key)
 {
-    for (kept_vae *k = ctx->vaes; k < ctx->vaes + MAX_VAES; k++)
-        if (k->v && same(k->key, key)) {
-            k->used = ++ctx->clock;
-            return nino_vae_ref(k->v);
-        }
+    for (kept_object *k = ctx->objects; k < ctx->objects + MAX_OBJECTS; k++)
+        if (k->v && k->v->type == type && same(k->key, key))
+            return k;
     return NULL;
 }
 
-void nino_ctx_keep_vae(nino_ctx *ctx, nino_hash key, nino_vae *v)
+nino_value *nino_ctx_find_object(nino_ctx *ctx, nino_port_type type, nino_hash key)
 {
-    kept_vae *oldest = &ctx->vaes[0];
-    for (kept_vae *k = ctx->vaes; k < ctx->vaes + MAX_VAES; k++)
-        if (k->used < oldest->used)
-            oldest = k;
-    nino_vae_unref(&oldest->v);
-    *oldest = (kept_vae){ key, nino_vae_ref(v), ++ctx->clock };
+    kept_object *k = find_kept(ctx, type, key);
+    if (!k)
+        return NULL;
+    k->used = ++ctx->clock;
+    return nino_value_ref(k->v);
 }
 
-void nino_ctx_drop_vae(nino_ctx *ctx, nino_hash key)
+void nino_ctx_keep_object(nino_ctx *ctx, nino_hash key, nino_value *v)
 {
-    for (kept_vae *k = ctx->vaes; k < ctx->vaes + MAX_VAES; k++)
-        if (k->v && same(k->key, key)) {
-            nino_results_drop_vae(ctx->results, k->v);
-            nino_vae_unref(&k->v);
-            *k = (kept_vae){ 0 };
-        }
+    kept_object *slot = find_kept(ctx, v->type, key);
+    if (!slot) {
+        slot = &ctx->objects[0]; // the one used longest ago; empty ones were never used
+        for (kept_object *k = ctx->objects; k < ctx->objects + MAX_OBJECTS; k++)
+            if (k->used < slot->used)
+                slot = k;
+    }
+    nino_value *kept = nino_value_ref(v);
+    nino_value_unref(&slot->v);
+    *slot = (kept_object){ key, kept, ++ctx->clock };
+}
+
+void nino_ctx_drop_object(nino_ctx *ctx, nino_port_type type, nino_hash key)
+{
+    kept_object *k = find_kept(ctx, type, key);
+    if (!k)
+        return;
+    nino_results_drop_sharing(ctx->results, k->v);
+    nino_value_unref(&k->v);
+    *k = (kept_object){ 0 };
 }
 
 uint64_t nino_ctx_trim(nino_ctx *ctx)
 {
     const uint64_t bytes = nino_results_clear(ctx->results);
     drop_kept(ctx);
-    memset(ctx->vaes, 0, sizeof(ctx->vaes));
+    memset(ctx->objects, 0, sizeof(ctx->objects));
     memset(ctx->files, 0, sizeof(ctx->files));
     return bytes;
 }

@@ -62,12 +62,13 @@ nino_status nino_ctx_tokenizer(nino_ctx *ctx, nino_tokenizer_kind kind, nino_tok
 // The file of a textual inversion in the "embeddings" folders; NINO_ERR_MISSING: there is none.
 nino_status nino_ctx_open_embedding(nino_ctx *ctx, const char *name, nino_weights **out,
                                     nino_error *err);
-// VAEs made from files, shared by every node that names the same ones: device memory holds each
-// once. find returns a new reference or NULL; keep takes one. drop also forgets cached results that
-// hold it, so that a reload does not need the memory twice.
-nino_vae *nino_ctx_find_vae(nino_ctx *ctx, nino_hash key);
-void nino_ctx_keep_vae(nino_ctx *ctx, nino_hash key, nino_vae *v);
-void nino_ctx_drop_vae(nino_ctx *ctx, nino_hash key);
+// MODEL, CLIP and VAE values made from files, shared by every node that names the same ones: device
+// memory holds each network once. key: what the value was made from (files' identities, options);
+// types have separate keys. find returns a new reference or NULL; keep takes one. drop also forgets
+// cached results that hold the network, so that a reload does not need the memory twice.
+nino_value *nino_ctx_find_object(nino_ctx *ctx, nino_port_type type, nino_hash key);
+void nino_ctx_keep_object(nino_ctx *ctx, nino_hash key, nino_value *v);
+void nino_ctx_drop_object(nino_ctx *ctx, nino_port_type type, nino_hash key);
 // Names available in a folder kind, sorted, "sub/name" for sub-folders; malloc'd NULL-terminated
 // array, one free().
 char **nino_ctx_list_models(const nino_ctx *ctx, const char *kind);

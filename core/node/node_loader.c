@@ -10,15 +10,17 @@
 #include "core/model/detect.h"
 #include "core/node/util.h"
 
-// The key of a VAE made from up to two files.
-static nino_hash vae_key(const nino_weights *a, const nino_weights *b)
+// The key of what is made from up to two files.
+static nino_hash files_key(const nino_weights *a, const nino_weights *b)
 {
     const nino_hash id[2] = { a ? nino_weights_identity(a) : (nino_hash){ 0 },
                               b ? nino_weights_identity(b) : (nino_hash){ 0 } };
     return nino_hash_bytes(id, sizeof(id));
 }
 
-static nino_status set_vae(nino_run *r, int slot, nino_vae *v, nino_error *err)
+// Output `slot` becomes the VAE and is kept for the next node that names its files.
+static nino_status set_vae(nino_run *r, int slot, const nino_hash *key, nino_vae *v,
+                           nino_error *err)
 {
     nino_value *out = nino_node_out(r, slot, NINO_PORT_VAE, err);
     if (!out) {
@@ -26,6 +28,8 @@ static nino_status set_vae(nino_run *r, int slot, nino_vae *v, nino_error *err)
         return NINO_ERR_NOMEM;
     }
     out->u.vae = v;
+    if (key)
+        nino_ctx_keep_object(r->ctx, *key, out);
     return NINO_OK;
 }
 
@@ -116,15 +120,13 @@ static nino_status vae_run(nino_run *r, nino_error *err)
     nino_status st = vae_files(r->ctx, name, file, err);
     if (st)
         goto end;
-    const nino_hash key = vae_key(file[0], file[1]);
-    if (!(v = nino_ctx_find_vae(r->ctx, key))) {
-        st = is_word(name) ? nino_vae_tiny_load(file[0], file[1], name, &v, err)
-                           : nino_vae_load(file[0], name, &v, err);
-        if (st)
-            goto end;
-        nino_ctx_keep_vae(r->ctx, key, v);
-    }
-    st = set_vae(r, 0, v, err);
+    const nino_hash key = files_key(file[0], file[1]);
+    if ((r->out[0] = nino_ctx_find_object(r->ctx, NINO_PORT_VAE, key)))
+        goto end;
+    st = is_word(name) ? nino_vae_tiny_load(file[0], file[1], name, &v, err)
+                       : nino_vae_load(file[0], name, &v, err);
+    if (!st)
+        st = set_vae(r, 0, &key, v, err);
 end:
     nino_weights_unref(&file[0]);
     nino_weights_unref(&file[1]);
@@ -207,9 +209,9 @@ static nino_status load_checkpoint(nino_run *r, const char *name, const ckpt_opt
     if (st)
         return st;
     nino_detect(file, &d);
-    const nino_hash key = vae_key(file, NULL);
+    const nino_hash key = files_key(file, NULL);
     if (o->force_reload || !o->use_cache) // first out, then in: never two copies
-        nino_ctx_drop_vae(r->ctx, key);
+        nino_ctx_drop_object(r->ctx, NINO_PORT_VAE, key);
     if (o->needs_clip && !d.text[0][0]) {
         st = nino_fail_kind(err, NINO_ERR_FORMAT, "model", name, "the file has no text encoder");
         goto end;
@@ -218,14 +220,10 @@ static nino_status load_checkpoint(nino_run *r, const char *name, const ckpt_opt
         (st = set_unloaded(r, 1, NINO_PORT_CLIP, file, d.text[0], err)))
         goto end;
     if (d.vae[0]) {
-        v = nino_ctx_find_vae(r->ctx, key);
-        if (!v) {
-            if ((st = nino_vae_load(file, name, &v, err)))
-                goto end;
-            if (o->use_cache)
-                nino_ctx_keep_vae(r->ctx, key, v);
-        }
-        st = set_vae(r, 2, v, err);
+        if ((r->out[2] = nino_ctx_find_object(r->ctx, NINO_PORT_VAE, key)))
+            goto end;
+        if (!(st = nino_vae_load(file, name, &v, err)))
+            st = set_vae(r, 2, o->use_cache ? &key : NULL, v, err);
     } else if (!d.diffusion[0] && !d.text[0][0]) {
         st = nino_fail_kind(err, NINO_ERR_FORMAT, "model", name,
                             "no diffusion model, text encoder or VAE in this file");

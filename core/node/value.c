@@ -46,6 +46,18 @@ void nino_value_unref(nino_value **pv)
     free(v);
 }
 
+bool nino_value_shares(const nino_value *a, const nino_value *b)
+{
+    if (!a || !b || a->type != b->type)
+        return false;
+    switch (a->type) {
+    case NINO_PORT_VAE: return a->u.vae == b->u.vae;
+    case NINO_PORT_MODEL:
+    case NINO_PORT_CLIP: return a->u.unloaded.file == b->u.unloaded.file;
+    default: return false;
+    }
+}
+
 uint64_t nino_value_bytes(const nino_value *v)
 {
     if (!v)

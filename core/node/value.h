@@ -34,4 +34,6 @@ typedef struct nino_value {
 nino_value *nino_value_create(nino_port_type type); // zeroed, refs 1
 nino_value *nino_value_ref(nino_value *v);
 void nino_value_unref(nino_value **v);
+// Do both hold the same network (a MODEL, CLIP or VAE, or a copy that shares it)?
+bool nino_value_shares(const nino_value *a, const nino_value *b);
 uint64_t nino_value_bytes(const nino_value *v); // host memory it keeps alive
