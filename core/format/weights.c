@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/size.h"
+#include "core/format/gguf.h"
 #include "core/format/pth.h"
 #include "core/format/safetensors.h"
 
@@ -44,6 +45,30 @@ static nino_status read_st(nino_weights *w, const char head[8], nino_error *err)
     return st;
 }
 
+// The table's length is not announced: more is read until it is complete.
+static nino_status read_gguf(nino_weights *w, nino_error *err)
+{
+    bool more = true;
+    nino_status st = NINO_ERR_FORMAT;
+    w->format = "gguf";
+    for (uint64_t n = 1 << 20; more; n *= 4) {
+        if (n > w->file_bytes)
+            n = w->file_bytes;
+        char *head = malloc((size_t) n);
+        if (!head)
+            return nino_fail(err, NINO_ERR_NOMEM, w->path,
+                             "out of memory for a table of %llu bytes", (unsigned long long) n);
+        st = nino_file_pread(w->fd, head, (size_t) n, 0, w->path, err);
+        more = false;
+        if (!st)
+            st = nino_gguf_parse(head, (size_t) n, w->file_bytes, w->path, &w->header, &more, err);
+        free(head);
+    }
+    if (!st && err)
+        *err = (nino_error){ 0 };
+    return st;
+}
+
 // By the first bytes; whatever is nothing else must be safetensors, which has no magic number. The
 // ninth byte tells an archive from a header that is 0x04034b50 bytes long.
 static nino_status read_table(nino_weights *w, nino_error *err)
@@ -54,8 +79,7 @@ static nino_status read_table(nino_weights *w, nino_error *err)
     if (st)
         return st;
     if (n >= 8 && !memcmp(head, "GGUF", 4) && head[8] != '{')
-        return nino_fail(err, NINO_ERR_UNSUPPORTED, w->path,
-                         "GGUF files are not supported yet; use a safetensors file");
+        return read_gguf(w, err);
     if (n >= 12 && !memcmp(head, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9", 9))
         return nino_fail(err, NINO_ERR_UNSUPPORTED, w->path,
                          "a PyTorch file older than 1.6; convert it to safetensors");
@@ -264,22 +288,23 @@ nino_status nino_weights_read(const nino_weights *w, const nino_tensor_info *t, 
     return st;
 }
 
-// Reads n elements from element `from` on, through a buffer of `room` bytes, as f32.
+// Reads all values through a buffer, as f32; whole blocks at a time.
 static nino_status read_blocks(const nino_weights *w, const nino_tensor_info *t, float *dst,
                                nino_error *err)
 {
     enum { ROOM = 1 << 20 };
-    const size_t size = nino_dtype_size(t->dtype), step = ROOM / size;
-    const size_t n = (size_t) t->bytes / size;
+    size_t values, bytes;
+    nino_dtype_block(t->dtype, &values, &bytes);
+    const size_t n = (size_t) t->bytes / bytes, step = ROOM / bytes;
     nino_status st = NINO_OK;
-    char *block = malloc(n < step ? n * size : ROOM);
+    char *block = malloc((n < step ? n : step) * bytes);
     if (!block)
         return fail_at(NINO_ERR_NOMEM, w, t, "out of memory", err);
     for (size_t i = 0; !st && i < n; i += step) {
         const size_t k = n - i < step ? n - i : step;
-        st = nino_file_pread(w->fd, block, k * size, t->offset + i * size, w->path, err);
+        st = nino_file_pread(w->fd, block, k * bytes, t->offset + i * bytes, w->path, err);
         if (!st)
-            nino_to_f32(dst + i, block, t->dtype, k);
+            nino_to_f32(dst + i * values, block, t->dtype, k * values);
     }
     free(block);
     return st;

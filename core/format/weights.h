@@ -22,11 +22,11 @@ typedef struct nino_meta { // one entry of __metadata__ or of the GGUF key-value
 
 typedef struct nino_weights nino_weights;
 
-// Opens a file by its content (safetensors, torch zip); the extension is only used in messages. The
-// header is read and checked completely; tensor data is not touched. `path` is trusted (use
-// nino_file_open_below and _open_fd for names from a workflow). Errors: NINO_ERR_MISSING,
-// NINO_ERR_FORMAT with the kinds of reliability rules, NINO_ERR_UNSUPPORTED for formats that this
-// version only recognises.
+// Opens a file by its content (safetensors, torch zip, GGUF); the extension is only used in
+// messages. The header is read and checked completely; tensor data is not touched. `path` is
+// trusted (use nino_file_open_below and _open_fd for names from a workflow). Errors:
+// NINO_ERR_MISSING, NINO_ERR_FORMAT with the kinds of reliability rules, NINO_ERR_UNSUPPORTED for
+// formats that this version only recognises.
 nino_weights *nino_weights_open(const char *path, nino_error *err);
 nino_weights *nino_weights_open_fd(int fd, const char *display_name,
                                    nino_error *err); // takes fd, also on failure
@@ -34,7 +34,7 @@ nino_weights *nino_weights_ref(nino_weights *w);
 void nino_weights_unref(nino_weights **w);
 
 const char *nino_weights_path(const nino_weights *w);
-const char *nino_weights_format(const nino_weights *w); // "safetensors", "pth"
+const char *nino_weights_format(const nino_weights *w); // "safetensors", "pth", "gguf"
 uint64_t nino_weights_file_bytes(const nino_weights *w);
 // Identity for caches: device, inode, size, mtime in nanoseconds.
 nino_hash nino_weights_identity(const nino_weights *w);

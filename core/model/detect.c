@@ -357,7 +357,14 @@ static void detect_quantisation(const nino_weights *w, nino_detected *d)
                      ends_with(t->name, ".weight_scale") || ends_with(t->name, ".comfy_quant");
     }
     const char *kind = "none";
-    if (is_nf4)
+    nino_dtype most = NINO_F32; // of the block types
+    for (int t = 0; t < NINO_DTYPE_COUNT; t++)
+        if (nino_dtype_is_block((nino_dtype) t) &&
+            bytes[t] > bytes[most] * nino_dtype_is_block(most))
+            most = (nino_dtype) t;
+    if (nino_dtype_is_block(most))
+        kind = nino_dtype_name(most);
+    else if (is_nf4)
         kind = "4 bit, bitsandbytes";
     else if (bytes[NINO_F4])
         kind = "fp4";

@@ -40,6 +40,10 @@ static void add_part(maker *m, const char *role, const char *family, const char 
 }
 
 // ---- model files -----------------------------------------------------------------------------
+_Static_assert(NINO_DTYPE_COUNT <=
+                   sizeof(((nino_inspect *) 0)->dtypes) / sizeof(((nino_inspect *) 0)->dtypes[0]),
+               "every type may occur in a file");
+
 static void list_tensors(maker *m, const nino_weights *w)
 {
     nino_inspect *out = m->i;

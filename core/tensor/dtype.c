@@ -6,9 +6,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/tensor/quant.h"
+
 static const struct {
     const char *name, *safetensors;
     int bits;
+    int values, bytes; // of a block
 } types[NINO_DTYPE_COUNT] = {
     [NINO_F32] = { "f32", "F32", 32 },
     [NINO_F16] = { "f16", "F16", 16 },
@@ -32,6 +35,31 @@ static const struct {
     [NINO_F6_E2M3] = { "f6_e2m3", "F6_E2M3", 6 },
     [NINO_F6_E3M2] = { "f6_e3m2", "F6_E3M2", 6 },
     [NINO_F4] = { "f4", "F4", 4 },
+    [NINO_Q1_0] = { "q1_0", NULL, 0, 128, 18 },
+    [NINO_Q2_0] = { "q2_0", NULL, 0, 64, 18 },
+    [NINO_Q4_0] = { "q4_0", NULL, 0, 32, 18 },
+    [NINO_Q4_1] = { "q4_1", NULL, 0, 32, 20 },
+    [NINO_Q5_0] = { "q5_0", NULL, 0, 32, 22 },
+    [NINO_Q5_1] = { "q5_1", NULL, 0, 32, 24 },
+    [NINO_Q8_0] = { "q8_0", NULL, 0, 32, 34 },
+    [NINO_Q2_K] = { "q2_K", NULL, 0, 256, 84 },
+    [NINO_Q3_K] = { "q3_K", NULL, 0, 256, 110 },
+    [NINO_Q4_K] = { "q4_K", NULL, 0, 256, 144 },
+    [NINO_Q5_K] = { "q5_K", NULL, 0, 256, 176 },
+    [NINO_Q6_K] = { "q6_K", NULL, 0, 256, 210 },
+    [NINO_IQ1_S] = { "iq1_s", NULL, 0, 256, 50 },
+    [NINO_IQ1_M] = { "iq1_m", NULL, 0, 256, 56 },
+    [NINO_IQ2_XXS] = { "iq2_xxs", NULL, 0, 256, 66 },
+    [NINO_IQ2_XS] = { "iq2_xs", NULL, 0, 256, 74 },
+    [NINO_IQ2_S] = { "iq2_s", NULL, 0, 256, 82 },
+    [NINO_IQ3_XXS] = { "iq3_xxs", NULL, 0, 256, 98 },
+    [NINO_IQ3_S] = { "iq3_s", NULL, 0, 256, 110 },
+    [NINO_IQ4_NL] = { "iq4_nl", NULL, 0, 32, 18 },
+    [NINO_IQ4_XS] = { "iq4_xs", NULL, 0, 256, 136 },
+    [NINO_TQ1_0] = { "tq1_0", NULL, 0, 256, 54 },
+    [NINO_TQ2_0] = { "tq2_0", NULL, 0, 256, 66 },
+    [NINO_MXFP4] = { "mxfp4", NULL, 0, 32, 17 },
+    [NINO_NVFP4] = { "nvfp4", NULL, 0, 64, 36 },
 };
 
 const char *nino_dtype_name(nino_dtype t)
@@ -41,13 +69,13 @@ const char *nino_dtype_name(nino_dtype t)
 
 const char *nino_dtype_safetensors(nino_dtype t)
 {
-    return (unsigned) t < NINO_DTYPE_COUNT ? types[t].safetensors : "?";
+    return (unsigned) t < NINO_DTYPE_COUNT ? types[t].safetensors : NULL;
 }
 
 bool nino_dtype_from_safetensors(const char *s, nino_dtype *out)
 {
     for (int i = 0; i < NINO_DTYPE_COUNT; i++)
-        if (!strcmp(types[i].safetensors, s)) {
+        if (types[i].safetensors && !strcmp(types[i].safetensors, s)) {
             *out = (nino_dtype) i;
             return true;
         }
@@ -60,6 +88,18 @@ size_t nino_dtype_size(nino_dtype t)
 {
     const int bits = nino_dtype_bits(t);
     return bits % 8 ? 0 : (size_t) bits / 8;
+}
+
+bool nino_dtype_is_block(nino_dtype t)
+{
+    return (unsigned) t < NINO_DTYPE_COUNT && types[t].values > 0;
+}
+
+void nino_dtype_block(nino_dtype t, size_t *values, size_t *bytes)
+{
+    const bool is_block = nino_dtype_is_block(t);
+    *values = is_block ? (size_t) types[t].values : 1;
+    *bytes = is_block ? (size_t) types[t].bytes : nino_dtype_size(t);
 }
 
 static inline uint32_t bits_of(float f)
@@ -291,7 +331,8 @@ __attribute__((target("avx2"))) static bool from_f32_avx2(void *dst, nino_dtype 
 
 bool nino_to_f32(float *dst, const void *src, nino_dtype t, size_t n)
 {
-    return WIDE(to_f32, dst, src, t, n);
+    return nino_dtype_is_block(t) ? nino_quant_to_f32(dst, src, t, n)
+                                  : WIDE(to_f32, dst, src, t, n);
 }
 
 bool nino_from_f32(void *dst, nino_dtype t, const float *src, size_t n)

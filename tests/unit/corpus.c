@@ -1,8 +1,9 @@
-// The generated corpus of malformed files: every safetensors and PNG case must be refused with the
-// class that its manifest names. The generator belongs to the test data; without it this is
-// skipped.
+// The generated corpus of malformed files: every safetensors, GGUF and PNG case must be refused
+// with the class that its manifest names. The generator belongs to the test data; without it this
+// is skipped.
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/format/gguf.h"
 #include "core/format/png.h"
 #include "core/format/safetensors.h"
 #include "tests/test.h"
@@ -17,10 +18,29 @@ static const char *class_of_st(const char *path, const char *data, size_t len)
     nino_st_header h;
     const nino_status st = nino_st_parse(data, len, len, path, &h, &err);
     nino_st_header_release(&h);
-    // through a descriptor the answer is the same, except that other formats are named first
+    // through a descriptor the answer is the same, except that other formats are told apart first
     nino_weights *w = nino_weights_open(path, &via_file);
+    if (len >= 4 && !memcmp(data, "GGUF", 4)) {
+        nino_weights_unref(&w);
+        return err.kind;
+    }
     CHECK(!w == (st != NINO_OK));
     CHECK(w || via_file.code == NINO_ERR_UNSUPPORTED || !strcmp(via_file.kind, err.kind));
+    nino_weights_unref(&w);
+    return st ? err.kind : "ok";
+}
+
+static const char *class_of_gguf(const char *path, const char *data, size_t len)
+{
+    static nino_error err, via_file;
+    nino_st_header h;
+    bool more;
+    const nino_status st = nino_gguf_parse(data, len, len, path, &h, &more, &err);
+    CHECK(!more);
+    nino_st_header_release(&h);
+    nino_weights *w = nino_weights_open(path, &via_file);
+    // by content another format may be meant
+    CHECK(!w == (st != NINO_OK) || len < 4 || memcmp(data, "GGUF", 4));
     nino_weights_unref(&w);
     return st ? err.kind : "ok";
 }
@@ -56,8 +76,9 @@ static bool check_case(const char *file, const char *kind, const char *class, co
         want[i] = (char) tolower((unsigned char) class[i]);
     snprintf(path, sizeof(path), "%s/%s", dir, file);
     CHECK_OK(nino_file_read(path, (size_t) 1 << 30, false, &data, &len, &err), err);
-    const char *got = !strcmp(kind, "st") ? class_of_st(path, data, len)
-                                          : class_of_png(data, len, !strcmp(note, "LoadImage"));
+    const char *got = !strcmp(kind, "st")     ? class_of_st(path, data, len)
+                      : !strcmp(kind, "gguf") ? class_of_gguf(path, data, len)
+                                              : class_of_png(data, len, !strcmp(note, "LoadImage"));
     const bool ok = !strcmp(got, want);
     if (!ok)
         fprintf(stderr, "%s: %s, expected %s\n", file, got, want);
@@ -68,7 +89,7 @@ static bool check_case(const char *file, const char *kind, const char *class, co
 static int check_manifest(void)
 {
     char path[512], line[1024];
-    int n_st = 0, n_png = 0, wrong = 0;
+    int n_st = 0, n_gguf = 0, n_png = 0, wrong = 0;
     snprintf(path, sizeof(path), "%s/MANIFEST.tsv", dir);
     FILE *f = fopen(path, "r");
     CHECK(f);
@@ -79,15 +100,17 @@ static int check_manifest(void)
             field[i] = strsep(&rest, "\t");
         CHECK(field[3]);
         const bool st = !strcmp(field[1], "st"), png = !strcmp(field[1], "png");
-        if (!st && !png)
+        const bool gguf = !strcmp(field[1], "gguf");
+        if (!st && !png && !gguf)
             continue;
         n_st += st;
+        n_gguf += gguf;
         n_png += png;
         wrong += !check_case(field[0], field[1], field[2], field[3]);
     }
     fclose(f);
-    printf("  %d safetensors and %d PNG files, %d wrong\n", n_st, n_png, wrong);
-    return n_st >= 84 && n_png >= 24 ? wrong : 1;
+    printf("  %d safetensors, %d GGUF and %d PNG files, %d wrong\n", n_st, n_gguf, n_png, wrong);
+    return n_st >= 84 && n_gguf >= 82 && n_png >= 24 ? wrong : 1;
 }
 
 int main(void)

@@ -343,8 +343,8 @@ static void check_open(void)
     refuse("fifo", NINO_ERR_IO, "not a regular file");
     write_file("empty", "", 0);
     refuse("empty", NINO_ERR_FORMAT, "too few");
-    write_file("gguf", "GGUF\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 24);
-    refuse("gguf", NINO_ERR_UNSUPPORTED, "GGUF");
+    write_file("gguf", "GGUF\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 24);
+    refuse("gguf", NINO_ERR_FORMAT, "GGUF version 1");
     write_file("old.ckpt",
                "\x80\x02\x8a\nl\xfc\x9c"
                "F\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.",

@@ -94,7 +94,7 @@ typedef struct nino_inspect_meta {
     const char *key, *value;
 } nino_inspect_meta;
 typedef struct nino_inspect {
-    const char *format; // "safetensors", "pth", "png"
+    const char *format; // "safetensors", "pth", "gguf", "png"
     uint64_t file_bytes, tensor_bytes;
     size_t n_parts, n_tensors, n_meta, n_dtypes;
     nino_inspect_part *parts;
@@ -103,7 +103,7 @@ typedef struct nino_inspect {
     struct {
         const char *name;
         uint64_t tensors, bytes;
-    } dtypes[24];
+    } dtypes[64];
     const char *quantisation; // "none", "fp8 e4m3fn scaled", ...
     const char
         *name_hint; // what the file name suggests when it disagrees with the content, else ""
