@@ -39,7 +39,7 @@ struct nino_ctx {
     nino_log log;
     nino_monitor *monitor;
     nino_server *server;
-    nino_sampler *sampler;
+    nino_device_sampler *sampler;
     nino_capture *capture;
     nino_backend *backend;
     nino_paths *paths;
@@ -138,7 +138,7 @@ static nino_status open_parts(nino_ctx *ctx, const nino_ctx_params *p, nino_erro
     if (!(ctx->backend = nino_device_open(p->device, p, &ctx->log, err)))
         return NINO_ERR_DEVICE;
     ctx->capture = nino_capture_start(&ctx->log);
-    ctx->sampler = nino_sampler_start(ctx->monitor, ""); // without one only its numbers are missing
+    ctx->sampler = nino_device_sampler_start(ctx->monitor, ""); // without one only its numbers are missing
     nino_error e = { 0 };
     if (p->serve && !(ctx->server = nino_server_start(ctx->monitor, p->title ? p->title : "",
                                                       cancel_running, ctx, &e)))
@@ -183,7 +183,7 @@ void nino_ctx_destroy(nino_ctx **pctx)
         pthread_cond_wait(&ctx->changed, &ctx->lock);
     pthread_mutex_unlock(&ctx->lock);
     nino_server_stop(&ctx->server);
-    nino_sampler_stop(&ctx->sampler);
+    nino_device_sampler_stop(&ctx->sampler);
     nino_capture_stop(&ctx->capture);
     nino_results_destroy(&ctx->results);
     drop_kept(ctx);

@@ -123,7 +123,7 @@ void nino_device_sample(const char *root, nino_event *out)
 
 // ---- the thread --------------------------------------------------------------------------------
 
-struct nino_sampler {
+struct nino_device_sampler {
     nino_monitor *m;
     char root[120];
     bool stop; // with m->lock
@@ -132,7 +132,7 @@ struct nino_sampler {
 
 static void *sample(void *arg)
 {
-    nino_sampler *s = arg;
+    nino_device_sampler *s = arg;
     nino_monitor *m = s->m;
     pthread_mutex_lock(&m->lock);
     while (!s->stop) {
@@ -155,9 +155,9 @@ static void *sample(void *arg)
     return NULL;
 }
 
-nino_sampler *nino_sampler_start(nino_monitor *m, const char *root)
+nino_device_sampler *nino_device_sampler_start(nino_monitor *m, const char *root)
 {
-    nino_sampler *s = calloc(1, sizeof(*s));
+    nino_device_sampler *s = calloc(1, sizeof(*s));
     if (!s)
         return NULL;
     s->m = m;
@@ -179,9 +179,9 @@ nino_sampler *nino_sampler_start(nino_monitor *m, const char *root)
     return s;
 }
 
-void nino_sampler_stop(nino_sampler **sampler)
+void nino_device_sampler_stop(nino_device_sampler **sampler)
 {
-    nino_sampler *s = *sampler;
+    nino_device_sampler *s = *sampler;
     if (!s)
         return;
     pthread_mutex_lock(&s->m->lock);

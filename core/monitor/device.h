@@ -8,6 +8,6 @@ void nino_device_sample(const char *root, nino_event *out);
 
 // Publishes a sample ten times a second, on a thread that sleeps while nobody reads the monitor: a
 // monitor that nobody looks at must not keep the GPU awake. NULL: no thread could be started.
-typedef struct nino_sampler nino_sampler;
-nino_sampler *nino_sampler_start(nino_monitor *m, const char *root);
-void nino_sampler_stop(nino_sampler **s);
+typedef struct nino_device_sampler nino_device_sampler;
+nino_device_sampler *nino_device_sampler_start(nino_monitor *m, const char *root);
+void nino_device_sampler_stop(nino_device_sampler **s);

@@ -24,7 +24,7 @@ typedef struct nino_cond_entry {
     bool has_guidance;
     double guidance;  // FluxGuidance
     bool no_guidance; // FluxDisableGuidance: the network gets none, not even its default
-    bool has_size;   // SDXL: y is made of pooled and these, in pixels
+    bool has_size;    // SDXL: y is made of pooled and these, in pixels
     int width, height, crop_w, crop_h, target_w, target_h;
     double aesthetic_score; // SDXL refiner
     bool has_aesthetic_score;

@@ -29,11 +29,6 @@ typedef struct nino_noise { // what travels on NOISE links
     uint64_t seed;
 } nino_noise;
 
-typedef struct nino_sigmas { // what travels on SIGMAS links
-    int n;
-    float *v;
-} nino_sigmas;
-
 typedef struct nino_sample_step { // for progress and previews; valid during the call
     int step, total;              // step of total is finished (1-based)
     double sigma;

@@ -58,7 +58,7 @@ int main(void)
     CHECK(e.u.device.mhz == 2750 && e.u.device.watt == 71);
 
     nino_monitor *m = nino_monitor_create();
-    nino_sampler *s = nino_sampler_start(m, root);
+    nino_device_sampler *s = nino_device_sampler_start(m, root);
     CHECK(s);
     nino_mon_reader *r = nino_mon_reader_create(m);
     size_t n = 0;
@@ -68,9 +68,9 @@ int main(void)
     }
     CHECK(n == 2 && e.kind == NINO_EV_DEVICE && e.u.device.watt == 71);
     nino_mon_reader_destroy(&r);
-    nino_sampler_stop(&s);
+    nino_device_sampler_stop(&s);
     CHECK(!s);
-    nino_sampler_stop(&s);
+    nino_device_sampler_stop(&s);
     nino_monitor_destroy(&m);
     char cmd[96];
     snprintf(cmd, sizeof(cmd), "rm -rf '%s'", root);
