@@ -4,14 +4,15 @@
 #pragma once
 #include <ninodes/base.h>
 
+#define NINO_BPE_MAX_TEXT (1 << 20) // bytes; longer is NINO_ERR_RANGE
+
 typedef struct nino_bpe nino_bpe;
 
-// The clean-up before splitting. Both lower-case and collapse white space; on ASCII without "&"
-// they agree.
+// The clean-up before splitting. Both lower-case and collapse white space; they agree on ASCII.
 typedef enum nino_bpe_clean {
-    NINO_BPE_CLEAN_HF, // CLIPTokenizer without ftfy: control characters out, CJK ideographs apart,
-                       // NFC. What ComfyUI does, and the default
-    NINO_BPE_CLEAN_OPENAI // openai's: HTML entities decoded twice, nothing else
+    NINO_BPE_CLEAN_HF,   // CLIPTokenizer without ftfy, what ComfyUI runs: control characters are
+                         // dropped, CJK ideographs stand alone, NFC
+    NINO_BPE_CLEAN_PLAIN // nothing else: openai's tokenizer without ftfy and HTML entities
 } nino_bpe_clean;
 
 // From file contents; `name` is used in messages. vocab: {"token": id}; merges: "#version" line,

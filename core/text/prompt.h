@@ -11,12 +11,11 @@
 typedef struct nino_prompt_rules {
     int32_t start, end; // -1: none
     int32_t pad;
-    int max_len;          // tokens a chunk, start and end included; 0: one chunk of any length
-    bool is_padded;       // every chunk is padded to max_len
-    int min_len;          // the last chunk is padded to at least this; 0: not
-    const char *key;      // the encoder's name in embedding files: "clip_l", "clip_g", "t5xxl"
-    int width;            // columns of the encoder's token embedding
-    bool is_weights_text; // parentheses are ordinary text
+    int max_len; // tokens a chunk, start and end included; chunks are padded to it. 0: one chunk
+                 // of any length
+    int min_len; // the last chunk is padded to at least this; 0: not
+    const char *key; // the encoder's name in embedding files: "clip_l", "clip_g", "t5xxl"
+    int width;       // columns of the encoder's token embedding
 
     // Same signatures as in nino_text_services (core/model/clip.h); either may be NULL. Without
     // `embedding`, "embedding:" is ordinary text.
@@ -56,7 +55,7 @@ typedef struct nino_prompt {
 
 // Tokenises and packs. What does not exist or does not fit among embeddings is left out as ComfyUI
 // does, with a warning. Errors: NINO_ERR_NOMEM; NINO_ERR_RANGE for prompts beyond 1 MiB or 2^20
-// tokens, or more than 64 levels of parentheses. *out is zeroed on failure.
+// tokens, or more than 256 levels of parentheses. *out is zeroed on failure.
 nino_status nino_prompt_build(const nino_tokenizer *t, const nino_prompt_rules *rules,
                               const char *text, nino_prompt *out, nino_error *err);
 // The prompt that weights interpolate towards: start, end and pad up to `len` tokens, one chunk.

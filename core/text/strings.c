@@ -1,0 +1,126 @@
+// A set of byte strings with numbers: the pieces of a vocabulary.
+#include "core/text/strings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_BYTES ((size_t) 1 << 31)
+
+// FNV's low bits are weak: spread them before they choose a slot.
+static uint64_t mix(uint64_t h)
+{
+    h ^= h >> 32;
+    h *= 0x9e3779b97f4a7c15u;
+    return h ^ h >> 29;
+}
+
+static uint64_t slot_of(uint64_t mixed, uint32_t number)
+{
+    return (mixed & 0xffffffff00000000u) | (number + 1);
+}
+
+static bool grow_slots(nino_strings *s, uint32_t n)
+{
+    uint32_t want = 64;
+    while (want < n + n / 2 && want < UINT32_C(1) << 31)
+        want *= 2;
+    if (want <= s->n_slots)
+        return true;
+    uint64_t *slots = calloc(want, sizeof(*slots));
+    if (!slots)
+        return false;
+    for (uint32_t i = 0; i < s->n; i++) {
+        size_t len;
+        const char *p = nino_strings_at(s, i, &len);
+        const uint64_t h = mix(nino_strings_hash(NINO_STRINGS_HASH, p, len));
+        uint32_t k = (uint32_t) h & (want - 1);
+        while (slots[k])
+            k = (k + 1) & (want - 1);
+        slots[k] = slot_of(h, i);
+    }
+    free(s->slots);
+    s->slots = slots;
+    s->n_slots = want;
+    return true;
+}
+
+bool nino_strings_reserve(nino_strings *s, uint32_t n, size_t n_bytes)
+{
+    if (n > (UINT32_C(1) << 30) || n_bytes > MAX_BYTES)
+        return false;
+    if (n > s->cap || !s->start) {
+        const uint32_t cap = n > s->cap ? n : s->cap;
+        uint32_t *start = realloc(s->start, ((size_t) cap + 1) * sizeof(*start));
+        if (!start)
+            return false;
+        s->start = start;
+        s->cap = cap;
+        start[s->n] = (uint32_t) s->n_bytes;
+    }
+    if (n_bytes > s->cap_bytes) {
+        char *bytes = realloc(s->bytes, n_bytes);
+        if (!bytes)
+            return false;
+        s->bytes = bytes;
+        s->cap_bytes = n_bytes;
+    }
+    return grow_slots(s, n);
+}
+
+void nino_strings_release(nino_strings *s)
+{
+    free(s->bytes);
+    free(s->start);
+    free(s->slots);
+    *s = (nino_strings){ 0 };
+}
+
+int64_t nino_strings_find_hashed(const nino_strings *s, uint64_t hash, const char *p, size_t len)
+{
+    if (!s->n_slots)
+        return -1;
+    const uint64_t h = mix(hash);
+    for (uint32_t k = (uint32_t) h & (s->n_slots - 1); s->slots[k];
+         k = (k + 1) & (s->n_slots - 1)) {
+        if (s->slots[k] >> 32 != h >> 32)
+            continue;
+        const uint32_t i = (uint32_t) s->slots[k] - 1;
+        size_t n;
+        const char *q = nino_strings_at(s, i, &n);
+        if (n == len && (!n || !memcmp(p, q, n)))
+            return i;
+    }
+    return -1;
+}
+
+int64_t nino_strings_find(const nino_strings *s, const char *p, size_t len)
+{
+    return nino_strings_find_hashed(s, nino_strings_hash(NINO_STRINGS_HASH, p, len), p, len);
+}
+
+int64_t nino_strings_add(nino_strings *s, const char *p, size_t len, bool *is_new)
+{
+    const uint64_t hash = nino_strings_hash(NINO_STRINGS_HASH, p, len), h = mix(hash);
+    const int64_t old = nino_strings_find_hashed(s, hash, p, len);
+    *is_new = old < 0;
+    if (old >= 0)
+        return old;
+    const size_t need = s->n_bytes + len;
+    if (s->n + 1 > s->cap || need > s->cap_bytes || !s->bytes || s->n + s->n / 2 >= s->n_slots) {
+        const uint32_t n = s->n + 1 > s->cap ? s->n + s->n / 2 + 64 : s->cap;
+        const size_t bytes = need > s->cap_bytes ? need + need / 2 + 1024 : s->cap_bytes;
+        if (need > MAX_BYTES || !nino_strings_reserve(s, n, bytes < MAX_BYTES ? bytes : MAX_BYTES))
+            return -1;
+    }
+    if (len)
+        memcpy(s->bytes + s->n_bytes, p, len);
+    s->n_bytes = need;
+    if (len > s->longest)
+        s->longest = (uint32_t) len;
+    uint32_t k = (uint32_t) h & (s->n_slots - 1);
+    while (s->slots[k])
+        k = (k + 1) & (s->n_slots - 1);
+    s->slots[k] = slot_of(h, s->n);
+    s->start[++s->n] = (uint32_t) need;
+    return s->n - 1;
+}
