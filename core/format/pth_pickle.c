@@ -557,12 +557,49 @@ static const value *unwrap(const value *v)
     return only && !only->next && only->val->t == T_DICT ? only->val : v;
 }
 
+// The tensors of a dict, their names behind `prefix`.
+static nino_status list_dict(machine *m, const value *v, const char *prefix,
+                             nino_pickle_tensor *out, int *n_out)
+{
+    const size_t n = strlen(prefix);
+    for (const pair *e = v->dict.first; e; e = e->next) {
+        if (e->val->t != T_TENSOR)
+            continue;
+        if (e->key->t != T_STR)
+            return REFUSE("schema", "a tensor's name is not a string");
+        nino_pickle_tensor *t = &out[(*n_out)++];
+        *t = *e->val->tensor;
+        t->name = e->key->str.p;
+        t->name_len = e->key->str.len;
+        if (!n)
+            continue;
+        char *name = nino_arena_alloc(m->arena, n + t->name_len + 1);
+        if (!name)
+            return no_memory(m);
+        memcpy(name, prefix, n);
+        memcpy(name + n, t->name, t->name_len);
+        t->name = name;
+        t->name_len += n;
+    }
+    return NINO_OK;
+}
+
+// Textual inversions keep their tensors one level down.
+static const value *inner_dict(const value *v)
+{
+    for (const pair *e = v->t == T_DICT ? v->dict.first : NULL; e; e = e->next)
+        if (is_str(e->key, "string_to_param") && e->val->t == T_DICT)
+            return e->val;
+    return NULL;
+}
+
 static nino_status list(machine *m, const value *v, nino_pickle_tensor **out, int *n_out)
 {
     static const char bare[] = "tensor";
     if (v->t != T_DICT && v->t != T_TENSOR)
         return REFUSE("schema", "the file holds no tensors");
-    const uint32_t n = v->t == T_TENSOR ? 1 : v->count;
+    const value *inner = inner_dict(v);
+    const uint32_t n = (v->t == T_TENSOR ? 1 : v->count) + (inner ? inner->count : 0);
     if (n > MAX_TENSORS)
         return REFUSE("limit", "%u tensors, at most %d are read", n, MAX_TENSORS);
     nino_pickle_tensor *t = nino_arena_alloc(m->arena, (n ? n : 1) * sizeof(*t));
@@ -570,24 +607,14 @@ static nino_status list(machine *m, const value *v, nino_pickle_tensor **out, in
         return no_memory(m);
     *out = t;
     *n_out = 0;
-    if (v->t == T_TENSOR) {
-        *t = *v->tensor;
-        t->name = bare;
-        t->name_len = strlen(bare);
-        *n_out = 1;
-        return NINO_OK;
+    if (v->t == T_DICT) {
+        const nino_status st = list_dict(m, v, "", t, n_out);
+        return st || !inner ? st : list_dict(m, inner, "string_to_param.", t, n_out);
     }
-    for (const pair *e = v->dict.first; e; e = e->next) {
-        if (e->val->t != T_TENSOR)
-            continue;
-        if (e->key->t != T_STR)
-            return REFUSE("schema", "a tensor's name is not a string");
-        *t = *e->val->tensor;
-        t->name = e->key->str.p;
-        t->name_len = e->key->str.len;
-        t++;
-        (*n_out)++;
-    }
+    *t = *v->tensor;
+    t->name = bare;
+    t->name_len = strlen(bare);
+    *n_out = 1;
     return NINO_OK;
 }
 

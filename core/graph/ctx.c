@@ -19,6 +19,7 @@
 #include "core/monitor/device.h"
 #include "core/monitor/serve.h"
 #include "core/op/device.h"
+#include "core/text/embedding.h"
 
 #define MAX_FILES 16   // open model files that nobody uses right now
 #define MAX_OBJECTS 16 // models, text encoders and VAEs kept for the next node that names them
@@ -49,6 +50,7 @@ struct nino_ctx {
     // Only touched by who has entered.
     open_file files[MAX_FILES];
     kept_object objects[MAX_OBJECTS];
+    nino_tokenizer *tokenizers[NINO_TOKENIZER_KINDS];
     uint64_t clock;
     // Whose turn it is.
     pthread_mutex_t lock;
@@ -170,6 +172,8 @@ static void drop_kept(nino_ctx *ctx)
         nino_value_unref(&ctx->objects[i].v);
     for (int i = 0; i < MAX_FILES; i++)
         nino_weights_unref(&ctx->files[i].w);
+    for (int i = 0; i < NINO_TOKENIZER_KINDS; i++)
+        nino_tokenizer_unref(&ctx->tokenizers[i]);
 }
 
 void nino_ctx_destroy(nino_ctx **pctx)
@@ -350,6 +354,54 @@ char **nino_ctx_list_models(const nino_ctx *ctx, const char *kind)
     char **out = dirs ? nino_paths_list(dirs, models) : NULL;
     free(dirs);
     return out;
+}
+
+// ---- text ------------------------------------------------------------------------------------
+
+// The folders that hold the folders of a kind: the models folders.
+static char **models_dirs(const nino_ctx *ctx)
+{
+    char **dirs = nino_paths_dirs(ctx->paths, "checkpoints");
+    for (char **d = dirs; d && *d; d++) {
+        char *slash = strrchr(*d, '/');
+        if (slash && slash > *d)
+            *slash = 0;
+    }
+    return dirs;
+}
+
+nino_status nino_ctx_tokenizer(nino_ctx *ctx, nino_tokenizer_kind kind, nino_tokenizer **out,
+                               nino_error *err)
+{
+    nino_tokenizer **kept = &ctx->tokenizers[kind];
+    nino_status st = NINO_OK;
+    if (!*kept) {
+        char **tokenizers = nino_paths_dirs(ctx->paths, "tokenizers"), **models = models_dirs(ctx);
+        char **dirs = tokenizers && models ? nino_tokenizer_dirs(kind, tokenizers, models) : NULL;
+        st = dirs ? nino_tokenizer_open(kind, (const char *const *) dirs, kept, err)
+                  : nino_fail(err, NINO_ERR_NOMEM, "tokenizers", "out of memory");
+        free(tokenizers);
+        free(models);
+        free(dirs);
+    }
+    if (!st)
+        *out = nino_tokenizer_ref(*kept);
+    return st;
+}
+
+nino_status nino_ctx_open_embedding(nino_ctx *ctx, const char *name, nino_weights **out,
+                                    nino_error *err)
+{
+    char **files = nino_ctx_list_models(ctx, "embeddings");
+    if (!files)
+        return nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
+    const int i = nino_embedding_find(name, files);
+    const nino_status st = i >= 0
+                               ? nino_ctx_open_model(ctx, "embeddings", files[i], out, err)
+                               : nino_fail_kind(err, NINO_ERR_MISSING, "missing_file", name,
+                                                "'%.80s' is not in the embeddings folders", name);
+    free(files);
+    return st;
 }
 
 // ---- models, text encoders, VAEs -------------------------------------------------------------

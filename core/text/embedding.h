@@ -8,11 +8,11 @@ typedef struct nino_embedding {
     int rows, width;
 } nino_embedding;
 
-// The vectors of a file for the encoder `key`: "string_to_param", else `key`, else bundled ones,
-// else the first tensor. width picks among several; the result may have another width (the caller
-// leaves it out). Errors: kind "model" when the file holds no such tensor.
-nino_status nino_embedding_read(const nino_weights *w, const char *key, int width,
-                                nino_embedding *out, nino_error *err);
+// The vectors of a file for the encoder `key` ("clip_l", ...): "string_to_param", else `key`, else
+// bundled ones, else "emb_params", else the first tensor. Their width is the file's: whoever uses
+// them compares. Errors: kind "schema" when the file holds nothing of that sort.
+nino_status nino_embedding_read(const nino_weights *w, const char *key, nino_embedding *out,
+                                nino_error *err);
 void nino_embedding_release(nino_embedding *e); // NULL-safe
 
 // Index in `files` (NULL-terminated, "sub/name.ext") of the file that a prompt's name means, or -1:
