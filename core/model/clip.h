@@ -47,9 +47,11 @@ typedef struct nino_clip {
     int layer;                           // CLIPSetLastLayer: -1, -2 ...; 0: the type's default
     int tokens_min;                      // padding of T5 prompts; 0: the type's default
     nino_text_services services;
-    uint64_t weight_bytes; // as stored
-    nino_hash identity;    // of the files
-    char name[128];        // for messages
+    uint64_t weight_bytes;                // as stored
+    nino_hash identity;                   // of the files
+    char name[128];                       // for messages
+    void (*destroy)(struct nino_clip *c); // releases enc and tok
+    struct nino_clip *owner; // of enc and tok, NULL: this one. A copy keeps its original alive
 } nino_clip;
 
 // From n files in any order (a checkpoint, or separate encoder files); which file is which encoder

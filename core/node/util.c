@@ -82,3 +82,69 @@ nino_status nino_node_out_text(nino_run *r, int i, char *text, nino_error *err)
     v->u.string = text;
     return NINO_OK;
 }
+
+// ---- typed outputs ---------------------------------------------------------------------------
+
+static nino_status no_memory(const nino_run *r, nino_error *err)
+{
+    return nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
+}
+
+#define OUT_POINTER(name, T, port, field, unref)                                                   \
+    nino_status nino_out_##name(nino_run *r, int i, T *p, nino_error *err)                         \
+    {                                                                                              \
+        nino_value *v = p ? nino_node_out(r, i, port, err) : NULL;                                 \
+        if (!v) {                                                                                  \
+            unref(&p);                                                                             \
+            return no_memory(r, err);                                                              \
+        }                                                                                          \
+        v->u.field = p;                                                                            \
+        return NINO_OK;                                                                            \
+    }
+
+OUT_POINTER(model, nino_model, NINO_PORT_MODEL, model, nino_model_unref)
+OUT_POINTER(clip, nino_clip, NINO_PORT_CLIP, clip, nino_clip_unref)
+OUT_POINTER(cond, nino_cond, NINO_PORT_CONDITIONING, cond, nino_cond_unref)
+OUT_POINTER(guider, nino_guider, NINO_PORT_GUIDER, guider, nino_guider_unref)
+OUT_POINTER(image, nino_array, NINO_PORT_IMAGE, image, nino_array_unref)
+OUT_POINTER(mask, nino_array, NINO_PORT_MASK, mask, nino_array_unref)
+
+nino_status nino_out_latent(nino_run *r, int i, nino_latent latent, nino_error *err)
+{
+    nino_value *v = latent.samples ? nino_node_out(r, i, NINO_PORT_LATENT, err) : NULL;
+    if (!v) {
+        nino_array_unref(&latent.samples);
+        nino_array_unref(&latent.noise_mask);
+        free(latent.batch_index);
+        return no_memory(r, err);
+    }
+    v->u.latent = latent;
+    return NINO_OK;
+}
+
+nino_status nino_out_sigmas(nino_run *r, int i, nino_sigmas s, nino_error *err)
+{
+    nino_value *v = nino_node_out(r, i, NINO_PORT_SIGMAS, err);
+    if (!v) {
+        free(s.v);
+        return NINO_ERR_NOMEM;
+    }
+    v->u.sigmas = s;
+    return NINO_OK;
+}
+
+#define OUT_PLAIN(name, T, port, field, value)                                                     \
+    nino_status nino_out_##name(nino_run *r, int i, T p, nino_error *err)                          \
+    {                                                                                              \
+        nino_value *v = nino_node_out(r, i, port, err);                                            \
+        if (!v)                                                                                    \
+            return NINO_ERR_NOMEM;                                                                 \
+        v->u.field = value;                                                                        \
+        return NINO_OK;                                                                            \
+    }
+
+OUT_PLAIN(noise, nino_noise, NINO_PORT_NOISE, noise, p)
+OUT_PLAIN(sampler, const nino_sampler *, NINO_PORT_SAMPLER, sampler, *p)
+OUT_PLAIN(int, int64_t, NINO_PORT_INT, i, p)
+OUT_PLAIN(float, double, NINO_PORT_FLOAT, f, p)
+OUT_PLAIN(bool, bool, NINO_PORT_BOOLEAN, b, p)

@@ -13,6 +13,45 @@ nino_status nino_node_cancelled(const nino_run *r, nino_error *err);
 nino_value *nino_node_out(nino_run *r, int i, nino_port_type type, nino_error *err);
 // Takes `text` (malloc'd) as STRING output i.
 nino_status nino_node_out_text(nino_run *r, int i, char *text, nino_error *err);
+// The same for the other types. Each takes what it is given, also on failure; NULL: the caller ran
+// out of memory, which is reported here, so that makers can be passed straight in.
+nino_status nino_out_model(nino_run *r, int i, nino_model *m, nino_error *err);
+nino_status nino_out_clip(nino_run *r, int i, nino_clip *c, nino_error *err);
+nino_status nino_out_cond(nino_run *r, int i, nino_cond *c, nino_error *err);
+nino_status nino_out_guider(nino_run *r, int i, nino_guider *g, nino_error *err);
+nino_status nino_out_image(nino_run *r, int i, nino_array *image, nino_error *err);
+nino_status nino_out_mask(nino_run *r, int i, nino_array *mask, nino_error *err);
+nino_status nino_out_latent(nino_run *r, int i, nino_latent latent, nino_error *err);
+nino_status nino_out_noise(nino_run *r, int i, nino_noise n, nino_error *err);
+nino_status nino_out_sampler(nino_run *r, int i, const nino_sampler *s, nino_error *err);
+nino_status nino_out_sigmas(nino_run *r, int i, nino_sigmas s, nino_error *err); // takes s.v
+nino_status nino_out_int(nino_run *r, int i, int64_t v, nino_error *err);
+nino_status nino_out_float(nino_run *r, int i, double v, nino_error *err);
+nino_status nino_out_bool(nino_run *r, int i, bool v, nino_error *err);
+// Input i, borrowed; NULL: optional and not connected.
+#define NINO_IN(r, i, field) ((r)->in[i] ? (r)->in[i]->u.field : NULL)
+static inline nino_model *nino_in_model(const nino_run *r, int i) { return NINO_IN(r, i, model); }
+static inline nino_clip *nino_in_clip(const nino_run *r, int i) { return NINO_IN(r, i, clip); }
+static inline nino_vae *nino_in_vae(const nino_run *r, int i) { return NINO_IN(r, i, vae); }
+static inline nino_cond *nino_in_cond(const nino_run *r, int i) { return NINO_IN(r, i, cond); }
+static inline nino_guider *nino_in_guider(const nino_run *r, int i)
+{
+    return NINO_IN(r, i, guider);
+}
+static inline nino_array *nino_in_image(const nino_run *r, int i) { return NINO_IN(r, i, image); }
+static inline nino_array *nino_in_mask(const nino_run *r, int i) { return NINO_IN(r, i, mask); }
+static inline const nino_latent *nino_in_latent(const nino_run *r, int i)
+{
+    return r->in[i] ? &r->in[i]->u.latent : NULL;
+}
+static inline const nino_sampler *nino_in_sampler(const nino_run *r, int i)
+{
+    return r->in[i] ? &r->in[i]->u.sampler : NULL;
+}
+static inline const nino_sigmas *nino_in_sigmas(const nino_run *r, int i)
+{
+    return r->in[i] ? &r->in[i]->u.sigmas : NULL;
+}
 // Bytes of memory the system could hand out now.
 uint64_t nino_mem_available(void);
 

@@ -38,13 +38,19 @@ void nino_value_unref(nino_value **pv)
     case NINO_PORT_IMAGE: nino_array_unref(&v->u.image); break;
     case NINO_PORT_MASK: nino_array_unref(&v->u.mask); break;
     case NINO_PORT_VAE: nino_vae_unref(&v->u.vae); break;
-    case NINO_PORT_MODEL:
-    case NINO_PORT_CLIP: nino_weights_unref(&v->u.unloaded.file); break;
+    case NINO_PORT_MODEL: nino_model_unref(&v->u.model); break;
+    case NINO_PORT_CLIP: nino_clip_unref(&v->u.clip); break;
+    case NINO_PORT_CONDITIONING: nino_cond_unref(&v->u.cond); break;
+    case NINO_PORT_SIGMAS: free(v->u.sigmas.v); break;
+    case NINO_PORT_GUIDER: nino_guider_unref(&v->u.guider); break;
     case NINO_PORT_STRING: free(v->u.string); break;
     default: break;
     }
+    nino_weights_unref(&v->u.unloaded.file);
     free(v);
 }
+
+static const nino_clip *networks(const nino_clip *c) { return c->owner ? c->owner : c; }
 
 bool nino_value_shares(const nino_value *a, const nino_value *b)
 {
@@ -53,9 +59,20 @@ bool nino_value_shares(const nino_value *a, const nino_value *b)
     switch (a->type) {
     case NINO_PORT_VAE: return a->u.vae == b->u.vae;
     case NINO_PORT_MODEL:
-    case NINO_PORT_CLIP: return a->u.unloaded.file == b->u.unloaded.file;
+        return a->u.model && b->u.model ? a->u.model->net == b->u.model->net
+                                        : a->u.unloaded.file == b->u.unloaded.file;
+    case NINO_PORT_CLIP:
+        return a->u.clip && b->u.clip ? networks(a->u.clip) == networks(b->u.clip)
+                                      : a->u.unloaded.file == b->u.unloaded.file;
     default: return false;
     }
+}
+
+static uint64_t cond_bytes(const nino_cond *c) { return c ? nino_cond_bytes(c) : 0; }
+
+static uint64_t guider_bytes(const nino_guider *g)
+{
+    return g ? cond_bytes(g->positive) + cond_bytes(g->middle) + cond_bytes(g->negative) : 0;
 }
 
 uint64_t nino_value_bytes(const nino_value *v)
@@ -70,6 +87,9 @@ uint64_t nino_value_bytes(const nino_value *v)
         break;
     case NINO_PORT_IMAGE: n += v->u.image ? v->u.image->bytes : 0; break;
     case NINO_PORT_MASK: n += v->u.mask ? v->u.mask->bytes : 0; break;
+    case NINO_PORT_CONDITIONING: n += cond_bytes(v->u.cond); break;
+    case NINO_PORT_SIGMAS: n += (uint64_t) v->u.sigmas.n * sizeof(float); break;
+    case NINO_PORT_GUIDER: n += guider_bytes(v->u.guider); break;
     case NINO_PORT_STRING: n += v->u.string ? strlen(v->u.string) + 1 : 0; break;
     default: break;
     }

@@ -1,6 +1,8 @@
 // Internal: what travels along links: reference-counted values.
 #pragma once
+#include "core/model/clip.h"
 #include "core/model/vae.h"
+#include "core/sample/guide.h"
 #include <ninodes/node.h>
 
 typedef struct nino_latent {
@@ -18,16 +20,25 @@ typedef struct nino_unloaded {
 typedef struct nino_value {
     nino_port_type type;
     int refs; // atomic
-    union {
-        nino_latent latent;
-        nino_array *image; // f32 [N,H,W,3 or 4], 0..1
-        nino_array *mask;  // f32 [N,H,W]
-        nino_vae *vae;
-        nino_unloaded unloaded; // MODEL, CLIP
-        char *string;
-        int64_t i;
-        double f;
-        bool b;
+    struct {
+        union {
+            nino_latent latent;
+            nino_array *image; // f32 [N,H,W,3 or 4], 0..1
+            nino_array *mask;  // f32 [N,H,W]
+            nino_model *model;
+            nino_clip *clip;
+            nino_vae *vae;
+            nino_cond *cond;
+            nino_noise noise;
+            nino_sampler sampler;
+            nino_sigmas sigmas; // v is malloc'd
+            nino_guider *guider;
+            char *string;
+            int64_t i;
+            double f;
+            bool b;
+        };
+        nino_unloaded unloaded; // MODEL, CLIP of a checkpoint, when model, clip are NULL
     } u;
 } nino_value;
 

@@ -32,13 +32,13 @@ static bool read_type(const nino_json *root, const char *key, nino_dtype *out)
     return false;
 }
 
-static bool read_schedule(const nino_json *root, nino_schedule *out)
+static bool read_schedule(const nino_json *root, nino_sched_kind *out)
 {
     static const char *const names[] = { "ref", "cpu", "generic", "wmma" };
     const char *s = nino_json_str(nino_json_get(root, "schedule"));
     for (int i = 0; s && i < (int) (sizeof(names) / sizeof(names[0])); i++)
         if (!strcmp(s, names[i])) {
-            *out = (nino_schedule) i;
+            *out = (nino_sched_kind) i;
             return true;
         }
     return false;

@@ -4,16 +4,16 @@
 #pragma once
 #include "core/op/op.h"
 
-typedef enum nino_schedule {
+typedef enum nino_sched_kind {
     NINO_SCHED_REF,     // core/op/ref: obvious loops, no workspace, f32 weights [taps][C][N]
     NINO_SCHED_CPU,     // work-group size 1, register micro-kernels
     NINO_SCHED_GENERIC, // GPU: local-memory tiles
     NINO_SCHED_WMMA     // gfx11 wave32 matrix instructions
-} nino_schedule;
+} nino_sched_kind;
 
 typedef struct nino_profile {
     char name[64]; // "pocl-cpu", "gfx1151", "generic-gpu"
-    nino_schedule schedule;
+    nino_sched_kind schedule;
     nino_dtype act_type; // storage of activations when the node says auto
     // Storage of matrices. F32: lossless, that is 16-bit types as they are, 8-bit floats as f16,
     // the rest as f32. F16, BF16: everything as that.

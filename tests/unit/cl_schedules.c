@@ -175,7 +175,7 @@ static void test_attention(nino_dtype t)
                         2, 0));
 }
 
-static void test_schedule(nino_schedule which, nino_dtype t)
+static void test_schedule(nino_sched_kind which, nino_dtype t)
 {
     nino_backend *cl = nino_cl_open(test_cl_device(), NULL, NULL, &err);
     nino_backend *ref = nino_ref_open(0, NULL, &err);
@@ -217,7 +217,7 @@ static void read_beside(void)
 // Arguments: a schedule (cpu, generic) and a type (f32, f16, bf16), none: all; or "wrong".
 int main(int argc, char **argv)
 {
-    static const nino_schedule schedules[] = { NINO_SCHED_CPU, NINO_SCHED_GENERIC };
+    static const nino_sched_kind schedules[] = { NINO_SCHED_CPU, NINO_SCHED_GENERIC };
     static const char *const names[] = { "cpu", "generic" };
     static const nino_dtype types[] = { NINO_F32, NINO_F16, NINO_BF16 };
     if (argc == 2 && !strcmp(argv[1], "wrong")) {
