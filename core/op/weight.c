@@ -4,11 +4,13 @@
 #include "core/base/error.h"
 #include "core/base/size.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_NAME 512
+#define MAX_PARTS 8 // of one weight; more than any model needs
 
 static nino_status fail_model(nino_weights *f, const char *name, nino_error *err, nino_status st,
                               const char *what)
@@ -49,58 +51,137 @@ static bool fits_role(nino_weight_role role, int rank, const int64_t *dim, int64
     }
 }
 
-static nino_status check_shape(nino_weights *file, const nino_tensor_info *t, nino_weight_role role,
-                               int64_t n, int64_t c, int64_t *rows, int64_t *cols, nino_error *err)
+static const char *print_dims(char *dst, size_t size, const nino_tensor_info *t)
 {
-    char text[160], dims[96] = "";
-    for (int i = 0; i < t->rank; i++) {
-        const size_t len = strlen(dims);
-        snprintf(dims + len, sizeof(dims) - len, "%s%lld", i ? "," : "", (long long) t->dim[i]);
-    }
+    size_t len = 0;
+    dst[0] = 0;
+    for (int i = 0; i < t->rank && len < size; i++)
+        len +=
+            (size_t) snprintf(dst + len, size - len, "%s%lld", i ? "," : "", (long long) t->dim[i]);
+    return dst;
+}
+
+static nino_status check_shape(nino_weights *file, const nino_tensor_info *t, nino_weight_role role,
+                               int64_t *rows, int64_t *cols, nino_error *err)
+{
+    char text[160], dims[96];
     if (!is_readable(t->dtype)) {
         snprintf(text, sizeof(text), "element type %s cannot be used as a weight",
                  nino_dtype_name(t->dtype));
         return fail_model(file, t->name, err, NINO_ERR_UNSUPPORTED, text);
     }
     if (!fits_role(role, t->rank, t->dim, rows, cols)) {
-        snprintf(text, sizeof(text), "shape [%s] is not %s", dims, role_names[role]);
-        return fail_model(file, t->name, err, NINO_ERR_FORMAT, text);
-    }
-    if ((n >= 0 && *rows != n) || (c >= 0 && *cols != c)) {
-        snprintf(text, sizeof(text), "shape [%s] where [%lld%s%lld%s] is needed", dims,
-                 (long long) (n >= 0 ? n : *rows), role == NINO_W_VECTOR ? "" : ",",
-                 (long long) (c >= 0 ? c : *cols), role == NINO_W_CONV3 ? ",3,3" : "");
+        snprintf(text, sizeof(text), "shape [%s] is not %s", print_dims(dims, sizeof(dims), t),
+                 role_names[role]);
         return fail_model(file, t->name, err, NINO_ERR_FORMAT, text);
     }
     return NINO_OK;
+}
+
+// n and c: what the model needs, or negative.
+static nino_status check_size(nino_weights *file, const nino_weight *w, int64_t n, int64_t c,
+                              nino_error *err)
+{
+    char text[160], dims[96];
+    if ((n < 0 || w->n == n) && (c < 0 || w->c == c))
+        return NINO_OK;
+    if (w->n_ranges == 1)
+        print_dims(dims, sizeof(dims), w->info);
+    else
+        snprintf(dims, sizeof(dims), "%lld,%lld", (long long) w->n, (long long) w->c);
+    snprintf(text, sizeof(text), "shape [%s] where [%lld%s%lld%s] is needed", dims,
+             (long long) (n >= 0 ? n : w->n), w->role == NINO_W_VECTOR ? "" : ",",
+             (long long) (c >= 0 ? c : w->c), w->role == NINO_W_CONV3 ? ",3,3" : "");
+    return fail_model(file, w->info->name, err, NINO_ERR_FORMAT, text);
 }
 
 nino_status nino_weight_get(nino_weights *file, const char *prefix, const char *name,
                             nino_weight_role role, int64_t n, int64_t c, bool required,
                             nino_weight **out, nino_error *err)
 {
-    char full[MAX_NAME];
-    int64_t rows, cols;
-    const int len = snprintf(full, sizeof(full), "%s%s", prefix ? prefix : "", name);
-    const nino_tensor_info *t = len < (int) sizeof(full) ? nino_weights_find(file, full) : NULL;
-    *out = NULL;
-    if (!t)
-        return required
-                   ? fail_model(file, full, err, NINO_ERR_FORMAT, "the file has no such tensor")
-                   : NINO_OK;
-    nino_status st =
-        check_shape(file, t, role, n, role == NINO_W_VECTOR ? -1 : c, &rows, &cols, err);
+    const nino_weight_part whole = { .name = name };
+    return nino_weight_get_parts(file, prefix, &whole, 1, role, n, c, required, out, err);
+}
+
+// Finds one part's tensor and the rows and columns wanted of it. *info NULL: there is none.
+static nino_status find_range(nino_weights *file, const char *prefix, const nino_weight_part *p,
+                              nino_weight_role role, nino_weight_range *r, nino_error *err)
+{
+    char full[MAX_NAME], text[160];
+    int64_t n, c;
+    const int len = snprintf(full, sizeof(full), "%s%s", prefix ? prefix : "", p->name);
+    *r = (nino_weight_range){ 0 };
+    r->info = len < (int) sizeof(full) ? nino_weights_find(file, full) : NULL;
+    if (!r->info)
+        return fail_model(file, full, err, NINO_ERR_FORMAT, "the file has no such tensor");
+    nino_status st = check_shape(file, r->info, role, &n, &c, err);
     if (st)
         return st;
-    nino_weight *w = calloc(1, sizeof(*w));
+    r->row0 = p->row0;
+    r->col0 = p->col0;
+    r->rows = p->rows < 1 ? n - p->row0 : p->rows;
+    r->cols = p->cols < 1 ? c - p->col0 : p->cols;
+    if (r->row0 < 0 || r->rows < 1 || r->row0 > n - r->rows || r->col0 < 0 || r->cols < 1 ||
+        r->col0 > c - r->cols) {
+        snprintf(text, sizeof(text),
+                 "rows %lld to %lld, columns %lld to %lld are needed of [%lld,%lld]",
+                 (long long) r->row0, (long long) (r->row0 + r->rows), (long long) r->col0,
+                 (long long) (r->col0 + r->cols), (long long) n, (long long) c);
+        return fail_model(file, full, err, NINO_ERR_FORMAT, text);
+    }
+    return NINO_OK;
+}
+
+// Adds a part's rows to w.
+static nino_status add_range(nino_weights *file, const char *prefix, const nino_weight_part *p,
+                             nino_weight *w, nino_error *err)
+{
+    nino_weight_range *r = &w->range[w->n_ranges];
+    nino_status st = find_range(file, prefix, p, w->role, r, err);
+    if (st)
+        return st;
+    if (!w->n_ranges++) {
+        w->info = r->info;
+        w->c = r->cols;
+        w->dtype = r->info->dtype;
+    }
+    w->n += r->rows;
+    if (r->info->dtype != w->dtype)
+        w->dtype = NINO_F32;
+    return r->cols == w->c ? NINO_OK
+                           : fail_model(file, r->info->name, err, NINO_ERR_FORMAT,
+                                        "its columns differ from those of the tensors beside it");
+}
+
+static bool has_tensor(nino_weights *file, const char *prefix, const char *name)
+{
+    char full[MAX_NAME];
+    const int len = snprintf(full, sizeof(full), "%s%s", prefix ? prefix : "", name);
+    return len < (int) sizeof(full) && nino_weights_find(file, full);
+}
+
+nino_status nino_weight_get_parts(nino_weights *file, const char *prefix,
+                                  const nino_weight_part *parts, int n_parts, nino_weight_role role,
+                                  int64_t n, int64_t c, bool required, nino_weight **out,
+                                  nino_error *err)
+{
+    nino_status st = NINO_OK;
+    *out = NULL;
+    if (!required && !has_tensor(file, prefix, parts[0].name))
+        return NINO_OK;
+    nino_weight *w = calloc(1, sizeof(*w) + (size_t) n_parts * sizeof(w->range[0]));
     if (!w)
-        return nino_fail(err, NINO_ERR_NOMEM, full, "no memory");
-    *w = (nino_weight){ .file = nino_weights_ref(file),
-                        .info = t,
-                        .role = role,
-                        .n = rows,
-                        .c = cols,
-                        .dtype = t->dtype };
+        return nino_fail(err, NINO_ERR_NOMEM, parts[0].name, "no memory");
+    w->role = role;
+    for (int i = 0; !st && i < n_parts; i++)
+        st = add_range(file, prefix, &parts[i], w, err);
+    if (!st)
+        st = check_size(file, w, n, role == NINO_W_VECTOR ? -1 : c, err);
+    if (st) {
+        free(w);
+        return st;
+    }
+    w->file = nino_weights_ref(file);
     *out = w;
     return NINO_OK;
 }
@@ -129,43 +210,71 @@ void nino_weight_destroy(nino_weight **pw)
     *pw = NULL;
 }
 
+// One row in the file's order [c][tap] to columns [col0, col0+cols) of it as [tap][c].
+static void order_row(float *dst, const float *flat, int64_t taps, int64_t col0, int64_t cols)
+{
+    if (taps == 1) {
+        memcpy(dst, flat + col0, (size_t) cols * sizeof(float));
+        return;
+    }
+    for (int64_t c = 0; c < cols; c++)
+        for (int64_t t = 0; t < taps; t++)
+            dst[t * cols + c] = flat[(col0 + c) * taps + t];
+}
+
+// Reads a range a few rows at a time, to need little memory beside dst.
+static nino_status read_range(nino_weights *file, const nino_weight_range *r, int64_t taps,
+                              float *dst, nino_error *err)
+{
+    const nino_tensor_info *t = r->info;
+    const size_t room = t->is_strided ? SIZE_MAX : (size_t) 4 << 20; // those are gathered whole
+    const int64_t row = (int64_t) (t->bytes / nino_dtype_size(t->dtype)) / t->dim[0];
+    const size_t row_bytes = (size_t) row * nino_dtype_size(t->dtype);
+    const int64_t fit = row_bytes < room ? (int64_t) (room / row_bytes) : 1;
+    const int64_t step = fit < r->rows ? fit : r->rows;
+    char *raw = malloc((size_t) step * row_bytes);
+    float *flat = malloc((size_t) row * sizeof(float));
+    nino_status st = NINO_OK;
+    if (!raw || !flat)
+        st = nino_fail(err, NINO_ERR_NOMEM, t->name, "no memory to read it");
+    for (int64_t n = 0; !st && n < r->rows; n += step) {
+        const int64_t k = r->rows - n < step ? r->rows - n : step;
+        st = nino_weights_read_part(file, t, (uint64_t) ((r->row0 + n) * row), (uint64_t) (k * row),
+                                    raw, err);
+        for (int64_t i = 0; !st && i < k; i++, dst += r->cols * taps) {
+            nino_to_f32(flat, raw + (size_t) i * row_bytes, t->dtype, (size_t) row);
+            order_row(dst, flat, taps, r->col0, r->cols);
+        }
+    }
+    free(raw);
+    free(flat);
+    return st;
+}
+
+static nino_status read_array(const nino_weight *w, int64_t taps, float *dst, nino_error *err)
+{
+    const size_t row = (size_t) (w->c * taps), row_bytes = row * nino_dtype_size(w->dtype);
+    float *flat = malloc(row * sizeof(float));
+    if (!flat)
+        return nino_fail(err, NINO_ERR_NOMEM, "weight", "no memory to read it");
+    for (int64_t n = 0; n < w->n; n++, dst += row) {
+        nino_to_f32(flat, (const char *) w->data->data + (size_t) n * row_bytes, w->dtype, row);
+        order_row(dst, flat, taps, 0, w->c);
+    }
+    free(flat);
+    return NINO_OK;
+}
+
 nino_status nino_weight_read_rows(const nino_weight *w, float *dst, nino_error *err)
 {
     const int64_t taps = w->role == NINO_W_CONV3 ? 9 : 1;
-    const size_t count = (size_t) (w->n * w->c * taps);
-    const char *name = w->info ? w->info->name : "weight";
-    void *raw = NULL;
-    float *flat = taps > 1 ? malloc((size_t) (w->c * taps) * sizeof(float)) : NULL;
     nino_status st = NINO_OK;
-    if (taps > 1 && !flat) {
-        st = nino_fail(err, NINO_ERR_NOMEM, name, "no memory to read it");
-        goto end;
+    if (w->data)
+        return read_array(w, taps, dst, err);
+    for (int i = 0; !st && i < w->n_ranges; i++) {
+        st = read_range(w->file, &w->range[i], taps, dst, err);
+        dst += w->range[i].rows * w->range[i].cols * taps;
     }
-    if (w->info) {
-        raw = malloc((size_t) w->info->bytes);
-        if (!raw) {
-            st = nino_fail(err, NINO_ERR_NOMEM, name, "no memory to read it");
-            goto end;
-        }
-        st = nino_weights_read(w->file, w->info, raw, err);
-        if (st)
-            goto end;
-    }
-    const char *src = raw ? raw : w->data->data;
-    if (taps == 1) {
-        nino_to_f32(dst, src, w->dtype, count);
-        goto end;
-    }
-    const size_t row = (size_t) (w->c * taps), row_bytes = row * nino_dtype_size(w->dtype);
-    for (int64_t n = 0; n < w->n; n++, dst += row) { // [c][tap] -> [tap][c]
-        nino_to_f32(flat, src + (size_t) n * row_bytes, w->dtype, row);
-        for (int64_t c = 0; c < w->c; c++)
-            for (int64_t t = 0; t < taps; t++)
-                dst[t * w->c + c] = flat[c * taps + t];
-    }
-end:
-    free(raw);
-    free(flat);
     return st;
 }
 
@@ -182,12 +291,40 @@ static nino_status get_bias(nino_weights *f, const char *prefix, const char *nam
 nino_status nino_linear_get(nino_weights *f, const char *prefix, const char *name, int64_t cin,
                             nino_linear *out, nino_error *err)
 {
-    char full[MAX_NAME];
+    const nino_weight_part whole = { .name = name };
+    return nino_linear_get_parts(f, prefix, &whole, 1, cin, out, err);
+}
+
+// The parts of a weight with `suffix` after their names, and without the columns for a bias.
+static nino_status get_named(nino_weights *f, const char *prefix, const nino_weight_part *parts,
+                             int n_parts, const char *suffix, nino_weight_role role, int64_t n,
+                             int64_t c, nino_weight **out, nino_error *err)
+{
+    char name[MAX_PARTS][MAX_NAME];
+    nino_weight_part p[MAX_PARTS];
+    bool is_required = role != NINO_W_VECTOR; // a bias is optional, but for all parts or none
+    assert(n_parts >= 1 && n_parts <= MAX_PARTS);
+    for (int i = 0; i < n_parts; i++) {
+        snprintf(name[i], sizeof(name[i]), "%s%s", parts[i].name, suffix);
+        p[i] = parts[i];
+        p[i].name = name[i];
+        if (role == NINO_W_VECTOR) {
+            p[i].col0 = p[i].cols = 0;
+            is_required |= has_tensor(f, prefix, name[i]);
+        }
+    }
+    return nino_weight_get_parts(f, prefix, p, n_parts, role, n, c, is_required, out, err);
+}
+
+nino_status nino_linear_get_parts(nino_weights *f, const char *prefix,
+                                  const nino_weight_part *parts, int n_parts, int64_t cin,
+                                  nino_linear *out, nino_error *err)
+{
     nino_linear l = { 0 };
-    snprintf(full, sizeof(full), "%s.weight", name);
-    nino_status st = nino_weight_get(f, prefix, full, NINO_W_MATRIX, -1, cin, true, &l.w, err);
+    nino_status st =
+        get_named(f, prefix, parts, n_parts, ".weight", NINO_W_MATRIX, -1, cin, &l.w, err);
     if (!st)
-        st = get_bias(f, prefix, name, l.w->n, &l.b, err);
+        st = get_named(f, prefix, parts, n_parts, ".bias", NINO_W_VECTOR, l.w->n, -1, &l.b, err);
     if (st)
         nino_linear_release(&l);
     else

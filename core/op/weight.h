@@ -12,14 +12,22 @@ typedef enum nino_weight_role {
     NINO_W_VECTOR  // [N]: bias, gamma, beta; always f32 on the device
 } nino_weight_role;
 
+// Rows and columns of one file tensor. Lives as long as the file.
+typedef struct nino_weight_range {
+    const nino_tensor_info *info;
+    int64_t row0, rows, col0, cols;
+} nino_weight_range;
+
 struct nino_weight {
     nino_weights *file;           // owned reference; NULL when data is set
-    const nino_tensor_info *info; // lives as long as file
+    const nino_tensor_info *info; // of the first range; lives as long as file
     nino_array *data;             // in-memory alternative (tests, merged weights); f32 or f16
     nino_weight_role role;
     int64_t n, c;                   // rows, columns per tap (vectors: c = 1)
-    nino_dtype dtype;               // as stored
+    nino_dtype dtype;               // as stored; f32 where ranges differ
     struct nino_resident *resident; // where backends keep it; guarded by a global lock
+    int n_ranges;                   // 0 with data
+    nino_weight_range range[];      // their rows, one below the other, are the weight
 };
 
 // Looks up prefix+name, checks its shape against the role (n or c < 0: any) and fills *out.
@@ -27,6 +35,20 @@ struct nino_weight {
 nino_status nino_weight_get(nino_weights *file, const char *prefix, const char *name,
                             nino_weight_role role, int64_t n, int64_t c, bool required,
                             nino_weight **out, nino_error *err);
+// A piece of a weight that is stored another way than the model uses it: fused q, k and v that are
+// wanted one by one, separate ones that are wanted fused, halves in the other order.
+typedef struct nino_weight_part {
+    const char *name;   // after the prefix
+    int64_t row0, rows; // rows < 1: to the last one
+    int64_t col0, cols; // cols < 1: to the last one; columns of a tap
+} nino_weight_part;
+
+// The same as nino_weight_get() with the rows of n_parts pieces, one below the other; they need
+// equal columns. required false: *out stays NULL when the first tensor is absent.
+nino_status nino_weight_get_parts(nino_weights *file, const char *prefix,
+                                  const nino_weight_part *parts, int n_parts, nino_weight_role role,
+                                  int64_t n, int64_t c, bool required, nino_weight **out,
+                                  nino_error *err);
 // Takes a reference to a. NULL: no memory, or the shape or type does not fit the role.
 nino_weight *nino_weight_from_array(nino_array *a, nino_weight_role role);
 void nino_weight_destroy(nino_weight **w); // also drops it from every backend; NULL-safe
@@ -59,6 +81,11 @@ typedef struct nino_norm {
 // are inferred; pass cin >= 0 to insist on it.
 nino_status nino_linear_get(nino_weights *f, const char *prefix, const char *name, int64_t cin,
                             nino_linear *out, nino_error *err);
+// The parts' names come without ".weight" and ".bias"; all or none of them have a bias, which is
+// taken whole where a part only restricts columns.
+nino_status nino_linear_get_parts(nino_weights *f, const char *prefix,
+                                  const nino_weight_part *parts, int n_parts, int64_t cin,
+                                  nino_linear *out, nino_error *err);
 nino_status nino_conv_get(nino_weights *f, const char *prefix, const char *name, int64_t cin,
                           nino_conv *out, nino_error *err);
 nino_status nino_norm_get(nino_weights *f, const char *prefix, const char *name, int groups,

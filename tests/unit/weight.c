@@ -31,6 +31,7 @@ static nino_weights *make_file(void)
         { "m.lone.weight", counting(NINO_F32, NINO_SHAPE(6)) },
         { "m.short.weight", counting(NINO_F32, NINO_SHAPE(6, 4)) },
         { "m.short.bias", counting(NINO_F32, NINO_SHAPE(5)) },
+        { "m.ragged.weight", counting(NINO_F32, NINO_SHAPE(6, 5)) },
         { "m.ints.weight", counting(NINO_I8, NINO_SHAPE(6, 4)) },
     };
     enum { N = sizeof(e) / sizeof(e[0]) };
@@ -88,6 +89,77 @@ static void test_good(nino_weights *f)
     CHECK(!w);
 }
 
+static void test_parts(nino_weights *f)
+{
+    const nino_weight_part swapped[] = { { "fc", 3, 3, 0, 0 }, { "fc", 0, 3, 0, 0 } };
+    nino_linear l;
+    float v[64];
+    CHECK_OK(nino_linear_get_parts(f, "m.", swapped, 2, 4, &l, &err), err);
+    CHECK(l.w->n == 6 && l.w->c == 4 && l.w->dtype == NINO_F16 && l.b && l.b->n == 6);
+    CHECK_OK(nino_weight_read_rows(l.w, v, &err), err);
+    for (int i = 0; i < 24; i++)
+        CHECK(v[i] == (float) ((i + 12) % 24));
+    CHECK_OK(nino_weight_read_rows(l.b, v, &err), err);
+    for (int i = 0; i < 6; i++)
+        CHECK(v[i] == (float) ((i + 3) % 6));
+    nino_linear_release(&l);
+
+    // different types and shapes that are all matrices; one without a bias
+    const nino_weight_part mixed[] = { { .name = "short.weight", .rows = 2 },
+                                       { .name = "point.weight", .row0 = 1 } };
+    nino_weight *w;
+    CHECK_OK(nino_weight_get_parts(f, "m.", mixed, 2, NINO_W_MATRIX, 4, 4, true, &w, &err), err);
+    CHECK(w->dtype == NINO_F32 && w->n == 4);
+    CHECK_OK(nino_weight_read_rows(w, v, &err), err);
+    for (int i = 0; i < 16; i++)
+        CHECK(v[i] == (float) (i < 8 ? i : i - 4));
+    nino_weight_destroy(&w);
+
+    const nino_weight_part columns = { "fc", 1, 2, 1, 3 };
+    CHECK_OK(nino_linear_get_parts(f, "m.", &columns, 1, 3, &l, &err), err);
+    CHECK(l.w->n == 2 && l.w->c == 3 && l.b->n == 2);
+    CHECK_OK(nino_weight_read_rows(l.w, v, &err), err);
+    CHECK(v[0] == 5 && v[2] == 7 && v[3] == 9 && v[5] == 11);
+    nino_linear_release(&l);
+
+    const nino_weight_part taps = { "conv.weight", 1, 1, 2, 2 };
+    CHECK_OK(nino_weight_get_parts(f, "m.", &taps, 1, NINO_W_CONV3, 1, 2, true, &w, &err), err);
+    CHECK_OK(nino_weight_read_rows(w, v, &err), err);
+    for (int t = 0; t < 9; t++)
+        for (int k = 0; k < 2; k++)
+            CHECK(v[t * 2 + k] == (float) ((5 + 2 + k) * 9 + t));
+    nino_weight_destroy(&w);
+}
+
+static void test_bad_parts(nino_weights *f)
+{
+    const nino_weight_part beyond = { "fc", 4, 3, 0, 0 }, wide = { "fc", 0, 0, 2, 3 };
+    const nino_weight_part before = { "fc", -1, 3, 0, 0 };
+    const nino_weight_part ragged[] = { { .name = "fc" }, { .name = "ragged" } };
+    const nino_weight_part half_bias[] = { { .name = "point" }, { .name = "fc" } };
+    const nino_weight_part half_there[] = { { .name = "fc.bias" }, { .name = "none.bias" } };
+    const nino_weight_part absent[] = { { .name = "none.bias" }, { .name = "fc.bias" } };
+    nino_linear l = { 0 };
+    nino_weight *w;
+    CHECK(nino_linear_get_parts(f, "m.", &beyond, 1, -1, &l, &err) == NINO_ERR_FORMAT);
+    CHECK_STR(err.where, "w.safetensors: m.fc.weight");
+    CHECK(strstr(err.msg, "rows 4 to 7") && strstr(err.msg, "[6,4]"));
+    CHECK(nino_linear_get_parts(f, "m.", &wide, 1, -1, &l, &err) == NINO_ERR_FORMAT);
+    CHECK(nino_linear_get_parts(f, "m.", &before, 1, -1, &l, &err) == NINO_ERR_FORMAT);
+    CHECK(nino_linear_get_parts(f, "m.", ragged, 2, -1, &l, &err) == NINO_ERR_FORMAT);
+    CHECK_STR(err.where, "w.safetensors: m.ragged.weight");
+    CHECK(nino_linear_get_parts(f, "m.", half_bias, 2, -1, &l, &err) == NINO_ERR_FORMAT);
+    CHECK_STR(err.where, "w.safetensors: m.point.bias");
+    CHECK(nino_linear_get_parts(f, "m.", ragged, 1, 5, &l, &err) == NINO_ERR_FORMAT);
+    CHECK(!l.w && !l.b);
+    CHECK(nino_weight_get_parts(f, "m.", half_there, 2, NINO_W_VECTOR, -1, -1, false, &w, &err) ==
+          NINO_ERR_FORMAT);
+    CHECK(!w);
+    CHECK_OK(nino_weight_get_parts(f, "m.", absent, 2, NINO_W_VECTOR, -1, -1, false, &w, &err),
+             err);
+    CHECK(!w);
+}
+
 static void test_bad(nino_weights *f)
 {
     nino_linear l = { 0 };
@@ -129,6 +201,8 @@ int main(void)
     CHECK(mkdtemp(dir));
     nino_weights *f = make_file();
     test_good(f);
+    test_parts(f);
+    test_bad_parts(f);
     test_bad(f);
     test_arrays();
     nino_weights_unref(&f);
