@@ -344,31 +344,56 @@ static nino_status read_gathered(const nino_weights *w, const nino_tensor_info *
     return st;
 }
 
+static nino_status check_usable(const nino_weights *w, const nino_tensor_info *t, nino_error *err)
+{
+    char msg[96];
+    float probe = 0;
+    if (t->rank <= NINO_MAX_RANK && nino_to_f32(&probe, &probe, t->dtype, 0))
+        return NINO_OK;
+    snprintf(msg, sizeof(msg), "a tensor of rank %d and type %s cannot be used", t->rank,
+             nino_dtype_name(t->dtype));
+    return fail_at(NINO_ERR_UNSUPPORTED, w, t, msg, err);
+}
+
+static nino_status read_values(const nino_weights *w, const nino_tensor_info *t, float *dst,
+                               nino_error *err)
+{
+    if (!t->bytes)
+        return NINO_OK;
+    if (t->is_strided)
+        return read_gathered(w, t, dst, err);
+    return t->dtype == NINO_F32 ? nino_weights_read(w, t, dst, err) : read_blocks(w, t, dst, err);
+}
+
+nino_status nino_weights_read_rows_f32(const nino_weights *w, const nino_tensor_info *t,
+                                       int64_t first, int64_t n, float *dst, nino_error *err)
+{
+    nino_status st = check_usable(w, t, err);
+    if (st)
+        return st;
+    const int64_t rows = t->rank ? t->dim[0] : 0;
+    if (first < 0 || n < 0 || first > rows || n > rows - first || !rows ||
+        t->bytes % (uint64_t) rows)
+        return fail_at(NINO_ERR_RANGE, w, t, "it has no such rows", err);
+    nino_tensor_info part = *t; // rows of a tensor are a tensor
+    part.dim[0] = n;
+    part.bytes = t->bytes / (uint64_t) rows * (uint64_t) n;
+    part.offset += t->is_strided
+                       ? (uint64_t) first * (uint64_t) t->stride[0] * nino_dtype_size(t->dtype)
+                       : t->bytes / (uint64_t) rows * (uint64_t) first;
+    return read_values(w, &part, dst, err);
+}
+
 nino_array *nino_weights_read_f32(const nino_weights *w, const nino_tensor_info *t, nino_error *err)
 {
-    float probe = 0;
-    nino_status st = NINO_OK;
-    if (t->rank > NINO_MAX_RANK || !nino_to_f32(&probe, &probe, t->dtype, 0)) {
-        char msg[96];
-        snprintf(msg, sizeof(msg), "a tensor of rank %d and type %s cannot be used", t->rank,
-                 nino_dtype_name(t->dtype));
-        fail_at(NINO_ERR_UNSUPPORTED, w, t, msg, err);
+    if (check_usable(w, t, err))
         return NULL;
-    }
     nino_array *a = nino_array_create(NINO_F32, nino_shape_make(t->rank, t->dim));
     if (!a) {
         fail_at(NINO_ERR_NOMEM, w, t, "out of memory", err);
         return NULL;
     }
-    if (!t->bytes)
-        return a;
-    if (t->is_strided)
-        st = read_gathered(w, t, a->data, err);
-    else if (t->dtype == NINO_F32)
-        st = nino_weights_read(w, t, a->data, err);
-    else
-        st = read_blocks(w, t, a->data, err);
-    if (st)
+    if (read_values(w, t, a->data, err))
         nino_array_unref(&a);
     return a;
 }

@@ -52,6 +52,10 @@ nino_status nino_weights_read(const nino_weights *w, const nino_tensor_info *t, 
 // The same for `count` elements from element `first` on, in C order. Not for block types.
 nino_status nino_weights_read_part(const nino_weights *w, const nino_tensor_info *t, uint64_t first,
                                    uint64_t count, void *dst, nino_error *err);
-// The same as a new f32 array (rank <= 5).
+// Rows first ... first + n - 1 of the outermost dimension as f32; the others are not read. dst: the
+// values of n rows.
+nino_status nino_weights_read_rows_f32(const nino_weights *w, const nino_tensor_info *t,
+                                       int64_t first, int64_t n, float *dst, nino_error *err);
+// The whole tensor as a new f32 array (rank <= 5).
 nino_array *nino_weights_read_f32(const nino_weights *w, const nino_tensor_info *t,
                                   nino_error *err);

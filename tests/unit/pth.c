@@ -293,6 +293,8 @@ static void check_values(void)
     float raw[4];
     CHECK_OK(nino_weights_read(w, t, raw, &err), err);
     CHECK(!memcmp(raw, want, sizeof(want)));
+    CHECK_OK(nino_weights_read_rows_f32(w, t, 1, 1, raw, &err), err);
+    CHECK(!memcmp(raw, want + 2, 8));
     a = nino_weights_read_f32(w, t, &err);
     CHECK(a && !memcmp(a->data, want, sizeof(want)));
     nino_array_unref(&a);

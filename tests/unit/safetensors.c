@@ -265,6 +265,13 @@ static void check_save(void)
     CHECK(back && nino_shape_equal(&back->shape, &a->shape));
     CHECK(!memcmp(back->data, a->data, a->bytes));
     nino_array_unref(&back);
+    float row[3];
+    CHECK_OK(nino_weights_read_rows_f32(w, t, 1, 1, row, &err), err);
+    CHECK(!memcmp(row, nino_array_f32(a) + 3, sizeof(row)));
+    CHECK_OK(nino_weights_read_rows_f32(w, t, 2, 0, row, &err), err);
+    CHECK(nino_weights_read_rows_f32(w, t, 1, 2, row, &err) == NINO_ERR_RANGE);
+    CHECK(nino_weights_read_rows_f32(w, t, -1, 1, row, &err) == NINO_ERR_RANGE);
+    CHECK(strstr(err.where, "one.safetensors: h"));
     CHECK(nino_weights_find(w, "none") && !nino_weights_find(w, "b") && !nino_weights_find(w, ""));
     back = nino_weights_read_f32(w, nino_weights_find(w, "none"), &err);
     CHECK(back && back->bytes == 0);
