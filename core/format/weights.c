@@ -291,20 +291,23 @@ nino_status nino_weights_read(const nino_weights *w, const nino_tensor_info *t, 
 nino_status nino_weights_read_part(const nino_weights *w, const nino_tensor_info *t, uint64_t first,
                                    uint64_t count, void *dst, nino_error *err)
 {
-    const uint64_t size = nino_dtype_size(t->dtype), total = size ? t->bytes / size : 0;
-    if (!size || first > total || count > total - first)
+    size_t values, bytes;
+    nino_dtype_block(t->dtype, &values, &bytes);
+    const uint64_t total = bytes ? t->bytes / bytes * values : 0;
+    if (first > total || count > total - first || first % values || count % values)
         return fail_at(NINO_ERR_RANGE, w, t, "the part lies outside the tensor", err);
     if (!count)
         return NINO_OK;
+    const uint64_t at = first / values * bytes;
+    const size_t size = (size_t) (count / values * bytes);
     if (!t->is_strided)
-        return nino_file_pread(w->fd, dst, (size_t) (count * size), t->offset + first * size,
-                               w->path, err);
+        return nino_file_pread(w->fd, dst, size, t->offset + at, w->path, err);
     char *all = malloc((size_t) t->bytes);
     if (!all)
         return fail_at(NINO_ERR_NOMEM, w, t, "out of memory", err);
     nino_status st = nino_weights_read(w, t, all, err);
     if (!st)
-        memcpy(dst, all + first * size, (size_t) (count * size));
+        memcpy(dst, all + at, size);
     free(all);
     return st;
 }

@@ -5,6 +5,7 @@
 #include "core/base/size.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static bool is_readable(nino_dtype t)
     case NINO_F64:
     case NINO_F8_E4M3:
     case NINO_F8_E5M2: return true;
-    default: return false;
+    default: return nino_dtype_is_block(t);
     }
 }
 
@@ -103,6 +104,37 @@ nino_status nino_weight_get(nino_weights *file, const char *prefix, const char *
     return nino_weight_get_parts(file, prefix, &whole, 1, role, n, c, required, out, err);
 }
 
+// Files of scaled 8-bit floats have one factor for each weight beside it: "X.scale_weight", or
+// "X.weight_scale" in newer ones.
+static nino_status read_scale(nino_weights *file, const nino_tensor_info *t, float *scale,
+                              nino_error *err)
+{
+    static const char *const names[] = { "scale_weight", "weight_scale" };
+    const size_t len = strlen(t->name);
+    char name[MAX_NAME + 16];
+    *scale = 1;
+    if ((t->dtype != NINO_F8_E4M3 && t->dtype != NINO_F8_E5M2) || len < 7 || len > MAX_NAME ||
+        strcmp(t->name + len - 7, ".weight"))
+        return NINO_OK;
+    for (int i = 0; i < 2; i++) {
+        snprintf(name, sizeof(name), "%.*s%s", (int) len - 6, t->name, names[i]);
+        const nino_tensor_info *f = nino_weights_find(file, name);
+        if (!f)
+            continue;
+        nino_array *a = nino_weights_read_f32(file, f, err);
+        if (!a)
+            return err ? err->code : NINO_ERR_IO;
+        const bool is_one = nino_shape_count(&a->shape) == 1;
+        *scale = is_one ? nino_array_f32(a)[0] : 0;
+        nino_array_unref(&a);
+        return is_one && isfinite(*scale) && *scale > 0
+                   ? NINO_OK
+                   : fail_model(file, name, err, NINO_ERR_FORMAT,
+                                "the scale is not one positive number");
+    }
+    return NINO_OK;
+}
+
 // Finds one part's tensor and the rows and columns wanted of it. *info NULL: there is none.
 static nino_status find_range(nino_weights *file, const char *prefix, const nino_weight_part *p,
                               nino_weight_role role, nino_weight_range *r, nino_error *err)
@@ -129,7 +161,7 @@ static nino_status find_range(nino_weights *file, const char *prefix, const nino
                  (long long) (r->col0 + r->cols), (long long) n, (long long) c);
         return fail_model(file, full, err, NINO_ERR_FORMAT, text);
     }
-    return NINO_OK;
+    return read_scale(file, r->info, &r->scale, err);
 }
 
 // Adds a part's rows to w.
@@ -146,7 +178,7 @@ static nino_status add_range(nino_weights *file, const char *prefix, const nino_
         w->dtype = r->info->dtype;
     }
     w->n += r->rows;
-    if (r->info->dtype != w->dtype)
+    if (r->info->dtype != w->dtype || r->scale != 1) // then 16 bits might round
         w->dtype = NINO_F32;
     return r->cols == w->c ? NINO_OK
                            : fail_model(file, r->info->name, err, NINO_ERR_FORMAT,
@@ -222,29 +254,37 @@ static void order_row(float *dst, const float *flat, int64_t taps, int64_t col0,
             dst[t * cols + c] = flat[(col0 + c) * taps + t];
 }
 
-// Reads a range a few rows at a time, to need little memory beside dst.
+// Reads a range a few rows at a time, to need little memory beside dst. Quantised blocks may reach
+// across rows; then those at both ends are read too.
 static nino_status read_range(nino_weights *file, const nino_weight_range *r, int64_t taps,
                               float *dst, nino_error *err)
 {
+    enum { ROOM = 1 << 20 }; // values at a time
     const nino_tensor_info *t = r->info;
-    const size_t room = t->is_strided ? SIZE_MAX : (size_t) 4 << 20; // those are gathered whole
-    const int64_t row = (int64_t) (t->bytes / nino_dtype_size(t->dtype)) / t->dim[0];
-    const size_t row_bytes = (size_t) row * nino_dtype_size(t->dtype);
-    const int64_t fit = row_bytes < room ? (int64_t) (room / row_bytes) : 1;
+    size_t values, bytes;
+    nino_dtype_block(t->dtype, &values, &bytes);
+    const int64_t block = (int64_t) values, row = (int64_t) (t->bytes / bytes) * block / t->dim[0];
+    // strided tensors are gathered whole
+    const int64_t fit = t->is_strided ? r->rows : row < ROOM ? ROOM / row : 1;
     const int64_t step = fit < r->rows ? fit : r->rows;
-    char *raw = malloc((size_t) step * row_bytes);
-    float *flat = malloc((size_t) row * sizeof(float));
+    const size_t room = nino_round_up((size_t) (step * row), values) + values;
+    char *raw = malloc(room / values * bytes);
+    float *flat = malloc(room * sizeof(float));
     nino_status st = NINO_OK;
     if (!raw || !flat)
         st = nino_fail(err, NINO_ERR_NOMEM, t->name, "no memory to read it");
     for (int64_t n = 0; !st && n < r->rows; n += step) {
-        const int64_t k = r->rows - n < step ? r->rows - n : step;
-        st = nino_weights_read_part(file, t, (uint64_t) ((r->row0 + n) * row), (uint64_t) (k * row),
-                                    raw, err);
-        for (int64_t i = 0; !st && i < k; i++, dst += r->cols * taps) {
-            nino_to_f32(flat, raw + (size_t) i * row_bytes, t->dtype, (size_t) row);
-            order_row(dst, flat, taps, r->col0, r->cols);
-        }
+        const int64_t k = r->rows - n < step ? r->rows - n : step, begin = (r->row0 + n) * row;
+        const int64_t first = begin / block * block;
+        const int64_t count = nino_ceil_div(begin + k * row, block) * block - first;
+        st = nino_weights_read_part(file, t, (uint64_t) first, (uint64_t) count, raw, err);
+        if (st)
+            break;
+        nino_to_f32(flat, raw, t->dtype, (size_t) count);
+        for (int64_t i = 0; r->scale != 1 && i < count; i++)
+            flat[i] *= r->scale;
+        for (int64_t i = 0; i < k; i++, dst += r->cols * taps)
+            order_row(dst, flat + begin - first + i * row, taps, r->col0, r->cols);
     }
     free(raw);
     free(flat);

@@ -16,6 +16,7 @@ typedef enum nino_weight_role {
 typedef struct nino_weight_range {
     const nino_tensor_info *info;
     int64_t row0, rows, col0, cols;
+    float scale; // of scaled 8-bit floats; else 1
 } nino_weight_range;
 
 struct nino_weight {
@@ -24,7 +25,7 @@ struct nino_weight {
     nino_array *data;             // in-memory alternative (tests, merged weights); f32 or f16
     nino_weight_role role;
     int64_t n, c;                   // rows, columns per tap (vectors: c = 1)
-    nino_dtype dtype;               // as stored; f32 where ranges differ
+    nino_dtype dtype;               // as stored; f32 where ranges differ or are scaled
     struct nino_resident *resident; // where backends keep it; guarded by a global lock
     int n_ranges;                   // 0 with data
     nino_weight_range range[];      // their rows, one below the other, are the weight

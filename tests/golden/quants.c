@@ -1,9 +1,31 @@
-// Every block format of a real GGUF file expands to ggml's own values, bit for bit.
-#include "core/format/weights.h"
+// Every block format of a real GGUF file expands to ggml's own values, bit for bit; also row by row
+// as a model's weight, where a row (576 values of a convolution) need not be whole blocks.
+#include "core/op/weight.h"
 #include "core/tensor/quant.h"
 #include "tests/test.h"
 
-static int compare(const nino_weights *q, const nino_weights *ref)
+static void check_weight(nino_weights *q, const char *name, const float *ref)
+{
+    nino_error err;
+    nino_weight *w;
+    CHECK_OK(nino_weight_get(q, "", name, NINO_W_CONV3, 64, 64, true, &w, &err), err);
+    float *v = malloc(64 * 576 * sizeof(*v));
+    CHECK(v);
+    CHECK_OK(nino_weight_read_rows(w, v, &err), err);
+    for (int n = 0; n < 64; n++)
+        for (int t = 0; t < 9; t++)
+            for (int c = 0; c < 64; c++)
+                CHECK(v[(n * 9 + t) * 64 + c] == ref[(n * 64 + c) * 9 + t]);
+    nino_weight_destroy(&w);
+    const nino_weight_part rows = { name, 3, 2, 0, 0 };
+    CHECK_OK(nino_weight_get_parts(q, "", &rows, 1, NINO_W_CONV3, 2, 64, true, &w, &err), err);
+    CHECK_OK(nino_weight_read_rows(w, v, &err), err);
+    CHECK(v[64 * 9 + 1] == ref[(4 * 64 + 1) * 9]);
+    nino_weight_destroy(&w);
+    free(v);
+}
+
+static int compare(nino_weights *q, const nino_weights *ref)
 {
     int n = 0;
     for (int i = 0; i < nino_weights_count(ref); i++, n++) {
@@ -29,6 +51,7 @@ static int compare(const nino_weights *q, const nino_weights *ref)
                     nino_dtype_name(t->dtype), (long long) wrong, (double) nino_array_f32(a)[0],
                     (double) nino_array_f32(b)[0]);
         CHECK(!wrong);
+        check_weight(q, name, nino_array_f32(b));
         nino_array_unref(&a);
         nino_array_unref(&b);
     }

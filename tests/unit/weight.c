@@ -3,6 +3,8 @@
 #include "core/op/backend.h"
 #include "tests/test.h"
 
+#include <math.h>
+
 static nino_error err;
 static char dir[] = "/tmp/ninodes-weight-XXXXXX";
 
@@ -16,6 +18,14 @@ static nino_array *counting(nino_dtype type, nino_shape shape)
     CHECK(t);
     nino_array_unref(&a);
     return t;
+}
+
+static nino_array *number(float v)
+{
+    nino_array *a = nino_array_create(NINO_F32, (nino_shape){ 0 });
+    CHECK(a);
+    *nino_array_f32(a) = v;
+    return a;
 }
 
 static nino_weights *make_file(void)
@@ -33,6 +43,12 @@ static nino_weights *make_file(void)
         { "m.short.bias", counting(NINO_F32, NINO_SHAPE(5)) },
         { "m.ragged.weight", counting(NINO_F32, NINO_SHAPE(6, 5)) },
         { "m.ints.weight", counting(NINO_I8, NINO_SHAPE(6, 4)) },
+        { "m.scaled.weight", counting(NINO_F8_E4M3, NINO_SHAPE(3, 4)) },
+        { "m.scaled.scale_weight", number(0.3f) },
+        { "m.newer.weight", counting(NINO_F8_E5M2, NINO_SHAPE(2, 2)) },
+        { "m.newer.weight_scale", number(2) },
+        { "m.broken.weight", counting(NINO_F8_E4M3, NINO_SHAPE(3, 4)) },
+        { "m.broken.scale_weight", number(NAN) },
     };
     enum { N = sizeof(e) / sizeof(e[0]) };
     char path[128];
@@ -87,6 +103,23 @@ static void test_good(nino_weights *f)
     nino_weight *w = (nino_weight *) 1;
     CHECK_OK(nino_weight_get(f, "m.", "none", NINO_W_VECTOR, -1, -1, false, &w, &err), err);
     CHECK(!w);
+}
+
+static void test_scaled(nino_weights *f)
+{
+    nino_linear l;
+    float v[16];
+    CHECK_OK(nino_linear_get(f, "m.", "scaled", 4, &l, &err), err);
+    CHECK(l.w->dtype == NINO_F32); // 16 bits would round the products
+    CHECK_OK(nino_weight_read_rows(l.w, v, &err), err);
+    CHECK(v[0] == 0 && v[1] == 0.3f && v[11] == 11 * 0.3f);
+    nino_linear_release(&l);
+    CHECK_OK(nino_linear_get(f, "m.", "newer", 2, &l, &err), err);
+    CHECK_OK(nino_weight_read_rows(l.w, v, &err), err);
+    CHECK(v[3] == 6);
+    nino_linear_release(&l);
+    CHECK(nino_linear_get(f, "m.", "broken", 4, &l, &err) == NINO_ERR_FORMAT);
+    CHECK(strstr(err.where, "m.broken.scale_weight") && strstr(err.msg, "positive"));
 }
 
 static void test_parts(nino_weights *f)
@@ -201,6 +234,7 @@ int main(void)
     CHECK(mkdtemp(dir));
     nino_weights *f = make_file();
     test_good(f);
+    test_scaled(f);
     test_parts(f);
     test_bad_parts(f);
     test_bad(f);
