@@ -8,10 +8,10 @@
 typedef struct nino_latent_format {
     const char *name; // "sd15", "sdxl", "sd3", "flux", "wan21", ...
     int channels;
-    int factor;          // pixels per latent cell
-    int time_factor;     // frames per latent frame; 1 for images
-    double scale, shift; // model = (node - shift) * scale; both ignored where mean and std are set
-    const float *mean, *std; // per channel: model = (node - mean) / std * scale; or NULL
+    int factor;              // pixels per latent cell
+    int time_factor;         // frames per latent frame; 1 for images
+    double scale, shift;     // model = (node - shift) * scale
+    const float *mean, *std; // per channel: model = (node - mean) * scale / std; or NULL
     const float (*rgb)[3];   // [channels]: picture in -1..1 = sum of model latent x rgb + bias
     const float *rgb_bias;   // [3] or NULL
     const char *tiny_vae;    // the TAESD family member that decodes it ("taesd"), or NULL
