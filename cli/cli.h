@@ -29,8 +29,8 @@ typedef struct options {
     const char *arg[8]; // what is not an option
     int n_args;
     text_list models, set;
-    const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry;
-    uint64_t seed, mem_limit;
+    const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview;
+    uint64_t seed, mem_limit, preview_every;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, help;
 } options;
 
@@ -38,7 +38,7 @@ typedef enum opt_kind {
     OPT_FLAG,   // bool
     OPT_TEXT,   // const char *
     OPT_LIST,   // text_list, may be given again
-    OPT_NUMBER, // uint64_t, has_seed
+    OPT_NUMBER, // uint64_t; seed also sets has_seed
     OPT_SIZE    // uint64_t bytes: 2GiB, 512M, 1.5G
 } opt_kind;
 

@@ -1,5 +1,6 @@
 // Events as NDJSON lines. Names of types follow comfy-cli's where it has one: executing, progress,
-// executed, output; ours are stage, step, tile, memory, device, message, seams, telemetry_lost.
+// executed, output; ours are stage, step, step_done, preview, tile, memory, device, message, seams,
+// telemetry_lost.
 #include "cli.h"
 
 #include <stdlib.h>
@@ -138,6 +139,23 @@ static void tile_line(const nino_event *e)
     js_end();
 }
 
+static void step_line(const nino_event *e, const char *type, const char *path)
+{
+    line(e, type);
+    if (path)
+        js_text("path", path);
+    js_uint("step", e->u.step.step);
+    js_uint("total", e->u.step.total);
+    js_num("sigma", e->u.step.sigma);
+    js_num("ms", e->u.step.seconds * 1e3);
+    js_num("eta_s", e->u.step.eta_s);
+    if (path) {
+        js_uint("width", e->u.step.width);
+        js_uint("height", e->u.step.height);
+    }
+    js_end();
+}
+
 static void counted(const nino_event *e, const char *type, const char *name)
 {
     line(e, type);
@@ -161,6 +179,8 @@ static void one(event_lines *l, const nino_event *e, name_fn name, void *priv)
     case NINO_EV_MEM: memory_line(l, e); break;
     case NINO_EV_DEVICE: device_line(l, e); break;
     case NINO_EV_TILE_INFO: tile_line(e); break;
+    case NINO_EV_STEP_INFO: step_line(e, "step_done", NULL); break;
+    case NINO_EV_PREVIEW: step_line(e, "preview", name(priv, e->name)); break;
     case NINO_EV_OUTPUT:
         line(e, "output");
         js_text("path", name(priv, e->name));

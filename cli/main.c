@@ -98,12 +98,14 @@ static void on_log(void *priv, nino_log_level level, const char *line)
 void fill_ctx_params(const options *o, nino_ctx_params *p)
 {
     static const char *const precisions[] = { "auto", "fp32", "fp16", "bf16" };
+    static const char *const previews[] = { "none", "latent2rgb", "taesd", "auto" };
     *p = (nino_ctx_params){
         .device = o->device,
         .mem_limit = o->mem_limit,
         .models = o->models.item,
         .input_dir = o->input,
         .output_dir = o->output,
+        .preview_every = o->preview_every < 10000 ? (int) o->preview_every : 10000,
         .log = on_log,
         .log_level = o->quiet     ? NINO_LOG_ERROR
                      : o->verbose ? NINO_LOG_INFO
@@ -112,6 +114,9 @@ void fill_ctx_params(const options *o, nino_ctx_params *p)
     for (int i = 0; o->precision && i < 4; i++)
         if (!strcmp(o->precision, precisions[i]))
             p->precision = (nino_precision_opt) i;
+    for (int i = 0; o->preview && i < 4; i++)
+        if (!strcmp(o->preview, previews[i]))
+            p->preview = (nino_preview_opt) i;
 }
 
 // ---- commands without a file of their own ------------------------------------------------------

@@ -66,6 +66,9 @@ static const opt run_opts[] = {
     O_DEVICE,
     O_PRECISION,
     O_MEM,
+    { "preview", 0, OPT_TEXT, FIELD(preview), "none|latent2rgb|taesd|auto",
+      "Write a picture of the unfinished latent while sampling; auto: taesd if it is there" },
+    { "preview-every", 0, OPT_NUMBER, FIELD(preview_every), "N", "Every N steps (default 5)" },
     { "trace", 't', OPT_TEXT, FIELD(trace), "FILE",
       "Write a Chrome trace, compressed when FILE ends in .gz" },
     O_JSON,
@@ -290,7 +293,7 @@ static bool store(const command *c, const opt *d, const char *v, options *o)
         return true;
     }
     case OPT_NUMBER:
-        o->has_seed = true;
+        o->has_seed |= field == (void *) &o->seed;
         if (parse_number(v, field))
             return true;
         say("%s: --%s needs a whole number, not %s", c->name, d->name, v);

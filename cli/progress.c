@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { REDRAW_MS = 100 };
+enum { REDRAW_MS = 300, LOAD_SHOWN_MS = 600 };
 
 struct progress {
     char title[64];
@@ -18,6 +18,9 @@ struct progress {
     uint32_t node_id, index, n_nodes;
     uint32_t step, n_steps, step_id, tile, n_tiles, tile_id;
     uint64_t step_ns, last_step_ns;
+    double step_eta_s;        // of the sampling; NaN: not known
+    uint64_t loaded, load_ms; // bytes of weights this node brought in; when that was last told
+    char preview[400];
     double done, total, eta_s;
     uint64_t in_use, budget;
     float watt;
@@ -63,7 +66,7 @@ progress *progress_create(const char *title, bool quiet, bool json)
     const bool is_tty = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
     p->is_live = !quiet && !json && is_tty;
     p->is_plain = !quiet && !json && !is_tty;
-    p->eta_s = NAN;
+    p->eta_s = p->step_eta_s = NAN;
     snprintf(p->title, sizeof(p->title), "%s", title);
     return p;
 }
@@ -85,6 +88,13 @@ static size_t append(char *buf, size_t size, size_t at, const char *text)
 {
     const int n = at < size ? snprintf(buf + at, size - at, "%s", text) : 0;
     return at + (n > 0 ? (size_t) n : 0);
+}
+
+static const char *clock_text(char *buf, size_t size, double seconds)
+{
+    const int s = (int) (seconds + 0.5);
+    snprintf(buf, size, "%d:%02d", s / 60, s % 60);
+    return buf;
 }
 
 // "[2/6] 8 VAEDecode"
@@ -110,9 +120,18 @@ void progress_text(const progress *p, char *buf, size_t size)
         snprintf(part, sizeof(part), "  step %u/%u", p->step + 1, p->n_steps);
         n = append(buf, size, n, part);
         if (p->last_step_ns) {
-            snprintf(part, sizeof(part), "  %.1f ms/step", (double) p->last_step_ns * 1e-6);
+            snprintf(part, sizeof(part), "  %.*f s/step", p->last_step_ns < 1000000000 ? 3 : 1,
+                     (double) p->last_step_ns * 1e-9);
             n = append(buf, size, n, part);
         }
+        if (p->step_eta_s >= 0 && p->step_eta_s < 360000) {
+            snprintf(part, sizeof(part), "  %s left", clock_text(a, sizeof(a), p->step_eta_s));
+            n = append(buf, size, n, part);
+        }
+    }
+    if (p->loaded && now_ms() - p->load_ms < LOAD_SHOWN_MS) {
+        snprintf(part, sizeof(part), "  loading %s", human_bytes(a, sizeof(a), (double) p->loaded));
+        n = append(buf, size, n, part);
     }
     if (p->n_tiles) {
         snprintf(part, sizeof(part), "  tile %u/%u", p->tile + 1, p->n_tiles);
@@ -123,8 +142,7 @@ void progress_text(const progress *p, char *buf, size_t size)
         n = append(buf, size, n, part);
     }
     if (p->eta_s >= 0 && p->eta_s < 360000) {
-        const int s = (int) (p->eta_s + 0.5);
-        snprintf(part, sizeof(part), "  ETA %d:%02d", s / 60, s % 60);
+        snprintf(part, sizeof(part), "  ETA %s", clock_text(a, sizeof(a), p->eta_s));
         n = append(buf, size, n, part);
     }
     if (p->in_use) {
@@ -163,6 +181,17 @@ static void plain_tenth(progress *p)
     }
 }
 
+// Where previews appear, said once: every next one replaces the last.
+static void tell_preview(progress *p, const char *path)
+{
+    char text[480];
+    if ((!p->is_live && !p->is_plain) || !strcmp(p->preview, path))
+        return;
+    snprintf(p->preview, sizeof(p->preview), "%s", path);
+    snprintf(text, sizeof(text), "previews: %s", p->preview);
+    progress_aside(print_line, text);
+}
+
 static void one(progress *p, const nino_event *e, name_fn name, void *priv)
 {
     switch (e->kind) {
@@ -171,6 +200,8 @@ static void one(progress *p, const nino_event *e, name_fn name, void *priv)
         p->job_ended = false;
         break;
     case NINO_EV_NODE:
+        p->loaded = 0;
+        p->step_eta_s = NAN;
         snprintf(p->node, sizeof(p->node), "%s", name(priv, e->name));
         p->node_id = e->id;
         p->index = e->u.scope.arg0;
@@ -188,14 +219,23 @@ static void one(progress *p, const nino_event *e, name_fn name, void *priv)
         p->step_id = e->id;
         p->step_ns = e->t_ns;
         break;
+    case NINO_EV_STEP_INFO:
+        p->last_step_ns = (uint64_t) (e->u.step.seconds * 1e9);
+        p->step_eta_s = e->u.step.eta_s;
+        break;
+    case NINO_EV_PREVIEW: tell_preview(p, name(priv, e->name)); break;
+    case NINO_EV_TRANSFER:
+        if (!strcmp(name(priv, e->name), "load")) {
+            p->loaded += (uint64_t) e->u.kernel.bytes;
+            p->load_ms = now_ms();
+        }
+        break;
     case NINO_EV_TILE:
         p->tile = e->u.scope.arg0;
         p->n_tiles = e->u.scope.arg1;
         p->tile_id = e->id;
         break;
     case NINO_EV_END:
-        if (e->id == p->step_id && e->t_ns > p->step_ns)
-            p->last_step_ns = e->t_ns - p->step_ns;
         if (e->id == p->node_id)
             p->n_steps = p->n_tiles = 0;
         if (e->id == p->job_id && p->job_id) {

@@ -47,6 +47,7 @@ struct nino_ctx {
     nino_results *results;
     char *input_dir, *output_dir, *temp_dir;
     nino_precision_opt precision;
+    nino_preview_settings previews;
     // Only touched by who has entered.
     open_file files[MAX_FILES];
     kept_object objects[MAX_OBJECTS];
@@ -126,6 +127,19 @@ static char *make_temp_dir(void)
     return b.data;
 }
 
+// One file a ctx: each preview replaces the one before.
+static nino_preview_settings preview_settings(const nino_ctx_params *p, const char *dir)
+{
+    static unsigned count;
+    nino_buf b = { 0 };
+    nino_buf_addf(&b, "%s/preview-%ld-%u.png", dir, (long) getpid(),
+                  __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED));
+    return (nino_preview_settings){ .kind = b.failed ? NINO_PREVIEW_NONE : p->preview,
+                                    .every = p->preview_every > 0 ? p->preview_every : 5,
+                                    .share = p->preview_share > 0 ? p->preview_share : 0.05,
+                                    .path = b.data };
+}
+
 static nino_status open_parts(nino_ctx *ctx, const nino_ctx_params *p, nino_error *err)
 {
     ctx->input_dir = strdup(p->input_dir && *p->input_dir ? p->input_dir : "input");
@@ -135,6 +149,7 @@ static nino_status open_parts(nino_ctx *ctx, const nino_ctx_params *p, nino_erro
     ctx->results = nino_results_create(cache_budget());
     if (!ctx->input_dir || !ctx->output_dir || !ctx->temp_dir || !ctx->monitor || !ctx->results)
         return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
+    ctx->previews = preview_settings(p, ctx->temp_dir);
     if (!(ctx->paths = nino_paths_create(p->models, &ctx->log, err)))
         return NINO_ERR_NOMEM;
     if (!(ctx->backend = nino_device_open(p->device, p, &ctx->log, err)))
@@ -186,6 +201,8 @@ void nino_ctx_destroy(nino_ctx **pctx)
     while (ctx->n_jobs || ctx->is_taken)
         pthread_cond_wait(&ctx->changed, &ctx->lock);
     pthread_mutex_unlock(&ctx->lock);
+    if (ctx->previews.path)
+        unlink(ctx->previews.path);
     nino_server_stop(&ctx->server);
     nino_device_sampler_stop(&ctx->sampler);
     nino_capture_stop(&ctx->capture);
@@ -208,6 +225,7 @@ void nino_ctx_unref(nino_ctx *ctx)
     free(ctx->input_dir);
     free(ctx->output_dir);
     free(ctx->temp_dir);
+    free(ctx->previews.path);
     free(ctx);
 }
 
@@ -220,6 +238,7 @@ const char *nino_ctx_socket(const nino_ctx *ctx)
 void nino_ctx_device(const nino_ctx *ctx, nino_device_info *out) { *out = ctx->backend->info; }
 const char *nino_ctx_output_dir(const nino_ctx *ctx) { return ctx->output_dir; }
 const char *nino_ctx_temp_dir(const nino_ctx *ctx) { return ctx->temp_dir; }
+const nino_preview_settings *nino_ctx_previews(const nino_ctx *ctx) { return &ctx->previews; }
 nino_backend *nino_ctx_backend(nino_ctx *ctx) { return ctx->backend; }
 nino_monitor *nino_ctx_monitor(nino_ctx *ctx) { return ctx->monitor; }
 nino_precision_opt nino_ctx_precision(const nino_ctx *ctx) { return ctx->precision; }

@@ -83,6 +83,13 @@ void nino_run_text(nino_run *r, const char *title, const char *text)
         n->x->text(n->x->priv, r->node_id, title, text);
 }
 
+void nino_run_step(nino_run *r, uint32_t step, uint32_t total)
+{
+    nino_exec *x = ((node_run *) r)->x;
+    x->step = step;
+    x->n_steps = total;
+}
+
 __attribute__((format(printf, 3, 4))) static void say(nino_exec *x, nino_log_level level,
                                                       const char *fmt, ...)
 {
@@ -99,12 +106,16 @@ __attribute__((format(printf, 3, 4))) static void say(nino_exec *x, nino_log_lev
 
 static void publish_progress(nino_exec *x, double done, double total)
 {
-    const double elapsed = (double) (nino_now_ns() - x->started_ns) * 1e-9;
+    // Loading weights says nothing about the rest, nor does the first per cent.
+    const nino_backend *be = nino_stream_backend(x->stream);
+    const uint64_t ns = nino_now_ns() - x->started_ns, load = be->load_ns - x->load_before;
+    const double left = nino_eta_left(&x->eta, (double) (ns - load) * 1e-9, done, total);
     nino_event ev = { .kind = NINO_EV_PROGRESS };
     ev.u.progress.done = done;
     ev.u.progress.total = total;
-    // The first per cent says too little about the rest.
-    ev.u.progress.eta_s = done > 0.01 * total ? elapsed * (total - done) / done : (double) NAN;
+    ev.u.progress.eta_s = done > 0.01 * total ? left : (double) NAN;
+    ev.u.progress.step = x->step;
+    ev.u.progress.n_steps = x->n_steps;
     ev.u.progress.node_index = x->node_index;
     ev.u.progress.n_nodes = x->n_nodes;
     nino_monitor_publish(nino_ctx_monitor(x->ctx), &ev);
@@ -458,6 +469,7 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
     if (st == NINO_OK && !x->is_plan && !s->is_volatile)
         nino_results_put(nino_ctx_results(x->ctx), s->key, s->out, s->n_out, &r.shown);
     nino_shown_release(&r.shown);
+    x->step = x->n_steps = 0;
     if (st) {
         clear_outputs(s);
         if (err->code != NINO_ERR_CANCELLED)
@@ -546,6 +558,8 @@ nino_status nino_exec_run(nino_exec *x, nino_error *err)
         x->total_flops = predict(&rs);
     x->started_ns = nino_now_ns();
     x->flops_before = nino_stream_backend(x->stream)->flops;
+    x->load_before = nino_stream_backend(x->stream)->load_ns;
+    x->eta = (nino_eta){ .spacing = 0.3 };
     if (st == NINO_OK)
         st = run_all(&rs, &e);
     release_nodes(&rs);

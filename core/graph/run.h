@@ -1,5 +1,6 @@
 // Internal: the executor. Runs the wanted nodes of a checked graph on one stream.
 #pragma once
+#include "core/base/eta.h"
 #include "core/graph/ctx.h"
 #include "core/graph/graph.h"
 
@@ -17,8 +18,10 @@ typedef struct nino_exec {
     void *priv;
     // For progress: predicted FLOPs, what the backend had scheduled before, and when the run began.
     double total_flops, flops_before;
-    uint64_t started_ns, reported_ns;
+    uint64_t started_ns, reported_ns, load_before;
+    nino_eta eta;
     uint32_t n_nodes, node_index;
+    uint32_t step, n_steps; // of the sampling that runs
 } nino_exec;
 
 nino_status nino_exec_run(nino_exec *x, nino_error *err);

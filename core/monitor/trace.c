@@ -346,6 +346,11 @@ static void mark(nino_trace *t, const nino_event *ev, const char *name)
         add_number(t, "mean", (double) ev->u.seam.mean);
         add_number(t, "max", (double) ev->u.seam.max);
         add_number(t, "gradient", (double) ev->u.seam.gradient);
+    } else if (ev->kind == NINO_EV_STEP_INFO || ev->kind == NINO_EV_PREVIEW) {
+        add_number(t, "step", ev->u.step.step);
+        add_number(t, "of", ev->u.step.total);
+        add_number(t, "sigma", ev->u.step.sigma);
+        add_number(t, "ms", ev->u.step.seconds * 1e3);
     } else if (ev->kind == NINO_EV_LOST) {
         add_number(t, "records", (double) ev->u.lost);
     }
@@ -397,6 +402,8 @@ void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
         case NINO_EV_MESSAGE:
         case NINO_EV_OUTPUT: mark(t, e, name(priv, e->name)); break;
         case NINO_EV_TILE_INFO: mark(t, e, "tile"); break;
+        case NINO_EV_STEP_INFO: mark(t, e, "step"); break;
+        case NINO_EV_PREVIEW: mark(t, e, "preview"); break;
         case NINO_EV_SEAM: mark(t, e, "seams"); break;
         case NINO_EV_LOST:
             t->lost += e->u.lost;

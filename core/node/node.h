@@ -41,6 +41,7 @@ typedef struct nino_node_ops {
 // Services of the executor for nodes (core/graph/run.c).
 void nino_run_output(nino_run *r, const char *path);                  // a file was written
 void nino_run_text(nino_run *r, const char *title, const char *text); // text for people
+void nino_run_step(nino_run *r, uint32_t step, uint32_t total); // for the job's progress events
 // Opens a model file: folder kind ("vae", "checkpoints", "vae_approx") and the workflow's name.
 // Shared through the ctx's weight store, so two nodes naming one file share it. NINO_ERR_MISSING
 // lists the folders searched.
@@ -49,6 +50,13 @@ nino_status nino_ctx_open_model(nino_ctx *ctx, const char *kind, const char *nam
 nino_status nino_ctx_open_input(nino_ctx *ctx, const char *name, int *fd, nino_error *err);
 const char *nino_ctx_output_dir(const nino_ctx *ctx);
 const char *nino_ctx_temp_dir(const nino_ctx *ctx); // previews; private to this user
+typedef struct nino_preview_settings {
+    nino_preview_opt kind;
+    int every;
+    double share;
+    char *path; // where previews go; its folder is nino_ctx_temp_dir(), which may not exist yet
+} nino_preview_settings;
+const nino_preview_settings *nino_ctx_previews(const nino_ctx *ctx);
 // Adds device, inode, size and mtime of a file to a content key. kind: a model folder or "input".
 nino_status nino_ctx_identity(nino_ctx *ctx, const char *kind, const char *name,
                               struct nino_hasher *h, nino_error *err);

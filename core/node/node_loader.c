@@ -112,25 +112,36 @@ static nino_status vae_files(nino_ctx *ctx, const char *name, nino_weights *file
     return st;
 }
 
-static nino_status vae_run(nino_run *r, nino_error *err)
+nino_status nino_node_load_vae(nino_ctx *ctx, const char *name, nino_value **out, nino_error *err)
 {
-    const char *name = ((const vae_params *) r->params)->vae_name;
     nino_weights *file[2] = { NULL, NULL };
     nino_vae *v = NULL;
-    nino_status st = vae_files(r->ctx, name, file, err);
+    nino_status st = vae_files(ctx, name, file, err);
     if (st)
         goto end;
     const nino_hash key = files_key(file[0], file[1]);
-    if ((r->out[0] = nino_ctx_find_object(r->ctx, NINO_PORT_VAE, key)))
+    if ((*out = nino_ctx_find_object(ctx, NINO_PORT_VAE, key)))
         goto end;
     st = is_word(name) ? nino_vae_tiny_load(file[0], file[1], name, &v, err)
                        : nino_vae_load(file[0], name, &v, err);
-    if (!st)
-        st = set_vae(r, 0, &key, v, err);
+    if (st)
+        goto end;
+    if (!(*out = nino_value_create(NINO_PORT_VAE))) {
+        nino_vae_unref(&v);
+        st = nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
+        goto end;
+    }
+    (*out)->u.vae = v;
+    nino_ctx_keep_object(ctx, key, *out);
 end:
     nino_weights_unref(&file[0]);
     nino_weights_unref(&file[1]);
     return st;
+}
+
+static nino_status vae_run(nino_run *r, nino_error *err)
+{
+    return nino_node_load_vae(r->ctx, ((const vae_params *) r->params)->vae_name, &r->out[0], err);
 }
 
 static nino_status vae_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,

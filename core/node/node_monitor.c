@@ -9,6 +9,7 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/time.h"
+#include "core/node/probe.h"
 #include "core/node/util.h"
 #include "core/op/backend.h"
 
@@ -23,62 +24,10 @@ static const nino_port text3_memory[] = { { .key = "MEMORY_STATUS", .type = NINO
                                           { .key = "RECOMMENDATIONS", .type = NINO_PORT_STRING },
                                           { 0 } };
 
-// Takes the three buffers as the node's three texts, and shows them.
-static nino_status give_texts(nino_run *r, nino_buf text[3], nino_error *err)
-{
-    nino_status st = NINO_OK;
-    for (int i = 0; i < 3; i++) {
-        if (!text[i].data)
-            nino_buf_adds(&text[i], "");
-        char *s = text[i].failed ? NULL : text[i].data;
-        if (text[i].failed)
-            nino_buf_release(&text[i]);
-        if (st == NINO_OK && s && *s)
-            nino_run_text(r, r->def->outputs[i].key, s);
-        if (st == NINO_OK)
-            st = nino_node_out_text(r, i, s, err);
-        else
-            free(s);
-        text[i] = (nino_buf){ 0 };
-    }
-    return st;
-}
-
 // ---- probes ----------------------------------------------------------------------------------
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
-}
-
-typedef struct probe {
-    double median, min, max; // seconds
-    int n;
-} probe;
-
-static probe summarise(double *t, int n)
-{
-    qsort(t, (size_t) n, sizeof(*t), by_value);
-    return (probe){ n ? t[n / 2] : 0, n ? t[0] : 0, n ? t[n - 1] : 0, n };
-}
-
-static nino_array *noise(nino_shape shape, nino_error *err)
-{
-    nino_array *a = nino_node_array(NINO_F32, shape, "probe", err);
-    uint32_t s = 0x9e3779b9u;
-    const int64_t n = a ? nino_shape_count(&shape) : 0;
-    for (int64_t i = 0; i < n; i++) {
-        s ^= s << 13;
-        s ^= s >> 17;
-        s ^= s << 5;
-        nino_array_f32(a)[i] = (float) (int32_t) s * 0x1p-31f;
-    }
-    return a;
-}
-
 // y = 1 x + 0 with x kept: reads and writes every byte once. *bytes: per run.
-static nino_status probe_copy(nino_stream *s, probe *out, double *bytes, nino_error *err)
+static nino_status probe_copy(nino_stream *s, nino_probe *out, double *bytes, nino_error *err)
 {
     const nino_shape shape = NINO_SHAPE(1, 512, 512, 16);
     double t[RUNS] = { 0 };
@@ -94,7 +43,7 @@ static nino_status probe_copy(nino_stream *s, probe *out, double *bytes, nino_er
             t[i] = (double) (nino_now_ns() - begin) * 1e-9;
     }
     nino_unref(x);
-    *out = summarise(t, RUNS);
+    *out = nino_probe_of(t, RUNS);
     return nino_stream_status(s, err);
 }
 
@@ -111,10 +60,11 @@ static double time_conv(nino_stream *s, const nino_conv *conv, int side)
 
 static double conv_flops(int side) { return 2.0 * 9 * 128 * 128 * side * side; }
 
-static nino_status probe_conv(nino_stream *s, probe *out, double *flops, int *side, nino_error *err)
+static nino_status probe_conv(nino_stream *s, nino_probe *out, double *flops, int *side,
+                              nino_error *err)
 {
     double t[RUNS] = { 0 };
-    nino_array *w = noise(NINO_SHAPE(128, 128, 3, 3), err);
+    nino_array *w = nino_probe_noise(NINO_SHAPE(128, 128, 3, 3), err);
     nino_conv conv = { .w = w ? nino_weight_from_array(w, NINO_W_CONV3) : NULL };
     nino_array_unref(&w);
     if (!conv.w)
@@ -129,7 +79,7 @@ static nino_status probe_conv(nino_stream *s, probe *out, double *flops, int *si
         t[i] = time_conv(s, &conv, *side);
     nino_conv_release(&conv);
     *flops = conv_flops(*side);
-    *out = summarise(t, RUNS);
+    *out = nino_probe_of(t, RUNS);
     return nino_stream_status(s, err);
 }
 
@@ -164,7 +114,7 @@ static nino_status probe_decode(nino_run *r, const nino_vae *vae, int wanted, de
     nino_array *z = NULL;
     out->side = 64;
     for (int pass = 0; pass < 2 && st == NINO_OK; pass++) { // the first one packs the weights
-        z = noise(NINO_SHAPE(1, 64 / vae->factor, 64 / vae->factor, vae->channels), err);
+        z = nino_probe_noise(NINO_SHAPE(1, 64 / vae->factor, 64 / vae->factor, vae->channels), err);
         st = z ? time_decode(r, vae, z, whole, &seconds, &report, err) : NINO_ERR_NOMEM;
         nino_array_unref(&z);
     }
@@ -173,7 +123,7 @@ static nino_status probe_decode(nino_run *r, const nino_vae *vae, int wanted, de
         seconds *= 4;
     }
     const int cells = out->side / vae->factor;
-    if (st == NINO_OK && !(z = noise(NINO_SHAPE(1, cells, cells, vae->channels), err)))
+    if (st == NINO_OK && !(z = nino_probe_noise(NINO_SHAPE(1, cells, cells, vae->channels), err)))
         st = NINO_ERR_NOMEM;
     for (int i = 0; i < 3 && st == NINO_OK; i++) {
         const int tile = i ? out->side >> i : 0;
@@ -252,25 +202,18 @@ static nino_status advise(nino_run *r, const nino_vae *vae, int wanted, const de
     return NINO_OK;
 }
 
-static void print_rate(nino_buf *b, const char *what, const probe *p, double amount,
-                       const char *unit)
-{
-    nino_buf_addf(b, "%s: %.1f %s (median of %d; %.1f to %.1f)\n", what, amount / p->median * 1e-9,
-                  unit, p->n, amount / p->max * 1e-9, amount / p->min * 1e-9);
-}
-
 static nino_status vae_run(nino_run *r, nino_error *err)
 {
     const nino_vae *vae = r->in[0]->u.vae;
     const int wanted = (int) ((const vae_params *) r->params)->test_resolution;
     nino_buf text[3] = { { 0 } };
-    probe copy = { 0 }, conv = { 0 };
+    nino_probe copy = { 0 }, conv = { 0 };
     decode_probe d = { 0 };
     double bytes = 0, flops = 0;
     int side = 0;
     nino_status st = NINO_OK;
     if (r->is_plan)
-        return give_texts(r, text, err);
+        return nino_probe_texts(r, text, err);
     if (!vae->has_decoder)
         return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", vae->name,
                               "this file has no decoder to measure");
@@ -279,9 +222,9 @@ static nino_status vae_run(nino_run *r, nino_error *err)
         (st = probe_conv(r->stream, &conv, &flops, &side, err)) ||
         (st = probe_decode(r, vae, wanted, &d, err)))
         goto end;
-    print_rate(&text[1], "copy", &copy, bytes, "GB/s");
+    nino_probe_rate(&text[1], "copy", &copy, bytes, "GB/s");
     nino_buf_addf(&text[1], "conv 3x3 128->128 at %dx%d, ", side, side);
-    print_rate(&text[1], "speed", &conv, flops, "GFLOP/s");
+    nino_probe_rate(&text[1], "speed", &conv, flops, "GFLOP/s");
     for (int i = 0; i < d.n; i++) {
         const double mpix = d.side * (double) d.side * 1e-6;
         nino_buf_addf(&text[1], "decode %dx%d ", d.side, d.side);
@@ -294,7 +237,7 @@ static nino_status vae_run(nino_run *r, nino_error *err)
     }
     st = advise(r, vae, wanted, &d, &text[2], err);
     if (st == NINO_OK)
-        return give_texts(r, text, err);
+        return nino_probe_texts(r, text, err);
 end:
     for (int i = 0; i < 3; i++)
         nino_buf_release(&text[i]);
@@ -344,7 +287,7 @@ static nino_status memory_run(nino_run *r, nino_error *err)
     nino_buf text[3] = { { 0 } };
     nino_mem_stat m;
     if (r->is_plan)
-        return give_texts(r, text, err);
+        return nino_probe_texts(r, text, err);
     nino_backend *be = nino_stream_backend(r->stream);
     nino_status st = nino_stream_finish(r->stream, err);
     if (st)
@@ -378,7 +321,7 @@ static nino_status memory_run(nino_run *r, nino_error *err)
     else
         nino_buf_addf(&text[2], "no budget is set; the peak was %.2f GiB\n",
                       (double) m.peak / 0x1p30);
-    return give_texts(r, text, err);
+    return nino_probe_texts(r, text, err);
 }
 
 static const char *const levels[] = { "conservative", "balanced", "aggressive", NULL };

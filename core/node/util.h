@@ -52,6 +52,8 @@ static inline const nino_sigmas *nino_in_sigmas(const nino_run *r, int i)
 {
     return r->in[i] ? &r->in[i]->u.sigmas : NULL;
 }
+// What VAELoader does: a file of models/vae, or a word such as "taesd". *out is a new reference.
+nino_status nino_node_load_vae(nino_ctx *ctx, const char *name, nino_value **out, nino_error *err);
 // Bytes of memory the system could hand out now.
 uint64_t nino_mem_available(void);
 

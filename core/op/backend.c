@@ -34,11 +34,13 @@ static nino_resident *find(const nino_weight *w, const nino_backend *be)
 
 static void publish_load(nino_backend *be, uint64_t start, uint64_t bytes)
 {
+    const uint64_t ns = nino_now_ns() - start;
+    be->load_ns += ns;
     if (!be->monitor || !nino_monitor_is_on(be->monitor))
         return;
     nino_event ev = { .t_ns = start, .kind = NINO_EV_TRANSFER };
     ev.name = nino_monitor_name(be->monitor, "load");
-    ev.u.kernel.dur_ns = nino_now_ns() - start;
+    ev.u.kernel.dur_ns = ns;
     ev.u.kernel.bytes = (double) bytes;
     nino_monitor_publish(be->monitor, &ev);
 }

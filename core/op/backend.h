@@ -70,6 +70,7 @@ struct nino_backend {
     double flops, bytes;
     uint64_t n_ops;
     uint64_t turn; // counts ops: the weights of the one being prepared are not given up
+    uint64_t load_ns; // spent bringing weights in, so that progress can leave it out
 };
 
 // Weight residency: the packed form of w on be, packing it now if needed. Freed by

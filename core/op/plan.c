@@ -74,23 +74,28 @@ static size_t workspace(nino_backend *be, const nino_op_desc *d)
     return nino_sched_workspace(&be->profile, d);
 }
 
-static nino_status run(nino_backend *be, const nino_op_call *c, nino_error *err)
+// Adds to the time and to every open scope; the stream keeps the backend's own totals.
+static void count(plan *p, const nino_plan_mark *w)
 {
-    plan *p = plan_of(be);
-    const nino_op_def *op = &nino_ops[c->d.op];
-    const double flops = op->flops(&c->d), bytes = op->bytes(&c->d);
-    const double seconds = nino_sched_seconds(&be->profile, &c->d, flops, bytes);
-    (void) err;
-    note_use(be);
-    p->seconds += seconds;
+    p->seconds += w->seconds;
     for (int i = 0; i < p->depth; i++)
         if (p->open[i] < p->n) {
             nino_plan_scope *s = &p->scopes[p->open[i]];
-            s->flops += flops;
-            s->bytes += bytes;
-            s->seconds += seconds;
-            s->kernels++;
+            s->flops += w->flops;
+            s->bytes += w->bytes;
+            s->seconds += w->seconds;
+            s->kernels += w->kernels;
         }
+}
+
+static nino_status run(nino_backend *be, const nino_op_call *c, nino_error *err)
+{
+    const nino_op_def *op = &nino_ops[c->d.op];
+    nino_plan_mark w = { .flops = op->flops(&c->d), .bytes = op->bytes(&c->d), .kernels = 1 };
+    w.seconds = nino_sched_seconds(&be->profile, &c->d, w.flops, w.bytes);
+    (void) err;
+    note_use(be);
+    count(plan_of(be), &w);
     return NINO_OK;
 }
 
@@ -178,3 +183,23 @@ const nino_plan_scope *nino_plan_backend_scopes(const nino_backend *be, size_t *
 }
 
 double nino_plan_backend_seconds(const nino_backend *be) { return ((const plan *) be)->seconds; }
+
+nino_plan_mark nino_plan_backend_mark(const nino_backend *be)
+{
+    return (nino_plan_mark){ be->flops, be->bytes, ((const plan *) be)->seconds, be->n_ops };
+}
+
+nino_plan_mark nino_plan_mark_since(const nino_backend *be, const nino_plan_mark *before)
+{
+    const nino_plan_mark now = nino_plan_backend_mark(be);
+    return (nino_plan_mark){ now.flops - before->flops, now.bytes - before->bytes,
+                             now.seconds - before->seconds, now.kernels - before->kernels };
+}
+
+void nino_plan_backend_repeat(nino_backend *be, const nino_plan_mark *work)
+{
+    be->flops += work->flops;
+    be->bytes += work->bytes;
+    be->n_ops += work->kernels;
+    count(plan_of(be), work);
+}

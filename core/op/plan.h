@@ -9,3 +9,14 @@
 const nino_plan_scope *nino_plan_backend_scopes(const nino_backend *be, size_t *n);
 // Predicted seconds of everything so far; 0: the profile has no numbers.
 double nino_plan_backend_seconds(const nino_backend *be);
+
+// Work that comes again and again (model evaluations of a sampler) is walked once or twice and then
+// counted. A mark is the work done since the backend was opened, or between two marks.
+typedef struct nino_plan_mark {
+    double flops, bytes, seconds;
+    uint64_t kernels;
+} nino_plan_mark;
+nino_plan_mark nino_plan_backend_mark(const nino_backend *be);
+nino_plan_mark nino_plan_mark_since(const nino_backend *be, const nino_plan_mark *before);
+// The same work once more, in the scopes that are open now.
+void nino_plan_backend_repeat(nino_backend *be, const nino_plan_mark *work);

@@ -110,6 +110,7 @@ nino_dtype nino_stream_act_type(const nino_stream *s)
 }
 nino_backend *nino_stream_backend(nino_stream *s) { return s->be; }
 nino_monitor *nino_stream_monitor(nino_stream *s) { return s->monitor; }
+const volatile int *nino_stream_cancel_flag(const nino_stream *s) { return s->cancel; }
 bool nino_stream_is_plan(const nino_stream *s) { return !strcmp(s->be->impl->name, "plan"); }
 
 // ---- scopes ----------------------------------------------------------------------------------

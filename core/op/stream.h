@@ -52,6 +52,7 @@ void nino_stream_set_precision(nino_stream *s,
                                nino_precision p); // affects tensors made from now on
 nino_backend *nino_stream_backend(nino_stream *s);
 nino_monitor *nino_stream_monitor(nino_stream *s);
+const volatile int *nino_stream_cancel_flag(const nino_stream *s); // may be NULL
 bool nino_stream_is_plan(const nino_stream *s); // no arithmetic happens; downloads give zeros
 
 // Scopes for the monitor and for plan's per-scope sums. Must nest.

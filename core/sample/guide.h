@@ -5,6 +5,7 @@
 #pragma once
 #include "core/model/diffusion.h"
 #include "core/sample/cond.h"
+#include "core/sample/rng.h"
 #include "core/sample/sampler.h"
 
 typedef enum nino_guider_kind {
@@ -31,9 +32,10 @@ typedef struct nino_noise { // what travels on NOISE links
 
 typedef struct nino_sample_step { // for progress and previews; valid during the call
     int step, total;              // step of total is finished (1-based)
-    double sigma;
-    const float *denoised; // model latent, channels first, of `shape`
-    nino_shape shape;      // [N,C,h,w] or [N,C,t,h,w]
+    double sigma, seconds;        // seconds: of this step, without loading weights
+    double eta_s;                 // until the last step is done; NaN: not known yet
+    const float *denoised;        // model latent, channels first, of `shape`
+    nino_shape shape;             // [N,C,h,w] or [N,C,t,h,w]
 } nino_sample_step;
 
 typedef struct nino_sample_params {
@@ -45,6 +47,8 @@ typedef struct nino_sample_params {
     const nino_array *samples;    // f32 node latent, channels last: [N,h,w,C] or [N,t,h,w,C]
     const nino_array *noise_mask; // f32 [N,H,W] (1: may change), scaled to the latent; or NULL
     const int64_t *batch_index;   // N entries or NULL
+    nino_precision precision;     // AUTO: the model's, else the stream's
+    bool one_by_one;              // never more than one conditioning entry in a forward
     void (*on_step)(void *priv, const nino_sample_step *step); // may be NULL
     void *priv;
 } nino_sample_params;

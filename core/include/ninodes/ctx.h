@@ -15,6 +15,15 @@ typedef enum nino_precision_opt {
     NINO_PRECISION_BF16
 } nino_precision_opt;
 
+// Pictures of a latent while it is sampled. AUTO: TAESD if its file is in models/vae_approx and it
+// is fast enough, else latent2rgb.
+typedef enum nino_preview_opt {
+    NINO_PREVIEW_NONE,
+    NINO_PREVIEW_LATENT2RGB,
+    NINO_PREVIEW_TAESD,
+    NINO_PREVIEW_AUTO
+} nino_preview_opt;
+
 typedef struct nino_ctx_params {
     const char *device;    // "cl", "cl:0", "cl:gfx1151", "ref"; NULL: first OpenCL GPU, else CPU
                            // device, else ref
@@ -31,7 +40,10 @@ typedef struct nino_ctx_params {
     nino_log_level log_level;
     int serve;         // 1: listen on the monitor socket while jobs run
     const char *title; // shown to viewers; NULL: ""
-} nino_ctx_params;     // all zero is a valid default
+    nino_preview_opt preview;
+    int preview_every;    // steps from one preview to the next; 0: 5
+    double preview_share; // of the sampling time, at most; beyond it previews are skipped; 0: 0.05
+} nino_ctx_params;        // all zero is a valid default
 
 // Opens a device. `params` may be NULL and need not outlive the call.
 // Returns NULL and fills *err: NINO_ERR_UNKNOWN (no such device), NINO_ERR_DEVICE (it failed),

@@ -30,7 +30,10 @@ typedef enum nino_event_kind {
     NINO_EV_OUTPUT = 15,    // an output file was written; name: path
     NINO_EV_TRANSFER =
         16, // host<->device copy or file read: u.kernel with bytes and duration; name says which
-    NINO_EV_CACHE = 17, // a look-up in a cache: sub is nino_cache, u.scope.arg0 1 hit, 0 miss
+    NINO_EV_CACHE = 17,     // a look-up in a cache: sub is nino_cache, u.scope.arg0 1 hit, 0 miss
+    NINO_EV_STEP_INFO = 18, // a sampler step of scope `parent` is done: u.step
+    NINO_EV_PREVIEW = 19,   // a latent preview was written; name: path (PNG, replaced by the next
+                            // one, gone with the ctx), u.step
 } nino_event_kind;
 
 typedef enum nino_cache {
@@ -121,6 +124,12 @@ typedef struct nino_event {
             uint32_t n_seams;
             uint64_t pixels, recomputed; // output pixels; pixels computed more than once
         } seam;
+        struct {
+            uint32_t step, total;   // finished steps, of how many
+            double sigma, seconds;  // of this step; PREVIEW: what making the picture took
+            double eta_s;           // seconds left of this sampling; NaN: not known yet
+            uint32_t width, height; // PREVIEW: of the picture
+        } step;
         uint64_t lost;
         uint64_t pad[5];
     } u;
