@@ -233,6 +233,16 @@ const nino_tensor_info *nino_weights_find(const nino_weights *w, const char *nam
     return NULL;
 }
 
+uint64_t nino_weights_bytes(const nino_weights *w, const char *prefix)
+{
+    const size_t n = strlen(prefix);
+    uint64_t sum = 0;
+    for (int i = 0; i < w->header.n_infos; i++)
+        if (!strncmp(w->header.infos[i].name, prefix, n))
+            sum += w->header.infos[i].bytes;
+    return sum;
+}
+
 // Bytes from the first to the last element of a strided tensor. The parser has checked that they
 // lie inside the storage, so nothing here can wrap.
 static size_t span_of(const nino_tensor_info *t)

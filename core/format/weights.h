@@ -42,6 +42,8 @@ int nino_weights_count(const nino_weights *w);
 const nino_tensor_info *nino_weights_at(const nino_weights *w, int i);
 // NULL if there is none of that name. O(1).
 const nino_tensor_info *nino_weights_find(const nino_weights *w, const char *name);
+// Bytes of the tensors whose names start with prefix, as stored.
+uint64_t nino_weights_bytes(const nino_weights *w, const char *prefix);
 int nino_weights_meta_count(const nino_weights *w);
 const nino_meta *nino_weights_meta_at(const nino_weights *w, int i);
 const char *nino_weights_meta(const nino_weights *w, const char *key); // value or NULL

@@ -45,17 +45,6 @@ nino_status nino_vae_load(nino_weights *file, const char *name, nino_vae **out, 
     return st;
 }
 
-uint64_t nino_vae_weight_bytes(const nino_weights *file, const char *prefix)
-{
-    uint64_t sum = 0;
-    for (int i = 0; i < nino_weights_count(file); i++) {
-        const nino_tensor_info *t = nino_weights_at(file, i);
-        if (!strncmp(t->name, prefix, strlen(prefix)))
-            sum += t->bytes;
-    }
-    return sum;
-}
-
 nino_vae *nino_vae_ref(nino_vae *v)
 {
     if (v)

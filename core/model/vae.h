@@ -39,7 +39,5 @@ nino_status nino_vae_tiny_load(nino_weights *encoder, nino_weights *decoder, con
                                nino_vae **out, nino_error *err);
 nino_status nino_vae_kl_load(nino_weights *file, const char *prefix, nino_vae **out,
                              nino_error *err);
-// Bytes of the file's tensors whose names start with prefix.
-uint64_t nino_vae_weight_bytes(const nino_weights *file, const char *prefix);
 nino_vae *nino_vae_ref(nino_vae *v);
 void nino_vae_unref(nino_vae **v);

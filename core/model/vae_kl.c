@@ -468,7 +468,7 @@ nino_status nino_vae_kl_load(nino_weights *file, const char *prefix, nino_vae **
         set_family(v, file);
         const nino_hash id = nino_weights_identity(file);
         v->identity = id;
-        v->weight_bytes = nino_vae_weight_bytes(file, prefix);
+        v->weight_bytes = nino_weights_bytes(file, prefix);
         snprintf(v->name, sizeof(v->name), "%s", nino_weights_path(file));
         snprintf(v->detail, sizeof(v->detail), "AutoencoderKL, %d channels, %dx%s", v->channels,
                  v->factor,

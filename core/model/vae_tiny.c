@@ -269,7 +269,7 @@ static nino_status load_part(nino_vae *v, nino_weights *w, bool is_decoder, bool
                               channels, q->factor, v->channels, v->factor);
     v->channels = channels;
     v->factor = q->factor;
-    v->weight_bytes += nino_vae_weight_bytes(w, prefix);
+    v->weight_bytes += nino_weights_bytes(w, prefix);
     *(is_decoder ? &v->has_decoder : &v->has_encoder) = true;
     return NINO_OK;
 }
