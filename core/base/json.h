@@ -81,6 +81,13 @@ void nino_json_write(nino_buf *out, const nino_json_doc *doc, const nino_json *v
 nino_status nino_json_set(nino_json_doc *doc, nino_json *obj, const char *key, const char *json,
                           nino_error *err);
 
+// Puts the JSON text in the place of `value`, which becomes the new value.
+nino_status nino_json_replace(nino_json_doc *doc, nino_json *value, const char *json,
+                              nino_error *err);
+// A new last element of an array; and an element taken out, which must not be used again.
+nino_status nino_json_append(nino_json_doc *doc, nino_json *arr, const char *json, nino_error *err);
+nino_status nino_json_remove(nino_json_doc *doc, nino_json *value, nino_error *err);
+
 // The parser below nino_json_parse(): one value with its white space, into `arena`. src[len] must
 // be 0; byte ranges are those in src.
 nino_status nino_json_parse_into(nino_arena *arena, const char *src, size_t len, const char *name,

@@ -307,22 +307,11 @@ static void test_many_keys(void)
     nino_buf_release(&b);
 }
 
-static void check_set(const char *text, const char *path, const char *key, const char *json,
-                      const char *expect)
+// The document reads `expect`, and ranges and tree still agree: written from the tree it reads the
+// same.
+static void check_edited(nino_json_doc *doc, const char *expect)
 {
-    nino_json_doc *doc = parse_ok(text);
-    nino_json *obj = doc->root;
-    if (path)
-        obj = (nino_json *) nino_json_get(obj, path);
-    const nino_status st = nino_json_set(doc, obj, key, json, &err);
-    if (!expect) {
-        CHECK(st != NINO_OK);
-        expect = text;
-    } else {
-        CHECK_OK(st, err);
-    }
     check_written(doc, doc->root, expect, strlen(expect));
-    // ranges and tree still agree: written from the tree it reads the same
     nino_json_doc *again = parse_ok(expect);
     nino_buf a = { 0 }, b = { 0 };
     nino_json_write(&a, NULL, doc->root);
@@ -344,7 +333,57 @@ static void check_set(const char *text, const char *path, const char *key, const
     nino_buf_release(&a);
     nino_buf_release(&b);
     nino_json_doc_destroy(&again);
+}
+
+static void check_set(const char *text, const char *path, const char *key, const char *json,
+                      const char *expect)
+{
+    nino_json_doc *doc = parse_ok(text);
+    nino_json *obj = doc->root;
+    if (path)
+        obj = (nino_json *) nino_json_get(obj, path);
+    const nino_status st = nino_json_set(doc, obj, key, json, &err);
+    if (expect)
+        CHECK_OK(st, err);
+    else
+        CHECK(st != NINO_OK);
+    check_edited(doc, expect ? expect : text);
     nino_json_doc_destroy(&doc);
+}
+
+// The array "a" of `text` with element `at` replaced (json) or removed (NULL), or one more (at <
+// 0).
+static void check_array(const char *text, int at, const char *json, const char *expect)
+{
+    nino_json_doc *doc = parse_ok(text);
+    nino_json *a = (nino_json *) nino_json_get(doc->root, "a");
+    nino_json *old = at < 0 ? NULL : (nino_json *) nino_json_at(a, (uint32_t) at);
+    const nino_status st = !old   ? nino_json_append(doc, a, json, &err)
+                           : json ? nino_json_replace(doc, old, json, &err)
+                                  : nino_json_remove(doc, old, &err);
+    if (expect)
+        CHECK_OK(st, err);
+    else
+        CHECK(st != NINO_OK);
+    check_edited(doc, expect ? expect : text);
+    nino_json_doc_destroy(&doc);
+}
+
+static void test_arrays(void)
+{
+    check_array("{\"a\": [1, [2], 3], \"b\": 4}", 1, "{\"x\": [5]}",
+                "{\"a\": [1, {\"x\": [5]}, 3], \"b\": 4}");
+    check_array("{\"a\": [1, [2], 3], \"b\": 4}", 0, NULL, "{\"a\": [[2], 3], \"b\": 4}");
+    check_array("{\"a\": [1, [2], 3], \"b\": 4}", 1, NULL, "{\"a\": [1, 3], \"b\": 4}");
+    check_array("{\"a\": [1, [2], 3 ], \"b\": 4}", 2, NULL, "{\"a\": [1, [2] ], \"b\": 4}");
+    check_array("{\"a\": [ [2] ], \"b\": 4}", 0, NULL, "{\"a\": [  ], \"b\": 4}");
+    check_array("{\"a\": [], \"b\": 4}", -1, "7", "{\"a\": [7], \"b\": 4}");
+    check_array("{\"a\": [1], \"b\": 4}", -1, "7", "{\"a\": [1, 7], \"b\": 4}");
+    check_array("{\"a\":[1,2],\"b\":4}", -1, "7", "{\"a\":[1,2,7],\"b\":4}");
+    check_array("{\"a\":[\n  1\n],\"b\":4}", -1, "7", "{\"a\":[\n  1,\n  7\n],\"b\":4}");
+    check_array("{\"a\": [1]}", -1, "7,", NULL);
+    check_array("{\"a\": [1]}", 0, "", NULL);
+    check_array("{\"a\": 1}", -1, "7", NULL);
 }
 
 static void test_set(void)
@@ -434,6 +473,7 @@ int main(void)
     test_deep();
     test_many_keys();
     test_set();
+    test_arrays();
     const char *assets = test_assets();
     if (assets) {
         CHECK(round_trip_folder(assets, "workflows_ui") > 20);
