@@ -31,7 +31,7 @@ typedef struct options {
     text_list models, set;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview;
     uint64_t seed, mem_limit, preview_every;
-    bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, help;
+    bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, help;
 } options;
 
 typedef enum opt_kind {
@@ -142,6 +142,7 @@ void report_json(const nino_stats *s); // members "nodes", "kernels", "memory", 
 
 int cmd_run(const options *o);
 int cmd_plan(const options *o);
+int cmd_convert(const options *o);
 int cmd_inspect(const options *o);
 int cmd_devices(const options *o);
 int cmd_nodes(const options *o);

@@ -97,7 +97,8 @@ nino_graph *load_graph(const options *o, const char *cmd, int *rc)
     nino_error err = { .code = NINO_OK };
     nino_graph *g = nino_graph_load_file(o->arg[0], &err);
     if (!g) {
-        *rc = report_error(o, cmd, &err, "WORKFLOW is a ComfyUI workflow in API form");
+        *rc = report_error(o, cmd, &err,
+                           "WORKFLOW is a ComfyUI workflow, or a picture that holds one");
         if (err.code == NINO_ERR_FORMAT || err.code == NINO_ERR_RANGE)
             *rc = EXIT_WORKFLOW;
         if (err.code == NINO_ERR_IO)

@@ -95,6 +95,16 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
                                  O_HELP,
                                  { 0 } };
 
+static const opt convert_opts[] = {
+    { "output", 'o', OPT_TEXT, FIELD(output), "FILE", "Write to FILE instead of stdout" },
+    { "ui", 0, OPT_FLAG, FIELD(ui), NULL, "The form that the editor saved, where the file has it" },
+    O_SET,
+    O_SEED,
+    O_QUIET,
+    O_HELP,
+    { 0 }
+};
+
 static const opt inspect_opts[] = {
     { "tensors", 't', OPT_FLAG, FIELD(tensors), NULL, "List every tensor" }, O_JSON, O_HELP, { 0 }
 };
@@ -123,9 +133,13 @@ static const opt monitor_opts[] = { O_JSON,
 static const opt trace_opts[] = { O_JSON, O_HELP, { 0 } };
 static const opt plain_opts[] = { O_HELP, { 0 } };
 
+#define WORKFLOW_IS                                                                                \
+    "WORKFLOW is a ComfyUI workflow: JSON as the editor saves it (0.4, 1.0) or in API form,\n"     \
+    "a picture that holds one, or - for stdin.\n"
+
 const command commands[] = {
     { "run", "WORKFLOW", 1, 1, "Run a workflow",
-      "WORKFLOW is a ComfyUI workflow in API form, a PNG that holds one, or - for stdin.\n"
+      WORKFLOW_IS
       "Paths of the written files go to stdout. Ctrl-C stops after the current kernel,\n"
       "a second one at once. SIGUSR1 prints a status line.\n",
       run_opts, cmd_run },
@@ -133,6 +147,10 @@ const command commands[] = {
       "Memory, arithmetic and, where the profile knows the device, time.\n"
       "The exit status is 6 when it does not fit.\n",
       plan_opts, cmd_plan },
+    { "convert", "WORKFLOW", 1, 1, "Print a workflow in API form",
+      WORKFLOW_IS "What the editor saved becomes what ComfyUI's server takes: widgets by name,\n"
+                  "subgraphs opened, notes, reroutes, muted and bypassed nodes gone.\n",
+      convert_opts, cmd_convert },
     { "inspect", "FILE", 1, 1, "Say what a model, latent or image file is", "", inspect_opts,
       cmd_inspect },
     { "devices", "", 0, 0, "List devices", "", devices_opts, cmd_devices },

@@ -242,11 +242,33 @@ static bool check_link(check *c, nino_gnode *n, const char *key, const char *typ
     return false;
 }
 
+// Why an input that the editor's form connects is missing here, or NULL.
+static const char *lost_link(const check *c, const nino_gnode *n, const char *key)
+{
+    const nino_ui *ui = c->g->ui;
+    const int32_t node = (int32_t) (n - c->g->nodes);
+    int32_t lo = 0, hi = ui ? ui->n_issues : 0;
+    while (lo < hi) { // the first of this node
+        const int32_t mid = lo + (hi - lo) / 2;
+        if (ui->issues[mid].node < node)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (; ui && lo < ui->n_issues && ui->issues[lo].node == node; lo++)
+        if (!strcmp(ui->issues[lo].key, key))
+            return ui->issues[lo].text;
+    return NULL;
+}
+
 static void check_port(check *c, nino_gnode *n, const nino_port *p, const nino_json *v,
                        nino_link *link)
 {
     *link = (nino_link){ -1, 0 };
-    if (!v) {
+    const char *lost = v ? NULL : lost_link(c, n, p->key);
+    if (lost) {
+        issue(c, NINO_ISSUE_ERROR, "bad_link", n, p->key, "%s", lost);
+    } else if (!v) {
         if (!p->optional)
             issue(c, NINO_ISSUE_ERROR, "missing_input", n, p->key, "%s is not connected",
                   nino_port_type_name(p->type));
@@ -282,6 +304,11 @@ static void check_param(check *c, nino_gnode *n, const nino_param *p, const nino
                         nino_link *link)
 {
     *link = (nino_link){ -1, 0 };
+    const char *lost = v ? NULL : lost_link(c, n, p->key);
+    if (lost) {
+        issue(c, NINO_ISSUE_ERROR, "bad_link", n, p->key, "%s", lost);
+        return;
+    }
     if (!v) {
         if (p->type == NINO_FILE && !p->optional)
             issue(c, NINO_ISSUE_ERROR, "missing_input", n, p->key, "no file is named");

@@ -3,6 +3,7 @@
 #pragma once
 #include "core/base/arena.h"
 #include "core/base/json.h"
+#include "core/graph/ui.h"
 #include "core/node/node.h"
 #include <ninodes/graph.h>
 
@@ -30,13 +31,15 @@ typedef struct nino_gnode {
 struct nino_graph {
     char *name;
     nino_json_doc *doc;
-    nino_json *prompt;   // the object whose members are nodes; doc->root or its "prompt"
-    char *workflow_json; // UI form that came with the file, or NULL
-    nino_gnode *nodes;   // in file order
+    nino_json *prompt;     // the object whose members are nodes; doc->root or its "prompt"
+    nino_json_doc *ui_doc; // the file, when it is in the UI form; doc is then made from it
+    nino_ui *ui;           // what ui_doc holds; members[i] is nodes[i]
+    char *workflow_json;   // UI form that came with a file in API form, or NULL
+    nino_gnode *nodes;     // in file order
     int n_nodes;
     int32_t *index; // hash table of ids, open addressing; -1: free
     uint32_t index_mask;
-    nino_buf text; // nino_graph_json()
+    nino_buf text; // nino_graph_json() and the like
     // Filled by nino_graph_check():
     nino_arena *checked; // what the fields of nodes point to
     int32_t *order;      // wanted nodes, sources first
@@ -61,5 +64,9 @@ const char *nino_link_resolve(const nino_graph *g, const nino_json *v, nino_link
 
 // The API form, ASCII only (other characters as \uXXXX), as PNG text chunks want it; malloc'd.
 char *nino_graph_prompt_ascii(const nino_graph *g);
+// The same of the UI form; *out is NULL where there is none. false: out of memory.
+bool nino_graph_workflow_ascii(const nino_graph *g, char **out);
+// Fills an empty graph from JSON in any of the forms.
+nino_status nino_graph_parse(nino_graph *g, const char *text, size_t len, nino_error *err);
 // A copy that shares nothing.
 nino_graph *nino_graph_copy(nino_graph *g, nino_error *err);

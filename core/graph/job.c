@@ -153,8 +153,11 @@ static nino_status run_graph(nino_job *job, nino_error *err)
                                     .precision = job->precision,
                                     .progress = nino_exec_progress,
                                     .progress_priv = &x };
-    if (!(x.prompt_json = nino_graph_prompt_ascii(job->g)))
+    if (!(x.prompt_json = nino_graph_prompt_ascii(job->g)) ||
+        !nino_graph_workflow_ascii(job->g, &x.workflow_json)) {
+        free(x.prompt_json);
         return nino_fail(err, NINO_ERR_NOMEM, job->g->name, "out of memory");
+    }
     nino_pool_reset_peak(sp.backend->pool);
     nino_status st = NINO_ERR_NOMEM;
     x.stream = nino_stream_create(&sp, err);
@@ -162,6 +165,7 @@ static nino_status run_graph(nino_job *job, nino_error *err)
         st = nino_exec_run(&x, err);
     nino_stream_destroy(&x.stream);
     free(x.prompt_json);
+    free(x.workflow_json);
     return st;
 }
 

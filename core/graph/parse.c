@@ -1,4 +1,4 @@
-// Reading a workflow: API-format JSON, the wrapper of a queue request, PNG metadata.
+// Reading a workflow: API-format JSON, the wrapper of a queue request, the editor's form.
 #include "core/graph/graph.h"
 
 #include <inttypes.h>
@@ -7,10 +7,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/num.h"
 #include "core/base/utf8.h"
-#include "core/format/png.h"
 
 // ---- ids -------------------------------------------------------------------------------------
 
@@ -111,10 +109,35 @@ static nino_json *member(nino_json *obj, const char *key) // nino_json_get() for
     return (nino_json *) nino_json_get(obj, key);
 }
 
-static nino_status refuse_ui(const nino_graph *g, nino_error *err)
+static nino_status keep_workflow(nino_graph *g, const nino_json *ui, nino_error *err)
 {
-    return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "ui", g->name,
-                          "UI-format workflow: not supported yet, export the API format");
+    nino_buf b = { 0 };
+    nino_json_write(&b, g->doc, ui);
+    if (b.failed) {
+        nino_buf_release(&b);
+        return nino_fail(err, NINO_ERR_NOMEM, g->name, "out of memory");
+    }
+    free(g->workflow_json);
+    g->workflow_json = b.data;
+    return NINO_OK;
+}
+
+// The document is the editor's form, or holds it in `root`: the API form is made from it.
+static nino_status convert(nino_graph *g, nino_json *root, nino_error *err)
+{
+    const nino_json_limits limits = { .max_bytes = 2 * NINO_GRAPH_MAX_BYTES };
+    nino_buf api = { 0 };
+    nino_status st = NINO_ERR_NOMEM;
+    g->ui_doc = g->doc;
+    g->doc = NULL;
+    g->ui = nino_ui_create(g->ui_doc, root, g->name, err);
+    st = g->ui ? nino_ui_to_api(g->ui, &api, err) : err ? err->code : NINO_ERR_FORMAT;
+    if (st == NINO_OK)
+        st = nino_json_parse(api.data, api.len, g->name, &limits, &g->doc, err);
+    if (st == NINO_OK)
+        g->prompt = g->doc->root;
+    nino_buf_release(&api);
+    return st;
 }
 
 // Finds the object that holds the nodes, and a UI form beside it.
@@ -124,29 +147,25 @@ static nino_status find_prompt(nino_graph *g, nino_error *err)
     if (root->type != NINO_JSON_OBJECT)
         return nino_fail_kind(err, NINO_ERR_FORMAT, "schema", g->name,
                               "a workflow must be an object at 1:1");
-    const nino_json *nodes = nino_json_get(root, "nodes");
-    if (nodes && nodes->type == NINO_JSON_ARRAY)
-        return refuse_ui(g, err);
+    if (nino_ui_is(root))
+        return convert(g, root, err);
     g->prompt = root;
-    nino_json *inner = member(root, "prompt");
-    if (inner && inner->type == NINO_JSON_OBJECT && !nino_json_get(inner, "class_type")) {
-        g->prompt = inner;
-        const nino_json *info = nino_json_get(nino_json_get(root, "extra_data"), "extra_pnginfo");
-        const nino_json *ui = nino_json_get(info, "workflow");
-        if (ui && ui->type == NINO_JSON_OBJECT) {
-            nino_buf b = { 0 };
-            nino_json_write(&b, g->doc, ui);
-            if (b.failed) {
-                nino_buf_release(&b);
-                return nino_fail(err, NINO_ERR_NOMEM, g->name, "out of memory");
-            }
-            g->workflow_json = b.data;
-        }
-    }
-    return NINO_OK;
+    nino_json *inner = member(root, "prompt"), *beside = member(root, "workflow");
+    const bool has_prompt =
+        inner && inner->type == NINO_JSON_OBJECT && !nino_json_get(inner, "class_type");
+    if (!has_prompt && beside && nino_ui_is(beside))
+        return convert(g, beside, err);
+    if (!has_prompt)
+        return NINO_OK;
+    g->prompt = inner;
+    const nino_json *info = nino_json_get(nino_json_get(root, "extra_data"), "extra_pnginfo");
+    const nino_json *ui = nino_json_get(info, "workflow");
+    if (!ui)
+        ui = beside;
+    return ui && ui->type == NINO_JSON_OBJECT ? keep_workflow(g, ui, err) : NINO_OK;
 }
 
-static nino_status parse_json(nino_graph *g, const char *text, size_t len, nino_error *err)
+nino_status nino_graph_parse(nino_graph *g, const char *text, size_t len, nino_error *err)
 {
     const nino_json_limits limits = { .max_bytes = NINO_GRAPH_MAX_BYTES, .allow_bom = true };
     nino_status st = nino_json_parse(text, len, g->name, &limits, &g->doc, err);
@@ -155,75 +174,14 @@ static nino_status parse_json(nino_graph *g, const char *text, size_t len, nino_
     return st;
 }
 
-static nino_status parse_png(nino_graph *g, const void *data, size_t len, nino_error *err)
-{
-    nino_png png = { 0 };
-    nino_status st = nino_png_read(data, len, g->name, false, &png, err);
-    if (st)
-        return st;
-    const char *prompt = NULL, *ui = nino_png_text_get(&png, "workflow");
-    for (int i = 0; i < png.n_texts && st == NINO_OK; i++) {
-        if (strcmp(png.texts[i].key, "prompt"))
-            continue;
-        if (prompt)
-            st = nino_fail_kind(err, NINO_ERR_FORMAT, "dup", g->name,
-                                "two workflows in one picture");
-        prompt = png.texts[i].value;
-        len = png.texts[i].value_len;
-    }
-    if (st)
-        goto end;
-    if (!prompt) {
-        st = ui ? refuse_ui(g, err)
-                : nino_fail_kind(err, NINO_ERR_FORMAT, "unknown", g->name,
-                                 "no workflow in this picture");
-        goto end;
-    }
-    if ((st = parse_json(g, prompt, len, err)) == NINO_OK && ui && !g->workflow_json &&
-        !(g->workflow_json = strdup(ui)))
-        st = nino_fail(err, NINO_ERR_NOMEM, g->name, "out of memory");
-end:
-    nino_png_release(&png);
-    return st;
-}
-
-nino_graph *nino_graph_load(const void *data, size_t len, const char *name, nino_error *err)
-{
-    static const unsigned char png_magic[8] = { 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n' };
-    nino_graph *g = calloc(1, sizeof(*g));
-    nino_status st;
-    if (!g || !(g->name = strdup(name ? name : "workflow")))
-        st = nino_fail(err, NINO_ERR_NOMEM, "workflow", "out of memory");
-    else if (len >= 8 && !memcmp(data, png_magic, 8))
-        st = parse_png(g, data, len, err);
-    else if (len > NINO_GRAPH_MAX_BYTES)
-        st = nino_fail_kind(err, NINO_ERR_FORMAT, "limit", g->name, "larger than 64 MiB");
-    else
-        st = parse_json(g, data, len, err);
-    if (st)
-        nino_graph_destroy(&g);
-    return g;
-}
-
-#define MAX_FILE ((size_t) 256 << 20) // a picture may be larger than its metadata
-
-nino_graph *nino_graph_load_file(const char *path, nino_error *err)
-{
-    char *data = NULL;
-    size_t len = 0;
-    if (nino_file_read(path, MAX_FILE, true, &data, &len, err))
-        return NULL;
-    nino_graph *g = nino_graph_load(data, len, strcmp(path, "-") ? path : "standard input", err);
-    free(data);
-    return g;
-}
-
 void nino_graph_destroy(nino_graph **pg)
 {
     nino_graph *g = pg ? *pg : NULL;
     if (!g)
         return;
     *pg = NULL;
+    nino_ui_destroy(&g->ui);
+    nino_json_doc_destroy(&g->ui_doc);
     nino_json_doc_destroy(&g->doc);
     nino_arena_destroy(&g->checked);
     nino_buf_release(&g->text);
@@ -247,25 +205,45 @@ size_t nino_graph_nodes(const nino_graph *g, nino_graph_node *out, size_t max)
     return (size_t) g->n_nodes;
 }
 
-const char *nino_graph_json(nino_graph *g, size_t *len)
+static const char *print(nino_graph *g, const nino_json_doc *doc, const nino_json *v, size_t *len)
 {
     nino_buf_clear(&g->text);
-    nino_json_write(&g->text, g->doc, g->doc->root);
+    nino_json_write(&g->text, doc, v);
     if (len)
-        *len = g->text.len;
+        *len = g->text.failed ? 0 : g->text.len;
     return g->text.failed || !g->text.data ? "" : g->text.data;
 }
 
-char *nino_graph_prompt_ascii(const nino_graph *g)
+const char *nino_graph_json(nino_graph *g, size_t *len)
 {
-    nino_buf utf8 = { 0 }, ascii = { 0 };
-    nino_json_write(&utf8, g->doc, g->prompt);
-    // Characters beyond ASCII only occur inside strings, where an escape means the same.
-    for (size_t i = 0; i < utf8.len && !utf8.failed;) {
+    const nino_json_doc *doc = g->ui ? g->ui_doc : g->doc;
+    return print(g, doc, doc->root, len);
+}
+
+const char *nino_graph_api_json(nino_graph *g, size_t *len)
+{
+    return print(g, g->doc, g->prompt, len);
+}
+
+const char *nino_graph_ui_json(nino_graph *g, size_t *len)
+{
+    if (g->ui)
+        return print(g, g->ui_doc, g->ui->root, len);
+    if (g->workflow_json && len)
+        *len = strlen(g->workflow_json);
+    return g->workflow_json;
+}
+
+// Characters beyond ASCII only occur inside strings, where an escape means the same.
+static char *to_ascii(const char *utf8, size_t len)
+{
+    nino_buf ascii = { 0 };
+    nino_buf_add(&ascii, "", 0);
+    for (size_t i = 0; i < len;) {
         uint32_t cp = 0;
-        const int n = nino_utf8_next(utf8.data + i, utf8.len - i, &cp);
+        const int n = nino_utf8_next(utf8 + i, len - i, &cp);
         if (n <= 1)
-            nino_buf_addc(&ascii, utf8.data[i]);
+            nino_buf_addc(&ascii, utf8[i]);
         else if (cp < 0x10000)
             nino_buf_addf(&ascii, "\\u%04" PRIx32, cp);
         else
@@ -273,10 +251,28 @@ char *nino_graph_prompt_ascii(const nino_graph *g)
                           0xdc00 + ((cp - 0x10000) & 0x3ff));
         i += n > 1 ? (size_t) n : 1;
     }
-    if (utf8.failed || ascii.failed)
+    if (ascii.failed)
         nino_buf_release(&ascii);
-    nino_buf_release(&utf8);
     return ascii.data;
+}
+
+static char *ascii_of(const nino_json_doc *doc, const nino_json *v)
+{
+    nino_buf utf8 = { 0 };
+    nino_json_write(&utf8, doc, v);
+    char *text = utf8.failed ? NULL : to_ascii(utf8.data, utf8.len);
+    nino_buf_release(&utf8);
+    return text;
+}
+
+char *nino_graph_prompt_ascii(const nino_graph *g) { return ascii_of(g->doc, g->prompt); }
+
+bool nino_graph_workflow_ascii(const nino_graph *g, char **out)
+{
+    *out = g->ui              ? ascii_of(g->ui_doc, g->ui->root)
+           : g->workflow_json ? to_ascii(g->workflow_json, strlen(g->workflow_json))
+                              : NULL;
+    return *out || (!g->ui && !g->workflow_json);
 }
 
 nino_graph *nino_graph_copy(nino_graph *g, nino_error *err)

@@ -451,7 +451,7 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
                          .in = in,
                          .out = s->out,
                          .prompt_json = x->prompt_json,
-                         .workflow_json = x->g->workflow_json,
+                         .workflow_json = x->workflow_json,
                          .log = nino_ctx_log(x->ctx),
                          .cancel = x->cancel,
                          .is_plan = x->is_plan };

@@ -11,7 +11,7 @@ typedef struct nino_exec {
     nino_precision precision; // for nodes that do not say otherwise
     const volatile int *cancel;
     bool is_plan; // walk the nodes on a plan backend: no cache, no files, no capture
-    char *prompt_json;
+    char *prompt_json, *workflow_json;
     // Called as files and texts appear; may be NULL.
     void (*output)(void *priv, const char *path);
     void (*text)(void *priv, const char *node, const char *title, const char *text);

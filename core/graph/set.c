@@ -84,6 +84,109 @@ static nino_status value_json(const nino_gnode *n, const char *input, const char
     return NINO_OK;
 }
 
+static nino_status set_input(nino_graph *g, int i, const char *input, const char *json,
+                             nino_error *err)
+{
+    nino_json *n = g->nodes[i].json;
+    if (!nino_json_get(n, "inputs")) {
+        const nino_status st = nino_json_set(g->doc, n, "inputs", "{}", err);
+        if (st)
+            return st;
+    }
+    return nino_json_set(g->doc, (nino_json *) nino_json_get(n, "inputs"), input, json, err);
+}
+
+// Values of the UI form that the API form of the node does not have yet: defaults written down.
+static nino_status add_new_values(nino_graph *g, int i, nino_error *err)
+{
+    nino_status st = NINO_OK;
+    for (int32_t k = 0; k < g->ui->n_places && !st; k++) {
+        const nino_ui_place *p = &g->ui->places[k];
+        if (p->node != i || nino_json_get(nino_json_get(g->nodes[i].json, "inputs"), p->key))
+            continue;
+        nino_buf text = { 0 };
+        nino_json_write(&text, g->ui_doc, p->value);
+        st = text.failed ? nino_fail(err, NINO_ERR_NOMEM, p->key, "out of memory")
+                         : set_input(g, i, p->key, text.data, err);
+        nino_buf_release(&text);
+    }
+    return st;
+}
+
+// Both forms of a UI file.
+static nino_status set_both(nino_graph *g, int i, const char *input, const char *json,
+                            nino_error *err)
+{
+    const nino_json *shared = NULL;
+    nino_status st = nino_ui_set(g->ui, i, input, json, &shared, err);
+    if (st == NINO_OK)
+        st = set_input(g, i, input, json, err);
+    for (int32_t k = 0; k < g->ui->n_places && shared && !st; k++) {
+        const nino_ui_place *p = &g->ui->places[k];
+        if (p->value == shared)
+            st = set_input(g, p->node, p->key, json, err);
+    }
+    return st ? st : add_new_values(g, i, err);
+}
+
+// The node of the UI form that is this one, or -1.
+static int32_t find_member(const nino_ui *ui, const nino_gnode *n)
+{
+    for (int32_t i = 0; i < ui->n_members; i++) {
+        const char *prefix = ui->instances[ui->members[i].instance].prefix;
+        const nino_ui_node *m = &ui->nodes[ui->members[i].node];
+        const size_t len = strlen(prefix);
+        if (!strncmp(n->id, prefix, len) && !strcmp(n->id + len, m->id))
+            return strcmp(m->type, n->class_type) ? -1 : i;
+    }
+    return -1;
+}
+
+// Where the document itself holds the UI form, it changes too.
+static nino_status write_attached(nino_graph *g, const char *text, nino_error *err)
+{
+    nino_json *root = g->doc->root;
+    nino_json *info =
+        (nino_json *) nino_json_get(nino_json_get(root, "extra_data"), "extra_pnginfo");
+    if (g->prompt == root)
+        return NINO_OK;
+    if (nino_json_get(info, "workflow"))
+        return nino_json_set(g->doc, info, "workflow", text, err);
+    return nino_json_get(root, "workflow") ? nino_json_set(g->doc, root, "workflow", text, err)
+                                           : NINO_OK;
+}
+
+// A UI form that came along says the same where it has the input; else it stays as it came.
+static nino_status set_attached(nino_graph *g, int i, const char *input, const char *json,
+                                nino_error *err)
+{
+    const nino_json *shared = NULL;
+    nino_json_doc *doc = NULL;
+    nino_buf b = { 0 };
+    nino_status st =
+        nino_json_parse(g->workflow_json, strlen(g->workflow_json), g->name, NULL, &doc, NULL);
+    nino_ui *ui = st ? NULL : nino_ui_create(doc, doc->root, g->name, NULL);
+    const bool ok = ui && !nino_ui_to_api(ui, &b, NULL);
+    const int32_t at = ok ? find_member(ui, &g->nodes[i]) : -1;
+    const bool done = at >= 0 && !nino_ui_set(ui, at, input, json, &shared, NULL);
+    st = NINO_OK;
+    if (done) {
+        nino_buf_clear(&b);
+        nino_json_write(&b, doc, doc->root);
+        st = b.failed ? nino_fail(err, NINO_ERR_NOMEM, g->name, "out of memory")
+                      : write_attached(g, b.data, err);
+    }
+    if (done && !st) {
+        free(g->workflow_json);
+        g->workflow_json = b.data;
+        b = (nino_buf){ 0 };
+    }
+    nino_ui_destroy(&ui);
+    nino_json_doc_destroy(&doc);
+    nino_buf_release(&b);
+    return st;
+}
+
 nino_status nino_graph_set(nino_graph *g, const char *assignment, nino_error *err)
 {
     const char *eq = strchr(assignment, '=');
@@ -102,14 +205,12 @@ nino_status nino_graph_set(nino_graph *g, const char *assignment, nino_error *er
     if ((st = find_node(g, node, &i, err)) ||
         (st = value_json(&g->nodes[i], input, eq + 1, &json, err)))
         goto end;
-    if (json.failed) {
+    if (json.failed)
         st = nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
-        goto end;
-    }
-    nino_json *n = g->nodes[i].json;
-    if (!nino_json_get(n, "inputs") && (st = nino_json_set(g->doc, n, "inputs", "{}", err)))
-        goto end;
-    st = nino_json_set(g->doc, (nino_json *) nino_json_get(n, "inputs"), input, json.data, err);
+    else if (g->ui)
+        st = set_both(g, i, input, json.data, err);
+    else if ((st = set_input(g, i, input, json.data, err)) == NINO_OK && g->workflow_json)
+        st = set_attached(g, i, input, json.data, err);
 end:
     nino_buf_release(&json);
     free(node);

@@ -247,9 +247,9 @@ static const nino_alias rocm_aliases[] = {
 #define FIRST_FIVE                                                                                 \
     "tile_size", "overlap", "use_rocm_optimizations", "precision_mode", "batch_optimization"
 static const char *const order_100[] = { FIRST_FIVE, NULL };
-static const char *const order_109[] = { FIRST_FIVE, "-", "-", "-", NULL };
-static const char *const order_1013[] = { FIRST_FIVE, "-", "-", "compatibility_mode", NULL };
-static const char *const order_1013_short[] = { FIRST_FIVE, "-", "-", NULL };
+static const char *const order_109[] = { FIRST_FIVE, "-b", "-b", "-b", NULL };
+static const char *const order_1013[] = { FIRST_FIVE, "-i", "-b", "compatibility_mode", NULL };
+static const char *const order_1013_short[] = { FIRST_FIVE, "-i", "-b", NULL };
 static const char *const order_2010[] = { FIRST_FIVE, "compatibility_mode", NULL };
 static const char *const order_210[] = { FIRST_FIVE,
                                          "compatibility_mode",

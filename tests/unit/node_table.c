@@ -90,7 +90,7 @@ static void check_orders(const nino_node_def *d)
     for (const nino_widget_order *o = d->orders; o && o->keys; o++) {
         ROW(o->version && *o->version);
         for (const char *const *k = o->keys; *k; k++)
-            ROW(!strcmp(*k, "-") || nino_param_find(d, *k));
+            ROW((*k)[0] == '-' ? strlen(*k) <= 2 : nino_param_find(d, *k) != NULL);
     }
 }
 

@@ -1,5 +1,6 @@
-// Real API workflows: each parses, and the check names exactly the classes that cannot run here and
-// the files that are not there. What is expected is worked out from the JSON alone.
+// Real workflows in both forms: each parses, comes back byte for byte, and the check names exactly
+// the classes that cannot run here and the files that are not there. What is expected is worked out
+// from the API form alone; that of the UI files is compared with ComfyUI's in ui_pairs.c.
 #include <dirent.h>
 
 #include "core/base/file.h"
@@ -109,13 +110,14 @@ static int check_folder(nino_ctx *ctx, const char *assets, const char *sub, int 
             continue;
         snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
         CHECK_OK(nino_file_read(path, 64 << 20, false, &text, &len, &err), err);
-        CHECK_OK(nino_json_parse(text, len, path, NULL, &doc, &err), err);
         nino_graph *g = nino_graph_load_file(path, &err);
         CHECK_OK(err.code, err);
         CHECK(g);
-        CHECK(nino_graph_nodes(g, NULL, 0) == doc->root->count);
         const char *back = nino_graph_json(g, &graph_len); // untouched: the same bytes
         CHECK(graph_len == len && !memcmp(back, text, len));
+        back = nino_graph_api_json(g, &graph_len);
+        CHECK_OK(nino_json_parse(back, graph_len, path, NULL, &doc, &err), err);
+        CHECK(nino_graph_nodes(g, NULL, 0) == doc->root->count);
         *n_runnable += nino_graph_check(g, ctx, note, &f) == 0;
         compare(assets, path, doc->root, &f);
         nino_graph_destroy(&g);
@@ -142,6 +144,7 @@ int main(void)
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     CHECK_OK(err.code, err);
     CHECK(check_folder(ctx, assets, "workflows_api", &n_runnable) == 37);
+    CHECK(check_folder(ctx, assets, "workflows_ui", &n_runnable) == 55);
     CHECK(n_runnable == 0); // all of them sample
     CHECK(check_folder(ctx, assets, "e2e/workflows", &n_runnable) == 14);
     CHECK(check_folder(ctx, assets, "taesd_ref/workflows", &n_runnable) == 6);

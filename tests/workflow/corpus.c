@@ -106,7 +106,7 @@ static const struct {
       "{\"1\": {\"class_type\": \"VAELoader\", \"inputs\": {}}, \"1\": "
       "{\"class_type\": \"SaveImage\", \"inputs\": {}}}",
       "dup" },
-    { "ui", "{\"nodes\": [], \"links\": [], \"version\": 0.4}", "ui" },
+    { "ui", "{\"nodes\": [], \"links\": [], \"version\": 0.4}", "no_output" },
 
     { "unknown-class",
       FLOW(VAE, LATENT, DECODE("[\"2\", 0]", "[\"1\", 0]"),

@@ -81,11 +81,12 @@ typedef struct nino_alias {
         *values; // triples "key", "former value", "value now"; NULL-terminated, or NULL
 } nino_alias;
 
-// A former order of widgets_values; NULL entries are skipped positions. Matched by length, then by
-// value types.
+// A former order of widgets_values, matched by length, then by the types of the values.
 typedef struct nino_widget_order {
-    const char *const *keys; // NULL-terminated list of keys; "-" skips a value
-    const char *version;     // "1.0.9"
+    // NULL-terminated list of keys. "-" skips a value of any type, "-i" one that looks like an INT;
+    // f FLOAT, b BOOLEAN, s STRING, e a choice. A seed's control_after_generate has an entry here.
+    const char *const *keys;
+    const char *version; // "1.0.9"
 } nino_widget_order;
 
 typedef struct nino_node_def {

@@ -1,0 +1,52 @@
+// ninodes convert: a workflow in the form that ComfyUI's server takes, or as its editor saved it.
+#include "cli.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void on_issue(void *priv, const nino_issue *i)
+{
+    (void) priv;
+    if (!strcmp(i->code, "bad_link") || !strcmp(i->code, "cycle"))
+        say("convert: warning: %s.%s: %s", i->node, i->input, i->message);
+}
+
+static int write_file(const char *path, const char *text, size_t len)
+{
+    FILE *f = fopen(path, "wb");
+    const bool wrote = f && fwrite(text, 1, len, f) == len;
+    if ((f && fclose(f)) || !wrote) {
+        say("convert: %s: %s", path, strerror(errno));
+        if (f)
+            remove(path);
+        return EXIT_RUN;
+    }
+    return EXIT_OK;
+}
+
+int cmd_convert(const options *o)
+{
+    int rc = EXIT_OK;
+    size_t len = 0;
+    nino_graph *g = load_graph(o, "convert", &rc);
+    if (!g)
+        return rc;
+    if (!o->quiet)
+        nino_graph_check(g, NULL, on_issue, NULL);
+    const char *text = o->ui ? nino_graph_ui_json(g, &len) : nino_graph_api_json(g, &len);
+    if (!text) {
+        say("convert: %s: the file does not hold the form that the editor saves", o->arg[0]);
+        rc = EXIT_WORKFLOW;
+    } else if (!len) {
+        say("convert: out of memory");
+        rc = EXIT_NOMEM;
+    } else if (o->output) {
+        rc = write_file(o->output, text, len);
+    } else {
+        fwrite(text, 1, len, stdout);
+        if (text[len - 1] != '\n')
+            putchar('\n');
+    }
+    nino_graph_destroy(&g);
+    return rc;
+}

@@ -1,0 +1,192 @@
+// Internal: workflows as ComfyUI's editor saves them (format 0.4 and 1.0, subgraphs, group nodes),
+// and the API form made from them. The JSON document stays the truth; everything here points into
+// it. Nothing recurses: files decide how deep subgraphs nest. Rules: Comfy-Org/ComfyUI_frontend
+// src/utils/executionUtil.ts, lib/litegraph/src/subgraph/ExecutableNodeDTO.ts,
+// extensions/core/groupNode.ts.
+#pragma once
+#include "core/base/arena.h"
+#include "core/base/json.h"
+#include "core/node/node.h"
+
+enum {
+    NINO_UI_NONE = -1,
+    NINO_UI_OUTER = -2 // the origin of a link: the input of the subgraph that `slot` says
+};
+
+typedef enum nino_ui_kind {
+    NINO_UI_NODE,     // executed
+    NINO_UI_NOTE,     // nothing comes out of it
+    NINO_UI_REROUTE,  // its only input comes out
+    NINO_UI_VALUE,    // PrimitiveNode: its widget comes out
+    NINO_UI_GET,      // the input of the SetNode of the same name comes out
+    NINO_UI_INSTANCE, // of a subgraph or a group node
+} nino_ui_kind;
+
+typedef struct nino_ui_link {
+    nino_json *json;
+    const char *id;       // as text; NULL in group nodes
+    const char *from;     // id of the origin, for messages
+    int32_t origin, slot; // origin: a node, NINO_UI_OUTER, or NINO_UI_NONE: no such node
+    bool is_double;       // another link has the same id and says something else
+} nino_ui_link;
+
+typedef struct nino_ui_port {
+    nino_json *json;
+    const char *name, *type; // type: "*" when the file does not say
+    const char *widget;      // name of the widget behind it, or NULL
+    const char *link_id;     // not NULL: connected
+    int32_t link;            // NINO_UI_NONE: not connected, or no link has this id
+} nino_ui_port;
+
+typedef struct nino_ui_node {
+    nino_json *json;
+    const char *id, *type, *title; // title: NULL if the file has none
+    const nino_node_def *def;
+    const nino_json *outputs; // or NULL
+    nino_json *values;        // widgets_values, or NULL
+    nino_ui_port *ports;
+    int32_t n_ports, scope; // scope: where it is
+    int32_t inner;          // kind INSTANCE: the scope inside; kind GET: the SetNode
+    nino_ui_kind kind;
+    bool is_muted, is_bypassed;
+} nino_ui_node;
+
+// The workflow itself (number 0), the definition of a subgraph, or that of a group node.
+typedef struct nino_ui_scope {
+    nino_json *json;
+    const char *name;
+    bool is_group;
+    int32_t first, n_nodes;      // in nodes
+    int32_t n_inputs;            // from outside
+    const nino_json *inputs;     // subgraph: their definitions
+    int32_t n_outputs, *outputs; // links that arrive at the output node, by slot
+    int32_t n_instances;
+} nino_ui_scope;
+
+// A scope as it is executed: a subgraph used twice has two.
+typedef struct nino_ui_instance {
+    int32_t parent, node; // node: the instance node, in the parent's scope
+    int32_t scope;
+    const char *prefix; // of execution ids: "57:"
+    int32_t *child;     // instance of node scope.first + i, or NINO_UI_NONE
+    int32_t *value_at;  // group node: where node i's values begin in the outer node's
+    int32_t n_values;   // group node: how many values its nodes have
+    int32_t next;       // of the walk that writes
+} nino_ui_instance;
+
+// Where a literal of the API form stands in the document.
+typedef struct nino_ui_place {
+    int32_t node;     // number in the API form
+    const char *key;  // input
+    nino_json *value; // several inputs may share one
+} nino_ui_place;
+
+// What is wrong with a connected input; it is left out of the API form.
+typedef struct nino_ui_issue {
+    int32_t node;
+    const char *key, *text;
+} nino_ui_issue;
+
+typedef struct nino_ui_member { // a node of the API form
+    int32_t instance, node;
+} nino_ui_member;
+
+typedef struct nino_ui {
+    const char *name; // of the file
+    nino_json_doc *doc;
+    nino_json *root;
+    nino_arena *arena;
+    nino_ui_scope *scopes;
+    nino_ui_node *nodes;
+    nino_ui_link *links;
+    nino_ui_instance *instances;
+    nino_ui_member *members;
+    nino_ui_place *places;
+    nino_ui_issue *issues;
+    int32_t n_scopes, n_nodes, n_links, n_instances, n_members, n_places, n_issues;
+    int32_t cap_instances, cap_members, cap_places, cap_issues;
+    struct nino_ui_index *index;
+} nino_ui;
+
+bool nino_ui_is(const nino_json *root); // does it look like the editor's form?
+// Reads what root (an object of doc) holds; doc is borrowed and must outlive it. Errors name the
+// node. Kinds: schema, dup, limit, graph (a subgraph that holds itself).
+nino_ui *nino_ui_create(nino_json_doc *doc, nino_json *root, const char *name, nino_error *err);
+void nino_ui_destroy(nino_ui **ui);
+
+// Appends the API form; fills members, places and issues.
+nino_status nino_ui_to_api(nino_ui *ui, nino_buf *out, nino_error *err);
+// Makes input `key` of API node `i` the JSON text `json` in the document. *shared: the place that
+// changed, other inputs may have it too; NULL: this input alone. What the form cannot hold is
+// refused without a change: NINO_ERR_UNSUPPORTED.
+nino_status nino_ui_set(nino_ui *ui, int32_t i, const char *key, const char *json,
+                        const nino_json **shared, nino_error *err);
+
+// ---- parts -----------------------------------------------------------------------------------
+
+// Finding by name: what it is looked up as, in which scope.
+enum {
+    NINO_UI_IS_NODE = 'n',
+    NINO_UI_IS_LINK = 'l',
+    NINO_UI_IS_SETTER = 's',
+    NINO_UI_IS_DEFINITION = 'd'
+};
+// The value that the name has already, or NINO_UI_NONE when it is new; *failed: out of memory.
+int32_t nino_ui_put(nino_ui *ui, char what, int32_t scope, const char *name, int32_t value,
+                    bool *failed);
+int32_t nino_ui_get(const nino_ui *ui, char what, int32_t scope, const char *name);
+// Ids are whole numbers or texts; both are names here. NULL: neither.
+const char *nino_ui_id(const nino_json *v);
+int32_t nino_ui_slot(const nino_json *v); // NINO_UI_NONE: none that a node could have
+const nino_json *nino_ui_array(const nino_json *obj, const char *key); // or NULL
+// Refuses with where "flow.json: node 7" or "flow.json: subgraph Upscale: node 7".
+nino_status nino_ui_bad(const nino_ui *ui, int32_t scope, const char *what, const char *id,
+                        const char *kind, const nino_json *at, const char *msg, nino_error *err);
+nino_status nino_ui_nomem(const nino_ui *ui, nino_error *err);
+
+size_t nino_ui_count_links(const nino_ui *ui); // room that nino_ui_read_links() needs
+nino_status nino_ui_read_links(nino_ui *ui, int32_t scope, nino_error *err);
+nino_status nino_ui_make_instances(nino_ui *ui, nino_error *err);
+
+// One widget of a node, in the order of widgets_values.
+typedef struct nino_ui_widget {
+    const char *name;
+    char kind;        // i f b s e x, as in known_classes.c; '?': nobody knows
+    char mark;        // ':', or '+' / '^': an entry that is no input follows
+    nino_json *value; // NULL: widgets_values has none
+    bool is_linked;   // inside a group node: it has no value there
+} nino_ui_widget;
+typedef struct nino_ui_widgets {
+    nino_ui_widget *list;
+    int32_t n;
+    int32_t n_used;   // entries of widgets_values
+    bool is_complete; // each has a value
+} nino_ui_widgets;
+// Names the values of a node; `from`: the first entry to look at. false: out of memory.
+bool nino_ui_bind(nino_ui *ui, const nino_ui_node *n, nino_json *values, int32_t from,
+                  nino_ui_widgets *out);
+
+bool nino_ui_is_control(const char *s); // a choice of control_after_generate
+// The array or object with the values of a node, and the first entry that is its own.
+nino_json *nino_ui_values(const nino_ui *ui, int32_t instance, int32_t node, int32_t *from);
+
+typedef enum nino_ui_found {
+    NINO_UI_FOUND_NOTHING, // the input's own widget counts
+    NINO_UI_FOUND_NODE,
+    NINO_UI_FOUND_VALUE,
+    NINO_UI_FOUND_MUTED, // the input is left out
+    NINO_UI_FOUND_BROKEN,
+} nino_ui_found;
+typedef struct nino_ui_source {
+    nino_ui_found found;
+    int32_t instance, node, slot;
+    nino_json *value;
+    const char *why; // BROKEN
+    char link[64];   // BROKEN: the link that is
+} nino_ui_source;
+// Where the value of a connected port comes from: through reroutes, bypassed nodes and subgraphs.
+void nino_ui_follow(const nino_ui *ui, int32_t instance, const nino_ui_port *port,
+                    nino_ui_source *out);
+
+// Room for one more element; false: out of memory.
+bool nino_ui_grow(void **list, int32_t n, int32_t *cap, size_t size);
