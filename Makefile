@@ -92,6 +92,8 @@ gtk_CFLAGS = $(subst -I,-isystem ,$(shell $(PKG_CONFIG) --cflags gtk4))
 gtk_LIBS = $(shell $(PKG_CONFIG) --libs gtk4)
 endif
 $(B)/gui/%.o: INC = $(public) -I$(B)/gui $(gtk_CFLAGS)
+# Sampling follows another library's rounding; its loops vectorise without errno.
+$(B)/core/sample/%.o: CFLAGS += -O3 -ffp-contract=off -fno-math-errno
 # Reference code must stay plain: no contraction, no reordering.
 $(B)/core/op/ref/%.o: CFLAGS += -O3 -ffp-contract=off
 core_LIBS := -lpng -lz -lxxhash -lutf8proc -lm -ldl

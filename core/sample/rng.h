@@ -6,8 +6,9 @@
 
 // torch's wide kernel is compiled twice; its last bits depend on the machine torch ran on.
 typedef enum nino_rng_kernel {
-    NINO_RNG_AVX2,  // 8-wide polynomials with fused multiply-add: nearly every PC; the default
-    NINO_RNG_SCALAR // the C library's logf, cosf, sinf (torch's DEFAULT capability)
+    NINO_RNG_AVX2,         // 8-wide polynomials with fused multiply-add: most PCs; the default
+    NINO_RNG_AVX2_UNFUSED, // the same bits, computed as on a CPU without a fused unit (for tests)
+    NINO_RNG_SCALAR        // the C library's logf, cosf, sinf (torch's DEFAULT capability)
 } nino_rng_kernel;
 
 typedef struct nino_rng {

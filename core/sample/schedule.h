@@ -28,8 +28,8 @@ extern const char *const nino_scheduler_names[NINO_SCHEDULER_COUNT + 1]; // ends
 bool nino_scheduler_find(const char *name, nino_scheduler *out);
 
 // `steps` >= 1 -> usually steps + 1 sigmas ending in 0 (ddim_uniform may give more, beta fewer).
-nino_status nino_schedule(const nino_sampling *ms, nino_scheduler scheduler, int steps,
-                          nino_sigmas *out, nino_error *err);
+nino_status nino_schedule_make(const nino_sampling *ms, nino_scheduler scheduler, int steps,
+                               nino_sigmas *out, nino_error *err);
 // BasicScheduler: denoise < 1 takes the end of a longer schedule, denoise 0 gives none.
 nino_status nino_schedule_basic(const nino_sampling *ms, nino_scheduler scheduler, int steps,
                                 double denoise, nino_sigmas *out, nino_error *err);
@@ -63,9 +63,6 @@ nino_status nino_schedule_beta(const nino_sampling *ms, int steps, double alpha,
                                nino_sigmas *out, nino_error *err);
 nino_status nino_schedule_sd_turbo(const nino_sampling *ms, int steps, double denoise,
                                    nino_sigmas *out, nino_error *err);
-nino_status nino_schedule_linear_quadratic(const nino_sampling *ms, int steps,
-                                           double threshold_noise, int linear_steps,
-                                           nino_sigmas *out, nino_error *err);
 
 typedef enum nino_noise_levels { // published tables, interpolated to `steps`
     NINO_LEVELS_AYS_SD1,
