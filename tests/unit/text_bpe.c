@@ -1,0 +1,229 @@
+// CLIP's tokenizer on a vocabulary of six merges: clean-up, splitting, merging, files that are
+// damaged.
+#include "core/text/bpe.h"
+#include "tests/text.h"
+
+#include <zlib.h>
+
+static nino_error err;
+static nino_bpe *bpe;
+
+static const char *ids(nino_bpe_clean clean, const char *text)
+{
+    int32_t *list = NULL;
+    int n = 0;
+    CHECK_OK(nino_bpe_ids(bpe, clean, text, strlen(text), &list, &n, &err), err);
+    return text_ids(list, n);
+}
+
+static void same(const char *a, const char *b)
+{
+    char first[8192];
+    snprintf(first, sizeof(first), "%s", ids(NINO_BPE_CLEAN_HF, a));
+    CHECK_STR(first, ids(NINO_BPE_CLEAN_HF, b));
+}
+
+// Ids of words of single bytes: "a b" stands for the words a and b.
+static const char *spelled(const char *words)
+{
+    int32_t *list = malloc(sizeof(*list) * (strlen(words) + 1));
+    int n = 0;
+    for (const char *s = words; *s; s++)
+        if (*s != ' ')
+            list[n++] = text_byte(*s, !s[1] || s[1] == ' ');
+    return text_ids(list, n);
+}
+
+static void spells(const char *text, const char *words)
+{
+    char want[8192];
+    snprintf(want, sizeof(want), "%s", spelled(words));
+    CHECK_STR(ids(NINO_BPE_CLEAN_HF, text), want);
+}
+
+static void merging(void)
+{
+    CHECK(nino_bpe_size(bpe) == TEXT_END + 1);
+    CHECK_STR(ids(NINO_BPE_CLEAN_HF, ""), "");
+    CHECK_STR(ids(NINO_BPE_CLEAN_HF, "cat"), "513");
+    CHECK_STR(ids(NINO_BPE_CLEAN_HF, "Cat DOG"), "513 515");
+    CHECK_STR(ids(NINO_BPE_CLEAN_HF, "cats"), "512 83 338"); // ca t s</w>
+    CHECK_STR(ids(NINO_BPE_CLEAN_HF, "dogcat"), "514 70 513");
+    // From left to right; the last one is "a</w>", another symbol.
+    CHECK_STR(ids(NINO_BPE_CLEAN_HF, "aaaa"), "516 64 320");
+    CHECK_STR(ids(NINO_BPE_CLEAN_HF, "aaaaa"), "516 516 320");
+    // A word as long as a prompt.
+    char *longest = malloc(100001);
+    memset(longest, 'a', 100000);
+    longest[100000] = 0;
+    int32_t *list = NULL;
+    int n = 0;
+    CHECK_OK(nino_bpe_ids(bpe, NINO_BPE_CLEAN_HF, longest, 100000, &list, &n, &err), err);
+    CHECK(n == 50001 && list[0] == TEXT_AA && list[49998] == TEXT_AA &&
+          list[49999] == text_byte('a', 0) && list[50000] == text_byte('a', 1));
+    free(list);
+    free(longest);
+}
+
+static void splitting(void)
+{
+    spells("b e", "b e");
+    spells("be12?!", "be 1 2 ?!");
+    spells("b'x", "b ' x");
+    CHECK_STR(ids(NINO_BPE_CLEAN_HF, "b's"), "321 517"); // 's is one word
+    spells("b're b'LL", "b 're b 'll");
+    spells("!!'s", "!!' s"); // inside a run of others it is not
+    spells("b_e-b", "b _ e - b");
+    // Special tokens, exact or in other letters; in the middle of a run only exact ones.
+    CHECK_STR(ids(NINO_BPE_CLEAN_HF, "<|startoftext|>b<|EndOfText|>"), "518 321 519");
+    CHECK_STR(ids(NINO_BPE_CLEAN_HF, "!<|endoftext|>"), "256 519");
+    CHECK_STR(ids(NINO_BPE_CLEAN_PLAIN, "b <|endoftext|>"), "321 519");
+    // Superscript and Roman digits are numbers, one each.
+    same("\xc2\xb2\xe2\x85\xa7", "\xc2\xb2 \xe2\x85\xa7");
+}
+
+static void cleaning(void)
+{
+    same(" \t b\r\n\xc2\xa0\xe3\x80\x80"
+         "e ",
+         "b e");
+    same("b\x01\xe2\x80\x8b\xef\xbf\xbd"
+         "e",
+         "be");                                                     // control, format, U+FFFD
+    same("e\xcc\x81", "\xc3\xa9");                                  // NFC
+    same("\xe4\xb8\x80\xe4\xba\x8c", "\xe4\xb8\x80 \xe4\xba\x8c");  // ideographs
+    same("\xce\x9f\xce\xa3", "\xce\xbf\xcf\x82");                   // final sigma
+    same("\xce\xa3\xce\x9f \xce\xa3", "\xcf\x83\xce\xbf \xcf\x83"); // others
+    same("\xc4\xb0", "i\xcc\x87");
+    same("\xc3\x28", "("); // malformed
+    // The plain clean-up does none of that but white space and case.
+    CHECK_STR(ids(NINO_BPE_CLEAN_PLAIN, " \t B\r\n\xe3\x80\x80"
+                                        "e "),
+              "321 324");
+    char apart[64], together[64];
+    snprintf(apart, sizeof(apart), "%s", ids(NINO_BPE_CLEAN_PLAIN, "\xe4\xb8\x80 \xe4\xba\x8c"));
+    snprintf(together, sizeof(together), "%s",
+             ids(NINO_BPE_CLEAN_PLAIN, "\xe4\xb8\x80\xe4\xba\x8c"));
+    CHECK(strcmp(apart, together) != 0);
+}
+
+// ---- other files -----------------------------------------------------------------------------
+
+#define SPECIALS "\"<|startoftext|>\": 2, \"<|endoftext|>\": 3"
+#define VOCAB "{\"a\": 0, \"b</w>\": 1, " SPECIALS ", \"ab</w>\": 4}"
+
+static void other_files(void)
+{
+    nino_bpe *b = NULL;
+    int32_t *list = NULL;
+    int n = 0;
+    const char *merges = "#version: 0.2\r\na b</w>\r\n\r\n";
+    CHECK_OK(nino_bpe_from_vocab(VOCAB, strlen(VOCAB), merges, strlen(merges), "x", &b, &err), err);
+    CHECK_OK(nino_bpe_ids(b, NINO_BPE_CLEAN_HF, "ab aab z", 8, &list, &n, &err), err);
+    CHECK_STR(text_ids(list, n), "4 0 4 3"); // the unknown z is <|endoftext|>
+    nino_bpe_destroy(&b);
+    for (int pairs = 0; pairs < 2; pairs++) {
+        char json[512];
+        snprintf(json, sizeof(json),
+                 "{\"model\": {\"type\": \"BPE\", \"vocab\": %s, \"merges\": [%s]}}", VOCAB,
+                 pairs ? "[\"a\", \"b</w>\"]" : "\"a b</w>\"");
+        CHECK_OK(nino_bpe_from_json(json, strlen(json), "x", &b, &err), err);
+        CHECK_OK(nino_bpe_ids(b, NINO_BPE_CLEAN_HF, "ab b", 4, &list, &n, &err), err);
+        CHECK_STR(text_ids(list, n), "4 1");
+        nino_bpe_destroy(&b);
+    }
+}
+
+static nino_buf gzip(const char *text, size_t len)
+{
+    z_stream z = { .next_in = (Bytef *) text, .avail_in = (uInt) len };
+    nino_buf out = { 0 };
+    unsigned char part[4096];
+    int r;
+    CHECK(deflateInit2(&z, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+    do {
+        z.next_out = part;
+        z.avail_out = sizeof(part);
+        r = deflate(&z, Z_FINISH);
+        nino_buf_add(&out, part, sizeof(part) - z.avail_out);
+    } while (r == Z_OK);
+    deflateEnd(&z);
+    return out;
+}
+
+static void compressed(void)
+{
+    nino_buf z = gzip(TEXT_BPE_MERGES, strlen(TEXT_BPE_MERGES));
+    nino_bpe *b = NULL;
+    CHECK_OK(nino_bpe_from_simple(z.data, z.len, "vocab.gz", &b, &err), err);
+    CHECK(nino_bpe_size(b) == TEXT_END + 1);
+    nino_bpe_destroy(&b);
+    CHECK(nino_bpe_from_simple(z.data, z.len - 9, "vocab.gz", &b, &err) == NINO_ERR_FORMAT);
+    CHECK_STR(err.kind, "truncated");
+    nino_buf_release(&z);
+    char *zeros = calloc(1, 65 << 20);
+    CHECK(zeros);
+    z = gzip(zeros, 65 << 20);
+    free(zeros);
+    CHECK(nino_bpe_from_simple(z.data, z.len, "vocab.gz", &b, &err) == NINO_ERR_FORMAT && !b);
+    CHECK_STR(err.kind, "bomb");
+    nino_buf_release(&z);
+}
+
+static void refused(const char *vocab, const char *merges, const char *kind)
+{
+    nino_bpe *b = NULL;
+    const nino_status st =
+        nino_bpe_from_vocab(vocab, strlen(vocab), merges, strlen(merges), "v.json", &b, &err);
+    if (st != NINO_ERR_FORMAT || b || strcmp(err.kind, kind) || strcmp(err.where, "v.json") ||
+        strchr(err.msg, '\n')) {
+        fprintf(stderr, "%s: %d %s: %s: %s, not %s\n", vocab, (int) st, err.kind, err.where,
+                err.msg, kind);
+        exit(1);
+    }
+}
+
+static void damaged(void)
+{
+    refused("{\"a\": 0", "", "syntax");
+    refused("[1]", "", "schema");
+    refused("{\"a\": \"x\", " SPECIALS "}", "", "schema");
+    refused("{\"a\": -1, " SPECIALS "}", "", "schema");
+    refused("{\"a\": 99999999, " SPECIALS "}", "", "schema");
+    refused("{\"a\": 0, \"a\": 1, " SPECIALS "}", "", "dup");
+    refused("{\"a\": 0}", "", "schema"); // no special tokens
+    refused("{" SPECIALS "}", "#version\nab\n", "schema");
+    refused("{" SPECIALS "}", "#version\na b c\n", "schema");
+    refused("{" SPECIALS "}", "#version\n a\n", "schema");
+    nino_bpe *b = NULL;
+    static const char *const jsons[] = { "{}", "{\"model\": {\"vocab\": " VOCAB "}}",
+                                         "{\"model\": {\"vocab\": " VOCAB ", \"merges\": [3]}}",
+                                         "{\"model\": {\"vocab\": " VOCAB
+                                         ", \"merges\": [[\"a\"]]}}" };
+    for (size_t i = 0; i < sizeof(jsons) / sizeof(jsons[0]); i++)
+        CHECK(nino_bpe_from_json(jsons[i], strlen(jsons[i]), "t.json", &b, &err) ==
+                  NINO_ERR_FORMAT &&
+              !b);
+    int32_t *list = NULL;
+    int n = 0;
+    char *huge = malloc(NINO_BPE_MAX_TEXT + 1);
+    memset(huge, 'a', NINO_BPE_MAX_TEXT + 1);
+    CHECK(nino_bpe_ids(bpe, NINO_BPE_CLEAN_HF, huge, NINO_BPE_MAX_TEXT + 1, &list, &n, &err) ==
+          NINO_ERR_RANGE);
+    free(huge);
+}
+
+int main(void)
+{
+    CHECK_OK(nino_bpe_from_simple(TEXT_BPE_MERGES, strlen(TEXT_BPE_MERGES), "vocab", &bpe, &err),
+             err);
+    merging();
+    splitting();
+    cleaning();
+    other_files();
+    compressed();
+    damaged();
+    nino_bpe_destroy(&bpe);
+    nino_bpe_destroy(&bpe);
+    return 0;
+}
