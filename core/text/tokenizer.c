@@ -237,17 +237,18 @@ typedef struct list {
     size_t n;
 } list;
 
+// Each once.
 static void add_dir(list *l, const nino_buf *dir)
 {
     const char *s = l->text.data;
     l->text.failed = l->text.failed || dir->failed;
-    for (size_t i = 0; i < l->n; i++, s += strlen(s) + 1)
-        if (!dir->failed && !strcmp(s, dir->data))
-            return;
-    if (dir->failed)
+    if (l->text.failed)
         return;
+    for (size_t i = 0; i < l->n; i++, s += strlen(s) + 1)
+        if (!strcmp(s, dir->data))
+            return;
     nino_buf_add(&l->text, dir->data, dir->len + 1);
-    l->n++;
+    l->n += !l->text.failed;
 }
 
 // DIR/NAME, or beside DIR: ../NAME, by DIR's name where that tells its parent.

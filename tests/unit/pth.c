@@ -272,6 +272,23 @@ static void check_pickles(void)
     nino_buf_release(&deep);
 }
 
+// What textual inversion saves: the tensor one level down, beside numbers and names.
+static void check_inner(void)
+{
+    static const char pickle[] =
+        "\x80\x02}(X\x0f\0\0\0string_to_token}" KEY("*") "M\x09\1sX\x0f\0\0\0string_to_param}" KEY(
+            "*") TENSOR "sX\4\0\0\0name" KEY("x") "X\4\0\0\0stepK\1X\4\0\0\0ckptNu.";
+    nino_buf b = archive(pickle, sizeof(pickle) - 1);
+    nino_error err = { 0 };
+    nino_weights *w = open_bytes(b.data, b.len, &err);
+    CHECK_OK(w ? NINO_OK : err.code, err);
+    CHECK(nino_weights_count(w) == 1);
+    const nino_tensor_info *t = nino_weights_find(w, "string_to_param.*");
+    CHECK(t && t->rank == 2 && t->dim[0] == 2 && t->dim[1] == 3);
+    nino_weights_unref(&w);
+    nino_buf_release(&b);
+}
+
 static void check_values(void)
 {
     static const char pickle[] = "\x80\x02}X\x0a\0\0\0state_dict}(" KEY("w") TENSOR KEY("t")
@@ -404,6 +421,7 @@ static void check_assets(const char *assets)
 int main(void)
 {
     check_pickles();
+    check_inner();
     check_values();
     check_zip();
     if (test_assets())

@@ -1,0 +1,126 @@
+// Every allocation of tokenizers and prompts fails once: a clean "nomem", and no leak.
+#include "core/text/bpe.h"
+#include "core/text/prompt.h"
+#include "core/text/unigram.h"
+#include "tests/oom.h"
+#include "tests/text.h"
+
+static nino_error err;
+static nino_buf model, json;
+
+static bool done(nino_status st, int may_fail)
+{
+    if (st) {
+        CHECK(may_fail && oom.fired);
+        CHECK(st == NINO_ERR_NOMEM && err.code == NINO_ERR_NOMEM);
+    }
+    return !st;
+}
+
+#define PROMPT                                                                                     \
+    "Cat \xc3\xa9 \xe6\x97\xa5 dogs' (aaaaaaaaaaaaaaaaaaaaaaaa:1.2) embedding:none, x \\(b\\)"
+
+static void test_bpe(int may_fail)
+{
+    static const char vocab[] = "{\"a\": 0, \"b</w>\": 1, \"<|startoftext|>\": 2, "
+                                "\"<|endoftext|>\": 3}",
+                      merges[] = "#version\na b</w>\n";
+    nino_bpe *b = NULL;
+    int32_t *ids = NULL;
+    int n;
+    if (done(nino_bpe_from_vocab(vocab, strlen(vocab), merges, strlen(merges), "x", &b, &err),
+             may_fail)) {
+        if (done(nino_bpe_ids(b, NINO_BPE_CLEAN_HF, PROMPT, strlen(PROMPT), &ids, &n, &err),
+                 may_fail))
+            CHECK(n > 40);
+        free(ids);
+    }
+    nino_bpe_destroy(&b);
+}
+
+static void ids_of(nino_unigram *u, int may_fail)
+{
+    int32_t *ids = NULL;
+    int n;
+    if (done(nino_unigram_ids(u, PROMPT, strlen(PROMPT), &ids, &n, &err), may_fail))
+        CHECK(n > 10);
+    free(ids);
+    nino_unigram_destroy(&u);
+}
+
+static void test_spiece(int may_fail)
+{
+    nino_unigram *u = NULL;
+    if (done(nino_unigram_from_spiece(model.data, model.len, "m", &u, &err), may_fail))
+        ids_of(u, may_fail);
+}
+
+static void test_json(int may_fail)
+{
+    nino_unigram *u = NULL;
+    if (done(nino_unigram_from_json(json.data, json.len, "m", &u, &err), may_fail))
+        ids_of(u, may_fail);
+}
+
+static nino_status no_embedding(void *priv, const char *name, nino_weights **out, nino_error *e)
+{
+    (void) priv;
+    (void) out;
+    CHECK_STR(name, strchr(name, ',') ? "none," : "none");
+    return e->code = NINO_ERR_MISSING;
+}
+
+static void test_prompt(int may_fail)
+{
+    nino_tokenizer *t = NULL;
+    nino_prompt p = { 0 }, q = { 0 };
+    nino_prompt_rules r = nino_prompt_rules_of(NINO_PROMPT_T5_SD3);
+    r.embedding = no_embedding;
+    if (done(nino_tokenizer_from_spiece(model.data, model.len, "m", &t, &err), may_fail)) {
+        if (done(nino_prompt_build(t, &r, PROMPT, &p, &err), may_fail))
+            CHECK(p.n_chunks == 1 && p.is_weighted);
+        else
+            CHECK(!p.tokens && !p.vectors);
+        done(nino_prompt_empty(&r, 77, &q, &err), may_fail);
+    }
+    nino_prompt_release(&p);
+    nino_prompt_release(&q);
+    nino_tokenizer_unref(&t);
+}
+
+static void test_dirs(int may_fail)
+{
+    char a[] = "/x/tokenizers", m[] = "/x/models";
+    char *tokenizers[] = { a, NULL }, *models[] = { m, NULL };
+    char **list = nino_tokenizer_dirs(NINO_TOKENIZER_CLIP, tokenizers, models);
+    CHECK(list || may_fail);
+    free(list);
+}
+
+int main(void)
+{
+    static const text_rule rules[] = { { "C", "c" }, { NULL, NULL } };
+    nino_buf map = text_charsmap(rules), normalizer = { 0 };
+    text_bytes(&normalizer, 2, map.data, map.len);
+    text_piece(&model, "<unk>", 0, 2);
+    text_piece(&model, "\xe2\x96\x81", -1, 1);
+    text_piece(&model, "a", -1, 1);
+    text_piece(&model, "<user>", -1, 4);
+    text_bytes(&model, 3, normalizer.data, normalizer.len);
+    nino_buf_adds(&json, "{\"added_tokens\": [{\"id\": 9, \"content\": \"</s>\"}], \"normalizer\": "
+                         "{\"type\": \"Replace\", \"pattern\": {\"String\": \"o\"}, \"content\": "
+                         "\"a\"}, \"pre_tokenizer\": {\"type\": \"Metaspace\", \"replacement\": "
+                         "\"_\"}, \"model\": {\"type\": \"Unigram\", \"unk_id\": 0, \"vocab\": "
+                         "[[\"<unk>\", 0], [\"_\", -1], [\"a\", -1]]}}");
+    CHECK(!model.failed && !json.failed);
+    CHECK(oom_each(test_bpe) > 5);
+    CHECK(oom_each(test_spiece) > 5);
+    CHECK(oom_each(test_json) > 5);
+    CHECK(oom_each(test_prompt) > 10);
+    CHECK(oom_each(test_dirs) > 2);
+    nino_buf_release(&map);
+    nino_buf_release(&normalizer);
+    nino_buf_release(&model);
+    nino_buf_release(&json);
+    return 0;
+}
