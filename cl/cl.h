@@ -78,9 +78,10 @@ nino_status nino_cl_gemm(nino_cl *cl, const nino_op_call *c,
 nino_status nino_cl_attn(nino_cl *cl, const nino_op_call *c,
                          nino_error *err); // ATTENTION, SOFTMAX: cl/op_attn.c
 nino_status nino_cl_norm(nino_cl *cl, const nino_op_call *c,
-                         nino_error *err); // GROUP_NORM: cl/op_norm.c
-nino_status nino_cl_elt(nino_cl *cl, const nino_op_call *c,
-                        nino_error *err); // ACT ADD SCALE CHECK_FINITE: cl/op_elt.c
+                         nino_error *err); // GROUP_NORM LAYER_NORM RMS_NORM: cl/op_norm.c
+nino_status
+nino_cl_elt(nino_cl *cl, const nino_op_call *c,
+            nino_error *err); // ACT ADD SCALE MUL GLU GATE_ADD ROPE CHECK_FINITE: cl/op_elt.c
 nino_status nino_cl_move(nino_cl *cl, const nino_op_call *c,
                          nino_error *err); // CONCAT SLICE PERMUTE CAST: cl/op_move.c
 nino_status nino_cl_image(nino_cl *cl, const nino_op_call *c,

@@ -50,11 +50,18 @@ static nino_status run_attention(nino_cl *cl, const nino_op_call *c, nino_error 
     const int64_t heads = d->attr.heads, depth = d->src[0].dim[2] / heads;
     const size_t elem = nino_dtype_size(d->src_type[0]);
     const int queries = queries_of(is_cpu, depth);
+    const nino_shape *b = &d->src[3];
+    const bool is_biased = d->n_src == 4;
+    // From one row of the bias to the next; 0 where it is the same for all.
+    const int64_t bias_q = is_biased && b->dim[2] > 1;
+    const int64_t bias_h = is_biased && b->dim[1] > 1 ? b->dim[2] : 0;
+    const int64_t bias_n = is_biased && b->dim[0] > 1 ? b->dim[1] * b->dim[2] : 0;
     const int64_t blocks = nino_ceil_div(tq, queries ? queries : 1) * heads * n;
     char defs[64];
-    snprintf(defs, sizeof(defs), "%s -DD=%d -DBQ=%d", nino_cl_type_defs(d->src_type[0]),
-             (int) depth, queries);
-    if (!queries || tk > INT32_MAX - 128 || tq > INT32_MAX - 128 || blocks > INT32_MAX)
+    snprintf(defs, sizeof(defs), "%s -DD=%d -DBQ=%d%s", nino_cl_type_defs(d->src_type[0]),
+             (int) depth, queries, is_biased ? " -DBIAS=1" : "");
+    if (!queries || tk > INT32_MAX - 128 || tq > INT32_MAX - 128 || blocks > INT32_MAX ||
+        bias_n > INT32_MAX)
         return nino_fail(err, NINO_ERR_UNSUPPORTED, "attention", "the tensors are too big");
 
     nino_status st = is_cpu ? pack_keys(cl, c, defs, err) : NINO_OK;
@@ -68,10 +75,14 @@ static nino_status run_attention(nino_cl *cl, const nino_op_call *c, nino_error 
                    : (nino_cl_arg) A_BUF(&c->src[1]->mem, elem),
             A_BUF(&c->src[2]->mem, elem),
             A_BUF(&c->dst->mem, elem),
+            A_BUF(is_biased ? &c->src[3]->mem : NULL, 4),
             A_INT(tq),
             A_INT(tk),
             A_INT(heads),
             A_F32(d->attr.scale),
+            A_INT(bias_n),
+            A_INT(bias_h),
+            A_INT(bias_q),
         };
         const size_t global[] = { (size_t) count * (is_cpu ? 1 : 256) };
         const nino_cl_what what = { .d = d,

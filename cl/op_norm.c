@@ -1,10 +1,10 @@
-// Host side of group norm: cl/kernels/norm.cl.
+// Host side of the norms: cl/kernels/norm.cl.
 #include "cl/cl.h"
 #include "core/base/error.h"
 
 #include <stdio.h>
 
-nino_status nino_cl_norm(nino_cl *cl, const nino_op_call *c, nino_error *err)
+static nino_status group_norm(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
     const nino_op_desc *d = &c->d;
     const nino_shape *s = &d->src[0];
@@ -56,4 +56,50 @@ nino_status nino_cl_norm(nino_cl *cl, const nino_op_call *c, nino_error *err)
     const size_t apply_gpu[] = { nino_cl_items(cl, is_narrow ? count : count / 4), n };
     return nino_cl_launch(cl, "norm", "group_norm_apply", defs, &what, 2,
                           is_cpu ? apply_cpu : apply_gpu, NULL, apply, NINO_CL_COUNT(apply), err);
+}
+
+// LAYER_NORM and RMS_NORM: a row is a part of the last axis that is normalised by itself.
+static nino_status row_norm(nino_cl *cl, const nino_op_call *c, nino_error *err)
+{
+    const nino_op_desc *d = &c->d;
+    const nino_shape *s = &d->src[0];
+    const bool is_rms = d->op == NINO_OP_RMS_NORM, is_mod = d->n_src == 3;
+    const int64_t n = s->dim[s->rank - 1] / (is_rms ? d->attr.groups : 1);
+    const int64_t rows = nino_shape_count(s) / n;
+    const size_t elem = nino_dtype_size(d->src_type[0]);
+    const int64_t each = n < 8192 ? 16384 / n : 1;
+    const int64_t lanes = n <= 64 ? 16 : n <= 256 ? 64 : 256;
+    nino_op_rows r = { .positions = 1 };
+    if (is_mod)
+        nino_op_broadcast(s, &d->src[1], &r);
+    if (n > INT32_MAX / 2 || r.positions > INT32_MAX)
+        return nino_fail(err, NINO_ERR_UNSUPPORTED, nino_ops[d->op].name, "the tensor is too big");
+    char defs[160];
+    snprintf(defs, sizeof(defs), "%s%s%s%s%s%s -DROW_LANES=%d", nino_cl_type_defs(d->src_type[0]),
+             n % 4 ? " -DNARROW=1" : "", c->weight ? " -DGAMMA=1" : "", c->bias ? " -DBETA=1" : "",
+             is_rms ? " -DRMS=1" : "", is_mod ? " -DMOD=1" : "", (int) lanes);
+    const nino_cl_arg args[] = { A_BUF(&c->src[0]->mem, elem),
+                                 A_BUF(&c->dst->mem, elem),
+                                 A_BUF(c->weight ? &c->weight->mem : NULL, 4),
+                                 A_BUF(c->bias ? &c->bias->mem : NULL, 4),
+                                 A_BUF(is_mod ? &c->src[1]->mem : NULL, elem),
+                                 A_BUF(is_mod ? &c->src[2]->mem : NULL, elem),
+                                 A_U64(rows),
+                                 A_INT(n),
+                                 A_INT(each),
+                                 A_F32(d->attr.eps),
+                                 A_INT(r.positions),
+                                 A_INT(r.batch),
+                                 A_INT(r.position) };
+    const nino_cl_what what = { .d = d, .is_main = true };
+    const size_t global = nino_cl_is_cpu_schedule(cl)
+                              ? (size_t) ((rows + each - 1) / each)
+                              : nino_cl_items(cl, (uint64_t) (rows * lanes));
+    return nino_cl_launch(cl, "norm", "row_norm", defs, &what, 1, &global, NULL, args,
+                          NINO_CL_COUNT(args), err);
+}
+
+nino_status nino_cl_norm(nino_cl *cl, const nino_op_call *c, nino_error *err)
+{
+    return c->d.op == NINO_OP_GROUP_NORM ? group_norm(cl, c, err) : row_norm(cl, c, err);
 }

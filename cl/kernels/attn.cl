@@ -5,6 +5,9 @@
 //   Q, O  [N][Tq][heads * D], K, V [N][Tk][heads * D], storage type T (F16, BF16); any Tq, Tk, D
 //   -D D=n    channels of a head                                                            [64]
 //   -D BQ=n   queries of a work-group                                                       [48]
+//   -D BIAS=1 bias f32 is added to the logits; the row of query i of head h of batch item n is number
+//             n * bias_n + h * bias_h + i * bias_q, of Tk values. -infinity and -FLT_MAX hide a key; a
+//             query that sees none gets 0
 //
 // The scores of a block of keys, the running maximum and sum and the unnormalised result are f32
 // and never leave the work-group.
@@ -13,6 +16,16 @@
 #endif
 #ifndef BQ
 #define BQ 48
+#endif
+
+#if BIAS
+#define HIDE(score, b) ((b) <= -FLT_MAX ? -INFINITY : (score) + (b))
+// Of a row that sees no key so far: exp(-infinity - 0) is 0, and so is the sum.
+#define FINITE_MAX(m) ((m) == -INFINITY ? 0.0f : (m))
+#define INVERSE(sum) ((sum) == 0.0f ? 0.0f : 1.0f / (sum))
+#else
+#define FINITE_MAX(m) (m)
+#define INVERSE(sum) (1.0f / (sum))
 #endif
 
 #if SCHED_CPU
@@ -57,26 +70,31 @@ kernel WG1 void attention_keys(global const T *restrict key, const ulong key_off
 }
 
 // s[kc] scores become exp(s - running maximum); the result's row o so far is scaled to match.
-INLINE void soften(local float *s, int kc, local float *o, local float *top, local float *total)
+INLINE void soften(local float *s, int kc, local float *o, local float *top, local float *total,
+                   global const float *bias)
 {
+#if BIAS
+    for (int j = 0; j < kc; j++)
+        s[j] = HIDE(s[j], bias[j]);
+#endif
     for (int j = kc; j & 15; j++)
         s[j] = -INFINITY;
     float16 v = *(local float16_u *) s;
     for (int j = 16; j < kc; j += 16)
         v = fmax(v, *(local float16_u *) (s + j));
-    const float old = *top, m = fmax(old, max_of(v));
+    const float old = *top, most = fmax(old, max_of(v)), m = FINITE_MAX(most);
     float16 sum = (float16)(0.0f);
     for (int j = 0; j < kc; j += 16) {
         const float16 e = exp(*(local float16_u *) (s + j) - m);
         sum += e;
         *(local float16_u *) (s + j) = e;
     }
-    if (m > old) {
+    if (most > old) {
         const float f = exp(old - m);
         *total *= f;
         for (int d = 0; d < DN; d += 16)
             *(local float16_u *) (o + d) *= f;
-        *top = m;
+        *top = most;
     }
     *total += sum_of(sum);
 }
@@ -101,8 +119,9 @@ INLINE void values(global const T *v, long ld, int kc, int d, local float *vs)
 kernel WG1 void attention(const int first, global const T *restrict query, const ulong query_off,
                           global const float *restrict Kp, const ulong Kp_off,
                           global const T *restrict value, const ulong value_off, global T *restrict out,
-                          const ulong out_off, const int Tq, const int Tk, const int heads,
-                          const float scale)
+                          const ulong out_off, global const float *bias, const ulong bias_off,
+                          const int Tq, const int Tk, const int heads, const float scale,
+                          const int bias_n, const int bias_h, const int bias_q)
 {
     local float16 vs[BK * NV], os[BQ * DN / 16], scores[BQ * LDS / 16];
     local float qs[BQ * LDQ], top[BQ], total[BQ], *ss = (local float *) scores;
@@ -113,6 +132,7 @@ kernel WG1 void attention(const int first, global const T *restrict query, const
     value += value_off + (long) b * Tk * ld + head;
     out += out_off + ((long) b * Tq + q0) * ld + head;
     Kp += Kp_off + (long) plane * ((Tk + 63) / 64 * 64) * D;
+    bias += bias_off + ((long) b * bias_n + (plane - b * heads) * bias_h + q0 * bias_q) * Tk;
 
     for (int r = 0; r < BQ; r++) {
         int d = 0;
@@ -137,7 +157,8 @@ kernel WG1 void attention(const int first, global const T *restrict query, const
                                     (global const float16 *) (Kp + (long) (k0 + p) * D),
                                     scores + (r * LDS + p) / 16, LDS / 16, 1);
         for (int r = 0; r < nq; r++)
-            soften(ss + r * LDS, kc, (local float *) (os + r * (DN / 16)), top + r, total + r);
+            soften(ss + r * LDS, kc, (local float *) (os + r * (DN / 16)), top + r, total + r,
+                   bias + (long) r * bias_q * Tk + k0);
         for (int d = 0; d < D; d += NR) {
             values(value + k0 * ld, ld, kc, d, (local float *) vs);
             for (int r = 0; r < nq; r += MR)
@@ -145,7 +166,7 @@ kernel WG1 void attention(const int first, global const T *restrict query, const
         }
     }
     for (int r = 0; r < nq; r++) {
-        const float f = 1.0f / total[r];
+        const float f = INVERSE(total[r]);
         local float *o = (local float *) (os + r * (DN / 16));
         int d = 0;
         for (; d + 16 <= D; d += 16)
@@ -223,7 +244,9 @@ kernel WG(256) void attention(const int first, global const T *restrict query,
                               const ulong query_off, global const T *restrict key,
                               const ulong key_off, global const T *restrict value,
                               const ulong value_off, global T *restrict out, const ulong out_off,
-                              const int Tq, const int Tk, const int heads, const float scale)
+                              global const float *bias, const ulong bias_off, const int Tq,
+                              const int Tk, const int heads, const float scale, const int bias_n,
+                              const int bias_h, const int bias_q)
 {
     local float pool[BD * (LDQ + LDK) > VB * DP ? BD * (LDQ + LDK) : VB * DP];
     local float ps[KEYS * LDQ], red[BQ * 17];
@@ -236,6 +259,7 @@ kernel WG(256) void attention(const int first, global const T *restrict query,
     key += key_off + (long) b * Tk * row + head;
     value += value_off + (long) b * Tk * row + head;
     out += out_off + ((long) b * Tq + q0) * row + head;
+    bias += bias_off + ((long) b * bias_n + (plane - b * heads) * bias_h + q0 * bias_q) * Tk;
 
     float top[TQ], total[TQ];
     float4 acc[TQ][HD];
@@ -269,10 +293,18 @@ kernel WG(256) void attention(const int first, global const T *restrict query,
         const int left = nk - tx * 4; // of this work-item's four keys
 #pragma unroll
         for (int i = 0; i < TQ; i++) {
+#if BIAS
+            global const float *hide = bias + (long) min(r0 + i, nq - 1) * bias_q * Tk + k0 + tx * 4;
+            s[i].x = left > 0 ? HIDE(s[i].x, hide[0]) : -INFINITY;
+            s[i].y = left > 1 ? HIDE(s[i].y, hide[1]) : -INFINITY;
+            s[i].z = left > 2 ? HIDE(s[i].z, hide[2]) : -INFINITY;
+            s[i].w = left > 3 ? HIDE(s[i].w, hide[3]) : -INFINITY;
+#else
             s[i].x = left > 0 ? s[i].x : -INFINITY;
             s[i].y = left > 1 ? s[i].y : -INFINITY;
             s[i].z = left > 2 ? s[i].z : -INFINITY;
             s[i].w = left > 3 ? s[i].w : -INFINITY;
+#endif
             red[(r0 + i) * 17 + tx] = fmax(fmax(s[i].x, s[i].y), fmax(s[i].z, s[i].w));
         }
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -281,8 +313,9 @@ kernel WG(256) void attention(const int first, global const T *restrict query,
             float m = top[i];
             for (int j = 0; j < 16; j++)
                 m = fmax(m, red[(r0 + i) * 17 + j]);
-            const float f = exp(top[i] - m);
-            const float4 e = exp(s[i] - m);
+            const float base = FINITE_MAX(m);
+            const float f = exp(top[i] - base);
+            const float4 e = exp(s[i] - base);
             local float *p = ps + tx * 4 * LDQ + r0 + i;
             top[i] = m;
             total[i] = total[i] * f + (e.x + e.y + e.z + e.w);
@@ -323,7 +356,7 @@ kernel WG(256) void attention(const int first, global const T *restrict query,
         float sum = 0.0f;
         for (int j = 0; j < 16; j++)
             sum += red[(r0 + i) * 17 + j];
-        const float f = 1.0f / sum;
+        const float f = INVERSE(sum);
         if (r0 + i >= nq)
             break;
 #pragma unroll

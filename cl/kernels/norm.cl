@@ -1,4 +1,5 @@
-// Group norm over [N][positions][C], in three passes. Reference: core/op/ref/norm.c
+// Group norm over [N][positions][C], in three passes; layer and RMS norm over rows, in one.
+// Reference: core/op/ref/norm.c
 // -D ACT=n  activation; storage type by F16 or BF16
 // part [N][strips][2][C] f32: mean of each channel over a strip, and the sum of squared deviations
 // from that mean. coef [N][2][C] f32: scale and shift of a channel. dst may be src.
@@ -207,3 +208,156 @@ kernel WG(256) void group_norm_apply(global const T *src, const ulong src_off, g
 #endif
 }
 #endif
+
+// ---- layer norm, RMS norm -----------------------------------------------------------------------
+// src, dst [rows][n]; dst may be src. y = (x - mean) / sqrt(var + eps) * gamma + beta
+//   -D GAMMA=1 BETA=1   those are there, n values each
+//   -D RMS=1            no mean is taken off, var is that of x itself
+//   -D MOD=1            y * (1 + scale) + shift; scale and shift are broadcast: nino_op_broadcast()
+// CPU: a work-item does `each` rows, global ceil(rows / each).
+// GENERIC: ROW_LANES work-items a row, 4 elements (1 with -D NARROW=1, when n is no multiple of 4) at
+// a time; global rows * ROW_LANES up to a multiple of 256, local 256.
+#ifndef ROW_LANES
+#define ROW_LANES 256
+#endif
+#if RMS
+#define MINUS_MEAN(v) (v)
+#else
+#define MINUS_MEAN(v) ((v) - mean)
+#endif
+#if GAMMA
+#define TIMES_GAMMA(load) *load(gamma + i)
+#else
+#define TIMES_GAMMA(load)
+#endif
+#if BETA
+#define PLUS_BETA(load) +load(beta + i)
+#else
+#define PLUS_BETA(load)
+#endif
+#if MOD
+#define MODULATE(v, load) fma(v, 1.0f + load(scale + i), load(shift + i))
+#else
+#define MODULATE(v, load) (v)
+#endif
+#define ROW_RESULT(load, load32)                                                                   \
+    MODULATE((MINUS_MEAN(load(x + i)) * r TIMES_GAMMA(load32) PLUS_BETA(load32)), load)
+
+#if SCHED_CPU
+// Sum of (x[i] - mean)^2, or of x[i] when power is 1.
+INLINE float sum_row(global const T *x, int n, float mean, int power)
+{
+    float16 s = 0.0f, t = 0.0f;
+    float rest = 0.0f;
+    int i = 0;
+    for (; i + 32 <= n; i += 32) {
+        const float16 a = LOAD16(x + i) - mean, b = LOAD16(x + i + 16) - mean;
+        s = power == 1 ? s + a : fma(a, a, s);
+        t = power == 1 ? t + b : fma(b, b, t);
+    }
+    for (; i + 16 <= n; i += 16) {
+        const float16 a = LOAD16(x + i) - mean;
+        s = power == 1 ? s + a : fma(a, a, s);
+    }
+    for (; i < n; i++) {
+        const float a = LOAD(x + i) - mean;
+        rest += power == 1 ? a : a * a;
+    }
+    return sum_of(s + t) + rest;
+}
+#elif NARROW
+#define ROW_V 1
+#define ROW_LOAD LOAD
+#define ROW_LOAD32 load_f32
+#define ROW_STORE STORE
+#define ROW_SUM(v) (v)
+typedef float row_vec;
+#else
+#define ROW_V 4
+#define ROW_LOAD LOAD4
+#define ROW_LOAD32 load4_f32
+#define ROW_STORE STORE4
+#define ROW_SUM(v) ((v).x + (v).y + (v).z + (v).w)
+typedef float4 row_vec;
+#endif
+
+#if !SCHED_CPU
+// Sum over the lanes of a row in a fixed tree.
+INLINE float row_sum(local float *tmp, float v)
+{
+    const int t = get_local_id(0), lane = t % ROW_LANES;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    tmp[t] = v;
+    for (int k = ROW_LANES / 2; k > 0; k >>= 1) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < k)
+            tmp[t] += tmp[t + k];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return tmp[t - lane];
+}
+#endif
+
+FLAT_KERNEL row_norm(global const T *src, const ulong src_off, global T *dst, const ulong dst_off,
+                     global const float *gamma, const ulong gamma_off, global const float *beta,
+                     const ulong beta_off, global const T *scale, const ulong scale_off,
+                     global const T *shift, const ulong shift_off, const ulong rows, const int n,
+                     const int each, const float eps, const int positions, const int batch,
+                     const int position)
+{
+    gamma += gamma_off;
+    beta += beta_off;
+    scale += scale_off;
+    shift += shift_off;
+#if SCHED_CPU
+    const ulong first = get_global_id(0) * each, end = min(first + each, rows);
+    for (ulong row = first; row < end; row++) {
+#else
+    local float tmp[256];
+    const int lane = get_local_id(0) % ROW_LANES;
+    const ulong at_row = get_global_id(0) / ROW_LANES, row = min(at_row, rows - 1);
+    {
+#endif
+        global const T *x = src + src_off + row * n;
+        global T *y = dst + dst_off + row * n;
+#if MOD
+        const ulong b = row / positions, p = row - b * positions, at = (b * batch + p * position) * n;
+        scale += at;
+        shift += at;
+#endif
+#if SCHED_CPU
+#if !RMS
+        const float k = LOAD(x), mean = k + sum_row(x, n, k, 1) / n;
+#else
+        const float mean = 0.0f;
+#endif
+        const float r = 1.0f / sqrt(sum_row(x, n, mean, 2) / n + eps);
+        int i = 0;
+        for (; i + 16 <= n; i += 16)
+            STORE16(y + i, ROW_RESULT(LOAD16, load16_f32));
+        for (; i < n; i++)
+            STORE(y + i, ROW_RESULT(LOAD, load_f32));
+#if MOD
+        scale -= at;
+        shift -= at;
+#endif
+#else
+        row_vec sum = 0.0f;
+#if !RMS
+        const float k = LOAD(x);
+        for (int i = lane * ROW_V; i < n; i += ROW_LANES * ROW_V)
+            sum += ROW_LOAD(x + i) - k;
+        const float mean = k + row_sum(tmp, ROW_SUM(sum)) / n;
+        sum = 0.0f;
+#endif
+        for (int i = lane * ROW_V; i < n; i += ROW_LANES * ROW_V) {
+            const row_vec v = MINUS_MEAN(ROW_LOAD(x + i));
+            sum = fma(v, v, sum);
+        }
+        const float r = 1.0f / sqrt(row_sum(tmp, ROW_SUM(sum)) / n + eps);
+        if (at_row < rows)
+            for (int i = lane * ROW_V; i < n; i += ROW_LANES * ROW_V)
+                ROW_STORE(y + i, ROW_RESULT(ROW_LOAD, ROW_LOAD32));
+#endif
+    }
+}

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/time.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +82,8 @@ void nino_check_name(const nino_check_case *c, nino_dtype type, int in_place, ch
     }
     if (c->n)
         name_gemm(c, buf, size);
+    if (c->gamma)
+        append(buf, size, c->bias ? "affine" : "gamma");
     if (c->attr.groups || c->attr.heads) {
         snprintf(text, sizeof(text), "%s%d", c->attr.groups ? "g" : "h",
                  c->attr.groups + c->attr.heads);
@@ -151,6 +154,16 @@ static void plant_special(const nino_check_case *c, nino_array *a)
             v[p * k + k - 1] = p % 5 == 3 ? 0 : fabsf(v[p * k + k - 1]) + 0.5f;
 }
 
+// Attention's bias hides some keys, and all of them from the first and perhaps more queries.
+static void plant_mask(nino_array *a)
+{
+    const int64_t keys = a->shape.dim[3], n = nino_shape_count(&a->shape);
+    float *v = nino_array_f32(a);
+    for (int64_t i = 0; i < n; i++)
+        if (i % 7 == 3 || (n > keys && i / keys % 5 == 0))
+            v[i] = i % 2 ? -INFINITY : -FLT_MAX;
+}
+
 static nino_weight *make_weight(const nino_check_case *c, const nino_profile *p,
                                 nino_weight_role role, nino_shape shape, double spread,
                                 uint64_t *rng)
@@ -180,6 +193,14 @@ static bool make_weights(const nino_check_case *c, const nino_profile *p, nino_o
         d->weight = *w;
         d->bias = *b;
         return *w && *b;
+    }
+    if (c->gamma) {
+        const int64_t n = channels / (c->attr.groups ? c->attr.groups : 1);
+        *w = make_weight(c, p, NINO_W_VECTOR, NINO_SHAPE(n), 1, rng);
+        *b = c->bias ? make_weight(c, p, NINO_W_VECTOR, NINO_SHAPE(n), 1, rng) : NULL;
+        d->weight = *w;
+        d->bias = *b;
+        return *w && (*b || !c->bias);
     }
     if (!c->n)
         return true;
@@ -404,6 +425,10 @@ static nino_status describe(const nino_check_case *c, nino_dtype type, nino_op_d
     }
     if (c->op == NINO_OP_BLEND || c->op == NINO_OP_BLEND_DIV)
         d->src_type[0] = NINO_F32;
+    if (c->op == NINO_OP_ROPE)
+        d->src_type[1] = NINO_F32;
+    if (c->op == NINO_OP_ATTENTION)
+        d->src_type[3] = NINO_F32;
     if (c->op == NINO_OP_SLICE)
         d->dst.dim[c->attr.axis] = c->out[0];
     if (c->op == NINO_OP_RESAMPLE) {
@@ -411,7 +436,7 @@ static nino_status describe(const nino_check_case *c, nino_dtype type, nino_op_d
         d->dst.dim[2] = c->out[1];
     }
     d->dst_type = c->cast_to;
-    if (c->op == NINO_OP_ATTENTION)
+    if (c->op == NINO_OP_ATTENTION && !(c->attr.scale > 0))
         d->attr.scale = (float) (1 / sqrt((double) d->src[0].dim[2] / c->attr.heads));
     nino_op_desc plain = *d; // the residual has the result's shape, so that one first
     nino_status st = nino_ops[c->op].shape(&plain, err);
@@ -449,6 +474,8 @@ void nino_check_run(nino_backend *be, nino_backend *ref, const nino_check_case *
             goto end;
         }
         plant_special(c, x[i]);
+        if (c->op == NINO_OP_ATTENTION && i == 3)
+            plant_mask(x[i]);
     }
     if (prepare_side(&a, &d, x, &err) || !(got = run_side(&a, &err)))
         goto end;

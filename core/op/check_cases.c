@@ -6,8 +6,13 @@
 #define CONV(k, s, N, ...)     { .op = NINO_OP_CONV2D, .attr.kernel = k, .attr.stride = s, .n = N, __VA_ARGS__ }
 #define X(...)                 .src = { { __VA_ARGS__ } }
 #define NORM(g, e, ...)        { .op = NINO_OP_GROUP_NORM, .attr.groups = g, .attr.eps = e, __VA_ARGS__ }
-#define ATTN(N, TQ, TK, H, D, ...) { .op = NINO_OP_ATTENTION, .attr.heads = H, .attr.scale = 0, \
+#define ATTN(N, TQ, TK, H, D, ...) { .op = NINO_OP_ATTENTION, .attr.heads = H, \
     .src = { { N, TQ, (int64_t) (H) * (D) }, { N, TK, (int64_t) (H) * (D) }, { N, TK, (int64_t) (H) * (D) } }, __VA_ARGS__ }
+#define BIASED(N, TQ, TK, H, D, BN, BH, BQ, ...) { .op = NINO_OP_ATTENTION, .attr.heads = H, \
+    .src = { { N, TQ, (int64_t) (H) * (D) }, { N, TK, (int64_t) (H) * (D) }, { N, TK, (int64_t) (H) * (D) }, { BN, BH, BQ, TK } }, __VA_ARGS__ }
+#define LAYER(...)             { .op = NINO_OP_LAYER_NORM, .attr.eps = 1e-5f, __VA_ARGS__ }
+#define RMS(g, ...)            { .op = NINO_OP_RMS_NORM, .attr.eps = 1e-6f, .attr.groups = g, __VA_ARGS__ }
+#define ROPE(N, T, H, D, ...)  { .op = NINO_OP_ROPE, .attr.heads = H, .src = { { N, T, (int64_t) (H) * (D) }, { T, D } }, __VA_ARGS__ }
 #define ACT(a, ...)            { .op = NINO_OP_ACT, .attr.act = NINO_ACT_##a, __VA_ARGS__ }
 #define RESAMPLE(f, h, w, ...) { .op = NINO_OP_RESAMPLE, .attr.filter = NINO_FILTER_##f, .out = { h, w }, __VA_ARGS__ }
 
@@ -78,6 +83,22 @@ const nino_check_case nino_check_cases[] = {
     NORM(5, 1e-6f, X(1, 1031, 35), .spread = 1e-3f),
     NORM(32, 1e-6f, X(1, 512, 512, 128), .attr.act = NINO_ACT_SILU, .only_bench = true),
 
+    // ---- layer norm, with and without gamma, beta and modulation; RMS norm
+    LAYER(X(1, 1)), LAYER(X(3, 7), .gamma = true, .bias = true), LAYER(X(2, 5, 65), .gamma = true),
+    LAYER(X(77, 48), .gamma = true, .bias = true, .spread = 30), LAYER(X(5, 3, 128), .spread = 1e-3f),
+    LAYER(X(1, 13, 1031), .gamma = true, .bias = true),
+    LAYER(.src = { { 2, 9, 64 }, { 2, 64 }, { 2, 64 } }),
+    LAYER(.src = { { 3, 7, 35 }, { 1, 35 }, { 1, 35 } }, .gamma = true, .bias = true),
+    LAYER(.src = { { 2, 5, 20 }, { 2, 1, 20 }, { 2, 1, 20 } }),
+    LAYER(.src = { { 2, 5, 20 }, { 1, 5, 20 }, { 1, 5, 20 } }, .gamma = true),
+    LAYER(.src = { { 2, 5, 18 }, { 2, 5, 18 }, { 2, 5, 18 } }),
+    LAYER(X(1, 1280, 3072), .gamma = true, .bias = true, .only_bench = true),
+    LAYER(.src = { { 1, 1280, 3072 }, { 1, 3072 }, { 1, 3072 } }, .only_bench = true),
+    RMS(1, X(1, 1)), RMS(1, X(5, 33), .gamma = true), RMS(3, X(7, 3 * 20), .gamma = true),
+    RMS(4, X(2, 5, 4 * 7)), RMS(2, X(1, 19, 2 * 130), .gamma = true, .spread = 30),
+    RMS(1, X(3, 1027), .gamma = true, .spread = 1e-3f), RMS(24, X(1, 11, 24 * 128), .gamma = true),
+    RMS(24, X(1, 1280, 3072), .gamma = true, .only_bench = true),
+
     // ---- softmax over the last axis, attention
     { .op = NINO_OP_SOFTMAX, X(1, 1), .attr.scale = 1 },
     { .op = NINO_OP_SOFTMAX, X(5, 7), .attr.scale = 0.5f, .spread = 20 },
@@ -94,6 +115,14 @@ const nino_check_case nino_check_cases[] = {
     ATTN(1, 26, 66, 1, 516, .is_large = true),
     ATTN(1, 17, 70, 1, 1028, .is_large = true),
     ATTN(1, 400, 333, 1, 512, .is_large = true),
+    ATTN(1, 35, 50, 1, 80), ATTN(1, 19, 70, 1, 160), ATTN(1, 19, 33, 2, 128, .attr.scale = 1, .spread = 0.3f),
+    BIASED(1, 1, 1, 1, 1, 1, 1, 1), BIASED(2, 7, 5, 3, 8, 2, 3, 7), BIASED(2, 49, 65, 2, 16, 1, 2, 49),
+    BIASED(2, 50, 77, 2, 64, 1, 1, 50, .attr.scale = 1), BIASED(3, 13, 131, 2, 40, 3, 1, 1),
+    BIASED(1, 97, 200, 1, 128, 1, 1, 97, .spread = 8), BIASED(1, 5, 300, 1, 5, 1, 1, 1),
+    BIASED(1, 9, 66, 1, 516, 1, 1, 9, .is_large = true),
+    ATTN(1, 4096, 4096, 8, 40, .only_bench = true), ATTN(1, 4096, 4096, 8, 64, .only_bench = true),
+    ATTN(1, 4096, 77, 8, 40, .only_bench = true), ATTN(1, 1280, 1280, 24, 128, .only_bench = true),
+    BIASED(1, 256, 256, 64, 64, 1, 64, 256, .only_bench = true),
     ATTN(1, 1024, 1024, 8, 128, .only_bench = true),
     ATTN(1, 4096, 4096, 1, 512, .only_bench = true),
 
@@ -105,6 +134,23 @@ const nino_check_case nino_check_cases[] = {
     { .op = NINO_OP_ADD, .src = { { 1 }, { 1 } } },
     { .op = NINO_OP_ADD, .src = { { 3, 341 }, { 3, 341 } } },
     { .op = NINO_OP_ADD, .src = { { 1, 512, 512, 128 }, { 1, 512, 512, 128 } }, .only_bench = true },
+    { .op = NINO_OP_ADD, .src = { { 2, 5, 3, 35 }, { 2, 35 } } },
+    { .op = NINO_OP_ADD, .src = { { 2, 3, 341 }, { 1, 341 } } },
+    { .op = NINO_OP_ADD, .src = { { 3, 7, 20 }, { 1, 7, 20 } } },
+    { .op = NINO_OP_ADD, .src = { { 3, 20 }, { 1, 20 } } },
+    { .op = NINO_OP_ADD, .src = { { 1, 64, 64, 320 }, { 1, 320 } }, .only_bench = true },
+    { .op = NINO_OP_MUL, .src = { { 1 }, { 1 } } },
+    { .op = NINO_OP_MUL, .src = { { 3, 341 }, { 3, 341 } }, .attr.act = NINO_ACT_GELU_TANH },
+    { .op = NINO_OP_GLU, X(1, 2) },
+    { .op = NINO_OP_GLU, X(5, 66), .attr.act = NINO_ACT_GELU },
+    { .op = NINO_OP_GLU, X(2, 3, 4 * 35), .attr.act = NINO_ACT_SILU },
+    { .op = NINO_OP_GLU, X(1, 4096, 2560), .attr.act = NINO_ACT_GELU, .only_bench = true },
+    { .op = NINO_OP_GATE_ADD, .src = { { 1, 1 }, { 1, 1 }, { 1, 1 } } },
+    { .op = NINO_OP_GATE_ADD, .src = { { 2, 7, 36 }, { 2, 7, 36 }, { 2, 36 } } },
+    { .op = NINO_OP_GATE_ADD, .src = { { 2, 3, 341 }, { 2, 3, 341 }, { 1, 341 } } },
+    { .op = NINO_OP_GATE_ADD, .src = { { 1, 1280, 3072 }, { 1, 1280, 3072 }, { 1, 3072 } }, .only_bench = true },
+    ROPE(1, 1, 1, 2), ROPE(2, 7, 3, 8), ROPE(1, 5, 2, 18), ROPE(2, 13, 4, 40), ROPE(1, 31, 2, 128),
+    ROPE(1, 1280, 24, 128, .only_bench = true),
     { .op = NINO_OP_SCALE, X(1), .attr.scale = 2, .attr.shift = 1 },
     { .op = NINO_OP_SCALE, X(4099), .attr.scale = -0.18215f, .attr.shift = 0.1159f },
     { .op = NINO_OP_CHECK_FINITE, X(1) },

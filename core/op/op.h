@@ -9,11 +9,17 @@
     X(LINEAR, linear, gemm)                                                                        \
     X(CONV2D, conv2d, conv)                                                                        \
     X(GROUP_NORM, group_norm, norm)                                                                \
+    X(LAYER_NORM, layer_norm, norm)                                                                \
+    X(RMS_NORM, rms_norm, norm)                                                                    \
     X(SOFTMAX, softmax, attn)                                                                      \
     X(ATTENTION, attention, attn)                                                                  \
     X(ACT, act, elt)                                                                               \
     X(ADD, add, elt)                                                                               \
     X(SCALE, scale, elt)                                                                           \
+    X(MUL, mul, elt)                                                                               \
+    X(GLU, glu, elt)                                                                               \
+    X(GATE_ADD, gate_add, elt)                                                                     \
+    X(ROPE, rope, elt)                                                                             \
     X(CONCAT, concat, move)                                                                        \
     X(SLICE, slice, move)                                                                          \
     X(PERMUTE, permute, move)                                                                      \
@@ -71,7 +77,21 @@ typedef struct nino_weight nino_weight; // core/op/weight.h
 // What the less obvious ops compute:
 // SLICE, RESAMPLE, CAST  the caller presets what the sources do not tell: dst.dim[axis]; dst.dim[1]
 //                  and dst.dim[2]; dst_type. shape() fills the rest.
-// ATTENTION        src q [N,Tq,heads*D], k, v [N,Tk,heads*D]; one softmax a head and query.
+// LAYER_NORM       over the last axis: (x - mean) / sqrt(var + eps) * gamma + beta; gamma and beta
+//                  are optional. With src[1] and src[2]: * (1 + src[1]) + src[2].
+// RMS_NORM         x / sqrt(mean(x^2) + eps) * gamma over each of `groups` equal parts of the last
+//                  axis; gamma is optional, as long as a part, the same for all.
+// ATTENTION        src q [N,Tq,heads*D], k, v [N,Tk,heads*D]; one softmax a head and query. src[3],
+//                  optional: f32 [N or 1, heads or 1, Tq or 1, Tk], added to the logits; -infinity
+//                  and -FLT_MAX hide a key; a query that sees no key gets 0.
+// MUL              act(src[0]) * src[1].
+// GLU              [..,2C] -> [..,C]: x[..,:C] * act(x[..,C:]).
+// GATE_ADD         src[0] + src[1] * src[2].
+// ROPE             src x [N,T,heads*D], table f32 [T,D]: pair i of a head, (a,b) = channels 2i and
+//                  2i+1, becomes (a cos - b sin, a sin + b cos) with cos = table[t][2i], sin =
+//                  table[t][2i+1].
+// ADD's src[1], LAYER_NORM's src[1] and src[2] and GATE_ADD's src[2] may be broadcast: see
+// nino_op_broadcast().
 // BLEND            src[0] canvas [H,W,C+1] f32, src[1] tile [1,h,w,C]; dst is the canvas itself:
 //                  canvas[y0+y][x0+x][c] += tile[y][x][c] * m, canvas[y0+y][x0+x][C] += m, with
 //                  m = mx(x) my(y). mx(i) is the product of (i+1)/feather_x where sides & 1 (left)
@@ -83,14 +103,14 @@ typedef struct nino_weight nino_weight; // core/op/weight.h
 //
 // Everything that describes one call except the data. Unused fields are zero.
 typedef struct nino_op_attr {
-    nino_act act;    // LINEAR CONV2D GROUP_NORM ACT
+    nino_act act;    // LINEAR CONV2D GROUP_NORM ACT MUL GLU
     int kernel;      // CONV2D: 1 or 3
     int stride;      // CONV2D: 1 or 2
     nino_pad pad;    // CONV2D
     bool upsample2x; // CONV2D: the source is read as if enlarged 2x by nearest neighbour
-    int groups;      // GROUP_NORM
-    float eps;       // GROUP_NORM
-    int heads;       // ATTENTION: q, k, v are [N,T,heads*D]
+    int groups;      // GROUP_NORM, RMS_NORM (at least 1)
+    float eps;       // GROUP_NORM, LAYER_NORM, RMS_NORM
+    int heads;       // ATTENTION: q, k, v are [N,T,heads*D]; ROPE
     float scale;     // ATTENTION, SOFTMAX: factor of the logits; SCALE: y = scale * x + shift
     float shift;     // SCALE
     int axis;        // CONCAT, SLICE; SOFTMAX always works on the last axis
@@ -109,7 +129,7 @@ typedef struct nino_op_desc {
     nino_dtype src_type[NINO_OP_MAX_SRC];
     nino_shape dst;
     nino_dtype dst_type;
-    // Weights: for LINEAR and CONV2D the matrix is [N][taps][C]; bias is optional. For GROUP_NORM
+    // Weights: for LINEAR and CONV2D the matrix is [N][taps][C]; bias is optional. For the norms
     // gamma and beta.
     const nino_weight *weight, *bias; // may be NULL
     bool has_residual;                // src[1] is added before the activation (LINEAR, CONV2D)
@@ -132,6 +152,16 @@ typedef struct nino_op_def {
     // times tol_f16, for 3 bits less).
     double tol_f32, tol_f16;
 } nino_op_def;
+
+// How an operand b goes with the rows (all axes but the last) of x: row p of batch item n takes b's
+// row n * batch + p * position.
+typedef struct nino_op_rows {
+    int64_t positions; // rows of x a batch item
+    int64_t batch, position;
+} nino_op_rows;
+// b: x's shape; [1,..,C], the same for all batch items; or [N or 1, C], perhaps with ones between,
+// the same for all positions. False: it does not fit.
+bool nino_op_broadcast(const nino_shape *x, const nino_shape *b, nino_op_rows *out);
 
 extern const nino_op_def nino_ops[NINO_OP_COUNT];
 const char *nino_act_name(nino_act a);

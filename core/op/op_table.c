@@ -90,24 +90,127 @@ static nino_status shape_group_norm(nino_op_desc *d, nino_error *err)
     return shape_same(d, err);
 }
 
+bool nino_op_broadcast(const nino_shape *x, const nino_shape *b, nino_op_rows *out)
+{
+    const int last = x->rank - 1;
+    nino_op_rows r = { .positions = 1 };
+    bool is_whole = x->rank == b->rank, is_vector = true;
+    if (x->rank < 1 || b->rank < (x->rank < 2 ? 1 : 2) || b->dim[b->rank - 1] != x->dim[last])
+        return false;
+    for (int i = 1; i < last; i++)
+        r.positions *= x->dim[i];
+    for (int i = 1; i < b->rank - 1; i++) {
+        is_whole = is_whole && b->dim[i] == x->dim[i];
+        is_vector = is_vector && b->dim[i] == 1;
+    }
+    if ((!is_whole && !is_vector) || (last > 0 && b->dim[0] != 1 && b->dim[0] != x->dim[0]))
+        return false;
+    r.position = is_whole;
+    r.batch = b->rank < 2 || b->dim[0] == 1 ? 0 : is_whole ? r.positions : 1;
+    *out = r;
+    return true;
+}
+
+// src[i] goes with the rows of src[0] and has its type.
+static bool fits_rows(const nino_op_desc *d, int i)
+{
+    nino_op_rows r;
+    return d->src_type[i] == d->src_type[0] && nino_op_broadcast(&d->src[0], &d->src[i], &r);
+}
+
+static nino_status shape_layer_norm(nino_op_desc *d, nino_error *err)
+{
+    const int64_t c = last_dim(&d->src[0]);
+    if (d->src[0].rank < 1 || (d->weight && d->weight->n != c) || (d->bias && d->bias->n != c))
+        return fail_shape(d, err, "gamma and beta need one value a channel");
+    if (d->n_src != 1 && (d->n_src != 3 || !fits_rows(d, 1) || !fits_rows(d, 2) ||
+                          !nino_shape_equal(&d->src[1], &d->src[2])))
+        return fail_shape(d, err, "scale and shift do not fit the input");
+    return shape_same(d, err);
+}
+
+static nino_status shape_rms_norm(nino_op_desc *d, nino_error *err)
+{
+    const int64_t c = last_dim(&d->src[0]);
+    if (d->src[0].rank < 1 || d->attr.groups < 1 || c % d->attr.groups)
+        return fail_shape(d, err, "the channels do not divide into the groups");
+    if (d->weight && d->weight->n != c / d->attr.groups)
+        return fail_shape(d, err, "gamma needs one value for each channel of a group");
+    return shape_same(d, err);
+}
+
+static bool fits_logits(const nino_op_desc *d)
+{
+    const nino_shape *b = &d->src[3];
+    const int64_t most[] = { d->src[0].dim[0], d->attr.heads, d->src[0].dim[1] };
+    if (d->n_src == 3)
+        return true;
+    for (int i = 0; i < 3; i++)
+        if (b->dim[i] != 1 && b->dim[i] != most[i])
+            return false;
+    return b->rank == 4 && b->dim[3] == d->src[1].dim[1] && d->src_type[3] == NINO_F32;
+}
+
 static nino_status shape_attention(nino_op_desc *d, nino_error *err)
 {
     const nino_shape *q = &d->src[0], *k = &d->src[1], *v = &d->src[2];
-    if (d->n_src != 3 || q->rank != 3 || k->rank != 3 || !nino_shape_equal(k, v) ||
+    if (d->n_src < 3 || q->rank != 3 || k->rank != 3 || !nino_shape_equal(k, v) ||
         q->dim[0] != k->dim[0] || q->dim[2] != k->dim[2] || k->dim[1] < 1)
         return fail_shape(d, err, "q, k and v do not fit together");
     if (d->attr.heads < 1 || q->dim[2] % d->attr.heads)
         return fail_shape(d, err, "the channels do not divide into the heads");
     if (d->src_type[1] != d->src_type[0] || d->src_type[2] != d->src_type[0])
         return fail_shape(d, err, "q, k and v differ in type");
+    if (!fits_logits(d))
+        return fail_shape(d, err, "the bias is not f32 [N or 1, heads or 1, Tq or 1, Tk]");
     return shape_same(d, err);
 }
 
 static nino_status shape_add(nino_op_desc *d, nino_error *err)
 {
+    if (d->n_src != 2 || !fits_rows(d, 1))
+        return fail_shape(d, err, "the operands differ in shape or type");
+    return shape_same(d, err);
+}
+
+static nino_status shape_mul(nino_op_desc *d, nino_error *err)
+{
     if (d->n_src != 2 || !nino_shape_equal(&d->src[0], &d->src[1]) ||
         d->src_type[0] != d->src_type[1])
         return fail_shape(d, err, "the operands differ in shape or type");
+    return shape_same(d, err);
+}
+
+static nino_status shape_glu(nino_op_desc *d, nino_error *err)
+{
+    const nino_status st = shape_same(d, err);
+    if (st)
+        return st;
+    if (d->dst.rank < 1 || last_dim(&d->dst) % 2)
+        return fail_shape(d, err, "the channels do not divide into two halves");
+    d->dst.dim[d->dst.rank - 1] /= 2;
+    return NINO_OK;
+}
+
+static nino_status shape_gate_add(nino_op_desc *d, nino_error *err)
+{
+    if (d->n_src != 3 || !nino_shape_equal(&d->src[0], &d->src[1]) ||
+        d->src_type[0] != d->src_type[1])
+        return fail_shape(d, err, "the operands differ in shape or type");
+    if (!fits_rows(d, 2))
+        return fail_shape(d, err, "the gate does not fit the input");
+    return shape_same(d, err);
+}
+
+static nino_status shape_rope(nino_op_desc *d, nino_error *err)
+{
+    const nino_shape *x = &d->src[0], *t = &d->src[1];
+    if (d->n_src != 2 || x->rank != 3 || d->attr.heads < 1 || x->dim[2] % d->attr.heads ||
+        x->dim[2] / d->attr.heads % 2)
+        return fail_shape(d, err, "the channels do not divide into pairs of the heads");
+    if (t->rank != 2 || t->dim[0] != x->dim[1] || t->dim[1] != x->dim[2] / d->attr.heads ||
+        d->src_type[1] != NINO_F32)
+        return fail_shape(d, err, "the table is not f32 [T,D]");
     return shape_same(d, err);
 }
 
@@ -243,9 +346,15 @@ static double flops_norm(const nino_op_desc *d)
 {
     return count(&d->src[0]) * (d->attr.act == NINO_ACT_NONE ? 6 : 10);
 }
+// One factor and the activation.
+static double flops_mul(const nino_op_desc *d)
+{
+    return count(&d->dst) * (d->attr.act == NINO_ACT_NONE ? 1 : 5);
+}
 static double flops_softmax(const nino_op_desc *d) { return count(&d->src[0]) * 5; }
 static double flops_act(const nino_op_desc *d) { return count(&d->src[0]) * 4; }
 static double flops_one(const nino_op_desc *d) { return count(&d->dst); }
+static double flops_three(const nino_op_desc *d) { return count(&d->dst) * 3; }
 static double flops_two(const nino_op_desc *d) { return count(&d->dst) * 2; }
 static double flops_none(const nino_op_desc *d)
 {
@@ -291,11 +400,17 @@ const nino_op_def nino_ops[NINO_OP_COUNT] = {
     ROW(LINEAR,        linear,        gemm,   2,  linear,      gemm,       all,    1e-11,  1e-7),
     ROW(CONV2D,        conv2d,        conv,   2,  conv,        gemm,       all,    1e-11,  1e-7),
     ROW(GROUP_NORM,    group_norm,    norm,   1,  group_norm,  norm,       all,    1e-10,  1e-7),
+    ROW(LAYER_NORM,    layer_norm,    norm,   1,  layer_norm,  norm,       all,    1e-10,  1e-7),
+    ROW(RMS_NORM,      rms_norm,      norm,   1,  rms_norm,    norm,       all,    1e-10,  1e-7),
     ROW(SOFTMAX,       softmax,       attn,   1,  same,        softmax,    all,    1e-11,  1e-6),
     ROW(ATTENTION,     attention,     attn,   0,  attention,   attention,  all,    1e-11,  1e-6),
     ROW(ACT,           act,           elt,    1,  same,        act,        all,    1e-12,  1e-7),
     ROW(ADD,           add,           elt,    3,  add,         one,        all,    1e-14,  1e-7),
     ROW(SCALE,         scale,         elt,    1,  same,        two,        all,    1e-14,  1e-7),
+    ROW(MUL,           mul,           elt,    3,  mul,         mul,        all,    1e-12,  1e-7),
+    ROW(GLU,           glu,           elt,    0,  glu,         mul,        all,    1e-12,  1e-7),
+    ROW(GATE_ADD,      gate_add,      elt,    3,  gate_add,    two,        all,    1e-13,  1e-7),
+    ROW(ROPE,          rope,          elt,    1,  rope,        three,      all,    1e-13,  1e-7),
     ROW(CONCAT,        concat,        move,   0,  concat,      none,       all,    0,      0),
     ROW(SLICE,         slice,         move,   0,  slice,       none,       slice,  0,      0),
     ROW(PERMUTE,       permute,       move,   0,  permute,     none,       all,    0,      0),

@@ -41,6 +41,8 @@ static void run_case(run *r, const nino_check_case *c)
             if (in_place >= 0 && (!(mask >> in_place & 1) || !c->src[0][0] ||
                                   (in_place == 1 && c->n && !c->residual) || c->only_bench))
                 continue;
+            if (in_place == 1 && !c->n && memcmp(c->src[0], c->src[1], sizeof(c->src[0])))
+                continue; // broadcast
             if (c->op == NINO_OP_BLEND && in_place < 0)
                 continue; // its result is its source
             nino_check_name(c, types[t], in_place, name, sizeof(name));

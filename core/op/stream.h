@@ -93,12 +93,34 @@ static inline nino_tensor *nino_group_norm_silu(nino_stream *s, nino_tensor *x, 
 {
     return nino_group_norm(s, x, n, NINO_ACT_SILU);
 }
+// Over the last axis; gamma and beta may be NULL, groups is not used.
+nino_tensor *nino_layer_norm(nino_stream *s, nino_tensor *x, const nino_norm *n);
+// LN(x) * (1 + scale) + shift; scale and shift [N or 1, C] (or any shape nino_op_broadcast() takes)
+nino_tensor *nino_layer_norm_mod(nino_stream *s, nino_tensor *x, const nino_norm *n,
+                                 nino_tensor *scale, nino_tensor *shift);
+// x / sqrt(mean(x^2) + eps) * gamma over each of n->groups equal parts of the last axis (0: one
+// part); gamma is as long as a part and may be NULL. groups = heads: q and k norms of a head.
+nino_tensor *nino_rms_norm(nino_stream *s, nino_tensor *x, const nino_norm *n);
 nino_tensor *nino_softmax(nino_stream *s, nino_tensor *x, float scale); // over the last axis
 // q [N,Tq,heads*D], k and v [N,Tk,heads*D] -> [N,Tq,heads*D]; scale 0: 1/sqrt(D)
 nino_tensor *nino_attention(nino_stream *s, nino_tensor *q, nino_tensor *k, nino_tensor *v,
                             int heads, float scale);
+// The same with a bias f32 [N or 1, heads or 1, Tq or 1, Tk] added to the logits. -infinity and
+// -FLT_MAX hide a key; a query that sees no key gets 0. bias NULL: nino_attention().
+nino_tensor *nino_attention_bias(nino_stream *s, nino_tensor *q, nino_tensor *k, nino_tensor *v,
+                                 int heads, float scale, nino_tensor *bias);
+// x [N,T,heads*D]; table f32 [T,D]: cos and sin of pair i at 2i and 2i+1. Channels 2i and 2i+1 of
+// each head are turned: (a,b) -> (a cos - b sin, a sin + b cos).
+nino_tensor *nino_rope(nino_stream *s, nino_tensor *x, nino_tensor *table, int heads);
 nino_tensor *nino_act_op(nino_stream *s, nino_tensor *x, nino_act act);
+// b: a's shape, [1,..,C] (positions' own, all batch items alike) or [N or 1, C] (all positions)
 nino_tensor *nino_add(nino_stream *s, nino_tensor *a, nino_tensor *b);
+nino_tensor *nino_mul(nino_stream *s, nino_tensor *a, nino_tensor *b, nino_act act); // act(a) * b
+// [..,2C] -> [..,C]: x[..,:C] * act(x[..,C:])
+nino_tensor *nino_glu(nino_stream *s, nino_tensor *x, nino_act act);
+// residual + x * gate; gate is broadcast as nino_add()'s b
+nino_tensor *nino_gate_add(nino_stream *s, nino_tensor *residual, nino_tensor *x,
+                           nino_tensor *gate);
 nino_tensor *nino_scale(nino_stream *s, nino_tensor *x, float scale,
                         float shift); // scale*x + shift
 nino_tensor *nino_concat(nino_stream *s, nino_tensor *a, nino_tensor *b, int axis);

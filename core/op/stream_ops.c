@@ -154,6 +154,39 @@ nino_tensor *nino_group_norm(nino_stream *s, nino_tensor *x, const nino_norm *n,
     return nino_stream_run(s, &c);
 }
 
+static nino_op_call norm_call(nino_op_id op, nino_tensor *x, const nino_norm *n)
+{
+    nino_op_call c = call1(op, x);
+    c.d.weight = n->gamma;
+    c.d.bias = n->beta;
+    c.d.attr.eps = n->eps;
+    return c;
+}
+
+nino_tensor *nino_layer_norm(nino_stream *s, nino_tensor *x, const nino_norm *n)
+{
+    nino_op_call c = norm_call(NINO_OP_LAYER_NORM, x, n);
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_layer_norm_mod(nino_stream *s, nino_tensor *x, const nino_norm *n,
+                                 nino_tensor *scale, nino_tensor *shift)
+{
+    nino_op_call c = norm_call(NINO_OP_LAYER_NORM, x, n);
+    c.src[1] = scale;
+    c.src[2] = shift;
+    c.d.n_src = 3;
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_rms_norm(nino_stream *s, nino_tensor *x, const nino_norm *n)
+{
+    nino_op_call c = norm_call(NINO_OP_RMS_NORM, x, n);
+    c.d.bias = NULL;
+    c.d.attr.groups = n->groups ? n->groups : 1;
+    return nino_stream_run(s, &c);
+}
+
 // ---- attention -------------------------------------------------------------------------------
 
 nino_tensor *nino_softmax(nino_stream *s, nino_tensor *x, float scale)
@@ -166,10 +199,24 @@ nino_tensor *nino_softmax(nino_stream *s, nino_tensor *x, float scale)
 nino_tensor *nino_attention(nino_stream *s, nino_tensor *q, nino_tensor *k, nino_tensor *v,
                             int heads, float scale)
 {
-    nino_op_call c = { .d = { .op = NINO_OP_ATTENTION, .n_src = 3 }, .src = { q, k, v } };
+    return nino_attention_bias(s, q, k, v, heads, scale, NULL);
+}
+
+nino_tensor *nino_attention_bias(nino_stream *s, nino_tensor *q, nino_tensor *k, nino_tensor *v,
+                                 int heads, float scale, nino_tensor *bias)
+{
+    nino_op_call c = { .d = { .op = NINO_OP_ATTENTION, .n_src = bias ? 4 : 3 },
+                       .src = { q, k, v, bias } };
     c.d.attr.heads = heads;
     const double depth = heads > 0 ? (double) nino_dim(q, -1) / heads : 0;
     c.d.attr.scale = scale != 0 ? scale : depth > 0 ? (float) (1 / __builtin_sqrt(depth)) : 0;
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_rope(nino_stream *s, nino_tensor *x, nino_tensor *table, int heads)
+{
+    nino_op_call c = call2(NINO_OP_ROPE, x, table);
+    c.d.attr.heads = heads;
     return nino_stream_run(s, &c);
 }
 
@@ -185,6 +232,26 @@ nino_tensor *nino_act_op(nino_stream *s, nino_tensor *x, nino_act act)
 nino_tensor *nino_add(nino_stream *s, nino_tensor *a, nino_tensor *b)
 {
     nino_op_call c = call2(NINO_OP_ADD, a, b);
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_mul(nino_stream *s, nino_tensor *a, nino_tensor *b, nino_act act)
+{
+    nino_op_call c = call2(NINO_OP_MUL, a, b);
+    c.d.attr.act = act;
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_glu(nino_stream *s, nino_tensor *x, nino_act act)
+{
+    nino_op_call c = call1(NINO_OP_GLU, x);
+    c.d.attr.act = act;
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_gate_add(nino_stream *s, nino_tensor *residual, nino_tensor *x, nino_tensor *gate)
+{
+    nino_op_call c = { .d = { .op = NINO_OP_GATE_ADD, .n_src = 3 }, .src = { residual, x, gate } };
     return nino_stream_run(s, &c);
 }
 

@@ -1,6 +1,7 @@
 // Reference softmax and attention.
 #include "core/op/ref/ref.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,9 +36,24 @@ nino_status nino_ref_softmax(const nino_ref_args *a, nino_error *err)
     return NINO_OK;
 }
 
-// One query against all keys of its head. k, v: first key's and value's channels of the head.
-static void attend(const float *q, const float *k, const float *v, int64_t tk, int64_t depth,
-                   int64_t row, double scale, double *p, double *out)
+// Adds the bias to the logits; false: it hides every key.
+static bool add_bias(double *p, const float *bias, int64_t n)
+{
+    bool sees_any = false;
+    for (int64_t j = 0; j < n; j++)
+        if (bias[j] <= -FLT_MAX)
+            p[j] = -INFINITY;
+        else {
+            p[j] += bias[j];
+            sees_any = true;
+        }
+    return sees_any;
+}
+
+// One query against all keys of its head. k, v: first key's and value's channels of the head; bias
+// may be NULL.
+static void attend(const float *q, const float *k, const float *v, const float *bias, int64_t tk,
+                   int64_t depth, int64_t row, double scale, double *p, double *out)
 {
     for (int64_t j = 0; j < tk; j++) {
         double dot = 0;
@@ -45,11 +61,25 @@ static void attend(const float *q, const float *k, const float *v, int64_t tk, i
             dot += (double) q[c] * k[j * row + c];
         p[j] = dot * scale;
     }
-    softmax(p, tk);
     memset(out, 0, (size_t) depth * sizeof(*out));
+    if (bias && !add_bias(p, bias, tk))
+        return;
+    softmax(p, tk);
     for (int64_t j = 0; j < tk; j++)
         for (int64_t c = 0; c < depth; c++)
             out[c] += p[j] * v[j * row + c];
+}
+
+// The bias of a batch item, head and query.
+static const float *bias_row(const nino_ref_args *a, int64_t b, int64_t head, int64_t i)
+{
+    const nino_shape *s = &a->d->src[3];
+    if (a->d->n_src < 4)
+        return NULL;
+    b = s->dim[0] == 1 ? 0 : b;
+    head = s->dim[1] == 1 ? 0 : head;
+    i = s->dim[2] == 1 ? 0 : i;
+    return a->x[3] + ((b * s->dim[1] + head) * s->dim[2] + i) * s->dim[3];
 }
 
 nino_status nino_ref_attention(const nino_ref_args *a, nino_error *err)
@@ -64,8 +94,8 @@ nino_status nino_ref_attention(const nino_ref_args *a, nino_error *err)
         for (int64_t h = 0; h < row; h += depth)
             for (int64_t i = 0; i < tq; i++) {
                 const int64_t at = (b * tq + i) * row + h, key = b * tk * row + h;
-                attend(a->x[0] + at, a->x[1] + key, a->x[2] + key, tk, depth, row, a->d->attr.scale,
-                       p, p + tk);
+                attend(a->x[0] + at, a->x[1] + key, a->x[2] + key, bias_row(a, b, h / depth, i), tk,
+                       depth, row, a->d->attr.scale, p, p + tk);
                 for (int64_t c = 0; c < depth; c++)
                     a->y[at + c] = (float) p[tk + c];
             }

@@ -1,4 +1,4 @@
-// Reference group normalisation: mean, variance, then scale, shift and activation.
+// Reference normalisations: group, layer and root mean square.
 #include "core/op/ref/ref.h"
 
 #include <math.h>
@@ -29,5 +29,50 @@ nino_status nino_ref_group_norm(const nino_ref_args *a, nino_error *err)
                     y[i * c + k] = (float) nino_ref_activate(a->d->attr.act, v);
                 }
         }
+    return NINO_OK;
+}
+
+nino_status nino_ref_layer_norm(const nino_ref_args *a, nino_error *err)
+{
+    const nino_shape *s = &a->d->src[0];
+    const int64_t c = s->dim[s->rank - 1], rows = nino_shape_count(s) / c;
+    nino_op_rows r = { 0 };
+    (void) err;
+    if (a->d->n_src == 3)
+        nino_op_broadcast(s, &a->d->src[1], &r);
+    for (int64_t i = 0; i < rows; i++) {
+        const float *x = a->x[0] + i * c;
+        const int64_t at = nino_ref_row(&r, i) * c;
+        double mean = 0, var = 0;
+        for (int64_t k = 0; k < c; k++)
+            mean += x[k];
+        mean /= (double) c;
+        for (int64_t k = 0; k < c; k++)
+            var += (x[k] - mean) * (x[k] - mean);
+        const double f = 1 / sqrt(var / (double) c + a->d->attr.eps);
+        for (int64_t k = 0; k < c; k++) {
+            double v = (x[k] - mean) * f * (a->w ? a->w[k] : 1) + (a->b ? a->b[k] : 0);
+            if (a->d->n_src == 3)
+                v = v * (1.0 + a->x[1][at + k]) + a->x[2][at + k];
+            a->y[i * c + k] = (float) v;
+        }
+    }
+    return NINO_OK;
+}
+
+nino_status nino_ref_rms_norm(const nino_ref_args *a, nino_error *err)
+{
+    const nino_shape *s = &a->d->src[0];
+    const int64_t c = s->dim[s->rank - 1] / a->d->attr.groups, n = nino_shape_count(s) / c;
+    (void) err;
+    for (int64_t i = 0; i < n; i++) {
+        const float *x = a->x[0] + i * c;
+        double square = 0;
+        for (int64_t k = 0; k < c; k++)
+            square += (double) x[k] * x[k];
+        const double f = 1 / sqrt(square / (double) c + a->d->attr.eps);
+        for (int64_t k = 0; k < c; k++)
+            a->y[i * c + k] = (float) (x[k] * f * (a->w ? a->w[k] : 1));
+    }
     return NINO_OK;
 }

@@ -17,4 +17,9 @@ NINO_OPS(X)
 #undef X
 
 double nino_ref_activate(nino_act act, double v);
+// The row of a broadcast operand that goes with row i.
+static inline int64_t nino_ref_row(const nino_op_rows *r, int64_t i)
+{
+    return r->positions ? i / r->positions * r->batch + i % r->positions * r->position : 0;
+}
 nino_status nino_ref_nomem(nino_error *err);
