@@ -576,7 +576,7 @@ static nino_status list_dict(machine *m, const value *v, const char *prefix,
         char *name = nino_arena_alloc(m->arena, n + t->name_len + 1);
         if (!name)
             return no_memory(m);
-        memcpy(name, prefix, n);
+        memcpy(name, prefix, n + 1);
         memcpy(name + n, t->name, t->name_len);
         t->name = name;
         t->name_len += n;

@@ -44,13 +44,13 @@ static void add_id(work *w, int32_t id)
 
 static bool reserve_word(work *w, size_t n)
 {
-    if (n <= w->cap_word)
+    if (w->nodes && n <= w->cap_word)
         return true;
     const size_t cap = n + n / 2 + 32;
     free(w->nodes);
     free(w->heap);
     free(w->fresh);
-    w->nodes = malloc(cap * sizeof(*w->nodes));
+    w->nodes = calloc(cap, sizeof(*w->nodes));
     w->heap = malloc(3 * cap * sizeof(*w->heap)); // n pairs, and two more a merge
     w->fresh = malloc(2 * cap * sizeof(*w->fresh));
     w->cap_word = w->nodes && w->heap && w->fresh ? cap : 0;
@@ -128,7 +128,7 @@ static void merge_all(work *w)
 static void add_word(work *w, const char *s, size_t len)
 {
     const nino_bpe *b = w->b;
-    if (!reserve_word(w, len))
+    if (!len || !reserve_word(w, len))
         return;
     w->n_heap = w->n_fresh = 0;
     for (size_t i = 0; i < len; i++)

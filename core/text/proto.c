@@ -12,6 +12,10 @@ static bool fail(nino_proto *r)
 static bool varint(nino_proto *r, uint64_t *out)
 {
     uint64_t v = 0;
+    if (r->p < r->end && *r->p < 0x80) { // most are short
+        *out = *r->p++;
+        return true;
+    }
     for (unsigned shift = 0; shift < 64; shift += 7) {
         if (r->p == r->end)
             return fail(r);

@@ -75,22 +75,30 @@ void nino_strings_release(nino_strings *s)
     *s = (nino_strings){ 0 };
 }
 
-int64_t nino_strings_find_hashed(const nino_strings *s, uint64_t hash, const char *p, size_t len)
+// The number of a string and its slot, or -1 and the slot it would go to. There are slots.
+static int64_t find_slot(const nino_strings *s, uint64_t mixed, const char *p, size_t len,
+                         uint32_t *slot)
 {
-    if (!s->n_slots)
-        return -1;
-    const uint64_t h = mix(hash);
-    for (uint32_t k = (uint32_t) h & (s->n_slots - 1); s->slots[k];
-         k = (k + 1) & (s->n_slots - 1)) {
-        if (s->slots[k] >> 32 != h >> 32)
+    uint32_t k = (uint32_t) mixed & (s->n_slots - 1);
+    for (; s->slots[k]; k = (k + 1) & (s->n_slots - 1)) {
+        if ((s->slots[k] ^ mixed) >> 32)
             continue;
         const uint32_t i = (uint32_t) s->slots[k] - 1;
         size_t n;
         const char *q = nino_strings_at(s, i, &n);
-        if (n == len && (!n || !memcmp(p, q, n)))
+        if (n == len && (!n || !memcmp(p, q, n))) {
+            *slot = k;
             return i;
+        }
     }
+    *slot = k;
     return -1;
+}
+
+int64_t nino_strings_find_hashed(const nino_strings *s, uint64_t hash, const char *p, size_t len)
+{
+    uint32_t slot;
+    return s->n_slots ? find_slot(s, mix(hash), p, len, &slot) : -1;
 }
 
 int64_t nino_strings_find(const nino_strings *s, const char *p, size_t len)
@@ -98,29 +106,35 @@ int64_t nino_strings_find(const nino_strings *s, const char *p, size_t len)
     return nino_strings_find_hashed(s, nino_strings_hash(NINO_STRINGS_HASH, p, len), p, len);
 }
 
+// Room for one more string of len bytes.
+static bool grow(nino_strings *s, size_t len)
+{
+    const size_t need = s->n_bytes + len;
+    const bool is_full = s->n + 1 > s->cap || s->n + s->n / 2 >= s->n_slots;
+    if (!is_full && s->bytes && need <= s->cap_bytes)
+        return true;
+    const uint32_t n = is_full ? s->n + s->n / 2 + 64 : s->cap;
+    const size_t bytes = need > s->cap_bytes ? need + need / 2 + 1024 : s->cap_bytes;
+    return need <= MAX_BYTES && nino_strings_reserve(s, n, bytes < MAX_BYTES ? bytes : MAX_BYTES);
+}
+
 int64_t nino_strings_add(nino_strings *s, const char *p, size_t len, bool *is_new)
 {
-    const uint64_t hash = nino_strings_hash(NINO_STRINGS_HASH, p, len), h = mix(hash);
-    const int64_t old = nino_strings_find_hashed(s, hash, p, len);
-    *is_new = old < 0;
+    const uint64_t h = mix(nino_strings_hash(NINO_STRINGS_HASH, p, len));
+    uint32_t slot;
+    *is_new = false;
+    if (!grow(s, len))
+        return -1;
+    const int64_t old = find_slot(s, h, p, len, &slot);
     if (old >= 0)
         return old;
-    const size_t need = s->n_bytes + len;
-    if (s->n + 1 > s->cap || need > s->cap_bytes || !s->bytes || s->n + s->n / 2 >= s->n_slots) {
-        const uint32_t n = s->n + 1 > s->cap ? s->n + s->n / 2 + 64 : s->cap;
-        const size_t bytes = need > s->cap_bytes ? need + need / 2 + 1024 : s->cap_bytes;
-        if (need > MAX_BYTES || !nino_strings_reserve(s, n, bytes < MAX_BYTES ? bytes : MAX_BYTES))
-            return -1;
-    }
+    *is_new = true;
     if (len)
         memcpy(s->bytes + s->n_bytes, p, len);
-    s->n_bytes = need;
+    s->n_bytes += len;
     if (len > s->longest)
         s->longest = (uint32_t) len;
-    uint32_t k = (uint32_t) h & (s->n_slots - 1);
-    while (s->slots[k])
-        k = (k + 1) & (s->n_slots - 1);
-    s->slots[k] = slot_of(h, s->n);
-    s->start[++s->n] = (uint32_t) need;
+    s->slots[slot] = slot_of(h, s->n);
+    s->start[++s->n] = (uint32_t) s->n_bytes;
     return s->n - 1;
 }

@@ -34,7 +34,10 @@ static nino_status make(nino_bpe *b, nino_unigram *u, const char *path, nino_tok
         nino_unigram_destroy(&u);
         return nino_fail(err, NINO_ERR_NOMEM, path, "out of memory");
     }
-    *t = (nino_tokenizer){ 1, copy, b, u };
+    t->refs = 1;
+    t->path = copy;
+    t->bpe = b;
+    t->unigram = u;
     *out = t;
     return NINO_OK;
 }

@@ -73,13 +73,19 @@ bool nino_unigram_add(nino_unigram *u, const char *p, size_t len, double score, 
     return true;
 }
 
+static int hex_digit(char c)
+{
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return c >= '0' && c <= '9' ? c - '0' : -1;
+}
+
 int nino_unigram_byte(const char *p, size_t len)
 {
-    static const char hex[] = "0123456789ABCDEF";
     if (len != 6 || memcmp(p, "<0x", 3) || p[5] != '>')
         return -1;
-    const char *a = memchr(hex, p[3], 16), *b = memchr(hex, p[4], 16);
-    return a && b ? (int) ((a - hex) * 16 + (b - hex)) : -1;
+    const int high = hex_digit(p[3]), low = hex_digit(p[4]);
+    return high >= 0 && low >= 0 ? high * 16 + low : -1;
 }
 
 int nino_unigram_size(const nino_unigram *u) { return u->size; }

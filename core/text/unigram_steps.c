@@ -43,6 +43,18 @@ static size_t white_left(const char *s, size_t len)
     return at;
 }
 
+static size_t until_white(const char *s, size_t len)
+{
+    uint32_t cp;
+    size_t at = 0;
+    for (size_t n; at < len; at += n) {
+        n = (size_t) nino_text_next(s + at, len - at, &cp);
+        if (is_white(cp))
+            break;
+    }
+    return at;
+}
+
 // Length of s without the white space at its end.
 static size_t without_right(const char *s, size_t len)
 {
@@ -202,11 +214,7 @@ static void add_text(const nino_unigram *u, nino_ids *w, const char *s, size_t l
         const size_t gap = white_left(text.data + at, text.len - at);
         is_first = is_first && !gap;
         at += gap;
-        for (size_t n = end = at; end < text.len; end += n) {
-            n = (size_t) nino_text_next(text.data + end, text.len - end, &cp);
-            if (is_white(cp))
-                break;
-        }
+        end = at + until_white(text.data + at, text.len - at);
         if (end > at)
             add_part(u, w, &scratch, text.data + at, end - at, is_first);
         is_first = false;
