@@ -42,20 +42,22 @@ typedef struct nino_text_services {
 typedef struct nino_clip {
     int refs;
     nino_clip_type type;
-    nino_encoder *enc[NINO_ENC_COUNT];   // NULL where there is none; shared by copies
-    nino_tokenizer *tok[NINO_ENC_COUNT]; // shared by copies
-    int layer;                           // CLIPSetLastLayer: -1, -2 ...; 0: the type's default
-    int tokens_min;                      // padding of T5 prompts; 0: the type's default
+    nino_encoder *enc[NINO_ENC_COUNT]; // NULL where there is none; shared by copies
+    int layer;                         // CLIPSetLastLayer: -1, -2 ...; 0: the type's default
+    int tokens_min;                    // padding of T5 prompts; 0: the type's default
     nino_text_services services;
     uint64_t weight_bytes;                // as stored
     nino_hash identity;                   // of the files
     char name[128];                       // for messages
-    void (*destroy)(struct nino_clip *c); // releases enc and tok
-    struct nino_clip *owner; // of enc and tok, NULL: this one. A copy keeps its original alive
+    void (*destroy)(struct nino_clip *c); // releases enc
+    struct nino_clip *owner;              // of enc, NULL: this one. A copy keeps its original alive
 } nino_clip;
 
 // From n files in any order (a checkpoint, or separate encoder files); which file is which encoder
-// is found by tensor names and shapes. Errors: kind "model", naming file and what was expected.
+// is found by tensor names and shapes, tokenizers are looked for when text is encoded. As in
+// ComfyUI, SD1 is also what to say for one file of any kind: a lone CLIP-H then makes the type SD2,
+// CLIP-G the SDXL refiner's, T5 and UMT5 theirs. Errors: kind "model", naming file and what was
+// expected.
 nino_status nino_clip_load(nino_weights *const *files, int n, nino_clip_type type,
                            const nino_text_services *services, const char *name, nino_clip **out,
                            nino_error *err);
@@ -70,6 +72,9 @@ void nino_clip_unref(nino_clip **c);           // NULL-safe
 typedef struct nino_clip_text {
     const char *all;
     const char *by_encoder[NINO_ENC_COUNT]; // CLIPTextEncodeFlux, CLIPTextEncodeSDXL
+    // CLIPTextEncodeSD3's empty_padding "none": an encoder whose text is empty gets no padding, and
+    // takes no part at all where another can do without it.
+    bool no_empty_padding;
 } nino_clip_text;
 
 // Tokenises, encodes and combines: one entry with context, and pooled where the type has it.

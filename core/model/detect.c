@@ -175,29 +175,75 @@ static void detect_diffusion(const nino_weights *w, nino_detected *d)
 }
 
 // ---- text encoders ---------------------------------------------------------------------------
-static void add_text(nino_detected *d, const char *family)
+static void add_text(nino_detected *d, const char *family, const char *prefix)
 {
     for (int i = 0; i < 4; i++) {
         if (!strcmp(d->text[i], family))
             return;
         if (!d->text[i][0]) {
             set(d->text[i], sizeof(d->text[i]), family);
+            set(d->text_prefix[i], sizeof(d->text_prefix[i]), prefix);
             return;
         }
     }
 }
 
-static const char *clip_family(int64_t width)
+// Where below `prefix` the names of a network begin: files of several encoders put one or two words
+// more before them. NULL: nothing of a text encoder is there.
+static const char *find_encoder(const nino_weights *w, const char *prefix, char full[64])
 {
-    return width == 1280 ? "clip_g" : width == 1024 ? "clip_h" : "clip_l";
+    static const char *const words[] = { "", "transformer.", "model." };
+    static const char *const embeddings[] = {
+        "text_model.embeddings.token_embedding.weight",
+        "embeddings.token_embedding.weight",
+        "token_embedding.weight",
+        "shared.weight",
+        "encoder.embed_tokens.weight",
+    };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        snprintf(full, 64, "%s%s", prefix, words[i]);
+        for (size_t k = 0; k < sizeof(embeddings) / sizeof(embeddings[0]); k++)
+            if (find(w, full, embeddings[k]))
+                return full;
+    }
+    return NULL;
+}
+
+// The real ones differ in depth and width. A small test model counts as CLIP-L.
+static const char *clip_family(const nino_weights *w, const char *p)
+{
+    const nino_tensor_info *q = find(w, p, "text_model.encoder.layers.0.self_attn.q_proj.weight");
+    const int n = count_blocks(w, p, q ? "text_model.encoder.layers." : "transformer.resblocks.");
+    const int64_t width = dim(q ? q : find(w, p, "ln_final.weight"), 0);
+    if (n > 30 || width == 1280)
+        return "clip_g";
+    return n > 22 || width == 1024 ? "clip_h" : "clip_l";
+}
+
+// A file of one encoder.
+static void detect_bare_text(const nino_weights *w, nino_detected *d)
+{
+    char prefix[64];
+    if (find(w, "", "text_model.encoder.layers.0.self_attn.q_proj.weight") ||
+        find(w, "", "transformer.resblocks.0.attn.in_proj_weight"))
+        add_text(d, clip_family(w, ""), "");
+    if (find(w, "", "encoder.block.0.layer.0.SelfAttention.q.weight")) {
+        // T5 has one position table for all layers, UMT5 one in each
+        const bool each =
+            find(w, "", "encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight");
+        add_text(d, each ? "umt5" : "t5", "");
+    }
+    if (!d->text[0][0] && find(w, "", "model.layers.0.self_attn.q_proj.weight") &&
+        !find_encoder(w, "", prefix))
+        add_text(d, "llm", "");
 }
 
 static void detect_text(const nino_weights *w, nino_detected *d)
 {
     static const struct {
-        const char *prefix, *family;
+        const char *prefix, *family; // NULL: by size
     } parts[] = {
-        { "cond_stage_model.transformer.", "clip_l" },
+        { "cond_stage_model.transformer.", NULL },
         { "cond_stage_model.model.", "clip_h" }, // OpenCLIP, SD2
         { "conditioner.embedders.0.transformer.", "clip_l" },
         { "conditioner.embedders.0.model.", "clip_g" }, // SDXL refiner
@@ -208,19 +254,15 @@ static void detect_text(const nino_weights *w, nino_detected *d)
         { "text_encoders.umt5xxl.", "umt5" },
         { "vision_model.", "clip_vision" },
     };
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        if (count_prefix(w, parts[i].prefix))
-            add_text(d, parts[i].family);
-    const nino_tensor_info *clip =
-        find(w, "", "text_model.encoder.layers.0.self_attn.q_proj.weight");
-    if (clip)
-        add_text(d, clip_family(dim(clip, 0)));
-    if (find(w, "", "encoder.block.0.layer.0.SelfAttention.q.weight")) {
-        // T5 has one position table for all layers, UMT5 one in each
-        const bool each =
-            find(w, "", "encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight");
-        add_text(d, each ? "umt5" : "t5");
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        char full[64];
+        if (!count_prefix(w, parts[i].prefix))
+            continue;
+        const char *p = find_encoder(w, parts[i].prefix, full);
+        p = p ? p : parts[i].prefix;
+        add_text(d, parts[i].family ? parts[i].family : clip_family(w, p), p);
     }
+    detect_bare_text(w, d);
 }
 
 // ---- VAEs ------------------------------------------------------------------------------------

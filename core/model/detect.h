@@ -6,7 +6,9 @@ typedef struct nino_detected {
     char vae[32], vae_prefix[32]; // family and prefix ("first_stage_model."), "" if none
     char diffusion[32], diffusion_prefix[32]; // "sd15", "sdxl", "flux", "wan", ...; named even when
                                               // not runnable yet
-    char text[4][32];                         // "clip_l", "clip_g", "t5", "umt5"
+    char text[4][32];                         // "clip_l", "clip_g", "clip_h", "t5", "umt5", or what
+                                              // is not run: "clip_vision", "llm"
+    char text_prefix[4][64];                  // of the names of each
     char quantisation[48];                    // "none", "fp8 e4m3fn", "fp8 e4m3fn scaled", ...
     bool is_lora;
     char detail[160];
