@@ -282,11 +282,11 @@ typedef float4 row_vec;
 #endif
 
 #if !SCHED_CPU
-// Sum over the lanes of a row in a fixed tree.
+// Sum over the lanes of a row in a fixed tree. All lanes have then read x[0], which dst may replace.
 INLINE float row_sum(local float *tmp, float v)
 {
     const int t = get_local_id(0), lane = t % ROW_LANES;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     tmp[t] = v;
     for (int k = ROW_LANES / 2; k > 0; k >>= 1) {
         barrier(CLK_LOCAL_MEM_FENCE);

@@ -2,6 +2,7 @@
 // device's own is. Small enough for oclgrind (tests/cli/oclgrind.sh).
 #include "tests/cl.h"
 
+#include <float.h>
 #include <math.h>
 
 static nino_stream *on_cl, *on_ref;
@@ -87,6 +88,24 @@ static void test_elt(nino_dtype t)
     BOTH("act", ACT, t, nino_act_op(s, input(s, v, t, 1), NINO_ACT_SILU));
     BOTH("add", ADD, t, nino_add(s, input(s, v, t, 1), input(s, v, t, 2)));
     BOTH("scale", SCALE, t, nino_scale(s, input(s, v, t, 1), 1.7f, -0.3f));
+    BOTH("mul", MUL, t, nino_mul(s, input(s, v, t, 1), input(s, v, t, 2), NINO_ACT_GELU));
+    // Rows of whole vectors and others; b of all kinds.
+    for (int c = 17; c < 21; c++) {
+        const nino_shape x = NINO_SHAPE(2, 3, 5, c),
+                         bs[] = { NINO_SHAPE(2, c), NINO_SHAPE(1, c), NINO_SHAPE(1, 3, 5, c) };
+        for (int i = 0; i < 3; i++) {
+            BOTH("add, broadcast", ADD, t, nino_add(s, input(s, x, t, 1), input(s, bs[i], t, 2)));
+            BOTH("gate_add", GATE_ADD, t,
+                 nino_gate_add(s, input(s, x, t, 1), input(s, x, t, 2), input(s, bs[i], t, 3)));
+        }
+    }
+    BOTH("glu", GLU, t, nino_glu(s, input(s, NINO_SHAPE(3, 2, 38), t, 1), NINO_ACT_GELU));
+    BOTH("glu", GLU, t, nino_glu(s, input(s, NINO_SHAPE(3, 2, 40), t, 1), NINO_ACT_SILU));
+    static const int depths[] = { 2, 8, 18, 36 };
+    for (int i = 0; i < 4; i++)
+        BOTH("rope", ROPE, t,
+             nino_rope(s, input(s, NINO_SHAPE(2, 5, 3 * depths[i]), t, 1),
+                       input(s, NINO_SHAPE(5, depths[i]), NINO_F32, 2), 3));
     nino_tensor *x = input(on_cl, NINO_SHAPE(259), t, 3);
     CHECK(nino_check_finite(on_cl, x, "x", &err) == NINO_OK);
     x = nino_scale(on_cl, x, INFINITY, 0);
@@ -110,6 +129,32 @@ static void test_norm(nino_dtype t)
             BOTH("group_norm, large mean", GROUP_NORM, t,
                  nino_group_norm(s, nino_scale(s, input(s, v, t, 4), 1, 64), &n, NINO_ACT_NONE));
         nino_norm_release(&n);
+    }
+}
+
+// Layer and RMS norm: rows of whole vectors and others, with all that is optional.
+static void test_row_norm(nino_dtype t)
+{
+    static const int channels[] = { 1, 20, 39, 68 };
+    for (int i = 0; i < 4; i++) {
+        const int c = channels[i];
+        const nino_shape v = NINO_SHAPE(2, 3, 2 * c), mod = NINO_SHAPE(2, 2 * c);
+        nino_norm whole = { weight(NINO_SHAPE(2 * c), NINO_W_VECTOR, 5),
+                            weight(NINO_SHAPE(2 * c), NINO_W_VECTOR, 6), 0, 1e-5f };
+        nino_norm half = { weight(NINO_SHAPE(c), NINO_W_VECTOR, 7), NULL, 2, 1e-6f };
+        nino_norm none = { .eps = 1e-5f };
+        BOTH("layer_norm", LAYER_NORM, t, nino_layer_norm(s, input(s, v, t, 1), &whole));
+        BOTH("layer_norm, bare", LAYER_NORM, t, nino_layer_norm(s, input(s, v, t, 1), &none));
+        BOTH("layer_norm_mod", LAYER_NORM, t,
+             nino_layer_norm_mod(s, input(s, v, t, 1), &none, input(s, mod, t, 2),
+                                 input(s, mod, t, 3)));
+        BOTH("layer_norm_mod, affine", LAYER_NORM, t,
+             nino_layer_norm_mod(s, input(s, v, t, 1), &whole, input(s, v, t, 2),
+                                 input(s, v, t, 3)));
+        BOTH("rms_norm", RMS_NORM, t, nino_rms_norm(s, input(s, v, t, 1), &half));
+        BOTH("rms_norm, bare", RMS_NORM, t, nino_rms_norm(s, input(s, v, t, 1), &none));
+        nino_norm_release(&whole);
+        nino_norm_release(&half);
     }
 }
 
@@ -165,6 +210,38 @@ static void test_gemm(nino_dtype t)
     nino_conv_release(&c);
 }
 
+// A bias [n,h,q,tk] that hides some keys, and all of them from the first query of each head.
+static nino_tensor *mask(nino_stream *s, int n, int h, int q, int tk)
+{
+    nino_array *a = random_array(NINO_SHAPE(n, h, q, tk), 11);
+    for (int i = 0; i < n * h * q * tk; i++)
+        if (i % 3 == 1 || (q > 1 && i / tk % q == 0))
+            nino_array_f32(a)[i] = i % 2 ? -INFINITY : -FLT_MAX;
+    nino_tensor *t = nino_upload(s, a, NINO_F32);
+    nino_array_unref(&a);
+    return t;
+}
+
+static void test_attention_bias(nino_dtype t)
+{
+    static const int shapes[][4] = {
+        { 1, 1, 1, 9 }, { 2, 3, 5, 9 }, { 1, 3, 1, 70 }, { 2, 1, 5, 70 }
+    };
+    for (int i = 0; i < 4; i++) {
+        const int *b = shapes[i];
+        const nino_shape q = NINO_SHAPE(2, 5, 24), k = NINO_SHAPE(2, b[3], 24);
+        BOTH("attention, bias", ATTENTION, t,
+             nino_attention_bias(s, input(s, q, t, 1), input(s, k, t, 2), input(s, k, t, 3), 3, 1,
+                                 mask(s, b[0], b[1], b[2], b[3])));
+    }
+    nino_tensor *y = nino_attention_bias(
+        on_cl, input(on_cl, NINO_SHAPE(1, 5, 8), t, 1), input(on_cl, NINO_SHAPE(1, 3, 8), t, 2),
+        input(on_cl, NINO_SHAPE(1, 3, 8), t, 3), 1, 1, mask(on_cl, 1, 1, 5, 3));
+    nino_array *a = nino_download(on_cl, y, NINO_F32);
+    CHECK(a && nino_array_f32(a)[0] == 0 && nino_array_f32(a)[7] == 0 && nino_array_f32(a)[8] != 0);
+    nino_array_unref(&a);
+}
+
 static void test_attention(nino_dtype t)
 {
     const nino_shape tokens = NINO_SHAPE(2, 13, 19);
@@ -173,6 +250,7 @@ static void test_attention(nino_dtype t)
          nino_attention(s, input(s, NINO_SHAPE(1, 5, 32), t, 1),
                         input(s, NINO_SHAPE(1, 9, 32), t, 2), input(s, NINO_SHAPE(1, 9, 32), t, 3),
                         2, 0));
+    test_attention_bias(t);
 }
 
 static void test_schedule(nino_sched_kind which, nino_dtype t)
@@ -187,6 +265,7 @@ static void test_schedule(nino_sched_kind which, nino_dtype t)
     CHECK(on_cl && on_ref);
     test_elt(t);
     test_norm(t);
+    test_row_norm(t);
     test_move(t);
     test_image(t);
     test_gemm(t);

@@ -82,6 +82,119 @@ static void test_attention(void)
     CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
 }
 
+static void check_broadcast(nino_shape x, nino_shape b, bool fits, int batch, int position)
+{
+    nino_op_rows r;
+    CHECK(nino_op_broadcast(&x, &b, &r) == fits);
+    if (fits)
+        CHECK(r.batch == batch && r.position == position);
+}
+
+static void test_broadcast(void)
+{
+    const nino_shape x = NINO_SHAPE(2, 3, 5, 7);
+    check_broadcast(x, x, true, 15, 1);
+    check_broadcast(x, NINO_SHAPE(1, 3, 5, 7), true, 0, 1);
+    check_broadcast(x, NINO_SHAPE(2, 7), true, 1, 0);
+    check_broadcast(x, NINO_SHAPE(1, 7), true, 0, 0);
+    check_broadcast(x, NINO_SHAPE(2, 1, 7), true, 1, 0);
+    check_broadcast(x, NINO_SHAPE(2, 1, 1, 7), true, 1, 0);
+    check_broadcast(x, NINO_SHAPE(3, 7), false, 0, 0);
+    check_broadcast(x, NINO_SHAPE(2, 6), false, 0, 0);
+    check_broadcast(x, NINO_SHAPE(7), false, 0, 0);
+    check_broadcast(x, NINO_SHAPE(2, 3, 7), false, 0, 0);
+    check_broadcast(x, NINO_SHAPE(2, 3, 1, 7), false, 0, 0);
+    check_broadcast(NINO_SHAPE(4, 7), NINO_SHAPE(1, 7), true, 0, 1);
+    check_broadcast(NINO_SHAPE(7), NINO_SHAPE(7), true, 0, 1);
+    check_broadcast(NINO_SHAPE(7), NINO_SHAPE(1), false, 0, 0);
+}
+
+static void test_norms(void)
+{
+    nino_weight w = { .role = NINO_W_VECTOR, .n = 12, .c = 1, .dtype = NINO_F32 };
+    nino_op_desc d = { .op = NINO_OP_LAYER_NORM, .n_src = 1, .src = { NINO_SHAPE(2, 3, 12) } };
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    d.weight = &w;
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    CHECK(nino_shape_equal(&d.dst, &d.src[0]));
+    w.n = 6;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    d.weight = NULL;
+    d.n_src = 3;
+    d.src[1] = d.src[2] = NINO_SHAPE(2, 12);
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    d.src[2] = NINO_SHAPE(1, 12);
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    d.src[2] = d.src[1];
+    d.src_type[2] = NINO_F16;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+
+    d = (nino_op_desc){ .op = NINO_OP_RMS_NORM,
+                        .attr.groups = 2,
+                        .n_src = 1,
+                        .src = { NINO_SHAPE(2, 12) },
+                        .weight = &w };
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    d.attr.groups = 1;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    d.attr.groups = 5;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    CHECK_STR(err.where, "rms_norm");
+}
+
+static void test_attention_bias(void)
+{
+    nino_op_desc d = { .op = NINO_OP_ATTENTION,
+                       .attr = { .heads = 4 },
+                       .n_src = 4,
+                       .src = { NINO_SHAPE(2, 10, 32), NINO_SHAPE(2, 7, 32), NINO_SHAPE(2, 7, 32),
+                                NINO_SHAPE(2, 4, 10, 7) } };
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    d.src[3] = NINO_SHAPE(1, 1, 1, 7);
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    d.src_type[3] = NINO_F16;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    d.src_type[3] = NINO_F32;
+    for (int i = 0; i < 4; i++) {
+        d.src[3] = NINO_SHAPE(2, 4, 10, 7);
+        d.src[3].dim[i] = 3;
+        CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    }
+    d.src[3] = NINO_SHAPE(4, 10, 7);
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+}
+
+static void test_elementwise(void)
+{
+    nino_op_desc d = { .op = NINO_OP_GLU, .n_src = 1, .src = { NINO_SHAPE(2, 3, 12) } };
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    CHECK(d.dst.rank == 3 && d.dst.dim[2] == 6);
+    d.src[0].dim[2] = 11;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+
+    d = (nino_op_desc){ .op = NINO_OP_ROPE,
+                        .attr.heads = 3,
+                        .n_src = 2,
+                        .src = { NINO_SHAPE(2, 5, 12), NINO_SHAPE(5, 4) } };
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    d.src[1].dim[0] = 4;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    d.src[1] = NINO_SHAPE(5, 3); // no pairs
+    d.attr.heads = 4;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+
+    d = (nino_op_desc){ .op = NINO_OP_GATE_ADD,
+                        .n_src = 3,
+                        .src = { NINO_SHAPE(2, 5, 12), NINO_SHAPE(2, 5, 12), NINO_SHAPE(2, 12) } };
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    d.src[1].dim[0] = 1;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    d = (nino_op_desc){ .op = NINO_OP_MUL,
+                        .n_src = 2,
+                        .src = { NINO_SHAPE(2, 12), NINO_SHAPE(1, 12) } };
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG); // not broadcast
+}
+
 static void test_permute(void)
 {
     nino_op_desc d = { .op = NINO_OP_PERMUTE,
@@ -120,6 +233,10 @@ int main(void)
     test_rows();
     test_conv();
     test_attention();
+    test_broadcast();
+    test_norms();
+    test_attention_bias();
+    test_elementwise();
     test_permute();
     test_types();
     return 0;

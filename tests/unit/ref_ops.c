@@ -3,6 +3,7 @@
 #include "tests/test.h"
 #include "tests/unit/torch_values.h"
 
+#include <float.h>
 #include <math.h>
 
 static nino_error err;
@@ -247,6 +248,106 @@ static void test_arithmetic(void)
     nino_array_unref(&a);
 }
 
+static nino_array *counted(nino_shape shape, float first, float step)
+{
+    nino_array *a = nino_array_create(NINO_F32, shape);
+    CHECK(a);
+    for (int64_t i = 0; i < nino_shape_count(&shape); i++)
+        nino_array_f32(a)[i] = first + step * (float) i;
+    return a;
+}
+
+// Consumes a.
+static nino_tensor *upload(nino_array *a)
+{
+    nino_tensor *t = nino_upload(s, a, NINO_F32);
+    nino_array_unref(&a);
+    return t;
+}
+
+// Of 1, 2, 3, 4 the mean is 2.5, the variance 1.25 and the mean square 7.5.
+static void test_row_norms(void)
+{
+    static const float z[] = { -1.3416408f, -0.4472136f, 0.4472136f, 1.3416408f };
+    static const float r[] = { 0.3651484f, 0.7302967f, 1.0954451f, 1.4605935f };
+    nino_norm n = { 0 };
+    float want[8];
+    for (int i = 0; i < 8; i++) // the second row is the first plus 4
+        want[i] = z[i % 4];
+    check_values(nino_layer_norm(s, upload(counted(NINO_SHAPE(2, 4), 1, 1)), &n), want, 8, 1e-6);
+    n.gamma = weight(counted(NINO_SHAPE(4), 2, 0), NINO_W_VECTOR);
+    n.beta = weight(counted(NINO_SHAPE(4), 0, 0.5f), NINO_W_VECTOR);
+    for (int i = 0; i < 8; i++)
+        want[i] = 2 * z[i % 4] + 0.5f * (float) (i % 4);
+    check_values(nino_layer_norm(s, upload(counted(NINO_SHAPE(1, 2, 4), 1, 1)), &n), want, 8, 1e-6);
+    for (int i = 0; i < 8; i++) // scale 1, 2, 3, 4 and shift 10, 20, .. of each batch item
+        want[i] = want[i] * (float) (2 + i) + (float) (10 + 10 * i);
+    check_values(nino_layer_norm_mod(s, upload(counted(NINO_SHAPE(2, 1, 4), 1, 1)), &n,
+                                     upload(counted(NINO_SHAPE(2, 4), 1, 1)),
+                                     upload(counted(NINO_SHAPE(2, 4), 10, 10))),
+                 want, 8, 1e-4);
+    for (int i = 0; i < 4; i++)
+        want[i] = 2 * r[i];
+    check_values(nino_rms_norm(s, upload(counted(NINO_SHAPE(1, 4), 1, 1)), &n), want, 4, 1e-6);
+    nino_norm_release(&n);
+    n = (nino_norm){ .groups = 2, .eps = 0.25f }; // 1, 2 and 3, 4
+    for (int i = 0; i < 4; i++)
+        want[i] = (float) ((i + 1) / sqrt(i < 2 ? 2.75 : 12.75));
+    check_values(nino_rms_norm(s, upload(counted(NINO_SHAPE(1, 4), 1, 1)), &n), want, 4, 1e-6);
+}
+
+static void test_broadcast(void)
+{
+    static const float by_item[] = { 10, 22, 12, 24, 36, 48, 38, 50 };
+    static const float by_channel[] = { 10, 22, 12, 24, 14, 26, 16, 28 };
+    static const float by_position[] = { 10, 21, 32, 43, 14, 25, 36, 47 };
+    static const float gated[] = { 0, 2, 2, 6, 12, 20, 18, 28 };
+    const nino_shape v = NINO_SHAPE(2, 2, 2); // 0, 1 .. 7
+    check_values(nino_add(s, upload(counted(v, 0, 1)), upload(counted(NINO_SHAPE(2, 2), 10, 11))),
+                 by_item, 8, 0);
+    check_values(nino_add(s, upload(counted(v, 0, 1)), upload(counted(NINO_SHAPE(1, 2), 10, 11))),
+                 by_channel, 8, 0);
+    check_values(
+        nino_add(s, upload(counted(v, 0, 1)), upload(counted(NINO_SHAPE(1, 2, 2), 10, 10))),
+        by_position, 8, 0);
+    // x + x * gate, gate 0, 1 and 2, 3
+    check_values(nino_gate_add(s, upload(counted(v, 0, 1)), upload(counted(v, 0, 1)),
+                               upload(counted(NINO_SHAPE(2, 2), 0, 1))),
+                 gated, 8, 0);
+}
+
+static void test_pairs(void)
+{
+    static const float products[] = { 0, 0, 10, 22 }, halves[] = { 0, 3, 24, 35 };
+    check_values(nino_mul(s, upload(counted(NINO_SHAPE(4), -1, 1)),
+                          upload(counted(NINO_SHAPE(4), 8, 1)), NINO_ACT_RELU),
+                 products, 4, 0);
+    // 0 1 | 2 3 and 4 5 | 6 7
+    check_values(nino_glu(s, upload(counted(NINO_SHAPE(2, 4), 0, 1)), NINO_ACT_RELU), halves, 4, 0);
+    // Pairs (1,2) (3,4) of the first head, (5,6) (7,8) of the second: by a quarter, by a half turn.
+    static const float turned[] = { -2, 1, -3, -4, -6, 5, -7, -8 };
+    nino_array *table = nino_array_create(NINO_F32, NINO_SHAPE(1, 4));
+    CHECK(table);
+    memcpy(table->data, (const float[]){ 0, 1, -1, 0 }, 4 * sizeof(float));
+    check_values(nino_rope(s, upload(counted(NINO_SHAPE(1, 1, 8), 1, 1)), upload(table), 2), turned,
+                 8, 0);
+}
+
+// Hidden keys count for nothing, finite values shift the logits, and one who sees nothing gets 0.
+static void test_attention_bias(void)
+{
+    const float hidden[] = { 0, -INFINITY, logf(3), -FLT_MAX, -INFINITY, -FLT_MAX };
+    static const float want[] = { 2.5f, 0 }; // (1 + 3 * 3) / 4
+    nino_array *bias = nino_array_create(NINO_F32, NINO_SHAPE(1, 1, 2, 3));
+    CHECK(bias);
+    memcpy(bias->data, hidden, sizeof(hidden));
+    check_values(nino_attention_bias(s, upload(counted(NINO_SHAPE(1, 2, 1), 0, 0)),
+                                     upload(counted(NINO_SHAPE(1, 3, 1), 5, 1)),
+                                     upload(counted(NINO_SHAPE(1, 3, 1), 1, 1)), 1, 1,
+                                     upload(bias)),
+                 want, 2, 1e-6);
+}
+
 // Two overlapping tiles of a constant give the constant back; and the raw sums are right.
 static void test_blend(void)
 {
@@ -336,6 +437,10 @@ int main(void)
     test_activations();
     test_moves();
     test_arithmetic();
+    test_row_norms();
+    test_broadcast();
+    test_pairs();
+    test_attention_bias();
     test_blend();
     test_rgb8();
     test_storage();
