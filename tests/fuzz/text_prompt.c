@@ -38,8 +38,7 @@ size_t fuzz_seed(unsigned i, uint8_t *buf, size_t cap)
     static const char *const seeds[] = {
         "a (b:1.2) ((c)) \\(d\\) embedding:two, (embedding:wide:0.5)\nembedding:x\n(e (f:0.3) g)",
         "(((((((((a)))))))))) (a:b:1.5) () (:1) (a:",
-        "aaaaaaa (aaaaaaa) (aaaaaaa:1.1) (aaaaaaa) (aaaaaaa) (aaaaaaa) (aaaaaaaaa) (aaaaaaa)"
-        "(aaaaaaa) (aaaaaaa:1.1) (aaaaaaa) (aaaaaaa) (aaaaaaa) (aaaaaaaaa) (aaaaaaa)",
+        "aaaaaaaaaaaaaaaaaaaa (bababab:1.1)(bababab)(bababab)(bababababab)(bababab)(bababab)",
     };
     if (i >= sizeof(seeds) / sizeof(seeds[0]))
         return 0;
