@@ -73,7 +73,7 @@ static const struct {
     { "t_block.1.weight", "pixart" },
 };
 
-// The context width decides for real models; label_emb exists only in the XL UNets.
+// The context width decides for real models; label_emb exists in the XL UNets and in unCLIP's.
 static const char *unet_family(const nino_weights *w, const char *p)
 {
     static const char *const keys[] = {
@@ -87,9 +87,9 @@ static const char *unet_family(const nino_weights *w, const char *p)
     int64_t context = 0;
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !context; i++)
         context = dim(find(w, p, keys[i]), 1);
-    if (is_xl)
-        return context == 1280 ? "sdxl_refiner" : "sdxl";
-    return context == 1024 ? "sd2" : "sd15";
+    if (context == 1024)
+        return "sd2";
+    return !is_xl ? "sd15" : context == 1280 ? "sdxl_refiner" : "sdxl";
 }
 
 static void unet_detail(const nino_weights *w, const char *p, nino_detected *d)

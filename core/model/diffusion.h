@@ -57,6 +57,10 @@ nino_status nino_unet_load(nino_weights *file, const char *prefix, nino_diffusio
 nino_status nino_flux_load(nino_weights *file, const char *prefix, nino_diffusion *d,
                            nino_error *err);
 
+// For forward functions: fails the stream when the inputs do not fit the network, with a line that
+// says what to look for.
+void nino_forward_check(nino_stream *s, const nino_diffusion *d, const nino_forward *f);
+
 // What travels on MODEL links: a network and how it is to be sampled. Immutable; nodes that change
 // something (ModelSampling*, RescaleCFG, precision) make a copy that shares the network.
 typedef struct nino_model {

@@ -1,0 +1,104 @@
+// Reading the layers of a network by name.
+#include "core/model/loader.h"
+
+#include "core/base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_COUNT 1000 // blocks of one kind
+
+nino_name nino_name_of(const char *fmt, ...)
+{
+    nino_name n;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(n.s, sizeof(n.s), fmt, ap);
+    va_end(ap);
+    return n;
+}
+
+bool nino_load_has(const nino_loader *l, const char *fmt, ...)
+{
+    nino_name n;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(n.s, sizeof(n.s), fmt, ap);
+    va_end(ap);
+    return nino_weights_find(l->file, nino_name_of("%s%s", l->prefix, n.s).s) != NULL;
+}
+
+void nino_load_fail(nino_loader *l, nino_status st, const char *fmt, ...)
+{
+    char msg[256];
+    const char *path = nino_weights_path(l->file), *slash = strrchr(path, '/');
+    va_list ap;
+    if (l->st)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(msg, sizeof(msg), fmt, ap);
+    va_end(ap);
+    l->st = nino_fail_kind(l->err, st, "model", slash ? slash + 1 : path, "%s", msg);
+}
+
+void nino_load_linear(nino_loader *l, const char *name, int64_t cin, nino_linear *out)
+{
+    if (!l->st)
+        l->st = nino_linear_get(l->file, l->prefix, name, cin, out, l->err);
+}
+
+void nino_load_part(nino_loader *l, nino_weight_part part, int64_t cin, nino_linear *out)
+{
+    if (!l->st)
+        l->st = nino_linear_get_parts(l->file, l->prefix, &part, 1, cin, out, l->err);
+}
+
+void nino_load_conv(nino_loader *l, const char *name, int64_t cin, nino_conv *out)
+{
+    if (!l->st)
+        l->st = nino_conv_get(l->file, l->prefix, name, cin, out, l->err);
+}
+
+void nino_load_norm(nino_loader *l, const char *name, int64_t c, int groups, float eps,
+                    nino_norm *out)
+{
+    if (!l->st)
+        l->st = nino_norm_get(l->file, l->prefix, name, groups, eps, out, l->err);
+    if (!l->st && out->gamma->n != c)
+        nino_load_fail(l, NINO_ERR_FORMAT, "%s%s has %lld channels where %lld are needed",
+                       l->prefix, name, (long long) out->gamma->n, (long long) c);
+}
+
+void nino_load_vector(nino_loader *l, const char *name, int64_t n, nino_weight **out)
+{
+    if (!l->st)
+        l->st = nino_weight_get(l->file, l->prefix, name, NINO_W_VECTOR, n, -1, true, out, l->err);
+}
+
+int64_t nino_load_rows(const nino_loader *l, const nino_weight *w) { return l->st ? 0 : w->n; }
+
+void nino_load_expect(nino_loader *l, const char *name, const nino_linear *w, int64_t n)
+{
+    if (!l->st && w->w->n != n)
+        nino_load_fail(l, NINO_ERR_FORMAT, "%s%s.weight has %lld rows where %lld are needed",
+                       l->prefix, name, (long long) w->w->n, (long long) n);
+}
+
+int nino_load_count(const nino_loader *l, const char *stem)
+{
+    const nino_name full = nino_name_of("%s%s", l->prefix, stem);
+    const size_t n = strlen(full.s);
+    int count = 0;
+    for (int i = 0; i < nino_weights_count(l->file); i++) {
+        const char *p = nino_weights_at(l->file, i)->name;
+        int number = 0;
+        if (strncmp(p, full.s, n) || p[n] < '0' || p[n] > '9')
+            continue;
+        for (p += n; *p >= '0' && *p <= '9' && number < MAX_COUNT; p++)
+            number = 10 * number + *p - '0';
+        if (*p == '.' && number >= count)
+            count = number < MAX_COUNT ? number + 1 : MAX_COUNT;
+    }
+    return count;
+}
