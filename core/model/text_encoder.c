@@ -126,16 +126,6 @@ nino_status nino_encoder_embed(const nino_encoder *e, const nino_prompt *p, bool
 #define MAX_BLOCKS 256
 #define MAX_WIDTH (1 << 16)
 
-nino_name nino_name_of(const char *fmt, ...)
-{
-    nino_name n;
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(n.s, sizeof(n.s), fmt, ap);
-    va_end(ap);
-    return n;
-}
-
 static void fail(nino_text_loader *l, const char *name, const char *what)
 {
     const nino_name full = nino_name_of("%s%s", l->e->prefix, name);

@@ -2,6 +2,7 @@
 // Thread-safety: immutable after loading; used by one stream at a time.
 #pragma once
 #include "core/model/clip.h"
+#include "core/model/loader.h"
 #include "core/text/prompt.h"
 
 // One evaluation of the network.
@@ -71,11 +72,6 @@ typedef struct nino_text_loader {
     nino_status st;
     nino_error *err;
 } nino_text_loader;
-
-typedef struct nino_name {
-    char s[160];
-} nino_name;
-__attribute__((format(printf, 1, 2))) nino_name nino_name_of(const char *fmt, ...);
 
 // The token embedding: fills tokens, vocab and width.
 void nino_text_tokens(nino_text_loader *l, const char *leaf);
