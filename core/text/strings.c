@@ -118,9 +118,21 @@ static bool grow(nino_strings *s, size_t len)
     return need <= MAX_BYTES && nino_strings_reserve(s, n, bytes < MAX_BYTES ? bytes : MAX_BYTES);
 }
 
+void nino_strings_prefetch(const nino_strings *s, uint64_t hash)
+{
+    if (s->n_slots)
+        __builtin_prefetch(&s->slots[(uint32_t) mix(hash) & (s->n_slots - 1)], 1);
+}
+
 int64_t nino_strings_add(nino_strings *s, const char *p, size_t len, bool *is_new)
 {
-    const uint64_t h = mix(nino_strings_hash(NINO_STRINGS_HASH, p, len));
+    return nino_strings_add_hashed(s, nino_strings_hash(NINO_STRINGS_HASH, p, len), p, len, is_new);
+}
+
+int64_t nino_strings_add_hashed(nino_strings *s, uint64_t hash, const char *p, size_t len,
+                                bool *is_new)
+{
+    const uint64_t h = mix(hash);
     uint32_t slot;
     *is_new = false;
     if (!grow(s, len))

@@ -32,6 +32,10 @@ static inline uint64_t nino_strings_hash(uint64_t h, const char *p, size_t len) 
         h = (h ^ (unsigned char) p[i]) * 0x100000001b3u;
     return h;
 }
+int64_t nino_strings_add_hashed(nino_strings *s, uint64_t hash, const char *p, size_t len,
+                                bool *is_new);
+// Large tables are slow to reach: say early which string comes soon.
+void nino_strings_prefetch(const nino_strings *s, uint64_t hash);
 int64_t nino_strings_find_hashed(const nino_strings *s, uint64_t hash, const char *p, size_t len);
 
 static inline const char *nino_strings_at(const nino_strings *s, uint32_t i, size_t *len)

@@ -48,10 +48,10 @@ void nino_unigram_destroy(nino_unigram **pu)
     *pu = NULL;
 }
 
-bool nino_unigram_add(nino_unigram *u, const char *p, size_t len, double score, int32_t id,
-                      nino_piece_type type, bool *is_new)
+bool nino_unigram_add(nino_unigram *u, uint64_t hash, const char *p, size_t len, double score,
+                      int32_t id, nino_piece_type type, bool *is_new)
 {
-    const int64_t k = nino_strings_add(&u->pieces, p, len, is_new);
+    const int64_t k = nino_strings_add_hashed(&u->pieces, hash, p, len, is_new);
     if (k < 0)
         return false;
     if (u->pieces.cap > u->n_scored) {

@@ -71,8 +71,9 @@ static nino_status add_vocab(loader *l, const nino_json *model)
         const int byte = nino_unigram_byte(text->text, text->len);
         if (byte >= 0)
             u->bytes[byte] = id;
-        if (text->len &&
-            !nino_unigram_add(u, text->text, text->len, score, id, NINO_PIECE_NORMAL, &is_new))
+        const uint64_t hash = nino_strings_hash(NINO_STRINGS_HASH, text->text, text->len);
+        if (text->len && !nino_unigram_add(u, hash, text->text, text->len, score, id,
+                                           NINO_PIECE_NORMAL, &is_new))
             return no_memory(l);
     }
     return NINO_OK;

@@ -7,11 +7,16 @@
 #include "core/text/proto.h"
 #include "core/text/unigram_priv.h"
 
+#define QUEUE 16 // pieces read ahead, so that the table's memory is there when they are added
+
 typedef struct loader {
     nino_unigram *u;
     const char *name;
     nino_error *err;
     bool has_bytes;
+    nino_piece queue[QUEUE];
+    uint64_t hash[QUEUE];
+    uint32_t n_queued, n_added; // ever
 } loader;
 
 static nino_status bad(const loader *l, const char *what)
@@ -36,7 +41,7 @@ static nino_status add_byte(loader *l, const nino_piece *p, int32_t id)
     return NINO_OK;
 }
 
-static nino_status add_piece(loader *l, const nino_piece *p)
+static nino_status add_piece(loader *l, const nino_piece *p, uint64_t hash)
 {
     nino_unigram *u = l->u;
     bool is_new = true;
@@ -69,13 +74,32 @@ static nino_status add_piece(loader *l, const nino_piece *p)
     case NINO_PIECE_UNUSED: break;
     default: return bad(l, "a piece has an unknown type");
     }
-    if (!nino_unigram_add(u, p->text, p->len, p->score, id, p->type, &is_new))
+    if (!nino_unigram_add(u, hash, p->text, p->len, p->score, id, p->type, &is_new))
         return no_memory(l);
     return is_new
                ? NINO_OK
                : nino_fail_kind(
                      l->err, NINO_ERR_FORMAT, "dup", l->name, "pieces %d and %d are the same",
                      (int) u->scored[nino_strings_find(&u->pieces, p->text, p->len)].id, (int) id);
+}
+
+static nino_status add_queued(loader *l, uint32_t keep)
+{
+    nino_status st = NINO_OK;
+    for (; !st && l->n_queued - l->n_added > keep; l->n_added++)
+        st = add_piece(l, &l->queue[l->n_added % QUEUE], l->hash[l->n_added % QUEUE]);
+    return st;
+}
+
+static nino_status queue_piece(loader *l, const nino_piece *p)
+{
+    const uint32_t k = l->n_queued % QUEUE;
+    const size_t len = p->len <= NINO_UNIGRAM_MAX_PIECE ? p->len : 0; // else it is refused
+    l->queue[k] = *p;
+    l->hash[k] = nino_strings_hash(NINO_STRINGS_HASH, p->text, len);
+    nino_strings_prefetch(&l->u->pieces, l->hash[k]);
+    l->n_queued++;
+    return add_queued(l, QUEUE - 1);
 }
 
 static nino_status begin(loader *l, const char *name, nino_error *err)
@@ -116,7 +140,9 @@ nino_status nino_unigram_from_parts(const nino_unigram_parts *parts, const char 
     if (!nino_strings_reserve(&l.u->pieces, (uint32_t) parts->n_pieces, bytes))
         st = no_memory(&l);
     for (int i = 0; i < parts->n_pieces && !st; i++)
-        st = add_piece(&l, &parts->pieces[i]);
+        st = queue_piece(&l, &parts->pieces[i]);
+    if (!st)
+        st = add_queued(&l, 0);
     if (!st)
         st = nino_charsmap_load(&l.u->charsmap, parts->charsmap, parts->n_charsmap, name, err);
     l.u->no_dummy_prefix = parts->no_dummy_prefix;
@@ -161,7 +187,7 @@ static nino_status read_piece(loader *l, const nino_proto_field *message)
     }
     if (r.is_bad)
         return broken(l);
-    return add_piece(l, &p);
+    return queue_piece(l, &p);
 }
 
 static nino_status read_trainer(loader *l, const nino_proto_field *message)
@@ -240,6 +266,8 @@ nino_status nino_unigram_from_spiece(const void *bytes, size_t n, const char *na
         else if (f.number == MODEL_NORMALIZER)
             st = read_normalizer(&l, &f);
     }
+    if (!st)
+        st = add_queued(&l, 0);
     if (!st && l.has_bytes && !l.u->is_byte_fallback)
         st = bad(&l, "it has byte pieces but does not use them");
     return finish(&l, st, out);

@@ -47,8 +47,9 @@ void nino_unigram_viterbi(const nino_unigram *u, nino_ids *w, const char *s, siz
 
 nino_unigram *nino_unigram_create(void);
 // Adds a piece that text can contain. A repeated one: *is_new false, and the later id counts.
-bool nino_unigram_add(nino_unigram *u, const char *p, size_t len, double score, int32_t id,
-                      nino_piece_type type, bool *is_new);
+// hash: nino_strings_hash() of it.
+bool nino_unigram_add(nino_unigram *u, uint64_t hash, const char *p, size_t len, double score,
+                      int32_t id, nino_piece_type type, bool *is_new);
 // Byte named by a piece "<0x41>", or -1.
 int nino_unigram_byte(const char *p, size_t len);
 
