@@ -30,14 +30,14 @@ nino_prompt_rules nino_prompt_rules_of(nino_prompt_style style)
     case NINO_PROMPT_CLIP_G:
         return (nino_prompt_rules){ start, end, 0, 77, 0, "clip_g", 1280, NULL, NULL, NULL };
     case NINO_PROMPT_CLIP_H:
-        return (nino_prompt_rules){ start, end, 0, 77, 0, "clip_h", 1024, NULL, NULL, NULL };
+        return (nino_prompt_rules){ start, end, 0, 77, 0, "clip_l", 1024, NULL, NULL, NULL };
     case NINO_PROMPT_T5_FLUX:
         return (nino_prompt_rules){ -1, 1, 0, 0, 256, "t5xxl", 4096, NULL, NULL, NULL };
     case NINO_PROMPT_T5_SD3:
         return (nino_prompt_rules){ -1, 1, 0, 0, 77, "t5xxl", 4096, NULL, NULL, NULL };
     case NINO_PROMPT_UMT5_WAN: break;
     }
-    return (nino_prompt_rules){ -1, 1, 0, 0, 512, "umt5xxl", 4096, NULL, NULL, NULL };
+    return (nino_prompt_rules){ -1, 1, 0, 0, 512, NULL, 4096, NULL, NULL, NULL };
 }
 
 void nino_prompt_release(nino_prompt *p)
@@ -146,8 +146,8 @@ static nino_status add_embedding(builder *b, const char *name, const nino_embedd
     const bool fits = e->width == b->rules->width;
     b->n_groups++;
     if (!fits) {
-        warn(b, "embedding:%s has %d columns, %s needs %d: it is left out", name, e->width,
-             b->rules->key, b->rules->width);
+        warn(b, "embedding:%s has %d columns, the text encoder needs %d: it is left out", name,
+             e->width, b->rules->width);
     } else if (rows > MAX_TOKENS || (size_t) p->n_vectors + rows > MAX_TOKENS) {
         return nino_fail(b->err, NINO_ERR_RANGE, "prompt", "more than %zu tokens", MAX_TOKENS);
     } else if (rows) {
@@ -255,7 +255,7 @@ static nino_status add_segment(builder *b, char *s, double weight)
         if (next)
             *next++ = 0;
         if (*s)
-            st = b->rules->embedding && !strncmp(s, reference, REFERENCE)
+            st = b->rules->embedding && b->rules->key && !strncmp(s, reference, REFERENCE)
                      ? add_reference(b, s + REFERENCE, weight)
                      : add_plain(b, s, weight);
         s = next;

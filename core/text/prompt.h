@@ -14,7 +14,8 @@ typedef struct nino_prompt_rules {
     int max_len; // tokens a chunk, start and end included; chunks are padded to it. 0: one chunk
                  // of any length
     int min_len; // the last chunk is padded to at least this; 0: not
-    const char *key; // the encoder's name in embedding files: "clip_l", "clip_g", "t5xxl"
+    const char *key; // the encoder's name in embedding files: "clip_l" (also for CLIP-H), "clip_g",
+                     // "t5xxl"; NULL: "embedding:" is ordinary text (UMT5)
     int width;       // columns of the encoder's token embedding
 
     // Same signatures as in nino_text_services (core/model/clip.h); either may be NULL. Without

@@ -224,7 +224,8 @@ static void wrong_width(void)
 {
     nino_prompt p;
     CHECK_STR(prompt("cat embedding:emb_params (dog:1.5)", "clip_l", 5, &p), "513 515");
-    CHECK_STR(warnings, "embedding:emb_params has 4 columns, clip_l needs 5: it is left out");
+    CHECK_STR(warnings,
+              "embedding:emb_params has 4 columns, the text encoder needs 5: it is left out");
     CHECK(p.is_weighted && p.tokens[4].weight == 1.5f && p.tokens[2].weight == 1.0f);
     CHECK(p.tokens[2].id == TEXT_DOG && p.tokens[3].id == TEXT_END && p.tokens[76].id == TEXT_END);
     CHECK(nino_prompt_attended(&p, 0) == 4 && !p.n_vectors);
@@ -256,6 +257,11 @@ static void no_embeddings(void)
     nino_prompt p;
     CHECK_OK(nino_prompt_build(tok, &r, "embedding:one", &p, &err), err);
     CHECK(p.tokens[1].id == text_byte('e', 0) && !p.n_vectors);
+    nino_prompt_release(&p);
+    r = nino_prompt_rules_of(NINO_PROMPT_UMT5_WAN); // ComfyUI gives it no folder
+    r.embedding = open_embedding;
+    CHECK_OK(nino_prompt_build(tok, &r, "embedding:one", &p, &err), err);
+    CHECK(p.tokens[0].id == text_byte('e', 0) && !p.n_vectors);
     nino_prompt_release(&p);
 }
 
