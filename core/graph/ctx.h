@@ -19,6 +19,5 @@ void nino_ctx_ref(nino_ctx *ctx);
 void nino_ctx_unref(nino_ctx *ctx);
 
 nino_precision_opt nino_ctx_precision(const nino_ctx *ctx);
-const nino_log *nino_ctx_log(const nino_ctx *ctx);
 nino_results *nino_ctx_results(nino_ctx *ctx);
 nino_capture *nino_ctx_capture(nino_ctx *ctx); // NULL: off

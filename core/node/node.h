@@ -82,6 +82,7 @@ void nino_ctx_drop_object(nino_ctx *ctx, nino_port_type type, nino_hash key);
 char **nino_ctx_list_models(const nino_ctx *ctx, const char *kind);
 nino_backend *nino_ctx_backend(nino_ctx *ctx);
 nino_monitor *nino_ctx_monitor(nino_ctx *ctx);
+const nino_log *nino_ctx_log(const nino_ctx *ctx);
 // The node cache of the ctx: drops results (not the files' headers); returns host bytes freed.
 uint64_t nino_ctx_trim(nino_ctx *ctx);
 

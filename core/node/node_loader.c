@@ -206,6 +206,25 @@ static nino_status set_unloaded(nino_run *r, int slot, nino_port_type type, nino
     return NINO_OK;
 }
 
+// The text encoder goes to slot 1. One that cannot be used is no reason to refuse the rest of the
+// file: who wants to encode text with it is told what is wrong.
+static nino_status set_clip(nino_run *r, nino_weights *file, const char *name, const char *family,
+                            const nino_load_how *how, nino_error *err)
+{
+    nino_error e = { 0 };
+    if (!family[0])
+        return NINO_OK;
+    nino_status st = nino_node_checkpoint_clip(r, 1, file, name, how, &e);
+    if (st == NINO_OK || st == NINO_ERR_NOMEM) {
+        if (err && st)
+            *err = e;
+        return st;
+    }
+    if (!(st = set_unloaded(r, 1, NINO_PORT_CLIP, file, family, err)))
+        snprintf(r->out[1]->u.unloaded.why, sizeof(r->out[1]->u.unloaded.why), "%s", e.msg);
+    return st;
+}
+
 typedef struct ckpt_options {
     bool use_cache, force_reload, needs_clip;
 } ckpt_options;
@@ -228,7 +247,8 @@ static nino_status load_checkpoint(nino_run *r, const char *name, const ckpt_opt
         goto end;
     }
     if ((st = set_unloaded(r, 0, NINO_PORT_MODEL, file, d.diffusion, err)) ||
-        (st = set_unloaded(r, 1, NINO_PORT_CLIP, file, d.text[0], err)))
+        (st = set_clip(r, file, name, d.text[0], &(nino_load_how){ o->use_cache, o->force_reload },
+                       err)))
         goto end;
     if (d.vae[0]) {
         if ((r->out[2] = nino_ctx_find_object(r->ctx, NINO_PORT_VAE, key)))

@@ -23,6 +23,15 @@
     X(vae_loader)           \
     X(checkpoint_loader)    \
     X(rocm_checkpoint)      \
+    X(clip_loader)          \
+    X(dual_clip_loader)     \
+    X(triple_clip_loader)   \
+    X(clip_text_encode)     \
+    X(clip_text_encode_flux)\
+    X(clip_text_encode_sdxl)\
+    X(clip_text_encode_sdxl_refiner) \
+    X(clip_text_encode_sd3) \
+    X(clip_set_last_layer)  \
     X(vae_decode)           \
     X(vae_decode_tiled)     \
     X(vae_encode)           \

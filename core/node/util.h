@@ -54,6 +54,14 @@ static inline const nino_sigmas *nino_in_sigmas(const nino_run *r, int i)
 }
 // What VAELoader does: a file of models/vae, or a word such as "taesd". *out is a new reference.
 nino_status nino_node_load_vae(nino_ctx *ctx, const char *name, nino_value **out, nino_error *err);
+// How a loader treats what is there already.
+typedef struct nino_load_how {
+    bool keep;   // for the next node that names the file
+    bool reload; // even if it is kept: the old one goes first
+} nino_load_how;
+// Output `slot` becomes the text encoder of a checkpoint. NINO_ERR_MISSING: the file has none.
+nino_status nino_node_checkpoint_clip(nino_run *r, int slot, nino_weights *file, const char *name,
+                                      const nino_load_how *how, nino_error *err);
 // Bytes of memory the system could hand out now.
 uint64_t nino_mem_available(void);
 

@@ -15,6 +15,7 @@ typedef struct nino_latent {
 typedef struct nino_unloaded {
     nino_weights *file;
     char family[32];
+    char why[320]; // what was wrong with it; "": nothing, it is of a kind that cannot be run
 } nino_unloaded;
 
 typedef struct nino_value {

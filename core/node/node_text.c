@@ -1,0 +1,288 @@
+// Text nodes: prompts to conditioning, for each way a family of models wants them; the layer that
+// is taken. Semantics: ComfyUI nodes.py, comfy_extras/nodes_{flux,clip_sdxl,sd3}.py.
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/node/util.h"
+
+static const nino_port clip_in[] = { { .key = "clip", .type = NINO_PORT_CLIP }, { 0 } };
+static const nino_port cond_out[] = { { .key = "CONDITIONING", .type = NINO_PORT_CONDITIONING },
+                                      { 0 } };
+
+// The CLIP of input 0; NULL: what came is not one that runs here.
+static nino_clip *clip_of(nino_run *r, nino_error *err)
+{
+    nino_clip *c = nino_in_clip(r, 0);
+    const nino_unloaded *u = &r->in[0]->u.unloaded;
+    if (!c)
+        nino_fail_kind(
+            err, NINO_ERR_UNSUPPORTED, "model", u->file ? nino_weights_path(u->file) : "clip",
+            "its text encoder (%s) cannot be run%s%s", u->family, u->why[0] ? ": " : "", u->why);
+    return c;
+}
+
+// *entry: the only one of a new conditioning, which is output 0.
+static nino_status encode(nino_run *r, const nino_clip_text *text, nino_cond_entry **entry,
+                          nino_error *err)
+{
+    nino_cond *cond = NULL;
+    const nino_clip *c = clip_of(r, err);
+    nino_status st = c ? nino_clip_encode(r->stream, c, text, &cond, err) : NINO_ERR_UNSUPPORTED;
+    if (!st)
+        st = nino_out_cond(r, 0, cond, err);
+    if (!st && entry)
+        *entry = &cond->entry[0];
+    return st;
+}
+
+#define SYNTAX "(word:1.2) weighs a word, embedding:name inserts a textual inversion"
+#define P_TEXT(S, fld, lbl, hlp)                                                                   \
+    NINO_P_STRING(S, fld, "", .label = lbl, .multiline = true, .help = hlp "; " SYNTAX)
+
+// ---- CLIPTextEncode --------------------------------------------------------------------------
+
+typedef struct text_params {
+    const char *text;
+} text_params;
+
+static nino_status text_run(nino_run *r, nino_error *err)
+{
+    const text_params *p = r->params;
+    return encode(r, &(nino_clip_text){ .all = p->text }, NULL, err);
+}
+
+static const nino_param text_table[] = {
+    P_TEXT(text_params, text, "Prompt", "What the picture shows"), { 0 }
+};
+static const nino_node_ops text_ops = { .run = text_run };
+const nino_node_def nino_node_clip_text_encode = {
+    .key = "CLIPTextEncode",
+    .title = "CLIP Text Encode (Prompt)",
+    .category = "conditioning",
+    .help = "Turns a prompt into what a diffusion model is guided by",
+    .inputs = clip_in,
+    .outputs = cond_out,
+    .params = text_table,
+    .params_size = sizeof(text_params),
+    .ops = &text_ops,
+};
+
+// ---- CLIPTextEncodeFlux ----------------------------------------------------------------------
+
+typedef struct flux_params {
+    const char *clip_l, *t5xxl;
+    double guidance;
+} flux_params;
+
+static nino_status flux_run(nino_run *r, nino_error *err)
+{
+    const flux_params *p = r->params;
+    nino_cond_entry *e = NULL;
+    const nino_clip_text text = { .by_encoder = {
+                                      [NINO_ENC_CLIP_L] = p->clip_l, [NINO_ENC_T5] = p->t5xxl } };
+    const nino_status st = encode(r, &text, &e, err);
+    if (!st) {
+        e->has_guidance = true;
+        e->guidance = p->guidance;
+    }
+    return st;
+}
+
+static const nino_param flux_table[] = {
+    P_TEXT(flux_params, clip_l, "Prompt of CLIP-L", "Style and subject in keywords"),
+    P_TEXT(flux_params, t5xxl, "Prompt of T5", "The picture in sentences"),
+    NINO_P_FLOAT(flux_params, guidance, 3.5, 0.0, 100.0, 0.1, .label = "Guidance", .ui_max.f = 10.0,
+                 .help = "How closely Flux dev follows the prompt"),
+    { 0 }
+};
+static const nino_node_ops flux_ops = { .run = flux_run };
+const nino_node_def nino_node_clip_text_encode_flux = {
+    .key = "CLIPTextEncodeFlux",
+    .title = "CLIPTextEncodeFlux",
+    .category = "advanced/conditioning/flux",
+    .help = "Encodes one prompt for each of Flux's text encoders, with guidance",
+    .inputs = clip_in,
+    .outputs = cond_out,
+    .params = flux_table,
+    .params_size = sizeof(flux_params),
+    .ops = &flux_ops,
+};
+
+// ---- CLIPTextEncodeSDXL, CLIPTextEncodeSDXLRefiner -------------------------------------------
+
+#define MAX_PIXELS 16384
+#define P_PIXELS(S, fld, d, lbl, hlp)                                                              \
+    NINO_P_INT(S, fld, d, 0, MAX_PIXELS, 1, .label = lbl, .unit = "px", .ui_max.i = 4096,          \
+               .help = hlp)
+
+typedef struct sdxl_params {
+    int64_t width, height, crop_w, crop_h, target_width, target_height;
+    const char *text_g, *text_l;
+} sdxl_params;
+
+static nino_status sdxl_run(nino_run *r, nino_error *err)
+{
+    const sdxl_params *p = r->params;
+    nino_cond_entry *e = NULL;
+    const nino_clip_text text = {
+        .all = p->text_g,
+        .by_encoder = { [NINO_ENC_CLIP_L] = p->text_l, [NINO_ENC_CLIP_G] = p->text_g },
+    };
+    const nino_status st = encode(r, &text, &e, err);
+    if (!st) {
+        e->has_size = true;
+        e->width = (int) p->width;
+        e->height = (int) p->height;
+        e->crop_w = (int) p->crop_w;
+        e->crop_h = (int) p->crop_h;
+        e->target_w = (int) p->target_width;
+        e->target_h = (int) p->target_height;
+    }
+    return st;
+}
+
+static const nino_param sdxl_table[] = {
+    P_PIXELS(sdxl_params, width, 1024, "Width", "Size of the picture it should look like"),
+    P_PIXELS(sdxl_params, height, 1024, "Height", "Size of the picture it should look like"),
+    P_PIXELS(sdxl_params, crop_w, 0, "Crop left", "As if so much were cut off; 0 is centred"),
+    P_PIXELS(sdxl_params, crop_h, 0, "Crop top", "As if so much were cut off; 0 is centred"),
+    P_PIXELS(sdxl_params, target_width, 1024, "Target width", "Size of the picture to make"),
+    P_PIXELS(sdxl_params, target_height, 1024, "Target height", "Size of the picture to make"),
+    P_TEXT(sdxl_params, text_g, "Prompt of CLIP-G", "What the picture shows"),
+    P_TEXT(sdxl_params, text_l, "Prompt of CLIP-L", "What the picture shows"),
+    { 0 }
+};
+static const nino_node_ops sdxl_ops = { .run = sdxl_run };
+const nino_node_def nino_node_clip_text_encode_sdxl = {
+    .key = "CLIPTextEncodeSDXL",
+    .title = "CLIPTextEncodeSDXL",
+    .category = "advanced/conditioning",
+    .help = "Encodes one prompt for each of SDXL's text encoders, with the sizes it was trained on",
+    .inputs = clip_in,
+    .outputs = cond_out,
+    .params = sdxl_table,
+    .params_size = sizeof(sdxl_params),
+    .ops = &sdxl_ops,
+};
+
+typedef struct refiner_params {
+    double ascore;
+    int64_t width, height;
+    const char *text;
+} refiner_params;
+
+static nino_status refiner_run(nino_run *r, nino_error *err)
+{
+    const refiner_params *p = r->params;
+    nino_cond_entry *e = NULL;
+    const nino_status st = encode(r, &(nino_clip_text){ .all = p->text }, &e, err);
+    if (!st) {
+        e->has_size = true;
+        e->width = e->target_w = (int) p->width;
+        e->height = e->target_h = (int) p->height;
+        e->has_aesthetic_score = true;
+        e->aesthetic_score = p->ascore;
+    }
+    return st;
+}
+
+static const nino_param refiner_table[] = {
+    NINO_P_FLOAT(refiner_params, ascore, 6.0, 0.0, 1000.0, 0.01, .label = "Aesthetic score",
+                 .ui_max.f = 10.0, .help = "How beautiful it should be; 2.5 for a negative prompt"),
+    P_PIXELS(refiner_params, width, 1024, "Width", "Size of the picture"),
+    P_PIXELS(refiner_params, height, 1024, "Height", "Size of the picture"),
+    P_TEXT(refiner_params, text, "Prompt", "What the picture shows"),
+    { 0 }
+};
+static const nino_node_ops refiner_ops = { .run = refiner_run };
+const nino_node_def nino_node_clip_text_encode_sdxl_refiner = {
+    .key = "CLIPTextEncodeSDXLRefiner",
+    .title = "CLIPTextEncodeSDXLRefiner",
+    .category = "advanced/conditioning",
+    .help = "Encodes a prompt for SDXL's refiner",
+    .inputs = clip_in,
+    .outputs = cond_out,
+    .params = refiner_table,
+    .params_size = sizeof(refiner_params),
+    .ops = &refiner_ops,
+};
+
+// ---- CLIPTextEncodeSD3 -----------------------------------------------------------------------
+
+static const char *const paddings[] = { "none", "empty_prompt", NULL };
+
+typedef struct sd3_params {
+    const char *clip_l, *clip_g, *t5xxl;
+    int64_t empty_padding;
+} sd3_params;
+
+static nino_status sd3_run(nino_run *r, nino_error *err)
+{
+    const sd3_params *p = r->params;
+    const nino_clip_text text = {
+        .all = p->clip_g,
+        .by_encoder = { [NINO_ENC_CLIP_L] = p->clip_l,
+                        [NINO_ENC_CLIP_G] = p->clip_g,
+                        [NINO_ENC_T5] = p->t5xxl },
+        .no_empty_padding = p->empty_padding == 0,
+    };
+    return encode(r, &text, NULL, err);
+}
+
+static const nino_param sd3_table[] = {
+    P_TEXT(sd3_params, clip_l, "Prompt of CLIP-L", "What the picture shows"),
+    P_TEXT(sd3_params, clip_g, "Prompt of CLIP-G", "What the picture shows"),
+    P_TEXT(sd3_params, t5xxl, "Prompt of T5", "The picture in sentences"),
+    NINO_P_ENUM(sd3_params, empty_padding, paddings, 0, .label = "Empty prompts",
+                .help = "none: encoders without a text take no part; empty_prompt: they encode "
+                        "nothing, padded to full length"),
+    { 0 }
+};
+static const nino_node_ops sd3_ops = { .run = sd3_run };
+const nino_node_def nino_node_clip_text_encode_sd3 = {
+    .key = "CLIPTextEncodeSD3",
+    .title = "CLIPTextEncodeSD3",
+    .category = "advanced/conditioning",
+    .help = "Encodes one prompt for each of SD3's text encoders",
+    .inputs = clip_in,
+    .outputs = cond_out,
+    .params = sd3_table,
+    .params_size = sizeof(sd3_params),
+    .ops = &sd3_ops,
+};
+
+// ---- CLIPSetLastLayer ------------------------------------------------------------------------
+
+typedef struct layer_params {
+    int64_t stop_at_clip_layer;
+} layer_params;
+
+static nino_status layer_run(nino_run *r, nino_error *err)
+{
+    const nino_clip *c = clip_of(r, err);
+    if (!c)
+        return NINO_ERR_UNSUPPORTED;
+    nino_clip *copy = nino_clip_copy(c);
+    if (copy)
+        copy->layer = (int) ((const layer_params *) r->params)->stop_at_clip_layer;
+    return nino_out_clip(r, 0, copy, err);
+}
+
+static const nino_port clip_out[] = { { .key = "CLIP", .type = NINO_PORT_CLIP }, { 0 } };
+static const nino_param layer_table[] = {
+    NINO_P_INT(layer_params, stop_at_clip_layer, -1, -24, -1, 1, .label = "Layer",
+               .help = "Counted from the end: -1 is the last, -2 the one before (\"CLIP skip 2\")"),
+    { 0 }
+};
+static const nino_node_ops layer_ops = { .run = layer_run };
+const nino_node_def nino_node_clip_set_last_layer = {
+    .key = "CLIPSetLastLayer",
+    .title = "CLIP Set Last Layer",
+    .category = "conditioning",
+    .help = "Takes the text encoder's output behind an earlier layer",
+    .inputs = clip_in,
+    .outputs = clip_out,
+    .params = layer_table,
+    .params_size = sizeof(layer_params),
+    .ops = &layer_ops,
+};
