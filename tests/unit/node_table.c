@@ -168,6 +168,8 @@ static void compare_param(const nino_param *p, const nino_json *input)
 {
     const nino_json *type = nino_json_at(input, 0), *info = nino_json_at(input, 1);
     const char *def = nino_json_str(nino_json_get(info, "default"));
+    if (type->type != NINO_JSON_ARRAY && !strcmp(nino_json_str(type), "COMBO"))
+        type = nino_json_get(info, "options");
     if (type->type == NINO_JSON_ARRAY) {
         if (p->type == NINO_FILE)
             return; // lists of installed files
@@ -208,7 +210,8 @@ static int compare_class(const nino_json *theirs)
         for (const nino_json *in = group ? group->child : NULL; in; in = in->next) {
             const char *type = nino_json_str(nino_json_at(in, 0));
             const bool is_widget = !type || !strcmp(type, "INT") || !strcmp(type, "FLOAT") ||
-                                   !strcmp(type, "STRING") || !strcmp(type, "BOOLEAN");
+                                   !strcmp(type, "STRING") || !strcmp(type, "BOOLEAN") ||
+                                   !strcmp(type, "COMBO");
             ROW(is_widget ? param && param->key : port && port->key);
             CHECK_STR(is_widget ? param->key : port->key, in->key);
             ROW((is_widget ? param->optional : port->optional) == (i == 1));
