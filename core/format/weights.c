@@ -298,30 +298,6 @@ nino_status nino_weights_read(const nino_weights *w, const nino_tensor_info *t, 
     return st;
 }
 
-nino_status nino_weights_read_part(const nino_weights *w, const nino_tensor_info *t, uint64_t first,
-                                   uint64_t count, void *dst, nino_error *err)
-{
-    size_t values, bytes;
-    nino_dtype_block(t->dtype, &values, &bytes);
-    const uint64_t total = bytes ? t->bytes / bytes * values : 0;
-    if (first > total || count > total - first || first % values || count % values)
-        return fail_at(NINO_ERR_RANGE, w, t, "the part lies outside the tensor", err);
-    if (!count)
-        return NINO_OK;
-    const uint64_t at = first / values * bytes;
-    const size_t size = (size_t) (count / values * bytes);
-    if (!t->is_strided)
-        return nino_file_pread(w->fd, dst, size, t->offset + at, w->path, err);
-    char *all = malloc((size_t) t->bytes);
-    if (!all)
-        return fail_at(NINO_ERR_NOMEM, w, t, "out of memory", err);
-    nino_status st = nino_weights_read(w, t, all, err);
-    if (!st)
-        memcpy(dst, all + at, size);
-    free(all);
-    return st;
-}
-
 // Reads all values through a buffer, as f32; whole blocks at a time.
 static nino_status read_blocks(const nino_weights *w, const nino_tensor_info *t, float *dst,
                                nino_error *err)
@@ -378,6 +354,28 @@ static nino_status read_values(const nino_weights *w, const nino_tensor_info *t,
     return t->dtype == NINO_F32 ? nino_weights_read(w, t, dst, err) : read_blocks(w, t, dst, err);
 }
 
+// Values first ... first + n - 1 of a tensor whose rows are not whole blocks: those at both ends
+// are read too.
+static nino_status read_across_blocks(const nino_weights *w, const nino_tensor_info *t,
+                                      int64_t first, int64_t n, float *dst, nino_error *err)
+{
+    size_t values, bytes;
+    nino_dtype_block(t->dtype, &values, &bytes);
+    const int64_t block = (int64_t) values, begin = first / block;
+    const int64_t count = nino_ceil_div(first + n, block) - begin;
+    nino_tensor_info part = { .name = t->name, .dtype = t->dtype };
+    part.bytes = (uint64_t) count * bytes;
+    part.offset = t->offset + (uint64_t) begin * bytes;
+    float *all = malloc((size_t) (count * block) * sizeof(float));
+    if (!all)
+        return fail_at(NINO_ERR_NOMEM, w, t, "out of memory", err);
+    const nino_status st = read_blocks(w, &part, all, err);
+    if (!st)
+        memcpy(dst, all + first - begin * block, (size_t) n * sizeof(float));
+    free(all);
+    return st;
+}
+
 nino_status nino_weights_read_rows_f32(const nino_weights *w, const nino_tensor_info *t,
                                        int64_t first, int64_t n, float *dst, nino_error *err)
 {
@@ -385,9 +383,15 @@ nino_status nino_weights_read_rows_f32(const nino_weights *w, const nino_tensor_
     if (st)
         return st;
     const int64_t rows = t->rank ? t->dim[0] : 0;
-    if (first < 0 || n < 0 || first > rows || n > rows - first || !rows ||
-        t->bytes % (uint64_t) rows)
+    if (first < 0 || n < 0 || first > rows || n > rows - first || !rows)
         return fail_at(NINO_ERR_RANGE, w, t, "it has no such rows", err);
+    if (!n)
+        return NINO_OK;
+    size_t values, bytes;
+    nino_dtype_block(t->dtype, &values, &bytes);
+    const int64_t row = (int64_t) (t->bytes / bytes * values) / rows;
+    if (row % (int64_t) values)
+        return read_across_blocks(w, t, first * row, n * row, dst, err);
     nino_tensor_info part = *t; // rows of a tensor are a tensor
     part.dim[0] = n;
     part.bytes = t->bytes / (uint64_t) rows * (uint64_t) n;

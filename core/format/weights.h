@@ -51,9 +51,6 @@ const char *nino_weights_meta(const nino_weights *w, const char *key); // value 
 // Reads one tensor's elements, contiguous, in the file's type, into dst (nino_tensor_info.bytes).
 nino_status nino_weights_read(const nino_weights *w, const nino_tensor_info *t, void *dst,
                               nino_error *err);
-// The same for `count` elements from element `first` on, in C order. Not for block types.
-nino_status nino_weights_read_part(const nino_weights *w, const nino_tensor_info *t, uint64_t first,
-                                   uint64_t count, void *dst, nino_error *err);
 // Rows first ... first + n - 1 of the outermost dimension as f32; the others are not read. dst: the
 // values of n rows.
 nino_status nino_weights_read_rows_f32(const nino_weights *w, const nino_tensor_info *t,

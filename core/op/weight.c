@@ -254,39 +254,27 @@ static void order_row(float *dst, const float *flat, int64_t taps, int64_t col0,
             dst[t * cols + c] = flat[(col0 + c) * taps + t];
 }
 
-// Reads a range a few rows at a time, to need little memory beside dst. Quantised blocks may reach
-// across rows; then those at both ends are read too.
+// Reads a range a few rows at a time, to need little memory beside dst.
 static nino_status read_range(nino_weights *file, const nino_weight_range *r, int64_t taps,
                               float *dst, nino_error *err)
 {
     enum { ROOM = 1 << 20 }; // values at a time
     const nino_tensor_info *t = r->info;
-    size_t values, bytes;
-    nino_dtype_block(t->dtype, &values, &bytes);
-    const int64_t block = (int64_t) values, row = (int64_t) (t->bytes / bytes) * block / t->dim[0];
-    // strided tensors are gathered whole
-    const int64_t fit = t->is_strided ? r->rows : row < ROOM ? ROOM / row : 1;
+    const nino_shape shape = nino_shape_make(t->rank, t->dim);
+    const int64_t row = nino_shape_count(&shape) / t->dim[0], fit = row < ROOM ? ROOM / row : 1;
     const int64_t step = fit < r->rows ? fit : r->rows;
-    const size_t room = nino_round_up((size_t) (step * row), values) + values;
-    char *raw = malloc(room / values * bytes);
-    float *flat = malloc(room * sizeof(float));
+    float *flat = malloc((size_t) (step * row) * sizeof(float));
     nino_status st = NINO_OK;
-    if (!raw || !flat)
-        st = nino_fail(err, NINO_ERR_NOMEM, t->name, "no memory to read it");
+    if (!flat)
+        return nino_fail(err, NINO_ERR_NOMEM, t->name, "no memory to read it");
     for (int64_t n = 0; !st && n < r->rows; n += step) {
-        const int64_t k = r->rows - n < step ? r->rows - n : step, begin = (r->row0 + n) * row;
-        const int64_t first = begin / block * block;
-        const int64_t count = nino_ceil_div(begin + k * row, block) * block - first;
-        st = nino_weights_read_part(file, t, (uint64_t) first, (uint64_t) count, raw, err);
-        if (st)
-            break;
-        nino_to_f32(flat, raw, t->dtype, (size_t) count);
-        for (int64_t i = 0; r->scale != 1 && i < count; i++)
+        const int64_t k = r->rows - n < step ? r->rows - n : step;
+        st = nino_weights_read_rows_f32(file, t, r->row0 + n, k, flat, err);
+        for (int64_t i = 0; !st && r->scale != 1 && i < k * row; i++)
             flat[i] *= r->scale;
-        for (int64_t i = 0; i < k; i++, dst += r->cols * taps)
-            order_row(dst, flat + begin - first + i * row, taps, r->col0, r->cols);
+        for (int64_t i = 0; !st && i < k; i++, dst += r->cols * taps)
+            order_row(dst, flat + i * row, taps, r->col0, r->cols);
     }
-    free(raw);
     free(flat);
     return st;
 }
