@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,18 +14,7 @@
 #include "core/base/size.h"
 #include "core/format/gguf.h"
 #include "core/format/pth.h"
-#include "core/format/safetensors.h"
-
-struct nino_weights {
-    int refs, fd;
-    char *path;
-    const char *format;
-    uint64_t file_bytes;
-    nino_hash identity;
-    nino_st_header header;
-    uint32_t *table; // open addressing: index + 1 into header.infos, 0 is empty
-    size_t mask;
-};
+#include "core/format/weights_priv.h"
 
 static nino_status read_st(nino_weights *w, const char head[8], nino_error *err)
 {
@@ -90,7 +80,7 @@ static nino_status read_table(nino_weights *w, nino_error *err)
     return read_st(w, head, err);
 }
 
-static nino_status build_index(nino_weights *w, nino_error *err)
+nino_status nino_weights_build_index(nino_weights *w, nino_error *err)
 {
     size_t slots = 16;
     while (slots < 2 * (size_t) w->header.n_infos)
@@ -138,7 +128,7 @@ static nino_status open_checked(nino_weights *w, nino_error *err)
     w->identity = nino_hash_bytes(id, sizeof(id));
     st = read_table(w, err);
     if (!st)
-        st = build_index(w, err);
+        st = nino_weights_build_index(w, err);
     if (!st)
         st = check_file(w, &after, err);
     if (!st && !is_same(&before, &after))
@@ -190,7 +180,13 @@ void nino_weights_unref(nino_weights **w)
     *w = NULL;
     if (!p || __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL))
         return;
-    close(p->fd);
+    if (p->base) {
+        nino_weights_unref(&p->base);
+        p->change.destroy(p->change.priv);
+    } else {
+        close(p->fd);
+    }
+    free(p->is_changed);
     nino_st_header_release(&p->header);
     free(p->table);
     free(p->path);
@@ -285,6 +281,8 @@ nino_status nino_weights_read(const nino_weights *w, const nino_tensor_info *t, 
 {
     if (!t->bytes)
         return NINO_OK;
+    if (w->base)
+        return nino_view_read(w, t, dst, err);
     if (!t->is_strided)
         return nino_file_pread(w->fd, dst, (size_t) t->bytes, t->offset, w->path, err);
     const size_t span = span_of(t);
@@ -387,6 +385,8 @@ nino_status nino_weights_read_rows_f32(const nino_weights *w, const nino_tensor_
         return fail_at(NINO_ERR_RANGE, w, t, "it has no such rows", err);
     if (!n)
         return NINO_OK;
+    if (w->base)
+        return nino_view_read_rows(w, t, first, n, dst, err);
     size_t values, bytes;
     nino_dtype_block(t->dtype, &values, &bytes);
     const int64_t row = (int64_t) (t->bytes / bytes * values) / rows;
@@ -410,7 +410,39 @@ nino_array *nino_weights_read_f32(const nino_weights *w, const nino_tensor_info 
         fail_at(NINO_ERR_NOMEM, w, t, "out of memory", err);
         return NULL;
     }
-    if (read_values(w, t, a->data, err))
+    const nino_status st =
+        w->base ? nino_view_read_all(w, t, a->data, err) : read_values(w, t, a->data, err);
+    if (st)
         nino_array_unref(&a);
     return a;
+}
+
+nino_status nino_weights_scale(const nino_weights *w, const nino_tensor_info *t, float *scale,
+                               nino_error *err)
+{
+    static const char *const names[] = { "scale_weight", "weight_scale" };
+    const size_t len = strlen(t->name);
+    char name[1100], where[192];
+    *scale = 1;
+    if ((t->dtype != NINO_F8_E4M3 && t->dtype != NINO_F8_E5M2) || len < 7 || len > 1024 ||
+        strcmp(t->name + len - 7, ".weight"))
+        return NINO_OK;
+    for (int i = 0; i < 2; i++) {
+        snprintf(name, sizeof(name), "%.*s%s", (int) len - 6, t->name, names[i]);
+        const nino_tensor_info *f = nino_weights_find(w, name);
+        if (!f)
+            continue;
+        nino_array *a = nino_weights_read_f32(w, f, err);
+        if (!a)
+            return err ? err->code : NINO_ERR_IO;
+        const bool is_one = nino_shape_count(&a->shape) == 1;
+        *scale = is_one ? nino_array_f32(a)[0] : 0;
+        nino_array_unref(&a);
+        if (is_one && isfinite(*scale) && *scale > 0)
+            return NINO_OK;
+        return nino_fail_kind(err, NINO_ERR_FORMAT, "model",
+                              nino_tensor_where(where, w->path, name, strlen(name)),
+                              "the scale is not one positive number");
+    }
+    return NINO_OK;
 }

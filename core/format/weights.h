@@ -58,3 +58,27 @@ nino_status nino_weights_read_rows_f32(const nino_weights *w, const nino_tensor_
 // The whole tensor as a new f32 array (rank <= 5).
 nino_array *nino_weights_read_f32(const nino_weights *w, const nino_tensor_info *t,
                                   nino_error *err);
+
+// The factor of a scaled 8-bit float weight ("X.scale_weight", or "X.weight_scale" in newer files,
+// beside X.weight); 1 for others. The readers above do not apply it, views do.
+nino_status nino_weights_scale(const nino_weights *w, const nino_tensor_info *t, float *scale,
+                               nino_error *err);
+
+// ---- changed values ----------------------------------------------------------------------------
+// What a view adds to some tensors of a file: LoRA and the like (core/model/lora.h).
+typedef struct nino_weights_change {
+    void *priv;
+    nino_hash identity; // of the change; the view's identity is made of both
+    // Whether the tensor of that name changes.
+    bool (*covers)(void *priv, const char *name);
+    // values: rows row0 .. row0 + rows of tensor t as f32, to be changed in place. Any thread.
+    nino_status (*apply)(void *priv, const nino_tensor_info *t, int64_t row0, int64_t rows,
+                         float *values, nino_error *err);
+    void (*destroy)(void *priv); // with the last reference to the view
+} nino_weights_change;
+
+// A view of base (one reference is taken) in which the covered tensors have other values; computed
+// when they are read, and rounded to the stored type where that is f32, f16 or bf16 (others become
+// f32). Takes c->priv, also on failure. NULL: out of memory.
+nino_weights *nino_weights_changed(nino_weights *base, const nino_weights_change *c,
+                                   nino_error *err);

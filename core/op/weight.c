@@ -5,7 +5,6 @@
 #include "core/base/size.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,37 +103,6 @@ nino_status nino_weight_get(nino_weights *file, const char *prefix, const char *
     return nino_weight_get_parts(file, prefix, &whole, 1, role, n, c, required, out, err);
 }
 
-// Files of scaled 8-bit floats have one factor for each weight beside it: "X.scale_weight", or
-// "X.weight_scale" in newer ones.
-static nino_status read_scale(nino_weights *file, const nino_tensor_info *t, float *scale,
-                              nino_error *err)
-{
-    static const char *const names[] = { "scale_weight", "weight_scale" };
-    const size_t len = strlen(t->name);
-    char name[MAX_NAME + 16];
-    *scale = 1;
-    if ((t->dtype != NINO_F8_E4M3 && t->dtype != NINO_F8_E5M2) || len < 7 || len > MAX_NAME ||
-        strcmp(t->name + len - 7, ".weight"))
-        return NINO_OK;
-    for (int i = 0; i < 2; i++) {
-        snprintf(name, sizeof(name), "%.*s%s", (int) len - 6, t->name, names[i]);
-        const nino_tensor_info *f = nino_weights_find(file, name);
-        if (!f)
-            continue;
-        nino_array *a = nino_weights_read_f32(file, f, err);
-        if (!a)
-            return err ? err->code : NINO_ERR_IO;
-        const bool is_one = nino_shape_count(&a->shape) == 1;
-        *scale = is_one ? nino_array_f32(a)[0] : 0;
-        nino_array_unref(&a);
-        return is_one && isfinite(*scale) && *scale > 0
-                   ? NINO_OK
-                   : fail_model(file, name, err, NINO_ERR_FORMAT,
-                                "the scale is not one positive number");
-    }
-    return NINO_OK;
-}
-
 // Finds one part's tensor and the rows and columns wanted of it. *info NULL: there is none.
 static nino_status find_range(nino_weights *file, const char *prefix, const nino_weight_part *p,
                               nino_weight_role role, nino_weight_range *r, nino_error *err)
@@ -161,7 +129,7 @@ static nino_status find_range(nino_weights *file, const char *prefix, const nino
                  (long long) (r->col0 + r->cols), (long long) n, (long long) c);
         return fail_model(file, full, err, NINO_ERR_FORMAT, text);
     }
-    return read_scale(file, r->info, &r->scale, err);
+    return nino_weights_scale(file, r->info, &r->scale, err);
 }
 
 // Adds a part's rows to w.

@@ -1,0 +1,27 @@
+// Internal to core/format: what a nino_weights is made of.
+#pragma once
+#include "core/format/safetensors.h"
+
+struct nino_weights {
+    int refs, fd;
+    char *path;
+    const char *format;
+    uint64_t file_bytes;
+    nino_hash identity;
+    nino_st_header header;
+    uint32_t *table; // open addressing: index + 1 into header.infos, 0 is empty
+    size_t mask;
+    nino_weights *base; // of a view; then fd is -1
+    nino_weights_change change;
+    bool *is_changed; // by index of info
+};
+
+// Builds the table of names; refuses equal ones.
+nino_status nino_weights_build_index(nino_weights *w, nino_error *err);
+// weights_view.c: the reads of a view.
+nino_status nino_view_read(const nino_weights *w, const nino_tensor_info *t, void *dst,
+                           nino_error *err);
+nino_status nino_view_read_rows(const nino_weights *w, const nino_tensor_info *t, int64_t first,
+                                int64_t n, float *dst, nino_error *err);
+nino_status nino_view_read_all(const nino_weights *w, const nino_tensor_info *t, float *dst,
+                               nino_error *err);
