@@ -151,7 +151,7 @@ const command commands[] = {
       WORKFLOW_IS "What the editor saved becomes what ComfyUI's server takes: widgets by name,\n"
                   "subgraphs opened, notes, reroutes, muted and bypassed nodes gone.\n",
       convert_opts, cmd_convert },
-    { "inspect", "FILE", 1, 1, "Say what a model, latent or image file is", "", inspect_opts,
+    { "inspect", "FILE", 1, 1, "Say what a model, latent, picture or workflow is", "", inspect_opts,
       cmd_inspect },
     { "devices", "", 0, 0, "List devices", "", devices_opts, cmd_devices },
     { "nodes", "[NAME]", 0, 1, "List the nodes a workflow can use, or describe one", "", nodes_opts,

@@ -21,25 +21,34 @@ static inline bool prompt_same_value(const nino_json *a, const nino_json *b)
     return true;
 }
 
+// The member of obj with the key of v.
+static inline const nino_json *prompt_get(const nino_json *obj, const nino_json *v)
+{
+    for (const nino_json *w = obj ? obj->child : NULL; w; w = w->next)
+        if (w->key_len == v->key_len && !memcmp(w->key, v->key, v->key_len))
+            return w;
+    return NULL;
+}
+
 // Adds one line for each difference: "3 KSampler.seed: want 1 got 2".
 static inline void prompt_diff(const nino_json *want, const nino_json *got, nino_buf *out)
 {
     for (const nino_json *n = got->child; n; n = n->next)
-        if (!nino_json_get(want, n->key))
+        if (!prompt_get(want, n))
             nino_buf_addf(out, "%s: not wanted\n", n->key);
     for (const nino_json *n = want->child; n; n = n->next) {
-        const nino_json *m = nino_json_get(got, n->key);
+        const nino_json *m = prompt_get(got, n);
         const char *class_type = nino_json_str(nino_json_get(n, "class_type"));
         const nino_json *a = nino_json_get(n, "inputs"), *b = nino_json_get(m, "inputs");
         if (!m || strcmp(class_type, nino_json_str(nino_json_get(m, "class_type")))) {
             nino_buf_addf(out, "%s %s: missing\n", n->key, class_type);
             continue;
         }
-        for (const nino_json *v = b->child; v; v = v->next)
-            if (!nino_json_get(a, v->key))
+        for (const nino_json *v = b ? b->child : NULL; v; v = v->next)
+            if (!prompt_get(a, v))
                 nino_buf_addf(out, "%s %s.%s: not wanted\n", n->key, class_type, v->key);
-        for (const nino_json *v = a->child; v; v = v->next) {
-            const nino_json *w = nino_json_get(b, v->key);
+        for (const nino_json *v = a ? a->child : NULL; v; v = v->next) {
+            const nino_json *w = prompt_get(b, v);
             if (w && prompt_same_value(v, w))
                 continue;
             nino_buf_addf(out, "%s %s.%s: want ", n->key, class_type, v->key);

@@ -1,25 +1,22 @@
-// Internal: PNG in and out with text chunks. Limits: 256 text chunks, 16 MiB each, 16384 x 16384
-// pixels to decode.
+// Internal: PNG in and out with text chunks. Limits: 16384 x 16384 pixels to decode.
 #pragma once
 #include "core/base/buf.h"
+#include "core/format/texts.h"
 #include "core/format/weights.h"
-
-typedef struct nino_png_text {
-    char *key, *value; // malloc'd, NUL-terminated UTF-8
-    size_t value_len;
-} nino_png_text;
 
 typedef struct nino_png {
     int width, height;
-    int channels;  // 1, 2, 3 or 4 as stored (palette expanded)
-    int bit_depth; // 8 or 16
+    int channels;        // 1, 2, 3 or 4 (palette expanded, colour key as alpha)
+    int bit_depth;       // 8 or 16
+    int orientation;     // of EXIF, 1 to 8
+    bool is_palette;     // was
+    bool has_colour_key; // the alpha is only made of one colour that is transparent
     nino_array
         *pixels; // f32 [1,H,W,channels], value/255 or /65535; NULL when only metadata was asked for
-    nino_png_text *texts;
-    int n_texts;
+    nino_texts texts;
 } nino_png;
 
-// Reads from memory; with_pixels false reads tEXt/zTXt/iTXt only and never decodes pixels.
+// Reads from memory; with_pixels false reads tEXt/zTXt/iTXt and comf only and never decodes pixels.
 nino_status nino_png_read(const void *data, size_t len, const char *name, bool with_pixels,
                           nino_png *out, nino_error *err);
 void nino_png_release(nino_png *p);

@@ -11,10 +11,8 @@
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
+#include "core/format/exif.h"
 
-#define MAX_TEXTS 256
-#define MAX_TEXT (16u << 20)
-#define MAX_ALL_TEXT (64u << 20) // of one file: 256 small chunks could inflate to 4 GiB
 #define MAX_SIDE 16384
 
 #define REFUSE(kind, ...) nino_fail_kind(err, NINO_ERR_FORMAT, kind, name, __VA_ARGS__)
@@ -52,8 +50,8 @@ static nino_status inflate_text(const unsigned char *p, size_t n, nino_buf *out,
         nino_buf_add(out, block, sizeof(block) - z.avail_out);
         if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_MEM_ERROR)
             st = REFUSE("syntax", "a compressed text is damaged");
-        else if (out->len > MAX_TEXT)
-            st = REFUSE("bomb", "a compressed text expands to more than %u bytes", MAX_TEXT);
+        else if (out->len > NINO_MAX_TEXT)
+            st = REFUSE("bomb", "a compressed text expands to more than %u bytes", NINO_MAX_TEXT);
         else if (out->failed || rc == Z_MEM_ERROR)
             st = nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
     }
@@ -88,7 +86,7 @@ static nino_status read_text(const unsigned char *type, const unsigned char *p, 
     *known = split(&p, &n, 79, key, key_len) && *key_len;
     if (!*known)
         return NINO_OK;
-    if (type[0] == 't') {
+    if (type[0] == 't' || type[0] == 'c') {
         add_latin1(out, p, n);
     } else if (type[0] == 'z') {
         *known = n >= 1 && p[0] == 0; // the only compression method there is
@@ -117,44 +115,28 @@ static nino_status read_text(const unsigned char *type, const unsigned char *p, 
     return st;
 }
 
-// A second `prompt` or `workflow` would leave open which one is meant; other keywords may repeat.
-static bool is_repeated(const nino_png *png, const char *key)
+// "comf" is what SaveAnimatedPNG of ComfyUI makes: a tEXt behind the pixels.
+static bool is_text(const unsigned char *type)
 {
-    return (!strcmp(key, "prompt") || !strcmp(key, "workflow")) && nino_png_text_get(png, key);
+    return !memcmp(type, "tEXt", 4) || !memcmp(type, "zTXt", 4) || !memcmp(type, "iTXt", 4) ||
+           !memcmp(type, "comf", 4);
 }
 
 static nino_status add_text(nino_png *out, const unsigned char *type, const unsigned char *p,
-                            size_t n, size_t *total, const char *name, nino_error *err)
+                            size_t n, const char *name, nino_error *err)
 {
     const unsigned char *key = NULL;
     size_t key_len = 0;
     nino_buf text = { 0 }, word = { 0 };
     bool known = false;
-    if (n > MAX_TEXT + 256)
-        return REFUSE("limit", "a text chunk of %zu bytes, at most %u are read", n, MAX_TEXT);
+    if (n > NINO_MAX_TEXT + 256)
+        return REFUSE("limit", "a text chunk of %zu bytes, at most %u are read", n, NINO_MAX_TEXT);
     nino_status st = read_text(type, p, n, &key, &key_len, &text, &known, name, err);
     if (st || !known)
         goto end;
-    *total += text.len;
     add_latin1(&word, key, key_len);
-    nino_buf_add(&text, "", 0);
-    if (out->n_texts == MAX_TEXTS)
-        st = REFUSE("limit", "more than %d text chunks", MAX_TEXTS);
-    else if (*total > MAX_ALL_TEXT)
-        st = REFUSE("bomb", "the texts expand to more than %u bytes", MAX_ALL_TEXT);
-    else if (!word.failed && is_repeated(out, word.data))
-        st = REFUSE("dup", "there are two texts called '%s'", word.data);
-    if (st)
-        goto end;
-    if (!out->texts)
-        out->texts = calloc(MAX_TEXTS, sizeof(*out->texts));
-    if (!out->texts || text.failed || word.failed || !text.data) {
-        st = nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
-        goto end;
-    }
-    out->texts[out->n_texts++] =
-        (nino_png_text){ .key = word.data, .value = text.data, .value_len = text.len };
-    text = word = (nino_buf){ 0 };
+    st = word.failed ? nino_fail(err, NINO_ERR_NOMEM, name, "out of memory")
+                     : nino_texts_add(&out->texts, word.data, text.data, text.len, name, err);
 end:
     nino_buf_release(&text);
     nino_buf_release(&word);
@@ -167,16 +149,27 @@ static nino_status read_ihdr(nino_png *out, const unsigned char *p, size_t n, co
     const uint32_t width = n == 13 ? be32(p) : 0, height = n == 13 ? be32(p + 4) : 0;
     if (!width || !height || width > INT32_MAX || height > INT32_MAX)
         return REFUSE("syntax", "the first chunk is damaged");
+    static const uint8_t channels[8] = { [0] = 1, [2] = 3, [3] = 3, [4] = 2, [6] = 4 };
     out->width = (int) width;
     out->height = (int) height;
+    out->bit_depth = p[8] == 16 ? 16 : 8;
+    out->channels = p[9] < 8 ? channels[p[9]] : 0;
+    out->is_palette = p[9] == 3;
     return NINO_OK;
+}
+
+// tRNS: the alpha of palette entries, or the one colour that is transparent.
+static void note_transparency(nino_png *out)
+{
+    if (out->channels % 2) // not if there is alpha already
+        out->channels++;
+    out->has_colour_key = !out->is_palette;
 }
 
 // Visits every chunk; checks those that it uses. A missing IEND is forgiven.
 static nino_status walk(nino_png *out, const unsigned char *data, size_t len, const char *name,
                         nino_error *err)
 {
-    size_t total = 0;
     const size_t have = len < sizeof(signature) ? len : sizeof(signature);
     if (memcmp(data, signature, have))
         return REFUSE("magic", "not a PNG file");
@@ -189,8 +182,7 @@ static nino_status walk(nino_png *out, const unsigned char *data, size_t len, co
             return REFUSE("truncated", "the file ends inside a chunk");
         const size_t n = be32(p);
         const bool first = at == sizeof(signature);
-        const bool text =
-            !memcmp(type, "tEXt", 4) || !memcmp(type, "zTXt", 4) || !memcmp(type, "iTXt", 4);
+        const bool text = is_text(type);
         if (first && memcmp(type, "IHDR", 4))
             return REFUSE("syntax", "the first chunk is not IHDR");
         if ((first || text) && crc32(0, type, (uInt) n + 4) != be32(body + n))
@@ -199,7 +191,11 @@ static nino_status walk(nino_png *out, const unsigned char *data, size_t len, co
         if (first)
             st = read_ihdr(out, body, n, name, err);
         else if (text)
-            st = add_text(out, type, body, n, &total, name, err);
+            st = add_text(out, type, body, n, name, err);
+        else if (!memcmp(type, "tRNS", 4))
+            note_transparency(out);
+        else if (!memcmp(type, "eXIf", 4)) // damaged: the picture is as upright as it looks
+            nino_exif_read(body, n, name, &out->texts, &out->orientation, NULL);
         else if (!memcmp(type, "IEND", 4))
             break;
         if (st)
@@ -279,8 +275,8 @@ static void set_up(png_structp png, source *s)
 {
     png_set_read_fn(png, s, on_read);
     png_set_user_limits(png, MAX_SIDE, MAX_SIDE);
-    png_set_chunk_cache_max(png, MAX_TEXTS);
-    png_set_chunk_malloc_max(png, MAX_TEXT);
+    png_set_chunk_cache_max(png, NINO_MAX_TEXTS);
+    png_set_chunk_malloc_max(png, NINO_MAX_TEXT);
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
 }
 
@@ -303,6 +299,7 @@ static nino_status read_pixels(png_structp png, png_infop info, source *s, nino_
         return s->st;
     set_up(png, s);
     png_read_info(png, info);
+    out->has_colour_key = png_get_valid(png, info, PNG_INFO_tRNS) && !out->is_palette;
     png_set_expand(png); // palette to rgb, 1 2 4 bits to 8, tRNS to alpha
     const int passes = png_set_interlace_handling(png);
     png_read_update_info(png, info);
@@ -340,24 +337,13 @@ static nino_status decode(nino_png *out, const void *data, size_t len, const cha
     return st;
 }
 
-static void drop_texts(nino_png *p)
-{
-    for (int i = 0; i < p->n_texts; i++) {
-        free(p->texts[i].key);
-        free(p->texts[i].value);
-    }
-    free(p->texts);
-    p->texts = NULL;
-    p->n_texts = 0;
-}
-
 nino_status nino_png_read(const void *data, size_t len, const char *name, bool with_pixels,
                           nino_png *out, nino_error *err)
 {
-    memset(out, 0, sizeof(*out));
+    *out = (nino_png){ .orientation = 1 };
     nino_status st = walk(out, data, len, name, err);
     if (st && with_pixels && out->width) { // damaged texts do not cost the picture
-        drop_texts(out);
+        nino_texts_release(&out->texts);
         st = NINO_OK;
     }
     if (!st && with_pixels)
@@ -369,15 +355,13 @@ nino_status nino_png_read(const void *data, size_t len, const char *name, bool w
 
 void nino_png_release(nino_png *p)
 {
-    drop_texts(p);
+    nino_texts_release(&p->texts);
     nino_array_unref(&p->pixels);
     memset(p, 0, sizeof(*p));
 }
 
 const char *nino_png_text_get(const nino_png *p, const char *key)
 {
-    for (int i = 0; i < p->n_texts; i++)
-        if (!strcmp(p->texts[i].key, key))
-            return p->texts[i].value;
-    return NULL;
+    const nino_text *t = nino_texts_find(&p->texts, key);
+    return t ? t->value : NULL;
 }

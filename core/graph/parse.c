@@ -279,6 +279,10 @@ nino_graph *nino_graph_copy(nino_graph *g, nino_error *err)
 {
     size_t len = 0;
     const char *text = nino_graph_json(g, &len);
+    if (g->text.failed) {
+        nino_fail(err, NINO_ERR_NOMEM, g->name, "out of memory");
+        return NULL;
+    }
     nino_graph *c = nino_graph_load(text, len, g->name, err);
     if (c && g->workflow_json && !c->workflow_json &&
         !(c->workflow_json = strdup(g->workflow_json))) {

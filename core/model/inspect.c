@@ -3,10 +3,11 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/format/png.h"
+#include "core/format/image.h"
 #include "core/model/detect.h"
 #include "core/model/vae.h"
 #include <ninodes/ctx.h>
+#include <ninodes/graph.h>
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include <unistd.h>
 
 #define MAX_PARTS 12
-#define MAX_PNG ((size_t) 1 << 30)
+#define MAX_SMALL ((size_t) 1 << 30)
 
 // Everything an info points to lives in its arena; out of memory shows as a NULL and is checked at
 // the end.
@@ -192,65 +193,108 @@ static nino_status inspect_weights(maker *m, const char *path, nino_error *err)
 
 // ---- pictures --------------------------------------------------------------------------------
 // Nodes of an embedded graph: members of the API form, or the "nodes" array of the editor's form.
-static void add_graph(maker *m, const nino_png *png, const char *key)
+// What the nodes of a workflow in either form come to.
+static void add_graph(maker *m, const char *role, const char *json, size_t len)
 {
     nino_json_doc *doc = NULL;
     nino_error err = { 0 };
     char detail[96];
-    const char *s = nino_png_text_get(png, key);
-    if (!s)
-        return;
-    if (nino_json_parse(s, strlen(s), key, NULL, &doc, &err)) {
+    if (nino_json_parse(json, len, role, NULL, &doc, &err)) {
         snprintf(detail, sizeof(detail), "unreadable: %.80s", err.msg);
     } else {
         const nino_json *nodes = nino_json_get(doc->root, "nodes");
         snprintf(detail, sizeof(detail), "%u nodes, %zu bytes",
-                 nodes ? nodes->count : doc->root->count, strlen(s));
+                 nodes ? nodes->count : doc->root->count, len);
     }
-    add_part(m, "graph", key, detail);
+    add_part(m, "graph", role, detail);
     nino_json_doc_destroy(&doc);
 }
 
-static nino_status inspect_png(maker *m, const char *path, nino_error *err)
+static nino_status inspect_image(maker *m, const char *path, const char *data, size_t len,
+                                 nino_error *err)
 {
-    nino_png png = { 0 };
-    char *data = NULL, detail[96];
-    size_t len = 0;
-    nino_status st = nino_file_read(path, MAX_PNG, false, &data, &len, err);
-    if (!st)
-        st = nino_png_read(data, len, path, false, &png, err);
-    free(data);
+    static const char *const keys[] = { "prompt", "workflow", "usercomment" };
+    nino_image image;
+    char detail[96];
+    nino_status st = nino_image_read(data, len, path, false, &image, err);
     if (st)
         return st;
-    m->i->format = "png";
-    m->i->file_bytes = len;
-    snprintf(detail, sizeof(detail), "%dx%d", png.width, png.height);
-    add_part(m, "image", "png", detail);
-    add_graph(m, &png, "prompt");
-    add_graph(m, &png, "workflow");
-    m->i->meta = nino_arena_alloc(m->a, ((size_t) png.n_texts + 1) * sizeof(*m->i->meta));
+    m->i->format = image.format;
+    snprintf(detail, sizeof(detail), image.frames > 1 ? "%dx%d, %d frames" : "%dx%d", image.width,
+             image.height, image.frames);
+    add_part(m, "image", image.format, detail);
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const nino_text *t = nino_texts_find(&image.texts, keys[i]);
+        if (t)
+            add_graph(m, keys[i], t->value, t->value_len);
+    }
+    m->i->meta = nino_arena_alloc(m->a, ((size_t) image.texts.n + 1) * sizeof(*m->i->meta));
     m->failed |= !m->i->meta;
-    for (int i = 0; i < png.n_texts && !m->failed; i++)
-        m->i->meta[m->i->n_meta++] =
-            (nino_inspect_meta){ text(m, png.texts[i].key), text(m, png.texts[i].value) };
-    nino_png_release(&png);
+    for (int i = 0; i < image.texts.n && !m->failed; i++)
+        m->i->meta[m->i->n_meta++] = (nino_inspect_meta){ text(m, image.texts.list[i].key),
+                                                          text(m, image.texts.list[i].value) };
+    nino_image_release(&image);
     return NINO_OK;
 }
 
-static bool is_png(const char *path)
+// A workflow file: a JSON object.
+static nino_status inspect_workflow(maker *m, const char *path, const char *data, size_t len,
+                                    nino_error *err)
 {
-    char head[8] = { 0 };
+    char detail[96];
+    nino_graph *g = nino_graph_load(data, len, path, err);
+    if (!g)
+        return err && err->code ? err->code : NINO_ERR_FORMAT;
+    const size_t n = nino_graph_nodes(g, NULL, 0);
+    nino_graph_node *nodes = calloc(n + 1, sizeof(*nodes));
+    size_t missing = 0;
+    for (size_t i = 0; nodes && i < nino_graph_nodes(g, nodes, n); i++)
+        missing += !nodes[i].def;
+    m->failed |= !nodes;
+    m->i->format = "workflow";
+    snprintf(detail, sizeof(detail), "%zu nodes to run, %zu of them not supported", n, missing);
+    add_part(m, "graph", nino_graph_ui_json(g, NULL) ? "UI form" : "API form", detail);
+    free(nodes);
+    nino_graph_destroy(&g);
+    return NINO_OK;
+}
+
+typedef nino_status (*inspect_small)(maker *m, const char *path, const char *data, size_t len,
+                                     nino_error *err);
+
+// Pictures and workflows are read whole; NULL: the file is neither.
+static inspect_small find_small(const char *path)
+{
+    char head[64] = { 0 };
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const bool yes = fd >= 0 && pread(fd, head, 8, 0) == 8 && !memcmp(head, "\x89PNG\r\n\x1a\n", 8);
+    const ssize_t n = fd < 0 ? 0 : pread(fd, head, sizeof(head) - 1, 0);
     if (fd >= 0)
         close(fd);
-    return yes;
+    if (n > 0 && nino_image_is(head, (size_t) n))
+        return inspect_image;
+    const char *p = head + (memcmp(head, "\xef\xbb\xbf", 3) ? 0 : 3);
+    // A safetensors file of a 123-byte header starts with a brace too, and then with zeros.
+    return p[strspn(p, " \t\r\n")] == '{' && n > 0 && strlen(head) == (size_t) n ? inspect_workflow
+                                                                                 : NULL;
+}
+
+static nino_status inspect_whole(maker *m, const char *path, inspect_small f, nino_error *err)
+{
+    char *data = NULL;
+    size_t len = 0;
+    nino_status st = nino_file_read(path, MAX_SMALL, false, &data, &len, err);
+    if (st == NINO_OK)
+        st = f(m, path, data, len, err);
+    free(data);
+    m->i->file_bytes = len;
+    return st;
 }
 
 nino_status nino_inspect_file(const char *path, nino_inspect *out, nino_error *err)
 {
     nino_error own = { 0 };
     maker m = { .i = out };
+    const inspect_small small = find_small(path);
     nino_status st;
     memset(out, 0, sizeof(*out));
     out->quantisation = "none";
@@ -263,7 +307,7 @@ nino_status nino_inspect_file(const char *path, nino_inspect *out, nino_error *e
     if (!m.a || !out->parts)
         st = nino_fail(err, NINO_ERR_NOMEM, path, "no memory for the description");
     else
-        st = is_png(path) ? inspect_png(&m, path, err) : inspect_weights(&m, path, err);
+        st = small ? inspect_whole(&m, path, small, err) : inspect_weights(&m, path, err);
     if (!st && m.failed)
         st = nino_fail(err, NINO_ERR_NOMEM, path, "no memory for the description");
     if (st)

@@ -1,117 +1,12 @@
-// Images: load, scale, batch. Behaviour of ComfyUI's nodes.py (LoadImage, ImageScale, ImageScaleBy,
-// ImageBatch).
+// Images: scale, batch. Behaviour of ComfyUI's nodes.py (ImageScale, ImageScaleBy, ImageBatch).
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/base/file.h"
-#include "core/base/hash.h"
-#include "core/format/png.h"
 #include "core/node/util.h"
 
 static const nino_port image_out[] = { { .key = "IMAGE", .type = NINO_PORT_IMAGE }, { 0 } };
-
-// ---- LoadImage -------------------------------------------------------------------------------
-
-#define MAX_FILE ((uint64_t) 512 << 20)
-
-typedef struct load_params {
-    const char *image;
-} load_params;
-
-static nino_status read_input(nino_ctx *ctx, const char *name, char **data, size_t *len,
-                              nino_error *err)
-{
-    int fd = -1;
-    struct stat sb;
-    nino_status st = nino_ctx_open_input(ctx, name, &fd, err);
-    if (st)
-        return st;
-    if (fstat(fd, &sb))
-        st = nino_fail(err, NINO_ERR_IO, name, "cannot read its size");
-    else if ((uint64_t) sb.st_size > MAX_FILE)
-        st = nino_fail_kind(err, NINO_ERR_FORMAT, "limit", name, "larger than 512 MiB");
-    else if (!(*data = malloc((size_t) sb.st_size + 1)))
-        st = nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
-    else if ((st = nino_file_pread(fd, *data, (size_t) sb.st_size, 0, name, err)) == NINO_OK)
-        *len = (size_t) sb.st_size;
-    close(fd);
-    return st;
-}
-
-// Grey or colour, with or without alpha -> rgb and mask (1 - alpha; 64x64 zeros without alpha).
-static nino_status split(const nino_png *png, const char *name, nino_value *image, nino_value *mask,
-                         nino_error *err)
-{
-    const int64_t w = png->width, h = png->height, c = png->channels;
-    const bool has_alpha = c == 2 || c == 4, is_grey = c < 3;
-    image->u.image = nino_node_array(NINO_F32, NINO_SHAPE(1, h, w, 3), name, err);
-    mask->u.mask = nino_node_array(
-        NINO_F32, has_alpha ? NINO_SHAPE(1, h, w) : NINO_SHAPE(1, 64, 64), name, err);
-    if (!image->u.image || !mask->u.mask)
-        return NINO_ERR_NOMEM;
-    if (!png->pixels) // plan: shapes are enough
-        return NINO_OK;
-    const float *src = nino_array_f32(png->pixels);
-    float *rgb = nino_array_f32(image->u.image), *m = nino_array_f32(mask->u.mask);
-    for (int64_t i = 0; i < w * h; i++, src += c, rgb += 3) {
-        rgb[0] = src[0];
-        rgb[1] = src[is_grey ? 0 : 1];
-        rgb[2] = src[is_grey ? 0 : 2];
-        if (has_alpha)
-            m[i] = 1.0f - src[c - 1];
-    }
-    return NINO_OK;
-}
-
-static nino_status load_run(nino_run *r, nino_error *err)
-{
-    const load_params *p = r->params;
-    char *data = NULL;
-    size_t len = 0;
-    nino_png png = { 0 };
-    nino_status st = read_input(r->ctx, p->image, &data, &len, err);
-    if (st == NINO_OK)
-        st = nino_png_read(data, len, p->image, !r->is_plan, &png, err);
-    if (st == NINO_OK) {
-        nino_value *image = nino_node_out(r, 0, NINO_PORT_IMAGE, err);
-        nino_value *mask = image ? nino_node_out(r, 1, NINO_PORT_MASK, err) : NULL;
-        st = mask ? split(&png, p->image, image, mask, err) : NINO_ERR_NOMEM;
-    }
-    nino_png_release(&png);
-    free(data);
-    return st;
-}
-
-static nino_status load_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
-                                 nino_error *err)
-{
-    return nino_ctx_identity(ctx, "input", ((const load_params *) params)->image, h, err);
-}
-
-static const nino_param load_table[] = { NINO_P_FILE(load_params, image, "input", .label = "Image",
-                                                     .upload_slot = true,
-                                                     .help = "A PNG file in the input folder"),
-                                         { 0 } };
-static const nino_port load_out[] = {
-    { .key = "IMAGE", .type = NINO_PORT_IMAGE },
-    { .key = "MASK", .type = NINO_PORT_MASK, .help = "1 - alpha; zeros without alpha" },
-    { 0 }
-};
-static const nino_node_ops load_ops = { .run = load_run, .identity = load_identity };
-const nino_node_def nino_node_load_image = {
-    .key = "LoadImage",
-    .title = "Load Image",
-    .category = "image",
-    .help = "Reads a picture and its transparency",
-    .outputs = load_out,
-    .params = load_table,
-    .params_size = sizeof(load_params),
-    .ops = &load_ops,
-};
 
 // ---- ImageScale, ImageScaleBy ----------------------------------------------------------------
 

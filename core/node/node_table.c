@@ -15,6 +15,7 @@
     X(latent_upscale)       \
     X(latent_upscale_by)    \
     X(load_image)           \
+    X(load_image_mask)      \
     X(image_scale)          \
     X(image_scale_by)       \
     X(image_batch)          \

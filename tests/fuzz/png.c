@@ -54,8 +54,9 @@ static void check(const uint8_t *p, size_t n)
         CHECK(err.code && err.kind && err.msg[0]);
     } else {
         CHECK(png.width > 0 && png.height > 0 && !png.pixels);
-        for (int i = 0; i < png.n_texts; i++)
-            CHECK(strlen(png.texts[i].value) <= png.texts[i].value_len && png.texts[i].key[0]);
+        for (int i = 0; i < png.texts.n; i++)
+            CHECK(strlen(png.texts.list[i].value) <= png.texts.list[i].value_len &&
+                  png.texts.list[i].key[0]);
         const bool is_large = png.width > 256 || png.height > 256;
         nino_png_release(&png);
         if (is_large)

@@ -100,13 +100,13 @@ static void check_round_trip(int channels, int bits)
     for (int i = 0; i < n; i++)
         CHECK(nino_array_f32(p.pixels)[i] ==
               (bits == 16 ? (float) wide[i] / 65535.0f : (float) narrow[i] / 255.0f));
-    CHECK(p.n_texts == 3);
+    CHECK(p.texts.n == 3);
     for (int i = 0; i < 3; i++)
         CHECK_STR(nino_png_text_get(&p, texts[i].key), texts[i].value);
     CHECK(!nino_png_text_get(&p, "parameters"));
     nino_png_release(&p);
     CHECK_OK(nino_png_read(b.data, b.len, "x", false, &p, &err), err);
-    CHECK(p.width == W && p.height == H && !p.pixels && p.n_texts == 3);
+    CHECK(p.width == W && p.height == H && !p.pixels && p.texts.n == 3);
     nino_png_release(&p);
     for (size_t cut = 0; cut < b.len - 12; cut++) { // every cut before IEND is seen
         CHECK(nino_png_read(b.data, cut, "x", true, &p, &err) == NINO_ERR_FORMAT);
@@ -167,7 +167,7 @@ static void check_texts(void)
     add_chunk(&b, "tEXt", "Comment\0two", 11);
     finish(&b, "", 0);
     CHECK_OK(nino_png_read(b.data, b.len, "x", false, &p, &err), err);
-    CHECK(p.width == 100000 && p.height == 100000 && p.n_texts == 4);
+    CHECK(p.width == 100000 && p.height == 100000 && p.texts.n == 4);
     CHECK(strlen(nino_png_text_get(&p, "prompt")) == sizeof(big));
     CHECK_STR(nino_png_text_get(&p, "workflow"), "\xc3\xa9");
     CHECK_STR(nino_png_text_get(&p, "Comment"), "one");
