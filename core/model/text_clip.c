@@ -112,26 +112,25 @@ static const names dialects[] = {
 };
 
 // OpenCLIP stacks the three: rows 0, width and 2 width of attn.in_proj.
-static void get_stacked(nino_text_loader *l, const char *stem, int i, int64_t width,
-                        nino_linear *out)
+static void get_stacked(nino_loader *l, const char *stem, int i, int64_t width, nino_linear *out)
 {
     const nino_name w = nino_name_of("%sattn.in_proj_weight", stem);
     const nino_name b = nino_name_of("%sattn.in_proj_bias", stem);
     const nino_weight_part rows = { .name = w.s, .row0 = i * width, .rows = width };
     const nino_weight_part bias = { .name = b.s, .row0 = i * width, .rows = width };
     if (!l->st)
-        l->st = nino_weight_get_parts(l->e->file, l->e->prefix, &rows, 1, NINO_W_MATRIX, width,
-                                      width, true, &out->w, l->err);
+        l->st = nino_weight_get_parts(l->file, l->prefix, &rows, 1, NINO_W_MATRIX, width, width,
+                                      true, &out->w, l->err);
     if (!l->st)
-        l->st = nino_weight_get_parts(l->e->file, l->e->prefix, &bias, 1, NINO_W_VECTOR, width, -1,
-                                      false, &out->b, l->err);
+        l->st = nino_weight_get_parts(l->file, l->prefix, &bias, 1, NINO_W_VECTOR, width, -1, false,
+                                      &out->b, l->err);
 }
 
-static void get_block(nino_text_loader *l, const names *n, int i, block *out)
+static void get_block(nino_loader *l, const nino_encoder *e, const names *n, int i, block *out)
 {
-    const int64_t width = l->e->width;
+    const int64_t width = e->width;
     const nino_name stem = nino_name_of("%s%d.", n->blocks, i);
-    nino_text_norm(l, stem.s, n->norm1, NORM_EPS, true, &out->norm1);
+    nino_load_norm(l, nino_name_of("%s%s", stem.s, n->norm1).s, width, 1, NORM_EPS, &out->norm1);
     if (n->q) {
         nino_text_linear(l, stem.s, n->q, width, width, &out->q);
         nino_text_linear(l, stem.s, n->k, width, width, &out->k);
@@ -142,11 +141,11 @@ static void get_block(nino_text_loader *l, const names *n, int i, block *out)
         get_stacked(l, stem.s, 2, width, &out->v);
     }
     nino_text_linear(l, stem.s, n->out, width, width, &out->out);
-    nino_text_norm(l, stem.s, n->norm2, NORM_EPS, true, &out->norm2);
+    nino_load_norm(l, nino_name_of("%s%s", stem.s, n->norm2).s, width, 1, NORM_EPS, &out->norm2);
     nino_text_linear(l, stem.s, n->fc1, -1, width, &out->fc1);
-    nino_text_linear(l, stem.s, n->fc2, width, l->st ? -1 : out->fc1.w->n, &out->fc2);
+    nino_text_linear(l, stem.s, n->fc2, width, nino_load_rows(l, out->fc1.w), &out->fc2);
     // OpenAI's own model is the one with the approximation
-    out->fc1.act = l->e->id == NINO_ENC_CLIP_L ? NINO_ACT_QUICK_GELU : NINO_ACT_GELU;
+    out->fc1.act = e->id == NINO_ENC_CLIP_L ? NINO_ACT_QUICK_GELU : NINO_ACT_GELU;
 }
 
 // [width,proj] -> [proj,width]
@@ -165,9 +164,8 @@ static nino_weight *transposed(nino_array *a)
 
 // "text_projection.weight" is a linear layer; "text_projection" alone is the matrix as OpenCLIP
 // multiplies by it, the other way round. Most CLIP-L files have none: pooled stays as it is.
-static void get_projection(nino_text_loader *l, nino_linear *out)
+static void get_projection(nino_loader *l, nino_encoder *e, nino_linear *out)
 {
-    nino_encoder *e = l->e;
     const nino_tensor_info *t =
         nino_weights_find(e->file, nino_name_of("%stext_projection", e->prefix).s);
     if (l->st)
@@ -177,8 +175,7 @@ static void get_projection(nino_text_loader *l, nino_linear *out)
         l->st = nino_weight_get(e->file, e->prefix, "text_projection.weight", NINO_W_MATRIX, -1,
                                 e->width, false, &out->w, l->err);
     } else if (t->rank != 2 || t->dim[0] != e->width || t->dim[1] < 1) {
-        l->st = nino_fail_kind(l->err, NINO_ERR_FORMAT, "model", nino_weights_path(e->file),
-                               "%s is not a matrix of %d rows", t->name, e->width);
+        nino_load_fail(l, NINO_ERR_FORMAT, "%s is not a matrix of %d rows", t->name, e->width);
     } else {
         nino_array *a = nino_weights_read_f32(e->file, t, l->err);
         out->w = a ? transposed(a) : NULL;
@@ -223,15 +220,13 @@ static int heads_of(int width) { return width < 4 * 64 ? 4 : width / 64; }
 nino_status nino_text_clip_load(nino_encoder *e, nino_error *err)
 {
     const names *n = find_names(e);
-    nino_text_loader l = { .e = e, .err = err };
-    nino_text_tokens(&l, n->tokens);
-    const int64_t positions = nino_text_table(&l, n->positions, e->width, &e->positions);
-    e->max_len = (int) positions;
-    e->n_layers = nino_text_count_blocks(&l, n->blocks);
+    nino_loader l = { .file = e->file, .prefix = e->prefix, .err = err };
+    nino_text_start(&l, e, n->tokens, n->blocks);
+    e->max_len = (int) nino_text_table(&l, n->positions, e->width, &e->positions);
     const int heads = heads_of(e->width);
-    if (!l.st && e->width % heads)
-        l.st = nino_fail_kind(err, NINO_ERR_FORMAT, "model", nino_weights_path(e->file),
-                              "a CLIP of width %d does not divide into %d heads", e->width, heads);
+    if (e->width % heads)
+        nino_load_fail(&l, NINO_ERR_FORMAT, "a CLIP of width %d does not divide into %d heads",
+                       e->width, heads);
     if (l.st)
         return l.st;
     clip_net *net = calloc(1, sizeof(*net) + (size_t) e->n_layers * sizeof(net->layer[0]));
@@ -243,9 +238,9 @@ nino_status nino_text_clip_load(nino_encoder *e, nino_error *err)
     e->forward = forward;
     e->destroy = destroy;
     for (int i = 0; i < e->n_layers && !l.st; i++)
-        get_block(&l, n, i, &net->layer[i]);
-    nino_text_norm(&l, "", n->final_norm, NORM_EPS, true, &net->final_norm);
-    get_projection(&l, &net->projection);
+        get_block(&l, e, n, i, &net->layer[i]);
+    nino_load_norm(&l, n->final_norm, e->width, 1, NORM_EPS, &net->final_norm);
+    get_projection(&l, e, &net->projection);
     snprintf(e->detail, sizeof(e->detail), "%s, %d layers, width %d", nino_encoder_titles[e->id],
              e->n_layers, e->width);
     return l.st;

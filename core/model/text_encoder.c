@@ -3,13 +3,11 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/format/safetensors.h"
 
 const char *const nino_encoder_names[NINO_ENC_COUNT] = { "clip_l", "clip_g", "clip_h", "t5",
                                                          "umt5" };
@@ -126,84 +124,36 @@ nino_status nino_encoder_embed(const nino_encoder *e, const nino_prompt *p, bool
 #define MAX_BLOCKS 256
 #define MAX_WIDTH (1 << 16)
 
-static void fail(nino_text_loader *l, const char *name, const char *what)
-{
-    const nino_name full = nino_name_of("%s%s", l->e->prefix, name);
-    char where[192];
-    l->st = nino_fail_kind(
-        l->err, NINO_ERR_FORMAT, "model",
-        nino_tensor_where(where, nino_weights_path(l->e->file), full.s, strlen(full.s)), "%s",
-        what);
-}
-
-int64_t nino_text_table(nino_text_loader *l, const char *leaf, int64_t width,
+int64_t nino_text_table(nino_loader *l, const char *name, int64_t width,
                         const nino_tensor_info **out)
 {
-    if (l->st)
-        return 0;
     const nino_tensor_info *t =
-        nino_weights_find(l->e->file, nino_name_of("%s%s", l->e->prefix, leaf).s);
+        l->st ? NULL : nino_weights_find(l->file, nino_name_of("%s%s", l->prefix, name).s);
     if (!t)
-        fail(l, leaf, "the file has no such tensor");
+        nino_load_fail(l, NINO_ERR_FORMAT, "the file has no tensor %s%s", l->prefix, name);
     else if (t->rank != 2 || t->dim[0] < 1 || t->dim[0] > INT32_MAX || t->dim[1] < 1 ||
              t->dim[1] > MAX_WIDTH || (width >= 0 && t->dim[1] != width))
-        fail(l, leaf, "it is not a table of rows as wide as the network");
+        nino_load_fail(l, NINO_ERR_FORMAT, "%s is not a table of rows as wide as the network",
+                       t->name);
     *out = t;
     return l->st ? 0 : t->dim[0];
 }
 
-void nino_text_tokens(nino_text_loader *l, const char *leaf)
+void nino_text_start(nino_loader *l, nino_encoder *e, const char *tokens, const char *stem)
 {
-    nino_encoder *e = l->e;
-    e->vocab = nino_text_table(l, leaf, -1, &e->tokens);
+    e->vocab = nino_text_table(l, tokens, -1, &e->tokens);
     e->width = l->st ? 0 : (int) e->tokens->dim[1];
+    e->n_layers = nino_load_count(l, stem);
+    if (e->n_layers < 1 || e->n_layers > MAX_BLOCKS)
+        nino_load_fail(l, NINO_ERR_FORMAT, "%d layers called %s%s0 ...; 1 to %d can be used",
+                       e->n_layers, l->prefix, stem, MAX_BLOCKS);
 }
 
-int nino_text_count_blocks(nino_text_loader *l, const char *stem)
-{
-    const nino_weights *file = l->e->file;
-    const nino_name start = nino_name_of("%s%s", l->e->prefix, stem);
-    const size_t len = strlen(start.s);
-    int n = 0;
-    if (l->st)
-        return 0;
-    for (int i = 0; i < nino_weights_count(file); i++) { // one more than the largest number
-        const char *name = nino_weights_at(file, i)->name;
-        char *end;
-        if (strncmp(name, start.s, len))
-            continue;
-        const long k = strtol(name + len, &end, 10);
-        if (end != name + len && *end == '.' && k >= n && k <= MAX_BLOCKS)
-            n = (int) k + 1;
-    }
-    if (n < 1 || n > MAX_BLOCKS)
-        fail(l, stem, n ? "it has too many layers" : "the file has no layers of that name");
-    return l->st ? 0 : n;
-}
-
-void nino_text_linear(nino_text_loader *l, const char *stem, const char *leaf, int64_t n, int64_t c,
+void nino_text_linear(nino_loader *l, const char *stem, const char *leaf, int64_t n, int64_t c,
                       nino_linear *out)
 {
     const nino_name name = nino_name_of("%s%s", stem, leaf);
-    if (!l->st)
-        l->st = nino_linear_get(l->e->file, l->e->prefix, name.s, c, out, l->err);
-    if (!l->st && n >= 0 && out->w->n != n) {
-        char what[96];
-        snprintf(what, sizeof(what), "%lld rows where %lld are needed", (long long) out->w->n,
-                 (long long) n);
-        fail(l, nino_name_of("%s.weight", name.s).s, what);
-    }
-}
-
-void nino_text_norm(nino_text_loader *l, const char *stem, const char *leaf, float eps,
-                    bool has_beta, nino_norm *out)
-{
-    const char *prefix = l->e->prefix;
-    out->eps = eps;
-    if (!l->st)
-        l->st = nino_weight_get(l->e->file, prefix, nino_name_of("%s%s.weight", stem, leaf).s,
-                                NINO_W_VECTOR, l->e->width, -1, true, &out->gamma, l->err);
-    if (!l->st && has_beta)
-        l->st = nino_weight_get(l->e->file, prefix, nino_name_of("%s%s.bias", stem, leaf).s,
-                                NINO_W_VECTOR, l->e->width, -1, true, &out->beta, l->err);
+    nino_load_linear(l, name.s, c, out);
+    if (n >= 0)
+        nino_load_expect(l, name.s, out, n);
 }

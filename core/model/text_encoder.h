@@ -66,23 +66,12 @@ static inline int nino_encoder_layer(const nino_encoder *e, int layer)
 nino_status nino_text_clip_load(nino_encoder *e, nino_error *err); // core/model/text_clip.c
 nino_status nino_text_t5_load(nino_encoder *e, nino_error *err);   // core/model/text_t5.c
 
-// The steps do nothing after the first failure. Names are e->prefix + stem + leaf.
-typedef struct nino_text_loader {
-    nino_encoder *e;
-    nino_status st;
-    nino_error *err;
-} nino_text_loader;
-
-// The token embedding: fills tokens, vocab and width.
-void nino_text_tokens(nino_text_loader *l, const char *leaf);
-// A table of rows of `width` that stays in the file; returns the number of rows.
-int64_t nino_text_table(nino_text_loader *l, const char *leaf, int64_t width,
+// Behaves like the steps of core/model/loader.h. Fills tokens, vocab, width and n_layers (blocks
+// called stem0 ... stemN).
+void nino_text_start(nino_loader *l, nino_encoder *e, const char *tokens, const char *stem);
+// A table of rows of `width` (< 0: any) that stays in the file; returns the number of rows.
+int64_t nino_text_table(nino_loader *l, const char *name, int64_t width,
                         const nino_tensor_info **out);
-// Blocks called stem0 ... stemN; none, or more than 256, is an error.
-int nino_text_count_blocks(nino_text_loader *l, const char *stem);
-// n, c < 0: any.
-void nino_text_linear(nino_text_loader *l, const char *stem, const char *leaf, int64_t n, int64_t c,
+// The linear layer stem + leaf with n rows (< 0: any).
+void nino_text_linear(nino_loader *l, const char *stem, const char *leaf, int64_t n, int64_t c,
                       nino_linear *out);
-// Of e->width channels.
-void nino_text_norm(nino_text_loader *l, const char *stem, const char *leaf, float eps,
-                    bool has_beta, nino_norm *out);

@@ -150,42 +150,46 @@ static nino_encoder_out forward(nino_stream *s, const nino_encoder *e, const nin
 
 // ---- loading ---------------------------------------------------------------------------------
 // The table of block i: required in the first.
-static void get_position(nino_text_loader *l, const char *stem, int i, nino_array **out)
+static void get_position(nino_loader *l, const char *stem, int i, nino_array **out)
 {
     const nino_name name = nino_name_of("%sSelfAttention.relative_attention_bias.weight", stem);
-    const nino_encoder *e = l->e;
     const nino_tensor_info *t = NULL;
-    if (l->st || (i && !nino_weights_find(e->file, nino_name_of("%s%s", e->prefix, name.s).s)))
+    if (l->st || (i && !nino_load_has(l, "%s", name.s)))
         return;
     nino_text_table(l, name.s, -1, &t);
-    if (!l->st && (*out = nino_weights_read_f32(e->file, t, l->err)) == NULL)
+    if (!l->st && (*out = nino_weights_read_f32(l->file, t, l->err)) == NULL)
         l->st = l->err && l->err->code ? l->err->code : NINO_ERR_IO;
 }
 
-static void get_block(nino_text_loader *l, int i, block *out)
+// RMS norms have no beta.
+static void get_norm(nino_loader *l, const char *name, int64_t width, nino_norm *out)
 {
-    const int64_t width = l->e->width;
+    out->eps = NORM_EPS;
+    nino_load_vector(l, nino_name_of("%s.weight", name).s, width, &out->gamma);
+}
+
+static void get_block(nino_loader *l, int64_t width, int i, block *out)
+{
     const nino_name attn = nino_name_of("encoder.block.%d.layer.0.", i);
     const nino_name ff = nino_name_of("encoder.block.%d.layer.1.", i);
-    nino_text_norm(l, attn.s, "layer_norm", NORM_EPS, false, &out->norm1);
+    get_norm(l, nino_name_of("%slayer_norm", attn.s).s, width, &out->norm1);
     nino_text_linear(l, attn.s, "SelfAttention.q", -1, width, &out->q);
-    const int64_t inner = l->st ? -1 : out->q.w->n;
+    const int64_t inner = nino_load_rows(l, out->q.w);
     nino_text_linear(l, attn.s, "SelfAttention.k", inner, width, &out->k);
     nino_text_linear(l, attn.s, "SelfAttention.v", inner, width, &out->v);
     nino_text_linear(l, attn.s, "SelfAttention.o", width, inner, &out->o);
     get_position(l, attn.s, i, &out->position);
-    nino_text_norm(l, ff.s, "layer_norm", NORM_EPS, false, &out->norm2);
-    const nino_name gate = nino_name_of("%s%sDenseReluDense.wi_1.weight", l->e->prefix, ff.s);
-    if (nino_weights_find(l->e->file, gate.s)) {
+    get_norm(l, nino_name_of("%slayer_norm", ff.s).s, width, &out->norm2);
+    if (nino_load_has(l, "%sDenseReluDense.wi_1.weight", ff.s)) {
         nino_text_linear(l, ff.s, "DenseReluDense.wi_0", -1, width, &out->wi_0);
-        nino_text_linear(l, ff.s, "DenseReluDense.wi_1", l->st ? -1 : out->wi_0.w->n, width,
+        nino_text_linear(l, ff.s, "DenseReluDense.wi_1", nino_load_rows(l, out->wi_0.w), width,
                          &out->wi_1);
         out->wi_0.act = NINO_ACT_GELU_TANH;
     } else { // the first T5
         nino_text_linear(l, ff.s, "DenseReluDense.wi", -1, width, &out->wi_0);
         out->wi_0.act = NINO_ACT_RELU;
     }
-    nino_text_linear(l, ff.s, "DenseReluDense.wo", width, l->st ? -1 : out->wi_0.w->n, &out->wo);
+    nino_text_linear(l, ff.s, "DenseReluDense.wo", width, nino_load_rows(l, out->wi_0.w), &out->wo);
 }
 
 static void destroy(nino_encoder *e)
@@ -205,7 +209,7 @@ static void destroy(nino_encoder *e)
 }
 
 // Heads and buckets are those of the first block's table, the same in every block.
-static void check_heads(nino_text_loader *l, t5_net *net)
+static void check_heads(nino_loader *l, t5_net *net)
 {
     const char *what = NULL;
     if (l->st)
@@ -223,18 +227,14 @@ static void check_heads(nino_text_loader *l, t5_net *net)
             what = "position tables of different sizes";
     }
     if (what)
-        l->st = nino_fail_kind(l->err, NINO_ERR_FORMAT, "model", nino_weights_path(l->e->file),
-                               "its %s has %s", nino_encoder_titles[l->e->id], what);
+        nino_load_fail(l, NINO_ERR_FORMAT, "its T5 has %s", what);
 }
 
 nino_status nino_text_t5_load(nino_encoder *e, nino_error *err)
 {
     static const char *const tokens[] = { "shared.weight", "encoder.embed_tokens.weight" };
-    nino_text_loader l = { .e = e, .err = err };
-    const bool is_shared =
-        nino_weights_find(e->file, nino_name_of("%s%s", e->prefix, tokens[0]).s) != NULL;
-    nino_text_tokens(&l, tokens[is_shared ? 0 : 1]);
-    e->n_layers = nino_text_count_blocks(&l, "encoder.block.");
+    nino_loader l = { .file = e->file, .prefix = e->prefix, .err = err };
+    nino_text_start(&l, e, tokens[nino_load_has(&l, "%s", tokens[0]) ? 0 : 1], "encoder.block.");
     if (l.st)
         return l.st;
     const nino_dtype type = e->tokens->dtype;
@@ -247,8 +247,8 @@ nino_status nino_text_t5_load(nino_encoder *e, nino_error *err)
     e->forward = forward;
     e->destroy = destroy;
     for (int i = 0; i < e->n_layers && !l.st; i++)
-        get_block(&l, i, &net->layer[i]);
-    nino_text_norm(&l, "", "encoder.final_layer_norm", NORM_EPS, false, &net->final_norm);
+        get_block(&l, e->width, i, &net->layer[i]);
+    get_norm(&l, "encoder.final_layer_norm", e->width, &net->final_norm);
     check_heads(&l, net);
     snprintf(e->detail, sizeof(e->detail), "%s, %d layers, width %d", nino_encoder_titles[e->id],
              e->n_layers, e->width);
