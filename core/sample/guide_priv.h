@@ -1,0 +1,86 @@
+// Internal to core/sample: one sampling run. Conditioning as the network is given it (cond_use.c,
+// cond_model.c), the guided denoiser (denoise.c) and what the run needs around it (guide.c).
+#pragma once
+#include "core/sample/guide.h"
+
+#define NINO_MAX_AXES 3 // (frames,) rows, columns
+
+// What the network is told by one entry; host arrays. guidance is NaN where there is none.
+typedef struct nino_cond_model {
+    nino_array *context; // f32 [n,T,C]
+    nino_array *y;       // f32 [1,Cy] or NULL
+    nino_array *concat;  // f32 [B,(t,)h,w,Ce] or NULL
+    nino_array **refs;   // f32 [n,h',w',C], model latents
+    int n_refs;
+    float guidance;
+} nino_cond_model;
+
+// An entry in one run: where and when it applies, in cells of this latent.
+typedef struct nino_cond_use {
+    const nino_cond_entry *entry;
+    const nino_cond_model *model;
+    double first, last; // applies while last <= sigma <= first
+    bool has_area;
+    int64_t size[NINO_MAX_AXES], at[NINO_MAX_AXES];
+    nino_array *mask; // f32 [n,h,w] at the latent's size, or NULL
+    nino_array *mult; // f32 [n,size...]: the entry's weight, n is 1 or goes round over the batch
+} nino_cond_use;
+
+typedef struct nino_cond_list {
+    nino_cond_use *use;
+    int n, cap;
+} nino_cond_list;
+
+enum { NINO_COND_POSITIVE, NINO_COND_MIDDLE, NINO_COND_NEGATIVE, NINO_COND_KINDS };
+
+typedef struct nino_guide_feed nino_guide_feed; // denoise.c: what is on the device for one batch
+typedef struct nino_guide_fit nino_guide_fit;   // denoise.c: batches whose memory need is known
+
+typedef struct nino_guide_run {
+    nino_stream *s;
+    const nino_guider *guider;
+    const nino_diffusion *net;
+    const nino_sampling *sampling;
+    int64_t batch, channels, axis[NINO_MAX_AXES], cells; // of the model latent; cells a channel
+    int n_axes;
+    size_t count; // elements of the model latent
+    // What inpaint models and conditioning see of the latent; channels last.
+    const nino_array *latent; // model latent [B,(t,)h,w,C]
+    const nino_array *mask;   // noise mask [B or 1,h,w], or NULL
+    nino_cond_model *models;
+    int n_models;
+    nino_cond_list list[NINO_COND_KINDS];
+    bool has[NINO_COND_KINDS]; // false: no such list (not the same as an empty one)
+    nino_guide_feed *feeds;
+    nino_guide_fit *fits;
+    int n_fits;
+    bool one_by_one;                                       // never batch entries
+    float *out[NINO_COND_KINDS], *weight[NINO_COND_KINDS]; // of one evaluation
+    uint64_t evaluations, forwards;
+    nino_error err; // what is not the stream's error
+} nino_guide_run;
+
+// Shapes of the run from the model latent, channels last [N,h,w,C] or [N,t,h,w,C].
+void nino_guide_set_shape(nino_guide_run *r, const nino_shape *latent);
+// Reads the guider's conditioning: areas, masks, ranges, and what the network is told.
+nino_status nino_guide_conds(nino_guide_run *r, nino_error *err);
+void nino_guide_release_conds(nino_guide_run *r);
+
+// cond_model.c: m becomes what entry e tells the network. kind: NINO_COND_*.
+nino_status nino_cond_model_make(const nino_guide_run *r, const nino_cond_entry *e, int kind,
+                                 nino_cond_model *m, nino_error *err);
+void nino_cond_model_release(nino_cond_model *m);
+
+// The guided denoiser: x and denoised are model latents, channels first; uncond (may be NULL)
+// becomes the denoised of the negative side, as cfg++ samplers want it. Under plan the network is
+// walked, no array is touched.
+nino_status nino_guide_denoise(nino_guide_run *r, const float *x, float sigma, float *denoised,
+                               float *uncond, nino_error *err);
+void nino_guide_release_feeds(nino_guide_run *r);
+
+// planes.c: x [N,H,W,C] f32 -> [N,h,w,C], bilinear as torch's interpolate. center: cut to the
+// target's aspect ratio first. NULL: no memory.
+nino_array *nino_planes_scale(const nino_array *x, int64_t h, int64_t w, bool center,
+                              nino_error *err);
+// The first dimension becomes n by picking entries evenly. NULL: no memory.
+nino_array *nino_planes_pick(const nino_array *x, int64_t n, nino_error *err);

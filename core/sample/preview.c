@@ -1,0 +1,81 @@
+// Previews of a latent: a linear map of its channels, or a tiny autoencoder's decode.
+#include "core/sample/preview.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/error.h"
+
+// Cells of a plane, and how far apart the planes of the first picture and frame are.
+typedef struct plane {
+    int64_t h, w, channels, stride;
+} plane;
+
+static plane first_plane(const nino_shape *s)
+{
+    plane p = { s->dim[s->rank - 2], s->dim[s->rank - 1], s->dim[1], 0 };
+    p.stride = p.h * p.w * (s->rank == 5 ? s->dim[2] : 1);
+    return p;
+}
+
+nino_status nino_preview_rgb(const nino_latent_format *f, const float *x0, const nino_shape *shape,
+                             nino_array **out, nino_error *err)
+{
+    const plane p = first_plane(shape);
+    if (!f->rgb || p.channels != f->channels)
+        return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", f->name,
+                              "no colours are known for latents of this kind");
+    nino_array *a = nino_array_create(NINO_U8, NINO_SHAPE(1, p.h, p.w, 3));
+    if (!a)
+        return nino_fail(err, NINO_ERR_NOMEM, "preview", "no memory for a preview");
+    uint8_t *to = a->data;
+    for (int64_t i = 0; i < p.h * p.w; i++)
+        for (int k = 0; k < 3; k++) {
+            float v = f->rgb_bias ? f->rgb_bias[k] : 0;
+            for (int64_t c = 0; c < p.channels; c++)
+                v += x0[c * p.stride + i] * f->rgb[c][k];
+            v = (v + 1.0f) / 2.0f;
+            *to++ = (uint8_t) (255.0f * (v > 0 ? (v < 1 ? v : 1) : 0));
+        }
+    *out = a;
+    return NINO_OK;
+}
+
+// The first plane as a node latent [1,h,w,C].
+static nino_array *node_latent(const nino_latent_format *f, const float *x0, const plane *p)
+{
+    nino_array *z = nino_array_create(NINO_F32, NINO_SHAPE(1, p->h, p->w, p->channels));
+    if (!z)
+        return NULL;
+    float *to = nino_array_f32(z);
+    for (int64_t i = 0; i < p->h * p->w; i++)
+        for (int64_t c = 0; c < p->channels; c++)
+            *to++ = x0[c * p->stride + i];
+    nino_latent_process_out(f, nino_array_f32(z), p->h * p->w, 1);
+    return z;
+}
+
+nino_status nino_preview_tiny(nino_stream *s, const nino_vae *v, const nino_latent_format *f,
+                              const float *x0, const nino_shape *shape, nino_array **out,
+                              nino_error *err)
+{
+    const plane p = first_plane(shape);
+    if (p.channels != v->channels || p.channels != f->channels)
+        return nino_fail_kind(err, NINO_ERR_ARG, "shape", v->name,
+                              "the latent has %lld channels, this autoencoder %d",
+                              (long long) p.channels, v->channels);
+    nino_array *z = node_latent(f, x0, &p);
+    if (!z)
+        return nino_fail(err, NINO_ERR_NOMEM, "preview", "no memory for a preview");
+    nino_tensor *t = v->decode(s, v, nino_upload(s, z, nino_stream_act_type(s)));
+    nino_array_unref(&z);
+    const double h = (double) nino_dim(t, 1), w = (double) nino_dim(t, 2);
+    const double shrink = NINO_PREVIEW_SIDE / fmax(h, w);
+    if (shrink < 1)
+        t = nino_resample(s, t, (int64_t) fmax(1, rint(h * shrink)),
+                          (int64_t) fmax(1, rint(w * shrink)), NINO_FILTER_AREA);
+    nino_array *a = nino_download(s, nino_to_rgb8(s, t), NINO_U8);
+    if (a)
+        *out = a;
+    return nino_stream_status(s, err);
+}

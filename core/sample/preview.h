@@ -1,0 +1,18 @@
+// Internal: what an unfinished latent looks like. Definitions: ComfyUI latent_preview.py
+// (Latent2RGBPreviewer, TAESDPreviewerImpl): the first picture of the batch, the first frame.
+// Thread-safety: none needed; the TAESD form uses the caller's stream.
+#pragma once
+#include "core/model/latent_format.h"
+#include "core/model/vae.h"
+#include "core/tensor/tensor.h"
+
+#define NINO_PREVIEW_SIDE 512 // pixels of the longer side, at most
+
+// x0 is a model latent, channels first, [N,C,h,w] or [N,C,t,h,w] -> *out u8 [1,h,w,3]: a linear map
+// of the channels. NINO_ERR_UNSUPPORTED: the format has no such map.
+nino_status nino_preview_rgb(const nino_latent_format *f, const float *x0, const nino_shape *shape,
+                             nino_array **out, nino_error *err);
+// The same through a tiny autoencoder, larger pictures are made smaller.
+nino_status nino_preview_tiny(nino_stream *s, const nino_vae *v, const nino_latent_format *f,
+                              const float *x0, const nino_shape *shape, nino_array **out,
+                              nino_error *err);
