@@ -300,9 +300,12 @@ void nino_error_in_node(nino_error *err, const nino_gnode *n)
              inner[0] ? ": " : "", inner);
 }
 
+// A node that is told to behave as the stock one has the run's precision.
 static nino_precision precision_of_node(const nino_exec *x, const nino_gnode *n)
 {
-    const nino_param *p = nino_param_find(n->def, "precision_mode");
+    const nino_param *stock = nino_param_find(n->def, "compatibility_mode");
+    const bool is_stock = stock && stock->type == NINO_BOOL && nino_param_load(stock, n->params).b;
+    const nino_param *p = is_stock ? NULL : nino_param_find(n->def, "precision_mode");
     static const struct {
         const char *word;
         nino_precision precision;

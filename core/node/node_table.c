@@ -41,6 +41,51 @@
     X(rocm_vae_decode_tiled)\
     X(rocm_vae_monitor)     \
     X(rocm_memory)          \
+    X(ksampler)             \
+    X(ksampler_advanced)    \
+    X(sampler_custom)       \
+    X(sampler_custom_advanced)\
+    X(rocm_ksampler)        \
+    X(rocm_ksampler_advanced)\
+    X(rocm_sampler_custom)  \
+    X(rocm_sampler_benchmark)\
+    X(rocm_sampler_monitor) \
+    X(basic_guider)         \
+    X(cfg_guider)           \
+    X(dual_cfg_guider)      \
+    X(random_noise)         \
+    X(disable_noise)        \
+    X(add_noise)            \
+    X(flux_guidance)        \
+    X(flux_no_guidance)     \
+    X(ksampler_select)      \
+    X(sampler_euler_a)      \
+    X(sampler_euler_a_pp)   \
+    X(sampler_2s)           \
+    X(sampler_3m)           \
+    X(sampler_2m)           \
+    X(sampler_sde)          \
+    X(sampler_lms)          \
+    X(sampler_adaptive)     \
+    X(sampler_er_sde)       \
+    X(sampler_sa)           \
+    X(sampler_cfgpp)        \
+    X(basic_scheduler)      \
+    X(turbo_scheduler)      \
+    X(beta_scheduler)       \
+    X(karras_scheduler)     \
+    X(exponential_scheduler)\
+    X(poly_scheduler)       \
+    X(laplace_scheduler)    \
+    X(vp_scheduler)         \
+    X(ays_scheduler)        \
+    X(gits_scheduler)       \
+    X(split_sigmas)         \
+    X(split_sigmas_denoise) \
+    X(set_first_sigma)      \
+    X(extend_sigmas)        \
+    X(flip_sigmas)          \
+    X(percent_sigma)        \
     X(note)                 \
     X(markdown_note)        \
     X(primitive)            \

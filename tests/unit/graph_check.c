@@ -107,11 +107,11 @@ static void classes(void)
     // known elsewhere: only counts where an output needs it
     CHECK_STR(
         check("{" LOAD LATENT DECODE("['2', 0]") SAVE(
-                  "") ", '9': {'class_type': 'KSampler', 'inputs': {'latent_image': ['2', 0]}}}",
+                  "") ", '9': {'class_type': 'PerpNeg', 'inputs': {'latent_image': ['2', 0]}}}",
               NULL),
         "W unsupported_class 9.|");
     CHECK_STR(check(FLOW("['5', 0]"), NULL), "E bad_link 3.samples|");
-    CHECK_STR(check("{'5': {'class_type': 'KSampler'}, " LOAD LATENT DECODE("['5', 0]")
+    CHECK_STR(check("{'5': {'class_type': 'PerpNeg'}, " LOAD LATENT DECODE("['5', 0]")
                         SAVE("") "}",
                     NULL),
               "E unsupported_class 5.|");

@@ -126,11 +126,11 @@ static void check_known(void)
         ROW(strcmp(nino_known_classes[i - 1].name, current) < 0);
         ROW(nino_known_class_find(current) == &nino_known_classes[i]);
     }
-    CHECK(nino_node_is_known_unsupported("KSampler"));
-    CHECK(nino_node_is_known_unsupported("ROCMOptimizedKSampler"));
+    CHECK(nino_node_is_known_unsupported("PerpNeg"));
+    CHECK(nino_node_is_known_unsupported("WindowsPaginationDiagnostic"));
     CHECK(!nino_node_is_known_unsupported("VAEDecode"));
     CHECK(!nino_node_is_known_unsupported("Nonsense"));
-    CHECK(!nino_node_find("KSampler", NULL) && !nino_node_find("", NULL));
+    CHECK(!nino_node_find("PerpNeg", NULL) && !nino_node_find("", NULL));
 }
 
 // Names that shipped workflows of the original extension use, and what they are here.
@@ -146,6 +146,9 @@ static void check_aliases(void)
         { "ROCMOptimizedVAEDecodeInstrumented", "ROCMOptimizedVAEDecode" },
         { "ROCmVAEDecodeTiled", "ROCMOptimizedVAEDecodeTiled" },
         { "ROCmCheckpointLoader", "ROCMOptimizedCheckpointLoader" },
+        { "ROCmKSampler", "ROCMOptimizedKSampler" },
+        { "ROCmKSamplerAdvanced", "ROCMOptimizedKSamplerAdvanced" },
+        { "ROCMMemorySafeKSampler", "KSampler" },
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         const nino_node_def *d = nino_node_find(table[i][0], NULL);

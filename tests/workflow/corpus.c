@@ -69,9 +69,12 @@ static void expect(nino_ctx *ctx, const char *name, const void *data, size_t len
          "\"3\": {\"class_type\": \"VAEDecodeTiled\", \"inputs\": {\"samples\": [\"2\", 0], "      \
          "\"vae\": [\"1\", 0], \"tile_size\": " t ", \"overlap\": " o "}}",                        \
          SAVE(""))
-#define SAMPLER(input)                                                                             \
-    FLOW(VAE, "\"8\": {\"class_type\": \"KSampler\", \"inputs\": {" input "}}",                    \
-         DECODE("[\"8\", 0]", "[\"1\", 0]"), SAVE(""))
+#define SAMPLED(class, input, slot)                                                                \
+    FLOW(VAE,                                                                                      \
+         "\"8\": {\"class_type\": \"" class "\", \"inputs\": {" input "}}, "                       \
+                                            "\"9\": {\"class_type\": \"SamplerCustomAdvanced\", "  \
+                                            "\"inputs\": {\"" slot "\": [\"8\", 0]}}",             \
+         DECODE("[\"9\", 0]", "[\"1\", 0]"), SAVE(""))
 
 static const struct {
     const char *name, *json, *want;
@@ -153,11 +156,13 @@ static const struct {
     { "tile-text", TILED("\"big\"", "64"), "value" },
     { "overlap-ge-tile", TILED("64", "64"), "ok" }, // cut to a quarter, as ComfyUI
 
+    { "steps-0", SAMPLED("KarrasScheduler", "\"steps\": 0", "sigmas"), "range" },
+    { "seed-2pow64", SAMPLED("RandomNoise", "\"noise_seed\": 18446744073709551616", "noise"),
+      "range" },
+    { "number-1e999", SAMPLED("KarrasScheduler", "\"rho\": 1e999", "sigmas"), "value" },
+    { "nan", SAMPLED("KarrasScheduler", "\"rho\": NaN", "sigmas"), "value" },
     // classes that do not run here yet are refused as such, whatever their values
-    { "steps-0", SAMPLER("\"steps\": 0"), "unsupported_class" },
-    { "seed-2pow64", SAMPLER("\"seed\": 18446744073709551616"), "unsupported_class" },
-    { "number-1e999", SAMPLER("\"cfg\": 1e999"), "unsupported_class" },
-    { "nan", SAMPLER("\"cfg\": NaN"), "unsupported_class" },
+    { "unsupported", SAMPLED("PerpNegGuider", "\"cfg\": -1", "guider"), "unsupported_class" },
 };
 
 // ---- file names ------------------------------------------------------------------------------

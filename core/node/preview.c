@@ -1,0 +1,164 @@
+// Previews while a node samples. Their time is measured (scope "preview") and bounded: one that
+// would bring the sum above the ctx's share of the sampling time is left out.
+#include "core/node/preview.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/time.h"
+#include "core/format/png.h"
+#include "core/node/util.h"
+#include "core/op/backend.h"
+#include "core/sample/preview.h"
+#include "core/tile/fit.h"
+
+struct nino_preview {
+    nino_run *r;
+    const nino_preview_settings *set;
+    const nino_latent_format *format;
+    nino_value *tiny; // a VAE; NULL: latent2rgb
+    bool is_off;
+    uint64_t began_ns;
+    double spent;               // seconds
+    double tiny_last, rgb_last; // of the last one of each kind; 0: not known
+};
+
+static void warn(nino_preview *p, const nino_error *err)
+{
+    nino_logf(p->r->log, NINO_LOG_WARN, "no previews: %s%s%s", err->where, *err->where ? ": " : "",
+              err->msg);
+    nino_monitor_message(nino_ctx_monitor(p->r->ctx), NINO_LOG_WARN, "no previews: %s", err->msg);
+}
+
+static void open_tiny(nino_preview *p)
+{
+    nino_error err = { 0 };
+    const bool must = p->set->kind == NINO_PREVIEW_TAESD;
+    if (!p->format->tiny_vae)
+        nino_fail(&err, NINO_ERR_UNSUPPORTED, p->format->name,
+                  "no tiny autoencoder for this model");
+    else if (!nino_node_load_vae(p->r->ctx, p->format->tiny_vae, &p->tiny, &err) &&
+             !p->tiny->u.vae->has_decoder) {
+        nino_value_unref(&p->tiny);
+        nino_fail(&err, NINO_ERR_MISSING, p->format->tiny_vae, "its decoder is not there");
+    }
+    if (!p->tiny && must && p->format->rgb) {
+        nino_logf(p->r->log, NINO_LOG_WARN, "previews are latent2rgb: %s: %s", err.where, err.msg);
+    } else if (!p->tiny && !p->format->rgb) {
+        warn(p, &err);
+        p->is_off = true;
+    }
+}
+
+nino_preview *nino_preview_create(nino_run *r, const nino_latent_format *format)
+{
+    const nino_preview_settings *set = nino_ctx_previews(r->ctx);
+    nino_preview *p = NULL;
+    if (set->kind == NINO_PREVIEW_NONE || r->is_plan || !(p = calloc(1, sizeof(*p))))
+        return NULL;
+    *p = (nino_preview){ .r = r, .set = set, .format = format, .began_ns = nino_now_ns() };
+    if (set->kind != NINO_PREVIEW_LATENT2RGB)
+        open_tiny(p);
+    return p;
+}
+
+void nino_preview_destroy(nino_preview **pp)
+{
+    if (!*pp)
+        return;
+    nino_value_unref(&(*pp)->tiny);
+    free(*pp);
+    *pp = NULL;
+}
+
+// The diffusion model stays where it is: a decode that would push its weights out is not worth it.
+static bool tiny_fits(nino_preview *p, const nino_shape *s)
+{
+    nino_vae_need need = { 0 };
+    nino_mem_stat m;
+    nino_pool_stat(nino_stream_backend(p->r->stream)->pool, &m);
+    return !m.budget ||
+           (!nino_vae_need_get(p->r->stream, p->tiny->u.vae, true, 1, (int) s->dim[s->rank - 2],
+                               (int) s->dim[s->rank - 1], &need, NULL) &&
+            m.in_use + need.reserved <= m.budget);
+}
+
+static bool is_affordable(const nino_preview *p, double last)
+{
+    const double elapsed = (double) (nino_now_ns() - p->began_ns) * 1e-9;
+    return p->spent == 0 || p->spent + last <= p->set->share * elapsed;
+}
+
+static nino_status save(nino_preview *p, const nino_array *pixels, nino_error *err)
+{
+    const char *dir = nino_ctx_temp_dir(p->r->ctx), *slash = strrchr(p->set->path, '/');
+    const int w = (int) pixels->shape.dim[2], h = (int) pixels->shape.dim[1];
+    nino_buf png = { 0 };
+    nino_status st = nino_png_encode(&png, pixels->data, w, h, 3, 8, NULL, 0, err);
+    if (!st)
+        st = nino_file_mkdirs(dir, true, err);
+    if (!st)
+        st = nino_file_save(dir, slash + 1, true, png.data, png.len, err);
+    nino_buf_release(&png);
+    return st;
+}
+
+static void publish(nino_preview *p, const nino_sample_step *step, const nino_array *pixels,
+                    double seconds)
+{
+    nino_monitor *m = nino_ctx_monitor(p->r->ctx);
+    nino_event ev = { .kind = NINO_EV_PREVIEW, .name = nino_monitor_name(m, p->set->path) };
+    ev.u.step.step = (uint32_t) step->step;
+    ev.u.step.total = (uint32_t) step->total;
+    ev.u.step.sigma = step->sigma;
+    ev.u.step.seconds = seconds;
+    ev.u.step.eta_s = (double) NAN;
+    ev.u.step.width = (uint32_t) pixels->shape.dim[2];
+    ev.u.step.height = (uint32_t) pixels->shape.dim[1];
+    nino_monitor_publish(m, &ev);
+}
+
+static void make(nino_preview *p, const nino_sample_step *step, bool with_tiny)
+{
+    nino_stream *s = p->r->stream;
+    nino_array *pixels = NULL;
+    nino_error err = { 0 };
+    const uint64_t begin = nino_now_ns();
+    nino_scope_begin(s, NINO_EV_STAGE, "preview", 0, 0);
+    nino_status st =
+        with_tiny
+            ? nino_preview_tiny(s, p->tiny->u.vae, p->format, step->denoised, &step->shape, &pixels, &err)
+            : nino_preview_rgb(p->format, step->denoised, &step->shape, &pixels, &err);
+    if (!st)
+        st = save(p, pixels, &err);
+    nino_scope_end(s);
+    const double seconds = (double) (nino_now_ns() - begin) * 1e-9;
+    p->spent += seconds;
+    *(with_tiny ? &p->tiny_last : &p->rgb_last) = seconds;
+    if (!st) {
+        publish(p, step, pixels, seconds);
+    } else if (st != NINO_ERR_CANCELLED) { // the sampling goes on without
+        warn(p, &err);
+        p->is_off = true;
+        if (nino_stream_status(s, NULL) != NINO_ERR_CANCELLED)
+            nino_stream_clear_error(s);
+    }
+    nino_array_unref(&pixels);
+}
+
+void nino_preview_step(nino_preview *p, const nino_sample_step *step)
+{
+    if (!p || p->is_off || (step->step - 1) % p->set->every ||
+        nino_stream_status(p->r->stream, NULL))
+        return;
+    const bool is_auto = p->set->kind == NINO_PREVIEW_AUTO;
+    if (p->tiny && !tiny_fits(p, &step->shape))
+        nino_value_unref(&p->tiny);
+    if (p->tiny && is_affordable(p, p->tiny_last))
+        make(p, step, true);
+    else if ((!p->tiny || is_auto) && p->format->rgb && is_affordable(p, p->rgb_last))
+        make(p, step, false);
+}
