@@ -188,6 +188,7 @@ Session *session_start(const SessionOptions *o, const SessionCallbacks *callback
     add_option(argv, "--output", o->output);
     add_option(argv, "--device", o->device);
     add_option(argv, "--precision", o->precision);
+    add_option(argv, "--preview", o->preview);
     g_ptr_array_add(argv, g_strdup("--"));
     g_ptr_array_add(argv, g_strdup(o->workflow));
     g_ptr_array_add(argv, NULL);

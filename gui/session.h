@@ -24,7 +24,7 @@ typedef struct SessionCallbacks {
 typedef struct SessionOptions {
     const char *workflow;
     const char *const *models; // NULL-terminated or NULL
-    const char *input, *output, *device, *precision;
+    const char *input, *output, *device, *precision, *preview;
 } SessionOptions;
 
 typedef struct Session Session;

@@ -76,10 +76,36 @@ static void show_memory(NinoWindow *w, const nino_event *ev)
     gtk_label_set_text(w->memory, text);
 }
 
+static gboolean show_picture(NinoWindow *w, const char *path, const char *what, GError **error)
+{
+    g_autoptr(GFile) file = g_file_new_for_path(path);
+    g_autoptr(GdkTexture) texture = gdk_texture_new_from_file(file, error);
+    if (!texture)
+        return FALSE;
+    gtk_picture_set_paintable(w->picture, GDK_PAINTABLE(texture));
+    g_autofree char *alt =
+        g_strdup_printf("%s %s, %d by %d pixels", what, path, gdk_texture_get_width(texture),
+                        gdk_texture_get_height(texture));
+    gtk_picture_set_alternative_text(w->picture, alt);
+    gtk_stack_set_visible_child_name(w->stack, "image");
+    return TRUE;
+}
+
+static void show_step(NinoWindow *w, const nino_event *ev)
+{
+    g_autofree char *text = g_strdup_printf("Step %u of %u, %.2f s a step", ev->u.step.step,
+                                            ev->u.step.total, ev->u.step.seconds);
+    g_autofree char *left = NULL;
+    if (ev->u.step.eta_s >= 0) // not while it is not known
+        left = g_strdup_printf("%s, %.0f s left", text, ev->u.step.eta_s);
+    gtk_label_set_text(w->status, left ? left : text);
+}
+
 static void on_events(gpointer user, const nino_event *ev, size_t n)
 {
     NinoWindow *w = user;
-    const nino_event *progress = NULL, *memory = NULL; // only the newest of a batch is shown
+    const nino_event *progress = NULL, *memory = NULL, *step = NULL,
+                     *preview = NULL; // only the newest of a batch is shown
     for (size_t i = 0; i < n; i++) {
         switch (ev[i].kind) {
         case NINO_EV_NODE: on_node_begin(w, &ev[i]); break;
@@ -90,9 +116,15 @@ static void on_events(gpointer user, const nino_event *ev, size_t n)
             break;
         case NINO_EV_PROGRESS: progress = &ev[i]; break;
         case NINO_EV_MEM: memory = &ev[i]; break;
+        case NINO_EV_STEP_INFO: step = &ev[i]; break;
+        case NINO_EV_PREVIEW: preview = &ev[i]; break;
         default: break;
         }
     }
+    if (step)
+        show_step(w, step);
+    if (preview) // a file that has gone again is no problem: the result comes
+        show_picture(w, session_name(w->session, preview->name), "Preview", NULL);
     if (progress && progress->u.progress.total > 0)
         gtk_progress_bar_set_fraction(
             w->progress, CLAMP(progress->u.progress.done / progress->u.progress.total, 0, 1));
@@ -103,21 +135,9 @@ static void on_events(gpointer user, const nino_event *ev, size_t n)
 static void on_output(gpointer user, const char *path)
 {
     NinoWindow *w = user;
-    if (!g_str_has_suffix(path, ".png"))
-        return;
     g_autoptr(GError) error = NULL;
-    g_autoptr(GFile) file = g_file_new_for_path(path);
-    g_autoptr(GdkTexture) texture = gdk_texture_new_from_file(file, &error);
-    if (!texture) {
+    if (g_str_has_suffix(path, ".png") && !show_picture(w, path, "Result", &error))
         show_problem(w, error->message);
-        return;
-    }
-    gtk_picture_set_paintable(w->picture, GDK_PAINTABLE(texture));
-    g_autofree char *alt =
-        g_strdup_printf("Result %s, %d by %d pixels", path, gdk_texture_get_width(texture),
-                        gdk_texture_get_height(texture));
-    gtk_picture_set_alternative_text(w->picture, alt);
-    gtk_stack_set_visible_child_name(w->stack, "image");
 }
 
 static void on_log(gpointer user, const char *line)
@@ -180,6 +200,7 @@ static void action_run(GSimpleAction *action, GVariant *parameter, gpointer user
         .input = w->options.input,
         .output = w->options.output,
         .device = w->options.device,
+        .preview = "auto",
     };
     g_autoptr(GError) error = NULL;
     w->session = session_start(&o, &callbacks, w, &error);
