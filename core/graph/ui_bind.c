@@ -19,7 +19,8 @@ static nino_ui_widget widget_of(const nino_param *p)
         [NINO_BOOL] = 'b', [NINO_INT] = 'i',    [NINO_FLOAT] = 'f', [NINO_SEED] = 'i',
         [NINO_ENUM] = 'e', [NINO_STRING] = 's', [NINO_FILE] = 'e'
     };
-    const bool is_seed = p->type == NINO_SEED || (p->type == NINO_INT && is_seed_name(p->key));
+    const bool is_seed = p->type == NINO_SEED || p->control_slot ||
+                         (p->type == NINO_INT && is_seed_name(p->key));
     return (nino_ui_widget){ p->key, kinds[p->type],
                              is_seed          ? '+'
                              : p->upload_slot ? '^'

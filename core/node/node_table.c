@@ -19,6 +19,82 @@
     X(image_scale)          \
     X(image_scale_by)       \
     X(image_batch)          \
+    X(cond_combine)         \
+    X(cond_concat)          \
+    X(cond_average)         \
+    X(cond_area)            \
+    X(cond_area_percent)    \
+    X(cond_area_strength)   \
+    X(cond_mask)            \
+    X(cond_range)           \
+    X(cond_zero)            \
+    X(inpaint_cond)         \
+    X(ip2p_cond)            \
+    X(reference_latent)     \
+    X(vae_encode_inpaint)   \
+    X(set_noise_mask)       \
+    X(latent_composite)     \
+    X(latent_composite_masked)\
+    X(latent_crop)          \
+    X(latent_flip)          \
+    X(latent_rotate)        \
+    X(latent_concat)        \
+    X(latent_cut)           \
+    X(latent_add)           \
+    X(latent_subtract)      \
+    X(latent_multiply)      \
+    X(latent_interpolate)   \
+    X(latent_blend)         \
+    X(latent_batch)         \
+    X(latent_from_batch)    \
+    X(latent_repeat)        \
+    X(latent_seed)          \
+    X(solid_mask)           \
+    X(invert_mask)          \
+    X(threshold_mask)       \
+    X(crop_mask)            \
+    X(mask_composite)       \
+    X(feather_mask)         \
+    X(grow_mask)            \
+    X(mask_to_image)        \
+    X(image_to_mask)        \
+    X(color_to_mask)        \
+    X(split_alpha)          \
+    X(join_alpha)           \
+    X(image_composite)      \
+    X(porter_duff)          \
+    X(empty_image)          \
+    X(image_invert)         \
+    X(image_crop)           \
+    X(image_flip)           \
+    X(image_rotate)         \
+    X(image_from_batch)     \
+    X(image_repeat)         \
+    X(image_size)           \
+    X(image_pad)            \
+    X(image_scale_total)    \
+    X(image_scale_longest)  \
+    X(kontext_scale)        \
+    X(image_resize_pad)     \
+    X(image_stitch)         \
+    X(image_blend)          \
+    X(image_blur)           \
+    X(image_sharpen)        \
+    X(canny)                \
+    X(int)                  \
+    X(float)                \
+    X(bool)                 \
+    X(line)                 \
+    X(text)                 \
+    X(preview_any)          \
+    X(string_concat)        \
+    X(string_sub)           \
+    X(string_length)        \
+    X(string_case)          \
+    X(string_trim)          \
+    X(string_replace)       \
+    X(string_contains)      \
+    X(string_compare)       \
     X(save_image)           \
     X(preview_image)        \
     X(vae_loader)           \

@@ -49,10 +49,10 @@ static nino_status decode(nino_run *r, const nino_tile_params *tile, nino_error 
              : NINO_ERR_NOMEM;
 }
 
-static nino_status encode(nino_run *r, const nino_tile_params *tile, nino_error *err)
+static nino_status encode_image(nino_run *r, const nino_vae *vae, const nino_array *x,
+                                const nino_tile_params *tile, nino_array **out, nino_error *err)
 {
-    const nino_vae *vae = r->in[1]->u.vae;
-    const nino_array *x = r->in[0]->u.image;
+    nino_tile_report report = { 0 };
     if (!vae->has_encoder)
         return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", vae->name,
                               "this file has no encoder");
@@ -61,15 +61,26 @@ static nino_status encode(nino_run *r, const nino_tile_params *tile, nino_error 
                               "an image of %lldx%lld is smaller than one latent cell (%d pixels)",
                               (long long) x->shape.dim[2], (long long) x->shape.dim[1],
                               vae->factor);
+    return nino_vae_encode_tiled(r->stream, vae, x, tile, out, &report, err);
+}
+
+static nino_status encode(nino_run *r, const nino_tile_params *tile, nino_error *err)
+{
     nino_value *v = nino_node_out(r, 0, NINO_PORT_LATENT, err);
-    nino_tile_report report = { 0 };
-    return v ? nino_vae_encode_tiled(r->stream, vae, x, tile, &v->u.latent.samples, &report, err)
+    return v ? encode_image(r, nino_in_vae(r, 1), nino_in_image(r, 0), tile, &v->u.latent.samples,
+                            err)
              : NINO_ERR_NOMEM;
 }
 
 // ---- VAEDecode, VAEEncode --------------------------------------------------------------------
 
 static const nino_tile_params whole = { NINO_TILE_AUTO, TILE, OVERLAP };
+
+nino_status nino_encode_pixels(nino_run *r, const nino_vae *vae, const nino_array *image,
+                               nino_array **out, nino_error *err)
+{
+    return encode_image(r, vae, image, &whole, out, err);
+}
 
 static nino_status decode_run(nino_run *r, nino_error *err) { return decode(r, &whole, err); }
 static nino_status encode_run(nino_run *r, nino_error *err) { return encode(r, &whole, err); }

@@ -87,6 +87,8 @@ nino_status nino_node_out_text(nino_run *r, int i, char *text, nino_error *err)
 
 static nino_status no_memory(const nino_run *r, nino_error *err)
 {
+    if (err && err->code)
+        return err->code;
     return nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
 }
 

@@ -13,8 +13,8 @@ nino_status nino_node_cancelled(const nino_run *r, nino_error *err);
 nino_value *nino_node_out(nino_run *r, int i, nino_port_type type, nino_error *err);
 // Takes `text` (malloc'd) as STRING output i.
 nino_status nino_node_out_text(nino_run *r, int i, char *text, nino_error *err);
-// The same for the other types. Each takes what it is given, also on failure; NULL: the caller ran
-// out of memory, which is reported here, so that makers can be passed straight in.
+// The same for the other types. Each takes what it is given, also on failure. Makers can be passed
+// straight in: for NULL the error they filled is kept, and is "out of memory" if they filled none.
 nino_status nino_out_model(nino_run *r, int i, nino_model *m, nino_error *err);
 nino_status nino_out_clip(nino_run *r, int i, nino_clip *c, nino_error *err);
 nino_status nino_out_cond(nino_run *r, int i, nino_cond *c, nino_error *err);
@@ -62,6 +62,9 @@ typedef struct nino_load_how {
 // Output `slot` becomes the text encoder of a checkpoint. NINO_ERR_MISSING: the file has none.
 nino_status nino_node_checkpoint_clip(nino_run *r, int slot, nino_weights *file, const char *name,
                                       const nino_load_how *how, nino_error *err);
+// What VAEEncode does: pixels [N,H,W,3 or 4] -> *out [N,h,w,C].
+nino_status nino_encode_pixels(nino_run *r, const nino_vae *vae, const nino_array *image,
+                               nino_array **out, nino_error *err);
 // Bytes of memory the system could hand out now.
 uint64_t nino_mem_available(void);
 

@@ -135,20 +135,71 @@ static bool is_final_sigma(const char *s, size_t len, size_t at)
     return true;
 }
 
-void nino_text_lower(nino_buf *out, const char *s, size_t len)
+// The lower case of cp, which is at s[at].
+static void put_lower(nino_buf *out, const char *s, size_t len, size_t at, uint32_t cp)
 {
+    if (cp < 0x80)
+        nino_buf_addc(out, (char) (cp >= 'A' && cp <= 'Z' ? cp + 32 : cp));
+    else if (cp == 0x130) // the one letter whose lower case is two
+        nino_buf_adds(out, "i\xcc\x87");
+    else if (cp == 0x3a3)
+        nino_text_put(out, is_final_sigma(s, len, at) ? 0x3c2 : 0x3c3);
+    else
+        nino_text_put(out, (uint32_t) utf8proc_tolower((utf8proc_int32_t) cp));
+}
+
+static void lower_from(nino_buf *out, const char *s, size_t from, size_t len)
+{
+    uint32_t cp;
+    for (size_t i = from; i < len;) {
+        const size_t at = i;
+        i += (size_t) nino_text_next(s + i, len - i, &cp);
+        put_lower(out, s, len, at, cp);
+    }
+}
+
+void nino_text_lower(nino_buf *out, const char *s, size_t len) { lower_from(out, s, 0, len); }
+
+static void put_upper(nino_buf *out, uint32_t cp, bool is_title)
+{
+    if (cp == 0xdf)
+        nino_buf_adds(out, is_title ? "Ss" : "SS");
+    else
+        nino_text_put(out, (uint32_t) (is_title ? utf8proc_totitle((utf8proc_int32_t) cp)
+                                                : utf8proc_toupper((utf8proc_int32_t) cp)));
+}
+
+void nino_text_upper(nino_buf *out, const char *s, size_t len)
+{
+    uint32_t cp;
+    for (size_t i = 0; i < len;) {
+        i += (size_t) nino_text_next(s + i, len - i, &cp);
+        put_upper(out, cp, false);
+    }
+}
+
+void nino_text_capitalize(nino_buf *out, const char *s, size_t len)
+{
+    uint32_t cp;
+    if (!len)
+        return;
+    const size_t first = (size_t) nino_text_next(s, len, &cp);
+    put_upper(out, cp, true);
+    lower_from(out, s, first, len);
+}
+
+void nino_text_title(nino_buf *out, const char *s, size_t len)
+{
+    bool in_word = false;
     uint32_t cp;
     for (size_t i = 0; i < len;) {
         const size_t at = i;
         i += (size_t) nino_text_next(s + i, len - i, &cp);
-        if (cp < 0x80)
-            nino_buf_addc(out, (char) (cp >= 'A' && cp <= 'Z' ? cp + 32 : cp));
-        else if (cp == 0x130) // the one letter whose lower case is two
-            nino_buf_adds(out, "i\xcc\x87");
-        else if (cp == 0x3a3)
-            nino_text_put(out, is_final_sigma(s, len, at) ? 0x3c2 : 0x3c3);
+        if (in_word)
+            put_lower(out, s, len, at, cp);
         else
-            nino_text_put(out, (uint32_t) utf8proc_tolower((utf8proc_int32_t) cp));
+            put_upper(out, cp, true);
+        in_word = is_cased(cp);
     }
 }
 

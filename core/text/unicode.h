@@ -15,6 +15,11 @@ int nino_text_digit(uint32_t cp);
 
 // Append to `out` (see out->failed).
 void nino_text_lower(nino_buf *out, const char *s, size_t len); // str.lower(), Σ and İ included
+// str.upper() and the two that follow it, letter by letter: of the letters whose upper case is more
+// than one letter only the German sharp s is known.
+void nino_text_upper(nino_buf *out, const char *s, size_t len);
+void nino_text_capitalize(nino_buf *out, const char *s, size_t len);
+void nino_text_title(nino_buf *out, const char *s, size_t len);
 void nino_text_nfc(nino_buf *out, const char *s, size_t len);
 // transformers' BasicTokenizer with lower-casing and without accent stripping: control characters
 // dropped, CJK ideographs set apart, NFC, white space collapsed.

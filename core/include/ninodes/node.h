@@ -37,9 +37,11 @@ typedef struct nino_param {
     const char *const *names;         // NINO_ENUM: NULL-terminated
     const char *folder;               // NINO_FILE: "vae", "checkpoints", "input", ...
     const char *const
-        *extra;       // NINO_FILE: further accepted words ("taesd"), NULL-terminated, or NULL
-    bool upload_slot; // widgets_values has one extra entry after it (LoadImage)
-    uint16_t offset;  // internal: into the node's params struct
+        *extra;        // NINO_FILE: further accepted words ("taesd"), NULL-terminated, or NULL
+    bool upload_slot;  // widgets_values has one extra entry after it (LoadImage)
+    bool control_slot; // the same, with the choice what happens to the value after a run; seeds
+                       // have it without saying so
+    uint16_t offset;   // internal: into the node's params struct
 } nino_param;
 
 typedef enum nino_port_type {

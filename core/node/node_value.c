@@ -1,0 +1,236 @@
+// Values by hand, and showing any value. Behaviour of ComfyUI's nodes_primitive.py and
+// nodes_preview_any.py.
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/buf.h"
+#include "core/base/error.h"
+#include "core/base/num.h"
+#include "core/node/util.h"
+
+static const nino_port nothing[] = { { 0 } };
+
+// ---- Primitive* ------------------------------------------------------------------------------
+
+#define LARGEST INT64_MAX // ComfyUI's sys.maxsize
+
+typedef struct int_params {
+    int64_t value;
+} int_params;
+
+static nino_status int_run(nino_run *r, nino_error *err)
+{
+    return nino_out_int(r, 0, ((const int_params *) r->params)->value, err);
+}
+
+static const nino_param int_table[] = { NINO_P_INT(int_params, value, 0, -LARGEST, LARGEST, 1,
+                                                   .label = "Value", .help = "The number",
+                                                   .control_slot = true),
+                                        { 0 } };
+static const nino_port int_out[] = { { .key = "INT", .type = NINO_PORT_INT }, { 0 } };
+static const nino_node_ops int_ops = { .run = int_run };
+const nino_node_def nino_node_int = {
+    .key = "PrimitiveInt",
+    .title = "Int",
+    .category = "utils/primitive",
+    .help = "A whole number",
+    .inputs = nothing,
+    .outputs = int_out,
+    .params = int_table,
+    .params_size = sizeof(int_params),
+    .ops = &int_ops,
+};
+
+typedef struct float_params {
+    double value;
+} float_params;
+
+static nino_status float_run(nino_run *r, nino_error *err)
+{
+    return nino_out_float(r, 0, ((const float_params *) r->params)->value, err);
+}
+
+static const nino_param float_table[] = { NINO_P_FLOAT(float_params, value, 0.0, -(double) LARGEST,
+                                                       (double) LARGEST, 0.01, .label = "Value",
+                                                       .help = "The number"),
+                                          { 0 } };
+static const nino_port float_out[] = { { .key = "FLOAT", .type = NINO_PORT_FLOAT }, { 0 } };
+static const nino_node_ops float_ops = { .run = float_run };
+const nino_node_def nino_node_float = {
+    .key = "PrimitiveFloat",
+    .title = "Float",
+    .category = "utils/primitive",
+    .help = "A number",
+    .inputs = nothing,
+    .outputs = float_out,
+    .params = float_table,
+    .params_size = sizeof(float_params),
+    .ops = &float_ops,
+};
+
+typedef struct bool_params {
+    bool value;
+} bool_params;
+
+static nino_status bool_run(nino_run *r, nino_error *err)
+{
+    return nino_out_bool(r, 0, ((const bool_params *) r->params)->value, err);
+}
+
+static const nino_param bool_table[] = {
+    NINO_P_BOOL(bool_params, value, false, .label = "Value", .help = "On or off"), { 0 }
+};
+static const nino_port bool_out[] = { { .key = "BOOLEAN", .type = NINO_PORT_BOOLEAN }, { 0 } };
+static const nino_node_ops bool_ops = { .run = bool_run };
+const nino_node_def nino_node_bool = {
+    .key = "PrimitiveBoolean",
+    .title = "Boolean",
+    .category = "utils/primitive",
+    .help = "A switch",
+    .inputs = nothing,
+    .outputs = bool_out,
+    .params = bool_table,
+    .params_size = sizeof(bool_params),
+    .ops = &bool_ops,
+};
+
+typedef struct text_params {
+    const char *value;
+} text_params;
+
+static nino_status text_run(nino_run *r, nino_error *err)
+{
+    return nino_node_out_text(r, 0, strdup(((const text_params *) r->params)->value), err);
+}
+
+static const nino_param line_table[] = {
+    NINO_P_STRING(text_params, value, "", .label = "Value", .help = "The text"), { 0 }
+};
+static const nino_param text_table[] = { NINO_P_STRING(text_params, value, "", .label = "Value",
+                                                       .help = "The text", .multiline = true),
+                                         { 0 } };
+static const nino_port text_out[] = { { .key = "STRING", .type = NINO_PORT_STRING }, { 0 } };
+static const nino_node_ops text_ops = { .run = text_run };
+const nino_node_def nino_node_line = {
+    .key = "PrimitiveString",
+    .title = "String",
+    .category = "utils/primitive",
+    .help = "A text of one line",
+    .inputs = nothing,
+    .outputs = text_out,
+    .params = line_table,
+    .params_size = sizeof(text_params),
+    .ops = &text_ops,
+};
+const nino_node_def nino_node_text = {
+    .key = "PrimitiveStringMultiline",
+    .title = "String (Multiline)",
+    .category = "utils/primitive",
+    .help = "A text of several lines",
+    .inputs = nothing,
+    .outputs = text_out,
+    .params = text_table,
+    .params_size = sizeof(text_params),
+    .ops = &text_ops,
+};
+
+// ---- PreviewAny ------------------------------------------------------------------------------
+
+// Shape, type, and what the numbers are like.
+static void describe_array(nino_buf *b, const char *name, const nino_array *a)
+{
+    char dims[96];
+    if (!a)
+        return;
+    const int64_t n = nino_shape_count(&a->shape);
+    double lo = INFINITY, hi = -INFINITY, sum = 0;
+    nino_shape_print(dims, sizeof(dims), &a->shape);
+    for (int64_t i = 0; i < n && a->dtype == NINO_F32; i++) {
+        const double v = (double) nino_array_f32(a)[i];
+        lo = fmin(lo, v);
+        hi = fmax(hi, v);
+        sum += v;
+    }
+    nino_buf_addf(b, "%s%s %s", b->len ? "\n" : "", name, dims);
+    if (n && a->dtype == NINO_F32)
+        nino_buf_addf(b, ", %g to %g, mean %g", lo, hi, sum / (double) n);
+}
+
+static void describe_cond(nino_buf *b, const nino_cond *c)
+{
+    nino_buf_addf(b, "CONDITIONING, %d entries", c->n);
+    for (int i = 0; i < c->n; i++) {
+        describe_array(b, "context", c->entry[i].context);
+        describe_array(b, "pooled", c->entry[i].pooled);
+        describe_array(b, "mask", c->entry[i].mask);
+    }
+}
+
+static void describe_sigmas(nino_buf *b, const nino_sigmas *s)
+{
+    for (int i = 0; i < s->n; i++)
+        nino_buf_addf(b, "%s%g", i ? ", " : "", (double) s->v[i]);
+}
+
+static void describe(nino_buf *b, const nino_value *v)
+{
+    char num[48];
+    switch (v->type) {
+    case NINO_PORT_STRING: nino_buf_adds(b, v->u.string); break;
+    case NINO_PORT_INT: nino_buf_addf(b, "%" PRId64, v->u.i); break;
+    case NINO_PORT_BOOLEAN: nino_buf_adds(b, v->u.b ? "True" : "False"); break;
+    case NINO_PORT_FLOAT:
+        nino_print_double(num, sizeof(num), v->u.f);
+        nino_buf_adds(b, num);
+        break;
+    case NINO_PORT_IMAGE: describe_array(b, "IMAGE", v->u.image); break;
+    case NINO_PORT_MASK: describe_array(b, "MASK", v->u.mask); break;
+    case NINO_PORT_LATENT:
+        describe_array(b, "LATENT", v->u.latent.samples);
+        describe_array(b, "noise mask", v->u.latent.noise_mask);
+        break;
+    case NINO_PORT_CONDITIONING: describe_cond(b, v->u.cond); break;
+    case NINO_PORT_SIGMAS: describe_sigmas(b, &v->u.sigmas); break;
+    case NINO_PORT_VAE: nino_buf_addf(b, "VAE %s: %s", v->u.vae->name, v->u.vae->detail); break;
+    case NINO_PORT_MODEL:
+        if (v->u.model)
+            nino_buf_addf(b, "MODEL %s: %s", v->u.model->net->name, v->u.model->net->detail);
+        break;
+    case NINO_PORT_CLIP:
+        if (v->u.clip)
+            nino_buf_addf(b, "CLIP %s", v->u.clip->name);
+        break;
+    default: break;
+    }
+    if (!b->len && v->type != NINO_PORT_STRING)
+        nino_buf_adds(b, nino_port_type_name(v->type));
+}
+
+static nino_status preview_run(nino_run *r, nino_error *err)
+{
+    nino_buf b = { 0 };
+    if (r->is_plan)
+        return NINO_OK;
+    describe(&b, r->in[0]);
+    const bool failed = b.failed;
+    if (!failed)
+        nino_run_text(r, "source", b.data ? b.data : "");
+    nino_buf_release(&b);
+    return failed ? nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory") : NINO_OK;
+}
+
+static const nino_port any_in[] = { { .key = "source", .type = NINO_PORT_ANY }, { 0 } };
+static const nino_node_ops preview_ops = { .run = preview_run };
+const nino_node_def nino_node_preview_any = {
+    .key = "PreviewAny",
+    .title = "Preview Any",
+    .category = "utils",
+    .help = "Shows a value as text; of images and latents their size and range",
+    .inputs = any_in,
+    .outputs = nothing,
+    .is_output = true,
+    .ops = &preview_ops,
+};
