@@ -184,7 +184,7 @@ static void describe(nino_buf *b, const nino_value *v)
     case NINO_PORT_BOOLEAN: nino_buf_adds(b, v->u.b ? "True" : "False"); break;
     case NINO_PORT_FLOAT:
         nino_print_double(num, sizeof(num), v->u.f);
-        nino_buf_adds(b, num);
+        nino_buf_addf(b, "%s%s", num, num[strspn(num, "-0123456789")] ? "" : ".0");
         break;
     case NINO_PORT_IMAGE: describe_array(b, "IMAGE", v->u.image); break;
     case NINO_PORT_MASK: describe_array(b, "MASK", v->u.mask); break;
