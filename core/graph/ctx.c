@@ -155,7 +155,8 @@ static nino_status open_parts(nino_ctx *ctx, const nino_ctx_params *p, nino_erro
     if (!(ctx->backend = nino_device_open(p->device, p, &ctx->log, err)))
         return NINO_ERR_DEVICE;
     ctx->capture = nino_capture_start(&ctx->log);
-    ctx->sampler = nino_device_sampler_start(ctx->monitor, ""); // without one only its numbers are missing
+    ctx->sampler =
+        nino_device_sampler_start(ctx->monitor, ""); // without one only its numbers are missing
     nino_error e = { 0 };
     if (p->serve && !(ctx->server = nino_server_start(ctx->monitor, p->title ? p->title : "",
                                                       cancel_running, ctx, &e)))

@@ -69,7 +69,7 @@ struct nino_backend {
     // Running totals of the scheduled work, for plan and progress.
     double flops, bytes;
     uint64_t n_ops;
-    uint64_t turn; // counts ops: the weights of the one being prepared are not given up
+    uint64_t turn;    // counts ops: the weights of the one being prepared are not given up
     uint64_t load_ns; // spent bringing weights in, so that progress can leave it out
 };
 
