@@ -16,7 +16,7 @@ static const int8_t fp4_values[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -
 static uint32_t u16(const uint8_t *p) { return p[0] | (uint32_t) p[1] << 8; }
 static uint32_t u32(const uint8_t *p) { return u16(p) | u16(p + 2) << 16; }
 static float half(const uint8_t *p) { return nino_f16_to_f32((uint16_t) u16(p)); }
-static int nibble(const uint8_t *q, int i, int of) // value i of `of`
+static int nibble(const uint8_t *q, size_t i, size_t of) // value i of `of`
 {
     return i < of / 2 ? q[i] & 15 : q[i - of / 2] >> 4;
 }
@@ -26,14 +26,14 @@ static int nibble(const uint8_t *q, int i, int of) // value i of `of`
 static void q4_0(float *y, const uint8_t *b)
 {
     const float d = half(b);
-    for (int i = 0; i < 32; i++)
+    for (size_t i = 0; i < 32; i++)
         y[i] = (float) (nibble(b + 2, i, 32) - 8) * d;
 }
 
 static void q4_1(float *y, const uint8_t *b)
 {
     const float d = half(b), m = half(b + 2);
-    for (int i = 0; i < 32; i++)
+    for (size_t i = 0; i < 32; i++)
         y[i] = (float) nibble(b + 4, i, 32) * d + m;
 }
 
@@ -41,7 +41,7 @@ static void q5_0(float *y, const uint8_t *b)
 {
     const float d = half(b);
     const uint32_t high = u32(b + 2);
-    for (int i = 0; i < 32; i++)
+    for (size_t i = 0; i < 32; i++)
         y[i] = (float) ((int) (nibble(b + 6, i, 32) | (high >> i & 1) << 4) - 16) * d;
 }
 
@@ -49,37 +49,37 @@ static void q5_1(float *y, const uint8_t *b)
 {
     const float d = half(b), m = half(b + 2);
     const uint32_t high = u32(b + 4);
-    for (int i = 0; i < 32; i++)
+    for (size_t i = 0; i < 32; i++)
         y[i] = (float) (nibble(b + 8, i, 32) | (high >> i & 1) << 4) * d + m;
 }
 
 static void q8_0(float *y, const uint8_t *b)
 {
     const float d = half(b);
-    for (int i = 0; i < 32; i++)
+    for (size_t i = 0; i < 32; i++)
         y[i] = (float) (int8_t) b[2 + i] * d;
 }
 
 static void iq4_nl(float *y, const uint8_t *b)
 {
     const float d = half(b);
-    for (int i = 0; i < 32; i++)
+    for (size_t i = 0; i < 32; i++)
         y[i] = d * (float) iq4_values[nibble(b + 2, i, 32)];
 }
 
 static void mxfp4(float *y, const uint8_t *b)
 {
     const float d = ldexpf(1, (int) b[0] - 128);
-    for (int i = 0; i < 32; i++)
+    for (size_t i = 0; i < 32; i++)
         y[i] = (float) fp4_values[nibble(b + 1, i, 32)] * d;
 }
 
 // 4 groups of 16, each with an unsigned e4m3 scale.
 static void nvfp4(float *y, const uint8_t *b)
 {
-    for (int g = 0; g < 4; g++) {
+    for (size_t g = 0; g < 4; g++) {
         const float d = nino_e4m3_to_f32(b[g] & 0x7f) * 0.5f;
-        for (int i = 0; i < 16; i++)
+        for (size_t i = 0; i < 16; i++)
             y[g * 16 + i] = (float) fp4_values[nibble(b + 4 + g * 8, i, 16)] * d;
     }
 }
@@ -88,7 +88,7 @@ static void nvfp4(float *y, const uint8_t *b)
 static void q1_0(float *y, const uint8_t *b)
 {
     const float d = half(b);
-    for (int i = 0; i < 128; i++)
+    for (size_t i = 0; i < 128; i++)
         y[i] = b[2 + i / 8] >> (i & 7) & 1 ? d : -d;
 }
 
@@ -96,14 +96,14 @@ static void q1_0(float *y, const uint8_t *b)
 static void q2_0(float *y, const uint8_t *b)
 {
     const float d = half(b);
-    for (int i = 0; i < 64; i++)
+    for (size_t i = 0; i < 64; i++)
         y[i] = (float) ((b[2 + i / 4] >> (i % 4 * 2) & 3) - 1) * d;
 }
 
 // ---- super-blocks of 256: K quants -------------------------------------------------------------
 
 // Value i of 256 in 2-bit fields: each half's 32 bytes hold four layers of 32 values.
-static int two_bits(const uint8_t *q, int i)
+static int two_bits(const uint8_t *q, size_t i)
 {
     return q[i / 128 * 32 + i % 32] >> (i % 128 / 32 * 2) & 3;
 }
@@ -111,9 +111,9 @@ static int two_bits(const uint8_t *q, int i)
 static void q2_k(float *y, const uint8_t *b)
 {
     const float d = half(b + 80), m = half(b + 82);
-    for (int g = 0; g < 16; g++) {
+    for (size_t g = 0; g < 16; g++) {
         const float dl = d * (float) (b[g] & 15), ml = m * (float) (b[g] >> 4);
-        for (int i = g * 16; i < g * 16 + 16; i++)
+        for (size_t i = g * 16; i < g * 16 + 16; i++)
             y[i] = dl * (float) two_bits(b + 16, i) - ml;
     }
 }
@@ -122,16 +122,16 @@ static void q3_k(float *y, const uint8_t *b)
 {
     const uint8_t *mask = b, *q = b + 32, *sc = b + 96;
     const float d = half(b + 108);
-    for (int g = 0; g < 16; g++) {
+    for (size_t g = 0; g < 16; g++) {
         const int low = g < 8 ? sc[g] & 15 : sc[g - 8] >> 4, top = sc[8 + g % 4] >> (g / 4 * 2) & 3;
         const float dl = d * (float) ((low | top << 4) - 32);
-        for (int i = g * 16; i < g * 16 + 16; i++)
+        for (size_t i = g * 16; i < g * 16 + 16; i++)
             y[i] = dl * (float) (two_bits(q, i) - (mask[i % 32] >> (i / 32) & 1 ? 0 : 4));
     }
 }
 
 // The 6-bit scale and minimum of group g of 8, from the 12 bytes of Q4_K and Q5_K.
-static void six_bits(const uint8_t *s, int g, int *scale, int *min)
+static void six_bits(const uint8_t *s, size_t g, int *scale, int *min)
 {
     *scale = g < 4 ? s[g] & 63 : (s[g + 4] & 15) | s[g - 4] >> 6 << 4;
     *min = g < 4 ? s[g + 4] & 63 : s[g + 4] >> 4 | s[g] >> 6 << 4;
@@ -140,11 +140,11 @@ static void six_bits(const uint8_t *s, int g, int *scale, int *min)
 static void q45_k(float *y, const uint8_t *b, const uint8_t *high, const uint8_t *q)
 {
     const float d = half(b), m = half(b + 2);
-    for (int g = 0; g < 8; g++) {
+    for (size_t g = 0; g < 8; g++) {
         int scale, min;
         six_bits(b + 4, g, &scale, &min);
         const float dl = d * (float) scale, ml = m * (float) min;
-        for (int i = 0; i < 32; i++) {
+        for (size_t i = 0; i < 32; i++) {
             const int low = q[g / 2 * 32 + i] >> (g & 1 ? 4 : 0) & 15;
             y[g * 32 + i] = dl * (float) (low + (high ? (high[i] >> g & 1) * 16 : 0)) - ml;
         }
@@ -158,8 +158,8 @@ static void q6_k(float *y, const uint8_t *b)
 {
     const uint8_t *low = b, *high = b + 128, *scales = b + 192;
     const float d = half(b + 208);
-    for (int i = 0; i < 256; i++) {
-        const int h = i / 128, l = i % 128 / 32, j = i % 32;
+    for (size_t i = 0; i < 256; i++) {
+        const size_t h = i / 128, l = i % 128 / 32, j = i % 32;
         const int four = low[64 * h + 32 * (l & 1) + j] >> (l < 2 ? 0 : 4) & 15;
         const int two = high[32 * h + j] >> (2 * l) & 3;
         y[i] = d * (float) (int8_t) scales[i / 16] * (float) ((four | two << 4) - 32);
@@ -170,10 +170,10 @@ static void iq4_xs(float *y, const uint8_t *b)
 {
     const float d = half(b);
     const uint32_t top = u16(b + 2);
-    for (int g = 0; g < 8; g++) {
+    for (size_t g = 0; g < 8; g++) {
         const int scale = (int) (nibble(b + 4 + g / 2, g & 1, 2) | (top >> (2 * g) & 3) << 4) - 32;
         const float dl = d * (float) scale;
-        for (int i = 0; i < 32; i++)
+        for (size_t i = 0; i < 32; i++)
             y[g * 32 + i] = dl * (float) iq4_values[nibble(b + 8 + g * 16, i, 32)];
     }
 }
@@ -181,7 +181,7 @@ static void iq4_xs(float *y, const uint8_t *b)
 // ---- ternary -----------------------------------------------------------------------------------
 
 // Base-3 digit n of a byte that holds five as a fraction of 256.
-static int trit(uint8_t byte, int n)
+static int trit(uint8_t byte, size_t n)
 {
     static const uint8_t pow3[5] = { 1, 3, 9, 27, 81 };
     return (uint8_t) (byte * pow3[n]) * 3 >> 8;
@@ -190,19 +190,19 @@ static int trit(uint8_t byte, int n)
 static void tq1_0(float *y, const uint8_t *b)
 {
     static const struct {
-        int at, bytes, digits;
+        size_t at, bytes, digits;
     } part[] = { { 0, 32, 5 }, { 32, 16, 5 }, { 48, 4, 4 } };
     const float d = half(b + 52);
-    for (int p = 0; p < 3; p++)
-        for (int n = 0; n < part[p].digits; n++)
-            for (int i = 0; i < part[p].bytes; i++)
+    for (size_t p = 0; p < 3; p++)
+        for (size_t n = 0; n < part[p].digits; n++)
+            for (size_t i = 0; i < part[p].bytes; i++)
                 *y++ = (float) (trit(b[part[p].at + i], n) - 1) * d;
 }
 
 static void tq2_0(float *y, const uint8_t *b)
 {
     const float d = half(b + 64);
-    for (int i = 0; i < 256; i++)
+    for (size_t i = 0; i < 256; i++)
         y[i] = (float) (two_bits(b, i) - 1) * d;
 }
 
@@ -218,24 +218,24 @@ static unsigned even_signs(uint32_t seven)
 static void grid8(float *y, float d, unsigned entry, unsigned signs)
 {
     static const uint8_t value[4] = { 8, 25, 43, 0 };
-    for (int i = 0; i < 8; i++)
+    for (size_t i = 0; i < 8; i++)
         y[i] = d * (float) value[entry >> (2 * i) & 3] * (signs >> i & 1 ? -1.0f : 1.0f);
 }
 
 static void grid4(float *y, float d, unsigned entry, const uint8_t value[8], unsigned signs)
 {
-    for (int i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++)
         y[i] = d * (float) value[entry >> (3 * i) & 7] * (signs >> i & 1 ? -1.0f : 1.0f);
 }
 
 static void iq2_xxs(float *y, const uint8_t *b)
 {
     const float d = half(b);
-    for (int g = 0; g < 8; g++) {
+    for (size_t g = 0; g < 8; g++) {
         const uint8_t *q = b + 2 + 8 * g;
         const uint32_t bits = u32(q + 4);
         const float dl = d * (0.5f + (float) (bits >> 28)) * 0.25f;
-        for (int l = 0; l < 4; l++)
+        for (size_t l = 0; l < 4; l++)
             grid8(y + 32 * g + 8 * l, dl, nino_grid_iq2xxs[q[l]], even_signs(bits >> (7 * l)));
     }
 }
@@ -243,7 +243,7 @@ static void iq2_xxs(float *y, const uint8_t *b)
 static void iq2_xs(float *y, const uint8_t *b)
 {
     const float d = half(b);
-    for (int i = 0; i < 32; i++) {
+    for (size_t i = 0; i < 32; i++) {
         const uint32_t q = u16(b + 2 + 2 * i);
         const int scale = nibble(b + 66 + i / 4, i / 2 & 1, 2);
         grid8(y + 8 * i, d * (0.5f + (float) scale) * 0.25f, nino_grid_iq2xs[q & 511],
@@ -254,7 +254,7 @@ static void iq2_xs(float *y, const uint8_t *b)
 static void iq2_s(float *y, const uint8_t *b)
 {
     const float d = half(b);
-    for (int i = 0; i < 32; i++) {
+    for (size_t i = 0; i < 32; i++) {
         const unsigned at = b[2 + i] | (unsigned) (b[66 + i / 4] >> (i % 4 * 2) & 3) << 8;
         const int scale = nibble(b + 74 + i / 4, i / 2 & 1, 2);
         grid8(y + 8 * i, d * (0.5f + (float) scale) * 0.25f, nino_grid_iq2s[at], b[34 + i]);
@@ -265,10 +265,10 @@ static void iq3_xxs(float *y, const uint8_t *b)
 {
     static const uint8_t value[8] = { 4, 12, 20, 28, 36, 44, 52, 62 };
     const float d = half(b);
-    for (int g = 0; g < 8; g++) {
+    for (size_t g = 0; g < 8; g++) {
         const uint32_t bits = u32(b + 66 + 4 * g);
         const float dl = d * (0.5f + (float) (bits >> 28)) * 0.5f;
-        for (int l = 0; l < 8; l++)
+        for (size_t l = 0; l < 8; l++)
             grid4(y + 32 * g + 4 * l, dl, nino_grid_iq3xxs[b[2 + 8 * g + l]], value,
                   even_signs(bits >> (l / 2 * 7)) >> (l & 1 ? 4 : 0));
     }
@@ -278,8 +278,8 @@ static void iq3_s(float *y, const uint8_t *b)
 {
     static const uint8_t value[8] = { 1, 3, 5, 7, 9, 11, 13, 15 };
     const float d = half(b);
-    for (int i = 0; i < 64; i++) {
-        const int g = i / 8;
+    for (size_t i = 0; i < 64; i++) {
+        const size_t g = i / 8;
         const float dl = d * (float) (1 + 2 * nibble(b + 106 + g / 2, g & 1, 2));
         const unsigned at = b[2 + i] | (unsigned) (b[66 + g] >> (i % 8) & 1) << 8;
         grid4(y + 4 * i, dl, nino_grid_iq3s[at], value, b[74 + i / 2] >> (i & 1 ? 4 : 0));
@@ -288,14 +288,14 @@ static void iq3_s(float *y, const uint8_t *b)
 
 static void grid1(float *y, float d, float delta, unsigned at)
 {
-    for (int i = 0; i < 8; i++)
+    for (size_t i = 0; i < 8; i++)
         y[i] = d * ((float) ((int) (nino_grid_iq1s[at] >> (2 * i) & 3) - 1) + delta);
 }
 
 static void iq1_s(float *y, const uint8_t *b)
 {
     const float d = half(b);
-    for (int i = 0; i < 32; i++) {
+    for (size_t i = 0; i < 32; i++) {
         const uint32_t h = u16(b + 34 + i / 4 * 2);
         const float dl = d * (float) (2 * (h >> 12 & 7) + 1);
         grid1(y + 8 * i, dl, h & 0x8000 ? -0.125f : 0.125f, b[2 + i] | (h >> (i % 4 * 3) & 7) << 8);
@@ -306,12 +306,12 @@ static void iq1_s(float *y, const uint8_t *b)
 static void iq1_m(float *y, const uint8_t *b)
 {
     uint32_t sc[4], bits = 0;
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 4; i++) {
         sc[i] = u16(b + 48 + 2 * i);
         bits |= sc[i] >> 12 << (4 * i);
     }
     const float d = nino_f16_to_f32((uint16_t) bits);
-    for (int i = 0; i < 32; i++) {
+    for (size_t i = 0; i < 32; i++) {
         const unsigned h = nibble(b + 32 + i / 2, i & 1, 2);
         const float dl = d * (float) (2 * (sc[i / 8] >> (i % 8 / 2 * 3) & 7) + 1);
         grid1(y + 8 * i, dl, h & 8 ? -0.125f : 0.125f, b[i] | (h & 7) << 8);
