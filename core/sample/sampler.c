@@ -119,13 +119,6 @@ bool nino_sampler_discards_penultimate(nino_sampler_id id)
 
 bool nino_sampler_has_own_mask_noise(nino_sampler_id id) { return id == NINO_SAMPLER_DDIM; }
 
-float nino_sampler_end_sigma(nino_sampler_id id, const float *sigmas, int n_sigmas)
-{
-    const float last = n_sigmas > 0 ? sigmas[n_sigmas - 1] : 0;
-    const bool is_unipc = id == NINO_SAMPLER_UNI_PC || id == NINO_SAMPLER_UNI_PC_BH2;
-    return is_unipc && last == 0 ? 0.001f : last;
-}
-
 bool nino_sampler_needs_uncond(nino_sampler_id id)
 {
     return id == NINO_SAMPLER_EULER_PP || strstr(nino_sampler_names[id], "_cfg_pp");

@@ -86,8 +86,6 @@ nino_sampler nino_sampler_default(nino_sampler_id id); // as KSampler and KSampl
 bool nino_sampler_discards_penultimate(nino_sampler_id id);
 // "ddim": where a mask keeps the old latent it is noised with the noise of seed + 1.
 bool nino_sampler_has_own_mask_noise(nino_sampler_id id);
-// The sigma x has at the end: uni_pc stops at 0.001 instead of 0 (for the inverse scaling).
-float nino_sampler_end_sigma(nino_sampler_id id, const float *sigmas, int n_sigmas);
 // *_cfg_pp: the denoiser must fill `uncond`, also when cfg is 1.
 bool nino_sampler_needs_uncond(nino_sampler_id id);
 

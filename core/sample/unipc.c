@@ -135,7 +135,8 @@ nino_status nino_sample_unipc(nino_solve *s)
     };
     memcpy(p.m, a, sizeof(p.m));
     const int n = s->n_steps, max_order = n - 1 < MAX_ORDER ? n - 1 : MAX_ORDER;
-    s->sigma[n] = nino_sampler_end_sigma(s->opt->id, s->sigma, n + 1);
+    if (s->sigma[n] == 0)
+        s->sigma[n] = 0.001f; // has a log SNR
     const float scale = f_sqrt(1.0f + s->sigma[0] * s->sigma[0]);
     EACH(s) y[i] /= scale;
     for (int k = 0; k <= n; k++) {
