@@ -1,6 +1,7 @@
-// Internal to core/sample: one sampling run. Conditioning as the network is given it (cond_use.c,
-// cond_model.c), the guided denoiser (denoise.c) and what the run needs around it (guide.c).
+// Internal to core/sample: one sampling run: conditioning as the network is given it (cond_use.c,
+// cond_model.c), on the device (feed.c), evaluated (batch.c), guided (denoise.c); sample.c runs it.
 #pragma once
+#include "core/op/plan.h"
 #include "core/sample/guide.h"
 
 #define NINO_MAX_AXES 3 // (frames,) rows, columns
@@ -33,8 +34,23 @@ typedef struct nino_cond_list {
 
 enum { NINO_COND_POSITIVE, NINO_COND_MIDDLE, NINO_COND_NEGATIVE, NINO_COND_KINDS };
 
-typedef struct nino_guide_feed nino_guide_feed; // denoise.c: what is on the device for one batch
-typedef struct nino_guide_fit nino_guide_fit;   // denoise.c: batches whose memory need is known
+typedef struct nino_guide_piece {
+    const nino_cond_use *use;
+    int kind; // which list it belongs to
+} nino_guide_piece;
+
+// Entries of one batch as the network takes them; stays on the device for the whole run.
+typedef struct nino_guide_feed nino_guide_feed;
+struct nino_guide_feed {
+    nino_guide_feed *next;
+    int n;
+    const nino_cond_use **use;
+    nino_tensor *context, *y, *concat, **refs;
+    int n_refs;
+    int walks; // under plan: how often it was walked
+    nino_plan_mark cost;
+};
+typedef struct nino_guide_fit nino_guide_fit; // batch.c: batches whose memory need is known
 
 typedef struct nino_guide_run {
     nino_stream *s;
@@ -76,7 +92,20 @@ void nino_cond_model_release(nino_cond_model *m);
 // walked, no array is touched.
 nino_status nino_guide_denoise(nino_guide_run *r, const float *x, float sigma, float *denoised,
                                float *uncond, nino_error *err);
+
+// batch.c: moves what shares a forward with p[0] to the front; returns how many run together.
+int nino_guide_choose(nino_guide_run *r, nino_guide_piece *p, int n);
+// One forward for n pieces; what it gives is added to r->out and r->weight. Failures: r->err, or
+// the stream's.
+void nino_guide_run_batch(nino_guide_run *r, const nino_guide_piece *p, int n, const float *x,
+                          float sigma);
+// feed.c. NULL: the stream has failed.
+nino_guide_feed *nino_guide_feed_get(nino_guide_run *r, const nino_guide_piece *p, int n);
 void nino_guide_release_feeds(nino_guide_run *r);
+int64_t nino_guide_lcm(int64_t a, int64_t b);
+int64_t nino_guide_tokens(const nino_guide_piece *p, int n); // that their texts are repeated to
+// n entries of this size with c channels.
+nino_shape nino_guide_tile_shape(const nino_guide_run *r, const nino_cond_use *u, int n, int64_t c);
 
 // planes.c: x [N,H,W,C] f32 -> [N,h,w,C], bilinear as torch's interpolate. center: cut to the
 // target's aspect ratio first. NULL: no memory.
