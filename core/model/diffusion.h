@@ -68,6 +68,10 @@ typedef struct nino_model {
     nino_sampling *sampling;
     double rescale_cfg;       // 0: off
     nino_precision precision; // AUTO: the stream's
+    // DifferentialDiffusion: a noise mask says how early a cell may change. The strength is how
+    // much of that replaces the mask itself; 0 is the same as 1.
+    bool has_differential;
+    double differential;
     int refs;
 } nino_model;
 

@@ -18,11 +18,7 @@ static const nino_port both_out[] = { { .key = "IMAGE", .type = NINO_PORT_IMAGE 
 
 static nino_status to_image_run(nino_run *r, nino_error *err)
 {
-    const nino_picture m = nino_picture_of(nino_in_mask(r, 0));
-    nino_array *out = nino_node_array(NINO_F32, NINO_SHAPE(m.n, m.h, m.w, 3), r->def->key, err);
-    for (int64_t i = 0; out && i < m.n * m.h * m.w * 3; i++)
-        nino_array_f32(out)[i] = m.v[i / 3];
-    return nino_out_image(r, 0, out, err);
+    return nino_out_image(r, 0, nino_mask_to_image(nino_in_mask(r, 0), r->def->key, err), err);
 }
 
 static const nino_port mask_in[] = { { .key = "mask", .type = NINO_PORT_MASK }, { 0 } };

@@ -1,12 +1,13 @@
-// Images: blend, blur, sharpen, edges. Behaviour of ComfyUI's nodes_post_processing.py and
-// nodes_canny.py. Edges: Canny 1986, "A Computational Approach to Edge Detection", with the
-// constants of kornia's canny.
+// Images: blend, blur, sharpen, noise, edges. Behaviour of ComfyUI's nodes_post_processing.py,
+// nodes_images.py (ImageAddNoise) and nodes_canny.py. Edges: Canny 1986, "A Computational Approach
+// to Edge Detection", with the constants of kornia's canny.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/node/picture.h"
+#include "core/sample/rng.h"
 
 static const nino_port image_in[] = { { .key = "image", .type = NINO_PORT_IMAGE }, { 0 } };
 static const nino_port image_out[] = { { .key = "IMAGE", .type = NINO_PORT_IMAGE }, { 0 } };
@@ -246,6 +247,50 @@ const nino_node_def nino_node_image_sharpen = {
     .params = sharpen_table,
     .params_size = sizeof(sharpen_params),
     .ops = &sharpen_ops,
+};
+
+// ---- ImageAddNoise ---------------------------------------------------------------------------
+
+typedef struct noise_params {
+    uint64_t seed;
+    double strength;
+} noise_params;
+
+static nino_status noise_run(nino_run *r, nino_error *err)
+{
+    const noise_params *p = r->params;
+    const nino_array *in = nino_in_image(r, 0);
+    nino_array *out = nino_node_array(NINO_F32, in->shape, r->def->key, err);
+    const int64_t n = nino_shape_count(&in->shape);
+    nino_rng rng;
+    if (out && !r->is_plan) {
+        nino_rng_seed(&rng, p->seed);
+        nino_rng_randn(&rng, nino_array_f32(out), n);
+        for (int64_t i = 0; i < n; i++) {
+            float *v = nino_array_f32(out) + i;
+            *v = unit_range(nino_array_f32(in)[i] + (float) p->strength * *v);
+        }
+    }
+    return nino_out_image(r, 0, out, err);
+}
+
+static const nino_param noise_table[] = {
+    NINO_P_SEED(noise_params, seed, .label = "Seed", .help = "Start of the random numbers"),
+    NINO_P_FLOAT(noise_params, strength, 0.5, 0.0, 1.0, 0.01, .label = "Strength",
+                 .help = "What the noise is multiplied by"),
+    { 0 }
+};
+static const nino_node_ops noise_ops = { .run = noise_run };
+const nino_node_def nino_node_image_noise = {
+    .key = "ImageAddNoise",
+    .title = "ImageAddNoise",
+    .category = "image",
+    .help = "Adds normally distributed noise",
+    .inputs = image_in,
+    .outputs = image_out,
+    .params = noise_table,
+    .params_size = sizeof(noise_params),
+    .ops = &noise_ops,
 };
 
 // ---- Canny -----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// SaveImage and PreviewImage: PNG files that carry the workflow, as ComfyUI's nodes.py.
+// SaveImage, PreviewImage, MaskPreview: PNG files that carry the workflow, as ComfyUI's nodes.py.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/format/png.h"
-#include "core/node/util.h"
+#include "core/node/picture.h"
 
 typedef struct save_params {
     const char *filename_prefix;
@@ -43,9 +43,9 @@ static char *with_batch(const char *name, int64_t i)
     return b.data;
 }
 
-static nino_status save(nino_run *r, const char *dir, const char *prefix, nino_error *err)
+static nino_status save(nino_run *r, const nino_array *images, const char *dir, const char *prefix,
+                        nino_error *err)
 {
-    const nino_array *images = r->in[0]->u.image;
     const int64_t h = images->shape.dim[1], w = images->shape.dim[2], c = images->shape.dim[3];
     const time_t now = time(NULL);
     struct tm tm;
@@ -89,7 +89,9 @@ static nino_status save_run(nino_run *r, nino_error *err)
     if (r->is_plan)
         return NINO_OK;
     const nino_status st = nino_file_mkdirs(dir, false, err);
-    return st ? st : save(r, dir, ((const save_params *) r->params)->filename_prefix, err);
+    return st ? st
+              : save(r, nino_in_image(r, 0), dir,
+                     ((const save_params *) r->params)->filename_prefix, err);
 }
 
 static nino_status save_check(const nino_ctx *ctx, const void *params, nino_error *err)
@@ -98,13 +100,26 @@ static nino_status save_check(const nino_ctx *ctx, const void *params, nino_erro
                              ((const save_params *) params)->filename_prefix, err);
 }
 
-static nino_status preview_run(nino_run *r, nino_error *err)
+static nino_status preview(nino_run *r, const nino_array *images, nino_error *err)
 {
     const char *dir = nino_ctx_temp_dir(r->ctx);
     if (r->is_plan)
         return NINO_OK;
     const nino_status st = nino_file_mkdirs(dir, true, err);
-    return st ? st : save(r, dir, "ninodes_preview", err);
+    return st ? st : save(r, images, dir, "ninodes_preview", err);
+}
+
+static nino_status preview_run(nino_run *r, nino_error *err)
+{
+    return preview(r, nino_in_image(r, 0), err);
+}
+
+static nino_status mask_run(nino_run *r, nino_error *err)
+{
+    nino_array *grey = nino_mask_to_image(nino_in_mask(r, 0), r->def->key, err);
+    const nino_status st = grey ? preview(r, grey, err) : NINO_ERR_NOMEM;
+    nino_array_unref(&grey);
+    return st;
 }
 
 static const nino_port images_in[] = { { .key = "images", .type = NINO_PORT_IMAGE }, { 0 } };
@@ -138,4 +153,17 @@ const nino_node_def nino_node_preview_image = {
     .outputs = nothing,
     .is_output = true,
     .ops = &preview_ops,
+};
+
+static const nino_port mask_in[] = { { .key = "mask", .type = NINO_PORT_MASK }, { 0 } };
+static const nino_node_ops mask_ops = { .run = mask_run };
+const nino_node_def nino_node_mask_preview = {
+    .key = "MaskPreview",
+    .title = "MaskPreview",
+    .category = "mask",
+    .help = "Writes masks as grey PNG files to a temporary folder",
+    .inputs = mask_in,
+    .outputs = nothing,
+    .is_output = true,
+    .ops = &mask_ops,
 };

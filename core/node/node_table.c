@@ -33,6 +33,7 @@
     X(reference_latent)     \
     X(vae_encode_inpaint)   \
     X(set_noise_mask)       \
+    X(differential)         \
     X(latent_composite)     \
     X(latent_composite_masked)\
     X(latent_crop)          \
@@ -80,6 +81,7 @@
     X(image_blend)          \
     X(image_blur)           \
     X(image_sharpen)        \
+    X(image_noise)          \
     X(canny)                \
     X(int)                  \
     X(float)                \
@@ -97,6 +99,7 @@
     X(string_compare)       \
     X(save_image)           \
     X(preview_image)        \
+    X(mask_preview)         \
     X(vae_loader)           \
     X(checkpoint_loader)    \
     X(rocm_checkpoint)      \

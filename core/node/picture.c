@@ -199,6 +199,15 @@ nino_status nino_mask_fit(nino_run *r, const nino_array *mask, int64_t h, int64_
     return st;
 }
 
+nino_array *nino_mask_to_image(const nino_array *mask, const char *what, nino_error *err)
+{
+    const nino_picture m = nino_picture_of(mask);
+    nino_array *out = nino_node_array(NINO_F32, NINO_SHAPE(m.n, m.h, m.w, 3), what, err);
+    for (int64_t i = 0; out && i < m.n * m.h * m.w * 3; i++)
+        nino_array_f32(out)[i] = m.v[i / 3];
+    return out;
+}
+
 // ---- batches ---------------------------------------------------------------------------------
 
 nino_status nino_batch_agrees(int64_t has, int64_t n, const char *key, nino_error *err)

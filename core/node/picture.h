@@ -43,6 +43,8 @@ nino_array *nino_picture_channels(const nino_array *a, int64_t c, const char *wh
 // A mask at another size, bilinear; one of that size is only referenced.
 nino_status nino_mask_fit(nino_run *r, const nino_array *mask, int64_t h, int64_t w,
                           nino_array **out, nino_error *err);
+// The same grey in three channels.
+nino_array *nino_mask_to_image(const nino_array *mask, const char *what, nino_error *err);
 
 // Entry i of a batch that has one entry for all, or one for each of n: ComfyUI's broadcasting.
 static inline int64_t nino_batch_entry(int64_t has, int64_t i) { return has == 1 ? 0 : i; }

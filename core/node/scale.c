@@ -142,6 +142,25 @@ static void taps_apply(const taps *t, const uint8_t *src, uint8_t *dst, int64_t 
         }
 }
 
+// What PIL does around resizing a picture with transparency: colours weighted by alpha, and back.
+static void weight_by_alpha(uint8_t *v, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++) {
+            const unsigned t = (unsigned) v[4 * i + k] * v[4 * i + 3] + 128;
+            v[4 * i + k] = (uint8_t) ((t + (t >> 8)) >> 8);
+        }
+}
+
+static void divide_by_alpha(uint8_t *v, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int k = 0; k < 3 && v[4 * i + 3]; k++) {
+            const unsigned t = 255u * v[4 * i + k] / v[4 * i + 3];
+            v[4 * i + k] = (uint8_t) (t > 255 ? 255 : t);
+        }
+}
+
 nino_status nino_rescale_lanczos8(const nino_array *x, nino_array *out, nino_error *err)
 {
     const int64_t n = x->shape.dim[0], h = x->shape.dim[1], w = x->shape.dim[2],
@@ -150,12 +169,17 @@ nino_status nino_rescale_lanczos8(const nino_array *x, nino_array *out, nino_err
     taps across = { 0 }, down = { 0 };
     uint8_t *in8 = malloc((size_t) (h * w * c)), *wide = malloc((size_t) (h * ow * c));
     uint8_t *out8 = calloc((size_t) (oh * ow), (size_t) c);
+    const bool has_alpha = c == 4 && (h != oh || w != ow);
     const bool ok = in8 && wide && out8 && taps_make(&across, w, ow) && taps_make(&down, h, oh);
     for (int64_t i = 0; ok && i < n; i++) {
         nino_to_u8_truncated(in8, nino_array_f32(x) + i * h * w * c, (size_t) (h * w * c));
+        if (has_alpha)
+            weight_by_alpha(in8, h * w);
         // a pass that changes nothing is left out, as PIL does: its weights would be exact anyway
         taps_apply(&across, in8, wide, h, w, ow, c);
         taps_apply(&down, wide, out8, 1, h, oh, ow * c);
+        if (has_alpha)
+            divide_by_alpha(out8, oh * ow);
         float *dst = nino_array_f32(out) + i * oh * ow * c;
         for (int64_t k = 0; k < oh * ow * c; k++)
             dst[k] = (float) out8[k] / 255.0f;

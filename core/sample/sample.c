@@ -20,6 +20,7 @@ typedef struct sampling {
     float *latent;    // model latent, channels first
     float *noise, *mask_noise;
     float *mask; // [B][cells]: 1 may change; NULL: all may
+    float *now;  // what the mask is at the current sigma: `mask`, or an array of its own
     float *x, *mixed, *last;
     bool has_last;
     uint64_t begin_ns, load_ns; // of the step that runs
@@ -166,7 +167,31 @@ static nino_status fit_mask(sampling *s, nino_error *err)
                    (size_t) r->cells * sizeof(float));
     }
     nino_array_unref(&scaled);
-    return s->mask ? NINO_OK : no_memory(err);
+    if (!s->mask)
+        return no_memory(err);
+    s->now = s->mask;
+    if (s->p->guider->model->has_differential &&
+        !(s->now = malloc((size_t) (r->batch * r->cells) * sizeof(float))))
+        return no_memory(err);
+    return NINO_OK;
+}
+
+// Differential diffusion (Levin and Fried 2023): a cell may change once the time that is left is
+// less than its mask.
+static void mask_at(const sampling *s, double sigma)
+{
+    const nino_sampling *ms = s->run.sampling;
+    const nino_model *m = s->p->guider->model;
+    const float first = s->p->sigmas[0], last = s->p->sigmas[s->p->n_sigmas - 1];
+    const float from = nino_sampling_timestep(ms, first);
+    const float to = nino_sampling_timestep(ms, last > ms->sigma_min ? last : ms->sigma_min);
+    const float limit = (nino_sampling_timestep(ms, (float) sigma) - to) / (from - to);
+    const bool is_mixed = m->differential > 0 && m->differential < 1;
+    const float hard = (float) m->differential, soft = (float) (1.0 - m->differential);
+    for (int64_t i = 0; i < s->run.batch * s->run.cells; i++) {
+        const float on = s->mask[i] >= limit ? 1.0f : 0.0f;
+        s->now[i] = is_mixed ? hard * on + soft * s->mask[i] : on;
+    }
 }
 
 // a = a where the mask is 1, b where it is 0.
@@ -176,7 +201,7 @@ static void mix(const sampling *s, float *a, const float *b)
     for (int64_t n = 0; n < r->batch; n++)
         for (int64_t c = 0; c < r->channels; c++)
             for (int64_t i = 0; i < r->cells; i++, a++, b++) {
-                const float m = s->mask[n * r->cells + i];
+                const float m = s->now[n * r->cells + i];
                 *a = *a * m + *b * (1.0f - m);
             }
 }
@@ -194,13 +219,15 @@ static nino_status denoise(void *priv, const float *x, double sigma, float *deno
         s->load_ns = nino_stream_backend(r->s)->load_ns;
     }
     if (s->mask && !is_plan) {
+        if (s->now != s->mask)
+            mask_at(s, sigma);
         nino_sampling_noise_scaling(r->sampling, (float) sigma, false, s->mask_noise, s->latent,
                                     s->mixed, (int64_t) r->count);
         // mixed holds the noisy latent; x goes where the mask is 1
         for (int64_t n = 0, k = 0; n < r->batch; n++)
             for (int64_t c = 0; c < r->channels; c++)
                 for (int64_t i = 0; i < r->cells; i++, k++) {
-                    const float m = s->mask[n * r->cells + i];
+                    const float m = s->now[n * r->cells + i];
                     s->mixed[k] = x[k] * m + s->mixed[k] * (1.0f - m);
                 }
         x = s->mixed;
@@ -348,6 +375,8 @@ static void release(sampling *s)
         free(s->mask_noise);
     free(s->noise);
     free(s->latent);
+    if (s->now != s->mask)
+        free(s->now);
     free(s->mask);
     free(s->x);
     free(s->mixed);

@@ -216,6 +216,16 @@ static void blur(void)
     CHECK(nino_array_f32(node_out_image(0))[4] == 1);
 }
 
+// torch.manual_seed(0); torch.randn(4) starts with these.
+static void noise(void)
+{
+    node_new("ImageAddNoise");
+    image("image", A(SHAPE(1, 1, 1, 4), 0.5f, 0.5f, 0.5f, 1));
+    node_set("strength", "0.1");
+    node_go();
+    EXPECT(node_out_image(0), SHAPE(1, 1, 1, 4), 1e-5f, 0.65410f, 0.47066f, 0.28212f, 1);
+}
+
 // A white square on black: its outline, one pixel wide, and nothing else.
 static void edges(void)
 {
@@ -285,6 +295,7 @@ int main(void)
     stitch();
     blend();
     blur();
+    noise();
     edges();
     hysteresis();
     node_close();

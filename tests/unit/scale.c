@@ -148,6 +148,17 @@ static void lanczos(void)
                  (const float[]){ 254.0f / 255, 1, 0, 0 }, 4, 1e-6f);
 }
 
+// With alpha, colours count by it: what is invisible leaves no trace.
+static void lanczos_alpha(void)
+{
+    const float half[] = { 1, 0, 0, 1, 0, 1, 0, 0 }; // red, and green that nobody sees
+    nino_array *a = scaled(make(1, 2, 4, half), 1, 1, NINO_SCALE_LANCZOS, false);
+    check_values(a, (const float[]){ 1, 0, 0, 128.0f / 255 }, 4, 1e-6f);
+    const float thin[] = { 0.5f, 0.25f, 1, 0.1f };
+    a = scaled(make(1, 1, 4, thin), 1, 1, NINO_SCALE_LANCZOS, false); // the same size: as it is
+    check_values(a, (const float[]){ 127.0f / 255, 63.0f / 255, 1, 25.0f / 255 }, 4, 1e-6f);
+}
+
 static void refusals(void)
 {
     nino_array *x = make(2, 2, 1, NULL), *out = NULL;
@@ -176,6 +187,7 @@ int main(void)
     crops();
     bislerp();
     lanczos();
+    lanczos_alpha();
     refusals();
     nino_stream_destroy(&run.stream);
     nino_backend_close(&be);

@@ -18,15 +18,15 @@ static void sizes(nino_ctx *ctx)
     const flow_result r = run(
         ctx, "{" NODE("1", "PrimitiveInt", "'value': 24") "," //
         NODE("2", "EmptyImage", "'width': ['1', 0], 'height': 16, 'batch_size': 2, 'color': 255") "," NODE(
-            "3",
-            "GetImageSize", "'image': ['2', 0]") "," NODE("4", "SolidMask",
-                                                          "'value': 0.5, 'width': ['3', 0], "
-                                                          "'height': ['3', 2]") "," NODE("5",
-                                                                                         "PreviewAn"
-                                                                                         "y",
-                                                                                         "'source':"
-                                                                                         " ['4', "
-                                                                                         "0]") "}");
+            "3", "GetImageSize",
+            "'image': ['2', 0]") "," NODE("4", "SolidMask",
+                                          "'value': 0.5, 'width': ['3', 0], "
+                                          "'height': ['3', 2]") "," NODE("5",
+                                                                         "PreviewAn"
+                                                                         "y",
+                                                                         "'source':"
+                                                                         " ['4', "
+                                                                         "0]") "}");
     CHECK_OK(r.st, r.err);
     CHECK(r.n_texts == 2);
     CHECK_STR(r.text[0], "width: 24, height: 16\nbatch size: 2");
@@ -55,6 +55,16 @@ static void previews(nino_ctx *ctx)
           "LATENT 1x4x8x4, 0 to 0, mean 0");
 }
 
+static void masks(nino_ctx *ctx)
+{
+    const flow_result r =
+        run(ctx, "{" NODE("1", "SolidMask", "'value': 0.5, 'width': 8, 'height': 4") "," NODE(
+                     "2", "MaskPreview", "'mask': ['1', 0]") "}");
+    CHECK_OK(r.st, r.err);
+    CHECK(r.n_paths == 1 && strstr(r.path[0], ".png"));
+    CHECK(access(r.path[0], R_OK) == 0);
+}
+
 // An error of a node names the node, its class and its input, in one line.
 static void errors(nino_ctx *ctx)
 {
@@ -75,6 +85,7 @@ int main(void)
     nino_ctx *ctx = flow_open("ref", NULL);
     sizes(ctx);
     previews(ctx);
+    masks(ctx);
     errors(ctx);
     nino_ctx_destroy(&ctx);
     flow_clean();
