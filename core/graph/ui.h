@@ -10,7 +10,8 @@
 
 enum {
     NINO_UI_NONE = -1,
-    NINO_UI_OUTER = -2 // the origin of a link: the input of the subgraph that `slot` says
+    NINO_UI_OUTER = -2,       // the origin of a link: the input of the subgraph that `slot` says
+    NINO_UI_MAX_INPUTS = 4096 // of one node
 };
 
 typedef enum nino_ui_kind {
@@ -106,6 +107,7 @@ typedef struct nino_ui {
     int32_t n_scopes, n_nodes, n_links, n_instances, n_members, n_places, n_issues;
     int32_t cap_instances, cap_members, cap_places, cap_issues;
     struct nino_ui_index *index;
+    uint64_t work; // that nino_ui_follow() did so far
 } nino_ui;
 
 bool nino_ui_is(const nino_json *root); // does it look like the editor's form?
@@ -185,8 +187,7 @@ typedef struct nino_ui_source {
     char link[64];   // BROKEN: the link that is
 } nino_ui_source;
 // Where the value of a connected port comes from: through reroutes, bypassed nodes and subgraphs.
-void nino_ui_follow(const nino_ui *ui, int32_t instance, const nino_ui_port *port,
-                    nino_ui_source *out);
+void nino_ui_follow(nino_ui *ui, int32_t instance, const nino_ui_port *port, nino_ui_source *out);
 
 // Room for one more element; false: out of memory.
 bool nino_ui_grow(void **list, int32_t n, int32_t *cap, size_t size);

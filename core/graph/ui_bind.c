@@ -1,6 +1,6 @@
-// Names for the values of widgets_values. The order is that of the node table, of one of its former
-// versions, of the known classes, or what the file itself says; which one is decided by the number
-// of values and by their types.
+// Names for the values of widgets_values. The order is what the file itself says, that of the node
+// table or of one of its former versions, or that of the known classes; which one is decided by the
+// number of values and by their types.
 #include "core/graph/ui.h"
 
 #include <math.h>
@@ -59,17 +59,47 @@ static bool from_known(nino_ui *ui, const char *text, nino_ui_widgets *out)
     return true;
 }
 
+static bool is_upload(const char *type) // IMAGEUPLOAD, AUDIOUPLOAD
+{
+    const size_t n = strlen(type);
+    return n >= 6 && !strcmp(type + n - 6, "UPLOAD");
+}
+
 // Newer files name every widget among the inputs.
 static bool from_file(nino_ui *ui, const nino_ui_node *node, nino_ui_widgets *out)
 {
     out->list = nino_arena_alloc(ui->arena, (size_t) node->n_ports * sizeof(*out->list));
     for (int32_t i = 0; out->list && i < node->n_ports; i++) {
         const char *name = node->ports[i].widget;
-        if (name)
+        const nino_param *p = name && node->def ? nino_param_find(node->def, name) : NULL;
+        if (name && is_upload(node->ports[i].type)) { // a button
+            if (out->n)
+                out->list[out->n - 1].mark = '^';
+        } else if (p)
+            out->list[out->n++] = widget_of(p);
+        else if (name)
             out->list[out->n++] =
                 (nino_ui_widget){ name, '?', is_seed_name(name) ? '+' : ':', NULL, false };
     }
     return out->list;
+}
+
+static bool has_widget(const nino_ui_widgets *w, const char *name)
+{
+    for (int32_t i = 0; i < w->n; i++)
+        if (!strcmp(w->list[i].name, name))
+            return true;
+    return false;
+}
+
+// The same names: then the table knows their order better than an old file, which lists only what
+// was turned into an input, in the order in which that happened.
+static bool same_names(const nino_ui_widgets *a, const nino_ui_widgets *b)
+{
+    bool same = a->n == b->n;
+    for (int32_t i = 0; i < a->n && same; i++)
+        same = has_widget(b, a->list[i].name);
+    return same;
 }
 
 // ---- values ----------------------------------------------------------------------------------
@@ -211,18 +241,24 @@ bool nino_ui_bind(nino_ui *ui, const nino_ui_node *n, nino_json *values, int32_t
     if (values->type != NINO_JSON_ARRAY)
         return true;
     nino_json *first = (nino_json *) nino_json_at(values, (uint32_t) from);
-    const int32_t n_values = (int32_t) values->count;
-    const bool fit = deal(out, first);
     // In a group node the values of other nodes follow, so their number says nothing.
-    if ((fit && out->is_complete && out->n_used == n_values) || ui->scopes[n->scope].is_group)
+    if (ui->scopes[n->scope].is_group) {
+        deal(out, first);
+        return true;
+    }
+    const int32_t n_values = (int32_t) values->count;
+    if ((n->def || known) && !from_file(ui, n, &named))
+        return false;
+    if (named.n && !same_names(&named, out) && deal(&named, first) && named.is_complete &&
+        named.n_used == n_values) {
+        *out = named;
+        return true;
+    }
+    if (deal(out, first) && out->is_complete && out->n_used == n_values)
         return true;
     const nino_widget_order *o = n->def ? n->def->orders : NULL;
     for (; o && o->keys; o++)
         if (deal_order(ui, n->def, o, first, n_values, out, &failed))
             return true;
-    if (failed || !from_file(ui, n, &named))
-        return false;
-    if (named.n && deal(&named, first) && named.is_complete && named.n_used == n_values)
-        *out = named;
-    return true;
+    return !failed;
 }

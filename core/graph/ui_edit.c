@@ -153,6 +153,32 @@ static nino_status add_places(edit *e, const nino_ui_widgets *now)
     return NINO_OK;
 }
 
+// Would the new array be read as it is meant? Not where the file names the widgets of another
+// version.
+static nino_status try_array(edit *e, const char *json)
+{
+    nino_json_doc *doc = NULL;
+    nino_ui_widgets w;
+    nino_buf text = { 0 };
+    nino_status st = nino_json_parse(json, strlen(json), e->key, NULL, &doc, e->err);
+    if (st)
+        return st;
+    if (!nino_ui_bind(e->ui, e->node, doc->root, 0, &w)) {
+        st = nino_ui_nomem(e->ui, e->err);
+    } else {
+        const nino_json *v = find_value(&w, e->key);
+        if (v)
+            nino_json_write(&text, doc, v);
+        if (text.failed)
+            st = nino_ui_nomem(e->ui, e->err);
+        else if (!v || strcmp(text.data, e->json) != 0)
+            st = refuse(e, "the file holds another version of %.60s", e->node->type);
+    }
+    nino_buf_release(&text);
+    nino_json_doc_destroy(&doc);
+    return st;
+}
+
 // The array has no entry for the key, as it is short or in a former order: writes it anew in
 // today's.
 static nino_status rewrite(edit *e, const nino_ui_widgets *old, nino_json **value)
@@ -178,6 +204,8 @@ static nino_status rewrite(edit *e, const nino_ui_widgets *old, nino_json **valu
         st = refuse(e, "the node has no such widget");
     if (st == NINO_OK && b.failed)
         st = nino_ui_nomem(ui, e->err);
+    if (st == NINO_OK)
+        st = try_array(e, b.data);
     if (st == NINO_OK)
         st = nino_json_set(ui->doc, e->node->json, "widgets_values", b.data, e->err);
     nino_buf_release(&b);

@@ -8,6 +8,8 @@
 
 // Longer ways than this are circles: a real one is a few reroutes long.
 #define MAX_STEPS 2000
+// Links that all run through the same long way, each again: no workflow needs a thousandth of this.
+#define MAX_WORK ((uint64_t) 1 << 28)
 
 // ---- types -----------------------------------------------------------------------------------
 
@@ -110,7 +112,7 @@ static nino_json *promoted(const nino_ui_node *n, const nino_ui_port *port)
 // ---- following -------------------------------------------------------------------------------
 
 typedef struct walk {
-    const nino_ui *ui;
+    nino_ui *ui;
     const char *want;         // type of the input that asks
     const nino_ui_link *link; // the next one, or
     const nino_ui_port *port; // the input whose link is next; both NULL: the end
@@ -177,6 +179,7 @@ static void follow_node(walk *w, int32_t node, const nino_ui_link *l)
     const nino_ui_node *n = &w->ui->nodes[node], *setter;
     int32_t from = 0;
     if (n->is_bypassed) {
+        w->ui->work += (uint64_t) n->n_ports;
         w->port = passed_through(n, l->slot, w->want);
         if (!w->port)
             end(w, NINO_UI_FOUND_NOTHING);
@@ -232,14 +235,16 @@ static void step(walk *w)
         follow_node(w, l->origin, l);
 }
 
-void nino_ui_follow(const nino_ui *ui, int32_t instance, const nino_ui_port *port,
-                    nino_ui_source *out)
+void nino_ui_follow(nino_ui *ui, int32_t instance, const nino_ui_port *port, nino_ui_source *out)
 {
     walk w = { .ui = ui, .want = port->type, .port = port, .instance = instance, .out = out };
     *out = (nino_ui_source){ .found = NINO_UI_FOUND_NOTHING };
     for (int n = 0; w.link || w.port; n++) {
+        const char *id = w.link ? w.link->id : w.port->link_id;
         if (n == MAX_STEPS)
-            broken(&w, "runs in a circle", w.link ? w.link->id : w.port->link_id);
+            broken(&w, "runs in a circle", id);
+        else if (ui->work++ > MAX_WORK)
+            broken(&w, "is one of too many that share a long way", id);
         else
             step(&w);
     }

@@ -262,6 +262,9 @@ static nino_status read_ports(nino_ui *ui, nino_ui_node *n, nino_error *err)
     if (inputs->type != NINO_JSON_ARRAY)
         return nino_ui_bad(ui, n->scope, "node", n->id, "schema", inputs, "inputs must be an array",
                            err);
+    if (inputs->count > NINO_UI_MAX_INPUTS)
+        return nino_ui_bad(ui, n->scope, "node", n->id, "limit", inputs, "more than 4096 inputs",
+                           err);
     n->ports = nino_arena_alloc(ui->arena, inputs->count * sizeof(*n->ports));
     if (!n->ports)
         return nino_ui_nomem(ui, err);
@@ -309,6 +312,9 @@ static nino_status read_node(nino_ui *ui, int32_t scope, int32_t number, nino_js
     n->title = nino_json_str(nino_json_get(v, "title"));
     n->outputs = nino_ui_array(v, "outputs");
     n->values = member(v, "widgets_values");
+    if (n->values && n->values->count > NINO_UI_MAX_INPUTS)
+        return nino_ui_bad(ui, scope, "node", n->id, "limit", n->values,
+                           "more than 4096 entries in widgets_values", err);
     n->inner = find_definition(ui, n->type);
     n->kind = n->inner >= 0 ? NINO_UI_INSTANCE : kind_of(n->type);
     n->def = n->kind == NINO_UI_NODE ? nino_node_find(n->type, NULL) : NULL;

@@ -340,11 +340,10 @@ static const char *const order_220[] = { "ckpt_name", "use_cache", "force_reload
 static const char *const order_10[] = { "ckpt_name", "-", "-", "-", NULL };
 static const char *const order_10c[] = { "ckpt_name", "-", "-", "-", "compatibility_mode", NULL };
 static const char *const order_109[] = { "ckpt_name", NULL };
-static const nino_widget_order rocm_orders[] = { { order_220, "2.2.0" },
-                                                 { order_10c, "1.0.0" },
-                                                 { order_10, "1.0.0" },
-                                                 { order_109, "1.0.9" },
-                                                 { 0 } };
+static const char *const order_205[] = { "ckpt_name", "compatibility_mode", NULL };
+static const nino_widget_order rocm_orders[] = { { order_220, "2.2.0" }, { order_205, "2.0.5" },
+                                                 { order_10c, "1.0.0" }, { order_10, "1.0.0" },
+                                                 { order_109, "1.0.9" }, { 0 } };
 static const nino_node_ops rocm_ops = { .run = rocm_run,
                                         .identity = rocm_identity,
                                         .is_volatile_with = rocm_is_volatile };

@@ -339,6 +339,9 @@ static const nino_param memory_table[] = {
 };
 static const nino_port nothing[] = { { 0 } };
 static const nino_node_ops memory_ops = { .run = memory_run, .is_volatile = true };
+static const char *const order_109[] = { "-e", "-b", "-b", "-b", "-b", "-f", "cleanup_frequency",
+                                         NULL };
+static const nino_widget_order memory_orders[] = { { order_109, "1.0.9" }, { 0 } };
 const nino_node_def nino_node_rocm_memory = {
     .key = "ROCMMemoryOptimizer",
     .title = "ROCm Memory Optimizer",
@@ -349,5 +352,6 @@ const nino_node_def nino_node_rocm_memory = {
     .params = memory_table,
     .params_size = sizeof(memory_params),
     .is_output = true,
+    .orders = memory_orders,
     .ops = &memory_ops,
 };
