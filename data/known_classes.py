@@ -26,7 +26,7 @@ OTHERS = {
     "UnetLoaderGGUFAdvanced": "e:unet_name e:dequant_dtype e:patch_dtype b:patch_on_device",
     "EmptyFlux2LatentImage": "i:width i:height i:batch_size",
     "Flux2Scheduler": "i:steps i:width i:height",
-    "EmptyLatentVideo": "",
+    "EmptyLatentVideo": "i:width i:height i:batch_size i:frame_count",
     "TextGenerateLTX2Prompt": "",
     "ROCMEmergencyMemoryReset": "",
     "ROCMFluxBenchmark": "s:test_resolutions i:test_steps s:test_cfg_values b:test_hipblas "

@@ -111,7 +111,7 @@ const nino_known_class nino_known_classes[] = {
     { "EmptyLatentAudio", 0, "f:seconds i:batch_size" },
     { "EmptyLatentHunyuan3Dv2", 0, "i:resolution i:batch_size" },
     { "EmptyLatentImage", 0, "i:width i:height i:batch_size" },
-    { "EmptyLatentVideo", 0, "" },
+    { "EmptyLatentVideo", 0, "i:width i:height i:batch_size i:frame_count" },
     { "EmptyMochiLatentVideo", 0, "i:width i:height i:length i:batch_size" },
     { "EmptySD3LatentImage", 0, "i:width i:height i:batch_size" },
     { "Epsilon Scaling", 0, "f:scaling_factor" },

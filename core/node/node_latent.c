@@ -134,7 +134,7 @@ const nino_node_def nino_node_save_latent = {
 // ---- empty latents ---------------------------------------------------------------------------
 
 typedef struct empty_params {
-    int64_t width, height, batch_size;
+    int64_t width, height, batch_size, frame_count; // frame_count: 0 where there is none
 } empty_params;
 
 static nino_status empty(nino_run *r, int64_t channels, nino_error *err)
@@ -143,9 +143,9 @@ static nino_status empty(nino_run *r, int64_t channels, nino_error *err)
     nino_value *v = nino_node_out(r, 0, NINO_PORT_LATENT, err);
     if (!v)
         return NINO_ERR_NOMEM;
-    v->u.latent.samples =
-        nino_node_array(NINO_F32, NINO_SHAPE(p->batch_size, p->height / 8, p->width / 8, channels),
-                        r->def->key, err);
+    const int64_t n = p->batch_size * (p->frame_count ? p->frame_count : 1);
+    v->u.latent.samples = nino_node_array(
+        NINO_F32, NINO_SHAPE(n, p->height / 8, p->width / 8, channels), r->def->key, err);
     return v->u.latent.samples ? NINO_OK : NINO_ERR_NOMEM;
 }
 
@@ -156,14 +156,13 @@ static nino_status empty16_run(nino_run *r, nino_error *err) { return empty(r, 1
     NINO_P_INT(empty_params, batch_size, 1, 1, 4096, 1, .label = "Batch",                          \
                .help = "How many images are made at once", .ui_min.i = 1, .ui_max.i = 16)
 
-static const nino_param empty4_table[] = {
-    NINO_P_INT(empty_params, width, 512, 16, 16384, 8, .label = "Width", .unit = "px",
-               .help = "Width of the image", .ui_min.i = 64, .ui_max.i = 2048),
-    NINO_P_INT(empty_params, height, 512, 16, 16384, 8, .label = "Height", .unit = "px",
-               .help = "Height of the image", .ui_min.i = 64, .ui_max.i = 2048),
-    BATCH_SIZE,
-    { 0 }
-};
+#define WIDTH                                                                                      \
+    NINO_P_INT(empty_params, width, 512, 16, 16384, 8, .label = "Width", .unit = "px",             \
+               .help = "Width of the image", .ui_min.i = 64, .ui_max.i = 2048)
+#define HEIGHT                                                                                     \
+    NINO_P_INT(empty_params, height, 512, 16, 16384, 8, .label = "Height", .unit = "px",           \
+               .help = "Height of the image", .ui_min.i = 64, .ui_max.i = 2048)
+static const nino_param empty4_table[] = { WIDTH, HEIGHT, BATCH_SIZE, { 0 } };
 static const nino_param empty16_table[] = {
     NINO_P_INT(empty_params, width, 1024, 16, 16384, 16, .label = "Width", .unit = "px",
                .help = "Width of the image", .ui_min.i = 64, .ui_max.i = 2048),
@@ -181,6 +180,27 @@ const nino_node_def nino_node_empty_latent = {
     .help = "A latent of zeros with 4 channels for SD 1.5 and SDXL",
     .outputs = latent_out,
     .params = empty4_table,
+    .params_size = sizeof(empty_params),
+    .ops = &empty4_ops,
+};
+
+// Named by a workflow that came with the original extension; ComfyUI never had it. Its frames are
+// independent images.
+static const nino_param video4_table[] = {
+    WIDTH,
+    HEIGHT,
+    BATCH_SIZE,
+    NINO_P_INT(empty_params, frame_count, 16, 1, 4096, 1, .label = "Frames",
+               .help = "How many images each of the batch has", .ui_max.i = 64),
+    { 0 }
+};
+const nino_node_def nino_node_empty_video_latent = {
+    .key = "EmptyLatentVideo",
+    .title = "Empty Latent Video",
+    .category = "latent/video",
+    .help = "A latent of zeros with 4 channels for every frame; frames are images on their own",
+    .outputs = latent_out,
+    .params = video4_table,
     .params_size = sizeof(empty_params),
     .ops = &empty4_ops,
 };

@@ -12,6 +12,7 @@
     X(save_latent)          \
     X(empty_latent)         \
     X(empty_sd3_latent)     \
+    X(empty_video_latent)   \
     X(latent_upscale)       \
     X(latent_upscale_by)    \
     X(load_image)           \

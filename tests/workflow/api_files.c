@@ -24,6 +24,8 @@ static void note(void *priv, const nino_issue *i)
         snprintf(f->unsupported[f->n_unsupported++], 64, "%s", i->node);
     else if (!strcmp(i->code, "missing_file"))
         snprintf(f->missing[f->n_missing++], 128, "%s.%s", i->node, i->input);
+    else if (!strcmp(i->code, "value") && strstr(i->message, "'flux2'"))
+        return; // one file is of a newer ComfyUI, where CLIPLoader has another type
     else if (i->severity == NINO_ISSUE_ERROR && !f->n_other++)
         snprintf(f->other, sizeof(f->other), "%s %s.%s: %s", i->code, i->node, i->input,
                  i->message);
@@ -145,8 +147,9 @@ int main(void)
     CHECK_OK(err.code, err);
     CHECK(check_folder(ctx, assets, "workflows_api", &n_runnable) == 37);
     CHECK(check_folder(ctx, assets, "workflows_ui", &n_runnable) == 55);
-    CHECK(n_runnable == 0); // all of them sample
+    CHECK(n_runnable == 0); // their models are not here
     CHECK(check_folder(ctx, assets, "e2e/workflows", &n_runnable) == 14);
+    n_runnable = 0;
     CHECK(check_folder(ctx, assets, "taesd_ref/workflows", &n_runnable) == 6);
     CHECK(n_runnable == 6);
     nino_ctx_destroy(&ctx);
