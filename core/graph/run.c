@@ -321,6 +321,21 @@ static nino_precision precision_of_node(const nino_exec *x, const nino_gnode *n)
     return x->precision;
 }
 
+// A checkpoint's part that is recognised but cannot be run passes along links until it is needed.
+static nino_status check_usable(const nino_port *p, const nino_value *v, nino_error *err)
+{
+    const nino_unloaded *u = &v->u.unloaded;
+    const bool is_model = p->type == NINO_PORT_MODEL;
+    if (!u->file || !(is_model || p->type == NINO_PORT_CLIP) ||
+        (is_model ? (void *) v->u.model : (void *) v->u.clip))
+        return NINO_OK;
+    const char *path = nino_weights_path(u->file), *slash = strrchr(path, '/');
+    return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", slash ? slash + 1 : path,
+                          "its %s (%s) cannot be run%s%s",
+                          is_model ? "diffusion model" : "text encoder", u->family,
+                          u->why[0] ? ": " : "", u->why);
+}
+
 // Values of the input ports; an output that its node left empty is an error of the consumer.
 static nino_status gather(run_state *rs, const nino_gnode *n, nino_value **in, nino_error *err)
 {
@@ -340,6 +355,9 @@ static nino_status gather(run_state *rs, const nino_gnode *n, nino_value **in, n
             return nino_fail_kind(err, NINO_ERR_FORMAT, "type_mismatch", p->key,
                                   "%s is needed, node %.40s gave %s", nino_port_type_name(p->type),
                                   from->id, nino_port_type_name(in[k]->type));
+        const nino_status st = p->type == NINO_PORT_ANY ? NINO_OK : check_usable(p, in[k], err);
+        if (st)
+            return st;
     }
     return NINO_OK;
 }

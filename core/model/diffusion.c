@@ -32,6 +32,7 @@ nino_model *nino_model_create(nino_diffusion *net)
     m->refs = 1;
     m->net = nino_diffusion_ref(net);
     m->sampling = nino_sampling_ref(net->sampling);
+    m->format = net->format;
     return m;
 }
 

@@ -41,6 +41,8 @@ struct nino_diffusion {
     void (*destroy)(nino_diffusion *d);
     void *net; // the network's weights struct
     int refs;
+    bool is_scaled;         // its weights are 8-bit floats with a scale each
+    nino_dtype weight_type; // what the weights were rounded to when read; NINO_F32: nothing
 };
 
 // From a diffusion model file or a checkpoint that contains one; the network, names (ComfyUI/BFL or
@@ -48,6 +50,10 @@ struct nino_diffusion {
 // tensor; a family that is recognised but cannot be run is NINO_ERR_UNSUPPORTED naming it.
 nino_status nino_diffusion_load(nino_weights *file, const char *name, nino_diffusion **out,
                                 nino_error *err);
+// The same with weights rounded to an 8-bit float type (weight_dtype of loaders). NINO_F32: as
+// stored, and so are files of scaled 8-bit floats, whose values are not the weights.
+nino_status nino_diffusion_load_as(nino_weights *file, const char *name, nino_dtype type,
+                                   nino_diffusion **out, nino_error *err);
 nino_diffusion *nino_diffusion_ref(nino_diffusion *d); // NULL-safe
 void nino_diffusion_unref(nino_diffusion **d);         // NULL-safe
 
@@ -66,8 +72,9 @@ void nino_forward_check(nino_stream *s, const nino_diffusion *d, const nino_forw
 typedef struct nino_model {
     nino_diffusion *net;
     nino_sampling *sampling;
-    double rescale_cfg;       // 0: off
-    nino_precision precision; // AUTO: the stream's
+    const nino_latent_format *format; // the network's, unless a node chose another
+    double rescale_cfg;               // 0: off
+    nino_precision precision;         // AUTO: the stream's
     // DifferentialDiffusion: a noise mask says how early a cell may change. The strength is how
     // much of that replaces the mask itself; 0 is the same as 1.
     bool has_differential;

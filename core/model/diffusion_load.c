@@ -137,6 +137,12 @@ static nino_status refuse(const nino_detected *d, const char *name, nino_error *
 nino_status nino_diffusion_load(nino_weights *file, const char *name, nino_diffusion **out,
                                 nino_error *err)
 {
+    return nino_diffusion_load_as(file, name, NINO_F32, out, err);
+}
+
+nino_status nino_diffusion_load_as(nino_weights *file, const char *name, nino_dtype type,
+                                   nino_diffusion **out, nino_error *err)
+{
     static const char *const unets[] = { "sd15", "sd2", "sdxl", "sdxl_refiner" };
     nino_detected found;
     bool is_unet = false;
@@ -151,6 +157,8 @@ nino_status nino_diffusion_load(nino_weights *file, const char *name, nino_diffu
     if (!d)
         return nino_fail(err, NINO_ERR_NOMEM, name, "no memory for its layers");
     d->refs = 1;
+    d->is_scaled = strstr(found.quantisation, "scaled") != NULL;
+    d->weight_type = d->is_scaled ? NINO_F32 : type;
     snprintf(d->family, sizeof(d->family), "%s", found.diffusion);
     snprintf(d->detail, sizeof(d->detail), "%.95s", found.detail);
     snprintf(d->name, sizeof(d->name), "%s", name);

@@ -209,7 +209,7 @@ static void load_ends(flux_loader *f, nino_diffusion *d)
 nino_status nino_flux_load(nino_weights *file, const char *prefix, nino_diffusion *d,
                            nino_error *err)
 {
-    flux_loader f = { .l = { .file = file, .prefix = prefix, .err = err } };
+    flux_loader f = { .l = { .file = file, .prefix = prefix, .type = d->weight_type, .err = err } };
     f.net = calloc(1, sizeof(*f.net));
     if (!f.net)
         return nino_fail(err, NINO_ERR_NOMEM, nino_weights_path(file), "no memory for its layers");

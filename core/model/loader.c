@@ -42,29 +42,43 @@ void nino_load_fail(nino_loader *l, nino_status st, const char *fmt, ...)
     l->st = nino_fail_kind(l->err, st, "model", slash ? slash + 1 : path, "%s", msg);
 }
 
-void nino_load_linear(nino_loader *l, const char *name, int64_t cin, nino_linear *out)
+static void round_to(const nino_loader *l, nino_weight *w)
 {
-    if (!l->st)
-        l->st = nino_linear_get(l->file, l->prefix, name, cin, out, l->err);
+    if (!l->st && w && l->type != NINO_F32)
+        nino_weight_round_to(w, l->type);
 }
 
 void nino_load_part(nino_loader *l, nino_weight_part part, int64_t cin, nino_linear *out)
 {
-    if (!l->st)
-        l->st = nino_linear_get_parts(l->file, l->prefix, &part, 1, cin, out, l->err);
+    if (l->st)
+        return;
+    l->st = nino_linear_get_parts(l->file, l->prefix, &part, 1, cin, out, l->err);
+    round_to(l, out->w);
+    round_to(l, out->b);
+}
+
+void nino_load_linear(nino_loader *l, const char *name, int64_t cin, nino_linear *out)
+{
+    nino_load_part(l, (nino_weight_part){ .name = name }, cin, out);
 }
 
 void nino_load_conv(nino_loader *l, const char *name, int64_t cin, nino_conv *out)
 {
-    if (!l->st)
-        l->st = nino_conv_get(l->file, l->prefix, name, cin, out, l->err);
+    if (l->st)
+        return;
+    l->st = nino_conv_get(l->file, l->prefix, name, cin, out, l->err);
+    round_to(l, out->w);
+    round_to(l, out->b);
 }
 
 void nino_load_norm(nino_loader *l, const char *name, int64_t c, int groups, float eps,
                     nino_norm *out)
 {
-    if (!l->st)
-        l->st = nino_norm_get(l->file, l->prefix, name, groups, eps, out, l->err);
+    if (l->st)
+        return;
+    l->st = nino_norm_get(l->file, l->prefix, name, groups, eps, out, l->err);
+    round_to(l, out->gamma);
+    round_to(l, out->beta);
     if (!l->st && out->gamma->n != c)
         nino_load_fail(l, NINO_ERR_FORMAT, "%s%s has %lld channels where %lld are needed",
                        l->prefix, name, (long long) out->gamma->n, (long long) c);
@@ -72,8 +86,10 @@ void nino_load_norm(nino_loader *l, const char *name, int64_t c, int groups, flo
 
 void nino_load_vector(nino_loader *l, const char *name, int64_t n, nino_weight **out)
 {
-    if (!l->st)
-        l->st = nino_weight_get(l->file, l->prefix, name, NINO_W_VECTOR, n, -1, true, out, l->err);
+    if (l->st)
+        return;
+    l->st = nino_weight_get(l->file, l->prefix, name, NINO_W_VECTOR, n, -1, true, out, l->err);
+    round_to(l, *out);
 }
 
 int64_t nino_load_rows(const nino_loader *l, const nino_weight *w) { return l->st ? 0 : w->n; }

@@ -6,6 +6,7 @@
 typedef struct nino_loader {
     nino_weights *file;
     const char *prefix; // before every name
+    nino_dtype type;    // weights are rounded to it; NINO_F32: stay as stored
     nino_status st;
     nino_error *err;
 } nino_loader;

@@ -386,7 +386,7 @@ static void load_all(unet_loader *u, unet *net, nino_diffusion *d)
 nino_status nino_unet_load(nino_weights *file, const char *prefix, nino_diffusion *d,
                            nino_error *err)
 {
-    unet_loader u = { .l = { .file = file, .prefix = prefix, .err = err } };
+    unet_loader u = { .l = { .file = file, .prefix = prefix, .type = d->weight_type, .err = err } };
     unet *net = calloc(1, sizeof(*net));
     if (!net)
         return nino_fail(err, NINO_ERR_NOMEM, nino_weights_path(file), "no memory for its layers");

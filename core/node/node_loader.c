@@ -225,6 +225,25 @@ static nino_status set_clip(nino_run *r, nino_weights *file, const char *name, c
     return st;
 }
 
+// The diffusion model goes to slot 0. One of a family that is known but cannot be run is no reason
+// to refuse the rest either; a damaged one is.
+static nino_status set_model(nino_run *r, nino_weights *file, const char *name, const char *family,
+                             const nino_load_how *how, nino_error *err)
+{
+    nino_error e = { 0 };
+    if (!family[0])
+        return NINO_OK;
+    nino_status st = nino_node_file_model(r, 0, file, name, NINO_F32, how, &e);
+    if (st != NINO_ERR_UNSUPPORTED) {
+        if (err && st)
+            *err = e;
+        return st;
+    }
+    if (!(st = set_unloaded(r, 0, NINO_PORT_MODEL, file, family, err)))
+        snprintf(r->out[0]->u.unloaded.why, sizeof(r->out[0]->u.unloaded.why), "%s", e.msg);
+    return st;
+}
+
 typedef struct ckpt_options {
     bool use_cache, force_reload, needs_clip;
 } ckpt_options;
@@ -246,9 +265,9 @@ static nino_status load_checkpoint(nino_run *r, const char *name, const ckpt_opt
         st = nino_fail_kind(err, NINO_ERR_FORMAT, "model", name, "the file has no text encoder");
         goto end;
     }
-    if ((st = set_unloaded(r, 0, NINO_PORT_MODEL, file, d.diffusion, err)) ||
-        (st = set_clip(r, file, name, d.text[0], &(nino_load_how){ o->use_cache, o->force_reload },
-                       err)))
+    const nino_load_how how = { o->use_cache, o->force_reload };
+    if ((st = set_model(r, file, name, d.diffusion, &how, err)) ||
+        (st = set_clip(r, file, name, d.text[0], &how, err)))
         goto end;
     if (d.vae[0]) {
         if ((r->out[2] = nino_ctx_find_object(r->ctx, NINO_PORT_VAE, key)))

@@ -113,6 +113,16 @@
     X(clip_text_encode_sdxl_refiner) \
     X(clip_text_encode_sd3) \
     X(clip_set_last_layer)  \
+    X(unet_loader)          \
+    X(rocm_unet_loader)     \
+    X(sampling_flux)        \
+    X(sampling_sd3)         \
+    X(sampling_aura)        \
+    X(sampling_discrete)    \
+    X(sampling_edm)         \
+    X(sampling_v)           \
+    X(rescale_cfg)          \
+    X(model_dtype)          \
     X(vae_decode)           \
     X(vae_decode_tiled)     \
     X(vae_encode)           \

@@ -65,6 +65,10 @@ nino_status nino_node_checkpoint_clip(nino_run *r, int slot, nino_weights *file,
 // What VAEEncode does: pixels [N,H,W,3 or 4] -> *out [N,h,w,C].
 nino_status nino_encode_pixels(nino_run *r, const nino_vae *vae, const nino_array *image,
                                nino_array **out, nino_error *err);
+// Output `slot` becomes the diffusion model of a file. type: what weights are rounded to, NINO_F32:
+// as stored.
+nino_status nino_node_file_model(nino_run *r, int slot, nino_weights *file, const char *name,
+                                 nino_dtype type, const nino_load_how *how, nino_error *err);
 // Bytes of memory the system could hand out now.
 uint64_t nino_mem_available(void);
 

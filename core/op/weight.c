@@ -261,16 +261,37 @@ static nino_status read_array(const nino_weight *w, int64_t taps, float *dst, ni
     return NINO_OK;
 }
 
+void nino_weight_round_to(nino_weight *w, nino_dtype type)
+{
+    if (w->dtype == type)
+        return;
+    w->dtype = type;
+    w->is_rounded = true;
+}
+
+static void round_to(float *v, int64_t n, nino_dtype type)
+{
+    float line[512]; // room for any of the types
+    for (int64_t i = 0; i < n; i += 512) {
+        const size_t k = n - i < 512 ? (size_t) (n - i) : 512;
+        nino_from_f32(line, type, v + i, k);
+        nino_to_f32(v + i, line, type, k);
+    }
+}
+
 nino_status nino_weight_read_rows(const nino_weight *w, float *dst, nino_error *err)
 {
     const int64_t taps = w->role == NINO_W_CONV3 ? 9 : 1;
+    float *to = dst;
     nino_status st = NINO_OK;
     if (w->data)
         return read_array(w, taps, dst, err);
     for (int i = 0; !st && i < w->n_ranges; i++) {
-        st = read_range(w->file, &w->range[i], taps, dst, err);
-        dst += w->range[i].rows * w->range[i].cols * taps;
+        st = read_range(w->file, &w->range[i], taps, to, err);
+        to += w->range[i].rows * w->range[i].cols * taps;
     }
+    if (!st && w->is_rounded)
+        round_to(dst, w->n * w->c * taps, w->dtype);
     return st;
 }
 

@@ -26,6 +26,7 @@ struct nino_weight {
     nino_weight_role role;
     int64_t n, c;                   // rows, columns per tap (vectors: c = 1)
     nino_dtype dtype;               // as stored; f32 where ranges differ or are scaled
+    bool is_rounded;                // values are rounded to dtype, which is narrower than stored
     struct nino_resident *resident; // where backends keep it; guarded by a global lock
     int n_ranges;                   // 0 with data
     nino_weight_range range[];      // their rows, one below the other, are the weight
@@ -54,6 +55,9 @@ nino_status nino_weight_get_parts(nino_weights *file, const char *prefix,
 nino_weight *nino_weight_from_array(nino_array *a, nino_weight_role role);
 void nino_weight_destroy(nino_weight **w); // also drops it from every backend; NULL-safe
 
+// From now on it has the values it would have if the file had stored this type (f16, bf16, 8-bit
+// float), which is what a narrower weight_dtype asks for. Before its first use only.
+void nino_weight_round_to(nino_weight *w, nino_dtype type);
 // Values in the order [n][tap][c] as f32 (taps row-major ky,kx), for packing. dst: n * taps * c
 // floats.
 nino_status nino_weight_read_rows(const nino_weight *w, float *dst, nino_error *err);

@@ -1,0 +1,330 @@
+// Nodes that give a MODEL another noise schedule, meaning of its output, guidance or number type.
+// They share its network. Behaviour: ComfyUI comfy_extras/nodes_model_advanced.py.
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "core/node/util.h"
+
+static const nino_port model_in[] = { { .key = "model", .type = NINO_PORT_MODEL }, { 0 } };
+static const nino_port model_out[] = { { .key = "MODEL", .type = NINO_PORT_MODEL }, { 0 } };
+
+// The output is the input with other sampling, which is taken; NULL: out of memory.
+static nino_status give(nino_run *r, nino_sampling *ms, const nino_latent_format *format,
+                        nino_error *err)
+{
+    nino_model *m = ms ? nino_model_copy(nino_in_model(r, 0)) : NULL;
+    if (m) {
+        nino_sampling_unref(&m->sampling);
+        m->sampling = ms;
+        m->format = format ? format : m->format;
+    } else {
+        nino_sampling_unref(&ms);
+    }
+    return nino_out_model(r, 0, m, err);
+}
+
+// ---- ModelSamplingFlux -----------------------------------------------------------------------
+
+typedef struct flux_params {
+    double max_shift, base_shift;
+    int64_t width, height;
+} flux_params;
+
+static nino_status flux_run(nino_run *r, nino_error *err)
+{
+    const flux_params *p = r->params;
+    const double mu =
+        nino_sampling_flux_mu(p->max_shift, p->base_shift, (int) p->width, (int) p->height);
+    return give(r, nino_sampling_flux(mu), NULL, err);
+}
+
+#define SHIFT_HELP "More spends more of the steps on high noise, which decides the composition"
+static const nino_param flux_table[] = {
+    NINO_P_FLOAT(flux_params, max_shift, 1.15, 0, 100, 0.01, .label = "Shift at 1024 x 1024",
+                 .help = SHIFT_HELP),
+    NINO_P_FLOAT(flux_params, base_shift, 0.5, 0, 100, 0.01, .label = "Shift at 256 x 256",
+                 .help = SHIFT_HELP),
+    NINO_P_INT(flux_params, width, 1024, 16, 16384, 8, .label = "Width", .unit = "px",
+               .help = "Of the picture that will be made"),
+    NINO_P_INT(flux_params, height, 1024, 16, 16384, 8, .label = "Height", .unit = "px",
+               .help = "Of the picture that will be made"),
+    { 0 }
+};
+static const nino_node_ops flux_ops = { .run = flux_run };
+const nino_node_def nino_node_sampling_flux = {
+    .key = "ModelSamplingFlux",
+    .title = "ModelSamplingFlux",
+    .category = "advanced/model",
+    .help = "Flux's noise schedule with the shift that fits a picture size",
+    .inputs = model_in,
+    .outputs = model_out,
+    .params = flux_table,
+    .params_size = sizeof(flux_params),
+    .ops = &flux_ops,
+};
+
+// ---- ModelSamplingSD3, ModelSamplingAuraFlow -------------------------------------------------
+
+typedef struct shift_params {
+    double shift;
+} shift_params;
+
+static nino_status sd3_run(nino_run *r, nino_error *err)
+{
+    return give(r, nino_sampling_flow(((const shift_params *) r->params)->shift, 1000), NULL, err);
+}
+
+static nino_status aura_run(nino_run *r, nino_error *err)
+{
+    return give(r, nino_sampling_flow(((const shift_params *) r->params)->shift, 1), NULL, err);
+}
+
+static const nino_param sd3_table[] = {
+    NINO_P_FLOAT(shift_params, shift, 3, 0, 100, 0.01, .label = "Shift", .help = SHIFT_HELP), { 0 }
+};
+static const nino_node_ops sd3_ops = { .run = sd3_run };
+const nino_node_def nino_node_sampling_sd3 = {
+    .key = "ModelSamplingSD3",
+    .title = "ModelSamplingSD3",
+    .category = "advanced/model",
+    .help = "The shift of a rectified-flow model that is told time steps of 0 to 1000",
+    .inputs = model_in,
+    .outputs = model_out,
+    .params = sd3_table,
+    .params_size = sizeof(shift_params),
+    .ops = &sd3_ops,
+};
+
+static const nino_param aura_table[] = { NINO_P_FLOAT(shift_params, shift, 1.73, 0, 100, 0.01,
+                                                      .label = "Shift", .help = SHIFT_HELP),
+                                         { 0 } };
+static const nino_node_ops aura_ops = { .run = aura_run };
+const nino_node_def nino_node_sampling_aura = {
+    .key = "ModelSamplingAuraFlow",
+    .title = "ModelSamplingAuraFlow",
+    .category = "advanced/model",
+    .help = "The shift of a rectified-flow model that is told time steps of 0 to 1",
+    .inputs = model_in,
+    .outputs = model_out,
+    .params = aura_table,
+    .params_size = sizeof(shift_params),
+    .ops = &aura_ops,
+};
+
+// ---- ModelSamplingDiscrete -------------------------------------------------------------------
+
+typedef struct discrete_params {
+    int64_t sampling;
+    bool zsnr;
+} discrete_params;
+
+static const char *const discrete_names[] = {
+    "eps", "v_prediction", "lcm", "x0", "img_to_img", NULL
+};
+static const nino_prediction discrete_kinds[] = { NINO_PRED_EPS, NINO_PRED_V, NINO_PRED_LCM,
+                                                  NINO_PRED_X0, NINO_PRED_IMG_TO_IMG };
+
+static nino_status discrete_run(nino_run *r, nino_error *err)
+{
+    const discrete_params *p = r->params;
+    const nino_prediction kind = discrete_kinds[p->sampling];
+    nino_sampling *ms = kind == NINO_PRED_LCM ? nino_sampling_distilled(kind, p->zsnr)
+                                              : nino_sampling_discrete(kind, p->zsnr);
+    return give(r, ms, NULL, err);
+}
+
+#define MEANS_HELP "What the model was trained to answer"
+static const nino_param discrete_table[] = {
+    NINO_P_ENUM(discrete_params, sampling, discrete_names, 0, .label = "Prediction",
+                .help = MEANS_HELP),
+    NINO_P_BOOL(discrete_params, zsnr, false, .label = "Zero terminal SNR",
+                .help = "The first step starts from pure noise, for models trained that way"),
+    { 0 }
+};
+static const nino_node_ops discrete_ops = { .run = discrete_run };
+const nino_node_def nino_node_sampling_discrete = {
+    .key = "ModelSamplingDiscrete",
+    .title = "ModelSamplingDiscrete",
+    .category = "advanced/model",
+    .help = "Stable Diffusion's 1000 time steps, with another meaning of the model's answer",
+    .inputs = model_in,
+    .outputs = model_out,
+    .params = discrete_table,
+    .params_size = sizeof(discrete_params),
+    .ops = &discrete_ops,
+};
+
+// ---- ModelSamplingContinuousEDM, ModelSamplingContinuousV ------------------------------------
+
+typedef struct continuous_params {
+    int64_t sampling;
+    double sigma_max, sigma_min;
+} continuous_params;
+
+static const char *const edm_names[] = { "v_prediction", "edm",          "edm_playground_v2.5",
+                                         "eps",          "cosmos_rflow", NULL };
+static const struct {
+    nino_schedule_kind schedule;
+    nino_prediction prediction;
+    double sigma_data;
+    const char *format; // NULL: stays
+} edm_kinds[] = {
+    { NINO_SCHEDULE_EDM, NINO_PRED_V, 1, NULL },
+    { NINO_SCHEDULE_EDM, NINO_PRED_EDM, 0.5, NULL },
+    { NINO_SCHEDULE_EDM, NINO_PRED_EDM, 0.5, "sdxl_playground" },
+    { NINO_SCHEDULE_EDM, NINO_PRED_EPS, 1, NULL },
+    { NINO_SCHEDULE_COSMOS, NINO_PRED_COSMOS_RFLOW, 1, NULL },
+};
+
+static nino_status check_range(const nino_ctx *ctx, const void *params, nino_error *err)
+{
+    const continuous_params *p = params;
+    (void) ctx;
+    return p->sigma_min > 0 && p->sigma_max > p->sigma_min
+               ? NINO_OK
+               : nino_fail_kind(err, NINO_ERR_RANGE, "value", "sigma_min",
+                                "0 < sigma_min < sigma_max is needed");
+}
+
+static nino_status edm_run(nino_run *r, nino_error *err)
+{
+    const continuous_params *p = r->params;
+    const char *name = edm_kinds[p->sampling].format;
+    const nino_latent_format *format = name ? nino_latent_format_find(name) : NULL;
+    const nino_status st = check_range(r->ctx, p, err);
+    if (st)
+        return st;
+    if (format && format->channels != nino_in_model(r, 0)->format->channels)
+        return nino_fail_kind(err, NINO_ERR_ARG, "value", "sampling",
+                              "Playground's latents have %d channels, the model's %d",
+                              format->channels, nino_in_model(r, 0)->format->channels);
+    return give(r,
+                nino_sampling_continuous(edm_kinds[p->sampling].schedule,
+                                         edm_kinds[p->sampling].prediction, p->sigma_min,
+                                         p->sigma_max, edm_kinds[p->sampling].sigma_data),
+                format, err);
+}
+
+#define MAX_HELP "The noise that sampling starts from"
+#define MIN_HELP "The noise that the last step takes away"
+static const nino_param edm_table[] = {
+    NINO_P_ENUM(continuous_params, sampling, edm_names, 0, .label = "Prediction",
+                .help = MEANS_HELP),
+    NINO_P_FLOAT(continuous_params, sigma_max, 120, 0, 1000, 0.001, .label = "Highest noise",
+                 .help = MAX_HELP),
+    NINO_P_FLOAT(continuous_params, sigma_min, 0.002, 0, 1000, 0.001, .label = "Lowest noise",
+                 .help = MIN_HELP),
+    { 0 }
+};
+static const nino_node_ops edm_ops = { .run = edm_run, .check = check_range };
+const nino_node_def nino_node_sampling_edm = {
+    .key = "ModelSamplingContinuousEDM",
+    .title = "ModelSamplingContinuousEDM",
+    .category = "advanced/model",
+    .help = "Noise levels without steps, as in EDM",
+    .inputs = model_in,
+    .outputs = model_out,
+    .params = edm_table,
+    .params_size = sizeof(continuous_params),
+    .ops = &edm_ops,
+};
+
+static nino_status v_run(nino_run *r, nino_error *err)
+{
+    const continuous_params *p = r->params;
+    const nino_status st = check_range(r->ctx, p, err);
+    return st ? st
+              : give(r,
+                     nino_sampling_continuous(NINO_SCHEDULE_V, NINO_PRED_V, p->sigma_min,
+                                              p->sigma_max, 1),
+                     NULL, err);
+}
+
+static const char *const v_names[] = { "v_prediction", NULL };
+static const nino_param v_table[] = {
+    NINO_P_ENUM(continuous_params, sampling, v_names, 0, .label = "Prediction", .help = MEANS_HELP),
+    NINO_P_FLOAT(continuous_params, sigma_max, 500, 0, 1000, 0.001, .label = "Highest noise",
+                 .help = MAX_HELP),
+    NINO_P_FLOAT(continuous_params, sigma_min, 0.03, 0, 1000, 0.001, .label = "Lowest noise",
+                 .help = MIN_HELP),
+    { 0 }
+};
+static const nino_node_ops v_ops = { .run = v_run, .check = check_range };
+const nino_node_def nino_node_sampling_v = {
+    .key = "ModelSamplingContinuousV",
+    .title = "ModelSamplingContinuousV",
+    .category = "advanced/model",
+    .help = "Noise levels without steps, even in the angle between picture and noise",
+    .inputs = model_in,
+    .outputs = model_out,
+    .params = v_table,
+    .params_size = sizeof(continuous_params),
+    .ops = &v_ops,
+};
+
+// ---- RescaleCFG, ModelComputeDtype -----------------------------------------------------------
+
+typedef struct rescale_params {
+    double multiplier;
+} rescale_params;
+
+static nino_status rescale_run(nino_run *r, nino_error *err)
+{
+    nino_model *m = nino_model_copy(nino_in_model(r, 0));
+    if (m)
+        m->rescale_cfg = ((const rescale_params *) r->params)->multiplier;
+    return nino_out_model(r, 0, m, err);
+}
+
+static const nino_param rescale_table[] = {
+    NINO_P_FLOAT(rescale_params, multiplier, 0.7, 0, 1, 0.01, .label = "Share",
+                 .help = "1 brings the guided answer all the way back to the spread of the plain "
+                         "one, 0 leaves it"),
+    { 0 }
+};
+static const nino_node_ops rescale_ops = { .run = rescale_run };
+const nino_node_def nino_node_rescale_cfg = {
+    .key = "RescaleCFG",
+    .title = "RescaleCFG",
+    .category = "advanced/model",
+    .help = "Guidance that does not overexpose",
+    .inputs = model_in,
+    .outputs = model_out,
+    .params = rescale_table,
+    .params_size = sizeof(rescale_params),
+    .ops = &rescale_ops,
+};
+
+typedef struct dtype_params {
+    int64_t dtype;
+} dtype_params;
+
+static const char *const dtype_names[] = { "default", "fp32", "fp16", "bf16", NULL };
+static const nino_precision dtype_kinds[] = { NINO_PREC_AUTO, NINO_PREC_F32, NINO_PREC_F16,
+                                              NINO_PREC_BF16 };
+
+static nino_status dtype_run(nino_run *r, nino_error *err)
+{
+    nino_model *m = nino_model_copy(nino_in_model(r, 0));
+    if (m)
+        m->precision = dtype_kinds[((const dtype_params *) r->params)->dtype];
+    return nino_out_model(r, 0, m, err);
+}
+
+static const nino_param dtype_table[] = {
+    NINO_P_ENUM(dtype_params, dtype, dtype_names, 0, .label = "Number type",
+                .help = "How values between the layers are stored; sums are fp32 always"),
+    { 0 }
+};
+static const nino_node_ops dtype_ops = { .run = dtype_run };
+const nino_node_def nino_node_model_dtype = {
+    .key = "ModelComputeDtype",
+    .title = "ModelComputeDtype",
+    .category = "advanced/debug/model",
+    .help = "The number type a model works in",
+    .inputs = model_in,
+    .outputs = model_out,
+    .params = dtype_table,
+    .params_size = sizeof(dtype_params),
+    .ops = &dtype_ops,
+};
