@@ -35,6 +35,19 @@ static void load_rows(flux_loader *f, const char *base, place p, int64_t rows, i
     nino_load_part(&f->l, part, cin, out);
 }
 
+// A fused layer has these rows and no more.
+static void expect_total(flux_loader *f, const char *base, const char *bfl, const char *diffusers,
+                         int64_t rows)
+{
+    nino_loader *l = &f->l;
+    const nino_name name =
+        nino_name_of("%s%s%s.weight", l->prefix, base, f->is_diffusers ? diffusers : bfl);
+    const nino_tensor_info *t = nino_weights_find(l->file, name.s);
+    if (!l->st && t && t->dim[0] != rows)
+        nino_load_fail(l, NINO_ERR_FORMAT, "%s has %lld rows where %lld are needed", name.s,
+                       (long long) t->dim[0], (long long) rows);
+}
+
 // A layer that both dialects have whole.
 static void load_whole(flux_loader *f, const char *base, const char *bfl, const char *diffusers,
                        int64_t cin, int64_t rows, nino_linear *out)
@@ -45,11 +58,12 @@ static void load_whole(flux_loader *f, const char *base, const char *bfl, const 
         nino_load_expect(&f->l, name.s, out, rows);
 }
 
-// Shift, scale and gate are rows in this order; `first` counts hidden widths.
+// Shift, scale and gate are rows in this order; `first` of `all` counts hidden widths.
 static void load_mod(flux_loader *f, const char *base, const char *bfl, const char *diffusers,
-                     int first, flux_mod *out)
+                     int first, int all, flux_mod *out)
 {
     const int64_t h = f->net->hidden, row = first * h;
+    expect_total(f, base, bfl, diffusers, all * h);
     load_rows(f, base, (place){ bfl, row, diffusers, row }, h, h, &out->shift);
     load_rows(f, base, (place){ bfl, row + h, diffusers, row + h }, h, h, &out->scale);
     load_rows(f, base, (place){ bfl, row + 2 * h, diffusers, row + 2 * h }, h, h, &out->gate);
@@ -62,8 +76,10 @@ static void load_qkv(flux_loader *f, const char *base, const char *bfl, const ch
     const int64_t h = f->net->hidden;
     nino_linear *const to[3] = { &out->q, &out->k, &out->v };
     nino_norm *const norms[2] = { &out->norm_q, &out->norm_k };
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
+        expect_total(f, base, "", d[i], h);
         load_rows(f, base, (place){ bfl, i * h, d[i], 0 }, h, h, to[i]);
+    }
     for (int i = 0; i < 2; i++) {
         const nino_name name =
             f->is_diffusers ? nino_name_of("%s%s.weight", base, d[3 + i])
@@ -83,8 +99,9 @@ static void load_half(flux_loader *f, const char *base, bool is_txt, flux_half *
     const int64_t h = f->net->hidden;
     const char *mod = is_txt ? "txt_mod.lin" : "img_mod.lin";
     const char *mod_d = is_txt ? "norm1_context.linear" : "norm1.linear";
-    load_mod(f, base, mod, mod_d, 0, &out->mod1);
-    load_mod(f, base, mod, mod_d, 3, &out->mod2);
+    load_mod(f, base, mod, mod_d, 0, 6, &out->mod1);
+    load_mod(f, base, mod, mod_d, 3, 6, &out->mod2);
+    expect_total(f, base, is_txt ? "txt_attn.qkv" : "img_attn.qkv", "", 3 * h);
     load_qkv(f, base, is_txt ? "txt_attn.qkv" : "img_attn.qkv",
              is_txt ? "txt_attn.norm." : "img_attn.norm.", is_txt ? txt_d : img_d, &out->qkv);
     load_whole(f, base, is_txt ? "txt_attn.proj" : "img_attn.proj",
@@ -102,7 +119,7 @@ static void load_single(flux_loader *f, const char *base, flux_single *out)
     static const char *const d[5] = { "attn.to_q", "attn.to_k", "attn.to_v", "attn.norm_q",
                                       "attn.norm_k" };
     const int64_t h = f->net->hidden;
-    load_mod(f, base, "modulation.lin", "norm.linear", 0, &out->mod);
+    load_mod(f, base, "modulation.lin", "norm.linear", 0, 3, &out->mod);
     load_qkv(f, base, "linear1", "norm.", d, &out->qkv);
     load_rows(f, base, (place){ "linear1", 3 * h, "proj_mlp", 0 }, -1, h, &out->mlp);
     out->mlp.act = NINO_ACT_GELU_TANH;
@@ -190,6 +207,7 @@ static void load_ends(flux_loader *f, nino_diffusion *d)
         load_mlp(f, "guidance_in", "guidance", &net->guidance);
     // diffusers has the scale first
     const char *bfl = "final_layer.adaLN_modulation.1", *diffusers = "norm_out.linear";
+    expect_total(f, "", bfl, diffusers, 2 * h);
     load_rows(f, "", (place){ bfl, 0, diffusers, h }, h, h, &net->final_mod.shift);
     load_rows(f, "", (place){ bfl, h, diffusers, 0 }, h, h, &net->final_mod.scale);
     load_whole(f, "", "final_layer.linear", "proj_out", h, 4 * (int64_t) d->format->channels,

@@ -1,0 +1,210 @@
+// Full-size diffusion networks without their data: names and shapes against the published lists,
+// and a plan of one evaluation at 1024 x 1024 against a count of the products by tensor name.
+#include "tests/random_net.h"
+
+#include "tests/diffusion.h"
+
+static nino_error err;
+
+// ---- the lists of spec/models/shapes: "name  [dims]   N=range" -------------------------------
+static bool in_range(const char *range, int n)
+{
+    int a, b;
+    if (!range)
+        return true;
+    if (sscanf(range, "%d..%d", &a, &b) == 2)
+        return n >= a && n <= b;
+    for (const char *p = range; *p; p++)
+        if (*p >= '0' && *p <= '9') {
+            if (atoi(p) == n)
+                return true;
+            while (p[1] >= '0' && p[1] <= '9')
+                p++;
+        }
+    return false;
+}
+
+static int check_line(const nino_weights *w, const char *line)
+{
+    char name[160], dims[80], full[160];
+    int found = 0;
+    if (sscanf(line, "%159s [%79[^]]]", name, dims) != 2 || line[0] == '#')
+        return 0;
+    const char *range = strstr(line, " N="), *at = strstr(name, ".N.");
+    for (int n = 0; n < (at ? 64 : 1); n++) {
+        if (at && !in_range(range ? range + 3 : NULL, n))
+            continue;
+        if (at)
+            snprintf(full, sizeof(full), "%.*s.%d.%s", (int) (at - name), name, n, at + 3);
+        else
+            snprintf(full, sizeof(full), "%s", name);
+        const nino_tensor_info *t = nino_weights_find(w, full);
+        if (!t)
+            fprintf(stderr, "%s is missing\n", full);
+        CHECK(t != NULL);
+        char *p = dims;
+        for (int i = 0; i < t->rank; i++) {
+            CHECK(strtoll(p, &p, 10) == t->dim[i]);
+            p += strspn(p, ", ");
+        }
+        CHECK(!*p);
+        found++;
+    }
+    return found;
+}
+
+// The generator of these tests makes exactly the tensors of the real model.
+static void check_list(const nino_weights *w, const char *list)
+{
+    char path[512], line[512];
+    const char *assets = test_assets();
+    int n = 0;
+    snprintf(path, sizeof(path), "%s/../spec/models/shapes/%s", assets ? assets : ".", list);
+    FILE *f = fopen(path, "r");
+    if (!f) {
+        printf("  (no %s to compare with)\n", list);
+        return;
+    }
+    while (fgets(line, sizeof(line), f))
+        n += check_line(w, line);
+    fclose(f);
+    CHECK(n == nino_weights_count(w));
+}
+
+// ---- an independent count --------------------------------------------------------------------
+static bool has(const nino_weights *w, const char *stem, int n, const char *leaf)
+{
+    char name[128];
+    snprintf(name, sizeof(name), "%s.%d.%s", stem, n, leaf);
+    return nino_weights_find(w, name) != NULL;
+}
+
+// Multiplications of one tensor for one evaluation: its values times where it is applied. What
+// attention multiplies is added to *attention.
+static double count_unet_tensor(const nino_weights *w, const nino_tensor_info *t, int cells,
+                                int tokens, double *attention)
+{
+    int n = 0, level = 0, levels = 0;
+    double values = 1;
+    for (int i = 0; i < t->rank; i++)
+        values *= (double) t->dim[i];
+    for (int i = 0; i < 64; i++)
+        levels += has(w, "input_blocks", i, "0.op.weight");
+    if (t->rank < 2 || strstr(t->name, "emb"))
+        return 0; // vectors, and layers that see one row
+    if (sscanf(t->name, "input_blocks.%d.", &n) == 1) {
+        for (int i = 0; i <= n; i++)
+            level += has(w, "input_blocks", i, "0.op.weight");
+    } else if (sscanf(t->name, "output_blocks.%d.", &n) == 1) {
+        level = levels;
+        for (int i = 0; i < n; i++)
+            level -= has(w, "output_blocks", i, "1.conv.weight") ||
+                     has(w, "output_blocks", i, "2.conv.weight");
+        level -= strstr(t->name, ".conv.") != NULL;
+    } else if (!strncmp(t->name, "middle_block", 12)) {
+        level = levels;
+    }
+    const double places = (double) (cells >> level) * (cells >> level);
+    if (strstr(t->name, "attn2.to_k") || strstr(t->name, "attn2.to_v"))
+        return values * tokens;
+    if (strstr(t->name, "attn1.to_q"))
+        *attention += 2 * places * places * (double) t->dim[0]; // q k and p v
+    if (strstr(t->name, "attn2.to_q"))
+        *attention += 2 * places * tokens * (double) t->dim[0];
+    return values * places;
+}
+
+static double count_flux_tensor(const nino_tensor_info *t, int img, int txt, double *attention)
+{
+    if (t->rank < 2 || strstr(t->name, "_in.in_layer") || strstr(t->name, "_in.out_layer") ||
+        strstr(t->name, "mod") || strstr(t->name, "adaLN"))
+        return 0;
+    const double values = (double) t->dim[0] * (double) t->dim[1], all = img + txt;
+    const bool is_single = !strncmp(t->name, "single", 6);
+    const bool is_txt = strstr(t->name, ".txt_") || !strncmp(t->name, "txt_in", 6);
+    if (strstr(t->name, "img_attn.qkv") || strstr(t->name, "linear1"))
+        *attention += 2 * all * all * (double) t->dim[1];
+    return values * (is_single ? all : is_txt ? txt : img);
+}
+
+// ---- planning --------------------------------------------------------------------------------
+typedef struct full {
+    const char *family, *list; // list NULL: none published here
+    net_unet unet;             // ch 0: flux
+    net_flux flux;
+    int tokens;
+    double tflop; // what is published for the layers alone, or 0
+} full;
+
+static nino_array *blank(nino_shape shape)
+{
+    nino_array *a = nino_array_create(NINO_F32, shape);
+    CHECK(a != NULL);
+    return a;
+}
+
+static void check_plan(const full *m, nino_weights *w, const nino_diffusion *d)
+{
+    const int cells = 128, img = 64 * 64;
+    const float t = 500;
+    double layers = 0, attention = 0;
+    nino_backend *be = nino_plan_open(&nino_profile_ref, 0, NULL, &err);
+    CHECK_OK(be ? NINO_OK : err.code, err);
+    nino_stream *s = nino_stream_create(&(nino_stream_params){ .backend = be }, &err);
+    nino_array *x = blank(NINO_SHAPE(1, cells, cells, d->format->channels));
+    nino_array *context = blank(NINO_SHAPE(1, m->tokens, d->context_dim));
+    nino_array *y = d->y_dim ? blank(NINO_SHAPE(1, d->y_dim)) : NULL;
+    const int extra = d->in_channels - d->format->channels;
+    nino_array *concat = extra ? blank(NINO_SHAPE(1, cells, cells, extra)) : NULL;
+    const test_inputs in = {
+        .x = x, .context = context, .y = y, .concat = concat, .timestep = &t, .guidance = 3.5f
+    };
+    nino_array *out = test_forward(s, d, &in);
+    CHECK(nino_shape_equal(&out->shape, &x->shape));
+    for (int i = 0; i < nino_weights_count(w); i++) {
+        const nino_tensor_info *info = nino_weights_at(w, i);
+        layers += m->unet.ch ? count_unet_tensor(w, info, cells, m->tokens, &attention)
+                             : count_flux_tensor(info, img, m->tokens, &attention);
+    }
+    const double want = 2 * (layers + attention);
+    printf("  %-13s %6.2f TFLOP at 1024 x 1024, %.2f counted by names; %.2f G weights\n", m->family,
+           be->flops * 1e-12, want * 1e-12, (double) d->weight_bytes / 2e9);
+    CHECK(be->flops >= want && be->flops <= 1.02 * want);
+    CHECK(!m->tflop || fabs(2 * layers * 1e-12 / m->tflop - 1) < 0.02);
+    nino_array *all[] = { x, context, y, concat, out };
+    for (int i = 0; i < 5; i++)
+        nino_array_unref(&all[i]);
+    nino_stream_destroy(&s);
+    nino_backend_close(&be);
+}
+
+int main(void)
+{
+    // 2.99 T multiplications is what profilers, which do not see attention, give for SDXL.
+    const full models[] = {
+        { "sd15", "sd15_unet.txt", net_sd15, { 0 }, 77, 0 },
+        { "sd2", NULL, net_sd2, { 0 }, 77, 0 },
+        { "sdxl", "sdxl_unet.txt", net_sdxl, { 0 }, 77, 5.98 },
+        { "sdxl_refiner", NULL, net_refiner, { 0 }, 77, 0 },
+        { "flux", "flux_dev.txt", { 0 }, net_flux_dev, 512, 0 },
+        { "flux_schnell", "flux_schnell.txt", { 0 }, net_flux_schnell, 256, 0 },
+        { "flux", "flux_fill.txt", { 0 }, net_flux_fill, 512, 0 },
+    };
+    const test_dir dir = test_dir_create();
+    for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+        const full *m = &models[i];
+        char path[64];
+        snprintf(path, sizeof(path), "%s/net", dir.path);
+        net_list l = m->unet.ch ? net_list_unet(&m->unet, NULL) : net_list_flux(&m->flux, NULL);
+        net_save(&l, path, NINO_BF16, NET_SPARSE);
+        nino_weights *w = test_open("%s", path);
+        if (m->list)
+            check_list(w, m->list);
+        nino_diffusion *d = test_diffusion(w, m->family);
+        check_plan(m, w, d);
+        nino_diffusion_unref(&d);
+        nino_weights_unref(&w);
+    }
+    test_dir_remove(&dir, (const char *const[]){ "net", NULL });
+    return 0;
+}
