@@ -191,17 +191,17 @@ static inline nino_weights *random_text_file(const test_dir *dir, const char *fi
     return test_open("%s/%s", dir->path, file);
 }
 
-// Tokenizers of tests/text.h as services: "cat dog aa" and single letters.
-static inline nino_text_services random_text_services(test_services *t, const test_dir *dir)
+// Files of small tokenizers: "cat dog" and single letters.
+static inline void random_text_clip_tokenizer(const char *folder)
 {
-    char path[64];
-    nino_error err = { 0 };
-    nino_buf model = { 0 };
-    *t = (test_services){ .files = NULL };
-    snprintf(t->clip, sizeof(t->clip), "%s", dir->path);
-    snprintf(path, sizeof(path), "%s/bpe_simple_vocab_16e6.txt", dir->path);
-    FILE *f = fopen(path, "w");
+    const nino_name path = nino_name_of("%s/bpe_simple_vocab_16e6.txt", folder);
+    FILE *f = fopen(path.s, "w");
     CHECK(f && fputs(TEXT_BPE_MERGES, f) >= 0 && fclose(f) == 0);
+}
+
+static inline nino_buf random_text_spiece(void)
+{
+    nino_buf model = { 0 };
     text_piece(&model, "<pad>", 0, 3);
     text_piece(&model, "</s>", 0, 3);
     text_piece(&model, "<unk>", 0, 2);
@@ -216,6 +216,16 @@ static inline nino_text_services random_text_services(test_services *t, const te
                -4, 0);
     for (char c = 'a'; c <= 'z'; c++)
         text_piece(&model, (char[]){ c, 0 }, -5, 0);
+    return model;
+}
+
+static inline nino_text_services random_text_services(test_services *t, const test_dir *dir)
+{
+    nino_error err = { 0 };
+    nino_buf model = random_text_spiece();
+    *t = (test_services){ .files = NULL };
+    snprintf(t->clip, sizeof(t->clip), "%s", dir->path);
+    random_text_clip_tokenizer(dir->path);
     for (int i = NINO_TOKENIZER_T5; i <= NINO_TOKENIZER_UMT5; i++)
         CHECK_OK(nino_tokenizer_from_spiece(model.data, model.len, "test", &t->tok[i], &err), err);
     nino_buf_release(&model);
