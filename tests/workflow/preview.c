@@ -1,0 +1,238 @@
+// Previews: the linear map against ComfyUI's own pictures of a real latent, the tiny autoencoder
+// against its own decode, and what a run writes, announces and leaves behind.
+#include "core/base/file.h"
+#include "core/format/latent.h"
+#include "core/format/png.h"
+#include "core/node/node.h"
+#include "core/sample/preview.h"
+#include "tests/flow.h"
+#include "tests/random_tiny.h"
+#include "tests/vae.h"
+
+#include <sys/stat.h>
+
+static void test_map(void)
+{
+    const nino_latent_format *f = nino_latent_format_find("sdxl");
+    nino_error err = { 0 };
+    nino_array *out = NULL;
+    CHECK(f && f->rgb && f->rgb_bias);
+    const nino_shape shape = NINO_SHAPE(2, 4, 3, 5);
+    float x0[2 * 4 * 15];
+    for (int i = 0; i < 120; i++)
+        x0[i] = (float) sin(i * 0.7) * 3;
+    CHECK_OK(nino_preview_rgb(f, x0, &shape, &out, &err), err);
+    CHECK(out->shape.rank == 4 && out->shape.dim[1] == 3 && out->shape.dim[2] == 5);
+    for (int i = 0; i < 15; i++)
+        for (int k = 0; k < 3; k++) {
+            double v = (double) f->rgb_bias[k];
+            for (int c = 0; c < 4; c++)
+                v += (double) x0[c * 15 + i] * (double) f->rgb[c][k];
+            v = fmin(fmax((v + 1) / 2, 0), 1) * 255;
+            CHECK(fabs(floor(v) - ((uint8_t *) out->data)[i * 3 + k]) <=
+                  (fabs(v - rint(v)) < 1e-3));
+        }
+    nino_array_unref(&out);
+    const nino_shape wrong = NINO_SHAPE(1, 3, 3, 5);
+    CHECK(nino_preview_rgb(f, x0, &wrong, &out, &err) == NINO_ERR_UNSUPPORTED);
+}
+
+// A sheet of the 16 frames, 4 in a row, every cell four pixels wide.
+static void test_wan(const char *assets)
+{
+    char path[512];
+    char *data = NULL;
+    size_t len = 0;
+    nino_error err = { 0 };
+    nino_png sheet = { 0 };
+    snprintf(path, sizeof(path), "%s/wan_latents/latent2rgb_sheet.png", assets);
+    CHECK_OK(nino_file_read(path, 64 << 20, false, &data, &len, &err), err);
+    CHECK_OK(nino_png_read(data, len, path, true, &sheet, &err), err);
+    nino_weights *w = test_open("%s/wan_latents/test_latents_wan.latent", assets);
+    nino_array *z = NULL, *out = NULL;
+    CHECK_OK(nino_latent_load(w, &z, &err), err); // [1,16,40,64,16]
+    int most = 0;
+    for (int frame = 0; frame < 16; frame++) {
+        float *x0 = malloc(16 * 40 * 64 * sizeof(*x0));
+        CHECK(x0);
+        for (int c = 0; c < 16; c++)
+            for (int i = 0; i < 2560; i++)
+                x0[c * 2560 + i] = nino_array_f32(z)[(frame * 2560 + i) * 16 + c];
+        nino_latent_process_in(nino_latent_format_find("wan21"), x0, 1, 2560);
+        const nino_shape one = NINO_SHAPE(1, 16, 1, 40, 64);
+        CHECK_OK(nino_preview_rgb(nino_latent_format_find("wan21"), x0, &one, &out, &err), err);
+        for (int i = 0; i < 2560 * 3; i++) {
+            const int y = frame / 4 * 160 + i / 3 / 64 * 4, x = frame % 4 * 256 + i / 3 % 64 * 4;
+            const float v = nino_array_f32(sheet.pixels)[(y * 1024 + x) * 3 + i % 3] * 255;
+            const int d = abs((int) lrintf(v) - ((uint8_t *) out->data)[i]);
+            most = d > most ? d : most;
+        }
+        nino_array_unref(&out);
+        free(x0);
+    }
+    printf("  wan21: largest difference from ComfyUI's picture %d of 255\n", most);
+    CHECK(most <= 1);
+    nino_array_unref(&z);
+    nino_weights_unref(&w);
+    nino_png_release(&sheet);
+    free(data);
+}
+
+// The picture is the autoencoder's, made smaller.
+static void test_tiny(void)
+{
+    test_device d;
+    nino_error err = { 0 };
+    nino_vae *v = NULL;
+    const test_dir dir = test_dir_create();
+    const random_tiny t = { .width = 8, .levels = 4, .blocks = 1, .z = 4, .decoder = "" };
+    CHECK_OK(random_tiny_save(&t, dir.path, "taesd_decoder.safetensors", &err), err);
+    nino_weights *w = test_open("%s/taesd_decoder.safetensors", dir.path);
+    CHECK_OK(nino_vae_tiny_load(NULL, w, "taesd", &v, &err), err);
+    CHECK(test_device_open(&d, "ref", 0));
+    const nino_latent_format *f = nino_latent_format_find("sd15");
+    CHECK_STR(f->tiny_vae, "taesd");
+    const nino_shape shape = NINO_SHAPE(1, 4, 8, 80); // 64 x 640 pixels
+    nino_array *z = nino_array_create(NINO_F32, NINO_SHAPE(1, 8, 80, 4)), *out = NULL;
+    float *x0 = malloc(8 * 80 * 4 * sizeof(*x0));
+    CHECK(z && x0);
+    for (int c = 0; c < 4; c++)
+        for (int i = 0; i < 640; i++) {
+            x0[c * 640 + i] = (float) cos(i * 0.11 + c);
+            nino_array_f32(z)[i * 4 + c] = x0[c * 640 + i] / 0.18215f;
+        }
+    CHECK_OK(nino_preview_tiny(d.s, v, f, x0, &shape, &out, &err), err);
+    CHECK(out->dtype == NINO_U8 && out->shape.dim[1] == 51 && out->shape.dim[2] == 512);
+    const nino_tile_params whole = { .style = NINO_TILE_NEVER };
+    nino_array *full = test_decode(&d, v, z, &whole, NULL);
+    double sum[2] = { 0 };
+    for (int64_t i = 0; i < nino_shape_count(&full->shape); i++)
+        sum[0] += fmin(fmax((double) nino_array_f32(full)[i], 0), 1);
+    for (int64_t i = 0; i < nino_shape_count(&out->shape); i++)
+        sum[1] += (((uint8_t *) out->data)[i] + 0.5) / 255;
+    CHECK(fabs(sum[0] / (64 * 640 * 3) - sum[1] / (51 * 512 * 3)) < 0.01);
+    nino_array_unref(&full);
+    nino_array_unref(&out);
+    nino_array_unref(&z);
+    free(x0);
+    nino_vae_unref(&v);
+    nino_weights_unref(&w);
+    test_device_close(&d);
+    test_dir_remove(&dir, (const char *const[]){ "taesd_decoder.safetensors", NULL });
+}
+
+// ---- a run -----------------------------------------------------------------------------------
+
+typedef struct watched {
+    int previews, steps, width, height;
+    char path[600];
+    double last_sigma, seconds;
+} watched;
+
+static watched watch(nino_ctx *ctx, const char *assets)
+{
+    char path[512];
+    watched w = { .last_sigma = INFINITY };
+    nino_error err = { 0 };
+    nino_status st;
+    nino_event ev[64];
+    snprintf(path, sizeof(path), "%s/e2e/workflows/sd15_tiny_euler.json", assets);
+    nino_graph *g = nino_graph_load_file(path, &err);
+    CHECK_OK(g ? NINO_OK : err.code, err);
+    CHECK_OK(nino_graph_set(g, "3.steps=7", &err), err);
+    nino_job *job = nino_job_start(ctx, g, NULL, &err);
+    CHECK_OK(job ? NINO_OK : err.code, err);
+    while (!nino_job_done(job, &st, &err)) {
+        for (size_t n; (n = nino_job_poll(job, ev, 64));)
+            for (size_t i = 0; i < n; i++) {
+                if (ev[i].kind == NINO_EV_STEP_INFO) {
+                    CHECK((int) ev[i].u.step.step == ++w.steps && ev[i].u.step.total == 7);
+                    CHECK(ev[i].u.step.sigma < w.last_sigma && ev[i].u.step.seconds > 0);
+                    w.last_sigma = ev[i].u.step.sigma;
+                }
+                if (ev[i].kind == NINO_EV_PREVIEW) {
+                    w.previews++;
+                    w.width = (int) ev[i].u.step.width;
+                    w.height = (int) ev[i].u.step.height;
+                    w.seconds = ev[i].u.step.seconds;
+                    snprintf(w.path, sizeof(w.path), "%s", nino_job_name(job, ev[i].name));
+                    CHECK((int) ev[i].u.step.step == w.steps);
+                }
+            }
+        nino_job_wait(job, 20);
+    }
+    CHECK_OK(st, err);
+    CHECK(w.steps == 7);
+    nino_job_destroy(&job);
+    nino_graph_destroy(&g);
+    return w;
+}
+
+static nino_ctx *open_with(const char *assets, nino_preview_opt kind, int every, double share)
+{
+    static char models[512], output[512];
+    const char *roots[] = { models, NULL };
+    nino_error err = { 0 };
+    snprintf(models, sizeof(models), "%s/models", assets);
+    snprintf(output, sizeof(output), "%s/output", flow_temp());
+    const nino_ctx_params p = { .device = "ref",
+                                .models = roots,
+                                .output_dir = output,
+                                .preview = kind,
+                                .preview_every = every,
+                                .preview_share = share };
+    nino_ctx *ctx = nino_ctx_create(&p, &err);
+    CHECK_OK(ctx ? NINO_OK : err.code, err);
+    return ctx;
+}
+
+static void test_run(const char *assets)
+{
+    struct stat sb;
+    char path[600];
+    nino_ctx *ctx = open_with(assets, NINO_PREVIEW_NONE, 1, 1e9);
+    watched w = watch(ctx, assets);
+    CHECK(w.previews == 0);
+    nino_ctx_destroy(&ctx);
+
+    ctx = open_with(assets, NINO_PREVIEW_LATENT2RGB, 3, 1e9); // steps 1, 4, 7
+    w = watch(ctx, assets);
+    CHECK(w.previews == 3 && w.width == 16 && w.height == 12 && w.seconds > 0);
+    memcpy(path, w.path, sizeof(path));
+    nino_png png = { 0 };
+    char *data = NULL;
+    size_t len = 0;
+    nino_error err = { 0 };
+    CHECK_OK(nino_file_read(path, 1 << 20, false, &data, &len, &err), err);
+    CHECK_OK(nino_png_read(data, len, path, true, &png, &err), err);
+    CHECK(png.width == 16 && png.height == 12 && png.channels == 3);
+    nino_png_release(&png);
+    free(data);
+    CHECK(!stat(path, &sb) && S_ISREG(sb.st_mode));
+    nino_ctx_destroy(&ctx);
+    CHECK(stat(path, &sb) != 0); // gone with the ctx
+
+    ctx = open_with(assets, NINO_PREVIEW_TAESD, 1, 1e9);
+    w = watch(ctx, assets);
+    CHECK(w.previews == 7 && w.width == 128 && w.height == 96);
+    nino_ctx_destroy(&ctx);
+
+    // next to no time for them: the first one, whose cost nobody knew
+    ctx = open_with(assets, NINO_PREVIEW_LATENT2RGB, 1, 1e-12);
+    w = watch(ctx, assets);
+    CHECK(w.previews == 1);
+    nino_ctx_destroy(&ctx);
+}
+
+int main(void)
+{
+    const char *assets = test_assets();
+    test_map();
+    test_tiny();
+    if (!assets)
+        return test_skip("no test data folder");
+    test_wan(assets);
+    test_run(assets);
+    flow_clean();
+    return 0;
+}
