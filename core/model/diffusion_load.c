@@ -97,6 +97,8 @@ static nino_status load_unet(nino_weights *file, const char *prefix, nino_diffus
     } else if (!st) {
         if (!strcmp(d->family, "sd2") && d->in_channels == 4)
             st = sd2_is_v(file, prefix, &is_v, err);
+        if (!strcmp(d->family, "sd2") && d->y_dim)
+            snprintf(d->family, sizeof(d->family), "sd2_unclip");
         if (!st)
             d->sampling = nino_sampling_discrete(is_v ? NINO_PRED_V : NINO_PRED_EPS, false);
     }

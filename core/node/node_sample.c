@@ -59,7 +59,7 @@ nino_status nino_node_sample(nino_run *r, const nino_guider *g, nino_noise noise
     nino_array *out = NULL, *denoised = NULL;
     watcher w = { .r = r };
     if (!h.no_previews)
-        w.preview = nino_preview_create(r, g->model->net->format);
+        w.preview = nino_preview_create(r, g->model->format);
     const nino_sample_params p = { .guider = g,
                                    .noise = noise,
                                    .sampler = sampler,
@@ -297,11 +297,11 @@ static void add_noise(const nino_model *m, const nino_noise *noise, float sigma,
     for (int64_t i = 0; i < item * s->dim[0] && is_zero; i++)
         is_zero = v[i] == 0;
     if (!is_zero)
-        nino_latent_process_in(m->net->format, v, s->dim[0], cells);
+        nino_latent_process_in(m->format, v, s->dim[0], cells);
     if (!noise->is_disabled)
         nino_noise_fill(noise->seed, drawn, s->dim[0], item, batch_index);
     nino_sampling_noise_scaling(m->sampling, sigma, false, drawn, v, v, item * s->dim[0]);
-    nino_latent_process_out(m->net->format, v, s->dim[0], cells);
+    nino_latent_process_out(m->format, v, s->dim[0], cells);
     for (int64_t i = 0; i < item * s->dim[0]; i++)
         v[i] = isfinite(v[i]) ? v[i] : 0;
 }

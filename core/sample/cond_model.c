@@ -87,7 +87,8 @@ static nino_status make_y(const nino_guide_run *r, const nino_cond_entry *e, int
 static void process_in(const nino_guide_run *r, nino_array *a)
 {
     const int64_t c = a->shape.dim[a->shape.rank - 1];
-    nino_latent_process_in(r->net->format, nino_array_f32(a), nino_shape_count(&a->shape) / c, 1);
+    nino_latent_process_in(r->guider->model->format, nino_array_f32(a),
+                           nino_shape_count(&a->shape) / c, 1);
 }
 
 static nino_array *copy_of(const nino_array *a)

@@ -87,7 +87,8 @@ static nino_status enter_model(sampling *s, nino_array **last, nino_error *err)
     if (model) {
         memcpy(model->data, s->node->data, model->bytes);
         if (!is_zero(model))
-            nino_latent_process_in(r->net->format, nino_array_f32(model), r->batch * r->cells, 1);
+            nino_latent_process_in(r->guider->model->format, nino_array_f32(model),
+                                   r->batch * r->cells, 1);
         first = nino_array_to_channels_first(model);
     }
     if (first && (s->latent = malloc(first->bytes)))
@@ -107,7 +108,7 @@ static nino_array *leave_model(const sampling *s, const float *x)
     if (!first)
         return NULL;
     memcpy(first->data, x, first->bytes);
-    nino_latent_process_out(r->net->format, nino_array_f32(first), r->batch, r->cells);
+    nino_latent_process_out(r->guider->model->format, nino_array_f32(first), r->batch, r->cells);
     out = nino_array_to_channels_last(first);
     nino_array_unref(&first);
     return out;
