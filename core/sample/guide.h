@@ -26,8 +26,8 @@ nino_guider *nino_guider_ref(nino_guider *g); // NULL-safe
 void nino_guider_unref(nino_guider **g);      // NULL-safe
 
 typedef struct nino_noise { // what travels on NOISE links
-    bool is_disabled;
-    uint64_t seed;
+    bool is_disabled;       // the start has no noise
+    uint64_t seed;          // also of what samplers add on their way
 } nino_noise;
 
 typedef struct nino_sample_step { // for progress and previews; valid during the call

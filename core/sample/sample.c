@@ -22,7 +22,7 @@ typedef struct sampling {
     float *mask; // [B][cells]: 1 may change; NULL: all may
     float *now;  // what the mask is at the current sigma: `mask`, or an array of its own
     float *x, *mixed, *last;
-    bool has_last;
+    bool has_last, in_step;     // in_step: the scope of a step is open
     uint64_t begin_ns, load_ns; // of the step that runs
     uint64_t start_ns, start_load_ns;
     double sigma;
@@ -249,9 +249,17 @@ static nino_status denoise(void *priv, const float *x, double sigma, float *deno
 static void begin_step(sampling *s, int total)
 {
     // A plan shows the first two, which it walks; the others are counted where those are.
-    const bool is_shown = !nino_stream_is_plan(s->run.s) || s->step < 2;
-    if (is_shown)
-        nino_scope_begin(s->run.s, NINO_EV_STEP, "step", (uint32_t) s->step, (uint32_t) total);
+    if (nino_stream_is_plan(s->run.s) && s->step >= 2)
+        return;
+    nino_scope_begin(s->run.s, NINO_EV_STEP, "step", (uint32_t) s->step, (uint32_t) total);
+    s->in_step = true;
+}
+
+static void end_step(sampling *s)
+{
+    if (s->in_step)
+        nino_scope_end(s->run.s);
+    s->in_step = false;
 }
 
 static void publish_step(const sampling *s, const nino_sample_step *step)
@@ -275,8 +283,7 @@ static void on_step(void *priv, int step, int total, double sigma, const float *
     nino_guide_run *r = &s->run;
     const bool is_plan = nino_stream_is_plan(r->s);
     (void) x;
-    if (!is_plan || s->step < 2)
-        nino_scope_end(r->s);
+    end_step(s);
     s->step = step + 1;
     if (!is_plan) {
         const nino_backend *be = nino_stream_backend(r->s);
@@ -346,7 +353,7 @@ static nino_status run_sampler(sampling *s, nino_error *err)
                                    .count = is_plan ? 1 : (int64_t) r->count,
                                    .sigmas = p->sigmas,
                                    .n_sigmas = p->n_sigmas,
-                                   .seed = p->noise.is_disabled ? 0 : p->noise.seed,
+                                   .seed = p->noise.seed,
                                    .on_step = on_step,
                                    .step_priv = s,
                                    .cancel = nino_stream_cancel_flag(r->s) };
@@ -359,6 +366,7 @@ static nino_status run_sampler(sampling *s, nino_error *err)
     if (p->n_sigmas > 1)
         begin_step(s, p->n_sigmas - 1);
     const nino_status st = nino_sampler_run_all(p->sampler, &run, err);
+    end_step(s);
     if (!st && !is_plan)
         nino_sampling_inverse_noise_scaling(r->sampling, end, s->x, (int64_t) r->count);
     return st;

@@ -352,6 +352,19 @@ static void test_latent(void)
     }
     oracle(spots, 1, x, 2, s.sigma, pos);
     compare(pos, 2 * C * CELLS, 3e-5);
+    // but what a sampler adds is still the seed's
+    static float other[2 * C * CELLS];
+    const float way[4] = { 3.5f, 2, 1, 0 };
+    nino_array *two[2] = { NULL };
+    s.sampler = nino_sampler_default(NINO_SAMPLER_EULER_ANCESTRAL);
+    for (int i = 0; i < 2; i++, s.seed++) {
+        CHECK_OK(run(&s, way, 4, &two[i], &err), err);
+        memcpy(other, nino_array_f32(two[i]), sizeof(other));
+    }
+    CHECK(memcmp(other, nino_array_f32(two[0]), sizeof(other)) != 0);
+    nino_array_unref(&two[0]);
+    nino_array_unref(&two[1]);
+    s.sampler = nino_sampler_default(NINO_SAMPLER_EULER);
     s.is_disabled = false;
 
     // no sigmas: as it was
