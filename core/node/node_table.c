@@ -131,6 +131,7 @@
     X(rocm_vae_decode_tiled)\
     X(rocm_vae_monitor)     \
     X(rocm_memory)          \
+    X(rocm_flux_benchmark)  \
     X(ksampler)             \
     X(ksampler_advanced)    \
     X(sampler_custom)       \

@@ -39,10 +39,10 @@ nino_array *nino_probe_noise(nino_shape shape, nino_error *err)
     return a;
 }
 
-nino_status nino_probe_texts(nino_run *r, nino_buf text[3], nino_error *err)
+nino_status nino_probe_texts(nino_run *r, nino_buf *text, nino_error *err)
 {
     nino_status st = NINO_OK;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; r->def->outputs[i].key; i++) {
         if (!text[i].data)
             nino_buf_adds(&text[i], "");
         char *s = text[i].failed ? NULL : text[i].data;

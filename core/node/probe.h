@@ -14,7 +14,7 @@ void nino_probe_rate(nino_buf *b, const char *what, const nino_probe *p, double 
                      const char *unit);
 // f32, evenly spread over -1..1, always the same.
 nino_array *nino_probe_noise(nino_shape shape, nino_error *err);
-// Takes the three buffers as the node's three STRING outputs, and shows them.
-nino_status nino_probe_texts(nino_run *r, nino_buf text[3], nino_error *err);
+// Takes the buffers as the node's STRING outputs, of which it has as many, and shows them.
+nino_status nino_probe_texts(nino_run *r, nino_buf *text, nino_error *err);
 // "2025-11-21 13:05 UTC"
 void nino_probe_date(nino_buf *b);

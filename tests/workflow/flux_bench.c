@@ -1,0 +1,116 @@
+// ROCMFluxBenchmark on the small models: every resolution with every cfg, one line each; what does
+// not fit is said and the rest goes on; malformed lists are refused before anything runs.
+#include "tests/flow.h"
+
+#define LOADERS                                                                                    \
+    "'1': {'class_type': 'UNETLoader', 'inputs': {'unet_name': 'flux_tiny.safetensors', "          \
+    "'weight_dtype': 'default'}}, "                                                                \
+    "'2': {'class_type': 'DualCLIPLoader', 'inputs': {'clip_name1': 't5xxl_tiny.safetensors', "    \
+    "'clip_name2': 'clip_l_tiny.safetensors', 'type': 'flux'}}, "                                  \
+    "'3': {'class_type': 'VAELoader', 'inputs': {'vae_name': '%s'}}, "
+
+static flow_result bench(nino_ctx *ctx, const char *vae, const char *sizes, const char *cfgs,
+                         const char *report)
+{
+    char json[2048];
+    snprintf(json, sizeof(json),
+             "{" LOADERS "'4': {'class_type': 'ROCMFluxBenchmark', 'inputs': {'model': ['1', 0], "
+             "'vae': ['3', 0], 'clip': ['2', 0], 'test_resolutions': '%s', 'test_steps': 2, "
+             "'test_cfg_values': '%s', 'test_hipblas': true, 'generate_report': %s}}}",
+             vae, sizes, cfgs, report);
+    nino_graph *g = flow_graph(json);
+    const flow_result r = flow_run(ctx, g, NULL);
+    nino_graph_destroy(&g);
+    return r;
+}
+
+static int count(const char *text, const char *what)
+{
+    int n = 0;
+    for (; (text = strstr(text, what)); text += strlen(what))
+        n++;
+    return n;
+}
+
+static void pictures(nino_ctx *ctx)
+{
+    const flow_result r = bench(ctx, "ae_tiny.safetensors", " 64x32,32X64 ", "1.0, 3.5", "true");
+    CHECK_OK(r.st, r.err);
+    CHECK(r.n_texts == 4);
+    for (int i = 0; i < 4; i++) {
+        CHECK(!strstr(r.text[i], "nan") && !strstr(r.text[i], "inf"));
+        CHECK(count(r.text[i], "64x32") >= 2 && count(r.text[i], "32x64") >= 2);
+    }
+    CHECK(strstr(r.text[0], "64x32, cfg 1: ") && strstr(r.text[0], "32x64, cfg 3.5: "));
+    CHECK(count(r.text[0], "s a step (median of 2;") == 4);
+    CHECK(count(r.text[1], "\n") == 5 && count(r.text[1], "#") > 4);
+    CHECK(count(r.text[2], "% denoise") == 4 && strstr(r.text[2], "Cheapest for its size"));
+    CHECK(strstr(r.text[3], "Weights as stored: model ") && strstr(r.text[3], "Peaks: text "));
+
+    const flow_result only = bench(ctx, "ae_tiny.safetensors", "32x32", "1", "false");
+    CHECK_OK(only.st, only.err);
+    CHECK(only.n_texts == 1 && strstr(only.text[0], "32x32, cfg 1: "));
+}
+
+static void refused(nino_ctx *ctx, const char *sizes, const char *cfgs, const char *where)
+{
+    const flow_result r = bench(ctx, "ae_tiny.safetensors", sizes, cfgs, "true");
+    CHECK(r.st && !r.ran[0]);
+    CHECK_STR(r.err.kind, "value");
+    CHECK(strstr(r.err.where, where));
+}
+
+static void mistakes(nino_ctx *ctx)
+{
+    static const char *const sizes[] = {
+        "",       "512",      "512x",         "x512",  "8x512",
+        "0x-512", "512x512x", "512x99999999", "a x b", "512.5x512"
+    };
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        refused(ctx, sizes[i], "1", "test_resolutions");
+    refused(ctx, "64x64", "", "test_cfg_values");
+    refused(ctx, "64x64", "1,two", "test_cfg_values");
+    refused(ctx, "64x64", "-1", "test_cfg_values");
+    refused(ctx, "64x64", "nan", "test_cfg_values");
+    refused(ctx, "64x64", "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", "test_cfg_values");
+    const flow_result r = bench(ctx, "taesd", "64x64", "1", "true"); // four channels, not sixteen
+    CHECK(r.st == NINO_ERR_ARG && strstr(r.err.where, "4 ROCMFluxBenchmark"));
+    CHECK(strstr(r.err.msg, "its latents have 4 channels, the model's have 16"));
+}
+
+// The large picture does not fit 160 MiB, the small one does.
+static void little_memory(const char *assets)
+{
+    char models[512];
+    nino_error err = { 0 };
+    snprintf(models, sizeof(models), "%s/models", assets);
+    const char *roots[] = { models, NULL };
+    const nino_ctx_params p = { .device = "ref",
+                                .models = roots,
+                                .output_dir = flow_temp(),
+                                .mem_limit = (uint64_t) 160 << 20 };
+    nino_ctx *ctx = nino_ctx_create(&p, &err);
+    CHECK_OK(ctx ? NINO_OK : err.code, err);
+    const flow_result r = bench(ctx, "taef1", "32x32,4096x4096", "1", "true");
+    CHECK_OK(r.st, r.err);
+    CHECK(strstr(r.text[0], "s a step (median of 2;"));
+    CHECK(strstr(r.text[0], "4096x4096, cfg 1: not enough memory: "));
+    CHECK(strstr(r.text[2], "4096x4096, cfg 1 does not fit this device"));
+    const flow_result none = bench(ctx, "taef1", "4096x4096", "1", "true");
+    CHECK(none.st == NINO_ERR_NOMEM);
+    nino_ctx_destroy(&ctx);
+}
+
+int main(void)
+{
+    const char *assets = test_assets();
+    if (!assets)
+        return test_skip("no test data");
+    nino_ctx *ctx = flow_open("ref", assets);
+    pictures(ctx);
+    mistakes(ctx);
+    nino_ctx_destroy(&ctx);
+    little_memory(assets);
+    flow_clean();
+    return 0;
+}
