@@ -467,6 +467,13 @@ void nino_ctx_drop_object(nino_ctx *ctx, nino_port_type type, nino_hash key)
     *k = (kept_object){ 0 };
 }
 
+void nino_ctx_each_object(nino_ctx *ctx, void (*fn)(void *priv, const nino_value *v), void *priv)
+{
+    for (const kept_object *k = ctx->objects; k < ctx->objects + MAX_OBJECTS; k++)
+        if (k->v)
+            fn(priv, k->v);
+}
+
 uint64_t nino_ctx_trim(nino_ctx *ctx)
 {
     const uint64_t bytes = nino_results_clear(ctx->results);

@@ -77,6 +77,8 @@ nino_status nino_ctx_open_embedding(nino_ctx *ctx, const char *name, nino_weight
 nino_value *nino_ctx_find_object(nino_ctx *ctx, nino_port_type type, nino_hash key);
 void nino_ctx_keep_object(nino_ctx *ctx, nino_hash key, nino_value *v);
 void nino_ctx_drop_object(nino_ctx *ctx, nino_port_type type, nino_hash key);
+// Calls fn for each that is kept.
+void nino_ctx_each_object(nino_ctx *ctx, void (*fn)(void *priv, const nino_value *v), void *priv);
 // Names available in a folder kind, sorted, "sub/name" for sub-folders; malloc'd NULL-terminated
 // array, one free().
 char **nino_ctx_list_models(const nino_ctx *ctx, const char *kind);

@@ -163,6 +163,8 @@ static void describe_device(nino_run *r, const nino_vae *vae, nino_buf *b)
                   (double) m.reserved / 0x1p30);
     if (m.budget)
         nino_buf_addf(b, ", budget %.2f GiB", (double) m.budget / 0x1p30);
+    nino_buf_adds(b, "\nMeasured: ");
+    nino_probe_date(b);
     nino_buf_addc(b, '\n');
 }
 
@@ -271,56 +273,117 @@ typedef struct memory_params {
     bool enable_gc, clear_cache;
 } memory_params;
 
+typedef struct memory_list { // what a run has loaded
+    nino_buf *text;
+    int n;
+} memory_list;
+
+static void add_loaded(void *priv, const nino_value *v)
+{
+    memory_list *l = priv;
+    const char *name = NULL;
+    uint64_t bytes = 0;
+    if (v->type == NINO_PORT_MODEL && v->u.model) {
+        name = v->u.model->net->name;
+        bytes = v->u.model->net->weight_bytes;
+    } else if (v->type == NINO_PORT_CLIP && v->u.clip) {
+        name = v->u.clip->name;
+        bytes = v->u.clip->weight_bytes;
+    } else if (v->type == NINO_PORT_VAE && v->u.vae) {
+        name = v->u.vae->name;
+        bytes = v->u.vae->weight_bytes;
+    }
+    if (!name)
+        return;
+    nino_buf_addf(l->text, "loaded %s: %s, %.1f MiB as stored\n", nino_port_type_name(v->type),
+                  name, (double) bytes / 0x1p20);
+    l->n++;
+}
+
 static void print_memory(nino_buf *b, const char *when, const nino_mem_stat *m)
 {
     nino_buf_addf(b,
-                  "%s: %.2f GiB in use, %.2f GiB held from the device, %.2f GiB of system memory "
-                  "available\n",
-                  when, (double) m->in_use / 0x1p30, (double) m->reserved / 0x1p30,
-                  (double) nino_mem_available() / 0x1p30);
+                  "%s: %.2f GiB in use (weights %.1f MiB, the rest %.1f MiB), %.2f GiB held from "
+                  "the device, %.2f GiB of system memory available\n",
+                  when, (double) m->in_use / 0x1p30,
+                  (double) m->by_owner[NINO_OWN_WEIGHTS] / 0x1p20,
+                  (double) (m->in_use - m->by_owner[NINO_OWN_WEIGHTS]) / 0x1p20,
+                  (double) m->reserved / 0x1p30, (double) nino_mem_available() / 0x1p30);
 }
 
-static nino_status memory_run(nino_run *r, nino_error *err)
+enum { CONSERVATIVE, BALANCED, AGGRESSIVE };
+
+static void free_memory(nino_run *r, const memory_params *p, int n_loaded, nino_buf *b)
 {
-    enum { CONSERVATIVE, BALANCED, AGGRESSIVE };
-    const memory_params *p = r->params;
-    nino_buf text[3] = { { 0 } };
-    nino_mem_stat m;
-    if (r->is_plan)
-        return nino_probe_texts(r, text, err);
     nino_backend *be = nino_stream_backend(r->stream);
-    nino_status st = nino_stream_finish(r->stream, err);
-    if (st)
-        return st;
-    nino_pool_stat(be->pool, &m);
-    print_memory(&text[0], "before", &m);
+    nino_mem_stat m;
     if (p->enable_gc && p->optimization_level >= BALANCED) {
         const uint64_t bytes = nino_ctx_trim(r->ctx);
         malloc_trim(0);
-        nino_buf_addf(&text[1], "results of earlier runs: %.1f MiB freed\n",
-                      (double) bytes / 0x1p20);
+        nino_buf_addf(b, "results of earlier runs: %.1f MiB freed, %d loaded models forgotten\n",
+                      (double) bytes / 0x1p20, n_loaded);
     }
     if (p->clear_cache && p->optimization_level >= AGGRESSIVE) {
+        nino_pool_stat(be->pool, &m);
         const uint64_t held = m.by_owner[NINO_OWN_WEIGHTS];
         nino_backend_drop_weights(be);
         nino_pool_stat(be->pool, &m);
-        nino_buf_addf(&text[1], "weights on the device: %.1f MiB freed\n",
+        nino_buf_addf(b, "weights on the device: %.1f MiB freed\n",
                       (double) (held - m.by_owner[NINO_OWN_WEIGHTS]) / 0x1p20);
     }
     if (p->clear_cache) {
         const uint64_t bytes = nino_pool_trim(be->pool);
-        nino_buf_addf(&text[1], "device pool: %.1f MiB given back\n", (double) bytes / 0x1p20);
+        nino_buf_addf(b, "device pool: %.1f MiB given back\n", (double) bytes / 0x1p20);
     }
+}
+
+// Numbers first; a hint only where one of them says so.
+static void print_hints(nino_run *r, const memory_params *p, nino_buf *b)
+{
+    const nino_backend *be = nino_stream_backend(r->stream);
+    nino_mem_stat m;
     nino_pool_stat(be->pool, &m);
-    print_memory(&text[0], "after", &m);
+    const double weights = (double) m.by_owner[NINO_OWN_WEIGHTS];
     if (m.budget)
-        nino_buf_addf(&text[2],
-                      "%.0f %% of the budget of %.2f GiB is in use; the peak was %.2f GiB\n",
+        nino_buf_addf(b, "%.0f %% of the budget of %.2f GiB is in use; the peak was %.2f GiB\n",
                       100.0 * (double) m.in_use / (double) m.budget, (double) m.budget / 0x1p30,
                       (double) m.peak / 0x1p30);
     else
-        nino_buf_addf(&text[2], "no budget is set; the peak was %.2f GiB\n",
-                      (double) m.peak / 0x1p30);
+        nino_buf_addf(b, "no budget is set; the peak was %.2f GiB\n", (double) m.peak / 0x1p30);
+    if (m.allocs)
+        nino_buf_addf(b,
+                      "%.0f %% of %" PRIu64 " requests were served from memory already held; "
+                      "%" PRIu64 " were refused\n",
+                      100.0 * (double) m.hits / (double) m.allocs, m.allocs, m.fails);
+    if (weights > 0 && p->optimization_level < AGGRESSIVE)
+        nino_buf_addf(b,
+                      "aggressive would free %.1f MiB of weights; bringing weights in took %.2f s "
+                      "so far\n",
+                      weights / 0x1p20, (double) be->load_ns * 1e-9);
+    if (m.budget && (double) m.peak > 0.9 * (double) m.budget)
+        nino_buf_adds(b, "the peak came close to the budget: smaller pictures, smaller tiles or a "
+                         "quantised model would leave room\n");
+}
+
+static nino_status memory_run(nino_run *r, nino_error *err)
+{
+    const memory_params *p = r->params;
+    nino_buf text[3] = { { 0 } };
+    memory_list loaded = { .text = &text[0] };
+    nino_mem_stat m;
+    if (r->is_plan)
+        return nino_probe_texts(r, text, err);
+    const nino_pool *pool = nino_stream_backend(r->stream)->pool;
+    const nino_status st = nino_stream_finish(r->stream, err);
+    if (st)
+        return st;
+    nino_pool_stat(pool, &m);
+    print_memory(&text[0], "before", &m);
+    nino_ctx_each_object(r->ctx, add_loaded, &loaded);
+    free_memory(r, p, loaded.n, &text[1]);
+    nino_pool_stat(pool, &m);
+    print_memory(&text[0], "after", &m);
+    print_hints(r, p, &text[2]);
     return nino_probe_texts(r, text, err);
 }
 

@@ -190,7 +190,9 @@ static void check_monitors(nino_ctx *ctx)
     const flow_result r = run(ctx, g, "1 ROCMMemoryOptimizer|");
     CHECK(r.n_texts >= 2);
     CHECK(strstr(r.text[0], "before: ") && strstr(r.text[0], "after: 0.00 GiB in use"));
+    CHECK(strstr(r.text[0], "loaded VAE: a.safetensors, "));
     CHECK(strstr(r.text[1], "weights on the device: ") && strstr(r.text[1], "device pool: "));
+    CHECK(strstr(r.text[1], "loaded models forgotten") && strstr(r.text[2], "% of "));
     run(ctx, g, "1 ROCMMemoryOptimizer|"); // never from the cache
     nino_graph_destroy(&g);
     g = flow_graph(flow); // and everything that was cached is gone
