@@ -14,6 +14,7 @@
 #define POOL 24
 #define MAX_POOL 32
 #define MAX_WORDS (MAX_POOL + 8)
+#define MAX_SPARE 40 // more than a tree is deep
 
 // ---- SeedSequence -----------------------------------------------------------------------------
 static uint32_t hash_mix(uint32_t v, uint32_t *c)
@@ -76,8 +77,9 @@ struct nino_brownian {
     uint64_t seed;
     float sign;
     float *root;    // increment over [start, end]
-    float *w;       // of the node that is looked at
     float *scratch; // noise, then the left child
+    float *spare[MAX_SPARE];
+    int n_spare;
 };
 
 // To six decimals, exactly as Python's round(): the borders of nodes must meet.
@@ -95,9 +97,17 @@ static void randn_of(uint32_t seed, float *dst, int64_t n)
     nino_rng_randn(&r, dst, n);
 }
 
-static float *alloc_values(const nino_brownian *b)
+static float *take_values(nino_brownian *b)
 {
-    return malloc((size_t) b->count * sizeof(float));
+    return b->n_spare ? b->spare[--b->n_spare] : malloc((size_t) b->count * sizeof(float));
+}
+
+static void give_values(nino_brownian *b, float *v)
+{
+    if (b->n_spare < MAX_SPARE)
+        b->spare[b->n_spare++] = v;
+    else
+        free(v);
 }
 
 nino_status nino_brownian_create(double t0, double t1, int64_t count, uint64_t seed,
@@ -113,10 +123,9 @@ nino_status nino_brownian_create(double t0, double t1, int64_t count, uint64_t s
     b->end = rounded(high);
     b->count = count;
     b->seed = seed;
-    b->root = alloc_values(b);
-    b->w = alloc_values(b);
-    b->scratch = alloc_values(b);
-    if (!b->root || !b->w || !b->scratch)
+    b->root = take_values(b);
+    b->scratch = take_values(b);
+    if (!b->root || !b->scratch)
         goto nomem;
     uint32_t state[3];
     nino_seed_sequence(seed, NULL, 0, POOL, state, 3);
@@ -139,8 +148,9 @@ void nino_brownian_destroy(nino_brownian **pb)
     if (!b)
         return;
     free(b->root);
-    free(b->w);
     free(b->scratch);
+    while (b->n_spare)
+        free(b->spare[--b->n_spare]);
     free(b);
 }
 
@@ -177,7 +187,7 @@ static void split(nino_brownian *b, const node *p, double middle, float *w)
     }
 }
 
-// acc += the increment over [from, to], which lies in the node; w (its increment) is used up.
+// acc += the increment over [from, to], which lies in the node; takes w, its increment.
 static bool add_increment(nino_brownian *b, node p, float *w, double from, double to, float *acc)
 {
     for (;;) {
@@ -187,25 +197,27 @@ static bool add_increment(nino_brownian *b, node p, float *w, double from, doubl
             break;
         split(b, &p, middle, w);
         if (to <= middle) {
-            memcpy(w, b->scratch, (size_t) b->count * sizeof(float));
+            float *left = b->scratch;
+            b->scratch = w;
+            w = left;
             p = left_of(&p, middle);
         } else if (from >= middle) {
             p = right_of(&p, middle);
         } else {
-            float *left = b->scratch, *fresh = alloc_values(b);
-            if (!fresh)
+            float *left = b->scratch, *fresh = take_values(b);
+            if (fresh)
+                b->scratch = fresh;
+            if (!fresh || !add_increment(b, left_of(&p, middle), left, from, middle, acc)) {
+                give_values(b, w);
                 return false;
-            b->scratch = fresh;
-            const bool ok = add_increment(b, left_of(&p, middle), left, from, middle, acc);
-            free(left);
-            if (!ok)
-                return false;
+            }
             p = right_of(&p, middle);
             from = middle;
         }
     }
     for (int64_t i = 0; i < b->count; i++)
         acc[i] += w[i];
+    give_values(b, w);
     return true;
 }
 
@@ -220,9 +232,11 @@ nino_status nino_brownian_noise(nino_brownian *b, double from, double to, float 
     const float sign = b->sign * (from < to ? 1.0f : -1.0f);
     const double low = clamped(b, from < to ? from : to), high = clamped(b, from < to ? to : from);
     memset(dst, 0, (size_t) b->count * sizeof(float));
-    memcpy(b->w, b->root, (size_t) b->count * sizeof(float));
+    float *w = low < high ? take_values(b) : NULL;
+    if (w)
+        memcpy(w, b->root, (size_t) b->count * sizeof(float));
     const node root = { .start = b->start, .end = b->end };
-    if (low < high && !add_increment(b, root, b->w, low, high, dst))
+    if (low < high && (!w || !add_increment(b, root, w, low, high, dst)))
         return nino_fail(err, NINO_ERR_NOMEM, "noise", "no memory for a Brownian tree");
     const float length = f_sqrt(fabsf((float) to - (float) from));
     for (int64_t i = 0; i < b->count; i++)

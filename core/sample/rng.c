@@ -92,22 +92,23 @@ static inline float float_of(uint32_t u)
     return f;
 }
 
-// a b + c rounded once, from double arithmetic: the product is exact, the sum is rounded to odd so
-// that the second rounding cannot go wrong (Boldo and Melquiond 2008). For values of normal size.
+// a b + c rounded once, from double arithmetic: the product is exact, and rounding the sum twice is
+// only wrong where the first result lies halfway between two floats; there its error decides. For
+// values of normal size.
 static inline float fused_in_double(float a, float b, float c)
 {
     const double p = (double) a * (double) b, q = c;
     const double s = p + q;
-    const double t = s - p;
-    const double e = (p - (s - t)) + (q - t); // s + e == p + q exactly
     uint64_t u;
     memcpy(&u, &s, sizeof(u));
-    const uint64_t is_even = ~u & 1u, is_inexact = e != 0.0;
-    const uint64_t is_away = (e > 0.0) == (s > 0.0); // the true sum is larger than s in size
-    u += (is_inexact & is_even) * (2 * is_away - 1);
-    double odd;
-    memcpy(&odd, &u, sizeof(odd));
-    return (float) odd;
+    if ((u & 0x1fffffffu) != 0x10000000u)
+        return (float) s;
+    const double t = s - p;
+    const double e = (p - (s - t)) + (q - t); // s + e == p + q exactly
+    u += e == 0 ? 0 : (e > 0) == (s > 0) ? 1 : ~(uint64_t) 0;
+    double moved;
+    memcpy(&moved, &u, sizeof(moved));
+    return (float) moved;
 }
 
 static inline __attribute__((always_inline)) float fused(bool in_hardware, float a, float b,
@@ -245,8 +246,12 @@ void nino_rng_randn(nino_rng *r, float *dst, int64_t n)
                                                 [NINO_RNG_AVX2_UNFUSED] = blocks_unfused,
                                                 [NINO_RNG_SCALAR] = blocks_scalar };
     void (*const blocks)(float *, int64_t) = table[r->kernel];
-    fill_uniform(r, dst, n);
-    blocks(dst, n / 16);
+    enum { piece = 4096 }; // stays in the cache
+    for (int64_t at = 0; at < n; at += piece) {
+        const int64_t m = n - at < piece ? n - at : piece;
+        fill_uniform(r, dst + at, m);
+        blocks(dst + at, m / 16);
+    }
     if (n % 16) { // the last 16 are drawn anew
         fill_uniform(r, dst + n - 16, 16);
         blocks(dst + n - 16, 1);
