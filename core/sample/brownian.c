@@ -232,12 +232,14 @@ nino_status nino_brownian_noise(nino_brownian *b, double from, double to, float 
     const float sign = b->sign * (from < to ? 1.0f : -1.0f);
     const double low = clamped(b, from < to ? from : to), high = clamped(b, from < to ? to : from);
     memset(dst, 0, (size_t) b->count * sizeof(float));
-    float *w = low < high ? take_values(b) : NULL;
-    if (w)
-        memcpy(w, b->root, (size_t) b->count * sizeof(float));
-    const node root = { .start = b->start, .end = b->end };
-    if (low < high && (!w || !add_increment(b, root, w, low, high, dst)))
-        return nino_fail(err, NINO_ERR_NOMEM, "noise", "no memory for a Brownian tree");
+    if (low < high) {
+        const node root = { .start = b->start, .end = b->end };
+        float *w = take_values(b);
+        if (w)
+            memcpy(w, b->root, (size_t) b->count * sizeof(float));
+        if (!w || !add_increment(b, root, w, low, high, dst))
+            return nino_fail(err, NINO_ERR_NOMEM, "noise", "no memory for a Brownian tree");
+    }
     const float length = f_sqrt(fabsf((float) to - (float) from));
     for (int64_t i = 0; i < b->count; i++)
         dst[i] = dst[i] * sign / length;

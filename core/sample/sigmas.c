@@ -17,10 +17,14 @@ void nino_sigmas_release(nino_sigmas *s)
 
 nino_status nino_sigmas_create(int n, nino_sigmas *out, nino_error *err)
 {
-    float *v = NULL;
-    if (n > 0 && !(v = calloc((size_t) n, sizeof(*v))))
-        return nino_fail(err, NINO_ERR_NOMEM, "sigmas", "no memory for %d values", n);
-    *out = (nino_sigmas){ n > 0 ? n : 0, v };
+    nino_sigmas s = { 0 };
+    if (n > 0) {
+        s.n = n;
+        s.v = calloc((size_t) n, sizeof(*s.v));
+        if (!s.v)
+            return nino_fail(err, NINO_ERR_NOMEM, "sigmas", "no memory for %d values", n);
+    }
+    *out = s;
     return NINO_OK;
 }
 
@@ -30,14 +34,14 @@ nino_status nino_sigmas_slice(const nino_sigmas *s, int from, int to, nino_sigma
     from = from < 0 ? 0 : from > s->n ? s->n : from;
     to = to < from ? from : to > s->n ? s->n : to;
     const nino_status st = nino_sigmas_create(to - from, out, err);
-    if (st == NINO_OK && to > from)
+    if (st == NINO_OK && out->v)
         memcpy(out->v, s->v + from, (size_t) (to - from) * sizeof(float));
     return st;
 }
 
 void nino_sigmas_keep_last(nino_sigmas *s, int n)
 {
-    if (n >= s->n)
+    if (!s->v || n >= s->n)
         return;
     memmove(s->v, s->v + (s->n - n), (size_t) n * sizeof(float));
     s->n = n;
@@ -103,7 +107,8 @@ nino_status nino_sigmas_set_first(const nino_sigmas *s, double sigma, nino_sigma
     const nino_status st = nino_sigmas_copy(s, &r, err);
     if (st)
         return st;
-    r.v[0] = (float) sigma;
+    if (r.v)
+        r.v[0] = (float) sigma;
     *out = r;
     return NINO_OK;
 }
@@ -136,7 +141,7 @@ nino_status nino_sigmas_extend(const nino_sigmas *s, int steps, double start_at,
     if (st)
         return st;
     int k = 0;
-    for (int i = 0; i < s->n; i++) {
+    for (int i = 0; r.v && i < s->n; i++) {
         r.v[k++] = s->v[i];
         if (i + 1 == s->n || !(end_at <= s->v[i] && s->v[i] <= high))
             continue;
