@@ -82,3 +82,5 @@ typedef struct nino_weights_change {
 // f32). Takes c->priv, also on failure. NULL: out of memory.
 nino_weights *nino_weights_changed(nino_weights *base, const nino_weights_change *c,
                                    nino_error *err);
+// What a view was made of; a file itself. Borrowed.
+nino_weights *nino_weights_base(nino_weights *w);

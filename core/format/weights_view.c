@@ -125,3 +125,5 @@ nino_weights *nino_weights_changed(nino_weights *base, const nino_weights_change
         nino_weights_unref(&w);
     return w;
 }
+
+nino_weights *nino_weights_base(nino_weights *w) { return w->base ? w->base : w; }

@@ -48,6 +48,7 @@ typedef struct nino_clip {
     nino_text_services services;
     uint64_t weight_bytes;                // as stored
     nino_hash identity;                   // of the files
+    struct nino_lora_stack *loras;        // in them (core/model/lora.h), NULL: none
     char name[128];                       // for messages
     void (*destroy)(struct nino_clip *c); // releases enc
     struct nino_clip *owner;              // of enc, NULL: this one. A copy keeps its original alive

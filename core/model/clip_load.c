@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/model/detect.h"
+#include "core/model/lora.h"
 #include "core/model/text_encoder.h"
 
 #define MAX_PARTS 8
@@ -211,6 +212,7 @@ static void destroy(nino_clip *c)
 {
     for (int i = 0; i < NINO_ENC_COUNT; i++)
         nino_encoder_destroy(&c->enc[i]);
+    nino_lora_stack_unref(&c->loras);
 }
 
 static nino_hash identity_of(nino_weights *const *files, int n, nino_clip_type type)

@@ -1,5 +1,6 @@
 // Diffusion networks and MODEL values: sharing.
 #include "core/model/diffusion.h"
+#include "core/model/lora.h"
 
 #include <stdlib.h>
 
@@ -21,6 +22,8 @@ void nino_diffusion_unref(nino_diffusion **pd)
     nino_sampling_unref(&d->sampling);
     if (d->destroy)
         d->destroy(d);
+    nino_lora_stack_unref(&d->loras);
+    nino_weights_unref(&d->file);
     free(d);
 }
 

@@ -41,8 +41,11 @@ struct nino_diffusion {
     void (*destroy)(nino_diffusion *d);
     void *net; // the network's weights struct
     int refs;
-    bool is_scaled;         // its weights are 8-bit floats with a scale each
-    nino_dtype weight_type; // what the weights were rounded to when read; NINO_F32: nothing
+    bool is_scaled;                // its weights are 8-bit floats with a scale each
+    nino_dtype weight_type;        // what the weights were rounded to when read; NINO_F32: nothing
+    nino_weights *file;            // owned reference; without LoRAs
+    char prefix[32];               // of its names there
+    struct nino_lora_stack *loras; // it was loaded with (core/model/lora.h), NULL: none
 };
 
 // From a diffusion model file or a checkpoint that contains one; the network, names (ComfyUI/BFL or

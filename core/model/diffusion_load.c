@@ -161,6 +161,8 @@ nino_status nino_diffusion_load_as(nino_weights *file, const char *name, nino_dt
     d->refs = 1;
     d->is_scaled = strstr(found.quantisation, "scaled") != NULL;
     d->weight_type = d->is_scaled ? NINO_F32 : type;
+    d->file = nino_weights_ref(file);
+    snprintf(d->prefix, sizeof(d->prefix), "%s", found.diffusion_prefix);
     snprintf(d->family, sizeof(d->family), "%s", found.diffusion);
     snprintf(d->detail, sizeof(d->detail), "%.95s", found.detail);
     snprintf(d->name, sizeof(d->name), "%s", name);

@@ -129,3 +129,97 @@ const nino_node_def nino_node_rocm_unet_loader = {
     .aliases = rocm_aliases,
     .ops = &rocm_ops,
 };
+
+// ---- UnetLoaderGGUF, UnetLoaderGGUFAdvanced, ROCmGGUFLoader ----------------------------------
+// Any loader opens GGUF files; these are the names that workflows know.
+
+typedef struct gguf_params {
+    const char *unet_name;
+    int64_t dequant_dtype, patch_dtype;
+    bool patch_on_device;
+} gguf_params;
+
+typedef struct rocm_gguf_params {
+    const char *gguf_name;
+} rocm_gguf_params;
+
+static nino_status gguf_run(nino_run *r, nino_error *err)
+{
+    return load(r, ((const gguf_params *) r->params)->unet_name, "default", err);
+}
+
+static nino_status gguf_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
+                                 nino_error *err)
+{
+    const char *name = ((const gguf_params *) params)->unet_name;
+    return nino_ctx_identity(ctx, "diffusion_models", name, h, err);
+}
+
+static nino_status rocm_gguf_run(nino_run *r, nino_error *err)
+{
+    return load(r, ((const rocm_gguf_params *) r->params)->gguf_name, "default", err);
+}
+
+static nino_status rocm_gguf_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
+                                      nino_error *err)
+{
+    const char *name = ((const rocm_gguf_params *) params)->gguf_name;
+    return nino_ctx_identity(ctx, "diffusion_models", name, h, err);
+}
+
+#define GGUF_HELP "A GGUF file of models/diffusion_models or models/unet"
+#define GGUF_TYPE_HELP "Weights are expanded to what the device computes with; not followed"
+static const char *const gguf_types[] = { "default", "target",   "float32",
+                                          "float16", "bfloat16", NULL };
+
+static const nino_param gguf_table[] = { NINO_P_FILE(gguf_params, unet_name, "diffusion_models",
+                                                     .label = "Model", .help = GGUF_HELP),
+                                         { 0 } };
+static const nino_node_ops gguf_ops = { .run = gguf_run, .identity = gguf_identity };
+const nino_node_def nino_node_gguf_loader = {
+    .key = "UnetLoaderGGUF",
+    .title = "Unet Loader (GGUF)",
+    .category = "bootleg",
+    .help = "Opens a diffusion model with quantised weights",
+    .outputs = model_out,
+    .params = gguf_table,
+    .params_size = sizeof(gguf_params),
+    .ops = &gguf_ops,
+};
+
+static const nino_param gguf_more_table[] = {
+    NINO_P_FILE(gguf_params, unet_name, "diffusion_models", .label = "Model", .help = GGUF_HELP),
+    NINO_P_ENUM(gguf_params, dequant_dtype, gguf_types, 0, .label = "Expanded to", .is_inert = true,
+                .help = GGUF_TYPE_HELP),
+    NINO_P_ENUM(gguf_params, patch_dtype, gguf_types, 0, .label = "LoRA type", .is_inert = true,
+                .help = "LoRAs are added in f32; not followed"),
+    NINO_P_BOOL(gguf_params, patch_on_device, false, .label = "LoRA on the device",
+                .is_inert = true, .help = "Not followed"),
+    { 0 }
+};
+const nino_node_def nino_node_gguf_loader_advanced = {
+    .key = "UnetLoaderGGUFAdvanced",
+    .title = "Unet Loader (GGUF/Advanced)",
+    .category = "bootleg",
+    .help = "Opens a diffusion model with quantised weights",
+    .outputs = model_out,
+    .params = gguf_more_table,
+    .params_size = sizeof(gguf_params),
+    .ops = &gguf_ops,
+};
+
+static const nino_param rocm_gguf_table[] = { NINO_P_FILE(rocm_gguf_params, gguf_name,
+                                                          "diffusion_models", .label = "Model",
+                                                          .help = GGUF_HELP),
+                                              { 0 } };
+static const nino_node_ops rocm_gguf_ops = { .run = rocm_gguf_run, .identity = rocm_gguf_identity };
+const nino_node_def nino_node_rocm_gguf = {
+    .key = "ROCmGGUFLoader",
+    .title = "ROCm GGUF Loader",
+    .category = "ROCm Ninodes/Loaders",
+    .help = "Opens a diffusion model with quantised weights",
+    .outputs = model_out,
+    .params = rocm_gguf_table,
+    .params_size = sizeof(rocm_gguf_params),
+    .ops = &rocm_gguf_ops,
+};

@@ -115,6 +115,12 @@
     X(clip_set_last_layer)  \
     X(unet_loader)          \
     X(rocm_unet_loader)     \
+    X(gguf_loader)          \
+    X(gguf_loader_advanced) \
+    X(rocm_gguf)            \
+    X(lora_loader)          \
+    X(lora_loader_model)    \
+    X(rocm_lora)            \
     X(sampling_flux)        \
     X(sampling_sd3)         \
     X(sampling_aura)        \

@@ -1,9 +1,7 @@
 // Whole pipelines over the tiny models, against ComfyUI's own numbers: noise, sigmas, every step's
 // x0 and the latent from the reference's own conditioning, then the workflow's PNG.
-#include "core/base/file.h"
-#include "core/format/png.h"
 #include "core/sample/guide.h"
-#include "tests/flow.h"
+#include "tests/e2e.h"
 #include "tests/vae.h"
 
 typedef struct e2e_case {
@@ -149,34 +147,6 @@ static void check_steps(test_device *d, const char *assets, const e2e_case *c)
 
 // ---- the workflow ----------------------------------------------------------------------------
 
-static nino_png read_png(const char *path)
-{
-    nino_error err = { 0 };
-    nino_png png = { 0 };
-    char *data = NULL;
-    size_t len = 0;
-    CHECK_OK(nino_file_read(path, (size_t) 64 << 20, false, &data, &len, &err), err);
-    CHECK_OK(nino_png_read(data, len, path, true, &png, &err), err);
-    free(data);
-    return png;
-}
-
-// Largest difference in 1/255.
-static int difference(const char *path, const char *other)
-{
-    nino_png a = read_png(path), b = read_png(other);
-    int most = 0;
-    CHECK(nino_shape_equal(&a.pixels->shape, &b.pixels->shape));
-    for (int64_t i = 0; i < nino_shape_count(&a.pixels->shape); i++) {
-        const double d =
-            fabs((double) nino_array_f32(a.pixels)[i] - (double) nino_array_f32(b.pixels)[i]) * 255;
-        most = (int) lround(d) > most ? (int) lround(d) : most;
-    }
-    nino_png_release(&a);
-    nino_png_release(&b);
-    return most;
-}
-
 // The stock classes' names become those of the ROCm extension.
 static char *rename_classes(const char *json)
 {
@@ -213,35 +183,15 @@ static char *rename_classes(const char *json)
     return out;
 }
 
-static flow_result run_json(nino_ctx *ctx, const char *json)
-{
-    nino_error err = { 0 };
-    nino_graph *g = nino_graph_load(json, strlen(json), "e2e", &err);
-    CHECK_OK(g ? NINO_OK : err.code, err);
-    flow_result r = flow_run(ctx, g, NULL);
-    CHECK_OK(r.st, r.err);
-    CHECK(r.n_paths == 1);
-    nino_graph_destroy(&g);
-    return r;
-}
-
 static void check_png(nino_ctx *ctx, const char *assets, const e2e_case *c)
 {
-    char path[512], want[512];
-    nino_error err = { 0 };
-    char *json = NULL;
-    size_t len = 0;
-    snprintf(path, sizeof(path), "%s/e2e/workflows/%s.json", assets, c->workflow);
-    snprintf(want, sizeof(want), "%s/e2e/expected/%s.png", assets, c->workflow);
-    CHECK_OK(nino_file_read(path, 1 << 20, false, &json, &len, &err), err);
-    const flow_result r = run_json(ctx, json);
-    const int most = difference(r.path[0], want);
-    printf("  %s.png: largest difference %d of 255\n", c->workflow, most);
-    CHECK(most <= 2);
+    char *json = e2e_workflow(assets, c->workflow);
+    const flow_result r = e2e_run(ctx, json);
+    e2e_check(&r, assets, c->workflow, 2);
     char *renamed = rename_classes(json);
     CHECK(strstr(renamed, "ROCMOptimizedKSampler") && strstr(renamed, "ROCMOptimizedVAEDecode"));
-    const flow_result other = run_json(ctx, renamed);
-    CHECK(difference(r.path[0], other.path[0]) == 0);
+    const flow_result other = e2e_run(ctx, renamed);
+    CHECK(e2e_difference(r.path[0], other.path[0]) == 0);
     free(renamed);
     free(json);
 }

@@ -1,0 +1,56 @@
+// Private to core/model/lora*.c: a LoRA file, and what of it changes which tensor of a network.
+#pragma once
+#include "core/model/lora.h"
+#include "core/model/lora_map.h"
+#include "core/model/lora_math.h"
+
+#include <pthread.h>
+
+struct nino_lora {
+    int refs;
+    nino_weights *file;
+    char name[128];
+    struct nino_arena *arena;
+    lora_layer *layer;
+    int n_layers;
+};
+
+struct nino_lora_stack {
+    int refs, n;
+    struct {
+        nino_lora *lora;
+        double strength;
+    } e[];
+};
+
+// The change of some rows of a tensor by one layer of one LoRA.
+typedef struct lora_patch {
+    const nino_tensor_info *target;
+    const nino_weights *from;
+    const lora_layer *layer;
+    lora_kind kind;
+    float strength, scale;
+    int64_t row0, rows, cols; // of the target
+    int64_t first;            // the change's row for row0
+    int order;                // in which they are applied
+    float *norms;             // of columns: made when first needed
+} lora_patch;
+
+// Everything that changes in one file; the view's private data.
+typedef struct lora_patches {
+    nino_weights *base;
+    nino_lora_stack *stack; // what the patches point into
+    lora_patch *p;          // by target and order
+    int n, room;
+    pthread_mutex_t lock; // of norms
+} lora_patches;
+
+// One patch, on rows row0 ... row0 + rows of its target, which are in values.
+nino_status lora_patch_apply(lora_patches *c, lora_patch *p, int64_t row0, int64_t rows,
+                             float *values, nino_error *err);
+// The patches of t before `until` (NULL: all) on the rows that are in values.
+nino_status lora_patches_apply(lora_patches *c, const nino_tensor_info *t, const lora_patch *until,
+                               int64_t row0, int64_t rows, float *values, nino_error *err);
+// Rows as they are before `until` changes them.
+nino_status lora_patches_read(lora_patches *c, const lora_patch *until, int64_t row0, int64_t rows,
+                              float *values, nino_error *err);
