@@ -44,7 +44,8 @@ typedef struct nino_clip {
     nino_clip_type type;
     nino_encoder *enc[NINO_ENC_COUNT]; // NULL where there is none; shared by copies
     int layer;                         // CLIPSetLastLayer: -1, -2 ...; 0: the type's default
-    int tokens_min;                    // padding of T5 prompts; 0: the type's default
+    bool has_padding;                  // T5TokenizerOptions: pads of a T5 prompt, and its least
+    int pads_min, tokens_min;          // length, instead of the type's
     nino_text_services services;
     uint64_t weight_bytes;                // as stored
     nino_hash identity;                   // of the files

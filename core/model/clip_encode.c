@@ -148,8 +148,10 @@ static nino_status tokenise(const encoding *x, task *t, const char *text)
     r->priv = x->c->services.priv;
     r->embedding = x->c->services.embedding;
     r->warn = x->c->services.warn;
-    if (!r->max_len && x->c->tokens_min)
+    if (!r->max_len && x->c->has_padding) {
+        r->min_pad = x->c->pads_min;
         r->min_len = x->c->tokens_min;
+    }
     return nino_prompt_build(t->e->tok, r, text, &t->prompt, x->err);
 }
 

@@ -20,6 +20,7 @@
     X(image_scale)          \
     X(image_scale_by)       \
     X(image_batch)          \
+    X(t5_options)           \
     X(cond_combine)         \
     X(cond_concat)          \
     X(cond_average)         \

@@ -1,5 +1,6 @@
 // Text nodes: prompts to conditioning, for each way a family of models wants them; the layer that
-// is taken. Semantics: ComfyUI nodes.py, comfy_extras/nodes_{flux,clip_sdxl,sd3}.py.
+// is taken and how T5 pads. Semantics: ComfyUI nodes.py,
+// comfy_extras/nodes_{flux,clip_sdxl,sd3}.py.
 #include <string.h>
 
 #include "core/base/error.h"
@@ -285,4 +286,42 @@ const nino_node_def nino_node_clip_set_last_layer = {
     .params = layer_table,
     .params_size = sizeof(layer_params),
     .ops = &layer_ops,
+};
+
+// ---- T5TokenizerOptions ----------------------------------------------------------------------
+
+typedef struct padding_params {
+    int64_t min_padding, min_length;
+} padding_params;
+
+static nino_status padding_run(nino_run *r, nino_error *err)
+{
+    const padding_params *p = r->params;
+    nino_clip *copy = nino_clip_copy(nino_in_clip(r, 0));
+    if (copy) {
+        copy->has_padding = true;
+        copy->pads_min = (int) p->min_padding;
+        copy->tokens_min = (int) p->min_length;
+    }
+    return nino_out_clip(r, 0, copy, err);
+}
+
+static const nino_param padding_table[] = {
+    NINO_P_INT(padding_params, min_padding, 0, 0, 10000, 1, .label = "Padding",
+               .help = "Empty tokens after every prompt"),
+    NINO_P_INT(padding_params, min_length, 0, 0, 10000, 1, .label = "Shortest",
+               .help = "Shorter prompts are filled up to this many tokens"),
+    { 0 }
+};
+static const nino_node_ops padding_ops = { .run = padding_run };
+const nino_node_def nino_node_t5_options = {
+    .key = "T5TokenizerOptions",
+    .title = "T5TokenizerOptions",
+    .category = "_for_testing/conditioning",
+    .help = "How T5 encoders fill up short prompts; other encoders stay as they are",
+    .inputs = clip_in,
+    .outputs = clip_out,
+    .params = padding_table,
+    .params_size = sizeof(padding_params),
+    .ops = &padding_ops,
 };

@@ -26,18 +26,18 @@ nino_prompt_rules nino_prompt_rules_of(nino_prompt_style style)
     const int32_t start = 49406, end = 49407;
     switch (style) {
     case NINO_PROMPT_CLIP_L:
-        return (nino_prompt_rules){ start, end, end, 77, 0, "clip_l", 768, NULL, NULL, NULL };
+        return (nino_prompt_rules){ start, end, end, 77, 0, "clip_l", 768, NULL, NULL, NULL, 0 };
     case NINO_PROMPT_CLIP_G:
-        return (nino_prompt_rules){ start, end, 0, 77, 0, "clip_g", 1280, NULL, NULL, NULL };
+        return (nino_prompt_rules){ start, end, 0, 77, 0, "clip_g", 1280, NULL, NULL, NULL, 0 };
     case NINO_PROMPT_CLIP_H:
-        return (nino_prompt_rules){ start, end, 0, 77, 0, "clip_l", 1024, NULL, NULL, NULL };
+        return (nino_prompt_rules){ start, end, 0, 77, 0, "clip_l", 1024, NULL, NULL, NULL, 0 };
     case NINO_PROMPT_T5_FLUX:
-        return (nino_prompt_rules){ -1, 1, 0, 0, 256, "t5xxl", 4096, NULL, NULL, NULL };
+        return (nino_prompt_rules){ -1, 1, 0, 0, 256, "t5xxl", 4096, NULL, NULL, NULL, 0 };
     case NINO_PROMPT_T5_SD3:
-        return (nino_prompt_rules){ -1, 1, 0, 0, 77, "t5xxl", 4096, NULL, NULL, NULL };
+        return (nino_prompt_rules){ -1, 1, 0, 0, 77, "t5xxl", 4096, NULL, NULL, NULL, 0 };
     case NINO_PROMPT_UMT5_WAN: break;
     }
-    return (nino_prompt_rules){ -1, 1, 0, 0, 512, NULL, 4096, NULL, NULL, NULL };
+    return (nino_prompt_rules){ -1, 1, 0, 0, 512, NULL, 4096, NULL, NULL, NULL, 0 };
 }
 
 void nino_prompt_release(nino_prompt *p)
@@ -310,10 +310,12 @@ static void begin_chunk(packer *p)
         put_id(p, p->b->rules->start);
 }
 
-static void end_chunk(packer *p, size_t padded_to)
+static void end_chunk(packer *p, int pads, size_t padded_to)
 {
     if (p->b->rules->end >= 0)
         put_id(p, p->b->rules->end);
+    for (int i = 0; i < pads && !p->st; i++)
+        put_id(p, p->b->rules->pad);
     while (p->chunk < padded_to && !p->st)
         put_id(p, p->b->rules->pad);
 }
@@ -330,7 +332,7 @@ static void put_group(packer *p, const nino_token *t, size_t n)
         for (size_t i = 0; i < now; i++)
             put(p, t[i]);
         if (now < n) {
-            end_chunk(p, max);
+            end_chunk(p, 0, max);
             begin_chunk(p);
         }
         t += now;
@@ -379,7 +381,7 @@ static nino_status pack(builder *b)
         put_group(&p, b->words.t + from, to - from);
         from = to;
     }
-    end_chunk(&p, (size_t) (r->max_len > r->min_len ? r->max_len : r->min_len));
+    end_chunk(&p, r->min_pad, (size_t) (r->max_len > r->min_len ? r->max_len : r->min_len));
     if (p.st) {
         free(p.all.t);
         return p.st;
@@ -395,7 +397,8 @@ static nino_status pack(builder *b)
 
 static nino_status check_rules(const nino_prompt_rules *r, nino_error *err)
 {
-    if (r->width < 0 || r->min_len < 0 || r->max_len < 0 ||
+    if (r->width < 0 || r->min_pad < 0 || r->min_len < 0 || r->max_len < 0 ||
+        (r->max_len && r->min_pad) ||
         (r->max_len && (r->max_len < WHOLE_GROUP + 2 || r->min_len > r->max_len)) ||
         (!r->max_len && !r->min_len && r->start < 0 && r->end < 0))
         return nino_fail(err, NINO_ERR_ARG, "prompt", "the rules of the encoder do not fit");
@@ -431,7 +434,7 @@ nino_status nino_prompt_empty(const nino_prompt_rules *rules, int len, nino_prom
     if (len < 1 || len < (rules->start >= 0) + (rules->end >= 0))
         return nino_fail(err, NINO_ERR_ARG, "prompt", "%d tokens are too few", len);
     begin_chunk(&p);
-    end_chunk(&p, (size_t) len);
+    end_chunk(&p, 0, (size_t) len);
     if (p.st) {
         free(p.all.t);
         return p.st;

@@ -23,6 +23,7 @@ typedef struct nino_prompt_rules {
     void *priv;
     nino_status (*embedding)(void *priv, const char *name, nino_weights **out, nino_error *err);
     void (*warn)(void *priv, const char *text);
+    int min_pad; // pads that follow every prompt before min_len counts; not with max_len
 } nino_prompt_rules;
 
 typedef enum nino_prompt_style {

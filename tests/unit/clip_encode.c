@@ -280,6 +280,7 @@ static void test_flux(nino_stream *s)
     check_direct(s, cond, 0, c->enc[NINO_ENC_CLIP_L], NINO_PROMPT_CLIP_L, words(75),
                  (nino_encoder_in){ .pooled_row = 1 });
     nino_cond_unref(&cond);
+    c->has_padding = true; // as T5TokenizerOptions
     c->tokens_min = 300;
     cond = encode(s, c, "cat");
     CHECK(is_shape(cond->entry[0].context, 300, 64));
@@ -288,8 +289,13 @@ static void test_flux(nino_stream *s)
     cond = encode(s, c, "cat (dog:1.2)");
     CHECK(is_shape(cond->entry[0].context, 3, 64));
     nino_cond_unref(&cond);
+    c->tokens_min = 0; // two tokens and the end, and two pads
+    c->pads_min = 2;
+    cond = encode(s, c, "cat (dog:1.2)");
+    CHECK(is_shape(cond->entry[0].context, 5, 64));
+    nino_cond_unref(&cond);
     c->layer = -2;
-    c->tokens_min = 0;
+    c->has_padding = false;
     cond = encode(s, c, "cat");
     check_direct(s, cond, 0, c->enc[NINO_ENC_T5], NINO_PROMPT_T5_FLUX, "cat",
                  (nino_encoder_in){ .layer = -2, .is_normed = true });
