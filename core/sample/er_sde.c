@@ -6,11 +6,21 @@
 
 #define N_POINTS 200
 
+static double er_eta(const nino_sampler *o)
+{
+    return o->solver_type == NINO_SOLVER_ODE ? 0 : o->eta;
+}
+
+static bool er_has_noise(const nino_sampler *o)
+{
+    return o->s_noise > 0 && (o->solver_type == NINO_SOLVER_ER_SDE || er_eta(o) != 0);
+}
+
 static float phi(const nino_sampler *o, float lambda)
 {
     if (o->solver_type == NINO_SOLVER_ER_SDE)
         return lambda * (f_exp(f_pow(lambda, 0.3f)) + 10.0f);
-    return f_pow(lambda, (float) (o->eta + 1)); // reverse-time SDE; the ODE with eta 0
+    return f_pow(lambda, (float) (er_eta(o) + 1)); // reverse-time SDE; without eta the ODE
 }
 
 // Sums over [to, from] of 1 / phi and of (lambda - from) / phi, for stages 2 and 3.
@@ -58,7 +68,7 @@ static void er_step(nino_solve *s, int k, er_state *e)
             EACH(s) x[i] += w3 * ((e->slope[i] - e->old_slope[i]) / h2);
         }
     }
-    if (o->s_noise > 0) {
+    if (er_has_noise(o)) {
         const float var = to * to - from * from * (r * r), size = var > 0 ? f_sqrt(var) : 0;
         nino_solve_noise(s, e->noise);
         EACH(s) x[i] += alpha * e->noise[i] * (float) o->s_noise * size;

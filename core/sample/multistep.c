@@ -51,7 +51,7 @@ nino_status nino_sample_lms(nino_solve *s)
 {
     const int max_order = s->opt->order < s->n_steps ? s->opt->order : s->n_steps;
     if (max_order < 1 || max_order > SOLVE_MAX_ARRAYS - 2)
-        return nino_solve_fail(s, "order must be 1 .. 62 where there are as many steps");
+        return nino_solve_fail(s, "order must be 1 .. 126 where there are as many steps");
     float *x = s->x, *d[SOLVE_MAX_ARRAYS], *sum; // d[0] is the newest
     nino_status st = nino_solve_arrays(s, d, max_order);
     if (st || (st = nino_solve_arrays(s, &sum, 1)))

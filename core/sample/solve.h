@@ -7,7 +7,7 @@
 #include "core/sample/sampler.h"
 #include "core/sample/scalar.h"
 
-#define SOLVE_MAX_ARRAYS 64
+#define SOLVE_MAX_ARRAYS 128
 
 typedef struct nino_solve {
     const nino_sampler *opt;

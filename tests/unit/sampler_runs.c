@@ -255,7 +255,6 @@ static void check_options(void)
     CHECK(isfinite(distance(a, a)));
     a = nino_sampler_default(NINO_SAMPLER_ER_SDE);
     a.solver_type = NINO_SOLVER_ODE;
-    a.eta = a.s_noise = 0;
     a.max_stage = 1; // DDIM is Euler in sigma
     CHECK(distance(a, nino_sampler_default(NINO_SAMPLER_EULER)) < 1e-5);
     a = b = nino_sampler_default(NINO_SAMPLER_SA_SOLVER);

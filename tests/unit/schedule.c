@@ -3,7 +3,7 @@
 #include "core/sample/schedule.h"
 #include "tests/sampling.h"
 
-static const double tolerance = 2.5e-7;   // two units of float's last place
+static const double tolerance = 2.5e-7;     // two units of float's last place
 static const double tolerance_tan = 2.5e-7; // kl_optimal: tan near pi / 2 in float
 
 static void check_list(const char *what, const nino_json *want, const nino_sigmas *got, double tol,
