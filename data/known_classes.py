@@ -54,8 +54,9 @@ HEAD = """// Classes of ComfyUI %s, of ComfyUI-GGUF and of the original ROCm ext
 // and its widgets still get their names. Written by data/known_classes.py.
 //
 // Widgets in the order of widgets_values, each a letter, a mark and its name. The letter: i INT,
-// f FLOAT, b BOOLEAN, s STRING, e a choice, x a value of the editor's own. The mark: '+' when a
-// choice of control_after_generate follows, '^' when the entry of an upload button does, else ':'.
+// f FLOAT, b BOOLEAN, s STRING, d one with {this|or that}, e a choice, x a value of the editor's
+// own. The mark: '+' when a choice of control_after_generate follows, '^' when the entry of an
+// upload button does, else ':'.
 #include "core/node/known.h"
 
 // clang-format off
@@ -78,6 +79,8 @@ def widget(name, spec):
         return None
     is_seed = letter == "i" and name in ("seed", "noise_seed")
     mark = ":"
+    if letter == "s" and options.get("dynamicPrompts"):
+        letter = "d"
     if is_seed or options.get("control_after_generate"):
         mark = "+"
     if any(options.get(k + "_upload") for k in ("image", "video", "audio", "file")):

@@ -96,37 +96,33 @@ static nino_status set_input(nino_graph *g, int i, const char *input, const char
     return nino_json_set(g->doc, (nino_json *) nino_json_get(n, "inputs"), input, json, err);
 }
 
-// Values of the UI form that the API form of the node does not have yet: defaults written down.
-static nino_status add_new_values(nino_graph *g, int i, nino_error *err)
+// The API form takes over what stands at a place of the UI form.
+static nino_status follow_place(nino_graph *g, const nino_ui_place *p, nino_error *err)
 {
-    nino_status st = NINO_OK;
-    for (int32_t k = 0; k < g->ui->n_places && !st; k++) {
-        const nino_ui_place *p = &g->ui->places[k];
-        if (p->node != i || nino_json_get(nino_json_get(g->nodes[i].json, "inputs"), p->key))
-            continue;
-        nino_buf text = { 0 };
-        nino_json_write(&text, g->ui_doc, p->value);
-        st = text.failed ? nino_fail(err, NINO_ERR_NOMEM, p->key, "out of memory")
-                         : set_input(g, i, p->key, text.data, err);
-        nino_buf_release(&text);
-    }
+    nino_buf text = { 0 };
+    nino_ui_place_text(g->ui, p, &text);
+    const nino_status st = text.failed ? nino_fail(err, NINO_ERR_NOMEM, p->key, "out of memory")
+                                       : set_input(g, p->node, p->key, text.data, err);
+    nino_buf_release(&text);
     return st;
 }
 
-// Both forms of a UI file.
+// Both forms of a UI file. Other inputs may have the same place, and defaults of the node may be
+// written down now.
 static nino_status set_both(nino_graph *g, int i, const char *input, const char *json,
                             nino_error *err)
 {
     const nino_json *shared = NULL;
     nino_status st = nino_ui_set(g->ui, i, input, json, &shared, err);
-    if (st == NINO_OK)
-        st = set_input(g, i, input, json, err);
-    for (int32_t k = 0; k < g->ui->n_places && shared && !st; k++) {
+    for (int32_t k = 0; k < g->ui->n_places && !st; k++) {
         const nino_ui_place *p = &g->ui->places[k];
-        if (p->value == shared)
-            st = set_input(g, p->node, p->key, json, err);
+        const bool is_it = p->node == i && !strcmp(p->key, input);
+        const bool is_new =
+            p->node == i && !nino_json_get(nino_json_get(g->nodes[i].json, "inputs"), p->key);
+        if (is_it || is_new || (shared && p->value == shared))
+            st = follow_place(g, p, err);
     }
-    return st ? st : add_new_values(g, i, err);
+    return st;
 }
 
 // The node of the UI form that is this one, or -1.

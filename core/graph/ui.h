@@ -124,6 +124,9 @@ nino_status nino_ui_to_api(nino_ui *ui, nino_buf *out, nino_error *err);
 nino_status nino_ui_set(nino_ui *ui, int32_t i, const char *key, const char *json,
                         const nino_json **shared, nino_error *err);
 
+// The value of a place as the API form has it, as JSON text.
+void nino_ui_place_text(const nino_ui *ui, const nino_ui_place *p, nino_buf *out);
+
 // ---- parts -----------------------------------------------------------------------------------
 
 // Finding by name: what it is looked up as, in which scope.
@@ -153,7 +156,7 @@ nino_status nino_ui_make_instances(nino_ui *ui, nino_error *err);
 // One widget of a node, in the order of widgets_values.
 typedef struct nino_ui_widget {
     const char *name;
-    char kind;        // i f b s e x, as in known_classes.c; '?': nobody knows
+    char kind;        // i f b s d e x, as in known_classes.c; '?': nobody knows
     char mark;        // ':', or '+' / '^': an entry that is no input follows
     nino_json *value; // NULL: widgets_values has none
     bool is_linked;   // inside a group node: it has no value there
@@ -168,6 +171,10 @@ typedef struct nino_ui_widgets {
 bool nino_ui_bind(nino_ui *ui, const nino_ui_node *n, nino_json *values, int32_t from,
                   nino_ui_widgets *out);
 
+// Texts with choices: a widget of the editor that it works on before it sends it; and that work.
+// salt: what the choice depends on.
+bool nino_ui_is_dynamic(const char *class_type, const char *key);
+void nino_ui_dynamic_text(nino_buf *out, const char *text, size_t len, const char *salt);
 bool nino_ui_is_control(const char *s); // a choice of control_after_generate
 // The array or object with the values of a node, and the first entry that is its own.
 nino_json *nino_ui_values(const nino_ui *ui, int32_t instance, int32_t node, int32_t *from);

@@ -158,15 +158,50 @@ nino_json *nino_ui_values(const nino_ui *ui, int32_t instance, int32_t node, int
 
 // ---- text ------------------------------------------------------------------------------------
 
+// "57:41"
+static int print_id(const nino_ui *ui, nino_ui_member m, char id[2 * NINO_GRAPH_MAX_NAME + 2])
+{
+    return snprintf(id, 2 * NINO_GRAPH_MAX_NAME + 2, "%s%s", ui->instances[m.instance].prefix,
+                    ui->nodes[m.node].id);
+}
+
 static void add_id(emit *e, int32_t instance, int32_t node)
 {
     char id[2 * NINO_GRAPH_MAX_NAME + 2];
-    const int n =
-        snprintf(id, sizeof(id), "%s%s", e->ui->instances[instance].prefix, e->ui->nodes[node].id);
+    const int n = print_id(e->ui, (nino_ui_member){ instance, node }, id);
     nino_buf_add_json_string(e->out, id, (size_t) n);
 }
 
-static bool add_input(emit *e, const input *in)
+static void add_literal(const nino_ui *ui, nino_ui_member m, const char *key, const nino_json *v,
+                        nino_buf *out)
+{
+    const bool is_array = v->type == NINO_JSON_ARRAY;
+    const bool may_choose = v->type == NINO_JSON_STRING &&
+                            (memchr(v->text, '{', v->len) || memchr(v->text, '\\', v->len) ||
+                             memchr(v->text, '/', v->len));
+    if (may_choose && nino_ui_is_dynamic(ui->nodes[m.node].type, key)) {
+        char id[2 * NINO_GRAPH_MAX_NAME + 2];
+        nino_buf text = { 0 };
+        print_id(ui, m, id);
+        nino_buf_add(&text, "", 0);
+        nino_ui_dynamic_text(&text, v->text, v->len, id);
+        nino_buf_add_json_string(out, text.data ? text.data : "", text.len);
+        out->failed = out->failed || text.failed;
+        nino_buf_release(&text);
+        return;
+    }
+    // A literal array must not read as a link.
+    nino_buf_adds(out, is_array ? "{\"__value__\": " : "");
+    nino_json_write(out, ui->doc, v);
+    nino_buf_adds(out, is_array ? "}" : "");
+}
+
+void nino_ui_place_text(const nino_ui *ui, const nino_ui_place *p, nino_buf *out)
+{
+    add_literal(ui, ui->members[p->node], p->key, p->value, out);
+}
+
+static bool add_input(emit *e, nino_ui_member m, const input *in)
 {
     nino_ui *ui = e->ui;
     if (in->node >= 0) {
@@ -175,11 +210,7 @@ static bool add_input(emit *e, const input *in)
         nino_buf_addf(e->out, ", %" PRId32 "]", in->slot);
         return true;
     }
-    // A literal array must not read as a link.
-    const bool is_array = in->value->type == NINO_JSON_ARRAY;
-    nino_buf_adds(e->out, is_array ? "{\"__value__\": " : "");
-    nino_json_write(e->out, ui->doc, in->value);
-    nino_buf_adds(e->out, is_array ? "}" : "");
+    add_literal(ui, m, in->name, in->value, e->out);
     if (!nino_ui_grow((void **) &ui->places, ui->n_places, &ui->cap_places, sizeof(*ui->places)))
         return false;
     ui->places[ui->n_places++] = (nino_ui_place){ ui->n_members, in->name, in->value };
@@ -201,7 +232,7 @@ static nino_status add_node(emit *e, int32_t instance, int32_t node)
         nino_buf_adds(e->out, i ? ",\n      " : "\n      ");
         nino_buf_add_json_string(e->out, e->inputs[i].name, strlen(e->inputs[i].name));
         nino_buf_adds(e->out, ": ");
-        if (!add_input(e, &e->inputs[i]))
+        if (!add_input(e, (nino_ui_member){ instance, node }, &e->inputs[i]))
             return nomem(e);
     }
     nino_buf_adds(e->out,

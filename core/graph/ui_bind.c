@@ -19,8 +19,8 @@ static nino_ui_widget widget_of(const nino_param *p)
         [NINO_BOOL] = 'b', [NINO_INT] = 'i',    [NINO_FLOAT] = 'f', [NINO_SEED] = 'i',
         [NINO_ENUM] = 'e', [NINO_STRING] = 's', [NINO_FILE] = 'e'
     };
-    const bool is_seed = p->type == NINO_SEED || p->control_slot ||
-                         (p->type == NINO_INT && is_seed_name(p->key));
+    const bool is_seed =
+        p->type == NINO_SEED || p->control_slot || (p->type == NINO_INT && is_seed_name(p->key));
     return (nino_ui_widget){ p->key, kinds[p->type],
                              is_seed          ? '+'
                              : p->upload_slot ? '^'
@@ -30,12 +30,12 @@ static nino_ui_widget widget_of(const nino_param *p)
 
 static bool from_def(nino_ui *ui, const nino_node_def *def, nino_ui_widgets *out)
 {
-    int32_t n = 0;
-    while (def->params && def->params[n].key)
+    size_t n = 1;
+    for (const nino_param *p = def->params; p && p->key; p++)
         n++;
-    out->list = nino_arena_alloc(ui->arena, (size_t) n * sizeof(*out->list));
-    for (; out->list && out->n < n; out->n++)
-        out->list[out->n] = widget_of(&def->params[out->n]);
+    out->list = nino_arena_alloc(ui->arena, n * sizeof(*out->list));
+    for (const nino_param *p = def->params; out->list && p && p->key; p++)
+        out->list[out->n++] = widget_of(p);
     return out->list;
 }
 
@@ -63,6 +63,19 @@ static bool is_upload(const char *type) // IMAGEUPLOAD, AUDIOUPLOAD
 {
     const size_t n = strlen(type);
     return n >= 6 && !strcmp(type + n - 6, "UPLOAD");
+}
+
+bool nino_ui_is_dynamic(const char *class_type, const char *key)
+{
+    const nino_known_class *known = nino_known_class_find(class_type);
+    const size_t n = strlen(key);
+    for (const char *w = known ? known->widgets : ""; *w;) {
+        const size_t len = strcspn(w, " ");
+        if (w[0] == 'd' && len == n + 2 && !memcmp(w + 2, key, n))
+            return true;
+        w += len + (w[len] == ' ');
+    }
+    return false;
 }
 
 // Newer files name every widget among the inputs.
@@ -113,8 +126,9 @@ static bool fits(char kind, const nino_json *v)
     case NINO_JSON_BOOL: return kind == 'b' || kind == 'e' || kind == 'x' || kind == '?';
     case NINO_JSON_NUMBER:
         nino_json_double(v, &d);
-        return kind == 'i' ? d == rint(d) : kind != 'b' && kind != 's';
-    case NINO_JSON_STRING: return kind == 's' || kind == 'e' || kind == 'x' || kind == '?';
+        return kind == 'i' ? d == rint(d) : kind != 'b' && kind != 's' && kind != 'd';
+    case NINO_JSON_STRING:
+        return kind == 's' || kind == 'd' || kind == 'e' || kind == 'x' || kind == '?';
     case NINO_JSON_ARRAY:
     case NINO_JSON_OBJECT: return kind == 'x' || kind == '?';
     }

@@ -3,8 +3,9 @@
 // and its widgets still get their names. Written by data/known_classes.py.
 //
 // Widgets in the order of widgets_values, each a letter, a mark and its name. The letter: i INT,
-// f FLOAT, b BOOLEAN, s STRING, e a choice, x a value of the editor's own. The mark: '+' when a
-// choice of control_after_generate follows, '^' when the entry of an upload button does, else ':'.
+// f FLOAT, b BOOLEAN, s STRING, d one with {this|or that}, e a choice, x a value of the editor's
+// own. The mark: '+' when a choice of control_after_generate follows, '^' when the entry of an
+// upload button does, else ':'.
 #include "core/node/known.h"
 
 // clang-format off
@@ -31,17 +32,17 @@ const nino_known_class nino_known_classes[] = {
     { "CLIPMergeSubtract", 0, "f:multiplier" },
     { "CLIPSave", 1, "s:filename_prefix" },
     { "CLIPSetLastLayer", 0, "i:stop_at_clip_layer" },
-    { "CLIPTextEncode", 0, "s:text" },
-    { "CLIPTextEncodeControlnet", 0, "s:text" },
-    { "CLIPTextEncodeFlux", 0, "s:clip_l s:t5xxl f:guidance" },
-    { "CLIPTextEncodeHiDream", 0, "s:clip_l s:clip_g s:t5xxl s:llama" },
-    { "CLIPTextEncodeHunyuanDiT", 0, "s:bert s:mt5xl" },
-    { "CLIPTextEncodeLumina2", 0, "e:system_prompt s:user_prompt" },
-    { "CLIPTextEncodePixArtAlpha", 0, "i:width i:height s:text" },
-    { "CLIPTextEncodeSD3", 0, "s:clip_l s:clip_g s:t5xxl e:empty_padding" },
+    { "CLIPTextEncode", 0, "d:text" },
+    { "CLIPTextEncodeControlnet", 0, "d:text" },
+    { "CLIPTextEncodeFlux", 0, "d:clip_l d:t5xxl f:guidance" },
+    { "CLIPTextEncodeHiDream", 0, "d:clip_l d:clip_g d:t5xxl d:llama" },
+    { "CLIPTextEncodeHunyuanDiT", 0, "d:bert d:mt5xl" },
+    { "CLIPTextEncodeLumina2", 0, "e:system_prompt d:user_prompt" },
+    { "CLIPTextEncodePixArtAlpha", 0, "i:width i:height d:text" },
+    { "CLIPTextEncodeSD3", 0, "d:clip_l d:clip_g d:t5xxl e:empty_padding" },
     { "CLIPTextEncodeSDXL", 0,
-      "i:width i:height i:crop_w i:crop_h i:target_width i:target_height s:text_g s:text_l" },
-    { "CLIPTextEncodeSDXLRefiner", 0, "f:ascore i:width i:height s:text" },
+      "i:width i:height i:crop_w i:crop_h i:target_width i:target_height d:text_g d:text_l" },
+    { "CLIPTextEncodeSDXLRefiner", 0, "f:ascore i:width i:height d:text" },
     { "CLIPVisionEncode", 0, "e:crop" },
     { "CLIPVisionLoader", 0, "e:clip_name" },
     { "Canny", 0, "f:low_threshold f:high_threshold" },
@@ -129,7 +130,7 @@ const nino_known_class nino_known_classes[] = {
     { "FreeU_V2", 0, "f:b1 f:b2 f:s1 f:s2" },
     { "GITSScheduler", 0, "f:coeff i:steps f:denoise" },
     { "GLIGENLoader", 0, "e:gligen_name" },
-    { "GLIGENTextBoxApply", 0, "s:text i:width i:height i:x i:y" },
+    { "GLIGENTextBoxApply", 0, "d:text i:width i:height i:x i:y" },
     { "GetImageSize", 0, "" },
     { "GetVideoComponents", 0, "" },
     { "GrowMask", 0, "i:expand b:tapered_corners" },
@@ -403,7 +404,7 @@ const nino_known_class nino_known_classes[] = {
     { "PerpNeg", 0, "f:neg_scale" },
     { "PerpNegGuider", 0, "f:cfg f:neg_scale" },
     { "PerturbedAttentionGuidance", 0, "f:scale" },
-    { "PhotoMakerEncode", 0, "s:text" },
+    { "PhotoMakerEncode", 0, "d:text" },
     { "PhotoMakerLoader", 0, "e:photomaker_model_name" },
     { "PolyexponentialScheduler", 0, "i:steps f:sigma_max f:sigma_min f:rho" },
     { "PorterDuffImageComposite", 0, "e:mode" },
@@ -535,10 +536,10 @@ const nino_known_class nino_known_classes[] = {
     { "StyleModelLoader", 0, "e:style_model_name" },
     { "T5TokenizerOptions", 0, "i:min_padding i:min_length" },
     { "TCFG", 0, "" },
-    { "TextEncodeAceStepAudio", 0, "s:tags s:lyrics f:lyrics_strength" },
-    { "TextEncodeHunyuanVideo_ImageToVideo", 0, "s:prompt i:image_interleave" },
-    { "TextEncodeQwenImageEdit", 0, "s:prompt" },
-    { "TextEncodeQwenImageEditPlus", 0, "s:prompt" },
+    { "TextEncodeAceStepAudio", 0, "d:tags d:lyrics f:lyrics_strength" },
+    { "TextEncodeHunyuanVideo_ImageToVideo", 0, "d:prompt i:image_interleave" },
+    { "TextEncodeQwenImageEdit", 0, "d:prompt" },
+    { "TextEncodeQwenImageEditPlus", 0, "d:prompt" },
     { "TextGenerateLTX2Prompt", 0, "" },
     { "ThresholdMask", 0, "f:value" },
     { "TomePatchModel", 0, "f:ratio" },

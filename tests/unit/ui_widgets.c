@@ -227,6 +227,67 @@ static void check_tables(void)
     printf("  %d classes in both tables\n", n);
 }
 
+// ---- texts with choices ----------------------------------------------------------------------
+
+static void expect_text(const char *text, const char *want)
+{
+    nino_buf b = { 0 };
+    nino_buf_add(&b, "", 0);
+    nino_ui_dynamic_text(&b, text, strlen(text), "6");
+    CHECK_STR(b.data, want);
+    nino_buf_release(&b);
+}
+
+static void check_texts(void)
+{
+    expect_text("", "");
+    expect_text("a (b:1.2) \\(c\\) d\\", "a (b:1.2) \\(c\\) d\\");
+    expect_text("a // rest\nb /* c */ d /e/ //", "a \nb  d /e/ ");
+    expect_text("/* open", "/* open");
+    expect_text("\\{a\\|b\\}", "{a|b}");
+    expect_text("{one} {{two}} {} {a", "one two  a");
+    expect_text("}|", "}|");
+    expect_text("{\\{x\\}}", "{x}");
+    // every choice comes up, the same one each time
+    int n[3] = { 0 };
+    for (int i = 0; i < 100; i++) {
+        char salt[16];
+        nino_buf a = { 0 }, b = { 0 };
+        snprintf(salt, sizeof(salt), "%d", i);
+        nino_ui_dynamic_text(&a, "<{x|{y|z}}>", 11, salt);
+        nino_ui_dynamic_text(&b, "<{x|{y|z}}>", 11, salt);
+        CHECK_STR(a.data, b.data);
+        CHECK(a.len == 3 && a.data[1] >= 'x' && a.data[1] <= 'z');
+        n[a.data[1] - 'x']++;
+        nino_buf_release(&a);
+        nino_buf_release(&b);
+    }
+    CHECK(n[0] > 30 && n[1] > 10 && n[2] > 10);
+    nino_buf deep = { 0 };
+    for (int i = 0; i < 100000; i++)
+        nino_buf_addc(&deep, '{');
+    nino_buf out = { 0 };
+    nino_ui_dynamic_text(&out, deep.data, deep.len, "1");
+    CHECK(out.len == 100000 - 32);
+    nino_buf_release(&deep);
+    nino_buf_release(&out);
+
+    // only where the editor does it, and again when it is changed
+    static const char flow[] =
+        "{\"nodes\": [{\"id\": 1, \"type\": \"CLIPTextEncode\", \"widgets_values\": [\"{a} // "
+        "b\"]}, "
+        "{\"id\": 2, \"type\": \"SaveImage\", \"widgets_values\": [\"{a} // b\"]}], \"links\": []}";
+    nino_error err;
+    nino_graph *g = load(flow);
+    expect_graph(g, "{\"1\": {\"class_type\": \"CLIPTextEncode\", \"inputs\": {\"text\": \"a \"}}, "
+                    "\"2\": {\"class_type\": \"SaveImage\", \"inputs\": {\"filename_prefix\": "
+                    "\"{a} // b\"}}}");
+    CHECK(!nino_graph_set(g, "1.text={b} /* c */", &err));
+    CHECK(strstr(nino_graph_json(g, NULL), "\"{b} /* c */\""));
+    CHECK(strstr(nino_graph_api_json(g, NULL), "\"b \""));
+    nino_graph_destroy(&g);
+}
+
 // ---- changes ---------------------------------------------------------------------------------
 
 static nino_status set(nino_graph *g, const char *assignment, nino_error *err)
@@ -413,6 +474,7 @@ int main(void)
     check_named();
     check_named_first();
     check_tables();
+    check_texts();
     check_changes();
     check_links();
     check_subgraphs();
