@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "core/format/image.h"
 #include "core/model/detect.h"
+#include "core/model/text_encoder.h"
 #include "core/model/vae.h"
 #include <ninodes/ctx.h>
 #include <ninodes/graph.h>
@@ -103,6 +104,22 @@ static void add_vae(maker *m, nino_weights *w, const nino_detected *d)
     nino_vae_unref(&v);
 }
 
+static void add_text(maker *m, nino_weights *w, const char *family, const char *prefix)
+{
+    nino_error err = { 0 };
+    nino_encoder *e = NULL;
+    int id = 0;
+    while (id < NINO_ENC_COUNT && strcmp(family, nino_encoder_names[id]) != 0)
+        id++;
+    if (id == NINO_ENC_COUNT)
+        add_part(m, "text encoder", family, "this version cannot run it");
+    else if (nino_encoder_load((nino_encoder_id) id, w, prefix, &e, &err) == NINO_OK)
+        add_part(m, "text encoder", family, e->detail);
+    else
+        add_part(m, "text encoder", family, err.msg);
+    nino_encoder_destroy(&e);
+}
+
 static void add_latent(maker *m, const nino_tensor_info *t)
 {
     char detail[96];
@@ -123,7 +140,7 @@ static void list_parts(maker *m, nino_weights *w, const nino_detected *d)
     if (d->diffusion[0])
         add_part(m, "diffusion", d->diffusion, d->detail);
     for (int i = 0; i < 4 && d->text[i][0]; i++)
-        add_part(m, "text encoder", d->text[i], "");
+        add_text(m, w, d->text[i], d->text_prefix[i]);
     if (d->vae[0])
         add_vae(m, w, d);
 }
