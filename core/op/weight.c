@@ -222,38 +222,43 @@ static void order_row(float *dst, const float *flat, int64_t taps, int64_t col0,
             dst[t * cols + c] = flat[(col0 + c) * taps + t];
 }
 
-// Reads a range a few rows at a time, to need little memory beside dst.
-static nino_status read_range(nino_weights *file, const nino_weight_range *r, int64_t taps,
-                              float *dst, nino_error *err)
+// Rows first ... of a range; those that are wanted in another order a few at a time, to need little
+// memory beside dst.
+static nino_status read_range(nino_weights *file, const nino_weight_range *r, int64_t first,
+                              int64_t rows, int64_t taps, float *dst, nino_error *err)
 {
     enum { ROOM = 1 << 20 }; // values at a time
     const nino_tensor_info *t = r->info;
     const nino_shape shape = nino_shape_make(t->rank, t->dim);
     const int64_t row = nino_shape_count(&shape) / t->dim[0], fit = row < ROOM ? ROOM / row : 1;
-    const int64_t step = fit < r->rows ? fit : r->rows;
-    float *flat = malloc((size_t) (step * row) * sizeof(float));
+    const int64_t step = fit < rows ? fit : rows;
+    const bool is_whole = taps == 1 && r->cols == row;
+    float *flat = is_whole ? NULL : malloc((size_t) (step * row) * sizeof(float));
     nino_status st = NINO_OK;
-    if (!flat)
+    if (!flat && !is_whole)
         return nino_fail(err, NINO_ERR_NOMEM, t->name, "no memory to read it");
-    for (int64_t n = 0; !st && n < r->rows; n += step) {
-        const int64_t k = r->rows - n < step ? r->rows - n : step;
-        st = nino_weights_read_rows_f32(file, t, r->row0 + n, k, flat, err);
+    for (int64_t n = 0; !st && n < rows; n += step) {
+        const int64_t k = rows - n < step ? rows - n : step;
+        float *to = is_whole ? dst : flat;
+        st = nino_weights_read_rows_f32(file, t, r->row0 + first + n, k, to, err);
         for (int64_t i = 0; !st && r->scale != 1 && i < k * row; i++)
-            flat[i] *= r->scale;
+            to[i] *= r->scale;
         for (int64_t i = 0; !st && i < k; i++, dst += r->cols * taps)
-            order_row(dst, flat + i * row, taps, r->col0, r->cols);
+            if (!is_whole)
+                order_row(dst, flat + i * row, taps, r->col0, r->cols);
     }
     free(flat);
     return st;
 }
 
-static nino_status read_array(const nino_weight *w, int64_t taps, float *dst, nino_error *err)
+static nino_status read_array(const nino_weight *w, int64_t first, int64_t rows, int64_t taps,
+                              float *dst, nino_error *err)
 {
     const size_t row = (size_t) (w->c * taps), row_bytes = row * nino_dtype_size(w->dtype);
     float *flat = malloc(row * sizeof(float));
     if (!flat)
         return nino_fail(err, NINO_ERR_NOMEM, "weight", "no memory to read it");
-    for (int64_t n = 0; n < w->n; n++, dst += row) {
+    for (int64_t n = first; n < first + rows; n++, dst += row) {
         nino_to_f32(flat, (const char *) w->data->data + (size_t) n * row_bytes, w->dtype, row);
         order_row(dst, flat, taps, 0, w->c);
     }
@@ -279,20 +284,30 @@ static void round_to(float *v, int64_t n, nino_dtype type)
     }
 }
 
-nino_status nino_weight_read_rows(const nino_weight *w, float *dst, nino_error *err)
+nino_status nino_weight_read_part(const nino_weight *w, int64_t first, int64_t rows, float *dst,
+                                  nino_error *err)
 {
-    const int64_t taps = w->role == NINO_W_CONV3 ? 9 : 1;
-    float *to = dst;
+    const int64_t taps = w->role == NINO_W_CONV3 ? 9 : 1, row = w->c * taps;
     nino_status st = NINO_OK;
     if (w->data)
-        return read_array(w, taps, dst, err);
-    for (int i = 0; !st && i < w->n_ranges; i++) {
-        st = read_range(w->file, &w->range[i], taps, to, err);
-        to += w->range[i].rows * w->range[i].cols * taps;
+        return read_array(w, first, rows, taps, dst, err);
+    int64_t begin = 0; // of the range, in rows of the weight
+    for (int i = 0; !st && i < w->n_ranges; begin += w->range[i++].rows) {
+        const int64_t end = begin + w->range[i].rows;
+        const int64_t from = first > begin ? first : begin;
+        const int64_t to = first + rows < end ? first + rows : end;
+        if (from < to)
+            st = read_range(w->file, &w->range[i], from - begin, to - from, taps,
+                            dst + (from - first) * row, err);
     }
     if (!st && w->is_rounded)
-        round_to(dst, w->n * w->c * taps, w->dtype);
+        round_to(dst, rows * row, w->dtype);
     return st;
+}
+
+nino_status nino_weight_read_rows(const nino_weight *w, float *dst, nino_error *err)
+{
+    return nino_weight_read_part(w, 0, w->n, dst, err);
 }
 
 // ---- the small structs -----------------------------------------------------------------------

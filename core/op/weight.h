@@ -61,6 +61,9 @@ void nino_weight_round_to(nino_weight *w, nino_dtype type);
 // Values in the order [n][tap][c] as f32 (taps row-major ky,kx), for packing. dst: n * taps * c
 // floats.
 nino_status nino_weight_read_rows(const nino_weight *w, float *dst, nino_error *err);
+// The same for rows first ... first + rows - 1 alone.
+nino_status nino_weight_read_part(const nino_weight *w, int64_t first, int64_t rows, float *dst,
+                                  nino_error *err);
 
 // ---- the small structs that models are made of ----------------------------------------------
 typedef struct nino_linear {

@@ -65,13 +65,26 @@ static nino_weights *make_file(void)
     return w;
 }
 
+// All values, and the same read a piece at a time.
+static void read_all(const nino_weight *w, float *v)
+{
+    const int64_t row = w->c * (w->role == NINO_W_CONV3 ? 9 : 1);
+    float part[90];
+    CHECK_OK(nino_weight_read_rows(w, v, &err), err);
+    for (int64_t first = 0; first < w->n; first++)
+        for (int64_t n = 1; first + n <= w->n; n++) {
+            CHECK_OK(nino_weight_read_part(w, first, n, part, &err), err);
+            CHECK(!memcmp(part, v + first * row, (size_t) (n * row) * sizeof(float)));
+        }
+}
+
 static void test_good(nino_weights *f)
 {
     nino_linear l;
     float v[90];
     CHECK_OK(nino_linear_get(f, "m.", "fc", 4, &l, &err), err);
     CHECK(l.w->n == 6 && l.w->c == 4 && l.w->dtype == NINO_F16 && l.b && l.b->n == 6);
-    CHECK_OK(nino_weight_read_rows(l.w, v, &err), err);
+    read_all(l.w, v);
     for (int i = 0; i < 24; i++)
         CHECK(v[i] == (float) i);
     nino_linear_release(&l);
@@ -80,7 +93,7 @@ static void test_good(nino_weights *f)
     nino_conv c;
     CHECK_OK(nino_conv_get(f, "m.", "conv", -1, &c, &err), err);
     CHECK(c.w->role == NINO_W_CONV3 && c.w->n == 2 && c.w->c == 5 && !c.b && c.stride == 0);
-    CHECK_OK(nino_weight_read_rows(c.w, v, &err), err);
+    read_all(c.w, v);
     for (int n = 0; n < 2; n++) // [n][c][tap] became [n][tap][c]
         for (int t = 0; t < 9; t++)
             for (int k = 0; k < 5; k++)
@@ -89,7 +102,7 @@ static void test_good(nino_weights *f)
 
     CHECK_OK(nino_conv_get(f, NULL, "m.point", 4, &c, &err), err); // 8-bit float, 1x1
     CHECK(c.w->role == NINO_W_MATRIX && c.w->n == 3 && c.w->c == 4);
-    CHECK_OK(nino_weight_read_rows(c.w, v, &err), err);
+    read_all(c.w, v);
     CHECK(v[11] == 11 && v[0] == 0);
     nino_conv_release(&c);
     CHECK_OK(nino_linear_get(f, "m.", "point", 4, &l, &err), err); // [N,C,1,1] is a matrix too
@@ -111,11 +124,11 @@ static void test_scaled(nino_weights *f)
     float v[16];
     CHECK_OK(nino_linear_get(f, "m.", "scaled", 4, &l, &err), err);
     CHECK(l.w->dtype == NINO_F32); // 16 bits would round the products
-    CHECK_OK(nino_weight_read_rows(l.w, v, &err), err);
+    read_all(l.w, v);
     CHECK(v[0] == 0 && v[1] == 0.3f && v[11] == 11 * 0.3f);
     nino_linear_release(&l);
     CHECK_OK(nino_linear_get(f, "m.", "newer", 2, &l, &err), err);
-    CHECK_OK(nino_weight_read_rows(l.w, v, &err), err);
+    read_all(l.w, v);
     CHECK(v[3] == 6);
     nino_linear_release(&l);
     CHECK(nino_linear_get(f, "m.", "broken", 4, &l, &err) == NINO_ERR_FORMAT);
@@ -129,10 +142,10 @@ static void test_parts(nino_weights *f)
     float v[64];
     CHECK_OK(nino_linear_get_parts(f, "m.", swapped, 2, 4, &l, &err), err);
     CHECK(l.w->n == 6 && l.w->c == 4 && l.w->dtype == NINO_F16 && l.b && l.b->n == 6);
-    CHECK_OK(nino_weight_read_rows(l.w, v, &err), err);
+    read_all(l.w, v);
     for (int i = 0; i < 24; i++)
         CHECK(v[i] == (float) ((i + 12) % 24));
-    CHECK_OK(nino_weight_read_rows(l.b, v, &err), err);
+    read_all(l.b, v);
     for (int i = 0; i < 6; i++)
         CHECK(v[i] == (float) ((i + 3) % 6));
     nino_linear_release(&l);
@@ -143,7 +156,7 @@ static void test_parts(nino_weights *f)
     nino_weight *w;
     CHECK_OK(nino_weight_get_parts(f, "m.", mixed, 2, NINO_W_MATRIX, 4, 4, true, &w, &err), err);
     CHECK(w->dtype == NINO_F32 && w->n == 4);
-    CHECK_OK(nino_weight_read_rows(w, v, &err), err);
+    read_all(w, v);
     for (int i = 0; i < 16; i++)
         CHECK(v[i] == (float) (i < 8 ? i : i - 4));
     nino_weight_destroy(&w);
@@ -151,13 +164,13 @@ static void test_parts(nino_weights *f)
     const nino_weight_part columns = { "fc", 1, 2, 1, 3 };
     CHECK_OK(nino_linear_get_parts(f, "m.", &columns, 1, 3, &l, &err), err);
     CHECK(l.w->n == 2 && l.w->c == 3 && l.b->n == 2);
-    CHECK_OK(nino_weight_read_rows(l.w, v, &err), err);
+    read_all(l.w, v);
     CHECK(v[0] == 5 && v[2] == 7 && v[3] == 9 && v[5] == 11);
     nino_linear_release(&l);
 
     const nino_weight_part taps = { "conv.weight", 1, 1, 2, 2 };
     CHECK_OK(nino_weight_get_parts(f, "m.", &taps, 1, NINO_W_CONV3, 1, 2, true, &w, &err), err);
-    CHECK_OK(nino_weight_read_rows(w, v, &err), err);
+    read_all(w, v);
     for (int t = 0; t < 9; t++)
         for (int k = 0; k < 2; k++)
             CHECK(v[t * 2 + k] == (float) ((5 + 2 + k) * 9 + t));
