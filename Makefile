@@ -271,6 +271,8 @@ install: all
 	install -m 644 $(header_SRC) $(DESTDIR)$(INCLUDEDIR)/ninodes
 	install -m 644 $(B)/libninodes.pc $(DESTDIR)$(LIBDIR)/pkgconfig/ninodes.pc
 	install -m 644 $(wildcard data/devices/*.json) $(DESTDIR)$(DATADIR)/ninodes/devices
+	install -d $(DESTDIR)$(DATADIR)/ninodes/workflows
+	install -m 644 $(wildcard data/workflows/seeds/*.json) $(DESTDIR)$(DATADIR)/ninodes/workflows
 	install -d $(addprefix $(DESTDIR)$(DATADIR)/,bash-completion/completions zsh/site-functions fish/vendor_completions.d man/man1)
 	$(B)/ninodes completion bash > $(DESTDIR)$(DATADIR)/bash-completion/completions/ninodes
 	$(B)/ninodes completion zsh > $(DESTDIR)$(DATADIR)/zsh/site-functions/_ninodes
