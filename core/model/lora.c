@@ -155,7 +155,8 @@ static nino_status add_weight(matcher *m, const lora_layer *l, const lora_place 
     int64_t rows, width;
     if (kind == LORA_KIND_NONE)
         return NINO_OK;
-    if (!lora_size_of(l, kind, &rows, &width) || p->from + p->rows > rows || width != cols) {
+    if (!lora_size_of(l, kind, &rows, &width) || p->from + p->rows > rows ||
+        (width ? width != cols : p->rows != rows)) {
         misfit(m, l, p, rows, width);
         return NINO_OK;
     }
@@ -233,7 +234,7 @@ static nino_status match(matcher *m)
 
 // ---- stacks ----------------------------------------------------------------------------------
 
-static nino_lora_stack *push(const nino_lora_stack *s, nino_lora *l, double strength)
+nino_lora_stack *lora_stack_push(const nino_lora_stack *s, nino_lora *l, double strength)
 {
     const int n = s ? s->n : 0;
     nino_lora_stack *out = calloc(1, sizeof(*out) + (size_t) (n + 1) * sizeof(out->e[0]));
@@ -250,9 +251,8 @@ static nino_lora_stack *push(const nino_lora_stack *s, nino_lora *l, double stre
     return out;
 }
 
-// A view of file with all of a stack; *out is a reference to file itself where nothing changes.
-static nino_status view_of(nino_weights *file, const lora_map *map, nino_lora_stack *s,
-                           nino_weights **out, nino_error *err)
+nino_status lora_view(nino_weights *file, const lora_map *map, nino_lora_stack *s,
+                      nino_weights **out, nino_error *err)
 {
     lora_patches *c = make_patches(file, s);
     nino_status st =
@@ -285,7 +285,7 @@ static nino_status load_model(const nino_model *m, const lora_map *map, nino_lor
 {
     nino_diffusion *d = NULL;
     nino_weights *view;
-    nino_status st = view_of(m->net->file, map, s, &view, err);
+    nino_status st = lora_view(m->net->file, map, s, &view, err);
     if (!st)
         st = nino_diffusion_load_as(view, m->net->name, m->net->weight_type, &d, err);
     nino_weights_unref(&view);
@@ -317,7 +317,7 @@ nino_status nino_model_with_lora(nino_model *m, nino_lora *l, double strength, n
         *out = nino_model_ref(m);
     if (st || *out)
         goto end;
-    st = (s = push(m->net->loras, l, strength))
+    st = (s = lora_stack_push(m->net->loras, l, strength))
              ? load_model(m, &map, s, out, err)
              : nino_fail(err, NINO_ERR_NOMEM, l->name, "out of memory");
 end:
@@ -342,7 +342,7 @@ static nino_status load_clip(const nino_clip *c, const lora_map *map, nino_lora_
             file[n++] = lora_file_of(c, c->enc[i]);
     }
     for (int i = 0; i < n && !st; i++)
-        st = view_of(file[i], map, s, &view[i], err);
+        st = lora_view(file[i], map, s, &view[i], err);
     if (!st)
         st = nino_clip_load(view, n, c->type, &c->services, c->name, out, err);
     for (int i = 0; i < n; i++)
@@ -369,7 +369,7 @@ nino_status nino_clip_with_lora(nino_clip *c, nino_lora *l, double strength, nin
         *out = nino_clip_ref(c);
     if (st || *out)
         goto end;
-    st = (s = push(c->loras, l, strength))
+    st = (s = lora_stack_push(c->loras, l, strength))
              ? load_clip(c, &map, s, out, err)
              : nino_fail(err, NINO_ERR_NOMEM, l->name, "out of memory");
 end:

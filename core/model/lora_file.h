@@ -45,12 +45,22 @@ typedef struct lora_patches {
     pthread_mutex_t lock; // of norms
 } lora_patches;
 
+// A new stack: s (NULL: none) and one more on top. NULL: out of memory.
+nino_lora_stack *lora_stack_push(const nino_lora_stack *s, nino_lora *l, double strength);
+// A view of file with all of a stack; *out is a reference to file itself where nothing changes.
+nino_status lora_view(nino_weights *file, const lora_map *map, nino_lora_stack *s,
+                      nino_weights **out, nino_error *err);
 // One patch, on rows row0 ... row0 + rows of its target, which are in values.
 nino_status lora_patch_apply(lora_patches *c, lora_patch *p, int64_t row0, int64_t rows,
                              float *values, nino_error *err);
 // The patches of t before `until` (NULL: all) on the rows that are in values.
 nino_status lora_patches_apply(lora_patches *c, const nino_tensor_info *t, const lora_patch *until,
                                int64_t row0, int64_t rows, float *values, nino_error *err);
+// lora_weight.c: OFT and BOFT, whole; the change of GLoRA from rows of the weight.
+nino_status lora_turn(lora_patches *c, const lora_patch *p, int64_t row0, int64_t rows,
+                      float *values, nino_error *err);
+nino_status lora_generalised(const lora_patch *p, int64_t row0, int64_t rows, const float *values,
+                             float *delta, nino_error *err);
 // Rows as they are before `until` changes them.
 nino_status lora_patches_read(lora_patches *c, const lora_patch *until, int64_t row0, int64_t rows,
                               float *values, nino_error *err);

@@ -101,7 +101,7 @@ static bool is_same(const lora_place *a, const lora_place *b)
 }
 
 // Sorted; a name that was added twice counts once.
-static nino_status finish(lora_map *m, const char *where, nino_error *err)
+nino_status lora_map_finish(lora_map *m, const char *where, nino_error *err)
 {
     int n = 0;
     if (m->is_failed)
@@ -133,7 +133,7 @@ nino_status lora_map_diffusion(lora_map *m, const nino_diffusion *d, nino_error 
         lora_map_unet(m, d->file, d->prefix);
     else if (d->kind == NINO_DIFFUSION_FLUX)
         lora_map_flux(m, d->file, d->prefix);
-    return finish(m, d->name, err);
+    return lora_map_finish(m, d->name, err);
 }
 
 // ---- text encoders ---------------------------------------------------------------------------
@@ -261,7 +261,7 @@ nino_status lora_map_clip(lora_map *m, const nino_clip *c, nino_error *err)
             clip_words(&w, c, (nino_encoder_id) i);
         map_encoder(m, c, c->enc[i], &w);
     }
-    return finish(m, c->name, err);
+    return lora_map_finish(m, c->name, err);
 }
 
 // ---- lookup ----------------------------------------------------------------------------------

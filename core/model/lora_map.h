@@ -40,4 +40,6 @@ void lora_map_alias(lora_map *m, const char *from, const char *to, int64_t rows)
 // Length of a tensor's name without ".weight" or ".scale"; 0: it has no such ending.
 size_t lora_map_stem(const char *name);
 void lora_map_unet(lora_map *m, const nino_weights *file, const char *prefix); // lora_unet.c
+// After the last: sorts. Errors: NINO_ERR_NOMEM, also of what was added before.
+nino_status lora_map_finish(lora_map *m, const char *where, nino_error *err);
 void lora_map_flux(lora_map *m, const nino_weights *file, const char *prefix); // lora_flux.c

@@ -79,6 +79,50 @@ static bool size_kron(const lora_layer *l, int64_t *rows, int64_t *cols)
     return true;
 }
 
+// a1 [in,r], a2 [r,in], b1 [out,r], b2 [r,in]; the old order is a2, a1, b2, b1.
+static bool size_glora(const nino_tensor_info *a, const nino_tensor_info *a_next,
+                       const nino_tensor_info *b, const nino_tensor_info *b_next)
+{
+    return a && a_next && b && b_next && a->rank == 2 && a_next->rank == 2 && b->rank == 2 &&
+           b_next->rank == 2 && a->dim[1] == a_next->dim[0] && b->dim[1] == b_next->dim[0] &&
+           a->dim[0] == a_next->dim[1] && a->dim[0] == b_next->dim[1];
+}
+
+// Where both would do, the rank is the smaller side.
+bool lora_glora_is_old(const lora_layer *l)
+{
+    const nino_tensor_info *const *t = l->t;
+    const bool is_new =
+        size_glora(t[LORA_GLORA_A1], t[LORA_GLORA_A2], t[LORA_GLORA_B1], t[LORA_GLORA_B2]);
+    return size_glora(t[LORA_GLORA_A2], t[LORA_GLORA_A1], t[LORA_GLORA_B2], t[LORA_GLORA_B1]) &&
+           (!is_new || t[LORA_GLORA_A2]->dim[1] <= t[LORA_GLORA_A2]->dim[0]);
+}
+
+static bool size_generalised(const lora_layer *l, int64_t *rows, int64_t *cols)
+{
+    const nino_tensor_info *const *t = l->t;
+    const bool is_old = lora_glora_is_old(l);
+    if (!is_old &&
+        !size_glora(t[LORA_GLORA_A1], t[LORA_GLORA_A2], t[LORA_GLORA_B1], t[LORA_GLORA_B2]))
+        return false;
+    *rows = t[is_old ? LORA_GLORA_B2 : LORA_GLORA_B1]->dim[0];
+    *cols = t[is_old ? LORA_GLORA_B1 : LORA_GLORA_B2]->dim[1];
+    return true;
+}
+
+static bool size_turns(const nino_tensor_info *blocks, int64_t *rows)
+{
+    const int64_t *dim = blocks->dim + (blocks->rank == 4);
+    if (blocks->rank != 3 && blocks->rank != 4)
+        return false;
+    *rows = dim[0] * dim[1];
+    if (blocks->rank == 3)
+        return dim[1] == dim[2];
+    // every stage's pairs are twice as far apart
+    return dim[1] == dim[2] && dim[1] % 2 == 0 && blocks->dim[0] < 32 &&
+           *rows % (dim[1] << (blocks->dim[0] - 1)) == 0;
+}
+
 bool lora_size_of(const lora_layer *l, lora_kind kind, int64_t *rows, int64_t *cols)
 {
     const nino_tensor_info *const *t = l->t;
@@ -105,6 +149,9 @@ bool lora_size_of(const lora_layer *l, lora_kind kind, int64_t *rows, int64_t *c
         *cols = row_of(d);
         return true;
     }
+    case LORA_KIND_GLORA: return size_generalised(l, rows, cols);
+    case LORA_KIND_OFT:
+    case LORA_KIND_BOFT: return size_turns(t[LORA_OFT_BLOCKS], rows);
     default: return false;
     }
 }
@@ -115,6 +162,7 @@ static const nino_tensor_info *rank_tensor(const lora_layer *l, lora_kind kind)
     case LORA_KIND_LOW_RANK: return l->t[LORA_DOWN];
     case LORA_KIND_HADAMARD: return l->t[LORA_HADA_W1B];
     case LORA_KIND_KRON: return l->t[LORA_KRON_W2] ? l->t[LORA_KRON_W1B] : l->t[LORA_KRON_W2B];
+    case LORA_KIND_GLORA: return lora_glora_is_old(l) ? l->t[LORA_GLORA_A1] : l->t[LORA_GLORA_A2];
     default: return NULL;
     }
 }

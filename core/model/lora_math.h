@@ -24,9 +24,11 @@ typedef struct lora_layer { // the tensors of one layer in a LoRA file
 
 // What the layer does to the weight, DIFF or SET last, as in ComfyUI; NONE: nothing.
 lora_kind lora_kind_of(const lora_layer *l);
-// Rows and columns (values of a row) of the change; 0, 0 where they follow from the weight. False:
+// Rows and columns (values of a row) of the change; no columns where any number will do. False:
 // its tensors do not fit each other.
 bool lora_size_of(const lora_layer *l, lora_kind kind, int64_t *rows, int64_t *cols);
+// LyCORIS once had the factors in the other order.
+bool lora_glora_is_old(const lora_layer *l);
 // alpha / rank; 1 without alpha.
 nino_status lora_scale_of(const nino_weights *file, const lora_layer *l, lora_kind kind,
                           float *scale, nino_error *err);

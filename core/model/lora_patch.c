@@ -20,11 +20,14 @@ static float *make(const lora_patch *p, int64_t n, nino_error *err)
     return v;
 }
 
-static nino_status read_change(const lora_patch *p, int64_t row0, int64_t rows, float *delta,
-                               nino_error *err)
+// values: what the rows are before.
+static nino_status read_change(const lora_patch *p, int64_t row0, int64_t rows, const float *values,
+                               float *delta, nino_error *err)
 {
-    nino_status st =
-        lora_rows(p->from, p->layer, p->kind, p->first + row0 - p->row0, rows, p->cols, delta, err);
+    nino_status st = p->kind == LORA_KIND_GLORA
+                         ? lora_generalised(p, row0, rows, values, delta, err)
+                         : lora_rows(p->from, p->layer, p->kind, p->first + row0 - p->row0, rows,
+                                     p->cols, delta, err);
     for (int64_t i = 0; !st && p->scale != 1 && i < rows * p->cols; i++)
         delta[i] *= p->scale;
     return st;
@@ -49,7 +52,7 @@ static nino_status column_norms(lora_patches *c, const lora_patch *p, float *nor
         const int64_t k = p->rows - row < some ? p->rows - row : some;
         st = lora_patches_read(c, p, p->row0 + row, k, w, err);
         if (!st)
-            st = read_change(p, p->row0 + row, k, delta, err);
+            st = read_change(p, p->row0 + row, k, w, delta, err);
         for (int64_t i = 0; !st && i < k * p->cols; i++)
             sum[i % p->cols / taps] += (double) (w[i] + delta[i]) * (double) (w[i] + delta[i]);
     }
@@ -123,10 +126,13 @@ nino_status lora_patch_apply(lora_patches *c, lora_patch *p, int64_t row0, int64
                              float *values, nino_error *err)
 {
     if (p->kind == LORA_KIND_SET)
-        return read_change(p, row0, rows, values, err);
+        return lora_rows(p->from, p->layer, p->kind, p->first + row0 - p->row0, rows, p->cols,
+                         values, err);
+    if (p->kind == LORA_KIND_OFT || p->kind == LORA_KIND_BOFT)
+        return lora_turn(c, p, row0, rows, values, err);
     const int64_t n = rows * p->cols;
     float *delta = make(p, n, err);
-    nino_status st = delta ? read_change(p, row0, rows, delta, err) : NINO_ERR_NOMEM;
+    nino_status st = delta ? read_change(p, row0, rows, values, delta, err) : NINO_ERR_NOMEM;
     if (!st && p->layer->t[LORA_DORA] && p->kind != LORA_KIND_DIFF && p->kind != LORA_KIND_BIAS)
         st = apply_dora(c, p, row0, rows, delta, values, err);
     else
