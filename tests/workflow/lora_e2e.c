@@ -27,6 +27,51 @@ static void check_all(nino_ctx *ctx, const char *assets)
     }
 }
 
+// Replaces one piece of a text, which must be there; takes it.
+static char *replace(char *text, const char *from, const char *to)
+{
+    char *at = strstr(text, from);
+    char *out = malloc(strlen(text) + strlen(to) + 1);
+    CHECK(at && out);
+    sprintf(out, "%.*s%s%s", (int) (at - text), text, to, at + strlen(from));
+    free(text);
+    return out;
+}
+
+// The other loaders, text encoder and all; a file that is for another model, which is passed over;
+// one LoRA in two steps.
+static void check_nodes(nino_ctx *ctx, const char *assets)
+{
+    static const char loader[] = "\"LoraLoaderModelOnly\"", model[] = "\"model\": [\n    \"1\"";
+    static const char strength[] = "\"strength_model\": 0.8";
+    static const char kohya[] = "flux_tiny_kohya.safetensors";
+    static const char *const names[] = { "\"LoraLoader\"", "\"ROCMLoRALoader\"" };
+    for (int i = 0; i < 2; i++) {
+        char *json = e2e_workflow(assets, lora_flows[0]);
+        json = replace(json, loader, names[i]);
+        json = replace(json, strength,
+                       "\"clip\": [\"2\", 0], \"strength_model\": 0.8, \"strength_clip\": -1");
+        const flow_result r = e2e_run(ctx, json);
+        e2e_check(&r, assets, expected[0], 2);
+        free(json);
+    }
+    char *json = e2e_workflow(assets, lora_flows[0]);
+    json = replace(json, kohya, "lora_disney_inpainting.safetensors");
+    const flow_result other = e2e_run(ctx, json);
+    e2e_check(&other, assets, "flux_tiny_bf16", 2);
+    free(json);
+    json = e2e_workflow(assets, lora_flows[0]);
+    json = replace(json, strength, "\"strength_model\": 1.3");
+    json = replace(json, model, "\"model\": [\"20\"");
+    json = replace(json, "{",
+                   "{\"20\": {\"class_type\": \"LoraLoaderModelOnly\", \"inputs\": {\"lora_name\": "
+                   "\"flux_tiny_comfy.safetensors\", \"strength_model\": -0.5, \"model\": [\"1\", "
+                   "0]}},");
+    const flow_result two = e2e_run(ctx, json);
+    e2e_check(&two, assets, expected[0], 2);
+    free(json);
+}
+
 int main(void)
 {
     static const char *const devices[] = { "ref", "cl", NULL };
@@ -39,6 +84,7 @@ int main(void)
             continue;
         printf("%s\n", *name);
         check_all(ctx, assets);
+        check_nodes(ctx, assets);
         nino_ctx_destroy(&ctx);
     }
     flow_clean();
