@@ -210,14 +210,20 @@ typedef struct area_params {
     double strength;
 } area_params;
 
+static double cells(int64_t pixels)
+{
+    const int64_t whole = pixels / 8;
+    return (double) whole;
+}
+
 static void set_area(const nino_run *r, nino_cond_entry *e)
 {
     const area_params *p = r->params;
     e->area_kind = NINO_AREA_CELLS;
-    e->area_h = (double) (p->height / 8);
-    e->area_w = (double) (p->width / 8);
-    e->area_y = (double) (p->y / 8);
-    e->area_x = (double) (p->x / 8);
+    e->area_h = cells(p->height);
+    e->area_w = cells(p->width);
+    e->area_y = cells(p->y);
+    e->area_x = cells(p->x);
     e->strength = p->strength;
     e->mask_bounds = false;
 }

@@ -227,7 +227,7 @@ static nino_status grow(const nino_array *mask, int64_t side, nino_error *err)
 {
     const nino_picture m = nino_picture_of(mask);
     const int64_t cells = m.h * m.w, before = side / 2, after = side - 1 - before;
-    double *a = malloc((size_t) cells * 2 * sizeof(double));
+    double *a = calloc((size_t) cells * 2, sizeof(double));
     if (!a)
         return nino_fail(err, NINO_ERR_NOMEM, "mask", "out of memory");
     double *b = a + cells;

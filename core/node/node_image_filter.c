@@ -66,10 +66,10 @@ static nino_status blend_run(nino_run *r, nino_error *err)
     const nino_array *a = nino_in_image(r, 0);
     nino_array *b = NULL;
     nino_status st = like_first(r, &b, err);
-    const int64_t na = a->shape.dim[0], nb = b ? b->shape.dim[0] : 0, n = na > nb ? na : nb;
-    if (st == NINO_OK && na != 1)
-        st = nino_batch_agrees(nb, na, "image2", err);
-    if (st) {
+    if (st)
+        return st;
+    const int64_t na = a->shape.dim[0], nb = b->shape.dim[0], n = na > nb ? na : nb;
+    if (na != 1 && (st = nino_batch_agrees(nb, na, "image2", err))) {
         nino_array_unref(&b);
         return st;
     }

@@ -43,7 +43,7 @@ static nino_status add(nino_run *r, float sign, nino_error *err)
     if (st)
         return st;
     nino_array *out = nino_picture_copy(a, r->def->key, err);
-    const int64_t n = a->shape.dim[0], cells = n ? nino_shape_count(&a->shape) / n : 0;
+    const int64_t n = a->shape.dim[0], cells = nino_shape_count(&a->shape) / n;
     for (int64_t i = 0; out && i < n; i++) {
         const float *from = nino_array_f32(b) + i % b->shape.dim[0] * cells;
         for (int64_t k = 0; k < cells; k++)
@@ -191,15 +191,15 @@ static nino_status blend_run(nino_run *r, nino_error *err)
     const nino_array *a = to->samples;
     nino_array *b = NULL;
     nino_status st = sized_like(r, a, nino_in_latent(r, 1)->samples, NINO_SCALE_BICUBIC, &b, err);
-    const int64_t na = a->shape.dim[0], nb = b ? b->shape.dim[0] : 0, n = na > nb ? na : nb;
-    if (st == NINO_OK && na != 1 && nb != 1)
-        st = nino_batch_agrees(nb, na, "samples2", err);
-    if (st) {
+    if (st)
+        return st;
+    const int64_t na = a->shape.dim[0], nb = b->shape.dim[0], n = na > nb ? na : nb;
+    if (na != 1 && nb != 1 && (st = nino_batch_agrees(nb, na, "samples2", err))) {
         nino_array_unref(&b);
         return st;
     }
     nino_array *out = nino_picture_batch(a, 0, n, r->def->key, err);
-    const int64_t cells = na ? nino_shape_count(&a->shape) / na : 0;
+    const int64_t cells = nino_shape_count(&a->shape) / na;
     for (int64_t i = 0; out && i < n; i++) {
         const float *from = nino_array_f32(b) + i % nb * cells;
         float *v = nino_array_f32(out) + i * cells;

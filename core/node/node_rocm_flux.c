@@ -439,7 +439,7 @@ static nino_status flux_run(nino_run *r, nino_error *err)
 {
     const flux_params *p = r->params;
     bench b = {
-        .r = r, .model = nino_in_model(r, 0), .vae = nino_in_vae(r, 1), .clip = nino_in_clip(r, 2)
+        .r = r, .model = r->in[0]->u.model, .vae = r->in[1]->u.vae, .clip = r->in[2]->u.clip
     };
     nino_buf text[TEXTS] = { { 0 } };
     nino_status st = prepare(&b, err);

@@ -93,7 +93,7 @@ nino_array *nino_picture_batch(const nino_array *a, int64_t start, int64_t n, co
 {
     nino_shape s = a->shape;
     const int64_t had = s.dim[0];
-    const size_t bytes = had ? a->bytes / (size_t) had : 0;
+    const size_t bytes = a->bytes / (size_t) had;
     s.dim[0] = n;
     nino_array *out = nino_node_array(NINO_F32, s, what, err);
     for (int64_t i = 0; out && i < n; i++)
