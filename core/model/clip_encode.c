@@ -200,7 +200,7 @@ static nino_status pad_rows(const encoding *x, const task *t, const nino_prompt 
         nino_array_unref(hidden);
         *hidden = a;
     }
-    for (int64_t i = 0; t->rule->is_zeroed && i < p->n_chunks * p->chunk_len; i++)
+    for (int64_t i = 0; t->rule->is_zeroed && i < (int64_t) p->n_chunks * p->chunk_len; i++)
         if (!p->tokens[i].attend)
             memset(nino_array_f32(a) + i * width, 0, (size_t) width * sizeof(float));
     return NINO_OK;
@@ -243,7 +243,7 @@ static nino_status run(const encoding *x, const task *t, const nino_prompt *p, n
         st = nino_fail_kind(x->err, NINO_ERR_RANGE, "nan", x->c->name,
                             "encoding text produced values that are not finite in %s arithmetic",
                             nino_dtype_name(nino_stream_act_type(s)));
-    if (!st && hidden)
+    if (!st && hidden && *hidden)
         st = pad_rows(x, t, p, hidden);
 end:
     nino_array_unref(&rows);
@@ -283,7 +283,7 @@ static nino_status encode_empty(const encoding *x, const task *t, int len)
 static void apply_weights(const nino_prompt *p, const nino_array *empty, nino_array *z)
 {
     const int64_t width = z->shape.dim[2];
-    for (int64_t i = 0; i < p->n_chunks * p->chunk_len; i++) {
+    for (int64_t i = 0; i < (int64_t) p->n_chunks * p->chunk_len; i++) {
         const float w = p->tokens[i].weight;
         const float *e = nino_array_f32(empty) + i % p->chunk_len * width;
         float *row = nino_array_f32(z) + i * width;

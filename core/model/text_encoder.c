@@ -136,13 +136,13 @@ int64_t nino_text_table(nino_loader *l, const char *name, int64_t width,
         nino_load_fail(l, NINO_ERR_FORMAT, "%s is not a table of rows as wide as the network",
                        t->name);
     *out = t;
-    return l->st ? 0 : t->dim[0];
+    return l->st || !t ? 0 : t->dim[0];
 }
 
 void nino_text_start(nino_loader *l, nino_encoder *e, const char *tokens, const char *stem)
 {
     e->vocab = nino_text_table(l, tokens, -1, &e->tokens);
-    e->width = l->st ? 0 : (int) e->tokens->dim[1];
+    e->width = e->tokens ? (int) e->tokens->dim[1] : 0;
     e->n_layers = nino_load_count(l, stem);
     if (e->n_layers < 1 || e->n_layers > MAX_BLOCKS)
         nino_load_fail(l, NINO_ERR_FORMAT, "%d layers called %s%s0 ...; 1 to %d can be used",

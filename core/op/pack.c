@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PIECE ((size_t) 16 * 64)
+
 // Sixteen columns of a panel at a time: rows are read along, and lie far apart.
 static void pack_columns(const float *from, int64_t stride, int64_t width, int64_t c, float *line)
 {
     const int64_t n = c < 16 ? c : 16;
     if (width < 64 || n < 16)
-        memset(line, 0, 16 * 64 * sizeof(*line));
+        memset(line, 0, PIECE * sizeof(*line));
     for (int64_t i = 0; n == 16 && i < width; i++)
         for (int64_t k = 0; k < 16; k++) // a number that the compiler knows
             line[k * 64 + i] = from[i * stride + k];
@@ -24,15 +26,15 @@ void nino_pack_panels(const float *rows, int64_t n, int taps, int64_t c, nino_dt
                       void *dst)
 {
     const int64_t cp = nino_pack_cp(c), panels = nino_pack_panels_of(n);
-    const size_t bytes = 16 * 64 * nino_dtype_size(dtype);
+    const size_t bytes = PIECE * nino_dtype_size(dtype);
     char *to = dst;
-    float line[16 * 64];
+    float line[PIECE];
     for (int64_t p = 0; p < panels; p++) {
         const int64_t width = n - p * 64 < 64 ? n - p * 64 : 64;
         for (int t = 0; t < taps; t++)
             for (int64_t k = 0; k < cp; k += 16, to += bytes) {
                 pack_columns(rows + (p * 64 * taps + t) * c + k, taps * c, width, c - k, line);
-                nino_from_f32(to, dtype, line, 16 * 64);
+                nino_from_f32(to, dtype, line, PIECE);
             }
     }
 }

@@ -25,16 +25,17 @@ nino_cond *nino_cond_create(int n)
 }
 
 // The arrays an entry holds by name; its reference latents are a list beside them.
+enum { N_ARRAYS = 5 };
 static nino_array **array_of(nino_cond_entry *e, int i)
 {
-    nino_array **const all[] = { &e->context, &e->pooled, &e->mask, &e->concat_latent,
-                                 &e->concat_mask };
-    return i < (int) (sizeof(all) / sizeof(all[0])) ? all[i] : NULL;
+    nino_array **const all[N_ARRAYS] = { &e->context, &e->pooled, &e->mask, &e->concat_latent,
+                                         &e->concat_mask };
+    return all[i];
 }
 
 static void release_entry(nino_cond_entry *e)
 {
-    for (int i = 0; array_of(e, i); i++)
+    for (int i = 0; i < N_ARRAYS; i++)
         nino_array_unref(array_of(e, i));
     for (int i = 0; i < e->n_refs; i++)
         nino_array_unref(&e->refs[i]);
@@ -49,7 +50,7 @@ static bool copy_entry(nino_cond_entry *to, const nino_cond_entry *from)
         return false;
     *to = *from;
     to->refs = refs;
-    for (int i = 0; array_of(to, i); i++)
+    for (int i = 0; i < N_ARRAYS; i++)
         nino_array_ref(*array_of(to, i));
     for (int i = 0; i < from->n_refs; i++)
         refs[i] = nino_array_ref(from->refs[i]);
@@ -94,7 +95,7 @@ uint64_t nino_cond_bytes(const nino_cond *c)
     for (int i = 0; i < c->n; i++) {
         nino_cond_entry *e = &c->entry[i];
         sum += sizeof(*e);
-        for (int k = 0; array_of(e, k); k++)
+        for (int k = 0; k < N_ARRAYS; k++)
             sum += *array_of(e, k) ? (*array_of(e, k))->bytes : 0;
         for (int k = 0; k < e->n_refs; k++)
             sum += sizeof(*e->refs) + e->refs[k]->bytes;
