@@ -423,6 +423,8 @@ static nino_status read_infos(reader *r, uint64_t count)
         st = name_tensors(r);
     for (int i = 0; i < h->n_infos; i++)
         nino_tensor_info_set_dense(&h->infos[i]);
+    if (!st)
+        st = nino_gguf_rename(h, r->file, r->err);
     return st;
 }
 

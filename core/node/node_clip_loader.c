@@ -168,8 +168,10 @@ static const nino_param one_table[] = {
 static const nino_node_ops one_ops = { .run = one_run,
                                        .identity = one_identity,
                                        .check = one_check };
+static const nino_alias one_aliases[] = { { .name = "CLIPLoaderGGUF" }, { 0 } };
 const nino_node_def nino_node_clip_loader = {
     .key = "CLIPLoader",
+    .aliases = one_aliases,
     .title = "Load CLIP",
     .category = "advanced/loaders",
     .help = "Opens a text encoder: CLIP-L, CLIP-G, CLIP-H, T5 or UMT5",
@@ -216,8 +218,10 @@ static const nino_param two_table[] = {
 static const nino_node_ops two_ops = { .run = two_run,
                                        .identity = two_identity,
                                        .check = two_check };
+static const nino_alias two_aliases[] = { { .name = "DualCLIPLoaderGGUF" }, { 0 } };
 const nino_node_def nino_node_dual_clip_loader = {
     .key = "DualCLIPLoader",
+    .aliases = two_aliases,
     .title = "DualCLIPLoader",
     .category = "advanced/loaders",
     .help = "Opens two text encoders that a model uses together; their order does not matter",
@@ -250,8 +254,10 @@ static const nino_param three_table[] = { NINO_P_FILE(triple_params, clip_name1,
                                                       .label = "Text encoder 3", .help = FILE_HELP),
                                           { 0 } };
 static const nino_node_ops three_ops = { .run = three_run, .identity = three_identity };
+static const nino_alias three_aliases[] = { { .name = "TripleCLIPLoaderGGUF" }, { 0 } };
 const nino_node_def nino_node_triple_clip_loader = {
     .key = "TripleCLIPLoader",
+    .aliases = three_aliases,
     .title = "TripleCLIPLoader",
     .category = "advanced/loaders",
     .help = "Opens the three text encoders of SD3: CLIP-L, CLIP-G and T5, in any order",
