@@ -1,7 +1,6 @@
 // Text encoder networks on token ids: CLIP-G, T5 and UMT5 of random weights against ComfyUI's own
-// outputs, in f32 and with 16-bit storage, on ref and cl. Plan's peak is the run's.
+// outputs, in f32 and with 16-bit storage, on ref and cl.
 #include "core/model/text_encoder.h"
-#include "core/op/plan.h"
 #include "tests/vae.h"
 
 static const char *assets;
@@ -135,7 +134,9 @@ int main(void)
         return test_skip("no test data");
     test_all("ref", NINO_PREC_F32, "ref f32", 1e-6);
     test_all("ref", NINO_PREC_F16, "ref f16", 1e-3);
+    test_all("ref", NINO_PREC_BF16, "ref bf16", 1e-3);
     test_all("cl", NINO_PREC_F32, "cl f32", 1e-6);
     test_all("cl", NINO_PREC_F16, "cl f16", 1e-3);
+    test_all("cl", NINO_PREC_BF16, "cl bf16", 1e-3);
     return 0;
 }
