@@ -213,6 +213,7 @@ $(B)/headers/%.ok: core/include/%.h $(header_SRC)
 
 # ---- speed ------------------------------------------------------------------------------------
 $(B)/bench/kernels: bench_LIBS := -lopenblas -ldnnl
+$(B)/bench/networks: bench_LIBS := -lopenblas
 bench: deps-bench
 	$(Q)$(MAKE) --no-print-directory bench-all
 bench-all: $(call bin,$(bench_SRC))

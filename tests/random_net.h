@@ -2,6 +2,7 @@
 // random or absent (a sparse file that reads as zeros). Written without holding the model in
 // memory.
 #pragma once
+#include "core/base/buf.h"
 #include "core/format/weights.h"
 #include "tests/random_vae.h"
 #include "tests/test.h"
@@ -241,7 +242,7 @@ static inline net_list net_list_flux(const net_flux *f, const char *prefix)
             net_linear(&l, h, h, true, "%sattn.proj", b);
             net_linear(&l, 4 * h, h, true, "%smlp.0", b);
             net_linear(&l, h, 4 * h, true, "%smlp.2", b);
-            strcat(b, "attn.");
+            snprintf(b, sizeof(b), "double_blocks.%d.%s_attn.", i, side ? "txt" : "img");
             net_flux_norms(&l, b, f->depth);
         }
     for (int i = 0; i < f->singles; i++) {
@@ -295,24 +296,24 @@ static inline void net_fill_tensor(int fd, const net_tensor *t, nino_dtype type,
 static inline void net_save(net_list *l, const char *path, nino_dtype type, net_fill fill)
 {
     const char *dtype = type == NINO_F32 ? "F32" : type == NINO_F16 ? "F16" : "BF16";
-    char *json = malloc((size_t) l->n * 256 + 16), *p = json;
+    nino_buf json = { 0 };
     uint64_t at = 0, seed = 0x9e3779b97f4a7c15u;
-    CHECK(json != NULL);
     for (int i = 0; i < l->n; i++) {
         const net_tensor *t = &l->t[i];
         const uint64_t end = at + (uint64_t) net_count(t) * nino_dtype_size(type);
-        p += sprintf(p, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[", i ? "," : "{", t->name, dtype);
+        nino_buf_addf(&json, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[", i ? "," : "{", t->name,
+                      dtype);
         for (int k = 0; k < t->rank; k++)
-            p += sprintf(p, "%s%lld", k ? "," : "", (long long) t->dim[k]);
-        p += sprintf(p, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long) at,
-                     (unsigned long long) end);
+            nino_buf_addf(&json, "%s%lld", k ? "," : "", (long long) t->dim[k]);
+        nino_buf_addf(&json, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long) at,
+                      (unsigned long long) end);
         at = end;
     }
-    *p++ = '}';
-    const uint64_t len = (uint64_t) (p - json);
+    nino_buf_addc(&json, '}');
+    const uint64_t len = json.len;
     const int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
-    CHECK(fd >= 0 && write(fd, &len, 8) == 8 && write(fd, json, len) == (ssize_t) len);
-    free(json);
+    CHECK(fd >= 0 && write(fd, &len, 8) == 8 && write(fd, json.data, len) == (ssize_t) len);
+    nino_buf_release(&json);
     if (fill == NET_SPARSE) {
         CHECK(ftruncate(fd, (off_t) (8 + len + at)) == 0);
     } else {

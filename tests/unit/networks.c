@@ -275,8 +275,9 @@ static void flux_tensor(nino_array *a, const char *base, const char *rest, int64
         put(a, name);
         return;
     }
+    snprintf(name, sizeof(name), "%s", rest);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (swap_prefix(strcpy(name, rest), sizeof(name), names[i].from, names[i].to)) {
+        if (swap_prefix(name, sizeof(name), names[i].from, names[i].to)) {
             char full[200];
             snprintf(full, sizeof(full), "%s%s", base, name);
             put(a, full);
