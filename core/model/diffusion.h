@@ -41,6 +41,7 @@ struct nino_diffusion {
     void (*destroy)(nino_diffusion *d);
     void *net; // the network's weights struct
     int refs;
+    bool wants_bf16;               // its values exceed the range of f16, which AUTO then avoids
     bool is_scaled;                // its weights are 8-bit floats with a scale each
     nino_dtype weight_type;        // what the weights were rounded to when read; NINO_F32: nothing
     nino_weights *file;            // owned reference; without LoRAs

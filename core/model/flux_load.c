@@ -233,6 +233,7 @@ nino_status nino_flux_load(nino_weights *file, const char *prefix, nino_diffusio
         return nino_fail(err, NINO_ERR_NOMEM, nino_weights_path(file), "no memory for its layers");
     pthread_mutex_init(&f.net->lock, NULL);
     d->kind = NINO_DIFFUSION_FLUX;
+    d->wants_bf16 = true;
     d->net = f.net;
     d->forward = flux_forward;
     d->destroy = flux_destroy;

@@ -29,7 +29,7 @@ nino_stream *nino_stream_create(const nino_stream_params *p, nino_error *err)
     s->be = p->backend;
     s->monitor = p->monitor;
     s->cancel = p->cancel;
-    s->precision = resolve(s->be, p->precision);
+    nino_stream_set_precision(s, p->precision);
     s->progress = p->progress;
     s->progress_priv = p->progress_priv;
     s->outer_monitor = s->be->monitor;
@@ -98,8 +98,10 @@ nino_status nino_stream_finish(nino_stream *s, nino_error *err)
 }
 
 nino_precision nino_stream_precision(const nino_stream *s) { return s->precision; }
+nino_precision nino_stream_asked_precision(const nino_stream *s) { return s->asked; }
 void nino_stream_set_precision(nino_stream *s, nino_precision p)
 {
+    s->asked = p;
     s->precision = resolve(s->be, p);
 }
 nino_dtype nino_stream_act_type(const nino_stream *s)
@@ -211,6 +213,22 @@ int64_t nino_dim(const nino_tensor *t, int i)
 
 nino_dtype nino_dtype_of(const nino_tensor *t) { return t ? t->dtype : NINO_F32; }
 
+nino_tensor *nino_tensor_view(nino_stream *s, nino_tensor *t, nino_shape shape, uint64_t offset)
+{
+    nino_tensor *v = link_tensor(s, shape, t->dtype);
+    if (!v) {
+        nino_unref(t);
+        return NULL;
+    }
+    v->is_view = true;
+    v->base = t->is_view ? nino_ref(t->base) : t;
+    v->mem = t->mem;
+    v->mem.offset += offset;
+    if (t->is_view)
+        nino_unref(t);
+    return v;
+}
+
 nino_tensor *nino_reshape(nino_stream *s, nino_tensor *t, nino_shape shape)
 {
     if (!nino_stream_ok(s) || !t) {
@@ -228,17 +246,7 @@ nino_tensor *nino_reshape(nino_stream *s, nino_tensor *t, nino_shape shape)
         t->shape = shape;
         return t;
     }
-    nino_tensor *v = link_tensor(s, shape, t->dtype);
-    if (!v) {
-        nino_unref(t);
-        return NULL;
-    }
-    v->is_view = true;
-    v->base = t->is_view ? nino_ref(t->base) : t;
-    v->mem = t->mem;
-    if (t->is_view)
-        nino_unref(t);
-    return v;
+    return nino_tensor_view(s, t, shape, 0);
 }
 
 // ---- running an op ---------------------------------------------------------------------------

@@ -45,9 +45,10 @@ __attribute__((format(printf, 4, 5))) void *
 nino_stream_fail(nino_stream *s, nino_status st, const char *where, const char *fmt, ...);
 // Forgets the error and frees nothing: only for retry ladders that have dropped all their tensors.
 void nino_stream_clear_error(nino_stream *s);
-nino_status nino_stream_finish(nino_stream *s, nino_error *err); // waits until everything has run
-nino_dtype nino_stream_act_type(const nino_stream *s);           // storage type of activations
-nino_precision nino_stream_precision(const nino_stream *s);      // never AUTO
+nino_status nino_stream_finish(nino_stream *s, nino_error *err);  // waits until everything has run
+nino_dtype nino_stream_act_type(const nino_stream *s);            // storage type of activations
+nino_precision nino_stream_precision(const nino_stream *s);       // never AUTO
+nino_precision nino_stream_asked_precision(const nino_stream *s); // as it was set: may be AUTO
 void nino_stream_set_precision(nino_stream *s,
                                nino_precision p); // affects tensors made from now on
 nino_backend *nino_stream_backend(nino_stream *s);

@@ -272,13 +272,33 @@ nino_tensor *nino_concat(nino_stream *s, nino_tensor *a, nino_tensor *b, int axi
     return nino_stream_run(s, &c);
 }
 
+// What is sliced off lies in one piece, and where a block of the pool could begin: byte *offset.
+static bool is_piece(const nino_tensor *x, int axis, int64_t start, uint64_t *offset)
+{
+    uint64_t row = nino_dtype_size(x->dtype);
+    for (int i = 0; i < axis; i++)
+        if (x->shape.dim[i] != 1)
+            return false;
+    for (int i = axis + 1; i < x->shape.rank; i++)
+        row *= (uint64_t) x->shape.dim[i];
+    *offset = (uint64_t) start * row;
+    return *offset % 256 == 0;
+}
+
 nino_tensor *nino_slice(nino_stream *s, nino_tensor *x, int axis, int64_t start, int64_t len)
 {
     nino_op_call c = call1(NINO_OP_SLICE, x);
     const int rank = nino_shape_of(x)->rank;
+    uint64_t offset;
     axis = axis < 0 ? axis + rank : axis;
     if (axis >= 0 && axis < rank && start == 0 && len == nino_dim(x, axis) && nino_stream_ok(s))
         return x; // all of it
+    if (x && nino_stream_ok(s) && axis >= 0 && axis < rank && start >= 0 && len > 0 &&
+        start <= nino_dim(x, axis) - len && is_piece(x, axis, start, &offset)) {
+        nino_shape shape = x->shape;
+        shape.dim[axis] = len;
+        return nino_tensor_view(s, x, shape, offset);
+    }
     c.d.attr.axis = axis;
     c.d.attr.start = start;
     if (axis >= 0 && axis < NINO_MAX_RANK)

@@ -8,10 +8,10 @@ struct nino_stream {
     nino_backend *be;
     nino_monitor *monitor, *outer_monitor; // outer: the backend's before this stream
     const volatile int *cancel;
-    nino_precision precision;
-    nino_error err;       // code NINO_OK: none yet
-    nino_tensor *tensors; // every living one
-    int n_scopes;         // open ones; deeper than NINO_MAX_SCOPES are counted, not recorded
+    nino_precision asked, precision; // as set; resolved
+    nino_error err;                  // code NINO_OK: none yet
+    nino_tensor *tensors;            // every living one
+    int n_scopes; // open ones; deeper than NINO_MAX_SCOPES are counted, not recorded
     uint32_t scopes[NINO_MAX_SCOPES];
     void (*progress)(void *priv, double flops); // may be NULL
     void *progress_priv;
@@ -19,6 +19,8 @@ struct nino_stream {
 
 // Allocates a tensor with memory of its own. NULL: the stream has failed.
 nino_tensor *nino_tensor_new(nino_stream *s, nino_shape shape, nino_dtype type);
+// t's memory from byte `offset` on, as another shape. Consumes t; it stays while the view does.
+nino_tensor *nino_tensor_view(nino_stream *s, nino_tensor *t, nino_shape shape, uint64_t offset);
 // True when the stream can go on: no error, not cancelled.
 bool nino_stream_ok(nino_stream *s);
 // Runs c: c->d holds op, attributes, weights and presets, c->src the n_src sources, which are

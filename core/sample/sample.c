@@ -446,8 +446,10 @@ nino_status nino_sample_latent(nino_stream *s, const nino_sample_params *p, nino
                                  .sampling = m->sampling,
                                  .one_by_one = p->one_by_one };
     nino_error e = { 0 };
-    const nino_precision before = nino_stream_precision(s);
-    const nino_precision wanted = p->precision ? p->precision : m->precision;
+    const nino_precision before = nino_stream_asked_precision(s);
+    nino_precision wanted = p->precision ? p->precision : m->precision;
+    if (!wanted && !before && m->net->wants_bf16 && nino_stream_precision(s) == NINO_PREC_F16)
+        wanted = NINO_PREC_BF16;
     nino_status st = fit_latent(m->net, p->samples, &run->node, &e);
     if (!st && !p->n_sigmas) { // nothing to do
         *out = nino_array_ref(run->node);

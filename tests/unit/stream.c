@@ -109,6 +109,37 @@ static void test_views(nino_backend *be)
     nino_stream_destroy(&s);
 }
 
+// A slice in one piece is a view where a block could begin, else a copy.
+static void test_slices(nino_backend *be)
+{
+    nino_stream *s = open_stream(be, NULL);
+    nino_tensor *x = tensor(s, NINO_SHAPE(1, 6, 64), 0, 1); // rows of 256 bytes
+    const uint64_t one = in_use(be);
+    nino_tensor *v = nino_slice(s, nino_ref(x), 1, 2, 3), *w = nino_slice(s, nino_ref(v), 1, 1, 1);
+    CHECK(in_use(be) == one && nino_dim(v, 1) == 3 && nino_dim(w, 1) == 1);
+    w = nino_scale(s, w, -1, 0); // others look at the memory: not in place
+    CHECK(in_use(be) > one);
+    nino_array *a = nino_download(s, w, NINO_F32), *b = nino_download(s, v, NINO_F32);
+    CHECK(nino_array_f32(a)[1] == -(3 * 64 + 1) && nino_array_f32(b)[64] == 3 * 64);
+    nino_array_unref(&a);
+    nino_array_unref(&b);
+    v = nino_slice(s, x, 1, 5, 1); // the last user of all of it
+    v = nino_scale(s, v, 2, 0);
+    CHECK(in_use(be) == one);
+    a = nino_download(s, v, NINO_F32);
+    CHECK(nino_array_f32(a)[63] == 2 * (6 * 64 - 1) && in_use(be) == 0);
+    nino_array_unref(&a);
+    x = tensor(s, NINO_SHAPE(4, 3), 0, 1); // rows of 12 bytes
+    v = nino_slice(s, nino_ref(x), 0, 1, 2);
+    CHECK(in_use(be) == 512);
+    a = nino_download(s, v, NINO_F32);
+    CHECK(nino_array_f32(a)[0] == 3 && nino_array_f32(a)[5] == 8);
+    nino_array_unref(&a);
+    v = nino_slice(s, x, 0, 3, 2); // beyond the end
+    CHECK(!v && nino_stream_status(s, &err) == NINO_ERR_ARG && in_use(be) == 0);
+    nino_stream_destroy(&s);
+}
+
 static void test_sticky(nino_backend *be)
 {
     nino_stream *s = open_stream(be, NULL);
@@ -240,6 +271,7 @@ int main(void)
     CHECK(be);
     test_consume(be);
     test_views(be);
+    test_slices(be);
     test_sticky(be);
     test_cancel(be);
     test_residency(be);
