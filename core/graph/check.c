@@ -332,7 +332,7 @@ static void check_param(check *c, nino_gnode *n, const nino_param *p, const nino
         return;
     }
     nino_param_store(p, n->params, &value);
-    if (p->type == NINO_FILE)
+    if (p->type == NINO_FILE && !p->is_inert)
         check_file(c, n, p, value.s);
 }
 

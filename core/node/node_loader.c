@@ -316,6 +316,41 @@ const nino_node_def nino_node_checkpoint_loader = {
     .ops = &ckpt_ops,
 };
 
+typedef struct config_params {
+    const char *config_name, *ckpt_name;
+} config_params;
+
+static nino_status config_run(nino_run *r, nino_error *err)
+{
+    const ckpt_options o = { .use_cache = true };
+    return load_checkpoint(r, ((const config_params *) r->params)->ckpt_name, &o, err);
+}
+
+static nino_status config_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
+                                   nino_error *err)
+{
+    const char *name = ((const config_params *) params)->ckpt_name;
+    return nino_ctx_identity(ctx, "checkpoints", name, h, err);
+}
+
+static const nino_param config_table[] = {
+    NINO_P_FILE(config_params, config_name, "configs", .label = "Configuration", .is_inert = true,
+                .help = "Not needed: the file's tensors say what it holds"),
+    NINO_P_FILE(config_params, ckpt_name, "checkpoints", .label = "Checkpoint", .help = CKPT_HELP),
+    { 0 }
+};
+static const nino_node_ops config_ops = { .run = config_run, .identity = config_identity };
+const nino_node_def nino_node_checkpoint_config = {
+    .key = "CheckpointLoader",
+    .title = "Load Checkpoint With Config (DEPRECATED)",
+    .category = "advanced/loaders",
+    .help = "Load Checkpoint for workflows that name a configuration file as well",
+    .outputs = ckpt_out,
+    .params = config_table,
+    .params_size = sizeof(config_params),
+    .ops = &config_ops,
+};
+
 typedef struct rocm_params {
     const char *ckpt_name;
     bool use_cache, force_reload, compatibility_mode;

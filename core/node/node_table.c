@@ -104,6 +104,7 @@
     X(mask_preview)         \
     X(vae_loader)           \
     X(checkpoint_loader)    \
+    X(checkpoint_config)    \
     X(rocm_checkpoint)      \
     X(clip_loader)          \
     X(dual_clip_loader)     \
