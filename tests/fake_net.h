@@ -32,8 +32,9 @@ typedef struct fake_in {
 
 static inline double fake_answer(const fake_in *i)
 {
-    return 0.3 * i->x + 0.2 * i->context * i->x + 0.07 * i->concat + 0.4 * i->context + 0.3 * i->y + 0.2 * i->refs +
-           1e-4 * i->timestep + (isnan(i->guidance) ? 0 : 0.01 * i->guidance) + 0.02 * i->channel;
+    return 0.3 * i->x + 0.2 * i->context * i->x + 0.07 * i->concat + 0.4 * i->context + 0.3 * i->y +
+           0.2 * i->refs + 1e-4 * i->timestep + (isnan(i->guidance) ? 0 : 0.01 * i->guidance) +
+           0.02 * i->channel;
 }
 
 // Channel k of concat counts k + 1 times.

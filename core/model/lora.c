@@ -331,7 +331,7 @@ end:
 static nino_status load_clip(const nino_clip *c, const lora_map *map, nino_lora_stack *s,
                              nino_clip **out, nino_error *err)
 {
-    nino_weights *file[NINO_ENC_COUNT], *view[NINO_ENC_COUNT] = { NULL };
+    nino_weights *file[NINO_ENC_COUNT] = { NULL }, *view[NINO_ENC_COUNT] = { NULL };
     int n = 0;
     nino_status st = NINO_OK;
     for (int i = 0; i < NINO_ENC_COUNT; i++) {

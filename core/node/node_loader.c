@@ -1,6 +1,6 @@
-// Loaders: VAE files and the tiny autoencoders' names, checkpoints. What they load is shared by file
-// identity, so two nodes that name one file hold it once. A part of a checkpoint that cannot be run
-// is typed all the same; who wants to use it is told why.
+// Loaders: VAE files and the tiny autoencoders' names, checkpoints. What they load is shared by
+// file identity, so two nodes that name one file hold it once. A part of a checkpoint that cannot
+// be run is typed all the same; who wants to use it is told why.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -128,10 +128,10 @@ static void make(nino_preview *p, const nino_sample_step *step, bool with_tiny)
     nino_error err = { 0 };
     const uint64_t begin = nino_now_ns();
     nino_scope_begin(s, NINO_EV_STAGE, "preview", 0, 0);
-    nino_status st =
-        with_tiny
-            ? nino_preview_tiny(s, p->tiny->u.vae, p->format, step->denoised, &step->shape, &pixels, &err)
-            : nino_preview_rgb(p->format, step->denoised, &step->shape, &pixels, &err);
+    nino_status st = with_tiny
+                         ? nino_preview_tiny(s, p->tiny->u.vae, p->format, step->denoised,
+                                             &step->shape, &pixels, &err)
+                         : nino_preview_rgb(p->format, step->denoised, &step->shape, &pixels, &err);
     if (!st)
         st = save(p, pixels, &err);
     nino_scope_end(s);

@@ -111,8 +111,7 @@ static void classes(void)
               NULL),
         "W unsupported_class 9.|");
     CHECK_STR(check(FLOW("['5', 0]"), NULL), "E bad_link 3.samples|");
-    CHECK_STR(check("{'5': {'class_type': 'PerpNeg'}, " LOAD LATENT DECODE("['5', 0]")
-                        SAVE("") "}",
+    CHECK_STR(check("{'5': {'class_type': 'PerpNeg'}, " LOAD LATENT DECODE("['5', 0]") SAVE("") "}",
                     NULL),
               "E unsupported_class 5.|");
     CHECK_STR(check("{'1': {'class_type': 'SaveVideo', 'inputs': {'video': ['2', 0]}}, "
