@@ -239,6 +239,7 @@ nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *par
     }
     cl->be.impl = &impl;
     cl->dev = dev;
+    cl->local_bytes = dev->info.local_bytes;
     if (log)
         cl->log = *log;
     cl->be.log = &cl->log;

@@ -57,6 +57,8 @@ nino_status nino_cl_launch(nino_cl *cl, const char *file, const char *kernel, co
 const nino_profile *nino_cl_profile(const nino_cl *cl);
 bool nino_cl_is_cpu_schedule(const nino_cl *cl);
 unsigned nino_cl_compute_units(const nino_cl *cl); // at least 1
+// A GPU with less __local than the largest tiles of gemm.cl and attn.cl take: 32 to 40 KiB.
+bool nino_cl_has_small_local(const nino_cl *cl);
 // Common -D options for a storage type: F16, BF16.
 const char *nino_cl_type_defs(nino_dtype t);
 // "-DWIDE=1" when indices up to n do not fit 32 bits, else "".

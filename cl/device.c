@@ -76,9 +76,9 @@ static const char *problem_of(const nino_cl_device *d)
     if (!d->is_cpu && number(d, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t)) < 256)
         return "its work-groups are smaller than 256";
     // What the tiles of gemm.cl and attn.cl take.
-    if (d->info.local_bytes < (d->is_cpu ? 224u << 10 : 40u << 10))
+    if (d->info.local_bytes < (d->is_cpu ? 224u << 10 : 32u << 10))
         return d->is_cpu ? "it has less than 224 KiB of local memory"
-                         : "it has less than 40 KiB of local memory";
+                         : "it has less than 32 KiB of local memory";
     return "";
 }
 

@@ -67,6 +67,11 @@ unsigned nino_cl_compute_units(const nino_cl *cl)
     return cl->dev->info.compute_units ? cl->dev->info.compute_units : 1;
 }
 
+bool nino_cl_has_small_local(const nino_cl *cl)
+{
+    return !nino_cl_is_cpu_schedule(cl) && cl->local_bytes < 40u << 10;
+}
+
 const char *nino_cl_type_defs(nino_dtype t)
 {
     return t == NINO_F16 ? "-DF16=1" : t == NINO_BF16 ? "-DBF16=1" : "";

@@ -1,5 +1,5 @@
 // LINEAR and CONV2D: picks the kernel, tile sizes and pieces, and launches (cl/kernels/gemm.cl,
-// cl/kernels/wino.cl).
+// cl/kernels/skinny.cl, cl/kernels/wino.cl).
 #include "cl/cl.h"
 #include "core/base/error.h"
 #include "core/base/size.h"
@@ -17,6 +17,8 @@ enum {
     CPU_ROW_UNIT = 12,
     FEW_MAX = 24576, // of gemm_few: weights, rows
     FEW_ROWS = 4096,
+    SKINNY_ROWS = 16, // of linear_skinny: rows of all, rows of a register tile
+    SKINNY_TILE = 6,
     PIECES = 4,    // macro tiles to aim at for each compute unit
     ROW_UNIT = 768 // what the rows of every tile divide
 };
@@ -124,11 +126,12 @@ static void cut_generic(const nino_cl *cl, const gemm *g, int64_t rows, cut *out
 {
     static const struct {
         int tm, tn, wm;
-    } tiles[] = { { 8, 8, 16 }, { 8, 4, 16 }, { 4, 4, 16 }, { 4, 4, 64 } };
+    } tiles[] = { { 8, 8, 16 }, { 8, 4, 16 }, { 4, 4, 16 }, { 4, 4, 64 }, { 4, 4, 32 } };
+    const bool is_small = nino_cl_has_small_local(cl); // no room for the first and the fourth
     char text[64];
     int64_t across, along;
     out->kernel = "gemm";
-    int i = g->n <= 16 ? 3 : g->n <= 64 ? 1 : 0;
+    int i = g->n <= 16 ? 3 + is_small : g->n <= 64 || is_small ? 1 : 0;
     for (;; i++) {
         along = nino_ceil_div(rows, (int64_t) tiles[i].tm * tiles[i].wm);
         across = nino_ceil_div(g->n, (int64_t) tiles[i].tn * (256 / tiles[i].wm));
@@ -187,6 +190,35 @@ static nino_status run_direct(nino_cl *cl, const nino_op_call *c, nino_error *er
                             NINO_CL_COUNT(args) - (is_cpu ? 0 : 2), err);
     }
     return st;
+}
+
+// A linear layer of few rows: as much is read as computed, so tiles would be padding.
+static nino_status run_skinny(nino_cl *cl, const nino_op_call *c, nino_error *err)
+{
+    const nino_op_desc *d = &c->d;
+    const gemm g = gemm_of(d);
+    const bool is_cpu = nino_cl_is_cpu_schedule(cl);
+    const size_t elem = nino_dtype_size(d->src_type[0]);
+    const int64_t groups = is_cpu ? nino_ceil_div(g.rows, SKINNY_TILE) : 1;
+    int64_t m = nino_ceil_div(g.rows, groups);
+    while (!is_cpu && m & (m - 1)) // few variants: the GPU does not mind idle rows
+        m++;
+    char defs[192], text[24];
+    gemm_defs(c, defs, sizeof(defs));
+    snprintf(text, sizeof(text), " -DM=%d", (int) m);
+    append(defs, text);
+    const nino_cl_arg args[] = { A_INT(g.rows),
+                                 A_INT(g.n),
+                                 A_INT(g.c),
+                                 A_BUF(&c->src[0]->mem, elem),
+                                 A_BUF(&c->weight->mem, nino_dtype_size(c->weight->dtype)),
+                                 A_BUF(c->bias ? &c->bias->mem : NULL, 4),
+                                 A_BUF(d->has_residual ? &c->src[1]->mem : NULL, elem),
+                                 A_BUF(&c->dst->mem, elem) };
+    const size_t global = (size_t) nino_pack_panels_of(g.n) * (is_cpu ? 1 : 256);
+    const nino_cl_what what = { .d = d, .is_main = true };
+    return nino_cl_launch(cl, "skinny", "linear_skinny", defs, &what, 1, &global, NULL, args,
+                          NINO_CL_COUNT(args), err);
 }
 
 // The 36 products of a stripe of tiles.
@@ -263,7 +295,11 @@ static nino_status run_winograd(nino_cl *cl, const nino_op_call *c, nino_error *
 
 nino_status nino_cl_gemm(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
-    return nino_sched_conv(nino_cl_profile(cl), &c->d) == NINO_CONV_WINOGRAD
-               ? run_winograd(cl, c, err)
-               : run_direct(cl, c, err);
+    const nino_op_desc *d = &c->d;
+    if (nino_sched_conv(nino_cl_profile(cl), d) == NINO_CONV_WINOGRAD)
+        return run_winograd(cl, c, err);
+    const bool is_skinny = d->op == NINO_OP_LINEAR && d->weight->n < INT32_MAX - 256 &&
+                           d->weight->c < INT32_MAX - 256 &&
+                           nino_shape_count(&d->dst) / d->weight->n <= SKINNY_ROWS;
+    return is_skinny ? run_skinny(cl, c, err) : run_direct(cl, c, err);
 }

@@ -123,7 +123,8 @@ struct nino_cl {
     nino_cl_cache *cache; // may be NULL
     struct nino_cl_program *programs;
     nino_log log;
-    bool is_lost; // the driver failed in a way that nothing recovers from; no further calls
+    uint64_t local_bytes; // of a compute unit
+    bool is_lost;         // the driver failed in a way that nothing recovers from; no further calls
 };
 
 nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *params,

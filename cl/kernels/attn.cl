@@ -4,7 +4,7 @@
 //
 //   Q, O  [N][Tq][heads * D], K, V [N][Tk][heads * D], storage type T (F16, BF16); any Tq, Tk, D
 //   -D D=n    channels of a head                                                            [64]
-//   -D BQ=n   queries of a work-group                                                       [48]
+//   -D BQ=n   queries of a work-group, of the CPU schedule at most                          [48]
 //   -D BIAS=1 bias f32 is added to the logits; the row of query i of head h of batch item n is number
 //             n * bias_n + h * bias_h + i * bias_q, of Tk values. -infinity and -FLT_MAX hide a key; a
 //             query that sees none gets 0
@@ -31,13 +31,21 @@
 #if SCHED_CPU
 // ---- one CPU work-item per block of queries of a head ---------------------------------------------
 // Both products run in the register tile: keys in the lanes for the scores, channels in the lanes for
-// the result. __local stays below 256 KiB as in gemm.cl: D <= 512 at BQ = 48, half of BQ at twice D.
+// the result. __local stays below 256 KiB as in gemm.cl: D <= 144 at BQ = 96, D <= 512 at 48, then half
+// of BQ at twice D.
 #define BK 128
 #define DN ((D + NR - 1) / NR * NR)
 #define LDQ (D + 16)
 #define LDS (BK + 16)
 
 DEFINE_TILE(tile_scores, local, global, local)
+// The last channels of a head, if half a vector holds them.
+#define HALF (NV == 1 && D % 16 > 0 && D % 16 <= 8)
+#if HALF
+#undef TILE_VEC
+#define TILE_VEC float8
+DEFINE_TILE(tile_half, local, local, local)
+#endif
 
 // Kp [N][heads][ceil(Tk / 64)][64 / NR][D][NR] f32, zero beyond Tk: K as the register tile reads it.
 // Global size: panels of 64 keys * heads * N.
@@ -73,19 +81,23 @@ kernel WG1 void attention_keys(global const T *restrict key, const ulong key_off
 INLINE void soften(local float *s, int kc, local float *o, local float *top, local float *total,
                    global const float *bias)
 {
-#if BIAS
-    for (int j = 0; j < kc; j++)
-        s[j] = HIDE(s[j], bias[j]);
-#endif
+    float16 v = (float16)(-INFINITY), sum = (float16)(0.0f);
     for (int j = kc; j & 15; j++)
         s[j] = -INFINITY;
-    float16 v = *(local float16_u *) s;
-    for (int j = 16; j < kc; j += 16)
-        v = fmax(v, *(local float16_u *) (s + j));
+#if BIAS
+    int b = 0;
+    for (; b + 16 <= kc; b += 16) {
+        const float16 w = load16_f32(bias + b);
+        *(local float16_u *) (s + b) = HIDE(*(local float16_u *) (s + b), w);
+    }
+    for (; b < kc; b++)
+        s[b] = HIDE(s[b], bias[b]);
+#endif
+    for (int j = 0; j < kc; j += 16)
+        v = larger(*(local float16_u *) (s + j), v);
     const float old = *top, most = fmax(old, max_of(v)), m = FINITE_MAX(most);
-    float16 sum = (float16)(0.0f);
     for (int j = 0; j < kc; j += 16) {
-        const float16 e = exp(*(local float16_u *) (s + j) - m);
+        const float16 e = exp_down(*(local float16_u *) (s + j) - m);
         sum += e;
         *(local float16_u *) (s + j) = e;
     }
@@ -99,42 +111,62 @@ INLINE void soften(local float *s, int kc, local float *o, local float *top, loc
     *total += sum_of(sum);
 }
 
-// vs[0 .. kc)[NR] = channels d .. d + NR of the values of kc keys, zero beyond D.
-INLINE void values(global const T *v, long ld, int kc, int d, local float *vs)
+// vs[0 .. kc)[width] = channels d .. d + width of the values of kc keys, zero beyond D.
+INLINE void values(global const T *v, long ld, int kc, int d, const int width, local float *vs)
 {
-    const int n = min(NR, D - d);
-    for (int k = 0; k < kc; k++, v += ld, vs += NR) {
+    const int n = min(width, D - d);
+    for (int k = 0; k < kc; k++, v += ld, vs += width) {
         int i = 0;
         for (; i + 16 <= n; i += 16)
             *(local float16_u *) (vs + i) = LOAD16(v + d + i);
+        for (; i + 4 <= n; i += 4)
+            *(local float4_u *) (vs + i) = LOAD4(v + d + i);
         for (; i < n; i++)
             vs[i] = LOAD(v + d + i);
-        for (; i < NR; i++)
+        for (; i < width; i++)
             vs[i] = 0.0f;
     }
 }
 
-// Block number first + group id; blocks of a head follow each other. Of the last MR queries those
-// beyond the end are computed from zeros and never stored.
+// os[nq][DN] += ss[nq][kc] values
+INLINE void add_values(global const T *v, long ld, int kc, int nq, local float *ss, local float16 *vs,
+                       local float16 *os)
+{
+    int d = 0;
+    for (; d < (HALF ? D / 16 * 16 : D); d += NR) {
+        values(v, ld, kc, d, NR, (local float *) vs);
+        for (int r = 0; r < nq; r += MR)
+            tile_product(kc, ss + r * LDS, LDS, vs, os + (r * DN + d) / 16, DN / 16, 0);
+    }
+#if HALF
+    values(v, ld, kc, d, 8, (local float *) vs);
+    for (int r = 0; r < nq; r += MR)
+        tile_half(kc, ss + r * LDS, LDS, (local float8 *) vs,
+                  (local float8 *) (os + (r * DN + d) / 16), DN / 8, 0);
+#endif
+}
+
+// Block number first + group id, `rows` queries each, at most BQ; blocks of a head follow each other.
+// Of the last MR queries those beyond the end are computed from zeros and never stored.
 kernel WG1 void attention(const int first, global const T *restrict query, const ulong query_off,
                           global const float *restrict Kp, const ulong Kp_off,
                           global const T *restrict value, const ulong value_off, global T *restrict out,
                           const ulong out_off, global const float *bias, const ulong bias_off,
                           const int Tq, const int Tk, const int heads, const float scale,
-                          const int bias_n, const int bias_h, const int bias_q)
+                          const int bias_n, const int bias_h, const int bias_q, const int rows)
 {
     local float16 vs[BK * NV], os[BQ * DN / 16], scores[BQ * LDS / 16];
     local float qs[BQ * LDQ], top[BQ], total[BQ], *ss = (local float *) scores;
-    const int blocks = (Tq + BQ - 1) / BQ, at = first + get_group_id(0), plane = at / blocks;
-    const int q0 = (at - plane * blocks) * BQ, nq = min(BQ, Tq - q0), b = plane / heads;
+    const int blocks = (Tq + rows - 1) / rows, at = first + get_group_id(0), plane = at / blocks;
+    const int q0 = (at - plane * blocks) * rows, nq = min(rows, Tq - q0), b = plane / heads;
     const long ld = (long) heads * D, head = (plane - b * heads) * D;
     query += query_off + ((long) b * Tq + q0) * ld + head;
     value += value_off + (long) b * Tk * ld + head;
     out += out_off + ((long) b * Tq + q0) * ld + head;
     Kp += Kp_off + (long) plane * ((Tk + 63) / 64 * 64) * D;
-    bias += bias_off + ((long) b * bias_n + (plane - b * heads) * bias_h + q0 * bias_q) * Tk;
+    bias += bias_off + ((long) b * bias_n + (long) (plane - b * heads) * bias_h + q0 * bias_q) * Tk;
 
-    for (int r = 0; r < BQ; r++) {
+    for (int r = 0; r < (nq + MR - 1) / MR * MR; r++) {
         int d = 0;
         if (r < nq) {
             for (; d + 16 <= D; d += 16)
@@ -153,17 +185,12 @@ kernel WG1 void attention(const int first, global const T *restrict query, const
         const int kc = min(BK, Tk - k0);
         for (int p = 0; p < kc; p += NR)
             for (int r = 0; r < nq; r += MR)
-                tile_scores(D, qs + r * LDQ, LDQ,
-                                    (global const float16 *) (Kp + (long) (k0 + p) * D),
-                                    scores + (r * LDS + p) / 16, LDS / 16, 1);
+                tile_scores(D, qs + r * LDQ, LDQ, (global const float16 *) (Kp + (long) (k0 + p) * D),
+                            scores + (r * LDS + p) / 16, LDS / 16, 1);
         for (int r = 0; r < nq; r++)
             soften(ss + r * LDS, kc, (local float *) (os + r * (DN / 16)), top + r, total + r,
                    bias + (long) r * bias_q * Tk + k0);
-        for (int d = 0; d < D; d += NR) {
-            values(value + k0 * ld, ld, kc, d, (local float *) vs);
-            for (int r = 0; r < nq; r += MR)
-                tile_product(kc, ss + r * LDS, LDS, vs, os + (r * DN + d) / 16, DN / 16, 0);
-        }
+        add_values(value + k0 * ld, ld, kc, nq, ss, vs, os);
     }
     for (int r = 0; r < nq; r++) {
         const float f = INVERSE(total[r]);
@@ -259,7 +286,7 @@ kernel WG(256) void attention(const int first, global const T *restrict query,
     key += key_off + (long) b * Tk * row + head;
     value += value_off + (long) b * Tk * row + head;
     out += out_off + ((long) b * Tq + q0) * row + head;
-    bias += bias_off + ((long) b * bias_n + (plane - b * heads) * bias_h + q0 * bias_q) * Tk;
+    bias += bias_off + ((long) b * bias_n + (long) (plane - b * heads) * bias_h + q0 * bias_q) * Tk;
 
     float top[TQ], total[TQ];
     float4 acc[TQ][HD];

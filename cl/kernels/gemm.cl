@@ -304,7 +304,8 @@ kernel WG1 void gemm_few(int row0, int row1, int N, int C, int H, int W, int OH,
 #define LDA (BM + 4)
 #define LDB (BN + 4)
 #define QA (BM / 64)                    // quads of A that a work-item moves in a step
-#define QB (BN >= 64 ? BN / 64 : 1)     // quads of B
+#define QB (BN >= 64 ? BN / 64 : 1)     // quads of B, 64 columns apart
+#define ROW_QUADS (BN >= 64 ? 16 : BN / 4)
 #define COLUMN(q) (tx * 4 + (q) *WN * 4) // of a work-item's q-th quad of results
 
 // Four channels from c on of input pixel s, zero outside.
@@ -335,8 +336,8 @@ kernel WG(256) void gemm(int row0, int row1, int N, int C, int H, int W, int OH,
     const int taps = ks * ks, Cp = (C + 15) & ~15, panels = (N + 63) / 64;
     // What this work-item moves: rows t / 4 + 64 q of A, channels (t % 4) * 4; row kb of B.
     const int ca = (t & 3) * 4, ra = t >> 2;
-    const int kb = BN >= 64 ? t >> 4 : t >> 2, nb = BN >= 64 ? (t & 15) * 4 : (t & 3) * 4;
-    const int moves_b = BN >= 64 || t < 64;
+    const int kb = t / ROW_QUADS, nb = t % ROW_QUADS * 4;
+    const int moves_b = t < BK * ROW_QUADS;
     X += X_off;
     Wp += Wp_off + (long) (n0 / 64) * taps * Cp * 64 + n0 % 64 + nb;
 

@@ -23,6 +23,12 @@ for schedule in cpu generic; do
         exit 1
     done
 done
+: >"$dir/log"
+if ! "$program" small || [ -s "$dir/log" ]; then
+    echo "generic with 32 KiB in oclgrind:"
+    head -40 "$dir/log"
+    exit 1
+fi
 # It does notice: a kernel that touches one element too many.
 "$program" wrong
 grep -q 'Invalid read' "$dir/log" || { echo "oclgrind missed an access beside a buffer"; exit 1; }

@@ -1,0 +1,152 @@
+// Linear layers of few rows (embeddings of the time, modulation): reading the weights is all the work.
+// Reference: core/op/ref/gemm.c. The layouts and -D WT, ACT, BIAS, RES are those of gemm.cl.
+//
+//   Y[p][n] = act(bias[n] + R[p][n] + sum over c of X[p][c] W[c][n])
+//
+//   -D M=n   rows that are done at once: CPU at most 6, and up to three times; GENERIC at most 16 [1]
+// Global size: CPU ceil(N / 64), a panel each. GENERIC ceil(N / 64) * 256, local 256.
+#ifndef WT
+#define WT f32
+#endif
+#ifndef M
+#define M 1
+#endif
+typedef PASTE(T_, WT) W_t;
+#define LOADW4A PASTE(load4a_, WT)
+#define LOADW16 PASTE(load16_, WT)
+
+#if SCHED_CPU
+// C is walked in blocks so short that a panel's rows stay in the first-level cache while they are read
+// 16 * CV columns at a time, as many as have sums in registers.
+#define KC 64
+#define ROWS (3 * M)
+#if __AVX512F__ || M == 1
+#define CV 4
+#elif M <= 3
+#define CV 2
+#else
+#define CV 1
+#endif
+
+INLINE void block(local const float *x, int n, global const W_t *w, local float16 *acc)
+{
+    float16 s[M * CV];
+#pragma unroll
+    for (int i = 0; i < M; i++)
+#pragma unroll
+        for (int v = 0; v < CV; v++)
+            s[i * CV + v] = acc[i * 4 + v];
+    for (int k = 0; k < n; k++, w += 64) {
+        float16 b[CV];
+#pragma unroll
+        for (int v = 0; v < CV; v++)
+            b[v] = LOADW16(w + v * 16);
+#pragma unroll
+        for (int i = 0; i < M; i++)
+#pragma unroll
+            for (int v = 0; v < CV; v++)
+                s[i * CV + v] = fma((float16)(x[i * KC + k]), b[v], s[i * CV + v]);
+    }
+#pragma unroll
+    for (int i = 0; i < M; i++)
+#pragma unroll
+        for (int v = 0; v < CV; v++)
+            acc[i * 4 + v] = s[i * CV + v];
+}
+
+// xs[..][KC] = channels k .. k + n of the rows, zero for what M divides beyond them.
+INLINE void gather(global const T *X, int rows, int C, int k, int n, local float *xs)
+{
+    for (int r = 0; r < (rows + M - 1) / M * M; r++, xs += KC) {
+        int i = 0;
+        if (r < rows) {
+            global const T *x = X + (long) r * C + k;
+            for (; i + 16 <= n; i += 16)
+                *(local float16_u *) (xs + i) = LOAD16(x + i);
+            for (; i < n; i++)
+                xs[i] = LOAD(x + i);
+        }
+        for (; i < n; i++)
+            xs[i] = 0.0f;
+    }
+}
+
+kernel WG1 void linear_skinny(const int rows, const int N, const int C, global const T *X,
+                              const ulong X_off, global const W_t *restrict Wp, const ulong Wp_off,
+                              global const float *restrict bias, const ulong bias_off,
+                              global const T *R, const ulong R_off, global T *Y, const ulong Y_off)
+{
+    local float xs[ROWS * KC];
+    local float16 acc[ROWS * 4];
+    const int n0 = get_group_id(0) * 64, n1 = min(n0 + 64, N);
+    Wp += Wp_off + (long) get_group_id(0) * ((C + 15) & ~15) * 64;
+    for (int i = 0; i < ROWS * 4; i++)
+        acc[i] = (float16)(0.0f);
+    for (int k = 0; k < C; k += KC) {
+        const int n = min(KC, C - k);
+        gather(X + X_off, rows, C, k, n, xs);
+        for (int v = 0; v < 4; v += CV)
+            for (int r = 0; r < rows; r += M)
+                block(xs + r * KC, n, Wp + (long) k * 64 + v * 16, acc + r * 4 + v);
+    }
+    for (int r = 0; r < rows; r++) {
+        const long at = (long) r * N;
+        const local float *s = (const local float *) (acc + r * 4);
+        for (int n = n0; n < n1; n++) {
+            float v = s[n - n0];
+#if BIAS
+            v += bias[bias_off + n];
+#endif
+#if RES
+            v += LOAD(R + R_off + at + n);
+#endif
+            STORE(Y + Y_off + at + n, act(v));
+        }
+    }
+}
+#endif // SCHED_CPU
+
+#if SCHED_GENERIC
+// A work-item sums 4 columns over every 16th channel; the 16 sums of a column are added in __local.
+kernel WG(256) void linear_skinny(const int rows, const int N, const int C, global const T *X,
+                                  const ulong X_off, global const W_t *restrict Wp,
+                                  const ulong Wp_off, global const float *restrict bias,
+                                  const ulong bias_off, global const T *R, const ulong R_off,
+                                  global T *Y, const ulong Y_off)
+{
+    local float sums[16 * 64];
+    const int t = get_local_id(0), column = (t & 15) * 4, slice = t >> 4;
+    const int n = get_group_id(0) * 64 + t; // of the first 64 work-items, which finish a row
+    float4 s[M];
+    X += X_off;
+    Wp += Wp_off + (long) get_group_id(0) * ((C + 15) & ~15) * 64 + column;
+#pragma unroll
+    for (int r = 0; r < M; r++)
+        s[r] = (float4)(0.0f);
+    for (int k = slice; k < C; k += 16) {
+        const float4 w = LOADW4A(Wp + (long) k * 64);
+#pragma unroll
+        for (int r = 0; r < M; r++)
+            s[r] = fma((float4)(LOAD(X + (long) min(r, rows - 1) * C + k)), w, s[r]);
+    }
+#pragma unroll
+    for (int r = 0; r < M; r++) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        *(local float4 *) (sums + slice * 64 + column) = s[r];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (t < 64 && n < N && r < rows) {
+            const long at = (long) r * N + n;
+            float v = 0.0f;
+            for (int i = 0; i < 16; i++)
+                v += sums[i * 64 + t];
+#if BIAS
+            v += bias[bias_off + n];
+#endif
+#if RES
+            v += LOAD(R + R_off + at);
+#endif
+            STORE(Y + Y_off + at, act(v));
+        }
+    }
+}
+#endif // SCHED_GENERIC
