@@ -3,6 +3,7 @@
 #pragma once
 #include "core/model/latent_format.h"
 #include "core/op/stream.h"
+#include "core/sample/cond.h"
 #include "core/sample/model_sampling.h"
 
 typedef enum nino_diffusion_kind {
@@ -19,6 +20,7 @@ typedef struct nino_forward {
     nino_tensor *concat;   // [B,h,w,Ce]: appended to x's channels (inpaint, edit), or NULL
     nino_tensor **refs;    // reference latents [B,h',w',C] (Kontext), n_refs of them
     int n_refs;
+    nino_ref_method ref_method;
     float guidance; // distilled guidance (Flux dev), NaN: left out; ignored by other networks
 } nino_forward;
 

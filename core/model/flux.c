@@ -165,6 +165,7 @@ static nino_tensor *read_pictures(nino_stream *s, const nino_diffusion *d, nino_
     if (f->n_refs > NINO_FLUX_REFS)
         nino_stream_fail(s, NINO_ERR_UNSUPPORTED, d->name, "more than %d reference latents",
                          NINO_FLUX_REFS);
+    r->method = f->ref_method;
     add_picture(r, f->x);
     nino_tensor *img = to_tokens(s, f->concat ? nino_concat(s, f->x, f->concat, 3) : f->x);
     for (int i = 0; i < f->n_refs; i++) {

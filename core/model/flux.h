@@ -40,6 +40,7 @@ typedef struct flux_single {
 
 typedef struct flux_rope { // what the tokens are: text, then the image, then reference latents
     int64_t text, n;       // n: pictures
+    int64_t method;        // nino_ref_method
     int64_t h[1 + NINO_FLUX_REFS], w[1 + NINO_FLUX_REFS]; // in latent cells
 } flux_rope;
 

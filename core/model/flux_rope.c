@@ -1,6 +1,6 @@
 // Rotary position embedding of FLUX.1: three axes share the channels of a head, and every token
 // has three coordinates. Sources: Su et al., RoFormer (2021); black-forest-labs/flux math.py and
-// layers.py; placement of reference latents: ComfyUI ldm/flux/model.py ("offset").
+// layers.py; placement of reference latents: ComfyUI ldm/flux/model.py.
 #include "core/model/flux.h"
 
 #include <math.h>
@@ -40,11 +40,37 @@ static float *put_grid(float *to, const int axis[3], int64_t h, int64_t w, int p
     return to;
 }
 
+// Reference latents below or beside those before, where the whole stays smaller.
+static float *put_offset(float *to, const int axis[3], const flux_rope *r)
+{
+    int64_t below = 0, beside = 0;
+    for (int g = 1; g < r->n; g++) {
+        const bool is_beside = r->h[g] + below > r->w[g] + beside;
+        const int64_t y0 = is_beside ? 0 : below, x0 = is_beside ? beside : 0;
+        to = put_grid(to, axis, r->h[g], r->w[g], 1, y0, x0);
+        below = below > r->h[g] + y0 ? below : r->h[g] + y0;
+        beside = beside > r->w[g] + x0 ? beside : r->w[g] + x0;
+    }
+    return to;
+}
+
+// Each starts at the lower right corner of what is before.
+static float *put_uxo(float *to, const int axis[3], const flux_rope *r)
+{
+    int64_t y0 = 2 * tokens_of(r->h[0]), x0 = 2 * tokens_of(r->w[0]);
+    for (int g = 1; g < r->n; g++) {
+        to = put_grid(to, axis, r->h[g], r->w[g], 0, y0, x0);
+        y0 += r->h[g];
+        x0 += r->w[g];
+    }
+    return to;
+}
+
 static nino_array *make(int depth, const flux_rope *r)
 {
     static const double origin[3];
     int axis[3];
-    int64_t tokens = r->text, below = 0, beside = 0;
+    int64_t tokens = r->text;
     for (int g = 0; g < r->n; g++)
         tokens += tokens_of(r->h[g]) * tokens_of(r->w[g]);
     nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(tokens, depth));
@@ -55,13 +81,13 @@ static nino_array *make(int depth, const flux_rope *r)
     for (int64_t i = 0; i < r->text; i++)
         to = put_token(to, axis, origin);
     to = put_grid(to, axis, r->h[0], r->w[0], 0, 0, 0);
-    for (int g = 1; g < r->n; g++) { // below or beside those before, where the whole stays smaller
-        const bool is_beside = r->h[g] + below > r->w[g] + beside;
-        const int64_t y0 = is_beside ? 0 : below, x0 = is_beside ? beside : 0;
-        to = put_grid(to, axis, r->h[g], r->w[g], 1, y0, x0);
-        below = below > r->h[g] + y0 ? below : r->h[g] + y0;
-        beside = beside > r->w[g] + x0 ? beside : r->w[g] + x0;
-    }
+    if (r->method == NINO_REFS_OFFSET)
+        put_offset(to, axis, r);
+    else if (r->method == NINO_REFS_UXO)
+        put_uxo(to, axis, r);
+    else
+        for (int g = 1; g < r->n; g++)
+            to = put_grid(to, axis, r->h[g], r->w[g], g, 0, 0);
     return a;
 }
 

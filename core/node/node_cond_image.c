@@ -202,6 +202,42 @@ const nino_node_def nino_node_reference_latent = {
     .ops = &reference_ops,
 };
 
+// ---- FluxKontextMultiReferenceLatentMethod ---------------------------------------------------
+
+typedef struct method_params {
+    int64_t reference_latents_method;
+} method_params;
+
+static nino_status method_run(nino_run *r, nino_error *err)
+{
+    const int64_t method = ((const method_params *) r->params)->reference_latents_method;
+    nino_cond *c = nino_cond_copy(nino_in_cond(r, 0));
+    for (int i = 0; c && i < c->n; i++)
+        c->entry[i].ref_method = (nino_ref_method) method;
+    return nino_out_cond(r, 0, c, err);
+}
+
+static const char *const methods[] = { "offset", "index", "uxo/uno", NULL };
+static const nino_param method_table[] = {
+    NINO_P_ENUM(method_params, reference_latents_method, methods, NINO_REFS_OFFSET,
+                .label = "Method", .help = "As the model was trained; Kontext: offset or index"),
+    { 0 }
+};
+static const nino_port method_in[] = { { .key = "conditioning", .type = NINO_PORT_CONDITIONING },
+                                       { 0 } };
+static const nino_node_ops method_ops = { .run = method_run };
+const nino_node_def nino_node_reference_method = {
+    .key = "FluxKontextMultiReferenceLatentMethod",
+    .title = "FluxKontextMultiReferenceLatentMethod",
+    .category = "advanced/conditioning/flux",
+    .help = "Where a Flux model takes several reference latents to be",
+    .inputs = method_in,
+    .outputs = cond_out,
+    .params = method_table,
+    .params_size = sizeof(method_params),
+    .ops = &method_ops,
+};
+
 // ---- VAEEncodeForInpaint ---------------------------------------------------------------------
 
 typedef struct encode_params {

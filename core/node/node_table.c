@@ -33,6 +33,7 @@
     X(inpaint_cond)         \
     X(ip2p_cond)            \
     X(reference_latent)     \
+    X(reference_method)     \
     X(vae_encode_inpaint)   \
     X(set_noise_mask)       \
     X(differential)         \

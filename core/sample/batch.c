@@ -43,7 +43,8 @@ static bool can_share(const nino_guide_run *r, const nino_cond_use *a, const nin
     const nino_cond_model *x = a->model, *y = b->model;
     if (memcmp(a->size, b->size, (size_t) r->n_axes * sizeof(a->size[0])) ||
         !same_text(r, x->context, y->context) || !same_row_shape(x->y, y->y) ||
-        !same_row_shape(x->concat, y->concat) || x->n_refs != y->n_refs)
+        !same_row_shape(x->concat, y->concat) || x->n_refs != y->n_refs ||
+        (x->n_refs && x->ref_method != y->ref_method))
         return false;
     if (x->guidance != y->guidance && !(isnan(x->guidance) && isnan(y->guidance)))
         return false;
@@ -78,6 +79,7 @@ static nino_tensor *forward(nino_guide_run *r, const nino_guide_feed *f, nino_te
                         .concat = nino_ref(f->concat),
                         .refs = refs,
                         .n_refs = f->n_refs,
+                        .ref_method = f->use[0]->model->ref_method,
                         .guidance = f->use[0]->model->guidance };
     out = r->net->forward(r->s, r->net, &in);
     r->forwards++;
@@ -250,6 +252,7 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
                             .y = zero_rows(s, m->y, rows, 0),
                             .refs = refs,
                             .n_refs = m->n_refs,
+                            .ref_method = m->ref_method,
                             .guidance = m->guidance };
         if (m->concat)
             in.concat = nino_zeros(

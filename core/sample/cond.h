@@ -11,6 +11,12 @@ typedef enum nino_area_kind {
     NINO_AREA_FRACTION // of the latent's size, 0..1
 } nino_area_kind;
 
+typedef enum nino_ref_method { // where a Flux model takes reference latents to be
+    NINO_REFS_OFFSET, // one picture beside or below the other, apart from the one that is made
+    NINO_REFS_INDEX,  // each a picture of its own
+    NINO_REFS_UXO     // continuing the one that is made, down and to the right
+} nino_ref_method;
+
 typedef struct nino_cond_entry {
     nino_array *context; // f32 [1,T,C]
     nino_array *pooled;  // f32 [1,P] or NULL
@@ -32,6 +38,7 @@ typedef struct nino_cond_entry {
     nino_array *concat_mask;   // f32 [N,H,W]; or NULL
     nino_array **refs;         // reference latents f32 [N,h,w,C] (Kontext); n_refs of them
     int n_refs;
+    nino_ref_method ref_method; // FluxKontextMultiReferenceLatentMethod
 } nino_cond_entry;
 
 typedef struct nino_cond {

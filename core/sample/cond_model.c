@@ -304,6 +304,7 @@ nino_status nino_cond_model_make(const nino_guide_run *r, const nino_cond_entry 
                               r->net->family, r->net->context_dim,
                               text ? (long long) text->shape.dim[text->shape.rank - 1] : 0LL);
     m->context = nino_array_ref(e->context);
+    m->ref_method = e->ref_method;
     if (r->net->has_guidance && !e->no_guidance)
         m->guidance = (float) (e->has_guidance ? e->guidance : 3.5);
     if ((st = make_y(r, e, kind, m, err)) || (st = make_concat(r, e, m, err)) ||

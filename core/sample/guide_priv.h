@@ -13,6 +13,7 @@ typedef struct nino_cond_model {
     nino_array *concat;  // f32 [B,(t,)h,w,Ce] or NULL
     nino_array **refs;   // f32 [n,h',w',C], model latents
     int n_refs;
+    nino_ref_method ref_method;
     float guidance;
 } nino_cond_model;
 

@@ -144,6 +144,11 @@ static void reference(void)
     node_give("conditioning", first);
     node_go(); // chained: one more
     CHECK(got(0)->entry[0].n_refs == 2 && first->u.cond->entry[0].n_refs == 1);
+    node_new("FluxKontextMultiReferenceLatentMethod");
+    node_give("conditioning", cond(tokens(1, 3), NULL));
+    node_set("reference_latents_method", "uxo/uno");
+    node_go();
+    CHECK(got(0)->entry[0].ref_method == NINO_REFS_UXO);
 }
 
 int main(void)
