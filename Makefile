@@ -231,7 +231,7 @@ lint-text:
 	$(Q)! grep -nP '\t| +$$|\r' $(C_FILES) $(wildcard cl/kernels/*.cl)
 	$(Q)! grep -nE '\b(strcpy|strcat|sprintf|gets|strtok|alloca)\(' $(C_FILES)
 	$(Q)! grep -ln 'CL/cl.*\.h' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/* gui/*)
-	$(Q)! grep -lnE '(gtk|glib|gio)[a-z/-]*\.h>' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/* cl/*.[ch])
+	$(Q)! grep -lnE '<(gtk|glib|gio)[a-z/-]*\.h>' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/* cl/*.[ch])
 	$(Q)wc -l $(C_FILES) | awk '$$2 != "total" && $$1 > 1200 { print $$2 ": " $$1 " lines, split it"; bad = 1 } END { exit bad }'
 	$(Q)for f in $(C_FILES); do head -1 $$f | grep -q '^// ' || { echo "$$f: the first line must say what the file is for"; exit 1; }; done
 # Every kernel file parses as OpenCL C 1.2 in both schedules and all storage types, without a driver.

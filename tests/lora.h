@@ -22,7 +22,7 @@ static inline const float *lora_tensor(lora_made *m, const char *name, nino_shap
     m->seed += 0x9e3779b97f4a7c15u;
     for (int64_t i = 0; i < nino_shape_count(&shape); i++)
         nino_array_f32(a)[i] = random_vae_value(&m->seed);
-    strcpy(m->name[m->n], name);
+    snprintf(m->name[m->n], sizeof(m->name[0]), "%s", name);
     m->e[m->n] = (nino_st_entry){ m->name[m->n], a };
     m->n++;
     return nino_array_f32(a);

@@ -96,9 +96,9 @@ static void fill_feed(nino_guide_run *r, nino_guide_feed *f, int64_t tokens, nin
         row[i] = f->use[i]->model->y;
     if (m->y)
         f->y = upload_rows(r, rows, f->n, m->y->shape);
-    for (int k = 0;
-         k < m->n_refs && (f->refs || (f->refs = calloc((size_t) m->n_refs, sizeof(*f->refs))));
-         k++) {
+    if (m->n_refs && !f->refs)
+        f->refs = calloc((size_t) m->n_refs, sizeof(*f->refs));
+    for (int k = 0; f->refs && k < m->n_refs; k++) {
         for (int i = 0; i < f->n; i++)
             row[i] = f->use[i]->model->refs[k];
         f->refs[f->n_refs++] = upload_rows(r, rows, f->n, m->refs[k]->shape);

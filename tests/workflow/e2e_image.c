@@ -160,14 +160,15 @@ static char *rename_classes(const char *json)
     static const char extra[] =
         "\"tile_size\": 768, \"overlap\": 96, \"use_rocm_optimizations\": "
         "true, \"precision_mode\": \"auto\", \"batch_optimization\": true, ";
-    char *out = calloc(1, strlen(json) * 2 + 1024), *to = out;
+    const size_t room = strlen(json) * 2 + 1024;
+    char *out = calloc(1, room), *to = out;
     CHECK(out);
     bool is_decode = false;
     while (*json) {
         bool done = false;
         for (size_t i = 0; i < 4 && !done; i++)
             if (!strncmp(json, names[i][0], strlen(names[i][0]))) {
-                to += sprintf(to, "%s", names[i][1]);
+                to += snprintf(to, room - (size_t) (to - out), "%s", names[i][1]);
                 json += strlen(names[i][0]);
                 is_decode = i == 1;
                 done = true;
@@ -176,7 +177,7 @@ static char *rename_classes(const char *json)
             continue;
         *to++ = *json++;
         if (is_decode && to[-1] == '{') {
-            to += sprintf(to, "%s", extra);
+            to += snprintf(to, room - (size_t) (to - out), "%s", extra);
             is_decode = false;
         }
     }

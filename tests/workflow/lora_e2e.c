@@ -31,9 +31,10 @@ static void check_all(nino_ctx *ctx, const char *assets)
 static char *replace(char *text, const char *from, const char *to)
 {
     char *at = strstr(text, from);
-    char *out = malloc(strlen(text) + strlen(to) + 1);
+    const size_t room = strlen(text) + strlen(to) + 1;
+    char *out = malloc(room);
     CHECK(at && out);
-    sprintf(out, "%.*s%s%s", (int) (at - text), text, to, at + strlen(from));
+    snprintf(out, room, "%.*s%s%s", (int) (at - text), text, to, at + strlen(from));
     free(text);
     return out;
 }
