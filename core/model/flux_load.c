@@ -175,8 +175,10 @@ static void load_sizes(flux_loader *f)
                                        : "double_blocks.0.img_attn.norm.query_norm.scale";
     const nino_tensor_info *t = nino_weights_find(l->file, nino_name_of("%s%s", l->prefix, norm).s);
     load_whole(f, "", "img_in", "x_embedder", -1, -1, &net->img_in);
-    if (!t || t->rank != 1)
+    if (!t || t->rank != 1) {
         nino_load_fail(l, NINO_ERR_FORMAT, "%s%s is missing", l->prefix, norm);
+        return;
+    }
     if (l->st)
         return;
     const int64_t h = net->img_in.w->n, depth = t->dim[0];

@@ -145,7 +145,9 @@ static void load_transformer(unet_loader *u, const char *base, int64_t c, unet_t
                        n ? "%s%s: its width does not divide into heads"
                          : "%s%s has no transformer blocks",
                        l->prefix, base);
-    if (!l->st && !(out->block = calloc((size_t) n, sizeof(*out->block))))
+    if (l->st || n < 1)
+        return;
+    if (!(out->block = calloc((size_t) n, sizeof(*out->block))))
         l->st = nino_fail(l->err, NINO_ERR_NOMEM, base, "no memory for its layers");
     for (int i = 0; i < n && !l->st; i++) {
         out->n_blocks = i + 1;

@@ -108,7 +108,7 @@ static nino_status find_range(nino_weights *file, const char *prefix, const nino
                               nino_weight_role role, nino_weight_range *r, nino_error *err)
 {
     char full[MAX_NAME], text[160];
-    int64_t n, c;
+    int64_t n = 0, c = 0;
     const int len = snprintf(full, sizeof(full), "%s%s", prefix ? prefix : "", p->name);
     *r = (nino_weight_range){ 0 };
     r->info = len < (int) sizeof(full) ? nino_weights_find(file, full) : NULL;
@@ -123,10 +123,10 @@ static nino_status find_range(nino_weights *file, const char *prefix, const nino
     r->cols = p->cols < 1 ? c - p->col0 : p->cols;
     if (r->row0 < 0 || r->rows < 1 || r->row0 > n - r->rows || r->col0 < 0 || r->cols < 1 ||
         r->col0 > c - r->cols) {
-        snprintf(text, sizeof(text),
-                 "rows %lld to %lld, columns %lld to %lld are needed of [%lld,%lld]",
-                 (long long) r->row0, (long long) (r->row0 + r->rows), (long long) r->col0,
-                 (long long) (r->col0 + r->cols), (long long) n, (long long) c);
+        snprintf(
+            text, sizeof(text), "rows %lld to %lld, columns %lld to %lld are needed of [%lld,%lld]",
+            (long long) r->row0, (long long) r->row0 + (long long) r->rows, (long long) r->col0,
+            (long long) r->col0 + (long long) r->cols, (long long) n, (long long) c);
         return fail_model(file, full, err, NINO_ERR_FORMAT, text);
     }
     return nino_weights_scale(file, r->info, &r->scale, err);
@@ -138,7 +138,7 @@ static nino_status add_range(nino_weights *file, const char *prefix, const nino_
 {
     nino_weight_range *r = &w->range[w->n_ranges];
     nino_status st = find_range(file, prefix, p, w->role, r, err);
-    if (st)
+    if (st || !r->info)
         return st;
     if (!w->n_ranges++) {
         w->info = r->info;

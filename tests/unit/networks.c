@@ -251,7 +251,8 @@ static void flux_tensor(nino_array *a, const char *base, const char *rest, int64
         { "final_layer.linear", "proj_out" },
     };
     static const char *const img[] = { "attn.to_q", "attn.to_k", "attn.to_v", "proj_mlp" };
-    static const char *const txt[] = { "attn.add_q_proj", "attn.add_k_proj", "attn.add_v_proj" };
+    static const char *const txt[] = { "attn.add_q_proj", "attn.add_k_proj", "attn.add_v_proj",
+                                       "" };
     const char *leaf = strrchr(rest, '.');
     char name[160];
     if (strstr(rest, "attn.qkv") || strstr(rest, "linear1")) {
