@@ -68,7 +68,7 @@ size_t nino_cl_items(const nino_cl *cl, uint64_t n);
 // Global size of a FLAT_KERNEL (cl/kernels/common.cl) over n elements.
 size_t nino_cl_flat(const nino_cl *cl, uint64_t n);
 // How many launches a work of that many FLOPs should be split into, so that each ends within about
-// a tenth of a second and a cancel is answered soon.
+// a twentieth of a second at the speed of the last commands, and a cancel is answered soon.
 int64_t nino_cl_pieces(const nino_cl *cl, double flops);
 // Number of entries of an argument table.
 #define NINO_CL_COUNT(a) ((int) (sizeof(a) / sizeof((a)[0])))

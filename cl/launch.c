@@ -1,6 +1,8 @@
 // One way to launch a kernel: arguments from a table, checked against the kernel's own count.
 #include "cl/runtime.h"
 
+#include <math.h>
+
 static cl_int set_args(const nino_cl_kernel *k, const nino_cl_arg *args, int n_args)
 {
     cl_int e = CL_SUCCESS;
@@ -92,7 +94,7 @@ size_t nino_cl_flat(const nino_cl *cl, uint64_t n)
 
 int64_t nino_cl_pieces(const nino_cl *cl, double flops)
 {
-    const double peak = cl->be.profile.peak_f32, seconds = 0.1;
+    const double peak = cl->be.profile.peak_f32, seconds = 0.05 / fmax(cl->queue.slowdown, 1);
     const double per_piece = seconds * (peak > 0 ? peak / 2 : 100e9);
     return (int64_t) (flops / per_piece) + 1;
 }

@@ -7,6 +7,7 @@
 
 #include "core/base/time.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,6 +18,7 @@ static const double unknown_seconds = 1e-3;    // a command without a prediction
 static const size_t max_host_bytes = 64 << 20; // weights on their way to the device
 // A GPU that has not finished 20 times the predicted work in this time is taken for hung.
 static const double deadline_seconds = 10;
+static const double most_slowdown = 30;
 
 static nino_cl_pending *oldest(nino_cl_queue *q)
 {
@@ -71,7 +73,25 @@ static uint32_t clip_us(uint64_t from, uint64_t to)
     return us > UINT32_MAX ? UINT32_MAX : (uint32_t) us;
 }
 
-static void publish(nino_cl_queue *q, nino_cl_pending *p)
+// How much longer than predicted the commands up to this one took. Worse news count at once, better
+// ones by and by.
+static void learn_speed(nino_cl_queue *q, const nino_cl_pending *p, uint64_t start, uint64_t end)
+{
+    uint64_t from = p->n_commands > 1 ? p->begin_ns - (uint64_t) q->offset_ns : start;
+    if (q->end_clock > from) // the device was busy with what came before
+        from = q->end_clock;
+    if (p->seconds > 1e-3 && end > from) {
+        const double ratio = (double) (end - from) * 1e-9 / p->seconds;
+        const double weight = ratio > q->slowdown ? 0.5 : 0.1;
+        q->slowdown += weight * (fmin(ratio, most_slowdown) - q->slowdown);
+        q->slowdown = fmax(q->slowdown, 1);
+    }
+    if (end > q->end_clock)
+        q->end_clock = end;
+}
+
+// Takes the times of a command that has ended.
+static void take_times(nino_cl_queue *q, nino_cl_pending *p)
 {
     static const cl_profiling_info what[] = { CL_PROFILING_COMMAND_QUEUED,
                                               CL_PROFILING_COMMAND_SUBMIT,
@@ -82,6 +102,9 @@ static void publish(nino_cl_queue *q, nino_cl_pending *p)
         if (OCL(clGetEventProfilingInfo, p->event, what[i], sizeof(t[i]), &t[i], NULL))
             return; // a record less; the work itself is fine
     learn_offset(q, p, t[0]);
+    learn_speed(q, p, t[2], t[3]);
+    if (!p->monitor)
+        return;
     uint64_t start = t[2] + (uint64_t) q->offset_ns;
     if (start < q->last_end_ns) // the offset moved a little; slices of one queue never overlap
         start = q->last_end_ns;
@@ -110,8 +133,8 @@ static nino_status retire(nino_cl *cl, nino_error *err)
         st = nino_fail_kind(err, NINO_ERR_DEVICE, "lost", cl->dev->info.name, "the device is lost");
     else if (!q->n_unflushed || !(st = flush(cl, err)))
         st = wait_event(cl, p->event, p->seconds, err);
-    if (!st && p->monitor)
-        publish(q, p);
+    if (!st)
+        take_times(q, p);
     if (st && cl->dev->is_cpu) // it may still read p->host
         nino_ocl.clWaitForEvents(1, &p->event);
     if (!cl->is_lost || cl->dev->is_cpu)
@@ -163,9 +186,12 @@ nino_status nino_cl_command_begin(nino_cl *cl, nino_cl_command *c, nino_error *e
                                             nino_ops[d->op].bytes(d));
         if (s > 0)
             c->seconds = c->what->share > 0 ? s * c->what->share : s;
+    } else if (cl->be.profile.bandwidth > 0) {
+        c->seconds = fmax(c->seconds, c->bytes / cl->be.profile.bandwidth); // a copy
     }
+    q->slowdown = fmax(q->slowdown, 1);
     while (!st && oldest(q) &&
-           (q->n_flight >= max_commands || q->flight_seconds > max_seconds ||
+           (q->n_flight >= max_commands || q->flight_seconds * q->slowdown > max_seconds ||
             (c->host && q->flight_bytes > max_host_bytes) || q->tail - q->head == NINO_CL_PENDING))
         st = retire(cl, err);
     if (!st && cl->is_lost)
@@ -180,10 +206,12 @@ nino_status nino_cl_command_begin(nino_cl *cl, nino_cl_command *c, nino_error *e
         fill_record(c);
     }
     c->handle = NULL;
-    const bool is_batch =
-        q->n_bare + 1 >= batch_commands || q->bare_seconds + c->seconds >= batch_seconds;
+    const bool is_batch = q->n_bare + 1 >= batch_commands ||
+                          (q->bare_seconds + c->seconds) * q->slowdown >= batch_seconds;
     c->event = c->rec.monitor || c->must_track || c->host || is_batch ? &c->handle : NULL;
     c->rec.before_ns = nino_now_ns();
+    if (!q->n_bare)
+        q->bare_begin_ns = c->rec.before_ns;
     return NINO_OK;
 }
 
@@ -207,6 +235,7 @@ nino_status nino_cl_command_end(nino_cl *cl, nino_cl_command *c, cl_int e, nino_
     c->rec.host_bytes = c->host ? (size_t) c->bytes : 0;
     q->flight_bytes += c->rec.host_bytes;
     c->rec.n_commands = q->n_bare;
+    c->rec.begin_ns = q->bare_begin_ns;
     c->rec.seconds = q->bare_seconds;
     q->ring[q->tail++ % NINO_CL_PENDING] = c->rec;
     q->n_bare = 0;

@@ -72,6 +72,7 @@ typedef struct nino_cl_pending {
     nino_monitor *monitor;        // NULL: not recorded
     nino_event ev;                // filled but for times
     uint64_t before_ns, after_ns; // around the enqueue call
+    uint64_t begin_ns;            // when the first of the commands before it was enqueued
     double seconds;               // predicted, with the commands before it that have no event
     int n_commands;
 } nino_cl_pending;
@@ -85,8 +86,12 @@ typedef struct nino_cl_queue {
     double bare_seconds;
     // In flight, in all.
     int n_flight;
-    double flight_seconds;
-    size_t flight_bytes; // of host memory that copies read from
+    double flight_seconds; // predicted
+    // Real time / predicted time of the last commands: the machine may be busy with other things,
+    // and predictions may be wrong. Bounds what is in flight, and how long a piece is.
+    double slowdown;
+    uint64_t bare_begin_ns, end_clock; // end_clock: when the last one ended, on the device's clock
+    size_t flight_bytes;               // of host memory that copies read from
     // Device clock -> CLOCK_MONOTONIC.
     bool has_offset;
     int64_t offset_ns;
