@@ -22,6 +22,7 @@ typedef struct fake_net {
     volatile int *cancel; // set when call number `cancel_at` begins
     int cancel_at;
     bool gives_nan;
+    const nino_stream *only; // calls on other streams are not remembered; NULL: all are
 } fake_net;
 
 // What the network answers for one value: x and concat of the cell, means of the rest.
@@ -68,11 +69,12 @@ static inline nino_tensor *fake_forward(nino_stream *s, const nino_diffusion *d,
     CHECK(net->n < 512);
     if (net->cancel && net->n == net->cancel_at)
         *net->cancel = 1;
-    net->call[net->n++] = (fake_call){ .x = *nino_shape_of(f->x),
-                                       .context = *nino_shape_of(f->context),
-                                       .timestep = f->timestep[0],
-                                       .guidance = f->guidance,
-                                       .n_refs = f->n_refs };
+    if (!net->only || net->only == s)
+        net->call[net->n++] = (fake_call){ .x = *nino_shape_of(f->x),
+                                           .context = *nino_shape_of(f->context),
+                                           .timestep = f->timestep[0],
+                                           .guidance = f->guidance,
+                                           .n_refs = f->n_refs };
     nino_array *x = fake_take(s, nino_conv2d(s, f->x, &net->mix));
     nino_array *context = fake_take(s, f->context), *y = fake_take(s, f->y);
     nino_array *concat = fake_take(s, f->concat), *ref[8] = { NULL };

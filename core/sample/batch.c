@@ -290,9 +290,11 @@ static bool fits(nino_guide_run *r, const nino_guide_piece *p, int n)
             !memcmp(f->size, p[0].use->size, (size_t) r->n_axes * sizeof(f->size[0])))
             return f->fits;
     nino_guide_fit *f = realloc(r->fits, (size_t) (r->n_fits + 1) * sizeof(*f));
-    if (!f || plan_need(r, p, n, &reserved, &weights))
+    if (!f)
         return false;
     r->fits = f;
+    if (plan_need(r, p, n, &reserved, &weights))
+        return false;
     f += r->n_fits++;
     // Other models' weights make room when they must; what else is there stays.
     const uint64_t others = mem.in_use - mem.by_owner[NINO_OWN_WEIGHTS];

@@ -10,8 +10,8 @@
 
 #include "core/base/error.h"
 
-#define PIXELS 8                    // a latent cell's side, as sizes in SDXL's y count it
-#define SIZE_DIM 256                // numbers that one size becomes
+#define PIXELS INT64_C(8)           // a latent cell's side, as sizes in SDXL's y count it
+#define SIZE_DIM INT64_C(256)       // numbers that one size becomes
 #define FILL_MASK (PIXELS * PIXELS) // channels of Flux Fill's mask: every pixel of a cell
 
 static nino_status no_memory(nino_error *err)
@@ -24,7 +24,7 @@ static nino_status no_memory(nino_error *err)
 // cos and sin of v at SIZE_DIM / 2 frequencies, as diffusion timesteps are embedded.
 static float *embed_size(float *to, double v)
 {
-    const int half = SIZE_DIM / 2;
+    const int half = (int) SIZE_DIM / 2;
     for (int k = 0; k < half; k++) {
         const float freq = expf((float) (-log(10000.0) * k / half));
         to[k] = cosf((float) v * freq);
@@ -297,7 +297,8 @@ nino_status nino_cond_model_make(const nino_guide_run *r, const nino_cond_entry 
     nino_status st = NINO_OK;
     const nino_array *text = e->context;
     *m = (nino_cond_model){ .guidance = NAN };
-    if (!text || text->shape.rank != 3 || text->shape.dim[2] != r->net->context_dim)
+    if (!text || text->shape.rank != 3 || !text->shape.dim[1] ||
+        text->shape.dim[2] != r->net->context_dim)
         return nino_fail_kind(err, NINO_ERR_ARG, "shape", r->net->name,
                               "this model (%s) needs text encodings of width %d, this conditioning "
                               "has %lld: encode with its own kind of CLIP",

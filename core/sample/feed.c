@@ -7,7 +7,7 @@
 #include <string.h>
 
 static int64_t gcd(int64_t a, int64_t b) { return b ? gcd(b, a % b) : a; }
-int64_t nino_guide_lcm(int64_t a, int64_t b) { return a / gcd(a, b) * b; }
+int64_t nino_guide_lcm(int64_t a, int64_t b) { return a && b ? a / gcd(a, b) * b : 0; }
 
 int64_t nino_guide_tokens(const nino_guide_piece *p, int n)
 {
@@ -157,7 +157,8 @@ nino_guide_feed *nino_guide_feed_get(nino_guide_run *r, const nino_guide_piece *
         return nino_stream_fail(r->s, NINO_ERR_NOMEM, "", "no memory for conditioning");
     }
     f->n = n;
-    for (int i = 0; i < n; i++)
+    f->use[0] = p[0].use;
+    for (int i = 1; i < n; i++)
         f->use[i] = p[i].use;
     fill_feed(r, f, nino_guide_tokens(p, n), row);
     free(row);

@@ -38,6 +38,10 @@ expect 2 "$N" run
 said 'usage: ninodes run WORKFLOW'
 expect 2 "$N" run a.json b.json
 said 'b.json is one argument too many'
+expect 2 "$N" run a.json --preview=often
+said 'preview is one of none|latent2rgb|taesd|auto, not often'
+expect 2 "$N" run a.json --preview-every=some
+said 'preview-every needs a whole number'
 expect 2 "$N" run -- --json --json
 said 'one argument too many'
 expect 2 "$N" help nothing

@@ -103,6 +103,34 @@ static void test_cancel(void)
     end_setup(&s, p, n);
 }
 
+// As many entries share a forward as the budget has room for, and the result is the same.
+static void test_budget(void)
+{
+    static float free_x0[C * CELLS];
+    nino_cond *p = cond_of(6, 4, 1), *n = cond_of(2, 8, -1);
+    setup s = setup_of(p, n, 3);
+    const float sigmas[2] = { 3.5f, 0 };
+    nino_array *out = NULL;
+    nino_error err = { 0 };
+    CHECK_OK(run(&s, sigmas, 2, &out, &err), err);
+    nino_array_unref(&out);
+    CHECK(net.n == 1 && net.call[0].x.dim[0] == 8 && net.call[0].context.dim[1] == 8);
+    memcpy(free_x0, last.x0, sizeof(free_x0));
+    nino_backend_drop_weights(be);
+    nino_pool_trim(be->pool);
+    nino_pool_set_budget(be->pool, 20 << 20); // less than a whole arena of a plan: one by one
+    for (int i = 0; i < 2; i++) {             // the second time it is known
+        net.only = stream;                    // not the plans
+        CHECK_OK(run(&s, sigmas, 2, &out, &err), err);
+        nino_array_unref(&out);
+        CHECK(net.n == 8 && net.call[0].x.dim[0] == 1);
+        CHECK(!memcmp(free_x0, last.x0, sizeof(free_x0)));
+    }
+    net.only = NULL;
+    nino_pool_set_budget(be->pool, 0);
+    end_setup(&s, p, n);
+}
+
 static void test_bad(void)
 {
     nino_cond *p = cond_of(1, 4, 1);
@@ -132,6 +160,7 @@ int main(void)
     open_all();
     test_plan();
     test_cancel();
+    test_budget();
     test_bad();
     close_all();
     return 0;
