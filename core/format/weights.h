@@ -71,10 +71,13 @@ typedef struct nino_weights_change {
     nino_hash identity; // of the change; the view's identity is made of both
     // Whether the tensor of that name changes.
     bool (*covers)(void *priv, const char *name);
-    // values: rows row0 .. row0 + rows of tensor t as f32, to be changed in place. Any thread.
+    // values: rows row0 .. row0 + rows of tensor t as f32, to be changed in place. Any thread. t is
+    // the tensor of the file, whatever its new size.
     nino_status (*apply)(void *priv, const nino_tensor_info *t, int64_t row0, int64_t rows,
                          float *values, nino_error *err);
     void (*destroy)(void *priv); // with the last reference to the view
+    // Gives t, of two dimensions, more rows or columns; apply gets them as 0. NULL: none changes.
+    void (*enlarge)(void *priv, const char *name, int64_t dim[2]);
 } nino_weights_change;
 
 // A view of base (one reference is taken) in which the covered tensors have other values; computed

@@ -12,6 +12,27 @@ static const nino_tensor_info *base_info(const nino_weights *w, const nino_tenso
     return &w->base->header.infos[t - w->header.infos];
 }
 
+// Rows of the base's tensor, which may have fewer of them, and fewer columns.
+static nino_status read_base(const nino_weights *w, const nino_tensor_info *t, int64_t first,
+                             int64_t n, float *dst, nino_error *err)
+{
+    const nino_tensor_info *b = base_info(w, t);
+    if (t->rank != 2 || (t->dim[0] == b->dim[0] && t->dim[1] == b->dim[1]))
+        return nino_weights_read_rows_f32(w->base, b, first, n, dst, err);
+    const int64_t rows = first >= b->dim[0] ? 0 : n < b->dim[0] - first ? n : b->dim[0] - first;
+    memset(dst, 0, (size_t) (n * t->dim[1]) * sizeof(*dst));
+    if (!rows)
+        return NINO_OK;
+    float *old = malloc((size_t) (rows * b->dim[1]) * sizeof(*old));
+    if (!old)
+        return nino_fail(err, NINO_ERR_NOMEM, t->name, "out of memory");
+    const nino_status st = nino_weights_read_rows_f32(w->base, b, first, rows, old, err);
+    for (int64_t i = 0; !st && i < rows; i++)
+        memcpy(dst + i * t->dim[1], old + i * b->dim[1], (size_t) b->dim[1] * sizeof(*dst));
+    free(old);
+    return st;
+}
+
 // Rows of a changed tensor: those of the base, changed, rounded as they would be stored.
 static nino_status read_changed(const nino_weights *w, const nino_tensor_info *t, int64_t first,
                                 int64_t n, float *dst, nino_error *err)
@@ -20,7 +41,7 @@ static nino_status read_changed(const nino_weights *w, const nino_tensor_info *t
     const size_t count =
         (size_t) (t->bytes / nino_dtype_size(t->dtype) / (uint64_t) t->dim[0] * (uint64_t) n);
     float scale;
-    nino_status st = nino_weights_read_rows_f32(w->base, b, first, n, dst, err);
+    nino_status st = read_base(w, t, first, n, dst, err);
     if (!st)
         st = nino_weights_scale(w->base, b, &scale, err);
     for (size_t i = 0; !st && scale != 1 && i < count; i++)
@@ -69,6 +90,18 @@ nino_status nino_view_read(const nino_weights *w, const nino_tensor_info *t, voi
     return NINO_OK;
 }
 
+// Only upwards, and to no size that could overflow.
+static void enlarge(const nino_weights *w, nino_tensor_info *t)
+{
+    int64_t dim[2] = { t->dim[0], t->dim[1] };
+    if (t->rank != 2 || !w->change.enlarge)
+        return;
+    w->change.enlarge(w->change.priv, t->name, dim);
+    for (int i = 0; i < 2; i++)
+        if (dim[i] > t->dim[i] && dim[i] <= 1 << 20)
+            t->dim[i] = dim[i];
+}
+
 // Copies the base's table; names stay in the base's arena.
 static nino_status copy_table(nino_weights *w, nino_error *err)
 {
@@ -91,6 +124,7 @@ static nino_status copy_table(nino_weights *w, nino_error *err)
                            w->change.covers(w->change.priv, t->name);
         if (!w->is_changed[i])
             continue;
+        enlarge(w, t);
         const nino_shape shape = nino_shape_make(t->rank, t->dim);
         if (t->dtype != NINO_F16 && t->dtype != NINO_BF16)
             t->dtype = NINO_F32;

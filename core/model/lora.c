@@ -9,27 +9,31 @@
 #include "core/base/error.h"
 #include "core/model/lora_file.h"
 
+#define MAX_SIDE (1 << 20) // of a weight that is made larger
+
 // ---- the view --------------------------------------------------------------------------------
 
 static bool covers(void *priv, const char *name)
 {
     const lora_patches *c = priv;
     const nino_tensor_info *t = nino_weights_find(c->base, name);
-    int lo = 0, hi = c->n;
-    while (lo < hi) {
-        const int mid = lo + (hi - lo) / 2;
-        if (c->p[mid].target < t)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return t && lo < c->n && c->p[lo].target == t;
+    const lora_patch *p = lora_first(c, t);
+    return t && p < c->p + c->n && p->target == t;
 }
 
 static nino_status apply(void *priv, const nino_tensor_info *t, int64_t row0, int64_t rows,
                          float *values, nino_error *err)
 {
-    return lora_patches_apply(priv, t, NULL, row0, rows, values, err);
+    return lora_patches_apply(priv, t, NULL, row0, rows, lora_width(priv, t), values, err);
+}
+
+static void enlarge(void *priv, const char *name, int64_t dim[2])
+{
+    const lora_patches *c = priv;
+    const nino_tensor_info *t = nino_weights_find(c->base, name);
+    dim[1] = lora_width(c, t);
+    for (const lora_patch *p = lora_first(c, t); p < c->p + c->n && p->target == t; p++)
+        dim[0] = p->row0 + p->rows > dim[0] ? p->row0 + p->rows : dim[0];
 }
 
 static void destroy(void *priv)
@@ -95,7 +99,8 @@ static nino_weights *make_view(lora_patches *c, nino_error *err)
                                          .identity = stack_identity(c->stack),
                                          .covers = covers,
                                          .apply = apply,
-                                         .destroy = destroy };
+                                         .destroy = destroy,
+                                         .enlarge = enlarge };
     for (int i = 0; i < c->n; i++)
         c->p[i].order = i;
     if (c->n)
@@ -148,15 +153,30 @@ static int64_t cols_of(const nino_tensor_info *t)
     return nino_shape_count(&s) / t->dim[0];
 }
 
+// Control LoRAs give a weight more inputs first. Those of black-forest-labs do not say so: it is
+// the layer that takes the picture.
+static bool is_larger(const lora_layer *l, lora_kind kind, const lora_place *p, int64_t rows,
+                      int64_t cols)
+{
+    static const char image[] = "img_in";
+    const bool is_image = l->name_len == strlen(image) && !strncmp(l->name, image, l->name_len);
+    const int64_t *dim = p->tensor->dim;
+    return kind == LORA_KIND_LOW_RANK && !l->t[LORA_DORA] && (is_image || l->t[LORA_RESHAPE]) &&
+           p->tensor->rank == 2 && p->rows == dim[0] && !p->from && rows >= dim[0] &&
+           cols >= dim[1] && rows <= MAX_SIDE && cols <= MAX_SIDE;
+}
+
 static nino_status add_weight(matcher *m, const lora_layer *l, const lora_place *p)
 {
     const lora_kind kind = lora_kind_of(l);
-    const int64_t cols = cols_of(p->tensor);
-    int64_t rows, width;
+    int64_t cols = cols_of(p->tensor), rows, width;
     if (kind == LORA_KIND_NONE)
         return NINO_OK;
-    if (!lora_size_of(l, kind, &rows, &width) || p->from + p->rows > rows ||
-        (width ? width != cols : p->rows != rows)) {
+    const bool has_size = lora_size_of(l, kind, &rows, &width);
+    const bool enlarges = has_size && is_larger(l, kind, p, rows, width);
+    if (enlarges)
+        cols = width;
+    if (!has_size || p->from + p->rows > rows || (width ? width != cols : p->rows != rows)) {
         misfit(m, l, p, rows, width);
         return NINO_OK;
     }
@@ -173,7 +193,7 @@ static nino_status add_weight(matcher *m, const lora_layer *l, const lora_place 
                         .kind = kind,
                         .strength = (float) m->strength,
                         .row0 = p->row0,
-                        .rows = p->rows,
+                        .rows = enlarges ? rows : p->rows,
                         .cols = cols,
                         .first = p->from };
     return lora_scale_of(m->lora->file, l, kind, &to->scale, m->err);

@@ -115,9 +115,11 @@ const char *nino_lora_unused(const nino_lora *l, const nino_lora_report *r, char
     buf[0] = 0;
     for (int i = 0; i < n; i++)
         unused += !r->used[i];
-    if (unused)
-        len = (size_t) snprintf(buf, size, "%s%d of %d tensors are for nothing in this model: ",
-                                unused == n ? "all " : "", unused, n);
+    if (unused == n)
+        len = (size_t) snprintf(buf, size, "none of its %d tensors is for this model: ", n);
+    else if (unused)
+        len = (size_t) snprintf(buf, size, "%d of its %d tensors are not for this model: ", unused,
+                                n);
     for (int i = 0, shown = 0; i < n && unused && shown <= SHOWN && len < size; i++) {
         if (r->used[i])
             continue;

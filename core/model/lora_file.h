@@ -53,9 +53,14 @@ nino_status lora_view(nino_weights *file, const lora_map *map, nino_lora_stack *
 // One patch, on rows row0 ... row0 + rows of its target, which are in values.
 nino_status lora_patch_apply(lora_patches *c, lora_patch *p, int64_t row0, int64_t rows,
                              float *values, nino_error *err);
-// The patches of t before `until` (NULL: all) on the rows that are in values.
+// The first patch of t, or the one that comes after.
+lora_patch *lora_first(const lora_patches *c, const nino_tensor_info *t);
+// The columns that t has with its patches.
+int64_t lora_width(const lora_patches *c, const nino_tensor_info *t);
+// The patches of t before `until` (NULL: all) on the rows, of `width` columns, in values.
 nino_status lora_patches_apply(lora_patches *c, const nino_tensor_info *t, const lora_patch *until,
-                               int64_t row0, int64_t rows, float *values, nino_error *err);
+                               int64_t row0, int64_t rows, int64_t width, float *values,
+                               nino_error *err);
 // lora_weight.c: OFT and BOFT, whole; the change of GLoRA from rows of the weight.
 nino_status lora_turn(lora_patches *c, const lora_patch *p, int64_t row0, int64_t rows,
                       float *values, nino_error *err);

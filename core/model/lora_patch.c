@@ -142,8 +142,7 @@ nino_status lora_patch_apply(lora_patches *c, lora_patch *p, int64_t row0, int64
     return st;
 }
 
-// The first patch of t, or where it would be.
-static int first_of(const lora_patches *c, const nino_tensor_info *t)
+lora_patch *lora_first(const lora_patches *c, const nino_tensor_info *t)
 {
     int lo = 0, hi = c->n;
     while (lo < hi) {
@@ -153,20 +152,49 @@ static int first_of(const lora_patches *c, const nino_tensor_info *t)
         else
             hi = mid;
     }
-    return lo;
+    return c->p + lo;
+}
+
+int64_t lora_width(const lora_patches *c, const nino_tensor_info *t)
+{
+    int64_t width = 0;
+    for (const lora_patch *p = lora_first(c, t); p < c->p + c->n && p->target == t; p++)
+        width = p->cols > width ? p->cols : width;
+    return width;
+}
+
+// On rows of another width than the patch's, as happens where one LoRA gives a weight more inputs
+// and others do not know of them.
+static nino_status apply_across(lora_patches *c, lora_patch *p, int64_t row0, int64_t rows,
+                                int64_t width, float *values, nino_error *err)
+{
+    const size_t both = (size_t) (width < p->cols ? width : p->cols) * sizeof(*values);
+    float *own = calloc((size_t) (rows * p->cols), sizeof(*own));
+    if (!own)
+        return nino_fail(err, NINO_ERR_NOMEM, p->target->name, "out of memory");
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(own + i * p->cols, values + i * width, both);
+    const nino_status st = lora_patch_apply(c, p, row0, rows, own, err);
+    for (int64_t i = 0; !st && i < rows; i++)
+        memcpy(values + i * width, own + i * p->cols, both);
+    free(own);
+    return st;
 }
 
 nino_status lora_patches_apply(lora_patches *c, const nino_tensor_info *t, const lora_patch *until,
-                               int64_t row0, int64_t rows, float *values, nino_error *err)
+                               int64_t row0, int64_t rows, int64_t width, float *values,
+                               nino_error *err)
 {
     nino_status st = NINO_OK;
-    for (lora_patch *p = c->p + first_of(c, t); !st && p < c->p + c->n && p != until; p++) {
+    for (lora_patch *p = lora_first(c, t); !st && p < c->p + c->n && p != until; p++) {
         if (p->target != t)
             break;
         const int64_t end = row0 + rows, p_end = p->row0 + p->rows;
         const int64_t lo = row0 > p->row0 ? row0 : p->row0, hi = end < p_end ? end : p_end;
+        float *at = values + (lo - row0) * width;
         if (lo < hi)
-            st = lora_patch_apply(c, p, lo, hi - lo, values + (lo - row0) * p->cols, err);
+            st = p->cols == width ? lora_patch_apply(c, p, lo, hi - lo, at, err)
+                                  : apply_across(c, p, lo, hi - lo, width, at, err);
     }
     return st;
 }
@@ -181,5 +209,5 @@ nino_status lora_patches_read(lora_patches *c, const lora_patch *until, int64_t 
         st = nino_weights_scale(c->base, t, &scale, err);
     for (int64_t i = 0; !st && scale != 1 && i < rows * until->cols; i++)
         values[i] *= scale;
-    return st ? st : lora_patches_apply(c, t, until, row0, rows, values, err);
+    return st ? st : lora_patches_apply(c, t, until, row0, rows, until->cols, values, err);
 }

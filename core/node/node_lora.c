@@ -21,6 +21,8 @@ static void report(const nino_run *r, const nino_lora *l, const nino_lora_report
                    const char *name)
 {
     char text[640];
+    if (r->is_plan) // the run says it
+        return;
     if (nino_lora_unused(l, rep, text, sizeof(text))[0])
         nino_logf(r->log, NINO_LOG_WARN, "%s %s: %s: %s", r->node_id, r->def->key, name, text);
     for (int i = 0; i < rep->n_misfits && i < 2; i++)

@@ -404,6 +404,33 @@ static void check_stack(void)
     lora_forget(&m[1]);
 }
 
+// A control LoRA gives w three more columns and two more rows; one from before does not know.
+static void check_larger(void)
+{
+    enum { N2 = N + 2, C2 = C + 3 };
+    double d[N2 * C2], f[N * C], want[N2 * C2] = { 0 };
+    for (int order = 0; order < 2; order++) {
+        lora_made m[2] = { { .seed = 95 }, { .seed = 96 } };
+        lora_made *large = &m[order], *small = &m[1 - order];
+        const float *up = lora_tensor(large, "w.lora_up.weight", NINO_SHAPE(N2, R));
+        const float *down = lora_tensor(large, "w.lora_down.weight", NINO_SHAPE(R, C2));
+        lora_tensor(large, "w.reshape_weight", NINO_SHAPE(2));
+        mul(up, down, N2, R, C2, d);
+        up = lora_tensor(small, "w.lora_up.weight", NINO_SHAPE(N, R));
+        down = lora_tensor(small, "w.lora_down.weight", NINO_SHAPE(R, C));
+        mul(up, down, N, R, C, f);
+        for (int i = 0; i < N2 * C2; i++) {
+            const int row = i / C2, col = i % C2, at = row * C + col;
+            want[i] = d[i] + (row < N && col < C ? (double) w[at] + f[at] : 0);
+        }
+        nino_weights *view = patched(m, (const double[]){ 1, 1 }, 2);
+        check_tensor(view, "w.weight", want, "a larger weight");
+        nino_weights_unref(&view);
+        lora_forget(large);
+        lora_forget(small);
+    }
+}
+
 // Files that fit nothing leave the file as it is.
 static void check_misfits(void)
 {
@@ -438,6 +465,7 @@ int main(void)
     check_oft();
     check_boft();
     check_stack();
+    check_larger();
     check_misfits();
     nino_weights_unref(&net);
     lora_forget(&base);
