@@ -330,8 +330,7 @@ static void product(reader *r, const nino_tensor_info *up, bool is_turned,
     nino_array *a = read_down(r, down, core), *b = read_up(r, up, is_turned, first, n);
     if (!r->st) {
         memset(out, 0, (size_t) (n * cols) * sizeof(float));
-        lora_multiply(nino_array_f32(b), nino_array_f32(a), n, nino_shape_count(&b->shape) / n,
-                      cols, out);
+        lora_multiply(nino_array_f32(b), nino_array_f32(a), n, b->shape.dim[1], cols, out);
     }
     nino_array_unref(&a);
     nino_array_unref(&b);
@@ -359,7 +358,7 @@ static void hadamard(reader *r, const lora_layer *l, int64_t first, int64_t n, i
 static nino_array *kron_factor(reader *r, const nino_tensor_info *whole, const nino_tensor_info *a,
                                const nino_tensor_info *b, const nino_tensor_info *core)
 {
-    int64_t rows, cols;
+    int64_t rows = 0, cols = 0;
     if (whole) {
         nino_array *w = read_all(r, whole);
         if (w)

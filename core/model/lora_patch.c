@@ -14,7 +14,7 @@
 
 static float *make(const lora_patch *p, int64_t n, nino_error *err)
 {
-    float *v = malloc((size_t) n * sizeof(*v));
+    float *v = calloc((size_t) n, sizeof(*v));
     if (!v)
         nino_fail(err, NINO_ERR_NOMEM, p->target->name, "out of memory");
     return v;
@@ -47,7 +47,8 @@ static nino_status column_norms(lora_patches *c, const lora_patch *p, float *nor
     const int64_t some = step < p->rows ? step : p->rows, n = p->cols / taps;
     float *w = make(p, 2 * some * p->cols, err), *delta = w ? w + some * p->cols : NULL;
     double *sum = calloc((size_t) n, sizeof(*sum));
-    nino_status st = w && sum ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, p->target->name, "memory");
+    nino_status st =
+        w && sum ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, p->target->name, "out of memory");
     for (int64_t row = 0; !st && row < p->rows; row += some) {
         const int64_t k = p->rows - row < some ? p->rows - row : some;
         st = lora_patches_read(c, p, p->row0 + row, k, w, err);

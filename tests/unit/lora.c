@@ -2,7 +2,7 @@
 // rows of them, strengths, alpha, parts of fused layers, several files on one weight.
 #include "tests/lora.h"
 
-enum { N = 6, C = 8, IN = 6, TAPS = 9, OUT = 4, R = 2 };
+enum { N = 6, C = 8, IN = 6, TAPS = 9, OUT = 4, R = 2, W_SIZE = N * C, C_SIZE = OUT * IN * TAPS };
 
 static nino_error err;
 static test_dir dir;
@@ -110,23 +110,23 @@ static void check_added(lora_made *m, const char *name, const float *from, const
 
 static void check_low_rank(void)
 {
-    double d[N * C], e[OUT * IN * TAPS] = { 0 };
+    double d[W_SIZE], e[C_SIZE] = { 0 };
     lora_made m = { .seed = 10 };
     const float *up = lora_tensor(&m, "w.lora_up.weight", NINO_SHAPE(N, R));
     const float *down = lora_tensor(&m, "w.lora_down.weight", NINO_SHAPE(R, C));
     mul(up, down, N, R, C, d);
-    check_added(&m, "w.weight", w, d, N * C, 1, "low rank");
+    check_added(&m, "w.weight", w, d, W_SIZE, 1, "low rank");
 
     up = lora_tensor(&m, "w.lora_B.weight", NINO_SHAPE(N, 5)); // not a multiple of four
     down = lora_tensor(&m, "w.lora_A.weight", NINO_SHAPE(5, C));
     lora_number(&m, "w.alpha", 3);
     mul(up, down, N, 5, C, d);
-    check_added(&m, "w.weight", w, d, N * C, 3.0 / 5, "alpha");
+    check_added(&m, "w.weight", w, d, W_SIZE, 3.0 / 5, "alpha");
 
     up = lora_tensor(&m, "c.lora_up.weight", NINO_SHAPE(OUT, R, 1, 1));
     down = lora_tensor(&m, "c.lora_down.weight", NINO_SHAPE(R, IN, 3, 3));
     mul(up, down, OUT, R, IN * TAPS, e);
-    check_added(&m, "c.weight", c, e, OUT * IN * TAPS, 1, "convolution");
+    check_added(&m, "c.weight", c, e, C_SIZE, 1, "convolution");
 
     up = lora_tensor(&m, "c.lora_up.weight", NINO_SHAPE(OUT, R, 1, 1));
     down = lora_tensor(&m, "c.lora_down.weight", NINO_SHAPE(3, IN, 1, 1));
@@ -141,12 +141,12 @@ static void check_low_rank(void)
                                                       (double) mid[(p * 3 + q) * TAPS + t] *
                                                       (double) down[q * IN + i];
     lora_number(&m, "c.alpha", 6);
-    check_added(&m, "c.weight", c, e, OUT * IN * TAPS, 6.0 / 3, "Tucker");
+    check_added(&m, "c.weight", c, e, C_SIZE, 6.0 / 3, "Tucker");
 }
 
 static void check_hadamard(void)
 {
-    double x[N * C], y[N * C], e[OUT * IN * TAPS];
+    double x[W_SIZE], y[W_SIZE], e[C_SIZE];
     lora_made m = { .seed = 20 };
     const float *a1 = lora_tensor(&m, "w.hada_w1_a", NINO_SHAPE(N, R));
     const float *b1 = lora_tensor(&m, "w.hada_w1_b", NINO_SHAPE(R, C));
@@ -155,9 +155,9 @@ static void check_hadamard(void)
     lora_number(&m, "w.alpha", 1);
     mul(a1, b1, N, R, C, x);
     mul(a2, b2, N, R, C, y);
-    for (int i = 0; i < N * C; i++)
+    for (int i = 0; i < W_SIZE; i++)
         x[i] *= y[i];
-    check_added(&m, "w.weight", w, x, N * C, 1.0 / R, "LoHa");
+    check_added(&m, "w.weight", w, x, W_SIZE, 1.0 / R, "LoHa");
 
     const float *f[2][3]; // a [r,out], b [r,in], core [r,r,3,3]
     for (int k = 0; k < 2; k++) {
@@ -165,7 +165,7 @@ static void check_hadamard(void)
         f[k][1] = lora_tensor(&m, k ? "c.hada_w2_b" : "c.hada_w1_b", NINO_SHAPE(R, IN));
         f[k][2] = lora_tensor(&m, k ? "c.hada_t2" : "c.hada_t1", NINO_SHAPE(R, R, 3, 3));
     }
-    for (int i = 0; i < OUT * IN * TAPS; i++) {
+    for (int i = 0; i < C_SIZE; i++) {
         const int o = i / (IN * TAPS), in = i / TAPS % IN, t = i % TAPS;
         double both[2] = { 0, 0 };
         for (int k = 0; k < 2; k++)
@@ -175,50 +175,50 @@ static void check_hadamard(void)
                                (double) f[k][1][q * IN + in] * (double) f[k][0][p * OUT + o];
         e[i] = both[0] * both[1];
     }
-    check_added(&m, "c.weight", c, e, OUT * IN * TAPS, 1, "LoHa, Tucker");
+    check_added(&m, "c.weight", c, e, C_SIZE, 1, "LoHa, Tucker");
 }
 
 static void check_kron(void)
 {
-    double d[N * C], f[3 * 4], e[OUT * IN * TAPS];
+    double d[W_SIZE], f[3 * 4], e[C_SIZE];
     lora_made m = { .seed = 30 };
     const float *w1 = lora_tensor(&m, "w.lokr_w1", NINO_SHAPE(2, 2));
     const float *a = lora_tensor(&m, "w.lokr_w2_a", NINO_SHAPE(3, R));
     const float *b2 = lora_tensor(&m, "w.lokr_w2_b", NINO_SHAPE(R, 4));
     lora_number(&m, "w.alpha", 5);
     mul(a, b2, 3, R, 4, f);
-    for (int i = 0; i < N * C; i++)
+    for (int i = 0; i < W_SIZE; i++)
         d[i] = (double) w1[i / C / 3 * 2 + i % C / 4] * f[i / C % 3 * 4 + i % C % 4];
-    check_added(&m, "w.weight", w, d, N * C, 5.0 / R, "LoKr");
+    check_added(&m, "w.weight", w, d, W_SIZE, 5.0 / R, "LoKr");
 
     w1 = lora_tensor(&m, "c.lokr_w1", NINO_SHAPE(2, 3));
     b2 = lora_tensor(&m, "c.lokr_w2", NINO_SHAPE(2, 2, 3, 3));
     lora_number(&m, "c.alpha", 5); // nothing is factored: it says nothing
-    for (int i = 0; i < OUT * IN * TAPS; i++) {
+    for (int i = 0; i < C_SIZE; i++) {
         const int o = i / (IN * TAPS), in = i / TAPS % IN, t = i % TAPS;
         e[i] = (double) w1[o / 2 * 3 + in / 2] * (double) b2[(o % 2 * 2 + in % 2) * TAPS + t];
     }
-    check_added(&m, "c.weight", c, e, OUT * IN * TAPS, 1, "LoKr, convolution");
+    check_added(&m, "c.weight", c, e, C_SIZE, 1, "LoKr, convolution");
 }
 
 static void check_whole(void)
 {
-    double d[N * C], s[N * C], bias[N];
+    double d[W_SIZE], s[W_SIZE], bias[N];
     const double one = 1;
     lora_made m = { .seed = 40 };
     const float *diff = lora_tensor(&m, "w.diff", NINO_SHAPE(N, C));
     const float *diff_b = lora_tensor(&m, "w.diff_b", NINO_SHAPE(N));
-    for (int i = 0; i < N * C; i++)
+    for (int i = 0; i < W_SIZE; i++)
         d[i] = (double) diff[i];
     for (int i = 0; i < N; i++)
         bias[i] = (double) b[i] + (double) diff_b[i];
     nino_weights *view = patched(&m, &one, 1);
     check_tensor(view, "w.bias", bias, "bias");
     nino_weights_unref(&view);
-    check_added(&m, "w.weight", w, d, N * C, 1, "diff");
+    check_added(&m, "w.weight", w, d, W_SIZE, 1, "diff");
 
     const float *set = lora_tensor(&m, "w.set_weight", NINO_SHAPE(N, C));
-    for (int i = 0; i < N * C; i++)
+    for (int i = 0; i < W_SIZE; i++)
         s[i] = (double) set[i];
     view = patched(&m, &(double){ 0.25 }, 1);
     check_tensor(view, "w.weight", s, "set"); // whatever the strength
@@ -229,7 +229,7 @@ static void check_whole(void)
 // Magnitudes of rows and of input channels.
 static void check_dora(void)
 {
-    double d[N * C], want[N * C], e[OUT * IN * TAPS], wc[OUT * IN * TAPS];
+    double d[W_SIZE], want[W_SIZE], e[C_SIZE], wc[C_SIZE];
     const double strength = 0.75;
     lora_made m = { .seed = 50 };
     const float *up = lora_tensor(&m, "w.lora_up.weight", NINO_SHAPE(N, R));
@@ -257,10 +257,10 @@ static void check_dora(void)
     mul(up, down, OUT, R, IN * TAPS, e);
     for (int in = 0; in < IN; in++) {
         double sum = 0;
-        for (int i = 0; i < OUT * IN * TAPS; i++)
+        for (int i = 0; i < C_SIZE; i++)
             if (i / TAPS % IN == in)
                 sum += ((double) c[i] + e[i]) * ((double) c[i] + e[i]);
-        for (int i = 0; i < OUT * IN * TAPS; i++)
+        for (int i = 0; i < C_SIZE; i++)
             if (i / TAPS % IN == in)
                 wc[i] = (double) c[i] +
                         strength *
@@ -276,7 +276,7 @@ static void check_dora(void)
 static void check_glora(void)
 {
     for (int is_old = 0; is_old < 2; is_old++) {
-        double d[N * C], wa[N * R], bb[N * C];
+        double d[W_SIZE], wa[N * R], bb[W_SIZE];
         float f[N * R];
         lora_made m = { .seed = 60 };
         const float *x = lora_tensor(&m, is_old ? "w.a2.weight" : "w.a1.weight", NINO_SHAPE(C, R));
@@ -288,9 +288,9 @@ static void check_glora(void)
             f[i] = (float) wa[i];
         mul(f, y, N, R, C, d);
         mul(u, v, N, R, C, bb);
-        for (int i = 0; i < N * C; i++)
+        for (int i = 0; i < W_SIZE; i++)
             d[i] += bb[i];
-        check_added(&m, "w.weight", w, d, N * C, 1, is_old ? "GLoRA, old" : "GLoRA");
+        check_added(&m, "w.weight", w, d, W_SIZE, 1, is_old ? "GLoRA, old" : "GLoRA");
     }
 }
 
@@ -306,7 +306,7 @@ static void plane(const float *block, double r[4])
 
 static void check_oft(void)
 {
-    double want[N * C];
+    double want[W_SIZE];
     const double strength = 0.5;
     lora_made m = { .seed = 70 };
     const float *blocks = lora_tensor(&m, "w.oft_blocks", NINO_SHAPE(3, 2, 2));
@@ -329,7 +329,7 @@ static void check_oft(void)
 // Two stages over the four rows of the convolution: neighbours, then rows two apart.
 static void check_boft(void)
 {
-    double x[OUT * IN * TAPS], y[OUT * IN * TAPS];
+    double x[C_SIZE], y[C_SIZE];
     const double strength = 0.5;
     const int row = IN * TAPS;
     lora_made m = { .seed = 80 };
@@ -363,7 +363,7 @@ static void check_boft(void)
 // Some rows of a weight; two files on the same one; one that turns what the other made.
 static void check_stack(void)
 {
-    double d[3 * C], f[N * C], want[N * C];
+    double d[3 * C], f[W_SIZE], want[W_SIZE];
     const double strength[] = { 2, -1 };
     lora_made m[2] = { { .seed = 90 }, { .seed = 91 } };
     const float *up = lora_tensor(&m[0], "middle.lora_up.weight", NINO_SHAPE(3, R));
@@ -372,7 +372,7 @@ static void check_stack(void)
     up = lora_tensor(&m[1], "w.lora_up.weight", NINO_SHAPE(N, R));
     down = lora_tensor(&m[1], "w.lora_down.weight", NINO_SHAPE(R, C));
     mul(up, down, N, R, C, f);
-    for (int i = 0; i < N * C; i++)
+    for (int i = 0; i < W_SIZE; i++)
         want[i] = (double) w[i] - f[i] + (i >= 2 * C && i < 5 * C ? 2 * d[i - 2 * C] : 0);
     nino_weights *view = patched(m, strength, 2);
     check_tensor(view, "w.weight", want, "two files");
@@ -385,7 +385,7 @@ static void check_stack(void)
     lora_forget(&m[1]);
 
     const float *q = lora_tensor(&m[1], "w.oft_blocks", NINO_SHAPE(3, 2, 2));
-    for (int i = 0; i < N * C; i++)
+    for (int i = 0; i < W_SIZE; i++)
         want[i] = (double) w[i] + (i >= 2 * C && i < 5 * C ? 2 * d[i - 2 * C] : 0);
     for (int k = 0; k < 3; k++) {
         double r[4];
@@ -408,7 +408,7 @@ static void check_stack(void)
 static void check_larger(void)
 {
     enum { N2 = N + 2, C2 = C + 3 };
-    double d[N2 * C2], f[N * C], want[N2 * C2] = { 0 };
+    double d[N2 * C2], f[W_SIZE], want[N2 * C2] = { 0 };
     for (int order = 0; order < 2; order++) {
         lora_made m[2] = { { .seed = 95 }, { .seed = 96 } };
         lora_made *large = &m[order], *small = &m[1 - order];

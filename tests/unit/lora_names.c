@@ -230,8 +230,12 @@ static void check_unet(void)
     check_map(&m, none, COUNT(none));
     lora_map_release(&m);
     nino_weights_unref(&file);
+}
 
-    net_list l = { 0 }; // the other way round
+// A file in diffusers' names takes LoRAs in the names of the other.
+static void check_unet_diffusers(void)
+{
+    net_list l = { 0 };
     net_conv(&l, 32, 4, 3, "conv_in");
     for (int i = 0; i < 2; i++) {
         net_conv(&l, 32, 32, 3, "down_blocks.0.resnets.%d.conv1", i);
@@ -250,9 +254,10 @@ static void check_unet(void)
           0 },
         { "lora_unet_output_blocks_1_1_conv", "up_blocks.0.upsamplers.0.conv.weight", 0, 32, 0 },
     };
-    file = made(l);
-    const nino_diffusion e = network(file, NINO_DIFFUSION_UNET, "");
-    CHECK_OK(lora_map_diffusion(&m, &e, &err), err);
+    nino_weights *file = made(l);
+    const nino_diffusion d = network(file, NINO_DIFFUSION_UNET, "");
+    lora_map m = { 0 };
+    CHECK_OK(lora_map_diffusion(&m, &d, &err), err);
     check_map(&m, other, COUNT(other));
     lora_map_release(&m);
     nino_weights_unref(&file);
@@ -378,6 +383,7 @@ int main(void)
     check_flux("model.diffusion_model.");
     check_flux_diffusers();
     check_unet();
+    check_unet_diffusers();
     check_text();
     check_model();
     test_dir_remove(&dir, (const char *const[]){ "net", "lora", NULL });
