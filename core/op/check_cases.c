@@ -104,9 +104,9 @@ const nino_check_case nino_check_cases[] = {
     LAYER(.src = { { 2, 5, 18 }, { 2, 5, 18 }, { 2, 5, 18 } }),
     LAYER(X(1, 1280, 3072), .gamma = true, .bias = true, .only_bench = true),
     LAYER(.src = { { 1, 1280, 3072 }, { 1, 3072 }, { 1, 3072 } }, .only_bench = true),
-    RMS(1, X(1, 1)), RMS(1, X(5, 33), .gamma = true), RMS(3, X(7, 3 * 20), .gamma = true),
-    RMS(4, X(2, 5, 4 * 7)), RMS(2, X(1, 19, 2 * 130), .gamma = true, .spread = 30),
-    RMS(1, X(3, 1027), .gamma = true, .spread = 1e-3f), RMS(24, X(1, 11, 24 * 128), .gamma = true),
+    RMS(1, X(1, 1)), RMS(1, X(5, 33), .gamma = true), RMS(3, X(7, 60), .gamma = true),
+    RMS(4, X(2, 5, 28)), RMS(2, X(1, 19, 260), .gamma = true, .spread = 30),
+    RMS(1, X(3, 1027), .gamma = true, .spread = 1e-3f), RMS(24, X(1, 11, 3072), .gamma = true),
     RMS(24, X(1, 1280, 3072), .gamma = true, .only_bench = true),
 
     // ---- softmax over the last axis, attention
@@ -153,7 +153,7 @@ const nino_check_case nino_check_cases[] = {
     { .op = NINO_OP_MUL, .src = { { 3, 341 }, { 3, 341 } }, .attr.act = NINO_ACT_GELU_TANH },
     { .op = NINO_OP_GLU, X(1, 2) },
     { .op = NINO_OP_GLU, X(5, 66), .attr.act = NINO_ACT_GELU },
-    { .op = NINO_OP_GLU, X(2, 3, 4 * 35), .attr.act = NINO_ACT_SILU },
+    { .op = NINO_OP_GLU, X(2, 3, 140), .attr.act = NINO_ACT_SILU },
     { .op = NINO_OP_GLU, X(1, 4096, 2560), .attr.act = NINO_ACT_GELU, .only_bench = true },
     { .op = NINO_OP_GATE_ADD, .src = { { 1, 1 }, { 1, 1 }, { 1, 1 } } },
     { .op = NINO_OP_GATE_ADD, .src = { { 2, 7, 36 }, { 2, 7, 36 }, { 2, 36 } } },
