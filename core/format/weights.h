@@ -1,5 +1,5 @@
-// Internal: named tensors over files. The one view that models have of safetensors, .pth (and later
-// GGUF) files. Thread-safety: immutable after opening; reads use pread and may run on several
+// Internal: named tensors over files. The one view that models have of safetensors, .pth and
+// GGUF files. Thread-safety: immutable after opening; reads use pread and may run on several
 // threads.
 #pragma once
 #include "core/base/hash.h"
