@@ -57,7 +57,7 @@ cl_SRC := $(sort $(wildcard cl/*.c))
 core_SRC := $(filter-out core/op/device_none.c,$(core_SRC))
 endif
 cli_SRC := $(sort $(wildcard cli/*.c))
-gui_SRC := $(if $(filter 1,$(GUI)),$(sort $(wildcard gui/*.c)))
+gui_SRC := $(if $(filter 1,$(GUI)),$(sort $(wildcard gui/*.c gui/*/*.c)))
 # Each of these files is one test program.
 unit_SRC := $(sort $(wildcard tests/unit/*.c))
 golden_SRC := $(sort $(wildcard tests/golden/*.c))
@@ -70,6 +70,8 @@ bench_SRC := $(sort $(wildcard bench/*.c))
 ifneq ($(CL),1)
 unit_SRC := $(filter-out tests/unit/cl_%,$(unit_SRC))
 endif
+# Programs that test widgets; tests/gui/test_*.sh starts them on a display of its own.
+gui_test_SRC := $(if $(gui_SRC),$(sort $(wildcard tests/gui/*.c)))
 test_SRC := $(unit_SRC) $(golden_SRC) $(workflow_SRC) $(kernel_SRC) $(fuzz_SRC)
 script_SRC := $(sort $(wildcard tests/cli/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
 header_SRC := $(sort $(wildcard core/include/ninodes/*.h))
@@ -91,7 +93,7 @@ ifeq ($(GUI),1)
 gtk_CFLAGS = $(subst -I,-isystem ,$(shell $(PKG_CONFIG) --cflags gtk4))
 gtk_LIBS = $(shell $(PKG_CONFIG) --libs gtk4)
 endif
-$(B)/gui/%.o: INC = $(public) -I$(B)/gui $(gtk_CFLAGS)
+$(B)/gui/%.o $(B)/tests/gui/%.o: INC = $(public) -Igui -I$(B)/gui -I. $(gtk_CFLAGS)
 # Sampling follows another library's rounding; its loops vectorise without errno.
 $(B)/core/sample/%.o: CFLAGS += -O3 -ffp-contract=off -fno-math-errno
 # Reference code must stay plain: no contraction, no reordering.
@@ -161,7 +163,7 @@ $(B)/ninodes: $(call obj,$(cli_SRC)) $(B)/libninodes.so
 
 # .ui templates, compiled into the app
 gui_RES := $(if $(gui_SRC),$(B)/gui/resources.o)
-$(B)/gui/resources.c: gui/ninodes-studio.gresource.xml $(wildcard gui/*.ui)
+$(B)/gui/resources.c: gui/ninodes-studio.gresource.xml $(wildcard gui/*.ui gui/*/*.ui gui/*.css)
 	@mkdir -p $(@D)
 	$(call say,RES,$<)
 	$(Q)glib-compile-resources --sourcedir=gui --generate-source --target=$@ $<
@@ -179,6 +181,10 @@ $(call bin,$(test_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $^ $(lib_LIBS) -o $@
 
+$(call bin,$(gui_test_SRC)): $(B)/%: $(B)/%.o $(filter-out $(B)/gui/main.o,$(call obj,$(gui_SRC))) $(gui_RES) $(B)/libninodes.so
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -Wl,-rpath,'$$ORIGIN/../..' $(gtk_LIBS) -lm -o $@
+
 $(call bin,$(example_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.so
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $< -L$(B) -lninodes -Wl,-rpath,'$$ORIGIN/../..' -o $@
@@ -188,7 +194,7 @@ $(call bin,$(bench_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $^ $(lib_LIBS) $(bench_LIBS) -o $@
 
 # ---- tests ------------------------------------------------------------------------------------
-tests: $(call bin,$(test_SRC) $(example_SRC))
+tests: $(call bin,$(test_SRC) $(example_SRC) $(gui_test_SRC))
 
 # Installs what is missing first, then builds and runs everything in a sub-make (pkg-config must see the new packages).
 check: deps-check
@@ -230,7 +236,7 @@ lint-text:
 	$(Q)$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
 	$(Q)! grep -nP '\t| +$$|\r' $(C_FILES) $(wildcard cl/kernels/*.cl)
 	$(Q)! grep -nE '\b(strcpy|strcat|sprintf|gets|strtok|alloca)\(' $(C_FILES)
-	$(Q)! grep -ln 'CL/cl.*\.h' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/* gui/*)
+	$(Q)! grep -ln 'CL/cl.*\.h' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/* gui/*.[ch] gui/*/*.[ch])
 	$(Q)! grep -lnE '<(gtk|glib|gio)[a-z/-]*\.h>' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/* cl/*.[ch])
 	$(Q)wc -l $(C_FILES) | awk '$$2 != "total" && $$1 > 1200 { print $$2 ": " $$1 " lines, split it"; bad = 1 } END { exit bad }'
 	$(Q)for f in $(C_FILES); do head -1 $$f | grep -q '^// ' || { echo "$$f: the first line must say what the file is for"; exit 1; }; done
@@ -249,7 +255,7 @@ format:
 compile_commands.json: Makefile $(core_SRC) $(cl_SRC) $(cli_SRC) $(gui_SRC) $(test_SRC)
 	$(call say,GEN,$@)
 	$(Q){ sep='['; for f in $(core_SRC) $(cl_SRC) $(test_SRC) $(cli_SRC) $(gui_SRC); do \
-	  case $$f in cli/*) i='$(public)';; gui/*) i='$(public) $(if $(gui_SRC),$(gtk_CFLAGS))';; *) i='-I. $(public)';; esac; \
+	  case $$f in cli/*) i='$(public)';; gui/*) i='$(public) -Igui $(if $(gui_SRC),$(gtk_CFLAGS))';; *) i='-I. $(public)';; esac; \
 	  printf '%s\n{"directory":"%s","file":"%s","command":"cc %s %s -c %s"}' "$$sep" '$(CURDIR)' "$$f" '$(subst \",\\\",$(BASE))' "$$i" "$$f"; sep=','; done; \
 	  printf '\n]\n'; } > $@
 

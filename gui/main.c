@@ -1,5 +1,5 @@
 // ninodes-studio: application, command line, shortcuts.
-#include "window.h"
+#include "app/window.h"
 
 #include <ninodes/base.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // Starts `ninodes run` for a workflow, reads what it says, and watches its event socket.
-#include "session.h"
+#include "app/session.h"
 
 #include <glib-unix.h>
 #include <signal.h>

@@ -1,10 +1,10 @@
 // Window actions: open, run, cancel. The state of the run is also a stateful action (`win.state`),
 // so that scripts and tests can read it over D-Bus.
-#include "window.h"
+#include "app/window.h"
 
-#include "family_plot.h"
-#include "node_list.h"
-#include "session.h"
+#include "live/family_plot.h"
+#include "app/node_list.h"
+#include "app/session.h"
 
 struct _NinoWindow {
     GtkApplicationWindow parent;

@@ -1,6 +1,6 @@
 // Rows are real widgets in a GtkListBox: workflows have tens of nodes, and each row is named for a
 // screen reader.
-#include "node_list.h"
+#include "app/node_list.h"
 
 typedef struct Row {
     GtkWidget *row;

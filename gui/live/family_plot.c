@@ -1,7 +1,7 @@
 // Stacked busy-time plot: fixed bins in time, colours by op family, totals in the legend.
 // Bars are axis-aligned colour nodes: on a software renderer that is 5-10 times cheaper than
 // strokes.
-#include "family_plot.h"
+#include "live/family_plot.h"
 
 #include <math.h>
 
