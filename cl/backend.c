@@ -184,6 +184,7 @@ static const nino_backend_impl impl = {
     .workspace = workspace,
     .run = nino_cl_run,
     .finish = finish,
+    .probe = nino_cl_probe,
 };
 
 // Words of the driver; any thread.
@@ -244,12 +245,13 @@ nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *par
         cl->log = *log;
     cl->be.log = &cl->log;
     nino_profile_find(dev->info.name, dev->is_cpu, &cl->be.profile);
+    nino_ceilings_apply(params ? params->cache_dir : NULL, &dev->info, &cl->be.profile);
     if (open_queue(cl, err) || open_pool(cl, params ? params->mem_limit : 0, err)) {
         nino_pool_destroy(&cl->be.pool);
         close_backend(&cl->be);
         return NULL;
     }
-    if (nino_cl_cache_dir(params ? params->cache_dir : NULL, dir, sizeof(dir)))
+    if (nino_cache_dir(params ? params->cache_dir : NULL, dir, sizeof(dir)))
         cl->cache = nino_cl_cache_open(dir, 0, &cl->log);
     nino_mem_stat m;
     nino_pool_stat(cl->be.pool, &m);

@@ -47,26 +47,6 @@ nino_cl_key nino_cl_hash(const char *const *parts, size_t n)
     return key;
 }
 
-bool nino_cl_cache_dir(const char *dir, char *out, size_t size)
-{
-    const char *env = nino_vars_get()->cache_dir;
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    int n = -1;
-    if (dir)
-        n = *dir ? snprintf(out, size, "%s", dir) : -1;
-    else if (*env)
-        n = snprintf(out, size, "%s", env);
-    else if (xdg && *xdg == '/')
-        n = snprintf(out, size, "%s/ninodes", xdg);
-    else if (home && *home == '/')
-        n = snprintf(out, size, "%s/.cache/ninodes", home);
-    if (n <= 0 || (size_t) n >= size)
-        return false;
-    while (n > 1 && out[n - 1] == '/')
-        out[--n] = 0;
-    return true;
-}
-
 // Ours, and nobody else may write.
 static bool is_ours(const struct stat *st, mode_t forbidden)
 {

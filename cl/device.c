@@ -120,7 +120,7 @@ static void describe(nino_cl_device *d, size_t index)
 static void settle_pocl_cache(void)
 {
     char dir[4096], pocl[4096 + 8];
-    if (getenv("POCL_CACHE_DIR") || !nino_cl_cache_dir(NULL, dir, sizeof(dir)))
+    if (getenv("POCL_CACHE_DIR") || !nino_cache_dir(NULL, dir, sizeof(dir)))
         return;
     nino_cl_cache *c = nino_cl_cache_open(dir, 0, NULL); // makes and checks the folder
     snprintf(pocl, sizeof(pocl), "%s/pocl", dir);

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define KERNELS(X) X(common) X(attn) X(elt) X(gemm) X(image) X(move) X(norm) X(skinny) X(wino)
+#define KERNELS(X)                                                                                 \
+    X(common) X(attn) X(elt) X(gemm) X(image) X(move) X(norm) X(probe) X(skinny) X(wino)
 
 #define X(n)                                                                                       \
     __asm__(".section .rodata\n"                                                                   \

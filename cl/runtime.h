@@ -30,9 +30,6 @@ typedef struct nino_cl_key {
 // SHA-256 over the parts and their lengths.
 nino_cl_key nino_cl_hash(const char *const *parts, size_t n);
 
-// The folder for caches: `dir`, else NINODES_CACHE_DIR, else XDG_CACHE_HOME/ninodes, else
-// ~/.cache/ninodes. False: none ("" or no home).
-bool nino_cl_cache_dir(const char *dir, char *out, size_t size);
 // Opens (and makes) DIR/kernels and removes the entries used longest ago beyond max_bytes (0: 512
 // MiB). NULL when the folder cannot be trusted or made; the reason goes to the log.
 nino_cl_cache *nino_cl_cache_open(const char *dir, uint64_t max_bytes, const nino_log *log);
@@ -137,5 +134,8 @@ nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *par
 // Fills *err with the class of an OpenCL error: too big -> NOMEM, gone -> DEVICE kind "lost", our
 // mistake -> DEVICE. `what` is the call or kernel.
 nino_status nino_cl_fail(nino_cl *cl, cl_int e, const char *what, nino_error *err);
+// probe.c
+nino_status nino_cl_probe(nino_backend *be, nino_ceiling_kind kind, uint64_t bytes, int repeats,
+                          double *rate, nino_error *err);
 // run.c
 nino_status nino_cl_run(nino_backend *be, const nino_op_call *call, nino_error *err);

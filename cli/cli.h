@@ -31,7 +31,8 @@ typedef struct options {
     text_list models, set;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview;
     uint64_t seed, mem_limit, preview_every;
-    bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, help;
+    bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
+        help;
 } options;
 
 typedef enum opt_kind {

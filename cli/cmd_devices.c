@@ -1,8 +1,38 @@
 // ninodes devices and selftest: what there is to compute on, and whether it computes right.
 #include "cli.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void ceilings_json(const nino_ceilings *c)
+{
+    js_open("ceilings", '{');
+    js_text("device", c->device);
+    js_text("driver", c->driver);
+    js_text("platform", c->platform);
+    js_int("measured_at", c->measured_at);
+    js_num("flops_f32", c->flops_f32);
+    js_num("flops_f16", c->flops_f16 > 0 ? c->flops_f16 : (double) NAN);
+    js_num("bandwidth", c->bandwidth);
+    js_num("launch_s", c->launch_s);
+    js_num("upload", c->upload);
+    js_num("download", c->download);
+    js_num("efficiency_gemm", c->efficiency_gemm);
+    js_num("efficiency_conv", c->efficiency_conv);
+    js_num("efficiency_attn", c->efficiency_attn);
+    js_open("bandwidths", '[');
+    for (size_t i = 0; i < c->n_points; i++) {
+        js_open(NULL, '{');
+        js_uint("bytes", c->point[i].bytes);
+        js_num("read", c->point[i].read);
+        js_num("write", c->point[i].write);
+        js_num("copy", c->point[i].copy);
+        js_close('}');
+    }
+    js_close(']');
+    js_close('}');
+}
 
 static void device_json(const nino_device_info *d)
 {
@@ -21,11 +51,65 @@ static void device_json(const nino_device_info *d)
     js_bool("fp16", d->has_fp16);
     js_bool("fp64", d->has_fp64);
     js_text("problem", *d->problem ? d->problem : NULL);
+    nino_ceilings c;
+    if (nino_ceilings_load(NULL, d, &c, NULL) == NINO_OK)
+        ceilings_json(&c);
     js_close('}');
+}
+
+static void ceilings_text(const nino_ceilings *c)
+{
+    char b[32];
+    printf("%s (%s)\n", c->device, c->driver);
+    printf("  fused multiply-add  f32 %.1f GFLOP/s", c->flops_f32 * 1e-9);
+    if (c->flops_f16 > 0)
+        printf(", f16 %.1f GFLOP/s\n", c->flops_f16 * 1e-9);
+    else
+        printf(", f16 not supported\n");
+    printf("  kernel launch       %.1f us\n", c->launch_s * 1e6);
+    printf("  host to device      %.1f GB/s, back %.1f GB/s\n", c->upload * 1e-9,
+           c->download * 1e-9);
+    printf("  share of f32 peak   matrix product %.0f %%, convolution %.0f %%, attention %.0f %%\n",
+           c->efficiency_gemm * 100, c->efficiency_conv * 100, c->efficiency_attn * 100);
+    printf("  %12s %12s %12s %12s  (GB/s)\n", "working set", "read", "write", "copy");
+    for (size_t i = 0; i < c->n_points; i++)
+        printf("  %12s %12.1f %12.1f %12.1f\n",
+               human_bytes(b, sizeof(b), (double) c->point[i].bytes), c->point[i].read * 1e-9,
+               c->point[i].write * 1e-9, c->point[i].copy * 1e-9);
+}
+
+static void on_probe(void *priv, const char *what)
+{
+    const options *o = priv;
+    if (!o->json)
+        fprintf(stderr, "measuring: %s\n", what);
+}
+
+static int measure(const options *o)
+{
+    nino_error err = { .code = NINO_OK };
+    nino_ceilings c;
+    const nino_measure_params p = { .device = o->device,
+                                    .progress = on_probe,
+                                    .priv = (void *) (uintptr_t) o };
+    if (nino_measure(&p, &c, &err)) {
+        const int rc = report_error(o, "devices", &err, NULL);
+        return err.code == NINO_ERR_UNKNOWN ? EXIT_DEVICE : rc;
+    }
+    if (o->json) {
+        js_envelope("devices");
+        ceilings_json(&c);
+        js_envelope_end();
+    } else {
+        ceilings_text(&c);
+    }
+    return EXIT_OK;
 }
 
 int cmd_devices(const options *o)
 {
+    if (o->measure)
+        return measure(o);
     const size_t n = nino_devices(NULL, 0);
     nino_device_info *d = calloc(n + 1, sizeof(*d));
     if (!d) {

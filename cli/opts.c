@@ -108,7 +108,14 @@ static const opt convert_opts[] = {
 static const opt inspect_opts[] = {
     { "tensors", 't', OPT_FLAG, FIELD(tensors), NULL, "List every tensor" }, O_JSON, O_HELP, { 0 }
 };
-static const opt devices_opts[] = { O_JSON, O_HELP, { 0 } };
+static const opt devices_opts[] = {
+    { "measure", 0, OPT_FLAG, FIELD(measure), NULL,
+      "Measure bandwidths, arithmetic and launches of --device, and keep them" },
+    O_DEVICE,
+    O_JSON,
+    O_HELP,
+    { 0 }
+};
 static const opt nodes_opts[] = { O_JSON,
                                   { "markdown", 0, OPT_FLAG, FIELD(markdown), NULL,
                                     "The reference of all nodes" },
@@ -153,7 +160,10 @@ const command commands[] = {
       convert_opts, cmd_convert },
     { "inspect", "FILE", 1, 1, "Say what a model, latent, picture or workflow is", "", inspect_opts,
       cmd_inspect },
-    { "devices", "", 0, 0, "List devices", "", devices_opts, cmd_devices },
+    { "devices", "", 0, 0, "List devices, or measure one",
+      "--measure takes some seconds and needs the device for itself. What it finds replaces the\n"
+      "profile's figures in plans, the roofline and \"% of peak\".\n",
+      devices_opts, cmd_devices },
     { "nodes", "[NAME]", 0, 1, "List the nodes a workflow can use, or describe one", "", nodes_opts,
       cmd_nodes },
     { "selftest", "", 0, 0, "Compare every kernel on a device with the reference", "",

@@ -1,5 +1,7 @@
 // Internal: every environment variable ninodes reads, in one table; read once per process.
 #pragma once
+#include <stdbool.h>
+#include <stddef.h>
 
 // X(field, "NAME", "default", "help")
 #define NINO_VARS(X)                                                                               \
@@ -28,3 +30,7 @@ typedef struct nino_vars {
 const nino_vars *nino_vars_get(void);
 // True if NINODES_DEBUG contains the word (or ROCM_NINODES_DEBUG=1 for "capture").
 _Bool nino_debug_has(const char *word);
+
+// The folder for caches: `dir`, else NINODES_CACHE_DIR, else XDG_CACHE_HOME/ninodes, else
+// ~/.cache/ninodes. False: none ("" or no home).
+bool nino_cache_dir(const char *dir, char *out, size_t size);

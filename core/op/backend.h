@@ -1,6 +1,7 @@
 // Internal: what a device must be able to do. Implementations: core/op/ref (oracle), core/op/plan
 // (counts only), cl/. One job thread uses a backend at a time.
 #pragma once
+#include "core/op/measure.h"
 #include "core/op/pool.h"
 #include "core/op/profile.h"
 #include "core/op/stream.h"
@@ -55,6 +56,10 @@ typedef struct nino_backend_impl {
     void (*scope_begin)(nino_backend *be, nino_event_kind kind, const char *name, uint32_t arg0,
                         uint32_t arg1);
     void (*scope_end)(nino_backend *be);
+    // Optional: measures one ceiling of the device, the median of `repeats`: bytes/s, FLOP/s or
+    // seconds. bytes: the working set, or what is copied; a power of two.
+    nino_status (*probe)(nino_backend *be, nino_ceiling_kind kind, uint64_t bytes, int repeats,
+                         double *rate, nino_error *err);
 } nino_backend_impl;
 
 // An implementation embeds this as its first member and creates `pool` with its own arena hooks.

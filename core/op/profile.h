@@ -26,6 +26,7 @@ typedef struct nino_profile {
     double launch_s;           // fixed time per kernel
     double efficiency_gemm, efficiency_conv,
         efficiency_attn; // fraction of peak reached, for predicted times
+    bool is_measured;    // the numbers were measured on this device (core/op/measure.h)
 } nino_profile;
 
 // Finds the profile for a device by its name and driver strings: data/devices/NAME.json in
@@ -44,6 +45,7 @@ extern const nino_profile_text nino_profile_builtin[];
 extern const nino_profile nino_profile_ref;
 
 // ---- decisions -------------------------------------------------------------------------------
+#define NINO_WINO_SPEEDUP 2.0 // over the direct kernel; 1.6 to 2.8 measured
 typedef enum nino_conv_algo { NINO_CONV_DIRECT, NINO_CONV_WINOGRAD } nino_conv_algo;
 nino_conv_algo nino_sched_conv(const nino_profile *p, const nino_op_desc *d);
 

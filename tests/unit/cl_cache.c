@@ -1,4 +1,5 @@
 // The program cache: what it must give back, and every state of its folder in which it must not.
+#include "core/base/vars.h"
 #include "cl/runtime.h"
 #include "tests/test.h"
 
@@ -290,19 +291,19 @@ static void test_sweep_pocl(void)
 static void test_dir_choice(void)
 {
     char out[64];
-    CHECK(nino_cl_cache_dir("/a/b//", out, sizeof(out)));
+    CHECK(nino_cache_dir("/a/b//", out, sizeof(out)));
     CHECK_STR(out, "/a/b");
-    CHECK(!nino_cl_cache_dir("", out, sizeof(out)));
+    CHECK(!nino_cache_dir("", out, sizeof(out)));
     unsetenv("NINODES_CACHE_DIR");
     setenv("XDG_CACHE_HOME", "/x", 1);
-    CHECK(nino_cl_cache_dir(NULL, out, sizeof(out)));
+    CHECK(nino_cache_dir(NULL, out, sizeof(out)));
     CHECK_STR(out, "/x/ninodes");
     setenv("XDG_CACHE_HOME", "relative", 1); // to be ignored, says the XDG specification
     setenv("HOME", "/home/me", 1);
-    CHECK(nino_cl_cache_dir(NULL, out, sizeof(out)));
+    CHECK(nino_cache_dir(NULL, out, sizeof(out)));
     CHECK_STR(out, "/home/me/.cache/ninodes");
     unsetenv("HOME");
-    CHECK(!nino_cl_cache_dir(NULL, out, sizeof(out)));
+    CHECK(!nino_cache_dir(NULL, out, sizeof(out)));
 }
 
 int main(void)

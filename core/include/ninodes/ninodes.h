@@ -17,5 +17,6 @@
 #include <ninodes/ctx.h>
 #include <ninodes/graph.h>
 #include <ninodes/job.h>
+#include <ninodes/measure.h>
 #include <ninodes/monitor.h>
 #include <ninodes/node.h>

@@ -1,0 +1,56 @@
+// Ceilings of a device: how fast it reads, writes, computes, starts kernels and copies, measured by
+// probe kernels and kept per device and driver. "% of measured peak", the roofline and the times of
+// a plan come from them.
+//
+// Thread-safety: any thread.
+#pragma once
+#include <ninodes/ctx.h>
+
+NINO_BEGIN
+
+enum { NINO_MAX_CEILING_POINTS = 24 };
+
+// Bandwidth of a working set; small ones stay in caches. Bytes moved per second: a copy counts
+// what it reads and what it writes. 0: not measured.
+typedef struct nino_ceiling_point {
+    uint64_t bytes; // of the working set
+    double read, write, copy;
+} nino_ceiling_point;
+
+typedef struct nino_ceilings {
+    char device[128], driver[96], platform[96]; // what they belong to
+    int64_t measured_at;     // seconds since 1970; 0: figures of a profile, nobody measured
+    double flops_f32;        // FLOP/s of dependent-free fused multiply-adds; 0: not known
+    double flops_f16;        // the same in 16-bit floats; 0: the device has none
+    double bandwidth;        // bytes/s of a copy far larger than the caches
+    double launch_s;         // seconds an empty kernel takes, one after another
+    double upload, download; // bytes/s between host and device memory
+    // Share of flops_f32 that a large matrix product, 3x3 convolution and attention reach here.
+    double efficiency_gemm, efficiency_conv, efficiency_attn;
+    size_t n_points;
+    nino_ceiling_point point[NINO_MAX_CEILING_POINTS]; // by size
+} nino_ceilings;
+
+typedef struct nino_measure_params {
+    const char *device;    // selector as in nino_ctx_params
+    const char *cache_dir; // where they are kept; NULL as in nino_ctx_params, "": nowhere
+    int quick;             // fewer sizes and repeats, for tests
+    // Says what is measured next; may be NULL.
+    void (*progress)(void *priv, const char *what);
+    void *priv;
+} nino_measure_params;
+// Takes a few seconds and needs the device for itself; every figure is the median of repeats.
+// Keeps the result in a file of the cache folder, where later runs and plans find it.
+// NINO_ERR_UNSUPPORTED: the device ("ref") has no probes.
+NINO_API nino_status nino_measure(const nino_measure_params *params, nino_ceilings *out,
+                                  nino_error *err);
+// What was measured on this device with this driver. NINO_ERR_MISSING: nothing yet.
+NINO_API nino_status nino_ceilings_load(const char *cache_dir, const nino_device_info *d,
+                                        nino_ceilings *out, nino_error *err);
+// The figures of a profile ("gfx1151"), for an overlay or a device that nobody measured.
+NINO_API nino_status nino_ceilings_of_profile(const char *profile, nino_ceilings *out,
+                                              nino_error *err);
+// Bandwidth of a working set of that size, between the points; 0: not measured.
+NINO_API double nino_ceilings_bandwidth(const nino_ceilings *c, uint64_t bytes);
+
+NINO_END

@@ -1,0 +1,343 @@
+// Measuring the ceilings of a device, keeping them, and using them as a profile's numbers.
+#include "core/op/measure.h"
+
+#include "core/base/buf.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/hash.h"
+#include "core/base/json.h"
+#include "core/base/vars.h"
+#include "core/op/check.h"
+#include "core/op/device.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MAX_FILE = 65536, FORMAT = 1 };
+static const uint64_t least_set = 32 << 10, most_set = 512 << 20, copy_bytes = 32 << 20;
+
+// ---- the file ----------------------------------------------------------------------------------
+
+// DIR/ceilings/NAME-HASH.json: readable, and different for another driver.
+static bool file_of(const char *cache_dir, const nino_device_info *d, char *dir, char *path,
+                    size_t size)
+{
+    char base[4096], name[48], key[sizeof(d->name) + sizeof(d->driver) + sizeof(d->platform) + 4];
+    if (!nino_cache_dir(cache_dir, base, sizeof(base)))
+        return false;
+    const int n = snprintf(key, sizeof(key), "%s\n%s\n%s", d->name, d->driver, d->platform);
+    const nino_hash h = nino_hash_bytes(key, (size_t) n);
+    snprintf(name, sizeof(name), "%.40s", d->name);
+    for (char *p = name; *p; p++)
+        if (!((*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z')))
+            *p = '_';
+    const int a = snprintf(dir, size, "%s/ceilings", base);
+    const int b =
+        snprintf(path, size, "%s/ceilings/%s-%016llx.json", base, name, (unsigned long long) h.lo);
+    return a > 0 && b > 0 && (size_t) b < size;
+}
+
+static void add_number(nino_buf *b, const char *key, double v)
+{
+    nino_buf_addf(b, "    \"%s\": %.9g,\n", key, isfinite(v) ? v : 0);
+}
+
+static void add_text(nino_buf *b, const char *key, const char *v)
+{
+    nino_buf_addf(b, "    \"%s\": ", key);
+    nino_buf_add_json_string(b, v, strlen(v));
+    nino_buf_adds(b, ",\n");
+}
+
+// The members of nino_ceilings that are plain numbers, by their key in the file.
+typedef struct number {
+    const char *key;
+    size_t offset;
+} number;
+#define FIELD(f)                                                                                   \
+    {                                                                                              \
+#f, offsetof(nino_ceilings, f)                                                             \
+    }
+static const number numbers[] = {
+    FIELD(flops_f32),       FIELD(flops_f16),       FIELD(bandwidth),
+    FIELD(launch_s),        FIELD(upload),          FIELD(download),
+    FIELD(efficiency_gemm), FIELD(efficiency_conv), FIELD(efficiency_attn),
+};
+enum { N_NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
+
+static nino_status save(const char *cache_dir, const nino_device_info *d, const nino_ceilings *c,
+                        nino_error *err)
+{
+    char dir[4200], path[4200];
+    nino_buf b = { 0 };
+    if (!file_of(cache_dir, d, dir, path, sizeof(path)))
+        return NINO_OK; // nowhere to keep anything, as asked
+    nino_buf_addf(&b, "{\n    \"format\": %d,\n", FORMAT);
+    add_text(&b, "device", c->device);
+    add_text(&b, "driver", c->driver);
+    add_text(&b, "platform", c->platform);
+    nino_buf_addf(&b, "    \"measured_at\": %lld,\n", (long long) c->measured_at);
+    for (size_t i = 0; i < N_NUMBERS; i++)
+        add_number(&b, numbers[i].key, *(const double *) ((const char *) c + numbers[i].offset));
+    nino_buf_adds(&b, "    \"bandwidths\": [");
+    for (size_t i = 0; i < c->n_points; i++) {
+        const nino_ceiling_point *p = &c->point[i];
+        nino_buf_addf(&b, "%s\n        [%llu, %.9g, %.9g, %.9g]", i ? "," : "",
+                      (unsigned long long) p->bytes, p->read, p->write, p->copy);
+    }
+    nino_buf_adds(&b, "\n    ]\n}\n");
+    nino_status st = b.failed ? nino_fail(err, NINO_ERR_NOMEM, path, "out of memory")
+                              : nino_file_mkdirs(dir, false, err);
+    if (!st)
+        st = nino_file_save(NULL, path, false, b.data, b.len, err);
+    nino_buf_release(&b);
+    return st;
+}
+
+static bool positive(const nino_json *v, double *out)
+{
+    return nino_json_double(v, out) && isfinite(*out) && *out >= 0;
+}
+
+static bool read_points(const nino_json *list, nino_ceilings *c)
+{
+    for (const nino_json *e = list ? list->child : NULL; e; e = e->next) {
+        nino_ceiling_point *p = &c->point[c->n_points];
+        if (c->n_points == NINO_MAX_CEILING_POINTS ||
+            !nino_json_u64(nino_json_at(e, 0), &p->bytes) ||
+            !positive(nino_json_at(e, 1), &p->read) || !positive(nino_json_at(e, 2), &p->write) ||
+            !positive(nino_json_at(e, 3), &p->copy) || !p->bytes ||
+            (c->n_points && p->bytes <= p[-1].bytes))
+            return false;
+        c->n_points++;
+    }
+    return c->n_points > 0;
+}
+
+static bool is_same(const nino_json *v, const char *text, char *out, size_t size)
+{
+    const char *s = nino_json_str(v);
+    snprintf(out, size, "%s", s ? s : "");
+    return s && !strcmp(s, text);
+}
+
+static bool parse(const nino_json *root, const nino_device_info *d, nino_ceilings *c)
+{
+    int64_t format;
+    if (!nino_json_i64(nino_json_get(root, "format"), &format) || format != FORMAT ||
+        !is_same(nino_json_get(root, "device"), d->name, c->device, sizeof(c->device)) ||
+        !is_same(nino_json_get(root, "driver"), d->driver, c->driver, sizeof(c->driver)) ||
+        !is_same(nino_json_get(root, "platform"), d->platform, c->platform, sizeof(c->platform)) ||
+        !nino_json_i64(nino_json_get(root, "measured_at"), &c->measured_at))
+        return false;
+    for (size_t i = 0; i < N_NUMBERS; i++)
+        if (!positive(nino_json_get(root, numbers[i].key),
+                      (double *) ((char *) c + numbers[i].offset)))
+            return false;
+    return c->flops_f32 > 0 && c->bandwidth > 0 &&
+           read_points(nino_json_get(root, "bandwidths"), c);
+}
+
+nino_status nino_ceilings_load(const char *cache_dir, const nino_device_info *d, nino_ceilings *out,
+                               nino_error *err)
+{
+    char dir[4200], path[4200];
+    char *data = NULL;
+    size_t len = 0;
+    nino_json_doc *doc = NULL;
+    nino_ceilings c = { .measured_at = 0 };
+    bool is_good = false;
+    if (file_of(cache_dir, d, dir, path, sizeof(path)) &&
+        nino_file_read(path, MAX_FILE, false, &data, &len, NULL) == NINO_OK &&
+        nino_json_parse(data, len, path, NULL, &doc, NULL) == NINO_OK)
+        is_good = parse(doc->root, d, &c);
+    nino_json_doc_destroy(&doc);
+    free(data);
+    if (!is_good)
+        return nino_fail(err, NINO_ERR_MISSING, d->name,
+                         "this device has not been measured; ninodes devices --measure does it");
+    *out = c;
+    return NINO_OK;
+}
+
+nino_status nino_ceilings_of_profile(const char *profile, nino_ceilings *out, nino_error *err)
+{
+    nino_profile p;
+    const nino_status st = nino_profile_load(profile, &p, err);
+    if (st)
+        return st;
+    *out = (nino_ceilings){ .flops_f32 = p.peak_f32,
+                            .flops_f16 = p.peak_f16,
+                            .bandwidth = p.bandwidth,
+                            .launch_s = p.launch_s,
+                            .efficiency_gemm = p.efficiency_gemm,
+                            .efficiency_conv = p.efficiency_conv,
+                            .efficiency_attn = p.efficiency_attn };
+    snprintf(out->device, sizeof(out->device), "%s", p.name);
+    return NINO_OK;
+}
+
+bool nino_ceilings_apply(const char *cache_dir, const nino_device_info *d, nino_profile *p)
+{
+    nino_ceilings c;
+    if (nino_ceilings_load(cache_dir, d, &c, NULL))
+        return false;
+    p->peak_f32 = c.flops_f32;
+    p->peak_f16 = c.flops_f16 > 0 ? c.flops_f16 : c.flops_f32;
+    p->bandwidth = c.bandwidth;
+    p->launch_s = c.launch_s;
+    p->efficiency_gemm = c.efficiency_gemm > 0 ? c.efficiency_gemm : p->efficiency_gemm;
+    p->efficiency_conv = c.efficiency_conv > 0 ? c.efficiency_conv : p->efficiency_conv;
+    p->efficiency_attn = c.efficiency_attn > 0 ? c.efficiency_attn : p->efficiency_attn;
+    p->is_measured = true;
+    return true;
+}
+
+double nino_ceilings_bandwidth(const nino_ceilings *c, uint64_t bytes)
+{
+    if (!c->n_points)
+        return c->bandwidth;
+    size_t i = 0;
+    while (i < c->n_points && c->point[i].bytes < bytes)
+        i++;
+    if (!i)
+        return c->point[0].copy;
+    if (i == c->n_points)
+        return c->point[i - 1].copy;
+    const nino_ceiling_point *a = &c->point[i - 1], *b = &c->point[i];
+    const double t =
+        log((double) bytes / (double) a->bytes) / log((double) b->bytes / (double) a->bytes);
+    return a->copy + t * (b->copy - a->copy);
+}
+
+// ---- measuring ---------------------------------------------------------------------------------
+
+typedef struct session {
+    nino_backend *be;
+    const nino_measure_params *p;
+    int repeats;
+    nino_status st;
+    nino_error *err;
+} session;
+
+static void tell(const session *s, const char *what)
+{
+    if (s->p->progress)
+        s->p->progress(s->p->priv, what);
+}
+
+// 0 once something has failed; the first failure stays.
+static double probe(session *s, nino_ceiling_kind kind, uint64_t bytes)
+{
+    double rate = 0;
+    if (!s->st)
+        s->st = s->be->impl->probe(s->be, kind, bytes, s->repeats, &rate, s->err);
+    return s->st ? 0 : rate;
+}
+
+static void measure_memory(session *s, nino_ceilings *c)
+{
+    nino_mem_stat m;
+    nino_pool_stat(s->be->pool, &m);
+    uint64_t most = s->p->quick ? 8 << 20 : most_set;
+    while (m.budget && most > m.budget / 4 && most > least_set)
+        most /= 2;
+    const int step = s->p->quick ? 4 : 1;
+    for (uint64_t n = least_set; n <= most && !s->st; n <<= step) {
+        char what[64];
+        snprintf(what, sizeof(what), "memory, working set of %llu %s",
+                 (unsigned long long) (n >> (n >> 20 ? 20 : 10)), n >> 20 ? "MiB" : "KiB");
+        tell(s, what);
+        c->point[c->n_points++] =
+            (nino_ceiling_point){ n, probe(s, NINO_CEILING_READ, n),
+                                  probe(s, NINO_CEILING_WRITE, n), probe(s, NINO_CEILING_COPY, n) };
+    }
+    c->bandwidth = c->n_points ? c->point[c->n_points - 1].copy : 0;
+}
+
+// How much of the peak the library's own kernel reaches on one large case.
+static double efficiency(session *s, const nino_check_case *k, double peak)
+{
+    nino_check_result r;
+    if (s->st)
+        return 0;
+    nino_check_run(s->be, s->be, k, s->be->profile.act_type, -1, 1, true, &r);
+    if (!r.ok)
+        s->st = nino_fail(s->err, NINO_ERR_DEVICE, r.name, "%s", r.note);
+    return s->st || peak <= 0 ? 0 : r.gflops * 1e9 / peak;
+}
+
+static void measure_kernels(session *s, nino_ceilings *c)
+{
+    static const nino_check_case gemm = { .op = NINO_OP_LINEAR,
+                                          .src = { { 1024, 1024 } },
+                                          .n = 1024,
+                                          .weight = NINO_F16,
+                                          .only_bench = true };
+    static const nino_check_case conv = { .op = NINO_OP_CONV2D,
+                                          .attr = { .kernel = 3, .stride = 1 },
+                                          .src = { { 1, 64, 64, 256 } },
+                                          .n = 256,
+                                          .weight = NINO_F16,
+                                          .only_bench = true };
+    static const nino_check_case attn = {
+        .op = NINO_OP_ATTENTION,
+        .attr = { .heads = 8 },
+        .src = { { 1, 1024, 512 }, { 1, 1024, 512 }, { 1, 1024, 512 } },
+        .only_bench = true
+    };
+    const nino_profile *p = &s->be->profile;
+    const bool is_matrix = p->schedule == NINO_SCHED_WMMA && p->act_type != NINO_F32;
+    const double peak = is_matrix && c->flops_f16 > 0 ? c->flops_f16 : c->flops_f32;
+    const bool has_winograd =
+        p->has_winograd && p->schedule == NINO_SCHED_CPU && p->act_type == NINO_F32;
+    if (s->p->quick)
+        return;
+    tell(s, "matrix product");
+    c->efficiency_gemm = efficiency(s, &gemm, peak);
+    tell(s, "convolution");
+    c->efficiency_conv = efficiency(s, &conv, peak * (has_winograd ? NINO_WINO_SPEEDUP : 1));
+    tell(s, "attention");
+    c->efficiency_attn = efficiency(s, &attn, peak);
+}
+
+nino_status nino_measure(const nino_measure_params *params, nino_ceilings *out, nino_error *err)
+{
+    const nino_measure_params none = { .device = NULL };
+    nino_error mine = { .code = NINO_OK };
+    session s = { .p = params ? params : &none, .err = err ? err : &mine };
+    const nino_ctx_params cp = { .cache_dir = s.p->cache_dir };
+    nino_ceilings c = { .measured_at = (int64_t) time(NULL) };
+    s.repeats = s.p->quick ? 1 : 3;
+    s.be = nino_device_open(s.p->device, &cp, NULL, s.err);
+    if (!s.be)
+        return s.err->code;
+    if (!s.be->impl->probe) {
+        s.st = nino_fail(s.err, NINO_ERR_UNSUPPORTED, s.be->info.selector,
+                         "only OpenCL devices have probes");
+        goto end;
+    }
+    snprintf(c.device, sizeof(c.device), "%s", s.be->info.name);
+    snprintf(c.driver, sizeof(c.driver), "%s", s.be->info.driver);
+    snprintf(c.platform, sizeof(c.platform), "%s", s.be->info.platform);
+    tell(&s, "arithmetic");
+    c.flops_f32 = probe(&s, NINO_CEILING_F32, 0);
+    c.flops_f16 = s.be->info.has_fp16 ? probe(&s, NINO_CEILING_F16, 0) : 0;
+    tell(&s, "kernel launches");
+    c.launch_s = probe(&s, NINO_CEILING_LAUNCH, 0);
+    measure_memory(&s, &c);
+    tell(&s, "copies between host and device");
+    c.upload = probe(&s, NINO_CEILING_UPLOAD, copy_bytes);
+    c.download = probe(&s, NINO_CEILING_DOWNLOAD, copy_bytes);
+    measure_kernels(&s, &c);
+    if (!s.st)
+        s.st = save(s.p->cache_dir, &s.be->info, &c, s.err);
+    if (!s.st)
+        *out = c;
+end:
+    nino_backend_close(&s.be);
+    return s.st;
+}

@@ -1,0 +1,19 @@
+// Internal: ceilings of a device: what a backend measures, and their use as a profile's numbers.
+#pragma once
+#include "core/op/profile.h"
+#include <ninodes/measure.h>
+
+typedef enum nino_ceiling_kind {
+    NINO_CEILING_READ, // bytes/s of a working set
+    NINO_CEILING_WRITE,
+    NINO_CEILING_COPY, // half of the set to the other half
+    NINO_CEILING_F32,  // FLOP/s; bytes is not used
+    NINO_CEILING_F16,
+    NINO_CEILING_LAUNCH, // seconds a kernel
+    NINO_CEILING_UPLOAD, // bytes/s
+    NINO_CEILING_DOWNLOAD
+} nino_ceiling_kind;
+
+// Puts the figures of this device, if it was measured, in the place of the profile's; true when it
+// did. cache_dir as in nino_ctx_params.
+bool nino_ceilings_apply(const char *cache_dir, const nino_device_info *d, nino_profile *p);
