@@ -23,10 +23,11 @@ static inline nino_array *test_values(nino_shape shape, uint64_t seed)
 }
 
 typedef struct test_inputs { // host arrays; the optional ones may be NULL
-    const nino_array *x, *context, *y, *concat;
+    const nino_array *x, *context, *y, *concat, *vision;
     const nino_array *ref[4];
     int n_refs;
     const float *timestep;
+    int64_t frames; // with a time step each
     float guidance;
 } test_inputs;
 
@@ -45,6 +46,8 @@ static inline nino_array *test_forward_or(nino_stream *s, const nino_diffusion *
                        .context = test_up(s, in->context),
                        .y = test_up(s, in->y),
                        .concat = test_up(s, in->concat),
+                       .vision = test_up(s, in->vision),
+                       .frames = in->frames,
                        .refs = refs,
                        .n_refs = in->n_refs,
                        .guidance = in->guidance };

@@ -59,6 +59,7 @@ static const struct {
     { "single_transformer_blocks.0.norm.linear.weight", "flux" }, // diffusers names
     { "transformer_blocks.0.attn.add_q_proj.weight", "sd3" },     // diffusers names
     { "head.modulation", "wan" },
+    { "condition_embedder.time_proj.weight", "wan" }, // diffusers names
     { "input_blocks.0.0.weight", "unet" },
     { "down_blocks.0.resnets.0.time_emb_proj.weight", "unet" }, // diffusers names
     { "double_layers.0.attn.w1q.weight", "aura" },

@@ -9,16 +9,19 @@
 typedef enum nino_diffusion_kind {
     NINO_DIFFUSION_UNET, // SD1, SD2, SDXL: core/model/unet.c
     NINO_DIFFUSION_FLUX, // FLUX.1: core/model/flux.c
+    NINO_DIFFUSION_WAN,  // Wan 2.1 and 2.2, video: core/model/wan.c
 } nino_diffusion_kind;
 
 // One evaluation of the network. The forward function consumes the tensors.
 typedef struct nino_forward {
-    nino_tensor *x;        // [B,h,w,C]: the model input (already scaled by the parameterisation)
+    nino_tensor *x;        // [B,(t,)h,w,C]: the model input (already scaled)
     const float *timestep; // B values, as nino_sampling_timestep() gives them
-    nino_tensor *context;  // [B,T,Cc]
-    nino_tensor *y;        // [B,Cy] or NULL
-    nino_tensor *concat;   // [B,h,w,Ce]: appended to x's channels (inpaint, edit), or NULL
-    nino_tensor **refs;    // reference latents [B,h',w',C] (Kontext), n_refs of them
+    int64_t frames; // > 0: the latent frames t of a video; timestep has a value for each, [B,t]
+    nino_tensor *context; // [B,T,Cc]
+    nino_tensor *y;       // [B,Cy] or NULL
+    nino_tensor *concat;  // [B,(t,)h,w,Ce]: appended to x's channels (inpaint, edit), or NULL
+    nino_tensor *vision;  // [B,Tv,Cv]: what an image encoder sees in a picture, or NULL
+    nino_tensor **refs;   // reference latents [B,h',w',C] (Kontext), n_refs of them
     int n_refs;
     nino_ref_method ref_method;
     float guidance; // distilled guidance (Flux dev), NaN: left out; ignored by other networks
@@ -33,12 +36,14 @@ struct nino_diffusion {
     int in_channels;         // of x and concat together; format->channels is x's part
     int context_dim;         // Cc
     int y_dim;               // Cy; 0: takes no y
+    int vision_dim;          // Cv; 0: takes no pictures
     bool has_guidance;       // uses nino_forward.guidance
+    bool has_frame_times;    // uses nino_forward.frames; a noise mask says which frames are done
     nino_sampling *sampling; // how it was trained: the default of a MODEL
     uint64_t weight_bytes;   // as stored
     nino_hash identity;      // of the file it came from
     char name[128];          // for messages: the node's file name
-    // -> [B,h,w,format->channels], the raw network output (eps, v or flow). Any h, w.
+    // -> [B,(t,)h,w,format->channels], the raw network output (eps, v or flow). Any h, w.
     nino_tensor *(*forward)(nino_stream *s, const nino_diffusion *d, nino_forward *f);
     void (*destroy)(nino_diffusion *d);
     void *net; // the network's weights struct
@@ -68,6 +73,8 @@ nino_status nino_unet_load(nino_weights *file, const char *prefix, nino_diffusio
                            nino_error *err);
 nino_status nino_flux_load(nino_weights *file, const char *prefix, nino_diffusion *d,
                            nino_error *err);
+nino_status nino_wan_load(nino_weights *file, const char *prefix, nino_diffusion *d,
+                          nino_error *err);
 
 // For forward functions: fails the stream when the inputs do not fit the network, with a line that
 // says what to look for.

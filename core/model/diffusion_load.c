@@ -118,6 +118,22 @@ static nino_status load_flux(nino_weights *file, const char *prefix, nino_diffus
     return NINO_OK;
 }
 
+static nino_status load_wan(nino_weights *file, const char *prefix, nino_diffusion *d,
+                            nino_error *err)
+{
+    const nino_status st = nino_wan_load(file, prefix, d, err);
+    if (st)
+        return st;
+    const bool is_22 = !strcmp(d->format->name, "wan22");
+    d->has_frame_times = is_22;
+    snprintf(d->family, sizeof(d->family), "%s",
+             is_22                                  ? "wan22_ti2v"
+             : d->in_channels > d->format->channels ? "wan_i2v"
+                                                    : "wan_t2v");
+    d->sampling = nino_sampling_flow(8, 1000);
+    return NINO_OK;
+}
+
 static nino_status refuse(const nino_detected *d, const char *name, nino_error *err)
 {
     if (d->diffusion[0])
@@ -153,7 +169,8 @@ nino_status nino_diffusion_load_as(nino_weights *file, const char *name, nino_dt
     nino_detect(file, &found);
     for (size_t i = 0; i < sizeof(unets) / sizeof(unets[0]); i++)
         is_unet |= !strcmp(found.diffusion, unets[i]);
-    if (!is_unet && strcmp(found.diffusion, "flux"))
+    const bool is_flux = !strcmp(found.diffusion, "flux");
+    if (!is_unet && !is_flux && strcmp(found.diffusion, "wan") != 0)
         return refuse(&found, name, err);
     nino_diffusion *d = calloc(1, sizeof(*d));
     if (!d)
@@ -168,8 +185,9 @@ nino_status nino_diffusion_load_as(nino_weights *file, const char *name, nino_dt
     snprintf(d->name, sizeof(d->name), "%s", name);
     d->weight_bytes = nino_weights_bytes(file, found.diffusion_prefix);
     d->identity = nino_weights_identity(file);
-    nino_status st = is_unet ? load_unet(file, found.diffusion_prefix, d, err)
-                             : load_flux(file, found.diffusion_prefix, d, err);
+    nino_status st = is_unet   ? load_unet(file, found.diffusion_prefix, d, err)
+                     : is_flux ? load_flux(file, found.diffusion_prefix, d, err)
+                               : load_wan(file, found.diffusion_prefix, d, err);
     if (!st && !d->sampling)
         st = nino_fail(err, NINO_ERR_NOMEM, name, "no memory for its noise schedule");
     if (st)
@@ -180,10 +198,12 @@ nino_status nino_diffusion_load_as(nino_weights *file, const char *name, nino_dt
 
 void nino_forward_check(nino_stream *s, const nino_diffusion *d, const nino_forward *f)
 {
-    const int64_t batch = nino_dim(f->x, 0), channels = nino_dim(f->x, 3) + nino_dim(f->concat, 3);
+    const bool is_video = d->format->time_factor > 1;
+    const int64_t batch = nino_dim(f->x, 0);
+    const int64_t channels = nino_dim(f->x, -1) + nino_dim(f->concat, -1);
     if (nino_stream_status(s, NULL))
         return;
-    if (nino_shape_of(f->x)->rank != 4 || channels != d->in_channels)
+    if (nino_shape_of(f->x)->rank != 4 + is_video || channels != d->in_channels)
         nino_stream_fail(s, NINO_ERR_ARG, d->name,
                          "it takes %d channels, the latent and what goes with it have %lld",
                          d->in_channels, (long long) channels);
@@ -196,6 +216,14 @@ void nino_forward_check(nino_stream *s, const nino_diffusion *d, const nino_forw
         nino_stream_fail(s, NINO_ERR_ARG, d->name,
                          "the pooled conditioning is %lld wide where %d is needed",
                          (long long) nino_dim(f->y, 1), d->y_dim);
+    else if (f->vision && d->vision_dim && nino_dim(f->vision, 2) != d->vision_dim)
+        nino_stream_fail(s, NINO_ERR_ARG, d->name,
+                         "the picture's encoding is %lld wide where %d is needed: it was made by "
+                         "another image encoder",
+                         (long long) nino_dim(f->vision, 2), d->vision_dim);
+    else if (f->frames && f->frames != nino_dim(f->x, 1))
+        nino_stream_fail(s, NINO_ERR_ARG, d->name, "%lld time steps for %lld frames",
+                         (long long) f->frames, (long long) nino_dim(f->x, 1));
     else if (nino_dim(f->context, 0) != batch || (f->y && nino_dim(f->y, 0) != batch))
         nino_stream_fail(s, NINO_ERR_ARG, d->name, "latent and conditioning differ in batch size");
 }

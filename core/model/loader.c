@@ -62,6 +62,17 @@ void nino_load_linear(nino_loader *l, const char *name, int64_t cin, nino_linear
     nino_load_part(l, (nino_weight_part){ .name = name }, cin, out);
 }
 
+void nino_load_patch(nino_loader *l, const char *name, nino_linear *out)
+{
+    if (l->st)
+        return;
+    l->st = nino_weight_get(l->file, l->prefix, nino_name_of("%s.weight", name).s, NINO_W_PATCH, -1,
+                            -1, true, &out->w, l->err);
+    if (!l->st)
+        l->st = nino_weight_get(l->file, l->prefix, nino_name_of("%s.bias", name).s, NINO_W_VECTOR,
+                                out->w->n, -1, false, &out->b, l->err);
+}
+
 void nino_load_conv(nino_loader *l, const char *name, int64_t cin, nino_conv *out)
 {
     if (l->st)

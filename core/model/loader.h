@@ -24,6 +24,9 @@ __attribute__((format(printf, 3, 4))) void nino_load_fail(nino_loader *l, nino_s
 // name without ".weight". cin < 0: any.
 void nino_load_linear(nino_loader *l, const char *name, int64_t cin, nino_linear *out);
 void nino_load_part(nino_loader *l, nino_weight_part part, int64_t cin, nino_linear *out);
+// A convolution as far apart as it is wide, as a linear layer over the channels and cells of a
+// patch (in this order). Stays as stored.
+void nino_load_patch(nino_loader *l, const char *name, nino_linear *out);
 void nino_load_conv(nino_loader *l, const char *name, int64_t cin, nino_conv *out);
 // gamma and beta of exactly c channels
 void nino_load_norm(nino_loader *l, const char *name, int64_t c, int groups, float eps,

@@ -34,7 +34,7 @@ static bool is_readable(nino_dtype t)
     }
 }
 
-static const char *const role_names[] = { "[N,C] or [N,C,1,1]", "[N,C,3,3]", "[N]" };
+static const char *const role_names[] = { "[N,C] or [N,C,1,1]", "[N,C,3,3]", "[N]", "[N,C,..]" };
 
 // Rows and columns if the dimensions fit the role.
 static bool fits_role(nino_weight_role role, int rank, const int64_t *dim, int64_t *n, int64_t *c)
@@ -42,9 +42,13 @@ static bool fits_role(nino_weight_role role, int rank, const int64_t *dim, int64
     *n = rank > 0 ? dim[0] : 0;
     *c = rank > 1 ? dim[1] : 1;
     const int64_t kh = rank > 2 ? dim[2] : 1, kw = rank > 3 ? dim[3] : 1;
-    if (*n < 1 || *c < 1 || rank > 4)
+    if (role == NINO_W_PATCH)
+        for (int i = 2; i < rank; i++)
+            *c *= dim[i];
+    if (*n < 1 || *c < 1 || (rank > 4 && role != NINO_W_PATCH))
         return false;
     switch (role) {
+    case NINO_W_PATCH: return rank >= 2;
     case NINO_W_MATRIX: return rank >= 2 && kh == 1 && kw == 1;
     case NINO_W_CONV3: return rank == 4 && kh == 3 && kw == 3;
     default: return rank == 1;
@@ -182,6 +186,8 @@ nino_status nino_weight_get_parts(nino_weights *file, const char *prefix,
         return st;
     }
     w->file = nino_weights_ref(file);
+    if (role == NINO_W_PATCH)
+        w->role = NINO_W_MATRIX;
     *out = w;
     return NINO_OK;
 }

@@ -9,7 +9,10 @@
 typedef enum nino_weight_role {
     NINO_W_MATRIX, // [N,C] or [N,C,1,1] (linear, 1x1)
     NINO_W_CONV3,  // [N,C,3,3]
-    NINO_W_VECTOR  // [N]: bias, gamma, beta; always f32 on the device
+    NINO_W_VECTOR, // [N]: bias, gamma, beta; always f32 on the device
+    // To ask for only, such a weight becomes a MATRIX: a convolution as far apart as it is wide, of
+    // any rank, [N,C,..] read as [N,C*..].
+    NINO_W_PATCH
 } nino_weight_role;
 
 // Rows and columns of one file tensor. Lives as long as the file.

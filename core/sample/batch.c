@@ -43,8 +43,8 @@ static bool can_share(const nino_guide_run *r, const nino_cond_use *a, const nin
     const nino_cond_model *x = a->model, *y = b->model;
     if (memcmp(a->size, b->size, (size_t) r->n_axes * sizeof(a->size[0])) ||
         !same_text(r, x->context, y->context) || !same_row_shape(x->y, y->y) ||
-        !same_row_shape(x->concat, y->concat) || x->n_refs != y->n_refs ||
-        (x->n_refs && x->ref_method != y->ref_method))
+        !same_row_shape(x->concat, y->concat) || !same_row_shape(x->vision, y->vision) ||
+        x->n_refs != y->n_refs || (x->n_refs && x->ref_method != y->ref_method))
         return false;
     if (x->guidance != y->guidance && !(isnan(x->guidance) && isnan(y->guidance)))
         return false;
@@ -59,8 +59,8 @@ static bool can_share(const nino_guide_run *r, const nino_cond_use *a, const nin
 static nino_tensor *forward(nino_guide_run *r, const nino_guide_feed *f, nino_tensor *x,
                             float timestep)
 {
-    const int64_t n = f->n * r->batch;
-    float *t = malloc((size_t) n * sizeof(*t));
+    const int64_t n = f->n * r->batch, frames = nino_guide_frames(r);
+    float *t = malloc((size_t) (n * (frames ? frames : 1)) * sizeof(*t));
     nino_tensor **refs = calloc((size_t) f->n_refs + 1, sizeof(*refs));
     nino_tensor *out = NULL;
     if (!t || !refs) {
@@ -68,15 +68,19 @@ static nino_tensor *forward(nino_guide_run *r, const nino_guide_feed *f, nino_te
         nino_stream_fail(r->s, NINO_ERR_NOMEM, "", "no memory for a model evaluation");
         goto end;
     }
-    for (int64_t i = 0; i < n; i++)
+    if (frames)
+        nino_guide_frame_times(r, timestep, f->n, t);
+    for (int64_t i = 0; i < n && !frames; i++)
         t[i] = timestep;
     for (int i = 0; i < f->n_refs; i++)
         refs[i] = nino_ref(f->refs[i]);
     nino_forward in = { .x = x,
                         .timestep = t,
+                        .frames = frames,
                         .context = nino_ref(f->context),
                         .y = nino_ref(f->y),
                         .concat = nino_ref(f->concat),
+                        .vision = nino_ref(f->vision),
                         .refs = refs,
                         .n_refs = f->n_refs,
                         .ref_method = f->use[0]->model->ref_method,
@@ -240,16 +244,18 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
                                   NULL)
              : NULL;
     const nino_cond_model *m = p[0].use->model;
-    const int64_t rows = n * r->batch;
-    float *t = calloc((size_t) rows, sizeof(*t));
+    const int64_t rows = n * r->batch, frames = nino_guide_frames(r);
+    float *t = calloc((size_t) (rows * (frames ? frames : 1)), sizeof(*t));
     nino_tensor **refs = calloc((size_t) m->n_refs + 1, sizeof(*refs));
     nino_status st = s && t && refs ? NINO_OK : NINO_ERR_NOMEM;
     for (int pass = 0; pass < 2 && !st; pass++) { // the first brings the weights in
         const nino_shape x = nino_guide_tile_shape(r, p[0].use, n, r->channels);
         nino_forward in = { .x = nino_zeros(s, x, nino_stream_act_type(s)),
                             .timestep = t,
+                            .frames = frames,
                             .context = zero_rows(s, m->context, rows, nino_guide_tokens(p, n)),
                             .y = zero_rows(s, m->y, rows, 0),
+                            .vision = zero_rows(s, m->vision, rows, 0),
                             .refs = refs,
                             .n_refs = m->n_refs,
                             .ref_method = m->ref_method,

@@ -25,11 +25,11 @@ nino_cond *nino_cond_create(int n)
 }
 
 // The arrays an entry holds by name; its reference latents are a list beside them.
-enum { N_ARRAYS = 5 };
+enum { N_ARRAYS = 6 };
 static nino_array **array_of(nino_cond_entry *e, int i)
 {
-    nino_array **const all[N_ARRAYS] = { &e->context, &e->pooled, &e->mask, &e->concat_latent,
-                                         &e->concat_mask };
+    nino_array **const all[N_ARRAYS] = { &e->context,       &e->pooled,      &e->mask,
+                                         &e->concat_latent, &e->concat_mask, &e->vision };
     return all[i];
 }
 

@@ -34,8 +34,9 @@ typedef struct nino_cond_entry {
     int width, height, crop_w, crop_h, target_w, target_h;
     double aesthetic_score; // SDXL refiner
     bool has_aesthetic_score;
-    nino_array *concat_latent; // f32 [N,h,w,C] node latent: InpaintModelConditioning; or NULL
-    nino_array *concat_mask;   // f32 [N,H,W]; or NULL
+    nino_array *concat_latent; // f32 [N,(t,)h,w,C] node latent that the model sees; or NULL
+    nino_array *concat_mask;   // f32 [N,H,W], of a video also [N,t,h,w,1 or 4]; or NULL
+    nino_array *vision;        // f32 [1,T,C]: an image encoder's states (Wan 2.1 i2v); or NULL
     nino_array **refs;         // reference latents f32 [N,h,w,C] (Kontext); n_refs of them
     int n_refs;
     nino_ref_method ref_method; // FluxKontextMultiReferenceLatentMethod

@@ -254,6 +254,8 @@ static nino_status make_concat(const nino_guide_run *r, const nino_cond_entry *e
     const int extra = r->net->in_channels - r->net->format->channels, c = (int) r->channels;
     if (extra <= 0)
         return NINO_OK;
+    if (r->n_axes == 3)
+        return nino_cond_concat_video(r, e, &m->concat, err);
     if (r->n_axes == 2) {
         if (r->net->kind == NINO_DIFFUSION_FLUX && (extra == c || extra == c + FILL_MASK))
             return concat_flux(r, e, extra > c, m, err);
@@ -291,6 +293,22 @@ static nino_status make_refs(const nino_guide_run *r, const nino_cond_entry *e, 
     return NINO_OK;
 }
 
+static nino_status make_vision(const nino_guide_run *r, const nino_cond_entry *e,
+                               nino_cond_model *m, nino_error *err)
+{
+    const nino_array *a = e->vision;
+    if (!a || !r->net->vision_dim)
+        return NINO_OK;
+    if (a->shape.rank != 3 || a->shape.dim[2] != r->net->vision_dim)
+        return nino_fail_kind(err, NINO_ERR_ARG, "shape", r->net->name,
+                              "the picture's encoding is %lld wide where this model (%s) needs %d: "
+                              "encode with its own kind of CLIP vision",
+                              (long long) a->shape.dim[a->shape.rank - 1], r->net->family,
+                              r->net->vision_dim);
+    m->vision = nino_array_ref(e->vision);
+    return NINO_OK;
+}
+
 nino_status nino_cond_model_make(const nino_guide_run *r, const nino_cond_entry *e, int kind,
                                  nino_cond_model *m, nino_error *err)
 {
@@ -309,7 +327,7 @@ nino_status nino_cond_model_make(const nino_guide_run *r, const nino_cond_entry 
     if (r->net->has_guidance && !e->no_guidance)
         m->guidance = (float) (e->has_guidance ? e->guidance : 3.5);
     if ((st = make_y(r, e, kind, m, err)) || (st = make_concat(r, e, m, err)) ||
-        (st = make_refs(r, e, m, err)))
+        (st = make_refs(r, e, m, err)) || (st = make_vision(r, e, m, err)))
         nino_cond_model_release(m);
     return st;
 }
@@ -319,6 +337,7 @@ void nino_cond_model_release(nino_cond_model *m)
     nino_array_unref(&m->context);
     nino_array_unref(&m->y);
     nino_array_unref(&m->concat);
+    nino_array_unref(&m->vision);
     for (int i = 0; i < m->n_refs; i++)
         nino_array_unref(&m->refs[i]);
     free(m->refs);

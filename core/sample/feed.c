@@ -103,6 +103,10 @@ static void fill_feed(nino_guide_run *r, nino_guide_feed *f, int64_t tokens, nin
             row[i] = f->use[i]->model->refs[k];
         f->refs[f->n_refs++] = upload_rows(r, rows, f->n, m->refs[k]->shape);
     }
+    for (int i = 0; i < f->n; i++)
+        row[i] = f->use[i]->model->vision;
+    if (m->vision)
+        f->vision = upload_rows(r, rows, f->n, m->vision->shape);
     if (m->concat)
         feed_concat(r, f, row);
     if (f->n_refs < m->n_refs)
@@ -114,6 +118,7 @@ static void release_feed(nino_guide_feed *f)
     nino_unref(f->context);
     nino_unref(f->y);
     nino_unref(f->concat);
+    nino_unref(f->vision);
     for (int i = 0; i < f->n_refs; i++)
         nino_unref(f->refs[i]);
     free(f->refs);

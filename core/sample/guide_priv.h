@@ -11,6 +11,7 @@ typedef struct nino_cond_model {
     nino_array *context; // f32 [n,T,C]
     nino_array *y;       // f32 [1,Cy] or NULL
     nino_array *concat;  // f32 [B,(t,)h,w,Ce] or NULL
+    nino_array *vision;  // f32 [1,Tv,Cv] or NULL
     nino_array **refs;   // f32 [n,h',w',C], model latents
     int n_refs;
     nino_ref_method ref_method;
@@ -46,7 +47,7 @@ struct nino_guide_feed {
     nino_guide_feed *next;
     int n;
     const nino_cond_use **use;
-    nino_tensor *context, *y, *concat, **refs;
+    nino_tensor *context, *y, *concat, *vision, **refs;
     int n_refs;
     int walks; // under plan: how often it was walked
     nino_plan_mark cost;
@@ -63,7 +64,7 @@ typedef struct nino_guide_run {
     size_t count; // elements of the model latent
     // What inpaint models and conditioning see of the latent; channels last.
     const nino_array *latent; // model latent [B,(t,)h,w,C]
-    const nino_array *mask;   // noise mask [B or 1,h,w], or NULL
+    const nino_array *mask;   // noise mask [B or 1,h,w] or [B,t,h,w], or NULL
     nino_cond_model *models;
     int n_models;
     nino_cond_list list[NINO_COND_KINDS];
@@ -87,6 +88,16 @@ void nino_guide_release_conds(nino_guide_run *r);
 nino_status nino_cond_model_make(const nino_guide_run *r, const nino_cond_entry *e, int kind,
                                  nino_cond_model *m, nino_error *err);
 void nino_cond_model_release(nino_cond_model *m);
+// cond_video.c: the channels a video model gets beside the latent, [B,t,h,w,Ce].
+nino_status nino_cond_concat_video(const nino_guide_run *r, const nino_cond_entry *e,
+                                   nino_array **out, nino_error *err);
+// Time steps of n entries of frames that the noise mask keeps in part: t[n B frames].
+void nino_guide_frame_times(const nino_guide_run *r, float timestep, int n, float *t);
+// Whether each frame has its own time step: their number, or 0.
+static inline int64_t nino_guide_frames(const nino_guide_run *r)
+{
+    return r->net->has_frame_times && r->mask && r->n_axes == 3 ? r->axis[0] : 0;
+}
 
 // The guided denoiser: x and denoised are model latents, channels first; uncond (may be NULL)
 // becomes the denoised of the negative side, as cfg++ samplers want it. Under plan the network is

@@ -222,8 +222,11 @@ static nino_status denoise(void *priv, const float *x, double sigma, float *deno
     if (s->mask && !is_plan) {
         if (s->now != s->mask)
             mask_at(s, sigma);
-        nino_sampling_noise_scaling(r->sampling, (float) sigma, false, s->mask_noise, s->latent,
-                                    s->mixed, (int64_t) r->count);
+        if (r->net->has_frame_times) // kept frames are told not to be noisy
+            memcpy(s->mixed, s->latent, r->count * sizeof(*s->mixed));
+        else
+            nino_sampling_noise_scaling(r->sampling, (float) sigma, false, s->mask_noise, s->latent,
+                                        s->mixed, (int64_t) r->count);
         // mixed holds the noisy latent; x goes where the mask is 1
         for (int64_t n = 0, k = 0; n < r->batch; n++)
             for (int64_t c = 0; c < r->channels; c++)
@@ -404,9 +407,10 @@ static nino_status sample(sampling *s, nino_array **out, nino_array **denoised, 
         goto end;
     if (s->mask) {
         mask.data = s->mask;
-        mask.shape = NINO_SHAPE(r->batch, r->axis[r->n_axes - 2], r->axis[r->n_axes - 1]);
+        mask.shape = (nino_shape){ .rank = r->n_axes + 1, .dim = { r->batch } };
+        memcpy(mask.shape.dim + 1, r->axis, (size_t) r->n_axes * sizeof(r->axis[0]));
         mask.bytes = (size_t) nino_shape_count(&mask.shape) * sizeof(float);
-        r->mask = r->n_axes == 2 ? &mask : NULL;
+        r->mask = &mask;
     }
     r->latent = latent;
     if ((st = nino_guide_conds(r, err)) || (!is_plan && (st = make_noise(s, err))) ||
