@@ -136,6 +136,7 @@ void event_lines_add(event_lines *e, const nino_event *ev, size_t n, name_fn nam
 void report_nodes(FILE *f, const nino_stats *s);
 void report_kernels(FILE *f, const nino_stats *s, size_t max);
 void report_memory(FILE *f, const nino_stats *s);
+void report_energy(FILE *f, const nino_stats *s);   // nothing without samples
 void report_seams(FILE *f, const nino_event *seam); // nothing unless it is a NINO_EV_SEAM
 void report_json(const nino_stats *s); // members "nodes", "kernels", "memory", "performance"
 

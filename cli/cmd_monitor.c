@@ -92,6 +92,7 @@ int cmd_monitor(const options *o)
         printf("%d: %s\n", nino_attach_pid(a), text);
         report_nodes(stdout, s);
         report_memory(stdout, s);
+        report_energy(stdout, s);
         report_kernels(stdout, s, 12);
     }
     progress_destroy(&p);

@@ -282,6 +282,7 @@ static void tell(const nino_job *job, const nino_stats *s, const nino_event *sea
         fprintf(stderr, "%s\n%s\n", texts[i].title, texts[i].text);
     report_nodes(stderr, s);
     report_memory(stderr, s);
+    report_energy(stderr, s);
     report_seams(stderr, seam);
     for (size_t i = 0; i < n; i++)
         printf("%s\n", paths[i]);

@@ -92,6 +92,15 @@ void report_memory(FILE *f, const nino_stats *s)
                 human_bytes(c, sizeof(c), (double) m.peak_by_owner[NINO_OWN_ACTIVATION]));
 }
 
+void report_energy(FILE *f, const nino_stats *s)
+{
+    nino_energy_stat e;
+    nino_stats_energy(s, &e);
+    if (isfinite(e.joules) && e.seconds > 0)
+        fprintf(f, "  energy: %.1f J in %.1f s, %.1f W\n", e.joules, e.seconds,
+                e.joules / e.seconds);
+}
+
 void report_seams(FILE *f, const nino_event *seam)
 {
     if (seam->kind != NINO_EV_SEAM || !seam->u.seam.pixels)
@@ -162,6 +171,17 @@ static void memory_json(const nino_stats *s)
     js_close('}');
 }
 
+static void energy_json(const nino_stats *s)
+{
+    nino_energy_stat e;
+    nino_stats_energy(s, &e);
+    js_open("energy", '{');
+    js_num("joules", e.joules);
+    js_num("last_job_joules", e.last_joules);
+    js_num("seconds", e.seconds);
+    js_close('}');
+}
+
 static void perf_json(const nino_stats *s)
 {
     nino_perf_stats p;
@@ -209,5 +229,6 @@ void report_json(const nino_stats *s)
     free(ops);
     memory_json(s);
     perf_json(s);
+    energy_json(s);
     js_uint("telemetry_lost", nino_stats_lost(s));
 }

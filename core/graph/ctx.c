@@ -140,6 +140,17 @@ static nino_preview_settings preview_settings(const nino_ctx_params *p, const ch
                                     .path = b.data };
 }
 
+// Viewers are told what the device was measured to do, else what its profile says.
+static nino_device_sampler *start_sampler(const nino_ctx *ctx, const nino_ctx_params *p)
+{
+    const nino_device_info *d = &ctx->backend->info;
+    nino_ceilings c;
+    const bool is_known = !nino_ceilings_load(p->cache_dir, d, &c, NULL) ||
+                          (!nino_ceilings_of_profile(d->profile, &c, NULL) && c.bandwidth > 0);
+    snprintf(c.device, sizeof(c.device), "%s", d->name);
+    return nino_device_sampler_start(ctx->monitor, "", is_known ? &c : NULL);
+}
+
 static nino_status open_parts(nino_ctx *ctx, const nino_ctx_params *p, nino_error *err)
 {
     ctx->input_dir = strdup(p->input_dir && *p->input_dir ? p->input_dir : "input");
@@ -155,8 +166,7 @@ static nino_status open_parts(nino_ctx *ctx, const nino_ctx_params *p, nino_erro
     if (!(ctx->backend = nino_device_open(p->device, p, &ctx->log, err)))
         return NINO_ERR_DEVICE;
     ctx->capture = nino_capture_start(&ctx->log);
-    ctx->sampler =
-        nino_device_sampler_start(ctx->monitor, ""); // without one only its numbers are missing
+    ctx->sampler = start_sampler(ctx, p); // without one only its numbers are missing
     nino_error e = { 0 };
     if (p->serve && !(ctx->server = nino_server_start(ctx->monitor, p->title ? p->title : "",
                                                       cancel_running, ctx, &e)))

@@ -1,13 +1,23 @@
 // Internal: samples of the GPU and of the machine's memory for the monitor.
 #pragma once
 #include "core/monitor/monitor.h"
+#include <ninodes/measure.h>
 
 // Where to read: "" for this machine, a folder that holds sys/ and proc/ for tests. Values that are
 // not known are NaN (busy, mhz, watt, celsius) or 0 (bytes).
 void nino_device_sample(const char *root, nino_event *out);
 
-// Publishes a sample ten times a second, on a thread that sleeps while nobody reads the monitor: a
-// monitor that nobody looks at must not keep the GPU awake. NULL: no thread could be started.
+// The machine around it: memory sizes, swap, this process, clocks of memory and fabric.
+// *busy_before holds what the last call read from /proc/stat; 0 at first.
+typedef struct nino_cpu_time {
+    uint64_t busy, all;
+} nino_cpu_time;
+void nino_host_sample(const char *root, nino_cpu_time *before, nino_event *out);
+
+// Publishes a sample ten times a second and the host's twice, on a thread that sleeps while nobody
+// reads the monitor: a monitor that nobody looks at must not keep the GPU awake. Every new reader
+// is told the ceilings (may be NULL). NULL: no thread could be started.
 typedef struct nino_device_sampler nino_device_sampler;
-nino_device_sampler *nino_device_sampler_start(nino_monitor *m, const char *root);
+nino_device_sampler *nino_device_sampler_start(nino_monitor *m, const char *root,
+                                               const nino_ceilings *ceilings);
 void nino_device_sampler_stop(nino_device_sampler **s);

@@ -53,6 +53,14 @@ struct nino_stats {
     uint64_t runs, run_ns, batch_sum, batch_max, batch_runs, batched;
     uint64_t look_ups, look_hits, timed_ns, short_ns, n_short;
     uint64_t ahead_bytes, late_bytes, n_ahead;
+    struct {
+        uint32_t job;     // scope of the running job, 0: none
+        uint64_t from_ns; // counted up to here
+        double watt;      // of the last sample
+        uint64_t watt_ns; // when that was; 0: none yet
+        nino_energy_stat sum;
+        bool has_samples; // in this job
+    } power;
 };
 
 nino_stats *nino_stats_create(void)
@@ -296,10 +304,61 @@ static void memory(nino_stats *s, const nino_event *ev)
             s->node[s->open[i].node].mem_peak = m->in_use;
 }
 
+// ---- energy ------------------------------------------------------------------------------------
+
+// Adds the energy from the last count to t, at the mean of two powers; gaps of more than two
+// seconds are not covered by samples.
+static void spend(nino_stats *s, uint64_t t, double watt)
+{
+    if (s->power.job && t > s->power.from_ns && s->power.watt_ns &&
+        t - s->power.watt_ns < 2000000000u) {
+        const double dt = (double) (t - s->power.from_ns) * 1e-9;
+        s->power.sum.joules += dt * watt;
+        s->power.sum.last_joules += dt * watt;
+        s->power.sum.seconds += dt;
+        s->power.has_samples = true;
+    }
+    s->power.from_ns = t > s->power.from_ns ? t : s->power.from_ns;
+}
+
+static void power_sample(nino_stats *s, const nino_event *ev)
+{
+    const double watt = (double) ev->u.device.watt;
+    if (!isfinite(watt) || watt < 0 || ev->t_ns < s->power.watt_ns)
+        return;
+    spend(s, ev->t_ns, (watt + s->power.watt) / 2);
+    s->power.watt = watt;
+    s->power.watt_ns = ev->t_ns;
+}
+
+static void power_job(nino_stats *s, const nino_event *ev)
+{
+    if (ev->kind == NINO_EV_JOB && !s->power.job) {
+        s->power.job = ev->id;
+        s->power.from_ns = ev->t_ns;
+        s->power.sum.last_joules = 0;
+        s->power.has_samples = false;
+    } else if (ev->kind == NINO_EV_END && ev->id && ev->id == s->power.job) {
+        spend(s, ev->t_ns, s->power.watt);
+        s->power.sum.jobs += s->power.has_samples;
+        s->power.job = 0;
+    }
+}
+
+void nino_stats_energy(const nino_stats *s, nino_energy_stat *out)
+{
+    *out = s->power.sum;
+    if (s->power.sum.seconds <= 0)
+        out->joules = out->last_joules = NAN;
+}
+
+// ---- feeding -----------------------------------------------------------------------------------
+
 void nino_stats_add(nino_stats *s, const nino_event *ev, size_t n,
                     const char *(*name)(void *priv, uint32_t id), void *priv)
 {
     for (size_t i = 0; i < n; i++) {
+        power_job(s, &ev[i]);
         switch (ev[i].kind) {
         case NINO_EV_JOB:
         case NINO_EV_NODE:
@@ -314,6 +373,7 @@ void nino_stats_add(nino_stats *s, const nino_event *ev, size_t n,
             s->look_ups++;
             s->look_hits += ev[i].u.scope.arg0 != 0;
             break;
+        case NINO_EV_DEVICE: power_sample(s, &ev[i]); break;
         case NINO_EV_LOST: s->lost += ev[i].u.lost; break;
         default: break;
         }

@@ -23,6 +23,53 @@ static void put(const char *name, const char *text)
 
 #define CARD1 "sys/class/drm/card1/device/"
 
+static void test_host(void)
+{
+    nino_event e;
+    nino_cpu_time cpu = { 0 };
+    put("proc/meminfo",
+        "MemTotal: 2097152 kB\nMemAvailable: 64 kB\nSwapTotal: 8192 kB\nSwapFree: 5120 kB\n");
+    put("proc/stat", "cpu 10 0 10 70 10 0 0 0 0 0\ncpu0 1 2 3\n");
+    put("proc/self/statm", "9000 2560 1 1 0 1 0\n");
+    put(CARD1 "mem_info_vram_total", "536870912\n");
+    put(CARD1 "mem_info_gtt_total", "103079215104\n");
+    put(CARD1 "pp_dpm_fclk", "0: 800Mhz\n1: 2000Mhz *\n");
+    nino_host_sample(root, &cpu, &e);
+    CHECK(e.kind == NINO_EV_HOST && e.u.host.ram_total == 2048 && e.u.host.swap_total == 8);
+    CHECK(e.u.host.swap_used == 3 && isnan(e.u.host.cpu_busy) && isnan(e.u.host.memory_mhz));
+    CHECK(e.u.host.own == 2560 * (uint64_t) getpagesize() >> 20);
+    CHECK(e.u.host.vram_total == 512 && e.u.host.gtt_total == 98304 && e.u.host.fabric_mhz == 2000);
+    put("proc/stat", "cpu 40 0 10 130 20 0 0 0 0 0\n"); // 30 of 100 more
+    nino_host_sample(root, &cpu, &e);
+    CHECK(e.u.host.cpu_busy == 30);
+    nino_host_sample("/nowhere", &cpu, &e);
+    CHECK(e.u.host.ram_total == 0 && isnan(e.u.host.cpu_busy) && isnan(e.u.host.fabric_mhz));
+}
+
+// A reader is told the ceilings before the first sample.
+static void test_reader(const nino_ceilings *c)
+{
+    nino_event ev[8];
+    size_t n = 0;
+    nino_monitor *m = nino_monitor_create();
+    nino_mon_reader *r = nino_mon_reader_create(m);
+    nino_device_sampler *s = nino_device_sampler_start(m, root, c);
+    CHECK(m && r && s);
+    for (int i = 0; i < 1000 && n < 5; i++) { // at most ten seconds
+        usleep(10000);
+        n += nino_mon_reader_read(r, ev + n, 5 - n, NULL);
+    }
+    CHECK(n == 5 && ev[0].kind == NINO_EV_CEILINGS && !ev[0].sub && ev[1].sub == 1);
+    CHECK(ev[0].u.ceilings.flops_f32 == 1e12 && ev[0].u.ceilings.measured_at == 0);
+    CHECK_STR(nino_monitor_name_text(m, ev[0].name), "a device");
+    CHECK(ev[2].u.ceiling_point.bytes == 4096 && ev[2].u.ceiling_point.index == 1);
+    CHECK(ev[2].u.ceiling_point.n == 2 && ev[2].u.ceiling_point.read == 2);
+    CHECK(ev[3].kind == NINO_EV_DEVICE && ev[4].kind == NINO_EV_HOST);
+    nino_device_sampler_stop(&s);
+    nino_mon_reader_destroy(&r);
+    nino_monitor_destroy(&m);
+}
+
 int main(void)
 {
     nino_event e;
@@ -57,16 +104,23 @@ int main(void)
     nino_device_sample(root, &e);
     CHECK(e.u.device.mhz == 2750 && e.u.device.watt == 71);
 
+    test_host();
+    const nino_ceilings c = { .device = "a device",
+                              .flops_f32 = 1e12,
+                              .bandwidth = 2e11,
+                              .n_points = 2,
+                              .point = { { 1024, 3, 2, 1 }, { 4096, 2, 1, 1 } } };
+    test_reader(&c);
     nino_monitor *m = nino_monitor_create();
-    nino_device_sampler *s = nino_device_sampler_start(m, root);
+    nino_device_sampler *s = nino_device_sampler_start(m, root, NULL);
     CHECK(s);
     nino_mon_reader *r = nino_mon_reader_create(m);
     size_t n = 0;
     for (int i = 0; i < 1000 && n < 2; i++) { // at most ten seconds
         usleep(10000);
-        n += nino_mon_reader_read(r, &e, 1, NULL);
+        n += nino_mon_reader_read(r, &e, 1, NULL) && e.kind == NINO_EV_DEVICE;
     }
-    CHECK(n == 2 && e.kind == NINO_EV_DEVICE && e.u.device.watt == 71);
+    CHECK(n == 2 && e.u.device.watt == 71);
     nino_mon_reader_destroy(&r);
     nino_device_sampler_stop(&s);
     CHECK(!s);

@@ -176,8 +176,41 @@ static void test_nodes(void)
     nino_stats_destroy(&s);
 }
 
+static nino_event power(double seconds, float watt)
+{
+    return (nino_event){ .t_ns = (uint64_t) (seconds * 1e9),
+                         .kind = NINO_EV_DEVICE,
+                         .u.device.watt = watt };
+}
+
+static void test_energy(void)
+{
+    nino_energy_stat e;
+    nino_stats *s = nino_stats_create();
+    nino_stats_energy(s, &e);
+    CHECK(isnan(e.joules) && isnan(e.last_joules) && e.jobs == 0);
+    add(s, power(0.5, 10));
+    add(s, (nino_event){ .t_ns = 1000000000, .kind = NINO_EV_JOB, .id = 9 });
+    add(s, power(1.5, 20)); // 7.5 J since the job began
+    add(s, power(1.7, NAN));
+    add(s, power(2.5, 40)); // 30 J
+    nino_stats_energy(s, &e);
+    CHECK(near(e.joules, 37.5, 1e-12) && e.last_joules == e.joules && e.jobs == 0);
+    add(s, (nino_event){ .t_ns = 3000000000, .kind = NINO_EV_END, .id = 9 }); // 20 J
+    add(s, power(4, 500));                                                    // nothing runs
+    nino_stats_energy(s, &e);
+    CHECK(near(e.joules, 57.5, 1e-12) && near(e.seconds, 2, 1e-12) && e.jobs == 1);
+    add(s, (nino_event){ .t_ns = 5000000000, .kind = NINO_EV_JOB, .id = 12 });
+    add(s, power(8, 500)); // three seconds without a sample are not covered
+    add(s, power(8.1f, 500));
+    nino_stats_energy(s, &e);
+    CHECK(near(e.last_joules, 50, 1e-3) && near(e.joules, 107.5, 1e-3));
+    nino_stats_destroy(&s);
+}
+
 int main(void)
 {
+    test_energy();
     test_empty();
     test_ops();
     test_sources();

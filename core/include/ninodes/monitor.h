@@ -34,6 +34,10 @@ typedef enum nino_event_kind {
     NINO_EV_STEP_INFO = 18, // a sampler step of scope `parent` is done: u.step
     NINO_EV_PREVIEW = 19,   // a latent preview was written; name: path (PNG, replaced by the next
                             // one, gone with the ctx), u.step
+    // What goes with the device samples; told again to every new viewer.
+    NINO_EV_HOST = 20,     // the machine: u.host
+    NINO_EV_CEILINGS = 21, // how fast the device can be (ninodes/measure.h); name: the device;
+                           // sub 0: u.ceilings, 1: u.ceiling_point, one for each working set
 } nino_event_kind;
 
 typedef enum nino_cache {
@@ -104,6 +108,23 @@ typedef struct nino_event {
             float busy, mhz, watt, celsius; // NaN: not known
             uint64_t vram_used, gtt_used, ram_available;
         } device;
+        struct { // MiB; 0: not known
+            uint32_t vram_total, gtt_total, ram_total, swap_total, swap_used;
+            uint32_t own;                 // resident memory of the process that computes
+            float cpu_busy;               // percent of all cores; NaN: not known
+            float fabric_mhz, memory_mhz; // clocks; NaN: not known
+            uint32_t pad;
+        } host;
+        struct {
+            double flops_f32, flops_f16, bandwidth; // per second; 0: not known
+            double launch_s;
+            uint64_t measured_at; // seconds since 1970; 0: figures of a profile
+        } ceilings;
+        struct {
+            uint64_t bytes;
+            double read, write, copy; // bytes/s
+            uint32_t index, n;        // of how many points
+        } ceiling_point;
         struct {
             double done, total; // in work units of the job (predicted FLOPs, else nodes)
             double eta_s;       // seconds left; NaN: not known yet
@@ -177,6 +198,13 @@ typedef struct nino_perf_stats {
     double total_prefetch_hits;           // prefetched pieces that were there in time
 } nino_perf_stats;
 
+// Energy the device took while jobs ran: the integral of its power samples. Without any: NaN.
+typedef struct nino_energy_stat {
+    double joules, last_joules; // of all jobs; of the last one, also while it runs
+    double seconds;             // of jobs that samples cover
+    uint64_t jobs;              // that ended with samples
+} nino_energy_stat;
+
 typedef struct nino_stats nino_stats;
 NINO_API nino_stats *nino_stats_create(void);
 NINO_API void nino_stats_destroy(nino_stats **s);
@@ -190,6 +218,7 @@ NINO_API size_t nino_stats_nodes(const nino_stats *s, nino_node_stat *out,
                                  size_t max); // in run order
 NINO_API void nino_stats_memory(const nino_stats *s, nino_mem_stat *out);
 NINO_API void nino_stats_perf(const nino_stats *s, nino_perf_stats *out);
+NINO_API void nino_stats_energy(const nino_stats *s, nino_energy_stat *out);
 NINO_API uint64_t nino_stats_lost(const nino_stats *s);
 
 // ---- trace files ----------------------------------------------------------------------------
