@@ -13,6 +13,11 @@
     X(empty_latent)         \
     X(empty_sd3_latent)     \
     X(empty_video_latent)   \
+    X(empty_hunyuan_video)  \
+    X(wan_image_to_video)   \
+    X(wan_first_last)       \
+    X(wan22_latent)         \
+    X(trim_video)           \
     X(latent_upscale)       \
     X(latent_upscale_by)    \
     X(load_image)           \
@@ -203,8 +208,25 @@ const nino_node_def *const nino_node_defs[] = { NODES(X) NULL };
 const char *nino_port_type_name(nino_port_type t)
 {
     static const char *const names[] = {
-        "NONE", "MODEL", "CLIP",    "VAE",   "CONDITIONING", "LATENT", "IMAGE",  "MASK", "STRING",
-        "INT",  "FLOAT", "BOOLEAN", "NOISE", "SAMPLER",      "SIGMAS", "GUIDER", "*",    "other",
+        "NONE",
+        "MODEL",
+        "CLIP",
+        "VAE",
+        "CONDITIONING",
+        "LATENT",
+        "IMAGE",
+        "MASK",
+        "STRING",
+        "INT",
+        "FLOAT",
+        "BOOLEAN",
+        "NOISE",
+        "SAMPLER",
+        "SIGMAS",
+        "GUIDER",
+        "CLIP_VISION_OUTPUT",
+        "*",
+        "other",
     };
     return (size_t) t < sizeof(names) / sizeof(names[0]) ? names[t] : "?";
 }

@@ -52,6 +52,10 @@ static inline const nino_sigmas *nino_in_sigmas(const nino_run *r, int i)
 {
     return r->in[i] ? &r->in[i]->u.sigmas : NULL;
 }
+static inline const nino_vision_output *nino_in_vision(const nino_run *r, int i)
+{
+    return r->in[i] ? &r->in[i]->u.vision : NULL;
+}
 // What VAELoader does: a file of models/vae, or a word such as "taesd". *out is a new reference.
 nino_status nino_node_load_vae(nino_ctx *ctx, const char *name, nino_value **out, nino_error *err);
 // How a loader treats what is there already.
@@ -62,7 +66,8 @@ typedef struct nino_load_how {
 // Output `slot` becomes the text encoder of a checkpoint. NINO_ERR_MISSING: the file has none.
 nino_status nino_node_checkpoint_clip(nino_run *r, int slot, nino_weights *file, const char *name,
                                       const nino_load_how *how, nino_error *err);
-// What VAEEncode does: pixels [N,H,W,3 or 4] -> *out [N,h,w,C].
+// What VAEEncode does: pixels [N,H,W,3 or 4] -> *out [N,h,w,C]; with a video VAE they are the
+// frames of a clip, which becomes [1,t,h,w,C].
 nino_status nino_encode_pixels(nino_run *r, const nino_vae *vae, const nino_array *image,
                                nino_array **out, nino_error *err);
 // Output `slot` becomes the diffusion model of a file. type: what weights are rounded to, NINO_F32:

@@ -43,6 +43,11 @@ void nino_value_unref(nino_value **pv)
     case NINO_PORT_CONDITIONING: nino_cond_unref(&v->u.cond); break;
     case NINO_PORT_SIGMAS: free(v->u.sigmas.v); break;
     case NINO_PORT_GUIDER: nino_guider_unref(&v->u.guider); break;
+    case NINO_PORT_CLIP_VISION_OUTPUT:
+        nino_array_unref(&v->u.vision.penultimate);
+        nino_array_unref(&v->u.vision.last);
+        nino_array_unref(&v->u.vision.embeds);
+        break;
     case NINO_PORT_STRING: free(v->u.string); break;
     default: break;
     }
@@ -75,6 +80,8 @@ static uint64_t guider_bytes(const nino_guider *g)
     return g ? cond_bytes(g->positive) + cond_bytes(g->middle) + cond_bytes(g->negative) : 0;
 }
 
+static uint64_t array_bytes(const nino_array *a) { return a ? a->bytes : 0; }
+
 uint64_t nino_value_bytes(const nino_value *v)
 {
     if (!v)
@@ -90,6 +97,10 @@ uint64_t nino_value_bytes(const nino_value *v)
     case NINO_PORT_CONDITIONING: n += cond_bytes(v->u.cond); break;
     case NINO_PORT_SIGMAS: n += (uint64_t) v->u.sigmas.n * sizeof(float); break;
     case NINO_PORT_GUIDER: n += guider_bytes(v->u.guider); break;
+    case NINO_PORT_CLIP_VISION_OUTPUT:
+        n += array_bytes(v->u.vision.penultimate) + array_bytes(v->u.vision.last) +
+             array_bytes(v->u.vision.embeds);
+        break;
     case NINO_PORT_STRING: n += v->u.string ? strlen(v->u.string) + 1 : 0; break;
     default: break;
     }

@@ -11,6 +11,12 @@ typedef struct nino_latent {
     int64_t *batch_index;   // N entries or NULL
 } nino_latent;
 
+typedef struct nino_vision_output { // what an image encoder made of pictures
+    nino_array *penultimate;        // f32 [N,T,C]: states behind the last layer but one
+    nino_array *last;               // f32 [N,T,C], normed; or NULL
+    nino_array *embeds;             // f32 [N,P], projected; or NULL
+} nino_vision_output;
+
 // A model or text encoder of a checkpoint: known, typed, not runnable in this version.
 typedef struct nino_unloaded {
     nino_weights *file;
@@ -34,6 +40,7 @@ typedef struct nino_value {
             nino_sampler sampler;
             nino_sigmas sigmas; // v is malloc'd
             nino_guider *guider;
+            nino_vision_output vision;
             char *string;
             int64_t i;
             double f;
