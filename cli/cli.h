@@ -32,7 +32,7 @@ typedef struct options {
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview;
     uint64_t seed, mem_limit, preview_every;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
-        help;
+        no_profile, help;
 } options;
 
 typedef enum opt_kind {

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <string.h>
+#include <time.h>
 
 enum { META_WIDTH = 160 };
 
@@ -14,6 +15,36 @@ static void print_text(const char *s, size_t width)
     if (*s)
         fputs("...", stdout);
     putchar('\n');
+}
+
+// The profile of a run as a table; false: it is none that this version knows.
+static bool print_profile(const char *json)
+{
+    nino_run_profile p;
+    char a[32], date[32] = "?";
+    if (nino_run_profile_read(json, strlen(json), &p, NULL))
+        return false;
+    const time_t t = (time_t) p.started;
+    struct tm tm;
+    if (gmtime_r(&t, &tm))
+        strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%SZ", &tm);
+    printf("profile       %s, ninodes %s, ", date, p.version);
+    print_text(p.device, META_WIDTH);
+    printf("%-13s %.3f s, %llu kernels, %.1f GFLOP, peak %s, precision %s\n", "", p.seconds,
+           (unsigned long long) p.kernels, p.flops * 1e-9,
+           human_bytes(a, sizeof(a), (double) p.peak_bytes), p.precision);
+    for (size_t i = 0; i < p.n_nodes; i++) {
+        const nino_run_profile_node *n = &p.nodes[i];
+        char name[170];
+        snprintf(name, sizeof(name), "%s %s%s", n->node, n->class_type,
+                 n->is_cached ? " (cached)" : "");
+        printf("%-13s %10.3f s %12s  %8llu kernels  ", "", n->seconds,
+               human_bytes(a, sizeof(a), (double) n->memory_delta),
+               (unsigned long long) n->kernels);
+        print_text(name, META_WIDTH);
+    }
+    nino_run_profile_release(&p);
+    return true;
 }
 
 static void shape_text(char *buf, size_t size, const nino_inspect_tensor *t)
@@ -42,6 +73,8 @@ static void as_text(const options *o, const nino_inspect *f)
     if (f->name_hint && *f->name_hint)
         printf("name          says %s, the content does not\n", f->name_hint);
     for (size_t i = 0; i < f->n_meta; i++) {
+        if (!strcmp(f->meta[i].key, NINO_RUN_PROFILE_KEY) && print_profile(f->meta[i].value))
+            continue;
         printf("%-13s ", i ? "" : "metadata");
         printf("%.60s = ", f->meta[i].key);
         print_text(f->meta[i].value, META_WIDTH);

@@ -104,6 +104,7 @@ void fill_ctx_params(const options *o, nino_ctx_params *p)
         .mem_limit = o->mem_limit,
         .models = o->models.item,
         .input_dir = o->input,
+        .no_profile = o->no_profile,
         .output_dir = o->output,
         .preview_every = o->preview_every < 10000 ? (int) o->preview_every : 10000,
         .log = on_log,

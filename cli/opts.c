@@ -73,6 +73,8 @@ static const opt run_opts[] = {
       "Write a Chrome trace, compressed when FILE ends in .gz" },
     O_JSON,
     { "dry-run", 'n', OPT_FLAG, FIELD(dry_run), NULL, "Check and plan, run nothing" },
+    { "no-profile", 0, OPT_FLAG, FIELD(no_profile), NULL,
+      "Put no profile of the run beside the workflow in pictures" },
     { "telemetry", 0, OPT_TEXT, FIELD(telemetry), "on|off",
       "Let viewers attach to this run (default on)" },
     O_QUIET,

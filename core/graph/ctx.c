@@ -47,6 +47,7 @@ struct nino_ctx {
     nino_results *results;
     char *input_dir, *output_dir, *temp_dir;
     nino_precision_opt precision;
+    bool has_profile;
     nino_preview_settings previews;
     // Only touched by who has entered.
     open_file files[MAX_FILES];
@@ -184,6 +185,7 @@ nino_ctx *nino_ctx_create(const nino_ctx_params *params, nino_error *err)
     }
     ctx->log = (nino_log){ p.log, p.log_priv, p.log_level };
     ctx->precision = p.precision;
+    ctx->has_profile = !p.no_profile;
     ctx->refs = 1;
     pthread_mutex_init(&ctx->lock, NULL);
     pthread_cond_init(&ctx->changed, NULL);
@@ -252,6 +254,7 @@ const char *nino_ctx_temp_dir(const nino_ctx *ctx) { return ctx->temp_dir; }
 const nino_preview_settings *nino_ctx_previews(const nino_ctx *ctx) { return &ctx->previews; }
 nino_backend *nino_ctx_backend(nino_ctx *ctx) { return ctx->backend; }
 nino_monitor *nino_ctx_monitor(nino_ctx *ctx) { return ctx->monitor; }
+bool nino_ctx_has_profile(const nino_ctx *ctx) { return ctx->has_profile; }
 nino_precision_opt nino_ctx_precision(const nino_ctx *ctx) { return ctx->precision; }
 const nino_log *nino_ctx_log(const nino_ctx *ctx) { return &ctx->log; }
 nino_results *nino_ctx_results(nino_ctx *ctx) { return ctx->results; }

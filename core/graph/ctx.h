@@ -19,5 +19,7 @@ void nino_ctx_ref(nino_ctx *ctx);
 void nino_ctx_unref(nino_ctx *ctx);
 
 nino_precision_opt nino_ctx_precision(const nino_ctx *ctx);
+const char *nino_precision_name(nino_precision p); // "auto", "fp32", "fp16", "bf16"
+bool nino_ctx_has_profile(const nino_ctx *ctx);    // output files carry one
 nino_results *nino_ctx_results(nino_ctx *ctx);
 nino_capture *nino_ctx_capture(nino_ctx *ctx); // NULL: off

@@ -160,10 +160,15 @@ static nino_status run_graph(nino_job *job, nino_error *err)
     }
     nino_pool_reset_peak(sp.backend->pool);
     nino_status st = NINO_ERR_NOMEM;
+    nino_profile_log profile;
+    nino_profile_log_init(&profile, sp.backend, nino_precision_name(job->precision));
+    profile.is_off = !nino_ctx_has_profile(job->ctx);
+    x.profile = &profile;
     x.stream = nino_stream_create(&sp, err);
     if (x.stream)
         st = nino_exec_run(&x, err);
     nino_stream_destroy(&x.stream);
+    nino_profile_log_release(&profile);
     free(x.prompt_json);
     free(x.workflow_json);
     return st;

@@ -53,6 +53,17 @@ nino_precision nino_precision_of(nino_precision_opt p)
     return NINO_PREC_AUTO;
 }
 
+const char *nino_precision_name(nino_precision p)
+{
+    switch (p) {
+    case NINO_PREC_F32: return "fp32";
+    case NINO_PREC_F16: return "fp16";
+    case NINO_PREC_BF16: return "bf16";
+    case NINO_PREC_AUTO: break;
+    }
+    return "auto";
+}
+
 // ---- services for nodes ----------------------------------------------------------------------
 
 static void show_path(nino_exec *x, const char *path)
@@ -476,6 +487,8 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
                          .log = nino_ctx_log(x->ctx),
                          .cancel = x->cancel,
                          .is_plan = x->is_plan };
+    char *profile = x->profile && n->def->is_output ? nino_profile_log_json(x->profile) : NULL;
+    r.base.profile_json = profile;
     nino_status st = gather(rs, n, in, err);
     if (st == NINO_OK)
         st = link_params(rs, n, err);
@@ -490,6 +503,7 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
     if (st == NINO_OK && !x->is_plan && !s->is_volatile)
         nino_results_put(nino_ctx_results(x->ctx), s->key, s->out, s->n_out, &r.shown);
     nino_shown_release(&r.shown);
+    free(profile);
     x->step = x->n_steps = 0;
     if (st) {
         clear_outputs(s);
@@ -513,8 +527,12 @@ static nino_status run_all(run_state *rs, nino_error *err)
         snprintf(name, sizeof(name), "%.60s %.80s%s", n->id, n->class_type,
                  runs ? "" : " (cached)");
         nino_scope_begin(x->stream, NINO_EV_NODE, name, (uint32_t) k, x->n_nodes);
+        if (x->profile)
+            nino_profile_log_begin(x->profile, n->id, n->class_type, !runs);
         if (runs)
             st = run_node(rs, i, err);
+        if (x->profile)
+            nino_profile_log_end(x->profile);
         nino_scope_end(x->stream);
         x->node_index = (uint32_t) k + 1;
         if (runs)
@@ -557,6 +575,7 @@ static double predict(const run_state *real)
     }
     const nino_stream_params sp = { .backend = plan, .cancel = x.cancel, .precision = x.precision };
     x.is_plan = true;
+    x.profile = NULL;
     x.stream = ok ? nino_stream_create(&sp, NULL) : NULL;
     nino_error e = { 0 };
     const bool is_planned = x.stream && run_all(&rs, &e) == NINO_OK;

@@ -3,6 +3,7 @@
 #include "core/base/eta.h"
 #include "core/graph/ctx.h"
 #include "core/graph/graph.h"
+#include "core/graph/run_profile.h"
 
 typedef struct nino_exec {
     nino_ctx *ctx; // entered
@@ -12,6 +13,7 @@ typedef struct nino_exec {
     const volatile int *cancel;
     bool is_plan; // walk the nodes on a plan backend: no cache, no files, no capture
     char *prompt_json, *workflow_json;
+    nino_profile_log *profile; // for the metadata of files; NULL: none
     // Called as files and texts appear; may be NULL.
     void (*output)(void *priv, const char *path);
     void (*text)(void *priv, const char *node, const char *title, const char *text);

@@ -20,6 +20,7 @@ typedef struct nino_run {
     nino_value **out;          // to be filled, one entry an output port (references)
     const char *prompt_json;   // for metadata: API form of this run, NULL: none
     const char *workflow_json; // UI form if the file had one, else NULL
+    const char *profile_json;  // of outputs: the run so far (ninodes/run_profile.h), NULL: none
     const nino_log *log;
     const volatile int *cancel;
     bool is_plan; // outputs get the right shapes, files are neither read beyond headers nor written

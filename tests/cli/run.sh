@@ -13,6 +13,13 @@ said ' total '
 [ ! -e "$tmp/run/ninodes" ] || die "a socket in spite of --telemetry=off"
 [ "$(sed -n '/^  node/,$p' "$tmp/err" | wc -l)" -le 13 ] || die "the table is too long"
 
+expect 0 "$N" inspect "$tmp/a/demo_00001_.png" # what the run was is beside the workflow
+printed 'profile .*ninodes [0-9]'
+printed '[0-9.]* s .* kernels  3 VAEDecode'
+expect 0 "$N" run $W $TINY --output "$tmp/noprofile" --telemetry=off --no-profile
+expect 0 "$N" inspect "$tmp/noprofile/demo_00001_.png"
+! grep -q profile "$tmp/out" || die "a profile in spite of --no-profile"
+
 # in tiles: the seam meter speaks
 sed 's/"VAEDecode"/"VAEDecodeTiled"/; s/"samples":/"tile_size": 256, "overlap": 32, "temporal_size": 64, "temporal_overlap": 8, "samples":/' \
     $W >"$tmp/tiled.json"

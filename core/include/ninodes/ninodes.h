@@ -20,3 +20,4 @@
 #include <ninodes/measure.h>
 #include <ninodes/monitor.h>
 #include <ninodes/node.h>
+#include <ninodes/run_profile.h>
