@@ -1,6 +1,8 @@
 // Chrome JSON traces (Perfetto, chrome://tracing): one track for each kind of scope and thread, one
 // for the kernels of a device queue, counters for memory and the device. Whatever the events are
 // (some lost, some late), what is written is balanced, monotonic and free of overlaps per track.
+#include "core/monitor/trace.h"
+
 #include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -17,12 +19,7 @@ enum {
     MAX_TRACKS = 1024,
     MAX_DEPTH = 128,  // open scopes of one thread
     MAX_THREADS = 32, // threads with scopes
-    MAX_LANES = 16,   // of one queue: kernels that ran side by side
-    SLACK_NS = 1000,  // clocks of device and host differ by this much at most
-    // Track numbers: 8 for a thread (the kinds of scopes, then these), 16 for a queue.
-    TID_TRANSFER = 6,
-    TID_MESSAGE = 7,
-    TID_QUEUES = 1 << 16
+    SLACK_NS = 1000   // clocks of device and host differ by this much at most
 };
 
 typedef struct track {
@@ -140,12 +137,12 @@ static void metadata(nino_trace *t, const char *what, uint32_t tid, const char *
 
 static void name_track(nino_trace *t, uint32_t tid)
 {
-    static const char *const kinds[] = { "",     "job",  "node",      "stage",
-                                         "step", "tile", "transfers", "messages" };
+    static const char *const kinds[] = { "pool, device", "job",  "node",      "stage",
+                                         "step",         "tile", "transfers", "messages" };
     char name[64];
-    const unsigned thread_no = tid / 8, queue = (tid - TID_QUEUES) / MAX_LANES;
-    if (tid >= TID_QUEUES && tid % MAX_LANES)
-        snprintf(name, sizeof(name), "queue %u (%u)", queue, tid % MAX_LANES + 1);
+    const unsigned thread_no = tid / 8, queue = (tid - TID_QUEUES) / TID_LANES;
+    if (tid >= TID_QUEUES && tid % TID_LANES)
+        snprintf(name, sizeof(name), "queue %u (%u)", queue, tid % TID_LANES + 1);
     else if (tid >= TID_QUEUES)
         snprintf(name, sizeof(name), "queue %u", queue);
     else if (thread_no)
@@ -172,7 +169,7 @@ static track *track_of(nino_trace *t, uint32_t tid)
 static track *lane_of(nino_trace *t, uint32_t tid, uint64_t ns)
 {
     track *best = NULL;
-    for (uint32_t i = 0; i < MAX_LANES; i++) {
+    for (uint32_t i = 0; i < TID_LANES; i++) {
         track *k = track_of(t, tid + i);
         if (!k)
             break;
@@ -199,12 +196,14 @@ static thread *thread_of(nino_trace *t, uint16_t number)
     return &t->thread[t->n_threads++];
 }
 
-static void close_top(nino_trace *t, thread *th, uint64_t ns)
+static void close_top(nino_trace *t, thread *th, uint64_t ns, uint32_t status)
 {
     track *k = track_of(t, th->open[--th->depth].tid);
     if (k) {
         k->end_ns = after(k, ns);
         begin(t, 'E', k->tid, k->end_ns, NULL);
+        if (status)
+            nino_buf_addf(&t->out, ",\"args\":{\"status\":%u}", status);
         end(t);
     }
 }
@@ -227,7 +226,7 @@ static void scope_begin(nino_trace *t, const nino_event *ev, const char *name)
     const int parent = find_open(th, ev->parent);
     if (parent >= 0 || !ev->parent)
         while (th->depth > parent + 1)
-            close_top(t, th, ev->t_ns);
+            close_top(t, th, ev->t_ns, 0);
     track *k = th->depth < MAX_DEPTH ? track_of(t, ev->track * 8u + ev->kind) : NULL;
     if (!k)
         return;
@@ -246,7 +245,7 @@ static void scope_end(nino_trace *t, const nino_event *ev)
     thread *th = ev->track < 256 ? thread_of(t, ev->track) : NULL;
     const int at = th ? find_open(th, ev->id) : -1;
     while (at >= 0 && th->depth > at)
-        close_top(t, th, ev->t_ns);
+        close_top(t, th, ev->t_ns, th->depth == at + 1 ? ev->u.scope.arg0 : 0);
 }
 
 // ---- points ------------------------------------------------------------------------------------
@@ -257,7 +256,7 @@ static void slice(nino_trace *t, const nino_event *ev, const char *(*name)(void 
     const bool is_kernel = ev->kind == NINO_EV_KERNEL;
     uint32_t tid = ev->track * 8u + TID_TRANSFER;
     if (ev->track >= 256)
-        tid = TID_QUEUES + (ev->track - 256u) * MAX_LANES;
+        tid = TID_QUEUES + (ev->track - 256u) * TID_LANES;
     track *k = ev->track >= 256 ? lane_of(t, tid, ev->t_ns) : track_of(t, tid);
     if (!k)
         return;
@@ -290,11 +289,33 @@ static void counter(nino_trace *t, uint64_t ns, const char *name)
     nino_buf_adds(&t->out, ",\"args\":{");
 }
 
+// A point on a track of the thread, with every field that a reader needs (trace_fields.c).
+static void mark(nino_trace *t, const nino_event *ev, uint32_t tid, const char *name)
+{
+    track *k = track_of(t, (ev->track < 256 ? ev->track * 8u : 0) + tid);
+    if (!k)
+        return;
+    k->end_ns = after(k, ev->t_ns);
+    begin(t, 'i', k->tid, k->end_ns, name);
+    nino_buf_addf(&t->out, ",\"s\":\"t\",\"cat\":\"%s\",\"args\":{",
+                  nino_trace_kind_name(ev->kind));
+    if (ev->parent)
+        add_number(t, "scope", ev->parent);
+    for (const nino_trace_field *f = nino_trace_fields; f->key; f++)
+        if (f->kind == ev->kind)
+            add_number(t, f->key, nino_trace_get(ev, f));
+    end_args(t);
+}
+
 static void memory(nino_trace *t, const nino_event *ev)
 {
     static const char *const owners[] = { "weights", "activation", "workspace", "staging" };
+    static const char *const ops[] = { "alloc",           "free",    "trim",
+                                       "budget",          "refused", "arena",
+                                       "arena given back" };
     if (ev->u.mem.owner < NINO_OWN_COUNT)
         t->owner_use[ev->u.mem.owner] = (uint64_t) ev->u.mem.owner_use * 256;
+    mark(t, ev, TID_SAMPLES, ev->sub < sizeof(ops) / sizeof(ops[0]) ? ops[ev->sub] : "memory");
     counter(t, ev->t_ns, "pool bytes");
     for (int i = 0; i < NINO_OWN_COUNT; i++)
         add_number(t, owners[i], (double) t->owner_use[i]);
@@ -318,43 +339,13 @@ static void device(nino_trace *t, const nino_event *ev)
               { "GTT used", ev->u.device.gtt_used ? (double) ev->u.device.gtt_used : NAN },
               { "RAM available",
                 ev->u.device.ram_available ? (double) ev->u.device.ram_available : NAN } };
+    mark(t, ev, TID_SAMPLES, "device");
     for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++)
         if (isfinite(c[i].v)) {
             counter(t, ev->t_ns, c[i].name);
             add_number(t, "value", c[i].v);
             end_args(t);
         }
-}
-
-// A point on the messages track of the thread.
-static void mark(nino_trace *t, const nino_event *ev, const char *name)
-{
-    track *k = track_of(t, (ev->track < 256 ? ev->track * 8u : 0) + TID_MESSAGE);
-    if (!k)
-        return;
-    k->end_ns = after(k, ev->t_ns);
-    begin(t, 'i', k->tid, k->end_ns, name);
-    nino_buf_adds(&t->out, ",\"s\":\"t\",\"args\":{");
-    if (ev->kind == NINO_EV_TILE_INFO) {
-        const uint16_t *v[] = { &ev->u.tile.x, &ev->u.tile.y, &ev->u.tile.w, &ev->u.tile.h };
-        static const char *const keys[] = { "x", "y", "w", "h" };
-        for (int i = 0; i < 4; i++)
-            add_number(t, keys[i], *v[i]);
-        add_number(t, "order", ev->u.tile.order);
-        add_number(t, "peak_bytes", (double) ev->u.tile.peak_bytes);
-    } else if (ev->kind == NINO_EV_SEAM) {
-        add_number(t, "mean", (double) ev->u.seam.mean);
-        add_number(t, "max", (double) ev->u.seam.max);
-        add_number(t, "gradient", (double) ev->u.seam.gradient);
-    } else if (ev->kind == NINO_EV_STEP_INFO || ev->kind == NINO_EV_PREVIEW) {
-        add_number(t, "step", ev->u.step.step);
-        add_number(t, "of", ev->u.step.total);
-        add_number(t, "sigma", ev->u.step.sigma);
-        add_number(t, "ms", ev->u.step.seconds * 1e3);
-    } else if (ev->kind == NINO_EV_LOST) {
-        add_number(t, "records", (double) ev->u.lost);
-    }
-    end_args(t);
 }
 
 // ---- public ------------------------------------------------------------------------------------
@@ -400,16 +391,17 @@ void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
         case NINO_EV_MEM: memory(t, e); break;
         case NINO_EV_DEVICE: device(t, e); break;
         case NINO_EV_MESSAGE:
-        case NINO_EV_OUTPUT: mark(t, e, name(priv, e->name)); break;
-        case NINO_EV_TILE_INFO: mark(t, e, "tile"); break;
-        case NINO_EV_STEP_INFO: mark(t, e, "step"); break;
-        case NINO_EV_PREVIEW: mark(t, e, "preview"); break;
-        case NINO_EV_SEAM: mark(t, e, "seams"); break;
+        case NINO_EV_OUTPUT: mark(t, e, TID_MESSAGE, name(priv, e->name)); break;
+        case NINO_EV_TILE_INFO: mark(t, e, TID_MESSAGE, "tile"); break;
+        case NINO_EV_STEP_INFO: mark(t, e, TID_MESSAGE, "step"); break;
+        case NINO_EV_PREVIEW: mark(t, e, TID_MESSAGE, "preview"); break;
+        case NINO_EV_SEAM: mark(t, e, TID_MESSAGE, "seams"); break;
+        case NINO_EV_CACHE: mark(t, e, TID_SAMPLES, "cache"); break;
         case NINO_EV_LOST:
             t->lost += e->u.lost;
-            mark(t, e, "lost records");
+            mark(t, e, TID_MESSAGE, "lost records");
             break;
-        default: break; // progress and cache look-ups are for people who watch
+        default: break; // progress is for people who watch
         }
     }
 }
@@ -419,7 +411,7 @@ nino_status nino_trace_finish(nino_trace **trace, nino_error *err)
     nino_trace *t = *trace;
     for (int i = 0; i < t->n_threads; i++)
         while (t->thread[i].depth)
-            close_top(t, &t->thread[i], t->last_ns);
+            close_top(t, &t->thread[i], t->last_ns, 0);
     nino_buf_addf(&t->out,
                   "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"ninodes %s\","
                   "\"clock\":\"CLOCK_MONOTONIC\",\"lost_records\":%llu}}\n",

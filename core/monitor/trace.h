@@ -1,9 +1,41 @@
-// Internal: reading Chrome trace files back.
+// Internal: what the writer and the readers of Chrome trace files share.
 #pragma once
 #include "core/base/json.h"
+#include <ninodes/monitor.h>
+
+// Track numbers (tid): 8 for a thread (the kinds of scopes, 1 to 5, then these), 16 for a queue.
+enum {
+    TID_SAMPLES = 0,
+    TID_TRANSFER = 6,
+    TID_MESSAGE = 7,
+    TID_LANES = 16, // of one queue: kernels that ran side by side
+    TID_QUEUES = 1 << 16
+};
 
 // Reads a trace (plain or .gz) and finds its array of events. *doc is the caller's.
 nino_status nino_trace_parse(const char *path, nino_json_doc **doc, const nino_json **events,
                              nino_error *err);
 // A time in microseconds as nanoseconds; false: not a number, or out of range.
 bool nino_trace_time(const nino_json *us, int64_t *ns);
+
+// A field of a point record that is kept in the arguments of an instant event of category
+// nino_trace_kind_name(kind).
+typedef enum nino_trace_type {
+    NINO_TRACE_U8,
+    NINO_TRACE_U16,
+    NINO_TRACE_U32,
+    NINO_TRACE_U64,
+    NINO_TRACE_F32,
+    NINO_TRACE_F64
+} nino_trace_type;
+
+typedef struct nino_trace_field {
+    uint8_t kind, type, offset;
+    bool is_nan; // not written: NaN, else 0
+    const char *key;
+} nino_trace_field;
+
+extern const nino_trace_field nino_trace_fields[]; // ends with a NULL key
+const char *nino_trace_kind_name(uint8_t kind);    // "" for kinds that are no points
+double nino_trace_get(const nino_event *ev, const nino_trace_field *f);
+void nino_trace_set(nino_event *ev, const nino_trace_field *f, double v);

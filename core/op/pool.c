@@ -144,19 +144,30 @@ static uint32_t find_fit(const nino_pool *p, uint64_t bytes, bool weights, bool 
 
 // ---- events and counters ---------------------------------------------------------------------
 
-static void publish(nino_pool *p, nino_mem_op op, uint64_t bytes, nino_mem_owner owner, bool is_hit)
+// arena: index, NONE when the event is about no block; offset: of the block.
+static void publish_at(nino_pool *p, nino_mem_op op, uint64_t bytes, nino_mem_owner owner,
+                       bool is_hit, uint32_t arena_index, uint64_t offset)
 {
     if (!p->monitor || !nino_monitor_is_on(p->monitor))
         return;
     nino_event ev = { .kind = NINO_EV_MEM, .sub = (uint8_t) op };
+    if (arena_index < UINT16_MAX && offset / ALIGN <= UINT32_MAX) {
+        ev.u.mem.arena = (uint16_t) (arena_index + 1);
+        ev.id = (uint32_t) (offset / ALIGN);
+    }
     ev.u.mem.bytes = bytes;
     ev.u.mem.in_use = get(&p->in_use);
     ev.u.mem.reserved = get(&p->reserved);
     ev.u.mem.largest_free = get(&p->largest_free);
-    ev.u.mem.owner = (uint16_t) owner;
+    ev.u.mem.owner = (uint8_t) owner;
     ev.u.mem.is_hit = is_hit;
     ev.u.mem.owner_use = (uint32_t) (get(&p->by_owner[owner]) / ALIGN);
     nino_monitor_publish(p->monitor, &ev);
+}
+
+static void publish(nino_pool *p, nino_mem_op op, uint64_t bytes, nino_mem_owner owner, bool is_hit)
+{
+    publish_at(p, op, bytes, owner, is_hit, NONE, 0);
 }
 
 // ---- arenas ----------------------------------------------------------------------------------
@@ -168,6 +179,7 @@ static void drop_arena(nino_pool *p, uint32_t a)
     if (p->p.ops.destroy)
         p->p.ops.destroy(p->p.priv, ar->handle);
     set(&p->reserved, get(&p->reserved) - ar->bytes);
+    publish_at(p, NINO_MEM_GONE, ar->bytes, NINO_OWN_ACTIVATION, false, a, 0);
     *ar = (arena){ 0 };
 }
 
@@ -209,6 +221,7 @@ static uint32_t make_arena(nino_pool *p, uint64_t bytes, bool weights, nino_erro
     p->segs[s] =
         (segment){ .bytes = bytes, .arena = a, .prev = NONE, .next = NONE, .is_free = true };
     add(&p->reserved, bytes);
+    publish_at(p, NINO_MEM_ARENA, bytes, NINO_OWN_ACTIVATION, false, a, 0);
     return s;
 }
 
@@ -349,7 +362,7 @@ nino_status nino_pool_alloc(nino_pool *p, uint64_t bytes, nino_mem_owner owner, 
     raise_to(&p->window_peak, get(&p->in_use));
     raise_to(&p->peak_by_owner[owner], get(&p->by_owner[owner]));
     set(&p->largest_free, largest_free(p));
-    publish(p, NINO_MEM_ALLOC, bytes, owner, is_hit);
+    publish_at(p, NINO_MEM_ALLOC, bytes, owner, is_hit, g->arena, g->offset);
     *out = (nino_block){
         .arena = g->arena + 1, .slot = s, .offset = g->offset, .bytes = bytes, .base = ar->handle
     };
@@ -363,6 +376,7 @@ void nino_pool_free(nino_pool *p, nino_block *b)
     uint32_t s = b->slot;
     segment *g = &p->segs[s];
     const nino_mem_owner owner = g->owner;
+    const uint32_t arena_index = g->arena; // joining may drop the segment
     g->is_free = true;
     p->arenas[g->arena].used -= g->bytes;
     add(&p->in_use, -g->bytes);
@@ -372,7 +386,7 @@ void nino_pool_free(nino_pool *p, nino_block *b)
     if (p->segs[s].prev != NONE && p->segs[p->segs[s].prev].is_free)
         join_next(p, p->segs[s].prev);
     set(&p->largest_free, largest_free(p));
-    publish(p, NINO_MEM_FREE, b->bytes, owner, false);
+    publish_at(p, NINO_MEM_FREE, b->bytes, owner, false, arena_index, b->offset);
     *b = (nino_block){ 0 };
 }
 

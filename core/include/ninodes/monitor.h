@@ -58,7 +58,9 @@ typedef enum nino_mem_op {
     NINO_MEM_FREE = 1,
     NINO_MEM_TRIM = 2,   // cached bytes were given back to the driver
     NINO_MEM_BUDGET = 3, // the budget changed: bytes is the new one
-    NINO_MEM_FAIL = 4    // a request was refused
+    NINO_MEM_FAIL = 4,   // a request was refused
+    NINO_MEM_ARENA = 5,  // `bytes` more are held from the driver, as arena number `arena`
+    NINO_MEM_GONE = 6    // that arena was given back
 } nino_mem_op;
 
 typedef enum nino_mem_owner {
@@ -79,7 +81,7 @@ typedef struct nino_event {
     uint16_t track;  // small number of the producing thread (0 job thread) or device queue (>= 256)
     uint32_t name;   // interned string id
     uint32_t id;     // scope id (scopes, END); KERNEL: bits of a stored element (32, 16, 8), 0: not
-                     // known; else 0
+                     // known; MEM: place of the block in its arena, in units of 256; else 0
     uint32_t parent; // enclosing scope
     union {
         struct {
@@ -100,9 +102,10 @@ typedef struct nino_event {
             uint64_t in_use;       // after it: bytes handed out
             uint64_t reserved;     // after it: bytes held from the driver
             uint64_t largest_free; // largest free block
-            uint16_t owner;        // nino_mem_owner
-            uint16_t is_hit;       // 1: served from cached memory
-            uint32_t owner_use;    // after it: bytes handed out to this owner, in units of 256
+            uint8_t owner;         // nino_mem_owner
+            uint8_t is_hit;        // 1: served from cached memory
+            uint16_t arena;     // of the block (ALLOC, FREE); numbers are used again; 0: not told
+            uint32_t owner_use; // after it: bytes handed out to this owner, in units of 256
         } mem;
         struct {
             float busy, mhz, watt, celsius; // NaN: not known
@@ -234,6 +237,14 @@ NINO_API void nino_trace_abort(nino_trace **t);
 // Checks a Chrome trace: parses, balanced, monotonic, no overlapping slices on a track. Errors name
 // the track.
 NINO_API nino_status nino_trace_check(const char *path, uint64_t *n_events, nino_error *err);
+// Reads a trace written by ninodes back: gives its records to `add` in the order they were written,
+// in batches; `name` and `name_priv` are for the time of the call. Messages, progress and the fine
+// print of older versions may be missing.
+NINO_API nino_status nino_trace_read(const char *path,
+                                     void (*add)(void *priv, const nino_event *ev, size_t n,
+                                                 const char *(*name)(void *name_priv, uint32_t id),
+                                                 void *name_priv),
+                                     void *priv, nino_error *err);
 // Adds the kernels, nodes and memory of a trace written by ninodes to `stats`.
 NINO_API nino_status nino_trace_load(const char *path, nino_stats *stats, nino_error *err);
 

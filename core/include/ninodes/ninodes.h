@@ -16,6 +16,7 @@
 #include <ninodes/base.h>
 #include <ninodes/ctx.h>
 #include <ninodes/graph.h>
+#include <ninodes/history.h>
 #include <ninodes/job.h>
 #include <ninodes/measure.h>
 #include <ninodes/monitor.h>

@@ -1,0 +1,83 @@
+// Everything known about one run, for all views of it: the records, what of them is selected, and
+// when to redraw. Views read nino_run_history() and listen to the signals; whoever has records (a
+// worker session, an attached socket, a trace file) adds them.
+//
+// Signals, all without arguments:
+//   "changed"  there are new records; at most ten times a second (twice in quiet mode), less often
+//              when drawing costs more than its share of a core
+//   "cleared"  a new run begins: forget ids and names
+//   "range"    another range is selected: tables and plots show only what lies in it
+//   "view"     another part of the time axis is shown
+//   "cursor"   the pointer is at another time
+//   "kernel"   another kernel is selected
+#pragma once
+#include <glib-object.h>
+#include <ninodes/ninodes.h>
+
+#define NINO_TYPE_RUN (nino_run_get_type())
+G_DECLARE_FINAL_TYPE(NinoRun, nino_run, NINO, RUN, GObject)
+
+typedef const char *(*NinoNameFn)(void *priv, uint32_t id);
+
+NinoRun *nino_run_new(void);
+// Adds records; name(priv, id) resolves their names and is only called before this returns.
+void nino_run_add(NinoRun *run, const nino_event *ev, size_t n, NinoNameFn name, gpointer priv);
+// Replaces everything by a saved trace (.json, .json.gz).
+gboolean nino_run_load(NinoRun *run, const char *path, GError **error);
+void nino_run_clear(NinoRun *run);
+// Read only; never keep what it points to.
+nino_history *nino_run_history(NinoRun *run);
+const char *nino_run_name(NinoRun *run, uint32_t id);
+
+// Whether records still come; "changed" is sent once more when it becomes FALSE.
+void nino_run_set_live(NinoRun *run, gboolean live);
+gboolean nino_run_is_live(NinoRun *run);
+// Redraws twice a second only.
+void nino_run_set_quiet(NinoRun *run, gboolean quiet);
+gboolean nino_run_is_quiet(NinoRun *run);
+
+// ---- selection (times are CLOCK_MONOTONIC nanoseconds) ------------------------------------------
+
+// Selects [t0, t1); t0 >= t1: everything.
+void nino_run_select(NinoRun *run, guint64 t0, guint64 t1);
+// The selected range, or all that is known (FALSE).
+gboolean nino_run_range(NinoRun *run, guint64 *t0, guint64 *t1);
+// Statistics of the range; kept until the range or the records in it change. NULL: out of memory.
+const nino_stats *nino_run_stats(NinoRun *run);
+// The part of the time axis that all plots over time show; t0 >= t1: all, following what comes.
+void nino_run_set_view(NinoRun *run, guint64 t0, guint64 t1);
+// FALSE: all is shown. The end then moves in large steps, so that plots need not be redrawn whole.
+gboolean nino_run_view(NinoRun *run, guint64 *t0, guint64 *t1);
+void nino_run_set_cursor(NinoRun *run, guint64 t); // 0: none
+guint64 nino_run_cursor(NinoRun *run);
+// Name of a kernel, as an id of the history; 0: none.
+void nino_run_set_kernel(NinoRun *run, uint32_t name);
+uint32_t nino_run_kernel(NinoRun *run);
+// Shows one instance in the timeline: selects its kernel, moves the view there, sets the cursor.
+void nino_run_show(NinoRun *run, const nino_event *slice);
+
+// ---- what this device can do, for "% of measured peak"
+// -------------------------------------------
+
+typedef struct NinoRunPeaks {
+    double gflops32, gflops16, gbps; // measured; 0: not known
+} NinoRunPeaks;
+void nino_run_set_peaks(NinoRun *run, const NinoRunPeaks *peaks);
+const NinoRunPeaks *nino_run_peaks(NinoRun *run);
+// The larger share of the arithmetic and the bandwidth ceiling that a kernel reached, 0..1; NAN:
+// not known. bits: of its stored elements, 0: not known.
+double nino_run_peak_share(NinoRun *run, double gflops, double gbps, unsigned bits);
+
+// ---- what watching costs -----------------------------------------------------------------------
+
+// CPU time of adding records and of what is done between begin and end (drawing, filling tables),
+// as shares of one core over the last seconds. thread: all of the main thread, rendering included.
+typedef struct NinoRunCost {
+    double add, draw, thread;
+    guint interval_ms; // between two "changed" now
+    guint64 dropped;   // records not kept, or lost on the way here
+} NinoRunCost;
+void nino_run_cost(NinoRun *run, NinoRunCost *out);
+// Every view puts its work between these (they nest).
+void nino_run_draw_begin(NinoRun *run);
+void nino_run_draw_end(NinoRun *run);
