@@ -20,7 +20,7 @@ typedef struct tree {
 // The child of `parent` (-1: a root) with this name and kind, made when new; -1: out of memory.
 static int32_t child_of(tree *t, int32_t parent, uint32_t name, uint8_t kind, uint32_t family)
 {
-    int32_t i = parent < 0 ? t->first : t->node[parent].child;
+    int32_t i = parent < 0 || !t->node ? t->first : t->node[parent].child;
     while (i >= 0 && (t->node[i].f.name != name || t->node[i].f.kind != kind))
         i = t->node[i].sibling;
     if (i >= 0)

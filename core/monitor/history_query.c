@@ -8,7 +8,7 @@
 
 typedef struct span_end {
     uint64_t t_ns;
-    uint32_t span;
+    uint32_t id;
 } span_end;
 
 static int by_end(const void *a, const void *b)
@@ -41,7 +41,7 @@ static void feed(const replay *r, const nino_event *ev)
 static void add_list(replay *r, const nino_event *ev, size_t n)
 {
     const size_t i = nino_history_lower(ev, n, r->t0), end = nino_history_lower(ev, n, r->t1);
-    if (i < end)
+    if (ev && i < end)
         r->list[r->n_lists++] = (cursor){ ev, i, end };
 }
 
@@ -102,8 +102,7 @@ static bool feed_next(replay *r)
     } else if (at_list <= at_end && c) { // what happens as a scope ends is still its own
         feed(r, &c->ev[c->i++]);
     } else if (e) {
-        feed(r,
-             &(nino_event){ .t_ns = e->t_ns, .kind = NINO_EV_END, .id = r->h->span[e->span].id });
+        feed(r, &(nino_event){ .t_ns = e->t_ns, .kind = NINO_EV_END, .id = e->id });
         r->at_end++;
     }
     return true;
@@ -120,7 +119,7 @@ nino_stats *nino_history_range_stats(const nino_history *h, uint64_t t0, uint64_
     }
     for (size_t i = 0; i < h->n_spans; i++)
         if (h->span[i].end_ns >= t0 && h->span[i].end_ns < t1 && h->span[i].end_ns)
-            r.end[r.n_ends++] = (span_end){ h->span[i].end_ns, (uint32_t) i };
+            r.end[r.n_ends++] = (span_end){ h->span[i].end_ns, h->span[i].id };
     qsort(r.end, r.n_ends, sizeof(*r.end), by_end);
     for (size_t i = 0; i < h->n_tracks; i++)
         add_list(&r, h->track[i]->slices.ev, h->track[i]->slices.n);

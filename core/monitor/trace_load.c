@@ -127,7 +127,7 @@ static void scope(loader *l, const nino_json *e, const nino_json *args, const ch
     if (ph == 'B') {
         char *rest;
         const unsigned long n = strtoul(tid, &rest, 10); // 8 tracks a thread, scopes by kind
-        if (l->n_open == MAX_OPEN || *rest || n >= 256 * 8 || n % 8 < NINO_EV_JOB ||
+        if (l->n_open == MAX_OPEN || *rest || n >= 256ul * 8 || n % 8 < NINO_EV_JOB ||
             n % 8 > NINO_EV_TILE)
             return;
         const uint32_t id = (uint32_t) whole(args, "id");
@@ -208,7 +208,7 @@ static void point(loader *l, const nino_json *e, const nino_json *args, uint64_t
 {
     const char *cat = nino_json_str(nino_json_get(e, "cat"));
     nino_event ev = { .t_ns = time_of(e, "ts"),
-                      .track = (uint16_t) (tid < 256 * 8 ? tid / 8 : 0),
+                      .track = (uint16_t) (tid < 256ul * 8 ? tid / 8 : 0),
                       .parent = (uint32_t) whole(args, "scope") };
     if (!cat) {
         if (nino_json_get(args, "records")) // of a trace without categories
