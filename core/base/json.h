@@ -84,7 +84,8 @@ nino_status nino_json_set(nino_json_doc *doc, nino_json *obj, const char *key, c
 // Puts the JSON text in the place of `value`, which becomes the new value.
 nino_status nino_json_replace(nino_json_doc *doc, nino_json *value, const char *json,
                               nino_error *err);
-// A new last element of an array; and an element taken out, which must not be used again.
+// A new last element of an array; and an element or a member taken out, which must not be used
+// again.
 nino_status nino_json_append(nino_json_doc *doc, nino_json *arr, const char *json, nino_error *err);
 nino_status nino_json_remove(nino_json_doc *doc, nino_json *value, nino_error *err);
 

@@ -184,20 +184,30 @@ nino_status nino_json_append(nino_json_doc *doc, nino_json *arr, const char *jso
     return st;
 }
 
+// Where the key of a member begins; `from`: behind the member before it, or behind the brace.
+static size_t key_begin(const nino_json_doc *doc, size_t from)
+{
+    return from + strspn(doc->src + from, " \t\r\n,");
+}
+
 nino_status nino_json_remove(nino_json_doc *doc, nino_json *value, nino_error *err)
 {
     char empty[1] = "";
     const nino_buf none = { .data = empty };
-    nino_json *arr = value->parent, *prev = NULL;
-    if (!arr || arr->type != NINO_JSON_ARRAY || !value->src_end)
-        return nino_fail(err, NINO_ERR_ARG, "", "not an element of an array of this document");
-    while ((prev ? prev->next : arr->child) != value)
-        prev = prev ? prev->next : arr->child;
-    const size_t begin = prev ? prev->src_end : value->src_begin;
-    const size_t end = !prev && value->next ? value->next->src_begin : value->src_end;
+    nino_json *parent = value->parent, *prev = NULL;
+    if (!parent || !value->src_end)
+        return nino_fail(err, NINO_ERR_ARG, "", "not an element or member of this document");
+    while ((prev ? prev->next : parent->child) != value)
+        prev = prev ? prev->next : parent->child;
+    const bool is_member = parent->type == NINO_JSON_OBJECT;
+    size_t begin = prev ? prev->src_end : value->src_begin, end = value->src_end;
+    if (!prev && is_member)
+        begin = key_begin(doc, parent->src_begin + 1);
+    if (!prev && value->next)
+        end = is_member ? key_begin(doc, end) : value->next->src_begin;
     if (!splice(doc, begin, end, &none))
         return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
-    *(prev ? &prev->next : &arr->child) = value->next;
-    arr->count--;
+    *(prev ? &prev->next : &parent->child) = value->next;
+    parent->count--;
     return NINO_OK;
 }

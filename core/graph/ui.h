@@ -124,6 +124,11 @@ nino_status nino_ui_to_api(nino_ui *ui, nino_buf *out, nino_error *err);
 nino_status nino_ui_set(nino_ui *ui, int32_t i, const char *key, const char *json,
                         const nino_json **shared, nino_error *err);
 
+// The same for a widget of a node of the document, which the caller reads anew afterwards.
+// is_control: what happens to it after a run.
+nino_status nino_ui_set_widget(nino_ui *ui, int32_t node, const char *key, const char *json,
+                               bool is_control, nino_error *err);
+
 // The value of a place as the API form has it, as JSON text.
 void nino_ui_place_text(const nino_ui *ui, const nino_ui_place *p, nino_buf *out);
 

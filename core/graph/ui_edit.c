@@ -144,6 +144,8 @@ static void move_places(nino_ui *ui, const nino_ui_widgets *old, const nino_ui_w
 // Defaults that are written down now are values that the API form has too.
 static nino_status add_places(edit *e, const nino_ui_widgets *now)
 {
+    if (e->member < 0)
+        return NINO_OK; // nobody asks for the API form of this one
     for (int32_t i = 0; i < now->n; i++) {
         const nino_ui_widget *w = &now->list[i];
         if (w->value && strcmp(w->name, e->key) != 0 && !find_place(e->ui, e->member, w->name) &&
@@ -236,6 +238,30 @@ static nino_status write_widget(edit *e, nino_json **value)
 }
 
 // ---- setting ---------------------------------------------------------------------------------
+
+// The choice of control_after_generate stands behind its value.
+static nino_status write_control(edit *e)
+{
+    nino_ui_widgets w;
+    nino_ui *ui = e->ui;
+    if (!nino_ui_bind(ui, e->node, e->node->values, 0, &w))
+        return nino_ui_nomem(ui, e->err);
+    nino_json *value = find_value(&w, e->key);
+    const char *s = value ? nino_json_str(value->next) : NULL;
+    if (s && nino_ui_is_control(s))
+        return nino_json_replace(ui->doc, value->next, e->json, e->err);
+    return refuse(e, "the file has no place for it");
+}
+
+nino_status nino_ui_set_widget(nino_ui *ui, int32_t node, const char *key, const char *json,
+                               bool is_control, nino_error *err)
+{
+    edit e = { ui, NINO_UI_NONE, &ui->nodes[node], key, json, err };
+    nino_json *value = NULL;
+    if (ui->scopes[e.node->scope].is_group)
+        return refuse(&e, "it is inside a group node");
+    return is_control ? write_control(&e) : write_widget(&e, &value);
+}
 
 nino_status nino_ui_set(nino_ui *ui, int32_t i, const char *key, const char *json,
                         const nino_json **shared, nino_error *err)

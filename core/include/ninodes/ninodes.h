@@ -15,6 +15,7 @@
 #pragma once
 #include <ninodes/base.h>
 #include <ninodes/ctx.h>
+#include <ninodes/document.h>
 #include <ninodes/graph.h>
 #include <ninodes/history.h>
 #include <ninodes/job.h>

@@ -1,0 +1,232 @@
+// An editable workflow: the form that ComfyUI's editor saves (0.4 and 1.0), with undo, groups,
+// reroutes, subgraphs and the clipboard. Byte-equal to the file while nothing was changed; what
+// this version does not know is kept.
+//
+// Every change either happens as a whole and can be undone, or fails and leaves the document as it
+// was. Pointers that the readers return stay valid until the next change. Thread-safety: one thread
+// at a time.
+#pragma once
+#include <ninodes/graph.h>
+
+NINO_BEGIN
+
+typedef struct nino_document nino_document;
+
+NINO_API nino_document *nino_document_new(nino_error *err); // empty
+// Any file that nino_graph_load() reads. The API form is laid out by dependency.
+NINO_API nino_document *nino_document_load(const void *data, size_t len, const char *name,
+                                           nino_error *err);
+NINO_API nino_document *nino_document_load_file(const char *path, nino_error *err);
+NINO_API void nino_document_destroy(nino_document **d);
+NINO_API const char *nino_document_name(const nino_document *d);
+
+typedef enum nino_document_form {
+    NINO_DOCUMENT_UI,     // the file was in the editor's form
+    NINO_DOCUMENT_API,    // the file was in the API form
+    NINO_DOCUMENT_IMPORT, // it was a picture or the like: there is no file to write back to
+} nino_document_form;
+NINO_API nino_document_form nino_document_origin(const nino_document *d);
+// What to write into the file: the form that it had (a document from a picture: the editor's form).
+// NULL: out of memory, or a change that the API form cannot hold. Owned by d until the next call of
+// one of these three or the next change.
+NINO_API const char *nino_document_json(nino_document *d, size_t *len, nino_error *err);
+NINO_API const char *nino_document_ui_json(nino_document *d, size_t *len);
+NINO_API const char *nino_document_api_json(nino_document *d, size_t *len, nino_error *err);
+
+NINO_API bool nino_document_is_changed(const nino_document *d); // since it was loaded or saved
+NINO_API void nino_document_set_saved(nino_document *d);
+NINO_API uint64_t nino_document_version(const nino_document *d); // grows with everything it shows
+
+// ---- reading: the workflow, or the subgraph that was entered ----------------------------------
+enum {
+    NINO_MODE_ALWAYS = 0,
+    NINO_MODE_MUTED = 2,
+    NINO_MODE_BYPASSED = 4,
+};
+
+typedef enum nino_doc_kind {
+    NINO_DOC_NODE,
+    NINO_DOC_UNKNOWN, // a class that cannot run here
+    NINO_DOC_NOTE,
+    NINO_DOC_REROUTE,
+    NINO_DOC_PRIMITIVE,
+    NINO_DOC_SUBGRAPH,
+    NINO_DOC_INPUT,  // in a subgraph: where its inputs come from
+    NINO_DOC_OUTPUT, // in a subgraph: where its outputs go
+} nino_doc_kind;
+
+typedef struct nino_doc_input {
+    const char *name, *label, *type; // type: "*" when the file does not say
+    const char *widget;              // the widget behind it, or NULL
+    bool is_optional;
+    bool is_virtual; // a widget that the file has no input for; connecting makes one
+    int link;        // -1: not connected
+} nino_doc_input;
+
+typedef struct nino_doc_output {
+    const char *name, *label, *type;
+    int n_links;
+} nino_doc_output;
+
+typedef enum nino_doc_widget_kind {
+    NINO_WIDGET_INT,
+    NINO_WIDGET_FLOAT,
+    NINO_WIDGET_BOOL,
+    NINO_WIDGET_STRING,
+    NINO_WIDGET_CHOICE, // of param->names, or of files; without param: any text
+    NINO_WIDGET_OTHER,  // whatever the file has there, as JSON
+} nino_doc_widget_kind;
+
+typedef struct nino_doc_widget {
+    const char *name;
+    nino_doc_widget_kind kind;
+    const nino_param *param; // NULL: the node table does not have it
+    const char *json;        // value as JSON text; the default where the file has none
+    const char *text;        // the same for people: strings without quotes
+    const char *control;     // what happens after a run: "fixed", "randomize", ...; NULL: nothing
+    int input;               // of the node
+    bool is_linked;          // the value comes through that input
+} nino_doc_widget;
+
+typedef struct nino_doc_node {
+    const char *id, *type, *title;
+    const nino_node_def *def; // NULL: not a class of this version
+    nino_doc_kind kind;
+    double x, y, width, height; // of the body; the title is above it; 0: the file does not say
+    int mode;
+    bool is_collapsed, is_pinned;
+    const char *color, *bgcolor; // "#rgb" or "#rrggbb" of title and body, or NULL
+    int n_inputs, n_outputs, n_widgets;
+    const nino_doc_input *inputs;
+    const nino_doc_output *outputs;
+    const nino_doc_widget *widgets;
+} nino_doc_node;
+
+typedef struct nino_doc_link {
+    const char *id, *type;
+    int from, from_slot, to, to_slot; // nodes by number
+    int n_reroutes;
+    const int *reroutes; // from the origin on
+} nino_doc_link;
+
+typedef struct nino_doc_reroute {
+    const char *id;
+    double x, y;
+} nino_doc_reroute;
+
+typedef struct nino_doc_group {
+    const char *title, *color;
+    double x, y, width, height; // with its title
+} nino_doc_group;
+
+NINO_API int nino_document_n_nodes(const nino_document *d);
+NINO_API int nino_document_n_links(const nino_document *d);
+NINO_API int nino_document_n_reroutes(const nino_document *d);
+NINO_API int nino_document_n_groups(const nino_document *d);
+NINO_API const nino_doc_node *nino_document_node(const nino_document *d, int i); // NULL: no such
+NINO_API const nino_doc_link *nino_document_link(const nino_document *d, int i);
+NINO_API const nino_doc_reroute *nino_document_reroute(const nino_document *d, int i);
+NINO_API const nino_doc_group *nino_document_group(const nino_document *d, int i);
+NINO_API int nino_document_find(const nino_document *d, const char *id); // -1: no such node
+NINO_API const nino_doc_widget *nino_doc_widget_find(const nino_doc_node *n, const char *name);
+
+// Is what comes out of one usable by the other? "*" goes with all, "A,B" with A and with B.
+NINO_API bool nino_document_types_fit(const char *from, const char *to);
+// Size that a node of this class gets, as ComfyUI's editor computes it.
+NINO_API void nino_document_default_size(const nino_node_def *def, double *width, double *height);
+
+// ---- subgraphs -------------------------------------------------------------------------------
+// Goes into the subgraph of an instance, or out of `levels` of them. Not undone.
+NINO_API nino_status nino_document_enter(nino_document *d, const char *id, nino_error *err);
+NINO_API nino_status nino_document_leave(nino_document *d, int levels, nino_error *err);
+NINO_API int nino_document_depth(const nino_document *d);
+// Ids of the instances entered ("57:" ... of execution ids) and the names of their subgraphs; level
+// 0 is the outermost one.
+NINO_API const char *nino_document_level_id(const nino_document *d, int level);
+NINO_API const char *nino_document_level_name(const nino_document *d, int level);
+
+// ---- undo ------------------------------------------------------------------------------------
+// Everything between begin and end is one step with this name; begin and end may nest. Cancel
+// takes back what was done since the outermost begin.
+NINO_API void nino_document_begin(nino_document *d, const char *name);
+NINO_API nino_status nino_document_end(nino_document *d, nino_error *err);
+NINO_API void nino_document_cancel(nino_document *d);
+NINO_API const char *nino_document_undo_name(const nino_document *d); // NULL: nothing to undo
+NINO_API const char *nino_document_redo_name(const nino_document *d);
+NINO_API nino_status nino_document_undo(nino_document *d, nino_error *err);
+NINO_API nino_status nino_document_redo(nino_document *d, nino_error *err);
+// The next change of the same value is a step of its own (an editor lost the focus).
+NINO_API void nino_document_seal(nino_document *d);
+
+// ---- changes ---------------------------------------------------------------------------------
+// class_type: of the node table, "Note", "MarkdownNote", "Reroute", "PrimitiveNode" or the id of a
+// subgraph. id: of the new node, or NULL.
+NINO_API nino_status nino_document_add(nino_document *d, const char *class_type, double x, double y,
+                                       char id[32], nino_error *err);
+NINO_API nino_status nino_document_delete(nino_document *d, const char *const *ids, size_t n,
+                                          nino_error *err);
+// Nodes and slots by number, as read. Kinds of errors: "type", "cycle", "slot".
+NINO_API nino_status nino_document_connect(nino_document *d, int from, int output, int to,
+                                           int input, nino_error *err);
+NINO_API nino_status nino_document_disconnect(nino_document *d, int node, int input,
+                                              nino_error *err);
+NINO_API nino_status nino_document_disconnect_output(nino_document *d, int node, int output,
+                                                     nino_error *err);
+
+NINO_API nino_status nino_document_move(nino_document *d, const char *const *ids, size_t n,
+                                        double dx, double dy, nino_error *err);
+NINO_API nino_status nino_document_resize(nino_document *d, const char *id, double width,
+                                          double height, nino_error *err);
+NINO_API nino_status nino_document_set_mode(nino_document *d, const char *const *ids, size_t n,
+                                            int mode, nino_error *err);
+NINO_API nino_status nino_document_set_collapsed(nino_document *d, const char *const *ids, size_t n,
+                                                 bool is_collapsed, nino_error *err);
+NINO_API nino_status nino_document_set_pinned(nino_document *d, const char *const *ids, size_t n,
+                                              bool is_pinned, nino_error *err);
+// NULL: the class's own again.
+NINO_API nino_status nino_document_set_title(nino_document *d, const char *id, const char *title,
+                                             nino_error *err);
+NINO_API nino_status nino_document_set_color(nino_document *d, const char *const *ids, size_t n,
+                                             const char *color, const char *bgcolor,
+                                             nino_error *err);
+
+// Values: as JSON, or as a person types them (checked by the node table: kinds "range", "value").
+// Changes of one value that follow each other are one step, until nino_document_seal().
+NINO_API nino_status nino_document_set_json(nino_document *d, const char *id, const char *widget,
+                                            const char *json, nino_error *err);
+NINO_API nino_status nino_document_set_text(nino_document *d, const char *id, const char *widget,
+                                            const char *text, nino_error *err);
+NINO_API nino_status nino_document_set_control(nino_document *d, const char *id, const char *widget,
+                                               const char *control, nino_error *err);
+// After a run was queued: seeds go on as their control says. random: what "randomize" takes from.
+NINO_API nino_status nino_document_advance(nino_document *d, uint64_t random, nino_error *err);
+
+NINO_API nino_status nino_document_add_group(nino_document *d, const char *title, double x,
+                                             double y, double width, double height,
+                                             nino_error *err);
+NINO_API nino_status nino_document_set_group(nino_document *d, int group, const char *title,
+                                             const char *color, nino_error *err); // NULL: as it is
+NINO_API nino_status nino_document_place_group(nino_document *d, int group, double x, double y,
+                                               double width, double height, nino_error *err);
+NINO_API nino_status nino_document_delete_group(nino_document *d, int group, nino_error *err);
+
+// A point that a link goes through, behind its first `at` reroutes.
+NINO_API nino_status nino_document_add_reroute(nino_document *d, int link, int at, double x,
+                                               double y, nino_error *err);
+NINO_API nino_status nino_document_move_reroute(nino_document *d, const char *id, double dx,
+                                                double dy, nino_error *err);
+NINO_API nino_status nino_document_delete_reroute(nino_document *d, const char *id,
+                                                  nino_error *err);
+
+// ---- clipboard -------------------------------------------------------------------------------
+// Nodes with the links between them, as a small workflow; links from outside are noted in it.
+// malloc'd; NULL: out of memory, or an id does not exist.
+NINO_API char *nino_document_copy(const nino_document *d, const char *const *ids, size_t n,
+                                  nino_error *err);
+// Their middle comes to x, y. with_links: also connects to where they were connected from.
+// *first: number of the first new node; *n: how many; both may be NULL.
+NINO_API nino_status nino_document_paste(nino_document *d, const char *json, size_t len, double x,
+                                         double y, bool with_links, int *first, int *n,
+                                         nino_error *err);
+
+NINO_END
