@@ -379,12 +379,10 @@ nino_status nino_ctx_open_model(nino_ctx *ctx, const char *kind, const char *nam
 
 char **nino_ctx_list_models(const nino_ctx *ctx, const char *kind)
 {
-    static const char *const models[] = { ".safetensors", ".sft",  ".gguf", ".pth",
-                                          ".pt",          ".ckpt", ".bin",  NULL };
     if (!strcmp(kind, "input"))
         return nino_paths_list((char *const[]){ ctx->input_dir, NULL }, NULL);
     char **dirs = nino_paths_dirs(ctx->paths, kind);
-    char **out = dirs ? nino_paths_list(dirs, models) : NULL;
+    char **out = dirs ? nino_paths_list(dirs, nino_model_endings) : NULL;
     free(dirs);
     return out;
 }

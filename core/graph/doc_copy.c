@@ -87,7 +87,7 @@ static nino_status copy_node(copier *c, int number, bool is_first, nino_error *e
     nino_status st = b.failed ? nino_doc_nomem(c->d, err)
                               : nino_json_parse(b.data, b.len, "node", &limits, &e.json, err);
     nino_buf_release(&b);
-    if (st)
+    if (st || !e.json)
         return st;
     const nino_json *list = nino_ui_array(e.json->root, "inputs");
     int k = 0;
@@ -193,7 +193,7 @@ static void find_shift(paster *p, double x, double y)
 
 static nino_status paste_definitions(paster *p)
 {
-    const nino_json *list = definitions(p->from.json->root);
+    const nino_json *list = definitions(p->clip->state->object);
     nino_status st = NINO_OK;
     for (const nino_json *v = list ? list->child : NULL; v && !st; v = v->next) {
         const char *id = nino_ui_id(nino_json_get(v, "id"));

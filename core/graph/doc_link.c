@@ -297,7 +297,7 @@ static nino_status make_input(nino_doc_edit *e, const nino_doc_node *n, const ni
     nino_buf_adds(&b, ", \"type\": ");
     nino_buf_add_json_string(&b, in->type, strlen(in->type));
     nino_buf_adds(&b, ", \"widget\": {\"name\": ");
-    nino_buf_add_json_string(&b, in->widget, strlen(in->widget));
+    nino_buf_add_json_string(&b, in->name, strlen(in->name)); // its widget has the same name
     nino_buf_adds(&b, "}, \"link\": null}");
     st = b.failed ? nino_doc_nomem(e->d, e->err) : nino_json_append(e->json, list, b.data, e->err);
     nino_buf_release(&b);

@@ -173,7 +173,7 @@ static bool is_optional(const nino_ui_node *u, const nino_ui_port *p)
 // Those in the file, then one for each widget that the file has none for.
 static void read_inputs(reader *r, const nino_ui_node *u, nino_doc_node *n)
 {
-    nino_doc_input *in = alloc(r, (size_t) (u->n_ports + n->n_widgets), sizeof(*in));
+    nino_doc_input *in = alloc(r, (size_t) u->n_ports + (size_t) n->n_widgets, sizeof(*in));
     if (!in)
         return;
     for (int32_t i = 0; i < u->n_ports; i++) {

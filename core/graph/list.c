@@ -7,6 +7,11 @@
 #include <sys/stat.h>
 
 #include "core/base/buf.h"
+#include "core/base/error.h"
+#include <ninodes/document.h>
+
+const char *const nino_model_endings[] = { ".safetensors", ".sft",  ".gguf", ".pth",
+                                           ".pt",          ".ckpt", ".bin",  NULL };
 
 #define MAX_FOLDERS 4096
 #define MAX_DEPTH 8 // sub-folders in sub-folders
@@ -122,5 +127,25 @@ char **nino_paths_list(char *const *dirs, const char *const *ext)
     if (out)
         out[n] = NULL;
     release(&files);
+    return out;
+}
+
+char **nino_list_files(const char *const *models, const char *input_dir, const char *folder,
+                       nino_error *err)
+{
+    const nino_log silent = { 0 };
+    char input[] = "input", **out;
+    if (!strcmp(folder, "input")) {
+        out =
+            nino_paths_list((char *const[]){ input_dir ? (char *) input_dir : input, NULL }, NULL);
+    } else {
+        nino_paths *p = nino_paths_create(models, &silent, err);
+        char **dirs = p ? nino_paths_dirs(p, folder) : NULL;
+        out = dirs ? nino_paths_list(dirs, nino_model_endings) : NULL;
+        free(dirs);
+        nino_paths_destroy(&p);
+    }
+    if (!out)
+        nino_fail(err, NINO_ERR_NOMEM, folder, "out of memory");
     return out;
 }

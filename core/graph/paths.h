@@ -18,3 +18,4 @@ nino_status nino_paths_add_yaml(nino_paths *p, const char *dir, const char *text
 // Names of the files below dirs, sorted, each once, "sub/name" for sub-folders; links and hidden
 // files are left out. ext: accepted endings, NULL-terminated; NULL: any. One malloc'd block.
 char **nino_paths_list(char *const *dirs, const char *const *ext);
+extern const char *const nino_model_endings[]; // NULL-terminated

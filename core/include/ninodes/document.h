@@ -130,6 +130,11 @@ NINO_API const nino_doc_group *nino_document_group(const nino_document *d, int i
 NINO_API int nino_document_find(const nino_document *d, const char *id); // -1: no such node
 NINO_API const nino_doc_widget *nino_doc_widget_find(const nino_doc_node *n, const char *name);
 
+// Names of the files that a parameter of this folder can take ("vae", "checkpoints", "input"),
+// sorted; one malloc'd block, NULL-terminated. models, input_dir: as in nino_ctx_params.
+NINO_API char **nino_list_files(const char *const *models, const char *input_dir,
+                                const char *folder, nino_error *err);
+
 // Is what comes out of one usable by the other? "*" goes with all, "A,B" with A and with B.
 NINO_API bool nino_document_types_fit(const char *from, const char *to);
 // Size that a node of this class gets, as ComfyUI's editor computes it.
