@@ -195,7 +195,7 @@ static nino_status paste_definitions(paster *p)
 {
     const nino_json *list = definitions(p->clip->state->object);
     nino_status st = NINO_OK;
-    for (const nino_json *v = list ? list->child : NULL; v && !st; v = v->next) {
+    for (const nino_json *v = list ? list->child : NULL; v && !st && p->e.json; v = v->next) {
         const char *id = nino_ui_id(nino_json_get(v, "id"));
         nino_json *defs = nino_doc_need(&p->e, p->e.json->root, "definitions", "{}", &st);
         nino_json *subs = st ? NULL : nino_doc_need(&p->e, defs, "subgraphs", "[]", &st);
