@@ -14,7 +14,7 @@
 typedef struct net_tensor {
     char name[128];
     int rank;
-    int64_t dim[4];
+    int64_t dim[5];
 } net_tensor;
 
 typedef struct net_list { // zero-initialised: empty
@@ -254,6 +254,71 @@ static inline net_list net_list_flux(const net_flux *f, const char *prefix)
     }
     net_linear(&l, 4 * 16, h, true, "final_layer.linear");
     net_linear(&l, 2 * h, h, true, "final_layer.adaLN_modulation.1");
+    return l;
+}
+
+// ---- Wan, in its own names -------------------------------------------------------------------
+typedef struct net_wan {
+    int dim, ffn, layers, in, out, context;
+    int vision, positions; // 0: no pictures; positions of them, 0: none are stored
+} net_wan;
+
+static const net_wan net_wan_1b = { 1536, 8960, 30, 16, 16, 4096, 0, 0 };
+static const net_wan net_wan_14b = { 5120, 13824, 40, 16, 16, 4096, 0, 0 };
+static const net_wan net_wan_i2v = { 5120, 13824, 40, 36, 16, 4096, 1280, 0 };
+static const net_wan net_wan_flf = { 5120, 13824, 40, 36, 16, 4096, 1280, 514 };
+static const net_wan net_wan22_i2v = { 5120, 13824, 40, 36, 16, 4096, 0, 0 };
+static const net_wan net_wan22_5b = { 3072, 14336, 30, 48, 48, 4096, 0, 0 };
+
+static inline void net_wan_attention(net_list *l, const char *b, const net_wan *w, bool is_cross)
+{
+    const int64_t dim = w->dim;
+    char name[128];
+    for (const char *c = "qkvo"; *c; c++)
+        net_linear(l, dim, dim, true, "%s.%c", b, *c);
+    for (int i = 0; i < (is_cross && w->vision ? 3 : 2); i++) {
+        snprintf(name, sizeof(name), "%s.norm_%s.weight", b, i == 0 ? "q" : i == 1 ? "k" : "k_img");
+        net_add(l, name, 1, &dim);
+    }
+    for (int i = 0; i < 2 && is_cross && w->vision; i++)
+        net_linear(l, dim, dim, true, "%s.%s_img", b, i ? "v" : "k");
+}
+
+static inline void net_wan_picture(net_list *l, const net_wan *w)
+{
+    if (w->positions)
+        net_add(l, "img_emb.emb_pos", 3, (const int64_t[]){ 1, w->positions, w->vision });
+    net_norm(l, w->vision, "img_emb.proj.0");
+    net_linear(l, w->vision, w->vision, true, "img_emb.proj.1");
+    net_linear(l, w->dim, w->vision, true, "img_emb.proj.3");
+    net_norm(l, w->dim, "img_emb.proj.4");
+}
+
+static inline net_list net_list_wan(const net_wan *w, const char *prefix)
+{
+    net_list l = { .prefix = prefix };
+    char b[64];
+    net_pair(&l, 5, (const int64_t[]){ w->dim, w->in, 1, 2, 2 }, true, "patch_embedding");
+    net_linear(&l, w->dim, w->context, true, "text_embedding.0");
+    net_linear(&l, w->dim, w->dim, true, "text_embedding.2");
+    net_linear(&l, w->dim, 256, true, "time_embedding.0");
+    net_linear(&l, w->dim, w->dim, true, "time_embedding.2");
+    net_linear(&l, 6 * (int64_t) w->dim, w->dim, true, "time_projection.1");
+    if (w->vision)
+        net_wan_picture(&l, w);
+    for (int i = 0; i < w->layers; i++) {
+        snprintf(b, sizeof(b), "blocks.%d.modulation", i);
+        net_add(&l, b, 3, (const int64_t[]){ 1, 6, w->dim });
+        snprintf(b, sizeof(b), "blocks.%d.self_attn", i);
+        net_wan_attention(&l, b, w, false);
+        snprintf(b, sizeof(b), "blocks.%d.cross_attn", i);
+        net_wan_attention(&l, b, w, true);
+        net_norm(&l, w->dim, "blocks.%d.norm3", i);
+        net_linear(&l, w->ffn, w->dim, true, "blocks.%d.ffn.0", i);
+        net_linear(&l, w->dim, w->ffn, true, "blocks.%d.ffn.2", i);
+    }
+    net_add(&l, "head.modulation", 3, (const int64_t[]){ 1, 2, w->dim });
+    net_linear(&l, 4 * w->out, w->dim, true, "head.head");
     return l;
 }
 

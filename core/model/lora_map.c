@@ -133,6 +133,8 @@ nino_status lora_map_diffusion(lora_map *m, const nino_diffusion *d, nino_error 
         lora_map_unet(m, d->file, d->prefix);
     else if (d->kind == NINO_DIFFUSION_FLUX)
         lora_map_flux(m, d->file, d->prefix);
+    else if (d->kind == NINO_DIFFUSION_WAN)
+        lora_map_wan(m, d->file, d->prefix);
     return lora_map_finish(m, d->name, err);
 }
 

@@ -1,5 +1,6 @@
 // Full-size diffusion networks without their data: names and shapes against the published lists,
-// and a plan of one evaluation at 1024 x 1024 against a count of the products by tensor name.
+// and a plan of one evaluation (1024 x 1024, videos 81 frames of 832 x 480) against a count of the
+// products by tensor name.
 #include "tests/random_net.h"
 
 #include "tests/diffusion.h"
@@ -127,11 +128,33 @@ static double count_flux_tensor(const nino_tensor_info *t, int img, int txt, dou
     return values * (is_single ? all : is_txt ? txt : img);
 }
 
+static double count_wan_tensor(const nino_tensor_info *t, double video, double txt, double picture,
+                               double *attention)
+{
+    double values = 1;
+    for (int i = 0; i < t->rank; i++)
+        values *= (double) t->dim[i];
+    if (t->rank < 2 || strstr(t->name, "time_") || strstr(t->name, "modulation") ||
+        strstr(t->name, "emb_pos"))
+        return 0;
+    if (strstr(t->name, "k_img"))
+        *attention += 2 * video * picture * (double) t->dim[0];
+    if (strstr(t->name, "_img") || strstr(t->name, "img_emb"))
+        return values * picture;
+    if (strstr(t->name, "_attn.q"))
+        *attention += 2 * video * (strstr(t->name, "self") ? video : txt) * (double) t->dim[0];
+    if (strstr(t->name, "text_") || strstr(t->name, "cross_attn.k") ||
+        strstr(t->name, "cross_attn.v"))
+        return values * txt;
+    return values * video;
+}
+
 // ---- planning --------------------------------------------------------------------------------
 typedef struct full {
     const char *family, *list; // list NULL: none published here
-    net_unet unet;             // ch 0: flux
-    net_flux flux;
+    net_unet unet;             // ch 0: another
+    net_flux flux;             // hidden 0: Wan
+    net_wan wan;
     int tokens;
     double tflop; // what is published for the layers alone, or 0
 } full;
@@ -143,36 +166,59 @@ static nino_array *blank(nino_shape shape)
     return a;
 }
 
+enum { FRAMES = 21, ROWS = 60, COLUMNS = 104, SEEN = 257 };
+
+static nino_shape latent_of(const full *m, int channels)
+{
+    return m->wan.dim ? NINO_SHAPE(1, FRAMES, ROWS, COLUMNS, channels)
+                      : NINO_SHAPE(1, 128, 128, channels);
+}
+
+static double count_tensor(const full *m, const nino_weights *w, const nino_tensor_info *t,
+                           double *attention)
+{
+    if (m->unet.ch)
+        return count_unet_tensor(w, t, 128, m->tokens, attention);
+    if (m->flux.hidden)
+        return count_flux_tensor(t, 64 * 64, m->tokens, attention);
+    return count_wan_tensor(t, FRAMES * ROWS / 2 * COLUMNS / 2, m->tokens,
+                            m->wan.positions ? m->wan.positions : SEEN, attention);
+}
+
 static void check_plan(const full *m, nino_weights *w, const nino_diffusion *d)
 {
-    const int cells = 128, img = 64 * 64;
     const float t = 500;
     double layers = 0, attention = 0;
     nino_backend *be = nino_plan_open(&nino_profile_ref, 0, NULL, &err);
     CHECK_OK(be ? NINO_OK : err.code, err);
     nino_stream *s = nino_stream_create(&(nino_stream_params){ .backend = be }, &err);
-    nino_array *x = blank(NINO_SHAPE(1, cells, cells, d->format->channels));
+    nino_array *x = blank(latent_of(m, d->format->channels));
     nino_array *context = blank(NINO_SHAPE(1, m->tokens, d->context_dim));
     nino_array *y = d->y_dim ? blank(NINO_SHAPE(1, d->y_dim)) : NULL;
     const int extra = d->in_channels - d->format->channels;
-    nino_array *concat = extra ? blank(NINO_SHAPE(1, cells, cells, extra)) : NULL;
-    const test_inputs in = {
-        .x = x, .context = context, .y = y, .concat = concat, .timestep = &t, .guidance = 3.5f
-    };
+    nino_array *concat = extra ? blank(latent_of(m, extra)) : NULL, *vision = NULL;
+    if (d->vision_dim)
+        vision = blank(NINO_SHAPE(1, m->wan.positions ? m->wan.positions : SEEN, d->vision_dim));
+    const test_inputs in = { .x = x,
+                             .context = context,
+                             .y = y,
+                             .concat = concat,
+                             .vision = vision,
+                             .timestep = &t,
+                             .guidance = 3.5f };
     nino_array *out = test_forward(s, d, &in);
     CHECK(nino_shape_equal(&out->shape, &x->shape));
     for (int i = 0; i < nino_weights_count(w); i++) {
         const nino_tensor_info *info = nino_weights_at(w, i);
-        layers += m->unet.ch ? count_unet_tensor(w, info, cells, m->tokens, &attention)
-                             : count_flux_tensor(info, img, m->tokens, &attention);
+        layers += count_tensor(m, w, info, &attention);
     }
     const double want = 2 * (layers + attention);
-    printf("  %-13s %6.2f TFLOP at 1024 x 1024, %.2f counted by names; %.2f G weights\n", m->family,
+    printf("  %-13s %7.2f TFLOP an evaluation, %.2f counted by names; %.2f G weights\n", m->family,
            be->flops * 1e-12, want * 1e-12, (double) d->weight_bytes / 2e9);
     CHECK(be->flops >= want && be->flops <= 1.02 * want);
     CHECK(!m->tflop || fabs(2 * layers * 1e-12 / m->tflop - 1) < 0.02);
-    nino_array *all[] = { x, context, y, concat, out };
-    for (int i = 0; i < 5; i++)
+    nino_array *all[] = { x, context, y, concat, vision, out };
+    for (int i = 0; i < 6; i++)
         nino_array_unref(&all[i]);
     nino_stream_destroy(&s);
     nino_backend_close(&be);
@@ -182,20 +228,28 @@ int main(void)
 {
     // 2.99 T multiplications is what profilers, which do not see attention, give for SDXL.
     const full models[] = {
-        { "sd15", "sd15_unet.txt", net_sd15, { 0 }, 77, 0 },
-        { "sd2", NULL, net_sd2, { 0 }, 77, 0 },
-        { "sdxl", "sdxl_unet.txt", net_sdxl, { 0 }, 77, 5.98 },
-        { "sdxl_refiner", NULL, net_refiner, { 0 }, 77, 0 },
-        { "flux", "flux_dev.txt", { 0 }, net_flux_dev, 512, 0 },
-        { "flux_schnell", "flux_schnell.txt", { 0 }, net_flux_schnell, 256, 0 },
-        { "flux", "flux_fill.txt", { 0 }, net_flux_fill, 512, 0 },
+        { "sd15", "sd15_unet.txt", net_sd15, { 0 }, { 0 }, 77, 0 },
+        { "sd2", NULL, net_sd2, { 0 }, { 0 }, 77, 0 },
+        { "sdxl", "sdxl_unet.txt", net_sdxl, { 0 }, { 0 }, 77, 5.98 },
+        { "sdxl_refiner", NULL, net_refiner, { 0 }, { 0 }, 77, 0 },
+        { "flux", "flux_dev.txt", { 0 }, net_flux_dev, { 0 }, 512, 0 },
+        { "flux_schnell", "flux_schnell.txt", { 0 }, net_flux_schnell, { 0 }, 256, 0 },
+        { "flux", "flux_fill.txt", { 0 }, net_flux_fill, { 0 }, 512, 0 },
+        { "wan_t2v", "wan21_t2v_1.3B.txt", { 0 }, { 0 }, net_wan_1b, 512, 0 },
+        { "wan_t2v", "wan21_t2v_14B.txt", { 0 }, { 0 }, net_wan_14b, 512, 0 },
+        { "wan_i2v", "wan21_i2v_14B.txt", { 0 }, { 0 }, net_wan_i2v, 512, 0 },
+        { "wan_i2v", "wan21_flf2v_14B.txt", { 0 }, { 0 }, net_wan_flf, 512, 0 },
+        { "wan_i2v", "wan22_i2v_A14B_each.txt", { 0 }, { 0 }, net_wan22_i2v, 512, 0 },
+        { "wan22_ti2v", "wan22_ti2v_5B.txt", { 0 }, { 0 }, net_wan22_5b, 512, 0 },
     };
     const test_dir dir = test_dir_create();
     for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
         const full *m = &models[i];
         char path[64];
         snprintf(path, sizeof(path), "%s/net", dir.path);
-        net_list l = m->unet.ch ? net_list_unet(&m->unet, NULL) : net_list_flux(&m->flux, NULL);
+        net_list l = m->unet.ch       ? net_list_unet(&m->unet, NULL)
+                     : m->flux.hidden ? net_list_flux(&m->flux, NULL)
+                                      : net_list_wan(&m->wan, NULL);
         net_save(&l, path, NINO_BF16, NET_SPARSE);
         nino_weights *w = test_open("%s", path);
         if (m->list)

@@ -1,0 +1,539 @@
+// Wan video transformers of odd sizes: names of both dialects, batches, padding, a time step a
+// frame, pictures; what is refused; the channels beside a video latent; names in LoRA files.
+#include "tests/random_net.h"
+
+#include "core/format/safetensors.h"
+#include "core/model/lora_map.h"
+#include "core/sample/guide_priv.h"
+#include "tests/diffusion.h"
+
+static const net_wan tiny_t2v = { 128, 160, 2, 16, 16, 20, 0, 0 };
+static const net_wan tiny_i2v = { 256, 96, 1, 36, 16, 20, 24, 0 };
+static const net_wan tiny_flf = { 128, 96, 1, 36, 16, 20, 24, 7 };
+static const net_wan tiny_5b = { 128, 96, 2, 48, 48, 20, 0, 0 };
+
+static nino_error err;
+static test_device dev;
+static test_dir dir;
+
+static nino_weights *made(net_list l, const char *file)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "%s/%s", dir.path, file);
+    net_save(&l, path, NINO_F32, NET_RANDOM);
+    return test_open("%s", path);
+}
+
+typedef struct inputs { // everything an evaluation takes, random
+    test_inputs in;
+    nino_array *owned[4];
+    float t[8];
+} inputs;
+
+static void fill(inputs *p, const nino_diffusion *d, int64_t n, int64_t h, int64_t w)
+{
+    const int c = d->format->channels, extra = d->in_channels - c;
+    *p = (inputs){ .t = { 800, 300, 0, 550, 20, 999, 1, 400 } };
+    p->owned[0] = test_values(NINO_SHAPE(n, 3, h, w, c), 3);
+    p->owned[1] = test_values(NINO_SHAPE(n, 5, d->context_dim), 4);
+    p->owned[2] = extra ? test_values(NINO_SHAPE(n, 3, h, w, extra), 6) : NULL;
+    p->owned[3] = d->vision_dim ? test_values(NINO_SHAPE(n, 6, d->vision_dim), 7) : NULL;
+    p->in = (test_inputs){ .x = p->owned[0],
+                           .context = p->owned[1],
+                           .concat = p->owned[2],
+                           .vision = p->owned[3],
+                           .timestep = p->t };
+}
+
+static void drop(inputs *p)
+{
+    for (int i = 0; i < 4; i++)
+        nino_array_unref(&p->owned[i]);
+}
+
+// ---- diffusers names -------------------------------------------------------------------------
+static void put(char *s, size_t size, const char *tail, const char *with, int block)
+{
+    if (block < 0)
+        snprintf(s, size, "%s%s", with, tail);
+    else
+        snprintf(s, size, "blocks.%d.%s%s", block, with, tail);
+}
+
+// What diffusers calls a tensor of the original file: written apart from the loader's table.
+static void diffusers_name(const char *name, char *s, size_t size)
+{
+    static const char *const list[][2] = {
+        { "self_attn.q.", "attn1.to_q." },
+        { "self_attn.k.", "attn1.to_k." },
+        { "self_attn.v.", "attn1.to_v." },
+        { "self_attn.o.", "attn1.to_out.0." },
+        { "self_attn.norm", "attn1.norm" },
+        { "cross_attn.q.", "attn2.to_q." },
+        { "cross_attn.k.", "attn2.to_k." },
+        { "cross_attn.v.", "attn2.to_v." },
+        { "cross_attn.o.", "attn2.to_out.0." },
+        { "cross_attn.k_img.", "attn2.add_k_proj." },
+        { "cross_attn.v_img.", "attn2.add_v_proj." },
+        { "cross_attn.norm_k_img.", "attn2.norm_added_k." },
+        { "cross_attn.norm", "attn2.norm" },
+        { "norm3.", "norm2." },
+        { "ffn.0.", "ffn.net.0.proj." },
+        { "ffn.2.", "ffn.net.2." },
+        { "modulation", "scale_shift_table" },
+        { "time_embedding.0.", "condition_embedder.time_embedder.linear_1." },
+        { "time_embedding.2.", "condition_embedder.time_embedder.linear_2." },
+        { "text_embedding.0.", "condition_embedder.text_embedder.linear_1." },
+        { "text_embedding.2.", "condition_embedder.text_embedder.linear_2." },
+        { "time_projection.1.", "condition_embedder.time_proj." },
+        { "img_emb.emb_pos", "condition_embedder.image_embedder.pos_embed" },
+        { "img_emb.proj.0.", "condition_embedder.image_embedder.norm1." },
+        { "img_emb.proj.1.", "condition_embedder.image_embedder.ff.net.0.proj." },
+        { "img_emb.proj.3.", "condition_embedder.image_embedder.ff.net.2." },
+        { "img_emb.proj.4.", "condition_embedder.image_embedder.norm2." },
+        { "head.modulation", "scale_shift_table" },
+        { "head.head.", "proj_out." },
+    };
+    int block = -1, at = 0;
+    if (sscanf(name, "blocks.%d.%n", &block, &at) < 1)
+        block = -1;
+    const char *rest = block < 0 ? name : name + at;
+    snprintf(s, size, "%s", name);
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+        if (!strncmp(rest, list[i][0], strlen(list[i][0]))) {
+            put(s, size, rest + strlen(list[i][0]), list[i][1], block);
+            return;
+        }
+}
+
+static nino_weights *in_diffusers(const nino_weights *w)
+{
+    static nino_st_entry e[256];
+    static char names[256][160];
+    const int n = nino_weights_count(w);
+    CHECK(n < 256);
+    for (int i = 0; i < n; i++) {
+        const nino_tensor_info *t = nino_weights_at(w, i);
+        nino_array *a = nino_weights_read_f32(w, t, &err);
+        CHECK_OK(a ? NINO_OK : err.code, err);
+        diffusers_name(t->name, names[i], sizeof(names[i]));
+        e[i] = (nino_st_entry){ names[i], a };
+    }
+    CHECK_OK(nino_st_save(dir.path, "diffusers", false, e, n, NULL, 0, &err), err);
+    for (int i = 0; i < n; i++) {
+        nino_array *a = (nino_array *) e[i].array;
+        nino_array_unref(&a);
+    }
+    return test_open("%s/diffusers", dir.path);
+}
+
+// The same network under other names answers with the same bits.
+static void check_names(nino_weights *a, nino_weights *b, const char *family)
+{
+    nino_diffusion *d = test_diffusion(a, family), *e = test_diffusion(b, family);
+    inputs p;
+    CHECK(d->in_channels == e->in_channels && d->context_dim == e->context_dim);
+    CHECK(d->vision_dim == e->vision_dim && d->format == e->format);
+    fill(&p, d, 1, 3, 4);
+    nino_array *x = test_forward(dev.s, d, &p.in), *y = test_forward(dev.s, e, &p.in);
+    CHECK(!memcmp(x->data, y->data, x->bytes));
+    nino_array_unref(&x);
+    nino_array_unref(&y);
+    drop(&p);
+    nino_diffusion_unref(&d);
+    nino_diffusion_unref(&e);
+    nino_weights_unref(&b);
+}
+
+static void test_names(void)
+{
+    static const net_wan *const nets[] = { &tiny_t2v, &tiny_i2v, &tiny_flf, &tiny_5b };
+    static const char *const families[] = { "wan_t2v", "wan_i2v", "wan_i2v", "wan22_ti2v" };
+    for (int i = 0; i < 4; i++) {
+        nino_weights *w = made(net_list_wan(nets[i], NULL), "wan");
+        check_names(w, in_diffusers(w), families[i]);
+        check_names(w, made(net_list_wan(nets[i], "model.diffusion_model."), "prefixed"),
+                    families[i]);
+        nino_weights_unref(&w);
+    }
+}
+
+// ---- one evaluation --------------------------------------------------------------------------
+static nino_array *item(const nino_array *a, int64_t i)
+{
+    if (!a)
+        return NULL;
+    nino_shape shape = a->shape;
+    shape.dim[0] = 1;
+    nino_array *out = nino_array_create(NINO_F32, shape);
+    CHECK(out != NULL);
+    memcpy(out->data, (const char *) a->data + (size_t) i * out->bytes, out->bytes);
+    return out;
+}
+
+// A batch is its items, each with its own time step, or one for each of its frames.
+static void check_batch(const nino_diffusion *d, int64_t frames)
+{
+    inputs p;
+    fill(&p, d, 2, 4, 3);
+    p.in.frames = frames;
+    nino_array *both = test_forward(dev.s, d, &p.in);
+    for (int i = 0; i < 2; i++) {
+        nino_array *x = item(p.in.x, i), *context = item(p.in.context, i);
+        nino_array *concat = item(p.in.concat, i), *vision = item(p.in.vision, i);
+        const test_inputs one = { .x = x,
+                                  .context = context,
+                                  .concat = concat,
+                                  .vision = vision,
+                                  .timestep = p.t + i * (frames ? frames : 1),
+                                  .frames = frames };
+        nino_array *got = test_forward(dev.s, d, &one), *want = item(both, i);
+        CHECK(test_nmse(got, want) < 1e-10);
+        nino_array *all[] = { x, context, concat, vision, got, want };
+        for (int k = 0; k < 6; k++)
+            nino_array_unref(&all[k]);
+    }
+    nino_array_unref(&both);
+    drop(&p);
+}
+
+// Frames with equal time steps are a video with that one.
+static void check_equal_times(const nino_diffusion *d)
+{
+    inputs p;
+    fill(&p, d, 1, 4, 4);
+    nino_array *one = test_forward(dev.s, d, &p.in);
+    p.t[1] = p.t[2] = p.t[0];
+    p.in.frames = 3;
+    nino_array *each = test_forward(dev.s, d, &p.in);
+    CHECK(test_nmse(each, one) < 1e-12);
+    nino_array_unref(&one);
+    nino_array_unref(&each);
+    drop(&p);
+}
+
+// x with its first row and column of each frame again at the end, as odd sizes are padded.
+static nino_array *padded(const nino_array *x)
+{
+    const int64_t t = x->shape.dim[1], h = x->shape.dim[2], w = x->shape.dim[3];
+    const int64_t c = x->shape.dim[4], ph = h + h % 2, pw = w + w % 2;
+    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(1, t, ph, pw, c));
+    CHECK(a != NULL);
+    for (int64_t i = 0; i < t * ph * pw; i++) {
+        const int64_t f = i / (ph * pw), y = i / pw % ph % h, v = i % pw % w;
+        memcpy(nino_array_f32(a) + i * c, nino_array_f32(x) + ((f * h + y) * w + v) * c,
+               (size_t) c * sizeof(float));
+    }
+    return a;
+}
+
+static void check_padding(const nino_diffusion *d)
+{
+    inputs p;
+    fill(&p, d, 1, 5, 3);
+    nino_array *odd = test_forward(dev.s, d, &p.in), *x = padded(p.in.x);
+    nino_array *concat = p.in.concat ? padded(p.in.concat) : NULL;
+    test_inputs even = p.in;
+    even.x = x;
+    even.concat = concat;
+    nino_array *all = test_forward(dev.s, d, &even);
+    const int64_t c = odd->shape.dim[4];
+    for (int64_t i = 0; i < 3 * 5 * 3; i++)
+        for (int64_t k = 0; k < c; k++) {
+            const int64_t f = i / 15, y = i / 3 % 5, v = i % 3;
+            const float want = nino_array_f32(all)[((f * 6 + y) * 4 + v) * c + k];
+            CHECK(fabsf(nino_array_f32(odd)[i * c + k] - want) < 1e-5f);
+        }
+    nino_array *list[] = { odd, x, concat, all };
+    for (int i = 0; i < 4; i++)
+        nino_array_unref(&list[i]);
+    drop(&p);
+}
+
+// A picture is seen; without one the text is taken in its place.
+static void check_picture(const nino_diffusion *d)
+{
+    inputs p;
+    fill(&p, d, 1, 4, 4);
+    nino_array *with = test_forward(dev.s, d, &p.in);
+    p.in.vision = NULL;
+    nino_array *without = test_forward(dev.s, d, &p.in);
+    CHECK(test_nmse(without, with) > 1e-6);
+    nino_array *many = test_values(NINO_SHAPE(1, 9, d->vision_dim), 9); // more than positions
+    p.in.vision = many;
+    nino_array *more = test_forward(dev.s, d, &p.in);
+    nino_array *list[] = { with, without, many, more };
+    for (int i = 0; i < 4; i++)
+        nino_array_unref(&list[i]);
+    drop(&p);
+}
+
+static void test_forwards(void)
+{
+    static const net_wan *const nets[] = { &tiny_t2v, &tiny_flf, &tiny_5b };
+    static const char *const families[] = { "wan_t2v", "wan_i2v", "wan22_ti2v" };
+    for (int i = 0; i < 3; i++) {
+        nino_weights *w = made(net_list_wan(nets[i], NULL), "wan");
+        nino_diffusion *d = test_diffusion(w, families[i]);
+        check_batch(d, 0);
+        check_batch(d, 3);
+        check_equal_times(d);
+        check_padding(d);
+        if (d->vision_dim)
+            check_picture(d);
+        nino_diffusion_unref(&d);
+        nino_weights_unref(&w);
+    }
+}
+
+// ---- what is refused -------------------------------------------------------------------------
+static void refused(net_list l, nino_status want, const char *words)
+{
+    nino_weights *w = made(l, "damaged");
+    nino_diffusion *d = NULL;
+    err = (nino_error){ 0 };
+    const nino_status st = nino_diffusion_load(w, "test", &d, &err);
+    if (st != want || !(strstr(err.msg, words) || strstr(err.where, words)))
+        fprintf(stderr, "%s: %s (%s)\n", err.where, err.msg, nino_status_name(st));
+    CHECK(st == want && !d);
+    CHECK_STR(err.kind, "model");
+    CHECK(strstr(err.msg, words) || strstr(err.where, words));
+    CHECK(!strchr(err.msg, '\n'));
+    nino_weights_unref(&w);
+}
+
+// The list without, or with another first size of, the tensor called name.
+static net_list damaged(const net_wan *w, const char *name, int64_t rows)
+{
+    net_list l = net_list_wan(w, NULL);
+    int n = 0;
+    for (int i = 0; i < l.n; i++) {
+        const bool is_it = !strcmp(l.t[i].name, name);
+        if (is_it && rows)
+            l.t[i].dim[0] = rows;
+        if (!is_it || rows)
+            l.t[n++] = l.t[i];
+    }
+    CHECK(!rows == (n < l.n));
+    l.n = n;
+    return l;
+}
+
+static void test_refused(void)
+{
+    static const char *const needed[] = {
+        "patch_embedding.weight",
+        "text_embedding.2.weight",
+        "time_projection.1.weight",
+        "blocks.0.modulation",
+        "blocks.0.self_attn.norm_q.weight",
+        "blocks.0.cross_attn.k_img.weight",
+        "blocks.0.cross_attn.norm_k_img.weight",
+        "blocks.0.norm3.bias",
+        "blocks.0.ffn.2.weight",
+        "img_emb.proj.3.weight",
+        "head.head.weight",
+    };
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+        refused(damaged(&tiny_i2v, needed[i], 0), NINO_ERR_FORMAT, needed[i]);
+    refused(damaged(&tiny_i2v, "blocks.0.modulation", 2), NINO_ERR_FORMAT,
+            "3072 values where 1536");
+    refused(damaged(&tiny_i2v, "blocks.0.self_attn.q.weight", 100), NINO_ERR_FORMAT, "self_attn.q");
+    refused(damaged(&tiny_i2v, "time_projection.1.weight", 100), NINO_ERR_FORMAT,
+            "time_projection");
+    refused(damaged(&tiny_i2v, "head.head.weight", 80), NINO_ERR_FORMAT, "head.head");
+    net_wan odd = tiny_t2v;
+    odd.out = 20;
+    refused(net_list_wan(&odd, NULL), NINO_ERR_UNSUPPORTED, "20 latent channels");
+    odd = tiny_t2v;
+    odd.dim = 200;
+    refused(net_list_wan(&odd, NULL), NINO_ERR_UNSUPPORTED, "multiple of 128");
+    net_list l = net_list_wan(&tiny_t2v, NULL);
+    net_linear(&l, 8, 8, true, "vace_patch_embedding");
+    refused(l, NINO_ERR_UNSUPPORTED, "VACE");
+    l = net_list_wan(&tiny_t2v, NULL);
+    net_conv(&l, 8, 8, 2, "control_adapter.conv");
+    refused(l, NINO_ERR_UNSUPPORTED, "camera");
+}
+
+static void refused_input(const nino_diffusion *d, const test_inputs *in, const char *words)
+{
+    err = (nino_error){ 0 };
+    nino_array *out = test_forward_or(dev.s, d, in, &err);
+    if (!strstr(err.msg, words))
+        fprintf(stderr, "%s: %s\n", err.where, err.msg);
+    CHECK(!out && err.code == NINO_ERR_ARG && strstr(err.msg, words));
+}
+
+static void test_refused_inputs(void)
+{
+    nino_weights *w = made(net_list_wan(&tiny_i2v, NULL), "wan");
+    nino_diffusion *d = test_diffusion(w, "wan_i2v");
+    inputs p;
+    fill(&p, d, 1, 4, 4);
+    nino_array *flat = test_values(NINO_SHAPE(1, 4, 4, 16), 1);
+    nino_array *wide = test_values(NINO_SHAPE(1, 4, 25), 1);
+    test_inputs in = p.in;
+    in.concat = NULL;
+    refused_input(d, &in, "takes 36 channels");
+    in = p.in;
+    in.x = flat;
+    refused_input(d, &in, "channels");
+    in = p.in;
+    in.context = wide;
+    refused_input(d, &in, "25 wide where 20");
+    in = p.in;
+    in.vision = wide;
+    refused_input(d, &in, "25 wide where 24");
+    in = p.in;
+    in.frames = 2;
+    refused_input(d, &in, "2 time steps");
+    nino_array_unref(&flat);
+    nino_array_unref(&wide);
+    drop(&p);
+    nino_diffusion_unref(&d);
+    nino_weights_unref(&w);
+}
+
+// ---- channels beside the latent --------------------------------------------------------------
+// 1 - mask in four channels, then the picture in units of the model; frames beyond the mask are not
+// given.
+static void check_concat(nino_guide_run *r, int64_t mask_channels)
+{
+    const nino_latent_format *f = nino_latent_format_find("wan21");
+    nino_cond_entry e = { 0 };
+    nino_array *out = NULL;
+    e.concat_latent = test_values(NINO_SHAPE(1, 3, 2, 2, 16), 2);
+    e.concat_mask = nino_array_create(NINO_F32, NINO_SHAPE(1, 2, 2, 2, mask_channels));
+    for (int64_t i = 0; i < nino_shape_count(&e.concat_mask->shape); i++)
+        nino_array_f32(e.concat_mask)[i] = (float) (i % 5) / 4;
+    CHECK_OK(nino_cond_concat_video(r, &e, &out, &err), err);
+    const nino_shape want = NINO_SHAPE(2, 3, 2, 2, 20);
+    CHECK(nino_shape_equal(&out->shape, &want));
+    for (int64_t i = 0; i < 2 * 3 * 4; i++)
+        for (int64_t k = 0; k < 20; k++) {
+            const int64_t cell = i % 12;
+            const int64_t m = cell * mask_channels + (mask_channels == 4 ? k : 0);
+            const float z = k < 4 ? 0 : nino_array_f32(e.concat_latent)[cell * 16 + k - 4];
+            const float value = k >= 4     ? (z - f->mean[k - 4]) / f->std[k - 4]
+                                : cell < 8 ? 1 - (float) (m % 5) / 4
+                                           : 0;
+            CHECK(fabsf(nino_array_f32(out)[i * 20 + k] - value) < 1e-6f);
+        }
+    nino_array_unref(&out);
+    nino_array_unref(&e.concat_latent);
+    nino_array_unref(&e.concat_mask);
+}
+
+static void refused_concat(nino_guide_run *r, nino_shape latent, const char *words)
+{
+    nino_cond_entry e = { .concat_latent = test_values(latent, 2) };
+    nino_array *out = NULL;
+    CHECK(nino_cond_concat_video(r, &e, &out, &err) == NINO_ERR_ARG && !out);
+    CHECK(strstr(err.msg, words));
+    nino_array_unref(&e.concat_latent);
+}
+
+static void test_concat(void)
+{
+    nino_weights *w = made(net_list_wan(&tiny_i2v, NULL), "wan");
+    nino_diffusion *d = test_diffusion(w, "wan_i2v");
+    nino_model *m = nino_model_create(d);
+    const nino_guider g = { .model = m };
+    nino_guide_run r = { .guider = &g, .net = d };
+    const nino_shape latent = NINO_SHAPE(2, 3, 2, 2, 16);
+    nino_array *out = NULL, *mask = nino_array_create(NINO_F32, NINO_SHAPE(2, 3, 2, 2));
+    nino_guide_set_shape(&r, &latent);
+    check_concat(&r, 1);
+    check_concat(&r, 4);
+    CHECK_OK(nino_cond_concat_video(&r, &(nino_cond_entry){ 0 }, &out, &err), err);
+    for (int64_t i = 0; i < nino_shape_count(&out->shape); i++) // no picture: nothing is given
+        CHECK(nino_array_f32(out)[i] == 0);
+    nino_array_unref(&out);
+    refused_concat(&r, NINO_SHAPE(1, 4, 2, 2, 16), "4 frames");
+    refused_concat(&r, NINO_SHAPE(1, 3, 2, 2, 8), "8 channels");
+    refused_concat(&r, NINO_SHAPE(1, 2, 2, 16), "1 frames");
+    // time steps of frames follow the noise mask
+    float t[12];
+    for (int64_t i = 0; i < 24; i++)
+        nino_array_f32(mask)[i] = i / 4 % 3 == 0 ? 0 : i / 4 % 3 == 1 ? 1 : (float) (i % 2);
+    r.mask = mask;
+    nino_guide_frame_times(&r, 600, 2, t);
+    for (int i = 0; i < 12; i++)
+        CHECK(t[i] == (float) (i % 3 == 0 ? 0 : i % 3 == 1 ? 600 : 300));
+    CHECK(!nino_guide_frames(&r));
+    nino_array_unref(&mask);
+    nino_model_unref(&m);
+    nino_diffusion_unref(&d);
+    nino_weights_unref(&w);
+}
+
+// ---- names in LoRA files ---------------------------------------------------------------------
+static void check_lora_names(nino_weights *w)
+{
+    static const char *const list[][2] = {
+        { "lora_unet_blocks_0_self_attn_q", "q1" },
+        { "lora_unet__blocks_0_cross_attn_k", "k2" },
+        { "diffusion_model.blocks.0.self_attn.o", "o1" },
+        { "transformer.blocks.0.attn1.to_out.0", "o1" },
+        { "blocks.0.attn2.add_k_proj", "kimg" },
+        { "diffusion_model.blocks.0.ffn.2", "ffn2" },
+        { "base_model.model.blocks.0.ffn.net.2", "ffn2" },
+        { "diffusion_model.head.head", "head" },
+        { "diffusion_model.blocks.0.modulation", "mod" },
+        { "condition_embedder.time_proj", "time" },
+        { "diffusion_model.blocks.9.self_attn.q", NULL },
+    };
+    static const char *const names[][3] = {
+        { "q1", "blocks.0.self_attn.q.weight", "blocks.0.attn1.to_q.weight" },
+        { "k2", "blocks.0.cross_attn.k.weight", "blocks.0.attn2.to_k.weight" },
+        { "o1", "blocks.0.self_attn.o.weight", "blocks.0.attn1.to_out.0.weight" },
+        { "kimg", "blocks.0.cross_attn.k_img.weight", "blocks.0.attn2.add_k_proj.weight" },
+        { "ffn2", "blocks.0.ffn.2.weight", "blocks.0.ffn.net.2.weight" },
+        { "head", "head.head.weight", "proj_out.weight" },
+        { "time", "time_projection.1.weight", "condition_embedder.time_proj.weight" },
+    };
+    lora_map m = { 0 };
+    const nino_diffusion d = { .kind = NINO_DIFFUSION_WAN, .file = w, .name = "net" };
+    const bool is_diffusers = nino_weights_find(w, "proj_out.weight") != NULL;
+    CHECK_OK(lora_map_diffusion(&m, &d, &err), err);
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+        int n;
+        const lora_place *p = lora_map_find(&m, list[i][0], strlen(list[i][0]), &n);
+        if (!list[i][1]) {
+            CHECK(!n);
+            continue;
+        }
+        for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+            if (!strcmp(names[k][0], list[i][1])) {
+                CHECK(n == 1);
+                CHECK_STR(p->tensor->name, names[k][1 + is_diffusers]);
+            }
+        CHECK(is_diffusers || n == 1);
+    }
+    lora_map_release(&m);
+}
+
+static void test_lora_names(void)
+{
+    nino_weights *w = made(net_list_wan(&tiny_i2v, NULL), "wan"), *d = in_diffusers(w);
+    check_lora_names(w);
+    check_lora_names(d);
+    nino_weights_unref(&w);
+    nino_weights_unref(&d);
+}
+
+int main(void)
+{
+    CHECK(test_device_open(&dev, "ref", 0));
+    dir = test_dir_create();
+    test_names();
+    test_forwards();
+    test_refused();
+    test_refused_inputs();
+    test_concat();
+    test_lora_names();
+    test_device_close(&dev);
+    test_dir_remove(&dir, (const char *const[]){ "wan", "prefixed", "diffusers", "damaged", NULL });
+    return 0;
+}
