@@ -29,10 +29,11 @@ typedef struct options {
     const char *arg[8]; // what is not an option
     int n_args;
     text_list models, set;
-    const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview;
+    const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
+        *state;
     uint64_t seed, mem_limit, preview_every;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
-        no_profile, help;
+        no_profile, help, resume;
 } options;
 
 typedef enum opt_kind {
@@ -89,6 +90,14 @@ const char *status_hint(const nino_error *err); // what to do about it, or NULL
 // 1.5 GiB, 20.0 MiB, 300 B
 const char *human_bytes(char *buf, size_t size, double bytes);
 void fill_ctx_params(const options *o, nino_ctx_params *p);
+
+// ---- signals (signals.c) -----------------------------------------------------------------------
+
+// From now on SIGINT and SIGTERM call stop() on a thread of their own; a second one ends the
+// process. Signals that were ignored stay so.
+void signals_watch(void (*stop)(void));
+int signals_stopped(void);      // the signal that asked to stop, 0: none
+bool signals_take_status(void); // SIGUSR1 has come since the last call
 
 // ---- JSON output (json_out.c) ------------------------------------------------------------------
 
@@ -150,6 +159,7 @@ int cmd_devices(const options *o);
 int cmd_nodes(const options *o);
 int cmd_selftest(const options *o);
 int cmd_monitor(const options *o);
+int cmd_worker(const options *o);
 int cmd_trace(const options *o);
 int cmd_completion(const options *o);
 int cmd_help(const options *o);

@@ -2,63 +2,29 @@
 #include "cli.h"
 
 #include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 // ---- signals -----------------------------------------------------------------------------------
-// A thread of its own waits for them, so that whatever happens in reply is ordinary code.
 
 static struct {
     pthread_mutex_t lock;
     nino_job *job; // the one to cancel, NULL: none yet or no more
-    atomic_int stop, status;
 } ask = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static void *wait_for_signals(void *set)
+static void cancel_job(void)
 {
-    for (int sig; !sigwait(set, &sig);) {
-        if (sig == SIGUSR1) {
-            atomic_store(&ask.status, 1);
-            continue;
-        }
-        if (atomic_exchange(&ask.stop, sig))
-            _exit(128 + sig);
-        say("stopping after this kernel; %s quits at once",
-            sig == SIGINT ? "Ctrl-C again" : "a second signal");
-        pthread_mutex_lock(&ask.lock);
-        if (ask.job)
-            nino_job_cancel(ask.job);
-        pthread_mutex_unlock(&ask.lock);
-    }
-    return NULL;
-}
-
-static void watch_signals(void)
-{
-    static const int signals[] = { SIGINT, SIGTERM, SIGUSR1 };
-    static sigset_t set;
-    pthread_t t;
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-        struct sigaction old; // who started us may want one ignored: nohup, sh's background jobs
-        if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
-            sigaddset(&set, signals[i]);
-    }
-    pthread_sigmask(SIG_BLOCK, &set, NULL); // and in every thread made from now on
-    if (pthread_create(&t, NULL, wait_for_signals, &set))
-        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-    else
-        pthread_detach(t);
+    pthread_mutex_lock(&ask.lock);
+    if (ask.job)
+        nino_job_cancel(ask.job);
+    pthread_mutex_unlock(&ask.lock);
 }
 
 static void set_job(nino_job *job)
 {
     pthread_mutex_lock(&ask.lock);
     ask.job = job;
-    if (job && atomic_load(&ask.stop))
+    if (job && signals_stopped())
         nino_job_cancel(job);
     pthread_mutex_unlock(&ask.lock);
 }
@@ -214,7 +180,7 @@ static nino_status follow(nino_job *job, progress *p, nino_stats *s, event_lines
         for (size_t i = 0; i < n; i++)
             if (ev[i].kind == NINO_EV_SEAM)
                 *seam = ev[i];
-        if (atomic_exchange(&ask.status, 0))
+        if (signals_take_status())
             progress_print(p);
         progress_draw(p);
         if (n)
@@ -324,8 +290,8 @@ static int run_job(const options *o, nino_ctx *ctx, nino_graph *g)
             js_end();
         }
         rc = st ? report_error(o, "run", &err, NULL) : EXIT_OK;
-        if (st == NINO_ERR_CANCELLED && atomic_load(&ask.stop))
-            rc = 128 + atomic_load(&ask.stop);
+        if (st == NINO_ERR_CANCELLED && signals_stopped())
+            rc = 128 + signals_stopped();
     }
     nino_job_destroy(&job);
     event_lines_destroy(&lines);
@@ -349,7 +315,7 @@ int cmd_run(const options *o)
 {
     int rc = EXIT_OK;
     nino_error err = { .code = NINO_OK };
-    watch_signals();
+    signals_watch(cancel_job);
     nino_graph *g = load_graph(o, "run", &rc);
     if (!g)
         return rc;
@@ -363,8 +329,8 @@ int cmd_run(const options *o)
         if (err.code == NINO_ERR_UNKNOWN)
             rc = EXIT_DEVICE;
     } else if (!(rc = check_graph(o, "run", g, ctx))) {
-        if (atomic_load(&ask.stop))
-            rc = 128 + atomic_load(&ask.stop);
+        if (signals_stopped())
+            rc = 128 + signals_stopped();
         else
             rc = o->dry_run ? dry_run(o, ctx, g) : run_job(o, ctx, g);
     }

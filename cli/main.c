@@ -152,9 +152,9 @@ int cmd_completion(const options *o)
 
 static int no_such_command(const char *word)
 {
-    const char *names[16];
+    const char *names[32];
     size_t n = 0;
-    for (const command *c = commands; c->name && n < 16; c++)
+    for (const command *c = commands; c->name && n < 32; c++)
         names[n++] = c->name;
     const char *near = nearest(word, names, n);
     if (near)

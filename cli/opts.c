@@ -35,6 +35,15 @@
         "precision", 'p', OPT_TEXT, FIELD(precision), "auto|fp32|fp16|bf16",                       \
             "How numbers are stored where a node does not say"                                     \
     }
+#define O_PREVIEW                                                                                  \
+    {                                                                                              \
+        "preview", 0, OPT_TEXT, FIELD(preview), "none|latent2rgb|taesd|auto",                      \
+            "Write a picture of the unfinished latent while sampling; auto: taesd if it is there"  \
+    }
+#define O_PREVIEW_EVERY                                                                            \
+    {                                                                                              \
+        "preview-every", 0, OPT_NUMBER, FIELD(preview_every), "N", "Every N steps (default 5)"     \
+    }
 #define O_MEM                                                                                      \
     {                                                                                              \
         "mem-limit", 0, OPT_SIZE, FIELD(mem_limit), "SIZE",                                        \
@@ -66,9 +75,8 @@ static const opt run_opts[] = {
     O_DEVICE,
     O_PRECISION,
     O_MEM,
-    { "preview", 0, OPT_TEXT, FIELD(preview), "none|latent2rgb|taesd|auto",
-      "Write a picture of the unfinished latent while sampling; auto: taesd if it is there" },
-    { "preview-every", 0, OPT_NUMBER, FIELD(preview_every), "N", "Every N steps (default 5)" },
+    O_PREVIEW,
+    O_PREVIEW_EVERY,
     { "trace", 't', OPT_TEXT, FIELD(trace), "FILE",
       "Write a Chrome trace, compressed when FILE ends in .gz" },
     O_JSON,
@@ -139,6 +147,28 @@ static const opt monitor_opts[] = { O_JSON,
                                       "Print the state once and leave" },
                                     O_HELP,
                                     { 0 } };
+#define O_STATE                                                                                    \
+    {                                                                                              \
+        "state", 0, OPT_TEXT, FIELD(state), "DIR",                                                 \
+            "Folder that keeps the queue (default $XDG_STATE_HOME/ninodes)"                        \
+    }
+static const opt worker_opts[] = {
+    O_MODELS,
+    O_INPUT,
+    { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
+    O_DEVICE,
+    O_PRECISION,
+    O_MEM,
+    O_PREVIEW,
+    O_PREVIEW_EVERY,
+    O_STATE,
+    { "resume", 0, OPT_FLAG, FIELD(resume), NULL,
+      "Go on at once, even if the last worker died while a job ran" },
+    O_QUIET,
+    O_VERBOSE,
+    O_HELP,
+    { 0 }
+};
 static const opt trace_opts[] = { O_JSON, O_HELP, { 0 } };
 static const opt plain_opts[] = { O_HELP, { 0 } };
 
@@ -172,6 +202,10 @@ const command commands[] = {
       selftest_opts, cmd_selftest },
     { "monitor", "[PID|SOCKET]", 0, 1, "Watch a run of this machine (default: the newest)", "",
       monitor_opts, cmd_monitor },
+    { "worker", "", 0, 0, "Take jobs and run them one after the other",
+      "Prints the path of its socket and waits for jobs, which ninodes jobs and ninodes-studio\n"
+      "send. The queue is kept on disk: after a crash nothing is lost.\n",
+      worker_opts, cmd_worker },
     { "trace", "check|summary FILE", 2, 2, "Check a trace file, or print its tables", "",
       trace_opts, cmd_trace },
     { "completion", "bash|zsh|fish|man", 1, 1, "Print a shell's completion, or the manual page",

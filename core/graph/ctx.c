@@ -1,9 +1,8 @@
 // A context: the device, the model folders, the files and models that are open, the result cache,
 // and whose turn it is.
-#include "core/graph/ctx.h"
+#include "core/graph/ctx_priv.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,53 +14,9 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/hash.h"
-#include "core/graph/paths.h"
 #include "core/monitor/device.h"
-#include "core/monitor/serve.h"
 #include "core/op/device.h"
 #include "core/text/embedding.h"
-
-#define MAX_FILES 16   // open model files that nobody uses right now
-#define MAX_OBJECTS 16 // models, text encoders and VAEs kept for the next node that names them
-
-typedef struct open_file {
-    nino_hash id;
-    nino_weights *w;
-    uint64_t used;
-} open_file;
-
-typedef struct kept_object {
-    nino_hash key;
-    nino_value *v;
-    uint64_t used;
-} kept_object;
-
-struct nino_ctx {
-    nino_log log;
-    nino_monitor *monitor;
-    nino_server *server;
-    nino_device_sampler *sampler;
-    nino_capture *capture;
-    nino_backend *backend;
-    nino_paths *paths;
-    nino_results *results;
-    char *input_dir, *output_dir, *temp_dir;
-    nino_precision_opt precision;
-    bool has_profile;
-    nino_preview_settings previews;
-    // Only touched by who has entered.
-    open_file files[MAX_FILES];
-    kept_object objects[MAX_OBJECTS];
-    nino_tokenizer *tokenizers[NINO_TOKENIZER_KINDS];
-    uint64_t clock;
-    // Whose turn it is.
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    int n_jobs; // with a running thread
-    int refs;   // the embedder's, and one a job: its events can be read after the ctx is gone
-    bool is_taken;
-    volatile int *cancel; // of the one that is in
-};
 
 // ---- taking turns ----------------------------------------------------------------------------
 
@@ -90,8 +45,10 @@ void nino_ctx_leave(nino_ctx *ctx)
     pthread_mutex_lock(&ctx->lock);
     ctx->is_taken = false;
     ctx->cancel = NULL;
+    ctx->running[0] = 0;
     pthread_cond_broadcast(&ctx->changed);
     pthread_mutex_unlock(&ctx->lock);
+    nino_server_changed(ctx->server);
 }
 
 void nino_ctx_add_job(nino_ctx *ctx, int delta)
@@ -99,15 +56,6 @@ void nino_ctx_add_job(nino_ctx *ctx, int delta)
     pthread_mutex_lock(&ctx->lock);
     ctx->n_jobs += delta;
     pthread_cond_broadcast(&ctx->changed);
-    pthread_mutex_unlock(&ctx->lock);
-}
-
-static void cancel_running(void *priv) // a viewer asks
-{
-    nino_ctx *ctx = priv;
-    pthread_mutex_lock(&ctx->lock);
-    if (ctx->cancel)
-        __atomic_store_n(ctx->cancel, 1, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&ctx->lock);
 }
 
@@ -170,12 +118,18 @@ static nino_status open_parts(nino_ctx *ctx, const nino_ctx_params *p, nino_erro
     ctx->sampler = start_sampler(ctx, p); // without one only its numbers are missing
     nino_error e = { 0 };
     if (p->serve && !(ctx->server = nino_server_start(ctx->monitor, p->title ? p->title : "",
-                                                      cancel_running, ctx, &e)))
+                                                      &ctx->control, ctx->control_priv, &e)))
         nino_logf(&ctx->log, NINO_LOG_WARN, "no viewer can attach: %s: %s", e.where, e.msg);
     return NINO_OK;
 }
 
 nino_ctx *nino_ctx_create(const nino_ctx_params *params, nino_error *err)
+{
+    return nino_ctx_create_with(params, NULL, NULL, err);
+}
+
+nino_ctx *nino_ctx_create_with(const nino_ctx_params *params, const struct nino_server_ops *ops,
+                               void *priv, nino_error *err)
 {
     const nino_ctx_params p = params ? *params : (nino_ctx_params){ 0 };
     nino_ctx *ctx = calloc(1, sizeof(*ctx));
@@ -187,6 +141,9 @@ nino_ctx *nino_ctx_create(const nino_ctx_params *params, nino_error *err)
     ctx->precision = p.precision;
     ctx->has_profile = !p.no_profile;
     ctx->refs = 1;
+    ctx->control = ops ? *ops : nino_ctx_control;
+    ctx->control_priv = ops ? priv : ctx;
+    nino_gate_init(&ctx->gate);
     pthread_mutex_init(&ctx->lock, NULL);
     pthread_cond_init(&ctx->changed, NULL);
     if (open_parts(ctx, &p, err))
@@ -194,7 +151,7 @@ nino_ctx *nino_ctx_create(const nino_ctx_params *params, nino_error *err)
     return ctx;
 }
 
-static void drop_kept(nino_ctx *ctx)
+void nino_ctx_drop_kept(nino_ctx *ctx)
 {
     for (int i = 0; i < MAX_OBJECTS; i++)
         nino_value_unref(&ctx->objects[i].v);
@@ -202,6 +159,8 @@ static void drop_kept(nino_ctx *ctx)
         nino_weights_unref(&ctx->files[i].w);
     for (int i = 0; i < NINO_TOKENIZER_KINDS; i++)
         nino_tokenizer_unref(&ctx->tokenizers[i]);
+    memset(ctx->objects, 0, sizeof(ctx->objects));
+    memset(ctx->files, 0, sizeof(ctx->files));
 }
 
 void nino_ctx_destroy(nino_ctx **pctx)
@@ -220,7 +179,7 @@ void nino_ctx_destroy(nino_ctx **pctx)
     nino_device_sampler_stop(&ctx->sampler);
     nino_capture_stop(&ctx->capture);
     nino_results_destroy(&ctx->results);
-    drop_kept(ctx);
+    nino_ctx_drop_kept(ctx);
     nino_backend_close(&ctx->backend);
     nino_paths_destroy(&ctx->paths);
     nino_ctx_unref(ctx);
@@ -233,6 +192,7 @@ void nino_ctx_unref(nino_ctx *ctx)
     if (__atomic_sub_fetch(&ctx->refs, 1, __ATOMIC_ACQ_REL))
         return;
     nino_monitor_destroy(&ctx->monitor);
+    nino_gate_release(&ctx->gate);
     pthread_cond_destroy(&ctx->changed);
     pthread_mutex_destroy(&ctx->lock);
     free(ctx->input_dir);
@@ -255,6 +215,7 @@ const nino_preview_settings *nino_ctx_previews(const nino_ctx *ctx) { return &ct
 nino_backend *nino_ctx_backend(nino_ctx *ctx) { return ctx->backend; }
 nino_monitor *nino_ctx_monitor(nino_ctx *ctx) { return ctx->monitor; }
 bool nino_ctx_has_profile(const nino_ctx *ctx) { return ctx->has_profile; }
+nino_gate *nino_ctx_gate(nino_ctx *ctx) { return &ctx->gate; }
 nino_precision_opt nino_ctx_precision(const nino_ctx *ctx) { return ctx->precision; }
 const nino_log *nino_ctx_log(const nino_ctx *ctx) { return &ctx->log; }
 nino_results *nino_ctx_results(nino_ctx *ctx) { return ctx->results; }
@@ -488,8 +449,6 @@ void nino_ctx_each_object(nino_ctx *ctx, void (*fn)(void *priv, const nino_value
 uint64_t nino_ctx_trim(nino_ctx *ctx)
 {
     const uint64_t bytes = nino_results_clear(ctx->results);
-    drop_kept(ctx);
-    memset(ctx->objects, 0, sizeof(ctx->objects));
-    memset(ctx->files, 0, sizeof(ctx->files));
+    nino_ctx_drop_kept(ctx);
     return bytes;
 }

@@ -11,6 +11,8 @@
 // cancel request sets *cancel.
 bool nino_ctx_enter(nino_ctx *ctx, volatile int *cancel);
 void nino_ctx_leave(nino_ctx *ctx);
+// Tells viewers which job is in, and the scope of its events.
+void nino_ctx_tell_job(nino_ctx *ctx, const char *name, uint32_t scope, uint32_t n_nodes);
 // Jobs that exist: nino_ctx_destroy() waits until each thread has ended.
 void nino_ctx_add_job(nino_ctx *ctx, int delta);
 // A job object may outlive the embedder's ctx: its monitor stays, the device (backend NULL) does
@@ -18,8 +20,22 @@ void nino_ctx_add_job(nino_ctx *ctx, int delta);
 void nino_ctx_ref(nino_ctx *ctx);
 void nino_ctx_unref(nino_ctx *ctx);
 
+// nino_ctx_create() with somebody else to answer viewers (a worker). ops NULL: ctx does so.
+struct nino_server_ops;
+nino_ctx *nino_ctx_create_with(const nino_ctx_params *params, const struct nino_server_ops *ops,
+                               void *priv, nino_error *err);
+// Takes over folders, precision and previews of p; the device and the rest stay. Waits for a job
+// that is in. On failure nothing has changed.
+nino_status nino_ctx_configure(nino_ctx *ctx, const nino_ctx_params *p, nino_error *err);
+// Forgets what is kept for later jobs; with `trim`, gives unused device memory back as well. False:
+// a job is in; only free memory of the pool is given back then, at its next op.
+bool nino_ctx_give_back(nino_ctx *ctx, bool trim, uint64_t *bytes);
+void nino_ctx_cancel_running(nino_ctx *ctx); // any thread
+void nino_ctx_changed(nino_ctx *ctx);        // viewers are told the state again
+
 nino_precision_opt nino_ctx_precision(const nino_ctx *ctx);
 const char *nino_precision_name(nino_precision p); // "auto", "fp32", "fp16", "bf16"
 bool nino_ctx_has_profile(const nino_ctx *ctx);    // output files carry one
 nino_results *nino_ctx_results(nino_ctx *ctx);
 nino_capture *nino_ctx_capture(nino_ctx *ctx); // NULL: off
+nino_gate *nino_ctx_gate(nino_ctx *ctx);

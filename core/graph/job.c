@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/vars.h"
+#include "core/graph/job_priv.h"
 #include "core/graph/run.h"
 #include <ninodes/job.h>
 
@@ -119,6 +120,7 @@ static void add_output(void *priv, const char *path)
     nino_job *job = priv;
     pthread_mutex_lock(&job->lock);
     nino_shown_add_path(&job->shown, path);
+    pthread_cond_broadcast(&job->changed);
     pthread_mutex_unlock(&job->lock);
 }
 
@@ -151,6 +153,7 @@ static nino_status run_graph(nino_job *job, nino_error *err)
                                     .monitor = nino_ctx_monitor(job->ctx),
                                     .cancel = &job->cancel,
                                     .precision = job->precision,
+                                    .gate = nino_ctx_gate(job->ctx),
                                     .progress = nino_exec_progress,
                                     .progress_priv = &x };
     if (!(x.prompt_json = nino_graph_prompt_ascii(job->g)) ||
@@ -205,7 +208,9 @@ static void *job_thread(void *priv)
         nino_monitor_begin(m, NINO_EV_JOB, nino_graph_name(job->g), 0, (uint32_t) job->g->n_order);
     pthread_mutex_lock(&job->lock);
     job->scope = scope;
+    pthread_cond_broadcast(&job->changed);
     pthread_mutex_unlock(&job->lock);
+    nino_ctx_tell_job(ctx, nino_graph_name(job->g), scope, (uint32_t) job->g->n_nodes);
     if (st == NINO_OK)
         st = run_graph(job, &e);
     if (st && st != NINO_ERR_CANCELLED)
@@ -225,9 +230,9 @@ static void *job_thread(void *priv)
 
 // ---- starting --------------------------------------------------------------------------------
 
-static void first_error(void *priv, const nino_issue *i)
+void nino_first_issue(void *error, const nino_issue *i)
 {
-    nino_error *e = priv;
+    nino_error *e = error;
     static const struct {
         const char *code;
         nino_status status;
@@ -264,7 +269,7 @@ static nino_status prepare(nino_job *job, nino_ctx *ctx, nino_graph *g, const ni
     job->precision = nino_precision_of(opt);
     if (trace && *trace && !(job->trace_path = strdup(trace)))
         return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
-    if (!(job->g = nino_graph_copy(g, &e)) || nino_graph_check(job->g, ctx, first_error, &e)) {
+    if (!(job->g = nino_graph_copy(g, &e)) || nino_graph_check(job->g, ctx, nino_first_issue, &e)) {
         if (err)
             *err = e;
         return e.code;
@@ -389,9 +394,27 @@ bool nino_job_done(nino_job *job, nino_status *status, nino_error *err)
     return is_done;
 }
 
+// A silent job has no events: it is over, has written a file, or the time has passed.
+static void wait_silent(nino_job *job, int ms)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_sec += ms / 1000;
+    t.tv_nsec += ms % 1000 * 1000000l;
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    if (!job->is_over)
+        pthread_cond_timedwait(&job->changed, &job->lock, &t);
+}
+
 void nino_job_wait(nino_job *job, int ms)
 {
     pthread_mutex_lock(&job->lock);
+    if (job->silent) {
+        wait_silent(job, ms);
+        pthread_mutex_unlock(&job->lock);
+        return;
+    }
     for (int left = ms;; left -= 10) {
         if (job->staged_at == job->n_staged) {
             job->staged_at = 0;
@@ -407,6 +430,14 @@ void nino_job_wait(nino_job *job, int ms)
         pthread_cond_timedwait(&job->changed, &job->lock, &t);
     }
     pthread_mutex_unlock(&job->lock);
+}
+
+uint32_t nino_job_scope(nino_job *job)
+{
+    pthread_mutex_lock(&job->lock);
+    const uint32_t scope = job->scope;
+    pthread_mutex_unlock(&job->lock);
+    return scope;
 }
 
 const char *nino_job_name(void *job, uint32_t id)

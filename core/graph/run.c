@@ -182,6 +182,8 @@ static nino_status make_key(run_state *rs, int i, nino_error *err)
     const int32_t precision = rs->x->precision;
     nino_hasher_add(h, &precision, sizeof(precision));
     hash_text(h, n->def->key);
+    if (n->def->is_output) // what it wrote is in a folder
+        hash_text(h, nino_ctx_output_dir(rs->x->ctx));
     const nino_param *p = n->def->params;
     for (int k = 0; p && p[k].key; k++) {
         const nino_default v = nino_param_load(&p[k], n->params);

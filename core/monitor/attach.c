@@ -1,9 +1,8 @@
 // The viewer's end of the monitor socket.
-#include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/num.h"
 #include "core/base/time.h"
-#include "core/monitor/wire.h"
+#include "core/monitor/attach_priv.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,18 +14,6 @@
 #include <unistd.h>
 
 enum { HELLO_MS = 2000, LIST_MS = 300, READ_CHUNK = 128 * 1024, MAX_NAMES = 1 << 20 };
-
-struct nino_attach {
-    int fd;
-    bool ended;
-    char path[108];
-    nino_wire_hello hello;
-    nino_buf in;
-    size_t at;          // bytes of `in` already used
-    size_t events_left; // bytes of the EVENTS frame that `at` is in
-    char **name;
-    size_t n_names;
-};
 
 // ---- frames ------------------------------------------------------------------------------------
 
@@ -117,9 +104,25 @@ static nino_status take_frame(nino_attach *a, bool *more, nino_error *err)
     if ((h.type == NINO_WIRE_HELLO && !take_hello(a, body, h.bytes)) ||
         (h.type == NINO_WIRE_NAMES && !take_names(a, body, h.bytes)))
         return bad_frame(a, err);
+    if (!nino_control_take_frame(a, h.type, body, h.bytes))
+        return nino_fail(err, NINO_ERR_NOMEM, a->path, "out of memory");
     a->at += sizeof(h) + h.bytes;
     *more = true;
     return NINO_OK;
+}
+
+bool nino_attach_flush(nino_attach *a)
+{
+    while (a->sent < a->out.len) {
+        const ssize_t k =
+            send(a->fd, a->out.data + a->sent, a->out.len - a->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (k < 0)
+            return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+        a->sent += (size_t) k;
+    }
+    nino_buf_clear(&a->out);
+    a->sent = 0;
+    return true;
 }
 
 nino_status nino_attach_read(nino_attach *a, nino_event *out, size_t max, size_t *n,
@@ -127,6 +130,8 @@ nino_status nino_attach_read(nino_attach *a, nino_event *out, size_t max, size_t
 {
     nino_status st = NINO_OK;
     *n = 0;
+    if (!nino_attach_flush(a))
+        a->ended = true; // what it said before is still to be read
     for (bool was_empty = false; *n < max;) {
         const size_t have = a->in.len - a->at;
         if (a->events_left && have >= sizeof(*out)) {
@@ -213,6 +218,7 @@ void nino_attach_close(nino_attach **attach)
     for (size_t i = 0; i < a->n_names; i++)
         free(a->name[i]);
     free(a->name);
+    nino_control_close(a);
     nino_buf_release(&a->in);
     free(a);
     *attach = NULL;
@@ -291,8 +297,10 @@ const char *nino_attach_name(void *attach, uint32_t id)
 
 nino_status nino_attach_cancel(nino_attach *a, nino_error *err)
 {
-    const nino_wire_head h = { NINO_WIRE_CANCEL, 0 };
-    if (send(a->fd, &h, sizeof(h), MSG_NOSIGNAL) != sizeof(h))
-        return nino_fail(err, NINO_ERR_IO, a->path, "the run has ended");
-    return NINO_OK;
+    nino_error e = { .code = NINO_OK };
+    if (nino_control_send(a, &(nino_control){ .cmd = NINO_CONTROL_CANCEL }, &e))
+        return NINO_OK;
+    if (err)
+        *err = e;
+    return e.code;
 }

@@ -25,10 +25,12 @@ enum {
     MAX_VIEWERS = 16,
     TICK_MS = 20,        // how often the rings are looked at
     BATCHES_A_TICK = 64, // for one viewer
-    IN_RATE = 64 * 1024, // bytes a second a viewer may send
-    STALLED_S = 10,      // a viewer that took nothing for so long gives its place to a new one
-    IN_A_TURN = 4096,    // bytes read from a viewer at a time
-    LAST_MS = 200,       // for the last records when the run ends
+    IN_RATE = 64 * 1024, // bytes a second a viewer may send, good requests counted as BASE_COST
+    BASE_COST = 256,
+    MAX_UNREAD = 32 << 20, // bytes of answers a viewer may leave unread
+    STALLED_S = 10,        // a viewer that took nothing for so long gives its place to a new one
+    IN_A_TURN = 64 * 1024, // bytes read from a viewer at a time
+    LAST_MS = 200,         // for the last records when the run ends
     NAMES_A_FRAME = 64 * 1024,
     MAX_SNAPSHOT = 256
 };
@@ -40,17 +42,20 @@ typedef struct viewer {
     size_t sent; // of out
     uint32_t names_sent;
     uint64_t since_ns, took_ns; // connected; last took something
-    uint64_t in_bytes;
-    unsigned char in[IN_A_TURN];
-    size_t in_len;
+    uint64_t in_cost, state_sent;
+    nino_buf in;
 } viewer;
 
 struct nino_server {
     nino_monitor *m;
-    void (*cancel)(void *priv);
+    nino_server_ops ops;
     void *priv;
     nino_wire_hello hello;
     int listen_fd, wake_fd;
+    atomic_int is_stopping;
+    _Atomic uint64_t state_version; // of what ops.state() would say now
+    uint64_t state_at;              // version of `state`
+    nino_buf state;
     pthread_t thread;
     char path[108];
     viewer v[MAX_VIEWERS];
@@ -88,11 +93,32 @@ static bool add_names(const nino_server *s, viewer *v)
     return v->names_sent == count;
 }
 
+// Adds the state if the viewer has not seen it. Only the newest one is ever sent: a slow viewer
+// skips those in between.
+static void add_state(nino_server *s, viewer *v)
+{
+    const uint64_t version = atomic_load(&s->state_version);
+    if (!s->ops.state || v->state_sent == version)
+        return;
+    if (s->state_at != version) {
+        nino_buf_clear(&s->state);
+        s->ops.state(s->priv, &s->state);
+        if (s->state.failed) {
+            nino_buf_release(&s->state); // no memory: another time
+            return;
+        }
+        s->state_at = version;
+    }
+    add_frame(&v->out, NINO_WIRE_STATE, s->state.data, s->state.len);
+    v->state_sent = version;
+}
+
 // Puts the next batch into the empty out buffer; false: there is nothing to say.
-static bool fill(const nino_server *s, viewer *v)
+static bool fill(nino_server *s, viewer *v)
 {
     nino_buf_clear(&v->out);
     v->sent = 0;
+    add_state(s, v);
     if (nino_names_count(s->m->names) - v->names_sent > 64 && !add_names(s, v))
         return true; // many names: events later
     nino_event batch[NINO_WIRE_BATCH];
@@ -129,7 +155,7 @@ static bool flush(viewer *v)
     return true;
 }
 
-static bool pump(const nino_server *s, viewer *v)
+static bool pump(nino_server *s, viewer *v)
 {
     for (int i = 0; i < BATCHES_A_TICK; i++) {
         if (!flush(v))
@@ -140,31 +166,70 @@ static bool pump(const nino_server *s, viewer *v)
     return true;
 }
 
+// One request and its answer. Good ones cost little, so that a large workflow may come at once.
+static void answer(nino_server *s, viewer *v, const char *json, size_t len)
+{
+    nino_request r;
+    nino_reply reply = { 0 };
+    if (!nino_request_parse(json, len, &r, &reply.err)) {
+        if (s->ops.request)
+            s->ops.request(s->priv, &r.c, &reply);
+        else
+            nino_fail(&reply.err, NINO_ERR_UNSUPPORTED, "", "this run takes no requests");
+    }
+    v->in_cost += reply.err.code ? len : BASE_COST;
+    if (v->sent == v->out.len) {
+        nino_buf_clear(&v->out);
+        v->sent = 0;
+    }
+    nino_buf text = { 0 };
+    nino_reply_write(&text, r.id, &reply);
+    if (text.failed)
+        v->out.failed = true;
+    else
+        add_frame(&v->out, NINO_WIRE_REPLY, text.data, text.len);
+    nino_buf_release(&text);
+    nino_buf_release(&reply.text);
+    nino_request_release(&r);
+}
+
+// Takes the whole frames out of what has come; false: one makes no sense.
+static bool take_frames(nino_server *s, viewer *v)
+{
+    size_t at = 0;
+    nino_wire_head h;
+    while (v->in.len - at >= sizeof(h)) {
+        memcpy(&h, v->in.data + at, sizeof(h));
+        if (h.bytes > NINO_WIRE_MAX_REQUEST)
+            return false;
+        if (v->in.len - at < sizeof(h) + h.bytes)
+            break;
+        v->in_cost += sizeof(h);
+        if (h.type == NINO_WIRE_REQUEST)
+            answer(s, v, v->in.data + at + sizeof(h), h.bytes);
+        else
+            v->in_cost += h.bytes;
+        at += sizeof(h) + h.bytes;
+    }
+    v->in.len -= at;
+    memmove(v->in.data, v->in.data + at, v->in.len);
+    return true;
+}
+
 // Reads requests; false: the viewer has hung up, talks too much, or makes no sense.
 static bool hear(nino_server *s, viewer *v)
 {
-    const ssize_t k = recv(v->fd, v->in + v->in_len, sizeof(v->in) - v->in_len, MSG_DONTWAIT);
+    char chunk[IN_A_TURN];
+    const ssize_t k = recv(v->fd, chunk, sizeof(chunk), MSG_DONTWAIT);
     if (k <= 0)
         return k < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
-    v->in_len += (size_t) k;
-    v->in_bytes += (uint64_t) k;
-    if (v->in_bytes > IN_RATE * (1 + (nino_now_ns() - v->since_ns) / 1000000000u))
+    nino_buf_add(&v->in, chunk, (size_t) k);
+    if (v->in.failed || !take_frames(s, v))
         return false;
-    size_t at = 0;
-    nino_wire_head h;
-    while (v->in_len - at >= sizeof(h)) {
-        memcpy(&h, v->in + at, sizeof(h));
-        if (h.bytes > NINO_WIRE_MAX_REQUEST)
-            return false;
-        if (v->in_len - at < sizeof(h) + h.bytes)
-            break;
-        if (h.type == NINO_WIRE_CANCEL && s->cancel)
-            s->cancel(s->priv);
-        at += sizeof(h) + h.bytes;
-    }
-    v->in_len -= at;
-    memmove(v->in, v->in + at, v->in_len);
-    return true;
+    if (!v->in.len)
+        nino_buf_release(&v->in); // a workflow was large, the next request is not
+    return v->in_cost <= IN_RATE * (1 + (nino_now_ns() - v->since_ns) / 1000000000u) &&
+           v->out.len - v->sent <= MAX_UNREAD;
 }
 
 static void leave(nino_server *s, int i)
@@ -173,6 +238,7 @@ static void leave(nino_server *s, int i)
     close(v->fd);
     nino_mon_reader_destroy(&v->reader);
     nino_buf_release(&v->out);
+    nino_buf_release(&v->in);
     s->n--;
     if (i < s->n)
         s->v[i] = s->v[s->n];
@@ -215,6 +281,7 @@ static void enter(nino_server *s)
     s->n++;
     s->hello.now_ns = v->since_ns;
     add_frame(&v->out, NINO_WIRE_HELLO, &s->hello, sizeof(s->hello));
+    add_state(s, v);
     while (!add_names(s, v))
         continue;
     if (n)
@@ -264,7 +331,12 @@ static void *serve(void *arg)
         const int n = s->n;
         if (poll(p, (nfds_t) n + 2, n ? TICK_MS : -1) < 0 && errno != EINTR)
             break;
-        if (p[0].revents)
+        if (p[0].revents) { // the state has changed, or it is the end
+            uint64_t count;
+            if (read(s->wake_fd, &count, sizeof(count)) < 0 && errno != EAGAIN && errno != EINTR)
+                break;
+        }
+        if (atomic_load(&s->is_stopping))
             break;
         for (int i = n; i-- > 0;) { // backwards: leave() moves the last one here
             const short r = p[2 + i].revents;
@@ -335,7 +407,7 @@ static bool start_thread(nino_server *s)
     return rc == 0;
 }
 
-nino_server *nino_server_start(nino_monitor *m, const char *title, void (*cancel)(void *priv),
+nino_server *nino_server_start(nino_monitor *m, const char *title, const nino_server_ops *ops,
                                void *priv, nino_error *err)
 {
     char dir[120];
@@ -346,7 +418,10 @@ nino_server *nino_server_start(nino_monitor *m, const char *title, void (*cancel
         nino_fail(err, NINO_ERR_NOMEM, dir, "out of memory");
         return NULL;
     }
-    *s = (nino_server){ .m = m, .cancel = cancel, .priv = priv, .listen_fd = -1 };
+    *s = (nino_server){ .m = m, .priv = priv, .listen_fd = -1 };
+    atomic_init(&s->state_version, 1);
+    if (ops)
+        s->ops = *ops;
     s->hello = (nino_wire_hello){ .magic = "ninodes",
                                   .version = NINO_WIRE_VERSION,
                                   .event_bytes = sizeof(nino_event),
@@ -372,19 +447,39 @@ nino_server *nino_server_start(nino_monitor *m, const char *title, void (*cancel
     return NULL;
 }
 
+static void wake(nino_server *s)
+{
+    const uint64_t one = 1;
+    while (write(s->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+        continue;
+}
+
+void nino_server_changed(nino_server *s)
+{
+    if (!s)
+        return;
+    atomic_fetch_add(&s->state_version, 1);
+    wake(s);
+}
+
+uint64_t nino_server_version(const nino_server *s)
+{
+    return s ? atomic_load(&s->state_version) : 0;
+}
+
 void nino_server_stop(nino_server **server)
 {
     nino_server *s = *server;
     if (!s)
         return;
-    const uint64_t one = 1;
-    while (write(s->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
-        continue;
+    atomic_store(&s->is_stopping, 1);
+    wake(s);
     pthread_join(s->thread, NULL);
     unlink(s->path);
     close(s->listen_fd);
     close(s->wake_fd);
     nino_monitor_drop(s->m);
+    nino_buf_release(&s->state);
     free(s);
     *server = NULL;
 }

@@ -3,12 +3,23 @@
 // checked.
 #pragma once
 #include "core/monitor/monitor.h"
+#include "core/monitor/request.h"
 
 typedef struct nino_server nino_server;
 
-// cancel(priv) is called on the server's thread when a viewer asks for it; NULL: refuse.
-nino_server *nino_server_start(nino_monitor *m, const char *title, void (*cancel)(void *priv),
+// Both are called on the server's thread; either may be NULL.
+typedef struct nino_server_ops {
+    // Does what a viewer asks, and says in *out how it went; must not take long.
+    void (*request)(void *priv, const nino_control *c, nino_reply *out);
+    void (*state)(void *priv, nino_buf *out); // the queue as JSON, for viewers
+} nino_server_ops;
+
+// ops NULL: nothing can be asked.
+nino_server *nino_server_start(nino_monitor *m, const char *title, const nino_server_ops *ops,
                                void *priv, nino_error *err);
+// The state is another one: viewers get it at the next tick. Any thread; NULL-safe.
+void nino_server_changed(nino_server *s);
+uint64_t nino_server_version(const nino_server *s); // one higher with every change
 void nino_server_stop(
     nino_server **s); // flushes what viewers can take within 200 ms, removes the socket
 const char *nino_server_path(const nino_server *s);

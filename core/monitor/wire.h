@@ -16,15 +16,17 @@ typedef enum nino_wire_type {
     NINO_WIRE_NAMES = 2,  // any number of: u32 id, u32 length, text
     NINO_WIRE_EVENTS = 3, // any number of nino_event; their names were sent before
     NINO_WIRE_BYE = 4,    // the run ends; no payload
+    NINO_WIRE_STATE = 5,  // the queue as JSON, whole, whenever it has changed
+    NINO_WIRE_REPLY = 6,  // to a request: JSON, see core/monitor/request.h
     // From viewers. Types the server does not know are skipped.
-    NINO_WIRE_CANCEL = 64, // no payload
+    NINO_WIRE_REQUEST = 65, // JSON
 } nino_wire_type;
 
 enum {
-    NINO_WIRE_VERSION = 1,
-    NINO_WIRE_MAX = 1 << 20,    // largest payload a viewer accepts
-    NINO_WIRE_MAX_REQUEST = 64, // largest payload the server accepts
-    NINO_WIRE_BATCH = 512       // records in one frame
+    NINO_WIRE_VERSION = 2,
+    NINO_WIRE_MAX = 32 << 20,         // largest payload a viewer accepts
+    NINO_WIRE_MAX_REQUEST = 16 << 20, // largest payload the server accepts
+    NINO_WIRE_BATCH = 512             // records in one frame
 };
 
 typedef struct nino_wire_hello {

@@ -29,6 +29,7 @@ nino_stream *nino_stream_create(const nino_stream_params *p, nino_error *err)
     s->be = p->backend;
     s->monitor = p->monitor;
     s->cancel = p->cancel;
+    s->gate = p->gate;
     nino_stream_set_precision(s, p->precision);
     s->progress = p->progress;
     s->progress_priv = p->progress_priv;
@@ -83,8 +84,22 @@ void *nino_stream_fail(nino_stream *s, nino_status st, const char *where, const 
 
 void nino_stream_clear_error(nino_stream *s) { s->err = (nino_error){ 0 }; }
 
+// Does what others have asked of this job. The commands in flight end by themselves.
+static void heed(nino_stream *s)
+{
+    if (nino_gate_take_trim(s->gate))
+        nino_pool_trim(s->be->pool);
+    if (!nino_gate_is_closed(s->gate))
+        return;
+    nino_monitor_message(s->monitor, NINO_LOG_INFO, "paused");
+    nino_gate_wait(s->gate, s->cancel);
+    nino_monitor_message(s->monitor, NINO_LOG_INFO, "resumed");
+}
+
 bool nino_stream_ok(nino_stream *s)
 {
+    if (s->gate && atomic_load_explicit(&s->gate->asked, memory_order_relaxed))
+        heed(s);
     if (!s->err.code && s->cancel && __atomic_load_n(s->cancel, __ATOMIC_RELAXED))
         nino_stream_fail(s, NINO_ERR_CANCELLED, "", "cancelled");
     return !s->err.code;

@@ -8,6 +8,7 @@
 // Thread-safety: one thread at a time; nino_stream_cancel() from any thread.
 #pragma once
 #include "core/monitor/monitor.h"
+#include "core/op/gate.h"
 #include "core/op/weight.h"
 
 typedef struct nino_backend nino_backend; // core/op/backend.h
@@ -32,6 +33,7 @@ typedef struct nino_stream_params {
     // NULL.
     void (*progress)(void *priv, double flops);
     void *progress_priv;
+    nino_gate *gate; // passed before every op; may be NULL
 } nino_stream_params;
 
 nino_stream *nino_stream_create(const nino_stream_params *p, nino_error *err);

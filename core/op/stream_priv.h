@@ -8,6 +8,7 @@ struct nino_stream {
     nino_backend *be;
     nino_monitor *monitor, *outer_monitor; // outer: the backend's before this stream
     const volatile int *cancel;
+    nino_gate *gate;                 // may be NULL
     nino_precision asked, precision; // as set; resolved
     nino_error err;                  // code NINO_OK: none yet
     nino_tensor *tensors;            // every living one
@@ -21,7 +22,7 @@ struct nino_stream {
 nino_tensor *nino_tensor_new(nino_stream *s, nino_shape shape, nino_dtype type);
 // t's memory from byte `offset` on, as another shape. Consumes t; it stays while the view does.
 nino_tensor *nino_tensor_view(nino_stream *s, nino_tensor *t, nino_shape shape, uint64_t offset);
-// True when the stream can go on: no error, not cancelled.
+// True when the stream can go on: no error, not cancelled. Waits while the job is paused.
 bool nino_stream_ok(nino_stream *s);
 // Runs c: c->d holds op, attributes, weights and presets, c->src the n_src sources, which are
 // consumed even when it fails. Returns the result, NULL after a failure.

@@ -243,10 +243,12 @@ static bool is_closed(int fd)
 }
 
 static atomic_int cancelled;
-static void on_cancel(void *priv)
+static void on_request(void *priv, const nino_control *c, nino_reply *out)
 {
     CHECK(priv == &cancelled);
-    atomic_fetch_add(&cancelled, 1);
+    if (c->cmd == NINO_CONTROL_CANCEL)
+        atomic_fetch_add(&cancelled, 1);
+    out->job = c->job;
 }
 
 static void wait_cancel(int n)
@@ -259,9 +261,11 @@ static void wait_cancel(int n)
 static void test_hostile(void)
 {
     nino_monitor *m = nino_monitor_create();
-    nino_server *s = nino_server_start(m, "", on_cancel, &cancelled, &err);
+    const nino_server_ops ops = { .request = on_request };
+    nino_server *s = nino_server_start(m, "", &ops, &cancelled, &err);
     CHECK(s);
     char junk[65536];
+    static const char request[] = "{\"id\":1,\"do\":\"cancel\"}";
     memset(junk, 'x', sizeof(junk));
     int fd = raw(s); // nonsense: 'xxxx' is a huge length
     CHECK(send(fd, junk, sizeof(junk), MSG_NOSIGNAL) > 0);
@@ -277,11 +281,15 @@ static void test_hostile(void)
     CHECK(stopped);
     close(fd);
     fd = raw(s); // a request in pieces
-    h = (nino_wire_head){ NINO_WIRE_CANCEL, 0 };
+    h = (nino_wire_head){ NINO_WIRE_REQUEST, sizeof(request) - 1 };
     CHECK(send(fd, &h, 3, MSG_NOSIGNAL) == 3);
     usleep(30000);
     CHECK(atomic_load(&cancelled) == 0);
     CHECK(send(fd, (char *) &h + 3, 5, MSG_NOSIGNAL) == 5);
+    CHECK(send(fd, request, 10, MSG_NOSIGNAL) == 10);
+    usleep(30000);
+    CHECK(atomic_load(&cancelled) == 0);
+    CHECK(send(fd, request + 10, h.bytes - 10, MSG_NOSIGNAL) == (ssize_t) h.bytes - 10);
     wait_cancel(1);
     close(fd);
 

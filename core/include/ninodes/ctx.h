@@ -54,6 +54,11 @@ NINO_API void nino_ctx_destroy(nino_ctx **ctx); // waits for its jobs; NULL-safe
 // Path of the monitor socket, "" when not serving. Owned by ctx.
 NINO_API const char *nino_ctx_socket(const nino_ctx *ctx);
 
+// The running job stops between two kernels, and no other one of this ctx begins to compute, until
+// it is called with 0. A paused job can be cancelled. Any thread.
+NINO_API void nino_ctx_pause(nino_ctx *ctx, int paused);
+NINO_API bool nino_ctx_is_paused(nino_ctx *ctx);
+
 typedef struct nino_device_info {
     char selector[16]; // "cl:0", "ref"
     char name[128];    // as the driver says

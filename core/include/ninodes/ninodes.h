@@ -14,6 +14,7 @@
 // 6. New fields only at the end of *_params; zero means "as before".
 #pragma once
 #include <ninodes/base.h>
+#include <ninodes/control.h>
 #include <ninodes/ctx.h>
 #include <ninodes/document.h>
 #include <ninodes/graph.h>
@@ -23,3 +24,4 @@
 #include <ninodes/monitor.h>
 #include <ninodes/node.h>
 #include <ninodes/run_profile.h>
+#include <ninodes/worker.h>

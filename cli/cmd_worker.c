@@ -1,0 +1,81 @@
+// ninodes worker: runs the jobs that ninodes jobs and ninodes-studio send, one after the other.
+#include "cli.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static struct {
+    pthread_mutex_t lock;
+    nino_worker *worker; // NULL: not yet, or no more
+} served = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void stop(void)
+{
+    pthread_mutex_lock(&served.lock);
+    if (served.worker)
+        nino_worker_stop(served.worker);
+    pthread_mutex_unlock(&served.lock);
+}
+
+static void serve(nino_worker *w)
+{
+    pthread_mutex_lock(&served.lock);
+    served.worker = w;
+    if (w && signals_stopped())
+        nino_worker_stop(w);
+    pthread_mutex_unlock(&served.lock);
+}
+
+// A worker is what may die: memory short, it goes first; a dump of its gigabytes helps nobody; a
+// full disk is an error of the write.
+static void be_expendable(void)
+{
+    const struct rlimit none = { 0, 0 };
+    const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        if (write(fd, "800", 3) < 0)
+            say("worker: cannot tell the kernel to end it first when memory is short");
+        close(fd);
+    }
+    setrlimit(RLIMIT_CORE, &none);
+    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+int cmd_worker(const options *o)
+{
+    nino_error err = { .code = NINO_OK };
+    nino_worker_params p = { .state_dir = o->state, .resume = o->resume };
+    signals_watch(stop);
+    be_expendable();
+    fill_ctx_params(o, &p.ctx);
+    p.ctx.title = "worker";
+    nino_worker *w = nino_worker_create(&p, &err);
+    if (!w) {
+        const int rc = report_error(
+            o, "worker", &err,
+            strcmp(err.kind, "busy") ? NULL
+                                     : "ninodes jobs talks to it; --state DIR makes another one");
+        return err.code == NINO_ERR_UNKNOWN ? EXIT_DEVICE : rc;
+    }
+    if (*nino_worker_socket(w)) {
+        printf("%s\n", nino_worker_socket(w)); // whoever started it waits for this line
+        fflush(stdout);
+    }
+    serve(w);
+    const bool is_served = *nino_worker_socket(w);
+    int rc = EXIT_OK;
+    if (!is_served) {
+        say("worker: nobody could reach it without a socket");
+        rc = EXIT_RUN;
+    } else if (nino_worker_run(w, &err)) {
+        rc = report_error(o, "worker", &err, NULL);
+    }
+    serve(NULL);
+    nino_worker_destroy(&w);
+    return signals_stopped() && rc == EXIT_OK ? 128 + signals_stopped() : rc;
+}

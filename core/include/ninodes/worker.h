@@ -1,0 +1,32 @@
+// A long-lived process that takes jobs over its monitor socket (ninodes/control.h) and runs them
+// one after the other.
+//
+// The queue lives in a folder: every waiting job, its workflow and the files that finished jobs
+// wrote are there again after the process was killed. A job that ran then waits again, at the
+// front, and the queue is paused so that what killed the worker does not do so again unasked.
+#pragma once
+#include <ninodes/control.h>
+
+NINO_BEGIN
+
+typedef struct nino_worker nino_worker;
+
+typedef struct nino_worker_params {
+    nino_ctx_params ctx;   // of the device; `serve` is always on
+    const char *state_dir; // NULL: $XDG_STATE_HOME/ninodes; "": nothing is kept
+    int resume;            // 1: start with the queue running, whatever happened before
+} nino_worker_params;
+
+// Opens the device, the socket and the queue. One worker at a time uses a state folder. Errors: as
+// nino_ctx_create(); NINO_ERR_IO (state folder, socket); kind "busy": another worker has the
+// folder.
+NINO_API nino_worker *nino_worker_create(const nino_worker_params *params, nino_error *err);
+// Runs jobs on the calling thread until nino_worker_stop() or a SHUTDOWN request. NINO_OK, or why
+// the queue could not be written when it ended.
+NINO_API nino_status nino_worker_run(nino_worker *w, nino_error *err);
+// Ends nino_worker_run(): the running job is cancelled and waits again. Any thread.
+NINO_API void nino_worker_stop(nino_worker *w);
+NINO_API void nino_worker_destroy(nino_worker **w); // not while it runs; NULL-safe
+NINO_API const char *nino_worker_socket(const nino_worker *w);
+
+NINO_END

@@ -1,0 +1,306 @@
+// The worker: takes the first waiting job, runs it, says how it ended, keeps the queue on disk.
+#include "core/worker/worker_priv.h"
+
+#include "core/base/error.h"
+#include "core/graph/job_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { LOOK_MS = 1000 }; // a job wakes the worker when it has something; this is the longest wait
+
+double nino_worker_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    const long ms = t.tv_nsec / 1000000;
+    return (double) t.tv_sec + (double) ms * 1e-3;
+}
+
+void nino_worker_changed(nino_worker *w)
+{
+    w->version++;
+    pthread_cond_broadcast(&w->changed);
+    if (w->ctx)
+        nino_ctx_changed(w->ctx);
+}
+
+bool nino_worker_queue(const nino_worker *w, nino_queue *q)
+{
+    *q = (nino_queue){ .version = w->version,
+                       .is_worker = 1,
+                       .is_paused = w->is_paused,
+                       .is_ending = w->is_ending || w->is_stopping,
+                       .notice = w->notice,
+                       .device = w->device };
+    return (q->jobs = nino_jobs_list(&w->jobs, &q->n_jobs)) != NULL;
+}
+
+void nino_worker_save(nino_worker *w)
+{
+    nino_queue q;
+    nino_error e = { .code = NINO_OK };
+    nino_worker_changed(w);
+    if (!w->store)
+        return;
+    if (!nino_worker_queue(w, &q))
+        nino_fail(&e, NINO_ERR_NOMEM, "queue", "out of memory");
+    else
+        nino_store_save(w->store, &w->jobs, &q, &e);
+    free((nino_queue_job *) q.jobs);
+    if (e.code && !w->save_error.code && w->params.log)
+        nino_logf(&(nino_log){ w->params.log, w->params.log_priv, w->params.log_level },
+                  NINO_LOG_ERROR, "the queue cannot be kept: %s: %s", e.where, e.msg);
+    w->save_error = e;
+}
+
+// ---- one job -----------------------------------------------------------------------------------
+
+// The worker's settings with the job's own in front.
+static nino_ctx_params settings_of(const nino_worker *w, const nino_job_options *o)
+{
+    static const char *const previews[] = { "none", "latent2rgb", "taesd", "auto" };
+    nino_ctx_params p = w->params;
+    if (o->models && o->models[0])
+        p.models = o->models;
+    if (o->input_dir)
+        p.input_dir = o->input_dir;
+    if (o->output_dir)
+        p.output_dir = o->output_dir;
+    if (o->precision)
+        p.precision = o->precision;
+    if (o->preview_every > 0)
+        p.preview_every = o->preview_every;
+    for (int i = 0; o->preview && i < 4; i++)
+        if (!strcmp(o->preview, previews[i]))
+            p.preview = (nino_preview_opt) i;
+    return p;
+}
+
+// What the job has shown since the last look goes to the queue. The lock is held.
+static void take_news(nino_worker *w, nino_wjob *j)
+{
+    bool is_new = false;
+    const size_t n = nino_job_outputs(w->job, NULL, 0);
+    const char **paths = n > j->q.n_outputs ? calloc(n, sizeof(*paths)) : NULL;
+    if (paths) {
+        nino_job_outputs(w->job, paths, n);
+        for (size_t i = j->q.n_outputs; i < n && nino_wjob_add_output(j, paths[i]); i++)
+            is_new = true;
+        free(paths);
+    }
+    const size_t k = nino_job_texts(w->job, NULL, 0);
+    nino_job_text *texts = k > j->q.n_texts ? calloc(k, sizeof(*texts)) : NULL;
+    if (texts) {
+        nino_job_texts(w->job, texts, k);
+        for (size_t i = j->q.n_texts; i < k && nino_wjob_add_text(j, &texts[i]); i++)
+            is_new = true;
+        free(texts);
+    }
+    const uint32_t scope = nino_job_scope(w->job);
+    if (scope != j->q.scope) {
+        j->q.scope = scope;
+        nino_worker_changed(w);
+    }
+    if (is_new)
+        nino_worker_save(w);
+}
+
+// Runs j to its end. The lock is held, and let go while waiting.
+static nino_status follow(nino_worker *w, nino_wjob *j, nino_error *err)
+{
+    nino_status st = NINO_OK;
+    for (bool is_done = false; !is_done;) {
+        if (w->is_cancelled)
+            nino_job_cancel(w->job);
+        pthread_mutex_unlock(&w->lock);
+        nino_job_wait(w->job, LOOK_MS);
+        pthread_mutex_lock(&w->lock);
+        is_done = nino_job_done(w->job, &st, err);
+        take_news(w, j); // after done(): nothing is missed
+    }
+    return st;
+}
+
+static nino_status run_one(nino_worker *w, nino_wjob *j, nino_error *err)
+{
+    const nino_ctx_params p = settings_of(w, &j->q.options);
+    const nino_job_params jp = { .precision = p.precision,
+                                 .trace_path = j->q.options.trace_path,
+                                 .silent = 1 };
+    pthread_mutex_unlock(&w->lock); // files are opened; j is running, nobody changes it
+    nino_status st = nino_ctx_configure(w->ctx, &p, err);
+    nino_graph *g = st ? NULL : nino_graph_load(j->workflow, j->workflow_bytes, j->q.name, err);
+    nino_job *job = g ? nino_job_start(w->ctx, g, &jp, err) : NULL;
+    pthread_mutex_lock(&w->lock);
+    w->job = job;
+    st = job ? follow(w, j, err) : err->code;
+    w->job = NULL;
+    pthread_mutex_unlock(&w->lock);
+    nino_job_destroy(&job);
+    nino_graph_destroy(&g);
+    pthread_mutex_lock(&w->lock);
+    return st;
+}
+
+// The first waiting job; the lock is held.
+static void run_next(nino_worker *w)
+{
+    nino_wjob *j = w->jobs.waiting;
+    nino_error e = { .code = NINO_OK };
+    nino_jobs_unlink(&w->jobs, j);
+    w->jobs.running = j;
+    w->is_cancelled = false;
+    j->q.state = NINO_QUEUE_RUNNING;
+    j->q.started_s = nino_worker_now();
+    nino_worker_save(w);
+    const nino_status st = run_one(w, j, &e);
+    nino_jobs_unlink(&w->jobs, j);
+    if (st == NINO_ERR_CANCELLED && w->is_stopping) { // nobody wanted this one to go
+        j->q.state = NINO_QUEUE_WAITING;
+        j->q.started_s = 0;
+        nino_jobs_insert(&w->jobs, j, 1);
+        nino_worker_save(w);
+        return;
+    }
+    j->q.state = st == NINO_OK              ? NINO_QUEUE_DONE
+                 : st == NINO_ERR_CANCELLED ? NINO_QUEUE_CANCELLED
+                                            : NINO_QUEUE_FAILED;
+    j->q.err = e;
+    j->q.ended_s = nino_worker_now();
+    nino_wjob *extra = nino_jobs_finish(&w->jobs, j);
+    nino_worker_save(w);
+    if (extra)
+        nino_store_drop_workflow(w->store, extra->q.id);
+    nino_wjob_destroy(&extra);
+}
+
+static void give_back(nino_worker *w)
+{
+    const bool trim = w->want_trim;
+    uint64_t bytes;
+    w->want_trim = w->want_reload = false;
+    pthread_mutex_unlock(&w->lock);
+    nino_ctx_give_back(w->ctx, trim, &bytes);
+    pthread_mutex_lock(&w->lock);
+}
+
+nino_status nino_worker_run(nino_worker *w, nino_error *err)
+{
+    pthread_mutex_lock(&w->lock);
+    while (!w->is_stopping && !w->is_ending) {
+        if (w->want_trim || w->want_reload)
+            give_back(w);
+        else if (w->jobs.waiting && !w->is_paused)
+            run_next(w);
+        else
+            pthread_cond_wait(&w->changed, &w->lock);
+    }
+    nino_worker_save(w);
+    const nino_error e = w->save_error;
+    pthread_mutex_unlock(&w->lock);
+    if (err && e.code)
+        *err = e;
+    return e.code;
+}
+
+void nino_worker_stop(nino_worker *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->is_stopping = true;
+    w->is_cancelled = true;
+    if (w->job)
+        nino_job_cancel(w->job);
+    nino_worker_changed(w);
+    pthread_mutex_unlock(&w->lock);
+}
+
+// ---- create and destroy ------------------------------------------------------------------------
+
+static bool keep_text(nino_worker *w, const char **text)
+{
+    return !*text || (*text = nino_arena_strdup(w->arena, *text));
+}
+
+static bool keep_params(nino_worker *w)
+{
+    nino_ctx_params *p = &w->params;
+    size_t n = 0;
+    while (p->models && p->models[n])
+        n++;
+    const char **models = nino_arena_alloc(w->arena, (n + 1) * sizeof(*models));
+    bool ok = models && keep_text(w, &p->device) && keep_text(w, &p->cache_dir) &&
+              keep_text(w, &p->input_dir) && keep_text(w, &p->output_dir) &&
+              keep_text(w, &p->title);
+    for (size_t i = 0; i < n && ok; i++) {
+        models[i] = p->models[i];
+        ok = keep_text(w, &models[i]);
+    }
+    if (n)
+        p->models = models;
+    return ok;
+}
+
+static nino_status open_parts(nino_worker *w, const nino_worker_params *p, nino_error *err)
+{
+    bool was_paused = false;
+    nino_device_info info;
+    if (!(w->arena = nino_arena_create()) || !keep_params(w))
+        return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
+    if (!p->state_dir || *p->state_dir) {
+        if (!(w->store = nino_store_open(p->state_dir, err)))
+            return NINO_ERR_IO;
+        const nino_status st =
+            nino_store_load(w->store, &w->jobs, &was_paused, w->notice, sizeof(w->notice), err);
+        if (st)
+            return st;
+    }
+    w->is_paused = !p->resume && (was_paused || w->notice[0]);
+    nino_ctx *ctx = nino_ctx_create_with(&w->params, &nino_worker_ops, w, err);
+    if (!ctx)
+        return NINO_ERR_DEVICE;
+    pthread_mutex_lock(&w->lock); // viewers may be there already
+    w->ctx = ctx;
+    nino_ctx_device(ctx, &info);
+    memcpy(w->device, info.name, sizeof(w->device));
+    nino_ctx_pause(ctx, w->is_paused);
+    nino_worker_save(w);
+    pthread_mutex_unlock(&w->lock);
+    return NINO_OK;
+}
+
+nino_worker *nino_worker_create(const nino_worker_params *params, nino_error *err)
+{
+    nino_worker *w = calloc(1, sizeof(*w));
+    if (!w) {
+        nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
+        return NULL;
+    }
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->changed, NULL);
+    w->params = params->ctx;
+    w->params.serve = 1;
+    w->jobs.next_id = 1;
+    w->version = 1;
+    if (open_parts(w, params, err))
+        nino_worker_destroy(&w);
+    return w;
+}
+
+void nino_worker_destroy(nino_worker **worker)
+{
+    nino_worker *w = worker ? *worker : NULL;
+    if (!w)
+        return;
+    nino_ctx_destroy(&w->ctx); // ends the thread that answers
+    nino_jobs_release(&w->jobs);
+    nino_store_close(&w->store);
+    nino_arena_destroy(&w->arena);
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
+    *worker = NULL;
+}
+
+const char *nino_worker_socket(const nino_worker *w) { return nino_ctx_socket(w->ctx); }
