@@ -1,0 +1,641 @@
+// The canvas widget: nodes of the document as children, place and zoom, selection, marks.
+#include "graph/canvas_priv.h"
+
+#include <math.h>
+#include <string.h>
+
+G_DEFINE_TYPE(NinoCanvas, nino_canvas, GTK_TYPE_WIDGET)
+
+enum { PROP_0, PROP_ZOOM };
+static guint signals[N_SIGNALS];
+
+#define MIN_ZOOM 0.05
+#define MAX_ZOOM 4.0
+
+// ---- selection -------------------------------------------------------------------------------
+
+NinoNodeView *nino_canvas_view(NinoCanvas *c, int node)
+{
+    return node >= 0 && node < (int) c->views->len ? g_ptr_array_index(c->views, (guint) node)
+                                                   : NULL;
+}
+
+void nino_canvas_selection_changed(NinoCanvas *c)
+{
+    for (guint i = 0; i < c->views->len; i++) {
+        NinoNodeView *v = g_ptr_array_index(c->views, i);
+        nino_node_view_set_selected(v, g_hash_table_contains(c->selected, nino_node_view_id(v)));
+    }
+    gtk_widget_queue_draw(GTK_WIDGET(c));
+    g_signal_emit(c, signals[SIGNAL_SELECTION], 0);
+}
+
+void nino_canvas_toggle(NinoCanvas *c, const char *id, gboolean selected)
+{
+    if (selected)
+        g_hash_table_add(c->selected, g_strdup(id));
+    else
+        g_hash_table_remove(c->selected, id);
+    nino_canvas_selection_changed(c);
+}
+
+void nino_canvas_select_only(NinoCanvas *c, const char *id)
+{
+    g_autofree char *own = g_strdup(id);
+    g_hash_table_remove_all(c->selected);
+    if (own)
+        g_hash_table_add(c->selected, g_strdup(own));
+    nino_canvas_selection_changed(c);
+}
+
+void nino_canvas_select(NinoCanvas *c, const char *const *ids)
+{
+    g_hash_table_remove_all(c->selected);
+    for (; ids && *ids; ids++)
+        if (g_hash_table_contains(c->by_id, *ids))
+            g_hash_table_add(c->selected, g_strdup(*ids));
+    nino_canvas_selection_changed(c);
+}
+
+// In the order of the document.
+const char **nino_canvas_selected_ids(NinoCanvas *c, size_t *n)
+{
+    const char **ids = g_new0(const char *, c->views->len + 1);
+    *n = 0;
+    for (guint i = 0; i < c->views->len; i++) {
+        const char *id = nino_node_view_id(g_ptr_array_index(c->views, i));
+        if (g_hash_table_contains(c->selected, id))
+            ids[(*n)++] = id;
+    }
+    return ids;
+}
+
+char **nino_canvas_get_selection(NinoCanvas *c)
+{
+    size_t n = 0;
+    g_autofree const char **ids = nino_canvas_selected_ids(c, &n);
+    return g_strdupv((char **) ids);
+}
+
+// ---- place -----------------------------------------------------------------------------------
+
+void nino_canvas_world(NinoCanvas *c, double sx, double sy, double *x, double *y)
+{
+    *x = (sx - c->ox) / c->zoom;
+    *y = (sy - c->oy) / c->zoom;
+}
+
+static NinoDetail detail_at(double zoom)
+{
+    return zoom >= 0.5 ? NINO_DETAIL_FULL : zoom >= 0.24 ? NINO_DETAIL_TITLE : NINO_DETAIL_BOX;
+}
+
+// Nodes outside are not mapped: GTK neither lays them out nor draws them.
+void nino_canvas_moved(NinoCanvas *c)
+{
+    const double w = gtk_widget_get_width(GTK_WIDGET(c)), h = gtk_widget_get_height(GTK_WIDGET(c));
+    const double margin = 40;
+    graphene_rect_t box;
+    c->detail = detail_at(c->zoom);
+    for (guint i = 0; i < c->views->len; i++) {
+        NinoNodeView *v = g_ptr_array_index(c->views, i);
+        nino_node_view_get_box(v, &box);
+        const double x = box.origin.x * c->zoom + c->ox, y = box.origin.y * c->zoom + c->oy;
+        const gboolean visible = x < w + margin && y < h + margin &&
+                                 x + box.size.width * c->zoom > -margin &&
+                                 y + box.size.height * c->zoom > -margin;
+        if (visible)
+            nino_node_view_set_detail(v, c->detail);
+        if (gtk_widget_get_child_visible(GTK_WIDGET(v)) != visible)
+            gtk_widget_set_child_visible(GTK_WIDGET(v), visible);
+    }
+    gtk_widget_queue_allocate(GTK_WIDGET(c));
+}
+
+static gboolean moved_later(gpointer user)
+{
+    NinoCanvas *c = user;
+    c->moved_source = 0;
+    if (c->wants_fit && gtk_widget_get_width(GTK_WIDGET(c)) > 50)
+        nino_canvas_fit(c);
+    nino_canvas_moved(c);
+    return G_SOURCE_REMOVE;
+}
+
+void nino_canvas_zoom_at(NinoCanvas *c, double zoom, double x, double y)
+{
+    zoom = CLAMP(zoom, MIN_ZOOM, MAX_ZOOM);
+    if (!isfinite(x) || !isfinite(y) || zoom == c->zoom)
+        return;
+    c->ox = x - (x - c->ox) * zoom / c->zoom;
+    c->oy = y - (y - c->oy) * zoom / c->zoom;
+    c->zoom = zoom;
+    c->wants_fit = FALSE;
+    nino_canvas_moved(c);
+    g_object_notify(G_OBJECT(c), "zoom");
+}
+
+void nino_canvas_set_zoom(NinoCanvas *c, double zoom)
+{
+    nino_canvas_zoom_at(c, zoom, gtk_widget_get_width(GTK_WIDGET(c)) / 2.0,
+                        gtk_widget_get_height(GTK_WIDGET(c)) / 2.0);
+}
+
+double nino_canvas_get_zoom(NinoCanvas *c) { return c->zoom; }
+
+void nino_canvas_set_offset(NinoCanvas *c, double x, double y)
+{
+    c->ox = -x * c->zoom;
+    c->oy = -y * c->zoom;
+    c->wants_fit = FALSE;
+    nino_canvas_moved(c);
+}
+
+void nino_canvas_get_offset(NinoCanvas *c, double *x, double *y)
+{
+    *x = -c->ox / c->zoom;
+    *y = -c->oy / c->zoom;
+}
+
+void nino_canvas_fit(NinoCanvas *c)
+{
+    const double w = gtk_widget_get_width(GTK_WIDGET(c)), h = gtk_widget_get_height(GTK_WIDGET(c));
+    graphene_rect_t all, box;
+    gboolean any = FALSE;
+    if (w < 50 || h < 50) {
+        c->wants_fit = TRUE;
+        return;
+    }
+    c->wants_fit = FALSE;
+    for (guint i = 0; i < c->views->len; i++) {
+        NinoNodeView *v = g_ptr_array_index(c->views, i);
+        if (!g_hash_table_contains(c->selected, nino_node_view_id(v)))
+            continue;
+        nino_node_view_get_box(v, &box);
+        any ? graphene_rect_union(&all, &box, &all) : (void) (all = box);
+        any = TRUE;
+    }
+    if (!any)
+        all = nino_canvas_bounds(c);
+    if (all.size.width < 1 || all.size.height < 1)
+        return;
+    const double zoom = CLAMP(MIN((w - 48) / all.size.width, (h - 48) / all.size.height), MIN_ZOOM,
+                              any ? 1.5 : 1.0);
+    c->zoom = zoom;
+    c->ox = (w - all.size.width * zoom) / 2 - all.origin.x * zoom;
+    c->oy = (h - all.size.height * zoom) / 2 - all.origin.y * zoom;
+    nino_canvas_moved(c);
+    g_object_notify(G_OBJECT(c), "zoom");
+}
+
+// Scrolls no further than needed.
+void nino_canvas_reveal(NinoCanvas *c, NinoNodeView *v)
+{
+    const double w = gtk_widget_get_width(GTK_WIDGET(c)), h = gtk_widget_get_height(GTK_WIDGET(c));
+    graphene_rect_t box;
+    nino_node_view_get_box(v, &box);
+    const double x0 = box.origin.x * c->zoom + c->ox, y0 = box.origin.y * c->zoom + c->oy;
+    const double x1 = x0 + box.size.width * c->zoom, y1 = y0 + box.size.height * c->zoom;
+    if (w < 50)
+        return;
+    c->ox += x0 < 20 ? 20 - x0 : x1 > w - 20 ? MAX(w - 20 - x1, 20 - x0) : 0;
+    c->oy += y0 < 20 ? 20 - y0 : y1 > h - 20 ? MAX(h - 20 - y1, 20 - y0) : 0;
+    nino_canvas_moved(c);
+}
+
+NinoNodeView *nino_canvas_view_at(NinoCanvas *c, double sx, double sy)
+{
+    const double reach = 8;
+    double x, y;
+    nino_canvas_world(c, sx, sy, &x, &y);
+    for (guint i = c->views->len; i > 0; i--) { // the last one is on top
+        NinoNodeView *v = g_ptr_array_index(c->views, i - 1);
+        graphene_rect_t box;
+        nino_node_view_get_box(v, &box);
+        if (x >= box.origin.x - reach && x <= box.origin.x + box.size.width + reach &&
+            y >= box.origin.y && y <= box.origin.y + box.size.height)
+            return v;
+    }
+    return NULL;
+}
+
+// ---- marks -----------------------------------------------------------------------------------
+
+static gboolean sum_marks(NinoCanvas *c, const char *prefix, NinoNodeMark *out)
+{
+    GHashTableIter it;
+    gpointer key, value;
+    int n = 0, n_idle = 0;
+    *out = (NinoNodeMark){ .seconds = -1, .progress = -1 };
+    g_hash_table_iter_init(&it, c->marks);
+    while (g_hash_table_iter_next(&it, &key, &value)) {
+        const NinoNodeMark *m = value;
+        if (!g_str_has_prefix(key, prefix))
+            continue;
+        n++;
+        n_idle += m->state == NINO_NODE_IDLE || m->state == NINO_NODE_QUEUED;
+        if (m->seconds >= 0)
+            out->seconds = MAX(out->seconds, 0) + m->seconds;
+        out->bytes += m->bytes;
+        if (m->state == NINO_NODE_FAILED) {
+            out->state = NINO_NODE_FAILED;
+            out->error = m->error;
+        } else if (out->state != NINO_NODE_FAILED) {
+            const NinoNodeState s = m->state == NINO_NODE_CACHED ? NINO_NODE_DONE : m->state;
+            if (s == NINO_NODE_RUNNING || out->state != NINO_NODE_RUNNING)
+                out->state = MAX(out->state, s);
+        }
+    }
+    if (out->state == NINO_NODE_DONE && n_idle)
+        out->state = NINO_NODE_RUNNING;
+    if (out->state == NINO_NODE_RUNNING)
+        out->progress = (double) (n - n_idle) / n;
+    return n > 0;
+}
+
+static void show_mark(NinoCanvas *c, NinoNodeView *v, gboolean is_subgraph)
+{
+    g_autofree char *id = g_strconcat(c->prefix, nino_node_view_id(v), NULL);
+    const NinoNodeMark *m = g_hash_table_lookup(c->marks, id);
+    NinoNodeMark sum;
+    if (!m && is_subgraph) {
+        g_autofree char *inside = g_strconcat(id, ":", NULL);
+        if (sum_marks(c, inside, &sum))
+            m = &sum;
+    }
+    nino_node_view_set_mark(v, m);
+}
+
+static gboolean show_marks(gpointer user)
+{
+    NinoCanvas *c = user;
+    c->mark_source = 0;
+    for (guint i = 0; i < c->views->len && c->doc; i++) {
+        const nino_doc_node *n = nino_document_node(c->doc, (int) i);
+        show_mark(c, g_ptr_array_index(c->views, i), n && n->kind == NINO_DOC_SUBGRAPH);
+    }
+    gtk_widget_queue_draw(GTK_WIDGET(c));
+    return G_SOURCE_REMOVE;
+}
+
+static void marks_changed(NinoCanvas *c)
+{
+    if (!c->mark_source)
+        c->mark_source = g_timeout_add(100, show_marks, c);
+}
+
+static void free_mark(gpointer p)
+{
+    g_free((char *) ((NinoNodeMark *) p)->error);
+    g_free(p);
+}
+
+void nino_canvas_mark(NinoCanvas *c, const char *node_id, const NinoNodeMark *mark)
+{
+    if (mark) {
+        NinoNodeMark *m = g_new(NinoNodeMark, 1);
+        *m = *mark;
+        m->error = g_strdup(mark->error);
+        g_hash_table_replace(c->marks, g_strdup(node_id), m);
+    } else {
+        g_hash_table_remove(c->marks, node_id);
+    }
+    marks_changed(c);
+}
+
+void nino_canvas_clear_marks(NinoCanvas *c)
+{
+    g_hash_table_remove_all(c->marks);
+    marks_changed(c);
+}
+
+// ---- the document ----------------------------------------------------------------------------
+
+gboolean nino_canvas_did(NinoCanvas *c, nino_status st, const nino_error *err)
+{
+    if (st) {
+        g_autofree char *text =
+            *err->where ? g_strdup_printf("%s: %s", err->where, err->msg) : g_strdup(err->msg);
+        g_signal_emit(c, signals[SIGNAL_PROBLEM], 0, text);
+        return FALSE;
+    }
+    nino_canvas_changed(c);
+    return TRUE;
+}
+
+static void on_edit(gpointer user, const char *id, const char *name, NinoEditKind kind,
+                    const char *text)
+{
+    NinoCanvas *c = user;
+    nino_error err = { 0 };
+    if (kind == NINO_EDIT_DONE)
+        nino_document_seal(c->doc);
+    else if (kind == NINO_EDIT_CONTROL)
+        nino_canvas_did(c, nino_document_set_control(c->doc, id, name, text, &err), &err);
+    else
+        nino_canvas_did(c, nino_document_set_text(c->doc, id, name, text, &err), &err);
+}
+
+static void on_level(GtkButton *button, gpointer user)
+{
+    NinoCanvas *c = user;
+    nino_error err = { 0 };
+    const int keep = GPOINTER_TO_INT(g_object_get_data(G_OBJECT(button), "level"));
+    const int levels = nino_document_depth(c->doc) - keep;
+    if (levels > 0)
+        nino_canvas_did(c, nino_document_leave(c->doc, levels, &err), &err);
+}
+
+// Workflow › Upscale › ...
+static void show_path(NinoCanvas *c)
+{
+    const int depth = c->doc ? nino_document_depth(c->doc) : 0;
+    GtkWidget *child;
+    while ((child = gtk_widget_get_first_child(c->bar)))
+        gtk_box_remove(GTK_BOX(c->bar), child);
+    gtk_widget_set_visible(c->bar, depth > 0);
+    for (int i = 0; i <= depth && depth; i++) {
+        const char *name = i ? nino_document_level_name(c->doc, i - 1) : "Workflow";
+        GtkWidget *b = gtk_button_new_with_label(name ? name : "");
+        if (i)
+            gtk_box_append(GTK_BOX(c->bar), gtk_label_new("›"));
+        gtk_button_set_has_frame(GTK_BUTTON(b), FALSE);
+        gtk_widget_set_sensitive(b, i < depth);
+        g_object_set_data(G_OBJECT(b), "level", GINT_TO_POINTER(i));
+        g_signal_connect(b, "clicked", G_CALLBACK(on_level), c);
+        gtk_box_append(GTK_BOX(c->bar), b);
+    }
+}
+
+static char *prefix_of(nino_document *d)
+{
+    GString *s = g_string_new(NULL);
+    for (int i = 0; d && i < nino_document_depth(d); i++)
+        g_string_append_printf(s, "%s:", nino_document_level_id(d, i));
+    return g_string_free(s, FALSE);
+}
+
+static void drop_view(gpointer p)
+{
+    gtk_widget_unparent(p);
+    g_object_unref(p);
+}
+
+// Another place of the workflow: ids mean other nodes.
+static gboolean change_place(NinoCanvas *c)
+{
+    char *prefix = prefix_of(c->doc);
+    const gboolean same = !strcmp(prefix, c->prefix);
+    g_free(c->prefix);
+    c->prefix = prefix;
+    show_path(c);
+    if (same)
+        return FALSE;
+    g_ptr_array_set_size(c->views, 0);
+    g_hash_table_remove_all(c->by_id);
+    g_hash_table_remove_all(c->selected);
+    return TRUE;
+}
+
+static gboolean is_gone(gpointer id, gpointer value, gpointer by_id)
+{
+    (void) value;
+    return !g_hash_table_contains(by_id, id);
+}
+
+void nino_canvas_sync(NinoCanvas *c)
+{
+    const int n = c->doc ? nino_document_n_nodes(c->doc) : 0;
+    const gboolean is_new = change_place(c);
+    GPtrArray *views = g_ptr_array_new_with_free_func(drop_view);
+    GHashTable *by_id = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (int i = 0; i < n; i++) {
+        const nino_doc_node *node = nino_document_node(c->doc, i);
+        NinoNodeView *v = g_hash_table_lookup(c->by_id, node->id);
+        if (v) {
+            g_object_ref(v);
+            nino_node_view_update(v, node);
+        } else {
+            v = NINO_NODE_VIEW(nino_node_view_new(node, on_edit, c));
+            g_object_ref_sink(v);
+            gtk_widget_set_child_visible(GTK_WIDGET(v), FALSE);
+            gtk_widget_insert_before(GTK_WIDGET(v), GTK_WIDGET(c), c->bar);
+        }
+        g_ptr_array_add(views, v);
+        g_hash_table_insert(by_id, g_strdup(node->id), v);
+    }
+    for (guint i = 0; i < c->views->len; i++) { // those that stay must not be unparented
+        NinoNodeView *v = g_ptr_array_index(c->views, i);
+        if (g_hash_table_lookup(by_id, nino_node_view_id(v)) == v) {
+            g_object_unref(v);
+            c->views->pdata[i] = NULL;
+        }
+    }
+    g_ptr_array_set_free_func(c->views, NULL);
+    for (guint i = 0; i < c->views->len; i++)
+        if (c->views->pdata[i])
+            drop_view(c->views->pdata[i]);
+    g_ptr_array_unref(c->views);
+    g_hash_table_unref(c->by_id);
+    c->views = views;
+    c->by_id = by_id;
+    g_hash_table_foreach_remove(c->selected, is_gone, by_id);
+    nino_canvas_selection_changed(c);
+    show_marks(c);
+    if (is_new)
+        nino_canvas_fit(c);
+    nino_canvas_moved(c);
+}
+
+void nino_canvas_changed(NinoCanvas *c)
+{
+    nino_canvas_sync(c);
+    g_signal_emit(c, signals[SIGNAL_CHANGED], 0);
+}
+
+void nino_canvas_refresh(NinoCanvas *c) { nino_canvas_sync(c); }
+
+void nino_canvas_set_document(NinoCanvas *c, nino_document *d)
+{
+    c->doc = NULL;
+    nino_canvas_sync(c);
+    g_hash_table_remove_all(c->selected);
+    c->doc = d;
+    nino_canvas_sync(c);
+    nino_canvas_fit(c);
+}
+
+nino_document *nino_canvas_get_document(NinoCanvas *c) { return c->doc; }
+
+gboolean nino_canvas_show_node(NinoCanvas *c, const char *node_id)
+{
+    g_auto(GStrv) path = g_strsplit(node_id, ":", -1);
+    nino_error err = { 0 };
+    const guint n = g_strv_length(path);
+    if (!c->doc || !n)
+        return FALSE;
+    g_autofree char *inside = prefix_of(c->doc);
+    g_autofree char *wanted = g_strconcat(inside, path[n - 1], NULL);
+    if (strcmp(wanted, node_id) != 0) { // it is somewhere else
+        if (nino_document_leave(c->doc, nino_document_depth(c->doc), &err))
+            return FALSE;
+        for (guint i = 0; i + 1 < n; i++)
+            if (nino_document_enter(c->doc, path[i], &err))
+                break;
+        nino_canvas_changed(c);
+    }
+    NinoNodeView *v = g_hash_table_lookup(c->by_id, path[n - 1]);
+    if (!v)
+        return FALSE;
+    nino_canvas_select_only(c, path[n - 1]);
+    if (c->zoom < 0.5)
+        nino_canvas_set_zoom(c, 0.8);
+    nino_canvas_reveal(c, v);
+    gtk_widget_grab_focus(GTK_WIDGET(v));
+    return TRUE;
+}
+
+// ---- widget ----------------------------------------------------------------------------------
+
+static void size_allocate(GtkWidget *w, int width, int height, int baseline)
+{
+    NinoCanvas *c = NINO_CANVAS(w);
+    (void) width, (void) height, (void) baseline;
+    for (guint i = 0; i < c->views->len; i++) {
+        GtkWidget *v = g_ptr_array_index(c->views, i);
+        graphene_rect_t box;
+        if (!gtk_widget_get_child_visible(v))
+            continue;
+        nino_node_view_get_box(NINO_NODE_VIEW(v), &box);
+        int min_w, min_h;
+        gtk_widget_measure(v, GTK_ORIENTATION_HORIZONTAL, -1, &min_w, NULL, NULL, NULL);
+        gtk_widget_measure(v, GTK_ORIENTATION_VERTICAL, -1, &min_h, NULL, NULL, NULL);
+        GskTransform *t = gsk_transform_translate(
+            NULL, &GRAPHENE_POINT_INIT((float) (box.origin.x * c->zoom + c->ox),
+                                       (float) (box.origin.y * c->zoom + c->oy)));
+        t = gsk_transform_scale(t, (float) c->zoom, (float) c->zoom);
+        gtk_widget_allocate(v, min_w, min_h, -1, t);
+    }
+    if (gtk_widget_get_visible(c->bar)) {
+        GtkRequisition r;
+        gtk_widget_get_preferred_size(c->bar, &r, NULL);
+        gtk_widget_allocate(c->bar, r.width, r.height, -1,
+                            gsk_transform_translate(NULL, &GRAPHENE_POINT_INIT(10, 10)));
+    }
+    if (c->popover)
+        gtk_popover_present(GTK_POPOVER(c->popover));
+    if (!c->moved_source && (c->width0 != width || c->height0 != height)) {
+        c->width0 = width;
+        c->height0 = height;
+        c->moved_source = g_idle_add_full(G_PRIORITY_HIGH_IDLE, moved_later, c, NULL);
+    }
+}
+
+static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat, int *min_base,
+                    int *nat_base)
+{
+    (void) w, (void) for_size;
+    *min = 160;
+    *nat = o == GTK_ORIENTATION_HORIZONTAL ? 800 : 600;
+    *min_base = *nat_base = -1;
+}
+
+static void snapshot(GtkWidget *w, GtkSnapshot *s) { nino_canvas_draw(NINO_CANVAS(w), s); }
+
+static void get_property(GObject *o, guint id, GValue *value, GParamSpec *spec)
+{
+    if (id == PROP_ZOOM)
+        g_value_set_double(value, NINO_CANVAS(o)->zoom);
+    else
+        G_OBJECT_WARN_INVALID_PROPERTY_ID(o, id, spec);
+}
+
+static void set_property(GObject *o, guint id, const GValue *value, GParamSpec *spec)
+{
+    if (id == PROP_ZOOM)
+        nino_canvas_set_zoom(NINO_CANVAS(o), g_value_get_double(value));
+    else
+        G_OBJECT_WARN_INVALID_PROPERTY_ID(o, id, spec);
+}
+
+static void dispose(GObject *o)
+{
+    NinoCanvas *c = NINO_CANVAS(o);
+    if (c->mark_source)
+        g_source_remove(c->mark_source);
+    if (c->moved_source)
+        g_source_remove(c->moved_source);
+    c->mark_source = c->moved_source = 0;
+    c->doc = NULL;
+    if (c->views)
+        g_ptr_array_set_size(c->views, 0);
+    g_clear_pointer(&c->popover, gtk_widget_unparent);
+    g_clear_pointer(&c->bar, gtk_widget_unparent);
+    G_OBJECT_CLASS(nino_canvas_parent_class)->dispose(o);
+}
+
+static void finalize(GObject *o)
+{
+    NinoCanvas *c = NINO_CANVAS(o);
+    g_ptr_array_unref(c->views);
+    g_hash_table_unref(c->by_id);
+    g_hash_table_unref(c->selected);
+    g_hash_table_unref(c->marks);
+    g_array_unref(c->moved);
+    g_free(c->prefix);
+    G_OBJECT_CLASS(nino_canvas_parent_class)->finalize(o);
+}
+
+static void nino_canvas_class_init(NinoCanvasClass *klass)
+{
+    GtkWidgetClass *wc = GTK_WIDGET_CLASS(klass);
+    GObjectClass *oc = G_OBJECT_CLASS(klass);
+    oc->dispose = dispose;
+    oc->finalize = finalize;
+    oc->get_property = get_property;
+    oc->set_property = set_property;
+    wc->size_allocate = size_allocate;
+    wc->measure = measure;
+    wc->snapshot = snapshot;
+    g_object_class_install_property(
+        oc, PROP_ZOOM,
+        g_param_spec_double("zoom", NULL, NULL, MIN_ZOOM, MAX_ZOOM, 1,
+                            G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS));
+    const GType t = NINO_TYPE_CANVAS;
+    signals[SIGNAL_CHANGED] =
+        g_signal_new("changed", t, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+    signals[SIGNAL_SELECTION] =
+        g_signal_new("selection", t, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+    signals[SIGNAL_PROBLEM] = g_signal_new("problem", t, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                           G_TYPE_NONE, 1, G_TYPE_STRING);
+    gtk_widget_class_set_css_name(wc, "ninocanvas");
+    gtk_widget_class_set_accessible_role(wc, GTK_ACCESSIBLE_ROLE_GROUP);
+    nino_canvas_add_actions(wc);
+}
+
+static void nino_canvas_init(NinoCanvas *c)
+{
+    nino_graph_add_css();
+    c->zoom = 1;
+    c->prefix = g_strdup("");
+    c->has_minimap = TRUE;
+    c->cut_node = c->group = c->reroute = -1;
+    c->views = g_ptr_array_new_with_free_func(drop_view);
+    c->by_id = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    c->selected = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    c->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_mark);
+    c->moved = g_array_new(FALSE, FALSE, sizeof(CanvasMoved));
+    c->bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 2);
+    gtk_widget_add_css_class(c->bar, "canvasbar");
+    gtk_widget_set_visible(c->bar, FALSE);
+    gtk_widget_set_parent(c->bar, GTK_WIDGET(c));
+    gtk_widget_set_focusable(GTK_WIDGET(c), TRUE);
+    gtk_widget_set_hexpand(GTK_WIDGET(c), TRUE);
+    gtk_widget_set_vexpand(GTK_WIDGET(c), TRUE);
+    gtk_widget_set_overflow(GTK_WIDGET(c), GTK_OVERFLOW_HIDDEN);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(c), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Workflow canvas", -1);
+    nino_canvas_add_input(c);
+}
+
+GtkWidget *nino_canvas_new(void) { return g_object_new(NINO_TYPE_CANVAS, NULL); }

@@ -1,0 +1,54 @@
+// The workflow as a canvas: nodes are widgets at any zoom, links are drawn. Edits the document it
+// shows; borrowed, it must outlive the canvas or be replaced by NULL.
+//
+// Signals: "changed" (the document or the place shown is another one), "selection" (other nodes are
+// selected), "problem" (char *: why an edit was refused). Property: "zoom".
+// Actions (for menus and D-Bus): canvas.undo redo cut copy paste paste-links duplicate delete
+// select-all mute bypass collapse pin group fit zoom-in zoom-out zoom-reset add connect rename
+// enter leave minimap, and canvas.color with a name.
+#pragma once
+#include <gtk/gtk.h>
+#include <ninodes/document.h>
+
+#define NINO_TYPE_CANVAS (nino_canvas_get_type())
+G_DECLARE_FINAL_TYPE(NinoCanvas, nino_canvas, NINO, CANVAS, GtkWidget)
+
+typedef enum NinoNodeState {
+    NINO_NODE_IDLE,
+    NINO_NODE_QUEUED,
+    NINO_NODE_RUNNING,
+    NINO_NODE_DONE,
+    NINO_NODE_CACHED,
+    NINO_NODE_FAILED,
+} NinoNodeState;
+
+typedef struct NinoNodeMark {
+    NinoNodeState state;
+    double progress;   // 0..1 while running; < 0: not known
+    double seconds;    // < 0: not known
+    gint64 bytes;      // change of the memory in use; 0: not known
+    const char *error; // shown on the node and in its tooltip, or NULL
+} NinoNodeMark;
+
+GtkWidget *nino_canvas_new(void);
+void nino_canvas_set_document(NinoCanvas *c, nino_document *d);
+nino_document *nino_canvas_get_document(NinoCanvas *c);
+// The document was changed by someone else.
+void nino_canvas_refresh(NinoCanvas *c);
+
+// Marks of a run, by execution id ("57:41"); an instance of a subgraph shows the sum of what is
+// inside. Drawn at most 10 times a second. NULL: none.
+void nino_canvas_mark(NinoCanvas *c, const char *node_id, const NinoNodeMark *mark);
+void nino_canvas_clear_marks(NinoCanvas *c);
+
+// Scrolls to the node, selects it and gives it the focus; "57:41" enters the subgraph. FALSE: there
+// is none.
+gboolean nino_canvas_show_node(NinoCanvas *c, const char *node_id);
+void nino_canvas_fit(NinoCanvas *c); // the selection, else everything
+void nino_canvas_set_zoom(NinoCanvas *c, double zoom);
+double nino_canvas_get_zoom(NinoCanvas *c);
+void nino_canvas_set_offset(NinoCanvas *c, double x, double y); // what is at the top left corner
+void nino_canvas_get_offset(NinoCanvas *c, double *x, double *y);
+// Ids of the selected nodes; NULL-terminated, free with g_strfreev().
+char **nino_canvas_get_selection(NinoCanvas *c);
+void nino_canvas_select(NinoCanvas *c, const char *const *ids);

@@ -1,0 +1,729 @@
+// Pointer and keys. Scroll events carry no position, so the pointer is followed.
+#include "graph/canvas_priv.h"
+
+#include <math.h>
+#include <string.h>
+
+// ---- what is under the pointer ---------------------------------------------------------------
+
+// Is it an editor inside a node, which wants the drag itself?
+static gboolean is_editor_at(NinoCanvas *c, double x, double y)
+{
+    GtkWidget *w = gtk_widget_pick(GTK_WIDGET(c), x, y, GTK_PICK_DEFAULT);
+    return w && w != GTK_WIDGET(c) && !NINO_IS_NODE_VIEW(w);
+}
+
+static void inside(NinoCanvas *c, NinoNodeView *v, double sx, double sy, double *x, double *y)
+{
+    graphene_rect_t box;
+    nino_node_view_get_box(v, &box);
+    nino_canvas_world(c, sx, sy, x, y);
+    *x -= box.origin.x;
+    *y -= box.origin.y;
+}
+
+static int reroute_at(NinoCanvas *c, double x, double y)
+{
+    for (int i = nino_document_n_reroutes(c->doc) - 1; i >= 0; i--) {
+        const nino_doc_reroute *r = nino_document_reroute(c->doc, i);
+        if (hypot(r->x - x, r->y - y) < 11)
+            return i;
+    }
+    return -1;
+}
+
+static int group_title_at(NinoCanvas *c, double x, double y, gboolean *is_corner)
+{
+    for (int i = nino_document_n_groups(c->doc) - 1; i >= 0; i--) {
+        const nino_doc_group *g = nino_document_group(c->doc, i);
+        if (x < g->x || y < g->y || x > g->x + g->width || y > g->y + g->height)
+            continue;
+        *is_corner = x > g->x + g->width - 16 && y > g->y + g->height - 16;
+        if (*is_corner || y < g->y + 34)
+            return i;
+    }
+    return -1;
+}
+
+// ---- links -----------------------------------------------------------------------------------
+
+static void show_wanted(NinoCanvas *c, gboolean on)
+{
+    const nino_doc_node *n = on ? nino_document_node(c->doc, c->link_node) : NULL;
+    const char *type = !n                    ? NULL
+                       : c->link_from_output ? n->outputs[c->link_slot].type
+                                             : n->inputs[c->link_slot].type;
+    for (guint i = 0; i < c->views->len; i++)
+        nino_node_view_set_wanted(g_ptr_array_index(c->views, i), type, c->link_from_output);
+}
+
+static int number_of(NinoCanvas *c, NinoNodeView *v)
+{
+    return nino_document_find(c->doc, nino_node_view_id(v));
+}
+
+static gboolean begin_link(NinoCanvas *c, NinoNodeView *v, double x, double y)
+{
+    const int node = number_of(c, v), out = nino_node_view_output_at(v, x, y);
+    const int in = out < 0 ? nino_node_view_input_at(v, x, y) : -1;
+    const nino_doc_node *n = nino_document_node(c->doc, node);
+    if (!n || (out < 0 && in < 0))
+        return FALSE;
+    c->cut_node = -1;
+    c->link_node = node;
+    c->link_slot = out >= 0 ? out : in;
+    c->link_from_output = out >= 0;
+    if (in >= 0 && n->inputs[in].link >= 0) { // takes the end of the link along
+        const nino_doc_link *l = nino_document_link(c->doc, n->inputs[in].link);
+        c->cut_node = node;
+        c->cut_input = in;
+        c->link_node = l->from;
+        c->link_slot = l->from_slot;
+        c->link_from_output = TRUE;
+    }
+    c->drag = DRAG_LINK;
+    show_wanted(c, TRUE);
+    return TRUE;
+}
+
+// The input that a link dropped on a node goes to: the slot under the pointer, or the first that
+// fits and is free.
+static int pick_input(const nino_doc_node *n, int at, const char *type)
+{
+    int taken = -1;
+    if (at >= 0)
+        return at;
+    for (int i = 0; i < n->n_inputs; i++) {
+        if (n->inputs[i].widget || !nino_document_types_fit(type, n->inputs[i].type))
+            continue;
+        if (n->inputs[i].link < 0)
+            return i;
+        taken = taken < 0 ? i : taken;
+    }
+    return taken;
+}
+
+static int pick_output(const nino_doc_node *n, int at, const char *type)
+{
+    for (int i = 0; i < n->n_outputs && at < 0; i++)
+        if (nino_document_types_fit(n->outputs[i].type, type))
+            return i;
+    return at;
+}
+
+static void drop_link(NinoCanvas *c)
+{
+    nino_error err = { 0 };
+    nino_status st = NINO_OK;
+    NinoNodeView *v = nino_canvas_view_at(c, c->px, c->py);
+    const nino_doc_node *own = nino_document_node(c->doc, c->link_node);
+    const int to = v ? number_of(c, v) : -1;
+    const nino_doc_node *n = nino_document_node(c->doc, to);
+    const char *type =
+        c->link_from_output ? own->outputs[c->link_slot].type : own->inputs[c->link_slot].type;
+    double x = 0, y = 0;
+    if (v)
+        inside(c, v, c->px, c->py, &x, &y);
+    if (!n && c->cut_node < 0) {
+        nino_canvas_open_search(c, c->px, c->py, type, c->link_from_output);
+        return;
+    }
+    const int slot = !n ? -1
+                     : c->link_from_output
+                         ? pick_input(n, nino_node_view_input_at(v, x, y), type)
+                         : pick_output(n, nino_node_view_output_at(v, x, y), type);
+    if (to == c->cut_node && slot == c->cut_input && n)
+        return; // back where it was
+    nino_document_begin(c->doc, slot >= 0 ? "Connect" : "Disconnect");
+    if (c->cut_node >= 0)
+        st = nino_document_disconnect(c->doc, c->cut_node, c->cut_input, &err);
+    if (!st && n && slot >= 0)
+        st = c->link_from_output
+                 ? nino_document_connect(c->doc, c->link_node, c->link_slot, to, slot, &err)
+                 : nino_document_connect(c->doc, to, slot, c->link_node, c->link_slot, &err);
+    if (st)
+        nino_document_cancel(c->doc);
+    else
+        st = nino_document_end(c->doc, &err);
+    nino_canvas_did(c, st, &err);
+    if (st)
+        nino_canvas_sync(c);
+}
+
+// ---- nodes -----------------------------------------------------------------------------------
+
+static void take_nodes(NinoCanvas *c)
+{
+    g_array_set_size(c->moved, 0);
+    for (guint i = 0; i < c->views->len; i++) {
+        NinoNodeView *v = g_ptr_array_index(c->views, i);
+        const nino_doc_node *n = nino_document_node(c->doc, (int) i);
+        graphene_rect_t box;
+        nino_node_view_get_box(v, &box);
+        const CanvasMoved m = { v, box.origin.x, box.origin.y };
+        if (g_hash_table_contains(c->selected, nino_node_view_id(v)) && n && !n->is_pinned)
+            g_array_append_val(c->moved, m);
+    }
+}
+
+static void take_group(NinoCanvas *c, int group)
+{
+    const nino_doc_group *g = nino_document_group(c->doc, group);
+    const graphene_rect_t area =
+        GRAPHENE_RECT_INIT((float) g->x, (float) g->y, (float) g->width, (float) g->height);
+    g_array_set_size(c->moved, 0);
+    for (guint i = 0; i < c->views->len; i++) {
+        NinoNodeView *v = g_ptr_array_index(c->views, i);
+        graphene_rect_t box;
+        graphene_point_t middle;
+        nino_node_view_get_box(v, &box);
+        graphene_rect_get_center(&box, &middle);
+        const CanvasMoved m = { v, box.origin.x, box.origin.y };
+        if (graphene_rect_contains_point(&area, &middle))
+            g_array_append_val(c->moved, m);
+    }
+}
+
+static void shift_nodes(NinoCanvas *c)
+{
+    for (guint i = 0; i < c->moved->len; i++) {
+        const CanvasMoved *m = &g_array_index(c->moved, CanvasMoved, i);
+        nino_node_view_set_place(m->view, m->x + c->dx, m->y + c->dy);
+    }
+}
+
+static void drop_nodes(NinoCanvas *c)
+{
+    nino_error err = { 0 };
+    nino_status st = NINO_OK;
+    g_autofree const char **ids = g_new0(const char *, c->moved->len + 1);
+    for (guint i = 0; i < c->moved->len; i++)
+        ids[i] = nino_node_view_id(g_array_index(c->moved, CanvasMoved, i).view);
+    const double dx = rint(c->dx), dy = rint(c->dy);
+    if (c->drag == DRAG_GROUP) {
+        const nino_doc_group *g = nino_document_group(c->doc, c->group);
+        nino_document_begin(c->doc, "Move group");
+        st = nino_document_place_group(c->doc, c->group, g->x + dx, g->y + dy, g->width, g->height,
+                                       &err);
+    }
+    if (!st && c->moved->len)
+        st = nino_document_move(c->doc, ids, c->moved->len, dx, dy, &err);
+    if (c->drag == DRAG_GROUP && !st)
+        st = nino_document_end(c->doc, &err);
+    else if (c->drag == DRAG_GROUP)
+        nino_document_cancel(c->doc);
+    c->drag = DRAG_NONE;
+    nino_canvas_did(c, st, &err);
+}
+
+// ---- box -------------------------------------------------------------------------------------
+
+static void select_box(NinoCanvas *c)
+{
+    double x0, y0, x1, y1;
+    graphene_rect_t area, box;
+    nino_canvas_world(c, MIN(c->x0, c->px), MIN(c->y0, c->py), &x0, &y0);
+    nino_canvas_world(c, MAX(c->x0, c->px), MAX(c->y0, c->py), &x1, &y1);
+    area = GRAPHENE_RECT_INIT((float) x0, (float) y0, (float) (x1 - x0), (float) (y1 - y0));
+    for (guint i = 0; i < c->views->len; i++) {
+        NinoNodeView *v = g_ptr_array_index(c->views, i);
+        nino_node_view_get_box(v, &box);
+        if (graphene_rect_intersection(&area, &box, NULL))
+            g_hash_table_add(c->selected, g_strdup(nino_node_view_id(v)));
+    }
+    nino_canvas_selection_changed(c);
+}
+
+static void go_minimap(NinoCanvas *c, double sx, double sy)
+{
+    graphene_rect_t box, bounds;
+    double scale;
+    if (!nino_canvas_minimap_box(c, &box, &scale, &bounds))
+        return;
+    const double x = (sx - box.origin.x) / scale + bounds.origin.x;
+    const double y = (sy - box.origin.y) / scale + bounds.origin.y;
+    c->ox = gtk_widget_get_width(GTK_WIDGET(c)) / 2.0 - x * c->zoom;
+    c->oy = gtk_widget_get_height(GTK_WIDGET(c)) / 2.0 - y * c->zoom;
+    nino_canvas_moved(c);
+}
+
+// ---- drag ------------------------------------------------------------------------------------
+
+static void begin_node(NinoCanvas *c, NinoNodeView *v, double x, double y, GdkModifierType mods)
+{
+    double lx, ly;
+    const char *id = nino_node_view_id(v);
+    const gboolean was = g_hash_table_contains(c->selected, id);
+    inside(c, v, x, y, &lx, &ly);
+    gtk_widget_grab_focus(GTK_WIDGET(v));
+    if (begin_link(c, v, lx, ly))
+        return;
+    if (mods & (GDK_CONTROL_MASK | GDK_SHIFT_MASK))
+        nino_canvas_toggle(c, id, !was);
+    else if (!was)
+        nino_canvas_select_only(c, id);
+    c->target = v;
+    c->drag = nino_node_view_is_resize_corner(v, lx, ly) ? DRAG_RESIZE : DRAG_NODES;
+    take_nodes(c);
+}
+
+static void begin_empty(NinoCanvas *c, double x, double y, GdkModifierType mods)
+{
+    double wx, wy;
+    int segment = 0;
+    gboolean is_corner = FALSE;
+    nino_canvas_world(c, x, y, &wx, &wy);
+    gtk_widget_grab_focus(GTK_WIDGET(c));
+    if ((c->reroute = reroute_at(c, wx, wy)) >= 0) {
+        c->drag = DRAG_REROUTE;
+        return;
+    }
+    const int link = mods & GDK_ALT_MASK ? nino_canvas_link_at(c, wx, wy, &segment) : -1;
+    if (link >= 0) {
+        nino_error err = { 0 };
+        nino_canvas_did(
+            c, nino_document_add_reroute(c->doc, link, segment, rint(wx), rint(wy), &err), &err);
+        c->reroute = reroute_at(c, wx, wy);
+        c->drag = c->reroute >= 0 ? DRAG_REROUTE : DRAG_NONE;
+        return;
+    }
+    if (mods & (GDK_CONTROL_MASK | GDK_SHIFT_MASK)) {
+        c->drag = DRAG_BOX;
+        if (!(mods & GDK_SHIFT_MASK))
+            nino_canvas_select_only(c, NULL);
+        return;
+    }
+    c->group = group_title_at(c, wx, wy, &is_corner);
+    c->drag = c->group < 0 ? DRAG_PAN : is_corner ? DRAG_GROUP_SIZE : DRAG_GROUP;
+    if (c->drag == DRAG_GROUP)
+        take_group(c, c->group);
+}
+
+// Ctrl+Alt+click takes all links of a slot away.
+static gboolean cut_slot(NinoCanvas *c, NinoNodeView *v, double x, double y)
+{
+    double lx, ly;
+    nino_error err = { 0 };
+    inside(c, v, x, y, &lx, &ly);
+    const int node = number_of(c, v), out = nino_node_view_output_at(v, lx, ly);
+    const int in = nino_node_view_input_at(v, lx, ly);
+    if (out < 0 && in < 0)
+        return FALSE;
+    nino_canvas_did(c,
+                    out >= 0 ? nino_document_disconnect_output(c->doc, node, out, &err)
+                             : nino_document_disconnect(c->doc, node, in, &err),
+                    &err);
+    return TRUE;
+}
+
+static void on_drag_begin(GtkGestureDrag *g, double x, double y, gpointer user)
+{
+    NinoCanvas *c = user;
+    const guint button = gtk_gesture_single_get_current_button(GTK_GESTURE_SINGLE(g));
+    const GdkModifierType mods =
+        gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(g));
+    graphene_rect_t box, bounds;
+    double scale;
+    c->drag = DRAG_NONE;
+    c->has_moved = FALSE;
+    c->dx = c->dy = 0;
+    c->x0 = c->px = x;
+    c->y0 = c->py = y;
+    c->ox0 = c->ox;
+    c->oy0 = c->oy;
+    if (button == 3 || !c->doc) {
+        gtk_gesture_set_state(GTK_GESTURE(g), GTK_EVENT_SEQUENCE_DENIED);
+        return;
+    }
+    if (button == 2 || c->is_space_down) {
+        c->drag = DRAG_PAN;
+        return;
+    }
+    if (is_editor_at(c, x, y)) {
+        gtk_gesture_set_state(GTK_GESTURE(g), GTK_EVENT_SEQUENCE_DENIED);
+        return;
+    }
+    if (nino_canvas_minimap_box(c, &box, &scale, &bounds) &&
+        graphene_rect_contains_point(&box, &GRAPHENE_POINT_INIT((float) x, (float) y))) {
+        c->drag = DRAG_MINIMAP;
+        go_minimap(c, x, y);
+        return;
+    }
+    NinoNodeView *v = nino_canvas_view_at(c, x, y);
+    const GdkModifierType both = GDK_CONTROL_MASK | GDK_ALT_MASK;
+    if (v && (mods & both) == both && cut_slot(c, v, x, y))
+        return;
+    if (v)
+        begin_node(c, v, x, y, mods);
+    else
+        begin_empty(c, x, y, mods);
+}
+
+static void drag_to(NinoCanvas *c, double dx, double dy)
+{
+    c->dx = dx / c->zoom;
+    c->dy = dy / c->zoom;
+    switch (c->drag) {
+    case DRAG_PAN:
+        c->ox = c->ox0 + dx;
+        c->oy = c->oy0 + dy;
+        c->wants_fit = FALSE;
+        nino_canvas_moved(c);
+        return;
+    case DRAG_NODES:
+    case DRAG_GROUP:
+        shift_nodes(c);
+        nino_canvas_moved(c);
+        return;
+    case DRAG_RESIZE: {
+        const nino_doc_node *n = nino_document_node(c->doc, number_of(c, c->target));
+        if (n)
+            nino_node_view_set_size(c->target, n->width + c->dx,
+                                    n->height + NINO_NODE_TITLE + c->dy);
+        nino_canvas_moved(c);
+        return;
+    }
+    case DRAG_MINIMAP: go_minimap(c, c->px, c->py); return;
+    default: gtk_widget_queue_draw(GTK_WIDGET(c)); return;
+    }
+}
+
+static void on_drag_update(GtkGestureDrag *g, double dx, double dy, gpointer user)
+{
+    NinoCanvas *c = user;
+    if (!c->doc || c->drag == DRAG_NONE)
+        return;
+    c->px = c->x0 + dx;
+    c->py = c->y0 + dy;
+    if (!c->has_moved && hypot(dx, dy) < 4)
+        return;
+    c->has_moved = TRUE;
+    gtk_gesture_set_state(GTK_GESTURE(g), GTK_EVENT_SEQUENCE_CLAIMED);
+    drag_to(c, dx, dy);
+}
+
+static void end_resize(NinoCanvas *c)
+{
+    nino_error err = { 0 };
+    graphene_rect_t box;
+    nino_node_view_get_box(c->target, &box);
+    nino_canvas_did(c,
+                    nino_document_resize(c->doc, nino_node_view_id(c->target), rint(box.size.width),
+                                         rint(box.size.height - NINO_NODE_TITLE), &err),
+                    &err);
+}
+
+static void end_other(NinoCanvas *c)
+{
+    nino_error err = { 0 };
+    nino_status st = NINO_OK;
+    if (c->drag == DRAG_REROUTE) {
+        const nino_doc_reroute *r = nino_document_reroute(c->doc, c->reroute);
+        st =
+            r ? nino_document_move_reroute(c->doc, r->id, rint(c->dx), rint(c->dy), &err) : NINO_OK;
+    } else {
+        const nino_doc_group *g = nino_document_group(c->doc, c->group);
+        st = g ? nino_document_place_group(c->doc, c->group, g->x, g->y,
+                                           MAX(rint(g->width + c->dx), 60),
+                                           MAX(rint(g->height + c->dy), 40), &err)
+               : NINO_OK;
+    }
+    c->drag = DRAG_NONE;
+    nino_canvas_did(c, st, &err);
+}
+
+// A click on the title's dot folds the node.
+static void click(NinoCanvas *c)
+{
+    double x, y;
+    nino_error err = { 0 };
+    if (c->drag == DRAG_PAN && !c->is_space_down) {
+        nino_canvas_select_only(c, NULL);
+        return;
+    }
+    if (c->drag != DRAG_NODES || !c->target)
+        return;
+    const char *id = nino_node_view_id(c->target);
+    const nino_doc_node *n = nino_document_node(c->doc, nino_document_find(c->doc, id));
+    inside(c, c->target, c->x0, c->y0, &x, &y);
+    if (n && x < 26 && y < NINO_NODE_TITLE && n->kind != NINO_DOC_REROUTE &&
+        n->kind != NINO_DOC_INPUT && n->kind != NINO_DOC_OUTPUT)
+        nino_canvas_did(c, nino_document_set_collapsed(c->doc, &id, 1, !n->is_collapsed, &err),
+                        &err);
+}
+
+static void on_drag_end(GtkGestureDrag *g, double dx, double dy, gpointer user)
+{
+    NinoCanvas *c = user;
+    const CanvasDrag drag = c->drag;
+    (void) g, (void) dx, (void) dy;
+    if (!c->doc || drag == DRAG_NONE)
+        return;
+    if (drag == DRAG_LINK)
+        show_wanted(c, FALSE);
+    if (!c->has_moved) {
+        click(c);
+        c->drag = DRAG_NONE;
+        gtk_widget_queue_draw(GTK_WIDGET(c));
+        return;
+    }
+    if (drag == DRAG_NODES || drag == DRAG_GROUP) {
+        drop_nodes(c);
+    } else if (drag == DRAG_REROUTE || drag == DRAG_GROUP_SIZE) {
+        end_other(c);
+    } else {
+        c->drag = DRAG_NONE;
+        if (drag == DRAG_LINK)
+            drop_link(c);
+        else if (drag == DRAG_BOX)
+            select_box(c);
+        else if (drag == DRAG_RESIZE)
+            end_resize(c);
+    }
+    c->target = NULL;
+    gtk_widget_queue_draw(GTK_WIDGET(c));
+}
+
+// ---- clicks ----------------------------------------------------------------------------------
+
+static void on_click(GtkGestureClick *g, int n_press, double x, double y, gpointer user)
+{
+    NinoCanvas *c = user;
+    const guint button = gtk_gesture_single_get_current_button(GTK_GESTURE_SINGLE(g));
+    NinoNodeView *v = c->doc ? nino_canvas_view_at(c, x, y) : NULL;
+    double wx, wy;
+    gboolean is_corner = FALSE;
+    if (!c->doc || is_editor_at(c, x, y))
+        return;
+    if (button == 3) {
+        const gboolean was = v && g_hash_table_contains(c->selected, nino_node_view_id(v));
+        if (v && !was)
+            nino_canvas_select_only(c, nino_node_view_id(v));
+        nino_canvas_open_menu(c, x, y);
+        return;
+    }
+    if (button != 1 || n_press != 2)
+        return;
+    nino_canvas_world(c, x, y, &wx, &wy);
+    const int group = group_title_at(c, wx, wy, &is_corner);
+    if (!v && group >= 0 && !is_corner) {
+        nino_canvas_open_rename(c, -1, group);
+    } else if (!v) {
+        nino_canvas_open_search(c, x, y, NULL, FALSE);
+    } else {
+        const int node = number_of(c, v);
+        const nino_doc_node *n = nino_document_node(c->doc, node);
+        nino_error err = { 0 };
+        double lx, ly;
+        inside(c, v, x, y, &lx, &ly);
+        if (n->kind == NINO_DOC_SUBGRAPH)
+            nino_canvas_did(c, nino_document_enter(c->doc, n->id, &err), &err);
+        else if (ly < NINO_NODE_TITLE && lx > 26)
+            nino_canvas_open_rename(c, node, -1);
+    }
+}
+
+// ---- scrolling and zoom ----------------------------------------------------------------------
+
+static void on_motion(GtkEventControllerMotion *m, double x, double y, gpointer user)
+{
+    NinoCanvas *c = user;
+    (void) m;
+    if (c->drag == DRAG_NONE) {
+        c->px = x;
+        c->py = y;
+    }
+}
+
+// A wheel zooms as in ComfyUI; a touchpad pans.
+static gboolean on_scroll(GtkEventControllerScroll *s, double dx, double dy, gpointer user)
+{
+    NinoCanvas *c = user;
+    const GdkModifierType mods =
+        gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(s));
+    const gboolean is_wheel = gtk_event_controller_scroll_get_unit(s) == GDK_SCROLL_UNIT_WHEEL;
+    if ((is_wheel && !(mods & GDK_SHIFT_MASK)) || (mods & GDK_CONTROL_MASK)) {
+        nino_canvas_zoom_at(c, c->zoom * pow(is_wheel ? 1.15 : 1.01, -dy), c->px, c->py);
+        return TRUE;
+    }
+    const double unit = is_wheel ? 60 : 1;
+    c->ox -= (is_wheel ? dy + dx : dx) * unit;
+    c->oy -= is_wheel ? 0 : dy * unit;
+    nino_canvas_moved(c);
+    return TRUE;
+}
+
+static double zoom_begin;
+
+static void on_zoom_begin(GtkGesture *g, GdkEventSequence *seq, gpointer user)
+{
+    (void) g, (void) seq;
+    zoom_begin = NINO_CANVAS(user)->zoom;
+}
+
+static void on_zoom(GtkGestureZoom *g, double scale, gpointer user)
+{
+    double x = 0, y = 0;
+    if (gtk_gesture_get_bounding_box_center(GTK_GESTURE(g), &x, &y))
+        nino_canvas_zoom_at(user, zoom_begin * scale, x, y);
+}
+
+// ---- keys ------------------------------------------------------------------------------------
+
+static int focused_node(NinoCanvas *c)
+{
+    GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(c));
+    GtkWidget *w = root ? gtk_root_get_focus(root) : NULL;
+    return w && NINO_IS_NODE_VIEW(w) ? number_of(c, NINO_NODE_VIEW(w)) : -1;
+}
+
+static void focus_node(NinoCanvas *c, int node)
+{
+    NinoNodeView *v = nino_canvas_view(c, node);
+    if (!v)
+        return;
+    nino_canvas_select_only(c, nino_node_view_id(v));
+    nino_canvas_reveal(c, v);
+    gtk_widget_grab_focus(GTK_WIDGET(v));
+}
+
+// The nearest node in a direction: far along it counts less than far beside it.
+static int neighbour(NinoCanvas *c, int from, double dx, double dy)
+{
+    graphene_rect_t box;
+    graphene_point_t a, b;
+    int best = -1;
+    double least = INFINITY;
+    nino_node_view_get_box(nino_canvas_view(c, from), &box);
+    graphene_rect_get_center(&box, &a);
+    for (int i = 0; i < (int) c->views->len; i++) {
+        nino_node_view_get_box(nino_canvas_view(c, i), &box);
+        graphene_rect_get_center(&box, &b);
+        const double along = (b.x - a.x) * dx + (b.y - a.y) * dy;
+        const double beside = fabs((b.x - a.x) * dy) + fabs((b.y - a.y) * dx);
+        if (i != from && along > 1 && along + 2.5 * beside < least) {
+            best = i;
+            least = along + 2.5 * beside;
+        }
+    }
+    return best;
+}
+
+static void nudge(NinoCanvas *c, double dx, double dy)
+{
+    size_t n = 0;
+    nino_error err = { 0 };
+    g_autofree const char **ids = nino_canvas_selected_ids(c, &n);
+    if (n)
+        nino_canvas_did(c, nino_document_move(c->doc, ids, n, dx * 20, dy * 20, &err), &err);
+}
+
+static gboolean on_arrow(NinoCanvas *c, double dx, double dy, GdkModifierType mods)
+{
+    const int at = focused_node(c);
+    if (mods & GDK_SHIFT_MASK) {
+        nudge(c, dx, dy);
+    } else if (at >= 0) {
+        focus_node(c, neighbour(c, at, dx, dy));
+    } else {
+        c->ox -= dx * 60;
+        c->oy -= dy * 60;
+        nino_canvas_moved(c);
+    }
+    return TRUE;
+}
+
+static gboolean on_tab(NinoCanvas *c, int step)
+{
+    const int n = (int) c->views->len, at = focused_node(c);
+    if (!n || at + step < 0 || at + step >= n) // out of the canvas
+        return FALSE;
+    focus_node(c, at + step);
+    return TRUE;
+}
+
+static gboolean on_node_key(NinoCanvas *c, guint key, GdkModifierType mods)
+{
+    switch (key) {
+    case GDK_KEY_Left: return on_arrow(c, -1, 0, mods);
+    case GDK_KEY_Right: return on_arrow(c, 1, 0, mods);
+    case GDK_KEY_Up: return on_arrow(c, 0, -1, mods);
+    case GDK_KEY_Down: return on_arrow(c, 0, 1, mods);
+    case GDK_KEY_Tab: return !(mods & GDK_CONTROL_MASK) && on_tab(c, 1);
+    case GDK_KEY_ISO_Left_Tab: return !(mods & GDK_CONTROL_MASK) && on_tab(c, -1);
+    case GDK_KEY_space: c->is_space_down = TRUE; return TRUE;
+    case GDK_KEY_Return:
+    case GDK_KEY_KP_Enter: {
+        NinoNodeView *v = nino_canvas_view(c, focused_node(c));
+        const nino_doc_node *n = nino_document_node(c->doc, focused_node(c));
+        if (mods & (GDK_CONTROL_MASK | GDK_ALT_MASK) || !v)
+            return FALSE;
+        if (n->kind == NINO_DOC_SUBGRAPH && !n->n_widgets)
+            gtk_widget_activate_action(GTK_WIDGET(c), "canvas.enter", NULL);
+        else if (c->detail != NINO_DETAIL_FULL)
+            nino_canvas_set_zoom(c, 1);
+        nino_canvas_reveal(c, v);
+        return nino_node_view_edit(v);
+    }
+    default: return FALSE;
+    }
+}
+
+static gboolean on_key(GtkEventControllerKey *k, guint key, guint code, GdkModifierType mods,
+                       gpointer user)
+{
+    NinoCanvas *c = user;
+    GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(c));
+    GtkWidget *w = root ? gtk_root_get_focus(root) : NULL;
+    (void) k, (void) code;
+    if (!c->doc || !w)
+        return FALSE;
+    if (key == GDK_KEY_Escape && w != GTK_WIDGET(c) && !NINO_IS_NODE_VIEW(w)) {
+        GtkWidget *v = gtk_widget_get_ancestor(w, NINO_TYPE_NODE_VIEW); // out of an editor
+        return v && gtk_widget_grab_focus(v);
+    }
+    if (w != GTK_WIDGET(c) && !NINO_IS_NODE_VIEW(w))
+        return FALSE;
+    return on_node_key(c, key, mods);
+}
+
+static void on_key_up(GtkEventControllerKey *k, guint key, guint code, GdkModifierType mods,
+                      gpointer user)
+{
+    (void) k, (void) code, (void) mods;
+    if (key == GDK_KEY_space)
+        NINO_CANVAS(user)->is_space_down = FALSE;
+}
+
+// ---- setting up ------------------------------------------------------------------------------
+
+void nino_canvas_add_input(NinoCanvas *c)
+{
+    GtkWidget *w = GTK_WIDGET(c);
+    GtkGesture *drag = gtk_gesture_drag_new(), *press = gtk_gesture_click_new(),
+               *pinch = gtk_gesture_zoom_new();
+    GtkEventController *scroll =
+        gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES);
+    GtkEventController *motion = gtk_event_controller_motion_new();
+    GtkEventController *keys = gtk_event_controller_key_new();
+    gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(drag), 0);
+    gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(press), 0);
+    gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE);
+    gtk_event_controller_set_propagation_phase(motion, GTK_PHASE_CAPTURE);
+    g_signal_connect(drag, "drag-begin", G_CALLBACK(on_drag_begin), c);
+    g_signal_connect(drag, "drag-update", G_CALLBACK(on_drag_update), c);
+    g_signal_connect(drag, "drag-end", G_CALLBACK(on_drag_end), c);
+    g_signal_connect(press, "pressed", G_CALLBACK(on_click), c);
+    g_signal_connect(pinch, "begin", G_CALLBACK(on_zoom_begin), c);
+    g_signal_connect(pinch, "scale-changed", G_CALLBACK(on_zoom), c);
+    g_signal_connect(scroll, "scroll", G_CALLBACK(on_scroll), c);
+    g_signal_connect(motion, "motion", G_CALLBACK(on_motion), c);
+    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), c);
+    g_signal_connect(keys, "key-released", G_CALLBACK(on_key_up), c);
+    gtk_widget_add_controller(w, GTK_EVENT_CONTROLLER(drag));
+    gtk_widget_add_controller(w, GTK_EVENT_CONTROLLER(press));
+    gtk_widget_add_controller(w, GTK_EVENT_CONTROLLER(pinch));
+    gtk_widget_add_controller(w, scroll);
+    gtk_widget_add_controller(w, motion);
+    gtk_widget_add_controller(w, keys);
+}

@@ -1,0 +1,91 @@
+// Internal: what the files of the canvas share. Screen = workflow * zoom + offset.
+#pragma once
+#include "graph/canvas.h"
+#include "graph/node_view.h"
+#include "graph/style.h"
+
+typedef enum CanvasDrag {
+    DRAG_NONE,
+    DRAG_PAN,
+    DRAG_BOX,
+    DRAG_NODES,
+    DRAG_RESIZE,
+    DRAG_LINK,
+    DRAG_REROUTE,
+    DRAG_GROUP,
+    DRAG_GROUP_SIZE,
+    DRAG_MINIMAP,
+} CanvasDrag;
+
+typedef struct CanvasMoved { // a node being dragged
+    NinoNodeView *view;
+    double x, y;
+} CanvasMoved;
+
+struct _NinoCanvas {
+    GtkWidget parent;
+    nino_document *doc;
+    GPtrArray *views;     // NinoNodeView, by number of the node
+    GHashTable *by_id;    // id -> view
+    GHashTable *selected; // ids
+    GHashTable *marks;    // execution id -> NinoNodeMark
+    guint mark_source, moved_source;
+    double zoom, ox, oy;
+    double px, py; // pointer
+    NinoDetail detail;
+    char *prefix; // of execution ids: "57:"
+    gboolean has_minimap, is_space_down, wants_fit;
+    GtkWidget *bar; // the way into subgraphs
+    GtkWidget *popover;
+
+    CanvasDrag drag;
+    gboolean has_moved;
+    double x0, y0, ox0, oy0; // where the drag began
+    GArray *moved;           // CanvasMoved
+    NinoNodeView *target;
+    int group, reroute;
+    double dx, dy;            // of the reroute or group, in the workflow
+    int link_node, link_slot; // the end that stays
+    gboolean link_from_output;
+    int cut_node, cut_input; // the input a link was taken from, or -1
+    double width0, height0;
+};
+
+enum { SIGNAL_CHANGED, SIGNAL_SELECTION, SIGNAL_PROBLEM, N_SIGNALS };
+
+// Something of the document changed: shows it and tells.
+void nino_canvas_changed(NinoCanvas *c);
+void nino_canvas_sync(NinoCanvas *c);
+// The view moved or nodes did: who is visible, then allocation.
+void nino_canvas_moved(NinoCanvas *c);
+// FALSE: it was refused, and "problem" said why.
+gboolean nino_canvas_did(NinoCanvas *c, nino_status st, const nino_error *err);
+void nino_canvas_selection_changed(NinoCanvas *c);
+void nino_canvas_select_only(NinoCanvas *c, const char *id);
+void nino_canvas_toggle(NinoCanvas *c, const char *id, gboolean selected);
+const char **nino_canvas_selected_ids(NinoCanvas *c, size_t *n); // g_free() the array
+void nino_canvas_zoom_at(NinoCanvas *c, double zoom, double x, double y);
+void nino_canvas_world(NinoCanvas *c, double sx, double sy, double *x, double *y);
+NinoNodeView *nino_canvas_view_at(NinoCanvas *c, double sx, double sy);
+NinoNodeView *nino_canvas_view(NinoCanvas *c, int node);
+void nino_canvas_reveal(NinoCanvas *c, NinoNodeView *v);
+
+// ---- drawing
+void nino_canvas_draw(NinoCanvas *c, GtkSnapshot *s);
+graphene_rect_t nino_canvas_bounds(NinoCanvas *c); // of everything, in the workflow
+// The minimap's place on the screen; FALSE: it is not shown.
+gboolean nino_canvas_minimap_box(NinoCanvas *c, graphene_rect_t *box, double *scale,
+                                 graphene_rect_t *bounds);
+int nino_canvas_link_at(NinoCanvas *c, double x, double y, int *segment); // -1: none
+// The points a link goes through; g_free() it.
+graphene_point_t *nino_canvas_link_points(NinoCanvas *c, const nino_doc_link *l, int *n);
+
+// ---- input and actions
+void nino_canvas_add_input(NinoCanvas *c);
+void nino_canvas_add_actions(GtkWidgetClass *wc);
+void nino_canvas_open_search(NinoCanvas *c, double sx, double sy, const char *type,
+                             gboolean from_output);
+void nino_canvas_open_connect(NinoCanvas *c);
+void nino_canvas_open_menu(NinoCanvas *c, double sx, double sy);
+void nino_canvas_open_rename(NinoCanvas *c, int node, int group);
+void nino_canvas_show_popover(NinoCanvas *c, GtkWidget *popover, double sx, double sy);

@@ -1,0 +1,21 @@
+// A popover to find something by typing: node classes, or whatever else has a title.
+#pragma once
+#include <gtk/gtk.h>
+#include <ninodes/document.h>
+
+typedef struct NinoSearchItem {
+    char *title, *detail, *key; // key: given to the caller
+    char *terms;                // further words to find it by
+    int score;
+} NinoSearchItem;
+
+typedef void (*NinoSearchFn)(gpointer user, const char *key);
+
+// Takes items (of NinoSearchItem, freed with nino_search_item_free). The popover has no parent yet.
+GtkWidget *nino_search_new(const char *label, GPtrArray *items, NinoSearchFn chosen, gpointer user);
+void nino_search_item_free(gpointer item);
+// Node classes. type NULL: all; else those that a link of this type can go to (from_output) or come
+// from.
+GPtrArray *nino_search_nodes(const char *type, gboolean from_output);
+// How well the typed words fit; 0: not at all.
+int nino_search_score(const NinoSearchItem *item, const char *typed);

@@ -1,0 +1,24 @@
+// Colours of the canvas: types of links, nodes in light and dark.
+#pragma once
+#include <gtk/gtk.h>
+
+typedef struct NinoGraphColors {
+    GdkRGBA canvas, grid, body, title, text, dim, border, accent, error, running, done, cached,
+        bypass;
+    gboolean is_dark, is_high_contrast;
+} NinoGraphColors;
+
+// Of the theme the widget has now.
+void nino_graph_colors(GtkWidget *w, NinoGraphColors *out);
+// The colour of a type of links, readable on the canvas.
+GdkRGBA nino_type_color(const char *type, gboolean is_dark);
+// A colour that the file names; FALSE: it cannot be read.
+gboolean nino_file_color(const char *text, gboolean is_dark, GdkRGBA *out);
+// Rules for what is inside nodes; once a display.
+void nino_graph_add_css(void);
+
+// Colours to choose from, as ComfyUI's editor writes them.
+typedef struct NinoNodeColor {
+    const char *name, *title, *body;
+} NinoNodeColor;
+extern const NinoNodeColor nino_node_colors[]; // {0}-terminated
