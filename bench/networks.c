@@ -1,7 +1,7 @@
-// Diffusion network benchmark: one evaluation of a full-size SD1.5 UNet at 512x512 and of a
-// unit-sized Flux (one double and one single block, 1024 image and 256 text tokens), random
-// weights. Prints GFLOP/s, the ratio to OpenBLAS's sgemm measured in turns with it, and where the
-// time goes by op family.
+// Diffusion network benchmark: one evaluation of a full-size SD1.5 UNet at 512x512, of a unit-sized
+// Flux (one double and one single block, 1024 image and 256 text tokens) and of one block of Wan
+// 1.3B (5 latent frames of 256x256: 1280 tokens, 512 of text), random weights. Prints GFLOP/s, the
+// ratio to OpenBLAS's sgemm measured in turns with it, and where the time goes by op family.
 //   bench/networks [--rounds N] [--device SEL] [--only TEXT] [--ops]     --ops: by op and shape
 #include "core/base/time.h"
 #include "core/monitor/monitor.h"
@@ -23,9 +23,11 @@ static bool by_op;
 
 typedef struct network {
     const char *title;
-    net_unet unet; // ch 0: flux
-    net_flux flux;
+    net_unet unet; // ch 0: another
+    net_flux flux; // hidden 0: Wan
     int cells, tokens;
+    net_wan wan;
+    int frames; // 0: pictures
 } network;
 
 static const network networks[] = {
@@ -33,12 +35,23 @@ static const network networks[] = {
       { 320, 4, { 1, 2, 4, 4 }, { 1, 1, 1, 0 }, 1, 768, 0, 4, 4, false },
       { 0 },
       64,
-      77 },
+      77,
+      { 0 },
+      0 },
     { "Flux 1 + 1 blocks, 1024 + 256 tokens",
       { 0 },
       { 3072, 128, 1, 1, 16, 4096, 768, true },
       64,
-      256 },
+      256,
+      { 0 },
+      0 },
+    { "Wan 1.3B, 1 block, 1280 + 512 tokens",
+      { 0 },
+      { 0 },
+      32,
+      512,
+      { 1536, 8960, 1, 16, 16, 4096, 0, 0 },
+      5 },
 };
 
 static double seconds_since(uint64_t start) { return (double) (nino_now_ns() - start) * 1e-9; }
@@ -99,7 +112,9 @@ static nino_diffusion *load(const network *n)
     snprintf(path, sizeof(path), "%s/bench-data", b ? b : "build");
     mkdir(path, 0777);
     snprintf(path, sizeof(path), "%s/bench-data/network.safetensors", b ? b : "build");
-    net_list l = n->unet.ch ? net_list_unet(&n->unet, NULL) : net_list_flux(&n->flux, NULL);
+    net_list l = n->unet.ch       ? net_list_unet(&n->unet, NULL)
+                 : n->flux.hidden ? net_list_flux(&n->flux, NULL)
+                                  : net_list_wan(&n->wan, NULL);
     net_save(&l, path, NINO_F16, NET_RANDOM);
     nino_weights *w = test_open("%s", path);
     unlink(path);
@@ -111,7 +126,10 @@ static nino_diffusion *load(const network *n)
 static workload open_workload(const network *n)
 {
     workload w = { .d = load(n) };
-    w.owned[0] = test_values(NINO_SHAPE(1, n->cells, n->cells, w.d->format->channels), 1);
+    const int c = w.d->format->channels;
+    w.owned[0] = test_values(n->frames ? NINO_SHAPE(1, n->frames, n->cells, n->cells, c)
+                                       : NINO_SHAPE(1, n->cells, n->cells, c),
+                             1);
     w.owned[1] = test_values(NINO_SHAPE(1, n->tokens, w.d->context_dim), 2);
     w.owned[2] = w.d->y_dim ? test_values(NINO_SHAPE(1, w.d->y_dim), 3) : NULL;
     w.in = (test_inputs){ .x = w.owned[0],

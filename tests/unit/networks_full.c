@@ -4,72 +4,37 @@
 #include "tests/random_net.h"
 
 #include "tests/diffusion.h"
+#include "tests/shape_list.h"
 
 static nino_error err;
 
-// ---- the lists of spec/models/shapes: "name  [dims]   N=range" -------------------------------
-static bool in_range(const char *range, int n)
-{
-    int a, b;
-    if (!range)
-        return true;
-    if (sscanf(range, "%d..%d", &a, &b) == 2)
-        return n >= a && n <= b;
-    for (const char *p = range; *p; p++)
-        if (*p >= '0' && *p <= '9') {
-            if (atoi(p) == n)
-                return true;
-            while (p[1] >= '0' && p[1] <= '9')
-                p++;
-        }
-    return false;
-}
+// ---- published lists -------------------------------------------------------------------------
+typedef struct listed {
+    const nino_weights *w;
+    int n;
+} listed;
 
-static int check_line(const nino_weights *w, const char *line)
+static void check_shape(void *priv, const char *name, int rank, const int64_t *dim)
 {
-    char name[160], dims[80], full[160];
-    int found = 0;
-    if (sscanf(line, "%159s [%79[^]]]", name, dims) != 2 || line[0] == '#')
-        return 0;
-    const char *range = strstr(line, " N="), *at = strstr(name, ".N.");
-    for (int n = 0; n < (at ? 64 : 1); n++) {
-        if (at && !in_range(range ? range + 3 : NULL, n))
-            continue;
-        if (at)
-            snprintf(full, sizeof(full), "%.*s.%d.%s", (int) (at - name), name, n, at + 3);
-        else
-            snprintf(full, sizeof(full), "%s", name);
-        const nino_tensor_info *t = nino_weights_find(w, full);
-        if (!t)
-            fprintf(stderr, "%s is missing\n", full);
-        CHECK(t != NULL);
-        char *p = dims;
-        for (int i = 0; i < t->rank; i++) {
-            CHECK(strtoll(p, &p, 10) == t->dim[i]);
-            p += strspn(p, ", ");
-        }
-        CHECK(!*p);
-        found++;
-    }
-    return found;
+    listed *l = priv;
+    const nino_tensor_info *t = nino_weights_find(l->w, name);
+    if (!t)
+        fprintf(stderr, "%s is missing\n", name);
+    CHECK(t != NULL && t->rank == rank && !memcmp(t->dim, dim, (size_t) rank * sizeof(*dim)));
+    l->n++;
 }
 
 // The generator of these tests makes exactly the tensors of the real model.
 static void check_list(const nino_weights *w, const char *list)
 {
-    char path[512], line[512];
+    char path[512];
+    listed l = { .w = w };
     const char *assets = test_assets();
-    int n = 0;
     snprintf(path, sizeof(path), "%s/../spec/models/shapes/%s", assets ? assets : ".", list);
-    FILE *f = fopen(path, "r");
-    if (!f) {
+    if (shape_list_each(path, check_shape, &l))
+        CHECK(l.n == nino_weights_count(w));
+    else
         printf("  (no %s to compare with)\n", list);
-        return;
-    }
-    while (fgets(line, sizeof(line), f))
-        n += check_line(w, line);
-    fclose(f);
-    CHECK(n == nino_weights_count(w));
 }
 
 // ---- an independent count --------------------------------------------------------------------

@@ -468,6 +468,90 @@ static void test_concat(void)
     nino_weights_unref(&w);
 }
 
+// ---- kept frames -----------------------------------------------------------------------------
+typedef struct kept {
+    const nino_diffusion *d;
+    const nino_array *latent, *noise; // model units, [1,t,h,w,C] and [1,C,t,h,w]
+    const nino_array *context;
+    int n;
+} kept;
+
+// The first evaluation by hand: kept frames without noise at time 0, the others noise alone at
+// 1000.
+static void on_step(void *priv, const nino_sample_step *step)
+{
+    kept *k = priv;
+    const float t[3] = { 0, 1000, 1000 };
+    const int64_t plane = 12 * 48;
+    if (k->n++)
+        return;
+    nino_array *x = nino_array_to_channels_last(k->noise);
+    memcpy(x->data, k->latent->data, (size_t) plane * sizeof(float));
+    const test_inputs in = { .x = x, .context = k->context, .timestep = t, .frames = 3 };
+    nino_array *v = test_forward(dev.s, k->d, &in);
+    nino_array *got = nino_array_create(NINO_F32, step->shape);
+    memcpy(got->data, step->denoised, got->bytes);
+    nino_array *last = nino_array_to_channels_last(got);
+    nino_array_unref(&got);
+    for (int64_t i = 0; i < 3 * plane; i++) {
+        const float want =
+            i < plane ? nino_array_f32(k->latent)[i] : nino_array_f32(x)[i] - nino_array_f32(v)[i];
+        CHECK(fabsf(nino_array_f32(last)[i] - want) < 1e-4f);
+    }
+    nino_array_unref(&x);
+    nino_array_unref(&v);
+    nino_array_unref(&last);
+}
+
+static nino_cond *cond_of(nino_array *context)
+{
+    nino_cond *c = nino_cond_create(1);
+    CHECK(c != NULL);
+    nino_cond_set_array(&c->entry[0].context, context);
+    return c;
+}
+
+// Frames that the noise mask keeps come out as they went in, and are told to be clean.
+static void test_kept_frames(void)
+{
+    nino_weights *w = made(net_list_wan(&tiny_5b, NULL), "wan");
+    nino_diffusion *d = test_diffusion(w, "wan22_ti2v");
+    nino_array *context = test_values(NINO_SHAPE(1, 5, 20), 4), *out = NULL;
+    nino_array *node = test_values(NINO_SHAPE(1, 3, 3, 4, 48), 5);
+    nino_array *model = test_values(node->shape, 5);
+    nino_array *mask = nino_array_create(NINO_F32, NINO_SHAPE(3, 3, 4));
+    nino_array *noise = nino_array_create(NINO_F32, NINO_SHAPE(1, 48, 3, 3, 4));
+    for (int64_t i = 12; i < 36; i++)
+        nino_array_f32(mask)[i] = 1;
+    nino_noise_fill(9, nino_array_f32(noise), 1, 48 * 36, NULL);
+    nino_latent_process_in(d->format, nino_array_f32(model), 36, 1);
+    nino_guider g = { .refs = 1, .kind = NINO_GUIDE_BASIC, .model = nino_model_create(d) };
+    g.positive = cond_of(context);
+    kept k = { d, model, noise, context, 0 };
+    const nino_sampler sampler = nino_sampler_default(NINO_SAMPLER_EULER);
+    const nino_sample_params p = { .guider = &g,
+                                   .noise = { .seed = 9 },
+                                   .sampler = &sampler,
+                                   .sigmas = (const float[]){ 1, 0.6f, 0 },
+                                   .n_sigmas = 3,
+                                   .samples = node,
+                                   .noise_mask = mask,
+                                   .on_step = on_step,
+                                   .priv = &k };
+    CHECK_OK(nino_sample_latent(dev.s, &p, &out, NULL, &err), err);
+    CHECK(k.n == 2);
+    for (int64_t i = 0; i < 12 * 48; i++)
+        CHECK(fabsf(nino_array_f32(out)[i] - nino_array_f32(node)[i]) < 1e-4f);
+    CHECK(fabsf(nino_array_f32(out)[12 * 48] - nino_array_f32(node)[12 * 48]) > 1e-4f);
+    nino_array *all[] = { context, out, node, model, mask, noise };
+    for (int i = 0; i < 6; i++)
+        nino_array_unref(&all[i]);
+    nino_model_unref(&g.model);
+    nino_cond_unref(&g.positive);
+    nino_diffusion_unref(&d);
+    nino_weights_unref(&w);
+}
+
 // ---- names in LoRA files ---------------------------------------------------------------------
 static void check_lora_names(nino_weights *w)
 {
@@ -532,6 +616,7 @@ int main(void)
     test_refused();
     test_refused_inputs();
     test_concat();
+    test_kept_frames();
     test_lora_names();
     test_device_close(&dev);
     test_dir_remove(&dir, (const char *const[]){ "wan", "prefixed", "diffusers", "damaged", NULL });
