@@ -40,6 +40,7 @@ typedef struct history_name {
     char *text;
     uint32_t next; // of the same hash
     int8_t family; // -1: not an op family so far
+    uint8_t bits;  // of what a kernel of this name stores; 0: not known
 } history_name;
 
 // The blocks that are handed out, by arena and address.

@@ -47,6 +47,11 @@ size_t nino_history_family_of(const nino_history *h, uint32_t family_name)
     return f >= 0 ? (size_t) f : NINO_HISTORY_FAMILIES - 1;
 }
 
+unsigned nino_history_bits(const nino_history *h, uint32_t kernel_name)
+{
+    return kernel_name < h->n_names ? h->name[kernel_name].bits : 0;
+}
+
 static size_t family_add(nino_history *h, uint32_t name)
 {
     if (name < h->n_names && h->name[name].family < 0 && name &&
@@ -95,6 +100,8 @@ bool history_slice_add(nino_history *h, const nino_event *ev)
         t->busy[k][nino_history_family_of(h, out->u.kernel.family)] -= out->u.kernel.dur_ns;
     }
     t->sum[f] += ev->u.kernel.dur_ns;
+    if (ev->kind == NINO_EV_KERNEL && ev->id && ev->name < h->n_names)
+        h->name[ev->name].bits = (uint8_t) ev->id;
     h->kept++;
     return true;
 }

@@ -47,7 +47,7 @@ typedef struct NinoPlotBox {
 
 // A step of 1, 2 or 5 times a power of ten, so that `range` has about `n` of them.
 double nino_plot_step(double range, int n);
-// Times under the box and their grid lines, relative to `origin`.
+// Grid lines of times in the box and the times under it, relative to `origin`.
 void nino_plot_time_axis(NinoPlot *p, const NinoPlotBox *box, guint64 t0, guint64 t1,
                          guint64 origin);
 // Values 0 to `top` left of the box with grid lines; text is made by `format` (see below).

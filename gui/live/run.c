@@ -17,7 +17,8 @@ struct _NinoRun {
     gboolean live, quiet;
     guint64 range[2], view[2], cursor, follow_end;
     uint32_t kernel;
-    NinoRunPeaks peaks;
+    nino_ceilings ceilings;
+    gboolean has_ceilings;
     nino_stats *range_stats; // of range[], made from the first `range_count` records
     guint64 range_count;
     gboolean range_is_open; // records may still come into the range
@@ -298,20 +299,28 @@ void nino_run_show(NinoRun *run, const nino_event *slice)
 
 // ---- peaks -------------------------------------------------------------------------------------
 
-void nino_run_set_peaks(NinoRun *run, const NinoRunPeaks *peaks)
+void nino_run_set_ceilings(NinoRun *run, const nino_ceilings *c)
 {
-    run->peaks = *peaks;
+    run->has_ceilings = c != NULL;
+    if (c)
+        run->ceilings = *c;
     send_changed(run);
 }
 
-const NinoRunPeaks *nino_run_peaks(NinoRun *run) { return &run->peaks; }
+const nino_ceilings *nino_run_ceilings(NinoRun *run)
+{
+    return run->has_ceilings ? &run->ceilings : NULL;
+}
 
 double nino_run_peak_share(NinoRun *run, double gflops, double gbps, unsigned bits)
 {
-    const NinoRunPeaks *p = &run->peaks;
-    const double top = bits && bits <= 16 && p->gflops16 > 0 ? p->gflops16 : p->gflops32;
-    const double a = top > 0 && gflops > 0 ? gflops / top : (double) NAN;
-    const double b = p->gbps > 0 && gbps > 0 ? gbps / p->gbps : (double) NAN;
+    const nino_ceilings *c = nino_run_ceilings(run);
+    if (!c)
+        return (double) NAN;
+    const double top =
+        bits && bits <= 16 && c->flops_f16 > c->flops_f32 ? c->flops_f16 : c->flops_f32;
+    const double a = top > 0 && gflops > 0 ? gflops * 1e9 / top : (double) NAN;
+    const double b = c->bandwidth > 0 && gbps > 0 ? gbps * 1e9 / c->bandwidth : (double) NAN;
     return isnan(a) ? b : isnan(b) ? a : MAX(a, b);
 }
 

@@ -59,11 +59,9 @@ void nino_run_show(NinoRun *run, const nino_event *slice);
 // ---- what this device can do, for "% of measured peak"
 // -------------------------------------------
 
-typedef struct NinoRunPeaks {
-    double gflops32, gflops16, gbps; // measured; 0: not known
-} NinoRunPeaks;
-void nino_run_set_peaks(NinoRun *run, const NinoRunPeaks *peaks);
-const NinoRunPeaks *nino_run_peaks(NinoRun *run);
+// Measured ceilings (or those of a profile) of the device the run uses; NULL: not known.
+void nino_run_set_ceilings(NinoRun *run, const nino_ceilings *c);
+const nino_ceilings *nino_run_ceilings(NinoRun *run); // NULL: not known
 // The larger share of the arithmetic and the bandwidth ceiling that a kernel reached, 0..1; NAN:
 // not known. bits: of its stored elements, 0: not known.
 double nino_run_peak_share(NinoRun *run, double gflops, double gbps, unsigned bits);

@@ -5,6 +5,10 @@
 
 // clang-format off
 const NinoViewType nino_views[] = {
+    { "timeline", "Timeline", "Nodes, steps, tiles and kernels of host and device on one axis", nino_timeline_new },
+    { "kernels", "Kernels", "What every kernel cost in the selected range", nino_kernel_table_new },
+    { "memory", "Memory", "Device memory over time by what it is used for", nino_memory_view_new },
+    { "performance", "Performance", "Efficiency of caches, memory, precision, batches and prefetching", nino_perf_view_new },
     { NULL, NULL, NULL, NULL },
 };
 // clang-format on

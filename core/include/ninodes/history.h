@@ -72,6 +72,8 @@ NINO_API size_t nino_history_tracks(const nino_history *h, nino_track_info *out,
 NINO_API const nino_event *nino_history_slices(const nino_history *h, uint16_t track, size_t *n);
 // First slice of the track that begins at t or later; their number when there is none.
 NINO_API size_t nino_history_slice_at(const nino_history *h, uint16_t track, uint64_t t);
+// Bits of an element that a kernel stored last; 0: not known.
+NINO_API unsigned nino_history_bits(const nino_history *h, uint32_t kernel_name);
 // Op families in the order they were seen; their number. "" is "other".
 NINO_API size_t nino_history_families(const nino_history *h, const char **out, size_t max);
 // Nanoseconds of the range in which the track was busy with each family. O(log n).

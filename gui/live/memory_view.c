@@ -1,0 +1,180 @@
+// Memory over time: what the pool has handed out, stacked by owner, under what it holds from the
+// driver. Each pixel column shows its moment of highest use, so no peak is lost.
+#include "live/views.h"
+
+#include "live/area.h"
+
+#include <math.h>
+
+enum { LEFT = 74, TOP = 24, BOTTOM = 20 };
+
+static const char *const owners[] = { "weights", "activations", "workspace", "staging" };
+static const int owner_colour[] = { 0, 1, 2, 5 };
+
+static void plot_box(NinoArea *area, float width, float height, NinoPlotBox *box, gpointer user)
+{
+    (void) area, (void) user;
+    *box = (NinoPlotBox){ LEFT, TOP, MAX(width - LEFT - 8, 1), MAX(height - TOP - BOTTOM, 1) };
+}
+
+// The end of the value axis: what was ever held, so that it does not jump with the zoom.
+static double find_top(const nino_history *h)
+{
+    nino_mem_stat m;
+    nino_stats_memory(nino_history_stats(h), &m);
+    const double most = (double) MAX(MAX(m.peak, m.reserved), 1 << 20) * 1.02;
+    const double step = pow(2, floor(log2(most)) - 2);
+    return ceil(most / step) * step;
+}
+
+typedef struct Column {
+    float reserved, use[NINO_OWN_COUNT]; // pixels
+} Column;
+
+static Column column_of(const nino_history *h, uint64_t t0, uint64_t t1, double top, float height)
+{
+    nino_mem_point m;
+    Column c = { 0 };
+    if (!nino_history_memory_peak(h, t0, t1, &m))
+        return c;
+    double sum = 0;
+    const double scale = (double) height / top;
+    for (int o = 0; o < NINO_OWN_COUNT; o++) {
+        c.use[o] = (float) (round((sum + (double) m.by_owner[o]) * scale) - round(sum * scale));
+        sum += (double) m.by_owner[o];
+    }
+    c.reserved = (float) round((double) m.reserved * scale);
+    return c;
+}
+
+static void draw_column(NinoPlot *p, const NinoPlotBox *box, const Column *c, float x, float w)
+{
+    float y = box->y + box->h;
+    for (int o = 0; o < NINO_OWN_COUNT; o++) {
+        y -= c->use[o];
+        nino_plot_bar(p, x, y, w, c->use[o], nino_plot_colour((size_t) owner_colour[o]));
+    }
+    if (c->reserved > 0)
+        nino_plot_bar(p, x, box->y + box->h - c->reserved, w, 1, &p->fg);
+}
+
+static void draw_legend(NinoArea *area, NinoPlot *p)
+{
+    NinoRun *run = nino_area_run(area);
+    nino_mem_point m = { 0 };
+    const guint64 at = nino_run_cursor(run) ? nino_run_cursor(run) : UINT64_MAX - 1;
+    nino_history_memory_peak(nino_run_history(run), at, at + 1, &m);
+    float x = LEFT;
+    char v[32], text[64];
+    for (int o = 0; o < NINO_OWN_COUNT && x < p->width - 60; o++) {
+        nino_format_bytes(v, sizeof(v), (double) m.by_owner[o]);
+        g_snprintf(text, sizeof(text), "%s %s", owners[o], v);
+        x = nino_plot_legend(p, x, 3, nino_plot_colour((size_t) owner_colour[o]), text);
+    }
+    nino_format_bytes(v, sizeof(v), (double) m.reserved);
+    g_snprintf(text, sizeof(text), "held %s", v);
+    if (x < p->width - 60)
+        nino_plot_legend(p, x, 3, &p->fg, text);
+}
+
+static void draw(NinoArea *area, NinoPlot *p, gpointer user)
+{
+    NinoRun *run = nino_area_run(area);
+    const nino_history *h = nino_run_history(run);
+    NinoPlotBox box;
+    size_t n;
+    guint64 t0, t1;
+    plot_box(area, p->width, p->height, &box, user);
+    nino_history_points(h, NINO_EV_MEM, &n);
+    if (!n) {
+        nino_plot_empty(p, "Device memory by owner appears here while a workflow runs");
+        return;
+    }
+    nino_run_view(run, &t0, &t1);
+    const double top = find_top(h), per = (double) (t1 - t0) / (double) box.w;
+    nino_plot_value_axis(p, &box, top, nino_format_bytes);
+    nino_plot_time_axis(p, &box, t0, t1, nino_history_begin(h));
+    Column was = { 0 };
+    int since = 0;
+    const int columns = (int) box.w;
+    for (int c = 0; c <= columns; c++) {
+        Column now = { 0 };
+        const uint64_t a = t0 + (uint64_t) (per * c);
+        if (c < columns && a < nino_history_end(h))
+            now = column_of(h, a, MAX(t0 + (uint64_t) (per * (c + 1)), a + 1), top, box.h);
+        if (c < columns && !memcmp(&now, &was, sizeof(now)))
+            continue;
+        draw_column(p, &box, &was, box.x + (float) since, (float) (c - since));
+        was = now;
+        since = c;
+    }
+    draw_legend(area, p);
+    nino_area_draw_marks(area, p, &box);
+}
+
+static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
+{
+    (void) y;
+    NinoRun *run = nino_area_run(area);
+    GtkWidget *w = GTK_WIDGET(area);
+    NinoPlotBox box;
+    nino_mem_point m;
+    char v[32];
+    plot_box(area, (float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &box, user);
+    const guint64 at = nino_area_time(area, &box, x), next = nino_area_time(area, &box, x + 1);
+    if (!nino_history_memory_peak(nino_run_history(run), at, MAX(next, at + 1), &m))
+        return FALSE;
+    nino_format_bytes(v, sizeof(v), (double) m.in_use);
+    g_string_append_printf(text, "<b>%s in use</b>", v);
+    for (int o = 0; o < NINO_OWN_COUNT; o++) {
+        nino_format_bytes(v, sizeof(v), (double) m.by_owner[o]);
+        g_string_append_printf(text, "\n%s %s", owners[o], v);
+    }
+    nino_format_bytes(v, sizeof(v), (double) m.reserved);
+    g_string_append_printf(text, "\nheld from the driver %s", v);
+    nino_format_bytes(v, sizeof(v), (double) m.largest_free);
+    g_string_append_printf(text, "\nlargest free block %s", v);
+    return TRUE;
+}
+
+// Every record of the range: time, owners, held, largest free.
+static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+{
+    NinoRun *run = nino_area_run(NINO_AREA(view));
+    nino_history *h = nino_run_history(run);
+    size_t n;
+    guint64 t0, t1;
+    const nino_event *ev = nino_history_points(h, NINO_EV_MEM, &n);
+    nino_run_range(run, &t0, &t1);
+    nino_mem_point m;
+    for (size_t i = nino_history_lower(ev, n, t0); i < n && ev[i].t_ns < t1; i++) {
+        if (!nino_history_memory(h, i, &m))
+            continue;
+        const NinoCell cells[] = {
+            { "time_ms", NULL, (double) (m.t_ns - nino_history_begin(h)) * 1e-6 },
+            { "in_use_bytes", NULL, (double) m.in_use },
+            { "weights_bytes", NULL, (double) m.by_owner[NINO_OWN_WEIGHTS] },
+            { "activations_bytes", NULL, (double) m.by_owner[NINO_OWN_ACTIVATION] },
+            { "workspace_bytes", NULL, (double) m.by_owner[NINO_OWN_WORKSPACE] },
+            { "staging_bytes", NULL, (double) m.by_owner[NINO_OWN_STAGING] },
+            { "held_bytes", NULL, (double) m.reserved },
+            { "largest_free_bytes", NULL, (double) m.largest_free },
+        };
+        row(user, cells, G_N_ELEMENTS(cells));
+    }
+}
+
+GtkWidget *nino_memory_view_new(NinoRun *run)
+{
+    static const NinoAreaType type = { .label = "Memory over time",
+                                       .draw = draw,
+                                       .tip = tip,
+                                       .box = plot_box,
+                                       .has_time = TRUE,
+                                       .min_width = 260,
+                                       .min_height = 110 };
+    static const NinoViewExport x = { .draw = nino_area_export, .rows = export_rows };
+    GtkWidget *w = nino_area_new(run, &type, NULL, NULL);
+    nino_view_set_export(w, &x);
+    return w;
+}

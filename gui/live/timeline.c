@@ -1,0 +1,639 @@
+// The timeline: for every thread its scopes (job > node > stage > step > tile) as nested bars, for
+// every device queue what waits (queued, submitted) and what runs, all on the shared time axis.
+// Close by, every kernel is a bar with its name; from afar, a pixel column shows how busy the queue
+// was with each op family.
+#include "live/views.h"
+
+#include "live/area.h"
+#include "live/describe.h"
+
+#include <math.h>
+
+enum {
+    GUTTER = 104,
+    RULER = 40, // legend and times
+    ROW = 19,
+    QUEUE = 44,
+    WAIT = 13,
+    GAP = 6,
+    MAX_ROWS = 96,
+    MAX_COLUMNS = 8192,
+    LOOK_AHEAD = WAIT // kernels that may wait at once, as far as they are drawn
+};
+
+typedef enum RowKind { ROW_SCOPES, ROW_HOST, ROW_WAIT, ROW_QUEUE } RowKind;
+
+typedef struct Row {
+    RowKind kind;
+    uint16_t track, depth;
+    float y, h;
+    char label[48];
+} Row;
+
+typedef struct Timeline {
+    NinoRun *run; // the area's
+    GtkWidget *area, *ruler, *readout;
+    Row row[MAX_ROWS];
+    int n_rows;
+    int focus_row; // for the keyboard
+    float height;
+} Timeline;
+
+// ---- rows --------------------------------------------------------------------------------------
+
+static void add_row(Timeline *t, RowKind kind, uint16_t track, uint16_t depth, float h,
+                    const char *label)
+{
+    if (t->n_rows == MAX_ROWS)
+        return;
+    Row *r = &t->row[t->n_rows++];
+    *r = (Row){ .kind = kind, .track = track, .depth = depth, .y = t->height, .h = h };
+    g_strlcpy(r->label, label, sizeof(r->label));
+    t->height += h + 1;
+}
+
+// The kinds of scopes that lie at a depth, by the first and the last one there.
+static void scope_label(const nino_history *h, uint16_t track, uint16_t depth, char *buf,
+                        size_t size)
+{
+    static const char *const kinds[] = { "", "job", "node", "stage", "step", "tile" };
+    size_t n, n_spans;
+    const nino_span *s = nino_history_spans(h, &n_spans);
+    const uint32_t *row = nino_history_row(h, track, depth, &n);
+    const char *a = n ? kinds[s[row[0]].kind] : "", *b = n ? kinds[s[row[n - 1]].kind] : "";
+    if (!strcmp(a, b))
+        g_strlcpy(buf, a, size);
+    else
+        g_snprintf(buf, size, "%s, %s", a, b);
+}
+
+static void lay_out(Timeline *t)
+{
+    const nino_history *h = nino_run_history(t->run);
+    nino_track_info info[64];
+    const size_t n = MIN(nino_history_tracks(h, info, 64), 64);
+    char label[48];
+    t->n_rows = 0;
+    t->height = 2;
+    for (size_t i = 0; i < n; i++) {
+        const uint16_t k = info[i].number;
+        for (uint16_t d = 0; d < info[i].n_rows; d++) {
+            scope_label(h, k, d, label, sizeof(label));
+            add_row(t, ROW_SCOPES, k, d, ROW, label);
+        }
+        if (k < 256 && info[i].n_slices) {
+            g_snprintf(label, sizeof(label), k ? "transfers %u" : "transfers", k);
+            add_row(t, ROW_HOST, k, 0, ROW, label);
+        } else if (info[i].n_slices) {
+            add_row(t, ROW_WAIT, k, 0, WAIT, "waiting");
+            g_snprintf(label, sizeof(label), "queue %u", k - 256u);
+            add_row(t, ROW_QUEUE, k, 0, QUEUE, label);
+        }
+        t->height += GAP;
+    }
+}
+
+static void plot_box(NinoArea *area, float width, float height, NinoPlotBox *box, gpointer user)
+{
+    (void) area, (void) user;
+    *box = (NinoPlotBox){ GUTTER, 0, MAX(width - GUTTER - 8, 1), height };
+}
+
+static GdkRGBA kind_colour(const NinoPlot *p, uint8_t kind)
+{
+    static const int of_kind[] = { 11, 11, 0, 4, 1, 5 };
+    const GdkRGBA *c = nino_plot_colour((size_t) of_kind[kind <= NINO_EV_TILE ? kind : 0]);
+    return nino_plot_mix(c, &p->bg, p->is_dark ? 0.35f : 0.45f);
+}
+
+// ---- scopes ------------------------------------------------------------------------------------
+
+typedef struct View { // what is drawn: time to pixels
+    const nino_history *h;
+    NinoPlotBox box;
+    guint64 t0, t1;
+    double per_ns;
+} View;
+
+static View view_of(Timeline *t, const NinoPlotBox *box)
+{
+    View v = { .h = nino_run_history(t->run), .box = *box };
+    nino_run_view(t->run, &v.t0, &v.t1);
+    v.per_ns = (double) box->w / (double) (v.t1 - v.t0);
+    return v;
+}
+
+static float x_of(const View *v, uint64_t t)
+{
+    const double x = ((double) t - (double) v->t0) * v->per_ns;
+    return v->box.x + (float) CLAMP(x, 0, (double) v->box.w);
+}
+
+static uint64_t time_at(const View *v, float x)
+{
+    return v->t0 + (uint64_t) ((double) MAX(x - v->box.x, 0) / v->per_ns);
+}
+
+// First span of the row that ends after t.
+static size_t span_at(const View *v, const nino_span *s, const uint32_t *row, size_t n, uint64_t t)
+{
+    size_t lo = 0, hi = n;
+    while (lo < hi) {
+        const size_t mid = lo + (hi - lo) / 2;
+        const uint64_t end = s[row[mid]].end_ns ? s[row[mid]].end_ns : nino_history_end(v->h);
+        if (end <= t)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static void draw_text_in(NinoPlot *p, float x0, float x1, float y, const char *text)
+{
+    if (x1 - x0 > 26)
+        nino_plot_text(p, x0 + 4, y + floorf((ROW - nino_plot_text_height(p)) / 2), x1 - x0 - 8,
+                       NINO_PLOT_LEFT, &p->fg, text);
+}
+
+// Spans narrower than a pixel are one bar together; the search goes on behind that pixel.
+static void draw_scopes(NinoPlot *p, const View *v, const Row *r, float y)
+{
+    size_t n, n_spans;
+    const nino_span *s = nino_history_spans(v->h, &n_spans);
+    const uint32_t *row = nino_history_row(v->h, r->track, r->depth, &n);
+    for (size_t i = span_at(v, s, row, n, v->t0); i < n && s[row[i]].begin_ns < v->t1;) {
+        const nino_span *e = &s[row[i]];
+        const uint64_t end = e->end_ns ? e->end_ns : nino_history_end(v->h);
+        const float x0 = floorf(x_of(v, e->begin_ns)), x1 = floorf(x_of(v, end));
+        GdkRGBA c = kind_colour(p, e->kind);
+        if (e->status)
+            c = nino_plot_mix(nino_plot_colour(3), &p->bg, 0.2f);
+        if (x1 - x0 >= 2) {
+            nino_plot_bar(p, x0, y, x1 - x0 - 1, r->h, &c);
+            char text[96];
+            g_strlcpy(text, nino_history_name((void *) v->h, e->name), sizeof(text));
+            if (e->arg1 && (e->kind == NINO_EV_STEP || e->kind == NINO_EV_TILE))
+                g_snprintf(text + strlen(text), sizeof(text) - strlen(text), " %u", e->arg0 + 1);
+            draw_text_in(p, x0, x1, y, text);
+            i++;
+        } else {
+            float to = x0 + 1;
+            size_t k = i;
+            do { // a run of narrow ones
+                k = MAX(span_at(v, s, row, n, time_at(v, to)), k + 1);
+                if (k >= n || s[row[k]].begin_ns >= v->t1)
+                    break;
+                const float next = floorf(x_of(v, s[row[k]].begin_ns));
+                const uint64_t stop = s[row[k]].end_ns ? s[row[k]].end_ns : nino_history_end(v->h);
+                if (next > to + 1 || x_of(v, stop) - next >= 2)
+                    break;
+                to = next + 1;
+            } while (to < v->box.x + v->box.w);
+            nino_plot_bar(p, x0, y + 2, to - x0, r->h - 4, &c);
+            i = k;
+        }
+    }
+}
+
+// ---- kernels and transfers ---------------------------------------------------------------------
+
+static void draw_each(NinoPlot *p, Timeline *t, const View *v, const Row *r, float y,
+                      const nino_event *ev, size_t from, size_t to)
+{
+    const uint32_t chosen = nino_run_kernel(t->run);
+    for (size_t i = from; i < to; i++) {
+        const nino_event *e = &ev[i];
+        const uint64_t end = e->t_ns + e->u.kernel.dur_ns;
+        if (end < v->t0)
+            continue;
+        const float x0 = floorf(x_of(v, e->t_ns)), x1 = MAX(floorf(x_of(v, end)), x0 + 1);
+        GdkRGBA c = *nino_plot_colour(nino_history_family_of(v->h, e->u.kernel.family));
+        if (chosen && e->name != chosen)
+            c = nino_plot_mix(&c, &p->bg, 0.7f);
+        nino_plot_bar(p, x0, y, MAX(x1 - x0 - (x1 - x0 > 3 ? 1 : 0), 1), r->h, &c);
+        if (x1 - x0 > 30) {
+            const GdkRGBA ink = c.red * 0.3f + c.green * 0.59f + c.blue * 0.11f > 0.55f
+                                    ? (GdkRGBA){ 0, 0, 0, 1 }
+                                    : (GdkRGBA){ 1, 1, 1, 1 };
+            nino_plot_text(p, x0 + 4, y + floorf((r->h - nino_plot_text_height(p)) / 2),
+                           x1 - x0 - 8, NINO_PLOT_LEFT, &ink,
+                           nino_history_name((void *) v->h, e->name));
+        }
+    }
+}
+
+// Columns of busy time, stacked by family; neighbours that look the same are one bar.
+static void draw_busy(NinoPlot *p, const View *v, const Row *r, float y)
+{
+    const int n = MIN((int) v->box.w, MAX_COLUMNS);
+    float height[NINO_HISTORY_FAMILIES] = { 0 };
+    int since = 0;
+    for (int c = 0; c <= n; c++) {
+        float now[NINO_HISTORY_FAMILIES] = { 0 };
+        if (c < n) {
+            const uint64_t a = time_at(v, v->box.x + (float) c);
+            const uint64_t b = MAX(time_at(v, v->box.x + (float) c + 1), a + 1);
+            uint64_t busy[NINO_HISTORY_FAMILIES];
+            nino_history_busy(v->h, r->track, a, b, busy);
+            float used = 0;
+            for (int f = 0; f < NINO_HISTORY_FAMILIES; f++) {
+                const float full = (float) ((double) busy[f] / (double) (b - a)) * r->h;
+                now[f] = MIN(roundf(used + full), r->h) - MIN(roundf(used), r->h);
+                used += full;
+            }
+        }
+        if (c < n && !memcmp(now, height, sizeof(now)))
+            continue;
+        float bottom = y + r->h;
+        for (int f = 0; f < NINO_HISTORY_FAMILIES; f++) {
+            bottom -= height[f];
+            nino_plot_bar(p, v->box.x + (float) since, bottom, (float) (c - since), height[f],
+                          nino_plot_colour((size_t) f));
+        }
+        memcpy(height, now, sizeof(now));
+        since = c;
+    }
+}
+
+static void draw_slices(NinoPlot *p, Timeline *t, const View *v, const Row *r, float y)
+{
+    size_t n;
+    const nino_event *ev = nino_history_slices(v->h, r->track, &n);
+    size_t from = nino_history_slice_at(v->h, r->track, v->t0);
+    const size_t to = nino_history_slice_at(v->h, r->track, v->t1);
+    for (int back = 0; from > 0 && back < 4; back++) // those that began before
+        from--;
+    if (to - from <= (size_t) v->box.w / 2)
+        draw_each(p, t, v, r, y, ev, from, to);
+    else
+        draw_busy(p, v, r, y);
+}
+
+// How many kernels wait at a time: handed to the driver (submitted) and not yet (queued).
+static void count_waiting(const nino_event *ev, size_t n, size_t i, uint64_t t, int *queued,
+                          int *submitted)
+{
+    *queued = *submitted = 0;
+    for (size_t k = i; k < n && k < i + LOOK_AHEAD; k++) {
+        const uint64_t sub = ev[k].t_ns - MIN(ev[k].t_ns, ev[k].u.kernel.submitted_us * 1000ull);
+        const uint64_t que = ev[k].t_ns - MIN(ev[k].t_ns, ev[k].u.kernel.queued_us * 1000ull);
+        if (ev[k].t_ns <= t || que > t)
+            continue;
+        if (sub <= t)
+            ++*submitted;
+        else
+            ++*queued;
+    }
+}
+
+static void draw_waiting(NinoPlot *p, const View *v, const Row *r, float y)
+{
+    size_t n, i;
+    const nino_event *ev = nino_history_slices(v->h, r->track, &n);
+    const GdkRGBA q = nino_plot_alpha(&p->fg, 0.28f), s = nino_plot_alpha(&p->fg, 0.62f);
+    const int columns = MIN((int) v->box.w, MAX_COLUMNS);
+    int was_q = 0, was_s = 0, since = 0;
+    i = nino_history_slice_at(v->h, r->track, v->t0);
+    for (int c = 0; c <= columns; c++) {
+        int now_q = 0, now_s = 0;
+        const uint64_t t = time_at(v, v->box.x + (float) c);
+        while (i < n && ev[i].t_ns <= t && ev[i].t_ns < v->t1) {
+            if (i + 64 < n && ev[i + 64].t_ns <= t) // many in one pixel
+                i = nino_history_slice_at(v->h, r->track, t);
+            else
+                i++;
+        }
+        if (c < columns)
+            count_waiting(ev, n, i, t, &now_q, &now_s);
+        if (c < columns && now_q == was_q && now_s == was_s)
+            continue;
+        const float x = v->box.x + (float) since, w = (float) (c - since);
+        nino_plot_bar(p, x, y + r->h - (float) was_s, w, (float) was_s, &s);
+        nino_plot_bar(p, x, y + r->h - (float) (was_s + was_q), w, (float) was_q, &q);
+        was_q = now_q;
+        was_s = now_s;
+        since = c;
+    }
+}
+
+// ---- drawing -----------------------------------------------------------------------------------
+
+static void draw_rows(NinoArea *area, NinoPlot *p, Timeline *t, const NinoPlotBox *box, float top)
+{
+    const View v = view_of(t, box);
+    const float line = nino_plot_text_height(p);
+    for (int i = 0; i < t->n_rows; i++) {
+        const Row *r = &t->row[i];
+        const float y = top + r->y;
+        if (gtk_widget_has_focus(GTK_WIDGET(area)) && i == t->focus_row && p->snapshot) {
+            const GdkRGBA c = nino_plot_alpha(&p->fg, 0.08f);
+            nino_plot_bar(p, 0, y, p->width, r->h, &c);
+        }
+        nino_plot_text(p, 6, y + floorf((r->h - line) / 2), GUTTER - 12, NINO_PLOT_LEFT, &p->dim,
+                       r->label);
+        switch (r->kind) {
+        case ROW_SCOPES: draw_scopes(p, &v, r, y); break;
+        case ROW_HOST:
+        case ROW_QUEUE: draw_slices(p, t, &v, r, y); break;
+        case ROW_WAIT: draw_waiting(p, &v, r, y); break;
+        }
+    }
+}
+
+static void draw_legend(NinoPlot *p, Timeline *t, float y)
+{
+    const char *names[NINO_HISTORY_FAMILIES];
+    const size_t n = nino_history_families(nino_run_history(t->run), names, NINO_HISTORY_FAMILIES);
+    const GdkRGBA q = nino_plot_alpha(&p->fg, 0.28f), s = nino_plot_alpha(&p->fg, 0.62f);
+    float x = GUTTER;
+    for (size_t f = 0; f < n && x < p->width - 220; f++)
+        x = nino_plot_legend(p, x, y, nino_plot_colour(f), names[f]);
+    x = nino_plot_legend(p, x, y, &q, "queued");
+    nino_plot_legend(p, x, y, &s, "submitted");
+}
+
+static void draw_ruler(NinoArea *area, NinoPlot *p, gpointer user)
+{
+    Timeline *t = user;
+    const nino_history *h = nino_run_history(t->run);
+    NinoPlotBox box;
+    guint64 t0, t1;
+    plot_box(area, p->width, p->height, &box, user);
+    if (!nino_history_end(h))
+        return;
+    nino_run_view(t->run, &t0, &t1);
+    draw_legend(p, t, 2);
+    box.y = p->height - nino_plot_text_height(p) - 4;
+    box.h = 0;
+    nino_plot_time_axis(p, &box, t0, t1, nino_history_begin(h));
+}
+
+static void draw(NinoArea *area, NinoPlot *p, gpointer user)
+{
+    Timeline *t = user;
+    const nino_history *h = nino_run_history(t->run);
+    NinoPlotBox box;
+    guint64 t0, t1;
+    plot_box(area, p->width, p->height, &box, user);
+    lay_out(t);
+    if (!t->n_rows) {
+        nino_plot_empty(p, "Nodes, steps and kernels appear here while a workflow runs");
+        return;
+    }
+    nino_run_view(t->run, &t0, &t1);
+    float top = 0;
+    if (p->cr) { // an export has its ruler inside
+        draw_legend(p, t, 4);
+        top = RULER - 14;
+        box.h = p->height - top - 20;
+        box.y = top;
+    }
+    NinoPlot grid = *p; // times are in the ruler
+    grid.dim.alpha = 0;
+    nino_plot_time_axis(p->cr ? p : &grid, &box, t0, t1, nino_history_begin(h));
+    draw_rows(area, p, t, &box, top);
+    nino_area_draw_marks(area, p, &box);
+}
+
+// ---- what is where -----------------------------------------------------------------------------
+
+static const Row *row_at(const Timeline *t, double y)
+{
+    for (int i = 0; i < t->n_rows; i++)
+        if (y >= (double) t->row[i].y && y < (double) (t->row[i].y + t->row[i].h))
+            return &t->row[i];
+    return NULL;
+}
+
+// The kernel or transfer at a time, or within `slack` of it; NULL: none.
+static const nino_event *slice_near(const nino_history *h, uint16_t track, uint64_t at,
+                                    uint64_t slack)
+{
+    size_t n;
+    const nino_event *ev = nino_history_slices(h, track, &n), *best = NULL;
+    const size_t i = nino_history_slice_at(h, track, at + slack);
+    for (size_t k = i; k > 0 && i - k < 8; k--) {
+        const nino_event *e = &ev[k - 1];
+        if (e->t_ns + e->u.kernel.dur_ns + slack >= at &&
+            (!best || e->u.kernel.dur_ns > best->u.kernel.dur_ns))
+            best = e;
+    }
+    return best;
+}
+
+// Describes what lies in the row at a time.
+static gboolean describe(Timeline *t, const Row *r, uint64_t at, uint64_t slack, GString *text)
+{
+    const nino_history *h = nino_run_history(t->run);
+    if (r->kind != ROW_SCOPES) {
+        const nino_event *e = slice_near(h, r->track, at, slack);
+        if (e)
+            nino_describe_slice(t->run, e, text);
+        return e != NULL;
+    }
+    size_t n, n_spans;
+    const nino_span *s = nino_history_spans(h, &n_spans);
+    const uint32_t *row = nino_history_row(h, r->track, r->depth, &n);
+    const View v = { .h = h };
+    const size_t i = span_at(&v, s, row, n, at - MIN(at, slack));
+    if (i >= n || s[row[i]].begin_ns > at + slack)
+        return FALSE;
+    nino_describe_span(t->run, (int32_t) row[i], text);
+    return TRUE;
+}
+
+static guint64 pixel_ns(Timeline *t, const NinoPlotBox *box)
+{
+    guint64 t0, t1;
+    nino_run_view(t->run, &t0, &t1);
+    return (guint64) ((double) (t1 - t0) / (double) box->w);
+}
+
+static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
+{
+    Timeline *t = user;
+    NinoPlotBox box;
+    GtkWidget *w = GTK_WIDGET(area);
+    plot_box(area, (float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &box, user);
+    const Row *r = row_at(t, y);
+    return r && x >= (double) box.x &&
+           describe(t, r, nino_area_time(area, &box, x), pixel_ns(t, &box), text);
+}
+
+static gboolean click(NinoArea *area, double x, double y, int n_press, gpointer user)
+{
+    Timeline *t = user;
+    NinoPlotBox box;
+    GtkWidget *w = GTK_WIDGET(area);
+    plot_box(area, (float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &box, user);
+    const Row *r = row_at(t, y);
+    if (!r)
+        return FALSE;
+    const nino_history *h = nino_run_history(t->run);
+    const guint64 at = nino_area_time(area, &box, x);
+    t->focus_row = (int) (r - t->row);
+    if (r->kind == ROW_QUEUE || r->kind == ROW_HOST) {
+        const nino_event *e = slice_near(h, r->track, at, pixel_ns(t, &box));
+        nino_run_set_kernel(t->run, e ? e->name : 0);
+        return e != NULL;
+    }
+    if (r->kind != ROW_SCOPES || n_press != 2)
+        return r->kind == ROW_SCOPES;
+    size_t n, n_spans; // a double click selects the scope
+    const nino_span *s = nino_history_spans(h, &n_spans);
+    const uint32_t *row = nino_history_row(h, r->track, r->depth, &n);
+    const View v = { .h = h };
+    const size_t i = span_at(&v, s, row, n, at);
+    if (i < n && s[row[i]].begin_ns <= at)
+        nino_run_select(t->run, s[row[i]].begin_ns,
+                        s[row[i]].end_ns ? s[row[i]].end_ns : nino_history_end(h));
+    return TRUE;
+}
+
+// ---- keyboard ----------------------------------------------------------------------------------
+
+// Moves the cursor to the next (previous) beginning in the row.
+static void step_in_row(Timeline *t, const Row *r, gboolean forward)
+{
+    const nino_history *h = nino_run_history(t->run);
+    guint64 at = nino_run_cursor(t->run), t0, t1, found = 0;
+    nino_run_view(t->run, &t0, &t1);
+    if (!at)
+        at = t0;
+    size_t n, n_spans;
+    if (r->kind == ROW_SCOPES) {
+        const nino_span *s = nino_history_spans(h, &n_spans);
+        const uint32_t *row = nino_history_row(h, r->track, r->depth, &n);
+        for (size_t i = 0; i < n && (!forward || !found); i++)
+            if (forward ? s[row[i]].begin_ns > at : s[row[i]].begin_ns < at)
+                found = s[row[i]].begin_ns;
+    } else {
+        const nino_event *ev = nino_history_slices(h, r->track, &n);
+        const size_t i = nino_history_slice_at(h, r->track, forward ? at + 1 : at);
+        found = forward ? (i < n ? ev[i].t_ns : 0) : (i > 0 ? ev[i - 1].t_ns : 0);
+    }
+    if (!found)
+        return;
+    if (found < t0 || found >= t1) {
+        const guint64 half = (t1 - t0) / 2;
+        nino_run_set_view(t->run, found > half ? found - half : 0, found + half);
+    }
+    nino_run_set_cursor(t->run, found);
+}
+
+static gboolean on_key(NinoArea *area, guint key, GdkModifierType mods, gpointer user)
+{
+    (void) mods;
+    Timeline *t = user;
+    if (!t->n_rows)
+        return FALSE;
+    t->focus_row = CLAMP(t->focus_row, 0, t->n_rows - 1);
+    const Row *r = &t->row[t->focus_row];
+    switch (key) {
+    case GDK_KEY_Up: t->focus_row = MAX(t->focus_row - 1, 0); break;
+    case GDK_KEY_Down: t->focus_row = MIN(t->focus_row + 1, t->n_rows - 1); break;
+    case GDK_KEY_n: step_in_row(t, r, TRUE); break;
+    case GDK_KEY_p: step_in_row(t, r, FALSE); break;
+    case GDK_KEY_Return:
+    case GDK_KEY_KP_Enter: { // as a double click at the cursor
+        NinoPlotBox box;
+        GtkWidget *w = GTK_WIDGET(area);
+        plot_box(area, (float) gtk_widget_get_width(w), 1, &box, user);
+        click(area, (double) nino_area_x(area, &box, nino_run_cursor(t->run)), (double) (r->y + 1),
+              2, user);
+        break;
+    }
+    default: return FALSE;
+    }
+    gtk_widget_queue_draw(GTK_WIDGET(area));
+    return TRUE;
+}
+
+// The line under the plot says what is at the cursor in the chosen row: for screen readers, and for
+// who uses no pointer.
+static void show_readout(Timeline *t)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    const guint64 at = nino_run_cursor(t->run);
+    if (at && t->focus_row < t->n_rows && gtk_widget_has_focus(t->area))
+        describe(t, &t->row[t->focus_row], at, 0, text);
+    char *plain = NULL;
+    pango_parse_markup(text->str, -1, 0, NULL, &plain, NULL, NULL);
+    for (char *c = plain; c && *c; c++)
+        if (*c == '\n')
+            *c = ' ';
+    const char *hint = "Drag selects a range, the wheel zooms, arrows and n/p step, f fits the "
+                       "selection, Home shows all";
+    gtk_label_set_text(GTK_LABEL(t->readout), plain && *plain ? plain : hint);
+    g_free(plain);
+}
+
+// ---- widget ------------------------------------------------------------------------------------
+
+static void on_cursor(NinoArea *area) { show_readout(nino_area_user(area)); }
+
+static void on_changed(NinoArea *area)
+{
+    Timeline *t = nino_area_user(area);
+    lay_out(t);
+    const int h = (int) t->height + 2;
+    int now;
+    gtk_widget_get_size_request(t->area, NULL, &now);
+    if (MAX(h, 80) != now)
+        gtk_widget_set_size_request(t->area, 240, MAX(h, 80));
+}
+
+static void export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboolean is_dark)
+{
+    Timeline *t = g_object_get_data(G_OBJECT(view), "timeline");
+    nino_area_export(t->area, cr, w, h, is_dark);
+}
+
+GtkWidget *nino_timeline_new(NinoRun *run)
+{
+    static const NinoAreaType type = { .label = "Timeline",
+                                       .draw = draw,
+                                       .tip = tip,
+                                       .click = click,
+                                       .key = on_key,
+                                       .box = plot_box,
+                                       .has_time = TRUE,
+                                       .min_width = 240,
+                                       .min_height = 80 };
+    static const NinoAreaType ruler = { .label = "Time axis",
+                                        .draw = draw_ruler,
+                                        .box = plot_box,
+                                        .has_time = TRUE,
+                                        .min_width = 240,
+                                        .min_height = RULER };
+    static const NinoViewExport x = { .draw = export_draw };
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    Timeline *t = g_new0(Timeline, 1);
+    t->run = run;
+    t->area = nino_area_new(run, &type, t, NULL);
+    t->ruler = nino_area_new(run, &ruler, t, NULL);
+    gtk_widget_set_vexpand(t->ruler, FALSE);
+    gtk_widget_set_focusable(t->ruler, FALSE);
+    t->readout = gtk_label_new(NULL);
+    gtk_label_set_xalign(GTK_LABEL(t->readout), 0);
+    gtk_label_set_ellipsize(GTK_LABEL(t->readout), PANGO_ELLIPSIZE_END);
+    gtk_widget_add_css_class(t->readout, "dim-label");
+    gtk_widget_set_margin_start(t->readout, 6);
+    gtk_widget_set_margin_end(t->readout, 6);
+    GtkWidget *scroll = gtk_scrolled_window_new();
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), t->area);
+    gtk_widget_set_vexpand(scroll, TRUE);
+    gtk_box_append(GTK_BOX(box), t->ruler);
+    gtk_box_append(GTK_BOX(box), scroll);
+    gtk_box_append(GTK_BOX(box), t->readout);
+    g_object_set_data_full(G_OBJECT(box), "timeline", t, g_free);
+    g_signal_connect_object(run, "changed", G_CALLBACK(on_changed), t->area, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "cursor", G_CALLBACK(on_cursor), t->area, G_CONNECT_SWAPPED);
+    on_changed(NINO_AREA(t->area));
+    show_readout(t);
+    nino_view_set_export(box, &x);
+    return box;
+}
