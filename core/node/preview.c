@@ -121,6 +121,20 @@ static void publish(nino_preview *p, const nino_sample_step *step, const nino_ar
     nino_monitor_publish(m, &ev);
 }
 
+// All frames of a video on one picture.
+static nino_status draw(nino_preview *p, const nino_sample_step *step, nino_array **pixels,
+                        nino_error *err)
+{
+    nino_array *frames = NULL;
+    nino_status st = nino_preview_rgb(p->format, step->denoised, &step->shape, &frames, err);
+    if (!st && frames->shape.dim[0] > 1)
+        st = nino_preview_sheet(frames, pixels, err);
+    else if (!st)
+        *pixels = nino_array_ref(frames);
+    nino_array_unref(&frames);
+    return st;
+}
+
 static void make(nino_preview *p, const nino_sample_step *step, bool with_tiny)
 {
     nino_stream *s = p->r->stream;
@@ -128,10 +142,9 @@ static void make(nino_preview *p, const nino_sample_step *step, bool with_tiny)
     nino_error err = { 0 };
     const uint64_t begin = nino_now_ns();
     nino_scope_begin(s, NINO_EV_STAGE, "preview", 0, 0);
-    nino_status st = with_tiny
-                         ? nino_preview_tiny(s, p->tiny->u.vae, p->format, step->denoised,
-                                             &step->shape, &pixels, &err)
-                         : nino_preview_rgb(p->format, step->denoised, &step->shape, &pixels, &err);
+    nino_status st = with_tiny ? nino_preview_tiny(s, p->tiny->u.vae, p->format, step->denoised,
+                                                   &step->shape, &pixels, &err)
+                               : draw(p, step, &pixels, &err);
     if (!st)
         st = save(p, pixels, &err);
     nino_scope_end(s);

@@ -25,11 +25,12 @@ nino_status nino_preview_rgb(const nino_latent_format *f, const float *x0, const
     if (!f->rgb || p.channels != f->channels)
         return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", f->name,
                               "no colours are known for latents of this kind");
-    nino_array *a = nino_array_create(NINO_U8, NINO_SHAPE(1, p.h, p.w, 3));
+    const int64_t frames = shape->rank == 5 ? shape->dim[2] : 1, n = frames * p.h * p.w;
+    nino_array *a = nino_array_create(NINO_U8, NINO_SHAPE(frames, p.h, p.w, 3));
     if (!a)
         return nino_fail(err, NINO_ERR_NOMEM, "preview", "no memory for a preview");
     uint8_t *to = a->data;
-    for (int64_t i = 0; i < p.h * p.w; i++)
+    for (int64_t i = 0; i < n; i++) // frames follow each other in a channel
         for (int k = 0; k < 3; k++) {
             float v = f->rgb_bias ? f->rgb_bias[k] : 0;
             for (int64_t c = 0; c < p.channels; c++)
@@ -37,6 +38,27 @@ nino_status nino_preview_rgb(const nino_latent_format *f, const float *x0, const
             v = (v + 1.0f) / 2.0f;
             *to++ = (uint8_t) (255.0f * (v > 0 ? (v < 1 ? v : 1) : 0));
         }
+    *out = a;
+    return NINO_OK;
+}
+
+nino_status nino_preview_sheet(const nino_array *frames, nino_array **out, nino_error *err)
+{
+    const int64_t had = frames->shape.dim[0], h = frames->shape.dim[1], w = frames->shape.dim[2];
+    const int64_t n = had < NINO_PREVIEW_FRAMES ? had : NINO_PREVIEW_FRAMES;
+    const int64_t columns = (int64_t) ceil(sqrt((double) n)), rows = (n + columns - 1) / columns;
+    const size_t line = (size_t) w * 3;
+    nino_array *a = nino_array_create(NINO_U8, NINO_SHAPE(1, rows * h, columns * w, 3));
+    if (!a)
+        return nino_fail(err, NINO_ERR_NOMEM, "preview", "no memory for a preview");
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t frame = n > 1 ? i * (had - 1) / (n - 1) : 0;
+        for (int64_t y = 0; y < h; y++)
+            memcpy((uint8_t *) a->data + ((size_t) (i / columns * h + y) * (size_t) columns +
+                                          (size_t) (i % columns)) *
+                                             line,
+                   (const uint8_t *) frames->data + (size_t) (frame * h + y) * line, line);
+    }
     *out = a;
     return NINO_OK;
 }

@@ -7,7 +7,7 @@
 
 static nino_weights *file;
 static nino_diffusion *net;
-static nino_array *x, *context, *y;
+static nino_array *x, *context, *y, *concat, *vision;
 static nino_array *ref;
 
 static void test_load(int may_fail)
@@ -36,6 +36,8 @@ static void test_run(int may_fail)
     const test_inputs in = { .x = x,
                              .context = context,
                              .y = y,
+                             .concat = concat,
+                             .vision = vision,
                              .ref = { ref },
                              .n_refs = ref ? 1 : 0,
                              .timestep = &t,
@@ -58,7 +60,11 @@ static void check_network(net_list l, bool is_flux)
     file = test_open("%s", path);
     printf("  load: %ld allocations\n", oom_each(test_load));
     CHECK_OK(nino_diffusion_load(file, "test", &net, &err), err);
-    x = test_values(NINO_SHAPE(1, 2, 3, net->format->channels), 1);
+    const int c = net->format->channels, extra = net->in_channels - c;
+    const bool is_wan = net->kind == NINO_DIFFUSION_WAN;
+    x = test_values(is_wan ? NINO_SHAPE(1, 2, 2, 3, c) : NINO_SHAPE(1, 2, 3, c), 1);
+    concat = is_wan ? test_values(NINO_SHAPE(1, 2, 2, 3, extra), 5) : NULL;
+    vision = net->vision_dim ? test_values(NINO_SHAPE(1, 3, net->vision_dim), 6) : NULL;
     context = test_values(NINO_SHAPE(1, 2, net->context_dim), 2);
     y = net->y_dim ? test_values(NINO_SHAPE(1, net->y_dim), 3) : NULL;
     ref = is_flux ? test_values(NINO_SHAPE(1, 2, 2, 16), 4) : NULL;
@@ -66,6 +72,8 @@ static void check_network(net_list l, bool is_flux)
     nino_array_unref(&x);
     nino_array_unref(&context);
     nino_array_unref(&y);
+    nino_array_unref(&concat);
+    nino_array_unref(&vision);
     nino_array_unref(&ref);
     nino_diffusion_unref(&net);
     nino_weights_unref(&file);
@@ -76,7 +84,9 @@ int main(void)
 {
     const net_unet sd = { 32, 1, { 1 }, { 1 }, -1, 8, 4, 4, 4, true };
     const net_flux flux = { 64, 32, 1, 1, 16, 8, 8, true };
+    const net_wan wan = { 128, 8, 1, 36, 16, 8, 8, 4 };
     check_network(net_list_unet(&sd, NULL), false);
     check_network(net_list_flux(&flux, NULL), true);
+    check_network(net_list_wan(&wan, NULL), false);
     return 0;
 }

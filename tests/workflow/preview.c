@@ -37,6 +37,28 @@ static void test_map(void)
     CHECK(nino_preview_rgb(f, x0, &wrong, &out, &err) == NINO_ERR_UNSUPPORTED);
 }
 
+// Of many frames the first, the last and some between; an incomplete row stays black.
+static void test_sheet(void)
+{
+    nino_error err = { 0 };
+    for (int n = 1; n <= 40; n += n < 4 ? 1 : 12) {
+        nino_array *frames = nino_array_create(NINO_U8, NINO_SHAPE(n, 1, 1, 3)), *out = NULL;
+        CHECK(frames);
+        for (int i = 0; i < 3 * n; i++)
+            ((uint8_t *) frames->data)[i] = (uint8_t) (1 + i / 3);
+        CHECK_OK(nino_preview_sheet(frames, &out, &err), err);
+        const uint8_t *v = out->data;
+        const int side = n == 1 ? 1 : n < 5 ? 2 : 4, seen = n < 16 ? n : 16;
+        CHECK(out->shape.dim[2] == side && out->shape.dim[1] == (seen + side - 1) / side);
+        CHECK(v[0] == 1 && v[3 * (seen - 1)] == n);
+        for (int i = 1; i < seen; i++)
+            CHECK(v[3 * i] > v[3 * i - 3]);
+        CHECK(n != 3 || v[9] == 0);
+        nino_array_unref(&frames);
+        nino_array_unref(&out);
+    }
+}
+
 // A sheet of the 16 frames, 4 in a row, every cell four pixels wide.
 static void test_wan(const char *assets)
 {
@@ -52,24 +74,24 @@ static void test_wan(const char *assets)
     nino_array *z = NULL, *out = NULL;
     CHECK_OK(nino_latent_load(w, &z, &err), err); // [1,16,40,64,16]
     int most = 0;
-    for (int frame = 0; frame < 16; frame++) {
-        float *x0 = malloc(16 * 40 * 64 * sizeof(*x0));
-        CHECK(x0);
-        for (int c = 0; c < 16; c++)
-            for (int i = 0; i < 2560; i++)
-                x0[c * 2560 + i] = nino_array_f32(z)[(frame * 2560 + i) * 16 + c];
-        nino_latent_process_in(nino_latent_format_find("wan21"), x0, 1, 2560);
-        const nino_shape one = NINO_SHAPE(1, 16, 1, 40, 64);
-        CHECK_OK(nino_preview_rgb(nino_latent_format_find("wan21"), x0, &one, &out, &err), err);
-        for (int i = 0; i < 2560 * 3; i++) {
-            const int y = frame / 4 * 160 + i / 3 / 64 * 4, x = frame % 4 * 256 + i / 3 % 64 * 4;
-            const float v = nino_array_f32(sheet.pixels)[(y * 1024 + x) * 3 + i % 3] * 255;
-            const int d = abs((int) lrintf(v) - ((uint8_t *) out->data)[i]);
-            most = d > most ? d : most;
-        }
-        nino_array_unref(&out);
-        free(x0);
+    nino_array *x0 = nino_array_to_channels_first(z), *frames = NULL;
+    CHECK(x0);
+    nino_latent_process_in(nino_latent_format_find("wan21"), nino_array_f32(x0), 1, 16 * 2560);
+    CHECK_OK(nino_preview_rgb(nino_latent_format_find("wan21"), nino_array_f32(x0), &x0->shape,
+                              &frames, &err),
+             err);
+    CHECK(frames->shape.dim[0] == 16);
+    CHECK_OK(nino_preview_sheet(frames, &out, &err), err);
+    CHECK(out->shape.dim[1] == 160 && out->shape.dim[2] == 256);
+    for (int i = 0; i < 160 * 256 * 3; i++) {
+        const int y = i / 3 / 256 * 4, x = i / 3 % 256 * 4;
+        const float v = nino_array_f32(sheet.pixels)[(y * 1024 + x) * 3 + i % 3] * 255;
+        const int d = abs((int) lrintf(v) - ((uint8_t *) out->data)[i]);
+        most = d > most ? d : most;
     }
+    nino_array_unref(&out);
+    nino_array_unref(&frames);
+    nino_array_unref(&x0);
     printf("  wan21: largest difference from ComfyUI's picture %d of 255\n", most);
     CHECK(most <= 1);
     nino_array_unref(&z);
@@ -228,6 +250,7 @@ int main(void)
 {
     const char *assets = test_assets();
     test_map();
+    test_sheet();
     test_tiny();
     if (!assets)
         return test_skip("no test data folder");
