@@ -35,6 +35,8 @@
     X(clEnqueueWriteBuffer)                                                                        \
     X(clEnqueueReadBuffer)                                                                         \
     X(clEnqueueFillBuffer)                                                                         \
+    X(clEnqueueMapBuffer)                                                                          \
+    X(clEnqueueUnmapMemObject)                                                                     \
     X(clEnqueueMarkerWithWaitList)                                                                 \
     X(clWaitForEvents)                                                                             \
     X(clGetEventInfo)                                                                              \

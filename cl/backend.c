@@ -96,7 +96,10 @@ static nino_status write_block(nino_cl *cl, const nino_block *dst, const void *s
 static nino_status upload(nino_backend *be, const nino_block *dst, const void *src, size_t bytes,
                           nino_error *err)
 {
-    return write_block((nino_cl *) be, dst, src, bytes, NULL, err);
+    nino_cl *cl = (nino_cl *) be;
+    const nino_status st =
+        nino_cl_queue_finish(cl, err); // the copy would wait, and not be cancelled
+    return st ? st : write_block(cl, dst, src, bytes, NULL, err);
 }
 
 static nino_status download(nino_backend *be, const nino_block *src, void *dst, size_t bytes,
@@ -136,19 +139,40 @@ static size_t packed_bytes(nino_backend *be, const nino_weight *w, nino_dtype *d
     return nino_sched_packed_bytes(&be->profile, w, dtype);
 }
 
-// Packs on the host while the device works on.
+// A CPU's own memory needs no copy. The processors pack, so that nothing is lost by waiting for
+// what they had to do before.
+static nino_status pack_mapped(nino_cl *cl, const nino_weight *w, const nino_block *dst,
+                               size_t bytes, nino_error *err)
+{
+    cl_int e;
+    nino_status st = nino_cl_queue_finish(cl, err);
+    if (st)
+        return st;
+    void *p = OCL_NEW(e, clEnqueueMapBuffer, cl->queue.handle, dst->base, CL_TRUE,
+                      CL_MAP_WRITE_INVALIDATE_REGION, dst->offset, bytes, 0, NULL, NULL);
+    if (!p)
+        return nino_cl_fail(cl, e, "clEnqueueMapBuffer", err);
+    st = nino_pack_weight(&cl->be.profile, w, cl->be.cancel, p, err);
+    e = nino_ocl.clEnqueueUnmapMemObject(cl->queue.handle, dst->base, p, 0, NULL, NULL);
+    return st ? st : e ? nino_cl_fail(cl, e, "clEnqueueUnmapMemObject", err) : NINO_OK;
+}
+
+// Elsewhere the host packs while the device works on.
 static nino_status pack(nino_backend *be, const nino_weight *w, nino_packed *out, nino_error *err)
 {
+    nino_cl *cl = (nino_cl *) be;
     const size_t bytes = nino_sched_packed_bytes(&be->profile, w, &out->dtype);
+    if (cl->dev->is_cpu && bytes >= 1 << 20)
+        return pack_mapped(cl, w, &out->mem, bytes, err);
     void *host = malloc(bytes);
     if (!host)
         return nino_fail(err, NINO_ERR_NOMEM, "", "%zu bytes of host memory for a weight", bytes);
-    const nino_status st = nino_pack_weight(&be->profile, w, host, err);
+    const nino_status st = nino_pack_weight(&be->profile, w, be->cancel, host, err);
     if (st) {
         free(host);
         return st;
     }
-    return write_block((nino_cl *) be, &out->mem, host, bytes, host, err);
+    return write_block(cl, &out->mem, host, bytes, host, err);
 }
 
 static size_t workspace(nino_backend *be, const nino_op_desc *d)

@@ -34,6 +34,8 @@ nino_status nino_cl_launch(nino_cl *cl, const char *file, const char *kernel, co
     for (int i = 0; i < dims; i++)
         if (!global[i])
             return NINO_OK;
+    if (nino_backend_is_cancelled(&cl->be)) // between the pieces of an op too
+        return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
     const nino_cl_kernel *k = nino_cl_kernel_get(cl, file, kernel, defs, err);
     if (!k)
         return err ? err->code : NINO_ERR_DEVICE;

@@ -4,9 +4,11 @@
 #include "core/base/file.h"
 #include "core/base/vars.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct nino_cl_program {
     struct nino_cl_program *next;
@@ -93,72 +95,211 @@ static void log_build(nino_cl *cl, cl_program p, const char *file, nino_log_leve
     free(text);
 }
 
-static nino_status compile(nino_cl *cl, const char *file, const char *const *source, int n,
-                           const char *options, cl_program *out, nino_error *err)
-{
+// ---- building --------------------------------------------------------------------------------
+// Compiling takes up to seconds and cannot be interrupted. One build at a time: while it runs
+// nobody else calls the driver, unless a cancel has left it behind; then the next call that needs
+// the device waits for it first.
+struct nino_cl_build {
+    nino_cl *cl;
+    struct nino_cl_program *program; // owned until it is in the list
+    nino_cl_key key;
+    char options[1024];
+    pthread_t thread;
+    bool has_thread;
+    pthread_mutex_t lock; // of what follows
+    pthread_cond_t changed;
+    bool is_done;
     cl_int e;
-    cl_program p = OCL_NEW(e, clCreateProgramWithSource, cl->context, (cl_uint) n,
-                           (const char **) source, NULL);
-    if (!p)
-        return nino_cl_fail(cl, e, "clCreateProgramWithSource", err);
-    e = OCL(clBuildProgram, p, 1, &cl->dev->id, options, NULL, NULL);
-    log_build(cl, p, file, e ? NINO_LOG_ERROR : NINO_LOG_DEBUG);
-    if (e) {
-        nino_ocl.clReleaseProgram(p);
-        if (e != CL_BUILD_PROGRAM_FAILURE)
-            return nino_cl_fail(cl, e, "clBuildProgram", err);
-        return nino_fail_kind(err, NINO_ERR_DEVICE, "build", file,
-                              "the kernels do not build with %s", options);
+};
+
+static void program_destroy(const nino_cl *cl, struct nino_cl_program *p)
+{
+    const bool may_call = !cl->is_lost || cl->dev->is_cpu;
+    for (nino_cl_kernel *k = p->kernels, *next; k; k = next) {
+        next = k->next;
+        if (may_call)
+            nino_ocl.clReleaseKernel(k->handle);
+        free(k);
     }
-    *out = p;
-    return NINO_OK;
+    if (may_call && p->handle)
+        nino_ocl.clReleaseProgram(p->handle);
+    free(p->file);
+    free(p->defs);
+    free(p);
 }
 
-static nino_status build(nino_cl *cl, const char *file, const char *defs, cl_program *out,
-                         nino_error *err)
+static void *run_compiler(void *priv)
+{
+    struct nino_cl_build *b = priv;
+    const cl_int e =
+        OCL(clBuildProgram, b->program->handle, 1, &b->cl->dev->id, b->options, NULL, NULL);
+    pthread_mutex_lock(&b->lock);
+    b->e = e;
+    b->is_done = true;
+    pthread_cond_signal(&b->changed);
+    pthread_mutex_unlock(&b->lock);
+    return NULL;
+}
+
+// False: a cancel came first.
+static bool wait_build(struct nino_cl_build *b)
+{
+    pthread_mutex_lock(&b->lock);
+    while (!b->is_done && !nino_backend_is_cancelled(&b->cl->be)) {
+        struct timespec t;
+        clock_gettime(CLOCK_REALTIME, &t);
+        t.tv_nsec += 20000000; // a cancel is only a flag: look again
+        t.tv_sec += t.tv_nsec / 1000000000;
+        t.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&b->changed, &b->lock, &t);
+    }
+    const bool is_done = b->is_done;
+    pthread_mutex_unlock(&b->lock);
+    return is_done;
+}
+
+static void build_destroy(struct nino_cl_build **pb)
+{
+    struct nino_cl_build *b = *pb;
+    if (b->has_thread)
+        pthread_join(b->thread, NULL);
+    if (b->program)
+        program_destroy(b->cl, b->program);
+    pthread_cond_destroy(&b->changed);
+    pthread_mutex_destroy(&b->lock);
+    free(b);
+    *pb = NULL;
+}
+
+// Takes what has been built into the list.
+static nino_status take_build(nino_cl *cl, nino_error *err)
+{
+    struct nino_cl_build *b = cl->build;
+    struct nino_cl_program *p = b->program;
+    nino_status st = NINO_OK;
+    log_build(cl, p->handle, p->file, b->e ? NINO_LOG_ERROR : NINO_LOG_DEBUG);
+    if (b->e && b->e != CL_BUILD_PROGRAM_FAILURE) {
+        st = nino_cl_fail(cl, b->e, "clBuildProgram", err);
+    } else if (b->e) {
+        st = nino_fail_kind(err, NINO_ERR_DEVICE, "build", p->file,
+                            "the kernels do not build with %s", b->options);
+    } else {
+        if (cl->cache && is_worth_saving(cl))
+            save_binary(cl, p->handle, &b->key);
+        b->program = NULL;
+        p->next = cl->programs;
+        cl->programs = p;
+    }
+    build_destroy(&cl->build);
+    return st;
+}
+
+static nino_status finish_build(nino_cl *cl, nino_error *err)
+{
+    return wait_build(cl->build) ? take_build(cl, err)
+                                 : nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
+}
+
+// Whether the one left behind failed is for who asks for that program again.
+nino_status nino_cl_build_settle(nino_cl *cl, nino_error *err)
+{
+    nino_error ignored;
+    if (!cl->build || finish_build(cl, &ignored) != NINO_ERR_CANCELLED)
+        return NINO_OK;
+    return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
+}
+
+// Compiles b's program, which has its source. Takes b.
+static nino_status compile(nino_cl *cl, struct nino_cl_build *b, nino_error *err)
+{
+    char stage[64]; // it can take seconds: show it
+    snprintf(stage, sizeof(stage), "compile %.40s", b->program->file);
+    const uint32_t scope = nino_monitor_begin(cl->be.monitor, NINO_EV_STAGE, stage, 0, 0);
+    cl->build = b;
+    b->has_thread = !pthread_create(&b->thread, NULL, run_compiler, b);
+    if (!b->has_thread)
+        run_compiler(b);
+    const nino_status st = finish_build(cl, err);
+    nino_monitor_end_with(cl->be.monitor, scope, st);
+    return st;
+}
+
+// From the binary cache or by compiling; takes b.
+static nino_status build_source(nino_cl *cl, struct nino_cl_build *b, const char *const source[3],
+                                nino_error *err)
+{
+    struct nino_cl_program *p = b->program;
+    size_t bytes;
+    cl_int e;
+    b->key = key_of(cl, source, b->options);
+    void *binary = cl->cache ? nino_cl_cache_get(cl->cache, &b->key, &bytes) : NULL;
+    if (binary)
+        p->handle = from_binary(cl, binary, bytes, b->options);
+    free(binary);
+    const nino_event ev = { .kind = NINO_EV_CACHE,
+                            .sub = NINO_CACHE_PROGRAM,
+                            .u.scope.arg0 = p->handle != NULL };
+    nino_monitor_publish(cl->be.monitor, &ev);
+    if (p->handle) {
+        b->program = NULL;
+        build_destroy(&b);
+        p->next = cl->programs;
+        cl->programs = p;
+        return NINO_OK;
+    }
+    p->handle = OCL_NEW(e, clCreateProgramWithSource, cl->context, 3, (const char **) source, NULL);
+    if (p->handle)
+        return compile(cl, b, err);
+    build_destroy(&b);
+    return nino_cl_fail(cl, e, "clCreateProgramWithSource", err);
+}
+
+static struct nino_cl_build *build_create(nino_cl *cl, const char *file, const char *defs)
+{
+    struct nino_cl_build *b = calloc(1, sizeof(*b));
+    if (!b)
+        return NULL;
+    b->cl = cl;
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->changed, NULL);
+    b->program = calloc(1, sizeof(*b->program));
+    if (b->program && (b->program->file = strdup(file)) && (b->program->defs = strdup(defs)))
+        return b;
+    build_destroy(&b);
+    return NULL;
+}
+
+// On success the program is the first of the list.
+static nino_status build(nino_cl *cl, const char *file, const char *defs, nino_error *err)
 {
     nino_status st;
-    char *common = NULL, *own = NULL;
-    char options[1024], line[64];
+    char *common = NULL, *own = NULL, line[64];
     const char *schedule = nino_cl_is_cpu_schedule(cl) ? "SCHED_CPU" : "SCHED_GENERIC";
-    *out = NULL;
+    struct nino_cl_build *b = build_create(cl, file, defs);
+    if (!b)
+        return nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
     if ((st = load_source("common", &common, err)) || (st = load_source(file, &own, err)))
         goto end;
     // PoCL prints the number of warnings; they are for who works on kernels.
     const char *warn = nino_debug_has("cl") ? "" : "-w ";
-    if (snprintf(options, sizeof(options), "-cl-std=CL1.2 %s-D%s=1 %s", warn, schedule, defs) >=
-        (int) sizeof(options)) {
+    if (snprintf(b->options, sizeof(b->options), "-cl-std=CL1.2 %s-D%s=1 %s", warn, schedule,
+                 defs) >= (int) sizeof(b->options)) {
         st = nino_fail(err, NINO_ERR_DEVICE, file, "the options are too long: %s", defs);
         goto end;
     }
     snprintf(line, sizeof(line), "\n#line 1 \"%s.cl\"\n", file);
     const char *const source[] = { common, line, own };
-    const nino_cl_key key = key_of(cl, source, options);
-    size_t bytes;
-    void *binary = cl->cache ? nino_cl_cache_get(cl->cache, &key, &bytes) : NULL;
-    if (binary)
-        *out = from_binary(cl, binary, bytes, options);
-    free(binary);
-    nino_monitor_publish(cl->be.monitor, &(nino_event){ .kind = NINO_EV_CACHE,
-                                                        .sub = NINO_CACHE_PROGRAM,
-                                                        .u.scope.arg0 = *out != NULL });
-    if (!*out) {
-        char stage[64]; // it can take seconds: show it
-        snprintf(stage, sizeof(stage), "compile %.40s", file);
-        const uint32_t scope = nino_monitor_begin(cl->be.monitor, NINO_EV_STAGE, stage, 0, 0);
-        st = compile(cl, file, source, 3, options, out, err);
-        nino_monitor_end_with(cl->be.monitor, scope, st);
-        if (!st && cl->cache && is_worth_saving(cl))
-            save_binary(cl, *out, &key);
-    }
+    st = build_source(cl, b, source, err);
+    b = NULL;
 end:
+    if (b)
+        build_destroy(&b);
     free(common);
     free(own);
     return st;
 }
 
-static struct nino_cl_program *program_get(nino_cl *cl, const char *file, const char *defs,
-                                           nino_error *err)
+static struct nino_cl_program *program_find(nino_cl *cl, const char *file, const char *defs)
 {
     struct nino_cl_program **at = &cl->programs, *p;
     for (; (p = *at); at = &p->next)
@@ -167,21 +308,16 @@ static struct nino_cl_program *program_get(nino_cl *cl, const char *file, const 
             p->next = cl->programs;
             return cl->programs = p;
         }
-    if (!(p = calloc(1, sizeof(*p))) || !(p->file = strdup(file)) || !(p->defs = strdup(defs))) {
-        nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
-        goto fail;
-    }
-    if (build(cl, file, defs, &p->handle, err))
-        goto fail;
-    p->next = cl->programs;
-    return cl->programs = p;
-fail:
-    if (p) {
-        free(p->file);
-        free(p->defs);
-    }
-    free(p);
     return NULL;
+}
+
+static struct nino_cl_program *program_get(nino_cl *cl, const char *file, const char *defs,
+                                           nino_error *err)
+{
+    if (nino_cl_build_settle(cl, err))
+        return NULL;
+    struct nino_cl_program *p = program_find(cl, file, defs);
+    return p ? p : build(cl, file, defs, err) ? NULL : cl->programs;
 }
 
 static nino_cl_kernel *kernel_create(nino_cl *cl, struct nino_cl_program *p, const char *name,
@@ -226,20 +362,11 @@ nino_cl_kernel *nino_cl_kernel_get(nino_cl *cl, const char *file, const char *na
 
 void nino_cl_programs_release(nino_cl *cl)
 {
-    const bool may_call = !cl->is_lost || cl->dev->is_cpu;
+    if (cl->build) // joins the thread
+        build_destroy(&cl->build);
     for (struct nino_cl_program *p = cl->programs, *next; p; p = next) {
         next = p->next;
-        for (nino_cl_kernel *k = p->kernels, *k_next; k; k = k_next) {
-            k_next = k->next;
-            if (may_call)
-                nino_ocl.clReleaseKernel(k->handle);
-            free(k);
-        }
-        if (may_call)
-            nino_ocl.clReleaseProgram(p->handle);
-        free(p->file);
-        free(p->defs);
-        free(p);
+        program_destroy(cl, p);
     }
     cl->programs = NULL;
 }

@@ -25,27 +25,41 @@ static nino_cl_pending *oldest(nino_cl_queue *q)
     return q->head == q->tail ? NULL : &q->ring[q->head % NINO_CL_PENDING];
 }
 
-// PoCL waits well; on a GPU the queue has no time limit of its own, so poll under a deadline.
+// After a cancel a wait goes on for this long: most commands end by then. One that does not (a
+// driver that compiles a kernel at its first launch) is left to itself. What it works on may be
+// freed all the same: the queue is in order, so that whoever gets the memory next comes after it.
+static const uint64_t cancel_grace_ns = 100000000;
+
+static bool has_given_up(nino_cl *cl)
+{
+    const uint64_t now = nino_now_ns();
+    if (!nino_backend_is_cancelled(&cl->be))
+        cl->queue.cancel_ns = 0;
+    else if (!cl->queue.cancel_ns)
+        cl->queue.cancel_ns = now;
+    return cl->queue.cancel_ns && now - cl->queue.cancel_ns > cancel_grace_ns;
+}
+
+// Polls: a cancel has to be seen, and the queue of a GPU has no time limit of its own. A CPU device
+// cannot hang; it may only be slow.
 static nino_status wait_event(nino_cl *cl, cl_event event, double seconds, nino_error *err)
 {
-    cl_int e, state = CL_QUEUED;
-    if (cl->dev->is_cpu) {
-        if ((e = OCL(clWaitForEvents, 1, &event)) &&
-            e != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
-            return nino_cl_fail(cl, e, "clWaitForEvents", err);
-    }
+    cl_int e = nino_ocl_fault(), state = CL_QUEUED; // counted once, however often it asks
     const uint64_t start = nino_now_ns();
     const double limit = seconds * 20 > deadline_seconds ? seconds * 20 : deadline_seconds;
     for (long nap_ns = 5000;; nap_ns = nap_ns < 200000 ? nap_ns * 2 : nap_ns) {
-        e = OCL(clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state,
-                NULL);
+        if (!e)
+            e = nino_ocl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state),
+                                        &state, NULL);
         if (e)
             return nino_cl_fail(cl, e, "clGetEventInfo", err);
         if (state < 0)
             return nino_cl_fail(cl, state, "a kernel", err);
         if (state == CL_COMPLETE)
             return NINO_OK;
-        if ((double) (nino_now_ns() - start) > limit * 1e9) {
+        if (has_given_up(cl))
+            return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
+        if (!cl->dev->is_cpu && (double) (nino_now_ns() - start) > limit * 1e9) {
             cl->is_lost = true;
             return nino_fail_kind(err, NINO_ERR_DEVICE, "lost", cl->dev->info.name,
                                   "the device has not answered for %.0f s", limit);
@@ -123,7 +137,8 @@ static nino_status flush(nino_cl *cl, nino_error *err)
     return e ? nino_cl_fail(cl, e, "clFlush", err) : NINO_OK;
 }
 
-// Waits for the oldest tracked command and forgets it, whatever comes out.
+// Waits for the oldest tracked command and forgets it, whatever comes out; but when a cancel ends
+// the wait it stays, and with it the memory that it reads from.
 static nino_status retire(nino_cl *cl, nino_error *err)
 {
     nino_cl_queue *q = &cl->queue;
@@ -133,6 +148,8 @@ static nino_status retire(nino_cl *cl, nino_error *err)
         st = nino_fail_kind(err, NINO_ERR_DEVICE, "lost", cl->dev->info.name, "the device is lost");
     else if (!q->n_unflushed || !(st = flush(cl, err)))
         st = wait_event(cl, p->event, p->seconds, err);
+    if (st == NINO_ERR_CANCELLED)
+        return st;
     if (!st)
         take_times(q, p);
     if (st && cl->dev->is_cpu) // it may still read p->host
@@ -178,7 +195,7 @@ static void fill_record(nino_cl_command *c)
 nino_status nino_cl_command_begin(nino_cl *cl, nino_cl_command *c, nino_error *err)
 {
     nino_cl_queue *q = &cl->queue;
-    nino_status st = NINO_OK;
+    nino_status st = nino_cl_build_settle(cl, err); // the driver is ours alone
     c->seconds = unknown_seconds;
     if (c->what && c->what->d && c->what->is_main) {
         const nino_op_desc *d = c->what->d;
@@ -258,6 +275,8 @@ nino_status nino_cl_queue_finish(nino_cl *cl, nino_error *err)
     while (oldest(q)) {
         const nino_status r = retire(cl, st ? NULL : err);
         st = st ? st : r;
+        if (r == NINO_ERR_CANCELLED)
+            break;
     }
     return st;
 }

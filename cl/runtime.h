@@ -51,10 +51,14 @@ typedef struct nino_cl_kernel {
     size_t local[3]; // reqd_work_group_size; all 0: the driver chooses
 } nino_cl_kernel;
 
-// Finds or builds. `defs` as given to nino_cl_launch().
+// Finds or builds. `defs` as given to nino_cl_launch(). The compiler runs on a thread of its own,
+// so that a cancel need not wait for it: the call ends with NINO_ERR_CANCELLED, the build goes on,
+// and its program is there for the next one who asks.
 nino_cl_kernel *nino_cl_kernel_get(nino_cl *cl, const char *file, const char *name,
                                    const char *defs, nino_error *err);
-void nino_cl_programs_release(nino_cl *cl);
+// Waits for a build that a cancel has left; a later cancel ends the wait too.
+nino_status nino_cl_build_settle(nino_cl *cl, nino_error *err);
+void nino_cl_programs_release(nino_cl *cl); // waits for it in any case
 // Source of cl/kernels/FILE.cl: built in (cl/kernels.c); NULL: no such file.
 const char *nino_cl_source(const char *file);
 
@@ -93,6 +97,7 @@ typedef struct nino_cl_queue {
     bool has_offset;
     int64_t offset_ns;
     uint64_t offset_width_ns, last_end_ns;
+    uint64_t cancel_ns; // when a wait first saw the present cancel; 0: none
 } nino_cl_queue;
 
 // What is about to be enqueued.
@@ -113,7 +118,9 @@ typedef struct nino_cl_command {
 // call, which it turns into a status.
 nino_status nino_cl_command_begin(nino_cl *cl, nino_cl_command *c, nino_error *err);
 nino_status nino_cl_command_end(nino_cl *cl, nino_cl_command *c, cl_int e, nino_error *err);
-nino_status nino_cl_queue_finish(nino_cl *cl, nino_error *err); // waits for everything
+// Waits for everything; after a cancel not for long: then NINO_ERR_CANCELLED, and what the device
+// has not finished goes on.
+nino_status nino_cl_queue_finish(nino_cl *cl, nino_error *err);
 void nino_cl_queue_release(nino_cl *cl);
 
 // ---- backend.c -------------------------------------------------------------------------------
@@ -124,6 +131,7 @@ struct nino_cl {
     nino_cl_queue queue;
     nino_cl_cache *cache; // may be NULL
     struct nino_cl_program *programs;
+    struct nino_cl_build *build; // that goes on in the background, NULL: none
     nino_log log;
     uint64_t local_bytes; // of a compute unit
     bool is_lost;         // the driver failed in a way that nothing recovers from; no further calls

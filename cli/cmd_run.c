@@ -334,7 +334,10 @@ int cmd_run(const options *o)
         else
             rc = o->dry_run ? dry_run(o, ctx, g) : run_job(o, ctx, g);
     }
-    nino_ctx_destroy(&ctx);
+    if (!nino_ctx_quit(&ctx)) { // the driver's threads are still at it
+        fflush(NULL);
+        _exit(rc);
+    }
     nino_graph_destroy(&g);
     return rc;
 }

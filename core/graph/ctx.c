@@ -163,12 +163,8 @@ void nino_ctx_drop_kept(nino_ctx *ctx)
     memset(ctx->files, 0, sizeof(ctx->files));
 }
 
-void nino_ctx_destroy(nino_ctx **pctx)
+static void close_outside(nino_ctx *ctx)
 {
-    nino_ctx *ctx = pctx ? *pctx : NULL;
-    if (!ctx)
-        return;
-    *pctx = NULL;
     pthread_mutex_lock(&ctx->lock);
     while (ctx->n_jobs || ctx->is_taken)
         pthread_cond_wait(&ctx->changed, &ctx->lock);
@@ -178,11 +174,38 @@ void nino_ctx_destroy(nino_ctx **pctx)
     nino_server_stop(&ctx->server);
     nino_device_sampler_stop(&ctx->sampler);
     nino_capture_stop(&ctx->capture);
+}
+
+static void close_inside(nino_ctx *ctx)
+{
     nino_results_destroy(&ctx->results);
     nino_ctx_drop_kept(ctx);
     nino_backend_close(&ctx->backend);
     nino_paths_destroy(&ctx->paths);
     nino_ctx_unref(ctx);
+}
+
+void nino_ctx_destroy(nino_ctx **pctx)
+{
+    nino_ctx *ctx = pctx ? *pctx : NULL;
+    if (!ctx)
+        return;
+    *pctx = NULL;
+    close_outside(ctx);
+    close_inside(ctx);
+}
+
+bool nino_ctx_quit(nino_ctx **pctx)
+{
+    nino_ctx *ctx = pctx ? *pctx : NULL;
+    if (!ctx)
+        return true;
+    *pctx = NULL;
+    close_outside(ctx);
+    if (ctx->backend && !nino_backend_is_idle(ctx->backend))
+        return false;
+    close_inside(ctx);
+    return true;
 }
 
 void nino_ctx_ref(nino_ctx *ctx) { __atomic_add_fetch(&ctx->refs, 1, __ATOMIC_RELAXED); }

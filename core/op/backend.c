@@ -154,6 +154,16 @@ void nino_backend_drop_weights(nino_backend *be)
     pthread_mutex_unlock(&lock);
 }
 
+bool nino_backend_is_idle(nino_backend *be)
+{
+    static const volatile int now = 1;
+    const volatile int *before = be->cancel;
+    be->cancel = &now; // then a wait is short
+    const bool is_idle = be->impl->finish(be, NULL) != NINO_ERR_CANCELLED;
+    be->cancel = before;
+    return is_idle;
+}
+
 void nino_backend_close(nino_backend **pbe)
 {
     nino_backend *be = *pbe;

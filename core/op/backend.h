@@ -67,8 +67,9 @@ typedef struct nino_backend_impl {
 struct nino_backend {
     const nino_backend_impl *impl;
     nino_pool *pool;
-    nino_profile profile;  // numbers and policy of this device
-    nino_monitor *monitor; // may be NULL; set by the stream that uses it
+    nino_profile profile;       // numbers and policy of this device
+    nino_monitor *monitor;      // may be NULL; set by the stream that uses it
+    const volatile int *cancel; // likewise; waits and long host work look at it
     const nino_log *log;
     nino_device_info info; // which device this is; set by nino_device_open()
     // Running totals of the scheduled work, for plan and progress.
@@ -77,6 +78,13 @@ struct nino_backend {
     uint64_t turn;    // counts ops: the weights of the one being prepared are not given up
     uint64_t load_ns; // spent bringing weights in, so that progress can leave it out
 };
+
+// The stream that uses be has been cancelled: waits may give up (NINO_ERR_CANCELLED), and what is
+// enqueued then ends by itself. Without a stream, false.
+static inline bool nino_backend_is_cancelled(const nino_backend *be)
+{
+    return be->cancel && __atomic_load_n(be->cancel, __ATOMIC_RELAXED);
+}
 
 // Weight residency: the packed form of w on be, packing it now if needed. Freed by
 // nino_weight_destroy(), by nino_backend_drop_weights() or when the backend closes; none of these
@@ -90,6 +98,8 @@ nino_status nino_backend_alloc(nino_backend *be, uint64_t bytes, nino_mem_owner 
 void nino_weight_evict(nino_weight *w);           // from every backend
 void nino_backend_drop_weights(nino_backend *be); // all of them
 void nino_backend_close(nino_backend **be);       // NULL-safe
+// False: work that a cancel left behind still runs in the driver; closing would wait for it.
+bool nino_backend_is_idle(nino_backend *be);
 
 // The backends of core. cl's constructor is in cl/cl.h and reached through core/op/device.h.
 nino_backend *nino_ref_open(uint64_t mem_limit, const nino_log *log, nino_error *err);

@@ -35,6 +35,8 @@ nino_stream *nino_stream_create(const nino_stream_params *p, nino_error *err)
     s->progress_priv = p->progress_priv;
     s->outer_monitor = s->be->monitor;
     s->be->monitor = s->monitor;
+    s->outer_cancel = s->be->cancel;
+    s->be->cancel = s->cancel;
     nino_pool_set_monitor(s->be->pool, s->monitor);
     return s;
 }
@@ -55,6 +57,7 @@ void nino_stream_destroy(nino_stream **ps)
         free(t);
     }
     s->be->monitor = s->outer_monitor;
+    s->be->cancel = s->outer_cancel;
     nino_pool_set_monitor(s->be->pool, s->outer_monitor);
     free(s);
     *ps = NULL;

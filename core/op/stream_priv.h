@@ -7,7 +7,7 @@
 struct nino_stream {
     nino_backend *be;
     nino_monitor *monitor, *outer_monitor; // outer: the backend's before this stream
-    const volatile int *cancel;
+    const volatile int *cancel, *outer_cancel;
     nino_gate *gate;                 // may be NULL
     nino_precision asked, precision; // as set; resolved
     nino_error err;                  // code NINO_OK: none yet

@@ -51,6 +51,10 @@ typedef struct nino_ctx_params {
 // NINO_ERR_NOMEM.
 NINO_API nino_ctx *nino_ctx_create(const nino_ctx_params *params, nino_error *err);
 NINO_API void nino_ctx_destroy(nino_ctx **ctx); // waits for its jobs; NULL-safe; *ctx becomes NULL
+// The same for a process that is about to end. False: work that a cancelled job left behind still
+// runs in the driver (compiling a kernel takes seconds). It is not waited for, only what lies
+// outside the process has been put away; then the process must end with _exit().
+NINO_API bool nino_ctx_quit(nino_ctx **ctx);
 // Path of the monitor socket, "" when not serving. Owned by ctx.
 NINO_API const char *nino_ctx_socket(const nino_ctx *ctx);
 

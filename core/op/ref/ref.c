@@ -59,7 +59,7 @@ static size_t packed_bytes(nino_backend *be, const nino_weight *w, nino_dtype *d
 }
 static nino_status pack(nino_backend *be, const nino_weight *w, nino_packed *out, nino_error *err)
 {
-    return nino_pack_weight(&be->profile, w, at(&out->mem), err);
+    return nino_pack_weight(&be->profile, w, be->cancel, at(&out->mem), err);
 }
 
 // ---- running ---------------------------------------------------------------------------------
