@@ -1,5 +1,6 @@
 // Text encoders with random weights: a CLIP in the names of Hugging Face or of OpenCLIP (the same
-// numbers), a T5. Token ids are those of tests/text.h's tokenizers, so nothing else is needed.
+// numbers), a T5; and CLIP's vision networks. Token ids are those of tests/text.h's tokenizers, so
+// nothing else is needed.
 #pragma once
 #include "tests/clip.h"
 #include "tests/random_vae.h"
@@ -18,6 +19,8 @@ typedef struct random_text {
     int heads;            // T5
     bool is_embed_tokens; // T5: the other name of the token embedding
     int vocab;            // 0: RANDOM_TEXT_VOCAB
+    int patch, side;      // a vision network: pixels of a patch, patches along a side
+    bool is_siglip;       // without class token
     nino_dtype dtype;     // F32 is 0
     uint64_t seed;
 } random_text;
@@ -98,6 +101,24 @@ static inline void random_text_qkv(random_writer *w, const char *stem)
         random_text_stack(w, 3, false, nino_name_of("%sattn.in_proj_bias", stem).s);
 }
 
+// stem: before ".N."
+static inline void random_text_blocks(random_writer *w, const char *blocks)
+{
+    const random_text *t = w->t;
+    const bool o = t->is_open;
+    for (int i = 0; i < t->layers; i++) {
+        const nino_name block = nino_name_of("%s.%d.", blocks, i);
+        const char *stem = block.s;
+        random_text_norm(w, stem, o ? "ln_1" : "layer_norm1", true);
+        random_text_qkv(w, stem);
+        random_text_linear(w, stem, o ? "attn.out_proj" : "self_attn.out_proj", t->width, t->width,
+                           true);
+        random_text_norm(w, stem, o ? "ln_2" : "layer_norm2", true);
+        random_text_linear(w, stem, o ? "mlp.c_fc" : "mlp.fc1", t->mlp, t->width, true);
+        random_text_linear(w, stem, o ? "mlp.c_proj" : "mlp.fc2", t->width, t->mlp, true);
+    }
+}
+
 static inline void random_text_clip(random_writer *w)
 {
     const random_text *t = w->t;
@@ -108,24 +129,40 @@ static inline void random_text_clip(random_writer *w)
     random_text_add(w,
                     o ? "positional_embedding" : "text_model.embeddings.position_embedding.weight",
                     NINO_SHAPE(t->positions ? t->positions : 77, t->width), 0, 0.1f);
-    for (int i = 0; i < t->layers; i++) {
-        const nino_name block =
-            nino_name_of("%s.%d.", o ? "transformer.resblocks" : "text_model.encoder.layers", i);
-        const char *stem = block.s;
-        random_text_norm(w, stem, o ? "ln_1" : "layer_norm1", true);
-        random_text_qkv(w, stem);
-        random_text_linear(w, stem, o ? "attn.out_proj" : "self_attn.out_proj", t->width, t->width,
-                           true);
-        random_text_norm(w, stem, o ? "ln_2" : "layer_norm2", true);
-        random_text_linear(w, stem, o ? "mlp.c_fc" : "mlp.fc1", t->mlp, t->width, true);
-        random_text_linear(w, stem, o ? "mlp.c_proj" : "mlp.fc2", t->width, t->mlp, true);
-    }
+    random_text_blocks(w, o ? "transformer.resblocks" : "text_model.encoder.layers");
     random_text_norm(w, "", o ? "ln_final" : "text_model.final_layer_norm", true);
     if (t->has_projection) {
         random_text_linear(w, "", "text_projection", t->projection ? t->projection : t->width,
                            t->width, false);
         if (o)
             random_text_stack(w, 1, true, "text_projection");
+    }
+}
+
+static inline void random_text_vision(random_writer *w)
+{
+    const random_text *t = w->t;
+    const bool o = t->is_open;
+    const int c = t->width, places = t->side * t->side + !t->is_siglip;
+    if (!t->is_siglip)
+        random_text_add(w, o ? "visual.class_embedding" : "vision_model.embeddings.class_embedding",
+                        NINO_SHAPE(c), 0, 1);
+    random_text_add(w, o ? "visual.conv1.weight" : "vision_model.embeddings.patch_embedding.weight",
+                    NINO_SHAPE(c, 3, t->patch, t->patch), 0,
+                    1 / sqrtf((float) (3 * t->patch * t->patch)));
+    if (t->is_siglip)
+        random_text_add(w, "vision_model.embeddings.patch_embedding.bias", NINO_SHAPE(c), 0, 0.1f);
+    random_text_add(
+        w, o ? "visual.positional_embedding" : "vision_model.embeddings.position_embedding.weight",
+        NINO_SHAPE(places, c), 0, 0.3f);
+    if (!t->is_siglip)
+        random_text_norm(w, "", o ? "visual.ln_pre" : "vision_model.pre_layrnorm", true);
+    random_text_blocks(w, o ? "visual.transformer.resblocks" : "vision_model.encoder.layers");
+    random_text_norm(w, "", o ? "visual.ln_post" : "vision_model.post_layernorm", true);
+    if (t->has_projection) {
+        random_text_linear(w, "", "visual_projection", t->projection, c, false);
+        if (o)
+            random_text_stack(w, 1, true, "visual.proj");
     }
 }
 
@@ -171,6 +208,8 @@ static inline nino_weights *random_text_file(const test_dir *dir, const char *fi
         w.v.seed = (t[i].seed + 1) * 0x9e3779b97f4a7c15u;
         if (t[i].is_t5)
             random_text_t5(&w);
+        else if (t[i].patch)
+            random_text_vision(&w);
         else
             random_text_clip(&w);
     }

@@ -21,6 +21,10 @@
     X(latent_upscale)       \
     X(latent_upscale_by)    \
     X(load_image)           \
+    X(clip_vision_loader)   \
+    X(clip_vision_encode)   \
+    X(style_model_loader)   \
+    X(style_model_apply)    \
     X(load_image_mask)      \
     X(image_scale)          \
     X(image_scale_by)       \
@@ -208,25 +212,10 @@ const nino_node_def *const nino_node_defs[] = { NODES(X) NULL };
 const char *nino_port_type_name(nino_port_type t)
 {
     static const char *const names[] = {
-        "NONE",
-        "MODEL",
-        "CLIP",
-        "VAE",
-        "CONDITIONING",
-        "LATENT",
-        "IMAGE",
-        "MASK",
-        "STRING",
-        "INT",
-        "FLOAT",
-        "BOOLEAN",
-        "NOISE",
-        "SAMPLER",
-        "SIGMAS",
-        "GUIDER",
-        "CLIP_VISION_OUTPUT",
-        "*",
-        "other",
+        "NONE",        "MODEL",   "CLIP",   "VAE",    "CONDITIONING", "LATENT",
+        "IMAGE",       "MASK",    "STRING", "INT",    "FLOAT",        "BOOLEAN",
+        "NOISE",       "SAMPLER", "SIGMAS", "GUIDER", "CLIP_VISION",  "CLIP_VISION_OUTPUT",
+        "STYLE_MODEL", "*",       "other",
     };
     return (size_t) t < sizeof(names) / sizeof(names[0]) ? names[t] : "?";
 }

@@ -108,6 +108,9 @@ OUT_POINTER(model, nino_model, NINO_PORT_MODEL, model, nino_model_unref)
 OUT_POINTER(clip, nino_clip, NINO_PORT_CLIP, clip, nino_clip_unref)
 OUT_POINTER(cond, nino_cond, NINO_PORT_CONDITIONING, cond, nino_cond_unref)
 OUT_POINTER(guider, nino_guider, NINO_PORT_GUIDER, guider, nino_guider_unref)
+OUT_POINTER(clip_vision, nino_clip_vision, NINO_PORT_CLIP_VISION, clip_vision,
+            nino_clip_vision_unref)
+OUT_POINTER(style, nino_style, NINO_PORT_STYLE_MODEL, style, nino_style_unref)
 OUT_POINTER(image, nino_array, NINO_PORT_IMAGE, image, nino_array_unref)
 OUT_POINTER(mask, nino_array, NINO_PORT_MASK, mask, nino_array_unref)
 
@@ -121,6 +124,17 @@ nino_status nino_out_latent(nino_run *r, int i, nino_latent latent, nino_error *
         return no_memory(r, err);
     }
     v->u.latent = latent;
+    return NINO_OK;
+}
+
+nino_status nino_out_vision(nino_run *r, int i, nino_vision_output out, nino_error *err)
+{
+    nino_value *v = nino_node_out(r, i, NINO_PORT_CLIP_VISION_OUTPUT, err);
+    if (!v) {
+        nino_vision_out_release(&out);
+        return NINO_ERR_NOMEM;
+    }
+    v->u.vision = out;
     return NINO_OK;
 }
 

@@ -43,12 +43,10 @@ void nino_value_unref(nino_value **pv)
     case NINO_PORT_CONDITIONING: nino_cond_unref(&v->u.cond); break;
     case NINO_PORT_SIGMAS: free(v->u.sigmas.v); break;
     case NINO_PORT_GUIDER: nino_guider_unref(&v->u.guider); break;
-    case NINO_PORT_CLIP_VISION_OUTPUT:
-        nino_array_unref(&v->u.vision.penultimate);
-        nino_array_unref(&v->u.vision.last);
-        nino_array_unref(&v->u.vision.embeds);
-        break;
     case NINO_PORT_STRING: free(v->u.string); break;
+    case NINO_PORT_CLIP_VISION: nino_clip_vision_unref(&v->u.clip_vision); break;
+    case NINO_PORT_CLIP_VISION_OUTPUT: nino_vision_out_release(&v->u.vision); break;
+    case NINO_PORT_STYLE_MODEL: nino_style_unref(&v->u.style); break;
     default: break;
     }
     nino_weights_unref(&v->u.unloaded.file);
@@ -63,6 +61,8 @@ bool nino_value_shares(const nino_value *a, const nino_value *b)
         return false;
     switch (a->type) {
     case NINO_PORT_VAE: return a->u.vae == b->u.vae;
+    case NINO_PORT_CLIP_VISION: return a->u.clip_vision == b->u.clip_vision;
+    case NINO_PORT_STYLE_MODEL: return a->u.style == b->u.style;
     case NINO_PORT_MODEL:
         return a->u.model && b->u.model ? a->u.model->net == b->u.model->net
                                         : a->u.unloaded.file == b->u.unloaded.file;
@@ -80,7 +80,11 @@ static uint64_t guider_bytes(const nino_guider *g)
     return g ? cond_bytes(g->positive) + cond_bytes(g->middle) + cond_bytes(g->negative) : 0;
 }
 
-static uint64_t array_bytes(const nino_array *a) { return a ? a->bytes : 0; }
+static uint64_t vision_bytes(const nino_vision_output *o)
+{
+    return (o->last ? o->last->bytes : 0) + (o->penultimate ? o->penultimate->bytes : 0) +
+           (o->embeds ? o->embeds->bytes : 0);
+}
 
 uint64_t nino_value_bytes(const nino_value *v)
 {
@@ -97,11 +101,8 @@ uint64_t nino_value_bytes(const nino_value *v)
     case NINO_PORT_CONDITIONING: n += cond_bytes(v->u.cond); break;
     case NINO_PORT_SIGMAS: n += (uint64_t) v->u.sigmas.n * sizeof(float); break;
     case NINO_PORT_GUIDER: n += guider_bytes(v->u.guider); break;
-    case NINO_PORT_CLIP_VISION_OUTPUT:
-        n += array_bytes(v->u.vision.penultimate) + array_bytes(v->u.vision.last) +
-             array_bytes(v->u.vision.embeds);
-        break;
     case NINO_PORT_STRING: n += v->u.string ? strlen(v->u.string) + 1 : 0; break;
+    case NINO_PORT_CLIP_VISION_OUTPUT: n += vision_bytes(&v->u.vision); break;
     default: break;
     }
     return n;

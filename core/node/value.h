@@ -1,6 +1,8 @@
 // Internal: what travels along links: reference-counted values.
 #pragma once
 #include "core/model/clip.h"
+#include "core/model/clip_vision.h"
+#include "core/model/style.h"
 #include "core/model/vae.h"
 #include "core/sample/guide.h"
 #include <ninodes/node.h>
@@ -10,12 +12,6 @@ typedef struct nino_latent {
     nino_array *noise_mask; // f32 [N,H,W] or NULL
     int64_t *batch_index;   // N entries or NULL
 } nino_latent;
-
-typedef struct nino_vision_output { // what an image encoder made of pictures
-    nino_array *penultimate;        // f32 [N,T,C]: states behind the last layer but one
-    nino_array *last;               // f32 [N,T,C], normed; or NULL
-    nino_array *embeds;             // f32 [N,P], projected; or NULL
-} nino_vision_output;
 
 // A model or text encoder of a checkpoint: known, typed, not runnable in this version.
 typedef struct nino_unloaded {
@@ -40,7 +36,9 @@ typedef struct nino_value {
             nino_sampler sampler;
             nino_sigmas sigmas; // v is malloc'd
             nino_guider *guider;
-            nino_vision_output vision;
+            nino_clip_vision *clip_vision;
+            nino_vision_output vision; // CLIP_VISION_OUTPUT
+            nino_style *style;
             char *string;
             int64_t i;
             double f;
@@ -53,6 +51,6 @@ typedef struct nino_value {
 nino_value *nino_value_create(nino_port_type type); // zeroed, refs 1
 nino_value *nino_value_ref(nino_value *v);
 void nino_value_unref(nino_value **v);
-// Do both hold the same network (a MODEL, CLIP or VAE, or a copy that shares it)?
+// Do both hold the same network (MODEL, CLIP, VAE ..., or a copy that shares it)?
 bool nino_value_shares(const nino_value *a, const nino_value *b);
 uint64_t nino_value_bytes(const nino_value *v); // host memory it keeps alive

@@ -61,7 +61,9 @@ typedef enum nino_port_type {
     NINO_PORT_SAMPLER,
     NINO_PORT_SIGMAS,
     NINO_PORT_GUIDER,
+    NINO_PORT_CLIP_VISION,
     NINO_PORT_CLIP_VISION_OUTPUT,
+    NINO_PORT_STYLE_MODEL,
     NINO_PORT_ANY,  // "*"
     NINO_PORT_OTHER // a ComfyUI type this version has no value for
 } nino_port_type;
