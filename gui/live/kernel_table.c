@@ -36,18 +36,18 @@ static const struct {
     int chars;
     void (*format)(char *buf, size_t size, double v);
 } columns[N_COLUMNS] = {
-    { "kernel", "Kernel", "Name of the kernel or transfer", 24, NULL },
+    { "kernel", "Kernel", "Name of the kernel or transfer", 18, NULL },
     { "family", "Family", "Op family", 9, NULL },
     { "calls", "Calls", "How often it ran in the range", 7, nino_format_count },
-    { "total_ns", "Total", "Sum of the times on the device", 8, nino_format_ns },
+    { "total_ns", "Total", "Sum of the times on the device", 7, nino_format_ns },
     { "share", "Share", "Of the time of all kernels and transfers", 6, nino_format_share },
-    { "mean_ns", "Mean", "Total divided by calls", 8, nino_format_ns },
-    { "min_ns", "Min", "Shortest call", 8, nino_format_ns },
-    { "max_ns", "Max", "Longest call", 8, nino_format_ns },
-    { "sigma_ns", "σ", "Standard deviation of the calls", 8, nino_format_ns },
-    { "p50_ns", "p50", "Half of the calls are shorter (within 2 %)", 8, nino_format_ns },
-    { "p95_ns", "p95", "95 % of the calls are shorter (within 2 %)", 8, nino_format_ns },
-    { "gflops", "GFLOP/s", "Arithmetic of the op table divided by total time", 8, NULL },
+    { "mean_ns", "Mean", "Total divided by calls", 7, nino_format_ns },
+    { "min_ns", "Min", "Shortest call", 7, nino_format_ns },
+    { "max_ns", "Max", "Longest call", 7, nino_format_ns },
+    { "sigma_ns", "σ", "Standard deviation of the calls", 7, nino_format_ns },
+    { "p50_ns", "p50", "Half of the calls are shorter (within 2 %)", 7, nino_format_ns },
+    { "p95_ns", "p95", "95 % of the calls are shorter (within 2 %)", 7, nino_format_ns },
+    { "gflops", "GFLOP/s", "Arithmetic of the op table divided by total time", 7, NULL },
     { "gbps", "GB/s", "Bytes the op must move at least, divided by total time", 7, NULL },
     { "peak_share", "% of peak",
       "Larger share of the measured arithmetic and bandwidth ceilings of this device "
@@ -174,7 +174,7 @@ static void show_count(Table *t, size_t n, double all_ns)
     char time[48], text[96];
     guint64 t0, t1;
     nino_format_ns(time, sizeof(time), all_ns);
-    g_snprintf(text, sizeof(text), "%zu kernels, %s%s", n, time,
+    g_snprintf(text, sizeof(text), "%zu kernel%s, %s%s", n, n == 1 ? "" : "s", time,
                nino_run_range(t->run, &t0, &t1) ? " in the selected range" : "");
     if (g_strcmp0(gtk_label_get_text(GTK_LABEL(t->count)), text) != 0)
         gtk_label_set_text(GTK_LABEL(t->count), text);

@@ -172,9 +172,13 @@ static void draw_scopes(NinoPlot *p, const View *v, const Row *r, float y)
         if (x1 - x0 >= 2) {
             nino_plot_bar(p, x0, y, x1 - x0 - 1, r->h, &c);
             char text[96];
-            g_strlcpy(text, nino_history_name((void *) v->h, e->name), sizeof(text));
-            if (e->arg1 && (e->kind == NINO_EV_STEP || e->kind == NINO_EV_TILE))
-                g_snprintf(text + strlen(text), sizeof(text) - strlen(text), " %u", e->arg0 + 1);
+            const char *name = nino_history_name((void *) v->h, e->name);
+            if (!e->arg1 || (e->kind != NINO_EV_STEP && e->kind != NINO_EV_TILE))
+                g_strlcpy(text, name, sizeof(text));
+            else if (x1 - x0 > 72)
+                g_snprintf(text, sizeof(text), "%s %u", name, e->arg0 + 1);
+            else
+                g_snprintf(text, sizeof(text), "%u", e->arg0 + 1);
             draw_text_in(p, x0, x1, y, text);
             i++;
         } else {

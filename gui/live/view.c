@@ -7,7 +7,10 @@
 const NinoViewType nino_views[] = {
     { "timeline", "Timeline", "Nodes, steps, tiles and kernels of host and device on one axis", nino_timeline_new },
     { "kernels", "Kernels", "What every kernel cost in the selected range", nino_kernel_table_new },
+    { "histogram", "Histogram", "How long the calls of the selected kernel took, and the outliers", nino_histogram_new },
+    { "flame", "Flame graph", "Where the time of the selected range went, by call path", nino_flame_new },
     { "memory", "Memory", "Device memory over time by what it is used for", nino_memory_view_new },
+    { "pool", "Memory pool", "Blocks of the memory pool, fragmentation, and whether a request would fit", nino_pool_view_new },
     { "performance", "Performance", "Efficiency of caches, memory, precision, batches and prefetching", nino_perf_view_new },
     { NULL, NULL, NULL, NULL },
 };

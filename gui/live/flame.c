@@ -1,0 +1,356 @@
+// Where the time of the selected range went, by call path: an icicle (the whole on top, parts
+// below), of the time on the device or of the wall time of the scopes. A click makes a part the
+// whole; Backspace goes back up.
+#include "live/views.h"
+
+#include "live/area.h"
+
+#include <math.h>
+
+enum { ROW = 21, UPDATE_MS = 500 };
+
+typedef struct Flame {
+    NinoRun *run; // the widgets hold it
+    GtkWidget *area, *device;
+    nino_flame *node;
+    double *from; // of each node: where it begins, as a share of its root
+    size_t n;
+    uint64_t total;
+    int32_t root, focus; // -1: all; none
+    gint64 updated;
+    double *taken; // scratch: what the children of a node have used so far
+} Flame;
+
+// ---- data --------------------------------------------------------------------------------------
+
+static void forget(Flame *f)
+{
+    g_clear_pointer(&f->node, free);
+    g_clear_pointer(&f->from, g_free);
+    g_clear_pointer(&f->taken, g_free);
+    f->n = 0;
+    f->total = 0;
+    f->root = f->focus = -1;
+}
+
+// Nodes keep their place from one update to the next if their path is the same.
+static int32_t same_node(const Flame *f, const nino_flame *old, int32_t i)
+{
+    if (i < 0)
+        return -1;
+    const int32_t parent = same_node(f, old, old[i].parent);
+    if (old[i].parent >= 0 && parent < 0)
+        return -1;
+    for (size_t k = 0; k < f->n; k++)
+        if (f->node[k].parent == parent && f->node[k].name == old[i].name &&
+            f->node[k].kind == old[i].kind)
+            return (int32_t) k;
+    return -1;
+}
+
+static void place(Flame *f)
+{
+    double roots = 0;
+    f->total = 0;
+    f->from = g_new(double, f->n + 1);
+    f->taken = g_new0(double, f->n + 1);
+    for (size_t i = 0; i < f->n; i++)
+        f->total += f->node[i].parent < 0 ? f->node[i].ns : 0;
+    for (size_t i = 0; i < f->n; i++) {
+        const int32_t up = f->node[i].parent;
+        double *next = up < 0 ? &roots : &f->taken[up];
+        f->from[i] = (up < 0 ? 0 : f->from[up]) + *next;
+        *next += (double) f->node[i].ns;
+    }
+}
+
+static void update(NinoArea *area)
+{
+    Flame *f = nino_area_user(area);
+    guint64 t0, t1;
+    if (!gtk_widget_get_mapped(GTK_WIDGET(area)))
+        return;
+    nino_run_draw_begin(f->run);
+    nino_run_range(f->run, &t0, &t1);
+    nino_flame *old = f->node;
+    const int32_t root = f->root, focus = f->focus;
+    f->node = NULL;
+    forget(f);
+    const gboolean on_device = gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(f->device));
+    if (!nino_history_flame(nino_run_history(f->run), t0, t1, on_device, &f->node, &f->n, NULL)) {
+        place(f);
+        f->root = same_node(f, old, root);
+        f->focus = same_node(f, old, focus);
+    }
+    free(old);
+    f->updated = g_get_monotonic_time();
+    gtk_widget_queue_draw(GTK_WIDGET(area));
+    nino_run_draw_end(f->run);
+}
+
+static void on_changed(NinoArea *area)
+{
+    Flame *f = nino_area_user(area);
+    if (!nino_run_is_live(f->run) ||
+        g_get_monotonic_time() - f->updated >= UPDATE_MS * (gint64) 1000)
+        update(area);
+}
+
+static void on_cleared(NinoArea *area)
+{
+    forget(nino_area_user(area));
+    gtk_widget_queue_draw(GTK_WIDGET(area));
+}
+
+// ---- drawing -----------------------------------------------------------------------------------
+
+static gboolean is_inside(const Flame *f, int32_t i)
+{
+    while (i >= 0 && i != f->root)
+        i = f->node[i].parent;
+    return i == f->root;
+}
+
+// Where a node is drawn; FALSE: nowhere. Ancestors of the root span the width.
+static gboolean box_of(const Flame *f, int32_t i, float width, NinoPlotBox *box)
+{
+    const double from = f->root < 0 ? 0 : f->from[f->root];
+    const double all = f->root < 0 ? (double) f->total : (double) f->node[f->root].ns;
+    const double scale = all > 0 ? ((double) width - 8) / all : 0;
+    box->y = (float) f->node[i].depth * ROW + 2;
+    box->h = ROW - 1;
+    int32_t up = f->root;
+    while (up >= 0 && up != i)
+        up = f->node[up].parent;
+    if (f->root >= 0 && up == i) {
+        box->x = 4;
+        box->w = width - 8;
+        return TRUE;
+    }
+    if (!is_inside(f, i))
+        return FALSE;
+    box->x = floorf(4 + (float) ((f->from[i] - from) * scale));
+    box->w = floorf(4 + (float) ((f->from[i] - from + (double) f->node[i].ns) * scale)) - box->x;
+    return box->w >= 1;
+}
+
+static GdkRGBA colour_of(const NinoPlot *p, const nino_flame *n)
+{
+    static const int of_kind[] = { 11, 11, 0, 4, 1, 5 };
+    const gboolean is_scope = n->kind <= NINO_EV_TILE;
+    const GdkRGBA *c = nino_plot_colour((size_t) (is_scope ? of_kind[n->kind] : n->family));
+    return nino_plot_mix(c, &p->bg, p->is_dark ? 0.35f : 0.45f);
+}
+
+static void draw(NinoArea *area, NinoPlot *p, gpointer user)
+{
+    (void) area;
+    Flame *f = user;
+    NinoPlotBox b;
+    if (!f->n) {
+        nino_plot_empty(p, "Where the time of the run goes appears here");
+        return;
+    }
+    for (size_t i = 0; i < f->n; i++) {
+        if (!box_of(f, (int32_t) i, p->width, &b))
+            continue;
+        GdkRGBA c = colour_of(p, &f->node[i]);
+        nino_plot_bar(p, b.x, b.y, MAX(b.w - 1, 1), b.h, &c);
+        if ((int32_t) i == f->focus)
+            nino_plot_frame(p, b.x, b.y, MAX(b.w - 1, 1), b.h, &p->fg);
+        if (b.w < 30)
+            continue;
+        char ns[40], text[128];
+        nino_format_ns(ns, sizeof(ns), (double) f->node[i].ns);
+        g_snprintf(text, sizeof(text), "%s  %s  %.0f %%", nino_run_name(f->run, f->node[i].name),
+                   ns, 100 * (double) f->node[i].ns / (double) f->total);
+        nino_plot_text(p, b.x + 4, b.y + floorf((b.h - nino_plot_text_height(p)) / 2), b.w - 8,
+                       NINO_PLOT_LEFT, &p->fg, text);
+    }
+}
+
+// ---- pointer and keys --------------------------------------------------------------------------
+
+static int32_t node_at(NinoArea *area, Flame *f, double x, double y)
+{
+    NinoPlotBox b;
+    const float width = (float) gtk_widget_get_width(GTK_WIDGET(area));
+    for (size_t i = 0; i < f->n; i++)
+        if (box_of(f, (int32_t) i, width, &b) && x >= (double) b.x && x < (double) (b.x + b.w) &&
+            y >= (double) b.y && y < (double) (b.y + b.h))
+            return (int32_t) i;
+    return -1;
+}
+
+static void describe(Flame *f, int32_t i, GString *text)
+{
+    const nino_flame *n = &f->node[i];
+    char ns[40];
+    g_autofree char *name = g_markup_escape_text(nino_run_name(f->run, n->name), -1);
+    nino_format_ns(ns, sizeof(ns), (double) n->ns);
+    g_string_append_printf(text, "<b>%s</b>\n%s, %llu times\n%.1f %% of the range", name, ns,
+                           (unsigned long long) n->calls, 100 * (double) n->ns / (double) f->total);
+    if (n->parent >= 0) {
+        g_autofree char *up =
+            g_markup_escape_text(nino_run_name(f->run, f->node[n->parent].name), -1);
+        g_string_append_printf(text, "\n%.1f %% of %s",
+                               100 * (double) n->ns / (double) f->node[n->parent].ns, up);
+    }
+}
+
+static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
+{
+    const int32_t i = node_at(area, user, x, y);
+    if (i >= 0)
+        describe(user, i, text);
+    return i >= 0;
+}
+
+// The description of the widget says what has the focus, for screen readers.
+static void set_focus(Flame *f, int32_t i)
+{
+    f->focus = i;
+    g_autoptr(GString) text = g_string_new(NULL);
+    char *plain = NULL;
+    if (i >= 0)
+        describe(f, i, text);
+    pango_parse_markup(text->str, -1, 0, NULL, &plain, NULL, NULL);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(f->area), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                   plain ? plain : "", -1);
+    g_free(plain);
+    gtk_widget_queue_draw(f->area);
+}
+
+// A scope becomes the whole, a kernel the selected one.
+static void activate(Flame *f, int32_t i)
+{
+    if (i >= 0 && f->node[i].kind > NINO_EV_TILE)
+        nino_run_set_kernel(f->run, f->node[i].name);
+    else
+        f->root = i;
+    set_focus(f, i);
+}
+
+static gboolean click(NinoArea *area, double x, double y, int n_press, gpointer user)
+{
+    (void) n_press;
+    activate(user, node_at(area, user, x, y));
+    return TRUE;
+}
+
+// The next node at the same depth with the same parent.
+static int32_t sibling(const Flame *f, int32_t i, int step)
+{
+    const int32_t parent = i >= 0 ? f->node[i].parent : -1;
+    for (int32_t k = i + step; k >= 0 && (size_t) k < f->n; k += step)
+        if (f->node[k].parent == parent && f->node[k].depth == (i >= 0 ? f->node[i].depth : 0))
+            return k;
+    return i;
+}
+
+static int32_t first_child(const Flame *f, int32_t i)
+{
+    for (size_t k = 0; k < f->n; k++)
+        if (f->node[k].parent == i)
+            return (int32_t) k;
+    return i;
+}
+
+static gboolean on_key(NinoArea *area, guint key, GdkModifierType mods, gpointer user)
+{
+    (void) area, (void) mods;
+    Flame *f = user;
+    if (!f->n)
+        return FALSE;
+    const int32_t parent = f->focus >= 0 ? f->node[f->focus].parent : -1;
+    switch (key) {
+    case GDK_KEY_Left: set_focus(f, sibling(f, f->focus, -1)); return TRUE;
+    case GDK_KEY_Right: set_focus(f, sibling(f, f->focus, 1)); return TRUE;
+    case GDK_KEY_Down: set_focus(f, first_child(f, f->focus)); return TRUE;
+    case GDK_KEY_Up: set_focus(f, parent); return TRUE;
+    case GDK_KEY_Return:
+    case GDK_KEY_KP_Enter: activate(f, f->focus); return TRUE;
+    case GDK_KEY_BackSpace:
+    case GDK_KEY_Escape:
+        if (f->root < 0)
+            return FALSE;
+        activate(f, f->node[f->root].parent);
+        return TRUE;
+    default: return FALSE;
+    }
+}
+
+// ---- widget ------------------------------------------------------------------------------------
+
+static void export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboolean is_dark)
+{
+    const Flame *f = g_object_get_data(G_OBJECT(view), "flame");
+    nino_area_export(f->area, cr, w, h, is_dark);
+}
+
+static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+{
+    const Flame *f = g_object_get_data(G_OBJECT(view), "flame");
+    for (size_t i = 0; i < f->n; i++) {
+        g_autoptr(GString) path = g_string_new(NULL);
+        for (int32_t k = (int32_t) i; k >= 0; k = f->node[k].parent) {
+            g_string_prepend(path, k == (int32_t) i ? "" : ";");
+            g_string_prepend(path, nino_run_name(f->run, f->node[k].name));
+        }
+        const NinoCell cells[] = { { "path", path->str, 0 },
+                                   { "ns", NULL, (double) f->node[i].ns },
+                                   { "calls", NULL, (double) f->node[i].calls } };
+        row(user, cells, G_N_ELEMENTS(cells));
+    }
+}
+
+static void flame_free(gpointer data)
+{
+    forget(data);
+    g_free(data);
+}
+
+static GtkWidget *make_bar(Flame *f)
+{
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+    f->device = gtk_toggle_button_new_with_label("On device");
+    GtkWidget *wall = gtk_toggle_button_new_with_label("Wall time");
+    gtk_toggle_button_set_group(GTK_TOGGLE_BUTTON(wall), GTK_TOGGLE_BUTTON(f->device));
+    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(f->device), TRUE);
+    gtk_widget_set_tooltip_text(f->device, "Time of kernels and transfers, by the scopes around");
+    gtk_widget_set_tooltip_text(wall, "Time between begin and end of the scopes");
+    gtk_widget_add_css_class(bar, "linked");
+    gtk_widget_set_margin_start(bar, 6);
+    gtk_widget_set_margin_top(bar, 6);
+    gtk_widget_set_margin_bottom(bar, 6);
+    gtk_box_append(GTK_BOX(bar), f->device);
+    gtk_box_append(GTK_BOX(bar), wall);
+    return bar;
+}
+
+GtkWidget *nino_flame_new(NinoRun *run)
+{
+    static const NinoAreaType type = { .label = "Time by call path",
+                                       .draw = draw,
+                                       .tip = tip,
+                                       .click = click,
+                                       .key = on_key,
+                                       .min_width = 240,
+                                       .min_height = 7 * ROW };
+    static const NinoViewExport x = { .draw = export_draw, .rows = export_rows };
+    Flame *f = g_new0(Flame, 1);
+    f->run = run;
+    f->root = f->focus = -1;
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_box_append(GTK_BOX(box), make_bar(f));
+    f->area = nino_area_new(run, &type, f, NULL);
+    gtk_box_append(GTK_BOX(box), f->area);
+    g_object_set_data_full(G_OBJECT(box), "flame", f, flame_free);
+    g_signal_connect_object(run, "changed", G_CALLBACK(on_changed), f->area, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "range", G_CALLBACK(update), f->area, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "cleared", G_CALLBACK(on_cleared), f->area, G_CONNECT_SWAPPED);
+    g_signal_connect_swapped(f->device, "toggled", G_CALLBACK(update), f->area);
+    g_signal_connect(f->area, "map", G_CALLBACK(update), NULL);
+    nino_view_set_export(box, &x);
+    return box;
+}

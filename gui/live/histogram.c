@@ -1,0 +1,271 @@
+// How long the calls of one kernel took: a histogram of the selected kernel in the selected range,
+// and the calls that are far longer than the others, each a button that shows it in the timeline.
+#include "live/views.h"
+
+#include "live/area.h"
+#include "live/describe.h"
+
+#include <math.h>
+
+enum { LEFT = 56, TOP = 30, BOTTOM = 20, MAX_OUTLIERS = 12, UPDATE_MS = 500 };
+
+typedef struct Histogram {
+    NinoRun *run; // the widgets hold it
+    GtkWidget *area, *list;
+    nino_histogram data;
+    uint32_t kernel; // the one that is shown
+    nino_event outlier[MAX_OUTLIERS];
+    size_t n_outliers;
+    gint64 updated;
+} Histogram;
+
+// ---- data --------------------------------------------------------------------------------------
+
+// The chosen kernel, or the one that took the longest.
+static uint32_t kernel_to_show(NinoRun *run)
+{
+    const uint32_t chosen = nino_run_kernel(run);
+    const nino_stats *s = nino_run_stats(run);
+    nino_op_stat top;
+    if (chosen || !s || !nino_stats_ops(s, &top, 1))
+        return chosen;
+    return nino_history_find(nino_run_history(run), top.name);
+}
+
+static void on_row(GtkListBox *list, GtkListBoxRow *row, Histogram *h)
+{
+    (void) list;
+    const int i = gtk_list_box_row_get_index(row);
+    if ((size_t) i < h->n_outliers)
+        nino_run_show(h->run, &h->outlier[i]);
+}
+
+static void show_outliers(Histogram *h)
+{
+    nino_history *history = nino_run_history(h->run);
+    GtkWidget *child;
+    while ((child = gtk_widget_get_first_child(h->list)))
+        gtk_list_box_remove(GTK_LIST_BOX(h->list), child);
+    for (size_t i = 0; i < h->n_outliers; i++) {
+        const nino_event *e = &h->outlier[i];
+        char took[48], at[48];
+        nino_format_ns(took, sizeof(took), (double) e->u.kernel.dur_ns);
+        nino_format_ns(at, sizeof(at),
+                       (double) (e->t_ns - MIN(e->t_ns, nino_history_begin(history))));
+        g_autoptr(GString) path = g_string_new(NULL), tip = g_string_new(NULL);
+        nino_describe_path(h->run, nino_history_span_of(history, e->parent), path);
+        nino_describe_slice(h->run, e, tip);
+        g_autofree char *text = g_strdup_printf("<b>%s</b> at %s\n<small>%s</small>", took, at,
+                                                path->len ? path->str : "no scope");
+        GtkWidget *label = gtk_label_new(NULL);
+        gtk_label_set_markup(GTK_LABEL(label), text);
+        gtk_label_set_xalign(GTK_LABEL(label), 0);
+        gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
+        gtk_widget_set_tooltip_markup(label, tip->str);
+        gtk_list_box_append(GTK_LIST_BOX(h->list), label);
+    }
+}
+
+static void update(NinoArea *area)
+{
+    Histogram *h = nino_area_user(area);
+    guint64 t0, t1;
+    if (!gtk_widget_get_mapped(GTK_WIDGET(area)))
+        return;
+    nino_run_draw_begin(h->run);
+    nino_event old[MAX_OUTLIERS];
+    const size_t n_old = h->n_outliers;
+    memcpy(old, h->outlier, sizeof(old));
+    nino_history *history = nino_run_history(h->run);
+    h->kernel = kernel_to_show(h->run);
+    h->n_outliers = 0;
+    nino_run_range(h->run, &t0, &t1);
+    if (!h->kernel || nino_history_histogram(history, h->kernel, t0, t1, &h->data, NULL))
+        h->data = (nino_histogram){ .calls = 0 };
+    if (h->data.outliers) {
+        nino_history_calls(history, h->kernel, t0, t1, h->outlier, MAX_OUTLIERS);
+        h->n_outliers = MIN(h->data.outliers, MAX_OUTLIERS);
+    }
+    if (n_old != h->n_outliers || memcmp(old, h->outlier, n_old * sizeof(*old)) != 0)
+        show_outliers(h);
+    h->updated = g_get_monotonic_time();
+    gtk_widget_queue_draw(GTK_WIDGET(area));
+    nino_run_draw_end(h->run);
+}
+
+static void on_changed(NinoArea *area)
+{
+    Histogram *h = nino_area_user(area);
+    if (!nino_run_is_live(h->run) ||
+        g_get_monotonic_time() - h->updated >= UPDATE_MS * (gint64) 1000)
+        update(area);
+}
+
+// ---- drawing -----------------------------------------------------------------------------------
+
+static void plot_box(float width, float height, NinoPlotBox *box)
+{
+    *box = (NinoPlotBox){ LEFT, TOP, MAX(width - LEFT - 12, 1), MAX(height - TOP - BOTTOM, 1) };
+}
+
+static float x_of(const Histogram *h, const NinoPlotBox *box, double ns)
+{
+    const double bin = (ns - h->data.lo_ns) / h->data.bin_ns;
+    return box->x + (float) (CLAMP(bin, 0, NINO_HISTOGRAM_BINS) / NINO_HISTOGRAM_BINS) * box->w;
+}
+
+static void draw_mark(NinoPlot *p, const Histogram *h, const NinoPlotBox *box, const char *name,
+                      double ns, float *free_from)
+{
+    char v[40], text[64];
+    nino_format_ns(v, sizeof(v), ns);
+    g_snprintf(text, sizeof(text), "%s %s", name, v);
+    const float x = floorf(x_of(h, box, ns)), w = nino_plot_text_width(p, text);
+    nino_plot_bar(p, x, box->y, 1, box->h, &p->fg);
+    if (x < *free_from)
+        return;
+    nino_plot_text(p, MIN(x + 3, p->width - w - 2), box->y - nino_plot_text_height(p), 0,
+                   NINO_PLOT_LEFT, &p->fg, text);
+    *free_from = x + w + 12;
+}
+
+static void draw(NinoArea *area, NinoPlot *p, gpointer user)
+{
+    (void) area;
+    Histogram *h = user;
+    NinoPlotBox box;
+    char text[160], a[40], b[40];
+    if (!h->data.calls) {
+        nino_plot_empty(p, "The times of the selected kernel's calls appear here");
+        return;
+    }
+    plot_box(p->width, p->height, &box);
+    uint64_t most = 1;
+    for (int i = 0; i < NINO_HISTOGRAM_BINS; i++)
+        most = MAX(most, h->data.bin[i]);
+    nino_plot_value_axis(p, &box, (double) most, nino_format_count);
+    for (int i = 0; i < NINO_HISTOGRAM_BINS; i++) {
+        const float x0 = floorf(box.x + box.w * (float) i / NINO_HISTOGRAM_BINS);
+        const float x1 = floorf(box.x + box.w * (float) (i + 1) / NINO_HISTOGRAM_BINS);
+        float bar = roundf((float) ((double) h->data.bin[i] / (double) most) * box.h);
+        bar = h->data.bin[i] ? MAX(bar, 2) : 0; // one call must be seen
+        const gboolean is_far = i == NINO_HISTOGRAM_BINS - 1 && h->data.outliers;
+        nino_plot_bar(p, x0, box.y + box.h - bar, MAX(x1 - x0 - 1, 1), bar,
+                      nino_plot_colour(is_far ? 3 : 0));
+    }
+    nino_format_ns(a, sizeof(a), (double) h->data.min_ns);
+    nino_format_ns(b, sizeof(b), (double) h->data.max_ns);
+    nino_plot_text(p, box.x, box.y + box.h + 2, 0, NINO_PLOT_LEFT, &p->dim, a);
+    g_snprintf(text, sizeof(text), "%s%s", h->data.outliers ? "… longest " : "", b);
+    nino_plot_text(p, box.x + box.w, box.y + box.h + 2, 0, NINO_PLOT_RIGHT, &p->dim, text);
+    g_snprintf(text, sizeof(text), "%s, %llu calls, %llu outliers",
+               nino_run_name(h->run, h->kernel), (unsigned long long) h->data.calls,
+               (unsigned long long) h->data.outliers);
+    nino_plot_text(p, box.x + box.w / 2, box.y + box.h + 2, box.w * 0.6f, NINO_PLOT_CENTRE, &p->fg,
+                   text);
+    float free_from = 0;
+    draw_mark(p, h, &box, "p50", h->data.p50_ns, &free_from);
+    draw_mark(p, h, &box, "p95", h->data.p95_ns, &free_from);
+    draw_mark(p, h, &box, "p99", h->data.p99_ns, &free_from);
+}
+
+static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
+{
+    (void) y;
+    Histogram *h = user;
+    NinoPlotBox box;
+    char a[40], b[40];
+    GtkWidget *w = GTK_WIDGET(area);
+    plot_box((float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &box);
+    const int i = (int) floor((x - (double) box.x) / (double) box.w * NINO_HISTOGRAM_BINS);
+    if (!h->data.calls || i < 0 || i >= NINO_HISTOGRAM_BINS)
+        return FALSE;
+    nino_format_ns(a, sizeof(a), h->data.lo_ns + i * h->data.bin_ns);
+    nino_format_ns(b, sizeof(b),
+                   i == NINO_HISTOGRAM_BINS - 1 ? (double) h->data.max_ns
+                                                : h->data.lo_ns + (i + 1) * h->data.bin_ns);
+    g_string_append_printf(text, "%llu calls of %s to %s", (unsigned long long) h->data.bin[i], a,
+                           b);
+    return TRUE;
+}
+
+// ---- widget ------------------------------------------------------------------------------------
+
+static void export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboolean is_dark)
+{
+    const Histogram *data = g_object_get_data(G_OBJECT(view), "histogram");
+    nino_area_export(data->area, cr, w, h, is_dark);
+}
+
+static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+{
+    const Histogram *h = g_object_get_data(G_OBJECT(view), "histogram");
+    for (int i = 0; i < NINO_HISTOGRAM_BINS && h->data.calls; i++) {
+        const NinoCell cells[] = { { "kernel", nino_run_name(h->run, h->kernel), 0 },
+                                   { "from_ns", NULL, h->data.lo_ns + i * h->data.bin_ns },
+                                   { "to_ns", NULL,
+                                     i == NINO_HISTOGRAM_BINS - 1
+                                         ? (double) h->data.max_ns
+                                         : h->data.lo_ns + (i + 1) * h->data.bin_ns },
+                                   { "calls", NULL, (double) h->data.bin[i] } };
+        row(user, cells, G_N_ELEMENTS(cells));
+    }
+}
+
+static GtkWidget *make_list(Histogram *h)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
+    GtkWidget *title = gtk_label_new("Outliers");
+    gtk_label_set_xalign(GTK_LABEL(title), 0);
+    gtk_widget_add_css_class(title, "heading");
+    gtk_widget_set_tooltip_text(title, "Calls longer than the third quartile by three times the "
+                                       "interquartile range; choose one to see it in the timeline");
+    gtk_widget_set_margin_start(title, 8);
+    gtk_widget_set_margin_top(title, 6);
+    h->list = gtk_list_box_new();
+    gtk_list_box_set_selection_mode(GTK_LIST_BOX(h->list), GTK_SELECTION_NONE);
+    gtk_list_box_set_activate_on_single_click(GTK_LIST_BOX(h->list), TRUE);
+    GtkWidget *none = gtk_label_new("No call is far longer than the others");
+    gtk_label_set_wrap(GTK_LABEL(none), TRUE);
+    gtk_widget_add_css_class(none, "dim-label");
+    gtk_list_box_set_placeholder(GTK_LIST_BOX(h->list), none);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(h->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Outliers", -1);
+    g_signal_connect(h->list, "row-activated", G_CALLBACK(on_row), h);
+    GtkWidget *scroll = gtk_scrolled_window_new();
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), h->list);
+    gtk_widget_set_vexpand(scroll, TRUE);
+    gtk_box_append(GTK_BOX(box), title);
+    gtk_box_append(GTK_BOX(box), scroll);
+    gtk_widget_set_size_request(box, 220, -1);
+    return box;
+}
+
+GtkWidget *nino_histogram_new(NinoRun *run)
+{
+    static const NinoAreaType type = { .label = "Histogram of the selected kernel",
+                                       .draw = draw,
+                                       .tip = tip,
+                                       .min_width = 240,
+                                       .min_height = 120 };
+    static const NinoViewExport x = { .draw = export_draw, .rows = export_rows };
+    Histogram *h = g_new0(Histogram, 1);
+    h->run = run;
+    h->area = nino_area_new(run, &type, h, NULL);
+    GtkWidget *paned = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL);
+    gtk_paned_set_start_child(GTK_PANED(paned), h->area);
+    gtk_paned_set_end_child(GTK_PANED(paned), make_list(h));
+    gtk_paned_set_resize_end_child(GTK_PANED(paned), FALSE);
+    gtk_paned_set_shrink_end_child(GTK_PANED(paned), FALSE);
+    gtk_paned_set_shrink_start_child(GTK_PANED(paned), FALSE);
+    g_object_set_data_full(G_OBJECT(paned), "histogram", h, g_free);
+    g_signal_connect_object(run, "changed", G_CALLBACK(on_changed), h->area, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "cleared", G_CALLBACK(update), h->area, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "range", G_CALLBACK(update), h->area, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "kernel", G_CALLBACK(update), h->area, G_CONNECT_SWAPPED);
+    g_signal_connect(h->area, "map", G_CALLBACK(update), NULL);
+    nino_view_set_export(paned, &x);
+    return paned;
+}

@@ -1,0 +1,283 @@
+// The memory pool as it is now (or was at the end of the selected range): every arena a strip, its
+// blocks in the colour of what they are for, the gaps between them empty; how fragmented it is, the
+// largest free block, and whether one more request would fit.
+#include "live/views.h"
+
+#include "live/area.h"
+#include "live/describe.h"
+
+#include <math.h>
+
+enum { STRIP = 26, GAP = 6, LEFT = 96, TOP = 26, UPDATE_MS = 250 };
+
+static const char *const owners[] = { "weights", "activations", "workspace", "staging" };
+static const int owner_colour[] = { 0, 1, 2, 5 };
+
+typedef struct Pool {
+    NinoRun *run; // the widgets hold it
+    GtkWidget *area, *figures, *size, *answer;
+    nino_pool_map map;
+    gint64 updated;
+} Pool;
+
+// ---- data --------------------------------------------------------------------------------------
+
+static void set_text(GtkWidget *label, const char *text)
+{
+    if (g_strcmp0(gtk_label_get_text(GTK_LABEL(label)), text) != 0)
+        gtk_label_set_text(GTK_LABEL(label), text);
+}
+
+static void show_answer(Pool *p)
+{
+    static const char *const answers[] = {
+        [NINO_FIT_BLOCK] = "fits into a free block",
+        [NINO_FIT_ARENA] = "fits with one more arena",
+        [NINO_FIT_TRIM] = "fits after idle arenas are given back",
+        [NINO_FIT_NO] = "does not fit",
+    };
+    const double mib = gtk_spin_button_get_value(GTK_SPIN_BUTTON(p->size));
+    const gboolean is_known = p->map.n_arenas || p->map.reserved;
+    set_text(p->answer,
+             is_known ? answers[nino_pool_map_fit(&p->map, (uint64_t) (mib * 1048576))] : "");
+}
+
+static void show_figures(Pool *p)
+{
+    const nino_pool_map *m = &p->map;
+    char use[32], held[32], budget[32], largest[32], unknown[32];
+    nino_format_bytes(use, sizeof(use), (double) m->in_use);
+    nino_format_bytes(held, sizeof(held), (double) m->reserved);
+    nino_format_bytes(budget, sizeof(budget), (double) m->budget);
+    nino_format_bytes(largest, sizeof(largest), (double) m->largest_free);
+    nino_format_bytes(unknown, sizeof(unknown), (double) m->unknown_bytes);
+    g_autofree char *text = g_strdup_printf(
+        "%s in use of %s held%s%s · largest free block %s · fragmentation %.0f %%%s%s", use, held,
+        m->budget ? ", budget " : "", m->budget ? budget : "", largest, m->fragmentation * 100,
+        m->unknown_bytes ? " · from before watching " : "", m->unknown_bytes ? unknown : "");
+    set_text(p->figures, text);
+}
+
+static void update(NinoArea *area)
+{
+    Pool *p = nino_area_user(area);
+    guint64 t0, t1;
+    nino_pool_map m;
+    if (!gtk_widget_get_mapped(GTK_WIDGET(area)))
+        return;
+    nino_run_draw_begin(p->run);
+    const gboolean is_part = nino_run_range(p->run, &t0, &t1);
+    if (!nino_history_pool(nino_run_history(p->run), is_part ? t1 : UINT64_MAX, &m, NULL)) {
+        nino_pool_map_release(&p->map);
+        p->map = m;
+    }
+    const int height = TOP + (int) p->map.n_arenas * (STRIP + GAP) + 8;
+    int now;
+    gtk_widget_get_size_request(p->area, NULL, &now);
+    if (MAX(height, 90) != now)
+        gtk_widget_set_size_request(p->area, 240, MAX(height, 90));
+    show_figures(p);
+    show_answer(p);
+    p->updated = g_get_monotonic_time();
+    gtk_widget_queue_draw(GTK_WIDGET(area));
+    nino_run_draw_end(p->run);
+}
+
+static void on_changed(NinoArea *area)
+{
+    Pool *p = nino_area_user(area);
+    if (!nino_run_is_live(p->run) ||
+        g_get_monotonic_time() - p->updated >= UPDATE_MS * (gint64) 1000)
+        update(area);
+}
+
+// ---- drawing -----------------------------------------------------------------------------------
+
+static uint64_t arena_end(const nino_pool_map *m, const nino_pool_arena *a)
+{
+    const nino_pool_block *last = &m->block[a->first + a->n - 1];
+    return MAX(a->bytes, last->offset + last->bytes);
+}
+
+static uint64_t largest_arena(const nino_pool_map *m)
+{
+    uint64_t most = 1;
+    for (size_t i = 0; i < m->n_arenas; i++)
+        most = MAX(most, arena_end(m, &m->arena[i]));
+    return most;
+}
+
+// Neighbouring blocks of one owner within a pixel are one bar.
+static void draw_arena(NinoPlot *p, const nino_pool_map *m, const nino_pool_arena *a, float y,
+                       double scale)
+{
+    const GdkRGBA empty = nino_plot_alpha(&p->fg, 0.08f);
+    const float width = MAX(floorf((float) ((double) arena_end(m, a) * scale)), 2);
+    nino_plot_bar(p, LEFT, y, width, STRIP, &empty);
+    float drawn = LEFT;
+    for (uint32_t i = a->first; i < a->first + a->n; i++) {
+        const nino_pool_block *b = &m->block[i];
+        if (b->is_free)
+            continue;
+        const float x0 = floorf(LEFT + (float) ((double) b->offset * scale));
+        const float x1 = floorf(LEFT + (float) ((double) (b->offset + b->bytes) * scale));
+        if (x1 <= drawn && x0 < drawn)
+            continue;
+        const float from = MAX(x0, drawn), to = MAX(x1, from + 1);
+        nino_plot_bar(p, from, y, to - from > 3 ? to - from - 1 : to - from, STRIP,
+                      nino_plot_colour((size_t) owner_colour[b->owner % NINO_OWN_COUNT]));
+        drawn = to;
+    }
+    const GdkRGBA line = nino_plot_alpha(&p->fg, 0.35f);
+    nino_plot_frame(p, LEFT - 1, y - 1, width + 2, STRIP + 2, &line);
+}
+
+static void draw(NinoArea *area, NinoPlot *p, gpointer user)
+{
+    (void) area;
+    const Pool *pool = user;
+    const nino_pool_map *m = &pool->map;
+    if (!m->n_arenas) {
+        nino_plot_empty(p, "The blocks of the memory pool appear here while a workflow runs");
+        return;
+    }
+    float x = LEFT;
+    for (int o = 0; o < NINO_OWN_COUNT; o++)
+        x = nino_plot_legend(p, x, 4, nino_plot_colour((size_t) owner_colour[o]), owners[o]);
+    const GdkRGBA empty = nino_plot_alpha(&p->fg, 0.15f);
+    nino_plot_legend(p, x, 4, &empty, "free");
+    const double scale = ((double) p->width - LEFT - 10) / (double) largest_arena(m);
+    const float line = nino_plot_text_height(p);
+    for (size_t i = 0; i < m->n_arenas; i++) {
+        const float y = TOP + (float) i * (STRIP + GAP);
+        char size[32];
+        nino_format_bytes(size, sizeof(size), (double) arena_end(m, &m->arena[i]));
+        nino_plot_text(p, LEFT - 8, y + floorf((STRIP - line) / 2), LEFT - 12, NINO_PLOT_RIGHT,
+                       &p->dim, size);
+        draw_arena(p, m, &m->arena[i], y, scale);
+    }
+}
+
+static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
+{
+    const Pool *p = user;
+    const nino_pool_map *m = &p->map;
+    const int i = (int) floor((y - TOP) / (STRIP + GAP));
+    if (i < 0 || (size_t) i >= m->n_arenas || x < LEFT)
+        return FALSE;
+    const double scale =
+        (double) (gtk_widget_get_width(GTK_WIDGET(area)) - LEFT - 10) / (double) largest_arena(m);
+    const uint64_t at = (uint64_t) ((x - LEFT) / scale);
+    const nino_pool_arena *a = &m->arena[i];
+    for (uint32_t k = a->first; k < a->first + a->n; k++) {
+        const nino_pool_block *b = &m->block[k];
+        char size[32], offset[32], since[48];
+        if (at < b->offset || at >= b->offset + b->bytes)
+            continue;
+        nino_format_bytes(size, sizeof(size), (double) b->bytes);
+        nino_format_bytes(offset, sizeof(offset), (double) b->offset);
+        g_string_append_printf(text, "<b>%s</b> %s at %s of arena %u",
+                               b->is_free ? "free" : owners[b->owner % NINO_OWN_COUNT], size,
+                               offset, a->number);
+        if (b->is_free)
+            return TRUE;
+        nino_history *h = nino_run_history(p->run);
+        g_autoptr(GString) path = g_string_new(NULL);
+        nino_format_ns(since, sizeof(since), (double) (m->t_ns - MIN(m->t_ns, b->since_ns)));
+        g_string_append_printf(text, "\nin use for %s", since);
+        nino_describe_path(p->run, nino_history_span_of(h, b->scope), path);
+        if (path->len)
+            g_string_append_printf(text, "\nby %s", path->str);
+        return TRUE;
+    }
+    return FALSE;
+}
+
+// ---- widget ------------------------------------------------------------------------------------
+
+static void export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboolean is_dark)
+{
+    const Pool *p = g_object_get_data(G_OBJECT(view), "pool");
+    nino_area_export(p->area, cr, w, h, is_dark);
+}
+
+static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+{
+    const Pool *p = g_object_get_data(G_OBJECT(view), "pool");
+    for (size_t i = 0; i < p->map.n_blocks; i++) {
+        const nino_pool_block *b = &p->map.block[i];
+        const NinoCell cells[] = {
+            { "arena", NULL, p->map.arena[b->arena].number },
+            { "offset_bytes", NULL, (double) b->offset },
+            { "bytes", NULL, (double) b->bytes },
+            { "use", b->is_free ? "free" : owners[b->owner % NINO_OWN_COUNT], 0 },
+        };
+        row(user, cells, G_N_ELEMENTS(cells));
+    }
+}
+
+static void pool_free(gpointer data)
+{
+    nino_pool_map_release(&((Pool *) data)->map);
+    g_free(data);
+}
+
+static GtkWidget *make_bar(Pool *p)
+{
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    p->figures = gtk_label_new("No memory is held");
+    gtk_label_set_xalign(GTK_LABEL(p->figures), 0);
+    gtk_label_set_ellipsize(GTK_LABEL(p->figures), PANGO_ELLIPSIZE_END);
+    gtk_widget_set_hexpand(p->figures, TRUE);
+    gtk_widget_set_tooltip_text(p->figures,
+                                "Fragmentation: the share of free bytes that lies outside the "
+                                "largest free block");
+    GtkWidget *ask = gtk_label_new("Would");
+    p->size = gtk_spin_button_new_with_range(1, 1 << 20, 64);
+    gtk_spin_button_set_value(GTK_SPIN_BUTTON(p->size), 256);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(p->size), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Size of a request in MiB", -1);
+    p->answer = gtk_label_new("");
+    gtk_label_set_xalign(GTK_LABEL(p->answer), 0);
+    gtk_label_set_width_chars(GTK_LABEL(p->answer), 26);
+    GtkWidget *unit = gtk_label_new("MiB fit?");
+    gtk_box_append(GTK_BOX(bar), p->figures);
+    gtk_box_append(GTK_BOX(bar), ask);
+    gtk_box_append(GTK_BOX(bar), p->size);
+    gtk_box_append(GTK_BOX(bar), unit);
+    gtk_box_append(GTK_BOX(bar), p->answer);
+    gtk_widget_set_margin_start(bar, 8);
+    gtk_widget_set_margin_end(bar, 8);
+    gtk_widget_set_margin_top(bar, 6);
+    gtk_widget_set_margin_bottom(bar, 6);
+    g_signal_connect_swapped(p->size, "value-changed", G_CALLBACK(show_answer), p);
+    return bar;
+}
+
+GtkWidget *nino_pool_view_new(NinoRun *run)
+{
+    static const NinoAreaType type = { .label = "Blocks of the memory pool",
+                                       .draw = draw,
+                                       .tip = tip,
+                                       .min_width = 240,
+                                       .min_height = 90 };
+    static const NinoViewExport x = { .draw = export_draw, .rows = export_rows };
+    Pool *p = g_new0(Pool, 1);
+    p->run = run;
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_box_append(GTK_BOX(box), make_bar(p));
+    p->area = nino_area_new(run, &type, p, NULL);
+    GtkWidget *scroll = gtk_scrolled_window_new();
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), p->area);
+    gtk_widget_set_vexpand(scroll, TRUE);
+    gtk_box_append(GTK_BOX(box), scroll);
+    g_object_set_data_full(G_OBJECT(box), "pool", p, pool_free);
+    g_signal_connect_object(run, "changed", G_CALLBACK(on_changed), p->area, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "cleared", G_CALLBACK(update), p->area, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "range", G_CALLBACK(update), p->area, G_CONNECT_SWAPPED);
+    g_signal_connect(p->area, "map", G_CALLBACK(update), NULL);
+    nino_view_set_export(box, &x);
+    return box;
+}
