@@ -1,0 +1,146 @@
+// Every allocation of editing a workflow fails once: a clean "nomem", the document stays as it was,
+// nothing leaks.
+#include <ninodes/document.h>
+
+#include "tests/oom.h"
+
+static nino_error err;
+
+static const char flow[] =
+    "{\"nodes\": [{\"id\": 1, \"type\": \"EmptyLatentImage\", \"pos\": [1, 2], \"outputs\": "
+    "[{\"name\": \"LATENT\", \"type\": \"LATENT\", \"links\": [1]}], \"widgets_values\": [64, 32, "
+    "1]}, {\"id\": 2, \"type\": \"S\", \"inputs\": [{\"name\": \"samples\", \"type\": \"LATENT\", "
+    "\"link\": 1}]}], \"links\": [[1, 1, 0, 2, 0, \"LATENT\"]], \"definitions\": {\"subgraphs\": "
+    "[{\"id\": \"S\", \"inputs\": [{\"name\": \"samples\", \"type\": \"LATENT\", \"linkIds\": "
+    "[1]}], \"outputs\": [], \"nodes\": [{\"id\": 4, \"type\": \"LatentUpscaleBy\", \"inputs\": "
+    "[{\"name\": \"samples\", \"type\": \"LATENT\", \"link\": 1}], \"widgets_values\": "
+    "[\"bilinear\", 1.5]}], \"links\": [{\"id\": 1, \"origin_id\": -10, \"origin_slot\": 0, "
+    "\"target_id\": 4, \"target_slot\": 0}]}]}}";
+static const char api[] =
+    "{\"1\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {\"width\": 64}}, \"2\": "
+    "{\"class_type\": \"Other\", \"inputs\": {\"x\": [\"1\", 0], \"y\": 3}}}";
+
+static nino_document *load(const char *json)
+{
+    const long at = oom_pause();
+    nino_document *d = nino_document_load(json, strlen(json), "flow.json", &err);
+    CHECK(d);
+    oom_resume(at);
+    return d;
+}
+
+// A failed call says so; what it was about to change is as before.
+static bool done(nino_document *d, nino_status st, int may_fail)
+{
+    if (!st)
+        return true;
+    CHECK(may_fail && oom.fired);
+    CHECK(st == NINO_ERR_NOMEM && err.code == NINO_ERR_NOMEM);
+    const long at = oom_pause();
+    size_t len = 0;
+    const char *text = nino_document_ui_json(d, &len);
+    CHECK(text && len == sizeof(flow) - 1 && !memcmp(text, flow, len));
+    CHECK(!nino_document_is_changed(d) || nino_document_redo_name(d));
+    oom.at = at;
+    return false;
+}
+
+static void test_load(int may_fail)
+{
+    static const char *const texts[] = { flow, api };
+    for (int i = 0; i < 2; i++) {
+        nino_document *d = nino_document_load(texts[i], strlen(texts[i]), "flow.json", &err);
+        CHECK(d || (may_fail && err.code == NINO_ERR_NOMEM));
+        if (d && !nino_document_json(d, NULL, &err))
+            CHECK(may_fail && err.code == NINO_ERR_NOMEM);
+        if (d && !nino_document_api_json(d, NULL, &err))
+            CHECK(may_fail && err.code == NINO_ERR_NOMEM);
+        nino_document_destroy(&d);
+    }
+}
+
+static nino_status add(nino_document *d)
+{
+    return nino_document_add(d, "KSampler", 0, 0, NULL, &err);
+}
+static nino_status set(nino_document *d)
+{
+    return nino_document_set_text(d, "1", "width", "128", &err);
+}
+static nino_status cut(nino_document *d) { return nino_document_disconnect(d, 1, 0, &err); }
+static nino_status bend(nino_document *d) { return nino_document_add_reroute(d, 0, 0, 1, 2, &err); }
+static nino_status drop(nino_document *d)
+{
+    return nino_document_delete(d, (const char *[]){ "1", "2" }, 2, &err);
+}
+static nino_status group(nino_document *d)
+{
+    return nino_document_add_group(d, "G", 0, 0, 9, 9, &err);
+}
+static nino_status color(nino_document *d)
+{
+    return nino_document_set_color(d, (const char *[]){ "1" }, 1, "#123", "#456", &err);
+}
+
+static nino_status paste(nino_document *d)
+{
+    char *clip = nino_document_copy(d, (const char *[]){ "2" }, 1, &err);
+    const nino_status st =
+        clip ? nino_document_paste(d, clip, strlen(clip), 5, 5, true, NULL, NULL, &err) : err.code;
+    free(clip);
+    return st;
+}
+
+// Two changes as one: the second may fail after the first went well.
+static nino_status both(nino_document *d)
+{
+    nino_document_begin(d, "Both");
+    nino_status st = color(d);
+    if (!st)
+        st = cut(d);
+    if (st)
+        nino_document_cancel(d);
+    return st ? st : nino_document_end(d, &err);
+}
+
+static nino_status (*change)(nino_document *d);
+
+static void test_change(int may_fail)
+{
+    nino_document *d = load(flow);
+    if (done(d, change(d), may_fail)) {
+        const nino_status st = nino_document_undo(d, &err);
+        CHECK(!st || (may_fail && st == NINO_ERR_NOMEM));
+        if (!st && done(d, NINO_OK, may_fail)) {
+            const nino_status again = nino_document_redo(d, &err);
+            done(d, again, may_fail);
+        }
+    }
+    nino_document_destroy(&d);
+}
+
+static void test_subgraph(int may_fail)
+{
+    nino_document *d = load(flow);
+    nino_status st = nino_document_enter(d, "2", &err);
+    if (done(d, st, may_fail)) {
+        st = nino_document_set_text(d, "4", "scale_by", "2", &err);
+        if (done(d, st, may_fail))
+            st = nino_document_leave(d, 1, &err);
+        CHECK(!st || may_fail);
+    }
+    nino_document_destroy(&d);
+}
+
+int main(void)
+{
+    static nino_status (*const changes[])(nino_document *) = { add,   set,   cut,   bend, drop,
+                                                               group, color, paste, both };
+    oom_each(test_load);
+    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+        change = changes[i];
+        oom_each(test_change);
+    }
+    oom_each(test_subgraph);
+    return 0;
+}
