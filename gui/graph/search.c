@@ -37,7 +37,7 @@ static int score_letters(const char *text, const char *word)
         gaps += (int) (next - at);
         at = next + 1;
     }
-    return MAX(12 - gaps, 1);
+    return MAX(13 - gaps, 0);
 }
 
 static int score_word(const char *title, const char *terms, const char *word)

@@ -1,20 +1,38 @@
-// Canvas tests, in one process: nodes as widgets, edits through editors and actions, subgraphs,
-// marks, pictures of real workflows with NINODES_SHOTS. tests/gui/test_canvas.sh starts it.
+// Canvas tests in one process: nodes and editors as widgets, actions, search, subgraphs, marks;
+// with xdotool the pointer and the keyboard too. tests/gui/test_canvas.sh starts it. With
+// arguments: pictures of these workflows into $NINODES_SHOTS.
 #include "graph/canvas.h"
 
+#include <locale.h>
+#include <sys/wait.h>
+
+#include "graph/choice.h"
+#include "graph/node_view.h"
+#include "graph/search.h"
 #include "tests/test.h"
 
 static GtkWidget *window;
 static NinoCanvas *canvas;
+static nino_document *doc;
+static nino_error err;
 
 static void spin_loop(int ms)
 {
     const gint64 end = g_get_monotonic_time() + (gint64) ms * 1000;
-    while (g_get_monotonic_time() < end)
-        g_main_context_iteration(NULL, FALSE);
+    do
+        while (g_main_context_iteration(NULL, FALSE))
+            ;
+    while (g_get_monotonic_time() < end && (g_usleep(2000), TRUE));
 }
 
-// The widget's own picture; the folder is what the caller wants to look at.
+// Waits for something that takes the display a while.
+#define WAIT_FOR(cond)                                                                             \
+    do {                                                                                           \
+        for (int tries_ = 0; !(cond) && tries_ < 400; tries_++)                                    \
+            spin_loop(25);                                                                         \
+        CHECK(cond);                                                                               \
+    } while (0)
+
 static void shot(const char *name)
 {
     const char *dir = g_getenv("NINODES_SHOTS");
@@ -28,9 +46,8 @@ static void shot(const char *name)
     GskRenderer *r = gtk_native_get_renderer(GTK_NATIVE(window));
     GdkTexture *t =
         gsk_renderer_render_texture(r, node, &GRAPHENE_RECT_INIT(0, 0, (float) w, (float) h));
-    char *path = g_strdup_printf("%s/%s.png", dir, name);
+    g_autofree char *path = g_strdup_printf("%s/%s.png", dir, name);
     CHECK(gdk_texture_save_to_png(t, path));
-    g_free(path);
     g_object_unref(t);
     gsk_render_node_unref(node);
     g_object_unref(p);
@@ -41,47 +58,442 @@ static void dark(gboolean on)
     g_object_set(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", on, NULL);
 }
 
+static void close_document(void)
+{
+    nino_canvas_set_document(canvas, NULL);
+    nino_document_destroy(&doc);
+}
+
+static void open_text(const char *json)
+{
+    close_document();
+    doc = nino_document_load(json, strlen(json), "flow.json", &err);
+    CHECK(doc);
+    nino_canvas_set_document(canvas, doc);
+    spin_loop(50);
+}
+
+static const nino_doc_node *node(const char *id)
+{
+    const nino_doc_node *n = nino_document_node(doc, nino_document_find(doc, id));
+    CHECK(n);
+    return n;
+}
+
+static GtkWidget *view_of(const char *id)
+{
+    for (GtkWidget *w = gtk_widget_get_first_child(GTK_WIDGET(canvas)); w;
+         w = gtk_widget_get_next_sibling(w))
+        if (NINO_IS_NODE_VIEW(w) && !strcmp(nino_node_view_id(NINO_NODE_VIEW(w)), id))
+            return w;
+    return NULL;
+}
+
+static int count_views(void)
+{
+    int n = 0;
+    for (GtkWidget *w = gtk_widget_get_first_child(GTK_WIDGET(canvas)); w;
+         w = gtk_widget_get_next_sibling(w))
+        n += NINO_IS_NODE_VIEW(w);
+    return n;
+}
+
+// The i-th widget of a type below w, in the order of the tree.
+static GtkWidget *below(GtkWidget *w, GType type, int *i)
+{
+    for (GtkWidget *k = gtk_widget_get_first_child(w); k; k = gtk_widget_get_next_sibling(k)) {
+        GtkWidget *found =
+            g_type_is_a(G_OBJECT_TYPE(k), type) && (*i)-- == 0 ? k : below(k, type, i);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+static GtkWidget *editor(const char *id, GType type, int i)
+{
+    GtkWidget *v = view_of(id), *w = v ? below(v, type, &i) : NULL;
+    CHECK(w);
+    return w;
+}
+
+static void act(const char *name)
+{
+    CHECK(gtk_widget_activate_action(GTK_WIDGET(canvas), name, NULL));
+}
+
+static void select_node(const char *id)
+{
+    nino_canvas_select(canvas, (const char *[]){ id, NULL });
+}
+
+static const char flow[] =
+    "{\"1\": {\"class_type\": \"CheckpointLoaderSimple\", \"inputs\": {\"ckpt_name\": "
+    "\"a.safetensors\"}}, \"2\": {\"class_type\": \"CLIPTextEncode\", \"inputs\": {\"clip\": "
+    "[\"1\", 1], \"text\": \"a lighthouse\"}}, \"3\": {\"class_type\": \"KSampler\", \"inputs\": "
+    "{\"model\": [\"1\", 0], \"positive\": [\"2\", 0], \"negative\": [\"2\", 0], \"latent_image\": "
+    "[\"4\", 0], \"seed\": 5}}, \"4\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": "
+    "{\"width\": 64}}, \"5\": {\"class_type\": \"VAEDecode\", \"inputs\": {\"samples\": [\"3\", "
+    "0], \"vae\": [\"1\", 2]}}}";
+
+// ---- tests -----------------------------------------------------------------------------------
+
+static int n_changed, n_problems;
+
+static void on_changed(void) { n_changed++; }
+static void on_problem(void) { n_problems++; }
+
+static void test_editors(void)
+{
+    open_text(flow);
+    CHECK(count_views() == 5);
+    nino_canvas_set_zoom(canvas, 1);
+    CHECK(nino_canvas_show_node(canvas, "3"));
+    spin_loop(50);
+    const int before = n_changed;
+    GtkWidget *steps = editor("3", GTK_TYPE_SPIN_BUTTON, 0);
+    gtk_spin_button_set_value(GTK_SPIN_BUTTON(steps), 33);
+    CHECK(n_changed > before);
+    CHECK_STR(nino_doc_widget_find(node("3"), "steps")->text, "33");
+    // a number typed in a locale with a comma stays one with a point
+    gtk_editable_set_text(GTK_EDITABLE(editor("3", GTK_TYPE_SPIN_BUTTON, 1)), "7.25");
+    gtk_spin_button_update(GTK_SPIN_BUTTON(editor("3", GTK_TYPE_SPIN_BUTTON, 1)));
+    CHECK_STR(nino_doc_widget_find(node("3"), "cfg")->text, "7.25");
+    // 64 bits
+    gtk_editable_set_text(GTK_EDITABLE(editor("3", GTK_TYPE_ENTRY, 0)), "18446744073709551615");
+    CHECK_STR(nino_doc_widget_find(node("3"), "seed")->text, "18446744073709551615");
+    gtk_editable_set_text(GTK_EDITABLE(editor("3", GTK_TYPE_ENTRY, 0)), "");
+    CHECK_STR(nino_doc_widget_find(node("3"), "seed")->text, "18446744073709551615");
+    CHECK(nino_canvas_show_node(canvas, "2"));
+    spin_loop(50);
+    GtkTextBuffer *b = gtk_text_view_get_buffer(GTK_TEXT_VIEW(editor("2", GTK_TYPE_TEXT_VIEW, 0)));
+    gtk_text_buffer_set_text(b, "two\nlines", -1);
+    CHECK_STR(nino_doc_widget_find(node("2"), "text")->text, "two\nlines");
+    while (nino_document_undo_name(doc))
+        act("canvas.undo");
+    CHECK_STR(nino_doc_widget_find(node("2"), "text")->text, "a lighthouse");
+    GtkTextIter from, to;
+    gtk_text_buffer_get_bounds(b, &from, &to);
+    g_autofree char *shown = gtk_text_buffer_get_text(b, &from, &to, FALSE);
+    CHECK_STR(shown, "a lighthouse");
+    CHECK(gtk_spin_button_get_value_as_int(GTK_SPIN_BUTTON(steps)) == 20);
+}
+
+static void test_choice(void)
+{
+    open_text(flow);
+    CHECK(nino_canvas_show_node(canvas, "3"));
+    spin_loop(50);
+    GtkWidget *sampler = editor("3", NINO_TYPE_CHOICE, 1); // behind "after a run"
+    g_signal_emit_by_name(sampler, "clicked");
+    WAIT_FOR(gtk_widget_get_last_child(sampler) &&
+             GTK_IS_POPOVER(gtk_widget_get_last_child(sampler)));
+    int i = 0;
+    GtkWidget *list = below(sampler, GTK_TYPE_LIST_BOX, &i);
+    CHECK(list);
+    GtkListBoxRow *row = gtk_list_box_get_row_at_index(GTK_LIST_BOX(list), 3);
+    g_signal_emit_by_name(list, "row-activated", row);
+    CHECK(strcmp(nino_doc_widget_find(node("3"), "sampler_name")->text, "euler") != 0);
+    spin_loop(100);
+}
+
+static void test_actions(void)
+{
+    open_text(flow);
+    select_node("3");
+    act("canvas.bypass");
+    CHECK(node("3")->mode == NINO_MODE_BYPASSED);
+    act("canvas.bypass");
+    CHECK(node("3")->mode == NINO_MODE_ALWAYS);
+    act("canvas.mute");
+    act("canvas.collapse");
+    act("canvas.pin");
+    CHECK(node("3")->mode == NINO_MODE_MUTED && node("3")->is_collapsed && node("3")->is_pinned);
+    CHECK(gtk_widget_activate_action(GTK_WIDGET(canvas), "canvas.color", "s", "red"));
+    CHECK_STR(node("3")->bgcolor, "#533");
+    act("canvas.select-all");
+    g_auto(GStrv) all = nino_canvas_get_selection(canvas);
+    CHECK(g_strv_length(all) == 5);
+    act("canvas.group");
+    CHECK(nino_document_n_groups(doc) == 1);
+    select_node("5");
+    act("canvas.duplicate");
+    CHECK(count_views() == 6 && node("6")->inputs[0].link >= 0);
+    act("canvas.copy");
+    act("canvas.paste");
+    WAIT_FOR(count_views() == 7);
+    act("canvas.delete");
+    CHECK(count_views() == 6);
+    act("canvas.fit");
+    act("canvas.zoom-in");
+    CHECK(n_problems == 0);
+    while (nino_document_undo_name(doc))
+        act("canvas.undo");
+    CHECK(count_views() == 5 && !nino_document_is_changed(doc));
+    act("canvas.redo");
+    CHECK(node("3")->mode == NINO_MODE_BYPASSED);
+}
+
+static void test_search(void)
+{
+    NinoSearchItem item = { .title = (char *) "KSampler (Advanced)",
+                            .terms = (char *) "KSamplerAdvanced sampling" };
+    CHECK(nino_search_score(&item, "ksam") > nino_search_score(&item, "adv"));
+    CHECK(nino_search_score(&item, "adv samp") && !nino_search_score(&item, "vae"));
+    CHECK(nino_search_score(&item, "ksadv")); // letters in order
+    GPtrArray *all = nino_search_nodes(NULL, FALSE), *some = nino_search_nodes("VAE", TRUE);
+    gboolean has_decode = FALSE, has_sampler = FALSE;
+    for (guint i = 0; i < some->len; i++) {
+        const NinoSearchItem *s = g_ptr_array_index(some, i);
+        has_decode |= !strcmp(s->key, "VAEDecode");
+        has_sampler |= !strcmp(s->key, "KSampler");
+    }
+    CHECK(has_decode && !has_sampler && some->len < all->len);
+    g_ptr_array_unref(all);
+    g_ptr_array_unref(some);
+}
+
+static const char nested[] =
+    "{\"nodes\": [{\"id\": 2, \"type\": \"S\", \"pos\": [0, 0], \"size\": [200, 60], \"inputs\": "
+    "[], \"outputs\": [{\"name\": \"out\", \"type\": \"LATENT\", \"links\": []}]}], \"links\": [], "
+    "\"definitions\": {\"subgraphs\": [{\"id\": \"S\", \"name\": \"Inside\", \"inputNode\": "
+    "{\"id\": -10, \"bounding\": [-300, 0, 120, 60]}, \"outputNode\": {\"id\": -20, \"bounding\": "
+    "[500, 0, 120, 60]}, \"inputs\": [], \"outputs\": [{\"name\": \"out\", \"type\": \"LATENT\", "
+    "\"linkIds\": [1]}], \"nodes\": [{\"id\": 2, \"type\": \"EmptyLatentImage\", \"pos\": [0, 0], "
+    "\"size\": [315, 106], \"outputs\": [{\"name\": \"LATENT\", \"type\": \"LATENT\", \"links\": "
+    "[1]}], \"widgets_values\": [64, 64, 1]}], \"links\": [{\"id\": 1, \"origin_id\": 2, "
+    "\"origin_slot\": 0, \"target_id\": -20, \"target_slot\": 0, \"type\": \"LATENT\"}]}]}}";
+
+static void test_subgraph(void)
+{
+    open_text(nested);
+    CHECK(count_views() == 1);
+    select_node("2");
+    act("canvas.enter");
+    CHECK(nino_document_depth(doc) == 1 && count_views() == 3);
+    spin_loop(50);
+    CHECK(node("2")->def);
+    act("canvas.leave");
+    CHECK(count_views() == 1);
+    CHECK(nino_canvas_show_node(canvas, "2:2") && nino_document_depth(doc) == 1);
+    spin_loop(50);
+    shot("subgraph");
+    CHECK(nino_canvas_show_node(canvas, "2") && nino_document_depth(doc) == 0);
+    CHECK(!nino_canvas_show_node(canvas, "9"));
+    const NinoNodeMark done = { .state = NINO_NODE_DONE, .seconds = 1.5, .bytes = 1 << 20 };
+    nino_canvas_mark(canvas, "2:2", &done);
+    spin_loop(200);
+    nino_canvas_clear_marks(canvas);
+    spin_loop(200);
+}
+
+static void test_marks(void)
+{
+    open_text(flow);
+    static const NinoNodeState states[] = { NINO_NODE_DONE, NINO_NODE_CACHED, NINO_NODE_RUNNING,
+                                            NINO_NODE_QUEUED, NINO_NODE_FAILED };
+    for (int i = 0; i < 5; i++) {
+        const NinoNodeMark m = { .state = states[i],
+                                 .progress = 0.4,
+                                 .seconds = i % 3 ? -1 : 1.234,
+                                 .bytes = i % 2 ? 0 : 123 << 20,
+                                 .error =
+                                     i == 4 ? "VAEDecode: no such file: a.safetensors" : NULL };
+        char id[8];
+        g_snprintf(id, sizeof(id), "%d", i + 1);
+        nino_canvas_mark(canvas, id, &m);
+    }
+    spin_loop(250);
+    CHECK_STR(gtk_widget_get_tooltip_text(view_of("5")), "VAEDecode: no such file: a.safetensors");
+    shot("marks");
+    dark(TRUE);
+    spin_loop(150);
+    shot("marks-dark");
+    dark(FALSE);
+    nino_canvas_clear_marks(canvas);
+}
+
+// ---- pointer and keyboard --------------------------------------------------------------------
+
+static gboolean xdo(const char *fmt, ...) G_GNUC_PRINTF(1, 2);
+
+static gboolean xdo(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    g_autofree char *args = g_strdup_vprintf(fmt, ap), *line = g_strconcat("xdotool ", args, NULL);
+    va_end(ap);
+    GPid pid;
+    g_auto(GStrv) argv = NULL;
+    int status = -1;
+    if (!g_shell_parse_argv(line, NULL, &argv, NULL) ||
+        !g_spawn_async(NULL, argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, NULL,
+                       NULL, &pid, NULL))
+        return FALSE;
+    while (waitpid(pid, &status, WNOHANG) == 0)
+        spin_loop(5);
+    spin_loop(60);
+    return status == 0;
+}
+
+// A point of the canvas on the screen; the window stands at its corner.
+static void on_screen(double x, double y, int *sx, int *sy)
+{
+    double wx, wy, ox = 0, oy = 0;
+    gtk_widget_translate_coordinates(GTK_WIDGET(canvas), window, x, y, &wx, &wy);
+    gtk_native_get_surface_transform(GTK_NATIVE(window), &ox, &oy);
+    *sx = (int) (wx + ox);
+    *sy = (int) (wy + oy);
+}
+
+static void move_to(double wx, double wy)
+{
+    double x, y;
+    int sx, sy;
+    nino_canvas_get_offset(canvas, &x, &y);
+    const double z = nino_canvas_get_zoom(canvas);
+    on_screen((wx - x) * z, (wy - y) * z, &sx, &sy);
+    CHECK(xdo("mousemove %d %d", sx, sy));
+}
+
+static void drag(double x0, double y0, double x1, double y1, const char *button)
+{
+    move_to(x0, y0);
+    CHECK(xdo("mousedown %s", button));
+    move_to((x0 + x1) / 2, (y0 + y1) / 2);
+    move_to(x1, y1);
+    CHECK(xdo("mouseup %s", button));
+}
+
+static gboolean has_popover(void)
+{
+    GtkWidget *w = gtk_widget_get_last_child(GTK_WIDGET(canvas));
+    return w && GTK_IS_POPOVER(w) && gtk_widget_get_mapped(w);
+}
+
+static void test_pointer(void)
+{
+    open_text(flow);
+    gtk_widget_grab_focus(GTK_WIDGET(canvas));
+    nino_canvas_set_zoom(canvas, 1);
+    const double x = node("5")->x, y = node("5")->y;
+    nino_canvas_set_offset(canvas, x - 500, y - 300);
+    spin_loop(60);
+    drag(x + 60, y - 15, x + 160, y + 35, "1"); // by the title
+    CHECK(node("5")->x == x + 100 && node("5")->y == y + 50);
+    CHECK_STR(nino_document_undo_name(doc), "Move VAE Decode");
+    double ox, oy, nx, ny;
+    nino_canvas_get_offset(canvas, &ox, &oy);
+    drag(x + 300, y + 200, x + 250, y + 180, "2"); // the middle button pans
+    nino_canvas_get_offset(canvas, &nx, &ny);
+    CHECK(nx > ox + 40 && ny > oy + 15);
+    const double zoom = nino_canvas_get_zoom(canvas);
+    CHECK(xdo("click 4"));
+    CHECK(nino_canvas_get_zoom(canvas) > zoom);
+    nino_canvas_set_zoom(canvas, 1);
+    nino_canvas_set_offset(canvas, x - 500, y - 300);
+    spin_loop(60);
+    // off the sampler's end: the link goes
+    const nino_doc_node *n = node("5");
+    const int n_links = nino_document_n_links(doc);
+    drag(n->x + 2, n->y + 14, n->x - 120, n->y + 200, "1");
+    CHECK(nino_document_n_links(doc) == n_links - 1 && node("5")->inputs[0].link < 0);
+    act("canvas.undo");
+    // from its output into nothing: what takes a picture
+    n = node("5");
+    drag(n->x + n->width - 2, n->y + 14, n->x + n->width + 120, n->y + 120, "1");
+    WAIT_FOR(has_popover());
+    shot("search");
+    CHECK(xdo("type --delay 20 'save image'"));
+    spin_loop(300);
+    CHECK(xdo("key Return"));
+    WAIT_FOR(count_views() == 6);
+    CHECK_STR(node("6")->type, "SaveImage");
+    CHECK(node("6")->inputs[0].link >= 0);
+}
+
+static void test_keyboard(void)
+{
+    open_text(flow);
+    CHECK(nino_canvas_show_node(canvas, "1"));
+    CHECK(xdo("key Tab"));
+    g_auto(GStrv) two = nino_canvas_get_selection(canvas);
+    CHECK_STR(two[0], "2");
+    CHECK(xdo("key Tab Return"));
+    spin_loop(50);
+    GtkWidget *focus = gtk_root_get_focus(GTK_ROOT(window));
+    CHECK(focus && gtk_widget_get_ancestor(focus, NINO_TYPE_NODE_VIEW) == view_of("3"));
+    CHECK(xdo("key Escape"));
+    CHECK(gtk_root_get_focus(GTK_ROOT(window)) == view_of("3"));
+    CHECK(xdo("key ctrl+b"));
+    CHECK(node("3")->mode == NINO_MODE_BYPASSED);
+    CHECK(xdo("key ctrl+z"));
+    CHECK(node("3")->mode == NINO_MODE_ALWAYS);
+    const double x = node("3")->x;
+    CHECK(xdo("key shift+Right"));
+    CHECK(node("3")->x == x + 20);
+    CHECK(xdo("key Left"));
+    g_auto(GStrv) left = nino_canvas_get_selection(canvas);
+    CHECK(strcmp(left[0], "3") != 0);
+    CHECK(xdo("key ctrl+l")); // connect by name
+    WAIT_FOR(has_popover());
+    CHECK(xdo("key Escape"));
+    WAIT_FOR(!has_popover());
+    CHECK(xdo("key Delete"));
+    CHECK(count_views() == 4);
+}
+
 static void show_files(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
-        nino_error err = { 0 };
-        nino_document *d = nino_document_load_file(argv[i], &err);
-        CHECK(d);
-        nino_canvas_set_document(canvas, d);
-        char *base = g_path_get_basename(argv[i]), *name = g_strconcat(base, "-light", NULL);
-        spin_loop(300);
-        shot(name);
-        g_free(name);
-        dark(TRUE);
-        spin_loop(200);
-        name = g_strconcat(base, "-dark", NULL);
-        shot(name);
-        nino_canvas_set_zoom(canvas, 1);
-        spin_loop(200);
-        g_free(name);
-        name = g_strconcat(base, "-dark100", NULL);
-        shot(name);
-        dark(FALSE);
-        g_free(name);
-        g_free(base);
-        nino_canvas_set_document(canvas, NULL);
-        nino_document_destroy(&d);
+        close_document();
+        doc = nino_document_load_file(argv[i], &err);
+        CHECK(doc);
+        nino_canvas_set_document(canvas, doc);
+        g_autofree char *base = g_path_get_basename(argv[i]);
+        for (int k = 0; k < 4; k++) {
+            g_autofree char *name =
+                g_strdup_printf("%s-%s-%s", base, k & 1 ? "dark" : "light", k & 2 ? "full" : "fit");
+            dark(k & 1);
+            if (k & 2)
+                nino_canvas_set_zoom(canvas, 1);
+            spin_loop(200);
+            shot(name);
+        }
     }
 }
 
 int main(int argc, char **argv)
 {
     gtk_init();
+    setlocale(LC_NUMERIC, "C");
     window = gtk_window_new();
     canvas = NINO_CANVAS(nino_canvas_new());
-    gtk_window_set_default_size(GTK_WINDOW(window), 1300, 850);
+    g_signal_connect(canvas, "changed", G_CALLBACK(on_changed), NULL);
+    g_signal_connect(canvas, "problem", G_CALLBACK(on_problem), NULL);
+    gtk_window_set_default_size(GTK_WINDOW(window), 1200, 800);
     gtk_window_set_child(GTK_WINDOW(window), GTK_WIDGET(canvas));
     gtk_window_present(GTK_WINDOW(window));
-    spin_loop(200);
+    WAIT_FOR(gtk_widget_get_width(GTK_WIDGET(canvas)) > 0);
     if (argc > 1) {
         show_files(argc, argv);
-        return 0;
+    } else {
+        g_autofree char *xdotool = g_find_program_in_path("xdotool");
+        test_search();
+        test_editors();
+        test_choice();
+        test_actions();
+        test_subgraph();
+        test_marks();
+        if (xdotool) {
+            xdo("mousemove 5 5");
+            test_pointer();
+            test_keyboard();
+        } else {
+            printf("  xdotool is missing: pointer and keyboard not tested\n");
+        }
     }
+    close_document();
     gtk_window_destroy(GTK_WINDOW(window));
     return 0;
 }
