@@ -1,60 +1,99 @@
-// ninodes-studio: application, command line, shortcuts.
+// ninodes-studio: application, command line, app-wide actions.
+#include "app/commands.h"
+#include "app/prefs.h"
+#include "app/prefs_window.h"
+#include "app/theme.h"
 #include "app/window.h"
 
 #include <ninodes/base.h>
 #include <stdlib.h>
 
 static NinoWindowOptions options;
+static char *attach_target;
 
-static void activate(GApplication *app)
+static NinoWindow *window_of(GApplication *app)
 {
-    GtkWindow *w = gtk_application_get_active_window(GTK_APPLICATION(app));
-    if (!w)
-        w = GTK_WINDOW(nino_window_new(GTK_APPLICATION(app), &options));
-    gtk_window_present(w);
+    GList *windows = gtk_application_get_windows(GTK_APPLICATION(app));
+    for (; windows; windows = windows->next)
+        if (NINO_IS_WINDOW(windows->data))
+            return windows->data;
+    return NINO_WINDOW(nino_window_new(GTK_APPLICATION(app), &options));
 }
+
+static void activate(GApplication *app) { gtk_window_present(GTK_WINDOW(window_of(app))); }
 
 static void open_files(GApplication *app, GFile **files, int n, const char *hint)
 {
     (void) hint;
-    for (int i = 0; i < n; i++) {
-        GtkWidget *w = nino_window_new(GTK_APPLICATION(app), &options);
-        nino_window_open(NINO_WINDOW(w), files[i]);
-        gtk_window_present(GTK_WINDOW(w));
-    }
+    NinoWindow *w = window_of(app);
+    for (int i = 0; i < n; i++)
+        nino_window_open(w, files[i]);
+    gtk_window_present(GTK_WINDOW(w));
 }
 
+// ---- actions of the app -------------------------------------------------------------------------
+
+// Windows are asked, not destroyed: there may be unsaved work.
 static void quit(GSimpleAction *action, GVariant *parameter, gpointer app)
 {
     (void) action, (void) parameter;
-    GList *windows;
-    while ((windows = gtk_application_get_windows(app)))
-        gtk_window_destroy(windows->data);
+    g_autoptr(GList) windows = g_list_copy(gtk_application_get_windows(app));
+    for (GList *l = windows; l; l = l->next)
+        gtk_window_close(l->data);
+}
+
+static void preferences(GSimpleAction *action, GVariant *parameter, gpointer app)
+{
+    (void) action, (void) parameter;
+    nino_prefs_window_present(GTK_WINDOW(window_of(app)));
+}
+
+static void about(GSimpleAction *action, GVariant *parameter, gpointer app)
+{
+    (void) action, (void) parameter;
+    gtk_show_about_dialog(
+        GTK_WINDOW(window_of(app)), "program-name", "Ninodes Studio", "version", nino_version(),
+        "comments", "Runs ComfyUI workflows with OpenCL and shows where time and memory go",
+        "logo-icon-name", "org.ninodes.Studio", "license-type", GTK_LICENSE_GPL_3_0, NULL);
+}
+
+static void attach(GSimpleAction *action, GVariant *parameter, gpointer app)
+{
+    (void) action;
+    NinoWindow *w = window_of(app);
+    nino_window_attach(w, g_variant_get_string(parameter, NULL));
+    gtk_window_present(GTK_WINDOW(w));
 }
 
 static void startup(GApplication *app)
 {
-    static const GActionEntry actions[] = { { .name = "quit", .activate = quit } };
-    static const struct {
-        const char *action, *keys[3];
-    } shortcuts[] = {
-        { "win.open", { "<Control>o" } },
-        { "win.run", { "<Control>Return", "<Control>KP_Enter" } },
-        { "win.cancel", { "<Control><Alt>Return" } },
-        { "app.quit", { "<Control>q" } },
+    static const GActionEntry actions[] = {
+        { .name = "quit", .activate = quit },
+        { .name = "preferences", .activate = preferences },
+        { .name = "about", .activate = about },
+        { .name = "attach", .activate = attach, .parameter_type = "s" },
     };
     g_action_map_add_action_entries(G_ACTION_MAP(app), actions, G_N_ELEMENTS(actions), app);
-    for (size_t i = 0; i < G_N_ELEMENTS(shortcuts); i++)
-        gtk_application_set_accels_for_action(GTK_APPLICATION(app), shortcuts[i].action,
-                                              (const char *const *) shortcuts[i].keys);
+    nino_prefs_add_actions(G_ACTION_MAP(app));
+    nino_commands_set_accels(GTK_APPLICATION(app));
+    nino_theme_start();
 }
 
 static int local_options(GApplication *app, GVariantDict *dict, gpointer user)
 {
-    (void) app, (void) user;
+    (void) user;
     if (g_variant_dict_contains(dict, "version")) {
         g_print("ninodes-studio %s\n", nino_version());
         return 0;
+    }
+    if (attach_target) { // also by the instance that runs already
+        g_autoptr(GError) error = NULL;
+        if (!g_application_register(app, NULL, &error)) {
+            g_printerr("ninodes-studio: %s\n", error->message);
+            return 1;
+        }
+        g_action_group_activate_action(G_ACTION_GROUP(app), "attach",
+                                       g_variant_new_string(attach_target));
     }
     return -1; // go on
 }
@@ -67,13 +106,18 @@ int main(int argc, char **argv)
         { "input", 0, 0, G_OPTION_ARG_FILENAME, &options.input, "Folder of input files", "DIR" },
         { "output", 0, 0, G_OPTION_ARG_FILENAME, &options.output, "Folder for results", "DIR" },
         { "device", 0, 0, G_OPTION_ARG_STRING, &options.device, "Device to run on", "SEL" },
+        { "attach", 0, 0, G_OPTION_ARG_STRING, &attach_target,
+          "Watch a run that goes on already (“newest” for the newest one)", "PID|SOCKET" },
         { "version", 0, 0, G_OPTION_ARG_NONE, NULL, "Print the version", NULL },
         { 0 },
     };
+    // Before GTK opens a display: drawing with the processor keeps the GPU for the run.
+    if (g_strcmp0(nino_prefs_text("renderer"), "gpu") != 0)
+        g_setenv("GSK_RENDERER", "cairo", FALSE);
     g_autoptr(GtkApplication) app =
         gtk_application_new("org.ninodes.Studio", G_APPLICATION_HANDLES_OPEN);
     g_application_add_main_option_entries(G_APPLICATION(app), entries);
-    g_application_set_option_context_parameter_string(G_APPLICATION(app), "[WORKFLOW]…");
+    g_application_set_option_context_parameter_string(G_APPLICATION(app), "[WORKFLOW|TRACE]…");
     g_signal_connect(app, "handle-local-options", G_CALLBACK(local_options), NULL);
     g_signal_connect(app, "startup", G_CALLBACK(startup), NULL);
     g_signal_connect(app, "activate", G_CALLBACK(activate), NULL);

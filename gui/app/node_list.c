@@ -147,6 +147,15 @@ void nino_node_list_end(NinoNodeList *list, const char *scope_name, double secon
     gtk_label_set_text(GTK_LABEL(r->status), ok ? text : "failed");
 }
 
+void nino_node_list_show(NinoNodeList *list, const char *id)
+{
+    Row *r = row_of(list, id);
+    if (!r)
+        return;
+    gtk_list_box_select_row(GTK_LIST_BOX(list->box), GTK_LIST_BOX_ROW(r->row));
+    gtk_widget_grab_focus(r->row); // also scrolls
+}
+
 static void dispose(GObject *o)
 {
     NinoNodeList *list = NINO_NODE_LIST(o);

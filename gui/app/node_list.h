@@ -15,3 +15,4 @@ void nino_node_list_reset(NinoNodeList *list); // forget states and times
 // Node scope "ID CLASS" began at / ended after.
 void nino_node_list_begin(NinoNodeList *list, const char *scope_name);
 void nino_node_list_end(NinoNodeList *list, const char *scope_name, double seconds, gboolean ok);
+void nino_node_list_show(NinoNodeList *list, const char *id); // selects it and scrolls there

@@ -1,0 +1,45 @@
+// One open workflow: its file, its nodes, what is wrong with it, and whether it was changed.
+#pragma once
+#include <gtk/gtk.h>
+#include <ninodes/graph.h>
+
+#define NINO_TYPE_TAB (nino_tab_get_type())
+G_DECLARE_FINAL_TYPE(NinoTab, nino_tab, NINO, TAB, GtkWidget)
+
+GtkWidget *nino_tab_new(void); // an empty workflow
+// Replaces what the tab holds. On failure it stays as it was.
+gboolean nino_tab_open(NinoTab *tab, const char *path, GError **error);
+// From text that was kept by autosave; path (may be NULL) is where it once came from.
+gboolean nino_tab_restore(NinoTab *tab, const char *json, gsize len, const char *path,
+                          GError **error);
+const char *nino_tab_title(NinoTab *tab); // file name, or "Untitled"
+const char *nino_tab_path(NinoTab *tab);  // NULL: not saved yet, or it came from a picture
+const char *nino_tab_uid(NinoTab *tab);   // differs between all tabs of all sessions
+gboolean nino_tab_is_changed(NinoTab *tab);
+gboolean nino_tab_is_empty(NinoTab *tab); // new and untouched: the next file may take its place
+
+// Text of the workflow, in the form that its file had (a picture: the editor's form) or the API
+// form. Owned by the tab until the next call or change. NULL and *error: it cannot be written so.
+const char *nino_tab_json(NinoTab *tab, gboolean api, gsize *len, GError **error);
+gboolean nino_tab_save(NinoTab *tab, const char *path, GError **error); // and remembers the path
+gboolean nino_tab_export_api(NinoTab *tab, const char *path, GError **error);
+// What would run. NULL: nothing can. Owned by the tab until the next change.
+nino_graph *nino_tab_graph(NinoTab *tab);
+
+void nino_tab_undo(NinoTab *tab);
+void nino_tab_redo(NinoTab *tab);
+gboolean nino_tab_can_undo(NinoTab *tab);
+gboolean nino_tab_can_redo(NinoTab *tab);
+// Sets "NODE.INPUT=VALUE", as ninodes run --set does.
+gboolean nino_tab_set(NinoTab *tab, const char *assignment, GError **error);
+void nino_tab_advance(NinoTab *tab); // after it was queued: seeds go on as their control says
+
+// ---- what a run says about its nodes: scope names "ID CLASS" -----------------------------------
+void nino_tab_mark_reset(NinoTab *tab);
+void nino_tab_mark_begin(NinoTab *tab, const char *scope_name);
+void nino_tab_mark_progress(NinoTab *tab, const char *scope_name, double fraction);
+void nino_tab_mark_end(NinoTab *tab, const char *scope_name, double seconds, gint64 mem_delta,
+                       gboolean ok, gboolean cached);
+void nino_tab_mark_error(NinoTab *tab, const char *id, const char *text);
+void nino_tab_show_node(NinoTab *tab, const char *id); // scrolls to it and selects it
+// Signals: "changed": text, title or undo state; "checked": nino_tab_graph() is another one.

@@ -1,0 +1,557 @@
+// Tabs and files of the window: open, save, close with a question in the bar, recent files,
+// autosave and what it recovered.
+#include "app/window_priv.h"
+
+#include <ninodes/monitor.h>
+#include <string.h>
+
+#include "app/autosave.h"
+#include "app/prefs.h"
+
+#define MAX_RECENT 12
+#define SNIFF_BYTES 4096
+
+// ---- tabs ---------------------------------------------------------------------------------------
+
+NinoTab *nino_window_tab(NinoWindow *w)
+{
+    const int i = gtk_notebook_get_current_page(w->tabs);
+    return i < 0 ? NULL : NINO_TAB(gtk_notebook_get_nth_page(w->tabs, i));
+}
+
+static NinoTab *find_tab(NinoWindow *w, const char *(*field)(NinoTab *), const char *value)
+{
+    for (int i = 0; value && i < gtk_notebook_get_n_pages(w->tabs); i++) {
+        NinoTab *tab = NINO_TAB(gtk_notebook_get_nth_page(w->tabs, i));
+        if (!g_strcmp0(field(tab), value))
+            return tab;
+    }
+    return NULL;
+}
+
+NinoTab *nino_window_find_tab(NinoWindow *w, const char *uid)
+{
+    return find_tab(w, nino_tab_uid, uid);
+}
+
+NinoTab *nino_window_find_tab_by_title(NinoWindow *w, const char *title)
+{
+    return find_tab(w, nino_tab_title, title);
+}
+
+static void show_tab_title(NinoTab *tab)
+{
+    GtkLabel *label = g_object_get_data(G_OBJECT(tab), "label");
+    g_autofree char *text =
+        g_strconcat(nino_tab_is_changed(tab) ? "• " : "", nino_tab_title(tab), NULL);
+    gtk_label_set_text(label, text);
+    gtk_widget_set_tooltip_text(GTK_WIDGET(label),
+                                nino_tab_path(tab) ? nino_tab_path(tab) : "Not saved yet");
+    g_autofree char *name =
+        g_strdup_printf("%s%s", nino_tab_title(tab), nino_tab_is_changed(tab) ? ", changed" : "");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(tab), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+}
+
+static void update(NinoWindow *w)
+{
+    NinoTab *tab = nino_window_tab(w);
+    gtk_stack_set_visible_child_name(w->center, tab ? "tabs" : "empty");
+    g_autofree char *title =
+        tab ? g_strdup_printf("%s%s – Ninodes Studio", nino_tab_is_changed(tab) ? "• " : "",
+                              nino_tab_title(tab))
+            : g_strdup("Ninodes Studio");
+    gtk_window_set_title(GTK_WINDOW(w), title);
+    static const char *const need_tab[] = { "save",          "save-as",   "save-to", "export-api",
+                                            "export-api-to", "close-tab", "set" };
+    for (size_t i = 0; i < G_N_ELEMENTS(need_tab); i++)
+        nino_window_set_enabled(w, need_tab[i], tab != NULL);
+    nino_window_set_enabled(w, "undo", tab && nino_tab_can_undo(tab));
+    nino_window_set_enabled(w, "redo", tab && nino_tab_can_redo(tab));
+}
+
+static void check(NinoWindow *w)
+{
+    NinoTab *tab = nino_window_tab(w);
+    const guint n = nino_problems_check(w->problems, tab);
+    g_autofree char *title = n ? g_strdup_printf("Problems (%u)", n) : g_strdup("Problems");
+    gtk_notebook_set_tab_label_text(w->side, GTK_WIDGET(w->problems), title);
+    if (tab)
+        g_object_set_data(G_OBJECT(tab), "errors", GUINT_TO_POINTER(n));
+    nino_window_run_update(w);
+}
+
+static gboolean autosave(gpointer user)
+{
+    NinoWindow *w = user;
+    w->autosave_timer = 0;
+    for (int i = 0; i < gtk_notebook_get_n_pages(w->tabs); i++) {
+        NinoTab *tab = NINO_TAB(gtk_notebook_get_nth_page(w->tabs, i));
+        gsize len = 0;
+        const char *text = nino_tab_is_changed(tab) ? nino_tab_json(tab, FALSE, &len, NULL) : NULL;
+        if (text)
+            nino_autosave_keep(nino_tab_uid(tab), nino_tab_title(tab), nino_tab_path(tab), text,
+                               len);
+        else
+            nino_autosave_forget(nino_tab_uid(tab));
+    }
+    nino_autosave_discard(); // what was recovered is kept again, or was given up
+    return G_SOURCE_REMOVE;
+}
+
+static void on_changed(NinoTab *tab, gpointer user)
+{
+    NinoWindow *w = user;
+    show_tab_title(tab);
+    update(w);
+    if (!w->autosave_timer)
+        w->autosave_timer =
+            g_timeout_add_seconds((guint) nino_prefs_number("autosave"), autosave, w);
+}
+
+static void on_checked(NinoTab *tab, gpointer user)
+{
+    NinoWindow *w = user;
+    g_object_set_data(G_OBJECT(tab), "run-state", NULL);
+    if (tab == nino_window_tab(w))
+        check(w);
+}
+
+static void on_close_button(GtkButton *b, gpointer tab)
+{
+    GtkWidget *w = GTK_WIDGET(gtk_widget_get_root(GTK_WIDGET(b)));
+    gtk_widget_activate_action(w, "win.close-tab-uid", "s", nino_tab_uid(tab));
+}
+
+static NinoTab *add_tab(NinoWindow *w)
+{
+    NinoTab *tab = NINO_TAB(nino_tab_new());
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
+    GtkWidget *label = gtk_label_new("");
+    gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_MIDDLE);
+    gtk_label_set_width_chars(GTK_LABEL(label), 10);
+    gtk_label_set_max_width_chars(GTK_LABEL(label), 28);
+    GtkWidget *close = gtk_button_new_from_icon_name("window-close-symbolic");
+    gtk_button_set_has_frame(GTK_BUTTON(close), FALSE);
+    gtk_widget_set_tooltip_text(close, "Close this workflow (Ctrl+W)");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(close), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Close this workflow", -1);
+    g_signal_connect(close, "clicked", G_CALLBACK(on_close_button), tab);
+    gtk_box_append(GTK_BOX(box), label);
+    gtk_box_append(GTK_BOX(box), close);
+    g_object_set_data(G_OBJECT(tab), "label", label);
+    const int i = gtk_notebook_append_page(w->tabs, GTK_WIDGET(tab), box);
+    gtk_notebook_set_tab_reorderable(w->tabs, GTK_WIDGET(tab), TRUE);
+    g_signal_connect(tab, "changed", G_CALLBACK(on_changed), w);
+    g_signal_connect(tab, "checked", G_CALLBACK(on_checked), w);
+    show_tab_title(tab);
+    gtk_notebook_set_current_page(w->tabs, i);
+    return tab;
+}
+
+static void remove_tab(NinoWindow *w, NinoTab *tab)
+{
+    g_autofree char *question = g_strdup_printf("close-%s", nino_tab_uid(tab));
+    nino_bar_hide(w->bar, question);
+    nino_autosave_forget(nino_tab_uid(tab));
+    gtk_notebook_remove_page(w->tabs, gtk_notebook_page_num(w->tabs, GTK_WIDGET(tab)));
+    update(w);
+    check(w);
+}
+
+static void on_switch(GObject *tabs, GParamSpec *pspec, gpointer user)
+{
+    (void) tabs, (void) pspec;
+    update(user);
+    check(user);
+}
+
+// ---- recent files -------------------------------------------------------------------------------
+
+static void show_recent(NinoWindow *w)
+{
+    g_auto(GStrv) list = nino_state_list("recent");
+    g_autoptr(GMenu) menu = g_menu_new();
+    GtkWidget *child;
+    while ((child = gtk_widget_get_first_child(w->recent_box)))
+        gtk_box_remove(GTK_BOX(w->recent_box), child);
+    for (int i = 0; list[i]; i++) {
+        g_autofree char *name = g_path_get_basename(list[i]);
+        GMenuItem *item = g_menu_item_new(NULL, NULL);
+        g_autofree char *label = g_strdelimit(g_strdup(name), "_", ' ');
+        g_menu_item_set_label(item, label);
+        g_menu_item_set_action_and_target(item, "win.open-path", "s", list[i]);
+        g_menu_append_item(menu, item);
+        g_object_unref(item);
+        if (i >= 6)
+            continue;
+        GtkWidget *b = gtk_button_new_with_label(name);
+        gtk_button_set_has_frame(GTK_BUTTON(b), FALSE);
+        gtk_widget_set_tooltip_text(b, list[i]);
+        gtk_actionable_set_action_name(GTK_ACTIONABLE(b), "win.open-path");
+        gtk_actionable_set_action_target(GTK_ACTIONABLE(b), "s", list[i]);
+        gtk_box_append(GTK_BOX(w->recent_box), b);
+    }
+    gtk_menu_button_set_menu_model(w->recent_button, G_MENU_MODEL(menu));
+    gtk_widget_set_sensitive(GTK_WIDGET(w->recent_button), list[0] != NULL);
+}
+
+static void add_recent(NinoWindow *w, const char *path)
+{
+    g_auto(GStrv) old = nino_state_list("recent");
+    g_autoptr(GPtrArray) list = g_ptr_array_new();
+    g_ptr_array_add(list, (gpointer) path);
+    for (int i = 0; old[i] && list->len < MAX_RECENT; i++)
+        if (strcmp(old[i], path) != 0)
+            g_ptr_array_add(list, old[i]);
+    g_ptr_array_add(list, NULL);
+    nino_state_set_list("recent", (const char *const *) list->pdata);
+    show_recent(w);
+}
+
+// ---- open ---------------------------------------------------------------------------------------
+
+static gboolean is_trace(const char *path)
+{
+    if (g_str_has_suffix(path, ".gz"))
+        return TRUE;
+    if (!g_str_has_suffix(path, ".json"))
+        return FALSE;
+    char head[SNIFF_BYTES + 1] = "";
+    FILE *f = fopen(path, "rb");
+    const size_t n = f ? fread(head, 1, SNIFF_BYTES, f) : 0;
+    head[n] = 0;
+    if (f)
+        fclose(f);
+    return strstr(head, "\"traceEvents\"") != NULL;
+}
+
+static void open_path(NinoWindow *w, const char *path)
+{
+    for (int i = 0; i < gtk_notebook_get_n_pages(w->tabs); i++) // already open: to the front
+        if (!g_strcmp0(nino_tab_path(NINO_TAB(gtk_notebook_get_nth_page(w->tabs, i))), path)) {
+            gtk_notebook_set_current_page(w->tabs, i);
+            return;
+        }
+    if (is_trace(path)) {
+        nino_window_open_trace(w, path);
+        return;
+    }
+    NinoTab *tab = nino_window_tab(w);
+    const gboolean reuse = tab && nino_tab_is_empty(tab);
+    if (!reuse)
+        tab = add_tab(w);
+    g_autoptr(GError) error = NULL;
+    if (!nino_tab_open(tab, path, &error)) { // what is open stays
+        if (!reuse)
+            remove_tab(w, tab);
+        nino_bar_show(w->bar, "open", NINO_BAR_ERROR, error->message, NULL);
+        return;
+    }
+    nino_bar_hide(w->bar, "open");
+    add_recent(w, path);
+    update(w);
+    check(w);
+    if (GPOINTER_TO_UINT(g_object_get_data(G_OBJECT(tab), "errors")))
+        nino_window_show_panel(w, "problems");
+}
+
+void nino_window_open(NinoWindow *w, GFile *file)
+{
+    g_autofree char *path = g_file_get_path(file);
+    if (path)
+        open_path(w, path);
+    else
+        nino_bar_show(w->bar, "open", NINO_BAR_ERROR, "Only local files can be opened", NULL);
+}
+
+static void action_open_path(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a;
+    open_path(user, g_variant_get_string(parameter, NULL));
+}
+
+typedef void (*Chosen)(NinoWindow *w, const char *path);
+
+static void on_chosen(GtkNativeDialog *dialog, int response, gpointer user)
+{
+    if (response == GTK_RESPONSE_ACCEPT) {
+        g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
+        g_autofree char *path = g_file_get_path(file);
+        if (path)
+            ((Chosen) g_object_get_data(G_OBJECT(dialog), "then"))(user, path);
+    }
+    g_object_unref(dialog);
+}
+
+// endings: NULL-terminated, or NULL for all files.
+static void choose(NinoWindow *w, GtkFileChooserAction what, const char *title, const char *name,
+                   const char *const *endings, const char *filter_name, Chosen then)
+{
+    const gboolean save = what == GTK_FILE_CHOOSER_ACTION_SAVE;
+    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(title, GTK_WINDOW(w), what,
+                                                               save ? "_Save" : "_Open", "_Cancel");
+    if (name)
+        gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(dialog), name);
+    if (endings) {
+        g_autoptr(GtkFileFilter) filter = gtk_file_filter_new();
+        gtk_file_filter_set_name(filter, filter_name);
+        for (int i = 0; endings[i]; i++)
+            gtk_file_filter_add_suffix(filter, endings[i]);
+        gtk_file_chooser_add_filter(GTK_FILE_CHOOSER(dialog), filter);
+    }
+    g_object_set_data(G_OBJECT(dialog), "then", (gpointer) then);
+    g_signal_connect_object(dialog, "response", G_CALLBACK(on_chosen), w, 0);
+    gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}
+
+static void action_open(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a, (void) parameter;
+    static const char *const endings[] = { "json", "png",    "webp",        "jpg", "jpeg",
+                                           "apng", "latent", "safetensors", NULL };
+    choose(user, GTK_FILE_CHOOSER_ACTION_OPEN, "Open workflow", NULL, endings,
+           "Workflows and pictures that hold one", open_path);
+}
+
+static void action_open_trace(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a, (void) parameter;
+    static const char *const endings[] = { "json", "gz", NULL };
+    choose(user, GTK_FILE_CHOOSER_ACTION_OPEN, "Open trace", NULL, endings, "Traces",
+           nino_window_open_trace);
+}
+
+static void action_new(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a, (void) parameter;
+    add_tab(user);
+    update(user);
+}
+
+// ---- save ---------------------------------------------------------------------------------------
+
+static gboolean save_to(NinoWindow *w, NinoTab *tab, const char *path)
+{
+    g_autoptr(GError) error = NULL;
+    if (!nino_tab_save(tab, path, &error)) {
+        nino_bar_show(w->bar, "save", NINO_BAR_ERROR, error->message, NULL);
+        return FALSE;
+    }
+    nino_bar_hide(w->bar, "save");
+    nino_autosave_forget(nino_tab_uid(tab));
+    add_recent(w, path);
+    g_autofree char *text = g_strdup_printf("Saved %s", path);
+    nino_window_say(w, text);
+    return TRUE;
+}
+
+static void save_current_to(NinoWindow *w, const char *path)
+{
+    if (nino_window_tab(w))
+        save_to(w, nino_window_tab(w), path);
+}
+
+static void save_as(NinoWindow *w)
+{
+    NinoTab *tab = nino_window_tab(w);
+    static const char *const endings[] = { "json", NULL };
+    const char *title = nino_tab_title(tab), *dot = strrchr(title, '.');
+    g_autofree char *stem = dot ? g_strndup(title, (gsize) (dot - title)) : g_strdup(title);
+    g_autofree char *name = g_strconcat(stem, ".json", NULL);
+    choose(w, GTK_FILE_CHOOSER_ACTION_SAVE, "Save workflow", name, endings, "Workflows (JSON)",
+           save_current_to);
+}
+
+static void export_to(NinoWindow *w, const char *path)
+{
+    g_autoptr(GError) error = NULL;
+    if (nino_window_tab(w) && !nino_tab_export_api(nino_window_tab(w), path, &error))
+        nino_bar_show(w->bar, "save", NINO_BAR_ERROR, error->message, NULL);
+}
+
+static void action_save(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) parameter;
+    NinoWindow *w = user;
+    NinoTab *tab = nino_window_tab(w);
+    if (!tab)
+        return;
+    if (g_str_equal(g_action_get_name(G_ACTION(a)), "save") && nino_tab_path(tab))
+        save_to(w, tab, nino_tab_path(tab));
+    else
+        save_as(w);
+}
+
+static void action_export(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a, (void) parameter;
+    static const char *const endings[] = { "json", NULL };
+    choose(user, GTK_FILE_CHOOSER_ACTION_SAVE, "Export in API form", "workflow_api.json", endings,
+           "Workflows (JSON)", export_to);
+}
+
+static void action_to_path(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    const char *path = g_variant_get_string(parameter, NULL);
+    if (g_str_equal(g_action_get_name(G_ACTION(a)), "save-to"))
+        save_current_to(user, path);
+    else
+        export_to(user, path);
+}
+
+// ---- close --------------------------------------------------------------------------------------
+
+static void close_tab(NinoWindow *w, NinoTab *tab)
+{
+    if (!tab)
+        return;
+    if (!nino_tab_is_changed(tab)) {
+        remove_tab(w, tab);
+        return;
+    }
+    const char *uid = nino_tab_uid(tab);
+    g_autofree char *id = g_strdup_printf("close-%s", uid),
+                    *text = g_strdup_printf("“%s” has unsaved changes", nino_tab_title(tab)),
+                    *save = g_strdup_printf("win.save-tab::%s", uid),
+                    *discard = g_strdup_printf("win.discard-tab::%s", uid);
+    const NinoBarButton buttons[] = { { "_Save and close", save },
+                                      { "Close _without saving", discard },
+                                      { 0 } };
+    nino_bar_show(w->bar, id, NINO_BAR_WARNING, text, buttons);
+}
+
+static void action_close_tab(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    NinoWindow *w = user;
+    const char *name = g_action_get_name(G_ACTION(a));
+    NinoTab *tab = parameter ? nino_window_find_tab(w, g_variant_get_string(parameter, NULL))
+                             : nino_window_tab(w);
+    if (!tab)
+        return;
+    if (g_str_equal(name, "discard-tab")) {
+        remove_tab(w, tab);
+    } else if (g_str_equal(name, "save-tab")) {
+        gtk_notebook_set_current_page(w->tabs, gtk_notebook_page_num(w->tabs, GTK_WIDGET(tab)));
+        if (!nino_tab_path(tab))
+            save_as(w); // it closes with the next try
+        else if (save_to(w, tab, nino_tab_path(tab)))
+            remove_tab(w, tab);
+    } else {
+        close_tab(w, tab);
+    }
+}
+
+static void action_discard_all(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a, (void) parameter;
+    NINO_WINDOW(user)->closes = TRUE;
+    gtk_window_close(user);
+}
+
+// Asks in the bar what is to happen with unsaved work and a running job.
+static gboolean on_close_request(GtkWindow *window, gpointer user)
+{
+    (void) user;
+    NinoWindow *w = NINO_WINDOW(window);
+    int n_changed = 0;
+    for (int i = 0; i < gtk_notebook_get_n_pages(w->tabs); i++)
+        n_changed += nino_tab_is_changed(NINO_TAB(gtk_notebook_get_nth_page(w->tabs, i)));
+    const gboolean runs = nino_engine_running(w->engine) && !nino_engine_is_attached(w->engine);
+    if (w->closes || (!n_changed && !runs)) {
+        nino_autosave_end();
+        return FALSE;
+    }
+    g_autoptr(GString) text = g_string_new(NULL);
+    if (n_changed)
+        g_string_append_printf(text, "%d workflow%s unsaved changes. ", n_changed,
+                               n_changed == 1 ? " has" : "s have");
+    if (runs)
+        g_string_append(text, "A job is running; it waits and runs again at the next start. ");
+    static const NinoBarButton buttons[] = { { "_Quit anyway", "win.discard-all" }, { 0 } };
+    nino_bar_show(w->bar, "quit", NINO_BAR_WARNING, text->str, buttons);
+    return TRUE;
+}
+
+// ---- edit ---------------------------------------------------------------------------------------
+
+static void action_undo(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) parameter;
+    NinoTab *tab = nino_window_tab(user);
+    if (!tab)
+        return;
+    if (g_str_equal(g_action_get_name(G_ACTION(a)), "undo"))
+        nino_tab_undo(tab);
+    else
+        nino_tab_redo(tab);
+    update(user);
+}
+
+static void action_set(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a;
+    NinoWindow *w = user;
+    g_autoptr(GError) error = NULL;
+    if (nino_window_tab(w) &&
+        !nino_tab_set(nino_window_tab(w), g_variant_get_string(parameter, NULL), &error))
+        nino_bar_show(w->bar, "set", NINO_BAR_ERROR, error->message, NULL);
+}
+
+// ---- start and end ------------------------------------------------------------------------------
+
+void nino_window_recover(NinoWindow *w)
+{
+    g_autoptr(GPtrArray) found = nino_autosave_recover();
+    guint n = 0;
+    for (guint i = 0; i < found->len; i++) {
+        const NinoRecovered *r = found->pdata[i];
+        NinoTab *tab = add_tab(w);
+        if (nino_tab_restore(tab, r->json, r->len, r->path, NULL))
+            n++;
+        else
+            remove_tab(w, tab);
+    }
+    if (n) {
+        g_autofree char *text =
+            g_strdup_printf("%u unsaved workflow%s of an earlier session %s recovered", n,
+                            n == 1 ? "" : "s", n == 1 ? "was" : "were");
+        nino_bar_show(w->bar, "recovered", NINO_BAR_INFO, text, NULL);
+    }
+    autosave(w); // keeps them in this session's folder, then removes the old ones
+}
+
+void nino_window_file_init(NinoWindow *w)
+{
+    static const GActionEntry actions[] = {
+        { .name = "new", .activate = action_new },
+        { .name = "open", .activate = action_open },
+        { .name = "open-path", .activate = action_open_path, .parameter_type = "s" },
+        { .name = "open-trace", .activate = action_open_trace },
+        { .name = "save", .activate = action_save },
+        { .name = "save-as", .activate = action_save },
+        { .name = "save-to", .activate = action_to_path, .parameter_type = "s" },
+        { .name = "export-api", .activate = action_export },
+        { .name = "export-api-to", .activate = action_to_path, .parameter_type = "s" },
+        { .name = "close-tab", .activate = action_close_tab },
+        { .name = "close-tab-uid", .activate = action_close_tab, .parameter_type = "s" },
+        { .name = "save-tab", .activate = action_close_tab, .parameter_type = "s" },
+        { .name = "discard-tab", .activate = action_close_tab, .parameter_type = "s" },
+        { .name = "discard-all", .activate = action_discard_all },
+        { .name = "undo", .activate = action_undo },
+        { .name = "redo", .activate = action_undo },
+        { .name = "set", .activate = action_set, .parameter_type = "s" },
+    };
+    g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
+    g_signal_connect(w->tabs, "notify::page", G_CALLBACK(on_switch), w);
+    g_signal_connect(w, "close-request", G_CALLBACK(on_close_request), NULL);
+    show_recent(w);
+    update(w);
+}
+
+void nino_window_file_dispose(NinoWindow *w)
+{
+    g_clear_handle_id(&w->autosave_timer, g_source_remove);
+    if (w->tabs)
+        g_signal_handlers_disconnect_by_data(w->tabs, w);
+}

@@ -1,0 +1,63 @@
+// Internal to the window: its parts, shared by window.c (layout), window_file.c (files and tabs)
+// and window_run.c (worker, queue, results).
+#pragma once
+#include "app/bar.h"
+#include "app/engine.h"
+#include "app/problems.h"
+#include "app/queue_panel.h"
+#include "app/tab.h"
+#include "app/viewer.h"
+#include "app/window.h"
+#include "live/family_plot.h"
+
+struct _NinoWindow {
+    GtkApplicationWindow parent;
+    NinoBar *bar;
+    GtkPaned *rows, *columns;
+    GtkStack *center;
+    GtkNotebook *tabs, *side, *live;
+    GtkWidget *recent_box, *status_bar;
+    GtkMenuButton *recent_button, *menu_button;
+    GtkProgressBar *progress;
+    GtkLabel *status, *device, *memory, *cost;
+
+    NinoViewer *viewer;
+    NinoQueuePanel *queue;
+    NinoProblems *problems;
+    GtkTextView *log;
+    NinoFamilyPlot *plot;
+    NinoWindowOptions options;
+
+    // window_file.c
+    guint autosave_timer;
+    gboolean closes; // the window goes when the last question is answered
+
+    // window_run.c
+    NinoEngine *engine;
+    GHashTable *job_tabs; // guint64 id -> uid of the tab it came from
+    struct NinoRunState *run;
+    guint refresh_timer, cost_timer;
+    guint64 cost_cpu_us, cost_wall_us;
+};
+
+// ---- window.c -----------------------------------------------------------------------------------
+void nino_window_set_enabled(NinoWindow *w, const char *action, gboolean enabled);
+void nino_window_set_state_text(NinoWindow *w, const char *action, const char *value);
+void nino_window_set_state_bool(NinoWindow *w, const char *action, gboolean value);
+void nino_window_say(NinoWindow *w, const char *text); // in the status bar
+void nino_window_show_panel(NinoWindow *w, const char *name);
+
+// ---- window_file.c ------------------------------------------------------------------------------
+void nino_window_file_init(NinoWindow *w);
+void nino_window_file_dispose(NinoWindow *w);
+NinoTab *nino_window_tab(NinoWindow *w); // the one in front, or NULL
+NinoTab *nino_window_find_tab(NinoWindow *w, const char *uid);
+NinoTab *nino_window_find_tab_by_title(NinoWindow *w, const char *title);
+void nino_window_recover(NinoWindow *w);
+// A saved trace, shown in the live views.
+void nino_window_open_trace(NinoWindow *w, const char *path);
+
+// ---- window_run.c -------------------------------------------------------------------------------
+void nino_window_run_init(NinoWindow *w);
+void nino_window_run_dispose(NinoWindow *w);
+void nino_window_run_update(NinoWindow *w); // which actions make sense now, and the state action
