@@ -1,0 +1,42 @@
+# Functions for the scripts that drive the app. Source it first: it re-starts the script inside a display of its own and sets
+# root, work (a folder that goes away), B. start ARGS... starts the app, its log is $SHOTS/app.log.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+B=${B:-build}
+case $B in /*) ;; *) B=$root/$B ;; esac
+[ -x "$B/ninodes-studio" ] || { echo "skip: the app was not built"; exit 77; }
+if [ -z "${NINO_GUI_INSIDE:-}" ]; then
+    NINO_GUI_INSIDE=1 B=$B exec bash "$here/display.sh" bash "$0" "$@"
+fi
+work=$(mktemp -d)
+app_pid=
+trap 'kill $app_pid 2>/dev/null || true; rm -rf "$work"' EXIT
+path=/org/ninodes/Studio
+
+die() { echo "$*"; tail -20 "$SHOTS/app.log" 2>/dev/null; import -window root "$SHOTS/failed.png" 2>/dev/null; exit 1; }
+actions() { gdbus call --session -d org.ninodes.Studio -o "$path$1" -m "org.gtk.Actions.$2" "${@:3}"; }
+app_do() { actions "" Activate "$1" "[${2:+<'$2'>}]" '{}' >/dev/null; } # app_do ACTION [TEXT]
+win_do() { actions /window/1 Activate "$1" "[${2:+<'$2'>}]" '{}' >/dev/null; }
+state_of() { actions /window/1 Describe "$1" 2>/dev/null | sed -n "s/.*<'\?\([a-z0-9]*\)'\?>.*/\1/p"; }
+enabled() { actions /window/1 Describe "$1" 2>/dev/null | grep -q '^((true'; }
+until_ok() { # SECONDS COMMAND...: tries again until it succeeds
+    local n=$(($1 * 10)); shift
+    for _ in $(seq $n); do "$@" >/dev/null 2>&1 && return 0; sleep 0.1; done
+    return 1
+}
+is_state() { s=$(state_of state || true); case " $1 " in *" $s "*) [ -n "$s" ] ;; *) false ;; esac; }
+wait_state() { until_ok "${2:-60}" is_state "$1" || die "the state is '$(state_of state)', expected one of: $1"; } # STATES [SECONDS]
+shot() { sleep 0.4; import -window root "$SHOTS/$1.png"; }
+# at ROLE NAME COMMAND: what a screen reader would do; skips where there is no accessibility bus
+at() { "$B/tests/gui/atclick" ninodes-studio "$@"; }
+start() {
+    "$B/ninodes-studio" "$@" >>"$SHOTS/app.log" 2>&1 &
+    app_pid=$!
+    until_ok 30 actions /window/1 Describe state || die "the app does not answer"
+}
+quit() {
+    app_do quit
+    until_ok 15 gone || die "the app did not quit"
+}
+gone() { ! kill -0 $app_pid 2>/dev/null; }
