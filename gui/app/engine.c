@@ -28,7 +28,7 @@ struct _NinoEngine {
     guint attach_timer, source, write_source;
     GQueue requests; // Request, in the order they were made
     NinoEngineState state;
-    gboolean is_foreign, is_stopping;
+    gboolean is_foreign, is_stopping, starts_again;
     char *message, *last_line, *notice, *device;
     GPtrArray *jobs;
     gboolean is_paused;
@@ -335,6 +335,11 @@ static void on_process_exit(GObject *source, GAsyncResult *result, gpointer user
         return;
     if (!asked)
         job_lost(e);
+    if (asked && e->starts_again) {
+        e->starts_again = FALSE;
+        nino_engine_start(e);
+        return;
+    }
     set_state(e, asked ? NINO_ENGINE_OFF : NINO_ENGINE_DEAD, asked ? "" : why);
 }
 
@@ -419,11 +424,14 @@ void nino_engine_start(NinoEngine *e)
     set_state(e, NINO_ENGINE_STARTING, "");
 }
 
-void nino_engine_stop(NinoEngine *e)
+void nino_engine_restart(NinoEngine *e)
 {
-    e->is_stopping = TRUE;
-    if (e->process)
-        g_subprocess_send_signal(e->process, SIGTERM);
+    if (!e->process) {
+        nino_engine_start(e);
+        return;
+    }
+    e->is_stopping = e->starts_again = TRUE;
+    g_subprocess_send_signal(e->process, SIGTERM);
 }
 
 // ---- somebody else's run ------------------------------------------------------------------------

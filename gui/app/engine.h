@@ -30,8 +30,8 @@ NinoEngine *nino_engine_new(void);
 // Arguments for the worker; strings may be NULL. They count from its next start.
 void nino_engine_set_options(NinoEngine *e, const char *const *models, const char *input,
                              const char *output, const char *device);
-void nino_engine_start(NinoEngine *e); // the own worker; what fails comes as state DEAD
-void nino_engine_stop(NinoEngine *e);  // asks it to end; it keeps its queue
+void nino_engine_start(NinoEngine *e);   // the own worker; what fails comes as state DEAD
+void nino_engine_restart(NinoEngine *e); // ends it first if it lives; it keeps its queue
 gboolean nino_engine_attach(NinoEngine *e, const char *target, GError **error);
 void nino_engine_detach(NinoEngine *e);
 gboolean nino_engine_is_attached(NinoEngine *e); // watches a process that is not our worker

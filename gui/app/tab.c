@@ -1,16 +1,20 @@
-// The text of the workflow is in a nino_graph; the list of nodes is made from it.
+// The workflow is a nino_document; what would run is made from it a moment after the last change.
 #include "app/tab.h"
 
 #include <string.h>
 
 #include "app/node_list.h"
 
+#define CHECK_DELAY_MS 150
+
 struct _NinoTab {
     GtkWidget parent;
     NinoNodeList *nodes;
-    nino_graph *graph;
+    nino_document *doc;
+    nino_graph *graph; // of the document as it was at the last check; NULL: it has none
     char *path, *title, *uid;
-    gboolean is_changed;
+    guint check_timer;
+    gboolean is_untouched, is_recovered;
 };
 
 G_DEFINE_TYPE(NinoTab, nino_tab, GTK_TYPE_WIDGET)
@@ -24,27 +28,69 @@ static gboolean fail(GError **error, const nino_error *err)
     return FALSE;
 }
 
-static void take(NinoTab *tab, nino_graph *g, const char *path)
+// ---- the executable form ------------------------------------------------------------------------
+
+static void check_now(NinoTab *tab)
 {
+    g_clear_handle_id(&tab->check_timer, g_source_remove);
     nino_graph_destroy(&tab->graph);
-    tab->graph = g;
+    size_t len = 0;
+    const char *text = nino_document_json(tab->doc, &len, NULL);
+    if (text && nino_document_n_nodes(tab->doc) > 0)
+        tab->graph = nino_graph_load(text, len, tab->title, NULL);
+    if (tab->graph)
+        nino_node_list_set_graph(tab->nodes, tab->graph);
+    g_signal_emit(tab, signals[CHECKED], 0);
+}
+
+static gboolean on_check(gpointer user)
+{
+    NinoTab *tab = user;
+    tab->check_timer = 0;
+    check_now(tab);
+    return G_SOURCE_REMOVE;
+}
+
+// Something in the document is another one now.
+static void touched(NinoTab *tab)
+{
+    tab->is_untouched = FALSE;
+    if (!tab->check_timer)
+        tab->check_timer = g_timeout_add(CHECK_DELAY_MS, on_check, tab);
+    g_signal_emit(tab, signals[CHANGED], 0);
+}
+
+nino_graph *nino_tab_graph(NinoTab *tab)
+{
+    if (tab->check_timer)
+        check_now(tab);
+    return tab->graph;
+}
+
+// ---- opening ------------------------------------------------------------------------------------
+
+static void take(NinoTab *tab, nino_document *doc, const char *path)
+{
+    nino_document_destroy(&tab->doc);
+    tab->doc = doc;
+    g_autofree char *copy = g_strdup(path);
     g_free(tab->path);
     g_free(tab->title);
-    tab->path = g_strdup(path);
-    tab->title = path ? g_path_get_basename(path) : g_strdup("Untitled");
-    nino_node_list_set_graph(tab->nodes, g);
-    g_signal_emit(tab, signals[CHECKED], 0);
+    tab->title = copy ? g_path_get_basename(copy) : g_strdup("Untitled");
+    tab->path = g_steal_pointer(&copy);
+    tab->is_untouched = FALSE;
+    check_now(tab);
     g_signal_emit(tab, signals[CHANGED], 0);
 }
 
 gboolean nino_tab_open(NinoTab *tab, const char *path, GError **error)
 {
     nino_error err = { 0 };
-    nino_graph *g = nino_graph_load_file(path, &err);
-    if (!g)
+    nino_document *doc = nino_document_load_file(path, &err);
+    if (!doc)
         return fail(error, &err);
-    tab->is_changed = FALSE;
-    take(tab, g, path);
+    tab->is_recovered = FALSE;
+    take(tab, doc, path);
     return TRUE;
 }
 
@@ -52,36 +98,44 @@ gboolean nino_tab_restore(NinoTab *tab, const char *json, gsize len, const char 
                           GError **error)
 {
     nino_error err = { 0 };
-    nino_graph *g = nino_graph_load(json, len, path ? path : "recovered workflow", &err);
-    if (!g)
+    nino_document *doc = nino_document_load(json, len, path ? path : "recovered workflow", &err);
+    if (!doc)
         return fail(error, &err);
-    tab->is_changed = TRUE;
-    take(tab, g, path);
+    tab->is_recovered = TRUE; // not in its file yet, whatever the document thinks
+    take(tab, doc, path);
     return TRUE;
 }
 
 const char *nino_tab_title(NinoTab *tab) { return tab->title; }
 const char *nino_tab_uid(NinoTab *tab) { return tab->uid; }
-gboolean nino_tab_is_changed(NinoTab *tab) { return tab->is_changed; }
-gboolean nino_tab_is_empty(NinoTab *tab) { return !tab->graph && !tab->path; }
-nino_graph *nino_tab_graph(NinoTab *tab) { return tab->graph; }
+gboolean nino_tab_is_empty(NinoTab *tab) { return tab->is_untouched; }
+nino_document *nino_tab_document(NinoTab *tab) { return tab->doc; }
 
-// A picture is never written over with text.
-static gboolean is_text_file(const char *path)
+gboolean nino_tab_is_changed(NinoTab *tab)
 {
-    g_autofree char *lower = path ? g_ascii_strdown(path, -1) : NULL;
-    return lower && g_str_has_suffix(lower, ".json");
+    return tab->is_recovered || (!tab->is_untouched && nino_document_is_changed(tab->doc));
 }
 
-const char *nino_tab_path(NinoTab *tab) { return is_text_file(tab->path) ? tab->path : NULL; }
+// A picture is never written over with text.
+const char *nino_tab_path(NinoTab *tab)
+{
+    return nino_document_origin(tab->doc) == NINO_DOCUMENT_IMPORT && tab->path &&
+                   !g_str_has_suffix(tab->path, ".json")
+               ? NULL
+               : tab->path;
+}
+
+const char *nino_tab_source(NinoTab *tab) { return tab->path; }
+
+// ---- writing ------------------------------------------------------------------------------------
 
 const char *nino_tab_json(NinoTab *tab, gboolean api, gsize *len, GError **error)
 {
-    const char *text = NULL;
-    if (tab->graph)
-        text = api ? nino_graph_api_json(tab->graph, len) : nino_graph_json(tab->graph, len);
+    nino_error err = { 0 };
+    const char *text =
+        api ? nino_document_api_json(tab->doc, len, &err) : nino_document_json(tab->doc, len, &err);
     if (!text)
-        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_FAILED, "There is no workflow here");
+        fail(error, &err);
     return text;
 }
 
@@ -109,27 +163,82 @@ gboolean nino_tab_save(NinoTab *tab, const char *path, GError **error)
     g_free(tab->title);
     tab->path = copy;
     tab->title = g_path_get_basename(copy);
-    tab->is_changed = FALSE;
+    tab->is_recovered = FALSE;
+    nino_document_set_saved(tab->doc);
     g_signal_emit(tab, signals[CHANGED], 0);
+    return TRUE;
+}
+
+// ---- changing -----------------------------------------------------------------------------------
+
+void nino_tab_undo(NinoTab *tab)
+{
+    if (!nino_document_undo(tab->doc, NULL))
+        touched(tab);
+}
+
+void nino_tab_redo(NinoTab *tab)
+{
+    if (!nino_document_redo(tab->doc, NULL))
+        touched(tab);
+}
+
+const char *nino_tab_undo_name(NinoTab *tab) { return nino_document_undo_name(tab->doc); }
+const char *nino_tab_redo_name(NinoTab *tab) { return nino_document_redo_name(tab->doc); }
+
+// Ids of nodes in subgraphs are "57:41": each part but the last is entered. Returns the levels.
+static int enter(nino_document *doc, const char **id, nino_error *err)
+{
+    int levels = 0;
+    const char *colon;
+    while ((colon = strchr(*id, ':')) && nino_document_find(doc, *id) < 0) {
+        g_autofree char *part = g_strndup(*id, (gsize) (colon - *id));
+        if (nino_document_enter(doc, part, err))
+            break;
+        levels++;
+        *id = colon + 1;
+    }
+    return levels;
+}
+
+gboolean nino_tab_set_value(NinoTab *tab, const char *node, const char *input, const char *value,
+                            GError **error)
+{
+    nino_error err = { 0 };
+    const int depth = nino_document_depth(tab->doc);
+    if (depth) // what is shown now is part of a subgraph: ids count from the outside
+        nino_document_leave(tab->doc, depth, NULL);
+    const int levels = enter(tab->doc, &node, &err);
+    const nino_status st = nino_document_set_text(tab->doc, node, input, value, &err);
+    nino_document_seal(tab->doc);
+    if (levels)
+        nino_document_leave(tab->doc, levels, NULL);
+    if (st)
+        return fail(error, &err);
+    touched(tab);
     return TRUE;
 }
 
 gboolean nino_tab_set(NinoTab *tab, const char *assignment, GError **error)
 {
-    nino_error err = { 0 };
-    if (!tab->graph || nino_graph_set(tab->graph, assignment, &err))
-        return fail(error, &err);
-    tab->is_changed = TRUE;
-    g_signal_emit(tab, signals[CHECKED], 0);
-    g_signal_emit(tab, signals[CHANGED], 0);
-    return TRUE;
+    const char *eq = strchr(assignment, '='), *dot = strchr(assignment, '.');
+    if (!eq || !dot || dot > eq) {
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "“%s” is not NODE.INPUT=VALUE",
+                    assignment);
+        return FALSE;
+    }
+    g_autofree char *node = g_strndup(assignment, (gsize) (dot - assignment)),
+                    *input = g_strndup(dot + 1, (gsize) (eq - dot - 1));
+    return nino_tab_set_value(tab, node, input, eq + 1, error);
 }
 
-void nino_tab_undo(NinoTab *tab) { (void) tab; }
-void nino_tab_redo(NinoTab *tab) { (void) tab; }
-gboolean nino_tab_can_undo(NinoTab *tab) { return (void) tab, FALSE; }
-gboolean nino_tab_can_redo(NinoTab *tab) { return (void) tab, FALSE; }
-void nino_tab_advance(NinoTab *tab) { (void) tab; }
+void nino_tab_advance(NinoTab *tab)
+{
+    const guint64 random = ((guint64) g_random_int() << 32) | g_random_int();
+    const guint64 before = nino_document_version(tab->doc);
+    if (!nino_document_advance(tab->doc, random, NULL) && nino_document_version(tab->doc) != before)
+        touched(tab);
+}
 
 // ---- marks --------------------------------------------------------------------------------------
 
@@ -165,6 +274,7 @@ void nino_tab_show_node(NinoTab *tab, const char *id) { nino_node_list_show(tab-
 static void dispose(GObject *o)
 {
     NinoTab *tab = NINO_TAB(o);
+    g_clear_handle_id(&tab->check_timer, g_source_remove);
     GtkWidget *child;
     while ((child = gtk_widget_get_first_child(GTK_WIDGET(tab))))
         gtk_widget_unparent(child);
@@ -175,6 +285,7 @@ static void finalize(GObject *o)
 {
     NinoTab *tab = NINO_TAB(o);
     nino_graph_destroy(&tab->graph);
+    nino_document_destroy(&tab->doc);
     g_free(tab->path);
     g_free(tab->title);
     g_free(tab->uid);
@@ -196,6 +307,10 @@ static void nino_tab_init(NinoTab *tab)
 {
     tab->uid = g_uuid_string_random();
     tab->title = g_strdup("Untitled");
+    tab->is_untouched = TRUE;
+    tab->doc = nino_document_new(NULL);
+    if (!tab->doc)
+        g_error("out of memory"); // as every allocation of GLib
     tab->nodes = NINO_NODE_LIST(nino_node_list_new());
     gtk_widget_set_parent(GTK_WIDGET(tab->nodes), GTK_WIDGET(tab));
 }

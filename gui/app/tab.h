@@ -1,7 +1,7 @@
 // One open workflow: its file, its nodes, what is wrong with it, and whether it was changed.
 #pragma once
 #include <gtk/gtk.h>
-#include <ninodes/graph.h>
+#include <ninodes/document.h>
 
 #define NINO_TYPE_TAB (nino_tab_get_type())
 G_DECLARE_FINAL_TYPE(NinoTab, nino_tab, NINO, TAB, GtkWidget)
@@ -12,9 +12,10 @@ gboolean nino_tab_open(NinoTab *tab, const char *path, GError **error);
 // From text that was kept by autosave; path (may be NULL) is where it once came from.
 gboolean nino_tab_restore(NinoTab *tab, const char *json, gsize len, const char *path,
                           GError **error);
-const char *nino_tab_title(NinoTab *tab); // file name, or "Untitled"
-const char *nino_tab_path(NinoTab *tab);  // NULL: not saved yet, or it came from a picture
-const char *nino_tab_uid(NinoTab *tab);   // differs between all tabs of all sessions
+const char *nino_tab_title(NinoTab *tab);  // file name, or "Untitled"
+const char *nino_tab_path(NinoTab *tab);   // NULL: not saved yet, or it came from a picture
+const char *nino_tab_source(NinoTab *tab); // the file it came from, whatever it is; NULL: new
+const char *nino_tab_uid(NinoTab *tab);    // differs between all tabs of all sessions
 gboolean nino_tab_is_changed(NinoTab *tab);
 gboolean nino_tab_is_empty(NinoTab *tab); // new and untouched: the next file may take its place
 
@@ -25,13 +26,16 @@ gboolean nino_tab_save(NinoTab *tab, const char *path, GError **error); // and r
 gboolean nino_tab_export_api(NinoTab *tab, const char *path, GError **error);
 // What would run. NULL: nothing can. Owned by the tab until the next change.
 nino_graph *nino_tab_graph(NinoTab *tab);
+nino_document *nino_tab_document(NinoTab *tab);
 
 void nino_tab_undo(NinoTab *tab);
 void nino_tab_redo(NinoTab *tab);
-gboolean nino_tab_can_undo(NinoTab *tab);
-gboolean nino_tab_can_redo(NinoTab *tab);
+const char *nino_tab_undo_name(NinoTab *tab); // NULL: nothing to undo
+const char *nino_tab_redo_name(NinoTab *tab);
 // Sets "NODE.INPUT=VALUE", as ninodes run --set does.
 gboolean nino_tab_set(NinoTab *tab, const char *assignment, GError **error);
+gboolean nino_tab_set_value(NinoTab *tab, const char *node, const char *input, const char *value,
+                            GError **error);
 void nino_tab_advance(NinoTab *tab); // after it was queued: seeds go on as their control says
 
 // ---- what a run says about its nodes: scope names "ID CLASS" -----------------------------------

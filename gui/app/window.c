@@ -136,6 +136,30 @@ static GtkWidget *log_panel(NinoWindow *w)
     return scroller;
 }
 
+// One page a view of the table; its title explains itself in a tooltip.
+static void add_views(NinoWindow *w)
+{
+    w->records = nino_run_new();
+    for (const NinoViewType *v = nino_views; v->id; v++) {
+        GtkWidget *label = gtk_label_new(v->title);
+        gtk_widget_set_tooltip_text(label, v->help);
+        gtk_notebook_append_page(w->live, nino_view_new(v, w->records), label);
+    }
+}
+
+static void action_view(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a;
+    NinoWindow *w = user;
+    const char *id = g_variant_get_string(parameter, NULL);
+    for (int i = 0; nino_views[i].id; i++)
+        if (!strcmp(nino_views[i].id, id)) {
+            gtk_notebook_set_current_page(w->live, i);
+            gtk_widget_set_visible(GTK_WIDGET(w->live), TRUE);
+            nino_window_set_state_bool(w, "live", TRUE);
+        }
+}
+
 static void add_panels(NinoWindow *w)
 {
     w->viewer = NINO_VIEWER(nino_viewer_new());
@@ -147,8 +171,7 @@ static void add_panels(NinoWindow *w)
     add_panel(w, log_panel(w), "Log");
     nino_viewer_add_actions(w->viewer, G_ACTION_MAP(w));
     g_signal_connect(w->side, "switch-page", G_CALLBACK(on_side_page), w);
-    w->plot = NINO_FAMILY_PLOT(nino_family_plot_new());
-    gtk_notebook_append_page(w->live, GTK_WIDGET(w->plot), gtk_label_new("Families"));
+    add_views(w);
 }
 
 // ---- what is remembered -------------------------------------------------------------------------
@@ -244,6 +267,7 @@ static void nino_window_init(NinoWindow *w)
     static const GActionEntry actions[] = {
         { .name = "state", .state = "'empty'" },
         { .name = "panel", .activate = action_panel, .parameter_type = "s", .state = "'result'" },
+        { .name = "view", .activate = action_view, .parameter_type = "s" },
         { .name = "side", .activate = action_side, .state = "true" },
         { .name = "live", .activate = action_live, .state = "true" },
         { .name = "focus-mode", .activate = action_focus_mode, .state = "false" },

@@ -65,8 +65,8 @@ static void update(NinoWindow *w)
                                             "export-api-to", "close-tab", "set" };
     for (size_t i = 0; i < G_N_ELEMENTS(need_tab); i++)
         nino_window_set_enabled(w, need_tab[i], tab != NULL);
-    nino_window_set_enabled(w, "undo", tab && nino_tab_can_undo(tab));
-    nino_window_set_enabled(w, "redo", tab && nino_tab_can_redo(tab));
+    nino_window_set_enabled(w, "undo", tab && nino_tab_undo_name(tab));
+    nino_window_set_enabled(w, "redo", tab && nino_tab_redo_name(tab));
 }
 
 static void check(NinoWindow *w)
@@ -228,7 +228,7 @@ static gboolean is_trace(const char *path)
 static void open_path(NinoWindow *w, const char *path)
 {
     for (int i = 0; i < gtk_notebook_get_n_pages(w->tabs); i++) // already open: to the front
-        if (!g_strcmp0(nino_tab_path(NINO_TAB(gtk_notebook_get_nth_page(w->tabs, i))), path)) {
+        if (!g_strcmp0(nino_tab_source(NINO_TAB(gtk_notebook_get_nth_page(w->tabs, i))), path)) {
             gtk_notebook_set_current_page(w->tabs, i);
             return;
         }

@@ -8,7 +8,7 @@
 #include "app/tab.h"
 #include "app/viewer.h"
 #include "app/window.h"
-#include "live/family_plot.h"
+#include "live/view.h"
 
 struct _NinoWindow {
     GtkApplicationWindow parent;
@@ -25,7 +25,7 @@ struct _NinoWindow {
     NinoQueuePanel *queue;
     NinoProblems *problems;
     GtkTextView *log;
-    NinoFamilyPlot *plot;
+    NinoRun *records; // of the newest run, or a trace; what the live views show
     NinoWindowOptions options;
 
     // window_file.c

@@ -71,6 +71,8 @@ void nino_window_run_update(NinoWindow *w)
     nino_window_set_enabled(w, "reload", s == NINO_ENGINE_READY);
     nino_window_set_enabled(w, "detach", nino_engine_is_attached(w->engine));
     nino_window_set_state_bool(w, "pause", nino_engine_is_paused(w->engine));
+    static const char *const names[] = { "off", "starting", "ready", "dead" };
+    nino_window_set_state_text(w, "worker", names[s]);
     nino_window_set_state_text(w, "state", state_now(w));
     gtk_label_set_text(w->device, nino_engine_device(w->engine));
 }
@@ -198,7 +200,6 @@ static void on_job_begin(NinoWindow *w, const nino_event *ev)
     w->run->tab_uid = g_strdup(tab ? nino_tab_uid(tab) : NULL);
     if (tab)
         nino_tab_mark_reset(tab);
-    nino_family_plot_clear(w->plot);
     gtk_progress_bar_set_fraction(w->progress, 0);
     nino_bar_hide(w->bar, "job");
 }
@@ -290,10 +291,6 @@ static void on_event(NinoWindow *w, const nino_event *ev)
     case NINO_EV_STEP:
     case NINO_EV_TILE: on_scope_begin(w, ev); break;
     case NINO_EV_END: on_scope_end(w, ev); break;
-    case NINO_EV_KERNEL:
-        nino_family_plot_add(w->plot, nino_engine_name(w->engine, ev->u.kernel.family), ev->t_ns,
-                             ev->u.kernel.dur_ns);
-        break;
     case NINO_EV_PROGRESS:
         if (ev->u.progress.total > 0)
             r->fraction = ev->u.progress.done / ev->u.progress.total;
@@ -319,9 +316,18 @@ static void on_event(NinoWindow *w, const nino_event *ev)
 static void on_events(NinoEngine *engine, const nino_event *ev, gulong n, gpointer user)
 {
     (void) engine;
-    for (gulong i = 0; i < n; i++)
-        on_event(user, &ev[i]);
-    refresh_later(user);
+    NinoWindow *w = user;
+    gulong from = 0; // of what the live views have not got yet
+    for (gulong i = 0; i < n; i++) {
+        if (ev[i].kind == NINO_EV_JOB) { // a new run begins: the views forget the last one
+            nino_run_add(w->records, ev + from, i - from, nino_engine_name, w->engine);
+            nino_run_clear(w->records);
+            from = i;
+        }
+        on_event(w, &ev[i]);
+    }
+    nino_run_add(w->records, ev + from, n - from, nino_engine_name, w->engine);
+    refresh_later(w);
 }
 
 // ---- the end of a job ---------------------------------------------------------------------------
@@ -375,9 +381,9 @@ static void job_ended(NinoWindow *w, const NinoJob *j)
         show_error(w, tab, j->error_where ? j->error_where : "", j->error ? j->error : "", FALSE);
         nino_window_say(w, "Failed");
     } else if (j->state == NINO_QUEUE_DONE) {
-        g_autofree char *summary = nino_family_plot_summary(w->plot);
         g_autofree char *text =
-            g_strdup_printf("Done in %.1f s. %s", j->ended_s - j->started_s, summary);
+            g_strdup_printf("%s: done in %.1f s, %u file%s", j->name, j->ended_s - j->started_s,
+                            g_strv_length(j->outputs), g_strv_length(j->outputs) == 1 ? "" : "s");
         gtk_progress_bar_set_fraction(w->progress, 1);
         nino_window_say(w, text);
     } else {
@@ -407,7 +413,7 @@ static void on_queue(NinoEngine *engine, gpointer user)
                 job_ended(w, j);
         }
     }
-    nino_family_plot_set_live(w->plot, nino_engine_running(engine) != NULL);
+    nino_run_set_live(w->records, nino_engine_running(engine) != NULL);
     const char *notice = nino_engine_notice(engine);
     static const NinoBarButton resume[] = { { "_Go on", "win.resume" }, { 0 } };
     if (*notice)
@@ -580,10 +586,7 @@ static void action_restart(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     (void) a, (void) parameter;
     NinoWindow *w = user;
-    if (nino_engine_state(w->engine) == NINO_ENGINE_READY)
-        nino_engine_stop(w->engine); // the next run starts it
-    else
-        nino_engine_start(w->engine);
+    nino_engine_restart(w->engine);
 }
 
 static void action_show_node(GSimpleAction *a, GVariant *parameter, gpointer user)
@@ -649,14 +652,17 @@ static void action_attach_list(GSimpleAction *a, GVariant *parameter, gpointer u
 
 void nino_window_open_trace(NinoWindow *w, const char *path)
 {
-    nino_error err = { 0 };
-    uint64_t n = 0;
-    if (nino_trace_check(path, &n, &err)) {
-        g_autofree char *text = g_strdup_printf("%s: %s", err.where, err.msg);
-        nino_bar_show(w->bar, "open", NINO_BAR_ERROR, text, NULL);
+    g_autoptr(GError) error = NULL;
+    if (!nino_run_load(w->records, path, &error)) {
+        nino_bar_show(w->bar, "open", NINO_BAR_ERROR, error->message, NULL);
         return;
     }
     nino_bar_hide(w->bar, "open");
+    gtk_widget_set_visible(GTK_WIDGET(w->live), TRUE);
+    nino_window_set_state_bool(w, "live", TRUE);
+    g_autofree char *name = g_path_get_basename(path);
+    g_autofree char *text = g_strdup_printf("Trace %s", name);
+    nino_window_say(w, text);
 }
 
 static void on_jump(NinoProblems *p, const char *node, gpointer user)
@@ -688,6 +694,7 @@ static void on_viewer_failed(NinoViewer *v, const char *text, gpointer user)
 void nino_window_run_init(NinoWindow *w)
 {
     static const GActionEntry actions[] = {
+        { .name = "worker", .state = "'off'" },
         { .name = "run", .activate = action_run },
         { .name = "run-front", .activate = action_run },
         { .name = "measure-again", .activate = action_run },
@@ -724,6 +731,7 @@ void nino_window_run_dispose(NinoWindow *w)
     if (w->engine)
         g_signal_handlers_disconnect_by_data(w->engine, w);
     g_clear_object(&w->engine);
+    g_clear_object(&w->records);
     g_clear_pointer(&w->job_tabs, g_hash_table_unref);
     if (w->run) {
         forget_run(w->run);
