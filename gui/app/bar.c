@@ -58,13 +58,11 @@ void nino_bar_show(NinoBar *bar, const char *id, NinoBarKind kind, const char *t
     GtkWidget *row = new_row(kind, id);
     GtkWidget *label = gtk_label_new(text);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
-    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
-    gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
+    gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END); // all of it is in the tooltip
     gtk_label_set_selectable(GTK_LABEL(label), TRUE);
     gtk_widget_set_can_focus(label, FALSE);
-    gtk_label_set_lines(GTK_LABEL(label), 3);
-    gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
     gtk_widget_set_hexpand(label, TRUE);
+    gtk_widget_set_valign(label, GTK_ALIGN_CENTER);
     gtk_widget_set_tooltip_text(label, text);
     gtk_box_append(GTK_BOX(row), label);
     gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, text, -1);

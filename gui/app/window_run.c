@@ -425,6 +425,15 @@ static void on_queue(NinoEngine *engine, gpointer user)
     nino_window_run_update(w);
 }
 
+static gboolean job_was_lost(NinoEngine *engine)
+{
+    GPtrArray *jobs = nino_engine_jobs(engine);
+    for (guint i = 0; i < jobs->len; i++)
+        if (((const NinoJob *) jobs->pdata[i])->lost)
+            return TRUE;
+    return FALSE;
+}
+
 static void on_engine_state(NinoEngine *engine, gpointer user)
 {
     NinoWindow *w = user;
@@ -435,7 +444,7 @@ static void on_engine_state(NinoEngine *engine, gpointer user)
         g_autofree char *text = g_strdup_printf(
             "%s. Workflows, queue and finished results are kept.", nino_engine_message(engine));
         nino_bar_show(w->bar, "worker", NINO_BAR_ERROR, text, restart);
-        NinoTab *tab = run_tab(w);
+        NinoTab *tab = job_was_lost(engine) ? run_tab(w) : NULL;
         if (tab && w->run->running_node) {
             g_object_set_data(G_OBJECT(tab), "run-state", (gpointer) "failed");
             nino_tab_mark_end(tab, w->run->running_node, 0, 0, FALSE, FALSE);

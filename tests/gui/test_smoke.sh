@@ -23,10 +23,13 @@ until_ok 20 enabled cancel || true
 win_do cancel
 wait_state "cancelled done"
 
-# A worker that dies takes nothing with it.
-worker=$(pgrep -P $app_pid -x ninodes)
-kill -KILL "$worker"
+# A worker that dies takes nothing with it: the window says so, and the next one goes on.
+is_worker() { [ "$(state_of worker)" = "$1" ]; }
+kill -KILL "$(pgrep -P $app_pid -x ninodes)"
+until_ok 30 is_worker dead || die "nobody noticed that the worker is dead"
+shot dead
 win_do restart-worker
+until_ok 60 is_worker ready || die "the worker did not come back"
 win_do run
 wait_state done 120
 

@@ -23,5 +23,6 @@
 #include <ninodes/measure.h>
 #include <ninodes/monitor.h>
 #include <ninodes/node.h>
+#include <ninodes/picture.h>
 #include <ninodes/run_profile.h>
 #include <ninodes/worker.h>

@@ -1,0 +1,56 @@
+// Pictures for showing: pixels of a file that the library wrote itself, and what is refused.
+#include <ninodes/picture.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/test.h"
+
+// A grey PNG of 2 x 1 pixels, written by hand: black and white, 8 bits.
+static const unsigned char png[] = { 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00,
+                                     0x00, 0x0d, 0x49, 0x48, 0x44, 0x52, 0x00, 0x00, 0x00, 0x02,
+                                     0x00, 0x00, 0x00, 0x01, 0x08, 0x00, 0x00, 0x00, 0x00, 0xd1,
+                                     0x49, 0x20, 0x56, 0x00, 0x00, 0x00, 0x0b, 0x49, 0x44, 0x41,
+                                     0x54, 0x78, 0x9c, 0x63, 0x60, 0xf8, 0x0f, 0x00, 0x01, 0x02,
+                                     0x01, 0x00, 0x42, 0xbe, 0xbc, 0x68, 0x00, 0x00, 0x00, 0x00,
+                                     0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82 };
+
+static void write_file(const char *path, const void *data, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    CHECK(f && fwrite(data, 1, n, f) == n);
+    if (f)
+        fclose(f);
+}
+
+int main(void)
+{
+    char path[] = "/tmp/nino-picture-XXXXXX";
+    const int fd = mkstemp(path);
+    CHECK(fd >= 0);
+    close(fd);
+    nino_error err = { 0 };
+    nino_picture p = { 0 };
+
+    write_file(path, png, sizeof(png));
+    CHECK(nino_picture_load(path, &p, &err) == NINO_OK);
+    CHECK(p.width == 2 && p.height == 1 && p.frames == 1);
+    CHECK_STR(p.format, "png");
+    static const uint8_t expected[8] = { 0, 0, 0, 255, 255, 255, 255, 255 };
+    CHECK(p.rgba && !memcmp(p.rgba, expected, sizeof(expected)));
+    nino_picture_release(&p);
+    CHECK(!p.rgba && !p.width);
+    nino_picture_release(NULL);
+
+    write_file(path, "{}", 2); // not a picture
+    CHECK(nino_picture_load(path, &p, &err) == NINO_ERR_FORMAT);
+    CHECK_STR(err.kind, "magic");
+    write_file(path, png, 40); // ends too early
+    CHECK(nino_picture_load(path, &p, &err) == NINO_ERR_FORMAT && !p.rgba);
+    unlink(path);
+    CHECK(nino_picture_load(path, &p, &err) == NINO_ERR_IO ||
+          nino_picture_load(path, &p, &err) == NINO_ERR_MISSING);
+    return 0;
+}
