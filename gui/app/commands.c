@@ -1,5 +1,4 @@
-// The keys are those of ComfyUI's editor where it has them. Keys without a modifier are caught by
-// the canvas and never while a text field has the focus.
+// The keys are those of ComfyUI's editor where it has them.
 #include "app/commands.h"
 
 #include <string.h>
@@ -35,7 +34,7 @@ const NinoCommand nino_commands[] = {
     { "win.focus-mode", "Only the canvas", "View", { "f" }, TRUE },
     { "win.next-tab", "Next workflow", "View", { "<Control>Page_Down" }, FALSE },
     { "win.previous-tab", "Previous workflow", "View", { "<Control>Page_Up" }, FALSE },
-    { "win.viewer-compare", "Compare results", "Result", { "<Control>d" }, FALSE },
+    { "win.viewer-compare", "Compare results", "Result", { "<Control><Shift>d" }, FALSE },
     { "win.viewer-play", "Play frames", "Result", { "<Control>space" }, FALSE },
     { "win.viewer-next-result", "Next result", "Result", { "<Alt>Right" }, FALSE },
     { "win.viewer-previous-result", "Previous result", "Result", { "<Alt>Left" }, FALSE },
@@ -70,7 +69,13 @@ static const struct {
 
 // A key that types a letter must not be an accelerator of the whole window: it would never reach a
 // text field.
-static gboolean types_text(const char *key) { return key && *key != '<' && strlen(key) == 1; }
+static gboolean types_text(const char *key) { return *key != '<' && strlen(key) == 1; }
+
+// Undo belongs to the text field that has the focus first, then to the canvas, then to the window.
+static gboolean comes_last(const NinoCommand *c, const char *key)
+{
+    return types_text(key) || !strcmp(c->action, "win.undo") || !strcmp(c->action, "win.redo");
+}
 
 void nino_commands_set_accels(GtkApplication *app)
 {
@@ -78,10 +83,29 @@ void nino_commands_set_accels(GtkApplication *app)
         const char *keys[4] = { NULL };
         int n = 0;
         for (int i = 0; i < 3 && c->keys[i]; i++)
-            if (!types_text(c->keys[i]))
+            if (!comes_last(c, c->keys[i]))
                 keys[n++] = c->keys[i];
         gtk_application_set_accels_for_action(app, c->action, keys);
     }
+}
+
+void nino_commands_add_keys(GtkWidget *window)
+{
+    GtkEventController *keys = gtk_shortcut_controller_new(); // bubble: after everyone else
+    for (const NinoCommand *c = nino_commands; c->action; c++)
+        for (int i = 0; i < 3 && c->keys[i]; i++) {
+            GtkShortcutTrigger *trigger =
+                comes_last(c, c->keys[i]) ? gtk_shortcut_trigger_parse_string(c->keys[i]) : NULL;
+            if (!trigger)
+                continue;
+            g_autofree char *name = NULL;
+            g_autoptr(GVariant) target = NULL;
+            g_action_parse_detailed_name(c->action, &name, &target, NULL);
+            GtkShortcut *s = gtk_shortcut_new(trigger, gtk_named_action_new(name));
+            gtk_shortcut_set_arguments(s, target);
+            gtk_shortcut_controller_add_shortcut(GTK_SHORTCUT_CONTROLLER(keys), s);
+        }
+    gtk_widget_add_controller(window, keys);
 }
 
 GMenuModel *nino_commands_menu(void)

@@ -10,5 +10,7 @@ typedef struct NinoCommand {
 extern const NinoCommand nino_commands[]; // ends with a NULL action
 
 void nino_commands_set_accels(GtkApplication *app);
+// Keys that type text or undo it: the window gets them when nobody inside wanted them.
+void nino_commands_add_keys(GtkWidget *window);
 GMenuModel *nino_commands_menu(void); // sections by group; the caller's
 GtkWidget *nino_commands_shortcuts_window(void);

@@ -3,22 +3,24 @@
 
 #include <string.h>
 
-#include "app/node_list.h"
+#include "graph/canvas.h"
 
 #define CHECK_DELAY_MS 150
 
 struct _NinoTab {
     GtkWidget parent;
-    NinoNodeList *nodes;
+    NinoCanvas *canvas;
+    GHashTable *marks; // id -> NinoNodeMark, what the canvas shows
     nino_document *doc;
     nino_graph *graph; // of the document as it was at the last check; NULL: it has none
     char *path, *title, *uid;
     guint check_timer;
+    guint64 seen; // version of the document that was checked or is going to be
     gboolean is_untouched, is_recovered;
 };
 
 G_DEFINE_TYPE(NinoTab, nino_tab, GTK_TYPE_WIDGET)
-enum { CHANGED, CHECKED, N_SIGNALS };
+enum { CHANGED, CHECKED, PROBLEM, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 static gboolean fail(GError **error, const nino_error *err)
@@ -38,8 +40,6 @@ static void check_now(NinoTab *tab)
     const char *text = nino_document_json(tab->doc, &len, NULL);
     if (text && nino_document_n_nodes(tab->doc) > 0)
         tab->graph = nino_graph_load(text, len, tab->title, NULL);
-    if (tab->graph)
-        nino_node_list_set_graph(tab->nodes, tab->graph);
     g_signal_emit(tab, signals[CHECKED], 0);
 }
 
@@ -54,10 +54,26 @@ static gboolean on_check(gpointer user)
 // Something in the document is another one now.
 static void touched(NinoTab *tab)
 {
+    tab->seen = nino_document_version(tab->doc);
     tab->is_untouched = FALSE;
     if (!tab->check_timer)
         tab->check_timer = g_timeout_add(CHECK_DELAY_MS, on_check, tab);
     g_signal_emit(tab, signals[CHANGED], 0);
+}
+
+// The canvas also says so when only the place that it shows is another one.
+static void on_canvas_changed(NinoCanvas *canvas, gpointer user)
+{
+    (void) canvas;
+    NinoTab *tab = user;
+    if (nino_document_version(tab->doc) != tab->seen)
+        touched(tab);
+}
+
+static void on_problem(NinoCanvas *canvas, const char *text, gpointer user)
+{
+    (void) canvas;
+    g_signal_emit(user, signals[PROBLEM], 0, text);
 }
 
 nino_graph *nino_tab_graph(NinoTab *tab)
@@ -71,8 +87,10 @@ nino_graph *nino_tab_graph(NinoTab *tab)
 
 static void take(NinoTab *tab, nino_document *doc, const char *path)
 {
+    nino_canvas_set_document(tab->canvas, doc);
     nino_document_destroy(&tab->doc);
     tab->doc = doc;
+    tab->seen = nino_document_version(doc);
     g_autofree char *copy = g_strdup(path);
     g_free(tab->path);
     g_free(tab->title);
@@ -171,16 +189,25 @@ gboolean nino_tab_save(NinoTab *tab, const char *path, GError **error)
 
 // ---- changing -----------------------------------------------------------------------------------
 
+// Changed by this file and not by the canvas, which has to be told.
+static void changed_here(NinoTab *tab)
+{
+    nino_canvas_refresh(tab->canvas);
+    touched(tab);
+}
+
+void nino_tab_changed_elsewhere(NinoTab *tab) { changed_here(tab); }
+
 void nino_tab_undo(NinoTab *tab)
 {
     if (!nino_document_undo(tab->doc, NULL))
-        touched(tab);
+        changed_here(tab);
 }
 
 void nino_tab_redo(NinoTab *tab)
 {
     if (!nino_document_redo(tab->doc, NULL))
-        touched(tab);
+        changed_here(tab);
 }
 
 const char *nino_tab_undo_name(NinoTab *tab) { return nino_document_undo_name(tab->doc); }
@@ -215,7 +242,7 @@ gboolean nino_tab_set_value(NinoTab *tab, const char *node, const char *input, c
         nino_document_leave(tab->doc, levels, NULL);
     if (st)
         return fail(error, &err);
-    touched(tab);
+    changed_here(tab);
     return TRUE;
 }
 
@@ -242,32 +269,78 @@ void nino_tab_advance(NinoTab *tab)
 
 // ---- marks --------------------------------------------------------------------------------------
 
-void nino_tab_mark_reset(NinoTab *tab) { nino_node_list_reset(tab->nodes); }
+// Scope names are "ID CLASS"; ids never contain a space.
+static char *id_of(const char *scope_name)
+{
+    return g_strndup(scope_name, strcspn(scope_name, " "));
+}
+
+static void mark(NinoTab *tab, const char *scope_name, const NinoNodeMark *m)
+{
+    g_autofree char *id = id_of(scope_name);
+    nino_canvas_mark(tab->canvas, id, m);
+    g_hash_table_replace(tab->marks, g_steal_pointer(&id), g_memdup2(m, sizeof(*m)));
+}
+
+void nino_tab_mark_reset(NinoTab *tab, gboolean queued)
+{
+    g_hash_table_remove_all(tab->marks);
+    nino_canvas_clear_marks(tab->canvas);
+    nino_graph *g = queued ? nino_tab_graph(tab) : NULL;
+    const size_t n = g ? nino_graph_nodes(g, NULL, 0) : 0;
+    g_autofree nino_graph_node *nodes = g_new0(nino_graph_node, n + 1);
+    if (g)
+        nino_graph_nodes(g, nodes, n);
+    for (size_t i = 0; i < n; i++)
+        mark(tab, nodes[i].id,
+             &(NinoNodeMark){ .state = NINO_NODE_QUEUED, .progress = -1, .seconds = -1 });
+}
 
 void nino_tab_mark_begin(NinoTab *tab, const char *scope_name)
 {
-    nino_node_list_begin(tab->nodes, scope_name);
+    mark(tab, scope_name,
+         &(NinoNodeMark){ .state = NINO_NODE_RUNNING, .progress = -1, .seconds = -1 });
 }
 
 void nino_tab_mark_progress(NinoTab *tab, const char *scope_name, double fraction)
 {
-    (void) tab, (void) scope_name, (void) fraction;
+    mark(tab, scope_name,
+         &(NinoNodeMark){ .state = NINO_NODE_RUNNING, .progress = fraction, .seconds = -1 });
 }
 
 void nino_tab_mark_end(NinoTab *tab, const char *scope_name, double seconds, gint64 mem_delta,
                        gboolean ok, gboolean cached)
 {
-    (void) mem_delta, (void) cached;
-    nino_node_list_end(tab->nodes, scope_name, seconds, ok);
+    const NinoNodeMark m = { .state = !ok      ? NINO_NODE_FAILED
+                                      : cached ? NINO_NODE_CACHED
+                                               : NINO_NODE_DONE,
+                             .progress = -1,
+                             .seconds = seconds,
+                             .bytes = mem_delta };
+    mark(tab, scope_name, &m);
 }
+
+// Nodes that were not reached have nothing to show any more.
+static gboolean is_waiting(gpointer id, gpointer m, gpointer tab)
+{
+    if (((const NinoNodeMark *) m)->state != NINO_NODE_QUEUED)
+        return FALSE;
+    nino_canvas_mark(((NinoTab *) tab)->canvas, id, NULL);
+    return TRUE;
+}
+
+void nino_tab_mark_over(NinoTab *tab) { g_hash_table_foreach_remove(tab->marks, is_waiting, tab); }
 
 void nino_tab_mark_error(NinoTab *tab, const char *id, const char *text)
 {
-    (void) text;
-    nino_node_list_end(tab->nodes, id, 0, FALSE);
+    nino_canvas_mark(
+        tab->canvas, id,
+        &(NinoNodeMark){ .state = NINO_NODE_FAILED, .progress = -1, .seconds = -1, .error = text });
 }
 
-void nino_tab_show_node(NinoTab *tab, const char *id) { nino_node_list_show(tab->nodes, id); }
+void nino_tab_show_node(NinoTab *tab, const char *id) { nino_canvas_show_node(tab->canvas, id); }
+
+NinoCanvas *nino_tab_canvas(NinoTab *tab) { return tab->canvas; }
 
 // ---- the object ---------------------------------------------------------------------------------
 
@@ -275,9 +348,12 @@ static void dispose(GObject *o)
 {
     NinoTab *tab = NINO_TAB(o);
     g_clear_handle_id(&tab->check_timer, g_source_remove);
-    GtkWidget *child;
-    while ((child = gtk_widget_get_first_child(GTK_WIDGET(tab))))
-        gtk_widget_unparent(child);
+    if (tab->canvas) {
+        nino_canvas_set_document(tab->canvas, NULL); // borrowed, and about to go
+        g_signal_handlers_disconnect_by_data(tab->canvas, tab);
+        gtk_widget_unparent(GTK_WIDGET(tab->canvas));
+        tab->canvas = NULL;
+    }
     G_OBJECT_CLASS(nino_tab_parent_class)->dispose(o);
 }
 
@@ -289,6 +365,7 @@ static void finalize(GObject *o)
     g_free(tab->path);
     g_free(tab->title);
     g_free(tab->uid);
+    g_hash_table_unref(tab->marks);
     G_OBJECT_CLASS(nino_tab_parent_class)->finalize(o);
 }
 
@@ -299,6 +376,8 @@ static void nino_tab_class_init(NinoTabClass *klass)
     gtk_widget_class_set_layout_manager_type(GTK_WIDGET_CLASS(klass), GTK_TYPE_BIN_LAYOUT);
     signals[CHANGED] = g_signal_new("changed", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL,
                                     NULL, NULL, G_TYPE_NONE, 0);
+    signals[PROBLEM] = g_signal_new("problem", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL,
+                                    NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
     signals[CHECKED] = g_signal_new("checked", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL,
                                     NULL, NULL, G_TYPE_NONE, 0);
 }
@@ -311,8 +390,12 @@ static void nino_tab_init(NinoTab *tab)
     tab->doc = nino_document_new(NULL);
     if (!tab->doc)
         g_error("out of memory"); // as every allocation of GLib
-    tab->nodes = NINO_NODE_LIST(nino_node_list_new());
-    gtk_widget_set_parent(GTK_WIDGET(tab->nodes), GTK_WIDGET(tab));
+    tab->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    tab->canvas = NINO_CANVAS(nino_canvas_new());
+    nino_canvas_set_document(tab->canvas, tab->doc);
+    g_signal_connect(tab->canvas, "changed", G_CALLBACK(on_canvas_changed), tab);
+    g_signal_connect(tab->canvas, "problem", G_CALLBACK(on_problem), tab);
+    gtk_widget_set_parent(GTK_WIDGET(tab->canvas), GTK_WIDGET(tab));
 }
 
 GtkWidget *nino_tab_new(void) { return g_object_new(NINO_TYPE_TAB, NULL); }

@@ -1,5 +1,6 @@
 // One open workflow: its file, its nodes, what is wrong with it, and whether it was changed.
 #pragma once
+#include "graph/canvas.h"
 #include <gtk/gtk.h>
 #include <ninodes/document.h>
 
@@ -39,11 +40,15 @@ gboolean nino_tab_set_value(NinoTab *tab, const char *node, const char *input, c
 void nino_tab_advance(NinoTab *tab); // after it was queued: seeds go on as their control says
 
 // ---- what a run says about its nodes: scope names "ID CLASS" -----------------------------------
-void nino_tab_mark_reset(NinoTab *tab);
+void nino_tab_mark_reset(NinoTab *tab, gboolean queued); // queued: all nodes wait for their turn
+void nino_tab_mark_over(NinoTab *tab);                   // the run has ended
 void nino_tab_mark_begin(NinoTab *tab, const char *scope_name);
 void nino_tab_mark_progress(NinoTab *tab, const char *scope_name, double fraction);
 void nino_tab_mark_end(NinoTab *tab, const char *scope_name, double seconds, gint64 mem_delta,
                        gboolean ok, gboolean cached);
 void nino_tab_mark_error(NinoTab *tab, const char *id, const char *text);
 void nino_tab_show_node(NinoTab *tab, const char *id); // scrolls to it and selects it
-// Signals: "changed": text, title or undo state; "checked": nino_tab_graph() is another one.
+NinoCanvas *nino_tab_canvas(NinoTab *tab);
+void nino_tab_changed_elsewhere(NinoTab *tab); // the document was changed through its own functions
+// Signals: "problem" (const char *text): an edit was refused; "changed": text, title or undo state;
+// "checked": nino_tab_graph() is another one.

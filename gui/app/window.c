@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "app/commands.h"
-#include "app/node_list.h"
 #include "app/prefs.h"
+#include "graph/editors.h"
 
 G_DEFINE_TYPE(NinoWindow, nino_window, GTK_TYPE_APPLICATION_WINDOW)
 
@@ -282,6 +282,7 @@ static void nino_window_init(NinoWindow *w)
     add_panels(w);
     g_autoptr(GMenuModel) menu = nino_commands_menu();
     gtk_menu_button_set_menu_model(w->menu_button, menu);
+    nino_commands_add_keys(GTK_WIDGET(w));
     nino_window_file_init(w);
     nino_window_run_init(w);
     restore_layout(w);
@@ -311,6 +312,7 @@ GtkWidget *nino_window_new(GtkApplication *app, const NinoWindowOptions *options
     };
     nino_engine_set_options(w->engine, (const char *const *) w->options.models, w->options.input,
                             w->options.output, w->options.device);
+    nino_editors_set_folders((const char *const *) w->options.models, w->options.input);
     nino_window_recover(w);
     return GTK_WIDGET(w);
 }

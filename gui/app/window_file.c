@@ -116,6 +116,12 @@ static void on_checked(NinoTab *tab, gpointer user)
         check(w);
 }
 
+static void on_problem(NinoTab *tab, const char *text, gpointer user)
+{
+    (void) tab;
+    nino_bar_show(NINO_WINDOW(user)->bar, "edit", NINO_BAR_WARNING, text, NULL);
+}
+
 static void on_close_button(GtkButton *b, gpointer tab)
 {
     GtkWidget *w = GTK_WIDGET(gtk_widget_get_root(GTK_WIDGET(b)));
@@ -143,6 +149,7 @@ static NinoTab *add_tab(NinoWindow *w)
     gtk_notebook_set_tab_reorderable(w->tabs, GTK_WIDGET(tab), TRUE);
     g_signal_connect(tab, "changed", G_CALLBACK(on_changed), w);
     g_signal_connect(tab, "checked", G_CALLBACK(on_checked), w);
+    g_signal_connect(tab, "problem", G_CALLBACK(on_problem), w);
     show_tab_title(tab);
     gtk_notebook_set_current_page(w->tabs, i);
     return tab;
@@ -488,6 +495,34 @@ static void action_undo(GSimpleAction *a, GVariant *parameter, gpointer user)
     update(user);
 }
 
+// The canvas' own actions, for menus and D-Bus.
+static const char *const canvas_actions[] = { "cut",       "copy",     "paste",      "paste-links",
+                                              "duplicate", "delete",   "select-all", "mute",
+                                              "bypass",    "collapse", "pin",        "group",
+                                              "fit",       "zoom-in",  "zoom-out",   "zoom-reset",
+                                              "add",       "connect",  "rename",     "enter",
+                                              "leave",     "minimap" };
+
+static void action_canvas(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) parameter;
+    NinoTab *tab = nino_window_tab(user);
+    g_autofree char *name =
+        g_strdup_printf("canvas.%s", g_action_get_name(G_ACTION(a)) + strlen("canvas-"));
+    if (tab)
+        gtk_widget_activate_action(GTK_WIDGET(nino_tab_canvas(tab)), name, NULL);
+}
+
+static void add_canvas_actions(NinoWindow *w)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(canvas_actions); i++) {
+        g_autofree char *name = g_strdup_printf("canvas-%s", canvas_actions[i]);
+        g_autoptr(GSimpleAction) a = g_simple_action_new(name, NULL);
+        g_signal_connect(a, "activate", G_CALLBACK(action_canvas), w);
+        g_action_map_add_action(G_ACTION_MAP(w), G_ACTION(a));
+    }
+}
+
 static void action_set(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     (void) a;
@@ -543,6 +578,7 @@ void nino_window_file_init(NinoWindow *w)
         { .name = "set", .activate = action_set, .parameter_type = "s" },
     };
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
+    add_canvas_actions(w);
     g_signal_connect(w->tabs, "notify::page", G_CALLBACK(on_switch), w);
     g_signal_connect(w, "close-request", G_CALLBACK(on_close_request), NULL);
     show_recent(w);

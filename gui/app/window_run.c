@@ -199,7 +199,7 @@ static void on_job_begin(NinoWindow *w, const nino_event *ev)
     NinoTab *tab = tab_of_job(w, j);
     w->run->tab_uid = g_strdup(tab ? nino_tab_uid(tab) : NULL);
     if (tab)
-        nino_tab_mark_reset(tab);
+        nino_tab_mark_reset(tab, TRUE);
     gtk_progress_bar_set_fraction(w->progress, 0);
     nino_bar_hide(w->bar, "job");
 }
@@ -374,8 +374,10 @@ static void job_ended(NinoWindow *w, const NinoJob *j)
 {
     NinoTab *tab = tab_of_job(w, j);
     const char *state = nino_queue_state_name(j->state);
-    if (tab)
+    if (tab) {
         g_object_set_data(G_OBJECT(tab), "run-state", (gpointer) state);
+        nino_tab_mark_over(tab);
+    }
     nino_viewer_preview_end(w->viewer);
     if (j->state == NINO_QUEUE_FAILED) {
         show_error(w, tab, j->error_where ? j->error_where : "", j->error ? j->error : "", FALSE);
