@@ -24,6 +24,7 @@ SOVERSION := 0
 
 # ---- packages: the only list ------------------------------------------------------------------
 DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libxxhash-dev libutf8proc-dev
+DEPS_cli := libncurses-dev
 DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd nettle-dev
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin
 # What the tests and `make lint` use beyond that; a missing one only skips its tests.
@@ -33,7 +34,7 @@ DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-cor
 DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git
 DEPS_gate := clang-19 lld-19 llvm-19 rocm-device-libs oclgrind
 DEPS_bench := libopenblas-dev libdnnl-dev libclblast-dev
-DEPS := $(DEPS_core) $(if $(filter 1,$(CL)),$(DEPS_cl)) $(if $(filter 1,$(GUI)),$(DEPS_gui))
+DEPS := $(DEPS_core) $(DEPS_cli) $(if $(filter 1,$(CL)),$(DEPS_cl)) $(if $(filter 1,$(GUI)),$(DEPS_gui))
 DEPS_check := $(DEPS) $(DEPS_test) $(if $(filter 1,$(GUI)),$(DEPS_test_gui))
 
 # A build with other flags gets another folder, so objects never mix.
@@ -159,7 +160,7 @@ $(B)/libninodes.pc: Makefile
 
 $(B)/ninodes: $(call obj,$(cli_SRC)) $(B)/libninodes.so
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/../lib' -o $@
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/../lib' -o $@
 
 # .ui templates, compiled into the app
 gui_RES := $(if $(gui_SRC),$(B)/gui/resources.o)

@@ -30,10 +30,10 @@ typedef struct options {
     int n_args;
     text_list models, set;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
-        *state;
-    uint64_t seed, mem_limit, preview_every;
+        *state, *worker;
+    uint64_t seed, mem_limit, preview_every, position;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
-        no_profile, help, resume;
+        no_profile, help, resume, front, wait, after, gui;
 } options;
 
 typedef enum opt_kind {
@@ -149,6 +149,21 @@ void report_energy(FILE *f, const nino_stats *s);   // nothing without samples
 void report_seams(FILE *f, const nino_event *seam); // nothing unless it is a NINO_EV_SEAM
 void report_json(const nino_stats *s); // members "nodes", "kernels", "memory", "performance"
 
+// The queue as an event line (cmd_jobs.c).
+void queue_line(const nino_queue *q);
+
+// The screen of ninodes monitor (tui.c).
+typedef struct tui tui;
+typedef enum tui_action { TUI_NOTHING, TUI_QUIT, TUI_PAUSE, TUI_CANCEL } tui_action;
+bool tui_possible(void); // stdin and stdout are a terminal that can
+tui *tui_open(void);     // NULL: it cannot after all
+void tui_close(tui **t);
+void tui_add(tui *t, const nino_event *ev, size_t n);
+tui_action tui_key(tui *t);             // what the keys pressed since the last call ask for
+void tui_say(tui *t, const char *text); // until the next key
+// q may be NULL. At most ten times a second.
+void tui_draw(tui *t, int pid, const progress *p, const nino_stats *s, const nino_queue *q);
+
 // ---- commands ----------------------------------------------------------------------------------
 
 int cmd_run(const options *o);
@@ -160,6 +175,7 @@ int cmd_nodes(const options *o);
 int cmd_selftest(const options *o);
 int cmd_monitor(const options *o);
 int cmd_worker(const options *o);
+int cmd_jobs(const options *o);
 int cmd_trace(const options *o);
 int cmd_completion(const options *o);
 int cmd_help(const options *o);

@@ -1,14 +1,17 @@
 // ninodes monitor: watches a run of another process. ninodes trace: checks or sums up a trace file.
 #include "cli.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
-    SETTLE_MS = 300,
+    FRAME_MS = 100,
+    SETTLE_MS = 300, // --once: silence, or time, after which it has seen enough
     ONCE_MS = 3000
-}; // --once: silence, or time, after which it has seen enough
+};
 
 static void state_json(const progress *p, const nino_stats *s, int pid)
 {
@@ -39,25 +42,72 @@ static uint64_t now_ns(void)
     return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
 }
 
-static int watch(const options *o, nino_attach *a, progress *p, nino_stats *s, event_lines *lines)
+// Those that follow a run: the state, the statistics, and one that shows them.
+typedef struct watcher {
+    nino_attach *a;
+    progress *p;
+    nino_stats *s;
+    event_lines *lines; // NULL: no JSON
+    tui *screen;        // NULL: no terminal
+    uint64_t told;      // version of the queue that was told last
+} watcher;
+
+// What was typed; false: to leave.
+static bool obey(watcher *w)
+{
+    const nino_queue *q = nino_control_queue(w->a);
+    nino_control c = { .cmd = NINO_CONTROL_PING };
+    nino_control_reply r;
+    while (nino_control_next(w->a, &r))
+        if (r.err.code)
+            tui_say(w->screen, r.err.msg);
+    switch (tui_key(w->screen)) {
+    case TUI_NOTHING: return true;
+    case TUI_QUIT: return false;
+    case TUI_CANCEL: c.cmd = NINO_CONTROL_CANCEL; break;
+    case TUI_PAUSE: c.cmd = q && q->is_paused ? NINO_CONTROL_RESUME : NINO_CONTROL_PAUSE; break;
+    }
+    nino_control_send(w->a, &c, NULL); // a run that has gone is noticed anyway
+    return true;
+}
+
+static void take(const options *o, watcher *w, const nino_event *ev, size_t n)
+{
+    progress_add(w->p, ev, n, nino_attach_name, w->a);
+    nino_stats_add(w->s, ev, n, nino_attach_name, w->a);
+    const nino_queue *q = nino_control_queue(w->a);
+    if (w->lines && !o->once && q && q->version != w->told) {
+        queue_line(q);
+        w->told = q->version;
+    }
+    if (w->lines && !o->once)
+        event_lines_add(w->lines, ev, n, nino_attach_name, w->a);
+    if (w->screen)
+        tui_add(w->screen, ev, n);
+}
+
+static int watch(const options *o, watcher *w)
 {
     nino_event ev[512];
     nino_error err;
     const uint64_t begin = now_ns();
     for (;;) {
         size_t n = 0;
-        const nino_status st = nino_attach_read(a, ev, 512, &n, &err);
-        progress_add(p, ev, n, nino_attach_name, a);
-        nino_stats_add(s, ev, n, nino_attach_name, a);
-        if (lines && !o->once)
-            event_lines_add(lines, ev, n, nino_attach_name, a);
-        progress_draw(p);
+        const nino_status st = nino_attach_read(w->a, ev, 512, &n, &err);
+        take(o, w, ev, n);
+        if (!w->screen)
+            progress_draw(w->p);
+        else if (!obey(w))
+            return EXIT_OK;
+        else
+            tui_draw(w->screen, nino_attach_pid(w->a), w->p, w->s, nino_control_queue(w->a));
         if (st == NINO_ERR_IO)
-            return progress_job_ended(p) ? EXIT_OK : EXIT_LOST;
+            return progress_job_ended(w->p) ? EXIT_OK : EXIT_LOST;
         if (st)
             return report_error(o, "monitor", &err, NULL);
-        struct pollfd fd = { nino_attach_fd(a), POLLIN, 0 };
-        const bool is_quiet = !n && poll(&fd, 1, o->once ? SETTLE_MS : 100) == 0;
+        struct pollfd fd[2] = { { nino_attach_fd(w->a), POLLIN, 0 }, { STDIN_FILENO, POLLIN, 0 } };
+        const bool is_quiet =
+            !n && poll(fd, w->screen ? 2 : 1, o->once ? SETTLE_MS : FRAME_MS) == 0;
         // Once history has caught up with the present, the state is known.
         if (o->once &&
             (is_quiet || (n && ev[n - 1].t_ns >= begin) || now_ns() - begin > ONCE_MS * 1000000ull))
@@ -65,38 +115,70 @@ static int watch(const options *o, nino_attach *a, progress *p, nino_stats *s, e
     }
 }
 
+static void tell_end(const options *o, watcher *w, int rc)
+{
+    if (rc == EXIT_LOST)
+        say("monitor: the run has gone without saying that it ended");
+    if (o->json && rc != EXIT_LOST) {
+        state_json(w->p, w->s, nino_attach_pid(w->a));
+    } else if (o->json) {
+        js_envelope_error("monitor", "lost", "the run has gone", "", NULL);
+    } else {
+        char text[400];
+        progress_text(w->p, text, sizeof(text));
+        progress_destroy(&w->p);
+        printf("%d: %s\n", nino_attach_pid(w->a), text);
+        report_nodes(stdout, w->s);
+        report_memory(stdout, w->s);
+        report_kernels(stdout, w->s, 12);
+    }
+}
+
+// Becomes the app, which attaches to the same run. Returns only when it cannot.
+static int become_studio(const options *o)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 16);
+    while (n > 0 && path[n - 1] != '/')
+        n--;
+    char *const argv[] = { (char *) "ninodes-studio", (char *) "--attach",
+                           (char *) (o->n_args ? o->arg[0] : ""), NULL }; // "": the newest
+    if (n > 0) {
+        snprintf(path + n, 16, "ninodes-studio");
+        execv(path, argv); // the one beside this program, else the one in PATH
+    }
+    execvp(argv[0], argv);
+    say("monitor: ninodes-studio cannot be started: %s", strerror(errno));
+    return EXIT_MISSING;
+}
+
 int cmd_monitor(const options *o)
 {
     nino_error err = { .code = NINO_OK };
+    if (o->gui)
+        return become_studio(o);
     list_runs(o);
     nino_attach *a = nino_attach_open(o->n_args ? o->arg[0] : NULL, &err);
     if (!a)
         return report_error(o, "monitor", &err,
                             "a run listens unless it was started with --telemetry=off");
-    progress *p = progress_create("", o->once, o->json);
-    nino_stats *s = nino_stats_create();
+    const bool on_screen = !o->json && !o->once && tui_possible();
     event_lines *lines = event_lines_create();
+    watcher w = { .a = a,
+                  .p = progress_create("", o->once || on_screen, o->json),
+                  .s = nino_stats_create(),
+                  .lines = o->json ? lines : NULL };
     int rc = EXIT_RUN;
-    if (p && s && lines)
-        rc = watch(o, a, p, s, o->json ? lines : NULL);
-    if (rc == EXIT_LOST)
-        say("monitor: the run has gone without saying that it ended");
-    if (p && s && o->json && rc != EXIT_LOST) {
-        state_json(p, s, nino_attach_pid(a));
-    } else if (o->json && rc == EXIT_LOST) {
-        js_envelope_error("monitor", "lost", "the run has gone", "", NULL);
-    } else if (p && s) {
-        char text[400];
-        progress_text(p, text, sizeof(text));
-        progress_destroy(&p);
-        printf("%d: %s\n", nino_attach_pid(a), text);
-        report_nodes(stdout, s);
-        report_memory(stdout, s);
-        report_energy(stdout, s);
-        report_kernels(stdout, s, 12);
+    if (!w.p || !w.s || !lines) {
+        say("monitor: out of memory");
+    } else {
+        w.screen = on_screen ? tui_open() : NULL;
+        rc = watch(o, &w);
+        tui_close(&w.screen);
+        tell_end(o, &w, rc);
     }
-    progress_destroy(&p);
-    nino_stats_destroy(&s);
+    progress_destroy(&w.p);
+    nino_stats_destroy(&w.s);
     event_lines_destroy(&lines);
     nino_attach_close(&a);
     return rc;

@@ -1,6 +1,6 @@
 // Events as NDJSON lines. Names of types follow comfy-cli's where it has one: executing, progress,
-// executed, output; ours are stage, step, step_done, preview, tile, memory, device, message, seams,
-// telemetry_lost.
+// executed, execution_cached, output; ours are stage, step, step_done, preview, tile, memory,
+// device, message, seams, telemetry_lost.
 #include "cli.h"
 
 #include <stdlib.h>
@@ -48,6 +48,17 @@ static void node_begin(event_lines *l, const nino_event *e, const char *name)
     for (int i = 0; i < l->n_node; i++)
         if (l->node[i].id == e->id)
             return;
+    const char *cached = strstr(name, " (cached)");
+    if (cached && !cached[9]) {
+        line(e, "execution_cached");
+        js_open("nodes", '[');
+        char id[96];
+        snprintf(id, sizeof(id), "%.*s", (int) strcspn(name, " "), name);
+        js_text(NULL, id);
+        js_close(']');
+        js_end();
+        return;
+    }
     line(e, "executing");
     node_name(name);
     js_uint("index", e->u.scope.arg0);

@@ -44,6 +44,11 @@
     {                                                                                              \
         "preview-every", 0, OPT_NUMBER, FIELD(preview_every), "N", "Every N steps (default 5)"     \
     }
+#define O_NO_PROFILE                                                                               \
+    {                                                                                              \
+        "no-profile", 0, OPT_FLAG, FIELD(no_profile), NULL,                                        \
+            "Put no profile of the run beside the workflow in pictures"                            \
+    }
 #define O_MEM                                                                                      \
     {                                                                                              \
         "mem-limit", 0, OPT_SIZE, FIELD(mem_limit), "SIZE",                                        \
@@ -81,8 +86,7 @@ static const opt run_opts[] = {
       "Write a Chrome trace, compressed when FILE ends in .gz" },
     O_JSON,
     { "dry-run", 'n', OPT_FLAG, FIELD(dry_run), NULL, "Check and plan, run nothing" },
-    { "no-profile", 0, OPT_FLAG, FIELD(no_profile), NULL,
-      "Put no profile of the run beside the workflow in pictures" },
+    O_NO_PROFILE,
     { "telemetry", 0, OPT_TEXT, FIELD(telemetry), "on|off",
       "Let viewers attach to this run (default on)" },
     O_QUIET,
@@ -142,11 +146,13 @@ static const opt selftest_opts[] = {
     O_HELP,
     { 0 }
 };
-static const opt monitor_opts[] = { O_JSON,
-                                    { "once", '1', OPT_FLAG, FIELD(once), NULL,
-                                      "Print the state once and leave" },
-                                    O_HELP,
-                                    { 0 } };
+static const opt monitor_opts[] = {
+    O_JSON,
+    { "once", '1', OPT_FLAG, FIELD(once), NULL, "Print the state once and leave" },
+    { "gui", 0, OPT_FLAG, FIELD(gui), NULL, "Open ninodes-studio attached to the run" },
+    O_HELP,
+    { 0 }
+};
 #define O_STATE                                                                                    \
     {                                                                                              \
         "state", 0, OPT_TEXT, FIELD(state), "DIR",                                                 \
@@ -161,11 +167,36 @@ static const opt worker_opts[] = {
     O_MEM,
     O_PREVIEW,
     O_PREVIEW_EVERY,
+    O_NO_PROFILE,
     O_STATE,
     { "resume", 0, OPT_FLAG, FIELD(resume), NULL,
       "Go on at once, even if the last worker died while a job ran" },
     O_QUIET,
     O_VERBOSE,
+    O_HELP,
+    { 0 }
+};
+static const opt jobs_opts[] = {
+    { "worker", 'w', OPT_TEXT, FIELD(worker), "PID|SOCKET",
+      "Which worker or run (default: the newest worker)" },
+    { "front", 0, OPT_FLAG, FIELD(front), NULL, "add, move, retry: next to run" },
+    { "position", 0, OPT_NUMBER, FIELD(position), "N",
+      "add, move, retry: Nth of those that wait (default: last)" },
+    { "wait", 0, OPT_FLAG, FIELD(wait), NULL,
+      "add, retry: wait for the job's end and print its files" },
+    { "after", 0, OPT_FLAG, FIELD(after), NULL, "shutdown: let the running job end first" },
+    O_MODELS,
+    O_INPUT,
+    { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "add: folder of the results" },
+    O_SET,
+    O_SEED,
+    O_PRECISION,
+    O_PREVIEW,
+    O_PREVIEW_EVERY,
+    O_NO_PROFILE,
+    { "trace", 't', OPT_TEXT, FIELD(trace), "FILE", "add: write a Chrome trace of the job" },
+    O_JSON,
+    O_QUIET,
     O_HELP,
     { 0 }
 };
@@ -206,6 +237,23 @@ const command commands[] = {
       "Prints the path of its socket and waits for jobs, which ninodes jobs and ninodes-studio\n"
       "send. The queue is kept on disk: after a crash nothing is lost.\n",
       worker_opts, cmd_worker },
+    { "jobs",
+      "ls|add|wait|show|pause|resume|cancel|set|move|remove|retry|workflow|reload|trim|shutdown "
+      "[WORKFLOW|JOB] [VALUE]",
+      0, 3, "Look at the queue of a worker and change it",
+      "  ls                     the queue and what has ended (the default)\n"
+      "  add WORKFLOW           queue it; prints the job's number\n"
+      "  wait JOB, show JOB     its files on stdout; wait: when it has ended\n"
+      "  pause, resume          stop between two kernels; go on\n"
+      "  cancel [JOB]           the running one, or that one\n"
+      "  set JOB NODE.INPUT=V   change a waiting job\n"
+      "  move JOB, retry JOB    with --front or --position; retry: once more\n"
+      "  remove [JOB]           a waiting or finished job; all finished ones\n"
+      "  workflow JOB           print it\n"
+      "  reload, trim           forget models and results; trim: give memory back\n"
+      "  shutdown               end the worker; the queue is kept\n"
+      "pause, resume, cancel and trim also work on a run: --worker PID.\n",
+      jobs_opts, cmd_jobs },
     { "trace", "check|summary FILE", 2, 2, "Check a trace file, or print its tables", "",
       trace_opts, cmd_trace },
     { "completion", "bash|zsh|fish|man", 1, 1, "Print a shell's completion, or the manual page",

@@ -46,7 +46,8 @@ nino_wjob *nino_wjob_create(const nino_queue_job *q, const char *workflow, size_
     j->q.n_outputs = j->q.n_texts = 0;
     nino_job_options *o = &j->q.options;
     *o = (nino_job_options){ .precision = q->options.precision,
-                             .preview_every = q->options.preview_every };
+                             .preview_every = q->options.preview_every,
+                             .no_profile = q->options.no_profile };
     j->q.name = NULL;
     bool ok = copy_text(q->name ? q->name : "", &j->q.name) &&
               copy_text(q->options.input_dir, &o->input_dir) &&

@@ -72,6 +72,8 @@ static nino_ctx_params settings_of(const nino_worker *w, const nino_job_options 
         p.precision = o->precision;
     if (o->preview_every > 0)
         p.preview_every = o->preview_every;
+    if (o->no_profile)
+        p.no_profile = 1;
     for (int i = 0; o->preview && i < 4; i++)
         if (!strcmp(o->preview, previews[i]))
             p.preview = (nino_preview_opt) i;

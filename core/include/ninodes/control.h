@@ -38,6 +38,7 @@ typedef struct nino_job_options {
     nino_precision_opt precision;
     const char *preview; // "none", "latent2rgb", "taesd", "auto"; NULL: as the worker
     int preview_every;
+    int no_profile; // 1: pictures carry no profile of their run
 } nino_job_options;
 
 typedef struct nino_control {

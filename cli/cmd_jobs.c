@@ -1,0 +1,401 @@
+// ninodes jobs: looks at the queue of a worker and changes it; pauses and cancels runs.
+#include "cli.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ANSWER_MS = 10000, STATE_MS = 2000 };
+
+// ---- finding the worker ------------------------------------------------------------------------
+
+// Waits for the first snapshot of the queue. NULL: none came.
+static const nino_queue *first_queue(nino_attach *a)
+{
+    nino_event ev[128];
+    for (int i = 0; i < STATE_MS / 100; i++) {
+        size_t n;
+        struct pollfd p = { nino_attach_fd(a), POLLIN, 0 };
+        const nino_status st = nino_attach_read(a, ev, 128, &n, NULL);
+        const nino_queue *q = nino_control_queue(a);
+        if (q || st)
+            return q;
+        poll(&p, 1, 100);
+    }
+    return NULL;
+}
+
+// The newest worker; without one the only run there is.
+static nino_attach *attach_default(nino_error *err)
+{
+    nino_run_info run[32];
+    const size_t all = nino_attach_list(run, 32), n = all < 32 ? all : 32;
+    for (size_t i = 0; i < n; i++) {
+        nino_attach *a = nino_attach_open(run[i].socket, NULL);
+        const nino_queue *q = a ? first_queue(a) : NULL;
+        if (q && (q->is_worker || n == 1))
+            return a;
+        if (a)
+            nino_attach_close(&a);
+    }
+    *err = (nino_error){ .code = NINO_ERR_MISSING, .kind = "missing" };
+    snprintf(err->msg, sizeof(err->msg), "%s",
+             n ? "several runs and no worker: say which with --worker" : "no worker runs");
+    return NULL;
+}
+
+// ---- telling -----------------------------------------------------------------------------------
+
+static double unix_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
+}
+
+static double seconds_of(const nino_queue_job *j)
+{
+    if (j->started_s <= 0)
+        return 0;
+    return (j->ended_s > 0 ? j->ended_s : unix_now()) - j->started_s;
+}
+
+static void job_json(const nino_queue_job *j)
+{
+    js_open(NULL, '{');
+    js_uint("job", j->id);
+    js_text("state", nino_queue_state_name(j->state));
+    js_text("name", j->name);
+    js_uint("nodes", j->n_nodes);
+    js_num("seconds", seconds_of(j));
+    js_num("queued", j->queued_s);
+    js_uint("lost", (uint64_t) j->lost);
+    js_open("outputs", '[');
+    for (size_t i = 0; i < j->n_outputs; i++)
+        js_text(NULL, j->outputs[i]);
+    js_close(']');
+    js_text("error", j->err.code ? j->err.msg : NULL);
+    js_text("where", j->err.code ? j->err.where : NULL);
+    js_close('}');
+}
+
+static void print_job(const nino_queue_job *j)
+{
+    char id[24], time[24] = "";
+    snprintf(id, sizeof(id), "%llu", (unsigned long long) j->id);
+    if (j->started_s > 0)
+        snprintf(time, sizeof(time), "%.1f s", seconds_of(j));
+    printf("%5s  %-9s %5u  %9s  %zu  ", id, nino_queue_state_name(j->state), j->n_nodes, time,
+           j->n_outputs);
+    for (const char *p = j->name; *p; p++)
+        putchar((unsigned char) *p < 0x20 || *p == 0x7f ? '?' : *p);
+    putchar('\n');
+}
+
+static void queue_members(const nino_queue *q)
+{
+    js_bool("worker", q->is_worker);
+    js_bool("paused", q->is_paused);
+    js_text("notice", *q->notice ? q->notice : NULL);
+    js_open("jobs", '[');
+    for (size_t i = 0; i < q->n_jobs; i++)
+        job_json(&q->jobs[i]);
+    js_close(']');
+}
+
+void queue_line(const nino_queue *q)
+{
+    js_line("event/1", "queue");
+    queue_members(q);
+    js_end();
+}
+
+static int list(const options *o, nino_attach *a)
+{
+    const nino_queue *q = first_queue(a);
+    if (!q) {
+        say("jobs: the worker does not say what it does");
+        return EXIT_LOST;
+    }
+    if (o->json) {
+        js_envelope("jobs");
+        js_int("pid", nino_attach_pid(a));
+        js_text("device", q->device);
+        queue_members(q);
+        js_envelope_end();
+        return EXIT_OK;
+    }
+    if (q->is_paused && !o->quiet)
+        say("jobs: paused%s%s", *q->notice ? ": " : "", q->notice);
+    if (q->n_jobs)
+        printf("%5s  %-9s %5s  %9s  %s  %s\n", "JOB", "STATE", "NODES", "TIME", "N", "NAME");
+    for (size_t i = 0; i < q->n_jobs; i++)
+        print_job(&q->jobs[i]);
+    return EXIT_OK;
+}
+
+static const nino_queue_job *find_job(const nino_queue *q, uint64_t id)
+{
+    for (size_t i = 0; q && i < q->n_jobs; i++)
+        if (q->jobs[i].id == id)
+            return &q->jobs[i];
+    return NULL;
+}
+
+static int show(const options *o, const nino_queue_job *j)
+{
+    if (o->json) {
+        js_envelope("jobs");
+        js_open("jobs", '[');
+        job_json(j);
+        js_close(']');
+        js_envelope_end();
+        return EXIT_OK;
+    }
+    for (size_t i = 0; i < j->n_texts; i++)
+        fprintf(stderr, "%s\n%s\n", j->texts[i].title, j->texts[i].text);
+    for (size_t i = 0; i < j->n_outputs; i++)
+        printf("%s\n", j->outputs[i]);
+    return EXIT_OK;
+}
+
+static int no_job(const options *o, uint64_t id)
+{
+    nino_error e = { .code = NINO_ERR_UNKNOWN, .kind = "unknown", .where = "job" };
+    snprintf(e.msg, sizeof(e.msg), "there is no job %llu", (unsigned long long) id);
+    return report_error(o, "jobs", &e, "ninodes jobs ls lists them");
+}
+
+// Follows a job to its end: its files on stdout, the exit status says how it went.
+static int wait_for(const options *o, nino_attach *a, uint64_t id)
+{
+    nino_event ev[512];
+    for (;;) {
+        size_t n;
+        nino_error e = { .code = NINO_OK };
+        const nino_status st = nino_attach_read(a, ev, 512, &n, &e);
+        const nino_queue *q = nino_control_queue(a);
+        const nino_queue_job *j = find_job(q, id);
+        if (q && !j)
+            return no_job(o, id);
+        if (j && j->state >= NINO_QUEUE_DONE) {
+            if (j->state == NINO_QUEUE_DONE)
+                return show(o, j);
+            return report_error(o, "jobs", &j->err, NULL);
+        }
+        if (st) {
+            say("jobs: the worker has gone");
+            if (o->json)
+                js_envelope_error("jobs", "lost", "the worker has gone", "", NULL);
+            return EXIT_LOST;
+        }
+        struct pollfd p = { nino_attach_fd(a), POLLIN, 0 };
+        if (!n)
+            poll(&p, 1, 1000);
+    }
+}
+
+// ---- asking ------------------------------------------------------------------------------------
+
+// Paths as the worker will understand them. NULL stays NULL; false: no memory.
+static bool absolute(const char *path, char **out)
+{
+    char cwd[4096];
+    *out = NULL;
+    if (!path || !*path)
+        return true;
+    if (path[0] == '/' || !getcwd(cwd, sizeof(cwd)))
+        return (*out = strdup(path)) != NULL;
+    const size_t size = strlen(cwd) + strlen(path) + 2;
+    if ((*out = malloc(size)))
+        snprintf(*out, size, "%s/%s", cwd, path);
+    return *out != NULL;
+}
+
+typedef struct paths {
+    char *input, *output, *trace;
+    char **models;
+} paths;
+
+static bool paths_fill(paths *p, const options *o)
+{
+    bool ok = absolute(o->input, &p->input) && absolute(o->output, &p->output) &&
+              absolute(o->trace, &p->trace) &&
+              (p->models = calloc(o->models.n + 1, sizeof(char *)));
+    for (size_t i = 0; ok && i < o->models.n; i++)
+        ok = absolute(o->models.item[i], &p->models[i]);
+    return ok;
+}
+
+static void paths_release(paths *p)
+{
+    free(p->input);
+    free(p->output);
+    free(p->trace);
+    for (char **m = p->models; m && *m; m++)
+        free(*m);
+    free(p->models);
+}
+
+static int tell_reply(const options *o, const nino_control_reply *r)
+{
+    if (o->json) {
+        js_envelope("jobs");
+        js_uint("job", r->job);
+        js_uint("bytes", r->bytes);
+        js_envelope_end();
+    } else if (*r->text) {
+        printf("%s\n", r->text);
+    } else if (r->job) {
+        printf("%llu\n", (unsigned long long) r->job);
+    }
+    return EXIT_OK;
+}
+
+static int ask(const options *o, nino_attach *a, const nino_control *c)
+{
+    nino_error err = { .code = NINO_OK };
+    nino_control_reply r;
+    const nino_status st = nino_control_call(a, c, ANSWER_MS, &r, &err);
+    if (!st && o->wait && r.job)
+        return wait_for(o, a, r.job);
+    if (!st)
+        return tell_reply(o, &r);
+    const int rc = report_error(o, "jobs", &err, NULL);
+    if (st == NINO_ERR_IO)
+        return EXIT_LOST;
+    if (c->cmd == NINO_CONTROL_QUEUE && (st == NINO_ERR_FORMAT || st == NINO_ERR_RANGE))
+        return EXIT_WORKFLOW;
+    return rc;
+}
+
+static int add(const options *o, nino_attach *a)
+{
+    int rc = EXIT_OK;
+    size_t len = 0;
+    options w = *o;
+    paths p = { 0 };
+    w.arg[0] = o->arg[1];
+    nino_graph *g = load_graph(&w, "jobs", &rc);
+    if (!g)
+        return rc;
+    nino_ctx_params cp; // the words of --precision
+    fill_ctx_params(o, &cp);
+    const char *text = nino_graph_json(g, &len), *slash = strrchr(o->arg[1], '/');
+    if (!text || !len || !paths_fill(&p, o)) {
+        say("jobs: out of memory");
+        rc = EXIT_NOMEM;
+    } else {
+        const nino_control c = { .cmd = NINO_CONTROL_QUEUE,
+                                 .position = o->front ? 1 : (int) o->position,
+                                 .workflow = text,
+                                 .workflow_bytes = len,
+                                 .name = slash ? slash + 1 : o->arg[1],
+                                 .options = { .models = (const char *const *) p.models,
+                                              .input_dir = p.input,
+                                              .output_dir = p.output,
+                                              .trace_path = p.trace,
+                                              .precision = cp.precision,
+                                              .preview = o->preview,
+                                              .preview_every = cp.preview_every,
+                                              .no_profile = o->no_profile } };
+        rc = ask(o, a, &c);
+    }
+    paths_release(&p);
+    nino_graph_destroy(&g);
+    return rc;
+}
+
+// What a word on the command line asks for; needs says whether a job's number must follow.
+typedef enum needs { NO_JOB, MAYBE_JOB, ONE_JOB, JOB_AND_VALUE } needs;
+static const struct request {
+    const char *word;
+    nino_control_cmd cmd;
+    needs needs;
+} requests[] = {
+    { "pause", NINO_CONTROL_PAUSE, NO_JOB },      { "resume", NINO_CONTROL_RESUME, NO_JOB },
+    { "cancel", NINO_CONTROL_CANCEL, MAYBE_JOB }, { "set", NINO_CONTROL_SET, JOB_AND_VALUE },
+    { "move", NINO_CONTROL_MOVE, ONE_JOB },       { "remove", NINO_CONTROL_REMOVE, MAYBE_JOB },
+    { "retry", NINO_CONTROL_RETRY, ONE_JOB },     { "workflow", NINO_CONTROL_WORKFLOW, ONE_JOB },
+    { "reload", NINO_CONTROL_RELOAD, NO_JOB },    { "trim", NINO_CONTROL_TRIM, NO_JOB },
+    { "shutdown", NINO_CONTROL_SHUTDOWN, NO_JOB }
+};
+
+static bool job_number(const char *word, uint64_t *id)
+{
+    char *end;
+    errno = 0;
+    *id = strtoull(word, &end, 10);
+    return *word >= '0' && *word <= '9' && !*end && !errno;
+}
+
+static int usage(const char *word, const char *what)
+{
+    say("jobs: %s needs %s (see ninodes help jobs)", word, what);
+    return EXIT_USAGE;
+}
+
+// The request that the words make; EXIT_OK, or said what is wrong with them.
+static int request_of(const options *o, nino_control *c)
+{
+    const char *word = o->arg[0];
+    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+        const struct request *r = &requests[i];
+        if (strcmp(word, r->word) != 0)
+            continue;
+        *c = (nino_control){ .cmd = r->cmd,
+                             .position = o->front ? 1 : (int) o->position,
+                             .after_job = o->after };
+        if (o->n_args > 1 + (r->needs != NO_JOB) + (r->needs == JOB_AND_VALUE))
+            return usage(word, "fewer words");
+        if (r->needs == NO_JOB || (r->needs == MAYBE_JOB && o->n_args == 1))
+            return EXIT_OK;
+        if (o->n_args < 2 || !job_number(o->arg[1], &c->job))
+            return usage(word, "the number of a job");
+        if (r->needs == JOB_AND_VALUE && o->n_args < 3)
+            return usage(word, "NODE.INPUT=VALUE");
+        c->assignment = r->needs == JOB_AND_VALUE ? o->arg[2] : NULL;
+        return EXIT_OK;
+    }
+    say("jobs: %s is not one of ls, add, wait, show, pause, resume, cancel, set, move, remove, "
+        "retry, workflow, reload, trim, shutdown",
+        word);
+    return EXIT_USAGE;
+}
+
+int cmd_jobs(const options *o)
+{
+    const char *word = o->n_args ? o->arg[0] : "ls";
+    const bool is_ls = !strcmp(word, "ls"), is_add = !strcmp(word, "add");
+    const bool is_wait = !strcmp(word, "wait"), is_show = !strcmp(word, "show");
+    nino_error err = { .code = NINO_OK };
+    nino_control c = { .cmd = NINO_CONTROL_PING };
+    uint64_t id = 0;
+    int rc = EXIT_OK;
+    if (is_add && o->n_args != 2)
+        return usage(word, "a WORKFLOW");
+    if ((is_wait || is_show) && (o->n_args != 2 || !job_number(o->arg[1], &id)))
+        return usage(word, "the number of a job");
+    if (!is_ls && !is_add && !is_wait && !is_show && (rc = request_of(o, &c)))
+        return rc;
+    nino_attach *a = o->worker ? nino_attach_open(o->worker, &err) : attach_default(&err);
+    if (!a)
+        return report_error(o, "jobs", &err, "ninodes worker starts one");
+    if (is_ls) {
+        rc = list(o, a);
+    } else if (is_add) {
+        rc = add(o, a);
+    } else if (is_wait) {
+        rc = wait_for(o, a, id);
+    } else if (is_show) {
+        const nino_queue_job *j = find_job(first_queue(a), id);
+        rc = j ? show(o, j) : no_job(o, id);
+    } else {
+        rc = ask(o, a, &c);
+    }
+    nino_attach_close(&a);
+    return rc;
+}
