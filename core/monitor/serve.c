@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -321,6 +322,7 @@ static void farewell(nino_server *s)
 static void *serve(void *arg)
 {
     nino_server *s = arg;
+    prctl(PR_SET_NAME, "nino-serve"); // what watching costs can be read off, also from outside
     for (;;) {
         struct pollfd p[2 + MAX_VIEWERS] = { { s->wake_fd, POLLIN, 0 },
                                              { s->listen_fd, POLLIN, 0 } };
