@@ -20,8 +20,35 @@ NinoNodeView *nino_canvas_view(NinoCanvas *c, int node)
                                                    : NULL;
 }
 
+// Menus and buttons show what can be done.
+static void enable_actions(NinoCanvas *c)
+{
+    static const char *const on_nodes[] = { "cut",   "copy",   "duplicate", "delete",
+                                            "mute",  "bypass", "collapse",  "pin",
+                                            "group", "rename", "connect",   "color" };
+    const gboolean any = c->doc && g_hash_table_size(c->selected);
+    gboolean has_subgraph = FALSE;
+    for (guint i = 0; i < c->views->len && any; i++) {
+        const nino_doc_node *n = nino_document_node(c->doc, (int) i);
+        has_subgraph |=
+            n && n->kind == NINO_DOC_SUBGRAPH && g_hash_table_contains(c->selected, n->id);
+    }
+    for (gsize i = 0; i < G_N_ELEMENTS(on_nodes); i++) {
+        g_autofree char *name = g_strconcat("canvas.", on_nodes[i], NULL);
+        gtk_widget_action_set_enabled(GTK_WIDGET(c), name, any);
+    }
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.enter", has_subgraph);
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.leave",
+                                  c->doc && nino_document_depth(c->doc) > 0);
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.undo",
+                                  c->doc && nino_document_undo_name(c->doc));
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.redo",
+                                  c->doc && nino_document_redo_name(c->doc));
+}
+
 void nino_canvas_selection_changed(NinoCanvas *c)
 {
+    enable_actions(c);
     for (guint i = 0; i < c->views->len; i++) {
         NinoNodeView *v = g_ptr_array_index(c->views, i);
         nino_node_view_set_selected(v, g_hash_table_contains(c->selected, nino_node_view_id(v)));

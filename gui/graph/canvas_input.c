@@ -331,7 +331,7 @@ static void on_drag_begin(GtkGestureDrag *g, double x, double y, gpointer user)
     c->y0 = c->py = y;
     c->ox0 = c->ox;
     c->oy0 = c->oy;
-    if (button == 3 || !c->doc) {
+    if (!c->doc) {
         gtk_gesture_set_state(GTK_GESTURE(g), GTK_EVENT_SEQUENCE_DENIED);
         return;
     }
@@ -697,31 +697,45 @@ static void on_key_up(GtkEventControllerKey *k, guint key, guint code, GdkModifi
 
 // ---- setting up ------------------------------------------------------------------------------
 
+// One gesture a button: the release of the right one goes to the menu, and a gesture for all would
+// wait for it.
+static void add_buttons(NinoCanvas *c)
+{
+    for (guint button = 1; button <= 3; button++) {
+        GtkGesture *g = button == 3 ? gtk_gesture_click_new() : gtk_gesture_drag_new();
+        gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(g), button);
+        if (button == 3) {
+            g_signal_connect(g, "pressed", G_CALLBACK(on_click), c);
+        } else {
+            g_signal_connect(g, "drag-begin", G_CALLBACK(on_drag_begin), c);
+            g_signal_connect(g, "drag-update", G_CALLBACK(on_drag_update), c);
+            g_signal_connect(g, "drag-end", G_CALLBACK(on_drag_end), c);
+        }
+        gtk_widget_add_controller(GTK_WIDGET(c), GTK_EVENT_CONTROLLER(g));
+    }
+    GtkGesture *twice = gtk_gesture_click_new();
+    gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(twice), 1);
+    g_signal_connect(twice, "pressed", G_CALLBACK(on_click), c);
+    gtk_widget_add_controller(GTK_WIDGET(c), GTK_EVENT_CONTROLLER(twice));
+}
+
 void nino_canvas_add_input(NinoCanvas *c)
 {
     GtkWidget *w = GTK_WIDGET(c);
-    GtkGesture *drag = gtk_gesture_drag_new(), *press = gtk_gesture_click_new(),
-               *pinch = gtk_gesture_zoom_new();
+    GtkGesture *pinch = gtk_gesture_zoom_new();
     GtkEventController *scroll =
         gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES);
     GtkEventController *motion = gtk_event_controller_motion_new();
     GtkEventController *keys = gtk_event_controller_key_new();
-    gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(drag), 0);
-    gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(press), 0);
+    add_buttons(c);
     gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE);
     gtk_event_controller_set_propagation_phase(motion, GTK_PHASE_CAPTURE);
-    g_signal_connect(drag, "drag-begin", G_CALLBACK(on_drag_begin), c);
-    g_signal_connect(drag, "drag-update", G_CALLBACK(on_drag_update), c);
-    g_signal_connect(drag, "drag-end", G_CALLBACK(on_drag_end), c);
-    g_signal_connect(press, "pressed", G_CALLBACK(on_click), c);
     g_signal_connect(pinch, "begin", G_CALLBACK(on_zoom_begin), c);
     g_signal_connect(pinch, "scale-changed", G_CALLBACK(on_zoom), c);
     g_signal_connect(scroll, "scroll", G_CALLBACK(on_scroll), c);
     g_signal_connect(motion, "motion", G_CALLBACK(on_motion), c);
     g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), c);
     g_signal_connect(keys, "key-released", G_CALLBACK(on_key_up), c);
-    gtk_widget_add_controller(w, GTK_EVENT_CONTROLLER(drag));
-    gtk_widget_add_controller(w, GTK_EVENT_CONTROLLER(press));
     gtk_widget_add_controller(w, GTK_EVENT_CONTROLLER(pinch));
     gtk_widget_add_controller(w, scroll);
     gtk_widget_add_controller(w, motion);

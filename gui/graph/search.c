@@ -60,6 +60,8 @@ int nino_search_score(const NinoSearchItem *item, const char *typed)
     g_autofree char *terms = g_utf8_strdown(item->terms ? item->terms : "", -1);
     g_auto(GStrv) words = g_strsplit(what, " ", -1);
     int total = 1;
+    if (!*words || (!**words && !words[1]))
+        return total; // nothing typed: by the alphabet
     for (char **w = words; *w; w++) {
         const int score = **w ? score_word(title, terms, *w) : 1;
         if (!score)

@@ -53,6 +53,15 @@ static void shot(const char *name)
     g_object_unref(p);
 }
 
+// The whole display, popovers included.
+static void shot_display(const char *name)
+{
+    const char *dir = g_getenv("NINODES_SHOTS");
+    g_autofree char *line = g_strdup_printf("import -window root %s/%s.png", dir, name);
+    if (dir)
+        g_spawn_command_line_sync(line, NULL, NULL, NULL, NULL);
+}
+
 static void dark(gboolean on)
 {
     g_object_set(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", on, NULL);
@@ -399,11 +408,19 @@ static void test_pointer(void)
     drag(n->x + 2, n->y + 14, n->x - 120, n->y + 200, "1");
     CHECK(nino_document_n_links(doc) == n_links - 1 && node("5")->inputs[0].link < 0);
     act("canvas.undo");
+    n = node("5");
+    move_to(n->x + 60, n->y - 15);
+    CHECK(xdo("click 3"));
+    WAIT_FOR(has_popover());
+    spin_loop(200);
+    shot_display("menu");
+    CHECK(xdo("key Escape"));
+    WAIT_FOR(!has_popover());
     // from its output into nothing: what takes a picture
     n = node("5");
     drag(n->x + n->width - 2, n->y + 14, n->x + n->width + 120, n->y + 120, "1");
     WAIT_FOR(has_popover());
-    shot("search");
+    shot_display("search");
     CHECK(xdo("type --delay 20 'save image'"));
     spin_loop(300);
     CHECK(xdo("key Return"));
