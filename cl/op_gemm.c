@@ -1,5 +1,5 @@
-// LINEAR and CONV2D: picks the kernel, tile sizes and pieces, and launches (cl/kernels/gemm.cl,
-// cl/kernels/skinny.cl, cl/kernels/wino.cl).
+// LINEAR, CONV2D and CONV3D: picks the kernel, tile sizes and pieces, and launches
+// (cl/kernels/gemm.cl, cl/kernels/skinny.cl, cl/kernels/wino.cl).
 #include "cl/cl.h"
 #include "core/base/error.h"
 #include "core/base/size.h"
@@ -25,20 +25,27 @@ enum {
 // The implicit GEMM that an op amounts to.
 typedef struct gemm {
     int64_t rows, n, c, h, w, oh, ow;
-    int taps, stride, pad, up;
+    int taps, ks, stride, pad, up;
+    int history, first_tap; // CONV3D: index of the source before x; see op.h
+    int64_t earlier;
 } gemm;
 
 static gemm gemm_of(const nino_op_desc *d)
 {
     gemm g = { .n = d->weight->n, .c = d->weight->c, .taps = nino_op_taps(d), .stride = 1 };
+    g.ks = 1;
     g.rows = nino_shape_count(&d->dst) / g.n;
     if (d->op == NINO_OP_LINEAR) {
         g.h = g.oh = 1;
         g.w = g.ow = g.rows;
         return g;
     }
+    g.ks = d->attr.kernel;
     g.stride = d->attr.stride;
     g.pad = (int) nino_op_pad_begin(&d->attr);
+    g.history = nino_op_history(d);
+    g.first_tap = nino_op_first_tap(d);
+    g.earlier = g.history ? d->src[g.history].dim[0] : 0;
     g.up = d->attr.upsample2x;
     g.h = d->src[0].dim[1];
     g.w = d->src[0].dim[2];
@@ -85,9 +92,9 @@ static void append(char defs[192], const char *text)
 
 static void gemm_defs(const nino_op_call *c, char *defs, size_t size)
 {
-    snprintf(defs, size, "%s -DWT=%s -DACT=%d -DBIAS=%d -DRES=%d",
+    snprintf(defs, size, "%s -DWT=%s -DACT=%d -DBIAS=%d -DRES=%d%s",
              nino_cl_type_defs(c->d.src_type[0]), type_name(c->weight->dtype), (int) c->d.attr.act,
-             c->bias != NULL, c->d.has_residual);
+             c->bias != NULL, c->d.has_residual, c->d.op == NINO_OP_CONV3D ? " -DVIDEO=1" : "");
 }
 
 // How one launch of `rows` rows is cut: the kernel's options, what of a tile the CPU kernel takes
@@ -162,7 +169,7 @@ static nino_status run_direct(nino_cl *cl, const nino_op_call *c, nino_error *er
         cut k = { 0 };
         gemm_defs(c, k.defs, sizeof(k.defs));
         (is_cpu ? cut_cpu : cut_generic)(cl, &g, end - row, &k);
-        const nino_cl_arg args[] = {
+        nino_cl_arg args[] = {
             A_INT(row),
             A_INT(end),
             A_INT(g.n),
@@ -171,7 +178,7 @@ static nino_status run_direct(nino_cl *cl, const nino_op_call *c, nino_error *er
             A_INT(g.w),
             A_INT(g.oh),
             A_INT(g.ow),
-            A_INT(g.taps == 9 ? 3 : 1),
+            A_INT(g.ks),
             A_INT(g.stride),
             A_INT(g.pad),
             A_INT(g.up),
@@ -180,14 +187,25 @@ static nino_status run_direct(nino_cl *cl, const nino_op_call *c, nino_error *er
             A_BUF(c->bias ? &c->bias->mem : NULL, 4),
             A_BUF(residual, elem),
             A_BUF(&c->dst->mem, elem),
-            A_INT(k.tile_rows), // the last two: CPU only
+            A_INT(k.tile_rows), // these two: CPU only
             A_INT(k.tile_panels),
+            A_BUF(g.history ? &c->src[g.history]->mem : NULL, elem), // from here on: CONV3D only
+            A_INT(g.earlier),
+            A_INT(d->attr.pad_t),
+            A_INT(d->attr.stride_t),
+            A_INT(g.first_tap),
         };
+        enum { ALL = NINO_CL_COUNT(args), VIDEO = 5, TILE = 2 };
+        size_t n_args = d->op == NINO_OP_CONV3D ? ALL : ALL - VIDEO;
+        if (!is_cpu) {
+            memmove(args + ALL - VIDEO - TILE, args + ALL - VIDEO, VIDEO * sizeof(args[0]));
+            n_args -= TILE;
+        }
         const nino_cl_what what = { .d = d,
                                     .is_main = true,
                                     .share = (double) (end - row) / (double) g.rows };
-        st = nino_cl_launch(cl, "gemm", k.kernel, k.defs, &what, 2, k.global, NULL, args,
-                            NINO_CL_COUNT(args) - (is_cpu ? 0 : 2), err);
+        st = nino_cl_launch(cl, "gemm", k.kernel, k.defs, &what, 2, k.global, NULL, args, n_args,
+                            err);
     }
     return st;
 }
@@ -237,6 +255,37 @@ static nino_status wino_gemm(nino_cl *cl, const nino_cl_what *what, const char *
                           NINO_CL_COUNT(args), err);
 }
 
+// The transformed inputs of a stripe, one frame after the other.
+static nino_status wino_input(nino_cl *cl, const nino_op_call *c, const gemm *g,
+                              const nino_wino_layout *l, const char *defs, int64_t row,
+                              const size_t global[2], nino_error *err)
+{
+    const size_t elem = nino_dtype_size(c->d.src_type[0]);
+    const nino_cl_what helper = { .d = &c->d };
+    nino_block v = c->workspace;
+    nino_status st = NINO_OK;
+    v.offset += l->v;
+    for (int64_t f = 0; f < l->frames && !st; f++, v.offset += (uint64_t) (l->cp / l->frames) * 4) {
+        const int64_t shift = f + g->first_tap / 9 - c->d.attr.pad_t;
+        const nino_cl_arg in[] = { A_BUF(&c->src[0]->mem, elem),
+                                   A_BUF(&v, 4),
+                                   A_INT(g->c),
+                                   A_INT(g->h),
+                                   A_INT(g->w),
+                                   A_INT(g->up),
+                                   A_INT(nino_ceil_div(g->oh, 4)),
+                                   A_INT(row),
+                                   A_INT(l->tp),
+                                   A_INT(l->cp + 16),
+                                   A_INT(shift),
+                                   A_INT(g->earlier),
+                                   A_BUF(g->history ? &c->src[g->history]->mem : NULL, elem) };
+        st = nino_cl_launch(cl, "wino", "wino_input", defs, &helper, 2, global, NULL, in,
+                            NINO_CL_COUNT(in), err);
+    }
+    return st;
+}
+
 static nino_status run_winograd(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
     const nino_op_desc *d = &c->d;
@@ -254,9 +303,14 @@ static nino_status run_winograd(nino_cl *cl, const nino_op_call *c, nino_error *
 
     const nino_cl_what helper = { .d = d };
     const nino_cl_arg weights[] = { A_BUF(&c->weight->mem, nino_dtype_size(c->weight->dtype)),
-                                    A_BUF(&u, 4), A_INT(l.cp), A_INT(l.np) };
-    const size_t panels[] = { (size_t) l.cp / 16, (size_t) l.np / 64 };
-    nino_status st = nino_cl_launch(cl, "wino", "wino_weights", defs, &helper, 2, panels, NULL,
+                                    A_BUF(&u, 4),
+                                    A_INT(l.cp),
+                                    A_INT(l.np),
+                                    A_INT(g.taps),
+                                    A_INT(g.first_tap) };
+    const size_t panels[] = { (size_t) (l.cp / l.frames / 16), (size_t) l.np / 64,
+                              (size_t) l.frames };
+    nino_status st = nino_cl_launch(cl, "wino", "wino_weights", defs, &helper, 3, panels, NULL,
                                     weights, NINO_CL_COUNT(weights), err);
     for (int64_t row = 0; row < l.th && !st; row += l.rows) {
         const int64_t rows = l.th - row < l.rows ? l.th - row : l.rows, tiles = rows * l.tw;
@@ -264,15 +318,6 @@ static nino_status run_winograd(nino_cl *cl, const nino_op_call *c, nino_error *
         const nino_cl_what what = { .d = d,
                                     .is_main = true,
                                     .share = (double) rows / (double) l.th };
-        const nino_cl_arg in[] = { A_BUF(&c->src[0]->mem, elem),
-                                   A_BUF(&v, 4),
-                                   A_INT(g.c),
-                                   A_INT(g.h),
-                                   A_INT(g.w),
-                                   A_INT(g.up),
-                                   A_INT(th),
-                                   A_INT(row),
-                                   A_INT(l.tp) };
         const nino_cl_arg out[] = { A_BUF(&m, 4),
                                     A_BUF(c->bias ? &c->bias->mem : NULL, 4),
                                     A_BUF(residual, elem),
@@ -283,8 +328,7 @@ static nino_status run_winograd(nino_cl *cl, const nino_op_call *c, nino_error *
                                     A_INT(th),
                                     A_INT(row),
                                     A_INT(l.tp) };
-        if ((st = nino_cl_launch(cl, "wino", "wino_input", defs, &helper, 2, global, NULL, in,
-                                 NINO_CL_COUNT(in), err)) ||
+        if ((st = wino_input(cl, c, &g, &l, defs, row, global, err)) ||
             (st = wino_gemm(cl, &what, defs, &l, &u, &v, &m, tiles, err)) ||
             (st = nino_cl_launch(cl, "wino", "wino_output", defs, &helper, 2, global, NULL, out,
                                  NINO_CL_COUNT(out), err)))

@@ -131,12 +131,48 @@ static nino_status cast(nino_cl *cl, const nino_op_call *c, nino_error *err)
                           NINO_CL_COUNT(args), err);
 }
 
+static nino_status shuffle(nino_cl *cl, const nino_op_call *c, nino_error *err)
+{
+    const nino_op_desc *d = &c->d;
+    const nino_op_attr *a = &d->attr;
+    const int64_t *s = d->src[0].dim, *o = d->dst.dim;
+    const int64_t fold = (int64_t) a->fold_t * a->fold_s * a->fold_s;
+    const int64_t parts = a->is_up ? o[3] * fold / s[3] : s[3] * fold / o[3];
+    const size_t elem = nino_dtype_size(d->dst_type);
+    if (o[0] * o[1] > INT32_MAX || o[2] * o[3] > INT32_MAX - 256 || o[3] * fold > INT32_MAX)
+        return nino_fail(err, NINO_ERR_UNSUPPORTED, "shuffle", "the tensor is too big");
+    const nino_cl_arg args[] = { A_BUF(&c->src[0]->mem, elem),
+                                 A_BUF(d->has_residual ? &c->src[1]->mem : NULL, elem),
+                                 A_BUF(&c->dst->mem, elem),
+                                 A_INT(s[1]),
+                                 A_INT(s[2]),
+                                 A_INT(s[3]),
+                                 A_INT(o[1]),
+                                 A_INT(o[2]),
+                                 A_INT(o[3]),
+                                 A_INT(a->fold_t),
+                                 A_INT(a->fold_s),
+                                 A_INT(a->start),
+                                 A_INT(parts) };
+    const bool is_cpu = nino_cl_is_cpu_schedule(cl);
+    const size_t across =
+        is_cpu ? (size_t) (o[2] + 15) / 16 : nino_cl_items(cl, (uint64_t) (o[2] * o[3]));
+    const size_t global[] = { across, (size_t) (o[0] * o[1]) };
+    const nino_cl_what what = { .d = d, .is_main = true };
+    char defs[96];
+    snprintf(defs, sizeof(defs), "%s -DE=uint -DSHUFFLE=1%s%s", nino_cl_type_defs(d->src_type[0]),
+             a->is_up ? " -DUP=1" : "", d->has_residual ? " -DRES=1" : "");
+    return nino_cl_launch(cl, "move", "shuffle_channels", defs, &what, 2, global, NULL, args,
+                          NINO_CL_COUNT(args), err);
+}
+
 nino_status nino_cl_move(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
     switch (c->d.op) {
     case NINO_OP_CONCAT: return concat(cl, c, err);
     case NINO_OP_SLICE: return slice(cl, c, err);
     case NINO_OP_PERMUTE: return permute(cl, c, err);
+    case NINO_OP_SHUFFLE: return shuffle(cl, c, err);
     default: return cast(cl, c, err);
     }
 }

@@ -75,9 +75,10 @@ static nino_status row_norm(nino_cl *cl, const nino_op_call *c, nino_error *err)
     if (n > INT32_MAX / 2 || r.positions > INT32_MAX)
         return nino_fail(err, NINO_ERR_UNSUPPORTED, nino_ops[d->op].name, "the tensor is too big");
     char defs[160];
-    snprintf(defs, sizeof(defs), "%s%s%s%s%s%s -DROW_LANES=%d", nino_cl_type_defs(d->src_type[0]),
-             n % 4 ? " -DNARROW=1" : "", c->weight ? " -DGAMMA=1" : "", c->bias ? " -DBETA=1" : "",
-             is_rms ? " -DRMS=1" : "", is_mod ? " -DMOD=1" : "", (int) lanes);
+    snprintf(defs, sizeof(defs), "%s%s%s%s%s%s -DROW_LANES=%d -DACT=%d",
+             nino_cl_type_defs(d->src_type[0]), n % 4 ? " -DNARROW=1" : "",
+             c->weight ? " -DGAMMA=1" : "", c->bias ? " -DBETA=1" : "", is_rms ? " -DRMS=1" : "",
+             is_mod ? " -DMOD=1" : "", (int) lanes, (int) d->attr.act);
     const nino_cl_arg args[] = { A_BUF(&c->src[0]->mem, elem),
                                  A_BUF(&c->dst->mem, elem),
                                  A_BUF(c->weight ? &c->weight->mem : NULL, 4),

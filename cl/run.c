@@ -3,6 +3,7 @@
 
 static nino_status (*const table[NINO_OP_COUNT])(nino_cl *, const nino_op_call *, nino_error *) = {
     [NINO_OP_LINEAR] = nino_cl_gemm,      [NINO_OP_CONV2D] = nino_cl_gemm,
+    [NINO_OP_CONV3D] = nino_cl_gemm,      [NINO_OP_SHUFFLE] = nino_cl_move,
     [NINO_OP_SOFTMAX] = nino_cl_attn,     [NINO_OP_ATTENTION] = nino_cl_attn,
     [NINO_OP_GROUP_NORM] = nino_cl_norm,  [NINO_OP_ACT] = nino_cl_elt,
     [NINO_OP_ADD] = nino_cl_elt,          [NINO_OP_SCALE] = nino_cl_elt,

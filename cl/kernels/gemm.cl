@@ -9,6 +9,9 @@
 //   Rows row0 .. row1 of Y are made by this launch (a long product is split, so that a cancel need
 //   not wait for all of it). R may be Y: each element is read before the same work-item writes it.
 //
+//   A causal convolution in time (-D VIDEO=1) has B result frames and 3 * ks * ks taps; X is one clip,
+//   P holds the `earlier` frames before it, and pad_t frames of zeros are before those.
+//
 //   -D WT=f32|f16|bf16  storage of Wp                                                       [f32]
 //   -D ACT=n            activation (common.cl)                                                [0]
 //   -D BIAS=1 RES=1     bias and R are there                                                  [0]
@@ -25,7 +28,27 @@ typedef PASTE(T_, WT) W_t;
 // Where the inputs of an output pixel are. The only place that knows stride, padding and upsampling.
 typedef struct {
     int H, W, OH, OW, ks, stride, pad, up; // up: 1 when X is read as if enlarged 2x, else 0
+    int earlier, pad_t, stride_t;
 } geometry;
+#if VIDEO
+#define TAPS(g) (3 * (g)->ks * (g)->ks)
+#else
+#define TAPS(g) ((g)->ks * (g)->ks)
+#endif
+
+// What a causal convolution has beside the others' arguments, last.
+#if VIDEO
+#define VIDEO_ARGS                                                                                 \
+    , global const T *P, const ulong P_off, int earlier, int pad_t, int stride_t, int tap0
+#define VIDEO_GEOMETRY earlier, pad_t, stride_t
+#define EARLIER (P + P_off)
+#define FIRST_TAP tap0
+#else
+#define VIDEO_ARGS
+#define VIDEO_GEOMETRY 0, 0, 1
+#define EARLIER 0
+#define FIRST_TAP 0
+#endif
 
 typedef struct {
     int b, y, x; // output pixel
@@ -52,13 +75,37 @@ INLINE void next(const geometry *g, pixel *q)
     q->b++;
 }
 
-// Index of the input pixel under tap t, -1: outside of the image, where X counts as zero.
+// Index of the input pixel under tap t, -1: outside of the image, where X counts as zero; pixel i of
+// P is -2 - i.
 INLINE long source(const geometry *g, const pixel *q, int t)
 {
+#if VIDEO
+    const int area = g->ks * g->ks, dt = t / area;
+    const int frame = q->b * g->stride_t + dt - g->pad_t;
+    t -= dt * area;
+#endif
     const int dy = g->ks == 3 ? t / 3 : 0, dx = t - dy * 3;
     const int y = q->y * g->stride + dy - g->pad, x = q->x * g->stride + dx - g->pad;
     const int inside = y >= 0 && x >= 0 && y < g->H << g->up && x < g->W << g->up;
+#if VIDEO
+    if (!inside || frame < 0)
+        return -1;
+    const int behind = frame - g->earlier;
+    const long at = ((long) (behind < 0 ? frame : behind) * g->H + y) * g->W + x;
+    return behind < 0 ? -2 - at : at;
+#else
     return inside ? ((long) q->b * g->H + (y >> g->up)) * g->W + (x >> g->up) : -1;
+#endif
+}
+
+// The C channels of the pixel that source() found, 0: outside.
+INLINE global const T *inputs(long s, int C, global const T *X, global const T *P)
+{
+#if VIDEO
+    if (s < -1)
+        return P + (-2 - s) * C;
+#endif
+    return s >= 0 ? X + s * C : 0;
 }
 
 #if SCHED_CPU
@@ -102,12 +149,12 @@ INLINE void zero_row(local float *d, int n)
 
 // xs[r][0 .. n) = channels c .. c+n of the rows' inputs under tap t.
 INLINE void gather(const geometry *g, pixel q, int np, int t, int c, int n, int C,
-                   global const T *X, local float *xs)
+                   global const T *X, global const T *P, local float *xs)
 {
     for (int r = 0; r < np; r++, next(g, &q)) {
-        const long s = source(g, &q, t);
-        if (s >= 0)
-            copy_row(xs + r * LDX, X + s * C + c, n);
+        global const T *x = inputs(source(g, &q, t), C, X, P);
+        if (x)
+            copy_row(xs + r * LDX, x + c, n);
         else
             zero_row(xs + r * LDX, n);
     }
@@ -123,18 +170,18 @@ INLINE void convert(global const W_t *w, int n, int subs, local float16 *ws)
 }
 
 // The macro tile: rows from pixel p0 on, panels j0 .. j1. Of the last MR rows those beyond np are
-// computed from whatever is there and never stored.
-INLINE void accumulate(const geometry *g, int p0, int np, int j0, int j1, int N, int C,
-                       global const T *X, global const W_t *Wp, local float *xs,
-                       local float16 *ws, local float16 *acc)
+// computed from whatever is there and never stored. Taps before tap0 see zeros only.
+INLINE void accumulate(const geometry *g, int p0, int np, int j0, int j1, int N, int C, int tap0,
+                       global const T *X, global const T *P, global const W_t *Wp,
+                       local float *xs, local float16 *ws, local float16 *acc)
 {
-    const int taps = g->ks * g->ks, K = taps * C, Cp = (C + 15) & ~15;
+    const int taps = TAPS(g), K = taps * C, Cp = (C + 15) & ~15, first = tap0 * C;
     const pixel q = pixel_at(g, p0);
-    for (int k0 = 0; k0 < K; k0 += KC) {
+    for (int k0 = first; k0 < K; k0 += KC) {
         const int kc = min(KC, K - k0), t0 = k0 / C, c0 = k0 - t0 * C;
         for (int k = 0, t = t0, c = c0; k < kc; t++, c = 0) {
             const int n = min(C - c, kc - k);
-            gather(g, q, np, t, c, n, C, X, xs + k);
+            gather(g, q, np, t, c, n, C, X, P, xs + k);
             k += n;
         }
         for (int j = j0; j < j1; j++) {
@@ -147,7 +194,7 @@ INLINE void accumulate(const geometry *g, int p0, int np, int j0, int j1, int N,
             for (int s = 0; s < subs; s++)
                 for (int r = 0; r < np; r += MR)
                     tile_product(kc, xs + r * LDX, LDX, ws + s * KC * NV,
-                                 acc + r * LDACC + (j - j0) * 4 + s * NV, LDACC, k0 == 0);
+                                 acc + r * LDACC + (j - j0) * 4 + s * NV, LDACC, k0 == first);
         }
     }
 }
@@ -184,14 +231,14 @@ kernel WG1 void gemm(int row0, int row1, int N, int C, int H, int W, int OH, int
                      int stride, int pad, int up, global const T *X, const ulong X_off,
                      global const W_t *restrict Wp, const ulong Wp_off,
                      global const float *restrict bias, const ulong bias_off, global const T *R,
-                     const ulong R_off, global T *Y, const ulong Y_off, int rows, int nb)
+                     const ulong R_off, global T *Y, const ulong Y_off, int rows, int nb VIDEO_ARGS)
 {
     local float16 ws[KC * 4], acc[ROWS * LDACC];
     local float xs[ROWS * LDX];
-    const geometry g = { H, W, OH, OW, ks, stride, pad, up };
+    const geometry g = { H, W, OH, OW, ks, stride, pad, up, VIDEO_GEOMETRY };
     const int p0 = row0 + get_group_id(0) * rows, np = min(rows, row1 - p0);
     const int j0 = get_group_id(1) * nb, j1 = min(j0 + nb, (N + 63) / 64);
-    accumulate(&g, p0, np, j0, j1, N, C, X + X_off, Wp + Wp_off, xs, ws, acc);
+    accumulate(&g, p0, np, j0, j1, N, C, FIRST_TAP, X + X_off, EARLIER, Wp + Wp_off, xs, ws, acc);
     for (int r = 0; r < np; r++) {
         const long at = (long) (p0 + r) * N;
         finish(acc + r * LDACC, j0 * 64, min(j1 * 64, N), bias + bias_off, R + R_off + at,
@@ -234,11 +281,12 @@ kernel WG1 void gemm_few(int row0, int row1, int N, int C, int H, int W, int OH,
                          global const W_t *restrict Wp, const ulong Wp_off,
                          global const float *restrict bias, const ulong bias_off,
                          global const T *R, const ulong R_off, global T *Y, const ulong Y_off,
-                         int rows, int nb)
+                         int rows, int nb VIDEO_ARGS)
 {
     local float w[FEW_MAX]; // [N][taps][C]
-    const geometry g = { H, W, OH, OW, ks, stride, pad, up };
-    const int p0 = row0 + get_group_id(0) * rows, p1 = min(p0 + rows, row1), K = ks * ks * C;
+    const geometry g = { H, W, OH, OW, ks, stride, pad, up, VIDEO_GEOMETRY };
+    const int p0 = row0 + get_group_id(0) * rows, p1 = min(p0 + rows, row1), K = TAPS(&g) * C;
+    X += X_off;
     Wp += Wp_off;
     for (int k = 0; k < K; k++)
         for (int n = 0; n < FEW; n++)
@@ -252,14 +300,15 @@ kernel WG1 void gemm_few(int row0, int row1, int N, int C, int H, int W, int OH,
             s[0][n] = s[1][n] = (float16)(0.0f);
         pixel r = q;
         next(&g, &r);
-        for (int t = 0; t < ks * ks; t++) {
-            const long a = source(&g, &q, t), b = two ? source(&g, &r, t) : -1;
-            if (a >= 0 && b >= 0)
-                add_two(X + X_off + a * C, X + X_off + b * C, C, w + t * C, K, s[0], s[1]);
-            else if (a >= 0)
-                add_one(X + X_off + a * C, C, w + t * C, K, s[0]);
-            else if (b >= 0)
-                add_one(X + X_off + b * C, C, w + t * C, K, s[1]);
+        for (int t = FIRST_TAP; t < TAPS(&g); t++) {
+            global const T *a = inputs(source(&g, &q, t), C, X, EARLIER);
+            global const T *b = two ? inputs(source(&g, &r, t), C, X, EARLIER) : 0;
+            if (a && b)
+                add_two(a, b, C, w + t * C, K, s[0], s[1]);
+            else if (a)
+                add_one(a, C, w + t * C, K, s[0]);
+            else if (b)
+                add_one(b, C, w + t * C, K, s[1]);
         }
         for (int i = 0; i <= two; i++)
             for (int n = 0; n < FEW; n++) {
@@ -308,12 +357,12 @@ kernel WG1 void gemm_few(int row0, int row1, int N, int C, int H, int W, int OH,
 #define ROW_QUADS (BN >= 64 ? 16 : BN / 4)
 #define COLUMN(q) (tx * 4 + (q) *WN * 4) // of a work-item's q-th quad of results
 
-// Four channels from c on of input pixel s, zero outside.
-INLINE float4 load_a(global const T *X, long s, int C, int c)
+// Four channels from c on of an input pixel, zero outside.
+INLINE float4 load_a(global const T *X, int C, int c)
 {
-    if (s < 0 || c >= C)
+    if (!X || c >= C)
         return (float4)(0.0f);
-    X += s * C + c;
+    X += c;
 #if VECC
     return LOAD4A(X);
 #else
@@ -327,13 +376,14 @@ kernel WG(256) void gemm(int row0, int row1, int N, int C, int H, int W, int OH,
                          int stride, int pad, int up, global const T *X, const ulong X_off,
                          global const W_t *restrict Wp, const ulong Wp_off,
                          global const float *restrict bias, const ulong bias_off,
-                         global const T *R, const ulong R_off, global T *Y, const ulong Y_off)
+                         global const T *R, const ulong R_off, global T *Y,
+                         const ulong Y_off VIDEO_ARGS)
 {
     local float As[2][BK * LDA], Bs[2][BK * LDB];
-    const geometry g = { H, W, OH, OW, ks, stride, pad, up };
+    const geometry g = { H, W, OH, OW, ks, stride, pad, up, VIDEO_GEOMETRY };
     const int t = get_local_id(0), tx = t % WN, ty = t / WN;
     const int p0 = row0 + get_group_id(0) * BM, n0 = get_group_id(1) * BN;
-    const int taps = ks * ks, Cp = (C + 15) & ~15, panels = (N + 63) / 64;
+    const int taps = TAPS(&g), Cp = (C + 15) & ~15, panels = (N + 63) / 64;
     // What this work-item moves: rows t / 4 + 64 q of A, channels (t % 4) * 4; row kb of B.
     const int ca = (t & 3) * 4, ra = t >> 2;
     const int kb = t / ROW_QUADS, nb = t % ROW_QUADS * 4;
@@ -353,17 +403,17 @@ kernel WG(256) void gemm(int row0, int row1, int N, int C, int H, int W, int OH,
         for (int j = 0; j < TN; j++)
             acc[i][j] = 0.0f;
 
-    const int steps = taps * (Cp / 16);
-    int tap = 0, c = 0; // of the elements that are loaded next
-    long s[QA];
+    const int steps = (taps - FIRST_TAP) * (Cp / 16);
+    int tap = FIRST_TAP, c = 0; // of the elements that are loaded next
+    global const T *x[QA];
     for (int step = -1; step < steps; step++) {
         const int has_next = step + 1 < steps;
         if (has_next) {
 #pragma unroll
             for (int i = 0; i < QA; i++) {
                 if (c == 0)
-                    s[i] = source(&g, &q[i], tap);
-                a[i] = load_a(X, s[i], C, c + ca);
+                    x[i] = inputs(source(&g, &q[i], tap), C, X, EARLIER);
+                a[i] = load_a(x[i], C, c + ca);
             }
 #pragma unroll
             for (int i = 0; i < QB; i++)

@@ -1,4 +1,4 @@
-// Moving values: concat, slice, permute, cast. Reference: core/op/ref/move.c
+// Moving values: concat, slice, permute, cast, shuffle. Reference: core/op/ref/move.c
 // -D ROWS=n  rows of a work-item of copy_rows (CPU)
 // -D E=uchar|ushort|uint  an element of its size, for all but cast
 // -D FROM=f32|f16|bf16 -D TO=f32|f16|bf16  for cast
@@ -91,5 +91,65 @@ FLAT_KERNEL cast(global const PASTE(T_, FROM) *src, const ulong src_off,
     dst += dst_off;
     FLAT_LOOP(n, STOREV(TO, dst + i, LOADV(FROM, src + i)),
               STORE1(TO, dst + i, LOAD1(FROM, src + i)))
+}
+#endif
+
+#if SHUFFLE
+// Channels to time and space, or back with the mean of several: SHUFFLE in core/op/op.h. s: source
+// [.][H][W][C]; d: result [.][OH][OW][N]; parts: values of the source for one of the result, or
+// values of the result that take the same one of the source (UP).
+//   -D UP=1 RES=1
+// CPU: a work-item does 16 pixels, global (ceil(OW / 16), rows of all frames). GENERIC: an element,
+// global (OW * N up to a multiple of 256, rows of all frames).
+typedef struct {
+    int ft, fs, start, parts;
+} folds;
+
+INLINE float shuffled(global const T *x, const int H, const int W, const int C, folds f, int t,
+                      int i, int j, int n)
+{
+    const int area = f.fs * f.fs;
+#if UP
+    t += f.start;
+    const int m = ((n * f.ft + t % f.ft) * f.fs + i % f.fs) * f.fs + j % f.fs;
+    return LOAD(x + (((ulong) (t / f.ft) * H + i / f.fs) * W + j / f.fs) * C + m / f.parts);
+#else
+    float sum = 0.0f;
+    for (int k = 0; k < f.parts; k++) {
+        const int m = n * f.parts + k, frame = t * f.ft + m / area % f.ft - f.start;
+        const int y = i * f.fs + m / f.fs % f.fs, z = j * f.fs + m % f.fs;
+        if (frame >= 0)
+            sum += LOAD(x + (((ulong) frame * H + y) * W + z) * C + m / (area * f.ft));
+    }
+    return sum / f.parts;
+#endif
+}
+
+FLAT_KERNEL shuffle_channels(global const T *x, const ulong x_off, global const T *res, const ulong res_off,
+                    global T *dst, const ulong dst_off, const int H, const int W, const int C,
+                    const int OH, const int OW, const int N, const int ft, const int fs,
+                    const int start, const int parts)
+{
+    const folds f = { ft, fs, start, parts };
+    const int row = get_global_id(1), t = row / OH, i = row - t * OH;
+#if SCHED_CPU
+    const int j0 = get_global_id(0) * 16, j1 = min(j0 + 16, OW);
+    for (int j = j0; j < j1; j++)
+        for (int n = 0; n < N; n++) {
+#else
+    const int at0 = get_global_id(0), j = at0 / N, n = at0 - j * N;
+    if (j < OW) {
+        {
+#endif
+            const ulong at = ((ulong) row * OW + j) * N + n;
+            float v = shuffled(x + x_off, H, W, C, f, t, i, j, n);
+#if RES
+            v += LOAD(res + res_off + at);
+#endif
+            STORE(dst + dst_off + at, v);
+        }
+#if !SCHED_CPU
+    }
+#endif
 }
 #endif

@@ -240,8 +240,8 @@ kernel WG(256) void group_norm_apply(global const T *src, const ulong src_off, g
 #else
 #define MODULATE(v, load) (v)
 #endif
-#define ROW_RESULT(load, load32)                                                                   \
-    MODULATE((MINUS_MEAN(load(x + i)) * r TIMES_GAMMA(load32) PLUS_BETA(load32)), load)
+#define ROW_RESULT(act, load, load32)                                                              \
+    act(MODULATE((MINUS_MEAN(load(x + i)) * r TIMES_GAMMA(load32) PLUS_BETA(load32)), load))
 
 #if SCHED_CPU
 // Sum of (x[i] - mean)^2, or of x[i] when power is 1.
@@ -267,6 +267,7 @@ INLINE float sum_row(global const T *x, int n, float mean, int power)
 }
 #elif NARROW
 #define ROW_V 1
+#define ROW_ACT act
 #define ROW_LOAD LOAD
 #define ROW_LOAD32 load_f32
 #define ROW_STORE STORE
@@ -274,6 +275,7 @@ INLINE float sum_row(global const T *x, int n, float mean, int power)
 typedef float row_vec;
 #else
 #define ROW_V 4
+#define ROW_ACT act4
 #define ROW_LOAD LOAD4
 #define ROW_LOAD32 load4_f32
 #define ROW_STORE STORE4
@@ -334,9 +336,9 @@ FLAT_KERNEL row_norm(global const T *src, const ulong src_off, global T *dst, co
         const float r = 1.0f / sqrt(sum_row(x, n, mean, 2) / n + eps);
         int i = 0;
         for (; i + 16 <= n; i += 16)
-            STORE16(y + i, ROW_RESULT(LOAD16, load16_f32));
+            STORE16(y + i, ROW_RESULT(act16, LOAD16, load16_f32));
         for (; i < n; i++)
-            STORE(y + i, ROW_RESULT(LOAD, load_f32));
+            STORE(y + i, ROW_RESULT(act, LOAD, load_f32));
 #if MOD
         scale -= at;
         shift -= at;
@@ -357,7 +359,7 @@ FLAT_KERNEL row_norm(global const T *src, const ulong src_off, global T *dst, co
         const float r = 1.0f / sqrt(row_sum(tmp, ROW_SUM(sum)) / n + eps);
         if (at_row < rows)
             for (int i = lane * ROW_V; i < n; i += ROW_LANES * ROW_V)
-                ROW_STORE(y + i, ROW_RESULT(ROW_LOAD, ROW_LOAD32));
+                ROW_STORE(y + i, ROW_RESULT(ROW_ACT, ROW_LOAD, ROW_LOAD32));
 #endif
     }
 }

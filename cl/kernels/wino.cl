@@ -10,6 +10,8 @@
 //   U   [36][Np/NR][Cp][NR], V [36][Tp][Cp + 16], M [36][Tp][Np]: f32, z = row * 6 + column of a
 //       tile, laid out for the register tile (common.cl). Cp is C up to 16, Np is N up to 64, Tp is
 //       the tiles of a stripe up to 12; the 16 keep rows from falling on the same cache lines.
+//   A causal 3x3x3 convolution is the sum over the `frames` it sees: their channels lie side by side
+//   in U and V, so Cp counts all of them.
 //   Y, R [B][OH][OW][N]. Tiles at the right and lower border reach beyond the image.
 //   U, V and M must be f32: with U in f16 the error is 500 times larger.
 //   -D WT=f32|f16|bf16  storage of the packed weights                                       [f32]
@@ -37,17 +39,19 @@ INLINE void filter_transform(float16 *o, const int s, float16 g0, float16 g1, fl
     o[5 * s] = g2;
 }
 
-// Global size: (Cp / 16, Np / 64).
+// taps: of a panel; tap0: the first one that counts. Global size: (Cp / frames / 16, Np / 64, frames).
 kernel WG1 void wino_weights(global const W_t *restrict Wp, const ulong Wp_off,
                              global float *restrict U, const ulong U_off, const int Cp,
-                             const int Np)
+                             const int Np, const int taps, const int tap0)
 {
-    const int c0 = get_group_id(0) * 16, j = get_group_id(1);
-    const long step = (long) Cp * 64, plane = (long) Np * Cp;
+    const int c0 = get_group_id(0) * 16, j = get_group_id(1), frame = get_group_id(2);
+    const int c1 = Cp / get_num_groups(2); // of a frame
+    const long step = (long) c1 * 64, plane = (long) Np * Cp;
+    Wp += Wp_off + ((long) j * taps + tap0 + frame * 9) * step;
     for (int i = 0; i < 64; i++) {
         const int c = c0 + i / 4, n = j * 64 + i % 4 * 16;
-        global const W_t *w = Wp + Wp_off + j * 9 * step + c * 64 + n % 64;
-        global float *u = U + U_off + (n / NR * (long) Cp + c) * NR + n % NR;
+        global const W_t *w = Wp + c * 64 + n % 64;
+        global float *u = U + U_off + (n / NR * (long) Cp + frame * c1 + c) * NR + n % NR;
         float16 t[18], o[6];
         for (int x = 0; x < 3; x++)
             filter_transform(t + x, 3, LOADW16(w + x * step), LOADW16(w + (3 + x) * step),
@@ -84,23 +88,26 @@ INLINE float16 load_some(global const T *x, int n)
     return *(float16_u *) v;
 }
 
-// th: tile rows of an image. row0: first tile row of the stripe, over all images.
+// th: tile rows of an image. row0: first tile row of the stripe, over all images. The image of a
+// tile is `shift` images away from the one it is a part of; the `earlier` first ones are in P.
 // Global size: (tw, tile rows of the stripe).
 kernel WG1 void wino_input(global const T *restrict X, const ulong X_off,
                            global float *restrict V_, const ulong V_off, const int C, const int H,
                            const int W, const int up, const int th, const int row0,
-                           const int Tp)
+                           const int Tp, const int ldv, const int shift, const int earlier,
+                           global const T *restrict P, const ulong P_off)
 {
-    const int row = row0 + get_group_id(1), b = row / th, ldv = ((C + 15) & ~15) + 16;
+    const int row = row0 + get_group_id(1), b = row / th, from = b + shift;
     const int y0 = (row - b * th) * 4 - 1, x0 = get_group_id(0) * 4 - 1;
     const long tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
     const long plane = (long) Tp * ldv;
-    global const T *x = X + X_off + (long) b * H * W * C;
+    const long image = (long) H * W * C;
+    global const T *x = from < earlier ? P + P_off + from * image : X + X_off + (from - earlier) * image;
     global float *v = V_ + V_off + tile * ldv;
     long ys[6], xs[6]; // offsets of rows and columns, -1: outside
     for (int i = 0; i < 6; i++) {
         const int y = y0 + i, z = x0 + i;
-        ys[i] = y >= 0 && y < H << up ? (long) (y >> up) * W * C : -1;
+        ys[i] = from >= 0 && y >= 0 && y < H << up ? (long) (y >> up) * W * C : -1;
         xs[i] = z >= 0 && z < W << up ? (long) (z >> up) * C : -1;
     }
     local float16 patch[36 * 4];

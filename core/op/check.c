@@ -51,6 +51,11 @@ static void name_gemm(const nino_check_case *c, char *buf, size_t size)
     char text[64];
     snprintf(text, sizeof(text), "n%lld", (long long) c->n);
     append(buf, size, text);
+    if (c->op == NINO_OP_CONV3D) {
+        snprintf(text, sizeof(text), "k%d_pad%d_s%d", c->attr.kernel, c->attr.pad_t,
+                 c->attr.stride_t);
+        append(buf, size, text);
+    }
     if (c->op == NINO_OP_CONV2D) {
         snprintf(text, sizeof(text), "k%d_s%d", c->attr.kernel, c->attr.stride);
         append(buf, size, text);
@@ -93,6 +98,11 @@ void nino_check_name(const nino_check_case *c, nino_dtype type, int in_place, ch
         append(buf, size, filters[c->attr.filter]);
     if (c->out[0]) {
         snprintf(text, sizeof(text), "to%lldx%lld", (long long) c->out[0], (long long) c->out[1]);
+        append(buf, size, text);
+    }
+    if (c->op == NINO_OP_SHUFFLE) {
+        snprintf(text, sizeof(text), "%s_t%d_s%d_start%d%s", c->attr.is_up ? "up" : "down",
+                 c->attr.fold_t, c->attr.fold_s, (int) c->attr.start, c->residual ? "_res" : "");
         append(buf, size, text);
     }
     if (c->op == NINO_OP_CAST)
@@ -204,10 +214,15 @@ static bool make_weights(const nino_check_case *c, const nino_profile *p, nino_o
     }
     if (!c->n)
         return true;
-    const bool is_3x3 = c->op == NINO_OP_CONV2D && c->attr.kernel == 3;
-    const double spread = 1 / sqrt((double) channels * (is_3x3 ? 9 : 1));
-    *w = is_3x3 ? make_weight(c, p, NINO_W_CONV3, NINO_SHAPE(c->n, channels, 3, 3), spread, rng)
-                : make_weight(c, p, NINO_W_MATRIX, NINO_SHAPE(c->n, channels), spread, rng);
+    const bool is_3x3 = c->attr.kernel == 3, is_video = c->op == NINO_OP_CONV3D;
+    const nino_weight_role role = is_video ? (is_3x3 ? NINO_W_CONV3D : NINO_W_CONV_T)
+                                  : is_3x3 ? NINO_W_CONV3
+                                           : NINO_W_MATRIX;
+    const int64_t k = is_3x3 ? 3 : 1;
+    const int64_t dim[] = { c->n, channels, is_video ? 3 : k, k, k };
+    const nino_shape shape = nino_shape_make(is_video ? 5 : is_3x3 ? 4 : 2, dim);
+    const double spread = 1 / sqrt((double) channels * nino_weight_role_taps(role));
+    *w = make_weight(c, p, role, shape, spread, rng);
     if (c->bias)
         *b = make_weight(c, p, NINO_W_VECTOR, NINO_SHAPE(c->n), 1, rng);
     d->weight = *w;
@@ -435,6 +450,8 @@ static nino_status describe(const nino_check_case *c, nino_dtype type, nino_op_d
         d->dst.dim[1] = c->out[0];
         d->dst.dim[2] = c->out[1];
     }
+    if (c->op == NINO_OP_SHUFFLE)
+        d->dst.dim[3] = c->out[0];
     d->dst_type = c->cast_to;
     if (c->op == NINO_OP_ATTENTION && !(c->attr.scale > 0))
         d->attr.scale = (float) (1 / sqrt((double) d->src[0].dim[2] / c->attr.heads));
@@ -442,9 +459,12 @@ static nino_status describe(const nino_check_case *c, nino_dtype type, nino_op_d
     nino_status st = nino_ops[c->op].shape(&plain, err);
     if (st || !c->residual)
         return st ? st : (*d = plain, NINO_OK);
+    for (int i = d->n_src++; i > 1; i--) { // CONV3D's earlier frames stay the last
+        d->src[i] = d->src[i - 1];
+        d->src_type[i] = d->src_type[i - 1];
+    }
     d->src[1] = plain.dst;
     d->src_type[1] = type;
-    d->n_src = 2;
     d->has_residual = true;
     return nino_ops[c->op].shape(d, err);
 }

@@ -7,15 +7,15 @@ typedef struct nino_check_case {
     nino_op_id op;
     nino_op_attr attr;
     int64_t src[NINO_OP_MAX_SRC][NINO_MAX_RANK]; // dimensions; 0 ends them
-    int64_t n;                                   // LINEAR, CONV2D: rows of the weight
-    int64_t out[2];                              // SLICE: length; RESAMPLE: height, width
-    bool bias, residual;                         // LINEAR, CONV2D; bias: LAYER_NORM's beta
-    bool gamma;                                  // LAYER_NORM, RMS_NORM: it is there
-    nino_dtype cast_to;                          // CAST
-    nino_dtype weight;                           // stored type of the weight
-    float spread;                                // values are about this large; 0: 1
-    bool is_large;                               // left out of quick runs
-    bool only_bench;                             // too slow for ref: run for time only
+    int64_t n;                                   // LINEAR, CONV2D, CONV3D: rows of the weight
+    int64_t out[2];      // SLICE: length; RESAMPLE: height, width; SHUFFLE: channels
+    bool bias, residual; // as the op has them; bias: LAYER_NORM's beta
+    bool gamma;          // LAYER_NORM, RMS_NORM: it is there
+    nino_dtype cast_to;  // CAST
+    nino_dtype weight;   // stored type of the weight
+    float spread;        // values are about this large; 0: 1
+    bool is_large;       // left out of quick runs
+    bool only_bench;     // too slow for ref: run for time only
 } nino_check_case;
 
 extern const nino_check_case nino_check_cases[];

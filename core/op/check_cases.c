@@ -5,6 +5,8 @@
 // clang-format off
 #define CONV(k, s, N, ...)     { .op = NINO_OP_CONV2D, .attr.kernel = k, .attr.stride = s, .n = N, __VA_ARGS__ }
 #define X(...)                 .src = { { __VA_ARGS__ } }
+#define CONV3(k, pad, st, N, ...) { .op = NINO_OP_CONV3D, .attr.kernel = k, .attr.stride = 1, .attr.pad_t = pad, .attr.stride_t = st, .n = N, __VA_ARGS__ }
+#define SHUFFLE(up, ft, fs, first, N, ...) { .op = NINO_OP_SHUFFLE, .attr.is_up = up, .attr.fold_t = ft, .attr.fold_s = fs, .attr.start = first, .out = { N }, __VA_ARGS__ }
 #define NORM(g, e, ...)        { .op = NINO_OP_GROUP_NORM, .attr.groups = g, .attr.eps = e, __VA_ARGS__ }
 #define ATTN(N, TQ, TK, H, D, ...) { .op = NINO_OP_ATTENTION, .attr.heads = H, \
     .src = { { N, TQ, (int64_t) (H) * (D) }, { N, TK, (int64_t) (H) * (D) }, { N, TK, (int64_t) (H) * (D) } }, __VA_ARGS__ }
@@ -83,6 +85,27 @@ const nino_check_case nino_check_cases[] = {
     CONV(3, 1, 256, X(1, 128, 128, 256), .bias = true, .only_bench = true),
     CONV(3, 1, 128, X(1, 256, 256, 128), .bias = true, .only_bench = true),
 
+    // ---- causal 3x1x1 and 3x3x3; src[1]: earlier frames
+    CONV3(1, 2, 1, 5, X(1, 1, 1, 1)),
+    CONV3(1, 2, 1, 24, X(5, 4, 3, 12), .bias = true),
+    CONV3(1, 0, 1, 33, .src = { { 4, 5, 3, 16 }, { 2, 5, 3, 16 } }, .bias = true, .weight = NINO_F16),
+    CONV3(1, 0, 2, 16, .src = { { 4, 3, 5, 20 }, { 1, 3, 5, 20 } }, .bias = true),
+    CONV3(1, 0, 2, 7, X(5, 3, 5, 7), .bias = true),
+    CONV3(3, 2, 1, 1, X(1, 1, 1, 1)),
+    CONV3(3, 2, 1, 17, X(3, 5, 7, 10), .bias = true, .attr.act = NINO_ACT_SILU),
+    CONV3(3, 1, 1, 40, .src = { { 2, 6, 5, 33 }, { 1, 6, 5, 33 } }, .residual = true),
+    CONV3(3, 0, 1, 64, .src = { { 1, 7, 6, 16 }, { 2, 7, 6, 16 } }, .bias = true, .residual = true, .weight = NINO_BF16),
+    CONV3(3, 0, 1, 64, .src = { { 2, 7, 6, 64 }, { 2, 7, 6, 64 } }, .bias = true),
+    CONV3(3, 0, 1, 3, .src = { { 4, 9, 11, 48 }, { 2, 9, 11, 48 } }, .bias = true),
+    CONV3(3, 2, 1, 2, X(1, 9, 11, 32), .bias = true, .residual = true),
+    // Winograd: one frame, several, with earlier ones
+    CONV3(3, 2, 1, 32, X(1, 23, 25, 32), .bias = true),
+    CONV3(3, 2, 1, 48, X(2, 24, 22, 35), .bias = true, .weight = NINO_F16),
+    CONV3(3, 1, 1, 33, .src = { { 1, 23, 24, 48 }, { 1, 23, 24, 48 } }, .residual = true),
+    CONV3(3, 0, 1, 64, .src = { { 2, 21, 26, 40 }, { 2, 21, 26, 40 } }, .bias = true, .residual = true, .attr.act = NINO_ACT_SILU),
+    CONV3(3, 0, 1, 384, .src = { { 2, 60, 104, 384 }, { 2, 60, 104, 384 } }, .bias = true, .weight = NINO_BF16, .only_bench = true),
+    CONV3(3, 0, 1, 96, .src = { { 4, 120, 208, 96 }, { 2, 120, 208, 96 } }, .bias = true, .weight = NINO_BF16, .only_bench = true),
+
     // ---- group norm; spread and offset show cancellation
     NORM(1, 1e-5f, X(1, 1, 1)),
     NORM(1, 1e-5f, X(1, 3, 7)),
@@ -107,6 +130,8 @@ const nino_check_case nino_check_cases[] = {
     RMS(1, X(1, 1)), RMS(1, X(5, 33), .gamma = true), RMS(3, X(7, 60), .gamma = true),
     RMS(4, X(2, 5, 28)), RMS(2, X(1, 19, 260), .gamma = true, .spread = 30),
     RMS(1, X(3, 1027), .gamma = true, .spread = 1e-3f), RMS(24, X(1, 11, 3072), .gamma = true),
+    RMS(1, X(2, 3, 96), .gamma = true, .attr.act = NINO_ACT_SILU), RMS(1, X(9, 35), .attr.act = NINO_ACT_SILU),
+    RMS(1, X(1, 1, 6, 384), .gamma = true, .attr.act = NINO_ACT_SILU),
     RMS(24, X(1, 1280, 3072), .gamma = true, .only_bench = true),
 
     // ---- softmax over the last axis, attention
@@ -179,6 +204,10 @@ const nino_check_case nino_check_cases[] = {
     { .op = NINO_OP_PERMUTE, X(2, 3, 5, 7), .attr.perm = { 0, 3, 1, 2 } },
     { .op = NINO_OP_PERMUTE, X(2, 3, 4, 5, 6), .attr.perm = { 4, 2, 0, 3, 1 } },
     { .op = NINO_OP_PERMUTE, X(65, 129), .attr.perm = { 1, 0 } },
+    SHUFFLE(true, 2, 2, 1, 8, X(1, 3, 5, 8)), SHUFFLE(true, 2, 2, 0, 24, X(2, 3, 2, 24), .residual = true),
+    SHUFFLE(true, 1, 2, 0, 32, X(3, 5, 7, 64), .residual = true), SHUFFLE(true, 1, 2, 0, 3, X(2, 3, 4, 12)),
+    SHUFFLE(false, 2, 2, 1, 32, X(3, 4, 6, 16)), SHUFFLE(false, 2, 2, 0, 64, X(4, 6, 2, 64), .residual = true),
+    SHUFFLE(false, 1, 2, 0, 12, X(1, 6, 10, 3)), SHUFFLE(false, 1, 1, 0, 5, X(2, 3, 3, 35), .residual = true),
     { .op = NINO_OP_CAST, X(1027), .cast_to = NINO_F32, .spread = 100 },
     { .op = NINO_OP_CAST, X(1027), .cast_to = NINO_F16, .spread = 100 },
     { .op = NINO_OP_CAST, X(31, 33), .cast_to = NINO_BF16, .spread = 1e-3f },

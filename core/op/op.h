@@ -8,6 +8,7 @@
 #define NINO_OPS(X)                                                                                \
     X(LINEAR, linear, gemm)                                                                        \
     X(CONV2D, conv2d, conv)                                                                        \
+    X(CONV3D, conv3d, conv)                                                                        \
     X(GROUP_NORM, group_norm, norm)                                                                \
     X(LAYER_NORM, layer_norm, norm)                                                                \
     X(RMS_NORM, rms_norm, norm)                                                                    \
@@ -24,6 +25,7 @@
     X(SLICE, slice, move)                                                                          \
     X(PERMUTE, permute, move)                                                                      \
     X(CAST, cast, move)                                                                            \
+    X(SHUFFLE, shuffle, move)                                                                      \
     X(RESAMPLE, resample, image)                                                                   \
     X(BLEND, blend, image)                                                                         \
     X(BLEND_DIV, blend_div, image)                                                                 \
@@ -75,8 +77,19 @@ typedef struct nino_weight nino_weight; // core/op/weight.h
 #define NINO_OP_MAX_SRC 4
 
 // What the less obvious ops compute:
-// SLICE, RESAMPLE, CAST  the caller presets what the sources do not tell: dst.dim[axis]; dst.dim[1]
-//                  and dst.dim[2]; dst_type. shape() fills the rest.
+// SLICE, RESAMPLE, CAST, SHUFFLE  the caller presets what the sources do not tell: dst.dim[axis];
+//                  dst.dim[1] and dst.dim[2]; dst_type; dst.dim[3]. shape() fills the rest.
+// CONV3D           causal in time: frames [T,H,W,C] of one clip -> [T',H,W,N]. The convolution sees
+//                  pad_t frames of zeros, then those of the last source beyond x and the residual
+//                  (what earlier calls have left; there may be none), then x; 3 frames at a time,
+//                  every stride_t-th window. Space: kernel, zeros on every side, stride 1.
+// SHUFFLE          [T,H,W,C] with ft = fold_t, fs = fold_s. is_up: -> [T ft - start, H fs, W fs,
+// N]:
+//                  y[t][i][j][n] = x[t'/ft][i/fs][j/fs][(((n ft + t'%ft) fs + i%fs) fs + j%fs) /
+//                  r], t' = t + start, r = N ft fs^2 / C. Else -> [(T + start)/ft, H/fs, W/fs, N],
+//                  the mean of the g = C ft fs^2 / N values x[t ft + a - start][i fs + b][j fs +
+//                  d][c] with n = (((c ft + a) fs + b) fs + d) / g; frames before the first are
+//                  zero. src[1], optional, is added.
 // LAYER_NORM       over the last axis: (x - mean) / sqrt(var + eps) * gamma + beta; gamma and beta
 //                  are optional. With src[1] and src[2]: * (1 + src[1]) + src[2].
 // RMS_NORM         x / sqrt(mean(x^2) + eps) * gamma over each of `groups` equal parts of the last
@@ -103,18 +116,24 @@ typedef struct nino_weight nino_weight; // core/op/weight.h
 //
 // Everything that describes one call except the data. Unused fields are zero.
 typedef struct nino_op_attr {
-    nino_act act;    // LINEAR CONV2D GROUP_NORM ACT MUL GLU
-    int kernel;      // CONV2D: 1 or 3
+    nino_act act;    // LINEAR CONV2D CONV3D GROUP_NORM RMS_NORM ACT MUL GLU
+    int kernel;      // CONV2D, CONV3D: 1 or 3
     int stride;      // CONV2D: 1 or 2
     nino_pad pad;    // CONV2D
     bool upsample2x; // CONV2D: the source is read as if enlarged 2x by nearest neighbour
-    int groups;      // GROUP_NORM, RMS_NORM (at least 1)
-    float eps;       // GROUP_NORM, LAYER_NORM, RMS_NORM
-    int heads;       // ATTENTION: q, k, v are [N,T,heads*D]; ROPE
-    float scale;     // ATTENTION, SOFTMAX: factor of the logits; SCALE: y = scale * x + shift
-    float shift;     // SCALE
-    int axis;        // CONCAT, SLICE; SOFTMAX always works on the last axis
-    int64_t start;   // SLICE
+    bool each_image; // CONV2D: the algorithm is chosen by one image's size, so that a result does
+                     // not depend on how many go together; CONV3D always does
+    int pad_t;       // CONV3D: frames of zeros before the first
+    int stride_t;    // CONV3D: 1 or 2
+    int fold_t, fold_s; // SHUFFLE
+    bool is_up;         // SHUFFLE
+    int groups;         // GROUP_NORM, RMS_NORM (at least 1)
+    float eps;          // GROUP_NORM, LAYER_NORM, RMS_NORM
+    int heads;          // ATTENTION: q, k, v are [N,T,heads*D]; ROPE
+    float scale;        // ATTENTION, SOFTMAX: factor of the logits; SCALE: y = scale * x + shift
+    float shift;        // SCALE
+    int axis;           // CONCAT, SLICE; SOFTMAX always works on the last axis
+    int64_t start;      // SLICE; SHUFFLE: frames left out (up) or put (down) before the first
     int perm[NINO_MAX_RANK];                 // PERMUTE: dst.dim[i] = src.dim[perm[i]]
     nino_filter filter;                      // RESAMPLE: tables from core/op/resample.h
     int x0, y0, feather_x, feather_y, sides; // BLEND, see below
@@ -129,10 +148,10 @@ typedef struct nino_op_desc {
     nino_dtype src_type[NINO_OP_MAX_SRC];
     nino_shape dst;
     nino_dtype dst_type;
-    // Weights: for LINEAR and CONV2D the matrix is [N][taps][C]; bias is optional. For the norms
-    // gamma and beta.
+    // Weights: for LINEAR, CONV2D and CONV3D the matrix is [N][taps][C]; bias is optional. For the
+    // norms gamma and beta.
     const nino_weight *weight, *bias; // may be NULL
-    bool has_residual;                // src[1] is added before the activation (LINEAR, CONV2D)
+    bool has_residual; // src[1] is added before the activation (LINEAR, CONV2D, CONV3D, SHUFFLE)
 } nino_op_desc;
 
 typedef struct nino_op_def {
@@ -164,10 +183,23 @@ typedef struct nino_op_rows {
 bool nino_op_broadcast(const nino_shape *x, const nino_shape *b, nino_op_rows *out);
 
 extern const nino_op_def nino_ops[NINO_OP_COUNT];
+// in_place of this call: src[1] may become the result only where it is an operand of the sum.
+unsigned nino_op_in_place(const nino_op_desc *d);
 const char *nino_act_name(nino_act a);
 static inline int nino_op_taps(const nino_op_desc *d)
 {
-    return d->op == NINO_OP_CONV2D ? d->attr.kernel * d->attr.kernel : 1;
+    const int k = d->attr.kernel * d->attr.kernel;
+    return d->op == NINO_OP_CONV2D ? k : d->op == NINO_OP_CONV3D ? 3 * k : 1;
+}
+// Taps that are left out because all they see is zeros in front of a CONV3D's one frame.
+static inline int nino_op_first_tap(const nino_op_desc *d)
+{
+    return d->op == NINO_OP_CONV3D && d->dst.dim[0] == 1 ? d->attr.pad_t * nino_op_taps(d) / 3 : 0;
+}
+// Index of the source that holds a CONV3D's earlier frames, 0: none.
+static inline int nino_op_history(const nino_op_desc *d)
+{
+    return d->op == NINO_OP_CONV3D && d->n_src > 1 + d->has_residual ? d->n_src - 1 : 0;
 }
 // Top or left zero padding of a CONV2D.
 static inline int nino_op_pad_begin(const nino_op_attr *a)

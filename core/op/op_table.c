@@ -80,6 +80,53 @@ static nino_status shape_conv(nino_op_desc *d, nino_error *err)
     return check_bias(d, err);
 }
 
+static nino_status shape_conv3d(nino_op_desc *d, nino_error *err)
+{
+    const nino_op_attr *a = &d->attr;
+    const int history = nino_op_history(d);
+    const nino_shape *x = &d->src[0], *h = &d->src[history];
+    nino_status st = shape_same(d, err);
+    if (st)
+        return st;
+    if (!d->weight || d->weight->role != (a->kernel == 3 ? NINO_W_CONV3D : NINO_W_CONV_T) ||
+        (a->kernel != 1 && a->kernel != 3) || (a->stride_t != 1 && a->stride_t != 2) ||
+        a->pad_t < 0 || a->pad_t > 2)
+        return fail_shape(d, err, "needs a 3x1x1 or 3x3x3 weight and stride 1 or 2");
+    if (x->rank != 4 || x->dim[3] != d->weight->c)
+        return fail_shape(d, err, "the input is not [T,H,W,C] with the weight's channels");
+    if (history && (h->rank != 4 || h->dim[1] != x->dim[1] || h->dim[2] != x->dim[2] ||
+                    h->dim[3] != x->dim[3] || d->src_type[history] != d->src_type[0]))
+        return fail_shape(d, err, "the earlier frames differ from the input in shape or type");
+    const int64_t frames = a->pad_t + (history ? h->dim[0] : 0) + x->dim[0];
+    if (frames < 3)
+        return fail_shape(d, err, "fewer than three frames");
+    d->dst.dim[0] = (frames - 3) / a->stride_t + 1;
+    d->dst.dim[3] = d->weight->n;
+    return check_bias(d, err);
+}
+
+static nino_status shape_shuffle(nino_op_desc *d, nino_error *err)
+{
+    const nino_op_attr *a = &d->attr;
+    const int64_t n = d->dst.dim[3], ft = a->fold_t, fs = a->fold_s, start = a->start;
+    nino_status st = shape_same(d, err);
+    if (st)
+        return st;
+    const int64_t *x = d->src[0].dim, c = x[3];
+    if (d->src[0].rank != 4 || n < 1 || ft < 1 || ft > 8 || fs < 1 || fs > 8 || start < 0 ||
+        start >= ft)
+        return fail_shape(d, err, "needs frames [T,H,W,C] and folds of 1 to 8");
+    const int64_t fold = ft * fs * fs;
+    if (a->is_up ? n * fold % c != 0
+                 : c * fold % n != 0 || (x[0] + start) % ft || x[1] % fs || x[2] % fs)
+        return fail_shape(d, err, "the sizes do not divide");
+    d->dst.dim[0] = a->is_up ? x[0] * ft - start : (x[0] + start) / ft;
+    for (int i = 1; i < 3; i++)
+        d->dst.dim[i] = a->is_up ? x[i] * fs : x[i] / fs;
+    d->dst.dim[3] = n;
+    return check_bias(d, err);
+}
+
 static nino_status shape_group_norm(nino_op_desc *d, nino_error *err)
 {
     const int64_t c = last_dim(&d->src[0]);
@@ -335,7 +382,8 @@ static double count(const nino_shape *s) { return (double) nino_shape_count(s); 
 
 static double flops_gemm(const nino_op_desc *d)
 {
-    return 2.0 * count(&d->dst) * nino_op_taps(d) * (double) d->weight->c;
+    const int taps = nino_op_taps(d) - nino_op_first_tap(d);
+    return 2.0 * count(&d->dst) * taps * (double) d->weight->c;
 }
 static double flops_attention(const nino_op_desc *d)
 {
@@ -361,6 +409,11 @@ static double flops_none(const nino_op_desc *d)
     (void) d;
     return 0;
 }
+// A mean or nothing, and what is added.
+static double flops_shuffle(const nino_op_desc *d)
+{
+    return (d->attr.is_up ? 0 : count(&d->src[0])) + (d->has_residual ? count(&d->dst) : 0);
+}
 static double flops_blend(const nino_op_desc *d) { return count(&d->src[1]) * 3; }
 
 static double bytes_all(const nino_op_desc *d)
@@ -371,7 +424,7 @@ static double bytes_all(const nino_op_desc *d)
     const nino_weight *w[] = { d->weight, d->bias };
     for (int i = 0; i < 2; i++)
         if (w[i])
-            b += (double) w[i]->n * (double) w[i]->c * (w[i]->role == NINO_W_CONV3 ? 9 : 1) *
+            b += (double) w[i]->n * (double) w[i]->c * nino_weight_taps(w[i]) *
                  (double) nino_dtype_size(w[i]->dtype);
     return b;
 }
@@ -399,6 +452,7 @@ const nino_op_def nino_ops[NINO_OP_COUNT] = {
     //  id            name          family in place        flops      bytes  f32    f16
     ROW(LINEAR,        linear,        gemm,   2,  linear,      gemm,       all,    1e-11,  1e-7),
     ROW(CONV2D,        conv2d,        conv,   2,  conv,        gemm,       all,    1e-11,  1e-7),
+    ROW(CONV3D,        conv3d,        conv,   2,  conv3d,      gemm,       all,    1e-11,  1e-7),
     ROW(GROUP_NORM,    group_norm,    norm,   1,  group_norm,  norm,       all,    1e-10,  1e-7),
     ROW(LAYER_NORM,    layer_norm,    norm,   1,  layer_norm,  norm,       all,    1e-10,  1e-7),
     ROW(RMS_NORM,      rms_norm,      norm,   1,  rms_norm,    norm,       all,    1e-10,  1e-7),
@@ -415,6 +469,7 @@ const nino_op_def nino_ops[NINO_OP_COUNT] = {
     ROW(SLICE,         slice,         move,   0,  slice,       none,       slice,  0,      0),
     ROW(PERMUTE,       permute,       move,   0,  permute,     none,       all,    0,      0),
     ROW(CAST,          cast,          move,   0,  cast,        none,       all,    0,      0),
+    ROW(SHUFFLE,       shuffle,       move,   2,  shuffle,     shuffle,    all,    1e-13,  1e-7),
     ROW(RESAMPLE,      resample,      image,  0,  resample,    two,        all,    1e-12,  1e-7),
     ROW(BLEND,         blend,         image,  1,  blend,       blend,      blend,  1e-13,  1e-7),
     ROW(BLEND_DIV,     blend_div,     image,  0,  blend_div,   one,        all,    1e-13,  1e-7),
@@ -423,6 +478,11 @@ const nino_op_def nino_ops[NINO_OP_COUNT] = {
 };
 #undef ROW
 // clang-format on
+
+unsigned nino_op_in_place(const nino_op_desc *d)
+{
+    return d->op == NINO_OP_CONV3D && !d->has_residual ? 0 : nino_ops[d->op].in_place;
+}
 
 const char *nino_act_name(nino_act a)
 {

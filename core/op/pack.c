@@ -125,7 +125,7 @@ nino_status nino_pack_weight(const nino_profile *p, const nino_weight *w,
     pack_job j = { .w = w,
                    .cancel = cancel,
                    .is_ref = p->schedule == NINO_SCHED_REF,
-                   .taps = w->role == NINO_W_CONV3 ? 9 : 1,
+                   .taps = nino_weight_taps(w),
                    .dst = dst,
                    .lock = PTHREAD_MUTEX_INITIALIZER,
                    .err = err };

@@ -52,12 +52,12 @@ nino_conv_algo nino_sched_conv(const nino_profile *p, const nino_op_desc *d);
 // Workspaces. Offsets are bytes from the workspace's start, multiples of 256; all parts are f32.
 //
 // Winograd F(4,3): tiles of 4x4 outputs, tw a row, th rows in all (rows of every batch item), done
-// in stripes of `rows` tile rows, about 112 tiles; tp = rows * tw up to 12, cp = C up to 16, np = N
-// up to 64. u [36][np][cp] is made from the packed panels by every call: it costs 4 weights' worth
-// of f32 while one convolution runs instead of for the life of the model. v [36][tp][cp + 16], m
-// [36][tp][np].
+// in stripes of `rows` tile rows, about 112 tiles; tp = rows * tw up to 12, cp = C up to 16 for
+// each of the `frames` that a result frame sees (CONV2D: 1), np = N up to 64. u [36][np][cp] is
+// made from the packed panels by every call: it costs 4 weights' worth of f32 while one convolution
+// runs instead of for the life of the model. v [36][tp][cp + 16], m [36][tp][np].
 typedef struct nino_wino_layout {
-    int64_t tw, th, rows, tp, cp, np;
+    int64_t tw, th, rows, tp, frames, cp, np;
     uint64_t u, v, m, bytes;
 } nino_wino_layout;
 nino_wino_layout nino_sched_wino(const nino_profile *p, const nino_op_desc *d);

@@ -26,12 +26,14 @@ static uint64_t align256(uint64_t n) { return (n + 255) / 256 * 256; }
 nino_conv_algo nino_sched_conv(const nino_profile *p, const nino_op_desc *d)
 {
     const nino_op_attr *a = &d->attr;
-    const bool fits = d->op == NINO_OP_CONV2D && a->kernel == 3 && a->stride == 1 &&
+    const bool is_video = d->op == NINO_OP_CONV3D && a->stride_t == 1;
+    const bool fits = (d->op == NINO_OP_CONV2D || is_video) && a->kernel == 3 && a->stride == 1 &&
                       a->pad == NINO_PAD_SAME && d->src_type[0] == NINO_F32 && d->weight;
     if (!p->has_winograd || p->schedule != NINO_SCHED_CPU || !fits)
         return NINO_CONV_DIRECT;
     const int64_t c = d->weight->c, n = d->weight->n;
-    const int64_t pixels = d->dst.dim[0] * d->dst.dim[1] * d->dst.dim[2];
+    const int64_t images = is_video || a->each_image ? 1 : d->dst.dim[0];
+    const int64_t pixels = images * d->dst.dim[1] * d->dst.dim[2];
     return c >= WINO_MIN_CHANNELS && n >= WINO_MIN_CHANNELS && pixels >= WINO_MIN_PIXELS
                ? NINO_CONV_WINOGRAD
                : NINO_CONV_DIRECT;
@@ -39,9 +41,11 @@ nino_conv_algo nino_sched_conv(const nino_profile *p, const nino_op_desc *d)
 
 nino_wino_layout nino_sched_wino(const nino_profile *p, const nino_op_desc *d)
 {
+    const int frames = (nino_op_taps(d) - nino_op_first_tap(d)) / 9;
     nino_wino_layout l = { .tw = nino_ceil_div(d->dst.dim[2], 4),
                            .th = nino_ceil_div(d->dst.dim[1], 4) * d->dst.dim[0],
-                           .cp = nino_pack_cp(d->weight->c),
+                           .frames = frames,
+                           .cp = nino_pack_cp(d->weight->c) * frames,
                            .np = nino_pack_panels_of(d->weight->n) * 64 };
     const int64_t row_bytes = 36 * l.tw * (l.cp + l.np) * 4;
     const int64_t most = (int64_t) (p->winograd_stripe / (uint64_t) row_bytes);
@@ -96,6 +100,7 @@ size_t nino_sched_workspace(const nino_profile *p, const nino_op_desc *d)
         return 0;
     switch (d->op) {
     case NINO_OP_CONV2D:
+    case NINO_OP_CONV3D:
         return nino_sched_conv(p, d) == NINO_CONV_WINOGRAD ? nino_sched_wino(p, d).bytes : 0;
     case NINO_OP_GROUP_NORM: return nino_sched_norm(p, d).bytes;
     case NINO_OP_ATTENTION: return p->schedule == NINO_SCHED_CPU ? attention_bytes(d) : 0;
@@ -119,7 +124,7 @@ static nino_dtype matrix_type(const nino_profile *p, nino_dtype stored)
 
 size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino_dtype *dtype)
 {
-    const int taps = w->role == NINO_W_CONV3 ? 9 : 1;
+    const int taps = nino_weight_taps(w);
     *dtype = w->role == NINO_W_VECTOR || p->schedule == NINO_SCHED_REF ? NINO_F32
                                                                        : matrix_type(p, w->dtype);
     if (w->role == NINO_W_VECTOR)
@@ -137,14 +142,15 @@ double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double f
     double efficiency = 0, peak = p->peak_f32;
     switch (d->op) {
     case NINO_OP_LINEAR: efficiency = p->efficiency_gemm; break;
-    case NINO_OP_CONV2D: efficiency = p->efficiency_conv; break;
+    case NINO_OP_CONV2D:
+    case NINO_OP_CONV3D: efficiency = p->efficiency_conv; break;
     case NINO_OP_ATTENTION: efficiency = p->efficiency_attn; break;
     default: break; // the rest is bound by memory
     }
     // Only matrix instructions gain from 16-bit operands; the other schedules compute in f32.
     if (p->schedule == NINO_SCHED_WMMA && d->src_type[0] != NINO_F32 && p->peak_f16 > 0)
         peak = p->peak_f16;
-    if (d->op == NINO_OP_CONV2D && nino_sched_conv(p, d) == NINO_CONV_WINOGRAD)
+    if (nino_sched_conv(p, d) == NINO_CONV_WINOGRAD)
         peak *= NINO_WINO_SPEEDUP;
     const double compute = efficiency > 0 ? flops / (peak * efficiency) : 0;
     return fmax(compute, bytes / p->bandwidth) + p->launch_s;

@@ -38,10 +38,13 @@ static void run_case(run *r, const nino_check_case *c)
         for (int in_place = -1; in_place < 2; in_place++) {
             nino_check_result out;
             char name[sizeof(out.name)];
-            if (in_place >= 0 && (!(mask >> in_place & 1) || !c->src[0][0] ||
-                                  (in_place == 1 && c->n && !c->residual) || c->only_bench))
+            if (in_place >= 0 &&
+                (!(mask >> in_place & 1) || !c->src[0][0] ||
+                 (in_place == 1 && (c->n || c->op == NINO_OP_SHUFFLE) && !c->residual) ||
+                 c->only_bench))
                 continue;
-            if (in_place == 1 && !c->n && memcmp(c->src[0], c->src[1], sizeof(c->src[0])))
+            if (in_place == 1 && !c->n && !c->residual &&
+                memcmp(c->src[0], c->src[1], sizeof(c->src[0])))
                 continue; // broadcast
             if (c->op == NINO_OP_BLEND && in_place < 0)
                 continue; // its result is its source

@@ -278,7 +278,7 @@ static bool is_last_user(const nino_tensor *t)
 // The source whose memory the result may take, or -1.
 static int reusable_source(const nino_op_call *c)
 {
-    const unsigned mask = nino_ops[c->d.op].in_place;
+    const unsigned mask = nino_op_in_place(&c->d);
     for (int i = 0; i < c->d.n_src; i++)
         if (mask >> i & 1 && is_last_user(c->src[i]) && c->src[i]->dtype == c->d.dst_type &&
             nino_shape_equal(&c->src[i]->shape, &c->d.dst))

@@ -90,6 +90,11 @@ nino_tensor *nino_linear_add(nino_stream *s, nino_tensor *x, const nino_linear *
 nino_tensor *nino_conv2d(nino_stream *s, nino_tensor *x, const nino_conv *c);
 nino_tensor *nino_conv2d_add(nino_stream *s, nino_tensor *x, const nino_conv *c,
                              nino_tensor *residual);
+// x [T,H,W,C], frames of one clip -> [T',H,W,N]; 3x3x3 or 3x1x1, causal: see CONV3D in op.h.
+// history: up to two frames before x, consumed, or NULL; pad_t: frames of zeros before those;
+// residual may be NULL.
+nino_tensor *nino_conv3d(nino_stream *s, nino_tensor *x, const nino_conv *c, nino_tensor *history,
+                         int pad_t, int stride_t, nino_tensor *residual);
 // x [N,..,C]: statistics over all positions and C/groups channels of each batch item; then act
 nino_tensor *nino_group_norm(nino_stream *s, nino_tensor *x, const nino_norm *n, nino_act act);
 static inline nino_tensor *nino_group_norm_silu(nino_stream *s, nino_tensor *x, const nino_norm *n)
@@ -104,6 +109,7 @@ nino_tensor *nino_layer_norm_mod(nino_stream *s, nino_tensor *x, const nino_norm
 // x / sqrt(mean(x^2) + eps) * gamma over each of n->groups equal parts of the last axis (0: one
 // part); gamma is as long as a part and may be NULL. groups = heads: q and k norms of a head.
 nino_tensor *nino_rms_norm(nino_stream *s, nino_tensor *x, const nino_norm *n);
+nino_tensor *nino_rms_norm_act(nino_stream *s, nino_tensor *x, const nino_norm *n, nino_act act);
 nino_tensor *nino_softmax(nino_stream *s, nino_tensor *x, float scale); // over the last axis
 // q [N,Tq,heads*D], k and v [N,Tk,heads*D] -> [N,Tq,heads*D]; scale 0: 1/sqrt(D)
 nino_tensor *nino_attention(nino_stream *s, nino_tensor *q, nino_tensor *k, nino_tensor *v,
@@ -129,6 +135,9 @@ nino_tensor *nino_scale(nino_stream *s, nino_tensor *x, float scale,
 nino_tensor *nino_concat(nino_stream *s, nino_tensor *a, nino_tensor *b, int axis);
 nino_tensor *nino_slice(nino_stream *s, nino_tensor *x, int axis, int64_t start, int64_t len);
 nino_tensor *nino_permute(nino_stream *s, nino_tensor *x, const int *perm);
+// Channels of [T,H,W,C] become time and space (is_up) or the other way round: see SHUFFLE in op.h.
+nino_tensor *nino_shuffle(nino_stream *s, nino_tensor *x, bool is_up, int fold_t, int fold_s,
+                          int start, int64_t channels, nino_tensor *residual);
 nino_tensor *nino_cast(nino_stream *s, nino_tensor *x, nino_dtype type);
 nino_tensor *nino_resample(nino_stream *s, nino_tensor *x, int64_t h, int64_t w,
                            nino_filter f); // [N,H,W,C]

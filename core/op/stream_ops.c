@@ -127,6 +127,7 @@ static nino_op_call conv_call(nino_tensor *x, const nino_conv *v)
     c.d.attr.stride = v->stride ? v->stride : 1;
     c.d.attr.pad = v->pad;
     c.d.attr.upsample2x = v->upsample2x;
+    c.d.attr.each_image = v->each_image;
     return c;
 }
 
@@ -141,6 +142,25 @@ nino_tensor *nino_conv2d_add(nino_stream *s, nino_tensor *x, const nino_conv *v,
 {
     nino_op_call c = conv_call(x, v);
     return with_residual(s, &c, residual);
+}
+
+nino_tensor *nino_conv3d(nino_stream *s, nino_tensor *x, const nino_conv *v, nino_tensor *history,
+                         int pad_t, int stride_t, nino_tensor *residual)
+{
+    nino_op_call c = call1(NINO_OP_CONV3D, x);
+    c.d.weight = v->w;
+    c.d.bias = v->b;
+    c.d.has_residual = residual != NULL;
+    if (residual)
+        c.src[c.d.n_src++] = residual;
+    if (history)
+        c.src[c.d.n_src++] = history;
+    c.d.attr.act = v->act;
+    c.d.attr.kernel = v->w && v->w->role == NINO_W_CONV3D ? 3 : 1;
+    c.d.attr.stride = 1;
+    c.d.attr.pad_t = pad_t;
+    c.d.attr.stride_t = stride_t;
+    return nino_stream_run(s, &c);
 }
 
 nino_tensor *nino_group_norm(nino_stream *s, nino_tensor *x, const nino_norm *n, nino_act act)
@@ -179,12 +199,18 @@ nino_tensor *nino_layer_norm_mod(nino_stream *s, nino_tensor *x, const nino_norm
     return nino_stream_run(s, &c);
 }
 
-nino_tensor *nino_rms_norm(nino_stream *s, nino_tensor *x, const nino_norm *n)
+nino_tensor *nino_rms_norm_act(nino_stream *s, nino_tensor *x, const nino_norm *n, nino_act act)
 {
     nino_op_call c = norm_call(NINO_OP_RMS_NORM, x, n);
     c.d.bias = NULL;
     c.d.attr.groups = n->groups ? n->groups : 1;
+    c.d.attr.act = act;
     return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_rms_norm(nino_stream *s, nino_tensor *x, const nino_norm *n)
+{
+    return nino_rms_norm_act(s, x, n, NINO_ACT_NONE);
 }
 
 // ---- attention -------------------------------------------------------------------------------
@@ -311,6 +337,21 @@ nino_tensor *nino_permute(nino_stream *s, nino_tensor *x, const int *perm)
     nino_op_call c = call1(NINO_OP_PERMUTE, x);
     for (int i = 0; i < nino_shape_of(x)->rank; i++)
         c.d.attr.perm[i] = perm[i];
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_shuffle(nino_stream *s, nino_tensor *x, bool is_up, int fold_t, int fold_s,
+                          int start, int64_t channels, nino_tensor *residual)
+{
+    nino_op_call c = call1(NINO_OP_SHUFFLE, x);
+    c.d.has_residual = residual != NULL;
+    if (residual)
+        c.src[c.d.n_src++] = residual;
+    c.d.attr.is_up = is_up;
+    c.d.attr.fold_t = fold_t;
+    c.d.attr.fold_s = fold_s;
+    c.d.attr.start = start;
+    c.d.dst.dim[3] = channels;
     return nino_stream_run(s, &c);
 }
 

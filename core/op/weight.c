@@ -34,24 +34,26 @@ static bool is_readable(nino_dtype t)
     }
 }
 
-static const char *const role_names[] = { "[N,C] or [N,C,1,1]", "[N,C,3,3]", "[N]", "[N,C,..]" };
+static const char *const role_names[] = { "[N,C] or [N,C,1,1]", "[N,C,3,3]", "[N,C,3,3,3]",
+                                          "[N,C,3,1,1]",        "[N]",       "[N,C,..]" };
 
 // Rows and columns if the dimensions fit the role.
 static bool fits_role(nino_weight_role role, int rank, const int64_t *dim, int64_t *n, int64_t *c)
 {
     *n = rank > 0 ? dim[0] : 0;
     *c = rank > 1 ? dim[1] : 1;
-    const int64_t kh = rank > 2 ? dim[2] : 1, kw = rank > 3 ? dim[3] : 1;
-    if (role == NINO_W_PATCH)
-        for (int i = 2; i < rank; i++)
-            *c *= dim[i];
-    if (*n < 1 || *c < 1 || (rank > 4 && role != NINO_W_PATCH))
+    if (*n < 1 || *c < 1 || (rank > 5 && role != NINO_W_PATCH))
         return false;
+    int64_t taps = 1;
+    for (int i = 2; i < rank; i++)
+        taps *= dim[i];
     switch (role) {
-    case NINO_W_PATCH: return rank >= 2;
-    case NINO_W_MATRIX: return rank >= 2 && kh == 1 && kw == 1;
-    case NINO_W_CONV3: return rank == 4 && kh == 3 && kw == 3;
-    default: return rank == 1;
+    case NINO_W_PATCH: *c *= taps; return rank >= 2;
+    case NINO_W_MATRIX: return rank >= 2 && taps == 1;
+    case NINO_W_CONV3: return rank == 4 && dim[2] == 3 && dim[3] == 3;
+    case NINO_W_CONV3D: return rank == 5 && dim[2] == 3 && dim[3] == 3 && dim[4] == 3;
+    case NINO_W_CONV_T: return rank == 5 && dim[2] == 3 && dim[3] == 1 && dim[4] == 1;
+    default: return rank == 1 || (rank > 1 && *c == 1 && taps == 1);
     }
 }
 
@@ -93,9 +95,10 @@ static nino_status check_size(nino_weights *file, const nino_weight *w, int64_t 
         print_dims(dims, sizeof(dims), w->info);
     else
         snprintf(dims, sizeof(dims), "%lld,%lld", (long long) w->n, (long long) w->c);
+    static const char *const tails[] = { "", ",3,3", ",3,3,3", ",3,1,1", "", "" };
     snprintf(text, sizeof(text), "shape [%s] where [%lld%s%lld%s] is needed", dims,
              (long long) (n >= 0 ? n : w->n), w->role == NINO_W_VECTOR ? "" : ",",
-             (long long) (c >= 0 ? c : w->c), w->role == NINO_W_CONV3 ? ",3,3" : "");
+             (long long) (c >= 0 ? c : w->c), tails[w->role]);
     return fail_model(file, w->info->name, err, NINO_ERR_FORMAT, text);
 }
 
@@ -293,7 +296,7 @@ static void round_to(float *v, int64_t n, nino_dtype type)
 nino_status nino_weight_read_part(const nino_weight *w, int64_t first, int64_t rows, float *dst,
                                   nino_error *err)
 {
-    const int64_t taps = w->role == NINO_W_CONV3 ? 9 : 1, row = w->c * taps;
+    const int64_t taps = nino_weight_taps(w), row = w->c * taps;
     nino_status st = NINO_OK;
     if (w->data)
         return read_array(w, first, rows, taps, dst, err);
@@ -378,9 +381,12 @@ nino_status nino_conv_get(nino_weights *f, const char *prefix, const char *name,
     snprintf(full, sizeof(full), "%s.weight", name);
     snprintf(path, sizeof(path), "%s%s", prefix ? prefix : "", full);
     const nino_tensor_info *t = nino_weights_find(f, path);
-    const bool is_3x3 = t && t->rank == 4 && t->dim[2] == 3;
-    nino_status st = nino_weight_get(f, prefix, full, is_3x3 ? NINO_W_CONV3 : NINO_W_MATRIX, -1,
-                                     cin, true, &c.w, err);
+    nino_weight_role role = NINO_W_MATRIX;
+    if (t && t->rank == 4 && t->dim[2] == 3)
+        role = NINO_W_CONV3;
+    else if (t && t->rank == 5 && t->dim[2] == 3)
+        role = t->dim[3] == 3 ? NINO_W_CONV3D : NINO_W_CONV_T;
+    nino_status st = nino_weight_get(f, prefix, full, role, -1, cin, true, &c.w, err);
     if (!st)
         st = get_bias(f, prefix, name, c.w->n, &c.b, err);
     if (st)

@@ -7,9 +7,11 @@
 
 // What the weight is used as; decides how a backend packs it.
 typedef enum nino_weight_role {
-    NINO_W_MATRIX, // [N,C] or [N,C,1,1] (linear, 1x1)
+    NINO_W_MATRIX, // [N,C], [N,C,1,1] or [N,C,1,1,1] (linear, 1x1)
     NINO_W_CONV3,  // [N,C,3,3]
-    NINO_W_VECTOR, // [N]: bias, gamma, beta; always f32 on the device
+    NINO_W_CONV3D, // [N,C,3,3,3]: time, height, width
+    NINO_W_CONV_T, // [N,C,3,1,1]
+    NINO_W_VECTOR, // [N] or [N,1,1..]: bias, gamma, beta; always f32 on the device
     // To ask for only, such a weight becomes a MATRIX: a convolution as far apart as it is wide, of
     // any rank, [N,C,..] read as [N,C*..].
     NINO_W_PATCH
@@ -34,6 +36,12 @@ struct nino_weight {
     int n_ranges;                   // 0 with data
     nino_weight_range range[];      // their rows, one below the other, are the weight
 };
+
+static inline int nino_weight_role_taps(nino_weight_role role)
+{
+    return role == NINO_W_CONV3 ? 9 : role == NINO_W_CONV3D ? 27 : role == NINO_W_CONV_T ? 3 : 1;
+}
+static inline int nino_weight_taps(const nino_weight *w) { return nino_weight_role_taps(w->role); }
 
 // Looks up prefix+name, checks its shape against the role (n or c < 0: any) and fills *out.
 // required false: *out stays NULL when it is absent. Errors name the file and tensor, kind "model".
@@ -61,7 +69,7 @@ void nino_weight_destroy(nino_weight **w); // also drops it from every backend; 
 // From now on it has the values it would have if the file had stored this type (f16, bf16, 8-bit
 // float), which is what a narrower weight_dtype asks for. Before its first use only.
 void nino_weight_round_to(nino_weight *w, nino_dtype type);
-// Values in the order [n][tap][c] as f32 (taps row-major ky,kx), for packing. dst: n * taps * c
+// Values in the order [n][tap][c] as f32 (taps row-major kt,ky,kx), for packing. dst: n * taps * c
 // floats.
 nino_status nino_weight_read_rows(const nino_weight *w, float *dst, nino_error *err);
 // The same for rows first ... first + rows - 1 alone.
@@ -78,7 +86,7 @@ typedef struct nino_conv {
     nino_weight *w, *b; // b may be NULL; kernel size comes from w->role
     int stride;         // 0 means 1
     nino_pad pad;
-    bool upsample2x;
+    bool upsample2x, each_image; // see nino_op_attr
     nino_act act;
 } nino_conv;
 

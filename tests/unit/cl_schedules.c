@@ -153,6 +153,8 @@ static void test_row_norm(nino_dtype t)
                                  input(s, v, t, 3)));
         BOTH("rms_norm", RMS_NORM, t, nino_rms_norm(s, input(s, v, t, 1), &half));
         BOTH("rms_norm, bare", RMS_NORM, t, nino_rms_norm(s, input(s, v, t, 1), &none));
+        BOTH("rms_norm, act", RMS_NORM, t,
+             nino_rms_norm_act(s, input(s, v, t, 1), &half, NINO_ACT_SILU));
         nino_norm_release(&whole);
         nino_norm_release(&half);
     }
@@ -283,6 +285,40 @@ static void close_streams(void)
     nino_backend_close(&ref);
 }
 
+// Causal convolutions: with and without earlier frames, zeros, steps in time and what is added.
+static void test_video(nino_dtype t)
+{
+    static const struct {
+        int kernel, frames, earlier, pad, stride, c, n, side;
+        bool has_sum;
+    } cases[] = {
+        { 3, 1, 2, 0, 1, 32, 2, 5, true },
+        { 3, 2, 1, 1, 1, 17, 24, 4, true },
+        { 1, 4, 1, 0, 2, 7, 40, 3, true },
+        { 3, 1, 0, 2, 1, 33, 32, 23, true },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const int k = cases[i].kernel, h = cases[i].side, w = h + 1, c = cases[i].c;
+        const int n = cases[i].n,
+                  out =
+                      (cases[i].frames + cases[i].earlier + cases[i].pad - 3) / cases[i].stride + 1;
+        const nino_shape x = NINO_SHAPE(cases[i].frames, h, w, c), y = NINO_SHAPE(out, h, w, n);
+        const nino_shape before = NINO_SHAPE(cases[i].earlier, h, w, c);
+        nino_conv v = { .w = weight(NINO_SHAPE(n, c, 3, k, k),
+                                    k == 3 ? NINO_W_CONV3D : NINO_W_CONV_T, 3),
+                        .b = weight(NINO_SHAPE(n), NINO_W_VECTOR, 4) };
+        BOTH("conv3d", CONV3D, t,
+             nino_conv3d(s, input(s, x, t, 1), &v, cases[i].earlier ? input(s, before, t, 2) : NULL,
+                         cases[i].pad, cases[i].stride,
+                         cases[i].has_sum ? input(s, y, t, 5) : NULL));
+        nino_conv_release(&v);
+    }
+    const nino_shape x = NINO_SHAPE(2, 3, 4, 16), y = NINO_SHAPE(3, 6, 8, 6);
+    BOTH("shuffle, up", SHUFFLE, t,
+         nino_shuffle(s, input(s, x, t, 1), true, 2, 2, 1, 6, input(s, y, t, 2)));
+    BOTH("shuffle, down", SHUFFLE, t, nino_shuffle(s, input(s, y, t, 1), false, 2, 2, 1, 12, NULL));
+}
+
 static void test_schedule(nino_sched_kind which, nino_dtype t)
 {
     open_streams(which, 0);
@@ -293,6 +329,7 @@ static void test_schedule(nino_sched_kind which, nino_dtype t)
     test_image(t);
     test_gemm(t);
     test_attention(t);
+    test_video(t);
     close_streams();
 }
 

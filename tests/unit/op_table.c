@@ -63,6 +63,63 @@ static void test_conv(void)
     CHECK_STR(err.where, "conv2d");
 }
 
+static void test_conv3d(void)
+{
+    nino_weight w = { .role = NINO_W_CONV3D, .n = 10, .c = 6, .dtype = NINO_F16 };
+    nino_op_desc d = { .op = NINO_OP_CONV3D,
+                       .attr = { .kernel = 3, .stride = 1, .stride_t = 1, .pad_t = 2 },
+                       .n_src = 1,
+                       .src = { NINO_SHAPE(4, 5, 4, 6), NINO_SHAPE(2, 5, 4, 6) },
+                       .weight = &w };
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    CHECK(d.dst.rank == 4 && d.dst.dim[0] == 4 && d.dst.dim[1] == 5 && d.dst.dim[3] == 10);
+    CHECK(nino_ops[d.op].flops(&d) == 2.0 * (4 * 5 * 4) * 10 * 6 * 27);
+    CHECK(nino_op_in_place(&d) == 0 && nino_op_history(&d) == 0);
+    d.src[0].dim[0] = 1; // zeros in front cost nothing
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    CHECK(nino_op_first_tap(&d) == 18);
+    CHECK(nino_ops[d.op].flops(&d) == 2.0 * (5 * 4) * 10 * 6 * 9);
+    d.n_src = 2;
+    d.attr.pad_t = 0;
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    CHECK(nino_op_history(&d) == 1 && d.dst.dim[0] == 1);
+    d.src[1].dim[0] = 1;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG); // two frames
+    d.src[1].dim[0] = 2;
+    d.src[1].dim[1] = 6;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    d.src[1].dim[1] = 5;
+    w.role = NINO_W_CONV_T;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    d.attr.kernel = 1;
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    d.attr.stride_t = 3;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    CHECK_STR(err.where, "conv3d");
+}
+
+static void test_shuffle(void)
+{
+    nino_op_desc d = { .op = NINO_OP_SHUFFLE,
+                       .attr = { .fold_t = 2, .fold_s = 2, .start = 1, .is_up = true },
+                       .n_src = 1,
+                       .src = { NINO_SHAPE(2, 5, 4, 8) } };
+    d.dst.dim[3] = 4;
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    CHECK(d.dst.dim[0] == 3 && d.dst.dim[1] == 10 && d.dst.dim[2] == 8 && d.dst.dim[3] == 4);
+    d.dst.dim[3] = 3;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG); // 24 values of 8
+    d.attr.is_up = false;
+    d.dst.dim[3] = 4;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG); // odd sizes
+    d.src[0] = NINO_SHAPE(3, 6, 4, 8);
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    CHECK(d.dst.dim[0] == 2 && d.dst.dim[1] == 3 && d.dst.dim[2] == 2);
+    d.attr.start = 2;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    CHECK_STR(err.where, "shuffle");
+}
+
 static void test_attention(void)
 {
     nino_op_desc d = { .op = NINO_OP_ATTENTION,
@@ -232,6 +289,8 @@ int main(void)
 {
     test_rows();
     test_conv();
+    test_conv3d();
+    test_shuffle();
     test_attention();
     test_broadcast();
     test_norms();

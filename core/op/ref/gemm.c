@@ -76,3 +76,42 @@ nino_status nino_ref_conv2d(const nino_ref_args *a, nino_error *err)
     free(sum);
     return NINO_OK;
 }
+
+// The products of pixel (oy, ox) of result frame t.
+static void conv3d_pixel(const nino_ref_args *a, int64_t t, int64_t oy, int64_t ox, double *sum)
+{
+    const nino_op_attr *at = &a->d->attr;
+    const int64_t h = a->d->dst.dim[1], w = a->d->dst.dim[2];
+    const int64_t n = a->d->weight->n, c = a->d->weight->c;
+    const int history = nino_op_history(a->d), area = at->kernel * at->kernel;
+    const int64_t earlier = history ? a->d->src[history].dim[0] : 0;
+    for (int k = 0; k < 3 * area; k++) {
+        const int64_t frame = t * at->stride_t + k / area - at->pad_t;
+        const int64_t y = oy + k % area / at->kernel - at->kernel / 2;
+        const int64_t x = ox + k % at->kernel - at->kernel / 2;
+        if (frame < 0 || y < 0 || x < 0 || y >= h || x >= w)
+            continue; // zero padding
+        const float *from = frame < earlier ? a->x[history] + frame * h * w * c
+                                            : a->x[0] + (frame - earlier) * h * w * c;
+        add_products(sum, from + (y * w + x) * c, a->w + k * c * n, c, n);
+    }
+}
+
+nino_status nino_ref_conv3d(const nino_ref_args *a, nino_error *err)
+{
+    const nino_shape *o = &a->d->dst;
+    const int64_t n = o->dim[3];
+    double *sum = malloc((size_t) n * sizeof(*sum));
+    if (!sum)
+        return nino_ref_nomem(err);
+    int64_t at = 0;
+    for (int64_t t = 0; t < o->dim[0]; t++)
+        for (int64_t y = 0; y < o->dim[1]; y++)
+            for (int64_t x = 0; x < o->dim[2]; x++, at += n) {
+                memset(sum, 0, (size_t) n * sizeof(*sum));
+                conv3d_pixel(a, t, y, x, sum);
+                finish_row(a, sum, at, n);
+            }
+    free(sum);
+    return NINO_OK;
+}

@@ -64,3 +64,43 @@ nino_status nino_ref_cast(const nino_ref_args *a, nino_error *err)
     memcpy(a->y, a->x[0], (size_t) nino_shape_count(&a->d->dst) * sizeof(*a->y));
     return NINO_OK;
 }
+
+// Value n at (t, i, j) of the enlarged result.
+static float shuffled_up(const nino_ref_args *a, int64_t t, int64_t i, int64_t j, int64_t n)
+{
+    const int64_t *s = a->d->src[0].dim, ft = a->d->attr.fold_t, fs = a->d->attr.fold_s;
+    const int64_t r = a->d->dst.dim[3] * ft * fs * fs / s[3];
+    const int64_t c = (((n * ft + t % ft) * fs + i % fs) * fs + j % fs) / r;
+    return a->x[0][((t / ft * s[1] + i / fs) * s[2] + j / fs) * s[3] + c];
+}
+
+static float shuffled_down(const nino_ref_args *a, int64_t t, int64_t i, int64_t j, int64_t n)
+{
+    const int64_t *s = a->d->src[0].dim, ft = a->d->attr.fold_t, fs = a->d->attr.fold_s;
+    const int64_t g = s[3] * ft * fs * fs / a->d->dst.dim[3];
+    double sum = 0;
+    for (int64_t m = n * g; m < (n + 1) * g; m++) {
+        const int64_t frame = t * ft + m / (fs * fs) % ft - a->d->attr.start;
+        const int64_t y = i * fs + m / fs % fs, x = j * fs + m % fs;
+        if (frame >= 0)
+            sum += a->x[0][((frame * s[1] + y) * s[2] + x) * s[3] + m / (ft * fs * fs)];
+    }
+    return (float) (sum / (double) g);
+}
+
+nino_status nino_ref_shuffle(const nino_ref_args *a, nino_error *err)
+{
+    const int64_t *o = a->d->dst.dim, start = a->d->attr.start;
+    const bool is_up = a->d->attr.is_up;
+    int64_t at = 0;
+    (void) err;
+    for (int64_t t = 0; t < o[0]; t++)
+        for (int64_t i = 0; i < o[1]; i++)
+            for (int64_t j = 0; j < o[2]; j++)
+                for (int64_t n = 0; n < o[3]; n++, at++) {
+                    const float v =
+                        is_up ? shuffled_up(a, t + start, i, j, n) : shuffled_down(a, t, i, j, n);
+                    a->y[at] = v + (a->d->has_residual ? a->x[1][at] : 0);
+                }
+    return NINO_OK;
+}

@@ -72,7 +72,8 @@ nino_status nino_ref_rms_norm(const nino_ref_args *a, nino_error *err)
             square += (double) x[k] * x[k];
         const double f = 1 / sqrt(square / (double) c + a->d->attr.eps);
         for (int64_t k = 0; k < c; k++)
-            a->y[i * c + k] = (float) (x[k] * f * (a->w ? a->w[k] : 1));
+            a->y[i * c + k] =
+                (float) nino_ref_activate(a->d->attr.act, x[k] * f * (a->w ? a->w[k] : 1));
     }
     return NINO_OK;
 }
