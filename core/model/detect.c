@@ -301,6 +301,8 @@ static bool detect_vae_at(const nino_weights *w, const char *p, nino_detected *d
     if (find(w, p, "decoder.middle.0.residual.0.gamma"))
         family =
             find(w, p, "decoder.upsamples.0.upsamples.0.residual.2.weight") ? "wan22" : "wan21";
+    else if (find(w, p, "decoder.mid_block.resnets.0.norm1.gamma"))
+        family = find(w, p, "decoder.up_blocks.0.upsampler.resample.1.weight") ? "wan22" : "wan21";
     else if (find(w, p, "decoder.up_blocks.0.res_blocks.0.conv1.conv.weight"))
         family = "ltxv";
     else if (find(w, p, "decoder.22.bias"))

@@ -20,6 +20,7 @@ nino_status nino_vae_load(nino_weights *file, const char *name, nino_vae **out, 
     static const char *const tiny[] = { "taesd", "taef1", "taef2", NULL };
     static const char *const kl[] = { "sd1", "sdxl", "sd3", "flux", "sd_x4", "kl", NULL };
     const char *path = nino_weights_path(file);
+    static const char *const wan[] = { "wan21", "wan22", NULL };
     nino_detected d;
     nino_status st;
     *out = NULL;
@@ -28,6 +29,8 @@ nino_status nino_vae_load(nino_weights *file, const char *name, nino_vae **out, 
         st = nino_vae_tiny_load(file, file, NULL, out, err);
     else if (is_one_of(d.vae, kl))
         st = nino_vae_kl_load(file, d.vae_prefix, out, err);
+    else if (is_one_of(d.vae, wan))
+        st = nino_vae_wan_load(file, d.vae_prefix, out, err);
     else if (d.vae[0])
         st = nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", path,
                             "its VAE is of the %s family, which this version cannot run", d.vae);
@@ -43,6 +46,37 @@ nino_status nino_vae_load(nino_weights *file, const char *name, nino_vae **out, 
     if (!st)
         snprintf((*out)->name, sizeof((*out)->name), "%s", name ? name : path);
     return st;
+}
+
+void nino_vae_clip_begin(nino_vae_clip *c, const nino_vae *v, bool is_decode)
+{
+    *c = (nino_vae_clip){ .v = v, .is_decode = is_decode, .is_first = true };
+}
+
+nino_tensor *nino_vae_clip_next(nino_stream *s, nino_vae_clip *c, nino_tensor *piece)
+{
+    c->at = 0;
+    piece = (c->is_decode ? c->v->decode_next : c->v->encode_next)(s, c, piece);
+    c->is_first = false;
+    return piece;
+}
+
+uint64_t nino_vae_clip_bytes(const nino_vae_clip *c)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < NINO_CLIP_SLOTS; i++)
+        if (c->slot[i])
+            bytes += (uint64_t) nino_shape_count(nino_shape_of(c->slot[i])) *
+                     nino_dtype_size(nino_dtype_of(c->slot[i]));
+    return bytes;
+}
+
+void nino_vae_clip_end(nino_vae_clip *c)
+{
+    for (int i = 0; i < NINO_CLIP_SLOTS; i++) {
+        nino_unref(c->slot[i]);
+        c->slot[i] = NULL;
+    }
 }
 
 nino_vae *nino_vae_ref(nino_vae *v)

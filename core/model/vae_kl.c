@@ -447,6 +447,7 @@ nino_status nino_vae_kl_load(nino_weights *file, const char *prefix, nino_vae **
     }
     v->kind = NINO_VAE_KL;
     v->refs = 1;
+    v->time_factor = 1;
     v->net = net;
     v->decode = decode;
     v->encode = encode;

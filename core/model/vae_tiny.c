@@ -325,6 +325,7 @@ nino_status nino_vae_tiny_load(nino_weights *encoder, nino_weights *decoder, con
     }
     v->kind = NINO_VAE_TINY;
     v->refs = 1;
+    v->time_factor = 1;
     v->decode = decode;
     v->encode = encode;
     v->destroy = destroy;
