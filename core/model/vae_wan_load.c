@@ -301,7 +301,7 @@ static void get_net(loader *l, nino_vae *v, wan_net *net)
     if (!l->st && v->has_decoder && v->has_encoder &&
         (f[0] != f[1] || t[0] != t[1] || p[0] != p[1]))
         fail(l, "its encoder and its decoder do not fit together");
-    if (!l->st && colours != 3 * p[i] * p[i])
+    if (!l->st && colours != (int64_t) p[i] * p[i] * 3)
         fail(l, "pictures of %lld channels are not known", (long long) colours);
     v->factor = f[i];
     v->time_factor = t[i];
