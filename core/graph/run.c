@@ -39,6 +39,7 @@ typedef struct run_state {
 typedef struct node_run {
     nino_run base; // first: nino_run_output() gets back to here
     nino_exec *x;
+    nino_value *in[MAX_PORTS]; // of this turn
     nino_shown shown;
 } node_run;
 
@@ -349,8 +350,26 @@ static nino_status check_usable(const nino_port *p, const nino_value *v, nino_er
                           u->why[0] ? ": " : "", u->why);
 }
 
+// How often a node runs: once for every item of the longest list among its inputs.
+static int count_turns(const run_state *rs, const nino_gnode *n)
+{
+    int most = 1;
+    for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++) {
+        const nino_link l = n->ports[k];
+        const int count = l.node < 0 ? 0 : nino_value_count(rs->node[l.node].out[l.slot]);
+        most = count > most ? count : most;
+    }
+    for (int k = 0; n->def->params && n->def->params[k].key; k++) {
+        const nino_link l = n->param_links[k];
+        const int count = l.node < 0 ? 0 : nino_value_count(rs->node[l.node].out[l.slot]);
+        most = count > most ? count : most;
+    }
+    return n->def->ops->takes_lists ? 1 : most;
+}
+
 // Values of the input ports; an output that its node left empty is an error of the consumer.
-static nino_status gather(run_state *rs, const nino_gnode *n, nino_value **in, nino_error *err)
+static nino_status gather(run_state *rs, const nino_gnode *n, int turn, nino_value **in,
+                          nino_error *err)
 {
     const nino_graph *g = rs->x->g;
     for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++) {
@@ -359,6 +378,8 @@ static nino_status gather(run_state *rs, const nino_gnode *n, nino_value **in, n
         in[k] = l.node < 0 ? NULL : rs->node[l.node].out[l.slot];
         if (l.node < 0)
             continue;
+        if (!n->def->ops->takes_lists)
+            in[k] = nino_value_at(in[k], turn);
         const nino_gnode *from = &g->nodes[l.node];
         if (!in[k])
             return nino_fail_kind(err, NINO_ERR_FORMAT, "model", p->key,
@@ -388,14 +409,14 @@ static nino_status value_text(const nino_value *v, char *buf, size_t size, const
 }
 
 // Parameters whose values come through links are only known now.
-static nino_status link_params(run_state *rs, const nino_gnode *n, nino_error *err)
+static nino_status link_params(run_state *rs, const nino_gnode *n, int turn, nino_error *err)
 {
     for (int k = 0; n->def->params && n->def->params[k].key; k++) {
         const nino_param *p = &n->def->params[k];
         const nino_link l = n->param_links[k];
         if (l.node < 0)
             continue;
-        const nino_value *v = rs->node[l.node].out[l.slot];
+        const nino_value *v = nino_value_at(rs->node[l.node].out[l.slot], turn);
         const char *text = NULL;
         char buf[48];
         nino_default d = { 0 };
@@ -464,10 +485,72 @@ static void capture(run_state *rs, const nino_gnode *n, const char *when, nino_v
     if (!c)
         return;
     nino_buf params = { 0 };
+    nino_value *first[MAX_PORTS] = { NULL }; // of lists
+    for (int k = 0; ports && ports[k].key; k++)
+        first[k] = nino_value_at(values[k], 0);
     print_params(&params, n);
-    nino_capture_node(c, n->class_type, n->id, when, values, ports,
-                      params.data ? params.data : "{}", seconds);
+    nino_capture_node(c, n->class_type, n->id, when, first, ports, params.data ? params.data : "{}",
+                      seconds);
     nino_buf_release(&params);
+}
+
+// Once, with the items of this turn.
+static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, int turn,
+                            node_run *r, nino_error *err)
+{
+    nino_status st = gather(rs, n, turn, r->in, err);
+    if (st == NINO_OK)
+        st = link_params(rs, n, turn, err);
+    if (st)
+        return st;
+    capture(rs, n, "input", r->in, n->def->inputs, 0);
+    const uint64_t begin = nino_now_ns();
+    st = attempt(rs, n, s, r, err);
+    if (st == NINO_OK)
+        st = nino_stream_finish(rs->x->stream, err);
+    capture(rs, n, "output", s->out, n->def->outputs, (double) (nino_now_ns() - begin) * 1e-9);
+    return st;
+}
+
+// Moves a turn's outputs to the end of the lists of all turns.
+static nino_status collect(node_state *s, const nino_gnode *n, nino_value **lists, nino_error *err)
+{
+    for (int k = 0; k < s->n_out; k++) {
+        nino_value *v = s->out[k];
+        s->out[k] = NULL;
+        if (!lists[k])
+            lists[k] = nino_value_create_list(v ? v->type : n->def->outputs[k].type);
+        if (lists[k] && nino_value_append(lists[k], v))
+            continue;
+        if (!lists[k])
+            nino_value_unref(&v);
+        return nino_fail(err, NINO_ERR_NOMEM, n->id, "out of memory");
+    }
+    return NINO_OK;
+}
+
+static nino_status run_turns(run_state *rs, const nino_gnode *n, node_state *s, node_run *r,
+                             nino_error *err)
+{
+    const int turns = count_turns(rs, n);
+    if (turns == 1)
+        return run_turn(rs, n, s, 0, r, err);
+    nino_status st = NINO_OK;
+    nino_value **lists = calloc((size_t) s->n_out + 1, sizeof(*lists));
+    if (!lists)
+        return nino_fail(err, NINO_ERR_NOMEM, n->id, "out of memory");
+    for (int t = 0; t < turns && st == NINO_OK; t++) {
+        if (!(st = run_turn(rs, n, s, t, r, err)))
+            st = collect(s, n, lists, err);
+    }
+    for (int k = 0; k < s->n_out && st == NINO_OK; k++) {
+        s->out[k] = lists[k];
+        lists[k] = NULL;
+    }
+    for (int k = 0; k < s->n_out; k++)
+        nino_value_unref(&lists[k]);
+    free(lists);
+    return st;
 }
 
 static nino_status run_node(run_state *rs, int i, nino_error *err)
@@ -475,14 +558,13 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
     nino_exec *x = rs->x;
     const nino_gnode *n = &x->g->nodes[i];
     node_state *s = &rs->node[i];
-    nino_value *in[MAX_PORTS] = { NULL };
     node_run r = { .x = x };
     r.base = (nino_run){ .ctx = x->ctx,
                          .stream = x->stream,
                          .node_id = n->id,
                          .def = n->def,
                          .params = n->params,
-                         .in = in,
+                         .in = r.in,
                          .out = s->out,
                          .prompt_json = x->prompt_json,
                          .workflow_json = x->workflow_json,
@@ -491,17 +573,7 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
                          .is_plan = x->is_plan };
     char *profile = x->profile && n->def->is_output ? nino_profile_log_json(x->profile) : NULL;
     r.base.profile_json = profile;
-    nino_status st = gather(rs, n, in, err);
-    if (st == NINO_OK)
-        st = link_params(rs, n, err);
-    if (st == NINO_OK) {
-        capture(rs, n, "input", in, n->def->inputs, 0);
-        const uint64_t begin = nino_now_ns();
-        st = attempt(rs, n, s, &r, err);
-        if (st == NINO_OK)
-            st = nino_stream_finish(x->stream, err);
-        capture(rs, n, "output", s->out, n->def->outputs, (double) (nino_now_ns() - begin) * 1e-9);
-    }
+    const nino_status st = run_turns(rs, n, s, &r, err);
     if (st == NINO_OK && !x->is_plan && !s->is_volatile)
         nino_results_put(nino_ctx_results(x->ctx), s->key, s->out, s->n_out, &r.shown);
     nino_shown_release(&r.shown);

@@ -34,6 +34,10 @@ typedef struct nino_node_ops {
     // Results that must not be used again, nor what is made from them: monitors, a forced reload.
     bool is_volatile;
     bool (*is_volatile_with)(const void *params); // the same, where it depends; NULL: it does not
+    // ComfyUI's INPUT_IS_LIST: inputs come as they are, lists or not (nino_value_count(),
+    // nino_value_at()). Other nodes run once for every item of the longest list; shorter ones go on
+    // with their last item.
+    bool takes_lists;
     // What can be said about the parameters before the run; ctx may be NULL (then no file is looked
     // for). err->kind is the nino_issue code: "path", "missing_file", "value". NULL: nothing more.
     nino_status (*check)(const nino_ctx *ctx, const void *params, nino_error *err);

@@ -59,6 +59,8 @@
     X(latent_interpolate)   \
     X(latent_blend)         \
     X(latent_batch)         \
+    X(rebatch_latents)      \
+    X(rebatch_images)       \
     X(latent_from_batch)    \
     X(latent_repeat)        \
     X(latent_seed)          \

@@ -21,6 +21,46 @@ nino_value *nino_value_ref(nino_value *v)
     return v;
 }
 
+// ---- lists -----------------------------------------------------------------------------------
+
+nino_value *nino_value_create_list(nino_port_type type)
+{
+    nino_value *v = nino_value_create(type);
+    if (v)
+        v->is_list = true;
+    return v;
+}
+
+int nino_value_count(const nino_value *v) { return !v ? 0 : v->is_list ? v->n_items : 1; }
+
+nino_value *nino_value_at(nino_value *v, int i)
+{
+    if (!v || !v->is_list)
+        return v;
+    return v->n_items ? v->item[i < v->n_items ? i : v->n_items - 1] : NULL;
+}
+
+bool nino_value_append(nino_value *list, nino_value *v)
+{
+    const int n = v && v->is_list ? v->n_items : 1;
+    nino_value **item = realloc(list->item, (size_t) (list->n_items + n) * sizeof(*item) + 1);
+    if (item)
+        list->item = item;
+    for (int i = 0; item && i < n; i++)
+        item[list->n_items++] = v && v->is_list ? nino_value_ref(v->item[i]) : v;
+    if (!item || (v && v->is_list))
+        nino_value_unref(&v);
+    return item != NULL;
+}
+
+static void free_items(nino_value *v)
+{
+    for (int i = 0; i < v->n_items; i++)
+        nino_value_unref(&v->item[i]);
+    free(v->item);
+    free(v);
+}
+
 void nino_value_unref(nino_value **pv)
 {
     nino_value *v = pv ? *pv : NULL;
@@ -29,6 +69,10 @@ void nino_value_unref(nino_value **pv)
     *pv = NULL;
     if (__atomic_sub_fetch(&v->refs, 1, __ATOMIC_ACQ_REL))
         return;
+    if (v->is_list) {
+        free_items(v);
+        return;
+    }
     switch (v->type) {
     case NINO_PORT_LATENT:
         nino_array_unref(&v->u.latent.samples);
@@ -59,6 +103,12 @@ bool nino_value_shares(const nino_value *a, const nino_value *b)
 {
     if (!a || !b || a->type != b->type)
         return false;
+    if (a->is_list) {
+        for (int i = 0; i < a->n_items; i++)
+            if (nino_value_shares(a->item[i], b))
+                return true;
+        return false;
+    }
     switch (a->type) {
     case NINO_PORT_VAE: return a->u.vae == b->u.vae;
     case NINO_PORT_CLIP_VISION: return a->u.clip_vision == b->u.clip_vision;
@@ -91,6 +141,10 @@ uint64_t nino_value_bytes(const nino_value *v)
     if (!v)
         return 0;
     uint64_t n = sizeof(*v);
+    for (int i = 0; i < v->n_items; i++)
+        n += nino_value_bytes(v->item[i]);
+    if (v->is_list)
+        return n;
     switch (v->type) {
     case NINO_PORT_LATENT:
         n += v->u.latent.samples ? v->u.latent.samples->bytes : 0;

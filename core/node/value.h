@@ -46,11 +46,22 @@ typedef struct nino_value {
         };
         nino_unloaded unloaded; // MODEL, CLIP of a checkpoint, when model, clip are NULL
     } u;
+    // A list of values of this type (ComfyUI's OUTPUT_IS_LIST); then u is not used. Nodes that do
+    // not say that they take lists never see one: the executor runs them once for every item.
+    bool is_list;
+    struct nino_value **item; // entries may be NULL: an output that was left empty
+    int n_items;
 } nino_value;
 
 nino_value *nino_value_create(nino_port_type type); // zeroed, refs 1
 nino_value *nino_value_ref(nino_value *v);
 void nino_value_unref(nino_value **v);
+nino_value *nino_value_create_list(nino_port_type type); // empty
+// Takes v, a list's items one by one. False: out of memory.
+bool nino_value_append(nino_value *list, nino_value *v);
+int nino_value_count(const nino_value *v); // items; 1: not a list; NULL: 0
+// Item i, or the last one where there are fewer; v itself when it is no list. Borrowed; NULL: none.
+nino_value *nino_value_at(nino_value *v, int i);
 // Do both hold the same network (MODEL, CLIP, VAE ..., or a copy that shares it)?
 bool nino_value_shares(const nino_value *a, const nino_value *b);
 uint64_t nino_value_bytes(const nino_value *v); // host memory it keeps alive
