@@ -95,11 +95,17 @@ static void show(nino_document *d, nino_doc_state *s, int n_path)
 
 // ---- steps -----------------------------------------------------------------------------------
 
+static void free_step(nino_doc_step *s)
+{
+    free(s->old);
+    free(s->key);
+    free(s->place);
+}
+
 static void release_step(nino_document *d, nino_doc_step *s)
 {
     d->step_bytes -= s->n_old + s->n_now;
-    free(s->old);
-    free(s->key);
+    free_step(s);
     *s = (nino_doc_step){ 0 };
 }
 
@@ -120,9 +126,22 @@ static void drop_oldest(nino_document *d)
     d->saved_at = d->saved_at > 0 ? d->saved_at - 1 : -1;
 }
 
+static char *join_path(const nino_document *d)
+{
+    nino_buf b = { 0 };
+    nino_buf_add(&b, "", 0);
+    for (int i = 0; i < d->n_path; i++) {
+        nino_buf_adds(&b, d->path[i]);
+        nino_buf_addc(&b, '\n');
+    }
+    if (b.failed)
+        nino_buf_release(&b);
+    return b.data;
+}
+
 // What differs between two texts.
-static bool make_step(nino_doc_step *s, const nino_json_doc *old, const nino_json_doc *now,
-                      const char *key, const char *name)
+static bool make_step(const nino_document *d, nino_doc_step *s, const nino_json_doc *old,
+                      const nino_json_doc *now, const char *key, const char *name)
 {
     const size_t most = old->src_len < now->src_len ? old->src_len : now->src_len;
     size_t head = 0, tail = 0;
@@ -137,9 +156,9 @@ static bool make_step(nino_doc_step *s, const nino_json_doc *old, const nino_jso
     strncpy(s->name, name, sizeof(s->name) - 1);
     s->old = malloc(s->n_old + s->n_now + 1);
     s->key = key ? strdup(key) : NULL;
-    if (!s->old || (key && !s->key)) {
-        free(s->old);
-        free(s->key);
+    s->place = join_path(d);
+    if (!s->old || !s->place || (key && !s->key)) {
+        free_step(s);
         return false;
     }
     s->now = s->old + s->n_old;
@@ -176,13 +195,12 @@ static nino_status add_step(nino_document *d, const nino_json_doc *old, const ni
         return nino_doc_nomem(d, err);
     if (joins)
         before.src = text;
-    const bool ok = make_step(&step, &before, now, key, name);
+    const bool ok = make_step(d, &step, &before, now, key, name);
     free(text);
     if (!ok)
         return nino_doc_nomem(d, err);
     if (!joins && !nino_ui_grow((void **) &d->steps, d->n_steps, &d->cap_steps, sizeof(step))) {
-        free(step.old);
-        free(step.key);
+        free_step(&step);
         return nino_doc_nomem(d, err);
     }
     if (joins)
@@ -304,22 +322,60 @@ const char *nino_document_redo_name(const nino_document *d)
     return d->at < d->n_steps && !d->depth ? d->steps[d->at].name : NULL;
 }
 
+static void free_path(char **path, int n)
+{
+    while (n > 0)
+        free(path[--n]);
+    free(path);
+}
+
+static bool split_path(const char *place, char ***path, int *n)
+{
+    int lines = 0;
+    for (const char *c = place; *c; c++)
+        lines += *c == '\n';
+    *n = 0;
+    if (!(*path = calloc((size_t) lines + 1, sizeof(**path))))
+        return false;
+    for (; *place; (*n)++) {
+        const size_t len = strcspn(place, "\n");
+        if (!((*path)[*n] = strndup(place, len))) {
+            free_path(*path, *n);
+            return false;
+        }
+        place += len + 1;
+    }
+    return true;
+}
+
 static nino_status go(nino_document *d, bool back, nino_error *err)
 {
+    const nino_doc_step *step = &d->steps[back ? d->at - 1 : d->at];
     size_t len = 0;
-    int n_path = d->n_path;
-    char *text = apply_step(&d->steps[back ? d->at - 1 : d->at], d->state->json, back, &len);
+    int n_path = 0, n_shown;
+    char **path = NULL, *text = apply_step(step, d->state->json, back, &len);
     nino_error mine = { 0 };
+    nino_doc_state *s = NULL;
     err = err ? err : &mine;
-    if (!text)
+    if (!text || !split_path(step->place, &path, &n_path)) {
+        free(text);
         return nino_doc_nomem(d, err);
-    nino_doc_state *s = state_of(d, text, len, &n_path, err);
+    }
+    n_shown = n_path;
+    nino_json_doc *json = parse(d, text, len, err);
+    if (json)
+        s = nino_doc_state_create(json, d->name, path, &n_shown, err);
     free(text);
-    if (!s)
+    if (!s) {
+        free_path(path, n_path);
         return err->code;
+    }
     nino_document_seal(d);
     d->at += back ? -1 : 1;
-    show(d, s, n_path);
+    free_path(d->path, d->n_path);
+    d->path = path;
+    d->n_path = n_path;
+    show(d, s, n_shown);
     return NINO_OK;
 }
 

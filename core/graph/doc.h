@@ -27,6 +27,7 @@ typedef struct nino_doc_state {
 
 typedef struct nino_doc_step {
     char name[80];
+    char *place;     // the instances that were entered, one a line: undo goes there
     char *key;       // steps with the same key become one; NULL: never
     size_t at;       // where the texts differ
     char *old, *now; // one block

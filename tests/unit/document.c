@@ -340,6 +340,8 @@ static void test_subgraph(void)
     OK(nino_document_enter(d, "9", &err));
     OK(nino_document_undo(d, &err)); // the instance is gone: out of it
     CHECK(!nino_document_depth(d));
+    OK(nino_document_undo(d, &err)); // was made inside: shows it
+    CHECK(nino_document_depth(d) == 1 && nino_document_n_links(d) == 3);
     while (nino_document_undo_name(d))
         OK(nino_document_undo(d, &err));
     CHECK_STR(text_of(d), nested);

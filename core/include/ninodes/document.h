@@ -158,6 +158,7 @@ NINO_API nino_status nino_document_end(nino_document *d, nino_error *err);
 NINO_API void nino_document_cancel(nino_document *d);
 NINO_API const char *nino_document_undo_name(const nino_document *d); // NULL: nothing to undo
 NINO_API const char *nino_document_redo_name(const nino_document *d);
+// Both show the place where the change was made.
 NINO_API nino_status nino_document_undo(nino_document *d, nino_error *err);
 NINO_API nino_status nino_document_redo(nino_document *d, nino_error *err);
 // The next change of the same value is a step of its own (an editor lost the focus).
