@@ -224,6 +224,16 @@ NINO_API nino_status nino_document_move_reroute(nino_document *d, const char *id
 NINO_API nino_status nino_document_delete_reroute(nino_document *d, const char *id,
                                                   nino_error *err);
 
+// ---- form view -------------------------------------------------------------------------------
+typedef struct nino_doc_form_input { // a value that the form shows; of the workflow itself
+    const char *node, *widget;
+} nino_doc_form_input;
+// Returns how many the file names; 0: it does not say, a form may show all values.
+NINO_API size_t nino_document_form(const nino_document *d, nino_doc_form_input *out, size_t max);
+NINO_API bool nino_document_opens_form(const nino_document *d); // and not as a graph
+NINO_API nino_status nino_document_set_form(nino_document *d, const nino_doc_form_input *inputs,
+                                            size_t n, bool opens_form, nino_error *err);
+
 // ---- clipboard -------------------------------------------------------------------------------
 // Nodes with the links between them, as a small workflow; links from outside are noted in it.
 // malloc'd; NULL: out of memory, or an id does not exist.
