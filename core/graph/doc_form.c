@@ -11,7 +11,7 @@ static const nino_json *data_of(const nino_document *d)
     return nino_json_get(nino_json_get(d->state->json->root, "extra"), "linearData");
 }
 
-size_t nino_document_form(const nino_document *d, nino_doc_form_input *out, size_t max)
+size_t nino_document_form_inputs(const nino_document *d, nino_doc_form_input *out, size_t max)
 {
     const nino_json *list = nino_ui_array(data_of(d), "inputs");
     size_t n = 0;
@@ -67,8 +67,8 @@ static void print_inputs(nino_buf *b, const nino_json_doc *doc, const nino_json 
     nino_buf_addc(b, ']');
 }
 
-nino_status nino_document_set_form(nino_document *d, const nino_doc_form_input *inputs, size_t n,
-                                   bool opens_form, nino_error *err)
+nino_status nino_document_set_form_inputs(nino_document *d, const nino_doc_form_input *inputs,
+                                          size_t n, bool opens_form, nino_error *err)
 {
     nino_doc_edit e;
     nino_buf b = { 0 };

@@ -422,13 +422,13 @@ static void test_form(void)
 {
     nino_document *d = load(flow);
     nino_doc_form_input in[3] = { { "3", "steps" }, { "n", "a" } };
-    CHECK(!nino_document_form(d, NULL, 0) && !nino_document_opens_form(d));
-    OK(nino_document_set_form(d, in, 2, true, &err));
+    CHECK(!nino_document_form_inputs(d, NULL, 0) && !nino_document_opens_form(d));
+    OK(nino_document_set_form_inputs(d, in, 2, true, &err));
     CHECK(strstr(text_of(d), "[[3, \"steps\"], [\"n\", \"a\"]]"));
-    CHECK(nino_document_form(d, in, 3) == 2 && nino_document_opens_form(d));
+    CHECK(nino_document_form_inputs(d, in, 3) == 2 && nino_document_opens_form(d));
     CHECK_STR(in[1].node, "n");
-    OK(nino_document_set_form(d, in, 1, false, &err));
-    CHECK(nino_document_form(d, in, 3) == 1 && !nino_document_opens_form(d));
+    OK(nino_document_set_form_inputs(d, in, 1, false, &err));
+    CHECK(nino_document_form_inputs(d, in, 3) == 1 && !nino_document_opens_form(d));
     while (nino_document_undo_name(d))
         OK(nino_document_undo(d, &err));
     CHECK_STR(text_of(d), flow);
@@ -436,9 +436,9 @@ static void test_form(void)
     // settings of a value stay
     d = load("{\"nodes\": [], \"links\": [], \"extra\": {\"linearData\": {\"inputs\": [[1, "
              "\"x\", {\"mine\": 2}], [2, \"y\"]], \"outputs\": [3]}, \"linearMode\": true}}");
-    CHECK(nino_document_form(d, in, 3) == 2 && nino_document_opens_form(d));
+    CHECK(nino_document_form_inputs(d, in, 3) == 2 && nino_document_opens_form(d));
     in[0] = (nino_doc_form_input){ "1", "x" };
-    OK(nino_document_set_form(d, in, 1, true, &err));
+    OK(nino_document_set_form_inputs(d, in, 1, true, &err));
     CHECK(strstr(text_of(d), "[[1, \"x\", {\"mine\": 2}]], \"outputs\": [3]"));
     nino_document_destroy(&d);
 }

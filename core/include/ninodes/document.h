@@ -229,10 +229,12 @@ typedef struct nino_doc_form_input { // a value that the form shows; of the work
     const char *node, *widget;
 } nino_doc_form_input;
 // Returns how many the file names; 0: it does not say, a form may show all values.
-NINO_API size_t nino_document_form(const nino_document *d, nino_doc_form_input *out, size_t max);
+NINO_API size_t nino_document_form_inputs(const nino_document *d, nino_doc_form_input *out,
+                                          size_t max);
 NINO_API bool nino_document_opens_form(const nino_document *d); // and not as a graph
-NINO_API nino_status nino_document_set_form(nino_document *d, const nino_doc_form_input *inputs,
-                                            size_t n, bool opens_form, nino_error *err);
+NINO_API nino_status nino_document_set_form_inputs(nino_document *d,
+                                                   const nino_doc_form_input *inputs, size_t n,
+                                                   bool opens_form, nino_error *err);
 
 // ---- clipboard -------------------------------------------------------------------------------
 // Nodes with the links between them, as a small workflow; links from outside are noted in it.
