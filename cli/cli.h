@@ -6,15 +6,16 @@
 
 typedef enum exit_code {
     EXIT_OK = 0,
-    EXIT_RUN = 1,       // the run failed
-    EXIT_USAGE = 2,     // bad command line
-    EXIT_WORKFLOW = 3,  // workflow invalid or unsupported
-    EXIT_MISSING = 4,   // model or file missing
-    EXIT_DEVICE = 5,    // device or OpenCL error
-    EXIT_NOMEM = 6,     // out of memory, or it would not fit
-    EXIT_LOST = 75,     // lost contact
-    EXIT_SIGINT = 130,  // 128 + SIGINT
-    EXIT_SIGTERM = 143, // 128 + SIGTERM
+    EXIT_RUN = 1,        // the run failed
+    EXIT_USAGE = 2,      // bad command line
+    EXIT_WORKFLOW = 3,   // workflow invalid or unsupported
+    EXIT_MISSING = 4,    // model or file missing
+    EXIT_DEVICE = 5,     // device or OpenCL error
+    EXIT_NOMEM = 6,      // out of memory, or it would not fit
+    EXIT_REGRESSION = 7, // slower than --fail-over allows
+    EXIT_LOST = 75,      // lost contact
+    EXIT_SIGINT = 130,   // 128 + SIGINT
+    EXIT_SIGTERM = 143,  // 128 + SIGTERM
 } exit_code;
 
 // ---- options (opts.c) --------------------------------------------------------------------------
@@ -30,10 +31,10 @@ typedef struct options {
     int n_args;
     text_list models, set;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
-        *state, *worker;
+        *state, *worker, *fail_over;
     uint64_t seed, mem_limit, preview_every, position;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
-        no_profile, help, resume, front, wait, after, gui;
+        no_profile, help, resume, front, wait, after, gui, advise;
 } options;
 
 typedef enum opt_kind {
@@ -147,6 +148,9 @@ void report_kernels(FILE *f, const nino_stats *s, size_t max);
 void report_memory(FILE *f, const nino_stats *s);
 void report_energy(FILE *f, const nino_stats *s);   // nothing without samples
 void report_seams(FILE *f, const nino_event *seam); // nothing unless it is a NINO_EV_SEAM
+// Advice on a run: lines of text, or one "advice" event for each.
+void report_advice(FILE *f, const nino_advice_input *in);
+void report_advice_json(const nino_advice_input *in);
 void report_json(const nino_stats *s); // members "nodes", "kernels", "memory", "performance"
 
 // The queue as an event line (cmd_jobs.c).

@@ -1,4 +1,4 @@
-// ninodes monitor: watches a run of another process. ninodes trace: checks or sums up a trace file.
+// ninodes monitor: watches a run of another process.
 #include "cli.h"
 
 #include <errno.h>
@@ -182,54 +182,4 @@ int cmd_monitor(const options *o)
     event_lines_destroy(&lines);
     nino_attach_close(&a);
     return rc;
-}
-
-static int check(const options *o)
-{
-    nino_error err = { .code = NINO_OK };
-    uint64_t n = 0;
-    if (nino_trace_check(o->arg[1], &n, &err))
-        return report_error(o, "trace", &err, NULL);
-    if (o->json) {
-        js_envelope("trace");
-        js_uint("events", n);
-        js_envelope_end();
-    } else {
-        printf("%s: ok, %llu events\n", o->arg[1], (unsigned long long) n);
-    }
-    return EXIT_OK;
-}
-
-static int summary(const options *o)
-{
-    nino_error err = { .code = NINO_OK };
-    nino_stats *s = nino_stats_create();
-    int rc = EXIT_OK;
-    if (!s) {
-        say("trace: out of memory");
-        return EXIT_RUN;
-    }
-    if (nino_trace_load(o->arg[1], s, &err)) {
-        rc = report_error(o, "trace", &err, NULL);
-    } else if (o->json) {
-        js_envelope("trace");
-        report_json(s);
-        js_envelope_end();
-    } else {
-        report_nodes(stdout, s);
-        report_memory(stdout, s);
-        report_kernels(stdout, s, 40);
-    }
-    nino_stats_destroy(&s);
-    return rc;
-}
-
-int cmd_trace(const options *o)
-{
-    if (!strcmp(o->arg[0], "check"))
-        return check(o);
-    if (!strcmp(o->arg[0], "summary"))
-        return summary(o);
-    say("trace: %s is not one of check, summary", o->arg[0]);
-    return EXIT_USAGE;
 }

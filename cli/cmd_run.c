@@ -167,8 +167,9 @@ static void queued_json(const nino_graph *g)
 
 // Follows the job to its end; everything it says goes to the three listeners.
 // *seam becomes the last result of the seam meter; its kind stays 0 when nothing was tiled.
+// h (may be NULL) keeps everything, for advice.
 static nino_status follow(nino_job *job, progress *p, nino_stats *s, event_lines *lines,
-                          nino_event *seam, nino_error *err)
+                          nino_history *h, nino_event *seam, nino_error *err)
 {
     nino_status st = NINO_OK;
     nino_event ev[512];
@@ -176,6 +177,8 @@ static nino_status follow(nino_job *job, progress *p, nino_stats *s, event_lines
         const size_t n = nino_job_poll(job, ev, 512);
         progress_add(p, ev, n, nino_job_name, job);
         nino_stats_add(s, ev, n, nino_job_name, job);
+        if (h)
+            nino_history_add(h, ev, n, nino_job_name, job);
         if (lines)
             event_lines_add(lines, ev, n, nino_job_name, job);
         for (size_t i = 0; i < n; i++)
@@ -266,10 +269,11 @@ static int run_job(const options *o, nino_ctx *ctx, nino_graph *g)
     progress *p = progress_create(nino_graph_name(g), o->quiet, o->json);
     nino_stats *s = nino_stats_create();
     event_lines *lines = o->json ? event_lines_create() : NULL;
+    nino_history *h = o->advise ? nino_history_create(0) : NULL;
     nino_event seam = { 0 };
     nino_job *job = NULL;
     int rc = EXIT_RUN;
-    if (!p || !s || (o->json && !lines))
+    if (!p || !s || (o->json && !lines) || (o->advise && !h))
         say("run: out of memory");
     else
         job = nino_job_start(ctx, g, &jp, &err);
@@ -277,14 +281,19 @@ static int run_job(const options *o, nino_ctx *ctx, nino_graph *g)
         rc = report_error(o, "run", &err, NULL);
     } else if (job) {
         set_job(job);
-        const nino_status st = follow(job, p, s, lines, &seam, &err);
+        const nino_status st = follow(job, p, s, lines, h, &seam, &err);
         set_job(NULL);
         progress_destroy(&p);
+        const nino_advice_input in = { .history = h, .graph = g, .ctx = ctx };
+        if (!st && h && o->json)
+            report_advice_json(&in);
         if (!st && o->json)
             tell_json(o, job, s);
         else if (!st && !o->quiet)
             tell(job, s, &seam);
-        else if (st && o->json && err.code != NINO_ERR_CANCELLED) {
+        if (!st && h && !o->json)
+            report_advice(stderr, &in);
+        if (st && o->json && err.code != NINO_ERR_CANCELLED) {
             js_line("event/1", "execution_error");
             js_text("where", err.where);
             js_text("message", err.msg);
@@ -297,6 +306,7 @@ static int run_job(const options *o, nino_ctx *ctx, nino_graph *g)
     nino_job_destroy(&job);
     event_lines_destroy(&lines);
     nino_stats_destroy(&s);
+    nino_history_destroy(&h);
     progress_destroy(&p);
     return rc;
 }

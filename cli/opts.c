@@ -82,6 +82,8 @@ static const opt run_opts[] = {
     O_MEM,
     O_PREVIEW,
     O_PREVIEW_EVERY,
+    { "advise", 0, OPT_FLAG, FIELD(advise), NULL,
+      "Say at the end what would make it faster, and by how much" },
     { "trace", 't', OPT_TEXT, FIELD(trace), "FILE",
       "Write a Chrome trace, compressed when FILE ends in .gz" },
     O_JSON,
@@ -200,7 +202,11 @@ static const opt jobs_opts[] = {
     O_HELP,
     { 0 }
 };
-static const opt trace_opts[] = { O_JSON, O_HELP, { 0 } };
+static const opt trace_opts[] = { { "fail-over", 0, OPT_TEXT, FIELD(fail_over), "PERCENT",
+                                    "diff: exit with 7 when the second run takes longer by more" },
+                                  O_JSON,
+                                  O_HELP,
+                                  { 0 } };
 static const opt plain_opts[] = { O_HELP, { 0 } };
 
 #define WORKFLOW_IS                                                                                \
@@ -254,7 +260,15 @@ const command commands[] = {
       "  shutdown               end the worker; the queue is kept\n"
       "pause, resume, cancel and trim also work on a run: --worker PID.\n",
       jobs_opts, cmd_jobs },
-    { "trace", "check|summary FILE", 2, 2, "Check a trace file, or print its tables", "",
+    { "trace", "check|summary|diff|convert|advice FILE [FILE]", 2, 3,
+      "Check, sum up, compare or convert trace files",
+      "  check FILE      is it a valid trace?\n"
+      "  summary FILE    tables of nodes, memory and kernels\n"
+      "  diff A B        what B does faster or slower than A: nodes, sampler steps and kernels, "
+      "with\n"
+      "                  the chance p of so large a difference among equal runs\n"
+      "  convert IN OUT  write it anew; OUT is compressed when it ends in .gz\n"
+      "  advice FILE     what would make such a run faster\n",
       trace_opts, cmd_trace },
     { "completion", "bash|zsh|fish|man", 1, 1, "Print a shell's completion, or the manual page",
       "  bash: ninodes completion bash > ~/.local/share/bash-completion/completions/ninodes\n"
@@ -497,7 +511,8 @@ void help_all(FILE *f)
     fprintf(f, "\nninodes help COMMAND says more, ninodes help environment lists the variables;\n"
                "ninodes --version says which this is.\n"
                "Exit status: 0 ok, 1 run failed, 2 usage, 3 workflow invalid, 4 file missing,\n"
-               "5 device, 6 out of memory, 75 lost contact, 130 interrupted, 143 terminated.\n");
+               "5 device, 6 out of memory, 7 slower than allowed, 75 lost contact, 130 "
+               "interrupted, 143 terminated.\n");
 }
 
 // "-m, --models DIR"

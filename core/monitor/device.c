@@ -195,7 +195,7 @@ static void tell_ceilings(const nino_device_sampler *s)
                       .u.ceilings = { c->flops_f32, c->flops_f16, c->bandwidth, c->launch_s,
                                       (uint64_t) c->measured_at } };
     nino_monitor_publish(s->m, &ev);
-    ev.sub = 1;
+    ev.kind = NINO_EV_CEILING_POINT;
     for (size_t i = 0; i < c->n_points; i++) {
         ev.u.ceiling_point.bytes = c->point[i].bytes;
         ev.u.ceiling_point.read = c->point[i].read;

@@ -397,6 +397,9 @@ void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
         case NINO_EV_PREVIEW: mark(t, e, TID_MESSAGE, "preview"); break;
         case NINO_EV_SEAM: mark(t, e, TID_MESSAGE, "seams"); break;
         case NINO_EV_CACHE: mark(t, e, TID_SAMPLES, "cache"); break;
+        case NINO_EV_HOST: mark(t, e, TID_SAMPLES, "host"); break;
+        case NINO_EV_CEILINGS: mark(t, e, TID_SAMPLES, name(priv, e->name)); break;
+        case NINO_EV_CEILING_POINT: mark(t, e, TID_SAMPLES, "ceiling point"); break;
         case NINO_EV_LOST:
             t->lost += e->u.lost;
             mark(t, e, TID_MESSAGE, "lost records");

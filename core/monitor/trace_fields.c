@@ -59,6 +59,26 @@ const nino_trace_field nino_trace_fields[] = {
     { NINO_EV_PREVIEW, NINO_TRACE_U32, AT(u.step.height), false, "height" },
     { NINO_EV_CACHE, NINO_TRACE_U8, AT(sub), false, "cache" },
     { NINO_EV_CACHE, NINO_TRACE_U32, AT(u.scope.arg0), false, "hit" },
+    { NINO_EV_HOST, NINO_TRACE_U32, AT(u.host.vram_total), false, "vram_total_mib" },
+    { NINO_EV_HOST, NINO_TRACE_U32, AT(u.host.gtt_total), false, "gtt_total_mib" },
+    { NINO_EV_HOST, NINO_TRACE_U32, AT(u.host.ram_total), false, "ram_total_mib" },
+    { NINO_EV_HOST, NINO_TRACE_U32, AT(u.host.swap_total), false, "swap_total_mib" },
+    { NINO_EV_HOST, NINO_TRACE_U32, AT(u.host.swap_used), false, "swap_used_mib" },
+    { NINO_EV_HOST, NINO_TRACE_U32, AT(u.host.own), false, "own_mib" },
+    { NINO_EV_HOST, NINO_TRACE_F32, AT(u.host.cpu_busy), true, "cpu_busy" },
+    { NINO_EV_HOST, NINO_TRACE_F32, AT(u.host.fabric_mhz), true, "fabric_mhz" },
+    { NINO_EV_HOST, NINO_TRACE_F32, AT(u.host.memory_mhz), true, "memory_mhz" },
+    { NINO_EV_CEILINGS, NINO_TRACE_F64, AT(u.ceilings.flops_f32), false, "flops_f32" },
+    { NINO_EV_CEILINGS, NINO_TRACE_F64, AT(u.ceilings.flops_f16), false, "flops_f16" },
+    { NINO_EV_CEILINGS, NINO_TRACE_F64, AT(u.ceilings.bandwidth), false, "bandwidth" },
+    { NINO_EV_CEILINGS, NINO_TRACE_F64, AT(u.ceilings.launch_s), false, "launch_s" },
+    { NINO_EV_CEILINGS, NINO_TRACE_U64, AT(u.ceilings.measured_at), false, "measured_at" },
+    { NINO_EV_CEILING_POINT, NINO_TRACE_U64, AT(u.ceiling_point.bytes), false, "bytes" },
+    { NINO_EV_CEILING_POINT, NINO_TRACE_F64, AT(u.ceiling_point.read), false, "read" },
+    { NINO_EV_CEILING_POINT, NINO_TRACE_F64, AT(u.ceiling_point.write), false, "write" },
+    { NINO_EV_CEILING_POINT, NINO_TRACE_F64, AT(u.ceiling_point.copy), false, "copy" },
+    { NINO_EV_CEILING_POINT, NINO_TRACE_U32, AT(u.ceiling_point.index), false, "index" },
+    { NINO_EV_CEILING_POINT, NINO_TRACE_U32, AT(u.ceiling_point.n), false, "of" },
     { NINO_EV_MESSAGE, NINO_TRACE_U32, AT(u.scope.arg0), false, "level" },
     { NINO_EV_LOST, NINO_TRACE_U64, AT(u.lost), false, "records" },
     { 0, 0, 0, false, NULL },
@@ -79,6 +99,9 @@ const char *nino_trace_kind_name(uint8_t kind)
     case NINO_EV_CACHE: return "cache";
     case NINO_EV_STEP_INFO: return "step";
     case NINO_EV_PREVIEW: return "preview";
+    case NINO_EV_HOST: return "host";
+    case NINO_EV_CEILINGS: return "ceilings";
+    case NINO_EV_CEILING_POINT: return "ceiling point";
     default: return "";
     }
 }

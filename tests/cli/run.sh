@@ -25,8 +25,20 @@ sed 's/"VAEDecode"/"VAEDecodeTiled"/; s/"samples":/"tile_size": 256, "overlap": 
     $W >"$tmp/tiled.json"
 expect 0 "$N" run "$tmp/tiled.json" $TINY --output "$tmp/a" --set 4.filename_prefix=tiled
 said 'seams: [0-9]*, neighbours differ by [0-9.]*/255'
-expect 0 "$N" run "$tmp/tiled.json" $TINY --output "$tmp/a" --set 4.filename_prefix=tiled --json
+expect 0 "$N" run "$tmp/tiled.json" $TINY --output "$tmp/a" --set 4.filename_prefix=tiled --json --advise \
+    --trace "$tmp/tiles.json"
 printed '"type":"seams"'
+printed '"type":"advice".*"rule":"tiled-but-fits".*"setting":"3.tile_size=[0-9]*"'
+json_lines "$tmp/out" ok
+expect 0 "$N" trace advice "$tmp/tiles.json"
+expect 0 "$N" trace diff "$tmp/tiles.json" "$tmp/tiles.json" --fail-over 1%
+printed '3 VAEDecodeTiled .* +0.0 %'
+expect 0 "$N" trace diff "$tmp/tiles.json" "$tmp/tiles.json" --json
+json_lines "$tmp/out" ok
+expect 0 "$N" trace convert "$tmp/tiles.json" "$tmp/tiles2.json.gz"
+expect 0 "$N" trace check "$tmp/tiles2.json.gz"
+expect 2 "$N" trace diff "$tmp/tiles.json"
+expect 2 "$N" trace diff "$tmp/tiles.json" "$tmp/tiles.json" --fail-over much
 expect 0 "$N" plan "$tmp/tiled.json" $TINY
 printed 'tiles *19 of'
 

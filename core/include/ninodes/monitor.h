@@ -36,8 +36,9 @@ typedef enum nino_event_kind {
                             // one, gone with the ctx), u.step
     // What goes with the device samples; told again to every new viewer.
     NINO_EV_HOST = 20,     // the machine: u.host
-    NINO_EV_CEILINGS = 21, // how fast the device can be (ninodes/measure.h); name: the device;
-                           // sub 0: u.ceilings, 1: u.ceiling_point, one for each working set
+    NINO_EV_CEILINGS = 21, // how fast the device can be (ninodes/measure.h): u.ceilings; name: the
+                           // device; the points of its bandwidth follow
+    NINO_EV_CEILING_POINT = 22, // u.ceiling_point
 } nino_event_kind;
 
 typedef enum nino_cache {

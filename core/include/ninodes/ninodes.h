@@ -13,7 +13,9 @@
 // directory, and forks nothing.
 // 6. New fields only at the end of *_params; zero means "as before".
 #pragma once
+#include <ninodes/advice.h>
 #include <ninodes/base.h>
+#include <ninodes/compare.h>
 #include <ninodes/control.h>
 #include <ninodes/ctx.h>
 #include <ninodes/document.h>

@@ -1,0 +1,256 @@
+// ninodes trace: checks, sums up, compares and converts trace files, and gives advice on one.
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int check(const options *o)
+{
+    nino_error err = { .code = NINO_OK };
+    uint64_t n = 0;
+    if (nino_trace_check(o->arg[1], &n, &err))
+        return report_error(o, "trace", &err, NULL);
+    if (o->json) {
+        js_envelope("trace");
+        js_uint("events", n);
+        js_envelope_end();
+    } else {
+        printf("%s: ok, %llu events\n", o->arg[1], (unsigned long long) n);
+    }
+    return EXIT_OK;
+}
+
+static int summary(const options *o)
+{
+    nino_error err = { .code = NINO_OK };
+    nino_stats *s = nino_stats_create();
+    int rc = EXIT_OK;
+    if (!s) {
+        say("trace: out of memory");
+        return EXIT_RUN;
+    }
+    if (nino_trace_load(o->arg[1], s, &err)) {
+        rc = report_error(o, "trace", &err, NULL);
+    } else if (o->json) {
+        js_envelope("trace");
+        report_json(s);
+        js_envelope_end();
+    } else {
+        report_nodes(stdout, s);
+        report_memory(stdout, s);
+        report_energy(stdout, s);
+        report_kernels(stdout, s, 40);
+    }
+    nino_stats_destroy(&s);
+    return rc;
+}
+
+// ---- two runs ----------------------------------------------------------------------------------
+
+static nino_history *load(const options *o, const char *path, int *rc)
+{
+    nino_error err = { .code = NINO_OK };
+    nino_history *h = nino_history_create(0);
+    if (!h) {
+        say("trace: out of memory");
+        *rc = EXIT_RUN;
+    } else if (nino_history_load(h, path, &err)) {
+        *rc = report_error(o, "trace", &err, NULL);
+        nino_history_destroy(&h);
+    }
+    return h;
+}
+
+static double change(const nino_compare_row *r)
+{
+    return r->total_a > 0 ? 100 * (r->total_b / r->total_a - 1) : (double) NAN;
+}
+
+static void row_json(const nino_compare_row *r)
+{
+    static const char *const verdicts[] = { "faster", "none", "slower" };
+    js_open(NULL, '{');
+    js_text("kind", nino_compare_kind_name(r->kind));
+    js_text("node", r->node);
+    js_text("kernel", r->name);
+    js_text("shape", r->shape);
+    js_uint("calls_a", r->n_a);
+    js_uint("calls_b", r->n_b);
+    js_num("total_ms_a", r->total_a * 1e3);
+    js_num("total_ms_b", r->total_b * 1e3);
+    js_num("mean_ms_a", r->mean_a * 1e3);
+    js_num("mean_ms_b", r->mean_b * 1e3);
+    js_num("change_percent", change(r));
+    js_num("low_ms", r->low * 1e3);
+    js_num("high_ms", r->high * 1e3);
+    js_num("p", r->p);
+    js_text("verdict", verdicts[r->verdict + 1]);
+    js_close('}');
+}
+
+static void diff_json(const options *o, const nino_compare *c)
+{
+    js_envelope("trace");
+    js_text("a", o->arg[1]);
+    js_text("b", o->arg[2]);
+    js_num("joules_a", c->joules_a);
+    js_num("joules_b", c->joules_b);
+    js_uint("peak_a", c->peak_a);
+    js_uint("peak_b", c->peak_b);
+    js_open("rows", '[');
+    for (size_t i = 0; i < c->n_rows; i++)
+        row_json(&c->rows[i]);
+    js_close(']');
+    js_envelope_end();
+}
+
+// "-12.3 %  faster (p 0.0002)"
+static void diff_line(const nino_compare_row *r)
+{
+    static const char *const words[] = { "faster", "", "slower" };
+    char name[200], p[40] = "";
+    switch (r->kind) {
+    case NINO_COMPARE_RUN: snprintf(name, sizeof(name), "run"); break;
+    case NINO_COMPARE_NODE: snprintf(name, sizeof(name), "%s", r->node); break;
+    case NINO_COMPARE_STEPS: snprintf(name, sizeof(name), "  steps"); break;
+    case NINO_COMPARE_KERNEL: snprintf(name, sizeof(name), "    %s %s", r->name, r->shape); break;
+    }
+    if (!r->n_a || !r->n_b) {
+        printf("  %-44.44s %9.2f %9.2f  only in %s\n", name, r->total_a * 1e3, r->total_b * 1e3,
+               r->n_a ? "A" : "B");
+        return;
+    }
+    if (isfinite(r->p))
+        snprintf(p, sizeof(p), r->p < 1e-4 ? "p < 0.0001" : "p %.4f", r->p);
+    printf("  %-44.44s %9.2f %9.2f %+8.1f %%  %-6s %s\n", name, r->total_a * 1e3, r->total_b * 1e3,
+           change(r), words[r->verdict + 1], p);
+}
+
+static void diff_text(const options *o, const nino_compare *c)
+{
+    char a[32], b[32];
+    size_t shown = 0, left_out = 0;
+    printf("  A: %s\n  B: %s\n  %-44s %9s %9s %10s\n", o->arg[1], o->arg[2], "", "A ms", "B ms",
+           "change");
+    for (size_t i = 0; i < c->n_rows; i++) {
+        shown = c->rows[i].kind == NINO_COMPARE_KERNEL ? shown + 1 : 0;
+        if (shown <= 5) // the kernels of a node that differ most
+            diff_line(&c->rows[i]);
+        else
+            left_out++;
+    }
+    if (left_out)
+        printf("  (%zu kernels with smaller differences; --json has all)\n", left_out);
+    printf("  pool peak %s, %s", human_bytes(a, sizeof(a), (double) c->peak_a),
+           human_bytes(b, sizeof(b), (double) c->peak_b));
+    if (isfinite(c->joules_a) && isfinite(c->joules_b))
+        printf("; energy %.1f J, %.1f J", c->joules_a, c->joules_b);
+    printf("\n");
+}
+
+// "5%" or "5"; negative: not such a text.
+static double percent(const char *s)
+{
+    char *end;
+    const double v = strtod(s, &end);
+    return end != s && (!*end || !strcmp(end, "%")) && v >= 0 && v < 1e6 ? v : -1;
+}
+
+static int diff(const options *o)
+{
+    nino_error err = { .code = NINO_OK };
+    const double limit = o->fail_over ? percent(o->fail_over) : INFINITY;
+    nino_compare c;
+    int rc = EXIT_OK;
+    if (o->n_args < 3 || limit < 0) {
+        say(o->n_args < 3 ? "trace: diff needs two files"
+                          : "trace: --fail-over needs a percentage such as 5%%");
+        return EXIT_USAGE;
+    }
+    nino_history *a = load(o, o->arg[1], &rc), *b = a ? load(o, o->arg[2], &rc) : NULL;
+    if (a && b && nino_compare_runs(a, b, &c, &err)) {
+        rc = report_error(o, "trace", &err, NULL);
+    } else if (a && b) {
+        if (o->json)
+            diff_json(o, &c);
+        else
+            diff_text(o, &c);
+        const double worse = c.n_rows ? change(&c.rows[0]) : 0;
+        if (worse > limit) {
+            say("trace: B takes %.1f %% longer, more than %s", worse, o->fail_over);
+            rc = EXIT_REGRESSION;
+        }
+        nino_compare_release(&c);
+    }
+    nino_history_destroy(&a);
+    nino_history_destroy(&b);
+    return rc;
+}
+
+// ---- other forms -------------------------------------------------------------------------------
+
+static void to_trace(void *trace, const nino_event *ev, size_t n,
+                     const char *(*name)(void *priv, uint32_t id), void *priv)
+{
+    nino_trace_add(trace, ev, n, name, priv);
+}
+
+static int convert(const options *o)
+{
+    nino_error err = { .code = NINO_OK };
+    if (o->n_args < 3) {
+        say("trace: convert needs the file to write");
+        return EXIT_USAGE;
+    }
+    nino_trace *t = nino_trace_create(o->arg[2], &err);
+    nino_status st = t ? nino_trace_read(o->arg[1], to_trace, t, &err) : err.code;
+    if (!st)
+        st = nino_trace_finish(&t, &err);
+    nino_trace_abort(&t);
+    if (st)
+        return report_error(o, "trace", &err, NULL);
+    if (o->json) {
+        js_envelope("trace");
+        js_text("output", o->arg[2]);
+        js_envelope_end();
+    } else {
+        printf("%s\n", o->arg[2]);
+    }
+    return EXIT_OK;
+}
+
+static int advise(const options *o)
+{
+    int rc = EXIT_OK;
+    nino_history *h = load(o, o->arg[1], &rc);
+    const nino_advice_input in = { .history = h };
+    if (!h)
+        return rc;
+    if (o->json) {
+        report_advice_json(&in);
+        js_envelope("trace");
+        js_envelope_end();
+    } else {
+        report_advice(stdout, &in);
+    }
+    nino_history_destroy(&h);
+    return rc;
+}
+
+int cmd_trace(const options *o)
+{
+    static const struct {
+        const char *name;
+        int (*run)(const options *o);
+    } verbs[] = { { "check", check },
+                  { "summary", summary },
+                  { "diff", diff },
+                  { "convert", convert },
+                  { "advice", advise } };
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+        if (!strcmp(o->arg[0], verbs[i].name))
+            return verbs[i].run(o);
+    say("trace: %s is not one of check, summary, diff, convert, advice", o->arg[0]);
+    return EXIT_USAGE;
+}

@@ -1,0 +1,199 @@
+// Advice: every rule speaks when its figures are there, says nothing when they are not, and its
+// gain is what the figures give.
+#include "tests/history.h"
+
+#include <ninodes/advice.h>
+
+static nino_advice list[32];
+static size_t n_list;
+
+static const nino_advice *advise(fake_run *r, const char *rule, const nino_advice_input *more)
+{
+    nino_advice_input in = { .history = r->h };
+    if (more) {
+        in = *more;
+        in.history = r->h;
+    }
+    n_list = nino_advise(&in, list, 32);
+    for (size_t i = 0; i < n_list; i++)
+        if (!strcmp(list[i].rule, rule)) {
+            CHECK(*list[i].title && *list[i].evidence && *list[i].how);
+            CHECK(strpbrk(list[i].evidence, "0123456789")); // never text alone
+            CHECK((list[i].action == NINO_ADVICE_NONE) == !*list[i].setting);
+            return &list[i];
+        }
+    return NULL;
+}
+
+static void finish(fake_run *r)
+{
+    fake_end(r, 1);
+    for (size_t i = 1; i < n_list; i++)
+        CHECK(isnan(list[i].gain_s) || list[i].gain_s <= list[i - 1].gain_s);
+    nino_history_destroy(&r->h);
+}
+
+static void test_nothing(void)
+{
+    fake_run r = fake_begin();
+    CHECK(!advise(&r, "", NULL) && n_list == 0);
+    const uint32_t node = fake_scope(&r, NINO_EV_NODE, "3 KSampler", 1);
+    for (uint32_t i = 0; i < 10; i++) {
+        fake_kernel(&r, node, "gemm", 50000, 1e9, 1e6);
+        fake_step(&r, node, i, 10, 0.001);
+    }
+    fake_end(&r, node);
+    CHECK(!advise(&r, "", NULL) && n_list == 0); // a good run
+    CHECK(nino_advise(&(nino_advice_input){ .history = NULL }, list, 32) == 0);
+    finish(&r);
+}
+
+static void test_steps(void)
+{
+    fake_run r = fake_begin();
+    const uint32_t node = fake_scope(&r, NINO_EV_NODE, "3 KSampler", 1);
+    for (uint32_t i = 0; i < 20; i++) {
+        const bool is_slow = i == 7 || i == 8;
+        for (int k = 0; k < 4; k++) {
+            fake_device(&r, is_slow ? 1400 : 2900, 80);
+            r.t += is_slow ? 70000000 : 25000000;
+        }
+        r.t -= is_slow ? 280000000 : 100000000; // the samples lie in the step
+        fake_step(&r, node, i, 20, is_slow ? 0.3 : 0.1);
+        if (i % 2)
+            fake_add(&r, (nino_event){ .kind = NINO_EV_PREVIEW,
+                                       .u.step = { .step = i, .seconds = 0.03 } });
+    }
+    fake_end(&r, node);
+    const nino_advice *a = advise(&r, "slow-steps", NULL);
+    CHECK(a && fabs(a->gain_s - 0.4) < 1e-9 && strstr(a->title, "throttles"));
+    CHECK(strstr(a->evidence, "2 of 20 steps") && strstr(a->evidence, "1400 MHz"));
+    a = advise(&r, "previews-costly", NULL); // 0.3 s of 2.7 s; every 2 steps
+    CHECK(a && a->action == NINO_ADVICE_OPTION && strstr(a->evidence, "10 previews"));
+    CHECK_STR(a->setting, "--preview-every 23");
+    CHECK(fabs(a->gain_s - 0.3 * (1 - 2.0 / 23)) < 1e-6);
+    finish(&r);
+}
+
+static void test_device(void)
+{
+    fake_run r = fake_begin();
+    fake_ceilings(&r, 1e12, 4e12, 1e11, 10e-6, 0);
+    const uint32_t node = fake_scope(&r, NINO_EV_NODE, "3 KSampler", 1);
+    for (int i = 0; i < 1000; i++) {
+        fake_kernel(&r, node, "gemm", 20, 10e6, 1e5); // half the f32 ceiling
+        r.t += 30000;                                 // the host thinks
+    }
+    fake_kernel(&r, node, "upload", 60000, 0, 1e8);
+    fake_end(&r, node);
+    const nino_advice *a = advise(&r, "launch-bound", NULL);
+    CHECK(a && fabs(a->gain_s - 1000 * 10e-6 / 2) < 1e-9 && strstr(a->evidence, "1000 of 1000"));
+    a = advise(&r, "device-idle", NULL);
+    CHECK(a && fabs(a->gain_s - 0.030) < 1e-4);
+    a = advise(&r, "transfer-bound", NULL);
+    CHECK(a && strstr(a->evidence, "1.67 GB/s") && fabs(a->gain_s - 0.06) < 1e-9);
+    a = advise(&r, "precision", NULL); // 10 MFLOP: 10 us in f32, 2.5 in f16
+    CHECK(a && fabs(a->gain_s - 1000 * 20e-6 * 0.75) < 1e-6 && a->changes_result);
+    CHECK_STR(a->setting, "--precision fp16");
+    a = advise(&r, "not-measured", NULL);
+    CHECK(a && isnan(a->gain_s) && a->action == NINO_ADVICE_COMMAND && strstr(a->evidence, "50 %"));
+    nino_ceilings c;
+    CHECK(nino_history_ceilings(r.h, &c) && c.n_points == 3 && c.point[2].bytes == 32768u << 16);
+    CHECK_STR(c.device, "a device");
+    c.measured_at = 1700000000; // measured, and no faster in f16
+    c.flops_f16 = 0;
+    const nino_advice_input in = { .ceilings = &c };
+    CHECK(!advise(&r, "not-measured", &in) && !advise(&r, "precision", &in));
+    finish(&r);
+}
+
+static void memory(fake_run *r, nino_mem_op op, nino_mem_owner owner, uint64_t bytes, uint64_t use)
+{
+    fake_add(r, (nino_event){ .kind = NINO_EV_MEM,
+                              .sub = (uint8_t) op,
+                              .u.mem = { .bytes = bytes,
+                                         .in_use = use,
+                                         .reserved = 1 << 30,
+                                         .owner = (uint8_t) owner,
+                                         .owner_use = (uint32_t) (use / 256) } });
+}
+
+static void test_memory(void)
+{
+    fake_run r = fake_begin();
+    memory(&r, NINO_MEM_BUDGET, NINO_OWN_ACTIVATION, 1 << 30, 0);
+    const uint32_t node = fake_scope(&r, NINO_EV_NODE, "3 KSampler", 1);
+    for (int i = 0; i < 4; i++) { // the same weights come four times
+        memory(&r, NINO_MEM_ALLOC, NINO_OWN_WEIGHTS, 500 << 20, 500 << 20);
+        fake_kernel(&r, node, "upload", 10000, 0, 500 << 20);
+        memory(&r, NINO_MEM_FREE, NINO_OWN_WEIGHTS, 500 << 20, 0);
+        memory(&r, NINO_MEM_TRIM, NINO_OWN_ACTIVATION, 100 << 20, 0);
+        memory(&r, NINO_MEM_FAIL, NINO_OWN_ACTIVATION, 600 << 20, 0);
+    }
+    const uint32_t stage = fake_scope(&r, NINO_EV_STAGE, "compile gemm", node);
+    fake_add(&r, (nino_event){ .kind = NINO_EV_CACHE, .sub = NINO_CACHE_PROGRAM });
+    r.t += 50000000;
+    fake_end(&r, stage);
+    fake_end(&r, node);
+    const nino_advice *a = advise(&r, "weights-evicted", NULL);
+    CHECK(a && fabs(a->gain_s - 0.03) < 1e-9 && a->action == NINO_ADVICE_OPTION); // three of four
+    CHECK(!strncmp(a->setting, "--mem-limit ", 12) && strstr(a->evidence, "at most 500.0 MiB"));
+    a = advise(&r, "memory-short", NULL);
+    CHECK(a && isnan(a->gain_s) && strstr(a->evidence, "4 times 400.0 MiB"));
+    a = advise(&r, "compiled", NULL);
+    CHECK(a && fabs(a->gain_s - 0.05) < 1e-9 && strstr(a->evidence, "1 programs"));
+    CHECK(!advise(&r, "device-idle", NULL));
+    finish(&r);
+}
+
+static void tile(fake_run *r, uint32_t parent, int x, int y, int order)
+{
+    r->t += 100000000;
+    fake_add(r, (nino_event){ .kind = NINO_EV_TILE_INFO,
+                              .parent = parent,
+                              .u.tile = { (uint16_t) x, (uint16_t) y, 256, 256, (uint16_t) x,
+                                          (uint16_t) y, 192, 192, (uint16_t) order, 9, 0, 1,
+                                          100000000, 1 << 24 } });
+}
+
+static void test_tiles(void)
+{
+    static const char workflow[] =
+        "{\"8\": {\"class_type\": \"VAEDecodeTiled\", \"inputs\": {\"tile_size\": 256, "
+        "\"overlap\": 64, \"temporal_size\": 64, \"temporal_overlap\": 8}}}";
+    nino_error err;
+    nino_graph *g = nino_graph_load(workflow, strlen(workflow), "w", &err);
+    CHECK_OK(!g, err);
+    fake_run r = fake_begin();
+    const uint32_t node = fake_scope(&r, NINO_EV_NODE, "8 VAEDecodeTiled", 1);
+    for (int i = 0; i < 9; i++)
+        tile(&r, node, i % 3 * 192, i / 3 * 192, i);
+    fake_add(&r, (nino_event){ .kind = NINO_EV_SEAM, .u.seam = { 0.2f, 3, 0.01f, 12, 1, 1 } });
+    fake_end(&r, node);
+    const nino_advice_input in = { .graph = g };
+    const nino_advice *a = advise(&r, "tiled-but-fits", &in);
+    CHECK(a && a->action == NINO_ADVICE_SET && a->changes_result);
+    CHECK_STR(a->setting, "8.tile_size=640");
+    CHECK(strstr(a->evidence, "9 tiles of up to 256x256") && strstr(a->evidence, "0.20/255"));
+    const double area = 9.0 * 256 * 256, image = 640.0 * 640;
+    CHECK(fabs(a->gain_s - 0.9 * (1 - image / area)) < 1e-6 && a->gain_bytes < 0);
+    CHECK(nino_graph_set(g, a->setting, &err) == NINO_OK); // it can be applied as it is
+    CHECK(!advise(&r, "tiled-but-fits", NULL)); // without the workflow there is nothing to set
+    memory(&r, NINO_MEM_BUDGET, NINO_OWN_ACTIVATION, 90 << 20, 0); // 100 MiB do not fit
+    nino_graph_set(g, "8.tile_size=256", NULL);
+    CHECK(!advise(&r, "tiled-but-fits", &in));
+    a = advise(&r, "tiles-too-small", &in);
+    CHECK(a && !strcmp(a->setting, "8.tile_size=512"));
+    nino_graph_destroy(&g);
+    finish(&r);
+}
+
+int main(void)
+{
+    test_nothing();
+    test_steps();
+    test_device();
+    test_memory();
+    test_tiles();
+    return 0;
+}
