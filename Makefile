@@ -105,7 +105,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install clean deps deps-check deps-lint deps-bench demo
+.PHONY: all lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install shots clean deps deps-check deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -269,6 +269,10 @@ demo: deps
 	@echo "  $(B)/ninodes monitor                           watch a run from another terminal"
 	@echo "  $(B)/ninodes-studio data/tiny/decode.json --models data/tiny/models --input data/tiny/input"
 
+# Pictures of every view over real runs, in $(B)/shots.
+shots: all tests
+	$(Q)tests/gui/shots.sh $(B)/shots
+
 install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/ninodes $(DESTDIR)$(DATADIR)/ninodes/devices
 	install -m 755 $(B)/ninodes $(if $(gui_SRC),$(B)/ninodes-studio) $(DESTDIR)$(BINDIR)
@@ -279,6 +283,11 @@ install: all
 	install -m 644 $(header_SRC) $(DESTDIR)$(INCLUDEDIR)/ninodes
 	install -m 644 $(B)/libninodes.pc $(DESTDIR)$(LIBDIR)/pkgconfig/ninodes.pc
 	install -m 644 $(wildcard data/devices/*.json) $(DESTDIR)$(DATADIR)/ninodes/devices
+	$(if $(gui_SRC),for d in applications metainfo mime/packages icons/hicolor/scalable/apps; do install -d $(DESTDIR)$(DATADIR)/$$d; done)
+	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.desktop $(DESTDIR)$(DATADIR)/applications)
+	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.metainfo.xml $(DESTDIR)$(DATADIR)/metainfo)
+	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.mime.xml $(DESTDIR)$(DATADIR)/mime/packages/org.ninodes.Studio.xml)
+	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.svg $(DESTDIR)$(DATADIR)/icons/hicolor/scalable/apps)
 	install -d $(DESTDIR)$(DATADIR)/ninodes/workflows
 	install -m 644 $(wildcard data/workflows/seeds/*.json) $(DESTDIR)$(DATADIR)/ninodes/workflows
 	install -d $(addprefix $(DESTDIR)$(DATADIR)/,bash-completion/completions zsh/site-functions fish/vendor_completions.d man/man1)

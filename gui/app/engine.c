@@ -276,7 +276,7 @@ static gboolean try_attach(gpointer user)
 // ---- the process --------------------------------------------------------------------------------
 
 // The worker beside this program when run from a build or an install, else the one in PATH.
-static char *worker_path(void)
+char *nino_engine_program(void)
 {
     char self[4096];
     const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -398,7 +398,7 @@ void nino_engine_start(NinoEngine *e)
     if (e->process)
         return;
     e->is_foreign = FALSE;
-    g_autofree char *worker = worker_path();
+    g_autofree char *worker = nino_engine_program();
     if (!worker) {
         set_state(e, NINO_ENGINE_DEAD,
                   "The program “ninodes” is neither beside this one nor in PATH");

@@ -10,7 +10,7 @@
 
 G_DEFINE_TYPE(NinoWindow, nino_window, GTK_TYPE_APPLICATION_WINDOW)
 
-static const char *const panel_names[] = { "result", "queue", "problems", "log" };
+static const char *const panel_names[] = { "result", "queue", "problems", "form", "log" };
 
 static GSimpleAction *find(NinoWindow *w, const char *action)
 {
@@ -168,6 +168,8 @@ static void add_panels(NinoWindow *w)
     add_panel(w, GTK_WIDGET(w->viewer), "Results");
     add_panel(w, GTK_WIDGET(w->queue), "Queue");
     add_panel(w, GTK_WIDGET(w->problems), "Problems");
+    w->form = NINO_FORM(nino_form_new());
+    add_panel(w, GTK_WIDGET(w->form), "Form");
     add_panel(w, log_panel(w), "Log");
     nino_viewer_add_actions(w->viewer, G_ACTION_MAP(w));
     g_signal_connect(w->side, "switch-page", G_CALLBACK(on_side_page), w);

@@ -103,6 +103,8 @@ static void on_changed(NinoTab *tab, gpointer user)
     NinoWindow *w = user;
     show_tab_title(tab);
     update(w);
+    if (tab == nino_window_tab(w))
+        nino_form_show(w->form, tab);
     if (!w->autosave_timer)
         w->autosave_timer =
             g_timeout_add_seconds((guint) nino_prefs_number("autosave"), autosave, w);
@@ -160,7 +162,10 @@ static void remove_tab(NinoWindow *w, NinoTab *tab)
     g_autofree char *question = g_strdup_printf("close-%s", nino_tab_uid(tab));
     nino_bar_hide(w->bar, question);
     nino_autosave_forget(nino_tab_uid(tab));
+    if (tab == nino_window_tab(w))
+        nino_form_show(w->form, NULL);
     gtk_notebook_remove_page(w->tabs, gtk_notebook_page_num(w->tabs, GTK_WIDGET(tab)));
+    nino_form_show(w->form, nino_window_tab(w));
     update(w);
     check(w);
 }
@@ -168,6 +173,7 @@ static void remove_tab(NinoWindow *w, NinoTab *tab)
 static void on_switch(GObject *tabs, GParamSpec *pspec, gpointer user)
 {
     (void) tabs, (void) pspec;
+    nino_form_show(NINO_WINDOW(user)->form, nino_window_tab(user));
     update(user);
     check(user);
 }

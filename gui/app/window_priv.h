@@ -3,6 +3,7 @@
 #pragma once
 #include "app/bar.h"
 #include "app/engine.h"
+#include "app/form.h"
 #include "app/problems.h"
 #include "app/queue_panel.h"
 #include "app/tab.h"
@@ -24,6 +25,7 @@ struct _NinoWindow {
     NinoViewer *viewer;
     NinoQueuePanel *queue;
     NinoProblems *problems;
+    NinoForm *form;
     GtkTextView *log;
     NinoRun *records; // of the newest run, or a trace; what the live views show
     NinoWindowOptions options;
@@ -36,6 +38,7 @@ struct _NinoWindow {
     NinoEngine *engine;
     GHashTable *job_tabs; // guint64 id -> uid of the tab it came from
     struct NinoRunState *run;
+    GCancellable *planning;
     guint refresh_timer, cost_timer;
     guint64 cost_cpu_us, cost_wall_us;
 };

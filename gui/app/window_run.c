@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "app/plan.h"
 #include "app/prefs.h"
 
 #define MAX_LOG_LINES 2000
@@ -684,6 +685,43 @@ static void on_jump(NinoProblems *p, const char *node, gpointer user)
         nino_tab_show_node(tab, node);
 }
 
+static void on_plan(gpointer user, const char *text, gboolean fits)
+{
+    nino_problems_set_plan(NINO_WINDOW(user)->problems, text, fits);
+}
+
+static void ask_plan(NinoProblems *p, gpointer user)
+{
+    NinoWindow *w = user;
+    NinoTab *tab = nino_window_tab(w);
+    gsize len = 0;
+    g_autoptr(GError) error = NULL;
+    const char *text = tab ? nino_tab_json(tab, FALSE, &len, &error) : NULL;
+    if (!text) {
+        nino_problems_set_plan(p, error ? error->message : "No workflow is open", FALSE);
+        return;
+    }
+    nino_problems_set_plan(p, "Planning…", TRUE);
+    g_cancellable_cancel(w->planning);
+    g_clear_object(&w->planning);
+    w->planning = g_cancellable_new();
+    nino_plan_ask(text, len, (const char *const *) w->options.models, w->options.input,
+                  w->options.device, w->planning, on_plan, w);
+}
+
+static void action_plan(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a, (void) parameter;
+    nino_window_show_panel(user, "problems");
+    ask_plan(NINO_WINDOW(user)->problems, user);
+}
+
+static void on_form_refused(NinoForm *form, const char *text, gpointer user)
+{
+    (void) form;
+    nino_bar_show(NINO_WINDOW(user)->bar, "edit", NINO_BAR_WARNING, text, NULL);
+}
+
 static void on_job_error(NinoQueuePanel *p, guint64 id, const char *where, const char *text,
                          gpointer user)
 {
@@ -713,6 +751,7 @@ void nino_window_run_init(NinoWindow *w)
         { .name = "resume", .activate = action_simple },
         { .name = "trim", .activate = action_simple },
         { .name = "reload", .activate = action_simple },
+        { .name = "plan", .activate = action_plan },
         { .name = "pause", .activate = action_pause, .state = "false" },
         { .name = "restart-worker", .activate = action_restart },
         { .name = "attach-list", .activate = action_attach_list },
@@ -730,6 +769,8 @@ void nino_window_run_init(NinoWindow *w)
     g_signal_connect(w->engine, "log", G_CALLBACK(on_log), w);
     g_signal_connect(w->engine, "refused", G_CALLBACK(on_refused), w);
     g_signal_connect(w->problems, "jump", G_CALLBACK(on_jump), w);
+    g_signal_connect(w->problems, "plan", G_CALLBACK(ask_plan), w);
+    g_signal_connect(w->form, "refused", G_CALLBACK(on_form_refused), w);
     g_signal_connect(w->queue, "show-error", G_CALLBACK(on_job_error), w);
     g_signal_connect(w->viewer, "failed", G_CALLBACK(on_viewer_failed), w);
     w->cost_timer = g_timeout_add_seconds(COST_PERIOD_S, show_cost, w);
@@ -739,6 +780,8 @@ void nino_window_run_dispose(NinoWindow *w)
 {
     g_clear_handle_id(&w->refresh_timer, g_source_remove);
     g_clear_handle_id(&w->cost_timer, g_source_remove);
+    g_cancellable_cancel(w->planning);
+    g_clear_object(&w->planning);
     if (w->engine)
         g_signal_handlers_disconnect_by_data(w->engine, w);
     g_clear_object(&w->engine);

@@ -1,0 +1,219 @@
+// One section a node that has values of its own; the editors are those of the canvas. Rebuilt when
+// the workflow has other nodes than before, else only its values are shown anew.
+#include "app/form.h"
+
+#include "graph/editors.h"
+#include <string.h>
+
+struct _NinoForm {
+    GtkWidget parent;
+    GtkWidget *scroller, *box;
+    NinoTab *tab;
+    GPtrArray *rows; // Row
+    char *shape;     // of what was built: ids and names
+    gboolean edits;
+};
+
+typedef struct Row {
+    NinoForm *form;
+    char *node, *widget;
+    GtkWidget *editor, *control; // control: NULL where nothing happens after a run
+} Row;
+
+G_DEFINE_TYPE(NinoForm, nino_form, GTK_TYPE_WIDGET)
+static guint refused_signal;
+
+static void row_free(gpointer p)
+{
+    Row *r = p;
+    nino_editor_stop(r->editor); // losing the focus must not call us any more
+    if (r->control)
+        nino_editor_stop(r->control);
+    g_clear_object(&r->control);
+    g_object_unref(r->editor);
+    g_free(r->node);
+    g_free(r->widget);
+    g_free(r);
+}
+
+static void on_edit(gpointer user, const char *name, NinoEditKind kind, const char *text)
+{
+    const Row *r = user;
+    NinoForm *form = r->form;
+    nino_document *doc = nino_tab_document(form->tab);
+    nino_error err = { 0 };
+    nino_status st = NINO_OK;
+    if (kind == NINO_EDIT_DONE) {
+        nino_document_seal(doc);
+        return;
+    }
+    if (kind == NINO_EDIT_CONTROL)
+        st = nino_document_set_control(doc, r->node, name, text, &err);
+    else
+        st = nino_document_set_text(doc, r->node, name, text, &err);
+    if (st) {
+        g_signal_emit(form, refused_signal, 0, err.msg);
+        return;
+    }
+    form->edits = TRUE; // the editor shows the value already
+    nino_tab_changed_elsewhere(form->tab);
+    form->edits = FALSE;
+}
+
+static gboolean is_shown(const nino_doc_node *n, const nino_doc_widget *w)
+{
+    return !w->is_linked && w->kind != NINO_WIDGET_OTHER && n->kind != NINO_DOC_NOTE &&
+           n->mode == NINO_MODE_ALWAYS && !(w->param && w->param->is_inert);
+}
+
+// What the form is made of, as text: equal when the same rows would be built.
+static char *shape_of(nino_document *doc)
+{
+    GString *s = g_string_new(NULL);
+    for (int i = 0; i < nino_document_n_nodes(doc); i++) {
+        const nino_doc_node *n = nino_document_node(doc, i);
+        for (int k = 0; k < n->n_widgets; k++)
+            if (is_shown(n, &n->widgets[k]))
+                g_string_append_printf(s, "%s %s.%s\n", n->title, n->id, n->widgets[k].name);
+    }
+    return g_string_free(s, FALSE);
+}
+
+static void add_row(NinoForm *form, GtkWidget *grid, int at, const nino_doc_node *n,
+                    const nino_doc_widget *w)
+{
+    const char *text = w->param && w->param->label ? w->param->label : w->name;
+    GtkWidget *label = gtk_label_new(text);
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_widget_set_valign(label, GTK_ALIGN_START);
+    gtk_widget_set_margin_top(label, 6);
+    if (w->param && w->param->help)
+        gtk_widget_set_tooltip_text(label, w->param->help);
+    Row *r = g_new0(Row, 1);
+    r->form = form;
+    r->node = g_strdup(n->id);
+    r->widget = g_strdup(w->name);
+    r->editor = g_object_ref_sink(nino_editor_new(w, FALSE, on_edit, r));
+    gtk_widget_set_hexpand(r->editor, TRUE);
+    g_ptr_array_add(form->rows, r);
+    if (nino_editor_is_multiline(w)) {
+        gtk_widget_set_size_request(r->editor, -1, 96);
+        gtk_grid_attach(GTK_GRID(grid), label, 0, at, 2, 1);
+        gtk_grid_attach(GTK_GRID(grid), r->editor, 0, at + 1, 2, 1);
+        return;
+    }
+    gtk_grid_attach(GTK_GRID(grid), label, 0, at, 1, 1);
+    gtk_grid_attach(GTK_GRID(grid), r->editor, 1, at, 1, 1);
+    if (w->control) {
+        r->control = g_object_ref_sink(nino_editor_new_control(w, on_edit, r));
+        gtk_widget_set_tooltip_text(r->control, "What happens to the value after a run");
+        gtk_grid_attach(GTK_GRID(grid), r->control, 1, at + 1, 1, 1);
+    }
+}
+
+static void add_section(NinoForm *form, const nino_doc_node *n)
+{
+    GtkWidget *grid = NULL;
+    int at = 0;
+    for (int k = 0; k < n->n_widgets; k++) {
+        if (!is_shown(n, &n->widgets[k]))
+            continue;
+        if (!grid) {
+            GtkWidget *title = gtk_label_new(n->title);
+            gtk_label_set_xalign(GTK_LABEL(title), 0);
+            gtk_widget_add_css_class(title, "heading");
+            gtk_box_append(GTK_BOX(form->box), title);
+            grid = gtk_grid_new();
+            gtk_grid_set_row_spacing(GTK_GRID(grid), 4);
+            gtk_grid_set_column_spacing(GTK_GRID(grid), 12);
+            gtk_widget_set_margin_bottom(grid, 10);
+            gtk_box_append(GTK_BOX(form->box), grid);
+        }
+        add_row(form, grid, at, n, &n->widgets[k]);
+        at += 2;
+    }
+}
+
+static void clear(NinoForm *form)
+{
+    g_ptr_array_set_size(form->rows, 0);
+    GtkWidget *child;
+    while ((child = gtk_widget_get_first_child(form->box)))
+        gtk_box_remove(GTK_BOX(form->box), child);
+    g_clear_pointer(&form->shape, g_free);
+}
+
+static void update_values(NinoForm *form, nino_document *doc)
+{
+    for (guint i = 0; i < form->rows->len; i++) {
+        const Row *r = form->rows->pdata[i];
+        const nino_doc_node *n = nino_document_node(doc, nino_document_find(doc, r->node));
+        const nino_doc_widget *w = n ? nino_doc_widget_find(n, r->widget) : NULL;
+        if (w)
+            nino_editor_update(r->editor, w);
+    }
+}
+
+void nino_form_show(NinoForm *form, NinoTab *tab)
+{
+    if (form->edits)
+        return;
+    const gboolean is_other = form->tab != tab;
+    form->tab = tab;
+    if (!tab) {
+        clear(form);
+        return;
+    }
+    nino_document *doc = nino_tab_document(tab);
+    g_autofree char *shape = shape_of(doc);
+    if (!is_other && !g_strcmp0(shape, form->shape)) {
+        update_values(form, doc);
+        return;
+    }
+    clear(form);
+    form->shape = g_steal_pointer(&shape);
+    for (int i = 0; i < nino_document_n_nodes(doc); i++)
+        add_section(form, nino_document_node(doc, i));
+    if (!form->rows->len) {
+        GtkWidget *none = gtk_label_new("This workflow has no values to set");
+        gtk_widget_add_css_class(none, "dim-label");
+        gtk_widget_set_vexpand(none, TRUE);
+        gtk_box_append(GTK_BOX(form->box), none);
+    }
+}
+
+static void dispose(GObject *o)
+{
+    NinoForm *form = NINO_FORM(o);
+    g_clear_pointer(&form->rows, g_ptr_array_unref);
+    g_clear_pointer(&form->shape, g_free);
+    g_clear_pointer(&form->scroller, gtk_widget_unparent);
+    G_OBJECT_CLASS(nino_form_parent_class)->dispose(o);
+}
+
+static void nino_form_class_init(NinoFormClass *klass)
+{
+    G_OBJECT_CLASS(klass)->dispose = dispose;
+    gtk_widget_class_set_layout_manager_type(GTK_WIDGET_CLASS(klass), GTK_TYPE_BIN_LAYOUT);
+    refused_signal = g_signal_new("refused", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL,
+                                  NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
+}
+
+static void nino_form_init(NinoForm *form)
+{
+    form->rows = g_ptr_array_new_with_free_func(row_free);
+    form->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
+    gtk_widget_set_margin_start(form->box, 12);
+    gtk_widget_set_margin_end(form->box, 12);
+    gtk_widget_set_margin_top(form->box, 8);
+    gtk_widget_set_margin_bottom(form->box, 12);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(form->box), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Values of the workflow", -1);
+    form->scroller = gtk_scrolled_window_new();
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(form->scroller), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(form->scroller), form->box);
+    gtk_widget_set_parent(form->scroller, GTK_WIDGET(form));
+}
+
+GtkWidget *nino_form_new(void) { return g_object_new(NINO_TYPE_FORM, NULL); }

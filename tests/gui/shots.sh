@@ -1,0 +1,44 @@
+#!/bin/bash
+# Pictures of every view over real runs: the taesd round trip, a tiled decode, sd15 and flux end to end. usage: shots.sh DIR
+# What needs test data that is not there is left out, with a message.
+export SHOTS=${1:-build/shots}
+case $SHOTS in /*) ;; *) SHOTS=$PWD/$SHOTS ;; esac
+mkdir -p "$SHOTS"
+export SHOTS
+. "$(dirname "$0")/lib.sh"
+A=${NINODES_ASSETS:-$root/../shared/assets}
+views=$(sed -n 's/^ *{ *"\([a-z-]*\)",.*/\1/p' "$root/gui/live/view.c")
+: >"$SHOTS/app.log"
+
+all_views() { # PREFIX: the window, then each live view
+    shot "$1-window"
+    for v in $views; do win_do view "$v"; shot "$1-$v"; done
+}
+if [ -d "$A/e2e" ]; then
+    start --models "$A/models" --input "$A/taesd_ref" --output "$work/out"
+    for f in "$A"/taesd_ref/*.json; do
+        case $f in *layer_stats*) continue ;; esac
+        grep -q class_type "$f" || continue
+        win_do open-path "$f"; wait_state "ready invalid" 30; is_state ready || continue
+        win_do run; wait_state "done failed" 300
+        all_views "taesd-$(basename "$f" .json)"
+    done
+    for n in sd15 flux; do
+        f=$(ls "$A"/e2e/workflows/*$n*.json | head -1)
+        win_do open-path "$f"; wait_state "ready invalid" 30
+        win_do run; wait_state "done failed" 300
+        all_views "$n"
+    done
+else
+    echo "no test data in ../shared/assets: the demo only"
+    start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out" "$root/data/tiny/decode.json"
+    wait_state ready 30
+    win_do run; wait_state done 300
+    all_views demo
+fi
+for p in queue problems form log result; do win_do panel $p; shot "panel-$p"; done
+win_do plan; sleep 3; shot plan
+for t in dark contrast light; do actions "" Activate theme "[<'$t'>]" '{}' >/dev/null; shot "theme-$t"; done
+win_do shortcuts; shot shortcuts
+app_do preferences; shot preferences
+ls "$SHOTS"/*.png | wc -l

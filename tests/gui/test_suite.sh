@@ -1,0 +1,102 @@
+#!/bin/bash
+# The app from end to end: opens a workflow of each family, edits, runs, cancels, pauses, loses its worker, opens pictures, undoes,
+# compares two results, exports, recovers. Actions go over D-Bus, controls over AT-SPI by role and name.
+. "$(dirname "$0")/lib.sh"
+A=${NINODES_ASSETS:-$root/../shared/assets}
+is() { [ "$(state_of "$1")" = "$2" ]; }
+[ -x "$B/tests/gui/atclick" ] || { echo "skip: tests/gui/atclick was not built"; exit 77; }
+
+cp "$root/data/tiny/decode.json" "$work/a.json"
+start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out" "$work/a.json"
+wait_state ready 30
+ATCLICK_SECONDS=5 at frame '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+
+# Every control has a name for a screen reader.
+at frame '*Ninodes Studio*' lint || die "controls without a name"
+
+# Edit a value through a tab's document, undo, redo.
+win_do set "4.filename_prefix=edited"
+until_ok 10 enabled undo || die "a change cannot be undone"
+wait_state ready 10
+win_do undo; until_ok 10 enabled redo || die "nothing to do again after undo"
+win_do redo
+win_do save-to "$work/b.json"
+grep -q '"edited"' "$work/b.json" || die "the saved file lacks the change"
+win_do export-api-to "$work/api.json"
+grep -q '"class_type"' "$work/api.json" || die "the export is not in API form"
+win_do set "4.nosuch=1" # refused in a bar, nothing breaks
+at '*' '*nosuch*' wait || die "no message about an input that does not exist"
+
+# Run twice, with another latent size in between: two results, compared.
+win_do run; wait_state done 120
+win_do set "4.filename_prefix=second"
+wait_state ready 10
+win_do run; wait_state done 120
+[ "$(find "$work/out" -name '*.png' | wc -l)" = 2 ] || die "expected two pictures"
+until_ok 10 enabled viewer-compare || die "two results cannot be compared"
+win_do viewer-compare
+at slider 'Border of the comparison' set=0.25 || die "the border of the comparison cannot be moved"
+shot compare
+win_do viewer-compare
+
+# Pause holds the queue; what waits can be removed and moved; resume goes on.
+win_do pause; until_ok 20 is pause true || die "the queue does not pause"
+win_do set "4.filename_prefix=third"; win_do run
+win_do set "4.filename_prefix=fourth"; win_do run-front
+win_do panel queue
+at 'push button' 'Remove: *' click || die "nothing to remove in the queue"
+shot queue
+win_do pause; until_ok 20 is pause false || die "the queue does not resume"
+wait_state done 120
+
+# Cancel, and the worker killed in the middle: the queue and the results stay, it goes on.
+win_do reload
+win_do set "4.filename_prefix=fifth"; win_do run
+win_do cancel
+wait_state "cancelled done" 60
+kill -KILL "$(pgrep -P $app_pid -x ninodes)"
+until_ok 30 is worker dead || die "nobody noticed that the worker is dead"
+at 'push button' 'Restart the worker' click || die "no way to restart the worker"
+until_ok 60 is worker ready || die "the worker did not come back"
+win_do set "4.filename_prefix=sixth"; win_do run; wait_state done 120
+
+# A picture that a run saved holds its workflow; so does a dropped one (the same path).
+win_do open-path "$(find "$work/out" -name '*.png' | head -1)"
+wait_state "ready done" 20
+win_do open-path "$work/missing.json"
+at '*' '*missing.json*' wait || die "no message about a missing file"
+
+# The form edits the same document.
+win_do panel form
+at text 'File name*' wait || at text '*' wait || die "the form is empty"
+shot form
+
+# A workflow of each family opens, whatever of it can run here.
+if [ -d "$A/workflows_ui" ]; then
+    for f in flux_dev_example sdxl_sdxl_simple_example wan_text_to_video_wan qwen_image_qwen_image_basic_example \
+        sd3_sd3.5_simple_example lora_lora_multiple img2img_img2img_workflow z_image_z_image_turbo_example; do
+        win_do open-path "$A/workflows_ui/$f.workflow.json"
+        at 'page tab' '*' wait >/dev/null || true
+        wait_state "ready invalid" 30
+    done
+    for f in "$A"/images_comfy_meta/*; do win_do open-path "$f"; wait_state "ready invalid" 30; done
+    shot families
+else
+    echo "  part skipped: no test data in ../shared/assets"
+fi
+
+# Unsaved work is asked about in the window, and survives a crash.
+kill -KILL $app_pid; wait $app_pid 2>/dev/null || true
+win() { actions /window/1 Describe state; }
+until_ok 10 gone
+start --models "$root/data/tiny/models" "$work/a.json"
+wait_state ready 30
+win_do set "4.filename_prefix=unsaved"
+sleep 4 # the autosave's delay
+kill -KILL $app_pid; wait $app_pid 2>/dev/null || true
+start --models "$root/data/tiny/models"
+at '*' '*recovered*' wait || die "unsaved work was not recovered"
+app_do quit
+at '*' '*unsaved changes*' wait || die "nobody asked about unsaved changes"
+at 'push button' 'Quit anyway' click
+until_ok 15 gone || die "the app did not quit"
