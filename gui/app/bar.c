@@ -20,16 +20,18 @@ static GtkWidget *find(NinoBar *bar, const char *id)
 static void on_close(GtkButton *button, gpointer row)
 {
     (void) button;
-    gtk_box_remove(GTK_BOX(gtk_widget_get_parent(row)), row);
+    GtkWidget *box = gtk_widget_get_parent(row);
+    if (box) // the action may have taken the message away already
+        gtk_box_remove(GTK_BOX(box), row);
 }
 
 static GtkWidget *add_button(GtkWidget *row, const char *label, const char *action)
 {
-    GtkWidget *b = gtk_button_new_with_mnemonic(label);
+    GtkWidget *b = gtk_button_new_with_label(label);
     gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(b), action);
     gtk_widget_set_valign(b, GTK_ALIGN_CENTER);
     // After the action: the handler of the action runs first.
-    g_signal_connect_after(b, "clicked", G_CALLBACK(on_close), row);
+    g_signal_connect_object(b, "clicked", G_CALLBACK(on_close), row, G_CONNECT_AFTER);
     gtk_box_append(GTK_BOX(row), b);
     return b;
 }

@@ -85,6 +85,7 @@ static void add_row(NinoForm *form, GtkWidget *grid, int at, const nino_doc_node
     const char *text = w->param && w->param->label ? w->param->label : w->name;
     GtkWidget *label = gtk_label_new(text);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_label_set_width_chars(GTK_LABEL(label), 16); // the editors of all sections line up
     gtk_widget_set_valign(label, GTK_ALIGN_START);
     gtk_widget_set_margin_top(label, 6);
     if (w->param && w->param->help)

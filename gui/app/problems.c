@@ -108,7 +108,7 @@ static void nino_problems_init(NinoProblems *p)
     gtk_widget_set_parent(p->box, GTK_WIDGET(p));
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     gtk_widget_add_css_class(bar, "bar");
-    GtkWidget *plan = gtk_button_new_with_mnemonic("What does it _need?");
+    GtkWidget *plan = gtk_button_new_with_label("What does it need?");
     gtk_widget_set_tooltip_text(plan, "Plans the run: memory needed and free, work, time");
     g_signal_connect(plan, "clicked", G_CALLBACK(on_plan), p);
     p->plan = gtk_label_new("");

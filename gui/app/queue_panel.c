@@ -313,7 +313,7 @@ static GtkWidget *toolbar(NinoQueuePanel *p)
 {
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     gtk_widget_add_css_class(bar, "bar");
-    p->pause = gtk_toggle_button_new_with_mnemonic("_Pause");
+    p->pause = gtk_toggle_button_new_with_label("Pause");
     gtk_actionable_set_action_name(GTK_ACTIONABLE(p->pause), "win.pause");
     gtk_widget_set_tooltip_text(p->pause,
                                 "The running job stops after its kernel; no other one starts");
@@ -324,7 +324,7 @@ static GtkWidget *toolbar(NinoQueuePanel *p)
     GtkWidget *label = gtk_label_new("Repeat");
     GtkWidget *space = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     gtk_widget_set_hexpand(space, TRUE);
-    GtkWidget *clear = gtk_button_new_with_mnemonic("C_lear finished");
+    GtkWidget *clear = gtk_button_new_with_label("Clear finished");
     gtk_widget_set_tooltip_text(clear, "Forget the jobs that have ended; their files stay");
     g_signal_connect(clear, "clicked", G_CALLBACK(on_clear), p);
     GtkWidget *all[] = { p->pause, label, times, space, clear };

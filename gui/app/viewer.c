@@ -16,8 +16,8 @@ typedef struct Result {
 
 struct _NinoViewer {
     GtkWidget parent;
-    GtkWidget *box, *stack, *empty_text, *strip, *caption, *zoom_label, *split, *play_bar, *frame,
-        *fps, *other;
+    GtkWidget *box, *stack, *empty_text, *strip, *caption, *zoom_label, *split, *compare_bar,
+        *play_bar, *frame, *fps, *other;
     NinoPictureArea *area;
     GActionMap *map;
     GPtrArray *results, *frames, *other_frames;
@@ -247,8 +247,7 @@ void nino_viewer_compare_with(NinoViewer *v, guint index)
         return;
     v->compared = (int) index;
     set_bool(v, "viewer-compare", TRUE);
-    gtk_widget_set_visible(v->split, TRUE);
-    gtk_widget_set_visible(v->other, TRUE);
+    gtk_widget_set_visible(v->compare_bar, TRUE);
     v->updating = TRUE;
     gtk_drop_down_set_selected(GTK_DROP_DOWN(v->other), index);
     v->updating = FALSE;
@@ -261,8 +260,7 @@ static void compare_off(NinoViewer *v)
     g_cancellable_cancel(v->loading_other);
     g_clear_pointer(&v->other_frames, g_ptr_array_unref);
     nino_picture_area_compare(v->area, NULL);
-    gtk_widget_set_visible(v->split, FALSE);
-    gtk_widget_set_visible(v->other, FALSE);
+    gtk_widget_set_visible(v->compare_bar, FALSE);
     set_bool(v, "viewer-compare", FALSE);
 }
 
@@ -545,6 +543,7 @@ static void nino_viewer_class_init(NinoViewerClass *klass)
     BIND(caption);
     BIND(zoom_label);
     BIND(split);
+    BIND(compare_bar);
     BIND(play_bar);
     BIND(frame);
     BIND(fps);
@@ -562,6 +561,8 @@ static void nino_viewer_init(NinoViewer *v)
     g_type_ensure(NINO_TYPE_PICTURE_AREA);
     gtk_widget_init_template(GTK_WIDGET(v));
     gtk_spin_button_set_value(GTK_SPIN_BUTTON(v->fps), DEFAULT_FPS);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(v->area), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "No result yet", -1);
     g_signal_connect(v->area, "zoomed", G_CALLBACK(on_zoomed), v);
     g_signal_connect(v->area, "split-moved", G_CALLBACK(on_split_moved), v);
     g_signal_connect(v->split, "value-changed", G_CALLBACK(on_split), v);

@@ -116,9 +116,26 @@ static void action_step_tab(GSimpleAction *a, GVariant *parameter, gpointer user
         gtk_notebook_set_current_page(w->tabs, (gtk_notebook_get_current_page(w->tabs) + by) % n);
 }
 
+// A notebook calls each of its tabs "Tab"; a screen reader needs to know which one it is.
+void nino_window_name_tab(GtkNotebook *notebook, GtkWidget *page, const char *name)
+{
+    GtkWidget *label = gtk_notebook_get_tab_label(notebook, page);
+    GtkWidget *tab = label ? gtk_widget_get_parent(label) : NULL;
+    if (tab)
+        gtk_accessible_update_property(GTK_ACCESSIBLE(tab), GTK_ACCESSIBLE_PROPERTY_LABEL, name,
+                                       -1);
+}
+
+void nino_window_title_panel(NinoWindow *w, GtkWidget *panel, const char *title)
+{
+    gtk_notebook_set_tab_label_text(w->side, panel, title);
+    nino_window_name_tab(w->side, panel, title);
+}
+
 static void add_panel(NinoWindow *w, GtkWidget *child, const char *title)
 {
     gtk_notebook_append_page(w->side, child, gtk_label_new(title));
+    nino_window_name_tab(w->side, child, title);
     gtk_notebook_set_tab_reorderable(w->side, child, FALSE);
 }
 
@@ -136,17 +153,6 @@ static GtkWidget *log_panel(NinoWindow *w)
     return scroller;
 }
 
-// One page a view of the table; its title explains itself in a tooltip.
-static void add_views(NinoWindow *w)
-{
-    w->records = nino_run_new();
-    for (const NinoViewType *v = nino_views; v->id; v++) {
-        GtkWidget *label = gtk_label_new(v->title);
-        gtk_widget_set_tooltip_text(label, v->help);
-        gtk_notebook_append_page(w->live, nino_view_new(v, w->records), label);
-    }
-}
-
 static void action_view(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     (void) a;
@@ -158,6 +164,19 @@ static void action_view(GSimpleAction *a, GVariant *parameter, gpointer user)
             gtk_widget_set_visible(GTK_WIDGET(w->live), TRUE);
             nino_window_set_state_bool(w, "live", TRUE);
         }
+}
+
+// One page a view of the table; its title explains itself in a tooltip.
+static void add_views(NinoWindow *w)
+{
+    w->records = nino_run_new();
+    for (const NinoViewType *v = nino_views; v->id; v++) {
+        GtkWidget *label = gtk_label_new(v->title);
+        gtk_widget_set_tooltip_text(label, v->help);
+        GtkWidget *view = nino_view_new(v, w->records);
+        gtk_notebook_append_page(w->live, view, label);
+        nino_window_name_tab(w->live, view, v->title);
+    }
 }
 
 static void add_panels(NinoWindow *w)

@@ -50,6 +50,9 @@ static void show_tab_title(NinoTab *tab)
     g_autofree char *name =
         g_strdup_printf("%s%s", nino_tab_title(tab), nino_tab_is_changed(tab) ? ", changed" : "");
     gtk_accessible_update_property(GTK_ACCESSIBLE(tab), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+    GtkWidget *notebook = gtk_widget_get_ancestor(GTK_WIDGET(tab), GTK_TYPE_NOTEBOOK);
+    if (notebook)
+        nino_window_name_tab(GTK_NOTEBOOK(notebook), GTK_WIDGET(tab), name);
 }
 
 static void update(NinoWindow *w)
@@ -74,7 +77,7 @@ static void check(NinoWindow *w)
     NinoTab *tab = nino_window_tab(w);
     const guint n = nino_problems_check(w->problems, tab);
     g_autofree char *title = n ? g_strdup_printf("Problems (%u)", n) : g_strdup("Problems");
-    gtk_notebook_set_tab_label_text(w->side, GTK_WIDGET(w->problems), title);
+    nino_window_title_panel(w, GTK_WIDGET(w->problems), title);
     if (tab)
         g_object_set_data(G_OBJECT(tab), "errors", GUINT_TO_POINTER(n));
     nino_window_run_update(w);
@@ -428,8 +431,8 @@ static void close_tab(NinoWindow *w, NinoTab *tab)
                     *text = g_strdup_printf("“%s” has unsaved changes", nino_tab_title(tab)),
                     *save = g_strdup_printf("win.save-tab::%s", uid),
                     *discard = g_strdup_printf("win.discard-tab::%s", uid);
-    const NinoBarButton buttons[] = { { "_Save and close", save },
-                                      { "Close _without saving", discard },
+    const NinoBarButton buttons[] = { { "Save and close", save },
+                                      { "Close without saving", discard },
                                       { 0 } };
     nino_bar_show(w->bar, id, NINO_BAR_WARNING, text, buttons);
 }
@@ -481,7 +484,7 @@ static gboolean on_close_request(GtkWindow *window, gpointer user)
                                n_changed == 1 ? " has" : "s have");
     if (runs)
         g_string_append(text, "A job is running; it waits and runs again at the next start. ");
-    static const NinoBarButton buttons[] = { { "_Quit anyway", "win.discard-all" }, { 0 } };
+    static const NinoBarButton buttons[] = { { "Quit anyway", "win.discard-all" }, { 0 } };
     nino_bar_show(w->bar, "quit", NINO_BAR_WARNING, text->str, buttons);
     return TRUE;
 }
@@ -534,9 +537,12 @@ static void action_set(GSimpleAction *a, GVariant *parameter, gpointer user)
     (void) a;
     NinoWindow *w = user;
     g_autoptr(GError) error = NULL;
-    if (nino_window_tab(w) &&
-        !nino_tab_set(nino_window_tab(w), g_variant_get_string(parameter, NULL), &error))
-        nino_bar_show(w->bar, "set", NINO_BAR_ERROR, error->message, NULL);
+    if (!nino_window_tab(w))
+        return;
+    if (nino_tab_set(nino_window_tab(w), g_variant_get_string(parameter, NULL), &error))
+        nino_bar_hide(w->bar, "edit");
+    else
+        nino_bar_show(w->bar, "edit", NINO_BAR_WARNING, error->message, NULL);
 }
 
 // ---- start and end ------------------------------------------------------------------------------

@@ -48,6 +48,8 @@ void nino_window_set_enabled(NinoWindow *w, const char *action, gboolean enabled
 void nino_window_set_state_text(NinoWindow *w, const char *action, const char *value);
 void nino_window_set_state_bool(NinoWindow *w, const char *action, gboolean value);
 void nino_window_say(NinoWindow *w, const char *text); // in the status bar
+void nino_window_name_tab(GtkNotebook *notebook, GtkWidget *page, const char *name);
+void nino_window_title_panel(NinoWindow *w, GtkWidget *panel, const char *title);
 void nino_window_show_panel(NinoWindow *w, const char *name);
 
 // ---- window_file.c ------------------------------------------------------------------------------

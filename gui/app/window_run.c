@@ -360,7 +360,7 @@ static void show_error(NinoWindow *w, NinoTab *tab, const char *where, const cha
     if (!node && tab && w->run->running_node && run_tab(w) == tab)
         node = g_strndup(w->run->running_node, strcspn(w->run->running_node, " "));
     g_autofree char *action = node ? g_strdup_printf("win.show-node::%s", node) : NULL;
-    const NinoBarButton buttons[] = { { node ? "_Show the node" : NULL, action }, { 0 } };
+    const NinoBarButton buttons[] = { { node ? "Show the node" : NULL, action }, { 0 } };
     nino_bar_show(w->bar, "job", NINO_BAR_ERROR, full, buttons);
     if (!node)
         return;
@@ -418,13 +418,13 @@ static void on_queue(NinoEngine *engine, gpointer user)
     }
     nino_run_set_live(w->records, nino_engine_running(engine) != NULL);
     const char *notice = nino_engine_notice(engine);
-    static const NinoBarButton resume[] = { { "_Go on", "win.resume" }, { 0 } };
+    static const NinoBarButton resume[] = { { "Go on", "win.resume" }, { 0 } };
     if (*notice)
         nino_bar_show(w->bar, "notice", NINO_BAR_WARNING, notice, resume);
     else
         nino_bar_hide(w->bar, "notice");
     g_autofree char *title = waiting ? g_strdup_printf("Queue (%u)", waiting) : g_strdup("Queue");
-    gtk_notebook_set_tab_label_text(w->side, GTK_WIDGET(w->queue), title);
+    nino_window_title_panel(w, GTK_WIDGET(w->queue), title);
     nino_window_run_update(w);
 }
 
@@ -442,7 +442,7 @@ static void on_engine_state(NinoEngine *engine, gpointer user)
     NinoWindow *w = user;
     switch (nino_engine_state(engine)) {
     case NINO_ENGINE_DEAD: {
-        static const NinoBarButton restart[] = { { "_Restart the worker", "win.restart-worker" },
+        static const NinoBarButton restart[] = { { "Restart the worker", "win.restart-worker" },
                                                  { 0 } };
         g_autofree char *text = g_strdup_printf(
             "%s. Workflows, queue and finished results are kept.", nino_engine_message(engine));
@@ -617,7 +617,7 @@ void nino_window_attach(NinoWindow *w, const char *target)
         nino_bar_show(w->bar, "attach", NINO_BAR_ERROR, error->message, NULL);
         return;
     }
-    static const NinoBarButton detach[] = { { "_Detach", "win.detach" }, { 0 } };
+    static const NinoBarButton detach[] = { { "Detach", "win.detach" }, { 0 } };
     g_autofree char *text = g_strdup_printf("Watching process %d", nino_engine_pid(w->engine));
     nino_bar_show(w->bar, "attach", NINO_BAR_INFO, text, detach);
     nino_window_run_update(w);

@@ -141,15 +141,18 @@ static gboolean print_node(const Node *n, int depth, gpointer user)
 static gboolean lint_node(const Node *n, int depth, gpointer count)
 {
     (void) depth;
-    static const char *const roles[] = { "push button", "toggle button", "spin button", "slider",
-                                         "combo box",   "check box",     "text",        "switch",
-                                         "page tab",    "progress bar",  "menu item" };
+    static const char *const roles[] = { "button",    "toggle button", "spin button", "slider",
+                                         "combo box", "check box",     "text box",    "switch",
+                                         "tab",       "menu item",     "image" };
     g_autofree char *role = role_of(n), *name = name_of(n);
     gboolean is_control = FALSE;
     for (size_t i = 0; i < G_N_ELEMENTS(roles); i++)
         is_control |= !strcmp(roles[i], role);
     // Parts of other controls (the entry of a spin button, ...) cannot take the focus themselves.
-    if (is_control && !*name && has_state(n, 11 /* focusable */)) {
+    // Without a name of its own a widget has that of its class.
+    const gboolean has_name = *name && !g_str_has_prefix(name, "Gtk") &&
+                              !g_str_has_prefix(name, "Nino") && strcmp(name, "Tab") != 0;
+    if (is_control && !has_name && has_state(n, 11 /* focusable */)) {
         printf("no name: %s %s\n", role, n->path);
         (*(int *) count)++;
     }

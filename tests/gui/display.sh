@@ -9,6 +9,7 @@ T=$(mktemp -d)
 trap 'rm -rf "$T"' EXIT
 export SHOTS=${SHOTS:-$T/shots}
 mkdir -p "$SHOTS"
+unset XDG_STATE_HOME
 export HOME=$T XDG_RUNTIME_DIR=$T/run XDG_CONFIG_HOME=$T/config XDG_DATA_HOME=$T/data
 export NINODES_CACHE_DIR=${NINODES_CACHE_DIR:-${XDG_CACHE_HOME:-$T/cache}/ninodes} XDG_CACHE_HOME=$T/cache
 mkdir -p -m 700 "$XDG_RUNTIME_DIR" "$XDG_CONFIG_HOME/gtk-4.0"

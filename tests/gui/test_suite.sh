@@ -6,13 +6,15 @@ A=${NINODES_ASSETS:-$root/../shared/assets}
 is() { [ "$(state_of "$1")" = "$2" ]; }
 [ -x "$B/tests/gui/atclick" ] || { echo "skip: tests/gui/atclick was not built"; exit 77; }
 
+mkdir -p "$XDG_CONFIG_HOME/ninodes"
+printf '[preferences]\nautosave=1\n' >"$XDG_CONFIG_HOME/ninodes/studio.ini"
 cp "$root/data/tiny/decode.json" "$work/a.json"
 start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out" "$work/a.json"
 wait_state ready 30
-ATCLICK_SECONDS=5 at frame '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
 
 # Every control has a name for a screen reader.
-at frame '*Ninodes Studio*' lint || die "controls without a name"
+at window '*Ninodes Studio*' lint || die "controls without a name"
 
 # Edit a value through a tab's document, undo, redo.
 win_do set "4.filename_prefix=edited"
@@ -44,7 +46,7 @@ win_do pause; until_ok 20 is pause true || die "the queue does not pause"
 win_do set "4.filename_prefix=third"; win_do run
 win_do set "4.filename_prefix=fourth"; win_do run-front
 win_do panel queue
-at 'push button' 'Remove: *' click || die "nothing to remove in the queue"
+at button 'Remove: *' click || die "nothing to remove in the queue"
 shot queue
 win_do pause; until_ok 20 is pause false || die "the queue does not resume"
 wait_state done 120
@@ -56,7 +58,7 @@ win_do cancel
 wait_state "cancelled done" 60
 kill -KILL "$(pgrep -P $app_pid -x ninodes)"
 until_ok 30 is worker dead || die "nobody noticed that the worker is dead"
-at 'push button' 'Restart the worker' click || die "no way to restart the worker"
+at button 'Restart the worker' click || die "no way to restart the worker"
 until_ok 60 is worker ready || die "the worker did not come back"
 win_do set "4.filename_prefix=sixth"; win_do run; wait_state done 120
 
@@ -68,7 +70,7 @@ at '*' '*missing.json*' wait || die "no message about a missing file"
 
 # The form edits the same document.
 win_do panel form
-at text 'File name*' wait || at text '*' wait || die "the form is empty"
+at 'text box' 'File name*' wait || die "the form is empty"
 shot form
 
 # A workflow of each family opens, whatever of it can run here.
@@ -76,7 +78,7 @@ if [ -d "$A/workflows_ui" ]; then
     for f in flux_dev_example sdxl_sdxl_simple_example wan_text_to_video_wan qwen_image_qwen_image_basic_example \
         sd3_sd3.5_simple_example lora_lora_multiple img2img_img2img_workflow z_image_z_image_turbo_example; do
         win_do open-path "$A/workflows_ui/$f.workflow.json"
-        at 'page tab' '*' wait >/dev/null || true
+        at tab '*' wait >/dev/null || true
         wait_state "ready invalid" 30
     done
     for f in "$A"/images_comfy_meta/*; do win_do open-path "$f"; wait_state "ready invalid" 30; done
@@ -92,11 +94,12 @@ until_ok 10 gone
 start --models "$root/data/tiny/models" "$work/a.json"
 wait_state ready 30
 win_do set "4.filename_prefix=unsaved"
-sleep 4 # the autosave's delay
+kept() { ls "${XDG_STATE_HOME:-$HOME/.local/state}"/ninodes/studio/autosave/*/*.json; }
+until_ok 15 kept || die "nothing was kept for recovery"
 kill -KILL $app_pid; wait $app_pid 2>/dev/null || true
 start --models "$root/data/tiny/models"
 at '*' '*recovered*' wait || die "unsaved work was not recovered"
 app_do quit
 at '*' '*unsaved changes*' wait || die "nobody asked about unsaved changes"
-at 'push button' 'Quit anyway' click
+at button 'Quit anyway' click
 until_ok 15 gone || die "the app did not quit"
