@@ -26,6 +26,9 @@ typedef struct test_inputs { // host arrays; the optional ones may be NULL
     const nino_array *x, *context, *y, *concat, *vision;
     const nino_array *ref[4];
     int n_refs;
+    const nino_array *control[4];
+    float strength[4];
+    int n_controls;
     const float *timestep;
     int64_t frames; // with a time step each
     float guidance;
@@ -40,7 +43,7 @@ static inline nino_tensor *test_up(nino_stream *s, const nino_array *a)
 static inline nino_array *test_forward_or(nino_stream *s, const nino_diffusion *d,
                                           const test_inputs *in, nino_error *err)
 {
-    nino_tensor *refs[4];
+    nino_tensor *refs[4], *control[4];
     nino_forward f = { .x = test_up(s, in->x),
                        .timestep = in->timestep,
                        .context = test_up(s, in->context),
@@ -48,11 +51,16 @@ static inline nino_array *test_forward_or(nino_stream *s, const nino_diffusion *
                        .concat = test_up(s, in->concat),
                        .vision = test_up(s, in->vision),
                        .frames = in->frames,
+                       .control = control,
+                       .control_strength = in->strength,
+                       .n_controls = in->n_controls,
                        .refs = refs,
                        .n_refs = in->n_refs,
                        .guidance = in->guidance };
     for (int i = 0; i < in->n_refs; i++)
         refs[i] = test_up(s, in->ref[i]);
+    for (int i = 0; i < in->n_controls; i++)
+        control[i] = test_up(s, in->control[i]);
     nino_array *out = nino_download(s, d->forward(s, d, &f), NINO_F32);
     nino_stream_status(s, err);
     nino_stream_clear_error(s);

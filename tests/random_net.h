@@ -261,14 +261,15 @@ static inline net_list net_list_flux(const net_flux *f, const char *prefix)
 typedef struct net_wan {
     int dim, ffn, layers, in, out, context;
     int vision, positions; // 0: no pictures; positions of them, 0: none are stored
+    int follow;            // VACE: blocks that follow a video
 } net_wan;
 
-static const net_wan net_wan_1b = { 1536, 8960, 30, 16, 16, 4096, 0, 0 };
-static const net_wan net_wan_14b = { 5120, 13824, 40, 16, 16, 4096, 0, 0 };
-static const net_wan net_wan_i2v = { 5120, 13824, 40, 36, 16, 4096, 1280, 0 };
-static const net_wan net_wan_flf = { 5120, 13824, 40, 36, 16, 4096, 1280, 514 };
-static const net_wan net_wan22_i2v = { 5120, 13824, 40, 36, 16, 4096, 0, 0 };
-static const net_wan net_wan22_5b = { 3072, 14336, 30, 48, 48, 4096, 0, 0 };
+static const net_wan net_wan_1b = { 1536, 8960, 30, 16, 16, 4096, 0, 0, 0 };
+static const net_wan net_wan_14b = { 5120, 13824, 40, 16, 16, 4096, 0, 0, 0 };
+static const net_wan net_wan_i2v = { 5120, 13824, 40, 36, 16, 4096, 1280, 0, 0 };
+static const net_wan net_wan_flf = { 5120, 13824, 40, 36, 16, 4096, 1280, 514, 0 };
+static const net_wan net_wan22_i2v = { 5120, 13824, 40, 36, 16, 4096, 0, 0, 0 };
+static const net_wan net_wan22_5b = { 3072, 14336, 30, 48, 48, 4096, 0, 0, 0 };
 
 static inline void net_wan_attention(net_list *l, const char *b, const net_wan *w, bool is_cross)
 {
@@ -282,6 +283,20 @@ static inline void net_wan_attention(net_list *l, const char *b, const net_wan *
     }
     for (int i = 0; i < 2 && is_cross && w->vision; i++)
         net_linear(l, dim, dim, true, "%s.%s_img", b, i ? "v" : "k");
+}
+
+static inline void net_wan_block(net_list *l, const char *b, const net_wan *w)
+{
+    char name[96];
+    snprintf(name, sizeof(name), "%s.modulation", b);
+    net_add(l, name, 3, (const int64_t[]){ 1, 6, w->dim });
+    snprintf(name, sizeof(name), "%s.self_attn", b);
+    net_wan_attention(l, name, w, false);
+    snprintf(name, sizeof(name), "%s.cross_attn", b);
+    net_wan_attention(l, name, w, true);
+    net_norm(l, w->dim, "%s.norm3", b);
+    net_linear(l, w->ffn, w->dim, true, "%s.ffn.0", b);
+    net_linear(l, w->dim, w->ffn, true, "%s.ffn.2", b);
 }
 
 static inline void net_wan_picture(net_list *l, const net_wan *w)
@@ -307,15 +322,17 @@ static inline net_list net_list_wan(const net_wan *w, const char *prefix)
     if (w->vision)
         net_wan_picture(&l, w);
     for (int i = 0; i < w->layers; i++) {
-        snprintf(b, sizeof(b), "blocks.%d.modulation", i);
-        net_add(&l, b, 3, (const int64_t[]){ 1, 6, w->dim });
-        snprintf(b, sizeof(b), "blocks.%d.self_attn", i);
-        net_wan_attention(&l, b, w, false);
-        snprintf(b, sizeof(b), "blocks.%d.cross_attn", i);
-        net_wan_attention(&l, b, w, true);
-        net_norm(&l, w->dim, "blocks.%d.norm3", i);
-        net_linear(&l, w->ffn, w->dim, true, "blocks.%d.ffn.0", i);
-        net_linear(&l, w->dim, w->ffn, true, "blocks.%d.ffn.2", i);
+        snprintf(b, sizeof(b), "blocks.%d", i);
+        net_wan_block(&l, b, w);
+    }
+    if (w->follow)
+        net_pair(&l, 5, (const int64_t[]){ w->dim, 96, 1, 2, 2 }, true, "vace_patch_embedding");
+    for (int i = 0; i < w->follow; i++) {
+        snprintf(b, sizeof(b), "vace_blocks.%d", i);
+        net_wan_block(&l, b, w);
+        if (!i)
+            net_linear(&l, w->dim, w->dim, true, "%s.before_proj", b);
+        net_linear(&l, w->dim, w->dim, true, "%s.after_proj", b);
     }
     net_add(&l, "head.modulation", 3, (const int64_t[]){ 1, 2, w->dim });
     net_linear(&l, 4 * w->out, w->dim, true, "head.head");

@@ -4,10 +4,11 @@
 
 #include "tests/diffusion.h"
 
-static const net_wan tiny_t2v __attribute__((unused)) = { 128, 160, 2, 16, 16, 20, 0, 0 };
-static const net_wan tiny_i2v __attribute__((unused)) = { 256, 96, 1, 36, 16, 20, 24, 0 };
-static const net_wan tiny_flf __attribute__((unused)) = { 128, 96, 1, 36, 16, 20, 24, 7 };
-static const net_wan tiny_5b __attribute__((unused)) = { 128, 96, 2, 48, 48, 20, 0, 0 };
+static const net_wan tiny_t2v __attribute__((unused)) = { 128, 160, 2, 16, 16, 20, 0, 0, 0 };
+static const net_wan tiny_i2v __attribute__((unused)) = { 256, 96, 1, 36, 16, 20, 24, 0, 0 };
+static const net_wan tiny_flf __attribute__((unused)) = { 128, 96, 1, 36, 16, 20, 24, 7, 0 };
+static const net_wan tiny_vace __attribute__((unused)) = { 128, 96, 4, 16, 16, 20, 0, 0, 2 };
+static const net_wan tiny_5b __attribute__((unused)) = { 128, 96, 2, 48, 48, 20, 0, 0, 0 };
 
 static nino_error err;
 static test_device dev;

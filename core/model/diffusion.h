@@ -17,11 +17,14 @@ typedef struct nino_forward {
     nino_tensor *x;        // [B,(t,)h,w,C]: the model input (already scaled)
     const float *timestep; // B values, as nino_sampling_timestep() gives them
     int64_t frames; // > 0: the latent frames t of a video; timestep has a value for each, [B,t]
-    nino_tensor *context; // [B,T,Cc]
-    nino_tensor *y;       // [B,Cy] or NULL
-    nino_tensor *concat;  // [B,(t,)h,w,Ce]: appended to x's channels (inpaint, edit), or NULL
-    nino_tensor *vision;  // [B,Tv,Cv]: what an image encoder sees in a picture, or NULL
-    nino_tensor **refs;   // reference latents [B,h',w',C] (Kontext), n_refs of them
+    nino_tensor *context;  // [B,T,Cc]
+    nino_tensor *y;        // [B,Cy] or NULL
+    nino_tensor *concat;   // [B,(t,)h,w,Ce]: appended to x's channels (inpaint, edit), or NULL
+    nino_tensor *vision;   // [B,Tv,Cv]: what an image encoder sees in a picture, or NULL
+    nino_tensor **control; // [B,t,h,w,Cv]: videos to follow (VACE), n_controls of them
+    const float *control_strength;
+    int n_controls;
+    nino_tensor **refs; // reference latents [B,h',w',C] (Kontext), n_refs of them
     int n_refs;
     nino_ref_method ref_method;
     float guidance; // distilled guidance (Flux dev), NaN: left out; ignored by other networks
@@ -37,6 +40,7 @@ struct nino_diffusion {
     int context_dim;         // Cc
     int y_dim;               // Cy; 0: takes no y
     int vision_dim;          // Cv; 0: takes no pictures
+    int control_dim;         // channels of a video to follow; 0: takes none
     bool has_guidance;       // uses nino_forward.guidance
     bool has_frame_times;    // uses nino_forward.frames; a noise mask says which frames are done
     nino_sampling *sampling; // how it was trained: the default of a MODEL

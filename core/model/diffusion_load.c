@@ -127,7 +127,8 @@ static nino_status load_wan(nino_weights *file, const char *prefix, nino_diffusi
     const bool is_22 = !strcmp(d->format->name, "wan22");
     d->has_frame_times = is_22;
     snprintf(d->family, sizeof(d->family), "%s",
-             is_22                                  ? "wan22_ti2v"
+             d->control_dim                         ? "wan_vace"
+             : is_22                                ? "wan22_ti2v"
              : d->in_channels > d->format->channels ? "wan_i2v"
                                                     : "wan_t2v");
     d->sampling = nino_sampling_flow(8, 1000);
@@ -196,6 +197,19 @@ nino_status nino_diffusion_load_as(nino_weights *file, const char *name, nino_dt
     return st;
 }
 
+// Are the videos to follow of the latent's size?
+static bool same_video(const nino_diffusion *d, const nino_forward *f)
+{
+    for (int i = 0; i < f->n_controls; i++) {
+        for (int k = 0; k < 4; k++)
+            if (nino_dim(f->control[i], k) != nino_dim(f->x, k))
+                return false;
+        if (nino_dim(f->control[i], 4) != d->control_dim)
+            return false;
+    }
+    return true;
+}
+
 void nino_forward_check(nino_stream *s, const nino_diffusion *d, const nino_forward *f)
 {
     const bool is_video = d->format->time_factor > 1;
@@ -221,6 +235,12 @@ void nino_forward_check(nino_stream *s, const nino_diffusion *d, const nino_forw
                          "the picture's encoding is %lld wide where %d is needed: it was made by "
                          "another image encoder",
                          (long long) nino_dim(f->vision, 2), d->vision_dim);
+    else if (f->n_controls && !d->control_dim)
+        nino_stream_fail(s, NINO_ERR_ARG, d->name, "this model does not follow videos");
+    else if (f->n_controls > NINO_COND_CONTROLS || !same_video(d, f))
+        nino_stream_fail(s, NINO_ERR_ARG, d->name,
+                         "at most %d videos to follow, of the latent's size and %d channels",
+                         NINO_COND_CONTROLS, d->control_dim);
     else if (f->frames && f->frames != nino_dim(f->x, 1))
         nino_stream_fail(s, NINO_ERR_ARG, d->name, "%lld time steps for %lld frames",
                          (long long) f->frames, (long long) nino_dim(f->x, 1));

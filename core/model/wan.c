@@ -1,6 +1,7 @@
 // The Wan 2.1 and 2.2 video transformer: one evaluation.
 // Sources: Wan Team, Wan: Open and Advanced Large-Scale Video Generative Models (2025);
-// Wan-Video/Wan2.1 and Wan2.2 model.py; a time step for each frame, circular padding and image to
+// Wan-Video/Wan2.1 and Wan2.2 model.py; Jiang et al., VACE: All-in-One Video Creation and Editing
+// (2025), ali-vilab/VACE model.py; a time step for each frame, circular padding and image to
 // video without a picture as ComfyUI 0.3.64 ldm/wan/model.py has them.
 #include "core/model/wan.h"
 
@@ -19,6 +20,7 @@ typedef struct wan_run {
     nino_tensor *text;     // [B,T,dim]
     nino_tensor *image;    // [B,Ti,dim], NULL: the text is taken
     nino_tensor *table;
+    nino_tensor *start; // the video's tokens before the first block, for VACE
 } wan_run;
 
 // ---- the time step ---------------------------------------------------------------------------
@@ -136,13 +138,34 @@ static nino_tensor *run_block(nino_stream *s, const wan_run *r, const wan_block 
     return x;
 }
 
-static nino_tensor *run_blocks(nino_stream *s, const wan_run *r, nino_tensor *x)
+// x + what is found in the videos to follow; their tokens c go on to the next such block.
+static nino_tensor *follow(nino_stream *s, const wan_run *r, const wan_follow *w,
+                           const nino_forward *f, nino_tensor **c, nino_tensor *x)
+{
+    for (int i = 0; i < f->n_controls; i++) {
+        if (w->before.w)
+            c[i] = nino_linear_add(s, c[i], &w->before, nino_ref(r->start));
+        c[i] = run_block(s, r, &w->block, c[i]);
+        nino_tensor *found = nino_linear_op(s, nino_ref(c[i]), &w->after);
+        if (f->control_strength[i] != 1)
+            found = nino_scale(s, found, f->control_strength[i], 0);
+        x = nino_add(s, x, found);
+    }
+    return x;
+}
+
+static nino_tensor *run_blocks(nino_stream *s, const wan_run *r, const nino_forward *f,
+                               nino_tensor **c, nino_tensor *x)
 {
     char stage[32];
-    for (int i = 0; i < r->net->n_blocks; i++) {
+    const wan *net = r->net;
+    const int every = net->n_follow ? net->n_blocks / net->n_follow : net->n_blocks + 1;
+    for (int i = 0; i < net->n_blocks; i++) {
         snprintf(stage, sizeof(stage), "wan.block.%d", i);
         nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
-        x = run_block(s, r, &r->net->blocks[i], x);
+        x = run_block(s, r, &net->blocks[i], x);
+        if (net->n_follow && i % every == 0 && i / every < net->n_follow)
+            x = follow(s, r, &net->follow[i / every], f, c, x);
         nino_scope_end(s);
     }
     return x;
@@ -211,6 +234,7 @@ nino_tensor *wan_forward(nino_stream *s, const nino_diffusion *d, nino_forward *
     wan *net = d->net;
     nino_forward_check(s, d, f);
     const nino_shape shape = *nino_shape_of(f->x);
+    nino_tensor *c[NINO_COND_CONTROLS] = { NULL };
     wan_run r = { .net = net, .batch = shape.dim[0] };
     r.groups = r.batch * (f->frames ? f->frames : 1);
     nino_scope_begin(s, NINO_EV_STAGE, "wan.in", 0, 0);
@@ -221,17 +245,22 @@ nino_tensor *wan_forward(nino_stream *s, const nino_diffusion *d, nino_forward *
     r.table = upload_table(s, net, &shape);
     nino_tensor *x = to_tokens(s, f->concat ? nino_concat(s, f->x, f->concat, 4) : f->x);
     x = nino_linear_op(s, x, &net->patch);
+    for (int i = 0; i < f->n_controls; i++)
+        c[i] = nino_linear_op(s, to_tokens(s, f->control[i]), &net->follow_patch);
+    r.start = f->n_controls ? nino_ref(x) : NULL;
     nino_scope_end(s);
-    x = run_blocks(s, &r, x);
+    x = run_blocks(s, &r, f, c, x);
     nino_scope_begin(s, NINO_EV_STAGE, "wan.out", 0, 0);
     nino_tensor *both = nino_concat(s, nino_ref(e), e, 1);
     nino_tensor *m = add_mods(s, both, net->head_mods);
     x = nino_linear_op(s, modulated(s, &r, x, m, 0, 1), &net->head);
     x = to_video(s, x, &shape);
     nino_scope_end(s);
-    nino_tensor *used[] = { m, r.mods, r.text, r.image, r.table, f->y };
+    nino_tensor *used[] = { m, r.mods, r.text, r.image, r.table, r.start, f->y };
     for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
         nino_unref(used[i]);
+    for (int i = 0; i < f->n_controls; i++)
+        nino_unref(c[i]);
     return x;
 }
 
@@ -271,7 +300,14 @@ void wan_destroy(nino_diffusion *d)
         return;
     for (int i = 0; i < net->n_blocks; i++)
         release_block(&net->blocks[i]);
+    for (int i = 0; i < net->n_follow; i++) {
+        release_block(&net->follow[i].block);
+        nino_linear_release(&net->follow[i].before);
+        nino_linear_release(&net->follow[i].after);
+    }
     free(net->blocks);
+    free(net->follow);
+    nino_linear_release(&net->follow_patch);
     nino_linear_release(&net->patch);
     release_mlp(&net->text);
     release_mlp(&net->time);

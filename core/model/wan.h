@@ -35,6 +35,11 @@ typedef struct wan_picture { // what an image encoder saw, brought to the width 
     nino_array *positions; // f32 [1,T,C] or NULL: of the first and last frame (FLF2V)
 } wan_picture;
 
+typedef struct wan_follow { // VACE: a block beside the others, which sees a video to follow
+    wan_block block;
+    nino_linear before, after; // before: of the first one only
+} wan_follow;
+
 typedef struct wan_size { // of a latent, in patches
     int64_t frames, h, w;
 } wan_size;
@@ -46,6 +51,9 @@ typedef struct wan {
     nino_linear time_mods; // silu(time) -> six vectors
     wan_block *blocks;
     int n_blocks;
+    nino_linear follow_patch;
+    wan_follow *follow; // what it finds is added behind every n_blocks / n_follow blocks
+    int n_follow;
     bool has_picture;
     wan_picture picture;
     nino_array *head_mods; // f32 [1,2 dim]

@@ -118,6 +118,38 @@ static void load_blocks(wan_loader *w)
     }
 }
 
+// VACE: blocks beside the others.
+static void load_follow(wan_loader *w, nino_diffusion *d)
+{
+    wan *net = w->net;
+    const int n = nino_load_count(&w->l, "vace_blocks.");
+    nino_load_patch(&w->l, "vace_patch_embedding", &net->follow_patch);
+    if (w->l.st)
+        return;
+    if (n < 1 || n > net->n_blocks || net->follow_patch.w->n != net->dim ||
+        net->follow_patch.w->c % 4 ||
+        net->follow_patch.w->c / 4 <= 2 * (int64_t) d->format->channels) {
+        nino_load_fail(&w->l, NINO_ERR_FORMAT,
+                       "%d blocks and %svace_patch_embedding.weight do not fit the network", n,
+                       w->l.prefix);
+        return;
+    }
+    d->control_dim = (int) (net->follow_patch.w->c / 4);
+    if (!(net->follow = calloc((size_t) n, sizeof(*net->follow)))) {
+        nino_load_fail(&w->l, NINO_ERR_NOMEM, "no memory for its layers");
+        return;
+    }
+    for (int i = 0; i < n && !w->l.st; i++) {
+        const nino_name base = nino_name_of("vace_blocks.%d.", i);
+        net->n_follow = i + 1;
+        load_block(w, base.s, &net->follow[i].block);
+        if (!i)
+            load_layer(w, base.s, "before_proj", "proj_in", net->dim, net->dim,
+                       &net->follow[i].before);
+        load_layer(w, base.s, "after_proj", "proj_out", net->dim, net->dim, &net->follow[i].after);
+    }
+}
+
 static void load_mlp(wan_loader *w, const char *theirs, const char *diffusers, nino_act act,
                      wan_mlp *out)
 {
@@ -209,7 +241,6 @@ static void refuse_others(wan_loader *w)
     static const struct {
         const char *name, *what;
     } others[] = {
-        { "vace_patch_embedding.weight", "VACE (video editing)" },
         { "control_adapter.conv.weight", "camera control" },
         { "casual_audio_encoder.encoder.final_linear.weight", "speech to video" },
         { "casual_audio_encoder.weights", "speech to video" },
@@ -242,5 +273,7 @@ nino_status nino_wan_load(nino_weights *file, const char *prefix, nino_diffusion
         load_ends(&w, d);
     if (!w.l.st)
         load_blocks(&w);
+    if (!w.l.st && nino_load_has(&w.l, "vace_patch_embedding.weight"))
+        load_follow(&w, d);
     return w.l.st;
 }

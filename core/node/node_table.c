@@ -18,6 +18,7 @@
     X(wan_first_last)       \
     X(wan22_latent)         \
     X(trim_video)           \
+    X(wan_vace)             \
     X(latent_upscale)       \
     X(latent_upscale_by)    \
     X(load_image)           \

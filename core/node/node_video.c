@@ -5,14 +5,9 @@
 
 #include "core/base/error.h"
 #include "core/node/picture.h"
+#include "core/node/video.h"
 
-#define TIME_FACTOR INT64_C(4) // frames that one latent frame adds
-
-typedef struct clip_params {
-    int64_t width, height, length, batch_size;
-} clip_params;
-
-static int64_t latent_frames(int64_t frames) { return (frames - 1) / TIME_FACTOR + 1; }
+typedef nino_video_size clip_params;
 
 #define SIZES(w, h, frames, least, by)                                                             \
     NINO_P_INT(clip_params, width, w, least, 16384, by, .label = "Width", .unit = "px",            \
@@ -29,8 +24,8 @@ static nino_array *empty_clip(const nino_run *r, int64_t channels, int64_t facto
 {
     const clip_params *p = r->params;
     return nino_node_array(NINO_F32,
-                           NINO_SHAPE(p->batch_size, latent_frames(p->length), p->height / factor,
-                                      p->width / factor, channels),
+                           NINO_SHAPE(p->batch_size, nino_video_latents(p->length),
+                                      p->height / factor, p->width / factor, channels),
                            r->def->key, err);
 }
 
@@ -57,9 +52,8 @@ const nino_node_def nino_node_empty_hunyuan_video = {
 
 // ---- given frames ----------------------------------------------------------------------------
 
-// The first (or last) frames of a picture batch, as many as the clip has at most, at its size.
-static nino_status fit_frames(nino_run *r, const nino_array *image, bool is_end, nino_array **out,
-                              nino_error *err)
+nino_status nino_video_fit(nino_run *r, const nino_array *image, bool is_end, nino_array **out,
+                           nino_error *err)
 {
     const clip_params *p = r->params;
     const int64_t had = image->shape.dim[0], n = had < p->length ? had : p->length;
@@ -83,12 +77,10 @@ static void put_frames(nino_array *clip, int64_t at, const nino_array *frames)
         memcpy(to, from, 3 * sizeof(float));
 }
 
-// Pictures [n,H,W,C] as a video latent [1,t,h,w,C]. Frames that do not make a latent frame are left
-// out.
-static nino_status encode_clip(nino_run *r, const nino_vae *vae, const nino_array *clip,
-                               nino_array **out, nino_error *err)
+nino_status nino_video_encode(nino_run *r, const nino_vae *vae, const nino_array *clip,
+                              nino_array **out, nino_error *err)
 {
-    const int64_t n = clip->shape.dim[0], whole = (latent_frames(n) - 1) * TIME_FACTOR + 1;
+    const int64_t n = clip->shape.dim[0], whole = (nino_video_latents(n) - 1) * NINO_VIDEO_TIME + 1;
     nino_array *some = whole < n ? nino_picture_batch(clip, 0, whole, r->def->key, err)
                                  : nino_array_ref((nino_array *) clip);
     nino_status st = some ? nino_encode_pixels(r, vae, some, out, err) : NINO_ERR_NOMEM;
@@ -101,9 +93,8 @@ static nino_status encode_clip(nino_run *r, const nino_vae *vae, const nino_arra
     return st;
 }
 
-// The clip of given frames at its start and end, grey between them. Either may be NULL.
-static nino_array *make_clip(const nino_run *r, const nino_array *start, const nino_array *end,
-                             nino_error *err)
+nino_array *nino_video_make(const nino_run *r, const nino_array *start, const nino_array *end,
+                            nino_error *err)
 {
     const clip_params *p = r->params;
     const nino_shape shape = NINO_SHAPE(p->length, p->height, p->width, 3);
@@ -161,10 +152,11 @@ static nino_status image_run(nino_run *r, nino_error *err)
     const nino_array *image = nino_in_image(r, 4);
     nino_array *start = NULL, *clip = NULL, *latent = NULL, *mask = NULL;
     nino_status st = NINO_OK;
-    if (image && !(st = fit_frames(r, image, false, &start, err))) {
-        clip = make_clip(r, start, NULL, err);
-        st = clip ? encode_clip(r, nino_in_vae(r, 2), clip, &latent, err) : NINO_ERR_NOMEM;
-        if (!st && !(mask = frame_mask(r, latent, 1, latent_frames(start->shape.dim[0]), 0, err)))
+    if (image && !(st = nino_video_fit(r, image, false, &start, err))) {
+        clip = nino_video_make(r, start, NULL, err);
+        st = clip ? nino_video_encode(r, nino_in_vae(r, 2), clip, &latent, err) : NINO_ERR_NOMEM;
+        if (!st &&
+            !(mask = frame_mask(r, latent, 1, nino_video_latents(start->shape.dim[0]), 0, err)))
             st = NINO_ERR_NOMEM;
     }
     if (!st)
@@ -225,15 +217,15 @@ static nino_status both_run(nino_run *r, nino_error *err)
 {
     const nino_array *first = nino_in_image(r, 5), *last = nino_in_image(r, 6);
     nino_array *start = NULL, *end = NULL, *clip = NULL, *latent = NULL, *mask = NULL, *seen = NULL;
-    nino_status st = first ? fit_frames(r, first, false, &start, err) : NINO_OK;
+    nino_status st = first ? nino_video_fit(r, first, false, &start, err) : NINO_OK;
     if (!st && last)
-        st = fit_frames(r, last, true, &end, err);
-    if (!st && !(clip = make_clip(r, start, end, err)))
+        st = nino_video_fit(r, last, true, &end, err);
+    if (!st && !(clip = nino_video_make(r, start, end, err)))
         st = NINO_ERR_NOMEM;
     if (!st)
-        st = encode_clip(r, nino_in_vae(r, 2), clip, &latent, err);
+        st = nino_video_encode(r, nino_in_vae(r, 2), clip, &latent, err);
     // the first latent frame is one frame, but counts as four in the mask
-    if (!st && !(mask = frame_mask(r, latent, TIME_FACTOR, start ? start->shape.dim[0] + 3 : 0,
+    if (!st && !(mask = frame_mask(r, latent, NINO_VIDEO_TIME, start ? start->shape.dim[0] + 3 : 0,
                                    end ? end->shape.dim[0] : 0, err)))
         st = NINO_ERR_NOMEM;
     if (!st)
@@ -292,8 +284,8 @@ static nino_status latent_run(nino_run *r, nino_error *err)
     nino_array *start = NULL, *given = NULL;
     nino_latent l = { .samples = empty_clip(r, WAN22_CHANNELS, WAN22_FACTOR, err) };
     nino_status st = l.samples ? NINO_OK : NINO_ERR_NOMEM;
-    if (!st && image && !(st = fit_frames(r, image, false, &start, err)))
-        st = encode_clip(r, nino_in_vae(r, 0), start, &given, err);
+    if (!st && image && !(st = nino_video_fit(r, image, false, &start, err)))
+        st = nino_video_encode(r, nino_in_vae(r, 0), start, &given, err);
     if (!st && given) {
         const int64_t *d = l.samples->shape.dim, *g = given->shape.dim, plane = d[2] * d[3];
         if (g[1] > d[1] || g[2] != d[2] || g[3] != d[3] || g[4] != WAN22_CHANNELS)

@@ -38,13 +38,22 @@ static bool same_text(const nino_guide_run *r, const nino_array *a, const nino_a
     return nino_guide_lcm(ta, tb) / (ta < tb ? ta : tb) <= MAX_REPEAT;
 }
 
+static bool same_controls(const nino_cond_model *a, const nino_cond_model *b)
+{
+    for (int i = 0; i < a->n_controls && a->n_controls == b->n_controls; i++)
+        if (a->control_strength[i] != b->control_strength[i])
+            return false;
+    return a->n_controls == b->n_controls;
+}
+
 static bool can_share(const nino_guide_run *r, const nino_cond_use *a, const nino_cond_use *b)
 {
     const nino_cond_model *x = a->model, *y = b->model;
     if (memcmp(a->size, b->size, (size_t) r->n_axes * sizeof(a->size[0])) ||
         !same_text(r, x->context, y->context) || !same_row_shape(x->y, y->y) ||
         !same_row_shape(x->concat, y->concat) || !same_row_shape(x->vision, y->vision) ||
-        x->n_refs != y->n_refs || (x->n_refs && x->ref_method != y->ref_method))
+        !same_controls(x, y) || x->n_refs != y->n_refs ||
+        (x->n_refs && x->ref_method != y->ref_method))
         return false;
     if (x->guidance != y->guidance && !(isnan(x->guidance) && isnan(y->guidance)))
         return false;
@@ -62,7 +71,7 @@ static nino_tensor *forward(nino_guide_run *r, const nino_guide_feed *f, nino_te
     const int64_t n = f->n * r->batch, frames = nino_guide_frames(r);
     float *t = malloc((size_t) (n * (frames ? frames : 1)) * sizeof(*t));
     nino_tensor **refs = calloc((size_t) f->n_refs + 1, sizeof(*refs));
-    nino_tensor *out = NULL;
+    nino_tensor *control[NINO_COND_CONTROLS], *out = NULL;
     if (!t || !refs) {
         nino_unref(x);
         nino_stream_fail(r->s, NINO_ERR_NOMEM, "", "no memory for a model evaluation");
@@ -74,6 +83,8 @@ static nino_tensor *forward(nino_guide_run *r, const nino_guide_feed *f, nino_te
         t[i] = timestep;
     for (int i = 0; i < f->n_refs; i++)
         refs[i] = nino_ref(f->refs[i]);
+    for (int i = 0; i < NINO_COND_CONTROLS; i++)
+        control[i] = nino_ref(f->control[i]);
     nino_forward in = { .x = x,
                         .timestep = t,
                         .frames = frames,
@@ -81,6 +92,9 @@ static nino_tensor *forward(nino_guide_run *r, const nino_guide_feed *f, nino_te
                         .y = nino_ref(f->y),
                         .concat = nino_ref(f->concat),
                         .vision = nino_ref(f->vision),
+                        .control = control,
+                        .control_strength = f->use[0]->model->control_strength,
+                        .n_controls = f->use[0]->model->n_controls,
                         .refs = refs,
                         .n_refs = f->n_refs,
                         .ref_method = f->use[0]->model->ref_method,
@@ -247,6 +261,7 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
     const int64_t rows = n * r->batch, frames = nino_guide_frames(r);
     float *t = calloc((size_t) (rows * (frames ? frames : 1)), sizeof(*t));
     nino_tensor **refs = calloc((size_t) m->n_refs + 1, sizeof(*refs));
+    nino_tensor *control[NINO_COND_CONTROLS];
     nino_status st = s && t && refs ? NINO_OK : NINO_ERR_NOMEM;
     for (int pass = 0; pass < 2 && !st; pass++) { // the first brings the weights in
         const nino_shape x = nino_guide_tile_shape(r, p[0].use, n, r->channels);
@@ -256,6 +271,9 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
                             .context = zero_rows(s, m->context, rows, nino_guide_tokens(p, n)),
                             .y = zero_rows(s, m->y, rows, 0),
                             .vision = zero_rows(s, m->vision, rows, 0),
+                            .control = control,
+                            .control_strength = m->control_strength,
+                            .n_controls = m->n_controls,
                             .refs = refs,
                             .n_refs = m->n_refs,
                             .ref_method = m->ref_method,
@@ -266,6 +284,8 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
                 in.x->dtype);
         for (int i = 0; i < m->n_refs; i++)
             refs[i] = zero_rows(s, m->refs[i], rows, 0);
+        for (int i = 0; i < m->n_controls; i++)
+            control[i] = zero_rows(s, m->control[i], rows, 0);
         nino_unref(r->net->forward(s, r->net, &in));
         st = nino_stream_status(s, NULL);
     }

@@ -25,12 +25,12 @@ nino_cond *nino_cond_create(int n)
 }
 
 // The arrays an entry holds by name; its reference latents are a list beside them.
-enum { N_ARRAYS = 6 };
+enum { N_NAMED = 6, N_ARRAYS = N_NAMED + NINO_COND_CONTROLS };
 static nino_array **array_of(nino_cond_entry *e, int i)
 {
-    nino_array **const all[N_ARRAYS] = { &e->context,       &e->pooled,      &e->mask,
-                                         &e->concat_latent, &e->concat_mask, &e->vision };
-    return all[i];
+    nino_array **const all[N_NAMED] = { &e->context,       &e->pooled,      &e->mask,
+                                        &e->concat_latent, &e->concat_mask, &e->vision };
+    return i < N_NAMED ? all[i] : &e->control[i - N_NAMED];
 }
 
 static void release_entry(nino_cond_entry *e)

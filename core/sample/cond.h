@@ -17,6 +17,8 @@ typedef enum nino_ref_method { // where a Flux model takes reference latents to 
     NINO_REFS_UXO     // continuing the one that is made, down and to the right
 } nino_ref_method;
 
+#define NINO_COND_CONTROLS 4 // videos that a model follows at once
+
 typedef struct nino_cond_entry {
     nino_array *context; // f32 [1,T,C]
     nino_array *pooled;  // f32 [1,P] or NULL
@@ -37,7 +39,12 @@ typedef struct nino_cond_entry {
     nino_array *concat_latent; // f32 [N,(t,)h,w,C] node latent that the model sees; or NULL
     nino_array *concat_mask;   // f32 [N,H,W], of a video also [N,t,h,w,1 or 4]; or NULL
     nino_array *vision;        // f32 [1,T,C]: an image encoder's states (Wan 2.1 i2v); or NULL
-    nino_array **refs;         // reference latents f32 [N,h,w,C] (Kontext); n_refs of them
+    // Wan VACE: [1,t,h,w,96], what stays and what is to be made as node latents, and the pixels'
+    // mask
+    nino_array *control[NINO_COND_CONTROLS];
+    double control_strength[NINO_COND_CONTROLS];
+    int n_controls;
+    nino_array **refs; // reference latents f32 [N,h,w,C] (Kontext); n_refs of them
     int n_refs;
     nino_ref_method ref_method; // FluxKontextMultiReferenceLatentMethod
 } nino_cond_entry;

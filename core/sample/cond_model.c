@@ -327,7 +327,8 @@ nino_status nino_cond_model_make(const nino_guide_run *r, const nino_cond_entry 
     if (r->net->has_guidance && !e->no_guidance)
         m->guidance = (float) (e->has_guidance ? e->guidance : 3.5);
     if ((st = make_y(r, e, kind, m, err)) || (st = make_concat(r, e, m, err)) ||
-        (st = make_refs(r, e, m, err)) || (st = make_vision(r, e, m, err)))
+        (st = make_refs(r, e, m, err)) || (st = make_vision(r, e, m, err)) ||
+        (st = nino_cond_controls(r, e, m, err)))
         nino_cond_model_release(m);
     return st;
 }
@@ -338,6 +339,8 @@ void nino_cond_model_release(nino_cond_model *m)
     nino_array_unref(&m->y);
     nino_array_unref(&m->concat);
     nino_array_unref(&m->vision);
+    for (int i = 0; i < m->n_controls; i++)
+        nino_array_unref(&m->control[i]);
     for (int i = 0; i < m->n_refs; i++)
         nino_array_unref(&m->refs[i]);
     free(m->refs);

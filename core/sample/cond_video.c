@@ -1,5 +1,6 @@
 // What video models get beside the latent: the frames that are given, and a mask that tells which
-// they are. Semantics: ComfyUI 0.3.64 comfy/model_base.py (WAN21.concat_cond).
+// they are; videos to follow.
+// Semantics: ComfyUI 0.3.64 comfy/model_base.py (WAN21.concat_cond, WAN21_Vace, WAN22).
 #include "core/sample/guide_priv.h"
 
 #include <string.h>
@@ -122,6 +123,38 @@ nino_status nino_cond_concat_video(const nino_guide_run *r, const nino_cond_entr
         nino_array_unref(out);
     nino_array_unref(&image);
     return st;
+}
+
+// ---- videos to follow ------------------------------------------------------------------------
+nino_status nino_cond_controls(const nino_guide_run *r, const nino_cond_entry *e,
+                               nino_cond_model *m, nino_error *err)
+{
+    const nino_latent_format *f = r->guider->model->format;
+    const int64_t c = r->net->control_dim, frames = 2 * (int64_t) f->channels;
+    const nino_shape shape = NINO_SHAPE(1, r->axis[0], r->axis[1], r->axis[2], c);
+    for (int i = 0; c && i < (e->n_controls ? e->n_controls : 1); i++) {
+        const nino_array *from = e->n_controls ? e->control[i] : NULL;
+        if (from && !nino_shape_equal(&from->shape, &shape))
+            return nino_fail_kind(err, NINO_ERR_ARG, "shape", r->net->name,
+                                  "the video to follow has another size than the latent, which has "
+                                  "%lld frames of %lldx%lld cells",
+                                  (long long) r->axis[0], (long long) r->axis[2],
+                                  (long long) r->axis[1]);
+        if (!(m->control[i] = nino_array_create(NINO_F32, shape)))
+            return no_memory(err);
+        m->control_strength[i] = from ? (float) e->control_strength[i] : 1;
+        m->n_controls = i + 1;
+        float *v = nino_array_f32(m->control[i]);
+        if (from)
+            memcpy(v, from->data, from->bytes);
+        for (int64_t k = 0; k < r->cells; k++, v += c) {
+            for (int64_t j = 0; j + f->channels <= frames; j += f->channels)
+                nino_latent_process_in(f, v + j, 1, 1);
+            for (int64_t j = frames; j < c && !from; j++)
+                v[j] = 1; // all is to be made
+        }
+    }
+    return NINO_OK;
 }
 
 // Wan 2.2 5B: a frame that the mask keeps is not noisy, so its time step is 0.

@@ -107,6 +107,11 @@ static void fill_feed(nino_guide_run *r, nino_guide_feed *f, int64_t tokens, nin
         row[i] = f->use[i]->model->vision;
     if (m->vision)
         f->vision = upload_rows(r, rows, f->n, m->vision->shape);
+    for (int k = 0; k < m->n_controls; k++) {
+        for (int i = 0; i < f->n; i++)
+            row[i] = f->use[i]->model->control[k];
+        f->control[k] = upload_rows(r, rows, f->n, m->control[k]->shape);
+    }
     if (m->concat)
         feed_concat(r, f, row);
     if (f->n_refs < m->n_refs)
@@ -119,6 +124,8 @@ static void release_feed(nino_guide_feed *f)
     nino_unref(f->y);
     nino_unref(f->concat);
     nino_unref(f->vision);
+    for (int i = 0; i < NINO_COND_CONTROLS; i++)
+        nino_unref(f->control[i]);
     for (int i = 0; i < f->n_refs; i++)
         nino_unref(f->refs[i]);
     free(f->refs);

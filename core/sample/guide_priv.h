@@ -8,11 +8,14 @@
 
 // What the network is told by one entry; host arrays. guidance is NaN where there is none.
 typedef struct nino_cond_model {
-    nino_array *context; // f32 [n,T,C]
-    nino_array *y;       // f32 [1,Cy] or NULL
-    nino_array *concat;  // f32 [B,(t,)h,w,Ce] or NULL
-    nino_array *vision;  // f32 [1,Tv,Cv] or NULL
-    nino_array **refs;   // f32 [n,h',w',C], model latents
+    nino_array *context;                     // f32 [n,T,C]
+    nino_array *y;                           // f32 [1,Cy] or NULL
+    nino_array *concat;                      // f32 [B,(t,)h,w,Ce] or NULL
+    nino_array *vision;                      // f32 [1,Tv,Cv] or NULL
+    nino_array *control[NINO_COND_CONTROLS]; // f32 [1,t,h,w,Cc]
+    float control_strength[NINO_COND_CONTROLS];
+    int n_controls;
+    nino_array **refs; // f32 [n,h',w',C], model latents
     int n_refs;
     nino_ref_method ref_method;
     float guidance;
@@ -48,6 +51,7 @@ struct nino_guide_feed {
     int n;
     const nino_cond_use **use;
     nino_tensor *context, *y, *concat, *vision, **refs;
+    nino_tensor *control[NINO_COND_CONTROLS];
     int n_refs;
     int walks; // under plan: how often it was walked
     nino_plan_mark cost;
@@ -91,6 +95,9 @@ void nino_cond_model_release(nino_cond_model *m);
 // cond_video.c: the channels a video model gets beside the latent, [B,t,h,w,Ce].
 nino_status nino_cond_concat_video(const nino_guide_run *r, const nino_cond_entry *e,
                                    nino_array **out, nino_error *err);
+// The videos that a model follows, in its units; one of nothing where the entry has none.
+nino_status nino_cond_controls(const nino_guide_run *r, const nino_cond_entry *e,
+                               nino_cond_model *m, nino_error *err);
 // Time steps of n entries of frames that the noise mask keeps in part: t[n B frames].
 void nino_guide_frame_times(const nino_guide_run *r, float timestep, int n, float *t);
 // Whether each frame has its own time step: their number, or 0.

@@ -84,7 +84,7 @@ int main(void)
 {
     const net_unet sd = { 32, 1, { 1 }, { 1 }, -1, 8, 4, 4, 4, true };
     const net_flux flux = { 64, 32, 1, 1, 16, 8, 8, true };
-    const net_wan wan = { 128, 8, 1, 36, 16, 8, 8, 4 };
+    const net_wan wan = { 128, 8, 1, 36, 16, 8, 8, 4, 0 };
     check_network(net_list_unet(&sd, NULL), false);
     check_network(net_list_flux(&flux, NULL), true);
     check_network(net_list_wan(&wan, NULL), false);

@@ -114,6 +114,37 @@ static void check_picture(const nino_diffusion *d)
     drop(&p);
 }
 
+// A model that follows a video with no strength is the model without; two videos are two.
+static void test_follow(void)
+{
+    nino_weights *w = made(net_list_wan(&tiny_vace, NULL), "wan");
+    nino_diffusion *d = test_diffusion(w, "wan_vace");
+    inputs p;
+    fill(&p, d, 1, 5, 4);
+    CHECK(d->control_dim == 96);
+    nino_array *control = test_values(NINO_SHAPE(1, 3, 5, 4, 96), 8);
+    nino_array *alone = test_forward(dev.s, d, &p.in);
+    p.in.control[0] = p.in.control[1] = control;
+    p.in.n_controls = 1;
+    nino_array *none = test_forward(dev.s, d, &p.in);
+    p.in.strength[0] = 1;
+    nino_array *one = test_forward(dev.s, d, &p.in);
+    p.in.strength[0] = p.in.strength[1] = 0.5f;
+    p.in.n_controls = 2;
+    nino_array *halves = test_forward(dev.s, d, &p.in);
+    CHECK(test_nmse(none, alone) < 1e-12 && test_nmse(one, alone) > 1e-4);
+    CHECK(test_nmse(halves, one) < 1e-10);
+    nino_array *wrong = test_values(NINO_SHAPE(1, 2, 5, 4, 96), 8);
+    p.in.control[1] = wrong;
+    CHECK(!test_forward_or(dev.s, d, &p.in, &err) && strstr(err.msg, "videos to follow"));
+    nino_array *all[] = { control, alone, none, one, halves, wrong };
+    for (int i = 0; i < 6; i++)
+        nino_array_unref(&all[i]);
+    drop(&p);
+    nino_diffusion_unref(&d);
+    nino_weights_unref(&w);
+}
+
 static void test_forwards(void)
 {
     static const net_wan *const nets[] = { &tiny_t2v, &tiny_flf, &tiny_5b };
@@ -196,7 +227,11 @@ static void test_refused(void)
     refused(net_list_wan(&odd, NULL), NINO_ERR_UNSUPPORTED, "multiple of 128");
     net_list l = net_list_wan(&tiny_t2v, NULL);
     net_linear(&l, 8, 8, true, "vace_patch_embedding");
-    refused(l, NINO_ERR_UNSUPPORTED, "VACE");
+    refused(l, NINO_ERR_FORMAT, "vace_patch_embedding");
+    refused(damaged(&tiny_vace, "vace_blocks.0.before_proj.weight", 0), NINO_ERR_FORMAT,
+            "vace_blocks.0.before_proj");
+    refused(damaged(&tiny_vace, "vace_blocks.1.norm3.weight", 0), NINO_ERR_FORMAT,
+            "vace_blocks.1.norm3");
     l = net_list_wan(&tiny_t2v, NULL);
     net_conv(&l, 8, 8, 2, "control_adapter.conv");
     refused(l, NINO_ERR_UNSUPPORTED, "camera");
@@ -403,6 +438,7 @@ int main(void)
     CHECK(test_device_open(&dev, "ref", 0));
     dir = test_dir_create();
     test_forwards();
+    test_follow();
     test_refused();
     test_refused_inputs();
     test_concat();
