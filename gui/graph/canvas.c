@@ -1,5 +1,6 @@
 // The canvas widget: nodes of the document as children, place and zoom, selection, marks.
 #include "graph/canvas_priv.h"
+#include "graph/picture.h"
 
 #include <math.h>
 #include <string.h>
@@ -291,6 +292,7 @@ static void show_mark(NinoCanvas *c, NinoNodeView *v, gboolean is_subgraph)
             m = &sum;
     }
     nino_node_view_set_mark(v, m);
+    nino_node_view_set_picture(v, g_hash_table_lookup(c->pictures, id));
 }
 
 static gboolean show_marks(gpointer user)
@@ -327,6 +329,15 @@ void nino_canvas_mark(NinoCanvas *c, const char *node_id, const NinoNodeMark *ma
     } else {
         g_hash_table_remove(c->marks, node_id);
     }
+    marks_changed(c);
+}
+
+void nino_canvas_set_picture(NinoCanvas *c, const char *node_id, GdkTexture *picture)
+{
+    if (picture)
+        g_hash_table_replace(c->pictures, g_strdup(node_id), nino_picture_small(picture));
+    else
+        g_hash_table_remove(c->pictures, node_id);
     marks_changed(c);
 }
 
@@ -608,6 +619,7 @@ static void finalize(GObject *o)
     g_hash_table_unref(c->by_id);
     g_hash_table_unref(c->selected);
     g_hash_table_unref(c->marks);
+    g_hash_table_unref(c->pictures);
     g_array_unref(c->moved);
     g_free(c->prefix);
     G_OBJECT_CLASS(nino_canvas_parent_class)->finalize(o);
@@ -651,6 +663,7 @@ static void nino_canvas_init(NinoCanvas *c)
     c->by_id = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     c->selected = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     c->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_mark);
+    c->pictures = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_object_unref);
     c->moved = g_array_new(FALSE, FALSE, sizeof(CanvasMoved));
     c->bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 2);
     gtk_widget_add_css_class(c->bar, "canvasbar");

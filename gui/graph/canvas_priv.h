@@ -29,6 +29,7 @@ struct _NinoCanvas {
     GHashTable *by_id;    // id -> view
     GHashTable *selected; // ids
     GHashTable *marks;    // execution id -> NinoNodeMark
+    GHashTable *pictures; // execution id -> GdkTexture
     guint mark_source, moved_source;
     double zoom, ox, oy;
     double px, py; // pointer

@@ -31,6 +31,14 @@ void nino_editors_set_folders(const char *const *models, const char *input)
     folders.input = g_strdup(input);
 }
 
+char *nino_editors_input_path(const nino_doc_widget *w)
+{
+    if (!w->param || w->param->type != NINO_FILE || g_strcmp0(w->param->folder, "input") != 0 ||
+        !*w->text || g_path_is_absolute(w->text) || strstr(w->text, ".."))
+        return NULL;
+    return g_build_filename(folders.input ? folders.input : "input", w->text, NULL);
+}
+
 static Editor *editor_of(GtkWidget *w) { return g_object_get_data(G_OBJECT(w), "nino-editor"); }
 
 static void editor_free(gpointer p)

@@ -1,9 +1,12 @@
 // What a node shows is copied out of the document, which changes under it. A text of all that
 // matters tells whether anything has to be drawn again.
 #include "graph/node_view.h"
+#include "graph/picture.h"
 
 #include <math.h>
 #include <string.h>
+
+enum { PICTURE = 120 }; // height of a picture, at least
 
 typedef struct Slot {
     char *label, *type;
@@ -31,6 +34,9 @@ struct _NinoNodeView {
     NinoNodeMark mark;
     gboolean has_mark;
     char *error;
+    GdkTexture *made, *loaded; // the picture to show: what it made, or what it loads
+    char *loaded_path;
+    double picture_y;
     char *wanted;
     gboolean wants_inputs;
     NinoNodeEditFn fn;
@@ -100,6 +106,9 @@ static void place_rows(NinoNodeView *v)
     v->min_height = fixed + n_text * 46 + (v->rows->len ? 8 : 0);
     if (v->kind == NINO_DOC_REROUTE)
         v->min_height = 26;
+    v->picture_y = v->min_height + 2;
+    if ((v->made || v->loaded) && !n_text)
+        v->min_height += MAX(PICTURE, MIN(v->width, 1.5 * PICTURE) - 60);
     v->height = MAX(v->height, v->min_height);
     const double text = n_text ? (v->height - fixed - 8) / n_text : 0;
     for (guint i = 0; i < v->rows->len; i++) {
@@ -218,6 +227,16 @@ static double collapsed_width(NinoNodeView *v)
     return CLAMP(width + 44, 80, 400);
 }
 
+// The height depends on the picture.
+static void place_again(NinoNodeView *v, const nino_doc_node *n)
+{
+    v->height = n->height + title_height(v);
+    place_rows(v);
+    tie_rows(v, n);
+    gtk_widget_queue_resize(GTK_WIDGET(v));
+    gtk_widget_queue_draw(GTK_WIDGET(v));
+}
+
 static void read_node(NinoNodeView *v, const nino_doc_node *n)
 {
     g_free(v->title);
@@ -241,8 +260,25 @@ static void read_node(NinoNodeView *v, const nino_doc_node *n)
     tie_rows(v, n);
 }
 
+// The picture that a node loads, once it was seen.
+static void load_picture(NinoNodeView *v, const nino_doc_node *n)
+{
+    g_autofree char *path = NULL;
+    for (int i = 0; i < n->n_widgets && !path; i++)
+        path = nino_editors_input_path(&n->widgets[i]);
+    if (!g_strcmp0(path, v->loaded_path))
+        return;
+    g_free(v->loaded_path);
+    v->loaded_path = g_strdup(path);
+    g_clear_object(&v->loaded);
+    v->loaded = path ? nino_picture_load(path) : NULL;
+    place_again(v, n);
+}
+
 static void update_editors(NinoNodeView *v, const nino_doc_node *n)
 {
+    if (v->has_editors)
+        load_picture(v, n);
     for (guint i = 0; i < v->rows->len; i++) {
         Row *r = ROWS(v, i);
         const nino_doc_widget *w = nino_doc_widget_find(n, r->name);
@@ -276,6 +312,7 @@ static void need_editors(NinoNodeView *v)
         gtk_widget_set_parent(r->editor, GTK_WIDGET(v));
         gtk_widget_set_child_visible(r->editor, v->detail == NINO_DETAIL_FULL);
     }
+    load_picture(v, n);
 }
 
 void nino_node_view_update(NinoNodeView *v, const nino_doc_node *n)
@@ -568,6 +605,22 @@ static void draw_labels(const NinoNodeView *v, Pen *p)
     }
 }
 
+// As large as it fits below the values.
+static void draw_picture(const NinoNodeView *v, const Pen *p)
+{
+    GdkTexture *t = v->made ? v->made : v->loaded;
+    const double room_w = v->width - 20, room_h = v->height - v->picture_y - 10;
+    if (!t || room_h < 20 || room_w < 20)
+        return;
+    const double tw = gdk_texture_get_width(t), th = gdk_texture_get_height(t);
+    const double scale = MIN(room_w / tw, room_h / th);
+    gtk_snapshot_append_texture(
+        p->s, t,
+        &GRAPHENE_RECT_INIT((float) ((v->width - tw * scale) / 2),
+                            (float) (v->picture_y + (room_h - th * scale) / 2),
+                            (float) (tw * scale), (float) (th * scale)));
+}
+
 // In the place of editors that are too small to read.
 static void draw_stubs(const NinoNodeView *v, const Pen *p)
 {
@@ -613,6 +666,8 @@ static void snapshot(GtkWidget *w, GtkSnapshot *s)
             draw_stubs(v, &p);
         if (!v->is_collapsed && v->detail == NINO_DETAIL_FULL)
             draw_dots(v, &p);
+        if (!v->is_collapsed)
+            draw_picture(v, &p);
         draw_error(v, &p);
         g_object_unref(p.layout);
     }
@@ -691,6 +746,9 @@ static void finalize(GObject *o)
     g_free(v->bgcolor);
     g_free(v->error);
     g_free(v->wanted);
+    g_free(v->loaded_path);
+    g_clear_object(&v->made);
+    g_clear_object(&v->loaded);
     G_OBJECT_CLASS(nino_node_view_parent_class)->finalize(o);
 }
 
@@ -844,6 +902,16 @@ void nino_node_view_set_mark(NinoNodeView *v, const NinoNodeMark *mark)
         name_it(v);
     gtk_widget_set_tooltip_text(GTK_WIDGET(v), v->error);
     gtk_widget_queue_draw(GTK_WIDGET(v));
+}
+
+void nino_node_view_set_picture(NinoNodeView *v, GdkTexture *picture)
+{
+    nino_document *d = nino_canvas_get_document(NINO_CANVAS(v->user));
+    const nino_doc_node *n = d ? nino_document_node(d, nino_document_find(d, v->id)) : NULL;
+    if (v->made == picture || !n)
+        return;
+    g_set_object(&v->made, picture);
+    place_again(v, n);
 }
 
 void nino_node_view_set_wanted(NinoNodeView *v, const char *type, gboolean inputs)

@@ -39,6 +39,7 @@ gboolean nino_node_view_is_resize_corner(NinoNodeView *v, double x, double y);
 void nino_node_view_set_detail(NinoNodeView *v, NinoDetail detail);
 void nino_node_view_set_selected(NinoNodeView *v, gboolean selected);
 void nino_node_view_set_mark(NinoNodeView *v, const NinoNodeMark *mark); // NULL: none
+void nino_node_view_set_picture(NinoNodeView *v, GdkTexture *picture);   // a small one, or NULL
 // While a link is dragged: slots that it fits are drawn full, others dim. NULL: no link.
 void nino_node_view_set_wanted(NinoNodeView *v, const char *type, gboolean inputs);
 gboolean nino_node_view_edit(NinoNodeView *v); // gives the focus to its first editor

@@ -312,14 +312,29 @@ static void test_marks(void)
         g_snprintf(id, sizeof(id), "%d", i + 1);
         nino_canvas_mark(canvas, id, &m);
     }
+    static guchar pixels[64 * 64 * 4];
+    for (gsize i = 0; i < sizeof(pixels); i++)
+        pixels[i] = (guchar) (i % 4 == 3 ? 255 : i / 64);
+    g_autoptr(GBytes) bytes = g_bytes_new_static(pixels, sizeof(pixels));
+    g_autoptr(GdkTexture) picture =
+        gdk_memory_texture_new(64, 64, GDK_MEMORY_DEFAULT, bytes, 64 * 4);
+    graphene_rect_t before, after;
+    nino_node_view_get_box(NINO_NODE_VIEW(view_of("5")), &before);
+    nino_canvas_set_picture(canvas, "5", picture);
     spin_loop(250);
+    nino_node_view_get_box(NINO_NODE_VIEW(view_of("5")), &after);
+    CHECK(after.size.height > before.size.height + 60); // room for it
     CHECK_STR(gtk_widget_get_tooltip_text(view_of("5")), "VAEDecode: no such file: a.safetensors");
     shot("marks");
     dark(TRUE);
     spin_loop(150);
     shot("marks-dark");
     dark(FALSE);
+    nino_canvas_set_picture(canvas, "5", NULL);
     nino_canvas_clear_marks(canvas);
+    spin_loop(150);
+    nino_node_view_get_box(NINO_NODE_VIEW(view_of("5")), &after);
+    CHECK(after.size.height == before.size.height);
 }
 
 // ---- pointer and keyboard --------------------------------------------------------------------

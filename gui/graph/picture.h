@@ -1,0 +1,8 @@
+// Small copies of pictures: scaling a large one in every frame is what software rendering cannot
+// do.
+#pragma once
+#include <gtk/gtk.h>
+
+GdkTexture *nino_picture_small(GdkTexture *picture); // a new reference
+// NULL: it cannot be read.
+GdkTexture *nino_picture_load(const char *path);
