@@ -68,6 +68,15 @@ nino_status nino_doc_edit_begin(nino_doc_edit *e, nino_document *d, nino_error *
 nino_status nino_doc_edit_commit(nino_doc_edit *e, nino_status st, const char *key,
                                  const char *name);
 
+nino_json_doc *nino_doc_parse(const nino_document *d, const char *text, size_t len,
+                              nino_error *err);
+// Puts a state in the place of the old one; n_path: how many of the instances exist in it.
+void nino_doc_show(nino_document *d, nino_doc_state *s, int n_path);
+// The step from one text to the next; joins the last step if both have this key.
+nino_status nino_doc_add_step(nino_document *d, const nino_json_doc *old, const nino_json_doc *now,
+                              const char *key, const char *name, nino_error *err);
+void nino_doc_release_steps(nino_document *d);
+
 // Reads the text (which it takes over, also on failure); path: instances to enter, as far as they
 // are there.
 nino_doc_state *nino_doc_state_create(nino_json_doc *json, const char *name, char *const *path,

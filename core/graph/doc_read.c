@@ -366,7 +366,7 @@ static void read_links(reader *r)
                 add_link(r, &r->ui->links[u->ports[k].link], i, k);
     }
     for (int32_t k = 0; r->output_node >= 0 && k < scope->n_outputs; k++)
-        if (scope->outputs[k] >= 0 && k < s->nodes[r->output_node].n_inputs)
+        if (k < s->nodes[r->output_node].n_inputs && scope->outputs[k] >= 0)
             add_link(r, &r->ui->links[scope->outputs[k]], r->output_node, k);
     for (int i = 0; i < s->n_nodes; i++) {
         const nino_doc_node *n = &s->nodes[i];
