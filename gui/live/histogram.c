@@ -121,12 +121,12 @@ static void draw_mark(NinoPlot *p, const Histogram *h, const NinoPlotBox *box, c
     nino_format_ns(v, sizeof(v), ns);
     g_snprintf(text, sizeof(text), "%s %s", name, v);
     const float x = floorf(x_of(h, box, ns)), w = nino_plot_text_width(p, text);
+    const float left = MIN(x + 3, p->width - w - 2);
     nino_plot_bar(p, x, box->y, 1, box->h, &p->fg);
-    if (x < *free_from)
+    if (left < *free_from)
         return;
-    nino_plot_text(p, MIN(x + 3, p->width - w - 2), box->y - nino_plot_text_height(p), 0,
-                   NINO_PLOT_LEFT, &p->fg, text);
-    *free_from = x + w + 12;
+    nino_plot_text(p, left, box->y - nino_plot_text_height(p), 0, NINO_PLOT_LEFT, &p->fg, text);
+    *free_from = left + w + 8;
 }
 
 static void draw(NinoArea *area, NinoPlot *p, gpointer user)

@@ -38,8 +38,8 @@ static void show_answer(Pool *p)
     };
     const double mib = gtk_spin_button_get_value(GTK_SPIN_BUTTON(p->size));
     const gboolean is_known = p->map.n_arenas || p->map.reserved;
-    set_text(p->answer,
-             is_known ? answers[nino_pool_map_fit(&p->map, (uint64_t) (mib * 1048576))] : "");
+    set_text(p->answer, is_known ? answers[nino_pool_map_fit(&p->map, (uint64_t) (mib * 1048576))]
+                                 : "is not known yet");
 }
 
 static void show_figures(Pool *p)
@@ -225,14 +225,14 @@ static void pool_free(gpointer data)
 static GtkWidget *make_bar(Pool *p)
 {
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    GtkWidget *both = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
     p->figures = gtk_label_new("No memory is held");
     gtk_label_set_xalign(GTK_LABEL(p->figures), 0);
     gtk_label_set_ellipsize(GTK_LABEL(p->figures), PANGO_ELLIPSIZE_END);
-    gtk_widget_set_hexpand(p->figures, TRUE);
     gtk_widget_set_tooltip_text(p->figures,
                                 "Fragmentation: the share of free bytes that lies outside the "
                                 "largest free block");
-    GtkWidget *ask = gtk_label_new("Would");
+    GtkWidget *ask = gtk_label_new("Would a request of");
     p->size = gtk_spin_button_new_with_range(1, 1 << 20, 64);
     gtk_spin_button_set_value(GTK_SPIN_BUTTON(p->size), 256);
     gtk_accessible_update_property(GTK_ACCESSIBLE(p->size), GTK_ACCESSIBLE_PROPERTY_LABEL,
@@ -240,18 +240,19 @@ static GtkWidget *make_bar(Pool *p)
     p->answer = gtk_label_new("");
     gtk_label_set_xalign(GTK_LABEL(p->answer), 0);
     gtk_label_set_width_chars(GTK_LABEL(p->answer), 26);
-    GtkWidget *unit = gtk_label_new("MiB fit?");
-    gtk_box_append(GTK_BOX(bar), p->figures);
+    GtkWidget *unit = gtk_label_new("MiB be served? It");
+    gtk_box_append(GTK_BOX(both), p->figures);
+    gtk_box_append(GTK_BOX(both), bar);
     gtk_box_append(GTK_BOX(bar), ask);
     gtk_box_append(GTK_BOX(bar), p->size);
     gtk_box_append(GTK_BOX(bar), unit);
     gtk_box_append(GTK_BOX(bar), p->answer);
-    gtk_widget_set_margin_start(bar, 8);
-    gtk_widget_set_margin_end(bar, 8);
-    gtk_widget_set_margin_top(bar, 6);
-    gtk_widget_set_margin_bottom(bar, 6);
+    gtk_widget_set_margin_start(both, 8);
+    gtk_widget_set_margin_end(both, 8);
+    gtk_widget_set_margin_top(both, 6);
+    gtk_widget_set_margin_bottom(both, 6);
     g_signal_connect_swapped(p->size, "value-changed", G_CALLBACK(show_answer), p);
-    return bar;
+    return both;
 }
 
 GtkWidget *nino_pool_view_new(NinoRun *run)
