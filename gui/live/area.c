@@ -96,6 +96,39 @@ void nino_area_draw_marks(NinoArea *a, NinoPlot *p, const NinoPlotBox *box)
     }
 }
 
+// ---- rendering --------------------------------------------------------------------------------
+
+// What GTK does with the drawing (render nodes to pixels) is part of what watching costs: frames in
+// which one of the run's plots was drawn count whole.
+static void on_frame_begin(GdkFrameClock *clock, NinoRun *run)
+{
+    (void) clock;
+    nino_run_frame_begin(run);
+}
+
+static void on_frame_end(GdkFrameClock *clock, NinoRun *run)
+{
+    (void) clock;
+    nino_run_frame_end(run);
+}
+
+static void watch_clock(GtkWidget *w)
+{
+    GdkFrameClock *clock = gtk_widget_get_frame_clock(w);
+    NinoRun *run = NINO_AREA(w)->run;
+    if (g_signal_handler_find(clock, G_SIGNAL_MATCH_FUNC | G_SIGNAL_MATCH_DATA, 0, 0, NULL,
+                              (gpointer) on_frame_begin, run))
+        return; // another plot of this run in the window
+    g_signal_connect_object(clock, "before-paint", G_CALLBACK(on_frame_begin), run, 0);
+    g_signal_connect_object(clock, "after-paint", G_CALLBACK(on_frame_end), run, 0);
+}
+
+static void realize(GtkWidget *w)
+{
+    GTK_WIDGET_CLASS(nino_area_parent_class)->realize(w);
+    watch_clock(w);
+}
+
 // ---- time axis ---------------------------------------------------------------------------------
 
 static void get_box(NinoArea *a, NinoPlotBox *box)
@@ -365,6 +398,7 @@ static void nino_area_class_init(NinoAreaClass *klass)
     G_OBJECT_CLASS(klass)->dispose = dispose;
     wc->snapshot = snapshot;
     wc->measure = measure;
+    wc->realize = realize;
     wc->css_changed = css_changed;
     gtk_widget_class_set_css_name(wc, "plotarea");
     gtk_widget_class_set_accessible_role(wc, GTK_ACCESSIBLE_ROLE_IMG);
@@ -416,7 +450,7 @@ GtkWidget *nino_area_new(NinoRun *run, const NinoAreaType *type, gpointer user,
                                    -1);
     static const char *const all[] = { "changed", "cleared", "range", "kernel", "view", "cursor" };
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
-        if (i < 4 || type->has_time)
+        if (type->draws_itself ? FALSE : i < 4 || type->has_time)
             g_signal_connect_object(run, all[i], G_CALLBACK(redraw), a, G_CONNECT_SWAPPED);
     if (type->tip) {
         gtk_widget_set_has_tooltip(GTK_WIDGET(a), TRUE);

@@ -21,6 +21,7 @@ typedef struct NinoAreaType {
     // The part of the width that is the time axis (only with has_time).
     void (*box)(NinoArea *area, float width, float height, NinoPlotBox *box, gpointer user);
     gboolean has_time;
+    gboolean draws_itself; // calls gtk_widget_queue_draw() when it has other data
     int min_width, min_height;
 } NinoAreaType;
 

@@ -332,6 +332,7 @@ GtkWidget *nino_flame_new(NinoRun *run)
 {
     static const NinoAreaType type = { .label = "Time by call path",
                                        .draw = draw,
+                                       .draws_itself = TRUE,
                                        .tip = tip,
                                        .click = click,
                                        .key = on_key,

@@ -247,6 +247,7 @@ GtkWidget *nino_histogram_new(NinoRun *run)
 {
     static const NinoAreaType type = { .label = "Histogram of the selected kernel",
                                        .draw = draw,
+                                       .draws_itself = TRUE,
                                        .tip = tip,
                                        .min_width = 240,
                                        .min_height = 120 };

@@ -259,6 +259,7 @@ GtkWidget *nino_pool_view_new(NinoRun *run)
 {
     static const NinoAreaType type = { .label = "Blocks of the memory pool",
                                        .draw = draw,
+                                       .draws_itself = TRUE,
                                        .tip = tip,
                                        .min_width = 240,
                                        .min_height = 90 };

@@ -27,6 +27,7 @@ struct _NinoRun {
     // cost
     int draw_depth;
     gint64 draw_from;
+    gint64 frame_from, frame_draw; // when the frame began, and draw_ns then
     gint64 add_ns, draw_ns;
     gint64 round_draw; // draw_ns when the last round began: what was drawn since sets the interval
     gint64 window_wall, window_thread, window_add, window_draw; // at the window's begin
@@ -56,6 +57,19 @@ void nino_run_draw_end(NinoRun *run)
 {
     if (--run->draw_depth == 0)
         run->draw_ns += cpu_ns() - run->draw_from;
+}
+
+void nino_run_frame_begin(NinoRun *run)
+{
+    run->frame_from = cpu_ns();
+    run->frame_draw = run->draw_ns;
+}
+
+void nino_run_frame_end(NinoRun *run)
+{
+    if (run->frame_from && run->draw_ns != run->frame_draw)
+        run->draw_ns = run->frame_draw + (cpu_ns() - run->frame_from);
+    run->frame_from = 0;
 }
 
 static void update_cost(NinoRun *run)

@@ -68,8 +68,8 @@ double nino_run_peak_share(NinoRun *run, double gflops, double gbps, unsigned bi
 
 // ---- what watching costs -----------------------------------------------------------------------
 
-// CPU time of adding records and of what is done between begin and end (drawing, filling tables),
-// as shares of one core over the last seconds. thread: all of the main thread, rendering included.
+// CPU time of adding records and of drawing (what is done between begin and end, and rendering), as
+// shares of one core over the last seconds. thread: all of the main thread, whatever it does.
 typedef struct NinoRunCost {
     double add, draw, thread;
     guint interval_ms; // between two "changed" now
@@ -79,3 +79,6 @@ void nino_run_cost(NinoRun *run, NinoRunCost *out);
 // Every view puts its work between these (they nest).
 void nino_run_draw_begin(NinoRun *run);
 void nino_run_draw_end(NinoRun *run);
+// Around a frame of the window: if something was drawn in it, all of it counts as drawing.
+void nino_run_frame_begin(NinoRun *run);
+void nino_run_frame_end(NinoRun *run);

@@ -228,16 +228,16 @@ static void draw_each(NinoPlot *p, Timeline *t, const View *v, const Row *r, flo
 }
 
 // Columns of busy time, stacked by family; neighbours that look the same are one bar.
-static void draw_busy(NinoPlot *p, const View *v, const Row *r, float y)
+static void draw_busy(NinoPlot *p, const View *v, const Row *r, float y, int step)
 {
     const int n = MIN((int) v->box.w, MAX_COLUMNS);
     float height[NINO_HISTORY_FAMILIES] = { 0 };
     int since = 0;
-    for (int c = 0; c <= n; c++) {
+    for (int c = 0; c < n + step; c += step) {
         float now[NINO_HISTORY_FAMILIES] = { 0 };
         if (c < n) {
             const uint64_t a = time_at(v, v->box.x + (float) c);
-            const uint64_t b = MAX(time_at(v, v->box.x + (float) c + 1), a + 1);
+            const uint64_t b = MAX(time_at(v, v->box.x + (float) (c + step)), a + 1);
             uint64_t busy[NINO_HISTORY_FAMILIES];
             nino_history_busy(v->h, r->track, a, b, busy);
             float used = 0;
@@ -252,8 +252,8 @@ static void draw_busy(NinoPlot *p, const View *v, const Row *r, float y)
         float bottom = y + r->h;
         for (int f = 0; f < NINO_HISTORY_FAMILIES; f++) {
             bottom -= height[f];
-            nino_plot_bar(p, v->box.x + (float) since, bottom, (float) (c - since), height[f],
-                          nino_plot_colour((size_t) f));
+            nino_plot_bar(p, v->box.x + (float) since, bottom, (float) (MIN(c, n) - since),
+                          height[f], nino_plot_colour((size_t) f));
         }
         memcpy(height, now, sizeof(now));
         since = c;
@@ -271,7 +271,7 @@ static void draw_slices(NinoPlot *p, Timeline *t, const View *v, const Row *r, f
     if (to - from <= (size_t) v->box.w / 2)
         draw_each(p, t, v, r, y, ev, from, to);
     else
-        draw_busy(p, v, r, y);
+        draw_busy(p, v, r, y, nino_run_is_live(t->run) ? 2 : 1); // live: half the cost
 }
 
 // How many kernels wait at a time: handed to the driver (submitted) and not yet (queued).

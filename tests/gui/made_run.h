@@ -25,9 +25,22 @@ typedef struct Maker {
     NinoRun *run;
     uint64_t t, gpu, seed; // now on the host, when the queue is free
     uint32_t next_id, use[NINO_OWN_COUNT];
+    nino_event batch[256]; // as they come from a socket
+    size_t n_batch;
 } Maker;
 
-static void put(Maker *m, nino_event ev) { nino_run_add(m->run, &ev, 1, name_of, NULL); }
+static void flush(Maker *m)
+{
+    nino_run_add(m->run, m->batch, m->n_batch, name_of, NULL);
+    m->n_batch = 0;
+}
+
+static void put(Maker *m, nino_event ev)
+{
+    m->batch[m->n_batch++] = ev;
+    if (m->n_batch == G_N_ELEMENTS(m->batch))
+        flush(m);
+}
 
 static uint64_t chance(Maker *m, uint64_t n)
 {
@@ -167,4 +180,5 @@ static void make_end(Maker *m, uint32_t node, uint32_t job)
     }
     end(m, decode);
     end(m, job);
+    flush(m);
 }
