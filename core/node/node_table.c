@@ -61,6 +61,13 @@
     X(latent_blend)         \
     X(latent_batch)         \
     X(rebatch_latents)      \
+    X(merge_simple)         \
+    X(merge_blocks)         \
+    X(merge_subtract)       \
+    X(merge_add)            \
+    X(clip_merge_simple)    \
+    X(clip_merge_subtract)  \
+    X(clip_merge_add)       \
     X(rebatch_images)       \
     X(latent_from_batch)    \
     X(latent_repeat)        \
