@@ -142,7 +142,7 @@ static int become_studio(const options *o)
     while (n > 0 && path[n - 1] != '/')
         n--;
     char *const argv[] = { (char *) "ninodes-studio", (char *) "--attach",
-                           (char *) (o->n_args ? o->arg[0] : ""), NULL }; // "": the newest
+                           (char *) (o->n_args ? o->arg[0] : "newest"), NULL };
     if (n > 0) {
         snprintf(path + n, 16, "ninodes-studio");
         execv(path, argv); // the one beside this program, else the one in PATH

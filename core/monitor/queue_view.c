@@ -160,8 +160,10 @@ static bool read_job(nino_arena *arena, const nino_json *v, nino_queue_job *j, n
     nino_status st = NINO_OK;
     if (nino_status_parse(nino_json_str(nino_json_get(v, "status")), &st) && st)
         nino_fail(&j->err, st, text_of(v, "where"), "%s", text_of(v, "message"));
-    if (nino_options_parse(nino_json_get(v, "options"), &j->options, &models, err))
+    if (nino_options_parse(nino_json_get(v, "options"), &j->options, &models, err)) {
+        free(models);
         return false;
+    }
     if (models) { // moved to the arena, so that there is one thing to free
         size_t n = 0;
         while (models[n])

@@ -8,6 +8,12 @@ said 'no run to watch'
 expect 4 "$N" monitor 1
 expect 4 "$N" monitor "$tmp/none.sock"
 
+# the app beside the program, else the one in PATH
+[ -x "${B:-build}/ninodes-studio" ] || {
+    expect 4 env PATH=/nonexistent "$N" monitor --gui
+    said 'ninodes-studio cannot be started'
+}
+
 "$N" run "$tmp/long.json" $TINY --output "$tmp/o" >"$tmp/run.out" 2>"$tmp/run.err" &
 pid=$!
 await "$tmp/run.err" '3/4'

@@ -143,6 +143,32 @@ wait $pid
 pid=
 [ "$(ls "$tmp/state")" = "$(printf 'queue.json\nworker.lock')" ] || die "left: $(ls "$tmp/state")"
 
+# killed again and again, at any moment: the queue stands, and all of it is done in the end
+if [ -n "$NINODES_TEST_LONG" ]; then
+    start
+    J pause
+    for i in $(seq 8); do J add data/tiny/decode.json --set "SaveImage.filename_prefix=kill$i"; done
+    kill -9 $pid
+    wait $pid 2>/dev/null
+    for i in $(seq 20); do
+        start --resume
+        sleep "0.0$((i * 37 % 10))$((i % 7))"
+        kill -9 $pid
+        wait $pid 2>/dev/null
+    done
+    start --resume
+    for _ in $(seq 600); do
+        ids | grep -q -e waiting -e running || break
+        sleep 0.1
+    done
+    [ "$(ids | grep -o :done | wc -l)" = 8 ] || die "not all are done: $(ids)"
+    for i in $(seq 8); do
+        [ -f "$tmp/o/kill${i}_00001_.png" ] || die "no picture of job $i"
+    done
+    J shutdown
+    wait $pid
+fi
+
 # a run answers pause, resume, cancel and trim as well
 "$N" run "$tmp/long.json" $TINY --output "$tmp/o2" >"$tmp/run.out" 2>"$tmp/run.err" &
 pid=$!
