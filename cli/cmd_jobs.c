@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ANSWER_MS = 10000, STATE_MS = 2000 };
+enum { ANSWER_MS = 30000, STATE_MS = 10000 };
 
 // ---- finding the worker ------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { HELLO_MS = 2000, LIST_MS = 300, READ_CHUNK = 128 * 1024, MAX_NAMES = 1 << 20 };
+enum { HELLO_MS = 5000, LIST_MS = 1500, READ_CHUNK = 128 * 1024, MAX_NAMES = 1 << 20 };
 
 // ---- frames ------------------------------------------------------------------------------------
 
