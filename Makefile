@@ -23,12 +23,12 @@ VERSION := 0.1.0
 SOVERSION := 0
 
 # ---- packages: the only list ------------------------------------------------------------------
-DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libxxhash-dev libutf8proc-dev
+DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libavformat-dev libswscale-dev libxxhash-dev libutf8proc-dev
 DEPS_cli := libncurses-dev
 DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd nettle-dev
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin
 # What the tests and `make lint` use beyond that; a missing one only skips its tests.
-DEPS_test := python3 g++
+DEPS_test := python3 g++ ffmpeg
 DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-core adwaita-icon-theme \
 	librsvg2-common imagemagick xdotool
 DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git
@@ -99,7 +99,7 @@ $(B)/gui/%.o $(B)/tests/gui/%.o: INC = $(public) -Igui -I$(B)/gui -I. $(gtk_CFLA
 $(B)/core/sample/%.o: CFLAGS += -O3 -ffp-contract=off -fno-math-errno
 # Reference code must stay plain: no contraction, no reordering.
 $(B)/core/op/ref/%.o: CFLAGS += -O3 -ffp-contract=off
-core_LIBS := -lpng -ljpeg -lwebp -lwebpdemux -lz -lxxhash -lutf8proc -lm -ldl
+core_LIBS := -lpng -ljpeg -lwebp -lwebpdemux -lwebpmux -lz -lxxhash -lutf8proc -lm -ldl
 lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 
 Q := $(if $(V),,@)

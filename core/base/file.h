@@ -33,6 +33,11 @@ nino_status nino_file_writer_write(nino_file_writer *w, const void *p, size_t n,
 // Replaces an existing file unless exclusive (then an existing one is NINO_ERR_IO, kind "exists").
 // *w becomes NULL, also on failure, which leaves nothing behind.
 nino_status nino_file_writer_commit(nino_file_writer **w, bool exclusive, nino_error *err);
+// The same under another last part of the name, exclusive: where that exists (kind "exists") the
+// writer stays and another name can be tried.
+nino_status nino_file_writer_commit_as(nino_file_writer **w, const char *base, nino_error *err);
+// For formats that go back to fill in a count: what is written through it counts as well.
+int nino_file_writer_fd(const nino_file_writer *w);
 void nino_file_writer_abort(nino_file_writer **w); // NULL-safe
 // The three together.
 nino_status nino_file_save(const char *dir, const char *name, bool below, const void *p, size_t n,

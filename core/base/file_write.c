@@ -136,37 +136,57 @@ static int rename_exclusive(int dir, const char *from, const char *to)
     return linkat(dir, from, dir, to, 0) ? -1 : unlinkat(dir, from, 0);
 }
 
+static nino_status flush(nino_file_writer *w, nino_error *err)
+{
+    if (w->failed)
+        return nino_fail(err, NINO_ERR_IO, w->name, "an earlier write failed");
+    return fsync(w->fd) ? nino_file_errno(err, w->name, "cannot write") : NINO_OK;
+}
+
+static nino_status place(nino_file_writer *w, const char *base, bool exclusive, nino_error *err)
+{
+    const int rc =
+        exclusive ? rename_exclusive(w->dir, w->tmp, base) : renameat(w->dir, w->tmp, w->dir, base);
+    if (rc && errno == EEXIST)
+        return nino_fail_kind(err, NINO_ERR_IO, "exists", w->name, "the file exists already");
+    if (rc)
+        return nino_file_errno(err, w->name, "cannot write");
+    (void) fsync(w->dir); // some file systems cannot; the file is in place
+    return NINO_OK;
+}
+
 nino_status nino_file_writer_commit(nino_file_writer **pw, bool exclusive, nino_error *err)
 {
     nino_file_writer *w = *pw;
-    nino_status st = NINO_OK;
-    if (w->failed) {
-        st = nino_fail(err, NINO_ERR_IO, w->name, "an earlier write failed");
-        goto end;
+    nino_status st = flush(w, err);
+    if (!st) {
+        const int rc = close(w->fd);
+        w->fd = -1;
+        st = rc ? nino_file_errno(err, w->name, "cannot write") : place(w, w->base, exclusive, err);
     }
-    int rc = fsync(w->fd);
-    if (rc) {
-        st = nino_file_errno(err, w->name, "cannot write");
-        goto end;
-    }
-    rc = close(w->fd);
-    w->fd = -1;
-    if (!rc)
-        rc = exclusive ? rename_exclusive(w->dir, w->tmp, w->base)
-                       : renameat(w->dir, w->tmp, w->dir, w->base);
-    if (rc && errno == EEXIST)
-        st = nino_fail_kind(err, NINO_ERR_IO, "exists", w->name, "the file exists already");
-    else if (rc)
-        st = nino_file_errno(err, w->name, "cannot write");
-    else
-        (void) fsync(w->dir); // some file systems cannot; the file is in place
-end:
     if (st)
         nino_file_writer_abort(pw);
     else
         writer_free(pw);
     return st;
 }
+
+nino_status nino_file_writer_commit_as(nino_file_writer **pw, const char *base, nino_error *err)
+{
+    nino_error e = { 0 };
+    nino_status st = flush(*pw, &e);
+    if (!st)
+        st = place(*pw, base, true, &e);
+    if (st && err)
+        *err = e;
+    if (!st)
+        writer_free(pw);
+    else if (!e.kind || strcmp(e.kind, "exists"))
+        nino_file_writer_abort(pw);
+    return st;
+}
+
+int nino_file_writer_fd(const nino_file_writer *w) { return w->fd; }
 
 nino_status nino_file_save(const char *dir, const char *name, bool below, const void *p, size_t n,
                            nino_error *err)

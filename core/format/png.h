@@ -26,6 +26,10 @@ const char *nino_png_text_get(const nino_png *p, const char *key);
 // ComfyUI's SaveImage, text chunks before IDAT: tEXt when the value is latin-1/ASCII, else iTXt.
 nino_status nino_png_encode(nino_buf *out, const void *pixels, int width, int height, int channels,
                             int bits, const nino_meta *texts, int n_texts, nino_error *err);
+// The same at another level of zlib, 0 to 9.
+nino_status nino_png_encode_level(nino_buf *out, const void *pixels, int width, int height,
+                                  int channels, int bits, const nino_meta *texts, int n_texts,
+                                  int level, nino_error *err);
 
 // clip(255 * x, 0, 255) truncated, as ComfyUI's SaveImage does (NaN -> 0). n values.
 void nino_to_u8_truncated(uint8_t *dst, const float *src, size_t n);

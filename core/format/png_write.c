@@ -18,6 +18,7 @@ typedef struct sink {
     nino_status st;
     png_text *texts; // what libpng is given; text[i].text may be ours
     int n_texts;
+    int level; // of zlib
 } sink;
 
 static void on_error(png_structp png, png_const_charp msg)
@@ -132,7 +133,7 @@ static nino_status write_image(png_structp png, png_infop info, sink *s, const v
     if (setjmp(png_jmpbuf(png)))
         return s->st;
     png_set_write_fn(png, s, on_write, on_flush);
-    png_set_compression_level(png, ZLIB_LEVEL);
+    png_set_compression_level(png, s->level);
     png_set_user_limits(png, MAX_SIDE, MAX_SIDE);
     png_set_IHDR(png, info, (png_uint_32) width, (png_uint_32) height, bits,
                  channels == 4 ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
@@ -151,7 +152,15 @@ static nino_status write_image(png_structp png, png_infop info, sink *s, const v
 nino_status nino_png_encode(nino_buf *out, const void *pixels, int width, int height, int channels,
                             int bits, const nino_meta *texts, int n_texts, nino_error *err)
 {
-    sink s = { .out = out, .err = err };
+    return nino_png_encode_level(out, pixels, width, height, channels, bits, texts, n_texts,
+                                 ZLIB_LEVEL, err);
+}
+
+nino_status nino_png_encode_level(nino_buf *out, const void *pixels, int width, int height,
+                                  int channels, int bits, const nino_meta *texts, int n_texts,
+                                  int level, nino_error *err)
+{
+    sink s = { .out = out, .err = err, .level = level };
     if (width < 1 || height < 1 || width > MAX_SIDE || height > MAX_SIDE ||
         (channels != 3 && channels != 4) || (bits != 8 && bits != 16))
         return nino_fail(err, NINO_ERR_ARG, "PNG", "cannot write %d x %d pixels of %d x %d bits",

@@ -11,6 +11,7 @@
 #include "core/base/file.h"
 #include "core/format/image.h"
 #include "core/format/safetensors.h"
+#include "core/format/video.h"
 
 // From what a file says beside its content. The prompt is what ran; the editor's form beside it may
 // be older or newer.
@@ -40,6 +41,19 @@ static nino_status parse_image(nino_graph *g, const void *data, size_t len, nino
         prompt = nino_texts_find(&image.texts, "usercomment");
     st = parse_texts(g, prompt, ui, "picture", err);
     nino_image_release(&image);
+    return st;
+}
+
+// The tags of MP4, WebM and Matroska.
+static nino_status parse_video(nino_graph *g, const void *data, size_t len, nino_error *err)
+{
+    nino_video_info info;
+    nino_status st = nino_video_tags(data, len, g->name, &info, err);
+    if (st)
+        return st;
+    st = parse_texts(g, nino_texts_find(&info.texts, "prompt"),
+                     nino_texts_find(&info.texts, "workflow"), "video", err);
+    nino_video_info_release(&info);
     return st;
 }
 
@@ -82,6 +96,8 @@ nino_graph *nino_graph_load(const void *data, size_t len, const char *name, nino
         st = nino_fail(err, NINO_ERR_NOMEM, "workflow", "out of memory");
     else if (nino_image_is(data, len))
         st = parse_image(g, data, len, err);
+    else if (nino_video_is(data, len))
+        st = parse_video(g, data, len, err);
     else if (is_safetensors(data, len))
         st = parse_safetensors(g, data, len, err);
     else if (len > NINO_GRAPH_MAX_BYTES)

@@ -9,7 +9,6 @@
 #include "core/base/file.h"
 #include "core/format/png.h"
 #include "core/node/picture.h"
-#include <ninodes/run_profile.h>
 
 typedef struct save_params {
     const char *filename_prefix;
@@ -20,14 +19,8 @@ static nino_status encode(const nino_run *r, const nino_array *images, int64_t i
                           nino_buf *out, nino_error *err)
 {
     const int64_t h = images->shape.dim[1], w = images->shape.dim[2], c = images->shape.dim[3];
-    nino_meta text[3];
-    int n = 0;
-    if (r->prompt_json)
-        text[n++] = (nino_meta){ "prompt", r->prompt_json, strlen(r->prompt_json) };
-    if (r->workflow_json)
-        text[n++] = (nino_meta){ "workflow", r->workflow_json, strlen(r->workflow_json) };
-    if (r->profile_json)
-        text[n++] = (nino_meta){ NINO_RUN_PROFILE_KEY, r->profile_json, strlen(r->profile_json) };
+    nino_meta text[NINO_RUN_TEXTS];
+    const int n = nino_run_texts(r, text);
     nino_to_u8_truncated(pixels, nino_array_f32(images) + i * h * w * c, (size_t) (h * w * c));
     nino_buf_clear(out);
     return nino_png_encode(out, pixels, (int) w, (int) h, (int) c, 8, text, n, err);

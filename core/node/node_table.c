@@ -205,6 +205,13 @@
     X(extend_sigmas)        \
     X(flip_sigmas)          \
     X(percent_sigma)        \
+    X(create_video)         \
+    X(video_components)     \
+    X(load_video)           \
+    X(save_video)           \
+    X(save_webm)            \
+    X(save_animated_webp)   \
+    X(save_animated_png)    \
     X(note)                 \
     X(markdown_note)        \
     X(primitive)            \
@@ -225,7 +232,7 @@ const char *nino_port_type_name(nino_port_type t)
         "NONE",        "MODEL",   "CLIP",   "VAE",    "CONDITIONING", "LATENT",
         "IMAGE",       "MASK",    "STRING", "INT",    "FLOAT",        "BOOLEAN",
         "NOISE",       "SAMPLER", "SIGMAS", "GUIDER", "CLIP_VISION",  "CLIP_VISION_OUTPUT",
-        "STYLE_MODEL", "*",       "other",
+        "STYLE_MODEL", "VIDEO",   "*",      "other",
     };
     return (size_t) t < sizeof(names) / sizeof(names[0]) ? names[t] : "?";
 }

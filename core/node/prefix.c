@@ -230,42 +230,58 @@ int64_t nino_prefix_counter(const char *dir, const char *name)
     return best + 1;
 }
 
+static char *numbered(const char *dir, const char *name, int64_t counter, const char *ext)
+{
+    nino_buf b = { 0 };
+    if (dir)
+        nino_buf_addf(&b, "%s/", dir);
+    nino_buf_addf(&b, "%s_%05" PRId64 "_%s", name, counter, ext);
+    return b.data; // NULL: no memory
+}
+
+nino_status nino_prefix_open(const char *dir, const char *name, const char *ext, int64_t counter,
+                             nino_file_writer **w, nino_error *err)
+{
+    char *file = numbered(NULL, name, counter, ext);
+    const nino_status st = file ? nino_file_writer_open(dir, file, true, w, err)
+                                : nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
+    free(file);
+    return st;
+}
+
+nino_status nino_prefix_commit(nino_file_writer **w, const char *dir, const char *name,
+                               const char *ext, int64_t *counter, char **path, nino_error *err)
+{
+    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+    nino_status st = NINO_OK;
+    for (;; (*counter)++) {
+        char *last = numbered(NULL, base, *counter, ext);
+        nino_error e = { 0 };
+        st = last ? nino_file_writer_commit_as(w, last, &e)
+                  : nino_fail(&e, NINO_ERR_NOMEM, name, "out of memory");
+        free(last);
+        // somebody else may have taken the number meanwhile
+        if (!st || !e.kind || strcmp(e.kind, "exists") || *counter >= MAX_COUNTER) {
+            if (st && err)
+                *err = e;
+            break;
+        }
+    }
+    if (!st && !(*path = numbered(dir, name, (*counter)++, ext)))
+        st = nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
+    nino_file_writer_abort(w);
+    return st;
+}
+
 nino_status nino_prefix_save(const char *dir, const char *name, const char *ext, int64_t *counter,
                              const void *data, size_t len, char **path, nino_error *err)
 {
-    nino_status st = NINO_OK;
-    nino_buf file = { 0 };
     nino_file_writer *w = NULL;
-    nino_error e = { 0 };
-    for (;; (*counter)++) {
-        nino_file_writer_abort(&w);
-        nino_buf_clear(&file);
-        nino_buf_addf(&file, "%s_%05" PRId64 "_%s", name, *counter, ext);
-        if (file.failed) {
-            st = nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
-            goto end;
-        }
-        if ((st = nino_file_writer_open(dir, file.data, true, &w, err)) ||
-            (st = nino_file_writer_write(w, data, len, err)))
-            goto end;
-        st = nino_file_writer_commit(&w, true, &e);
-        if (st == NINO_OK)
-            break;
-        // somebody else took the number meanwhile
-        if (!e.kind || strcmp(e.kind, "exists") || *counter >= MAX_COUNTER) {
-            if (err)
-                *err = e;
-            goto end;
-        }
-    }
-    (*counter)++;
-    nino_buf full = { 0 };
-    nino_buf_addf(&full, "%s/%s", dir, file.data);
-    if (full.failed)
-        st = nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
-    *path = full.data;
-end:
+    nino_status st = nino_prefix_open(dir, name, ext, *counter, &w, err);
+    if (!st)
+        st = nino_file_writer_write(w, data, len, err);
+    if (!st)
+        st = nino_prefix_commit(&w, dir, name, ext, counter, path, err);
     nino_file_writer_abort(&w);
-    nino_buf_release(&file);
     return st;
 }

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/size.h"
+#include <ninodes/run_profile.h>
 
 uint64_t nino_mem_available(void)
 {
@@ -70,6 +71,20 @@ nino_value *nino_node_out(nino_run *r, int i, nino_port_type type, nino_error *e
         nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
     r->out[i] = v;
     return v;
+}
+
+int nino_run_texts(const nino_run *r, nino_meta *out)
+{
+    const struct {
+        const char *key, *text;
+    } all[NINO_RUN_TEXTS] = { { "prompt", r->prompt_json },
+                              { "workflow", r->workflow_json },
+                              { NINO_RUN_PROFILE_KEY, r->profile_json } };
+    int n = 0;
+    for (int i = 0; i < NINO_RUN_TEXTS; i++)
+        if (all[i].text)
+            out[n++] = (nino_meta){ all[i].key, all[i].text, strlen(all[i].text) };
+    return n;
 }
 
 nino_status nino_node_out_text(nino_run *r, int i, char *text, nino_error *err)

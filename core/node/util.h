@@ -1,5 +1,6 @@
 // Internal: what the run functions of several node families share.
 #pragma once
+#include "core/base/file.h"
 #include "core/node/node.h"
 
 // Sizes come from workflows, so one that the machine's free memory cannot hold is refused before
@@ -11,6 +12,10 @@ nino_array *nino_node_array(nino_dtype dtype, nino_shape shape, const char *what
 nino_status nino_node_cancelled(const nino_run *r, nino_error *err);
 // Output slot i becomes a value of this type; NULL: out of memory (err is filled).
 nino_value *nino_node_out(nino_run *r, int i, nino_port_type type, nino_error *err);
+// What an output carries beside its pixels: prompt, workflow and profile of the run, as far as
+// there are any. Returns how many; they live as long as the run.
+#define NINO_RUN_TEXTS 3
+int nino_run_texts(const nino_run *r, nino_meta *out);
 // Takes `text` (malloc'd) as STRING output i.
 nino_status nino_node_out_text(nino_run *r, int i, char *text, nino_error *err);
 // The same for the other types. Each takes what it is given, also on failure. Makers can be passed
@@ -113,7 +118,13 @@ nino_status nino_prefix_expand(const char *prefix, const nino_prefix_vars *vars,
 nino_status nino_prefix_check(const char *dir, const char *prefix, nino_error *err);
 // 1 + the largest N of dir/SUB/BASE_N_* where name is "SUB/BASE".
 int64_t nino_prefix_counter(const char *dir, const char *name);
-// Saves under NAME_00001_EXT, or the next free number, below dir. *counter becomes the number used
-// plus one; *path (malloc'd) is where the file is.
+// A file that is written bit by bit: begun below dir under the next free number, then committed
+// under it, or the next free one. *counter becomes the number used plus one; *path (malloc'd) is
+// where the file is. *w becomes NULL in commit, also on failure.
+nino_status nino_prefix_open(const char *dir, const char *name, const char *ext, int64_t counter,
+                             nino_file_writer **w, nino_error *err);
+nino_status nino_prefix_commit(nino_file_writer **w, const char *dir, const char *name,
+                               const char *ext, int64_t *counter, char **path, nino_error *err);
+// The whole: saves under NAME_00001_EXT, or the next free number, below dir.
 nino_status nino_prefix_save(const char *dir, const char *name, const char *ext, int64_t *counter,
                              const void *data, size_t len, char **path, nino_error *err);

@@ -91,6 +91,7 @@ void nino_value_unref(nino_value **pv)
     case NINO_PORT_CLIP_VISION: nino_clip_vision_unref(&v->u.clip_vision); break;
     case NINO_PORT_CLIP_VISION_OUTPUT: nino_vision_out_release(&v->u.vision); break;
     case NINO_PORT_STYLE_MODEL: nino_style_unref(&v->u.style); break;
+    case NINO_PORT_VIDEO: nino_array_unref(&v->u.video.frames); break;
     default: break;
     }
     nino_weights_unref(&v->u.unloaded.file);
@@ -152,6 +153,7 @@ uint64_t nino_value_bytes(const nino_value *v)
         break;
     case NINO_PORT_IMAGE: n += v->u.image ? v->u.image->bytes : 0; break;
     case NINO_PORT_MASK: n += v->u.mask ? v->u.mask->bytes : 0; break;
+    case NINO_PORT_VIDEO: n += v->u.video.frames ? v->u.video.frames->bytes : 0; break;
     case NINO_PORT_CONDITIONING: n += cond_bytes(v->u.cond); break;
     case NINO_PORT_SIGMAS: n += (uint64_t) v->u.sigmas.n * sizeof(float); break;
     case NINO_PORT_GUIDER: n += guider_bytes(v->u.guider); break;

@@ -20,6 +20,11 @@ typedef struct nino_unloaded {
     char why[320]; // what was wrong with it; "": nothing, it is of a kind that cannot be run
 } nino_unloaded;
 
+typedef struct nino_video_value {
+    nino_array *frames; // f32 [N,H,W,3 or 4], 0..1
+    double fps;
+} nino_video_value;
+
 typedef struct nino_value {
     nino_port_type type;
     int refs; // atomic
@@ -39,6 +44,7 @@ typedef struct nino_value {
             nino_clip_vision *clip_vision;
             nino_vision_output vision; // CLIP_VISION_OUTPUT
             nino_style *style;
+            nino_video_value video;
             char *string;
             int64_t i;
             double f;

@@ -64,6 +64,7 @@ typedef enum nino_port_type {
     NINO_PORT_CLIP_VISION,
     NINO_PORT_CLIP_VISION_OUTPUT,
     NINO_PORT_STYLE_MODEL,
+    NINO_PORT_VIDEO,
     NINO_PORT_ANY,  // "*"
     NINO_PORT_OTHER // a ComfyUI type this version has no value for
 } nino_port_type;
