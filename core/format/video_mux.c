@@ -1,5 +1,5 @@
 // MP4 and WebM out, by FFmpeg's encoders. Settings of ComfyUI: comfy_api VideoFromComponents
-// (yuv420p, metadata tags in MP4) and nodes_video.py SaveWEBM (constant quality, AV1 preset 6).
+// (yuv420p, metadata tags in MP4) and nodes_video.py SaveWEBM (constant quality).
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,9 +29,9 @@ static const struct {
     nino_video_format format;
     const char *codec, *encoder;
 } encoders[] = {
-    { NINO_VIDEO_MP4, "h264", "libx264" },   { NINO_VIDEO_MP4, "h264", "libopenh264" },
-    { NINO_VIDEO_MP4, "mpeg4", "mpeg4" },    { NINO_VIDEO_WEBM, "vp9", "libvpx-vp9" },
-    { NINO_VIDEO_WEBM, "av1", "libsvtav1" }, { NINO_VIDEO_WEBM, "av1", "libaom-av1" },
+    { NINO_VIDEO_MP4, "h264", "libx264" },    { NINO_VIDEO_MP4, "h264", "libopenh264" },
+    { NINO_VIDEO_MP4, "mpeg4", "mpeg4" },     { NINO_VIDEO_WEBM, "vp9", "libvpx-vp9" },
+    { NINO_VIDEO_WEBM, "av1", "libaom-av1" }, // SVT-AV1 prints on stderr whatever its settings
 };
 
 static const AVCodec *find(const nino_av *av, nino_video_format f, const char *wanted,
@@ -130,8 +130,8 @@ static nino_status open_codec(nino_video *v, const AVCodec *c, nino_error *err)
         m->codec->bit_rate = 0;
         m->codec->pix_fmt = is_av1 ? AV_PIX_FMT_YUV420P10LE : AV_PIX_FMT_YUV420P;
         rc = av->av_dict_set(&options, "crf", crf, 0);
-        if (rc >= 0 && is_av1 && !strcmp(c->name, "libsvtav1"))
-            rc = av->av_dict_set(&options, "preset", "6", 0);
+        if (rc >= 0 && is_av1)
+            rc = av->av_dict_set(&options, "cpu-used", "6", 0);
     } else if (c->id == AV_CODEC_ID_MPEG4) {
         m->codec->flags |= AV_CODEC_FLAG_QSCALE;
         m->codec->global_quality = 3 * FF_QP2LAMBDA;

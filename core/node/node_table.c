@@ -205,6 +205,7 @@
     X(extend_sigmas)        \
     X(flip_sigmas)          \
     X(percent_sigma)        \
+    X(latent_preview)       \
     X(create_video)         \
     X(video_components)     \
     X(load_video)           \
