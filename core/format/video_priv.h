@@ -28,26 +28,26 @@ extern const nino_video_ops nino_video_mux_ops, nino_video_webp_ops, nino_video_
 #include <libswscale/swscale.h>
 #pragma GCC diagnostic pop
 
-#define NINO_AV_FORMAT(X)                                                                          \
-    X(avformat_alloc_output_context2)                                                              \
-    X(avformat_new_stream) X(avformat_write_header) X(av_interleaved_write_frame)                  \
-        X(av_write_trailer) X(avformat_free_context) X(avio_alloc_context) X(avio_context_free)    \
-            X(avformat_alloc_context) X(avformat_open_input) X(avformat_find_stream_info)          \
-                X(av_find_best_stream) X(av_read_frame) X(avformat_close_input)                    \
-                    X(av_guess_frame_rate)
-#define NINO_AV_CODEC(X)                                                                           \
-    X(avcodec_find_encoder_by_name)                                                                \
-    X(avcodec_alloc_context3) X(avcodec_free_context) X(avcodec_open2) X(avcodec_send_frame)       \
-        X(avcodec_receive_packet) X(avcodec_parameters_from_context)                               \
-            X(avcodec_parameters_to_context) X(avcodec_find_decoder) X(avcodec_send_packet)        \
-                X(avcodec_receive_frame) X(av_packet_alloc) X(av_packet_free) X(av_packet_unref)   \
-                    X(av_packet_rescale_ts) X(avcodec_get_name)
-#define NINO_AV_UTIL(X)                                                                            \
-    X(av_frame_alloc)                                                                              \
-    X(av_frame_free) X(av_frame_unref) X(av_frame_get_buffer) X(av_frame_make_writable)            \
-        X(av_dict_set) X(av_dict_get) X(av_dict_free) X(av_strerror) X(av_malloc) X(av_free)       \
-            X(av_log_set_level)
-#define NINO_AV_SCALE(X) X(sws_getContext) X(sws_scale) X(sws_freeContext)
+// clang-format off
+#define NINO_AV_FORMAT(X) \
+    X(avformat_alloc_output_context2) X(avformat_new_stream) X(avformat_write_header) \
+    X(av_interleaved_write_frame) X(av_write_trailer) X(avformat_free_context) \
+    X(avio_alloc_context) X(avio_context_free) X(avformat_alloc_context) X(avformat_open_input) \
+    X(avformat_find_stream_info) X(av_find_best_stream) X(av_read_frame) X(avformat_close_input) \
+    X(av_guess_frame_rate)
+#define NINO_AV_CODEC(X) \
+    X(avcodec_find_encoder_by_name) X(avcodec_alloc_context3) X(avcodec_free_context) \
+    X(avcodec_open2) X(avcodec_send_frame) X(avcodec_receive_packet) \
+    X(avcodec_parameters_from_context) X(avcodec_parameters_to_context) X(avcodec_find_decoder) \
+    X(avcodec_send_packet) X(avcodec_receive_frame) X(av_packet_alloc) X(av_packet_free) \
+    X(av_packet_unref) X(av_packet_rescale_ts) X(avcodec_get_name)
+#define NINO_AV_UTIL(X) \
+    X(av_frame_alloc) X(av_frame_free) X(av_frame_unref) X(av_frame_get_buffer) \
+    X(av_frame_make_writable) X(av_dict_set) X(av_dict_get) X(av_dict_free) X(av_strerror) \
+    X(av_malloc) X(av_free) X(av_log_set_level)
+#define NINO_AV_SCALE(X) \
+    X(sws_getContext) X(sws_scale) X(sws_freeContext)
+// clang-format on
 
 typedef struct nino_av {
 #define X(f) __typeof__(f) *f;
