@@ -28,15 +28,15 @@ static void to_rgb8(const nino_array *images, int64_t i, uint8_t *out)
 }
 
 static nino_status write_frames(nino_run *r, const nino_array *images, nino_file_writer *file,
-                                nino_video_params *p, nino_error *err)
+                                nino_video_params p, nino_error *err)
 {
     const int64_t n = images->shape.dim[0];
     nino_meta texts[NINO_RUN_TEXTS];
     nino_video *v = NULL;
-    uint8_t *rgb = malloc((size_t) p->width * (size_t) p->height * 3);
-    p->texts = texts;
-    p->n_texts = nino_run_texts(r, texts);
-    nino_status st = rgb ? nino_video_create(file, p, &v, err)
+    uint8_t *rgb = malloc((size_t) p.width * (size_t) p.height * 3);
+    p.texts = texts;
+    p.n_texts = nino_run_texts(r, texts);
+    nino_status st = rgb ? nino_video_create(file, &p, &v, err)
                          : nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
     for (int64_t i = 0; i < n && !st; i++) {
         if ((st = nino_node_cancelled(r, err)))
@@ -72,7 +72,7 @@ static nino_status save(nino_run *r, const nino_array *images, const char *prefi
         return st;
     int64_t counter = nino_prefix_counter(dir, name);
     if (!(st = nino_prefix_open(dir, name, ext, counter, &file, err)) &&
-        !(st = write_frames(r, images, file, &p, err)) &&
+        !(st = write_frames(r, images, file, p, err)) &&
         !(st = nino_prefix_commit(&file, dir, name, ext, &counter, &path, err)))
         nino_run_output(r, path);
     nino_file_writer_abort(&file);
