@@ -237,6 +237,18 @@ static void advise_measure(advisor *a)
     SAY(v->setting, "ninodes devices --measure");
 }
 
+static void fill_undo(const advisor *a, nino_advice *v)
+{
+    char node[64], input[64], value[32];
+    const char *dot = strrchr(v->setting, '.'), *equal = dot ? strchr(dot, '=') : NULL;
+    if (v->action != NINO_ADVICE_SET || !equal)
+        return;
+    SAY(node, "%.*s", (int) (dot - v->setting), v->setting);
+    SAY(input, "%.*s", (int) (equal - dot - 1), dot + 1);
+    if (nino_advice_value(a, node, input, value, sizeof(value)))
+        SAY(v->undo, "%.*s=%s", (int) (equal - v->setting), v->setting, value);
+}
+
 size_t nino_advise(const nino_advice_input *in, nino_advice *out, size_t max)
 {
     advisor *a = calloc(1, sizeof(*a));
@@ -266,6 +278,8 @@ size_t nino_advise(const nino_advice_input *in, nino_advice *out, size_t max)
         advise_measure(a);
     }
     qsort(a->out, a->n, sizeof(a->out[0]), by_gain);
+    for (size_t i = 0; i < a->n; i++)
+        fill_undo(a, &a->out[i]);
     const size_t n = a->n;
     if (max)
         memcpy(out, a->out, (n < max ? n : max) * sizeof(*out));

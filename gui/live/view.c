@@ -1,6 +1,7 @@
 // The table of views.
 #include "live/view.h"
 
+#include "live/export.h"
 #include "live/views.h"
 
 // clang-format off
@@ -12,6 +13,12 @@ const NinoViewType nino_views[] = {
     { "memory", "Memory", "Device memory over time by what it is used for", nino_memory_view_new },
     { "pool", "Memory pool", "Blocks of the memory pool, fragmentation, and whether a request would fit", nino_pool_view_new },
     { "performance", "Performance", "Efficiency of caches, memory, precision, batches and prefetching", nino_perf_view_new },
+    { "tiles", "Tiles", "The tiles of a decode over its image: time, order, overlap, and how well they meet", nino_tile_map_new },
+    { "roofline", "Roofline", "What kernels reach against the ceilings of the device", nino_roofline_new },
+    { "device", "Device", "Memory, load, clock, power and temperature over time", nino_device_view_new },
+    { "steps", "Steps", "How long every sampler step took, and its sigma", nino_step_plot_new },
+    { "advice", "Advice", "What would make such a run faster, with the figures behind it", nino_advice_view_new },
+    { "compare", "Compare", "This run against a baseline, by node, step and kernel", nino_compare_view_new },
     { NULL, NULL, NULL, NULL },
 };
 // clang-format on
@@ -31,6 +38,7 @@ GtkWidget *nino_view_new(const NinoViewType *type, NinoRun *run)
     gtk_widget_set_name(w, name);
     gtk_accessible_update_property(GTK_ACCESSIBLE(w), GTK_ACCESSIBLE_PROPERTY_LABEL, type->title,
                                    GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, type->help, -1);
+    nino_export_install(w, run);
     return w;
 }
 

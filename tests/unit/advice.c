@@ -174,6 +174,7 @@ static void test_tiles(void)
     const nino_advice *a = advise(&r, "tiled-but-fits", &in);
     CHECK(a && a->action == NINO_ADVICE_SET && a->changes_result);
     CHECK_STR(a->setting, "8.tile_size=640");
+    CHECK_STR(a->undo, "8.tile_size=256");
     CHECK(strstr(a->evidence, "9 tiles of up to 256x256") && strstr(a->evidence, "0.20/255"));
     const double area = 9.0 * 256 * 256, image = 640.0 * 640;
     CHECK(fabs(a->gain_s - 0.9 * (1 - image / area)) < 1e-6 && a->gain_bytes < 0);

@@ -28,6 +28,7 @@ typedef struct nino_advice {
     double of_s;        // length of the run it was computed for
     nino_advice_action action;
     char setting[160];
+    char undo[160];     // of SET: the assignment that brings the present value back, else ""
     int changes_result; // 1: pixels may differ after it
     char node[64];      // id of the node it is about, or ""
 } nino_advice;

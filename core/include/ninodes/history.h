@@ -22,6 +22,8 @@ NINO_API void nino_history_add(nino_history *h, const nino_event *ev, size_t n,
                                const char *(*name)(void *priv, uint32_t id), void *priv);
 // Adds the records of a trace written by ninodes.
 NINO_API nino_status nino_history_load(nino_history *h, const char *path, nino_error *err);
+// Writes what is kept as a Chrome trace, compressed when path ends in .gz.
+NINO_API nino_status nino_history_save(const nino_history *h, const char *path, nino_error *err);
 
 // Fits the `name` callbacks of monitor.h; "" for ids that are not known.
 NINO_API const char *nino_history_name(void *history, uint32_t id);

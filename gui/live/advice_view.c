@@ -1,0 +1,368 @@
+// The list of advice and its loop: apply, run again, keep or revert; logged.
+#include "live/advice_view.h"
+
+#include "live/plot.h"
+#include "live/view.h"
+#include "live/views.h"
+
+#include <math.h>
+
+enum { MAX_ADVICE = 32 };
+
+struct _NinoAdviceView {
+    GtkBox parent;
+    NinoRun *run;
+    GtkWidget *list, *empty, *trial, *trial_label, *keep, *revert;
+    nino_advice advice[MAX_ADVICE];
+    size_t n;
+    char *workflow, *profile;
+    gsize workflow_len;
+    char **models;
+    // What is being tried.
+    gboolean is_trying, is_measured;
+    nino_advice tried;
+    double before_s, after_s;
+    uint64_t tried_from; // jobs that begin after this are the trial
+};
+
+G_DEFINE_TYPE(NinoAdviceView, nino_advice_view, GTK_TYPE_BOX)
+
+enum { APPLY, REVERT, N_SIGNALS };
+static guint signals[N_SIGNALS];
+
+// ---- the run -----------------------------------------------------------------------------------
+
+// Seconds of the last job that has ended, beginning at `from` or later; NaN: none.
+static double last_job(NinoRun *run, uint64_t from)
+{
+    size_t n;
+    double s = NAN;
+    const nino_span *span = nino_history_spans(nino_run_history(run), &n);
+    for (size_t i = 0; i < n; i++)
+        if (span[i].kind == NINO_EV_JOB && span[i].end_ns && span[i].begin_ns >= from &&
+            span[i].status == 0)
+            s = (double) (span[i].end_ns - span[i].begin_ns) * 1e-9;
+    return s;
+}
+
+// Plans need a device to plan for; "ref" is there without OpenCL, the profile says how fast.
+static size_t advise(NinoAdviceView *v, nino_advice *out)
+{
+    nino_graph *g =
+        v->workflow ? nino_graph_load(v->workflow, v->workflow_len, "workflow", NULL) : NULL;
+    const nino_ctx_params p = { .device = "ref", .models = (const char *const *) v->models };
+    nino_ctx *ctx = g && v->profile ? nino_ctx_create(&p, NULL) : NULL;
+    const nino_advice_input in = {
+        .history = nino_run_history(v->run), .graph = g, .ctx = ctx, .profile = v->profile
+    };
+    const size_t n = nino_advise(&in, out, MAX_ADVICE);
+    nino_graph_destroy(&g);
+    nino_ctx_destroy(&ctx);
+    return MIN(n, MAX_ADVICE);
+}
+
+// ---- the log -----------------------------------------------------------------------------------
+
+static void add_json(GString *s, const char *key, const char *text)
+{
+    g_string_append_printf(s, "\"%s\": \"", key);
+    for (const char *p = text; *p; p++)
+        if ((unsigned char) *p < 0x20)
+            g_string_append_printf(s, "\\u%04x", (unsigned) *p);
+        else if (*p == '"' || *p == '\\')
+            g_string_append_printf(s, "\\%c", *p);
+        else
+            g_string_append_c(s, *p);
+    g_string_append(s, "\", ");
+}
+
+static void add_number(GString *s, const char *key, double v, const char *after)
+{
+    char buf[G_ASCII_DTOSTR_BUF_SIZE];
+    g_string_append_printf(s, "\"%s\": %s%s", key,
+                           isfinite(v) ? g_ascii_dtostr(buf, sizeof(buf), v) : "null", after);
+}
+
+static void log_decision(const NinoAdviceView *v, const char *decision)
+{
+    g_autofree char *dir = g_build_filename(g_get_user_state_dir(), "ninodes", NULL);
+    g_autofree char *path = g_build_filename(dir, "advice.jsonl", NULL);
+    g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+    g_autofree char *time = g_date_time_format_iso8601(now);
+    g_autoptr(GString) line = g_string_new("{");
+    add_json(line, "time", time);
+    add_json(line, "rule", v->tried.rule);
+    add_json(line, "setting", v->tried.setting);
+    add_json(line, "evidence", v->tried.evidence);
+    add_json(line, "decision", decision);
+    add_number(line, "expected_gain_s", v->tried.gain_s, ", ");
+    add_number(line, "before_s", v->before_s, ", ");
+    add_number(line, "after_s", v->after_s, "}\n");
+    g_mkdir_with_parents(dir, 0700);
+    g_autoptr(GFile) file = g_file_new_for_path(path);
+    g_autoptr(GFileOutputStream) out = g_file_append_to(file, G_FILE_CREATE_PRIVATE, NULL, NULL);
+    if (out) // a log that cannot be written stops nobody
+        g_output_stream_write_all(G_OUTPUT_STREAM(out), line->str, line->len, NULL, NULL, NULL);
+}
+
+// ---- the loop ----------------------------------------------------------------------------------
+
+static void show_trial(NinoAdviceView *v)
+{
+    char before[32], after[32], gain[32];
+    gtk_widget_set_visible(v->trial, v->is_trying);
+    gtk_widget_set_sensitive(v->keep, v->is_measured);
+    if (!v->is_trying)
+        return;
+    nino_format_ns(before, sizeof(before), v->before_s * 1e9);
+    nino_format_ns(gain, sizeof(gain), v->tried.gain_s * 1e9);
+    g_autofree char *text = NULL;
+    if (!v->is_measured) {
+        text = g_strdup_printf(
+            "Trying %s. Before: %s, expected: %s less. It is measured when the run ends.",
+            v->tried.setting, before, isfinite(v->tried.gain_s) ? gain : "not known how much");
+    } else {
+        nino_format_ns(after, sizeof(after), v->after_s * 1e9);
+        text =
+            g_strdup_printf("%s: %s before, %s now (%+.1f %%); expected %+.1f %%.",
+                            v->tried.setting, before, after, 100 * (v->after_s / v->before_s - 1),
+                            isfinite(v->tried.gain_s) ? -100 * v->tried.gain_s / v->before_s : 0.0);
+    }
+    gtk_label_set_text(GTK_LABEL(v->trial_label), text);
+}
+
+static void finish_trial(NinoAdviceView *v, const char *decision)
+{
+    if (!v->is_trying)
+        return;
+    log_decision(v, decision);
+    v->is_trying = FALSE;
+    show_trial(v);
+}
+
+static void on_keep(GtkButton *b, NinoAdviceView *v)
+{
+    (void) b;
+    finish_trial(v, "kept");
+    nino_advice_view_refresh(v);
+}
+
+static void on_revert(GtkButton *b, NinoAdviceView *v)
+{
+    (void) b;
+    g_autofree char *undo = g_strdup(v->tried.undo);
+    finish_trial(v, "reverted");
+    g_signal_emit(v, signals[REVERT], 0, undo);
+}
+
+static void on_apply(GtkButton *b, NinoAdviceView *v)
+{
+    const size_t i = GPOINTER_TO_SIZE(g_object_get_data(G_OBJECT(b), "index"));
+    if (i >= v->n || v->is_trying)
+        return;
+    v->tried = v->advice[i];
+    v->is_trying = TRUE;
+    v->is_measured = FALSE;
+    v->before_s = last_job(v->run, 0);
+    v->after_s = NAN;
+    v->tried_from = nino_history_end(nino_run_history(v->run)) + 1;
+    show_trial(v);
+    nino_advice_view_refresh(v);
+    g_signal_emit(v, signals[APPLY], 0, v->tried.rule, (int) v->tried.action, v->tried.setting);
+}
+
+// ---- the list ----------------------------------------------------------------------------------
+
+static GtkWidget *line(const char *text, const char *css)
+{
+    GtkWidget *l = gtk_label_new(text);
+    gtk_label_set_xalign(GTK_LABEL(l), 0);
+    gtk_label_set_wrap(GTK_LABEL(l), TRUE);
+    gtk_label_set_selectable(GTK_LABEL(l), FALSE);
+    if (css)
+        gtk_widget_add_css_class(l, css);
+    return l;
+}
+
+static GtkWidget *make_row(NinoAdviceView *v, size_t i)
+{
+    const nino_advice *a = &v->advice[i];
+    char gain[40], text[360];
+    GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
+    GtkWidget *words = gtk_box_new(GTK_ORIENTATION_VERTICAL, 3);
+    GtkWidget *side = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+    gtk_widget_set_hexpand(words, TRUE);
+    gtk_box_append(GTK_BOX(words), line(a->title, "heading"));
+    gtk_box_append(GTK_BOX(words), line(a->evidence, NULL));
+    g_snprintf(text, sizeof(text), "%s%s%s", a->how,
+               a->changes_result ? ". The result may differ" : "", *a->setting ? "" : ".");
+    gtk_box_append(GTK_BOX(words), line(text, "dim-label"));
+    if (isfinite(a->gain_s)) {
+        nino_format_ns(gain, sizeof(gain), a->gain_s * 1e9);
+        g_snprintf(text, sizeof(text), "−%s\n%.0f %%", gain,
+                   a->of_s > 0 ? 100 * a->gain_s / a->of_s : 0);
+    } else {
+        g_snprintf(text, sizeof(text), "gain not\ncomputable");
+    }
+    GtkWidget *amount = gtk_label_new(text);
+    gtk_label_set_justify(GTK_LABEL(amount), GTK_JUSTIFY_RIGHT);
+    gtk_widget_add_css_class(amount, "numeric");
+    gtk_box_append(GTK_BOX(side), amount);
+    if (a->action == NINO_ADVICE_SET || a->action == NINO_ADVICE_OPTION) {
+        GtkWidget *b = gtk_button_new_with_label("Apply");
+        g_autofree char *tip = g_strdup_printf("Set %s and run again", a->setting);
+        gtk_widget_set_tooltip_text(b, tip);
+        gtk_widget_set_sensitive(b, !v->is_trying);
+        gtk_accessible_update_property(GTK_ACCESSIBLE(b), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, tip,
+                                       -1);
+        g_object_set_data(G_OBJECT(b), "index", GSIZE_TO_POINTER(i));
+        g_signal_connect(b, "clicked", G_CALLBACK(on_apply), v);
+        gtk_box_append(GTK_BOX(side), b);
+    }
+    if (*a->setting) {
+        GtkWidget *s = line(a->setting, "monospace");
+        gtk_label_set_selectable(GTK_LABEL(s), TRUE);
+        gtk_box_append(GTK_BOX(words), s);
+    }
+    gtk_widget_set_valign(side, GTK_ALIGN_CENTER);
+    gtk_box_append(GTK_BOX(row), words);
+    gtk_box_append(GTK_BOX(row), side);
+    gtk_widget_set_margin_top(row, 8);
+    gtk_widget_set_margin_bottom(row, 8);
+    gtk_widget_set_margin_start(row, 8);
+    gtk_widget_set_margin_end(row, 8);
+    return row;
+}
+
+void nino_advice_view_refresh(NinoAdviceView *v)
+{
+    GtkWidget *child;
+    nino_run_draw_begin(v->run);
+    v->n = advise(v, v->advice);
+    while ((child = gtk_widget_get_first_child(v->list)))
+        gtk_list_box_remove(GTK_LIST_BOX(v->list), child);
+    for (size_t i = 0; i < v->n; i++)
+        gtk_list_box_append(GTK_LIST_BOX(v->list), make_row(v, i));
+    const gboolean has_run = !isnan(last_job(v->run, 0));
+    gtk_label_set_text(GTK_LABEL(v->empty), has_run ? "Nothing in this run costs enough to change."
+                                                    : "Advice appears here when a run has ended.");
+    gtk_widget_set_visible(v->empty, v->n == 0);
+    gtk_widget_set_visible(v->list, v->n > 0);
+    nino_run_draw_end(v->run);
+}
+
+// Advice is about whole runs: it is made when one has ended, not while it runs.
+static void on_changed(NinoAdviceView *v)
+{
+    if (nino_run_is_live(v->run))
+        return;
+    const double s = v->is_trying && !v->is_measured ? last_job(v->run, v->tried_from) : NAN;
+    if (isfinite(s)) {
+        v->after_s = s;
+        v->is_measured = TRUE;
+        show_trial(v);
+    }
+    nino_advice_view_refresh(v);
+}
+
+// ---- widget ------------------------------------------------------------------------------------
+
+void nino_advice_view_set_workflow(NinoAdviceView *v, const char *json, gsize len,
+                                   const char *profile, const char *const *models)
+{
+    g_free(v->workflow);
+    g_free(v->profile);
+    g_strfreev(v->models);
+    v->workflow = json ? g_strndup(json, len) : NULL;
+    v->workflow_len = json ? len : 0;
+    v->profile = g_strdup(profile);
+    v->models = models ? g_strdupv((char **) (uintptr_t) models) : NULL;
+}
+
+static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+{
+    const NinoAdviceView *v = NINO_ADVICE_VIEW(view);
+    for (size_t i = 0; i < v->n; i++) {
+        const nino_advice *a = &v->advice[i];
+        const NinoCell cells[] = { { "rule", a->rule, 0 },
+                                   { "title", a->title, 0 },
+                                   { "evidence", a->evidence, 0 },
+                                   { "gain_s", NULL, a->gain_s },
+                                   { "of_s", NULL, a->of_s },
+                                   { "how", a->how, 0 },
+                                   { "action", nino_advice_action_name(a->action), 0 },
+                                   { "setting", a->setting, 0 } };
+        row(user, cells, G_N_ELEMENTS(cells));
+    }
+}
+
+static void finalize(GObject *object)
+{
+    NinoAdviceView *v = NINO_ADVICE_VIEW(object);
+    g_free(v->workflow);
+    g_free(v->profile);
+    g_strfreev(v->models);
+    g_clear_object(&v->run);
+    G_OBJECT_CLASS(nino_advice_view_parent_class)->finalize(object);
+}
+
+static void nino_advice_view_class_init(NinoAdviceViewClass *c)
+{
+    G_OBJECT_CLASS(c)->finalize = finalize;
+    signals[APPLY] = g_signal_new("apply", G_TYPE_FROM_CLASS(c), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                  NULL, G_TYPE_NONE, 3, G_TYPE_STRING, G_TYPE_INT, G_TYPE_STRING);
+    signals[REVERT] = g_signal_new("revert", G_TYPE_FROM_CLASS(c), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                   NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
+}
+
+static GtkWidget *button(NinoAdviceView *v, const char *label, GCallback clicked)
+{
+    GtkWidget *b = gtk_button_new_with_label(label);
+    g_signal_connect(b, "clicked", clicked, v);
+    gtk_box_append(GTK_BOX(v->trial), b);
+    return b;
+}
+
+static void nino_advice_view_init(NinoAdviceView *v)
+{
+    gtk_orientable_set_orientation(GTK_ORIENTABLE(v), GTK_ORIENTATION_VERTICAL);
+    v->trial = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    gtk_widget_set_margin_top(v->trial, 8);
+    gtk_widget_set_margin_start(v->trial, 8);
+    gtk_widget_set_margin_end(v->trial, 8);
+    gtk_widget_set_margin_bottom(v->trial, 8);
+    v->trial_label = line("", NULL);
+    gtk_widget_set_hexpand(v->trial_label, TRUE);
+    gtk_box_append(GTK_BOX(v->trial), v->trial_label);
+    v->keep = button(v, "Keep", G_CALLBACK(on_keep));
+    v->revert = button(v, "Revert", G_CALLBACK(on_revert));
+    gtk_widget_set_visible(v->trial, FALSE);
+    v->list = gtk_list_box_new();
+    gtk_list_box_set_selection_mode(GTK_LIST_BOX(v->list), GTK_SELECTION_NONE);
+    gtk_list_box_set_show_separators(GTK_LIST_BOX(v->list), TRUE);
+    v->empty = line("", "dim-label");
+    gtk_widget_set_valign(v->empty, GTK_ALIGN_CENTER);
+    gtk_widget_set_halign(v->empty, GTK_ALIGN_CENTER);
+    gtk_widget_set_vexpand(v->empty, TRUE);
+    GtkWidget *scroll = gtk_scrolled_window_new(), *both = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_box_append(GTK_BOX(both), v->list);
+    gtk_box_append(GTK_BOX(both), v->empty);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), both);
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
+    gtk_widget_set_vexpand(scroll, TRUE);
+    gtk_box_append(GTK_BOX(v), v->trial);
+    gtk_box_append(GTK_BOX(v), scroll);
+}
+
+GtkWidget *nino_advice_view_new(NinoRun *run)
+{
+    static const NinoViewExport x = { .rows = export_rows };
+    NinoAdviceView *v = g_object_new(NINO_TYPE_ADVICE_VIEW, NULL);
+    v->run = g_object_ref(run);
+    g_signal_connect_object(run, "changed", G_CALLBACK(on_changed), v, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "cleared", G_CALLBACK(on_changed), v, G_CONNECT_SWAPPED);
+    nino_view_set_export(GTK_WIDGET(v), &x);
+    nino_advice_view_refresh(v);
+    return GTK_WIDGET(v);
+}

@@ -1,0 +1,279 @@
+// The device and the machine over time: memory (GTT, VRAM, RAM, this process), clock, power,
+// temperature and load, on the axis of the timeline.
+#include "live/views.h"
+
+#include "live/area.h"
+#include "live/export.h"
+
+#include <math.h>
+
+enum { LEFT = 76, RIGHT = 12, AXIS = 20, GAP = 10 };
+
+typedef double (*Value)(const nino_event *e);
+
+static double gtt(const nino_event *e)
+{
+    return e->u.device.gtt_used ? (double) e->u.device.gtt_used : NAN;
+}
+static double vram(const nino_event *e)
+{
+    return e->u.device.vram_used ? (double) e->u.device.vram_used : NAN;
+}
+static double mhz(const nino_event *e) { return (double) e->u.device.mhz; }
+static double watt(const nino_event *e) { return (double) e->u.device.watt; }
+static double celsius(const nino_event *e) { return (double) e->u.device.celsius; }
+static double busy(const nino_event *e) { return (double) e->u.device.busy; }
+static double own(const nino_event *e) { return e->u.host.own ? e->u.host.own * 1048576.0 : NAN; }
+static double swap(const nino_event *e)
+{
+    return e->u.host.swap_total ? e->u.host.swap_used * 1048576.0 : NAN;
+}
+static double cpu(const nino_event *e) { return (double) e->u.host.cpu_busy; }
+static double available(const nino_event *e)
+{
+    return e->u.device.ram_available ? (double) e->u.device.ram_available : NAN;
+}
+
+static void format_mhz(char *buf, size_t n, double v) { g_snprintf(buf, n, "%.0f MHz", v); }
+static void format_watt(char *buf, size_t n, double v) { g_snprintf(buf, n, "%.0f W", v); }
+static void format_celsius(char *buf, size_t n, double v) { g_snprintf(buf, n, "%.0f °C", v); }
+static void format_percent(char *buf, size_t n, double v) { g_snprintf(buf, n, "%.0f %%", v); }
+
+typedef struct Series {
+    const char *name, *column;
+    nino_event_kind kind;
+    Value value;
+    size_t colour;
+} Series;
+
+typedef struct Strip {
+    const char *name;
+    void (*format)(char *buf, size_t size, double v);
+    double least_top; // of the axis
+    Series series[4];
+} Strip;
+
+static const Strip strips[] = {
+    { "Memory",
+      nino_format_bytes,
+      1 << 20,
+      { { "GTT", "gtt_bytes", NINO_EV_DEVICE, gtt, 0 },
+        { "VRAM", "vram_bytes", NINO_EV_DEVICE, vram, 1 },
+        { "process", "process_bytes", NINO_EV_HOST, own, 2 },
+        { "RAM free", "ram_available_bytes", NINO_EV_DEVICE, available, 4 } } },
+    { "Swap", nino_format_bytes, 1 << 20, { { "swap", "swap_bytes", NINO_EV_HOST, swap, 3 } } },
+    { "Load",
+      format_percent,
+      100,
+      { { "GPU", "gpu_percent", NINO_EV_DEVICE, busy, 0 },
+        { "CPU", "cpu_percent", NINO_EV_HOST, cpu, 1 } } },
+    { "Clock", format_mhz, 100, { { "clock", "mhz", NINO_EV_DEVICE, mhz, 2 } } },
+    { "Power", format_watt, 10, { { "power", "watt", NINO_EV_DEVICE, watt, 3 } } },
+    { "Temperature",
+      format_celsius,
+      60,
+      { { "temperature", "celsius", NINO_EV_DEVICE, celsius, 5 } } },
+};
+enum { N_STRIPS = G_N_ELEMENTS(strips), N_SERIES = 4 };
+
+static const nino_event *points(NinoRun *run, nino_event_kind kind, size_t *n)
+{
+    const nino_event *ev = nino_history_points(nino_run_history(run), kind, n);
+    if (!ev)
+        *n = 0;
+    return ev;
+}
+
+// Highest value of a strip; NaN: no value at all (the strip is left out).
+static double top_of(NinoRun *run, const Strip *s)
+{
+    double top = NAN;
+    for (int i = 0; i < N_SERIES && s->series[i].name; i++) {
+        size_t n;
+        const nino_event *ev = points(run, s->series[i].kind, &n);
+        for (size_t k = 0; k < n; k++) {
+            const double v = s->series[i].value(&ev[k]);
+            if (isfinite(v) && !(v <= top))
+                top = v;
+        }
+    }
+    return isnan(top) ? top : MAX(top * 1.05, s->least_top);
+}
+
+// ---- drawing -----------------------------------------------------------------------------------
+
+// One bar a pixel column, from the lowest to the highest sample in it.
+static void draw_series(NinoArea *area, NinoPlot *p, const NinoPlotBox *b, const Series *s,
+                        double top, guint64 t0, guint64 t1)
+{
+    size_t n;
+    const nino_event *ev = points(nino_area_run(area), s->kind, &n);
+    const GdkRGBA *c = nino_plot_colour(s->colour);
+    float last_y = NAN, last_x = 0;
+    size_t i = n ? nino_history_lower(ev, n, t0) : 0;
+    i = i ? i - 1 : 0;
+    while (i < n && ev[i].t_ns < t1) {
+        const float x = floorf(nino_area_x(area, b, ev[i].t_ns));
+        double lo = INFINITY, hi = -INFINITY;
+        for (; i < n && floorf(nino_area_x(area, b, ev[i].t_ns)) <= x; i++) {
+            const double v = s->value(&ev[i]);
+            lo = isfinite(v) ? MIN(lo, v) : lo;
+            hi = isfinite(v) ? MAX(hi, v) : hi;
+        }
+        if (hi < lo) {
+            last_y = NAN;
+            continue;
+        }
+        const float y1 = roundf(b->y + b->h - (float) (hi / top) * b->h) - 1;
+        const float y0 = roundf(b->y + b->h - (float) (lo / top) * b->h) + 1;
+        if (isfinite(last_y)) { // a step from the sample before
+            nino_plot_bar(p, last_x, last_y, x - last_x, 2, c);
+            nino_plot_bar(p, x, MIN(last_y, y1), 2, MAX(fabsf(last_y - y1), 2), c);
+        }
+        nino_plot_bar(p, x, y1, 2, MAX(y0 - y1, 2), c);
+        last_y = y1;
+        last_x = x;
+    }
+}
+
+static void draw_strip(NinoArea *area, NinoPlot *p, const NinoPlotBox *b, const Strip *s,
+                       double top, guint64 t0, guint64 t1)
+{
+    float x = b->x + 4;
+    const float line = nino_plot_text_height(p);
+    if (b->h < line * 5) { // no room for steps between
+        char text[32];
+        s->format(text, sizeof(text), top);
+        nino_plot_bar(p, b->x, b->y + b->h - 1, b->w, 1, &p->grid);
+        nino_plot_text(p, b->x - 6, b->y - floorf(line / 2), LEFT - 8, NINO_PLOT_RIGHT, &p->dim,
+                       text);
+        s->format(text, sizeof(text), 0);
+        nino_plot_text(p, b->x - 6, b->y + b->h - line, LEFT - 8, NINO_PLOT_RIGHT, &p->dim, text);
+    } else {
+        nino_plot_value_axis(p, b, top, s->format);
+    }
+    nino_plot_clip(p, b->x, b->y - 2, b->w, b->h + 4);
+    for (int i = 0; i < N_SERIES && s->series[i].name; i++)
+        draw_series(area, p, b, &s->series[i], top, t0, t1);
+    nino_plot_unclip(p);
+    for (int i = 0; i < N_SERIES && s->series[i].name; i++) {
+        size_t n;
+        char text[80], v[32];
+        const Series *k = &s->series[i];
+        const nino_event *ev = points(nino_area_run(area), k->kind, &n);
+        size_t last = n;
+        while (last > 0 && !isfinite(k->value(&ev[last - 1])))
+            last--;
+        if (!last)
+            continue;
+        s->format(v, sizeof(v), k->value(&ev[last - 1]));
+        g_snprintf(text, sizeof(text), "%s %s", k->name, v);
+        const GdkRGBA bg = nino_plot_alpha(&p->bg, 0.7f);
+        nino_plot_bar(p, x - 2, b->y - nino_plot_text_height(p) - 2,
+                      nino_plot_text_width(p, text) + 18, nino_plot_text_height(p), &bg);
+        x = nino_plot_legend(p, x, b->y - nino_plot_text_height(p) - 2, nino_plot_colour(k->colour),
+                             text);
+    }
+}
+
+static void get_box(NinoArea *area, float width, float height, NinoPlotBox *box, gpointer user)
+{
+    (void) area;
+    (void) user;
+    *box = (NinoPlotBox){ LEFT, 4, MAX(width - LEFT - RIGHT, 10), MAX(height - AXIS - 8, 10) };
+}
+
+static void draw(NinoArea *area, NinoPlot *p, gpointer user)
+{
+    NinoRun *run = nino_area_run(area);
+    NinoPlotBox all;
+    guint64 t0, t1;
+    double top[N_STRIPS];
+    int n = 0, k = 0;
+    for (size_t i = 0; i < N_STRIPS; i++) {
+        top[i] = top_of(run, &strips[i]);
+        n += !isnan(top[i]);
+    }
+    if (!n) {
+        nino_plot_empty(p,
+                        "Memory, clock, power, temperature and load appear here while a job runs");
+        return;
+    }
+    get_box(area, p->width, p->height, &all, user);
+    nino_run_view(run, &t0, &t1);
+    const float each = floorf((all.h + GAP) / (float) n);
+    for (size_t i = 0; i < N_STRIPS; i++) {
+        if (isnan(top[i]))
+            continue;
+        const float line = nino_plot_text_height(p) + 2; // for the names and values above it
+        const NinoPlotBox b = { all.x, all.y + (float) k++ * each + line, all.w,
+                                MAX(each - GAP - line, 4) };
+        draw_strip(area, p, &b, &strips[i], top[i], t0, t1);
+    }
+    nino_plot_time_axis(p, &all, t0, t1, nino_history_begin(nino_run_history(run)));
+    nino_area_draw_marks(area, p, &all);
+}
+
+static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
+{
+    NinoPlotBox b;
+    (void) y;
+    GtkWidget *w = GTK_WIDGET(area);
+    get_box(area, (float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &b, user);
+    if (x < (double) b.x)
+        return FALSE;
+    const guint64 t = nino_area_time(area, &b, x);
+    for (size_t i = 0; i < N_STRIPS; i++)
+        for (int k = 0; k < N_SERIES && strips[i].series[k].name; k++) {
+            size_t n;
+            char v[40];
+            const Series *s = &strips[i].series[k];
+            const nino_event *ev = points(nino_area_run(area), s->kind, &n);
+            const size_t at = n ? nino_history_lower(ev, n, t) : 0;
+            const nino_event *e = at < n ? &ev[at] : n ? &ev[n - 1] : NULL;
+            if (!e || !isfinite(s->value(e)))
+                continue;
+            strips[i].format(v, sizeof(v), s->value(e));
+            g_string_append_printf(text, "%s%s: %s", text->len ? "\n" : "", s->name, v);
+        }
+    return text->len > 0;
+}
+
+// ---- widget ------------------------------------------------------------------------------------
+
+static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+{
+    NinoRun *run = nino_area_run(NINO_AREA(view));
+    size_t n, m;
+    const nino_event *d = points(run, NINO_EV_DEVICE, &n), *h = points(run, NINO_EV_HOST, &m);
+    const uint64_t begin = nino_history_begin(nino_run_history(run));
+    for (size_t i = 0; i < n; i++) {
+        NinoCell cells[1 + N_STRIPS * N_SERIES] = {
+            { "seconds", NULL, ((double) d[i].t_ns - (double) begin) * 1e-9 }
+        };
+        size_t k = 1, at = m ? nino_history_lower(h, m, d[i].t_ns) : 0;
+        at = at < m ? at : m ? m - 1 : 0;
+        for (size_t s = 0; s < N_STRIPS; s++)
+            for (int j = 0; j < N_SERIES && strips[s].series[j].name; j++) {
+                const Series *x = &strips[s].series[j];
+                const nino_event *e = x->kind == NINO_EV_DEVICE ? &d[i] : m ? &h[at] : NULL;
+                cells[k++] = (NinoCell){ x->column, NULL, e ? x->value(e) : NAN };
+            }
+        row(user, cells, k);
+    }
+}
+
+GtkWidget *nino_device_view_new(NinoRun *run)
+{
+    static const NinoAreaType type = { .label = "Device counters",
+                                       .draw = draw,
+                                       .tip = tip,
+                                       .box = get_box,
+                                       .has_time = TRUE,
+                                       .min_width = 320,
+                                       .min_height = 300 };
+    static const NinoViewExport x = { .draw = nino_area_export, .rows = export_rows };
+    GtkWidget *w = nino_area_new(run, &type, NULL, NULL);
+    nino_view_set_export(w, &x);
+    return w;
+}

@@ -1,0 +1,220 @@
+// The steps of the sampler: how long each took, its sigma, what previews cost, which ones were far
+// slower than their like.
+#include "live/views.h"
+
+#include "live/area.h"
+#include "live/export.h"
+
+#include <math.h>
+
+enum { LEFT = 70, RIGHT = 54, BOTTOM = 38, MAX_STEPS = 2048 };
+
+typedef struct Steps {
+    NinoRun *run; // the widgets hold it
+    const nino_event *ev;
+    size_t n, total;
+    double median, limit, sum, preview_s; // limit: Tukey's far outliers
+    double most_sigma, least_sigma, top;
+} Steps;
+
+static int by_value(const void *x, const void *y)
+{
+    const double a = *(const double *) x, b = *(const double *) y;
+    return a < b ? -1 : a > b;
+}
+
+// The steps of the last sampling.
+static void update(Steps *s)
+{
+    size_t n, m;
+    nino_history *h = nino_run_history(s->run);
+    const nino_event *ev = nino_history_points(h, NINO_EV_STEP_INFO, &n);
+    const nino_event *pre = nino_history_points(h, NINO_EV_PREVIEW, &m);
+    *s = (Steps){ .run = s->run };
+    if (!ev || !n)
+        return;
+    size_t first = n - 1;
+    while (first > 0 && ev[first - 1].u.step.step < ev[first].u.step.step && n - first < MAX_STEPS)
+        first--;
+    s->ev = ev + first;
+    s->n = n - first;
+    s->total = MAX(ev[n - 1].u.step.total, s->n);
+    double *sorted = g_new(double, s->n);
+    s->least_sigma = INFINITY;
+    for (size_t i = 0; i < s->n; i++) {
+        sorted[i] = s->ev[i].u.step.seconds;
+        s->sum += sorted[i];
+        s->top = MAX(s->top, sorted[i]);
+        const double sigma = s->ev[i].u.step.sigma;
+        s->most_sigma = isfinite(sigma) ? MAX(s->most_sigma, sigma) : s->most_sigma;
+        s->least_sigma = isfinite(sigma) && sigma > 0 ? MIN(s->least_sigma, sigma) : s->least_sigma;
+    }
+    qsort(sorted, s->n, sizeof(*sorted), by_value);
+    s->median = sorted[s->n / 2];
+    const double q1 = sorted[s->n / 4], q3 = sorted[s->n * 3 / 4];
+    s->limit = MAX(q3 + 3 * (q3 - q1), s->median * 1.3);
+    g_free(sorted);
+    const uint64_t begin =
+        s->ev[0].t_ns - MIN(s->ev[0].t_ns, (uint64_t) (s->ev[0].u.step.seconds * 1e9));
+    for (size_t i = pre ? nino_history_lower(pre, m, begin) : m; i < m; i++)
+        s->preview_s += pre[i].u.step.seconds;
+}
+
+static NinoPlotBox box_of(float width, float height, float line)
+{
+    const float top = line + 14;
+    return (NinoPlotBox){ LEFT, top, MAX(width - LEFT - RIGHT, 10),
+                          MAX(height - top - BOTTOM, 10) };
+}
+
+static float sigma_y(const Steps *s, const NinoPlotBox *b, double sigma)
+{
+    const double lo = log(s->least_sigma), hi = log(s->most_sigma);
+    const double t = hi > lo && sigma > 0 ? (log(sigma) - lo) / (hi - lo) : 0;
+    return b->y + b->h - (float) CLAMP(t, 0, 1) * (b->h - 4) - 2;
+}
+
+static void format_seconds(char *buf, size_t size, double v) { nino_format_ns(buf, size, v * 1e9); }
+
+static void draw_sigma(const Steps *s, NinoPlot *p, const NinoPlotBox *b)
+{
+    float(*xy)[2] = g_malloc0_n(s->n, sizeof(*xy));
+    size_t n = 0;
+    char text[32];
+    if (s->most_sigma > 0 && isfinite(s->least_sigma)) {
+        const size_t stride = s->n / 300 + 1; // few enough for a smooth stroke
+        for (size_t i = 0; i < s->n; i += stride) {
+            xy[n][0] = b->x + ((float) i + 0.5f) * b->w / (float) s->total;
+            xy[n++][1] = sigma_y(s, b, s->ev[i].u.step.sigma);
+        }
+        nino_plot_line(p, xy, n, 2, 0, nino_plot_colour(3));
+        const float line = nino_plot_text_height(p);
+        g_snprintf(text, sizeof(text), "σ %.3g", s->most_sigma);
+        nino_plot_text(p, b->x + b->w + 5, b->y - 2, RIGHT - 6, NINO_PLOT_LEFT, nino_plot_colour(3),
+                       text);
+        g_snprintf(text, sizeof(text), "σ %.3g", s->least_sigma);
+        nino_plot_text(p, b->x + b->w + 5, b->y + b->h - line, RIGHT - 6, NINO_PLOT_LEFT,
+                       nino_plot_colour(3), text);
+    }
+    g_free(xy);
+}
+
+static void draw_head(const Steps *s, NinoPlot *p, size_t slow)
+{
+    char text[320], median[32], cost[64] = "";
+    nino_format_ns(median, sizeof(median), s->median * 1e9);
+    if (s->preview_s > 0)
+        g_snprintf(cost, sizeof(cost), ", previews %.1f %%",
+                   100 * s->preview_s / (s->sum + s->preview_s));
+    g_snprintf(text, sizeof(text), "%zu of %zu steps, median %s, %.2f steps/s%s, %zu slow", s->n,
+               s->total, median, s->sum > 0 ? (double) s->n / s->sum : 0, cost, slow);
+    float x = nino_plot_legend(p, LEFT, 4, nino_plot_colour(0), "step");
+    x = nino_plot_legend(p, x, 4, nino_plot_colour(5), "slow");
+    x = nino_plot_legend(p, x, 4, nino_plot_colour(3), "sigma (log)");
+    nino_plot_text(p, p->width - 10, 4, p->width - x - 16, NINO_PLOT_RIGHT, &p->fg, text);
+}
+
+static void draw(NinoArea *area, NinoPlot *p, gpointer user)
+{
+    (void) area;
+    Steps *s = user;
+    size_t slow = 0;
+    update(s);
+    if (!s->n) {
+        nino_plot_empty(p, "The steps of the sampler appear here");
+        return;
+    }
+    const NinoPlotBox b = box_of(p->width, p->height, nino_plot_text_height(p));
+    const double top = s->top * 1.08;
+    nino_plot_value_axis(p, &b, top, format_seconds);
+    const float each = b.w / (float) s->total;
+    for (size_t i = 0; i < s->n; i++) {
+        const double v = s->ev[i].u.step.seconds;
+        const gboolean is_slow = v > s->limit && s->n > 5;
+        const float x0 = floorf(b.x + (float) i * each), x1 = floorf(b.x + (float) (i + 1) * each);
+        const float h = roundf((float) (v / top) * b.h);
+        slow += is_slow;
+        nino_plot_bar(p, x0, b.y + b.h - h, MAX(x1 - x0 - (each > 4 ? 2 : 0), 1), MAX(h, 1),
+                      nino_plot_colour(is_slow ? 5 : 0));
+    }
+    const GdkRGBA line = nino_plot_alpha(&p->fg, 0.6f);
+    nino_plot_bar(p, b.x, roundf(b.y + b.h - (float) (s->median / top) * b.h), b.w, 1, &line);
+    draw_sigma(s, p, &b);
+    const size_t step =
+        (size_t) MAX(nino_plot_step((double) s->total, MAX((int) (b.w / 60), 1)), 1);
+    for (size_t i = 0; i < s->total; i += step) {
+        char text[24];
+        g_snprintf(text, sizeof(text), "%zu", i + 1);
+        nino_plot_text(p, b.x + ((float) i + 0.5f) * each, b.y + b.h + 2, 0, NINO_PLOT_CENTRE,
+                       &p->dim, text);
+    }
+    nino_plot_text(p, b.x + b.w / 2, b.y + b.h + nino_plot_text_height(p) + 3, b.w,
+                   NINO_PLOT_CENTRE, &p->dim, "step");
+    draw_head(s, p, slow);
+}
+
+static const nino_event *at(NinoArea *area, Steps *s, double x)
+{
+    const NinoPlotBox b = box_of((float) gtk_widget_get_width(GTK_WIDGET(area)),
+                                 (float) gtk_widget_get_height(GTK_WIDGET(area)), 0);
+    update(s);
+    const double i = (x - (double) b.x) / (double) b.w * (double) s->total;
+    return i >= 0 && i < (double) s->n ? &s->ev[(size_t) i] : NULL;
+}
+
+static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
+{
+    Steps *s = user;
+    const nino_event *e = at(area, s, x);
+    char took[32];
+    (void) y;
+    if (!e)
+        return FALSE;
+    nino_format_ns(took, sizeof(took), e->u.step.seconds * 1e9);
+    g_string_append_printf(text, "<b>Step %u of %u</b>: %s, %.0f %% of the median\nsigma %.4g",
+                           e->u.step.step, e->u.step.total, took,
+                           100 * e->u.step.seconds / s->median, e->u.step.sigma);
+    return TRUE;
+}
+
+// Shows the step on the time axis of the other plots.
+static gboolean click(NinoArea *area, double x, double y, int n_press, gpointer user)
+{
+    const nino_event *e = at(area, user, x);
+    (void) y;
+    if (!e || n_press != 1)
+        return FALSE;
+    const guint64 d = (guint64) (e->u.step.seconds * 1e9);
+    nino_run_select(nino_area_run(area), e->t_ns - MIN(d, e->t_ns), e->t_ns);
+    return TRUE;
+}
+
+static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+{
+    Steps *s = nino_area_user(NINO_AREA(view));
+    update(s);
+    for (size_t i = 0; i < s->n; i++) {
+        const NinoCell cells[] = { { "step", NULL, s->ev[i].u.step.step },
+                                   { "ms", NULL, s->ev[i].u.step.seconds * 1e3 },
+                                   { "sigma", NULL, s->ev[i].u.step.sigma },
+                                   { "slow", s->ev[i].u.step.seconds > s->limit ? "yes" : "no",
+                                     0 } };
+        row(user, cells, G_N_ELEMENTS(cells));
+    }
+}
+
+GtkWidget *nino_step_plot_new(NinoRun *run)
+{
+    static const NinoAreaType type = { .label = "Sampler steps",
+                                       .draw = draw,
+                                       .tip = tip,
+                                       .click = click,
+                                       .min_width = 320,
+                                       .min_height = 180 };
+    static const NinoViewExport x = { .draw = nino_area_export, .rows = export_rows };
+    Steps *s = g_new0(Steps, 1);
+    s->run = run;
+    GtkWidget *w = nino_area_new(run, &type, s, g_free);
+    nino_view_set_export(w, &x);
+    return w;
+}

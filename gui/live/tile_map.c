@@ -1,0 +1,339 @@
+// The tile map: the tiles of the last decode or encode over its image, coloured by the time they
+// took, with order, halo and blend, and the seam meter below.
+#include "live/views.h"
+
+#include "live/area.h"
+#include "live/export.h"
+
+#include <math.h>
+
+enum { MAX_TILES = 4096, MARGIN = 10 };
+
+typedef struct TileMap {
+    NinoRun *run; // the widgets hold it
+    const nino_event *tile;
+    size_t n;
+    unsigned pass, n_passes;
+    gboolean is_chosen; // the pass was chosen, else the last one is shown
+    int w, h;           // of the image
+    double least_ms, most_ms;
+    GdkTexture *picture;
+    char *picture_path;
+} TileMap;
+
+// ---- data --------------------------------------------------------------------------------------
+
+// The records of the last image that was tiled.
+static void find_tiles(TileMap *m)
+{
+    size_t n;
+    const nino_event *ev = nino_history_points(nino_run_history(m->run), NINO_EV_TILE_INFO, &n);
+    size_t first = ev && n ? n - 1 : 0;
+    while (first > 0 && ev[first - 1].u.tile.order < ev[first].u.tile.order)
+        first--;
+    m->tile = ev ? ev + first : NULL;
+    m->n = ev ? MIN(n - first, MAX_TILES) : 0;
+    m->w = m->h = 0;
+    m->n_passes = 1;
+    for (size_t i = 0; i < m->n; i++) {
+        m->w = MAX(m->w, m->tile[i].u.tile.x + m->tile[i].u.tile.w);
+        m->h = MAX(m->h, m->tile[i].u.tile.y + m->tile[i].u.tile.h);
+        m->n_passes = MAX(m->n_passes, m->tile[i].u.tile.n_passes);
+    }
+    if (!m->is_chosen || m->pass >= m->n_passes)
+        m->pass = m->n ? m->tile[m->n - 1].u.tile.pass : 0;
+    m->least_ms = INFINITY;
+    m->most_ms = 0;
+    for (size_t i = 0; i < m->n; i++)
+        if (m->tile[i].u.tile.pass == m->pass) {
+            m->least_ms = MIN(m->least_ms, (double) m->tile[i].u.tile.ns * 1e-6);
+            m->most_ms = MAX(m->most_ms, (double) m->tile[i].u.tile.ns * 1e-6);
+        }
+}
+
+// The picture that was written after the tiles, if it has their size.
+static void find_picture(TileMap *m)
+{
+    size_t n;
+    const nino_event *ev = nino_history_points(nino_run_history(m->run), NINO_EV_OUTPUT, &n);
+    const char *path = ev && n && m->n && ev[n - 1].t_ns >= m->tile[0].t_ns
+                           ? nino_run_name(m->run, ev[n - 1].name)
+                           : "";
+    if (!g_strcmp0(path, m->picture_path))
+        return;
+    g_free(m->picture_path);
+    m->picture_path = g_strdup(path);
+    g_clear_object(&m->picture);
+    GdkTexture *t = *path ? gdk_texture_new_from_filename(path, NULL) : NULL;
+    if (t && gdk_texture_get_width(t) == m->w && gdk_texture_get_height(t) == m->h)
+        m->picture = g_steal_pointer(&t);
+    g_clear_object(&t);
+}
+
+static const nino_event *last_seam(const TileMap *m)
+{
+    size_t n;
+    const nino_event *ev = nino_history_points(nino_run_history(m->run), NINO_EV_SEAM, &n);
+    return ev && n && m->n && ev[n - 1].t_ns >= m->tile[0].t_ns ? &ev[n - 1] : NULL;
+}
+
+// ---- drawing -----------------------------------------------------------------------------------
+
+typedef struct Place { // where the image is
+    float x, y, scale;
+} Place;
+
+static Place place_of(const TileMap *m, float width, float height, float line)
+{
+    const float top = line + 12, bottom = line * 2 + 14;
+    const float w = width - 2 * MARGIN, h = height - top - bottom;
+    Place p = { .scale = MAX(MIN(w / (float) MAX(m->w, 1), h / (float) MAX(m->h, 1)), 0.001f) };
+    p.x = floorf((width - (float) m->w * p.scale) / 2);
+    p.y = floorf(top + (h - (float) m->h * p.scale) / 2);
+    return p;
+}
+
+static void draw_picture(NinoPlot *p, GdkTexture *t, float x, float y, float w, float h)
+{
+    if (p->snapshot) {
+        gtk_snapshot_append_texture(p->snapshot, t, &GRAPHENE_RECT_INIT(x, y, w, h));
+        return;
+    }
+    const int tw = gdk_texture_get_width(t), th = gdk_texture_get_height(t);
+    cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, tw, th);
+    if (cairo_surface_status(s) == CAIRO_STATUS_SUCCESS) {
+        gdk_texture_download(t, cairo_image_surface_get_data(s),
+                             (gsize) cairo_image_surface_get_stride(s));
+        cairo_surface_mark_dirty(s);
+        cairo_save(p->cr);
+        cairo_translate(p->cr, (double) x, (double) y);
+        cairo_scale(p->cr, (double) w / tw, (double) h / th);
+        cairo_set_source_surface(p->cr, s, 0, 0);
+        cairo_paint(p->cr);
+        cairo_restore(p->cr);
+    }
+    cairo_surface_destroy(s);
+}
+
+// From blue (fast) to orange (slow).
+static GdkRGBA heat(const TileMap *m, double ms, float alpha)
+{
+    const double range = m->most_ms - m->least_ms;
+    const float t = range > 0 ? (float) ((ms - m->least_ms) / range) : 0;
+    const GdkRGBA fast = { 0.20f, 0.55f, 0.85f, 1 }, slow = { 0.93f, 0.50f, 0.10f, 1 };
+    const GdkRGBA c = nino_plot_mix(&fast, &slow, t);
+    return nino_plot_alpha(&c, alpha);
+}
+
+static void draw_tile(const TileMap *m, NinoPlot *p, const Place *at, const nino_event *e)
+{
+    const double ms = (double) e->u.tile.ns * 1e-6;
+    const float x = at->x + e->u.tile.x * at->scale, y = at->y + e->u.tile.y * at->scale;
+    const float w = e->u.tile.w * at->scale, h = e->u.tile.h * at->scale;
+    const GdkRGBA fill = heat(m, ms, m->picture ? 0.28f : 0.42f), edge = heat(m, ms, 1);
+    const GdkRGBA white = { 1, 1, 1, 1 }, shade = { 0, 0, 0, 0.62f };
+    char text[64], took[32];
+    nino_plot_bar(p, x, y, w, h, &fill); // where tiles overlap, they blend here as in the image
+    nino_plot_frame(p, floorf(x), floorf(y), ceilf(w), ceilf(h), &edge);
+    const float cx = at->x + e->u.tile.core_x * at->scale;
+    const float cy = at->y + e->u.tile.core_y * at->scale;
+    const float cw = e->u.tile.core_w * at->scale, ch = e->u.tile.core_h * at->scale;
+    if (cw > 2 && ch > 2 && (cw < w - 1 || ch < h - 1)) {
+        const GdkRGBA core = nino_plot_alpha(&white, 0.75f);
+        nino_plot_frame(p, floorf(cx), floorf(cy), floorf(cw), floorf(ch), &core);
+    }
+    nino_format_ns(took, sizeof(took), (double) e->u.tile.ns);
+    g_snprintf(text, sizeof(text), "%u · %s", e->u.tile.order + 1u, took);
+    float tw = nino_plot_text_width(p, text);
+    const float line = nino_plot_text_height(p);
+    if (tw > cw - 6)
+        tw = nino_plot_text_width(
+            p, (g_snprintf(text, sizeof(text), "%u", e->u.tile.order + 1u), text));
+    if (tw > cw - 4 || line > ch - 2)
+        return;
+    const float mx = floorf(cx + cw / 2), my = floorf(cy + (ch - line) / 2);
+    nino_plot_bar(p, mx - floorf(tw / 2) - 4, my - 1, ceilf(tw) + 8, line + 2, &shade);
+    nino_plot_text(p, mx, my, 0, NINO_PLOT_CENTRE, &white, text);
+}
+
+static void draw_head(const TileMap *m, NinoPlot *p, size_t in_pass)
+{
+    char a[32], b[32], text[200];
+    nino_format_ns(a, sizeof(a), m->least_ms * 1e6);
+    nino_format_ns(b, sizeof(b), m->most_ms * 1e6);
+    const GdkRGBA fast = heat(m, m->least_ms, 1), slow = heat(m, m->most_ms, 1);
+    float x = nino_plot_legend(p, MARGIN, 5, &fast, a);
+    if (m->most_ms > m->least_ms)
+        x = nino_plot_legend(p, x, 5, &slow, b);
+    if (m->n_passes > 1)
+        g_snprintf(text, sizeof(text), "%d × %d, pass %u of %u: %zu tiles (P: next pass)", m->w,
+                   m->h, m->pass + 1, m->n_passes, in_pass);
+    else
+        g_snprintf(text, sizeof(text), "%d × %d, %zu of %u tiles", m->w, m->h, m->n,
+                   m->tile[0].u.tile.n);
+    nino_plot_text(p, p->width - MARGIN, 5, p->width - x - 2 * MARGIN, NINO_PLOT_RIGHT, &p->fg,
+                   text);
+}
+
+static void draw_seams(const TileMap *m, NinoPlot *p)
+{
+    const nino_event *s = last_seam(m);
+    char text[256], peak[32];
+    uint64_t most = 0;
+    double ns = 0;
+    for (size_t i = 0; i < m->n; i++) {
+        most = MAX(most, m->tile[i].u.tile.peak_bytes);
+        ns += (double) m->tile[i].u.tile.ns;
+    }
+    const float line = nino_plot_text_height(p), y = p->height - 2 * line - 8;
+    nino_format_bytes(peak, sizeof(peak), (double) most);
+    char took[32];
+    nino_format_ns(took, sizeof(took), ns);
+    g_snprintf(text, sizeof(text), "%zu tiles in %s; most memory of one: %s", m->n, took, peak);
+    nino_plot_text(p, MARGIN, y + line + 2, p->width - 2 * MARGIN, NINO_PLOT_LEFT, &p->dim, text);
+    if (s && s->u.seam.pixels)
+        g_snprintf(text, sizeof(text),
+                   "Seams: %u, neighbours differ by %.2f/255 (at most %.1f), steps %+.3f/255; "
+                   "%.0f %% of the pixels computed again",
+                   s->u.seam.n_seams, (double) s->u.seam.mean, (double) s->u.seam.max,
+                   (double) s->u.seam.gradient,
+                   100 * (double) s->u.seam.recomputed / (double) s->u.seam.pixels);
+    else
+        g_snprintf(text, sizeof(text), "Seams: measured when the last tile is done");
+    nino_plot_text(p, MARGIN, y, p->width - 2 * MARGIN, NINO_PLOT_LEFT, &p->fg, text);
+}
+
+static void draw(NinoArea *area, NinoPlot *p, gpointer user)
+{
+    (void) area;
+    TileMap *m = user;
+    size_t in_pass = 0;
+    find_tiles(m);
+    if (!m->n) {
+        nino_plot_empty(p, "Tiles appear here when an image is decoded or encoded in tiles");
+        return;
+    }
+    find_picture(m);
+    const Place at = place_of(m, p->width, p->height, nino_plot_text_height(p));
+    const float w = (float) m->w * at.scale, h = (float) m->h * at.scale;
+    if (m->picture)
+        draw_picture(p, m->picture, at.x, at.y, w, h);
+    else
+        nino_plot_bar(p, at.x, at.y, w, h, &p->grid);
+    for (size_t i = 0; i < m->n; i++)
+        if (m->tile[i].u.tile.pass == m->pass) {
+            draw_tile(m, p, &at, &m->tile[i]);
+            in_pass++;
+        }
+    draw_head(m, p, in_pass);
+    draw_seams(m, p);
+}
+
+// ---- pointer and keys --------------------------------------------------------------------------
+
+static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
+{
+    TileMap *m = user;
+    GtkWidget *w = GTK_WIDGET(area);
+    PangoLayout *l = gtk_widget_create_pango_layout(w, "X");
+    int line, found = 0;
+    pango_layout_get_pixel_size(l, NULL, &line);
+    g_object_unref(l);
+    find_tiles(m);
+    const Place at = place_of(m, (float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w),
+                              (float) line);
+    const double px = (x - (double) at.x) / (double) at.scale;
+    const double py = (y - (double) at.y) / (double) at.scale;
+    for (size_t i = 0; i < m->n; i++) {
+        const nino_event *e = &m->tile[i];
+        char took[32], peak[32];
+        if (e->u.tile.pass != m->pass || px < e->u.tile.x || py < e->u.tile.y ||
+            px >= e->u.tile.x + e->u.tile.w || py >= e->u.tile.y + e->u.tile.h)
+            continue;
+        nino_format_ns(took, sizeof(took), (double) e->u.tile.ns);
+        nino_format_bytes(peak, sizeof(peak), (double) e->u.tile.peak_bytes);
+        g_string_append_printf(text,
+                               "%s<b>Tile %u of %u</b>: %s, peak %s\n%u × %u at %u, %u; its own "
+                               "part %u × %u; halo left "
+                               "%d, top %d, right %d, bottom %d",
+                               found++ ? "\n" : "", e->u.tile.order + 1u, e->u.tile.n, took, peak,
+                               e->u.tile.w, e->u.tile.h, e->u.tile.x, e->u.tile.y, e->u.tile.core_w,
+                               e->u.tile.core_h, e->u.tile.core_x - e->u.tile.x,
+                               e->u.tile.core_y - e->u.tile.y,
+                               e->u.tile.x + e->u.tile.w - e->u.tile.core_x - e->u.tile.core_w,
+                               e->u.tile.y + e->u.tile.h - e->u.tile.core_y - e->u.tile.core_h);
+    }
+    if (found > 1)
+        g_string_append_printf(text, "\n%d tiles overlap here: their results are blended", found);
+    return found > 0;
+}
+
+static gboolean key(NinoArea *area, guint keyval, GdkModifierType mods, gpointer user)
+{
+    TileMap *m = user;
+    if ((keyval != GDK_KEY_p && keyval != GDK_KEY_P) ||
+        (mods & (GDK_CONTROL_MASK | GDK_ALT_MASK)) || m->n_passes < 2)
+        return FALSE;
+    m->pass = (m->pass + 1) % m->n_passes;
+    m->is_chosen = TRUE;
+    gtk_widget_queue_draw(GTK_WIDGET(area));
+    return TRUE;
+}
+
+static gboolean click(NinoArea *area, double x, double y, int n_press, gpointer user)
+{
+    (void) x;
+    (void) y;
+    return n_press == 1 && key(area, GDK_KEY_p, 0, user);
+}
+
+// ---- widget ------------------------------------------------------------------------------------
+
+static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+{
+    TileMap *m = nino_area_user(NINO_AREA(view));
+    find_tiles(m);
+    for (size_t i = 0; i < m->n; i++) {
+        const nino_event *e = &m->tile[i];
+        const NinoCell cells[] = {
+            { "pass", NULL, e->u.tile.pass + 1 },
+            { "order", NULL, e->u.tile.order + 1 },
+            { "x", NULL, e->u.tile.x },
+            { "y", NULL, e->u.tile.y },
+            { "w", NULL, e->u.tile.w },
+            { "h", NULL, e->u.tile.h },
+            { "core_x", NULL, e->u.tile.core_x },
+            { "core_y", NULL, e->u.tile.core_y },
+            { "core_w", NULL, e->u.tile.core_w },
+            { "core_h", NULL, e->u.tile.core_h },
+            { "ms", NULL, (double) e->u.tile.ns * 1e-6 },
+            { "peak_bytes", NULL, (double) e->u.tile.peak_bytes },
+        };
+        row(user, cells, G_N_ELEMENTS(cells));
+    }
+}
+
+static void free_map(gpointer user)
+{
+    TileMap *m = user;
+    g_clear_object(&m->picture);
+    g_free(m->picture_path);
+    g_free(m);
+}
+
+GtkWidget *nino_tile_map_new(NinoRun *run)
+{
+    static const NinoAreaType type = { .label = "Tile map",
+                                       .draw = draw,
+                                       .tip = tip,
+                                       .click = click,
+                                       .key = key,
+                                       .min_width = 320,
+                                       .min_height = 240 };
+    static const NinoViewExport x = { .draw = nino_area_export, .rows = export_rows };
+    TileMap *m = g_new0(TileMap, 1);
+    m->run = run;
+    GtkWidget *w = nino_area_new(run, &type, m, free_map);
+    nino_view_set_export(w, &x);
+    return w;
+}
