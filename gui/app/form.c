@@ -7,7 +7,7 @@
 
 struct _NinoForm {
     GtkWidget parent;
-    GtkWidget *scroller, *box;
+    GtkWidget *outer, *box, *choose;
     NinoTab *tab;
     GPtrArray *rows; // Row
     char *shape;     // of what was built: ids and names
@@ -17,6 +17,7 @@ struct _NinoForm {
 typedef struct Row {
     NinoForm *form;
     char *node, *widget;
+    GtkWidget *check;            // whether the form shows it; only while the user chooses
     GtkWidget *editor, *control; // control: NULL where nothing happens after a run
 } Row;
 
@@ -66,14 +67,56 @@ static gboolean is_shown(const nino_doc_node *n, const nino_doc_widget *w)
            n->mode == NINO_MODE_ALWAYS && !(w->param && w->param->is_inert);
 }
 
-// What the form is made of, as text: equal when the same rows would be built.
-static char *shape_of(nino_document *doc)
+// Whether the workflow names this value for its form; TRUE for all where it names none.
+static gboolean is_named(nino_document *doc, const char *node, const char *widget, gboolean if_none)
 {
-    GString *s = g_string_new(NULL);
+    const size_t n = nino_document_form_inputs(doc, NULL, 0);
+    g_autofree nino_doc_form_input *in = g_new0(nino_doc_form_input, n + 1);
+    nino_document_form_inputs(doc, in, n);
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(in[i].node, node) && !strcmp(in[i].widget, widget))
+            return TRUE;
+    return !n && if_none;
+}
+
+static gboolean chooses(NinoForm *form)
+{
+    return gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(form->choose));
+}
+
+// Writes what is ticked into the workflow, as ComfyUI's own form view keeps it.
+static void on_check(GtkCheckButton *check, gpointer user)
+{
+    (void) check;
+    NinoForm *form = user;
+    nino_document *doc = nino_tab_document(form->tab);
+    g_autofree nino_doc_form_input *in = g_new0(nino_doc_form_input, form->rows->len + 1);
+    size_t n = 0;
+    for (guint i = 0; i < form->rows->len; i++) {
+        const Row *r = form->rows->pdata[i];
+        if (r->check && gtk_check_button_get_active(GTK_CHECK_BUTTON(r->check)))
+            in[n++] = (nino_doc_form_input){ r->node, r->widget };
+    }
+    nino_error err = { 0 };
+    if (nino_document_set_form_inputs(doc, in, n, nino_document_opens_form(doc), &err)) {
+        g_signal_emit(form, refused_signal, 0, err.msg);
+        return;
+    }
+    form->edits = TRUE;
+    nino_tab_changed_elsewhere(form->tab);
+    form->edits = FALSE;
+}
+
+// What the form is made of, as text: equal when the same rows would be built.
+static char *shape_of(NinoForm *form, nino_document *doc)
+{
+    const gboolean all = chooses(form);
+    GString *s = g_string_new(all ? "all\n" : NULL);
     for (int i = 0; i < nino_document_n_nodes(doc); i++) {
         const nino_doc_node *n = nino_document_node(doc, i);
         for (int k = 0; k < n->n_widgets; k++)
-            if (is_shown(n, &n->widgets[k]))
+            if (is_shown(n, &n->widgets[k]) &&
+                (all || is_named(doc, n->id, n->widgets[k].name, TRUE)))
                 g_string_append_printf(s, "%s %s.%s\n", n->title, n->id, n->widgets[k].name);
     }
     return g_string_free(s, FALSE);
@@ -97,6 +140,17 @@ static void add_row(NinoForm *form, GtkWidget *grid, int at, const nino_doc_node
     r->editor = g_object_ref_sink(nino_editor_new(w, FALSE, on_edit, r));
     gtk_widget_set_hexpand(r->editor, TRUE);
     g_ptr_array_add(form->rows, r);
+    if (chooses(form)) {
+        r->check = gtk_check_button_new();
+        gtk_check_button_set_active(GTK_CHECK_BUTTON(r->check),
+                                    is_named(nino_tab_document(form->tab), n->id, w->name, FALSE));
+        g_autofree char *name = g_strdup_printf("Show %s of %s", text, n->title);
+        gtk_accessible_update_property(GTK_ACCESSIBLE(r->check), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                       name, -1);
+        g_signal_connect(r->check, "toggled", G_CALLBACK(on_check), form);
+        gtk_widget_set_valign(r->check, GTK_ALIGN_CENTER);
+        gtk_grid_attach(GTK_GRID(grid), r->check, 2, at, 1, 1);
+    }
     if (nino_editor_is_multiline(w)) {
         gtk_widget_set_size_request(r->editor, -1, 96);
         gtk_grid_attach(GTK_GRID(grid), label, 0, at, 2, 1);
@@ -112,12 +166,13 @@ static void add_row(NinoForm *form, GtkWidget *grid, int at, const nino_doc_node
     }
 }
 
-static void add_section(NinoForm *form, const nino_doc_node *n)
+static void add_section(NinoForm *form, nino_document *doc, const nino_doc_node *n)
 {
     GtkWidget *grid = NULL;
     int at = 0;
     for (int k = 0; k < n->n_widgets; k++) {
-        if (!is_shown(n, &n->widgets[k]))
+        if (!is_shown(n, &n->widgets[k]) ||
+            (!chooses(form) && !is_named(doc, n->id, n->widgets[k].name, TRUE)))
             continue;
         if (!grid) {
             GtkWidget *title = gtk_label_new(n->title);
@@ -166,7 +221,7 @@ void nino_form_show(NinoForm *form, NinoTab *tab)
         return;
     }
     nino_document *doc = nino_tab_document(tab);
-    g_autofree char *shape = shape_of(doc);
+    g_autofree char *shape = shape_of(form, doc);
     if (!is_other && !g_strcmp0(shape, form->shape)) {
         update_values(form, doc);
         return;
@@ -174,7 +229,7 @@ void nino_form_show(NinoForm *form, NinoTab *tab)
     clear(form);
     form->shape = g_steal_pointer(&shape);
     for (int i = 0; i < nino_document_n_nodes(doc); i++)
-        add_section(form, nino_document_node(doc, i));
+        add_section(form, doc, nino_document_node(doc, i));
     if (!form->rows->len) {
         GtkWidget *none = gtk_label_new("This workflow has no values to set");
         gtk_widget_add_css_class(none, "dim-label");
@@ -183,12 +238,19 @@ void nino_form_show(NinoForm *form, NinoTab *tab)
     }
 }
 
+static void on_choose(GtkToggleButton *button, gpointer user)
+{
+    (void) button;
+    NinoForm *form = user;
+    nino_form_show(form, form->tab);
+}
+
 static void dispose(GObject *o)
 {
     NinoForm *form = NINO_FORM(o);
     g_clear_pointer(&form->rows, g_ptr_array_unref);
     g_clear_pointer(&form->shape, g_free);
-    g_clear_pointer(&form->scroller, gtk_widget_unparent);
+    g_clear_pointer(&form->outer, gtk_widget_unparent);
     G_OBJECT_CLASS(nino_form_parent_class)->dispose(o);
 }
 
@@ -210,11 +272,22 @@ static void nino_form_init(NinoForm *form)
     gtk_widget_set_margin_bottom(form->box, 12);
     gtk_accessible_update_property(GTK_ACCESSIBLE(form->box), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    "Values of the workflow", -1);
-    form->scroller = gtk_scrolled_window_new();
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(form->scroller), GTK_POLICY_NEVER,
+    GtkWidget *scroller = gtk_scrolled_window_new();
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroller), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(form->scroller), form->box);
-    gtk_widget_set_parent(form->scroller, GTK_WIDGET(form));
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), form->box);
+    gtk_widget_set_vexpand(scroller, TRUE);
+    form->outer = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    gtk_widget_add_css_class(bar, "bar");
+    form->choose = gtk_toggle_button_new_with_label("Choose values");
+    gtk_widget_set_tooltip_text(form->choose,
+                                "Tick the values that the form shows; kept in the workflow");
+    g_signal_connect(form->choose, "toggled", G_CALLBACK(on_choose), form);
+    gtk_box_append(GTK_BOX(bar), form->choose);
+    gtk_box_append(GTK_BOX(form->outer), bar);
+    gtk_box_append(GTK_BOX(form->outer), scroller);
+    gtk_widget_set_parent(form->outer, GTK_WIDGET(form));
 }
 
 GtkWidget *nino_form_new(void) { return g_object_new(NINO_TYPE_FORM, NULL); }

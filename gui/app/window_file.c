@@ -269,6 +269,8 @@ static void open_path(NinoWindow *w, const char *path)
     check(w);
     if (GPOINTER_TO_UINT(g_object_get_data(G_OBJECT(tab), "errors")))
         nino_window_show_panel(w, "problems");
+    else if (nino_document_opens_form(nino_tab_document(tab)))
+        nino_window_show_panel(w, "form");
 }
 
 void nino_window_open(NinoWindow *w, GFile *file)

@@ -328,6 +328,7 @@ static void on_events(NinoEngine *engine, const nino_event *ev, gulong n, gpoint
         on_event(w, &ev[i]);
     }
     nino_run_add(w->records, ev + from, n - from, nino_engine_name, w->engine);
+    nino_run_set_quiet(w->records, nino_prefs_bool("quiet"));
     refresh_later(w);
 }
 
@@ -521,6 +522,15 @@ static void on_queued(gpointer user, const nino_control_reply *reply)
     g_free(q);
 }
 
+static nino_precision_opt precision_pref(void)
+{
+    const char *p = nino_prefs_text("precision");
+    return !strcmp(p, "fp32")   ? NINO_PRECISION_F32
+           : !strcmp(p, "fp16") ? NINO_PRECISION_F16
+           : !strcmp(p, "bf16") ? NINO_PRECISION_BF16
+                                : NINO_PRECISION_AUTO;
+}
+
 static gboolean queue_once(NinoWindow *w, NinoTab *tab, int position)
 {
     gsize len = 0;
@@ -537,7 +547,9 @@ static gboolean queue_once(NinoWindow *w, NinoTab *tab, int position)
         .workflow_bytes = len,
         .name = nino_tab_title(tab),
         .options = { .preview = nino_prefs_bool("quiet") ? "none" : nino_prefs_text("preview"),
-                     .preview_every = (int) nino_prefs_number("preview-every") },
+                     .preview_every = (int) nino_prefs_number("preview-every"),
+                     .precision = precision_pref(),
+                     .no_profile = !nino_prefs_bool("embed-profile") },
     };
     Queued *q = g_new0(Queued, 1);
     q->w = w;

@@ -142,7 +142,7 @@ static gboolean lint_node(const Node *n, int depth, gpointer count)
 {
     (void) depth;
     static const char *const roles[] = { "button",    "toggle button", "spin button", "slider",
-                                         "combo box", "check box",     "text box",    "switch",
+                                         "combo box", "checkbox",      "text box",    "switch",
                                          "tab",       "menu item",     "image" };
     g_autofree char *role = role_of(n), *name = name_of(n);
     gboolean is_control = FALSE;

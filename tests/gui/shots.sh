@@ -16,7 +16,7 @@ all_views() { # PREFIX: the window, then each live view
 }
 if [ -d "$A/e2e" ]; then
     start --models "$A/models" --input "$A/taesd_ref" --output "$work/out"
-    for f in "$A"/taesd_ref/*.json; do
+    for f in "$A"/taesd_ref/workflows/*.json; do
         case $f in *layer_stats*) continue ;; esac
         grep -q class_type "$f" || continue
         win_do open-path "$f"; wait_state "ready invalid" 30; is_state ready || continue

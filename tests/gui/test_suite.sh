@@ -71,6 +71,9 @@ at '*' '*missing.json*' wait || die "no message about a missing file"
 # The form edits the same document.
 win_do panel form
 at 'text box' 'File name*' wait || die "the form is empty"
+at '*button' 'Choose values' click || die "the form's values cannot be chosen"
+at checkbox 'Show File name*' wait || die "no box to choose a value with"
+at '*button' 'Choose values' click
 shot form
 
 # A workflow of each family opens, whatever of it can run here.
