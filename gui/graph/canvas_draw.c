@@ -276,7 +276,7 @@ gboolean nino_canvas_minimap_box(NinoCanvas *c, graphene_rect_t *box, double *sc
     const float pad = 40;
     *bounds = GRAPHENE_RECT_INIT(bounds->origin.x - pad, bounds->origin.y - pad,
                                  bounds->size.width + 2 * pad, bounds->size.height + 2 * pad);
-    *scale = MIN(200 / bounds->size.width, 130 / bounds->size.height);
+    *scale = MIN(MIN(200, w * 0.2) / bounds->size.width, MIN(130, h * 0.2) / bounds->size.height);
     const double mw = bounds->size.width * *scale, mh = bounds->size.height * *scale;
     *box = GRAPHENE_RECT_INIT((float) (w - mw - 12), (float) (h - mh - 12), (float) mw, (float) mh);
     return TRUE;
