@@ -1,5 +1,6 @@
 // Shows a run to every view of the live side, pictures them (light and dark), and checks that
-// something is drawn, that selecting a range filters tables, that exports have content.
+// something is drawn, that selecting a range filters tables, that exports have content, that keys
+// and text filters work, and that a saved trace shows the same as the run.
 // usage: live_views FOLDER_FOR_PICTURES [TRACE]
 #include "live/area.h"
 #include "live/view.h"
@@ -125,16 +126,16 @@ static void check_view(NinoRun *run, const NinoViewType *type, const char *dir)
     gtk_window_set_default_size(GTK_WINDOW(window), 960, 420);
     gtk_window_set_child(GTK_WINDOW(window), nino_view_new(type, empty));
     gtk_window_present(GTK_WINDOW(window));
-    iterate(120);
+    iterate(60);
     save(gtk_window_get_child(GTK_WINDOW(window)), dir, type->id, "empty", 2);
 
     GtkWidget *view = nino_view_new(type, run);
     gtk_window_set_child(GTK_WINDOW(window), view);
     g_object_unref(empty);
-    iterate(120);
+    iterate(60);
     save(view, dir, type->id, "light", 6);
     set_dark(TRUE);
-    iterate(120);
+    iterate(60);
     save(view, dir, type->id, "dark", 6);
     set_dark(FALSE);
     check_export(view, dir, type->id);
@@ -155,6 +156,139 @@ static void check_view(NinoRun *run, const NinoViewType *type, const char *dir)
     iterate(20);
 }
 
+// ---- by hand -----------------------------------------------------------------------------------
+
+// The first widget below w of that type.
+static GtkWidget *find(GtkWidget *w, GType type)
+{
+    if (g_type_is_a(G_OBJECT_TYPE(w), type))
+        return w;
+    GtkWidget *found = NULL;
+    for (GtkWidget *c = gtk_widget_get_first_child(w); c && !found;
+         c = gtk_widget_get_next_sibling(c))
+        found = find(c, type);
+    return found;
+}
+
+static gboolean press(GtkWidget *w, guint key, GdkModifierType mods)
+{
+    gboolean used = FALSE;
+    g_autoptr(GListModel) list = gtk_widget_observe_controllers(w);
+    for (guint i = 0; i < g_list_model_get_n_items(list); i++) {
+        g_autoptr(GtkEventController) c = g_list_model_get_item(list, i);
+        if (GTK_IS_EVENT_CONTROLLER_KEY(c))
+            g_signal_emit_by_name(c, "key-pressed", key, 0u, mods, &used);
+    }
+    return used;
+}
+
+static GtkWidget *show(NinoRun *run, const char *id, GtkWidget **view)
+{
+    GtkWidget *window = gtk_window_new();
+    gtk_window_set_default_size(GTK_WINDOW(window), 960, 420);
+    *view = nino_view_new(nino_view_find(id), run);
+    gtk_window_set_child(GTK_WINDOW(window), *view);
+    gtk_window_present(GTK_WINDOW(window));
+    iterate(100);
+    return window;
+}
+
+static void check_timeline_keys(NinoRun *run)
+{
+    GtkWidget *view, *window = show(run, "timeline", &view);
+    GtkWidget *area = find(find(view, GTK_TYPE_SCROLLED_WINDOW), NINO_TYPE_AREA);
+    guint64 a, b, c, d;
+    CHECK(area && !nino_run_view(run, &a, &b));
+    CHECK(press(area, GDK_KEY_plus, 0) && press(area, GDK_KEY_plus, 0));
+    CHECK(nino_run_view(run, &c, &d) && d - c < (b - a) / 2 + 2 && c >= a && d <= b);
+    CHECK(press(area, GDK_KEY_Page_Down, 0));
+    nino_run_view(run, &a, &b);
+    CHECK(a > c && b - a == d - c);
+    CHECK(press(area, GDK_KEY_Home, 0) && !nino_run_view(run, &a, &b));
+    CHECK(press(area, GDK_KEY_Right, 0) && nino_run_cursor(run) > a);
+    CHECK(press(area, GDK_KEY_Right, GDK_SHIFT_MASK) && nino_run_range(run, &c, &d) && c < d);
+    CHECK(press(area, GDK_KEY_f, 0) && nino_run_view(run, &a, &b) && a == c && b == d);
+    CHECK(press(area, GDK_KEY_Escape, 0) && !nino_run_range(run, &c, &d));
+    nino_run_set_view(run, 0, 0);
+    nino_run_set_cursor(run, c + 1);
+    for (int i = 0; i < 2; i++) // to the row of the steps, then to its first and second
+        CHECK(press(area, GDK_KEY_Down, 0));
+    CHECK(press(area, GDK_KEY_n, 0));
+    const guint64 first = nino_run_cursor(run);
+    CHECK(first > c + 1 && press(area, GDK_KEY_n, 0) && nino_run_cursor(run) > first);
+    CHECK(press(area, GDK_KEY_p, 0) && nino_run_cursor(run) == first);
+    CHECK(press(area, GDK_KEY_Return, 0) && nino_run_range(run, &c, &d) && c == first);
+    nino_run_select(run, 0, 0);
+    nino_run_set_cursor(run, 0);
+    gtk_window_destroy(GTK_WINDOW(window));
+}
+
+// A filter shows what matches; the histogram follows the selected kernel; showing a call moves the
+// time axis to it.
+static void check_tables(NinoRun *run)
+{
+    GtkWidget *view, *window = show(run, "kernels", &view);
+    nino_history *h = nino_run_history(run);
+    const int all = rows_of(view);
+    GtkWidget *search = find(view, GTK_TYPE_SEARCH_ENTRY);
+    gtk_editable_set_text(GTK_EDITABLE(search), "CONV");
+    iterate(400); // the entry waits for more
+    CHECK(all > 3 && rows_of(view) == 1);
+    gtk_window_destroy(GTK_WINDOW(window));
+
+    window = show(run, "histogram", &view);
+    nino_run_set_kernel(run, nino_history_find(h, "conv3x3_f16"));
+    iterate(60);
+    GtkWidget *list = find(view, GTK_TYPE_LIST_BOX);
+    GtkListBoxRow *row = gtk_list_box_get_row_at_index(GTK_LIST_BOX(list), 0);
+    CHECK(row);
+    g_signal_emit_by_name(list, "row-activated", row);
+    guint64 a, b;
+    CHECK(nino_run_view(run, &a, &b) && b - a < 100000000 && nino_run_cursor(run) > a);
+    nino_run_set_view(run, 0, 0);
+    nino_run_set_kernel(run, 0);
+    gtk_window_destroy(GTK_WINDOW(window));
+}
+
+static void count_signal(int *n) { ++*n; }
+
+// However much is added, "changed" comes at most ten times a second, in quiet mode twice.
+static void check_rate(void)
+{
+    NinoRun *run = nino_run_new();
+    int n = 0;
+    g_signal_connect_swapped(run, "changed", G_CALLBACK(count_signal), &n);
+    nino_run_set_live(run, TRUE);
+    Maker m = { .run = run, .t = 1000, .gpu = 1000, .seed = 1 };
+    uint32_t job;
+    const uint32_t node = make_start(&m, &job);
+    const gint64 from = g_get_monotonic_time();
+    for (int i = 0; i < 40; i++) {
+        make_step(&m, node, i, 40);
+        iterate(10);
+    }
+    const double seconds = (double) (g_get_monotonic_time() - from) * 1e-6;
+    CHECK(n >= 1 && n <= (int) (seconds * 10) + 2);
+    nino_run_set_live(run, FALSE);
+    g_object_unref(run);
+}
+
+static void check_loaded(NinoRun *run, const char *path)
+{
+    NinoRun *loaded = nino_run_new();
+    g_autoptr(GError) error = NULL;
+    CHECK(!nino_run_load(loaded, "/nowhere/x.json", &error) && error);
+    CHECK(nino_run_load(loaded, path, NULL));
+    for (const NinoViewType *v = nino_views; v->id; v++) {
+        GtkWidget *a, *b;
+        GtkWidget *wa = show(run, v->id, &a), *wb = show(loaded, v->id, &b);
+        CHECK(rows_of(a) == rows_of(b));
+        gtk_window_destroy(GTK_WINDOW(wa));
+        gtk_window_destroy(GTK_WINDOW(wb));
+    }
+    g_object_unref(loaded);
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc >= 2);
@@ -163,6 +297,7 @@ int main(int argc, char **argv)
         return 77;
     }
     NinoRun *run = nino_run_new();
+    g_autofree char *path = g_strdup_printf("%s/trace.json.gz", argv[1]);
     if (argc > 2) {
         g_autoptr(GError) error = NULL;
         if (!nino_run_load(run, argv[2], &error)) {
@@ -171,16 +306,25 @@ int main(int argc, char **argv)
         }
     } else {
         Maker m = { .run = run, .t = 1000000000, .gpu = 1000000000, .seed = 1 };
+        m.trace = nino_trace_create(path, NULL);
+        CHECK(m.trace);
         uint32_t job;
         const uint32_t node = make_start(&m, &job);
         for (int i = 0; i < 12; i++)
             make_step(&m, node, i, 12);
         make_end(&m, node, job);
+        CHECK(!nino_trace_finish(&m.trace, NULL));
     }
     nino_run_set_ceilings(
         run, &(nino_ceilings){ .flops_f32 = 14e12, .flops_f16 = 28e12, .bandwidth = 220e9 });
     for (const NinoViewType *v = nino_views; v->id; v++)
         check_view(run, v, argv[1]);
+    if (argc == 2) {
+        check_timeline_keys(run);
+        check_tables(run);
+        check_rate();
+        check_loaded(run, path);
+    }
     NinoRunCost cost;
     nino_run_cost(run, &cost);
     CHECK(cost.interval_ms >= 100 && cost.dropped == 0);

@@ -23,6 +23,7 @@ static const char *name_of(void *priv, uint32_t id)
 
 typedef struct Maker {
     NinoRun *run;
+    nino_trace *trace;     // may be NULL
     uint64_t t, gpu, seed; // now on the host, when the queue is free
     uint32_t next_id, use[NINO_OWN_COUNT];
     nino_event batch[256]; // as they come from a socket
@@ -32,6 +33,8 @@ typedef struct Maker {
 static void flush(Maker *m)
 {
     nino_run_add(m->run, m->batch, m->n_batch, name_of, NULL);
+    if (m->trace)
+        nino_trace_add(m->trace, m->batch, m->n_batch, name_of, NULL);
     m->n_batch = 0;
 }
 
