@@ -60,6 +60,9 @@
     X(latent_interpolate)   \
     X(latent_blend)         \
     X(latent_batch)         \
+    X(rocm_defragment)      \
+    X(rocm_memory_reset)    \
+    X(paging)               \
     X(rebatch_latents)      \
     X(merge_simple)         \
     X(merge_blocks)         \

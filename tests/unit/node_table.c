@@ -127,7 +127,7 @@ static void check_known(void)
         ROW(nino_known_class_find(current) == &nino_known_classes[i]);
     }
     CHECK(nino_node_is_known_unsupported("PerpNeg"));
-    CHECK(nino_node_is_known_unsupported("WindowsPaginationDiagnostic"));
+    CHECK(nino_node_is_known_unsupported("TextGenerateLTX2Prompt"));
     CHECK(!nino_node_is_known_unsupported("VAEDecode"));
     CHECK(!nino_node_is_known_unsupported("Nonsense"));
     CHECK(!nino_node_find("PerpNeg", NULL) && !nino_node_find("", NULL));
