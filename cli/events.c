@@ -178,6 +178,38 @@ static void counted(const nino_event *e, const char *type, const char *name)
     js_end();
 }
 
+static void chunk_line(const nino_event *e)
+{
+    const double s = (double) e->u.chunk.ns * 1e-9;
+    line(e, "chunk");
+    js_uint("first_frame", e->u.chunk.first);
+    js_uint("frames", e->u.chunk.frames);
+    js_uint("order", e->u.chunk.order);
+    js_uint("of", e->u.chunk.n);
+    js_num("seconds", s);
+    js_num("frames_per_second", s > 0 ? e->u.chunk.frames / s : 0);
+    js_uint("cache_bytes", e->u.chunk.cache_bytes);
+    js_uint("peak_bytes", e->u.chunk.peak_bytes);
+    js_end();
+}
+
+static void clip_line(const nino_event *e)
+{
+    const double s = (double) e->u.clip.ns * 1e-9;
+    line(e, "clip");
+    js_uint("frames", e->u.clip.frames);
+    js_num("seconds", s);
+    js_num("frames_per_second", s > 0 ? e->u.clip.frames / s : 0);
+    js_num("first_mean", (double) e->u.clip.first_mean);
+    js_num("rest_mean", (double) e->u.clip.rest_mean);
+    js_num("first_colour", (double) e->u.clip.first_colour);
+    js_num("rest_colour", (double) e->u.clip.rest_colour);
+    js_num("border_step", (double) e->u.clip.border);
+    js_num("border_limit", (double) e->u.clip.limit);
+    js_uint("borders", e->u.clip.n_borders);
+    js_end();
+}
+
 static void one(event_lines *l, const nino_event *e, name_fn name, void *priv)
 {
     static const char *const levels[] = { "error", "warning", "info", "debug" };
@@ -190,6 +222,8 @@ static void one(event_lines *l, const nino_event *e, name_fn name, void *priv)
     case NINO_EV_MEM: memory_line(l, e); break;
     case NINO_EV_DEVICE: device_line(l, e); break;
     case NINO_EV_TILE_INFO: tile_line(e); break;
+    case NINO_EV_CHUNK: chunk_line(e); break;
+    case NINO_EV_CLIP: clip_line(e); break;
     case NINO_EV_STEP_INFO: step_line(e, "step_done", NULL); break;
     case NINO_EV_PREVIEW: step_line(e, "preview", name(priv, e->name)); break;
     case NINO_EV_OUTPUT:

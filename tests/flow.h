@@ -7,7 +7,7 @@ typedef struct flow_result {
     nino_status st;
     nino_error err;
     char ran[2048]; // "1 LoadLatent|3 VAEDecode (cached)|" in run order
-    char path[8][600];
+    char path[16][600];
     size_t n_paths, n_texts;
     char text[4][2048];
     uint64_t n_kernels, n_progress;
@@ -88,14 +88,14 @@ static inline void flow_events(nino_job *job, flow_result *r)
 static inline flow_result flow_finish(nino_job *job)
 {
     flow_result r = { 0 };
-    const char *paths[8];
+    const char *paths[16];
     nino_job_text texts[4];
     while (!nino_job_done(job, &r.st, &r.err)) {
         flow_events(job, &r);
         nino_job_wait(job, 50);
     }
-    r.n_paths = nino_job_outputs(job, paths, 8);
-    for (size_t i = 0; i < r.n_paths && i < 8; i++)
+    r.n_paths = nino_job_outputs(job, paths, 16);
+    for (size_t i = 0; i < r.n_paths && i < 16; i++)
         snprintf(r.path[i], sizeof(r.path[i]), "%s", paths[i]);
     r.n_texts = nino_job_texts(job, texts, 4);
     for (size_t i = 0; i < r.n_texts && i < 4; i++)

@@ -34,6 +34,10 @@ struct nino_vae {
     // follow, [F,H,W,3]. encode: 1 + k * time_factor frames first, then k * time_factor.
     nino_tensor *(*decode_next)(nino_stream *s, nino_vae_clip *c, nino_tensor *z);
     nino_tensor *(*encode_next)(nino_stream *s, nino_vae_clip *c, nino_tensor *pixels);
+    // Video, not causal: all frames of a clip at once, z [T,h,w,C] -> [1 + (T-1)
+    // time_factor,H,W,3].
+    nino_tensor *(*decode_clip)(nino_stream *s, const nino_vae *v, nino_tensor *z);
+    int time_radius; // latent frames that a frame depends on to either side; negative: not known
     void (*destroy)(nino_vae *v);
     void *net; // the network's weights struct
     int refs;

@@ -396,6 +396,8 @@ void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
         case NINO_EV_STEP_INFO: mark(t, e, TID_MESSAGE, "step"); break;
         case NINO_EV_PREVIEW: mark(t, e, TID_MESSAGE, "preview"); break;
         case NINO_EV_SEAM: mark(t, e, TID_MESSAGE, "seams"); break;
+        case NINO_EV_CHUNK: mark(t, e, TID_MESSAGE, "chunk"); break;
+        case NINO_EV_CLIP: mark(t, e, TID_MESSAGE, "clip"); break;
         case NINO_EV_CACHE: mark(t, e, TID_SAMPLES, "cache"); break;
         case NINO_EV_HOST: mark(t, e, TID_SAMPLES, "host"); break;
         case NINO_EV_CEILINGS: mark(t, e, TID_SAMPLES, name(priv, e->name)); break;

@@ -57,6 +57,22 @@ const nino_trace_field nino_trace_fields[] = {
     { NINO_EV_PREVIEW, NINO_TRACE_F64, AT(u.step.eta_s), true, "eta_s" },
     { NINO_EV_PREVIEW, NINO_TRACE_U32, AT(u.step.width), false, "width" },
     { NINO_EV_PREVIEW, NINO_TRACE_U32, AT(u.step.height), false, "height" },
+    { NINO_EV_CHUNK, NINO_TRACE_U32, AT(u.chunk.first), false, "first" },
+    { NINO_EV_CHUNK, NINO_TRACE_U32, AT(u.chunk.frames), false, "frames" },
+    { NINO_EV_CHUNK, NINO_TRACE_U32, AT(u.chunk.order), false, "order" },
+    { NINO_EV_CHUNK, NINO_TRACE_U32, AT(u.chunk.n), false, "of" },
+    { NINO_EV_CHUNK, NINO_TRACE_U64, AT(u.chunk.ns), false, "ns" },
+    { NINO_EV_CHUNK, NINO_TRACE_U64, AT(u.chunk.cache_bytes), false, "cache_bytes" },
+    { NINO_EV_CHUNK, NINO_TRACE_U64, AT(u.chunk.peak_bytes), false, "peak_bytes" },
+    { NINO_EV_CLIP, NINO_TRACE_F32, AT(u.clip.first_mean), false, "first_mean" },
+    { NINO_EV_CLIP, NINO_TRACE_F32, AT(u.clip.rest_mean), false, "rest_mean" },
+    { NINO_EV_CLIP, NINO_TRACE_F32, AT(u.clip.first_colour), false, "first_colour" },
+    { NINO_EV_CLIP, NINO_TRACE_F32, AT(u.clip.rest_colour), false, "rest_colour" },
+    { NINO_EV_CLIP, NINO_TRACE_F32, AT(u.clip.border), false, "border" },
+    { NINO_EV_CLIP, NINO_TRACE_F32, AT(u.clip.limit), false, "limit" },
+    { NINO_EV_CLIP, NINO_TRACE_U32, AT(u.clip.frames), false, "frames" },
+    { NINO_EV_CLIP, NINO_TRACE_U32, AT(u.clip.n_borders), false, "borders" },
+    { NINO_EV_CLIP, NINO_TRACE_U64, AT(u.clip.ns), false, "ns" },
     { NINO_EV_CACHE, NINO_TRACE_U8, AT(sub), false, "cache" },
     { NINO_EV_CACHE, NINO_TRACE_U32, AT(u.scope.arg0), false, "hit" },
     { NINO_EV_HOST, NINO_TRACE_U32, AT(u.host.vram_total), false, "vram_total_mib" },
@@ -102,6 +118,8 @@ const char *nino_trace_kind_name(uint8_t kind)
     case NINO_EV_HOST: return "host";
     case NINO_EV_CEILINGS: return "ceilings";
     case NINO_EV_CEILING_POINT: return "ceiling point";
+    case NINO_EV_CHUNK: return "chunk";
+    case NINO_EV_CLIP: return "clip";
     default: return "";
     }
 }

@@ -6,6 +6,8 @@
 
 #include "core/base/error.h"
 #include "core/node/util.h"
+#include "core/tile/fit.h"
+#include "core/tile/video.h"
 
 // The fall-back of the nodes that have no tile parameters: ComfyUI's defaults.
 #define TILE 512
@@ -20,24 +22,63 @@ static const nino_port encode_in[] = { { .key = "pixels", .type = NINO_PORT_IMAG
                                        { 0 } };
 static const nino_port encode_out[] = { { .key = "LATENT", .type = NINO_PORT_LATENT }, { 0 } };
 
-static nino_status decode(nino_run *r, const nino_tile_params *tile, nino_error *err)
+// Frames of a clip that is being decoded go into a picture batch.
+static nino_status put_frames(void *priv, int64_t first, const nino_array *frames, nino_error *err)
+{
+    nino_array *image = priv;
+    const int64_t frame = nino_shape_count(&image->shape) / image->shape.dim[0];
+    (void) err;
+    memcpy(nino_array_f32(image) + first * frame, frames->data, frames->bytes);
+    return NINO_OK;
+}
+
+static nino_status skip_frames(void *priv, int64_t first, const nino_array *frames, nino_error *err)
+{
+    (void) priv;
+    (void) first;
+    (void) frames;
+    (void) err;
+    return NINO_OK;
+}
+
+static nino_status decode_clip(nino_run *r, const nino_vae *vae, const nino_array *z,
+                               const nino_video_params *p, nino_error *err)
+{
+    const int64_t *d = z->shape.dim, frames = nino_vae_frames(vae, d[1]);
+    const nino_shape shape = NINO_SHAPE(d[0] * frames, d[2] * vae->factor, d[3] * vae->factor, 3);
+    nino_tile_report report = { 0 };
+    nino_status st = nino_node_fits(NINO_F32, shape, r->def->key, err);
+    nino_value *v = st ? NULL : nino_node_out(r, 0, NINO_PORT_IMAGE, err);
+    if (!v)
+        return st ? st : NINO_ERR_NOMEM;
+    if (!(v->u.image = nino_array_create(NINO_F32, shape)))
+        return nino_fail(err, NINO_ERR_NOMEM, r->def->key, "no host memory for %lld frames",
+                         (long long) shape.dim[0]);
+    const nino_frame_sink sink = { r->is_plan ? skip_frames : put_frames, v->u.image };
+    return nino_vae_decode_video(r->stream, vae, z, p, &sink, &report, err);
+}
+
+static nino_status decode(nino_run *r, const nino_video_params *p, nino_error *err)
 {
     const nino_vae *vae = r->in[1]->u.vae;
     const nino_array *z = r->in[0]->u.latent.samples;
+    const int64_t channels = z->shape.dim[z->shape.rank - 1];
     nino_array flat = *z; // a video latent of one frame is an image
     if (!vae->has_decoder)
         return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", vae->name,
                               "this file has no decoder");
+    if (channels != vae->channels)
+        return nino_fail_kind(err, NINO_ERR_ARG, "shape", vae->name,
+                              "the latent has %lld channels, this VAE (%s) needs %d",
+                              (long long) channels, vae->family, vae->channels);
+    if (z->shape.rank == 5 && nino_vae_is_video(vae))
+        return decode_clip(r, vae, z, p, err);
     if (z->shape.rank == 5 && z->shape.dim[1] == 1)
         flat.shape = NINO_SHAPE(z->shape.dim[0], z->shape.dim[2], z->shape.dim[3], z->shape.dim[4]);
     if (flat.shape.rank != 4)
         return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", vae->name,
                               "a latent with %lld frames needs a video VAE",
                               (long long) z->shape.dim[1]);
-    if (flat.shape.dim[3] != vae->channels)
-        return nino_fail_kind(err, NINO_ERR_ARG, "shape", vae->name,
-                              "the latent has %lld channels, this VAE (%s) needs %d",
-                              (long long) flat.shape.dim[3], vae->family, vae->channels);
     const int64_t *d = flat.shape.dim;
     const nino_status st = nino_node_fits(
         NINO_F32, NINO_SHAPE(d[0], d[1] * vae->factor, d[2] * vae->factor, 3), r->def->key, err);
@@ -45,7 +86,7 @@ static nino_status decode(nino_run *r, const nino_tile_params *tile, nino_error 
         return st;
     nino_value *v = nino_node_out(r, 0, NINO_PORT_IMAGE, err);
     nino_tile_report report = { 0 };
-    return v ? nino_vae_decode_tiled(r->stream, vae, &flat, tile, &v->u.image, &report, err)
+    return v ? nino_vae_decode_tiled(r->stream, vae, &flat, &p->tile, &v->u.image, &report, err)
              : NINO_ERR_NOMEM;
 }
 
@@ -61,6 +102,9 @@ static nino_status encode_image(nino_run *r, const nino_vae *vae, const nino_arr
                               "an image of %lldx%lld is smaller than one latent cell (%d pixels)",
                               (long long) x->shape.dim[2], (long long) x->shape.dim[1],
                               vae->factor);
+    if (nino_vae_is_video(vae))
+        return nino_vae_encode_video(r->stream, vae, x, &(nino_video_params){ .tile = *tile }, out,
+                                     &report, err);
     return nino_vae_encode_tiled(r->stream, vae, x, tile, out, &report, err);
 }
 
@@ -74,16 +118,16 @@ static nino_status encode(nino_run *r, const nino_tile_params *tile, nino_error 
 
 // ---- VAEDecode, VAEEncode --------------------------------------------------------------------
 
-static const nino_tile_params whole = { NINO_TILE_AUTO, TILE, OVERLAP };
+static const nino_video_params whole = { .tile = { NINO_TILE_AUTO, TILE, OVERLAP } };
 
 nino_status nino_encode_pixels(nino_run *r, const nino_vae *vae, const nino_array *image,
                                nino_array **out, nino_error *err)
 {
-    return encode_image(r, vae, image, &whole, out, err);
+    return encode_image(r, vae, image, &whole.tile, out, err);
 }
 
 static nino_status decode_run(nino_run *r, nino_error *err) { return decode(r, &whole, err); }
-static nino_status encode_run(nino_run *r, nino_error *err) { return encode(r, &whole, err); }
+static nino_status encode_run(nino_run *r, nino_error *err) { return encode(r, &whole.tile, err); }
 
 static const nino_node_ops decode_ops = { .run = decode_run };
 static const nino_node_ops encode_ops = { .run = encode_run };
@@ -120,10 +164,24 @@ static nino_tile_params stock_tiles(const tiled_params *p)
                                (int) (p->overlap > most ? most : p->overlap) };
 }
 
+// Frames at a time and shared, as numbers of latent frames; ComfyUI's rules for both.
+static void set_chunks(const nino_run *r, int64_t size, int64_t overlap, nino_video_params *p)
+{
+    const int tc = r->in[1]->u.vae->time_factor;
+    const int64_t n = size / tc > 2 ? size / tc : 2,
+                  v = overlap / tc < n / 2 ? overlap / tc : n / 2;
+    p->chunk = (int) n;
+    p->overlap = v > 1 ? (int) v : 1;
+}
+
 static nino_status decode_tiled_run(nino_run *r, nino_error *err)
 {
-    const nino_tile_params t = stock_tiles(r->params);
-    return decode(r, &t, err);
+    const tiled_params *p = r->params;
+    const int64_t shared =
+        p->temporal_size < 2 * p->temporal_overlap ? p->temporal_overlap / 2 : p->temporal_overlap;
+    nino_video_params v = { .tile = stock_tiles(p) };
+    set_chunks(r, p->temporal_size, shared, &v);
+    return decode(r, &v, err);
 }
 
 static nino_status encode_tiled_run(nino_run *r, nino_error *err)
@@ -132,15 +190,16 @@ static nino_status encode_tiled_run(nino_run *r, nino_error *err)
     return encode(r, &t, err);
 }
 
-#define FRAMES_HELP "Only for video VAEs, which this version does not run"
+#define FRAMES_HELP                                                                                \
+    "For clips and VAEs that are not causal in time; Wan's stream frame by frame, which is exact"
 #define TILED_REST                                                                                 \
     NINO_P_INT(tiled_params, overlap, 64, 0, 4096, 32, .label = "Overlap", .unit = "px",           \
                .help = "Pixels that neighbouring tiles share, at most a quarter of the tile",      \
                .ui_max.i = 512),                                                                   \
         NINO_P_INT(tiled_params, temporal_size, 64, 8, 4096, 4, .label = "Frames",                 \
-                   .is_inert = true, .help = FRAMES_HELP),                                         \
+                   .help = FRAMES_HELP),                                                           \
         NINO_P_INT(tiled_params, temporal_overlap, 8, 4, 4096, 4, .label = "Frame overlap",        \
-                   .is_inert = true, .help = FRAMES_HELP)
+                   .help = FRAMES_HELP)
 
 static const nino_param decode_tiled_table[] = {
     NINO_P_INT(tiled_params, tile_size, 512, 64, 4096, 32, .label = "Tile", .unit = "px",
@@ -187,15 +246,35 @@ typedef struct rocm_params {
     bool use_rocm_optimizations, batch_optimization, compatibility_mode, last_frame_fix;
 } rocm_params;
 
+// "auto": chunks only for clips that are too much at once, by what the plan says, and for VAEs that
+// need them.
+static bool fits_whole(const nino_run *r)
+{
+    const nino_vae *vae = r->in[1]->u.vae;
+    const nino_array *z = r->in[0]->u.latent.samples;
+    const int64_t *d = z->shape.dim;
+    nino_vae_need need = { 0 };
+    uint64_t budget;
+    return z->shape.rank != 5 || !vae->decode_clip ||
+           (!nino_vae_need_clip(r->stream, vae, true, d[1], 0, (int) d[2], (int) d[3], &need,
+                                NULL) &&
+            nino_vae_fits(r->stream, &need, &budget));
+}
+
 static nino_status rocm_run(nino_run *r, nino_error *err)
 {
     const rocm_params *p = r->params;
     if (p->compatibility_mode)
         return decode(r, &whole, err);
     const int64_t most = p->tile_size / 4;
-    const nino_tile_params t = { NINO_TILE_AUTO, (int) p->tile_size,
-                                 (int) (p->overlap > most ? most : p->overlap) };
-    return decode(r, &t, err);
+    nino_video_params v = { .tile = { NINO_TILE_AUTO, (int) p->tile_size,
+                                      (int) (p->overlap > most ? most : p->overlap) } };
+    v.repeat_last = p->last_frame_fix;
+    if (p->enable_temporal_tiling == 1 || (p->enable_temporal_tiling == 0 && !fits_whole(r))) {
+        v.chunk = (int) p->temporal_chunk_size;
+        v.overlap = (int) p->temporal_overlap;
+    }
+    return decode(r, &v, err);
 }
 
 static const char *const precisions[] = { "auto", "fp32", "fp16", "bf16", NULL };
@@ -214,13 +293,13 @@ static const nino_param rocm_table[] = {
     NINO_P_BOOL(rocm_params, compatibility_mode, false, .label = "As VAEDecode", .optional = true,
                 .help = "Decodes exactly as VAEDecode does, without these tile sizes"),
     NINO_P_ENUM(rocm_params, enable_temporal_tiling, temporal, 0, .label = "Temporal tiling",
-                .optional = true, .is_inert = true, .help = FRAMES_HELP),
+                .optional = true, .help = FRAMES_HELP),
     NINO_P_INT(rocm_params, temporal_chunk_size, 16, 4, 256, 2, .label = "Frames at once",
-               .optional = true, .is_inert = true, .help = FRAMES_HELP),
+               .optional = true, .help = FRAMES_HELP),
     NINO_P_INT(rocm_params, temporal_overlap, 2, 1, 8, 1, .label = "Frame overlap",
-               .optional = true, .is_inert = true, .help = FRAMES_HELP),
+               .optional = true, .help = FRAMES_HELP),
     NINO_P_BOOL(rocm_params, last_frame_fix, false, .label = "Last frame fix", .optional = true,
-                .is_inert = true, .help = FRAMES_HELP),
+                .help = FRAMES_HELP),
     { 0 }
 };
 
@@ -303,9 +382,11 @@ static nino_status rocm_tiled_run(nino_run *r, nino_error *err)
     const rocm_tiled_params *p = r->params;
     // Tiles smaller than their overlaps make no progress, whatever the switch says.
     const int64_t most = p->rocm_optimizations ? p->tile_size / 4 : p->tile_size / 2;
-    const nino_tile_params t = { NINO_TILE_STOCK, (int) p->tile_size,
-                                 (int) (p->overlap > most ? most : p->overlap) };
-    return decode(r, &t, err);
+    const bool is_short = p->rocm_optimizations && p->temporal_size < 2 * p->temporal_overlap;
+    nino_video_params v = { .tile = { NINO_TILE_STOCK, (int) p->tile_size,
+                                      (int) (p->overlap > most ? most : p->overlap) } };
+    set_chunks(r, p->temporal_size, is_short ? p->temporal_size / 2 : p->temporal_overlap, &v);
+    return decode(r, &v, err);
 }
 
 static const nino_param rocm_tiled_table[] = {
@@ -314,9 +395,9 @@ static const nino_param rocm_tiled_table[] = {
     NINO_P_INT(rocm_tiled_params, overlap, 96, 32, 512, 16, .label = "Overlap", .unit = "px",
                .help = "Pixels that neighbouring tiles share"),
     NINO_P_INT(rocm_tiled_params, temporal_size, 64, 8, 4096, 4, .label = "Frames",
-               .is_inert = true, .help = FRAMES_HELP),
+               .help = FRAMES_HELP),
     NINO_P_INT(rocm_tiled_params, temporal_overlap, 8, 4, 4096, 4, .label = "Frame overlap",
-               .is_inert = true, .help = FRAMES_HELP),
+               .help = FRAMES_HELP),
     NINO_P_BOOL(rocm_tiled_params, rocm_optimizations, true, .label = "Limit overlap",
                 .help = "Keeps the overlap within a quarter of the tile"),
     { 0 }

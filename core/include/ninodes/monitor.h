@@ -39,6 +39,8 @@ typedef enum nino_event_kind {
     NINO_EV_CEILINGS = 21, // how fast the device can be (ninodes/measure.h): u.ceilings; name: the
                            // device; the points of its bandwidth follow
     NINO_EV_CEILING_POINT = 22, // u.ceiling_point
+    NINO_EV_CHUNK = 23,         // a piece of a clip went through a video VAE: u.chunk
+    NINO_EV_CLIP = 24,          // a clip has been decoded: u.clip
 } nino_event_kind;
 
 typedef enum nino_cache {
@@ -155,6 +157,21 @@ typedef struct nino_event {
             double eta_s;           // seconds left of this sampling; NaN: not known yet
             uint32_t width, height; // PREVIEW: of the picture
         } step;
+        struct {
+            uint32_t first, frames; // of the result that came out
+            uint32_t order, n;      // piece, of how many; n 0: not known
+            uint64_t ns;
+            uint64_t cache_bytes; // kept for the next piece
+            uint64_t peak_bytes;
+        } chunk;
+        struct {
+            float first_mean, rest_mean;     // brightness of the first frame and of the others
+            float first_colour, rest_colour; // saturation: strongest less weakest channel
+            float border, limit; // mean step between frames where pieces meet, and what it may be:
+                                 // median of all steps + 3 median deviations; in 1/255
+            uint32_t frames, n_borders;
+            uint64_t ns;
+        } clip;
         uint64_t lost;
         uint64_t pad[5];
     } u;

@@ -1,0 +1,637 @@
+// VAE decode and encode of clips: spatial tiles one after the other, each a whole clip that is
+// streamed (causal VAEs) or cut into chunks of time (others). Tiles are summed on the host, where
+// the frames are going anyway: the device only ever holds a piece of a clip.
+// Source of the positions and of the mask of stock tiles: ComfyUI comfy/utils.py
+// tiled_scale_multidim.
+#include "core/tile/video.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/time.h"
+#include "core/op/backend.h"
+#include "core/tile/clip_meter.h"
+#include "core/tile/fit.h"
+#include "core/tile/seam.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIN_TILE 4 // cells
+
+typedef struct job {
+    nino_stream *s;
+    const nino_vae *v;
+    bool is_decode, is_stock;
+    const nino_video_params *p;
+    const nino_frame_sink *sink;
+    const nino_array *in;        // [n_in,..,..,C]: one clip
+    int64_t n_in, n_out, offset; // offset: of the clip's first frame for the sink
+    int w, h, in_unit, out_unit, in_x, in_y, in_c, out_c;
+    nino_tile_axis x, y;
+    int overlap;
+    float *canvas, *weight;       // [n_out,H,W,C], [H,W]; NULL: one tile
+    nino_array **right, **bottom; // strips that neighbours left: of the tile before, of each column
+    nino_seam seam;
+    nino_clip_meter meter;
+    uint64_t computed, piece_ns;
+    bool has_begun; // the sink has frames
+} job;
+
+// ---- results ---------------------------------------------------------------------------------
+
+static nino_status fail_memory(const job *j, nino_error *err)
+{
+    return nino_fail(err, NINO_ERR_NOMEM, j->v->name, "no host memory for frames");
+}
+
+// Finished frames: checked, clamped, measured, given away.
+static nino_status deliver(job *j, int64_t first, nino_array *a, nino_error *err)
+{
+    const int64_t n = nino_shape_count(&a->shape);
+    float *p = nino_array_f32(a);
+    if (!nino_stream_is_plan(j->s))
+        for (int64_t i = 0; i < n; i++) {
+            if (!isfinite(p[i]))
+                return nino_fail_kind(err, NINO_ERR_RANGE, "nan", j->v->name,
+                                      "%s produced values that are not finite in %s arithmetic",
+                                      j->is_decode ? "decoding" : "encoding",
+                                      nino_dtype_name(nino_stream_act_type(j->s)));
+            if (j->is_decode)
+                p[i] = fminf(fmaxf(p[i], 0), 1);
+        }
+    if (j->is_decode && !nino_stream_is_plan(j->s))
+        nino_clip_meter_frames(&j->meter, a);
+    j->has_begun = true;
+    return j->sink->put(j->sink->priv, j->offset + first, a, err);
+}
+
+// Weight of position i of n, feathered at its first and last positions where sides say so.
+static float ramp(int64_t i, int64_t n, int64_t feather, bool at_start, bool at_end)
+{
+    float m = 1;
+    if (feather >= n) // like ComfyUI: nothing would be left in the middle
+        return 1;
+    if (at_start && i < feather)
+        m *= (float) (i + 1) / (float) feather;
+    if (at_end && n - 1 - i < feather)
+        m *= (float) (n - i) / (float) feather;
+    return m;
+}
+
+static void add_tile(job *j, int ix, int iy, int64_t first, const nino_array *a)
+{
+    const int64_t u = j->out_unit, c = j->out_c, n = a->shape.dim[0];
+    const int64_t h = a->shape.dim[1], w = a->shape.dim[2], height = j->h * u, width = j->w * u;
+    const int64_t x0 = j->x.pos[ix] * u, y0 = j->y.pos[iy] * u, feather = j->overlap * u;
+    const bool all = j->is_stock;
+    for (int64_t y = 0; y < h; y++) {
+        const float my = ramp(y, h, feather, all || iy > 0, all || iy + 1 < j->y.n);
+        for (int64_t x = 0; x < w; x++) {
+            const float m = my * ramp(x, w, feather, all || ix > 0, all || ix + 1 < j->x.n);
+            const int64_t at = (y0 + y) * width + x0 + x;
+            if (first == 0)
+                j->weight[at] += m;
+            for (int64_t f = 0; f < n; f++) {
+                const float *from = nino_array_f32(a) + ((f * h + y) * w + x) * c;
+                float *to = j->canvas + ((first + f) * height * width + at) * c;
+                for (int64_t k = 0; k < c; k++)
+                    to[k] += m * from[k];
+            }
+        }
+    }
+}
+
+// ---- the seam meter --------------------------------------------------------------------------
+
+// Rows y0 .. and columns x0 .. of frames a.
+static nino_array *cut_out(const nino_array *a, int64_t x0, int64_t y0, int64_t w, int64_t h)
+{
+    const int64_t *d = a->shape.dim, c = d[3];
+    nino_array *b = nino_array_create(NINO_F32, NINO_SHAPE(d[0], h, w, c));
+    for (int64_t i = 0; b && i < d[0] * h; i++)
+        memcpy(nino_array_f32(b) + i * w * c,
+               nino_array_f32(a) + ((i / h * d[1] + y0 + i % h) * d[2] + x0) * c,
+               (size_t) (w * c) * sizeof(float));
+    return b;
+}
+
+static int shared(const nino_tile_axis *a, int i)
+{
+    return i > 0 && i < a->n ? a->pos[i - 1] + a->len[i - 1] - a->pos[i] : 0;
+}
+
+// Compares the first piece of a tile, which stands for the others, with what its neighbours left.
+static void meter_tile(job *j, int ix, int iy, const nino_array *a)
+{
+    const int64_t u = j->out_unit, w = a->shape.dim[2], h = a->shape.dim[1];
+    const int64_t left = shared(&j->x, ix) * u, next = shared(&j->x, ix + 1) * u;
+    const int64_t top = shared(&j->y, iy) * u, below = shared(&j->y, iy + 1) * u;
+    nino_array *b = left ? cut_out(a, 0, 0, left, h) : NULL;
+    nino_seam_compare(&j->seam, j->right[0], b);
+    nino_array_unref(&b);
+    nino_array_unref(&j->right[0]);
+    j->right[0] = next ? cut_out(a, w - next, 0, next, h) : NULL;
+    b = top ? cut_out(a, 0, 0, w, top) : NULL;
+    nino_seam_compare(&j->seam, j->bottom[ix], b);
+    nino_array_unref(&b);
+    nino_array_unref(&j->bottom[ix]);
+    j->bottom[ix] = below ? cut_out(a, 0, h - below, w, below) : NULL;
+}
+
+static nino_status emit(job *j, int ix, int iy, int64_t first, nino_array *a, nino_error *err)
+{
+    if (!j->canvas)
+        return deliver(j, first, a, err);
+    if (first == 0)
+        meter_tile(j, ix, iy, a);
+    if (!nino_stream_is_plan(j->s))
+        add_tile(j, ix, iy, first, a);
+    return NINO_OK;
+}
+
+// ---- one tile --------------------------------------------------------------------------------
+
+static nino_tensor *upload(job *j, int ix, int iy, int64_t first, int64_t n)
+{
+    const int64_t *d = j->in->shape.dim, u = j->in_unit;
+    const int64_t w = j->x.len[ix] * u, h = j->y.len[iy] * u;
+    const int64_t x0 = j->in_x + j->x.pos[ix] * u, y0 = j->in_y + j->y.pos[iy] * u;
+    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(n, h, w, j->in_c));
+    if (!a)
+        return nino_stream_fail(j->s, NINO_ERR_NOMEM, j->v->name, "no host memory for a tile");
+    for (int64_t i = 0; i < n * h; i++) {
+        const float *src =
+            nino_array_f32(j->in) + (((first + i / h) * d[1] + y0 + i % h) * d[2] + x0) * d[3];
+        float *dst = nino_array_f32(a) + i * w * j->in_c;
+        for (int64_t x = 0; x < w; x++) // a fourth channel (alpha) is left out
+            memcpy(dst + x * j->in_c, src + x * d[3], (size_t) j->in_c * sizeof(float));
+    }
+    nino_tensor *t = nino_upload(j->s, a, nino_stream_act_type(j->s));
+    nino_array_unref(&a);
+    j->computed += (uint64_t) (j->x.len[ix] * j->y.len[iy]) * (uint64_t) n;
+    return t;
+}
+
+static void begin_piece(job *j, int64_t i, int64_t n)
+{
+    nino_scope_begin(j->s, NINO_EV_STAGE, "chunk", (uint32_t) i, (uint32_t) n);
+    (void) nino_pool_take_window_peak(nino_stream_backend(j->s)->pool);
+    j->piece_ns = nino_now_ns();
+}
+
+// The piece's frames on the host; says what it took.
+static nino_array *end_piece(job *j, nino_tensor *y, int64_t i, int64_t n, int64_t first,
+                             uint64_t kept, nino_error *err)
+{
+    nino_array *a = nino_download(j->s, y, NINO_F32);
+    nino_event e = { .kind = NINO_EV_CHUNK };
+    e.u.chunk.first = (uint32_t) first;
+    e.u.chunk.frames = a ? (uint32_t) a->shape.dim[0] : 0;
+    e.u.chunk.order = (uint32_t) i;
+    e.u.chunk.n = (uint32_t) n;
+    e.u.chunk.ns = nino_now_ns() - j->piece_ns;
+    e.u.chunk.cache_bytes = kept;
+    e.u.chunk.peak_bytes = nino_pool_take_window_peak(nino_stream_backend(j->s)->pool);
+    if (a)
+        nino_monitor_publish(nino_stream_monitor(j->s), &e);
+    nino_scope_end(j->s);
+    if (!a)
+        nino_stream_status(j->s, err);
+    return a;
+}
+
+// Causal: a latent frame at a time.
+static nino_status stream_tile(job *j, int ix, int iy, nino_error *err)
+{
+    const int64_t tc = j->v->time_factor, step = j->is_decode ? 1 : tc;
+    const int64_t pieces = 1 + (j->n_in - 1) / step;
+    nino_status st = NINO_OK;
+    int64_t done = 0;
+    nino_vae_clip clip;
+    nino_vae_clip_begin(&clip, j->v, j->is_decode);
+    for (int64_t i = 0; i < pieces && !st; i++) {
+        const int64_t n = i ? step : 1, first = i ? 1 + (i - 1) * step : 0;
+        begin_piece(j, i, pieces);
+        nino_tensor *y = nino_vae_clip_next(j->s, &clip, upload(j, ix, iy, first, n));
+        nino_array *a = end_piece(j, y, i, pieces, done, nino_vae_clip_bytes(&clip), err);
+        const int64_t frames = a ? a->shape.dim[0] : 0;
+        if (!a)
+            st = nino_stream_status(j->s, NULL);
+        else if (frames != (j->is_decode && i ? tc : 1))
+            st = nino_fail(err, NINO_ERR_DEVICE, j->v->name, "a piece gave %lld frames",
+                           (long long) frames);
+        else
+            st = emit(j, ix, iy, done, a, err);
+        nino_clip_meter_border(&j->meter, done);
+        done += frames;
+        nino_array_unref(&a);
+    }
+    nino_vae_clip_end(&clip);
+    return st;
+}
+
+// Frames first ... of a.
+static nino_array *take_frames(const nino_array *a, int64_t first, int64_t n)
+{
+    const int64_t *d = a->shape.dim, frame = d[1] * d[2] * d[3];
+    nino_array *b = nino_array_create(NINO_F32, NINO_SHAPE(n, d[1], d[2], d[3]));
+    if (b)
+        memcpy(b->data, nino_array_f32(a) + first * frame, b->bytes);
+    return b;
+}
+
+// n frames of `to`, from `first` on, become a mixture that begins like `tail` and ends like itself.
+static void mix(const nino_array *tail, nino_array *to, int64_t first, int64_t n)
+{
+    const int64_t *d = to->shape.dim, frame = d[1] * d[2] * d[3];
+    for (int64_t i = 0; i < n; i++) {
+        const float w = (float) (i + 1) / (float) (n + 1);
+        const float *from = nino_array_f32(tail) + i * frame;
+        float *p = nino_array_f32(to) + (first + i) * frame;
+        for (int64_t k = 0; k < frame; k++)
+            p[k] = from[k] * (1 - w) + p[k] * w;
+    }
+}
+
+// A chunk's frames a: those before `end` are final, the `kept` ones from there on go to *tail.
+static nino_status split_chunk(job *j, int ix, int iy, const nino_chunk *c, int64_t end,
+                               int64_t kept, nino_array *a, nino_array **tail, nino_error *err)
+{
+    const int64_t n = end - c->from, frames = a->shape.dim[0];
+    if (frames != nino_vae_frames(j->v, c->n) || c->skip + n + kept > frames)
+        return nino_fail(err, NINO_ERR_DEVICE, j->v->name, "a chunk of %lld gave %lld frames",
+                         (long long) c->n, (long long) frames);
+    if (*tail)
+        mix(*tail, a, c->skip, c->blend);
+    nino_array *out = take_frames(a, c->skip, n);
+    nino_status st = out ? NINO_OK : fail_memory(j, err);
+    nino_array_unref(tail);
+    if (!st && kept && !(*tail = take_frames(a, c->skip + n, kept)))
+        st = fail_memory(j, err);
+    if (!st)
+        st = emit(j, ix, iy, c->from, out, err);
+    nino_array_unref(&out);
+    return st;
+}
+
+// Not causal: chunks that overlap. What the next one shares waits in `tail`.
+static nino_status chunk_tile(job *j, int ix, int iy, nino_error *err)
+{
+    const int tc = j->v->time_factor, radius = j->v->time_radius, overlap = j->p->overlap;
+    const int64_t t = j->n_in;
+    const int size = j->p->chunk > 0 ? j->p->chunk : (int) t;
+    nino_array *tail = NULL;
+    nino_status st = NINO_OK;
+    nino_chunk c, next;
+    for (int i = 0; !st && nino_chunk_get(t, size, overlap, tc, radius, i, &c); i++) {
+        const bool has_next = nino_chunk_get(t, size, overlap, tc, radius, i + 1, &next);
+        begin_piece(j, i, 0);
+        nino_tensor *y = j->v->decode_clip(j->s, j->v, upload(j, ix, iy, c.first, c.n));
+        nino_array *a = end_piece(j, y, i, 0, c.from, 0, err);
+        st = a ? split_chunk(j, ix, iy, &c, has_next ? next.from : j->n_out,
+                             has_next ? next.blend : 0, a, &tail, err)
+               : nino_stream_status(j->s, NULL);
+        nino_clip_meter_border(&j->meter, c.from);
+        nino_array_unref(&a);
+    }
+    nino_array_unref(&tail);
+    return st;
+}
+
+static void publish_tile(const job *j, int ix, int iy, uint64_t ns)
+{
+    const int f = j->v->factor, left = shared(&j->x, ix), next = shared(&j->x, ix + 1);
+    const int top = shared(&j->y, iy), below = shared(&j->y, iy + 1);
+    nino_event e = { .kind = NINO_EV_TILE_INFO };
+    e.u.tile.x = (uint16_t) (j->x.pos[ix] * f);
+    e.u.tile.y = (uint16_t) (j->y.pos[iy] * f);
+    e.u.tile.w = (uint16_t) (j->x.len[ix] * f);
+    e.u.tile.h = (uint16_t) (j->y.len[iy] * f);
+    e.u.tile.core_x = (uint16_t) ((j->x.pos[ix] + left) * f);
+    e.u.tile.core_y = (uint16_t) ((j->y.pos[iy] + top) * f);
+    e.u.tile.core_w = (uint16_t) ((j->x.len[ix] - left - next) * f);
+    e.u.tile.core_h = (uint16_t) ((j->y.len[iy] - top - below) * f);
+    e.u.tile.order = (uint16_t) (iy * j->x.n + ix);
+    e.u.tile.n = (uint16_t) (j->x.n * j->y.n);
+    e.u.tile.n_passes = 1;
+    e.u.tile.ns = ns;
+    nino_monitor_publish(nino_stream_monitor(j->s), &e);
+}
+
+// ---- one clip --------------------------------------------------------------------------------
+
+static nino_status deliver_canvas(job *j, nino_error *err)
+{
+    const int64_t h = (int64_t) j->h * j->out_unit, w = (int64_t) j->w * j->out_unit;
+    const int64_t frame = h * w * j->out_c, step = j->v->time_factor;
+    nino_status st = NINO_OK;
+    for (int64_t f = 0; f < j->n_out && !st; f += step) {
+        const int64_t n = j->n_out - f < step ? j->n_out - f : step;
+        nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(n, h, w, j->out_c));
+        if (!a)
+            return fail_memory(j, err);
+        for (int64_t i = 0; !nino_stream_is_plan(j->s) && i < n * frame; i++)
+            nino_array_f32(a)[i] = j->canvas[f * frame + i] / j->weight[i % frame / j->out_c];
+        for (int64_t k = 0; k < n && !nino_stream_is_plan(j->s); k++)
+            nino_seam_lines(&j->seam, nino_array_f32(a) + k * frame, (int) h, (int) w, j->out_c,
+                            &j->x, &j->y, j->out_unit);
+        st = deliver(j, f, a, err);
+        nino_array_unref(&a);
+    }
+    return st;
+}
+
+static nino_status run_tiles(job *j, nino_error *err)
+{
+    const int n_tiles = j->x.n * j->y.n;
+    nino_status st = NINO_OK;
+    for (int i = 0; i < n_tiles && !st; i++) {
+        const int ix = i % j->x.n, iy = i / j->x.n;
+        const uint64_t start = nino_now_ns();
+        if (n_tiles > 1)
+            nino_scope_begin(j->s, NINO_EV_TILE, "tile", (uint32_t) i, (uint32_t) n_tiles);
+        st = (j->v->decode_next ? stream_tile : chunk_tile)(j, ix, iy, err);
+        if (!st && n_tiles > 1)
+            publish_tile(j, ix, iy, nino_now_ns() - start);
+        if (n_tiles > 1)
+            nino_scope_end(j->s);
+    }
+    return st;
+}
+
+static nino_status run_clip(job *j, nino_error *err)
+{
+    const int64_t area = (int64_t) j->h * j->w * j->out_unit * j->out_unit;
+    const bool is_tiled = j->x.n * j->y.n > 1;
+    nino_array *right = NULL;
+    nino_status st = NINO_OK;
+    j->right = &right;
+    j->bottom = calloc((size_t) j->x.n, sizeof(nino_array *));
+    if (is_tiled) {
+        const size_t frames = nino_stream_is_plan(j->s) ? 1 : (size_t) j->n_out;
+        j->canvas = calloc(frames * (size_t) (area * j->out_c), sizeof(float));
+        j->weight = calloc((size_t) area, sizeof(float));
+    }
+    if (!j->bottom || (is_tiled && (!j->canvas || !j->weight)))
+        st = fail_memory(j, err);
+    st = st ? st : run_tiles(j, err);
+    if (!st && is_tiled)
+        st = deliver_canvas(j, err);
+    nino_array_unref(&right);
+    for (int i = 0; j->bottom && i < j->x.n; i++)
+        nino_array_unref(&j->bottom[i]);
+    free(j->bottom);
+    free(j->canvas);
+    free(j->weight);
+    j->canvas = j->weight = NULL;
+    return st;
+}
+
+// ---- choosing --------------------------------------------------------------------------------
+
+static nino_status lay_out(job *j, nino_tile_style style, int tile, int overlap, nino_error *err)
+{
+    const bool stock = style == NINO_TILE_STOCK;
+    const int w = style == NINO_TILE_NEVER ? j->w : tile,
+              h = style == NINO_TILE_NEVER ? j->h : tile;
+    j->is_stock = stock;
+    j->overlap = overlap;
+    if ((stock ? nino_tile_axis_stock : nino_tile_axis_even)(&j->x, j->w, w, overlap) &&
+        (stock ? nino_tile_axis_stock : nino_tile_axis_even)(&j->y, j->h, h, overlap))
+        return NINO_OK;
+    return nino_fail(err, NINO_ERR_RANGE, j->v->name,
+                     "tiles of %d with an overlap of %d are too small for this clip",
+                     tile * j->v->factor, overlap * j->v->factor);
+}
+
+static double mib(uint64_t bytes) { return (double) bytes / (1 << 20); }
+
+static nino_status choose(job *j, nino_tile_style *style, nino_tile_report *r, nino_error *err)
+{
+    nino_vae_need need = { 0 };
+    uint64_t budget;
+    const int64_t frames = j->is_decode ? j->n_in : j->n_out;
+    const nino_status st =
+        nino_vae_need_clip(j->s, j->v, j->is_decode, frames, j->p->chunk, j->h, j->w, &need, err);
+    if (st)
+        return st;
+    const bool fits = nino_vae_fits(j->s, &need, &budget);
+    *style = fits ? NINO_TILE_NEVER : NINO_TILE_ALWAYS;
+    snprintf(r->why, sizeof(r->why), "%s: whole frames need %.0f MiB, the budget is %.0f MiB%s",
+             fits ? "whole frames" : "tiled", mib(need.activations + need.weights), mib(budget),
+             budget ? "" : " (none)");
+    return NINO_OK;
+}
+
+static bool shrink(job *j, nino_tile_style *style, int *tile, int *overlap, nino_tile_report *r)
+{
+    if (*style == NINO_TILE_NEVER)
+        *style = NINO_TILE_ALWAYS;
+    else if (*tile / 2 >= MIN_TILE)
+        *tile /= 2;
+    else
+        return false;
+    *overlap = *overlap <= *tile / 4 ? *overlap : *tile / 4;
+    snprintf(r->why, sizeof(r->why), "device memory ran out: tiles of %d with an overlap of %d",
+             *tile * j->v->factor, *overlap * j->v->factor);
+    nino_logf(nino_stream_backend(j->s)->log, NINO_LOG_WARN, "%s: %s", j->v->name, r->why);
+    nino_monitor_message(nino_stream_monitor(j->s), NINO_LOG_WARN, "%s: %s", j->v->name, r->why);
+    return true;
+}
+
+static void fill_report(const job *j, nino_tile_report *r)
+{
+    const int f = j->v->factor;
+    const uint64_t area = (uint64_t) j->w * (uint64_t) j->h * (uint64_t) j->n_in;
+    r->n_tiles = j->x.n * j->y.n;
+    r->tiled = r->n_tiles > 1;
+    r->tile_w = j->x.len[0] * f;
+    r->tile_h = j->y.len[0] * f;
+    r->overlap = r->tiled ? j->overlap * f : 0;
+    if (!r->tiled)
+        return;
+    nino_seam_result_get(&j->seam, &r->seam);
+    r->seam.pixels = area * (uint64_t) (f * f);
+    r->seam.recomputed = (j->computed - area) * (uint64_t) (f * f);
+    nino_event e = { .kind = NINO_EV_SEAM };
+    e.u.seam.mean = (float) r->seam.mean;
+    e.u.seam.max = (float) r->seam.max;
+    e.u.seam.gradient = (float) r->seam.gradient;
+    e.u.seam.n_seams = r->seam.n_seams;
+    e.u.seam.pixels = r->seam.pixels;
+    e.u.seam.recomputed = r->seam.recomputed;
+    nino_monitor_publish(nino_stream_monitor(j->s), &e);
+}
+
+// One clip, with smaller tiles when the device has no room.
+static nino_status run_job(job *j, nino_tile_report *r, nino_error *err)
+{
+    const int f = j->v->factor;
+    const bool is_never = j->p->tile.style == NINO_TILE_NEVER;
+    nino_tile_style style = j->p->tile.style;
+    int tile = (is_never ? 512 : j->p->tile.tile) / f,
+        overlap = (is_never ? 64 : j->p->tile.overlap) / f;
+    nino_status st = NINO_OK;
+    if (tile < MIN_TILE || overlap < 0)
+        return nino_fail(err, NINO_ERR_RANGE, j->v->name,
+                         "a tile of %d pixels is below %d, or the overlap %d is negative",
+                         j->p->tile.tile, MIN_TILE * f, j->p->tile.overlap);
+    overlap = overlap <= tile / 4 ? overlap : tile / 4;
+    snprintf(r->why, sizeof(r->why), "%s", is_never ? "whole frames" : "tiles were asked for");
+    if (style == NINO_TILE_AUTO && (st = choose(j, &style, r, err)))
+        return st;
+    for (;;) {
+        const uint64_t start = nino_now_ns();
+        j->computed = 0;
+        j->seam = (nino_seam){ .is_picture = j->is_decode };
+        nino_clip_meter_begin(&j->meter);
+        st = lay_out(j, style, tile, overlap, err);
+        st = st ? st : run_clip(j, err);
+        if (!st) {
+            fill_report(j, r);
+            nino_clip_meter_publish(&j->meter, nino_stream_monitor(j->s), nino_now_ns() - start);
+        }
+        nino_clip_meter_end(&j->meter);
+        if (st != NINO_ERR_NOMEM || j->has_begun || !shrink(j, &style, &tile, &overlap, r))
+            return st;
+        nino_stream_clear_error(j->s);
+    }
+}
+
+// ---- decode and encode -----------------------------------------------------------------------
+
+static nino_status check_sides(const nino_vae *v, int64_t h, int64_t w, nino_error *err)
+{
+    if (h < v->factor || w < v->factor || h > UINT16_MAX || w > UINT16_MAX)
+        return nino_fail(err, NINO_ERR_RANGE, v->name,
+                         "frames of %lldx%lld cannot be done: sides of %d to 65535 pixels can",
+                         (long long) w, (long long) h, v->factor);
+    return NINO_OK;
+}
+
+typedef struct trimmed {
+    const nino_frame_sink *sink;
+    int64_t end; // frames from here on are left out
+} trimmed;
+
+static nino_status put_trimmed(void *priv, int64_t first, const nino_array *a, nino_error *err)
+{
+    const trimmed *t = priv;
+    nino_array part = *a; // a view: the sink only reads
+    if (first >= t->end)
+        return NINO_OK;
+    if (first + part.shape.dim[0] > t->end)
+        part.shape.dim[0] = t->end - first;
+    part.bytes = (size_t) nino_shape_count(&part.shape) * sizeof(float);
+    return t->sink->put(t->sink->priv, first, &part, err);
+}
+
+// Clip b of z [N,T,h,w,C] as [T,h,w,C], its last frame twice if that is wanted.
+static nino_array *take_clip(const nino_array *z, int64_t b, bool twice)
+{
+    const int64_t *d = z->shape.dim, frame = d[2] * d[3] * d[4];
+    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(d[1] + twice, d[2], d[3], d[4]));
+    if (!a)
+        return NULL;
+    const float *from = nino_array_f32(z) + b * d[1] * frame;
+    memcpy(a->data, from, (size_t) (d[1] * frame) * sizeof(float));
+    if (twice)
+        memcpy(nino_array_f32(a) + d[1] * frame, from + (d[1] - 1) * frame,
+               (size_t) frame * sizeof(float));
+    return a;
+}
+
+nino_status nino_vae_decode_video(nino_stream *s, const nino_vae *v, const nino_array *z,
+                                  const nino_video_params *p, const nino_frame_sink *sink,
+                                  nino_tile_report *report, nino_error *err)
+{
+    const int64_t *d = z->shape.dim;
+    nino_tile_report unused = { 0 };
+    if (!v->has_decoder)
+        return nino_fail_kind(err, NINO_ERR_FORMAT, "model", v->name,
+                              "this VAE file has no decoder");
+    if (!v->decode_next && !v->decode_clip)
+        return nino_fail(err, NINO_ERR_UNSUPPORTED, v->name,
+                         "this is an image VAE, the latent is a video");
+    if (z->shape.rank != 5 || z->dtype != NINO_F32 || d[4] != v->channels || d[1] < 1)
+        return nino_fail_kind(err, NINO_ERR_RANGE, "shape", v->name,
+                              "the latent has %lld channels, this VAE (%s) decodes %d",
+                              (long long) d[z->shape.rank - 1], v->family, v->channels);
+    nino_status st = check_sides(v, d[2] * v->factor, d[3] * v->factor, err);
+    const bool twice = p->repeat_last && !v->decode_next && p->chunk > 0;
+    const int64_t frames = nino_vae_frames(v, d[1]);
+    job *j = calloc(1, sizeof(*j));
+    if (!j)
+        return fail_memory(&(job){ .v = v }, err);
+    for (int64_t b = 0; b < d[0] && !st; b++) {
+        nino_array *clip = take_clip(z, b, twice);
+        trimmed t = { sink, (b + 1) * frames };
+        const nino_frame_sink out = { put_trimmed, &t };
+        *j = (job){ .s = s, .v = v, .is_decode = true, .p = p, .sink = &out, .in = clip };
+        j->n_in = d[1] + twice;
+        j->n_out = nino_vae_frames(v, j->n_in);
+        j->offset = b * frames;
+        j->h = (int) d[2];
+        j->w = (int) d[3];
+        j->in_unit = 1;
+        j->out_unit = v->factor;
+        j->in_c = v->channels;
+        j->out_c = 3;
+        st = clip ? run_job(j, report ? report : &unused, err) : fail_memory(j, err);
+        nino_array_unref(&clip);
+    }
+    free(j);
+    return st;
+}
+
+static nino_status put_array(void *priv, int64_t first, const nino_array *frames, nino_error *err)
+{
+    nino_array *a = priv;
+    const int64_t frame = nino_shape_count(&a->shape) / a->shape.dim[1];
+    (void) err;
+    memcpy(nino_array_f32(a) + first * frame, frames->data, frames->bytes);
+    return NINO_OK;
+}
+
+nino_status nino_vae_encode_video(nino_stream *s, const nino_vae *v, const nino_array *pixels,
+                                  const nino_video_params *p, nino_array **z,
+                                  nino_tile_report *report, nino_error *err)
+{
+    const int64_t *d = pixels->shape.dim;
+    const int f = v->factor;
+    nino_tile_report unused = { 0 };
+    *z = NULL;
+    if (!v->has_encoder || !v->encode_next)
+        return nino_fail_kind(err, NINO_ERR_FORMAT, "model", v->name,
+                              "this VAE file has no encoder for video");
+    if (pixels->shape.rank != 4 || pixels->dtype != NINO_F32 || d[0] < 1 || d[3] < 3)
+        return nino_fail(err, NINO_ERR_ARG, v->name, "an image batch has three channels or four");
+    nino_status st = check_sides(v, d[1], d[2], err);
+    if (st)
+        return st;
+    const int64_t t = 1 + (d[0] - 1) / v->time_factor, h = d[1] / f, w = d[2] / f;
+    job *j = calloc(1, sizeof(*j));
+    *z = nino_array_create(NINO_F32, NINO_SHAPE(1, t, h, w, v->channels));
+    const nino_frame_sink sink = { put_array, *z };
+    if (j && *z) {
+        *j = (job){ .s = s, .v = v, .p = p, .sink = &sink, .in = pixels };
+        j->n_in = nino_vae_frames(v, t);
+        j->n_out = t;
+        j->h = (int) h;
+        j->w = (int) w;
+        j->in_unit = f;
+        j->out_unit = 1;
+        j->in_x = (int) (d[2] % f / 2);
+        j->in_y = (int) (d[1] % f / 2);
+        j->in_c = 3;
+        j->out_c = v->channels;
+        st = run_job(j, report ? report : &unused, err);
+    } else {
+        st = fail_memory(&(job){ .v = v }, err);
+    }
+    free(j);
+    if (st)
+        nino_array_unref(z);
+    return st;
+}
