@@ -297,6 +297,8 @@ static void get_net(loader *l, nino_vae *v, wan_net *net)
         colours = l->st ? 0 : net->encoder.conv_in.w->c;
         measure(&net->encoder, colours, &f[1], &t[1], &p[1]);
     }
+    if (!v->has_decoder && !v->has_encoder)
+        fail(l, "neither the first layer of an encoder nor that of a decoder is in it");
     const int i = !v->has_decoder;
     if (!l->st && v->has_decoder && v->has_encoder &&
         (f[0] != f[1] || t[0] != t[1] || p[0] != p[1]))

@@ -299,7 +299,9 @@ static const nino_param rocm_table[] = {
     NINO_P_INT(rocm_params, temporal_overlap, 2, 1, 8, 1, .label = "Frame overlap",
                .optional = true, .help = FRAMES_HELP),
     NINO_P_BOOL(rocm_params, last_frame_fix, false, .label = "Last frame fix", .optional = true,
-                .help = FRAMES_HELP),
+                .help =
+                    "With temporal tiling: the last latent frame goes through twice, what comes "
+                    "of the second is left out"),
     { 0 }
 };
 

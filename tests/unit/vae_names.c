@@ -323,7 +323,10 @@ static void check_refused(void)
     CHECK_OK(nino_st_save(dir.path, "a", false, lora, 2, NULL, 0, &err), err);
     refused(test_open("%s/a", dir.path), NINO_ERR_FORMAT, "LoRA");
     CHECK_OK(nino_st_save(dir.path, "a", false, wan, 1, NULL, 0, &err), err);
-    refused(test_open("%s/a", dir.path), NINO_ERR_UNSUPPORTED, "wan21");
+    refused(test_open("%s/a", dir.path), NINO_ERR_FORMAT, "neither");
+    const nino_st_entry ltx[] = { { "decoder.up_blocks.0.res_blocks.0.conv1.conv.weight", a } };
+    CHECK_OK(nino_st_save(dir.path, "a", false, ltx, 1, NULL, 0, &err), err);
+    refused(test_open("%s/a", dir.path), NINO_ERR_UNSUPPORTED, "ltxv");
     CHECK_OK(nino_st_save(dir.path, "a", false, odd, 1, NULL, 0, &err), err);
     refused(test_open("%s/a", dir.path), NINO_ERR_FORMAT, "no VAE");
     nino_array_unref(&a);
