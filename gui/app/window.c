@@ -176,6 +176,7 @@ static void add_views(NinoWindow *w)
         GtkWidget *view = nino_view_new(v, w->records);
         gtk_notebook_append_page(w->live, view, label);
         nino_window_name_tab(w->live, view, v->title);
+        nino_window_add_advice(w, view);
     }
 }
 

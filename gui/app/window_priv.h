@@ -62,6 +62,9 @@ void nino_window_recover(NinoWindow *w);
 // A saved trace, shown in the live views.
 void nino_window_open_trace(NinoWindow *w, const char *path);
 
+// ---- window_advice.c ----------------------------------------------------------------------------
+void nino_window_add_advice(NinoWindow *w, GtkWidget *view); // takes views of other kinds too
+
 // ---- window_run.c -------------------------------------------------------------------------------
 void nino_window_run_init(NinoWindow *w);
 void nino_window_run_dispose(NinoWindow *w);

@@ -27,7 +27,7 @@ struct _NinoAdviceView {
 
 G_DEFINE_TYPE(NinoAdviceView, nino_advice_view, GTK_TYPE_BOX)
 
-enum { APPLY, REVERT, N_SIGNALS };
+enum { LOOK, APPLY, REVERT, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 // ---- the run -----------------------------------------------------------------------------------
@@ -155,6 +155,13 @@ static void on_revert(GtkButton *b, NinoAdviceView *v)
     g_signal_emit(v, signals[REVERT], 0, undo);
 }
 
+void nino_advice_view_cancel(NinoAdviceView *v)
+{
+    v->is_trying = FALSE;
+    show_trial(v);
+    nino_advice_view_refresh(v);
+}
+
 static void on_apply(GtkButton *b, NinoAdviceView *v)
 {
     const size_t i = GPOINTER_TO_SIZE(g_object_get_data(G_OBJECT(b), "index"));
@@ -238,6 +245,7 @@ void nino_advice_view_refresh(NinoAdviceView *v)
 {
     GtkWidget *child;
     nino_run_draw_begin(v->run);
+    g_signal_emit(v, signals[LOOK], 0);
     v->n = advise(v, v->advice);
     while ((child = gtk_widget_get_first_child(v->list)))
         gtk_list_box_remove(GTK_LIST_BOX(v->list), child);
@@ -309,6 +317,8 @@ static void finalize(GObject *object)
 static void nino_advice_view_class_init(NinoAdviceViewClass *c)
 {
     G_OBJECT_CLASS(c)->finalize = finalize;
+    signals[LOOK] = g_signal_new("look", G_TYPE_FROM_CLASS(c), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                 NULL, G_TYPE_NONE, 0);
     signals[APPLY] = g_signal_new("apply", G_TYPE_FROM_CLASS(c), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                   NULL, G_TYPE_NONE, 3, G_TYPE_STRING, G_TYPE_INT, G_TYPE_STRING);
     signals[REVERT] = g_signal_new("revert", G_TYPE_FROM_CLASS(c), G_SIGNAL_RUN_LAST, 0, NULL, NULL,

@@ -323,7 +323,9 @@ void nino_run_set_ceilings(NinoRun *run, const nino_ceilings *c)
 
 const nino_ceilings *nino_run_ceilings(NinoRun *run)
 {
-    return run->has_ceilings ? &run->ceilings : NULL;
+    if (!run->has_ceilings) // the run tells them by itself
+        return nino_history_ceilings(run->history, &run->ceilings) ? &run->ceilings : NULL;
+    return &run->ceilings;
 }
 
 double nino_run_peak_share(NinoRun *run, double gflops, double gbps, unsigned bits)
