@@ -7,6 +7,8 @@
 
 #include "app/plan.h"
 #include "app/prefs.h"
+#include "live/advice_view.h"
+#include "live/export.h"
 
 #define MAX_LOG_LINES 2000
 #define COST_PERIOD_S 2
@@ -38,6 +40,8 @@ static void scope_free(gpointer p)
     g_free(s->name);
     g_free(s);
 }
+
+static void tell_advice(NinoWindow *w, NinoTab *tab);
 
 static NinoTab *run_tab(NinoWindow *w) { return nino_window_find_tab(w, w->run->tab_uid); }
 
@@ -199,8 +203,10 @@ static void on_job_begin(NinoWindow *w, const nino_event *ev)
     w->run->job_id = j ? j->id : 0;
     NinoTab *tab = tab_of_job(w, j);
     w->run->tab_uid = g_strdup(tab ? nino_tab_uid(tab) : NULL);
-    if (tab)
+    if (tab) {
         nino_tab_mark_reset(tab, TRUE);
+        tell_advice(w, tab);
+    }
     gtk_progress_bar_set_fraction(w->progress, 0);
     nino_bar_hide(w->bar, "job");
 }
@@ -689,6 +695,94 @@ void nino_window_open_trace(NinoWindow *w, const char *path)
     nino_window_say(w, text);
 }
 
+// ---- what the live views ask for ----------------------------------------------------------------
+
+static GtkWidget *view_in_front(NinoWindow *w)
+{
+    const int i = gtk_notebook_get_current_page(w->live);
+    return i < 0 ? NULL : gtk_notebook_get_nth_page(w->live, i);
+}
+
+static void action_export_view(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    NinoWindow *w = user;
+    GtkWidget *view = view_in_front(w);
+    const char *kind = g_action_get_name(G_ACTION(a)) + strlen("export-");
+    g_autoptr(GError) error = NULL;
+    gboolean ok = TRUE;
+    if (!parameter && view)
+        nino_export_ask(view, w->records, kind);
+    else if (g_str_equal(kind, "trace-to"))
+        ok = nino_export_trace(w->records, g_variant_get_string(parameter, NULL), &error);
+    else if (view)
+        ok =
+            nino_export_view(view, g_variant_get_string(parameter, NULL), 1200, 600, FALSE, &error);
+    if (!ok)
+        nino_bar_show(w->bar, "export", NINO_BAR_ERROR, error->message, NULL);
+}
+
+// Advice sets inputs of nodes: the change can be undone like any other, then it runs again.
+static void set_and_run(NinoWindow *w, const char *setting)
+{
+    NinoTab *tab = run_tab(w) ? run_tab(w) : nino_window_tab(w);
+    g_autoptr(GError) error = NULL;
+    if (!tab || !*setting)
+        return;
+    if (!nino_tab_set(tab, setting, &error)) {
+        nino_bar_show(w->bar, "edit", NINO_BAR_WARNING, error->message, NULL);
+        return;
+    }
+    gtk_notebook_set_current_page(w->tabs, gtk_notebook_page_num(w->tabs, GTK_WIDGET(tab)));
+    nino_tab_graph(tab); // checked now, so that it can run
+    g_action_group_activate_action(G_ACTION_GROUP(w), "run", NULL);
+}
+
+static void on_advice_apply(GtkWidget *view, const char *rule, int action, const char *setting,
+                            gpointer user)
+{
+    (void) view, (void) rule;
+    NinoWindow *w = user;
+    if (action == NINO_ADVICE_SET) {
+        set_and_run(w, setting);
+        return;
+    }
+    g_autofree char *text = g_strdup_printf("To follow this advice, change: %s", setting);
+    nino_bar_show(w->bar, "advice", NINO_BAR_INFO, text, NULL);
+}
+
+static void on_advice_revert(GtkWidget *view, const char *setting, gpointer user)
+{
+    (void) view;
+    NinoWindow *w = user;
+    NinoTab *tab = run_tab(w) ? run_tab(w) : nino_window_tab(w);
+    if (tab && *setting)
+        nino_tab_set(tab, setting, NULL);
+}
+
+// The workflow that ran, for advice that changes it.
+static void tell_advice(NinoWindow *w, NinoTab *tab)
+{
+    gsize len = 0;
+    const char *json = tab ? nino_tab_json(tab, FALSE, &len, NULL) : NULL;
+    for (int i = 0; json && i < gtk_notebook_get_n_pages(w->live); i++) {
+        GtkWidget *view = gtk_notebook_get_nth_page(w->live, i);
+        if (NINO_IS_ADVICE_VIEW(view))
+            nino_advice_view_set_workflow(NINO_ADVICE_VIEW(view), json, len, NULL,
+                                          (const char *const *) w->options.models);
+    }
+}
+
+static void connect_advice(NinoWindow *w)
+{
+    for (int i = 0; i < gtk_notebook_get_n_pages(w->live); i++) {
+        GtkWidget *view = gtk_notebook_get_nth_page(w->live, i);
+        if (!NINO_IS_ADVICE_VIEW(view))
+            continue;
+        g_signal_connect(view, "apply", G_CALLBACK(on_advice_apply), w);
+        g_signal_connect(view, "revert", G_CALLBACK(on_advice_revert), w);
+    }
+}
+
 static void on_jump(NinoProblems *p, const char *node, gpointer user)
 {
     (void) p;
@@ -763,6 +857,11 @@ void nino_window_run_init(NinoWindow *w)
         { .name = "resume", .activate = action_simple },
         { .name = "trim", .activate = action_simple },
         { .name = "reload", .activate = action_simple },
+        { .name = "export-plot", .activate = action_export_view },
+        { .name = "export-table", .activate = action_export_view },
+        { .name = "export-trace", .activate = action_export_view },
+        { .name = "export-view-to", .activate = action_export_view, .parameter_type = "s" },
+        { .name = "export-trace-to", .activate = action_export_view, .parameter_type = "s" },
         { .name = "plan", .activate = action_plan },
         { .name = "pause", .activate = action_pause, .state = "false" },
         { .name = "restart-worker", .activate = action_restart },
@@ -775,6 +874,7 @@ void nino_window_run_init(NinoWindow *w)
     w->run = g_new0(struct NinoRunState, 1);
     w->run->scopes = g_hash_table_new_full(NULL, NULL, NULL, scope_free);
     w->job_tabs = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    connect_advice(w);
     g_signal_connect(w->engine, "state", G_CALLBACK(on_engine_state), w);
     g_signal_connect(w->engine, "queue", G_CALLBACK(on_queue), w);
     g_signal_connect(w->engine, "events", G_CALLBACK(on_events), w);

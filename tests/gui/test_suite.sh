@@ -41,6 +41,14 @@ at slider 'Border of the comparison' set=0.25 || die "the border of the comparis
 shot compare
 win_do viewer-compare
 
+# What the live views show can be written out, and the trace opens again.
+win_do view timeline
+win_do export-trace-to "$work/t.trace.json"
+win_do export-view-to "$work/timeline.svg"
+until_ok 10 test -s "$work/timeline.svg" || die "the timeline was not exported"
+"$B/ninodes" trace check "$work/t.trace.json" >/dev/null || die "the exported trace is not valid"
+win_do open-path "$work/t.trace.json"
+
 # Pause holds the queue; what waits can be removed and moved; resume goes on.
 win_do pause; until_ok 20 is pause true || die "the queue does not pause"
 win_do set "4.filename_prefix=third"; win_do run
