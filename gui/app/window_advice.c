@@ -1,5 +1,5 @@
-// Advice in the window: what a view of advice asks for is done to the workflow in front (or to the
-// preferences, for options of the run), and the workflow runs again.
+// Advice in the window that is about options of the run: they are preferences here. Applied, the
+// workflow runs again; reverted, the old value is back.
 #include "app/prefs.h"
 #include "app/window_priv.h"
 #include "live/advice_view.h"
@@ -22,58 +22,36 @@ static gboolean set_option(const char *setting, char **undo)
     return FALSE;
 }
 
-static gboolean change(NinoWindow *w, const char *setting)
-{
-    g_autoptr(GError) error = NULL;
-    NinoTab *tab = nino_window_tab(w);
-    if (!tab || nino_tab_set(tab, setting, &error))
-        return tab != NULL;
-    nino_bar_show(w->bar, "advice", NINO_BAR_ERROR, error->message, NULL);
-    return FALSE;
-}
-
+// Inputs of nodes are set by window_run.c.
 static void on_apply(NinoAdviceView *view, const char *rule, int action, const char *setting,
                      NinoWindow *w)
 {
-    (void) rule;
-    gboolean done = FALSE;
     char *undo = NULL;
-    if (action == NINO_ADVICE_SET) {
-        done = change(w, setting);
-    } else if (action == NINO_ADVICE_OPTION && !(done = set_option(setting, &undo))) {
-        g_autofree char *text = g_strdup_printf("%s: the worker takes it when it starts", setting);
-        nino_bar_show(w->bar, "advice", NINO_BAR_ERROR, text, NULL);
-    }
+    (void) rule;
+    if (action != NINO_ADVICE_OPTION)
+        return;
+    const gboolean done = set_option(setting, &undo);
     g_object_set_data_full(G_OBJECT(view), "option-undo", undo, g_free);
-    if (done)
-        g_action_group_activate_action(G_ACTION_GROUP(w), "run", NULL);
-    else
+    if (!done) { // the window says what to change
         nino_advice_view_cancel(view);
+        return;
+    }
+    g_signal_stop_emission_by_name(view, "apply");
+    g_action_group_activate_action(G_ACTION_GROUP(w), "run", NULL);
 }
 
 static void on_revert(NinoAdviceView *view, const char *setting, NinoWindow *w)
 {
     const char *option = g_object_get_data(G_OBJECT(view), "option-undo");
-    if (*setting)
-        change(w, setting);
-    else if (option)
+    (void) w;
+    if (!*setting && option)
         set_option(option, NULL);
-}
-
-// The advice is about the run that is shown, whose workflow is most likely the one in front.
-static void on_look(NinoAdviceView *view, NinoWindow *w)
-{
-    NinoTab *tab = nino_window_tab(w);
-    gsize len = 0;
-    const char *json = tab ? nino_tab_json(tab, FALSE, &len, NULL) : NULL;
-    nino_advice_view_set_workflow(view, json, len, NULL, (const char *const *) w->options.models);
 }
 
 void nino_window_add_advice(NinoWindow *w, GtkWidget *view)
 {
     if (!NINO_IS_ADVICE_VIEW(view))
         return;
-    g_signal_connect_object(view, "look", G_CALLBACK(on_look), w, 0);
     g_signal_connect_object(view, "apply", G_CALLBACK(on_apply), w, 0);
     g_signal_connect_object(view, "revert", G_CALLBACK(on_revert), w, 0);
 }
