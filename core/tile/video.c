@@ -564,6 +564,10 @@ nino_status nino_vae_decode_video(nino_stream *s, const nino_vae *v, const nino_
     job *j = calloc(1, sizeof(*j));
     if (!j)
         return fail_memory(&(job){ .v = v }, err);
+    if (!v->decode_next && p->chunk > 0 && p->chunk < p->overlap + 2)
+        nino_monitor_message(nino_stream_monitor(s), NINO_LOG_WARN,
+                             "%s: chunks of %d latent frames cannot share %d: %d are taken",
+                             v->name, p->chunk, p->overlap, p->overlap + 2);
     for (int64_t b = 0; b < d[0] && !st; b++) {
         nino_array *clip = take_clip(z, b, twice);
         trimmed t = { sink, (b + 1) * frames };
