@@ -1,6 +1,8 @@
 // History of a run: nesting, rows, busy time against a plain count, memory maxima, the pool's map
 // replayed, ranges, histograms, call paths, bounded memory, and a trace file that gives the same.
 #include <ninodes/history.h>
+#include "core/monitor/monitor.h"
+#include "core/op/pool.h"
 #include "tests/test.h"
 
 #include <math.h>
@@ -198,6 +200,54 @@ static void test_pool(void)
     CHECK(m.unknown_bytes == 744 && m.n_blocks == 2);
     nino_pool_map_release(&m);
     nino_history_destroy(&h);
+}
+
+static const char *monitor_name(void *m, uint32_t id) { return nino_monitor_name_text(m, id); }
+
+// The map replayed from what a real pool publishes is the pool.
+static void test_pool_replayed(void)
+{
+    nino_monitor *mon = nino_monitor_create();
+    nino_mon_reader *r = nino_mon_reader_create(mon);
+    nino_pool *pool =
+        nino_pool_create(&(nino_pool_params){ .budget = 64 << 20, .min_arena = 4 << 20 });
+    nino_history *h = nino_history_create(0);
+    nino_block block[40] = { { 0 } };
+    nino_event ev[64];
+    uint64_t seed = 11;
+    CHECK(mon && r && pool && h);
+    nino_pool_set_monitor(pool, mon);
+    for (int i = 0; i < 2000; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        nino_block *b = &block[(seed >> 33) % 40];
+        if (b->arena)
+            nino_pool_free(pool, b);
+        else
+            nino_pool_alloc(pool, 1000 + (seed >> 40) % (3 << 20), (nino_mem_owner) (i % 4), b,
+                            NULL);
+        if (i % 500 == 499)
+            nino_pool_trim(pool);
+        for (size_t n; (n = nino_mon_reader_read(r, ev, 64, NULL)) > 0;)
+            nino_history_add(h, ev, n, monitor_name, mon);
+        if (i % 97)
+            continue;
+        nino_mem_stat s;
+        nino_pool_map m;
+        uint64_t held = 0;
+        nino_pool_stat(pool, &s);
+        CHECK_OK(nino_history_pool(h, UINT64_MAX, &m, &err), err);
+        for (size_t a = 0; a < m.n_arenas; a++)
+            held += m.arena[a].bytes;
+        CHECK(m.in_use == s.in_use && m.reserved == s.reserved && held == s.reserved);
+        CHECK(m.unknown_bytes == 0 && m.largest_free == s.largest_free && m.budget == s.budget);
+        nino_pool_map_release(&m);
+    }
+    for (int i = 0; i < 40; i++)
+        nino_pool_free(pool, &block[i]);
+    nino_history_destroy(&h);
+    nino_pool_destroy(&pool);
+    nino_mon_reader_destroy(&r);
+    nino_monitor_destroy(&mon);
 }
 
 // A run of two nodes, ten steps each with a fast and a slow kernel.
@@ -414,6 +464,7 @@ int main(void)
     test_busy();
     test_memory_peaks();
     test_pool();
+    test_pool_replayed();
     test_queries();
     test_bounded();
     test_trace(path);
