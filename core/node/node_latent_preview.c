@@ -86,7 +86,8 @@ static const nino_port outputs[] = {
 static const nino_param table[] = {
     NINO_P_ENUM(preview_params, format, formats, 0, .label = "Model",
                 .help = "Whose latent it is; auto goes by the number of channels"),
-    NINO_P_INT(preview_params, scale, 8, 1, 16, 1, .label = "Pixels a cell"),
+    NINO_P_INT(preview_params, scale, 8, 1, 16, 1, .label = "Pixels a cell",
+               .help = "Width and height of a latent cell in the picture"),
     { 0 }
 };
 static const nino_node_ops ops = { .run = run };

@@ -120,7 +120,8 @@ static const nino_param webm_table[] = {
     NINO_P_ENUM(webm_params, codec, webm_codecs, 0, .label = "Codec",
                 .help = "AV1 is slower and "
                         "smaller"),
-    NINO_P_FLOAT(webm_params, fps, 24, 0.01, 1000, 0.01, .label = "Frames a second"),
+    NINO_P_FLOAT(webm_params, fps, 24, 0.01, 1000, 0.01, .label = "Frames a second",
+                 .help = "How fast the pictures follow each other"),
     NINO_P_FLOAT(webm_params, crf, 32, 0, 63, 1, .label = "CRF",
                  .help = "Higher: smaller file, lower quality"),
     { 0 }
@@ -169,11 +170,14 @@ static const char *const webp_methods[] = { "default", "fastest", "slowest", NUL
 static const nino_param webp_table[] = {
     NINO_P_STRING(webp_params, filename_prefix, "ComfyUI", .label = "File name",
                   .help = PREFIX_HELP),
-    NINO_P_FLOAT(webp_params, fps, 6, 0.01, 1000, 0.01, .label = "Frames a second"),
-    NINO_P_BOOL(webp_params, lossless, true, .label = "Lossless"),
+    NINO_P_FLOAT(webp_params, fps, 6, 0.01, 1000, 0.01, .label = "Frames a second",
+                 .help = "How fast the pictures follow each other"),
+    NINO_P_BOOL(webp_params, lossless, true, .label = "Lossless",
+                .help = "Every pixel stays as it is; the file is larger"),
     NINO_P_INT(webp_params, quality, 80, 0, 100, 1, .label = "Quality",
                .help = "Lossless: how hard to try"),
-    NINO_P_ENUM(webp_params, method, webp_methods, 0, .label = "Method"),
+    NINO_P_ENUM(webp_params, method, webp_methods, 0, .label = "Method",
+                .help = "How long the encoder tries to make the file small"),
     { 0 }
 };
 static const nino_node_ops webp_ops = { .run = webp_run, .check = webp_check };
@@ -215,8 +219,10 @@ static nino_status apng_check(const nino_ctx *ctx, const void *params, nino_erro
 static const nino_param apng_table[] = {
     NINO_P_STRING(apng_params, filename_prefix, "ComfyUI", .label = "File name",
                   .help = PREFIX_HELP),
-    NINO_P_FLOAT(apng_params, fps, 6, 0.01, 1000, 0.01, .label = "Frames a second"),
-    NINO_P_INT(apng_params, compress_level, 4, 0, 9, 1, .label = "Compression"),
+    NINO_P_FLOAT(apng_params, fps, 6, 0.01, 1000, 0.01, .label = "Frames a second",
+                 .help = "How fast the pictures follow each other"),
+    NINO_P_INT(apng_params, compress_level, 4, 0, 9, 1, .label = "Compression",
+               .help = "0: none, 9: smallest file; the pixels are the same"),
     { 0 }
 };
 static const nino_node_ops apng_ops = { .run = apng_run, .check = apng_check };
@@ -264,7 +270,9 @@ static const nino_port create_in[] = {
 };
 static const nino_port video_out[] = { { .key = "VIDEO", .type = NINO_PORT_VIDEO }, { 0 } };
 static const nino_param create_table[] = {
-    NINO_P_FLOAT(create_params, fps, 30, 1, 120, 1, .label = "Frames a second"), { 0 }
+    NINO_P_FLOAT(create_params, fps, 30, 1, 120, 1, .label = "Frames a second",
+                 .help = "How fast the pictures follow each other"),
+    { 0 }
 };
 static const nino_node_ops create_ops = { .run = create_run };
 const nino_node_def nino_node_create_video = {
@@ -380,7 +388,7 @@ static nino_status video_check(const nino_ctx *ctx, const void *params, nino_err
 static const nino_param video_table[] = {
     NINO_P_STRING(video_params, filename_prefix, "video/ComfyUI", .label = "File name",
                   .help = PREFIX_HELP),
-    NINO_P_ENUM(video_params, format, video_formats, 0, .label = "Format"),
+    NINO_P_ENUM(video_params, format, video_formats, 0, .label = "Format", .help = "auto: MP4"),
     NINO_P_ENUM(video_params, codec, video_codecs, 0, .label = "Codec",
                 .help = "auto: H.264, or MPEG-4 where no H.264 encoder is installed"),
     { 0 }

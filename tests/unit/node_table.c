@@ -177,6 +177,13 @@ static void compare_choice(const nino_param *p, const nino_json *names, const ch
     ROW(def ? !strcmp(p->names[p->def.i], def) : p->def.i == 0);
 }
 
+// A type that this version has no value for goes by any name.
+static void check_type(nino_port_type ours, const char *theirs)
+{
+    if (ours != NINO_PORT_OTHER)
+        CHECK_STR(nino_port_type_name(ours), theirs);
+}
+
 // Without limits there is no check in ComfyUI: everything that the type holds. Without a step the
 // editor chooses one.
 static void compare_number(const nino_param *p, const nino_json *info)
@@ -245,15 +252,15 @@ static int compare_class(const nino_json *theirs)
             if (is_widget)
                 compare_param(param++, in);
             else
-                CHECK_STR(nino_port_type_name((port++)->type), type);
+                check_type((port++)->type, type);
         }
     }
     ROW(!param || !param->key);
     ROW(!port || !port->key);
     uint32_t n = 0;
     for (; d->outputs[n].key; n++)
-        CHECK_STR(nino_port_type_name(d->outputs[n].type),
-                  nino_json_str(nino_json_at(nino_json_get(theirs, "output"), n)));
+        check_type(d->outputs[n].type,
+                   nino_json_str(nino_json_at(nino_json_get(theirs, "output"), n)));
     ROW(nino_json_get(theirs, "output")->count == n);
     bool is_output = false;
     nino_json_bool(nino_json_get(theirs, "output_node"), &is_output);
