@@ -335,7 +335,7 @@ void nino_canvas_mark(NinoCanvas *c, const char *node_id, const NinoNodeMark *ma
 void nino_canvas_set_picture(NinoCanvas *c, const char *node_id, GdkTexture *picture)
 {
     if (picture)
-        g_hash_table_replace(c->pictures, g_strdup(node_id), nino_picture_small(picture));
+        g_hash_table_replace(c->pictures, g_strdup(node_id), nino_small_picture(picture));
     else
         g_hash_table_remove(c->pictures, node_id);
     marks_changed(c);

@@ -271,7 +271,7 @@ static void load_picture(NinoNodeView *v, const nino_doc_node *n)
     g_free(v->loaded_path);
     v->loaded_path = g_strdup(path);
     g_clear_object(&v->loaded);
-    v->loaded = path ? nino_picture_load(path) : NULL;
+    v->loaded = path ? nino_small_picture_load(path) : NULL;
     place_again(v, n);
 }
 

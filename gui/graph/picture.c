@@ -3,7 +3,7 @@
 
 enum { MAX_SIDE = 512 };
 
-GdkTexture *nino_picture_small(GdkTexture *picture)
+GdkTexture *nino_small_picture(GdkTexture *picture)
 {
     const int w = gdk_texture_get_width(picture), h = gdk_texture_get_height(picture);
     const double scale = (double) MAX_SIDE / MAX(w, h);
@@ -35,8 +35,8 @@ GdkTexture *nino_picture_small(GdkTexture *picture)
     return out;
 }
 
-GdkTexture *nino_picture_load(const char *path)
+GdkTexture *nino_small_picture_load(const char *path)
 {
     g_autoptr(GdkTexture) full = gdk_texture_new_from_filename(path, NULL);
-    return full ? nino_picture_small(full) : NULL;
+    return full ? nino_small_picture(full) : NULL;
 }

@@ -3,6 +3,6 @@
 #pragma once
 #include <gtk/gtk.h>
 
-GdkTexture *nino_picture_small(GdkTexture *picture); // a new reference
+GdkTexture *nino_small_picture(GdkTexture *picture); // a new reference
 // NULL: it cannot be read.
-GdkTexture *nino_picture_load(const char *path);
+GdkTexture *nino_small_picture_load(const char *path);

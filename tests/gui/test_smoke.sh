@@ -7,6 +7,13 @@ start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output
 wait_state ready 20
 shot ready
 
+# A function of the app with the name of one of the library would be called in its place.
+names() { nm "$@" | awk 'NF == 3 && $2 ~ /[TDBR]/ { print $3 }' | grep '^nino_' | sort; }
+if command -v nm >/dev/null; then
+    same=$(comm -12 <(names -D --defined-only "$B/libninodes.so") <(names --defined-only "$B/ninodes-studio"))
+    [ -z "$same" ] || die "the app redefines $same"
+fi
+
 win_do run
 wait_state done 120
 shot done
