@@ -108,7 +108,9 @@ static void test_shuffle(void)
     CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
     CHECK(d.dst.dim[0] == 3 && d.dst.dim[1] == 10 && d.dst.dim[2] == 8 && d.dst.dim[3] == 4);
     d.dst.dim[3] = 3;
-    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG); // 24 values of 8
+    d.src[0].dim[3] = 16;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG); // 24 values of 16
+    d.src[0].dim[3] = 8;
     d.attr.is_up = false;
     d.dst.dim[3] = 4;
     CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG); // odd sizes
