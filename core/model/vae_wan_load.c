@@ -188,11 +188,15 @@ static wan_group *next_group(loader *l, wan_half *h)
 static void get_flat(loader *l, const char *base, bool is_decoder, int64_t *c, wan_half *h)
 {
     wan_group *g = next_group(l, h);
-    for (int i = 0; g && !l->st; i++) {
+    if (!g)
+        return;
+    for (int i = 0; !l->st; i++) {
         const name n = name_of("%s.%d", base, i);
         if (!is_res(l, n.s) && !is_sample(l, n.s))
             break;
-        if (g->sample.conv.w && !(g = next_group(l, h)))
+        if (g->sample.conv.w)
+            g = next_group(l, h);
+        if (!g)
             break;
         add_step(l, n.s, is_decoder, c, g);
     }

@@ -342,7 +342,7 @@ static void kernel_row(table *t, const side *a, const calls *x, const side *b, c
     const side *s = x ? a : b;
     const calls *c = x ? x : y;
     nino_compare_row *r =
-        add_row(t, NINO_COMPARE_KERNEL, c->node >= 0 ? s->node[c->node].name : "");
+        c ? add_row(t, NINO_COMPARE_KERNEL, c->node >= 0 ? s->node[c->node].name : "") : NULL;
     if (!r)
         return;
     snprintf(r->name, sizeof(r->name), "%s", text(s, c->name));

@@ -86,15 +86,12 @@ static uint32_t intern(loader *l, const char *s)
 {
     if (!s || !*s)
         return 0;
-    uint32_t *slot = slot_of(l, s);
-    if (*slot)
-        return *slot;
-    if (l->n_names == l->cap_names) {
-        if (!grow_names(l))
-            return 0;
-        slot = slot_of(l, s);
-    }
-    *slot = l->n_names;
+    const uint32_t known = *slot_of(l, s);
+    if (known)
+        return known;
+    if (l->n_names == l->cap_names && !grow_names(l))
+        return 0;
+    *slot_of(l, s) = l->n_names;
     l->name[l->n_names] = s;
     return l->n_names++;
 }

@@ -68,6 +68,12 @@ static const number numbers[] = {
 };
 enum { N_NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
 
+static const double *number_at(const nino_ceilings *c, size_t i)
+{
+    const void *at = (const char *) c + numbers[i].offset;
+    return at;
+}
+
 static nino_status save(const char *cache_dir, const nino_device_info *d, const nino_ceilings *c,
                         nino_error *err)
 {
@@ -81,7 +87,7 @@ static nino_status save(const char *cache_dir, const nino_device_info *d, const 
     add_text(&b, "platform", c->platform);
     nino_buf_addf(&b, "    \"measured_at\": %lld,\n", (long long) c->measured_at);
     for (size_t i = 0; i < N_NUMBERS; i++)
-        add_number(&b, numbers[i].key, *(const double *) ((const char *) c + numbers[i].offset));
+        add_number(&b, numbers[i].key, *number_at(c, i));
     nino_buf_adds(&b, "    \"bandwidths\": [");
     for (size_t i = 0; i < c->n_points; i++) {
         const nino_ceiling_point *p = &c->point[i];
@@ -134,8 +140,7 @@ static bool parse(const nino_json *root, const nino_device_info *d, nino_ceiling
         !nino_json_i64(nino_json_get(root, "measured_at"), &c->measured_at))
         return false;
     for (size_t i = 0; i < N_NUMBERS; i++)
-        if (!positive(nino_json_get(root, numbers[i].key),
-                      (double *) ((char *) c + numbers[i].offset)))
+        if (!positive(nino_json_get(root, numbers[i].key), (double *) number_at(c, i)))
             return false;
     return c->flops_f32 > 0 && c->bandwidth > 0 &&
            read_points(nino_json_get(root, "bandwidths"), c);

@@ -21,11 +21,13 @@ static bool grow(nino_clip_meter *m, int64_t n)
         return true;
     const int64_t room = n < 64 ? 64 : 2 * n;
     float *steps = realloc(m->steps, (size_t) room * sizeof(*steps));
-    m->steps = steps ? steps : m->steps;
-    bool *border = realloc(m->border, (size_t) room * sizeof(*border));
-    m->border = border ? border : m->border;
-    if (!steps || !border)
+    if (!steps)
         return false;
+    m->steps = steps;
+    bool *border = realloc(m->border, (size_t) room * sizeof(*border));
+    if (!border)
+        return false;
+    m->border = border;
     memset(border + m->room, 0, (size_t) (room - m->room) * sizeof(*border));
     m->room = room;
     return true;

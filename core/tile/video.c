@@ -30,8 +30,8 @@ typedef struct job {
     int w, h, in_unit, out_unit, in_x, in_y, in_c, out_c;
     nino_tile_axis x, y;
     int overlap;
-    float *canvas, *weight;       // [n_out,H,W,C], [H,W]; NULL: one tile
-    nino_array **right, **bottom; // strips that neighbours left: of the tile before, of each column
+    float *canvas, *weight;      // [n_out,H,W,C], [H,W]; NULL: one tile
+    nino_array *right, **bottom; // strips that neighbours left: of the tile before, of each column
     nino_seam seam;
     nino_clip_meter meter;
     uint64_t computed, piece_ns;
@@ -128,10 +128,10 @@ static void meter_tile(job *j, int ix, int iy, const nino_array *a)
     const int64_t left = shared(&j->x, ix) * u, next = shared(&j->x, ix + 1) * u;
     const int64_t top = shared(&j->y, iy) * u, below = shared(&j->y, iy + 1) * u;
     nino_array *b = left ? cut_out(a, 0, 0, left, h) : NULL;
-    nino_seam_compare(&j->seam, j->right[0], b);
+    nino_seam_compare(&j->seam, j->right, b);
     nino_array_unref(&b);
-    nino_array_unref(&j->right[0]);
-    j->right[0] = next ? cut_out(a, w - next, 0, next, h) : NULL;
+    nino_array_unref(&j->right);
+    j->right = next ? cut_out(a, w - next, 0, next, h) : NULL;
     b = top ? cut_out(a, 0, 0, w, top) : NULL;
     nino_seam_compare(&j->seam, j->bottom[ix], b);
     nino_array_unref(&b);
@@ -364,9 +364,8 @@ static nino_status run_clip(job *j, nino_error *err)
 {
     const int64_t area = (int64_t) j->h * j->w * j->out_unit * j->out_unit;
     const bool is_tiled = j->x.n * j->y.n > 1;
-    nino_array *right = NULL;
     nino_status st = NINO_OK;
-    j->right = &right;
+    j->right = NULL;
     j->bottom = calloc((size_t) j->x.n, sizeof(nino_array *));
     if (is_tiled) {
         const size_t frames = nino_stream_is_plan(j->s) ? 1 : (size_t) j->n_out;
@@ -378,7 +377,7 @@ static nino_status run_clip(job *j, nino_error *err)
     st = st ? st : run_tiles(j, err);
     if (!st && is_tiled)
         st = deliver_canvas(j, err);
-    nino_array_unref(&right);
+    nino_array_unref(&j->right);
     for (int i = 0; j->bottom && i < j->x.n; i++)
         nino_array_unref(&j->bottom[i]);
     free(j->bottom);
