@@ -17,12 +17,21 @@ all_views() { # PREFIX: the window, then each live view
 if [ -d "$A/e2e" ]; then
     start --models "$A/models" --input "$A/taesd_ref" --output "$work/out"
     for f in "$A"/taesd_ref/workflows/*.json; do
-        case $f in *layer_stats*) continue ;; esac
-        grep -q class_type "$f" || continue
+        case $f in *roundtrip_taesd*) ;; *) continue ;; esac
         win_do open-path "$f"; wait_state "ready invalid" 30; is_state ready || continue
         win_do run; wait_state "done failed" 300
         all_views "taesd-$(basename "$f" .json)"
     done
+    cat >"$work/tiled.json" <<'EOF'
+{"1": {"class_type": "LoadLatent", "inputs": {"latent": "taesd_shiba.latent"}},
+ "2": {"class_type": "VAELoader", "inputs": {"vae_name": "taesd"}},
+ "3": {"class_type": "VAEDecodeTiled", "inputs": {"samples": ["1", 0], "vae": ["2", 0], "tile_size": 192, "overlap": 48,
+   "temporal_size": 64, "temporal_overlap": 8}},
+ "4": {"class_type": "SaveImage", "inputs": {"images": ["3", 0], "filename_prefix": "tiled"}}}
+EOF
+    win_do open-path "$work/tiled.json"; wait_state "ready invalid" 30
+    win_do run; wait_state "done failed" 300
+    all_views tiled
     for n in sd15 flux; do
         f=$(ls "$A"/e2e/workflows/*$n*.json | head -1)
         win_do open-path "$f"; wait_state "ready invalid" 30

@@ -114,8 +114,8 @@ static void classes(void)
     CHECK_STR(check("{'5': {'class_type': 'PerpNeg'}, " LOAD LATENT DECODE("['5', 0]") SAVE("") "}",
                     NULL),
               "E unsupported_class 5.|");
-    CHECK_STR(check("{'1': {'class_type': 'SaveVideo', 'inputs': {'video': ['2', 0]}}, "
-                    "'2': {'class_type': 'CreateVideo'}}",
+    CHECK_STR(check("{'1': {'class_type': 'SaveAudio', 'inputs': {'audio': ['2', 0]}}, "
+                    "'2': {'class_type': 'LoadAudio'}}",
                     NULL),
               "E unsupported_class 1.|E unsupported_class 2.|");
     // a former name says so once, and its old inputs say nothing
