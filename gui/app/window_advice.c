@@ -22,7 +22,7 @@ static gboolean set_option(const char *setting, char **undo)
     return FALSE;
 }
 
-// Inputs of nodes are set by window_run.c.
+// Inputs of nodes are set by window_live.c.
 static void on_apply(NinoAdviceView *view, const char *rule, int action, const char *setting,
                      NinoWindow *w)
 {

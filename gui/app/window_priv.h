@@ -1,5 +1,5 @@
-// Internal to the window: its parts, shared by window.c (layout), window_file.c (files and tabs)
-// and window_run.c (worker, queue, results).
+// Internal to the window: its parts, shared by window.c (layout), window_file.c (files and tabs),
+// window_run.c (worker, queue), window_events.c (what a run says) and window_live.c (live views).
 #pragma once
 #include "app/bar.h"
 #include "app/engine.h"
@@ -64,6 +64,17 @@ void nino_window_open_trace(NinoWindow *w, const char *path);
 
 // ---- window_advice.c ----------------------------------------------------------------------------
 void nino_window_add_advice(NinoWindow *w, GtkWidget *view); // takes views of other kinds too
+
+// ---- window_events.c ----------------------------------------------------------------------------
+void nino_window_events_init(NinoWindow *w);
+void nino_window_events_dispose(NinoWindow *w);
+NinoTab *nino_window_run_tab(NinoWindow *w); // the one whose job runs, or ran last; or NULL
+const char *nino_window_running_node(const NinoWindow *w); // "ID CLASS", or NULL
+NinoTab *nino_window_job_tab(NinoWindow *w, const NinoJob *j);
+
+// ---- window_live.c ------------------------------------------------------------------------------
+void nino_window_live_init(NinoWindow *w);
+void nino_window_tell_advice(NinoWindow *w, NinoTab *tab); // the workflow that runs now
 
 // ---- window_run.c -------------------------------------------------------------------------------
 void nino_window_run_init(NinoWindow *w);
