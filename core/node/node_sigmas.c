@@ -1,5 +1,6 @@
 // Nodes that make SIGMAS or change them. Behaviour of ComfyUI's nodes_custom_sampler.py,
-// nodes_align_your_steps.py and nodes_gits.py; the formulas are in core/sample/schedule.h.
+// nodes_align_your_steps.py, nodes_optimalsteps.py and nodes_gits.py; the formulas are in
+// core/sample/schedule.h.
 #include "core/node/sampling.h"
 #include "core/node/util.h"
 
@@ -219,12 +220,22 @@ typedef struct table_params {
     int64_t model_type, steps;
     double coeff, denoise;
 } table_params;
-typedef table_params ays_scheduler_params, gits_scheduler_params;
+typedef table_params ays_scheduler_params, gits_scheduler_params, optimal_scheduler_params;
 
 static nino_status ays_scheduler_run(nino_run *r, nino_error *err)
 {
     static const nino_noise_levels tables[] = { NINO_LEVELS_AYS_SD1, NINO_LEVELS_AYS_SDXL,
                                                 NINO_LEVELS_AYS_SVD };
+    const table_params *p = r->params;
+    nino_sigmas s = { 0 };
+    return give(r, nino_schedule_levels(tables[p->model_type], (int) p->steps, p->denoise, &s, err),
+                s, err);
+}
+
+static nino_status optimal_scheduler_run(nino_run *r, nino_error *err)
+{
+    static const nino_noise_levels tables[] = { NINO_LEVELS_OPTIMAL_FLUX, NINO_LEVELS_OPTIMAL_WAN,
+                                                NINO_LEVELS_OPTIMAL_CHROMA };
     const table_params *p = r->params;
     nino_sigmas s = { 0 };
     return give(r, nino_schedule_levels(tables[p->model_type], (int) p->steps, p->denoise, &s, err),
@@ -255,6 +266,17 @@ static const nino_param gits_scheduler_table[] = {
     P_DENOISE(table_params),
     { 0 }
 };
+static const char *const optimal_models[] = { "FLUX", "Wan", "Chroma", NULL };
+static const nino_param optimal_scheduler_table[] = {
+    NINO_P_ENUM(table_params, model_type, optimal_models, 0, .label = "Model",
+                .help = "Which model the table was optimised for"),
+    NINO_P_INT(table_params, steps, 20, 3, 1000, 1, .label = "Steps", .ui_min.i = 3, .ui_max.i = 60,
+               .help = "Steps from noise to picture"),
+    P_DENOISE(table_params),
+    { 0 }
+};
+SIGMA_NODE(optimal_scheduler, "OptimalStepsScheduler", SCHEDULERS,
+           "Noise levels optimised for a flow model with few steps", NULL, sigmas_out);
 SIGMA_NODE(ays_scheduler, "AlignYourStepsScheduler", SCHEDULERS,
            "Noise levels optimised for a model with few steps", NULL, sigmas_out);
 SIGMA_NODE(gits_scheduler, "GITSScheduler", SCHEDULERS,

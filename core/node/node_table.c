@@ -108,6 +108,10 @@
     X(image_sharpen)        \
     X(image_noise)          \
     X(canny)                \
+    X(image_quantize)       \
+    X(rgb_to_yuv)           \
+    X(yuv_to_rgb)           \
+    X(morphology)           \
     X(int)                  \
     X(float)                \
     X(bool)                 \
@@ -201,6 +205,7 @@
     X(laplace_scheduler)    \
     X(vp_scheduler)         \
     X(ays_scheduler)        \
+    X(optimal_scheduler)    \
     X(gits_scheduler)       \
     X(split_sigmas)         \
     X(split_sigmas_denoise) \
