@@ -305,7 +305,8 @@ static bool detect_vae_at(const nino_weights *w, const char *p, nino_detected *d
         family = find(w, p, "decoder.up_blocks.0.upsampler.resample.1.weight") ? "wan22" : "wan21";
     else if (find(w, p, "decoder.up_blocks.0.res_blocks.0.conv1.conv.weight"))
         family = "ltxv";
-    else if (find(w, p, "decoder.22.bias"))
+    else if (find(w, p, "decoder.22.bias") || find(w, p, "decoder.3.conv.0.weight") ||
+             find(w, p, "encoder.4.conv.0.weight"))
         family = "taehv";
     else if (in && in->rank == 5)
         family = "hunyuan_video";

@@ -31,6 +31,8 @@ nino_status nino_vae_load(nino_weights *file, const char *name, nino_vae **out, 
         st = nino_vae_kl_load(file, d.vae_prefix, out, err);
     else if (is_one_of(d.vae, wan))
         st = nino_vae_wan_load(file, d.vae_prefix, out, err);
+    else if (!strcmp(d.vae, "taehv"))
+        st = nino_vae_taehv_load(file, d.vae_prefix, out, err);
     else if (d.vae[0])
         st = nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", path,
                             "its VAE is of the %s family, which this version cannot run", d.vae);
@@ -77,6 +79,31 @@ void nino_vae_clip_end(nino_vae_clip *c)
         nino_unref(c->slot[i]);
         c->slot[i] = NULL;
     }
+}
+
+static nino_tensor *each_image(nino_stream *s, const nino_vae *v, bool is_decode, nino_tensor *x)
+{
+    nino_tensor *out = NULL;
+    const int64_t n = nino_dim(x, 0);
+    for (int64_t i = 0; i < n; i++) {
+        nino_vae_clip c;
+        nino_vae_clip_begin(&c, v, is_decode);
+        nino_tensor *y = nino_vae_clip_next(s, &c, nino_slice(s, nino_ref(x), 0, i, 1));
+        nino_vae_clip_end(&c);
+        out = i ? nino_concat(s, out, y, 0) : y;
+    }
+    nino_unref(x);
+    return out;
+}
+
+nino_tensor *nino_vae_decode_each(nino_stream *s, const nino_vae *v, nino_tensor *z)
+{
+    return each_image(s, v, true, z);
+}
+
+nino_tensor *nino_vae_encode_each(nino_stream *s, const nino_vae *v, nino_tensor *pixels)
+{
+    return each_image(s, v, false, pixels);
 }
 
 nino_vae *nino_vae_ref(nino_vae *v)

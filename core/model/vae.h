@@ -4,9 +4,10 @@
 #include "core/op/stream.h"
 
 typedef enum nino_vae_kind {
-    NINO_VAE_TINY, // TAESD family, core/model/vae_tiny.c
-    NINO_VAE_KL,   // AutoencoderKL, core/model/vae_kl.c
-    NINO_VAE_WAN,  // Wan 2.1 and 2.2, core/model/vae_wan.c
+    NINO_VAE_TINY,  // TAESD family, core/model/vae_tiny.c
+    NINO_VAE_KL,    // AutoencoderKL, core/model/vae_kl.c
+    NINO_VAE_WAN,   // Wan 2.1 and 2.2, core/model/vae_wan.c
+    NINO_VAE_TAEHV, // TAEHV family: tiny ones for video, core/model/vae_taehv.c
 } nino_vae_kind;
 
 typedef struct nino_vae nino_vae;
@@ -31,12 +32,14 @@ struct nino_vae {
     // posterior mean.
     nino_tensor *(*encode)(nino_stream *s, const nino_vae *v, nino_tensor *pixels);
     // Video, causal in time: a piece of a clip, in order. decode: z [T,h,w,C] -> the frames that
-    // follow, [F,H,W,3]. encode: 1 + k * time_factor frames first, then k * time_factor.
+    // follow, [F,H,W,3]. encode: 1 + k * time_factor frames first, then k * time_factor; with
+    // pads_end k * time_factor, and the clip's last piece may have any number.
     nino_tensor *(*decode_next)(nino_stream *s, nino_vae_clip *c, nino_tensor *z);
     nino_tensor *(*encode_next)(nino_stream *s, nino_vae_clip *c, nino_tensor *pixels);
     // Video, not causal: all frames of a clip at once, z [T,h,w,C] -> [1 + (T-1)
     // time_factor,H,W,3].
     nino_tensor *(*decode_clip)(nino_stream *s, const nino_vae *v, nino_tensor *z);
+    bool pads_end;   // encoding: the clip's last frames are completed, not its first
     int time_radius; // latent frames that a frame depends on to either side; negative: not known
     void (*destroy)(nino_vae *v);
     void *net; // the network's weights struct
@@ -57,6 +60,9 @@ void nino_vae_clip_begin(nino_vae_clip *c, const nino_vae *v, bool is_decode);
 nino_tensor *nino_vae_clip_next(nino_stream *s, nino_vae_clip *c, nino_tensor *piece);
 uint64_t nino_vae_clip_bytes(const nino_vae_clip *c); // device memory of what is kept
 void nino_vae_clip_end(nino_vae_clip *c);             // before its stream goes
+// decode() and encode() of video VAEs: every image is a clip of one frame.
+nino_tensor *nino_vae_decode_each(nino_stream *s, const nino_vae *v, nino_tensor *z);
+nino_tensor *nino_vae_encode_each(nino_stream *s, const nino_vae *v, nino_tensor *pixels);
 static inline bool nino_vae_is_video(const nino_vae *v) { return v->time_factor > 1; }
 static inline int64_t nino_vae_frames(const nino_vae *v, int64_t latent_frames)
 {
@@ -74,5 +80,7 @@ nino_status nino_vae_kl_load(nino_weights *file, const char *prefix, nino_vae **
                              nino_error *err);
 nino_status nino_vae_wan_load(nino_weights *file, const char *prefix, nino_vae **out,
                               nino_error *err);
+nino_status nino_vae_taehv_load(nino_weights *file, const char *prefix, nino_vae **out,
+                                nino_error *err);
 nino_vae *nino_vae_ref(nino_vae *v);
 void nino_vae_unref(nino_vae **v);

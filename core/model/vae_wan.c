@@ -203,30 +203,3 @@ nino_tensor *wan_encode_next(nino_stream *s, nino_vae_clip *c, nino_tensor *pixe
     nino_scope_end(s);
     return x;
 }
-
-// ---- images: clips of one frame --------------------------------------------------------------
-
-static nino_tensor *each_image(nino_stream *s, const nino_vae *v, bool is_decode, nino_tensor *x)
-{
-    nino_tensor *out = NULL;
-    const int64_t n = nino_dim(x, 0);
-    for (int64_t i = 0; i < n; i++) {
-        nino_vae_clip c;
-        nino_vae_clip_begin(&c, v, is_decode);
-        nino_tensor *y = nino_vae_clip_next(s, &c, nino_slice(s, nino_ref(x), 0, i, 1));
-        nino_vae_clip_end(&c);
-        out = i ? nino_concat(s, out, y, 0) : y;
-    }
-    nino_unref(x);
-    return out;
-}
-
-nino_tensor *wan_decode(nino_stream *s, const nino_vae *v, nino_tensor *z)
-{
-    return each_image(s, v, true, z);
-}
-
-nino_tensor *wan_encode(nino_stream *s, const nino_vae *v, nino_tensor *pixels)
-{
-    return each_image(s, v, false, pixels);
-}

@@ -44,7 +44,5 @@ typedef struct wan_net {
 } wan_net;
 
 // The functions of nino_vae, vae_wan.c.
-nino_tensor *wan_decode(nino_stream *s, const nino_vae *v, nino_tensor *z);
-nino_tensor *wan_encode(nino_stream *s, const nino_vae *v, nino_tensor *pixels);
 nino_tensor *wan_decode_next(nino_stream *s, nino_vae_clip *c, nino_tensor *z);
 nino_tensor *wan_encode_next(nino_stream *s, nino_vae_clip *c, nino_tensor *pixels);

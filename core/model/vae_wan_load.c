@@ -365,8 +365,8 @@ nino_status nino_vae_wan_load(nino_weights *file, const char *prefix, nino_vae *
                      .refs = 1,
                      .net = v->net,
                      .scale = 1,
-                     .decode = wan_decode,
-                     .encode = wan_encode,
+                     .decode = nino_vae_decode_each,
+                     .encode = nino_vae_encode_each,
                      .decode_next = wan_decode_next,
                      .encode_next = wan_encode_next,
                      .destroy = destroy };

@@ -30,7 +30,7 @@ static void run_once(nino_stream *s, const walk *k)
         nino_vae_clip clip;
         nino_vae_clip_begin(&clip, v, k->is_decode);
         for (int64_t i = 0; i < k->pieces; i++) {
-            const int64_t n = i && !k->is_decode ? v->time_factor : 1;
+            const int64_t n = !k->is_decode && (i || v->pads_end) ? v->time_factor : 1;
             nino_unref(nino_vae_clip_next(s, &clip, input(s, k, n)));
         }
         nino_vae_clip_end(&clip);

@@ -201,6 +201,16 @@ static nino_array *end_piece(job *j, nino_tensor *y, int64_t i, int64_t n, int64
     return a;
 }
 
+// Frames that go in as piece i of a causal VAE: what makes a latent frame.
+static void cut_piece(const job *j, int64_t i, int64_t *first, int64_t *n)
+{
+    const int64_t tc = j->is_decode ? 1 : j->v->time_factor;
+    const int64_t lead = j->v->pads_end ? tc : 1; // of the clip's first piece
+    *first = i ? lead + (i - 1) * tc : 0;
+    *n = i ? tc : lead;
+    *n = *first + *n > j->n_in ? j->n_in - *first : *n;
+}
+
 // Causal: a latent frame at a time.
 static nino_status stream_tile(job *j, int ix, int iy, nino_error *err)
 {
@@ -211,7 +221,8 @@ static nino_status stream_tile(job *j, int ix, int iy, nino_error *err)
     nino_vae_clip clip;
     nino_vae_clip_begin(&clip, j->v, j->is_decode);
     for (int64_t i = 0; i < pieces && !st; i++) {
-        const int64_t n = i ? step : 1, first = i ? 1 + (i - 1) * step : 0;
+        int64_t n, first;
+        cut_piece(j, i, &first, &n);
         begin_piece(j, i, pieces);
         nino_tensor *y = nino_vae_clip_next(j->s, &clip, upload(j, ix, iy, first, n));
         nino_array *a = end_piece(j, y, i, pieces, done, nino_vae_clip_bytes(&clip), err);
@@ -619,7 +630,7 @@ nino_status nino_vae_encode_video(nino_stream *s, const nino_vae *v, const nino_
     const nino_frame_sink sink = { put_array, *z };
     if (j && *z) {
         *j = (job){ .s = s, .v = v, .p = p, .sink = &sink, .in = pixels };
-        j->n_in = nino_vae_frames(v, t);
+        j->n_in = v->pads_end ? d[0] : nino_vae_frames(v, t);
         j->n_out = t;
         j->h = (int) h;
         j->w = (int) w;
