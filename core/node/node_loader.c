@@ -287,10 +287,15 @@ typedef struct ckpt_params {
     const char *ckpt_name;
 } ckpt_params;
 
-static nino_status ckpt_run(nino_run *r, nino_error *err)
+nino_status nino_node_load_checkpoint(nino_run *r, const char *name, nino_error *err)
 {
     const ckpt_options o = { .use_cache = true };
-    return load_checkpoint(r, ((const ckpt_params *) r->params)->ckpt_name, &o, err);
+    return load_checkpoint(r, name, &o, err);
+}
+
+static nino_status ckpt_run(nino_run *r, nino_error *err)
+{
+    return nino_node_load_checkpoint(r, ((const ckpt_params *) r->params)->ckpt_name, err);
 }
 
 static nino_status ckpt_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,

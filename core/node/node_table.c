@@ -24,6 +24,8 @@
     X(load_image)           \
     X(clip_vision_loader)   \
     X(clip_vision_encode)   \
+    X(unclip_loader)        \
+    X(unclip_cond)          \
     X(style_model_loader)   \
     X(style_model_apply)    \
     X(load_image_mask)      \

@@ -66,6 +66,9 @@ static inline const nino_vision_output *nino_in_vision(const nino_run *r, int i)
 }
 // What VAELoader does: a file of models/vae, or a word such as "taesd". *out is a new reference.
 nino_status nino_node_load_vae(nino_ctx *ctx, const char *name, nino_value **out, nino_error *err);
+// What CheckpointLoaderSimple does: outputs 0 to 2 become its MODEL, CLIP and VAE, as far as the
+// file has them.
+nino_status nino_node_load_checkpoint(nino_run *r, const char *name, nino_error *err);
 // How a loader treats what is there already.
 typedef struct nino_load_how {
     bool keep;   // for the next node that names the file

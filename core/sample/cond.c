@@ -39,17 +39,29 @@ static void release_entry(nino_cond_entry *e)
         nino_array_unref(array_of(e, i));
     for (int i = 0; i < e->n_refs; i++)
         nino_array_unref(&e->refs[i]);
+    for (int i = 0; i < e->n_pictures; i++)
+        nino_array_unref(&e->pictures[i].embeds);
     free(e->refs);
+    free(e->pictures);
 }
 
 // *to becomes *from with references of its own. False: no memory, *to is as before.
 static bool copy_entry(nino_cond_entry *to, const nino_cond_entry *from)
 {
-    nino_array **refs = NULL;
-    if (from->n_refs && !(refs = calloc((size_t) from->n_refs, sizeof(*refs))))
+    nino_array **refs = calloc((size_t) from->n_refs + 1, sizeof(*refs));
+    nino_cond_picture *pictures = calloc((size_t) from->n_pictures + 1, sizeof(*pictures));
+    if (!refs || !pictures) {
+        free(refs);
+        free(pictures);
         return false;
+    }
     *to = *from;
     to->refs = refs;
+    to->pictures = pictures;
+    for (int i = 0; i < from->n_pictures; i++) {
+        pictures[i] = from->pictures[i];
+        nino_array_ref(pictures[i].embeds);
+    }
     for (int i = 0; i < N_ARRAYS; i++)
         nino_array_ref(*array_of(to, i));
     for (int i = 0; i < from->n_refs; i++)
@@ -99,8 +111,21 @@ uint64_t nino_cond_bytes(const nino_cond *c)
             sum += *array_of(e, k) ? (*array_of(e, k))->bytes : 0;
         for (int k = 0; k < e->n_refs; k++)
             sum += sizeof(*e->refs) + e->refs[k]->bytes;
+        for (int k = 0; k < e->n_pictures; k++)
+            sum += sizeof(*e->pictures) + e->pictures[k].embeds->bytes;
     }
     return sum;
+}
+
+bool nino_cond_add_picture(nino_cond_entry *e, const nino_cond_picture *p)
+{
+    nino_cond_picture *all = realloc(e->pictures, (size_t) (e->n_pictures + 1) * sizeof(*all));
+    if (!all)
+        return false;
+    e->pictures = all;
+    all[e->n_pictures] = *p;
+    nino_array_ref(all[e->n_pictures++].embeds);
+    return true;
 }
 
 void nino_cond_set_array(nino_array **slot, nino_array *a)

@@ -19,6 +19,11 @@ typedef enum nino_ref_method { // where a Flux model takes reference latents to 
 
 #define NINO_COND_CONTROLS 4 // videos that a model follows at once
 
+typedef struct nino_cond_picture { // that an unCLIP model is to vary
+    nino_array *embeds;            // f32 [N,E]: what a vision network makes of N of them
+    double strength, noise;        // noise: 0 keeps to the pictures, 1 ignores them
+} nino_cond_picture;
+
 typedef struct nino_cond_entry {
     nino_array *context; // f32 [1,T,C]
     nino_array *pooled;  // f32 [1,P] or NULL
@@ -46,7 +51,9 @@ typedef struct nino_cond_entry {
     int n_controls;
     nino_array **refs; // reference latents f32 [N,h,w,C] (Kontext); n_refs of them
     int n_refs;
-    nino_ref_method ref_method; // FluxKontextMultiReferenceLatentMethod
+    nino_ref_method ref_method;  // FluxKontextMultiReferenceLatentMethod
+    nino_cond_picture *pictures; // n_pictures of them
+    int n_pictures;
 } nino_cond_entry;
 
 typedef struct nino_cond {
@@ -62,5 +69,7 @@ nino_cond *nino_cond_join(const nino_cond *a, const nino_cond *b); // entries of
 nino_cond *nino_cond_ref(nino_cond *c);                            // NULL-safe
 void nino_cond_unref(nino_cond **c);                               // NULL-safe
 uint64_t nino_cond_bytes(const nino_cond *c);
+// Takes a reference to p's embeddings. False: no memory.
+bool nino_cond_add_picture(nino_cond_entry *e, const nino_cond_picture *p);
 // Replaces *slot by a new reference to a (NULL clears it).
 void nino_cond_set_array(nino_array **slot, nino_array *a);

@@ -21,17 +21,18 @@ static nino_status no_memory(nino_error *err)
 
 // ---- y ---------------------------------------------------------------------------------------
 
-// cos and sin of v at SIZE_DIM / 2 frequencies, as diffusion timesteps are embedded.
-static float *embed_size(float *to, double v)
+float *nino_guide_embed(float *to, double v, int dim)
 {
-    const int half = (int) SIZE_DIM / 2;
+    const int half = dim / 2;
     for (int k = 0; k < half; k++) {
         const float freq = expf((float) (-log(10000.0) * k / half));
         to[k] = cosf((float) v * freq);
         to[k + half] = sinf((float) v * freq);
     }
-    return to + SIZE_DIM;
+    return to + dim;
 }
+
+static float *embed_size(float *to, double v) { return nino_guide_embed(to, v, (int) SIZE_DIM); }
 
 static void embed_sdxl(const nino_guide_run *r, const nino_cond_entry *e, int kind, bool is_refiner,
                        float *to)
@@ -56,7 +57,7 @@ static nino_status make_y(const nino_guide_run *r, const nino_cond_entry *e, int
                           nino_cond_model *m, nino_error *err)
 {
     const int dim = r->net->y_dim;
-    const bool is_unclip = strstr(r->net->family, "unclip") != NULL; // without an image: zeros
+    const bool is_unclip = strstr(r->net->family, "unclip") != NULL;
     const int64_t pooled = e->pooled ? e->pooled->shape.dim[e->pooled->shape.rank - 1] : 0;
     const int64_t rest = dim - pooled;
     if (!dim)
@@ -74,7 +75,7 @@ static nino_status make_y(const nino_guide_run *r, const nino_cond_entry *e, int
     if (!(m->y = nino_array_create(NINO_F32, NINO_SHAPE(1, dim))))
         return no_memory(err);
     if (is_unclip)
-        return NINO_OK;
+        return nino_cond_unclip(r, e, m->y, err);
     float *y = nino_array_f32(m->y);
     memcpy(y, nino_array_f32(e->pooled), (size_t) pooled * sizeof(*y));
     if (rest)

@@ -76,6 +76,7 @@ typedef struct nino_guide_run {
     nino_guide_feed *feeds;
     nino_guide_fit *fits;
     int n_fits;
+    uint64_t seed;                                         // of the run's noise
     bool one_by_one;                                       // never batch entries
     float *out[NINO_COND_KINDS], *weight[NINO_COND_KINDS]; // of one evaluation
     uint64_t evaluations, forwards;
@@ -95,6 +96,12 @@ void nino_cond_model_release(nino_cond_model *m);
 // cond_video.c: the channels a video model gets beside the latent, [B,t,h,w,Ce].
 nino_status nino_cond_concat_video(const nino_guide_run *r, const nino_cond_entry *e,
                                    nino_array **out, nino_error *err);
+// cond_unclip.c: y of an unCLIP model from the entry's pictures; *y is zeros before, and stays so
+// without any.
+nino_status nino_cond_unclip(const nino_guide_run *r, const nino_cond_entry *e, nino_array *y,
+                             nino_error *err);
+// cos and sin of v at `dim` / 2 frequencies, as diffusion timesteps are embedded; returns the end.
+float *nino_guide_embed(float *to, double v, int dim);
 // The videos that a model follows, in its units; one of nothing where the entry has none.
 nino_status nino_cond_controls(const nino_guide_run *r, const nino_cond_entry *e,
                                nino_cond_model *m, nino_error *err);

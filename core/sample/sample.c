@@ -413,6 +413,7 @@ static nino_status sample(sampling *s, nino_array **out, nino_array **denoised, 
         r->mask = &mask;
     }
     r->latent = latent;
+    r->seed = s->p->noise.seed;
     if ((st = nino_guide_conds(r, err)) || (!is_plan && (st = make_noise(s, err))) ||
         (st = run_sampler(s, err)))
         goto end;

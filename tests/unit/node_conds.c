@@ -151,6 +151,28 @@ static void reference(void)
     CHECK(got(0)->entry[0].ref_method == NINO_REFS_UXO);
 }
 
+// Pictures are added to every entry; the list that came stays as it was.
+static void unclip(void)
+{
+    node_new("unCLIPConditioning");
+    nino_cond *c = nino_cond_create(2);
+    nino_value *v = node_value(NINO_PORT_CLIP_VISION_OUTPUT);
+    v->u.vision.embeds = A(SHAPE(1, 3), 1, 2, 3);
+    node_give("conditioning", node_cond(c));
+    node_give("clip_vision_output", v);
+    node_set("strength", "0.25");
+    node_set("noise_augmentation", "0.5");
+    node_go();
+    const nino_cond *out = node.out[0]->u.cond;
+    CHECK(out->n == 2 && c->entry[0].n_pictures == 0);
+    for (int i = 0; i < 2; i++)
+        CHECK(out->entry[i].n_pictures == 1 && out->entry[i].pictures[0].strength == 0.25 &&
+              out->entry[i].pictures[0].noise == 0.5);
+    node_set("strength", "0");
+    node_go();
+    CHECK(node.out[0]->u.cond == c);
+}
+
 int main(void)
 {
     node_open();
@@ -161,6 +183,7 @@ int main(void)
     masks_and_ranges();
     zero();
     reference();
+    unclip();
     node_close();
     return 0;
 }
