@@ -34,7 +34,7 @@ typedef struct options {
         *state, *worker, *fail_over;
     uint64_t seed, mem_limit, preview_every, position;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
-        no_profile, help, resume, front, wait, after, gui, advise;
+        no_profile, no_metadata, help, resume, front, wait, after, gui, advise;
 } options;
 
 typedef enum opt_kind {

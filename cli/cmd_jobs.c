@@ -301,7 +301,8 @@ static int add(const options *o, nino_attach *a)
                                               .precision = cp.precision,
                                               .preview = o->preview,
                                               .preview_every = cp.preview_every,
-                                              .no_profile = o->no_profile } };
+                                              .no_profile = o->no_profile,
+                                              .no_metadata = o->no_metadata } };
         rc = ask(o, a, &c);
     }
     paths_release(&p);

@@ -105,6 +105,7 @@ void fill_ctx_params(const options *o, nino_ctx_params *p)
         .models = o->models.item,
         .input_dir = o->input,
         .no_profile = o->no_profile,
+        .no_metadata = o->no_metadata,
         .output_dir = o->output,
         .preview_every = o->preview_every < 10000 ? (int) o->preview_every : 10000,
         .log = on_log,

@@ -49,6 +49,11 @@
         "no-profile", 0, OPT_FLAG, FIELD(no_profile), NULL,                                        \
             "Put no profile of the run beside the workflow in pictures"                            \
     }
+#define O_NO_METADATA                                                                              \
+    {                                                                                              \
+        "no-metadata", 0, OPT_FLAG, FIELD(no_metadata), NULL,                                      \
+            "Put neither the workflow nor a profile into the files that are written"               \
+    }
 #define O_MEM                                                                                      \
     {                                                                                              \
         "mem-limit", 0, OPT_SIZE, FIELD(mem_limit), "SIZE",                                        \
@@ -89,6 +94,7 @@ static const opt run_opts[] = {
     O_JSON,
     { "dry-run", 'n', OPT_FLAG, FIELD(dry_run), NULL, "Check and plan, run nothing" },
     O_NO_PROFILE,
+    O_NO_METADATA,
     { "telemetry", 0, OPT_TEXT, FIELD(telemetry), "on|off",
       "Let viewers attach to this run (default on)" },
     O_QUIET,
@@ -170,6 +176,7 @@ static const opt worker_opts[] = {
     O_PREVIEW,
     O_PREVIEW_EVERY,
     O_NO_PROFILE,
+    O_NO_METADATA,
     O_STATE,
     { "resume", 0, OPT_FLAG, FIELD(resume), NULL,
       "Go on at once, even if the last worker died while a job ran" },
@@ -196,6 +203,7 @@ static const opt jobs_opts[] = {
     O_PREVIEW,
     O_PREVIEW_EVERY,
     O_NO_PROFILE,
+    O_NO_METADATA,
     { "trace", 't', OPT_TEXT, FIELD(trace), "FILE", "add: write a Chrome trace of the job" },
     O_JSON,
     O_QUIET,

@@ -140,6 +140,7 @@ nino_ctx *nino_ctx_create_with(const nino_ctx_params *params, const struct nino_
     ctx->log = (nino_log){ p.log, p.log_priv, p.log_level };
     ctx->precision = p.precision;
     ctx->has_profile = !p.no_profile;
+    ctx->has_metadata = !p.no_metadata;
     ctx->refs = 1;
     ctx->control = ops ? *ops : nino_ctx_control;
     ctx->control_priv = ops ? priv : ctx;
@@ -238,6 +239,7 @@ const nino_preview_settings *nino_ctx_previews(const nino_ctx *ctx) { return &ct
 nino_backend *nino_ctx_backend(nino_ctx *ctx) { return ctx->backend; }
 nino_monitor *nino_ctx_monitor(nino_ctx *ctx) { return ctx->monitor; }
 bool nino_ctx_has_profile(const nino_ctx *ctx) { return ctx->has_profile; }
+bool nino_ctx_has_metadata(const nino_ctx *ctx) { return ctx->has_metadata; }
 nino_gate *nino_ctx_gate(nino_ctx *ctx) { return &ctx->gate; }
 nino_precision_opt nino_ctx_precision(const nino_ctx *ctx) { return ctx->precision; }
 const nino_log *nino_ctx_log(const nino_ctx *ctx) { return &ctx->log; }

@@ -36,6 +36,7 @@ void nino_ctx_changed(nino_ctx *ctx);        // viewers are told the state again
 nino_precision_opt nino_ctx_precision(const nino_ctx *ctx);
 const char *nino_precision_name(nino_precision p); // "auto", "fp32", "fp16", "bf16"
 bool nino_ctx_has_profile(const nino_ctx *ctx);    // output files carry one
+bool nino_ctx_has_metadata(const nino_ctx *ctx);   // output files carry the workflow
 nino_results *nino_ctx_results(nino_ctx *ctx);
 nino_capture *nino_ctx_capture(nino_ctx *ctx); // NULL: off
 nino_gate *nino_ctx_gate(nino_ctx *ctx);

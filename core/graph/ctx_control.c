@@ -77,6 +77,7 @@ nino_status nino_ctx_configure(nino_ctx *ctx, const nino_ctx_params *p, nino_err
     ctx->output_dir = output;
     ctx->precision = p->precision;
     ctx->has_profile = !p->no_profile;
+    ctx->has_metadata = !p->no_metadata;
     if (ctx->previews.path) { // without a path there are none
         ctx->previews.kind = p->preview;
         ctx->previews.every = p->preview_every > 0 ? p->preview_every : 5;

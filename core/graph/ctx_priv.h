@@ -35,7 +35,7 @@ struct nino_ctx {
     nino_results *results;
     char *input_dir, *output_dir, *temp_dir;
     nino_precision_opt precision;
-    bool has_profile;
+    bool has_profile, has_metadata;
     nino_preview_settings previews;
     // Only touched by who has entered.
     open_file files[MAX_FILES];

@@ -570,7 +570,8 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
                          .workflow_json = x->workflow_json,
                          .log = nino_ctx_log(x->ctx),
                          .cancel = x->cancel,
-                         .is_plan = x->is_plan };
+                         .is_plan = x->is_plan,
+                         .no_metadata = !nino_ctx_has_metadata(x->ctx) };
     char *profile = x->profile && n->def->is_output ? nino_profile_log_json(x->profile) : NULL;
     r.base.profile_json = profile;
     const nino_status st = run_turns(rs, n, s, &r, err);

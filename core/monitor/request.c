@@ -61,6 +61,8 @@ void nino_options_write(nino_buf *b, const nino_job_options *o)
         nino_json_add_u64(b, "preview_every", (uint64_t) o->preview_every);
     if (o->no_profile)
         nino_json_add_u64(b, "no_profile", 1);
+    if (o->no_metadata)
+        nino_json_add_u64(b, "no_metadata", 1);
     nino_buf_addc(b, '}');
 }
 
@@ -172,7 +174,7 @@ nino_status nino_options_parse(const nino_json *v, nino_job_options *o, const ch
                                nino_error *err)
 {
     const char *precision = precisions[0];
-    uint64_t every = 0, no_profile = 0;
+    uint64_t every = 0, no_profile = 0, no_metadata = 0;
     nino_status st = NINO_OK;
     *o = (nino_job_options){ 0 };
     *models = NULL;
@@ -187,11 +189,13 @@ nino_status nino_options_parse(const nino_json *v, nino_job_options *o, const ch
         (st = get_text(v, "precision", &precision, err)) ||
         (st = get_u64(v, "preview_every", 10000, &every, err)) ||
         (st = get_u64(v, "no_profile", 1, &no_profile, err)) ||
+        (st = get_u64(v, "no_metadata", 1, &no_metadata, err)) ||
         (st = get_models(nino_json_get(v, "models"), models, err)))
         return st;
     o->models = *models;
     o->preview_every = (int) every;
     o->no_profile = no_profile != 0;
+    o->no_metadata = no_metadata != 0;
     for (int i = 0; i < 4; i++)
         if (!strcmp(precision, precisions[i])) {
             o->precision = (nino_precision_opt) i;

@@ -23,6 +23,7 @@ typedef struct nino_run {
     const char *profile_json;  // of outputs: the run so far (ninodes/run_profile.h), NULL: none
     const nino_log *log;
     const volatile int *cancel;
+    bool no_metadata; // output files carry neither workflow nor profile
     bool is_plan; // outputs get the right shapes, files are neither read beyond headers nor written
 } nino_run;
 

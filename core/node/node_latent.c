@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/format/latent.h"
 #include "core/node/util.h"
+#include <ninodes/run_profile.h>
 
 // ---- LoadLatent ------------------------------------------------------------------------------
 
@@ -78,12 +79,10 @@ static nino_status save_run(nino_run *r, nino_error *err)
         .width = 0, .height = 0, .now = &tm, .prompt_json = r->prompt_json
     };
     const char *dir = nino_ctx_output_dir(r->ctx);
-    nino_meta meta[2];
-    int n_meta = 0;
-    if (r->prompt_json)
-        meta[n_meta++] = (nino_meta){ "prompt", r->prompt_json, strlen(r->prompt_json) };
-    if (r->workflow_json)
-        meta[n_meta++] = (nino_meta){ "workflow", r->workflow_json, strlen(r->workflow_json) };
+    nino_meta meta[NINO_RUN_TEXTS];
+    int n_meta = nino_run_texts(r, meta);
+    if (n_meta && !strcmp(meta[n_meta - 1].key, NINO_RUN_PROFILE_KEY))
+        n_meta--; // the same latent is the same file
     char *name = NULL;
     nino_buf file = { 0 }, path = { 0 };
     nino_status st = nino_prefix_expand(p->filename_prefix, &vars, &name, err);

@@ -82,7 +82,7 @@ int nino_run_texts(const nino_run *r, nino_meta *out)
                               { NINO_RUN_PROFILE_KEY, r->profile_json } };
     int n = 0;
     for (int i = 0; i < NINO_RUN_TEXTS; i++)
-        if (all[i].text)
+        if (all[i].text && !r->no_metadata)
             out[n++] = (nino_meta){ all[i].key, all[i].text, strlen(all[i].text) };
     return n;
 }

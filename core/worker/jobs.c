@@ -47,7 +47,8 @@ nino_wjob *nino_wjob_create(const nino_queue_job *q, const char *workflow, size_
     nino_job_options *o = &j->q.options;
     *o = (nino_job_options){ .precision = q->options.precision,
                              .preview_every = q->options.preview_every,
-                             .no_profile = q->options.no_profile };
+                             .no_profile = q->options.no_profile,
+                             .no_metadata = q->options.no_metadata };
     j->q.name = NULL;
     bool ok = copy_text(q->name ? q->name : "", &j->q.name) &&
               copy_text(q->options.input_dir, &o->input_dir) &&

@@ -74,6 +74,8 @@ static nino_ctx_params settings_of(const nino_worker *w, const nino_job_options 
         p.preview_every = o->preview_every;
     if (o->no_profile)
         p.no_profile = 1;
+    if (o->no_metadata)
+        p.no_metadata = 1;
     for (int i = 0; o->preview && i < 4; i++)
         if (!strcmp(o->preview, previews[i]))
             p.preview = (nino_preview_opt) i;

@@ -263,7 +263,8 @@ static gboolean queue_once(NinoWindow *w, NinoTab *tab, int position)
         .options = { .preview = nino_prefs_bool("quiet") ? "none" : nino_prefs_text("preview"),
                      .preview_every = (int) nino_prefs_number("preview-every"),
                      .precision = precision_pref(),
-                     .no_profile = !nino_prefs_bool("embed-profile") },
+                     .no_profile = !nino_prefs_bool("embed-profile"),
+                     .no_metadata = !nino_prefs_bool("embed-workflow") },
     };
     Queued *q = g_new0(Queued, 1);
     q->w = w;

@@ -19,6 +19,8 @@ printed '[0-9.]* s .* kernels  3 VAEDecode'
 expect 0 "$N" run $W $TINY --output "$tmp/noprofile" --telemetry=off --no-profile
 expect 0 "$N" inspect "$tmp/noprofile/demo_00001_.png"
 ! grep -q profile "$tmp/out" || die "a profile in spite of --no-profile"
+expect 0 "$N" run $W $TINY --output "$tmp/bare" --telemetry=off --no-metadata
+! grep -aqE 'prompt|workflow|profile' "$tmp/bare/demo_00001_.png" || die "metadata in spite of --no-metadata"
 
 # in tiles: the seam meter speaks
 sed 's/"VAEDecode"/"VAEDecodeTiled"/; s/"samples":/"tile_size": 256, "overlap": 32, "temporal_size": 64, "temporal_overlap": 8, "samples":/' \

@@ -15,7 +15,8 @@ cat >"$tmp/clip.json" <<'EOF'
  "7": {"class_type": "SaveAnimatedPNG", "inputs": {"images": ["2", 0], "filename_prefix": "d", "fps": 4, "compress_level": 4}},
  "8": {"class_type": "SaveImage", "inputs": {"images": ["2", 0], "filename_prefix": "e"}}}
 EOF
-expect 0 "$N" run "$tmp/clip.json" --input "$A" --output "$tmp/o" --device ref
+expect 0 "$N" run "$tmp/clip.json" --input "$A" --output "$tmp/o" --device ref --json
+json_lines "$tmp/out" ok
 # one preview frame a latent frame: 16 of 40x64 cells, 8 pixels each
 probe() {
     got=$(ffprobe -v error -count_frames -select_streams v:0 \
@@ -38,3 +39,12 @@ for f in a_00001_.mp4 b_00001_.webm c_00001_.webp d_00001_.png e_00001_.png; do
 done
 # nothing is left of a clip that was not finished
 [ -z "$(ls -A "$tmp/o" | grep part)" ] || die "a temporary file is left"
+
+# a whole Wan workflow: pieces and the clip are told, and nothing that the schema does not know
+E=$A/../e2e/workflows/wan_tiny_euler.json
+if [ -f "$E" ]; then
+    expect 0 "$N" run "$E" --models "$A/../models" --output "$tmp/wan" --json
+    json_lines "$tmp/out" ok
+    printed '"type":"chunk"'
+    printed '"type":"clip".*"frames":9'
+fi

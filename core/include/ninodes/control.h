@@ -38,7 +38,8 @@ typedef struct nino_job_options {
     nino_precision_opt precision;
     const char *preview; // "none", "latent2rgb", "taesd", "auto"; NULL: as the worker
     int preview_every;
-    int no_profile; // 1: pictures carry no profile of their run
+    int no_profile;  // 1: pictures carry no profile of their run
+    int no_metadata; // 1: they carry no workflow either
 } nino_job_options;
 
 typedef struct nino_control {
