@@ -70,6 +70,11 @@
     X(merge_blocks)         \
     X(merge_subtract)       \
     X(merge_add)            \
+    X(merge_sd1)            \
+    X(merge_sd2)            \
+    X(merge_sdxl)           \
+    X(merge_flux1)          \
+    X(merge_wan)            \
     X(clip_merge_simple)    \
     X(clip_merge_subtract)  \
     X(clip_merge_add)       \
