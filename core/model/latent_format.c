@@ -158,7 +158,8 @@ static const nino_latent_format formats[] = {
       .mean = wan21_mean,
       .std = wan21_std,
       .rgb = wan21_rgb,
-      .rgb_bias = wan21_bias },
+      .rgb_bias = wan21_bias,
+      .tiny_vae = "taew2_1" },
     { .name = "wan22",
       .channels = 48,
       .factor = 16,
@@ -167,7 +168,8 @@ static const nino_latent_format formats[] = {
       .mean = wan22_mean,
       .std = wan22_std,
       .rgb = wan22_rgb,
-      .rgb_bias = wan22_bias },
+      .rgb_bias = wan22_bias,
+      .tiny_vae = "taew2_2" },
 };
 
 const nino_latent_format *nino_latent_format_find(const char *name)

@@ -14,7 +14,7 @@ typedef struct nino_latent_format {
     const float *mean, *std; // per channel: model = (node - mean) * scale / std; or NULL
     const float (*rgb)[3];   // [channels]: picture in -1..1 = sum of model latent x rgb + bias
     const float *rgb_bias;   // [3] or NULL
-    const char *tiny_vae;    // the TAESD family member that decodes it ("taesd"), or NULL
+    const char *tiny_vae;    // the TAESD or TAEHV family member that decodes it ("taesd"), or NULL
 } nino_latent_format;
 
 // NULL: no such format.

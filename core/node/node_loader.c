@@ -41,6 +41,23 @@ typedef struct vae_params {
 
 static const char *const vae_words[] = { "taesd", "taesdxl",     "taesd3", "taef1",
                                          "taef2", "pixel_space", NULL };
+// Tiny autoencoders for video, whole files of vae_approx, which ComfyUI's list shows as such.
+static const char *const video_words[] = { "taew2_1", "lighttaew2_1", "taew2_2",  "lighttaew2_2",
+                                           "taehv",   "taehv1_5",     "taeltx_2", NULL };
+static const char *const vae_extra[] = { "taesd",
+                                         "taesdxl",
+                                         "taesd3",
+                                         "taef1",
+                                         "taef2",
+                                         "pixel_space",
+                                         "taew2_1.safetensors",
+                                         "lighttaew2_1.safetensors",
+                                         "taew2_2.safetensors",
+                                         "lighttaew2_2.safetensors",
+                                         "taehv.safetensors",
+                                         "taehv1_5.safetensors",
+                                         "taeltx_2.safetensors",
+                                         NULL };
 
 static const char *const parts[2] = { "encoder", "decoder" };
 
@@ -70,14 +87,48 @@ static char *tiny_file(const nino_ctx *ctx, const char *word, const char *part)
     return out;
 }
 
+// The file of vae_approx that is called so, with any ending if there is none of this one. NULL:
+// none, or not a tiny autoencoder's name. malloc'd.
+static char *video_file(const nino_ctx *ctx, const char *name)
+{
+    const size_t len = strcspn(name, ".");
+    const char *best = NULL;
+    int i = 0;
+    while (video_words[i] && (strlen(video_words[i]) != len || strncmp(video_words[i], name, len)))
+        i++;
+    if (!video_words[i])
+        return NULL;
+    char **names = nino_ctx_list_models(ctx, "vae_approx");
+    for (char **n = names; n && *n; n++)
+        if (!strncmp(*n, name, len) && (*n)[len] == '.' &&
+            (!best || !strcmp(*n, name) ||
+             (strcmp(best, name) && !strcmp(*n + len, ".safetensors"))))
+            best = *n;
+    char *out = best ? strdup(best) : NULL;
+    free(names);
+    return out;
+}
+
 static nino_status vae_check(const nino_ctx *ctx, const void *params, nino_error *err)
 {
     const char *name = ((const vae_params *) params)->vae_name;
     if (!strcmp(name, "pixel_space"))
         return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "value", "vae_name",
                               "pixel_space is not supported yet");
-    if (!ctx || !is_word(name))
+    if (!ctx)
         return NINO_OK;
+    if (!is_word(name)) { // a file of models/vae was looked for before, others were not
+        bool is_extra = false;
+        for (int i = 0; vae_extra[i]; i++)
+            is_extra |= !strcmp(vae_extra[i], name);
+        char *file = is_extra ? video_file(ctx, name) : NULL;
+        const nino_status st =
+            is_extra && !file ? nino_ctx_check_file(ctx, "vae", name, err) : NINO_OK;
+        if (st && err)
+            snprintf(err->where, sizeof(err->where), "vae_name");
+        free(file);
+        return st;
+    }
     char *dec = tiny_file(ctx, name, "decoder"), *enc = tiny_file(ctx, name, "encoder");
     nino_status st = NINO_OK;
     if (!dec && !enc) { // asks for a file that does not exist: the message lists the folders
@@ -96,9 +147,13 @@ static nino_status vae_check(const nino_ctx *ctx, const void *params, nino_error
 static nino_status vae_files(nino_ctx *ctx, const char *name, nino_weights *file[2],
                              nino_error *err)
 {
-    if (!is_word(name))
-        return nino_ctx_open_model(ctx, "vae", name, &file[0], err);
     nino_status st = NINO_OK;
+    if (!is_word(name)) {
+        char *n = video_file(ctx, name);
+        st = nino_ctx_open_model(ctx, n ? "vae_approx" : "vae", n ? n : name, &file[0], err);
+        free(n);
+        return st;
+    }
     for (int i = 0; i < 2 && st == NINO_OK; i++) {
         char *n = tiny_file(ctx, name, parts[i]);
         if (n)
@@ -148,9 +203,13 @@ static nino_status vae_identity(nino_ctx *ctx, const void *params, struct nino_h
                                 nino_error *err)
 {
     const char *name = ((const vae_params *) params)->vae_name;
-    if (!is_word(name))
-        return nino_ctx_identity(ctx, "vae", name, h, err);
     nino_status st = NINO_OK;
+    if (!is_word(name)) {
+        char *n = video_file(ctx, name);
+        st = nino_ctx_identity(ctx, n ? "vae_approx" : "vae", n ? n : name, h, err);
+        free(n);
+        return st;
+    }
     for (int i = 0; i < 2 && st == NINO_OK; i++) {
         char *n = tiny_file(ctx, name, parts[i]);
         if (n)
@@ -161,10 +220,9 @@ static nino_status vae_identity(nino_ctx *ctx, const void *params, struct nino_h
 }
 
 static const nino_param vae_table[] = {
-    NINO_P_FILE(vae_params, vae_name, "vae", .label = "VAE", .extra = vae_words,
-                .help =
-                    "A file of models/vae, or taesd, taesdxl, taesd3, taef1, taef2 for the tiny "
-                    "autoencoders in models/vae_approx"),
+    NINO_P_FILE(vae_params, vae_name, "vae", .label = "VAE", .extra = vae_extra,
+                .help = "A file of models/vae, or taesd, taesdxl, taesd3, taef1, taef2, or a video "
+                        "one's file name, for the tiny autoencoders in models/vae_approx"),
     { 0 }
 };
 static const nino_port vae_out[] = { { .key = "VAE", .type = NINO_PORT_VAE }, { 0 } };

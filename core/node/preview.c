@@ -3,6 +3,7 @@
 #include "core/node/preview.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,22 @@ static void warn(nino_preview *p, const nino_error *err)
     nino_monitor_message(nino_ctx_monitor(p->r->ctx), NINO_LOG_WARN, "no previews: %s", err->msg);
 }
 
+// The word that VAELoader takes; for video there are two decoders of different makers.
+static nino_status load_tiny(nino_preview *p, nino_error *err)
+{
+    char light[32];
+    snprintf(light, sizeof(light), "light%s", p->format->tiny_vae);
+    nino_status st = nino_node_load_vae(p->r->ctx, p->format->tiny_vae, &p->tiny, err);
+    if (st == NINO_ERR_MISSING && p->format->time_factor > 1 &&
+        !nino_node_load_vae(p->r->ctx, light, &p->tiny, NULL))
+        st = NINO_OK;
+    if (!st && !p->tiny->u.vae->has_decoder) {
+        nino_value_unref(&p->tiny);
+        st = nino_fail(err, NINO_ERR_MISSING, p->format->tiny_vae, "its decoder is not there");
+    }
+    return st;
+}
+
 static void open_tiny(nino_preview *p)
 {
     nino_error err = { 0 };
@@ -40,11 +57,8 @@ static void open_tiny(nino_preview *p)
     if (!p->format->tiny_vae)
         nino_fail(&err, NINO_ERR_UNSUPPORTED, p->format->name,
                   "no tiny autoencoder for this model");
-    else if (!nino_node_load_vae(p->r->ctx, p->format->tiny_vae, &p->tiny, &err) &&
-             !p->tiny->u.vae->has_decoder) {
-        nino_value_unref(&p->tiny);
-        nino_fail(&err, NINO_ERR_MISSING, p->format->tiny_vae, "its decoder is not there");
-    }
+    else
+        load_tiny(p, &err);
     if (!p->tiny && must && p->format->rgb) {
         nino_logf(p->r->log, NINO_LOG_WARN, "previews are latent2rgb: %s: %s", err.where, err.msg);
     } else if (!p->tiny && !p->format->rgb) {
@@ -80,10 +94,15 @@ static bool tiny_fits(nino_preview *p, const nino_shape *s)
     nino_vae_need need = { 0 };
     nino_mem_stat m;
     nino_pool_stat(nino_stream_backend(p->r->stream)->pool, &m);
-    return !m.budget ||
-           (!nino_vae_need_get(p->r->stream, p->tiny->u.vae, true, 1, (int) s->dim[s->rank - 2],
-                               (int) s->dim[s->rank - 1], &need, NULL) &&
-            m.in_use + need.reserved <= m.budget);
+    const nino_vae *v = p->tiny->u.vae;
+    const int h = (int) s->dim[s->rank - 2], w = (int) s->dim[s->rank - 1];
+    if (!m.budget)
+        return true;
+    const nino_status st =
+        s->rank == 5 && v->decode_next
+            ? nino_vae_need_clip(p->r->stream, v, true, s->dim[2], 0, h, w, &need, NULL)
+            : nino_vae_need_get(p->r->stream, v, true, 1, h, w, &need, NULL);
+    return !st && m.in_use + need.reserved <= m.budget;
 }
 
 static bool is_affordable(const nino_preview *p, double last)
@@ -122,11 +141,14 @@ static void publish(nino_preview *p, const nino_sample_step *step, const nino_ar
 }
 
 // All frames of a video on one picture.
-static nino_status draw(nino_preview *p, const nino_sample_step *step, nino_array **pixels,
-                        nino_error *err)
+static nino_status draw(nino_preview *p, const nino_sample_step *step, bool with_tiny,
+                        nino_array **pixels, nino_error *err)
 {
     nino_array *frames = NULL;
-    nino_status st = nino_preview_rgb(p->format, step->denoised, &step->shape, &frames, err);
+    nino_status st = with_tiny
+                         ? nino_preview_tiny(p->r->stream, p->tiny->u.vae, p->format,
+                                             step->denoised, &step->shape, &frames, err)
+                         : nino_preview_rgb(p->format, step->denoised, &step->shape, &frames, err);
     if (!st && frames->shape.dim[0] > 1)
         st = nino_preview_sheet(frames, pixels, err);
     else if (!st)
@@ -142,9 +164,7 @@ static void make(nino_preview *p, const nino_sample_step *step, bool with_tiny)
     nino_error err = { 0 };
     const uint64_t begin = nino_now_ns();
     nino_scope_begin(s, NINO_EV_STAGE, "preview", 0, 0);
-    nino_status st = with_tiny ? nino_preview_tiny(s, p->tiny->u.vae, p->format, step->denoised,
-                                                   &step->shape, &pixels, &err)
-                               : draw(p, step, &pixels, &err);
+    nino_status st = draw(p, step, with_tiny, &pixels, &err);
     if (!st)
         st = save(p, pixels, &err);
     nino_scope_end(s);

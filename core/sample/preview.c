@@ -77,26 +77,73 @@ static nino_array *node_latent(const nino_latent_format *f, const float *x0, con
     return z;
 }
 
+// t as it is shown: no side above `side`, 8 bits.
+static nino_tensor *shown(nino_stream *s, nino_tensor *t, double side)
+{
+    const double h = (double) nino_dim(t, 1), w = (double) nino_dim(t, 2);
+    const double shrink = side / fmax(h, w);
+    if (shrink < 1)
+        t = nino_resample(s, t, (int64_t) fmax(1, rint(h * shrink)),
+                          (int64_t) fmax(1, rint(w * shrink)), NINO_FILTER_AREA);
+    return nino_to_rgb8(s, t);
+}
+
+// The evenly chosen frames of a sheet. All of the clip goes through, a latent frame at a time:
+// frames depend on those before them.
+static nino_tensor *clip_frames(nino_stream *s, const nino_vae *v, const nino_latent_format *f,
+                                const float *x0, const plane *p, int64_t latent_frames)
+{
+    const int64_t total = nino_vae_frames(v, latent_frames);
+    const int64_t n = total < NINO_PREVIEW_FRAMES ? total : NINO_PREVIEW_FRAMES;
+    nino_tensor *out = NULL;
+    int64_t done = 0, taken = 0;
+    nino_vae_clip clip;
+    nino_vae_clip_begin(&clip, v, true);
+    for (int64_t i = 0; i < latent_frames && !nino_stream_status(s, NULL); i++) {
+        nino_array *z = node_latent(f, x0 + i * p->h * p->w, p);
+        if (!z) {
+            nino_stream_fail(s, NINO_ERR_NOMEM, "preview", "no memory for a preview");
+            break;
+        }
+        nino_tensor *y = nino_vae_clip_next(s, &clip, nino_upload(s, z, nino_stream_act_type(s)));
+        nino_array_unref(&z);
+        const int64_t frames = nino_dim(y, 0);
+        for (int64_t at; taken < n && y; taken++) {
+            at = n > 1 ? taken * (total - 1) / (n - 1) : 0;
+            if (at >= done + frames)
+                break;
+            nino_tensor *one = nino_slice(s, nino_ref(y), 0, at - done, 1);
+            one = shown(s, one, NINO_PREVIEW_FRAME_SIDE);
+            out = taken ? nino_concat(s, out, one, 0) : one;
+        }
+        nino_unref(y);
+        done += frames;
+    }
+    nino_vae_clip_end(&clip);
+    return out;
+}
+
 nino_status nino_preview_tiny(nino_stream *s, const nino_vae *v, const nino_latent_format *f,
                               const float *x0, const nino_shape *shape, nino_array **out,
                               nino_error *err)
 {
     const plane p = first_plane(shape);
+    nino_tensor *t = NULL;
     if (p.channels != v->channels || p.channels != f->channels)
         return nino_fail_kind(err, NINO_ERR_ARG, "shape", v->name,
                               "the latent has %lld channels, this autoencoder %d",
                               (long long) p.channels, v->channels);
-    nino_array *z = node_latent(f, x0, &p);
-    if (!z)
-        return nino_fail(err, NINO_ERR_NOMEM, "preview", "no memory for a preview");
-    nino_tensor *t = v->decode(s, v, nino_upload(s, z, nino_stream_act_type(s)));
-    nino_array_unref(&z);
-    const double h = (double) nino_dim(t, 1), w = (double) nino_dim(t, 2);
-    const double shrink = NINO_PREVIEW_SIDE / fmax(h, w);
-    if (shrink < 1)
-        t = nino_resample(s, t, (int64_t) fmax(1, rint(h * shrink)),
-                          (int64_t) fmax(1, rint(w * shrink)), NINO_FILTER_AREA);
-    nino_array *a = nino_download(s, nino_to_rgb8(s, t), NINO_U8);
+    if (shape->rank == 5 && v->decode_next) {
+        t = clip_frames(s, v, f, x0, &p, shape->dim[2]);
+    } else {
+        nino_array *z = node_latent(f, x0, &p);
+        if (!z)
+            return nino_fail(err, NINO_ERR_NOMEM, "preview", "no memory for a preview");
+        t = v->decode(s, v, nino_upload(s, z, nino_stream_act_type(s)));
+        nino_array_unref(&z);
+        t = shown(s, t, NINO_PREVIEW_SIDE);
+    }
+    nino_array *a = nino_download(s, t, NINO_U8);
     if (a)
         *out = a;
     return nino_stream_status(s, err);

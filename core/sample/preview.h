@@ -17,7 +17,9 @@ nino_status nino_preview_rgb(const nino_latent_format *f, const float *x0, const
 // Frames u8 [t,h,w,3], evenly chosen, row by row on one picture [1,H,W,3] that is about as wide in
 // frames as it is high.
 nino_status nino_preview_sheet(const nino_array *frames, nino_array **out, nino_error *err);
-// A picture or the first frame through a tiny autoencoder, larger ones are made smaller.
+#define NINO_PREVIEW_FRAME_SIDE 256 // pixels of the longer side of a video's frame, at most
+// A picture through a tiny autoencoder, larger ones are made smaller: [1,h,w,3]. A video, through
+// one for video: the frames of a sheet, evenly chosen, [n,h,w,3].
 nino_status nino_preview_tiny(nino_stream *s, const nino_vae *v, const nino_latent_format *f,
                               const float *x0, const nino_shape *shape, nino_array **out,
                               nino_error *err);

@@ -3,13 +3,15 @@
 #include "core/base/file.h"
 #include "core/format/latent.h"
 #include "core/format/png.h"
-#include "core/node/node.h"
+#include "core/node/util.h"
 #include "core/sample/preview.h"
 #include "tests/flow.h"
+#include "tests/random_taehv.h"
 #include "tests/random_tiny.h"
 #include "tests/vae.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 static void test_map(void)
 {
@@ -143,6 +145,108 @@ static void test_tiny(void)
     test_dir_remove(&dir, (const char *const[]){ "taesd_decoder.safetensors", NULL });
 }
 
+// Of a video all frames are seen, as the whole clip's decode has them.
+static void test_video(void)
+{
+    static const tae_net net = { .z = 16,
+                                 .patch = 1,
+                                 .width = { 4, 4, 4, 4 },
+                                 .grow = { 1, 2, 2 },
+                                 .no_encoder = true,
+                                 .dtype = NINO_F32 };
+    static tae_file file;
+    const int frames[] = { 1, 2, 7 };
+    test_device d;
+    nino_error err = { 0 };
+    const test_dir dir = test_dir_create();
+    nino_vae *v = tae_make(&dir, "taew2_1.safetensors", &net, &file);
+    CHECK(test_device_open(&d, "ref", 0));
+    const nino_latent_format *f = nino_latent_format_find("wan21");
+    CHECK_STR(f->tiny_vae, "taew2_1");
+    for (int k = 0; k < 3; k++) {
+        const int t = frames[k], total = 4 * t - 3, n = total < 16 ? total : 16;
+        const nino_shape shape = NINO_SHAPE(1, 16, t, 2, 3);
+        tae_clip z = tae_new(t, 16, 2, 3);
+        float *x0 = malloc((size_t) t * 96 * sizeof(*x0));
+        nino_array *out = NULL;
+        CHECK(x0);
+        for (int i = 0; i < t * 96; i++) { // channels first, frames inside
+            x0[i] = (float) cos(i * 0.37);
+            *tae_at(&z, i / 6 % t, i / 6 / t, i % 6 / 3, i % 3) = (double) x0[i];
+        }
+        nino_array *all = tae_to(tae_decode(&file, &net, z)); // taew2_1 takes the model's latents
+        CHECK_OK(nino_preview_tiny(d.s, v, f, x0, &shape, &out, &err), err);
+        CHECK(out->shape.dim[0] == n && out->shape.dim[1] == 16 && out->shape.dim[2] == 24);
+        for (int i = 0; i < n; i++)
+            for (int64_t q = 0; q < 16 * 24 * 3; q++) {
+                const int at = n > 1 ? i * (total - 1) / (n - 1) : 0;
+                const double p = (double) nino_array_f32(all)[at * 16 * 24 * 3 + q];
+                const int u = ((uint8_t *) out->data)[i * 16 * 24 * 3 + q];
+                CHECK(fabs(fmin(fmax(p, 0), 1) * 255 - u - 0.5) < 0.51);
+            }
+        nino_array_unref(&all);
+        nino_array_unref(&out);
+        free(x0);
+    }
+    nino_vae_unref(&v);
+    tae_release(&file);
+    test_device_close(&d);
+    test_dir_remove(&dir, (const char *const[]){ "taew2_1.safetensors", NULL });
+}
+
+static void note_missing(void *priv, const nino_issue *issue)
+{
+    if (!strcmp(issue->code, "missing_file"))
+        *(bool *) priv = true;
+}
+
+// Video ones are whole files of vae_approx, found by the names that ComfyUI lists.
+static void test_names(void)
+{
+    static const tae_net net = {
+        .z = 16, .patch = 1, .width = { 4, 4, 4, 4 }, .grow = { 1, 2, 2 }, .no_encoder = true
+    };
+    static tae_file file;
+    nino_error err = { 0 };
+    const test_dir dir = test_dir_create();
+    char approx[64], from[64], to[96];
+    snprintf(approx, sizeof(approx), "%s/vae_approx", dir.path);
+    snprintf(from, sizeof(from), "%s/light", dir.path);
+    snprintf(to, sizeof(to), "%s/lighttaew2_1.safetensors", approx);
+    nino_vae *v = tae_make(&dir, "light", &net, &file);
+    CHECK(!mkdir(approx, 0700) && !rename(from, to));
+    nino_vae_unref(&v);
+    tae_release(&file);
+    const char *roots[] = { dir.path, NULL };
+    nino_ctx *ctx = nino_ctx_create(
+        &(nino_ctx_params){ .device = "ref", .models = roots, .output_dir = flow_temp() }, &err);
+    CHECK_OK(ctx ? NINO_OK : err.code, err);
+    static const char *const names[] = { "lighttaew2_1.safetensors", "lighttaew2_1" };
+    for (int i = 0; i < 2; i++) {
+        nino_value *value = NULL;
+        CHECK_OK(nino_node_load_vae(ctx, names[i], &value, &err), err);
+        CHECK(value->u.vae->kind == NINO_VAE_TAEHV && value->u.vae->channels == 16);
+        nino_value_unref(&value);
+    }
+    nino_value *none = NULL;
+    CHECK(nino_node_load_vae(ctx, "taew2_1", &none, &err) == NINO_ERR_MISSING && !none);
+    for (int i = 0; i < 2; i++) {
+        char text[256];
+        snprintf(text, sizeof(text),
+                 "{\"1\": {\"class_type\": \"VAELoader\", \"inputs\": {\"vae_name\": \"%s\"}}}",
+                 i ? "taew2_1.safetensors" : "lighttaew2_1.safetensors");
+        nino_graph *g = nino_graph_load(text, strlen(text), "vae", &err);
+        CHECK_OK(g ? NINO_OK : err.code, err);
+        bool said = false;
+        nino_graph_check(g, ctx, note_missing, &said);
+        CHECK(said == (i == 1));
+        nino_graph_destroy(&g);
+    }
+    nino_ctx_destroy(&ctx);
+    CHECK(!remove(to) && !rmdir(approx));
+    test_dir_remove(&dir, (const char *const[]){ NULL });
+}
+
 // ---- a run -----------------------------------------------------------------------------------
 
 typedef struct watched {
@@ -252,6 +356,8 @@ int main(void)
     test_map();
     test_sheet();
     test_tiny();
+    test_video();
+    test_names();
     if (!assets)
         return test_skip("no test data folder");
     test_wan(assets);

@@ -16,7 +16,8 @@ typedef enum nino_precision_opt {
 } nino_precision_opt;
 
 // Pictures of a latent while it is sampled. AUTO: TAESD if its file is in models/vae_approx and it
-// is fast enough, else latent2rgb.
+// is fast enough, else latent2rgb. Of a video both show all frames, up to 16, on one picture; TAESD
+// is taew2_1 or taew2_2 there, or else the same with "light" in front.
 typedef enum nino_preview_opt {
     NINO_PREVIEW_NONE,
     NINO_PREVIEW_LATENT2RGB,
