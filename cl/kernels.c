@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define KERNELS(X)                                                                                 \
-    X(common) X(attn) X(elt) X(gemm) X(image) X(move) X(norm) X(probe) X(skinny) X(wino)
+    X(common) X(attn) X(elt) X(gemm) X(image) X(move) X(norm) X(probe) X(quant) X(skinny) X(wino)
 
 #define X(n)                                                                                       \
     __asm__(".section .rodata\n"                                                                   \

@@ -1,9 +1,11 @@
 // LINEAR, CONV2D and CONV3D: picks the kernel, tile sizes and pieces, and launches
-// (cl/kernels/gemm.cl, cl/kernels/skinny.cl, cl/kernels/wino.cl).
+// (cl/kernels/gemm.cl, cl/kernels/skinny.cl, cl/kernels/wino.cl), after expanding weights that are
+// kept as the file stores them (cl/kernels/quant.cl).
 #include "cl/cl.h"
 #include "core/base/error.h"
 #include "core/base/size.h"
 #include "core/op/pack.h"
+#include "core/op/raw.h"
 #include "core/op/weight.h"
 
 #include <stdio.h>
@@ -54,15 +56,45 @@ static gemm gemm_of(const nino_op_desc *d)
     return g;
 }
 
+// Columns first .. first + n of the weight, as panels.
+typedef struct columns {
+    nino_block mem;
+    nino_dtype type;
+    int64_t first, n;
+} columns;
+
+// The operands of an op from a column on.
+typedef struct operands {
+    nino_block bias, residual, dst;
+    const nino_block *has_bias, *has_residual; // those above or NULL
+} operands;
+
+static void operands_from(const nino_op_call *c, int64_t column, operands *o)
+{
+    const uint64_t bytes = (uint64_t) column * nino_dtype_size(c->d.src_type[0]);
+    *o = (operands){ .dst = c->dst->mem };
+    o->dst.offset += bytes;
+    if (c->bias) {
+        o->bias = c->bias->mem;
+        o->bias.offset += (uint64_t) column * 4;
+        o->has_bias = &o->bias;
+    }
+    if (c->d.has_residual) {
+        o->residual = c->src[1]->mem;
+        o->residual.offset += bytes;
+        o->has_residual = &o->residual;
+    }
+}
+
 static const char *type_name(nino_dtype t)
 {
     return t == NINO_F16 ? "f16" : t == NINO_BF16 ? "bf16" : "f32";
 }
 
 // Rows of one launch: a multiple of `unit`.
-static int64_t rows_per_launch(const nino_cl *cl, const nino_op_desc *d, int64_t rows, int64_t unit)
+static int64_t rows_per_launch(const nino_cl *cl, double flops, int64_t rows, int64_t unit)
 {
-    const int64_t pieces = nino_cl_pieces(cl, nino_ops[d->op].flops(d));
+    const int64_t pieces = nino_cl_pieces(cl, flops);
     return nino_ceil_div(nino_ceil_div(rows, pieces), unit) * unit;
 }
 
@@ -90,10 +122,10 @@ static void append(char defs[192], const char *text)
     snprintf(defs + n, 192 - n, "%s", text);
 }
 
-static void gemm_defs(const nino_op_call *c, char *defs, size_t size)
+static void gemm_defs(const nino_op_call *c, nino_dtype weight, char *defs, size_t size)
 {
     snprintf(defs, size, "%s -DWT=%s -DACT=%d -DBIAS=%d -DRES=%d%s",
-             nino_cl_type_defs(c->d.src_type[0]), type_name(c->weight->dtype), (int) c->d.attr.act,
+             nino_cl_type_defs(c->d.src_type[0]), type_name(weight), (int) c->d.attr.act,
              c->bias != NULL, c->d.has_residual, c->d.op == NINO_OP_CONV3D ? " -DVIDEO=1" : "");
 }
 
@@ -152,27 +184,32 @@ static void cut_generic(const nino_cl *cl, const gemm *g, int64_t rows, cut *out
     out->global[1] = (size_t) across;
 }
 
-static nino_status run_direct(nino_cl *cl, const nino_op_call *c, nino_error *err)
+static nino_status run_direct(nino_cl *cl, const nino_op_call *c, const columns *w, nino_error *err)
 {
     const nino_op_desc *d = &c->d;
-    const gemm g = gemm_of(d);
+    gemm g = gemm_of(d);
+    const int64_t ld = g.n;
+    const double part = (double) w->n / (double) ld;
     const bool is_cpu = nino_cl_is_cpu_schedule(cl);
     const size_t elem = nino_dtype_size(d->src_type[0]);
-    const nino_block *residual = d->has_residual ? &c->src[1]->mem : NULL;
     if (g.rows > INT32_MAX - 256 || g.n > INT32_MAX - 256 || g.c * g.taps > INT32_MAX - 256)
         return nino_fail(err, NINO_ERR_UNSUPPORTED, nino_ops[d->op].name,
                          "an operand has more than 2^31 rows or columns");
-    const int64_t step = rows_per_launch(cl, d, g.rows, ROW_UNIT);
+    const int64_t step = rows_per_launch(cl, nino_ops[d->op].flops(d) * part, g.rows, ROW_UNIT);
     nino_status st = NINO_OK;
+    operands o;
+    operands_from(c, w->first, &o);
+    g.n = w->n;
     for (int64_t row = 0; row < g.rows && !st; row += step) {
         const int64_t end = row + step < g.rows ? row + step : g.rows;
         cut k = { 0 };
-        gemm_defs(c, k.defs, sizeof(k.defs));
+        gemm_defs(c, w->type, k.defs, sizeof(k.defs));
         (is_cpu ? cut_cpu : cut_generic)(cl, &g, end - row, &k);
         nino_cl_arg args[] = {
             A_INT(row),
             A_INT(end),
             A_INT(g.n),
+            A_INT(ld),
             A_INT(g.c),
             A_INT(g.h),
             A_INT(g.w),
@@ -183,10 +220,10 @@ static nino_status run_direct(nino_cl *cl, const nino_op_call *c, nino_error *er
             A_INT(g.pad),
             A_INT(g.up),
             A_BUF(&c->src[0]->mem, elem),
-            A_BUF(&c->weight->mem, nino_dtype_size(c->weight->dtype)),
-            A_BUF(c->bias ? &c->bias->mem : NULL, 4),
-            A_BUF(residual, elem),
-            A_BUF(&c->dst->mem, elem),
+            A_BUF(&w->mem, nino_dtype_size(w->type)),
+            A_BUF(o.has_bias, 4),
+            A_BUF(o.has_residual, elem),
+            A_BUF(&o.dst, elem),
             A_INT(k.tile_rows), // these two: CPU only
             A_INT(k.tile_panels),
             A_BUF(g.history ? &c->src[g.history]->mem : NULL, elem), // from here on: CONV3D only
@@ -203,7 +240,7 @@ static nino_status run_direct(nino_cl *cl, const nino_op_call *c, nino_error *er
         }
         const nino_cl_what what = { .d = d,
                                     .is_main = true,
-                                    .share = (double) (end - row) / (double) g.rows };
+                                    .share = part * (double) (end - row) / (double) g.rows };
         st = nino_cl_launch(cl, "gemm", k.kernel, k.defs, &what, 2, k.global, NULL, args, n_args,
                             err);
     }
@@ -211,7 +248,7 @@ static nino_status run_direct(nino_cl *cl, const nino_op_call *c, nino_error *er
 }
 
 // A linear layer of few rows: as much is read as computed, so tiles would be padding.
-static nino_status run_skinny(nino_cl *cl, const nino_op_call *c, nino_error *err)
+static nino_status run_skinny(nino_cl *cl, const nino_op_call *c, const columns *w, nino_error *err)
 {
     const nino_op_desc *d = &c->d;
     const gemm g = gemm_of(d);
@@ -222,19 +259,22 @@ static nino_status run_skinny(nino_cl *cl, const nino_op_call *c, nino_error *er
     while (!is_cpu && m & (m - 1)) // few variants: the GPU does not mind idle rows
         m++;
     char defs[192], text[24];
-    gemm_defs(c, defs, sizeof(defs));
+    operands o;
+    operands_from(c, w->first, &o);
+    gemm_defs(c, w->type, defs, sizeof(defs));
     snprintf(text, sizeof(text), " -DM=%d", (int) m);
     append(defs, text);
     const nino_cl_arg args[] = { A_INT(g.rows),
+                                 A_INT(w->n),
                                  A_INT(g.n),
                                  A_INT(g.c),
                                  A_BUF(&c->src[0]->mem, elem),
-                                 A_BUF(&c->weight->mem, nino_dtype_size(c->weight->dtype)),
-                                 A_BUF(c->bias ? &c->bias->mem : NULL, 4),
-                                 A_BUF(d->has_residual ? &c->src[1]->mem : NULL, elem),
-                                 A_BUF(&c->dst->mem, elem) };
-    const size_t global = (size_t) nino_pack_panels_of(g.n) * (is_cpu ? 1 : 256);
-    const nino_cl_what what = { .d = d, .is_main = true };
+                                 A_BUF(&w->mem, nino_dtype_size(w->type)),
+                                 A_BUF(o.has_bias, 4),
+                                 A_BUF(o.has_residual, elem),
+                                 A_BUF(&o.dst, elem) };
+    const size_t global = (size_t) nino_pack_panels_of(w->n) * (is_cpu ? 1 : 256);
+    const nino_cl_what what = { .d = d, .is_main = true, .share = (double) w->n / (double) g.n };
     return nino_cl_launch(cl, "skinny", "linear_skinny", defs, &what, 1, &global, NULL, args,
                           NINO_CL_COUNT(args), err);
 }
@@ -286,7 +326,8 @@ static nino_status wino_input(nino_cl *cl, const nino_op_call *c, const gemm *g,
     return st;
 }
 
-static nino_status run_winograd(nino_cl *cl, const nino_op_call *c, nino_error *err)
+static nino_status run_winograd(nino_cl *cl, const nino_op_call *c, const columns *w,
+                                nino_error *err)
 {
     const nino_op_desc *d = &c->d;
     const gemm g = gemm_of(d);
@@ -299,10 +340,10 @@ static nino_status run_winograd(nino_cl *cl, const nino_op_call *c, nino_error *
     v.offset += l.v;
     m.offset += l.m;
     char defs[128];
-    gemm_defs(c, defs, sizeof(defs));
+    gemm_defs(c, w->type, defs, sizeof(defs));
 
     const nino_cl_what helper = { .d = d };
-    const nino_cl_arg weights[] = { A_BUF(&c->weight->mem, nino_dtype_size(c->weight->dtype)),
+    const nino_cl_arg weights[] = { A_BUF(&w->mem, nino_dtype_size(w->type)),
                                     A_BUF(&u, 4),
                                     A_INT(l.cp),
                                     A_INT(l.np),
@@ -337,13 +378,58 @@ static nino_status run_winograd(nino_cl *cl, const nino_op_call *c, nino_error *
     return st;
 }
 
-nino_status nino_cl_gemm(nino_cl *cl, const nino_op_call *c, nino_error *err)
+// Panels of the columns, from the form in which the weight is kept.
+static nino_status expand(nino_cl *cl, const nino_op_call *c, const nino_raw_layout *raw,
+                          const columns *to, nino_error *err)
+{
+    enum { SPAN = 256, GPU_SPAN = 64 * 4 }; // see the kernel
+    const nino_weight *w = c->d.weight;
+    const bool is_cpu = nino_cl_is_cpu_schedule(cl);
+    const int taps = nino_weight_taps(w);
+    const int64_t row = taps * nino_pack_cp(w->c);
+    const size_t across = (size_t) nino_ceil_div(row, is_cpu ? SPAN : GPU_SPAN);
+    const size_t global[] = { is_cpu ? across : across * 256, (size_t) nino_pack_panels_of(to->n) };
+    char kernel[32];
+    snprintf(kernel, sizeof(kernel), "expand_%s", nino_dtype_name(raw->type));
+    const nino_cl_arg args[] = {
+        A_INT(to->first),          A_INT(w->n),           A_INT(w->c),        A_INT(taps),
+        A_BUF(&c->weight->mem, 1), A_INT(raw->is_scaled), A_U64(raw->scales), A_U64(raw->grid),
+        A_BUF(&to->mem, 4)
+    };
+    const nino_cl_what what = { .d = &c->d };
+    return nino_cl_launch(cl, "quant", kernel, "", &what, 2, global, NULL, args,
+                          NINO_CL_COUNT(args), err);
+}
+
+static nino_status run_columns(nino_cl *cl, const nino_op_call *c, const columns *w,
+                               nino_error *err)
 {
     const nino_op_desc *d = &c->d;
     if (nino_sched_conv(nino_cl_profile(cl), d) == NINO_CONV_WINOGRAD)
-        return run_winograd(cl, c, err);
+        return run_winograd(cl, c, w, err);
     const bool is_skinny = d->op == NINO_OP_LINEAR && d->weight->n < INT32_MAX - 256 &&
                            d->weight->c < INT32_MAX - 256 &&
                            nino_shape_count(&d->dst) / d->weight->n <= SKINNY_ROWS;
-    return is_skinny ? run_skinny(cl, c, err) : run_direct(cl, c, err);
+    return is_skinny ? run_skinny(cl, c, w, err) : run_direct(cl, c, w, err);
+}
+
+nino_status nino_cl_gemm(nino_cl *cl, const nino_op_call *c, nino_error *err)
+{
+    const nino_expand_layout e = nino_sched_expand(nino_cl_profile(cl), &c->d);
+    const int64_t n = c->d.weight->n, step = e.panels * 64;
+    columns w = { .mem = c->weight->mem, .type = c->weight->dtype, .n = n };
+    nino_raw_layout raw;
+    if (!e.panels || !nino_raw_layout_of(c->d.weight, &raw))
+        return run_columns(cl, c, &w, err);
+    w.mem = c->workspace;
+    w.mem.offset += e.at;
+    w.type = NINO_F32;
+    nino_status st = NINO_OK;
+    for (; w.first < n && !st; w.first += step) {
+        w.n = n - w.first < step ? n - w.first : step;
+        st = expand(cl, c, &raw, &w, err);
+        if (!st)
+            st = run_columns(cl, c, &w, err);
+    }
+    return st;
 }

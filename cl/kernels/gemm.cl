@@ -6,6 +6,7 @@
 //   Wp    panels of 64 columns [ceil(N/64)][ks*ks][Cp][64], Cp = C up to 16, zero-filled
 //   bias  f32, N up to 64, zero-filled
 //   A linear layer is a 1x1 convolution of an image that is one row high.
+//   A launch may make some columns only: N of them, in rows of Y and R that are ld apart.
 //   Rows row0 .. row1 of Y are made by this launch (a long product is split, so that a cancel need
 //   not wait for all of it). R may be Y: each element is read before the same work-item writes it.
 //
@@ -227,7 +228,7 @@ INLINE void finish(const local float16 *acc, int n0, int n1, global const float 
 }
 
 // rows: of a macro tile, at most ROWS; nb: its panels, at most NB.
-kernel WG1 void gemm(int row0, int row1, int N, int C, int H, int W, int OH, int OW, int ks,
+kernel WG1 void gemm(int row0, int row1, int N, int ld, int C, int H, int W, int OH, int OW, int ks,
                      int stride, int pad, int up, global const T *X, const ulong X_off,
                      global const W_t *restrict Wp, const ulong Wp_off,
                      global const float *restrict bias, const ulong bias_off, global const T *R,
@@ -240,7 +241,7 @@ kernel WG1 void gemm(int row0, int row1, int N, int C, int H, int W, int OH, int
     const int j0 = get_group_id(1) * nb, j1 = min(j0 + nb, (N + 63) / 64);
     accumulate(&g, p0, np, j0, j1, N, C, FIRST_TAP, X + X_off, EARLIER, Wp + Wp_off, xs, ws, acc);
     for (int r = 0; r < np; r++) {
-        const long at = (long) (p0 + r) * N;
+        const long at = (long) (p0 + r) * ld;
         finish(acc + r * LDACC, j0 * 64, min(j1 * 64, N), bias + bias_off, R + R_off + at,
                Y + Y_off + at);
     }
@@ -276,7 +277,7 @@ INLINE void add_two(global const T *x, global const T *y, int C, const local flo
     }
 }
 
-kernel WG1 void gemm_few(int row0, int row1, int N, int C, int H, int W, int OH, int OW, int ks,
+kernel WG1 void gemm_few(int row0, int row1, int N, int ld, int C, int H, int W, int OH, int OW, int ks,
                          int stride, int pad, int up, global const T *X, const ulong X_off,
                          global const W_t *restrict Wp, const ulong Wp_off,
                          global const float *restrict bias, const ulong bias_off,
@@ -312,7 +313,7 @@ kernel WG1 void gemm_few(int row0, int row1, int N, int C, int H, int W, int OH,
         }
         for (int i = 0; i <= two; i++)
             for (int n = 0; n < FEW; n++) {
-                const long at = (long) (p + i) * FEW + n;
+                const long at = (long) (p + i) * ld + n;
                 float v = sum_of(s[i][n]);
 #if BIAS
                 v += bias[bias_off + n];
@@ -336,7 +337,7 @@ kernel WG1 void gemm_few(int row0, int row1, int N, int C, int H, int W, int OH,
 // on their way to registers, so one barrier a step is enough.
 //
 // Global size: (tiles along rows * 256, tiles along columns), work-group size 256.
-// -D VECC=1 VECN=1: C, N are multiples of 4, so that quads of X, and of R and Y, are aligned.
+// -D VECC=1 VECN=1: C, ld are multiples of 4, so that quads of X, and of R and Y, are aligned.
 #ifndef TM
 #define TM 8
 #endif
@@ -372,7 +373,7 @@ INLINE float4 load_a(global const T *X, int C, int c)
 #endif
 }
 
-kernel WG(256) void gemm(int row0, int row1, int N, int C, int H, int W, int OH, int OW, int ks,
+kernel WG(256) void gemm(int row0, int row1, int N, int ld, int C, int H, int W, int OH, int OW, int ks,
                          int stride, int pad, int up, global const T *X, const ulong X_off,
                          global const W_t *restrict Wp, const ulong Wp_off,
                          global const float *restrict bias, const ulong bias_off,
@@ -468,7 +469,7 @@ kernel WG(256) void gemm(int row0, int row1, int N, int C, int H, int W, int OH,
 #pragma unroll
         for (int j = 0; j < TN; j += 4) {
             const int n = n0 + COLUMN(j / 4);
-            const long at = (long) p * N + n;
+            const long at = (long) p * ld + n;
             float4 v = (float4)(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
             if (n >= N)
                 continue;

@@ -71,7 +71,7 @@ INLINE void gather(global const T *X, int rows, int C, int k, int n, local float
     }
 }
 
-kernel WG1 void linear_skinny(const int rows, const int N, const int C, global const T *X,
+kernel WG1 void linear_skinny(const int rows, const int N, const int ld, const int C, global const T *X,
                               const ulong X_off, global const W_t *restrict Wp, const ulong Wp_off,
                               global const float *restrict bias, const ulong bias_off,
                               global const T *R, const ulong R_off, global T *Y, const ulong Y_off)
@@ -90,7 +90,7 @@ kernel WG1 void linear_skinny(const int rows, const int N, const int C, global c
                 block(xs + r * KC, n, Wp + (long) k * 64 + v * 16, acc + r * 4 + v);
     }
     for (int r = 0; r < rows; r++) {
-        const long at = (long) r * N;
+        const long at = (long) r * ld;
         const local float *s = (const local float *) (acc + r * 4);
         for (int n = n0; n < n1; n++) {
             float v = s[n - n0];
@@ -108,7 +108,7 @@ kernel WG1 void linear_skinny(const int rows, const int N, const int C, global c
 
 #if SCHED_GENERIC
 // A work-item sums 4 columns over every 16th channel; the 16 sums of a column are added in __local.
-kernel WG(256) void linear_skinny(const int rows, const int N, const int C, global const T *X,
+kernel WG(256) void linear_skinny(const int rows, const int N, const int ld, const int C, global const T *X,
                                   const ulong X_off, global const W_t *restrict Wp,
                                   const ulong Wp_off, global const float *restrict bias,
                                   const ulong bias_off, global const T *R, const ulong R_off,
@@ -135,7 +135,7 @@ kernel WG(256) void linear_skinny(const int rows, const int N, const int C, glob
         *(local float4 *) (sums + slice * 64 + column) = s[r];
         barrier(CLK_LOCAL_MEM_FENCE);
         if (t < 64 && n < N && r < rows) {
-            const long at = (long) r * N + n;
+            const long at = (long) r * ld + n;
             float v = 0.0f;
             for (int i = 0; i < 16; i++)
                 v += sums[i * 64 + t];

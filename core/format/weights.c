@@ -297,6 +297,16 @@ nino_status nino_weights_read(const nino_weights *w, const nino_tensor_info *t, 
 }
 
 // Reads all values through a buffer, as f32; whole blocks at a time.
+nino_status nino_weights_read_bytes(const nino_weights *w, const nino_tensor_info *t, uint64_t at,
+                                    uint64_t n, void *dst, nino_error *err)
+{
+    if (at > t->bytes || n > t->bytes - at || t->is_strided)
+        return fail_at(NINO_ERR_RANGE, w, t, "it has no such bytes", err);
+    if (w->base)
+        return nino_view_read_bytes(w, t, at, n, dst, err);
+    return n ? nino_file_pread(w->fd, dst, n, t->offset + at, w->path, err) : NINO_OK;
+}
+
 static nino_status read_blocks(const nino_weights *w, const nino_tensor_info *t, float *dst,
                                nino_error *err)
 {

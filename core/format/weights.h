@@ -51,6 +51,10 @@ const char *nino_weights_meta(const nino_weights *w, const char *key); // value 
 // Reads one tensor's elements, contiguous, in the file's type, into dst (nino_tensor_info.bytes).
 nino_status nino_weights_read(const nino_weights *w, const nino_tensor_info *t, void *dst,
                               nino_error *err);
+// n bytes of a contiguous tensor as it is stored, from byte `at` of it on; not of a view's changed
+// ones.
+nino_status nino_weights_read_bytes(const nino_weights *w, const nino_tensor_info *t, uint64_t at,
+                                    uint64_t n, void *dst, nino_error *err);
 // Rows first ... first + n - 1 of the outermost dimension as f32; the others are not read. dst: the
 // values of n rows.
 nino_status nino_weights_read_rows_f32(const nino_weights *w, const nino_tensor_info *t,

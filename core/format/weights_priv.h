@@ -21,6 +21,8 @@ nino_status nino_weights_build_index(nino_weights *w, nino_error *err);
 // weights_view.c: the reads of a view.
 nino_status nino_view_read(const nino_weights *w, const nino_tensor_info *t, void *dst,
                            nino_error *err);
+nino_status nino_view_read_bytes(const nino_weights *w, const nino_tensor_info *t, uint64_t at,
+                                 uint64_t n, void *dst, nino_error *err);
 nino_status nino_view_read_rows(const nino_weights *w, const nino_tensor_info *t, int64_t first,
                                 int64_t n, float *dst, nino_error *err);
 nino_status nino_view_read_all(const nino_weights *w, const nino_tensor_info *t, float *dst,

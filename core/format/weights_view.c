@@ -56,6 +56,15 @@ static nino_status read_changed(const nino_weights *w, const nino_tensor_info *t
     return NINO_OK;
 }
 
+nino_status nino_view_read_bytes(const nino_weights *w, const nino_tensor_info *t, uint64_t at,
+                                 uint64_t n, void *dst, nino_error *err)
+{
+    if (w->is_changed[t - w->header.infos])
+        return nino_fail(err, NINO_ERR_UNSUPPORTED, t->name,
+                         "its values are not those of the file");
+    return nino_weights_read_bytes(w->base, base_info(w, t), at, n, dst, err);
+}
+
 nino_status nino_view_read_rows(const nino_weights *w, const nino_tensor_info *t, int64_t first,
                                 int64_t n, float *dst, nino_error *err)
 {

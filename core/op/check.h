@@ -28,6 +28,8 @@ typedef struct nino_check_result {
     double nmse, max_abs, tol, ms, gflops;
 } nino_check_result;
 
+// Random blocks whose scales are of one size; NULL: no memory, or not whole blocks.
+nino_array *nino_check_blocks(nino_shape shape, nino_dtype type, uint64_t *rng);
 // Runs case c with activations stored as `type`; in_place: -1, or the source that becomes the
 // result. Failures of the device are results, not errors: note says what happened.
 void nino_check_run(nino_backend *be, nino_backend *ref, const nino_check_case *c, nino_dtype type,

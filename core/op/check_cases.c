@@ -42,6 +42,30 @@ const nino_check_case nino_check_cases[] = {
     { .op = NINO_OP_LINEAR, X(577, 640), .n = 320, .bias = true, .is_large = true },
     { .op = NINO_OP_LINEAR, X(1024, 3072), .n = 3072, .weight = NINO_F16, .only_bench = true },
 
+    // ---- weights that stay as the file stores them: every type, few rows, ragged ends
+#define QUANT(t) { .op = NINO_OP_LINEAR, X(23, 256), .n = 70, .bias = true, .weight = NINO_##t }
+    QUANT(Q8_0), QUANT(Q4_K), QUANT(F8_E4M3), QUANT(F8_E5M2), QUANT(IQ2_XS), QUANT(Q6_K),
+#undef QUANT
+#define QUANT(t) { .op = NINO_OP_LINEAR, X(23, 256), .n = 70, .weight = NINO_##t, .is_large = true }
+    QUANT(Q1_0), QUANT(Q2_0), QUANT(Q4_0), QUANT(Q4_1), QUANT(Q5_0), QUANT(Q5_1), QUANT(Q2_K),
+    QUANT(Q3_K), QUANT(Q5_K), QUANT(IQ1_S), QUANT(IQ1_M), QUANT(IQ2_XXS), QUANT(IQ2_S),
+    QUANT(IQ3_XXS), QUANT(IQ3_S), QUANT(IQ4_NL), QUANT(IQ4_XS), QUANT(TQ1_0), QUANT(TQ2_0),
+    QUANT(MXFP4), QUANT(NVFP4),
+#undef QUANT
+    { .op = NINO_OP_LINEAR, X(3, 96), .n = 130, .bias = true, .residual = true, .weight = NINO_Q8_0 },
+    { .op = NINO_OP_LINEAR, X(67, 37), .n = 66, .residual = true, .weight = NINO_F8_E4M3 },
+    CONV(1, 1, 33, X(1, 9, 7, 64), .bias = true, .weight = NINO_Q8_0),
+    CONV(3, 1, 3, X(1, 7, 10, 32), .bias = true, .weight = NINO_Q8_0),
+    CONV(3, 1, 65, X(2, 12, 16, 17), .residual = true, .weight = NINO_F8_E5M2),
+    CONV(3, 1, 40, X(1, 35, 33, 32), .bias = true, .weight = NINO_Q8_0),
+    CONV3(3, 2, 1, 20, X(3, 6, 5, 32), .bias = true, .weight = NINO_Q8_0),
+    // more columns than are expanded at a time
+    { .op = NINO_OP_LINEAR, X(2, 16384), .n = 833, .bias = true, .weight = NINO_Q8_0, .is_large = true },
+    { .op = NINO_OP_LINEAR, X(18, 16384), .n = 833, .bias = true, .residual = true, .weight = NINO_F8_E4M3, .is_large = true },
+#define BENCH(t) { .op = NINO_OP_LINEAR, X(1024, 3072), .n = 3072, .weight = NINO_##t, .only_bench = true }
+    BENCH(F32), BENCH(Q8_0), BENCH(Q4_K), BENCH(F8_E4M3),
+#undef BENCH
+
     // ---- 1x1
     CONV(1, 1, 1, X(1, 1, 1, 1)),
     CONV(1, 1, 48, X(1, 9, 7, 20), .bias = true),

@@ -423,9 +423,12 @@ static double bytes_all(const nino_op_desc *d)
         b += count(&d->src[i]) * (double) nino_dtype_size(d->src_type[i]);
     const nino_weight *w[] = { d->weight, d->bias };
     for (int i = 0; i < 2; i++)
-        if (w[i])
-            b += (double) w[i]->n * (double) w[i]->c * nino_weight_taps(w[i]) *
-                 (double) nino_dtype_size(w[i]->dtype);
+        if (w[i]) {
+            size_t values, bytes; // of a block
+            nino_dtype_block(w[i]->dtype, &values, &bytes);
+            b += (double) w[i]->n * (double) w[i]->c * nino_weight_taps(w[i]) / (double) values *
+                 (double) bytes;
+        }
     return b;
 }
 // The tile is read, the canvas below it read and written.

@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parallel.h"
+#include "core/op/raw.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -122,6 +123,9 @@ nino_status nino_pack_weight(const nino_profile *p, const nino_weight *w,
                              const volatile int *cancel, void *dst, nino_error *err)
 {
     enum { ROOM = 1 << 18 }; // values a piece, or 64 rows
+    nino_raw_layout raw;
+    if (p->schedule != NINO_SCHED_REF && nino_raw_layout_of(w, &raw))
+        return nino_raw_read(w, &raw, cancel, dst, err);
     pack_job j = { .w = w,
                    .cancel = cancel,
                    .is_ref = p->schedule == NINO_SCHED_REF,

@@ -15,8 +15,9 @@ typedef struct nino_profile {
     char name[64]; // "pocl-cpu", "gfx1151", "generic-gpu"
     nino_sched_kind schedule;
     nino_dtype act_type; // storage of activations when the node says auto
-    // Storage of matrices. F32: lossless, that is 16-bit types as they are, 8-bit floats as f16,
-    // the rest as f32. F16, BF16: everything as that.
+    // Storage of matrices that do not stay as they are (core/op/raw.h). F32: lossless, that is
+    // 16-bit types as they are, 8-bit floats as f16, the rest as f32. F16, BF16: everything as
+    // that.
     nino_dtype weight_type;
     bool has_winograd;         // F(4,3) for fp32 3x3 stride-1 convolutions where the shape gains
     uint64_t winograd_stripe;  // most bytes of transform workspace
@@ -79,12 +80,22 @@ typedef struct nino_resample_layout {
 } nino_resample_layout;
 nino_resample_layout nino_sched_resample(const nino_op_desc *d);
 
+// LINEAR, CONV2D, CONV3D whose weight stays as the file stores it (core/op/raw.h): `panels` of its
+// panels are expanded to f32 at a time, at `at` of the workspace; 0: none are. Winograd's transform
+// of the weights needs all of them, before V and M are written.
+typedef struct nino_expand_layout {
+    int64_t panels;
+    uint64_t at, bytes; // bytes: of the whole workspace
+} nino_expand_layout;
+nino_expand_layout nino_sched_expand(const nino_profile *p, const nino_op_desc *d);
+
 // Scratch bytes of a call on that device: one of the above, or 0.
 size_t nino_sched_workspace(const nino_profile *p, const nino_op_desc *d);
 
 // Storage type and bytes of a packed weight on that device. Matrices are packed in panels of 64
-// columns: CPU and GENERIC [ceil(N/64)][taps][Cp][64] with Cp = C rounded up to 16 and zero-filled;
-// vectors are f32, N rounded up to 64, zero-filled.
+// columns: CPU and GENERIC [ceil(N/64)][taps][Cp][64] with Cp = C rounded up to 16 and zero-filled,
+// unless they stay as the file stores them (core/op/raw.h); vectors are f32, N rounded up to 64,
+// zero-filled.
 size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino_dtype *dtype);
 
 // Predicted seconds of a call (roofline with the profile's efficiencies); 0 when the profile has no

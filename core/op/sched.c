@@ -2,6 +2,7 @@
 #include "core/base/size.h"
 #include "core/op/pack.h"
 #include "core/op/profile.h"
+#include "core/op/raw.h"
 #include "core/op/resample.h"
 #include "core/op/weight.h"
 
@@ -20,6 +21,10 @@
 const nino_profile nino_profile_ref = {
     .name = "ref", .schedule = NINO_SCHED_REF, .act_type = NINO_F32, .weight_type = NINO_F32
 };
+
+// Bytes of panels that are expanded at a time: enough columns to keep every core busy, little
+// beside the activations of a large model.
+#define EXPAND_ROOM ((int64_t) 32 << 20)
 
 static uint64_t align256(uint64_t n) { return (n + 255) / 256 * 256; }
 
@@ -94,10 +99,38 @@ static uint64_t attention_bytes(const nino_op_desc *d)
     return (uint64_t) (d->src[1].dim[0] * keys * d->src[1].dim[2]) * 4;
 }
 
+nino_expand_layout nino_sched_expand(const nino_profile *p, const nino_op_desc *d)
+{
+    nino_raw_layout raw;
+    nino_expand_layout l = { 0 };
+    const bool is_product =
+        d->op == NINO_OP_LINEAR || d->op == NINO_OP_CONV2D || d->op == NINO_OP_CONV3D;
+    if (p->schedule == NINO_SCHED_REF || !is_product || !nino_raw_layout_of(d->weight, &raw))
+        return l;
+    const int64_t all = nino_pack_panels_of(d->weight->n);
+    const int64_t bytes = nino_weight_taps(d->weight) * nino_pack_cp(d->weight->c) * 64 * 4;
+    if (nino_sched_conv(p, d) == NINO_CONV_WINOGRAD) {
+        const nino_wino_layout w = nino_sched_wino(p, d);
+        l.panels = all;
+        l.at = w.v;
+        l.bytes = l.at + (uint64_t) (all * bytes);
+        l.bytes = l.bytes > w.bytes ? l.bytes : w.bytes;
+        return l;
+    }
+    int64_t most = EXPAND_ROOM / bytes;
+    most = most < 4 ? (most < 1 ? 1 : most) : most / 4 * 4; // whole tiles
+    l.panels = all < most ? all : most;
+    l.bytes = (uint64_t) (l.panels * bytes);
+    return l;
+}
+
 size_t nino_sched_workspace(const nino_profile *p, const nino_op_desc *d)
 {
     if (p->schedule == NINO_SCHED_REF)
         return 0;
+    const nino_expand_layout e = nino_sched_expand(p, d);
+    if (e.panels)
+        return e.bytes;
     switch (d->op) {
     case NINO_OP_CONV2D:
     case NINO_OP_CONV3D:
@@ -131,6 +164,11 @@ size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino
         return (size_t) (nino_pack_panels_of(w->n) * 64) * 4;
     if (p->schedule == NINO_SCHED_REF)
         return (size_t) (w->n * taps * w->c) * 4;
+    nino_raw_layout raw;
+    if (nino_raw_layout_of(w, &raw)) {
+        *dtype = raw.type;
+        return raw.bytes;
+    }
     return (size_t) (nino_pack_panels_of(w->n) * taps * nino_pack_cp(w->c) * 64) *
            nino_dtype_size(*dtype);
 }

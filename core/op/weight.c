@@ -199,8 +199,10 @@ nino_weight *nino_weight_from_array(nino_array *a, nino_weight_role role)
 {
     int64_t n, c;
     nino_weight *w = NULL;
+    size_t values, bytes;
+    nino_dtype_block(a->dtype, &values, &bytes);
     if (is_readable(a->dtype) && fits_role(role, a->shape.rank, a->shape.dim, &n, &c) &&
-        (w = calloc(1, sizeof(*w))))
+        c * nino_weight_role_taps(role) % (int64_t) values == 0 && (w = calloc(1, sizeof(*w))))
         *w = (nino_weight){
             .data = nino_array_ref(a), .role = role, .n = n, .c = c, .dtype = a->dtype
         };
@@ -263,12 +265,15 @@ static nino_status read_range(nino_weights *file, const nino_weight_range *r, in
 static nino_status read_array(const nino_weight *w, int64_t first, int64_t rows, int64_t taps,
                               float *dst, nino_error *err)
 {
-    const size_t row = (size_t) (w->c * taps), row_bytes = row * nino_dtype_size(w->dtype);
+    size_t values, bytes;
+    nino_dtype_block(w->data->dtype, &values, &bytes);
+    const size_t row = (size_t) (w->c * taps), row_bytes = row / values * bytes;
     float *flat = malloc(row * sizeof(float));
     if (!flat)
         return nino_fail(err, NINO_ERR_NOMEM, "weight", "no memory to read it");
     for (int64_t n = first; n < first + rows; n++, dst += row) {
-        nino_to_f32(flat, (const char *) w->data->data + (size_t) n * row_bytes, w->dtype, row);
+        nino_to_f32(flat, (const char *) w->data->data + (size_t) n * row_bytes, w->data->dtype,
+                    row);
         order_row(dst, flat, taps, 0, w->c);
     }
     free(flat);

@@ -48,13 +48,20 @@ void nino_shape_print(char *buf, size_t size, const nino_shape *s)
         at += (size_t) snprintf(buf + at, size - at, i ? "x%lld" : "%lld", (long long) s->dim[i]);
 }
 
-// Bytes of a dense array; false if a dimension is negative or the total is beyond MAX_BYTES.
+// Bytes of a dense array; false if a dimension is negative, the total is beyond MAX_BYTES or not
+// whole blocks.
 static bool array_bytes(nino_dtype dtype, const nino_shape *s, uint64_t *out)
 {
     uint64_t n = 1;
     for (int i = 0; i < s->rank; i++)
         if (s->dim[i] < 0 || !nino_mul_u64(n, (uint64_t) s->dim[i], &n))
             return false;
+    size_t values, bytes;
+    if (nino_dtype_is_block(dtype)) {
+        nino_dtype_block(dtype, &values, &bytes);
+        *out = n / values * bytes;
+        return n % values == 0 && n <= MAX_BYTES;
+    }
     if (!nino_mul_u64(n, (uint64_t) nino_dtype_bits(dtype), &n) || n > MAX_BYTES * 8)
         return false;
     *out = (n + 7) / 8;
