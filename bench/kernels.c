@@ -4,6 +4,7 @@
 //   bench/kernels [--rounds N] [--device SEL] [--only TEXT]
 #include "core/base/time.h"
 #include "core/op/backend.h"
+#include "core/op/check.h"
 #include "core/op/device.h"
 #include "core/op/weight.h"
 #include <ninodes/ctx.h>
@@ -182,6 +183,41 @@ static void bench_gemm(int n)
     nino_array_unref(&x);
     nino_array_unref(&w);
     nino_array_unref(&y);
+}
+
+// The same product with weights of another type, interleaved with that of f32.
+static void bench_weights(int n, nino_dtype type)
+{
+    double f32[MAX_ROUNDS], ours[MAX_ROUNDS];
+    uint64_t state = 1;
+    nino_dtype kept;
+    nino_array *x = random_array(NINO_SHAPE(n, n)), *w = random_array(NINO_SHAPE(n, n));
+    nino_array *q = nino_dtype_is_block(type) ? nino_check_blocks(w->shape, type, &state)
+                                              : nino_array_convert(w, type);
+    if (!q)
+        die("out of memory");
+    layer a = layer_open(x, w), b = layer_open(x, q);
+    for (int r = -1; r < rounds; r++) { // the first round warms up
+        const double s = layer_time(&a, true), t = layer_time(&b, true);
+        if (r < 0)
+            continue;
+        f32[r] = s;
+        ours[r] = t;
+    }
+    const double ratio = 1 / median_ratio(f32, ours), gflop = 2e-9 * n * n * n;
+    const size_t bytes = backend->impl->packed_bytes(backend, b.w, &kept);
+    printf("product %d, weights %-14s %8.1f   f32      %8.1f   time  %.2f   (%.3f of the file)\n",
+           n, nino_dtype_name(type), gflop / median(ours), gflop / median(f32), ratio,
+           (double) bytes / (double) q->bytes);
+    if (ratio > 1.25) {
+        printf("FAIL: more than 1.25 times as long\n");
+        failures++;
+    }
+    layer_close(&a);
+    layer_close(&b);
+    nino_array_unref(&x);
+    nino_array_unref(&w);
+    nino_array_unref(&q);
 }
 
 // ---- convolutions: oneDNN --------------------------------------------------------------------
@@ -379,6 +415,11 @@ int main(int argc, char **argv)
     if (strstr("product", only))
         for (size_t i = 0; i < sizeof(products) / sizeof(*products); i++)
             bench_gemm(products[i]);
+    static const nino_dtype types[] = { NINO_F16, NINO_Q8_0, NINO_Q4_K, NINO_F8_E4M3,
+                                        NINO_F8_E5M2 };
+    if (strstr("weights", only))
+        for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+            bench_weights(3072, types[i]);
     dn(dnnl_engine_create(&engine, dnnl_cpu, 0));
     dn(dnnl_stream_create(&queue, engine, dnnl_stream_default_flags));
     if (strstr("conv", only))

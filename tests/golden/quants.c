@@ -1,5 +1,7 @@
-// Every block format of a real GGUF file expands to ggml's own values, bit for bit; also row by row
+// Every block format of a real GGUF file expands to ggml's own values, bit for bit, on the host and
+// on an OpenCL device, where the product with the unit matrix shows them; also row by row
 // as a model's weight, where a row (576 values of a convolution) need not be whole blocks.
+#include "core/op/device.h"
 #include "core/op/weight.h"
 #include "core/tensor/quant.h"
 #include "tests/test.h"
@@ -58,6 +60,60 @@ static int compare(nino_weights *q, const nino_weights *ref)
     return n;
 }
 
+// The unit matrix times the weight [64,576], transposed: sums of one value and zeros.
+static void check_device(nino_backend *be, nino_weights *q, const char *name, const float *ref)
+{
+    enum { ROWS = 64, ROW = 576 };
+    nino_error err;
+    nino_linear l = { 0 };
+    CHECK_OK(nino_weight_get(q, "", name, NINO_W_PATCH, ROWS, ROW, true, &l.w, &err), err);
+    nino_dtype type;
+    const size_t bytes = be->impl->packed_bytes(be, l.w, &type);
+    CHECK(type == nino_weights_find(q, name)->dtype && bytes < (size_t) ROWS * ROW * 2);
+    nino_stream *s = nino_stream_create(&(nino_stream_params){ .backend = be }, &err);
+    nino_array *unit = nino_array_create(NINO_F32, NINO_SHAPE(ROW, ROW));
+    CHECK(s && unit);
+    for (int i = 0; i < ROW; i++)
+        nino_array_f32(unit)[i * ROW + i] = 1;
+    nino_tensor *y = nino_linear_op(s, nino_upload(s, unit, NINO_F32), &l);
+    nino_array *got = nino_download(s, y, NINO_F32);
+    CHECK_OK(nino_stream_status(s, &err), err);
+    int wrong = 0;
+    for (int n = 0; n < ROWS; n++)
+        for (int i = 0; i < ROW; i++)
+            wrong += nino_array_f32(got)[i * ROWS + n] != ref[n * ROW + i];
+    if (wrong)
+        fprintf(stderr, "%s on the device: %d values differ\n", name, wrong);
+    CHECK(!wrong);
+    nino_array_unref(&unit);
+    nino_array_unref(&got);
+    nino_stream_destroy(&s);
+    nino_linear_release(&l);
+}
+
+static int compare_device(nino_weights *q, const nino_weights *ref)
+{
+    nino_error err;
+    int n = 0;
+    nino_backend *be = nino_device_open("cl", NULL, NULL, &err);
+    for (int i = 0; be && i < nino_weights_count(ref); i++) {
+        char name[64];
+        const nino_tensor_info *r = nino_weights_at(ref, i);
+        snprintf(name, sizeof(name), "w.%.40s.weight", r->name);
+        const nino_tensor_info *t = nino_weights_find(q, name);
+        if (!t || !nino_dtype_is_block(t->dtype))
+            continue;
+        nino_array *b = nino_weights_read_f32(ref, r, &err);
+        CHECK(b);
+        check_device(be, q, name, nino_array_f32(b));
+        nino_array_unref(&b);
+        n++;
+    }
+    if (be)
+        nino_backend_close(&be);
+    return n;
+}
+
 int main(void)
 {
     char path[512];
@@ -74,6 +130,7 @@ int main(void)
     const int n = compare(q, ref);
     printf("  %d formats\n", n);
     CHECK(n >= 28);
+    printf("  %d of blocks on the device\n", compare_device(q, ref));
     float x[32];
     CHECK(!nino_quant_to_f32(x, "", NINO_F32, 0) && !nino_to_f32(x, "", NINO_Q4_0, 31));
     nino_weights_unref(&q);

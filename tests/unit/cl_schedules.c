@@ -218,6 +218,33 @@ static void test_gemm(nino_dtype t)
     nino_conv_release(&c);
 }
 
+// Weights that stay as a file stores them: scales of 1, quants from -64 to 63.
+static void test_raw(nino_dtype t)
+{
+    const nino_shape tokens = NINO_SHAPE(2, 11, 64);
+    nino_array *blocks = nino_array_create(NINO_Q8_0, NINO_SHAPE(21, 64));
+    nino_array *f8 = nino_array_create(NINO_F8_E4M3, NINO_SHAPE(21, 19, 3, 3));
+    CHECK(blocks && f8);
+    for (size_t i = 0; i < blocks->bytes; i++)
+        ((uint8_t *) blocks->data)[i] = i % 34 == 0   ? 0
+                                        : i % 34 == 1 ? 0x3c
+                                                      : (uint8_t) (i * 37 % 128 - 64);
+    for (size_t i = 0; i < f8->bytes; i++)
+        ((uint8_t *) f8->data)[i] = (uint8_t) (i * 37 % 120);
+    nino_linear l = { .w = nino_weight_from_array(blocks, NINO_W_MATRIX) };
+    nino_conv c = { .w = nino_weight_from_array(f8, NINO_W_CONV3) };
+    CHECK(l.w && c.w);
+    BOTH("linear, Q8_0", LINEAR, t, nino_linear_op(s, input(s, tokens, t, 1), &l));
+    BOTH("linear, Q8_0, a row", LINEAR, t,
+         nino_linear_op(s, input(s, NINO_SHAPE(1, 64), t, 1), &l));
+    if (t == NINO_F32) // results are too large for f16
+        BOTH("conv2d, fp8", CONV2D, t, nino_conv2d(s, input(s, NINO_SHAPE(1, 6, 5, 19), t, 1), &c));
+    nino_linear_release(&l);
+    nino_conv_release(&c);
+    nino_array_unref(&blocks);
+    nino_array_unref(&f8);
+}
+
 // A bias [n,h,q,tk] that hides some keys, and all of them from the first query of each head.
 static nino_tensor *mask(nino_stream *s, int n, int h, int q, int tk)
 {
@@ -328,6 +355,7 @@ static void test_schedule(nino_sched_kind which, nino_dtype t)
     test_move(t);
     test_image(t);
     test_gemm(t);
+    test_raw(t);
     test_attention(t);
     test_video(t);
     close_streams();

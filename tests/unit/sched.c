@@ -119,6 +119,36 @@ static void test_workspaces(void)
     CHECK(r.bytes >= r.image + 2 * 40 * 90 * 3 * 4 && nino_sched_workspace(&p, &d) == r.bytes);
 }
 
+// Weights that stay as the file stores them need room for some of their panels.
+static void test_expand(void)
+{
+    nino_profile p;
+    CHECK_OK(nino_profile_load("pocl-cpu", &p, &err), err);
+    nino_weight w = { .role = NINO_W_MATRIX, .n = 3072, .c = 3072, .dtype = NINO_Q8_0 };
+    nino_op_desc d = { .op = NINO_OP_LINEAR, .n_src = 1, .weight = &w };
+    d.src[0] = d.dst = NINO_SHAPE(64, 3072);
+    nino_expand_layout e = nino_sched_expand(&p, &d);
+    CHECK(e.panels == 40 && e.at == 0 && e.bytes == 40u * 3072 * 64 * 4);
+    CHECK(nino_sched_workspace(&p, &d) == e.bytes);
+    CHECK(!nino_sched_expand(&nino_profile_ref, &d).panels);
+    w.n = 100;
+    CHECK(nino_sched_expand(&p, &d).panels == 2);
+    w.n = 3072;
+    w.c = 1 << 20; // a panel at least
+    CHECK(nino_sched_expand(&p, &d).panels == 1);
+    w.dtype = NINO_F16;
+    CHECK(!nino_sched_expand(&p, &d).panels && !nino_sched_workspace(&p, &d));
+    w = (nino_weight){ .role = NINO_W_CONV3, .n = 64, .c = 64, .dtype = NINO_F8_E4M3 };
+    d = (nino_op_desc){ .op = NINO_OP_CONV2D, .n_src = 1, .weight = &w };
+    d.attr.kernel = 3;
+    d.attr.stride = 1;
+    d.src[0] = d.dst = NINO_SHAPE(1, 64, 64, 64);
+    e = nino_sched_expand(&p, &d);
+    const nino_wino_layout l = nino_sched_wino(&p, &d);
+    CHECK(nino_sched_conv(&p, &d) == NINO_CONV_WINOGRAD && e.panels == 1 && e.at == l.v);
+    CHECK(e.bytes >= l.bytes && e.bytes >= l.v + 9 * 64 * 64 * 4);
+}
+
 static void test_packing(void)
 {
     nino_profile p;
@@ -127,8 +157,9 @@ static void test_packing(void)
     nino_weight w = { .role = NINO_W_CONV3, .n = 65, .c = 17, .dtype = NINO_BF16 };
     CHECK(nino_sched_packed_bytes(&p, &w, &type) == 2 * 9 * 32 * 64 * 2 && type == NINO_BF16);
     w.dtype = NINO_F8_E4M3;
-    nino_sched_packed_bytes(&p, &w, &type);
-    CHECK(type == NINO_F16);
+    CHECK(nino_sched_packed_bytes(&p, &w, &type) == 65 * 9 * 17 + 3 && type == NINO_F8_E4M3);
+    w.dtype = NINO_IQ2_XS; // 9945 values are 39 blocks
+    CHECK(nino_sched_packed_bytes(&p, &w, &type) == 39 * 74 + 2 + 1024 && type == NINO_IQ2_XS);
     w.dtype = NINO_F64;
     CHECK(nino_sched_packed_bytes(&p, &w, &type) == 2 * 9 * 32 * 64 * 4 && type == NINO_F32);
     p.weight_type = NINO_F16;
@@ -179,6 +210,7 @@ int main(void)
     test_winograd();
     test_workspaces();
     test_packing();
+    test_expand();
     test_seconds();
     return 0;
 }
