@@ -186,7 +186,8 @@ nino_status nino_raw_read(const nino_weight *w, const nino_raw_layout *l,
 {
     uint64_t entries;
     const uint16_t *grid = grid_of(l->type, &entries);
-    float *scale = (float *) ((char *) dst + l->scales);
+    void *scales = (char *) dst + l->scales;
+    float *scale = scales;
     const nino_status st = read_rows(w, l, cancel, dst, err);
     for (int i = 0; l->is_scaled && i < w->n_ranges; i++)
         for (int64_t n = 0; n < w->range[i].rows; n++)
