@@ -342,29 +342,53 @@ void nino_st_header_release(nino_st_header *h)
     memset(h, 0, sizeof(*h));
 }
 
-static void put_header(nino_buf *b, const nino_st_entry *entries, int n, const nino_meta *meta,
-                       int n_meta)
+// What has neither values nor a tensor is of no type, and refused.
+static nino_dtype dtype_of(const nino_st_source *e)
+{
+    return e->array ? e->array->dtype : e->info ? e->info->dtype : NINO_DTYPE_COUNT;
+}
+
+// Bytes of the values without gaps.
+static uint64_t bytes_of(const nino_st_source *e)
+{
+    if (e->array || !e->info)
+        return e->array ? e->array->bytes : 0;
+    uint64_t n = nino_dtype_size(e->info->dtype);
+    for (int k = 0; k < e->info->rank; k++)
+        n *= (uint64_t) e->info->dim[k];
+    return n;
+}
+
+static void put_meta(nino_buf *b, const nino_meta *meta, int n_meta)
+{
+    nino_buf_adds(b, "\"__metadata__\":{");
+    for (int i = 0; i < n_meta; i++) {
+        nino_buf_adds(b, i ? "," : "");
+        nino_buf_add_json_string(b, meta[i].key, strlen(meta[i].key));
+        nino_buf_addc(b, ':');
+        nino_buf_add_json_string(b, meta[i].value, meta[i].value_len);
+    }
+    nino_buf_addc(b, '}');
+}
+
+// Returns the bytes of all tensors.
+static uint64_t put_header(nino_buf *b, const nino_st_source *sources, int n, const nino_meta *meta,
+                           int n_meta)
 {
     uint64_t at = 0;
     nino_buf_add(b, "\0\0\0\0\0\0\0\0{", 9);
-    if (n_meta) {
-        nino_buf_adds(b, "\"__metadata__\":{");
-        for (int i = 0; i < n_meta; i++) {
-            nino_buf_adds(b, i ? "," : "");
-            nino_buf_add_json_string(b, meta[i].key, strlen(meta[i].key));
-            nino_buf_addc(b, ':');
-            nino_buf_add_json_string(b, meta[i].value, meta[i].value_len);
-        }
-        nino_buf_addc(b, '}');
-    }
+    if (n_meta)
+        put_meta(b, meta, n_meta);
     for (int i = 0; i < n; i++) {
-        const nino_array *a = entries[i].array;
+        const nino_st_source *e = &sources[i];
+        const int rank = e->array ? e->array->shape.rank : e->info ? e->info->rank : 0;
+        const int64_t *dim = e->array ? e->array->shape.dim : e->info ? e->info->dim : NULL;
         nino_buf_adds(b, i || n_meta ? "," : "");
-        nino_buf_add_json_string(b, entries[i].name, strlen(entries[i].name));
-        nino_buf_addf(b, ":{\"dtype\":\"%s\",\"shape\":[", nino_dtype_safetensors(a->dtype));
-        for (int k = 0; k < a->shape.rank; k++)
-            nino_buf_addf(b, k ? ",%lld" : "%lld", (long long) a->shape.dim[k]);
-        const uint64_t next = at + a->bytes;
+        nino_buf_add_json_string(b, e->name, strlen(e->name));
+        nino_buf_addf(b, ":{\"dtype\":\"%s\",\"shape\":[", nino_dtype_safetensors(dtype_of(e)));
+        for (int k = 0; k < rank; k++)
+            nino_buf_addf(b, k ? ",%lld" : "%lld", (long long) dim[k]);
+        const uint64_t next = at + bytes_of(e);
         nino_buf_addf(b, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long) at,
                       (unsigned long long) next);
         at = next;
@@ -374,6 +398,47 @@ static void put_header(nino_buf *b, const nino_st_entry *entries, int n, const n
         nino_buf_addc(b, ' ');
     for (int i = 0; i < 8 && !b->failed; i++)
         b->data[i] = (char) (((uint64_t) b->len - 8) >> (8 * i));
+    return at;
+}
+
+static nino_status write_tensor(nino_file_writer *w, const nino_st_source *e, nino_error *err)
+{
+    if (e->array || !e->info)
+        return e->array ? nino_file_writer_write(w, e->array->data, e->array->bytes, err) : NINO_OK;
+    const uint64_t n = bytes_of(e), room = n > e->info->bytes ? n : e->info->bytes;
+    void *values = malloc((size_t) room + 1);
+    nino_status st = values ? nino_weights_read(e->file, e->info, values, err)
+                            : nino_fail(err, NINO_ERR_NOMEM, e->name, "out of memory");
+    if (!st)
+        st = nino_file_writer_write(w, values, (size_t) n, err);
+    free(values);
+    return st;
+}
+
+nino_status nino_st_write(nino_file_writer *w, const char *name, const nino_st_source *sources,
+                          int n, const nino_meta *meta, int n_meta, const volatile int *cancel,
+                          nino_error *err)
+{
+    nino_st_header check = { 0 };
+    nino_buf b = { 0 };
+    nino_status st = NINO_OK;
+    for (int i = 0; i < n; i++)
+        if (!nino_dtype_safetensors(dtype_of(&sources[i])))
+            return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", sources[i].name,
+                                  "is stored as %s, which a safetensors file cannot hold",
+                                  nino_dtype_name(dtype_of(&sources[i])));
+    const uint64_t total = put_header(&b, sources, n, meta, n_meta);
+    if (b.failed)
+        st = nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
+    // A header that our own reader refuses (a repeated name, say) never reaches the disk.
+    if (!st && !(st = nino_st_parse(b.data, b.len, b.len + total, name, &check, err)))
+        st = nino_file_writer_write(w, b.data, b.len, err);
+    for (int i = 0; !st && i < n; i++)
+        st = cancel && *cancel ? nino_fail(err, NINO_ERR_CANCELLED, name, "cancelled")
+                               : write_tensor(w, &sources[i], err);
+    nino_st_header_release(&check);
+    nino_buf_release(&b);
+    return st;
 }
 
 nino_status nino_st_save(const char *dir, const char *name, bool below,
@@ -381,30 +446,17 @@ nino_status nino_st_save(const char *dir, const char *name, bool below,
                          nino_error *err)
 {
     nino_file_writer *w = NULL;
-    nino_st_header check = { 0 };
-    nino_buf b = { 0 };
-    nino_status st;
-    put_header(&b, entries, n, meta, n_meta);
-    if (b.failed) {
-        st = nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
-        goto end;
-    }
-    uint64_t total = b.len;
+    nino_st_source *sources = calloc((size_t) n + 1, sizeof(*sources));
+    if (!sources)
+        return nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
     for (int i = 0; i < n; i++)
-        total += entries[i].array->bytes;
-    // A header that our own reader refuses (a repeated name, say) never reaches the disk.
-    st = nino_st_parse(b.data, b.len, total, name, &check, err);
+        sources[i] = (nino_st_source){ .name = entries[i].name, .array = entries[i].array };
+    nino_status st = nino_file_writer_open(dir, name, below, &w, err);
     if (!st)
-        st = nino_file_writer_open(dir, name, below, &w, err);
-    if (!st)
-        st = nino_file_writer_write(w, b.data, b.len, err);
-    for (int i = 0; !st && i < n; i++)
-        st = nino_file_writer_write(w, entries[i].array->data, entries[i].array->bytes, err);
+        st = nino_st_write(w, name, sources, n, meta, n_meta, NULL, err);
     if (!st)
         st = nino_file_writer_commit(&w, false, err);
-end:
     nino_file_writer_abort(&w);
-    nino_st_header_release(&check);
-    nino_buf_release(&b);
+    free(sources);
     return st;
 }

@@ -1,6 +1,7 @@
 // Internal: the safetensors container (strict reader, writer). Rules: huggingface/safetensors
 // README and tensor.rs; every refusal carries its kind.
 #pragma once
+#include "core/base/file.h"
 #include "core/format/weights.h"
 
 // Parsed header: infos sorted by offset (offsets absolute in the file). Everything lives in
@@ -34,6 +35,17 @@ typedef struct nino_st_entry {
     const char *name;
     const nino_array *array; // dtype, shape, data
 } nino_st_entry;
+// The same for tensors of files, which are read while they are written, one at a time.
+typedef struct nino_st_source {
+    const char *name;
+    const nino_array *array; // or NULL and
+    const nino_weights *file;
+    const nino_tensor_info *info; // its tensor, of a type that safetensors has a name for
+} nino_st_source;
+// name: for messages. cancel (may be NULL) is looked at between tensors.
+nino_status nino_st_write(nino_file_writer *w, const char *name, const nino_st_source *sources,
+                          int n, const nino_meta *meta, int n_meta, const volatile int *cancel,
+                          nino_error *err);
 nino_status nino_st_save(const char *dir, const char *name, bool below,
                          const nino_st_entry *entries, int n, const nino_meta *meta, int n_meta,
                          nino_error *err);

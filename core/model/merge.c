@@ -168,8 +168,7 @@ static nino_status fail_alien(const char *a, const char *b, nino_error *err)
 
 // ---- diffusion models ------------------------------------------------------------------------
 
-// The model's file, with its LoRAs.
-static nino_status file_of(const nino_model *m, nino_weights **out, nino_error *err)
+nino_status nino_model_file(const nino_model *m, nino_weights **out, nino_error *err)
 {
     lora_map map = { 0 };
     nino_status st = NINO_OK;
@@ -189,9 +188,9 @@ nino_status nino_model_merge(nino_model *a, const nino_model *b, const nino_merg
     nino_weights *mine = NULL, *other = NULL, *view = NULL;
     nino_diffusion *d = NULL;
     *out = NULL;
-    nino_status st = file_of(a, &mine, err);
+    nino_status st = nino_model_file(a, &mine, err);
     mix *m = NULL;
-    if (st || (st = file_of(b, &other, err)))
+    if (st || (st = nino_model_file(b, &other, err)))
         goto end;
     if (!(m = create(mine, parts, n, err))) {
         st = NINO_ERR_NOMEM;

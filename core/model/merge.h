@@ -11,6 +11,10 @@ typedef struct nino_merge_part {
     double mine, other;
 } nino_merge_part;
 
+// What a model's weights are read from, with its LoRAs: a new reference to its file or a view of
+// it.
+nino_status nino_model_file(const nino_model *m, nino_weights **out, nino_error *err);
+
 // *out: the first, with the weights that both have in the same size mixed. Errors: kind "model"
 // when they have none in common.
 nino_status nino_model_merge(nino_model *a, const nino_model *b, const nino_merge_part *parts,

@@ -29,67 +29,69 @@ static nino_status parts_run(nino_run *r, nino_error *err)
 }
 
 // clang-format off
-#define SHARE(i, name)                                                                             \
-    { .key = name, .label = name, .type = NINO_FLOAT, .offset = (i) * sizeof(double), .def.f = 1,  \
-      .max.f = 1, .step.f = 0.01, .help = "Share of the first; the rest is the second's" }
-// Numbered parts: `ten` and a digit between the words.
+#define SHARE(i, name, end)                                                                        \
+    { .key = name end, .label = name, .type = NINO_FLOAT, .offset = (i) * sizeof(double),          \
+      .def.f = 1, .max.f = 1, .step.f = 0.01,                                                      \
+      .help = "Share of the first; the rest is the second's" }
+// Numbered parts: `ten` and a digit behind the word.
 #define THREE(i, word, ten, end)                                                                   \
-    SHARE(i, word ten "0" end), SHARE((i) + 1, word ten "1" end), SHARE((i) + 2, word ten "2" end)
+    SHARE(i, word ten "0", end), SHARE((i) + 1, word ten "1", end),                                \
+        SHARE((i) + 2, word ten "2", end)
 #define EIGHT(i, word, ten, end)                                                                   \
-    THREE(i, word, ten, end), SHARE((i) + 3, word ten "3" end), SHARE((i) + 4, word ten "4" end),  \
-        SHARE((i) + 5, word ten "5" end), SHARE((i) + 6, word ten "6" end),                        \
-        SHARE((i) + 7, word ten "7" end)
-#define NINE(i, word, ten, end) EIGHT(i, word, ten, end), SHARE((i) + 8, word ten "8" end)
-#define TEN(i, word, ten, end) NINE(i, word, ten, end), SHARE((i) + 9, word ten "9" end)
+    THREE(i, word, ten, end), SHARE((i) + 3, word ten "3", end),                                   \
+        SHARE((i) + 4, word ten "4", end), SHARE((i) + 5, word ten "5", end),                      \
+        SHARE((i) + 6, word ten "6", end), SHARE((i) + 7, word ten "7", end)
+#define NINE(i, word, ten, end) EIGHT(i, word, ten, end), SHARE((i) + 8, word ten "8", end)
+#define TEN(i, word, ten, end) NINE(i, word, ten, end), SHARE((i) + 9, word ten "9", end)
 
 static const nino_param sd_table[] = {
-    SHARE(0, "time_embed."),
-    SHARE(1, "label_emb."),
+    SHARE(0, "time_embed", "."),
+    SHARE(1, "label_emb", "."),
     TEN(2, "input_blocks.", "", "."),
-    SHARE(12, "input_blocks.10."),
-    SHARE(13, "input_blocks.11."),
+    SHARE(12, "input_blocks.10", "."),
+    SHARE(13, "input_blocks.11", "."),
     THREE(14, "middle_block.", "", "."),
     TEN(17, "output_blocks.", "", "."),
-    SHARE(27, "output_blocks.10."),
-    SHARE(28, "output_blocks.11."),
-    SHARE(29, "out."),
+    SHARE(27, "output_blocks.10", "."),
+    SHARE(28, "output_blocks.11", "."),
+    SHARE(29, "out", "."),
     { 0 }
 };
 static const nino_param sdxl_table[] = {
-    SHARE(0, "time_embed."),
-    SHARE(1, "label_emb."),
+    SHARE(0, "time_embed", "."),
+    SHARE(1, "label_emb", "."),
     NINE(2, "input_blocks.", "", ""),
     THREE(11, "middle_block.", "", ""),
     NINE(14, "output_blocks.", "", ""),
-    SHARE(23, "out."),
+    SHARE(23, "out", "."),
     { 0 }
 };
 static const nino_param flux_table[] = {
-    SHARE(0, "img_in."),
-    SHARE(1, "time_in."),
-    SHARE(2, "guidance_in"),
-    SHARE(3, "vector_in."),
-    SHARE(4, "txt_in."),
+    SHARE(0, "img_in", "."),
+    SHARE(1, "time_in", "."),
+    SHARE(2, "guidance_in", ""),
+    SHARE(3, "vector_in", "."),
+    SHARE(4, "txt_in", "."),
     TEN(5, "double_blocks.", "", "."),
     NINE(15, "double_blocks.", "1", "."),
     TEN(24, "single_blocks.", "", "."),
     TEN(34, "single_blocks.", "1", "."),
     TEN(44, "single_blocks.", "2", "."),
     EIGHT(54, "single_blocks.", "3", "."),
-    SHARE(62, "final_layer."),
+    SHARE(62, "final_layer", "."),
     { 0 }
 };
 static const nino_param wan_table[] = {
-    SHARE(0, "patch_embedding."),
-    SHARE(1, "time_embedding."),
-    SHARE(2, "time_projection."),
-    SHARE(3, "text_embedding."),
-    SHARE(4, "img_emb."),
+    SHARE(0, "patch_embedding", "."),
+    SHARE(1, "time_embedding", "."),
+    SHARE(2, "time_projection", "."),
+    SHARE(3, "text_embedding", "."),
+    SHARE(4, "img_emb", "."),
     TEN(5, "blocks.", "", "."),
     TEN(15, "blocks.", "1", "."),
     TEN(25, "blocks.", "2", "."),
     TEN(35, "blocks.", "3", "."),
-    SHARE(45, "head."),
+    SHARE(45, "head", "."),
     { 0 }
 };
 // clang-format on

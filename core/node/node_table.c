@@ -75,6 +75,8 @@
     X(merge_sdxl)           \
     X(merge_flux1)          \
     X(merge_wan)            \
+    X(model_save)           \
+    X(clip_save)            \
     X(clip_merge_simple)    \
     X(clip_merge_subtract)  \
     X(clip_merge_add)       \
