@@ -148,6 +148,9 @@ void report_kernels(FILE *f, const nino_stats *s, size_t max);
 void report_memory(FILE *f, const nino_stats *s);
 void report_energy(FILE *f, const nino_stats *s);   // nothing without samples
 void report_seams(FILE *f, const nino_event *seam); // nothing unless it is a NINO_EV_SEAM
+// Speed of a clip's decoding, and how smoothly its pieces meet; nothing unless it is a
+// NINO_EV_CLIP.
+void report_video(FILE *f, const nino_event *clip);
 // Advice on a run: lines of text, or one "advice" event for each.
 void report_advice(FILE *f, const nino_advice_input *in);
 void report_advice_json(const nino_advice_input *in);

@@ -166,10 +166,11 @@ static void queued_json(const nino_graph *g)
 }
 
 // Follows the job to its end; everything it says goes to the three listeners.
-// *seam becomes the last result of the seam meter; its kind stays 0 when nothing was tiled.
+// last[0] becomes the last result of the seam meter, last[1] that of a clip; a kind stays 0 when
+// nothing was tiled or there was no clip.
 // h (may be NULL) keeps everything, for advice.
 static nino_status follow(nino_job *job, progress *p, nino_stats *s, event_lines *lines,
-                          nino_history *h, nino_event *seam, nino_error *err)
+                          nino_history *h, nino_event last[2], nino_error *err)
 {
     nino_status st = NINO_OK;
     nino_event ev[512];
@@ -182,8 +183,8 @@ static nino_status follow(nino_job *job, progress *p, nino_stats *s, event_lines
         if (lines)
             event_lines_add(lines, ev, n, nino_job_name, job);
         for (size_t i = 0; i < n; i++)
-            if (ev[i].kind == NINO_EV_SEAM)
-                *seam = ev[i];
+            if (ev[i].kind == NINO_EV_SEAM || ev[i].kind == NINO_EV_CLIP)
+                last[ev[i].kind == NINO_EV_CLIP] = ev[i];
         if (signals_take_status())
             progress_print(p);
         progress_draw(p);
@@ -243,7 +244,7 @@ static void tell_json(const options *o, const nino_job *job, const nino_stats *s
     free(texts);
 }
 
-static void tell(const nino_job *job, const nino_stats *s, const nino_event *seam)
+static void tell(const nino_job *job, const nino_stats *s, const nino_event last[2])
 {
     size_t n, n_texts;
     const char **paths = outputs_of(job, &n);
@@ -253,7 +254,8 @@ static void tell(const nino_job *job, const nino_stats *s, const nino_event *sea
     report_nodes(stderr, s);
     report_memory(stderr, s);
     report_energy(stderr, s);
-    report_seams(stderr, seam);
+    report_seams(stderr, &last[0]);
+    report_video(stderr, &last[1]);
     for (size_t i = 0; i < n; i++)
         printf("%s\n", paths[i]);
     free(paths);
@@ -270,7 +272,7 @@ static int run_job(const options *o, nino_ctx *ctx, nino_graph *g)
     nino_stats *s = nino_stats_create();
     event_lines *lines = o->json ? event_lines_create() : NULL;
     nino_history *h = o->advise ? nino_history_create(0) : NULL;
-    nino_event seam = { 0 };
+    nino_event last[2] = { { 0 } };
     nino_job *job = NULL;
     int rc = EXIT_RUN;
     if (!p || !s || (o->json && !lines) || (o->advise && !h))
@@ -281,7 +283,7 @@ static int run_job(const options *o, nino_ctx *ctx, nino_graph *g)
         rc = report_error(o, "run", &err, NULL);
     } else if (job) {
         set_job(job);
-        const nino_status st = follow(job, p, s, lines, h, &seam, &err);
+        const nino_status st = follow(job, p, s, lines, h, last, &err);
         set_job(NULL);
         progress_destroy(&p);
         const nino_advice_input in = { .history = h, .graph = g, .ctx = ctx };
@@ -290,7 +292,7 @@ static int run_job(const options *o, nino_ctx *ctx, nino_graph *g)
         if (!st && o->json)
             tell_json(o, job, s);
         else if (!st && !o->quiet)
-            tell(job, s, &seam);
+            tell(job, s, last);
         if (!st && h && !o->json)
             report_advice(stderr, &in);
         if (st && o->json && err.code != NINO_ERR_CANCELLED) {

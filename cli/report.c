@@ -113,6 +113,19 @@ void report_seams(FILE *f, const nino_event *seam)
             100.0 * (double) seam->u.seam.recomputed / (double) seam->u.seam.pixels);
 }
 
+void report_video(FILE *f, const nino_event *clip)
+{
+    const double s = (double) clip->u.clip.ns * 1e-9;
+    if (clip->kind != NINO_EV_CLIP || clip->u.clip.frames < 2 || s <= 0)
+        return;
+    fprintf(f, "  video: %u frames in %.1f s, %.1f frames/s", clip->u.clip.frames, s,
+            clip->u.clip.frames / s);
+    if (clip->u.clip.n_borders)
+        fprintf(f, ", steps where pieces meet %.2f/255 (jumps are above %.2f)",
+                (double) clip->u.clip.border, (double) clip->u.clip.limit);
+    fputc('\n', f);
+}
+
 void report_kernels(FILE *f, const nino_stats *s, size_t max)
 {
     nino_op_stat list[64];
