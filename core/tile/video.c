@@ -1,16 +1,14 @@
-// VAE decode and encode of clips: spatial tiles one after the other, each a whole clip that is
+// A clip on its way through a VAE: spatial tiles one after the other, each a whole clip that is
 // streamed (causal VAEs) or cut into chunks of time (others). Tiles are summed on the host, where
 // the frames are going anyway: the device only ever holds a piece of a clip.
 // Source of the positions and of the mask of stock tiles: ComfyUI comfy/utils.py
 // tiled_scale_multidim.
-#include "core/tile/video.h"
+#include "core/tile/video_job.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/time.h"
 #include "core/op/backend.h"
-#include "core/tile/clip_meter.h"
 #include "core/tile/fit.h"
-#include "core/tile/seam.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,30 +17,13 @@
 
 #define MIN_TILE 4 // cells
 
-typedef struct job {
-    nino_stream *s;
-    const nino_vae *v;
-    bool is_decode, is_stock;
-    const nino_video_params *p;
-    const nino_frame_sink *sink;
-    const nino_array *in;        // [n_in,..,..,C]: one clip
-    int64_t n_in, n_out, offset; // offset: of the clip's first frame for the sink
-    int w, h, in_unit, out_unit, in_x, in_y, in_c, out_c;
-    nino_tile_axis x, y;
-    int overlap;
-    float *canvas, *weight;      // [n_out,H,W,C], [H,W]; NULL: one tile
-    nino_array *right, **bottom; // strips that neighbours left: of the tile before, of each column
-    nino_seam seam;
-    nino_clip_meter meter;
-    uint64_t computed, piece_ns;
-    bool has_begun; // the sink has frames
-} job;
+typedef nino_video_job job;
 
 // ---- results ---------------------------------------------------------------------------------
 
-static nino_status fail_memory(const job *j, nino_error *err)
+nino_status nino_video_no_memory(const nino_vae *v, nino_error *err)
 {
-    return nino_fail(err, NINO_ERR_NOMEM, j->v->name, "no host memory for frames");
+    return nino_fail(err, NINO_ERR_NOMEM, v->name, "no host memory for frames");
 }
 
 // Finished frames: checked, clamped, measured, given away.
@@ -276,10 +257,10 @@ static nino_status split_chunk(job *j, int ix, int iy, const nino_chunk *c, int6
     if (*tail)
         mix(*tail, a, c->skip, c->blend);
     nino_array *out = take_frames(a, c->skip, n);
-    nino_status st = out ? NINO_OK : fail_memory(j, err);
+    nino_status st = out ? NINO_OK : nino_video_no_memory(j->v, err);
     nino_array_unref(tail);
     if (!st && kept && !(*tail = take_frames(a, c->skip + n, kept)))
-        st = fail_memory(j, err);
+        st = nino_video_no_memory(j->v, err);
     if (!st)
         st = emit(j, ix, iy, c->from, out, err);
     nino_array_unref(&out);
@@ -341,7 +322,7 @@ static nino_status deliver_canvas(job *j, nino_error *err)
         const int64_t n = j->n_out - f < step ? j->n_out - f : step;
         nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(n, h, w, j->out_c));
         if (!a)
-            return fail_memory(j, err);
+            return nino_video_no_memory(j->v, err);
         for (int64_t i = 0; !nino_stream_is_plan(j->s) && i < n * frame; i++)
             nino_array_f32(a)[i] = j->canvas[f * frame + i] / j->weight[i % frame / j->out_c];
         for (int64_t k = 0; k < n && !nino_stream_is_plan(j->s); k++)
@@ -384,7 +365,7 @@ static nino_status run_clip(job *j, nino_error *err)
         j->weight = calloc((size_t) area, sizeof(float));
     }
     if (!j->bottom || (is_tiled && (!j->canvas || !j->weight)))
-        st = fail_memory(j, err);
+        st = nino_video_no_memory(j->v, err);
     st = st ? st : run_tiles(j, err);
     if (!st && is_tiled)
         st = deliver_canvas(j, err);
@@ -474,8 +455,7 @@ static void fill_report(const job *j, nino_tile_report *r)
     nino_monitor_publish(nino_stream_monitor(j->s), &e);
 }
 
-// One clip, with smaller tiles when the device has no room.
-static nino_status run_job(job *j, nino_tile_report *r, nino_error *err)
+nino_status nino_video_job_run(job *j, nino_tile_report *r, nino_error *err)
 {
     const int f = j->v->factor;
     const bool is_never = j->p->tile.style == NINO_TILE_NEVER;
@@ -507,145 +487,4 @@ static nino_status run_job(job *j, nino_tile_report *r, nino_error *err)
             return st;
         nino_stream_clear_error(j->s);
     }
-}
-
-// ---- decode and encode -----------------------------------------------------------------------
-
-static nino_status check_sides(const nino_vae *v, int64_t h, int64_t w, nino_error *err)
-{
-    if (h < v->factor || w < v->factor || h > UINT16_MAX || w > UINT16_MAX)
-        return nino_fail(err, NINO_ERR_RANGE, v->name,
-                         "frames of %lldx%lld cannot be done: sides of %d to 65535 pixels can",
-                         (long long) w, (long long) h, v->factor);
-    return NINO_OK;
-}
-
-typedef struct trimmed {
-    const nino_frame_sink *sink;
-    int64_t end; // frames from here on are left out
-} trimmed;
-
-static nino_status put_trimmed(void *priv, int64_t first, const nino_array *a, nino_error *err)
-{
-    const trimmed *t = priv;
-    nino_array part = *a; // a view: the sink only reads
-    if (first >= t->end)
-        return NINO_OK;
-    if (first + part.shape.dim[0] > t->end)
-        part.shape.dim[0] = t->end - first;
-    part.bytes = (size_t) nino_shape_count(&part.shape) * sizeof(float);
-    return t->sink->put(t->sink->priv, first, &part, err);
-}
-
-// Clip b of z [N,T,h,w,C] as [T,h,w,C], its last frame twice if that is wanted.
-static nino_array *take_clip(const nino_array *z, int64_t b, bool twice)
-{
-    const int64_t *d = z->shape.dim, frame = d[2] * d[3] * d[4];
-    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(d[1] + twice, d[2], d[3], d[4]));
-    if (!a)
-        return NULL;
-    const float *from = nino_array_f32(z) + b * d[1] * frame;
-    memcpy(a->data, from, (size_t) (d[1] * frame) * sizeof(float));
-    if (twice)
-        memcpy(nino_array_f32(a) + d[1] * frame, from + (d[1] - 1) * frame,
-               (size_t) frame * sizeof(float));
-    return a;
-}
-
-nino_status nino_vae_decode_video(nino_stream *s, const nino_vae *v, const nino_array *z,
-                                  const nino_video_params *p, const nino_frame_sink *sink,
-                                  nino_tile_report *report, nino_error *err)
-{
-    const int64_t *d = z->shape.dim;
-    nino_tile_report unused = { 0 };
-    if (!v->has_decoder)
-        return nino_fail_kind(err, NINO_ERR_FORMAT, "model", v->name,
-                              "this VAE file has no decoder");
-    if (!v->decode_next && !v->decode_clip)
-        return nino_fail(err, NINO_ERR_UNSUPPORTED, v->name,
-                         "this is an image VAE, the latent is a video");
-    if (z->shape.rank != 5 || z->dtype != NINO_F32 || d[4] != v->channels || d[1] < 1)
-        return nino_fail_kind(err, NINO_ERR_RANGE, "shape", v->name,
-                              "the latent has %lld channels, this VAE (%s) decodes %d",
-                              (long long) d[z->shape.rank - 1], v->family, v->channels);
-    nino_status st = check_sides(v, d[2] * v->factor, d[3] * v->factor, err);
-    const bool twice = p->repeat_last && !v->decode_next && p->chunk > 0;
-    const int64_t frames = nino_vae_frames(v, d[1]);
-    job *j = calloc(1, sizeof(*j));
-    if (!j)
-        return fail_memory(&(job){ .v = v }, err);
-    if (!v->decode_next && p->chunk > 0 && p->chunk < p->overlap + 2)
-        nino_monitor_message(nino_stream_monitor(s), NINO_LOG_WARN,
-                             "%s: chunks of %d latent frames cannot share %d: %d are taken",
-                             v->name, p->chunk, p->overlap, p->overlap + 2);
-    for (int64_t b = 0; b < d[0] && !st; b++) {
-        nino_array *clip = take_clip(z, b, twice);
-        trimmed t = { sink, (b + 1) * frames };
-        const nino_frame_sink out = { put_trimmed, &t };
-        *j = (job){ .s = s, .v = v, .is_decode = true, .p = p, .sink = &out, .in = clip };
-        j->n_in = d[1] + twice;
-        j->n_out = nino_vae_frames(v, j->n_in);
-        j->offset = b * frames;
-        j->h = (int) d[2];
-        j->w = (int) d[3];
-        j->in_unit = 1;
-        j->out_unit = v->factor;
-        j->in_c = v->channels;
-        j->out_c = 3;
-        st = clip ? run_job(j, report ? report : &unused, err) : fail_memory(j, err);
-        nino_array_unref(&clip);
-    }
-    free(j);
-    return st;
-}
-
-static nino_status put_array(void *priv, int64_t first, const nino_array *frames, nino_error *err)
-{
-    nino_array *a = priv;
-    const int64_t frame = nino_shape_count(&a->shape) / a->shape.dim[1];
-    (void) err;
-    memcpy(nino_array_f32(a) + first * frame, frames->data, frames->bytes);
-    return NINO_OK;
-}
-
-nino_status nino_vae_encode_video(nino_stream *s, const nino_vae *v, const nino_array *pixels,
-                                  const nino_video_params *p, nino_array **z,
-                                  nino_tile_report *report, nino_error *err)
-{
-    const int64_t *d = pixels->shape.dim;
-    const int f = v->factor;
-    nino_tile_report unused = { 0 };
-    *z = NULL;
-    if (!v->has_encoder || !v->encode_next)
-        return nino_fail_kind(err, NINO_ERR_FORMAT, "model", v->name,
-                              "this VAE file has no encoder for video");
-    if (pixels->shape.rank != 4 || pixels->dtype != NINO_F32 || d[0] < 1 || d[3] < 3)
-        return nino_fail(err, NINO_ERR_ARG, v->name, "an image batch has three channels or four");
-    nino_status st = check_sides(v, d[1], d[2], err);
-    if (st)
-        return st;
-    const int64_t t = 1 + (d[0] - 1) / v->time_factor, h = d[1] / f, w = d[2] / f;
-    job *j = calloc(1, sizeof(*j));
-    *z = nino_array_create(NINO_F32, NINO_SHAPE(1, t, h, w, v->channels));
-    const nino_frame_sink sink = { put_array, *z };
-    if (j && *z) {
-        *j = (job){ .s = s, .v = v, .p = p, .sink = &sink, .in = pixels };
-        j->n_in = v->pads_end ? d[0] : nino_vae_frames(v, t);
-        j->n_out = t;
-        j->h = (int) h;
-        j->w = (int) w;
-        j->in_unit = f;
-        j->out_unit = 1;
-        j->in_x = (int) (d[2] % f / 2);
-        j->in_y = (int) (d[1] % f / 2);
-        j->in_c = 3;
-        j->out_c = v->channels;
-        st = run_job(j, report ? report : &unused, err);
-    } else {
-        st = fail_memory(&(job){ .v = v }, err);
-    }
-    free(j);
-    if (st)
-        nino_array_unref(z);
-    return st;
 }
