@@ -138,6 +138,8 @@ static size_t place(const history_pool *p, uint16_t arena, uint64_t offset)
 
 static void remove_blocks(history_pool *p, size_t at, size_t n)
 {
+    if (!n) // there may be no list yet
+        return;
     memmove(&p->block[at], &p->block[at + n], (p->n - at - n) * sizeof(*p->block));
     p->n -= n;
 }
