@@ -237,8 +237,7 @@ static void test_raw(nino_dtype t)
     BOTH("linear, Q8_0", LINEAR, t, nino_linear_op(s, input(s, tokens, t, 1), &l));
     BOTH("linear, Q8_0, a row", LINEAR, t,
          nino_linear_op(s, input(s, NINO_SHAPE(1, 64), t, 1), &l));
-    if (t == NINO_F32) // results are too large for f16
-        BOTH("conv2d, fp8", CONV2D, t, nino_conv2d(s, input(s, NINO_SHAPE(1, 6, 5, 19), t, 1), &c));
+    BOTH("conv2d, fp8", CONV2D, t, nino_conv2d(s, input(s, NINO_SHAPE(1, 6, 5, 19), t, 1), &c));
     nino_linear_release(&l);
     nino_conv_release(&c);
     nino_array_unref(&blocks);
@@ -355,7 +354,8 @@ static void test_schedule(nino_sched_kind which, nino_dtype t)
     test_move(t);
     test_image(t);
     test_gemm(t);
-    test_raw(t);
+    if (t == NINO_F32) // expanded to f32 whatever the activations are
+        test_raw(t);
     test_attention(t);
     test_video(t);
     close_streams();
