@@ -5,9 +5,9 @@
 // posterior mean), latent_formats.py (scale and shift).
 #include "core/base/error.h"
 #include "core/model/detect.h"
+#include "core/model/loader.h"
 #include "core/model/vae.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,63 +147,50 @@ typedef struct loader {
     nino_error *err;
 } loader;
 
-typedef struct name {
-    char s[128];
-} name;
-
-__attribute__((format(printf, 1, 2))) static name name_of(const char *fmt, ...)
-{
-    name n;
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(n.s, sizeof(n.s), fmt, ap);
-    va_end(ap);
-    return n;
-}
-
-static name level_name(const loader *l, bool is_decoder, int i)
+static nino_name level_name(const loader *l, bool is_decoder, int i)
 {
     if (l->is_diffusers)
-        return is_decoder ? name_of("decoder.up_blocks.%d", l->n_levels - 1 - i)
-                          : name_of("encoder.down_blocks.%d", i);
-    return is_decoder ? name_of("decoder.up.%d", i) : name_of("encoder.down.%d", i);
+        return is_decoder ? nino_name_of("decoder.up_blocks.%d", l->n_levels - 1 - i)
+                          : nino_name_of("encoder.down_blocks.%d", i);
+    return is_decoder ? nino_name_of("decoder.up.%d", i) : nino_name_of("encoder.down.%d", i);
 }
 
-static name block_name(const loader *l, bool is_decoder, int i, int b)
+static nino_name block_name(const loader *l, bool is_decoder, int i, int b)
 {
-    return name_of(l->is_diffusers ? "%s.resnets.%d" : "%s.block.%d",
-                   level_name(l, is_decoder, i).s, b);
+    return nino_name_of(l->is_diffusers ? "%s.resnets.%d" : "%s.block.%d",
+                        level_name(l, is_decoder, i).s, b);
 }
 
-static name resample_name(const loader *l, bool is_decoder, int i)
+static nino_name resample_name(const loader *l, bool is_decoder, int i)
 {
     const char *leaf = is_decoder ? (l->is_diffusers ? "upsamplers.0.conv" : "upsample.conv")
                                   : (l->is_diffusers ? "downsamplers.0.conv" : "downsample.conv");
-    return name_of("%s.%s", level_name(l, is_decoder, i).s, leaf);
+    return nino_name_of("%s.%s", level_name(l, is_decoder, i).s, leaf);
 }
 
 static bool has(const loader *l, const char *base, const char *leaf)
 {
-    return nino_weights_find(l->file, name_of("%s%s%s", l->prefix, base, leaf).s) != NULL;
+    return nino_weights_find(l->file, nino_name_of("%s%s%s", l->prefix, base, leaf).s) != NULL;
 }
 
 // ---- loading: every step does nothing after the first failure --------------------------------
 static void get_conv(loader *l, const char *base, const char *leaf, int64_t cin, nino_conv *out)
 {
     if (!l->st)
-        l->st = nino_conv_get(l->file, l->prefix, name_of("%s%s", base, leaf).s, cin, out, l->err);
+        l->st =
+            nino_conv_get(l->file, l->prefix, nino_name_of("%s%s", base, leaf).s, cin, out, l->err);
 }
 
 static void get_linear(loader *l, const char *base, const char *leaf, int64_t cin, nino_linear *out)
 {
     if (!l->st)
-        l->st =
-            nino_linear_get(l->file, l->prefix, name_of("%s%s", base, leaf).s, cin, out, l->err);
+        l->st = nino_linear_get(l->file, l->prefix, nino_name_of("%s%s", base, leaf).s, cin, out,
+                                l->err);
 }
 
 static void get_norm(loader *l, const char *base, const char *leaf, int64_t c, nino_norm *out)
 {
-    const name n = name_of("%s%s", base, leaf);
+    const nino_name n = nino_name_of("%s%s", base, leaf);
     if (!l->st)
         l->st = nino_norm_get(l->file, l->prefix, n.s, NORM_GROUPS, NORM_EPS, out, l->err);
     if (!l->st && (out->gamma->n != c || c % NORM_GROUPS))
@@ -223,7 +210,7 @@ static void get_resnet(loader *l, const char *base, int64_t *c, resnet *out)
     const int64_t width = rows_of(l, out->conv1.w);
     get_norm(l, base, ".norm2", width, &out->norm2);
     get_conv(l, base, ".conv2", width, &out->conv2);
-    if (has(l, base, name_of("%s.weight", shortcut).s))
+    if (has(l, base, nino_name_of("%s.weight", shortcut).s))
         get_linear(l, base, shortcut, *c, &out->shortcut);
     if (!l->st &&
         (out->conv2.w->n != width || (out->shortcut.w ? out->shortcut.w->n : *c) != width))
@@ -259,9 +246,9 @@ static void get_mid(loader *l, const char *half_name, int64_t *c, half *h)
     const char *r1 = l->is_diffusers ? ".resnets.0" : ".block_1";
     const char *at = l->is_diffusers ? ".attentions.0" : ".attn_1";
     const char *r2 = l->is_diffusers ? ".resnets.1" : ".block_2";
-    get_resnet(l, name_of("%s%s%s", half_name, mid, r1).s, c, &h->mid1);
-    get_attn(l, name_of("%s%s%s", half_name, mid, at).s, *c, &h->mid_attn);
-    get_resnet(l, name_of("%s%s%s", half_name, mid, r2).s, c, &h->mid2);
+    get_resnet(l, nino_name_of("%s%s%s", half_name, mid, r1).s, c, &h->mid1);
+    get_attn(l, nino_name_of("%s%s%s", half_name, mid, at).s, *c, &h->mid_attn);
+    get_resnet(l, nino_name_of("%s%s%s", half_name, mid, r2).s, c, &h->mid2);
 }
 
 static void count_levels(loader *l, bool is_decoder, half *h)
@@ -269,11 +256,12 @@ static void count_levels(loader *l, bool is_decoder, half *h)
     l->n_levels = 0;
     for (int i = 0; i < MAX_LEVELS; i++) {
         // counted by the file's own numbers, which the names below are made from
-        const name first =
-            l->is_diffusers ? name_of("%s.%d.resnets.0.norm1.weight",
-                                      is_decoder ? "decoder.up_blocks" : "encoder.down_blocks", i)
-                            : name_of("%s.%d.block.0.norm1.weight",
-                                      is_decoder ? "decoder.up" : "encoder.down", i);
+        const nino_name first =
+            l->is_diffusers
+                ? nino_name_of("%s.%d.resnets.0.norm1.weight",
+                               is_decoder ? "decoder.up_blocks" : "encoder.down_blocks", i)
+                : nino_name_of("%s.%d.block.0.norm1.weight",
+                               is_decoder ? "decoder.up" : "encoder.down", i);
         if (!has(l, first.s, ""))
             break;
         l->n_levels++;
@@ -288,12 +276,12 @@ static void count_levels(loader *l, bool is_decoder, half *h)
 static void get_level(loader *l, bool is_decoder, int i, int64_t *c, level *out)
 {
     for (int b = 0; b < MAX_BLOCKS && !l->st; b++) {
-        const name base = block_name(l, is_decoder, i, b);
+        const nino_name base = block_name(l, is_decoder, i, b);
         if (!has(l, base.s, ".norm1.weight"))
             break;
         get_resnet(l, base.s, c, &out->block[out->n_blocks++]);
     }
-    const name resample = resample_name(l, is_decoder, i);
+    const nino_name resample = resample_name(l, is_decoder, i);
     if (has(l, resample.s, ".weight"))
         get_conv(l, resample.s, "", *c, &out->resample);
     if (is_decoder) {
@@ -303,8 +291,8 @@ static void get_level(loader *l, bool is_decoder, int i, int64_t *c, level *out)
         out->resample.pad = NINO_PAD_END;
     }
     *c = out->resample.w && !l->st ? out->resample.w->n : *c;
-    const name extra = name_of("%s.%s.0.", level_name(l, is_decoder, i).s,
-                               l->is_diffusers ? "attentions" : "attn");
+    const nino_name extra = nino_name_of("%s.%s.0.", level_name(l, is_decoder, i).s,
+                                         l->is_diffusers ? "attentions" : "attn");
     if (!l->st && (has(l, extra.s, "norm.weight") || has(l, extra.s, "group_norm.weight")))
         l->st =
             nino_fail_kind(l->err, NINO_ERR_UNSUPPORTED, "model", nino_weights_path(l->file),

@@ -2,6 +2,7 @@
 // original and diffusers names are both read.
 // Sources: as vae_wan.c; huggingface/diffusers autoencoder_kl_wan.py (the other names).
 #include "core/base/error.h"
+#include "core/model/loader.h"
 #include "core/model/vae_wan.h"
 
 #include <stdarg.h>
@@ -20,23 +21,9 @@ typedef struct loader {
     nino_error *err;
 } loader;
 
-typedef struct name {
-    char s[160];
-} name;
-
-__attribute__((format(printf, 1, 2))) static name name_of(const char *fmt, ...)
-{
-    name n;
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(n.s, sizeof(n.s), fmt, ap);
-    va_end(ap);
-    return n;
-}
-
 static bool has(const loader *l, const char *base, const char *leaf)
 {
-    return nino_weights_find(l->file, name_of("%s%s%s", l->prefix, base, leaf).s) != NULL;
+    return nino_weights_find(l->file, nino_name_of("%s%s%s", l->prefix, base, leaf).s) != NULL;
 }
 
 __attribute__((format(printf, 2, 3))) static void fail(loader *l, const char *fmt, ...)
@@ -57,7 +44,7 @@ __attribute__((format(printf, 2, 3))) static void fail(loader *l, const char *fm
 static void get_conv(loader *l, const char *base, const char *leaf, int64_t cin,
                      nino_weight_role role, nino_conv *out)
 {
-    const name n = name_of("%s%s", base, leaf);
+    const nino_name n = nino_name_of("%s%s", base, leaf);
     if (!l->st)
         l->st = nino_conv_get(l->file, l->prefix, n.s, cin, out, l->err);
     if (!l->st && out->w->role != role)
@@ -78,7 +65,7 @@ static void get_rows(loader *l, const char *base, int64_t first, int64_t rows, i
 
 static void get_norm(loader *l, const char *base, const char *leaf, int64_t c, nino_norm *out)
 {
-    const name n = name_of("%s%s.gamma", base, leaf);
+    const nino_name n = nino_name_of("%s%s.gamma", base, leaf);
     out->eps = NORM_EPS;
     if (!l->st)
         l->st = nino_weight_get(l->file, l->prefix, n.s, NINO_W_VECTOR, c, -1, true, &out->gamma,
@@ -99,7 +86,7 @@ static void get_res(loader *l, const char *base, int64_t *c, wan_res *out)
     const int64_t width = rows_of(l, out->conv1.w);
     get_norm(l, base, n[2], width, &out->norm2);
     get_conv(l, base, n[3], width, NINO_W_CONV3D, &out->conv2);
-    if (has(l, base, name_of("%s.weight", n[4]).s))
+    if (has(l, base, nino_name_of("%s.weight", n[4]).s))
         get_conv(l, base, n[4], *c, NINO_W_MATRIX, &out->shortcut);
     if (!l->st &&
         (out->conv2.w->n != width || (out->shortcut.w ? out->shortcut.w->n : *c) != width))
@@ -109,7 +96,7 @@ static void get_res(loader *l, const char *base, int64_t *c, wan_res *out)
 
 static void get_attn(loader *l, const char *base, int64_t c, wan_attn *out)
 {
-    const name qkv = name_of("%s.to_qkv", base);
+    const nino_name qkv = nino_name_of("%s.to_qkv", base);
     get_norm(l, base, ".norm", c, &out->norm);
     get_rows(l, qkv.s, 0, c, c, &out->q);
     get_rows(l, qkv.s, c, c, c, &out->k);
@@ -126,9 +113,9 @@ static void get_mid(loader *l, const char *half, int64_t *c, wan_half *h)
         { ".mid_block.resnets.0", ".mid_block.attentions.0", ".mid_block.resnets.1" },
     };
     const char *const *n = leaves[l->is_diffusers];
-    get_res(l, name_of("%s%s", half, n[0]).s, c, &h->mid1);
-    get_attn(l, name_of("%s%s", half, n[1]).s, *c, &h->attn);
-    get_res(l, name_of("%s%s", half, n[2]).s, c, &h->mid2);
+    get_res(l, nino_name_of("%s%s", half, n[0]).s, c, &h->mid1);
+    get_attn(l, nino_name_of("%s%s", half, n[1]).s, *c, &h->attn);
+    get_res(l, nino_name_of("%s%s", half, n[2]).s, c, &h->mid2);
 }
 
 static void get_sample(loader *l, const char *base, bool is_decoder, int64_t *c, wan_sample *out)
@@ -191,7 +178,7 @@ static void get_flat(loader *l, const char *base, bool is_decoder, int64_t *c, w
     if (!g)
         return;
     for (int i = 0; !l->st; i++) {
-        const name n = name_of("%s.%d", base, i);
+        const nino_name n = nino_name_of("%s.%d", base, i);
         if (!is_res(l, n.s) && !is_sample(l, n.s))
             break;
         if (g->sample.conv.w)
@@ -209,14 +196,14 @@ static void get_grouped(loader *l, const char *base, bool is_decoder, int64_t *c
                                             "downsampler" };
     const char *list = l->is_diffusers ? "resnets" : is_decoder ? "upsamples" : "downsamples";
     for (int i = 0; !l->st; i++) {
-        if (!is_res(l, name_of("%s.%d.%s.0", base, i, list).s))
+        if (!is_res(l, nino_name_of("%s.%d.%s.0", base, i, list).s))
             break;
         wan_group *g = next_group(l, h);
         for (int k = 0; g && !l->st; k++)
-            if (!add_step(l, name_of("%s.%d.%s.%d", base, i, list, k).s, is_decoder, c, g))
+            if (!add_step(l, nino_name_of("%s.%d.%s.%d", base, i, list, k).s, is_decoder, c, g))
                 break;
         for (int k = 0; g && l->is_diffusers && k < 4; k++)
-            add_step(l, name_of("%s.%d.%s", base, i, samplers[k]).s, is_decoder, c, g);
+            add_step(l, nino_name_of("%s.%d.%s", base, i, samplers[k]).s, is_decoder, c, g);
         if (g)
             g->has_shortcut = l->is_22 && (!is_decoder || g->sample.conv.w);
     }

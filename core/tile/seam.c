@@ -62,12 +62,24 @@ void nino_seam_lines(nino_seam *m, const float *image, int h, int w, int c, cons
     }
 }
 
-void nino_seam_result_get(const nino_seam *m, nino_seam_result *out)
+void nino_seam_report(const nino_seam *m, uint64_t area, uint64_t computed, int factor,
+                      nino_monitor *monitor, nino_seam_result *out)
 {
+    const uint64_t cell = (uint64_t) factor * (uint64_t) factor;
     out->mean = m->n ? 255 * m->sum / (double) m->n : 0;
     out->max = 255 * m->max;
     out->gradient =
         m->n_across ? 255 * (m->across / (double) m->n_across - m->beside / (double) m->n_beside)
                     : 0;
     out->n_seams = m->n_seams;
+    out->pixels = area * cell;
+    out->recomputed = (computed - area) * cell;
+    nino_event e = { .kind = NINO_EV_SEAM };
+    e.u.seam.mean = (float) out->mean;
+    e.u.seam.max = (float) out->max;
+    e.u.seam.gradient = (float) out->gradient;
+    e.u.seam.n_seams = out->n_seams;
+    e.u.seam.pixels = out->pixels;
+    e.u.seam.recomputed = out->recomputed;
+    nino_monitor_publish(monitor, &e);
 }

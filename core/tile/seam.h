@@ -1,6 +1,7 @@
 // Internal: the seam meter. It compares what two neighbouring tiles computed for the area they
 // share, and looks for steps in the finished image where tiles begin and end.
 #pragma once
+#include "core/monitor/monitor.h"
 #include "core/tile/tile.h"
 
 typedef struct nino_seam {
@@ -15,4 +16,7 @@ void nino_seam_compare(nino_seam *m, const nino_array *a, const nino_array *b);
 // One finished image [h,w,c] and the tiles it was made of; unit: elements per cell.
 void nino_seam_lines(nino_seam *m, const float *image, int h, int w, int c, const nino_tile_axis *x,
                      const nino_tile_axis *y, int unit);
-void nino_seam_result_get(const nino_seam *m, nino_seam_result *out); // pixels are the caller's
+// The result, also told to viewers. area: cells of the image, computed: of all tiles; factor:
+// pixels a cell.
+void nino_seam_report(const nino_seam *m, uint64_t area, uint64_t computed, int factor,
+                      nino_monitor *monitor, nino_seam_result *out);

@@ -266,17 +266,7 @@ static void fill_report(const job *j, nino_tile_report *r)
     if (!r->tiled)
         return;
     const uint64_t area = (uint64_t) j->w * (uint64_t) j->h * (uint64_t) n;
-    nino_seam_result_get(&j->seam, &r->seam);
-    r->seam.pixels = area * (uint64_t) (f * f);
-    r->seam.recomputed = (j->computed - area) * (uint64_t) (f * f);
-    nino_event e = { .kind = NINO_EV_SEAM };
-    e.u.seam.mean = (float) r->seam.mean;
-    e.u.seam.max = (float) r->seam.max;
-    e.u.seam.gradient = (float) r->seam.gradient;
-    e.u.seam.n_seams = r->seam.n_seams;
-    e.u.seam.pixels = r->seam.pixels;
-    e.u.seam.recomputed = r->seam.recomputed;
-    nino_monitor_publish(nino_stream_monitor(j->s), &e);
+    nino_seam_report(&j->seam, area, j->computed, f, nino_stream_monitor(j->s), &r->seam);
 }
 
 static double mib(uint64_t bytes) { return (double) bytes / (1 << 20); }

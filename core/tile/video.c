@@ -442,17 +442,7 @@ static void fill_report(const job *j, nino_tile_report *r)
     r->overlap = r->tiled ? j->overlap * f : 0;
     if (!r->tiled)
         return;
-    nino_seam_result_get(&j->seam, &r->seam);
-    r->seam.pixels = area * (uint64_t) (f * f);
-    r->seam.recomputed = (j->computed - area) * (uint64_t) (f * f);
-    nino_event e = { .kind = NINO_EV_SEAM };
-    e.u.seam.mean = (float) r->seam.mean;
-    e.u.seam.max = (float) r->seam.max;
-    e.u.seam.gradient = (float) r->seam.gradient;
-    e.u.seam.n_seams = r->seam.n_seams;
-    e.u.seam.pixels = r->seam.pixels;
-    e.u.seam.recomputed = r->seam.recomputed;
-    nino_monitor_publish(nino_stream_monitor(j->s), &e);
+    nino_seam_report(&j->seam, area, j->computed, f, nino_stream_monitor(j->s), &r->seam);
 }
 
 nino_status nino_video_job_run(job *j, nino_tile_report *r, nino_error *err)

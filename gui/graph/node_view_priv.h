@@ -1,0 +1,57 @@
+// Internal to node_view*.c: what a node's widget holds.
+#pragma once
+#include "graph/node_view.h"
+
+enum { PICTURE = 120 }; // height of a picture, at least
+
+typedef struct Slot {
+    char *label, *type;
+    double y; // inside the view
+    gboolean is_linked, is_optional, is_row;
+} Slot;
+
+typedef struct Row {
+    char *name, *label;
+    double y, height;
+    GtkWidget *editor;
+    gboolean is_text, is_control, is_linked, is_inert;
+} Row;
+
+struct _NinoNodeView {
+    GtkWidget parent;
+    char *id, *title, *signature, *color, *bgcolor;
+    nino_doc_kind kind;
+    int mode;
+    double x, y, width, height, min_height; // of the whole view
+    gboolean is_collapsed, is_pinned, is_selected, has_editors;
+    NinoDetail detail;
+    GArray *inputs, *outputs; // Slot
+    GArray *rows;             // Row
+    NinoNodeMark mark;
+    gboolean has_mark;
+    char *error;
+    GdkTexture *made, *loaded; // the picture to show: what it made, or what it loads
+    char *loaded_path;
+    double picture_y;
+    char *wanted;
+    gboolean wants_inputs;
+    NinoNodeEditFn fn;
+    gpointer user;
+};
+
+#define SLOTS(a, i) (&g_array_index((a), Slot, (i)))
+#define ROWS(v, i) (&g_array_index((v)->rows, Row, (i)))
+
+static inline gboolean nino_node_view_is_end(const NinoNodeView *v)
+{
+    return v->kind == NINO_DOC_INPUT || v->kind == NINO_DOC_OUTPUT;
+}
+
+static inline double nino_node_view_title_height(const NinoNodeView *v)
+{
+    return v->kind == NINO_DOC_REROUTE ? 0 : NINO_NODE_TITLE;
+}
+
+// Where the labels of rows stand.
+void nino_node_view_label_area(const NinoNodeView *v, double *x, double *width);
+void nino_node_view_snapshot(GtkWidget *w, GtkSnapshot *s); // node_view_draw.c
