@@ -365,15 +365,11 @@ void nino_viewer_add(NinoViewer *v, const char *group, const char *path)
 
 guint nino_viewer_count(NinoViewer *v) { return v->results->len; }
 
-void nino_viewer_preview(NinoViewer *v, const char *path, unsigned step, unsigned total,
+void nino_viewer_preview(NinoViewer *v, GdkTexture *t, unsigned step, unsigned total,
                          double seconds, double share)
 {
     if (v->settled)
         return;
-    g_autoptr(GFile) file = g_file_new_for_path(path);
-    g_autoptr(GdkTexture) t = gdk_texture_new_from_file(file, NULL);
-    if (!t)
-        return; // replaced or gone already: the next one comes
     stop(v);
     v->in_preview = TRUE;
     if (v->compared >= 0)

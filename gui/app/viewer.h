@@ -11,7 +11,7 @@ GtkWidget *nino_viewer_new(void);
 // result. Shows it unless the user looks at another result on purpose.
 void nino_viewer_add(NinoViewer *v, const char *group, const char *path);
 // A preview; `seconds` is what making it took, `share` of the time of the sampling so far.
-void nino_viewer_preview(NinoViewer *v, const char *path, unsigned step, unsigned total,
+void nino_viewer_preview(NinoViewer *v, GdkTexture *t, unsigned step, unsigned total,
                          double seconds, double share);
 void nino_viewer_preview_end(NinoViewer *v); // back to the last result, if a preview is shown
 guint nino_viewer_count(NinoViewer *v);

@@ -2,8 +2,10 @@
 #include "app/window_priv.h"
 
 #include <math.h>
+#include <string.h>
 #include <sys/resource.h>
 
+#include "app/node_pictures.h"
 #include "app/prefs.h"
 
 #define COST_PERIOD_S 2
@@ -21,7 +23,7 @@ struct NinoRunState {
     GHashTable *scopes; // id -> Scope
     guint32 job_scope;
     guint64 job_id, in_use, reserved;
-    char *tab_uid, *running_node, *preview_path;
+    char *tab_uid, *running_node, *preview_path, *preview_node;
     double fraction, eta_s, node_fraction;
     guint node_index, n_nodes;
     guint step, n_steps, preview_step, preview_total;
@@ -66,6 +68,22 @@ static void show_status(NinoWindow *w)
         nino_window_say(w, text->str);
 }
 
+// In the viewer and on the node that samples.
+static void show_preview(NinoWindow *w)
+{
+    const struct NinoRunState *r = w->run;
+    const double total = r->steps_total_s;
+    g_autoptr(GFile) file = g_file_new_for_path(r->preview_path);
+    g_autoptr(GdkTexture) t = gdk_texture_new_from_file(file, NULL);
+    if (!t)
+        return; // replaced or gone already: the next one comes
+    nino_viewer_preview(w->viewer, t, r->preview_step, r->preview_total, r->preview_s,
+                        total > 0 ? r->previews_total_s / total : -1);
+    NinoTab *tab = nino_window_run_tab(w);
+    if (tab && r->preview_node)
+        nino_node_pictures_preview(tab, r->preview_node, r->job_scope, t);
+}
+
 static gboolean refresh(gpointer user)
 {
     NinoWindow *w = user;
@@ -82,11 +100,8 @@ static gboolean refresh(gpointer user)
         nino_tab_mark_progress(tab, r->running_node, (double) r->step / r->n_steps);
     if (r->has_memory)
         show_memory(w);
-    if (r->has_preview) {
-        const double total = r->steps_total_s;
-        nino_viewer_preview(w->viewer, r->preview_path, r->preview_step, r->preview_total,
-                            r->preview_s, total > 0 ? r->previews_total_s / total : -1);
-    }
+    if (r->has_preview)
+        show_preview(w);
     r->has_progress = r->has_memory = r->has_preview = FALSE;
     return G_SOURCE_REMOVE;
 }
@@ -130,6 +145,7 @@ static void forget_run(struct NinoRunState *r)
     g_clear_pointer(&r->tab_uid, g_free);
     g_clear_pointer(&r->running_node, g_free);
     g_clear_pointer(&r->preview_path, g_free);
+    g_clear_pointer(&r->preview_node, g_free);
     GHashTable *scopes = r->scopes;
     *r = (struct NinoRunState){ .scopes = scopes, .eta_s = NAN };
 }
@@ -190,16 +206,22 @@ static void on_scope_begin(NinoWindow *w, const nino_event *ev)
     g_hash_table_insert(r->scopes, GUINT_TO_POINTER(ev->id), s);
 }
 
+// Names of nodes are "ID CLASS"; ids never contain a space.
+static char *id_of(const Scope *s) { return g_strndup(s->name, strcspn(s->name, " ")); }
+
 static void on_scope_end(NinoWindow *w, const nino_event *ev)
 {
     struct NinoRunState *r = w->run;
     const Scope *s = g_hash_table_lookup(r->scopes, GUINT_TO_POINTER(ev->id));
     if (s && s->name) {
         NinoTab *tab = nino_window_run_tab(w);
+        g_autofree char *id = id_of(s);
         if (tab)
             nino_tab_mark_end(tab, s->name, (double) (ev->t_ns - s->begin_ns) * 1e-9,
                               (gint64) (r->in_use - s->mem_in_use), ev->u.scope.arg0 == 0,
                               s->cached);
+        if (tab && !s->cached)
+            nino_node_pictures_ran(tab, id, r->job_scope);
     }
     g_hash_table_remove(r->scopes, GUINT_TO_POINTER(ev->id));
 }
@@ -219,8 +241,13 @@ static Scope *node_scope(NinoWindow *w, guint32 id)
 static void on_output(NinoWindow *w, const nino_event *ev)
 {
     const Scope *s = node_scope(w, ev->parent);
+    const char *path = nino_engine_name(w->engine, ev->name);
     g_autofree char *group = g_strdup_printf("%u %s", w->run->job_scope, s ? s->name : "");
-    nino_viewer_add(w->viewer, group, nino_engine_name(w->engine, ev->name));
+    nino_viewer_add(w->viewer, group, path);
+    NinoTab *tab = nino_window_run_tab(w);
+    g_autofree char *id = s && s->name ? id_of(s) : NULL;
+    if (tab && id && w->run->job_scope)
+        nino_node_pictures_add(tab, id, w->run->job_scope, path);
 }
 
 static void on_step(struct NinoRunState *r, const nino_event *ev)
@@ -238,6 +265,9 @@ static void on_preview(NinoWindow *w, const nino_event *ev)
     struct NinoRunState *r = w->run;
     g_free(r->preview_path);
     r->preview_path = g_strdup(nino_engine_name(w->engine, ev->name));
+    const Scope *s = node_scope(w, ev->parent);
+    g_free(r->preview_node);
+    r->preview_node = s && s->name ? id_of(s) : NULL;
     r->preview_step = ev->u.step.step;
     r->preview_total = ev->u.step.total;
     r->preview_s = ev->u.step.seconds;

@@ -281,18 +281,39 @@ static gboolean sum_marks(NinoCanvas *c, const char *prefix, NinoNodeMark *out)
     return n > 0;
 }
 
+// What came last of the pictures inside a subgraph.
+static GdkTexture *newest_picture(NinoCanvas *c, const char *prefix)
+{
+    GHashTableIter it;
+    gpointer key, value;
+    GdkTexture *best = NULL;
+    guint order = 0;
+    g_hash_table_iter_init(&it, c->pictures);
+    while (g_hash_table_iter_next(&it, &key, &value)) {
+        const guint at = GPOINTER_TO_UINT(g_object_get_data(value, "order"));
+        if (g_str_has_prefix(key, prefix) && at > order) {
+            best = value;
+            order = at;
+        }
+    }
+    return best;
+}
+
 static void show_mark(NinoCanvas *c, NinoNodeView *v, gboolean is_subgraph)
 {
     g_autofree char *id = g_strconcat(c->prefix, nino_node_view_id(v), NULL);
     const NinoNodeMark *m = g_hash_table_lookup(c->marks, id);
+    GdkTexture *picture = g_hash_table_lookup(c->pictures, id);
     NinoNodeMark sum;
-    if (!m && is_subgraph) {
+    if (is_subgraph) {
         g_autofree char *inside = g_strconcat(id, ":", NULL);
-        if (sum_marks(c, inside, &sum))
+        if (!m && sum_marks(c, inside, &sum))
             m = &sum;
+        if (!picture)
+            picture = newest_picture(c, inside);
     }
     nino_node_view_set_mark(v, m);
-    nino_node_view_set_picture(v, g_hash_table_lookup(c->pictures, id));
+    nino_node_view_set_picture(v, picture);
 }
 
 static gboolean show_marks(gpointer user)
@@ -334,10 +355,14 @@ void nino_canvas_mark(NinoCanvas *c, const char *node_id, const NinoNodeMark *ma
 
 void nino_canvas_set_picture(NinoCanvas *c, const char *node_id, GdkTexture *picture)
 {
-    if (picture)
-        g_hash_table_replace(c->pictures, g_strdup(node_id), nino_small_picture(picture));
-    else
+    static guint order;
+    if (picture) {
+        GdkTexture *small = nino_small_picture(picture);
+        g_object_set_data(G_OBJECT(small), "order", GUINT_TO_POINTER(++order));
+        g_hash_table_replace(c->pictures, g_strdup(node_id), small);
+    } else {
         g_hash_table_remove(c->pictures, node_id);
+    }
     marks_changed(c);
 }
 
@@ -498,6 +523,8 @@ void nino_canvas_set_document(NinoCanvas *c, nino_document *d)
     c->doc = NULL;
     nino_canvas_sync(c);
     g_hash_table_remove_all(c->selected);
+    g_hash_table_remove_all(c->marks); // ids mean other nodes now
+    g_hash_table_remove_all(c->pictures);
     c->doc = d;
     nino_canvas_sync(c);
     nino_canvas_fit(c);

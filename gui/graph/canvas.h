@@ -42,7 +42,8 @@ void nino_canvas_mark(NinoCanvas *c, const char *node_id, const NinoNodeMark *ma
 void nino_canvas_clear_marks(NinoCanvas *c);
 
 // A picture in the node, below its values: what it made. NULL: none. By execution id; kept until it
-// is taken away. Nodes that load a picture show it by themselves (nino_editors_set_folders()).
+// is taken away or the document is another one; an instance of a subgraph shows the newest one of
+// what is inside. Nodes that load a picture show it by themselves (nino_editors_set_folders()).
 void nino_canvas_set_picture(NinoCanvas *c, const char *node_id, GdkTexture *picture);
 
 // Scrolls to the node, selects it and gives it the focus; "57:41" enters the subgraph. FALSE: there

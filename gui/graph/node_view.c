@@ -42,6 +42,14 @@ static double place_slots(NinoNodeView *v)
     return top + MAX(n[0], n[1]) * NINO_NODE_SLOT + 6;
 }
 
+// As wide as the node, as ComfyUI's editor shows it, but not much higher than there.
+static double picture_room(const NinoNodeView *v)
+{
+    GdkTexture *t = v->made ? v->made : v->loaded;
+    const double w = gdk_texture_get_width(t), h = gdk_texture_get_height(t);
+    return CLAMP((v->width - 20) * h / w, PICTURE_MIN, PICTURE_MAX);
+}
+
 static void place_rows(NinoNodeView *v)
 {
     double y = place_slots(v), fixed = y, n_text = 0;
@@ -58,7 +66,7 @@ static void place_rows(NinoNodeView *v)
         v->min_height = 26;
     v->picture_y = v->min_height + 2;
     if ((v->made || v->loaded) && !n_text)
-        v->min_height += MAX(PICTURE, MIN(v->width, 1.5 * PICTURE) - 60);
+        v->min_height += picture_room(v) + 10;
     v->height = MAX(v->height, v->min_height);
     const double text = n_text ? (v->height - fixed - 8) / n_text : 0;
     for (guint i = 0; i < v->rows->len; i++) {
@@ -158,13 +166,13 @@ static void name_it(NinoNodeView *v)
 {
     static const char *const states[] = { "",       ", queued", ", running",
                                           ", done", ", cached", ", failed" };
-    g_autofree char *name = g_strdup_printf("%s, node %s%s%s%s%s", v->title, v->id,
-                                            v->mode == NINO_MODE_MUTED      ? ", muted"
-                                            : v->mode == NINO_MODE_BYPASSED ? ", bypassed"
-                                                                            : "",
-                                            v->is_collapsed ? ", collapsed" : "",
-                                            v->has_mark ? states[v->mark.state] : "",
-                                            v->is_selected ? ", selected" : "");
+    g_autofree char *name = g_strdup_printf(
+        "%s, node %s%s%s%s%s%s", v->title, v->id,
+        v->mode == NINO_MODE_MUTED      ? ", muted"
+        : v->mode == NINO_MODE_BYPASSED ? ", bypassed"
+                                        : "",
+        v->is_collapsed ? ", collapsed" : "", v->has_mark ? states[v->mark.state] : "",
+        v->made ? ", shows what it made" : "", v->is_selected ? ", selected" : "");
     gtk_accessible_update_property(GTK_ACCESSIBLE(v), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
 }
 
@@ -523,7 +531,10 @@ void nino_node_view_set_picture(NinoNodeView *v, GdkTexture *picture)
     const nino_doc_node *n = d ? nino_document_node(d, nino_document_find(d, v->id)) : NULL;
     if (v->made == picture || !n)
         return;
+    const gboolean had = v->made != NULL;
     g_set_object(&v->made, picture);
+    if (had != (picture != NULL))
+        name_it(v);
     place_again(v, n);
 }
 

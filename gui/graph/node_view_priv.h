@@ -2,7 +2,7 @@
 #pragma once
 #include "graph/node_view.h"
 
-enum { PICTURE = 120 }; // height of a picture, at least
+enum { PICTURE_MIN = 60, PICTURE_MAX = 220 }; // height of a picture on a node
 
 typedef struct Slot {
     char *label, *type;

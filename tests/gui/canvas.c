@@ -273,6 +273,15 @@ static const char nested[] =
     "[1]}], \"widgets_values\": [64, 64, 1]}], \"links\": [{\"id\": 1, \"origin_id\": 2, "
     "\"origin_slot\": 0, \"target_id\": -20, \"target_slot\": 0, \"type\": \"LATENT\"}]}]}}";
 
+static GdkTexture *small_picture(void)
+{
+    static guchar pixels[64 * 64 * 4];
+    for (gsize i = 0; i < sizeof(pixels); i++)
+        pixels[i] = (guchar) (i % 4 == 3 ? 255 : i / 64);
+    g_autoptr(GBytes) bytes = g_bytes_new_static(pixels, sizeof(pixels));
+    return gdk_memory_texture_new(64, 64, GDK_MEMORY_DEFAULT, bytes, 64 * 4);
+}
+
 static void test_subgraph(void)
 {
     open_text(nested);
@@ -294,6 +303,17 @@ static void test_subgraph(void)
     spin_loop(200);
     nino_canvas_clear_marks(canvas);
     spin_loop(200);
+    // what is made inside shows on the instance, until another document is shown
+    graphene_rect_t before, after;
+    g_autoptr(GdkTexture) picture = small_picture();
+    nino_node_view_get_box(NINO_NODE_VIEW(view_of("2")), &before);
+    nino_canvas_set_picture(canvas, "2:2", picture);
+    spin_loop(200);
+    nino_node_view_get_box(NINO_NODE_VIEW(view_of("2")), &after);
+    CHECK(after.size.height > before.size.height + 60);
+    open_text(nested);
+    nino_node_view_get_box(NINO_NODE_VIEW(view_of("2")), &after);
+    CHECK(after.size.height == before.size.height);
 }
 
 static void test_marks(void)
@@ -312,12 +332,7 @@ static void test_marks(void)
         g_snprintf(id, sizeof(id), "%d", i + 1);
         nino_canvas_mark(canvas, id, &m);
     }
-    static guchar pixels[64 * 64 * 4];
-    for (gsize i = 0; i < sizeof(pixels); i++)
-        pixels[i] = (guchar) (i % 4 == 3 ? 255 : i / 64);
-    g_autoptr(GBytes) bytes = g_bytes_new_static(pixels, sizeof(pixels));
-    g_autoptr(GdkTexture) picture =
-        gdk_memory_texture_new(64, 64, GDK_MEMORY_DEFAULT, bytes, 64 * 4);
+    g_autoptr(GdkTexture) picture = small_picture();
     graphene_rect_t before, after;
     nino_node_view_get_box(NINO_NODE_VIEW(view_of("5")), &before);
     nino_canvas_set_picture(canvas, "5", picture);

@@ -31,6 +31,7 @@ at '*' '*nosuch*' wait || die "no message about an input that does not exist"
 
 # Run twice, with another latent size in between: two results, compared.
 win_do run; wait_state done 120
+at '*' 'Save Image, node 4, done, shows what it made*' wait || die "the node does not show the picture it made"
 win_do set "4.filename_prefix=second"
 wait_state ready 10
 win_do run; wait_state done 120
