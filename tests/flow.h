@@ -6,7 +6,8 @@
 typedef struct flow_result {
     nino_status st;
     nino_error err;
-    char ran[2048]; // "1 LoadLatent|3 VAEDecode (cached)|" in run order
+    char ran[2048];  // "1 LoadLatent|3 VAEDecode (cached)|" in run order
+    char hits[1024]; // "4 SaveImage|": nodes that were found in the cache, as the events say
     char path[16][600];
     size_t n_paths, n_texts;
     char text[4][2048];
@@ -71,9 +72,12 @@ static inline void flow_events(nino_job *job, flow_result *r)
     nino_event ev[256];
     for (size_t n; (n = nino_job_poll(job, ev, 256));)
         for (size_t i = 0; i < n; i++) {
-            const size_t len = strlen(r->ran);
+            const size_t len = strlen(r->ran), hits = strlen(r->hits);
             if (ev[i].kind == NINO_EV_NODE)
                 snprintf(r->ran + len, sizeof(r->ran) - len, "%s|", nino_job_name(job, ev[i].name));
+            if (ev[i].kind == NINO_EV_CACHE && ev[i].sub == NINO_CACHE_NODE && ev[i].u.scope.arg0)
+                snprintf(r->hits + hits, sizeof(r->hits) - hits, "%s|",
+                         nino_job_name(job, ev[i].name));
             r->n_kernels += ev[i].kind == NINO_EV_KERNEL;
             if (ev[i].kind == NINO_EV_PROGRESS) {
                 CHECK(ev[i].u.progress.done >= r->last_done);

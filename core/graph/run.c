@@ -255,7 +255,9 @@ static bool from_cache(run_state *rs, int i)
         nino_results_get(nino_ctx_results(x->ctx), s->key, s->out, s->n_out, &shown);
     nino_monitor *m = nino_ctx_monitor(x->ctx);
     nino_event ev = { .kind = NINO_EV_CACHE, .sub = NINO_CACHE_NODE };
-    ev.name = nino_monitor_name(m, n->class_type);
+    char name[160]; // as of the node's scope
+    snprintf(name, sizeof(name), "%.60s %.80s", n->id, n->class_type);
+    ev.name = nino_monitor_name(m, name);
     ev.u.scope.arg0 = is_hit;
     nino_monitor_publish(m, &ev);
     for (size_t k = 0; is_hit && k < shown->n_paths; k++)

@@ -398,7 +398,7 @@ void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
         case NINO_EV_SEAM: mark(t, e, TID_MESSAGE, "seams"); break;
         case NINO_EV_CHUNK: mark(t, e, TID_MESSAGE, "chunk"); break;
         case NINO_EV_CLIP: mark(t, e, TID_MESSAGE, "clip"); break;
-        case NINO_EV_CACHE: mark(t, e, TID_SAMPLES, "cache"); break;
+        case NINO_EV_CACHE: mark(t, e, TID_SAMPLES, e->name ? name(priv, e->name) : "cache"); break;
         case NINO_EV_HOST: mark(t, e, TID_SAMPLES, "host"); break;
         case NINO_EV_CEILINGS: mark(t, e, TID_SAMPLES, name(priv, e->name)); break;
         case NINO_EV_CEILING_POINT: mark(t, e, TID_SAMPLES, "ceiling point"); break;

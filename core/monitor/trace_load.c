@@ -224,7 +224,8 @@ static void point(loader *l, const nino_json *e, const nino_json *args, uint64_t
         nino_json_double(nino_json_get(args, f->key), &v);
         nino_trace_set(&ev, f, v);
     }
-    if (ev.kind == NINO_EV_MESSAGE || ev.kind == NINO_EV_OUTPUT || ev.kind == NINO_EV_CEILINGS)
+    if (ev.kind == NINO_EV_MESSAGE || ev.kind == NINO_EV_OUTPUT || ev.kind == NINO_EV_CEILINGS ||
+        ev.kind == NINO_EV_CACHE)
         ev.name = intern(l, nino_json_str(nino_json_get(e, "name")));
     l->has_memory = l->has_memory || ev.kind == NINO_EV_MEM;
     add(l, ev);

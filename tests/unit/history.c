@@ -411,8 +411,11 @@ static void test_trace(const char *path)
                         .kind = NINO_EV_DEVICE,
                         .track = 4,
                         .u.device = { .busy = (float) NAN, .mhz = 2900, .gtt_used = 1ull << 40 } });
-    both(&(nino_event){
-        .t_ns = 2024, .kind = NINO_EV_CACHE, .sub = NINO_CACHE_FILE, .u.scope.arg0 = 1 });
+    both(&(nino_event){ .t_ns = 2024,
+                        .kind = NINO_EV_CACHE,
+                        .sub = NINO_CACHE_FILE,
+                        .name = 9,
+                        .u.scope.arg0 = 1 });
     both(&(nino_event){
         .t_ns = 2025, .kind = NINO_EV_MESSAGE, .name = 9, .u.scope.arg0 = NINO_LOG_WARN });
     both(&(nino_event){ .t_ns = 2030, .kind = NINO_EV_END, .id = 3, .track = 5 });
@@ -441,6 +444,7 @@ static void test_trace(const char *path)
         y = nino_history_points(r, kinds[k], &m);
         CHECK(n == 1 && m == 1 && x->sub == y->sub && x->id == y->id && x->parent == y->parent);
         CHECK(x->t_ns == y->t_ns);
+        CHECK_STR(nino_history_name(r, y->name), nino_history_name(h, x->name));
         CHECK(isnan(x->u.step.eta_s) || !memcmp(&x->u, &y->u, sizeof(x->u)));
     }
     y = nino_history_points(r, NINO_EV_STEP_INFO, &m);

@@ -76,6 +76,7 @@ static void check_changes(nino_ctx *ctx)
     nino_graph *g = flow_graph(flow);
     const char *fresh = "1 EmptyLatentImage|2 VAELoader|3 ROCMOptimizedVAEDecode|4 SaveImage|";
     const flow_result first = run(ctx, g, fresh);
+    CHECK_STR(first.hits, "");
     CHECK(first.n_paths == 1 && strstr(first.path[0], "/a_00001_.png"));
     // nothing changed: the same file is the answer
     const char *all = "1 EmptyLatentImage (cached)|2 VAELoader (cached)|3 ROCMOptimizedVAEDecode "
@@ -84,6 +85,7 @@ static void check_changes(nino_ctx *ctx)
     CHECK(again.n_paths == 1);
     CHECK_STR(again.path[0], first.path[0]);
     CHECK(again.n_kernels == 0);
+    CHECK_STR(again.hits, "4 SaveImage|");    // nobody asks for what it was made of
     set(g, "3.use_rocm_optimizations=false"); // has no effect, so it makes no difference
     run(ctx, g, all);
     // the file is gone: it is written again, from the cached image
@@ -94,7 +96,9 @@ static void check_changes(nino_ctx *ctx)
     set(g, "4.filename_prefix=b");
     CHECK(strstr(run(ctx, g, save).path[0], "/b_00001_.png"));
     set(g, "1.width=48");
-    run(ctx, g, "1 EmptyLatentImage|2 VAELoader (cached)|3 ROCMOptimizedVAEDecode|4 SaveImage|");
+    const flow_result part = run(
+        ctx, g, "1 EmptyLatentImage|2 VAELoader (cached)|3 ROCMOptimizedVAEDecode|4 SaveImage|");
+    CHECK_STR(part.hits, "2 VAELoader|");
     set(g, "1.width=64"); // both results are remembered
     run(ctx, g, all);
     set(g, "3.precision_mode=fp16");

@@ -30,7 +30,7 @@ typedef enum nino_event_kind {
     NINO_EV_OUTPUT = 15,    // an output file was written; name: path
     NINO_EV_TRANSFER =
         16, // host<->device copy or file read: u.kernel with bytes and duration; name says which
-    NINO_EV_CACHE = 17,     // a look-up in a cache: sub is nino_cache, u.scope.arg0 1 hit, 0 miss
+    NINO_EV_CACHE = 17,     // look-up: sub nino_cache, arg0 1 hit; name: "ID CLASS" (NODE), file
     NINO_EV_STEP_INFO = 18, // a sampler step of scope `parent` is done: u.step
     NINO_EV_PREVIEW = 19,   // a latent preview was written; name: path (PNG, replaced by the next
                             // one, gone with the ctx), u.step
