@@ -1,5 +1,6 @@
 // ninodes-studio: application, command line, app-wide actions.
-#include "app/commands.h"
+#include "app/keys.h"
+#include "app/keys_window.h"
 #include "app/prefs.h"
 #include "app/prefs_window.h"
 #include "app/theme.h"
@@ -48,6 +49,12 @@ static void preferences(GSimpleAction *action, GVariant *parameter, gpointer app
     nino_prefs_window_present(GTK_WINDOW(window_of(app)));
 }
 
+static void keys(GSimpleAction *action, GVariant *parameter, gpointer app)
+{
+    (void) action, (void) parameter;
+    nino_keys_window_present(GTK_WINDOW(window_of(app)));
+}
+
 static void about(GSimpleAction *action, GVariant *parameter, gpointer app)
 {
     (void) action, (void) parameter;
@@ -70,12 +77,13 @@ static void startup(GApplication *app)
     static const GActionEntry actions[] = {
         { .name = "quit", .activate = quit },
         { .name = "preferences", .activate = preferences },
+        { .name = "keys", .activate = keys },
         { .name = "about", .activate = about },
         { .name = "attach", .activate = attach, .parameter_type = "s" },
     };
     g_action_map_add_action_entries(G_ACTION_MAP(app), actions, G_N_ELEMENTS(actions), app);
     nino_prefs_add_actions(G_ACTION_MAP(app));
-    nino_commands_set_accels(GTK_APPLICATION(app));
+    nino_keys_start(GTK_APPLICATION(app));
     nino_theme_start();
 }
 

@@ -1,7 +1,7 @@
 // The keys are those of ComfyUI's editor where it has them.
 #include "app/commands.h"
 
-#include <string.h>
+#include "app/keys.h"
 
 // clang-format off
 const NinoCommand nino_commands[] = {
@@ -16,7 +16,8 @@ const NinoCommand nino_commands[] = {
     { "win.run-front", "Run next (front of the queue)", "Run", { "<Control><Shift>Return", "<Control><Shift>KP_Enter" }, TRUE },
     { "win.cancel", "Interrupt", "Run", { "<Control><Alt>Return", "<Control><Alt>KP_Enter" }, TRUE },
     { "win.pause", "Pause the queue", "Run", { "<Control><Shift>space" }, TRUE },
-    { "win.measure-again", "Measure again", "Run", { "F5" }, TRUE },
+    { "win.run-again", "Run again (same inputs, next)", "Run", { "<Shift>F5" }, TRUE },
+    { "win.measure-again", "Measure again (everything anew)", "Run", { "F5" }, TRUE },
     { "win.plan", "What does it need?", "Run", { "<Control>k" }, TRUE },
     { "win.attach-list", "Running jobs…", "Run", { "<Control>j" }, TRUE },
     { "win.detach", "Detach", "Run", { NULL }, TRUE },
@@ -43,74 +44,37 @@ const NinoCommand nino_commands[] = {
     { "win.viewer-next-result", "Next result", "Result", { "<Alt>Right" }, FALSE },
     { "win.viewer-previous-result", "Previous result", "Result", { "<Alt>Left" }, FALSE },
     { "win.viewer-save-as", "Save the result as…", "Result", { NULL }, FALSE },
+    { "canvas.cut", "Cut", "Canvas", { "<Control>x" }, FALSE },
+    { "canvas.copy", "Copy", "Canvas", { "<Control>c" }, FALSE },
+    { "canvas.paste", "Paste", "Canvas", { "<Control>v" }, FALSE },
+    { "canvas.paste-links", "Paste with links", "Canvas", { "<Control><Shift>v" }, FALSE },
+    { "canvas.duplicate", "Duplicate", "Canvas", { "<Control>d" }, FALSE },
+    { "canvas.delete", "Delete", "Canvas", { "Delete", "BackSpace" }, FALSE },
+    { "canvas.select-all", "Select all", "Canvas", { "<Control>a" }, FALSE },
+    { "canvas.select-none", "Select nothing", "Canvas", { "<Control><Shift>a" }, FALSE },
+    { "canvas.mute", "Mute", "Canvas", { "<Control>m" }, FALSE },
+    { "canvas.bypass", "Bypass", "Canvas", { "<Control>b" }, FALSE },
+    { "canvas.collapse", "Collapse", "Canvas", { "<Alt>c" }, FALSE },
+    { "canvas.pin", "Pin", "Canvas", { "p" }, FALSE },
+    { "canvas.group", "Group", "Canvas", { "<Control>g" }, FALSE },
+    { "canvas.rename", "Rename", "Canvas", { "F2" }, FALSE },
+    { "canvas.add", "Search for a node to add", "Canvas", { "n", "Insert" }, FALSE },
+    { "canvas.connect", "Connect by name", "Canvas", { "<Control>l" }, FALSE },
+    { "canvas.enter", "Enter the subgraph", "Canvas", { "<Alt>Return" }, FALSE },
+    { "canvas.leave", "Leave the subgraph", "Canvas", { "<Alt>Up" }, FALSE },
+    { "canvas.fit", "Fit to the selection", "Canvas", { "period" }, FALSE },
+    { "canvas.zoom-in", "Zoom in", "Canvas", { "<Alt>equal", "<Alt>plus" }, FALSE },
+    { "canvas.zoom-out", "Zoom out", "Canvas", { "<Alt>minus" }, FALSE },
+    { "canvas.zoom-reset", "Actual size", "Canvas", { "<Alt>0" }, FALSE },
+    { "canvas.minimap", "Minimap", "Canvas", { "<Alt>m" }, FALSE },
     { "app.preferences", "Preferences", "App", { "<Control>comma" }, TRUE },
-    { "win.shortcuts", "Keyboard shortcuts", "App", { "<Control>question", "F1" }, TRUE },
+    { "win.shortcuts", "Keyboard shortcuts", "App", { "<Control>question", "F1", "<Control><Shift>k" }, TRUE },
+    { "app.keys", "Change keyboard shortcuts…", "App", { NULL }, TRUE },
     { "app.about", "About Ninodes Studio", "App", { NULL }, TRUE },
     { "app.quit", "Quit", "App", { "<Control>q" }, TRUE },
     { 0 },
 };
 // clang-format on
-
-// Keys of the canvas itself, for the list only.
-static const struct {
-    const char *keys, *label;
-} canvas_keys[] = {
-    { "<Control>c", "Copy" },
-    { "<Control>v", "Paste" },
-    { "<Control><Shift>v", "Paste with links" },
-    { "<Control>a", "Select all" },
-    { "Delete", "Delete" },
-    { "<Alt>c", "Collapse" },
-    { "<Control>m", "Mute" },
-    { "<Control>b", "Bypass" },
-    { "p", "Pin" },
-    { "<Control>g", "Group" },
-    { "n", "Search for a node" },
-    { "period", "Fit to the selection" },
-    { "<Alt>equal", "Zoom in" },
-    { "<Alt>minus", "Zoom out" },
-};
-
-// A key that types a letter must not be an accelerator of the whole window: it would never reach a
-// text field.
-static gboolean types_text(const char *key) { return *key != '<' && strlen(key) == 1; }
-
-// Undo belongs to the text field that has the focus first, then to the canvas, then to the window.
-static gboolean comes_last(const NinoCommand *c, const char *key)
-{
-    return types_text(key) || !strcmp(c->action, "win.undo") || !strcmp(c->action, "win.redo");
-}
-
-void nino_commands_set_accels(GtkApplication *app)
-{
-    for (const NinoCommand *c = nino_commands; c->action; c++) {
-        const char *keys[4] = { NULL };
-        int n = 0;
-        for (int i = 0; i < 3 && c->keys[i]; i++)
-            if (!comes_last(c, c->keys[i]))
-                keys[n++] = c->keys[i];
-        gtk_application_set_accels_for_action(app, c->action, keys);
-    }
-}
-
-void nino_commands_add_keys(GtkWidget *window)
-{
-    GtkEventController *keys = gtk_shortcut_controller_new(); // bubble: after everyone else
-    for (const NinoCommand *c = nino_commands; c->action; c++)
-        for (int i = 0; i < 3 && c->keys[i]; i++) {
-            GtkShortcutTrigger *trigger =
-                comes_last(c, c->keys[i]) ? gtk_shortcut_trigger_parse_string(c->keys[i]) : NULL;
-            if (!trigger)
-                continue;
-            g_autofree char *name = NULL;
-            g_autoptr(GVariant) target = NULL;
-            g_action_parse_detailed_name(c->action, &name, &target, NULL);
-            GtkShortcut *s = gtk_shortcut_new(trigger, gtk_named_action_new(name));
-            gtk_shortcut_set_arguments(s, target);
-            gtk_shortcut_controller_add_shortcut(GTK_SHORTCUT_CONTROLLER(keys), s);
-        }
-    gtk_widget_add_controller(window, keys);
-}
 
 GMenuModel *nino_commands_menu(void)
 {
@@ -130,21 +94,6 @@ GMenuModel *nino_commands_menu(void)
     return G_MENU_MODEL(menu);
 }
 
-static void add_shortcut(GtkWidget *group, const char *label, const char *keys)
-{
-    GtkWidget *s =
-        g_object_new(GTK_TYPE_SHORTCUTS_SHORTCUT, "title", label, "accelerator", keys, NULL);
-    gtk_box_append(GTK_BOX(group), s);
-}
-
-static char *join_keys(const NinoCommand *c)
-{
-    GString *s = g_string_new(c->keys[0]);
-    for (int i = 1; i < 3 && c->keys[i]; i++)
-        g_string_append_printf(s, " %s", c->keys[i]);
-    return g_string_free(s, FALSE);
-}
-
 GtkWidget *nino_commands_shortcuts_window(void)
 {
     GtkWidget *window = g_object_new(GTK_TYPE_SHORTCUTS_WINDOW, "modal", TRUE, NULL);
@@ -153,20 +102,18 @@ GtkWidget *nino_commands_shortcuts_window(void)
     GtkWidget *group = NULL;
     const char *title = NULL;
     for (const NinoCommand *c = nino_commands; c->action; c++) {
-        if (!c->keys[0])
+        g_auto(GStrv) keys = nino_keys_get(c);
+        if (!keys[0])
             continue;
         if (g_strcmp0(title, c->group) != 0) {
             group = g_object_new(GTK_TYPE_SHORTCUTS_GROUP, "title", c->group, NULL);
             gtk_box_append(GTK_BOX(section), group);
             title = c->group;
         }
-        g_autofree char *keys = join_keys(c);
-        add_shortcut(group, c->label, keys);
+        g_autofree char *joined = g_strjoinv(" ", keys);
+        gtk_box_append(GTK_BOX(group), g_object_new(GTK_TYPE_SHORTCUTS_SHORTCUT, "title", c->label,
+                                                    "accelerator", joined, NULL));
     }
-    group = g_object_new(GTK_TYPE_SHORTCUTS_GROUP, "title", "Canvas", NULL);
-    gtk_box_append(GTK_BOX(section), group);
-    for (size_t i = 0; i < G_N_ELEMENTS(canvas_keys); i++)
-        add_shortcut(group, canvas_keys[i].label, canvas_keys[i].keys);
     gtk_window_set_child(GTK_WINDOW(window), section);
     return window;
 }

@@ -16,7 +16,7 @@ struct _NinoQueuePanel {
 };
 
 G_DEFINE_TYPE(NinoQueuePanel, nino_queue_panel, GTK_TYPE_WIDGET)
-static guint show_error_signal;
+static guint show_error_signal, retry_signal;
 
 static const char *state_text(const NinoJob *j)
 {
@@ -160,8 +160,7 @@ static void on_cancel(GtkButton *b, gpointer user)
 
 static void on_retry(GtkButton *b, gpointer user)
 {
-    NinoQueuePanel *p = user;
-    nino_engine_simple(p->engine, NINO_CONTROL_RETRY, data_of(GTK_WIDGET(b))->id);
+    g_signal_emit(user, retry_signal, 0, data_of(GTK_WIDGET(b))->id);
 }
 
 static void on_show(GtkButton *b, gpointer user)
@@ -201,7 +200,8 @@ static void add_buttons(NinoQueuePanel *p, GtkWidget *box, const NinoJob *j)
         // fall through
     case NINO_QUEUE_DONE:
     case NINO_QUEUE_CANCELLED:
-        add_button(p, box, "view-refresh-symbolic", "Run again", j->name, G_CALLBACK(on_retry));
+        add_button(p, box, "view-refresh-symbolic", "Run again, next", j->name,
+                   G_CALLBACK(on_retry));
         add_button(p, box, "edit-delete-symbolic", "Remove", j->name, G_CALLBACK(on_remove));
         break;
     }
@@ -352,6 +352,8 @@ static void nino_queue_panel_class_init(NinoQueuePanelClass *klass)
     show_error_signal =
         g_signal_new("show-error", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                      G_TYPE_NONE, 3, G_TYPE_UINT64, G_TYPE_STRING, G_TYPE_STRING);
+    retry_signal = g_signal_new("retry", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                NULL, G_TYPE_NONE, 1, G_TYPE_UINT64);
 }
 
 static void nino_queue_panel_init(NinoQueuePanel *p)

@@ -11,4 +11,4 @@ GtkWidget *nino_queue_panel_new(NinoEngine *engine);
 void nino_queue_panel_progress(NinoQueuePanel *p, double fraction, double eta_s);
 int nino_queue_panel_repeat(NinoQueuePanel *p); // how often a run is to be added
 // Signals: "show-error" (guint64 job, const char *node, const char *text): the user wants to see
-// where a job failed.
+// where a job failed; "retry" (guint64 job): wants it once more.

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "app/keys.h"
 #include "graph/canvas.h"
 
 #define CHECK_DELAY_MS 150
@@ -392,6 +393,7 @@ static void nino_tab_init(NinoTab *tab)
         g_error("out of memory"); // as every allocation of GLib
     tab->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     tab->canvas = NINO_CANVAS(nino_canvas_new());
+    nino_keys_add_to_canvas(GTK_WIDGET(tab->canvas));
     nino_canvas_set_document(tab->canvas, tab->doc);
     g_signal_connect(tab->canvas, "changed", G_CALLBACK(on_canvas_changed), tab);
     g_signal_connect(tab->canvas, "problem", G_CALLBACK(on_problem), tab);

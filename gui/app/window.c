@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/commands.h"
+#include "app/keys.h"
 #include "app/prefs.h"
 #include "graph/editors.h"
 
@@ -304,7 +305,7 @@ static void nino_window_init(NinoWindow *w)
     add_panels(w);
     g_autoptr(GMenuModel) menu = nino_commands_menu();
     gtk_menu_button_set_menu_model(w->menu_button, menu);
-    nino_commands_add_keys(GTK_WIDGET(w));
+    nino_keys_add_to_window(GTK_WIDGET(w));
     nino_window_file_init(w);
     nino_window_run_init(w);
     restore_layout(w);

@@ -21,6 +21,7 @@ typedef struct Scope {
 // What the events of the running job say; shown at most `refresh` times a second.
 struct NinoRunState {
     GHashTable *scopes; // id -> Scope
+    GHashTable *cached; // names of nodes whose results were there already
     guint32 job_scope;
     guint64 job_id, in_use, reserved;
     char *tab_uid, *running_node, *preview_path, *preview_node;
@@ -146,8 +147,8 @@ static void forget_run(struct NinoRunState *r)
     g_clear_pointer(&r->running_node, g_free);
     g_clear_pointer(&r->preview_path, g_free);
     g_clear_pointer(&r->preview_node, g_free);
-    GHashTable *scopes = r->scopes;
-    *r = (struct NinoRunState){ .scopes = scopes, .eta_s = NAN };
+    g_hash_table_remove_all(r->cached);
+    *r = (struct NinoRunState){ .scopes = r->scopes, .cached = r->cached, .eta_s = NAN };
 }
 
 static const NinoJob *job_of_scope(NinoWindow *w, guint32 scope)
@@ -194,13 +195,17 @@ static void on_scope_begin(NinoWindow *w, const nino_event *ev)
     s->mem_in_use = r->in_use;
     if (ev->kind == NINO_EV_NODE) {
         s->name = g_strdup(nino_engine_name(w->engine, ev->name));
-        g_free(r->running_node);
-        r->running_node = g_strdup(s->name);
+        s->cached = g_hash_table_contains(r->cached, s->name) ||
+                    g_str_has_suffix(s->name, " (cached)"); // or nobody needs its result
+        if (!s->cached) {
+            g_free(r->running_node);
+            r->running_node = g_strdup(s->name);
+        }
         r->node_index = ev->u.scope.arg0;
         r->n_nodes = ev->u.scope.arg1;
         r->has_step = FALSE;
         NinoTab *tab = nino_window_run_tab(w);
-        if (tab)
+        if (tab && !s->cached)
             nino_tab_mark_begin(tab, s->name);
     }
     g_hash_table_insert(r->scopes, GUINT_TO_POINTER(ev->id), s);
@@ -275,10 +280,18 @@ static void on_preview(NinoWindow *w, const nino_event *ev)
     r->has_preview = TRUE;
 }
 
+// It says so before the nodes begin; those that nobody needs then never do.
+static void on_cached(NinoWindow *w, const char *name)
+{
+    NinoTab *tab = nino_window_run_tab(w);
+    g_hash_table_add(w->run->cached, g_strdup(name));
+    if (tab)
+        nino_tab_mark_end(tab, name, -1, 0, TRUE, TRUE);
+}
+
 static void on_event(NinoWindow *w, const nino_event *ev)
 {
     struct NinoRunState *r = w->run;
-    Scope *s;
     switch (ev->kind) {
     case NINO_EV_JOB: on_job_begin(w, ev); break;
     case NINO_EV_NODE:
@@ -298,8 +311,8 @@ static void on_event(NinoWindow *w, const nino_event *ev)
         r->has_memory = TRUE;
         break;
     case NINO_EV_CACHE:
-        if (ev->sub == NINO_CACHE_NODE && ev->u.scope.arg0 && (s = node_scope(w, ev->parent)))
-            s->cached = TRUE;
+        if (ev->sub == NINO_CACHE_NODE && ev->u.scope.arg0)
+            on_cached(w, nino_engine_name(w->engine, ev->name));
         break;
     case NINO_EV_STEP_INFO: on_step(r, ev); break;
     case NINO_EV_PREVIEW: on_preview(w, ev); break;
@@ -332,6 +345,7 @@ void nino_window_events_init(NinoWindow *w)
 {
     w->run = g_new0(struct NinoRunState, 1);
     w->run->scopes = g_hash_table_new_full(NULL, NULL, NULL, scope_free);
+    w->run->cached = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_signal_connect(w->engine, "events", G_CALLBACK(on_events), w);
     w->cost_timer = g_timeout_add_seconds(COST_PERIOD_S, show_cost, w);
 }
@@ -343,6 +357,7 @@ void nino_window_events_dispose(NinoWindow *w)
     if (w->run) {
         forget_run(w->run);
         g_hash_table_unref(w->run->scopes);
+        g_hash_table_unref(w->run->cached);
     }
     g_clear_pointer(&w->run, g_free);
 }

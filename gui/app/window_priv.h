@@ -1,5 +1,6 @@
 // Internal to the window: its parts, shared by window.c (layout), window_file.c (files and tabs),
-// window_run.c (worker, queue), window_events.c (what a run says) and window_live.c (live views).
+// window_run.c (worker), window_queue.c (what is queued), window_events.c (what a run says) and
+// window_live.c (live views).
 #pragma once
 #include "app/bar.h"
 #include "app/engine.h"
@@ -76,7 +77,15 @@ NinoTab *nino_window_job_tab(NinoWindow *w, const NinoJob *j);
 void nino_window_live_init(NinoWindow *w);
 void nino_window_tell_advice(NinoWindow *w, NinoTab *tab); // the workflow that runs now
 
+// ---- window_queue.c -----------------------------------------------------------------------------
+void nino_window_queue_init(NinoWindow *w);
+gboolean nino_window_can_run_again(NinoWindow *w);  // the tab in front has a job that has ended
+void nino_window_retry(NinoWindow *w, guint64 job); // the same inputs, next to run
+
 // ---- window_run.c -------------------------------------------------------------------------------
+// In the message bar and on the node that it names; jump: scrolls there.
+void nino_window_show_error(NinoWindow *w, NinoTab *tab, const char *where, const char *text,
+                            gboolean jump);
 void nino_window_run_init(NinoWindow *w);
 void nino_window_run_dispose(NinoWindow *w);
 void nino_window_run_update(NinoWindow *w); // which actions make sense now, and the state action

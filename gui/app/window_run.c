@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "app/plan.h"
-#include "app/prefs.h"
 
 #define MAX_LOG_LINES 2000
 
@@ -33,7 +32,8 @@ void nino_window_run_update(NinoWindow *w)
     const NinoEngineState s = nino_engine_state(w->engine);
     nino_window_set_enabled(w, "run", can_run);
     nino_window_set_enabled(w, "run-front", can_run);
-    nino_window_set_enabled(w, "measure-again", can_run);
+    nino_window_set_enabled(w, "run-again", nino_window_can_run_again(w) || can_run);
+    nino_window_set_enabled(w, "measure-again", nino_window_can_run_again(w) || can_run);
     nino_window_set_enabled(w, "cancel", nino_engine_running(w->engine) != NULL);
     nino_window_set_enabled(w, "pause", s == NINO_ENGINE_READY);
     nino_window_set_enabled(w, "trim", s == NINO_ENGINE_READY);
@@ -67,8 +67,8 @@ static char *node_of_error(NinoTab *tab, const char *where)
     return NULL;
 }
 
-static void show_error(NinoWindow *w, NinoTab *tab, const char *where, const char *text,
-                       gboolean jump)
+void nino_window_show_error(NinoWindow *w, NinoTab *tab, const char *where, const char *text,
+                            gboolean jump)
 {
     g_autofree char *full = *where ? g_strdup_printf("%s: %s", where, text) : g_strdup(text);
     g_autofree char *node = tab ? node_of_error(tab, where) : NULL;
@@ -96,7 +96,8 @@ static void job_ended(NinoWindow *w, const NinoJob *j)
     }
     nino_viewer_preview_end(w->viewer);
     if (j->state == NINO_QUEUE_FAILED) {
-        show_error(w, tab, j->error_where ? j->error_where : "", j->error ? j->error : "", FALSE);
+        nino_window_show_error(w, tab, j->error_where ? j->error_where : "",
+                               j->error ? j->error : "", FALSE);
         nino_window_say(w, "Failed");
     } else if (j->state == NINO_QUEUE_DONE) {
         g_autofree char *text =
@@ -207,94 +208,6 @@ static void on_refused(NinoEngine *engine, const char *text, gpointer user)
 }
 
 // ---- actions ------------------------------------------------------------------------------------
-
-typedef struct Queued {
-    NinoWindow *w; // weak
-    char *uid;
-} Queued;
-
-static void on_queued(gpointer user, const nino_control_reply *reply)
-{
-    Queued *q = user;
-    if (q->w) {
-        if (!reply) {
-            nino_bar_show(q->w->bar, "refused", NINO_BAR_ERROR,
-                          "The worker ended before it took the job", NULL);
-        } else if (reply->err.code) {
-            NinoTab *tab = nino_window_find_tab(q->w, q->uid);
-            show_error(q->w, tab, reply->err.where, reply->err.msg, FALSE);
-            if (tab)
-                g_object_set_data(G_OBJECT(tab), "run-state", (gpointer) "failed");
-            nino_window_run_update(q->w);
-        } else {
-            guint64 *id = g_memdup2(&(guint64){ reply->job }, sizeof(guint64));
-            g_hash_table_replace(q->w->job_tabs, id, g_strdup(q->uid));
-        }
-        g_object_remove_weak_pointer(G_OBJECT(q->w), (gpointer *) &q->w);
-    }
-    g_free(q->uid);
-    g_free(q);
-}
-
-static nino_precision_opt precision_pref(void)
-{
-    const char *p = nino_prefs_text("precision");
-    return !strcmp(p, "fp32")   ? NINO_PRECISION_F32
-           : !strcmp(p, "fp16") ? NINO_PRECISION_F16
-           : !strcmp(p, "bf16") ? NINO_PRECISION_BF16
-                                : NINO_PRECISION_AUTO;
-}
-
-static gboolean queue_once(NinoWindow *w, NinoTab *tab, int position)
-{
-    gsize len = 0;
-    g_autoptr(GError) error = NULL;
-    const char *text = nino_tab_json(tab, FALSE, &len, &error);
-    if (!text) {
-        nino_bar_show(w->bar, "job", NINO_BAR_ERROR, error->message, NULL);
-        return FALSE;
-    }
-    const nino_control c = {
-        .cmd = NINO_CONTROL_QUEUE,
-        .position = position,
-        .workflow = text,
-        .workflow_bytes = len,
-        .name = nino_tab_title(tab),
-        .options = { .preview = nino_prefs_bool("quiet") ? "none" : nino_prefs_text("preview"),
-                     .preview_every = (int) nino_prefs_number("preview-every"),
-                     .precision = precision_pref(),
-                     .no_profile = !nino_prefs_bool("embed-profile"),
-                     .no_metadata = !nino_prefs_bool("embed-workflow") },
-    };
-    Queued *q = g_new0(Queued, 1);
-    q->w = w;
-    q->uid = g_strdup(nino_tab_uid(tab));
-    g_object_add_weak_pointer(G_OBJECT(w), (gpointer *) &q->w);
-    nino_engine_send(w->engine, &c, on_queued, q);
-    return TRUE;
-}
-
-static void action_run(GSimpleAction *a, GVariant *parameter, gpointer user)
-{
-    (void) parameter;
-    NinoWindow *w = user;
-    NinoTab *tab = nino_window_tab(w);
-    const char *name = g_action_get_name(G_ACTION(a));
-    if (!tab)
-        return;
-    if (nino_engine_state(w->engine) == NINO_ENGINE_OFF ||
-        nino_engine_state(w->engine) == NINO_ENGINE_DEAD)
-        nino_engine_start(w->engine);
-    const int n = nino_queue_panel_repeat(w->queue);
-    g_object_set_data(G_OBJECT(tab), "run-state", NULL);
-    for (int i = 0; i < n; i++) {
-        if (!queue_once(w, tab, g_str_equal(name, "run") ? 0 : 1 + i))
-            return;
-        nino_tab_advance(tab);
-    }
-    nino_window_say(w, "Queued");
-    nino_window_run_update(w);
-}
 
 static void action_simple(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
@@ -456,7 +369,7 @@ static void on_job_error(NinoQueuePanel *p, guint64 id, const char *where, const
     NinoWindow *w = user;
     const char *uid = g_hash_table_lookup(w->job_tabs, &id);
     NinoTab *tab = uid ? nino_window_find_tab(w, uid) : nino_window_tab(w);
-    show_error(w, tab, where, text, TRUE);
+    nino_window_show_error(w, tab, where, text, TRUE);
 }
 
 static void on_viewer_failed(NinoViewer *v, const char *text, gpointer user)
@@ -471,9 +384,6 @@ void nino_window_run_init(NinoWindow *w)
 {
     static const GActionEntry actions[] = {
         { .name = "worker", .state = "'off'" },
-        { .name = "run", .activate = action_run },
-        { .name = "run-front", .activate = action_run },
-        { .name = "measure-again", .activate = action_run },
         { .name = "cancel", .activate = action_simple },
         { .name = "resume", .activate = action_simple },
         { .name = "trim", .activate = action_simple },
@@ -488,6 +398,7 @@ void nino_window_run_init(NinoWindow *w)
     };
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
     w->job_tabs = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    nino_window_queue_init(w);
     nino_window_live_init(w);
     nino_window_events_init(w);
     g_signal_connect(w->engine, "state", G_CALLBACK(on_engine_state), w);

@@ -536,56 +536,30 @@ static void level_action(GtkWidget *w, const char *what, GVariant *v)
         nino_canvas_did(c, nino_document_enter(c->doc, n->id, &err), &err);
 }
 
-// ---- keys ------------------------------------------------------------------------------------
+// ---- all of them -----------------------------------------------------------------------------
 
-typedef struct Action {
+static const struct {
     const char *name;
     GtkWidgetActionActivateFunc fn;
-    struct {
-        guint key;
-        GdkModifierType mods;
-    } keys[3];
-} Action;
-
-#define CTRL GDK_CONTROL_MASK
-#define SHIFT GDK_SHIFT_MASK
-#define ALT GDK_ALT_MASK
-
-static const Action actions[] = {
-    { "canvas.undo", undo_action, { { GDK_KEY_z, CTRL } } },
-    { "canvas.redo", undo_action, { { GDK_KEY_y, CTRL }, { GDK_KEY_z, CTRL | SHIFT } } },
-    { "canvas.cut", clip_action, { { GDK_KEY_x, CTRL } } },
-    { "canvas.copy", clip_action, { { GDK_KEY_c, CTRL } } },
-    { "canvas.paste", clip_action, { { GDK_KEY_v, CTRL } } },
-    { "canvas.paste-links", clip_action, { { GDK_KEY_v, CTRL | SHIFT } } },
-    { "canvas.duplicate", clip_action, { { GDK_KEY_d, CTRL } } },
-    { "canvas.delete", change_action, { { GDK_KEY_Delete, 0 }, { GDK_KEY_BackSpace, 0 } } },
-    { "canvas.select-all", select_action, { { GDK_KEY_a, CTRL } } },
-    { "canvas.select-none", select_action, { { GDK_KEY_a, CTRL | SHIFT } } },
-    { "canvas.mute", change_action, { { GDK_KEY_m, CTRL } } },
-    { "canvas.bypass", change_action, { { GDK_KEY_b, CTRL } } },
-    { "canvas.collapse", change_action, { { GDK_KEY_c, ALT } } },
-    { "canvas.pin", change_action, { { GDK_KEY_p, 0 } } },
-    { "canvas.group", group_action, { { GDK_KEY_g, CTRL } } },
-    { "canvas.fit", view_action, { { GDK_KEY_period, 0 } } },
-    { "canvas.zoom-in", view_action, { { GDK_KEY_equal, ALT }, { GDK_KEY_plus, ALT } } },
-    { "canvas.zoom-out", view_action, { { GDK_KEY_minus, ALT } } },
-    { "canvas.zoom-reset", view_action, { { GDK_KEY_0, ALT } } },
-    { "canvas.minimap", view_action, { { GDK_KEY_m, ALT } } },
-    { "canvas.add", open_action, { { GDK_KEY_Insert, 0 } } },
-    { "canvas.connect", open_action, { { GDK_KEY_l, CTRL } } },
-    { "canvas.rename", open_action, { { GDK_KEY_F2, 0 } } },
-    { "canvas.enter", level_action, { { GDK_KEY_Return, ALT } } },
-    { "canvas.leave", level_action, { { GDK_KEY_Up, ALT } } },
+} actions[] = {
+    { "canvas.undo", undo_action },         { "canvas.redo", undo_action },
+    { "canvas.cut", clip_action },          { "canvas.copy", clip_action },
+    { "canvas.paste", clip_action },        { "canvas.paste-links", clip_action },
+    { "canvas.duplicate", clip_action },    { "canvas.delete", change_action },
+    { "canvas.select-all", select_action }, { "canvas.select-none", select_action },
+    { "canvas.mute", change_action },       { "canvas.bypass", change_action },
+    { "canvas.collapse", change_action },   { "canvas.pin", change_action },
+    { "canvas.group", group_action },       { "canvas.fit", view_action },
+    { "canvas.zoom-in", view_action },      { "canvas.zoom-out", view_action },
+    { "canvas.zoom-reset", view_action },   { "canvas.minimap", view_action },
+    { "canvas.add", open_action },          { "canvas.connect", open_action },
+    { "canvas.rename", open_action },       { "canvas.enter", level_action },
+    { "canvas.leave", level_action },
 };
 
 void nino_canvas_add_actions(GtkWidgetClass *wc)
 {
-    for (gsize i = 0; i < G_N_ELEMENTS(actions); i++) {
-        const Action *a = &actions[i];
-        gtk_widget_class_install_action(wc, a->name, NULL, a->fn);
-        for (int k = 0; k < 3 && a->keys[k].key; k++)
-            gtk_widget_class_add_binding_action(wc, a->keys[k].key, a->keys[k].mods, a->name, NULL);
-    }
+    for (gsize i = 0; i < G_N_ELEMENTS(actions); i++)
+        gtk_widget_class_install_action(wc, actions[i].name, NULL, actions[i].fn);
     gtk_widget_class_install_action(wc, "canvas.color", "s", color_action);
 }

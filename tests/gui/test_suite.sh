@@ -42,6 +42,23 @@ at slider 'Border of the comparison' set=0.25 || die "the border of the comparis
 shot compare
 win_do viewer-compare
 
+# Run again takes the inputs of the last run, whatever was edited since, and comes before what waits.
+has_files() { [ "$(find "$work/out" -name "$1*.png" | wc -l)" = "$2" ]; }
+at '*' 'VAE Decode, node 3, cached*' wait || die "a node whose result was there is not marked as cached"
+win_do set "4.filename_prefix=edited-since"
+win_do measure-again
+until_ok 120 has_files second 2 || die "run again did not repeat the last run"
+wait_state done 120
+at '*' 'VAE Decode, node 3, done*' wait || die "measured again, but nothing was computed"
+has_files edited-since 0 || die "run again took what was edited"
+win_do pause; until_ok 20 is pause true || die "the queue does not pause"
+win_do run; win_do run-again
+win_do pause; until_ok 20 is pause false || die "the queue does not resume"
+until_ok 120 has_files edited-since 1 || die "the waiting run did not come"
+[ "$(find "$work/out" -name '*.png' -printf '%T@ %f\n' | sort -n | tail -1 | cut -d' ' -f2)" = edited-since_00001_.png ] ||
+    die "run again did not come before what waited"
+wait_state done 120
+
 # What the live views show can be written out, and the trace opens again.
 win_do view timeline
 win_do export-trace-to "$work/t.trace.json"
