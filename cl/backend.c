@@ -8,6 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+// Weights go to devices with memory of their own in pieces of at most this, however large they are.
+#define PIECE_BYTES ((size_t) 32 << 20)
 
 nino_status nino_cl_fail(nino_cl *cl, cl_int e, const char *what, nino_error *err)
 {
@@ -31,6 +35,22 @@ nino_status nino_cl_fail(nino_cl *cl, cl_int e, const char *what, nino_error *er
 }
 
 // ---- memory ----------------------------------------------------------------------------------
+// Fewer, larger pages: memory that is filled for the first time costs a fault each.
+static void ask_for_large_pages(nino_cl *cl, cl_mem mem, uint64_t bytes)
+{
+    const uintptr_t large = (uintptr_t) 2 << 20;
+    cl_int e;
+    void *p = OCL_NEW(e, clEnqueueMapBuffer, cl->queue.handle, mem, CL_TRUE,
+                      CL_MAP_WRITE_INVALIDATE_REGION, 0, bytes, 0, NULL, NULL);
+    if (!p)
+        return; // it is only slower
+    const uintptr_t from = ((uintptr_t) p + large - 1) / large * large;
+    const uintptr_t to = ((uintptr_t) p + (uintptr_t) bytes) / large * large;
+    if (to > from)
+        madvise((char *) p + (from - (uintptr_t) p), to - from, MADV_HUGEPAGE);
+    nino_ocl.clEnqueueUnmapMemObject(cl->queue.handle, mem, p, 0, NULL, NULL);
+}
+
 static void *arena_create(void *priv, uint64_t bytes, nino_error *err)
 {
     nino_cl *cl = priv;
@@ -64,6 +84,8 @@ static void *arena_create(void *priv, uint64_t bytes, nino_error *err)
     }
     if (!mem)
         nino_cl_fail(cl, e, "clCreateBuffer", err);
+    else if (cl->dev->is_cpu && bytes >= 8 << 20)
+        ask_for_large_pages(cl, mem, bytes);
     return mem;
 }
 
@@ -157,22 +179,41 @@ static nino_status pack_mapped(nino_cl *cl, const nino_weight *w, const nino_blo
     return st ? st : e ? nino_cl_fail(cl, e, "clEnqueueUnmapMemObject", err) : NINO_OK;
 }
 
-// Elsewhere the host packs while the device works on.
+// Elsewhere the host packs while the device works on, and copies what is packed before: rows
+// first ... of w, or all of it.
+static nino_status pack_copied(nino_cl *cl, const nino_weight *w, int64_t first, int64_t rows,
+                               nino_block dst, size_t bytes, nino_error *err)
+{
+    const nino_profile *p = &cl->be.profile;
+    void *host = malloc(bytes);
+    if (!host)
+        return nino_fail(err, NINO_ERR_NOMEM, "", "%zu bytes of host memory for a weight", bytes);
+    const nino_status st = rows ? nino_pack_rows(p, w, first, rows, cl->be.cancel, host, err)
+                                : nino_pack_weight(p, w, cl->be.cancel, host, err);
+    if (!st)
+        return write_block(cl, &dst, host, bytes, host, err);
+    free(host);
+    return st;
+}
+
 static nino_status pack(nino_backend *be, const nino_weight *w, nino_packed *out, nino_error *err)
 {
     nino_cl *cl = (nino_cl *) be;
     const size_t bytes = nino_sched_packed_bytes(&be->profile, w, &out->dtype);
+    const size_t row = nino_pack_row_bytes(&be->profile, w);
+    nino_status st = NINO_OK;
     if (cl->dev->is_cpu && bytes >= 1 << 20)
         return pack_mapped(cl, w, &out->mem, bytes, err);
-    void *host = malloc(bytes);
-    if (!host)
-        return nino_fail(err, NINO_ERR_NOMEM, "", "%zu bytes of host memory for a weight", bytes);
-    const nino_status st = nino_pack_weight(&be->profile, w, be->cancel, host, err);
-    if (st) {
-        free(host);
-        return st;
+    if (bytes <= PIECE_BYTES || !row)
+        return pack_copied(cl, w, 0, 0, out->mem, bytes, err);
+    const int64_t fit = (int64_t) (PIECE_BYTES / row) / 64 * 64, step = fit < 64 ? 64 : fit;
+    for (int64_t i = 0; !st && i < w->n; i += step) {
+        const int64_t rows = w->n - i < step ? w->n - i : step;
+        nino_block part = out->mem;
+        part.offset += (uint64_t) i * row;
+        st = pack_copied(cl, w, i, rows, part, (size_t) ((rows + 63) / 64 * 64) * row, err);
     }
-    return write_block(cl, &out->mem, host, bytes, host, err);
+    return st;
 }
 
 static size_t workspace(nino_backend *be, const nino_op_desc *d)

@@ -35,9 +35,13 @@ static bool print_profile(const char *json)
            human_bytes(a, sizeof(a), (double) p.peak_bytes), p.precision);
     for (size_t i = 0; i < p.n_nodes; i++) {
         const nino_run_profile_node *n = &p.nodes[i];
-        char name[170];
-        snprintf(name, sizeof(name), "%s %s%s", n->node, n->class_type,
-                 n->is_cached ? " (cached)" : "");
+        char name[240], load[64] = "";
+        if (n->load_bytes && n->load_seconds > 0)
+            snprintf(load, sizeof(load), " (%s of weights at %.2f GB/s)",
+                     human_bytes(a, sizeof(a), (double) n->load_bytes),
+                     (double) n->load_bytes * 1e-9 / n->load_seconds);
+        snprintf(name, sizeof(name), "%s %s%s%s", n->node, n->class_type,
+                 n->is_cached ? " (cached)" : "", load);
         printf("%-13s %10.3f s %12s  %8llu kernels  ", "", n->seconds,
                human_bytes(a, sizeof(a), (double) n->memory_delta),
                (unsigned long long) n->kernels);

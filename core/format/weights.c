@@ -184,6 +184,7 @@ void nino_weights_unref(nino_weights **w)
         nino_weights_unref(&p->base);
         p->change.destroy(p->change.priv);
     } else {
+        nino_ahead_destroy(p->ahead);
         close(p->fd);
     }
     free(p->is_changed);
@@ -296,7 +297,15 @@ nino_status nino_weights_read(const nino_weights *w, const nino_tensor_info *t, 
     return st;
 }
 
-// Reads all values through a buffer, as f32; whole blocks at a time.
+bool nino_weights_is_stored(const nino_weights *w, const nino_tensor_info *t)
+{
+    const ptrdiff_t i = t - w->header.infos;
+    for (; w->base; w = w->base)
+        if (w->is_changed[i])
+            return false;
+    return !t->is_strided;
+}
+
 nino_status nino_weights_read_bytes(const nino_weights *w, const nino_tensor_info *t, uint64_t at,
                                     uint64_t n, void *dst, nino_error *err)
 {
@@ -307,6 +316,7 @@ nino_status nino_weights_read_bytes(const nino_weights *w, const nino_tensor_inf
     return n ? nino_file_pread(w->fd, dst, n, t->offset + at, w->path, err) : NINO_OK;
 }
 
+// Reads all values through a buffer, as f32; whole blocks at a time.
 static nino_status read_blocks(const nino_weights *w, const nino_tensor_info *t, float *dst,
                                nino_error *err)
 {

@@ -51,6 +51,8 @@ const char *nino_weights_meta(const nino_weights *w, const char *key); // value 
 // Reads one tensor's elements, contiguous, in the file's type, into dst (nino_tensor_info.bytes).
 nino_status nino_weights_read(const nino_weights *w, const nino_tensor_info *t, void *dst,
                               nino_error *err);
+// Whether nino_weights_read_bytes() can read t: it is contiguous and no view changes it.
+bool nino_weights_is_stored(const nino_weights *w, const nino_tensor_info *t);
 // n bytes of a contiguous tensor as it is stored, from byte `at` of it on; not of a view's changed
 // ones.
 nino_status nino_weights_read_bytes(const nino_weights *w, const nino_tensor_info *t, uint64_t at,
@@ -62,6 +64,12 @@ nino_status nino_weights_read_rows_f32(const nino_weights *w, const nino_tensor_
 // The whole tensor as a new f32 array (rank <= 5).
 nino_array *nino_weights_read_f32(const nino_weights *w, const nino_tensor_info *t,
                                   nino_error *err);
+
+// A model that is being described will read t after the tensors named before it; reading t has
+// begun, and what was named after it, up to 128 MiB, is brought in from the disk by a thread of the
+// file's own. Both are hints, from any thread. The thread ends with the file.
+void nino_weights_expect(nino_weights *w, const nino_tensor_info *t);
+void nino_weights_read_ahead(nino_weights *w, const nino_tensor_info *t);
 
 // The factor of a scaled 8-bit float weight ("X.scale_weight", or "X.weight_scale" in newer files,
 // beside X.weight); 1 for others. The readers above do not apply it, views do.

@@ -2,6 +2,8 @@
 #pragma once
 #include "core/format/safetensors.h"
 
+typedef struct nino_ahead nino_ahead; // weights_ahead.c
+
 struct nino_weights {
     int refs, fd;
     char *path;
@@ -13,8 +15,12 @@ struct nino_weights {
     size_t mask;
     nino_weights *base; // of a view; then fd is -1
     nino_weights_change change;
-    bool *is_changed; // by index of info
+    bool *is_changed;  // by index of info
+    nino_ahead *ahead; // of a file; NULL until tensors are announced
 };
+
+// Before the file is closed; NULL-safe.
+void nino_ahead_destroy(nino_ahead *a);
 
 // Builds the table of names; refuses equal ones.
 nino_status nino_weights_build_index(nino_weights *w, nino_error *err);

@@ -496,6 +496,17 @@ static void capture(run_state *rs, const nino_gnode *n, const char *when, nino_v
     nino_buf_release(&params);
 }
 
+// What bringing weights in took of a node's time; nothing where they were there already.
+static void tell_load(run_state *rs, const nino_gnode *n, uint64_t ns, uint64_t bytes)
+{
+    const nino_backend *be = nino_stream_backend(rs->x->stream);
+    const double s = (double) (be->load_ns - ns) * 1e-9;
+    const double b = (double) (be->load_bytes - bytes);
+    if (b > 0 && !rs->x->is_plan)
+        say(rs->x, NINO_LOG_INFO, "%s %s: brought %.1f MiB of weights in, %.2f s, %.2f GB/s", n->id,
+            n->class_type, b / 0x1p20, s, s > 0 ? b * 1e-9 / s : 0);
+}
+
 // Once, with the items of this turn.
 static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, int turn,
                             node_run *r, nino_error *err)
@@ -506,10 +517,12 @@ static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, i
     if (st)
         return st;
     capture(rs, n, "input", r->in, n->def->inputs, 0);
-    const uint64_t begin = nino_now_ns();
+    const nino_backend *be = nino_stream_backend(rs->x->stream);
+    const uint64_t begin = nino_now_ns(), load_ns = be->load_ns, load_bytes = be->load_bytes;
     st = attempt(rs, n, s, r, err);
     if (st == NINO_OK)
         st = nino_stream_finish(rs->x->stream, err);
+    tell_load(rs, n, load_ns, load_bytes);
     capture(rs, n, "output", s->out, n->def->outputs, (double) (nino_now_ns() - begin) * 1e-9);
     return st;
 }

@@ -58,6 +58,8 @@ void nino_profile_log_begin(nino_profile_log *l, const char *node, const char *c
     l->node_ops = l->be->n_ops;
     l->node_flops = l->be->flops;
     l->node_use = in_use(l, NULL);
+    l->node_load_ns = l->be->load_ns;
+    l->node_load_bytes = l->be->load_bytes;
 }
 
 // The numbers of the node that runs, until now.
@@ -66,6 +68,8 @@ static nino_run_profile_node measured(const nino_profile_log *l, nino_run_profil
     n.seconds = (double) (nino_now_ns() - l->node_ns) * 1e-9;
     n.kernels = l->be->n_ops - l->node_ops;
     n.flops = l->be->flops - l->node_flops;
+    n.load_seconds = (double) (l->be->load_ns - l->node_load_ns) * 1e-9;
+    n.load_bytes = l->be->load_bytes - l->node_load_bytes;
     n.memory_delta = (int64_t) in_use(l, NULL) - (int64_t) l->node_use;
     return n;
 }
@@ -98,6 +102,9 @@ static void add_node(nino_buf *b, const nino_run_profile_node *n, bool is_first)
     add_text(b, "class_type", n->class_type);
     if (n->is_cached)
         nino_buf_adds(b, "\"cached\": true, ");
+    if (n->load_bytes)
+        nino_buf_addf(b, "\"load_ms\": %.3f, \"load_bytes\": %llu, ", n->load_seconds * 1e3,
+                      (unsigned long long) n->load_bytes);
     nino_buf_addf(b, "\"ms\": %.3f, \"kernels\": %llu, \"flops\": %.6g, \"memory_delta\": %lld}",
                   n->seconds * 1e3, (unsigned long long) n->kernels, n->flops,
                   (long long) n->memory_delta);
@@ -191,6 +198,8 @@ nino_status nino_run_profile_read(const char *json, size_t len, nino_run_profile
         n->seconds = number(e, "ms") * 1e-3;
         n->flops = number(e, "flops");
         n->kernels = count(e, "kernels");
+        n->load_seconds = number(e, "load_ms") * 1e-3;
+        n->load_bytes = count(e, "load_bytes");
         n->memory_delta = (int64_t) number(e, "memory_delta");
     }
     *out = p;

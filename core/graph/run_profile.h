@@ -12,7 +12,7 @@ typedef struct nino_profile_log {
     nino_backend *be;
     uint64_t begin_ns;
     // Of the node that runs.
-    uint64_t node_ns, node_ops, node_use;
+    uint64_t node_ns, node_ops, node_use, node_load_ns, node_load_bytes;
     double node_flops;
 } nino_profile_log;
 

@@ -36,6 +36,7 @@ static void publish_load(nino_backend *be, uint64_t start, uint64_t bytes)
 {
     const uint64_t ns = nino_now_ns() - start;
     be->load_ns += ns;
+    be->load_bytes += bytes;
     if (!be->monitor || !nino_monitor_is_on(be->monitor))
         return;
     nino_event ev = { .t_ns = start, .kind = NINO_EV_TRANSFER };

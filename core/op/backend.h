@@ -75,8 +75,9 @@ struct nino_backend {
     // Running totals of the scheduled work, for plan and progress.
     double flops, bytes;
     uint64_t n_ops;
-    uint64_t turn;    // counts ops: the weights of the one being prepared are not given up
-    uint64_t load_ns; // spent bringing weights in, so that progress can leave it out
+    uint64_t turn;       // counts ops: the weights of the one being prepared are not given up
+    uint64_t load_ns;    // spent bringing weights in, so that progress can leave it out
+    uint64_t load_bytes; // of the weights brought in, as the device holds them
 };
 
 // The stream that uses be has been cancelled: waits may give up (NINO_ERR_CANCELLED), and what is

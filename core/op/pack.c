@@ -6,8 +6,12 @@
 #include "core/op/raw.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #define PIECE ((size_t) 16 * 64)
 
@@ -42,16 +46,151 @@ void nino_pack_panels(const float *rows, int64_t n, int taps, int64_t c, nino_dt
     }
 }
 
+// ---- rows that are stored as they are wanted ---------------------------------------------------
+// Values change places only. 64 bytes of each of the 64 rows at a time, which is what a cache line
+// holds: rows lie a power of two apart more often than not, and few of their lines stay in a cache.
+typedef uint16_t half8 __attribute__((vector_size(16)));
+typedef uint32_t word4 __attribute__((vector_size(16)));
+
+#define LOW8(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define HIGH8(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#define LOW4(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#define HIGH4(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+
+// 8 rows of 8 values, `stride` bytes apart, to 8 columns that lie 64 values apart. Three perfect
+// shuffles of the 64 values are a transposition; two of 4 times 4. Without loops, so that all of it
+// stays in registers.
+#define SHUFFLE8(b, a)                                                                             \
+    const half8 b##0 = LOW8(a##0, a##4), b##1 = HIGH8(a##0, a##4), b##2 = LOW8(a##1, a##5),        \
+                b##3 = HIGH8(a##1, a##5), b##4 = LOW8(a##2, a##6), b##5 = HIGH8(a##2, a##6),       \
+                b##6 = LOW8(a##3, a##7), b##7 = HIGH8(a##3, a##7)
+#define SHUFFLE4(b, a)                                                                             \
+    const word4 b##0 = LOW4(a##0, a##2), b##1 = HIGH4(a##0, a##2), b##2 = LOW4(a##1, a##3),        \
+                b##3 = HIGH4(a##1, a##3)
+
+static inline half8 take8(const char *from)
+{
+    half8 v;
+    memcpy(&v, from, sizeof(v));
+    return v;
+}
+
+static inline void turn8(const char *from, size_t stride, uint16_t *to)
+{
+    const half8 a0 = take8(from), a1 = take8(from + stride), a2 = take8(from + 2 * stride),
+                a3 = take8(from + 3 * stride), a4 = take8(from + 4 * stride),
+                a5 = take8(from + 5 * stride), a6 = take8(from + 6 * stride),
+                a7 = take8(from + 7 * stride);
+    SHUFFLE8(b, a);
+    SHUFFLE8(c, b);
+    SHUFFLE8(d, c);
+    memcpy(to, &d0, 16);
+    memcpy(to + 64, &d1, 16);
+    memcpy(to + 128, &d2, 16);
+    memcpy(to + 192, &d3, 16);
+    memcpy(to + 256, &d4, 16);
+    memcpy(to + 320, &d5, 16);
+    memcpy(to + 384, &d6, 16);
+    memcpy(to + 448, &d7, 16);
+}
+
+static inline word4 take4(const char *from)
+{
+    word4 v;
+    memcpy(&v, from, sizeof(v));
+    return v;
+}
+
+static inline void turn4(const char *from, size_t stride, uint32_t *to)
+{
+    const word4 a0 = take4(from), a1 = take4(from + stride), a2 = take4(from + 2 * stride),
+                a3 = take4(from + 3 * stride);
+    SHUFFLE4(b, a);
+    SHUFFLE4(c, b);
+    memcpy(to, &c0, 16);
+    memcpy(to + 64, &c1, 16);
+    memcpy(to + 128, &c2, 16);
+    memcpy(to + 192, &c3, 16);
+}
+
+// A line of 64 bytes of all 64 rows.
+static void turn_line(const char *from, size_t stride, size_t size, char *to)
+{
+    for (size_t i = 0; size == 2 && i < 64; i += 8)
+        for (size_t k = 0; k < 32; k += 8)
+            turn8(from + i * stride + k * 2, stride, (uint16_t *) (void *) to + k * 64 + i);
+    for (size_t i = 0; size == 4 && i < 64; i += 4)
+        for (size_t k = 0; k < 16; k += 4)
+            turn4(from + i * stride + k * 4, stride, (uint32_t *) (void *) to + k * 64 + i);
+}
+
+enum { LINE = 64 * 64 };
+
+// To memory that nobody reads soon: past the caches, which would first fetch what is overwritten.
+static void write_out(char *to, const char *line)
+{
+#ifdef __SSE2__
+    for (size_t i = 0; (uintptr_t) to % 16 == 0 && i < LINE; i += 16) {
+        __m128i v;
+        memcpy(&v, line + i, sizeof(v));
+        _mm_stream_si128((__m128i *) (void *) (to + i), v);
+    }
+    if ((uintptr_t) to % 16 == 0)
+        return;
+#endif
+    memcpy(to, line, LINE);
+}
+
+static void end_writing(void)
+{
+#ifdef __SSE2__
+    _mm_sfence();
+#endif
+}
+
+// The end of a row, or the last rows of all.
+static void turn_rest(const char *from, size_t stride, size_t size, int64_t width, int64_t n,
+                      char *to)
+{
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t i = 0; i < width; i++)
+            memcpy(to + (size_t) (k * 64 + i) * size,
+                   from + (size_t) i * stride + (size_t) k * size, size);
+}
+
+void nino_pack_stored(const void *rows, int64_t n, int64_t c, size_t size, void *dst)
+{
+    const size_t stride = (size_t) c * size;
+    const int64_t cp = nino_pack_cp(c), line = (int64_t) (64 / size);
+    char *to = dst, block[LINE];
+    for (int64_t p = 0; p < n; p += 64) {
+        const char *from = (const char *) rows + (size_t) p * stride;
+        const int64_t width = n - p < 64 ? n - p : 64, fast = width == 64 ? c / line * line : 0;
+        for (int64_t k = 0; k < fast; k += line) {
+            turn_line(from + (size_t) k * size, stride, size, block);
+            write_out(to + (size_t) (k * 64) * size, block);
+        }
+        if (fast < cp)
+            memset(to + (size_t) (fast * 64) * size, 0, (size_t) ((cp - fast) * 64) * size);
+        turn_rest(from + (size_t) fast * size, stride, size, width, c - fast,
+                  to + (size_t) (fast * 64) * size);
+        to += (size_t) (cp * 64) * size;
+    }
+    end_writing();
+}
+
+// ---- pieces of a weight ------------------------------------------------------------------------
 // A large weight is packed by pieces of its rows: little memory is needed beside dst, all
 // processors have something to do, and a cancel is seen between them.
 typedef struct pack_job {
     const nino_weight *w;
     const volatile int *cancel;
-    bool is_ref;
+    bool is_ref, is_stored; // the panels have the file's type: nothing is converted
     int taps;
-    int64_t step; // rows a piece
+    int64_t first, rows, step; // step: rows a piece
     nino_dtype dtype;
     void *dst;
+    _Atomic int64_t next;
     pthread_mutex_t lock; // of what follows
     nino_status st;
     nino_error *err;
@@ -65,14 +204,6 @@ static void place_ref(const pack_job *j, const float *rows, int64_t first, int64
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < row; k++)
             dst[k * j->w->n + i] = rows[i * row + k];
-}
-
-static void place_panels(const pack_job *j, const float *rows, int64_t first, int64_t n)
-{
-    const int64_t cp = nino_pack_cp(j->w->c);
-    const size_t row_bytes = (size_t) (cp * j->taps) * nino_dtype_size(j->dtype);
-    nino_pack_panels(rows, n, j->taps, j->w->c, j->dtype,
-                     (char *) j->dst + (size_t) first * row_bytes);
 }
 
 static void end_with(pack_job *j, nino_status st, const nino_error *err)
@@ -94,52 +225,101 @@ static bool is_over(pack_job *j)
     return is_failed;
 }
 
-static void pack_piece(void *priv, int64_t i)
+// rows: room for a piece.
+static nino_status pack_piece(const pack_job *j, int64_t first, int64_t n, void *rows,
+                              nino_error *err)
+{
+    const size_t row = (size_t) (nino_pack_cp(j->w->c) * j->taps) * nino_dtype_size(j->dtype);
+    char *dst = (char *) j->dst + (size_t) (first - j->first) * row;
+    if (j->cancel && __atomic_load_n(j->cancel, __ATOMIC_RELAXED))
+        return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
+    const nino_status st = j->is_stored ? nino_weight_read_stored(j->w, first, n, rows, err)
+                                        : nino_weight_read_part(j->w, first, n, rows, err);
+    if (st)
+        return st;
+    if (j->is_ref)
+        place_ref(j, rows, first, n);
+    else if (j->is_stored)
+        nino_pack_stored(rows, n, j->w->c, nino_dtype_size(j->dtype), dst);
+    else
+        nino_pack_panels(rows, n, j->taps, j->w->c, j->dtype, dst);
+    return NINO_OK;
+}
+
+// One of several: takes pieces until there are none.
+static void pack_pieces(void *priv, int64_t worker)
 {
     pack_job *j = priv;
     nino_error err = { .code = NINO_OK };
-    const int64_t first = i * j->step, left = j->w->n - first, n = left < j->step ? left : j->step;
-    if (is_over(j))
-        return;
-    if (j->cancel && __atomic_load_n(j->cancel, __ATOMIC_RELAXED)) {
-        end_with(j, nino_fail(&err, NINO_ERR_CANCELLED, "", "cancelled"), &err);
-        return;
+    const int64_t end = j->first + j->rows, most = j->rows < j->step ? j->rows : j->step;
+    const size_t value = j->is_stored ? nino_dtype_size(j->dtype) : sizeof(float);
+    void *rows = NULL;
+    (void) worker;
+    for (int64_t i;
+         !is_over(j) && (i = j->first + atomic_fetch_add(&j->next, 1) * j->step) < end;) {
+        const int64_t n = end - i < j->step ? end - i : j->step;
+        nino_status st = NINO_OK;
+        if (!rows && !(rows = malloc((size_t) (most * j->w->c * j->taps) * value)))
+            st = nino_fail(&err, NINO_ERR_NOMEM, j->w->info ? j->w->info->name : "weight",
+                           "no memory to pack it");
+        if (!st)
+            st = pack_piece(j, i, n, rows, &err);
+        if (st)
+            end_with(j, st, &err);
     }
-    float *rows = malloc((size_t) (n * j->w->c * j->taps) * sizeof(float));
-    nino_status st = rows
-                         ? nino_weight_read_part(j->w, first, n, rows, &err)
-                         : nino_fail(&err, NINO_ERR_NOMEM, j->w->info ? j->w->info->name : "weight",
-                                     "no memory to pack it");
-    if (st)
-        end_with(j, st, &err);
-    else if (j->is_ref)
-        place_ref(j, rows, first, n);
-    else
-        place_panels(j, rows, first, n);
     free(rows);
+}
+
+static nino_status pack_rows(pack_job *j)
+{
+    enum { ROOM = 1 << 17 }; // values a piece, or 64 rows: what a second-level cache holds
+    const int64_t fit = ROOM / (j->w->c * j->taps) / 64 * 64; // whole panels
+    j->step = fit < 64 ? 64 : fit;
+    nino_parallel((j->rows + j->step - 1) / j->step, pack_pieces, j);
+    return j->st;
+}
+
+size_t nino_pack_row_bytes(const nino_profile *p, const nino_weight *w)
+{
+    nino_dtype dtype;
+    nino_raw_layout raw;
+    const size_t all = nino_sched_packed_bytes(p, w, &dtype);
+    if (w->role == NINO_W_VECTOR || p->schedule == NINO_SCHED_REF || nino_raw_layout_of(w, &raw))
+        return 0;
+    return all / (size_t) (nino_pack_panels_of(w->n) * 64);
+}
+
+nino_status nino_pack_rows(const nino_profile *p, const nino_weight *w, int64_t first, int64_t rows,
+                           const volatile int *cancel, void *dst, nino_error *err)
+{
+    pack_job j = { .w = w,
+                   .cancel = cancel,
+                   .is_ref = p->schedule == NINO_SCHED_REF,
+                   .taps = nino_weight_taps(w),
+                   .first = first,
+                   .rows = rows,
+                   .dst = dst,
+                   .lock = PTHREAD_MUTEX_INITIALIZER,
+                   .err = err };
+    nino_sched_packed_bytes(p, w, &j.dtype);
+    j.is_stored = !j.is_ref && w->dtype == j.dtype && nino_weight_is_stored(w);
+    if (w->file && w->n_ranges)
+        nino_weights_read_ahead(w->file, w->range[w->n_ranges - 1].info);
+    return pack_rows(&j);
 }
 
 nino_status nino_pack_weight(const nino_profile *p, const nino_weight *w,
                              const volatile int *cancel, void *dst, nino_error *err)
 {
-    enum { ROOM = 1 << 18 }; // values a piece, or 64 rows
     nino_raw_layout raw;
-    if (p->schedule != NINO_SCHED_REF && nino_raw_layout_of(w, &raw))
+    nino_dtype dtype;
+    if (p->schedule != NINO_SCHED_REF && nino_raw_layout_of(w, &raw)) {
+        if (w->file && w->n_ranges)
+            nino_weights_read_ahead(w->file, w->range[w->n_ranges - 1].info);
         return nino_raw_read(w, &raw, cancel, dst, err);
-    pack_job j = { .w = w,
-                   .cancel = cancel,
-                   .is_ref = p->schedule == NINO_SCHED_REF,
-                   .taps = nino_weight_taps(w),
-                   .dst = dst,
-                   .lock = PTHREAD_MUTEX_INITIALIZER,
-                   .err = err };
-    const size_t packed = nino_sched_packed_bytes(p, w, &j.dtype);
-    if (w->role == NINO_W_VECTOR) {
-        memset(dst, 0, packed);
-        return nino_weight_read_rows(w, dst, err);
     }
-    const int64_t fit = ROOM / (w->c * j.taps) / 64 * 64; // whole panels
-    j.step = fit < 64 ? 64 : fit;
-    nino_parallel((w->n + j.step - 1) / j.step, pack_piece, &j);
-    return j.st;
+    if (w->role != NINO_W_VECTOR)
+        return nino_pack_rows(p, w, 0, w->n, cancel, dst, err);
+    memset(dst, 0, nino_sched_packed_bytes(p, w, &dtype));
+    return nino_weight_read_rows(w, dst, err);
 }

@@ -189,6 +189,8 @@ nino_status nino_weight_get_parts(nino_weights *file, const char *prefix,
         return st;
     }
     w->file = nino_weights_ref(file);
+    for (int i = 0; i < w->n_ranges; i++)
+        nino_weights_expect(file, w->range[i].info);
     if (role == NINO_W_PATCH)
         w->role = NINO_W_MATRIX;
     *out = w;
@@ -322,6 +324,39 @@ nino_status nino_weight_read_part(const nino_weight *w, int64_t first, int64_t r
 nino_status nino_weight_read_rows(const nino_weight *w, float *dst, nino_error *err)
 {
     return nino_weight_read_part(w, 0, w->n, dst, err);
+}
+
+bool nino_weight_is_stored(const nino_weight *w)
+{
+    if (w->data || w->is_rounded || nino_weight_taps(w) != 1 || !nino_dtype_size(w->dtype))
+        return false;
+    for (int i = 0; i < w->n_ranges; i++) {
+        const nino_weight_range *r = &w->range[i];
+        const uint64_t row = r->info->bytes / (uint64_t) r->info->dim[0];
+        if (r->info->dtype != w->dtype || r->scale != 1 ||
+            !nino_weights_is_stored(w->file, r->info) ||
+            (uint64_t) r->cols * nino_dtype_size(w->dtype) != row)
+            return false;
+    }
+    return true;
+}
+
+nino_status nino_weight_read_stored(const nino_weight *w, int64_t first, int64_t rows, void *dst,
+                                    nino_error *err)
+{
+    const uint64_t row = (uint64_t) w->c * nino_dtype_size(w->dtype);
+    nino_status st = NINO_OK;
+    int64_t begin = 0; // of the range, in rows of the weight
+    for (int i = 0; !st && i < w->n_ranges; begin += w->range[i++].rows) {
+        const nino_weight_range *r = &w->range[i];
+        const int64_t from = first > begin ? first : begin;
+        const int64_t to = first + rows < begin + r->rows ? first + rows : begin + r->rows;
+        if (from < to)
+            st = nino_weights_read_bytes(
+                w->file, r->info, (uint64_t) (r->row0 + from - begin) * row,
+                (uint64_t) (to - from) * row, (char *) dst + (uint64_t) (from - first) * row, err);
+    }
+    return st;
 }
 
 // ---- the small structs -----------------------------------------------------------------------

@@ -76,6 +76,13 @@ nino_status nino_weight_read_rows(const nino_weight *w, float *dst, nino_error *
 nino_status nino_weight_read_part(const nino_weight *w, int64_t first, int64_t rows, float *dst,
                                   nino_error *err);
 
+// Whether all its rows can be read as they are stored: one tap, whole rows of contiguous tensors of
+// one type, neither scaled nor rounded nor changed by a view.
+bool nino_weight_is_stored(const nino_weight *w);
+// Rows of such a weight in its own type, [n][c].
+nino_status nino_weight_read_stored(const nino_weight *w, int64_t first, int64_t rows, void *dst,
+                                    nino_error *err);
+
 // ---- the small structs that models are made of ----------------------------------------------
 typedef struct nino_linear {
     nino_weight *w, *b; // b may be NULL

@@ -127,7 +127,7 @@ static nino_weights *make_file(int64_t rows, int64_t cols)
 
 static nino_status pack_until(int at, nino_status fail)
 {
-    enum { N = 32768, C = 512, PIECES = 64, THREADS = 32 };
+    enum { N = 32768, C = 512, PIECES = 128, THREADS = 32 };
     nino_profile p;
     nino_dtype type;
     nino_weight *w = NULL;
@@ -150,16 +150,75 @@ static nino_status pack_until(int at, nino_status fail)
 
 static void test_ends(void)
 {
-    CHECK(pack_until(0, NINO_OK) == NINO_OK && n_reads == 64);
+    CHECK(pack_until(0, NINO_OK) == NINO_OK && n_reads == 128);
     CHECK(pack_until(5, NINO_OK) == NINO_ERR_CANCELLED && err.code == NINO_ERR_CANCELLED);
     CHECK(pack_until(5, NINO_ERR_IO) == NINO_ERR_IO);
     CHECK_STR(err.where, "big.weight");
     CHECK_STR(err.msg, "no more");
 }
 
+// Files whose rows have the type of the panels already, in one piece and in parts of two tensors:
+// the same bits as by way of f32, all together and in stripes.
+static void test_stored(nino_dtype type, int64_t n, int64_t c)
+{
+    test_dir dir = test_dir_create();
+    static const char *const files[] = { "w", NULL };
+    nino_profile p;
+    nino_dtype packed;
+    nino_weight *w = NULL;
+    nino_array *a = nino_array_create(type, NINO_SHAPE(n, c));
+    CHECK(a != NULL);
+    float *values = malloc((size_t) (2 * n * c) * sizeof(*values));
+    CHECK(values != NULL);
+    for (int64_t i = 0; i < n * c; i++)
+        values[i] = value(i);
+    nino_from_f32(a->data, type, values, (size_t) (n * c));
+    const nino_st_entry e[] = { { "a.weight", a }, { "b.weight", a } };
+    CHECK_OK(nino_st_save(dir.path, "w", false, e, 2, NULL, 0, &err), err);
+    nino_array_unref(&a);
+    nino_weights *f = test_open("%s/w", dir.path);
+    test_dir_remove(&dir, files);
+    const nino_weight_part parts[] = { { .name = "b.weight" },
+                                       { .name = "a.weight", .row0 = 1, .rows = n - 1 } };
+    nino_profile_find("", true, &p);
+    for (int k = 1; k <= 2; k++) {
+        CHECK_OK(nino_weight_get_parts(f, "", parts, k, NINO_W_MATRIX, -1, c, true, &w, &err), err);
+        CHECK(nino_weight_is_stored(w));
+        const size_t bytes = nino_sched_packed_bytes(&p, w, &packed),
+                     row = nino_pack_row_bytes(&p, w);
+        char *got = malloc(bytes + 1), *want = malloc(bytes);
+        CHECK(got && want && packed == type && row * (size_t) ((w->n + 63) / 64 * 64) == bytes);
+        CHECK_OK(nino_weight_read_rows(w, values, &err), err);
+        nino_pack_panels(values, w->n, 1, w->c, type, want);
+        for (int at = 0; at < 2; at++) { // and where memory is not aligned
+            memset(got, 0x55, bytes + 1);
+            CHECK_OK(nino_pack_weight(&p, w, NULL, got + at, &err), err);
+            CHECK(!memcmp(got + at, want, bytes));
+        }
+        memset(got, 0x55, bytes + 1);
+        for (int64_t i = 0; i < w->n; i += 128) {
+            const int64_t rows = w->n - i < 128 ? w->n - i : 128;
+            CHECK_OK(nino_pack_rows(&p, w, i, rows, NULL, got + (size_t) i * row, &err), err);
+        }
+        CHECK(!memcmp(got, want, bytes) && got[bytes] == 0x55);
+        free(got);
+        free(want);
+        nino_weight_destroy(&w);
+    }
+    nino_weights_unref(&f);
+    free(values);
+}
+
 int main(void)
 {
     test_loops();
+    for (int k = 0; k < 3; k++) {
+        const nino_dtype type = k == 0 ? NINO_F16 : k == 1 ? NINO_BF16 : NINO_F32;
+        test_stored(type, 300, 100);
+        test_stored(type, 64, 64);
+        test_stored(type, 2, 7);
+        test_stored(type, 1000, 1500);
+    }
     for (int k = 0; k < 2; k++) {
         const nino_sched_kind schedule = k ? NINO_SCHED_CPU : NINO_SCHED_REF;
         test_bits(schedule, NINO_SHAPE(1000, 700), NINO_W_MATRIX);

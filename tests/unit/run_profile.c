@@ -20,6 +20,8 @@ static void test_round_trip(void)
         nino_profile_log_begin(&l, id, i ? "KSampler" : "LoadVAE", i == 0);
         be->n_ops += 3;
         be->flops += 1e6;
+        be->load_bytes += i == 2 ? 5000 : 0;
+        be->load_ns += i == 2 ? 2500000 : 0;
         if (i < 19)
             nino_profile_log_end(&l);
     }
@@ -31,6 +33,8 @@ static void test_round_trip(void)
     CHECK(p.n_nodes == 20 && p.kernels == 60 && fabs(p.flops - 2e7) < 1 && p.started > 0);
     CHECK(p.nodes[0].is_cached && !p.nodes[19].is_cached && p.nodes[19].kernels == 3);
     CHECK(p.seconds >= 0 && p.nodes[3].flops == 1e6);
+    CHECK(p.nodes[2].load_bytes == 5000 && fabs(p.nodes[2].load_seconds - 2.5e-3) < 1e-9);
+    CHECK(p.nodes[3].load_bytes == 0 && p.nodes[3].load_seconds == 0);
     CHECK_STR(p.nodes[0].class_type, "LoadVAE");
     CHECK_STR(p.nodes[19].node, "19");
     CHECK_STR(p.precision, "fp16");

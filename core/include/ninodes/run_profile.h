@@ -14,6 +14,8 @@ typedef struct nino_run_profile_node {
     int is_cached;
     double seconds, flops;
     uint64_t kernels;
+    double load_seconds;  // of these, bringing weights to the device
+    uint64_t load_bytes;  // of those weights, as the device holds them
     int64_t memory_delta; // pool bytes in use afterwards minus before
 } nino_run_profile_node;
 
