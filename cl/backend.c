@@ -311,6 +311,7 @@ nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *par
     cl->be.log = &cl->log;
     nino_profile_find(dev->info.name, dev->is_cpu, &cl->be.profile);
     nino_ceilings_apply(params ? params->cache_dir : NULL, &dev->info, &cl->be.profile);
+    nino_tuning_apply(params ? params->cache_dir : NULL, &dev->info, &cl->be.profile);
     if (open_queue(cl, err) || open_pool(cl, params ? params->mem_limit : 0, err)) {
         nino_pool_destroy(&cl->be.pool);
         close_backend(&cl->be);

@@ -14,15 +14,15 @@
 enum {
     // Limits of the CPU kernel: rows and panels of a macro tile, and what its register tiles
     // divide.
-    CPU_ROWS = 96,
+    CPU_ROWS = NINO_STANDARD_GEMM_ROWS,
     CPU_PANELS = 4,
     CPU_ROW_UNIT = 12,
     FEW_MAX = 24576, // of gemm_few: weights, rows
     FEW_ROWS = 4096,
     SKINNY_ROWS = 16, // of linear_skinny: rows of all, rows of a register tile
     SKINNY_TILE = 6,
-    PIECES = 4,    // macro tiles to aim at for each compute unit
-    ROW_UNIT = 768 // what the rows of every tile divide
+    PIECES = NINO_STANDARD_GEMM_PIECES, // macro tiles to aim at for each compute unit
+    ROW_UNIT = 768                      // what the rows of every tile divide
 };
 // The implicit GEMM that an op amounts to.
 typedef struct gemm {
@@ -103,8 +103,11 @@ static int64_t rows_per_launch(const nino_cl *cl, double flops, int64_t rows, in
 static void cpu_tile(const nino_cl *cl, int64_t rows, int64_t panels, int64_t *tile_rows,
                      int64_t *tile_panels)
 {
-    const int64_t want = (int64_t) nino_cl_compute_units(cl) * PIECES;
-    int64_t nb = panels < CPU_PANELS ? panels : CPU_PANELS, pieces = nino_ceil_div(rows, CPU_ROWS);
+    const nino_tuning *t = &nino_cl_profile(cl)->tuning;
+    const int64_t most_rows = t->gemm_rows ? t->gemm_rows : CPU_ROWS;
+    const int64_t want =
+        (int64_t) nino_cl_compute_units(cl) * (t->gemm_pieces ? t->gemm_pieces : PIECES);
+    int64_t nb = panels < CPU_PANELS ? panels : CPU_PANELS, pieces = nino_ceil_div(rows, most_rows);
     while (nb > 1 && pieces * nino_ceil_div(panels, nb) < want)
         nb--;
     nb = nino_ceil_div(panels, nino_ceil_div(panels, nb));
@@ -170,7 +173,10 @@ static void cut_generic(const nino_cl *cl, const gemm *g, int64_t rows, cut *out
     char text[64];
     int64_t across, along;
     out->kernel = "gemm";
+    const int largest = nino_cl_profile(cl)->tuning.gemm_tile;
     int i = g->n <= 16 ? 3 + is_small : g->n <= 64 || is_small ? 1 : 0;
+    if (g->n > 16 && i < largest - 1)
+        i = largest - 1;
     for (;; i++) {
         along = nino_ceil_div(rows, (int64_t) tiles[i].tm * tiles[i].wm);
         across = nino_ceil_div(g->n, (int64_t) tiles[i].tn * (256 / tiles[i].wm));

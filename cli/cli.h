@@ -31,10 +31,10 @@ typedef struct options {
     int n_args;
     text_list models, set;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
-        *state, *worker, *fail_over;
-    uint64_t seed, mem_limit, preview_every, position;
+        *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file;
+    uint64_t seed, mem_limit, preview_every, position, samples, warmup;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
-        no_profile, no_metadata, help, resume, front, wait, after, gui, advise;
+        no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset;
 } options;
 
 typedef enum opt_kind {
@@ -180,6 +180,8 @@ int cmd_inspect(const options *o);
 int cmd_devices(const options *o);
 int cmd_nodes(const options *o);
 int cmd_selftest(const options *o);
+int cmd_bench(const options *o);
+int cmd_tune(const options *o);
 int cmd_monitor(const options *o);
 int cmd_worker(const options *o);
 int cmd_jobs(const options *o);
@@ -189,6 +191,8 @@ int cmd_help(const options *o);
 
 // Loads the workflow, applies --seed and --set. NULL: said why, *rc is the exit code.
 nino_graph *load_graph(const options *o, const char *cmd, int *rc);
+// "5%" or "5"; negative: not such a text.
+double parse_percent(const char *s);
 // Reports every problem of the graph. 0: none; else the exit code.
 int check_graph(const options *o, const char *cmd, nino_graph *g, const nino_ctx *ctx);
 // Prints a plan; the exit code says whether it fits.

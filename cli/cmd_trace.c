@@ -149,8 +149,7 @@ static void diff_text(const options *o, const nino_compare *c)
     printf("\n");
 }
 
-// "5%" or "5"; negative: not such a text.
-static double percent(const char *s)
+double parse_percent(const char *s)
 {
     char *end;
     const double v = strtod(s, &end);
@@ -160,7 +159,7 @@ static double percent(const char *s)
 static int diff(const options *o)
 {
     nino_error err = { .code = NINO_OK };
-    const double limit = o->fail_over ? percent(o->fail_over) : INFINITY;
+    const double limit = o->fail_over ? parse_percent(o->fail_over) : INFINITY;
     nino_compare c;
     int rc = EXIT_OK;
     if (o->n_args < 3 || limit < 0) {

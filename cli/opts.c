@@ -154,6 +154,38 @@ static const opt selftest_opts[] = {
     O_HELP,
     { 0 }
 };
+static const opt bench_opts[] = {
+    { "samples", 'n', OPT_NUMBER, FIELD(samples), "N", "Samples of every case (default 10)" },
+    { "warmup", 0, OPT_NUMBER, FIELD(warmup), "N", "Runs before those that count (default 2)" },
+    { "quick", 0, OPT_FLAG, FIELD(fast), NULL, "A few small cases" },
+    { "save", 0, OPT_TEXT, FIELD(save), "FILE", "Keep the result for a later --baseline" },
+    { "baseline", 0, OPT_TEXT, FIELD(baseline), "FILE", "Compare with a result that was kept" },
+    { "fail-over", 0, OPT_TEXT, FIELD(fail_over), "PERCENT",
+      "Exit with 7 when a case is slower than in the baseline by more, beyond doubt" },
+    { "csv", 0, OPT_FLAG, FIELD(csv), NULL, "Comma-separated values" },
+    O_DEVICE,
+    O_MODELS,
+    O_INPUT,
+    O_PRECISION,
+    O_MEM,
+    O_SET,
+    O_SEED,
+    O_JSON,
+    O_QUIET,
+    O_HELP,
+    { 0 }
+};
+static const opt tune_opts[] = {
+    { "quick", 0, OPT_FLAG, FIELD(fast), NULL, "Smaller shapes and fewer rounds" },
+    { "reset", 0, OPT_FLAG, FIELD(reset), NULL, "Forget what was found" },
+    { "export", 0, OPT_TEXT, FIELD(export_file), "FILE", "Write what was found to FILE" },
+    { "import", 0, OPT_TEXT, FIELD(import_file), "FILE", "Take what was found elsewhere" },
+    O_DEVICE,
+    O_JSON,
+    O_QUIET,
+    O_HELP,
+    { 0 }
+};
 static const opt monitor_opts[] = {
     O_JSON,
     { "once", '1', OPT_FLAG, FIELD(once), NULL, "Print the state once and leave" },
@@ -245,6 +277,19 @@ const command commands[] = {
       cmd_nodes },
     { "selftest", "", 0, 0, "Compare every kernel on a device with the reference", "",
       selftest_opts, cmd_selftest },
+    { "bench", "[TEXT|WORKFLOW]", 0, 1, "Say how fast kernels, or a workflow, run here",
+      "TEXT: only cases whose name contains it, as the table prints them. Every sample is\n"
+      "taken right after one of a yardstick, a matrix product; what is compared with a\n"
+      "baseline is the ratio of the two, which holds when clock or load change.\n"
+      "A WORKFLOW is run as a whole, each time with its models read anew; its files go to a "
+      "folder\n"
+      "that is removed.\n",
+      bench_opts, cmd_bench },
+    { "tune", "", 0, 0, "Choose how a device's work is cut, by measuring",
+      "Takes about a minute and needs the device for itself. Only what changes no bit of a result\n"
+      "is tuned, and only what is faster beyond doubt is kept: for this device, its driver and\n"
+      "this version. The gain is measured anew after choosing.\n",
+      tune_opts, cmd_tune },
     { "monitor", "[PID|SOCKET]", 0, 1, "Watch a run of this machine (default: the newest)", "",
       monitor_opts, cmd_monitor },
     { "worker", "", 0, 0, "Take jobs and run them one after the other",

@@ -1,13 +1,12 @@
-// The kernel harness: builds one call by hand, with sentinels around every buffer, and compares the
-// device's result with ref's.
+// The kernel harness: names and operands of a case, and one call by hand, with sentinels around
+// every buffer.
 //
 // Guards of 4 KiB around results and workspaces hold 0xA5 and must survive. Everything a kernel has
 // no business reading is NaN: the guards around sources and the results and workspaces before the
 // call.
-#include "core/op/check.h"
+#include "core/op/check_priv.h"
 
 #include "core/base/error.h"
-#include "core/base/time.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,17 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GUARD ((size_t) 4096)
-#define GUARD_BYTE 0xA5
 #define NAN_BYTE 0xFF // all ones is a NaN in every activation type
-
-typedef struct side { // one backend's half of a comparison
-    nino_backend *be;
-    nino_op_call call;
-    nino_tensor src[NINO_OP_MAX_SRC], dst;
-    nino_block src_mem[NINO_OP_MAX_SRC], dst_mem, work_mem; // with guards
-    int in_place;
-} side;
 
 // ---- names -----------------------------------------------------------------------------------
 
@@ -241,7 +230,7 @@ static bool make_weights(const nino_check_case *c, const nino_profile *p, nino_o
 static nino_block inside(const nino_block *m)
 {
     nino_block b = *m;
-    b.offset += GUARD;
+    b.offset += CHECK_GUARD;
     return b;
 }
 
@@ -249,34 +238,35 @@ static nino_block inside(const nino_block *m)
 static nino_status guarded(nino_backend *be, size_t bytes, int guard, const void *data,
                            nino_block *out, nino_error *err)
 {
-    nino_status st = nino_pool_alloc(be->pool, bytes + 2 * GUARD, NINO_OWN_STAGING, out, err);
+    nino_status st = nino_pool_alloc(be->pool, bytes + 2 * CHECK_GUARD, NINO_OWN_STAGING, out, err);
     if (st)
         return st;
-    char *host = malloc(bytes + 2 * GUARD);
+    char *host = malloc(bytes + 2 * CHECK_GUARD);
     if (!host)
         return nino_fail(err, NINO_ERR_NOMEM, "check", "no host memory");
-    memset(host, guard, bytes + 2 * GUARD);
+    memset(host, guard, bytes + 2 * CHECK_GUARD);
     if (data)
-        memcpy(host + GUARD, data, bytes);
+        memcpy(host + CHECK_GUARD, data, bytes);
     else
-        memset(host + GUARD, NAN_BYTE, bytes);
-    st = be->impl->upload(be, out, host, bytes + 2 * GUARD, err);
+        memset(host + CHECK_GUARD, NAN_BYTE, bytes);
+    st = be->impl->upload(be, out, host, bytes + 2 * CHECK_GUARD, err);
     free(host);
     return st;
 }
 
-static nino_status prepare_side(side *s, const nino_op_desc *d, nino_array *const *x,
-                                nino_error *err)
+nino_status check_side_prepare(check_side *s, const check_job *j, nino_error *err)
 {
+    const nino_op_desc *d = &j->d;
     nino_backend *be = s->be;
     nino_status st = NINO_OK;
     s->call.d = *d;
     for (int i = 0; i < d->n_src && !st; i++) {
-        nino_array *t = nino_array_convert(x[i], d->src_type[i]);
+        nino_array *t = nino_array_convert(j->x[i], d->src_type[i]);
         if (!t)
             return nino_fail(err, NINO_ERR_NOMEM, "check", "no host memory");
         const bool is_dst = s->in_place == i;
-        st = guarded(be, t->bytes, is_dst ? GUARD_BYTE : NAN_BYTE, t->data, &s->src_mem[i], err);
+        st = guarded(be, t->bytes, is_dst ? CHECK_GUARD_BYTE : NAN_BYTE, t->data, &s->src_mem[i],
+                     err);
         nino_array_unref(&t);
         s->src[i] = (nino_tensor){
             .refs = 1, .dtype = d->src_type[i], .shape = d->src[i], .mem = inside(&s->src_mem[i])
@@ -286,7 +276,7 @@ static nino_status prepare_side(side *s, const nino_op_desc *d, nino_array *cons
     const size_t bytes = (size_t) nino_shape_count(&d->dst) * nino_dtype_size(d->dst_type);
     const uint32_t zero = 0;
     if (!st && s->in_place < 0)
-        st = guarded(be, bytes, GUARD_BYTE, d->op == NINO_OP_CHECK_FINITE ? &zero : NULL,
+        st = guarded(be, bytes, CHECK_GUARD_BYTE, d->op == NINO_OP_CHECK_FINITE ? &zero : NULL,
                      &s->dst_mem, err);
     if (st)
         return st;
@@ -296,7 +286,7 @@ static nino_status prepare_side(side *s, const nino_op_desc *d, nino_array *cons
     s->call.dst = s->in_place >= 0 ? &s->src[s->in_place] : &s->dst;
     const size_t work = be->impl->workspace ? be->impl->workspace(be, d) : 0;
     if (work) {
-        st = guarded(be, work, GUARD_BYTE, NULL, &s->work_mem, err);
+        st = guarded(be, work, CHECK_GUARD_BYTE, NULL, &s->work_mem, err);
         s->call.workspace = inside(&s->work_mem);
     }
     if (!st && d->weight && !(s->call.weight = nino_backend_weight(be, d->weight, err)))
@@ -306,133 +296,12 @@ static nino_status prepare_side(side *s, const nino_op_desc *d, nino_array *cons
     return st;
 }
 
-static void release_side(side *s)
+void check_side_release(check_side *s)
 {
     for (int i = 0; i < NINO_OP_MAX_SRC; i++)
         nino_pool_free(s->be->pool, &s->src_mem[i]);
     nino_pool_free(s->be->pool, &s->dst_mem);
     nino_pool_free(s->be->pool, &s->work_mem);
-}
-
-static bool is_intact(const unsigned char *p)
-{
-    for (size_t i = 0; i < GUARD; i++)
-        if (p[i] != GUARD_BYTE)
-            return false;
-    return true;
-}
-
-// Downloads block m and checks its guards; the interior goes to data unless NULL.
-static nino_status fetch(nino_backend *be, const nino_block *m, size_t bytes, const char *what,
-                         void *data, nino_error *err)
-{
-    unsigned char *host = malloc(bytes + 2 * GUARD);
-    if (!host)
-        return nino_fail(err, NINO_ERR_NOMEM, "check", "no host memory");
-    nino_status st = be->impl->download(be, m, host, bytes + 2 * GUARD, err);
-    if (!st && (!is_intact(host) || !is_intact(host + GUARD + bytes)))
-        st = nino_fail(err, NINO_ERR_DEVICE, "check", "wrote %s the %s",
-                       is_intact(host) ? "behind" : "before", what);
-    if (!st && data)
-        memcpy(data, host + GUARD, bytes);
-    free(host);
-    return st;
-}
-
-// Runs the call; the result as an array of its storage type.
-static nino_array *run_side(side *s, nino_error *err)
-{
-    nino_backend *be = s->be;
-    const nino_tensor *y = s->call.dst;
-    nino_array *a = nino_array_create(y->dtype, y->shape);
-    if (!a) {
-        nino_fail(err, NINO_ERR_NOMEM, "check", "no host memory");
-        return NULL;
-    }
-    nino_status st = be->impl->run(be, &s->call, err);
-    if (!st)
-        st = be->impl->finish(be, err);
-    if (!st)
-        st = fetch(be, s->in_place >= 0 ? &s->src_mem[s->in_place] : &s->dst_mem, a->bytes,
-                   "result", a->data, err);
-    if (!st && s->work_mem.arena)
-        st = fetch(be, &s->work_mem, be->impl->workspace(be, &s->call.d), "workspace", NULL, err);
-    if (st)
-        nino_array_unref(&a);
-    return a;
-}
-
-// ---- comparing -------------------------------------------------------------------------------
-
-static double element(const nino_array *a, int64_t i)
-{
-    float f = 0;
-    if (a->dtype == NINO_U32)
-        return ((const uint32_t *) a->data)[i];
-    nino_to_f32(&f, (const char *) a->data + (size_t) i * nino_dtype_size(a->dtype), a->dtype, 1);
-    return f;
-}
-
-// NaN counts as infinitely wrong unless ref has it too. One wrong value among many hardly moves the
-// mean, so the largest difference is bounded as well, by a multiple of what the tolerance allows on
-// average.
-static void compare(const nino_array *got, const nino_array *want, nino_check_result *r)
-{
-    const int64_t n = nino_shape_count(&want->shape);
-    double diff = 0, power = 0;
-    int64_t worst = 0;
-    r->max_abs = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const double a = element(got, i), b = element(want, i);
-        if (isnan(b) && isnan(a))
-            continue;
-        double e = a == b ? 0 : fabs(a - b);
-        if (isnan(e))
-            e = INFINITY;
-        if (e > r->max_abs) {
-            r->max_abs = e;
-            worst = i;
-        }
-        diff += e * e;
-        power += isfinite(b) ? b * b : 0;
-    }
-    r->nmse = diff == 0 ? 0 : power > 0 ? diff / power : INFINITY;
-    const double rms = n > 0 ? sqrt(power / (double) n) : 0;
-    r->ok = r->nmse <= r->tol && r->max_abs <= 30 * sqrt(r->tol) * rms;
-    if (!r->ok)
-        snprintf(r->note, sizeof(r->note), "element %lld of %lld is %.9g, expected %.9g",
-                 (long long) worst, (long long) n, element(got, worst), element(want, worst));
-}
-
-static double tolerance(nino_op_id op, nino_dtype type)
-{
-    return type == NINO_F32 ? nino_ops[op].tol_f32
-                            : nino_ops[op].tol_f16 * (type == NINO_F16 ? 1 : 64);
-}
-
-// Median of at most 21 runs or about half a second.
-static nino_status time_side(side *s, double flops, nino_check_result *r, nino_error *err)
-{
-    double t[21];
-    int n = 0;
-    for (double sum = 0; n < 21 && (n < 3 || sum < 0.5); n++) {
-        const uint64_t start = nino_now_ns();
-        nino_status st = s->be->impl->run(s->be, &s->call, err);
-        if (!st)
-            st = s->be->impl->finish(s->be, err);
-        if (st)
-            return st;
-        t[n] = (double) (nino_now_ns() - start) * 1e-9;
-        sum += t[n];
-        for (int i = n; i > 0 && t[i] < t[i - 1]; i--) {
-            const double x = t[i];
-            t[i] = t[i - 1];
-            t[i - 1] = x;
-        }
-    }
-    r->ms = t[n / 2] * 1e3;
-    r->gflops = flops / t[n / 2] * 1e-9;
-    return NINO_OK;
 }
 
 // ---- one case --------------------------------------------------------------------------------
@@ -475,56 +344,30 @@ static nino_status describe(const nino_check_case *c, nino_dtype type, nino_op_d
     return nino_ops[c->op].shape(d, err);
 }
 
-void nino_check_run(nino_backend *be, nino_backend *ref, const nino_check_case *c, nino_dtype type,
-                    int in_place, uint64_t seed, bool bench, nino_check_result *r)
+nino_status check_job_init(check_job *j, const nino_check_case *c, nino_dtype type,
+                           const nino_profile *p, uint64_t seed, nino_error *err)
 {
-    side a = { .be = be, .in_place = in_place }, b = { .be = ref, .in_place = in_place };
-    nino_op_desc d = { .op = c->op, .attr = c->attr };
-    nino_array *x[NINO_OP_MAX_SRC] = { 0 }, *got = NULL, *want = NULL;
-    nino_weight *w = NULL, *bias = NULL;
-    nino_error err = { 0 };
     const double spread = c->spread != 0 ? (double) c->spread : 1;
-    *r = (nino_check_result){ .tol = tolerance(c->op, type) };
-    nino_check_name(c, type, in_place, r->name, sizeof(r->name));
+    *j = (check_job){ .d = { .op = c->op, .attr = c->attr } };
     if (c->src[0][0])
-        d.src[0] = shape_of(c->src[0]);
-    if (!make_weights(c, &be->profile, &d, &w, &bias, &seed)) {
-        nino_fail(&err, NINO_ERR_NOMEM, "check", "no host memory for weights");
-        goto end;
-    }
-    if (describe(c, type, &d, &err))
-        goto end;
-    for (int i = 0; i < d.n_src; i++) {
-        if (!(x[i] = values(d.src[i], d.src_type[i], spread, &seed))) {
-            nino_fail(&err, NINO_ERR_NOMEM, "check", "no host memory for values");
-            goto end;
-        }
-        plant_special(c, x[i]);
+        j->d.src[0] = shape_of(c->src[0]);
+    if (!make_weights(c, p, &j->d, &j->w, &j->bias, &seed))
+        return nino_fail(err, NINO_ERR_NOMEM, "check", "no host memory for weights");
+    const nino_status st = describe(c, type, &j->d, err);
+    for (int i = 0; i < j->d.n_src && !st; i++) {
+        if (!(j->x[i] = values(j->d.src[i], j->d.src_type[i], spread, &seed)))
+            return nino_fail(err, NINO_ERR_NOMEM, "check", "no host memory for values");
+        plant_special(c, j->x[i]);
         if (c->op == NINO_OP_ATTENTION && i == 3)
-            plant_mask(x[i]);
+            plant_mask(j->x[i]);
     }
-    if (prepare_side(&a, &d, x, &err) || !(got = run_side(&a, &err)))
-        goto end;
-    if (c->only_bench)
-        r->ok = true;
-    else {
-        if (prepare_side(&b, &d, x, &err) || !(want = run_side(&b, &err)))
-            goto end;
-        compare(got, want, r);
-    }
-    if (bench && r->ok)
-        r->ok = time_side(&a, nino_ops[c->op].flops(&d), r, &err) == NINO_OK;
-end:
-    if (err.code) {
-        r->ok = false;
-        snprintf(r->note, sizeof(r->note), "%.159s", err.msg);
-    }
-    release_side(&a);
-    release_side(&b);
-    nino_array_unref(&got);
-    nino_array_unref(&want);
+    return st;
+}
+
+void check_job_release(check_job *j)
+{
     for (int i = 0; i < NINO_OP_MAX_SRC; i++)
-        nino_array_unref(&x[i]);
-    nino_weight_destroy(&w);
-    nino_weight_destroy(&bias);
+        nino_array_unref(&j->x[i]);
+    nino_weight_destroy(&j->w);
+    nino_weight_destroy(&j->bias);
 }

@@ -21,23 +21,30 @@ static const uint64_t least_set = 32 << 10, most_set = 512 << 20, copy_bytes = 3
 
 // ---- the file ----------------------------------------------------------------------------------
 
-// DIR/ceilings/NAME-HASH.json: readable, and different for another driver.
-static bool file_of(const char *cache_dir, const nino_device_info *d, char *dir, char *path,
-                    size_t size)
+// Readable, and different for another driver.
+bool nino_device_file(const char *cache_dir, const char *kind, const nino_device_info *d,
+                      const char *version, char *dir, char *path, size_t size)
 {
-    char base[4096], name[48], key[sizeof(d->name) + sizeof(d->driver) + sizeof(d->platform) + 4];
+    char base[4096], name[48], key[sizeof(d->name) + sizeof(d->driver) + sizeof(d->platform) + 40];
     if (!nino_cache_dir(cache_dir, base, sizeof(base)))
         return false;
-    const int n = snprintf(key, sizeof(key), "%s\n%s\n%s", d->name, d->driver, d->platform);
-    const nino_hash h = nino_hash_bytes(key, (size_t) n);
+    snprintf(key, sizeof(key), "%s\n%s\n%s%s%.30s", d->name, d->driver, d->platform,
+             *version ? "\n" : "", version);
+    const nino_hash h = nino_hash_bytes(key, strlen(key));
     snprintf(name, sizeof(name), "%.40s", d->name);
     for (char *p = name; *p; p++)
         if (!((*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z')))
             *p = '_';
-    const int a = snprintf(dir, size, "%s/ceilings", base);
+    const int a = snprintf(dir, size, "%s/%s", base, kind);
     const int b =
-        snprintf(path, size, "%s/ceilings/%s-%016llx.json", base, name, (unsigned long long) h.lo);
+        snprintf(path, size, "%s/%s/%s-%016llx.json", base, kind, name, (unsigned long long) h.lo);
     return a > 0 && b > 0 && (size_t) b < size;
+}
+
+static bool file_of(const char *cache_dir, const nino_device_info *d, char *dir, char *path,
+                    size_t size)
+{
+    return nino_device_file(cache_dir, "ceilings", d, "", dir, path, size);
 }
 
 static void add_number(nino_buf *b, const char *key, double v)

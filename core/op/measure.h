@@ -14,6 +14,10 @@ typedef enum nino_ceiling_kind {
     NINO_CEILING_DOWNLOAD
 } nino_ceiling_kind;
 
+// Where something that belongs to a device and its driver is kept: DIR/KIND/NAME-HASH.json, and
+// DIR/KIND; `version` may be "" or what else it belongs to. False: nowhere.
+bool nino_device_file(const char *cache_dir, const char *kind, const nino_device_info *d,
+                      const char *version, char *dir, char *path, size_t size);
 // Puts the figures of this device, if it was measured, in the place of the profile's; true when it
 // did. cache_dir as in nino_ctx_params.
 bool nino_ceilings_apply(const char *cache_dir, const nino_device_info *d, nino_profile *p);

@@ -3,6 +3,7 @@
 // describes exactly what the device would do.
 #pragma once
 #include "core/op/op.h"
+#include <ninodes/ctx.h>
 
 typedef enum nino_sched_kind {
     NINO_SCHED_REF,     // core/op/ref: obvious loops, no workspace, f32 weights [taps][C][N]
@@ -10,6 +11,15 @@ typedef enum nino_sched_kind {
     NINO_SCHED_GENERIC, // GPU: local-memory tiles
     NINO_SCHED_WMMA     // gfx11 wave32 matrix instructions
 } nino_sched_kind;
+
+// How work is cut, where a device may differ from the standard; 0: the standard. None of it changes
+// a bit of a result. core/op/tune.c finds the values.
+typedef struct nino_tuning {
+    int gemm_pieces; // CPU: macro tiles to aim at for each compute unit
+    int gemm_rows;   // CPU: most rows of a macro tile
+    int gemm_tile;   // GENERIC: the largest tile that is tried: 1 to 3, from large to small
+    int wino_tiles;  // tiles of a Winograd stripe
+} nino_tuning;
 
 typedef struct nino_profile {
     char name[64]; // "pocl-cpu", "gfx1151", "generic-gpu"
@@ -27,7 +37,8 @@ typedef struct nino_profile {
     double launch_s;           // fixed time per kernel
     double efficiency_gemm, efficiency_conv,
         efficiency_attn; // fraction of peak reached, for predicted times
-    bool is_measured;    // the numbers were measured on this device (core/op/measure.h)
+    nino_tuning tuning;
+    bool is_measured; // the numbers were measured on this device (core/op/measure.h)
 } nino_profile;
 
 // Finds the profile for a device by its name and driver strings: data/devices/NAME.json in
@@ -44,6 +55,17 @@ typedef struct nino_profile_text {
 extern const nino_profile_text nino_profile_builtin[];
 // The reference backend's own.
 extern const nino_profile nino_profile_ref;
+
+// What 0 stands for in nino_tuning.
+enum {
+    NINO_STANDARD_GEMM_PIECES = 4,
+    NINO_STANDARD_GEMM_ROWS = 96,
+    NINO_STANDARD_GEMM_TILE = 1,
+    NINO_STANDARD_WINO_TILES = 112
+};
+// Puts what was tuned on this device, if it was, into the profile; true when it did. cache_dir as
+// in nino_ctx_params.
+bool nino_tuning_apply(const char *cache_dir, const nino_device_info *d, nino_profile *p);
 
 // ---- decisions -------------------------------------------------------------------------------
 #define NINO_WINO_SPEEDUP 2.0 // over the direct kernel; 1.6 to 2.8 measured

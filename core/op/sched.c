@@ -13,7 +13,7 @@
 #define WINO_MIN_CHANNELS 32
 #define WINO_MIN_PIXELS 512
 // Tiles of a stripe: few enough for the caches, enough rows for the products to run at full speed.
-#define WINO_TILES 112
+#define WINO_TILES NINO_STANDARD_WINO_TILES
 // Strip of the group norm statistics: bytes of f32 that stay in a first-level cache's reach while
 // leaving enough strips for every core.
 #define NORM_STRIP_BYTES ((int64_t) 128 * 1024)
@@ -54,7 +54,8 @@ nino_wino_layout nino_sched_wino(const nino_profile *p, const nino_op_desc *d)
                            .np = nino_pack_panels_of(d->weight->n) * 64 };
     const int64_t row_bytes = 36 * l.tw * (l.cp + l.np) * 4;
     const int64_t most = (int64_t) (p->winograd_stripe / (uint64_t) row_bytes);
-    int64_t rows = (WINO_TILES + l.tw / 2) / l.tw;
+    const int64_t tiles = p->tuning.wino_tiles ? p->tuning.wino_tiles : WINO_TILES;
+    int64_t rows = (tiles + l.tw / 2) / l.tw;
     rows = rows > most ? most : rows;
     rows = rows < 1 ? 1 : rows > l.th ? l.th : rows;
     l.rows = nino_ceil_div(l.th, nino_ceil_div(l.th, rows));

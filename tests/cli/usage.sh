@@ -56,7 +56,7 @@ said 'known, but not supported yet'
 expect 1 sh -c "'$N' help >/dev/full"
 said 'stdout:'
 
-for c in run plan inspect devices nodes selftest monitor trace completion help; do
+for c in run plan inspect devices nodes selftest bench tune monitor trace completion help; do
     expect 0 "$N" help $c
     printed "usage: ninodes $c"
     cp "$tmp/out" "$tmp/help.$c"
@@ -69,7 +69,7 @@ for s in bash zsh fish man; do
     cp "$tmp/out" "$tmp/completion.$s"
 done
 n=0
-for c in run plan inspect devices nodes selftest monitor trace; do
+for c in run plan inspect devices nodes selftest bench tune monitor trace; do
     for o in $(grep -o -e '--[a-z][a-z-]*' "$tmp/help.$c" | sort -u); do
         n=$((n + 1))
         grep -q -e "$c" "$tmp/completion.bash" || die "bash does not know $c"

@@ -15,6 +15,7 @@
 #pragma once
 #include <ninodes/advice.h>
 #include <ninodes/base.h>
+#include <ninodes/bench.h>
 #include <ninodes/compare.h>
 #include <ninodes/control.h>
 #include <ninodes/ctx.h>
@@ -27,4 +28,5 @@
 #include <ninodes/node.h>
 #include <ninodes/picture.h>
 #include <ninodes/run_profile.h>
+#include <ninodes/tune.h>
 #include <ninodes/worker.h>

@@ -1,0 +1,311 @@
+// ninodes bench: how fast kernels or a whole workflow run here, and against a result that was kept.
+#include "cli.h"
+
+#include <ftw.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SAMPLES = 10, WARMUP = 2, WORKFLOW_SAMPLES = 3, WORKFLOW_WARMUP = 1, MAX_SAMPLES = 1000 };
+
+static void on_case(void *priv, const char *name)
+{
+    const options *o = priv;
+    if (!o->quiet && !o->json && isatty(STDERR_FILENO))
+        fprintf(stderr, "measuring: %s\n", name);
+}
+
+// ---- a workflow --------------------------------------------------------------------------------
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void) st;
+    (void) kind;
+    (void) at;
+    return remove(path);
+}
+
+// One run in a context of its own, so that nothing comes from an earlier one's results.
+static nino_status time_workflow(const options *o, nino_graph *g, const char *dir, double *seconds,
+                                 nino_error *err)
+{
+    nino_ctx_params p;
+    fill_ctx_params(o, &p);
+    p.output_dir = dir;
+    nino_ctx *ctx = nino_ctx_create(&p, err);
+    if (!ctx)
+        return err->code;
+    const nino_job_params jp = { .silent = 1 };
+    const double begin = now();
+    nino_job *job = nino_job_start(ctx, g, &jp, err);
+    nino_status st = job ? NINO_OK : err->code;
+    while (job && !nino_job_done(job, &st, err))
+        nino_job_wait(job, 200);
+    *seconds = now() - begin;
+    nino_job_destroy(&job);
+    nino_ctx_destroy(&ctx);
+    return st;
+}
+
+static nino_status sample_workflow(const options *o, nino_graph *g, const char *dir, size_t n,
+                                   size_t warmup, double *seconds, double *ratios,
+                                   nino_bench_result *r, nino_error *err)
+{
+    nino_status st = NINO_OK;
+    for (size_t i = 0; i < warmup + n && !st; i++) {
+        double yard = 0, s = 0;
+        st = nino_bench_yardstick(o->device, r, &yard, err);
+        if (!st)
+            st = time_workflow(o, g, dir, &s, err);
+        if (st || i < warmup)
+            continue;
+        seconds[i - warmup] = s;
+        ratios[i - warmup] = s / yard;
+    }
+    return st;
+}
+
+static int bench_workflow(const options *o, nino_bench_result *r)
+{
+    int rc = EXIT_OK;
+    nino_error err = { .code = NINO_OK };
+    char dir[] = "/tmp/ninodes-bench-XXXXXX";
+    const size_t n = o->samples ? o->samples : WORKFLOW_SAMPLES;
+    nino_graph *g = load_graph(o, "bench", &rc);
+    if (!g)
+        return rc;
+    double *v = calloc(2 * n, sizeof(*v));
+    r->cases = calloc(1, sizeof(*r->cases)); // nino_bench_release() frees it
+    if (!v || !r->cases || !mkdtemp(dir)) {
+        say("bench: no memory, or no temporary folder");
+        rc = EXIT_RUN;
+    } else {
+        const nino_status st = sample_workflow(
+            o, g, dir, n, o->warmup ? o->warmup : WORKFLOW_WARMUP, v, v + n, r, &err);
+        if (st)
+            rc = report_error(o, "bench", &err, NULL);
+        snprintf(r->cases[0].name, sizeof(r->cases[0].name), "%s", nino_graph_name(g));
+        nino_bench_fill(&r->cases[0], v, v + n, n);
+        r->n_cases = st ? 0 : 1;
+        nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    }
+    free(v);
+    nino_graph_destroy(&g);
+    return rc;
+}
+
+// ---- telling -----------------------------------------------------------------------------------
+
+static const nino_bench_case *find(const nino_bench_result *r, const char *name)
+{
+    for (size_t i = 0; r && i < r->n_cases; i++)
+        if (!strcmp(r->cases[i].name, name))
+            return &r->cases[i];
+    return NULL;
+}
+
+// Change against the baseline in percent; NaN: the case is not in it.
+static double change_of(const nino_bench_result *base, const nino_bench_case *c, double *p)
+{
+    const nino_bench_case *a = find(base, c->name);
+    double percent = NAN;
+    *p = NAN;
+    if (a)
+        nino_bench_compare(a, c, &percent, p);
+    return percent;
+}
+
+static void tell_json(const nino_bench_result *r, const nino_bench_result *base)
+{
+    js_envelope("bench");
+    js_text("device", r->device);
+    js_text("driver", r->driver);
+    js_text("platform", r->platform);
+    js_uint("compute_units", r->compute_units);
+    js_num("load", r->load);
+    js_num("yardstick_ms", r->yardstick_s * 1e3);
+    js_open("cases", '[');
+    for (size_t i = 0; i < r->n_cases; i++) {
+        const nino_bench_case *c = &r->cases[i];
+        double p;
+        const double change = change_of(base, c, &p);
+        js_open(NULL, '{');
+        js_text("name", c->name);
+        js_uint("n", c->n);
+        js_num("mean_ms", c->mean_s * 1e3);
+        js_num("sigma_ms", c->sigma_s * 1e3);
+        js_num("low_ms", c->low_s * 1e3);
+        js_num("high_ms", c->high_s * 1e3);
+        js_num("median_ms", c->median_s * 1e3);
+        js_num("min_ms", c->min_s * 1e3);
+        js_num("ratio", c->ratio);
+        js_num("ratio_low", c->ratio_low);
+        js_num("ratio_high", c->ratio_high);
+        js_num("gflops", c->gflops);
+        js_num("gbps", c->gbps);
+        js_num("peak_percent", c->peak_percent);
+        if (base) {
+            js_num("change_percent", change);
+            js_num("p", p);
+        }
+        js_close('}');
+    }
+    js_close(']');
+    js_envelope_end();
+}
+
+static void csv_number(double v) { isfinite(v) ? printf(",%.9g", v) : printf(","); }
+
+static void tell_csv(const nino_bench_result *r, const nino_bench_result *base)
+{
+    printf("device,name,n,mean_ms,sigma_ms,low_ms,high_ms,median_ms,min_ms,ratio,ratio_low,"
+           "ratio_high,gflops,gbps,peak_percent,change_percent,p\n");
+    for (size_t i = 0; i < r->n_cases; i++) {
+        const nino_bench_case *c = &r->cases[i];
+        double p;
+        const double change = change_of(base, c, &p);
+        const double v[] = { c->mean_s * 1e3,
+                             c->sigma_s * 1e3,
+                             c->low_s * 1e3,
+                             c->high_s * 1e3,
+                             c->median_s * 1e3,
+                             c->min_s * 1e3,
+                             c->ratio,
+                             c->ratio_low,
+                             c->ratio_high,
+                             c->gflops,
+                             c->gbps,
+                             c->peak_percent,
+                             change,
+                             p };
+        printf("\"%s\",\"%s\",%llu", r->device, c->name, (unsigned long long) c->n);
+        for (size_t k = 0; k < sizeof(v) / sizeof(v[0]); k++)
+            csv_number(v[k]);
+        printf("\n");
+    }
+}
+
+// "-" where it is not known.
+static const char *figure(char buf[16], int digits, double v)
+{
+    if (isfinite(v))
+        snprintf(buf, 16, "%.*f", digits, v);
+    else
+        snprintf(buf, 16, "-");
+    return buf;
+}
+
+static void tell_text(const nino_bench_result *r, const nino_bench_result *base)
+{
+    printf("device: %s, %u compute units (%s, %s)\n", r->device, r->compute_units, r->platform,
+           r->driver);
+    if (isfinite(r->load))
+        printf("load average %.1f when it began; ", r->load);
+    printf("yardstick (product %u x %u x %u) %.3f ms\n", r->yardstick_edge, r->yardstick_edge,
+           r->yardstick_edge, r->yardstick_s * 1e3);
+    printf("%-52s %4s %10s %8s %10s %15s %9s %7s%s\n", "case", "n", "mean ms", "sigma", "ratio",
+           "95 % of ratio", "GFLOP/s", "% peak", base ? "    change" : "");
+    for (size_t i = 0; i < r->n_cases; i++) {
+        const nino_bench_case *c = &r->cases[i];
+        char sigma[16], low[16], high[16], gflops[16], peak[16], range[40];
+        double p;
+        snprintf(range, sizeof(range), "%s - %s", figure(low, 2, c->ratio_low),
+                 figure(high, 2, c->ratio_high));
+        printf("%-52.52s %4llu %10.3f %8s %10.3f %15s %9s %7s", c->name, (unsigned long long) c->n,
+               c->mean_s * 1e3, figure(sigma, 3, c->sigma_s * 1e3), c->ratio, range,
+               figure(gflops, 1, c->gflops), figure(peak, 0, c->peak_percent));
+        const double change = change_of(base, c, &p);
+        if (base && isfinite(change))
+            printf(" %+7.1f %% (p %.3f)", change, p);
+        else if (base)
+            printf("  not in the baseline");
+        printf("\n");
+    }
+}
+
+// Exit code for --fail-over: slower by more than allowed, and not by chance.
+static int judge(const nino_bench_result *r, const nino_bench_result *base, double limit)
+{
+    int rc = EXIT_OK;
+    for (size_t i = 0; base && i < r->n_cases; i++) {
+        double p;
+        const double change = change_of(base, &r->cases[i], &p);
+        if (!(change > limit) || p > 0.05)
+            continue;
+        say("bench: %s takes %.1f %% longer than in the baseline", r->cases[i].name, change);
+        rc = EXIT_REGRESSION;
+    }
+    return rc;
+}
+
+static int tell(const options *o, const nino_bench_result *r, double limit)
+{
+    nino_error err = { .code = NINO_OK };
+    nino_bench_result base = { .n_cases = 0 };
+    if (o->baseline && nino_bench_load(o->baseline, &base, &err))
+        return report_error(o, "bench", &err, NULL);
+    if (o->baseline && strcmp(base.device, r->device) != 0 && !o->quiet)
+        say("bench: the baseline is of another device: %s", base.device);
+    const nino_bench_result *b = o->baseline ? &base : NULL;
+    int rc = EXIT_OK;
+    if (o->save && nino_bench_save(o->save, r, &err))
+        rc = report_error(o, "bench", &err, NULL);
+    else
+        (o->json ? tell_json : o->csv ? tell_csv : tell_text)(r, b);
+    if (!rc)
+        rc = judge(r, b, limit);
+    nino_bench_release(&base);
+    return rc;
+}
+
+// A file, or stdin; else a part of the name of a kernel's case.
+static bool is_workflow(const options *o)
+{
+    return o->n_args && (!strcmp(o->arg[0], "-") || access(o->arg[0], F_OK) == 0);
+}
+
+int cmd_bench(const options *o)
+{
+    nino_error err = { .code = NINO_OK };
+    nino_bench_result r = { .n_cases = 0 };
+    const double limit = o->fail_over ? parse_percent(o->fail_over) : INFINITY;
+    int rc = EXIT_OK;
+    if (limit < 0 || o->samples > MAX_SAMPLES || o->warmup > MAX_SAMPLES ||
+        (o->fail_over && !o->baseline)) {
+        say(limit < 0                      ? "bench: --fail-over needs a percentage such as 5%%"
+            : o->fail_over && !o->baseline ? "bench: --fail-over needs a --baseline to compare with"
+                                           : "bench: at most 1000 samples, and as many to warm up");
+        return EXIT_USAGE;
+    }
+    if (is_workflow(o)) {
+        rc = bench_workflow(o, &r);
+    } else {
+        const nino_bench_params p = { .device = o->device,
+                                      .filter = o->n_args ? o->arg[0] : NULL,
+                                      .samples = o->samples ? (int) o->samples : SAMPLES,
+                                      .warmup = o->warmup ? (int) o->warmup : WARMUP,
+                                      .quick = o->fast,
+                                      .progress = on_case,
+                                      .priv = (void *) (uintptr_t) o };
+        if (nino_bench(&p, &r, &err)) {
+            rc = report_error(o, "bench", &err,
+                              "a WORKFLOW file, or a part of a case's name; ninodes devices lists "
+                              "the devices");
+            if (err.code == NINO_ERR_UNKNOWN)
+                rc = p.filter && !strcmp(err.where, p.filter) ? EXIT_USAGE : EXIT_DEVICE;
+        }
+    }
+    if (!rc)
+        rc = tell(o, &r, limit);
+    nino_bench_release(&r);
+    return rc;
+}

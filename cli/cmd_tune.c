@@ -1,0 +1,119 @@
+// ninodes tune: chooses how a device's work is cut, by measuring; shows, carries and forgets it.
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void on_try(void *priv, const char *what)
+{
+    const options *o = priv;
+    if (!o->json && !o->quiet)
+        fprintf(stderr, "trying: %s\n", what);
+}
+
+static void tell(const options *o, const nino_tuning_info *t)
+{
+    if (o->json) {
+        js_envelope("tune");
+        js_text("device", t->device);
+        js_text("driver", t->driver);
+        js_text("platform", t->platform);
+        js_int("tuned_at", t->tuned_at);
+        js_open("choices", '[');
+    } else {
+        printf("%s (%s)\n  %-12s %9s %8s  %s\n", t->device, t->driver, "choice", "standard",
+               "chosen", "time saved");
+    }
+    for (size_t i = 0; i < t->n; i++) {
+        const nino_tune_choice *c = &t->choice[i];
+        if (o->json) {
+            js_open(NULL, '{');
+            js_text("name", c->name);
+            js_int("standard", c->standard);
+            js_int("value", c->value);
+            js_num("gain_percent", c->gain);
+            js_num("gain_low", c->gain_low);
+            js_num("gain_high", c->gain_high);
+            js_close('}');
+        } else if (c->value == c->standard) {
+            printf("  %-12s %9d %8d  nothing else is faster beyond doubt\n", c->name, c->standard,
+                   c->value);
+        } else {
+            printf("  %-12s %9d %8d  %.1f %% (95 %%: %.1f to %.1f)\n", c->name, c->standard,
+                   c->value, c->gain, c->gain_low, c->gain_high);
+        }
+    }
+    if (o->json) {
+        js_close(']');
+        js_envelope_end();
+    }
+}
+
+// The device of the selector.
+static bool find_device(const options *o, nino_device_info *d, int *rc)
+{
+    nino_error err = { .code = NINO_OK };
+    const nino_ctx_params p = { .device = o->device };
+    nino_ctx *ctx = nino_ctx_create(&p, &err);
+    if (!ctx) {
+        *rc = report_error(o, "tune", &err, "ninodes devices lists the devices");
+        if (err.code == NINO_ERR_UNKNOWN)
+            *rc = EXIT_DEVICE;
+        return false;
+    }
+    nino_ctx_device(ctx, d);
+    nino_ctx_destroy(&ctx);
+    return true;
+}
+
+static int reset(const options *o, const nino_device_info *d)
+{
+    nino_error err = { .code = NINO_OK };
+    if (nino_tuning_reset(NULL, d, &err))
+        return report_error(o, "tune", &err, NULL);
+    if (o->json) {
+        js_envelope("tune");
+        js_text("device", d->name);
+        js_envelope_end();
+    } else if (!o->quiet) {
+        printf("%s: the standard holds again\n", d->name);
+    }
+    return EXIT_OK;
+}
+
+static int carry(const options *o, const nino_device_info *d)
+{
+    nino_error err = { .code = NINO_OK };
+    nino_tuning_info t;
+    nino_status st = o->import_file ? nino_tuning_import(o->import_file, NULL, d, &t, &err)
+                                    : nino_tuning_load(NULL, d, &t, &err);
+    if (!st && o->export_file)
+        st = nino_tuning_export(o->export_file, &t, &err);
+    if (st)
+        return report_error(o, "tune", &err, NULL);
+    if (!o->quiet || o->json)
+        tell(o, &t);
+    return EXIT_OK;
+}
+
+int cmd_tune(const options *o)
+{
+    nino_error err = { .code = NINO_OK };
+    nino_device_info d;
+    nino_tuning_info t;
+    int rc = EXIT_OK;
+    if (o->reset || o->export_file || o->import_file) {
+        if (!find_device(o, &d, &rc))
+            return rc;
+        return o->reset ? reset(o, &d) : carry(o, &d);
+    }
+    const nino_tune_params p = {
+        .device = o->device, .quick = o->fast, .progress = on_try, .priv = (void *) (uintptr_t) o
+    };
+    if (nino_tune(&p, &t, &err)) {
+        rc = report_error(o, "tune", &err, NULL);
+        return err.code == NINO_ERR_UNKNOWN ? EXIT_DEVICE : rc;
+    }
+    tell(o, &t);
+    return EXIT_OK;
+}

@@ -1,0 +1,67 @@
+// How fast kernels run on a device: samples of every case, each taken right after a yardstick (one
+// fixed matrix product), so that the ratio of the two holds on a machine whose clock or load
+// changes. Results are kept in files and compared.
+//
+// Thread-safety: any thread.
+#pragma once
+#include <ninodes/ctx.h>
+
+NINO_BEGIN
+
+// Statistics of n samples; ranges are 95 % confidence intervals of the mean (Student's t). NaN
+// where there are too few samples, or nothing to compare with.
+typedef struct nino_bench_case {
+    char name[160];      // everything that identifies it
+    double flops, bytes; // of one run, from the op table; 0: not counted (a workflow)
+    uint64_t n;
+    double mean_s, sigma_s, low_s, high_s, median_s, min_s;
+    // Time / time of the yardstick before it: geometric mean, sigma of the logarithm, interval.
+    double ratio, ratio_sigma, ratio_low, ratio_high;
+    double gflops, gbps; // of the median
+    // Percent of what the device was measured to do (ninodes/measure.h), of the limit that is
+    // nearer: arithmetic or memory. Of a Winograd convolution the plain arithmetic is counted: it
+    // can pass 100.
+    double peak_percent;
+} nino_bench_case;
+
+typedef struct nino_bench_result {
+    char device[128], driver[96], platform[96], version[32]; // version: of this library
+    uint32_t compute_units;
+    int64_t measured_at;     // seconds since 1970
+    uint32_t yardstick_edge; // a product of so many rows, columns and terms
+    double load;             // the machine's load average when it began; NaN: not known
+    double yardstick_s;      // median
+    uint64_t n_cases;
+    nino_bench_case *cases; // owned; nino_bench_release()
+} nino_bench_result;
+
+typedef struct nino_bench_params {
+    const char *device, *cache_dir; // as in nino_ctx_params
+    const char *filter;             // only cases whose name contains this; NULL: all
+    int samples, warmup;            // of every case; 0: 10 and 2
+    int quick;                      // a few small cases
+    // Says which case is next; may be NULL.
+    void (*progress)(void *priv, const char *name);
+    void *priv;
+} nino_bench_params;
+
+// NINO_ERR_UNKNOWN: no case has the filter in its name, or no such device.
+NINO_API nino_status nino_bench(const nino_bench_params *params, nino_bench_result *out,
+                                nino_error *err);
+NINO_API void nino_bench_release(nino_bench_result *r);
+// For samples that were taken elsewhere (whole workflows): describes the device of *out, and takes
+// one sample of the yardstick. out->cases stays as it is.
+NINO_API nino_status nino_bench_yardstick(const char *device, nino_bench_result *out,
+                                          double *seconds, nino_error *err);
+// Fills the statistics of c from n times and as many ratios.
+NINO_API void nino_bench_fill(nino_bench_case *c, const double *seconds, const double *ratios,
+                              size_t n);
+
+NINO_API nino_status nino_bench_save(const char *path, const nino_bench_result *r, nino_error *err);
+NINO_API nino_status nino_bench_load(const char *path, nino_bench_result *out, nino_error *err);
+// Change of the case's ratio to the yardstick from a to b, in percent (above 0: slower), with the
+// chance p of so large a difference among equal runs (Welch's t).
+NINO_API void nino_bench_compare(const nino_bench_case *a, const nino_bench_case *b,
+                                 double *percent, double *p);
+
+NINO_END

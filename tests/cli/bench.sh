@@ -1,0 +1,52 @@
+#!/bin/sh
+# ninodes bench and ninodes tune: what they print, keep, compare and forget, in their shortest forms.
+. tests/cli/common
+export NINODES_CACHE_DIR=$tmp/cache
+few="-d ref --quick -n 1 --warmup 1"
+
+expect 0 "$N" bench group_norm -d ref --quick -n 4 --save "$tmp/base.json"
+printed "^device: "
+printed "yardstick"
+printed "group_norm_f32_1x64x65x256"
+expect 0 "$N" bench group_norm $few --json
+json_lines "$tmp/out" ok
+expect 0 "$N" bench group_norm $few --csv
+printed "^device,name,n,mean_ms"
+[ "$(wc -l <"$tmp/out")" = 2 ] || die "a head and a line"
+# against what was kept: far slower, and far faster
+sed 's/"ratio": \([0-9.]*\)/"ratio": 1e-6/' "$tmp/base.json" >"$tmp/fast.json"
+sed 's/"ratio": \([0-9.]*\)/"ratio": 1e6/' "$tmp/base.json" >"$tmp/slow.json"
+expect 7 "$N" bench group_norm -d ref --quick -n 4 --baseline "$tmp/fast.json" --fail-over 5%
+said "longer than in the baseline"
+printed "change"
+expect 0 "$N" bench group_norm $few --baseline "$tmp/slow.json" --fail-over 5%
+expect 4 "$N" bench group_norm $few --baseline "$tmp/none.json"
+expect 1 "$N" bench group_norm $few --baseline data/tiny/decode.json
+expect 2 "$N" bench no_such_case $few
+expect 2 "$N" bench group_norm $few --fail-over 5%
+expect 2 "$N" bench group_norm $few --baseline "$tmp/base.json" --fail-over much
+expect 5 "$N" bench group_norm -d cl:77
+
+# a whole workflow; its pictures are not kept
+expect 0 "$N" bench data/tiny/decode.json $TINY -d ref -n 1 --warmup 1
+printed "decode"
+[ ! -e output ] || die "a folder of results was left"
+
+# tuning: nothing to tune on ref; what was found is kept, carried and forgotten
+# (tests/unit/tune.c measures)
+expect 3 "$N" tune -d ref --quick
+expect 5 "$N" tune -d cl:77
+expect 4 "$N" tune -d ref --export "$tmp/t.json"
+said "has not been tuned"
+cat >"$tmp/t.json" <<'END'
+{"tuning": 1, "device": "reference (plain C, one thread)", "driver": "0", "platform": "", "version": "0",
+ "tuned_at": 1700000000, "choices": {"gemm_rows": {"value": 48, "gain": [1.5, 2, 2.5]}}}
+END
+expect 0 "$N" tune -d ref --import "$tmp/t.json"
+printed "gemm_rows  *96  *48  2.0 %"
+expect 0 "$N" tune -d ref --export "$tmp/t2.json" --json
+json_lines "$tmp/out" ok
+grep -q '"gemm_rows": {"value": 48' "$tmp/t2.json" || die "what was carried is not the same"
+expect 0 "$N" tune -d ref --reset
+expect 4 "$N" tune -d ref --export "$tmp/t2.json" --quiet
+expect 1 "$N" tune -d ref --import data/tiny/decode.json
