@@ -31,5 +31,8 @@ nino_status nino_png_encode_level(nino_buf *out, const void *pixels, int width, 
                                   int channels, int bits, const nino_meta *texts, int n_texts,
                                   int level, nino_error *err);
 
+// Appends a chunk with its length and checksum; type: 4 letters.
+void nino_png_put_chunk(nino_buf *out, const char *type, const void *data, size_t len);
+
 // clip(255 * x, 0, 255) truncated, as ComfyUI's SaveImage does (NaN -> 0). n values.
 void nino_to_u8_truncated(uint8_t *dst, const float *src, size_t n);

@@ -40,15 +40,14 @@ static void put16(nino_buf *b, unsigned v)
     nino_buf_add(b, p, 2);
 }
 
-// Appends the chunk whose data is in `body`.
-static void put_chunk(nino_buf *out, const char *type, const nino_buf *body)
+void nino_png_put_chunk(nino_buf *out, const char *type, const void *data, size_t len)
 {
     uLong crc = crc32(0, (const Bytef *) type, 4);
-    if (body->len)
-        crc = crc32(crc, (const Bytef *) body->data, (uInt) body->len);
-    put32(out, (uint32_t) body->len);
+    if (len)
+        crc = crc32(crc, data, (uInt) len);
+    put32(out, (uint32_t) len);
     nino_buf_add(out, type, 4);
-    nino_buf_add(out, body->data, body->len);
+    nino_buf_add(out, data, len);
     put32(out, (uint32_t) crc);
 }
 
@@ -61,7 +60,7 @@ static nino_status write_chunk(nino_video *v, const char *type, const nino_buf *
                                nino_error *err)
 {
     nino_buf b = { 0 };
-    put_chunk(&b, type, body);
+    nino_png_put_chunk(&b, type, body->data, body->len);
     const nino_status st = b.failed || body->failed
                                ? no_memory(err)
                                : nino_file_writer_write(v->file, b.data, b.len, err);
@@ -79,7 +78,7 @@ static nino_status start(nino_video *v, nino_error *err)
         nino_buf body = { 0 };
         nino_buf_add(&body, v->p.texts[i].key, strlen(v->p.texts[i].key) + 1);
         nino_buf_add(&body, v->p.texts[i].value, v->p.texts[i].value_len);
-        put_chunk(&a->comf, "comf", &body);
+        nino_png_put_chunk(&a->comf, "comf", body.data, body.len);
         a->comf.failed |= body.failed;
         nino_buf_release(&body);
     }

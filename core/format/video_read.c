@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/format/frames.h"
 #include "core/format/video_priv.h"
 
 #define IO_BUFFER 65536
@@ -30,8 +31,10 @@ typedef struct reader {
     struct SwsContext *sws;
     int stream;
     uint8_t *rgb;
-    float *pixels; // of n_cap frames
-    int64_t n, n_cap;
+    int64_t n;
+    bool stop;
+    nino_frame_fn fn; // NULL: no pictures are wanted
+    void *priv;
 } reader;
 
 static nino_status no_memory(const reader *r, nino_error *err)
@@ -144,19 +147,11 @@ static nino_status open_codec(reader *r, nino_error *err)
     return rc < 0 ? nino_av_fail(av, rc, r->name, "cannot decode the video", err) : NINO_OK;
 }
 
+// The frame as 8-bit RGB, to whoever wants it.
 static nino_status take_frame(reader *r, const nino_video_info *info, nino_error *err)
 {
     const int w = info->width, h = info->height;
-    const size_t n = (size_t) w * (size_t) h * 3;
-    if (r->n == r->n_cap) {
-        const int64_t cap = r->n_cap ? r->n_cap + r->n_cap / 2 + 1 : 16;
-        float *p = realloc(r->pixels, (size_t) cap * n * sizeof(float));
-        if (!p)
-            return no_memory(r, err);
-        r->pixels = p;
-        r->n_cap = cap;
-    }
-    if (!r->rgb && !(r->rgb = malloc(n)))
+    if (!r->rgb && !(r->rgb = malloc((size_t) w * (size_t) h * 3)))
         return no_memory(r, err);
     if (!r->sws) // sizes and formats may change within a stream; pictures have the first one's
         r->sws = r->av->sws_getContext(r->frame->width, r->frame->height, r->frame->format, w, h,
@@ -167,16 +162,15 @@ static nino_status take_frame(reader *r, const nino_video_info *info, nino_error
     const int stride[] = { w * 3 };
     r->av->sws_scale(r->sws, (const uint8_t *const *) r->frame->data, r->frame->linesize, 0,
                      r->frame->height, to, stride);
-    float *dst = r->pixels + (size_t) r->n++ * n;
-    for (size_t i = 0; i < n; i++)
-        dst[i] = (float) r->rgb[i] / 255.0f;
-    return NINO_OK;
+    const nino_frame f = { r->rgb, w, h, 3, info->fps > 0 ? 1 / info->fps : 0 };
+    r->n++;
+    return r->fn(r->priv, &f, &r->stop, err);
 }
 
 // What the decoder has ready.
 static nino_status drain(reader *r, const nino_video_info *info, nino_error *err)
 {
-    for (;;) {
+    while (!r->stop) {
         const int rc = r->av->avcodec_receive_frame(r->codec, r->frame);
         if (rc == AVERROR(EAGAIN) || rc == AVERROR_EOF)
             return NINO_OK;
@@ -190,12 +184,13 @@ static nino_status drain(reader *r, const nino_video_info *info, nino_error *err
         if (st)
             return st;
     }
+    return NINO_OK;
 }
 
 static nino_status read_frames(reader *r, const nino_video_info *info, nino_error *err)
 {
     nino_status st = open_codec(r, err);
-    while (!st && r->av->av_read_frame(r->fmt, r->packet) >= 0) {
+    while (!st && !r->stop && r->av->av_read_frame(r->fmt, r->packet) >= 0) {
         if (r->packet->stream_index == r->stream) {
             const int rc = r->av->avcodec_send_packet(r->codec, r->packet);
             st = rc < 0 ? nino_av_fail(r->av, rc, r->name, "cannot decode the video", err)
@@ -203,24 +198,12 @@ static nino_status read_frames(reader *r, const nino_video_info *info, nino_erro
         }
         r->av->av_packet_unref(r->packet);
     }
-    if (!st && r->av->avcodec_send_packet(r->codec, NULL) >= 0)
+    if (!st && !r->stop && r->av->avcodec_send_packet(r->codec, NULL) >= 0)
         st = drain(r, info, err);
     if (!st && !r->n)
         st = nino_fail_kind(err, NINO_ERR_FORMAT, "truncated", r->name,
                             "not one picture could be decoded");
     return st;
-}
-
-static nino_status make_array(reader *r, const nino_video_info *info, nino_array **out,
-                              nino_error *err)
-{
-    const nino_shape shape = { 4, { r->n, info->height, info->width, 3 } };
-    nino_array *a = nino_array_create(NINO_F32, shape);
-    if (!a)
-        return no_memory(r, err);
-    memcpy(a->data, r->pixels, (size_t) nino_shape_count(&shape) * sizeof(float));
-    *out = a;
-    return NINO_OK;
 }
 
 static void close_all(reader *r)
@@ -237,10 +220,9 @@ static void close_all(reader *r)
         av->av_free(r->io->buffer);
     av->avio_context_free(&r->io);
     free(r->rgb);
-    free(r->pixels);
 }
 
-static nino_status read_all(reader *r, nino_video_info *info, nino_array **frames, nino_error *err)
+static nino_status read_all(reader *r, nino_video_info *info, nino_error *err)
 {
     nino_status st = NINO_ERR_UNSUPPORTED;
     *info = (nino_video_info){ 0 };
@@ -248,28 +230,90 @@ static nino_status read_all(reader *r, nino_video_info *info, nino_array **frame
         st = open_file(r, err);
     if (!st)
         st = read_info(r, info, err);
-    if (!st && frames)
+    if (!st && r->fn)
         st = read_frames(r, info, err);
-    if (!st && frames)
-        st = make_array(r, info, frames, err);
     close_all(r);
     if (st)
         nino_video_info_release(info);
     return st;
 }
 
+// ---- all at once -------------------------------------------------------------------------------
+
+typedef struct gathered {
+    const char *name;
+    int width, height;
+    float *pixels; // of n_cap frames
+    int64_t n, n_cap;
+} gathered;
+
+static nino_status gather(void *priv, const nino_frame *f, bool *stop, nino_error *err)
+{
+    gathered *g = priv;
+    const size_t n = (size_t) f->width * (size_t) f->height * 3;
+    (void) stop;
+    if (g->n == g->n_cap) {
+        const int64_t cap = g->n_cap ? g->n_cap + g->n_cap / 2 + 1 : 16;
+        float *p = realloc(g->pixels, (size_t) cap * n * sizeof(float));
+        if (!p)
+            return nino_fail(err, NINO_ERR_NOMEM, g->name, "out of memory");
+        g->pixels = p;
+        g->n_cap = cap;
+    }
+    g->width = f->width;
+    g->height = f->height;
+    float *dst = g->pixels + (size_t) g->n++ * n;
+    for (size_t i = 0; i < n; i++)
+        dst[i] = (float) f->pixels[i] / 255.0f;
+    return NINO_OK;
+}
+
+static nino_status make_array(const gathered *g, nino_array **out, nino_error *err)
+{
+    const nino_shape shape = { 4, { g->n, g->height, g->width, 3 } };
+    nino_array *a = nino_array_create(NINO_F32, shape);
+    if (!a)
+        return nino_fail(err, NINO_ERR_NOMEM, g->name, "out of memory");
+    memcpy(a->data, g->pixels, (size_t) nino_shape_count(&shape) * sizeof(float));
+    *out = a;
+    return NINO_OK;
+}
+
+static nino_status read_file(int fd, const char *name, nino_video_info *info, nino_frame_fn fn,
+                             void *priv, nino_error *err)
+{
+    reader r = {
+        .name = name, .src = { .fd = fd, .len = lseek(fd, 0, SEEK_END) }, .fn = fn, .priv = priv
+    };
+    if (r.src.len < 0)
+        return nino_fail(err, NINO_ERR_IO, name, "cannot read: %s", strerror(errno));
+    return read_all(&r, info, err);
+}
+
+nino_status nino_video_frames(int fd, const char *name, nino_frame_fn fn, void *priv,
+                              nino_error *err)
+{
+    nino_video_info info;
+    const nino_status st = read_file(fd, name, &info, fn, priv, err);
+    if (!st)
+        nino_video_info_release(&info);
+    return st;
+}
+
 nino_status nino_video_read(int fd, const char *name, nino_video_info *info, nino_array **frames,
                             nino_error *err)
 {
-    reader r = { .name = name, .src = { .fd = fd, .len = lseek(fd, 0, SEEK_END) } };
-    if (r.src.len < 0)
-        return nino_fail(err, NINO_ERR_IO, name, "cannot read: %s", strerror(errno));
-    return read_all(&r, info, frames, err);
+    gathered g = { .name = name };
+    nino_status st = read_file(fd, name, info, frames ? gather : NULL, &g, err);
+    if (!st && frames && (st = make_array(&g, frames, err)))
+        nino_video_info_release(info);
+    free(g.pixels);
+    return st;
 }
 
 nino_status nino_video_tags(const void *data, size_t len, const char *name, nino_video_info *info,
                             nino_error *err)
 {
     reader r = { .name = name, .src = { .fd = -1, .data = data, .len = (int64_t) len } };
-    return read_all(&r, info, NULL, err);
+    return read_all(&r, info, err);
 }

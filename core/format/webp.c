@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/format/exif.h"
+#include "core/format/frames.h"
 #include "core/format/image.h"
 
 #define REFUSE(kind, ...) nino_fail_kind(err, NINO_ERR_FORMAT, kind, name, __VA_ARGS__)
@@ -96,4 +97,41 @@ nino_status nino_webp_read(const void *data, size_t len, const char *name, bool 
     out->height = features.height;
     out->channels = features.has_alpha ? 4 : 3;
     return with_pixels ? read_frames(data, len, name, out, err) : NINO_OK;
+}
+
+// ---- frame after frame -------------------------------------------------------------------------
+
+bool nino_webp_is_moving(const void *data, size_t len)
+{
+    const unsigned char *p = data; // RIFF, VP8X, and the animation bit of its flags
+    return len >= 30 && !memcmp(p, "RIFF", 4) && !memcmp(p + 8, "WEBPVP8X", 8) && p[20] & 2;
+}
+
+nino_status nino_webp_frames(const void *data, size_t len, const char *name, nino_frame_fn fn,
+                             void *priv, nino_error *err)
+{
+    const WebPData all = { data, len };
+    WebPAnimDecoderOptions options;
+    WebPAnimInfo info = { 0 };
+    nino_status st = NINO_OK;
+    bool stop = false;
+    int shown_ms = 0;
+    WebPAnimDecoderOptionsInit(&options);
+    WebPAnimDecoder *d = WebPAnimDecoderNew(&all, &options);
+    if (!d || !WebPAnimDecoderGetInfo(d, &info))
+        st = REFUSE("syntax", "the picture is damaged, or memory is short");
+    for (uint32_t i = 0; i < info.frame_count && !st && !stop; i++) {
+        uint8_t *rgba = NULL;
+        int end_ms = 0;
+        if (!WebPAnimDecoderGetNext(d, &rgba, &end_ms)) {
+            st = REFUSE("syntax", "frame %u is damaged", (unsigned) i + 1);
+            break;
+        }
+        const nino_frame f = { rgba, (int) info.canvas_width, (int) info.canvas_height, 4,
+                               (end_ms - shown_ms) * 1e-3 };
+        shown_ms = end_ms;
+        st = fn(priv, &f, &stop, err);
+    }
+    WebPAnimDecoderDelete(d);
+    return st;
 }

@@ -11,6 +11,7 @@ typedef struct Loading {
     char **paths;
     NinoFramesReady ready;
     gpointer user;
+    double fps; // what the thread found
 } Loading;
 
 static void loading_free(gpointer p)
@@ -22,7 +23,8 @@ static void loading_free(gpointer p)
 
 gboolean nino_frames_can_show(const char *path)
 {
-    static const char *const endings[] = { ".png", ".jpg", ".jpeg", ".webp", ".apng" };
+    static const char *const endings[] = { ".png", ".jpg",  ".jpeg", ".webp", ".apng",
+                                           ".mp4", ".webm", ".mov",  ".m4v",  ".mkv" };
     g_autofree char *lower = g_ascii_strdown(path, -1);
     for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
         if (g_str_has_suffix(lower, endings[i]))
@@ -30,17 +32,15 @@ gboolean nino_frames_can_show(const char *path)
     return FALSE;
 }
 
-static GBytes *one_frame(const nino_picture *p, int i)
+// The frames share the picture's bytes, which it loses.
+static void add_frames(GPtrArray *out, nino_picture *p, guint64 *bytes)
 {
-    const size_t n = (size_t) p->width * (size_t) p->height * 4;
-    return g_bytes_new(p->rgba + (size_t) i * n, n);
-}
-
-static void add_frames(GPtrArray *out, const nino_picture *p, guint64 *bytes)
-{
-    const guint64 n = (guint64) p->width * (guint64) p->height * 4;
+    const gsize n = (gsize) p->width * (gsize) p->height * 4;
+    g_autoptr(GBytes) all =
+        g_bytes_new_with_free_func(p->rgba, n * (gsize) p->frames, free, p->rgba);
+    p->rgba = NULL;
     for (int i = 0; i < p->frames && (*bytes + n <= MAX_BYTES || !out->len); i++) {
-        g_autoptr(GBytes) pixels = one_frame(p, i);
+        g_autoptr(GBytes) pixels = g_bytes_new_from_bytes(all, (gsize) i * n, n);
         g_ptr_array_add(out, gdk_memory_texture_new(p->width, p->height, GDK_MEMORY_R8G8B8A8,
                                                     pixels, (gsize) p->width * 4));
         *bytes += n;
@@ -50,7 +50,7 @@ static void add_frames(GPtrArray *out, const nino_picture *p, guint64 *bytes)
 static void load_all(GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
     (void) source;
-    const Loading *l = data;
+    Loading *l = data;
     GPtrArray *out = g_ptr_array_new_with_free_func(g_object_unref);
     guint64 bytes = 0;
     for (int i = 0; l->paths[i] && !g_cancellable_is_cancelled(cancellable); i++) {
@@ -63,6 +63,8 @@ static void load_all(GTask *task, gpointer source, gpointer data, GCancellable *
                 (GDestroyNotify) g_error_free);
             break;
         }
+        if (p.fps > 0)
+            l->fps = p.fps;
         add_frames(out, &p, &bytes);
         nino_picture_release(&p);
     }
@@ -76,7 +78,7 @@ static void on_loaded(GObject *source, GAsyncResult *result, gpointer user)
     const Loading *l = g_task_get_task_data(task);
     g_autoptr(GPtrArray) frames = g_task_propagate_pointer(task, NULL);
     if (frames && !g_cancellable_is_cancelled(g_task_get_cancellable(task)))
-        l->ready(l->user, frames, g_object_get_data(G_OBJECT(task), "why"));
+        l->ready(l->user, frames, l->fps, g_object_get_data(G_OBJECT(task), "why"));
 }
 
 void nino_frames_load(const char *const *paths, GCancellable *cancellable, NinoFramesReady ready,
@@ -124,4 +126,36 @@ GdkTexture *nino_frames_thumbnail(GdkTexture *texture, int size)
     g_autoptr(GBytes) bytes = g_bytes_new_take(small, (gsize) tw * (gsize) th * 4);
     // What gdk_texture_download() writes: the memory format of cairo.
     return gdk_memory_texture_new(tw, th, GDK_MEMORY_DEFAULT, bytes, (gsize) tw * 4);
+}
+
+static void load_small(GTask *task, gpointer source, gpointer path, GCancellable *cancellable)
+{
+    (void) source, (void) cancellable;
+    nino_picture p = { 0 };
+    guint64 bytes = 0;
+    if (nino_picture_load_frames(path, 1, &p, NULL)) {
+        g_task_return_pointer(task, NULL, NULL);
+        return;
+    }
+    g_autoptr(GPtrArray) one = g_ptr_array_new_with_free_func(g_object_unref);
+    add_frames(one, &p, &bytes);
+    nino_picture_release(&p);
+    const int size = GPOINTER_TO_INT(g_object_get_data(G_OBJECT(task), "size"));
+    g_task_return_pointer(task, nino_frames_thumbnail(one->pdata[0], size), g_object_unref);
+}
+
+static void on_small(GObject *picture, GAsyncResult *result, gpointer user)
+{
+    (void) user;
+    g_autoptr(GdkTexture) t = g_task_propagate_pointer(G_TASK(result), NULL);
+    if (t && !gtk_picture_get_paintable(GTK_PICTURE(picture)))
+        gtk_picture_set_paintable(GTK_PICTURE(picture), GDK_PAINTABLE(t));
+}
+
+void nino_frames_fill(GtkPicture *picture, const char *path, int size)
+{
+    g_autoptr(GTask) task = g_task_new(picture, NULL, on_small, NULL);
+    g_task_set_task_data(task, g_strdup(path), g_free);
+    g_object_set_data(G_OBJECT(task), "size", GINT_TO_POINTER(size));
+    g_task_run_in_thread(task, load_small);
 }

@@ -39,7 +39,7 @@ static void paths_free(gpointer p) { g_strfreev(p); }
 static GdkTexture *load_cell(const char *path, int side)
 {
     nino_picture p = { 0 };
-    if (nino_picture_load(path, &p, NULL))
+    if (nino_picture_load_frames(path, 1, &p, NULL))
         return NULL;
     const gsize n = (gsize) p.width * (gsize) p.height * 4;
     g_autoptr(GBytes) pixels = g_bytes_new(p.rgba, n);

@@ -602,6 +602,10 @@ void nino_window_file_init(NinoWindow *w)
 void nino_window_file_dispose(NinoWindow *w)
 {
     g_clear_handle_id(&w->autosave_timer, g_source_remove);
-    if (w->tabs)
-        g_signal_handlers_disconnect_by_data(w->tabs, w);
+    if (!w->tabs)
+        return;
+    g_signal_handlers_disconnect_by_data(w->tabs, w);
+    // Editors that lose the focus while they go still change their document.
+    for (int i = 0; i < gtk_notebook_get_n_pages(w->tabs); i++)
+        g_signal_handlers_disconnect_by_data(gtk_notebook_get_nth_page(w->tabs, i), w);
 }

@@ -88,6 +88,31 @@ at button 'Restart the worker' click || die "no way to restart the worker"
 until_ok 60 is worker ready || die "the worker did not come back"
 win_do set "4.filename_prefix=sixth"; win_do run; wait_state done 120
 
+# Clips play at their own rate, frame by frame, once or for ever, and beside each other.
+cat >"$work/clip.json" <<'END'
+{"1": {"class_type": "LoadLatent", "inputs": {"latent": "demo.latent"}},
+ "2": {"class_type": "VAELoader", "inputs": {"vae_name": "vae_tiny.safetensors"}},
+ "5": {"class_type": "RepeatLatentBatch", "inputs": {"samples": ["1", 0], "amount": 3}},
+ "3": {"class_type": "VAEDecode", "inputs": {"samples": ["5", 0], "vae": ["2", 0]}},
+ "4": {"class_type": "SaveAnimatedPNG", "inputs": {"images": ["3", 0], "filename_prefix": "clip", "fps": 8.0, "compress_level": 1}},
+ "6": {"class_type": "SaveAnimatedPNG", "inputs": {"images": ["3", 0], "filename_prefix": "clip", "fps": 8.0, "compress_level": 1}}}
+END
+win_do open-path "$work/clip.json"; wait_state ready 20
+win_do panel result
+win_do run; wait_state done 120
+until_ok 20 enabled viewer-play || die "a clip cannot be played"
+at '*' 'clip_00002_.png, 512 × 512, 3 frames, 8 a second, 0.4 s' wait || die "the clip's rate is not known"
+win_do viewer-loop; until_ok 5 is viewer-loop false || die "the clip cannot be told to end"
+win_do viewer-play
+until_ok 20 is viewer-play false || die "the clip does not end"
+frame() { at slider Frame get | grep -q "$1"; }
+until_ok 5 frame 2 || die "the clip does not end at its last frame: $(at slider Frame get)"
+win_do viewer-previous-frame; until_ok 5 frame 1 || die "no frame back: $(at slider Frame get)"
+win_do viewer-compare
+at slider 'Border of the comparison' set=0.5 || die "two clips are not compared"
+shot clip
+win_do viewer-compare; win_do viewer-loop
+
 # A picture that a run saved holds its workflow; so does a dropped one (the same path).
 win_do open-path "$(find "$work/out" -name '*.png' | head -1)"
 wait_state "ready done" 20

@@ -5,8 +5,10 @@
 
 #include "core/base/file.h"
 #include "core/format/image.h"
+#include "core/format/png.h"
 #include "core/format/video.h"
 #include "tests/test.h"
+#include <ninodes/picture.h>
 
 static nino_error err;
 static char dir[] = "/tmp/ninodes-video-XXXXXX";
@@ -183,10 +185,129 @@ static void failures(void)
     CHECK_STR(err.where, "junk.mp4");
 }
 
+// Every container as frames for showing: how many, how fast, what is on them; only the first.
+static void for_showing(void)
+{
+    static const struct {
+        nino_video_format format;
+        const char *name, *kind;
+        double near;
+    } t[] = { { NINO_VIDEO_MP4, "show.mp4", "video", 6 },
+              { NINO_VIDEO_WEBM, "show.webm", "video", 6 },
+              { NINO_VIDEO_WEBP, "show.webp", "webp", 4 },
+              { NINO_VIDEO_APNG, "show.png", "apng", 0.01 } };
+    for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+        const int w = 64, h = 48, n = 7;
+        nino_picture p = { 0 };
+        uint8_t rgb[64 * 48 * 3];
+        if (t[i].format <= NINO_VIDEO_WEBM && !nino_video_codec(t[i].format, NULL))
+            continue;
+        CHECK_OK(write_clip((nino_video_params){ .format = t[i].format,
+                                                 .width = w,
+                                                 .height = h,
+                                                 .fps = 12.5,
+                                                 .crf = 20,
+                                                 .quality = 90,
+                                                 .level = 4 },
+                            n, t[i].name),
+                 err);
+        CHECK_OK(nino_picture_load(path_of(t[i].name), &p, &err), err);
+        CHECK(p.width == w && p.height == h && p.frames == n && !p.is_cut);
+        CHECK_STR(p.format, t[i].kind);
+        CHECK(fabs(p.fps - 12.5) < 0.1);
+        for (int f = 0; f < n && p.frames == n; f++) {
+            double sum = 0;
+            draw(rgb, w, h, f);
+            for (int k = 0; k < w * h; k++)
+                for (int c = 0; c < 3; c++)
+                    sum += abs(p.rgba[((size_t) f * w * h + (size_t) k) * 4 + (size_t) c] -
+                               rgb[k * 3 + c]);
+            CHECK(sum / (w * h * 3) <= t[i].near);
+            CHECK(p.rgba[(size_t) f * w * h * 4 + 3] == 255);
+        }
+        nino_picture_release(&p);
+        CHECK_OK(nino_picture_load_frames(path_of(t[i].name), 2, &p, &err), err);
+        CHECK(p.frames == 2 && p.is_cut);
+        nino_picture_release(&p);
+        CHECK(!truncate(path_of(t[i].name), 200)); // damaged: an error or fewer frames, no crash
+        if (!nino_picture_load(path_of(t[i].name), &p, &err))
+            nino_picture_release(&p);
+    }
+}
+
+static void put_frame(nino_buf *out, uint32_t *sequence, const uint32_t area[4], int dispose,
+                      int blend, const uint8_t *rgba, bool is_first)
+{
+    nino_buf png = { 0 }, body = { 0 };
+    uint8_t head[26] = { 0 };
+    const uint32_t words[5] = { (*sequence)++, area[2], area[3], area[0], area[1] };
+    for (int i = 0; i < 20; i++)
+        head[i] = (uint8_t) (words[i / 4] >> (24 - 8 * (i % 4)));
+    head[21] = 1; // 1/10 s
+    head[23] = 10;
+    head[24] = (uint8_t) dispose;
+    head[25] = (uint8_t) blend;
+    nino_png_put_chunk(out, "fcTL", head, sizeof(head));
+    CHECK_OK(nino_png_encode(&png, rgba, (int) area[2], (int) area[3], 4, 8, NULL, 0, &err), err);
+    for (size_t at = 8; at + 12 <= png.len;) {
+        const uint8_t *p = (const uint8_t *) png.data + at;
+        const size_t n = (size_t) p[0] << 24 | (size_t) p[1] << 16 | (size_t) p[2] << 8 | p[3];
+        if (!memcmp(p + 4, "IDAT", 4)) {
+            const uint8_t seq[4] = { 0, 0, 0, (uint8_t) *sequence };
+            if (!is_first)
+                nino_buf_add(&body, seq, 4);
+            *sequence += !is_first;
+            nino_buf_add(&body, p + 8, n);
+        }
+        at += n + 12;
+    }
+    nino_png_put_chunk(out, is_first ? "IDAT" : "fdAT", body.data, body.len);
+    nino_buf_release(&body);
+    nino_buf_release(&png);
+}
+
+// Frames that cover a part, lie over what is there, and go again.
+static void parts_of_frames(void)
+{
+    static const uint8_t head[13] = { 0, 0, 0, 2, 0, 0, 0, 1, 8, 6 }, count[8] = { 0, 0, 0, 4 };
+    static const uint8_t two[8] = { 200, 0, 0, 255, 0, 0, 200, 255 };
+    static const uint8_t half[4] = { 0, 200, 0, 51 }, clear[4] = { 9, 9, 9, 0 };
+    static const uint8_t seen[4][8] = { { 200, 0, 0, 255, 0, 0, 200, 255 },
+                                        { 200, 0, 0, 255, 0, 40, 160, 255 },
+                                        { 9, 9, 9, 0, 0, 0, 200, 255 },
+                                        { 0, 0, 0, 0, 9, 9, 9, 0 } };
+    const uint32_t all[4] = { 0, 0, 2, 1 }, right[4] = { 1, 0, 1, 1 }, left[4] = { 0, 0, 1, 1 },
+                   outside[4] = { 2, 0, 1, 1 };
+    for (int bad = 0; bad < 2; bad++) {
+        nino_buf b = { 0 };
+        uint32_t sequence = 0;
+        nino_picture p = { 0 };
+        nino_buf_add(&b, "\x89PNG\r\n\x1a\n", 8);
+        nino_png_put_chunk(&b, "IHDR", head, sizeof(head));
+        nino_png_put_chunk(&b, "acTL", count, sizeof(count));
+        put_frame(&b, &sequence, all, 0, 0, two, true);
+        put_frame(&b, &sequence, right, 2, 1, half, false);                 // over, then as before
+        put_frame(&b, &sequence, bad ? outside : left, 1, 0, clear, false); // instead, then nothing
+        put_frame(&b, &sequence, right, 0, 0, clear, false);
+        nino_png_put_chunk(&b, "IEND", NULL, 0);
+        CHECK_OK(nino_file_save(dir, "parts.png", true, b.data, b.len, &err), err);
+        nino_buf_release(&b);
+        const nino_status st = nino_picture_load(path_of("parts.png"), &p, &err);
+        CHECK(st == (bad ? NINO_ERR_FORMAT : NINO_OK));
+        if (bad)
+            CHECK_STR(err.kind, "range");
+        CHECK(bad || (p.frames == 4 && fabs(p.fps - 10) < 1e-9));
+        CHECK(bad || !memcmp(p.rgba, seen, sizeof(seen)));
+        nino_picture_release(&p);
+    }
+}
+
 int main(void)
 {
     CHECK(mkdtemp(dir));
     pictures();
+    for_showing();
+    parts_of_frames();
     if (nino_video_codec(NINO_VIDEO_MP4, NULL) || nino_video_codec(NINO_VIDEO_WEBM, NULL)) {
         containers();
         failures();

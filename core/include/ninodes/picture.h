@@ -1,21 +1,28 @@
-// Pictures for showing: the pixels of a PNG, JPEG or WebP file, every frame of an animated WebP.
+// Pictures for showing: the pixels of a PNG, JPEG or WebP file, the frames of an animated PNG or
+// WebP and of MP4, MOV, WebM and Matroska videos.
 //
-// Thread-safety: a picture is plain data; nino_picture_load() may run on any thread.
+// Thread-safety: a picture is plain data; loading may run on any thread.
 #pragma once
 #include <ninodes/base.h>
 
 NINO_BEGIN
 
 typedef struct nino_picture {
-    const char *format; // "png", "jpeg", "webp"
+    const char *format; // "png", "apng", "jpeg", "webp", "video"
     int width, height;  // upright, as shown
-    int frames;         // 1 unless animated
+    int frames;         // 1 unless it moves
     uint8_t *rgba;      // [frames, height, width, 4], alpha not premultiplied
+    double fps;         // the mean of what the file says; 0: a still, or it does not say
+    int is_cut;         // 1: there may be more frames, which were not wanted or are too many
 } nino_picture;
 
-// Reads a file. Errors: NINO_ERR_IO, NINO_ERR_FORMAT (not a picture, damaged or beyond 16384 pixels
-// a side or 2^28 in all), NINO_ERR_NOMEM.
+// Reads a file. Errors: NINO_ERR_IO, NINO_ERR_FORMAT (not a picture, damaged, or a picture beyond
+// 16384 pixels a side or 2^28 in all; of what moves the frames that fit are read), NINO_ERR_NOMEM,
+// NINO_ERR_UNSUPPORTED (no decoder for this video here).
 NINO_API nino_status nino_picture_load(const char *path, nino_picture *out, nino_error *err);
+// The first max_frames frames; 0: all.
+NINO_API nino_status nino_picture_load_frames(const char *path, int max_frames, nino_picture *out,
+                                              nino_error *err);
 NINO_API void nino_picture_release(nino_picture *p); // NULL-safe, p is empty afterwards
 
 NINO_END
