@@ -316,6 +316,11 @@ nino_status nino_weights_read_bytes(const nino_weights *w, const nino_tensor_inf
     return n ? nino_file_pread(w->fd, dst, n, t->offset + at, w->path, err) : NINO_OK;
 }
 
+nino_status nino_weights_read_head(const nino_weights *w, void *dst, size_t n, nino_error *err)
+{
+    return nino_file_pread(w->fd, dst, n, 0, w->path, err);
+}
+
 // Reads all values through a buffer, as f32; whole blocks at a time.
 static nino_status read_blocks(const nino_weights *w, const nino_tensor_info *t, float *dst,
                                nino_error *err)

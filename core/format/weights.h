@@ -57,6 +57,8 @@ bool nino_weights_is_stored(const nino_weights *w, const nino_tensor_info *t);
 // ones.
 nino_status nino_weights_read_bytes(const nino_weights *w, const nino_tensor_info *t, uint64_t at,
                                     uint64_t n, void *dst, nino_error *err);
+// The file's first n bytes; of a file, not of a view.
+nino_status nino_weights_read_head(const nino_weights *w, void *dst, size_t n, nino_error *err);
 // Rows first ... first + n - 1 of the outermost dimension as f32; the others are not read. dst: the
 // values of n rows.
 nino_status nino_weights_read_rows_f32(const nino_weights *w, const nino_tensor_info *t,

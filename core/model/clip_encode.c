@@ -115,7 +115,9 @@ static nino_status no_memory(const encoding *x)
 
 // ---- tokens ----------------------------------------------------------------------------------
 
-// The encoder's own tokenizer, from its file or from the folders; found once.
+// The encoder's own tokenizer: a tensor of its file, then what a GGUF file says of it, then the
+// folders; found once. T5's is the same for all its files, so that the folders' complete one comes
+// before what a writer of GGUF files kept of it.
 static nino_status open_tokenizer(const encoding *x, nino_encoder *e)
 {
     static const nino_tokenizer_kind kinds[NINO_ENC_COUNT] = {
@@ -129,11 +131,20 @@ static nino_status open_tokenizer(const encoding *x, nino_encoder *e)
         return NINO_OK;
     if (kinds[e->id] != NINO_TOKENIZER_CLIP)
         st = nino_tokenizer_from_weights(e->file, &e->tok, x->err);
+    if (st == NINO_ERR_MISSING && kinds[e->id] == NINO_TOKENIZER_UMT5)
+        st = nino_tokenizer_from_gguf(e->file, &e->tok, x->err);
     if (st == NINO_ERR_MISSING && services->tokenizer)
         st = services->tokenizer(services->priv, kinds[e->id], &e->tok, x->err);
     else if (st == NINO_ERR_MISSING)
         st = nino_fail(x->err, st, x->c->name, "there is no tokenizer for its %s",
                        nino_encoder_titles[e->id]);
+    if (st == NINO_ERR_MISSING && kinds[e->id] == NINO_TOKENIZER_T5) {
+        nino_error own = { 0 };
+        const nino_status found = nino_tokenizer_from_gguf(e->file, &e->tok, &own);
+        st = found == NINO_ERR_MISSING ? st : found;
+        if (found != NINO_ERR_MISSING && x->err)
+            *x->err = own;
+    }
     return st;
 }
 

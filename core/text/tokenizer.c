@@ -86,6 +86,13 @@ nino_status nino_tokenizer_from_spiece(const void *bytes, size_t n, const char *
     return st ? st : make(NULL, u, name, out, err);
 }
 
+nino_status nino_tokenizer_from_gguf(nino_weights *w, nino_tokenizer **out, nino_error *err)
+{
+    nino_unigram *u = NULL;
+    const nino_status st = nino_unigram_from_gguf(w, &u, err);
+    return st ? st : make(NULL, u, nino_weights_path(w), out, err);
+}
+
 static const nino_tensor_info *find_spiece(const nino_weights *w)
 {
     const nino_tensor_info *t = nino_weights_find(w, TENSOR);

@@ -26,6 +26,8 @@ nino_status nino_tokenizer_from_spiece(const void *bytes, size_t n, const char *
 // none.
 nino_status nino_tokenizer_from_weights(const nino_weights *w, nino_tokenizer **out,
                                         nino_error *err);
+// From the metadata of a GGUF file that llama.cpp's tools wrote. NINO_ERR_MISSING: it has none.
+nino_status nino_tokenizer_from_gguf(nino_weights *w, nino_tokenizer **out, nino_error *err);
 nino_tokenizer *nino_tokenizer_ref(nino_tokenizer *t); // NULL-safe
 void nino_tokenizer_unref(nino_tokenizer **t);         // NULL-safe, *t becomes NULL
 

@@ -3,7 +3,7 @@
 // Face tokenizers (Precompiled, Metaspace, Unigram).
 // Thread-safety: immutable after opening.
 #pragma once
-#include <ninodes/base.h>
+#include "core/format/weights.h"
 
 typedef struct nino_unigram nino_unigram;
 
@@ -43,7 +43,9 @@ nino_status nino_unigram_from_json(const char *json, size_t len, const char *nam
                                    nino_unigram **out, nino_error *err);
 nino_status nino_unigram_from_parts(const nino_unigram_parts *parts, const char *name,
                                     nino_unigram **out, nino_error *err); // copied
-void nino_unigram_destroy(nino_unigram **u);                              // NULL-safe
+// The one in a GGUF file's metadata (tokenizer.ggml.*, model "t5"). NINO_ERR_MISSING: it has none.
+nino_status nino_unigram_from_gguf(nino_weights *w, nino_unigram **out, nino_error *err);
+void nino_unigram_destroy(nino_unigram **u); // NULL-safe
 
 // Token ids without </s>; *ids is malloc'd, NULL when *n is 0.
 nino_status nino_unigram_ids(const nino_unigram *u, const char *utf8, size_t len, int32_t **ids,

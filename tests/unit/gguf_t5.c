@@ -1,18 +1,11 @@
-// A T5 and a UMT5 in GGUF files with llama.cpp's names encode to what they do as safetensors.
-#include "core/base/buf.h"
+// A T5 and a UMT5 in GGUF files with llama.cpp's names encode to what they do as safetensors, with
+// the tokenizer of the folders and with that of the file's metadata.
 #include "core/base/file.h"
+#include "tests/gguf_tokens.h"
 #include "tests/random_text.h"
 
 static test_dir dir;
 static nino_error err;
-
-static void add_u32(nino_buf *b, uint32_t v) { nino_buf_add(b, &v, sizeof(v)); }
-static void add_u64(nino_buf *b, uint64_t v) { nino_buf_add(b, &v, sizeof(v)); }
-static void add_string(nino_buf *b, const char *s)
-{
-    add_u64(b, strlen(s));
-    nino_buf_adds(b, s);
-}
 
 static const char *const leaves[][2] = {
     { "layer.0.SelfAttention.q.weight", "attn_q.weight" },
@@ -49,26 +42,28 @@ static void pad(nino_buf *b)
 }
 
 // The f32 tensors of w, as a GGUF file.
-static nino_weights *convert(const nino_weights *w)
+static nino_weights *convert(const nino_weights *w, bool has_tokens)
 {
     nino_buf head = { 0 }, data = { 0 };
+    nino_buf model = random_text_spiece();
     nino_buf_adds(&head, "GGUF");
-    add_u32(&head, 3);
-    add_u64(&head, (uint64_t) nino_weights_count(w));
-    add_u64(&head, 1);
-    add_string(&head, "general.architecture");
-    add_u32(&head, 8);
-    add_string(&head, "t5encoder");
+    gguf_u32(&head, 3);
+    gguf_u64(&head, (uint64_t) nino_weights_count(w));
+    gguf_u64(&head, 1 + (has_tokens ? GGUF_TOKEN_KEYS : 0));
+    gguf_text(&head, "general.architecture", "t5encoder");
+    if (has_tokens)
+        gguf_tokens(&head, model.data, model.len);
+    nino_buf_release(&model);
     for (int i = 0; i < nino_weights_count(w); i++) {
         const nino_tensor_info *t = nino_weights_at(w, i);
         nino_array *a = nino_weights_read_f32(w, t, &err);
         CHECK(a);
-        add_string(&head, gguf_name(t->name).s);
-        add_u32(&head, (uint32_t) t->rank);
+        gguf_string(&head, gguf_name(t->name).s);
+        gguf_u32(&head, (uint32_t) t->rank);
         for (int k = t->rank - 1; k >= 0; k--)
-            add_u64(&head, (uint64_t) t->dim[k]);
-        add_u32(&head, 0);
-        add_u64(&head, data.len);
+            gguf_u64(&head, (uint64_t) t->dim[k]);
+        gguf_u32(&head, 0);
+        gguf_u64(&head, data.len);
         nino_buf_add(&data, a->data, a->bytes);
         pad(&data);
         nino_array_unref(&a);
@@ -106,10 +101,12 @@ int main(void)
     dir = test_dir_create();
     const nino_text_services services = random_text_services(&data, &dir);
     CHECK(test_device_open(&d, "ref", 0));
-    for (int i = 0; i < 2; i++) {
-        nino_weights *w = random_text_file(&dir, "t5", &kinds[i], 1, NULL), *g = convert(w);
+    for (int i = 0; i < 4; i++) {
+        const nino_text_services none = { 0 };
+        nino_weights *w = random_text_file(&dir, "t5", &kinds[i % 2], 1, NULL);
+        nino_weights *g = convert(w, i >= 2);
         CHECK_STR(nino_weights_format(g), "gguf");
-        nino_array *a = encode(d.s, w, &services), *b = encode(d.s, g, &services);
+        nino_array *a = encode(d.s, w, &services), *b = encode(d.s, g, i >= 2 ? &none : &services);
         CHECK(a->bytes == b->bytes && !memcmp(a->data, b->data, a->bytes));
         nino_array_unref(&a);
         nino_array_unref(&b);
