@@ -244,7 +244,7 @@ lint-text:
 # Every kernel file parses as OpenCL C 1.2 in both schedules and all storage types, without a driver.
 lint-kernels:
 	$(Q)for k in $(filter-out %/common.cl,$(wildcard cl/kernels/*.cl)); do for s in SCHED_CPU SCHED_GENERIC; do for f in 0 1; do \
-		cat cl/kernels/common.cl $$k | $(CLANG) -x cl -cl-std=CL1.2 -D$$s=1 -DF16=$$f -Xclang -finclude-default-header \
+		cat cl/kernels/common.cl $$k | $(CLANG) -x cl -cl-std=CL1.2 -Icl/kernels -D$$s=1 -DF16=$$f -Xclang -finclude-default-header \
 		-fsyntax-only -Wall -Werror -Wno-unused-function - || { echo "$$k ($$s, F16=$$f)"; exit 1; }; done; done; done
 lint-static: compile_commands.json
 	$(Q)cppcheck -q -j2 --enable=warning,portability --error-exitcode=1 --inline-suppr --suppressions-list=.cppcheck -i cl/kernels -Icore/include -I. core cl cli

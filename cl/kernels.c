@@ -3,8 +3,11 @@
 
 #include <string.h>
 
+// clang-format off
 #define KERNELS(X)                                                                                 \
-    X(common) X(attn) X(elt) X(gemm) X(image) X(move) X(norm) X(probe) X(quant) X(skinny) X(wino)
+    X(common) X(attn) X(blocks) X(elt) X(few) X(gemm) X(image) X(move) X(norm) X(probe)            \
+    X(product) X(quant) X(skinny) X(wino)
+// clang-format on
 
 #define X(n)                                                                                       \
     __asm__(".section .rodata\n"                                                                   \

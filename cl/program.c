@@ -21,7 +21,7 @@ enum { MAX_SOURCE = 1 << 20, MAX_BINARY = 64 << 20 };
 static const char format_version[] = "ninodes kernels 1";
 
 // malloc'd text of FILE.cl.
-static nino_status load_source(const char *file, char **out, nino_error *err)
+static nino_status load_file(const char *file, char **out, nino_error *err)
 {
     const char *dir = nino_vars_get()->kernel_dir;
     size_t len;
@@ -35,6 +35,40 @@ static nino_status load_source(const char *file, char **out, nino_error *err)
         return nino_fail(err, NINO_ERR_DEVICE, file, "there is no kernel file of that name");
     *out = strdup(text);
     return *out ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
+}
+
+// text up to `before`, then part, then `after`; takes text.
+static char *splice(char *text, size_t before, const char *part, const char *after)
+{
+    const size_t n = before + strlen(part) + strlen(after) + 1;
+    char *all = malloc(n);
+    if (all)
+        snprintf(all, n, "%.*s%s%s", (int) before, text, part, after);
+    free(text);
+    return all;
+}
+
+// FILE.cl with files in place of the lines that include them, which a driver would look for on
+// disk.
+static nino_status load_source(const char *file, char **out, nino_error *err)
+{
+    enum { MOST = 16 }; // a file that includes itself must end
+    static const char mark[] = "\n#include \"";
+    nino_status st = load_file(file, out, err);
+    for (int i = 0; !st && i < MOST; i++) {
+        char name[32], *part = NULL, *at = strstr(*out, mark);
+        if (!at)
+            return NINO_OK;
+        const char *from = at + sizeof(mark) - 1, *end = from + strcspn(from, "\"\n");
+        const char *rest = *end == '"' ? end + 1 : end;
+        const int len = (int) (end - from) - 3; // without ".cl"
+        snprintf(name, sizeof(name), "%.*s", len > 0 ? len : 0, from);
+        if (!(st = load_file(name, &part, err)) &&
+            !(*out = splice(*out, (size_t) (at - *out) + 1, part, rest)))
+            st = nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
+        free(part);
+    }
+    return st ? st : nino_fail(err, NINO_ERR_DEVICE, file, "it includes too many files");
 }
 
 static nino_cl_key key_of(const nino_cl *cl, const char *const source[3], const char *options)

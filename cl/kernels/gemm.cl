@@ -14,100 +14,13 @@
 //   P holds the `earlier` frames before it, and pad_t frames of zeros are before those.
 //
 //   -D WT=f32|f16|bf16  storage of Wp                                                       [f32]
+//   -D RAW=TYPE         Wp are rows [N][C] as their file stores them, decoded as they are needed: see
+//                       blocks.cl; C is a multiple of 16, and there is one tap
 //   -D ACT=n            activation (common.cl)                                                [0]
 //   -D BIAS=1 RES=1     bias and R are there                                                  [0]
 //   SCHED_CPU:     the register tile is chosen by the instruction set (common.cl)
 //   SCHED_GENERIC: -D TM= TN= results of a work-item, -D WM= work-items along rows       [8 8 16]
-#ifndef WT
-#define WT f32
-#endif
-typedef PASTE(T_, WT) W_t;
-#define LOADW PASTE(load_, WT)
-#define LOADW4A PASTE(load4a_, WT)
-#define LOADW16 PASTE(load16_, WT)
-
-// Where the inputs of an output pixel are. The only place that knows stride, padding and upsampling.
-typedef struct {
-    int H, W, OH, OW, ks, stride, pad, up; // up: 1 when X is read as if enlarged 2x, else 0
-    int earlier, pad_t, stride_t;
-} geometry;
-#if VIDEO
-#define TAPS(g) (3 * (g)->ks * (g)->ks)
-#else
-#define TAPS(g) ((g)->ks * (g)->ks)
-#endif
-
-// What a causal convolution has beside the others' arguments, last.
-#if VIDEO
-#define VIDEO_ARGS                                                                                 \
-    , global const T *P, const ulong P_off, int earlier, int pad_t, int stride_t, int tap0
-#define VIDEO_GEOMETRY earlier, pad_t, stride_t
-#define EARLIER (P + P_off)
-#define FIRST_TAP tap0
-#else
-#define VIDEO_ARGS
-#define VIDEO_GEOMETRY 0, 0, 1
-#define EARLIER 0
-#define FIRST_TAP 0
-#endif
-
-typedef struct {
-    int b, y, x; // output pixel
-} pixel;
-
-INLINE pixel pixel_at(const geometry *g, int p)
-{
-    pixel q;
-    const int row = p / g->OW;
-    q.x = p - row * g->OW;
-    q.b = row / g->OH;
-    q.y = row - q.b * g->OH;
-    return q;
-}
-
-INLINE void next(const geometry *g, pixel *q)
-{
-    if (++q->x < g->OW)
-        return;
-    q->x = 0;
-    if (++q->y < g->OH)
-        return;
-    q->y = 0;
-    q->b++;
-}
-
-// Index of the input pixel under tap t, -1: outside of the image, where X counts as zero; pixel i of
-// P is -2 - i.
-INLINE long source(const geometry *g, const pixel *q, int t)
-{
-#if VIDEO
-    const int area = g->ks * g->ks, dt = t / area;
-    const int frame = q->b * g->stride_t + dt - g->pad_t;
-    t -= dt * area;
-#endif
-    const int dy = g->ks == 3 ? t / 3 : 0, dx = t - dy * 3;
-    const int y = q->y * g->stride + dy - g->pad, x = q->x * g->stride + dx - g->pad;
-    const int inside = y >= 0 && x >= 0 && y < g->H << g->up && x < g->W << g->up;
-#if VIDEO
-    if (!inside || frame < 0)
-        return -1;
-    const int behind = frame - g->earlier;
-    const long at = ((long) (behind < 0 ? frame : behind) * g->H + y) * g->W + x;
-    return behind < 0 ? -2 - at : at;
-#else
-    return inside ? ((long) q->b * g->H + (y >> g->up)) * g->W + (x >> g->up) : -1;
-#endif
-}
-
-// The C channels of the pixel that source() found, 0: outside.
-INLINE global const T *inputs(long s, int C, global const T *X, global const T *P)
-{
-#if VIDEO
-    if (s < -1)
-        return P + (-2 - s) * C;
-#endif
-    return s >= 0 ? X + s * C : 0;
-}
+#include "product.cl"
 
 #if SCHED_CPU
 // ---- one CPU work-item per macro tile -----------------------------------------------------------
@@ -148,9 +61,9 @@ INLINE void zero_row(local float *d, int n)
         d[i] = 0.0f;
 }
 
-// xs[r][0 .. n) = channels c .. c+n of the rows' inputs under tap t.
-INLINE void gather(const geometry *g, pixel q, int np, int t, int c, int n, int C,
-                   global const T *X, global const T *P, local float *xs)
+// xs[r][0 .. n) = channels c .. c+n of np rows' inputs under tap t. Returns the pixel behind the last.
+INLINE pixel gather(const geometry *g, pixel q, int np, int t, int c, int n, int C,
+                    global const T *X, global const T *P, local float *xs)
 {
     for (int r = 0; r < np; r++, next(g, &q)) {
         global const T *x = inputs(source(g, &q, t), C, X, P);
@@ -159,8 +72,10 @@ INLINE void gather(const geometry *g, pixel q, int np, int t, int c, int n, int 
         else
             zero_row(xs + r * LDX, n);
     }
+    return q;
 }
 
+#ifndef RAW
 // ws[s][k][NR] = columns s * NR .. of n rows of a panel, for s < subs.
 INLINE void convert(global const W_t *w, int n, int subs, local float16 *ws)
 {
@@ -200,6 +115,49 @@ INLINE void accumulate(const geometry *g, int p0, int np, int j0, int j1, int N,
     }
 }
 
+#else
+// A macro tile is up to RAW_ROWS rows x one panel: a block of the panel is decoded once for all of them,
+// while their inputs are gathered RAW_STEP rows at a time.
+#define RAW_ROWS 768
+#define RAW_STEP 12
+
+// ws[s][k][NR] = columns n0 + s * NR .. of n channels from c on.
+INLINE void decode(bytes W, grids grid, global const float *scales, int is_scaled, int n0,
+                   int columns, int C, int c, int n, local float *ws)
+{
+    for (int s = 0; s < columns; s += NR)
+        for (int k = 0; k < n; k += 16)
+            for (int i = s; i < min(s + NR, columns); i++) {
+                float v[16];
+                *(private float16 *) v = VALUES(W, grid, (ulong) (n0 + i) * C + c + k) *
+                                         (is_scaled ? scales[n0 + i] : 1.0f);
+#pragma unroll
+                for (int j = 0; j < 16; j++)
+                    ws[s * KC + (k + j) * NR + i - s] = v[j];
+            }
+}
+
+INLINE void accumulate_raw(const geometry *g, int p0, int np, int n0, int columns, int C,
+                           global const T *X, bytes W, grids grid, global const float *scales,
+                           int is_scaled, local float *xs, local float16 *ws, local float16 *acc)
+{
+    const pixel first = pixel_at(g, p0);
+    for (int c = 0; c < C; c += KC) {
+        const int n = min(KC, C - c);
+        pixel q = first;
+        decode(W, grid, scales, is_scaled, n0, columns, C, c, n, (local float *) ws);
+        for (int r = 0; r < np; r += RAW_STEP) {
+            const int rows = min(RAW_STEP, np - r);
+            q = gather(g, q, rows, 0, c, n, C, X, 0, xs);
+            for (int s = 0; s < columns; s += NR)
+                for (int i = 0; i < rows; i += MR)
+                    tile_product(n, xs + i * LDX, LDX, ws + s / 16 * KC,
+                                 acc + (r + i) * 4 + s / 16, 4, c == 0);
+        }
+    }
+}
+#endif
+
 // One row of the tile: bias, residual, activation, store.
 INLINE void finish(const local float16 *acc, int n0, int n1, global const float *bias,
                    global const T *R, global T *Y)
@@ -227,6 +185,27 @@ INLINE void finish(const local float16 *acc, int n0, int n1, global const float 
     }
 }
 
+#ifdef RAW
+kernel WG1 void gemm(int row0, int row1, int N, int ld, int C, int H, int W, int OH, int OW, int ks,
+                     int stride, int pad, int up, global const T *X, const ulong X_off,
+                     global const W_t *restrict Wp, const ulong Wp_off RAW_ARGS,
+                     global const float *restrict bias, const ulong bias_off, global const T *R,
+                     const ulong R_off, global T *Y, const ulong Y_off, int rows, int nb)
+{
+    local float16 ws[KC * 4], acc[RAW_ROWS * 4];
+    local float xs[RAW_STEP * LDX];
+    const geometry g = { H, W, OH, OW, ks, stride, pad, up, VIDEO_GEOMETRY };
+    const int p0 = row0 + get_group_id(0) * rows, np = min(rows, row1 - p0);
+    const int n0 = get_group_id(1) * 64, n1 = min(n0 + 64, N);
+    Wp += Wp_off;
+    accumulate_raw(&g, p0, np, n0, n1 - n0, C, X + X_off, Wp, (grids) (Wp + grid),
+                   (global const float *) (Wp + scales), is_scaled, xs, ws, acc);
+    for (int r = 0; r < np; r++) {
+        const long at = (long) (p0 + r) * ld;
+        finish(acc + r * 4, n0, n1, bias + bias_off, R + R_off + at, Y + Y_off + at);
+    }
+}
+#else
 // rows: of a macro tile, at most ROWS; nb: its panels, at most NB.
 kernel WG1 void gemm(int row0, int row1, int N, int ld, int C, int H, int W, int OH, int OW, int ks,
                      int stride, int pad, int up, global const T *X, const ulong X_off,
@@ -246,88 +225,7 @@ kernel WG1 void gemm(int row0, int row1, int N, int ld, int C, int H, int W, int
                Y + Y_off + at);
     }
 }
-
-#if FEW
-// N = FEW <= 4 columns, C a multiple of 16, N * K <= FEW_MAX: a register tile would be mostly padding,
-// so here the channels are in the lanes and two pixels share each vector of weights. Otherwise like
-// gemm; nb is not used.
-#define FEW_MAX 24576
-
-INLINE void add_one(global const T *x, int C, const local float *w, int K, float16 *s)
-{
-    for (int c = 0; c < C; c += 16) {
-        const float16 v = LOAD16(x + c);
-#pragma unroll
-        for (int n = 0; n < FEW; n++)
-            s[n] = fma(v, *(const local float16_u *) (w + n * K + c), s[n]);
-    }
-}
-
-INLINE void add_two(global const T *x, global const T *y, int C, const local float *w, int K,
-                    float16 *s, float16 *t)
-{
-    for (int c = 0; c < C; c += 16) {
-        const float16 v = LOAD16(x + c), u = LOAD16(y + c);
-#pragma unroll
-        for (int n = 0; n < FEW; n++) {
-            const float16 f = *(const local float16_u *) (w + n * K + c);
-            s[n] = fma(v, f, s[n]);
-            t[n] = fma(u, f, t[n]);
-        }
-    }
-}
-
-kernel WG1 void gemm_few(int row0, int row1, int N, int ld, int C, int H, int W, int OH, int OW, int ks,
-                         int stride, int pad, int up, global const T *X, const ulong X_off,
-                         global const W_t *restrict Wp, const ulong Wp_off,
-                         global const float *restrict bias, const ulong bias_off,
-                         global const T *R, const ulong R_off, global T *Y, const ulong Y_off,
-                         int rows, int nb VIDEO_ARGS)
-{
-    local float w[FEW_MAX]; // [N][taps][C]
-    const geometry g = { H, W, OH, OW, ks, stride, pad, up, VIDEO_GEOMETRY };
-    const int p0 = row0 + get_group_id(0) * rows, p1 = min(p0 + rows, row1), K = TAPS(&g) * C;
-    X += X_off;
-    Wp += Wp_off;
-    for (int k = 0; k < K; k++)
-        for (int n = 0; n < FEW; n++)
-            w[n * K + k] = LOADW(Wp + k * 64 + n);
-    pixel q = pixel_at(&g, p0);
-    for (int p = p0; p < p1; p += 2) {
-        const int two = p + 1 < p1;
-        float16 s[2][FEW];
-#pragma unroll
-        for (int n = 0; n < FEW; n++)
-            s[0][n] = s[1][n] = (float16)(0.0f);
-        pixel r = q;
-        next(&g, &r);
-        for (int t = FIRST_TAP; t < TAPS(&g); t++) {
-            global const T *a = inputs(source(&g, &q, t), C, X, EARLIER);
-            global const T *b = two ? inputs(source(&g, &r, t), C, X, EARLIER) : 0;
-            if (a && b)
-                add_two(a, b, C, w + t * C, K, s[0], s[1]);
-            else if (a)
-                add_one(a, C, w + t * C, K, s[0]);
-            else if (b)
-                add_one(b, C, w + t * C, K, s[1]);
-        }
-        for (int i = 0; i <= two; i++)
-            for (int n = 0; n < FEW; n++) {
-                const long at = (long) (p + i) * ld + n;
-                float v = sum_of(s[i][n]);
-#if BIAS
-                v += bias[bias_off + n];
-#endif
-#if RES
-                v += LOAD(R + R_off + at);
-#endif
-                STORE(Y + Y_off + at, act(v));
-            }
-        next(&g, &r);
-        q = r;
-    }
-}
-#endif // FEW
+#endif // RAW
 #endif // SCHED_CPU
 
 #if SCHED_GENERIC
@@ -375,7 +273,7 @@ INLINE float4 load_a(global const T *X, int C, int c)
 
 kernel WG(256) void gemm(int row0, int row1, int N, int ld, int C, int H, int W, int OH, int OW, int ks,
                          int stride, int pad, int up, global const T *X, const ulong X_off,
-                         global const W_t *restrict Wp, const ulong Wp_off,
+                         global const W_t *restrict Wp, const ulong Wp_off RAW_ARGS,
                          global const float *restrict bias, const ulong bias_off,
                          global const T *R, const ulong R_off, global T *Y,
                          const ulong Y_off VIDEO_ARGS)
@@ -384,13 +282,24 @@ kernel WG(256) void gemm(int row0, int row1, int N, int ld, int C, int H, int W,
     const geometry g = { H, W, OH, OW, ks, stride, pad, up, VIDEO_GEOMETRY };
     const int t = get_local_id(0), tx = t % WN, ty = t / WN;
     const int p0 = row0 + get_group_id(0) * BM, n0 = get_group_id(1) * BN;
-    const int taps = TAPS(&g), Cp = (C + 15) & ~15, panels = (N + 63) / 64;
-    // What this work-item moves: rows t / 4 + 64 q of A, channels (t % 4) * 4; row kb of B.
+    const int taps = TAPS(&g), Cp = (C + 15) & ~15;
+    // What this work-item moves: rows t / 4 + 64 q of A, channels (t % 4) * 4; row kb of B, or the same
+    // channels of its columns t / 4 + 64 q.
     const int ca = (t & 3) * 4, ra = t >> 2;
-    const int kb = t / ROW_QUADS, nb = t % ROW_QUADS * 4;
     const int moves_b = t < BK * ROW_QUADS;
     X += X_off;
-    Wp += Wp_off + (long) (n0 / 64) * taps * Cp * 64 + n0 % 64 + nb;
+    Wp += Wp_off;
+#ifdef RAW
+    float scale[QB];
+#pragma unroll
+    for (int i = 0; i < QB; i++)
+        scale[i] = is_scaled && n0 + ra + i * 64 < N
+                       ? ((global const float *) (Wp + scales))[n0 + ra + i * 64]
+                       : 1.0f;
+#else
+    const int kb = t / ROW_QUADS, nb = t % ROW_QUADS * 4, panels = (N + 63) / 64;
+    Wp += (long) (n0 / 64) * taps * Cp * 64 + n0 % 64 + nb;
+#endif
 
     pixel q[QA];
     float4 a[QA], b[QB];
@@ -418,9 +327,16 @@ kernel WG(256) void gemm(int row0, int row1, int N, int ld, int C, int H, int W,
             }
 #pragma unroll
             for (int i = 0; i < QB; i++)
+#ifdef RAW
+                b[i] = moves_b && n0 + ra + i * 64 < N
+                           ? VALUES(Wp, (grids) (Wp + grid),
+                                    (ulong) (n0 + ra + i * 64) * C + c + ca) * scale[i]
+                           : (float4)(0.0f);
+#else
                 b[i] = moves_b && n0 / 64 + i < panels
                            ? LOADW4A(Wp + ((long) (i * taps + tap) * Cp + c + kb) * 64)
                            : (float4)(0.0f);
+#endif
             if ((c += 16) >= Cp) {
                 c = 0;
                 tap++;
@@ -455,8 +371,17 @@ kernel WG(256) void gemm(int row0, int row1, int N, int ld, int C, int H, int W,
             }
             if (moves_b)
 #pragma unroll
-                for (int i = 0; i < QB; i++)
+                for (int i = 0; i < QB; i++) {
+#ifdef RAW
+                    local float *to = bs + ca * LDB + ra + i * 64;
+                    to[0] = b[i].x;
+                    to[LDB] = b[i].y;
+                    to[2 * LDB] = b[i].z;
+                    to[3 * LDB] = b[i].w;
+#else
                     *(local float4 *) (bs + kb * LDB + nb + i * 64) = b[i];
+#endif
+                }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -102,9 +102,11 @@ typedef struct nino_resample_layout {
 } nino_resample_layout;
 nino_resample_layout nino_sched_resample(const nino_op_desc *d);
 
-// LINEAR, CONV2D, CONV3D whose weight stays as the file stores it (core/op/raw.h): `panels` of its
-// panels are expanded to f32 at a time, at `at` of the workspace; 0: none are. Winograd's transform
-// of the weights needs all of them, before V and M are written.
+// LINEAR, CONV2D, CONV3D whose weight stays as the file stores it (core/op/raw.h). GPU schedules
+// and products of few rows decode it as they multiply, where they can: panels is 0. Else `panels`
+// of its panels are expanded to f32 at a time, at `at` of the workspace, few enough to be
+// multiplied before they leave the last-level cache. Winograd's transform of the weights needs all
+// of them, before V and M are written.
 typedef struct nino_expand_layout {
     int64_t panels;
     uint64_t at, bytes; // bytes: of the whole workspace

@@ -50,34 +50,69 @@ static bool is_range_raw(const nino_weight *w, const nino_weight_range *r, nino_
            r->cols % block == 0;
 }
 
+static bool is_float(nino_dtype t) { return t == NINO_F32 || t == NINO_F16 || t == NINO_BF16; }
+
 // Rounded values have the order [n][tap][c], which is the file's for one tap only.
-static bool find_type(const nino_weight *w, nino_dtype *type)
+static bool is_whole_raw(const nino_weight *w)
 {
-    *type = w->n_ranges && !w->is_rounded ? w->range[0].info->dtype : w->dtype;
-    if (w->role == NINO_W_VECTOR || !is_raw_type(*type))
+    return is_raw_type(w->dtype) &&
+           (!w->is_rounded || (nino_weight_taps(w) == 1 && !nino_dtype_is_block(w->dtype)));
+}
+
+// Appends rows; to the last part where it has their type.
+static bool add_rows(nino_raw_layout *l, nino_dtype type, int64_t rows, bool is_scaled)
+{
+    nino_raw_part *p = l->n_parts ? &l->part[l->n_parts - 1] : NULL;
+    if (p && p->type == type) {
+        p->rows += rows;
+        p->is_scaled |= is_scaled;
+        return true;
+    }
+    const int64_t row0 = p ? p->row0 + p->rows : 0;
+    if (l->n_parts == NINO_RAW_PARTS || row0 % 16)
         return false;
-    if (w->is_rounded)
-        return nino_weight_taps(w) == 1 && !nino_dtype_is_block(*type);
-    for (int i = 0; i < w->n_ranges; i++)
-        if (!is_range_raw(w, &w->range[i], *type))
-            return false;
+    l->part[l->n_parts++] =
+        (nino_raw_part){ .type = type, .row0 = row0, .rows = rows, .is_scaled = is_scaled };
     return true;
 }
 
+static bool find_parts(const nino_weight *w, nino_raw_layout *l)
+{
+    bool is_any = false;
+    *l = (nino_raw_layout){ 0 };
+    if (w->role == NINO_W_VECTOR)
+        return false;
+    if (!w->n_ranges || w->is_rounded)
+        return is_whole_raw(w) && add_rows(l, w->dtype, w->n, false);
+    for (int i = 0; i < w->n_ranges; i++) {
+        const nino_weight_range *r = &w->range[i];
+        const nino_dtype type = r->info->dtype;
+        is_any |= is_raw_type(type);
+        if (!(is_float(type) || (is_raw_type(type) && is_range_raw(w, r, type))) ||
+            !add_rows(l, type, r->rows, r->scale != 1))
+            return false;
+    }
+    return is_any && (l->n_parts == 1 || nino_raw_can_decode(w));
+}
+
+static uint64_t align16(uint64_t n) { return (n + 15) / 16 * 16; }
+
 bool nino_raw_layout_of(const nino_weight *w, nino_raw_layout *out)
 {
-    size_t values, bytes;
-    nino_raw_layout l = { .type = NINO_F32 };
-    if (!find_type(w, &l.type))
+    nino_raw_layout l;
+    if (!find_parts(w, &l))
         return false;
-    for (int i = 0; i < w->n_ranges && !w->is_rounded; i++)
-        l.is_scaled |= w->range[i].scale != 1;
-    nino_dtype_block(l.type, &values, &bytes);
-    const uint64_t count = (uint64_t) (w->n * w->c * nino_weight_taps(w));
-    l.scales = ((count + values - 1) / values * bytes + 3) / 4 * 4;
-    l.grid = l.scales + (l.is_scaled ? (uint64_t) w->n * sizeof(float) : 0);
-    grid_of(l.type, &l.entries);
-    l.bytes = l.grid + l.entries * sizeof(uint16_t);
+    for (int i = 0; i < l.n_parts; i++) {
+        nino_raw_part *p = &l.part[i];
+        size_t values, bytes;
+        nino_dtype_block(p->type, &values, &bytes);
+        const uint64_t count = (uint64_t) (p->rows * w->c * nino_weight_taps(w));
+        p->at = align16(l.bytes);
+        p->scales = align16((count + values - 1) / values * bytes); // kernels read 16 values
+        p->grid = p->scales + (p->is_scaled ? (uint64_t) p->rows * sizeof(float) : 0);
+        grid_of(p->type, &p->entries);
+        l.bytes = p->at + p->grid + p->entries * sizeof(uint16_t);
+    }
     *out = l;
     return true;
 }
@@ -142,41 +177,44 @@ static nino_status read_range(const nino_weight *w, const nino_weight_range *r,
     return st;
 }
 
-// Values that are rounded to an 8-bit float as they are read.
-static nino_status read_rounded(const nino_weight *w, const volatile int *cancel, char *dst,
-                                nino_error *err)
+// Values of a part that are rounded to an 8-bit float as they are read, or not stored as bytes.
+static nino_status read_values(const nino_weight *w, const nino_raw_part *p,
+                               const volatile int *cancel, char *dst, nino_error *err)
 {
     enum { ROOM = 1 << 20 }; // values at a time
     const int64_t step = w->c < ROOM ? ROOM / w->c : 1;
-    const int64_t most = step < w->n ? step : w->n;
+    const int64_t most = step < p->rows ? step : p->rows;
+    const size_t row_bytes = (size_t) w->c * nino_dtype_size(p->type);
     float *rows = malloc((size_t) (most * w->c) * sizeof(*rows));
     nino_status st = NINO_OK;
     if (!rows)
         return nino_fail(err, NINO_ERR_NOMEM, w->info ? w->info->name : "weight",
                          "no memory to round it");
-    for (int64_t i = 0; !st && i < w->n; i += step) {
-        const int64_t n = w->n - i < step ? w->n - i : step;
+    for (int64_t i = 0; !st && i < p->rows; i += step) {
+        const int64_t n = p->rows - i < step ? p->rows - i : step;
         st = is_cancelled(cancel) ? nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled")
-                                  : nino_weight_read_part(w, i, n, rows, err);
+                                  : nino_weight_read_part(w, p->row0 + i, n, rows, err);
         if (!st)
-            nino_from_f32(dst + i * w->c, w->dtype, rows, (size_t) (n * w->c));
+            nino_from_f32(dst + (size_t) i * row_bytes, p->type, rows, (size_t) (n * w->c));
     }
     free(rows);
     return st;
 }
 
-static nino_status read_rows(const nino_weight *w, const nino_raw_layout *l,
+// Reads the rows of a part, which the ranges from *range on are, and their factors.
+static nino_status read_part(const nino_weight *w, const nino_raw_part *p, int *range,
                              const volatile int *cancel, char *dst, nino_error *err)
 {
     nino_status st = NINO_OK;
-    if (w->is_rounded)
-        return read_rounded(w, cancel, dst, err);
-    if (w->data)
-        memcpy(dst, w->data->data, w->data->bytes);
-    for (int i = 0; !st && i < w->n_ranges; i++) {
-        const nino_weight_range *r = &w->range[i];
-        st = read_range(w, r, cancel, dst, err);
-        dst += bytes_of(l->type, r->rows * r->cols * nino_weight_taps(w));
+    void *scales = dst + p->scales;
+    float *scale = scales;
+    for (int64_t rows = 0; !st && rows < p->rows; rows += w->range[(*range)++].rows) {
+        const nino_weight_range *r = &w->range[*range];
+        if (!is_float(p->type)) // those may be changed by a view: they have values, no bytes
+            st = read_range(w, r, cancel, dst, err);
+        dst += bytes_of(p->type, r->rows * r->cols * nino_weight_taps(w));
+        for (int64_t n = 0; p->is_scaled && n < r->rows; n++)
+            *scale++ = r->scale;
     }
     return st;
 }
@@ -184,15 +222,21 @@ static nino_status read_rows(const nino_weight *w, const nino_raw_layout *l,
 nino_status nino_raw_read(const nino_weight *w, const nino_raw_layout *l,
                           const volatile int *cancel, void *dst, nino_error *err)
 {
-    uint64_t entries;
-    const uint16_t *grid = grid_of(l->type, &entries);
-    void *scales = (char *) dst + l->scales;
-    float *scale = scales;
-    const nino_status st = read_rows(w, l, cancel, dst, err);
-    for (int i = 0; l->is_scaled && i < w->n_ranges; i++)
-        for (int64_t n = 0; n < w->range[i].rows; n++)
-            *scale++ = w->range[i].scale;
-    if (entries)
-        memcpy((char *) dst + l->grid, grid, (size_t) entries * sizeof(*grid));
+    nino_status st = NINO_OK;
+    int range = 0;
+    for (int i = 0; !st && i < l->n_parts; i++) {
+        const nino_raw_part *p = &l->part[i];
+        uint64_t entries;
+        const uint16_t *grid = grid_of(p->type, &entries);
+        char *to = (char *) dst + p->at;
+        if (w->data)
+            memcpy(to, w->data->data, w->data->bytes);
+        else if (!w->is_rounded)
+            st = read_part(w, p, &range, cancel, to, err);
+        if (!st && (w->is_rounded || is_float(p->type)))
+            st = read_values(w, p, cancel, to, err);
+        if (entries)
+            memcpy(to + p->grid, grid, (size_t) entries * sizeof(*grid));
+    }
     return st;
 }

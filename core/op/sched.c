@@ -23,8 +23,10 @@ const nino_profile nino_profile_ref = {
 };
 
 // Bytes of panels that are expanded at a time: enough columns to keep every core busy, little
-// beside the activations of a large model.
-#define EXPAND_ROOM ((int64_t) 32 << 20)
+// enough for the last-level cache.
+#define EXPAND_ROOM ((int64_t) 8 << 20)
+// Rows up to which the CPU decodes a weight as it multiplies: beyond it reads its inputs too often.
+#define DECODE_ROWS 192
 
 static uint64_t align256(uint64_t n) { return (n + 255) / 256 * 256; }
 
@@ -100,13 +102,21 @@ static uint64_t attention_bytes(const nino_op_desc *d)
     return (uint64_t) (d->src[1].dim[0] * keys * d->src[1].dim[2]) * 4;
 }
 
+static bool decodes(const nino_profile *p, const nino_op_desc *d)
+{
+    return nino_raw_can_decode(d->weight) &&
+           (p->schedule != NINO_SCHED_CPU ||
+            nino_shape_count(&d->dst) / d->weight->n <= DECODE_ROWS);
+}
+
 nino_expand_layout nino_sched_expand(const nino_profile *p, const nino_op_desc *d)
 {
     nino_raw_layout raw;
     nino_expand_layout l = { 0 };
     const bool is_product =
         d->op == NINO_OP_LINEAR || d->op == NINO_OP_CONV2D || d->op == NINO_OP_CONV3D;
-    if (p->schedule == NINO_SCHED_REF || !is_product || !nino_raw_layout_of(d->weight, &raw))
+    if (p->schedule == NINO_SCHED_REF || !is_product || !nino_raw_layout_of(d->weight, &raw) ||
+        decodes(p, d))
         return l;
     const int64_t all = nino_pack_panels_of(d->weight->n);
     const int64_t bytes = nino_weight_taps(d->weight) * nino_pack_cp(d->weight->c) * 64 * 4;
@@ -167,7 +177,7 @@ size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino
         return (size_t) (w->n * taps * w->c) * 4;
     nino_raw_layout raw;
     if (nino_raw_layout_of(w, &raw)) {
-        *dtype = raw.type;
+        *dtype = raw.part[0].type;
         return raw.bytes;
     }
     return (size_t) (nino_pack_panels_of(w->n) * taps * nino_pack_cp(w->c) * 64) *

@@ -1,6 +1,7 @@
 // Every block format of a real GGUF file expands to ggml's own values, bit for bit, on the host and
-// on an OpenCL device, where the product with the unit matrix shows them; also row by row
-// as a model's weight, where a row (576 values of a convolution) need not be whole blocks.
+// on an OpenCL device, where a convolution of unit vectors shows them (with NINODES_TEST_LONG also
+// the product that decodes them as it multiplies, a program a type); also row by row as a model's
+// weight, where a row (576 values of a convolution) need not be whole blocks.
 #include "core/op/device.h"
 #include "core/op/weight.h"
 #include "core/tensor/quant.h"
@@ -60,22 +61,29 @@ static int compare(nino_weights *q, const nino_weights *ref)
     return n;
 }
 
-// The unit matrix times the weight [64,576], transposed: sums of one value and zeros.
-static void check_device(nino_backend *be, nino_weights *q, const char *name, const float *ref)
+// Unit vectors of 576, as images [3,3,64] or as rows, times the weight [64,64,3,3] or [64,576],
+// transposed: sums of one value and zeros.
+static void check_device(nino_backend *be, nino_weights *q, const char *name, bool is_conv,
+                         const float *ref)
 {
     enum { ROWS = 64, ROW = 576 };
     nino_error err;
     nino_linear l = { 0 };
-    CHECK_OK(nino_weight_get(q, "", name, NINO_W_PATCH, ROWS, ROW, true, &l.w, &err), err);
+    CHECK_OK(nino_weight_get(q, "", name, is_conv ? NINO_W_CONV3 : NINO_W_PATCH, ROWS,
+                             is_conv ? 64 : ROW, true, &l.w, &err),
+             err);
+    const nino_conv conv = { .w = l.w, .pad = NINO_PAD_NONE };
     nino_dtype type;
     const size_t bytes = be->impl->packed_bytes(be, l.w, &type);
     CHECK(type == nino_weights_find(q, name)->dtype && bytes < (size_t) ROWS * ROW * 2);
     nino_stream *s = nino_stream_create(&(nino_stream_params){ .backend = be }, &err);
-    nino_array *unit = nino_array_create(NINO_F32, NINO_SHAPE(ROW, ROW));
+    nino_array *unit =
+        nino_array_create(NINO_F32, is_conv ? NINO_SHAPE(ROW, 3, 3, 64) : NINO_SHAPE(ROW, ROW));
     CHECK(s && unit);
-    for (int i = 0; i < ROW; i++)
-        nino_array_f32(unit)[i * ROW + i] = 1;
-    nino_tensor *y = nino_linear_op(s, nino_upload(s, unit, NINO_F32), &l);
+    for (int i = 0; i < ROW; i++) // the file's order is [c][tap]
+        nino_array_f32(unit)[i * ROW + (is_conv ? i % 9 * 64 + i / 9 : i)] = 1;
+    nino_tensor *x = nino_upload(s, unit, NINO_F32);
+    nino_tensor *y = is_conv ? nino_conv2d(s, x, &conv) : nino_linear_op(s, x, &l);
     nino_array *got = nino_download(s, y, NINO_F32);
     CHECK_OK(nino_stream_status(s, &err), err);
     int wrong = 0;
@@ -105,7 +113,9 @@ static int compare_device(nino_weights *q, const nino_weights *ref)
             continue;
         nino_array *b = nino_weights_read_f32(ref, r, &err);
         CHECK(b);
-        check_device(be, q, name, nino_array_f32(b));
+        check_device(be, q, name, true, nino_array_f32(b));
+        if (getenv("NINODES_TEST_LONG"))
+            check_device(be, q, name, false, nino_array_f32(b));
         nino_array_unref(&b);
         n++;
     }

@@ -1,5 +1,7 @@
 // Every op of the OpenCL backend on tiny odd shapes against ref, in both schedules, whatever the
 // device's own is. Small enough for oclgrind (tests/cli/oclgrind.sh).
+#include "core/format/safetensors.h"
+#include "core/op/raw.h"
 #include "tests/cl.h"
 
 #include <float.h>
@@ -244,6 +246,49 @@ static void test_raw(nino_dtype t)
     nino_array_unref(&f8);
 }
 
+// A matrix of three parts that a file stores in different ways: they stay so.
+static void test_parts(nino_dtype t)
+{
+    static const struct {
+        const char *name;
+        nino_dtype type;
+        int rows;
+    } parts[] = { { "q", NINO_F8_E4M3, 32 }, { "k", NINO_F8_E5M2, 48 }, { "v", NINO_F16, 17 } };
+    static const nino_weight_part names[] = { { .name = "q" }, { .name = "k" }, { .name = "v" } };
+    char dir[] = "/tmp/ninodes-parts-XXXXXX", path[64];
+    nino_st_entry e[3];
+    nino_linear l = { .b = weight(NINO_SHAPE(97), NINO_W_VECTOR, 8) };
+    nino_raw_layout raw;
+    CHECK(mkdtemp(dir));
+    for (int i = 0; i < 3; i++) {
+        nino_array *a = random_array(NINO_SHAPE(parts[i].rows, 64), (uint32_t) i);
+        e[i] = (nino_st_entry){ parts[i].name, nino_array_convert(a, parts[i].type) };
+        CHECK(e[i].array);
+        nino_array_unref(&a);
+    }
+    snprintf(path, sizeof(path), "%s/w.safetensors", dir);
+    CHECK_OK(nino_st_save(dir, "w.safetensors", false, e, 3, NULL, 0, &err), err);
+    nino_weights *f = nino_weights_open(path, &err);
+    CHECK_OK(f ? NINO_OK : err.code, err);
+    CHECK_OK(nino_weight_get_parts(f, "", names, 3, NINO_W_MATRIX, 97, 64, true, &l.w, &err), err);
+    CHECK(nino_raw_layout_of(l.w, &raw) && raw.n_parts == 3 && raw.part[1].at % 16 == 0);
+    CHECK(raw.part[1].row0 == 32 && raw.part[2].row0 == 80 && raw.part[2].rows == 17);
+    for (int rows = 3; rows < 220; rows = rows * 7 + 3) // 3, 24, 171
+        BOTH("linear, three types", LINEAR, t,
+             nino_linear_op(s, input(s, NINO_SHAPE(rows, 64), t, 1), &l));
+    BOTH("linear_add, three types, expanded", LINEAR, t,
+         nino_linear_add(s, input(s, NINO_SHAPE(200, 64), t, 1), &l,
+                         input(s, NINO_SHAPE(200, 97), t, 2)));
+    nino_linear_release(&l);
+    nino_weights_unref(&f);
+    for (int i = 0; i < 3; i++) {
+        nino_array *a = (nino_array *) e[i].array;
+        nino_array_unref(&a);
+    }
+    unlink(path);
+    rmdir(dir);
+}
+
 // A bias [n,h,q,tk] that hides some keys, and all of them from the first query of each head.
 static nino_tensor *mask(nino_stream *s, int n, int h, int q, int tk)
 {
@@ -354,8 +399,10 @@ static void test_schedule(nino_sched_kind which, nino_dtype t)
     test_move(t);
     test_image(t);
     test_gemm(t);
-    if (t == NINO_F32) // expanded to f32 whatever the activations are
+    if (t == NINO_F32) { // expanded to f32 whatever the activations are
         test_raw(t);
+        test_parts(t);
+    }
     test_attention(t);
     test_video(t);
     close_streams();

@@ -61,8 +61,9 @@ static void check_raw(nino_weight *w, nino_dtype type, bool is_scaled)
     nino_raw_layout l;
     const int taps = nino_weight_taps(w);
     const size_t row = (size_t) (w->c * taps), n = (size_t) w->n * row;
-    CHECK(nino_raw_layout_of(w, &l) && l.type == type && l.is_scaled == is_scaled);
-    CHECK(l.bytes >= n && l.bytes <= n + 4 + (is_scaled ? (size_t) w->n * 4 : 0));
+    CHECK(nino_raw_layout_of(w, &l) && l.n_parts == 1 && l.part[0].type == type);
+    CHECK(l.part[0].is_scaled == is_scaled && l.part[0].rows == w->n && !l.part[0].at);
+    CHECK(l.bytes >= n && l.bytes <= n + 16 + (is_scaled ? (size_t) w->n * 4 : 0));
     char *raw = malloc(l.bytes);
     float *want = malloc(n * sizeof(float)), *got = malloc(n * sizeof(float));
     CHECK(raw && want && got);
@@ -72,7 +73,7 @@ static void check_raw(nino_weight *w, nino_dtype type, bool is_scaled)
     for (size_t i = 0; i < (size_t) w->n; i++) {
         float scale = 1;
         if (is_scaled)
-            memcpy(&scale, raw + l.scales + i * sizeof(scale), sizeof(scale));
+            memcpy(&scale, raw + l.part[0].scales + i * sizeof(scale), sizeof(scale));
         for (size_t k = 0; k < row; k++)
             CHECK(got[i * row + k] * scale ==
                   want[i * row + k % (size_t) taps * (size_t) w->c + k / (size_t) taps]);
@@ -177,14 +178,15 @@ static void test_blocks(void)
     for (size_t i = 0; i < a->bytes; i++)
         ((uint8_t *) a->data)[i] = (uint8_t) (i % 74 == 1 ? 0x2c : i % 74 ? i : 0);
     nino_weight *w = nino_weight_from_array(a, NINO_W_MATRIX);
-    CHECK(w && nino_raw_layout_of(w, &l) && l.entries == 512 && l.bytes == 6 * 74 + 1024);
+    CHECK(w && nino_raw_layout_of(w, &l) && l.part[0].entries == 512);
+    CHECK(l.bytes == (6 * 74 + 15) / 16 * 16 + 1024);
     uint8_t *raw = malloc(l.bytes);
     float want[3 * 512], got[3 * 512];
     CHECK(raw);
     CHECK_OK(nino_raw_read(w, &l, NULL, raw, &err), err);
     CHECK_OK(nino_weight_read_rows(w, want, &err), err);
     CHECK(nino_to_f32(got, raw, NINO_IQ2_XS, 3 * 512) && !memcmp(got, want, sizeof(got)));
-    CHECK(raw[l.grid] || raw[l.grid + 2]); // the codebook is there
+    CHECK(raw[l.part[0].grid] || raw[l.part[0].grid + 2]); // the codebook is there
     free(raw);
     nino_weight_destroy(&w);
     nino_array_unref(&a);

@@ -1,0 +1,101 @@
+// What the kernels of linear layers and convolutions share (gemm.cl, few.cl, skinny.cl; the head of gemm.cl
+// says what the parameters mean): how weights are stored, and where the inputs of a result are.
+#ifdef RAW
+#include "blocks.cl"
+typedef uchar W_t;
+// The factors of the rows, f32 where is_scaled, and the codebook: bytes behind the first row.
+#define RAW_ARGS , int is_scaled, ulong scales, ulong grid
+#define VALUES PASTE(values_, RAW)
+#else
+#define RAW_ARGS
+#ifndef WT
+#define WT f32
+#endif
+typedef PASTE(T_, WT) W_t;
+#define LOADW PASTE(load_, WT)
+#define LOADW4A PASTE(load4a_, WT)
+#define LOADW16 PASTE(load16_, WT)
+#endif
+
+// Where the inputs of an output pixel are. The only place that knows stride, padding and upsampling.
+typedef struct {
+    int H, W, OH, OW, ks, stride, pad, up; // up: 1 when X is read as if enlarged 2x, else 0
+    int earlier, pad_t, stride_t;
+} geometry;
+#if VIDEO
+#define TAPS(g) (3 * (g)->ks * (g)->ks)
+#else
+#define TAPS(g) ((g)->ks * (g)->ks)
+#endif
+
+// What a causal convolution has beside the others' arguments, last.
+#if VIDEO
+#define VIDEO_ARGS                                                                                 \
+    , global const T *P, const ulong P_off, int earlier, int pad_t, int stride_t, int tap0
+#define VIDEO_GEOMETRY earlier, pad_t, stride_t
+#define EARLIER (P + P_off)
+#define FIRST_TAP tap0
+#else
+#define VIDEO_ARGS
+#define VIDEO_GEOMETRY 0, 0, 1
+#define EARLIER 0
+#define FIRST_TAP 0
+#endif
+
+typedef struct {
+    int b, y, x; // output pixel
+} pixel;
+
+INLINE pixel pixel_at(const geometry *g, int p)
+{
+    pixel q;
+    const int row = p / g->OW;
+    q.x = p - row * g->OW;
+    q.b = row / g->OH;
+    q.y = row - q.b * g->OH;
+    return q;
+}
+
+INLINE void next(const geometry *g, pixel *q)
+{
+    if (++q->x < g->OW)
+        return;
+    q->x = 0;
+    if (++q->y < g->OH)
+        return;
+    q->y = 0;
+    q->b++;
+}
+
+// Index of the input pixel under tap t, -1: outside of the image, where X counts as zero; pixel i of
+// P is -2 - i.
+INLINE long source(const geometry *g, const pixel *q, int t)
+{
+#if VIDEO
+    const int area = g->ks * g->ks, dt = t / area;
+    const int frame = q->b * g->stride_t + dt - g->pad_t;
+    t -= dt * area;
+#endif
+    const int dy = g->ks == 3 ? t / 3 : 0, dx = t - dy * 3;
+    const int y = q->y * g->stride + dy - g->pad, x = q->x * g->stride + dx - g->pad;
+    const int inside = y >= 0 && x >= 0 && y < g->H << g->up && x < g->W << g->up;
+#if VIDEO
+    if (!inside || frame < 0)
+        return -1;
+    const int behind = frame - g->earlier;
+    const long at = ((long) (behind < 0 ? frame : behind) * g->H + y) * g->W + x;
+    return behind < 0 ? -2 - at : at;
+#else
+    return inside ? ((long) q->b * g->H + (y >> g->up)) * g->W + (x >> g->up) : -1;
+#endif
+}
+
+// The C channels of the pixel that source() found, 0: outside.
+INLINE global const T *inputs(long s, int C, global const T *X, global const T *P)
+{
+#if VIDEO
+    if (s < -1)
+        return P + (-2 - s) * C;
+#endif
+    return s >= 0 ? X + s * C : 0;
+}
