@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/num.h"
 #include "core/base/time.h"
+#include "core/graph/shortage.h"
 #include "core/node/param.h"
 
 #define MAX_PORTS 16 // of one node
@@ -496,6 +497,18 @@ static void capture(run_state *rs, const nino_gnode *n, const char *when, nino_v
     nino_buf_release(&params);
 }
 
+static void tell_line(void *priv, const char *text)
+{
+    const node_run *r = priv;
+    say(r->x, NINO_LOG_INFO, "%s %s: %s", r->base.node_id, r->base.def->key, text);
+}
+
+static void tell_help(void *priv, const char *text)
+{
+    const node_run *r = priv;
+    say(r->x, NINO_LOG_WARN, "%s %s: what would help: %s", r->base.node_id, r->base.def->key, text);
+}
+
 // What bringing weights in took of a node's time; nothing where they were there already.
 static void tell_load(run_state *rs, const nino_gnode *n, uint64_t ns, uint64_t bytes)
 {
@@ -523,6 +536,10 @@ static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, i
     if (st == NINO_OK)
         st = nino_stream_finish(rs->x->stream, err);
     tell_load(rs, n, load_ns, load_bytes);
+    if (st == NINO_OK && !rs->x->is_plan)
+        nino_loader_tell(&r->base, (double) (nino_now_ns() - begin) * 1e-9, tell_line, r);
+    if (st == NINO_ERR_NOMEM && !rs->x->is_plan)
+        nino_shortage_tell(&r->base, tell_help, r);
     capture(rs, n, "output", s->out, n->def->outputs, (double) (nino_now_ns() - begin) * 1e-9);
     return st;
 }

@@ -155,6 +155,18 @@ void nino_backend_drop_weights(nino_backend *be)
     pthread_mutex_unlock(&lock);
 }
 
+void nino_backend_weight_sizes(const nino_backend *be, uint64_t *wide, uint64_t *narrow)
+{
+    *wide = *narrow = 0;
+    pthread_mutex_lock(&lock);
+    for (const nino_resident *r = all; r; r = r->all_next)
+        if (r->be == be && r->w->role != NINO_W_VECTOR && nino_dtype_bits(r->packed.dtype) >= 16) {
+            *wide += r->packed.mem.bytes;
+            *narrow += (uint64_t) (r->w->n * r->w->c * nino_weight_taps(r->w));
+        }
+    pthread_mutex_unlock(&lock);
+}
+
 bool nino_backend_is_idle(nino_backend *be)
 {
     static const volatile int now = 1;

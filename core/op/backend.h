@@ -99,6 +99,8 @@ nino_status nino_backend_alloc(nino_backend *be, uint64_t bytes, nino_mem_owner 
 void nino_weight_evict(nino_weight *w);           // from every backend
 void nino_backend_drop_weights(nino_backend *be); // all of them
 void nino_backend_close(nino_backend **be);       // NULL-safe
+// Bytes of the matrices on be that are 16 or 32 bits wide, and what 8-bit floats would take.
+void nino_backend_weight_sizes(const nino_backend *be, uint64_t *wide, uint64_t *narrow);
 // False: work that a cancel left behind still runs in the driver; closing would wait for it.
 bool nino_backend_is_idle(nino_backend *be);
 

@@ -96,6 +96,7 @@ int main(void)
     r = flow_run(ctx, g, NULL);
     CHECK(r.st == NINO_ERR_NOMEM && r.n_paths == 0);
     CHECK(strstr(r.err.where, "3 ROCMOptimizedVAEDecode") && r.err.msg[0]);
+    CHECK(strstr(log_text, "3 ROCMOptimizedVAEDecode: what would help: a higher limit: 0.1 MiB"));
     printf("  %s: %s\n", r.err.where, r.err.msg);
     nino_ctx_destroy(&ctx);
     nino_graph_destroy(&g);
