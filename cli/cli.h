@@ -144,7 +144,8 @@ void event_lines_add(event_lines *e, const nino_event *ev, size_t n, name_fn nam
 
 // Tables of what was measured: nodes (at most 12 lines), kernels.
 void report_nodes(FILE *f, const nino_stats *s);
-void report_kernels(FILE *f, const nino_stats *s, size_t max);
+// c: how fast the device can be, for "% peak"; NULL: nobody told.
+void report_kernels(FILE *f, const nino_stats *s, size_t max, const nino_ceilings *c);
 void report_memory(FILE *f, const nino_stats *s);
 void report_energy(FILE *f, const nino_stats *s);   // nothing without samples
 void report_seams(FILE *f, const nino_event *seam); // nothing unless it is a NINO_EV_SEAM
@@ -154,7 +155,10 @@ void report_video(FILE *f, const nino_event *clip);
 // Advice on a run: lines of text, or one "advice" event for each.
 void report_advice(FILE *f, const nino_advice_input *in);
 void report_advice_json(const nino_advice_input *in);
-void report_json(const nino_stats *s); // members "nodes", "kernels", "memory", "performance"
+// Members "nodes", "kernels", "memory", "performance"; c as above.
+void report_json(const nino_stats *s, const nino_ceilings *c);
+// The ceilings that a run told; NULL: it told none. *out is where they are put.
+const nino_ceilings *told_ceilings(const nino_history *h, nino_ceilings *out);
 
 // The queue as an event line (cmd_jobs.c).
 void queue_line(const nino_queue *q);
@@ -166,8 +170,9 @@ bool tui_possible(void); // stdin and stdout are a terminal that can
 tui *tui_open(void);     // NULL: it cannot after all
 void tui_close(tui **t);
 void tui_add(tui *t, const nino_event *ev, size_t n);
-tui_action tui_key(tui *t);             // what the keys pressed since the last call ask for
-void tui_say(tui *t, const char *text); // until the next key
+tui_action tui_key(tui *t);                // what the keys pressed since the last call ask for
+void tui_say(tui *t, const char *text);    // until the next key
+void tui_advise(tui *t, const char *text); // the advice that is shown; "": none
 // q may be NULL. At most ten times a second.
 void tui_draw(tui *t, int pid, const progress *p, const nino_stats *s, const nino_queue *q);
 

@@ -1,28 +1,22 @@
-// ninodes monitor: watches a run of another process.
+// ninodes monitor: watches a run of another process, or shows what a trace file kept of one.
 #include "cli.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     FRAME_MS = 100,
     SETTLE_MS = 300, // --once: silence, or time, after which it has seen enough
-    ONCE_MS = 3000
+    ONCE_MS = 3000,
+    ADVISE_MS = 5000, // how often advice is looked for
+    FIND_MS = 2000,   // for a worker to tell its queue
+    KEPT = 400000     // records, for advice
 };
-
-static void state_json(const progress *p, const nino_stats *s, int pid)
-{
-    char text[400];
-    progress_text(p, text, sizeof(text));
-    js_envelope("monitor");
-    js_int("pid", pid);
-    js_text("state", text);
-    report_json(s);
-    js_envelope_end();
-}
 
 // Several runs: say which ones there are, so that people can choose.
 static void list_runs(const options *o)
@@ -44,7 +38,9 @@ static uint64_t now_ns(void)
 
 // Those that follow a run: the state, the statistics, and one that shows them.
 typedef struct watcher {
-    nino_attach *a;
+    nino_attach *a;  // NULL: a trace file
+    nino_history *h; // for advice and the device's ceilings
+    uint64_t advised_ns;
     progress *p;
     nino_stats *s;
     event_lines *lines; // NULL: no JSON
@@ -75,6 +71,7 @@ static void take(const options *o, watcher *w, const nino_event *ev, size_t n)
 {
     progress_add(w->p, ev, n, nino_attach_name, w->a);
     nino_stats_add(w->s, ev, n, nino_attach_name, w->a);
+    nino_history_add(w->h, ev, n, nino_attach_name, w->a);
     const nino_queue *q = nino_control_queue(w->a);
     if (w->lines && !o->once && q && q->version != w->told) {
         queue_line(q);
@@ -86,6 +83,18 @@ static void take(const options *o, watcher *w, const nino_event *ev, size_t n)
         tui_add(w->screen, ev, n);
 }
 
+// The first advice on the run so far, for the screen.
+static void advise(watcher *w)
+{
+    const nino_advice_input in = { .history = w->h };
+    nino_advice first;
+    const uint64_t now = now_ns();
+    if (now - w->advised_ns < ADVISE_MS * 1000000ull)
+        return;
+    w->advised_ns = now;
+    tui_advise(w->screen, nino_advise(&in, &first, 1) ? first.title : "");
+}
+
 static int watch(const options *o, watcher *w)
 {
     nino_event ev[512];
@@ -95,12 +104,14 @@ static int watch(const options *o, watcher *w)
         size_t n = 0;
         const nino_status st = nino_attach_read(w->a, ev, 512, &n, &err);
         take(o, w, ev, n);
-        if (!w->screen)
+        if (!w->screen) {
             progress_draw(w->p);
-        else if (!obey(w))
+        } else if (!obey(w)) {
             return EXIT_OK;
-        else
+        } else {
+            advise(w);
             tui_draw(w->screen, nino_attach_pid(w->a), w->p, w->s, nino_control_queue(w->a));
+        }
         if (st == NINO_ERR_IO)
             return progress_job_ended(w->p) ? EXIT_OK : EXIT_LOST;
         if (st)
@@ -115,23 +126,113 @@ static int watch(const options *o, watcher *w)
     }
 }
 
+static void state_json(const watcher *w)
+{
+    nino_ceilings c;
+    char text[400];
+    progress_text(w->p, text, sizeof(text));
+    report_advice_json(&(nino_advice_input){ .history = w->h });
+    js_envelope("monitor");
+    if (w->a)
+        js_int("pid", nino_attach_pid(w->a));
+    js_text("state", text);
+    report_json(w->s, told_ceilings(w->h, &c));
+    js_envelope_end();
+}
+
+static void state_text(watcher *w, const char *title)
+{
+    nino_ceilings c;
+    char text[400];
+    progress_text(w->p, text, sizeof(text));
+    progress_destroy(&w->p);
+    printf("%s: %s\n", title, text);
+    report_nodes(stdout, w->s);
+    report_memory(stdout, w->s);
+    report_kernels(stdout, w->s, 12, told_ceilings(w->h, &c));
+    report_advice(stdout, &(nino_advice_input){ .history = w->h });
+}
+
 static void tell_end(const options *o, watcher *w, int rc)
 {
+    char pid[16];
+    snprintf(pid, sizeof(pid), "%d", nino_attach_pid(w->a));
     if (rc == EXIT_LOST)
         say("monitor: the run has gone without saying that it ended");
-    if (o->json && rc != EXIT_LOST) {
-        state_json(w->p, w->s, nino_attach_pid(w->a));
-    } else if (o->json) {
+    if (o->json && rc != EXIT_LOST)
+        state_json(w);
+    else if (o->json)
         js_envelope_error("monitor", "lost", "the run has gone", "", NULL);
-    } else {
-        char text[400];
-        progress_text(w->p, text, sizeof(text));
-        progress_destroy(&w->p);
-        printf("%d: %s\n", nino_attach_pid(w->a), text);
-        report_nodes(stdout, w->s);
-        report_memory(stdout, w->s);
-        report_kernels(stdout, w->s, 12);
+    else
+        state_text(w, pid);
+}
+
+// ---- targets -----------------------------------------------------------------------------------
+
+static bool has_job(nino_attach *a, uint64_t job)
+{
+    const uint64_t until = now_ns() + FIND_MS * 1000000ull;
+    const nino_queue *q;
+    nino_event ev[64];
+    size_t n;
+    while (!(q = nino_control_queue(a)) && now_ns() < until) {
+        struct pollfd p = { nino_attach_fd(a), POLLIN, 0 };
+        poll(&p, 1, FRAME_MS);
+        if (nino_attach_read(a, ev, 64, &n, NULL))
+            return false;
     }
+    for (size_t i = 0; q && q->is_worker && i < q->n_jobs; i++)
+        if (q->jobs[i].id == job)
+            return true;
+    return false;
+}
+
+// The worker whose queue has job number `text`; NULL: none, *err is as it was.
+static nino_attach *find_job(const char *text)
+{
+    char *end;
+    const unsigned long long job = strtoull(text, &end, 10);
+    nino_run_info run[16];
+    if (end == text || *end)
+        return NULL;
+    const size_t all = nino_attach_list(run, 16), n = all < 16 ? all : 16;
+    for (size_t i = 0; i < n; i++) {
+        nino_attach *a = nino_attach_open(run[i].socket, NULL);
+        const bool found = a && has_job(a, job);
+        nino_attach_close(&a);
+        if (found) // a new one, so that nothing of what was read is missing
+            return nino_attach_open(run[i].socket, NULL);
+    }
+    return NULL;
+}
+
+static void add_record(void *priv, const nino_event *ev, size_t n, name_fn name, void *name_priv)
+{
+    watcher *w = priv;
+    progress_add(w->p, ev, n, name, name_priv);
+    nino_stats_add(w->s, ev, n, name, name_priv);
+    nino_history_add(w->h, ev, n, name, name_priv);
+    if (w->lines)
+        event_lines_add(w->lines, ev, n, name, name_priv);
+}
+
+// A trace file, also one that is being written: what it holds now.
+static int show_trace(const options *o, watcher *w)
+{
+    nino_error err = { .code = NINO_OK };
+    if (nino_trace_read(o->arg[0], add_record, w, &err))
+        return report_error(o, "monitor", &err, NULL);
+    if (o->json)
+        state_json(w);
+    else
+        state_text(w, o->arg[0]);
+    return EXIT_OK;
+}
+
+static bool is_file(const options *o)
+{
+    struct stat st;
+    return o->n_args && stat(o->arg[0], &st) == 0 && S_ISREG(st.st_mode);
 }
 
 // Becomes the app, which attaches to the same run. Returns only when it cannot.
@@ -157,20 +258,29 @@ int cmd_monitor(const options *o)
     nino_error err = { .code = NINO_OK };
     if (o->gui)
         return become_studio(o);
-    list_runs(o);
-    nino_attach *a = nino_attach_open(o->n_args ? o->arg[0] : NULL, &err);
-    if (!a)
-        return report_error(o, "monitor", &err,
-                            "a run listens unless it was started with --telemetry=off");
-    const bool on_screen = !o->json && !o->once && tui_possible();
+    const bool is_trace = is_file(o);
+    nino_attach *a = NULL;
+    if (!is_trace) {
+        list_runs(o);
+        a = nino_attach_open(o->n_args ? o->arg[0] : NULL, &err);
+        if (!a && o->n_args && err.code == NINO_ERR_MISSING)
+            a = find_job(o->arg[0]);
+        if (!a)
+            return report_error(o, "monitor", &err,
+                                "a run listens unless it was started with --telemetry=off");
+    }
+    const bool on_screen = a && !o->json && !o->once && tui_possible();
     event_lines *lines = event_lines_create();
     watcher w = { .a = a,
-                  .p = progress_create("", o->once || on_screen, o->json),
+                  .h = nino_history_create(KEPT),
+                  .p = progress_create("", o->once || on_screen || is_trace, o->json),
                   .s = nino_stats_create(),
-                  .lines = o->json ? lines : NULL };
+                  .lines = o->json && !(is_trace && o->once) ? lines : NULL };
     int rc = EXIT_RUN;
-    if (!w.p || !w.s || !lines) {
+    if (!w.p || !w.s || !w.h || !lines) {
         say("monitor: out of memory");
+    } else if (is_trace) {
+        rc = show_trace(o, &w);
     } else {
         w.screen = on_screen ? tui_open() : NULL;
         rc = watch(o, &w);
@@ -179,6 +289,7 @@ int cmd_monitor(const options *o)
     }
     progress_destroy(&w.p);
     nino_stats_destroy(&w.s);
+    nino_history_destroy(&w.h);
     event_lines_destroy(&lines);
     nino_attach_close(&a);
     return rc;

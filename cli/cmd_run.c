@@ -238,7 +238,7 @@ static void tell_json(const options *o, const nino_job *job, const nino_stats *s
         js_close('}');
     }
     js_close(']');
-    report_json(s);
+    report_json(s, NULL);
     js_envelope_end();
     free(paths);
     free(texts);

@@ -21,28 +21,43 @@ static int check(const options *o)
     return EXIT_OK;
 }
 
+typedef struct both {
+    nino_stats *s;
+    nino_history *h;
+} both;
+
+static void to_both(void *priv, const nino_event *ev, size_t n,
+                    const char *(*name)(void *priv, uint32_t id), void *name_priv)
+{
+    const both *b = priv;
+    nino_stats_add(b->s, ev, n, name, name_priv);
+    nino_history_add(b->h, ev, n, name, name_priv);
+}
+
 static int summary(const options *o)
 {
     nino_error err = { .code = NINO_OK };
-    nino_stats *s = nino_stats_create();
+    both b = { nino_stats_create(), nino_history_create(0) };
+    nino_stats *s = b.s;
+    nino_ceilings ceilings;
     int rc = EXIT_OK;
-    if (!s) {
+    if (!s || !b.h) {
         say("trace: out of memory");
-        return EXIT_RUN;
-    }
-    if (nino_trace_load(o->arg[1], s, &err)) {
+        rc = EXIT_RUN;
+    } else if (nino_trace_read(o->arg[1], to_both, &b, &err)) {
         rc = report_error(o, "trace", &err, NULL);
     } else if (o->json) {
         js_envelope("trace");
-        report_json(s);
+        report_json(s, told_ceilings(b.h, &ceilings));
         js_envelope_end();
     } else {
         report_nodes(stdout, s);
         report_memory(stdout, s);
         report_energy(stdout, s);
-        report_kernels(stdout, s, 40);
+        report_kernels(stdout, s, 40, told_ceilings(b.h, &ceilings));
     }
-    nino_stats_destroy(&s);
+    nino_stats_destroy(&b.s);
+    nino_history_destroy(&b.h);
     return rc;
 }
 

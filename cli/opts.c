@@ -90,7 +90,7 @@ static const opt run_opts[] = {
     { "advise", 0, OPT_FLAG, FIELD(advise), NULL,
       "Say at the end what would make it faster, and by how much" },
     { "trace", 't', OPT_TEXT, FIELD(trace), "FILE",
-      "Write a Chrome trace, compressed when FILE ends in .gz" },
+      "Write a Chrome trace; .gz: compressed, .ninotrace: own form, whole even after a crash" },
     O_JSON,
     { "dry-run", 'n', OPT_FLAG, FIELD(dry_run), NULL, "Check and plan, run nothing" },
     O_NO_PROFILE,
@@ -290,7 +290,9 @@ const command commands[] = {
       "is tuned, and only what is faster beyond doubt is kept: for this device, its driver and\n"
       "this version. The gain is measured anew after choosing.\n",
       tune_opts, cmd_tune },
-    { "monitor", "[PID|SOCKET]", 0, 1, "Watch a run of this machine (default: the newest)", "",
+    { "monitor", "[PID|SOCKET|JOB|TRACE]", 0, 1,
+      "Watch a run of this machine (default: the newest), or look at a trace",
+      "JOB is the number of a job of a worker. A TRACE may still be written (.ninotrace).\n",
       monitor_opts, cmd_monitor },
     { "worker", "", 0, 0, "Take jobs and run them one after the other",
       "Prints the path of its socket and waits for jobs, which ninodes jobs and ninodes-studio\n"
@@ -320,7 +322,8 @@ const command commands[] = {
       "  diff A B        what B does faster or slower than A: nodes, sampler steps and kernels, "
       "with\n"
       "                  the chance p of so large a difference among equal runs\n"
-      "  convert IN OUT  write it anew; OUT is compressed when it ends in .gz\n"
+      "  convert IN OUT  write it anew: Chrome JSON, compressed when OUT ends in .gz, or "
+      ".ninotrace\n"
       "  advice FILE     what would make such a run faster\n",
       trace_opts, cmd_trace },
     { "completion", "bash|zsh|fish|man", 1, 1, "Print a shell's completion, or the manual page",

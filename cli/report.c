@@ -126,7 +126,24 @@ void report_video(FILE *f, const nino_event *clip)
     fputc('\n', f);
 }
 
-void report_kernels(FILE *f, const nino_stats *s, size_t max)
+const nino_ceilings *told_ceilings(const nino_history *h, nino_ceilings *out)
+{
+    return h && nino_history_ceilings(h, out) ? out : NULL;
+}
+
+// The larger share of the two ceilings, in percent; NaN: not known. Whether a kernel computed in 16
+// bits is not told apart: the higher ceiling counts.
+static double peak_percent(const nino_op_stat *o, const nino_ceilings *c)
+{
+    if (!c)
+        return NAN;
+    const double top = c->flops_f16 > c->flops_f32 ? c->flops_f16 : c->flops_f32;
+    const double a = top > 0 && o->gflops > 0 ? o->gflops * 1e9 / top : (double) NAN;
+    const double b = c->bandwidth > 0 && o->gbps > 0 ? o->gbps * 1e9 / c->bandwidth : (double) NAN;
+    return 100 * (isnan(a) || b > a ? b : a);
+}
+
+void report_kernels(FILE *f, const nino_stats *s, size_t max, const nino_ceilings *c)
 {
     nino_op_stat list[64];
     if (max > 64)
@@ -134,18 +151,27 @@ void report_kernels(FILE *f, const nino_stats *s, size_t max)
     const size_t all = nino_stats_ops(s, list, max), n = all < max ? all : max;
     if (!n)
         return;
-    fprintf(f, "  %-28s %-9s %7s %10s %10s %10s %9s\n", "kernel", "family", "calls", "total ms",
-            "p50 us", "p95 us", "GFLOP/s");
-    for (size_t i = 0; i < n; i++)
-        fprintf(f, "  %-28.28s %-9.9s %7llu %10.2f %10.1f %10.1f %9.1f\n", list[i].name,
+    fprintf(f, "  %-28s %-9s %7s %10s %10s %10s %9s %7s\n", "kernel", "family", "calls", "total ms",
+            "p50 us", "p95 us", "GFLOP/s", "% peak");
+    for (size_t i = 0; i < n; i++) {
+        const double peak = peak_percent(&list[i], c);
+        char share[16] = "-";
+        if (isfinite(peak))
+            snprintf(share, sizeof(share), "%.1f", peak);
+        fprintf(f, "  %-28.28s %-9.9s %7llu %10.2f %10.1f %10.1f %9.1f %7s\n", list[i].name,
                 list[i].family, (unsigned long long) list[i].calls,
                 (double) list[i].total_ns * 1e-6, list[i].p50_ns * 1e-3, list[i].p95_ns * 1e-3,
-                list[i].gflops);
+                list[i].gflops, share);
+    }
     if (all > n)
         fprintf(f, "  (%zu others)\n", all - n);
+    if (c)
+        fprintf(f, "  (%% peak: of what %s)\n",
+                c->measured_at ? "ninodes devices --measure found on this device"
+                               : "the device's profile says; ninodes devices --measure finds out");
 }
 
-static void op_json(const nino_op_stat *o)
+static void op_json(const nino_op_stat *o, const nino_ceilings *c)
 {
     js_open(NULL, '{');
     js_text("name", o->name);
@@ -162,6 +188,7 @@ static void op_json(const nino_op_stat *o)
     js_num("bytes", o->bytes);
     js_num("gflops", o->gflops);
     js_num("gbps", o->gbps);
+    js_num("peak_percent", peak_percent(o, c));
     js_close('}');
 }
 
@@ -214,7 +241,7 @@ static void perf_json(const nino_stats *s)
     js_close('}');
 }
 
-void report_json(const nino_stats *s)
+void report_json(const nino_stats *s, const nino_ceilings *c)
 {
     size_t n;
     nino_node_stat *list = all_nodes(s, &n);
@@ -237,7 +264,7 @@ void report_json(const nino_stats *s)
         nino_stats_ops(s, ops, n_ops);
     js_open("kernels", '[');
     for (size_t i = 0; ops && i < n_ops; i++)
-        op_json(&ops[i]);
+        op_json(&ops[i], c);
     js_close(']');
     free(ops);
     memory_json(s);

@@ -25,7 +25,7 @@ struct tui {
     int n_tiles;
     uint16_t order, total; // of the tile that came last
     int width, height;     // of the picture
-    char said[80];
+    char said[80], advice[160];
     nino_op_stat ops[MAX_OPS];
     nino_node_stat nodes[MAX_NODES];
 };
@@ -136,6 +136,8 @@ tui_action tui_key(tui *t)
     }
     return TUI_NOTHING;
 }
+
+void tui_advise(tui *t, const char *text) { snprintf(t->advice, sizeof(t->advice), "%s", text); }
 
 void tui_say(tui *t, const char *text) { snprintf(t->said, sizeof(t->said), "%s", text); }
 
@@ -310,6 +312,8 @@ void tui_draw(tui *t, int pid, const progress *p, const nino_stats *s, const nin
     const bool has_map = t->n_tiles && COLS >= 100, has_queue = q && q->is_worker && COLS >= 100;
     const int side = has_map || has_queue ? COLS / 3 : 0, width = COLS - side;
     int y = memory(t, s, 2, width);
+    if (*t->advice)
+        put(y++, 0, width, " advice: %s", t->advice);
     const int half = (LINES - y) / 2;
     y = nodes(t, s, y, half, side ? width - 1 : width);
     kernels(t, s, y, LINES - y, side ? width - 1 : width);

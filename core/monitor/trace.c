@@ -6,6 +6,7 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/monitor/trace_own.h"
 
 #include <math.h>
 #include <ninodes/monitor.h>
@@ -36,6 +37,7 @@ typedef struct thread {
 } thread;
 
 struct nino_trace {
+    nino_own_trace *own; // of the own form; nothing else is used then
     nino_file_writer *w;
     bool is_gz;
     z_stream z;
@@ -359,6 +361,11 @@ nino_trace *nino_trace_create(const char *path, nino_error *err)
     }
     t->pid = getpid();
     const size_t n = strlen(path);
+    if (n > 10 && !strcmp(path + n - 10, ".ninotrace")) {
+        if (!(t->own = nino_own_create(path, err)))
+            nino_trace_abort(&t);
+        return t;
+    }
     t->is_gz = n > 3 && !strcmp(path + n - 3, ".gz");
     if (t->is_gz && deflateInit2(&t->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
         nino_fail(err, NINO_ERR_NOMEM, path, "out of memory");
@@ -377,6 +384,10 @@ nino_trace *nino_trace_create(const char *path, nino_error *err)
 void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
                     const char *(*name)(void *priv, uint32_t id), void *priv)
 {
+    if (t->own) {
+        nino_own_add(t->own, ev, n, name, priv);
+        return;
+    }
     for (size_t i = 0; i < n && !t->st; i++) {
         const nino_event *e = &ev[i];
         switch (e->kind) {
@@ -414,6 +425,11 @@ void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
 nino_status nino_trace_finish(nino_trace **trace, nino_error *err)
 {
     nino_trace *t = *trace;
+    if (t->own) {
+        const nino_status done = nino_own_finish(&t->own, err);
+        nino_trace_abort(trace);
+        return done;
+    }
     for (int i = 0; i < t->n_threads; i++)
         while (t->thread[i].depth)
             close_top(t, &t->thread[i], t->last_ns, 0);
@@ -436,6 +452,7 @@ void nino_trace_abort(nino_trace **trace)
     nino_trace *t = *trace;
     if (!t)
         return;
+    nino_own_abort(&t->own);
     nino_file_writer_abort(&t->w);
     if (t->is_gz)
         deflateEnd(&t->z);

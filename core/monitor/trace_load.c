@@ -3,6 +3,7 @@
 #include "core/monitor/trace.h"
 
 #include "core/base/error.h"
+#include "core/monitor/trace_own.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -249,6 +250,8 @@ static void event(loader *l, const nino_json *e)
 
 nino_status nino_trace_read(const char *path, sink sink_fn, void *priv, nino_error *err)
 {
+    if (nino_own_is(path))
+        return nino_own_read(path, sink_fn, priv, NULL, err);
     nino_json_doc *doc = NULL;
     const nino_json *events = NULL;
     loader *l = calloc(1, sizeof(*l));

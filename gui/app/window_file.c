@@ -228,7 +228,7 @@ static void add_recent(NinoWindow *w, const char *path)
 
 static gboolean is_trace(const char *path)
 {
-    if (g_str_has_suffix(path, ".gz"))
+    if (g_str_has_suffix(path, ".gz") || g_str_has_suffix(path, ".ninotrace"))
         return TRUE;
     if (!g_str_has_suffix(path, ".json"))
         return FALSE;
@@ -335,7 +335,7 @@ static void action_open(GSimpleAction *a, GVariant *parameter, gpointer user)
 static void action_open_trace(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     (void) a, (void) parameter;
-    static const char *const endings[] = { "json", "gz", NULL };
+    static const char *const endings[] = { "ninotrace", "json", "gz", NULL };
     choose(user, GTK_FILE_CHOOSER_ACTION_OPEN, "Open trace", NULL, endings, "Traces",
            nino_window_open_trace);
 }

@@ -55,4 +55,22 @@ wait $m3
 json_lines "$tmp/m3" error
 expect 4 "$N" monitor # what the dead one left is swept
 [ -z "$(ls "$tmp/run/ninodes")" ] || die "a stale socket"
+
+# a trace of the own form: whole at any time, shown, summed up and converted
+expect 0 "$N" run data/tiny/decode.json $TINY --output "$tmp/o" --trace "$tmp/t.ninotrace"
+expect 0 "$N" trace check "$tmp/t.ninotrace"
+expect 0 "$N" trace summary "$tmp/t.ninotrace"
+printed '% peak'
+expect 0 "$N" monitor "$tmp/t.ninotrace"
+printed 'advice: '
+printed '% peak'
+expect 0 "$N" monitor "$tmp/t.ninotrace" --json
+json_lines "$tmp/out" ok
+printed '"type":"executing"'
+printed '"peak_percent":'
+expect 0 "$N" trace convert "$tmp/t.ninotrace" "$tmp/t.json"
+expect 0 "$N" trace check "$tmp/t.json"
+expect 0 "$N" trace diff "$tmp/t.json" "$tmp/t.ninotrace"
+printf 'no trace' >"$tmp/bad.ninotrace"
+expect 1 "$N" monitor "$tmp/bad.ninotrace"
 exit 0

@@ -70,6 +70,11 @@ json_lines "$tmp/out" ok
 J show 3 --json
 printed '"state":"done"'
 
+# a job by its number
+expect 0 "$N" monitor 3 --once
+printed "^$pid: "
+expect 4 "$N" monitor 777 --once
+
 # cancel: the running one, a waiting one
 J add "$tmp/long.json"
 J add data/tiny/decode.json

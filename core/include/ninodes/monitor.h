@@ -244,8 +244,8 @@ NINO_API uint64_t nino_stats_lost(const nino_stats *s);
 
 // ---- trace files ----------------------------------------------------------------------------
 
-// Chrome JSON trace, compressed when the path ends in .gz, written while the run goes on; finish()
-// closes it and renames it into place. Both finish and abort end the object.
+// Chrome JSON trace, compressed when the path ends in .gz, which finish() renames into place; when
+// it ends in .ninotrace: own form, readable at any time, also after a crash. Both end the object.
 typedef struct nino_trace nino_trace;
 NINO_API nino_trace *nino_trace_create(const char *path, nino_error *err);
 NINO_API void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
