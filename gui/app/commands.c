@@ -63,6 +63,8 @@ const NinoCommand nino_commands[] = {
     { "canvas.rename", "Rename", "Canvas", { "F2" }, FALSE },
     { "canvas.add", "Search for a node to add", "Canvas", { "n", "Insert" }, FALSE },
     { "canvas.connect", "Connect by name", "Canvas", { "<Control>l" }, FALSE },
+    { "canvas.subgraph", "Convert to subgraph", "Canvas", { "<Control><Shift>e" }, FALSE },
+    { "canvas.unpack", "Unpack the subgraph", "Canvas", { NULL }, FALSE },
     { "canvas.enter", "Enter the subgraph", "Canvas", { "<Alt>Return" }, FALSE },
     { "canvas.leave", "Leave the subgraph", "Canvas", { "<Alt>Up" }, FALSE },
     { "canvas.fit", "Fit to the selection", "Canvas", { "period" }, FALSE },

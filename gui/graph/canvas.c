@@ -24,9 +24,9 @@ NinoNodeView *nino_canvas_view(NinoCanvas *c, int node)
 // Menus and buttons show what can be done.
 static void enable_actions(NinoCanvas *c)
 {
-    static const char *const on_nodes[] = { "cut",   "copy",   "duplicate", "delete",
-                                            "mute",  "bypass", "collapse",  "pin",
-                                            "group", "rename", "connect",   "color" };
+    static const char *const on_nodes[] = { "cut",     "copy",     "duplicate", "delete", "mute",
+                                            "bypass",  "collapse", "pin",       "group",  "rename",
+                                            "connect", "color",    "subgraph" };
     const gboolean any = c->doc && g_hash_table_size(c->selected);
     gboolean has_subgraph = FALSE;
     for (guint i = 0; i < c->views->len && any; i++) {
@@ -39,6 +39,7 @@ static void enable_actions(NinoCanvas *c)
         gtk_widget_action_set_enabled(GTK_WIDGET(c), name, any);
     }
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.enter", has_subgraph);
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.unpack", has_subgraph);
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.leave",
                                   c->doc && nino_document_depth(c->doc) > 0);
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.undo",

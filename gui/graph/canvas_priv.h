@@ -64,6 +64,7 @@ gboolean nino_canvas_did(NinoCanvas *c, nino_status st, const nino_error *err);
 void nino_canvas_selection_changed(NinoCanvas *c);
 void nino_canvas_select_only(NinoCanvas *c, const char *id);
 void nino_canvas_toggle(NinoCanvas *c, const char *id, gboolean selected);
+int nino_canvas_first_selected(NinoCanvas *c);                   // number of the node; -1: none
 const char **nino_canvas_selected_ids(NinoCanvas *c, size_t *n); // g_free() the array
 void nino_canvas_zoom_at(NinoCanvas *c, double zoom, double x, double y);
 void nino_canvas_world(NinoCanvas *c, double sx, double sy, double *x, double *y);

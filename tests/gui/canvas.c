@@ -317,6 +317,33 @@ static void test_subgraph(void)
     CHECK(after.size.height == before.size.height);
 }
 
+static void test_convert(void)
+{
+    open_text(flow);
+    nino_canvas_select(canvas, (const char *[]){ "2", "3", NULL });
+    act("canvas.subgraph");
+    CHECK(count_views() == 4);
+    g_auto(GStrv) made = nino_canvas_get_selection(canvas);
+    CHECK(g_strv_length(made) == 1 && node(made[0])->kind == NINO_DOC_SUBGRAPH);
+    spin_loop(50);
+    shot("converted");
+    act("canvas.enter");
+    CHECK(nino_document_depth(doc) == 1 && count_views() == 4);
+    act("canvas.leave");
+    nino_canvas_select(canvas, (const char *const *) made);
+    act("canvas.unpack");
+    CHECK(count_views() == 5);
+    g_auto(GStrv) back = nino_canvas_get_selection(canvas);
+    CHECK(g_strv_length(back) == 2);
+    act("canvas.undo");
+    act("canvas.undo");
+    CHECK(count_views() == 5 && !nino_document_is_changed(doc) && n_problems == 0);
+    nino_canvas_select(canvas, (const char *[]){ "4", "5", NULL });
+    act("canvas.subgraph"); // the sampler stands between them
+    CHECK(count_views() == 5 && n_problems == 1);
+    n_problems = 0;
+}
+
 static void test_marks(void)
 {
     open_text(flow);
@@ -533,6 +560,7 @@ int main(int argc, char **argv)
         test_choice();
         test_actions();
         test_subgraph();
+        test_convert();
         test_marks();
         if (xdotool) {
             xdo("mousemove 5 5");

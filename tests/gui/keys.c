@@ -76,6 +76,7 @@ static void test_defaults(void)
         { "win.live", "<Control><Shift>p" },
         { "win.measure-again", "F5" },
         { "canvas.minimap", "<Alt>m" },
+        { "canvas.subgraph", "<Control><Shift>e" },
     };
     for (gsize i = 0; i < G_N_ELEMENTS(wanted); i++)
         CHECK(has_key(wanted[i][0], wanted[i][1]));

@@ -91,6 +91,15 @@ static nino_status paste(nino_document *d)
     return st;
 }
 
+static nino_status convert(nino_document *d)
+{
+    return nino_document_make_subgraph(d, (const char *[]){ "2" }, 1, "S", NULL, &err);
+}
+static nino_status unpack(nino_document *d)
+{
+    return nino_document_unpack(d, "2", NULL, NULL, &err);
+}
+
 // Two changes as one: the second may fail after the first went well.
 static nino_status both(nino_document *d)
 {
@@ -134,8 +143,9 @@ static void test_subgraph(int may_fail)
 
 int main(void)
 {
-    static nino_status (*const changes[])(nino_document *) = { add,   set,   cut,   bend, drop,
-                                                               group, color, paste, both };
+    static nino_status (*const changes[])(nino_document *) = { add,  set,     cut,   bend,
+                                                               drop, group,   color, paste,
+                                                               both, convert, unpack };
     oom_each(test_load);
     for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
         change = changes[i];

@@ -150,6 +150,16 @@ NINO_API int nino_document_depth(const nino_document *d);
 NINO_API const char *nino_document_level_id(const nino_document *d, int level);
 NINO_API const char *nino_document_level_name(const nino_document *d, int level);
 
+// Puts nodes into a new subgraph of this name, with one instance in their place; links stay. Their
+// ids stay too: "41" runs as "57:41". id: of the instance, or NULL. Kind "cycle": a way leads out
+// of them and in again. Reroutes of links that now pass its border go.
+NINO_API nino_status nino_document_make_subgraph(nino_document *d, const char *const *ids, size_t n,
+                                                 const char *name, char id[32], nino_error *err);
+// The other way: the instance gives place to the nodes inside, connected as it was; a definition
+// that is used nowhere else goes. *first: number of the first of them; *n: how many; or NULL.
+NINO_API nino_status nino_document_unpack(nino_document *d, const char *id, int *first, int *n,
+                                          nino_error *err);
+
 // ---- undo ------------------------------------------------------------------------------------
 // Everything between begin and end is one step with this name; begin and end may nest. Cancel
 // takes back what was done since the outermost begin.

@@ -1,0 +1,302 @@
+// What pops up over the canvas: search, connecting by name, renaming, the context menu.
+#include "graph/canvas_priv.h"
+#include "graph/search.h"
+
+#include <math.h>
+#include <string.h>
+
+// ---- popovers --------------------------------------------------------------------------------
+
+static gboolean drop_popover(gpointer p)
+{
+    gtk_widget_unparent(p);
+    g_object_unref(p);
+    return G_SOURCE_REMOVE;
+}
+
+static void on_closed(GtkPopover *p, gpointer user)
+{
+    NinoCanvas *c = user;
+    if (c->popover != GTK_WIDGET(p))
+        return;
+    c->popover = NULL;
+    g_idle_add(drop_popover, g_object_ref(p)); // not while it closes
+}
+
+void nino_canvas_show_popover(NinoCanvas *c, GtkWidget *popover, double sx, double sy)
+{
+    const double w = gtk_widget_get_width(GTK_WIDGET(c)), h = gtk_widget_get_height(GTK_WIDGET(c));
+    const GdkRectangle at = { (int) CLAMP(sx, 4, w - 4), (int) CLAMP(sy, 4, h - 4), 1, 1 };
+    if (c->popover)
+        gtk_popover_popdown(GTK_POPOVER(c->popover));
+    c->popover = popover;
+    gtk_widget_set_parent(popover, GTK_WIDGET(c));
+    gtk_popover_set_pointing_to(GTK_POPOVER(popover), &at);
+    gtk_popover_set_position(GTK_POPOVER(popover), GTK_POS_BOTTOM);
+    g_signal_connect(popover, "closed", G_CALLBACK(on_closed), c);
+    gtk_popover_popup(GTK_POPOVER(popover));
+}
+
+// ---- adding ----------------------------------------------------------------------------------
+
+typedef struct AddAt {
+    double x, y; // in the workflow
+    int node, slot;
+    gboolean from_output, has_link;
+} AddAt;
+
+// Connects the new node with the link that was dropped.
+static nino_status join(NinoCanvas *c, const AddAt *at, int added, nino_error *err)
+{
+    const nino_doc_node *own = nino_document_node(c->doc, at->node);
+    const nino_doc_node *n = nino_document_node(c->doc, added);
+    if (!own || !n)
+        return NINO_OK;
+    for (int pass = 0; pass < 2; pass++) // sockets first, then values
+        for (int i = 0; i < (at->from_output ? n->n_inputs : n->n_outputs); i++) {
+            const char *from = at->from_output ? own->outputs[at->slot].type : n->outputs[i].type;
+            const char *to = at->from_output ? n->inputs[i].type : own->inputs[at->slot].type;
+            if ((at->from_output && !pass && n->inputs[i].widget) ||
+                !nino_document_types_fit(from, to))
+                continue;
+            return at->from_output
+                       ? nino_document_connect(c->doc, at->node, at->slot, added, i, err)
+                       : nino_document_connect(c->doc, added, i, at->node, at->slot, err);
+        }
+    return NINO_OK;
+}
+
+static void on_class(gpointer user, const char *key)
+{
+    NinoCanvas *c = user;
+    const AddAt *at = g_object_get_data(G_OBJECT(c), "add-at");
+    const nino_node_def *def = nino_node_find(key, NULL);
+    nino_error err = { 0 };
+    char id[32], name[96];
+    if (!c->doc || !at || !def)
+        return;
+    g_snprintf(name, sizeof(name), "Add %s", def->title);
+    nino_document_begin(c->doc, name);
+    nino_status st = nino_document_add(
+        c->doc, key, rint(at->x), rint(at->y + (at->has_link ? 0 : NINO_NODE_TITLE)), id, &err);
+    if (!st && at->has_link)
+        st = join(c, at, nino_document_find(c->doc, id), &err);
+    if (st)
+        nino_document_cancel(c->doc);
+    else
+        st = nino_document_end(c->doc, &err);
+    if (!nino_canvas_did(c, st, &err))
+        return;
+    nino_canvas_select_only(c, id);
+    NinoNodeView *v = g_hash_table_lookup(c->by_id, id);
+    if (v) {
+        nino_canvas_reveal(c, v);
+        gtk_widget_grab_focus(GTK_WIDGET(v));
+    }
+}
+
+void nino_canvas_open_search(NinoCanvas *c, double sx, double sy, const char *type,
+                             gboolean from_output)
+{
+    AddAt *at = g_new0(AddAt, 1);
+    nino_canvas_world(c, sx, sy, &at->x, &at->y);
+    at->has_link = type != NULL;
+    at->node = c->link_node;
+    at->slot = c->link_slot;
+    at->from_output = from_output;
+    g_object_set_data_full(G_OBJECT(c), "add-at", at, g_free);
+    nino_canvas_show_popover(
+        c, nino_search_new("Add a node", nino_search_nodes(type, from_output), on_class, c), sx,
+        sy);
+}
+
+// ---- connecting by keyboard ------------------------------------------------------------------
+
+static void offer(GPtrArray *items, const char *verb, const nino_doc_node *to,
+                  const nino_doc_input *in, const nino_doc_node *from, int output, char *key)
+{
+    NinoSearchItem *item = g_new0(NinoSearchItem, 1);
+    item->key = key;
+    if (from) {
+        const nino_doc_output *o = &from->outputs[output];
+        item->title = g_strdup_printf("%s ← %s, %s", in->label, from->title, o->label);
+        item->detail = g_strdup_printf("%s, node %s", o->type, from->id);
+    } else {
+        item->title = g_strdup_printf("%s %s", verb, in->label);
+        item->detail = g_strdup(to->title);
+    }
+    g_ptr_array_add(items, item);
+}
+
+static void on_connect(gpointer user, const char *key)
+{
+    NinoCanvas *c = user;
+    nino_error err = { 0 };
+    int from = -1, output = 0, to = 0, input = 0;
+    if (!c->doc || sscanf(key, "%d %d %d %d", &from, &output, &to, &input) != 4)
+        return;
+    nino_canvas_did(c,
+                    from < 0 ? nino_document_disconnect(c->doc, to, input, &err)
+                             : nino_document_connect(c->doc, from, output, to, input, &err),
+                    &err);
+}
+
+// Every way to connect the inputs of the selected node.
+static GPtrArray *connections(NinoCanvas *c, int to)
+{
+    GPtrArray *items = g_ptr_array_new_with_free_func(nino_search_item_free);
+    const nino_doc_node *n = nino_document_node(c->doc, to);
+    for (int i = 0; i < n->n_inputs; i++) {
+        if (n->inputs[i].link >= 0)
+            offer(items, "Disconnect", n, &n->inputs[i], NULL, 0,
+                  g_strdup_printf("-1 0 %d %d", to, i));
+        for (int f = 0; f < nino_document_n_nodes(c->doc); f++) {
+            const nino_doc_node *from = nino_document_node(c->doc, f);
+            for (int o = 0; o < from->n_outputs && f != to; o++)
+                if (nino_document_types_fit(from->outputs[o].type, n->inputs[i].type) &&
+                    (!n->inputs[i].widget || from->kind == NINO_DOC_PRIMITIVE ||
+                     strcmp(from->outputs[o].type, "*") != 0))
+                    offer(items, NULL, n, &n->inputs[i], from, o,
+                          g_strdup_printf("%d %d %d %d", f, o, to, i));
+        }
+    }
+    return items;
+}
+
+int nino_canvas_first_selected(NinoCanvas *c)
+{
+    for (guint i = 0; i < c->views->len; i++)
+        if (g_hash_table_contains(c->selected, nino_node_view_id(g_ptr_array_index(c->views, i))))
+            return (int) i;
+    return -1;
+}
+
+static void middle_of(NinoCanvas *c, int node, double *x, double *y)
+{
+    NinoNodeView *v = nino_canvas_view(c, node);
+    graphene_rect_t box;
+    *x = gtk_widget_get_width(GTK_WIDGET(c)) / 2.0;
+    *y = gtk_widget_get_height(GTK_WIDGET(c)) / 3.0;
+    if (!v)
+        return;
+    nino_node_view_get_box(v, &box);
+    *x = (box.origin.x + box.size.width / 2) * c->zoom + c->ox;
+    *y = (box.origin.y + NINO_NODE_TITLE) * c->zoom + c->oy;
+}
+
+void nino_canvas_open_connect(NinoCanvas *c)
+{
+    const int node = nino_canvas_first_selected(c);
+    double x, y;
+    if (!c->doc || node < 0)
+        return;
+    middle_of(c, node, &x, &y);
+    nino_canvas_show_popover(
+        c, nino_search_new("Connect an input", connections(c, node), on_connect, c), x, y);
+}
+
+// ---- renaming --------------------------------------------------------------------------------
+
+static void on_renamed(GtkEntry *entry, gpointer user)
+{
+    NinoCanvas *c = user;
+    const char *text = gtk_editable_get_text(GTK_EDITABLE(entry));
+    const char *id = g_object_get_data(G_OBJECT(entry), "node");
+    const int group = GPOINTER_TO_INT(g_object_get_data(G_OBJECT(entry), "group"));
+    nino_error err = { 0 };
+    nino_canvas_did(c,
+                    id ? nino_document_set_title(c->doc, id, *text ? text : NULL, &err)
+                       : nino_document_set_group(c->doc, group, text, NULL, &err),
+                    &err);
+    if (c->popover)
+        gtk_popover_popdown(GTK_POPOVER(c->popover));
+}
+
+void nino_canvas_open_rename(NinoCanvas *c, int node, int group)
+{
+    const nino_doc_node *n = nino_document_node(c->doc, node);
+    const nino_doc_group *g = nino_document_group(c->doc, group);
+    GtkWidget *popover = gtk_popover_new(), *entry = gtk_entry_new();
+    double x = c->px, y = c->py;
+    if (!n && !g)
+        return;
+    if (n) {
+        middle_of(c, node, &x, &y);
+        g_object_set_data_full(G_OBJECT(entry), "node", g_strdup(n->id), g_free);
+    }
+    g_object_set_data(G_OBJECT(entry), "group", GINT_TO_POINTER(group));
+    gtk_editable_set_text(GTK_EDITABLE(entry), n ? n->title : g->title);
+    gtk_editable_set_width_chars(GTK_EDITABLE(entry), 24);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(entry), GTK_ACCESSIBLE_PROPERTY_LABEL, "Title",
+                                   -1);
+    g_signal_connect(entry, "activate", G_CALLBACK(on_renamed), c);
+    gtk_popover_set_child(GTK_POPOVER(popover), entry);
+    nino_canvas_show_popover(c, popover, x, y);
+    gtk_widget_grab_focus(entry);
+}
+
+// ---- menu ------------------------------------------------------------------------------------
+
+static GMenu *color_menu(void)
+{
+    GMenu *m = g_menu_new();
+    g_menu_append(m, "None", "canvas.color('')");
+    for (const NinoNodeColor *k = nino_node_colors; k->name; k++) {
+        g_autofree char *action = g_strdup_printf("canvas.color('%s')", k->name);
+        g_autofree char *label = g_strdup(k->name);
+        label[0] = g_ascii_toupper(label[0]);
+        g_menu_append(m, label, action);
+    }
+    return m;
+}
+
+static void add_section(GMenu *menu, const char *const entries[][2])
+{
+    GMenu *s = g_menu_new();
+    for (; (*entries)[0]; entries++)
+        g_menu_append(s, (*entries)[0], (*entries)[1]);
+    g_menu_append_section(menu, NULL, G_MENU_MODEL(s));
+    g_object_unref(s);
+}
+
+void nino_canvas_open_menu(NinoCanvas *c, double sx, double sy)
+{
+    static const char *const on_nodes[][2] = { { "Rename…", "canvas.rename" },
+                                               { "Connect…", "canvas.connect" },
+                                               { "Collapse", "canvas.collapse" },
+                                               { "Mute", "canvas.mute" },
+                                               { "Bypass", "canvas.bypass" },
+                                               { "Pin", "canvas.pin" },
+                                               { "Enter subgraph", "canvas.enter" },
+                                               { "Unpack subgraph", "canvas.unpack" },
+                                               { NULL, NULL } };
+    static const char *const edit[][2] = { { "Cut", "canvas.cut" },
+                                           { "Copy", "canvas.copy" },
+                                           { "Duplicate", "canvas.duplicate" },
+                                           { "Group", "canvas.group" },
+                                           { "Convert to subgraph", "canvas.subgraph" },
+                                           { "Delete", "canvas.delete" },
+                                           { NULL, NULL } };
+    static const char *const on_empty[][2] = { { "Add node…", "canvas.add" },
+                                               { "Paste", "canvas.paste" },
+                                               { "Select all", "canvas.select-all" },
+                                               { "Fit", "canvas.fit" },
+                                               { "Minimap", "canvas.minimap" },
+                                               { "Leave subgraph", "canvas.leave" },
+                                               { NULL, NULL } };
+    GMenu *menu = g_menu_new();
+    if (nino_canvas_view_at(c, sx, sy)) {
+        GMenu *colors = color_menu();
+        add_section(menu, on_nodes);
+        g_menu_append_submenu(menu, "Colour", G_MENU_MODEL(colors));
+        add_section(menu, edit);
+        g_object_unref(colors);
+    } else {
+        add_section(menu, on_empty);
+    }
+    GtkWidget *popover = gtk_popover_menu_new_from_model(G_MENU_MODEL(menu));
+    g_object_unref(menu);
+    gtk_popover_set_has_arrow(GTK_POPOVER(popover), FALSE);
+    gtk_widget_set_halign(popover, GTK_ALIGN_START);
+    nino_canvas_show_popover(c, popover, sx, sy);
+}

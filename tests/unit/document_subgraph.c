@@ -1,0 +1,334 @@
+// Nodes into a subgraph and out of it: the same prompt before and after, undo byte for byte, ports,
+// values that the instance keeps, what is refused; and chosen parts of real workflows.
+#include <dirent.h>
+#include <ninodes/document.h>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "tests/test.h"
+
+static nino_error err;
+
+#define OK(call) CHECK_OK(call, err)
+
+static nino_document *load(const char *json)
+{
+    nino_document *d = nino_document_load(json, strlen(json), "flow.json", &err);
+    CHECK(d);
+    return d;
+}
+
+static const nino_doc_node *node(const nino_document *d, const char *id)
+{
+    const nino_doc_node *n = nino_document_node(d, nino_document_find(d, id));
+    CHECK(n);
+    return n;
+}
+
+// ---- what a prompt says, whatever its nodes are called -----------------------------------------
+
+enum { MAX_NODES = 2000 };
+
+typedef struct prompt {
+    const nino_json *at[MAX_NODES];
+    uint64_t hash[MAX_NODES]; // 0: not known yet
+    int n, depth;
+} prompt;
+
+static uint64_t mix(uint64_t h, const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char) s[i]) * 1099511628211u;
+    return h;
+}
+
+static uint64_t hash_node(prompt *p, const nino_json_doc *doc, int i);
+
+static uint64_t hash_value(prompt *p, const nino_json_doc *doc, const nino_json *v)
+{
+    const char *from = v->type == NINO_JSON_ARRAY && v->count == 2 ? nino_json_str(v->child) : NULL;
+    for (int i = 0; from && i < p->n; i++)
+        if (!strcmp(p->at[i]->key, from))
+            return mix(hash_node(p, doc, i), v->child->next->text, v->child->next->len);
+    nino_buf b = { 0 };
+    nino_json_write(&b, doc, v);
+    const uint64_t h = mix(7, b.data, b.len);
+    nino_buf_release(&b);
+    return h;
+}
+
+static uint64_t hash_node(prompt *p, const nino_json_doc *doc, int i)
+{
+    if (p->hash[i] || p->depth > 500)
+        return p->hash[i];
+    const char *type = nino_json_str(nino_json_get(p->at[i], "class_type"));
+    const nino_json *inputs = nino_json_get(p->at[i], "inputs");
+    uint64_t sum = mix(14695981039346656037u, type, strlen(type));
+    p->depth++;
+    for (const nino_json *v = inputs->child; v; v = v->next) // in any order
+        sum += mix(hash_value(p, doc, v), v->key, v->key_len) * 31;
+    p->depth--;
+    return p->hash[i] = sum | 1;
+}
+
+// 0: it makes no prompt.
+static uint64_t meaning(nino_document *d)
+{
+    static prompt p;
+    const nino_json_limits limits = { 0 };
+    size_t len = 0;
+    uint64_t sum = 0;
+    nino_json_doc *doc = NULL;
+    const char *text = nino_document_api_json(d, &len, NULL);
+    if (!text || nino_json_parse(text, len, "prompt", &limits, &doc, NULL))
+        return 0;
+    memset(&p, 0, sizeof(p));
+    for (const nino_json *v = doc->root->child; v && p.n < MAX_NODES; v = v->next)
+        p.at[p.n++] = v;
+    for (int i = 0; i < p.n; i++)
+        sum += hash_node(&p, doc, i);
+    nino_json_doc_destroy(&doc);
+    return sum + (uint64_t) p.n;
+}
+
+static char *text_of(nino_document *d)
+{
+    const char *s = nino_document_ui_json(d, NULL);
+    CHECK(s);
+    return strdup(s ? s : "");
+}
+
+// Undone, the document is as it was; done again, as it was after; and it can be read from a file.
+static void check_undo(nino_document *d, const char *before, uint64_t same)
+{
+    char *after = text_of(d), *now;
+    nino_document *copy = load(after);
+    CHECK(meaning(copy) == same);
+    nino_document_destroy(&copy);
+    OK(nino_document_undo(d, &err));
+    now = text_of(d);
+    CHECK_STR(now, before);
+    free(now);
+    OK(nino_document_redo(d, &err));
+    now = text_of(d);
+    CHECK_STR(now, after);
+    free(now);
+    free(after);
+}
+
+// ---- tests -------------------------------------------------------------------------------------
+
+static const char api[] =
+    "{\"1\": {\"class_type\": \"CheckpointLoaderSimple\", \"inputs\": {\"ckpt_name\": "
+    "\"a.safetensors\"}}, \"2\": {\"class_type\": \"CLIPTextEncode\", \"inputs\": {\"clip\": "
+    "[\"1\", 1], \"text\": \"a lighthouse\"}}, \"6\": {\"class_type\": \"CLIPTextEncode\", "
+    "\"inputs\": {\"clip\": [\"1\", 1], \"text\": \"blurry\"}}, \"3\": {\"class_type\": "
+    "\"KSampler\", \"inputs\": {\"model\": [\"1\", 0], \"positive\": [\"2\", 0], \"negative\": "
+    "[\"6\", 0], \"latent_image\": [\"4\", 0], \"seed\": 5}}, \"4\": {\"class_type\": "
+    "\"EmptyLatentImage\", \"inputs\": {\"width\": 64}}, \"5\": {\"class_type\": \"VAEDecode\", "
+    "\"inputs\": {\"samples\": [\"3\", 0], \"vae\": [\"1\", 2]}}, \"7\": {\"class_type\": "
+    "\"SaveImage\", \"inputs\": {\"images\": [\"5\", 0]}}, \"8\": {\"class_type\": "
+    "\"SaveLatent\", \"inputs\": {\"samples\": [\"3\", 0]}}}";
+
+static nino_document *load_flow(void)
+{
+    nino_document *d = load(api);
+    char *ui = text_of(d);
+    nino_document_destroy(&d);
+    d = load(ui);
+    free(ui);
+    return d;
+}
+
+static void test_both_ways(void)
+{
+    static const char *const ids[] = { "2", "6", "3" };
+    nino_document *d = load_flow();
+    char id[32], *before = text_of(d);
+    const uint64_t same = meaning(d);
+    int first = 0, n = 0;
+    CHECK(same);
+    OK(nino_document_make_subgraph(d, ids, 3, "Sampling", id, &err));
+    CHECK_STR(nino_document_undo_name(d), "Convert to subgraph");
+    CHECK(meaning(d) == same && nino_document_n_nodes(d) == 6);
+    const nino_doc_node *i = node(d, id);
+    CHECK(i->kind == NINO_DOC_SUBGRAPH && i->n_inputs == 3 && i->n_outputs == 1);
+    CHECK_STR(i->title, "Sampling");
+    CHECK_STR(i->outputs[0].name, "LATENT");
+    CHECK(i->outputs[0].n_links == 2); // to the decoder and the latent's file
+    check_undo(d, before, same);
+    OK(nino_document_enter(d, id, &err));
+    CHECK(nino_document_n_nodes(d) == 5 && nino_document_n_links(d) == 7);
+    CHECK(node(d, "3")->def && node(d, "-10")->n_outputs >= 3);
+    OK(nino_document_leave(d, 1, &err));
+    char *made = text_of(d);
+    OK(nino_document_unpack(d, id, &first, &n, &err));
+    CHECK(n == 3 && nino_document_n_nodes(d) == 8 && meaning(d) == same);
+    CHECK_STR(nino_document_node(d, first)->type, nino_document_node(d, first + 1)->type);
+    CHECK(!strstr(nino_document_ui_json(d, NULL), "Sampling")); // nobody uses the definition
+    check_undo(d, made, same);
+    CHECK(nino_document_unpack(d, "1", NULL, NULL, &err) == NINO_ERR_ARG);
+    while (nino_document_undo_name(d))
+        OK(nino_document_undo(d, &err));
+    char *now = text_of(d);
+    CHECK_STR(now, before);
+    free(now);
+    free(made);
+    free(before);
+    nino_document_destroy(&d);
+}
+
+static void test_refused(void)
+{
+    nino_document *d = load_flow();
+    char *before = text_of(d);
+    CHECK(nino_document_make_subgraph(d, (const char *[]){ "4", "5" }, 2, "x", NULL, &err) ==
+          NINO_ERR_ARG);
+    CHECK_STR(err.kind, "cycle");
+    CHECK_STR(err.where, "KSampler");
+    CHECK(nino_document_make_subgraph(d, NULL, 0, "x", NULL, &err) == NINO_ERR_ARG);
+    CHECK(nino_document_make_subgraph(d, (const char *[]){ "99" }, 1, "x", NULL, &err) ==
+          NINO_ERR_UNKNOWN);
+    char *now = text_of(d);
+    CHECK_STR(now, before);
+    CHECK(!nino_document_undo_name(d));
+    free(now);
+    free(before);
+    nino_document_destroy(&d);
+}
+
+// A subgraph in a subgraph; used twice its definition stays until the last one goes.
+static void test_nested(void)
+{
+    nino_document *d = load_flow();
+    const uint64_t same = meaning(d);
+    char inner[32], outer[32];
+    OK(nino_document_make_subgraph(d, (const char *[]){ "2", "6" }, 2, "Prompts", inner, &err));
+    OK(nino_document_make_subgraph(d, (const char *[]){ inner, "3", "4" }, 3, "All", outer, &err));
+    CHECK(meaning(d) == same);
+    OK(nino_document_enter(d, outer, &err));
+    char *before = text_of(d);
+    char third[32];
+    OK(nino_document_make_subgraph(d, (const char *[]){ "3" }, 1, "One", third, &err)); // inside
+    CHECK(meaning(d) == same);
+    check_undo(d, before, same);
+    free(before);
+    OK(nino_document_unpack(d, third, NULL, NULL, &err));
+    OK(nino_document_unpack(d, inner, NULL, NULL, &err));
+    CHECK(meaning(d) == same);
+    OK(nino_document_leave(d, 1, &err));
+    const nino_doc_node *n = node(d, outer);
+    char type[64];
+    snprintf(type, sizeof(type), "%s", n->type);
+    OK(nino_document_add(d, type, 0, 900, NULL, &err));
+    OK(nino_document_unpack(d, outer, NULL, NULL, &err));
+    CHECK(meaning(d));
+    CHECK(strstr(nino_document_ui_json(d, NULL), "\"All\"")); // the other one needs it
+    nino_document_destroy(&d);
+}
+
+// A value that comes from a primitive outside, then stands on the instance, then inside again.
+static void test_values(void)
+{
+    nino_document *d = load_flow();
+    char p[32], id[32];
+    OK(nino_document_add(d, "PrimitiveNode", 0, 500, p, &err));
+    const nino_doc_node *s = node(d, "3");
+    int steps = -1;
+    for (int i = 0; i < s->n_inputs; i++)
+        if (s->inputs[i].widget && !strcmp(s->inputs[i].widget, "steps"))
+            steps = i;
+    CHECK(steps >= 0);
+    OK(nino_document_connect(d, nino_document_find(d, p), 0, nino_document_find(d, "3"), steps,
+                             &err));
+    OK(nino_document_set_json(d, p, node(d, p)->widgets[0].name, "33", &err));
+    const uint64_t same = meaning(d);
+    OK(nino_document_make_subgraph(d, (const char *[]){ "3", "4" }, 2, "S", id, &err));
+    CHECK(meaning(d) == same);
+    CHECK(strstr(nino_document_api_json(d, NULL, &err), "33"));
+    const nino_doc_node *i = node(d, id);
+    int at = -1;
+    for (int k = 0; k < i->n_inputs; k++)
+        if (!strcmp(i->inputs[k].name, "steps"))
+            at = k;
+    CHECK(at >= 0 && i->inputs[at].widget);
+    OK(nino_document_disconnect(d, nino_document_find(d, id), at, &err));
+    OK(nino_document_set_json(d, id, "steps", "21", &err));
+    CHECK(strstr(nino_document_api_json(d, NULL, &err), "\"steps\": 21"));
+    int first = 0, n = 0;
+    OK(nino_document_unpack(d, id, &first, &n, &err));
+    CHECK(strstr(nino_document_api_json(d, NULL, &err), "\"steps\": 21"));
+    for (int k = first; k < first + n; k++)
+        if (!strcmp(nino_document_node(d, k)->type, "KSampler"))
+            CHECK_STR(nino_doc_widget_find(nino_document_node(d, k), "steps")->text, "21");
+    nino_document_destroy(&d);
+}
+
+// ---- real workflows ----------------------------------------------------------------------------
+
+static int one_asset(const char *path)
+{
+    nino_document *d = nino_document_load_file(path, NULL);
+    const char *ids[MAX_NODES];
+    uint32_t roll = 7;
+    int done = 0;
+    uint64_t same = d ? meaning(d) : 0;
+    for (int part = 0; part < 4 && same && nino_document_n_nodes(d) < MAX_NODES; part++) {
+        char id[32], *before = text_of(d);
+        size_t n = 0;
+        for (int i = 0; i < nino_document_n_nodes(d); i++) {
+            roll = roll * 1664525 + 1013904223;
+            if (roll >> 30 == (uint32_t) part || !part)
+                ids[n++] = nino_document_node(d, i)->id;
+        }
+        const nino_status st = nino_document_make_subgraph(d, ids, n, "Part", id, &err);
+        CHECK(!st || st == NINO_ERR_ARG); // nothing chosen, or a way back
+        if (!st) {
+            if (meaning(d) != same)
+                printf("  %s, part %d: another prompt\n", path, part);
+            CHECK(meaning(d) == same);
+            check_undo(d, before, same);
+            OK(nino_document_unpack(d, id, NULL, NULL, &err));
+            if (meaning(d) != same)
+                printf("  %s, part %d: another prompt after unpacking\n", path, part);
+            CHECK(meaning(d) == same);
+            done++;
+        }
+        free(before);
+    }
+    nino_document_destroy(&d);
+    return done;
+}
+
+static void test_real(void)
+{
+    char path[1200];
+    int n_files = 0, n = 0;
+    snprintf(path, sizeof(path), "%s/workflows_ui", test_assets() ? test_assets() : "");
+    DIR *dir = opendir(path);
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        if (!strstr(e->d_name, ".json"))
+            continue;
+        char file[1500];
+        snprintf(file, sizeof(file), "%s/%s", path, e->d_name);
+        n += one_asset(file);
+        n_files++;
+    }
+    if (dir)
+        closedir(dir);
+    if (n_files)
+        printf("  %d conversions of %d workflows\n", n, n_files);
+    else
+        printf("  no workflows in ../shared/assets\n");
+    CHECK(!n_files || n > n_files / 4);
+}
+
+int main(void)
+{
+    test_both_ways();
+    test_refused();
+    test_nested();
+    test_values();
+    test_real();
+    return 0;
+}
