@@ -159,6 +159,22 @@ static bool has_word(const char *name, const char *word)
     return false;
 }
 
+// A block type in the name, "x-Q4_K_M.gguf": files mix them, so one tensor of it is enough. NULL:
+// no such word in the name.
+static const char *disagreeing_block(const char *base, const nino_inspect *i)
+{
+    for (int t = 0; t < NINO_DTYPE_COUNT; t++) {
+        const char *word = nino_dtype_name((nino_dtype) t);
+        if (!nino_dtype_is_block((nino_dtype) t) || !has_word(base, word))
+            continue;
+        for (size_t k = 0; k < i->n_dtypes; k++)
+            if (!strcmp(i->dtypes[k].name, word))
+                return "";
+        return word;
+    }
+    return NULL;
+}
+
 // "" when name and content agree or the name says nothing.
 static const char *disagreeing_hint(const char *path, const nino_inspect *i)
 {
@@ -182,6 +198,12 @@ static const char *disagreeing_hint(const char *path, const nino_inspect *i)
     const bool is_plain = !strcmp(i->quantisation, "none");
     const char *content = !is_plain ? i->quantisation : i->n_dtypes ? i->dtypes[0].name : "";
     base = base ? base + 1 : path;
+    const char *block = disagreeing_block(base, i);
+    if (block)
+        return block;
+    // Without the factors that "scaled" promises, values would be wrong.
+    if (has_word(base, "scaled") && !strncmp(content, "fp8", 3) && !strstr(content, "scaled"))
+        return "fp8 scaled";
     for (size_t k = 0; k < sizeof(hints) / sizeof(hints[0]); k++)
         if (has_word(base, hints[k].word))
             return strncmp(content, hints[k].content, strlen(hints[k].content)) ? hints[k].hint

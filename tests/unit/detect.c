@@ -217,6 +217,17 @@ static void check_inspect_model(void)
     CHECK_STR(i.name_hint, "");
     nino_inspect_release(&i);
 
+    path = write_file("flux-fp8_scaled.safetensors",
+                      FILE_OF(Q("img_in.weight", NINO_F8_E4M3, 32, 64)), NULL, 0);
+    CHECK_OK(nino_inspect_file(path, &i, &err), err);
+    CHECK_STR(i.name_hint, "fp8 scaled");
+    nino_inspect_release(&i);
+
+    path = write_file("flux-Q4_K_M.gguf", FILE_OF(Q("img_in.weight", NINO_F16, 32, 64)), NULL, 0);
+    CHECK_OK(nino_inspect_file(path, &i, &err), err);
+    CHECK_STR(i.name_hint, "q4_K");
+    nino_inspect_release(&i);
+
     CHECK_OK(nino_inspect_file("data/tiny/models/vae/vae_tiny.safetensors", &i, &err), err);
     CHECK_STR(i.parts[0].role, "vae");
     CHECK_STR(i.parts[0].family, "taesd");
@@ -275,6 +286,8 @@ static void check_assets(const char *assets)
         { "models/vae/wan_2.1_vae_tiny.safetensors", "vae", "wan21" },
         { "models/checkpoints/sd15_tiny.safetensors", "diffusion", "sd15" },
         { "models/diffusion_models/flux_tiny.safetensors", "diffusion", "flux" },
+        { "models/diffusion_models/flux_tiny_q4_K.gguf", "diffusion", "flux" },
+        { "models/diffusion_models/flux_tiny_q8_0.gguf", "diffusion", "flux" },
         { "models/diffusion_models/wan_t2v_tiny.safetensors", "diffusion", "wan" },
         { "models/text_encoders/clip_l_tiny.safetensors", "text encoder", "clip_l" },
         { "models/text_encoders/t5xxl_tiny.safetensors", "text encoder", "t5" },
@@ -297,13 +310,19 @@ static void check_assets(const char *assets)
                i.parts[0].detail);
         CHECK_STR(i.parts[0].role, files[k].role);
         CHECK_STR(i.parts[0].family, files[k].family);
+        CHECK_STR(i.name_hint, "");
         nino_inspect_release(&i);
     }
 }
 
 int main(void)
 {
-    static const char *const files[] = { "a", "p.png", "flux-fp8_e4m3fn.safetensors", NULL };
+    static const char *const files[] = { "a",
+                                         "p.png",
+                                         "flux-fp8_e4m3fn.safetensors",
+                                         "flux-fp8_scaled.safetensors",
+                                         "flux-Q4_K_M.gguf",
+                                         NULL };
     dir = test_dir_create();
     check_diffusion();
     check_checkpoints();
