@@ -441,33 +441,3 @@ nino_array *nino_weights_read_f32(const nino_weights *w, const nino_tensor_info 
         nino_array_unref(&a);
     return a;
 }
-
-nino_status nino_weights_scale(const nino_weights *w, const nino_tensor_info *t, float *scale,
-                               nino_error *err)
-{
-    static const char *const names[] = { "scale_weight", "weight_scale" };
-    const size_t len = strlen(t->name);
-    char name[1100], where[192];
-    *scale = 1;
-    if ((t->dtype != NINO_F8_E4M3 && t->dtype != NINO_F8_E5M2) || len < 7 || len > 1024 ||
-        strcmp(t->name + len - 7, ".weight"))
-        return NINO_OK;
-    for (int i = 0; i < 2; i++) {
-        snprintf(name, sizeof(name), "%.*s%s", (int) len - 6, t->name, names[i]);
-        const nino_tensor_info *f = nino_weights_find(w, name);
-        if (!f)
-            continue;
-        nino_array *a = nino_weights_read_f32(w, f, err);
-        if (!a)
-            return err ? err->code : NINO_ERR_IO;
-        const bool is_one = nino_shape_count(&a->shape) == 1;
-        *scale = is_one ? nino_array_f32(a)[0] : 0;
-        nino_array_unref(&a);
-        if (is_one && isfinite(*scale) && *scale > 0)
-            return NINO_OK;
-        return nino_fail_kind(err, NINO_ERR_FORMAT, "model",
-                              nino_tensor_where(where, w->path, name, strlen(name)),
-                              "the scale is not one positive number");
-    }
-    return NINO_OK;
-}

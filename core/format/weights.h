@@ -73,10 +73,20 @@ nino_array *nino_weights_read_f32(const nino_weights *w, const nino_tensor_info 
 void nino_weights_expect(nino_weights *w, const nino_tensor_info *t);
 void nino_weights_read_ahead(nino_weights *w, const nino_tensor_info *t);
 
-// The factor of a scaled 8-bit float weight ("X.scale_weight", or "X.weight_scale" in newer files,
-// beside X.weight); 1 for others. The readers above do not apply it, views do.
-nino_status nino_weights_scale(const nino_weights *w, const nino_tensor_info *t, float *scale,
+// What the numbers of a scaled weight are multiplied by: 8-bit floats and integers have
+// "X.scale_weight" or, in newer files, "X.weight_scale" beside X.weight, one number or one a row.
+// The readers above do not apply it, views do. Integers without one are an error, and so is what
+// "X.comfy_quant" says and this version cannot undo.
+typedef struct nino_factors {
+    const nino_tensor_info *rows; // a factor a row; NULL:
+    float all;                    // of every row, 1 for weights that are not scaled
+} nino_factors;
+nino_status nino_weights_scale(const nino_weights *w, const nino_tensor_info *t, nino_factors *out,
                                nino_error *err);
+static inline bool nino_factors_any(const nino_factors *f) { return f->rows || f->all != 1; }
+// Multiplies rows first ... first + n - 1 of the weight, `width` values each.
+nino_status nino_factors_apply(const nino_weights *w, const nino_factors *f, int64_t first,
+                               int64_t n, int64_t width, float *values, nino_error *err);
 
 // ---- changed values ----------------------------------------------------------------------------
 // What a view adds to some tensors of a file: LoRA and the like (core/model/lora.h).

@@ -40,12 +40,13 @@ static nino_status read_changed(const nino_weights *w, const nino_tensor_info *t
     const nino_tensor_info *b = base_info(w, t);
     const size_t count =
         (size_t) (t->bytes / nino_dtype_size(t->dtype) / (uint64_t) t->dim[0] * (uint64_t) n);
-    float scale;
+    const int64_t old = first + n < b->dim[0] ? n : b->dim[0] - first; // not those that are new
+    nino_factors f;
     nino_status st = read_base(w, t, first, n, dst, err);
     if (!st)
-        st = nino_weights_scale(w->base, b, &scale, err);
-    for (size_t i = 0; !st && scale != 1 && i < count; i++)
-        dst[i] *= scale;
+        st = nino_weights_scale(w->base, b, &f, err);
+    if (!st)
+        st = nino_factors_apply(w->base, &f, first, old, (int64_t) count / n, dst, err);
     if (!st)
         st = w->change.apply(w->change.priv, b, first, n, dst, err);
     if (st || t->dtype == NINO_F32)

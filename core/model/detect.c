@@ -393,12 +393,13 @@ static bool detect_lora(const nino_weights *w, nino_detected *d)
 static void detect_quantisation(const nino_weights *w, nino_detected *d)
 {
     uint64_t bytes[NINO_DTYPE_COUNT] = { 0 };
-    bool is_scaled = false, is_nf4 = false;
+    bool is_scaled = false, is_nf4 = false, is_nvfp4 = false;
     for (int i = 0; i < nino_weights_count(w); i++) {
         const nino_tensor_info *t = nino_weights_at(w, i);
         if (t->rank >= 2)
             bytes[t->dtype] += t->bytes;
         is_nf4 |= strstr(t->name, ".quant_state.bitsandbytes__") != NULL;
+        is_nvfp4 |= t->dtype == NINO_F32 && ends_with(t->name, ".weight_scale_2");
         is_scaled |= ends_with(t->name, "scaled_fp8") || ends_with(t->name, ".scale_weight") ||
                      ends_with(t->name, ".weight_scale") || ends_with(t->name, ".comfy_quant");
     }
@@ -412,6 +413,8 @@ static void detect_quantisation(const nino_weights *w, nino_detected *d)
         kind = nino_dtype_name(most);
     else if (is_nf4)
         kind = "4 bit, bitsandbytes";
+    else if (is_nvfp4 && bytes[NINO_U8]) // two in a byte; their scales are 8-bit floats
+        kind = "nvfp4";
     else if (bytes[NINO_F4])
         kind = "fp4";
     else if (bytes[NINO_F8_E4M3] || bytes[NINO_F8_E4M3FNUZ])
@@ -419,7 +422,7 @@ static void detect_quantisation(const nino_weights *w, nino_detected *d)
     else if (bytes[NINO_F8_E5M2] || bytes[NINO_F8_E5M2FNUZ])
         kind = is_scaled ? "fp8 e5m2 scaled" : "fp8 e5m2";
     else if (bytes[NINO_I8])
-        kind = "int8";
+        kind = is_scaled ? "int8 scaled" : "int8";
     set(d->quantisation, sizeof(d->quantisation), kind);
 }
 

@@ -187,6 +187,7 @@ static const char *disagreeing_hint(const char *path, const nino_inspect *i)
         { "fp8", "fp8", "fp8" },
         { "int8", "int8", "int8" },
         { "nf4", "4 bit", "nf4, 4 bit" },
+        { "nvfp4", "nvfp4", "nvfp4" },
         { "fp4", "fp4", "fp4" },
         { "bf16", "bf16", "bf16" },
         { "fp16", "f16", "f16" },

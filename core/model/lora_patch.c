@@ -204,11 +204,11 @@ nino_status lora_patches_read(lora_patches *c, const lora_patch *until, int64_t 
                               float *values, nino_error *err)
 {
     const nino_tensor_info *t = until->target;
-    float scale;
+    nino_factors f;
     nino_status st = nino_weights_read_rows_f32(c->base, t, row0, rows, values, err);
     if (!st)
-        st = nino_weights_scale(c->base, t, &scale, err);
-    for (int64_t i = 0; !st && scale != 1 && i < rows * until->cols; i++)
-        values[i] *= scale;
+        st = nino_weights_scale(c->base, t, &f, err);
+    if (!st)
+        st = nino_factors_apply(c->base, &f, row0, rows, until->cols, values, err);
     return st ? st : lora_patches_apply(c, t, until, row0, rows, until->cols, values, err);
 }

@@ -13,7 +13,8 @@
 typedef struct pair {
     const nino_tensor_info *t;
     nino_weights *file; // t's, owned by mix
-    float scale, mine, other;
+    nino_factors scale;
+    float mine, other;
 } pair;
 
 typedef struct mix {
@@ -46,9 +47,11 @@ static nino_status apply(void *priv, const nino_tensor_info *t, int64_t row0, in
     float *other = malloc((size_t) n * sizeof(*other) + 1);
     if (!other)
         return nino_fail(err, NINO_ERR_NOMEM, t->name, "out of memory");
-    const nino_status st = nino_weights_read_rows_f32(p->file, p->t, row0, rows, other, err);
+    nino_status st = nino_weights_read_rows_f32(p->file, p->t, row0, rows, other, err);
+    if (!st)
+        st = nino_factors_apply(p->file, &p->scale, row0, rows, n / rows, other, err);
     for (int64_t i = 0; !st && i < n; i++)
-        values[i] = p->mine * values[i] + p->other * p->scale * other[i];
+        values[i] = p->mine * values[i] + p->other * other[i];
     free(other);
     return st;
 }

@@ -172,7 +172,7 @@ static nino_weight *make_weight(const nino_check_case *c, const nino_profile *p,
     nino_sched_packed_bytes(p, &probe, &stored);
     if (role == NINO_W_VECTOR)
         probe.dtype = NINO_F32;
-    if (role != NINO_W_VECTOR && nino_dtype_is_block(c->weight)) {
+    if (role != NINO_W_VECTOR && (nino_dtype_is_block(c->weight) || c->weight == NINO_I8)) {
         nino_array *blocks = nino_check_blocks(shape, c->weight, rng);
         nino_weight *raw = blocks ? nino_weight_from_array(blocks, role) : NULL;
         nino_array_unref(&blocks);

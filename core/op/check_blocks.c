@@ -53,7 +53,7 @@ nino_array *nino_check_blocks(nino_shape shape, nino_dtype type, uint64_t *rng)
         *rng = *rng * 6364136223846793005u + 1442695040888963407u;
         b[i] = (uint8_t) (*rng >> 56);
     }
-    for (size_t i = 0; a && i < a->bytes; i += bytes)
+    for (size_t i = 0; a && nino_dtype_is_block(type) && i < a->bytes; i += bytes)
         tame(b + i, type);
     return a;
 }

@@ -44,7 +44,7 @@ const nino_check_case nino_check_cases[] = {
 
     // ---- weights that stay as the file stores them: every type, few rows, ragged ends
 #define QUANT(t) { .op = NINO_OP_LINEAR, X(23, 256), .n = 70, .bias = true, .weight = NINO_##t }
-    QUANT(Q8_0), QUANT(Q4_K), QUANT(F8_E4M3), QUANT(F8_E5M2), QUANT(IQ2_XS), QUANT(Q6_K),
+    QUANT(Q8_0), QUANT(I8), QUANT(Q4_K), QUANT(F8_E4M3), QUANT(F8_E5M2), QUANT(IQ2_XS), QUANT(Q6_K),
 #undef QUANT
 #define QUANT(t) { .op = NINO_OP_LINEAR, X(23, 256), .n = 70, .weight = NINO_##t, .is_large = true }
     QUANT(Q1_0), QUANT(Q2_0), QUANT(Q4_0), QUANT(Q4_1), QUANT(Q5_0), QUANT(Q5_1), QUANT(Q2_K),

@@ -9,7 +9,7 @@
 
 static bool is_raw_type(nino_dtype t)
 {
-    return t == NINO_F8_E4M3 || t == NINO_F8_E5M2 || nino_dtype_is_block(t);
+    return t == NINO_F8_E4M3 || t == NINO_F8_E5M2 || t == NINO_I8 || nino_dtype_is_block(t);
 }
 
 static const uint16_t *grid_of(nino_dtype t, uint64_t *entries)
@@ -89,7 +89,7 @@ static bool find_parts(const nino_weight *w, nino_raw_layout *l)
         const nino_dtype type = r->info->dtype;
         is_any |= is_raw_type(type);
         if (!(is_float(type) || (is_raw_type(type) && is_range_raw(w, r, type))) ||
-            !add_rows(l, type, r->rows, r->scale != 1))
+            !add_rows(l, type, r->rows, nino_factors_any(&r->scale)))
             return false;
     }
     return is_any && (l->n_parts == 1 || nino_raw_can_decode(w));
@@ -214,7 +214,10 @@ static nino_status read_part(const nino_weight *w, const nino_raw_part *p, int *
             st = read_range(w, r, cancel, dst, err);
         dst += bytes_of(p->type, r->rows * r->cols * nino_weight_taps(w));
         for (int64_t n = 0; p->is_scaled && n < r->rows; n++)
-            *scale++ = r->scale;
+            scale[n] = 1;
+        if (!st && p->is_scaled)
+            st = nino_factors_apply(w->file, &r->scale, r->row0, r->rows, 1, scale, err);
+        scale += p->is_scaled ? r->rows : 0;
     }
     return st;
 }

@@ -29,7 +29,8 @@ static bool is_readable(nino_dtype t)
     case NINO_BF16:
     case NINO_F64:
     case NINO_F8_E4M3:
-    case NINO_F8_E5M2: return true;
+    case NINO_F8_E5M2:
+    case NINO_I8: return true;
     default: return nino_dtype_is_block(t);
     }
 }
@@ -153,7 +154,7 @@ static nino_status add_range(nino_weights *file, const char *prefix, const nino_
         w->dtype = r->info->dtype;
     }
     w->n += r->rows;
-    if (r->info->dtype != w->dtype || r->scale != 1) // then 16 bits might round
+    if (r->info->dtype != w->dtype || nino_factors_any(&r->scale)) // then 16 bits might round
         w->dtype = NINO_F32;
     return r->cols == w->c ? NINO_OK
                            : fail_model(file, r->info->name, err, NINO_ERR_FORMAT,
@@ -254,8 +255,8 @@ static nino_status read_range(nino_weights *file, const nino_weight_range *r, in
         const int64_t k = rows - n < step ? rows - n : step;
         float *to = is_whole ? dst : flat;
         st = nino_weights_read_rows_f32(file, t, r->row0 + first + n, k, to, err);
-        for (int64_t i = 0; !st && r->scale != 1 && i < k * row; i++)
-            to[i] *= r->scale;
+        if (!st)
+            st = nino_factors_apply(file, &r->scale, r->row0 + first + n, k, row, to, err);
         for (int64_t i = 0; !st && i < k; i++, dst += r->cols * taps)
             if (!is_whole)
                 order_row(dst, flat + i * row, taps, r->col0, r->cols);
@@ -333,7 +334,7 @@ bool nino_weight_is_stored(const nino_weight *w)
     for (int i = 0; i < w->n_ranges; i++) {
         const nino_weight_range *r = &w->range[i];
         const uint64_t row = r->info->bytes / (uint64_t) r->info->dim[0];
-        if (r->info->dtype != w->dtype || r->scale != 1 ||
+        if (r->info->dtype != w->dtype || nino_factors_any(&r->scale) ||
             !nino_weights_is_stored(w->file, r->info) ||
             (uint64_t) r->cols * nino_dtype_size(w->dtype) != row)
             return false;

@@ -21,7 +21,7 @@ typedef enum nino_weight_role {
 typedef struct nino_weight_range {
     const nino_tensor_info *info;
     int64_t row0, rows, col0, cols;
-    float scale; // of scaled 8-bit floats; else 1
+    nino_factors scale; // of scaled 8-bit numbers
 } nino_weight_range;
 
 struct nino_weight {

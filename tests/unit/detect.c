@@ -183,6 +183,11 @@ static void check_quantisation(void)
     check(FILE_OF(Q("x.weight", NINO_F8_E4M3, 8, 8), T("x.scale_weight", 1)),
           WANT(.quantisation = "fp8 e4m3fn scaled"));
     check(FILE_OF(Q("x.weight", NINO_I8, 8, 8)), WANT(.quantisation = "int8"));
+    check(FILE_OF(Q("x.weight", NINO_I8, 8, 8), Q("x.weight_scale", NINO_F32, 8, 1)),
+          WANT(.quantisation = "int8 scaled"));
+    check(FILE_OF(Q("x.weight", NINO_U8, 8, 8), Q("x.weight_scale", NINO_F8_E4M3, 128, 4),
+                  Q("x.weight_scale_2", NINO_F32, 1)),
+          WANT(.quantisation = "nvfp4"));
     check(FILE_OF(Q("x.weight", NINO_BF16, 8, 8), Q("ids", NINO_I8, 8)), WANT(0));
 }
 
