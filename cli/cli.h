@@ -97,6 +97,10 @@ void fill_ctx_params(const options *o, nino_ctx_params *p);
 // From now on SIGINT and SIGTERM call stop() on a thread of their own; a second one ends the
 // process. Signals that were ignored stay so.
 void signals_watch(void (*stop)(void));
+// SIGTSTP then calls pause(true), waits until signals_standing() was called or two seconds are
+// over, and stops the process; when it goes on, pause(false). Before signals_watch().
+void signals_watch_pause(void (*pause)(bool is_paused));
+void signals_standing(void);    // the job stands between two kernels
 int signals_stopped(void);      // the signal that asked to stop, 0: none
 bool signals_take_status(void); // SIGUSR1 has come since the last call
 

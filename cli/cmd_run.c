@@ -11,6 +11,7 @@
 static struct {
     pthread_mutex_t lock;
     nino_job *job; // the one to cancel, NULL: none yet or no more
+    nino_ctx *ctx; // the one to pause, likewise
 } ask = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void cancel_job(void)
@@ -18,6 +19,21 @@ static void cancel_job(void)
     pthread_mutex_lock(&ask.lock);
     if (ask.job)
         nino_job_cancel(ask.job);
+    pthread_mutex_unlock(&ask.lock);
+}
+
+static void pause_job(bool is_paused)
+{
+    pthread_mutex_lock(&ask.lock);
+    if (ask.ctx)
+        nino_ctx_pause(ask.ctx, is_paused);
+    pthread_mutex_unlock(&ask.lock);
+}
+
+static void set_ctx(nino_ctx *ctx)
+{
+    pthread_mutex_lock(&ask.lock);
+    ask.ctx = ctx;
     pthread_mutex_unlock(&ask.lock);
 }
 
@@ -183,6 +199,9 @@ static nino_status follow(nino_job *job, progress *p, nino_stats *s, event_lines
         if (lines)
             event_lines_add(lines, ev, n, nino_job_name, job);
         for (size_t i = 0; i < n; i++)
+            if (ev[i].kind == NINO_EV_STAGE && !strcmp(nino_job_name(job, ev[i].name), "paused"))
+                signals_standing();
+        for (size_t i = 0; i < n; i++)
             if (ev[i].kind == NINO_EV_SEAM || ev[i].kind == NINO_EV_CLIP)
                 last[ev[i].kind == NINO_EV_CLIP] = ev[i];
         if (signals_take_status())
@@ -328,6 +347,7 @@ int cmd_run(const options *o)
 {
     int rc = EXIT_OK;
     nino_error err = { .code = NINO_OK };
+    signals_watch_pause(pause_job);
     signals_watch(cancel_job);
     nino_graph *g = load_graph(o, "run", &rc);
     if (!g)
@@ -342,10 +362,13 @@ int cmd_run(const options *o)
         if (err.code == NINO_ERR_UNKNOWN)
             rc = EXIT_DEVICE;
     } else if (!(rc = check_graph(o, "run", g, ctx))) {
-        if (signals_stopped())
+        if (signals_stopped()) {
             rc = 128 + signals_stopped();
-        else
+        } else {
+            set_ctx(ctx);
             rc = o->dry_run ? dry_run(o, ctx, g) : run_job(o, ctx, g);
+            set_ctx(NULL);
+        }
     }
     if (!nino_ctx_quit(&ctx)) { // the driver's threads are still at it
         fflush(NULL);

@@ -257,7 +257,8 @@ const command commands[] = {
     { "run", "WORKFLOW", 1, 1, "Run a workflow",
       WORKFLOW_IS
       "Paths of the written files go to stdout. Ctrl-C stops after the current kernel,\n"
-      "a second one at once. SIGUSR1 prints a status line.\n",
+      "a second one at once. SIGUSR1 prints a status line. Ctrl-Z stops it between two kernels,\n"
+      "fg goes on; what was waited counts in no time that is told.\n",
       run_opts, cmd_run },
     { "plan", "WORKFLOW", 1, 1, "Say what a run needs, without running it",
       "Memory, arithmetic and, where the profile knows the device, time.\n"

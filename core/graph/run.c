@@ -1,9 +1,7 @@
-// The executor: which nodes run, which results are still valid, in what order, and what happens
-// when one fails. Sources come before consumers in nino_graph.order; values are freed with their
-// last use.
-#include "core/graph/run.h"
+// The executor: runs the nodes that run_decide.c says, in order, and what happens when one fails.
+// Sources come before consumers in nino_graph.order; values are freed with their last use.
+#include "core/graph/run_priv.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,36 +11,6 @@
 #include "core/base/time.h"
 #include "core/graph/shortage.h"
 #include "core/node/param.h"
-
-#define MAX_PORTS 16 // of one node
-
-typedef enum plan_of_node {
-    NODE_SKIP,   // nobody needs it: what would use it is in the cache
-    NODE_CACHED, // its result is in the cache
-    NODE_RUN
-} plan_of_node;
-
-typedef struct node_state {
-    nino_hash key;
-    plan_of_node what;
-    nino_value **out;
-    int n_out;
-    int pending;      // uses of `out` still to come
-    bool is_volatile; // never from the cache, never into it
-} node_state;
-
-typedef struct run_state {
-    nino_exec *x;
-    node_state *node; // by index of the graph
-} run_state;
-
-// A node that runs: what it sees, and what the executor needs to serve it.
-typedef struct node_run {
-    nino_run base; // first: nino_run_output() gets back to here
-    nino_exec *x;
-    nino_value *in[MAX_PORTS]; // of this turn
-    nino_shown shown;
-} node_run;
 
 nino_precision nino_precision_of(nino_precision_opt p)
 {
@@ -64,244 +32,6 @@ const char *nino_precision_name(nino_precision p)
     case NINO_PREC_AUTO: break;
     }
     return "auto";
-}
-
-// ---- services for nodes ----------------------------------------------------------------------
-
-static void show_path(nino_exec *x, const char *path)
-{
-    nino_monitor *m = nino_ctx_monitor(x->ctx);
-    const nino_event ev = { .kind = NINO_EV_OUTPUT, .name = nino_monitor_name(m, path) };
-    nino_monitor_publish(m, &ev);
-    if (x->output)
-        x->output(x->priv, path);
-}
-
-void nino_run_output(nino_run *r, const char *path)
-{
-    node_run *n = (node_run *) r;
-    if (!r->is_plan) {
-        nino_shown_add_path(&n->shown, path);
-        show_path(n->x, path);
-    }
-}
-
-void nino_run_text(nino_run *r, const char *title, const char *text)
-{
-    node_run *n = (node_run *) r;
-    if (r->is_plan)
-        return;
-    nino_shown_add_text(&n->shown, title, text);
-    if (n->x->text)
-        n->x->text(n->x->priv, r->node_id, title, text);
-}
-
-void nino_run_step(nino_run *r, uint32_t step, uint32_t total)
-{
-    nino_exec *x = ((node_run *) r)->x;
-    x->step = step;
-    x->n_steps = total;
-}
-
-__attribute__((format(printf, 3, 4))) static void say(nino_exec *x, nino_log_level level,
-                                                      const char *fmt, ...)
-{
-    char line[400];
-    va_list ap;
-    va_start(ap, fmt);
-    nino_vsnprintf(line, sizeof(line), fmt, ap);
-    va_end(ap);
-    nino_logf(nino_ctx_log(x->ctx), level, "%s", line);
-    nino_monitor_message(nino_ctx_monitor(x->ctx), level, "%s", line);
-}
-
-// ---- progress --------------------------------------------------------------------------------
-
-static void publish_progress(nino_exec *x, double done, double total)
-{
-    // Loading weights says nothing about the rest, nor does the first per cent.
-    const nino_backend *be = nino_stream_backend(x->stream);
-    const uint64_t ns = nino_now_ns() - x->started_ns, load = be->load_ns - x->load_before;
-    const double left = nino_eta_left(&x->eta, (double) (ns - load) * 1e-9, done, total);
-    nino_event ev = { .kind = NINO_EV_PROGRESS };
-    ev.u.progress.done = done;
-    ev.u.progress.total = total;
-    ev.u.progress.eta_s = done > 0.01 * total ? left : (double) NAN;
-    ev.u.progress.step = x->step;
-    ev.u.progress.n_steps = x->n_steps;
-    ev.u.progress.node_index = x->node_index;
-    ev.u.progress.n_nodes = x->n_nodes;
-    nino_monitor_publish(nino_ctx_monitor(x->ctx), &ev);
-}
-
-void nino_exec_progress(void *exec, double flops)
-{
-    nino_exec *x = exec;
-    const uint64_t now = nino_now_ns();
-    if (!(x->total_flops > 0) || now - x->reported_ns < 50000000)
-        return;
-    x->reported_ns = now;
-    // An estimate may be short (a retry computes more): never say "done" before the end.
-    const double done = flops - x->flops_before;
-    publish_progress(x, fmin(done, 0.999 * x->total_flops), x->total_flops);
-}
-
-static void node_progress(nino_exec *x)
-{
-    if (!(x->total_flops > 0))
-        publish_progress(x, x->node_index, x->n_nodes);
-    else if (x->node_index == x->n_nodes)
-        publish_progress(x, x->total_flops, x->total_flops);
-}
-
-// ---- keys ------------------------------------------------------------------------------------
-
-static void hash_text(nino_hasher *h, const char *s)
-{
-    const uint64_t len = s ? strlen(s) : UINT64_MAX;
-    nino_hasher_add(h, &len, sizeof(len));
-    if (s)
-        nino_hasher_add(h, s, len);
-}
-
-static void hash_link(const run_state *rs, nino_hasher *h, nino_link l)
-{
-    const int32_t slot = l.node < 0 ? -1 : l.slot;
-    nino_hasher_add(h, &slot, sizeof(slot));
-    if (l.node >= 0)
-        nino_hasher_add(h, &rs->node[l.node].key, sizeof(nino_hash));
-}
-
-// Everything that decides what the node's result is: class, parameters that have an effect, files,
-// and the keys of its sources.
-static nino_status make_key(run_state *rs, int i, nino_error *err)
-{
-    const nino_gnode *n = &rs->x->g->nodes[i];
-    nino_hasher *h = nino_hasher_create();
-    if (!h)
-        return nino_fail(err, NINO_ERR_NOMEM, n->id, "out of memory");
-    nino_status st = NINO_OK;
-    const int32_t precision = rs->x->precision;
-    nino_hasher_add(h, &precision, sizeof(precision));
-    hash_text(h, n->def->key);
-    if (n->def->is_output) // what it wrote is in a folder
-        hash_text(h, nino_ctx_output_dir(rs->x->ctx));
-    const nino_param *p = n->def->params;
-    for (int k = 0; p && p[k].key; k++) {
-        const nino_default v = nino_param_load(&p[k], n->params);
-        const bool is_text = p[k].type == NINO_STRING || p[k].type == NINO_FILE;
-        if (p[k].is_inert)
-            continue;
-        hash_link(rs, h, n->param_links[k]);
-        if (is_text)
-            hash_text(h, v.s);
-        else
-            nino_hasher_add(h, &v, sizeof(v));
-    }
-    for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++)
-        hash_link(rs, h, n->ports[k]);
-    if (n->def->ops->identity)
-        st = n->def->ops->identity(rs->x->ctx, n->params, h, err);
-    rs->node[i].key = nino_hasher_finish(&h);
-    return st;
-}
-
-// ---- what has to run -------------------------------------------------------------------------
-
-typedef void (*link_fn)(run_state *rs, nino_link l);
-
-static void each_source(run_state *rs, int i, link_fn fn)
-{
-    const nino_gnode *n = &rs->x->g->nodes[i];
-    for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++)
-        if (n->ports[k].node >= 0)
-            fn(rs, n->ports[k]);
-    for (int k = 0; n->def->params && n->def->params[k].key; k++)
-        if (n->param_links[k].node >= 0)
-            fn(rs, n->param_links[k]);
-}
-
-static void count_use(run_state *rs, nino_link l) { rs->node[l.node].pending++; }
-
-static void drop_use(run_state *rs, nino_link l)
-{
-    node_state *s = &rs->node[l.node];
-    if (--s->pending)
-        return;
-    for (int i = 0; i < s->n_out; i++)
-        nino_value_unref(&s->out[i]);
-}
-
-static bool is_volatile(const run_state *rs, int i)
-{
-    const nino_gnode *n = &rs->x->g->nodes[i];
-    const nino_node_ops *ops = n->def->ops;
-    bool yes = ops->is_volatile || (ops->is_volatile_with && ops->is_volatile_with(n->params));
-    for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++)
-        yes |= n->ports[k].node >= 0 && rs->node[n->ports[k].node].is_volatile;
-    for (int k = 0; n->def->params && n->def->params[k].key; k++)
-        yes |= n->param_links[k].node >= 0 && rs->node[n->param_links[k].node].is_volatile;
-    return yes;
-}
-
-static bool from_cache(run_state *rs, int i)
-{
-    nino_exec *x = rs->x;
-    node_state *s = &rs->node[i];
-    const nino_gnode *n = &x->g->nodes[i];
-    const nino_shown *shown = NULL;
-    if (x->is_plan || s->is_volatile)
-        return false;
-    const bool is_hit =
-        nino_results_get(nino_ctx_results(x->ctx), s->key, s->out, s->n_out, &shown);
-    nino_monitor *m = nino_ctx_monitor(x->ctx);
-    nino_event ev = { .kind = NINO_EV_CACHE, .sub = NINO_CACHE_NODE };
-    char name[160]; // as of the node's scope
-    snprintf(name, sizeof(name), "%.60s %.80s", n->id, n->class_type);
-    ev.name = nino_monitor_name(m, name);
-    ev.u.scope.arg0 = is_hit;
-    nino_monitor_publish(m, &ev);
-    for (size_t k = 0; is_hit && k < shown->n_paths; k++)
-        show_path(x, shown->path[k]);
-    for (size_t k = 0; is_hit && x->text && k < shown->n_texts; k++)
-        x->text(x->priv, n->id, shown->text[k].title, shown->text[k].text);
-    return is_hit;
-}
-
-static int count_outputs(const nino_node_def *def)
-{
-    int n = 0;
-    while (def->outputs && def->outputs[n].key)
-        n++;
-    return n;
-}
-
-// Keys forwards, then backwards from the outputs: a node runs if its result is not cached and
-// something that runs (or it is an output) needs it.
-static nino_status decide(run_state *rs, nino_error *err)
-{
-    const nino_graph *g = rs->x->g;
-    nino_status st = NINO_OK;
-    for (int k = 0; k < g->n_order && st == NINO_OK; k++) {
-        const int i = g->order[k];
-        node_state *s = &rs->node[i];
-        s->n_out = count_outputs(g->nodes[i].def);
-        s->is_volatile = is_volatile(rs, i);
-        s->out = calloc((size_t) s->n_out + 1, sizeof(*s->out));
-        st = s->out ? make_key(rs, i, err) : nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
-        if (st)
-            nino_error_in_node(err, &g->nodes[i]);
-    }
-    for (int k = g->n_order - 1; k >= 0 && st == NINO_OK; k--) {
-        const int i = g->order[k];
-        node_state *s = &rs->node[i];
-        if (!s->pending && !g->nodes[i].def->is_output)
-            continue;
-        s->what = from_cache(rs, i) ? NODE_CACHED : NODE_RUN;
-        if (s->what == NODE_RUN)
-            each_source(rs, i, count_use);
-    }
-    return st;
 }
 
 // ---- one node --------------------------------------------------------------------------------
@@ -452,11 +182,12 @@ static nino_status attempt(run_state *rs, const nino_gnode *n, node_state *s, no
         return st;
     const bool is_nan = st == NINO_ERR_RANGE && err->kind && !strcmp(err->kind, "nan");
     if (is_nan && nino_stream_precision(x->stream) != NINO_PREC_F32) {
-        say(x, NINO_LOG_WARN, "%s %s: %s; once more in f32", n->id, n->class_type, err->msg);
+        nino_exec_say(x, NINO_LOG_WARN, "%s %s: %s; once more in f32", n->id, n->class_type,
+                      err->msg);
         nino_stream_set_precision(x->stream, NINO_PREC_F32);
     } else if (st == NINO_ERR_NOMEM && (!err->kind || strcmp(err->kind, "limit"))) {
-        say(x, NINO_LOG_WARN, "%s %s: %s; once more without cached results and weights", n->id,
-            n->class_type, err->msg);
+        nino_exec_say(x, NINO_LOG_WARN, "%s %s: %s; once more without cached results and weights",
+                      n->id, n->class_type, err->msg);
         nino_ctx_trim(x->ctx);
         nino_backend_drop_weights(nino_ctx_backend(x->ctx));
         nino_pool_trim(nino_ctx_backend(x->ctx)->pool);
@@ -500,13 +231,14 @@ static void capture(run_state *rs, const nino_gnode *n, const char *when, nino_v
 static void tell_line(void *priv, const char *text)
 {
     const node_run *r = priv;
-    say(r->x, NINO_LOG_INFO, "%s %s: %s", r->base.node_id, r->base.def->key, text);
+    nino_exec_say(r->x, NINO_LOG_INFO, "%s %s: %s", r->base.node_id, r->base.def->key, text);
 }
 
 static void tell_help(void *priv, const char *text)
 {
     const node_run *r = priv;
-    say(r->x, NINO_LOG_WARN, "%s %s: what would help: %s", r->base.node_id, r->base.def->key, text);
+    nino_exec_say(r->x, NINO_LOG_WARN, "%s %s: what would help: %s", r->base.node_id,
+                  r->base.def->key, text);
 }
 
 // What bringing weights in took of a node's time; nothing where they were there already.
@@ -516,8 +248,9 @@ static void tell_load(run_state *rs, const nino_gnode *n, uint64_t ns, uint64_t 
     const double s = (double) (be->load_ns - ns) * 1e-9;
     const double b = (double) (be->load_bytes - bytes);
     if (b > 0 && !rs->x->is_plan)
-        say(rs->x, NINO_LOG_INFO, "%s %s: brought %.1f MiB of weights in, %.2f s, %.2f GB/s", n->id,
-            n->class_type, b / 0x1p20, s, s > 0 ? b * 1e-9 / s : 0);
+        nino_exec_say(rs->x, NINO_LOG_INFO,
+                      "%s %s: brought %.1f MiB of weights in, %.2f s, %.2f GB/s", n->id,
+                      n->class_type, b / 0x1p20, s, s > 0 ? b * 1e-9 / s : 0);
 }
 
 // Once, with the items of this turn.
@@ -643,11 +376,11 @@ static nino_status run_all(run_state *rs, nino_error *err)
         nino_scope_end(x->stream);
         x->node_index = (uint32_t) k + 1;
         if (runs)
-            each_source(rs, i, drop_use);
+            nino_exec_each_source(rs, i, nino_exec_drop_use);
         if (!rs->node[i].pending)
             clear_outputs(&rs->node[i]);
         if (st == NINO_OK && !x->is_plan)
-            node_progress(x);
+            nino_exec_node_progress(x);
     }
     return st;
 }
@@ -700,7 +433,7 @@ nino_status nino_exec_run(nino_exec *x, nino_error *err)
     if (!rs.node)
         return nino_fail(err, NINO_ERR_NOMEM, x->g->name, "out of memory");
     x->n_nodes = (uint32_t) x->g->n_order;
-    nino_status st = decide(&rs, &e);
+    nino_status st = nino_exec_decide(&rs, &e);
     if (st == NINO_OK && !x->is_plan)
         x->total_flops = predict(&rs);
     x->started_ns = nino_now_ns();

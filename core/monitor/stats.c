@@ -32,6 +32,7 @@ typedef struct open_node {
     int node;
     uint64_t begin_ns, mem;
     uint32_t batch; // largest leading dimension of its kernels
+    uint64_t paused_ns;
 } open_node;
 
 struct nino_stats {
@@ -47,7 +48,9 @@ struct nino_stats {
         uint32_t id;
         int32_t node;
     } scope[SCOPES];
-    int last_node; // begun last, -1: none
+    int last_node;     // begun last, -1: none
+    uint32_t pause;    // scope of a pause that lasts, 0: none
+    uint64_t pause_ns; // when it began
     nino_mem_stat mem;
     uint64_t lost, last_ns;
     uint64_t runs, run_ns, batch_sum, batch_max, batch_runs, batched;
@@ -207,17 +210,26 @@ static void scope_begin(nino_stats *s, const nino_event *ev,
             s->n_node++;
         }
         if (s->n_open < MAX_OPEN)
-            s->open[s->n_open++] = (open_node){ ev->id, node, ev->t_ns, s->mem.in_use, 0 };
+            s->open[s->n_open++] = (open_node){ ev->id, node, ev->t_ns, s->mem.in_use, 0, 0 };
         if (s->mem.in_use > s->node[node].mem_peak)
             s->node[node].mem_peak = s->mem.in_use;
         s->last_node = node;
     }
     s->scope[ev->id % SCOPES].id = ev->id;
     s->scope[ev->id % SCOPES].node = node;
+    if (ev->kind == NINO_EV_STAGE && !strcmp(name(priv, ev->name), "paused")) {
+        s->pause = ev->id;
+        s->pause_ns = ev->t_ns;
+    }
 }
 
 static void scope_end(nino_stats *s, const nino_event *ev)
 {
+    if (s->pause && ev->id == s->pause) { // no node took this time
+        for (int k = 0; k < s->n_open; k++)
+            s->open[k].paused_ns += ev->t_ns - s->pause_ns;
+        s->pause = 0;
+    }
     int i = s->n_open - 1;
     while (i >= 0 && s->open[i].id != ev->id)
         i--;
@@ -226,7 +238,7 @@ static void scope_end(nino_stats *s, const nino_event *ev)
     const open_node o = s->open[i];
     memmove(&s->open[i], &s->open[i + 1], (size_t) (s->n_open - i - 1) * sizeof(o));
     s->n_open--;
-    const uint64_t ns = ev->t_ns > o.begin_ns ? ev->t_ns - o.begin_ns : 0;
+    const uint64_t from = o.begin_ns + o.paused_ns, ns = ev->t_ns > from ? ev->t_ns - from : 0;
     node_acc *a = &s->node[o.node];
     a->ns += ns;
     a->calls++;

@@ -20,6 +20,7 @@ enum {
     MAX_TRACKS = 1024,
     MAX_DEPTH = 128,  // open scopes of one thread
     MAX_THREADS = 32, // threads with scopes
+    PLACES = 4096,    // scopes that kernels may still come from
     SLACK_NS = 1000   // clocks of device and host differ by this much at most
 };
 
@@ -51,6 +52,11 @@ struct nino_trace {
     int n_tracks;
     thread thread[MAX_THREADS];
     int n_threads;
+    struct {
+        uint32_t id, tid;
+        uint64_t begin_ns, end_ns; // end 0: open
+    } place[PLACES];               // of scopes, by id
+    uint64_t flows;
     uint64_t owner_use[NINO_OWN_COUNT];
     uint64_t counter_ns; // of the counter written last
 };
@@ -200,9 +206,12 @@ static thread *thread_of(nino_trace *t, uint16_t number)
 
 static void close_top(nino_trace *t, thread *th, uint64_t ns, uint32_t status)
 {
-    track *k = track_of(t, th->open[--th->depth].tid);
+    const uint32_t id = th->open[--th->depth].id;
+    track *k = track_of(t, th->open[th->depth].tid);
     if (k) {
         k->end_ns = after(k, ns);
+        if (t->place[id % PLACES].id == id)
+            t->place[id % PLACES].end_ns = k->end_ns;
         begin(t, 'E', k->tid, k->end_ns, NULL);
         if (status)
             nino_buf_addf(&t->out, ",\"args\":{\"status\":%u}", status);
@@ -235,6 +244,10 @@ static void scope_begin(nino_trace *t, const nino_event *ev, const char *name)
     th->open[th->depth].id = ev->id;
     th->open[th->depth++].tid = k->tid;
     k->end_ns = after(k, ev->t_ns);
+    t->place[ev->id % PLACES].id = ev->id;
+    t->place[ev->id % PLACES].tid = k->tid;
+    t->place[ev->id % PLACES].begin_ns = k->end_ns;
+    t->place[ev->id % PLACES].end_ns = 0;
     begin(t, 'B', k->tid, k->end_ns, name);
     nino_buf_addf(&t->out, ",\"args\":{\"id\":%u,\"parent\":%u", ev->id, ev->parent);
     if (ev->u.scope.arg1)
@@ -251,6 +264,29 @@ static void scope_end(nino_trace *t, const nino_event *ev)
 }
 
 // ---- points ------------------------------------------------------------------------------------
+
+// An arrow from the scope that enqueued a kernel, at the time when it did, to its start on the
+// queue.
+static void flow(nino_trace *t, const nino_event *ev, uint32_t tid, uint64_t ns)
+{
+    const uint32_t at = ev->parent % PLACES, parent = t->place[at].id;
+    const uint64_t wait = ev->u.kernel.queued_us * 1000ull;
+    uint64_t from = ev->t_ns > wait ? ev->t_ns - wait : 0;
+    if (!ev->parent || parent != ev->parent)
+        return;
+    if (t->place[at].end_ns && from > t->place[at].end_ns)
+        from = t->place[at].end_ns;
+    if (from < t->place[at].begin_ns)
+        from = t->place[at].begin_ns;
+    t->flows++;
+    begin(t, 's', t->place[at].tid, from < ns ? from : ns, "enqueue");
+    nino_buf_addf(&t->out, ",\"cat\":\"flow\",\"id\":%llu", (unsigned long long) t->flows);
+    end(t);
+    begin(t, 'f', tid, ns, "enqueue");
+    nino_buf_addf(&t->out, ",\"cat\":\"flow\",\"bp\":\"e\",\"id\":%llu",
+                  (unsigned long long) t->flows);
+    end(t);
+}
 
 static void slice(nino_trace *t, const nino_event *ev, const char *(*name)(void *priv, uint32_t id),
                   void *priv)
@@ -282,6 +318,8 @@ static void slice(nino_trace *t, const nino_event *ev, const char *(*name)(void 
         add_number(t, "submitted_us", ev->u.kernel.submitted_us);
     }
     end_args(t);
+    if (is_kernel && ev->track >= 256)
+        flow(t, ev, k->tid, ns);
 }
 
 static void counter(nino_trace *t, uint64_t ns, const char *name)

@@ -2,6 +2,7 @@
 #include "core/op/stream_priv.h"
 
 #include "core/base/error.h"
+#include "core/base/time.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -95,7 +96,11 @@ static void heed(nino_stream *s)
     if (!nino_gate_is_closed(s->gate))
         return;
     nino_monitor_message(s->monitor, NINO_LOG_INFO, "paused");
+    const uint32_t scope = nino_monitor_begin(s->monitor, NINO_EV_STAGE, "paused", 0, 0);
+    const uint64_t start = nino_now_ns();
     nino_gate_wait(s->gate, s->cancel);
+    s->be->load_ns += nino_now_ns() - start; // steps and estimates leave it out
+    nino_monitor_end(s->monitor, scope);
     nino_monitor_message(s->monitor, NINO_LOG_INFO, "resumed");
 }
 

@@ -2,42 +2,9 @@
 // every device queue what waits (queued, submitted) and what runs, all on the shared time axis.
 // Close by, every kernel is a bar with its name; from afar, a pixel column shows how busy the queue
 // was with each op family.
-#include "live/views.h"
+#include "live/timeline_priv.h"
 
-#include "live/area.h"
 #include "live/describe.h"
-
-#include <math.h>
-
-enum {
-    GUTTER = 104,
-    RULER = 40, // legend and times
-    ROW = 19,
-    QUEUE = 44,
-    WAIT = 13,
-    GAP = 6,
-    MAX_ROWS = 96,
-    MAX_COLUMNS = 8192,
-    LOOK_AHEAD = WAIT // kernels that may wait at once, as far as they are drawn
-};
-
-typedef enum RowKind { ROW_SCOPES, ROW_HOST, ROW_WAIT, ROW_QUEUE } RowKind;
-
-typedef struct Row {
-    RowKind kind;
-    uint16_t track, depth;
-    float y, h;
-    char label[48];
-} Row;
-
-typedef struct Timeline {
-    NinoRun *run; // the area's
-    GtkWidget *area, *ruler, *readout;
-    Row row[MAX_ROWS];
-    int n_rows;
-    int focus_row; // for the keyboard
-    float height;
-} Timeline;
 
 // ---- rows --------------------------------------------------------------------------------------
 
@@ -99,263 +66,7 @@ static void plot_box(NinoArea *area, float width, float height, NinoPlotBox *box
     *box = (NinoPlotBox){ GUTTER, 0, MAX(width - GUTTER - 8, 1), height };
 }
 
-static GdkRGBA kind_colour(const NinoPlot *p, uint8_t kind)
-{
-    static const int of_kind[] = { 11, 11, 0, 4, 1, 5 };
-    const GdkRGBA *c = nino_plot_colour((size_t) of_kind[kind <= NINO_EV_TILE ? kind : 0]);
-    return nino_plot_mix(c, &p->bg, p->is_dark ? 0.35f : 0.45f);
-}
-
-// ---- scopes ------------------------------------------------------------------------------------
-
-typedef struct View { // what is drawn: time to pixels
-    const nino_history *h;
-    NinoPlotBox box;
-    guint64 t0, t1;
-    double per_ns;
-} View;
-
-static View view_of(Timeline *t, const NinoPlotBox *box)
-{
-    View v = { .h = nino_run_history(t->run), .box = *box };
-    nino_run_view(t->run, &v.t0, &v.t1);
-    v.per_ns = (double) box->w / (double) (v.t1 - v.t0);
-    return v;
-}
-
-static float x_of(const View *v, uint64_t t)
-{
-    const double x = ((double) t - (double) v->t0) * v->per_ns;
-    return v->box.x + (float) CLAMP(x, 0, (double) v->box.w);
-}
-
-static uint64_t time_at(const View *v, float x)
-{
-    return v->t0 + (uint64_t) ((double) MAX(x - v->box.x, 0) / v->per_ns);
-}
-
-// First span of the row that ends after t.
-static size_t span_at(const View *v, const nino_span *s, const uint32_t *row, size_t n, uint64_t t)
-{
-    size_t lo = 0, hi = n;
-    while (lo < hi) {
-        const size_t mid = lo + (hi - lo) / 2;
-        const uint64_t end = s[row[mid]].end_ns ? s[row[mid]].end_ns : nino_history_end(v->h);
-        if (end <= t)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-static void draw_text_in(NinoPlot *p, float x0, float x1, float y, const char *text)
-{
-    if (x1 - x0 > 26)
-        nino_plot_text(p, x0 + 4, y + floorf((ROW - nino_plot_text_height(p)) / 2), x1 - x0 - 8,
-                       NINO_PLOT_LEFT, &p->fg, text);
-}
-
-// Spans narrower than a pixel are one bar together; the search goes on behind that pixel.
-static void draw_scopes(NinoPlot *p, const View *v, const Row *r, float y)
-{
-    size_t n, n_spans;
-    const nino_span *s = nino_history_spans(v->h, &n_spans);
-    const uint32_t *row = nino_history_row(v->h, r->track, r->depth, &n);
-    for (size_t i = span_at(v, s, row, n, v->t0); i < n && s[row[i]].begin_ns < v->t1;) {
-        const nino_span *e = &s[row[i]];
-        const uint64_t end = e->end_ns ? e->end_ns : nino_history_end(v->h);
-        const float x0 = floorf(x_of(v, e->begin_ns)), x1 = floorf(x_of(v, end));
-        GdkRGBA c = kind_colour(p, e->kind);
-        if (e->status)
-            c = nino_plot_mix(nino_plot_colour(3), &p->bg, 0.2f);
-        if (x1 - x0 >= 2) {
-            nino_plot_bar(p, x0, y, x1 - x0 - 1, r->h, &c);
-            char text[96];
-            const char *name = nino_history_name((void *) v->h, e->name);
-            if (!e->arg1 || (e->kind != NINO_EV_STEP && e->kind != NINO_EV_TILE))
-                g_strlcpy(text, name, sizeof(text));
-            else if (x1 - x0 > 72)
-                g_snprintf(text, sizeof(text), "%s %u", name, e->arg0 + 1);
-            else
-                g_snprintf(text, sizeof(text), "%u", e->arg0 + 1);
-            draw_text_in(p, x0, x1, y, text);
-            i++;
-        } else {
-            float to = x0 + 1;
-            size_t k = i;
-            do { // a run of narrow ones
-                k = MAX(span_at(v, s, row, n, time_at(v, to)), k + 1);
-                if (k >= n || s[row[k]].begin_ns >= v->t1)
-                    break;
-                const float next = floorf(x_of(v, s[row[k]].begin_ns));
-                const uint64_t stop = s[row[k]].end_ns ? s[row[k]].end_ns : nino_history_end(v->h);
-                if (next > to + 1 || x_of(v, stop) - next >= 2)
-                    break;
-                to = next + 1;
-            } while (to < v->box.x + v->box.w);
-            nino_plot_bar(p, x0, y + 2, to - x0, r->h - 4, &c);
-            i = k;
-        }
-    }
-}
-
-// ---- kernels and transfers ---------------------------------------------------------------------
-
-static void draw_each(NinoPlot *p, Timeline *t, const View *v, const Row *r, float y,
-                      const nino_event *ev, size_t from, size_t to)
-{
-    const uint32_t chosen = nino_run_kernel(t->run);
-    for (size_t i = from; i < to; i++) {
-        const nino_event *e = &ev[i];
-        const uint64_t end = e->t_ns + e->u.kernel.dur_ns;
-        if (end < v->t0)
-            continue;
-        const float x0 = floorf(x_of(v, e->t_ns)), x1 = MAX(floorf(x_of(v, end)), x0 + 1);
-        GdkRGBA c = *nino_plot_colour(nino_history_family_of(v->h, e->u.kernel.family));
-        if (chosen && e->name != chosen)
-            c = nino_plot_mix(&c, &p->bg, 0.7f);
-        nino_plot_bar(p, x0, y, MAX(x1 - x0 - (x1 - x0 > 3 ? 1 : 0), 1), r->h, &c);
-        if (x1 - x0 > 30) {
-            const GdkRGBA ink = c.red * 0.3f + c.green * 0.59f + c.blue * 0.11f > 0.55f
-                                    ? (GdkRGBA){ 0, 0, 0, 1 }
-                                    : (GdkRGBA){ 1, 1, 1, 1 };
-            nino_plot_text(p, x0 + 4, y + floorf((r->h - nino_plot_text_height(p)) / 2),
-                           x1 - x0 - 8, NINO_PLOT_LEFT, &ink,
-                           nino_history_name((void *) v->h, e->name));
-        }
-    }
-}
-
-// Columns of busy time, stacked by family; neighbours that look the same are one bar.
-static void draw_busy(NinoPlot *p, const View *v, const Row *r, float y, int step)
-{
-    const int n = MIN((int) v->box.w, MAX_COLUMNS);
-    float height[NINO_HISTORY_FAMILIES] = { 0 };
-    int since = 0;
-    for (int c = 0; c < n + step; c += step) {
-        float now[NINO_HISTORY_FAMILIES] = { 0 };
-        if (c < n) {
-            const uint64_t a = time_at(v, v->box.x + (float) c);
-            const uint64_t b = MAX(time_at(v, v->box.x + (float) (c + step)), a + 1);
-            uint64_t busy[NINO_HISTORY_FAMILIES];
-            nino_history_busy(v->h, r->track, a, b, busy);
-            float used = 0;
-            for (int f = 0; f < NINO_HISTORY_FAMILIES; f++) {
-                const float full = (float) ((double) busy[f] / (double) (b - a)) * r->h;
-                now[f] = MIN(roundf(used + full), r->h) - MIN(roundf(used), r->h);
-                used += full;
-            }
-        }
-        if (c < n && !memcmp(now, height, sizeof(now)))
-            continue;
-        float bottom = y + r->h;
-        for (int f = 0; f < NINO_HISTORY_FAMILIES; f++) {
-            bottom -= height[f];
-            nino_plot_bar(p, v->box.x + (float) since, bottom, (float) (MIN(c, n) - since),
-                          height[f], nino_plot_colour((size_t) f));
-        }
-        memcpy(height, now, sizeof(now));
-        since = c;
-    }
-}
-
-static void draw_slices(NinoPlot *p, Timeline *t, const View *v, const Row *r, float y)
-{
-    size_t n;
-    const nino_event *ev = nino_history_slices(v->h, r->track, &n);
-    size_t from = nino_history_slice_at(v->h, r->track, v->t0);
-    const size_t to = nino_history_slice_at(v->h, r->track, v->t1);
-    for (int back = 0; from > 0 && back < 4; back++) // those that began before
-        from--;
-    if (to - from <= (size_t) v->box.w / 2)
-        draw_each(p, t, v, r, y, ev, from, to);
-    else
-        draw_busy(p, v, r, y, nino_run_is_live(t->run) ? 2 : 1); // live: half the cost
-}
-
-// How many kernels wait at a time: handed to the driver (submitted) and not yet (queued).
-static void count_waiting(const nino_event *ev, size_t n, size_t i, uint64_t t, int *queued,
-                          int *submitted)
-{
-    *queued = *submitted = 0;
-    for (size_t k = i; k < n && k < i + LOOK_AHEAD; k++) {
-        const uint64_t sub = ev[k].t_ns - MIN(ev[k].t_ns, ev[k].u.kernel.submitted_us * 1000ull);
-        const uint64_t que = ev[k].t_ns - MIN(ev[k].t_ns, ev[k].u.kernel.queued_us * 1000ull);
-        if (ev[k].t_ns <= t || que > t)
-            continue;
-        if (sub <= t)
-            ++*submitted;
-        else
-            ++*queued;
-    }
-}
-
-static void draw_waiting(NinoPlot *p, const View *v, const Row *r, float y)
-{
-    size_t n, i;
-    const nino_event *ev = nino_history_slices(v->h, r->track, &n);
-    const GdkRGBA q = nino_plot_alpha(&p->fg, 0.28f), s = nino_plot_alpha(&p->fg, 0.62f);
-    const int columns = MIN((int) v->box.w, MAX_COLUMNS);
-    int was_q = 0, was_s = 0, since = 0;
-    i = nino_history_slice_at(v->h, r->track, v->t0);
-    for (int c = 0; c <= columns; c++) {
-        int now_q = 0, now_s = 0;
-        const uint64_t t = time_at(v, v->box.x + (float) c);
-        while (i < n && ev[i].t_ns <= t && ev[i].t_ns < v->t1) {
-            if (i + 64 < n && ev[i + 64].t_ns <= t) // many in one pixel
-                i = nino_history_slice_at(v->h, r->track, t);
-            else
-                i++;
-        }
-        if (c < columns)
-            count_waiting(ev, n, i, t, &now_q, &now_s);
-        if (c < columns && now_q == was_q && now_s == was_s)
-            continue;
-        const float x = v->box.x + (float) since, w = (float) (c - since);
-        nino_plot_bar(p, x, y + r->h - (float) was_s, w, (float) was_s, &s);
-        nino_plot_bar(p, x, y + r->h - (float) (was_s + was_q), w, (float) was_q, &q);
-        was_q = now_q;
-        was_s = now_s;
-        since = c;
-    }
-}
-
 // ---- drawing -----------------------------------------------------------------------------------
-
-static void draw_rows(NinoArea *area, NinoPlot *p, Timeline *t, const NinoPlotBox *box, float top)
-{
-    const View v = view_of(t, box);
-    const float line = nino_plot_text_height(p);
-    for (int i = 0; i < t->n_rows; i++) {
-        const Row *r = &t->row[i];
-        const float y = top + r->y;
-        if (gtk_widget_has_focus(GTK_WIDGET(area)) && i == t->focus_row && p->snapshot) {
-            const GdkRGBA c = nino_plot_alpha(&p->fg, 0.08f);
-            nino_plot_bar(p, 0, y, p->width, r->h, &c);
-        }
-        nino_plot_text(p, 6, y + floorf((r->h - line) / 2), GUTTER - 12, NINO_PLOT_LEFT, &p->dim,
-                       r->label);
-        switch (r->kind) {
-        case ROW_SCOPES: draw_scopes(p, &v, r, y); break;
-        case ROW_HOST:
-        case ROW_QUEUE: draw_slices(p, t, &v, r, y); break;
-        case ROW_WAIT: draw_waiting(p, &v, r, y); break;
-        }
-    }
-}
-
-static void draw_legend(NinoPlot *p, Timeline *t, float y)
-{
-    const char *names[NINO_HISTORY_FAMILIES];
-    const size_t n = nino_history_families(nino_run_history(t->run), names, NINO_HISTORY_FAMILIES);
-    const GdkRGBA q = nino_plot_alpha(&p->fg, 0.28f), s = nino_plot_alpha(&p->fg, 0.62f);
-    float x = GUTTER;
-    for (size_t f = 0; f < n && x < p->width - 220; f++)
-        x = nino_plot_legend(p, x, y, nino_plot_colour(f), names[f]);
-    x = nino_plot_legend(p, x, y, &q, "queued");
-    nino_plot_legend(p, x, y, &s, "submitted");
-}
 
 static void draw_ruler(NinoArea *area, NinoPlot *p, gpointer user)
 {
@@ -367,7 +78,7 @@ static void draw_ruler(NinoArea *area, NinoPlot *p, gpointer user)
     if (!nino_history_end(h))
         return;
     nino_run_view(t->run, &t0, &t1);
-    draw_legend(p, t, 2);
+    nino_timeline_draw_legend(p, t, 2);
     box.y = p->height - nino_plot_text_height(p) - 4;
     box.h = 0;
     nino_plot_time_axis(p, &box, t0, t1, nino_history_begin(h));
@@ -388,7 +99,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     nino_run_view(t->run, &t0, &t1);
     float top = 0;
     if (p->cr) { // an export has its ruler inside
-        draw_legend(p, t, 4);
+        nino_timeline_draw_legend(p, t, 4);
         top = RULER - 14;
         box.h = p->height - top - 20;
         box.y = top;
@@ -396,7 +107,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     NinoPlot grid = *p; // times are in the ruler
     grid.dim.alpha = 0;
     nino_plot_time_axis(p->cr ? p : &grid, &box, t0, t1, nino_history_begin(h));
-    draw_rows(area, p, t, &box, top);
+    nino_timeline_draw_rows(area, p, t, &box, top);
     nino_area_draw_marks(area, p, &box);
 }
 
@@ -440,7 +151,7 @@ static gboolean describe(Timeline *t, const Row *r, uint64_t at, uint64_t slack,
     const nino_span *s = nino_history_spans(h, &n_spans);
     const uint32_t *row = nino_history_row(h, r->track, r->depth, &n);
     const View v = { .h = h };
-    const size_t i = span_at(&v, s, row, n, at - MIN(at, slack));
+    const size_t i = nino_timeline_span_at(&v, s, row, n, at - MIN(at, slack));
     if (i >= n || s[row[i]].begin_ns > at + slack)
         return FALSE;
     nino_describe_span(t->run, (int32_t) row[i], text);
@@ -488,7 +199,7 @@ static gboolean click(NinoArea *area, double x, double y, int n_press, gpointer 
     const nino_span *s = nino_history_spans(h, &n_spans);
     const uint32_t *row = nino_history_row(h, r->track, r->depth, &n);
     const View v = { .h = h };
-    const size_t i = span_at(&v, s, row, n, at);
+    const size_t i = nino_timeline_span_at(&v, s, row, n, at);
     if (i < n && s[row[i]].begin_ns <= at)
         nino_run_select(t->run, s[row[i]].begin_ns,
                         s[row[i]].end_ns ? s[row[i]].end_ns : nino_history_end(h));

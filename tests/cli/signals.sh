@@ -42,6 +42,24 @@ kill -INT $pid
 ended 130
 rm -f "$tmp/run/ninodes"/*
 
+# SIGTSTP: the job stands between two kernels, then the process stops; SIGCONT goes on
+rm -f "$tmp/err"
+start --trace "$tmp/p.ninotrace"
+kill -TSTP $pid
+await "$tmp/err" 'paused; fg or SIGCONT goes on'
+for _ in $(seq 600); do
+    case "$(sed 's/.*) //; s/ .*//' /proc/$pid/stat)" in T) break ;; esac
+    sleep 0.1
+done
+kill -0 $pid || die "ended instead of stopping"
+case "$(sed 's/.*) //; s/ .*//' /proc/$pid/stat)" in T) ;; *) die "does not stop" ;; esac
+kill -CONT $pid
+await "$tmp/err" 'going on'
+kill -INT $pid
+ended 130
+expect 0 "$N" monitor "$tmp/p.ninotrace" --json
+printed '"type":"stage".*"paused"'
+
 # a parent that ignores SIGINT (nohup, background jobs of sh) is obeyed
 rm "$tmp/err"
 (trap '' INT; exec "$N" run "$tmp/long.json" $TINY --output "$tmp/o" >"$tmp/out" 2>"$tmp/err") &

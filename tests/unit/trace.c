@@ -99,12 +99,29 @@ static uint64_t write_and_check(const char *name, const nino_event *e, size_t n)
     return count;
 }
 
+// How often the text stands in a file.
+static int count_text(const char *name, const char *text)
+{
+    static char all[1 << 16];
+    int n = 0;
+    FILE *f = fopen(path_of(name), "rb");
+    CHECK(f);
+    all[fread(all, 1, sizeof(all) - 1, f)] = 0;
+    fclose(f);
+    for (const char *p = all; (p = strstr(p, text)); p++)
+        n++;
+    return n;
+}
+
 static void test_written(void)
 {
     nino_event e[64];
     const size_t n = a_run(e);
     const uint64_t all = write_and_check("a.json", e, n);
     CHECK(all > n);
+    // an arrow to every kernel, from the scope that enqueued it
+    CHECK(count_text("a.json", "\"ph\":\"s\"") == 4 && count_text("a.json", "\"ph\":\"f\"") == 4);
+    CHECK(count_text("a.json", "\"ph\":\"s\",\"pid\":") == 4);
     CHECK(write_and_check("a.json.gz", e, n) == all);
     FILE *f = fopen(path_of("a.json.gz"), "rb");
     CHECK(f && fgetc(f) == 0x1f && fgetc(f) == 0x8b);

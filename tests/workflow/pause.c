@@ -99,6 +99,42 @@ static const nino_queue *wait_queue(nino_attach *a, bool is_paused)
     }
 }
 
+// What was paused is no time of the node: its share of the statistics is its scope less the pause.
+static void check_times(nino_job *job)
+{
+    nino_stats *s = nino_stats_create();
+    nino_event ev[256];
+    uint32_t node = 0, pause = 0;
+    uint64_t node_ns[2] = { 0 }, pause_ns[2] = { 0 };
+    CHECK(s);
+    for (bool done = false; !done;) {
+        done = nino_job_done(job, &(nino_status){ 0 }, NULL);
+        for (size_t n; (n = nino_job_poll(job, ev, 256));) {
+            nino_stats_add(s, ev, n, nino_job_name, job);
+            for (size_t i = 0; i < n; i++) {
+                const nino_event *e = &ev[i];
+                const char *name = nino_job_name(job, e->name);
+                if (e->kind == NINO_EV_NODE && !strcmp(name, "3 VAEDecode"))
+                    node = e->id, node_ns[0] = e->t_ns;
+                else if (e->kind == NINO_EV_STAGE && !strcmp(name, "paused"))
+                    pause = e->id, pause_ns[0] = e->t_ns;
+                else if (e->kind == NINO_EV_END && node && e->id == node)
+                    node_ns[1] = e->t_ns;
+                else if (e->kind == NINO_EV_END && pause && e->id == pause)
+                    pause_ns[1] = e->t_ns;
+            }
+        }
+        nino_job_wait(job, 20);
+    }
+    nino_node_stat nodes[8];
+    const size_t n = nino_stats_nodes(s, nodes, 8);
+    CHECK(n == 4 && pause && node);
+    for (size_t i = 0; i < n; i++)
+        CHECK(strcmp(nodes[i].name, "3 VAEDecode") != 0 ||
+              nodes[i].ns == node_ns[1] - node_ns[0] - (pause_ns[1] - pause_ns[0]));
+    nino_stats_destroy(&s);
+}
+
 static size_t read_picture(const char *path, char *buf, size_t size)
 {
     FILE *f = fopen(path, "rb");
@@ -156,6 +192,17 @@ int main(void)
     CHECK(r.n_kernels > 10 && read_picture(r.path[1], pixels[1], sizeof(pixels[1])) == len);
     CHECK(!memcmp(pixels[0], pixels[1], len));
     CHECK(wait_queue(b, false)->is_paused == 0);
+
+    // what was waited is nobody's time
+    nino_ctx_pause(ctx, 1);
+    call(b, NINO_CONTROL_TRIM); // nothing comes from the cache
+    const uint64_t third = nino_now_ns();
+    job = nino_job_start(ctx, g, NULL, &err);
+    CHECK_OK(job ? NINO_OK : err.code, err);
+    read_until(a, "paused", third, &kernels);
+    nino_ctx_pause(ctx, 0);
+    check_times(job);
+    nino_job_destroy(&job);
 
     // cancelled while it is paused; the next job waits at its first op until the pause ends
     call(a, NINO_CONTROL_PAUSE);

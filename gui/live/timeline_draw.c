@@ -1,0 +1,305 @@
+// Drawing of the timeline: scopes as nested bars, what waits and runs on a device queue (each
+// kernel, or from afar how busy the queue was), arrows from the scope that enqueued a kernel to its
+// start.
+#include "live/timeline_priv.h"
+
+#include <math.h>
+
+static GdkRGBA kind_colour(const NinoPlot *p, uint8_t kind)
+{
+    static const int of_kind[] = { 11, 11, 0, 4, 1, 5 };
+    const GdkRGBA *c = nino_plot_colour((size_t) of_kind[kind <= NINO_EV_TILE ? kind : 0]);
+    return nino_plot_mix(c, &p->bg, p->is_dark ? 0.35f : 0.45f);
+}
+
+// ---- scopes ------------------------------------------------------------------------------------
+
+static View view_of(Timeline *t, const NinoPlotBox *box)
+{
+    View v = { .h = nino_run_history(t->run), .box = *box };
+    nino_run_view(t->run, &v.t0, &v.t1);
+    v.per_ns = (double) box->w / (double) (v.t1 - v.t0);
+    return v;
+}
+
+static float x_of(const View *v, uint64_t t)
+{
+    const double x = ((double) t - (double) v->t0) * v->per_ns;
+    return v->box.x + (float) CLAMP(x, 0, (double) v->box.w);
+}
+
+static uint64_t time_at(const View *v, float x)
+{
+    return v->t0 + (uint64_t) ((double) MAX(x - v->box.x, 0) / v->per_ns);
+}
+
+size_t nino_timeline_span_at(const View *v, const nino_span *s, const uint32_t *row, size_t n,
+                             uint64_t t)
+{
+    size_t lo = 0, hi = n;
+    while (lo < hi) {
+        const size_t mid = lo + (hi - lo) / 2;
+        const uint64_t end = s[row[mid]].end_ns ? s[row[mid]].end_ns : nino_history_end(v->h);
+        if (end <= t)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static void draw_text_in(NinoPlot *p, float x0, float x1, float y, const char *text)
+{
+    if (x1 - x0 > 26)
+        nino_plot_text(p, x0 + 4, y + floorf((ROW - nino_plot_text_height(p)) / 2), x1 - x0 - 8,
+                       NINO_PLOT_LEFT, &p->fg, text);
+}
+
+// Spans narrower than a pixel are one bar together; the search goes on behind that pixel.
+static void draw_scopes(NinoPlot *p, const View *v, const Row *r, float y)
+{
+    size_t n, n_spans;
+    const nino_span *s = nino_history_spans(v->h, &n_spans);
+    const uint32_t *row = nino_history_row(v->h, r->track, r->depth, &n);
+    for (size_t i = nino_timeline_span_at(v, s, row, n, v->t0);
+         i < n && s[row[i]].begin_ns < v->t1;) {
+        const nino_span *e = &s[row[i]];
+        const uint64_t end = e->end_ns ? e->end_ns : nino_history_end(v->h);
+        const float x0 = floorf(x_of(v, e->begin_ns)), x1 = floorf(x_of(v, end));
+        GdkRGBA c = kind_colour(p, e->kind);
+        if (e->status)
+            c = nino_plot_mix(nino_plot_colour(3), &p->bg, 0.2f);
+        if (x1 - x0 >= 2) {
+            nino_plot_bar(p, x0, y, x1 - x0 - 1, r->h, &c);
+            char text[96];
+            const char *name = nino_history_name((void *) v->h, e->name);
+            if (!e->arg1 || (e->kind != NINO_EV_STEP && e->kind != NINO_EV_TILE))
+                g_strlcpy(text, name, sizeof(text));
+            else if (x1 - x0 > 72)
+                g_snprintf(text, sizeof(text), "%s %u", name, e->arg0 + 1);
+            else
+                g_snprintf(text, sizeof(text), "%u", e->arg0 + 1);
+            draw_text_in(p, x0, x1, y, text);
+            i++;
+        } else {
+            float to = x0 + 1;
+            size_t k = i;
+            do { // a run of narrow ones
+                k = MAX(nino_timeline_span_at(v, s, row, n, time_at(v, to)), k + 1);
+                if (k >= n || s[row[k]].begin_ns >= v->t1)
+                    break;
+                const float next = floorf(x_of(v, s[row[k]].begin_ns));
+                const uint64_t stop = s[row[k]].end_ns ? s[row[k]].end_ns : nino_history_end(v->h);
+                if (next > to + 1 || x_of(v, stop) - next >= 2)
+                    break;
+                to = next + 1;
+            } while (to < v->box.x + v->box.w);
+            nino_plot_bar(p, x0, y + 2, to - x0, r->h - 4, &c);
+            i = k;
+        }
+    }
+}
+
+// ---- kernels and transfers ---------------------------------------------------------------------
+
+static void draw_each(NinoPlot *p, Timeline *t, const View *v, const Row *r, float y,
+                      const nino_event *ev, size_t from, size_t to)
+{
+    const uint32_t chosen = nino_run_kernel(t->run);
+    for (size_t i = from; i < to; i++) {
+        const nino_event *e = &ev[i];
+        const uint64_t end = e->t_ns + e->u.kernel.dur_ns;
+        if (end < v->t0)
+            continue;
+        const float x0 = floorf(x_of(v, e->t_ns)), x1 = MAX(floorf(x_of(v, end)), x0 + 1);
+        GdkRGBA c = *nino_plot_colour(nino_history_family_of(v->h, e->u.kernel.family));
+        if (chosen && e->name != chosen)
+            c = nino_plot_mix(&c, &p->bg, 0.7f);
+        nino_plot_bar(p, x0, y, MAX(x1 - x0 - (x1 - x0 > 3 ? 1 : 0), 1), r->h, &c);
+        if (x1 - x0 > 30) {
+            const GdkRGBA ink = c.red * 0.3f + c.green * 0.59f + c.blue * 0.11f > 0.55f
+                                    ? (GdkRGBA){ 0, 0, 0, 1 }
+                                    : (GdkRGBA){ 1, 1, 1, 1 };
+            nino_plot_text(p, x0 + 4, y + floorf((r->h - nino_plot_text_height(p)) / 2),
+                           x1 - x0 - 8, NINO_PLOT_LEFT, &ink,
+                           nino_history_name((void *) v->h, e->name));
+        }
+    }
+}
+
+// Columns of busy time, stacked by family; neighbours that look the same are one bar.
+static void draw_busy(NinoPlot *p, const View *v, const Row *r, float y, int step)
+{
+    const int n = MIN((int) v->box.w, MAX_COLUMNS);
+    float height[NINO_HISTORY_FAMILIES] = { 0 };
+    int since = 0;
+    for (int c = 0; c < n + step; c += step) {
+        float now[NINO_HISTORY_FAMILIES] = { 0 };
+        if (c < n) {
+            const uint64_t a = time_at(v, v->box.x + (float) c);
+            const uint64_t b = MAX(time_at(v, v->box.x + (float) (c + step)), a + 1);
+            uint64_t busy[NINO_HISTORY_FAMILIES];
+            nino_history_busy(v->h, r->track, a, b, busy);
+            float used = 0;
+            for (int f = 0; f < NINO_HISTORY_FAMILIES; f++) {
+                const float full = (float) ((double) busy[f] / (double) (b - a)) * r->h;
+                now[f] = MIN(roundf(used + full), r->h) - MIN(roundf(used), r->h);
+                used += full;
+            }
+        }
+        if (c < n && !memcmp(now, height, sizeof(now)))
+            continue;
+        float bottom = y + r->h;
+        for (int f = 0; f < NINO_HISTORY_FAMILIES; f++) {
+            bottom -= height[f];
+            nino_plot_bar(p, v->box.x + (float) since, bottom, (float) (MIN(c, n) - since),
+                          height[f], nino_plot_colour((size_t) f));
+        }
+        memcpy(height, now, sizeof(now));
+        since = c;
+    }
+}
+
+static void draw_slices(NinoPlot *p, Timeline *t, const View *v, const Row *r, float y)
+{
+    size_t n;
+    const nino_event *ev = nino_history_slices(v->h, r->track, &n);
+    size_t from = nino_history_slice_at(v->h, r->track, v->t0);
+    const size_t to = nino_history_slice_at(v->h, r->track, v->t1);
+    for (int back = 0; from > 0 && back < 4; back++) // those that began before
+        from--;
+    if (to - from <= (size_t) v->box.w / 2)
+        draw_each(p, t, v, r, y, ev, from, to);
+    else
+        draw_busy(p, v, r, y, nino_run_is_live(t->run) ? 2 : 1); // live: half the cost
+}
+
+// How many kernels wait at a time: handed to the driver (submitted) and not yet (queued).
+static void count_waiting(const nino_event *ev, size_t n, size_t i, uint64_t t, int *queued,
+                          int *submitted)
+{
+    *queued = *submitted = 0;
+    for (size_t k = i; k < n && k < i + LOOK_AHEAD; k++) {
+        const uint64_t sub = ev[k].t_ns - MIN(ev[k].t_ns, ev[k].u.kernel.submitted_us * 1000ull);
+        const uint64_t que = ev[k].t_ns - MIN(ev[k].t_ns, ev[k].u.kernel.queued_us * 1000ull);
+        if (ev[k].t_ns <= t || que > t)
+            continue;
+        if (sub <= t)
+            ++*submitted;
+        else
+            ++*queued;
+    }
+}
+
+static void draw_waiting(NinoPlot *p, const View *v, const Row *r, float y)
+{
+    size_t n, i;
+    const nino_event *ev = nino_history_slices(v->h, r->track, &n);
+    const GdkRGBA q = nino_plot_alpha(&p->fg, 0.28f), s = nino_plot_alpha(&p->fg, 0.62f);
+    const int columns = MIN((int) v->box.w, MAX_COLUMNS);
+    int was_q = 0, was_s = 0, since = 0;
+    i = nino_history_slice_at(v->h, r->track, v->t0);
+    for (int c = 0; c <= columns; c++) {
+        int now_q = 0, now_s = 0;
+        const uint64_t t = time_at(v, v->box.x + (float) c);
+        while (i < n && ev[i].t_ns <= t && ev[i].t_ns < v->t1) {
+            if (i + 64 < n && ev[i + 64].t_ns <= t) // many in one pixel
+                i = nino_history_slice_at(v->h, r->track, t);
+            else
+                i++;
+        }
+        if (c < columns)
+            count_waiting(ev, n, i, t, &now_q, &now_s);
+        if (c < columns && now_q == was_q && now_s == was_s)
+            continue;
+        const float x = v->box.x + (float) since, w = (float) (c - since);
+        nino_plot_bar(p, x, y + r->h - (float) was_s, w, (float) was_s, &s);
+        nino_plot_bar(p, x, y + r->h - (float) (was_s + was_q), w, (float) was_q, &q);
+        was_q = now_q;
+        was_s = now_s;
+        since = c;
+    }
+}
+
+// ---- flow --------------------------------------------------------------------------------------
+
+static const Row *row_of(const Timeline *t, RowKind kind, uint16_t track, uint16_t depth)
+{
+    for (int i = 0; i < t->n_rows; i++)
+        if (t->row[i].kind == kind && t->row[i].track == track && t->row[i].depth == depth)
+            return &t->row[i];
+    return NULL;
+}
+
+// From the scope that enqueued the kernel, at the time when it did, to where the kernel begins.
+static void draw_arrow(NinoPlot *p, const Timeline *t, const View *v, const Row *queue,
+                       const nino_event *e, float top)
+{
+    size_t n;
+    const int32_t i = nino_history_span_of(v->h, e->parent);
+    const nino_span *s = i >= 0 ? &nino_history_spans(v->h, &n)[i] : NULL;
+    const Row *host = s ? row_of(t, ROW_SCOPES, s->track, s->depth) : NULL;
+    const uint64_t queued = e->t_ns - MIN(e->t_ns, e->u.kernel.queued_us * 1000ull);
+    if (!host || e->t_ns < v->t0 || e->t_ns >= v->t1 || queued < v->t0)
+        return;
+    const float x0 = x_of(v, queued), y0 = top + host->y + host->h - 2;
+    const float x1 = x_of(v, e->t_ns), y1 = top + queue->y;
+    const float line[][2] = {
+        { x0, y0 }, { x0, (y0 + y1) / 2 }, { x1, (y0 + y1) / 2 }, { x1, y1 }
+    };
+    const float tip[][2] = { { x1 - 3, y1 - 5 }, { x1, y1 }, { x1 + 3, y1 - 5 } };
+    const GdkRGBA c = nino_plot_alpha(&p->fg, 0.55f);
+    nino_plot_line(p, line, G_N_ELEMENTS(line), 1, 0, &c);
+    nino_plot_line(p, tip, G_N_ELEMENTS(tip), 1, 0, &c);
+}
+
+// Arrows while few kernels are in view: among many they would hide the rest.
+static void draw_flow(NinoPlot *p, const Timeline *t, const View *v, const Row *r, float top)
+{
+    size_t n;
+    const nino_event *ev = nino_history_slices(v->h, r->track, &n);
+    const size_t from = nino_history_slice_at(v->h, r->track, v->t0);
+    const size_t to = nino_history_slice_at(v->h, r->track, v->t1);
+    for (size_t i = from; i < to && to - from <= MAX_ARROWS; i++)
+        draw_arrow(p, t, v, r, &ev[i], top);
+}
+
+// ---- drawing -----------------------------------------------------------------------------------
+
+void nino_timeline_draw_rows(NinoArea *area, NinoPlot *p, Timeline *t, const NinoPlotBox *box,
+                             float top)
+{
+    const View v = view_of(t, box);
+    const float line = nino_plot_text_height(p);
+    for (int i = 0; i < t->n_rows; i++) {
+        const Row *r = &t->row[i];
+        const float y = top + r->y;
+        if (gtk_widget_has_focus(GTK_WIDGET(area)) && i == t->focus_row && p->snapshot) {
+            const GdkRGBA c = nino_plot_alpha(&p->fg, 0.08f);
+            nino_plot_bar(p, 0, y, p->width, r->h, &c);
+        }
+        nino_plot_text(p, 6, y + floorf((r->h - line) / 2), GUTTER - 12, NINO_PLOT_LEFT, &p->dim,
+                       r->label);
+        switch (r->kind) {
+        case ROW_SCOPES: draw_scopes(p, &v, r, y); break;
+        case ROW_HOST:
+        case ROW_QUEUE: draw_slices(p, t, &v, r, y); break;
+        case ROW_WAIT: draw_waiting(p, &v, r, y); break;
+        }
+    }
+    for (int i = 0; i < t->n_rows; i++)
+        if (t->row[i].kind == ROW_QUEUE)
+            draw_flow(p, t, &v, &t->row[i], top);
+}
+
+void nino_timeline_draw_legend(NinoPlot *p, Timeline *t, float y)
+{
+    const char *names[NINO_HISTORY_FAMILIES];
+    const size_t n = nino_history_families(nino_run_history(t->run), names, NINO_HISTORY_FAMILIES);
+    const GdkRGBA q = nino_plot_alpha(&p->fg, 0.28f), s = nino_plot_alpha(&p->fg, 0.62f);
+    float x = GUTTER;
+    for (size_t f = 0; f < n && x < p->width - 220; f++)
+        x = nino_plot_legend(p, x, y, nino_plot_colour(f), names[f]);
+    x = nino_plot_legend(p, x, y, &q, "queued");
+    nino_plot_legend(p, x, y, &s, "submitted");
+}
