@@ -104,6 +104,15 @@ bool nino_doc_pair(const nino_json *v, double *x, double *y);
 nino_status nino_doc_next_id(nino_doc_edit *e, const char *counter, int64_t *id);
 void nino_doc_print_number(nino_buf *out, double v);
 
+// ---- values that an instance shows from inside ------------------------------------------------
+const nino_json *nino_doc_proxies(const nino_ui *ui, const nino_ui_node *n); // NULL: none
+// One of them: what the instance calls it, and the inner node and its widget. False: not from
+// inside.
+bool nino_doc_proxy(const nino_ui *ui, const nino_ui_node *n, const nino_json *entry, char name[96],
+                    int32_t *node, const char **widget);
+// From a node that only shows a widget to the one that has it.
+void nino_doc_follow_proxy(const nino_ui *ui, int32_t *node, const char **widget);
+
 // ---- links of the copy -----------------------------------------------------------------------
 typedef struct nino_doc_ends {
     const char *id, *from, *to;

@@ -306,7 +306,9 @@ static nino_status set_widget(nino_doc_edit *e, const char *id, const char *widg
     nino_ui *ui = nino_ui_create(e->json, e->json->root, e->d->name, err);
     if (!ui)
         return err->code;
-    const int32_t i = nino_ui_get(ui, NINO_UI_IS_NODE, s->scope, id);
+    int32_t i = nino_ui_get(ui, NINO_UI_IS_NODE, s->scope, id);
+    if (i >= 0)
+        nino_doc_follow_proxy(ui, &i, &widget);
     const nino_status st = i < 0 ? nino_fail(err, NINO_ERR_UNKNOWN, id, "no such node")
                                  : nino_ui_set_widget(ui, i, widget, json, is_control, err);
     nino_ui_destroy(&ui);

@@ -160,6 +160,55 @@ static void read_widgets(reader *r, const nino_ui_node *u, nino_doc_node *n)
     n->n_widgets = w ? list.n : 0;
 }
 
+static void add_proxy(reader *r, const char *name, int32_t node, const char *key,
+                      nino_doc_widget *list, int *n, int n_own)
+{
+    nino_ui_widgets in;
+    nino_doc_follow_proxy(r->ui, &node, &key);
+    const nino_ui_node *u = &r->ui->nodes[node];
+    if (!nino_ui_bind(r->s->ui, u, u->values, 0, &in)) {
+        r->failed = true;
+        return;
+    }
+    int from = 0, at = 0;
+    while (from < in.n && strcmp(in.list[from].name, key) != 0)
+        from++;
+    while (at < n_own && strcmp(list[at].name, name) != 0)
+        at++;
+    if (from == in.n)
+        return;
+    if (at == n_own)
+        at = (*n)++;
+    const nino_ui_widget *w = &in.list[from];
+    list[at] = (nino_doc_widget){ .name = dup(r, name, strlen(name)),
+                                  .kind = kind_of(w, w->value),
+                                  .param = u->def ? nino_param_find(u->def, key) : NULL,
+                                  .control = control_of(r, w->mark, w->value) };
+    set_value(r, &list[at], w->value);
+}
+
+// What an instance shows of the values inside, behind or in the place of its own.
+static void add_proxies(reader *r, const nino_ui_node *u, nino_doc_node *n)
+{
+    const nino_json *proxies = nino_doc_proxies(r->ui, u);
+    const int n_own = n->n_widgets;
+    if (!proxies || !proxies->count)
+        return;
+    nino_doc_widget *list = alloc(r, (size_t) n_own + proxies->count, sizeof(*list));
+    if (!list)
+        return;
+    if (n_own)
+        memcpy(list, n->widgets, (size_t) n_own * sizeof(*list));
+    for (const nino_json *v = proxies->child; v; v = v->next) {
+        char name[96];
+        int32_t node = NINO_UI_NONE;
+        const char *key = NULL;
+        if (nino_doc_proxy(r->ui, u, v, name, &node, &key))
+            add_proxy(r, name, node, key, list, &n->n_widgets, n_own);
+    }
+    n->widgets = list;
+}
+
 // ---- inputs and outputs ----------------------------------------------------------------------
 
 static bool is_optional(const nino_ui_node *u, const nino_ui_port *p)
@@ -195,7 +244,7 @@ static void read_inputs(reader *r, const nino_ui_node *u, nino_doc_node *n)
         w[i].input = input_of(n, w[i].name);
         if (w[i].input >= 0 && !in[w[i].input].widget && u->def)
             in[w[i].input].widget = w[i].name;
-        if (w[i].input >= 0 || !w[i].param)
+        if (w[i].input >= 0 || !w[i].param || n->kind == NINO_DOC_SUBGRAPH)
             continue;
         w[i].input = n->n_inputs;
         in[n->n_inputs++] = (nino_doc_input){ .name = w[i].name,
@@ -262,6 +311,8 @@ static void read_node(reader *r, const nino_ui_node *u, nino_doc_node *n)
                : own                          ? own->title
                                               : u->type;
     read_widgets(r, u, n);
+    if (n->kind == NINO_DOC_SUBGRAPH)
+        add_proxies(r, u, n);
     read_inputs(r, u, n);
     read_outputs(r, u->outputs, n);
 }
@@ -450,51 +501,4 @@ nino_status nino_doc_read(nino_doc_state *s, nino_error *err)
         read_links(&r);
     spread_types(s);
     return r.failed ? nino_ui_nomem(s->ui, err) : NINO_OK;
-}
-
-// ---- looking at it ---------------------------------------------------------------------------
-
-int nino_document_n_nodes(const nino_document *d) { return d->state->n_nodes; }
-int nino_document_n_links(const nino_document *d) { return d->state->n_links; }
-int nino_document_n_reroutes(const nino_document *d) { return d->state->n_reroutes; }
-int nino_document_n_groups(const nino_document *d) { return d->state->n_groups; }
-
-const nino_doc_node *nino_document_node(const nino_document *d, int i)
-{
-    return i >= 0 && i < d->state->n_nodes ? &d->state->nodes[i] : NULL;
-}
-
-const nino_doc_link *nino_document_link(const nino_document *d, int i)
-{
-    return i >= 0 && i < d->state->n_links ? &d->state->links[i] : NULL;
-}
-
-const nino_doc_reroute *nino_document_reroute(const nino_document *d, int i)
-{
-    return i >= 0 && i < d->state->n_reroutes ? &d->state->reroutes[i] : NULL;
-}
-
-const nino_doc_group *nino_document_group(const nino_document *d, int i)
-{
-    return i >= 0 && i < d->state->n_groups ? &d->state->groups[i] : NULL;
-}
-
-int nino_document_find(const nino_document *d, const char *id)
-{
-    const nino_doc_state *s = d->state;
-    const int32_t i = nino_ui_get(s->ui, NINO_UI_IS_NODE, s->scope, id);
-    if (i >= 0)
-        return i - s->ui->scopes[s->scope].first;
-    for (int k = s->n_nodes - 1; s->scope && k >= 0 && k >= s->n_nodes - 2; k--)
-        if (!strcmp(s->nodes[k].id, id))
-            return k;
-    return -1;
-}
-
-const nino_doc_widget *nino_doc_widget_find(const nino_doc_node *n, const char *name)
-{
-    for (int i = 0; i < n->n_widgets; i++)
-        if (!strcmp(n->widgets[i].name, name))
-            return &n->widgets[i];
-    return NULL;
 }

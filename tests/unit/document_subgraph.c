@@ -264,6 +264,57 @@ static void test_values(void)
     nino_document_destroy(&d);
 }
 
+// Values of inner nodes that the instance shows: read, changed in place, run with; two of one name,
+// through two levels, and those that are not there.
+static void test_proxies(void)
+{
+#define SCALE(id)                                                                                  \
+    "{\"id\": " id                                                                                 \
+    ", \"type\": \"LatentUpscaleBy\", \"inputs\": [{\"name\": \"samples\", \"type\": "             \
+    "\"LATENT\", \"link\": null}], \"outputs\": [{\"name\": \"LATENT\", \"type\": \"LATENT\", "    \
+    "\"links\": null}], \"widgets_values\": [\"bilinear\", 1." id "]}"
+#define ENDS                                                                                       \
+    "\"inputNode\": {\"id\": -10}, \"outputNode\": {\"id\": -20}, \"inputs\": [], \"outputs\": "   \
+    "[], "
+    static const char text[] =
+        "{\"nodes\": [{\"id\": 9, \"type\": \"T\", \"properties\": {\"proxyWidgets\": [[\"7\", "
+        "\"scale_by\"], [\"3\", \"seed\"]]}}], \"links\": [], \"definitions\": {\"subgraphs\": "
+        "[{\"id\": \"T\", \"name\": \"Outer\", " ENDS "\"nodes\": [{\"id\": 7, \"type\": \"S\", "
+        "\"properties\": {\"proxyWidgets\": [[\"4\", \"scale_by\"], [\"5\", \"scale_by\"], "
+        "[\"-1\", \"x\"], [\"6\", \"scale_by\"], [\"4\", \"none\"], 3]}}, {\"id\": 3, \"type\": "
+        "\"KSampler\", \"widgets_values\": [5, \"increment\", 20, 8, \"euler\", \"normal\", 1]}], "
+        "\"links\": []}, {\"id\": \"S\", \"name\": \"Inner\", " ENDS
+        "\"nodes\": [" SCALE("4") ", " SCALE("5") "], \"links\": []}]}}";
+    nino_document *d = load(text);
+    const nino_doc_node *n = node(d, "9");
+    CHECK(n->n_widgets == 2 && n->n_inputs == 0);
+    CHECK_STR(n->widgets[0].name, "scale_by");
+    CHECK_STR(n->widgets[0].text, "1.4");
+    CHECK(n->widgets[0].param && n->widgets[0].kind == NINO_WIDGET_FLOAT);
+    CHECK_STR(n->widgets[1].control, "increment");
+    OK(nino_document_set_text(d, "9", "scale_by", "3", &err));
+    OK(nino_document_advance(d, 1, &err));
+    CHECK_STR(nino_doc_widget_find(node(d, "9"), "seed")->text, "6");
+    CHECK(nino_document_set_text(d, "9", "scale_by", "many", &err));
+    OK(nino_document_enter(d, "9", &err));
+    n = node(d, "7");
+    CHECK(n->n_widgets == 2);
+    CHECK_STR(n->widgets[0].text, "3");
+    CHECK_STR(n->widgets[1].name, "5:scale_by");
+    OK(nino_document_set_text(d, "7", "5:scale_by", "2.5", &err));
+    OK(nino_document_enter(d, "7", &err));
+    CHECK_STR(nino_doc_widget_find(node(d, "4"), "scale_by")->text, "3");
+    CHECK_STR(nino_doc_widget_find(node(d, "5"), "scale_by")->text, "2.5");
+    const char *run = nino_document_api_json(d, NULL, &err);
+    CHECK(run && strstr(run, "\"9:7:4\"") && strstr(run, "\"scale_by\": 3"));
+    while (nino_document_undo_name(d))
+        OK(nino_document_undo(d, &err));
+    char *now = text_of(d);
+    CHECK_STR(now, text);
+    free(now);
+    nino_document_destroy(&d);
+}
+
 // ---- real workflows ----------------------------------------------------------------------------
 
 static int one_asset(const char *path)
@@ -329,6 +380,7 @@ int main(void)
     test_refused();
     test_nested();
     test_values();
+    test_proxies();
     test_real();
     return 0;
 }

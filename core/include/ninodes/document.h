@@ -77,6 +77,8 @@ typedef enum nino_doc_widget_kind {
     NINO_WIDGET_OTHER,  // whatever the file has there, as JSON
 } nino_doc_widget_kind;
 
+// An instance of a subgraph also has those of inner nodes that the file shows on it (proxyWidgets):
+// reading and setting one reads and sets the inner one. A second one of a name is "41:name".
 typedef struct nino_doc_widget {
     const char *name;
     nino_doc_widget_kind kind;
