@@ -334,7 +334,9 @@ nino_status nino_pool_alloc(nino_pool *p, uint64_t bytes, nino_mem_owner owner, 
     bool is_hit = false;
     uint32_t s = NONE;
     if (!p->p.is_exact) {
-        bytes = nino_pool_class_bytes(bytes);
+        // Weights stay as long as their model, beside nothing else: a class would only cost room.
+        bytes = weights && bytes < UINT64_MAX / 2 ? (bytes + ALIGN - 1) / ALIGN * ALIGN
+                                                  : nino_pool_class_bytes(bytes);
         s = find_fit(p, bytes, weights, false);
         is_hit = s != NONE;
     }

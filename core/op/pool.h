@@ -54,5 +54,5 @@ void nino_pool_reset_peak(nino_pool *p); // peaks become the current use
 uint64_t nino_pool_take_window_peak(nino_pool *p);
 // Would one block of `bytes` fit now without more arenas than the budget allows?
 bool nino_pool_would_fit(const nino_pool *p, uint64_t bytes);
-// Size after rounding, for planners.
+// Size after rounding, for planners; weights are rounded to 256 bytes only.
 uint64_t nino_pool_class_bytes(uint64_t bytes);

@@ -196,8 +196,50 @@ static void test_device(const model *m)
     nino_backend_close(&be);
 }
 
+// Quantised weights are planned at their blocks' size whatever precision a node asks for, and need
+// no copy of another type: on a GPU nothing beside them, on a processor a few panels.
+static void check_quantised(const char *device, nino_dtype type, nino_dtype precision)
+{
+    nino_profile profile;
+    nino_mem_stat m;
+    CHECK_OK(nino_profile_load(device, &profile, &err), err);
+    profile.weight_type = precision;
+    nino_backend *be = nino_plan_open(&profile, 0, NULL, &err);
+    nino_stream *s = be ? nino_stream_create(&(nino_stream_params){ .backend = be }, &err) : NULL;
+    nino_array *a = nino_array_create(type, NINO_SHAPE(4096, 2048));
+    nino_array *x = nino_array_create(NINO_F32, NINO_SHAPE(512, 2048));
+    CHECK(s && a && x);
+    nino_linear l = { .w = nino_weight_from_array(a, NINO_W_MATRIX) };
+    CHECK(l.w);
+    nino_unref(nino_linear_op(s, nino_upload(s, x, nino_stream_act_type(s)), &l));
+    CHECK_OK(nino_stream_status(s, &err), err);
+    nino_pool_stat(be->pool, &m);
+    CHECK(m.peak_by_owner[NINO_OWN_WEIGHTS] >= a->bytes);
+    CHECK(m.peak_by_owner[NINO_OWN_WEIGHTS] <= a->bytes + a->bytes * 3 / 100);
+    const uint64_t room = profile.schedule == NINO_SCHED_CPU ? 8 << 20 : 0;
+    CHECK(m.peak_by_owner[NINO_OWN_WORKSPACE] <= room);
+    nino_stream_destroy(&s);
+    nino_linear_release(&l);
+    nino_backend_close(&be);
+    nino_array_unref(&a);
+    nino_array_unref(&x);
+}
+
+static void test_quantised(void)
+{
+    static const char *const devices[] = { "pocl-cpu", "gfx1151" };
+    static const nino_dtype types[] = { NINO_Q8_0,    NINO_Q4_K,    NINO_IQ2_XS,
+                                        NINO_F8_E4M3, NINO_F8_E5M2, NINO_I8 };
+    static const nino_dtype precisions[] = { NINO_F32, NINO_F16, NINO_BF16 };
+    for (int d = 0; d < 2; d++)
+        for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++)
+            for (int p = 0; p < 3; p++)
+                check_quantised(devices[d], types[t], precisions[p]);
+}
+
 int main(void)
 {
+    test_quantised();
     model m = make_model();
     test_same_as_ref(&m);
     test_same_as_device(&m);

@@ -237,7 +237,7 @@ static void test_arrays(void)
     CHECK(w && w->n == 2 && w->c == 3 && w->data->refs == 1);
     nino_weight_destroy(&w);
     nino_weight_destroy(&w); // NULL-safe
-    a = counting(NINO_I8, NINO_SHAPE(2, 3));
+    a = nino_array_create(NINO_I16, NINO_SHAPE(2, 3));
     CHECK(!nino_weight_from_array(a, NINO_W_MATRIX));
     nino_array_unref(&a);
 }
