@@ -129,6 +129,8 @@ static nino_status open_checked(nino_weights *w, nino_error *err)
     st = read_table(w, err);
     if (!st)
         st = nino_weights_build_index(w, err);
+    if (!st && !(w->ahead = nino_ahead_create(w->header.n_infos)))
+        st = nino_fail(err, NINO_ERR_NOMEM, w->path, "out of memory");
     if (!st)
         st = check_file(w, &after, err);
     if (!st && !is_same(&before, &after))

@@ -23,13 +23,13 @@ struct nino_ahead {
     uint64_t ahead;   // bytes asked for beyond `now`
 };
 
-static nino_ahead *create(size_t tensors)
+nino_ahead *nino_ahead_create(int tensors)
 {
     nino_ahead *a = calloc(1, sizeof(*a));
     if (!a)
         return NULL;
-    a->order = calloc(tensors + 1, sizeof(*a->order));
-    a->place = calloc(tensors + 1, sizeof(*a->place));
+    a->order = calloc((size_t) tensors + 1, sizeof(*a->order));
+    a->place = calloc((size_t) tensors + 1, sizeof(*a->place));
     if (!a->order || !a->place || pthread_mutex_init(&a->lock, NULL)) {
         free(a->order);
         free(a->place);
@@ -37,18 +37,6 @@ static nino_ahead *create(size_t tensors)
         return NULL;
     }
     pthread_cond_init(&a->wake, NULL);
-    return a;
-}
-
-// The file's own; made when it is first wanted. NULL: no memory, then nothing is read ahead.
-static nino_ahead *get(nino_weights *w)
-{
-    static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&making);
-    if (!w->ahead)
-        w->ahead = create((size_t) w->header.n_infos);
-    nino_ahead *a = w->ahead;
-    pthread_mutex_unlock(&making);
     return a;
 }
 
@@ -64,10 +52,7 @@ static nino_weights *find_file(nino_weights *w, const nino_tensor_info *t, size_
 void nino_weights_expect(nino_weights *w, const nino_tensor_info *t)
 {
     size_t i;
-    nino_weights *file = find_file(w, t, &i);
-    nino_ahead *a = get(file);
-    if (!a)
-        return;
+    nino_ahead *a = find_file(w, t, &i)->ahead;
     pthread_mutex_lock(&a->lock);
     if (!a->place[i]) {
         a->order[a->n++] = (uint32_t) i;
@@ -133,8 +118,8 @@ void nino_weights_read_ahead(nino_weights *w, const nino_tensor_info *t)
 {
     size_t i;
     nino_weights *file = find_file(w, t, &i);
-    nino_ahead *a = file->file_bytes > WINDOW / 8 ? get(file) : NULL;
-    if (!a)
+    nino_ahead *a = file->ahead;
+    if (file->file_bytes <= WINDOW / 8)
         return;
     pthread_mutex_lock(&a->lock);
     if (a->place[i])

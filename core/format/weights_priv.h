@@ -16,9 +16,10 @@ struct nino_weights {
     nino_weights *base; // of a view; then fd is -1
     nino_weights_change change;
     bool *is_changed;  // by index of info
-    nino_ahead *ahead; // of a file; NULL until tensors are announced
+    nino_ahead *ahead; // of a file; NULL in a view
 };
 
+nino_ahead *nino_ahead_create(int tensors); // NULL: out of memory
 // Before the file is closed; NULL-safe.
 void nino_ahead_destroy(nino_ahead *a);
 
