@@ -1,6 +1,7 @@
 // Loading benchmark: a safetensors file of F16, BF16 and F32 matrices of 4096 x 3072 brought to the
 // device, into memory that the device has to get first and into memory that the pool holds already;
 // in turns with plain reads of the same file, into one buffer and into fresh memory of its size.
+// Processor seconds are those of all threads: they hold on a busy machine, where times do not.
 // Then what the process grows by beside the device's memory, and a further use of the weights,
 // which should read nothing.
 //   bench/load [--mib N] [--rounds N] [--device SEL] [--cold]     --cold: from the disk, not from
@@ -11,6 +12,7 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 
 static nino_error err;
 static const char *device;
@@ -18,6 +20,9 @@ static uint64_t mib = 256;
 static int rounds = 3;
 static bool is_cold;
 static uint64_t file_bytes;
+
+// Of all threads; what a machine that is busy otherwise cannot stretch.
+static double cpu_seconds(void) { return (double) clock() / CLOCKS_PER_SEC; }
 
 static double seconds_since(uint64_t start) { return (double) (nino_now_ns() - start) * 1e-9; }
 
@@ -49,6 +54,7 @@ static void leave_cache(const char *path)
 
 typedef struct result {
     double fresh, warm, again; // seconds: into new memory, into the pool's, without loading
+    double warm_cpu;           // processor seconds
     double extra_mib;          // beside the device's memory, at most
     uint64_t read_again;       // bytes
 } result;
@@ -82,7 +88,9 @@ static result load_once(const char *path, int n)
     if (is_cold)
         leave_cache(path);
     nino_backend_drop_weights(be);
+    r.warm_cpu = -cpu_seconds();
     r.warm = load_seconds(be, &m);
+    r.warm_cpu += cpu_seconds();
     load_forget(&m);
     nino_weights_unref(&f);
     nino_backend_close(&be);
@@ -121,19 +129,22 @@ int main(int argc, char **argv)
     file_bytes = (uint64_t) st.st_size;
     const double gb = (double) st.st_size * 1e-9;
     printf("loading %.2f GB, %d tensors\n", gb, n);
-    printf("%10s %10s %10s %10s %8s %10s %10s %10s\n", "read", "fresh read", "load", "reload",
-           "reload/", "MiB beside", "again, s", "bytes read");
-    printf("%10s %10s %10s %10s %8s %10s\n", "GB/s", "GB/s", "GB/s", "GB/s", "read", "device's");
+    printf("%10s %10s %10s %10s %8s %15s %10s %10s %10s\n", "read", "fresh read", "load", "reload",
+           "reload/", "processor s/GB", "MiB beside", "again, s", "bytes read");
+    printf("%10s %10s %10s %10s %8s %7s %7s %10s\n", "GB/s", "GB/s", "GB/s", "GB/s", "read", "read",
+           "reload", "device's");
     for (int i = 0; i < rounds; i++) {
+        fflush(stdout);
         if (is_cold)
             leave_cache(path);
-        const double read = read_plainly(path, false), fresh = read_plainly(path, true);
+        const double cpu = cpu_seconds(), read = read_plainly(path, false);
+        const double read_cpu = cpu_seconds() - cpu, fresh = read_plainly(path, true);
         if (is_cold)
             leave_cache(path);
         const result r = load_once(path, n);
-        printf("%10.2f %10.2f %10.2f %10.2f %8.2f %10.0f %10.4f %10llu\n", gb / read, gb / fresh,
-               gb / r.fresh, gb / r.warm, read / r.warm, r.extra_mib, r.again,
-               (unsigned long long) r.read_again);
+        printf("%10.2f %10.2f %10.2f %10.2f %8.2f %7.3f %7.3f %10.0f %10.4f %10llu\n", gb / read,
+               gb / fresh, gb / r.fresh, gb / r.warm, read / r.warm, read_cpu / gb, r.warm_cpu / gb,
+               r.extra_mib, r.again, (unsigned long long) r.read_again);
     }
     unlink(path);
     return 0;
