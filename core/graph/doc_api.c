@@ -11,11 +11,12 @@
 #include "core/node/known.h"
 #include "core/node/param.h"
 
-enum { GAP_X = 60, GAP_Y = 64, MAX_SLOT = 256 };
+enum { GAP_X = 60, GAP_Y = 64, MAX_SLOT = 256, PICTURE = 230 };
 
 typedef struct place {
     int column, row;
     double x, y, width, height, wish; // wish: height of what it is made from
+    double room;                      // below it, for the picture that it will show
     int n_out;
 } place;
 
@@ -70,6 +71,18 @@ static void find_columns(layout *l)
     }
 }
 
+// Loads a picture, or makes a file of some.
+static bool shows_picture(const nino_node_def *def)
+{
+    for (const nino_param *p = def->params; p && p->key; p++)
+        if (p->upload_slot)
+            return true;
+    for (const nino_port *p = def->inputs; def->is_output && p && p->key; p++)
+        if (!strcmp(nino_port_type_name(p->type), "IMAGE"))
+            return true;
+    return false;
+}
+
 static void find_sizes(layout *l)
 {
     for (int i = 0; i < l->n; i++) {
@@ -84,6 +97,7 @@ static void find_sizes(layout *l)
             if (from >= 0 && slot >= l->at[from].n_out)
                 l->at[from].n_out = slot + 1;
         }
+        p->room = n->def && shows_picture(n->def) ? PICTURE : 0;
         if (n->def)
             nino_document_default_size(n->def, &p->width, &p->height);
         else
@@ -108,7 +122,7 @@ static void place_column(layout *l, int first, int end, double x)
         place *p = &l->at[l->order[k]];
         p->x = x;
         p->y = y = fmax(y, k == first ? fmax(0, p->wish - p->height / 2) : 0);
-        y += p->height + GAP_Y;
+        y += p->height + p->room + GAP_Y;
     }
 }
 

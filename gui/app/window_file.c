@@ -326,10 +326,10 @@ static void choose(NinoWindow *w, GtkFileChooserAction what, const char *title, 
 static void action_open(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     (void) a, (void) parameter;
-    static const char *const endings[] = { "json", "png",    "webp",        "jpg", "jpeg",
-                                           "apng", "latent", "safetensors", NULL };
+    static const char *const endings[] = { "json", "png",  "webp", "jpg",    "jpeg",        "apng",
+                                           "mp4",  "webm", "mov",  "latent", "safetensors", NULL };
     choose(user, GTK_FILE_CHOOSER_ACTION_OPEN, "Open workflow", NULL, endings,
-           "Workflows and pictures that hold one", open_path);
+           "Workflows, pictures and videos that hold one", open_path);
 }
 
 static void action_open_trace(GSimpleAction *a, GVariant *parameter, gpointer user)

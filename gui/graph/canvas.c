@@ -1,6 +1,5 @@
-// The canvas widget: nodes of the document as children, place and zoom, selection, marks.
+// The canvas widget: nodes of the document as children, place and zoom, selection.
 #include "graph/canvas_priv.h"
-#include "graph/picture.h"
 
 #include <math.h>
 #include <string.h>
@@ -248,131 +247,6 @@ NinoNodeView *nino_canvas_view_at(NinoCanvas *c, double sx, double sy)
     return NULL;
 }
 
-// ---- marks -----------------------------------------------------------------------------------
-
-static gboolean sum_marks(NinoCanvas *c, const char *prefix, NinoNodeMark *out)
-{
-    GHashTableIter it;
-    gpointer key, value;
-    int n = 0, n_idle = 0;
-    *out = (NinoNodeMark){ .seconds = -1, .progress = -1 };
-    g_hash_table_iter_init(&it, c->marks);
-    while (g_hash_table_iter_next(&it, &key, &value)) {
-        const NinoNodeMark *m = value;
-        if (!g_str_has_prefix(key, prefix))
-            continue;
-        n++;
-        n_idle += m->state == NINO_NODE_IDLE || m->state == NINO_NODE_QUEUED;
-        if (m->seconds >= 0)
-            out->seconds = MAX(out->seconds, 0) + m->seconds;
-        out->bytes += m->bytes;
-        if (m->state == NINO_NODE_FAILED) {
-            out->state = NINO_NODE_FAILED;
-            out->error = m->error;
-        } else if (out->state != NINO_NODE_FAILED) {
-            const NinoNodeState s = m->state == NINO_NODE_CACHED ? NINO_NODE_DONE : m->state;
-            if (s == NINO_NODE_RUNNING || out->state != NINO_NODE_RUNNING)
-                out->state = MAX(out->state, s);
-        }
-    }
-    if (out->state == NINO_NODE_DONE && n_idle)
-        out->state = NINO_NODE_RUNNING;
-    if (out->state == NINO_NODE_RUNNING)
-        out->progress = (double) (n - n_idle) / n;
-    return n > 0;
-}
-
-// What came last of the pictures inside a subgraph.
-static GdkTexture *newest_picture(NinoCanvas *c, const char *prefix)
-{
-    GHashTableIter it;
-    gpointer key, value;
-    GdkTexture *best = NULL;
-    guint order = 0;
-    g_hash_table_iter_init(&it, c->pictures);
-    while (g_hash_table_iter_next(&it, &key, &value)) {
-        const guint at = GPOINTER_TO_UINT(g_object_get_data(value, "order"));
-        if (g_str_has_prefix(key, prefix) && at > order) {
-            best = value;
-            order = at;
-        }
-    }
-    return best;
-}
-
-static void show_mark(NinoCanvas *c, NinoNodeView *v, gboolean is_subgraph)
-{
-    g_autofree char *id = g_strconcat(c->prefix, nino_node_view_id(v), NULL);
-    const NinoNodeMark *m = g_hash_table_lookup(c->marks, id);
-    GdkTexture *picture = g_hash_table_lookup(c->pictures, id);
-    NinoNodeMark sum;
-    if (is_subgraph) {
-        g_autofree char *inside = g_strconcat(id, ":", NULL);
-        if (!m && sum_marks(c, inside, &sum))
-            m = &sum;
-        if (!picture)
-            picture = newest_picture(c, inside);
-    }
-    nino_node_view_set_mark(v, m);
-    nino_node_view_set_picture(v, picture);
-}
-
-static gboolean show_marks(gpointer user)
-{
-    NinoCanvas *c = user;
-    c->mark_source = 0;
-    for (guint i = 0; i < c->views->len && c->doc; i++) {
-        const nino_doc_node *n = nino_document_node(c->doc, (int) i);
-        show_mark(c, g_ptr_array_index(c->views, i), n && n->kind == NINO_DOC_SUBGRAPH);
-    }
-    gtk_widget_queue_draw(GTK_WIDGET(c));
-    return G_SOURCE_REMOVE;
-}
-
-static void marks_changed(NinoCanvas *c)
-{
-    if (!c->mark_source)
-        c->mark_source = g_timeout_add(100, show_marks, c);
-}
-
-static void free_mark(gpointer p)
-{
-    g_free((char *) ((NinoNodeMark *) p)->error);
-    g_free(p);
-}
-
-void nino_canvas_mark(NinoCanvas *c, const char *node_id, const NinoNodeMark *mark)
-{
-    if (mark) {
-        NinoNodeMark *m = g_new(NinoNodeMark, 1);
-        *m = *mark;
-        m->error = g_strdup(mark->error);
-        g_hash_table_replace(c->marks, g_strdup(node_id), m);
-    } else {
-        g_hash_table_remove(c->marks, node_id);
-    }
-    marks_changed(c);
-}
-
-void nino_canvas_set_picture(NinoCanvas *c, const char *node_id, GdkTexture *picture)
-{
-    static guint order;
-    if (picture) {
-        GdkTexture *small = nino_small_picture(picture);
-        g_object_set_data(G_OBJECT(small), "order", GUINT_TO_POINTER(++order));
-        g_hash_table_replace(c->pictures, g_strdup(node_id), small);
-    } else {
-        g_hash_table_remove(c->pictures, node_id);
-    }
-    marks_changed(c);
-}
-
-void nino_canvas_clear_marks(NinoCanvas *c)
-{
-    g_hash_table_remove_all(c->marks);
-    marks_changed(c);
-}
-
 // ---- the document ----------------------------------------------------------------------------
 
 gboolean nino_canvas_did(NinoCanvas *c, nino_status st, const nino_error *err)
@@ -505,7 +379,7 @@ void nino_canvas_sync(NinoCanvas *c)
     c->by_id = by_id;
     g_hash_table_foreach_remove(c->selected, is_gone, by_id);
     nino_canvas_selection_changed(c);
-    show_marks(c);
+    nino_canvas_show_marks(c);
     if (is_new)
         nino_canvas_fit(c);
     nino_canvas_moved(c);
@@ -690,7 +564,7 @@ static void nino_canvas_init(NinoCanvas *c)
     c->views = g_ptr_array_new_with_free_func(drop_view);
     c->by_id = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     c->selected = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    c->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_mark);
+    c->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, nino_canvas_free_mark);
     c->pictures = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_object_unref);
     c->moved = g_array_new(FALSE, FALSE, sizeof(CanvasMoved));
     c->bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 2);

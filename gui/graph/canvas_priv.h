@@ -72,6 +72,10 @@ NinoNodeView *nino_canvas_view_at(NinoCanvas *c, double sx, double sy);
 NinoNodeView *nino_canvas_view(NinoCanvas *c, int node);
 void nino_canvas_reveal(NinoCanvas *c, NinoNodeView *v);
 
+// ---- marks
+void nino_canvas_show_marks(NinoCanvas *c); // now
+void nino_canvas_free_mark(gpointer mark);
+
 // ---- drawing
 void nino_canvas_draw(NinoCanvas *c, GtkSnapshot *s);
 graphene_rect_t nino_canvas_bounds(NinoCanvas *c); // of everything, in the workflow

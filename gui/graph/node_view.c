@@ -50,7 +50,7 @@ static double picture_room(const NinoNodeView *v)
     return CLAMP((v->width - 20) * h / w, PICTURE_MIN, PICTURE_MAX);
 }
 
-static void place_rows(NinoNodeView *v)
+void nino_node_view_place_rows(NinoNodeView *v)
 {
     double y = place_slots(v), fixed = y, n_text = 0;
     if (v->is_collapsed) {
@@ -162,7 +162,7 @@ static char *signature_of(const nino_doc_node *n, const char *rows)
     return g_string_free(s, FALSE);
 }
 
-static void name_it(NinoNodeView *v)
+void nino_node_view_name_it(NinoNodeView *v)
 {
     static const char *const states[] = { "",       ", queued", ", running",
                                           ", done", ", cached", ", failed" };
@@ -186,10 +186,10 @@ static double collapsed_width(NinoNodeView *v)
 }
 
 // The height depends on the picture.
-static void place_again(NinoNodeView *v, const nino_doc_node *n)
+void nino_node_view_place_again(NinoNodeView *v, const nino_doc_node *n)
 {
     v->height = n->height + nino_node_view_title_height(v);
-    place_rows(v);
+    nino_node_view_place_rows(v);
     tie_rows(v, n);
     gtk_widget_queue_resize(GTK_WIDGET(v));
     gtk_widget_queue_draw(GTK_WIDGET(v));
@@ -215,7 +215,7 @@ static void read_node(NinoNodeView *v, const nino_doc_node *n)
     read_slots(v, n);
     if (v->is_collapsed)
         v->width = collapsed_width(v);
-    place_rows(v);
+    nino_node_view_place_rows(v);
     tie_rows(v, n);
 }
 
@@ -231,7 +231,7 @@ static void load_picture(NinoNodeView *v, const nino_doc_node *n)
     v->loaded_path = g_strdup(path);
     g_clear_object(&v->loaded);
     v->loaded = path ? nino_small_picture_load(path) : NULL;
-    place_again(v, n);
+    nino_node_view_place_again(v, n);
 }
 
 static void update_editors(NinoNodeView *v, const nino_doc_node *n)
@@ -253,7 +253,7 @@ static void on_edit(gpointer user, const char *name, NinoEditKind kind, const ch
 }
 
 // Editors exist from the first time that the node is seen in full.
-static void need_editors(NinoNodeView *v)
+void nino_node_view_need_editors(NinoNodeView *v)
 {
     nino_document *d =
         v->has_editors || v->is_collapsed ? NULL : nino_canvas_get_document(NINO_CANVAS(v->user));
@@ -287,7 +287,7 @@ void nino_node_view_update(NinoNodeView *v, const nino_doc_node *n)
         read_rows(v, n);
     if (!same) {
         read_node(v, n);
-        name_it(v);
+        nino_node_view_name_it(v);
         for (guint i = 0; i < v->rows->len; i++)
             if (ROWS(v, i)->editor)
                 gtk_widget_set_child_visible(ROWS(v, i)->editor,
@@ -296,7 +296,7 @@ void nino_node_view_update(NinoNodeView *v, const nino_doc_node *n)
     }
     update_editors(v, n);
     if (!same_rows && v->detail == NINO_DETAIL_FULL && gtk_widget_get_mapped(GTK_WIDGET(v)))
-        need_editors(v);
+        nino_node_view_need_editors(v);
 }
 
 // ---- widget ----------------------------------------------------------------------------------
@@ -336,7 +336,7 @@ static void map(GtkWidget *w)
 {
     NinoNodeView *v = NINO_NODE_VIEW(w);
     if (v->detail == NINO_DETAIL_FULL)
-        need_editors(v);
+        nino_node_view_need_editors(v);
     GTK_WIDGET_CLASS(nino_node_view_parent_class)->map(w);
 }
 
@@ -406,152 +406,4 @@ GtkWidget *nino_node_view_new(const nino_doc_node *n, NinoNodeEditFn fn, gpointe
     v->user = user;
     nino_node_view_update(v, n);
     return GTK_WIDGET(v);
-}
-
-// ---- from outside ----------------------------------------------------------------------------
-
-const char *nino_node_view_id(NinoNodeView *v) { return v->id; }
-const char *nino_node_view_title(NinoNodeView *v) { return v->title; }
-
-void nino_node_view_get_box(NinoNodeView *v, graphene_rect_t *box)
-{
-    *box = GRAPHENE_RECT_INIT((float) v->x, (float) v->y, (float) v->width, (float) v->height);
-}
-
-void nino_node_view_set_place(NinoNodeView *v, double x, double y)
-{
-    v->x = x;
-    v->y = y;
-}
-
-void nino_node_view_set_size(NinoNodeView *v, double width, double height)
-{
-    v->width = MAX(width, 140);
-    v->height = MAX(height, v->min_height);
-    place_rows(v);
-    gtk_widget_queue_resize(GTK_WIDGET(v));
-}
-
-static graphene_point_t slot_point(const NinoNodeView *v, GArray *slots, int i, double x)
-{
-    const double y = v->is_collapsed || i < 0 || i >= (int) slots->len ? NINO_NODE_TITLE / 2.0
-                                                                       : SLOTS(slots, i)->y;
-    return GRAPHENE_POINT_INIT((float) (v->x + x), (float) (v->y + y));
-}
-
-graphene_point_t nino_node_view_input(NinoNodeView *v, int i)
-{
-    return slot_point(v, v->inputs, i, 0);
-}
-
-graphene_point_t nino_node_view_output(NinoNodeView *v, int i)
-{
-    return slot_point(v, v->outputs, i, v->width);
-}
-
-static int slot_at(const NinoNodeView *v, GArray *slots, double x, double y, double reach)
-{
-    int best = -1;
-    double least = 10;
-    if (v->is_collapsed || x > reach || x < -12)
-        return -1;
-    for (guint i = 0; i < slots->len; i++) {
-        const double far = fabs(SLOTS(slots, i)->y - y);
-        const gboolean in_reach = !SLOTS(slots, i)->is_row || x < 9;
-        if (far < least && in_reach) {
-            best = (int) i;
-            least = far;
-        }
-    }
-    return best;
-}
-
-int nino_node_view_input_at(NinoNodeView *v, double x, double y)
-{
-    return slot_at(v, v->inputs, x, y, 18);
-}
-
-int nino_node_view_output_at(NinoNodeView *v, double x, double y)
-{
-    return slot_at(v, v->outputs, v->width - x, y, 18);
-}
-
-gboolean nino_node_view_is_resize_corner(NinoNodeView *v, double x, double y)
-{
-    return !v->is_collapsed && !nino_node_view_is_end(v) && v->kind != NINO_DOC_REROUTE &&
-           x > v->width - 14 && y > v->height - 14;
-}
-
-void nino_node_view_set_detail(NinoNodeView *v, NinoDetail detail)
-{
-    if (detail == v->detail)
-        return;
-    v->detail = detail;
-    for (guint i = 0; i < v->rows->len; i++)
-        if (ROWS(v, i)->editor)
-            gtk_widget_set_child_visible(ROWS(v, i)->editor,
-                                         detail == NINO_DETAIL_FULL && !v->is_collapsed);
-    if (detail == NINO_DETAIL_FULL && gtk_widget_get_mapped(GTK_WIDGET(v)))
-        need_editors(v);
-    gtk_widget_queue_allocate(GTK_WIDGET(v));
-    gtk_widget_queue_draw(GTK_WIDGET(v));
-}
-
-void nino_node_view_set_selected(NinoNodeView *v, gboolean selected)
-{
-    if (v->is_selected == selected)
-        return;
-    v->is_selected = selected;
-    name_it(v);
-    gtk_widget_queue_draw(GTK_WIDGET(v));
-}
-
-void nino_node_view_set_mark(NinoNodeView *v, const NinoNodeMark *mark)
-{
-    const NinoNodeMark none = { .seconds = -1 };
-    const NinoNodeMark now = mark ? *mark : none;
-    const gboolean renamed = v->has_mark != (mark != NULL) || v->mark.state != now.state;
-    if (!renamed && v->mark.progress == now.progress && v->mark.seconds == now.seconds &&
-        v->mark.bytes == now.bytes && !g_strcmp0(v->error, now.error))
-        return;
-    g_free(v->error);
-    v->error = g_strdup(now.error);
-    v->mark = now;
-    v->mark.error = v->error;
-    v->has_mark = mark != NULL;
-    if (renamed)
-        name_it(v);
-    gtk_widget_set_tooltip_text(GTK_WIDGET(v), v->error);
-    gtk_widget_queue_draw(GTK_WIDGET(v));
-}
-
-void nino_node_view_set_picture(NinoNodeView *v, GdkTexture *picture)
-{
-    nino_document *d = nino_canvas_get_document(NINO_CANVAS(v->user));
-    const nino_doc_node *n = d ? nino_document_node(d, nino_document_find(d, v->id)) : NULL;
-    if (v->made == picture || !n)
-        return;
-    const gboolean had = v->made != NULL;
-    g_set_object(&v->made, picture);
-    if (had != (picture != NULL))
-        name_it(v);
-    place_again(v, n);
-}
-
-void nino_node_view_set_wanted(NinoNodeView *v, const char *type, gboolean inputs)
-{
-    if (!g_strcmp0(v->wanted, type) && v->wants_inputs == inputs)
-        return;
-    g_free(v->wanted);
-    v->wanted = g_strdup(type);
-    v->wants_inputs = inputs;
-    gtk_widget_queue_draw(GTK_WIDGET(v));
-}
-
-gboolean nino_node_view_edit(NinoNodeView *v)
-{
-    for (guint i = 0; i < v->rows->len; i++)
-        if (ROWS(v, i)->editor && gtk_widget_child_focus(ROWS(v, i)->editor, GTK_DIR_TAB_FORWARD))
-            return TRUE;
-    return FALSE;
 }

@@ -54,4 +54,10 @@ static inline double nino_node_view_title_height(const NinoNodeView *v)
 
 // Where the labels of rows stand.
 void nino_node_view_label_area(const NinoNodeView *v, double *x, double *width);
+// ---- node_view.c
+void nino_node_view_name_it(NinoNodeView *v);                             // for a screen reader
+void nino_node_view_place_rows(NinoNodeView *v);                          // in the size that it has
+void nino_node_view_place_again(NinoNodeView *v, const nino_doc_node *n); // the picture is new
+void nino_node_view_need_editors(NinoNodeView *v);
+
 void nino_node_view_snapshot(GtkWidget *w, GtkSnapshot *s); // node_view_draw.c
