@@ -20,7 +20,7 @@ struct tui {
     SCREEN *screen;
     uint64_t drawn_ms, asked_ms;
     int sort;
-    nino_event device; // the last sample; kind 0: none
+    nino_event device, host; // the last samples; kind 0: none
     tile *tiles;
     int n_tiles;
     uint16_t order, total; // of the tile that came last
@@ -111,6 +111,8 @@ void tui_add(tui *t, const nino_event *ev, size_t n)
             add_tile(t, &ev[i]);
         else if (ev[i].kind == NINO_EV_DEVICE)
             t->device = ev[i];
+        else if (ev[i].kind == NINO_EV_HOST)
+            t->host = ev[i];
     }
 }
 
@@ -252,6 +254,11 @@ static int memory(const tui *t, const nino_stats *s, int y, int width)
         if (isfinite(parts[i].v) && parts[i].v > 0)
             snprintf(line + n, sizeof(line) - n, "%s %.*f%s", parts[i].name, parts[i].digits,
                      parts[i].v, parts[i].unit);
+    }
+    if (t->host.kind && t->host.u.host.throttle) {
+        const size_t n = strlen(line);
+        snprintf(line + n, sizeof(line) - n, "  THROTTLED: %s",
+                 nino_throttle_text(t->host.u.host.throttle, a, sizeof(a)));
     }
     put(y++, 0, width, " device%s", line);
     return y;

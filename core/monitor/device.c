@@ -139,6 +139,7 @@ static float cpu_busy(const char *root, nino_cpu_time *before)
         now.busy += i == 3 || i == 4 ? 0 : v;
     }
     const nino_cpu_time last = *before;
+    now.throttle = last.throttle;
     *before = now;
     return last.all && now.all > last.all && now.busy >= last.busy
                ? (float) (100.0 * (double) (now.busy - last.busy) / (double) (now.all - last.all))
@@ -173,6 +174,10 @@ void nino_host_sample(const char *root, nino_cpu_time *before, nino_event *out)
     out->u.host.gtt_total = mib(read_bytes(card, "mem_info_gtt_total"));
     out->u.host.fabric_mhz = clock_from_dpm(card, "fclk");
     out->u.host.memory_mhz = clock_from_dpm(card, "mclk");
+    out->u.host.throttle = (uint16_t) nino_throttle_read(card, &before->throttle);
+    const uint64_t used = read_bytes(card, "mem_info_gtt_used"), mine = nino_own_gtt(root);
+    const uint64_t others = used > mine ? (used - mine) >> 22 : 0;
+    out->u.host.gtt_others = (uint16_t) (others < UINT16_MAX ? others : UINT16_MAX);
 }
 
 // ---- the thread --------------------------------------------------------------------------------

@@ -9,10 +9,21 @@ void nino_device_sample(const char *root, nino_event *out);
 
 // The machine around it: memory sizes, swap, this process, clocks of memory and fabric.
 // *busy_before holds what the last call read from /proc/stat; 0 at first.
+enum { NINO_N_RESIDENCY = 7 };
+typedef struct nino_throttle_state {
+    bool is_known;
+    uint32_t residency[NINO_N_RESIDENCY];
+} nino_throttle_state;
 typedef struct nino_cpu_time {
     uint64_t busy, all;
+    nino_throttle_state throttle;
 } nino_cpu_time;
 void nino_host_sample(const char *root, nino_cpu_time *before, nino_event *out);
+
+// Parts of it (device_metrics.c). Bits of ninodes/throttle.h from CARD/gpu_metrics: what throttles
+// now, or has since the last call.
+unsigned nino_throttle_read(const char *card, nino_throttle_state *before);
+uint64_t nino_own_gtt(const char *root); // bytes that this process holds through DRM
 
 // Publishes a sample ten times a second and the host's twice, on a thread that sleeps while nobody
 // reads the monitor: a monitor that nobody looks at must not keep the GPU awake. Every new reader

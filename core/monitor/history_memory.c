@@ -166,7 +166,7 @@ static void set_block(history_pool *p, const nino_event *ev)
            p->block[at + n].offset < end)
         n++;
     remove_blocks(p, at, n);
-    if (ev->sub != NINO_MEM_ALLOC ||
+    if ((ev->sub != NINO_MEM_ALLOC && ev->sub != NINO_MEM_BLOCK) ||
         !history_reserve((void **) &p->block, &p->cap, p->n, sizeof(*p->block)))
         return;
     memmove(&p->block[at + 1], &p->block[at], (p->n - at) * sizeof(*p->block));
@@ -191,7 +191,7 @@ void history_pool_apply(history_pool *p, const nino_event *ev)
         set_arena(p, ev->u.mem.arena, ev->u.mem.bytes);
     else if (ev->sub == NINO_MEM_GONE)
         set_arena(p, ev->u.mem.arena, 0);
-    else if (ev->sub == NINO_MEM_ALLOC || ev->sub == NINO_MEM_FREE)
+    else if (ev->sub == NINO_MEM_ALLOC || ev->sub == NINO_MEM_FREE || ev->sub == NINO_MEM_BLOCK)
         set_block(p, ev);
 }
 

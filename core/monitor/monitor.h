@@ -39,6 +39,12 @@ void nino_monitor_publish(nino_monitor *m, const nino_event *ev);
 __attribute__((format(printf, 3, 4))) void
 nino_monitor_message(nino_monitor *m, nino_log_level level, const char *fmt, ...);
 
+// Who tells the blocks of the pool that reports to this monitor, for viewers that come late: fills
+// up to max records (ARENA and BLOCK) as of one moment and returns their number; any thread.
+// Removing it (fn NULL) waits until no call runs.
+typedef size_t (*nino_blocks_fn)(void *priv, nino_event *out, size_t max);
+void nino_monitor_set_blocks(nino_monitor *m, nino_blocks_fn fn, void *priv);
+
 // In-process reader: its own cursor per ring; a reader that is too slow loses records and is told
 // how many.
 typedef struct nino_mon_reader nino_mon_reader;

@@ -133,6 +133,7 @@ nino_monitor *nino_monitor_create(void)
     m->serial = atomic_fetch_add(&next_serial, 1);
     atomic_init(&m->next_scope, 1);
     pthread_mutex_init(&m->lock, NULL);
+    pthread_mutex_init(&m->blocks_lock, NULL);
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -155,6 +156,7 @@ void nino_monitor_destroy(nino_monitor **monitor)
     }
     nino_names_destroy(&m->names);
     pthread_mutex_destroy(&m->lock);
+    pthread_mutex_destroy(&m->blocks_lock);
     pthread_cond_destroy(&m->changed);
     free(m);
     *monitor = NULL;
@@ -163,6 +165,22 @@ void nino_monitor_destroy(nino_monitor **monitor)
 bool nino_monitor_is_on(const nino_monitor *m)
 {
     return m && atomic_load_explicit(&m->on, memory_order_relaxed) > 0;
+}
+
+void nino_monitor_set_blocks(nino_monitor *m, nino_blocks_fn fn, void *priv)
+{
+    pthread_mutex_lock(&m->blocks_lock);
+    m->blocks = fn;
+    m->blocks_priv = priv;
+    pthread_mutex_unlock(&m->blocks_lock);
+}
+
+size_t nino_monitor_blocks(nino_monitor *m, nino_event *out, size_t max)
+{
+    pthread_mutex_lock(&m->blocks_lock);
+    const size_t n = m->blocks ? m->blocks(m->blocks_priv, out, max) : 0;
+    pthread_mutex_unlock(&m->blocks_lock);
+    return n;
 }
 
 void nino_monitor_hold(nino_monitor *m) { atomic_fetch_add(&m->on, 1); }
@@ -186,7 +204,7 @@ void nino_ring_push(nino_monitor *m, nino_ring *r, nino_event *ev)
         ev->parent = nino_ring_current(r);
     if (ev->track < NINO_MAX_RINGS)
         ev->track = r->track;
-    if (ev->kind == NINO_EV_MEM && ev->u.mem.owner < NINO_OWN_COUNT) {
+    if (ev->kind == NINO_EV_MEM && ev->sub != NINO_MEM_BLOCK && ev->u.mem.owner < NINO_OWN_COUNT) {
         pthread_mutex_lock(&m->lock);
         m->mem[ev->sub == NINO_MEM_BUDGET ? NINO_OWN_COUNT : ev->u.mem.owner] = *ev;
         pthread_mutex_unlock(&m->lock);

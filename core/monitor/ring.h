@@ -52,6 +52,9 @@ struct nino_monitor {
     nino_names *names;
     pthread_mutex_t lock; // ring[] additions, mem
     pthread_cond_t changed;
+    pthread_mutex_t blocks_lock; // the next two
+    nino_blocks_fn blocks;
+    void *blocks_priv;
     // Last memory event of every owner, then the last one that told the budget; kind 0: none yet.
     nino_event mem[NINO_OWN_COUNT + 1];
 };
@@ -61,6 +64,9 @@ nino_ring *nino_ring_get(nino_monitor *m);
 // Appends to the calling thread's own ring; fills t_ns, parent and track where they are not set.
 void nino_ring_push(nino_monitor *m, nino_ring *r, nino_event *ev);
 uint32_t nino_ring_current(const nino_ring *r);
+
+// The blocks now: as nino_blocks_fn; 0 without one.
+size_t nino_monitor_blocks(nino_monitor *m, nino_event *out, size_t max);
 
 // Keeps the rings written without reading them: history for viewers that come later.
 void nino_monitor_hold(nino_monitor *m);

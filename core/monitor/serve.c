@@ -33,7 +33,8 @@ enum {
     IN_A_TURN = 64 * 1024, // bytes read from a viewer at a time
     LAST_MS = 200,         // for the last records when the run ends
     NAMES_A_FRAME = 64 * 1024,
-    MAX_SNAPSHOT = 256
+    MAX_SNAPSHOT = 256,
+    MAX_BLOCKS = 32768 // of the pool, told to a new viewer
 };
 
 typedef struct viewer {
@@ -45,6 +46,8 @@ typedef struct viewer {
     uint64_t since_ns, took_ns; // connected; last took something
     uint64_t in_cost, state_sent;
     nino_buf in;
+    nino_event *blocks; // of the pool when it came; sent after the records from before that
+    size_t n_blocks;
 } viewer;
 
 struct nino_server {
@@ -114,6 +117,28 @@ static void add_state(nino_server *s, viewer *v)
     v->state_sent = version;
 }
 
+// Tells the pool's blocks as they were when the viewer came, once the records from before that have
+// been sent: what is replayed after them is newer.
+static void add_blocks(viewer *v)
+{
+    for (size_t at = 0; at < v->n_blocks; at += NINO_WIRE_BATCH) {
+        const size_t left = v->n_blocks - at, n = left < NINO_WIRE_BATCH ? left : NINO_WIRE_BATCH;
+        add_frame(&v->out, NINO_WIRE_EVENTS, v->blocks + at, n * sizeof(v->blocks[0]));
+    }
+    free(v->blocks);
+    v->blocks = NULL;
+    v->n_blocks = 0;
+}
+
+// How many of the records come before the blocks; n: all of them.
+static size_t before_blocks(const viewer *v, const nino_event *ev, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (ev[i].kind == NINO_EV_MEM && ev[i].t_ns > v->blocks[0].t_ns)
+            return i;
+    return n;
+}
+
 // Puts the next batch into the empty out buffer; false: there is nothing to say.
 static bool fill(nino_server *s, viewer *v)
 {
@@ -135,8 +160,13 @@ static bool fill(nino_server *s, viewer *v)
     }
     while (!add_names(s, v)) // what these records mention was named before they were published
         continue;
-    if (n)
-        add_frame(&v->out, NINO_WIRE_EVENTS, first, n * sizeof(*first));
+    const size_t old = v->n_blocks ? before_blocks(v, first, n) : n;
+    if (old)
+        add_frame(&v->out, NINO_WIRE_EVENTS, first, old * sizeof(*first));
+    if (v->n_blocks && (old < n || n < NINO_WIRE_BATCH - 1)) // it has caught up
+        add_blocks(v);
+    if (old < n)
+        add_frame(&v->out, NINO_WIRE_EVENTS, first + old, (n - old) * sizeof(*first));
     return v->out.len > 0;
 }
 
@@ -240,6 +270,7 @@ static void leave(nino_server *s, int i)
     nino_mon_reader_destroy(&v->reader);
     nino_buf_release(&v->out);
     nino_buf_release(&v->in);
+    free(v->blocks);
     s->n--;
     if (i < s->n)
         s->v[i] = s->v[s->n];
@@ -280,6 +311,8 @@ static void enter(nino_server *s)
         return;
     }
     s->n++;
+    if ((v->blocks = malloc(MAX_BLOCKS * sizeof(*v->blocks))))
+        v->n_blocks = nino_monitor_blocks(s->m, v->blocks, MAX_BLOCKS);
     s->hello.now_ns = v->since_ns;
     add_frame(&v->out, NINO_WIRE_HELLO, &s->hello, sizeof(s->hello));
     add_state(s, v);

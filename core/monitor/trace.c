@@ -350,9 +350,9 @@ static void mark(nino_trace *t, const nino_event *ev, uint32_t tid, const char *
 static void memory(nino_trace *t, const nino_event *ev)
 {
     static const char *const owners[] = { "weights", "activation", "workspace", "staging" };
-    static const char *const ops[] = { "alloc",           "free",    "trim",
-                                       "budget",          "refused", "arena",
-                                       "arena given back" };
+    static const char *const ops[] = {
+        "alloc", "free", "trim", "budget", "refused", "arena", "arena given back", "block"
+    };
     if (ev->u.mem.owner < NINO_OWN_COUNT)
         t->owner_use[ev->u.mem.owner] = (uint64_t) ev->u.mem.owner_use * 256;
     mark(t, ev, TID_SAMPLES, ev->sub < sizeof(ops) / sizeof(ops[0]) ? ops[ev->sub] : "memory");

@@ -84,6 +84,8 @@ const nino_trace_field nino_trace_fields[] = {
     { NINO_EV_HOST, NINO_TRACE_F32, AT(u.host.cpu_busy), true, "cpu_busy" },
     { NINO_EV_HOST, NINO_TRACE_F32, AT(u.host.fabric_mhz), true, "fabric_mhz" },
     { NINO_EV_HOST, NINO_TRACE_F32, AT(u.host.memory_mhz), true, "memory_mhz" },
+    { NINO_EV_HOST, NINO_TRACE_U16, AT(u.host.throttle), false, "throttle" },
+    { NINO_EV_HOST, NINO_TRACE_U16, AT(u.host.gtt_others), false, "gtt_others_4mib" },
     { NINO_EV_CEILINGS, NINO_TRACE_F64, AT(u.ceilings.flops_f32), false, "flops_f32" },
     { NINO_EV_CEILINGS, NINO_TRACE_F64, AT(u.ceilings.flops_f16), false, "flops_f16" },
     { NINO_EV_CEILINGS, NINO_TRACE_F64, AT(u.ceilings.bandwidth), false, "bandwidth" },

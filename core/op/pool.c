@@ -4,7 +4,9 @@
 
 #include "core/base/error.h"
 #include "core/base/size.h"
+#include "core/base/time.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -33,6 +35,8 @@ typedef _Atomic uint64_t counter;
 struct nino_pool {
     nino_pool_params p;
     nino_monitor *monitor;
+    pthread_mutex_t
+        lock; // of everything down to `unused`: the allocating thread, and who describes
     arena *arenas;
     uint32_t n_arenas, cap_arenas;
     segment *segs;
@@ -76,6 +80,7 @@ nino_pool *nino_pool_create(const nino_pool_params *p)
     if (!pool->p.max_arena)
         pool->p.max_arena = UINT64_MAX;
     pool->unused = NONE;
+    pthread_mutex_init(&pool->lock, NULL);
     set(&pool->budget, p->budget);
     return pool;
 }
@@ -231,7 +236,7 @@ static bool in_budget(const nino_pool *p, uint64_t more)
     return !budget || (more <= budget && reserved <= budget - more);
 }
 
-uint64_t nino_pool_trim(nino_pool *p)
+static uint64_t trim(nino_pool *p)
 {
     uint64_t n = 0;
     for (uint32_t a = 0; a < p->n_arenas; a++)
@@ -247,12 +252,20 @@ uint64_t nino_pool_trim(nino_pool *p)
     return n;
 }
 
+uint64_t nino_pool_trim(nino_pool *p)
+{
+    pthread_mutex_lock(&p->lock);
+    const uint64_t n = trim(p);
+    pthread_mutex_unlock(&p->lock);
+    return n;
+}
+
 // A new arena for a request: comfortably large, else exactly as large as needed, else NONE.
 static uint32_t grow(nino_pool *p, uint64_t bytes, bool weights, nino_error *err)
 {
     if (bytes > p->p.max_arena)
         return NONE;
-    nino_pool_trim(p); // they were all too small, or this would not be needed
+    trim(p); // they were all too small, or this would not be needed
     if (p->p.is_exact)
         return in_budget(p, bytes) ? make_arena(p, bytes, weights, err) : NONE;
     uint64_t want = get(&p->reserved) / 4; // grow with use: few arenas, little waste
@@ -326,7 +339,7 @@ static bool carve(nino_pool *p, uint32_t s, uint64_t bytes)
     return true;
 }
 
-nino_status nino_pool_alloc(nino_pool *p, uint64_t bytes, nino_mem_owner owner, nino_block *out,
+static nino_status allocate(nino_pool *p, uint64_t bytes, nino_mem_owner owner, nino_block *out,
                             nino_error *err)
 {
     const bool weights = owner == NINO_OWN_WEIGHTS;
@@ -371,10 +384,20 @@ nino_status nino_pool_alloc(nino_pool *p, uint64_t bytes, nino_mem_owner owner, 
     return NINO_OK;
 }
 
+nino_status nino_pool_alloc(nino_pool *p, uint64_t bytes, nino_mem_owner owner, nino_block *out,
+                            nino_error *err)
+{
+    pthread_mutex_lock(&p->lock);
+    const nino_status st = allocate(p, bytes, owner, out, err);
+    pthread_mutex_unlock(&p->lock);
+    return st;
+}
+
 void nino_pool_free(nino_pool *p, nino_block *b)
 {
     if (!b->arena)
         return;
+    pthread_mutex_lock(&p->lock);
     uint32_t s = b->slot;
     segment *g = &p->segs[s];
     const nino_mem_owner owner = g->owner;
@@ -389,7 +412,46 @@ void nino_pool_free(nino_pool *p, nino_block *b)
         join_next(p, p->segs[s].prev);
     set(&p->largest_free, largest_free(p));
     publish_at(p, NINO_MEM_FREE, b->bytes, owner, false, arena_index, b->offset);
+    pthread_mutex_unlock(&p->lock);
     *b = (nino_block){ 0 };
+}
+
+// ---- for late viewers ------------------------------------------------------------------------
+
+static nino_event state_event(const nino_pool *p, nino_mem_op op, uint64_t now,
+                              uint32_t arena_index, const segment *g, uint64_t bytes)
+{
+    const nino_mem_owner owner = g ? g->owner : NINO_OWN_ACTIVATION;
+    return (nino_event){ .t_ns = now,
+                         .kind = NINO_EV_MEM,
+                         .sub = (uint8_t) op,
+                         .id = g ? (uint32_t) (g->offset / ALIGN) : 0,
+                         .u.mem = { .bytes = bytes,
+                                    .in_use = get(&p->in_use),
+                                    .reserved = get(&p->reserved),
+                                    .largest_free = get(&p->largest_free),
+                                    .owner = (uint8_t) owner,
+                                    .arena = (uint16_t) (arena_index + 1),
+                                    .owner_use = (uint32_t) (get(&p->by_owner[owner]) / ALIGN) } };
+}
+
+static size_t describe(void *priv, nino_event *out, size_t max)
+{
+    nino_pool *p = priv;
+    size_t n = 0;
+    pthread_mutex_lock(&p->lock);
+    const uint64_t now = nino_now_ns(); // events before this moment are older, later ones are not
+    for (uint32_t a = 0; a < p->n_arenas && a < UINT16_MAX - 1; a++) {
+        const arena *ar = &p->arenas[a];
+        if (!ar->bytes || n == max)
+            continue;
+        out[n++] = state_event(p, NINO_MEM_ARENA, now, a, NULL, ar->bytes);
+        for (uint32_t i = ar->first; i != NONE && n < max; i = p->segs[i].next)
+            if (!p->segs[i].is_free && p->segs[i].offset / ALIGN <= UINT32_MAX)
+                out[n++] = state_event(p, NINO_MEM_BLOCK, now, a, &p->segs[i], p->segs[i].bytes);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return n;
 }
 
 void nino_pool_destroy(nino_pool **pp)
@@ -397,6 +459,9 @@ void nino_pool_destroy(nino_pool **pp)
     nino_pool *p = *pp;
     if (!p)
         return;
+    if (p->monitor)
+        nino_monitor_set_blocks(p->monitor, NULL, NULL);
+    pthread_mutex_destroy(&p->lock);
     for (uint32_t a = 0; a < p->n_arenas; a++)
         if (p->arenas[a].bytes && p->p.ops.destroy)
             p->p.ops.destroy(p->p.priv, p->arenas[a].handle);
@@ -408,7 +473,11 @@ void nino_pool_destroy(nino_pool **pp)
 
 void nino_pool_set_monitor(nino_pool *p, nino_monitor *m)
 {
+    if (p->monitor && p->monitor != m)
+        nino_monitor_set_blocks(p->monitor, NULL, NULL);
     p->monitor = m;
+    if (m)
+        nino_monitor_set_blocks(m, describe, p);
     publish(p, NINO_MEM_BUDGET, get(&p->budget), NINO_OWN_ACTIVATION, false);
 }
 

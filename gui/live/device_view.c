@@ -24,6 +24,24 @@ static double watt(const nino_event *e) { return (double) e->u.device.watt; }
 static double celsius(const nino_event *e) { return (double) e->u.device.celsius; }
 static double busy(const nino_event *e) { return (double) e->u.device.busy; }
 static double own(const nino_event *e) { return e->u.host.own ? e->u.host.own * 1048576.0 : NAN; }
+static double others(const nino_event *e)
+{
+    return e->u.host.gtt_others ? e->u.host.gtt_others * 4194304.0 : NAN;
+}
+// One line for each reason, so that what throttles can be told apart.
+static double throttle(const nino_event *e, unsigned bits)
+{
+    return e->u.host.throttle & bits ? 1 : NAN;
+}
+static double by_power(const nino_event *e)
+{
+    return throttle(e, NINO_THROTTLE_POWER | NINO_THROTTLE_CURRENT);
+}
+static double by_heat(const nino_event *e)
+{
+    return throttle(e, NINO_THROTTLE_TEMPERATURE | NINO_THROTTLE_PROCHOT);
+}
+static double by_other(const nino_event *e) { return throttle(e, NINO_THROTTLE_OTHER); }
 static double swap(const nino_event *e)
 {
     return e->u.host.swap_total ? e->u.host.swap_used * 1048576.0 : NAN;
@@ -37,6 +55,10 @@ static double available(const nino_event *e)
 static void format_mhz(char *buf, size_t n, double v) { g_snprintf(buf, n, "%.0f MHz", v); }
 static void format_watt(char *buf, size_t n, double v) { g_snprintf(buf, n, "%.0f W", v); }
 static void format_celsius(char *buf, size_t n, double v) { g_snprintf(buf, n, "%.0f °C", v); }
+static void format_throttle(char *buf, size_t n, double v)
+{
+    g_snprintf(buf, n, "%s", v > 0 ? "yes" : "no");
+}
 static void format_percent(char *buf, size_t n, double v) { g_snprintf(buf, n, "%.0f %%", v); }
 
 typedef struct Series {
@@ -50,7 +72,7 @@ typedef struct Strip {
     const char *name;
     void (*format)(char *buf, size_t size, double v);
     double least_top; // of the axis
-    Series series[4];
+    Series series[5];
 } Strip;
 
 static const Strip strips[] = {
@@ -60,7 +82,8 @@ static const Strip strips[] = {
       { { "GTT", "gtt_bytes", NINO_EV_DEVICE, gtt, 0 },
         { "VRAM", "vram_bytes", NINO_EV_DEVICE, vram, 1 },
         { "process", "process_bytes", NINO_EV_HOST, own, 2 },
-        { "RAM free", "ram_available_bytes", NINO_EV_DEVICE, available, 4 } } },
+        { "RAM free", "ram_available_bytes", NINO_EV_DEVICE, available, 4 },
+        { "GTT of others", "gtt_others_bytes", NINO_EV_HOST, others, 6 } } },
     { "Swap", nino_format_bytes, 1 << 20, { { "swap", "swap_bytes", NINO_EV_HOST, swap, 3 } } },
     { "Load",
       format_percent,
@@ -69,12 +92,18 @@ static const Strip strips[] = {
         { "CPU", "cpu_percent", NINO_EV_HOST, cpu, 1 } } },
     { "Clock", format_mhz, 100, { { "clock", "mhz", NINO_EV_DEVICE, mhz, 2 } } },
     { "Power", format_watt, 10, { { "power", "watt", NINO_EV_DEVICE, watt, 3 } } },
+    { "Throttled",
+      format_throttle,
+      1,
+      { { "by power or current", "throttled_power", NINO_EV_HOST, by_power, 3 },
+        { "by temperature", "throttled_temperature", NINO_EV_HOST, by_heat, 5 },
+        { "not said by what", "throttled_other", NINO_EV_HOST, by_other, 7 } } },
     { "Temperature",
       format_celsius,
       60,
       { { "temperature", "celsius", NINO_EV_DEVICE, celsius, 5 } } },
 };
-enum { N_STRIPS = G_N_ELEMENTS(strips), N_SERIES = 4 };
+enum { N_STRIPS = G_N_ELEMENTS(strips), N_SERIES = 5 };
 
 static const nino_event *points(NinoRun *run, nino_event_kind kind, size_t *n)
 {

@@ -1,5 +1,6 @@
 // Device samples from made-up sysfs trees, and the thread that only samples while somebody reads.
 #include "core/monitor/device.h"
+#include <ninodes/throttle.h>
 #include "tests/test.h"
 
 #include <math.h>
@@ -44,6 +45,127 @@ static void test_host(void)
     CHECK(e.u.host.cpu_busy == 30);
     nino_host_sample("/nowhere", &cpu, &e);
     CHECK(e.u.host.ram_total == 0 && isnan(e.u.host.cpu_busy) && isnan(e.u.host.fabric_mhz));
+}
+
+// The tables as the kernel lays them out (kgd_pp_interface.h), the fields of one kind as one array.
+typedef struct table_head {
+    uint16_t size;
+    uint8_t format, content;
+} table_head;
+typedef struct table_v2_0 {
+    table_head head;
+    uint64_t clock_counter;
+    uint16_t temperature[12], activity[2], power[12], average_clock[6], clock[16];
+    uint32_t throttle_status;
+    uint16_t fan, padding;
+} table_v2_0;
+typedef struct table_v2_2 { // v2_1: without the last one
+    table_head head;
+    uint16_t temperature[12], activity[2];
+    uint64_t clock_counter;
+    uint16_t power[12], average_clock[6], clock[16];
+    uint32_t throttle_status;
+    uint16_t fan, padding[3];
+    uint64_t independent;
+} table_v2_2;
+typedef struct table_v3_0 {
+    table_head head;
+    uint16_t temperature[19], activity[2], ipu[8], core[16], dram[4];
+    uint64_t clock_counter;
+    uint32_t socket_power;
+    uint16_t ipu_power;
+    uint32_t power[4];
+    uint16_t core_power[16], system_power, stapm[2], average_clock[8], core_clock[16], most[2];
+    uint32_t residency[7], alpha;
+} table_v3_0;
+
+static void put_table(const void *p, size_t n)
+{
+    char path[300];
+    put(CARD1 "gpu_metrics", "");
+    snprintf(path, sizeof(path), "%s/" CARD1 "gpu_metrics", root);
+    FILE *f = fopen(path, "wb");
+    CHECK(f && fwrite(p, 1, n, f) == n);
+    fclose(f);
+}
+
+static unsigned read_table(nino_throttle_state *s)
+{
+    char card[200];
+    snprintf(card, sizeof(card), "%s/sys/class/drm/card1/device", root);
+    return nino_throttle_read(card, s);
+}
+
+static void test_throttle(void)
+{
+    nino_throttle_state s = { .is_known = false };
+    char text[64];
+    table_v2_0 a = { .head = { sizeof(a), 2, 0 } };
+    put_table(&a, sizeof(a));
+    CHECK(read_table(&s) == 0);
+    a.throttle_status = 4;
+    put_table(&a, sizeof(a));
+    CHECK(read_table(&s) == NINO_THROTTLE_OTHER);
+    table_v2_2 b = { .head = { sizeof(b) - 8, 2, 1 }, .throttle_status = 1 };
+    put_table(&b, sizeof(b) - 8);
+    CHECK(read_table(&s) == NINO_THROTTLE_OTHER);
+    static const struct {
+        int bit;
+        unsigned reason;
+    } bits[] = { { 0, NINO_THROTTLE_POWER },        { 7, NINO_THROTTLE_POWER },
+                 { 16, NINO_THROTTLE_CURRENT },     { 23, NINO_THROTTLE_CURRENT },
+                 { 32, NINO_THROTTLE_TEMPERATURE }, { 45, NINO_THROTTLE_TEMPERATURE },
+                 { 46, NINO_THROTTLE_PROCHOT },     { 47, NINO_THROTTLE_PROCHOT },
+                 { 57, NINO_THROTTLE_OTHER } };
+    for (int content = 2; content <= 4; content++) // later ones only add fields
+        for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+            b.head = (table_head){ sizeof(b), 2, (uint8_t) content };
+            b.independent = 1ull << bits[i].bit;
+            put_table(&b, sizeof(b));
+            CHECK(read_table(&s) == bits[i].reason);
+        }
+    b.independent = UINT64_MAX; // the driver does not know
+    put_table(&b, sizeof(b));
+    CHECK(read_table(&s) == 0);
+    put_table(&b, sizeof(b) - 1); // cut short
+    CHECK(read_table(&s) == 0);
+    table_v3_0 c = { .head = { sizeof(c), 3, 0 }, .residency = { 9, 9, 9, 9, 9, 9, 9 } };
+    static const unsigned reasons[] = { NINO_THROTTLE_PROCHOT,     NINO_THROTTLE_POWER,
+                                        NINO_THROTTLE_POWER,       NINO_THROTTLE_POWER,
+                                        NINO_THROTTLE_TEMPERATURE, NINO_THROTTLE_TEMPERATURE,
+                                        NINO_THROTTLE_TEMPERATURE };
+    put_table(&c, sizeof(c));
+    CHECK(read_table(&s) == 0 && s.is_known && read_table(&s) == 0); // what was before counts not
+    for (int i = 0; i < 7; i++) {
+        c.residency[i]++;
+        c.alpha++;
+        put_table(&c, sizeof(c));
+        CHECK(read_table(&s) == reasons[i]);
+    }
+    c.head.format = 1; // of cards
+    put_table(&c, sizeof(c));
+    CHECK(read_table(&s) == 0);
+    CHECK_STR(
+        nino_throttle_text(NINO_THROTTLE_POWER | NINO_THROTTLE_TEMPERATURE, text, sizeof(text)),
+        "power, temperature");
+    CHECK_STR(nino_throttle_text(0, text, sizeof(text)), "");
+}
+
+static void test_gtt(void)
+{
+    nino_event e;
+    nino_cpu_time cpu = { 0 };
+    put("proc/self/fdinfo/3", "pos:\t0\nflags:\t02\n");
+    put("proc/self/fdinfo/5",
+        "pos:\t0\ndrm-driver:\tamdgpu\ndrm-client-id:\t7\ndrm-memory-gtt:\t1048576 KiB\n");
+    put("proc/self/fdinfo/6", // the same client
+        "pos:\t0\ndrm-driver:\tamdgpu\ndrm-client-id:\t7\ndrm-memory-gtt:\t1048576 KiB\n");
+    put("proc/self/fdinfo/7",
+        "drm-driver:\tamdgpu\ndrm-client-id:\t8\ndrm-memory-gtt:\t1024 KiB\n");
+    CHECK(nino_own_gtt(root) == (1024 + 1) * 1048576ull && nino_own_gtt("/nowhere") == 0);
+    put(CARD1 "mem_info_gtt_used", "5368709120\n"); // 5 GiB: 3.999 GiB are others'
+    nino_host_sample(root, &cpu, &e);
+    CHECK(e.u.host.gtt_others == (5120 - 1025) / 4);
 }
 
 // A reader is told the ceilings before the first sample.
@@ -105,6 +227,8 @@ int main(void)
     CHECK(e.u.device.mhz == 2750 && e.u.device.watt == 71);
 
     test_host();
+    test_throttle();
+    test_gtt();
     const nino_ceilings c = { .device = "a device",
                               .flops_f32 = 1e12,
                               .bandwidth = 2e11,

@@ -4,7 +4,9 @@
 #include "core/monitor/ring.h"
 #include "core/monitor/serve.h"
 #include "core/monitor/wire.h"
+#include "core/op/pool.h"
 #include "tests/test.h"
+#include <ninodes/history.h>
 
 #include <errno.h>
 #include <poll.h>
@@ -88,6 +90,65 @@ static void test_permissions(void)
 }
 
 static nino_event got[NINO_RING_SIZE];
+
+// A viewer that comes after the records of the pool's blocks were overwritten is told them, and
+// what changes later is right on top of that.
+static void test_blocks(void)
+{
+    nino_monitor *m = nino_monitor_create();
+    nino_server *s = nino_server_start(m, "x", NULL, NULL, &err);
+    CHECK_OK(s ? NINO_OK : err.code, err);
+    nino_pool *pool = nino_pool_create(&(nino_pool_params){ .min_arena = 1 << 20 });
+    nino_block b[40];
+    CHECK(pool);
+    nino_pool_set_monitor(pool, m);
+    for (int i = 0; i < 40; i++)
+        CHECK_OK(nino_pool_alloc(pool, 5000, i % 2 ? NINO_OWN_WEIGHTS : NINO_OWN_ACTIVATION, &b[i],
+                                 &err),
+                 err);
+    for (uint32_t i = 0; i < NINO_RING_SIZE; i++)
+        nino_monitor_publish(m, &(nino_event){ .kind = NINO_EV_CACHE, .u.scope.arg0 = i });
+    nino_pool_free(pool, &b[3]); // this one is in the ring and in the list
+    nino_attach *a = nino_attach_open(nino_server_path(s), &err);
+    CHECK_OK(a ? NINO_OK : err.code, err);
+    nino_pool_free(pool, &b[7]);
+    nino_pool_free(pool, &b[8]);
+    nino_monitor_publish(m, &(nino_event){ .kind = NINO_EV_MESSAGE }); // the end of what is read
+    nino_history *h = nino_history_create(0);
+    nino_stats *stats = nino_stats_create();
+    CHECK(h && stats);
+    for (bool done = false; !done;) {
+        nino_event part[300];
+        size_t k;
+        struct pollfd p = { nino_attach_fd(a), POLLIN, 0 };
+        CHECK_OK(nino_attach_read(a, part, 300, &k, &err), err);
+        nino_history_add(h, part, k, nino_attach_name, a);
+        nino_stats_add(stats, part, k, nino_attach_name, a);
+        for (size_t i = 0; i < k; i++)
+            done = done || part[i].kind == NINO_EV_MESSAGE;
+        if (!k)
+            poll(&p, 1, 1000);
+    }
+    nino_pool_map map;
+    nino_mem_stat mem, seen;
+    size_t busy = 0;
+    CHECK_OK(nino_history_pool(h, UINT64_MAX, &map, &err), err);
+    for (size_t i = 0; i < map.n_blocks; i++)
+        busy += !map.block[i].is_free;
+    nino_pool_stat(pool, &mem);
+    nino_stats_memory(stats, &seen);
+    CHECK(busy == 37 && map.in_use == mem.in_use && map.unknown_bytes == 0);
+    CHECK(map.largest_free == mem.largest_free && map.reserved == mem.reserved);
+    // none of the blocks was a request; the snapshot has the last event of each owner
+    CHECK(seen.in_use == mem.in_use && seen.allocs <= 2);
+    nino_pool_map_release(&map);
+    nino_stats_destroy(&stats);
+    nino_history_destroy(&h);
+    nino_attach_close(&a);
+    nino_server_stop(&s);
+    nino_pool_destroy(&pool);
+    nino_monitor_destroy(&m);
+}
 
 // Reads until `want` records (LOST not counted) or the end came; adds up what was lost.
 static size_t collect(nino_attach *a, size_t want, uint64_t *lost, bool *ended)
@@ -354,6 +415,7 @@ int main(void)
     CHECK(mkdtemp(root));
     test_permissions();
     test_viewers();
+    test_blocks();
     test_slow();
     test_hostile();
     test_several_runs();

@@ -63,7 +63,8 @@ typedef enum nino_mem_op {
     NINO_MEM_BUDGET = 3, // the budget changed: bytes is the new one
     NINO_MEM_FAIL = 4,   // a request was refused
     NINO_MEM_ARENA = 5,  // `bytes` more are held from the driver, as arena number `arena`
-    NINO_MEM_GONE = 6    // that arena was given back
+    NINO_MEM_GONE = 6,   // that arena was given back
+    NINO_MEM_BLOCK = 7   // a block that is there, told to a late viewer: no request
 } nino_mem_op;
 
 typedef enum nino_mem_owner {
@@ -116,10 +117,10 @@ typedef struct nino_event {
         } device;
         struct { // MiB; 0: not known
             uint32_t vram_total, gtt_total, ram_total, swap_total, swap_used;
-            uint32_t own;                 // resident memory of the process that computes
-            float cpu_busy;               // percent of all cores; NaN: not known
-            float fabric_mhz, memory_mhz; // clocks; NaN: not known
-            uint32_t pad;
+            uint32_t own;                  // resident memory of the process that computes
+            float cpu_busy;                // percent of all cores; NaN: not known
+            float fabric_mhz, memory_mhz;  // clocks; NaN: not known
+            uint16_t throttle, gtt_others; // ninodes/throttle.h; GTT of other processes, 4 MiB
         } host;
         struct {
             double flops_f32, flops_f16, bandwidth; // per second; 0: not known

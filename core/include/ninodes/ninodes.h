@@ -28,5 +28,6 @@
 #include <ninodes/node.h>
 #include <ninodes/picture.h>
 #include <ninodes/run_profile.h>
+#include <ninodes/throttle.h>
 #include <ninodes/tune.h>
 #include <ninodes/worker.h>

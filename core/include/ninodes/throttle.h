@@ -1,0 +1,20 @@
+// Why a device runs slower than it could, as the samples of the machine say (u.host.throttle).
+//
+// Thread-safety: any thread.
+#pragma once
+#include <ninodes/base.h>
+
+NINO_BEGIN
+
+enum {
+    NINO_THROTTLE_POWER = 1,       // a power limit
+    NINO_THROTTLE_CURRENT = 2,     // a limit of the voltage regulators
+    NINO_THROTTLE_TEMPERATURE = 4, // of the chip, its skin or its regulators
+    NINO_THROTTLE_PROCHOT = 8,     // another part of the machine asks for it
+    NINO_THROTTLE_OTHER = 16       // the driver does not say
+};
+
+// "power, temperature"; "" when nothing is set.
+NINO_API const char *nino_throttle_text(unsigned bits, char *buf, size_t size);
+
+NINO_END
