@@ -53,6 +53,16 @@ void nino_window_name_tab(GtkNotebook *notebook, GtkWidget *page, const char *na
 void nino_window_title_panel(NinoWindow *w, GtkWidget *panel, const char *title);
 void nino_window_show_panel(NinoWindow *w, const char *name);
 
+// ---- window_tabs.c ------------------------------------------------------------------------------
+void nino_window_tabs_update(NinoWindow *w); // titles, and what can be done with files now
+void nino_window_check(NinoWindow *w);       // the list of problems of the tab in front
+NinoTab *nino_window_add_tab(NinoWindow *w);
+void nino_window_remove_tab(NinoWindow *w, NinoTab *tab);
+void nino_window_on_switch(GObject *tabs, GParamSpec *pspec, gpointer window);
+gboolean nino_window_autosave(gpointer window); // now; also as a timer
+void nino_window_show_recent(NinoWindow *w);
+void nino_window_add_recent(NinoWindow *w, const char *path);
+
 // ---- window_file.c ------------------------------------------------------------------------------
 void nino_window_file_init(NinoWindow *w);
 void nino_window_file_dispose(NinoWindow *w);

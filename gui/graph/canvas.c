@@ -1,4 +1,5 @@
-// The canvas widget: nodes of the document as children, place and zoom, selection.
+// The canvas widget: nodes of the document as children, selection; canvas_place.c has place and
+// zoom.
 #include "graph/canvas_priv.h"
 
 #include <math.h>
@@ -8,9 +9,6 @@ G_DEFINE_TYPE(NinoCanvas, nino_canvas, GTK_TYPE_WIDGET)
 
 enum { PROP_0, PROP_ZOOM };
 static guint signals[N_SIGNALS];
-
-#define MIN_ZOOM 0.05
-#define MAX_ZOOM 4.0
 
 // ---- selection -------------------------------------------------------------------------------
 
@@ -103,148 +101,6 @@ char **nino_canvas_get_selection(NinoCanvas *c)
     size_t n = 0;
     g_autofree const char **ids = nino_canvas_selected_ids(c, &n);
     return g_strdupv((char **) ids);
-}
-
-// ---- place -----------------------------------------------------------------------------------
-
-void nino_canvas_world(NinoCanvas *c, double sx, double sy, double *x, double *y)
-{
-    *x = (sx - c->ox) / c->zoom;
-    *y = (sy - c->oy) / c->zoom;
-}
-
-static NinoDetail detail_at(double zoom)
-{
-    return zoom >= 0.5 ? NINO_DETAIL_FULL : zoom >= 0.24 ? NINO_DETAIL_TITLE : NINO_DETAIL_BOX;
-}
-
-// Nodes outside are not mapped: GTK neither lays them out nor draws them.
-void nino_canvas_moved(NinoCanvas *c)
-{
-    const double w = gtk_widget_get_width(GTK_WIDGET(c)), h = gtk_widget_get_height(GTK_WIDGET(c));
-    const double margin = 40;
-    graphene_rect_t box;
-    c->detail = detail_at(c->zoom);
-    for (guint i = 0; i < c->views->len; i++) {
-        NinoNodeView *v = g_ptr_array_index(c->views, i);
-        nino_node_view_get_box(v, &box);
-        const double x = box.origin.x * c->zoom + c->ox, y = box.origin.y * c->zoom + c->oy;
-        const gboolean visible = x < w + margin && y < h + margin &&
-                                 x + box.size.width * c->zoom > -margin &&
-                                 y + box.size.height * c->zoom > -margin;
-        if (visible)
-            nino_node_view_set_detail(v, c->detail);
-        if (gtk_widget_get_child_visible(GTK_WIDGET(v)) != visible)
-            gtk_widget_set_child_visible(GTK_WIDGET(v), visible);
-    }
-    gtk_widget_queue_allocate(GTK_WIDGET(c));
-}
-
-static gboolean moved_later(gpointer user)
-{
-    NinoCanvas *c = user;
-    c->moved_source = 0;
-    if (c->wants_fit && gtk_widget_get_width(GTK_WIDGET(c)) > 50)
-        nino_canvas_fit(c);
-    nino_canvas_moved(c);
-    return G_SOURCE_REMOVE;
-}
-
-void nino_canvas_zoom_at(NinoCanvas *c, double zoom, double x, double y)
-{
-    zoom = CLAMP(zoom, MIN_ZOOM, MAX_ZOOM);
-    if (!isfinite(x) || !isfinite(y) || zoom == c->zoom)
-        return;
-    c->ox = x - (x - c->ox) * zoom / c->zoom;
-    c->oy = y - (y - c->oy) * zoom / c->zoom;
-    c->zoom = zoom;
-    c->wants_fit = FALSE;
-    nino_canvas_moved(c);
-    g_object_notify(G_OBJECT(c), "zoom");
-}
-
-void nino_canvas_set_zoom(NinoCanvas *c, double zoom)
-{
-    nino_canvas_zoom_at(c, zoom, gtk_widget_get_width(GTK_WIDGET(c)) / 2.0,
-                        gtk_widget_get_height(GTK_WIDGET(c)) / 2.0);
-}
-
-double nino_canvas_get_zoom(NinoCanvas *c) { return c->zoom; }
-
-void nino_canvas_set_offset(NinoCanvas *c, double x, double y)
-{
-    c->ox = -x * c->zoom;
-    c->oy = -y * c->zoom;
-    c->wants_fit = FALSE;
-    nino_canvas_moved(c);
-}
-
-void nino_canvas_get_offset(NinoCanvas *c, double *x, double *y)
-{
-    *x = -c->ox / c->zoom;
-    *y = -c->oy / c->zoom;
-}
-
-void nino_canvas_fit(NinoCanvas *c)
-{
-    const double w = gtk_widget_get_width(GTK_WIDGET(c)), h = gtk_widget_get_height(GTK_WIDGET(c));
-    graphene_rect_t all, box;
-    gboolean any = FALSE;
-    if (w < 50 || h < 50) {
-        c->wants_fit = TRUE;
-        return;
-    }
-    c->wants_fit = FALSE;
-    for (guint i = 0; i < c->views->len; i++) {
-        NinoNodeView *v = g_ptr_array_index(c->views, i);
-        if (!g_hash_table_contains(c->selected, nino_node_view_id(v)))
-            continue;
-        nino_node_view_get_box(v, &box);
-        any ? graphene_rect_union(&all, &box, &all) : (void) (all = box);
-        any = TRUE;
-    }
-    if (!any)
-        all = nino_canvas_bounds(c);
-    if (all.size.width < 1 || all.size.height < 1)
-        return;
-    const double zoom = CLAMP(MIN((w - 48) / all.size.width, (h - 48) / all.size.height), MIN_ZOOM,
-                              any ? 1.5 : 1.0);
-    c->zoom = zoom;
-    c->ox = (w - all.size.width * zoom) / 2 - all.origin.x * zoom;
-    c->oy = (h - all.size.height * zoom) / 2 - all.origin.y * zoom;
-    nino_canvas_moved(c);
-    g_object_notify(G_OBJECT(c), "zoom");
-}
-
-// Scrolls no further than needed.
-void nino_canvas_reveal(NinoCanvas *c, NinoNodeView *v)
-{
-    const double w = gtk_widget_get_width(GTK_WIDGET(c)), h = gtk_widget_get_height(GTK_WIDGET(c));
-    graphene_rect_t box;
-    nino_node_view_get_box(v, &box);
-    const double x0 = box.origin.x * c->zoom + c->ox, y0 = box.origin.y * c->zoom + c->oy;
-    const double x1 = x0 + box.size.width * c->zoom, y1 = y0 + box.size.height * c->zoom;
-    if (w < 50)
-        return;
-    c->ox += x0 < 20 ? 20 - x0 : x1 > w - 20 ? MAX(w - 20 - x1, 20 - x0) : 0;
-    c->oy += y0 < 20 ? 20 - y0 : y1 > h - 20 ? MAX(h - 20 - y1, 20 - y0) : 0;
-    nino_canvas_moved(c);
-}
-
-NinoNodeView *nino_canvas_view_at(NinoCanvas *c, double sx, double sy)
-{
-    const double reach = 8;
-    double x, y;
-    nino_canvas_world(c, sx, sy, &x, &y);
-    for (guint i = c->views->len; i > 0; i--) { // the last one is on top
-        NinoNodeView *v = g_ptr_array_index(c->views, i - 1);
-        graphene_rect_t box;
-        nino_node_view_get_box(v, &box);
-        if (x >= box.origin.x - reach && x <= box.origin.x + box.size.width + reach &&
-            y >= box.origin.y && y <= box.origin.y + box.size.height)
-            return v;
-    }
-    return NULL;
 }
 
 // ---- the document ----------------------------------------------------------------------------
@@ -467,7 +323,7 @@ static void size_allocate(GtkWidget *w, int width, int height, int baseline)
     if (!c->moved_source && (c->width0 != width || c->height0 != height)) {
         c->width0 = width;
         c->height0 = height;
-        c->moved_source = g_idle_add_full(G_PRIORITY_HIGH_IDLE, moved_later, c, NULL);
+        c->moved_source = g_idle_add_full(G_PRIORITY_HIGH_IDLE, nino_canvas_moved_later, c, NULL);
     }
 }
 
@@ -540,7 +396,7 @@ static void nino_canvas_class_init(NinoCanvasClass *klass)
     wc->snapshot = snapshot;
     g_object_class_install_property(
         oc, PROP_ZOOM,
-        g_param_spec_double("zoom", NULL, NULL, MIN_ZOOM, MAX_ZOOM, 1,
+        g_param_spec_double("zoom", NULL, NULL, NINO_CANVAS_MIN_ZOOM, NINO_CANVAS_MAX_ZOOM, 1,
                             G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS));
     const GType t = NINO_TYPE_CANVAS;
     signals[SIGNAL_CHANGED] =

@@ -4,6 +4,9 @@
 #include "graph/node_view.h"
 #include "graph/style.h"
 
+#define NINO_CANVAS_MIN_ZOOM 0.05
+#define NINO_CANVAS_MAX_ZOOM 4.0
+
 typedef enum CanvasDrag {
     DRAG_NONE,
     DRAG_PAN,
@@ -59,6 +62,7 @@ void nino_canvas_changed(NinoCanvas *c);
 void nino_canvas_sync(NinoCanvas *c);
 // The view moved or nodes did: who is visible, then allocation.
 void nino_canvas_moved(NinoCanvas *c);
+gboolean nino_canvas_moved_later(gpointer canvas); // as an idle source
 // FALSE: it was refused, and "problem" said why.
 gboolean nino_canvas_did(NinoCanvas *c, nino_status st, const nino_error *err);
 void nino_canvas_selection_changed(NinoCanvas *c);

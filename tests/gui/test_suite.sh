@@ -22,6 +22,9 @@ until_ok 10 enabled undo || die "a change cannot be undone"
 wait_state ready 10
 win_do undo; until_ok 10 enabled redo || die "nothing to do again after undo"
 win_do redo
+win_do canvas-select-all; win_do canvas-subgraph
+at '*' 'New Subgraph, node *' wait || die "the nodes do not become a subgraph"
+win_do undo; at '*' 'VAE Decode, node 3*' wait || die "undo does not bring the nodes back"
 win_do save-to "$work/b.json"
 grep -q '"edited"' "$work/b.json" || die "the saved file lacks the change"
 win_do export-api-to "$work/api.json"
