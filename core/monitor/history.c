@@ -207,6 +207,29 @@ static bool has_name(const nino_event *ev)
            ev->kind != NINO_EV_END;
 }
 
+static bool is_open(const nino_history *h)
+{
+    for (size_t i = 0; i < h->n_tracks; i++)
+        if (h->track[i]->depth)
+            return true;
+    return false;
+}
+
+// The time that plots show. Samples of an idle device come before and after the work, for as long
+// as somebody watches; they count while there is nothing else.
+static void extend(nino_history *h, const nino_event *ev, uint64_t last)
+{
+    const bool is_sample = ev->kind == NINO_EV_DEVICE || ev->kind == NINO_EV_HOST;
+    if (!ev->t_ns || ev->kind == NINO_EV_LOST || (is_sample && h->has_work && !is_open(h)))
+        return;
+    if (!is_sample && !h->has_work) {
+        h->has_work = true;
+        h->begin_ns = h->end_ns = 0;
+    }
+    h->begin_ns = !h->begin_ns || ev->t_ns < h->begin_ns ? ev->t_ns : h->begin_ns;
+    h->end_ns = last > h->end_ns ? last : h->end_ns;
+}
+
 void nino_history_add(nino_history *h, const nino_event *ev, size_t n,
                       const char *(*name)(void *priv, uint32_t id), void *priv)
 {
@@ -223,10 +246,7 @@ void nino_history_add(nino_history *h, const nino_event *ev, size_t n,
                 e.u.kernel.family = intern(h, "transfer");
         }
         h->count++;
-        if (e.t_ns && e.kind != NINO_EV_LOST) {
-            h->begin_ns = !h->begin_ns || e.t_ns < h->begin_ns ? e.t_ns : h->begin_ns;
-            h->end_ns = last > h->end_ns ? last : h->end_ns;
-        }
+        extend(h, &e, last);
         nino_stats_add(h->stats, &e, 1, nino_history_name, h);
         if (!keep(h, &e))
             h->dropped++;

@@ -55,6 +55,7 @@ typedef struct history_pool {
 struct nino_history {
     size_t max, kept;
     uint64_t begin_ns, end_ns, count, dropped, lost;
+    bool has_work;      // something other than samples of the device has come
     history_name *name; // [0] is ""
     uint32_t n_names, cap_names;
     uint32_t *bucket;  // heads of chains through name[].next, UINT32_MAX: empty

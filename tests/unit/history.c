@@ -459,6 +459,27 @@ static void test_trace(const char *path)
     nino_history_destroy(&r);
 }
 
+// Samples of an idle device neither begin nor prolong what is shown.
+static void test_idle(void)
+{
+    nino_history *h = nino_history_create(0);
+    nino_event ev = { .kind = NINO_EV_DEVICE, .t_ns = 100 };
+    add(h, ev);
+    CHECK(nino_history_begin(h) == 100 && nino_history_end(h) == 100);
+    add(h, (nino_event){ .kind = NINO_EV_JOB, .t_ns = 5000, .id = 1, .track = 1 });
+    CHECK(nino_history_begin(h) == 5000 && nino_history_end(h) == 5000);
+    ev.t_ns = 6000;
+    add(h, ev); // at work
+    CHECK(nino_history_end(h) == 6000);
+    add(h, (nino_event){ .kind = NINO_EV_END, .t_ns = 7000, .id = 1, .track = 1 });
+    ev.t_ns = 9000;
+    add(h, ev);
+    ev.kind = NINO_EV_HOST;
+    add(h, ev);
+    CHECK(nino_history_begin(h) == 5000 && nino_history_end(h) == 7000);
+    nino_history_destroy(&h);
+}
+
 int main(void)
 {
     char dir[] = "/tmp/ninodes-history-XXXXXX", path[64];
@@ -466,6 +487,7 @@ int main(void)
     snprintf(path, sizeof(path), "%s/t.json.gz", dir);
     test_spans();
     test_busy();
+    test_idle();
     test_memory_peaks();
     test_pool();
     test_pool_replayed();

@@ -28,7 +28,8 @@ NINO_API nino_status nino_history_save(const nino_history *h, const char *path, 
 // Fits the `name` callbacks of monitor.h; "" for ids that are not known.
 NINO_API const char *nino_history_name(void *history, uint32_t id);
 NINO_API uint32_t nino_history_find(const nino_history *h, const char *text); // 0: never seen
-// First and last time seen; both 0 while there is nothing.
+// First and last time seen; both 0 while there is nothing. Samples of a device that idles before or
+// after the work do not count.
 NINO_API uint64_t nino_history_begin(const nino_history *h);
 NINO_API uint64_t nino_history_end(const nino_history *h);
 NINO_API uint64_t nino_history_count(const nino_history *h); // records added, kept or not
