@@ -1,4 +1,4 @@
-// Pointer and keys. Scroll events carry no position, so the pointer is followed.
+// What the pointer does. Scroll events carry no position, so the pointer is followed.
 #include "graph/canvas_priv.h"
 
 #include <math.h>
@@ -11,15 +11,6 @@ static gboolean is_editor_at(NinoCanvas *c, double x, double y)
 {
     GtkWidget *w = gtk_widget_pick(GTK_WIDGET(c), x, y, GTK_PICK_DEFAULT);
     return w && w != GTK_WIDGET(c) && !NINO_IS_NODE_VIEW(w);
-}
-
-static void inside(NinoCanvas *c, NinoNodeView *v, double sx, double sy, double *x, double *y)
-{
-    graphene_rect_t box;
-    nino_node_view_get_box(v, &box);
-    nino_canvas_world(c, sx, sy, x, y);
-    *x -= box.origin.x;
-    *y -= box.origin.y;
 }
 
 static int reroute_at(NinoCanvas *c, double x, double y)
@@ -43,111 +34,6 @@ static int group_title_at(NinoCanvas *c, double x, double y, gboolean *is_corner
             return i;
     }
     return -1;
-}
-
-// ---- links -----------------------------------------------------------------------------------
-
-static void show_wanted(NinoCanvas *c, gboolean on)
-{
-    const nino_doc_node *n = on ? nino_document_node(c->doc, c->link_node) : NULL;
-    const char *type = !n                    ? NULL
-                       : c->link_from_output ? n->outputs[c->link_slot].type
-                                             : n->inputs[c->link_slot].type;
-    for (guint i = 0; i < c->views->len; i++)
-        nino_node_view_set_wanted(g_ptr_array_index(c->views, i), type, c->link_from_output);
-}
-
-static int number_of(NinoCanvas *c, NinoNodeView *v)
-{
-    return nino_document_find(c->doc, nino_node_view_id(v));
-}
-
-static gboolean begin_link(NinoCanvas *c, NinoNodeView *v, double x, double y)
-{
-    const int node = number_of(c, v), out = nino_node_view_output_at(v, x, y);
-    const int in = out < 0 ? nino_node_view_input_at(v, x, y) : -1;
-    const nino_doc_node *n = nino_document_node(c->doc, node);
-    if (!n || (out < 0 && in < 0))
-        return FALSE;
-    c->cut_node = -1;
-    c->link_node = node;
-    c->link_slot = out >= 0 ? out : in;
-    c->link_from_output = out >= 0;
-    if (in >= 0 && n->inputs[in].link >= 0) { // takes the end of the link along
-        const nino_doc_link *l = nino_document_link(c->doc, n->inputs[in].link);
-        c->cut_node = node;
-        c->cut_input = in;
-        c->link_node = l->from;
-        c->link_slot = l->from_slot;
-        c->link_from_output = TRUE;
-    }
-    c->drag = DRAG_LINK;
-    show_wanted(c, TRUE);
-    return TRUE;
-}
-
-// The input that a link dropped on a node goes to: the slot under the pointer, or the first that
-// fits and is free.
-static int pick_input(const nino_doc_node *n, int at, const char *type)
-{
-    int taken = -1;
-    if (at >= 0)
-        return at;
-    for (int i = 0; i < n->n_inputs; i++) {
-        if (n->inputs[i].widget || !nino_document_types_fit(type, n->inputs[i].type))
-            continue;
-        if (n->inputs[i].link < 0)
-            return i;
-        taken = taken < 0 ? i : taken;
-    }
-    return taken;
-}
-
-static int pick_output(const nino_doc_node *n, int at, const char *type)
-{
-    for (int i = 0; i < n->n_outputs && at < 0; i++)
-        if (nino_document_types_fit(n->outputs[i].type, type))
-            return i;
-    return at;
-}
-
-static void drop_link(NinoCanvas *c)
-{
-    nino_error err = { 0 };
-    nino_status st = NINO_OK;
-    NinoNodeView *v = nino_canvas_view_at(c, c->px, c->py);
-    const nino_doc_node *own = nino_document_node(c->doc, c->link_node);
-    const int to = v ? number_of(c, v) : -1;
-    const nino_doc_node *n = nino_document_node(c->doc, to);
-    const char *type =
-        c->link_from_output ? own->outputs[c->link_slot].type : own->inputs[c->link_slot].type;
-    double x = 0, y = 0;
-    if (v)
-        inside(c, v, c->px, c->py, &x, &y);
-    if (!n && c->cut_node < 0) {
-        nino_canvas_open_search(c, c->px, c->py, type, c->link_from_output);
-        return;
-    }
-    const int slot = !n ? -1
-                     : c->link_from_output
-                         ? pick_input(n, nino_node_view_input_at(v, x, y), type)
-                         : pick_output(n, nino_node_view_output_at(v, x, y), type);
-    if (to == c->cut_node && slot == c->cut_input && n)
-        return; // back where it was
-    nino_document_begin(c->doc, slot >= 0 ? "Connect" : "Disconnect");
-    if (c->cut_node >= 0)
-        st = nino_document_disconnect(c->doc, c->cut_node, c->cut_input, &err);
-    if (!st && n && slot >= 0)
-        st = c->link_from_output
-                 ? nino_document_connect(c->doc, c->link_node, c->link_slot, to, slot, &err)
-                 : nino_document_connect(c->doc, to, slot, c->link_node, c->link_slot, &err);
-    if (st)
-        nino_document_cancel(c->doc);
-    else
-        st = nino_document_end(c->doc, &err);
-    nino_canvas_did(c, st, &err);
-    if (st)
-        nino_canvas_sync(c);
 }
 
 // ---- nodes -----------------------------------------------------------------------------------
@@ -254,9 +140,9 @@ static void begin_node(NinoCanvas *c, NinoNodeView *v, double x, double y, GdkMo
     double lx, ly;
     const char *id = nino_node_view_id(v);
     const gboolean was = g_hash_table_contains(c->selected, id);
-    inside(c, v, x, y, &lx, &ly);
+    nino_canvas_inside(c, v, x, y, &lx, &ly);
     gtk_widget_grab_focus(GTK_WIDGET(v));
-    if (begin_link(c, v, lx, ly))
+    if (nino_canvas_begin_link(c, v, lx, ly))
         return;
     if (mods & (GDK_CONTROL_MASK | GDK_SHIFT_MASK))
         nino_canvas_toggle(c, id, !was);
@@ -304,8 +190,8 @@ static gboolean cut_slot(NinoCanvas *c, NinoNodeView *v, double x, double y)
 {
     double lx, ly;
     nino_error err = { 0 };
-    inside(c, v, x, y, &lx, &ly);
-    const int node = number_of(c, v), out = nino_node_view_output_at(v, lx, ly);
+    nino_canvas_inside(c, v, x, y, &lx, &ly);
+    const int node = nino_canvas_number_of(c, v), out = nino_node_view_output_at(v, lx, ly);
     const int in = nino_node_view_input_at(v, lx, ly);
     if (out < 0 && in < 0)
         return FALSE;
@@ -376,7 +262,7 @@ static void drag_to(NinoCanvas *c, double dx, double dy)
         nino_canvas_moved(c);
         return;
     case DRAG_RESIZE: {
-        const nino_doc_node *n = nino_document_node(c->doc, number_of(c, c->target));
+        const nino_doc_node *n = nino_document_node(c->doc, nino_canvas_number_of(c, c->target));
         if (n)
             nino_node_view_set_size(c->target, n->width + c->dx,
                                     n->height + NINO_NODE_TITLE + c->dy);
@@ -445,7 +331,7 @@ static void click(NinoCanvas *c)
         return;
     const char *id = nino_node_view_id(c->target);
     const nino_doc_node *n = nino_document_node(c->doc, nino_document_find(c->doc, id));
-    inside(c, c->target, c->x0, c->y0, &x, &y);
+    nino_canvas_inside(c, c->target, c->x0, c->y0, &x, &y);
     if (n && x < 26 && y < NINO_NODE_TITLE && n->kind != NINO_DOC_REROUTE &&
         n->kind != NINO_DOC_INPUT && n->kind != NINO_DOC_OUTPUT)
         nino_canvas_did(c, nino_document_set_collapsed(c->doc, &id, 1, !n->is_collapsed, &err),
@@ -460,7 +346,7 @@ static void on_drag_end(GtkGestureDrag *g, double dx, double dy, gpointer user)
     if (!c->doc || drag == DRAG_NONE)
         return;
     if (drag == DRAG_LINK)
-        show_wanted(c, FALSE);
+        nino_canvas_show_wanted(c, FALSE);
     if (!c->has_moved) {
         click(c);
         c->drag = DRAG_NONE;
@@ -474,7 +360,7 @@ static void on_drag_end(GtkGestureDrag *g, double dx, double dy, gpointer user)
     } else {
         c->drag = DRAG_NONE;
         if (drag == DRAG_LINK)
-            drop_link(c);
+            nino_canvas_drop_link(c);
         else if (drag == DRAG_BOX)
             select_box(c);
         else if (drag == DRAG_RESIZE)
@@ -511,11 +397,11 @@ static void on_click(GtkGestureClick *g, int n_press, double x, double y, gpoint
     } else if (!v) {
         nino_canvas_open_search(c, x, y, NULL, FALSE);
     } else {
-        const int node = number_of(c, v);
+        const int node = nino_canvas_number_of(c, v);
         const nino_doc_node *n = nino_document_node(c->doc, node);
         nino_error err = { 0 };
         double lx, ly;
-        inside(c, v, x, y, &lx, &ly);
+        nino_canvas_inside(c, v, x, y, &lx, &ly);
         if (n->kind == NINO_DOC_SUBGRAPH)
             nino_canvas_did(c, nino_document_enter(c->doc, n->id, &err), &err);
         else if (ly < NINO_NODE_TITLE && lx > 26)
@@ -568,133 +454,6 @@ static void on_zoom(GtkGestureZoom *g, double scale, gpointer user)
         nino_canvas_zoom_at(user, zoom_begin * scale, x, y);
 }
 
-// ---- keys ------------------------------------------------------------------------------------
-
-static int focused_node(NinoCanvas *c)
-{
-    GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(c));
-    GtkWidget *w = root ? gtk_root_get_focus(root) : NULL;
-    return w && NINO_IS_NODE_VIEW(w) ? number_of(c, NINO_NODE_VIEW(w)) : -1;
-}
-
-static void focus_node(NinoCanvas *c, int node)
-{
-    NinoNodeView *v = nino_canvas_view(c, node);
-    if (!v)
-        return;
-    nino_canvas_select_only(c, nino_node_view_id(v));
-    nino_canvas_reveal(c, v);
-    gtk_widget_grab_focus(GTK_WIDGET(v));
-}
-
-// The nearest node in a direction: far along it counts less than far beside it.
-static int neighbour(NinoCanvas *c, int from, double dx, double dy)
-{
-    graphene_rect_t box;
-    graphene_point_t a, b;
-    int best = -1;
-    double least = INFINITY;
-    nino_node_view_get_box(nino_canvas_view(c, from), &box);
-    graphene_rect_get_center(&box, &a);
-    for (int i = 0; i < (int) c->views->len; i++) {
-        nino_node_view_get_box(nino_canvas_view(c, i), &box);
-        graphene_rect_get_center(&box, &b);
-        const double along = (b.x - a.x) * dx + (b.y - a.y) * dy;
-        const double beside = fabs((b.x - a.x) * dy) + fabs((b.y - a.y) * dx);
-        if (i != from && along > 1 && along + 2.5 * beside < least) {
-            best = i;
-            least = along + 2.5 * beside;
-        }
-    }
-    return best;
-}
-
-static void nudge(NinoCanvas *c, double dx, double dy)
-{
-    size_t n = 0;
-    nino_error err = { 0 };
-    g_autofree const char **ids = nino_canvas_selected_ids(c, &n);
-    if (n)
-        nino_canvas_did(c, nino_document_move(c->doc, ids, n, dx * 20, dy * 20, &err), &err);
-}
-
-static gboolean on_arrow(NinoCanvas *c, double dx, double dy, GdkModifierType mods)
-{
-    const int at = focused_node(c);
-    if (mods & GDK_SHIFT_MASK) {
-        nudge(c, dx, dy);
-    } else if (at >= 0) {
-        focus_node(c, neighbour(c, at, dx, dy));
-    } else {
-        c->ox -= dx * 60;
-        c->oy -= dy * 60;
-        nino_canvas_moved(c);
-    }
-    return TRUE;
-}
-
-static gboolean on_tab(NinoCanvas *c, int step)
-{
-    const int n = (int) c->views->len, at = focused_node(c);
-    if (!n || at + step < 0 || at + step >= n) // out of the canvas
-        return FALSE;
-    focus_node(c, at + step);
-    return TRUE;
-}
-
-static gboolean on_node_key(NinoCanvas *c, guint key, GdkModifierType mods)
-{
-    switch (key) {
-    case GDK_KEY_Left: return on_arrow(c, -1, 0, mods);
-    case GDK_KEY_Right: return on_arrow(c, 1, 0, mods);
-    case GDK_KEY_Up: return on_arrow(c, 0, -1, mods);
-    case GDK_KEY_Down: return on_arrow(c, 0, 1, mods);
-    case GDK_KEY_Tab: return !(mods & GDK_CONTROL_MASK) && on_tab(c, 1);
-    case GDK_KEY_ISO_Left_Tab: return !(mods & GDK_CONTROL_MASK) && on_tab(c, -1);
-    case GDK_KEY_space: c->is_space_down = TRUE; return TRUE;
-    case GDK_KEY_Return:
-    case GDK_KEY_KP_Enter: {
-        NinoNodeView *v = nino_canvas_view(c, focused_node(c));
-        const nino_doc_node *n = nino_document_node(c->doc, focused_node(c));
-        if (mods & (GDK_CONTROL_MASK | GDK_ALT_MASK) || !v)
-            return FALSE;
-        if (n->kind == NINO_DOC_SUBGRAPH && !n->n_widgets)
-            gtk_widget_activate_action(GTK_WIDGET(c), "canvas.enter", NULL);
-        else if (c->detail != NINO_DETAIL_FULL)
-            nino_canvas_set_zoom(c, 1);
-        nino_canvas_reveal(c, v);
-        return nino_node_view_edit(v);
-    }
-    default: return FALSE;
-    }
-}
-
-static gboolean on_key(GtkEventControllerKey *k, guint key, guint code, GdkModifierType mods,
-                       gpointer user)
-{
-    NinoCanvas *c = user;
-    GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(c));
-    GtkWidget *w = root ? gtk_root_get_focus(root) : NULL;
-    (void) k, (void) code;
-    if (!c->doc || !w)
-        return FALSE;
-    if (key == GDK_KEY_Escape && w != GTK_WIDGET(c) && !NINO_IS_NODE_VIEW(w)) {
-        GtkWidget *v = gtk_widget_get_ancestor(w, NINO_TYPE_NODE_VIEW); // out of an editor
-        return v && gtk_widget_grab_focus(v);
-    }
-    if (w != GTK_WIDGET(c) && !NINO_IS_NODE_VIEW(w))
-        return FALSE;
-    return on_node_key(c, key, mods);
-}
-
-static void on_key_up(GtkEventControllerKey *k, guint key, guint code, GdkModifierType mods,
-                      gpointer user)
-{
-    (void) k, (void) code, (void) mods;
-    if (key == GDK_KEY_space)
-        NINO_CANVAS(user)->is_space_down = FALSE;
-}
-
 // ---- setting up ------------------------------------------------------------------------------
 
 // One gesture a button: the release of the right one goes to the menu, and a gesture for all would
@@ -726,18 +485,14 @@ void nino_canvas_add_input(NinoCanvas *c)
     GtkEventController *scroll =
         gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES);
     GtkEventController *motion = gtk_event_controller_motion_new();
-    GtkEventController *keys = gtk_event_controller_key_new();
     add_buttons(c);
-    gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE);
     gtk_event_controller_set_propagation_phase(motion, GTK_PHASE_CAPTURE);
     g_signal_connect(pinch, "begin", G_CALLBACK(on_zoom_begin), c);
     g_signal_connect(pinch, "scale-changed", G_CALLBACK(on_zoom), c);
     g_signal_connect(scroll, "scroll", G_CALLBACK(on_scroll), c);
     g_signal_connect(motion, "motion", G_CALLBACK(on_motion), c);
-    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), c);
-    g_signal_connect(keys, "key-released", G_CALLBACK(on_key_up), c);
     gtk_widget_add_controller(w, GTK_EVENT_CONTROLLER(pinch));
     gtk_widget_add_controller(w, scroll);
     gtk_widget_add_controller(w, motion);
-    gtk_widget_add_controller(w, keys);
+    nino_canvas_add_keys(c);
 }

@@ -142,3 +142,17 @@ NinoNodeView *nino_canvas_view_at(NinoCanvas *c, double sx, double sy)
     }
     return NULL;
 }
+
+int nino_canvas_number_of(NinoCanvas *c, NinoNodeView *v)
+{
+    return nino_document_find(c->doc, nino_node_view_id(v));
+}
+
+void nino_canvas_inside(NinoCanvas *c, NinoNodeView *v, double sx, double sy, double *x, double *y)
+{
+    graphene_rect_t box;
+    nino_node_view_get_box(v, &box);
+    nino_canvas_world(c, sx, sy, x, y);
+    *x -= box.origin.x;
+    *y -= box.origin.y;
+}

@@ -92,6 +92,14 @@ graphene_point_t *nino_canvas_link_points(NinoCanvas *c, const nino_doc_link *l,
 
 // ---- input and actions
 void nino_canvas_add_input(NinoCanvas *c);
+void nino_canvas_add_keys(NinoCanvas *c);
+// Place in the canvas as place inside a node.
+void nino_canvas_inside(NinoCanvas *c, NinoNodeView *v, double sx, double sy, double *x, double *y);
+int nino_canvas_number_of(NinoCanvas *c, NinoNodeView *v); // in the document
+// FALSE: there is no slot at that place of the node. The drag then ends in drop_link().
+gboolean nino_canvas_begin_link(NinoCanvas *c, NinoNodeView *v, double x, double y);
+void nino_canvas_drop_link(NinoCanvas *c);
+void nino_canvas_show_wanted(NinoCanvas *c, gboolean on); // slots that the dragged link fits
 void nino_canvas_add_actions(GtkWidgetClass *wc);
 void nino_canvas_open_search(NinoCanvas *c, double sx, double sy, const char *type,
                              gboolean from_output);
