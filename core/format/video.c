@@ -78,6 +78,12 @@ bool nino_video_is(const void *data, size_t len)
            (len >= 4 && !memcmp(p, "\x1a\x45\xdf\xa3", 4));
 }
 
+bool nino_sound_is(const void *data, size_t len)
+{
+    return len >= 4 &&
+           (!memcmp(data, "fLaC", 4) || !memcmp(data, "OggS", 4) || !memcmp(data, "ID3", 3));
+}
+
 void nino_video_info_release(nino_video_info *i)
 {
     nino_texts_release(&i->texts);

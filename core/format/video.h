@@ -55,10 +55,11 @@ typedef struct nino_video_info {
 } nino_video_info;
 
 bool nino_video_is(const void *data, size_t len); // starts like MP4, MOV, WebM or Matroska
+bool nino_sound_is(const void *data, size_t len); // FLAC, Ogg (Opus), MP3 with tags: tags only
 // Size, rate and tags. *frames, if asked for: f32 [N,H,W,3], value/255. fd: any position.
 nino_status nino_video_read(int fd, const char *name, nino_video_info *info, nino_array **frames,
                             nino_error *err);
-// The same from memory, without pictures.
+// The same from memory, without pictures; a sound has tags, codec and no size.
 nino_status nino_video_tags(const void *data, size_t len, const char *name, nino_video_info *info,
                             nino_error *err);
 void nino_video_info_release(nino_video_info *i);

@@ -99,23 +99,42 @@ static nino_status open_file(reader *r, nino_error *err)
     return rc < 0 ? nino_av_fail(av, rc, r->name, "cannot read the video", err) : NINO_OK;
 }
 
-static nino_status read_info(reader *r, nino_video_info *info, nino_error *err)
+static nino_status add_tags(reader *r, const AVDictionary *tags, nino_video_info *info,
+                            nino_error *err)
 {
     const AVDictionaryEntry *e = NULL;
     nino_status st = NINO_OK;
-    while (!st && (e = r->av->av_dict_get(r->fmt->metadata, "", e, AV_DICT_IGNORE_SUFFIX))) {
+    while (!st && (e = r->av->av_dict_get(tags, "", e, AV_DICT_IGNORE_SUFFIX))) {
         // Matroska writes names in capitals
         const char *key = !strcasecmp(e->key, "prompt")     ? "prompt"
                           : !strcasecmp(e->key, "workflow") ? "workflow"
                                                             : e->key;
         st = nino_texts_add(&info->texts, key, e->value, strlen(e->value), r->name, err);
     }
+    return st;
+}
+
+// Ogg has its tags in the stream.
+static nino_status read_sound(reader *r, nino_video_info *info, nino_error *err)
+{
+    const int i = r->av->av_find_best_stream(r->fmt, AVMEDIA_TYPE_AUDIO, -1, -1, NULL, 0);
+    if (i < 0 || r->fn)
+        return nino_fail_kind(err, NINO_ERR_FORMAT, "schema", r->name,
+                              "there are no pictures in it");
+    const AVStream *s = r->fmt->streams[i];
+    snprintf(info->codec, sizeof(info->codec), "%s",
+             r->av->avcodec_get_name(s->codecpar->codec_id));
+    return add_tags(r, s->metadata, info, err);
+}
+
+static nino_status read_info(reader *r, nino_video_info *info, nino_error *err)
+{
+    const nino_status st = add_tags(r, r->fmt->metadata, info, err);
     if (st)
         return st;
     r->stream = r->av->av_find_best_stream(r->fmt, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
     if (r->stream < 0)
-        return nino_fail_kind(err, NINO_ERR_FORMAT, "schema", r->name,
-                              "there are no pictures in it");
+        return read_sound(r, info, err);
     AVStream *s = r->fmt->streams[r->stream];
     const AVRational rate = r->av->av_guess_frame_rate(r->fmt, s, NULL);
     info->width = s->codecpar->width;

@@ -44,7 +44,7 @@ static nino_status parse_image(nino_graph *g, const void *data, size_t len, nino
     return st;
 }
 
-// The tags of MP4, WebM and Matroska.
+// The tags of MP4, WebM and Matroska, and of sounds.
 static nino_status parse_video(nino_graph *g, const void *data, size_t len, nino_error *err)
 {
     nino_video_info info;
@@ -52,7 +52,8 @@ static nino_status parse_video(nino_graph *g, const void *data, size_t len, nino
     if (st)
         return st;
     st = parse_texts(g, nino_texts_find(&info.texts, "prompt"),
-                     nino_texts_find(&info.texts, "workflow"), "video", err);
+                     nino_texts_find(&info.texts, "workflow"),
+                     nino_sound_is(data, len) ? "sound" : "video", err);
     nino_video_info_release(&info);
     return st;
 }
@@ -96,7 +97,7 @@ nino_graph *nino_graph_load(const void *data, size_t len, const char *name, nino
         st = nino_fail(err, NINO_ERR_NOMEM, "workflow", "out of memory");
     else if (nino_image_is(data, len))
         st = parse_image(g, data, len, err);
-    else if (nino_video_is(data, len))
+    else if (nino_video_is(data, len) || nino_sound_is(data, len))
         st = parse_video(g, data, len, err);
     else if (is_safetensors(data, len))
         st = parse_safetensors(g, data, len, err);

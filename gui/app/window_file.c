@@ -111,8 +111,9 @@ static void choose(NinoWindow *w, GtkFileChooserAction what, const char *title, 
 static void action_open(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     (void) a, (void) parameter;
-    static const char *const endings[] = { "json", "png",  "webp", "jpg",    "jpeg",        "apng",
-                                           "mp4",  "webm", "mov",  "latent", "safetensors", NULL };
+    static const char *const endings[] = { "json", "png",    "webp",        "jpg",  "jpeg", "apng",
+                                           "mp4",  "webm",   "mov",         "flac", "mp3",  "opus",
+                                           "ogg",  "latent", "safetensors", NULL };
     choose(user, GTK_FILE_CHOOSER_ACTION_OPEN, "Open workflow", NULL, endings,
            "Workflows, pictures and videos that hold one", open_path);
 }

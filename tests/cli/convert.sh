@@ -63,4 +63,19 @@ said 'cut.png'
 printf 'GIF89a' >"$tmp/x.gif"
 expect 3 "$N" convert "$tmp/x.gif"
 expect 4 "$N" convert "$tmp/none.json"
+# sounds carry workflows too
+if command -v ffmpeg >/dev/null; then
+    echo '{"7":{"class_type":"EmptyLatentImage","inputs":{"width":64,"height":64,"batch_size":1}}}' >"$tmp/tag.json"
+    for f in s.flac s.mp3 s.opus; do
+        ffmpeg -v error -f lavfi -i sine=duration=1 -metadata prompt="$(cat "$tmp/tag.json")" "$tmp/$f" || continue
+        expect 0 "$N" convert "$tmp/$f"
+        printed '"7":'
+    done
+    ffmpeg -v error -f lavfi -i sine=duration=1 "$tmp/bare.flac"
+    expect 3 "$N" convert "$tmp/bare.flac"
+    said 'no workflow in this sound'
+    head -c 300 "$tmp/bare.flac" >"$tmp/short.flac"
+    expect 3 "$N" convert "$tmp/short.flac"
+    said 'short.flac'
+fi
 exit 0
