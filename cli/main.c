@@ -131,7 +131,10 @@ int cmd_help(const options *o)
     }
     if (!strcmp(o->arg[0], "environment")) {
         for (const nino_variable *v = nino_variables(); v->name; v++)
-            printf("%-20s %s\n", v->name, v->help);
+            printf("%-20s %s%s\n", v->name, v->help, v->is_setting ? " *" : "");
+        printf("\n* also a line in ninodes.conf (mem_limit = 16GiB): in the working folder, in\n"
+               "$XDG_CONFIG_HOME/ninodes or in /etc/xdg/ninodes. Options count more than the\n"
+               "environment, that more than these files.\n");
         return EXIT_OK;
     }
     const command *c = command_find(o->arg[0]);
@@ -201,6 +204,8 @@ int main(int argc, char **argv)
             help_command(stdout, c);
             rc = EXIT_OK;
         } else {
+            if (nino_settings_problem())
+                say("warning: %s", nino_settings_problem());
             rc = c->run(&o);
         }
     }

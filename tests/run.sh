@@ -8,7 +8,8 @@ export B
 # PoCL's worker threads bring their own signal stacks, which AddressSanitizer then fails to unmap.
 export ASAN_OPTIONS="use_sigaltstack=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+export XDG_CONFIG_HOME="$log.config" XDG_CONFIG_DIRS="$log.config" # the user's own settings do not count
+trap 'rm -rf "$log" "$log.config"' EXIT
 passed=0 failed=0 skipped=0
 for t in "$@"; do
     start=$(date +%s)

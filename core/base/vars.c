@@ -1,5 +1,6 @@
 // Every environment variable ninodes reads.
 #include "core/base/vars.h"
+#include "core/base/settings.h"
 
 #include <ninodes/base.h>
 
@@ -15,12 +16,14 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const char *get(const char *name, const char *def)
 {
     const char *v = getenv(name);
-    return v && *v ? v : def;
+    v = v && *v ? v : nino_settings_get(name);
+    return v ? v : def;
 }
 
 static void read_all(void)
 {
-#define X(field, name, def, help) vars.field = get(name, def);
+    nino_settings_read();
+#define X(field, name, scope, def, help) vars.field = get(name, def);
     NINO_VARS(X)
 #undef X
 }
@@ -34,7 +37,7 @@ const nino_vars *nino_vars_get(void)
 const nino_variable *nino_variables(void)
 {
     static const nino_variable all[] = {
-#define X(field, name, def, help) { name, def, help },
+#define X(field, name, scope, def, help) { name, def, help, scope != NINO_SETTING_NONE },
         NINO_VARS(X)
 #undef X
             { 0 },

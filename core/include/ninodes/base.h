@@ -56,8 +56,11 @@ typedef void (*nino_log_fn)(void *priv, nino_log_level level, const char *line);
 // pages.
 typedef struct nino_variable {
     const char *name, *def, *help;
+    bool is_setting; // ninodes.conf may set it: its name without NINODES_, in small letters
 } nino_variable;
 NINO_API const nino_variable *nino_variables(void);
+// The first line of a settings file that could not be used, with its place; NULL: none.
+NINO_API const char *nino_settings_problem(void);
 
 // Version of the library, e.g. "0.1.0".
 NINO_API const char *nino_version(void);
