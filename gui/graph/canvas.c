@@ -243,6 +243,7 @@ void nino_canvas_sync(NinoCanvas *c)
 
 void nino_canvas_changed(NinoCanvas *c)
 {
+    c->fit_zoom = 0; // who edits has the view where it is wanted
     nino_canvas_sync(c);
     g_signal_emit(c, signals[SIGNAL_CHANGED], 0);
 }

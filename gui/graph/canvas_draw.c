@@ -273,6 +273,10 @@ gboolean nino_canvas_minimap_box(NinoCanvas *c, graphene_rect_t *box, double *sc
     *bounds = nino_canvas_bounds(c);
     if (!c->has_minimap || c->views->len < 2 || w < 480 || h < 320 || bounds->size.width < 1)
         return FALSE;
+    const double x = bounds->origin.x * c->zoom + c->ox, y = bounds->origin.y * c->zoom + c->oy;
+    if (x >= 0 && y >= 0 && x + bounds->size.width * c->zoom <= w &&
+        y + bounds->size.height * c->zoom <= h)
+        return FALSE;
     const float pad = 40;
     *bounds = GRAPHENE_RECT_INIT(bounds->origin.x - pad, bounds->origin.y - pad,
                                  bounds->size.width + 2 * pad, bounds->size.height + 2 * pad);

@@ -78,6 +78,7 @@ void nino_canvas_show_marks(NinoCanvas *c)
         const nino_doc_node *n = nino_document_node(c->doc, (int) i);
         show_mark(c, g_ptr_array_index(c->views, i), n && n->kind == NINO_DOC_SUBGRAPH);
     }
+    nino_canvas_fit_grown(c);
     gtk_widget_queue_draw(GTK_WIDGET(c));
 }
 

@@ -81,12 +81,43 @@ void nino_canvas_get_offset(NinoCanvas *c, double *x, double *y)
     *y = -c->oy / c->zoom;
 }
 
-void nino_canvas_fit(NinoCanvas *c)
+static void show_box(NinoCanvas *c, const graphene_rect_t *box, double most)
 {
     const double w = gtk_widget_get_width(GTK_WIDGET(c)), h = gtk_widget_get_height(GTK_WIDGET(c));
+    c->zoom = CLAMP(MIN((w - 48) / box->size.width, (h - 48) / box->size.height),
+                    NINO_CANVAS_MIN_ZOOM, most);
+    c->ox = (w - box->size.width * c->zoom) / 2 - box->origin.x * c->zoom;
+    c->oy = (h - box->size.height * c->zoom) / 2 - box->origin.y * c->zoom;
+    nino_canvas_moved(c);
+    g_object_notify(G_OBJECT(c), "zoom");
+}
+
+static void show_all(NinoCanvas *c)
+{
+    const graphene_rect_t all = nino_canvas_bounds(c);
+    if (all.size.width < 1 || all.size.height < 1)
+        return;
+    show_box(c, &all, 1);
+    c->fit_box = all;
+    c->fit_zoom = c->zoom;
+    c->fit_ox = c->ox;
+    c->fit_oy = c->oy;
+}
+
+void nino_canvas_fit_grown(NinoCanvas *c)
+{
+    const graphene_rect_t all = nino_canvas_bounds(c);
+    const gboolean is_untouched =
+        c->fit_zoom == c->zoom && c->fit_ox == c->ox && c->fit_oy == c->oy;
+    if (is_untouched && !graphene_rect_equal(&all, &c->fit_box))
+        show_all(c);
+}
+
+void nino_canvas_fit(NinoCanvas *c)
+{
     graphene_rect_t all, box;
     gboolean any = FALSE;
-    if (w < 50 || h < 50) {
+    if (gtk_widget_get_width(GTK_WIDGET(c)) < 50 || gtk_widget_get_height(GTK_WIDGET(c)) < 50) {
         c->wants_fit = TRUE;
         return;
     }
@@ -99,17 +130,10 @@ void nino_canvas_fit(NinoCanvas *c)
         any ? graphene_rect_union(&all, &box, &all) : (void) (all = box);
         any = TRUE;
     }
-    if (!any)
-        all = nino_canvas_bounds(c);
-    if (all.size.width < 1 || all.size.height < 1)
-        return;
-    const double zoom = CLAMP(MIN((w - 48) / all.size.width, (h - 48) / all.size.height),
-                              NINO_CANVAS_MIN_ZOOM, any ? 1.5 : 1.0);
-    c->zoom = zoom;
-    c->ox = (w - all.size.width * zoom) / 2 - all.origin.x * zoom;
-    c->oy = (h - all.size.height * zoom) / 2 - all.origin.y * zoom;
-    nino_canvas_moved(c);
-    g_object_notify(G_OBJECT(c), "zoom");
+    if (any)
+        show_box(c, &all, 1.5);
+    else
+        show_all(c);
 }
 
 // Scrolls no further than needed.

@@ -35,7 +35,9 @@ struct _NinoCanvas {
     GHashTable *pictures; // execution id -> GdkTexture
     guint mark_source, moved_source;
     double zoom, ox, oy;
-    double px, py; // pointer
+    double fit_zoom, fit_ox, fit_oy; // where fitting everything put the view
+    graphene_rect_t fit_box;         // and what everything was
+    double px, py;                   // pointer
     NinoDetail detail;
     char *prefix; // of execution ids: "57:"
     gboolean has_minimap, is_space_down, wants_fit;
@@ -83,7 +85,9 @@ void nino_canvas_free_mark(gpointer mark);
 // ---- drawing
 void nino_canvas_draw(NinoCanvas *c, GtkSnapshot *s);
 graphene_rect_t nino_canvas_bounds(NinoCanvas *c); // of everything, in the workflow
-// The minimap's place on the screen; FALSE: it is not shown.
+// Fits again when nodes grew (results, previews) and nobody has moved the view since.
+void nino_canvas_fit_grown(NinoCanvas *c);
+// The minimap's place on the screen; FALSE: it is not shown, as while everything is in view.
 gboolean nino_canvas_minimap_box(NinoCanvas *c, graphene_rect_t *box, double *scale,
                                  graphene_rect_t *bounds);
 int nino_canvas_link_at(NinoCanvas *c, double x, double y, int *segment); // -1: none

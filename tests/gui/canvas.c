@@ -380,6 +380,51 @@ static void test_marks(void)
     CHECK(after.size.height == before.size.height);
 }
 
+// The part of the canvas that is seen.
+static graphene_rect_t in_view(void)
+{
+    const float zoom = (float) nino_canvas_get_zoom(canvas);
+    graphene_rect_t part;
+    double x, y;
+    nino_canvas_get_offset(canvas, &x, &y);
+    return *graphene_rect_init(&part, (float) x, (float) y,
+                               (float) gtk_widget_get_width(GTK_WIDGET(canvas)) / zoom,
+                               (float) gtk_widget_get_height(GTK_WIDGET(canvas)) / zoom);
+}
+
+// A fitted view keeps showing everything when results make nodes grow, until somebody moves it.
+static void test_fit_grown(void)
+{
+    open_text(
+        "{\"1\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {}}, \"2\": {\"class_type\": "
+        "\"EmptyLatentImage\", \"inputs\": {}}, \"3\": {\"class_type\": \"EmptyLatentImage\", "
+        "\"inputs\": {}}, \"4\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {}}, \"5\": "
+        "{\"class_type\": \"EmptyLatentImage\", \"inputs\": {}}}"); // one below the other
+    const char *lowest = "1";
+    graphene_rect_t box, low, seen;
+    for (int i = 1; i <= 5; i++) {
+        static const char *const ids[] = { "1", "2", "3", "4", "5" };
+        nino_node_view_get_box(NINO_NODE_VIEW(view_of(ids[i - 1])), &box);
+        nino_node_view_get_box(NINO_NODE_VIEW(view_of(lowest)), &low);
+        if (box.origin.y + box.size.height > low.origin.y + low.size.height)
+            lowest = ids[i - 1];
+    }
+    g_autoptr(GdkTexture) picture = small_picture();
+    for (int moved = 0; moved < 2; moved++) {
+        const double zoom = nino_canvas_get_zoom(canvas);
+        nino_canvas_set_picture(canvas, lowest, picture);
+        spin_loop(250);
+        nino_node_view_get_box(NINO_NODE_VIEW(view_of(lowest)), &low);
+        seen = in_view();
+        CHECK(moved ? nino_canvas_get_zoom(canvas) == zoom
+                    : nino_canvas_get_zoom(canvas) < zoom &&
+                          graphene_rect_contains_rect(&seen, &low));
+        nino_canvas_set_picture(canvas, lowest, NULL);
+        spin_loop(250);
+        nino_canvas_set_offset(canvas, seen.origin.x + 40, seen.origin.y);
+    }
+}
+
 // ---- pointer and keyboard --------------------------------------------------------------------
 
 static gboolean xdo(const char *fmt, ...) G_GNUC_PRINTF(1, 2);
@@ -562,6 +607,7 @@ int main(int argc, char **argv)
         test_subgraph();
         test_convert();
         test_marks();
+        test_fit_grown();
         if (xdotool) {
             xdo("mousemove 5 5");
             test_pointer();
