@@ -47,6 +47,7 @@ static nino_status wait_event(nino_cl *cl, cl_event event, double seconds, nino_
     cl_int e = nino_ocl_fault(), state = CL_QUEUED; // counted once, however often it asks
     const uint64_t start = nino_now_ns();
     const double limit = seconds * 20 > deadline_seconds ? seconds * 20 : deadline_seconds;
+    has_given_up(cl); // an earlier cancel is over, even if nothing has been waited for since
     for (long nap_ns = 5000;; nap_ns = nap_ns < 200000 ? nap_ns * 2 : nap_ns) {
         if (!e)
             e = nino_ocl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state),
@@ -137,26 +138,18 @@ static nino_status flush(nino_cl *cl, nino_error *err)
     return e ? nino_cl_fail(cl, e, "clFlush", err) : NINO_OK;
 }
 
-// Waits for the oldest tracked command and forgets it, whatever comes out; but when a cancel ends
-// the wait it stays, and with it the memory that it reads from.
-static nino_status retire(nino_cl *cl, nino_error *err)
+// Forgets the oldest tracked command, which has ended or never will.
+static void forget(nino_cl *cl, bool has_ended)
 {
     nino_cl_queue *q = &cl->queue;
     nino_cl_pending *p = oldest(q);
-    nino_status st = NINO_OK;
-    if (cl->is_lost)
-        st = nino_fail_kind(err, NINO_ERR_DEVICE, "lost", cl->dev->info.name, "the device is lost");
-    else if (!q->n_unflushed || !(st = flush(cl, err)))
-        st = wait_event(cl, p->event, p->seconds, err);
-    if (st == NINO_ERR_CANCELLED)
-        return st;
-    if (!st)
+    if (has_ended)
         take_times(q, p);
-    if (st && cl->dev->is_cpu) // it may still read p->host
+    else if (cl->dev->is_cpu) // it may still read p->host
         nino_ocl.clWaitForEvents(1, &p->event);
     if (!cl->is_lost || cl->dev->is_cpu)
         nino_ocl.clReleaseEvent(p->event);
-    if (!st || cl->dev->is_cpu)
+    if (has_ended || cl->dev->is_cpu)
         free(p->host);
     q->n_flight -= p->n_commands;
     q->flight_seconds -= p->seconds;
@@ -164,6 +157,36 @@ static nino_status retire(nino_cl *cl, nino_error *err)
     q->head++;
     if (q->head == q->tail && !q->n_bare) // no rounding left over
         q->flight_seconds = 0;
+}
+
+// Waits for the oldest commands, a batch of them at once, and forgets them, whatever comes out; but
+// when a cancel ends the wait they stay, and with them the memory that they read from. Thus the
+// thread wakes as seldom with a listener, when every command is tracked, as without.
+static nino_status retire(nino_cl *cl, nino_error *err)
+{
+    nino_cl_queue *q = &cl->queue;
+    nino_status st = NINO_OK;
+    const nino_cl_pending *last = &q->ring[q->head % NINO_CL_PENDING];
+    double seconds = 0;
+    int commands = 0;
+    size_t n = 0;
+    while (q->head + n != q->tail && commands < batch_commands &&
+           seconds * q->slowdown < batch_seconds) {
+        last = &q->ring[(q->head + n++) % NINO_CL_PENDING];
+        commands += last->n_commands;
+        seconds += last->seconds;
+    }
+    if (cl->is_lost)
+        st = nino_fail_kind(err, NINO_ERR_DEVICE, "lost", cl->dev->info.name, "the device is lost");
+    else if (!q->n_unflushed || !(st = flush(cl, err)))
+        st = wait_event(cl, last->event, seconds, err);
+    if (st == NINO_ERR_CANCELLED)
+        return st;
+    for (; n; n--) {
+        if (!st) // has ended, if badly
+            st = wait_event(cl, oldest(q)->event, 0, err);
+        forget(cl, !st);
+    }
     return st;
 }
 

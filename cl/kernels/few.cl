@@ -68,14 +68,7 @@ kernel WG1 void gemm_few(int row0, int row1, int N, int ld, int C, int H, int W,
         for (int i = 0; i <= two; i++)
             for (int n = 0; n < FEW; n++) {
                 const long at = (long) (p + i) * ld + n;
-                float v = sum_of(s[i][n]);
-#if BIAS
-                v += bias[bias_off + n];
-#endif
-#if RES
-                v += LOAD(R + R_off + at);
-#endif
-                STORE(Y + Y_off + at, act(v));
+                STORE_RESULT(at, n, sum_of(s[i][n]));
             }
         next(&g, &r);
         q = r;

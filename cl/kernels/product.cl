@@ -42,6 +42,19 @@ typedef struct {
 #define FIRST_TAP 0
 #endif
 
+// Stores a sum of column n as the result at `at`: with the bias, what is added to it, activated.
+#if BIAS
+#define WITH_BIAS(sum, n) ((sum) + bias[bias_off + (n)])
+#else
+#define WITH_BIAS(sum, n) (sum)
+#endif
+#if RES
+#define WITH_ADDED(sum, at) ((sum) + LOAD(R + R_off + (at)))
+#else
+#define WITH_ADDED(sum, at) (sum)
+#endif
+#define STORE_RESULT(at, n, sum) STORE(Y + Y_off + (at), act(WITH_ADDED(WITH_BIAS(sum, n), at)))
+
 typedef struct {
     int b, y, x; // output pixel
 } pixel;

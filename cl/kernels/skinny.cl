@@ -52,14 +52,7 @@ kernel WG1 void linear_skinny(const int rows, const int N, const int ld, const i
                 const long at = (long) (p + i) * ld + n;
                 if (p + i >= rows)
                     break;
-                float v = sum_of(s[i]);
-#if BIAS
-                v += bias[bias_off + n];
-#endif
-#if RES
-                v += LOAD(R + R_off + at);
-#endif
-                STORE(Y + Y_off + at, act(v));
+                STORE_RESULT(at, n, sum_of(s[i]));
             }
         }
     }
@@ -129,16 +122,8 @@ kernel WG1 void linear_skinny(const int rows, const int N, const int ld, const i
     for (int r = 0; r < rows; r++) {
         const long at = (long) r * ld;
         const local float *s = (const local float *) (acc + r * 4);
-        for (int n = n0; n < n1; n++) {
-            float v = s[n - n0];
-#if BIAS
-            v += bias[bias_off + n];
-#endif
-#if RES
-            v += LOAD(R + R_off + at + n);
-#endif
-            STORE(Y + Y_off + at + n, act(v));
-        }
+        for (int n = n0; n < n1; n++)
+            STORE_RESULT(at + n, n, s[n - n0]);
     }
 }
 #endif // RAW
@@ -204,13 +189,7 @@ kernel WG(256) void linear_skinny(const int rows, const int N, const int ld, con
             float v = 0.0f;
             for (int i = 0; i < 16; i++)
                 v += sums[i * 64 + t];
-#if BIAS
-            v += bias[bias_off + n];
-#endif
-#if RES
-            v += LOAD(R + R_off + at);
-#endif
-            STORE(Y + Y_off + at, act(v));
+            STORE_RESULT(at, n, v);
         }
     }
 }

@@ -38,14 +38,27 @@ bool nino_shape_equal(const nino_shape *a, const nino_shape *b)
     return true;
 }
 
+// By hand: every record of a kernel has its shape, and snprintf() is most of what one costs.
 void nino_shape_print(char *buf, size_t size, const nino_shape *s)
 {
-    size_t at = 0;
-    if (!size)
-        return;
-    snprintf(buf, size, "%s", s->rank ? "" : "scalar");
-    for (int i = 0; i < s->rank && at < size; i++)
-        at += (size_t) snprintf(buf + at, size - at, i ? "x%lld" : "%lld", (long long) s->dim[i]);
+    char text[NINO_MAX_RANK * 21 + 1]; // written from its end
+    size_t at = sizeof(text) - 1;
+    text[at] = 0;
+    for (int i = s->rank - 1; i >= 0; i--) {
+        uint64_t v = s->dim[i] < 0 ? 0 - (uint64_t) s->dim[i] : (uint64_t) s->dim[i];
+        do
+            text[--at] = (char) ('0' + v % 10);
+        while (v /= 10);
+        if (s->dim[i] < 0)
+            text[--at] = '-';
+        if (i)
+            text[--at] = 'x';
+    }
+    const char *from = s->rank ? text + at : "scalar";
+    const size_t n = strnlen(from, size ? size - 1 : 0);
+    memcpy(buf, from, n);
+    if (size)
+        buf[n] = 0;
 }
 
 // Bytes of a dense array; false if a dimension is negative, the total is beyond MAX_BYTES or not

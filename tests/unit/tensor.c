@@ -14,6 +14,9 @@ static void check_shapes(void)
     CHECK_STR(text, "scalar");
     nino_shape_print(text, 5, &a);
     CHECK_STR(text, "1x64");
+    const nino_shape odd = NINO_SHAPE(-1, 0, INT64_MIN);
+    nino_shape_print(text, sizeof(text), &odd);
+    CHECK_STR(text, "-1x0x-9223372036854775808");
 }
 
 static void check_limits(void)
