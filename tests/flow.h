@@ -57,10 +57,7 @@ static inline nino_ctx *flow_open(const char *device, const char *assets)
 static inline nino_graph *flow_graph(const char *quoted)
 {
     nino_error err = { 0 };
-    char *json = strdup(quoted);
-    for (char *c = json; *c; c++)
-        if (*c == '\'')
-            *c = '"';
+    char *json = test_quoted(quoted);
     nino_graph *g = nino_graph_load(json, strlen(json), "test", &err);
     CHECK_OK(g ? NINO_OK : err.code, err);
     free(json);

@@ -6,7 +6,7 @@
 #include "tests/random_vae.h"
 #include "tests/text.h"
 
-#define RANDOM_TEXT_VOCAB 49408 // CLIP's rules name ids up to 49407
+#define RANDOM_TEXT_VOCAB 49408 // CLIP's
 
 typedef struct random_text {
     const char *prefix;

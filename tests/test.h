@@ -38,6 +38,16 @@ static inline int test_skip(const char *why)
     return 77;
 }
 
+// JSON with ' for ", which reads better in a C string; malloc'd.
+static inline char *test_quoted(const char *quoted)
+{
+    char *json = strdup(quoted);
+    for (char *c = json; c && *c; c++)
+        if (*c == '\'')
+            *c = '"';
+    return json;
+}
+
 // Folder of the third-party test data, or NULL when it is not on this machine.
 static inline const char *test_assets(void)
 {

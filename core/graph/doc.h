@@ -112,6 +112,16 @@ bool nino_doc_proxy(const nino_ui *ui, const nino_ui_node *n, const nino_json *e
                     int32_t *node, const char **widget);
 // From a node that only shows a widget to the one that has it.
 void nino_doc_follow_proxy(const nino_ui *ui, int32_t *node, const char **widget);
+// One more of them at the end of an instance's list.
+nino_status nino_doc_show_value(nino_doc_edit *e, nino_json *list, const char *id,
+                                const char *widget);
+
+// Does fn to every instance of a subgraph, wherever it is; at: e in the scope of that instance.
+nino_status nino_doc_each_instance(nino_doc_edit *e, const nino_json *definition,
+                                   nino_status (*fn)(nino_doc_edit *at, nino_json *node,
+                                                     const void *arg),
+                                   const void *arg);
+nino_status nino_doc_make_uuid(const nino_document *d, char out[37], nino_error *err); // version 4
 
 // ---- links of the copy -----------------------------------------------------------------------
 typedef struct nino_doc_ends {

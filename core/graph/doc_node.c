@@ -199,10 +199,15 @@ static void print_ports(nino_buf *out, const nino_json *list, bool are_inputs)
     for (const nino_json *v = list ? list->child : NULL; v; v = v->next) {
         const char *name = nino_json_str(nino_json_get(v, "name"));
         const char *type = nino_json_str(nino_json_get(v, "type"));
+        const char *label = nino_json_str(nino_json_get(v, "label"));
         nino_buf_adds(out, v == list->child ? "{\"name\": " : ", {\"name\": ");
         nino_buf_add_json_string(out, name ? name : "", name ? strlen(name) : 0);
         nino_buf_adds(out, ", \"type\": ");
         nino_buf_add_json_string(out, type ? type : "*", type ? strlen(type) : 1);
+        if (label) {
+            nino_buf_adds(out, ", \"label\": ");
+            nino_buf_add_json_string(out, label, strlen(label));
+        }
         nino_buf_adds(out, are_inputs ? ", \"link\": null}" : ", \"links\": null}");
     }
     nino_buf_addc(out, ']');

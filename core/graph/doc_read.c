@@ -242,6 +242,9 @@ static void read_inputs(reader *r, const nino_ui_node *u, nino_doc_node *n)
     nino_doc_widget *w = (nino_doc_widget *) n->widgets;
     for (int i = 0; i < n->n_widgets; i++) {
         w[i].input = input_of(n, w[i].name);
+        if (n->kind == NINO_DOC_SUBGRAPH && w[i].input >= 0 &&
+            strcmp(in[w[i].input].label, w[i].name) != 0)
+            w[i].label = in[w[i].input].label;
         if (w[i].input >= 0 && !in[w[i].input].widget && u->def)
             in[w[i].input].widget = w[i].name;
         if (w[i].input >= 0 || !w[i].param || n->kind == NINO_DOC_SUBGRAPH)

@@ -29,8 +29,8 @@ typedef struct maker {
     nino_doc_edit e;
 } maker;
 
-// Version 4. Without random bytes it would not be one of a kind.
-static nino_status make_uuid(const nino_document *d, char out[37], nino_error *err)
+// Without random bytes it would not be one of a kind.
+nino_status nino_doc_make_uuid(const nino_document *d, char out[37], nino_error *err)
 {
     uint8_t b[16];
     char *p = out;
@@ -143,7 +143,7 @@ static nino_status print_ports(const maker *m, nino_buf *b, const port *list, in
     nino_status st = NINO_OK;
     for (int i = 0; i < n && !st; i++) {
         char uuid[37];
-        st = make_uuid(m->d, uuid, err);
+        st = nino_doc_make_uuid(m->d, uuid, err);
         nino_buf_addf(b, "%s{\"id\": \"%s\", \"name\": ", i ? ", " : "", st ? "" : uuid);
         add_string(b, list[i].name);
         nino_buf_adds(b, ", \"type\": ");
@@ -288,7 +288,7 @@ static nino_status make(maker *m, const char *name)
     nino_status st = nino_doc_next_id(&m->e, "Node", &number); // before theirs are free again
     snprintf(m->id, sizeof(m->id), "%" PRId64, number);
     if (!st)
-        st = make_uuid(m->d, m->uuid, m->e.err);
+        st = nino_doc_make_uuid(m->d, m->uuid, m->e.err);
     if (!st)
         st = print_definition(m, name, &b);
     nino_json *defs = st ? NULL : nino_doc_need(&m->e, m->e.json->root, "definitions", "{}", &st);

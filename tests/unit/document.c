@@ -1,36 +1,15 @@
 // The editable workflow: each change and its undo, subgraphs, reroutes, groups, the clipboard, API
 // files; and random changes of real and made workflows, undone and done again byte for byte.
 #include <dirent.h>
-#include <ninodes/document.h>
 
 #include "core/base/file.h"
-#include "tests/test.h"
-
-static nino_error err;
-
-#define OK(call) CHECK_OK(call, err)
-
-static nino_document *load(const char *json)
-{
-    nino_document *d = nino_document_load(json, strlen(json), "flow.json", &err);
-    if (!d)
-        fprintf(stderr, "%s: %s\n", err.where, err.msg);
-    CHECK(d);
-    return d;
-}
+#include "tests/document.h"
 
 static const char *text_of(nino_document *d)
 {
     const char *s = nino_document_ui_json(d, NULL);
     CHECK(s);
     return s;
-}
-
-static const nino_doc_node *node(const nino_document *d, const char *id)
-{
-    const nino_doc_node *n = nino_document_node(d, nino_document_find(d, id));
-    CHECK(n);
-    return n;
 }
 
 static int number(const nino_document *d, const char *id)

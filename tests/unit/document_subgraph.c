@@ -1,29 +1,10 @@
 // Nodes into a subgraph and out of it: the same prompt before and after, undo byte for byte, ports,
 // values that the instance keeps, what is refused; and chosen parts of real workflows.
 #include <dirent.h>
-#include <ninodes/document.h>
 
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "tests/test.h"
-
-static nino_error err;
-
-#define OK(call) CHECK_OK(call, err)
-
-static nino_document *load(const char *json)
-{
-    nino_document *d = nino_document_load(json, strlen(json), "flow.json", &err);
-    CHECK(d);
-    return d;
-}
-
-static const nino_doc_node *node(const nino_document *d, const char *id)
-{
-    const nino_doc_node *n = nino_document_node(d, nino_document_find(d, id));
-    CHECK(n);
-    return n;
-}
+#include "tests/document.h"
 
 // ---- what a prompt says, whatever its nodes are called -----------------------------------------
 

@@ -100,6 +100,27 @@ static nino_status unpack(nino_document *d)
     return nino_document_unpack(d, "2", NULL, NULL, &err);
 }
 
+static nino_status rename_port(nino_document *d)
+{
+    return nino_document_rename_port(d, 1, false, 0, "picture", &err);
+}
+static nino_status remove_port(nino_document *d)
+{
+    return nino_document_remove_port(d, 1, false, 0, &err);
+}
+static nino_status add_port(nino_document *d)
+{
+    const nino_status st = nino_document_enter(d, "2", &err);
+    return st ? st : nino_document_add_port(d, 0, false, 1, &err);
+}
+static nino_status promote(nino_document *d)
+{
+    nino_status st = nino_document_enter(d, "2", &err);
+    if (!st)
+        st = nino_document_promote(d, "4", "scale_by", true, &err);
+    return st;
+}
+
 // Two changes as one: the second may fail after the first went well.
 static nino_status both(nino_document *d)
 {
@@ -143,9 +164,10 @@ static void test_subgraph(int may_fail)
 
 int main(void)
 {
-    static nino_status (*const changes[])(nino_document *) = { add,  set,     cut,   bend,
-                                                               drop, group,   color, paste,
-                                                               both, convert, unpack };
+    static nino_status (*const changes[])(nino_document *) = {
+        add,  set,     cut,    bend,        drop,        group,    color,  paste,
+        both, convert, unpack, rename_port, remove_port, add_port, promote
+    };
     oom_each(test_load);
     for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
         change = changes[i];

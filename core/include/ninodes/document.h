@@ -81,6 +81,7 @@ typedef enum nino_doc_widget_kind {
 // reading and setting one reads and sets the inner one. A second one of a name is "41:name".
 typedef struct nino_doc_widget {
     const char *name;
+    const char *label; // that the file gives it, or NULL
     nino_doc_widget_kind kind;
     const nino_param *param; // NULL: the node table does not have it
     const char *json;        // value as JSON text; the default where the file has none
@@ -160,6 +161,27 @@ NINO_API nino_status nino_document_make_subgraph(nino_document *d, const char *c
 // The other way: the instance gives place to the nodes inside, connected as it was; a definition
 // that is used nowhere else goes. *first: number of the first of them; *n: how many; or NULL.
 NINO_API nino_status nino_document_unpack(nino_document *d, const char *id, int *first, int *n,
+                                          nino_error *err);
+
+// Ports of a subgraph: those of an instance, or inside it those of its two ends, by number as read.
+// Every instance follows, links stay. Kind "slot": there is none.
+NINO_API nino_status nino_document_rename_port(nino_document *d, int node, bool is_output, int slot,
+                                               const char *label, nino_error *err); // "": its own
+// With its links, inside and outside.
+NINO_API nino_status nino_document_remove_port(nino_document *d, int node, bool is_output, int slot,
+                                               nino_error *err);
+// Inside: a new input of the subgraph that feeds this input of a node (whose link goes), or a new
+// output for this output.
+NINO_API nino_status nino_document_add_port(nino_document *d, int node, bool is_output, int slot,
+                                            nino_error *err);
+
+// Inside: the instances show this value of a node as theirs, or no longer. Kind "linked": it comes
+// through an input.
+NINO_API nino_status nino_document_promote(nino_document *d, const char *id, const char *widget,
+                                           bool is_shown, nino_error *err);
+NINO_API bool nino_document_is_promoted(const nino_document *d, const char *id, const char *widget);
+// Outside: the instance, and all others of its subgraph, no longer show this value from inside.
+NINO_API nino_status nino_document_demote(nino_document *d, const char *id, const char *widget,
                                           nino_error *err);
 
 // ---- undo ------------------------------------------------------------------------------------
