@@ -154,7 +154,7 @@ static nino_status tokenise(const encoding *x, task *t, const char *text)
     nino_status st = open_tokenizer(x, t->e);
     if (st)
         return st;
-    *r = nino_prompt_rules_of(t->rule->style);
+    *r = nino_prompt_rules_for(t->rule->style, t->e->tok);
     r->width = t->e->width;
     r->priv = x->c->services.priv;
     r->embedding = x->c->services.embedding;

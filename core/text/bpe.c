@@ -257,4 +257,10 @@ nino_status nino_bpe_ids(const nino_bpe *b, nino_bpe_clean clean, const char *ut
     return NINO_OK;
 }
 
+void nino_bpe_ends(const nino_bpe *b, int32_t *start, int32_t *end)
+{
+    *start = b->start;
+    *end = b->end;
+}
+
 int nino_bpe_size(const nino_bpe *b) { return b->size; }

@@ -32,3 +32,4 @@ void nino_bpe_destroy(nino_bpe **b); // NULL-safe
 nino_status nino_bpe_ids(const nino_bpe *b, nino_bpe_clean clean, const char *utf8, size_t len,
                          int32_t **ids, int *n, nino_error *err);
 int nino_bpe_size(const nino_bpe *b);
+void nino_bpe_ends(const nino_bpe *b, int32_t *start, int32_t *end);

@@ -40,6 +40,15 @@ nino_prompt_rules nino_prompt_rules_of(nino_prompt_style style)
     return (nino_prompt_rules){ -1, 1, 0, 0, 512, NULL, 4096, NULL, NULL, NULL, 0 };
 }
 
+nino_prompt_rules nino_prompt_rules_for(nino_prompt_style style, const nino_tokenizer *t)
+{
+    nino_prompt_rules r = nino_prompt_rules_of(style);
+    const bool pads_with_end = r.pad == r.end;
+    if (nino_tokenizer_ends(t, &r.start, &r.end) && pads_with_end)
+        r.pad = r.end;
+    return r;
+}
+
 void nino_prompt_release(nino_prompt *p)
 {
     if (!p)

@@ -34,8 +34,11 @@ typedef enum nino_prompt_style {
     NINO_PROMPT_T5_SD3,   // ... 1, padded with 0 to at least 77
     NINO_PROMPT_UMT5_WAN, // ... 1, padded with 0 to at least 512
 } nino_prompt_style;
-// The rules of a known encoder; width is the real model's (768, 1280, 1024, 4096).
+// The rules of a known encoder; width and ids are the real model's (768, 1280, 1024, 4096).
 nino_prompt_rules nino_prompt_rules_of(nino_prompt_style style);
+// The same with the tokenizer's own ids of start and end (and of padding, where that is the end
+// token): a vocabulary of another size has them elsewhere.
+nino_prompt_rules nino_prompt_rules_for(nino_prompt_style style, const nino_tokenizer *t);
 
 typedef struct nino_token {
     int32_t id; // >= 0: row of the token embedding; -1: row `vector` of nino_prompt.vectors

@@ -69,6 +69,13 @@ nino_status nino_tokenizer_ids(const nino_tokenizer *t, const char *utf8, int32_
                   : nino_unigram_ids(t->unigram, utf8, len, ids, n, err);
 }
 
+bool nino_tokenizer_ends(const nino_tokenizer *t, int32_t *start, int32_t *end)
+{
+    if (t->bpe)
+        nino_bpe_ends(t->bpe, start, end);
+    return t->bpe;
+}
+
 int nino_tokenizer_size(const nino_tokenizer *t)
 {
     return t->bpe ? nino_bpe_size(t->bpe) : nino_unigram_size(t->unigram);

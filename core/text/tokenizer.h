@@ -35,6 +35,9 @@ void nino_tokenizer_unref(nino_tokenizer **t);         // NULL-safe, *t becomes 
 // malloc'd (NULL when *n is 0) and the caller's.
 nino_status nino_tokenizer_ids(const nino_tokenizer *t, const char *utf8, int32_t **ids, int *n,
                                nino_error *err);
+// Ids of the start and end tokens of a BPE vocabulary; false for a unigram model, which has none of
+// its own.
+bool nino_tokenizer_ends(const nino_tokenizer *t, int32_t *start, int32_t *end);
 // Number of ids: every id of nino_tokenizer_ids() is below.
 int nino_tokenizer_size(const nino_tokenizer *t);
 const char *nino_tokenizer_path(const nino_tokenizer *t); // file it came from, for messages

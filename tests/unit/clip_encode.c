@@ -6,7 +6,7 @@
 static nino_array *direct(nino_stream *s, nino_encoder *e, nino_prompt_style style,
                           const char *text, nino_encoder_in in)
 {
-    nino_prompt_rules r = nino_prompt_rules_of(style);
+    nino_prompt_rules r = nino_prompt_rules_for(style, e->tok);
     nino_prompt p = { 0 };
     nino_array *x = NULL;
     r.width = e->width;

@@ -121,6 +121,9 @@ static void other_files(void)
     CHECK_OK(nino_bpe_from_vocab(VOCAB, strlen(VOCAB), merges, strlen(merges), "x", &b, &err), err);
     CHECK_OK(nino_bpe_ids(b, NINO_BPE_CLEAN_HF, "ab aab z", 8, &list, &n, &err), err);
     CHECK_STR(text_ids(list, n), "4 0 4 3"); // the unknown z is <|endoftext|>
+    int32_t start, end;
+    nino_bpe_ends(b, &start, &end);
+    CHECK(start == 2 && end == 3);
     nino_bpe_destroy(&b);
     for (int pairs = 0; pairs < 2; pairs++) {
         char json[512];

@@ -134,13 +134,12 @@ static void nesting(void)
 
 // ---- chunks ----------------------------------------------------------------------------------
 
-// The real rules with the small vocabulary's numbers.
+// The real rules with the small vocabulary's numbers, which stands in for T5's too.
 static nino_prompt_rules rules_of(nino_prompt_style style)
 {
-    nino_prompt_rules r = nino_prompt_rules_of(style);
-    r.start = r.start < 0 ? -1 : TEXT_START;
-    r.pad = r.pad == r.end ? TEXT_END : r.pad;
-    r.end = TEXT_END;
+    nino_prompt_rules r = nino_prompt_rules_for(style, tok);
+    if (style > NINO_PROMPT_CLIP_H)
+        r.start = -1;
     return r;
 }
 
