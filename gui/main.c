@@ -5,6 +5,7 @@
 #include "app/prefs_window.h"
 #include "app/theme.h"
 #include "app/window.h"
+#include "i18n.h"
 
 #include <ninodes/base.h>
 #include <stdlib.h>
@@ -60,7 +61,7 @@ static void about(GSimpleAction *action, GVariant *parameter, gpointer app)
     (void) action, (void) parameter;
     gtk_show_about_dialog(
         GTK_WINDOW(window_of(app)), "program-name", "Ninodes Studio", "version", nino_version(),
-        "comments", "Runs ComfyUI workflows with OpenCL and shows where time and memory go",
+        "comments", _("Runs ComfyUI workflows with OpenCL and shows where time and memory go"),
         "logo-icon-name", "org.ninodes.Studio", "license-type", GTK_LICENSE_GPL_3_0, NULL);
 }
 
@@ -108,15 +109,16 @@ static int local_options(GApplication *app, GVariantDict *dict, gpointer user)
 
 int main(int argc, char **argv)
 {
+    nino_i18n_start(nino_prefs_text("language"));
     const GOptionEntry entries[] = {
-        { "models", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.models, "Model folder; repeatable",
-          "DIR" },
-        { "input", 0, 0, G_OPTION_ARG_FILENAME, &options.input, "Folder of input files", "DIR" },
-        { "output", 0, 0, G_OPTION_ARG_FILENAME, &options.output, "Folder for results", "DIR" },
-        { "device", 0, 0, G_OPTION_ARG_STRING, &options.device, "Device to run on", "SEL" },
+        { "models", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.models,
+          _("Model folder; repeatable"), "DIR" },
+        { "input", 0, 0, G_OPTION_ARG_FILENAME, &options.input, _("Folder of input files"), "DIR" },
+        { "output", 0, 0, G_OPTION_ARG_FILENAME, &options.output, _("Folder for results"), "DIR" },
+        { "device", 0, 0, G_OPTION_ARG_STRING, &options.device, _("Device to run on"), "SEL" },
         { "attach", 0, 0, G_OPTION_ARG_STRING, &attach_target,
-          "Watch a run that goes on already (“newest” for the newest one)", "PID|SOCKET" },
-        { "version", 0, 0, G_OPTION_ARG_NONE, NULL, "Print the version", NULL },
+          _("Watch a run that goes on already (“newest” for the newest one)"), "PID|SOCKET" },
+        { "version", 0, 0, G_OPTION_ARG_NONE, NULL, _("Print the version"), NULL },
         { 0 },
     };
     // Before GTK opens a display: drawing with the processor keeps the GPU for the run.

@@ -1,6 +1,8 @@
 // Each message is a row with the role of an alert, so that a screen reader speaks it.
 #include "app/bar.h"
 
+#include "i18n.h"
+
 struct _NinoBar {
     GtkWidget parent;
     GtkWidget *box;
@@ -41,14 +43,15 @@ static GtkWidget *new_row(NinoBarKind kind, const char *id)
     static const char *const icons[] = { "dialog-information-symbolic", "dialog-warning-symbolic",
                                          "dialog-error-symbolic" };
     static const char *const classes[] = { "info", "warning", "error" };
+    const char *const names[] = { _("info"), _("warning"), _("error") };
     GtkWidget *row = g_object_new(GTK_TYPE_BOX, "accessible-role", GTK_ACCESSIBLE_ROLE_ALERT,
                                   "spacing", 8, NULL);
     gtk_widget_add_css_class(row, "message");
     gtk_widget_add_css_class(row, classes[kind]);
     g_object_set_data_full(G_OBJECT(row), "id", g_strdup(id), g_free);
     GtkWidget *icon = gtk_image_new_from_icon_name(icons[kind]);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(icon), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   classes[kind], -1);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(icon), GTK_ACCESSIBLE_PROPERTY_LABEL, names[kind],
+                                   -1);
     gtk_box_append(GTK_BOX(row), icon);
     return row;
 }
@@ -74,9 +77,9 @@ void nino_bar_show(NinoBar *bar, const char *id, NinoBarKind kind, const char *t
     GtkWidget *close = gtk_button_new_from_icon_name("window-close-symbolic");
     gtk_button_set_has_frame(GTK_BUTTON(close), FALSE);
     gtk_widget_set_valign(close, GTK_ALIGN_CENTER);
-    gtk_widget_set_tooltip_text(close, "Dismiss this message");
+    gtk_widget_set_tooltip_text(close, _("Dismiss this message"));
     gtk_accessible_update_property(GTK_ACCESSIBLE(close), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Dismiss message", -1);
+                                   _("Dismiss message"), -1);
     g_signal_connect(close, "clicked", G_CALLBACK(on_close), row);
     gtk_box_append(GTK_BOX(row), close);
     gtk_box_append(GTK_BOX(bar->box), row);

@@ -2,81 +2,83 @@
 #include "app/commands.h"
 
 #include "app/keys.h"
+#include "i18n.h"
 
 // clang-format off
 const NinoCommand nino_commands[] = {
-    { "win.new", "New workflow", "File", { "<Control>t" }, TRUE },
-    { "win.open", "Open…", "File", { "<Control>o" }, TRUE },
-    { "win.open-trace", "Open trace…", "File", { "<Control><Shift>o" }, TRUE },
-    { "win.save", "Save", "File", { "<Control>s" }, TRUE },
-    { "win.save-as", "Save as…", "File", { "<Control><Shift>s" }, TRUE },
-    { "win.export-api", "Export in API form…", "File", { "<Control>e" }, TRUE },
-    { "win.close-tab", "Close workflow", "File", { "<Control>w" }, TRUE },
-    { "win.run", "Run (add to the queue)", "Run", { "<Control>Return", "<Control>KP_Enter" }, TRUE },
-    { "win.run-front", "Run next (front of the queue)", "Run", { "<Control><Shift>Return", "<Control><Shift>KP_Enter" }, TRUE },
-    { "win.cancel", "Interrupt", "Run", { "<Control><Alt>Return", "<Control><Alt>KP_Enter" }, TRUE },
-    { "win.pause", "Pause the queue", "Run", { "<Control><Shift>space" }, TRUE },
-    { "win.run-again", "Run again (same inputs, next)", "Run", { "<Shift>F5" }, TRUE },
-    { "win.measure-again", "Measure again (everything anew)", "Run", { "F5" }, TRUE },
-    { "win.plan", "What does it need?", "Run", { "<Control>k" }, TRUE },
-    { "win.attach-list", "Running jobs…", "Run", { "<Control>j" }, TRUE },
-    { "win.detach", "Detach", "Run", { NULL }, TRUE },
-    { "win.restart-worker", "Restart the worker", "Run", { NULL }, TRUE },
-    { "win.trim", "Give memory back", "Run", { NULL }, TRUE },
-    { "win.reload", "Read models and folders again", "Run", { "r" }, TRUE },
-    { "win.undo", "Undo", "Edit", { "<Control>z" }, TRUE },
-    { "win.redo", "Redo", "Edit", { "<Control>y", "<Control><Shift>z" }, TRUE },
-    { "win.export-plot", "Export the plot…", "View", { NULL }, TRUE },
-    { "win.export-table", "Export the table…", "View", { NULL }, TRUE },
-    { "win.export-trace", "Export the trace…", "View", { NULL }, TRUE },
-    { "win.panel::result", "Results", "View", { "<Control>1" }, FALSE },
-    { "win.panel::queue", "Queue", "View", { "<Control>2", "q" }, FALSE },
-    { "win.panel::problems", "Problems", "View", { "<Control>3" }, FALSE },
-    { "win.panel::form", "Form", "View", { "<Control>4" }, FALSE },
-    { "win.panel::log", "Log", "View", { "<Control>5", "<Control>grave" }, FALSE },
-    { "win.live", "Live views", "View", { "<Control><Shift>p" }, TRUE },
-    { "win.side", "Side panel", "View", { "F9" }, TRUE },
-    { "win.focus-mode", "Only the canvas", "View", { "f" }, TRUE },
-    { "win.next-tab", "Next workflow", "View", { "<Control>Page_Down" }, FALSE },
-    { "win.previous-tab", "Previous workflow", "View", { "<Control>Page_Up" }, FALSE },
-    { "win.viewer-compare", "Compare results", "Result", { "<Control><Shift>d" }, FALSE },
-    { "win.viewer-play", "Play frames", "Result", { "<Control>space" }, FALSE },
-    { "win.viewer-next-frame", "One frame on", "Result", { "bracketright" }, FALSE },
-    { "win.viewer-previous-frame", "One frame back", "Result", { "bracketleft" }, FALSE },
-    { "win.viewer-loop", "Repeat the clip", "Result", { NULL }, FALSE },
-    { "win.viewer-next-result", "Next result", "Result", { "<Alt>Right" }, FALSE },
-    { "win.viewer-previous-result", "Previous result", "Result", { "<Alt>Left" }, FALSE },
-    { "win.viewer-save-as", "Save the result as…", "Result", { NULL }, FALSE },
-    { "canvas.cut", "Cut", "Canvas", { "<Control>x" }, FALSE },
-    { "canvas.copy", "Copy", "Canvas", { "<Control>c" }, FALSE },
-    { "canvas.paste", "Paste", "Canvas", { "<Control>v" }, FALSE },
-    { "canvas.paste-links", "Paste with links", "Canvas", { "<Control><Shift>v" }, FALSE },
-    { "canvas.duplicate", "Duplicate", "Canvas", { "<Control>d" }, FALSE },
-    { "canvas.delete", "Delete", "Canvas", { "Delete", "BackSpace" }, FALSE },
-    { "canvas.select-all", "Select all", "Canvas", { "<Control>a" }, FALSE },
-    { "canvas.select-none", "Select nothing", "Canvas", { "<Control><Shift>a" }, FALSE },
-    { "canvas.mute", "Mute", "Canvas", { "<Control>m" }, FALSE },
-    { "canvas.bypass", "Bypass", "Canvas", { "<Control>b" }, FALSE },
-    { "canvas.collapse", "Collapse", "Canvas", { "<Alt>c" }, FALSE },
-    { "canvas.pin", "Pin", "Canvas", { "p" }, FALSE },
-    { "canvas.group", "Group", "Canvas", { "<Control>g" }, FALSE },
-    { "canvas.rename", "Rename", "Canvas", { "F2" }, FALSE },
-    { "canvas.add", "Search for a node to add", "Canvas", { "n", "Insert" }, FALSE },
-    { "canvas.connect", "Connect by name", "Canvas", { "<Control>l" }, FALSE },
-    { "canvas.subgraph", "Convert to subgraph", "Canvas", { "<Control><Shift>e" }, FALSE },
-    { "canvas.unpack", "Unpack the subgraph", "Canvas", { NULL }, FALSE },
-    { "canvas.enter", "Enter the subgraph", "Canvas", { "<Alt>Return" }, FALSE },
-    { "canvas.leave", "Leave the subgraph", "Canvas", { "<Alt>Up" }, FALSE },
-    { "canvas.fit", "Fit to the selection", "Canvas", { "period" }, FALSE },
-    { "canvas.zoom-in", "Zoom in", "Canvas", { "<Alt>equal", "<Alt>plus" }, FALSE },
-    { "canvas.zoom-out", "Zoom out", "Canvas", { "<Alt>minus" }, FALSE },
-    { "canvas.zoom-reset", "Actual size", "Canvas", { "<Alt>0" }, FALSE },
-    { "canvas.minimap", "Minimap", "Canvas", { "<Alt>m" }, FALSE },
-    { "app.preferences", "Preferences", "App", { "<Control>comma" }, TRUE },
-    { "win.shortcuts", "Keyboard shortcuts", "App", { "<Control>question", "F1", "<Control><Shift>k" }, TRUE },
-    { "app.keys", "Change keyboard shortcuts…", "App", { NULL }, TRUE },
-    { "app.about", "About Ninodes Studio", "App", { NULL }, TRUE },
-    { "app.quit", "Quit", "App", { "<Control>q" }, TRUE },
+    { "win.new", N_("New workflow"), N_("File"), { "<Control>t" }, TRUE },
+    { "win.open", N_("Open…"), N_("File"), { "<Control>o" }, TRUE },
+    { "win.open-trace", N_("Open trace…"), N_("File"), { "<Control><Shift>o" }, TRUE },
+    { "win.save", N_("Save"), N_("File"), { "<Control>s" }, TRUE },
+    { "win.save-as", N_("Save as…"), N_("File"), { "<Control><Shift>s" }, TRUE },
+    { "win.export-api", N_("Export in API form…"), N_("File"), { "<Control>e" }, TRUE },
+    { "win.close-tab", N_("Close workflow"), N_("File"), { "<Control>w" }, TRUE },
+    { "win.run", N_("Run (add to the queue)"), N_("Run"), { "<Control>Return", "<Control>KP_Enter" }, TRUE },
+    { "win.run-front", N_("Run next (front of the queue)"), N_("Run"), { "<Control><Shift>Return", "<Control><Shift>KP_Enter" }, TRUE },
+    { "win.cancel", N_("Interrupt"), N_("Run"), { "<Control><Alt>Return", "<Control><Alt>KP_Enter" }, TRUE },
+    { "win.pause", N_("Pause the queue"), N_("Run"), { "<Control><Shift>space" }, TRUE },
+    { "win.run-again", N_("Run again (same inputs, next)"), N_("Run"), { "<Shift>F5" }, TRUE },
+    { "win.measure-again", N_("Measure again (everything anew)"), N_("Run"), { "F5" }, TRUE },
+    { "win.plan", N_("What does it need?"), N_("Run"), { "<Control>k" }, TRUE },
+    { "win.attach-list", N_("Running jobs…"), N_("Run"), { "<Control>j" }, TRUE },
+    { "win.detach", N_("Detach"), N_("Run"), { NULL }, TRUE },
+    { "win.restart-worker", N_("Restart the worker"), N_("Run"), { NULL }, TRUE },
+    { "win.trim", N_("Give memory back"), N_("Run"), { NULL }, TRUE },
+    { "win.reload", N_("Read models and folders again"), N_("Run"), { "r" }, TRUE },
+    { "win.undo", N_("Undo"), N_("Edit"), { "<Control>z" }, TRUE },
+    { "win.redo", N_("Redo"), N_("Edit"), { "<Control>y", "<Control><Shift>z" }, TRUE },
+    { "win.export-plot", N_("Export the plot…"), N_("View"), { NULL }, TRUE },
+    { "win.export-table", N_("Export the table…"), N_("View"), { NULL }, TRUE },
+    { "win.export-trace", N_("Export the trace…"), N_("View"), { NULL }, TRUE },
+    { "win.panel::result", N_("Results"), N_("View"), { "<Control>1" }, FALSE },
+    { "win.panel::queue", N_("Queue"), N_("View"), { "<Control>2", "q" }, FALSE },
+    { "win.panel::problems", N_("Problems"), N_("View"), { "<Control>3" }, FALSE },
+    { "win.panel::form", N_("Form"), N_("View"), { "<Control>4" }, FALSE },
+    { "win.panel::log", N_("Log"), N_("View"), { "<Control>5", "<Control>grave" }, FALSE },
+    { "win.live", N_("Live views"), N_("View"), { "<Control><Shift>p" }, TRUE },
+    { "win.side", N_("Side panel"), N_("View"), { "F9" }, TRUE },
+    { "win.focus-mode", N_("Only the canvas"), N_("View"), { "f" }, TRUE },
+    { "win.next-tab", N_("Next workflow"), N_("View"), { "<Control>Page_Down" }, FALSE },
+    { "win.previous-tab", N_("Previous workflow"), N_("View"), { "<Control>Page_Up" }, FALSE },
+    { "win.viewer-compare", N_("Compare results"), N_("Result"), { "<Control><Shift>d" }, FALSE },
+    { "win.viewer-play", N_("Play frames"), N_("Result"), { "<Control>space" }, FALSE },
+    { "win.viewer-next-frame", N_("One frame on"), N_("Result"), { "bracketright" }, FALSE },
+    { "win.viewer-previous-frame", N_("One frame back"), N_("Result"), { "bracketleft" }, FALSE },
+    { "win.viewer-loop", N_("Repeat the clip"), N_("Result"), { NULL }, FALSE },
+    { "win.viewer-next-result", N_("Next result"), N_("Result"), { "<Alt>Right" }, FALSE },
+    { "win.viewer-previous-result", N_("Previous result"), N_("Result"), { "<Alt>Left" }, FALSE },
+    { "win.viewer-save-as", N_("Save the result as…"), N_("Result"), { NULL }, FALSE },
+    { "canvas.cut", N_("Cut"), N_("Canvas"), { "<Control>x" }, FALSE },
+    { "canvas.copy", N_("Copy"), N_("Canvas"), { "<Control>c" }, FALSE },
+    { "canvas.paste", N_("Paste"), N_("Canvas"), { "<Control>v" }, FALSE },
+    { "canvas.paste-links", N_("Paste with links"), N_("Canvas"), { "<Control><Shift>v" }, FALSE },
+    { "canvas.duplicate", N_("Duplicate"), N_("Canvas"), { "<Control>d" }, FALSE },
+    { "canvas.delete", N_("Delete"), N_("Canvas"), { "Delete", "BackSpace" }, FALSE },
+    { "canvas.select-all", N_("Select all"), N_("Canvas"), { "<Control>a" }, FALSE },
+    { "canvas.select-none", N_("Select nothing"), N_("Canvas"), { "<Control><Shift>a" }, FALSE },
+    { "canvas.mute", N_("Mute"), N_("Canvas"), { "<Control>m" }, FALSE },
+    { "canvas.bypass", N_("Bypass"), N_("Canvas"), { "<Control>b" }, FALSE },
+    { "canvas.collapse", N_("Collapse"), N_("Canvas"), { "<Alt>c" }, FALSE },
+    { "canvas.pin", N_("Pin"), N_("Canvas"), { "p" }, FALSE },
+    { "canvas.group", N_("Group"), N_("Canvas"), { "<Control>g" }, FALSE },
+    { "canvas.rename", N_("Rename"), N_("Canvas"), { "F2" }, FALSE },
+    { "canvas.add", N_("Search for a node to add"), N_("Canvas"), { "n", "Insert" }, FALSE },
+    { "canvas.connect", N_("Connect by name"), N_("Canvas"), { "<Control>l" }, FALSE },
+    { "canvas.subgraph", N_("Convert to subgraph"), N_("Canvas"), { "<Control><Shift>e" }, FALSE },
+    { "canvas.unpack", N_("Unpack the subgraph"), N_("Canvas"), { NULL }, FALSE },
+    { "canvas.ports", N_("Ports and shown values of the subgraph"), N_("Canvas"), { "<Control><Shift>l" }, FALSE },
+    { "canvas.enter", N_("Enter the subgraph"), N_("Canvas"), { "<Alt>Return" }, FALSE },
+    { "canvas.leave", N_("Leave the subgraph"), N_("Canvas"), { "<Alt>Up" }, FALSE },
+    { "canvas.fit", N_("Fit to the selection"), N_("Canvas"), { "period" }, FALSE },
+    { "canvas.zoom-in", N_("Zoom in"), N_("Canvas"), { "<Alt>equal", "<Alt>plus" }, FALSE },
+    { "canvas.zoom-out", N_("Zoom out"), N_("Canvas"), { "<Alt>minus" }, FALSE },
+    { "canvas.zoom-reset", N_("Actual size"), N_("Canvas"), { "<Alt>0" }, FALSE },
+    { "canvas.minimap", N_("Minimap"), N_("Canvas"), { "<Alt>m" }, FALSE },
+    { "app.preferences", N_("Preferences"), N_("App"), { "<Control>comma" }, TRUE },
+    { "win.shortcuts", N_("Keyboard shortcuts"), N_("App"), { "<Control>question", "F1", "<Control><Shift>k" }, TRUE },
+    { "app.keys", N_("Change keyboard shortcuts…"), N_("App"), { NULL }, TRUE },
+    { "app.about", N_("About Ninodes Studio"), N_("App"), { NULL }, TRUE },
+    { "app.quit", N_("Quit"), N_("App"), { "<Control>q" }, TRUE },
     { 0 },
 };
 // clang-format on
@@ -90,11 +92,11 @@ GMenuModel *nino_commands_menu(void)
             continue;
         if (g_strcmp0(group, c->group) != 0) {
             section = g_menu_new();
-            g_menu_append_section(menu, c->group, G_MENU_MODEL(section));
+            g_menu_append_section(menu, _(c->group), G_MENU_MODEL(section));
             g_object_unref(section);
             group = c->group;
         }
-        g_menu_append(section, c->label, c->action);
+        g_menu_append(section, _(c->label), c->action);
     }
     return G_MENU_MODEL(menu);
 }
@@ -111,13 +113,13 @@ GtkWidget *nino_commands_shortcuts_window(void)
         if (!keys[0])
             continue;
         if (g_strcmp0(title, c->group) != 0) {
-            group = g_object_new(GTK_TYPE_SHORTCUTS_GROUP, "title", c->group, NULL);
+            group = g_object_new(GTK_TYPE_SHORTCUTS_GROUP, "title", _(c->group), NULL);
             gtk_box_append(GTK_BOX(section), group);
             title = c->group;
         }
         g_autofree char *joined = g_strjoinv(" ", keys);
-        gtk_box_append(GTK_BOX(group), g_object_new(GTK_TYPE_SHORTCUTS_SHORTCUT, "title", c->label,
-                                                    "accelerator", joined, NULL));
+        gtk_box_append(GTK_BOX(group), g_object_new(GTK_TYPE_SHORTCUTS_SHORTCUT, "title",
+                                                    _(c->label), "accelerator", joined, NULL));
     }
     gtk_window_set_child(GTK_WINDOW(window), section);
     return window;

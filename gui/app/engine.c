@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "i18n.h"
+
 #define ATTACH_RETRY_MS 30
 #define DRAIN_BATCH 512
 
@@ -223,7 +225,7 @@ static void lost_contact(NinoEngine *e)
             if (j->state == NINO_QUEUE_RUNNING)
                 j->state = NINO_QUEUE_DONE;
         }
-        set_state(e, NINO_ENGINE_OFF, "The run that was watched has ended");
+        set_state(e, NINO_ENGINE_OFF, _("The run that was watched has ended"));
     }
 }
 
@@ -294,11 +296,11 @@ static char *ending(NinoEngine *e)
 {
     if (g_subprocess_get_if_signaled(e->process)) {
         const int sig = g_subprocess_get_term_sig(e->process);
-        return g_strdup_printf("The worker was killed by signal %d (%s)", sig, g_strsignal(sig));
+        return g_strdup_printf(_("The worker was killed by signal %d (%s)"), sig, g_strsignal(sig));
     }
     if (e->last_line)
-        return g_strdup_printf("The worker ended: %s", e->last_line);
-    return g_strdup_printf("The worker ended with status %d",
+        return g_strdup_printf(_("The worker ended: %s"), e->last_line);
+    return g_strdup_printf(_("The worker ended with status %d"),
                            g_subprocess_get_exit_status(e->process));
 }
 
@@ -401,7 +403,7 @@ void nino_engine_start(NinoEngine *e)
     g_autofree char *worker = nino_engine_program();
     if (!worker) {
         set_state(e, NINO_ENGINE_DEAD,
-                  "The program “ninodes” is neither beside this one nor in PATH");
+                  _("The program “ninodes” is neither beside this one nor in PATH"));
         return;
     }
     g_autoptr(GPtrArray) argv = arguments(e, worker);

@@ -3,6 +3,8 @@
 #include "app/form.h"
 
 #include "graph/editors.h"
+#include "i18n.h"
+
 #include <string.h>
 
 struct _NinoForm {
@@ -125,7 +127,9 @@ static char *shape_of(NinoForm *form, nino_document *doc)
 static void add_row(NinoForm *form, GtkWidget *grid, int at, const nino_doc_node *n,
                     const nino_doc_widget *w)
 {
-    const char *text = w->param && w->param->label ? w->param->label : w->name;
+    const char *text = w->label                      ? w->label
+                       : w->param && w->param->label ? w->param->label
+                                                     : w->name;
     GtkWidget *label = gtk_label_new(text);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_label_set_width_chars(GTK_LABEL(label), 16); // the editors of all sections line up
@@ -144,7 +148,7 @@ static void add_row(NinoForm *form, GtkWidget *grid, int at, const nino_doc_node
         r->check = gtk_check_button_new();
         gtk_check_button_set_active(GTK_CHECK_BUTTON(r->check),
                                     is_named(nino_tab_document(form->tab), n->id, w->name, FALSE));
-        g_autofree char *name = g_strdup_printf("Show %s of %s", text, n->title);
+        g_autofree char *name = g_strdup_printf(_("Show %s of %s"), text, n->title);
         gtk_accessible_update_property(GTK_ACCESSIBLE(r->check), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                        name, -1);
         g_signal_connect(r->check, "toggled", G_CALLBACK(on_check), form);
@@ -161,7 +165,7 @@ static void add_row(NinoForm *form, GtkWidget *grid, int at, const nino_doc_node
     gtk_grid_attach(GTK_GRID(grid), r->editor, 1, at, 1, 1);
     if (w->control) {
         r->control = g_object_ref_sink(nino_editor_new_control(w, on_edit, r));
-        gtk_widget_set_tooltip_text(r->control, "What happens to the value after a run");
+        gtk_widget_set_tooltip_text(r->control, _("What happens to the value after a run"));
         gtk_grid_attach(GTK_GRID(grid), r->control, 1, at + 1, 1, 1);
     }
 }
@@ -231,7 +235,7 @@ void nino_form_show(NinoForm *form, NinoTab *tab)
     for (int i = 0; i < nino_document_n_nodes(doc); i++)
         add_section(form, doc, nino_document_node(doc, i));
     if (!form->rows->len) {
-        GtkWidget *none = gtk_label_new("This workflow has no values to set");
+        GtkWidget *none = gtk_label_new(_("This workflow has no values to set"));
         gtk_widget_add_css_class(none, "dim-label");
         gtk_widget_set_vexpand(none, TRUE);
         gtk_box_append(GTK_BOX(form->box), none);
@@ -271,7 +275,7 @@ static void nino_form_init(NinoForm *form)
     gtk_widget_set_margin_top(form->box, 8);
     gtk_widget_set_margin_bottom(form->box, 12);
     gtk_accessible_update_property(GTK_ACCESSIBLE(form->box), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Values of the workflow", -1);
+                                   _("Values of the workflow"), -1);
     GtkWidget *scroller = gtk_scrolled_window_new();
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroller), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
@@ -280,9 +284,9 @@ static void nino_form_init(NinoForm *form)
     form->outer = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     gtk_widget_add_css_class(bar, "bar");
-    form->choose = gtk_toggle_button_new_with_label("Choose values");
+    form->choose = gtk_toggle_button_new_with_label(_("Choose values"));
     gtk_widget_set_tooltip_text(form->choose,
-                                "Tick the values that the form shows; kept in the workflow");
+                                _("Tick the values that the form shows; kept in the workflow"));
     g_signal_connect(form->choose, "toggled", G_CALLBACK(on_choose), form);
     gtk_box_append(GTK_BOX(bar), form->choose);
     gtk_box_append(GTK_BOX(form->outer), bar);

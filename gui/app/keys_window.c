@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/keys.h"
+#include "i18n.h"
 
 typedef struct Row {
     const NinoCommand *command;
@@ -37,11 +38,12 @@ static void show_rows(void)
         const Row *r = &g_array_index(w.rows, Row, i);
         const gboolean waits = w.waiting == r->command;
         g_autofree char *text = keys_text(r->command);
-        gtk_label_set_text(GTK_LABEL(r->keys), waits ? "press a key…" : *text ? text : "–");
-        gtk_button_set_label(GTK_BUTTON(r->change), waits ? "Cancel" : "Change");
+        gtk_label_set_text(GTK_LABEL(r->keys), waits ? _("press a key…") : *text ? text : "–");
+        gtk_button_set_label(GTK_BUTTON(r->change), waits ? _("Cancel") : C_("button", "Change"));
         gtk_widget_set_sensitive(r->reset, !nino_keys_is_default(r->command));
-        g_autofree char *name = g_strdup_printf("%s: %s, keys %s", waits ? "Cancel" : "Change",
-                                                r->command->label, *text ? text : "none");
+        g_autofree char *name =
+            g_strdup_printf(_("%s: %s, keys %s"), waits ? _("Cancel") : C_("button", "Change"),
+                            _(r->command->label), *text ? text : _("none"));
         gtk_accessible_update_property(GTK_ACCESSIBLE(r->change), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                        name, -1);
     }
@@ -81,8 +83,8 @@ static void take_key(const char *key)
     GdkModifierType mods = 0;
     gtk_accelerator_parse(key, &value, &mods);
     g_autofree char *label = gtk_accelerator_get_label(value, mods);
-    g_autofree char *text = g_strdup_printf("%s is the key of “%s” (%s). Take it from there?",
-                                            label, owner->label, owner->group);
+    g_autofree char *text = g_strdup_printf(_("%s is the key of “%s” (%s). Take it from there?"),
+                                            label, _(owner->label), _(owner->group));
     g_free(w.wanted);
     w.wanted = g_strdup(key);
     say(text, TRUE);
@@ -137,7 +139,7 @@ static void on_change(GtkButton *b, gpointer command)
     }
     stop_waiting("");
     w.waiting = command;
-    say("Press the new key. Escape leaves it as it is, Backspace takes it away.", FALSE);
+    say(_("Press the new key. Escape leaves it as it is, Backspace takes it away."), FALSE);
     show_rows();
     gtk_widget_grab_focus(GTK_WIDGET(b));
 }
@@ -152,7 +154,8 @@ static void on_reset(GtkButton *b, gpointer command)
         const NinoCommand *owner = nino_keys_owner(c->keys[i], c);
         if (!owner)
             continue;
-        g_autofree char *text = g_strdup_printf("“%s” has one of these keys too", owner->label);
+        g_autofree char *text =
+            g_strdup_printf(_("“%s” has one of these keys too"), _(owner->label));
         say(text, FALSE);
     }
 }
@@ -160,7 +163,7 @@ static void on_reset(GtkButton *b, gpointer command)
 static void on_reset_all(void)
 {
     nino_keys_reset(NULL);
-    stop_waiting("All keys are as they were at first");
+    stop_waiting(_("All keys are as they were at first"));
 }
 
 // ---- building -----------------------------------------------------------------------------------
@@ -169,7 +172,7 @@ static gboolean is_listed(GtkListBoxRow *row, gpointer user)
 {
     (void) user;
     const Row *r = &g_array_index(w.rows, Row, (guint) gtk_list_box_row_get_index(row));
-    g_autofree char *text = g_strdup_printf("%s %s", r->command->group, r->command->label);
+    g_autofree char *text = g_strdup_printf("%s %s", _(r->command->group), _(r->command->label));
     g_autofree char *all = g_utf8_casefold(text, -1);
     g_autofree char *wanted = g_utf8_casefold(gtk_editable_get_text(GTK_EDITABLE(w.filter)), -1);
     return strstr(all, wanted) != NULL;
@@ -185,7 +188,7 @@ static void add_heading(GtkListBoxRow *row, GtkListBoxRow *before, gpointer user
         gtk_list_box_row_set_header(row, NULL);
         return;
     }
-    GtkWidget *title = gtk_label_new(r->command->group);
+    GtkWidget *title = gtk_label_new(_(r->command->group));
     gtk_label_set_xalign(GTK_LABEL(title), 0);
     gtk_widget_add_css_class(title, "heading");
     gtk_widget_set_margin_top(title, 12);
@@ -196,8 +199,8 @@ static void add_heading(GtkListBoxRow *row, GtkListBoxRow *before, gpointer user
 static void add_row(const NinoCommand *c)
 {
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
-    GtkWidget *label = gtk_label_new(c->label);
-    Row r = { c, gtk_label_new(""), gtk_button_new_with_label("Change"),
+    GtkWidget *label = gtk_label_new(_(c->label));
+    Row r = { c, gtk_label_new(""), gtk_button_new_with_label(C_("button", "Change")),
               gtk_button_new_from_icon_name("edit-undo-symbolic") };
     gtk_widget_set_margin_start(line, 8);
     gtk_widget_set_margin_end(line, 8);
@@ -207,8 +210,8 @@ static void add_row(const NinoCommand *c)
     gtk_label_set_xalign(GTK_LABEL(r.keys), 1);
     gtk_widget_add_css_class(r.keys, "dim-label");
     gtk_button_set_has_frame(GTK_BUTTON(r.reset), FALSE);
-    gtk_widget_set_tooltip_text(r.reset, "The key that it had at first");
-    g_autofree char *name = g_strdup_printf("Reset: %s", c->label);
+    gtk_widget_set_tooltip_text(r.reset, _("The key that it had at first"));
+    g_autofree char *name = g_strdup_printf(_("Reset: %s"), _(c->label));
     gtk_accessible_update_property(GTK_ACCESSIBLE(r.reset), GTK_ACCESSIBLE_PROPERTY_LABEL, name,
                                    -1);
     g_signal_connect(r.change, "clicked", G_CALLBACK(on_change), (gpointer) c);
@@ -220,7 +223,7 @@ static void add_row(const NinoCommand *c)
     GtkWidget *row = gtk_list_box_row_new();
     gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), line);
     gtk_list_box_row_set_activatable(GTK_LIST_BOX_ROW(row), FALSE);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, c->label,
+    gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, _(c->label),
                                    -1);
     gtk_list_box_append(GTK_LIST_BOX(w.list), row);
 }
@@ -228,10 +231,10 @@ static void add_row(const NinoCommand *c)
 static GtkWidget *bottom(void)
 {
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
-    GtkWidget *all = gtk_button_new_with_label("Reset all");
+    GtkWidget *all = gtk_button_new_with_label(_("Reset all"));
     w.message = gtk_label_new("");
-    w.take = gtk_button_new_with_label("Take it");
-    w.leave = gtk_button_new_with_label("Leave it");
+    w.take = gtk_button_new_with_label(_("Take it"));
+    w.leave = gtk_button_new_with_label(_("Leave it"));
     gtk_label_set_wrap(GTK_LABEL(w.message), TRUE);
     gtk_label_set_xalign(GTK_LABEL(w.message), 0);
     gtk_widget_set_hexpand(w.message, TRUE);
@@ -265,13 +268,13 @@ static void build(void)
     w.rows = g_array_new(FALSE, FALSE, sizeof(Row));
     w.list = gtk_list_box_new();
     w.filter = gtk_search_entry_new();
-    gtk_window_set_title(GTK_WINDOW(w.window), "Change keyboard shortcuts");
+    gtk_window_set_title(GTK_WINDOW(w.window), _("Change keyboard shortcuts"));
     gtk_window_set_default_size(GTK_WINDOW(w.window), 620, 640);
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(w.list), GTK_SELECTION_NONE);
     gtk_accessible_update_property(GTK_ACCESSIBLE(w.list), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Commands", -1);
+                                   _("Commands"), -1);
     gtk_accessible_update_property(GTK_ACCESSIBLE(w.filter), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Search for a command", -1);
+                                   _("Search for a command"), -1);
     gtk_widget_set_margin_start(w.filter, 8);
     gtk_widget_set_margin_end(w.filter, 8);
     gtk_widget_set_margin_top(w.filter, 8);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/engine.h"
+#include "i18n.h"
 
 #define EXIT_NO_FIT 6
 
@@ -34,7 +35,7 @@ static void on_answer(GObject *source, GAsyncResult *result, gpointer user)
     const int status = g_subprocess_get_if_exited(p) ? g_subprocess_get_exit_status(p) : -1;
     const gboolean has_plan = status == 0 || status == EXIT_NO_FIT;
     g_autofree char *text = has_plan ? summary(out) : g_strdup(g_strstrip(err));
-    q->ready(q->user, *text ? text : "There is no plan for this workflow", status == 0);
+    q->ready(q->user, *text ? text : _("There is no plan for this workflow"), status == 0);
 }
 
 static void add(GPtrArray *argv, const char *name, const char *value)

@@ -4,56 +4,68 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "i18n.h"
+
 #define STATE_DELAY_S 2 // panes move often; what the app remembers is written this much later
 
 static const char *const theme_values[] = { "system", "light", "dark", "contrast", NULL };
-static const char *const theme_labels[] = { "As the desktop", "Light", "Dark", "High contrast",
-                                            NULL };
+static const char *const theme_labels[] = { N_("As the desktop"), N_("Light"), N_("Dark"),
+                                            N_("High contrast"), NULL };
+static const char *const language_values[] = { "system", "en", "de", NULL };
+static const char *const language_labels[] = { N_("As the desktop"), "English", "Deutsch", NULL };
 static const char *const renderer_values[] = { "cairo", "gpu", NULL };
-static const char *const renderer_labels[] = { "Processor (does not disturb the GPU)", "GPU",
-                                               NULL };
+static const char *const renderer_labels[] = { N_("Processor (does not disturb the GPU)"),
+                                               N_("GPU"), NULL };
 static const char *const preview_values[] = { "auto", "none", "latent2rgb", "taesd", NULL };
-static const char *const preview_labels[] = { "Automatic", "None", "Fast (latent2rgb)",
-                                              "Good (TAESD)", NULL };
+static const char *const preview_labels[] = { N_("Automatic"), N_("None"), N_("Fast (latent2rgb)"),
+                                              N_("Good (TAESD)"), NULL };
 static const char *const precision_values[] = { "auto", "fp32", "fp16", "bf16", NULL };
-static const char *const precision_labels[] = { "As the node asks", "32 bits", "16 bits (fp16)",
-                                                "16 bits (bf16)", NULL };
+static const char *const precision_labels[] = { N_("As the node asks"), N_("32 bits"),
+                                                N_("16 bits (fp16)"), N_("16 bits (bf16)"), NULL };
 
 const NinoPref nino_prefs[] = {
-    { "theme", "Appearance", "Theme", "Light, dark or high contrast", NINO_PREF_CHOICE, "system",
-      theme_values, theme_labels, 0, 0, 0 },
-    { "renderer", "Appearance", "Draw with",
-      "What draws this window; counts from the next start of the app", NINO_PREF_CHOICE, "cairo",
-      renderer_values, renderer_labels, 0, 0, 0 },
-    { "preview", "Previews", "While sampling", "How a picture of the unfinished latent is made",
-      NINO_PREF_CHOICE, "auto", preview_values, preview_labels, 0, 0, 0 },
-    { "preview-every", "Previews", "Every steps", "Steps from one preview to the next",
+    { "theme", N_("Appearance"), N_("Theme"), N_("Light, dark or high contrast"), NINO_PREF_CHOICE,
+      "system", theme_values, theme_labels, 0, 0, 0 },
+    { "language", N_("Appearance"), N_("Language"),
+      N_("Of this window; counts from the next start of the app"), NINO_PREF_CHOICE, "system",
+      language_values, language_labels, 0, 0, 0 },
+    { "renderer", N_("Appearance"), N_("Draw with"),
+      N_("What draws this window; counts from the next start of the app"), NINO_PREF_CHOICE,
+      "cairo", renderer_values, renderer_labels, 0, 0, 0 },
+    { "preview", N_("Previews"), N_("While sampling"),
+      N_("How a picture of the unfinished latent is made"), NINO_PREF_CHOICE, "auto",
+      preview_values, preview_labels, 0, 0, 0 },
+    { "preview-every", N_("Previews"), N_("Every steps"), N_("Steps from one preview to the next"),
       NINO_PREF_NUMBER, "5", NULL, NULL, 1, 100, 1 },
-    { "refresh", "Live views", "Refreshes a second",
-      "How often plots and badges are redrawn while a run is watched", NINO_PREF_NUMBER, "10", NULL,
-      NULL, 1, 30, 1 },
-    { "quiet", "Live views", "Quiet mode",
-      "At most 2 refreshes a second and no previews: for measuring", NINO_PREF_BOOL, "false", NULL,
-      NULL, 0, 0, 0 },
-    { "embed-workflow", "Saving", "Workflow in pictures",
-      "Files can be opened as the workflow that made them; off: they carry no metadata at all",
+    { "refresh", N_("Live views"), N_("Refreshes a second"),
+      N_("How often plots and badges are redrawn while a run is watched"), NINO_PREF_NUMBER, "10",
+      NULL, NULL, 1, 30, 1 },
+    { "quiet", N_("Live views"), N_("Quiet mode"),
+      N_("At most 2 refreshes a second and no previews: for measuring"), NINO_PREF_BOOL, "false",
+      NULL, NULL, 0, 0, 0 },
+    { "embed-workflow", N_("Saving"), N_("Workflow in pictures"),
+      N_("Files can be opened as the workflow that made them; off: they carry no metadata at all"),
       NINO_PREF_BOOL, "true", NULL, NULL, 0, 0, 0 },
-    { "embed-profile", "Saving", "Profile in pictures",
-      "Write time and memory of the run beside the workflow", NINO_PREF_BOOL, "true", NULL, NULL, 0,
+    { "embed-profile", N_("Saving"), N_("Profile in pictures"),
+      N_("Write time and memory of the run beside the workflow"), NINO_PREF_BOOL, "true", NULL,
+      NULL, 0, 0, 0 },
+    { "autosave", N_("Saving"), N_("Autosave after seconds"),
+      N_("Unsaved changes are kept for recovery this long after the last edit"), NINO_PREF_NUMBER,
+      "3", NULL, NULL, 1, 600, 1 },
+    { "precision", N_("Running"), N_("Precision"), N_("For nodes that do not say otherwise"),
+      NINO_PREF_CHOICE, "auto", precision_values, precision_labels, 0, 0, 0 },
+    { "device", N_("Running"), N_("Device"),
+      N_("As “ninodes devices” lists them; empty: the best one"), NINO_PREF_TEXT, "", NULL, NULL, 0,
       0, 0 },
-    { "autosave", "Saving", "Autosave after seconds",
-      "Unsaved changes are kept for recovery this long after the last edit", NINO_PREF_NUMBER, "3",
-      NULL, NULL, 1, 600, 1 },
-    { "precision", "Running", "Precision", "For nodes that do not say otherwise", NINO_PREF_CHOICE,
-      "auto", precision_values, precision_labels, 0, 0, 0 },
-    { "device", "Running", "Device", "As “ninodes devices” lists them; empty: the best one",
-      NINO_PREF_TEXT, "", NULL, NULL, 0, 0, 0 },
-    { "models", "Running", "Model folder", "Empty: the folder “models” where the app was started",
-      NINO_PREF_FOLDER, "", NULL, NULL, 0, 0, 0 },
-    { "input", "Running", "Input folder", "Empty: the folder “input” where the app was started",
-      NINO_PREF_FOLDER, "", NULL, NULL, 0, 0, 0 },
-    { "output", "Running", "Output folder", "Empty: the folder “output” where the app was started",
-      NINO_PREF_FOLDER, "", NULL, NULL, 0, 0, 0 },
+    { "models", N_("Running"), N_("Model folder"),
+      N_("Empty: the folder “models” where the app was started"), NINO_PREF_FOLDER, "", NULL, NULL,
+      0, 0, 0 },
+    { "input", N_("Running"), N_("Input folder"),
+      N_("Empty: the folder “input” where the app was started"), NINO_PREF_FOLDER, "", NULL, NULL,
+      0, 0, 0 },
+    { "output", N_("Running"), N_("Output folder"),
+      N_("Empty: the folder “output” where the app was started"), NINO_PREF_FOLDER, "", NULL, NULL,
+      0, 0, 0 },
     { 0 },
 };
 

@@ -2,6 +2,8 @@
 #include "app/prefs_window.h"
 
 #include "app/prefs.h"
+#include "i18n.h"
+
 #include <string.h>
 
 static void on_switch(GObject *sw, GParamSpec *pspec, gpointer pref)
@@ -42,8 +44,8 @@ static void on_folder(GtkNativeDialog *dialog, int response, gpointer entry)
 static void on_browse(GtkButton *button, gpointer entry)
 {
     GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
-        "Choose a folder", GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(button))),
-        GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER, "_Choose", "_Cancel");
+        _("Choose a folder"), GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(button))),
+        GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER, _("_Choose"), _("_Cancel"));
     gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
     g_signal_connect_object(dialog, "response", G_CALLBACK(on_folder), entry, 0);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
@@ -51,7 +53,10 @@ static void on_browse(GtkButton *button, gpointer entry)
 
 static GtkWidget *choice(const NinoPref *p)
 {
-    GtkWidget *w = gtk_drop_down_new_from_strings(p->labels);
+    GtkStringList *labels = gtk_string_list_new(NULL);
+    for (guint i = 0; p->values[i]; i++)
+        gtk_string_list_append(labels, _(p->labels[i]));
+    GtkWidget *w = gtk_drop_down_new(G_LIST_MODEL(labels), NULL);
     for (guint i = 0; p->values[i]; i++)
         if (!strcmp(p->values[i], nino_prefs_text(p->key)))
             gtk_drop_down_set_selected(GTK_DROP_DOWN(w), i);
@@ -67,7 +72,7 @@ static GtkWidget *folder(const NinoPref *p, GtkWidget **entry)
     gtk_editable_set_text(GTK_EDITABLE(*entry), nino_prefs_text(p->key));
     g_signal_connect(*entry, "changed", G_CALLBACK(on_text), (gpointer) p);
     GtkWidget *browse = gtk_button_new_from_icon_name("folder-open-symbolic");
-    g_autofree char *name = g_strdup_printf("Choose: %s", p->label);
+    g_autofree char *name = g_strdup_printf(_("Choose: %s"), _(p->label));
     gtk_accessible_update_property(GTK_ACCESSIBLE(browse), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
     gtk_widget_set_tooltip_text(browse, name);
     g_signal_connect(browse, "clicked", G_CALLBACK(on_browse), *entry);
@@ -106,15 +111,16 @@ static GtkWidget *editor(const NinoPref *p, GtkWidget **named)
 
 static void add_row(GtkGrid *grid, int row, const NinoPref *p)
 {
-    GtkWidget *label = gtk_label_new(p->label);
+    GtkWidget *label = gtk_label_new(_(p->label));
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     GtkWidget *named = NULL;
     GtkWidget *w = editor(p, &named);
     gtk_widget_set_hexpand(w, TRUE);
     gtk_widget_set_valign(w, GTK_ALIGN_CENTER);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(named), GTK_ACCESSIBLE_PROPERTY_LABEL, p->label,
-                                   GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, p->help, -1);
-    gtk_widget_set_tooltip_text(w, p->help);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(named), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   _(p->label), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, _(p->help),
+                                   -1);
+    gtk_widget_set_tooltip_text(w, _(p->help));
     gtk_grid_attach(grid, label, 0, row, 1, 1);
     gtk_grid_attach(grid, w, 1, row, 1, 1);
 }
@@ -132,7 +138,7 @@ static GtkWidget *page(void)
     const char *group = NULL;
     for (const NinoPref *p = nino_prefs; p->key; p++) {
         if (g_strcmp0(group, p->group) != 0) {
-            GtkWidget *title = gtk_label_new(p->group);
+            GtkWidget *title = gtk_label_new(_(p->group));
             gtk_label_set_xalign(GTK_LABEL(title), 0);
             gtk_widget_add_css_class(title, "heading");
             gtk_widget_set_margin_top(title, row ? 10 : 0);
@@ -149,7 +155,7 @@ void nino_prefs_window_present(GtkWindow *parent)
     static GtkWidget *only;
     if (!only) {
         only = gtk_window_new();
-        gtk_window_set_title(GTK_WINDOW(only), "Preferences");
+        gtk_window_set_title(GTK_WINDOW(only), _("Preferences"));
         gtk_window_set_default_size(GTK_WINDOW(only), 560, 620);
         GtkWidget *scroller = gtk_scrolled_window_new();
         gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroller), GTK_POLICY_NEVER,

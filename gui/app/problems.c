@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "i18n.h"
+
 struct _NinoProblems {
     GtkWidget parent;
     GtkWidget *box, *list, *none, *plan;
@@ -25,7 +27,7 @@ static void add_row(void *priv, const nino_issue *issue)
                                                             : "dialog-warning-symbolic");
     gtk_box_append(GTK_BOX(line), icon);
     g_autofree char *where = *issue->input ? g_strdup_printf("%s · %s", issue->node, issue->input)
-                                           : g_strdup(*issue->node ? issue->node : "workflow");
+                                           : g_strdup(*issue->node ? issue->node : _("workflow"));
     GtkWidget *place = gtk_label_new(where);
     gtk_label_set_xalign(GTK_LABEL(place), 0);
     gtk_label_set_width_chars(GTK_LABEL(place), 14);
@@ -40,8 +42,8 @@ static void add_row(void *priv, const nino_issue *issue)
     GtkWidget *row = gtk_list_box_row_new();
     gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), line);
     g_object_set_data_full(G_OBJECT(row), "node", g_strdup(issue->node), g_free);
-    g_autofree char *name =
-        g_strdup_printf("%s, node %s: %s", is_error ? "Error" : "Warning", where, issue->message);
+    g_autofree char *name = g_strdup_printf(
+        is_error ? _("Error, node %s: %s") : _("Warning, node %s: %s"), where, issue->message);
     gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
     gtk_list_box_append(GTK_LIST_BOX(p->list), row);
 }
@@ -58,7 +60,7 @@ guint nino_problems_check(NinoProblems *p, NinoTab *tab)
     const gboolean is_empty = !gtk_widget_get_first_child(p->list);
     gtk_widget_set_visible(p->none, is_empty);
     gtk_widget_set_visible(p->list, !is_empty);
-    gtk_label_set_text(GTK_LABEL(p->none), g ? "No problems found" : "No workflow is open");
+    gtk_label_set_text(GTK_LABEL(p->none), g ? _("No problems found") : _("No workflow is open"));
     gtk_label_set_text(GTK_LABEL(p->plan), "");
     return p->n_errors;
 }
@@ -108,8 +110,8 @@ static void nino_problems_init(NinoProblems *p)
     gtk_widget_set_parent(p->box, GTK_WIDGET(p));
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     gtk_widget_add_css_class(bar, "bar");
-    GtkWidget *plan = gtk_button_new_with_label("What does it need?");
-    gtk_widget_set_tooltip_text(plan, "Plans the run: memory needed and free, work, time");
+    GtkWidget *plan = gtk_button_new_with_label(_("What does it need?"));
+    gtk_widget_set_tooltip_text(plan, _("Plans the run: memory needed and free, work, time"));
     g_signal_connect(plan, "clicked", G_CALLBACK(on_plan), p);
     p->plan = gtk_label_new("");
     gtk_label_set_xalign(GTK_LABEL(p->plan), 0);
@@ -117,13 +119,13 @@ static void nino_problems_init(NinoProblems *p)
     gtk_widget_set_hexpand(p->plan, TRUE);
     gtk_box_append(GTK_BOX(bar), plan);
     gtk_box_append(GTK_BOX(bar), p->plan);
-    p->none = gtk_label_new("No workflow is open");
+    p->none = gtk_label_new(_("No workflow is open"));
     gtk_widget_add_css_class(p->none, "dim-label");
     gtk_widget_set_vexpand(p->none, TRUE);
     p->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(p->list), GTK_SELECTION_BROWSE);
     gtk_accessible_update_property(GTK_ACCESSIBLE(p->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Problems of the workflow", -1);
+                                   _("Problems of the workflow"), -1);
     g_signal_connect(p->list, "row-activated", G_CALLBACK(on_row), p);
     GtkWidget *inner = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_box_append(GTK_BOX(inner), p->none);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "i18n.h"
+
 struct _NinoQueuePanel {
     GtkWidget parent;
     GtkWidget *box, *list, *empty, *pause, *times;
@@ -21,11 +23,11 @@ static guint show_error_signal, retry_signal;
 static const char *state_text(const NinoJob *j)
 {
     switch (j->state) {
-    case NINO_QUEUE_RUNNING: return "running";
-    case NINO_QUEUE_WAITING: return j->lost ? "waiting (the worker died in it)" : "waiting";
-    case NINO_QUEUE_DONE: return "done";
-    case NINO_QUEUE_FAILED: return "failed";
-    case NINO_QUEUE_CANCELLED: return "cancelled";
+    case NINO_QUEUE_RUNNING: return _("running");
+    case NINO_QUEUE_WAITING: return j->lost ? _("waiting (the worker died in it)") : _("waiting");
+    case NINO_QUEUE_DONE: return _("done");
+    case NINO_QUEUE_FAILED: return _("failed");
+    case NINO_QUEUE_CANCELLED: return _("cancelled");
     }
     return "";
 }
@@ -79,7 +81,8 @@ static void show_estimates(NinoQueuePanel *p)
             continue;
         at += known_seconds(p, j);
         g_autofree char *d = duration(at);
-        g_autofree char *text = isnan(at) ? g_strdup("not known yet") : g_strdup_printf("in %s", d);
+        g_autofree char *text =
+            isnan(at) ? g_strdup(_("not known yet")) : g_strdup_printf(_("in %s"), d);
         gtk_label_set_text(p->eta_labels->pdata[row++], text);
     }
 }
@@ -91,7 +94,7 @@ static void show_running(NinoQueuePanel *p)
     g_autofree char *left = duration(p->eta_s);
     g_autofree char *text = isnan(p->eta_s)
                                 ? g_strdup_printf("%.0f %%", p->fraction * 100)
-                                : g_strdup_printf("%.0f %%, %s left", p->fraction * 100, left);
+                                : g_strdup_printf(_("%.0f %%, %s left"), p->fraction * 100, left);
     gtk_label_set_text(GTK_LABEL(p->running_label), text);
     gtk_progress_bar_set_fraction(p->running_bar, CLAMP(p->fraction, 0, 1));
 }
@@ -186,23 +189,23 @@ static void add_buttons(NinoQueuePanel *p, GtkWidget *box, const NinoJob *j)
 {
     switch (j->state) {
     case NINO_QUEUE_RUNNING:
-        add_button(p, box, "process-stop-symbolic", "Interrupt", j->name, G_CALLBACK(on_cancel));
+        add_button(p, box, "process-stop-symbolic", _("Interrupt"), j->name, G_CALLBACK(on_cancel));
         break;
     case NINO_QUEUE_WAITING:
-        add_button(p, box, "go-top-symbolic", "Run next", j->name, G_CALLBACK(on_first));
-        add_button(p, box, "go-up-symbolic", "Move up", j->name, G_CALLBACK(on_up));
-        add_button(p, box, "go-down-symbolic", "Move down", j->name, G_CALLBACK(on_down));
-        add_button(p, box, "edit-delete-symbolic", "Remove", j->name, G_CALLBACK(on_remove));
+        add_button(p, box, "go-top-symbolic", _("Run next"), j->name, G_CALLBACK(on_first));
+        add_button(p, box, "go-up-symbolic", _("Move up"), j->name, G_CALLBACK(on_up));
+        add_button(p, box, "go-down-symbolic", _("Move down"), j->name, G_CALLBACK(on_down));
+        add_button(p, box, "edit-delete-symbolic", _("Remove"), j->name, G_CALLBACK(on_remove));
         break;
     case NINO_QUEUE_FAILED:
-        add_button(p, box, "find-location-symbolic", "Show where it failed", j->name,
+        add_button(p, box, "find-location-symbolic", _("Show where it failed"), j->name,
                    G_CALLBACK(on_show));
         // fall through
     case NINO_QUEUE_DONE:
     case NINO_QUEUE_CANCELLED:
-        add_button(p, box, "view-refresh-symbolic", "Run again, next", j->name,
+        add_button(p, box, "view-refresh-symbolic", _("Run again, next"), j->name,
                    G_CALLBACK(on_retry));
-        add_button(p, box, "edit-delete-symbolic", "Remove", j->name, G_CALLBACK(on_remove));
+        add_button(p, box, "edit-delete-symbolic", _("Remove"), j->name, G_CALLBACK(on_remove));
         break;
     }
 }
@@ -215,7 +218,7 @@ static char *detail_of(const NinoJob *j)
     if (j->state == NINO_QUEUE_DONE && j->ended_s >= j->started_s && j->started_s > 0) {
         g_autofree char *d = duration(j->ended_s - j->started_s);
         const guint n = g_strv_length(j->outputs);
-        return g_strdup_printf("done in %s, %u file%s", d, n, n == 1 ? "" : "s");
+        return g_strdup_printf(ngettext("done in %s, %u file", "done in %s, %u files", n), d, n);
     }
     return g_strdup(state_text(j));
 }
@@ -246,12 +249,13 @@ static void add_row(NinoQueuePanel *p, const NinoJob *j, int position)
         p->running_label = second;
         p->running_bar = GTK_PROGRESS_BAR(gtk_progress_bar_new());
         gtk_accessible_update_property(GTK_ACCESSIBLE(p->running_bar),
-                                       GTK_ACCESSIBLE_PROPERTY_LABEL, "Progress of this job", -1);
+                                       GTK_ACCESSIBLE_PROPERTY_LABEL, _("Progress of this job"),
+                                       -1);
         gtk_box_append(GTK_BOX(texts), GTK_WIDGET(p->running_bar));
     } else if (j->state == NINO_QUEUE_WAITING) {
         GtkWidget *eta = small_label("");
         gtk_widget_add_css_class(eta, "numeric");
-        gtk_widget_set_tooltip_text(eta, "When it will be done, from how long it took before");
+        gtk_widget_set_tooltip_text(eta, _("When it will be done, from how long it took before"));
         gtk_box_append(GTK_BOX(line), eta);
         g_ptr_array_add(p->eta_labels, eta);
     }
@@ -313,19 +317,19 @@ static GtkWidget *toolbar(NinoQueuePanel *p)
 {
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     gtk_widget_add_css_class(bar, "bar");
-    p->pause = gtk_toggle_button_new_with_label("Pause");
+    p->pause = gtk_toggle_button_new_with_label(_("Pause"));
     gtk_actionable_set_action_name(GTK_ACTIONABLE(p->pause), "win.pause");
     gtk_widget_set_tooltip_text(p->pause,
-                                "The running job stops after its kernel; no other one starts");
+                                _("The running job stops after its kernel; no other one starts"));
     GtkWidget *times = p->times = gtk_spin_button_new_with_range(1, 999, 1);
-    gtk_widget_set_tooltip_text(times, "How often “Run” adds the workflow");
+    gtk_widget_set_tooltip_text(times, _("How often “Run” adds the workflow"));
     gtk_accessible_update_property(GTK_ACCESSIBLE(times), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Repeat each run", -1);
-    GtkWidget *label = gtk_label_new("Repeat");
+                                   _("Repeat each run"), -1);
+    GtkWidget *label = gtk_label_new(_("Repeat"));
     GtkWidget *space = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     gtk_widget_set_hexpand(space, TRUE);
-    GtkWidget *clear = gtk_button_new_with_label("Clear finished");
-    gtk_widget_set_tooltip_text(clear, "Forget the jobs that have ended; their files stay");
+    GtkWidget *clear = gtk_button_new_with_label(_("Clear finished"));
+    gtk_widget_set_tooltip_text(clear, _("Forget the jobs that have ended; their files stay"));
     g_signal_connect(clear, "clicked", G_CALLBACK(on_clear), p);
     GtkWidget *all[] = { p->pause, label, times, space, clear };
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
@@ -364,14 +368,14 @@ static void nino_queue_panel_init(NinoQueuePanel *p)
     p->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_widget_set_parent(p->box, GTK_WIDGET(p));
     gtk_box_append(GTK_BOX(p->box), toolbar(p));
-    p->empty = gtk_label_new("Nothing is queued\nRun (Ctrl+Enter) adds the workflow");
+    p->empty = gtk_label_new(_("Nothing is queued\nRun (Ctrl+Enter) adds the workflow"));
     gtk_label_set_justify(GTK_LABEL(p->empty), GTK_JUSTIFY_CENTER);
     gtk_widget_add_css_class(p->empty, "dim-label");
     gtk_widget_set_vexpand(p->empty, TRUE);
     p->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(p->list), GTK_SELECTION_NONE);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(p->list), GTK_ACCESSIBLE_PROPERTY_LABEL, "Queue",
-                                   -1);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(p->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   _("Queue"), -1);
     GtkWidget *scroller = gtk_scrolled_window_new();
     gtk_widget_set_vexpand(scroller, TRUE);
     GtkWidget *inner = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);

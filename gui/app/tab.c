@@ -5,6 +5,7 @@
 
 #include "app/keys.h"
 #include "graph/canvas.h"
+#include "i18n.h"
 
 #define CHECK_DELAY_MS 150
 
@@ -95,7 +96,7 @@ static void take(NinoTab *tab, nino_document *doc, const char *path)
     g_autofree char *copy = g_strdup(path);
     g_free(tab->path);
     g_free(tab->title);
-    tab->title = copy ? g_path_get_basename(copy) : g_strdup("Untitled");
+    tab->title = copy ? g_path_get_basename(copy) : g_strdup(_("Untitled"));
     tab->path = g_steal_pointer(&copy);
     tab->is_untouched = FALSE;
     check_now(tab);
@@ -117,7 +118,7 @@ gboolean nino_tab_restore(NinoTab *tab, const char *json, gsize len, const char 
                           GError **error)
 {
     nino_error err = { 0 };
-    nino_document *doc = nino_document_load(json, len, path ? path : "recovered workflow", &err);
+    nino_document *doc = nino_document_load(json, len, path ? path : _("recovered workflow"), &err);
     if (!doc)
         return fail(error, &err);
     tab->is_recovered = TRUE; // not in its file yet, whatever the document thinks
@@ -251,8 +252,8 @@ gboolean nino_tab_set(NinoTab *tab, const char *assignment, GError **error)
 {
     const char *eq = strchr(assignment, '='), *dot = strchr(assignment, '.');
     if (!eq || !dot || dot > eq) {
-        g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "“%s” is not NODE.INPUT=VALUE",
-                    assignment);
+        g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+                    _("“%s” is not NODE.INPUT=VALUE"), assignment);
         return FALSE;
     }
     g_autofree char *node = g_strndup(assignment, (gsize) (dot - assignment)),
@@ -386,7 +387,7 @@ static void nino_tab_class_init(NinoTabClass *klass)
 static void nino_tab_init(NinoTab *tab)
 {
     tab->uid = g_uuid_string_random();
-    tab->title = g_strdup("Untitled");
+    tab->title = g_strdup(_("Untitled"));
     tab->is_untouched = TRUE;
     tab->doc = nino_document_new(NULL);
     if (!tab->doc)

@@ -2,6 +2,8 @@
 #include "app/viewer_priv.h"
 
 #include "app/frames.h"
+#include "i18n.h"
+
 #include <math.h>
 
 #define THUMB 72
@@ -53,9 +55,10 @@ void nino_viewer_describe_result(NinoViewer *v, const Result *r, guint n_frames)
     g_string_append_printf(text, ", %d × %d", t ? gdk_texture_get_width(t) : 0,
                            t ? gdk_texture_get_height(t) : 0);
     if (n_frames > 1)
-        g_string_append_printf(text, ", %u frames", n_frames);
+        g_string_append_printf(text, ngettext(", %u frame", ", %u frames", n_frames), n_frames);
     if (n_frames > 1 && v->fps_own > 0)
-        g_string_append_printf(text, ", %.4g a second, %.1f s", v->fps_own, n_frames / v->fps_own);
+        g_string_append_printf(text, _(", %.4g a second, %.1f s"), v->fps_own,
+                               n_frames / v->fps_own);
     nino_viewer_describe(v, text->str);
 }
 
@@ -83,8 +86,8 @@ static void show(NinoViewer *v, int index)
     } else {
         g_cancellable_cancel(v->loading);
         g_autofree char *name = g_path_get_basename(r->paths->pdata[0]);
-        g_autofree char *text =
-            g_strdup_printf("%s\ncannot be shown here; “Open with another program” plays it", name);
+        g_autofree char *text = g_strdup_printf(
+            _("%s\ncannot be shown here; “Open with another program” plays it"), name);
         gtk_label_set_text(GTK_LABEL(v->empty_text), text);
         gtk_stack_set_visible_child_name(GTK_STACK(v->stack), "empty");
         nino_viewer_describe(v, name);
@@ -137,7 +140,7 @@ static Result *new_result(NinoViewer *v, const char *group, const char *path)
     gtk_button_set_child(GTK_BUTTON(r->button), overlay);
     gtk_widget_add_css_class(r->button, "thumbnail");
     g_autofree char *base = g_path_get_basename(path);
-    g_autofree char *name = g_strdup_printf("Result %u: %s", v->results->len + 1, base);
+    g_autofree char *name = g_strdup_printf(_("Result %u: %s"), v->results->len + 1, base);
     gtk_accessible_update_property(GTK_ACCESSIBLE(r->button), GTK_ACCESSIBLE_PROPERTY_LABEL, name,
                                    -1);
     gtk_widget_set_tooltip_text(r->button, path);
@@ -186,9 +189,9 @@ void nino_viewer_preview(NinoViewer *v, GdkTexture *t, unsigned step, unsigned t
     nino_picture_area_set(v->area, t);
     gtk_stack_set_visible_child_name(GTK_STACK(v->stack), "picture");
     g_autofree char *cost =
-        share >= 0 ? g_strdup_printf(" (%.1f %% of the sampling)", share * 100) : g_strdup("");
-    g_autofree char *text = g_strdup_printf("Preview of step %u of %u, took %.0f ms%s", step, total,
-                                            seconds * 1e3, cost);
+        share >= 0 ? g_strdup_printf(_(" (%.1f %% of the sampling)"), share * 100) : g_strdup("");
+    g_autofree char *text = g_strdup_printf(_("Preview of step %u of %u, took %.0f ms%s"), step,
+                                            total, seconds * 1e3, cost);
     nino_viewer_describe(v, text);
     nino_viewer_update_actions(v);
 }
@@ -201,7 +204,7 @@ void nino_viewer_preview_end(NinoViewer *v)
     if (v->results->len)
         show(v, v->shown >= 0 ? v->shown : (int) v->results->len - 1);
     else
-        nino_viewer_describe(v, "The last preview; the run gave no result");
+        nino_viewer_describe(v, _("The last preview; the run gave no result"));
 }
 
 // ---- building -----------------------------------------------------------------------------------
@@ -251,7 +254,7 @@ static void nino_viewer_init(NinoViewer *v)
     g_type_ensure(NINO_TYPE_PICTURE_AREA);
     gtk_widget_init_template(GTK_WIDGET(v));
     gtk_accessible_update_property(GTK_ACCESSIBLE(v->area), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "No result yet", -1);
+                                   _("No result yet"), -1);
     g_signal_connect(v->area, "zoomed", G_CALLBACK(on_zoomed), v);
     nino_viewer_play_init(v);
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "i18n.h"
+
 static void set_enabled(NinoViewer *v, const char *name, gboolean on)
 {
     GAction *a = v->map ? g_action_map_lookup_action(v->map, name) : NULL;
@@ -65,7 +67,7 @@ static void save_as(NinoViewer *v)
         return;
     GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(v));
     GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
-        "Save result", GTK_WINDOW(root), GTK_FILE_CHOOSER_ACTION_SAVE, "_Save", "_Cancel");
+        _("Save result"), GTK_WINDOW(root), GTK_FILE_CHOOSER_ACTION_SAVE, _("_Save"), _("_Cancel"));
     g_autofree char *name = g_path_get_basename(path);
     gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(dialog), name);
     g_object_set_data_full(G_OBJECT(dialog), "path", g_strdup(path), g_free);

@@ -8,6 +8,7 @@
 #include "app/keys.h"
 #include "app/prefs.h"
 #include "graph/editors.h"
+#include "i18n.h"
 
 G_DEFINE_TYPE(NinoWindow, nino_window, GTK_TYPE_APPLICATION_WINDOW)
 
@@ -148,7 +149,7 @@ static GtkWidget *log_panel(NinoWindow *w)
     gtk_text_view_set_accepts_tab(w->log, FALSE);
     gtk_widget_add_css_class(GTK_WIDGET(w->log), "log");
     gtk_accessible_update_property(GTK_ACCESSIBLE(w->log), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Log of the worker", -1);
+                                   _("Log of the worker"), -1);
     GtkWidget *scroller = gtk_scrolled_window_new();
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), GTK_WIDGET(w->log));
     return scroller;
@@ -172,11 +173,11 @@ static void add_views(NinoWindow *w)
 {
     w->records = nino_run_new();
     for (const NinoViewType *v = nino_views; v->id; v++) {
-        GtkWidget *label = gtk_label_new(v->title);
-        gtk_widget_set_tooltip_text(label, v->help);
+        GtkWidget *label = gtk_label_new(_(v->title));
+        gtk_widget_set_tooltip_text(label, _(v->help));
         GtkWidget *view = nino_view_new(v, w->records);
         gtk_notebook_append_page(w->live, view, label);
-        nino_window_name_tab(w->live, view, v->title);
+        nino_window_name_tab(w->live, view, _(v->title));
         nino_window_add_advice(w, view);
     }
 }
@@ -186,12 +187,12 @@ static void add_panels(NinoWindow *w)
     w->viewer = NINO_VIEWER(nino_viewer_new());
     w->queue = NINO_QUEUE_PANEL(nino_queue_panel_new(w->engine));
     w->problems = NINO_PROBLEMS(nino_problems_new());
-    add_panel(w, GTK_WIDGET(w->viewer), "Results");
-    add_panel(w, GTK_WIDGET(w->queue), "Queue");
-    add_panel(w, GTK_WIDGET(w->problems), "Problems");
+    add_panel(w, GTK_WIDGET(w->viewer), _("Results"));
+    add_panel(w, GTK_WIDGET(w->queue), _("Queue"));
+    add_panel(w, GTK_WIDGET(w->problems), _("Problems"));
     w->form = NINO_FORM(nino_form_new());
-    add_panel(w, GTK_WIDGET(w->form), "Form");
-    add_panel(w, log_panel(w), "Log");
+    add_panel(w, GTK_WIDGET(w->form), _("Form"));
+    add_panel(w, log_panel(w), _("Log"));
     nino_viewer_add_actions(w->viewer, G_ACTION_MAP(w));
     g_signal_connect(w->side, "switch-page", G_CALLBACK(on_side_page), w);
     add_views(w);

@@ -7,6 +7,7 @@
 
 #include "app/node_pictures.h"
 #include "app/prefs.h"
+#include "i18n.h"
 
 #define COST_PERIOD_S 2
 
@@ -49,7 +50,7 @@ static void show_memory(NinoWindow *w)
 {
     g_autofree char *used = g_format_size_full(w->run->in_use, G_FORMAT_SIZE_IEC_UNITS);
     g_autofree char *held = g_format_size_full(w->run->reserved, G_FORMAT_SIZE_IEC_UNITS);
-    g_autofree char *text = g_strdup_printf("%s of %s", used, held);
+    g_autofree char *text = g_strdup_printf(_("%s of %s"), used, held);
     gtk_label_set_text(w->memory, text);
 }
 
@@ -58,13 +59,13 @@ static void show_status(NinoWindow *w)
     const struct NinoRunState *r = w->run;
     g_autoptr(GString) text = g_string_new(NULL);
     if (r->running_node)
-        g_string_append_printf(text, "%s (%u of %u)", r->running_node, r->node_index + 1,
+        g_string_append_printf(text, _("%s (%u of %u)"), r->running_node, r->node_index + 1,
                                r->n_nodes);
     if (r->has_step)
-        g_string_append_printf(text, ", step %u of %u, %.2f s a step", r->step, r->n_steps,
+        g_string_append_printf(text, _(", step %u of %u, %.2f s a step"), r->step, r->n_steps,
                                r->step_s);
     if (r->has_step && r->step_eta_s >= 0) // not while it is not known
-        g_string_append_printf(text, ", %.0f s left", r->step_eta_s);
+        g_string_append_printf(text, _(", %.0f s left"), r->step_eta_s);
     if (text->len)
         nino_window_say(w, text->str);
 }
@@ -127,7 +128,7 @@ static gboolean show_cost(gpointer user)
     const guint64 wall = (guint64) g_get_monotonic_time();
     if (w->cost_wall_us) {
         char text[48];
-        g_snprintf(text, sizeof(text), "app %.1f %% at %.0f Hz",
+        g_snprintf(text, sizeof(text), _("app %.1f %% at %.0f Hz"),
                    100.0 * (double) (cpu - w->cost_cpu_us) / (double) (wall - w->cost_wall_us),
                    nino_prefs_bool("quiet") ? fmin(2, nino_prefs_number("refresh"))
                                             : nino_prefs_number("refresh"));

@@ -6,6 +6,7 @@
 
 #include "app/autosave.h"
 #include "app/prefs.h"
+#include "i18n.h"
 
 #define SNIFF_BYTES 4096
 
@@ -64,7 +65,7 @@ void nino_window_open(NinoWindow *w, GFile *file)
     if (path)
         open_path(w, path);
     else
-        nino_bar_show(w->bar, "open", NINO_BAR_ERROR, "Only local files can be opened", NULL);
+        nino_bar_show(w->bar, "open", NINO_BAR_ERROR, _("Only local files can be opened"), NULL);
 }
 
 static void action_open_path(GSimpleAction *a, GVariant *parameter, gpointer user)
@@ -91,8 +92,8 @@ static void choose(NinoWindow *w, GtkFileChooserAction what, const char *title, 
                    const char *const *endings, const char *filter_name, Chosen then)
 {
     const gboolean save = what == GTK_FILE_CHOOSER_ACTION_SAVE;
-    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(title, GTK_WINDOW(w), what,
-                                                               save ? "_Save" : "_Open", "_Cancel");
+    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
+        title, GTK_WINDOW(w), what, save ? _("_Save") : _("_Open"), _("_Cancel"));
     if (name)
         gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(dialog), name);
     if (endings) {
@@ -114,15 +115,15 @@ static void action_open(GSimpleAction *a, GVariant *parameter, gpointer user)
     static const char *const endings[] = { "json", "png",    "webp",        "jpg",  "jpeg", "apng",
                                            "mp4",  "webm",   "mov",         "flac", "mp3",  "opus",
                                            "ogg",  "latent", "safetensors", NULL };
-    choose(user, GTK_FILE_CHOOSER_ACTION_OPEN, "Open workflow", NULL, endings,
-           "Workflows, pictures and videos that hold one", open_path);
+    choose(user, GTK_FILE_CHOOSER_ACTION_OPEN, _("Open workflow"), NULL, endings,
+           _("Workflows, pictures and videos that hold one"), open_path);
 }
 
 static void action_open_trace(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     (void) a, (void) parameter;
     static const char *const endings[] = { "ninotrace", "json", "gz", NULL };
-    choose(user, GTK_FILE_CHOOSER_ACTION_OPEN, "Open trace", NULL, endings, "Traces",
+    choose(user, GTK_FILE_CHOOSER_ACTION_OPEN, _("Open trace"), NULL, endings, _("Traces"),
            nino_window_open_trace);
 }
 
@@ -145,7 +146,7 @@ static gboolean save_to(NinoWindow *w, NinoTab *tab, const char *path)
     nino_bar_hide(w->bar, "save");
     nino_autosave_forget(nino_tab_uid(tab));
     nino_window_add_recent(w, path);
-    g_autofree char *text = g_strdup_printf("Saved %s", path);
+    g_autofree char *text = g_strdup_printf(_("Saved %s"), path);
     nino_window_say(w, text);
     return TRUE;
 }
@@ -163,8 +164,8 @@ static void save_as(NinoWindow *w)
     const char *title = nino_tab_title(tab), *dot = strrchr(title, '.');
     g_autofree char *stem = dot ? g_strndup(title, (gsize) (dot - title)) : g_strdup(title);
     g_autofree char *name = g_strconcat(stem, ".json", NULL);
-    choose(w, GTK_FILE_CHOOSER_ACTION_SAVE, "Save workflow", name, endings, "Workflows (JSON)",
-           save_current_to);
+    choose(w, GTK_FILE_CHOOSER_ACTION_SAVE, _("Save workflow"), name, endings,
+           _("Workflows (JSON)"), save_current_to);
 }
 
 static void export_to(NinoWindow *w, const char *path)
@@ -191,8 +192,8 @@ static void action_export(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     (void) a, (void) parameter;
     static const char *const endings[] = { "json", NULL };
-    choose(user, GTK_FILE_CHOOSER_ACTION_SAVE, "Export in API form", "workflow_api.json", endings,
-           "Workflows (JSON)", export_to);
+    choose(user, GTK_FILE_CHOOSER_ACTION_SAVE, _("Export in API form"), "workflow_api.json",
+           endings, _("Workflows (JSON)"), export_to);
 }
 
 static void action_to_path(GSimpleAction *a, GVariant *parameter, gpointer user)
@@ -216,11 +217,11 @@ static void close_tab(NinoWindow *w, NinoTab *tab)
     }
     const char *uid = nino_tab_uid(tab);
     g_autofree char *id = g_strdup_printf("close-%s", uid),
-                    *text = g_strdup_printf("“%s” has unsaved changes", nino_tab_title(tab)),
+                    *text = g_strdup_printf(_("“%s” has unsaved changes"), nino_tab_title(tab)),
                     *save = g_strdup_printf("win.save-tab::%s", uid),
                     *discard = g_strdup_printf("win.discard-tab::%s", uid);
-    const NinoBarButton buttons[] = { { "Save and close", save },
-                                      { "Close without saving", discard },
+    const NinoBarButton buttons[] = { { _("Save and close"), save },
+                                      { _("Close without saving"), discard },
                                       { 0 } };
     nino_bar_show(w->bar, id, NINO_BAR_WARNING, text, buttons);
 }
@@ -268,11 +269,13 @@ static gboolean on_close_request(GtkWindow *window, gpointer user)
     }
     g_autoptr(GString) text = g_string_new(NULL);
     if (n_changed)
-        g_string_append_printf(text, "%d workflow%s unsaved changes. ", n_changed,
-                               n_changed == 1 ? " has" : "s have");
+        g_string_append_printf(text,
+                               ngettext("%d workflow has unsaved changes. ",
+                                        "%d workflows have unsaved changes. ", (gulong) n_changed),
+                               n_changed);
     if (runs)
-        g_string_append(text, "A job is running; it waits and runs again at the next start. ");
-    static const NinoBarButton buttons[] = { { "Quit anyway", "win.discard-all" }, { 0 } };
+        g_string_append(text, _("A job is running; it waits and runs again at the next start. "));
+    const NinoBarButton buttons[] = { { _("Quit anyway"), "win.discard-all" }, { 0 } };
     nino_bar_show(w->bar, "quit", NINO_BAR_WARNING, text->str, buttons);
     return TRUE;
 }
@@ -348,9 +351,10 @@ void nino_window_recover(NinoWindow *w)
             nino_window_remove_tab(w, tab);
     }
     if (n) {
-        g_autofree char *text =
-            g_strdup_printf("%u unsaved workflow%s of an earlier session %s recovered", n,
-                            n == 1 ? "" : "s", n == 1 ? "was" : "were");
+        g_autofree char *text = g_strdup_printf(
+            ngettext("%u unsaved workflow of an earlier session was recovered",
+                     "%u unsaved workflows of an earlier session were recovered", n),
+            n);
         nino_bar_show(w->bar, "recovered", NINO_BAR_INFO, text, NULL);
     }
     nino_window_autosave(w); // keeps them in this session's folder, then removes the old ones

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "i18n.h"
 #include "live/advice_view.h"
 #include "live/export.h"
 
@@ -56,7 +57,7 @@ static void on_advice_apply(GtkWidget *view, const char *rule, int action, const
         set_and_run(w, setting);
         return;
     }
-    g_autofree char *text = g_strdup_printf("To follow this advice, change: %s", setting);
+    g_autofree char *text = g_strdup_printf(_("To follow this advice, change: %s"), setting);
     nino_bar_show(w->bar, "advice", NINO_BAR_INFO, text, NULL);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/prefs.h"
+#include "i18n.h"
 
 typedef struct Queued {
     NinoWindow *w; // weak
@@ -16,7 +17,7 @@ static void on_queued(gpointer user, const nino_control_reply *reply)
     if (q->w) {
         if (!reply) {
             nino_bar_show(q->w->bar, "refused", NINO_BAR_ERROR,
-                          "The worker ended before it took the job", NULL);
+                          _("The worker ended before it took the job"), NULL);
         } else if (reply->err.code) {
             NinoTab *tab = nino_window_find_tab(q->w, q->uid);
             nino_window_show_error(q->w, tab, reply->err.where, reply->err.msg, FALSE);
@@ -100,7 +101,7 @@ static void action_run(GSimpleAction *a, GVariant *parameter, gpointer user)
             return;
         nino_tab_advance(tab);
     }
-    nino_window_say(w, "Queued");
+    nino_window_say(w, _("Queued"));
     nino_window_run_update(w);
 }
 
@@ -136,7 +137,7 @@ void nino_window_retry(NinoWindow *w, guint64 job)
     if (tab)
         g_object_set_data(G_OBJECT(tab), "run-state", NULL);
     send_job(w, tab, &c);
-    nino_window_say(w, "Runs again");
+    nino_window_say(w, _("Runs again"));
     nino_window_run_update(w);
 }
 

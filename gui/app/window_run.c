@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/plan.h"
+#include "i18n.h"
 
 #define MAX_LOG_LINES 2000
 
@@ -75,7 +76,7 @@ void nino_window_show_error(NinoWindow *w, NinoTab *tab, const char *where, cons
     if (!node && tab && nino_window_running_node(w) && nino_window_run_tab(w) == tab)
         node = g_strndup(nino_window_running_node(w), strcspn(nino_window_running_node(w), " "));
     g_autofree char *action = node ? g_strdup_printf("win.show-node::%s", node) : NULL;
-    const NinoBarButton buttons[] = { { node ? "Show the node" : NULL, action }, { 0 } };
+    const NinoBarButton buttons[] = { { node ? _("Show the node") : NULL, action }, { 0 } };
     nino_bar_show(w->bar, "job", NINO_BAR_ERROR, full, buttons);
     if (!node)
         return;
@@ -98,15 +99,16 @@ static void job_ended(NinoWindow *w, const NinoJob *j)
     if (j->state == NINO_QUEUE_FAILED) {
         nino_window_show_error(w, tab, j->error_where ? j->error_where : "",
                                j->error ? j->error : "", FALSE);
-        nino_window_say(w, "Failed");
+        nino_window_say(w, _("Failed"));
     } else if (j->state == NINO_QUEUE_DONE) {
         g_autofree char *text =
-            g_strdup_printf("%s: done in %.1f s, %u file%s", j->name, j->ended_s - j->started_s,
-                            g_strv_length(j->outputs), g_strv_length(j->outputs) == 1 ? "" : "s");
+            g_strdup_printf(ngettext("%s: done in %.1f s, %u file", "%s: done in %.1f s, %u files",
+                                     g_strv_length(j->outputs)),
+                            j->name, j->ended_s - j->started_s, g_strv_length(j->outputs));
         gtk_progress_bar_set_fraction(w->progress, 1);
         nino_window_say(w, text);
     } else {
-        nino_window_say(w, "Cancelled");
+        nino_window_say(w, _("Cancelled"));
     }
 }
 
@@ -134,12 +136,13 @@ static void on_queue(NinoEngine *engine, gpointer user)
     }
     nino_run_set_live(w->records, nino_engine_running(engine) != NULL);
     const char *notice = nino_engine_notice(engine);
-    static const NinoBarButton resume[] = { { "Go on", "win.resume" }, { 0 } };
+    const NinoBarButton resume[] = { { _("Go on"), "win.resume" }, { 0 } };
     if (*notice)
         nino_bar_show(w->bar, "notice", NINO_BAR_WARNING, notice, resume);
     else
         nino_bar_hide(w->bar, "notice");
-    g_autofree char *title = waiting ? g_strdup_printf("Queue (%u)", waiting) : g_strdup("Queue");
+    g_autofree char *title =
+        waiting ? g_strdup_printf(_("Queue (%u)"), waiting) : g_strdup(_("Queue"));
     nino_window_title_panel(w, GTK_WIDGET(w->queue), title);
     nino_window_run_update(w);
 }
@@ -158,22 +161,22 @@ static void on_engine_state(NinoEngine *engine, gpointer user)
     NinoWindow *w = user;
     switch (nino_engine_state(engine)) {
     case NINO_ENGINE_DEAD: {
-        static const NinoBarButton restart[] = { { "Restart the worker", "win.restart-worker" },
-                                                 { 0 } };
+        const NinoBarButton restart[] = { { _("Restart the worker"), "win.restart-worker" },
+                                          { 0 } };
         g_autofree char *text = g_strdup_printf(
-            "%s. Workflows, queue and finished results are kept.", nino_engine_message(engine));
+            _("%s. Workflows, queue and finished results are kept."), nino_engine_message(engine));
         nino_bar_show(w->bar, "worker", NINO_BAR_ERROR, text, restart);
         NinoTab *tab = job_was_lost(engine) ? nino_window_run_tab(w) : NULL;
         if (tab && nino_window_running_node(w)) {
             g_object_set_data(G_OBJECT(tab), "run-state", (gpointer) "failed");
             nino_tab_mark_end(tab, nino_window_running_node(w), 0, 0, FALSE, FALSE);
         }
-        nino_window_say(w, "The worker is not running");
+        nino_window_say(w, _("The worker is not running"));
         break;
     }
     case NINO_ENGINE_STARTING:
         nino_bar_hide(w->bar, "worker");
-        nino_window_say(w, "Starting the worker…");
+        nino_window_say(w, _("Starting the worker…"));
         break;
     case NINO_ENGINE_READY: nino_bar_hide(w->bar, "worker"); break;
     case NINO_ENGINE_OFF:
@@ -257,8 +260,8 @@ void nino_window_attach(NinoWindow *w, const char *target)
         nino_bar_show(w->bar, "attach", NINO_BAR_ERROR, error->message, NULL);
         return;
     }
-    static const NinoBarButton detach[] = { { "Detach", "win.detach" }, { 0 } };
-    g_autofree char *text = g_strdup_printf("Watching process %d", nino_engine_pid(w->engine));
+    const NinoBarButton detach[] = { { _("Detach"), "win.detach" }, { 0 } };
+    g_autofree char *text = g_strdup_printf(_("Watching process %d"), nino_engine_pid(w->engine));
     nino_bar_show(w->bar, "attach", NINO_BAR_INFO, text, detach);
     nino_window_run_update(w);
 }
@@ -291,15 +294,16 @@ static void action_attach_list(GSimpleAction *a, GVariant *parameter, gpointer u
     for (size_t i = 0; i < n; i++) {
         if (runs[i].pid == nino_engine_pid(w->engine))
             continue;
-        char *label =
-            g_strdup_printf("%d: %s", runs[i].pid, *runs[i].title ? runs[i].title : "idle worker");
+        char *label = g_strdup_printf("%d: %s", runs[i].pid,
+                                      *runs[i].title ? runs[i].title : _("idle worker"));
         char *action = g_strdup_printf("win.attach::%d", runs[i].pid);
         g_ptr_array_add(texts, label);
         g_ptr_array_add(texts, action);
         buttons[k++] = (NinoBarButton){ label, action };
     }
     nino_bar_show(w->bar, "attach", NINO_BAR_INFO,
-                  k ? "Watch a run of this machine:" : "No other run of yours is alive", buttons);
+                  k ? _("Watch a run of this machine:") : _("No other run of yours is alive"),
+                  buttons);
 }
 
 void nino_window_open_trace(NinoWindow *w, const char *path)
@@ -313,7 +317,7 @@ void nino_window_open_trace(NinoWindow *w, const char *path)
     gtk_widget_set_visible(GTK_WIDGET(w->live), TRUE);
     nino_window_set_state_bool(w, "live", TRUE);
     g_autofree char *name = g_path_get_basename(path);
-    g_autofree char *text = g_strdup_printf("Trace %s", name);
+    g_autofree char *text = g_strdup_printf(_("Trace %s"), name);
     nino_window_say(w, text);
 }
 
@@ -338,10 +342,10 @@ static void ask_plan(NinoProblems *p, gpointer user)
     g_autoptr(GError) error = NULL;
     const char *text = tab ? nino_tab_json(tab, FALSE, &len, &error) : NULL;
     if (!text) {
-        nino_problems_set_plan(p, error ? error->message : "No workflow is open", FALSE);
+        nino_problems_set_plan(p, error ? error->message : _("No workflow is open"), FALSE);
         return;
     }
-    nino_problems_set_plan(p, "Planning…", TRUE);
+    nino_problems_set_plan(p, _("Planning…"), TRUE);
     g_cancellable_cancel(w->planning);
     g_clear_object(&w->planning);
     w->planning = g_cancellable_new();

@@ -5,6 +5,7 @@
 
 #include "app/autosave.h"
 #include "app/prefs.h"
+#include "i18n.h"
 
 #define MAX_RECENT 12
 
@@ -41,9 +42,9 @@ static void show_tab_title(NinoTab *tab)
         g_strconcat(nino_tab_is_changed(tab) ? "• " : "", nino_tab_title(tab), NULL);
     gtk_label_set_text(label, text);
     gtk_widget_set_tooltip_text(GTK_WIDGET(label),
-                                nino_tab_path(tab) ? nino_tab_path(tab) : "Not saved yet");
-    g_autofree char *name =
-        g_strdup_printf("%s%s", nino_tab_title(tab), nino_tab_is_changed(tab) ? ", changed" : "");
+                                nino_tab_path(tab) ? nino_tab_path(tab) : _("Not saved yet"));
+    g_autofree char *name = g_strdup_printf("%s%s", nino_tab_title(tab),
+                                            nino_tab_is_changed(tab) ? _(", changed") : "");
     gtk_accessible_update_property(GTK_ACCESSIBLE(tab), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
     GtkWidget *notebook = gtk_widget_get_ancestor(GTK_WIDGET(tab), GTK_TYPE_NOTEBOOK);
     if (notebook)
@@ -71,7 +72,7 @@ void nino_window_check(NinoWindow *w)
 {
     NinoTab *tab = nino_window_tab(w);
     const guint n = nino_problems_check(w->problems, tab);
-    g_autofree char *title = n ? g_strdup_printf("Problems (%u)", n) : g_strdup("Problems");
+    g_autofree char *title = n ? g_strdup_printf(_("Problems (%u)"), n) : g_strdup(_("Problems"));
     nino_window_title_panel(w, GTK_WIDGET(w->problems), title);
     if (tab)
         g_object_set_data(G_OBJECT(tab), "errors", GUINT_TO_POINTER(n));
@@ -138,9 +139,9 @@ NinoTab *nino_window_add_tab(NinoWindow *w)
     gtk_label_set_max_width_chars(GTK_LABEL(label), 28);
     GtkWidget *close = gtk_button_new_from_icon_name("window-close-symbolic");
     gtk_button_set_has_frame(GTK_BUTTON(close), FALSE);
-    gtk_widget_set_tooltip_text(close, "Close this workflow (Ctrl+W)");
+    gtk_widget_set_tooltip_text(close, _("Close this workflow (Ctrl+W)"));
     gtk_accessible_update_property(GTK_ACCESSIBLE(close), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Close this workflow", -1);
+                                   _("Close this workflow"), -1);
     g_signal_connect(close, "clicked", G_CALLBACK(on_close_button), tab);
     gtk_box_append(GTK_BOX(box), label);
     gtk_box_append(GTK_BOX(box), close);

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "i18n.h"
+
 G_DEFINE_TYPE(NinoCanvas, nino_canvas, GTK_TYPE_WIDGET)
 
 enum { PROP_0, PROP_ZOOM };
@@ -37,6 +39,8 @@ static void enable_actions(NinoCanvas *c)
     }
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.enter", has_subgraph);
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.unpack", has_subgraph);
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.ports",
+                                  has_subgraph || (c->doc && nino_document_depth(c->doc) > 0));
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.leave",
                                   c->doc && nino_document_depth(c->doc) > 0);
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.undo",
@@ -149,7 +153,7 @@ static void show_path(NinoCanvas *c)
         gtk_box_remove(GTK_BOX(c->bar), child);
     gtk_widget_set_visible(c->bar, depth > 0);
     for (int i = 0; i <= depth && depth; i++) {
-        const char *name = i ? nino_document_level_name(c->doc, i - 1) : "Workflow";
+        const char *name = i ? nino_document_level_name(c->doc, i - 1) : _("Workflow");
         GtkWidget *b = gtk_button_new_with_label(name ? name : "");
         if (i)
             gtk_box_append(GTK_BOX(c->bar), gtk_label_new("›"));
@@ -432,8 +436,9 @@ static void nino_canvas_init(NinoCanvas *c)
     gtk_widget_set_hexpand(GTK_WIDGET(c), TRUE);
     gtk_widget_set_vexpand(GTK_WIDGET(c), TRUE);
     gtk_widget_set_overflow(GTK_WIDGET(c), GTK_OVERFLOW_HIDDEN);
+    nino_graph_keep_ltr(GTK_WIDGET(c));
     gtk_accessible_update_property(GTK_ACCESSIBLE(c), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Workflow canvas", -1);
+                                   _("Workflow canvas"), -1);
     nino_canvas_add_input(c);
 }
 

@@ -216,6 +216,12 @@ static void select_action(GtkWidget *w, const char *what, GVariant *v)
     nino_canvas_selection_changed(c);
 }
 
+static gboolean is_end_selected(NinoCanvas *c)
+{
+    const nino_doc_node *n = nino_document_node(c->doc, nino_canvas_first_selected(c));
+    return n && (n->kind == NINO_DOC_INPUT || n->kind == NINO_DOC_OUTPUT);
+}
+
 static void open_action(GtkWidget *w, const char *what, GVariant *v)
 {
     NinoCanvas *c = NINO_CANVAS(w);
@@ -227,6 +233,8 @@ static void open_action(GtkWidget *w, const char *what, GVariant *v)
                                 NULL, FALSE);
     else if (!strcmp(what, "canvas.connect"))
         nino_canvas_open_connect(c);
+    else if (!strcmp(what, "canvas.ports") || is_end_selected(c))
+        nino_canvas_open_ports(c);
     else
         nino_canvas_open_rename(c, nino_canvas_first_selected(c), -1);
 }
@@ -293,7 +301,7 @@ static const struct {
     { "canvas.add", open_action },          { "canvas.subgraph", subgraph_action },
     { "canvas.unpack", subgraph_action },   { "canvas.connect", open_action },
     { "canvas.rename", open_action },       { "canvas.enter", level_action },
-    { "canvas.leave", level_action },
+    { "canvas.leave", level_action },       { "canvas.ports", open_action },
 };
 
 void nino_canvas_add_actions(GtkWidgetClass *wc)

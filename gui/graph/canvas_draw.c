@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "i18n.h"
+
 typedef struct View { // the part of the workflow on the screen
     double x0, y0, x1, y1;
 } View;
@@ -325,8 +327,7 @@ static void draw_minimap(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *c
 
 static void draw_empty(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *colors)
 {
-    static const char text[] = "Double-click to add a node";
-    PangoLayout *l = gtk_widget_create_pango_layout(GTK_WIDGET(c), text);
+    PangoLayout *l = gtk_widget_create_pango_layout(GTK_WIDGET(c), _("Double-click to add a node"));
     int w, h;
     pango_layout_get_pixel_size(l, &w, &h);
     gtk_snapshot_save(s);

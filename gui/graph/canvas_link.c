@@ -54,6 +54,16 @@ static int pick_input(const nino_doc_node *n, int at, const char *type)
     return taken;
 }
 
+// The open side of an end of the subgraph makes a new port.
+static gboolean is_open_side(const NinoCanvas *c, const nino_doc_node *n, NinoNodeView *v, double x,
+                             double y)
+{
+    if (n && n->kind == NINO_DOC_OUTPUT && c->link_from_output)
+        return nino_node_view_input_at(v, x, y) < 0;
+    return n && n->kind == NINO_DOC_INPUT && !c->link_from_output &&
+           nino_node_view_output_at(v, x, y) < 0;
+}
+
 static int pick_output(const nino_doc_node *n, int at, const char *type)
 {
     for (int i = 0; i < n->n_outputs && at < 0; i++)
@@ -79,16 +89,19 @@ void nino_canvas_drop_link(NinoCanvas *c)
         nino_canvas_open_search(c, c->px, c->py, type, c->link_from_output);
         return;
     }
-    const int slot = !n ? -1
+    const gboolean is_new = is_open_side(c, n, v, x, y);
+    const int slot = !n || is_new ? -1
                      : c->link_from_output
                          ? pick_input(n, nino_node_view_input_at(v, x, y), type)
                          : pick_output(n, nino_node_view_output_at(v, x, y), type);
     if (to == c->cut_node && slot == c->cut_input && n)
         return; // back where it was
-    nino_document_begin(c->doc, slot >= 0 ? "Connect" : "Disconnect");
+    nino_document_begin(c->doc, slot >= 0 || is_new ? "Connect" : "Disconnect");
     if (c->cut_node >= 0)
         st = nino_document_disconnect(c->doc, c->cut_node, c->cut_input, &err);
-    if (!st && n && slot >= 0)
+    if (!st && is_new)
+        st = nino_document_add_port(c->doc, c->link_node, c->link_from_output, c->link_slot, &err);
+    else if (!st && n && slot >= 0)
         st = c->link_from_output
                  ? nino_document_connect(c->doc, c->link_node, c->link_slot, to, slot, &err)
                  : nino_document_connect(c->doc, to, slot, c->link_node, c->link_slot, &err);

@@ -1,6 +1,7 @@
 // What pops up over the canvas: search, connecting by name, renaming, the context menu.
 #include "graph/canvas_priv.h"
 #include "graph/search.h"
+#include "i18n.h"
 
 #include <math.h>
 #include <string.h>
@@ -106,7 +107,7 @@ void nino_canvas_open_search(NinoCanvas *c, double sx, double sy, const char *ty
     at->from_output = from_output;
     g_object_set_data_full(G_OBJECT(c), "add-at", at, g_free);
     nino_canvas_show_popover(
-        c, nino_search_new("Add a node", nino_search_nodes(type, from_output), on_class, c), sx,
+        c, nino_search_new(_("Add a node"), nino_search_nodes(type, from_output), on_class, c), sx,
         sy);
 }
 
@@ -120,7 +121,7 @@ static void offer(GPtrArray *items, const char *verb, const nino_doc_node *to,
     if (from) {
         const nino_doc_output *o = &from->outputs[output];
         item->title = g_strdup_printf("%s ← %s, %s", in->label, from->title, o->label);
-        item->detail = g_strdup_printf("%s, node %s", o->type, from->id);
+        item->detail = g_strdup_printf(_("%s, node %s"), o->type, from->id);
     } else {
         item->title = g_strdup_printf("%s %s", verb, in->label);
         item->detail = g_strdup(to->title);
@@ -148,7 +149,7 @@ static GPtrArray *connections(NinoCanvas *c, int to)
     const nino_doc_node *n = nino_document_node(c->doc, to);
     for (int i = 0; i < n->n_inputs; i++) {
         if (n->inputs[i].link >= 0)
-            offer(items, "Disconnect", n, &n->inputs[i], NULL, 0,
+            offer(items, _("Disconnect"), n, &n->inputs[i], NULL, 0,
                   g_strdup_printf("-1 0 %d %d", to, i));
         for (int f = 0; f < nino_document_n_nodes(c->doc); f++) {
             const nino_doc_node *from = nino_document_node(c->doc, f);
@@ -171,7 +172,7 @@ int nino_canvas_first_selected(NinoCanvas *c)
     return -1;
 }
 
-static void middle_of(NinoCanvas *c, int node, double *x, double *y)
+void nino_canvas_middle_of(NinoCanvas *c, int node, double *x, double *y)
 {
     NinoNodeView *v = nino_canvas_view(c, node);
     graphene_rect_t box;
@@ -190,9 +191,9 @@ void nino_canvas_open_connect(NinoCanvas *c)
     double x, y;
     if (!c->doc || node < 0)
         return;
-    middle_of(c, node, &x, &y);
+    nino_canvas_middle_of(c, node, &x, &y);
     nino_canvas_show_popover(
-        c, nino_search_new("Connect an input", connections(c, node), on_connect, c), x, y);
+        c, nino_search_new(_("Connect an input"), connections(c, node), on_connect, c), x, y);
 }
 
 // ---- renaming --------------------------------------------------------------------------------
@@ -221,13 +222,13 @@ void nino_canvas_open_rename(NinoCanvas *c, int node, int group)
     if (!n && !g)
         return;
     if (n) {
-        middle_of(c, node, &x, &y);
+        nino_canvas_middle_of(c, node, &x, &y);
         g_object_set_data_full(G_OBJECT(entry), "node", g_strdup(n->id), g_free);
     }
     g_object_set_data(G_OBJECT(entry), "group", GINT_TO_POINTER(group));
     gtk_editable_set_text(GTK_EDITABLE(entry), n ? n->title : g->title);
     gtk_editable_set_width_chars(GTK_EDITABLE(entry), 24);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(entry), GTK_ACCESSIBLE_PROPERTY_LABEL, "Title",
+    gtk_accessible_update_property(GTK_ACCESSIBLE(entry), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Title"),
                                    -1);
     g_signal_connect(entry, "activate", G_CALLBACK(on_renamed), c);
     gtk_popover_set_child(GTK_POPOVER(popover), entry);
@@ -240,10 +241,10 @@ void nino_canvas_open_rename(NinoCanvas *c, int node, int group)
 static GMenu *color_menu(void)
 {
     GMenu *m = g_menu_new();
-    g_menu_append(m, "None", "canvas.color('')");
+    g_menu_append(m, _("None"), "canvas.color('')");
     for (const NinoNodeColor *k = nino_node_colors; k->name; k++) {
         g_autofree char *action = g_strdup_printf("canvas.color('%s')", k->name);
-        g_autofree char *label = g_strdup(k->name);
+        g_autofree char *label = g_strdup(_(k->name));
         label[0] = g_ascii_toupper(label[0]);
         g_menu_append(m, label, action);
     }
@@ -254,41 +255,42 @@ static void add_section(GMenu *menu, const char *const entries[][2])
 {
     GMenu *s = g_menu_new();
     for (; (*entries)[0]; entries++)
-        g_menu_append(s, (*entries)[0], (*entries)[1]);
+        g_menu_append(s, _((*entries)[0]), (*entries)[1]);
     g_menu_append_section(menu, NULL, G_MENU_MODEL(s));
     g_object_unref(s);
 }
 
 void nino_canvas_open_menu(NinoCanvas *c, double sx, double sy)
 {
-    static const char *const on_nodes[][2] = { { "Rename…", "canvas.rename" },
-                                               { "Connect…", "canvas.connect" },
-                                               { "Collapse", "canvas.collapse" },
-                                               { "Mute", "canvas.mute" },
-                                               { "Bypass", "canvas.bypass" },
-                                               { "Pin", "canvas.pin" },
-                                               { "Enter subgraph", "canvas.enter" },
-                                               { "Unpack subgraph", "canvas.unpack" },
+    static const char *const on_nodes[][2] = { { N_("Rename…"), "canvas.rename" },
+                                               { N_("Connect…"), "canvas.connect" },
+                                               { N_("Collapse"), "canvas.collapse" },
+                                               { N_("Mute"), "canvas.mute" },
+                                               { N_("Bypass"), "canvas.bypass" },
+                                               { N_("Pin"), "canvas.pin" },
+                                               { N_("Enter subgraph"), "canvas.enter" },
+                                               { N_("Unpack subgraph"), "canvas.unpack" },
+                                               { N_("Ports and shown values…"), "canvas.ports" },
                                                { NULL, NULL } };
-    static const char *const edit[][2] = { { "Cut", "canvas.cut" },
-                                           { "Copy", "canvas.copy" },
-                                           { "Duplicate", "canvas.duplicate" },
-                                           { "Group", "canvas.group" },
-                                           { "Convert to subgraph", "canvas.subgraph" },
-                                           { "Delete", "canvas.delete" },
+    static const char *const edit[][2] = { { N_("Cut"), "canvas.cut" },
+                                           { N_("Copy"), "canvas.copy" },
+                                           { N_("Duplicate"), "canvas.duplicate" },
+                                           { N_("Group"), "canvas.group" },
+                                           { N_("Convert to subgraph"), "canvas.subgraph" },
+                                           { N_("Delete"), "canvas.delete" },
                                            { NULL, NULL } };
-    static const char *const on_empty[][2] = { { "Add node…", "canvas.add" },
-                                               { "Paste", "canvas.paste" },
-                                               { "Select all", "canvas.select-all" },
-                                               { "Fit", "canvas.fit" },
-                                               { "Minimap", "canvas.minimap" },
-                                               { "Leave subgraph", "canvas.leave" },
+    static const char *const on_empty[][2] = { { N_("Add node…"), "canvas.add" },
+                                               { N_("Paste"), "canvas.paste" },
+                                               { N_("Select all"), "canvas.select-all" },
+                                               { N_("Fit"), "canvas.fit" },
+                                               { N_("Minimap"), "canvas.minimap" },
+                                               { N_("Leave subgraph"), "canvas.leave" },
                                                { NULL, NULL } };
     GMenu *menu = g_menu_new();
     if (nino_canvas_view_at(c, sx, sy)) {
         GMenu *colors = color_menu();
         add_section(menu, on_nodes);
-        g_menu_append_submenu(menu, "Colour", G_MENU_MODEL(colors));
+        g_menu_append_submenu(menu, _("Colour"), G_MENU_MODEL(colors));
         add_section(menu, edit);
         g_object_unref(colors);
     } else {

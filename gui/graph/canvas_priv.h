@@ -110,4 +110,8 @@ void nino_canvas_open_search(NinoCanvas *c, double sx, double sy, const char *ty
 void nino_canvas_open_connect(NinoCanvas *c);
 void nino_canvas_open_menu(NinoCanvas *c, double sx, double sy);
 void nino_canvas_open_rename(NinoCanvas *c, int node, int group);
+// Middle of a node on the screen; -1: of the canvas.
+void nino_canvas_middle_of(NinoCanvas *c, int node, double *x, double *y);
+void nino_canvas_open_ports(NinoCanvas *c); // of the selected node, else of the subgraph shown
+void nino_canvas_open_rename_port(NinoCanvas *c, int node, gboolean is_output, int slot);
 void nino_canvas_show_popover(NinoCanvas *c, GtkWidget *popover, double sx, double sy);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "i18n.h"
+
 struct _NinoChoice {
     GtkButton parent;
     GtkLabel *label;
@@ -91,7 +93,7 @@ static void fill(NinoChoice *c, char **choices)
                                     GTK_LIST_BOX_ROW(gtk_widget_get_parent(label)));
     }
     if (!choices || !*choices) {
-        GtkWidget *none = gtk_label_new("No files in the folders");
+        GtkWidget *none = gtk_label_new(_("No files in the folders"));
         gtk_widget_add_css_class(none, "dim-label");
         gtk_list_box_set_placeholder(GTK_LIST_BOX(c->list), none);
     }
@@ -107,7 +109,7 @@ static void open_list(NinoChoice *c)
     c->popover = gtk_popover_new();
     c->list = gtk_list_box_new();
     gtk_accessible_update_property(GTK_ACCESSIBLE(c->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Choices", -1);
+                                   _("Choices"), -1);
     g_signal_connect(c->list, "row-activated", G_CALLBACK(on_activated), c);
     fill(c, choices);
     if (choices && g_strv_length(choices) > MANY) {

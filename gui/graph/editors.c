@@ -3,6 +3,7 @@
 #include "graph/editors.h"
 
 #include "graph/choice.h"
+#include "i18n.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -300,7 +301,8 @@ static char *help_of(const nino_doc_widget *w)
         return NULL;
     const char *help = p->help ? p->help : "";
     if (p->is_inert)
-        return g_strdup_printf("%s%sAccepted, but without effect here", help, *help ? "\n" : "");
+        return g_strdup_printf("%s%s%s", help, *help ? "\n" : "",
+                               _("Accepted, but without effect here"));
     if (p->unit && *p->unit)
         return g_strdup_printf("%s%s(%s)", help, *help ? " " : "", p->unit);
     return *help ? g_strdup(help) : NULL;
@@ -340,7 +342,9 @@ GtkWidget *nino_editor_new(const nino_doc_widget *w, gboolean compact, NinoEditF
                    .user = user,
                    .is_updating = TRUE };
     e->input = make_input(e, w, compact, &outer);
-    const char *label = w->param && w->param->label ? w->param->label : w->name;
+    const char *label = w->label                      ? w->label
+                        : w->param && w->param->label ? w->param->label
+                                                      : w->name;
     GtkWidget *editor = finish(e, outer ? outer : e->input, w, label);
     e->is_updating = FALSE;
     return editor;
@@ -349,11 +353,11 @@ GtkWidget *nino_editor_new(const nino_doc_widget *w, gboolean compact, NinoEditF
 GtkWidget *nino_editor_new_control(const nino_doc_widget *w, NinoEditFn fn, gpointer user)
 {
     Editor *e = g_new0(Editor, 1);
-    g_autofree char *label = g_strdup_printf("%s after a run", w->name);
+    g_autofree char *label = g_strdup_printf(_("%s after a run"), w->name);
     *e = (Editor){ .name = g_strdup(w->name), .kind = NINO_WIDGET_CHOICE, .fn = fn, .user = user };
     e->is_control = TRUE;
     e->input = nino_choice_new(choices_of, on_choice, e);
-    gtk_widget_set_tooltip_text(e->input, "What happens to the value after a run was queued");
+    gtk_widget_set_tooltip_text(e->input, _("What happens to the value after a run was queued"));
     return finish(e, e->input, w, label);
 }
 

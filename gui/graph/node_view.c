@@ -2,6 +2,7 @@
 // matters tells whether anything has to be drawn again.
 #include "graph/node_view_priv.h"
 #include "graph/picture.h"
+#include "i18n.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static double place_slots(NinoNodeView *v)
                 SLOTS(slots, i)->y =
                     v->kind == NINO_DOC_REROUTE ? 13 : top + (n[k]++ + 0.7) * NINO_NODE_SLOT;
     }
-    return top + MAX(n[0], n[1]) * NINO_NODE_SLOT + 6;
+    return top + (MAX(n[0], n[1]) + nino_node_view_is_end(v)) * NINO_NODE_SLOT + 6;
 }
 
 // As wide as the node, as ComfyUI's editor shows it, but not much higher than there.
@@ -122,7 +123,9 @@ static void read_rows(NinoNodeView *v, const nino_doc_node *n)
     v->has_editors = FALSE;
     for (int i = 0; i < n->n_widgets; i++) {
         const nino_doc_widget *w = &n->widgets[i];
-        const char *label = w->param && w->param->label ? w->param->label : w->name;
+        const char *label = w->label                      ? w->label
+                            : w->param && w->param->label ? w->param->label
+                                                          : w->name;
         Row r = { .name = g_strdup(w->name),
                   .label = g_strdup(label),
                   .is_text = nino_editor_is_multiline(w),
@@ -132,7 +135,7 @@ static void read_rows(NinoNodeView *v, const nino_doc_node *n)
         if (!w->control)
             continue;
         r = (Row){ .name = g_strdup(w->name),
-                   .label = g_strdup("after a run"),
+                   .label = g_strdup(_("after a run")),
                    .is_control = TRUE };
         g_array_append_val(v->rows, r);
     }
@@ -142,8 +145,9 @@ static char *rows_signature(const nino_doc_node *n)
 {
     GString *s = g_string_new(NULL);
     for (int i = 0; i < n->n_widgets; i++)
-        g_string_append_printf(s, "%s:%d:%d|", n->widgets[i].name, n->widgets[i].param != NULL,
-                               n->widgets[i].control != NULL);
+        g_string_append_printf(s, "%s:%s:%d:%d|", n->widgets[i].name,
+                               n->widgets[i].label ? n->widgets[i].label : "",
+                               n->widgets[i].param != NULL, n->widgets[i].control != NULL);
     return g_string_free(s, FALSE);
 }
 
@@ -164,15 +168,15 @@ static char *signature_of(const nino_doc_node *n, const char *rows)
 
 void nino_node_view_name_it(NinoNodeView *v)
 {
-    static const char *const states[] = { "",       ", queued", ", running",
-                                          ", done", ", cached", ", failed" };
+    const char *const states[] = { "",          _(", queued"), _(", running"),
+                                   _(", done"), _(", cached"), _(", failed") };
     g_autofree char *name = g_strdup_printf(
-        "%s, node %s%s%s%s%s%s", v->title, v->id,
-        v->mode == NINO_MODE_MUTED      ? ", muted"
-        : v->mode == NINO_MODE_BYPASSED ? ", bypassed"
+        _("%s, node %s%s%s%s%s%s"), v->title, v->id,
+        v->mode == NINO_MODE_MUTED      ? _(", muted")
+        : v->mode == NINO_MODE_BYPASSED ? _(", bypassed")
                                         : "",
-        v->is_collapsed ? ", collapsed" : "", v->has_mark ? states[v->mark.state] : "",
-        v->made ? ", shows what it made" : "", v->is_selected ? ", selected" : "");
+        v->is_collapsed ? _(", collapsed") : "", v->has_mark ? states[v->mark.state] : "",
+        v->made ? _(", shows what it made") : "", v->is_selected ? _(", selected") : "");
     gtk_accessible_update_property(GTK_ACCESSIBLE(v), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
 }
 
@@ -269,6 +273,7 @@ void nino_node_view_need_editors(NinoNodeView *v)
         r->editor = r->is_control ? nino_editor_new_control(w, on_edit, v)
                                   : nino_editor_new(w, TRUE, on_edit, v);
         gtk_widget_set_parent(r->editor, GTK_WIDGET(v));
+        nino_graph_keep_ltr(r->editor);
         gtk_widget_set_child_visible(r->editor, v->detail == NINO_DETAIL_FULL);
     }
     load_picture(v, n);
@@ -395,6 +400,7 @@ static void nino_node_view_init(NinoNodeView *v)
     g_array_set_clear_func(v->outputs, clear_slot);
     g_array_set_clear_func(v->rows, clear_row);
     gtk_widget_set_focusable(GTK_WIDGET(v), TRUE);
+    nino_graph_keep_ltr(GTK_WIDGET(v));
     g_signal_connect(v, "notify::has-focus", G_CALLBACK(on_focus), NULL);
 }
 

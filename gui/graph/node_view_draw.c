@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "i18n.h"
+
 typedef struct Pen {
     GtkSnapshot *s;
     PangoLayout *layout;
@@ -120,11 +122,11 @@ static void draw_plain_box(const NinoNodeView *v, const Pen *p)
 static char *mark_text(const NinoNodeMark *m)
 {
     if (m->state == NINO_NODE_QUEUED)
-        return g_strdup("queued");
+        return g_strdup(_("queued"));
     if (m->state == NINO_NODE_CACHED)
-        return g_strdup("cached");
+        return g_strdup(_("cached"));
     if (m->state == NINO_NODE_FAILED)
-        return g_strdup("failed");
+        return g_strdup(_("failed"));
     GString *s = g_string_new(NULL);
     if (m->state == NINO_NODE_RUNNING && m->progress >= 0)
         g_string_append_printf(s, "%.0f %%", 100 * CLAMP(m->progress, 0, 1));
@@ -257,6 +259,11 @@ static void draw_labels(const NinoNodeView *v, Pen *p)
             if (!s->is_row)
                 draw_text(p, s->label, k ? v->width - 12 - room : 12, s->y, room, (int) k, color);
         }
+    }
+    if (nino_node_view_is_end(v)) {
+        const gboolean takes = v->wanted && (v->kind == NINO_DOC_OUTPUT) == v->wants_inputs;
+        draw_text(p, "+", v->kind == NINO_DOC_OUTPUT ? 12 : v->width - 24,
+                  nino_node_view_new_port_y(v), 12, 1, takes ? p->c.accent : p->c.dim);
     }
     nino_node_view_label_area(v, &x, &width);
     for (guint i = 0; i < v->rows->len; i++) {

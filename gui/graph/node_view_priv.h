@@ -52,6 +52,13 @@ static inline double nino_node_view_title_height(const NinoNodeView *v)
     return v->kind == NINO_DOC_REROUTE ? 0 : NINO_NODE_TITLE;
 }
 
+// An end of a subgraph has a place below its ports where a dropped link makes a new one.
+static inline double nino_node_view_new_port_y(const NinoNodeView *v)
+{
+    const guint n = v->kind == NINO_DOC_INPUT ? v->outputs->len : v->inputs->len;
+    return nino_node_view_title_height(v) + (n + 0.7) * NINO_NODE_SLOT;
+}
+
 // Where the labels of rows stand.
 void nino_node_view_label_area(const NinoNodeView *v, double *x, double *width);
 // ---- node_view.c

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "i18n.h"
+
 enum { MAX_SHOWN = 60 };
 
 typedef struct Search {
@@ -190,7 +192,7 @@ GtkWidget *nino_search_new(const char *label, GPtrArray *items, NinoSearchFn cho
 {
     Search *s = g_new0(Search, 1);
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6),
-              *none = gtk_label_new("Nothing found");
+              *none = gtk_label_new(_("Nothing found"));
     GtkEventController *keys = gtk_event_controller_key_new();
     *s = (Search){ .popover = gtk_popover_new(),
                    .entry = gtk_search_entry_new(),
@@ -205,7 +207,7 @@ GtkWidget *nino_search_new(const char *label, GPtrArray *items, NinoSearchFn cho
     gtk_accessible_update_property(GTK_ACCESSIBLE(s->entry), GTK_ACCESSIBLE_PROPERTY_LABEL, label,
                                    -1);
     gtk_accessible_update_property(GTK_ACCESSIBLE(s->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Matches", -1);
+                                   _("Matches"), -1);
     g_object_set(s->entry, "placeholder-text", label, NULL);
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(s->scroller), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);

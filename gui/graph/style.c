@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "i18n.h"
+
 static const struct {
     const char *type, *color;
 } types[] = {
@@ -32,15 +34,15 @@ static const struct {
 };
 
 const NinoNodeColor nino_node_colors[] = {
-    { "red", "#322", "#533" },
-    { "brown", "#332922", "#593930" },
-    { "green", "#232", "#353" },
-    { "blue", "#223", "#335" },
-    { "pale-blue", "#2a363b", "#3f5159" },
-    { "cyan", "#233", "#355" },
-    { "purple", "#323", "#535" },
-    { "yellow", "#432", "#653" },
-    { "black", "#222", "#000" },
+    { N_("red"), "#322", "#533" },
+    { N_("brown"), "#332922", "#593930" },
+    { N_("green"), "#232", "#353" },
+    { N_("blue"), "#223", "#335" },
+    { N_("pale-blue"), "#2a363b", "#3f5159" },
+    { N_("cyan"), "#233", "#355" },
+    { N_("purple"), "#323", "#535" },
+    { N_("yellow"), "#432", "#653" },
+    { N_("black"), "#222", "#000" },
     { 0 },
 };
 
@@ -150,6 +152,13 @@ static const char css[] =
     "popover.nodesearch row { padding: 4px 8px; border-radius: 6px; }\n"
     ".canvasbar { background: alpha(@theme_bg_color, .9); border-radius: 8px; padding: 2px 6px; "
     "}\n";
+
+void nino_graph_keep_ltr(GtkWidget *w)
+{
+    gtk_widget_set_direction(w, GTK_TEXT_DIR_LTR);
+    for (GtkWidget *c = gtk_widget_get_first_child(w); c; c = gtk_widget_get_next_sibling(c))
+        nino_graph_keep_ltr(c);
+}
 
 void nino_graph_add_css(void)
 {

@@ -16,9 +16,12 @@ GdkRGBA nino_type_color(const char *type, gboolean is_dark);
 gboolean nino_file_color(const char *text, gboolean is_dark, GdkRGBA *out);
 // Rules for what is inside nodes; once a display.
 void nino_graph_add_css(void);
+// The canvas is content with places from the file: it does not mirror where people read from right
+// to left. Of `w` and all in it now, as GTK does not hand the direction down.
+void nino_graph_keep_ltr(GtkWidget *w);
 
 // Colours to choose from, as ComfyUI's editor writes them.
 typedef struct NinoNodeColor {
-    const char *name, *title, *body;
+    const char *name, *title, *body; // name: of the action; shown translated
 } NinoNodeColor;
 extern const NinoNodeColor nino_node_colors[]; // {0}-terminated

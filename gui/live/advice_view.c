@@ -1,6 +1,7 @@
 // The list of advice and its loop: apply, run again, keep or revert; logged.
 #include "live/advice_view.h"
 
+#include "i18n.h"
 #include "live/plot.h"
 #include "live/view.h"
 #include "live/views.h"
@@ -119,12 +120,12 @@ static void show_trial(NinoAdviceView *v)
     g_autofree char *text = NULL;
     if (!v->is_measured) {
         text = g_strdup_printf(
-            "Trying %s. Before: %s, expected: %s less. It is measured when the run ends.",
-            v->tried.setting, before, isfinite(v->tried.gain_s) ? gain : "not known how much");
+            _("Trying %s. Before: %s, expected: %s less. It is measured when the run ends."),
+            v->tried.setting, before, isfinite(v->tried.gain_s) ? gain : _("not known how much"));
     } else {
         nino_format_ns(after, sizeof(after), v->after_s * 1e9);
         text =
-            g_strdup_printf("%s: %s before, %s now (%+.1f %%); expected %+.1f %%.",
+            g_strdup_printf(_("%s: %s before, %s now (%+.1f %%); expected %+.1f %%."),
                             v->tried.setting, before, after, 100 * (v->after_s / v->before_s - 1),
                             isfinite(v->tried.gain_s) ? -100 * v->tried.gain_s / v->before_s : 0.0);
     }
@@ -202,22 +203,22 @@ static GtkWidget *make_row(NinoAdviceView *v, size_t i)
     gtk_box_append(GTK_BOX(words), line(a->title, "heading"));
     gtk_box_append(GTK_BOX(words), line(a->evidence, NULL));
     g_snprintf(text, sizeof(text), "%s%s%s", a->how,
-               a->changes_result ? ". The result may differ" : "", *a->setting ? "" : ".");
+               a->changes_result ? _(". The result may differ") : "", *a->setting ? "" : ".");
     gtk_box_append(GTK_BOX(words), line(text, "dim-label"));
     if (isfinite(a->gain_s)) {
         nino_format_ns(gain, sizeof(gain), a->gain_s * 1e9);
         g_snprintf(text, sizeof(text), "−%s\n%.0f %%", gain,
                    a->of_s > 0 ? 100 * a->gain_s / a->of_s : 0);
     } else {
-        g_snprintf(text, sizeof(text), "gain not\ncomputable");
+        g_snprintf(text, sizeof(text), _("gain not\ncomputable"));
     }
     GtkWidget *amount = gtk_label_new(text);
     gtk_label_set_justify(GTK_LABEL(amount), GTK_JUSTIFY_RIGHT);
     gtk_widget_add_css_class(amount, "numeric");
     gtk_box_append(GTK_BOX(side), amount);
     if (a->action == NINO_ADVICE_SET || a->action == NINO_ADVICE_OPTION) {
-        GtkWidget *b = gtk_button_new_with_label("Apply");
-        g_autofree char *tip = g_strdup_printf("Set %s and run again", a->setting);
+        GtkWidget *b = gtk_button_new_with_label(_("Apply"));
+        g_autofree char *tip = g_strdup_printf(_("Set %s and run again"), a->setting);
         gtk_widget_set_tooltip_text(b, tip);
         gtk_widget_set_sensitive(b, !v->is_trying);
         gtk_accessible_update_property(GTK_ACCESSIBLE(b), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, tip,
@@ -252,8 +253,9 @@ void nino_advice_view_refresh(NinoAdviceView *v)
     for (size_t i = 0; i < v->n; i++)
         gtk_list_box_append(GTK_LIST_BOX(v->list), make_row(v, i));
     const gboolean has_run = !isnan(last_job(v->run, 0));
-    gtk_label_set_text(GTK_LABEL(v->empty), has_run ? "Nothing in this run costs enough to change."
-                                                    : "Advice appears here when a run has ended.");
+    gtk_label_set_text(GTK_LABEL(v->empty), has_run
+                                                ? _("Nothing in this run costs enough to change.")
+                                                : _("Advice appears here when a run has ended."));
     gtk_widget_set_visible(v->empty, v->n == 0);
     gtk_widget_set_visible(v->list, v->n > 0);
     nino_run_draw_end(v->run);
@@ -344,8 +346,8 @@ static void nino_advice_view_init(NinoAdviceView *v)
     v->trial_label = line("", NULL);
     gtk_widget_set_hexpand(v->trial_label, TRUE);
     gtk_box_append(GTK_BOX(v->trial), v->trial_label);
-    v->keep = button(v, "Keep", G_CALLBACK(on_keep));
-    v->revert = button(v, "Revert", G_CALLBACK(on_revert));
+    v->keep = button(v, _("Keep"), G_CALLBACK(on_keep));
+    v->revert = button(v, _("Revert"), G_CALLBACK(on_revert));
     gtk_widget_set_visible(v->trial, FALSE);
     v->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(v->list), GTK_SELECTION_NONE);

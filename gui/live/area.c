@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "i18n.h"
+
 struct _NinoArea {
     GtkWidget parent;
     NinoRun *run;
@@ -410,6 +412,8 @@ static void nino_area_init(NinoArea *a)
     gtk_widget_set_focusable(GTK_WIDGET(a), TRUE);
     gtk_widget_set_hexpand(GTK_WIDGET(a), TRUE);
     gtk_widget_set_vexpand(GTK_WIDGET(a), TRUE);
+    // Time and figures go from left to right in every language.
+    gtk_widget_set_direction(GTK_WIDGET(a), GTK_TEXT_DIR_LTR);
 }
 
 static void add_controllers(NinoArea *a)
@@ -446,7 +450,7 @@ GtkWidget *nino_area_new(NinoRun *run, const NinoAreaType *type, gpointer user,
     a->user = user;
     a->user_free = user_free;
     gtk_widget_set_size_request(GTK_WIDGET(a), type->min_width, type->min_height);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(a), GTK_ACCESSIBLE_PROPERTY_LABEL, type->label,
+    gtk_accessible_update_property(GTK_ACCESSIBLE(a), GTK_ACCESSIBLE_PROPERTY_LABEL, _(type->label),
                                    -1);
     static const char *const all[] = { "changed", "cleared", "range", "kernel", "view", "cursor" };
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++)

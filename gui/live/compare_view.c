@@ -1,6 +1,7 @@
 // The comparison of a baseline with the run that is shown: one row a node, its steps and kernels.
 #include "live/compare_view.h"
 
+#include "i18n.h"
 #include "live/plot.h"
 #include "live/view.h"
 #include "live/views.h"
@@ -38,15 +39,15 @@ static double change(const nino_compare_row *r)
 }
 
 typedef enum Column { WHAT, TIME_A, TIME_B, DELTA, CHANGE, CONFIDENCE, N_COLUMNS } Column;
-static const char *const titles[] = { "Node, steps, kernel", "Baseline", "This run",
-                                      "Difference",          "Change",   "Confidence" };
+static const char *const titles[] = { N_("Node, steps, kernel"), N_("Baseline"), N_("This run"),
+                                      N_("Difference"),          N_("Change"),   N_("Confidence") };
 
 static void say_what(char *buf, size_t size, const nino_compare_row *r)
 {
     switch (r->kind) {
-    case NINO_COMPARE_RUN: g_snprintf(buf, size, "whole run"); break;
+    case NINO_COMPARE_RUN: g_snprintf(buf, size, _("whole run")); break;
     case NINO_COMPARE_NODE: g_snprintf(buf, size, "%s", r->node); break;
-    case NINO_COMPARE_STEPS: g_snprintf(buf, size, "    steps of %s", r->node); break;
+    case NINO_COMPARE_STEPS: g_snprintf(buf, size, _("    steps of %s"), r->node); break;
     case NINO_COMPARE_KERNEL: g_snprintf(buf, size, "        %s %s", r->name, r->shape); break;
     }
 }
@@ -76,12 +77,12 @@ static void say(char *buf, size_t size, const nino_compare_row *r, Column column
         break;
     case CONFIDENCE:
         if (!r->n_a || !r->n_b)
-            g_snprintf(buf, size, "only in %s", r->n_a ? "the baseline" : "this run");
+            g_snprintf(buf, size, "%s", r->n_a ? _("only in the baseline") : _("only in this run"));
         else if (isfinite(r->p))
             g_snprintf(buf, size, r->p < 1e-4 ? "%s (p < 0.0001)" : "%s (p %.4f)",
-                       r->verdict < 0   ? "faster"
-                       : r->verdict > 0 ? "slower"
-                                        : "no evidence",
+                       r->verdict < 0   ? _("faster")
+                       : r->verdict > 0 ? _("slower")
+                                        : _("no evidence"),
                        r->p);
         break;
     case N_COLUMNS: break;
@@ -116,9 +117,10 @@ static void bind(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column
     if (GPOINTER_TO_INT(column) != CONFIDENCE || !isfinite(r->low))
         return;
     g_autofree char *tip = g_strdup_printf(
-        "95 %% interval of the difference: %+.3g to %+.3g ms%s", r->low * 1e3, r->high * 1e3,
-        r->kind == NINO_COMPARE_KERNEL || r->kind == NINO_COMPARE_STEPS ? " a call"
-                                                                        : " of kernel time");
+        r->kind == NINO_COMPARE_KERNEL || r->kind == NINO_COMPARE_STEPS
+            ? _("95 %% interval of the difference: %+.3g to %+.3g ms a call")
+            : _("95 %% interval of the difference: %+.3g to %+.3g ms of kernel time"),
+        r->low * 1e3, r->high * 1e3);
     gtk_widget_set_tooltip_text(l, tip);
 }
 
@@ -134,8 +136,8 @@ static void refresh(NinoCompareView *v)
     if (!has_both) {
         g_list_store_remove_all(v->rows);
         gtk_label_set_text(GTK_LABEL(v->label),
-                           v->base ? "The next run is compared with the baseline."
-                                   : "Keep this run as the baseline, or open a trace.");
+                           v->base ? _("The next run is compared with the baseline.")
+                                   : _("Keep this run as the baseline, or open a trace."));
         return;
     }
     nino_run_draw_begin(v->run);
@@ -156,9 +158,9 @@ static void refresh(NinoCompareView *v)
         nino_format_bytes(b, sizeof(b), (double) c.peak_b);
         g_autofree char *energy =
             isfinite(c.joules_a) && isfinite(c.joules_b)
-                ? g_strdup_printf("; energy %.1f J and %.1f J", c.joules_a, c.joules_b)
+                ? g_strdup_printf(_("; energy %.1f J and %.1f J"), c.joules_a, c.joules_b)
                 : g_strdup("");
-        g_autofree char *text = g_strdup_printf("Baseline: %s. Peak of the pool %s and %s%s.",
+        g_autofree char *text = g_strdup_printf(_("Baseline: %s. Peak of the pool %s and %s%s."),
                                                 v->base_name, a, b, energy);
         gtk_label_set_text(GTK_LABEL(v->label), text);
         nino_compare_release(&c);
@@ -202,7 +204,7 @@ void nino_compare_view_keep(NinoCompareView *v)
     nino_history *h = nino_history_create(0);
     if (h && !nino_history_save(nino_run_history(v->run), path, NULL) &&
         !nino_history_load(h, path, NULL))
-        set_base(v, g_steal_pointer(&h), "a run that was kept");
+        set_base(v, g_steal_pointer(&h), _("a run that was kept"));
     nino_history_destroy(&h);
     g_unlink(path);
 }
@@ -229,8 +231,8 @@ static void on_open(GtkButton *b, NinoCompareView *v)
 {
     GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(b));
     GtkFileChooserNative *d =
-        gtk_file_chooser_native_new("Open a trace as the baseline", GTK_WINDOW(root),
-                                    GTK_FILE_CHOOSER_ACTION_OPEN, "_Open", "_Cancel");
+        gtk_file_chooser_native_new(_("Open a trace as the baseline"), GTK_WINDOW(root),
+                                    GTK_FILE_CHOOSER_ACTION_OPEN, _("_Open"), _("_Cancel"));
     g_signal_connect_object(d, "response", G_CALLBACK(on_file), v, 0);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(d));
 }
@@ -286,7 +288,7 @@ static void add_columns(GtkColumnView *table)
         GtkListItemFactory *f = gtk_signal_list_item_factory_new();
         g_signal_connect(f, "setup", G_CALLBACK(setup), GINT_TO_POINTER(i));
         g_signal_connect(f, "bind", G_CALLBACK(bind), GINT_TO_POINTER(i));
-        GtkColumnViewColumn *c = gtk_column_view_column_new(titles[i], f);
+        GtkColumnViewColumn *c = gtk_column_view_column_new(_(titles[i]), f);
         gtk_column_view_column_set_expand(c, i == WHAT);
         gtk_column_view_column_set_resizable(c, TRUE);
         gtk_column_view_append_column(table, c);
@@ -316,15 +318,16 @@ static void nino_compare_view_init(NinoCompareView *v)
     gtk_label_set_ellipsize(GTK_LABEL(v->label), PANGO_ELLIPSIZE_END);
     gtk_widget_set_hexpand(v->label, TRUE);
     gtk_box_append(GTK_BOX(bar), v->label);
-    add_button(GTK_BOX(bar), v, "Keep as Baseline", "Compare later runs with this one",
+    add_button(GTK_BOX(bar), v, _("Keep as Baseline"), _("Compare later runs with this one"),
                G_CALLBACK(on_keep));
-    add_button(GTK_BOX(bar), v, "Open Trace…", "Compare with a saved trace", G_CALLBACK(on_open));
+    add_button(GTK_BOX(bar), v, _("Open Trace…"), _("Compare with a saved trace"),
+               G_CALLBACK(on_open));
     v->rows = g_list_store_new(NINO_TYPE_COMPARE_ROW);
     GtkSelectionModel *model =
         GTK_SELECTION_MODEL(gtk_single_selection_new(G_LIST_MODEL(g_object_ref(v->rows))));
     GtkWidget *table = gtk_column_view_new(model);
     gtk_accessible_update_property(GTK_ACCESSIBLE(table), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Comparison", -1);
+                                   _("Comparison"), -1);
     gtk_widget_add_css_class(table, "data-table");
     add_columns(GTK_COLUMN_VIEW(table));
     v->table = gtk_scrolled_window_new();

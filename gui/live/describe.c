@@ -1,6 +1,7 @@
 // All figures of a kernel, a transfer or a scope, in words.
 #include "live/describe.h"
 
+#include "i18n.h"
 #include "live/plot.h"
 
 #include <math.h>
@@ -20,8 +21,9 @@ static void add_ns(GString *text, const char *what, double ns)
 
 static const char *kind_name(uint8_t kind)
 {
-    static const char *const kinds[] = { "", "job", "node", "stage", "step", "tile" };
-    return kind < G_N_ELEMENTS(kinds) ? kinds[kind] : "";
+    static const char *const kinds[] = { "",          N_("job"),  N_("node"),
+                                         N_("stage"), N_("step"), N_("tile") };
+    return kind && kind < G_N_ELEMENTS(kinds) ? _(kinds[kind]) : "";
 }
 
 static void add_name(NinoRun *run, const nino_span *s, GString *text)
@@ -54,10 +56,10 @@ static void add_rates(NinoRun *run, const nino_event *ev, GString *text)
                                gflops);
     if (ev->u.kernel.bytes > 0) {
         nino_format_bytes(v, sizeof(v), ev->u.kernel.bytes);
-        g_string_append_printf(text, "\n%s at least · %.1f GB/s", v, gbps);
+        g_string_append_printf(text, _("\n%s at least · %.1f GB/s"), v, gbps);
     }
     if (!isnan(share))
-        g_string_append_printf(text, "\n%.0f %% of the measured peak", share * 100);
+        g_string_append_printf(text, _("\n%.0f %% of the measured peak"), share * 100);
 }
 
 void nino_describe_slice(NinoRun *run, const nino_event *ev, GString *text)
@@ -73,13 +75,13 @@ void nino_describe_slice(NinoRun *run, const nino_event *ev, GString *text)
         add_escaped(text, shape);
     }
     if (ev->kind == NINO_EV_KERNEL && ev->id)
-        g_string_append_printf(text, ", %u bits", ev->id);
-    add_ns(text, "\nran", (double) ev->u.kernel.dur_ns);
-    add_ns(text, ", from", (double) (ev->t_ns - MIN(ev->t_ns, nino_history_begin(h))));
+        g_string_append_printf(text, _(", %u bits"), ev->id);
+    add_ns(text, _("\nran"), (double) ev->u.kernel.dur_ns);
+    add_ns(text, _(", from"), (double) (ev->t_ns - MIN(ev->t_ns, nino_history_begin(h))));
     if (ev->kind == NINO_EV_KERNEL && ev->u.kernel.queued_us) {
         const double submitted = ev->u.kernel.submitted_us * 1e3;
-        add_ns(text, "\nqueued", MAX(ev->u.kernel.queued_us * 1e3 - submitted, 0));
-        add_ns(text, ", then submitted", submitted);
+        add_ns(text, _("\nqueued"), MAX(ev->u.kernel.queued_us * 1e3 - submitted, 0));
+        add_ns(text, _(", then submitted"), submitted);
     }
     if (ev->u.kernel.dur_ns)
         add_rates(run, ev, text);
@@ -101,21 +103,21 @@ void nino_describe_span(NinoRun *run, int32_t span, GString *text)
     g_string_append(text, "<b>");
     add_name(run, e, text);
     g_string_append_printf(text, "</b> %s", kind_name(e->kind));
-    add_ns(text, "\ntook", (double) (end - e->begin_ns));
-    add_ns(text, ", from", (double) (e->begin_ns - MIN(e->begin_ns, nino_history_begin(h))));
+    add_ns(text, _("\ntook"), (double) (end - e->begin_ns));
+    add_ns(text, _(", from"), (double) (e->begin_ns - MIN(e->begin_ns, nino_history_begin(h))));
     if (e->parent >= 0) {
         const nino_span *up = &s[e->parent];
         const uint64_t all = (up->end_ns ? up->end_ns : nino_history_end(h)) - up->begin_ns;
         if (all)
-            g_string_append_printf(text, "\n%.1f %% of ",
+            g_string_append_printf(text, _("\n%.1f %% of "),
                                    100 * (double) (end - e->begin_ns) / (double) all);
         if (all)
             add_name(run, up, text);
     }
     if (!e->end_ns)
-        g_string_append(text, "\nstill running");
+        g_string_append(text, _("\nstill running"));
     else if (e->status)
-        g_string_append_printf(text, "\nfailed: %s", nino_status_name((nino_status) -e->status));
+        g_string_append_printf(text, _("\nfailed: %s"), nino_status_name((nino_status) -e->status));
     else if (e->is_cut)
-        g_string_append(text, "\nits end was not recorded");
+        g_string_append(text, _("\nits end was not recorded"));
 }

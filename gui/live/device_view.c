@@ -2,6 +2,7 @@
 // temperature and load, on the axis of the timeline.
 #include "live/views.h"
 
+#include "i18n.h"
 #include "live/area.h"
 #include "live/export.h"
 
@@ -57,7 +58,7 @@ static void format_watt(char *buf, size_t n, double v) { g_snprintf(buf, n, "%.0
 static void format_celsius(char *buf, size_t n, double v) { g_snprintf(buf, n, "%.0f °C", v); }
 static void format_throttle(char *buf, size_t n, double v)
 {
-    g_snprintf(buf, n, "%s", v > 0 ? "yes" : "no");
+    g_snprintf(buf, n, "%s", v > 0 ? _("yes") : _("no"));
 }
 static void format_percent(char *buf, size_t n, double v) { g_snprintf(buf, n, "%.0f %%", v); }
 
@@ -76,32 +77,35 @@ typedef struct Strip {
 } Strip;
 
 static const Strip strips[] = {
-    { "Memory",
+    { N_("Memory"),
       nino_format_bytes,
       1 << 20,
       { { "GTT", "gtt_bytes", NINO_EV_DEVICE, gtt, 0 },
         { "VRAM", "vram_bytes", NINO_EV_DEVICE, vram, 1 },
-        { "process", "process_bytes", NINO_EV_HOST, own, 2 },
-        { "RAM free", "ram_available_bytes", NINO_EV_DEVICE, available, 4 },
-        { "GTT of others", "gtt_others_bytes", NINO_EV_HOST, others, 6 } } },
-    { "Swap", nino_format_bytes, 1 << 20, { { "swap", "swap_bytes", NINO_EV_HOST, swap, 3 } } },
-    { "Load",
+        { N_("process"), "process_bytes", NINO_EV_HOST, own, 2 },
+        { N_("RAM free"), "ram_available_bytes", NINO_EV_DEVICE, available, 4 },
+        { N_("GTT of others"), "gtt_others_bytes", NINO_EV_HOST, others, 6 } } },
+    { N_("Swap"),
+      nino_format_bytes,
+      1 << 20,
+      { { N_("swap"), "swap_bytes", NINO_EV_HOST, swap, 3 } } },
+    { N_("Load"),
       format_percent,
       100,
       { { "GPU", "gpu_percent", NINO_EV_DEVICE, busy, 0 },
         { "CPU", "cpu_percent", NINO_EV_HOST, cpu, 1 } } },
-    { "Clock", format_mhz, 100, { { "clock", "mhz", NINO_EV_DEVICE, mhz, 2 } } },
-    { "Power", format_watt, 10, { { "power", "watt", NINO_EV_DEVICE, watt, 3 } } },
-    { "Throttled",
+    { N_("Clock"), format_mhz, 100, { { N_("clock"), "mhz", NINO_EV_DEVICE, mhz, 2 } } },
+    { N_("Power"), format_watt, 10, { { N_("power"), "watt", NINO_EV_DEVICE, watt, 3 } } },
+    { N_("Throttled"),
       format_throttle,
       1,
-      { { "by power or current", "throttled_power", NINO_EV_HOST, by_power, 3 },
-        { "by temperature", "throttled_temperature", NINO_EV_HOST, by_heat, 5 },
-        { "not said by what", "throttled_other", NINO_EV_HOST, by_other, 7 } } },
-    { "Temperature",
+      { { N_("by power or current"), "throttled_power", NINO_EV_HOST, by_power, 3 },
+        { N_("by temperature"), "throttled_temperature", NINO_EV_HOST, by_heat, 5 },
+        { N_("not said by what"), "throttled_other", NINO_EV_HOST, by_other, 7 } } },
+    { N_("Temperature"),
       format_celsius,
       60,
-      { { "temperature", "celsius", NINO_EV_DEVICE, celsius, 5 } } },
+      { { N_("temperature"), "celsius", NINO_EV_DEVICE, celsius, 5 } } },
 };
 enum { N_STRIPS = G_N_ELEMENTS(strips), N_SERIES = 5 };
 
@@ -196,7 +200,7 @@ static void draw_strip(NinoArea *area, NinoPlot *p, const NinoPlotBox *b, const 
         if (!last)
             continue;
         s->format(v, sizeof(v), k->value(&ev[last - 1]));
-        g_snprintf(text, sizeof(text), "%s %s", k->name, v);
+        g_snprintf(text, sizeof(text), "%s %s", _(k->name), v);
         const GdkRGBA bg = nino_plot_alpha(&p->bg, 0.7f);
         nino_plot_bar(p, x - 2, b->y - nino_plot_text_height(p) - 2,
                       nino_plot_text_width(p, text) + 18, nino_plot_text_height(p), &bg);
@@ -224,8 +228,8 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
         n += !isnan(top[i]);
     }
     if (!n) {
-        nino_plot_empty(p,
-                        "Memory, clock, power, temperature and load appear here while a job runs");
+        nino_plot_empty(
+            p, _("Memory, clock, power, temperature and load appear here while a job runs"));
         return;
     }
     get_box(area, p->width, p->height, &all, user);
@@ -263,7 +267,7 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
             if (!e || !isfinite(s->value(e)))
                 continue;
             strips[i].format(v, sizeof(v), s->value(e));
-            g_string_append_printf(text, "%s%s: %s", text->len ? "\n" : "", s->name, v);
+            g_string_append_printf(text, "%s%s: %s", text->len ? "\n" : "", _(s->name), v);
         }
     return text->len > 0;
 }
@@ -294,7 +298,7 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 
 GtkWidget *nino_device_view_new(NinoRun *run)
 {
-    static const NinoAreaType type = { .label = "Device counters",
+    static const NinoAreaType type = { .label = N_("Device counters"),
                                        .draw = draw,
                                        .tip = tip,
                                        .box = get_box,

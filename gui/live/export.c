@@ -5,6 +5,8 @@
 #include <cairo-svg.h>
 #include <math.h>
 
+#include "i18n.h"
+
 static const char *const plot_types[] = { "png", "svg", "pdf", NULL };
 static const char *const table_types[] = { "csv", "json", NULL };
 static const char *const all_types[] = { "png", "svg", "pdf", "csv", "json", NULL };
@@ -134,11 +136,11 @@ gboolean nino_export_view(GtkWidget *view, const char *path, int width, int heig
     const char *dot = strrchr(path, '.');
     if (dot && g_strv_contains(plot_types, dot + 1))
         return x && x->draw ? write_plot(view, path, width, height, is_dark, error)
-                            : fail(error, path, "this view has no plot");
+                            : fail(error, path, _("this view has no plot"));
     if (dot && g_strv_contains(table_types, dot + 1))
         return x && x->rows ? write_table(view, path, error)
-                            : fail(error, path, "this view has no table");
-    return fail(error, path, "the name must end in .png, .svg, .pdf, .csv or .json");
+                            : fail(error, path, _("this view has no table"));
+    return fail(error, path, _("the name must end in .png, .svg, .pdf, .csv or .json"));
 }
 
 gboolean nino_export_trace(NinoRun *run, const char *path, GError **error)
@@ -163,7 +165,7 @@ static void show_error(GtkWidget *view, const GError *error)
     GtkRoot *root = gtk_widget_get_root(view);
     GtkWidget *d = gtk_message_dialog_new(
         root ? GTK_WINDOW(root) : NULL, GTK_DIALOG_MODAL | GTK_DIALOG_DESTROY_WITH_PARENT,
-        GTK_MESSAGE_ERROR, GTK_BUTTONS_CLOSE, "%s", "The file was not written");
+        GTK_MESSAGE_ERROR, GTK_BUTTONS_CLOSE, "%s", _("The file was not written"));
     gtk_message_dialog_format_secondary_text(GTK_MESSAGE_DIALOG(d), "%s", error->message);
     g_signal_connect(d, "response", G_CALLBACK(gtk_window_destroy), NULL);
     gtk_window_present(GTK_WINDOW(d));
@@ -204,8 +206,9 @@ void nino_export_ask(GtkWidget *view, NinoRun *run, const char *kind)
     a->view = g_object_ref(view);
     a->run = g_object_ref(run);
     a->kind = g_strdup(kind);
-    a->chooser = gtk_file_chooser_native_new("Export", root ? GTK_WINDOW(root) : NULL,
-                                             GTK_FILE_CHOOSER_ACTION_SAVE, "_Export", "_Cancel");
+    a->chooser =
+        gtk_file_chooser_native_new(_("Export"), root ? GTK_WINDOW(root) : NULL,
+                                    GTK_FILE_CHOOSER_ACTION_SAVE, _("_Export"), _("_Cancel"));
     gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(a->chooser), name);
     g_signal_connect(a->chooser, "response", G_CALLBACK(on_response), a);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(a->chooser));

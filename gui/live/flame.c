@@ -3,6 +3,7 @@
 // whole; Backspace goes back up.
 #include "live/views.h"
 
+#include "i18n.h"
 #include "live/area.h"
 
 #include <math.h>
@@ -148,7 +149,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     Flame *f = user;
     NinoPlotBox b;
     if (!f->n) {
-        nino_plot_empty(p, "Where the time of the run goes appears here");
+        nino_plot_empty(p, _("Where the time of the run goes appears here"));
         return;
     }
     for (size_t i = 0; i < f->n; i++) {
@@ -188,12 +189,12 @@ static void describe(Flame *f, int32_t i, GString *text)
     char ns[40];
     g_autofree char *name = g_markup_escape_text(nino_run_name(f->run, n->name), -1);
     nino_format_ns(ns, sizeof(ns), (double) n->ns);
-    g_string_append_printf(text, "<b>%s</b>\n%s, %llu times\n%.1f %% of the range", name, ns,
+    g_string_append_printf(text, _("<b>%s</b>\n%s, %llu times\n%.1f %% of the range"), name, ns,
                            (unsigned long long) n->calls, 100 * (double) n->ns / (double) f->total);
     if (n->parent >= 0) {
         g_autofree char *up =
             g_markup_escape_text(nino_run_name(f->run, f->node[n->parent].name), -1);
-        g_string_append_printf(text, "\n%.1f %% of %s",
+        g_string_append_printf(text, _("\n%.1f %% of %s"),
                                100 * (double) n->ns / (double) f->node[n->parent].ns, up);
     }
 }
@@ -313,12 +314,13 @@ static void flame_free(gpointer data)
 static GtkWidget *make_bar(Flame *f)
 {
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
-    f->device = gtk_toggle_button_new_with_label("On device");
-    GtkWidget *wall = gtk_toggle_button_new_with_label("Wall time");
+    f->device = gtk_toggle_button_new_with_label(_("On device"));
+    GtkWidget *wall = gtk_toggle_button_new_with_label(_("Wall time"));
     gtk_toggle_button_set_group(GTK_TOGGLE_BUTTON(wall), GTK_TOGGLE_BUTTON(f->device));
     gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(f->device), TRUE);
-    gtk_widget_set_tooltip_text(f->device, "Time of kernels and transfers, by the scopes around");
-    gtk_widget_set_tooltip_text(wall, "Time between begin and end of the scopes");
+    gtk_widget_set_tooltip_text(f->device,
+                                _("Time of kernels and transfers, by the scopes around"));
+    gtk_widget_set_tooltip_text(wall, _("Time between begin and end of the scopes"));
     gtk_widget_add_css_class(bar, "linked");
     gtk_widget_set_margin_start(bar, 6);
     gtk_widget_set_margin_top(bar, 6);
@@ -330,7 +332,7 @@ static GtkWidget *make_bar(Flame *f)
 
 GtkWidget *nino_flame_new(NinoRun *run)
 {
-    static const NinoAreaType type = { .label = "Time by call path",
+    static const NinoAreaType type = { .label = N_("Time by call path"),
                                        .draw = draw,
                                        .draws_itself = TRUE,
                                        .tip = tip,

@@ -2,6 +2,7 @@
 // and the calls that are far longer than the others, each a button that shows it in the timeline.
 #include "live/views.h"
 
+#include "i18n.h"
 #include "live/area.h"
 #include "live/describe.h"
 
@@ -55,8 +56,8 @@ static void show_outliers(Histogram *h)
         g_autoptr(GString) path = g_string_new(NULL), tip = g_string_new(NULL);
         nino_describe_path(h->run, nino_history_span_of(history, e->parent), path);
         nino_describe_slice(h->run, e, tip);
-        g_autofree char *text = g_strdup_printf("<b>%s</b> at %s\n<small>%s</small>", took, at,
-                                                path->len ? path->str : "no scope");
+        g_autofree char *text = g_strdup_printf(_("<b>%s</b> at %s\n<small>%s</small>"), took, at,
+                                                path->len ? path->str : _("no scope"));
         GtkWidget *label = gtk_label_new(NULL);
         gtk_label_set_markup(GTK_LABEL(label), text);
         gtk_label_set_xalign(GTK_LABEL(label), 0);
@@ -136,7 +137,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     NinoPlotBox box;
     char text[160], a[40], b[40];
     if (!h->data.calls) {
-        nino_plot_empty(p, "The times of the selected kernel's calls appear here");
+        nino_plot_empty(p, _("The times of the selected kernel's calls appear here"));
         return;
     }
     plot_box(p->width, p->height, &box);
@@ -156,9 +157,9 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     nino_format_ns(a, sizeof(a), (double) h->data.min_ns);
     nino_format_ns(b, sizeof(b), (double) h->data.max_ns);
     nino_plot_text(p, box.x, box.y + box.h + 2, 0, NINO_PLOT_LEFT, &p->dim, a);
-    g_snprintf(text, sizeof(text), "%s%s", h->data.outliers ? "… longest " : "", b);
+    g_snprintf(text, sizeof(text), "%s%s", h->data.outliers ? _("… longest ") : "", b);
     nino_plot_text(p, box.x + box.w, box.y + box.h + 2, 0, NINO_PLOT_RIGHT, &p->dim, text);
-    g_snprintf(text, sizeof(text), "%s, %llu calls, %llu outliers",
+    g_snprintf(text, sizeof(text), _("%s, %llu calls, %llu outliers"),
                nino_run_name(h->run, h->kernel), (unsigned long long) h->data.calls,
                (unsigned long long) h->data.outliers);
     nino_plot_text(p, box.x + box.w / 2, box.y + box.h + 2, box.w * 0.6f, NINO_PLOT_CENTRE, &p->fg,
@@ -184,8 +185,8 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
     nino_format_ns(b, sizeof(b),
                    i == NINO_HISTOGRAM_BINS - 1 ? (double) h->data.max_ns
                                                 : h->data.lo_ns + (i + 1) * h->data.bin_ns);
-    g_string_append_printf(text, "%llu calls of %s to %s", (unsigned long long) h->data.bin[i], a,
-                           b);
+    g_string_append_printf(text, _("%llu calls of %s to %s"), (unsigned long long) h->data.bin[i],
+                           a, b);
     return TRUE;
 }
 
@@ -215,22 +216,23 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 static GtkWidget *make_list(Histogram *h)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
-    GtkWidget *title = gtk_label_new("Outliers");
+    GtkWidget *title = gtk_label_new(_("Outliers"));
     gtk_label_set_xalign(GTK_LABEL(title), 0);
     gtk_widget_add_css_class(title, "heading");
-    gtk_widget_set_tooltip_text(title, "Calls longer than the third quartile by three times the "
-                                       "interquartile range; choose one to see it in the timeline");
+    gtk_widget_set_tooltip_text(title,
+                                _("Calls longer than the third quartile by three times the "
+                                  "interquartile range; choose one to see it in the timeline"));
     gtk_widget_set_margin_start(title, 8);
     gtk_widget_set_margin_top(title, 6);
     h->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(h->list), GTK_SELECTION_NONE);
     gtk_list_box_set_activate_on_single_click(GTK_LIST_BOX(h->list), TRUE);
-    GtkWidget *none = gtk_label_new("No call is far longer than the others");
+    GtkWidget *none = gtk_label_new(_("No call is far longer than the others"));
     gtk_label_set_wrap(GTK_LABEL(none), TRUE);
     gtk_widget_add_css_class(none, "dim-label");
     gtk_list_box_set_placeholder(GTK_LIST_BOX(h->list), none);
     gtk_accessible_update_property(GTK_ACCESSIBLE(h->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Outliers", -1);
+                                   _("Outliers"), -1);
     g_signal_connect(h->list, "row-activated", G_CALLBACK(on_row), h);
     GtkWidget *scroll = gtk_scrolled_window_new();
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
@@ -245,7 +247,7 @@ static GtkWidget *make_list(Histogram *h)
 
 GtkWidget *nino_histogram_new(NinoRun *run)
 {
-    static const NinoAreaType type = { .label = "Histogram of the selected kernel",
+    static const NinoAreaType type = { .label = N_("Histogram of the selected kernel"),
                                        .draw = draw,
                                        .draws_itself = TRUE,
                                        .tip = tip,

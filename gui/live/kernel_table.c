@@ -3,6 +3,7 @@
 // does.
 #include "live/views.h"
 
+#include "i18n.h"
 #include "live/plot.h"
 #include "live/view.h"
 
@@ -36,20 +37,21 @@ static const struct {
     int chars;
     void (*format)(char *buf, size_t size, double v);
 } columns[N_COLUMNS] = {
-    { "kernel", "Kernel", "Name of the kernel or transfer", 18, NULL },
-    { "family", "Family", "Op family", 9, NULL },
-    { "calls", "Calls", "How often it ran in the range", 7, nino_format_count },
-    { "total_ns", "Total", "Sum of the times on the device", 7, nino_format_ns },
-    { "share", "Share", "Of the time of all kernels and transfers", 6, nino_format_share },
-    { "mean_ns", "Mean", "Total divided by calls", 7, nino_format_ns },
-    { "min_ns", "Min", "Shortest call", 7, nino_format_ns },
-    { "max_ns", "Max", "Longest call", 7, nino_format_ns },
+    { "kernel", N_("Kernel"), "Name of the kernel or transfer", 18, NULL },
+    { "family", N_("Family"), "Op family", 9, NULL },
+    { "calls", N_("Calls"), "How often it ran in the range", 7, nino_format_count },
+    { "total_ns", N_("Total"), "Sum of the times on the device", 7, nino_format_ns },
+    { "share", N_("Share"), "Of the time of all kernels and transfers", 6, nino_format_share },
+    { "mean_ns", N_("Mean"), "Total divided by calls", 7, nino_format_ns },
+    { "min_ns", N_("Min"), "Shortest call", 7, nino_format_ns },
+    { "max_ns", N_("Max"), "Longest call", 7, nino_format_ns },
     { "sigma_ns", "σ", "Standard deviation of the calls", 7, nino_format_ns },
     { "p50_ns", "p50", "Half of the calls are shorter (within 2 %)", 7, nino_format_ns },
     { "p95_ns", "p95", "95 % of the calls are shorter (within 2 %)", 7, nino_format_ns },
     { "gflops", "GFLOP/s", "Arithmetic of the op table divided by total time", 7, NULL },
     { "gbps", "GB/s", "Bytes the op must move at least, divided by total time", 7, NULL },
-    { "peak_share", "% of peak",
+    // xgettext:no-c-format
+    { "peak_share", N_("% of peak"),
       "Larger share of the measured arithmetic and bandwidth ceilings of this device "
       "(ninodes devices --measure)",
       7, nino_format_share },
@@ -174,8 +176,8 @@ static void show_count(Table *t, size_t n, double all_ns)
     char time[48], text[96];
     guint64 t0, t1;
     nino_format_ns(time, sizeof(time), all_ns);
-    g_snprintf(text, sizeof(text), "%zu kernel%s, %s%s", n, n == 1 ? "" : "s", time,
-               nino_run_range(t->run, &t0, &t1) ? " in the selected range" : "");
+    g_snprintf(text, sizeof(text), ngettext("%zu kernel, %s%s", "%zu kernels, %s%s", n), n, time,
+               nino_run_range(t->run, &t0, &t1) ? _(" in the selected range") : "");
     if (g_strcmp0(gtk_label_get_text(GTK_LABEL(t->count)), text) != 0)
         gtk_label_set_text(GTK_LABEL(t->count), text);
 }
@@ -322,7 +324,7 @@ static GtkColumnViewColumn *add_column(GtkColumnView *view, int c)
     g_signal_connect(f, "setup", G_CALLBACK(on_setup), GINT_TO_POINTER(c));
     g_signal_connect(f, "bind", G_CALLBACK(on_bind), GINT_TO_POINTER(c));
     g_signal_connect(f, "unbind", G_CALLBACK(on_unbind), GINT_TO_POINTER(c));
-    GtkColumnViewColumn *col = gtk_column_view_column_new(columns[c].title, f);
+    GtkColumnViewColumn *col = gtk_column_view_column_new(_(columns[c].title), f);
     GtkSorter *sorter = GTK_SORTER(gtk_custom_sorter_new(compare, GINT_TO_POINTER(c), NULL));
     gtk_column_view_column_set_sorter(col, sorter);
     g_object_unref(sorter);
@@ -394,7 +396,7 @@ static void make_model(Table *t)
     gtk_column_view_set_show_row_separators(view, TRUE);
     gtk_widget_add_css_class(t->view, "data-table");
     gtk_accessible_update_property(GTK_ACCESSIBLE(t->view), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Kernels", -1);
+                                   _("Kernels"), -1);
     g_signal_connect_swapped(t->selection, "notify::selected", G_CALLBACK(on_selected), t);
     g_signal_connect(t->view, "activate", G_CALLBACK(on_activate), t);
 }
@@ -418,10 +420,11 @@ GtkWidget *nino_kernel_table_new(NinoRun *run)
     t->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     t->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     t->search = gtk_search_entry_new();
-    gtk_widget_set_tooltip_text(t->search, "Shows kernels and families whose name has this text");
+    gtk_widget_set_tooltip_text(t->search,
+                                _("Shows kernels and families whose name has this text"));
     gtk_accessible_update_property(GTK_ACCESSIBLE(t->search), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Filter kernels", -1);
-    t->count = gtk_label_new("0 kernels");
+                                   _("Filter kernels"), -1);
+    t->count = gtk_label_new("");
     gtk_widget_add_css_class(t->count, "dim-label");
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
     gtk_widget_set_margin_start(bar, 6);

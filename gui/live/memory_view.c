@@ -2,13 +2,15 @@
 // driver. Each pixel column shows its moment of highest use, so no peak is lost.
 #include "live/views.h"
 
+#include "i18n.h"
 #include "live/area.h"
 
 #include <math.h>
 
 enum { LEFT = 74, TOP = 24, BOTTOM = 20 };
 
-static const char *const owners[] = { "weights", "activations", "workspace", "staging" };
+static const char *const owners[] = { N_("weights"), N_("activations"), N_("workspace"),
+                                      N_("staging") };
 static const int owner_colour[] = { 0, 1, 2, 5 };
 
 static void plot_box(NinoArea *area, float width, float height, NinoPlotBox *box, gpointer user)
@@ -68,11 +70,11 @@ static void draw_legend(NinoArea *area, NinoPlot *p)
     char v[32], text[64];
     for (int o = 0; o < NINO_OWN_COUNT && x < p->width - 60; o++) {
         nino_format_bytes(v, sizeof(v), (double) m.by_owner[o]);
-        g_snprintf(text, sizeof(text), "%s %s", owners[o], v);
+        g_snprintf(text, sizeof(text), "%s %s", _(owners[o]), v);
         x = nino_plot_legend(p, x, 3, nino_plot_colour((size_t) owner_colour[o]), text);
     }
     nino_format_bytes(v, sizeof(v), (double) m.reserved);
-    g_snprintf(text, sizeof(text), "held %s", v);
+    g_snprintf(text, sizeof(text), _("held %s"), v);
     if (x < p->width - 60)
         nino_plot_legend(p, x, 3, &p->fg, text);
 }
@@ -87,7 +89,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     plot_box(area, p->width, p->height, &box, user);
     nino_history_points(h, NINO_EV_MEM, &n);
     if (!n) {
-        nino_plot_empty(p, "Device memory by owner appears here while a workflow runs");
+        nino_plot_empty(p, _("Device memory by owner appears here while a workflow runs"));
         return;
     }
     nino_run_view(run, &t0, &t1);
@@ -126,15 +128,15 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
     if (!nino_history_memory_peak(nino_run_history(run), at, MAX(next, at + 1), &m))
         return FALSE;
     nino_format_bytes(v, sizeof(v), (double) m.in_use);
-    g_string_append_printf(text, "<b>%s in use</b>", v);
+    g_string_append_printf(text, _("<b>%s in use</b>"), v);
     for (int o = 0; o < NINO_OWN_COUNT; o++) {
         nino_format_bytes(v, sizeof(v), (double) m.by_owner[o]);
-        g_string_append_printf(text, "\n%s %s", owners[o], v);
+        g_string_append_printf(text, "\n%s %s", _(owners[o]), v);
     }
     nino_format_bytes(v, sizeof(v), (double) m.reserved);
-    g_string_append_printf(text, "\nheld from the driver %s", v);
+    g_string_append_printf(text, _("\nheld from the driver %s"), v);
     nino_format_bytes(v, sizeof(v), (double) m.largest_free);
-    g_string_append_printf(text, "\nlargest free block %s", v);
+    g_string_append_printf(text, _("\nlargest free block %s"), v);
     return TRUE;
 }
 
@@ -167,7 +169,7 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 
 GtkWidget *nino_memory_view_new(NinoRun *run)
 {
-    static const NinoAreaType type = { .label = "Memory over time",
+    static const NinoAreaType type = { .label = N_("Memory over time"),
                                        .draw = draw,
                                        .tip = tip,
                                        .box = plot_box,

@@ -2,6 +2,7 @@
 // selected range or the whole run.
 #include "live/views.h"
 
+#include "i18n.h"
 #include "live/plot.h"
 #include "live/view.h"
 
@@ -19,30 +20,32 @@ static const struct {
     {                                                                                              \
 #member, title, text, offsetof(nino_perf_stats, member), unit                              \
     }
-    ROW(average_execution_time, "Average execution time", SECONDS,
-        "Time of all node runs that ended, divided by their number."),
-    ROW(total_executions, "Total executions", COUNT,
-        "Node runs that ended. Nodes whose result came from the cache did not run."),
-    ROW(cache_hit_rate, "Cache hit rate", SHARE,
-        "Hits divided by look-ups: requests to the memory pool, compiled kernels, results of nodes "
-        "and opened model files."),
-    ROW(memory_efficiency, "Memory efficiency", SHARE,
-        "Bytes of pool requests served from memory already held, divided by all bytes requested."),
-    ROW(precision_efficiency, "Precision efficiency", SHARE,
-        "Share of the kernel time whose kernels store 16 bits an element or less."),
-    ROW(batch_efficiency, "Batch efficiency", SHARE,
-        "Average batch of a node run divided by the largest batch of the run."),
-    ROW(prefetch_efficiency, "Prefetch efficiency", SHARE,
-        "Prefetched bytes that were there before they were needed, divided by all bytes "
-        "prefetched."),
-    ROW(total_memory_saves, "Memory saves", COUNT,
-        "Pool requests that were served without asking the driver."),
-    ROW(total_precision_optimizations, "Precision optimizations", COUNT,
-        "Kernels that store 16 bits an element or less."),
-    ROW(total_batch_optimizations, "Batch optimizations", COUNT,
-        "Node runs that worked on more than one image at once."),
-    ROW(total_prefetch_hits, "Prefetch hits", COUNT,
-        "Prefetched pieces that were there before they were needed."),
+    ROW(average_execution_time, N_("Average execution time"), SECONDS,
+        N_("Time of all node runs that ended, divided by their number.")),
+    ROW(total_executions, N_("Total executions"), COUNT,
+        N_("Node runs that ended. Nodes whose result came from the cache did not run.")),
+    ROW(cache_hit_rate, N_("Cache hit rate"), SHARE,
+        N_("Hits divided by look-ups: requests to the memory pool, compiled kernels, results of "
+           "nodes "
+           "and opened model files.")),
+    ROW(memory_efficiency, N_("Memory efficiency"), SHARE,
+        N_("Bytes of pool requests served from memory already held, divided by all bytes "
+           "requested.")),
+    ROW(precision_efficiency, N_("Precision efficiency"), SHARE,
+        N_("Share of the kernel time whose kernels store 16 bits an element or less.")),
+    ROW(batch_efficiency, N_("Batch efficiency"), SHARE,
+        N_("Average batch of a node run divided by the largest batch of the run.")),
+    ROW(prefetch_efficiency, N_("Prefetch efficiency"), SHARE,
+        N_("Prefetched bytes that were there before they were needed, divided by all bytes "
+           "prefetched.")),
+    ROW(total_memory_saves, N_("Memory saves"), COUNT,
+        N_("Pool requests that were served without asking the driver.")),
+    ROW(total_precision_optimizations, N_("Precision optimizations"), COUNT,
+        N_("Kernels that store 16 bits an element or less.")),
+    ROW(total_batch_optimizations, N_("Batch optimizations"), COUNT,
+        N_("Node runs that worked on more than one image at once.")),
+    ROW(total_prefetch_hits, N_("Prefetch hits"), COUNT,
+        N_("Prefetched pieces that were there before they were needed.")),
 #undef ROW
 };
 
@@ -87,7 +90,7 @@ static void update(GtkWidget *grid)
         if (g_strcmp0(gtk_label_get_text(GTK_LABEL(f->value[i])), text) != 0)
             gtk_label_set_text(GTK_LABEL(f->value[i]), text);
     }
-    const char *scope = nino_run_range(f->run, &t0, &t1) ? "Selected range" : "Whole run";
+    const char *scope = nino_run_range(f->run, &t0, &t1) ? _("Selected range") : _("Whole run");
     if (g_strcmp0(gtk_label_get_text(GTK_LABEL(f->scope)), scope) != 0)
         gtk_label_set_text(GTK_LABEL(f->scope), scope);
     nino_run_draw_end(f->run);
@@ -115,22 +118,22 @@ GtkWidget *nino_perf_view_new(NinoRun *run)
     f->grid = gtk_grid_new();
     gtk_grid_set_column_spacing(GTK_GRID(f->grid), 24);
     gtk_grid_set_row_spacing(GTK_GRID(f->grid), 6);
-    f->scope = gtk_label_new("Whole run");
+    f->scope = gtk_label_new(_("Whole run"));
     gtk_label_set_xalign(GTK_LABEL(f->scope), 0);
     gtk_widget_add_css_class(f->scope, "heading");
     gtk_grid_attach(GTK_GRID(f->grid), f->scope, 0, 0, 2, 1);
     for (size_t i = 0; i < G_N_ELEMENTS(figures); i++) {
-        GtkWidget *name = gtk_label_new(figures[i].title);
-        f->value[i] = gtk_label_new("n/a");
+        GtkWidget *name = gtk_label_new(_(figures[i].title));
+        f->value[i] = gtk_label_new(_("n/a"));
         gtk_label_set_xalign(GTK_LABEL(name), 0);
         gtk_label_set_xalign(GTK_LABEL(f->value[i]), 1);
         gtk_label_set_width_chars(GTK_LABEL(f->value[i]), 12);
         gtk_widget_add_css_class(f->value[i], "numeric");
-        gtk_widget_set_tooltip_text(name, figures[i].definition);
-        gtk_widget_set_tooltip_text(f->value[i], figures[i].definition);
+        gtk_widget_set_tooltip_text(name, _(figures[i].definition));
+        gtk_widget_set_tooltip_text(f->value[i], _(figures[i].definition));
         gtk_accessible_update_property(GTK_ACCESSIBLE(f->value[i]),
-                                       GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, figures[i].definition,
-                                       -1);
+                                       GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                       _(figures[i].definition), -1);
         gtk_grid_attach(GTK_GRID(f->grid), name, 0, (int) i + 1, 1, 1);
         gtk_grid_attach(GTK_GRID(f->grid), f->value[i], 1, (int) i + 1, 1, 1);
     }

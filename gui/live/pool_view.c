@@ -3,6 +3,7 @@
 // largest free block, and whether one more request would fit.
 #include "live/views.h"
 
+#include "i18n.h"
 #include "live/area.h"
 #include "live/describe.h"
 
@@ -10,7 +11,8 @@
 
 enum { STRIP = 26, GAP = 6, LEFT = 96, TOP = 26, UPDATE_MS = 250 };
 
-static const char *const owners[] = { "weights", "activations", "workspace", "staging" };
+static const char *const owners[] = { N_("weights"), N_("activations"), N_("workspace"),
+                                      N_("staging") };
 static const int owner_colour[] = { 0, 1, 2, 5 };
 
 typedef struct Pool {
@@ -31,15 +33,16 @@ static void set_text(GtkWidget *label, const char *text)
 static void show_answer(Pool *p)
 {
     static const char *const answers[] = {
-        [NINO_FIT_BLOCK] = "fits into a free block",
-        [NINO_FIT_ARENA] = "fits with one more arena",
-        [NINO_FIT_TRIM] = "fits after idle arenas are given back",
-        [NINO_FIT_NO] = "does not fit",
+        [NINO_FIT_BLOCK] = N_("fits into a free block"),
+        [NINO_FIT_ARENA] = N_("fits with one more arena"),
+        [NINO_FIT_TRIM] = N_("fits after idle arenas are given back"),
+        [NINO_FIT_NO] = N_("does not fit"),
     };
     const double mib = gtk_spin_button_get_value(GTK_SPIN_BUTTON(p->size));
     const gboolean is_known = p->map.n_arenas || p->map.reserved;
-    set_text(p->answer, is_known ? answers[nino_pool_map_fit(&p->map, (uint64_t) (mib * 1048576))]
-                                 : "is not known yet");
+    set_text(p->answer, is_known
+                            ? _(answers[nino_pool_map_fit(&p->map, (uint64_t) (mib * 1048576))])
+                            : _("is not known yet"));
 }
 
 static void show_figures(Pool *p)
@@ -52,9 +55,10 @@ static void show_figures(Pool *p)
     nino_format_bytes(largest, sizeof(largest), (double) m->largest_free);
     nino_format_bytes(unknown, sizeof(unknown), (double) m->unknown_bytes);
     g_autofree char *text = g_strdup_printf(
-        "%s in use of %s held%s%s · largest free block %s · fragmentation %.0f %%%s%s", use, held,
-        m->budget ? ", budget " : "", m->budget ? budget : "", largest, m->fragmentation * 100,
-        m->unknown_bytes ? " · from before watching " : "", m->unknown_bytes ? unknown : "");
+        _("%s in use of %s held%s%s · largest free block %s · fragmentation %.0f %%%s%s"), use,
+        held, m->budget ? _(", budget ") : "", m->budget ? budget : "", largest,
+        m->fragmentation * 100, m->unknown_bytes ? _(" · from before watching ") : "",
+        m->unknown_bytes ? unknown : "");
     set_text(p->figures, text);
 }
 
@@ -138,14 +142,14 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     const Pool *pool = user;
     const nino_pool_map *m = &pool->map;
     if (!m->n_arenas) {
-        nino_plot_empty(p, "The blocks of the memory pool appear here while a workflow runs");
+        nino_plot_empty(p, _("The blocks of the memory pool appear here while a workflow runs"));
         return;
     }
     float x = LEFT;
     for (int o = 0; o < NINO_OWN_COUNT; o++)
-        x = nino_plot_legend(p, x, 4, nino_plot_colour((size_t) owner_colour[o]), owners[o]);
+        x = nino_plot_legend(p, x, 4, nino_plot_colour((size_t) owner_colour[o]), _(owners[o]));
     const GdkRGBA empty = nino_plot_alpha(&p->fg, 0.15f);
-    nino_plot_legend(p, x, 4, &empty, "free");
+    nino_plot_legend(p, x, 4, &empty, _("free"));
     const double scale = ((double) p->width - LEFT - 10) / (double) largest_arena(m);
     const float line = nino_plot_text_height(p);
     for (size_t i = 0; i < m->n_arenas; i++) {
@@ -176,18 +180,18 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
             continue;
         nino_format_bytes(size, sizeof(size), (double) b->bytes);
         nino_format_bytes(offset, sizeof(offset), (double) b->offset);
-        g_string_append_printf(text, "<b>%s</b> %s at %s of arena %u",
-                               b->is_free ? "free" : owners[b->owner % NINO_OWN_COUNT], size,
+        g_string_append_printf(text, _("<b>%s</b> %s at %s of arena %u"),
+                               b->is_free ? _("free") : _(owners[b->owner % NINO_OWN_COUNT]), size,
                                offset, a->number);
         if (b->is_free)
             return TRUE;
         nino_history *h = nino_run_history(p->run);
         g_autoptr(GString) path = g_string_new(NULL);
         nino_format_ns(since, sizeof(since), (double) (m->t_ns - MIN(m->t_ns, b->since_ns)));
-        g_string_append_printf(text, "\nin use for %s", since);
+        g_string_append_printf(text, _("\nin use for %s"), since);
         nino_describe_path(p->run, nino_history_span_of(h, b->scope), path);
         if (path->len)
-            g_string_append_printf(text, "\nby %s", path->str);
+            g_string_append_printf(text, _("\nby %s"), path->str);
         return TRUE;
     }
     return FALSE;
@@ -226,21 +230,21 @@ static GtkWidget *make_bar(Pool *p)
 {
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     GtkWidget *both = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
-    p->figures = gtk_label_new("No memory is held");
+    p->figures = gtk_label_new(_("No memory is held"));
     gtk_label_set_xalign(GTK_LABEL(p->figures), 0);
     gtk_label_set_ellipsize(GTK_LABEL(p->figures), PANGO_ELLIPSIZE_END);
     gtk_widget_set_tooltip_text(p->figures,
-                                "Fragmentation: the share of free bytes that lies outside the "
-                                "largest free block");
-    GtkWidget *ask = gtk_label_new("Would a request of");
+                                _("Fragmentation: the share of free bytes that lies outside the "
+                                  "largest free block"));
+    GtkWidget *ask = gtk_label_new(_("Would a request of"));
     p->size = gtk_spin_button_new_with_range(1, 1 << 20, 64);
     gtk_spin_button_set_value(GTK_SPIN_BUTTON(p->size), 256);
     gtk_accessible_update_property(GTK_ACCESSIBLE(p->size), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Size of a request in MiB", -1);
+                                   _("Size of a request in MiB"), -1);
     p->answer = gtk_label_new("");
     gtk_label_set_xalign(GTK_LABEL(p->answer), 0);
     gtk_label_set_width_chars(GTK_LABEL(p->answer), 26);
-    GtkWidget *unit = gtk_label_new("MiB be served? It");
+    GtkWidget *unit = gtk_label_new(_("MiB be served? It"));
     gtk_box_append(GTK_BOX(both), p->figures);
     gtk_box_append(GTK_BOX(both), bar);
     gtk_box_append(GTK_BOX(bar), ask);
@@ -257,7 +261,7 @@ static GtkWidget *make_bar(Pool *p)
 
 GtkWidget *nino_pool_view_new(NinoRun *run)
 {
-    static const NinoAreaType type = { .label = "Blocks of the memory pool",
+    static const NinoAreaType type = { .label = N_("Blocks of the memory pool"),
                                        .draw = draw,
                                        .draws_itself = TRUE,
                                        .tip = tip,

@@ -2,6 +2,7 @@
 // measured where it was measured, with the gfx1151 profile as an overlay.
 #include "live/views.h"
 
+#include "i18n.h"
 #include "live/area.h"
 #include "live/export.h"
 
@@ -133,7 +134,7 @@ static void draw_axes(const Roofline *r, NinoPlot *p, const NinoPlotBox *b)
                        &p->dim, text);
     }
     nino_plot_text(p, b->x + b->w / 2, b->y + b->h + line + 3, b->w, NINO_PLOT_CENTRE, &p->dim,
-                   "arithmetic intensity, FLOP per byte");
+                   _("arithmetic intensity, FLOP per byte"));
 }
 
 // ---- ceilings ----------------------------------------------------------------------------------
@@ -186,11 +187,16 @@ static void draw_level(Pen *d, double flops, double bandwidth, const char *name,
     format_flops(rate, sizeof(rate), flops);
     g_snprintf(text, sizeof(text), "%s %s", name, rate);
     const float line = nino_plot_text_height(d->p);
+    const GdkRGBA *fg = d->dash > 0 ? &d->p->dim : &d->p->fg;
+    const float w = nino_plot_text_width(d->p, text), end = d->b->x + d->b->w;
+    if (!is_below && y - line - 1 < d->b->y) { // no room above: left of where the slope ends
+        nino_plot_text(d->p, x - 4, MAX(y - line / 2, d->b->y), 0, NINO_PLOT_RIGHT, fg, text);
+        return;
+    }
     // Overlay and device side by side: they may be close.
     const float right = d->b->x + d->b->w * (d->dash > 0 ? 0.8f : 1) - 4;
-    nino_plot_text(d->p, MAX(right, x + nino_plot_text_width(d->p, text)),
-                   is_below ? y + 2 : y - line - 1, 0, NINO_PLOT_RIGHT,
-                   d->dash > 0 ? &d->p->dim : &d->p->fg, text);
+    nino_plot_text(d->p, MIN(MAX(right, x + w), end), is_below ? y + 2 : y - line - 1, 0,
+                   NINO_PLOT_RIGHT, fg, text);
 }
 
 static void draw_ceilings(const Roofline *r, NinoPlot *p, const NinoPlotBox *b)
@@ -210,10 +216,10 @@ static void draw_ceilings(const Roofline *r, NinoPlot *p, const NinoPlotBox *b)
     d.dash = r->c.measured_at ? 0 : 5;
     d.width = 2;
     d.colour = *nino_plot_colour(0);
-    draw_slope(&d, r->c.bandwidth, peak, "memory");
+    draw_slope(&d, r->c.bandwidth, peak, _("memory"));
     if (cache > r->c.bandwidth * 1.1) {
         d.colour = *nino_plot_colour(2);
-        draw_slope(&d, cache, peak, "cache");
+        draw_slope(&d, cache, peak, _("cache"));
     }
     const double widest = MAX(cache, r->c.bandwidth);
     d.colour = *nino_plot_colour(1);
@@ -274,19 +280,19 @@ static void draw_head(const Roofline *r, NinoPlot *p)
     if (r->has_ceilings && r->c.measured_at) {
         g_autoptr(GDateTime) t = g_date_time_new_from_unix_local(r->c.measured_at);
         g_autofree char *day = t ? g_date_time_format(t, "%F %R") : g_strdup("");
-        g_snprintf(text, sizeof(text), "%s, measured %s", r->c.device, day);
+        g_snprintf(text, sizeof(text), _("%s, measured %s"), r->c.device, day);
     } else if (r->has_ceilings) {
         g_snprintf(text, sizeof(text),
-                   "%s: figures of its profile; ninodes devices --measure finds its own",
+                   _("%s: figures of its profile; ninodes devices --measure finds its own"),
                    r->c.device);
     } else {
         g_snprintf(text, sizeof(text),
-                   "The ceilings of this device are not known: ninodes devices --measure");
+                   _("The ceilings of this device are not known: ninodes devices --measure"));
     }
     nino_plot_text(p, LEFT, 4, p->width * 0.6f, NINO_PLOT_LEFT, &p->fg, text);
     nino_plot_text(p, p->width - RIGHT, 4, p->width * 0.32f, NINO_PLOT_RIGHT, &p->dim,
-                   r->has_overlay ? "dashed: gfx1151 profile (G hides it)"
-                                  : "G shows the gfx1151 profile");
+                   r->has_overlay ? _("dashed: gfx1151 profile (G hides it)")
+                                  : _("G shows the gfx1151 profile"));
 }
 
 static void draw(NinoArea *area, NinoPlot *p, gpointer user)
@@ -295,7 +301,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     Roofline *r = user;
     update(r);
     if (!r->n && !r->has_ceilings) {
-        nino_plot_empty(p, "Kernels appear here against the ceilings of the device");
+        nino_plot_empty(p, _("Kernels appear here against the ceilings of the device"));
         return;
     }
     const NinoPlotBox b = box_of(p->width, p->height, nino_plot_text_height(p));
@@ -343,16 +349,16 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
     nino_format_ns(took, sizeof(took), (double) o->total_ns);
     format_flops(speed, sizeof(speed), o->gflops * 1e9);
     g_string_append_printf(
-        text, "<b>%s</b> (%s), %llu calls, %s\n%s, %.1f GB/s, %.2f FLOP per byte", o->name,
+        text, _("<b>%s</b> (%s), %llu calls, %s\n%s, %.1f GB/s, %.2f FLOP per byte"), o->name,
         o->family, (unsigned long long) o->calls, took, speed, o->gbps, intensity(o));
     if (!r->has_ceilings || r->c.bandwidth <= 0 || r->c.flops_f32 <= 0)
         return TRUE;
     const double most = bound(&r->c, intensity(o), &by_memory);
     format_flops(top, sizeof(top), most);
-    g_string_append_printf(text, "\nlimit: %s, %s; it reached %.0f %%%s",
-                           by_memory ? "memory bandwidth" : "arithmetic", top,
-                           100 * o->gflops * 1e9 / most,
-                           o->gflops * 1e9 > most && by_memory ? " (its data was in caches)" : "");
+    g_string_append_printf(
+        text, _("\nlimit: %s, %s; it reached %.0f %%%s"),
+        by_memory ? _("memory bandwidth") : _("arithmetic"), top, 100 * o->gflops * 1e9 / most,
+        o->gflops * 1e9 > most && by_memory ? _(" (its data was in caches)") : "");
     return TRUE;
 }
 
@@ -407,7 +413,7 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 
 GtkWidget *nino_roofline_new(NinoRun *run)
 {
-    static const NinoAreaType type = { .label = "Roofline",
+    static const NinoAreaType type = { .label = N_("Roofline"),
                                        .draw = draw,
                                        .tip = tip,
                                        .click = click,

@@ -2,6 +2,7 @@
 // slower than their like.
 #include "live/views.h"
 
+#include "i18n.h"
 #include "live/area.h"
 #include "live/export.h"
 
@@ -104,13 +105,13 @@ static void draw_head(const Steps *s, NinoPlot *p, size_t slow)
     char text[320], median[32], cost[64] = "";
     nino_format_ns(median, sizeof(median), s->median * 1e9);
     if (s->preview_s > 0)
-        g_snprintf(cost, sizeof(cost), ", previews %.1f %%",
+        g_snprintf(cost, sizeof(cost), _(", previews %.1f %%"),
                    100 * s->preview_s / (s->sum + s->preview_s));
-    g_snprintf(text, sizeof(text), "%zu of %zu steps, median %s, %.2f steps/s%s, %zu slow", s->n,
+    g_snprintf(text, sizeof(text), _("%zu of %zu steps, median %s, %.2f steps/s%s, %zu slow"), s->n,
                s->total, median, s->sum > 0 ? (double) s->n / s->sum : 0, cost, slow);
-    float x = nino_plot_legend(p, LEFT, 4, nino_plot_colour(0), "step");
-    x = nino_plot_legend(p, x, 4, nino_plot_colour(5), "slow");
-    x = nino_plot_legend(p, x, 4, nino_plot_colour(3), "sigma (log)");
+    float x = nino_plot_legend(p, LEFT, 4, nino_plot_colour(0), _("step"));
+    x = nino_plot_legend(p, x, 4, nino_plot_colour(5), _("slow"));
+    x = nino_plot_legend(p, x, 4, nino_plot_colour(3), _("sigma (log)"));
     nino_plot_text(p, p->width - 10, 4, p->width - x - 16, NINO_PLOT_RIGHT, &p->fg, text);
 }
 
@@ -121,7 +122,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     size_t slow = 0;
     update(s);
     if (!s->n) {
-        nino_plot_empty(p, "The steps of the sampler appear here");
+        nino_plot_empty(p, _("The steps of the sampler appear here"));
         return;
     }
     const NinoPlotBox b = box_of(p->width, p->height, nino_plot_text_height(p));
@@ -149,7 +150,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
                        &p->dim, text);
     }
     nino_plot_text(p, b.x + b.w / 2, b.y + b.h + nino_plot_text_height(p) + 3, b.w,
-                   NINO_PLOT_CENTRE, &p->dim, "step");
+                   NINO_PLOT_CENTRE, &p->dim, _("step"));
     draw_head(s, p, slow);
 }
 
@@ -171,7 +172,7 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
     if (!e)
         return FALSE;
     nino_format_ns(took, sizeof(took), e->u.step.seconds * 1e9);
-    g_string_append_printf(text, "<b>Step %u of %u</b>: %s, %.0f %% of the median\nsigma %.4g",
+    g_string_append_printf(text, _("<b>Step %u of %u</b>: %s, %.0f %% of the median\nsigma %.4g"),
                            e->u.step.step, e->u.step.total, took,
                            100 * e->u.step.seconds / s->median, e->u.step.sigma);
     return TRUE;
@@ -205,7 +206,7 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 
 GtkWidget *nino_step_plot_new(NinoRun *run)
 {
-    static const NinoAreaType type = { .label = "Sampler steps",
+    static const NinoAreaType type = { .label = N_("Sampler steps"),
                                        .draw = draw,
                                        .tip = tip,
                                        .click = click,

@@ -2,6 +2,7 @@
 // took, with order, halo and blend, and the seam meter below.
 #include "live/views.h"
 
+#include "i18n.h"
 #include "live/area.h"
 #include "live/export.h"
 
@@ -166,10 +167,10 @@ static void draw_head(const TileMap *m, NinoPlot *p, size_t in_pass)
     if (m->most_ms > m->least_ms)
         x = nino_plot_legend(p, x, 5, &slow, b);
     if (m->n_passes > 1)
-        g_snprintf(text, sizeof(text), "%d × %d, pass %u of %u: %zu tiles (P: next pass)", m->w,
+        g_snprintf(text, sizeof(text), _("%d × %d, pass %u of %u: %zu tiles (P: next pass)"), m->w,
                    m->h, m->pass + 1, m->n_passes, in_pass);
     else
-        g_snprintf(text, sizeof(text), "%d × %d, %zu of %u tiles", m->w, m->h, m->n,
+        g_snprintf(text, sizeof(text), _("%d × %d, %zu of %u tiles"), m->w, m->h, m->n,
                    m->tile[0].u.tile.n);
     nino_plot_text(p, p->width - MARGIN, 5, p->width - x - 2 * MARGIN, NINO_PLOT_RIGHT, &p->fg,
                    text);
@@ -189,17 +190,17 @@ static void draw_seams(const TileMap *m, NinoPlot *p)
     nino_format_bytes(peak, sizeof(peak), (double) most);
     char took[32];
     nino_format_ns(took, sizeof(took), ns);
-    g_snprintf(text, sizeof(text), "%zu tiles in %s; most memory of one: %s", m->n, took, peak);
+    g_snprintf(text, sizeof(text), _("%zu tiles in %s; most memory of one: %s"), m->n, took, peak);
     nino_plot_text(p, MARGIN, y + line + 2, p->width - 2 * MARGIN, NINO_PLOT_LEFT, &p->dim, text);
     if (s && s->u.seam.pixels)
         g_snprintf(text, sizeof(text),
-                   "Seams: %u, neighbours differ by %.2f/255 (at most %.1f), steps %+.3f/255; "
-                   "%.0f %% of the pixels computed again",
+                   _("Seams: %u, neighbours differ by %.2f/255 (at most %.1f), steps %+.3f/255; "
+                     "%.0f %% of the pixels computed again"),
                    s->u.seam.n_seams, (double) s->u.seam.mean, (double) s->u.seam.max,
                    (double) s->u.seam.gradient,
                    100 * (double) s->u.seam.recomputed / (double) s->u.seam.pixels);
     else
-        g_snprintf(text, sizeof(text), "Seams: measured when the last tile is done");
+        g_snprintf(text, sizeof(text), _("Seams: measured when the last tile is done"));
     nino_plot_text(p, MARGIN, y, p->width - 2 * MARGIN, NINO_PLOT_LEFT, &p->fg, text);
 }
 
@@ -210,7 +211,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     size_t in_pass = 0;
     find_tiles(m);
     if (!m->n) {
-        nino_plot_empty(p, "Tiles appear here when an image is decoded or encoded in tiles");
+        nino_plot_empty(p, _("Tiles appear here when an image is decoded or encoded in tiles"));
         return;
     }
     find_picture(m);
@@ -253,9 +254,9 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
         nino_format_ns(took, sizeof(took), (double) e->u.tile.ns);
         nino_format_bytes(peak, sizeof(peak), (double) e->u.tile.peak_bytes);
         g_string_append_printf(text,
-                               "%s<b>Tile %u of %u</b>: %s, peak %s\n%u × %u at %u, %u; its own "
-                               "part %u × %u; halo left "
-                               "%d, top %d, right %d, bottom %d",
+                               _("%s<b>Tile %u of %u</b>: %s, peak %s\n%u × %u at %u, %u; its own "
+                                 "part %u × %u; halo left "
+                                 "%d, top %d, right %d, bottom %d"),
                                found++ ? "\n" : "", e->u.tile.order + 1u, e->u.tile.n, took, peak,
                                e->u.tile.w, e->u.tile.h, e->u.tile.x, e->u.tile.y, e->u.tile.core_w,
                                e->u.tile.core_h, e->u.tile.core_x - e->u.tile.x,
@@ -264,7 +265,8 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
                                e->u.tile.y + e->u.tile.h - e->u.tile.core_y - e->u.tile.core_h);
     }
     if (found > 1)
-        g_string_append_printf(text, "\n%d tiles overlap here: their results are blended", found);
+        g_string_append_printf(text, _("\n%d tiles overlap here: their results are blended"),
+                               found);
     return found > 0;
 }
 
@@ -323,7 +325,7 @@ static void free_map(gpointer user)
 
 GtkWidget *nino_tile_map_new(NinoRun *run)
 {
-    static const NinoAreaType type = { .label = "Tile map",
+    static const NinoAreaType type = { .label = N_("Tile map"),
                                        .draw = draw,
                                        .tip = tip,
                                        .click = click,

@@ -4,6 +4,7 @@
 // was with each op family.
 #include "live/timeline_priv.h"
 
+#include "i18n.h"
 #include "live/describe.h"
 
 // ---- rows --------------------------------------------------------------------------------------
@@ -23,15 +24,16 @@ static void add_row(Timeline *t, RowKind kind, uint16_t track, uint16_t depth, f
 static void scope_label(const nino_history *h, uint16_t track, uint16_t depth, char *buf,
                         size_t size)
 {
-    static const char *const kinds[] = { "", "job", "node", "stage", "step", "tile" };
+    static const char *const kinds[] = { "",          N_("job"),  N_("node"),
+                                         N_("stage"), N_("step"), N_("tile") };
     size_t n, n_spans;
     const nino_span *s = nino_history_spans(h, &n_spans);
     const uint32_t *row = nino_history_row(h, track, depth, &n);
     const char *a = n ? kinds[s[row[0]].kind] : "", *b = n ? kinds[s[row[n - 1]].kind] : "";
     if (!strcmp(a, b))
-        g_strlcpy(buf, a, size);
+        g_strlcpy(buf, *a ? _(a) : "", size);
     else
-        g_snprintf(buf, size, "%s, %s", a, b);
+        g_snprintf(buf, size, "%s, %s", *a ? _(a) : "", *b ? _(b) : "");
 }
 
 static void lay_out(Timeline *t)
@@ -49,11 +51,11 @@ static void lay_out(Timeline *t)
             add_row(t, ROW_SCOPES, k, d, ROW, label);
         }
         if (k < 256 && info[i].n_slices) {
-            g_snprintf(label, sizeof(label), k ? "transfers %u" : "transfers", k);
+            g_snprintf(label, sizeof(label), k ? _("transfers %u") : _("transfers"), k);
             add_row(t, ROW_HOST, k, 0, ROW, label);
         } else if (info[i].n_slices) {
-            add_row(t, ROW_WAIT, k, 0, WAIT, "waiting");
-            g_snprintf(label, sizeof(label), "queue %u", k - 256u);
+            add_row(t, ROW_WAIT, k, 0, WAIT, _("waiting"));
+            g_snprintf(label, sizeof(label), _("queue %u"), k - 256u);
             add_row(t, ROW_QUEUE, k, 0, QUEUE, label);
         }
         t->height += GAP;
@@ -93,7 +95,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     plot_box(area, p->width, p->height, &box, user);
     lay_out(t);
     if (!t->n_rows) {
-        nino_plot_empty(p, "Nodes, steps and kernels appear here while a workflow runs");
+        nino_plot_empty(p, _("Nodes, steps and kernels appear here while a workflow runs"));
         return;
     }
     nino_run_view(t->run, &t0, &t1);
@@ -278,8 +280,8 @@ static void show_readout(Timeline *t)
     for (char *c = plain; c && *c; c++)
         if (*c == '\n')
             *c = ' ';
-    const char *hint = "Drag selects a range, the wheel zooms, arrows and n/p step, f fits the "
-                       "selection, Home shows all";
+    const char *hint = _("Drag selects a range, the wheel zooms, arrows and n/p step, f fits the "
+                         "selection, Home shows all");
     gtk_label_set_text(GTK_LABEL(t->readout), plain && *plain ? plain : hint);
     g_free(plain);
 }
@@ -307,7 +309,7 @@ static void export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboole
 
 GtkWidget *nino_timeline_new(NinoRun *run)
 {
-    static const NinoAreaType type = { .label = "Timeline",
+    static const NinoAreaType type = { .label = N_("Timeline"),
                                        .draw = draw,
                                        .tip = tip,
                                        .click = click,
@@ -316,7 +318,7 @@ GtkWidget *nino_timeline_new(NinoRun *run)
                                        .has_time = TRUE,
                                        .min_width = 240,
                                        .min_height = 80 };
-    static const NinoAreaType ruler = { .label = "Time axis",
+    static const NinoAreaType ruler = { .label = N_("Time axis"),
                                         .draw = draw_ruler,
                                         .box = plot_box,
                                         .has_time = TRUE,

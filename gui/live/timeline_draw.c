@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "i18n.h"
+
 static GdkRGBA kind_colour(const NinoPlot *p, uint8_t kind)
 {
     static const int of_kind[] = { 11, 11, 0, 4, 1, 5 };
@@ -300,6 +302,6 @@ void nino_timeline_draw_legend(NinoPlot *p, Timeline *t, float y)
     float x = GUTTER;
     for (size_t f = 0; f < n && x < p->width - 220; f++)
         x = nino_plot_legend(p, x, y, nino_plot_colour(f), names[f]);
-    x = nino_plot_legend(p, x, y, &q, "queued");
-    nino_plot_legend(p, x, y, &s, "submitted");
+    x = nino_plot_legend(p, x, y, &q, _("queued"));
+    nino_plot_legend(p, x, y, &s, _("submitted"));
 }

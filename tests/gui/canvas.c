@@ -10,29 +10,12 @@
 #include "graph/choice.h"
 #include "graph/node_view.h"
 #include "graph/search.h"
-#include "tests/test.h"
+#include "tests/gui/loop.h"
 
 static GtkWidget *window;
 static NinoCanvas *canvas;
 static nino_document *doc;
 static nino_error err;
-
-static void spin_loop(int ms)
-{
-    const gint64 end = g_get_monotonic_time() + (gint64) ms * 1000;
-    do
-        while (g_main_context_iteration(NULL, FALSE))
-            ;
-    while (g_get_monotonic_time() < end && (g_usleep(2000), TRUE));
-}
-
-// Waits for something that takes the display a while.
-#define WAIT_FOR(cond)                                                                             \
-    do {                                                                                           \
-        for (int tries_ = 0; !(cond) && tries_ < 400; tries_++)                                    \
-            spin_loop(25);                                                                         \
-        CHECK(cond);                                                                               \
-    } while (0)
 
 static void shot(const char *name)
 {
@@ -344,6 +327,93 @@ static void test_convert(void)
     n_problems = 0;
 }
 
+static gboolean is_all_ltr(GtkWidget *w)
+{
+    for (GtkWidget *c = gtk_widget_get_first_child(w); c; c = gtk_widget_get_next_sibling(c))
+        if (!GTK_IS_POPOVER(c) && !is_all_ltr(c))
+            return FALSE;
+    return gtk_widget_get_direction(w) == GTK_TEXT_DIR_LTR;
+}
+
+// Where people read from right to left the canvas stays as the file has it.
+static void test_right_to_left(void)
+{
+    gtk_widget_set_default_direction(GTK_TEXT_DIR_RTL);
+    open_text(flow);
+    nino_canvas_set_zoom(canvas, 1);
+    CHECK(nino_canvas_show_node(canvas, "3"));
+    WAIT_FOR(editor("3", GTK_TYPE_SPIN_BUTTON, 0) != NULL);
+    CHECK(is_all_ltr(GTK_WIDGET(canvas)));
+    shot("right-to-left");
+    gtk_widget_set_default_direction(GTK_TEXT_DIR_LTR);
+}
+
+// Chooses the row of a list over the canvas whose title begins so.
+static void choose(const char *title)
+{
+    int i = 0;
+    GtkWidget *list = below(gtk_widget_get_last_child(GTK_WIDGET(canvas)), GTK_TYPE_LIST_BOX, &i);
+    CHECK(list);
+    for (int k = 0;; k++) {
+        GtkListBoxRow *row = gtk_list_box_get_row_at_index(GTK_LIST_BOX(list), k);
+        CHECK(row);
+        if (!row)
+            return;
+        i = 0;
+        GtkWidget *label = below(GTK_WIDGET(row), GTK_TYPE_LABEL, &i);
+        if (!g_str_has_prefix(gtk_label_get_text(GTK_LABEL(label)), title))
+            continue;
+        g_signal_emit_by_name(list, "row-activated", row);
+        spin_loop(50);
+        return;
+    }
+}
+
+static void ports_of(const char *id, const char *title)
+{
+    select_node(id);
+    act("canvas.ports");
+    spin_loop(50);
+    choose(title);
+}
+
+// Without a pointer: a port renamed and made, a value shown outside, all of it taken back.
+static void test_ports(void)
+{
+    open_text(nested);
+    ports_of("2", "Rename output out");
+    int i = 0;
+    GtkWidget *entry = below(gtk_widget_get_last_child(GTK_WIDGET(canvas)), GTK_TYPE_ENTRY, &i);
+    CHECK(entry);
+    CHECK(gtk_test_accessible_has_property(GTK_ACCESSIBLE(entry), GTK_ACCESSIBLE_PROPERTY_LABEL));
+    gtk_editable_set_text(GTK_EDITABLE(entry), "noise");
+    g_signal_emit_by_name(entry, "activate");
+    spin_loop(50);
+    CHECK_STR(node("2")->outputs[0].label, "noise");
+    act("canvas.enter");
+    ports_of("2", "New input of the subgraph for width");
+    CHECK(node("-10")->n_outputs == 1 && node("-10")->outputs[0].n_links == 1);
+    ports_of("2", "Show height outside");
+    act("canvas.leave");
+    CHECK(node("2")->n_widgets == 2);
+    CHECK_STR(node("2")->widgets[0].name, "width");
+    nino_canvas_set_zoom(canvas, 1);
+    CHECK(nino_canvas_show_node(canvas, "2"));
+    spin_loop(50);
+    gtk_spin_button_set_value(GTK_SPIN_BUTTON(editor("2", GTK_TYPE_SPIN_BUTTON, 1)), 96);
+    CHECK_STR(nino_doc_widget_find(node("2"), "height")->text, "96");
+    shot("ports");
+    ports_of("2", "Hide height on this subgraph");
+    CHECK(node("2")->n_widgets == 1);
+    ports_of("2", "Remove input width");
+    CHECK(node("2")->n_widgets == 0 && node("2")->n_inputs == 0 && n_problems == 0);
+    while (nino_document_undo_name(doc))
+        act("canvas.undo");
+    CHECK(!nino_document_is_changed(doc));
+    while (nino_document_depth(doc))
+        act("canvas.leave");
+}
+
 static void test_marks(void)
 {
     open_text(flow);
@@ -532,6 +602,31 @@ static void test_pointer(void)
     CHECK(node("6")->inputs[0].link >= 0);
 }
 
+// A link dropped on the open side of an end makes a port.
+static void test_boundary(void)
+{
+    open_text(nested);
+    CHECK(nino_canvas_show_node(canvas, "2:2"));
+    nino_canvas_set_zoom(canvas, 1);
+    nino_canvas_set_offset(canvas, -350, -300);
+    spin_loop(60);
+    graphene_rect_t in, out;
+    nino_node_view_get_box(NINO_NODE_VIEW(view_of("-10")), &in);
+    nino_node_view_get_box(NINO_NODE_VIEW(view_of("-20")), &out);
+    const graphene_point_t width = nino_node_view_input(NINO_NODE_VIEW(view_of("2")), 0);
+    drag(width.x + 3, width.y, in.origin.x + in.size.width - 20, in.origin.y + in.size.height - 8,
+         "1");
+    CHECK(node("-10")->n_outputs == 1 && node("2")->inputs[0].link >= 0);
+    CHECK_STR(nino_document_undo_name(doc), "Connect");
+    const graphene_point_t made = nino_node_view_output(NINO_NODE_VIEW(view_of("2")), 0);
+    drag(made.x - 3, made.y, out.origin.x + 20, out.origin.y + out.size.height - 8, "1");
+    CHECK(node("-20")->n_inputs == 2 && node("-20")->inputs[1].link >= 0);
+    shot("boundary");
+    act("canvas.undo");
+    act("canvas.undo");
+    CHECK(!nino_document_is_changed(doc));
+}
+
 static void test_keyboard(void)
 {
     open_text(flow);
@@ -606,11 +701,14 @@ int main(int argc, char **argv)
         test_actions();
         test_subgraph();
         test_convert();
+        test_right_to_left();
+        test_ports();
         test_marks();
         test_fit_grown();
         if (xdotool) {
             xdo("mousemove 5 5");
             test_pointer();
+            test_boundary();
             test_keyboard();
         } else {
             printf("  xdotool is missing: pointer and keyboard not tested\n");

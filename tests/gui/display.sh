@@ -16,7 +16,7 @@ mkdir -p -m 700 "$XDG_RUNTIME_DIR" "$XDG_CONFIG_HOME/gtk-4.0"
 printf '[Settings]\ngtk-enable-animations=0\ngtk-cursor-blink=0\ngtk-font-name=DejaVu Sans 10\ngtk-theme-name=Adwaita\n' \
     >"$XDG_CONFIG_HOME/gtk-4.0/settings.ini"
 export GDK_BACKEND=x11 GSK_RENDERER=cairo GSETTINGS_BACKEND=memory LC_ALL=C.UTF-8 TZ=UTC LIBGL_ALWAYS_SOFTWARE=1
-unset GTK_A11Y NO_AT_BRIDGE WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS AT_SPI_BUS_ADDRESS 2>/dev/null || true
+unset LANGUAGE GTK_A11Y NO_AT_BRIDGE WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS AT_SPI_BUS_ADDRESS 2>/dev/null || true
 # Without -noreset the server restarts when its last client leaves, and the next one may find no display.
 rc=0
 xvfb-run -a -s "-screen 0 1400x900x24 -noreset -nolisten tcp" dbus-run-session -- "$@" || rc=$?

@@ -5,23 +5,7 @@
 #include <string.h>
 
 #include "app/keys_window.h"
-#include "tests/test.h"
-
-static void spin_loop(int ms)
-{
-    const gint64 end = g_get_monotonic_time() + (gint64) ms * 1000;
-    do
-        while (g_main_context_iteration(NULL, FALSE))
-            ;
-    while (g_get_monotonic_time() < end && (g_usleep(2000), TRUE));
-}
-
-#define WAIT_FOR(cond)                                                                             \
-    do {                                                                                           \
-        for (int tries_ = 0; !(cond) && tries_ < 400; tries_++)                                    \
-            spin_loop(25);                                                                         \
-        CHECK(cond);                                                                               \
-    } while (0)
+#include "tests/gui/loop.h"
 
 static const NinoCommand *command(const char *action)
 {

@@ -1,11 +1,12 @@
 // Shows a run to every view of the live side, pictures them (light and dark), and checks that
 // something is drawn, that selecting a range filters tables, that exports have content, that keys
-// and text filters work, and that a saved trace shows the same as the run.
-// usage: live_views FOLDER_FOR_PICTURES [TRACE]
+// and text filters work, that kernels have arrows, and that a saved trace shows the same as the
+// run. usage: live_views FOLDER_FOR_PICTURES [TRACE]
 #include "live/area.h"
 #include "live/view.h"
 #include "tests/gui/made_run.h"
 
+#include <cairo-svg.h>
 #include <stdlib.h>
 
 #define CHECK(cond)                                                                                \
@@ -223,6 +224,62 @@ static void check_timeline_keys(NinoRun *run)
     gtk_window_destroy(GTK_WINDOW(window));
 }
 
+static cairo_status_t keep_text(void *text, const unsigned char *data, unsigned int n)
+{
+    g_string_append_len(text, (const char *) data, n);
+    return CAIRO_STATUS_SUCCESS;
+}
+
+// The lines of the timeline with four points: from a host row to a kernel. Begins and ends.
+static int read_arrows(GtkWidget *view, double (*ends)[4], int max)
+{
+    g_autoptr(GString) svg = g_string_new(NULL);
+    cairo_surface_t *s = cairo_svg_surface_create_for_stream(keep_text, svg, 900, 400);
+    cairo_t *cr = cairo_create(s);
+    nino_view_get_export(view)->draw(view, cr, 900, 400, FALSE);
+    cairo_destroy(cr);
+    cairo_surface_destroy(s);
+    int n = 0;
+    for (const char *at = strstr(svg->str, "<path"); at; at = strstr(at + 1, "<path")) {
+        const char *end = strchr(at, '>'), *d = strstr(at, " d=\""),
+                   *w = strstr(at, "stroke-width");
+        double x[6];
+        if (!w || w > end || !d || d > end ||
+            sscanf(d, " d=\"M %lf %lf L %lf %lf L %lf %lf L %lf %lf", &ends[n][0], &ends[n][1],
+                   &x[0], &x[1], &x[2], &x[3], &ends[n][2], &ends[n][3]) != 8)
+            continue;
+        CHECK(++n < max);
+    }
+    return n;
+}
+
+// While few kernels are in view each has an arrow, from when it was enqueued to when it began.
+static void check_flow(NinoRun *run)
+{
+    enum { STEP = 80, FEW = 20, MANY = 60 }; // kernels of a step of the made run
+    GtkWidget *view, *window = show(run, "timeline", &view);
+    static double at[64][4];
+    size_t n;
+    const nino_event *ev = nino_history_slices(nino_run_history(run), 256, &n);
+    CHECK(n > 4 * STEP);
+    ev += 3 * STEP; // a step begins: the queue was empty
+    const uint64_t t0 = ev[0].t_ns - ev[0].u.kernel.queued_us * 1000ull - 2000;
+    nino_run_set_view(run, t0, ev[FEW].t_ns);
+    iterate(60);
+    CHECK(read_arrows(view, at, G_N_ELEMENTS(at)) == FEW);
+    const double per_ns = (at[FEW - 1][2] - at[0][2]) / (double) (ev[FEW - 1].t_ns - ev[0].t_ns);
+    for (int i = 0; i < FEW; i++) {
+        const double x = at[0][2] + per_ns * (double) (ev[i].t_ns - ev[0].t_ns);
+        CHECK(fabs(at[i][2] - x) < 0.5 && at[i][3] > at[i][1]);
+        CHECK(fabs(at[i][2] - at[i][0] - per_ns * ev[i].u.kernel.queued_us * 1000) < 0.5);
+    }
+    nino_run_set_view(run, t0, ev[MANY].t_ns);
+    iterate(60);
+    CHECK(read_arrows(view, at, G_N_ELEMENTS(at)) == 0); // they would hide the rest
+    nino_run_set_view(run, 0, 0);
+    gtk_window_destroy(GTK_WINDOW(window));
+}
+
 // A filter shows what matches; the histogram follows the selected kernel; showing a call moves the
 // time axis to it.
 static void check_tables(NinoRun *run)
@@ -321,6 +378,7 @@ int main(int argc, char **argv)
         check_view(run, v, argv[1]);
     if (argc == 2) {
         check_timeline_keys(run);
+        check_flow(run);
         check_tables(run);
         check_rate();
         check_loaded(run, path);

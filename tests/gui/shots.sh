@@ -1,5 +1,6 @@
 #!/bin/bash
-# Pictures of every view over real runs: the taesd round trip, a tiled decode, sd15 and flux end to end. usage: shots.sh DIR
+# Pictures of every view over real runs: the demo, and with test data the taesd round trip, a tiled
+# decode, sd15 and flux end to end. usage: shots.sh DIR
 # What needs test data that is not there is left out, with a message.
 export SHOTS=${1:-build/shots}
 case $SHOTS in /*) ;; *) SHOTS=$PWD/$SHOTS ;; esac
@@ -14,7 +15,14 @@ all_views() { # PREFIX: the window, then each live view
     shot "$1-window"
     for v in $views; do win_do view "$v"; shot "$1-$v"; done
 }
+start --models "$root/data/demo/models" --input "$root/data/demo/input" --output "$work/out"
+for n in text_to_image tiled_decode; do
+    win_do open-path "$root/data/workflows/$n.json"; wait_state "ready invalid" 30
+    win_do run; wait_state "done failed" 300
+    all_views "demo-$n"
+done
 if [ -d "$A/e2e" ]; then
+    quit
     start --models "$A/models" --input "$A/taesd_ref" --output "$work/out"
     for f in "$A"/taesd_ref/workflows/*.json; do
         case $f in *roundtrip_taesd*) ;; *) continue ;; esac
@@ -40,10 +48,6 @@ EOF
     done
 else
     echo "no test data in ../shared/assets: the demo only"
-    start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out" "$root/data/tiny/decode.json"
-    wait_state ready 30
-    win_do run; wait_state done 300
-    all_views demo
 fi
 for p in queue problems form log result; do win_do panel $p; shot "panel-$p"; done
 win_do plan; sleep 3; shot plan
