@@ -1,9 +1,10 @@
 # ninodes. One non-recursive Makefile; everything built goes under $(B).
 #
 #   make                 library, CLI, app        make check       all tests (make check-long: the long ones too)
-#   make demo            decode a first picture   make bench       speed, as ratios against other libraries
+#   make demo            make a first picture     make bench       speed, as ratios against other libraries
 #   make lint            style and static checks  make format      rewrite with clang-format
 #   make install DESTDIR=... PREFIX=/usr          make deps        install the Debian packages that are missing
+#   make pot             take the app's texts anew into data/po, after one of them changed
 #   make GUI=0 CL=0      leave parts out          make SANITIZE=address,undefined check
 #   make WERROR=1        warnings are errors      make V=1         show commands
 #
@@ -26,7 +27,7 @@ SOVERSION := 0
 DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libavformat-dev libswscale-dev libxxhash-dev libutf8proc-dev
 DEPS_cli := libncurses-dev
 DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd nettle-dev
-DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin
+DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 # What the tests and `make lint` use beyond that; a missing one only skips its tests.
 DEPS_test := python3 g++ ffmpeg
 DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-core adwaita-icon-theme \
@@ -76,6 +77,10 @@ gui_test_SRC := $(if $(gui_SRC),$(sort $(wildcard tests/gui/*.c)))
 test_SRC := $(unit_SRC) $(golden_SRC) $(workflow_SRC) $(kernel_SRC) $(fuzz_SRC)
 script_SRC := $(sort $(wildcard tests/cli/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
 header_SRC := $(sort $(wildcard core/include/ninodes/*.h))
+# Each of these is a language of the app.
+po_DIR := data/po
+po_SRC := $(if $(gui_SRC),$(sort $(wildcard $(po_DIR)/*.po)))
+mo_OUT := $(patsubst $(po_DIR)/%.po,$(B)/locale/%/LC_MESSAGES/ninodes.mo,$(po_SRC))
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 bin = $(patsubst %.c,$(B)/%,$(1))
@@ -105,11 +110,11 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install shots clean deps deps-check deps-lint deps-bench demo
+.PHONY: all pot lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install shots clean deps deps-check deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
-all: $(B)/libninodes.so $(B)/libninodes.a $(B)/libninodes.pc $(B)/ninodes $(if $(gui_SRC),$(B)/ninodes-studio)
+all: $(B)/libninodes.so $(B)/libninodes.a $(B)/libninodes.pc $(B)/ninodes $(if $(gui_SRC),$(B)/ninodes-studio) $(mo_OUT)
 
 # ---- packages ---------------------------------------------------------------------------------
 # $(call install,LIST): installs what is missing, as root or through sudo, or says what to type.
@@ -174,6 +179,12 @@ $(B)/gui/resources.o: $(B)/gui/resources.c
 $(B)/ninodes-studio: $(call obj,$(gui_SRC)) $(gui_RES) $(B)/libninodes.so
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/../lib' $(gtk_LIBS) -lm -o $@
+
+# Beside the program, where it looks first.
+$(B)/locale/%/LC_MESSAGES/ninodes.mo: $(po_DIR)/%.po
+	@mkdir -p $(@D)
+	$(call say,MSGFMT,$<)
+	$(Q)msgfmt --check -o $@ $<
 
 $(call bin,$(fuzz_SRC)): $(B)/tests/fuzz/main.o
 # These make allocations fail (tests/oom.h).
@@ -261,17 +272,27 @@ compile_commands.json: Makefile $(core_SRC) $(cl_SRC) $(cli_SRC) $(gui_SRC) $(te
 	  printf '\n]\n'; } > $@
 
 # ---- first picture ----------------------------------------------------------------------------
+DEMO = --models data/demo/models --input data/demo/input
 demo: deps
 	$(Q)$(MAKE) --no-print-directory all
-	$(Q)$(B)/ninodes run data/tiny/decode.json --models data/tiny/models --input data/tiny/input --output out
-	@echo "The picture above was decoded by the kernels of this build. Next:"
-	@echo "  $(B)/ninodes run WORKFLOW.json --models DIR     your own workflow and models"
-	@echo "  $(B)/ninodes monitor                           watch a run from another terminal"
-	@echo "  $(B)/ninodes-studio data/tiny/decode.json --models data/tiny/models --input data/tiny/input"
+	$(Q)$(B)/ninodes run data/workflows/text_to_image.json $(DEMO) --output out
+	@echo "Made on this machine, by the kernels of this build. Another: $(B)/ninodes run data/workflows/text_to_image.json \\"
+	@echo "  $(DEMO) --set 'Prompt.text=a small yellow star at the top on a purple background'"
+	@echo "Watch runs live: $(B)/ninodes monitor (another terminal). Open the app: $(B)/ninodes-studio data/workflows/text_to_image.json $(DEMO)"
 
 # Pictures of every view over real runs, in $(B)/shots.
 shots: all tests
 	$(Q)tests/gui/shots.sh $(B)/shots
+
+# The texts that are marked in gui/, then the languages brought up to them: new ones come without
+# a translation, those that are gone go.
+pot:
+	$(Q)xgettext --from-code=UTF-8 --package-name=ninodes --package-version=$(VERSION) --add-location=file --add-comments=translators: \
+		-k_ -kN_ -kC_:1c,2 -kngettext:1,2 $(addprefix --flag=,_:1:pass-c-format g_strdup_printf:1:c-format \
+		g_string_append_printf:2:c-format g_snprintf:3:c-format) -o - \
+		$(sort $(wildcard gui/*.c gui/*/*.c gui/*/*.ui)) | sed '/^"POT-Creation-Date/d' > $(po_DIR)/ninodes.pot
+	$(Q)for p in $(po_SRC); do msgmerge -q --no-fuzzy-matching --add-location=file $$p $(po_DIR)/ninodes.pot -o $$p.new && \
+		msgattrib --no-obsolete --add-location=file $$p.new -o $$p && rm $$p.new; done
 
 install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/ninodes $(DESTDIR)$(DATADIR)/ninodes/devices
@@ -288,8 +309,10 @@ install: all
 	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.metainfo.xml $(DESTDIR)$(DATADIR)/metainfo)
 	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.mime.xml $(DESTDIR)$(DATADIR)/mime/packages/org.ninodes.Studio.xml)
 	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.svg $(DESTDIR)$(DATADIR)/icons/hicolor/scalable/apps)
+	$(foreach m,$(mo_OUT),install -D -m 644 $m $(DESTDIR)$(DATADIR)/$(patsubst $(B)/%,%,$m) &&) true
 	install -d $(DESTDIR)$(DATADIR)/ninodes/workflows
-	install -m 644 $(wildcard data/workflows/seeds/*.json) $(DESTDIR)$(DATADIR)/ninodes/workflows
+	install -m 644 $(wildcard data/workflows/*.json data/workflows/seeds/*.json) $(DESTDIR)$(DATADIR)/ninodes/workflows
+	cd data && find demo -type f -not -path 'demo/expected/*' -exec install -Dm 644 {} $(DESTDIR)$(DATADIR)/ninodes/{} \;
 	install -d $(addprefix $(DESTDIR)$(DATADIR)/,bash-completion/completions zsh/site-functions fish/vendor_completions.d man/man1)
 	$(B)/ninodes completion bash > $(DESTDIR)$(DATADIR)/bash-completion/completions/ninodes
 	$(B)/ninodes completion zsh > $(DESTDIR)$(DATADIR)/zsh/site-functions/_ninodes
