@@ -76,6 +76,8 @@ static void as_text(const options *o, const nino_inspect *f)
     printf("quantisation  %s\n", f->quantisation ? f->quantisation : "none");
     if (f->name_hint && *f->name_hint)
         printf("name          says %s, the content does not\n", f->name_hint);
+    if (f->arch_hint && *f->arch_hint)
+        printf("architecture  general.architecture says %s, the content does not\n", f->arch_hint);
     for (size_t i = 0; i < f->n_meta; i++) {
         if (!strcmp(f->meta[i].key, NINO_RUN_PROFILE_KEY) && print_profile(f->meta[i].value))
             continue;
@@ -99,6 +101,7 @@ static void as_json(const nino_inspect *f)
     js_uint("tensor_bytes", f->tensor_bytes);
     js_text("quantisation", f->quantisation);
     js_text("name_hint", f->name_hint);
+    js_text("arch_hint", f->arch_hint);
     js_open("parts", '[');
     for (size_t i = 0; i < f->n_parts; i++) {
         js_open(NULL, '{');

@@ -212,6 +212,32 @@ static const char *disagreeing_hint(const char *path, const nino_inspect *i)
     return "";
 }
 
+// What GGUF files call architectures, and part of the name of the families they mean here.
+static const char *const architectures[][2] = {
+    { "flux", "flux" },   { "flux", "chroma" },    { "wan", "wan" },         { "sd1", "sd15" },
+    { "sd1", "sd2" },     { "sdxl", "sdxl" },      { "sd3", "sd3" },         { "aura", "aura" },
+    { "ltxv", "ltxv" },   { "lumina2", "lumina" }, { "hidream", "hidream" }, { "t5", "t5" },
+    { "t5encoder", "t5" }
+};
+
+// "" when the metadata names what is inside, nothing, or what is not known here.
+static const char *disagreeing_architecture(const nino_inspect *i)
+{
+    const char *says = NULL;
+    bool is_known = false;
+    for (size_t k = 0; k < i->n_meta; k++)
+        says = strcmp(i->meta[k].key, "general.architecture") ? says : i->meta[k].value;
+    for (size_t k = 0; says && k < sizeof(architectures) / sizeof(architectures[0]); k++) {
+        if (strcmp(architectures[k][0], says))
+            continue;
+        is_known = true;
+        for (size_t p = 0; p < i->n_parts; p++)
+            if (strstr(i->parts[p].family, architectures[k][1])) // "umt5" is a T5 too
+                return "";
+    }
+    return is_known && i->n_parts ? says : "";
+}
+
 static nino_status inspect_weights(maker *m, const char *path, nino_error *err)
 {
     nino_detected d;
@@ -225,8 +251,10 @@ static nino_status inspect_weights(maker *m, const char *path, nino_error *err)
     list_meta(m, w);
     list_parts(m, w, &d);
     m->i->quantisation = text(m, d.quantisation);
-    if (!m->failed)
+    if (!m->failed) {
         m->i->name_hint = disagreeing_hint(path, m->i);
+        m->i->arch_hint = disagreeing_architecture(m->i);
+    }
     nino_weights_unref(&w);
     return NINO_OK;
 }
@@ -338,7 +366,7 @@ nino_status nino_inspect_file(const char *path, nino_inspect *out, nino_error *e
     nino_status st;
     memset(out, 0, sizeof(*out));
     out->quantisation = "none";
-    out->name_hint = "";
+    out->name_hint = out->arch_hint = "";
     err = err ? err : &own;
     m.a = nino_arena_create();
     out->priv = m.a;

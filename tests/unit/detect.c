@@ -231,7 +231,19 @@ static void check_inspect_model(void)
     path = write_file("flux-Q4_K_M.gguf", FILE_OF(Q("img_in.weight", NINO_F16, 32, 64)), NULL, 0);
     CHECK_OK(nino_inspect_file(path, &i, &err), err);
     CHECK_STR(i.name_hint, "q4_K");
+    CHECK_STR(i.arch_hint, "");
     nino_inspect_release(&i);
+
+    static const nino_meta says[][1] = { { { "general.architecture", "wan", 3 } },
+                                         { { "general.architecture", "flux", 4 } },
+                                         { { "general.architecture", "cow", 3 } } };
+    for (int k = 0; k < 3; k++) {
+        path = write_file("a", FILE_OF(T("double_blocks.0.img_attn.norm.key_norm.scale", 8)),
+                          says[k], 1);
+        CHECK_OK(nino_inspect_file(path, &i, &err), err);
+        CHECK_STR(i.arch_hint, k == 0 ? "wan" : ""); // "cow": of a program that has no name for it
+        nino_inspect_release(&i);
+    }
 
     CHECK_OK(nino_inspect_file("data/tiny/models/vae/vae_tiny.safetensors", &i, &err), err);
     CHECK_STR(i.parts[0].role, "vae");
@@ -316,6 +328,7 @@ static void check_assets(const char *assets)
         CHECK_STR(i.parts[0].role, files[k].role);
         CHECK_STR(i.parts[0].family, files[k].family);
         CHECK_STR(i.name_hint, "");
+        CHECK_STR(i.arch_hint, "");
         nino_inspect_release(&i);
     }
 }

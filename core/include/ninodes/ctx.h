@@ -131,6 +131,8 @@ typedef struct nino_inspect {
     const char *quantisation; // "none", "fp8 e4m3fn scaled", ...
     const char
         *name_hint; // what the file name suggests when it disagrees with the content, else ""
+    const char
+        *arch_hint; // a GGUF file's general.architecture where the content is another, else ""
     void *priv;
 } nino_inspect;
 NINO_API nino_status nino_inspect_file(const char *path, nino_inspect *out, nino_error *err);
