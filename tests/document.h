@@ -21,3 +21,27 @@ static inline const nino_doc_node *node(const nino_document *d, const char *id)
     CHECK(n);
     return n;
 }
+
+// As it would be saved; good until the next change.
+static inline const char *text_of(nino_document *d)
+{
+    const char *s = nino_document_ui_json(d, NULL);
+    CHECK(s);
+    return s;
+}
+
+static inline char *kept_text(nino_document *d) { return strdup(text_of(d)); }
+
+// The last step undone and done again; what is written can be read and is written the same again.
+static inline void check_undo(nino_document *d, const char *before)
+{
+    char *after = kept_text(d);
+    nino_document *copy = load(after);
+    CHECK_STR(text_of(copy), after);
+    nino_document_destroy(&copy);
+    OK(nino_document_undo(d, &err));
+    CHECK_STR(text_of(d), before);
+    OK(nino_document_redo(d, &err));
+    CHECK_STR(text_of(d), after);
+    free(after);
+}

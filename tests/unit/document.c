@@ -5,13 +5,6 @@
 #include "core/base/file.h"
 #include "tests/document.h"
 
-static const char *text_of(nino_document *d)
-{
-    const char *s = nino_document_ui_json(d, NULL);
-    CHECK(s);
-    return s;
-}
-
 static int number(const nino_document *d, const char *id)
 {
     const int i = nino_document_find(d, id);

@@ -69,7 +69,6 @@ static char *keep(const char *s)
     return strdup(s ? s : "");
 }
 
-static char *text_of(nino_document *d) { return keep(nino_document_ui_json(d, NULL)); }
 static char *prompt_of(nino_document *d) { return keep(nino_document_api_json(d, NULL, &err)); }
 
 // How many of the file's lines a change wrote anew.
@@ -85,41 +84,23 @@ static int changed_lines(const char *a, const char *b)
     return n;
 }
 
-// The last step undone and done again; what was written can be read.
-static void check_undo(nino_document *d, const char *before)
-{
-    char *after = text_of(d), *now;
-    nino_document *copy = nino_document_load(after, strlen(after), "copy.json", &err);
-    CHECK(copy);
-    nino_document_destroy(&copy);
-    OK(nino_document_undo(d, &err));
-    now = text_of(d);
-    CHECK_STR(now, before);
-    free(now);
-    OK(nino_document_redo(d, &err));
-    now = text_of(d);
-    CHECK_STR(now, after);
-    free(now);
-    free(after);
-}
-
 static void test_rename(void)
 {
     nino_document *d = load_flow();
-    char *before = text_of(d), *prompt = prompt_of(d);
+    char *before = kept_text(d), *prompt = prompt_of(d);
     const int at = nino_document_find(d, "9");
     OK(nino_document_rename_port(d, at, false, 1, "Prompt \"one\"", &err)); // from an instance
     CHECK_STR(nino_document_undo_name(d), "Rename input text");
     CHECK_STR(node(d, "9")->inputs[1].label, "Prompt \"one\"");
     CHECK_STR(node(d, "9")->inputs[1].name, "text");
     CHECK_STR(nino_doc_widget_find(node(d, "9"), "text")->label, "Prompt \"one\"");
-    char *now = text_of(d);
+    char *now = kept_text(d);
     CHECK(changed_lines(before, now) == 3); // two instances and the definition
     free(now);
     check_undo(d, before);
     OK(nino_document_enter(d, "9", &err));
     CHECK_STR(nino_document_node(d, end_of(d, NINO_DOC_INPUT))->outputs[1].label, "Prompt \"one\"");
-    char *renamed = text_of(d);
+    char *renamed = kept_text(d);
     OK(nino_document_rename_port(d, end_of(d, NINO_DOC_OUTPUT), false, 0, "first", &err)); // inside
     check_undo(d, renamed);
     OK(nino_document_leave(d, 1, &err));
@@ -131,7 +112,7 @@ static void test_rename(void)
     OK(nino_document_undo(d, &err));
     OK(nino_document_rename_port(d, at, true, 0, "", &err)); // its own name again
     OK(nino_document_rename_port(d, at, false, 1, NULL, &err));
-    now = text_of(d);
+    now = kept_text(d);
     CHECK_STR(now, before);
     CHECK(nino_document_rename_port(d, at, false, 3, "x", &err) == NINO_ERR_ARG);
     CHECK_STR(err.kind, "slot");
@@ -148,7 +129,7 @@ static void test_rename(void)
 static void test_remove(void)
 {
     nino_document *d = load_flow();
-    char *before = text_of(d);
+    char *before = kept_text(d);
     const int at = nino_document_find(d, "9");
     OK(nino_document_remove_port(d, at, false, 1, &err)); // "text"; "more" moves up
     CHECK_STR(nino_document_undo_name(d), "Remove input text");
@@ -162,7 +143,7 @@ static void test_remove(void)
     free(prompt);
     OK(nino_document_enter(d, "9", &err));
     CHECK(node(d, "4")->inputs[1].link >= 0 && node(d, "3")->inputs[1].link < 0);
-    char *inside = text_of(d);
+    char *inside = kept_text(d);
     OK(nino_document_remove_port(d, end_of(d, NINO_DOC_OUTPUT), false, 0, &err)); // "A", inside
     check_undo(d, inside);
     CHECK(nino_document_node(d, end_of(d, NINO_DOC_OUTPUT))->inputs[0].link >=
@@ -181,7 +162,7 @@ static void test_remove(void)
     CHECK(nino_document_n_links(d) == 0 && node(d, "9")->n_outputs == 0);
     while (nino_document_undo_name(d))
         OK(nino_document_undo(d, &err));
-    char *now = text_of(d);
+    char *now = kept_text(d);
     CHECK_STR(now, before);
     free(now);
     free(inside);
@@ -204,7 +185,7 @@ static void test_add(void)
     char *prompt = prompt_of(d);
     CHECK(nino_document_add_port(d, 0, true, 0, &err) == NINO_ERR_ARG); // not in a subgraph
     OK(nino_document_enter(d, "9", &err));
-    char *before = text_of(d);
+    char *before = kept_text(d);
     const int sampler = nino_document_find(d, "7");
     OK(nino_document_add_port(d, sampler, false, input_of(node(d, "7"), "seed"), &err)); // a value
     CHECK_STR(nino_document_undo_name(d), "Add input seed");
@@ -248,7 +229,7 @@ static void test_promote(void)
     nino_document *d = load_flow();
     CHECK(nino_document_promote(d, "5", "seed", true, &err) == NINO_ERR_ARG); // not inside
     OK(nino_document_enter(d, "9", &err));
-    char *before = text_of(d), *prompt = prompt_of(d);
+    char *before = kept_text(d), *prompt = prompt_of(d);
     CHECK(nino_document_promote(d, "3", "text", true, &err) == NINO_ERR_ARG);
     CHECK_STR(err.kind, "linked");
     CHECK(nino_document_promote(d, "7", "none", true, &err) == NINO_ERR_UNKNOWN);
@@ -293,7 +274,7 @@ static void test_promote(void)
     CHECK(strstr(nino_document_ui_json(d, NULL), "[\"-1\", \"seed\"]"));
     while (nino_document_undo_name(d))
         OK(nino_document_undo(d, &err));
-    now = text_of(d);
+    now = kept_text(d);
     CHECK_STR(now, before);
     free(now);
     free(prompt);
