@@ -337,7 +337,25 @@ void nino_history_destroy(nino_history **history)
     *history = NULL;
 }
 
-void nino_history_clear(nino_history *h)
+// The ceilings that were told last, and their points.
+static void tell_ceilings(nino_history *to, const nino_history *from, uint64_t t)
+{
+    const history_list *c = &from->list[NINO_EV_CEILINGS], *p = &from->list[NINO_EV_CEILING_POINT];
+    if (!c->n)
+        return;
+    nino_event e = c->ev[c->n - 1];
+    const size_t first = nino_history_lower(p->ev, p->n, e.t_ns);
+    e.t_ns = t;
+    nino_history_add(to, &e, 1, nino_history_name, (void *) from);
+    for (size_t i = first; i < p->n; i++) {
+        e = p->ev[i];
+        e.t_ns = t;
+        nino_history_add(to, &e, 1, nino_history_name, (void *) from);
+    }
+}
+
+// `t` 0: of what was before nothing is told.
+static void begin_anew(nino_history *h, uint64_t t)
 {
     nino_stats *stats = nino_stats_create();
     nino_history fresh;
@@ -345,6 +363,14 @@ void nino_history_clear(nino_history *h)
         nino_stats_destroy(&stats);
         return;
     }
+    if (t) {
+        tell_ceilings(&fresh, h, t);
+        history_tell_pool(&fresh, h, t);
+    }
     release(h);
     *h = fresh;
 }
+
+void nino_history_clear(nino_history *h) { begin_anew(h, 0); }
+
+void nino_history_restart(nino_history *h, uint64_t t) { begin_anew(h, t); }

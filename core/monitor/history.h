@@ -101,3 +101,5 @@ void history_drop_slices(nino_history *h, history_track *t, uint64_t before);
 bool history_memory_add(nino_history *h, const nino_event *ev);
 void history_drop_memory(nino_history *h, uint64_t before);
 void history_pool_apply(history_pool *p, const nino_event *ev);
+// Adds the state of the pool of `from` as records of time t, as a late viewer is told it.
+void history_tell_pool(nino_history *to, const nino_history *from, uint64_t t);

@@ -179,12 +179,24 @@ static void set_block(history_pool *p, const nino_event *ev)
     p->n++;
 }
 
+// A budget is told when a pool begins: one that holds less than the arenas that are known is
+// another process's, and none of them is there.
+static void set_budget(history_pool *p, const nino_event *ev)
+{
+    uint64_t known = 0;
+    for (size_t i = 0; i < p->n_arenas; i++)
+        known += p->arena[i];
+    if (known > ev->u.mem.reserved)
+        p->n = p->n_arenas = 0;
+    p->budget = ev->u.mem.bytes;
+}
+
 void history_pool_apply(history_pool *p, const nino_event *ev)
 {
     p->in_use = ev->u.mem.in_use;
     p->reserved = ev->u.mem.reserved;
     if (ev->sub == NINO_MEM_BUDGET)
-        p->budget = ev->u.mem.bytes;
+        set_budget(p, ev);
     if (!ev->u.mem.arena || ev->u.mem.arena == UINT16_MAX)
         return;
     if (ev->sub == NINO_MEM_ARENA)
@@ -193,6 +205,39 @@ void history_pool_apply(history_pool *p, const nino_event *ev)
         set_arena(p, ev->u.mem.arena, 0);
     else if (ev->sub == NINO_MEM_ALLOC || ev->sub == NINO_MEM_FREE || ev->sub == NINO_MEM_BLOCK)
         set_block(p, ev);
+}
+
+void history_tell_pool(nino_history *to, const nino_history *from, uint64_t t)
+{
+    const history_pool *p = &from->pool;
+    const history_list *l = &from->list[NINO_EV_MEM];
+    if (!l->n)
+        return;
+    nino_event e = l->ev[l->n - 1]; // what is in use and held
+    e.t_ns = t;
+    e.sub = NINO_MEM_BUDGET;
+    e.id = e.parent = e.u.mem.arena = 0;
+    e.u.mem.bytes = p->budget;
+    if (p->budget)
+        nino_history_add(to, &e, 1, nino_history_name, (void *) from);
+    e.sub = NINO_MEM_ARENA;
+    for (size_t i = 1; i < p->n_arenas; i++) {
+        e.u.mem.arena = (uint16_t) i;
+        e.u.mem.bytes = p->arena[i];
+        if (e.u.mem.bytes)
+            nino_history_add(to, &e, 1, nino_history_name, (void *) from);
+    }
+    e.sub = NINO_MEM_BLOCK;
+    for (size_t i = 0; i < p->n; i++) {
+        const nino_pool_block *b = &p->block[i];
+        e.id = (uint32_t) (b->offset / 256);
+        e.parent = b->scope;
+        e.u.mem.bytes = b->bytes;
+        e.u.mem.arena = b->arena;
+        e.u.mem.owner = b->owner;
+        e.u.mem.owner_use = b->owner < NINO_OWN_COUNT ? from->use_now[b->owner] : 0;
+        nino_history_add(to, &e, 1, nino_history_name, (void *) from);
+    }
 }
 
 static bool copy_pool(history_pool *to, const history_pool *from)

@@ -330,7 +330,7 @@ static void on_events(NinoEngine *engine, const nino_event *ev, gulong n, gpoint
     for (gulong i = 0; i < n; i++) {
         if (ev[i].kind == NINO_EV_JOB) { // a new run begins: the views forget the last one
             nino_run_add(w->records, ev + from, i - from, nino_engine_name, w->engine);
-            nino_run_clear(w->records);
+            nino_run_restart(w->records, ev[i].t_ns);
             from = i;
         }
         on_event(w, &ev[i]);

@@ -153,15 +153,15 @@ void nino_run_add(NinoRun *run, const nino_event *ev, size_t n, NinoNameFn name,
 static void forget(NinoRun *run)
 {
     nino_stats_destroy(&run->range_stats);
-    nino_history_clear(run->history);
     run->range[0] = run->range[1] = run->view[0] = run->view[1] = 0;
     run->cursor = run->follow_end = run->shown = 0;
     run->kernel = 0;
 }
 
-void nino_run_clear(NinoRun *run)
+void nino_run_restart(NinoRun *run, guint64 t)
 {
     forget(run);
+    nino_history_restart(run->history, t);
     g_signal_emit(run, signals[CLEARED], 0);
     send_changed(run);
 }

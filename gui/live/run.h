@@ -24,7 +24,9 @@ NinoRun *nino_run_new(void);
 void nino_run_add(NinoRun *run, const nino_event *ev, size_t n, NinoNameFn name, gpointer priv);
 // Replaces everything by a saved trace (.json, .json.gz).
 gboolean nino_run_load(NinoRun *run, const char *path, GError **error);
-void nino_run_clear(NinoRun *run);
+// The next job of the process begins at t: forgets everything but the blocks of the pool and the
+// ceilings of the device, which stay as they are.
+void nino_run_restart(NinoRun *run, guint64 t);
 // Read only; never keep what it points to.
 nino_history *nino_run_history(NinoRun *run);
 const char *nino_run_name(NinoRun *run, uint32_t id);

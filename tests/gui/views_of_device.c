@@ -252,7 +252,7 @@ static void check_loop(GtkWidget *view, NinoRun *run, const char *dir)
     fake_run again = make(0.5);
     again.t += (uint64_t) 3600 * 1000000000u; // later than the first
     // The same run once more, an hour later and shorter.
-    nino_run_clear(run);
+    nino_run_restart(run, again.t);
     nino_event ev[2] = { { .t_ns = again.t, .kind = NINO_EV_JOB, .id = 900 },
                          { .t_ns = again.t + 100000000, .kind = NINO_EV_END, .id = 900 } };
     nino_run_add(run, ev, 2, fake_name, &again);

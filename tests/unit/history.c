@@ -1,6 +1,6 @@
 // History of a run: nesting, rows, busy time against a plain count, memory maxima, the pool's map
 // replayed, ranges, histograms, call paths, bounded memory, and a trace file that gives the same.
-#include <ninodes/history.h>
+#include <ninodes/advice.h>
 #include "core/monitor/monitor.h"
 #include "core/op/pool.h"
 #include "tests/test.h"
@@ -198,6 +198,56 @@ static void test_pool(void)
     CHECK_OK(nino_history_pool(h, UINT64_MAX, &m, &err), err);
     CHECK(m.n_arenas == 1 && m.arena[0].number == 7 && m.arena[0].bytes == 0);
     CHECK(m.unknown_bytes == 744 && m.n_blocks == 2);
+    nino_pool_map_release(&m);
+    nino_history_destroy(&h);
+}
+
+static const char *device_name(void *priv, uint32_t id)
+{
+    (void) priv;
+    return id == 9 ? "a device" : "";
+}
+
+// A new job of the process: the blocks that are there and the ceilings stay, the records go. A
+// process that begins anew holds nothing.
+static void test_restart(void)
+{
+    nino_history *h = nino_history_create(0);
+    nino_event e = { .t_ns = 1, .kind = NINO_EV_CEILINGS, .name = 9 };
+    e.u.ceilings.flops_f32 = 2e12;
+    nino_history_add(h, &e, 1, device_name, NULL);
+    e = (nino_event){ .t_ns = 1, .kind = NINO_EV_CEILING_POINT };
+    e.u.ceiling_point.copy = 5e9;
+    nino_history_add(h, &e, 1, device_name, NULL);
+    begin(h, 2, NINO_EV_JOB, 1, 1, 0);
+    kernel(h, 3, 100, 6, 1);
+    add(h, memory(5, NINO_MEM_BUDGET, 0, 0, 8192, 0));
+    add(h, memory(10, NINO_MEM_ARENA, 1, 0, 4096, 0));
+    add(h, memory(20, NINO_MEM_ALLOC, 1, 0, 1024, 1024));
+    add(h, memory(30, NINO_MEM_ALLOC, 1, 1024, 1024, 2048));
+    add(h, memory(50, NINO_MEM_FREE, 1, 0, 1024, 1024));
+    nino_history_restart(h, 70);
+    begin(h, 70, NINO_EV_JOB, 1, 2, 0);
+    nino_pool_map m;
+    nino_mem_point p;
+    nino_ceilings c;
+    size_t n;
+    CHECK(nino_history_begin(h) == 70 && nino_history_end(h) == 70);
+    nino_history_slices(h, 256, &n);
+    CHECK(n == 0 && nino_history_memory_peak(h, 70, 71, &p) && p.in_use == 1024);
+    CHECK(p.by_owner[NINO_OWN_WEIGHTS] == 1024 && p.reserved == 4096);
+    CHECK_OK(nino_history_pool(h, UINT64_MAX, &m, &err), err);
+    CHECK(m.n_arenas == 1 && m.arena[0].bytes == 4096 && m.arena[0].used == 1024);
+    CHECK(m.n_blocks == 3 && m.block[1].offset == 1024 && !m.block[1].is_free);
+    CHECK(m.budget == 8192 && m.unknown_bytes == 0 && m.largest_free == 2048);
+    nino_pool_map_release(&m);
+    CHECK(nino_history_ceilings(h, &c) && c.flops_f32 == 2e12 && c.n_points == 1);
+    CHECK_STR(c.device, "a device");
+    e = memory(80, NINO_MEM_BUDGET, 0, 0, 8192, 0); // of a new process
+    e.u.mem.reserved = 0;
+    add(h, e);
+    CHECK_OK(nino_history_pool(h, UINT64_MAX, &m, &err), err);
+    CHECK(m.n_arenas == 0 && m.reserved == 0 && m.unknown_bytes == 0);
     nino_pool_map_release(&m);
     nino_history_destroy(&h);
 }
@@ -490,6 +540,7 @@ int main(void)
     test_idle();
     test_memory_peaks();
     test_pool();
+    test_restart();
     test_pool_replayed();
     test_queries();
     test_bounded();

@@ -16,6 +16,9 @@ typedef struct nino_history nino_history;
 NINO_API nino_history *nino_history_create(size_t max_records);
 NINO_API void nino_history_destroy(nino_history **h);
 NINO_API void nino_history_clear(nino_history *h);
+// The next job of the same process begins at t: forgets the records, but not what goes on to be so,
+// the blocks of the pool and the ceilings of the device.
+NINO_API void nino_history_restart(nino_history *h, uint64_t t);
 // Names are kept as ids of the history itself; ids in what the functions below return are resolved
 // with nino_history_name().
 NINO_API void nino_history_add(nino_history *h, const nino_event *ev, size_t n,
