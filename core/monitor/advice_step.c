@@ -158,7 +158,7 @@ static void advise_slow_steps(advisor *a, const steps *s, const double *sorted)
     v->gain_s = extra;
     SAY(v->evidence, "%zu of %zu steps took up to %.3f s, the median is %.3f s", n, s->n, most,
         s->median);
-    SAY(v->how, "time of the %zu steps beyond the median, %.3f s", n, extra);
+    SAY(v->how, "time that they took beyond the median, %.3f s", extra);
     say_cause(a, v, s, limit);
 }
 

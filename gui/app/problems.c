@@ -112,6 +112,7 @@ static void nino_problems_init(NinoProblems *p)
     gtk_widget_add_css_class(bar, "bar");
     GtkWidget *plan = gtk_button_new_with_label(_("What does it need?"));
     gtk_widget_set_tooltip_text(plan, _("Plans the run: memory needed and free, work, time"));
+    gtk_widget_set_valign(plan, GTK_ALIGN_START); // the answer has several lines
     g_signal_connect(plan, "clicked", G_CALLBACK(on_plan), p);
     p->plan = gtk_label_new("");
     gtk_label_set_xalign(GTK_LABEL(p->plan), 0);

@@ -1,27 +1,153 @@
-// The plot widget: redraw, tooltip, pointer and keys of the shared time axis.
-#include "live/area.h"
+// The plot widget: drawing, read-out, tooltip, and arrows that step over the things of a plot.
+#include "live/area_priv.h"
 
 #include <math.h>
 
 #include "i18n.h"
 
-struct _NinoArea {
-    GtkWidget parent;
-    NinoRun *run;
-    const NinoAreaType *type;
-    gpointer user;
-    GDestroyNotify user_free;
-    GHashTable *layouts;
-    double pointer_x, pointer_y; // scroll events have no position
-    double drag_x;
-    gboolean dragging, panning;
-    guint64 pan_view[2];
-};
-
 G_DEFINE_TYPE(NinoArea, nino_area, GTK_TYPE_WIDGET)
 
 NinoRun *nino_area_run(NinoArea *area) { return area->run; }
 gpointer nino_area_user(NinoArea *area) { return area->user; }
+
+// ---- read-out ----------------------------------------------------------------------------------
+
+void nino_area_get_box(NinoArea *a, NinoPlotBox *box)
+{
+    GtkWidget *w = GTK_WIDGET(a);
+    const float width = (float) gtk_widget_get_width(w), height = (float) gtk_widget_get_height(w);
+    *box = (NinoPlotBox){ 0, 0, width, height };
+    if (a->type->box)
+        a->type->box(a, width, height, box, a->user);
+    box->w = MAX(box->w, 1);
+}
+
+float nino_area_line(NinoArea *a)
+{
+    PangoLayout *l = gtk_widget_create_pango_layout(GTK_WIDGET(a), "Xg");
+    int h;
+    pango_layout_get_pixel_size(l, NULL, &h);
+    g_object_unref(l);
+    return (float) h;
+}
+
+static gboolean place_of_item(NinoArea *a, double *x, double *y)
+{
+    return a->item >= 0 && a->type->item && a->type->item(a, a->item, x, y, a->user);
+}
+
+void nino_area_say(NinoArea *a, const char *markup)
+{
+    char *plain = NULL;
+    pango_parse_markup(markup, -1, 0, NULL, &plain, NULL, NULL);
+    if (g_strcmp0(plain, a->said) != 0)
+        gtk_accessible_update_property(GTK_ACCESSIBLE(a), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                       plain ? plain : "", -1);
+    g_free(a->said);
+    a->said = plain;
+}
+
+static void read_time(NinoArea *a, guint64 t, GString *text)
+{
+    char when[40];
+    NinoPlotBox box;
+    const guint64 begin = nino_history_begin(nino_run_history(a->run));
+    nino_format_ns(when, sizeof(when), (double) t - (double) begin);
+    g_string_append_printf(text, _("at %s"), when);
+    const gsize at = text->len;
+    nino_area_get_box(a, &box);
+    if (a->type->read)
+        a->type->read(a, t, text, a->user);
+    else if (a->type->tip)
+        a->type->tip(a, (double) nino_area_x(a, &box, t), (double) (box.y + box.h / 2), text,
+                     a->user);
+    if (text->len > at)
+        g_string_insert(text, (gssize) at, "\n");
+}
+
+void nino_area_read_out(NinoArea *a)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    const guint64 t = a->type->has_time ? nino_run_cursor(a->run) : 0;
+    double x, y;
+    if (t)
+        read_time(a, t, text);
+    else if (place_of_item(a, &x, &y) && a->type->tip)
+        a->type->tip(a, x, y, text, a->user);
+    nino_area_say(a, text->str);
+}
+
+// The pointer moves cursors too, without a focus: nobody listens there.
+static void on_cursor(NinoArea *a)
+{
+    if (gtk_widget_has_focus(GTK_WIDGET(a)))
+        nino_area_read_out(a);
+}
+
+static void on_focus(NinoArea *a)
+{
+    if (a->type->has_time || a->type->item)
+        on_cursor(a);
+    gtk_widget_queue_draw(GTK_WIDGET(a));
+}
+
+// A crosshair at the item and the text about it beside.
+static void draw_item(NinoArea *a, NinoPlot *p)
+{
+    double x, y;
+    if (!place_of_item(a, &x, &y))
+        return;
+    const GdkRGBA hair = nino_plot_alpha(&p->fg, 0.45f), edge = nino_plot_alpha(&p->fg, 0.6f);
+    g_auto(GStrv) lines = g_strsplit(a->said ? a->said : "", "\n", 10);
+    const float h = nino_plot_text_height(p), fx = floorf((float) x), fy = floorf((float) y);
+    float w = 0;
+    guint n = 0;
+    for (; lines[n] && *lines[n]; n++)
+        w = MAX(w, nino_plot_text_width(p, lines[n]));
+    w = MIN(w, p->width - 16);
+    nino_plot_bar(p, fx, 0, 1, p->height, &hair);
+    nino_plot_bar(p, 0, fy, p->width, 1, &hair);
+    if (!n)
+        return;
+    const float bw = w + 12, bh = (float) n * h + 8;
+    const float left = CLAMP(fx + 10 + bw <= p->width ? fx + 10 : fx - 10 - bw, 0, p->width - bw);
+    const float top = MAX(fy + 10 + bh <= p->height ? fy + 10 : fy - 10 - bh, 0);
+    nino_plot_bar(p, left, top, bw, bh, &p->bg);
+    nino_plot_frame(p, left, top, bw, bh, &edge);
+    for (guint i = 0; i < n; i++)
+        nino_plot_text(p, left + 6, top + 4 + (float) i * h, w, NINO_PLOT_LEFT, &p->fg, lines[i]);
+}
+
+static gboolean item_key(NinoArea *a, guint key)
+{
+    double x, y;
+    int to = a->item;
+    switch (key) {
+    case GDK_KEY_Left:
+    case GDK_KEY_Up: to = MAX(to - 1, 0); break;
+    case GDK_KEY_Right:
+    case GDK_KEY_Down: to++; break;
+    case GDK_KEY_Home: to = 0; break;
+    case GDK_KEY_End:
+        while (a->type->item(a, to + 1, &x, &y, a->user))
+            to++;
+        break;
+    case GDK_KEY_Escape:
+        if (to < 0)
+            return FALSE;
+        to = -1;
+        break;
+    case GDK_KEY_Return:
+    case GDK_KEY_KP_Enter:
+        return place_of_item(a, &x, &y) && a->type->click && a->type->click(a, x, y, 1, a->user);
+    default: return FALSE;
+    }
+    if (to < 0 || a->type->item(a, to, &x, &y, a->user))
+        a->item = to;
+    nino_area_read_out(a);
+    gtk_widget_queue_draw(GTK_WIDGET(a));
+    return TRUE;
+}
 
 // ---- drawing -----------------------------------------------------------------------------------
 
@@ -57,6 +183,8 @@ static void snapshot(GtkWidget *w, GtkSnapshot *s)
     nino_run_draw_begin(a->run);
     nino_plot_clip(&p, 0, 0, p.width, p.height);
     a->type->draw(a, &p, a->user);
+    if (gtk_widget_has_focus(w))
+        draw_item(a, &p);
     if (gtk_widget_has_visible_focus(w))
         draw_focus(&p);
     nino_plot_unclip(&p);
@@ -131,190 +259,7 @@ static void realize(GtkWidget *w)
     watch_clock(w);
 }
 
-// ---- time axis ---------------------------------------------------------------------------------
-
-static void get_box(NinoArea *a, NinoPlotBox *box)
-{
-    GtkWidget *w = GTK_WIDGET(a);
-    const float width = (float) gtk_widget_get_width(w), height = (float) gtk_widget_get_height(w);
-    *box = (NinoPlotBox){ 0, 0, width, height };
-    if (a->type->box)
-        a->type->box(a, width, height, box, a->user);
-    box->w = MAX(box->w, 1);
-}
-
-float nino_area_x(NinoArea *a, const NinoPlotBox *box, guint64 t)
-{
-    guint64 t0, t1;
-    nino_run_view(a->run, &t0, &t1);
-    return box->x + (float) (((double) t - (double) t0) / (double) (t1 - t0)) * box->w;
-}
-
-guint64 nino_area_time(NinoArea *a, const NinoPlotBox *box, double x)
-{
-    guint64 t0, t1;
-    nino_run_view(a->run, &t0, &t1);
-    const double t = (double) t0 + (x - (double) box->x) / (double) box->w * (double) (t1 - t0);
-    return t > 0 ? (guint64) t : 0;
-}
-
-// Zooms so that time t stays where it is; never beyond what is known, never closer than 1 µs.
-static void zoom(NinoArea *a, guint64 t, double factor)
-{
-    guint64 t0, t1;
-    const nino_history *h = nino_run_history(a->run);
-    const double begin = (double) nino_history_begin(h), end = (double) nino_history_end(h);
-    nino_run_view(a->run, &t0, &t1);
-    const double range = MAX((double) (t1 - t0) * factor, 1000);
-    if (range >= (end - begin) * 1.02) {
-        nino_run_set_view(a->run, 0, 0);
-        return;
-    }
-    const double share = ((double) t - (double) t0) / (double) (t1 - t0);
-    double from = (double) t - share * range;
-    from = CLAMP(from, begin, MAX(end - range, begin));
-    nino_run_set_view(a->run, (guint64) from, (guint64) (from + range));
-}
-
-static void pan_from(NinoArea *a, const guint64 view[2], double ns)
-{
-    const nino_history *h = nino_run_history(a->run);
-    const double begin = (double) nino_history_begin(h), end = (double) nino_history_end(h);
-    const double range = (double) (view[1] - view[0]);
-    const double from = CLAMP((double) view[0] + ns, begin, MAX(end - range, begin));
-    if (range < end - begin)
-        nino_run_set_view(a->run, (guint64) from, (guint64) (from + range));
-}
-
-static void pan(NinoArea *a, double share)
-{
-    guint64 view[2];
-    nino_run_view(a->run, &view[0], &view[1]);
-    pan_from(a, view, share * (double) (view[1] - view[0]));
-}
-
-static gboolean on_scroll(GtkEventControllerScroll *c, double dx, double dy, gpointer user)
-{
-    NinoArea *a = user;
-    NinoPlotBox box;
-    get_box(a, &box);
-    const GdkModifierType mods =
-        gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(c));
-    if (mods & GDK_SHIFT_MASK)
-        pan(a, dy * 0.1);
-    else if (mods & GDK_CONTROL_MASK || !gtk_widget_get_ancestor(GTK_WIDGET(a), GTK_TYPE_VIEWPORT))
-        zoom(a, nino_area_time(a, &box, a->pointer_x), pow(1.25, dy));
-    else
-        return GDK_EVENT_PROPAGATE; // a plot in something that scrolls
-    if (dx != 0)
-        pan(a, dx * 0.1);
-    return GDK_EVENT_STOP;
-}
-
-static void on_motion(GtkEventControllerMotion *c, double x, double y, gpointer user)
-{
-    (void) c;
-    NinoArea *a = user;
-    NinoPlotBox box;
-    a->pointer_x = x;
-    a->pointer_y = y;
-    if (!a->type->has_time || !nino_history_end(nino_run_history(a->run)))
-        return;
-    get_box(a, &box);
-    const gboolean inside = x >= (double) box.x && x < (double) (box.x + box.w);
-    nino_run_set_cursor(a->run, inside ? nino_area_time(a, &box, x) : 0);
-}
-
-static void on_leave(GtkEventControllerMotion *c, gpointer user)
-{
-    (void) c;
-    NinoArea *a = user;
-    if (a->type->has_time)
-        nino_run_set_cursor(a->run, 0);
-}
-
-static void drag_begin(GtkGestureDrag *g, double x, double y, gpointer user)
-{
-    (void) y;
-    NinoArea *a = user;
-    const GdkModifierType mods =
-        gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(g));
-    gtk_widget_grab_focus(GTK_WIDGET(a));
-    a->drag_x = x;
-    a->dragging = FALSE;
-    a->panning = mods & GDK_SHIFT_MASK ||
-                 gtk_gesture_single_get_current_button(GTK_GESTURE_SINGLE(g)) == GDK_BUTTON_MIDDLE;
-    nino_run_view(a->run, &a->pan_view[0], &a->pan_view[1]);
-}
-
-static void drag_update(GtkGestureDrag *g, double dx, double dy, gpointer user)
-{
-    (void) dy;
-    NinoArea *a = user;
-    NinoPlotBox box;
-    if (!a->dragging && fabs(dx) < 4)
-        return;
-    a->dragging = TRUE;
-    gtk_gesture_set_state(GTK_GESTURE(g), GTK_EVENT_SEQUENCE_CLAIMED);
-    get_box(a, &box);
-    if (a->panning) {
-        pan_from(a, a->pan_view, -dx / (double) box.w * (double) (a->pan_view[1] - a->pan_view[0]));
-        return;
-    }
-    const double left = (double) box.x, right = (double) (box.x + box.w);
-    const guint64 from = nino_area_time(a, &box, CLAMP(a->drag_x, left, right));
-    const guint64 to = nino_area_time(a, &box, CLAMP(a->drag_x + dx, left, right));
-    nino_run_select(a->run, MIN(from, to), MAX(from, to));
-}
-
-static gboolean time_key(NinoArea *a, guint key, GdkModifierType mods)
-{
-    guint64 t0, t1, r0, r1;
-    nino_run_view(a->run, &t0, &t1);
-    const gboolean is_part = nino_run_range(a->run, &r0, &r1);
-    guint64 cursor = nino_run_cursor(a->run);
-    if (!cursor || cursor < t0 || cursor > t1)
-        cursor = t0 + (t1 - t0) / 2;
-    const gint64 step =
-        (gint64) MAX((t1 - t0) / 100, 1) * (key == GDK_KEY_Left || key == GDK_KEY_KP_Left ? -1 : 1);
-    switch (key) {
-    case GDK_KEY_plus:
-    case GDK_KEY_equal:
-    case GDK_KEY_KP_Add: zoom(a, cursor, 0.7); return TRUE;
-    case GDK_KEY_minus:
-    case GDK_KEY_KP_Subtract: zoom(a, cursor, 1 / 0.7); return TRUE;
-    case GDK_KEY_0:
-    case GDK_KEY_Home: nino_run_set_view(a->run, 0, 0); return TRUE;
-    case GDK_KEY_Page_Up: pan(a, -0.5); return TRUE;
-    case GDK_KEY_Page_Down: pan(a, 0.5); return TRUE;
-    case GDK_KEY_Escape:
-        if (!is_part)
-            return FALSE;
-        nino_run_select(a->run, 0, 0);
-        return TRUE;
-    case GDK_KEY_f: // the selection fills the view
-        if (is_part)
-            nino_run_set_view(a->run, r0, r1);
-        return is_part;
-    case GDK_KEY_Left:
-    case GDK_KEY_KP_Left:
-    case GDK_KEY_Right:
-    case GDK_KEY_KP_Right:
-        if (mods & GDK_CONTROL_MASK) {
-            pan(a, step < 0 ? -0.1 : 0.1);
-            return TRUE;
-        }
-        if (mods & GDK_SHIFT_MASK) { // the end that the cursor is at moves along
-            const guint64 to = (guint64) ((gint64) cursor + step);
-            const guint64 fixed = !is_part ? cursor : cursor == r0 ? r1 : r0;
-            nino_run_select(a->run, MIN(fixed, to), MAX(fixed, to));
-        }
-        nino_run_set_cursor(a->run,
-                            (guint64) CLAMP((gint64) cursor + step, (gint64) t0, (gint64) t1));
-        return TRUE;
-    default: return FALSE;
-    }
-}
+// ---- pointer and keys --------------------------------------------------------------------------
 
 static gboolean on_key(GtkEventControllerKey *c, guint key, guint code, GdkModifierType mods,
                        gpointer user)
@@ -322,7 +267,9 @@ static gboolean on_key(GtkEventControllerKey *c, guint key, guint code, GdkModif
     (void) c, (void) code;
     NinoArea *a = user;
     const gboolean is_known = nino_history_end(nino_run_history(a->run)) > 0;
-    if (a->type->has_time && is_known && time_key(a, key, mods))
+    if (a->type->has_time && is_known && nino_area_time_key(a, key, mods))
+        return TRUE;
+    if (a->type->item && !(mods & (GDK_CONTROL_MASK | GDK_ALT_MASK)) && item_key(a, key))
         return TRUE;
     return a->type->key && a->type->key(a, key, mods, a->user);
 }
@@ -346,16 +293,12 @@ static gboolean on_tooltip(GtkWidget *w, int x, int y, gboolean keyboard, GtkToo
 {
     (void) user;
     NinoArea *a = NINO_AREA(w);
-    NinoPlotBox box;
-    if (!a->type->tip)
-        return FALSE;
-    if (keyboard) {
-        get_box(a, &box);
-        x = (int) nino_area_x(a, &box, nino_run_cursor(a->run));
-        y = (int) (box.y + box.h / 2);
+    if (keyboard) { // what was read out
+        gtk_tooltip_set_text(tip, a->said);
+        return a->said && *a->said;
     }
     g_autoptr(GString) text = g_string_new(NULL);
-    if (!a->type->tip(a, x, y, text, a->user))
+    if (!a->type->tip || !a->type->tip(a, x, y, text, a->user))
         return FALSE;
     gtk_tooltip_set_markup(tip, text->str);
     return TRUE;
@@ -365,6 +308,12 @@ static void redraw(NinoArea *a)
 {
     if (gtk_widget_get_mapped(GTK_WIDGET(a)))
         gtk_widget_queue_draw(GTK_WIDGET(a));
+}
+
+static void on_cleared(NinoArea *a)
+{
+    a->item = -1;
+    nino_area_say(a, "");
 }
 
 static void css_changed(GtkWidget *w, GtkCssStyleChange *change)
@@ -391,6 +340,7 @@ static void dispose(GObject *o)
     a->user = NULL;
     g_clear_object(&a->run);
     g_clear_pointer(&a->layouts, g_hash_table_unref);
+    g_clear_pointer(&a->said, g_free);
     G_OBJECT_CLASS(nino_area_parent_class)->dispose(o);
 }
 
@@ -408,6 +358,7 @@ static void nino_area_class_init(NinoAreaClass *klass)
 
 static void nino_area_init(NinoArea *a)
 {
+    a->item = -1;
     a->layouts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_object_unref);
     gtk_widget_set_focusable(GTK_WIDGET(a), TRUE);
     gtk_widget_set_hexpand(GTK_WIDGET(a), TRUE);
@@ -419,26 +370,14 @@ static void nino_area_init(NinoArea *a)
 static void add_controllers(NinoArea *a)
 {
     GtkWidget *w = GTK_WIDGET(a);
-    GtkEventController *c = gtk_event_controller_motion_new();
-    g_signal_connect(c, "motion", G_CALLBACK(on_motion), a);
-    g_signal_connect(c, "leave", G_CALLBACK(on_leave), a);
-    gtk_widget_add_controller(w, c);
-    c = gtk_event_controller_key_new();
+    GtkEventController *c = gtk_event_controller_key_new();
     g_signal_connect(c, "key-pressed", G_CALLBACK(on_key), a);
     gtk_widget_add_controller(w, c);
     GtkGesture *g = gtk_gesture_click_new();
     g_signal_connect(g, "released", G_CALLBACK(on_click), a);
     gtk_widget_add_controller(w, GTK_EVENT_CONTROLLER(g));
-    if (!a->type->has_time)
-        return;
-    c = gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES);
-    g_signal_connect(c, "scroll", G_CALLBACK(on_scroll), a);
-    gtk_widget_add_controller(w, c);
-    g = gtk_gesture_drag_new();
-    gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(g), 0);
-    g_signal_connect(g, "drag-begin", G_CALLBACK(drag_begin), a);
-    g_signal_connect(g, "drag-update", G_CALLBACK(drag_update), a);
-    gtk_widget_add_controller(w, GTK_EVENT_CONTROLLER(g));
+    if (a->type->has_time)
+        nino_area_add_time_controllers(a);
 }
 
 GtkWidget *nino_area_new(NinoRun *run, const NinoAreaType *type, gpointer user,
@@ -456,6 +395,10 @@ GtkWidget *nino_area_new(NinoRun *run, const NinoAreaType *type, gpointer user,
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
         if (type->draws_itself ? FALSE : i < 4 || type->has_time)
             g_signal_connect_object(run, all[i], G_CALLBACK(redraw), a, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "cleared", G_CALLBACK(on_cleared), a, G_CONNECT_SWAPPED);
+    if (type->has_time)
+        g_signal_connect_object(run, "cursor", G_CALLBACK(on_cursor), a, G_CONNECT_SWAPPED);
+    g_signal_connect(a, "notify::has-focus", G_CALLBACK(on_focus), NULL);
     if (type->tip) {
         gtk_widget_set_has_tooltip(GTK_WIDGET(a), TRUE);
         g_signal_connect(a, "query-tooltip", G_CALLBACK(on_tooltip), NULL);

@@ -324,7 +324,7 @@ static void nino_compare_view_init(NinoCompareView *v)
                G_CALLBACK(on_open));
     v->rows = g_list_store_new(NINO_TYPE_COMPARE_ROW);
     GtkSelectionModel *model =
-        GTK_SELECTION_MODEL(gtk_single_selection_new(G_LIST_MODEL(g_object_ref(v->rows))));
+        GTK_SELECTION_MODEL(gtk_no_selection_new(G_LIST_MODEL(g_object_ref(v->rows))));
     GtkWidget *table = gtk_column_view_new(model);
     gtk_accessible_update_property(GTK_ACCESSIBLE(table), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Comparison"), -1);

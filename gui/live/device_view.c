@@ -133,6 +133,21 @@ static double top_of(NinoRun *run, const Strip *s)
     return isnan(top) ? top : MAX(top * 1.05, s->least_top);
 }
 
+// The sample that holds at t: the last one with a value before it, or the first one. NULL: none.
+static const nino_event *sample_at(NinoRun *run, const Series *s, guint64 t)
+{
+    size_t n;
+    const nino_event *ev = points(run, s->kind, &n);
+    const size_t end = n ? nino_history_lower(ev, n, t + 1) : 0;
+    for (size_t i = end; i > 0; i--)
+        if (isfinite(s->value(&ev[i - 1])))
+            return &ev[i - 1];
+    for (size_t i = end; i < n; i++)
+        if (isfinite(s->value(&ev[i])))
+            return &ev[i];
+    return NULL;
+}
+
 // ---- drawing -----------------------------------------------------------------------------------
 
 // One bar a pixel column, from the lowest to the highest sample in it.
@@ -190,16 +205,14 @@ static void draw_strip(NinoArea *area, NinoPlot *p, const NinoPlotBox *b, const 
         draw_series(area, p, b, &s->series[i], top, t0, t1);
     nino_plot_unclip(p);
     for (int i = 0; i < N_SERIES && s->series[i].name; i++) {
-        size_t n;
         char text[80], v[32];
         const Series *k = &s->series[i];
-        const nino_event *ev = points(nino_area_run(area), k->kind, &n);
-        size_t last = n;
-        while (last > 0 && !isfinite(k->value(&ev[last - 1])))
-            last--;
-        if (!last)
+        NinoRun *run = nino_area_run(area);
+        const guint64 cursor = nino_run_cursor(run); // its values, else those of the end
+        const nino_event *e = sample_at(run, k, cursor ? cursor : UINT64_MAX - 1);
+        if (!e)
             continue;
-        s->format(v, sizeof(v), k->value(&ev[last - 1]));
+        s->format(v, sizeof(v), k->value(e));
         g_snprintf(text, sizeof(text), "%s %s", _(k->name), v);
         const GdkRGBA bg = nino_plot_alpha(&p->bg, 0.7f);
         nino_plot_bar(p, x - 2, b->y - nino_plot_text_height(p) - 2,
@@ -253,18 +266,19 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
     (void) y;
     GtkWidget *w = GTK_WIDGET(area);
     get_box(area, (float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &b, user);
-    if (x < (double) b.x)
-        return FALSE;
+    if (x < (double) b.x) {
+        g_string_append(text, _("<b>GTT</b>: memory of the machine that the device may use; "
+                                "<b>VRAM</b>: memory of its own; <b>process</b>: what the process "
+                                "that computes holds in the machine's memory"));
+        return TRUE;
+    }
     const guint64 t = nino_area_time(area, &b, x);
     for (size_t i = 0; i < N_STRIPS; i++)
         for (int k = 0; k < N_SERIES && strips[i].series[k].name; k++) {
-            size_t n;
             char v[40];
             const Series *s = &strips[i].series[k];
-            const nino_event *ev = points(nino_area_run(area), s->kind, &n);
-            const size_t at = n ? nino_history_lower(ev, n, t) : 0;
-            const nino_event *e = at < n ? &ev[at] : n ? &ev[n - 1] : NULL;
-            if (!e || !isfinite(s->value(e)))
+            const nino_event *e = sample_at(nino_area_run(area), s, t);
+            if (!e)
                 continue;
             strips[i].format(v, sizeof(v), s->value(e));
             g_string_append_printf(text, "%s%s: %s", text->len ? "\n" : "", _(s->name), v);

@@ -12,7 +12,7 @@ enum { ROW = 21, UPDATE_MS = 500 };
 
 typedef struct Flame {
     NinoRun *run; // the widgets hold it
-    GtkWidget *area, *device;
+    GtkWidget *area, *device, *scope;
     nino_flame *node;
     double *from; // of each node: where it begins, as a share of its root
     size_t n;
@@ -65,6 +65,16 @@ static void place(Flame *f)
     }
 }
 
+static void show_scope(Flame *f, gboolean is_part)
+{
+    char ns[40];
+    nino_format_ns(ns, sizeof(ns), (double) f->total);
+    g_autofree char *text =
+        g_strdup_printf("%s, %s", is_part ? _("Selected range") : _("Whole run"), ns);
+    if (g_strcmp0(gtk_label_get_text(GTK_LABEL(f->scope)), text) != 0)
+        gtk_label_set_text(GTK_LABEL(f->scope), text);
+}
+
 static void update(NinoArea *area)
 {
     Flame *f = nino_area_user(area);
@@ -72,7 +82,7 @@ static void update(NinoArea *area)
     if (!gtk_widget_get_mapped(GTK_WIDGET(area)))
         return;
     nino_run_draw_begin(f->run);
-    nino_run_range(f->run, &t0, &t1);
+    const gboolean is_part = nino_run_range(f->run, &t0, &t1);
     nino_flame *old = f->node;
     const int32_t root = f->root, focus = f->focus;
     f->node = NULL;
@@ -84,6 +94,7 @@ static void update(NinoArea *area)
         f->focus = same_node(f, old, focus);
     }
     free(old);
+    show_scope(f, is_part);
     f->updated = g_get_monotonic_time();
     gtk_widget_queue_draw(GTK_WIDGET(area));
     nino_run_draw_end(f->run);
@@ -99,7 +110,9 @@ static void on_changed(NinoArea *area)
 
 static void on_cleared(NinoArea *area)
 {
-    forget(nino_area_user(area));
+    Flame *f = nino_area_user(area);
+    forget(f);
+    show_scope(f, FALSE);
     gtk_widget_queue_draw(GTK_WIDGET(area));
 }
 
@@ -212,13 +225,9 @@ static void set_focus(Flame *f, int32_t i)
 {
     f->focus = i;
     g_autoptr(GString) text = g_string_new(NULL);
-    char *plain = NULL;
     if (i >= 0)
         describe(f, i, text);
-    pango_parse_markup(text->str, -1, 0, NULL, &plain, NULL, NULL);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(f->area), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
-                                   plain ? plain : "", -1);
-    g_free(plain);
+    nino_area_say(NINO_AREA(f->area), text->str);
     gtk_widget_queue_draw(f->area);
 }
 
@@ -327,7 +336,13 @@ static GtkWidget *make_bar(Flame *f)
     gtk_widget_set_margin_bottom(bar, 6);
     gtk_box_append(GTK_BOX(bar), f->device);
     gtk_box_append(GTK_BOX(bar), wall);
-    return bar;
+    f->scope = gtk_label_new("");
+    gtk_widget_add_css_class(f->scope, "dim-label");
+    gtk_widget_set_margin_start(f->scope, 12);
+    GtkWidget *both = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+    gtk_box_append(GTK_BOX(both), bar);
+    gtk_box_append(GTK_BOX(both), f->scope);
+    return both;
 }
 
 GtkWidget *nino_flame_new(NinoRun *run)

@@ -170,6 +170,23 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     draw_mark(p, h, &box, "p99", h->data.p99_ns, &free_from);
 }
 
+// The i-th bin that is not empty.
+static gboolean item(NinoArea *area, int i, double *x, double *y, gpointer user)
+{
+    const Histogram *h = user;
+    NinoPlotBox box;
+    GtkWidget *w = GTK_WIDGET(area);
+    plot_box((float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &box);
+    for (int k = 0; k < NINO_HISTOGRAM_BINS; k++) {
+        if (!h->data.bin[k] || i-- > 0)
+            continue;
+        *x = (double) box.x + (k + 0.5) * (double) box.w / NINO_HISTOGRAM_BINS;
+        *y = (double) (box.y + box.h / 2);
+        return TRUE;
+    }
+    return FALSE;
+}
+
 static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
 {
     (void) y;
@@ -251,6 +268,7 @@ GtkWidget *nino_histogram_new(NinoRun *run)
                                        .draw = draw,
                                        .draws_itself = TRUE,
                                        .tip = tip,
+                                       .item = item,
                                        .min_width = 240,
                                        .min_height = 120 };
     static const NinoViewExport x = { .draw = export_draw, .rows = export_rows };

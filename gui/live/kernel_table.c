@@ -37,23 +37,25 @@ static const struct {
     int chars;
     void (*format)(char *buf, size_t size, double v);
 } columns[N_COLUMNS] = {
-    { "kernel", N_("Kernel"), "Name of the kernel or transfer", 18, NULL },
-    { "family", N_("Family"), "Op family", 9, NULL },
-    { "calls", N_("Calls"), "How often it ran in the range", 7, nino_format_count },
-    { "total_ns", N_("Total"), "Sum of the times on the device", 7, nino_format_ns },
-    { "share", N_("Share"), "Of the time of all kernels and transfers", 6, nino_format_share },
-    { "mean_ns", N_("Mean"), "Total divided by calls", 7, nino_format_ns },
-    { "min_ns", N_("Min"), "Shortest call", 7, nino_format_ns },
-    { "max_ns", N_("Max"), "Longest call", 7, nino_format_ns },
-    { "sigma_ns", "σ", "Standard deviation of the calls", 7, nino_format_ns },
-    { "p50_ns", "p50", "Half of the calls are shorter (within 2 %)", 7, nino_format_ns },
-    { "p95_ns", "p95", "95 % of the calls are shorter (within 2 %)", 7, nino_format_ns },
-    { "gflops", "GFLOP/s", "Arithmetic of the op table divided by total time", 7, NULL },
-    { "gbps", "GB/s", "Bytes the op must move at least, divided by total time", 7, NULL },
+    { "kernel", N_("Kernel"), N_("Name of the kernel or transfer"), 18, NULL },
+    { "family", N_("Family"), N_("Op family"), 9, NULL },
+    { "calls", N_("Calls"), N_("How often it ran in the range"), 7, nino_format_count },
+    { "total_ns", N_("Total"), N_("Sum of the times on the device"), 7, nino_format_ns },
+    { "share", N_("Share"), N_("Of the time of all kernels and transfers"), 6, nino_format_share },
+    { "mean_ns", N_("Mean"), N_("Total divided by calls"), 7, nino_format_ns },
+    { "min_ns", N_("Min"), N_("Shortest call"), 7, nino_format_ns },
+    { "max_ns", N_("Max"), N_("Longest call"), 7, nino_format_ns },
+    { "sigma_ns", "σ", N_("Standard deviation of the calls"), 7, nino_format_ns },
+    // xgettext:no-c-format
+    { "p50_ns", "p50", N_("Half of the calls are shorter (within 2 %)"), 7, nino_format_ns },
+    // xgettext:no-c-format
+    { "p95_ns", "p95", N_("95 % of the calls are shorter (within 2 %)"), 7, nino_format_ns },
+    { "gflops", "GFLOP/s", N_("Arithmetic of the op table divided by total time"), 7, NULL },
+    { "gbps", "GB/s", N_("Bytes the op must move at least, divided by total time"), 7, NULL },
     // xgettext:no-c-format
     { "peak_share", N_("% of peak"),
-      "Larger share of the measured arithmetic and bandwidth ceilings of this device "
-      "(ninodes devices --measure)",
+      N_("Larger share of the ceilings of this device, arithmetic and bandwidth: as measured "
+         "(ninodes devices --measure), else those of its profile"),
       7, nino_format_share },
 };
 
@@ -182,6 +184,20 @@ static void show_count(Table *t, size_t n, double all_ns)
         gtk_label_set_text(GTK_LABEL(t->count), text);
 }
 
+// The list holds on to the row it shows first; who looks at the top wants to see the new top.
+static void stay_at_top(Table *t, gboolean was_at_top)
+{
+    if (was_at_top && g_list_model_get_n_items(G_LIST_MODEL(t->selection)))
+        gtk_widget_activate_action(gtk_widget_get_last_child(t->view), "list.scroll-to-item", "u",
+                                   0u);
+}
+
+static gboolean is_at_top(const Table *t)
+{
+    GtkAdjustment *v = gtk_scrollable_get_vadjustment(GTK_SCROLLABLE(t->view));
+    return !v || gtk_adjustment_get_value(v) < 1;
+}
+
 static void fill(Table *t)
 {
     const nino_stats *s = nino_run_stats(t->run);
@@ -192,10 +208,12 @@ static void fill(Table *t)
     for (size_t i = 0; i < n; i++)
         all += (double) t->ops[i].total_ns;
     t->selecting = TRUE;
+    const gboolean was_at_top = is_at_top(t);
     for (size_t i = 0; i < n; i++)
         set_values(t, row_of(t, &t->ops[i]), &t->ops[i], all);
     remove_unseen(t);
     gtk_sorter_changed(gtk_sort_list_model_get_sorter(t->sorted), GTK_SORTER_CHANGE_DIFFERENT);
+    stay_at_top(t, was_at_top);
     t->selecting = FALSE;
     show_count(t, n, all);
 }
@@ -335,6 +353,17 @@ static GtkColumnViewColumn *add_column(GtkColumnView *view, int c)
     return col;
 }
 
+// Headers have no tooltips of their own in this GTK: their widgets are the children of the first
+// one.
+static void explain_columns(GtkColumnView *view)
+{
+    GtkWidget *title = gtk_widget_get_first_child(gtk_widget_get_first_child(GTK_WIDGET(view)));
+    for (int c = 0; c < N_COLUMNS && title; c++) {
+        gtk_widget_set_tooltip_text(title, _(columns[c].tip));
+        title = gtk_widget_get_next_sibling(title);
+    }
+}
+
 static gboolean matches(gpointer item, gpointer table)
 {
     const Table *t = table;
@@ -382,6 +411,7 @@ static void make_model(Table *t)
         GtkColumnViewColumn *col = add_column(view, c);
         total = c == COL_TOTAL ? col : total;
     }
+    explain_columns(view);
     t->filter = GTK_FILTER(gtk_custom_filter_new(matches, t, NULL));
     GtkFilterListModel *filtered =
         gtk_filter_list_model_new(G_LIST_MODEL(g_object_ref(t->rows)), t->filter);
@@ -420,6 +450,7 @@ GtkWidget *nino_kernel_table_new(NinoRun *run)
     t->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     t->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     t->search = gtk_search_entry_new();
+    g_object_set(t->search, "placeholder-text", _("Filter kernels"), NULL);
     gtk_widget_set_tooltip_text(t->search,
                                 _("Shows kernels and families whose name has this text"));
     gtk_accessible_update_property(GTK_ACCESSIBLE(t->search), GTK_ACCESSIBLE_PROPERTY_LABEL,

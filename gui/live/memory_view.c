@@ -117,7 +117,13 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
 
 static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
 {
-    (void) y;
+    if (y < TOP - 4) {
+        g_string_append(text, _("<b>weights</b>: of models; <b>activations</b>: what layers make "
+                                "for the next ones; <b>workspace</b>: scratch of one kernel; "
+                                "<b>staging</b>: copies on their way between host and device; "
+                                "<b>held</b>: what the pool has from the driver, used or not"));
+        return TRUE;
+    }
     NinoRun *run = nino_area_run(area);
     GtkWidget *w = GTK_WIDGET(area);
     NinoPlotBox box;

@@ -244,6 +244,8 @@ void nino_format_ns(char *buf, size_t size, double ns)
     const double a = fabs(ns);
     if (isnan(ns))
         g_strlcpy(buf, "n/a", size);
+    else if (a == 0)
+        g_strlcpy(buf, "0 s", size);
     else if (a >= 60e9)
         g_snprintf(buf, size, "%d:%04.1f min", (int) (ns / 60e9), fmod(a, 60e9) * 1e-9);
     else if (a >= 1e9)

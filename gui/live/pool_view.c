@@ -18,6 +18,7 @@ static const int owner_colour[] = { 0, 1, 2, 5 };
 typedef struct Pool {
     NinoRun *run; // the widgets hold it
     GtkWidget *area, *figures, *size, *answer;
+    char *said; // to screen readers
     nino_pool_map map;
     gint64 updated;
 } Pool;
@@ -40,9 +41,18 @@ static void show_answer(Pool *p)
     };
     const double mib = gtk_spin_button_get_value(GTK_SPIN_BUTTON(p->size));
     const gboolean is_known = p->map.n_arenas || p->map.reserved;
-    set_text(p->answer, is_known
-                            ? _(answers[nino_pool_map_fit(&p->map, (uint64_t) (mib * 1048576))])
-                            : _("is not known yet"));
+    const char *answer = is_known
+                             ? _(answers[nino_pool_map_fit(&p->map, (uint64_t) (mib * 1048576))])
+                             : _("is not known yet");
+    set_text(p->answer, answer);
+    g_autofree char *all =
+        g_strdup_printf(_("Would a request of %.0f MiB be served? It %s"), mib, answer);
+    if (g_strcmp0(all, p->said) == 0)
+        return;
+    gtk_accessible_update_property(GTK_ACCESSIBLE(p->size), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                   all, -1); // the focus stays there
+    g_free(p->said);
+    p->said = g_steal_pointer(&all);
 }
 
 static void show_figures(Pool *p)
@@ -197,6 +207,20 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
     return FALSE;
 }
 
+static gboolean item(NinoArea *area, int i, double *x, double *y, gpointer user)
+{
+    const Pool *p = user;
+    const nino_pool_map *m = &p->map;
+    if ((size_t) i >= m->n_blocks)
+        return FALSE;
+    const nino_pool_block *b = &m->block[i];
+    const double scale =
+        (double) (gtk_widget_get_width(GTK_WIDGET(area)) - LEFT - 10) / (double) largest_arena(m);
+    *x = LEFT + ((double) b->offset + (double) b->bytes / 2) * scale;
+    *y = TOP + b->arena * (STRIP + GAP) + STRIP / 2.0;
+    return TRUE;
+}
+
 // ---- widget ------------------------------------------------------------------------------------
 
 static void export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboolean is_dark)
@@ -222,8 +246,10 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 
 static void pool_free(gpointer data)
 {
-    nino_pool_map_release(&((Pool *) data)->map);
-    g_free(data);
+    Pool *p = data;
+    nino_pool_map_release(&p->map);
+    g_free(p->said);
+    g_free(p);
 }
 
 static GtkWidget *make_bar(Pool *p)
@@ -265,6 +291,7 @@ GtkWidget *nino_pool_view_new(NinoRun *run)
                                        .draw = draw,
                                        .draws_itself = TRUE,
                                        .tip = tip,
+                                       .item = item,
                                        .min_width = 240,
                                        .min_height = 90 };
     static const NinoViewExport x = { .draw = export_draw, .rows = export_rows };
@@ -279,6 +306,8 @@ GtkWidget *nino_pool_view_new(NinoRun *run)
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), p->area);
     gtk_widget_set_vexpand(scroll, TRUE);
     gtk_box_append(GTK_BOX(box), scroll);
+    gtk_accessible_update_relation(GTK_ACCESSIBLE(p->area), GTK_ACCESSIBLE_RELATION_DESCRIBED_BY,
+                                   p->figures, NULL, -1);
     g_object_set_data_full(G_OBJECT(box), "pool", p, pool_free);
     g_signal_connect_object(run, "changed", G_CALLBACK(on_changed), p->area, G_CONNECT_SWAPPED);
     g_signal_connect_object(run, "cleared", G_CALLBACK(update), p->area, G_CONNECT_SWAPPED);

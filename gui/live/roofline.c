@@ -8,8 +8,12 @@
 
 #include <math.h>
 
-enum { LEFT = 92, RIGHT = 14, BOTTOM = 38, MAX_OPS = 64, LABELS = 6 };
+enum { LEFT = 92, RIGHT = 14, BOTTOM = 38, MAX_OPS = 64, LABELS = 6, CEILINGS = 7 };
 static const char overlay_name[] = "gfx1151";
+
+typedef struct Taken { // where kernels and names are
+    float x, y, w, h;
+} Taken;
 
 typedef struct Roofline {
     NinoRun *run; // the widgets hold it
@@ -20,6 +24,8 @@ typedef struct Roofline {
     gboolean has_ceilings;
     nino_ceilings c, overlay;
     double lo_x, hi_x, lo_y, hi_y; // powers of ten
+    Taken taken[MAX_OPS + CEILINGS + LABELS];
+    size_t n_taken;
 } Roofline;
 
 // ---- data --------------------------------------------------------------------------------------
@@ -61,14 +67,17 @@ static void update(Roofline *r)
             widen(&r->lo_x, &r->hi_x, intensity(&all[i]));
             widen(&r->lo_y, &r->hi_y, all[i].gflops * 1e9);
         }
-    r->has_ceilings = nino_history_ceilings(nino_run_history(r->run), &r->c);
-    if (r->has_ceilings) {
+    const nino_ceilings *c = nino_run_ceilings(r->run);
+    r->has_ceilings = c != NULL;
+    if (c) {
+        r->c = *c;
         widen(&r->lo_y, &r->hi_y, r->c.flops_f32 * 1.2);
         widen(&r->lo_y, &r->hi_y, r->c.flops_f16 * 1.2);
     }
     if (r->has_overlay)
         widen(&r->lo_y, &r->hi_y, r->overlay.flops_f16 * 1.2);
-    r->lo_y = MAX(r->lo_y, r->hi_y - 7);
+    r->hi_y += 0.6; // for the names of the highest ones
+    r->lo_y = MAX(r->lo_y, floor(r->hi_y) - 7);
     r->lo_x = MAX(r->lo_x, -3);
 }
 
@@ -123,29 +132,68 @@ static void draw_axes(const Roofline *r, NinoPlot *p, const NinoPlotBox *b)
         const float x = floorf(x_of(r, b, pow(10, e)));
         nino_plot_bar(p, x, b->y, 1, b->h, &p->grid);
         g_snprintf(text, sizeof(text), "%g", pow(10, e));
-        nino_plot_text(p, MIN(x, p->width - 4 - nino_plot_text_width(p, text) / 2), b->y + b->h + 2,
-                       0, NINO_PLOT_CENTRE, &p->dim, text);
+        const float half = nino_plot_text_width(p, text) / 2;
+        nino_plot_text(p, CLAMP(x, b->x + half - 4, p->width - 4 - half), b->y + b->h + 2, 0,
+                       NINO_PLOT_CENTRE, &p->dim, text);
     }
     for (int e = (int) r->lo_y; e <= (int) r->hi_y; e++) {
         const float y = floorf(y_of(r, b, pow(10, e)));
         nino_plot_bar(p, b->x, y, b->w, 1, &p->grid);
         format_flops(text, sizeof(text), pow(10, e));
-        nino_plot_text(p, b->x - 4, MAX(y - floorf(line / 2), 0), LEFT - 6, NINO_PLOT_RIGHT,
-                       &p->dim, text);
+        nino_plot_text(p, b->x - 4, CLAMP(y - floorf(line / 2), 0, b->y + b->h - line + 2),
+                       LEFT - 6, NINO_PLOT_RIGHT, &p->dim, text);
     }
     nino_plot_text(p, b->x + b->w / 2, b->y + b->h + line + 3, b->w, NINO_PLOT_CENTRE, &p->dim,
                    _("arithmetic intensity, FLOP per byte"));
 }
 
+// ---- names -------------------------------------------------------------------------------------
+
+static gboolean is_free(const Roofline *r, const Taken *t)
+{
+    for (size_t k = 0; k < r->n_taken; k++) {
+        const Taken *o = &r->taken[k];
+        if (t->x < o->x + o->w && t->x + t->w > o->x && t->y < o->y + o->h && t->y + t->h > o->y)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+// A name at the first of these places where nothing else is; NULL: nowhere.
+static const Taken *find_place(Roofline *r, const NinoPlotBox *b, const Taken *place, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const Taken *t = &place[i];
+        if (t->x < b->x || t->x + t->w > b->x + b->w + RIGHT || t->y < b->y - 2 || !is_free(r, t))
+            continue;
+        if (r->n_taken < G_N_ELEMENTS(r->taken))
+            r->taken[r->n_taken++] = *t;
+        return t;
+    }
+    return NULL;
+}
+
+static gboolean draw_name(Roofline *r, NinoPlot *p, const NinoPlotBox *b, const char *text,
+                          const GdkRGBA *fg, const Taken *place, size_t n)
+{
+    const Taken *t = find_place(r, b, place, n);
+    if (!t)
+        return FALSE;
+    const GdkRGBA bg = nino_plot_alpha(&p->bg, 0.8f); // lines go on behind it
+    nino_plot_bar(p, t->x - 2, t->y, t->w + 4, t->h, &bg);
+    nino_plot_text(p, t->x, t->y, 0, NINO_PLOT_LEFT, fg, text);
+    return TRUE;
+}
+
 // ---- ceilings ----------------------------------------------------------------------------------
 
 typedef struct Pen {
-    const Roofline *r;
+    Roofline *r;
     NinoPlot *p;
     const NinoPlotBox *b;
     GdkRGBA colour;
     float width, dash;
-    float label_y; // labels of slopes go down the left edge
+    gboolean is_naming; // after all lines and kernels are drawn
 } Pen;
 
 // y = min(bandwidth x, peak), cut at the box.
@@ -159,20 +207,24 @@ static void draw_slope(Pen *d, double bandwidth, double peak, const char *name)
         return;
     const float xy[2][2] = { { x_of(r, d->b, from), y_of(r, d->b, from * bandwidth) },
                              { x_of(r, d->b, ridge), y_of(r, d->b, ridge * bandwidth) } };
-    nino_plot_line(d->p, xy, 2, d->width, d->dash, &d->colour);
+    if (!d->is_naming) {
+        nino_plot_line(d->p, xy, 2, d->width, d->dash, &d->colour);
+        return;
+    }
     format_rate(rate, sizeof(rate), bandwidth);
     g_snprintf(text, sizeof(text), "%s %s", name, rate);
-    const float line = nino_plot_text_height(d->p);
-    const float w = nino_plot_text_width(d->p, text);
-    // Beside the line, right of its middle, where no other slope is.
-    const float mx = xy[0][0] * 0.55f + xy[1][0] * 0.45f, my = xy[0][1] * 0.55f + xy[1][1] * 0.45f;
-    const float x = MIN(mx + 8, d->b->x + d->b->w - w);
-    const GdkRGBA bg = nino_plot_alpha(&d->p->bg, 0.75f);
-    nino_plot_bar(d->p, x - 2, my + 2, w + 4, line, &bg);
-    nino_plot_text(d->p, x, my + 2, 0, NINO_PLOT_LEFT, d->dash > 0 ? &d->p->dim : &d->p->fg, text);
+    const float line = nino_plot_text_height(d->p), w = nino_plot_text_width(d->p, text);
+    Taken place[6]; // below the line, from its middle to both sides
+    for (int i = 0; i < 6; i++) {
+        const float at = 0.45f + (i % 2 ? -0.12f : 0.12f) * (float) ((i + 1) / 2);
+        place[i] = (Taken){ xy[0][0] + (xy[1][0] - xy[0][0]) * at + 8,
+                            xy[0][1] + (xy[1][1] - xy[0][1]) * at + 2, w, line };
+    }
+    draw_name(d->r, d->p, d->b, text, d->dash > 0 ? &d->p->dim : &d->p->fg, place,
+              G_N_ELEMENTS(place));
 }
 
-static void draw_level(Pen *d, double flops, double bandwidth, const char *name, gboolean is_below)
+static void draw_level(Pen *d, double flops, double bandwidth, const char *name)
 {
     const Roofline *r = d->r;
     char rate[32], text[96];
@@ -183,32 +235,35 @@ static void draw_level(Pen *d, double flops, double bandwidth, const char *name,
     if (x >= d->b->x + d->b->w)
         return;
     const float xy[2][2] = { { x, y }, { d->b->x + d->b->w, y } };
-    nino_plot_line(d->p, xy, 2, d->width, d->dash, &d->colour);
-    format_flops(rate, sizeof(rate), flops);
-    g_snprintf(text, sizeof(text), "%s %s", name, rate);
-    const float line = nino_plot_text_height(d->p);
-    const GdkRGBA *fg = d->dash > 0 ? &d->p->dim : &d->p->fg;
-    const float w = nino_plot_text_width(d->p, text), end = d->b->x + d->b->w;
-    if (!is_below && y - line - 1 < d->b->y) { // no room above: left of where the slope ends
-        nino_plot_text(d->p, x - 4, MAX(y - line / 2, d->b->y), 0, NINO_PLOT_RIGHT, fg, text);
+    if (!d->is_naming) {
+        nino_plot_line(d->p, xy, 2, d->width, d->dash, &d->colour);
         return;
     }
-    // Overlay and device side by side: they may be close.
-    const float right = d->b->x + d->b->w * (d->dash > 0 ? 0.8f : 1) - 4;
-    nino_plot_text(d->p, MIN(MAX(right, x + w), end), is_below ? y + 2 : y - line - 1, 0,
-                   NINO_PLOT_RIGHT, fg, text);
+    format_flops(rate, sizeof(rate), flops);
+    g_snprintf(text, sizeof(text), "%s %s", name, rate);
+    const float line = nino_plot_text_height(d->p), w = nino_plot_text_width(d->p, text);
+    Taken place[8]; // above and below the line, from its right end on
+    for (int i = 0; i < 8; i++)
+        place[i] = (Taken){ d->b->x + d->b->w - 4 - w - (float) (i / 2) * (w + 8),
+                            i % 2 ? y + 2 : y - line - 1, w, line };
+    draw_name(d->r, d->p, d->b, text, d->dash > 0 ? &d->p->dim : &d->p->fg, place,
+              G_N_ELEMENTS(place));
 }
 
-static void draw_ceilings(const Roofline *r, NinoPlot *p, const NinoPlotBox *b)
+static void draw_ceilings(Roofline *r, NinoPlot *p, const NinoPlotBox *b, gboolean is_naming)
 {
-    Pen d = {
-        .r = r, .p = p, .b = b, .width = 1.2f, .dash = 5, .colour = nino_plot_alpha(&p->fg, 0.5f)
-    };
+    Pen d = { .r = r,
+              .p = p,
+              .b = b,
+              .width = 1.2f,
+              .dash = 5,
+              .colour = nino_plot_alpha(&p->fg, 0.5f),
+              .is_naming = is_naming };
     if (r->has_overlay) {
         const double peak = MAX(r->overlay.flops_f32, r->overlay.flops_f16);
         draw_slope(&d, r->overlay.bandwidth, peak, overlay_name);
-        draw_level(&d, r->overlay.flops_f16, r->overlay.bandwidth, "gfx1151 f16", FALSE);
-        draw_level(&d, r->overlay.flops_f32, r->overlay.bandwidth, "gfx1151 f32", TRUE);
+        draw_level(&d, r->overlay.flops_f16, r->overlay.bandwidth, "gfx1151 f16");
+        draw_level(&d, r->overlay.flops_f32, r->overlay.bandwidth, "gfx1151 f32");
     }
     if (!r->has_ceilings)
         return;
@@ -223,10 +278,10 @@ static void draw_ceilings(const Roofline *r, NinoPlot *p, const NinoPlotBox *b)
     }
     const double widest = MAX(cache, r->c.bandwidth);
     d.colour = *nino_plot_colour(1);
-    draw_level(&d, r->c.flops_f32, widest, "f32", r->c.flops_f16 > r->c.flops_f32);
+    draw_level(&d, r->c.flops_f32, widest, "f32");
     if (r->c.flops_f16 > 0 && fabs(r->c.flops_f16 / r->c.flops_f32 - 1) > 0.02) {
         d.colour = *nino_plot_colour(3);
-        draw_level(&d, r->c.flops_f16, widest, "f16", FALSE);
+        draw_level(&d, r->c.flops_f16, widest, "f16");
     }
 }
 
@@ -237,40 +292,41 @@ static float side_of(const Roofline *r, const nino_op_stat *o)
     return 6 + 18 * sqrtf((float) o->total_ns / (float) MAX(r->total_ns, 1));
 }
 
-static void draw_kernels(const Roofline *r, NinoPlot *p, const NinoPlotBox *b)
+static void draw_kernels(Roofline *r, NinoPlot *p, const NinoPlotBox *b)
 {
     const char *family[NINO_HISTORY_FAMILIES];
     nino_history *h = nino_run_history(r->run);
     const size_t n =
         MIN(nino_history_families(h, family, NINO_HISTORY_FAMILIES), NINO_HISTORY_FAMILIES);
     const uint32_t chosen = nino_run_kernel(r->run);
-    float taken[LABELS][4]; // where labels are
-    size_t labels = 0;
     for (size_t i = 0; i < r->n; i++) {
         const nino_op_stat *o = &r->op[i];
-        const float s = side_of(r, o), x = x_of(r, b, intensity(o)),
-                    y = y_of(r, b, o->gflops * 1e9);
+        const float s = roundf(side_of(r, o));
+        const Taken t = { roundf(x_of(r, b, intensity(o)) - s / 2),
+                          roundf(y_of(r, b, o->gflops * 1e9) - s / 2), s, s };
         size_t f = 0;
         while (f < n && strcmp(family[f], o->family) != 0)
             f++;
         const GdkRGBA c = nino_plot_alpha(nino_plot_colour(f), 0.85f);
-        nino_plot_bar(p, roundf(x - s / 2), roundf(y - s / 2), roundf(s), roundf(s), &c);
+        nino_plot_bar(p, t.x, t.y, s, s, &c);
         if (chosen && !strcmp(o->name, nino_run_name(r->run, chosen)))
-            nino_plot_frame(p, roundf(x - s / 2) - 2, roundf(y - s / 2) - 2, roundf(s) + 4,
-                            roundf(s) + 4, &p->fg);
-        if (labels == LABELS)
-            continue;
-        const float line = nino_plot_text_height(p), w = nino_plot_text_width(p, o->name);
-        const float lx = x + s / 2 + 4 + w > b->x + b->w ? x - s / 2 - 4 - w : x + s / 2 + 4;
-        const float ly = y - floorf(line / 2);
-        gboolean is_free = TRUE;
-        for (size_t k = 0; k < labels; k++)
-            is_free = is_free && (lx > taken[k][0] + taken[k][2] || lx + w < taken[k][0] ||
-                                  ly > taken[k][1] + taken[k][3] || ly + line < taken[k][1]);
-        if (!is_free)
-            continue;
-        nino_plot_text(p, lx, ly, 0, NINO_PLOT_LEFT, &p->fg, o->name);
-        memcpy(taken[labels++], (float[4]){ lx, ly, w, line }, sizeof(taken[0]));
+            nino_plot_frame(p, t.x - 2, t.y - 2, s + 4, s + 4, &p->fg);
+        r->taken[i] = t;
+    }
+    r->n_taken = r->n;
+}
+
+// Names of the kernels that took longest, beside them where nothing else is.
+static void draw_names(Roofline *r, NinoPlot *p, const NinoPlotBox *b)
+{
+    const float line = nino_plot_text_height(p);
+    int named = 0;
+    for (size_t i = 0; i < r->n && named < LABELS; i++) {
+        const Taken k = r->taken[i];
+        const float w = nino_plot_text_width(p, r->op[i].name);
+        const float mid = floorf(k.y + (k.h - line) / 2);
+        const Taken place[] = { { k.x + k.w + 4, mid, w, line }, { k.x - 4 - w, mid, w, line } };
+        named += draw_name(r, p, b, r->op[i].name, &p->fg, place, G_N_ELEMENTS(place));
     }
 }
 
@@ -307,23 +363,38 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     const NinoPlotBox b = box_of(p->width, p->height, nino_plot_text_height(p));
     draw_axes(r, p, &b);
     nino_plot_clip(p, b.x, b.y - 2, b.w + RIGHT, b.h + 4);
-    draw_ceilings(r, p, &b);
+    draw_ceilings(r, p, &b, FALSE);
     draw_kernels(r, p, &b);
+    draw_ceilings(r, p, &b, TRUE);
+    draw_names(r, p, &b);
     nino_plot_unclip(p);
     draw_head(r, p);
 }
 
 // ---- pointer and keys --------------------------------------------------------------------------
 
-static const nino_op_stat *at(NinoArea *area, Roofline *r, double x, double y)
+static NinoPlotBox box_in(NinoArea *area)
 {
     GtkWidget *w = GTK_WIDGET(area);
-    int line;
-    PangoLayout *l = gtk_widget_create_pango_layout(w, "X");
-    pango_layout_get_pixel_size(l, NULL, &line);
-    g_object_unref(l);
-    const NinoPlotBox b =
-        box_of((float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), (float) line);
+    return box_of((float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w),
+                  nino_area_line(area));
+}
+
+static gboolean item(NinoArea *area, int i, double *x, double *y, gpointer user)
+{
+    Roofline *r = user;
+    const NinoPlotBox b = box_in(area);
+    update(r);
+    if ((size_t) i >= r->n)
+        return FALSE;
+    *x = (double) x_of(r, &b, intensity(&r->op[i]));
+    *y = (double) y_of(r, &b, r->op[i].gflops * 1e9);
+    return TRUE;
+}
+
+static const nino_op_stat *at(NinoArea *area, Roofline *r, double x, double y)
+{
+    const NinoPlotBox b = box_in(area);
     const nino_op_stat *best = NULL;
     double least = 12;
     for (size_t i = 0; i < r->n; i++) {
@@ -344,8 +415,16 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
     const nino_op_stat *o = at(area, r, x, y);
     char took[32], speed[32], top[32];
     gboolean by_memory;
-    if (!o)
+    const NinoPlotBox b = box_in(area);
+    if (!o && x >= (double) b.x && y <= (double) (b.y + b.h))
         return FALSE;
+    if (!o) {
+        g_string_append(text, _("Each square is a kernel, its area the time it took. <b>FLOP per "
+                                "byte</b>: arithmetic of the op for every byte it must move at "
+                                "least. Kernels under a slope can be limited by the bandwidth, "
+                                "those under a level by arithmetic"));
+        return TRUE;
+    }
     nino_format_ns(took, sizeof(took), (double) o->total_ns);
     format_flops(speed, sizeof(speed), o->gflops * 1e9);
     g_string_append_printf(
@@ -416,6 +495,7 @@ GtkWidget *nino_roofline_new(NinoRun *run)
     static const NinoAreaType type = { .label = N_("Roofline"),
                                        .draw = draw,
                                        .tip = tip,
+                                       .item = item,
                                        .click = click,
                                        .key = key,
                                        .min_width = 360,

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { LEFT = 70, RIGHT = 54, BOTTOM = 38, MAX_STEPS = 2048 };
+enum { LEFT = 84, RIGHT = 54, BOTTOM = 38, MAX_STEPS = 2048 };
 
 typedef struct Steps {
     NinoRun *run; // the widgets hold it
@@ -51,7 +51,7 @@ static void update(Steps *s)
         s->least_sigma = isfinite(sigma) && sigma > 0 ? MIN(s->least_sigma, sigma) : s->least_sigma;
     }
     qsort(sorted, s->n, sizeof(*sorted), by_value);
-    s->median = sorted[s->n / 2];
+    s->median = (sorted[s->n / 2] + sorted[(s->n - 1) / 2]) / 2;
     const double q1 = sorted[s->n / 4], q3 = sorted[s->n * 3 / 4];
     s->limit = MAX(q3 + 3 * (q3 - q1), s->median * 1.3);
     g_free(sorted);
@@ -163,12 +163,31 @@ static const nino_event *at(NinoArea *area, Steps *s, double x)
     return i >= 0 && i < (double) s->n ? &s->ev[(size_t) i] : NULL;
 }
 
+static gboolean item(NinoArea *area, int i, double *x, double *y, gpointer user)
+{
+    Steps *s = user;
+    GtkWidget *w = GTK_WIDGET(area);
+    const NinoPlotBox b = box_of((float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w),
+                                 nino_area_line(area));
+    update(s);
+    if ((size_t) i >= s->n)
+        return FALSE;
+    *x = (double) b.x + (i + 0.5) * (double) b.w / (double) s->total;
+    *y = (double) (b.y + b.h) - s->ev[i].u.step.seconds / (s->top * 1.08) * (double) b.h;
+    return TRUE;
+}
+
 static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
 {
     Steps *s = user;
     const nino_event *e = at(area, s, x);
     char took[32];
-    (void) y;
+    if (s->n && y < (double) nino_area_line(area) + 8) {
+        g_string_append(text, _("<b>slow</b>: longer than the third quartile by three times the "
+                                "interquartile range, and than the median by 30 percent; "
+                                "<b>sigma</b>: how much noise was left"));
+        return TRUE;
+    }
     if (!e)
         return FALSE;
     nino_format_ns(took, sizeof(took), e->u.step.seconds * 1e9);
@@ -209,6 +228,7 @@ GtkWidget *nino_step_plot_new(NinoRun *run)
     static const NinoAreaType type = { .label = N_("Sampler steps"),
                                        .draw = draw,
                                        .tip = tip,
+                                       .item = item,
                                        .click = click,
                                        .min_width = 320,
                                        .min_height = 180 };

@@ -232,17 +232,43 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
 
 // ---- pointer and keys --------------------------------------------------------------------------
 
+static Place place_in(NinoArea *area, const TileMap *m)
+{
+    GtkWidget *w = GTK_WIDGET(area);
+    return place_of(m, (float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w),
+                    nino_area_line(area));
+}
+
+// The middle of the i-th tile's own part.
+static gboolean item(NinoArea *area, int i, double *x, double *y, gpointer user)
+{
+    TileMap *m = user;
+    find_tiles(m);
+    const Place at = place_in(area, m);
+    for (size_t k = 0; k < m->n; k++) {
+        const nino_event *e = &m->tile[k];
+        if (e->u.tile.pass != m->pass || i-- > 0)
+            continue;
+        *x = (double) (at.x + (e->u.tile.core_x + e->u.tile.core_w / 2.0f) * at.scale);
+        *y = (double) (at.y + (e->u.tile.core_y + e->u.tile.core_h / 2.0f) * at.scale);
+        return TRUE;
+    }
+    return FALSE;
+}
+
 static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
 {
     TileMap *m = user;
-    GtkWidget *w = GTK_WIDGET(area);
-    PangoLayout *l = gtk_widget_create_pango_layout(w, "X");
-    int line, found = 0;
-    pango_layout_get_pixel_size(l, NULL, &line);
-    g_object_unref(l);
+    int found = 0;
     find_tiles(m);
-    const Place at = place_of(m, (float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w),
-                              (float) line);
+    if (m->n &&
+        y > gtk_widget_get_height(GTK_WIDGET(area)) - 2 * (double) nino_area_line(area) - 8) {
+        g_string_append(text, _("<b>Seams</b>: how much neighbouring tiles differ where they "
+                                "overlap, on average and at most; <b>steps</b>: how much larger "
+                                "the change across a border is than beside it"));
+        return TRUE;
+    }
+    const Place at = place_in(area, m);
     const double px = (x - (double) at.x) / (double) at.scale;
     const double py = (y - (double) at.y) / (double) at.scale;
     for (size_t i = 0; i < m->n; i++) {
@@ -328,6 +354,7 @@ GtkWidget *nino_tile_map_new(NinoRun *run)
     static const NinoAreaType type = { .label = N_("Tile map"),
                                        .draw = draw,
                                        .tip = tip,
+                                       .item = item,
                                        .click = click,
                                        .key = key,
                                        .min_width = 320,

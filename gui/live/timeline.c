@@ -86,6 +86,17 @@ static void draw_ruler(NinoArea *area, NinoPlot *p, gpointer user)
     nino_plot_time_axis(p, &box, t0, t1, nino_history_begin(h));
 }
 
+static gboolean tip_ruler(NinoArea *area, double x, double y, GString *text, gpointer user)
+{
+    (void) area, (void) x, (void) user;
+    if (y > RULER / 2.0)
+        return FALSE;
+    g_string_append(text, _("Colours of kernels: op families. <b>queued</b>: kernels that wait and "
+                            "were not yet handed to the driver; <b>submitted</b>: handed to it, "
+                            "but not begun"));
+    return TRUE;
+}
+
 static void draw(NinoArea *area, NinoPlot *p, gpointer user)
 {
     Timeline *t = user;
@@ -178,6 +189,13 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
            describe(t, r, nino_area_time(area, &box, x), pixel_ns(t, &box), text);
 }
 
+static gboolean read_row(NinoArea *area, guint64 at, GString *text, gpointer user)
+{
+    (void) area;
+    Timeline *t = user;
+    return t->focus_row < t->n_rows && describe(t, &t->row[t->focus_row], at, 0, text);
+}
+
 static gboolean click(NinoArea *area, double x, double y, int n_press, gpointer user)
 {
     Timeline *t = user;
@@ -206,6 +224,26 @@ static gboolean click(NinoArea *area, double x, double y, int n_press, gpointer 
         nino_run_select(t->run, s[row[i]].begin_ns,
                         s[row[i]].end_ns ? s[row[i]].end_ns : nino_history_end(h));
     return TRUE;
+}
+
+// ---- read-out ----------------------------------------------------------------------------------
+
+// The line under the plot says what is at the cursor in the chosen row, for who uses no pointer.
+static void show_readout(Timeline *t)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    const guint64 at = nino_run_cursor(t->run);
+    if (at && gtk_widget_has_focus(t->area))
+        read_row(NINO_AREA(t->area), at, text, t);
+    char *plain = NULL;
+    pango_parse_markup(text->str, -1, 0, NULL, &plain, NULL, NULL);
+    for (char *c = plain; c && *c; c++)
+        if (*c == '\n')
+            *c = ' ';
+    const char *hint = _("Drag selects a range, the wheel zooms, arrows and n/p step, f fits the "
+                         "selection, Home shows all");
+    gtk_label_set_text(GTK_LABEL(t->readout), plain && *plain ? plain : hint);
+    g_free(plain);
 }
 
 // ---- keyboard ----------------------------------------------------------------------------------
@@ -263,27 +301,10 @@ static gboolean on_key(NinoArea *area, guint key, GdkModifierType mods, gpointer
     }
     default: return FALSE;
     }
+    show_readout(t); // another row
+    nino_area_read_out(area);
     gtk_widget_queue_draw(GTK_WIDGET(area));
     return TRUE;
-}
-
-// The line under the plot says what is at the cursor in the chosen row: for screen readers, and for
-// who uses no pointer.
-static void show_readout(Timeline *t)
-{
-    g_autoptr(GString) text = g_string_new(NULL);
-    const guint64 at = nino_run_cursor(t->run);
-    if (at && t->focus_row < t->n_rows && gtk_widget_has_focus(t->area))
-        describe(t, &t->row[t->focus_row], at, 0, text);
-    char *plain = NULL;
-    pango_parse_markup(text->str, -1, 0, NULL, &plain, NULL, NULL);
-    for (char *c = plain; c && *c; c++)
-        if (*c == '\n')
-            *c = ' ';
-    const char *hint = _("Drag selects a range, the wheel zooms, arrows and n/p step, f fits the "
-                         "selection, Home shows all");
-    gtk_label_set_text(GTK_LABEL(t->readout), plain && *plain ? plain : hint);
-    g_free(plain);
 }
 
 // ---- widget ------------------------------------------------------------------------------------
@@ -312,6 +333,7 @@ GtkWidget *nino_timeline_new(NinoRun *run)
     static const NinoAreaType type = { .label = N_("Timeline"),
                                        .draw = draw,
                                        .tip = tip,
+                                       .read = read_row,
                                        .click = click,
                                        .key = on_key,
                                        .box = plot_box,
@@ -320,6 +342,7 @@ GtkWidget *nino_timeline_new(NinoRun *run)
                                        .min_height = 80 };
     static const NinoAreaType ruler = { .label = N_("Time axis"),
                                         .draw = draw_ruler,
+                                        .tip = tip_ruler,
                                         .box = plot_box,
                                         .has_time = TRUE,
                                         .min_width = 240,

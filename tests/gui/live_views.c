@@ -2,53 +2,13 @@
 // something is drawn, that selecting a range filters tables, that exports have content, that keys
 // and text filters work, that kernels have arrows, and that a saved trace shows the same as the
 // run. usage: live_views FOLDER_FOR_PICTURES [TRACE]
-#include "live/area.h"
 #include "live/view.h"
 #include "tests/gui/made_run.h"
+#include "tests/gui/views.h"
 
 #include <cairo-svg.h>
-#include <stdlib.h>
-
-#define CHECK(cond)                                                                                \
-    do {                                                                                           \
-        if (!(cond)) {                                                                             \
-            g_printerr("%s:%d: failed: %s\n", __FILE__, __LINE__, #cond);                          \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 // ---- pictures ----------------------------------------------------------------------------------
-
-static void iterate(int ms)
-{
-    const gint64 until = g_get_monotonic_time() + ms * 1000;
-    do {
-        while (g_main_context_iteration(NULL, FALSE))
-            ;
-        g_usleep(2000);
-    } while (g_get_monotonic_time() < until);
-}
-
-static GdkTexture *picture_of(GtkWidget *w)
-{
-    GdkPaintable *p = gtk_widget_paintable_new(w);
-    const int width = gtk_widget_get_width(w), height = gtk_widget_get_height(w);
-    GtkSnapshot *s = gtk_snapshot_new();
-    gboolean dark;
-    g_object_get(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", &dark, NULL);
-    const float v = dark ? 0.2f : 0.96f; // what is behind views in a window
-    gtk_snapshot_append_color(s, &(GdkRGBA){ v, v, v, 1 },
-                              &GRAPHENE_RECT_INIT(0, 0, (float) width, (float) height));
-    gdk_paintable_snapshot(p, GDK_SNAPSHOT(s), width, height);
-    GskRenderNode *node = gtk_snapshot_free_to_node(s);
-    CHECK(node);
-    GdkTexture *t =
-        gsk_renderer_render_texture(gtk_native_get_renderer(gtk_widget_get_native(w)), node,
-                                    &GRAPHENE_RECT_INIT(0, 0, (float) width, (float) height));
-    gsk_render_node_unref(node);
-    g_object_unref(p);
-    return t;
-}
 
 // Different colours of a picture, up to 64.
 static int count_colours(const uint32_t *px, size_t n)
@@ -127,16 +87,16 @@ static void check_view(NinoRun *run, const NinoViewType *type, const char *dir)
     gtk_window_set_default_size(GTK_WINDOW(window), 960, 420);
     gtk_window_set_child(GTK_WINDOW(window), nino_view_new(type, empty));
     gtk_window_present(GTK_WINDOW(window));
-    iterate(60);
+    spin_loop(60);
     save(gtk_window_get_child(GTK_WINDOW(window)), dir, type->id, "empty", 2);
 
     GtkWidget *view = nino_view_new(type, run);
     gtk_window_set_child(GTK_WINDOW(window), view);
     g_object_unref(empty);
-    iterate(60);
+    spin_loop(60);
     save(view, dir, type->id, "light", 6);
     set_dark(TRUE);
-    iterate(60);
+    spin_loop(60);
     save(view, dir, type->id, "dark", 6);
     set_dark(FALSE);
     check_export(view, dir, type->id);
@@ -146,53 +106,18 @@ static void check_view(NinoRun *run, const NinoViewType *type, const char *dir)
     const int all = rows_of(view);
     nino_run_range(run, &t0, &t1);
     nino_run_select(run, t0, t0 + 50000000);
-    iterate(60);
+    spin_loop(60);
     const int part = rows_of(view);
     save(view, dir, type->id, "range", 2);
     nino_run_select(run, 0, 0);
-    iterate(60);
+    spin_loop(60);
     CHECK(part <= all && rows_of(view) == all);
     CHECK(g_strcmp0(type->id, "kernels") != 0 || (part < all && all >= 5));
     gtk_window_destroy(GTK_WINDOW(window));
-    iterate(20);
+    spin_loop(20);
 }
 
 // ---- by hand -----------------------------------------------------------------------------------
-
-// The first widget below w of that type.
-static GtkWidget *find(GtkWidget *w, GType type)
-{
-    if (g_type_is_a(G_OBJECT_TYPE(w), type))
-        return w;
-    GtkWidget *found = NULL;
-    for (GtkWidget *c = gtk_widget_get_first_child(w); c && !found;
-         c = gtk_widget_get_next_sibling(c))
-        found = find(c, type);
-    return found;
-}
-
-static gboolean press(GtkWidget *w, guint key, GdkModifierType mods)
-{
-    gboolean used = FALSE;
-    g_autoptr(GListModel) list = gtk_widget_observe_controllers(w);
-    for (guint i = 0; i < g_list_model_get_n_items(list); i++) {
-        g_autoptr(GtkEventController) c = g_list_model_get_item(list, i);
-        if (GTK_IS_EVENT_CONTROLLER_KEY(c))
-            g_signal_emit_by_name(c, "key-pressed", key, 0u, mods, &used);
-    }
-    return used;
-}
-
-static GtkWidget *show(NinoRun *run, const char *id, GtkWidget **view)
-{
-    GtkWidget *window = gtk_window_new();
-    gtk_window_set_default_size(GTK_WINDOW(window), 960, 420);
-    *view = nino_view_new(nino_view_find(id), run);
-    gtk_window_set_child(GTK_WINDOW(window), *view);
-    gtk_window_present(GTK_WINDOW(window));
-    iterate(100);
-    return window;
-}
 
 static void check_timeline_keys(NinoRun *run)
 {
@@ -265,7 +190,7 @@ static void check_flow(NinoRun *run)
     ev += 3 * STEP; // a step begins: the queue was empty
     const uint64_t t0 = ev[0].t_ns - ev[0].u.kernel.queued_us * 1000ull - 2000;
     nino_run_set_view(run, t0, ev[FEW].t_ns);
-    iterate(60);
+    spin_loop(60);
     CHECK(read_arrows(view, at, G_N_ELEMENTS(at)) == FEW);
     const double per_ns = (at[FEW - 1][2] - at[0][2]) / (double) (ev[FEW - 1].t_ns - ev[0].t_ns);
     for (int i = 0; i < FEW; i++) {
@@ -274,7 +199,7 @@ static void check_flow(NinoRun *run)
         CHECK(fabs(at[i][2] - at[i][0] - per_ns * ev[i].u.kernel.queued_us * 1000) < 0.5);
     }
     nino_run_set_view(run, t0, ev[MANY].t_ns);
-    iterate(60);
+    spin_loop(60);
     CHECK(read_arrows(view, at, G_N_ELEMENTS(at)) == 0); // they would hide the rest
     nino_run_set_view(run, 0, 0);
     gtk_window_destroy(GTK_WINDOW(window));
@@ -289,13 +214,13 @@ static void check_tables(NinoRun *run)
     const int all = rows_of(view);
     GtkWidget *search = find(view, GTK_TYPE_SEARCH_ENTRY);
     gtk_editable_set_text(GTK_EDITABLE(search), "CONV");
-    iterate(400); // the entry waits for more
+    spin_loop(400); // the entry waits for more
     CHECK(all > 3 && rows_of(view) == 1);
     gtk_window_destroy(GTK_WINDOW(window));
 
     window = show(run, "histogram", &view);
     nino_run_set_kernel(run, nino_history_find(h, "conv3x3_f16"));
-    iterate(60);
+    spin_loop(60);
     GtkWidget *list = find(view, GTK_TYPE_LIST_BOX);
     GtkListBoxRow *row = gtk_list_box_get_row_at_index(GTK_LIST_BOX(list), 0);
     CHECK(row);
@@ -322,7 +247,7 @@ static void check_rate(void)
     const gint64 from = g_get_monotonic_time();
     for (int i = 0; i < 40; i++) {
         make_step(&m, node, i, 40);
-        iterate(10);
+        spin_loop(10);
     }
     const double seconds = (double) (g_get_monotonic_time() - from) * 1e-6;
     CHECK(n >= 1 && n <= (int) (seconds * 10) + 2);
