@@ -1,0 +1,35 @@
+#!/bin/bash
+# The kernel table shows what the trace and run --json tell of the same run: one that the command line did, opened in the app,
+# and one that the app watched.
+. "$(dirname "$0")/lib.sh"
+tiny=(--models "$root/data/tiny/models" --input "$root/data/tiny/input")
+agree() { # NAME [LINES]: the table in front is written out and agrees with NAME.json
+    win_do export-view-to "$work/$1.csv"
+    python3 "$here/figures.py" "$work/$1.csv" "$work/$1.json" "${@:2}" >"$work/figures" 2>&1
+}
+must_agree() {
+    local end=$((SECONDS + 60))
+    until agree "$@"; do [ $SECONDS -lt $end ] || die "$(cat "$work/figures")"; sleep 0.5; done
+    cat "$work/figures"
+}
+
+"$B/ninodes" run "$root/data/tiny/decode.json" "${tiny[@]}" --output "$work/out" --json --trace "$work/run.json" >"$work/lines" ||
+    die "the run failed"
+start "${tiny[@]}" --output "$work/out" "$work/run.json"
+win_do view kernels
+must_agree run "$work/lines"
+
+win_do open-path "$root/data/tiny/decode.json"; wait_state ready 60
+has_files() { [ "$(find "$work/out" -name '*.png' | wc -l)" = "$1" ]; }
+n=1
+for again in run measure-again; do # the second one in a worker that has run before
+    win_do $again
+    n=$((n + 1))
+    until_ok 600 has_files $n || die "the run did not end"
+    wait_state done 120
+    win_do view kernels
+    win_do export-trace-to "$work/$again.json"
+    until_ok 20 "$B/ninodes" trace check "$work/$again.json" || die "the trace of the run is not valid"
+    must_agree $again
+done
+quit
