@@ -11,6 +11,15 @@ A=${NINODES_ASSETS:-$root/../shared/assets}
 views=$(sed -n 's/^ *{ *"\([a-z-]*\)",.*/\1/p' "$root/gui/live/view.c")
 : >"$SHOTS/app.log"
 
+# A picture of the screen when it has changed since the last one (or will not), and has stopped changing.
+last=
+picture() { import -window root "$1"; md5sum <"$1"; }
+shot() {
+    local f=$SHOTS/$1.png now was
+    for _ in $(seq 20); do now=$(picture "$f"); [ "$now" != "$last" ] && break; sleep 0.2; done
+    for _ in $(seq 40); do was=$now; sleep 0.3; now=$(picture "$f"); [ "$now" = "$was" ] && break; done
+    last=$now
+}
 all_views() { # PREFIX: the window, then each live view
     shot "$1-window"
     for v in $views; do win_do view "$v"; shot "$1-$v"; done
@@ -18,9 +27,14 @@ all_views() { # PREFIX: the window, then each live view
 start --models "$root/data/demo/models" --input "$root/data/demo/input" --output "$work/out"
 for n in text_to_image tiled_decode; do
     win_do open-path "$root/data/workflows/$n.json"; wait_state "ready invalid" 30
-    win_do run; wait_state "done failed" 300
+    win_do run; wait_state "done failed" 900
     all_views "demo-$n"
 done
+# the same once more, compared with the first
+win_do view compare; at button 'Keep as Baseline' click
+at label 'Baseline: *' wait
+win_do measure-again; until_ok 60 is_state running || true; wait_state "done failed" 900
+shot demo-compared
 if [ -d "$A/e2e" ]; then
     quit
     start --models "$A/models" --input "$A/taesd_ref" --output "$work/out"
