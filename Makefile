@@ -266,8 +266,8 @@ format:
 # Written by make itself, so it needs no bear and no second build.
 compile_commands.json: Makefile $(core_SRC) $(cl_SRC) $(cli_SRC) $(gui_SRC) $(test_SRC)
 	$(call say,GEN,$@)
-	$(Q){ sep='['; for f in $(core_SRC) $(cl_SRC) $(test_SRC) $(cli_SRC) $(gui_SRC); do \
-	  case $$f in cli/*) i='$(public)';; gui/*) i='$(public) -Igui $(if $(gui_SRC),$(gtk_CFLAGS))';; *) i='-I. $(public)';; esac; \
+	$(Q){ sep='['; for f in $(core_SRC) $(cl_SRC) $(test_SRC) $(cli_SRC) $(gui_SRC) $(gui_test_SRC); do \
+	  case $$f in cli/*) i='$(public)';; gui/*|tests/gui/*) i='$(public) -Igui -I$(B)/gui -I. $(if $(gui_SRC),$(gtk_CFLAGS))';; *) i='-I. $(public)';; esac; \
 	  printf '%s\n{"directory":"%s","file":"%s","command":"cc %s %s -c %s"}' "$$sep" '$(CURDIR)' "$$f" '$(subst \",\\\",$(BASE))' "$$i" "$$f"; sep=','; done; \
 	  printf '\n]\n'; } > $@
 

@@ -133,6 +133,14 @@ static NinoKernelRow *row_of(Table *t, const nino_op_stat *o)
     return r;
 }
 
+static gboolean is_same(const double *a, const double *b)
+{
+    for (int c = 0; c < N_COLUMNS; c++)
+        if (a[c] != b[c] && !(isnan(a[c]) && isnan(b[c])))
+            return FALSE;
+    return TRUE;
+}
+
 static void set_values(Table *t, NinoKernelRow *r, const nino_op_stat *o, double all_ns)
 {
     nino_history *h = nino_run_history(t->run);
@@ -152,7 +160,7 @@ static void set_values(Table *t, NinoKernelRow *r, const nino_op_stat *o, double
         [COL_PEAK] = nino_run_peak_share(t->run, o->gflops, o->gbps, bits),
     };
     r->is_seen = TRUE;
-    if (!memcmp(v, r->value, sizeof(v)))
+    if (is_same(v, r->value))
         return;
     memcpy(r->value, v, sizeof(v));
     g_signal_emit(r, row_changed, 0);

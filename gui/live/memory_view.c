@@ -49,6 +49,14 @@ static Column column_of(const nino_history *h, uint64_t t0, uint64_t t1, double 
     return c;
 }
 
+static gboolean is_same(const Column *a, const Column *b)
+{
+    for (int o = 0; o < NINO_OWN_COUNT; o++)
+        if (a->use[o] != b->use[o])
+            return FALSE;
+    return a->reserved == b->reserved;
+}
+
 static void draw_column(NinoPlot *p, const NinoPlotBox *box, const Column *c, float x, float w)
 {
     float y = box->y + box->h;
@@ -105,7 +113,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
         const uint64_t a = t0 + (uint64_t) (per * c);
         if (c < columns && a < nino_history_end(h))
             now = column_of(h, a, MAX(t0 + (uint64_t) (per * (c + step)), a + 1), top, box.h);
-        if (c < columns && !memcmp(&now, &was, sizeof(now)))
+        if (c < columns && is_same(&now, &was))
             continue;
         draw_column(p, &box, &was, box.x + (float) since, (float) (MIN(c, columns) - since));
         was = now;

@@ -190,7 +190,9 @@ void nino_plot_time_axis(NinoPlot *p, const NinoPlotBox *box, guint64 t0, guint6
     const double range = (double) (t1 - t0), from = (double) t0 - (double) origin;
     const double step = nino_plot_step(range, MAX((int) (box->w / 100), 1));
     float free_from = box->x - 20;
-    for (double t = ceil(from / step) * step; t <= from + range; t += step) {
+    const double first = ceil(from / step);
+    for (int i = 0; (first + i) * step <= from + range; i++) {
+        const double t = (first + i) * step;
         const float x = floorf(box->x + (float) ((t - from) / range) * box->w);
         nino_plot_bar(p, x, box->y, 1, box->h, &p->grid);
         char text[40];
@@ -214,7 +216,8 @@ void nino_plot_value_axis(NinoPlot *p, const NinoPlotBox *box, double top,
         const double unit = pow(1024, floor(log(MAX(top, 1)) / log(1024)));
         step = nino_plot_step(top / unit, n) * unit;
     }
-    for (double v = 0; v <= top * 1.0001; v += step) {
+    for (int i = 0; i * step <= top * 1.0001; i++) {
+        const double v = i * step;
         const float y = floorf(box->y + box->h - (float) (v / top) * box->h);
         char text[40];
         nino_plot_bar(p, box->x, y, box->w, 1, &p->grid);

@@ -216,7 +216,8 @@ static void draw_slope(Pen *d, double bandwidth, double peak, const char *name)
     const float line = nino_plot_text_height(d->p), w = nino_plot_text_width(d->p, text);
     Taken place[6]; // below the line, from its middle to both sides
     for (int i = 0; i < 6; i++) {
-        const float at = 0.45f + (i % 2 ? -0.12f : 0.12f) * (float) ((i + 1) / 2);
+        const int away = (i + 1) / 2;
+        const float at = 0.45f + (i % 2 ? -0.12f : 0.12f) * (float) away;
         place[i] = (Taken){ xy[0][0] + (xy[1][0] - xy[0][0]) * at + 8,
                             xy[0][1] + (xy[1][1] - xy[0][1]) * at + 2, w, line };
     }
@@ -243,9 +244,11 @@ static void draw_level(Pen *d, double flops, double bandwidth, const char *name)
     g_snprintf(text, sizeof(text), "%s %s", name, rate);
     const float line = nino_plot_text_height(d->p), w = nino_plot_text_width(d->p, text);
     Taken place[8]; // above and below the line, from its right end on
-    for (int i = 0; i < 8; i++)
-        place[i] = (Taken){ d->b->x + d->b->w - 4 - w - (float) (i / 2) * (w + 8),
+    for (int i = 0; i < 8; i++) {
+        const int left = i / 2;
+        place[i] = (Taken){ d->b->x + d->b->w - 4 - w - (float) left * (w + 8),
                             i % 2 ? y + 2 : y - line - 1, w, line };
+    }
     draw_name(d->r, d->p, d->b, text, d->dash > 0 ? &d->p->dim : &d->p->fg, place,
               G_N_ELEMENTS(place));
 }

@@ -368,11 +368,13 @@ static void check_crosshair(NinoRun *run, GtkWidget *area, guint64 t)
     nino_run_view(run, &a, &b);
     nino_run_set_cursor(run, 0);
     spin_loop(100);
-    g_autofree uint32_t *without = pixels_of(area, &w, &h);
+    uint32_t *without = pixels_of(area, &w, &h);
     nino_run_set_cursor(run, t);
     spin_loop(100);
-    g_autofree uint32_t *with = pixels_of(area, &w, &h);
+    uint32_t *with = pixels_of(area, &w, &h);
     const int x = column_between(without, with, w, h);
+    g_free(without);
+    g_free(with);
     CHECK(x > 0);
     point_at(area, x + 0.5, h / 2.0);
     CHECK(fabs((double) nino_run_cursor(run) - (double) t) <= 1.5 * (double) (b - a) / (w - 120));
@@ -451,13 +453,15 @@ static void check_items(NinoRun *run, const char *dir)
     int w, h;
     gtk_widget_grab_focus(view);
     spin_loop(100);
-    g_autofree uint32_t *without = pixels_of(view, &w, &h);
+    uint32_t *without = pixels_of(view, &w, &h);
     CHECK(press(view, GDK_KEY_Right, 0) && is_described(view, "Step 1 of 12"));
     CHECK(press(view, GDK_KEY_Left, 0) && is_described(view, "Step 1 of 12"));
     CHECK(press(view, GDK_KEY_Right, 0) && is_described(view, "Step 2 of 12"));
     spin_loop(100);
-    g_autofree uint32_t *with = pixels_of(view, &w, &h);
+    uint32_t *with = pixels_of(view, &w, &h);
     CHECK(column_between(without, with, w, h) > 0);
+    g_free(without);
+    g_free(with);
     save_picture(view, dir, "steps-step");
     CHECK(press(view, GDK_KEY_End, 0) && press(view, GDK_KEY_Right, 0));
     CHECK(is_described(view, "Step 12 of 12"));
@@ -502,7 +506,7 @@ static void add_kernels(NinoRun *run, uint32_t from, uint32_t to)
                                 .kind = NINO_EV_KERNEL,
                                 .track = 256,
                                 .name = i,
-                                .u.kernel = { .dur_ns = i * 1000 } };
+                                .u.kernel = { .dur_ns = i * 1000ull } };
         nino_run_add(run, &ev, 1, kernel_name, NULL);
     }
 }

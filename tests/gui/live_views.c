@@ -68,8 +68,8 @@ static void check_export(GtkWidget *view, const char *dir, const char *id)
     x->draw(view, cr, 900, 400, FALSE);
     cairo_destroy(cr);
     cairo_surface_flush(s);
-    CHECK(count_colours((const uint32_t *) (void *) cairo_image_surface_get_data(s), 900 * 400) >
-          8);
+    CHECK(count_colours((const uint32_t *) (void *) cairo_image_surface_get_data(s),
+                        (size_t) 900 * 400) > 8);
     g_autofree char *path = g_strdup_printf("%s/%s-export.png", dir, id);
     CHECK(cairo_surface_write_to_png(s, path) == CAIRO_STATUS_SUCCESS);
     cairo_surface_destroy(s);
@@ -186,8 +186,8 @@ static void check_flow(NinoRun *run)
     static double at[64][4];
     size_t n;
     const nino_event *ev = nino_history_slices(nino_run_history(run), 256, &n);
-    CHECK(n > 4 * STEP);
-    ev += 3 * STEP; // a step begins: the queue was empty
+    CHECK(n > (size_t) 4 * STEP);
+    ev += (size_t) 3 * STEP; // a step begins: the queue was empty
     const uint64_t t0 = ev[0].t_ns - ev[0].u.kernel.queued_us * 1000ull - 2000;
     nino_run_set_view(run, t0, ev[FEW].t_ns);
     spin_loop(60);

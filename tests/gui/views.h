@@ -15,6 +15,7 @@ static inline GtkWidget *show_views(NinoRun *run, const char *const *ids, GtkWid
         gtk_widget_set_vexpand(views[n], TRUE);
         gtk_box_append(GTK_BOX(box), views[n]);
     }
+    CHECK(n > 0);
     gtk_window_set_default_size(GTK_WINDOW(window), 960, n == 1 ? 420 : 260 * n);
     gtk_window_present(GTK_WINDOW(window));
     WAIT_FOR(gtk_widget_get_mapped(views[n - 1]) && gtk_widget_get_width(views[n - 1]) > 0);

@@ -19,7 +19,7 @@ static const char *const ids[] = { "tiles", "roofline", "device", "steps", "advi
 
 static void iterate(int ms)
 {
-    const gint64 until = g_get_monotonic_time() + ms * 1000;
+    const gint64 until = g_get_monotonic_time() + (gint64) ms * 1000;
     do {
         while (g_main_context_iteration(NULL, FALSE))
             ;
@@ -50,7 +50,7 @@ static void tiles(fake_run *r, uint32_t node)
                                            (uint64_t) (30 + i * 2) * 1000000, 180u << 20 } });
     }
     fake_add(r, (nino_event){ .kind = NINO_EV_SEAM,
-                              .u.seam = { 0.42f, 11, 0.03f, 17, 768 * 576, 190000 } });
+                              .u.seam = { 0.42f, 11, 0.03f, 17, (uint64_t) 768 * 576, 190000 } });
 }
 
 static fake_run make(double speed)
