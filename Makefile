@@ -1,7 +1,7 @@
 # ninodes. One non-recursive Makefile; everything built goes under $(B).
 #
 #   make                 library, CLI, app        make check       all tests (make check-long: the long ones too)
-#   make demo            make a first picture     make bench       speed, as ratios against other libraries
+#   make demo            a picture and a clip     make bench       speed, as ratios against other libraries
 #   make lint            style and static checks  make format      rewrite with clang-format
 #   make install DESTDIR=... PREFIX=/usr          make deps        install the Debian packages that are missing
 #   make pot             take the app's texts anew into data/po, after one of them changed
@@ -271,12 +271,13 @@ compile_commands.json: Makefile $(core_SRC) $(cl_SRC) $(cli_SRC) $(gui_SRC) $(te
 	  printf '%s\n{"directory":"%s","file":"%s","command":"cc %s %s -c %s"}' "$$sep" '$(CURDIR)' "$$f" '$(subst \",\\\",$(BASE))' "$$i" "$$f"; sep=','; done; \
 	  printf '\n]\n'; } > $@
 
-# ---- first picture ----------------------------------------------------------------------------
+# ---- first pictures ---------------------------------------------------------------------------
 DEMO = --models data/demo/models --input data/demo/input
 demo: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(B)/ninodes run data/workflows/text_to_image.json $(DEMO) --output out
-	@echo "Made on this machine, by the kernels of this build. Another: $(B)/ninodes run data/workflows/text_to_image.json \\"
+	$(Q)$(B)/ninodes run data/workflows/text_to_video.json $(DEMO) --output out
+	@echo "Made on this machine, by the kernels of this build, with models of its own. Another: $(B)/ninodes run data/workflows/text_to_image.json \\"
 	@echo "  $(DEMO) --set 'Prompt.text=a small yellow star at the top on a purple background'"
 	@echo "Watch runs live: $(B)/ninodes monitor (another terminal). Open the app: $(B)/ninodes-studio data/workflows/text_to_image.json $(DEMO)"
 

@@ -10,6 +10,7 @@ import sys
 NINODES = sys.argv[1] if len(sys.argv) > 1 else "build/ninodes"
 HERE = pathlib.Path(__file__).resolve().parent
 PROMPT = "a red circle on a blue background"
+MOVING = "a green square moving right on a white background"
 COLOURS = {"model": ("#223", "#335"), "text": ("#232", "#353"), "sampler": ("#332922", "#593930"), "": ("", "")}
 
 
@@ -94,6 +95,8 @@ class Sheet:
 
 WORDS = ("### Words it knows\n\ncircle, square, triangle, star, cross; red, green, blue, yellow, orange, purple, white, black;"
          " small, large; on the left, on the right, at the top, at the bottom")
+MOTIONS = ("### Motions it knows\n\nmoving left, moving right, moving up, moving down, growing, shrinking, standing still;"
+           " shapes and colours as the pictures', small")
 
 
 def flux(title, loader=None):
@@ -171,5 +174,36 @@ def rocm():
     s.save("benchmark")
 
 
+def wan(title, loader):
+    """Files and prompt of a clip; the model's times are shifted towards noise."""
+    s = Sheet(title).add("text", "CLIPLoader", "model", clip_name="demo_umt5.safetensors", type="wan")
+    s.add("vae", "VAELoader", "model", vae_name="demo_wan_vae.safetensors")
+    s.add("file", loader, "model", unet_name="demo_wan_fp8_scaled.safetensors")
+    s.add("model", "ModelSamplingSD3", model="file", shift=3.0)
+    s.column().add("prompt", "CLIPTextEncode", "text", "Prompt", 380, clip="text", text=MOVING)
+    s.add("empty", "CLIPTextEncode", "text", "Left out at CFG 1", 380, clip="text", text="").note(MOTIONS, 380, 150)
+    return s.add("blank", "EmptyHunyuanLatentVideo", width=64, height=64, length=9, batch_size=1).column()
+
+
+def clips():
+    s = wan("Text to video", "UNETLoader")
+    s.add("sampler", "KSampler", "sampler", model="model", positive="prompt", negative="empty", latent_image="blank",
+          seed=7, steps=15, cfg=1.0)
+    s.column().add("decode", "VAEDecode", samples="sampler", vae="vae")
+    s.column().add("save", "SaveAnimatedWEBP", tall=360, images="decode", filename_prefix="text_to_video", fps=6.0)
+    s.save("text_to_video")
+
+    s = wan("Wan with ROCm nodes", "ROCmDiffusionLoader")
+    s.note("As the seed's Wan graph: one sampler for the first steps and another for the rest. The seed has a model for each; here one does both.")
+    for key, before, more in (("high", "blank", {"start_at_step": 0, "end_at_step": 6, "return_with_leftover_noise": "enable"}),
+                              ("low", "high", {"start_at_step": 6, "add_noise": "disable"})):
+        s.add(key, "ROCMOptimizedKSamplerAdvanced", "sampler", model="model", positive="prompt", negative="empty",
+              latent_image=before, noise_seed=7, steps=15, cfg=1.0, optimize_for_video=True, **more)
+    s.column().add("decode", "ROCMOptimizedVAEDecode", samples="low", vae="vae")
+    s.add("video", "CreateVideo", images="decode", fps=6.0)
+    s.column().add("save", "SaveVideo", tall=360, video="video", filename_prefix="rocm_wan").save("rocm_wan")
+
+
 pictures()
 rocm()
+clips()

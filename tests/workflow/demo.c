@@ -132,13 +132,14 @@ static void check_differ(nino_ctx *ctx)
 
 int main(void)
 {
-    CHECK(each_form() == 8);
+    CHECK(each_form() == 10);
     nino_ctx *ctx = flow_open("cl", "data/demo");
     if (!ctx)
         ctx = flow_open("ref", "data/demo");
     CHECK(ctx);
     check_torch(ctx, "text_to_image");
     check_torch(ctx, "lora");
+    check_torch(ctx, "text_to_video");
     check_differ(ctx);
     nino_ctx_destroy(&ctx);
     flow_clean();

@@ -58,6 +58,7 @@ static const rate rates[] = {
     { "text_to_image", "Prompt", "KSampler", false, 90 },
     { "gguf", "Prompt", "KSampler", false, 85 },
     { "fp8", "Prompt", "KSampler", false, 85 },
+    { "text_to_video", "Prompt", "KSampler", true, 80 },
 };
 
 static void set(nino_graph *g, const char *node, const char *input, const char *value)
