@@ -4,6 +4,8 @@
 
 #include "core/base/error.h"
 
+#include <stdio.h>
+
 // ---- statistics of a range ---------------------------------------------------------------------
 
 typedef struct span_end {
@@ -130,6 +132,62 @@ nino_stats *nino_history_range_stats(const nino_history *h, uint64_t t0, uint64_
         ;
     free(r.end);
     return r.stats;
+}
+
+// ---- by shape ----------------------------------------------------------------------------------
+
+typedef struct shapes {
+    const nino_history *h;
+    struct {
+        uint32_t name, shape;
+    } * pair;
+    size_t n, cap;
+    char text[256];
+} shapes;
+
+// Ids behind those of the history's names are pairs.
+static const char *pair_name(void *priv, uint32_t id)
+{
+    shapes *s = priv;
+    nino_history *h = (nino_history *) s->h;
+    if (id < h->n_names)
+        return nino_history_name(h, id);
+    const char *shape = nino_history_name(h, s->pair[id - h->n_names].shape);
+    snprintf(s->text, sizeof(s->text), "%s%s%s",
+             nino_history_name(h, s->pair[id - h->n_names].name), *shape ? " " : "", shape);
+    return s->text;
+}
+
+static bool add_pairs(shapes *s, const history_list *l, uint64_t t0, uint64_t t1, nino_stats *stats)
+{
+    for (size_t i = nino_history_lower(l->ev, l->n, t0); i < l->n && l->ev[i].t_ns < t1; i++) {
+        nino_event e = l->ev[i];
+        size_t k = 0;
+        while (k < s->n && (s->pair[k].name != e.name || s->pair[k].shape != e.u.kernel.shape))
+            k++;
+        if (k == s->n) {
+            if (!history_reserve((void **) &s->pair, &s->cap, s->n, sizeof(*s->pair)))
+                return false;
+            s->pair[s->n].name = e.name;
+            s->pair[s->n++].shape = e.u.kernel.shape;
+        }
+        e.name = s->h->n_names + (uint32_t) k;
+        nino_stats_add(stats, &e, 1, pair_name, s);
+    }
+    return true;
+}
+
+nino_stats *nino_history_shape_stats(const nino_history *h, uint64_t t0, uint64_t t1)
+{
+    shapes s = { .h = h };
+    nino_stats *stats = nino_stats_create();
+    bool ok = stats != NULL;
+    for (size_t i = 0; i < h->n_tracks && ok; i++)
+        ok = add_pairs(&s, &h->track[i]->slices, t0, t1, stats);
+    free(s.pair);
+    if (!ok)
+        nino_stats_destroy(&stats);
+    return stats;
 }
 
 // ---- calls -------------------------------------------------------------------------------------

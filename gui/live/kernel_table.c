@@ -106,7 +106,7 @@ static void format_cell(const NinoKernelRow *r, int column, char *buf, size_t si
 
 typedef struct Table {
     NinoRun *run; // the widget holds it
-    GtkWidget *box, *view, *search, *count;
+    GtkWidget *box, *view, *search, *by_shape, *count;
     GListStore *rows;
     GHashTable *by_name; // "name\nfamily" -> NinoKernelRow
     GtkSortListModel *sorted;
@@ -141,10 +141,22 @@ static gboolean is_same(const double *a, const double *b)
     return TRUE;
 }
 
+// The kernel of a row: its name, or what is before the shape.
+static uint32_t kernel_of(Table *t, const NinoKernelRow *r)
+{
+    const nino_history *h = nino_run_history(t->run);
+    const char *end = strrchr(r->name, ' ');
+    const uint32_t id = nino_history_find(h, r->name);
+    if (id || !end)
+        return id;
+    g_autofree char *name = g_strndup(r->name, (gsize) (end - r->name));
+    return nino_history_find(h, name);
+}
+
 static void set_values(Table *t, NinoKernelRow *r, const nino_op_stat *o, double all_ns)
 {
     nino_history *h = nino_run_history(t->run);
-    const unsigned bits = nino_history_bits(h, nino_history_find(h, o->name));
+    const unsigned bits = nino_history_bits(h, kernel_of(t, r));
     const double v[N_COLUMNS] = {
         [COL_CALLS] = (double) o->calls,
         [COL_TOTAL] = (double) o->total_ns,
@@ -181,13 +193,21 @@ static void remove_unseen(Table *t)
     }
 }
 
+static gboolean is_by_shape(const Table *t)
+{
+    return gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(t->by_shape));
+}
+
 static void show_count(Table *t, size_t n, double all_ns)
 {
     char time[48], text[96];
     guint64 t0, t1;
     nino_format_ns(time, sizeof(time), all_ns);
-    g_snprintf(text, sizeof(text), ngettext("%zu kernel, %s%s", "%zu kernels, %s%s", n), n, time,
-               nino_run_range(t->run, &t0, &t1) ? _(" in the selected range") : "");
+    g_snprintf(text, sizeof(text),
+               is_by_shape(t)
+                   ? ngettext("%zu shape of kernels, %s%s", "%zu shapes of kernels, %s%s", n)
+                   : ngettext("%zu kernel, %s%s", "%zu kernels, %s%s", n),
+               n, time, nino_run_range(t->run, &t0, &t1) ? _(" in the selected range") : "");
     if (g_strcmp0(gtk_label_get_text(GTK_LABEL(t->count)), text) != 0)
         gtk_label_set_text(GTK_LABEL(t->count), text);
 }
@@ -208,7 +228,11 @@ static gboolean is_at_top(const Table *t)
 
 static void fill(Table *t)
 {
-    const nino_stats *s = nino_run_stats(t->run);
+    guint64 t0, t1;
+    nino_run_range(t->run, &t0, &t1);
+    nino_stats *own =
+        is_by_shape(t) ? nino_history_shape_stats(nino_run_history(t->run), t0, t1) : NULL;
+    const nino_stats *s = is_by_shape(t) ? own : nino_run_stats(t->run);
     if (!s)
         return;
     const size_t n = MIN(nino_stats_ops(s, t->ops, MAX_OPS), MAX_OPS);
@@ -223,6 +247,7 @@ static void fill(Table *t)
     gtk_sorter_changed(gtk_sort_list_model_get_sorter(t->sorted), GTK_SORTER_CHANGE_DIFFERENT);
     stay_at_top(t, was_at_top);
     t->selecting = FALSE;
+    nino_stats_destroy(&own);
     show_count(t, n, all);
 }
 
@@ -258,19 +283,22 @@ static void on_selected(Table *t)
 {
     NinoKernelRow *r = gtk_single_selection_get_selected_item(t->selection);
     if (!t->selecting && r)
-        nino_run_set_kernel(t->run, nino_history_find(nino_run_history(t->run), r->name));
+        nino_run_set_kernel(t->run, kernel_of(t, r));
 }
 
 // The kernel was chosen elsewhere.
 static void on_kernel(GtkWidget *box)
 {
     Table *t = g_object_get_data(G_OBJECT(box), "table");
-    const char *name = nino_run_name(t->run, nino_run_kernel(t->run));
+    const uint32_t kernel = nino_run_kernel(t->run);
+    NinoKernelRow *now = gtk_single_selection_get_selected_item(t->selection);
+    if (now && kernel && kernel_of(t, now) == kernel)
+        return; // the one of its shapes that was chosen here
     const guint n = g_list_model_get_n_items(G_LIST_MODEL(t->selection));
     guint at = GTK_INVALID_LIST_POSITION;
     for (guint i = 0; i < n && at == GTK_INVALID_LIST_POSITION; i++) {
         g_autoptr(NinoKernelRow) r = g_list_model_get_item(G_LIST_MODEL(t->selection), i);
-        if (*name && !strcmp(r->name, name))
+        if (kernel && kernel_of(t, r) == kernel)
             at = i;
     }
     t->selecting = TRUE;
@@ -278,16 +306,32 @@ static void on_kernel(GtkWidget *box)
     t->selecting = FALSE;
 }
 
+// The longest call of the row, among the longest ones of its kernel.
+static gboolean longest_of(Table *t, const NinoKernelRow *r, nino_event *out)
+{
+    nino_event call[64];
+    guint64 t0, t1;
+    nino_history *h = nino_run_history(t->run);
+    const uint32_t kernel = kernel_of(t, r);
+    const char *shape = r->name + strlen(nino_run_name(t->run, kernel));
+    nino_run_range(t->run, &t0, &t1);
+    const size_t n =
+        MIN(nino_history_calls(h, kernel, t0, t1, call, G_N_ELEMENTS(call)), G_N_ELEMENTS(call));
+    size_t i = 0;
+    while (i < n && *shape && strcmp(nino_run_name(t->run, call[i].u.kernel.shape), shape + 1) != 0)
+        i++;
+    if (n)
+        *out = call[i < n ? i : 0];
+    return n > 0;
+}
+
 // A double click shows the longest call in the timeline.
 static void on_activate(GtkColumnView *view, guint position, Table *t)
 {
     (void) view;
     g_autoptr(NinoKernelRow) r = g_list_model_get_item(G_LIST_MODEL(t->selection), position);
-    nino_history *h = nino_run_history(t->run);
-    guint64 t0, t1;
     nino_event call;
-    nino_run_range(t->run, &t0, &t1);
-    if (r && nino_history_calls(h, nino_history_find(h, r->name), t0, t1, &call, 1))
+    if (r && longest_of(t, r, &call))
         nino_run_show(t->run, &call);
 }
 
@@ -445,6 +489,7 @@ static void connect(Table *t, NinoRun *run)
     g_signal_connect_object(run, "range", G_CALLBACK(on_now), t->box, G_CONNECT_SWAPPED);
     g_signal_connect_object(run, "kernel", G_CALLBACK(on_kernel), t->box, G_CONNECT_SWAPPED);
     g_signal_connect(t->box, "map", G_CALLBACK(on_now), NULL);
+    g_signal_connect_swapped(t->by_shape, "toggled", G_CALLBACK(on_now), t->box);
     g_signal_connect_swapped(t->search, "search-changed", G_CALLBACK(on_search), t);
 }
 
@@ -463,6 +508,10 @@ GtkWidget *nino_kernel_table_new(NinoRun *run)
                                 _("Shows kernels and families whose name has this text"));
     gtk_accessible_update_property(GTK_ACCESSIBLE(t->search), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Filter kernels"), -1);
+    t->by_shape = gtk_toggle_button_new_with_label(_("By shape"));
+    gtk_widget_set_tooltip_text(
+        t->by_shape,
+        _("A row for every shape that a kernel ran with: its work size follows from it"));
     t->count = gtk_label_new("");
     gtk_widget_add_css_class(t->count, "dim-label");
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
@@ -470,6 +519,7 @@ GtkWidget *nino_kernel_table_new(NinoRun *run)
     gtk_widget_set_margin_top(bar, 6);
     gtk_widget_set_margin_bottom(bar, 6);
     gtk_box_append(GTK_BOX(bar), t->search);
+    gtk_box_append(GTK_BOX(bar), t->by_shape);
     gtk_box_append(GTK_BOX(bar), t->count);
     make_model(t);
     GtkWidget *scroll = gtk_scrolled_window_new();

@@ -1,7 +1,8 @@
 // Drives an app over AT-SPI, the way a screen reader does; nothing but D-Bus is needed.
 //
 // usage: atclick APP ROLE NAME COMMAND
-//   COMMAND: an action ("click"), set=NUMBER, text=STRING, get (prints value and text), wait, gone,
+//   COMMAND: an action ("click"), set=NUMBER, text=STRING, get (prints value, text and
+//   description), wait, gone,
 //            tree (prints what is below), lint (names the controls that have no name)
 // ROLE and NAME are patterns with * and ?. Exit 0 ok, 1 not found within the time limit, 2 refused.
 #include <gio/gio.h>
@@ -208,6 +209,7 @@ static int print_values(const Node *n)
     g_autofree char *name = name_of(n);
     g_autoptr(GVariant) value = property(n, "Value", "CurrentValue");
     g_autoptr(GVariant) count = property(n, "Text", "CharacterCount");
+    g_autoptr(GVariant) about = property(n, "Accessible", "Description");
     printf("name=%s sensitive=%d pressed=%d", name, has_state(n, 24), has_state(n, 20));
     if (value)
         printf(" value=%g", g_variant_get_double(value));
@@ -219,7 +221,7 @@ static int print_values(const Node *n)
             g_variant_get(r, "(&s)", &s);
         printf(" text=%s", s);
     }
-    puts("");
+    printf(" description=%s\n", about ? g_variant_get_string(about, NULL) : "");
     return 0;
 }
 

@@ -502,12 +502,17 @@ static const char *kernel_name(void *priv, uint32_t id)
 static void add_kernels(NinoRun *run, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to; i++) {
-        const nino_event ev = { .t_ns = 1000000000 + i * 10000000ull,
-                                .kind = NINO_EV_KERNEL,
-                                .track = 256,
-                                .name = i,
-                                .u.kernel = { .dur_ns = i * 1000ull } };
-        nino_run_add(run, &ev, 1, kernel_name, NULL);
+        const nino_event ev[] = { { .t_ns = 1000000000 + i * 10000000ull,
+                                    .kind = NINO_EV_KERNEL,
+                                    .track = 256,
+                                    .name = i,
+                                    .u.kernel = { .dur_ns = i * 1000ull } },
+                                  { .t_ns = 1005000000 + i * 10000000ull,
+                                    .kind = NINO_EV_KERNEL,
+                                    .track = 256,
+                                    .name = i,
+                                    .u.kernel = { .dur_ns = i * 500ull, .shape = 1000 } } };
+        nino_run_add(run, ev, 2, kernel_name, NULL);
     }
 }
 
@@ -520,6 +525,7 @@ static void check_table(void)
     GtkWidget *table = find(view, GTK_TYPE_COLUMN_VIEW);
     GtkWidget *head = gtk_widget_get_first_child(gtk_widget_get_first_child(table));
     guint n = 0;
+    size_t m;
     for (; head; head = gtk_widget_get_next_sibling(head), n++) {
         const char *tip = gtk_widget_get_tooltip_text(head);
         CHECK(tip && strlen(tip) > 8);
@@ -533,6 +539,12 @@ static void check_table(void)
         CHECK(gtk_adjustment_get_value(v) < 1);
     }
     WAIT_FOR(has_label(view, "120 kernels"));
+    GtkWidget *by_shape = toggle_of(view, "By shape");
+    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(by_shape), TRUE); // each ran with two
+    WAIT_FOR(has_label(view, "240 shapes of kernels"));
+    const nino_event *ev = nino_history_slices(nino_run_history(run), 256, &m);
+    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(by_shape), FALSE);
+    WAIT_FOR(m == 240 && ev && has_label(view, "120 kernels"));
     gtk_adjustment_set_value(v, 300);
     spin_loop(100);
     add_kernels(run, 121, 131);

@@ -18,6 +18,16 @@ must_agree() {
 start "${tiny[@]}" --output "$work/out" "$work/run.json"
 win_do view kernels
 must_agree run "$work/lines"
+if ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null; then
+    at '*button' 'By shape' click || die "the table has no shapes"
+    must_agree run shapes
+    at '*button' 'By shape' click
+    # what a screen reader gets of the pool: the answer with the size that it is about
+    win_do view pool
+    at 'spin button' 'Size of a request in MiB' set=8 || die "no size to ask for"
+    answer() { at 'spin button' 'Size of a request in MiB' get | grep -q 'description=Would a request of 8 MiB be served? It fits'; }
+    until_ok 10 answer || die "the answer is not told: $(at 'spin button' 'Size of a request in MiB' get)"
+fi
 
 win_do open-path "$root/data/tiny/decode.json"; wait_state ready 60
 has_files() { [ "$(find "$work/out" -name '*.png' | wc -l)" = "$1" ]; }

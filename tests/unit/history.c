@@ -323,6 +323,33 @@ static void a_run(nino_history *h)
     end(h, t + 5, 1, 0);
 }
 
+static void shaped(nino_history *h, uint64_t t, uint64_t ns, uint32_t shape)
+{
+    add(h, (nino_event){ .t_ns = t,
+                         .kind = NINO_EV_KERNEL,
+                         .track = 256,
+                         .name = 6,
+                         .u.kernel = { .dur_ns = ns, .family = 6, .shape = shape } });
+}
+
+// A row for every shape; together they are the kernel.
+static void test_shapes(void)
+{
+    nino_history *h = nino_history_create(0);
+    nino_op_stat op[8];
+    for (uint64_t i = 0; i < 12; i++)
+        shaped(h, 1000 + i * 100, i % 3 == 2 ? 50 : 10, i % 3 == 2 ? 9 : i % 3 ? 0 : 4);
+    nino_stats *s = nino_history_shape_stats(h, 1000, 1000 + 900);
+    CHECK(s && nino_stats_ops(s, op, 8) == 3);
+    CHECK_STR(op[0].name, "conv2d read");
+    CHECK_STR(op[0].family, "conv2d");
+    CHECK(op[0].calls == 3 && op[0].total_ns == 150 && op[0].min_ns == 50);
+    CHECK(op[1].calls == 3 && op[2].calls == 3 && op[1].total_ns + op[2].total_ns == 60);
+    CHECK(!strcmp(op[1].name, "conv2d") != !strcmp(op[2].name, "conv2d"));
+    nino_stats_destroy(&s);
+    nino_history_destroy(&h);
+}
+
 static void test_queries(void)
 {
     nino_history *h = nino_history_create(0);
@@ -542,6 +569,7 @@ int main(void)
     test_pool();
     test_restart();
     test_pool_replayed();
+    test_shapes();
     test_queries();
     test_bounded();
     test_trace(path);

@@ -154,6 +154,9 @@ NINO_API nino_fit nino_pool_map_fit(const nino_pool_map *m, uint64_t bytes);
 // out of memory). A range counts the kernels that begin in it and the node runs that end in it.
 NINO_API const nino_stats *nino_history_stats(const nino_history *h);
 NINO_API nino_stats *nino_history_range_stats(const nino_history *h, uint64_t t0, uint64_t t1);
+// Of the kernels and transfers that begin in the range, one op for every shape that they ran with:
+// "gemm 1x77x64". NULL: out of memory.
+NINO_API nino_stats *nino_history_shape_stats(const nino_history *h, uint64_t t0, uint64_t t1);
 
 // Calls of one kernel that begin in the range, by duration, longest first; returns how many there
 // are. `name` 0: of any kernel.
