@@ -64,6 +64,8 @@ const NinoCommand nino_commands[] = {
     { "canvas.rename", N_("Rename"), N_("Canvas"), { "F2" }, FALSE },
     { "canvas.add", N_("Search for a node to add"), N_("Canvas"), { "n", "Insert" }, FALSE },
     { "canvas.connect", N_("Connect by name"), N_("Canvas"), { "<Control>l" }, FALSE },
+    { "canvas.bend", N_("Bend a link (a new point to move)"), N_("Canvas"), { "<Alt>b" }, FALSE },
+    { "canvas.menu", N_("Menu of the selection"), N_("Canvas"), { "Menu", "<Shift>F10" }, FALSE },
     { "canvas.subgraph", N_("Convert to subgraph"), N_("Canvas"), { "<Control><Shift>e" }, FALSE },
     { "canvas.unpack", N_("Unpack the subgraph"), N_("Canvas"), { NULL }, FALSE },
     { "canvas.ports", N_("Ports and shown values of the subgraph"), N_("Canvas"), { "<Control><Shift>l" }, FALSE },
@@ -80,6 +82,18 @@ const NinoCommand nino_commands[] = {
     { "app.about", N_("About Ninodes Studio"), N_("App"), { NULL }, TRUE },
     { "app.quit", N_("Quit"), N_("App"), { "<Control>q" }, TRUE },
     { 0 },
+};
+
+// Keys of the canvas that are as they are (graph/canvas_keys.c).
+static const struct { const char *label, *keys; } fixed[] = {
+    { N_("Next or previous node, group or point"), "Tab <Shift>Tab" },
+    { N_("The nearest one there"), "Left Right Up Down" },
+    { N_("There, without selecting it"), "<Control>Left <Control>Right <Control>Up <Control>Down" },
+    { N_("Select it too, or no longer"), "<Shift>space" },
+    { N_("Move the selection"), "<Shift>Left <Shift>Right <Shift>Up <Shift>Down" },
+    { N_("Resize the node or group"), "<Control><Shift>Left <Control><Shift>Right <Control><Shift>Up <Control><Shift>Down" },
+    { N_("Edit the values; rename the group"), "Return" },
+    { N_("Out of a value, to its node"), "Escape" },
 };
 // clang-format on
 
@@ -101,6 +115,12 @@ GMenuModel *nino_commands_menu(void)
     return G_MENU_MODEL(menu);
 }
 
+static void add_shortcut(GtkWidget *group, const char *label, const char *keys)
+{
+    gtk_box_append(GTK_BOX(group), g_object_new(GTK_TYPE_SHORTCUTS_SHORTCUT, "title", _(label),
+                                                "accelerator", keys, NULL));
+}
+
 GtkWidget *nino_commands_shortcuts_window(void)
 {
     GtkWidget *window = g_object_new(GTK_TYPE_SHORTCUTS_WINDOW, "modal", TRUE, NULL);
@@ -118,9 +138,12 @@ GtkWidget *nino_commands_shortcuts_window(void)
             title = c->group;
         }
         g_autofree char *joined = g_strjoinv(" ", keys);
-        gtk_box_append(GTK_BOX(group), g_object_new(GTK_TYPE_SHORTCUTS_SHORTCUT, "title",
-                                                    _(c->label), "accelerator", joined, NULL));
+        add_shortcut(group, c->label, joined);
     }
+    group = g_object_new(GTK_TYPE_SHORTCUTS_GROUP, "title", _("On the canvas"), NULL);
+    gtk_box_append(GTK_BOX(section), group);
+    for (gsize i = 0; i < G_N_ELEMENTS(fixed); i++)
+        add_shortcut(group, fixed[i].label, fixed[i].keys);
     gtk_window_set_child(GTK_WINDOW(window), section);
     return window;
 }

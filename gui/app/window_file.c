@@ -300,7 +300,7 @@ static const char *const canvas_actions[] = {
     "cut",      "copy",       "paste",    "paste-links", "duplicate", "delete", "select-all",
     "mute",     "bypass",     "collapse", "pin",         "group",     "fit",    "zoom-in",
     "zoom-out", "zoom-reset", "add",      "connect",     "rename",    "enter",  "leave",
-    "minimap",  "subgraph",   "unpack",   "select-none"
+    "minimap",  "subgraph",   "unpack",   "select-none", "bend"
 };
 
 static void action_canvas(GSimpleAction *a, GVariant *parameter, gpointer user)

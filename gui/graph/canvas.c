@@ -23,10 +23,12 @@ NinoNodeView *nino_canvas_view(NinoCanvas *c, int node)
 // Menus and buttons show what can be done.
 static void enable_actions(NinoCanvas *c)
 {
-    static const char *const on_nodes[] = { "cut",     "copy",     "duplicate", "delete", "mute",
-                                            "bypass",  "collapse", "pin",       "group",  "rename",
-                                            "connect", "color",    "subgraph" };
+    static const char *const on_nodes[] = {
+        "cut",      "copy", "duplicate", "mute",    "bypass",
+        "collapse", "pin",  "group",     "connect", "subgraph"
+    };
     const gboolean any = c->doc && g_hash_table_size(c->selected);
+    const gboolean has_title = any || nino_canvas_selected_group(c);
     gboolean has_subgraph = FALSE;
     for (guint i = 0; i < c->views->len && any; i++) {
         const nino_doc_node *n = nino_document_node(c->doc, (int) i);
@@ -37,6 +39,12 @@ static void enable_actions(NinoCanvas *c)
         g_autofree char *name = g_strconcat("canvas.", on_nodes[i], NULL);
         gtk_widget_action_set_enabled(GTK_WIDGET(c), name, any);
     }
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.delete",
+                                  any || nino_canvas_n_selected_spots(c));
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.rename", has_title);
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.color", has_title);
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.bend",
+                                  c->doc && nino_document_n_links(c->doc) > 0);
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.enter", has_subgraph);
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.unpack", has_subgraph);
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.ports",
@@ -72,7 +80,7 @@ void nino_canvas_toggle(NinoCanvas *c, const char *id, gboolean selected)
 void nino_canvas_select_only(NinoCanvas *c, const char *id)
 {
     g_autofree char *own = g_strdup(id);
-    g_hash_table_remove_all(c->selected);
+    nino_canvas_unselect(c);
     if (own)
         g_hash_table_add(c->selected, g_strdup(own));
     nino_canvas_selection_changed(c);
@@ -80,7 +88,7 @@ void nino_canvas_select_only(NinoCanvas *c, const char *id)
 
 void nino_canvas_select(NinoCanvas *c, const char *const *ids)
 {
-    g_hash_table_remove_all(c->selected);
+    nino_canvas_unselect(c);
     for (; ids && *ids; ids++)
         if (g_hash_table_contains(c->by_id, *ids))
             g_hash_table_add(c->selected, g_strdup(*ids));
@@ -126,6 +134,8 @@ static void on_edit(gpointer user, const char *id, const char *name, NinoEditKin
 {
     NinoCanvas *c = user;
     nino_error err = { 0 };
+    if (!c->doc) // the editor goes with it
+        return;
     if (kind == NINO_EDIT_DONE)
         nino_document_seal(c->doc);
     else if (kind == NINO_EDIT_CONTROL)
@@ -190,8 +200,9 @@ static gboolean change_place(NinoCanvas *c)
     if (same)
         return FALSE;
     g_ptr_array_set_size(c->views, 0);
+    g_ptr_array_set_size(c->spots, 0);
     g_hash_table_remove_all(c->by_id);
-    g_hash_table_remove_all(c->selected);
+    nino_canvas_unselect(c);
     return TRUE;
 }
 
@@ -201,8 +212,16 @@ static gboolean is_gone(gpointer id, gpointer value, gpointer by_id)
     return !g_hash_table_contains(by_id, id);
 }
 
+static gboolean has_focus(NinoCanvas *c)
+{
+    GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(c));
+    GtkWidget *w = root ? gtk_root_get_focus(root) : NULL;
+    return w && (w == GTK_WIDGET(c) || gtk_widget_is_ancestor(w, GTK_WIDGET(c)));
+}
+
 void nino_canvas_sync(NinoCanvas *c)
 {
+    const gboolean had_focus = has_focus(c);
     const int n = c->doc ? nino_document_n_nodes(c->doc) : 0;
     const gboolean is_new = change_place(c);
     GPtrArray *views = g_ptr_array_new_with_free_func(drop_view);
@@ -238,11 +257,14 @@ void nino_canvas_sync(NinoCanvas *c)
     c->views = views;
     c->by_id = by_id;
     g_hash_table_foreach_remove(c->selected, is_gone, by_id);
+    nino_canvas_sync_spots(c);
     nino_canvas_selection_changed(c);
     nino_canvas_show_marks(c);
     if (is_new)
         nino_canvas_fit(c);
     nino_canvas_moved(c);
+    if (had_focus && !has_focus(c)) // what had it is gone
+        gtk_widget_grab_focus(GTK_WIDGET(c));
 }
 
 void nino_canvas_changed(NinoCanvas *c)
@@ -258,7 +280,7 @@ void nino_canvas_set_document(NinoCanvas *c, nino_document *d)
 {
     c->doc = NULL;
     nino_canvas_sync(c);
-    g_hash_table_remove_all(c->selected);
+    nino_canvas_unselect(c);
     g_hash_table_remove_all(c->marks); // ids mean other nodes now
     g_hash_table_remove_all(c->pictures);
     c->doc = d;
@@ -291,7 +313,7 @@ gboolean nino_canvas_show_node(NinoCanvas *c, const char *node_id)
     nino_canvas_select_only(c, path[n - 1]);
     if (c->zoom < 0.5)
         nino_canvas_set_zoom(c, 0.8);
-    nino_canvas_reveal(c, v);
+    nino_canvas_reveal_node(c, v);
     gtk_widget_grab_focus(GTK_WIDGET(v));
     return TRUE;
 }
@@ -317,6 +339,7 @@ static void size_allocate(GtkWidget *w, int width, int height, int baseline)
         t = gsk_transform_scale(t, (float) c->zoom, (float) c->zoom);
         gtk_widget_allocate(v, min_w, min_h, -1, t);
     }
+    nino_canvas_allocate_spots(c);
     if (gtk_widget_get_visible(c->bar)) {
         GtkRequisition r;
         gtk_widget_get_preferred_size(c->bar, &r, NULL);
@@ -370,6 +393,8 @@ static void dispose(GObject *o)
     c->doc = NULL;
     if (c->views)
         g_ptr_array_set_size(c->views, 0);
+    if (c->spots)
+        g_ptr_array_set_size(c->spots, 0);
     g_clear_pointer(&c->popover, gtk_widget_unparent);
     g_clear_pointer(&c->bar, gtk_widget_unparent);
     G_OBJECT_CLASS(nino_canvas_parent_class)->dispose(o);
@@ -379,6 +404,7 @@ static void finalize(GObject *o)
 {
     NinoCanvas *c = NINO_CANVAS(o);
     g_ptr_array_unref(c->views);
+    g_ptr_array_unref(c->spots);
     g_hash_table_unref(c->by_id);
     g_hash_table_unref(c->selected);
     g_hash_table_unref(c->marks);
@@ -421,8 +447,9 @@ static void nino_canvas_init(NinoCanvas *c)
     c->zoom = 1;
     c->prefix = g_strdup("");
     c->has_minimap = TRUE;
-    c->cut_node = c->group = c->reroute = -1;
+    c->cut_node = c->group = -1;
     c->views = g_ptr_array_new_with_free_func(drop_view);
+    c->spots = nino_canvas_new_spots();
     c->by_id = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     c->selected = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     c->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, nino_canvas_free_mark);

@@ -32,7 +32,7 @@ static void paste_text(NinoCanvas *c, const char *text, gboolean with_links)
                                              with_links, &first, &n, &err),
                          &err))
         return;
-    g_hash_table_remove_all(c->selected);
+    nino_canvas_unselect(c);
     for (int i = first; i < first + n; i++)
         g_hash_table_add(c->selected, g_strdup(nino_document_node(c->doc, i)->id));
     nino_canvas_selection_changed(c);
@@ -112,6 +112,15 @@ static nino_status change(NinoCanvas *c, const char *what, const char *const *id
     return nino_document_delete(d, ids, n, err);
 }
 
+static gboolean end(NinoCanvas *c, nino_status st, nino_error *err)
+{
+    if (st)
+        nino_document_cancel(c->doc);
+    else
+        st = nino_document_end(c->doc, err);
+    return nino_canvas_did(c, st, err);
+}
+
 static void change_action(GtkWidget *w, const char *what, GVariant *v)
 {
     NinoCanvas *c = NINO_CANVAS(w);
@@ -121,6 +130,24 @@ static void change_action(GtkWidget *w, const char *what, GVariant *v)
     (void) v;
     if (c->doc && n)
         nino_canvas_did(c, change(c, what, ids, n, &err), &err);
+}
+
+// Nodes, groups and points of links, as one step.
+static void delete_action(GtkWidget *w, const char *what, GVariant *v)
+{
+    NinoCanvas *c = NINO_CANVAS(w);
+    nino_error err = { 0 };
+    size_t n = 0;
+    g_autofree const char **ids = nino_canvas_selected_ids(c, &n);
+    if (!c->doc || !nino_canvas_n_selected_spots(c)) {
+        change_action(w, what, v);
+        return;
+    }
+    nino_document_begin(c->doc, "Delete");
+    nino_status st = nino_canvas_delete_spots(c, &err);
+    if (!st && n)
+        st = nino_document_delete(c->doc, ids, n, &err);
+    end(c, st, &err);
 }
 
 static void color_action(GtkWidget *w, const char *what, GVariant *v)
@@ -134,8 +161,13 @@ static void color_action(GtkWidget *w, const char *what, GVariant *v)
     (void) what;
     while (k->name && strcmp(k->name, name) != 0)
         k++;
-    if (c->doc && n)
-        nino_canvas_did(c, nino_document_set_color(c->doc, ids, n, k->title, k->body, &err), &err);
+    if (!c->doc || (!n && !nino_canvas_selected_group(c)))
+        return;
+    nino_document_begin(c->doc, "Colour");
+    nino_status st = nino_canvas_color_groups(c, k->name ? k->group : "#3f789e", &err);
+    if (!st && n)
+        st = nino_document_set_color(c->doc, ids, n, k->title, k->body, &err);
+    end(c, st, &err);
 }
 
 static void group_action(GtkWidget *w, const char *what, GVariant *v)
@@ -182,7 +214,7 @@ static void clip_action(GtkWidget *w, const char *what, GVariant *v)
     if (!strcmp(what, "canvas.copy"))
         copy(c);
     else if (!strcmp(what, "canvas.cut") && copy(c))
-        change_action(w, "canvas.delete", v);
+        delete_action(w, "canvas.delete", v);
     else if (!strcmp(what, "canvas.duplicate"))
         duplicate(c);
     else if (g_str_has_prefix(what, "canvas.paste"))
@@ -210,7 +242,9 @@ static void select_action(GtkWidget *w, const char *what, GVariant *v)
 {
     NinoCanvas *c = NINO_CANVAS(w);
     (void) v;
-    g_hash_table_remove_all(c->selected);
+    nino_canvas_unselect(c);
+    if (!strcmp(what, "canvas.select-all"))
+        nino_canvas_select_spots_in(c, NULL);
     for (guint i = 0; i < c->views->len && !strcmp(what, "canvas.select-all"); i++)
         g_hash_table_add(c->selected, g_strdup(nino_node_view_id(g_ptr_array_index(c->views, i))));
     nino_canvas_selection_changed(c);
@@ -228,15 +262,20 @@ static void open_action(GtkWidget *w, const char *what, GVariant *v)
     (void) v;
     if (!c->doc)
         return;
+    const NinoSpot *group = nino_canvas_selected_group(c);
     if (!strcmp(what, "canvas.add"))
         nino_canvas_open_search(c, gtk_widget_get_width(w) / 2.0, gtk_widget_get_height(w) / 3.0,
                                 NULL, FALSE);
     else if (!strcmp(what, "canvas.connect"))
         nino_canvas_open_connect(c);
+    else if (!strcmp(what, "canvas.bend"))
+        nino_canvas_open_bend(c);
+    else if (!strcmp(what, "canvas.menu"))
+        nino_canvas_open_menu_by_key(c);
     else if (!strcmp(what, "canvas.ports") || is_end_selected(c))
         nino_canvas_open_ports(c);
     else
-        nino_canvas_open_rename(c, nino_canvas_first_selected(c), -1);
+        nino_canvas_open_rename(c, nino_canvas_first_selected(c), group ? group->number : -1);
 }
 
 static void level_action(GtkWidget *w, const char *what, GVariant *v)
@@ -254,7 +293,7 @@ static void level_action(GtkWidget *w, const char *what, GVariant *v)
 
 static void select_range(NinoCanvas *c, int first, int n)
 {
-    g_hash_table_remove_all(c->selected);
+    nino_canvas_unselect(c);
     for (int i = first; i < first + n; i++)
         if (nino_canvas_view(c, i))
             g_hash_table_add(c->selected, g_strdup(nino_node_view_id(nino_canvas_view(c, i))));
@@ -291,7 +330,7 @@ static const struct {
     { "canvas.undo", undo_action },         { "canvas.redo", undo_action },
     { "canvas.cut", clip_action },          { "canvas.copy", clip_action },
     { "canvas.paste", clip_action },        { "canvas.paste-links", clip_action },
-    { "canvas.duplicate", clip_action },    { "canvas.delete", change_action },
+    { "canvas.duplicate", clip_action },    { "canvas.delete", delete_action },
     { "canvas.select-all", select_action }, { "canvas.select-none", select_action },
     { "canvas.mute", change_action },       { "canvas.bypass", change_action },
     { "canvas.collapse", change_action },   { "canvas.pin", change_action },
@@ -302,6 +341,7 @@ static const struct {
     { "canvas.unpack", subgraph_action },   { "canvas.connect", open_action },
     { "canvas.rename", open_action },       { "canvas.enter", level_action },
     { "canvas.leave", level_action },       { "canvas.ports", open_action },
+    { "canvas.bend", open_action },         { "canvas.menu", open_action },
 };
 
 void nino_canvas_add_actions(GtkWidgetClass *wc)

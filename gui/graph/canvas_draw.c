@@ -57,20 +57,19 @@ static void draw_text(NinoCanvas *c, GtkSnapshot *s, const char *text, double x,
     g_object_unref(l);
 }
 
+// Is this group or point (behind the groups) selected, or where the keyboard is?
+static gboolean is_bright(NinoCanvas *c, int i)
+{
+    NinoSpot *s = i < (int) c->spots->len ? g_ptr_array_index(c->spots, (guint) i) : NULL;
+    return s && (s->is_selected || gtk_widget_has_focus(GTK_WIDGET(s)));
+}
+
 static void draw_group(NinoCanvas *c, GtkSnapshot *s, int i, const NinoGraphColors *colors)
 {
     const nino_doc_group *g = nino_document_group(c->doc, i);
-    const gboolean is_dragged =
-        c->group == i && (c->drag == DRAG_GROUP || c->drag == DRAG_GROUP_SIZE);
+    const graphene_rect_t at = nino_canvas_group_box(c, i);
+    const double x = at.origin.x, y = at.origin.y, w = at.size.width, h = at.size.height;
     GdkRGBA fill, edge, text = colors->text;
-    double x = g->x, y = g->y, w = g->width, h = g->height;
-    if (is_dragged && c->drag == DRAG_GROUP) {
-        x += c->dx;
-        y += c->dy;
-    } else if (is_dragged) {
-        w = MAX(w + c->dx, 60);
-        h = MAX(h + c->dy, 40);
-    }
     if (!g->color || !gdk_rgba_parse(&fill, g->color))
         gdk_rgba_parse(&fill, "#335588");
     edge = fill;
@@ -86,6 +85,11 @@ static void draw_group(NinoCanvas *c, GtkSnapshot *s, int i, const NinoGraphColo
     if (24 * z >= 5 && *g->title)
         draw_text(c, s, g->title, x * z + c->ox + 8 * z, y * z + c->oy + 3 * z, 22 * z,
                   box.size.width - 12 * z, &text);
+    if (is_bright(c, i))
+        gtk_snapshot_append_border(
+            s, &GSK_ROUNDED_RECT_INIT(box.origin.x, box.origin.y, box.size.width, box.size.height),
+            (float[4]){ 2.5f, 2.5f, 2.5f, 2.5f },
+            (GdkRGBA[4]){ colors->accent, colors->accent, colors->accent, colors->accent });
 }
 
 // ---- links -----------------------------------------------------------------------------------
@@ -94,12 +98,8 @@ graphene_point_t *nino_canvas_link_points(NinoCanvas *c, const nino_doc_link *l,
 {
     graphene_point_t *p = g_new(graphene_point_t, (gsize) l->n_reroutes + 2);
     p[0] = nino_node_view_output(nino_canvas_view(c, l->from), l->from_slot);
-    for (int i = 0; i < l->n_reroutes; i++) {
-        const nino_doc_reroute *r = nino_document_reroute(c->doc, l->reroutes[i]);
-        const gboolean moves = c->drag == DRAG_REROUTE && c->reroute == l->reroutes[i];
-        p[i + 1] = GRAPHENE_POINT_INIT((float) (r->x + (moves ? c->dx : 0)),
-                                       (float) (r->y + (moves ? c->dy : 0)));
-    }
+    for (int i = 0; i < l->n_reroutes; i++)
+        p[i + 1] = nino_canvas_point(c, l->reroutes[i]);
     p[l->n_reroutes + 1] = nino_node_view_input(nino_canvas_view(c, l->to), l->to_slot);
     *n = l->n_reroutes + 2;
     return p;
@@ -134,6 +134,23 @@ static gboolean is_selected(NinoCanvas *c, int node)
     return v && g_hash_table_contains(c->selected, nino_node_view_id(v));
 }
 
+static void draw_points(NinoCanvas *c, cairo_t *cr, const nino_doc_link *l,
+                        const graphene_point_t *p, const NinoGraphColors *colors)
+{
+    for (int i = 0; i < l->n_reroutes; i++) {
+        cairo_arc(cr, p[i].x, p[i].y, 7, 0, 2 * G_PI);
+        cairo_fill(cr);
+        if (!is_bright(c, nino_document_n_groups(c->doc) + l->reroutes[i]))
+            continue;
+        cairo_save(cr);
+        gdk_cairo_set_source_rgba(cr, &colors->accent);
+        cairo_set_line_width(cr, 2.5);
+        cairo_arc(cr, p[i].x, p[i].y, 9.5, 0, 2 * G_PI);
+        cairo_stroke(cr);
+        cairo_restore(cr);
+    }
+}
+
 static void draw_link(NinoCanvas *c, cairo_t *cr, const nino_doc_link *l, const View *v,
                       const NinoGraphColors *colors)
 {
@@ -149,15 +166,13 @@ static void draw_link(NinoCanvas *c, cairo_t *cr, const nino_doc_link *l, const 
         }
     if (!any)
         return;
-    const gboolean is_bright = is_selected(c, l->from) || is_selected(c, l->to);
-    color.alpha = is_bright ? 1 : 0.8f;
+    const gboolean is_near = is_selected(c, l->from) || is_selected(c, l->to);
+    color.alpha = is_near ? 1 : 0.8f;
     gdk_cairo_set_source_rgba(cr, &color);
-    cairo_set_line_width(cr, is_far ? 1 / c->zoom : is_bright ? 3.6 : 2.4);
+    cairo_set_line_width(cr, is_far ? 1 / c->zoom : is_near ? 3.6 : 2.4);
     cairo_stroke(cr);
-    for (int i = 1; i + 1 < n && !is_far; i++) {
-        cairo_arc(cr, p[i].x, p[i].y, 7, 0, 2 * G_PI);
-        cairo_fill(cr);
-    }
+    if (!is_far)
+        draw_points(c, cr, l, p + 1, colors);
 }
 
 static void draw_links(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *colors)

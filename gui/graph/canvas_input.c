@@ -13,93 +13,12 @@ static gboolean is_editor_at(NinoCanvas *c, double x, double y)
     return w && w != GTK_WIDGET(c) && !NINO_IS_NODE_VIEW(w);
 }
 
-static int reroute_at(NinoCanvas *c, double x, double y)
-{
-    for (int i = nino_document_n_reroutes(c->doc) - 1; i >= 0; i--) {
-        const nino_doc_reroute *r = nino_document_reroute(c->doc, i);
-        if (hypot(r->x - x, r->y - y) < 11)
-            return i;
-    }
-    return -1;
-}
-
-static int group_title_at(NinoCanvas *c, double x, double y, gboolean *is_corner)
-{
-    for (int i = nino_document_n_groups(c->doc) - 1; i >= 0; i--) {
-        const nino_doc_group *g = nino_document_group(c->doc, i);
-        if (x < g->x || y < g->y || x > g->x + g->width || y > g->y + g->height)
-            continue;
-        *is_corner = x > g->x + g->width - 16 && y > g->y + g->height - 16;
-        if (*is_corner || y < g->y + 34)
-            return i;
-    }
-    return -1;
-}
-
-// ---- nodes -----------------------------------------------------------------------------------
-
-static void take_nodes(NinoCanvas *c)
-{
-    g_array_set_size(c->moved, 0);
-    for (guint i = 0; i < c->views->len; i++) {
-        NinoNodeView *v = g_ptr_array_index(c->views, i);
-        const nino_doc_node *n = nino_document_node(c->doc, (int) i);
-        graphene_rect_t box;
-        nino_node_view_get_box(v, &box);
-        const CanvasMoved m = { v, box.origin.x, box.origin.y };
-        if (g_hash_table_contains(c->selected, nino_node_view_id(v)) && n && !n->is_pinned)
-            g_array_append_val(c->moved, m);
-    }
-}
-
-static void take_group(NinoCanvas *c, int group)
-{
-    const nino_doc_group *g = nino_document_group(c->doc, group);
-    const graphene_rect_t area =
-        GRAPHENE_RECT_INIT((float) g->x, (float) g->y, (float) g->width, (float) g->height);
-    g_array_set_size(c->moved, 0);
-    for (guint i = 0; i < c->views->len; i++) {
-        NinoNodeView *v = g_ptr_array_index(c->views, i);
-        graphene_rect_t box;
-        graphene_point_t middle;
-        nino_node_view_get_box(v, &box);
-        graphene_rect_get_center(&box, &middle);
-        const CanvasMoved m = { v, box.origin.x, box.origin.y };
-        if (graphene_rect_contains_point(&area, &middle))
-            g_array_append_val(c->moved, m);
-    }
-}
-
 static void shift_nodes(NinoCanvas *c)
 {
     for (guint i = 0; i < c->moved->len; i++) {
         const CanvasMoved *m = &g_array_index(c->moved, CanvasMoved, i);
         nino_node_view_set_place(m->view, m->x + c->dx, m->y + c->dy);
     }
-}
-
-static void drop_nodes(NinoCanvas *c)
-{
-    nino_error err = { 0 };
-    nino_status st = NINO_OK;
-    g_autofree const char **ids = g_new0(const char *, c->moved->len + 1);
-    for (guint i = 0; i < c->moved->len; i++)
-        ids[i] = nino_node_view_id(g_array_index(c->moved, CanvasMoved, i).view);
-    const double dx = rint(c->dx), dy = rint(c->dy);
-    if (c->drag == DRAG_GROUP) {
-        const nino_doc_group *g = nino_document_group(c->doc, c->group);
-        nino_document_begin(c->doc, "Move group");
-        st = nino_document_place_group(c->doc, c->group, g->x + dx, g->y + dy, g->width, g->height,
-                                       &err);
-    }
-    if (!st && c->moved->len)
-        st = nino_document_move(c->doc, ids, c->moved->len, dx, dy, &err);
-    if (c->drag == DRAG_GROUP && !st)
-        st = nino_document_end(c->doc, &err);
-    else if (c->drag == DRAG_GROUP)
-        nino_document_cancel(c->doc);
-    c->drag = DRAG_NONE;
-    nino_canvas_did(c, st, &err);
 }
 
 // ---- box -------------------------------------------------------------------------------------
@@ -117,6 +36,7 @@ static void select_box(NinoCanvas *c)
         if (graphene_rect_intersection(&area, &box, NULL))
             g_hash_table_add(c->selected, g_strdup(nino_node_view_id(v)));
     }
+    nino_canvas_select_spots_in(c, &area);
     nino_canvas_selection_changed(c);
 }
 
@@ -149,8 +69,21 @@ static void begin_node(NinoCanvas *c, NinoNodeView *v, double x, double y, GdkMo
     else if (!was)
         nino_canvas_select_only(c, id);
     c->target = v;
-    c->drag = nino_node_view_is_resize_corner(v, lx, ly) ? DRAG_RESIZE : DRAG_NODES;
-    take_nodes(c);
+    c->drag = nino_node_view_is_resize_corner(v, lx, ly) ? DRAG_RESIZE : DRAG_SELECTION;
+    nino_canvas_take_selection(c);
+}
+
+static void begin_spot(NinoCanvas *c, NinoSpot *s, gboolean is_corner, GdkModifierType mods)
+{
+    const gboolean adds = (mods & (GDK_CONTROL_MASK | GDK_SHIFT_MASK)) != 0;
+    const gboolean was = s->is_selected;
+    if (!adds && !was)
+        nino_canvas_unselect(c);
+    nino_canvas_select_spot(c, s, !adds || !was);
+    gtk_widget_grab_focus(GTK_WIDGET(s));
+    c->group = is_corner ? s->number : -1;
+    c->drag = is_corner ? DRAG_GROUP_SIZE : DRAG_SELECTION;
+    nino_canvas_take_selection(c);
 }
 
 static void begin_empty(NinoCanvas *c, double x, double y, GdkModifierType mods)
@@ -159,30 +92,26 @@ static void begin_empty(NinoCanvas *c, double x, double y, GdkModifierType mods)
     int segment = 0;
     gboolean is_corner = FALSE;
     nino_canvas_world(c, x, y, &wx, &wy);
-    gtk_widget_grab_focus(GTK_WIDGET(c));
-    if ((c->reroute = reroute_at(c, wx, wy)) >= 0) {
-        c->drag = DRAG_REROUTE;
-        return;
-    }
     const int link = mods & GDK_ALT_MASK ? nino_canvas_link_at(c, wx, wy, &segment) : -1;
-    if (link >= 0) {
+    NinoSpot *s = nino_canvas_spot_at(c, wx, wy, &is_corner);
+    if (link >= 0 && (!s || s->is_group)) { // bends it
         nino_error err = { 0 };
         nino_canvas_did(
             c, nino_document_add_reroute(c->doc, link, segment, rint(wx), rint(wy), &err), &err);
-        c->reroute = reroute_at(c, wx, wy);
-        c->drag = c->reroute >= 0 ? DRAG_REROUTE : DRAG_NONE;
+        s = nino_canvas_spot_at(c, wx, wy, &is_corner);
+    }
+    if (s) {
+        begin_spot(c, s, is_corner, mods);
         return;
     }
+    gtk_widget_grab_focus(GTK_WIDGET(c));
     if (mods & (GDK_CONTROL_MASK | GDK_SHIFT_MASK)) {
         c->drag = DRAG_BOX;
         if (!(mods & GDK_SHIFT_MASK))
             nino_canvas_select_only(c, NULL);
         return;
     }
-    c->group = group_title_at(c, wx, wy, &is_corner);
-    c->drag = c->group < 0 ? DRAG_PAN : is_corner ? DRAG_GROUP_SIZE : DRAG_GROUP;
-    if (c->drag == DRAG_GROUP)
-        take_group(c, c->group);
+    c->drag = DRAG_PAN;
 }
 
 // Ctrl+Alt+click takes all links of a slot away.
@@ -211,6 +140,7 @@ static void on_drag_begin(GtkGestureDrag *g, double x, double y, gpointer user)
     graphene_rect_t box, bounds;
     double scale;
     c->drag = DRAG_NONE;
+    c->target = NULL;
     c->has_moved = FALSE;
     c->dx = c->dy = 0;
     c->x0 = c->px = x;
@@ -256,8 +186,7 @@ static void drag_to(NinoCanvas *c, double dx, double dy)
         c->wants_fit = FALSE;
         nino_canvas_moved(c);
         return;
-    case DRAG_NODES:
-    case DRAG_GROUP:
+    case DRAG_SELECTION:
         shift_nodes(c);
         nino_canvas_moved(c);
         return;
@@ -299,23 +228,16 @@ static void end_resize(NinoCanvas *c)
                     &err);
 }
 
-static void end_other(NinoCanvas *c)
+static void end_group_size(NinoCanvas *c)
 {
     nino_error err = { 0 };
-    nino_status st = NINO_OK;
-    if (c->drag == DRAG_REROUTE) {
-        const nino_doc_reroute *r = nino_document_reroute(c->doc, c->reroute);
-        st =
-            r ? nino_document_move_reroute(c->doc, r->id, rint(c->dx), rint(c->dy), &err) : NINO_OK;
-    } else {
-        const nino_doc_group *g = nino_document_group(c->doc, c->group);
-        st = g ? nino_document_place_group(c->doc, c->group, g->x, g->y,
-                                           MAX(rint(g->width + c->dx), 60),
-                                           MAX(rint(g->height + c->dy), 40), &err)
-               : NINO_OK;
-    }
+    const nino_doc_group *g = nino_document_group(c->doc, c->group);
+    const graphene_rect_t box = nino_canvas_group_box(c, c->group);
     c->drag = DRAG_NONE;
-    nino_canvas_did(c, st, &err);
+    nino_canvas_did(c,
+                    nino_document_place_group(c->doc, c->group, g->x, g->y, rint(box.size.width),
+                                              rint(box.size.height), &err),
+                    &err);
 }
 
 // A click on the title's dot folds the node.
@@ -327,7 +249,7 @@ static void click(NinoCanvas *c)
         nino_canvas_select_only(c, NULL);
         return;
     }
-    if (c->drag != DRAG_NODES || !c->target)
+    if (c->drag != DRAG_SELECTION || !c->target)
         return;
     const char *id = nino_node_view_id(c->target);
     const nino_doc_node *n = nino_document_node(c->doc, nino_document_find(c->doc, id));
@@ -353,14 +275,14 @@ static void on_drag_end(GtkGestureDrag *g, double dx, double dy, gpointer user)
         gtk_widget_queue_draw(GTK_WIDGET(c));
         return;
     }
-    if (drag == DRAG_NODES || drag == DRAG_GROUP) {
-        drop_nodes(c);
-    } else if (drag == DRAG_REROUTE || drag == DRAG_GROUP_SIZE) {
-        end_other(c);
+    if (drag == DRAG_GROUP_SIZE) {
+        end_group_size(c);
     } else {
         c->drag = DRAG_NONE;
         if (drag == DRAG_LINK)
             nino_canvas_drop_link(c);
+        else if (drag == DRAG_SELECTION)
+            nino_canvas_drop_selection(c, rint(c->dx), rint(c->dy));
         else if (drag == DRAG_BOX)
             select_box(c);
         else if (drag == DRAG_RESIZE)
@@ -372,6 +294,17 @@ static void on_drag_end(GtkGestureDrag *g, double dx, double dy, gpointer user)
 
 // ---- clicks ----------------------------------------------------------------------------------
 
+// A menu is for what is under the pointer, and for all that is selected with it.
+static void select_for_menu(NinoCanvas *c, NinoNodeView *v, NinoSpot *s)
+{
+    if (v && !g_hash_table_contains(c->selected, nino_node_view_id(v)))
+        nino_canvas_select_only(c, nino_node_view_id(v));
+    if (!s || s->is_selected)
+        return;
+    nino_canvas_unselect(c);
+    nino_canvas_select_spot(c, s, TRUE);
+}
+
 static void on_click(GtkGestureClick *g, int n_press, double x, double y, gpointer user)
 {
     NinoCanvas *c = user;
@@ -381,22 +314,20 @@ static void on_click(GtkGestureClick *g, int n_press, double x, double y, gpoint
     gboolean is_corner = FALSE;
     if (!c->doc || is_editor_at(c, x, y))
         return;
+    nino_canvas_world(c, x, y, &wx, &wy);
+    NinoSpot *s = v ? NULL : nino_canvas_spot_at(c, wx, wy, &is_corner);
     if (button == 3) {
-        const gboolean was = v && g_hash_table_contains(c->selected, nino_node_view_id(v));
-        if (v && !was)
-            nino_canvas_select_only(c, nino_node_view_id(v));
-        nino_canvas_open_menu(c, x, y);
+        select_for_menu(c, v, s);
+        nino_canvas_open_menu(c, x, y, v || s);
         return;
     }
     if (button != 1 || n_press != 2)
         return;
-    nino_canvas_world(c, x, y, &wx, &wy);
-    const int group = group_title_at(c, wx, wy, &is_corner);
-    if (!v && group >= 0 && !is_corner) {
-        nino_canvas_open_rename(c, -1, group);
-    } else if (!v) {
+    if (s && s->is_group && !is_corner) {
+        nino_canvas_open_rename(c, -1, s->number);
+    } else if (!v && !s) {
         nino_canvas_open_search(c, x, y, NULL, FALSE);
-    } else {
+    } else if (v) {
         const int node = nino_canvas_number_of(c, v);
         const nino_doc_node *n = nino_document_node(c->doc, node);
         nino_error err = { 0 };

@@ -33,6 +33,7 @@ void nino_canvas_moved(NinoCanvas *c)
         if (gtk_widget_get_child_visible(GTK_WIDGET(v)) != visible)
             gtk_widget_set_child_visible(GTK_WIDGET(v), visible);
     }
+    nino_canvas_show_spots(c);
     gtk_widget_queue_allocate(GTK_WIDGET(c));
 }
 
@@ -130,6 +131,14 @@ void nino_canvas_fit(NinoCanvas *c)
         any ? graphene_rect_union(&all, &box, &all) : (void) (all = box);
         any = TRUE;
     }
+    for (guint i = 0; i < c->spots->len; i++) {
+        NinoSpot *s = g_ptr_array_index(c->spots, i);
+        if (!s->is_selected)
+            continue;
+        box = nino_canvas_spot_box(c, s);
+        any ? graphene_rect_union(&all, &box, &all) : (void) (all = box);
+        any = TRUE;
+    }
     if (any)
         show_box(c, &all, 1.5);
     else
@@ -137,18 +146,23 @@ void nino_canvas_fit(NinoCanvas *c)
 }
 
 // Scrolls no further than needed.
-void nino_canvas_reveal(NinoCanvas *c, NinoNodeView *v)
+void nino_canvas_reveal(NinoCanvas *c, const graphene_rect_t *box)
 {
     const double w = gtk_widget_get_width(GTK_WIDGET(c)), h = gtk_widget_get_height(GTK_WIDGET(c));
-    graphene_rect_t box;
-    nino_node_view_get_box(v, &box);
-    const double x0 = box.origin.x * c->zoom + c->ox, y0 = box.origin.y * c->zoom + c->oy;
-    const double x1 = x0 + box.size.width * c->zoom, y1 = y0 + box.size.height * c->zoom;
+    const double x0 = box->origin.x * c->zoom + c->ox, y0 = box->origin.y * c->zoom + c->oy;
+    const double x1 = x0 + box->size.width * c->zoom, y1 = y0 + box->size.height * c->zoom;
     if (w < 50)
         return;
     c->ox += x0 < 20 ? 20 - x0 : x1 > w - 20 ? MAX(w - 20 - x1, 20 - x0) : 0;
     c->oy += y0 < 20 ? 20 - y0 : y1 > h - 20 ? MAX(h - 20 - y1, 20 - y0) : 0;
     nino_canvas_moved(c);
+}
+
+void nino_canvas_reveal_node(NinoCanvas *c, NinoNodeView *v)
+{
+    graphene_rect_t box;
+    nino_node_view_get_box(v, &box);
+    nino_canvas_reveal(c, &box);
 }
 
 NinoNodeView *nino_canvas_view_at(NinoCanvas *c, double sx, double sy)

@@ -4,6 +4,7 @@
 #include "i18n.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- popovers --------------------------------------------------------------------------------
@@ -91,7 +92,7 @@ static void on_class(gpointer user, const char *key)
     nino_canvas_select_only(c, id);
     NinoNodeView *v = g_hash_table_lookup(c->by_id, id);
     if (v) {
-        nino_canvas_reveal(c, v);
+        nino_canvas_reveal_node(c, v);
         gtk_widget_grab_focus(GTK_WIDGET(v));
     }
 }
@@ -185,6 +186,22 @@ void nino_canvas_middle_of(NinoCanvas *c, int node, double *x, double *y)
     *y = (box.origin.y + NINO_NODE_TITLE) * c->zoom + c->oy;
 }
 
+// Where a popover for the selection belongs.
+static void middle_of_selection(NinoCanvas *c, double *x, double *y)
+{
+    const int node = nino_canvas_first_selected(c);
+    nino_canvas_middle_of(c, node, x, y);
+    for (guint i = 0; i < c->spots->len && node < 0; i++) {
+        NinoSpot *s = g_ptr_array_index(c->spots, i);
+        if (!s->is_selected)
+            continue;
+        const graphene_rect_t box = nino_canvas_spot_handle(c, s);
+        *x = (box.origin.x + box.size.width / 2) * c->zoom + c->ox;
+        *y = (box.origin.y + box.size.height) * c->zoom + c->oy;
+        return;
+    }
+}
+
 void nino_canvas_open_connect(NinoCanvas *c)
 {
     const int node = nino_canvas_first_selected(c);
@@ -194,6 +211,76 @@ void nino_canvas_open_connect(NinoCanvas *c)
     nino_canvas_middle_of(c, node, &x, &y);
     nino_canvas_show_popover(
         c, nino_search_new(_("Connect an input"), connections(c, node), on_connect, c), x, y);
+}
+
+// ---- bending a link by keyboard --------------------------------------------------------------
+
+char *nino_canvas_link_name(NinoCanvas *c, int link)
+{
+    const nino_doc_link *l = nino_document_link(c->doc, link);
+    const nino_doc_node *from = nino_document_node(c->doc, l->from),
+                        *to = nino_document_node(c->doc, l->to);
+    return g_strdup_printf("%s, %s → %s, %s", from->title, from->outputs[l->from_slot].label,
+                           to->title, to->inputs[l->to_slot].label);
+}
+
+// A point in the middle of its longest part; it is selected, so that the arrows move it.
+static void on_bend(gpointer user, const char *key)
+{
+    NinoCanvas *c = user;
+    const int link = atoi(key);
+    const nino_doc_link *l = c->doc ? nino_document_link(c->doc, link) : NULL;
+    nino_error err = { 0 };
+    int n = 0, at = 0;
+    double most = -1;
+    if (!l)
+        return;
+    g_autofree graphene_point_t *p = nino_canvas_link_points(c, l, &n);
+    for (int i = 0; i + 1 < n; i++) {
+        const double far = hypot(p[i + 1].x - p[i].x, p[i + 1].y - p[i].y);
+        at = far > most ? i : at;
+        most = MAX(far, most);
+    }
+    const double x = rint((p[at].x + p[at + 1].x) / 2), y = rint((p[at].y + p[at + 1].y) / 2);
+    if (!nino_canvas_did(c, nino_document_add_reroute(c->doc, link, at, x, y, &err), &err))
+        return;
+    l = nino_document_link(c->doc, link);
+    nino_canvas_focus_spot(c, nino_canvas_spot_of_point(c, l->reroutes[at]));
+}
+
+// Links of what is selected, or all.
+static gboolean is_offered(NinoCanvas *c, const nino_doc_link *l)
+{
+    const gboolean any = g_hash_table_size(c->selected) || nino_canvas_n_selected_spots(c);
+    const char *from = nino_document_node(c->doc, l->from)->id,
+               *to = nino_document_node(c->doc, l->to)->id;
+    for (int i = 0; i < l->n_reroutes; i++)
+        if (nino_canvas_spot_of_point(c, l->reroutes[i])->is_selected)
+            return TRUE;
+    return !any || g_hash_table_contains(c->selected, from) ||
+           g_hash_table_contains(c->selected, to);
+}
+
+void nino_canvas_open_bend(NinoCanvas *c)
+{
+    GPtrArray *items = g_ptr_array_new_with_free_func(nino_search_item_free);
+    double x, y;
+    for (int i = 0; i < nino_document_n_links(c->doc); i++) {
+        const nino_doc_link *l = nino_document_link(c->doc, i);
+        if (!is_offered(c, l))
+            continue;
+        NinoSearchItem *item = g_new0(NinoSearchItem, 1);
+        item->key = g_strdup_printf("%d", i);
+        item->title = nino_canvas_link_name(c, i);
+        item->detail =
+            l->n_reroutes
+                ? g_strdup_printf(ngettext("%s, %d point", "%s, %d points", (gulong) l->n_reroutes),
+                                  l->type, l->n_reroutes)
+                : g_strdup(l->type);
+        g_ptr_array_add(items, item);
+    }
+    middle_of_selection(c, &x, &y);
+    nino_canvas_show_popover(c, nino_search_new(_("Bend a link"), items, on_bend, c), x, y);
 }
 
 // ---- renaming --------------------------------------------------------------------------------
@@ -218,11 +305,11 @@ void nino_canvas_open_rename(NinoCanvas *c, int node, int group)
     const nino_doc_node *n = nino_document_node(c->doc, node);
     const nino_doc_group *g = nino_document_group(c->doc, group);
     GtkWidget *popover = gtk_popover_new(), *entry = gtk_entry_new();
-    double x = c->px, y = c->py;
+    double x, y;
     if (!n && !g)
         return;
+    middle_of_selection(c, &x, &y);
     if (n) {
-        nino_canvas_middle_of(c, node, &x, &y);
         g_object_set_data_full(G_OBJECT(entry), "node", g_strdup(n->id), g_free);
     }
     g_object_set_data(G_OBJECT(entry), "group", GINT_TO_POINTER(group));
@@ -260,10 +347,11 @@ static void add_section(GMenu *menu, const char *const entries[][2])
     g_object_unref(s);
 }
 
-void nino_canvas_open_menu(NinoCanvas *c, double sx, double sy)
+void nino_canvas_open_menu(NinoCanvas *c, double sx, double sy, gboolean of_selection)
 {
     static const char *const on_nodes[][2] = { { N_("Rename…"), "canvas.rename" },
                                                { N_("Connect…"), "canvas.connect" },
+                                               { N_("Bend a link…"), "canvas.bend" },
                                                { N_("Collapse"), "canvas.collapse" },
                                                { N_("Mute"), "canvas.mute" },
                                                { N_("Bypass"), "canvas.bypass" },
@@ -279,6 +367,13 @@ void nino_canvas_open_menu(NinoCanvas *c, double sx, double sy)
                                            { N_("Convert to subgraph"), "canvas.subgraph" },
                                            { N_("Delete"), "canvas.delete" },
                                            { NULL, NULL } };
+    static const char *const on_group[][2] = { { N_("Rename…"), "canvas.rename" },
+                                               { N_("Fit"), "canvas.fit" },
+                                               { N_("Delete"), "canvas.delete" },
+                                               { NULL, NULL } };
+    static const char *const on_point[][2] = { { N_("Bend a link…"), "canvas.bend" },
+                                               { N_("Delete"), "canvas.delete" },
+                                               { NULL, NULL } };
     static const char *const on_empty[][2] = { { N_("Add node…"), "canvas.add" },
                                                { N_("Paste"), "canvas.paste" },
                                                { N_("Select all"), "canvas.select-all" },
@@ -287,12 +382,16 @@ void nino_canvas_open_menu(NinoCanvas *c, double sx, double sy)
                                                { N_("Leave subgraph"), "canvas.leave" },
                                                { NULL, NULL } };
     GMenu *menu = g_menu_new();
-    if (nino_canvas_view_at(c, sx, sy)) {
+    const gboolean has_nodes = g_hash_table_size(c->selected) > 0;
+    if (of_selection && (has_nodes || nino_canvas_selected_group(c))) {
         GMenu *colors = color_menu();
-        add_section(menu, on_nodes);
+        add_section(menu, has_nodes ? on_nodes : on_group);
         g_menu_append_submenu(menu, _("Colour"), G_MENU_MODEL(colors));
-        add_section(menu, edit);
+        if (has_nodes)
+            add_section(menu, edit);
         g_object_unref(colors);
+    } else if (of_selection) {
+        add_section(menu, on_point);
     } else {
         add_section(menu, on_empty);
     }
@@ -301,4 +400,12 @@ void nino_canvas_open_menu(NinoCanvas *c, double sx, double sy)
     gtk_popover_set_has_arrow(GTK_POPOVER(popover), FALSE);
     gtk_widget_set_halign(popover, GTK_ALIGN_START);
     nino_canvas_show_popover(c, popover, sx, sy);
+}
+
+void nino_canvas_open_menu_by_key(NinoCanvas *c)
+{
+    double x, y;
+    middle_of_selection(c, &x, &y);
+    nino_canvas_open_menu(c, x, y,
+                          g_hash_table_size(c->selected) || nino_canvas_n_selected_spots(c));
 }

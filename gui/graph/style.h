@@ -23,5 +23,6 @@ void nino_graph_keep_ltr(GtkWidget *w);
 // Colours to choose from, as ComfyUI's editor writes them.
 typedef struct NinoNodeColor {
     const char *name, *title, *body; // name: of the action; shown translated
+    const char *group;               // for a group
 } NinoNodeColor;
 extern const NinoNodeColor nino_node_colors[]; // {0}-terminated

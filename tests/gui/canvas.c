@@ -4,6 +4,7 @@
 #include "graph/canvas.h"
 
 #include <locale.h>
+#include <math.h>
 #include <sys/wait.h>
 
 #include "app/keys.h"
@@ -24,9 +25,13 @@ static void shot(const char *name)
         return;
     const int w = gtk_widget_get_width(window), h = gtk_widget_get_height(window);
     GdkPaintable *p = gtk_widget_paintable_new(window);
-    GtkSnapshot *s = gtk_snapshot_new();
-    gdk_paintable_snapshot(p, s, w, h);
-    GskRenderNode *node = gtk_snapshot_free_to_node(s);
+    GskRenderNode *node = NULL;
+    for (int i = 0; !node && i < 400; i++) { // nothing was drawn yet
+        GtkSnapshot *s = gtk_snapshot_new();
+        gdk_paintable_snapshot(p, s, w, h);
+        if (!(node = gtk_snapshot_free_to_node(s)))
+            spin_loop(25);
+    }
     GskRenderer *r = gtk_native_get_renderer(GTK_NATIVE(window));
     GdkTexture *t =
         gsk_renderer_render_texture(r, node, &GRAPHENE_RECT_INIT(0, 0, (float) w, (float) h));
@@ -602,6 +607,57 @@ static void test_pointer(void)
     CHECK(node("6")->inputs[0].link >= 0);
 }
 
+// Groups and points by pointer; what is selected moves together.
+static void test_spots_by_pointer(void)
+{
+    open_text(flow);
+    nino_canvas_set_zoom(canvas, 1);
+    const double x = node("5")->x, y = node("5")->y;
+    nino_canvas_set_offset(canvas, x - 600, y - 300);
+    spin_loop(60);
+    const nino_doc_link *l = nino_document_link(doc, node("5")->inputs[0].link);
+    const graphene_point_t from = nino_node_view_output(NINO_NODE_VIEW(view_of("3")), l->from_slot);
+    const graphene_point_t to = nino_node_view_input(NINO_NODE_VIEW(view_of("5")), 0);
+    const double mx = (from.x + to.x) / 2, my = (from.y + to.y) / 2;
+    CHECK(xdo("keydown alt"));
+    drag(mx, my, mx, my - 100, "1");
+    CHECK(xdo("keyup alt"));
+    CHECK(nino_document_n_reroutes(doc) == 1 &&
+          fabs(nino_document_reroute(doc, 0)->y - my + 100) < 3);
+    drag(mx, my - 100, mx + 20, my - 150, "1");
+    CHECK(fabs(nino_document_reroute(doc, 0)->y - my + 150) < 3);
+    select_node("5");
+    act("canvas.group");
+    const nino_doc_group *g = nino_document_group(doc, 0);
+    const double gx = g->x, gy = g->y, gw = g->width, gh = g->height;
+    drag(gx + gw - 5, gy + gh - 5, gx + gw + 45, gy + gh + 25, "1"); // by its corner
+    g = nino_document_group(doc, 0);
+    CHECK(g->width == gw + 50 && g->height == gh + 30 && g->x == gx && node("5")->x == x);
+    // its title, with the point added to the selection
+    move_to(mx + 20, my - 150);
+    CHECK(xdo("click 1"));
+    move_to(gx + 30, gy + 15);
+    CHECK(xdo("keydown shift click 1 keyup shift"));
+    drag(gx + 30, gy + 15, gx + 60, gy + 55, "1");
+    CHECK(nino_document_group(doc, 0)->x == gx + 30 && node("5")->y == y + 40);
+    CHECK(fabs(nino_document_reroute(doc, 0)->y - my + 110) < 3);
+    act("canvas.undo");
+    CHECK(nino_document_group(doc, 0)->x == gx && node("5")->y == y);
+    shot("spots-by-pointer");
+    move_to(gx + 30, gy + 15);
+    CHECK(xdo("click 3"));
+    WAIT_FOR(has_popover());
+    spin_loop(300);
+    shot_display("group-menu");
+    CHECK(xdo("key Escape"));
+    WAIT_FOR(!has_popover());
+    act("canvas.delete");
+    CHECK(!nino_document_n_groups(doc) && !nino_document_n_reroutes(doc) && count_views() == 5);
+    while (nino_document_undo_name(doc))
+        act("canvas.undo");
+    CHECK(!nino_document_is_changed(doc));
+}
+
 // A link dropped on the open side of an end makes a port.
 static void test_boundary(void)
 {
@@ -658,6 +714,118 @@ static void test_keyboard(void)
     CHECK(count_views() == 4);
 }
 
+// Is the focus where a screen reader is told this?
+static gboolean focus_is(const char *name)
+{
+    GtkWidget *w = gtk_root_get_focus(GTK_ROOT(window));
+    char *wrong = w ? gtk_test_accessible_check_property(GTK_ACCESSIBLE(w),
+                                                         GTK_ACCESSIBLE_PROPERTY_LABEL, name)
+                    : g_strdup("no focus");
+    if (wrong)
+        printf("  focus: %s, expected %s\n", wrong, name);
+    const gboolean ok = !wrong;
+    g_free(wrong);
+    return ok;
+}
+
+// Groups and points of links are reached, moved, resized, coloured and deleted without a pointer.
+static void test_group_by_keyboard(void)
+{
+    open_text(flow);
+    nino_canvas_select(canvas, (const char *[]){ "3", "5", NULL });
+    act("canvas.group");
+    CHECK(nino_canvas_show_node(canvas, "5"));
+    CHECK(xdo("key Tab")); // behind the last node
+    CHECK(focus_is("Group, group of 2 nodes, selected"));
+    g_auto(GStrv) none = nino_canvas_get_selection(canvas);
+    CHECK(!none[0]);
+    const double gx = nino_document_group(doc, 0)->x, width = nino_document_group(doc, 0)->width;
+    const double x3 = node("3")->x, x1 = node("1")->x;
+    CHECK(xdo("key shift+Right"));
+    CHECK(nino_document_group(doc, 0)->x == gx + 20 && node("3")->x == x3 + 20);
+    CHECK(node("1")->x == x1);
+    CHECK_STR(nino_document_undo_name(doc), "Move group");
+    act("canvas.undo"); // both in one step
+    CHECK(nino_document_group(doc, 0)->x == gx && node("3")->x == x3);
+    CHECK(xdo("key ctrl+shift+Right"));
+    CHECK(nino_document_group(doc, 0)->width == width + 20);
+    CHECK(gtk_widget_activate_action(GTK_WIDGET(canvas), "canvas.color", "s", "red"));
+    CHECK_STR(nino_document_group(doc, 0)->color, "#A88");
+    shot("group-by-keyboard");
+    CHECK(xdo("key Return"));
+    WAIT_FOR(has_popover());
+    CHECK(xdo("type --delay 20 Sampling"));
+    CHECK(xdo("key Return"));
+    WAIT_FOR(!has_popover());
+    CHECK_STR(nino_document_group(doc, 0)->title, "Sampling");
+    CHECK(nino_canvas_show_node(canvas, "5"));
+    CHECK(xdo("key Tab"));
+    CHECK(focus_is("Sampling, group of 2 nodes, selected"));
+    CHECK(xdo("key Delete"));
+    CHECK(nino_document_n_groups(doc) == 0 && count_views() == 5);
+    CHECK(gtk_root_get_focus(GTK_ROOT(window)) == GTK_WIDGET(canvas)); // keys still work
+    act("canvas.undo");
+    CHECK(nino_document_n_groups(doc) == 1);
+    while (nino_document_undo_name(doc))
+        act("canvas.undo");
+    CHECK(!nino_document_is_changed(doc) && n_problems == 0);
+}
+
+static void test_point_by_keyboard(void)
+{
+    open_text(flow);
+    CHECK(nino_canvas_show_node(canvas, "5"));
+    CHECK(xdo("key alt+b"));
+    WAIT_FOR(has_popover());
+    CHECK(xdo("type --delay 20 samples"));
+    spin_loop(300);
+    shot_display("bend");
+    CHECK(xdo("key Return"));
+    WAIT_FOR(nino_document_n_reroutes(doc) == 1);
+    WAIT_FOR(!has_popover());
+    const nino_doc_link *l = nino_document_link(doc, node("5")->inputs[0].link);
+    CHECK(l->n_reroutes == 1);
+    CHECK(focus_is("Point 1 of 1 of the link KSampler, LATENT → VAE Decode, samples, selected"));
+    const double x = nino_document_reroute(doc, 0)->x, y = nino_document_reroute(doc, 0)->y;
+    CHECK(xdo("key shift+Down"));
+    CHECK(nino_document_reroute(doc, 0)->x == x && nino_document_reroute(doc, 0)->y == y + 20);
+    // a second one, behind it
+    CHECK(xdo("key alt+b"));
+    WAIT_FOR(has_popover());
+    CHECK(xdo("key Return"));
+    WAIT_FOR(nino_document_n_reroutes(doc) == 2);
+    WAIT_FOR(!has_popover());
+    shot("point-by-keyboard");
+    // both of them and a node move together, and go together
+    CHECK(xdo("key ctrl+Left"));
+    CHECK(xdo("key shift+space"));
+    CHECK(nino_document_n_reroutes(doc) == 2);
+    act("canvas.select-all");
+    const double x0 = nino_document_reroute(doc, 0)->x, x1 = nino_document_reroute(doc, 1)->x;
+    const double x5 = node("5")->x;
+    CHECK(xdo("key shift+Left"));
+    CHECK(nino_document_reroute(doc, 0)->x == x0 - 20 &&
+          nino_document_reroute(doc, 1)->x == x1 - 20);
+    CHECK(node("5")->x == x5 - 20);
+    act("canvas.undo");
+    CHECK(nino_document_reroute(doc, 1)->x == x1 && node("5")->x == x5);
+    act("canvas.select-none");
+    CHECK(nino_canvas_show_node(canvas, "5"));
+    CHECK(xdo("key Tab"));
+    CHECK(xdo("key Delete"));
+    CHECK(nino_document_n_reroutes(doc) == 1 && count_views() == 5);
+    CHECK(nino_canvas_show_node(canvas, "5"));
+    CHECK(xdo("key Tab shift+F10"));
+    WAIT_FOR(has_popover());
+    spin_loop(300);
+    shot_display("point-menu");
+    CHECK(xdo("key Down Return")); // Delete
+    WAIT_FOR(nino_document_n_reroutes(doc) == 0);
+    while (nino_document_undo_name(doc))
+        act("canvas.undo");
+    CHECK(!nino_document_is_changed(doc) && n_problems == 0);
+}
+
 static void show_files(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -708,8 +876,11 @@ int main(int argc, char **argv)
         if (xdotool) {
             xdo("mousemove 5 5");
             test_pointer();
+            test_spots_by_pointer();
             test_boundary();
             test_keyboard();
+            test_group_by_keyboard();
+            test_point_by_keyboard();
         } else {
             printf("  xdotool is missing: pointer and keyboard not tested\n");
         }
