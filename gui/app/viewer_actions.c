@@ -1,6 +1,7 @@
 // What the user can do with a result: zoom, copy, save, open elsewhere, step, play, compare.
 #include "app/viewer_priv.h"
 
+#include <ninodes/picture.h>
 #include <string.h>
 
 #include "i18n.h"
@@ -24,7 +25,8 @@ void nino_viewer_update_actions(NinoViewer *v)
     const gboolean has = nino_picture_area_get(v->area) != NULL;
     static const char *const need_picture[] = { "viewer-fit",     "viewer-actual-size",
                                                 "viewer-zoom-in", "viewer-zoom-out",
-                                                "viewer-copy",    "viewer-save-as" };
+                                                "viewer-copy",    "viewer-save-as",
+                                                "viewer-save-to", "viewer-save-bare-to" };
     for (size_t i = 0; i < G_N_ELEMENTS(need_picture); i++)
         set_enabled(v, need_picture[i], has);
     set_enabled(v, "viewer-compare", v->results->len > 1);
@@ -45,17 +47,27 @@ static const char *shown_path(NinoViewer *v)
     return r->paths->pdata[i];
 }
 
+// The file itself, so that the workflow inside it goes along, or one that does not tell it.
+static void save_to(NinoViewer *v, const char *path, GFile *to, gboolean is_bare)
+{
+    g_autoptr(GFile) from = g_file_new_for_path(path);
+    g_autoptr(GError) error = NULL;
+    g_autofree char *to_path = g_file_get_path(to);
+    nino_error err = { 0 };
+    if (is_bare && to_path && nino_picture_save_bare(path, to_path, &err))
+        nino_viewer_fail(v, err.msg);
+    else if (!is_bare && !g_file_copy(from, to, G_FILE_COPY_OVERWRITE, NULL, NULL, NULL, &error))
+        nino_viewer_fail(v, error->message);
+}
+
 static void on_save_chosen(GtkNativeDialog *dialog, int response, gpointer user)
 {
     NinoViewer *v = user;
     const char *path = g_object_get_data(G_OBJECT(dialog), "path");
     if (response == GTK_RESPONSE_ACCEPT) {
         g_autoptr(GFile) to = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
-        g_autoptr(GFile) from = g_file_new_for_path(path);
-        g_autoptr(GError) error = NULL;
-        // The file itself, so that the workflow inside it goes along.
-        if (!g_file_copy(from, to, G_FILE_COPY_OVERWRITE, NULL, NULL, NULL, &error))
-            nino_viewer_fail(v, error->message);
+        const char *bare = gtk_file_chooser_get_choice(GTK_FILE_CHOOSER(dialog), "bare");
+        save_to(v, path, to, !g_strcmp0(bare, "true"));
     }
     g_object_unref(dialog);
 }
@@ -70,9 +82,21 @@ static void save_as(NinoViewer *v)
         _("Save result"), GTK_WINDOW(root), GTK_FILE_CHOOSER_ACTION_SAVE, _("_Save"), _("_Cancel"));
     g_autofree char *name = g_path_get_basename(path);
     gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(dialog), name);
+    if (g_str_has_suffix(name, ".png") || g_str_has_suffix(name, ".webp"))
+        gtk_file_chooser_add_choice(GTK_FILE_CHOOSER(dialog), "bare",
+                                    _("Without the workflow and other metadata"), NULL, NULL);
     g_object_set_data_full(G_OBJECT(dialog), "path", g_strdup(path), g_free);
     g_signal_connect_object(dialog, "response", G_CALLBACK(on_save_chosen), v, 0);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}
+
+static void action_save_to(GSimpleAction *action, GVariant *parameter, gpointer user)
+{
+    NinoViewer *v = user;
+    g_autoptr(GFile) to = g_file_new_for_path(g_variant_get_string(parameter, NULL));
+    if (shown_path(v))
+        save_to(v, shown_path(v), to,
+                g_str_equal(g_action_get_name(G_ACTION(action)), "viewer-save-bare-to"));
 }
 
 static void open_elsewhere(NinoViewer *v)
@@ -130,6 +154,8 @@ void nino_viewer_add_actions(NinoViewer *v, GActionMap *map)
         { .name = "viewer-zoom-out", .activate = on_action },
         { .name = "viewer-copy", .activate = on_action },
         { .name = "viewer-save-as", .activate = on_action },
+        { .name = "viewer-save-to", .activate = action_save_to, .parameter_type = "s" },
+        { .name = "viewer-save-bare-to", .activate = action_save_to, .parameter_type = "s" },
         { .name = "viewer-open-elsewhere", .activate = on_action },
         { .name = "viewer-next-result", .activate = on_action },
         { .name = "viewer-previous-result", .activate = on_action },

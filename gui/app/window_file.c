@@ -47,6 +47,8 @@ static void open_path(NinoWindow *w, const char *path)
         if (!reuse)
             nino_window_remove_tab(w, tab);
         nino_bar_show(w->bar, "open", NINO_BAR_ERROR, error->message, NULL);
+        if (!g_file_test(path, G_FILE_TEST_EXISTS))
+            nino_window_forget_recent(w, path);
         return;
     }
     nino_bar_hide(w->bar, "open");

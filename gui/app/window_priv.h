@@ -62,6 +62,7 @@ void nino_window_on_switch(GObject *tabs, GParamSpec *pspec, gpointer window);
 gboolean nino_window_autosave(gpointer window); // now; also as a timer
 void nino_window_show_recent(NinoWindow *w);
 void nino_window_add_recent(NinoWindow *w, const char *path);
+void nino_window_forget_recent(NinoWindow *w, const char *path); // it is gone
 
 // ---- window_file.c ------------------------------------------------------------------------------
 void nino_window_file_init(NinoWindow *w);

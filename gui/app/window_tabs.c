@@ -207,11 +207,12 @@ void nino_window_show_recent(NinoWindow *w)
     gtk_widget_set_sensitive(GTK_WIDGET(w->recent_button), list[0] != NULL);
 }
 
-void nino_window_add_recent(NinoWindow *w, const char *path)
+static void put_recent(NinoWindow *w, const char *path, gboolean first)
 {
     g_auto(GStrv) old = nino_state_list("recent");
     g_autoptr(GPtrArray) list = g_ptr_array_new();
-    g_ptr_array_add(list, (gpointer) path);
+    if (first)
+        g_ptr_array_add(list, (gpointer) path);
     for (int i = 0; old[i] && list->len < MAX_RECENT; i++)
         if (strcmp(old[i], path) != 0)
             g_ptr_array_add(list, old[i]);
@@ -219,3 +220,7 @@ void nino_window_add_recent(NinoWindow *w, const char *path)
     nino_state_set_list("recent", (const char *const *) list->pdata);
     nino_window_show_recent(w);
 }
+
+void nino_window_add_recent(NinoWindow *w, const char *path) { put_recent(w, path, TRUE); }
+
+void nino_window_forget_recent(NinoWindow *w, const char *path) { put_recent(w, path, FALSE); }

@@ -25,6 +25,47 @@ static void write_file(const char *path, const void *data, size_t n)
         fclose(f);
 }
 
+static bool file_is(const char *path, const void *data, size_t n)
+{
+    char got[256];
+    FILE *f = fopen(path, "rb");
+    const size_t len = f ? fread(got, 1, sizeof(got), f) : 0;
+    if (f)
+        fclose(f);
+    return len == n && !memcmp(got, data, n);
+}
+
+// Texts go, all else stays byte for byte; what is cut off or of another kind is refused.
+static void test_bare(const char *path)
+{
+    static const char text[] = "\0\0\0\x0aiTXtprompt\0{}x"
+                               "crc!\0\0\0\1comf{crc!";
+    static const char webp[] = "RIFF\x2e\0\0\0WEBPVP8X\x0a\0\0\0\x0e\0\0\0\1\0\0\1\0\0"
+                               "EXIF\3\0\0\0abc\0VP8L\2\0\0\0xy";
+    static const char bare[] = "RIFF\x20\0\0\0WEBPVP8X\x0a\0\0\0\2\0\0\0\1\0\0\1\0\0"
+                               "VP8L\2\0\0\0xy";
+    enum { HEAD = 33, N_TEXT = sizeof(text) - 1 }; // signature and IHDR
+    unsigned char told[sizeof(png) + N_TEXT];
+    char to[64];
+    nino_error err = { 0 };
+    snprintf(to, sizeof(to), "%s.bare", path);
+    memcpy(told, png, HEAD);
+    memcpy(told + HEAD, text, N_TEXT);
+    memcpy(told + HEAD + N_TEXT, png + HEAD, sizeof(png) - HEAD);
+    write_file(path, told, sizeof(told));
+    CHECK(nino_picture_save_bare(path, to, &err) == NINO_OK && file_is(to, png, sizeof(png)));
+    write_file(path, webp, sizeof(webp) - 1);
+    CHECK(nino_picture_save_bare(path, to, &err) == NINO_OK && file_is(to, bare, sizeof(bare) - 1));
+    for (size_t n = 9; n < sizeof(told); n++) {
+        write_file(path, told, n);
+        CHECK(nino_picture_save_bare(path, to, &err) == NINO_ERR_FORMAT);
+    }
+    CHECK(file_is(to, bare, sizeof(bare) - 1)); // as it was
+    write_file(path, "{}", 2);
+    CHECK(nino_picture_save_bare(path, to, &err) == NINO_ERR_UNSUPPORTED);
+    unlink(to);
+}
+
 int main(void)
 {
     char path[] = "/tmp/nino-picture-XXXXXX";
@@ -47,6 +88,7 @@ int main(void)
     write_file(path, "{}", 2); // not a picture
     CHECK(nino_picture_load(path, &p, &err) == NINO_ERR_FORMAT);
     CHECK_STR(err.kind, "magic");
+    test_bare(path);
     write_file(path, png, 40); // ends too early
     CHECK(nino_picture_load(path, &p, &err) == NINO_ERR_FORMAT && !p.rgba);
     unlink(path);

@@ -25,4 +25,9 @@ NINO_API nino_status nino_picture_load_frames(const char *path, int max_frames, 
                                               nino_error *err);
 NINO_API void nino_picture_release(nino_picture *p); // NULL-safe, p is empty afterwards
 
+// Writes the file anew without what it tells of its making: workflow, prompt, profile and other
+// texts of a PNG, APNG or WebP; what is drawn stays byte for byte. Errors: NINO_ERR_IO,
+// NINO_ERR_FORMAT, NINO_ERR_UNSUPPORTED (another kind of file), NINO_ERR_NOMEM.
+NINO_API nino_status nino_picture_save_bare(const char *from, const char *to, nino_error *err);
+
 NINO_END
