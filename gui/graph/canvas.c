@@ -111,8 +111,10 @@ const char **nino_canvas_selected_ids(NinoCanvas *c, size_t *n)
 char **nino_canvas_get_selection(NinoCanvas *c)
 {
     size_t n = 0;
-    g_autofree const char **ids = nino_canvas_selected_ids(c, &n);
-    return g_strdupv((char **) ids);
+    char **ids = (char **) nino_canvas_selected_ids(c, &n);
+    for (size_t i = 0; i < n; i++)
+        ids[i] = g_strdup(ids[i]);
+    return ids;
 }
 
 // ---- the document ----------------------------------------------------------------------------

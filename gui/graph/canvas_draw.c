@@ -151,28 +151,34 @@ static void draw_points(NinoCanvas *c, cairo_t *cr, const nino_doc_link *l,
     }
 }
 
+static void draw_line(NinoCanvas *c, cairo_t *cr, const nino_doc_link *l,
+                      const NinoGraphColors *colors)
+{
+    const gboolean is_near = is_selected(c, l->from) || is_selected(c, l->to);
+    GdkRGBA color = nino_type_color(l->type, colors->is_dark);
+    color.alpha = is_near ? 1 : 0.8f;
+    gdk_cairo_set_source_rgba(cr, &color);
+    cairo_set_line_width(cr, c->detail == NINO_DETAIL_BOX ? 1 / c->zoom : is_near ? 3.6 : 2.4);
+    cairo_stroke(cr);
+}
+
 static void draw_link(NinoCanvas *c, cairo_t *cr, const nino_doc_link *l, const View *v,
                       const NinoGraphColors *colors)
 {
     int n = 0;
-    g_autofree graphene_point_t *p = nino_canvas_link_points(c, l, &n);
+    graphene_point_t *p = nino_canvas_link_points(c, l, &n);
     const gboolean is_far = c->detail == NINO_DETAIL_BOX;
-    GdkRGBA color = nino_type_color(l->type, colors->is_dark);
     gboolean any = FALSE;
     for (int i = 0; i + 1 < n; i++)
         if (touches(p[i], p[i + 1], v)) {
             trace(cr, p[i], p[i + 1], is_far);
             any = TRUE;
         }
-    if (!any)
-        return;
-    const gboolean is_near = is_selected(c, l->from) || is_selected(c, l->to);
-    color.alpha = is_near ? 1 : 0.8f;
-    gdk_cairo_set_source_rgba(cr, &color);
-    cairo_set_line_width(cr, is_far ? 1 / c->zoom : is_near ? 3.6 : 2.4);
-    cairo_stroke(cr);
-    if (!is_far)
+    if (any)
+        draw_line(c, cr, l, colors);
+    if (any && !is_far)
         draw_points(c, cr, l, p + 1, colors);
+    g_free(p);
 }
 
 static void draw_links(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *colors)

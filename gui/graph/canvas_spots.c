@@ -290,13 +290,13 @@ void nino_canvas_drop_selection(NinoCanvas *c, double dx, double dy)
     nino_status st = NINO_OK;
     const guint n = c->moved->len;
     guint n_spots = 0;
-    g_autofree const char **ids = g_new0(const char *, n + 1);
-    for (guint i = 0; i < n; i++)
-        ids[i] = nino_node_view_id(g_array_index(c->moved, CanvasMoved, i).view);
     for (guint i = 0; i < c->spots->len; i++)
         n_spots += spot(c, i)->is_moved;
     if (!n && !n_spots)
         return;
+    const char **ids = g_new0(const char *, n + 1);
+    for (guint i = 0; i < n; i++)
+        ids[i] = nino_node_view_id(g_array_index(c->moved, CanvasMoved, i).view);
     if (n_spots)
         nino_document_begin(c->doc, nino_canvas_selected_group(c) ? "Move group"
                                     : n                           ? "Move"
@@ -306,6 +306,7 @@ void nino_canvas_drop_selection(NinoCanvas *c, double dx, double dy)
             st = move_spot(c, spot(c, i), dx, dy, &err);
     if (!st && n)
         st = nino_document_move(c->doc, ids, n, dx, dy, &err);
+    g_free(ids);
     if (st && n_spots)
         nino_document_cancel(c->doc);
     else if (n_spots)

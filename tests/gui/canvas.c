@@ -268,7 +268,7 @@ static GdkTexture *small_picture(void)
     for (gsize i = 0; i < sizeof(pixels); i++)
         pixels[i] = (guchar) (i % 4 == 3 ? 255 : i / 64);
     g_autoptr(GBytes) bytes = g_bytes_new_static(pixels, sizeof(pixels));
-    return gdk_memory_texture_new(64, 64, GDK_MEMORY_DEFAULT, bytes, 64 * 4);
+    return gdk_memory_texture_new(64, 64, GDK_MEMORY_DEFAULT, bytes, (gsize) 64 * 4);
 }
 
 static void test_subgraph(void)
