@@ -1,6 +1,8 @@
 // The keys are those of ComfyUI's editor where it has them.
 #include "app/commands.h"
 
+#include <string.h>
+
 #include "app/keys.h"
 #include "i18n.h"
 
@@ -48,34 +50,34 @@ const NinoCommand nino_commands[] = {
     { "win.viewer-next-result", N_("Next result"), N_("Result"), { "<Alt>Right" }, FALSE },
     { "win.viewer-previous-result", N_("Previous result"), N_("Result"), { "<Alt>Left" }, FALSE },
     { "win.viewer-save-as", N_("Save the result as…"), N_("Result"), { NULL }, FALSE },
-    { "canvas.cut", N_("Cut"), N_("Canvas"), { "<Control>x" }, FALSE },
-    { "canvas.copy", N_("Copy"), N_("Canvas"), { "<Control>c" }, FALSE },
-    { "canvas.paste", N_("Paste"), N_("Canvas"), { "<Control>v" }, FALSE },
-    { "canvas.paste-links", N_("Paste with links"), N_("Canvas"), { "<Control><Shift>v" }, FALSE },
-    { "canvas.duplicate", N_("Duplicate"), N_("Canvas"), { "<Control>d" }, FALSE },
-    { "canvas.delete", N_("Delete"), N_("Canvas"), { "Delete", "BackSpace" }, FALSE },
-    { "canvas.select-all", N_("Select all"), N_("Canvas"), { "<Control>a" }, FALSE },
-    { "canvas.select-none", N_("Select nothing"), N_("Canvas"), { "<Control><Shift>a" }, FALSE },
-    { "canvas.mute", N_("Mute"), N_("Canvas"), { "<Control>m" }, FALSE },
-    { "canvas.bypass", N_("Bypass"), N_("Canvas"), { "<Control>b" }, FALSE },
-    { "canvas.collapse", N_("Collapse"), N_("Canvas"), { "<Alt>c" }, FALSE },
-    { "canvas.pin", N_("Pin"), N_("Canvas"), { "p" }, FALSE },
-    { "canvas.group", N_("Group"), N_("Canvas"), { "<Control>g" }, FALSE },
-    { "canvas.rename", N_("Rename"), N_("Canvas"), { "F2" }, FALSE },
-    { "canvas.add", N_("Search for a node to add"), N_("Canvas"), { "n", "Insert" }, FALSE },
-    { "canvas.connect", N_("Connect by name"), N_("Canvas"), { "<Control>l" }, FALSE },
-    { "canvas.bend", N_("Bend a link (a new point to move)"), N_("Canvas"), { "<Alt>b" }, FALSE },
-    { "canvas.menu", N_("Menu of the selection"), N_("Canvas"), { "Menu", "<Shift>F10" }, FALSE },
-    { "canvas.subgraph", N_("Convert to subgraph"), N_("Canvas"), { "<Control><Shift>e" }, FALSE },
-    { "canvas.unpack", N_("Unpack the subgraph"), N_("Canvas"), { NULL }, FALSE },
-    { "canvas.ports", N_("Ports and shown values of the subgraph"), N_("Canvas"), { "<Control><Shift>l" }, FALSE },
-    { "canvas.enter", N_("Enter the subgraph"), N_("Canvas"), { "<Alt>Return" }, FALSE },
-    { "canvas.leave", N_("Leave the subgraph"), N_("Canvas"), { "<Alt>Up" }, FALSE },
-    { "canvas.fit", N_("Fit to the selection"), N_("Canvas"), { "period" }, FALSE },
-    { "canvas.zoom-in", N_("Zoom in"), N_("Canvas"), { "<Alt>equal", "<Alt>plus" }, FALSE },
-    { "canvas.zoom-out", N_("Zoom out"), N_("Canvas"), { "<Alt>minus" }, FALSE },
-    { "canvas.zoom-reset", N_("Actual size"), N_("Canvas"), { "<Alt>0" }, FALSE },
-    { "canvas.minimap", N_("Minimap"), N_("Canvas"), { "<Alt>m" }, FALSE },
+    { "canvas.cut", N_("Cut"), N_("Selection"), { "<Control>x" }, FALSE },
+    { "canvas.copy", N_("Copy"), N_("Selection"), { "<Control>c" }, FALSE },
+    { "canvas.paste", N_("Paste"), N_("Selection"), { "<Control>v" }, FALSE },
+    { "canvas.paste-links", N_("Paste with links"), N_("Selection"), { "<Control><Shift>v" }, FALSE },
+    { "canvas.duplicate", N_("Duplicate"), N_("Selection"), { "<Control>d" }, FALSE },
+    { "canvas.delete", N_("Delete"), N_("Selection"), { "Delete", "BackSpace" }, FALSE },
+    { "canvas.select-all", N_("Select all"), N_("Selection"), { "<Control>a" }, FALSE },
+    { "canvas.select-none", N_("Select nothing"), N_("Selection"), { "<Control><Shift>a" }, FALSE },
+    { "canvas.mute", N_("Mute"), N_("Nodes and links"), { "<Control>m" }, FALSE },
+    { "canvas.bypass", N_("Bypass"), N_("Nodes and links"), { "<Control>b" }, FALSE },
+    { "canvas.collapse", N_("Collapse"), N_("Nodes and links"), { "<Alt>c" }, FALSE },
+    { "canvas.pin", N_("Pin"), N_("Nodes and links"), { "p" }, FALSE },
+    { "canvas.group", N_("Group"), N_("Nodes and links"), { "<Control>g" }, FALSE },
+    { "canvas.rename", N_("Rename"), N_("Nodes and links"), { "F2" }, FALSE },
+    { "canvas.add", N_("Search for a node to add"), N_("Nodes and links"), { "n", "Insert" }, FALSE },
+    { "canvas.connect", N_("Connect by name"), N_("Nodes and links"), { "<Control>l" }, FALSE },
+    { "canvas.bend", N_("Bend a link (a new point to move)"), N_("Nodes and links"), { "<Alt>b" }, FALSE },
+    { "canvas.menu", N_("Menu of the selection"), N_("Nodes and links"), { "Menu", "<Shift>F10" }, FALSE },
+    { "canvas.subgraph", N_("Convert to subgraph"), N_("Subgraphs"), { "<Control><Shift>e" }, FALSE },
+    { "canvas.unpack", N_("Unpack the subgraph"), N_("Subgraphs"), { NULL }, FALSE },
+    { "canvas.ports", N_("Ports and shown values of the subgraph"), N_("Subgraphs"), { "<Control><Shift>l" }, FALSE },
+    { "canvas.enter", N_("Enter the subgraph"), N_("Subgraphs"), { "<Alt>Return" }, FALSE },
+    { "canvas.leave", N_("Leave the subgraph"), N_("Subgraphs"), { "<Alt>Up" }, FALSE },
+    { "canvas.fit", N_("Fit to the selection"), N_("Zoom"), { "period" }, FALSE },
+    { "canvas.zoom-in", N_("Zoom in"), N_("Zoom"), { "<Alt>equal", "<Alt>plus" }, FALSE },
+    { "canvas.zoom-out", N_("Zoom out"), N_("Zoom"), { "<Alt>minus" }, FALSE },
+    { "canvas.zoom-reset", N_("Actual size"), N_("Zoom"), { "<Alt>0" }, FALSE },
+    { "canvas.minimap", N_("Minimap"), N_("Zoom"), { "<Alt>m" }, FALSE },
     { "app.preferences", N_("Preferences"), N_("App"), { "<Control>comma" }, TRUE },
     { "win.shortcuts", N_("Keyboard shortcuts"), N_("App"), { "<Control>question", "F1", "<Control><Shift>k" }, TRUE },
     { "app.keys", N_("Change keyboard shortcuts…"), N_("App"), { NULL }, TRUE },
@@ -84,14 +86,15 @@ const NinoCommand nino_commands[] = {
     { 0 },
 };
 
-// Keys of the canvas that are as they are (graph/canvas_keys.c).
+// Keys of the canvas that are as they are (graph/canvas_keys.c); one arrow stands for all four.
 static const struct { const char *label, *keys; } fixed[] = {
-    { N_("Next or previous node, group or point"), "Tab <Shift>Tab" },
-    { N_("The nearest one there"), "Left Right Up Down" },
-    { N_("There, without selecting it"), "<Control>Left <Control>Right <Control>Up <Control>Down" },
+    { N_("Next node, group or point"), "Tab" },
+    { N_("The previous one"), "<Shift>Tab" },
+    { N_("The nearest one in a direction"), "Left Right Up Down" },
+    { N_("The same without selecting it"), "<Control>Right" },
     { N_("Select it too, or no longer"), "<Shift>space" },
-    { N_("Move the selection"), "<Shift>Left <Shift>Right <Shift>Up <Shift>Down" },
-    { N_("Resize the node or group"), "<Control><Shift>Left <Control><Shift>Right <Control><Shift>Up <Control><Shift>Down" },
+    { N_("Move the selection"), "<Shift>Right" },
+    { N_("Resize the node or group"), "<Control><Shift>Right" },
     { N_("Edit the values; rename the group"), "Return" },
     { N_("Out of a value, to its node"), "Escape" },
 };
@@ -115,35 +118,74 @@ GMenuModel *nino_commands_menu(void)
     return G_MENU_MODEL(menu);
 }
 
-static void add_shortcut(GtkWidget *group, const char *label, const char *keys)
+#define END "</object></child>"
+
+static void begin_group(GString *xml, const char *title)
 {
-    gtk_box_append(GTK_BOX(group), g_object_new(GTK_TYPE_SHORTCUTS_SHORTCUT, "title", _(label),
-                                                "accelerator", keys, NULL));
+    g_autofree char *text = g_markup_printf_escaped("<child><object class='GtkShortcutsGroup'>"
+                                                    "<property name='title'>%s</property>",
+                                                    title);
+    g_string_append(xml, text);
 }
 
+static void add_shortcut(GString *xml, const char *label, const char *keys)
+{
+    g_autofree char *text =
+        g_markup_printf_escaped("<child><object class='GtkShortcutsShortcut'>"
+                                "<property name='title'>%s</property>"
+                                "<property name='accelerator'>%s</property></object></child>",
+                                _(label), keys);
+    g_string_append(xml, text);
+}
+
+static void add_groups(GString *xml, const char *const *groups)
+{
+    for (; *groups; groups++) {
+        begin_group(xml, _(*groups));
+        for (const NinoCommand *c = nino_commands; c->action; c++) {
+            g_auto(GStrv) keys = nino_keys_get(c);
+            if (!keys[0] || strcmp(c->group, *groups) != 0)
+                continue;
+            const gboolean has_two = keys[1] && !strstr(keys[1], "KP_"); // not the same elsewhere
+            g_autofree char *shown = g_strjoin(" ", keys[0], has_two ? keys[1] : NULL, NULL);
+            add_shortcut(xml, c->label, shown);
+        }
+        g_string_append(xml, END);
+    }
+}
+
+// A section is a page that fits a small screen. Only a builder can put groups into one so that it
+// makes columns of them.
 GtkWidget *nino_commands_shortcuts_window(void)
 {
-    GtkWidget *window = g_object_new(GTK_TYPE_SHORTCUTS_WINDOW, "modal", TRUE, NULL);
-    GtkWidget *section =
-        g_object_new(GTK_TYPE_SHORTCUTS_SECTION, "section-name", "main", "max-height", 14, NULL);
-    GtkWidget *group = NULL;
-    const char *title = NULL;
-    for (const NinoCommand *c = nino_commands; c->action; c++) {
-        g_auto(GStrv) keys = nino_keys_get(c);
-        if (!keys[0])
-            continue;
-        if (g_strcmp0(title, c->group) != 0) {
-            group = g_object_new(GTK_TYPE_SHORTCUTS_GROUP, "title", _(c->group), NULL);
-            gtk_box_append(GTK_BOX(section), group);
-            title = c->group;
+    static const struct {
+        const char *title, *groups[5];
+    } sections[] = {
+        { N_("Files and runs"), { "File", "Edit", "App", "Run" } },
+        { N_("Views and results"), { "View", "Result" } },
+        { N_("Nodes on the canvas"), { "Selection", "Subgraphs", "Nodes and links" } },
+        { N_("Moving on the canvas"), { "Zoom" } },
+    };
+    GString *xml = g_string_new("<interface><object class='GtkShortcutsWindow' id='window'>"
+                                "<property name='modal'>1</property>");
+    for (gsize i = 0; i < G_N_ELEMENTS(sections); i++) {
+        g_autofree char *begin = g_markup_printf_escaped(
+            "<child><object class='GtkShortcutsSection'><property name='section-name'>s%d"
+            "</property><property name='title'>%s</property>"
+            "<property name='max-height'>14</property>",
+            (int) i, _(sections[i].title));
+        g_string_append(xml, begin);
+        add_groups(xml, sections[i].groups);
+        if (i + 1 == G_N_ELEMENTS(sections)) {
+            begin_group(xml, _("By keyboard"));
+            for (gsize k = 0; k < G_N_ELEMENTS(fixed); k++)
+                add_shortcut(xml, fixed[k].label, fixed[k].keys);
+            g_string_append(xml, END);
         }
-        g_autofree char *joined = g_strjoinv(" ", keys);
-        add_shortcut(group, c->label, joined);
+        g_string_append(xml, END);
     }
-    group = g_object_new(GTK_TYPE_SHORTCUTS_GROUP, "title", _("On the canvas"), NULL);
-    gtk_box_append(GTK_BOX(section), group);
-    for (gsize i = 0; i < G_N_ELEMENTS(fixed); i++)
-        add_shortcut(group, fixed[i].label, fixed[i].keys);
-    gtk_window_set_child(GTK_WINDOW(window), section);
-    return window;
+    g_string_append(xml, "</object></interface>");
+    g_autoptr(GtkBuilder) builder = gtk_builder_new_from_string(xml->str, (gssize) xml->len);
+    g_string_free(xml, TRUE);
+    return GTK_WIDGET(gtk_builder_get_object(builder, "window"));
 }

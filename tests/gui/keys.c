@@ -159,11 +159,41 @@ static void test_window(void)
     spin_loop(50);
 }
 
+static int count_titles(GtkWidget *in, const char *title)
+{
+    int n = 0;
+    for (GtkWidget *k = gtk_widget_get_first_child(in); k; k = gtk_widget_get_next_sibling(k))
+        n += (GTK_IS_LABEL(k) && !strcmp(gtk_label_get_text(GTK_LABEL(k)), title)) +
+             count_titles(k, title);
+    return n;
+}
+
+// All shortcuts, in columns and pages that fit a small screen.
+static void test_shortcuts(void)
+{
+    GtkWidget *w = nino_commands_shortcuts_window();
+    gtk_window_present(GTK_WINDOW(w));
+    WAIT_FOR(gtk_widget_get_mapped(w) && gtk_widget_get_width(w) > 0);
+    const int width = gtk_widget_get_width(w), height = gtk_widget_get_height(w);
+    printf("  the window of shortcuts: %d x %d\n", width, height);
+    CHECK(width <= 1280 && height <= 768);
+    CHECK(count_titles(w, "New workflow") && count_titles(w, "Bend a link (a new point to move)"));
+    CHECK(count_titles(w, "Move the selection"));
+    const char *dir = g_getenv("SHOTS");
+    g_autofree char *line = g_strdup_printf("import -window root %s/shortcuts.png", dir);
+    spin_loop(300);
+    if (dir)
+        g_spawn_command_line_sync(line, NULL, NULL, NULL, NULL);
+    gtk_window_destroy(GTK_WINDOW(w));
+    spin_loop(50);
+}
+
 int main(void)
 {
     gtk_init();
     test_defaults();
     test_change();
     test_window();
+    test_shortcuts();
     return 0;
 }
