@@ -251,16 +251,24 @@ static void fill(Table *t)
     show_count(t, n, all);
 }
 
-static gboolean update(gpointer box)
+// Now; what was to come later is part of it.
+static void update(GtkWidget *box)
 {
     Table *t = g_object_get_data(G_OBJECT(box), "table");
-    t->later = 0;
+    g_clear_handle_id(&t->later, g_source_remove);
     if (gtk_widget_get_mapped(t->box)) {
         nino_run_draw_begin(t->run);
         fill(t);
         nino_run_draw_end(t->run);
         t->updated = g_get_monotonic_time();
     }
+}
+
+static gboolean on_later(gpointer box)
+{
+    Table *t = g_object_get_data(G_OBJECT(box), "table");
+    t->later = 0; // this source ends by itself
+    update(box);
     return G_SOURCE_REMOVE;
 }
 
@@ -271,11 +279,8 @@ static void on_changed(GtkWidget *box)
     if (!nino_run_is_live(t->run) || since >= UPDATE_MS)
         update(box);
     else if (!t->later)
-        t->later = g_timeout_add((guint) (UPDATE_MS - since), update, box);
+        t->later = g_timeout_add((guint) (UPDATE_MS - since), on_later, box);
 }
-
-// Another range, or another look at the table: at once.
-static void on_now(GtkWidget *box) { update(box); }
 
 // ---- selection ---------------------------------------------------------------------------------
 
@@ -486,10 +491,10 @@ static void make_model(Table *t)
 static void connect(Table *t, NinoRun *run)
 {
     g_signal_connect_object(run, "changed", G_CALLBACK(on_changed), t->box, G_CONNECT_SWAPPED);
-    g_signal_connect_object(run, "range", G_CALLBACK(on_now), t->box, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "range", G_CALLBACK(update), t->box, G_CONNECT_SWAPPED);
     g_signal_connect_object(run, "kernel", G_CALLBACK(on_kernel), t->box, G_CONNECT_SWAPPED);
-    g_signal_connect(t->box, "map", G_CALLBACK(on_now), NULL);
-    g_signal_connect_swapped(t->by_shape, "toggled", G_CALLBACK(on_now), t->box);
+    g_signal_connect(t->box, "map", G_CALLBACK(update), NULL);
+    g_signal_connect_swapped(t->by_shape, "toggled", G_CALLBACK(update), t->box);
     g_signal_connect_swapped(t->search, "search-changed", G_CALLBACK(on_search), t);
 }
 
