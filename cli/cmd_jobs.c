@@ -301,6 +301,8 @@ static int add(const options *o, nino_attach *a)
                                               .precision = cp.precision,
                                               .preview = o->preview,
                                               .preview_every = cp.preview_every,
+                                              .preview_percent =
+                                                  (int) (cp.preview_share * 100 + 0.5),
                                               .no_profile = o->no_profile,
                                               .no_metadata = o->no_metadata } };
         rc = ask(o, a, &c);

@@ -108,6 +108,7 @@ void fill_ctx_params(const options *o, nino_ctx_params *p)
         .no_metadata = o->no_metadata,
         .output_dir = o->output,
         .preview_every = o->preview_every < 10000 ? (int) o->preview_every : 10000,
+        .preview_share = (double) (o->preview_percent < 100 ? o->preview_percent : 100) * 0.01,
         .log = on_log,
         .log_level = o->quiet     ? NINO_LOG_ERROR
                      : o->verbose ? NINO_LOG_INFO

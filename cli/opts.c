@@ -44,6 +44,11 @@
     {                                                                                              \
         "preview-every", 0, OPT_NUMBER, FIELD(preview_every), "N", "Every N steps (default 5)"     \
     }
+#define O_PREVIEW_PERCENT                                                                          \
+    {                                                                                              \
+        "preview-percent", 0, OPT_NUMBER, FIELD(preview_percent), "N",                             \
+            "At most N percent of the sampling time (default 5); beyond it previews are left out"  \
+    }
 #define O_NO_PROFILE                                                                               \
     {                                                                                              \
         "no-profile", 0, OPT_FLAG, FIELD(no_profile), NULL,                                        \
@@ -87,6 +92,7 @@ static const opt run_opts[] = {
     O_MEM,
     O_PREVIEW,
     O_PREVIEW_EVERY,
+    O_PREVIEW_PERCENT,
     { "advise", 0, OPT_FLAG, FIELD(advise), NULL,
       "Say at the end what would make it faster, and by how much" },
     { "trace", 't', OPT_TEXT, FIELD(trace), "FILE",
@@ -207,6 +213,7 @@ static const opt worker_opts[] = {
     O_MEM,
     O_PREVIEW,
     O_PREVIEW_EVERY,
+    O_PREVIEW_PERCENT,
     O_NO_PROFILE,
     O_NO_METADATA,
     O_STATE,
@@ -234,6 +241,7 @@ static const opt jobs_opts[] = {
     O_PRECISION,
     O_PREVIEW,
     O_PREVIEW_EVERY,
+    O_PREVIEW_PERCENT,
     O_NO_PROFILE,
     O_NO_METADATA,
     { "trace", 't', OPT_TEXT, FIELD(trace), "FILE", "add: write a Chrome trace of the job" },

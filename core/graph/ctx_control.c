@@ -81,6 +81,7 @@ nino_status nino_ctx_configure(nino_ctx *ctx, const nino_ctx_params *p, nino_err
     if (ctx->previews.path) { // without a path there are none
         ctx->previews.kind = p->preview;
         ctx->previews.every = p->preview_every > 0 ? p->preview_every : 5;
+        ctx->previews.share = p->preview_share > 0 ? p->preview_share : 0.05;
     }
     nino_ctx_leave(ctx);
     return NINO_OK;

@@ -59,6 +59,8 @@ void nino_options_write(nino_buf *b, const nino_job_options *o)
         nino_json_add_text(b, "precision", precisions[o->precision & 3]);
     if (o->preview_every > 0)
         nino_json_add_u64(b, "preview_every", (uint64_t) o->preview_every);
+    if (o->preview_percent > 0)
+        nino_json_add_u64(b, "preview_percent", (uint64_t) o->preview_percent);
     if (o->no_profile)
         nino_json_add_u64(b, "no_profile", 1);
     if (o->no_metadata)
@@ -174,7 +176,7 @@ nino_status nino_options_parse(const nino_json *v, nino_job_options *o, const ch
                                nino_error *err)
 {
     const char *precision = precisions[0];
-    uint64_t every = 0, no_profile = 0, no_metadata = 0;
+    uint64_t every = 0, percent = 0, no_profile = 0, no_metadata = 0;
     nino_status st = NINO_OK;
     *o = (nino_job_options){ 0 };
     *models = NULL;
@@ -188,12 +190,14 @@ nino_status nino_options_parse(const nino_json *v, nino_job_options *o, const ch
         (st = get_text(v, "preview", &o->preview, err)) ||
         (st = get_text(v, "precision", &precision, err)) ||
         (st = get_u64(v, "preview_every", 10000, &every, err)) ||
+        (st = get_u64(v, "preview_percent", 100, &percent, err)) ||
         (st = get_u64(v, "no_profile", 1, &no_profile, err)) ||
         (st = get_u64(v, "no_metadata", 1, &no_metadata, err)) ||
         (st = get_models(nino_json_get(v, "models"), models, err)))
         return st;
     o->models = *models;
     o->preview_every = (int) every;
+    o->preview_percent = (int) percent;
     o->no_profile = no_profile != 0;
     o->no_metadata = no_metadata != 0;
     for (int i = 0; i < 4; i++)

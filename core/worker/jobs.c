@@ -47,6 +47,7 @@ nino_wjob *nino_wjob_create(const nino_queue_job *q, const char *workflow, size_
     nino_job_options *o = &j->q.options;
     *o = (nino_job_options){ .precision = q->options.precision,
                              .preview_every = q->options.preview_every,
+                             .preview_percent = q->options.preview_percent,
                              .no_profile = q->options.no_profile,
                              .no_metadata = q->options.no_metadata };
     j->q.name = NULL;

@@ -72,6 +72,8 @@ static nino_ctx_params settings_of(const nino_worker *w, const nino_job_options 
         p.precision = o->precision;
     if (o->preview_every > 0)
         p.preview_every = o->preview_every;
+    if (o->preview_percent > 0)
+        p.preview_share = o->preview_percent * 0.01;
     if (o->no_profile)
         p.no_profile = 1;
     if (o->no_metadata)

@@ -70,6 +70,7 @@ static gboolean queue_once(NinoWindow *w, NinoTab *tab, int position)
         .name = nino_tab_title(tab),
         .options = { .preview = nino_prefs_bool("quiet") ? "none" : nino_prefs_text("preview"),
                      .preview_every = (int) nino_prefs_number("preview-every"),
+                     .preview_percent = (int) nino_prefs_number("preview-percent"),
                      .precision = precision_pref(),
                      .no_profile = !nino_prefs_bool("embed-profile"),
                      .no_metadata = !nino_prefs_bool("embed-workflow") },

@@ -99,11 +99,13 @@ static void test_requests(fake *f)
                                               .precision = NINO_PRECISION_F16,
                                               .preview = "taesd",
                                               .preview_every = 9,
+                                              .preview_percent = 20,
                                               .no_profile = 1,
                                               .no_metadata = 1 } };
     CHECK_OK(call(a, &queue, &r), err);
     CHECK(r.job == 42 && r.request == 1 && f->last.cmd == NINO_CONTROL_QUEUE);
-    CHECK(f->last.position == 3 && f->workflow_bytes == 11 && f->last.options.preview_every == 9);
+    CHECK(f->last.position == 3 && f->workflow_bytes == 11 && f->last.options.preview_every == 9 &&
+          f->last.options.preview_percent == 20);
     CHECK(f->last.options.precision == NINO_PRECISION_F16 && f->last.options.no_profile == 1 &&
           f->last.options.no_metadata == 1);
     CHECK_STR(f->name, "a \"name\"");

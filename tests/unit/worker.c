@@ -19,7 +19,8 @@ static nino_wjob *make(nino_jobs *jobs, const char *name)
                                .options = { .models = models,
                                             .output_dir = "/o",
                                             .precision = NINO_PRECISION_BF16,
-                                            .preview_every = 4 } };
+                                            .preview_every = 4,
+                                            .preview_percent = 7 } };
     nino_wjob *j = nino_wjob_create(&q, name, strlen(name));
     CHECK(j);
     return j;
@@ -150,7 +151,8 @@ static void test_store(void)
     CHECK(j->q.lost == 1 && !j->q.scope && j->q.n_outputs == 1 && j->workflow_bytes == 1);
     CHECK_STR(j->q.outputs[0], "/o/one.png");
     CHECK_STR(j->workflow, "a");
-    CHECK(j->q.options.precision == NINO_PRECISION_BF16 && j->q.options.preview_every == 4);
+    CHECK(j->q.options.precision == NINO_PRECISION_BF16 && j->q.options.preview_every == 4 &&
+          j->q.options.preview_percent == 7);
     CHECK_STR(j->q.options.models[0], "/m/one");
     CHECK(j->q.queued_s > 1700000000.2 && j->q.queued_s < 1700000000.3);
     CHECK(again.finished->q.err.code == NINO_ERR_RANGE);

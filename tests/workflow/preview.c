@@ -2,6 +2,7 @@
 // against its own decode, and what a run writes, announces and leaves behind.
 #include "core/base/file.h"
 #include "core/format/latent.h"
+#include "core/graph/ctx.h"
 #include "core/format/png.h"
 #include "core/node/util.h"
 #include "core/sample/preview.h"
@@ -294,19 +295,24 @@ static watched watch(nino_ctx *ctx, const char *assets)
     return w;
 }
 
-static nino_ctx *open_with(const char *assets, nino_preview_opt kind, int every, double share)
+static nino_ctx_params params(const char *assets, nino_preview_opt kind, int every, double share)
 {
     static char models[512], output[512];
-    const char *roots[] = { models, NULL };
-    nino_error err = { 0 };
+    static const char *const roots[] = { models, NULL };
     snprintf(models, sizeof(models), "%s/models", assets);
     snprintf(output, sizeof(output), "%s/output", flow_temp());
-    const nino_ctx_params p = { .device = "ref",
-                                .models = roots,
-                                .output_dir = output,
-                                .preview = kind,
-                                .preview_every = every,
-                                .preview_share = share };
+    return (nino_ctx_params){ .device = "ref",
+                              .models = roots,
+                              .output_dir = output,
+                              .preview = kind,
+                              .preview_every = every,
+                              .preview_share = share };
+}
+
+static nino_ctx *open_with(const char *assets, nino_preview_opt kind, int every, double share)
+{
+    nino_error err = { 0 };
+    const nino_ctx_params p = params(assets, kind, every, share);
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     CHECK_OK(ctx ? NINO_OK : err.code, err);
     return ctx;
@@ -345,6 +351,14 @@ static void test_run(const char *assets)
 
     // next to no time for them: the first one, whose cost nobody knew
     ctx = open_with(assets, NINO_PREVIEW_LATENT2RGB, 1, 1e-12);
+    w = watch(ctx, assets);
+    CHECK(w.previews == 1);
+    nino_ctx_destroy(&ctx);
+
+    // settled later, as a worker does before a job
+    ctx = open_with(assets, NINO_PREVIEW_NONE, 1, 1e9);
+    const nino_ctx_params p = params(assets, NINO_PREVIEW_LATENT2RGB, 1, 1e-12);
+    CHECK_OK(nino_ctx_configure(ctx, &p, &err), err);
     w = watch(ctx, assets);
     CHECK(w.previews == 1);
     nino_ctx_destroy(&ctx);

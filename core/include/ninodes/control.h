@@ -37,9 +37,10 @@ typedef struct nino_job_options {
     const char *input_dir, *output_dir, *trace_path;
     nino_precision_opt precision;
     const char *preview; // "none", "latent2rgb", "taesd", "auto"; NULL: as the worker
-    int preview_every;
-    int no_profile;  // 1: pictures carry no profile of their run
-    int no_metadata; // 1: they carry no workflow either
+    int preview_every;   // steps from one preview to the next; 0: as the worker
+    int preview_percent; // of the sampling time, at most; 0: as the worker
+    int no_profile;      // 1: pictures carry no profile of their run
+    int no_metadata;     // 1: they carry no workflow either
 } nino_job_options;
 
 typedef struct nino_control {
