@@ -71,12 +71,19 @@ kill -0 $pid || die "ended by a signal that was ignored"
 kill -TERM $pid
 ended 143
 
-# on a terminal: one line, redrawn; on a dumb one: lines (a container may have no terminals to give)
-if [ -f data/tiny/decode.json ] && script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
-    run="$N run data/tiny/decode.json $TINY --output $tmp/tty"
-    TERM=xterm script -qec "$run" /dev/null >"$tmp/out" 2>&1 </dev/null || die "on a terminal: $?"
+# on a terminal: one line, redrawn, of a run that lasts long enough to need one; on a dumb one: lines (a container may have no
+# terminals to give)
+on_terminal() { # TERM, SIDE of the picture
+    TERM=$1 script -qec "$N run $tmp/long.json $TINY --output $tmp/tty --set 1.width=$2 --set 1.height=$2" /dev/null \
+        >"$tmp/out" 2>&1 </dev/null || die "on TERM=$1: $?"
+}
+if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+    for side in 512 1024 2048 4096; do
+        on_terminal xterm $side
+        ! grep -q "$(printf '\r\[')" "$tmp/out" || break
+    done
     grep -q "$(printf '\r\[')" "$tmp/out" || die "no progress line on a terminal"
-    TERM=dumb script -qec "$run" /dev/null >"$tmp/out" 2>&1 </dev/null || die "on a dumb terminal: $?"
+    on_terminal dumb 512
     ! grep -q "$(printf '\033')" "$tmp/out" || die "escape sequences on a dumb terminal"
 fi
 exit 0
