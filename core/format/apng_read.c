@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "core/format/frames.h"
 #include "core/format/png.h"
@@ -31,11 +32,6 @@ typedef struct reader {
     nino_frame_fn fn;
     void *priv;
 } reader;
-
-static uint32_t be32(const uint8_t *p)
-{
-    return (uint32_t) p[0] << 24 | (uint32_t) p[1] << 16 | (uint32_t) p[2] << 8 | p[3];
-}
 
 static unsigned be16(const uint8_t *p) { return (unsigned) p[0] << 8 | p[1]; }
 
@@ -140,10 +136,10 @@ static nino_status read_area(reader *r, const uint8_t *p, size_t n, nino_error *
     if (n != 26)
         return REFUSE("syntax", "a frame's head is damaged");
     const unsigned num = be16(p + 20), den = be16(p + 22);
-    r->at = (area){ .w = be32(p + 4),
-                    .h = be32(p + 8),
-                    .x = be32(p + 12),
-                    .y = be32(p + 16),
+    r->at = (area){ .w = nino_be32(p + 4),
+                    .h = nino_be32(p + 8),
+                    .x = nino_be32(p + 12),
+                    .y = nino_be32(p + 16),
                     .seconds = (double) num / (den ? den : 100),
                     .dispose = p[24],
                     .is_over = p[25] };
@@ -181,17 +177,17 @@ static nino_status read_all(reader *r, const uint8_t *data, size_t len, nino_err
     const char *name = r->name;
     nino_status st = NINO_OK;
     bool stop = false;
-    if (len < 33 || be32(data + 8) != 13 || memcmp(data + 12, "IHDR", 4))
+    if (len < 33 || nino_be32(data + 8) != 13 || memcmp(data + 12, "IHDR", 4))
         return REFUSE("syntax", "the first chunk is not IHDR");
     memcpy(r->head, data + 16, sizeof(r->head));
-    r->width = be32(r->head);
-    r->height = be32(r->head + 4);
+    r->width = nino_be32(r->head);
+    r->height = nino_be32(r->head + 4);
     if (!r->width || !r->height || r->width > MAX_SIDE || r->height > MAX_SIDE)
         return REFUSE("limit", "frames of %u x %u pixels are not read", r->width, r->height);
     for (size_t at = 33; !st && !stop;) {
-        if (len - at < 12 || be32(data + at) > len - at - 12)
+        if (len - at < 12 || nino_be32(data + at) > len - at - 12)
             return REFUSE("truncated", "the file ends inside a chunk");
-        const size_t n = be32(data + at);
+        const size_t n = nino_be32(data + at);
         st = take_chunk(r, data + at + 4, data + at + 8, n, &stop, err);
         at += n + 12;
     }
@@ -206,7 +202,7 @@ bool nino_apng_is(const void *data, size_t len)
     if (len < 33 || memcmp(p, "\x89PNG\r\n\x1a\n", 8))
         return false;
     for (size_t at = 8; len - at >= 12;) {
-        const size_t n = be32(p + at);
+        const size_t n = nino_be32(p + at);
         if (!memcmp(p + at + 4, "acTL", 4))
             return true;
         if (!memcmp(p + at + 4, "IDAT", 4) || n > len - at - 12)

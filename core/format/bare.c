@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/bytes.h"
 #include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -25,12 +26,11 @@ static bool is_one_of(const char *type, const char *const *list)
 static bool bare_png(const char *p, size_t len, nino_buf *out)
 {
     static const char *const tells[] = { "tEXt", "zTXt", "iTXt", "eXIf", "tIME", "comf", NULL };
-    const unsigned char *u = (const unsigned char *) p;
     nino_buf_add(out, p, PNG_HEAD);
     for (size_t at = PNG_HEAD, n; at < len; at += n) {
         if (len - at < PNG_AROUND)
             return false;
-        n = (size_t) u[at] << 24 | (size_t) u[at + 1] << 16 | (size_t) u[at + 2] << 8 | u[at + 3];
+        n = nino_be32(p + at);
         if (n > len - at - PNG_AROUND)
             return false;
         n += PNG_AROUND;
@@ -51,13 +51,11 @@ static void put_le32(char *p, size_t v)
 static bool bare_webp(const char *p, size_t len, nino_buf *out)
 {
     static const char *const tells[] = { "EXIF", "XMP ", NULL };
-    const unsigned char *u = (const unsigned char *) p;
     nino_buf_add(out, p, RIFF_HEAD);
     for (size_t at = RIFF_HEAD, n; at < len; at += n) {
         if (len - at < CHUNK_HEAD)
             return false;
-        n = (size_t) u[at + 7] << 24 | (size_t) u[at + 6] << 16 | (size_t) u[at + 5] << 8 |
-            u[at + 4];
+        n = nino_le32(p + at + 4);
         n += CHUNK_HEAD + (n & 1);
         if (n > len - at)
             return false;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/bytes.h"
 #include "core/base/arena.h"
 #include "core/base/buf.h"
 #include "core/base/error.h"
@@ -180,8 +181,7 @@ static nino_status set_align(reader *r, int type, bool is_array, size_t at)
 {
     if (type != KV_U32 || is_array)
         return REFUSE("schema", r->file, "general.alignment is not a u32");
-    r->align = r->p[at] | (uint32_t) r->p[at + 1] << 8 | (uint32_t) r->p[at + 2] << 16 |
-               (uint32_t) r->p[at + 3] << 24;
+    r->align = nino_le32(r->p + at);
     if (!r->align || r->align & (r->align - 1) || r->align > MAX_ALIGN)
         return REFUSE("range", r->file, "an alignment of %" PRIu64, r->align);
     return NINO_OK;

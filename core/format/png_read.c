@@ -9,6 +9,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/format/exif.h"
@@ -18,11 +19,6 @@
 #define REFUSE(kind, ...) nino_fail_kind(err, NINO_ERR_FORMAT, kind, name, __VA_ARGS__)
 
 static const unsigned char signature[8] = { 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n' };
-
-static uint32_t be32(const unsigned char *p)
-{
-    return (uint32_t) p[0] << 24 | (uint32_t) p[1] << 16 | (uint32_t) p[2] << 8 | p[3];
-}
 
 // ---- text chunks
 
@@ -146,7 +142,7 @@ end:
 static nino_status read_ihdr(nino_png *out, const unsigned char *p, size_t n, const char *name,
                              nino_error *err)
 {
-    const uint32_t width = n == 13 ? be32(p) : 0, height = n == 13 ? be32(p + 4) : 0;
+    const uint32_t width = n == 13 ? nino_be32(p) : 0, height = n == 13 ? nino_be32(p + 4) : 0;
     if (!width || !height || width > INT32_MAX || height > INT32_MAX)
         return REFUSE("syntax", "the first chunk is damaged");
     static const uint8_t channels[8] = { [0] = 1, [2] = 3, [3] = 3, [4] = 2, [6] = 4 };
@@ -178,14 +174,14 @@ static nino_status walk(nino_png *out, const unsigned char *data, size_t len, co
     for (size_t at = sizeof(signature); at < len;) {
         const unsigned char *p = data + at, *type = p + 4, *body = p + 8;
         const size_t left = len - at;
-        if (left < 12 || be32(p) > left - 12)
+        if (left < 12 || nino_be32(p) > left - 12)
             return REFUSE("truncated", "the file ends inside a chunk");
-        const size_t n = be32(p);
+        const size_t n = nino_be32(p);
         const bool first = at == sizeof(signature);
         const bool text = is_text(type);
         if (first && memcmp(type, "IHDR", 4))
             return REFUSE("syntax", "the first chunk is not IHDR");
-        if ((first || text) && crc32(0, type, (uInt) n + 4) != be32(body + n))
+        if ((first || text) && crc32(0, type, (uInt) n + 4) != nino_be32(body + n))
             return REFUSE("syntax", "the checksum of chunk %.4s is wrong", (const char *) type);
         nino_status st = NINO_OK;
         if (first)

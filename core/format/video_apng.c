@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "core/base/bytes.h"
 #include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/format/png.h"
@@ -21,12 +22,6 @@ typedef struct apng {
     uint32_t sequence;
     off_t actl; // where the number of frames stands
 } apng;
-
-static uint32_t be32(const char *s)
-{
-    const unsigned char *p = (const unsigned char *) s;
-    return (uint32_t) p[0] << 24 | (uint32_t) p[1] << 16 | (uint32_t) p[2] << 8 | p[3];
-}
 
 static void put32(nino_buf *b, uint32_t v)
 {
@@ -120,8 +115,8 @@ static nino_status write_frame(nino_video *v, nino_error *err)
     const char *p = a->frame.data;
     if (!v->n)
         st = nino_file_writer_write(v->file, p, SIGNATURE, err);
-    for (size_t at = SIGNATURE; !st && at + 12 <= a->frame.len; at += be32(p + at) + 12) {
-        const size_t n = be32(p + at);
+    for (size_t at = SIGNATURE; !st && at + 12 <= a->frame.len; at += nino_be32(p + at) + 12) {
+        const size_t n = nino_be32(p + at);
         const bool is_data = !memcmp(p + at + 4, "IDAT", 4);
         if (!v->n && !memcmp(p + at + 4, "IHDR", 4)) {
             st = nino_file_writer_write(v->file, p + at, n + 12, err);

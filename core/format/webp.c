@@ -5,6 +5,7 @@
 #include <webp/decode.h>
 #include <webp/demux.h>
 
+#include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "core/format/exif.h"
 #include "core/format/frames.h"
@@ -12,22 +13,17 @@
 
 #define REFUSE(kind, ...) nino_fail_kind(err, NINO_ERR_FORMAT, kind, name, __VA_ARGS__)
 
-static uint32_t le32(const unsigned char *p)
-{
-    return (uint32_t) p[3] << 24 | (uint32_t) p[2] << 16 | (uint32_t) p[1] << 8 | p[0];
-}
-
 // EXIF, and the number of frames.
 static nino_status walk(const unsigned char *p, size_t len, const char *name, nino_image *out,
                         int *orientation, nino_error *texts_err, nino_error *err)
 {
     nino_status texts = NINO_OK;
     int n_frames = 0;
-    const size_t end = (size_t) le32(p + 4) + 8;
+    const size_t end = (size_t) nino_le32(p + 4) + 8;
     if (end > len)
         return REFUSE("truncated", "the file is shorter than it says");
     for (size_t at = 12; end >= at && end - at >= 8;) {
-        const size_t n = le32(p + at + 4);
+        const size_t n = nino_le32(p + at + 4);
         if (n > end - at - 8)
             return REFUSE("truncated", "the file ends inside a chunk");
         if (!memcmp(p + at, "EXIF", 4) && !texts)

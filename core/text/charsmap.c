@@ -4,14 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/bytes.h"
 #include "core/base/error.h"
 
 #define MAX_BLOB ((size_t) 64 << 20)
-
-static uint32_t load32(const unsigned char *p)
-{
-    return (uint32_t) p[0] | (uint32_t) p[1] << 8 | (uint32_t) p[2] << 16 | (uint32_t) p[3] << 24;
-}
 
 nino_status nino_charsmap_load(nino_charsmap *m, const void *blob, size_t n, const char *name,
                                nino_error *err)
@@ -20,7 +16,7 @@ nino_status nino_charsmap_load(nino_charsmap *m, const void *blob, size_t n, con
     *m = (nino_charsmap){ 0 };
     if (!n)
         return NINO_OK;
-    const size_t trie = n > 4 ? load32(p) : 0;
+    const size_t trie = n > 4 ? nino_le32(p) : 0;
     if (n > MAX_BLOB || !trie || trie % 4 || trie >= n - 4 || p[n - 1])
         return nino_fail_kind(err, NINO_ERR_FORMAT, "schema", name,
                               "the precompiled character map is damaged");
@@ -33,7 +29,7 @@ nino_status nino_charsmap_load(nino_charsmap *m, const void *blob, size_t n, con
         return nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
     }
     for (size_t i = 0; i < m->n_units; i++)
-        m->units[i] = load32(p + 4 + 4 * i);
+        m->units[i] = nino_le32(p + 4 + 4 * i);
     memcpy(m->text, p + 4 + trie, m->n_text);
     return NINO_OK;
 }

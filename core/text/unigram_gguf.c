@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "core/format/gguf_list.h"
 #include "core/text/unigram.h"
@@ -20,11 +21,7 @@ static bool is_false(const nino_weights *w, const char *key)
     return v && !strcmp(v, "false");
 }
 
-static uint32_t word_at(const nino_gguf_list *l, int i)
-{
-    const uint8_t *p = l->p + (size_t) i * 4;
-    return p[0] | (uint32_t) p[1] << 8 | (uint32_t) p[2] << 16 | (uint32_t) p[3] << 24;
-}
+static uint32_t word_at(const nino_gguf_list *l, int i) { return nino_le32(l->p + (size_t) i * 4); }
 
 static nino_status bad(const char *file, nino_error *err, const char *what)
 {
