@@ -1,3 +1,3 @@
 #!/bin/bash
-# The canvas: nodes, editors, search, subgraphs, by actions, pointer and keyboard.
+# The canvas: nodes, editors, search, subgraphs, by actions.
 exec bash "$(dirname "$0")/program.sh" canvas "$@"
