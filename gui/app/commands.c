@@ -65,6 +65,7 @@ const NinoCommand nino_commands[] = {
     { "canvas.group", N_("Group"), N_("Nodes and links"), { "<Control>g" }, FALSE },
     { "canvas.rename", N_("Rename"), N_("Nodes and links"), { "F2" }, FALSE },
     { "canvas.add", N_("Search for a node to add"), N_("Nodes and links"), { "n", "Insert" }, FALSE },
+    { "canvas.add-at-slot", N_("Search for a node to add at a slot"), N_("Nodes and links"), { "<Alt>n" }, FALSE },
     { "canvas.connect", N_("Connect by name"), N_("Nodes and links"), { "<Control>l" }, FALSE },
     { "canvas.bend", N_("Bend a link (a new point to move)"), N_("Nodes and links"), { "<Alt>b" }, FALSE },
     { "canvas.menu", N_("Menu of the selection"), N_("Nodes and links"), { "Menu", "<Shift>F10" }, FALSE },

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/autosave.h"
+#include "app/commands.h"
 #include "app/prefs.h"
 #include "i18n.h"
 
@@ -298,31 +299,29 @@ static void action_undo(GSimpleAction *a, GVariant *parameter, gpointer user)
 }
 
 // The canvas' own actions, for menus and D-Bus.
-static const char *const canvas_actions[] = {
-    "cut",      "copy",       "paste",    "paste-links", "duplicate", "delete", "select-all",
-    "mute",     "bypass",     "collapse", "pin",         "group",     "fit",    "zoom-in",
-    "zoom-out", "zoom-reset", "add",      "connect",     "rename",    "enter",  "leave",
-    "minimap",  "subgraph",   "unpack",   "select-none", "bend"
-};
-
 static void action_canvas(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
-    (void) parameter;
     NinoTab *tab = nino_window_tab(user);
     g_autofree char *name =
         g_strdup_printf("canvas.%s", g_action_get_name(G_ACTION(a)) + strlen("canvas-"));
     if (tab)
-        gtk_widget_activate_action(GTK_WIDGET(nino_tab_canvas(tab)), name, NULL);
+        gtk_widget_activate_action_variant(GTK_WIDGET(nino_tab_canvas(tab)), name, parameter);
+}
+
+static void add_canvas_action(NinoWindow *w, const char *of_canvas, const GVariantType *type)
+{
+    g_autofree char *name = g_strdup_printf("canvas-%s", of_canvas + strlen("canvas."));
+    g_autoptr(GSimpleAction) a = g_simple_action_new(name, type);
+    g_signal_connect(a, "activate", G_CALLBACK(action_canvas), w);
+    g_action_map_add_action(G_ACTION_MAP(w), G_ACTION(a));
 }
 
 static void add_canvas_actions(NinoWindow *w)
 {
-    for (size_t i = 0; i < G_N_ELEMENTS(canvas_actions); i++) {
-        g_autofree char *name = g_strdup_printf("canvas-%s", canvas_actions[i]);
-        g_autoptr(GSimpleAction) a = g_simple_action_new(name, NULL);
-        g_signal_connect(a, "activate", G_CALLBACK(action_canvas), w);
-        g_action_map_add_action(G_ACTION_MAP(w), G_ACTION(a));
-    }
+    for (const NinoCommand *c = nino_commands; c->action; c++)
+        if (g_str_has_prefix(c->action, "canvas."))
+            add_canvas_action(w, c->action, NULL);
+    add_canvas_action(w, "canvas.color", G_VARIANT_TYPE_STRING);
 }
 
 static void action_set(GSimpleAction *a, GVariant *parameter, gpointer user)

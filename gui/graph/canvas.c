@@ -23,10 +23,9 @@ NinoNodeView *nino_canvas_view(NinoCanvas *c, int node)
 // Menus and buttons show what can be done.
 static void enable_actions(NinoCanvas *c)
 {
-    static const char *const on_nodes[] = {
-        "cut",      "copy", "duplicate", "mute",    "bypass",
-        "collapse", "pin",  "group",     "connect", "subgraph"
-    };
+    static const char *const on_nodes[] = { "cut",     "copy",     "duplicate",  "mute",
+                                            "bypass",  "collapse", "pin",        "group",
+                                            "connect", "subgraph", "add-at-slot" };
     const gboolean any = c->doc && g_hash_table_size(c->selected);
     const gboolean has_title = any || nino_canvas_selected_group(c);
     gboolean has_subgraph = FALSE;

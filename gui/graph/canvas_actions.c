@@ -266,6 +266,8 @@ static void open_action(GtkWidget *w, const char *what, GVariant *v)
     if (!strcmp(what, "canvas.add"))
         nino_canvas_open_search(c, gtk_widget_get_width(w) / 2.0, gtk_widget_get_height(w) / 3.0,
                                 NULL, FALSE);
+    else if (!strcmp(what, "canvas.add-at-slot"))
+        nino_canvas_open_slots(c);
     else if (!strcmp(what, "canvas.connect"))
         nino_canvas_open_connect(c);
     else if (!strcmp(what, "canvas.bend"))
@@ -342,6 +344,7 @@ static const struct {
     { "canvas.rename", open_action },       { "canvas.enter", level_action },
     { "canvas.leave", level_action },       { "canvas.ports", open_action },
     { "canvas.bend", open_action },         { "canvas.menu", open_action },
+    { "canvas.add-at-slot", open_action },
 };
 
 void nino_canvas_add_actions(GtkWidgetClass *wc)

@@ -1,4 +1,5 @@
-// What pops up over the canvas: search, connecting by name, renaming, the context menu.
+// What pops up over the canvas: connecting by name, bending, renaming, the context menu;
+// canvas_add.c has the search.
 #include "graph/canvas_priv.h"
 #include "graph/search.h"
 #include "i18n.h"
@@ -37,79 +38,6 @@ void nino_canvas_show_popover(NinoCanvas *c, GtkWidget *popover, double sx, doub
     gtk_popover_set_position(GTK_POPOVER(popover), GTK_POS_BOTTOM);
     g_signal_connect(popover, "closed", G_CALLBACK(on_closed), c);
     gtk_popover_popup(GTK_POPOVER(popover));
-}
-
-// ---- adding ----------------------------------------------------------------------------------
-
-typedef struct AddAt {
-    double x, y; // in the workflow
-    int node, slot;
-    gboolean from_output, has_link;
-} AddAt;
-
-// Connects the new node with the link that was dropped.
-static nino_status join(NinoCanvas *c, const AddAt *at, int added, nino_error *err)
-{
-    const nino_doc_node *own = nino_document_node(c->doc, at->node);
-    const nino_doc_node *n = nino_document_node(c->doc, added);
-    if (!own || !n)
-        return NINO_OK;
-    for (int pass = 0; pass < 2; pass++) // sockets first, then values
-        for (int i = 0; i < (at->from_output ? n->n_inputs : n->n_outputs); i++) {
-            const char *from = at->from_output ? own->outputs[at->slot].type : n->outputs[i].type;
-            const char *to = at->from_output ? n->inputs[i].type : own->inputs[at->slot].type;
-            if ((at->from_output && !pass && n->inputs[i].widget) ||
-                !nino_document_types_fit(from, to))
-                continue;
-            return at->from_output
-                       ? nino_document_connect(c->doc, at->node, at->slot, added, i, err)
-                       : nino_document_connect(c->doc, added, i, at->node, at->slot, err);
-        }
-    return NINO_OK;
-}
-
-static void on_class(gpointer user, const char *key)
-{
-    NinoCanvas *c = user;
-    const AddAt *at = g_object_get_data(G_OBJECT(c), "add-at");
-    const nino_node_def *def = nino_node_find(key, NULL);
-    nino_error err = { 0 };
-    char id[32], name[96];
-    if (!c->doc || !at || !def)
-        return;
-    g_snprintf(name, sizeof(name), "Add %s", def->title);
-    nino_document_begin(c->doc, name);
-    nino_status st = nino_document_add(
-        c->doc, key, rint(at->x), rint(at->y + (at->has_link ? 0 : NINO_NODE_TITLE)), id, &err);
-    if (!st && at->has_link)
-        st = join(c, at, nino_document_find(c->doc, id), &err);
-    if (st)
-        nino_document_cancel(c->doc);
-    else
-        st = nino_document_end(c->doc, &err);
-    if (!nino_canvas_did(c, st, &err))
-        return;
-    nino_canvas_select_only(c, id);
-    NinoNodeView *v = g_hash_table_lookup(c->by_id, id);
-    if (v) {
-        nino_canvas_reveal_node(c, v);
-        gtk_widget_grab_focus(GTK_WIDGET(v));
-    }
-}
-
-void nino_canvas_open_search(NinoCanvas *c, double sx, double sy, const char *type,
-                             gboolean from_output)
-{
-    AddAt *at = g_new0(AddAt, 1);
-    nino_canvas_world(c, sx, sy, &at->x, &at->y);
-    at->has_link = type != NULL;
-    at->node = c->link_node;
-    at->slot = c->link_slot;
-    at->from_output = from_output;
-    g_object_set_data_full(G_OBJECT(c), "add-at", at, g_free);
-    nino_canvas_show_popover(
-        c, nino_search_new(_("Add a node"), nino_search_nodes(type, from_output), on_class, c), sx,
-        sy);
 }
 
 // ---- connecting by keyboard ------------------------------------------------------------------
@@ -350,6 +278,8 @@ static void add_section(GMenu *menu, const char *const entries[][2])
 void nino_canvas_open_menu(NinoCanvas *c, double sx, double sy, gboolean of_selection)
 {
     static const char *const on_nodes[][2] = { { N_("Rename…"), "canvas.rename" },
+                                               { N_("Add a node at a slot…"),
+                                                 "canvas.add-at-slot" },
                                                { N_("Connect…"), "canvas.connect" },
                                                { N_("Bend a link…"), "canvas.bend" },
                                                { N_("Collapse"), "canvas.collapse" },

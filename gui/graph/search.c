@@ -12,6 +12,7 @@ typedef struct Search {
     GtkWidget *popover, *entry, *list, *scroller;
     GPtrArray *items;
     NinoSearchFn chosen;
+    void (*escape)(gpointer user);
     gpointer user;
 } Search;
 
@@ -154,10 +155,28 @@ static void on_changed(GtkSearchEntry *entry, gpointer user)
     show_matches(user);
 }
 
+static void leave(Search *s)
+{
+    void (*const escape)(gpointer) = s->escape;
+    gpointer user = s->user;
+    gtk_popover_popdown(GTK_POPOVER(s->popover));
+    if (escape)
+        escape(user);
+}
+
 static void on_stop(GtkSearchEntry *entry, gpointer user)
 {
     (void) entry;
-    gtk_popover_popdown(GTK_POPOVER(((Search *) user)->popover));
+    leave(user);
+}
+
+static void select_row(Search *s, GtkListBoxRow *row)
+{
+    graphene_rect_t box;
+    GtkAdjustment *a = gtk_scrolled_window_get_vadjustment(GTK_SCROLLED_WINDOW(s->scroller));
+    gtk_list_box_select_row(GTK_LIST_BOX(s->list), row);
+    if (gtk_widget_compute_bounds(GTK_WIDGET(row), s->list, &box))
+        gtk_adjustment_clamp_page(a, box.origin.y, box.origin.y + box.size.height);
 }
 
 // Up and down move in the list while the entry keeps the focus.
@@ -166,18 +185,17 @@ static gboolean on_key(GtkEventControllerKey *k, guint key, guint code, GdkModif
 {
     Search *s = user;
     (void) k, (void) code, (void) mods;
+    if (key == GDK_KEY_Escape) { // wherever the focus is in it
+        leave(s);
+        return TRUE;
+    }
     if (key != GDK_KEY_Down && key != GDK_KEY_Up)
         return FALSE;
     GtkListBoxRow *row = gtk_list_box_get_selected_row(GTK_LIST_BOX(s->list));
     const int at = row ? gtk_list_box_row_get_index(row) : -1;
     row = gtk_list_box_get_row_at_index(GTK_LIST_BOX(s->list), at + (key == GDK_KEY_Down ? 1 : -1));
-    if (!row)
-        return TRUE;
-    gtk_list_box_select_row(GTK_LIST_BOX(s->list), row);
-    graphene_rect_t box;
-    GtkAdjustment *a = gtk_scrolled_window_get_vadjustment(GTK_SCROLLED_WINDOW(s->scroller));
-    if (gtk_widget_compute_bounds(GTK_WIDGET(row), s->list, &box))
-        gtk_adjustment_clamp_page(a, box.origin.y, box.origin.y + box.size.height);
+    if (row)
+        select_row(s, row);
     return TRUE;
 }
 
@@ -230,15 +248,33 @@ GtkWidget *nino_search_new(const char *label, GPtrArray *items, NinoSearchFn cho
     return s->popover;
 }
 
+void nino_search_set_escape(GtkWidget *popover, void (*fn)(gpointer user))
+{
+    Search *s = g_object_get_data(G_OBJECT(popover), "nino-search");
+    s->escape = fn;
+}
+
+void nino_search_select(GtkWidget *popover, const char *key)
+{
+    Search *s = g_object_get_data(G_OBJECT(popover), "nino-search");
+    GtkListBoxRow *row;
+    for (int i = 0; (row = gtk_list_box_get_row_at_index(GTK_LIST_BOX(s->list), i)); i++)
+        if (!g_strcmp0(g_object_get_data(G_OBJECT(row), "key"), key))
+            select_row(s, row);
+}
+
 // ---- node classes ----------------------------------------------------------------------------
 
 static gboolean has_port(const nino_node_def *def, const char *type, gboolean from_output)
 {
+    static const char *const values[] = { "INT", "FLOAT", "STRING", "BOOLEAN", "COMBO", NULL };
     for (const nino_port *p = from_output ? def->inputs : def->outputs; p && p->key; p++) {
         const char *own = nino_port_type_name(p->type);
         if (from_output ? nino_document_types_fit(type, own) : nino_document_types_fit(own, type))
             return TRUE;
     }
+    if (!strcmp(def->key, "PrimitiveNode"))
+        return !from_output && g_strv_contains(values, type);
     return !strcmp(def->key, "Reroute");
 }
 

@@ -13,6 +13,10 @@ typedef void (*NinoSearchFn)(gpointer user, const char *key);
 
 // Takes items (of NinoSearchItem, freed with nino_search_item_free). The popover has no parent yet.
 GtkWidget *nino_search_new(const char *label, GPtrArray *items, NinoSearchFn chosen, gpointer user);
+// Called with the same user when Escape closed it; without it, the popover just closes.
+void nino_search_set_escape(GtkWidget *popover, void (*fn)(gpointer user));
+// The row that is chosen before anything is typed. No row of that key, or NULL: the first one.
+void nino_search_select(GtkWidget *popover, const char *key);
 void nino_search_item_free(gpointer item);
 // Node classes. type NULL: all; else those that a link of this type can go to (from_output) or come
 // from.
