@@ -32,7 +32,7 @@ typedef struct options {
     text_list models, set;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
         *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file;
-    uint64_t seed, mem_limit, preview_every, preview_percent, position, samples, warmup;
+    uint64_t seed, mem_limit, preview_every, preview_percent, position, samples, warmup, idle_end;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
         no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset;
 } options;

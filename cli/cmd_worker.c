@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -49,7 +50,9 @@ static void be_expendable(void)
 int cmd_worker(const options *o)
 {
     nino_error err = { .code = NINO_OK };
-    nino_worker_params p = { .state_dir = o->state, .resume = o->resume };
+    nino_worker_params p = { .state_dir = o->state,
+                             .resume = o->resume,
+                             .idle_s = (int) (o->idle_end < INT_MAX ? o->idle_end : INT_MAX) };
     signals_watch(stop);
     be_expendable();
     fill_ctx_params(o, &p.ctx);

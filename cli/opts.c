@@ -219,6 +219,8 @@ static const opt worker_opts[] = {
     O_STATE,
     { "resume", 0, OPT_FLAG, FIELD(resume), NULL,
       "Go on at once, even if the last worker died while a job ran" },
+    { "idle-end", 0, OPT_NUMBER, FIELD(idle_end), "SECONDS",
+      "End when for so long nobody watched and there was nothing to do (default: never)" },
     O_QUIET,
     O_VERBOSE,
     O_HELP,

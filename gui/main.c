@@ -7,7 +7,9 @@
 #include "app/window.h"
 #include "i18n.h"
 
+#include <glib-unix.h>
 #include <ninodes/base.h>
+#include <signal.h>
 #include <stdlib.h>
 
 static NinoWindowOptions options;
@@ -73,8 +75,22 @@ static void attach(GSimpleAction *action, GVariant *parameter, gpointer app)
     gtk_window_present(GTK_WINDOW(w));
 }
 
+// Nobody is there to be asked: unsaved workflows are kept as after a crash, and the worker ends.
+static gboolean on_signal(gpointer app)
+{
+    g_autoptr(GList) windows = g_list_copy(gtk_application_get_windows(app));
+    for (GList *l = windows; l; l = l->next)
+        if (NINO_IS_WINDOW(l->data))
+            nino_window_end(l->data);
+    g_application_quit(app);
+    return G_SOURCE_CONTINUE;
+}
+
 static void startup(GApplication *app)
 {
+    static const int ends[] = { SIGTERM, SIGINT, SIGHUP };
+    for (size_t i = 0; i < G_N_ELEMENTS(ends); i++)
+        g_unix_signal_add(ends[i], on_signal, app);
     static const GActionEntry actions[] = {
         { .name = "quit", .activate = quit },
         { .name = "preferences", .activate = preferences },

@@ -32,6 +32,7 @@ nino_status nino_ctx_configure(nino_ctx *ctx, const nino_ctx_params *p, nino_err
 bool nino_ctx_give_back(nino_ctx *ctx, bool trim, uint64_t *bytes);
 void nino_ctx_cancel_running(nino_ctx *ctx); // any thread
 void nino_ctx_changed(nino_ctx *ctx);        // viewers are told the state again
+int nino_ctx_viewers(const nino_ctx *ctx);   // how many watch now; any thread
 
 nino_precision_opt nino_ctx_precision(const nino_ctx *ctx);
 const char *nino_precision_name(nino_precision p); // "auto", "fp32", "fp16", "bf16"

@@ -17,6 +17,10 @@ void nino_ctx_pause(nino_ctx *ctx, int paused)
 
 bool nino_ctx_is_paused(nino_ctx *ctx) { return nino_gate_is_closed(&ctx->gate); }
 void nino_ctx_changed(nino_ctx *ctx) { nino_server_changed(ctx->server); }
+int nino_ctx_viewers(const nino_ctx *ctx)
+{
+    return ctx->server ? nino_server_viewers(ctx->server) : 0;
+}
 
 void nino_ctx_cancel_running(nino_ctx *ctx)
 {

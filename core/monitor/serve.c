@@ -63,7 +63,7 @@ struct nino_server {
     pthread_t thread;
     char path[108];
     viewer v[MAX_VIEWERS];
-    int n;
+    atomic_int n; // changed by the thread only
 };
 
 // ---- one viewer --------------------------------------------------------------------------------
@@ -519,4 +519,5 @@ void nino_server_stop(nino_server **server)
     *server = NULL;
 }
 
+int nino_server_viewers(const nino_server *s) { return atomic_load(&s->n); }
 const char *nino_server_path(const nino_server *s) { return s ? s->path : ""; }

@@ -23,3 +23,4 @@ uint64_t nino_server_version(const nino_server *s); // one higher with every cha
 void nino_server_stop(
     nino_server **s); // flushes what viewers can take within 200 ms, removes the socket
 const char *nino_server_path(const nino_server *s);
+int nino_server_viewers(const nino_server *s); // how many are connected; any thread

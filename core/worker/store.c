@@ -37,10 +37,16 @@ static char *default_dir(void)
     return b.data;
 }
 
+static void lock_path(nino_buf *path, const char *dir)
+{
+    nino_buf_addf(path, "%s/worker.lock", dir);
+}
+
+// Takes the lock and says in the file who has it.
 static nino_status take(nino_store *s, nino_error *err)
 {
     nino_buf path = { 0 };
-    nino_buf_addf(&path, "%s/worker.lock", s->dir);
+    lock_path(&path, s->dir);
     nino_status st = NINO_OK;
     if (path.failed)
         st = nino_fail(err, NINO_ERR_NOMEM, s->dir, "out of memory");
@@ -50,8 +56,31 @@ static nino_status take(nino_store *s, nino_error *err)
         st = errno == EWOULDBLOCK ? nino_fail_kind(err, NINO_ERR_IO, "busy", s->dir,
                                                    "another worker keeps its queue there")
                                   : nino_fail(err, NINO_ERR_IO, path.data, "%s", strerror(errno));
+    else if (ftruncate(s->lock_fd, 0) || dprintf(s->lock_fd, "%d\n", (int) getpid()) < 0)
+        st = nino_fail(err, NINO_ERR_IO, path.data, "%s", strerror(errno));
     nino_buf_release(&path);
     return st;
+}
+
+int nino_store_owner(const char *dir)
+{
+    nino_buf path = { 0 };
+    char text[16] = "";
+    int pid = 0;
+    char *own = dir ? NULL : default_dir();
+    if (dir || own)
+        lock_path(&path, dir ? dir : own);
+    const int fd =
+        path.data && !path.failed ? open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    // Shared: two who ask at the same time do not take each other for a worker.
+    if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK &&
+        pread(fd, text, sizeof(text) - 1, 0) > 0)
+        pid = (int) strtol(text, NULL, 10);
+    if (fd >= 0)
+        close(fd);
+    nino_buf_release(&path);
+    free(own);
+    return pid > 0 ? pid : 0;
 }
 
 nino_store *nino_store_open(const char *dir, nino_error *err)

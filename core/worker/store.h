@@ -10,6 +10,7 @@ typedef struct nino_store nino_store;
 // NINO_ERR_IO, kind "busy" when another worker has it. NINO_ERR_MISSING: no HOME either.
 nino_store *nino_store_open(const char *dir, nino_error *err);
 void nino_store_close(nino_store **s); // NULL-safe
+int nino_store_owner(const char *dir); // process that has the folder, 0: none
 const char *nino_store_dir(const nino_store *s);
 
 // Every function takes NULL for "nothing is kept".

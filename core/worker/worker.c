@@ -2,6 +2,7 @@
 #include "core/worker/worker_priv.h"
 
 #include "core/base/error.h"
+#include "core/base/time.h"
 #include "core/graph/job_priv.h"
 
 #include <stdlib.h>
@@ -147,6 +148,7 @@ static nino_status run_one(nino_worker *w, nino_wjob *j, nino_error *err)
     nino_job_destroy(&job);
     nino_graph_destroy(&g);
     pthread_mutex_lock(&w->lock);
+    w->needed_ns = nino_now_ns();
     return st;
 }
 
@@ -192,16 +194,42 @@ static void give_back(nino_worker *w)
     pthread_mutex_lock(&w->lock);
 }
 
+// Whether nobody has needed the worker for so long that it is to end. The lock is held.
+static bool is_needless(nino_worker *w)
+{
+    const uint64_t now = nino_now_ns();
+    if ((w->jobs.waiting && !w->is_paused) || nino_ctx_viewers(w->ctx))
+        w->needed_ns = now;
+    return w->idle_s > 0 && now - w->needed_ns >= (uint64_t) w->idle_s * 1000000000u;
+}
+
+// Until something has changed; while it may become needless, LOOK_MS at most. The lock is held, and
+// let go while waiting.
+static void wait_for_work(nino_worker *w)
+{
+    if (!w->idle_s) {
+        pthread_cond_wait(&w->changed, &w->lock);
+        return;
+    }
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_sec += LOOK_MS / 1000;
+    pthread_cond_timedwait(&w->changed, &w->lock, &t);
+}
+
 nino_status nino_worker_run(nino_worker *w, nino_error *err)
 {
     pthread_mutex_lock(&w->lock);
+    w->needed_ns = nino_now_ns();
     while (!w->is_stopping && !w->is_ending) {
         if (w->want_trim || w->want_reload)
             give_back(w);
         else if (w->jobs.waiting && !w->is_paused)
             run_next(w);
+        else if (is_needless(w))
+            w->is_ending = true;
         else
-            pthread_cond_wait(&w->changed, &w->lock);
+            wait_for_work(w);
     }
     nino_worker_save(w);
     const nino_error e = w->save_error;
@@ -284,9 +312,14 @@ nino_worker *nino_worker_create(const nino_worker_params *params, nino_error *er
         return NULL;
     }
     pthread_mutex_init(&w->lock, NULL);
-    pthread_cond_init(&w->changed, NULL);
+    pthread_condattr_t clock; // waiting must not depend on somebody setting the date
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->changed, &clock);
+    pthread_condattr_destroy(&clock);
     w->params = params->ctx;
     w->params.serve = 1;
+    w->idle_s = params->idle_s;
     w->jobs.next_id = 1;
     w->version = 1;
     if (open_parts(w, params, err))
@@ -309,4 +342,5 @@ void nino_worker_destroy(nino_worker **worker)
     *worker = NULL;
 }
 
+int nino_worker_find(const char *state_dir) { return nino_store_owner(state_dir); }
 const char *nino_worker_socket(const nino_worker *w) { return nino_ctx_socket(w->ctx); }

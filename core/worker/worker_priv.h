@@ -20,6 +20,8 @@ struct nino_worker {
     bool is_cancelled; // somebody cancelled jobs.running, maybe before there was a job
     bool is_paused, is_stopping, is_ending;
     bool want_reload, want_trim; // as soon as no job runs
+    int idle_s;                  // as in nino_worker_params
+    uint64_t needed_ns;          // somebody watched then, or there was work
     uint64_t version;
     char notice[256];
     char device[128];

@@ -2,6 +2,7 @@
 #include "app/engine.h"
 
 #include <glib-unix.h>
+#include <ninodes/worker.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 
 #define ATTACH_RETRY_MS 30
 #define DRAIN_BATCH 512
+// How long a worker outlives an app that was killed, when it has nothing to do.
+#define IDLE_END_S "30"
 
 typedef struct Request {
     uint32_t number; // 0: not sent yet
@@ -25,12 +28,13 @@ struct _NinoEngine {
     GObject parent;
     char **models, *input, *output, *device_option;
     GSubprocess *process;
+    GPid adopted;              // worker of an app that is gone, which has our queue; 0: none
     GCancellable *cancellable; // of the process' streams
     nino_attach *attach;
     guint attach_timer, source, write_source;
     GQueue requests; // Request, in the order they were made
     NinoEngineState state;
-    gboolean is_foreign, is_stopping, starts_again;
+    gboolean is_foreign, is_stopping, starts_again, was_started;
     char *message, *last_line, *notice, *device;
     GPtrArray *jobs;
     gboolean is_paused;
@@ -182,6 +186,32 @@ static void take_queue(NinoEngine *e)
     g_signal_emit(e, signals[QUEUE], 0);
 }
 
+// Jobs that ran when the worker died are shown as waiting: that is what the next one makes of them.
+static void job_lost(NinoEngine *e)
+{
+    for (guint i = 0; i < e->jobs->len; i++) {
+        NinoJob *j = e->jobs->pdata[i];
+        if (j->state == NINO_QUEUE_RUNNING) {
+            j->state = NINO_QUEUE_WAITING;
+            j->lost = TRUE;
+        }
+    }
+    g_signal_emit(e, signals[QUEUE], 0);
+}
+
+// The own worker is gone, for that reason.
+static void worker_ended(NinoEngine *e, const char *why)
+{
+    const gboolean asked = e->is_stopping, again = asked && e->starts_again;
+    e->is_stopping = e->starts_again = FALSE;
+    if (!asked)
+        job_lost(e);
+    if (again)
+        nino_engine_start(e);
+    else
+        set_state(e, asked ? NINO_ENGINE_OFF : NINO_ENGINE_DEAD, asked ? "" : why);
+}
+
 // ---- the socket ---------------------------------------------------------------------------------
 
 static void close_attach(NinoEngine *e)
@@ -226,6 +256,9 @@ static void lost_contact(NinoEngine *e)
                 j->state = NINO_QUEUE_DONE;
         }
         set_state(e, NINO_ENGINE_OFF, _("The run that was watched has ended"));
+    } else if (e->adopted) { // of a child, its exit tells more
+        e->adopted = 0;
+        worker_ended(e, _("The worker has ended"));
     }
 }
 
@@ -262,17 +295,46 @@ static void connected(NinoEngine *e, nino_attach *attach)
     send_waiting(e);
 }
 
+// The folder of the queue: apart from that of a worker of the command line.
+static char *queue_folder(void)
+{
+    return g_build_filename(g_get_user_state_dir(), "ninodes", "studio", "worker", NULL);
+}
+
+static int worker_pid(NinoEngine *e)
+{
+    const char *pid = e->process ? g_subprocess_get_identifier(e->process) : NULL;
+    return pid ? atoi(pid) : e->adopted;
+}
+
 static gboolean try_attach(gpointer user)
 {
     NinoEngine *e = user;
-    const char *pid = g_subprocess_get_identifier(e->process);
-    nino_attach *a = pid ? nino_attach_open(pid, NULL) : NULL;
+    const int pid = worker_pid(e);
+    g_autofree char *target = g_strdup_printf("%d", pid), *folder = queue_folder();
+    nino_attach *a = pid ? nino_attach_open(target, NULL) : NULL;
+    if (!a && e->adopted && nino_worker_find(folder) != e->adopted) { // it was about to end
+        e->adopted = 0;
+        e->attach_timer = 0;
+        nino_engine_start(e);
+        return G_SOURCE_REMOVE;
+    }
     if (pid && !a)
         return G_SOURCE_CONTINUE;
     e->attach_timer = 0;
     if (a)
         connected(e, a);
     return G_SOURCE_REMOVE;
+}
+
+// Asks the worker to end; it keeps its queue.
+static void end_worker(NinoEngine *e)
+{
+    g_autofree char *folder = queue_folder();
+    if (e->process)
+        g_subprocess_send_signal(e->process, SIGTERM);
+    else if (e->adopted && nino_worker_find(folder) == e->adopted) // the number is still its own
+        kill(e->adopted, SIGTERM);
 }
 
 // ---- the process --------------------------------------------------------------------------------
@@ -304,19 +366,6 @@ static char *ending(NinoEngine *e)
                            g_subprocess_get_exit_status(e->process));
 }
 
-// Jobs that ran when the worker died are shown as waiting: that is what the next one makes of them.
-static void job_lost(NinoEngine *e)
-{
-    for (guint i = 0; i < e->jobs->len; i++) {
-        NinoJob *j = e->jobs->pdata[i];
-        if (j->state == NINO_QUEUE_RUNNING) {
-            j->state = NINO_QUEUE_WAITING;
-            j->lost = TRUE;
-        }
-    }
-    g_signal_emit(e, signals[QUEUE], 0);
-}
-
 static void on_process_exit(GObject *source, GAsyncResult *result, gpointer user)
 {
     g_autoptr(GError) error = NULL;
@@ -330,19 +379,11 @@ static void on_process_exit(GObject *source, GAsyncResult *result, gpointer user
         drop_requests(e, TRUE);
     }
     g_autofree char *why = ending(e);
-    const gboolean asked = e->is_stopping;
     g_clear_object(&e->process);
-    e->is_stopping = FALSE;
     if (e->is_foreign)
-        return;
-    if (!asked)
-        job_lost(e);
-    if (asked && e->starts_again) {
-        e->starts_again = FALSE;
-        nino_engine_start(e);
-        return;
-    }
-    set_state(e, asked ? NINO_ENGINE_OFF : NINO_ENGINE_DEAD, asked ? "" : why);
+        e->is_stopping = FALSE;
+    else
+        worker_ended(e, why);
 }
 
 static void read_next(NinoEngine *e, GDataInputStream *stream);
@@ -381,8 +422,7 @@ static void add_option(GPtrArray *argv, const char *name, const char *value)
 static GPtrArray *arguments(NinoEngine *e, const char *worker)
 {
     GPtrArray *argv = g_ptr_array_new_with_free_func(g_free);
-    g_autofree char *state = g_build_filename(g_get_user_state_dir(), "ninodes", "studio", "worker",
-                                              NULL); // apart from a worker of the command line
+    g_autofree char *state = queue_folder();
     g_ptr_array_add(argv, g_strdup(worker));
     g_ptr_array_add(argv, g_strdup("worker"));
     for (int i = 0; e->models && e->models[i]; i++)
@@ -391,15 +431,29 @@ static GPtrArray *arguments(NinoEngine *e, const char *worker)
     add_option(argv, "--output", e->output);
     add_option(argv, "--device", e->device_option);
     add_option(argv, "--state", state);
+    add_option(argv, "--idle-end", IDLE_END_S);
     g_ptr_array_add(argv, NULL);
     return argv;
 }
 
-void nino_engine_start(NinoEngine *e)
+void nino_engine_resume(NinoEngine *e)
 {
-    if (e->process)
+    g_autofree char *folder = queue_folder();
+    if (e->process || e->adopted || !(e->adopted = nino_worker_find(folder)))
         return;
     e->is_foreign = FALSE;
+    e->was_started = TRUE;
+    e->attach_timer = g_timeout_add(ATTACH_RETRY_MS, try_attach, e);
+    set_state(e, NINO_ENGINE_STARTING, "");
+}
+
+void nino_engine_start(NinoEngine *e)
+{
+    nino_engine_resume(e);
+    if (e->process || e->adopted)
+        return;
+    e->is_foreign = FALSE;
+    e->was_started = TRUE;
     g_autofree char *worker = nino_engine_program();
     if (!worker) {
         set_state(e, NINO_ENGINE_DEAD,
@@ -428,12 +482,12 @@ void nino_engine_start(NinoEngine *e)
 
 void nino_engine_restart(NinoEngine *e)
 {
-    if (!e->process) {
+    if (!e->process && !e->adopted) {
         nino_engine_start(e);
         return;
     }
     e->is_stopping = e->starts_again = TRUE;
-    g_subprocess_send_signal(e->process, SIGTERM);
+    end_worker(e);
 }
 
 // ---- somebody else's run ------------------------------------------------------------------------
@@ -449,8 +503,7 @@ gboolean nino_engine_attach(NinoEngine *e, const char *target, GError **error)
     }
     close_attach(e);
     drop_requests(e, TRUE);
-    const char *own = e->process ? g_subprocess_get_identifier(e->process) : NULL;
-    e->is_foreign = !own || atoi(own) != nino_attach_pid(a);
+    e->is_foreign = worker_pid(e) != nino_attach_pid(a);
     g_ptr_array_set_size(e->jobs, 0);
     connected(e, a);
     return TRUE;
@@ -466,8 +519,10 @@ void nino_engine_detach(NinoEngine *e)
     g_ptr_array_set_size(e->jobs, 0);
     g_signal_emit(e, signals[QUEUE], 0);
     set_state(e, NINO_ENGINE_OFF, "");
-    if (e->process) // back to our own worker
+    if (e->process || e->adopted) // back to our own worker
         e->attach_timer = g_timeout_add(ATTACH_RETRY_MS, try_attach, e);
+    else if (e->was_started) // it had nothing to do, and ended
+        nino_engine_start(e);
 }
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -484,8 +539,7 @@ int nino_engine_pid(NinoEngine *e)
 {
     if (e->attach)
         return nino_attach_pid(e->attach);
-    const char *pid = e->process ? g_subprocess_get_identifier(e->process) : NULL;
-    return pid ? atoi(pid) : 0;
+    return worker_pid(e);
 }
 
 const NinoJob *nino_engine_running(NinoEngine *e)
@@ -527,8 +581,7 @@ static void finalize(GObject *o)
     Request *r;
     while ((r = g_queue_pop_head(&e->requests)))
         request_free(r);
-    if (e->process)
-        g_subprocess_send_signal(e->process, SIGTERM); // it stops by itself and keeps its queue
+    end_worker(e);
     g_clear_object(&e->process);
     g_clear_object(&e->cancellable);
     nino_engine_set_options(e, NULL, NULL, NULL, NULL);

@@ -338,5 +338,12 @@ GtkWidget *nino_window_new(GtkApplication *app, const NinoWindowOptions *options
                             w->options.output, w->options.device);
     nino_editors_set_folders((const char *const *) w->options.models, w->options.input);
     nino_window_recover(w);
+    nino_engine_resume(w->engine);
     return GTK_WIDGET(w);
+}
+
+void nino_window_end(NinoWindow *w)
+{
+    nino_window_autosave(w);
+    gtk_window_destroy(GTK_WINDOW(w));
 }

@@ -13,6 +13,8 @@ typedef struct NinoWindowOptions {
 } NinoWindowOptions;
 
 GtkWidget *nino_window_new(GtkApplication *app, const NinoWindowOptions *options);
+// Closes the window without asking; unsaved work is found at the next start.
+void nino_window_end(NinoWindow *window);
 // A workflow in a tab of its own (one that is open already comes to the front), or a trace.
 void nino_window_open(NinoWindow *window, GFile *file);
 // Watches a run that somebody started: a process id, a socket, or "" for the newest one.

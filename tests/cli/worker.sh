@@ -148,6 +148,32 @@ wait $pid
 pid=
 [ "$(ls "$tmp/state")" = "$(printf 'queue.json\nworker.lock')" ] || die "left: $(ls "$tmp/state")"
 
+# one that may end by itself stays while somebody watches, finishes what it has, and keeps what waits in a paused queue
+start --idle-end 1
+"$N" monitor $pid --json >"$tmp/view3" 2>/dev/null &
+v1=$!
+await "$tmp/view3" event
+sleep 3
+kill -0 $pid 2>/dev/null || die "it ended though it was watched"
+sed 's/4096/1536/g' "$tmp/long.json" >"$tmp/short.json"
+J add "$tmp/short.json"
+until_is ':running'
+kill $v1
+wait $v1 $pid
+[ $? = 0 ] || die "the needless worker did not end well"
+[ -z "$(ls "$tmp/run/ninodes")" ] || die "a socket was left"
+start --idle-end 1
+is '12:done '
+J pause
+J add data/tiny/decode.json
+wait $pid
+[ $? = 0 ] || die "the paused worker did not end"
+start
+is '13:waiting 12:done '
+J shutdown
+wait $pid
+pid=
+
 # killed again and again, at any moment: the queue stands, and all of it is done in the end
 if [ -n "$NINODES_TEST_LONG" ]; then
     start

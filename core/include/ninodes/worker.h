@@ -15,6 +15,9 @@ typedef struct nino_worker_params {
     nino_ctx_params ctx;   // of the device; `serve` is always on
     const char *state_dir; // NULL: $XDG_STATE_HOME/ninodes; "": nothing is kept
     int resume;            // 1: start with the queue running, whatever happened before
+    // Ends by itself when for so many seconds nobody was connected, no job ran and none waited in a
+    // queue that is not paused. 0: never. What waits in a paused queue is there at the next start.
+    int idle_s;
 } nino_worker_params;
 
 // Opens the device, the socket and the queue. One worker at a time uses a state folder. Errors: as
@@ -28,5 +31,8 @@ NINO_API nino_status nino_worker_run(nino_worker *w, nino_error *err);
 NINO_API void nino_worker_stop(nino_worker *w);
 NINO_API void nino_worker_destroy(nino_worker **w); // not while it runs; NULL-safe
 NINO_API const char *nino_worker_socket(const nino_worker *w);
+// Process that has the state folder (as in nino_worker_params), 0: none. It may still be opening
+// its device, or be about to end.
+NINO_API int nino_worker_find(const char *state_dir);
 
 NINO_END
