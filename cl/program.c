@@ -272,7 +272,7 @@ static nino_status build_source(nino_cl *cl, struct nino_cl_build *b, const char
     free(binary);
     const nino_event ev = { .kind = NINO_EV_CACHE,
                             .sub = NINO_CACHE_PROGRAM,
-                            .u.scope.arg0 = p->handle != NULL };
+                            .u.scope = { p->handle != NULL, !p->handle && !is_worth_saving(cl) } };
     nino_monitor_publish(cl->be.monitor, &ev);
     if (p->handle) {
         b->program = NULL;

@@ -238,6 +238,7 @@ static void perf_json(const nino_stats *s)
     js_num("total_precision_optimizations", p.total_precision_optimizations);
     js_num("total_batch_optimizations", p.total_batch_optimizations);
     js_num("total_prefetch_hits", p.total_prefetch_hits);
+    js_num("total_driver_programs", p.total_driver_programs);
     js_close('}');
 }
 

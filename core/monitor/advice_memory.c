@@ -107,11 +107,11 @@ static void advise_trims(advisor *a, const churn *c)
 
 static void advise_compiling(advisor *a)
 {
-    size_t n, misses = 0, hits = 0, stages = 0;
+    size_t n, misses = 0, hits = 0, by_driver = 0, stages = 0;
     const nino_event *ev = nino_history_points(a->h, NINO_EV_CACHE, &n);
     for (size_t i = ev ? nino_history_lower(ev, n, a->begin_ns) : n; i < n; i++)
         if (ev[i].sub == NINO_CACHE_PROGRAM)
-            *(ev[i].u.scope.arg0 ? &hits : &misses) += 1;
+            *(ev[i].u.scope.arg0 ? &hits : ev[i].u.scope.arg1 ? &by_driver : &misses) += 1;
     const double seconds = nino_advice_compiling(a, a->begin_ns, UINT64_MAX, &stages);
     if (!stages || seconds < 0.05 * a->wall_s)
         return;
@@ -119,10 +119,21 @@ static void advise_compiling(advisor *a)
     if (!v)
         return;
     SAY(v->title, "Run it again: kernels were compiled");
-    SAY(v->evidence, "%zu programs were built in %.2f s of %.2f s (%zu look-ups missed, %zu hit)",
-        stages, seconds, a->wall_s, misses, hits);
+    SAY(v->evidence, "%zu programs were built in %.2f s of %.2f s; ", stages, seconds, a->wall_s);
+    const size_t at = strlen(v->evidence);
+    if (by_driver)
+        nino_advice_text(v->evidence + at, sizeof(v->evidence) - at,
+                         "%zu of them are not in our cache because this driver keeps its own",
+                         by_driver);
+    else
+        nino_advice_text(v->evidence + at, sizeof(v->evidence) - at,
+                         "of our cache, %zu look-ups missed and %zu hit", misses, hits);
     v->gain_s = seconds;
-    SAY(v->how, "the same programs come from the cache, or are still there, in the next run");
+    if (by_driver)
+        SAY(v->how,
+            "at most: in the next run they come from the driver's cache, or are still there");
+    else
+        SAY(v->how, "the same programs come from the cache, or are still there, in the next run");
 }
 
 void nino_advise_memory(advisor *a)

@@ -54,7 +54,7 @@ struct nino_stats {
     nino_mem_stat mem;
     uint64_t lost, last_ns;
     uint64_t runs, run_ns, batch_sum, batch_max, batch_runs, batched;
-    uint64_t look_ups, look_hits, timed_ns, short_ns, n_short;
+    uint64_t look_ups, look_hits, n_driver_programs, timed_ns, short_ns, n_short;
     uint64_t ahead_bytes, late_bytes, n_ahead;
     struct {
         uint32_t job;     // scope of the running job, 0: none
@@ -382,6 +382,10 @@ void nino_stats_add(nino_stats *s, const nino_event *ev, size_t n,
         case NINO_EV_TRANSFER: kernel(s, &ev[i], name, priv); break;
         case NINO_EV_MEM: memory(s, &ev[i]); break;
         case NINO_EV_CACHE:
+            if (ev[i].sub == NINO_CACHE_PROGRAM && ev[i].u.scope.arg1) {
+                s->n_driver_programs++; // where the driver took it from is not known
+                break;
+            }
             s->look_ups++;
             s->look_hits += ev[i].u.scope.arg0 != 0;
             break;
@@ -543,6 +547,7 @@ void nino_stats_perf(const nino_stats *s, nino_perf_stats *out)
         .total_precision_optimizations = (double) s->n_short,
         .total_batch_optimizations = (double) s->batched,
         .total_prefetch_hits = (double) s->n_ahead,
+        .total_driver_programs = (double) s->n_driver_programs,
     };
 }
 

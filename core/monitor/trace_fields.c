@@ -75,6 +75,7 @@ const nino_trace_field nino_trace_fields[] = {
     { NINO_EV_CLIP, NINO_TRACE_U64, AT(u.clip.ns), false, "ns" },
     { NINO_EV_CACHE, NINO_TRACE_U8, AT(sub), false, "cache" },
     { NINO_EV_CACHE, NINO_TRACE_U32, AT(u.scope.arg0), false, "hit" },
+    { NINO_EV_CACHE, NINO_TRACE_U32, AT(u.scope.arg1), false, "by_driver" },
     { NINO_EV_HOST, NINO_TRACE_U32, AT(u.host.vram_total), false, "vram_total_mib" },
     { NINO_EV_HOST, NINO_TRACE_U32, AT(u.host.gtt_total), false, "gtt_total_mib" },
     { NINO_EV_HOST, NINO_TRACE_U32, AT(u.host.ram_total), false, "ram_total_mib" },

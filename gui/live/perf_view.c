@@ -46,6 +46,9 @@ static const struct {
         N_("Node runs that worked on more than one image at once.")),
     ROW(total_prefetch_hits, N_("Prefetch hits"), COUNT,
         N_("Prefetched pieces that were there before they were needed.")),
+    ROW(total_driver_programs, N_("Programs left to the driver"), COUNT,
+        N_("Compiled kernels that are not kept here because the driver has a cache of its own "
+           "(PoCL). They count neither as hits nor as misses.")),
 #undef ROW
 };
 

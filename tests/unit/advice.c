@@ -141,8 +141,26 @@ static void test_memory(void)
     a = advise(&r, "memory-short", NULL);
     CHECK(a && isnan(a->gain_s) && strstr(a->evidence, "4 times 400.0 MiB"));
     a = advise(&r, "compiled", NULL);
-    CHECK(a && fabs(a->gain_s - 0.05) < 1e-9 && strstr(a->evidence, "1 programs"));
+    CHECK(a && fabs(a->gain_s - 0.05) < 1e-9 && strstr(a->evidence, "1 programs") &&
+          strstr(a->evidence, "1 look-ups missed and 0 hit"));
     CHECK(!advise(&r, "device-idle", NULL));
+    finish(&r);
+}
+
+// What the driver keeps is not called missed.
+static void test_driver_cache(void)
+{
+    fake_run r = fake_begin();
+    const uint32_t node = fake_scope(&r, NINO_EV_NODE, "3 KSampler", 1);
+    const uint32_t stage = fake_scope(&r, NINO_EV_STAGE, "compile gemm", node);
+    fake_add(&r,
+             (nino_event){ .kind = NINO_EV_CACHE, .sub = NINO_CACHE_PROGRAM, .u.scope.arg1 = 1 });
+    r.t += 50000000;
+    fake_end(&r, stage);
+    fake_end(&r, node);
+    const nino_advice *a = advise(&r, "compiled", NULL);
+    CHECK(a && strstr(a->evidence, "1 of them are not in our cache because this driver keeps") &&
+          !strstr(a->evidence, "missed"));
     finish(&r);
 }
 
@@ -195,6 +213,7 @@ int main(void)
     test_steps();
     test_device();
     test_memory();
+    test_driver_cache();
     test_tiles();
     return 0;
 }

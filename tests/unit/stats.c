@@ -162,6 +162,8 @@ static void test_nodes(void)
     CHECK(near(p.cache_hit_rate, 0.5, 1e-9) && isnan(p.prefetch_efficiency));
     for (int i = 0; i < 3; i++)
         add(s, (nino_event){ .kind = NINO_EV_CACHE, .u.scope.arg0 = i < 2 });
+    for (int i = 0; i < 4; i++) // the driver's own affair: neither hits nor misses
+        add(s, (nino_event){ .kind = NINO_EV_CACHE, .sub = NINO_CACHE_PROGRAM, .u.scope.arg1 = 1 });
     add(s, (nino_event){ .kind = NINO_EV_TRANSFER,
                          .sub = NINO_TRANSFER_AHEAD,
                          .name = 8,
@@ -170,7 +172,7 @@ static void test_nodes(void)
         (nino_event){ .kind = NINO_EV_TRANSFER, .sub = NINO_TRANSFER_LATE, .u.kernel.bytes = 100 });
     add(s, (nino_event){ .kind = NINO_EV_LOST, .u.lost = 12 });
     nino_stats_perf(s, &p);
-    CHECK(near(p.cache_hit_rate, 3.0 / 5, 1e-9));
+    CHECK(near(p.cache_hit_rate, 3.0 / 5, 1e-9) && p.total_driver_programs == 4);
     CHECK(near(p.prefetch_efficiency, 0.75, 1e-9) && p.total_prefetch_hits == 1);
     CHECK(nino_stats_lost(s) == 12);
     nino_stats_destroy(&s);

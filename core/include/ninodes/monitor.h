@@ -30,7 +30,8 @@ typedef enum nino_event_kind {
     NINO_EV_OUTPUT = 15,    // an output file was written; name: path
     NINO_EV_TRANSFER =
         16, // host<->device copy or file read: u.kernel with bytes and duration; name says which
-    NINO_EV_CACHE = 17,     // look-up: sub nino_cache, arg0 1 hit; name: "ID CLASS" (NODE), file
+    NINO_EV_CACHE = 17,     // look-up: sub nino_cache, arg0 1 hit; name: "ID CLASS" (NODE), file;
+                            // arg1 1 (PROGRAM): never kept here, for the driver has its own cache
     NINO_EV_STEP_INFO = 18, // a sampler step of scope `parent` is done: u.step
     NINO_EV_PREVIEW = 19,   // a latent preview was written; name: path (PNG, replaced by the next
                             // one, gone with the ctx), u.step
@@ -218,6 +219,7 @@ typedef struct nino_perf_stats {
     double total_precision_optimizations; // kernels in storage of 16 bits or less
     double total_batch_optimizations;     // node runs with more than one image at once
     double total_prefetch_hits;           // prefetched pieces that were there in time
+    double total_driver_programs; // programs left to the driver and its own cache; in no rate
 } nino_perf_stats;
 
 // Energy the device took while jobs ran: the integral of its power samples. Without any: NaN.
