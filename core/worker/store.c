@@ -57,7 +57,7 @@ static nino_status take(nino_store *s, nino_error *err)
                                                    "another worker keeps its queue there")
                                   : nino_fail(err, NINO_ERR_IO, path.data, "%s", strerror(errno));
     else if (ftruncate(s->lock_fd, 0) || dprintf(s->lock_fd, "%d\n", (int) getpid()) < 0)
-        st = nino_fail(err, NINO_ERR_IO, path.data, "%s", strerror(errno));
+        st = nino_fail(err, NINO_ERR_IO, path.data, "cannot be written: %s", strerror(errno));
     nino_buf_release(&path);
     return st;
 }
