@@ -11,7 +11,9 @@
 #include "core/base/file.h"
 #include "core/format/frames.h"
 #include "core/format/image.h"
+#include "core/format/latent.h"
 #include "core/format/video.h"
+#include "core/sample/latent_picture.h"
 
 #define MAX_FILE ((size_t) 1 << 30)
 
@@ -104,14 +106,35 @@ static nino_status load_moving(collected *c, const char *path, const char *data,
     return st;
 }
 
-static bool is_video(const char *path)
+// Of the first bytes of a file, what needs no reading as a whole: videos, and safetensors files.
+typedef struct head {
+    bool is_video, is_tensors;
+} head;
+
+static head head_of(const char *path)
 {
-    char head[64];
+    char bytes[64];
     FILE *f = fopen(path, "rbe");
-    const size_t n = f ? fread(head, 1, sizeof(head), f) : 0;
+    const size_t n = f ? fread(bytes, 1, sizeof(bytes), f) : 0;
     if (f)
         fclose(f);
-    return nino_video_is(head, n);
+    const bool has_header = n > 9 && bytes[8] == '{' && !bytes[6] && !bytes[7]; // behind its length
+    return (head){ nino_video_is(bytes, n), has_header };
+}
+
+static nino_status load_latent(const char *path, int max_frames, nino_picture *out, nino_error *err)
+{
+    nino_error why = { 0 };
+    nino_array *samples = NULL;
+    nino_weights *w = nino_weights_open(path, &why);
+    nino_status st = w ? nino_latent_load(w, &samples, &why) : why.code;
+    if (!st)
+        st = nino_latent_picture(samples, path, max_frames, out, &why);
+    nino_array_unref(&samples);
+    nino_weights_unref(&w);
+    if (st && err)
+        *err = why;
+    return st;
 }
 
 // ---- all of them -------------------------------------------------------------------------------
@@ -149,10 +172,12 @@ nino_status nino_picture_load_frames(const char *path, int max_frames, nino_pict
     char *data = NULL;
     size_t len = 0;
     nino_status st = NINO_OK;
-    const bool is_stream = is_video(path);
-    if (!is_stream && (st = nino_file_read(path, MAX_FILE, false, &data, &len, err)))
+    const head h = head_of(path);
+    if (h.is_tensors)
+        return load_latent(path, max_frames, out, err);
+    if (!h.is_video && (st = nino_file_read(path, MAX_FILE, false, &data, &len, err)))
         return st;
-    if (is_stream || nino_apng_is(data, len) || nino_webp_is_moving(data, len)) {
+    if (h.is_video || nino_apng_is(data, len) || nino_webp_is_moving(data, len)) {
         st = load_moving(&c, path, data, len, err);
         if (st)
             nino_picture_release(&c.p);

@@ -23,8 +23,8 @@ static void loading_free(gpointer p)
 
 gboolean nino_frames_can_show(const char *path)
 {
-    static const char *const endings[] = { ".png", ".jpg",  ".jpeg", ".webp", ".apng",
-                                           ".mp4", ".webm", ".mov",  ".m4v",  ".mkv" };
+    static const char *const endings[] = { ".png",  ".jpg", ".jpeg", ".webp", ".apng",  ".mp4",
+                                           ".webm", ".mov", ".m4v",  ".mkv",  ".latent" };
     g_autofree char *lower = g_ascii_strdown(path, -1);
     for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
         if (g_str_has_suffix(lower, endings[i]))

@@ -10,7 +10,7 @@ typedef void (*NinoFramesReady)(gpointer user, GPtrArray *frames, double fps, co
 // Calls ready on the main loop, never before it returns, never after `cancellable` was cancelled.
 void nino_frames_load(const char *const *paths, GCancellable *cancellable, NinoFramesReady ready,
                       gpointer user);
-// True for what can be shown, by name: PNG, JPEG, WebP, MP4, MOV, WebM, Matroska.
+// True for what can be shown, by name: PNG, JPEG, WebP, MP4, MOV, WebM, Matroska, .latent.
 gboolean nino_frames_can_show(const char *path);
 // Puts the first frame of a file into a picture that shows nothing yet, when it was read.
 void nino_frames_fill(GtkPicture *picture, const char *path, int size);

@@ -54,6 +54,8 @@ void nino_viewer_describe_result(NinoViewer *v, const Result *r, guint n_frames)
     g_autoptr(GString) text = g_string_new(name);
     g_string_append_printf(text, ", %d × %d", t ? gdk_texture_get_width(t) : 0,
                            t ? gdk_texture_get_height(t) : 0);
+    if (g_str_has_suffix(name, ".latent"))
+        g_string_append(text, _(", a latent in rough colours"));
     if (n_frames > 1)
         g_string_append_printf(text, ngettext(", %u frame", ", %u frames", n_frames), n_frames);
     if (n_frames > 1 && v->fps_own > 0)

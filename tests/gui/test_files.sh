@@ -58,6 +58,13 @@ in_order() { [[ "$(listed)" == "$1;$2;"* ]]; }
 cp "$root/data/tiny/decode.json" "$work/one.json"; cp "$work/all.json" "$work/two.json"
 win_do open-path "$work/one.json"; win_do open-path "$work/two.json"
 until_ok 20 in_order "$work/two.json" "$work/one.json" || die "recent files: $(listed)"
+
+# A saved latent is shown in rough colours, in the strip and on its node.
+wait_state ready 30; win_do run; wait_state done 120
+at '*button' 'Result *: latent_00001_.latent' click || die "a saved latent is no result"
+at '*' 'latent_00001_.latent, 64 × 64, a latent in rough colours' wait || die "a saved latent is not shown"
+at '*' 'Save Latent, node 7, done, shows what it made*' wait || die "the node does not show the latent it made"
+shot latent
 quit
 rm "$work/two.json"
 start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out"

@@ -1,5 +1,6 @@
 // Pictures for showing: the pixels of a PNG, JPEG or WebP file, the frames of an animated PNG or
-// WebP and of MP4, MOV, WebM and Matroska videos.
+// WebP and of MP4, MOV, WebM and Matroska videos, and of a saved .latent the rough colours that
+// previews have, a pixel a cell.
 //
 // Thread-safety: a picture is plain data; loading may run on any thread.
 #pragma once
@@ -8,7 +9,7 @@
 NINO_BEGIN
 
 typedef struct nino_picture {
-    const char *format; // "png", "apng", "jpeg", "webp", "video"
+    const char *format; // "png", "apng", "jpeg", "webp", "video", "latent"
     int width, height;  // upright, as shown
     int frames;         // 1 unless it moves
     uint8_t *rgba;      // [frames, height, width, 4], alpha not premultiplied
