@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "graph/style.h"
 #include "i18n.h"
 
 G_DEFINE_TYPE(NinoArea, nino_area, GTK_TYPE_WIDGET)
@@ -151,14 +152,14 @@ static gboolean item_key(NinoArea *a, guint key)
 
 // ---- drawing -----------------------------------------------------------------------------------
 
-static void set_colours(NinoPlot *p, const GdkRGBA *fg)
+static void set_colours(NinoPlot *p, const GdkRGBA *fg, gboolean is_high_contrast)
 {
     p->fg = *fg;
     p->is_dark = fg->red + fg->green + fg->blue > 1.5f;
-    const float v = p->is_dark ? 0.11f : 1.0f;
+    const float v = !p->is_dark ? 1.0f : is_high_contrast ? 0.0f : 0.11f;
     p->bg = (GdkRGBA){ v, v, v, 1 };
-    p->dim = nino_plot_alpha(fg, 0.72f);
-    p->grid = nino_plot_alpha(fg, 0.12f);
+    p->dim = nino_plot_alpha(fg, is_high_contrast ? 1.0f : 0.72f);
+    p->grid = nino_plot_alpha(fg, is_high_contrast ? 0.3f : 0.12f);
 }
 
 static void draw_focus(NinoPlot *p)
@@ -177,7 +178,7 @@ static void snapshot(GtkWidget *w, GtkSnapshot *s)
                    .height = (float) gtk_widget_get_height(w) };
     GdkRGBA fg;
     gtk_style_context_get_color(gtk_widget_get_style_context(w), &fg);
-    set_colours(&p, &fg);
+    set_colours(&p, &fg, nino_style_is_high_contrast(w));
     if (p.width < 40 || p.height < 30)
         return;
     nino_run_draw_begin(a->run);
@@ -199,7 +200,7 @@ void nino_area_export(GtkWidget *area, cairo_t *cr, double width, double height,
     pango_context_set_font_description(pango, font);
     NinoPlot p = { .cr = cr, .pango = pango, .width = (float) width, .height = (float) height };
     const float v = is_dark ? 0.93f : 0.1f;
-    set_colours(&p, &(GdkRGBA){ v, v, v, 1 });
+    set_colours(&p, &(GdkRGBA){ v, v, v, 1 }, FALSE);
     nino_plot_bar(&p, 0, 0, p.width, p.height, &p.bg);
     a->type->draw(a, &p, a->user);
     pango_font_description_free(font);

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { ROW = 21, UPDATE_MS = 500 };
+enum { ROW = 21, LEGEND = 22, UPDATE_MS = 500 };
 
 typedef struct Flame {
     NinoRun *run; // the widgets hold it
@@ -131,7 +131,7 @@ static gboolean box_of(const Flame *f, int32_t i, float width, NinoPlotBox *box)
     const double from = f->root < 0 ? 0 : f->from[f->root];
     const double all = f->root < 0 ? (double) f->total : (double) f->node[f->root].ns;
     const double scale = all > 0 ? ((double) width - 8) / all : 0;
-    box->y = (float) f->node[i].depth * ROW + 2;
+    box->y = LEGEND + (float) f->node[i].depth * ROW;
     box->h = ROW - 1;
     int32_t up = f->root;
     while (up >= 0 && up != i)
@@ -148,12 +148,22 @@ static gboolean box_of(const Flame *f, int32_t i, float width, NinoPlotBox *box)
     return box->w >= 1;
 }
 
-static GdkRGBA colour_of(const NinoPlot *p, const nino_flame *n)
+// Which colour a node has.
+static size_t colour_of(const Flame *f, const nino_flame *n)
 {
-    static const int of_kind[] = { 11, 11, 0, 4, 1, 5 };
-    const gboolean is_scope = n->kind <= NINO_EV_TILE;
-    const GdkRGBA *c = nino_plot_colour((size_t) (is_scope ? of_kind[n->kind] : n->family));
-    return nino_plot_mix(c, &p->bg, p->is_dark ? 0.35f : 0.45f);
+    const char *names[NINO_HISTORY_FAMILIES];
+    if (n->kind <= NINO_EV_TILE)
+        return nino_plot_scope(n->kind, nino_run_name(f->run, n->name));
+    const size_t k = nino_history_families(nino_run_history(f->run), names, NINO_HISTORY_FAMILIES);
+    return nino_plot_family(n->family < k ? names[n->family] : NULL);
+}
+
+static void draw_legend(NinoPlot *p, const gboolean *seen)
+{
+    float x = 6;
+    for (size_t i = NINO_PLOT_SERIES; i < NINO_PLOT_COLOURS; i++)
+        if (seen[i])
+            x = nino_plot_legend(p, x, 2, nino_plot_colour(i), nino_plot_kind_name(i));
 }
 
 static void draw(NinoArea *area, NinoPlot *p, gpointer user)
@@ -161,6 +171,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     (void) area;
     Flame *f = user;
     NinoPlotBox b;
+    gboolean seen[NINO_PLOT_COLOURS] = { FALSE };
     if (!f->n) {
         nino_plot_empty(p, _("Where the time of the run goes appears here"));
         return;
@@ -168,7 +179,9 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     for (size_t i = 0; i < f->n; i++) {
         if (!box_of(f, (int32_t) i, p->width, &b))
             continue;
-        GdkRGBA c = colour_of(p, &f->node[i]);
+        const size_t kind = colour_of(f, &f->node[i]);
+        const GdkRGBA c = *nino_plot_colour(kind), ink = nino_plot_ink(&c);
+        seen[kind] = TRUE;
         nino_plot_bar(p, b.x, b.y, MAX(b.w - 1, 1), b.h, &c);
         if ((int32_t) i == f->focus)
             nino_plot_frame(p, b.x, b.y, MAX(b.w - 1, 1), b.h, &p->fg);
@@ -179,8 +192,9 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
         g_snprintf(text, sizeof(text), "%s  %s  %.0f %%", nino_run_name(f->run, f->node[i].name),
                    ns, 100 * (double) f->node[i].ns / (double) f->total);
         nino_plot_text(p, b.x + 4, b.y + floorf((b.h - nino_plot_text_height(p)) / 2), b.w - 8,
-                       NINO_PLOT_LEFT, &p->fg, text);
+                       NINO_PLOT_LEFT, &ink, text);
     }
+    draw_legend(p, seen);
 }
 
 // ---- pointer and keys --------------------------------------------------------------------------
@@ -354,7 +368,7 @@ GtkWidget *nino_flame_new(NinoRun *run)
                                        .click = click,
                                        .key = on_key,
                                        .min_width = 240,
-                                       .min_height = 7 * ROW };
+                                       .min_height = LEGEND + 8 * ROW };
     static const NinoViewExport x = { .draw = export_draw, .rows = export_rows };
     Flame *f = g_new0(Flame, 1);
     f->run = run;

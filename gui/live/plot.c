@@ -1,16 +1,87 @@
 // Bars, text and axes on a GtkSnapshot or on cairo.
 #include "live/plot.h"
 
+#include "i18n.h"
+
 #include <math.h>
+#include <ninodes/monitor.h>
 
 static const GdkRGBA colours[NINO_PLOT_COLOURS] = {
-    { 0.00f, 0.45f, 0.70f, 1 }, { 0.90f, 0.62f, 0.00f, 1 }, { 0.00f, 0.62f, 0.45f, 1 },
-    { 0.84f, 0.37f, 0.00f, 1 }, { 0.34f, 0.71f, 0.91f, 1 }, { 0.80f, 0.47f, 0.65f, 1 },
-    { 0.94f, 0.89f, 0.26f, 1 }, { 0.45f, 0.35f, 0.65f, 1 }, { 0.60f, 0.80f, 0.40f, 1 },
-    { 0.70f, 0.25f, 0.30f, 1 }, { 0.35f, 0.55f, 0.60f, 1 }, { 0.55f, 0.55f, 0.55f, 1 },
+    { 0.00f, 0.45f, 0.70f, 1 },
+    { 0.90f, 0.62f, 0.00f, 1 },
+    { 0.00f, 0.62f, 0.45f, 1 },
+    { 0.84f, 0.37f, 0.00f, 1 },
+    { 0.34f, 0.71f, 0.91f, 1 },
+    { 0.80f, 0.47f, 0.65f, 1 },
+    { 0.94f, 0.89f, 0.26f, 1 },
+    { 0.45f, 0.35f, 0.65f, 1 },
+    { 0.60f, 0.80f, 0.40f, 1 },
+    { 0.70f, 0.25f, 0.30f, 1 },
+    { 0.35f, 0.55f, 0.60f, 1 },
+    { 0.55f, 0.55f, 0.55f, 1 },
+    // Scopes are quieter than what runs on the device.
+    [NINO_PLOT_JOB] = { 0.58f, 0.53f, 0.51f, 1 },
+    [NINO_PLOT_NODE] = { 0.53f, 0.59f, 0.70f, 1 },
+    [NINO_PLOT_STAGE] = { 0.61f, 0.80f, 0.80f, 1 },
+    [NINO_PLOT_STEP] = { 0.92f, 0.71f, 0.61f, 1 },
+    [NINO_PLOT_TILE] = { 0.79f, 0.75f, 0.96f, 1 },
+    [NINO_PLOT_COMPILE] = { 0.66f, 0.13f, 0.14f, 1 },
+    [NINO_PLOT_GEMM] = { 0.05f, 0.36f, 0.55f, 1 },
+    [NINO_PLOT_CONV] = { 0.92f, 0.62f, 0.28f, 1 },
+    [NINO_PLOT_NORM] = { 0.27f, 0.61f, 0.35f, 1 },
+    [NINO_PLOT_ATTN] = { 0.73f, 0.38f, 0.05f, 1 },
+    [NINO_PLOT_ELT] = { 0.00f, 0.68f, 0.99f, 1 },
+    [NINO_PLOT_MOVE] = { 0.70f, 0.38f, 0.77f, 1 },
+    [NINO_PLOT_IMAGE] = { 0.79f, 0.79f, 0.00f, 1 },
+    [NINO_PLOT_TRANSFER] = { 0.49f, 0.24f, 0.78f, 1 },
+    [NINO_PLOT_OTHER] = { 0.35f, 0.37f, 0.42f, 1 },
+    [NINO_PLOT_FAILED] = { 0.88f, 0.11f, 0.14f, 1 },
 };
 
-const GdkRGBA *nino_plot_colour(size_t i) { return &colours[i % NINO_PLOT_COLOURS]; }
+// Of families: as in their records.
+static const char *const kind_names[NINO_PLOT_COLOURS] = {
+    [NINO_PLOT_JOB] = N_("job"),     [NINO_PLOT_NODE] = N_("node"),
+    [NINO_PLOT_STAGE] = N_("stage"), [NINO_PLOT_STEP] = N_("step"),
+    [NINO_PLOT_TILE] = N_("tile"),   [NINO_PLOT_COMPILE] = N_("compile"),
+    [NINO_PLOT_GEMM] = "gemm",       [NINO_PLOT_CONV] = "conv",
+    [NINO_PLOT_NORM] = "norm",       [NINO_PLOT_ATTN] = "attn",
+    [NINO_PLOT_ELT] = "elt",         [NINO_PLOT_MOVE] = "move",
+    [NINO_PLOT_IMAGE] = "image",     [NINO_PLOT_TRANSFER] = "transfer",
+    [NINO_PLOT_OTHER] = N_("other"), [NINO_PLOT_FAILED] = N_("failed"),
+};
+
+const GdkRGBA *nino_plot_colour(size_t i) { return &colours[MIN(i, NINO_PLOT_COLOURS - 1)]; }
+
+const char *nino_plot_kind_name(size_t i)
+{
+    const char *name = i < NINO_PLOT_COLOURS ? kind_names[i] : NULL;
+    return !name ? "" : i >= NINO_PLOT_GEMM && i < NINO_PLOT_OTHER ? name : _(name);
+}
+
+size_t nino_plot_scope(uint8_t kind, const char *name)
+{
+    static const size_t of_kind[] = { NINO_PLOT_OTHER, NINO_PLOT_JOB,  NINO_PLOT_NODE,
+                                      NINO_PLOT_STAGE, NINO_PLOT_STEP, NINO_PLOT_TILE };
+    if (kind == NINO_EV_STAGE && g_str_has_prefix(name, "compile "))
+        return NINO_PLOT_COMPILE;
+    return of_kind[kind <= NINO_EV_TILE ? kind : 0];
+}
+
+size_t nino_plot_family(const char *family)
+{
+    size_t i = NINO_PLOT_GEMM;
+    while (i < NINO_PLOT_OTHER && g_strcmp0(family, kind_names[i]) != 0)
+        i++;
+    return i;
+}
+
+GdkRGBA nino_plot_ink(const GdkRGBA *c)
+{
+    // Of this luminance, black and white have the same contrast.
+    const float y = 0.2126f * powf(c->red, 2.2f) + 0.7152f * powf(c->green, 2.2f) +
+                    0.0722f * powf(c->blue, 2.2f);
+    return y > 0.179f ? (GdkRGBA){ 0, 0, 0, 1 } : (GdkRGBA){ 1, 1, 1, 1 };
+}
 
 GdkRGBA nino_plot_alpha(const GdkRGBA *c, float alpha)
 {

@@ -4,8 +4,29 @@
 #pragma once
 #include <gtk/gtk.h>
 
-// Okabe-Ito: distinguishable with every common colour blindness, on light and dark.
-#define NINO_PLOT_COLOURS 12
+// The one table of colours: first those of series (Okabe-Ito and some more), then one for each kind
+// of thing that takes time. Those are told apart on light and dark and with every common colour
+// blindness (tests/gui/colours.c measures it).
+enum {
+    NINO_PLOT_SERIES = 12,
+    NINO_PLOT_JOB = NINO_PLOT_SERIES,
+    NINO_PLOT_NODE,
+    NINO_PLOT_STAGE,
+    NINO_PLOT_STEP,
+    NINO_PLOT_TILE,
+    NINO_PLOT_COMPILE,
+    NINO_PLOT_GEMM, // op families, as in the op table
+    NINO_PLOT_CONV,
+    NINO_PLOT_NORM,
+    NINO_PLOT_ATTN,
+    NINO_PLOT_ELT,
+    NINO_PLOT_MOVE,
+    NINO_PLOT_IMAGE,
+    NINO_PLOT_TRANSFER,
+    NINO_PLOT_OTHER,
+    NINO_PLOT_FAILED, // whatever it was
+    NINO_PLOT_COLOURS
+};
 
 typedef struct NinoPlot {
     GtkSnapshot *snapshot; // one of the two
@@ -17,7 +38,11 @@ typedef struct NinoPlot {
     GdkRGBA fg, bg, dim, grid; // text, background, quiet text, lines
 } NinoPlot;
 
-const GdkRGBA *nino_plot_colour(size_t i); // any number
+const GdkRGBA *nino_plot_colour(size_t i);
+const char *nino_plot_kind_name(size_t i);              // "step", "transfer"; "" for series
+size_t nino_plot_scope(uint8_t kind, const char *name); // colour of a scope, JOB to TILE
+size_t nino_plot_family(const char *family); // of kernels and transfers; NULL, unknown: OTHER
+GdkRGBA nino_plot_ink(const GdkRGBA *c);     // black or white: what is read better on c
 GdkRGBA nino_plot_alpha(const GdkRGBA *c, float alpha);
 GdkRGBA nino_plot_mix(const GdkRGBA *a, const GdkRGBA *b, float share_of_b);
 

@@ -297,20 +297,13 @@ static float side_of(const Roofline *r, const nino_op_stat *o)
 
 static void draw_kernels(Roofline *r, NinoPlot *p, const NinoPlotBox *b)
 {
-    const char *family[NINO_HISTORY_FAMILIES];
-    nino_history *h = nino_run_history(r->run);
-    const size_t n =
-        MIN(nino_history_families(h, family, NINO_HISTORY_FAMILIES), NINO_HISTORY_FAMILIES);
     const uint32_t chosen = nino_run_kernel(r->run);
     for (size_t i = 0; i < r->n; i++) {
         const nino_op_stat *o = &r->op[i];
         const float s = roundf(side_of(r, o));
         const Taken t = { roundf(x_of(r, b, intensity(o)) - s / 2),
                           roundf(y_of(r, b, o->gflops * 1e9) - s / 2), s, s };
-        size_t f = 0;
-        while (f < n && strcmp(family[f], o->family) != 0)
-            f++;
-        const GdkRGBA c = nino_plot_alpha(nino_plot_colour(f), 0.85f);
+        const GdkRGBA c = nino_plot_alpha(nino_plot_colour(nino_plot_family(o->family)), 0.85f);
         nino_plot_bar(p, t.x, t.y, s, s, &c);
         if (chosen && !strcmp(o->name, nino_run_name(r->run, chosen)))
             nino_plot_frame(p, t.x - 2, t.y - 2, s + 4, s + 4, &p->fg);

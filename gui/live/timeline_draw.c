@@ -7,18 +7,15 @@
 
 #include "i18n.h"
 
-static GdkRGBA kind_colour(const NinoPlot *p, uint8_t kind)
-{
-    static const int of_kind[] = { 11, 11, 0, 4, 1, 5 };
-    const GdkRGBA *c = nino_plot_colour((size_t) of_kind[kind <= NINO_EV_TILE ? kind : 0]);
-    return nino_plot_mix(c, &p->bg, p->is_dark ? 0.35f : 0.45f);
-}
-
 // ---- scopes ------------------------------------------------------------------------------------
 
 static View view_of(Timeline *t, const NinoPlotBox *box)
 {
     View v = { .h = nino_run_history(t->run), .box = *box };
+    const char *names[NINO_HISTORY_FAMILIES];
+    const size_t n = nino_history_families(v.h, names, NINO_HISTORY_FAMILIES);
+    for (size_t f = 0; f < NINO_HISTORY_FAMILIES; f++)
+        v.family[f] = nino_plot_colour(nino_plot_family(f < n ? names[f] : NULL));
     nino_run_view(t->run, &v.t0, &v.t1);
     v.per_ns = (double) box->w / (double) (v.t1 - v.t0);
     return v;
@@ -50,11 +47,13 @@ size_t nino_timeline_span_at(const View *v, const nino_span *s, const uint32_t *
     return lo;
 }
 
-static void draw_text_in(NinoPlot *p, float x0, float x1, float y, const char *text)
+static void draw_text_in(NinoPlot *p, float x0, float x1, float y, float h, const GdkRGBA *on,
+                         const char *text)
 {
+    const GdkRGBA ink = nino_plot_ink(on);
     if (x1 - x0 > 26)
-        nino_plot_text(p, x0 + 4, y + floorf((ROW - nino_plot_text_height(p)) / 2), x1 - x0 - 8,
-                       NINO_PLOT_LEFT, &p->fg, text);
+        nino_plot_text(p, x0 + 4, y + floorf((h - nino_plot_text_height(p)) / 2), x1 - x0 - 8,
+                       NINO_PLOT_LEFT, &ink, text);
 }
 
 // Spans narrower than a pixel are one bar together; the search goes on behind that pixel.
@@ -68,20 +67,19 @@ static void draw_scopes(NinoPlot *p, const View *v, const Row *r, float y)
         const nino_span *e = &s[row[i]];
         const uint64_t end = e->end_ns ? e->end_ns : nino_history_end(v->h);
         const float x0 = floorf(x_of(v, e->begin_ns)), x1 = floorf(x_of(v, end));
-        GdkRGBA c = kind_colour(p, e->kind);
-        if (e->status)
-            c = nino_plot_mix(nino_plot_colour(3), &p->bg, 0.2f);
+        const char *name = nino_history_name((void *) v->h, e->name);
+        const GdkRGBA c =
+            *nino_plot_colour(e->status ? NINO_PLOT_FAILED : nino_plot_scope(e->kind, name));
         if (x1 - x0 >= 2) {
             nino_plot_bar(p, x0, y, x1 - x0 - 1, r->h, &c);
             char text[96];
-            const char *name = nino_history_name((void *) v->h, e->name);
             if (!e->arg1 || (e->kind != NINO_EV_STEP && e->kind != NINO_EV_TILE))
                 g_strlcpy(text, name, sizeof(text));
             else if (x1 - x0 > 72)
                 g_snprintf(text, sizeof(text), "%s %u", name, e->arg0 + 1);
             else
                 g_snprintf(text, sizeof(text), "%u", e->arg0 + 1);
-            draw_text_in(p, x0, x1, y, text);
+            draw_text_in(p, x0, x1, y, r->h, &c, text);
             i++;
         } else {
             float to = x0 + 1;
@@ -114,18 +112,11 @@ static void draw_each(NinoPlot *p, Timeline *t, const View *v, const Row *r, flo
         if (end < v->t0)
             continue;
         const float x0 = floorf(x_of(v, e->t_ns)), x1 = MAX(floorf(x_of(v, end)), x0 + 1);
-        GdkRGBA c = *nino_plot_colour(nino_history_family_of(v->h, e->u.kernel.family));
+        GdkRGBA c = *v->family[nino_history_family_of(v->h, e->u.kernel.family)];
         if (chosen && e->name != chosen)
             c = nino_plot_mix(&c, &p->bg, 0.7f);
         nino_plot_bar(p, x0, y, MAX(x1 - x0 - (x1 - x0 > 3 ? 1 : 0), 1), r->h, &c);
-        if (x1 - x0 > 30) {
-            const GdkRGBA ink = c.red * 0.3f + c.green * 0.59f + c.blue * 0.11f > 0.55f
-                                    ? (GdkRGBA){ 0, 0, 0, 1 }
-                                    : (GdkRGBA){ 1, 1, 1, 1 };
-            nino_plot_text(p, x0 + 4, y + floorf((r->h - nino_plot_text_height(p)) / 2),
-                           x1 - x0 - 8, NINO_PLOT_LEFT, &ink,
-                           nino_history_name((void *) v->h, e->name));
-        }
+        draw_text_in(p, x0, x1, y, r->h, &c, nino_history_name((void *) v->h, e->name));
     }
 }
 
@@ -155,7 +146,7 @@ static void draw_busy(NinoPlot *p, const View *v, const Row *r, float y, int ste
         for (int f = 0; f < NINO_HISTORY_FAMILIES; f++) {
             bottom -= height[f];
             nino_plot_bar(p, v->box.x + (float) since, bottom, (float) (MIN(c, n) - since),
-                          height[f], nino_plot_colour((size_t) f));
+                          height[f], v->family[f]);
         }
         memcpy(height, now, sizeof(now));
         since = c;
@@ -299,9 +290,11 @@ void nino_timeline_draw_legend(NinoPlot *p, Timeline *t, float y)
     const char *names[NINO_HISTORY_FAMILIES];
     const size_t n = nino_history_families(nino_run_history(t->run), names, NINO_HISTORY_FAMILIES);
     const GdkRGBA q = nino_plot_alpha(&p->fg, 0.28f), s = nino_plot_alpha(&p->fg, 0.62f);
+    const float room =
+        nino_plot_text_width(p, _("queued")) + nino_plot_text_width(p, _("submitted")) + 2 * 30;
     float x = GUTTER;
-    for (size_t f = 0; f < n && x < p->width - 220; f++)
-        x = nino_plot_legend(p, x, y, nino_plot_colour(f), names[f]);
+    for (size_t f = 0; f < n && x < p->width - room - 60; f++)
+        x = nino_plot_legend(p, x, y, nino_plot_colour(nino_plot_family(names[f])), names[f]);
     x = nino_plot_legend(p, x, y, &q, _("queued"));
     nino_plot_legend(p, x, y, &s, _("submitted"));
 }

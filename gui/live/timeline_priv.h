@@ -39,6 +39,7 @@ typedef struct View { // what is drawn: time to pixels
     NinoPlotBox box;
     guint64 t0, t1;
     double per_ns;
+    const GdkRGBA *family[NINO_HISTORY_FAMILIES];
 } View;
 
 // First span of the row that ends after t.

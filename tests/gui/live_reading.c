@@ -127,7 +127,7 @@ static cairo_status_t keep_text(void *text, const unsigned char *data, unsigned 
 // The bars of one depth, from left to right, as an export of the view draws them.
 static int bars_of(GtkWidget *view, int depth, Bar *bar, int max)
 {
-    enum { WIDTH = 900, ROW = 21 };
+    enum { WIDTH = 900, ROW = 21, LEGEND = 22 };
     g_autoptr(GString) svg = g_string_new(NULL);
     cairo_surface_t *s = cairo_svg_surface_create_for_stream(keep_text, svg, WIDTH, 300);
     cairo_t *cr = cairo_create(s);
@@ -139,7 +139,7 @@ static int bars_of(GtkWidget *view, int depth, Bar *bar, int max)
         double x0, y0, x1, y1, x2, y2, x3, y3;
         if (sscanf(at, " d=\"M %lf %lf L %lf %lf L %lf %lf L %lf %lf Z", &x0, &y0, &x1, &y1, &x2,
                    &y2, &x3, &y3) == 8 &&
-            y0 == depth * ROW + 2 && y2 - y0 == ROW - 1 && n < max)
+            y0 == LEGEND + depth * ROW && y2 - y0 == ROW - 1 && n < max)
             bar[n++] = (Bar){ x0, y0, x1 - x0, y2 - y0 };
     }
     return n;
