@@ -54,6 +54,17 @@ static void pan(NinoArea *a, double share)
     pan_from(a, view, share * (double) (view[1] - view[0]));
 }
 
+// Whether the plot is in something that now has more than it shows.
+static gboolean scrolls(NinoArea *a)
+{
+    GtkWidget *w = gtk_widget_get_ancestor(GTK_WIDGET(a), GTK_TYPE_SCROLLED_WINDOW);
+    if (!w)
+        return FALSE;
+    GtkAdjustment *v = gtk_scrolled_window_get_vadjustment(GTK_SCROLLED_WINDOW(w));
+    return gtk_adjustment_get_upper(v) - gtk_adjustment_get_lower(v) >
+           gtk_adjustment_get_page_size(v) + 0.5;
+}
+
 static gboolean on_scroll(GtkEventControllerScroll *c, double dx, double dy, gpointer user)
 {
     NinoArea *a = user;
@@ -63,10 +74,10 @@ static gboolean on_scroll(GtkEventControllerScroll *c, double dx, double dy, gpo
         gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(c));
     if (mods & GDK_SHIFT_MASK)
         pan(a, dy * 0.1);
-    else if (mods & GDK_CONTROL_MASK || !gtk_widget_get_ancestor(GTK_WIDGET(a), GTK_TYPE_VIEWPORT))
+    else if (mods & GDK_CONTROL_MASK || !scrolls(a))
         zoom(a, nino_area_time(a, &box, a->pointer_x), pow(1.25, dy));
     else
-        return GDK_EVENT_PROPAGATE; // a plot in something that scrolls
+        return GDK_EVENT_PROPAGATE;
     if (dx != 0)
         pan(a, dx * 0.1);
     return GDK_EVENT_STOP;

@@ -1,5 +1,6 @@
-// The device and the machine over time: memory (GTT, VRAM, RAM, this process), clock, power,
-// temperature and load, on the axis of the timeline.
+// The device and the machine over time, on the axis of the timeline: a strip with an axis of its
+// own for each kind of memory (the process', GTT, VRAM, RAM, swap: they differ by orders of
+// magnitude), load, clocks, power, throttling, temperature.
 #include "live/views.h"
 
 #include "i18n.h"
@@ -8,7 +9,7 @@
 
 #include <math.h>
 
-enum { LEFT = 76, RIGHT = 12, AXIS = 20, GAP = 10 };
+enum { LEFT = 76, RIGHT = 12, AXIS = 20, GAP = 10, STRIP = 48, LEAST = 240 };
 
 typedef double (*Value)(const nino_event *e);
 
@@ -48,6 +49,15 @@ static double swap(const nino_event *e)
     return e->u.host.swap_total ? e->u.host.swap_used * 1048576.0 : NAN;
 }
 static double cpu(const nino_event *e) { return (double) e->u.host.cpu_busy; }
+static double fabric(const nino_event *e) { return (double) e->u.host.fabric_mhz; }
+static double memory_mhz(const nino_event *e) { return (double) e->u.host.memory_mhz; }
+static double ram_total(const nino_event *e) { return e->u.host.ram_total * 1048576.0; }
+// What does not belong to the process; what is available and its share of GTT, which lies in RAM,
+// are in the samples of the device: value_of() takes them off.
+static double ram_others(const nino_event *e)
+{
+    return e->u.host.ram_total ? ram_total(e) - e->u.host.own * 1048576.0 : NAN;
+}
 static double available(const nino_event *e)
 {
     return e->u.device.ram_available ? (double) e->u.device.ram_available : NAN;
@@ -73,28 +83,43 @@ typedef struct Strip {
     const char *name;
     void (*format)(char *buf, size_t size, double v);
     double least_top; // of the axis
-    Series series[5];
+    Series series[3];
 } Strip;
 
 static const Strip strips[] = {
-    { N_("Memory"),
+    { N_("Process"),
       nino_format_bytes,
       1 << 20,
-      { { "GTT", "gtt_bytes", NINO_EV_DEVICE, gtt, 0 },
-        { "VRAM", "vram_bytes", NINO_EV_DEVICE, vram, 1 },
-        { N_("process"), "process_bytes", NINO_EV_HOST, own, 2 },
-        { N_("RAM free"), "ram_available_bytes", NINO_EV_DEVICE, available, 4 },
-        { N_("GTT of others"), "gtt_others_bytes", NINO_EV_HOST, others, 6 } } },
+      { { N_("RAM of the process"), "process_bytes", NINO_EV_HOST, own, 2 } } },
+    { "GTT",
+      nino_format_bytes,
+      1 << 20,
+      { { N_("GTT in use"), "gtt_bytes", NINO_EV_DEVICE, gtt, 0 },
+        { N_("GTT of others"), "gtt_others_bytes", NINO_EV_HOST, others, 7 } } },
+    { "VRAM",
+      nino_format_bytes,
+      1 << 20,
+      { { N_("VRAM in use"), "vram_bytes", NINO_EV_DEVICE, vram, 1 } } },
+    { "RAM",
+      nino_format_bytes,
+      1 << 20,
+      { { N_("RAM available"), "ram_available_bytes", NINO_EV_DEVICE, available, 4 },
+        { N_("RAM of others"), "ram_others_bytes", NINO_EV_HOST, ram_others, 7 } } },
     { N_("Swap"),
       nino_format_bytes,
       1 << 20,
-      { { N_("swap"), "swap_bytes", NINO_EV_HOST, swap, 3 } } },
+      { { N_("swap in use"), "swap_bytes", NINO_EV_HOST, swap, 3 } } },
     { N_("Load"),
       format_percent,
       100,
       { { "GPU", "gpu_percent", NINO_EV_DEVICE, busy, 0 },
         { "CPU", "cpu_percent", NINO_EV_HOST, cpu, 1 } } },
-    { N_("Clock"), format_mhz, 100, { { N_("clock"), "mhz", NINO_EV_DEVICE, mhz, 2 } } },
+    { N_("Clock"),
+      format_mhz,
+      100,
+      { { N_("clock"), "mhz", NINO_EV_DEVICE, mhz, 2 },
+        { N_("fabric"), "fabric_mhz", NINO_EV_HOST, fabric, 5 },
+        { N_("memory clock"), "memory_mhz", NINO_EV_HOST, memory_mhz, 7 } } },
     { N_("Power"), format_watt, 10, { { N_("power"), "watt", NINO_EV_DEVICE, watt, 3 } } },
     { N_("Throttled"),
       format_throttle,
@@ -107,7 +132,7 @@ static const Strip strips[] = {
       60,
       { { N_("temperature"), "celsius", NINO_EV_DEVICE, celsius, 5 } } },
 };
-enum { N_STRIPS = G_N_ELEMENTS(strips), N_SERIES = 5 };
+enum { N_STRIPS = G_N_ELEMENTS(strips), N_SERIES = 3 };
 
 static const nino_event *points(NinoRun *run, nino_event_kind kind, size_t *n)
 {
@@ -115,6 +140,29 @@ static const nino_event *points(NinoRun *run, nino_event_kind kind, size_t *n)
     if (!ev)
         *n = 0;
     return ev;
+}
+
+static double value_of(NinoRun *run, const Series *s, const nino_event *e)
+{
+    size_t n;
+    const double v = s->value(e);
+    if (s->value != ram_others || isnan(v))
+        return v;
+    const nino_event *d = points(run, NINO_EV_DEVICE, &n);
+    const size_t at = n ? nino_history_lower(d, n, e->t_ns + 1) : 0;
+    d = d && n ? &d[at ? at - 1 : 0] : NULL;
+    if (!d || !d->u.device.ram_available)
+        return NAN;
+    const double own_gtt = (double) d->u.device.gtt_used - e->u.host.gtt_others * 4194304.0;
+    return MAX(v - (double) d->u.device.ram_available - MAX(own_gtt, 0), 0);
+}
+
+// The next value of two digits, in binary units if it is bytes.
+static double round_up(const Strip *s, double v)
+{
+    const double unit = s->format == nino_format_bytes ? pow(1024, floor(log(v) / log(1024))) : 1;
+    const double step = pow(10, floor(log10(v / unit)) - 1) * unit;
+    return ceil(v / step - 1e-9) * step;
 }
 
 // Highest value of a strip; NaN: no value at all (the strip is left out).
@@ -125,12 +173,17 @@ static double top_of(NinoRun *run, const Strip *s)
         size_t n;
         const nino_event *ev = points(run, s->series[i].kind, &n);
         for (size_t k = 0; k < n; k++) {
-            const double v = s->series[i].value(&ev[k]);
+            const double v = value_of(run, &s->series[i], &ev[k]);
             if (isfinite(v) && !(v <= top))
                 top = v;
         }
     }
-    return isnan(top) ? top : MAX(top * 1.05, s->least_top);
+    if (isnan(top))
+        return top;
+    size_t n; // all the RAM there is
+    const nino_event *host = points(run, NINO_EV_HOST, &n);
+    const double all = n && s->series[1].value == ram_others ? ram_total(&host[n - 1]) : 0;
+    return all ? MAX(all, top) : round_up(s, MAX(top * 1.05, s->least_top));
 }
 
 // The sample that holds at t: the last one with a value before it, or the first one. NULL: none.
@@ -140,10 +193,10 @@ static const nino_event *sample_at(NinoRun *run, const Series *s, guint64 t)
     const nino_event *ev = points(run, s->kind, &n);
     const size_t end = n ? nino_history_lower(ev, n, t + 1) : 0;
     for (size_t i = end; i > 0; i--)
-        if (isfinite(s->value(&ev[i - 1])))
+        if (isfinite(value_of(run, s, &ev[i - 1])))
             return &ev[i - 1];
     for (size_t i = end; i < n; i++)
-        if (isfinite(s->value(&ev[i])))
+        if (isfinite(value_of(run, s, &ev[i])))
             return &ev[i];
     return NULL;
 }
@@ -164,7 +217,7 @@ static void draw_series(NinoArea *area, NinoPlot *p, const NinoPlotBox *b, const
         const float x = floorf(nino_area_x(area, b, ev[i].t_ns));
         double lo = INFINITY, hi = -INFINITY;
         for (; i < n && floorf(nino_area_x(area, b, ev[i].t_ns)) <= x; i++) {
-            const double v = s->value(&ev[i]);
+            const double v = value_of(nino_area_run(area), s, &ev[i]);
             lo = isfinite(v) ? MIN(lo, v) : lo;
             hi = isfinite(v) ? MAX(hi, v) : hi;
         }
@@ -212,7 +265,7 @@ static void draw_strip(NinoArea *area, NinoPlot *p, const NinoPlotBox *b, const 
         const nino_event *e = sample_at(run, k, cursor ? cursor : UINT64_MAX - 1);
         if (!e)
             continue;
-        s->format(v, sizeof(v), k->value(e));
+        s->format(v, sizeof(v), value_of(run, k, e));
         g_snprintf(text, sizeof(text), "%s %s", _(k->name), v);
         const GdkRGBA bg = nino_plot_alpha(&p->bg, 0.7f);
         nino_plot_bar(p, x - 2, b->y - nino_plot_text_height(p) - 2,
@@ -268,8 +321,9 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
     get_box(area, (float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &b, user);
     if (x < (double) b.x) {
         g_string_append(text, _("<b>GTT</b>: memory of the machine that the device may use; "
-                                "<b>VRAM</b>: memory of its own; <b>process</b>: what the process "
-                                "that computes holds in the machine's memory"));
+                                "<b>VRAM</b>: memory of its own; <b>process</b>: the one that "
+                                "computes; <b>others</b>: what neither is available nor belongs to "
+                                "the process or to its GTT"));
         return TRUE;
     }
     const guint64 t = nino_area_time(area, &b, x);
@@ -280,7 +334,7 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
             const nino_event *e = sample_at(nino_area_run(area), s, t);
             if (!e)
                 continue;
-            strips[i].format(v, sizeof(v), s->value(e));
+            strips[i].format(v, sizeof(v), value_of(nino_area_run(area), s, e));
             g_string_append_printf(text, "%s%s: %s", text->len ? "\n" : "", _(s->name), v);
         }
     return text->len > 0;
@@ -290,7 +344,7 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
 
 static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 {
-    NinoRun *run = nino_area_run(NINO_AREA(view));
+    NinoRun *run = nino_area_run(g_object_get_data(G_OBJECT(view), "area"));
     size_t n, m;
     const nino_event *d = points(run, NINO_EV_DEVICE, &n), *h = points(run, NINO_EV_HOST, &m);
     const uint64_t begin = nino_history_begin(nino_run_history(run));
@@ -304,10 +358,26 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
             for (int j = 0; j < N_SERIES && strips[s].series[j].name; j++) {
                 const Series *x = &strips[s].series[j];
                 const nino_event *e = x->kind == NINO_EV_DEVICE ? &d[i] : m ? &h[at] : NULL;
-                cells[k++] = (NinoCell){ x->column, NULL, e ? x->value(e) : NAN };
+                cells[k++] = (NinoCell){ x->column, NULL, e ? value_of(run, x, e) : NAN };
             }
         row(user, cells, k);
     }
+}
+
+static void export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboolean is_dark)
+{
+    nino_area_export(g_object_get_data(G_OBJECT(view), "area"), cr, w, h, is_dark);
+}
+
+// As high as its strips need; the view scrolls when they are many.
+static void on_changed(NinoArea *area)
+{
+    int n = 0, now;
+    for (size_t i = 0; i < N_STRIPS; i++)
+        n += !isnan(top_of(nino_area_run(area), &strips[i]));
+    gtk_widget_get_size_request(GTK_WIDGET(area), NULL, &now);
+    if (MAX(n * STRIP, LEAST) != now)
+        gtk_widget_set_size_request(GTK_WIDGET(area), 320, MAX(n * STRIP, LEAST));
 }
 
 GtkWidget *nino_device_view_new(NinoRun *run)
@@ -318,9 +388,14 @@ GtkWidget *nino_device_view_new(NinoRun *run)
                                        .box = get_box,
                                        .has_time = TRUE,
                                        .min_width = 320,
-                                       .min_height = 300 };
-    static const NinoViewExport x = { .draw = nino_area_export, .rows = export_rows };
-    GtkWidget *w = nino_area_new(run, &type, NULL, NULL);
+                                       .min_height = LEAST };
+    static const NinoViewExport x = { .draw = export_draw, .rows = export_rows };
+    GtkWidget *area = nino_area_new(run, &type, NULL, NULL), *w = gtk_scrolled_window_new();
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(w), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(w), area);
+    g_object_set_data(G_OBJECT(w), "area", area);
+    g_signal_connect_object(run, "changed", G_CALLBACK(on_changed), area, G_CONNECT_SWAPPED);
+    on_changed(NINO_AREA(area));
     nino_view_set_export(w, &x);
     return w;
 }

@@ -66,12 +66,16 @@ typedef struct Table {
     size_t n;
 } Table;
 
+// No more digits than give the same number again: 0.00072, not 0.00072000000000000005.
 static void add_number(GString *s, double v, gboolean is_json)
 {
     char buf[G_ASCII_DTOSTR_BUF_SIZE];
-    if (isfinite(v))
-        g_string_append(s, g_ascii_dtostr(buf, sizeof(buf), v));
-    else if (is_json)
+    if (isfinite(v)) {
+        g_ascii_formatd(buf, sizeof(buf), "%.15g", v);
+        if (g_ascii_strtod(buf, NULL) != v)
+            g_ascii_dtostr(buf, sizeof(buf), v);
+        g_string_append(s, buf);
+    } else if (is_json)
         g_string_append(s, "null");
 }
 

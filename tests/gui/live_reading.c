@@ -397,6 +397,7 @@ static void check_readout(NinoRun *run, const char *dir)
     GtkWidget *view[3], *window = show_views(run, ids, view);
     GtkWidget *time = find(find(view[0], GTK_TYPE_SCROLLED_WINDOW), NINO_TYPE_AREA);
     guint64 a, b;
+    view[2] = find(view[2], NINO_TYPE_AREA);
     nino_run_view(run, &a, &b);
     check_crosshair(run, time, a + (b - a) / 3);
     check_crosshair(run, view[1], a + (b - a) / 3);
@@ -430,7 +431,7 @@ static void check_readout(NinoRun *run, const char *dir)
     CHECK(n == 12);
     gtk_widget_grab_focus(view[2]);
     nino_run_set_cursor(run, dev[4].t_ns + (dev[5].t_ns - dev[4].t_ns) * 9 / 10);
-    CHECK(is_described(view[2], "clock: 2500 MHz") && is_described(view[2], "GTT: 1 GiB"));
+    CHECK(is_described(view[2], "clock: 2500 MHz") && is_described(view[2], "GTT in use: 1 GiB"));
     CHECK(!is_described(view[1], "2500 MHz")); // it has no focus
 
     // of the timeline, what is in the row; below it, for who sees
