@@ -1,6 +1,7 @@
 // Programs: source (built in or from a folder) + options -> kernels; through the binary cache.
 #include "cl/runtime.h"
 
+#include "core/base/time.h"
 #include "core/base/file.h"
 #include "core/base/vars.h"
 
@@ -323,7 +324,10 @@ static nino_status build(nino_cl *cl, const char *file, const char *defs, nino_e
     }
     snprintf(line, sizeof(line), "\n#line 1 \"%s.cl\"\n", file);
     const char *const source[] = { common, line, own };
+    const uint64_t begin = nino_now_ns();
     st = build_source(cl, b, source, err);
+    cl->be.build_ns += nino_now_ns() - begin;
+    cl->be.n_builds++;
     b = NULL;
 end:
     if (b)

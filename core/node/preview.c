@@ -23,8 +23,10 @@ struct nino_preview {
     nino_value *tiny; // a VAE; NULL: latent2rgb
     bool is_off;
     uint64_t began_ns;
-    double spent;               // seconds
-    double tiny_last, rgb_last; // of the last one of each kind; 0: not known
+    double began_flops;
+    double spent, rgb_spent;    // seconds: on all of them, on the linear map's
+    double tiny_last, rgb_last; // what the last one of each kind would take again; 0: not known
+    nino_vae_need need;         // of tiny, for this latent
 };
 
 static void warn(nino_preview *p, const nino_error *err)
@@ -74,6 +76,7 @@ nino_preview *nino_preview_create(nino_run *r, const nino_latent_format *format)
     if (set->kind == NINO_PREVIEW_NONE || r->is_plan || !(p = calloc(1, sizeof(*p))))
         return NULL;
     *p = (nino_preview){ .r = r, .set = set, .format = format, .began_ns = nino_now_ns() };
+    p->began_flops = nino_stream_backend(r->stream)->flops;
     if (set->kind != NINO_PREVIEW_LATENT2RGB)
         open_tiny(p);
     return p;
@@ -91,24 +94,53 @@ void nino_preview_destroy(nino_preview **pp)
 // The diffusion model stays where it is: a decode that would push its weights out is not worth it.
 static bool tiny_fits(nino_preview *p, const nino_shape *s)
 {
-    nino_vae_need need = { 0 };
     nino_mem_stat m;
     nino_pool_stat(nino_stream_backend(p->r->stream)->pool, &m);
     const nino_vae *v = p->tiny->u.vae;
     const int h = (int) s->dim[s->rank - 2], w = (int) s->dim[s->rank - 1];
-    if (!m.budget)
-        return true;
-    const nino_status st =
-        s->rank == 5 && v->decode_next
-            ? nino_vae_need_clip(p->r->stream, v, true, s->dim[2], 0, h, w, &need, NULL)
-            : nino_vae_need_get(p->r->stream, v, true, 1, h, w, &need, NULL);
-    return !st && m.in_use + need.reserved <= m.budget;
+    nino_status st = NINO_OK;
+    if (!p->need.ops)
+        st = s->rank == 5 && v->decode_next
+                 ? nino_vae_need_clip(p->r->stream, v, true, s->dim[2], 0, h, w, &p->need, NULL)
+                 : nino_vae_need_get(p->r->stream, v, true, 1, h, w, &p->need, NULL);
+    return !st && (!m.budget || m.in_use + p->need.reserved <= m.budget);
 }
 
-static bool is_affordable(const nino_preview *p, double last)
+static double elapsed(const nino_preview *p)
 {
-    const double elapsed = (double) (nino_now_ns() - p->began_ns) * 1e-9;
-    return p->spent == 0 || p->spent + last <= p->set->share * elapsed;
+    return (double) (nino_now_ns() - p->began_ns) * 1e-9;
+}
+
+// Spent on what is not done a second time: kernels that are built, weights that are read.
+static double once(const nino_backend *be) { return (double) (be->build_ns + be->load_ns) * 1e-9; }
+
+// What the first decode will take: its arithmetic at the rate of the sampling, a program for each
+// op that has not run yet, its weights.
+static double first_tiny(const nino_preview *p)
+{
+    const nino_backend *be = nino_stream_backend(p->r->stream);
+    const double done = be->flops - p->began_flops;
+    const int fresh = __builtin_popcountll(p->need.ops & ~be->ops);
+    double seconds = done > 0 ? p->need.flops / done * elapsed(p) : 0;
+    if (be->n_builds)
+        seconds += fresh * (double) be->build_ns * 1e-9 / (double) be->n_builds;
+    if (be->load_bytes)
+        seconds += (double) be->load_ns * 1e-9 * (double) p->need.weights / (double) be->load_bytes;
+    return seconds;
+}
+
+static bool is_tiny_affordable(const nino_preview *p)
+{
+    const double next = p->tiny_last > 0 ? p->tiny_last : first_tiny(p);
+    return p->spent + next <= p->set->share * elapsed(p);
+}
+
+// Half of the share is kept for decodes, where there may be some.
+static bool is_rgb_affordable(const nino_preview *p)
+{
+    const double share = p->set->share * (p->tiny ? 0.5 : 1);
+    return p->spent == 0 || (p->rgb_spent + p->rgb_last <= share * elapsed(p) &&
+                             p->spent + p->rgb_last <= p->set->share * elapsed(p));
 }
 
 static nino_status save(nino_preview *p, const nino_array *pixels, nino_error *err)
@@ -163,6 +195,7 @@ static void make(nino_preview *p, const nino_sample_step *step, bool with_tiny)
     nino_array *pixels = NULL;
     nino_error err = { 0 };
     const uint64_t begin = nino_now_ns();
+    const double before = once(nino_stream_backend(s));
     nino_scope_begin(s, NINO_EV_STAGE, "preview", 0, 0);
     nino_status st = draw(p, step, with_tiny, &pixels, &err);
     if (!st)
@@ -170,7 +203,9 @@ static void make(nino_preview *p, const nino_sample_step *step, bool with_tiny)
     nino_scope_end(s);
     const double seconds = (double) (nino_now_ns() - begin) * 1e-9;
     p->spent += seconds;
-    *(with_tiny ? &p->tiny_last : &p->rgb_last) = seconds;
+    p->rgb_spent += with_tiny ? 0 : seconds;
+    *(with_tiny ? &p->tiny_last : &p->rgb_last) =
+        fmax(seconds - (once(nino_stream_backend(s)) - before), 1e-6);
     if (!st) {
         publish(p, step, pixels, seconds);
     } else if (st != NINO_ERR_CANCELLED) { // the sampling goes on without
@@ -187,11 +222,13 @@ void nino_preview_step(nino_preview *p, const nino_sample_step *step)
     if (!p || p->is_off || (step->step - 1) % p->set->every ||
         nino_stream_status(p->r->stream, NULL))
         return;
-    const bool is_auto = p->set->kind == NINO_PREVIEW_AUTO;
     if (p->tiny && !tiny_fits(p, &step->shape))
         nino_value_unref(&p->tiny);
-    if (p->tiny && is_affordable(p, p->tiny_last))
+    // Until a decode is worth its time there is the linear map, which takes next to none.
+    const bool is_waiting = !p->tiny || p->tiny_last == 0;
+    if (p->tiny && is_tiny_affordable(p))
         make(p, step, true);
-    else if ((!p->tiny || is_auto) && p->format->rgb && is_affordable(p, p->rgb_last))
+    else if ((is_waiting || p->set->kind == NINO_PREVIEW_AUTO) && p->format->rgb &&
+             is_rgb_affordable(p))
         make(p, step, false);
 }

@@ -78,6 +78,9 @@ struct nino_backend {
     uint64_t turn;       // counts ops: the weights of the one being prepared are not given up
     uint64_t load_ns;    // spent bringing weights in, so that progress can leave it out
     uint64_t load_bytes; // of the weights brought in, as the device holds them
+    uint64_t build_ns;   // spent waiting for kernels to be compiled or taken from the cache
+    uint64_t n_builds;   // programs that came so
+    uint64_t ops;        // bit i: nino_ops[i] has run
 };
 
 // The stream that uses be has been cancelled: waits may give up (NINO_ERR_CANCELLED), and what is

@@ -183,6 +183,7 @@ typedef struct nino_op_rows {
 bool nino_op_broadcast(const nino_shape *x, const nino_shape *b, nino_op_rows *out);
 
 extern const nino_op_def nino_ops[NINO_OP_COUNT];
+_Static_assert(NINO_OP_COUNT <= 64, "nino_backend.ops has a bit for each");
 // in_place of this call: src[1] may become the result only where it is an operand of the sum.
 unsigned nino_op_in_place(const nino_op_desc *d);
 const char *nino_act_name(nino_act a);

@@ -319,6 +319,7 @@ static nino_status launch(nino_stream *s, nino_op_call *c, nino_error *err)
     be->flops += nino_ops[c->d.op].flops(&c->d);
     be->bytes += nino_ops[c->d.op].bytes(&c->d);
     be->n_ops++;
+    be->ops |= UINT64_C(1) << c->d.op;
     return st;
 }
 

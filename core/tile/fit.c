@@ -54,6 +54,7 @@ static nino_status need_get(nino_stream *s, const walk *k, nino_vae_need *out, n
     // The first walk brings the weights in, the second one meets them there, as a second tile does.
     for (int pass = 0; pass < 2 && !st; pass++) {
         nino_pool_reset_peak(plan->pool);
+        out->flops = -plan->flops;
         run_once(dry, k);
         st = nino_stream_status(dry, err);
     }
@@ -63,6 +64,8 @@ static nino_status need_get(nino_stream *s, const walk *k, nino_vae_need *out, n
         out->weights = m.by_owner[NINO_OWN_WEIGHTS];
         out->activations = m.peak - out->weights;
         out->reserved = m.reserved;
+        out->flops += plan->flops;
+        out->ops = plan->ops;
     }
 end:
     nino_stream_destroy(&dry);
@@ -88,7 +91,9 @@ nino_status nino_vae_need_clip(nino_stream *s, const nino_vae *v, bool is_decode
                      .pieces = t < 4 ? t : 4,
                      .h = h,
                      .w = w };
-    return need_get(s, &k, out, err);
+    const nino_status st = need_get(s, &k, out, err);
+    out->flops *= (double) t / (double) (v->decode_next ? k.pieces : k.n);
+    return st;
 }
 
 nino_status nino_vae_decode_peak(nino_stream *s, const nino_vae *v, int n, int h, int w,

@@ -6,6 +6,8 @@ typedef struct nino_vae_need {
     uint64_t activations; // highest use by everything that is not weights
     uint64_t weights;     // as packed for the device
     uint64_t reserved;    // both, in whole arenas: what the budget is compared with
+    double flops;         // of one time
+    uint64_t ops;         // as in nino_backend: which ones it is made of
 } nino_vae_need;
 
 // n images of h x w latent cells through decode or encode.

@@ -254,6 +254,8 @@ typedef struct watched {
     int previews, steps, width, height;
     char path[600];
     double last_sigma, seconds;
+    uint64_t began_ns;  // the node that samples
+    double spent, over; // on previews; at most above 5 % of the time when one was begun
 } watched;
 
 static watched watch(nino_ctx *ctx, const char *assets)
@@ -272,6 +274,8 @@ static watched watch(nino_ctx *ctx, const char *assets)
     while (!nino_job_done(job, &st, &err)) {
         for (size_t n; (n = nino_job_poll(job, ev, 64));)
             for (size_t i = 0; i < n; i++) {
+                if (ev[i].kind == NINO_EV_NODE && !w.steps)
+                    w.began_ns = ev[i].t_ns;
                 if (ev[i].kind == NINO_EV_STEP_INFO) {
                     CHECK((int) ev[i].u.step.step == ++w.steps && ev[i].u.step.total == 7);
                     CHECK(ev[i].u.step.sigma < w.last_sigma && ev[i].u.step.seconds > 0);
@@ -282,6 +286,9 @@ static watched watch(nino_ctx *ctx, const char *assets)
                     w.width = (int) ev[i].u.step.width;
                     w.height = (int) ev[i].u.step.height;
                     w.seconds = ev[i].u.step.seconds;
+                    const double since = (double) (ev[i].t_ns - w.began_ns) * 1e-9 - w.seconds;
+                    w.over = fmax(w.over, w.spent - 0.05 * since);
+                    w.spent += w.seconds;
                     snprintf(w.path, sizeof(w.path), "%s", nino_job_name(job, ev[i].name));
                     CHECK((int) ev[i].u.step.step == w.steps);
                 }
@@ -353,6 +360,18 @@ static void test_run(const char *assets)
     ctx = open_with(assets, NINO_PREVIEW_LATENT2RGB, 1, 1e-12);
     w = watch(ctx, assets);
     CHECK(w.previews == 1);
+    nino_ctx_destroy(&ctx);
+
+    // a decode is dearer than that before it is tried, so the first one is the linear map too
+    ctx = open_with(assets, NINO_PREVIEW_TAESD, 1, 1e-12);
+    w = watch(ctx, assets);
+    CHECK(w.previews == 1 && w.width == 16 && w.height == 12);
+    nino_ctx_destroy(&ctx);
+
+    // whenever one is made, those before it have stayed within their share
+    ctx = open_with(assets, NINO_PREVIEW_AUTO, 1, 0.05);
+    w = watch(ctx, assets);
+    CHECK(w.previews >= 1 && w.began_ns && w.over <= 0);
     nino_ctx_destroy(&ctx);
 
     // settled later, as a worker does before a job

@@ -43,7 +43,8 @@ typedef struct nino_ctx_params {
     const char *title; // shown to viewers; NULL: ""
     nino_preview_opt preview;
     int preview_every;    // steps from one preview to the next; 0: 5
-    double preview_share; // of the sampling time, at most; beyond it previews are skipped; 0: 0.05
+    double preview_share; // of the sampling time, at most; also the first decode by a tiny
+                          // autoencoder, by estimate; beyond it they are left out; 0: 0.05
     int no_profile;       // 1: output files carry no profile of their run (ninodes/run_profile.h)
     int no_metadata;      // 1: they carry neither workflow nor profile
 } nino_ctx_params;        // all zero is a valid default
