@@ -169,7 +169,7 @@ $(B)/ninodes: $(call obj,$(cli_SRC)) $(B)/libninodes.so
 
 # .ui templates, compiled into the app
 gui_RES := $(if $(gui_SRC),$(B)/gui/resources.o)
-$(B)/gui/resources.c: gui/ninodes-studio.gresource.xml $(wildcard gui/*.ui gui/*/*.ui gui/*.css)
+$(B)/gui/resources.c: gui/ninodes-studio.gresource.xml $(wildcard gui/*/*.ui gui/*/*.css)
 	@mkdir -p $(@D)
 	$(call say,RES,$<)
 	$(Q)glib-compile-resources --sourcedir=gui --generate-source --target=$@ $<

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/keys_window.h"
+#include "app/theme.h"
 #include "tests/gui/loop.h"
 
 static const NinoCommand *command(const char *action)
@@ -188,12 +189,46 @@ static void test_shortcuts(void)
     spin_loop(50);
 }
 
+static GtkWidget *below(GtkWidget *in, GType type)
+{
+    for (GtkWidget *k = gtk_widget_get_first_child(in); k; k = gtk_widget_get_next_sibling(k)) {
+        GtkWidget *found = G_TYPE_CHECK_INSTANCE_TYPE(k, type) ? k : below(k, type);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+// A section that grew over one page shows numbers of pages; none is less than nothing wide, of
+// which GTK would warn.
+static void test_pages(void)
+{
+    GtkWidget *w = nino_commands_shortcuts_window();
+    GtkWidget *section = below(w, GTK_TYPE_SHORTCUTS_SECTION);
+    CHECK(section);
+    g_object_set(section, "max-height", 4, NULL);
+    gtk_window_present(GTK_WINDOW(w));
+    WAIT_FOR(gtk_widget_get_mapped(w) && gtk_widget_get_width(w) > 0);
+    GtkWidget *switcher = below(section, GTK_TYPE_STACK_SWITCHER);
+    CHECK(switcher && gtk_widget_get_visible(switcher));
+    GtkWidget *number = switcher ? below(switcher, GTK_TYPE_LABEL) : NULL;
+    int min = -1;
+    CHECK(number);
+    if (number)
+        gtk_widget_measure(number, GTK_ORIENTATION_HORIZONTAL, -1, &min, NULL, NULL, NULL);
+    CHECK(min > 0);
+    gtk_window_destroy(GTK_WINDOW(w));
+    spin_loop(50);
+}
+
 int main(void)
 {
     gtk_init();
+    nino_theme_start();
     test_defaults();
     test_change();
     test_window();
     test_shortcuts();
+    test_pages();
     return 0;
 }
