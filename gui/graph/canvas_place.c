@@ -37,12 +37,43 @@ void nino_canvas_moved(NinoCanvas *c)
     gtk_widget_queue_allocate(GTK_WIDGET(c));
 }
 
+static void show_box(NinoCanvas *c, const graphene_rect_t *box, double most)
+{
+    const double w = gtk_widget_get_width(GTK_WIDGET(c)), h = gtk_widget_get_height(GTK_WIDGET(c));
+    c->zoom = CLAMP(MIN((w - 48) / box->size.width, (h - 48) / box->size.height),
+                    NINO_CANVAS_MIN_ZOOM, most);
+    c->ox = (w - box->size.width * c->zoom) / 2 - box->origin.x * c->zoom;
+    c->oy = (h - box->size.height * c->zoom) / 2 - box->origin.y * c->zoom;
+    nino_canvas_moved(c);
+    g_object_notify(G_OBJECT(c), "zoom");
+}
+
+static void show_all(NinoCanvas *c)
+{
+    const graphene_rect_t all = nino_canvas_bounds(c);
+    if (all.size.width < 1 || all.size.height < 1)
+        return;
+    show_box(c, &all, 1);
+    c->fit_box = all;
+    c->fit_zoom = c->zoom;
+    c->fit_ox = c->ox;
+    c->fit_oy = c->oy;
+}
+
+// Is everything still where fitting it put it?
+static gboolean is_untouched(NinoCanvas *c)
+{
+    return c->fit_zoom == c->zoom && c->fit_ox == c->ox && c->fit_oy == c->oy;
+}
+
 gboolean nino_canvas_moved_later(gpointer user)
 {
     NinoCanvas *c = user;
     c->moved_source = 0;
     if (c->wants_fit && gtk_widget_get_width(GTK_WIDGET(c)) > 50)
         nino_canvas_fit(c);
+    else if (is_untouched(c) && gtk_widget_get_width(GTK_WIDGET(c)) > 50) // all was in view
+        show_all(c);
     nino_canvas_moved(c);
     return G_SOURCE_REMOVE;
 }
@@ -82,35 +113,10 @@ void nino_canvas_get_offset(NinoCanvas *c, double *x, double *y)
     *y = -c->oy / c->zoom;
 }
 
-static void show_box(NinoCanvas *c, const graphene_rect_t *box, double most)
-{
-    const double w = gtk_widget_get_width(GTK_WIDGET(c)), h = gtk_widget_get_height(GTK_WIDGET(c));
-    c->zoom = CLAMP(MIN((w - 48) / box->size.width, (h - 48) / box->size.height),
-                    NINO_CANVAS_MIN_ZOOM, most);
-    c->ox = (w - box->size.width * c->zoom) / 2 - box->origin.x * c->zoom;
-    c->oy = (h - box->size.height * c->zoom) / 2 - box->origin.y * c->zoom;
-    nino_canvas_moved(c);
-    g_object_notify(G_OBJECT(c), "zoom");
-}
-
-static void show_all(NinoCanvas *c)
-{
-    const graphene_rect_t all = nino_canvas_bounds(c);
-    if (all.size.width < 1 || all.size.height < 1)
-        return;
-    show_box(c, &all, 1);
-    c->fit_box = all;
-    c->fit_zoom = c->zoom;
-    c->fit_ox = c->ox;
-    c->fit_oy = c->oy;
-}
-
 void nino_canvas_fit_grown(NinoCanvas *c)
 {
     const graphene_rect_t all = nino_canvas_bounds(c);
-    const gboolean is_untouched =
-        c->fit_zoom == c->zoom && c->fit_ox == c->ox && c->fit_oy == c->oy;
-    if (is_untouched && !graphene_rect_equal(&all, &c->fit_box))
+    if (is_untouched(c) && !graphene_rect_equal(&all, &c->fit_box))
         show_all(c);
 }
 

@@ -378,6 +378,45 @@ static void test_fit_grown(void)
     }
 }
 
+static gboolean all_in_view(void)
+{
+    const graphene_rect_t seen = in_view();
+    for (int i = 0; i < nino_document_n_nodes(doc); i++) {
+        graphene_rect_t box;
+        nino_node_view_get_box(NINO_NODE_VIEW(view_of(nino_document_node(doc, i)->id)), &box);
+        if (!graphene_rect_contains_rect(&seen, &box))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static void resize_window(int width, int height)
+{
+    gtk_window_set_default_size(GTK_WINDOW(window), width, height);
+    WAIT_FOR(gtk_widget_get_width(GTK_WIDGET(canvas)) == width);
+    spin_loop(100);
+}
+
+// A fitted view stays fitted in a window of another size, until somebody moves it.
+static void test_fit_resized(void)
+{
+    open_text(flow);
+    act("canvas.select-none");
+    act("canvas.fit");
+    const double zoom = nino_canvas_get_zoom(canvas);
+    CHECK(all_in_view());
+    resize_window(500, 400);
+    CHECK(nino_canvas_get_zoom(canvas) < zoom && all_in_view());
+    resize_window(1200, 800);
+    CHECK(nino_canvas_get_zoom(canvas) == zoom && all_in_view());
+    nino_canvas_set_offset(canvas, 30, 40);
+    resize_window(500, 400);
+    double x, y;
+    nino_canvas_get_offset(canvas, &x, &y);
+    CHECK(nino_canvas_get_zoom(canvas) == zoom && x == 30 && y == 40);
+    resize_window(1200, 800);
+}
+
 static void show_files(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -414,6 +453,7 @@ int main(int argc, char **argv)
         test_ports();
         test_marks();
         test_fit_grown();
+        test_fit_resized();
     }
     close_window();
     return 0;
