@@ -101,6 +101,8 @@ static void row_json(const nino_compare_row *r)
     js_num("high_ms", r->high * 1e3);
     js_num("p", r->p);
     js_text("verdict", verdicts[r->verdict + 1]);
+    js_bool("cached_a", r->cached_a);
+    js_bool("cached_b", r->cached_b);
     js_close('}');
 }
 
@@ -134,6 +136,11 @@ static void diff_line(const nino_compare_row *r)
     if (!r->n_a || !r->n_b) {
         printf("  %-44.44s %9.2f %9.2f  only in %s\n", name, r->total_a * 1e3, r->total_b * 1e3,
                r->n_a ? "A" : "B");
+        return;
+    }
+    if (r->cached_a != r->cached_b) {
+        printf("  %-44.44s %9.2f %9.2f  cached in %s\n", name, r->total_a * 1e3, r->total_b * 1e3,
+               r->cached_a ? "A" : "B");
         return;
     }
     if (isfinite(r->p))

@@ -21,6 +21,7 @@ typedef struct node {
     double seconds, kernel_s, kernel_var; // variance of the sum of its kernels
     double kernels;
     uint32_t runs;
+    bool is_cached; // it did not run
     double *step;
     size_t n_steps, cap_steps;
     int32_t other; // its partner, -1: none
@@ -73,6 +74,19 @@ static void bare_name(char *out, size_t size, const char *name)
         out[n - k] = 0;
 }
 
+// Nodes whose result was found, by the look-ups and by what spans are called.
+static void mark_cached(side *s)
+{
+    size_t n;
+    const nino_event *ev = nino_history_points(s->h, NINO_EV_CACHE, &n);
+    for (size_t i = ev ? nino_history_lower(ev, n, s->begin_ns) : n; i < n; i++) {
+        const bool is_hit = ev[i].sub == NINO_CACHE_NODE && ev[i].u.scope.arg0;
+        const int32_t at = is_hit ? find_node(s, text(s, ev[i].name)) : -1;
+        if (at >= 0)
+            s->node[at].is_cached = true;
+    }
+}
+
 static void collect_nodes(side *s)
 {
     size_t n;
@@ -105,8 +119,11 @@ static void collect_nodes(side *s)
             continue;
         const uint64_t end = span[i].end_ns ? span[i].end_ns : s->end_ns;
         s->node[at].runs++;
+        if (strcmp(name, text(s, span[i].name)) != 0) // it says so
+            s->node[at].is_cached = true;
         s->node[at].seconds += (double) (end - span[i].begin_ns) * 1e-9;
     }
+    mark_cached(s);
 }
 
 // The node a scope lies in, -1: none of this job.
@@ -298,13 +315,18 @@ static void sum_row(table *t, nino_compare_kind kind, const char *name, const no
     r->total_b = b ? b->seconds : 0;
     r->mean_a = r->n_a ? r->total_a / (double) r->n_a : NAN;
     r->mean_b = r->n_b ? r->total_b / (double) r->n_b : NAN;
+    r->cached_a = a && a->is_cached;
+    r->cached_b = b && b->is_cached;
     if (!a || !b || a->kernels < 3 || b->kernels < 3)
         return;
     // A sum of n calls: as a mean of n with the variance of the sum times n.
     const nino_welch w = nino_welch_test(a->kernels, a->kernel_s, a->kernel_var * a->kernels,
                                          b->kernels, b->kernel_s, b->kernel_var * b->kernels);
     set_test(r, &w);
-    judge(r, w.delta, a->kernel_s);
+    // A run that works more and still ends earlier (nothing was to be compiled) is not slower.
+    const double wall = r->total_b - r->total_a;
+    if (wall * w.delta > 0 && fabs(wall) > 0.01 * r->total_a)
+        judge(r, w.delta, a->kernel_s);
 }
 
 static void step_row(table *t, const node *a, const node *b)

@@ -72,12 +72,15 @@ static void say(char *buf, size_t size, const nino_compare_row *r, Column column
         g_snprintf(buf, size, "%s%s", delta < 0 ? "−" : "+", t);
         break;
     case CHANGE:
-        if (isfinite(change(r)))
+        if (isfinite(change(r)) && r->cached_a == r->cached_b)
             g_snprintf(buf, size, "%+.1f %%", change(r));
         break;
     case CONFIDENCE:
         if (!r->n_a || !r->n_b)
             g_snprintf(buf, size, "%s", r->n_a ? _("only in the baseline") : _("only in this run"));
+        else if (r->cached_a != r->cached_b)
+            g_snprintf(buf, size, "%s",
+                       r->cached_a ? _("cached in the baseline") : _("cached in this run"));
         else if (isfinite(r->p))
             g_snprintf(buf, size, r->p < 1e-4 ? "%s (p < 0.0001)" : "%s (p %.4f)",
                        r->verdict < 0   ? _("faster")

@@ -19,12 +19,14 @@ static void plot_box(NinoArea *area, float width, float height, NinoPlotBox *box
     *box = (NinoPlotBox){ LEFT, TOP, MAX(width - LEFT - 8, 1), MAX(height - TOP - BOTTOM, 1) };
 }
 
-// The end of the value axis: what was ever held, so that it does not jump with the zoom.
+// The end of the value axis: what was ever held, so that it does not jump with the zoom; what was
+// ever used, when that would be a line at the bottom of it.
 static double find_top(const nino_history *h)
 {
     nino_mem_stat m;
     nino_stats_memory(nino_history_stats(h), &m);
-    const double most = (double) MAX(MAX(m.peak, m.reserved), 1 << 20) * 1.02;
+    const uint64_t held = m.reserved > 4 * m.peak ? 0 : m.reserved;
+    const double most = (double) MAX(MAX(m.peak, held), 1 << 20) * 1.02;
     const double step = pow(2, floor(log2(most)) - 2);
     return ceil(most / step) * step;
 }
@@ -64,11 +66,11 @@ static void draw_column(NinoPlot *p, const NinoPlotBox *box, const Column *c, fl
         y -= c->use[o];
         nino_plot_bar(p, x, y, w, c->use[o], nino_plot_colour((size_t) owner_colour[o]));
     }
-    if (c->reserved > 0)
+    if (c->reserved > 0 && c->reserved <= box->h)
         nino_plot_bar(p, x, box->y + box->h - c->reserved, w, 1, &p->fg);
 }
 
-static void draw_legend(NinoArea *area, NinoPlot *p)
+static void draw_legend(NinoArea *area, NinoPlot *p, double top)
 {
     NinoRun *run = nino_area_run(area);
     nino_mem_point m = { 0 };
@@ -82,7 +84,8 @@ static void draw_legend(NinoArea *area, NinoPlot *p)
         x = nino_plot_legend(p, x, 3, nino_plot_colour((size_t) owner_colour[o]), text);
     }
     nino_format_bytes(v, sizeof(v), (double) m.reserved);
-    g_snprintf(text, sizeof(text), _("held %s"), v);
+    g_snprintf(text, sizeof(text),
+               (double) m.reserved > top ? _("held %s (above this axis)") : _("held %s"), v);
     if (x < p->width - 60)
         nino_plot_legend(p, x, 3, &p->fg, text);
 }
@@ -119,7 +122,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
         was = now;
         since = c;
     }
-    draw_legend(area, p);
+    draw_legend(area, p, top);
     nino_area_draw_marks(area, p, &box);
 }
 

@@ -8,13 +8,14 @@
 
 #include <math.h>
 
-enum { LEFT = 84, RIGHT = 54, BOTTOM = 38, MAX_STEPS = 2048 };
+enum { LEFT = 84, RIGHT = 66, BOTTOM = 38, MAX_STEPS = 2048 };
 
 typedef struct Steps {
     NinoRun *run; // the widgets hold it
     const nino_event *ev;
     size_t n, total;
-    double median, limit, sum, preview_s; // limit: Tukey's far outliers
+    double median, limit, usual, sum,
+        preview_s; // usual: the longest that is not slow; limit: Tukey's far outliers
     double most_sigma, least_sigma, top;
 } Steps;
 
@@ -54,6 +55,8 @@ static void update(Steps *s)
     s->median = (sorted[s->n / 2] + sorted[(s->n - 1) / 2]) / 2;
     const double q1 = sorted[s->n / 4], q3 = sorted[s->n * 3 / 4];
     s->limit = MAX(q3 + 3 * (q3 - q1), s->median * 1.3);
+    for (size_t i = 0; i < s->n; i++)
+        s->usual = sorted[i] <= s->limit ? sorted[i] : s->usual;
     g_free(sorted);
     const uint64_t begin =
         s->ev[0].t_ns - MIN(s->ev[0].t_ns, (uint64_t) (s->ev[0].u.step.seconds * 1e9));
@@ -126,17 +129,28 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
         return;
     }
     const NinoPlotBox b = box_of(p->width, p->height, nino_plot_text_height(p));
-    const double top = s->top * 1.08;
+    // Steps that took many times as long (the first compiles) do not press the others flat.
+    const gboolean is_cut = s->n > 5 && s->top > 4 * s->usual;
+    const double top = is_cut ? s->usual * 1.8 : s->top * 1.08;
     nino_plot_value_axis(p, &b, top, format_seconds);
     const float each = b.w / (float) s->total;
     for (size_t i = 0; i < s->n; i++) {
         const double v = s->ev[i].u.step.seconds;
         const gboolean is_slow = v > s->limit && s->n > 5;
         const float x0 = floorf(b.x + (float) i * each), x1 = floorf(b.x + (float) (i + 1) * each);
-        const float h = roundf((float) (v / top) * b.h);
+        const float h = roundf((float) (MIN(v / top, 1)) * b.h);
         slow += is_slow;
         nino_plot_bar(p, x0, b.y + b.h - h, MAX(x1 - x0 - (each > 4 ? 2 : 0), 1), MAX(h, 1),
                       nino_plot_colour(is_slow ? 5 : 0));
+        if (v > top) { // goes on above: a gap, and how long it is
+            char text[40];
+            nino_format_ns(text, sizeof(text), v * 1e9);
+            nino_plot_bar(p, x0, b.y + 4, x1 - x0, 2, &p->bg);
+            if (x1 - x0 > nino_plot_text_width(p, text) + 8) {
+                const GdkRGBA ink = nino_plot_ink(nino_plot_colour(5));
+                nino_plot_text(p, floorf((x0 + x1) / 2), b.y + 8, 0, NINO_PLOT_CENTRE, &ink, text);
+            }
+        }
     }
     const GdkRGBA line = nino_plot_alpha(&p->fg, 0.6f);
     nino_plot_bar(p, b.x, roundf(b.y + b.h - (float) (s->median / top) * b.h), b.w, 1, &line);

@@ -94,6 +94,41 @@ static void test_runs(void)
     nino_history_destroy(&b.h);
 }
 
+// One run that finds the results of nodes and compiles, another that computes them: what is shown
+// does not contradict itself.
+static void test_cached(void)
+{
+    nino_error err;
+    nino_compare c;
+    fake_run r[2];
+    for (int i = 0; i < 2; i++) {
+        r[i] = fake_begin();
+        uint32_t node = fake_scope(&r[i], NINO_EV_NODE, "3 CLIPTextEncode", 1);
+        fake_add(&r[i], (nino_event){ .kind = NINO_EV_CACHE,
+                                      .sub = NINO_CACHE_NODE,
+                                      .name = fake_id(&r[i], "3 CLIPTextEncode"),
+                                      .u.scope.arg0 = !i });
+        for (int k = 0; i && k < 10; k++)
+            fake_kernel(&r[i], node, "gemm", 900 + k, 1e6, 1e5);
+        fake_end(&r[i], node);
+        node = fake_scope(&r[i], NINO_EV_NODE, "5 VAEDecode", 1);
+        r[i].t += i ? 0 : 900000000;
+        for (int k = 0; k < 10; k++)
+            fake_kernel(&r[i], node, "conv", 500 + k, 1e6, 1e5);
+        fake_end(&r[i], node);
+        fake_end(&r[i], 1);
+    }
+    CHECK_OK(nino_compare_runs(r[0].h, r[1].h, &c, &err), err);
+    CHECK(c.rows[0].total_b < c.rows[0].total_a && c.rows[0].low > 0 && !c.rows[0].verdict);
+    const nino_compare_row *row = find(&c, NINO_COMPARE_NODE, "3 CLIPTextEncode", "");
+    CHECK(row && row->cached_a && !row->cached_b && !row->verdict);
+    row = find(&c, NINO_COMPARE_NODE, "5 VAEDecode", "");
+    CHECK(row && !row->cached_a && !row->cached_b && !row->verdict);
+    nino_compare_release(&c);
+    nino_history_destroy(&r[0].h);
+    nino_history_destroy(&r[1].h);
+}
+
 static void test_empty(void)
 {
     nino_error err;
@@ -109,6 +144,7 @@ int main(void)
 {
     test_student();
     test_runs();
+    test_cached();
     test_empty();
     return 0;
 }

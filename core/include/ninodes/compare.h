@@ -30,7 +30,10 @@ typedef struct nino_compare_row {
     double low, high; // 95 % interval of mean_b - mean_a (RUN, NODE: of the kernel time); NaN: no
                       // spread known
     double p;         // chance of so large a difference if there were none, two-sided; NaN
-    int verdict;      // -1: b is faster, 1: slower (p < 0.01 and more than 1 %), 0: not shown
+    // -1: b is faster, 1: slower (p < 0.01 and more than 1 %; RUN, NODE: wall time and kernel time
+    // changed the same way), 0: not shown.
+    int verdict;
+    uint8_t cached_a, cached_b; // NODE: it did not run, its result was there already
 } nino_compare_row;
 
 typedef struct nino_compare {
