@@ -105,7 +105,7 @@ static void draw_plain_box(const NinoNodeView *v, const Pen *p)
     double line;
     const GdkRGBA body = body_color(v, &p->c), title = title_color(v, &p->c),
                   edge = outline(v, &p->c, &line);
-    if (line > 2) {
+    if (line >= 2) { // marked, or high contrast, where bodies are like the canvas
         const float b = (float) line * 2;
         gtk_snapshot_append_color(p->s, &edge, &GRAPHENE_RECT_INIT(-b, -b, w + 2 * b, h + 2 * b));
     }

@@ -15,7 +15,8 @@ typedef struct Steps {
     const nino_event *ev;
     size_t n, total;
     double median, limit, usual, sum,
-        preview_s; // usual: the longest that is not slow; limit: Tukey's far outliers
+        preview_s; // usual: the longest that is not far above the median; limit: Tukey's far
+                   // outliers
     double most_sigma, least_sigma, top;
 } Steps;
 
@@ -56,7 +57,7 @@ static void update(Steps *s)
     const double q1 = sorted[s->n / 4], q3 = sorted[s->n * 3 / 4];
     s->limit = MAX(q3 + 3 * (q3 - q1), s->median * 1.3);
     for (size_t i = 0; i < s->n; i++)
-        s->usual = sorted[i] <= s->limit ? sorted[i] : s->usual;
+        s->usual = sorted[i] <= 4 * s->median ? sorted[i] : s->usual;
     g_free(sorted);
     const uint64_t begin =
         s->ev[0].t_ns - MIN(s->ev[0].t_ns, (uint64_t) (s->ev[0].u.step.seconds * 1e9));
@@ -130,7 +131,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     }
     const NinoPlotBox b = box_of(p->width, p->height, nino_plot_text_height(p));
     // Steps that took many times as long (the first compiles) do not press the others flat.
-    const gboolean is_cut = s->n > 5 && s->top > 4 * s->usual;
+    const gboolean is_cut = s->n > 2 && s->top > 4 * s->usual;
     const double top = is_cut ? s->usual * 1.8 : s->top * 1.08;
     nino_plot_value_axis(p, &b, top, format_seconds);
     const float each = b.w / (float) s->total;
@@ -147,7 +148,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
             nino_format_ns(text, sizeof(text), v * 1e9);
             nino_plot_bar(p, x0, b.y + 4, x1 - x0, 2, &p->bg);
             if (x1 - x0 > nino_plot_text_width(p, text) + 8) {
-                const GdkRGBA ink = nino_plot_ink(nino_plot_colour(5));
+                const GdkRGBA ink = nino_plot_ink(nino_plot_colour(is_slow ? 5 : 0));
                 nino_plot_text(p, floorf((x0 + x1) / 2), b.y + 8, 0, NINO_PLOT_CENTRE, &ink, text);
             }
         }

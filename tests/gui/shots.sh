@@ -65,6 +65,7 @@ else
 fi
 for p in queue problems form log result; do win_do panel $p; shot "panel-$p"; done
 win_do plan; sleep 3; shot plan
+win_do view timeline
 for t in dark contrast light; do actions "" Activate theme "[<'$t'>]" '{}' >/dev/null; shot "theme-$t"; done
 win_do shortcuts; shot shortcuts
 app_do preferences; shot preferences
