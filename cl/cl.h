@@ -44,6 +44,7 @@ typedef struct nino_cl_what {
     const nino_op_desc *d; // flops and bytes come from the op table when `is_main`
     bool is_main;          // helper kernels (packing, statistics) pass false and report zero FLOPs
     double share;          // part of the op that a main launch does; 0: all of it
+    double requested;      // bytes, as in nino_launch (cl/traffic.c); 0: not known
 } nino_cl_what;
 
 // Sets arguments, enqueues, keeps the event for the monitor. local NULL: work-group size from
@@ -72,6 +73,20 @@ size_t nino_cl_flat(const nino_cl *cl, uint64_t n);
 int64_t nino_cl_pieces(const nino_cl *cl, double flops);
 // Number of entries of an argument table.
 #define NINO_CL_COUNT(a) ((int) (sizeof(a) / sizeof((a)[0])))
+
+// ---- traffic.c -------------------------------------------------------------------------------
+// What a launch's work-groups load and store, for nino_cl_what.requested.
+typedef struct nino_cl_tiles {
+    int64_t rows, columns; // of the result that the launch makes
+    int64_t along, across; // work-groups along rows, along columns
+} nino_cl_tiles;
+// `weight`: as the kernel reads it.
+double nino_cl_product_bytes(const nino_op_desc *d, nino_dtype weight, const nino_cl_tiles *t);
+double nino_cl_wino_bytes(int64_t channels, int64_t columns, const nino_cl_tiles *t);
+// Of all blocks of queries.
+double nino_cl_attention_bytes(const nino_op_desc *d, int64_t blocks, bool is_cpu);
+// Kernels over rows or single elements, in one launch.
+double nino_cl_rows_bytes(const nino_op_desc *d);
 
 // Per-family hosts: pick the variant, set sizes, launch. One function an op; cl/run.c holds the
 // table.

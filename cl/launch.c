@@ -26,6 +26,18 @@ static cl_int set_args(const nino_cl_kernel *k, const nino_cl_arg *args, int n_a
     return e;
 }
 
+// As the monitor is told; a dimension that is not there counts as 1.
+static nino_launch launch_of(int dims, const size_t *global, const size_t *local,
+                             const nino_cl_what *what)
+{
+    nino_launch l = { .global = { 1, 1, 1 }, .requested = what ? what->requested : 0 };
+    for (int i = 0; i < 3 && local; i++)
+        l.local[i] = i < dims ? local[i] : 1;
+    for (int i = 0; i < dims; i++)
+        l.global[i] = global[i];
+    return l;
+}
+
 nino_status nino_cl_launch(nino_cl *cl, const char *file, const char *kernel, const char *defs,
                            const nino_cl_what *what, int dims, const size_t *global,
                            const size_t *local, const nino_cl_arg *args, int n_args,
@@ -45,17 +57,18 @@ nino_status nino_cl_launch(nino_cl *cl, const char *file, const char *kernel, co
     if (n != k->n_args)
         return nino_fail(err, NINO_ERR_DEVICE, kernel, "it takes %u arguments, not %u", k->n_args,
                          n);
-    nino_cl_command c = { .name = kernel, .kind = NINO_EV_KERNEL, .what = what };
+    const size_t *own = local ? local : k->local[0] ? k->local : NULL;
+    nino_cl_command c = { .name = kernel,
+                          .kind = NINO_EV_KERNEL,
+                          .what = what,
+                          .launch = launch_of(dims, global, own, what) };
     nino_status st = nino_cl_command_begin(cl, &c, err);
     if (st)
         return st;
     cl_int e = set_args(k, args, n_args);
     if (!e)
         e = OCL(clEnqueueNDRangeKernel, cl->queue.handle, k->handle, (cl_uint) dims, NULL, global,
-                local         ? local
-                : k->local[0] ? k->local
-                              : NULL,
-                0, NULL, c.event);
+                own, 0, NULL, c.event);
     return nino_cl_command_end(cl, &c, e, err);
 }
 

@@ -16,7 +16,7 @@ static nino_status run_softmax(nino_cl *cl, const nino_op_call *c, nino_error *e
     const nino_cl_arg args[] = { A_BUF(&c->src[0]->mem, elem), A_BUF(&c->dst->mem, elem), A_INT(n),
                                  A_F32(d->attr.scale) };
     const size_t global[] = { (size_t) rows * (nino_cl_is_cpu_schedule(cl) ? 1 : 256) };
-    const nino_cl_what what = { .d = d, .is_main = true };
+    const nino_cl_what what = { .d = d, .is_main = true, .requested = nino_cl_rows_bytes(d) };
     return nino_cl_launch(cl, "attn", "softmax", nino_cl_type_defs(d->src_type[0]), &what, 1,
                           global, NULL, args, NINO_CL_COUNT(args), err);
 }
@@ -101,6 +101,7 @@ static nino_status run_attention(nino_cl *cl, const nino_op_call *c, nino_error 
 
     nino_status st = is_cpu ? pack_keys(cl, c, defs, err) : NINO_OK;
     const nino_block *keys = is_cpu ? &c->workspace : &c->src[1]->mem;
+    const double requested = nino_cl_attention_bytes(d, l.blocks, is_cpu);
     const int64_t step = nino_ceil_div(l.blocks, nino_cl_pieces(cl, nino_ops[d->op].flops(d)));
     for (int64_t first = 0; first < l.blocks && !st; first += step) {
         const int64_t count = l.blocks - first < step ? l.blocks - first : step;
@@ -119,9 +120,10 @@ static nino_status run_attention(nino_cl *cl, const nino_op_call *c, nino_error 
                                      A_INT(l.bias_q),
                                      A_INT(l.rows) }; // the last: CPU only
         const size_t global[] = { (size_t) count * (is_cpu ? 1 : 256) };
-        const nino_cl_what what = { .d = d,
-                                    .is_main = true,
-                                    .share = (double) count / (double) l.blocks };
+        const double share = (double) count / (double) l.blocks;
+        const nino_cl_what what = {
+            .d = d, .is_main = true, .share = share, .requested = requested * share
+        };
         st = nino_cl_launch(cl, "attn", "attention", defs, &what, 1, global, NULL, args,
                             NINO_CL_COUNT(args) - (is_cpu ? 0 : 1), err);
     }

@@ -14,7 +14,9 @@ static void make_defs(const nino_op_desc *d, char defs[96])
 static nino_status launch_flat(nino_cl *cl, const nino_op_call *c, const char *kernel,
                                const nino_cl_arg *args, int n_args, nino_error *err)
 {
-    const nino_cl_what what = { .d = &c->d, .is_main = true };
+    const nino_cl_what what = { .d = &c->d,
+                                .is_main = true,
+                                .requested = nino_cl_rows_bytes(&c->d) };
     const size_t global = nino_cl_flat(cl, (uint64_t) nino_shape_count(&c->d.src[0]));
     char defs[96];
     make_defs(&c->d, defs);
@@ -50,7 +52,9 @@ static nino_status launch_rows(nino_cl *cl, const nino_op_call *c, const char *k
                                const rows *r, int narrow, const nino_cl_arg *args, int n_args,
                                nino_error *err)
 {
-    const nino_cl_what what = { .d = &c->d, .is_main = true };
+    const nino_cl_what what = { .d = &c->d,
+                                .is_main = true,
+                                .requested = nino_cl_rows_bytes(&c->d) };
     const bool is_narrow = r->len % 4 != 0;
     const uint64_t items = (uint64_t) (r->n * r->len / (is_narrow ? narrow : 4));
     const size_t global = nino_cl_is_cpu_schedule(cl) ? (size_t) ((r->n + r->each - 1) / r->each)

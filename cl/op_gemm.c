@@ -271,9 +271,12 @@ static nino_status run_direct(nino_cl *cl, const nino_op_call *c, const columns 
             add(&a, tile, NINO_CL_COUNT(tile));
         if (d->op == NINO_OP_CONV3D)
             add(&a, video, NINO_CL_COUNT(video));
+        const nino_cl_tiles tiles = { end - row, g.n, (int64_t) k.global[0] / (is_cpu ? 1 : 256),
+                                      (int64_t) k.global[1] };
         const nino_cl_what what = { .d = d,
                                     .is_main = true,
-                                    .share = part * (double) (end - row) / (double) g.rows };
+                                    .share = part * (double) (end - row) / (double) g.rows,
+                                    .requested = nino_cl_product_bytes(d, w->type, &tiles) };
         st = nino_cl_launch(cl, k.file, k.kernel, k.defs, &what, 2, k.global, NULL, a.list, a.n,
                             err);
     }
@@ -306,13 +309,17 @@ static nino_status run_skinny(nino_cl *cl, const nino_op_call *c, const columns 
     add_weight(&a, w);
     add(&a, result, NINO_CL_COUNT(result));
     const size_t global = (size_t) nino_pack_panels_of(w->n) * (is_cpu ? 1 : 256);
-    const nino_cl_what what = { .d = d, .is_main = true, .share = (double) w->n / (double) g.n };
+    const nino_cl_tiles tiles = { g.rows, w->n, 1, nino_pack_panels_of(w->n) };
+    const nino_cl_what what = { .d = d,
+                                .is_main = true,
+                                .share = (double) w->n / (double) g.n,
+                                .requested = nino_cl_product_bytes(d, w->type, &tiles) };
     return nino_cl_launch(cl, "skinny", "linear_skinny", defs, &what, 1, &global, NULL, a.list, a.n,
                           err);
 }
 
 // The 36 products of a stripe of tiles.
-static nino_status wino_gemm(nino_cl *cl, const nino_cl_what *what, const char *defs,
+static nino_status wino_gemm(nino_cl *cl, nino_cl_what what, const char *defs,
                              const nino_wino_layout *l, const nino_block *u, const nino_block *v,
                              const nino_block *m, int64_t tiles, nino_error *err)
 {
@@ -320,10 +327,14 @@ static nino_status wino_gemm(nino_cl *cl, const nino_cl_what *what, const char *
     cpu_tile(cl, tiles, l->np / 64, false, &rows, &nb);
     const size_t global[] = { (size_t) nino_ceil_div(tiles, rows),
                               (size_t) nino_ceil_div(l->np / 64, nb), 36 };
+    what.requested = nino_cl_wino_bytes(l->cp, l->np,
+                                        &(nino_cl_tiles){ .rows = tiles,
+                                                          .along = (int64_t) global[0],
+                                                          .across = (int64_t) global[1] });
     const nino_cl_arg args[] = { A_BUF(v, 4),  A_BUF(u, 4),  A_BUF(m, 4),
                                  A_INT(l->cp), A_INT(l->np), A_INT(tiles),
                                  A_INT(l->tp), A_INT(rows),  A_INT(nb) };
-    return nino_cl_launch(cl, "wino", "wino_gemm", defs, what, 3, global, NULL, args,
+    return nino_cl_launch(cl, "wino", "wino_gemm", defs, &what, 3, global, NULL, args,
                           NINO_CL_COUNT(args), err);
 }
 
@@ -402,7 +413,7 @@ static nino_status run_winograd(nino_cl *cl, const nino_op_call *c, const column
                                     A_INT(row),
                                     A_INT(l.tp) };
         if ((st = wino_input(cl, c, &g, &l, defs, row, global, err)) ||
-            (st = wino_gemm(cl, &what, defs, &l, &u, &v, &m, tiles, err)) ||
+            (st = wino_gemm(cl, what, defs, &l, &u, &v, &m, tiles, err)) ||
             (st = nino_cl_launch(cl, "wino", "wino_output", defs, &helper, 2, global, NULL, out,
                                  NINO_CL_COUNT(out), err)))
             break;

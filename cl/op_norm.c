@@ -92,7 +92,7 @@ static nino_status row_norm(nino_cl *cl, const nino_op_call *c, nino_error *err)
                                  A_INT(r.positions),
                                  A_INT(r.batch),
                                  A_INT(r.position) };
-    const nino_cl_what what = { .d = d, .is_main = true };
+    const nino_cl_what what = { .d = d, .is_main = true, .requested = nino_cl_rows_bytes(d) };
     const size_t global = nino_cl_is_cpu_schedule(cl)
                               ? (size_t) ((rows + each - 1) / each)
                               : nino_cl_items(cl, (uint64_t) (rows * lanes));

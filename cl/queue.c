@@ -190,31 +190,6 @@ static nino_status retire(nino_cl *cl, nino_error *err)
     return st;
 }
 
-static void fill_record(nino_cl_command *c)
-{
-    nino_monitor *m = c->rec.monitor;
-    nino_event *ev = &c->rec.ev;
-    ev->kind = (uint8_t) c->kind;
-    ev->track = 256;
-    ev->parent = nino_monitor_current(m);
-    ev->name = nino_monitor_name(m, c->name);
-    ev->u.kernel.bytes = c->bytes;
-    if (!c->what || !c->what->d)
-        return;
-    const nino_op_desc *d = c->what->d;
-    char shape[96];
-    nino_shape_print(shape, sizeof(shape), &d->dst);
-    ev->sub = (uint8_t) (d->op + 1);
-    ev->id = (uint32_t) nino_dtype_bits(d->dst_type);
-    ev->u.kernel.shape = nino_monitor_name(m, shape);
-    ev->u.kernel.family = nino_monitor_name(m, nino_ops[d->op].family);
-    if (c->what->is_main) {
-        const double share = c->what->share > 0 ? c->what->share : 1;
-        ev->u.kernel.flops = nino_ops[d->op].flops(d) * share;
-        ev->u.kernel.bytes = nino_ops[d->op].bytes(d) * share;
-    }
-}
-
 nino_status nino_cl_command_begin(nino_cl *cl, nino_cl_command *c, nino_error *err)
 {
     nino_cl_queue *q = &cl->queue;
@@ -243,7 +218,7 @@ nino_status nino_cl_command_begin(nino_cl *cl, nino_cl_command *c, nino_error *e
     }
     if (cl->be.monitor && nino_monitor_is_on(cl->be.monitor)) {
         c->rec.monitor = cl->be.monitor;
-        fill_record(c);
+        nino_cl_record(cl, c);
     }
     c->handle = NULL;
     const bool is_batch = q->n_bare + 1 >= batch_commands ||

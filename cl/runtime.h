@@ -62,6 +62,24 @@ void nino_cl_programs_release(nino_cl *cl); // waits for it in any case
 // Source of cl/kernels/FILE.cl: built in (cl/kernels.c); NULL: no such file.
 const char *nino_cl_source(const char *file);
 
+// ---- record.c --------------------------------------------------------------------------------
+// What was told of a launch: those alike have the same names, which are not printed again.
+typedef struct nino_cl_told {
+    nino_launch launch;
+    nino_shape shape;
+    uint32_t launch_name, shape_name; // 0: an empty entry
+} nino_cl_told;
+
+enum { NINO_CL_TOLD = 256 }; // a power of two
+typedef struct nino_cl_tellings {
+    uint64_t monitor; // number of the one that has the names
+    nino_cl_told at[NINO_CL_TOLD];
+} nino_cl_tellings;
+
+struct nino_cl_command;
+// The record of a command, but for its times.
+void nino_cl_record(nino_cl *cl, struct nino_cl_command *c);
+
 // ---- queue.c ---------------------------------------------------------------------------------
 enum { NINO_CL_PENDING = 64 };
 
@@ -106,6 +124,7 @@ typedef struct nino_cl_command {
     nino_event_kind kind;
     const nino_cl_what *what; // may be NULL
     double bytes;             // transfers
+    nino_launch launch;       // kernels: how
     void *host;               // to free when it is done (taken in any case, also on failure)
     cl_event *event;          // out of begin(): pass this to the enqueue call; NULL: no event
     bool must_track;          // in: an event even if nobody listens
@@ -129,6 +148,7 @@ struct nino_cl {
     const nino_cl_device *dev;
     cl_context context;
     nino_cl_queue queue;
+    nino_cl_tellings told;
     nino_cl_cache *cache; // may be NULL
     struct nino_cl_program *programs;
     struct nino_cl_build *build; // that goes on in the background, NULL: none

@@ -161,6 +161,8 @@ void report_advice(FILE *f, const nino_advice_input *in);
 void report_advice_json(const nino_advice_input *in);
 // Members "nodes", "kernels", "memory", "performance"; c as above.
 void report_json(const nino_stats *s, const nino_ceilings *c);
+// Member "work_sizes": every global and local size that kernels were launched with.
+void report_work_json(const nino_history *h);
 // The ceilings that a run told; NULL: it told none. *out is where they are put.
 const nino_ceilings *told_ceilings(const nino_history *h, nino_ceilings *out);
 

@@ -137,6 +137,7 @@ static void state_json(const watcher *w)
         js_int("pid", nino_attach_pid(w->a));
     js_text("state", text);
     report_json(w->s, told_ceilings(w->h, &c));
+    report_work_json(w->h);
     js_envelope_end();
 }
 

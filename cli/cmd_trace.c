@@ -49,6 +49,7 @@ static int summary(const options *o)
     } else if (o->json) {
         js_envelope("trace");
         report_json(s, told_ceilings(b.h, &ceilings));
+        report_work_json(b.h);
         js_envelope_end();
     } else {
         report_nodes(stdout, s);

@@ -186,6 +186,7 @@ static void op_json(const nino_op_stat *o, const nino_ceilings *c)
     js_num("p95_ns", o->p95_ns);
     js_num("flops", o->flops);
     js_num("bytes", o->bytes);
+    js_num("requested_bytes", o->requested);
     js_num("gflops", o->gflops);
     js_num("gbps", o->gbps);
     js_num("peak_percent", peak_percent(o, c));
@@ -240,6 +241,38 @@ static void perf_json(const nino_stats *s)
     js_num("total_prefetch_hits", p.total_prefetch_hits);
     js_num("total_driver_programs", p.total_driver_programs);
     js_close('}');
+}
+
+void report_work_json(const nino_history *h)
+{
+    nino_stats *s = nino_history_work_stats(h, 0, UINT64_MAX);
+    const size_t n = s ? nino_stats_ops(s, NULL, 0) : 0;
+    nino_op_stat *ops = calloc(n + 1, sizeof(*ops));
+    if (ops && s)
+        nino_stats_ops(s, ops, n);
+    js_open("work_sizes", '[');
+    for (size_t i = 0; ops && i < n; i++) {
+        char text[NINO_LAUNCH_TEXT], size[NINO_WORK_TEXT];
+        const char *sizes = strrchr(ops[i].name, ' ');
+        nino_launch l;
+        snprintf(text, sizeof(text), "%s/", sizes ? sizes + 1 : "");
+        if (!nino_launch_read(&l, text)) // a transfer, or of an older version
+            continue;
+        snprintf(text, sizeof(text), "%.*s", (int) (sizes - ops[i].name), ops[i].name);
+        js_open(NULL, '{');
+        js_text("name", text);
+        js_text("family", ops[i].family);
+        js_text("global", nino_work_text(size, l.global));
+        js_text("local", *nino_work_text(size, l.local) ? size : NULL); // the driver's choice
+        js_uint("calls", ops[i].calls);
+        js_uint("total_ns", ops[i].total_ns);
+        js_num("mean_ns", ops[i].mean_ns);
+        js_num("requested_bytes", ops[i].requested);
+        js_close('}');
+    }
+    js_close(']');
+    free(ops);
+    nino_stats_destroy(&s);
 }
 
 void report_json(const nino_stats *s, const nino_ceilings *c)

@@ -245,6 +245,9 @@ void nino_history_add(nino_history *h, const nino_event *ev, size_t n,
             if (!e.u.kernel.family && e.kind == NINO_EV_TRANSFER)
                 e.u.kernel.family = intern(h, "transfer");
         }
+        if (e.kind == NINO_EV_KERNEL)
+            e.id = nino_kernel_id(nino_kernel_bits(&e),
+                                  own_name(h, nino_kernel_launch(&e), name, priv));
         h->count++;
         extend(h, &e, last);
         nino_stats_add(h->stats, &e, 1, nino_history_name, h);

@@ -134,42 +134,49 @@ nino_stats *nino_history_range_stats(const nino_history *h, uint64_t t0, uint64_
     return r.stats;
 }
 
-// ---- by shape ----------------------------------------------------------------------------------
+// ---- by shape, by work size --------------------------------------------------------------------
 
-typedef struct shapes {
+typedef struct parts {
     const nino_history *h;
+    bool is_work; // what goes with the name: the work size, else the shape
     struct {
-        uint32_t name, shape;
+        uint32_t name, part;
     } * pair;
     size_t n, cap;
     char text[256];
-} shapes;
+} parts;
 
 // Ids behind those of the history's names are pairs.
 static const char *pair_name(void *priv, uint32_t id)
 {
-    shapes *s = priv;
+    parts *s = priv;
     nino_history *h = (nino_history *) s->h;
     if (id < h->n_names)
         return nino_history_name(h, id);
-    const char *shape = nino_history_name(h, s->pair[id - h->n_names].shape);
-    snprintf(s->text, sizeof(s->text), "%s%s%s",
-             nino_history_name(h, s->pair[id - h->n_names].name), *shape ? " " : "", shape);
+    const char *part = nino_history_name(h, s->pair[id - h->n_names].part);
+    // Of a launch its two sizes: what was requested differs among launches of one size.
+    const char *bytes = s->is_work ? strrchr(part, '/') : NULL;
+    snprintf(s->text, sizeof(s->text), "%s%s%.*s",
+             nino_history_name(h, s->pair[id - h->n_names].name), *part ? " " : "",
+             bytes ? (int) (bytes - part) : 128, part);
     return s->text;
 }
 
-static bool add_pairs(shapes *s, const history_list *l, uint64_t t0, uint64_t t1, nino_stats *stats)
+static bool add_pairs(parts *s, const history_list *l, uint64_t t0, uint64_t t1, nino_stats *stats)
 {
     for (size_t i = nino_history_lower(l->ev, l->n, t0); i < l->n && l->ev[i].t_ns < t1; i++) {
         nino_event e = l->ev[i];
+        uint32_t part = e.u.kernel.shape;
+        if (s->is_work)
+            part = e.kind == NINO_EV_KERNEL ? nino_kernel_launch(&e) : 0;
         size_t k = 0;
-        while (k < s->n && (s->pair[k].name != e.name || s->pair[k].shape != e.u.kernel.shape))
+        while (k < s->n && (s->pair[k].name != e.name || s->pair[k].part != part))
             k++;
         if (k == s->n) {
             if (!history_reserve((void **) &s->pair, &s->cap, s->n, sizeof(*s->pair)))
                 return false;
             s->pair[s->n].name = e.name;
-            s->pair[s->n++].shape = e.u.kernel.shape;
+            s->pair[s->n++].part = part;
         }
         e.name = s->h->n_names + (uint32_t) k;
         nino_stats_add(stats, &e, 1, pair_name, s);
@@ -177,9 +184,9 @@ static bool add_pairs(shapes *s, const history_list *l, uint64_t t0, uint64_t t1
     return true;
 }
 
-nino_stats *nino_history_shape_stats(const nino_history *h, uint64_t t0, uint64_t t1)
+static nino_stats *part_stats(const nino_history *h, bool is_work, uint64_t t0, uint64_t t1)
 {
-    shapes s = { .h = h };
+    parts s = { .h = h, .is_work = is_work };
     nino_stats *stats = nino_stats_create();
     bool ok = stats != NULL;
     for (size_t i = 0; i < h->n_tracks && ok; i++)
@@ -188,6 +195,16 @@ nino_stats *nino_history_shape_stats(const nino_history *h, uint64_t t0, uint64_
     if (!ok)
         nino_stats_destroy(&stats);
     return stats;
+}
+
+nino_stats *nino_history_shape_stats(const nino_history *h, uint64_t t0, uint64_t t1)
+{
+    return part_stats(h, false, t0, t1);
+}
+
+nino_stats *nino_history_work_stats(const nino_history *h, uint64_t t0, uint64_t t1)
+{
+    return part_stats(h, true, t0, t1);
 }
 
 // ---- calls -------------------------------------------------------------------------------------

@@ -100,8 +100,8 @@ bool history_slice_add(nino_history *h, const nino_event *ev)
         t->busy[k][nino_history_family_of(h, out->u.kernel.family)] -= out->u.kernel.dur_ns;
     }
     t->sum[f] += ev->u.kernel.dur_ns;
-    if (ev->kind == NINO_EV_KERNEL && ev->id && ev->name < h->n_names)
-        h->name[ev->name].bits = (uint8_t) ev->id;
+    if (ev->kind == NINO_EV_KERNEL && nino_kernel_bits(ev) && ev->name < h->n_names)
+        h->name[ev->name].bits = (uint8_t) nino_kernel_bits(ev);
     h->kept++;
     return true;
 }

@@ -12,6 +12,9 @@ typedef struct nino_monitor nino_monitor;
 // monitor".
 nino_monitor *nino_monitor_create(void);
 void nino_monitor_destroy(nino_monitor **m);
+// Its number: no other monitor of this process ever has it, not even at the address of one that is
+// gone. 0 without one.
+uint64_t nino_monitor_number(const nino_monitor *m);
 // True when some reader is attached: producers may skip building expensive arguments.
 bool nino_monitor_is_on(const nino_monitor *m);
 

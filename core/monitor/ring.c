@@ -167,6 +167,8 @@ bool nino_monitor_is_on(const nino_monitor *m)
     return m && atomic_load_explicit(&m->on, memory_order_relaxed) > 0;
 }
 
+uint64_t nino_monitor_number(const nino_monitor *m) { return m ? m->serial : 0; }
+
 void nino_monitor_set_blocks(nino_monitor *m, nino_blocks_fn fn, void *priv)
 {
     pthread_mutex_lock(&m->blocks_lock);

@@ -17,7 +17,8 @@ typedef struct op_acc {
     char *name, *family;
     uint64_t calls, total_ns, min_ns, max_ns;
     double mean, m2; // Welford
-    double flops, bytes;
+    double flops, bytes, requested;
+    uint64_t unrequested; // calls with bytes of which `requested` is not known
     uint32_t *bin;
 } op_acc;
 
@@ -163,7 +164,18 @@ static size_t bin_of(uint64_t ns)
     return i < BINS ? (size_t) i : BINS - 1;
 }
 
-static void op_count(op_acc *a, const nino_event *ev)
+// What the work-groups of a launch requested, from its name: as nino_launch_read(), but that the
+// sizes are skipped, for it is done for every record.
+static double requested_of(const char *launch)
+{
+    double v = 0;
+    const char *p = strrchr(launch, '/');
+    for (p = p ? p + 1 : ""; *p >= '0' && *p <= '9'; p++)
+        v = v * 10 + (*p - '0');
+    return v;
+}
+
+static void op_count(op_acc *a, const nino_event *ev, double requested)
 {
     const uint64_t ns = ev->u.kernel.dur_ns;
     const double d = (double) ns - a->mean;
@@ -175,6 +187,8 @@ static void op_count(op_acc *a, const nino_event *ev)
     a->m2 += d * ((double) ns - a->mean);
     a->flops += ev->u.kernel.flops;
     a->bytes += ev->u.kernel.bytes;
+    a->requested += requested;
+    a->unrequested += ev->u.kernel.bytes > 0 && requested <= 0;
     a->bin[bin_of(ns)]++;
 }
 
@@ -258,7 +272,8 @@ static void kernel(nino_stats *s, const nino_event *ev,
 {
     op_acc *a = op_of(s, ev, name, priv);
     if (a)
-        op_count(a, ev);
+        op_count(a, ev,
+                 ev->kind == NINO_EV_KERNEL ? requested_of(name(priv, nino_kernel_launch(ev))) : 0);
     if (ev->kind == NINO_EV_TRANSFER) {
         s->ahead_bytes += ev->sub == NINO_TRANSFER_AHEAD ? (uint64_t) ev->u.kernel.bytes : 0;
         s->late_bytes += ev->sub == NINO_TRANSFER_LATE ? (uint64_t) ev->u.kernel.bytes : 0;
@@ -266,10 +281,11 @@ static void kernel(nino_stats *s, const nino_event *ev,
         return;
     }
     const uint64_t ns = ev->u.kernel.dur_ns;
-    if (ev->id) {
+    const unsigned bits = nino_kernel_bits(ev);
+    if (bits) {
         s->timed_ns += ns;
-        s->short_ns += ev->id <= 16 ? ns : 0;
-        s->n_short += ev->id <= 16;
+        s->short_ns += bits <= 16 ? ns : 0;
+        s->n_short += bits <= 16;
     }
     const int node = node_of(s, ev->parent);
     if (node < 0)
@@ -430,6 +446,7 @@ static nino_op_stat op_result(const op_acc *a)
                            .p95_ns = percentile(a, 0.95),
                            .flops = a->flops,
                            .bytes = a->bytes,
+                           .requested = a->unrequested || a->requested <= 0 ? NAN : a->requested,
                            .gflops = ns > 0 ? a->flops / ns : 0,
                            .gbps = ns > 0 ? a->bytes / ns : 0 };
 }
@@ -473,6 +490,8 @@ static void merge(op_acc *a, const op_acc *b)
     a->m2 += b->m2 + d * d * na * nb / (na + nb);
     a->flops += b->flops;
     a->bytes += b->bytes;
+    a->requested += b->requested;
+    a->unrequested += b->unrequested;
     for (size_t i = 0; i < BINS; i++)
         a->bin[i] += b->bin[i];
 }

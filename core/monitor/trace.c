@@ -288,6 +288,20 @@ static void flow(nino_trace *t, const nino_event *ev, uint32_t tid, uint64_t ns)
     end(t);
 }
 
+// The work size of a kernel, in words for people who look at the arguments of a slice.
+static void add_launch(nino_trace *t, const char *text)
+{
+    nino_launch l;
+    char size[NINO_WORK_TEXT];
+    if (!nino_launch_read(&l, text))
+        return;
+    nino_buf_addf(&t->out, "\"global\":\"%s\",", nino_work_text(size, l.global));
+    nino_work_text(size, l.local);
+    nino_buf_addf(&t->out, "\"local\":\"%s\",", *size ? size : TRACE_DRIVERS_CHOICE);
+    if (l.requested > 0)
+        add_number(t, "requested_bytes", l.requested);
+}
+
 static void slice(nino_trace *t, const nino_event *ev, const char *(*name)(void *priv, uint32_t id),
                   void *priv)
 {
@@ -309,7 +323,10 @@ static void slice(nino_trace *t, const nino_event *ev, const char *(*name)(void 
     nino_buf_add_json_string(&t->out, family, strlen(family));
     nino_buf_adds(&t->out, ",\"shape\":");
     nino_buf_add_json_string(&t->out, shape, strlen(shape));
-    nino_buf_addf(&t->out, ",\"scope\":%u,\"sub\":%u,\"bits\":%u,", ev->parent, ev->sub, ev->id);
+    nino_buf_addf(&t->out, ",\"scope\":%u,\"sub\":%u,\"bits\":%u,", ev->parent, ev->sub,
+                  is_kernel ? nino_kernel_bits(ev) : ev->id);
+    if (is_kernel)
+        add_launch(t, name(priv, nino_kernel_launch(ev)));
     add_number(t, "flops", ev->u.kernel.flops);
     add_number(t, "bytes", ev->u.kernel.bytes);
     if (is_kernel && ev->u.kernel.dur_ns) {

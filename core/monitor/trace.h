@@ -12,6 +12,9 @@ enum {
     TID_QUEUES = 1 << 16
 };
 
+// What stands for a local size that was left to the driver.
+#define TRACE_DRIVERS_CHOICE "driver's choice"
+
 // Reads a trace (plain or .gz) and finds its array of events. *doc is the caller's.
 nino_status nino_trace_parse(const char *path, nino_json_doc **doc, const nino_json **events,
                              nino_error *err);

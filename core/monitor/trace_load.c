@@ -6,6 +6,7 @@
 #include "core/monitor/trace_own.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,12 @@ enum { MAX_OPEN = 1024, BATCH = 256 };
 typedef void (*sink)(void *priv, const nino_event *ev, size_t n,
                      const char *(*name)(void *name_priv, uint32_t id), void *name_priv);
 
+typedef struct made made; // a name that does not stand in the document
+struct made {
+    made *next;
+    char text[NINO_LAUNCH_TEXT];
+};
+
 typedef struct loader {
     sink add;
     void *priv;
@@ -21,6 +28,7 @@ typedef struct loader {
     size_t n_batch;
     const char **name; // point into the document; [0] is ""
     uint32_t n_names, cap_names;
+    made *made;
     uint32_t *slot; // open addressing: name ids, 0: empty; a power of two, twice cap_names
     struct {
         const char *tid;
@@ -154,6 +162,33 @@ static void scope(loader *l, const nino_json *e, const nino_json *args, const ch
     memmove(&l->open[i], &l->open[i + 1], (size_t) (l->n_open - i) * sizeof(l->open[0]));
 }
 
+// The name of a launch, made of the members that tell it; 0: none do.
+static uint32_t launch(loader *l, const nino_json *args)
+{
+    const char *global = nino_json_str(nino_json_get(args, "global"));
+    const char *local = nino_json_str(nino_json_get(args, "local"));
+    char text[NINO_LAUNCH_TEXT], again[NINO_LAUNCH_TEXT];
+    nino_launch at;
+    if (!global)
+        return 0;
+    snprintf(text, sizeof(text), "%s/%s/", global,
+             local && strcmp(local, TRACE_DRIVERS_CHOICE) != 0 ? local : "");
+    if (!nino_launch_read(&at, text))
+        return 0;
+    at.requested = number(args, "requested_bytes");
+    nino_launch_write(again, &at);
+    const uint32_t known = *slot_of(l, again);
+    if (known)
+        return known;
+    made *m = malloc(sizeof(*m));
+    if (!m)
+        return 0;
+    memcpy(m->text, again, sizeof(again));
+    m->next = l->made;
+    l->made = m;
+    return intern(l, m->text);
+}
+
 static void slice(loader *l, const nino_json *e, const nino_json *args, uint64_t tid)
 {
     const char *cat = nino_json_str(nino_json_get(e, "cat"));
@@ -165,7 +200,9 @@ static void slice(loader *l, const nino_json *e, const nino_json *args, uint64_t
                          .kind = is_kernel ? NINO_EV_KERNEL : NINO_EV_TRANSFER,
                          .sub = (uint8_t) whole(args, "sub"),
                          .track = (uint16_t) (track <= UINT16_MAX ? track : UINT16_MAX),
-                         .id = (uint32_t) whole(args, "bits"),
+                         .id = is_kernel
+                                   ? nino_kernel_id((unsigned) whole(args, "bits"), launch(l, args))
+                                   : 0,
                          .parent = (uint32_t) whole(args, "scope"),
                          .name = intern(l, nino_json_str(nino_json_get(e, "name"))),
                          .u.kernel = {
@@ -271,6 +308,11 @@ nino_status nino_trace_read(const char *path, sink sink_fn, void *priv, nino_err
     }
     nino_json_doc_destroy(&doc);
     if (l) {
+        while (l->made) {
+            made *m = l->made;
+            l->made = m->next;
+            free(m);
+        }
         free(l->name);
         free(l->slot);
     }

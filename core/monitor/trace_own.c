@@ -164,6 +164,9 @@ void nino_own_add(nino_own_trace *t, const nino_event *ev, size_t n,
             e.u.kernel.shape = nino_names_add(t->names, name(priv, e.u.kernel.shape));
             e.u.kernel.family = nino_names_add(t->names, name(priv, e.u.kernel.family));
         }
+        if (e.kind == NINO_EV_KERNEL)
+            e.id = nino_kernel_id(nino_kernel_bits(&e),
+                                  nino_names_add(t->names, name(priv, nino_kernel_launch(&e))));
         t->batch[t->n++] = e;
         if (t->n == BATCH)
             flush(t);
@@ -347,7 +350,8 @@ nino_status nino_own_read(const char *path,
                        strerror(errno));
     else if (fread(&h, sizeof(h), 1, r.f) != 1 || memcmp(h.magic, magic, sizeof(h.magic)) != 0)
         st = nino_fail_kind(err, NINO_ERR_FORMAT, "syntax", path, "is no trace of ninodes");
-    else if (h.version != NINO_OWN_FILE_VERSION || h.event_bytes != sizeof(nino_event))
+    else if (h.version < NINO_OWN_FILE_OLDEST || h.version > NINO_OWN_FILE_VERSION ||
+             h.event_bytes != sizeof(nino_event))
         st = nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "version", path,
                             "is version %u of the format, this is %d", h.version,
                             NINO_OWN_FILE_VERSION);

@@ -68,8 +68,13 @@ expect 0 "$N" monitor "$tmp/t.ninotrace" --json
 json_lines "$tmp/out" ok
 printed '"type":"executing"'
 printed '"peak_percent":'
+printed '"work_sizes":\[{"name":"gemm","family":"conv","global":"[0-9]*x[0-9]*x1","local":"[0-9]*x1x1","calls":[0-9]'
+sizes() { grep -o '"work_sizes":.*' "$tmp/out"; }
+as_written=$(sizes)
 expect 0 "$N" trace convert "$tmp/t.ninotrace" "$tmp/t.json"
 expect 0 "$N" trace check "$tmp/t.json"
+expect 0 "$N" trace summary "$tmp/t.json" --json
+[ "$(sizes)" = "$as_written" ] || die "the converted trace tells other work sizes"
 expect 0 "$N" trace diff "$tmp/t.json" "$tmp/t.ninotrace"
 printf 'no trace' >"$tmp/bad.ninotrace"
 expect 1 "$N" monitor "$tmp/bad.ninotrace"

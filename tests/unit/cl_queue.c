@@ -30,7 +30,7 @@ static void test_records(nino_backend *be)
     nino_monitor_end(m, scope);
     uint64_t lost = 0, end = 0;
     const size_t n = nino_mon_reader_read(r, ev, MAX, &lost);
-    int n_kernels = 0, n_transfers = 0, n_main = 0;
+    int n_kernels = 0, n_transfers = 0, n_main = 0, n_asked = 0;
     double flops = 0;
     CHECK(lost == 0);
     for (size_t i = 0; i < n; i++) {
@@ -54,11 +54,20 @@ static void test_records(nino_backend *be)
         CHECK(e->sub > 0 && e->sub <= NINO_OP_COUNT);
         CHECK_STR(nino_monitor_name_text(m, e->u.kernel.family), nino_ops[e->sub - 1].family);
         CHECK(nino_monitor_name_text(m, e->u.kernel.shape)[0]);
+        nino_launch l;
+        CHECK(nino_kernel_bits(e) == 32 || nino_kernel_bits(e) == 16);
+        CHECK(nino_launch_read(&l, nino_monitor_name_text(m, nino_kernel_launch(e))));
+        CHECK(l.global[0] && l.global[1] && l.global[2]);
+        for (int k = 0; k < 3 && l.local[0]; k++)
+            CHECK(l.local[k] && l.global[k] % l.local[k] == 0);
+        n_asked += l.requested > 0;
+        CHECK(l.requested == 0 || l.requested >= e->u.kernel.bytes);
         n_main += e->u.kernel.bytes > 0;
         flops += e->u.kernel.flops;
     }
     CHECK(n_kernels == 8); // 3 norm, add, 2 concat, 2 resample
     CHECK(n_main == 4);    // one of each op carries its cost
+    CHECK(n_asked >= 1);   // of the addition
     CHECK(n_transfers >= 4);
     CHECK(flops > 0);
     nino_mon_reader_destroy(&r);

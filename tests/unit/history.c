@@ -8,8 +8,11 @@
 #include <math.h>
 
 static nino_error err;
-static const char *const names[] = { "",     "job",    "1 KSampler", "step", "unet.in",
-                                     "conv", "conv2d", "norm",       "gn",   "read" };
+static const char *const names[] = {
+    "",        "job",  "1 KSampler", "step", "unet.in",           "conv",
+    "conv2d",  "norm", "gn",         "read", "64x2x1/16x1x1/700", "64x2x1/16x1x1/800",
+    "64x2x1//"
+};
 static const char *name_of(void *priv, uint32_t id)
 {
     (void) priv;
@@ -350,6 +353,36 @@ static void test_shapes(void)
     nino_history_destroy(&h);
 }
 
+// A row for every work size, whatever was requested; without one the kernel by its name.
+static void test_work(void)
+{
+    nino_history *h = nino_history_create(0);
+    nino_op_stat op[8];
+    for (uint64_t i = 0; i < 12; i++)
+        add(h, (nino_event){ .t_ns = 1000 + i * 100,
+                             .kind = NINO_EV_KERNEL,
+                             .track = 256,
+                             .name = 6,
+                             .id = nino_kernel_id(16, i % 4 < 3 ? 10 + (uint32_t) i % 4 : 0),
+                             .u.kernel = { .dur_ns = 10 + i % 4, .family = 6, .bytes = 1 } });
+    add(h, (nino_event){ .t_ns = 5000,
+                         .kind = NINO_EV_TRANSFER,
+                         .track = 256,
+                         .name = 9,
+                         .u.kernel.dur_ns = 1 });
+    nino_stats *s = nino_history_work_stats(h, 1000, 6000);
+    CHECK(s && nino_stats_ops(s, op, 8) == 4);
+    CHECK_STR(op[0].name, "conv2d 64x2x1/16x1x1"); // two sums of bytes, one size
+    CHECK(op[0].calls == 6 && op[0].total_ns == 63 && op[0].requested == 3 * 700 + 3 * 800);
+    CHECK_STR(op[1].name, "conv2d");
+    CHECK(op[1].calls == 3 && isnan(op[1].requested));
+    CHECK_STR(op[2].name, "conv2d 64x2x1/");
+    CHECK_STR(op[3].name, "read");
+    nino_stats_destroy(&s);
+    CHECK(nino_history_bits(h, nino_history_find(h, "conv2d")) == 16);
+    nino_history_destroy(&h);
+}
+
 static void test_queries(void)
 {
     nino_history *h = nino_history_create(0);
@@ -464,7 +497,7 @@ static void test_trace(const char *path)
                         .kind = NINO_EV_KERNEL,
                         .track = 258,
                         .name = 6,
-                        .id = 16,
+                        .id = nino_kernel_id(16, 10),
                         .parent = 2,
                         .sub = 3,
                         .u.kernel = { .dur_ns = 100,
@@ -510,7 +543,10 @@ static void test_trace(const char *path)
         CHECK_STR(nino_history_name(r, b[i].name), nino_history_name(h, a[i].name));
     }
     const nino_event *x = nino_history_slices(h, 258, &n), *y = nino_history_slices(r, 258, &m);
-    CHECK(n == 1 && m == 1 && x->t_ns == y->t_ns && x->id == y->id && x->sub == y->sub);
+    CHECK(n == 1 && m == 1 && x->t_ns == y->t_ns && x->sub == y->sub);
+    CHECK(nino_kernel_bits(x) == 16 && nino_kernel_bits(y) == 16);
+    CHECK_STR(nino_history_name(r, nino_kernel_launch(y)), "64x2x1/16x1x1/700");
+    CHECK_STR(nino_history_name(h, nino_kernel_launch(x)), "64x2x1/16x1x1/700");
     CHECK(x->parent == y->parent && x->u.kernel.dur_ns == y->u.kernel.dur_ns);
     CHECK(y->u.kernel.queued_us == 7 && y->u.kernel.submitted_us == 3);
     CHECK_STR(nino_history_name(r, y->u.kernel.shape), "norm");
@@ -570,6 +606,7 @@ int main(void)
     test_restart();
     test_pool_replayed();
     test_shapes();
+    test_work();
     test_queries();
     test_bounded();
     test_trace(path);

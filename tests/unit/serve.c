@@ -195,6 +195,11 @@ static void test_viewers(void)
     const uint32_t node = nino_monitor_begin(m, NINO_EV_NODE, "8 VAEDecode", 0, 1);
     nino_monitor_publish(m, &(nino_event){ .kind = NINO_EV_MEM, .u.mem.in_use = 4096 });
     nino_monitor_message(m, NINO_LOG_INFO, "hello %d", 42);
+    const uint32_t launch = nino_monitor_name(m, "4096x1x1/64x1x1/77");
+    nino_monitor_publish(m, &(nino_event){ .kind = NINO_EV_KERNEL,
+                                           .track = 256,
+                                           .name = nino_monitor_name(m, "gemm"),
+                                           .id = nino_kernel_id(16, launch) });
 
     nino_run_info info[4];
     CHECK(nino_attach_list(info, 4) == 1 && info[0].pid == getpid());
@@ -205,7 +210,7 @@ static void test_viewers(void)
     nino_attach *a = nino_attach_open(nino_server_path(s), &err);
     CHECK_OK(a ? NINO_OK : err.code, err);
     CHECK(nino_attach_pid(a) == getpid());
-    CHECK(collect(a, 5, &lost, &ended) == 5 && !lost && !ended);
+    CHECK(collect(a, 6, &lost, &ended) == 6 && !lost && !ended);
     CHECK(got[0].kind == NINO_EV_MEM && got[0].u.mem.in_use == 4096);
     CHECK(got[1].kind == NINO_EV_JOB && got[1].id == job);
     CHECK_STR(nino_attach_name(a, got[1].name), "my job");
@@ -213,12 +218,14 @@ static void test_viewers(void)
     CHECK_STR(nino_attach_name(a, got[2].name), "8 VAEDecode");
     CHECK(got[3].kind == NINO_EV_MEM && got[4].kind == NINO_EV_MESSAGE);
     CHECK_STR(nino_attach_name(a, got[4].name), "hello 42");
+    CHECK(got[5].kind == NINO_EV_KERNEL && nino_kernel_bits(&got[5]) == 16);
+    CHECK_STR(nino_attach_name(a, nino_kernel_launch(&got[5])), "4096x1x1/64x1x1/77");
     CHECK_STR(nino_attach_name(a, 123456), "");
 
     // two more; every one sees everything, with names made later
     nino_attach *b = nino_attach_open(NULL, &err), *c = nino_attach_open(NULL, &err);
     CHECK(b && c);
-    CHECK(collect(b, 5, &lost, &ended) == 5 && collect(c, 5, &lost, &ended) == 5);
+    CHECK(collect(b, 6, &lost, &ended) == 6 && collect(c, 6, &lost, &ended) == 6);
     const uint32_t late = nino_monitor_name(m, "a later name");
     publish(m, 0, 20000);
     nino_monitor_publish(m, &(nino_event){ .kind = NINO_EV_OUTPUT, .name = late });
@@ -237,7 +244,7 @@ static void test_viewers(void)
         snprintf(pid, sizeof(pid), "%d", (int) getpid());
         b = nino_attach_open(pid, &err);
         CHECK_OK(b ? NINO_OK : err.code, err);
-        CHECK(collect(b, 20006, &lost, &ended) == 20006);
+        CHECK(collect(b, 20007, &lost, &ended) == 20007);
         nino_attach_close(&b);
     }
     // the end: what was published before it arrives

@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-static const char *const names[] = { "",     "conv2d",    "conv",        "group_norm",
-                                     "norm", "1 LoadVAE", "2 VAEDecode", "4x64x64x128",
-                                     "read" };
+static const char *const names[] = { "",     "conv2d",           "conv",        "group_norm",
+                                     "norm", "1 LoadVAE",        "2 VAEDecode", "4x64x64x128",
+                                     "read", "64x1x1/8x1x1/300", "64x1x1//" };
 static const char *name_of(void *priv, uint32_t id)
 {
     (void) priv;
@@ -77,6 +77,28 @@ static void test_ops(void)
     add(s, (nino_event){ .kind = NINO_EV_TRANSFER, .name = 8, .u.kernel.dur_ns = 5000000000u });
     CHECK(nino_stats_families(s, o, 4) == 3);
     CHECK_STR(o[0].name, "transfer");
+    nino_stats_destroy(&s);
+}
+
+// What was requested adds up where it is known of every call that has bytes.
+static void test_requested(void)
+{
+    nino_stats *s = nino_stats_create();
+    nino_op_stat o[4];
+    nino_event e = kernel(1, 0, 20, nino_kernel_id(16, 9));
+    add(s, e);
+    add(s, e);
+    e.u.kernel.bytes = 0; // a helper
+    e.id = nino_kernel_id(16, 10);
+    add(s, e);
+    CHECK(nino_stats_ops(s, o, 4) == 1 && o[0].requested == 600 && o[0].bytes == 20);
+    CHECK(nino_stats_families(s, o, 4) == 1 && o[0].requested == 600);
+    nino_perf_stats p;
+    nino_stats_perf(s, &p);
+    CHECK(p.total_precision_optimizations == 3);
+    e.u.kernel.bytes = 1;
+    add(s, e);
+    CHECK(nino_stats_ops(s, o, 4) == 1 && isnan(o[0].requested));
     nino_stats_destroy(&s);
 }
 
@@ -215,6 +237,7 @@ int main(void)
     test_energy();
     test_empty();
     test_ops();
+    test_requested();
     test_sources();
     test_nodes();
     return 0;

@@ -8,8 +8,10 @@
 static char dir[64];
 static nino_error err;
 
-static const char *const names[] = { "",     "job",     "1 \"A\\B\" \n", "decoder",   "conv2d",
-                                     "conv", "1x64x64", "t 1/2",         "out/x.png", "pread" };
+static const char *const names[] = {
+    "",          "job",   "1 \"A\\B\" \n",        "decoder",  "conv2d", "conv", "1x64x64", "t 1/2",
+    "out/x.png", "pread", "4096x3x1/64x1x1/5000", "128x1x1//"
+};
 static const char *name_of(void *priv, uint32_t id)
 {
     (void) priv;
@@ -34,7 +36,7 @@ static nino_event kernel(uint64_t t, uint64_t ns, uint32_t parent)
                          .kind = NINO_EV_KERNEL,
                          .track = 256,
                          .name = 4,
-                         .id = 16,
+                         .id = nino_kernel_id(16, ns < 1000 ? 10 : 11),
                          .parent = parent,
                          .u.kernel = {
                              .dur_ns = ns, .flops = 1e6, .bytes = 1e3, .family = 5, .shape = 6 } };
@@ -189,6 +191,11 @@ static void test_load(void)
         CHECK_STR(b[i].family, a[i].family);
         CHECK(b[i].calls == a[i].calls && b[i].flops == a[i].flops);
     }
+    CHECK(count_text("c.json",
+                     "\"global\":\"4096x3x1\",\"local\":\"64x1x1\",\"requested_bytes\":5000") == 2);
+    CHECK(count_text("c.json", "\"global\":\"128x1x1\",\"local\":\"driver's choice\"") == 2);
+    CHECK(count_text("c.json", "requested_bytes") == 2 &&
+          count_text("c.json", "\"bits\":16,") == 4);
     nino_node_stat x, y;
     CHECK(nino_stats_nodes(live, &x, 1) == 1 && nino_stats_nodes(file, &y, 1) == 1);
     CHECK_STR(y.name, x.name);

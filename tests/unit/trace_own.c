@@ -1,15 +1,18 @@
 // .ninotrace files: they give the records back, survive the death of their writer and every cut,
-// refuse damage, and become Chrome traces.
+// refuse damage, and become Chrome traces; those of the version before are read.
 #include "core/monitor/trace_own.h"
 #include "tests/test.h"
 #include <ninodes/history.h>
 
+#include <math.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { N = 3000 };
 
+static bool is_old; // as version 1 had it: kernels without launches
 static char dir[64];
 static nino_error err;
 
@@ -24,7 +27,11 @@ static const char *name_of(void *priv, uint32_t id)
 {
     static char text[32];
     (void) priv;
-    snprintf(text, sizeof(text), "name %u", id % 50);
+    if (id >= 1000) // a launch
+        snprintf(text, sizeof(text), "%ux%ux1/%s/%u", id, id % 3 + 1, id % 2 ? "64x1x1" : "",
+                 id * 8);
+    else
+        snprintf(text, sizeof(text), "name %u", id % 50);
     return id ? text : "";
 }
 
@@ -39,6 +46,7 @@ static nino_event record(size_t i)
                          .kind = NINO_EV_KERNEL,
                          .track = 256,
                          .name = (uint32_t) (i % 50),
+                         .id = nino_kernel_id(16, is_old ? 0 : (uint32_t) (1000 + i % 11)),
                          .parent = 1,
                          .u.kernel = { .dur_ns = 9,
                                        .flops = (double) i,
@@ -65,10 +73,15 @@ static void look(void *priv, const nino_event *ev, size_t n,
     seen *s = priv;
     for (size_t i = 0; i < n; i++, s->n++) {
         const nino_event want = record(s->n);
-        CHECK(ev[i].t_ns == want.t_ns && ev[i].kind == want.kind && ev[i].id == want.id);
+        CHECK(ev[i].t_ns == want.t_ns && ev[i].kind == want.kind);
         CHECK_STR(name(name_priv, ev[i].name), name_of(NULL, want.name));
-        if (want.kind != NINO_EV_KERNEL)
+        if (want.kind != NINO_EV_KERNEL) {
+            CHECK(ev[i].id == want.id);
             continue;
+        }
+        CHECK(nino_kernel_bits(&ev[i]) == 16);
+        CHECK_STR(name(name_priv, nino_kernel_launch(&ev[i])),
+                  name_of(NULL, nino_kernel_launch(&want)));
         CHECK(ev[i].u.kernel.flops == want.u.kernel.flops && ev[i].u.kernel.dur_ns == 9);
         CHECK_STR(name(name_priv, ev[i].u.kernel.shape), name_of(NULL, want.u.kernel.shape));
         CHECK_STR(name(name_priv, ev[i].u.kernel.family), name_of(NULL, want.u.kernel.family));
@@ -94,6 +107,43 @@ static void test_whole(void)
     uint64_t n = 0;
     CHECK_OK(nino_trace_check(path_of("a.ninotrace"), &n, &err), err);
     CHECK(n == N);
+}
+
+// A file of the version before is whole and says of no kernel how it was launched; others are
+// refused, and say so.
+static void test_versions(void)
+{
+    uint64_t n;
+    seen s = { 0 };
+    nino_history *h = nino_history_create(0);
+    nino_op_stat op[64];
+    is_old = true;
+    nino_trace *t = nino_trace_create(path_of("old.ninotrace"), &err);
+    CHECK_OK(t ? NINO_OK : err.code, err);
+    write_run(t, N);
+    CHECK_OK(nino_trace_finish(&t, &err), err);
+    for (uint32_t version = 0; version <= NINO_OWN_FILE_VERSION + 1; version++) {
+        FILE *f = fopen(path_of("old.ninotrace"), "r+b");
+        CHECK(f && fseek(f, offsetof(nino_own_head, version), SEEK_SET) == 0);
+        CHECK(fwrite(&version, sizeof(version), 1, f) == 1 && fclose(f) == 0);
+        const bool is_known = version == 1 || version == NINO_OWN_FILE_VERSION;
+        s.n = 0;
+        const nino_status st = nino_own_read(path_of("old.ninotrace"), look, &s, NULL, &err);
+        CHECK(st == (is_known ? NINO_OK : NINO_ERR_UNSUPPORTED) && s.n == (is_known ? N : 0u));
+        if (version == 1) {
+            CHECK_OK(nino_history_load(h, path_of("old.ninotrace"), &err), err);
+            CHECK_OK(nino_trace_check(path_of("old.ninotrace"), &n, &err), err);
+        }
+    }
+    is_old = false;
+    CHECK(nino_history_bits(h, nino_history_find(h, "name 7")) == 16);
+    nino_stats *work = nino_history_work_stats(h, 0, UINT64_MAX);
+    n = nino_stats_ops(work, op, 64);
+    CHECK(n == 150 && nino_stats_ops(nino_history_stats(h), op, 64) == 150);
+    for (int i = 0; i < 64; i++)
+        CHECK(isnan(op[i].requested) && !strchr(op[i].name, '/'));
+    nino_stats_destroy(&work);
+    nino_history_destroy(&h);
 }
 
 static void to_trace(void *trace, const nino_event *ev, size_t n,
@@ -217,6 +267,7 @@ int main(void)
     test_chrome("a.ninotrace", N - 2);
     test_killed();
     test_cuts();
+    test_versions();
     test_paths();
     char cmd[100];
     snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);

@@ -157,6 +157,9 @@ NINO_API nino_stats *nino_history_range_stats(const nino_history *h, uint64_t t0
 // Of the kernels and transfers that begin in the range, one op for every shape that they ran with:
 // "gemm 1x77x64". NULL: out of memory.
 NINO_API nino_stats *nino_history_shape_stats(const nino_history *h, uint64_t t0, uint64_t t1);
+// The same for every work size, behind the last blank: "gemm 4096x16x1/64x1x1" (see nino_launch; no
+// local size: the driver's choice). The bare name for what tells none.
+NINO_API nino_stats *nino_history_work_stats(const nino_history *h, uint64_t t0, uint64_t t1);
 
 // Calls of one kernel that begin in the range, by duration, longest first; returns how many there
 // are. `name` 0: of any kernel.

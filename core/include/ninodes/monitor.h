@@ -85,8 +85,8 @@ typedef struct nino_event {
                   // nino_transfer
     uint16_t track;  // small number of the producing thread (0 job thread) or device queue (>= 256)
     uint32_t name;   // interned string id
-    uint32_t id;     // scope id (scopes, END); KERNEL: bits of a stored element (32, 16, 8), 0: not
-                     // known; MEM: place of the block in its arena, in units of 256; else 0
+    uint32_t id;     // scope id (scopes, END); KERNEL: nino_kernel_id(); MEM: place of the block in
+                     // its arena, in units of 256; else 0
     uint32_t parent; // enclosing scope
     union {
         struct {
@@ -179,6 +179,34 @@ typedef struct nino_event {
     } u;
 } nino_event;
 
+// ---- launches --------------------------------------------------------------------------------
+
+// How a kernel was launched. Kernel events carry it as one interned name for all launches alike.
+typedef struct nino_launch {
+    uint64_t global[3]; // work-items; all 0: not told
+    uint64_t local[3];  // of a work-group; all 0: the driver's choice
+    // Bytes of global memory that the work-groups load and store: an operand counts as often as
+    // they fill their tiles with it, or go over it. 0: not known.
+    double requested;
+} nino_launch;
+
+enum { NINO_LAUNCH_TEXT = 160, NINO_WORK_TEXT = 64 };
+// The name: "4096x16x1/64x1x1/8388608", GLOBAL/LOCAL/BYTES; what is not known is left out.
+NINO_API const char *nino_launch_write(char buf[NINO_LAUNCH_TEXT], const nino_launch *l);
+// False, and nothing told in *out: the text is no such name.
+NINO_API bool nino_launch_read(nino_launch *out, const char *text);
+// A size in words: "4096x16x1"; "" for one that is all 0.
+NINO_API const char *nino_work_text(char buf[NINO_WORK_TEXT], const uint64_t size[3]);
+
+// What the `id` of a KERNEL holds: bits of a stored element (32, 16, 8; 0: not known) and the name
+// of the launch (0: not told).
+static inline uint32_t nino_kernel_id(unsigned bits, uint32_t launch)
+{
+    return (bits & 0xff) | (launch < 1u << 24 ? launch << 8 : 0);
+}
+static inline unsigned nino_kernel_bits(const nino_event *ev) { return ev->id & 0xff; }
+static inline uint32_t nino_kernel_launch(const nino_event *ev) { return ev->id >> 8; }
+
 // ---- statistics ------------------------------------------------------------------------------
 
 typedef struct nino_op_stat {
@@ -187,6 +215,7 @@ typedef struct nino_op_stat {
     double mean_ns, sigma_ns, p50_ns,
         p95_ns;          // percentiles from a fixed logarithmic histogram, 2 % wide bins
     double flops, bytes; // sums
+    double requested;    // sum, as in nino_launch; NaN: not known of every call that has bytes
     double gflops, gbps; // over total_ns; 0: none
 } nino_op_stat;
 

@@ -1,0 +1,109 @@
+// What launches are said to request, against counting it tap by tap and group by group; and that
+// it is the least where work-groups share nothing.
+#include "tests/cl.h"
+
+#include <math.h>
+
+static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * fabs(b); }
+
+// Inputs of a convolution that are read for one column of work-groups.
+static double inputs(const nino_op_desc *d)
+{
+    const nino_op_attr *a = &d->attr;
+    const int is_video = d->op == NINO_OP_CONV3D, pad = nino_op_pad_begin(a);
+    const int64_t h = d->src[0].dim[1] << a->upsample2x, w = d->src[0].dim[2] << a->upsample2x;
+    double n = 0;
+    for (int64_t b = 0; b < d->dst.dim[0]; b++)
+        for (int64_t y = 0; y < d->dst.dim[1]; y++)
+            for (int64_t x = 0; x < d->dst.dim[2]; x++)
+                for (int t = nino_op_first_tap(d); t < nino_op_taps(d); t++) {
+                    const int area = a->kernel * a->kernel, in = t % area;
+                    const int64_t sy = y * a->stride + in / a->kernel - pad;
+                    const int64_t sx = x * a->stride + in % a->kernel - pad;
+                    const int64_t frame = b * a->stride_t + t / area - a->pad_t;
+                    n += sy >= 0 && sx >= 0 && sy < h && sx < w && (!is_video || frame >= 0);
+                }
+    return n * (double) d->src[0].dim[3];
+}
+
+static void test_products(void)
+{
+    static const struct {
+        nino_op_id op;
+        int kernel, stride, up, pad_t, stride_t, frames;
+        nino_pad pad;
+    } cases[] = {
+        { NINO_OP_CONV2D, 1, 1, 0, 0, 0, 2, NINO_PAD_SAME },
+        { NINO_OP_CONV2D, 3, 1, 0, 0, 0, 2, NINO_PAD_SAME },
+        { NINO_OP_CONV2D, 3, 2, 0, 0, 0, 1, NINO_PAD_SAME },
+        { NINO_OP_CONV2D, 3, 2, 0, 0, 0, 1, NINO_PAD_END },
+        { NINO_OP_CONV2D, 3, 1, 1, 0, 0, 1, NINO_PAD_SAME },
+        { NINO_OP_CONV3D, 3, 1, 0, 2, 1, 1, NINO_PAD_SAME },
+        { NINO_OP_CONV3D, 3, 1, 0, 2, 1, 5, NINO_PAD_SAME },
+        { NINO_OP_CONV3D, 1, 1, 0, 1, 2, 3, NINO_PAD_SAME },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        nino_weight w = { .n = 70, .c = 20, .dtype = NINO_F16 };
+        nino_op_desc d = { .op = cases[i].op,
+                           .attr = { .kernel = cases[i].kernel,
+                                     .stride = cases[i].stride,
+                                     .pad = cases[i].pad,
+                                     .upsample2x = cases[i].up,
+                                     .pad_t = cases[i].pad_t,
+                                     .stride_t = cases[i].stride_t },
+                           .n_src = 1,
+                           .weight = &w,
+                           .bias = &w,
+                           .has_residual = i & 1 };
+        const int64_t h = 9, v = 11, f = cases[i].frames;
+        d.src[0] = NINO_SHAPE(f, h, v, 20);
+        d.dst = NINO_SHAPE(f, (h << cases[i].up) / cases[i].stride,
+                           (v << cases[i].up) / cases[i].stride, 70);
+        d.src_type[0] = d.dst_type = NINO_F16;
+        const nino_cl_tiles t = { nino_shape_count(&d.dst) / 70, 70, 5, 3 };
+        const double results = (double) nino_shape_count(&d.dst) * 2 * (i & 1 ? 2 : 1);
+        const double weights = 70.0 * 20 * (nino_op_taps(&d) - nino_op_first_tap(&d)) * 4;
+        CHECK(near(nino_cl_product_bytes(&d, NINO_F32, &t),
+                   inputs(&d) * 2 * 3 + weights * 5 + results + 70 * 4 * 5));
+    }
+    // Q8_0: 34 bytes for 32 weights
+    nino_weight w = { .n = 64, .c = 96, .dtype = NINO_Q8_0 };
+    nino_op_desc d = { .op = NINO_OP_LINEAR, .n_src = 1, .weight = &w };
+    d.src[0] = NINO_SHAPE(100, 96);
+    d.dst = NINO_SHAPE(100, 64);
+    CHECK(near(nino_cl_product_bytes(&d, NINO_Q8_0, &(nino_cl_tiles){ 100, 64, 1, 1 }),
+               nino_ops[NINO_OP_LINEAR].bytes(&d))); // one work-group: every operand once
+}
+
+static void test_others(void)
+{
+    nino_op_desc d = { .op = NINO_OP_ATTENTION, .n_src = 3, .attr.heads = 4 };
+    d.src[0] = d.dst = NINO_SHAPE(2, 100, 4 * 40);
+    d.src[1] = d.src[2] = NINO_SHAPE(2, 130, 4 * 40);
+    for (int i = 0; i < 3; i++)
+        d.src_type[i] = NINO_F16;
+    const double q = 2 * 100 * 160, kv = 2 * 130 * 160;
+    // 3 blocks of queries of each of the 8 heads go over the keys and values of their head.
+    CHECK(near(nino_cl_attention_bytes(&d, 24, true), q * 4 + kv * 3 * (4 + 2)));
+    CHECK(near(nino_cl_attention_bytes(&d, 24, false), q * 2 * (3 + 1) + kv * 3 * (2 + 2)));
+    d.n_src = 4; // a bias for every query and key
+    CHECK(near(nino_cl_attention_bytes(&d, 24, true),
+               q * 4 + kv * 3 * (4 + 2) + 8.0 * 100 * 130 * 4));
+
+    nino_op_desc e = { .op = NINO_OP_MUL, .n_src = 2 };
+    e.src[0] = e.src[1] = e.dst = NINO_SHAPE(3, 7, 16);
+    CHECK(nino_cl_rows_bytes(&e) == nino_ops[NINO_OP_MUL].bytes(&e)); // the two are equal
+    e.op = NINO_OP_ADD;
+    CHECK(nino_cl_rows_bytes(&e) == nino_ops[NINO_OP_ADD].bytes(&e));
+    e.src[1] = NINO_SHAPE(16); // read again for every row
+    CHECK(nino_cl_rows_bytes(&e) == 3 * 7 * 16 * 4 * 3);
+    e.op = NINO_OP_SOFTMAX;
+    CHECK(nino_cl_rows_bytes(&e) == 3 * 7 * 16 * 4 * 4);
+}
+
+int main(void)
+{
+    test_products();
+    test_others();
+    return 0;
+}
