@@ -67,11 +67,11 @@ double nino_cl_attention_bytes(const nino_op_desc *d, int64_t blocks, bool is_cp
 {
     const nino_shape *q = &d->src[0], *k = &d->src[1];
     const double planes = (double) (d->attr.heads * q->dim[0]), keys = (double) k->dim[1];
-    const double depth = (double) (q->dim[2] / d->attr.heads);
+    const int64_t depth = q->dim[2] / d->attr.heads;
     const double again = is_cpu ? 1 : (double) nino_ceil_div(k->dim[1], 64);
     const double key = is_cpu ? 4 : elem(d); // packed as f32
     const double bias = d->n_src == 4 ? planes * (double) q->dim[1] * keys * 4 : 0;
-    return count(q) * elem(d) * (again + 1) + (double) blocks * keys * depth * (key + elem(d)) +
+    return count(q) * elem(d) * (again + 1) + (double) (blocks * depth) * keys * (key + elem(d)) +
            bias;
 }
 

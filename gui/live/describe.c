@@ -49,7 +49,7 @@ static void add_rates(NinoRun *run, const nino_event *ev, GString *text)
 {
     const double ns = (double) ev->u.kernel.dur_ns;
     const double gflops = ev->u.kernel.flops / ns, gbps = ev->u.kernel.bytes / ns;
-    const double share = nino_run_peak_share(run, gflops, gbps, ev->id);
+    const double share = nino_run_peak_share(run, gflops, gbps, nino_kernel_bits(ev));
     char v[48];
     if (ev->u.kernel.flops > 0)
         g_string_append_printf(text, "\n%.2f GFLOP · %.1f GFLOP/s", ev->u.kernel.flops * 1e-9,
@@ -60,6 +60,20 @@ static void add_rates(NinoRun *run, const nino_event *ev, GString *text)
     }
     if (!isnan(share))
         g_string_append_printf(text, _("\n%.0f %% of the measured peak"), share * 100);
+}
+
+static void add_launch(NinoRun *run, const nino_event *ev, GString *text)
+{
+    nino_launch l;
+    char global[NINO_WORK_TEXT], local[NINO_WORK_TEXT];
+    if (!nino_launch_read(&l, nino_run_name(run, nino_kernel_launch(ev))))
+        return;
+    nino_work_text(global, l.global);
+    if (*nino_work_text(local, l.local))
+        g_string_append_printf(text, _("\n%s work-items, in groups of %s"), global, local);
+    else
+        g_string_append_printf(text, _("\n%s work-items, in groups of the driver's choice"),
+                               global);
 }
 
 void nino_describe_slice(NinoRun *run, const nino_event *ev, GString *text)
@@ -74,8 +88,10 @@ void nino_describe_slice(NinoRun *run, const nino_event *ev, GString *text)
         g_string_append(text, " ");
         add_escaped(text, shape);
     }
-    if (ev->kind == NINO_EV_KERNEL && ev->id)
-        g_string_append_printf(text, _(", %u bits"), ev->id);
+    if (ev->kind == NINO_EV_KERNEL && nino_kernel_bits(ev))
+        g_string_append_printf(text, _(", %u bits"), nino_kernel_bits(ev));
+    if (ev->kind == NINO_EV_KERNEL)
+        add_launch(run, ev, text);
     add_ns(text, _("\nran"), (double) ev->u.kernel.dur_ns);
     add_ns(text, _(", from"), (double) (ev->t_ns - MIN(ev->t_ns, nino_history_begin(h))));
     if (ev->kind == NINO_EV_KERNEL && ev->u.kernel.queued_us) {

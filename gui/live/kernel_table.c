@@ -1,114 +1,24 @@
 // The kernel table: what every kernel cost in the selected range, sortable by each figure, filtered
-// by text. Rows are kept and change in place twice a second; cells change only when their text
-// does.
+// by text; a row for each kernel, or for each shape or work size that it ran with. Rows are kept
+// and change in place twice a second.
 #include "live/views.h"
 
 #include "i18n.h"
+#include "live/kernel_row.h"
 #include "live/plot.h"
-#include "live/view.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum { MAX_OPS = 4096, UPDATE_MS = 500 };
-
-// ---- rows --------------------------------------------------------------------------------------
-
-enum {
-    COL_NAME,
-    COL_FAMILY,
-    COL_CALLS,
-    COL_TOTAL,
-    COL_SHARE,
-    COL_MEAN,
-    COL_MIN,
-    COL_MAX,
-    COL_SIGMA,
-    COL_P50,
-    COL_P95,
-    COL_GFLOPS,
-    COL_GBPS,
-    COL_PEAK,
-    N_COLUMNS
-};
-
-static const struct {
-    const char *id, *title, *tip;
-    int chars;
-    void (*format)(char *buf, size_t size, double v);
-} columns[N_COLUMNS] = {
-    { "kernel", N_("Kernel"), N_("Name of the kernel or transfer"), 18, NULL },
-    { "family", N_("Family"), N_("Op family"), 9, NULL },
-    { "calls", N_("Calls"), N_("How often it ran in the range"), 7, nino_format_count },
-    { "total_ns", N_("Total"), N_("Sum of the times on the device"), 7, nino_format_ns },
-    { "share", N_("Share"), N_("Of the time of all kernels and transfers"), 6, nino_format_share },
-    { "mean_ns", N_("Mean"), N_("Total divided by calls"), 7, nino_format_ns },
-    { "min_ns", N_("Min"), N_("Shortest call"), 7, nino_format_ns },
-    { "max_ns", N_("Max"), N_("Longest call"), 7, nino_format_ns },
-    { "sigma_ns", "σ", N_("Standard deviation of the calls"), 7, nino_format_ns },
-    // xgettext:no-c-format
-    { "p50_ns", "p50", N_("Half of the calls are shorter (within 2 %)"), 7, nino_format_ns },
-    // xgettext:no-c-format
-    { "p95_ns", "p95", N_("95 % of the calls are shorter (within 2 %)"), 7, nino_format_ns },
-    { "gflops", "GFLOP/s", N_("Arithmetic of the op table divided by total time"), 7, NULL },
-    { "gbps", "GB/s", N_("Bytes the op must move at least, divided by total time"), 7, NULL },
-    // xgettext:no-c-format
-    { "peak_share", N_("% of peak"),
-      N_("Larger share of the ceilings of this device, arithmetic and bandwidth: as measured "
-         "(ninodes devices --measure), else those of its profile"),
-      7, nino_format_share },
-};
-
-#define NINO_TYPE_KERNEL_ROW (nino_kernel_row_get_type())
-G_DECLARE_FINAL_TYPE(NinoKernelRow, nino_kernel_row, NINO, KERNEL_ROW, GObject)
-
-struct _NinoKernelRow {
-    GObject parent;
-    char *name, *family;
-    double value[N_COLUMNS];
-    gboolean is_seen; // in this update
-};
-
-G_DEFINE_TYPE(NinoKernelRow, nino_kernel_row, G_TYPE_OBJECT)
-
-static guint row_changed;
-
-static void row_finalize(GObject *o)
-{
-    g_free(NINO_KERNEL_ROW(o)->name);
-    g_free(NINO_KERNEL_ROW(o)->family);
-    G_OBJECT_CLASS(nino_kernel_row_parent_class)->finalize(o);
-}
-
-static void nino_kernel_row_class_init(NinoKernelRowClass *klass)
-{
-    G_OBJECT_CLASS(klass)->finalize = row_finalize;
-    row_changed = g_signal_new("changed", NINO_TYPE_KERNEL_ROW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
-                               NULL, G_TYPE_NONE, 0);
-}
-
-static void nino_kernel_row_init(NinoKernelRow *r) { (void) r; }
-
-static void format_cell(const NinoKernelRow *r, int column, char *buf, size_t size)
-{
-    const double v = r->value[column];
-    if (column == COL_NAME || column == COL_FAMILY)
-        g_strlcpy(buf, column == COL_NAME ? r->name : r->family, size);
-    else if (columns[column].format)
-        columns[column].format(buf, size, v);
-    else if (v > 0)
-        g_snprintf(buf, size, v < 100 ? "%.1f" : "%.0f", v);
-    else
-        g_strlcpy(buf, "–", size);
-}
 
 // ---- the table ---------------------------------------------------------------------------------
 
 typedef struct Table {
     NinoRun *run; // the widget holds it
-    GtkWidget *box, *view, *search, *by_shape, *count;
+    GtkWidget *box, *view, *search, *by_shape, *by_work, *count;
+    GtkColumnViewColumn *sizes[2]; // global, local
     GListStore *rows;
-    GHashTable *by_name; // "name\nfamily" -> NinoKernelRow
+    GHashTable *by_name; // "op\nfamily" -> NinoKernelRow
     GtkSortListModel *sorted;
     GtkFilter *filter;
     GtkSingleSelection *selection;
@@ -118,38 +28,34 @@ typedef struct Table {
     gboolean selecting; // by us
 } Table;
 
+static gboolean is_by(GtkWidget *toggle)
+{
+    return gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(toggle));
+}
+
 static NinoKernelRow *row_of(Table *t, const nino_op_stat *o)
 {
     g_autofree char *key = g_strconcat(o->name, "\n", o->family, NULL);
     NinoKernelRow *r = g_hash_table_lookup(t->by_name, key);
     if (r)
         return r;
-    r = g_object_new(NINO_TYPE_KERNEL_ROW, NULL);
-    r->name = g_strdup(o->name);
-    r->family = g_strdup(o->family);
+    r = nino_kernel_row_new(o, is_by(t->by_work));
     g_hash_table_insert(t->by_name, g_steal_pointer(&key), r); // the list owns it
     g_list_store_append(t->rows, r);
     g_object_unref(r);
     return r;
 }
 
-static gboolean is_same(const double *a, const double *b)
-{
-    for (int c = 0; c < N_COLUMNS; c++)
-        if (a[c] != b[c] && !(isnan(a[c]) && isnan(b[c])))
-            return FALSE;
-    return TRUE;
-}
-
 // The kernel of a row: its name, or what is before the shape.
 static uint32_t kernel_of(Table *t, const NinoKernelRow *r)
 {
     const nino_history *h = nino_run_history(t->run);
-    const char *end = strrchr(r->name, ' ');
-    const uint32_t id = nino_history_find(h, r->name);
+    const char *end = strrchr(r->text[NINO_KERNEL_NAME], ' ');
+    const uint32_t id = nino_history_find(h, r->text[NINO_KERNEL_NAME]);
     if (id || !end)
         return id;
-    g_autofree char *name = g_strndup(r->name, (gsize) (end - r->name));
+    g_autofree char *name =
+        g_strndup(r->text[NINO_KERNEL_NAME], (gsize) (end - r->text[NINO_KERNEL_NAME]));
     return nino_history_find(h, name);
 }
 
@@ -157,25 +63,22 @@ static void set_values(Table *t, NinoKernelRow *r, const nino_op_stat *o, double
 {
     nino_history *h = nino_run_history(t->run);
     const unsigned bits = nino_history_bits(h, kernel_of(t, r));
-    const double v[N_COLUMNS] = {
-        [COL_CALLS] = (double) o->calls,
-        [COL_TOTAL] = (double) o->total_ns,
-        [COL_SHARE] = all_ns > 0 ? (double) o->total_ns / all_ns : 0,
-        [COL_MEAN] = o->mean_ns,
-        [COL_MIN] = (double) o->min_ns,
-        [COL_MAX] = (double) o->max_ns,
-        [COL_SIGMA] = o->sigma_ns,
-        [COL_P50] = o->p50_ns,
-        [COL_P95] = o->p95_ns,
-        [COL_GFLOPS] = o->gflops,
-        [COL_GBPS] = o->gbps,
-        [COL_PEAK] = nino_run_peak_share(t->run, o->gflops, o->gbps, bits),
+    const double v[NINO_KERNEL_COLUMNS] = {
+        [NINO_KERNEL_CALLS] = (double) o->calls,
+        [NINO_KERNEL_TOTAL] = (double) o->total_ns,
+        [NINO_KERNEL_SHARE] = all_ns > 0 ? (double) o->total_ns / all_ns : 0,
+        [NINO_KERNEL_MEAN] = o->mean_ns,
+        [NINO_KERNEL_MIN] = (double) o->min_ns,
+        [NINO_KERNEL_MAX] = (double) o->max_ns,
+        [NINO_KERNEL_SIGMA] = o->sigma_ns,
+        [NINO_KERNEL_P50] = o->p50_ns,
+        [NINO_KERNEL_P95] = o->p95_ns,
+        [NINO_KERNEL_GFLOPS] = o->gflops,
+        [NINO_KERNEL_GBPS] = o->gbps,
+        [NINO_KERNEL_PEAK] = nino_run_peak_share(t->run, o->gflops, o->gbps, bits),
     };
     r->is_seen = TRUE;
-    if (is_same(v, r->value))
-        return;
-    memcpy(r->value, v, sizeof(v));
-    g_signal_emit(r, row_changed, 0);
+    nino_kernel_row_set(r, v);
 }
 
 // Rows of kernels that do not occur in the range go.
@@ -187,27 +90,25 @@ static void remove_unseen(Table *t)
             r->is_seen = FALSE;
             continue;
         }
-        g_autofree char *key = g_strconcat(r->name, "\n", r->family, NULL);
+        g_autofree char *key = g_strconcat(r->op, "\n", r->text[NINO_KERNEL_FAMILY], NULL);
         g_hash_table_remove(t->by_name, key);
         g_list_store_remove(t->rows, i);
     }
 }
 
-static gboolean is_by_shape(const Table *t)
-{
-    return gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(t->by_shape));
-}
-
 static void show_count(Table *t, size_t n, double all_ns)
 {
-    char time[48], text[96];
+    char time[48], text[128];
     guint64 t0, t1;
     nino_format_ns(time, sizeof(time), all_ns);
+    const char *range = nino_run_range(t->run, &t0, &t1) ? _(" in the selected range") : "";
     g_snprintf(text, sizeof(text),
-               is_by_shape(t)
+               is_by(t->by_shape)
                    ? ngettext("%zu shape of kernels, %s%s", "%zu shapes of kernels, %s%s", n)
-                   : ngettext("%zu kernel, %s%s", "%zu kernels, %s%s", n),
-               n, time, nino_run_range(t->run, &t0, &t1) ? _(" in the selected range") : "");
+               : is_by(t->by_work) ? ngettext("%zu work size of kernels, %s%s",
+                                              "%zu work sizes of kernels, %s%s", n)
+                                   : ngettext("%zu kernel, %s%s", "%zu kernels, %s%s", n),
+               n, time, range);
     if (g_strcmp0(gtk_label_get_text(GTK_LABEL(t->count)), text) != 0)
         gtk_label_set_text(GTK_LABEL(t->count), text);
 }
@@ -229,10 +130,13 @@ static gboolean is_at_top(const Table *t)
 static void fill(Table *t)
 {
     guint64 t0, t1;
+    nino_history *h = nino_run_history(t->run);
+    const gboolean is_by_shape = is_by(t->by_shape), is_by_work = is_by(t->by_work);
     nino_run_range(t->run, &t0, &t1);
-    nino_stats *own =
-        is_by_shape(t) ? nino_history_shape_stats(nino_run_history(t->run), t0, t1) : NULL;
-    const nino_stats *s = is_by_shape(t) ? own : nino_run_stats(t->run);
+    nino_stats *own = is_by_shape  ? nino_history_shape_stats(h, t0, t1)
+                      : is_by_work ? nino_history_work_stats(h, t0, t1)
+                                   : NULL;
+    const nino_stats *s = is_by_shape || is_by_work ? own : nino_run_stats(t->run);
     if (!s)
         return;
     const size_t n = MIN(nino_stats_ops(s, t->ops, MAX_OPS), MAX_OPS);
@@ -311,19 +215,30 @@ static void on_kernel(GtkWidget *box)
     t->selecting = FALSE;
 }
 
+// Whether the call is one of the row's, if those of its kernel are told apart.
+static gboolean is_of(Table *t, const NinoKernelRow *r, const nino_event *call, uint32_t kernel)
+{
+    const char *part = r->op + strlen(nino_run_name(t->run, kernel));
+    if (!*part)
+        return TRUE;
+    const char *launch = nino_run_name(t->run, nino_kernel_launch(call));
+    if (*r->text[NINO_KERNEL_GLOBAL])
+        return g_str_has_prefix(launch, part + 1) && launch[strlen(part + 1)] == '/';
+    return !strcmp(nino_run_name(t->run, call->u.kernel.shape), part + 1);
+}
+
 // The longest call of the row, among the longest ones of its kernel.
 static gboolean longest_of(Table *t, const NinoKernelRow *r, nino_event *out)
 {
     nino_event call[64];
     guint64 t0, t1;
-    nino_history *h = nino_run_history(t->run);
     const uint32_t kernel = kernel_of(t, r);
-    const char *shape = r->name + strlen(nino_run_name(t->run, kernel));
     nino_run_range(t->run, &t0, &t1);
     const size_t n =
-        MIN(nino_history_calls(h, kernel, t0, t1, call, G_N_ELEMENTS(call)), G_N_ELEMENTS(call));
+        MIN(nino_history_calls(nino_run_history(t->run), kernel, t0, t1, call, G_N_ELEMENTS(call)),
+            G_N_ELEMENTS(call));
     size_t i = 0;
-    while (i < n && *shape && strcmp(nino_run_name(t->run, call[i].u.kernel.shape), shape + 1) != 0)
+    while (i < n && !is_of(t, r, &call[i], kernel))
         i++;
     if (n)
         *out = call[i < n ? i : 0];
@@ -340,93 +255,12 @@ static void on_activate(GtkColumnView *view, guint position, Table *t)
         nino_run_show(t->run, &call);
 }
 
-// ---- columns -----------------------------------------------------------------------------------
-
-static void refresh_label(NinoKernelRow *r, GtkLabel *label)
-{
-    char text[128];
-    format_cell(r, GPOINTER_TO_INT(g_object_get_data(G_OBJECT(label), "column")), text,
-                sizeof(text));
-    if (g_strcmp0(gtk_label_get_text(label), text) != 0)
-        gtk_label_set_text(label, text);
-}
-
-static void on_setup(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column)
-{
-    (void) f;
-    const int c = GPOINTER_TO_INT(column);
-    GtkWidget *label = gtk_label_new(NULL);
-    gtk_label_set_xalign(GTK_LABEL(label), c <= COL_FAMILY ? 0 : 1);
-    gtk_label_set_width_chars(GTK_LABEL(label), columns[c].chars);
-    if (c <= COL_FAMILY)
-        gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
-    else
-        gtk_widget_add_css_class(label, "numeric");
-    g_object_set_data(G_OBJECT(label), "column", column);
-    gtk_list_item_set_child(item, label);
-}
-
-static void on_bind(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column)
-{
-    (void) f, (void) column;
-    NinoKernelRow *r = gtk_list_item_get_item(item);
-    GtkWidget *label = gtk_list_item_get_child(item);
-    refresh_label(r, GTK_LABEL(label));
-    g_signal_connect(r, "changed", G_CALLBACK(refresh_label), label);
-}
-
-static void on_unbind(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column)
-{
-    (void) f, (void) column;
-    g_signal_handlers_disconnect_by_func(gtk_list_item_get_item(item), G_CALLBACK(refresh_label),
-                                         gtk_list_item_get_child(item));
-}
-
-static int compare(gconstpointer a, gconstpointer b, gpointer column)
-{
-    const NinoKernelRow *x = a, *y = b;
-    const int c = GPOINTER_TO_INT(column);
-    if (c == COL_NAME || c == COL_FAMILY)
-        return strcmp(c == COL_NAME ? x->name : x->family, c == COL_NAME ? y->name : y->family);
-    const double u = isnan(x->value[c]) ? -1 : x->value[c];
-    const double v = isnan(y->value[c]) ? -1 : y->value[c];
-    return u < v ? -1 : u > v;
-}
-
-static GtkColumnViewColumn *add_column(GtkColumnView *view, int c)
-{
-    GtkListItemFactory *f = gtk_signal_list_item_factory_new();
-    g_signal_connect(f, "setup", G_CALLBACK(on_setup), GINT_TO_POINTER(c));
-    g_signal_connect(f, "bind", G_CALLBACK(on_bind), GINT_TO_POINTER(c));
-    g_signal_connect(f, "unbind", G_CALLBACK(on_unbind), GINT_TO_POINTER(c));
-    GtkColumnViewColumn *col = gtk_column_view_column_new(_(columns[c].title), f);
-    GtkSorter *sorter = GTK_SORTER(gtk_custom_sorter_new(compare, GINT_TO_POINTER(c), NULL));
-    gtk_column_view_column_set_sorter(col, sorter);
-    g_object_unref(sorter);
-    gtk_column_view_column_set_resizable(col, TRUE);
-    gtk_column_view_column_set_expand(col, c == COL_NAME);
-    gtk_column_view_append_column(view, col);
-    g_object_unref(col);
-    return col;
-}
-
-// Headers have no tooltips of their own in this GTK: their widgets are the children of the first
-// one.
-static void explain_columns(GtkColumnView *view)
-{
-    GtkWidget *title = gtk_widget_get_first_child(gtk_widget_get_first_child(GTK_WIDGET(view)));
-    for (int c = 0; c < N_COLUMNS && title; c++) {
-        gtk_widget_set_tooltip_text(title, _(columns[c].tip));
-        title = gtk_widget_get_next_sibling(title);
-    }
-}
+// ---- filter, export ----------------------------------------------------------------------------
 
 static gboolean matches(gpointer item, gpointer table)
 {
     const Table *t = table;
-    const NinoKernelRow *r = item;
-    const char *text = gtk_editable_get_text(GTK_EDITABLE(t->search));
-    return !*text || strcasestr(r->name, text) || strcasestr(r->family, text);
+    return nino_kernel_row_matches(item, gtk_editable_get_text(GTK_EDITABLE(t->search)));
 }
 
 static void on_search(Table *t) { gtk_filter_changed(t->filter, GTK_FILTER_CHANGE_DIFFERENT); }
@@ -437,12 +271,10 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
     const guint n = g_list_model_get_n_items(G_LIST_MODEL(t->selection));
     for (guint i = 0; i < n; i++) {
         g_autoptr(NinoKernelRow) r = g_list_model_get_item(G_LIST_MODEL(t->selection), i);
-        NinoCell cells[N_COLUMNS];
-        for (int c = 0; c < N_COLUMNS; c++)
-            cells[c] = (NinoCell){ columns[c].id, NULL, r->value[c] };
-        cells[COL_NAME].text = r->name;
-        cells[COL_FAMILY].text = r->family;
-        row(user, cells, N_COLUMNS);
+        NinoCell cells[NINO_KERNEL_COLUMNS];
+        for (int c = 0; c < NINO_KERNEL_COLUMNS; c++)
+            cells[c] = nino_kernel_row_cell(r, c);
+        row(user, cells, NINO_KERNEL_COLUMNS);
     }
 }
 
@@ -459,16 +291,36 @@ static void table_free(gpointer data)
     g_free(t);
 }
 
+// Only where rows are told apart by them.
+static void show_sizes(Table *t)
+{
+    for (int i = 0; i < 2; i++)
+        gtk_column_view_column_set_visible(t->sizes[i], is_by(t->by_work));
+}
+
+// One of the two at most.
+static void on_toggled(GtkWidget *toggle, Table *t)
+{
+    GtkWidget *other = toggle == t->by_shape ? t->by_work : t->by_shape;
+    if (is_by(toggle) && is_by(other)) {
+        gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(other), FALSE); // comes back here
+        return;
+    }
+    show_sizes(t);
+    update(t->box);
+}
+
 static void make_model(Table *t)
 {
     t->view = gtk_column_view_new(NULL);
     GtkColumnView *view = GTK_COLUMN_VIEW(t->view);
-    GtkColumnViewColumn *total = NULL;
-    for (int c = 0; c < N_COLUMNS; c++) {
-        GtkColumnViewColumn *col = add_column(view, c);
-        total = c == COL_TOTAL ? col : total;
-    }
-    explain_columns(view);
+    GtkColumnViewColumn *col[NINO_KERNEL_COLUMNS];
+    for (int c = 0; c < NINO_KERNEL_COLUMNS; c++)
+        col[c] = nino_kernel_row_add_column(view, c);
+    t->sizes[0] = col[NINO_KERNEL_GLOBAL];
+    t->sizes[1] = col[NINO_KERNEL_LOCAL];
+    show_sizes(t);
+    nino_kernel_row_explain(view);
     t->filter = GTK_FILTER(gtk_custom_filter_new(matches, t, NULL));
     GtkFilterListModel *filtered =
         gtk_filter_list_model_new(G_LIST_MODEL(g_object_ref(t->rows)), t->filter);
@@ -479,7 +331,7 @@ static void make_model(Table *t)
     gtk_single_selection_set_can_unselect(t->selection, TRUE);
     gtk_column_view_set_model(view, GTK_SELECTION_MODEL(t->selection));
     g_object_unref(t->selection);
-    gtk_column_view_sort_by_column(view, total, GTK_SORT_DESCENDING);
+    gtk_column_view_sort_by_column(view, col[NINO_KERNEL_TOTAL], GTK_SORT_DESCENDING);
     gtk_column_view_set_show_row_separators(view, TRUE);
     gtk_widget_add_css_class(t->view, "data-table");
     gtk_accessible_update_property(GTK_ACCESSIBLE(t->view), GTK_ACCESSIBLE_PROPERTY_LABEL,
@@ -494,8 +346,37 @@ static void connect(Table *t, NinoRun *run)
     g_signal_connect_object(run, "range", G_CALLBACK(update), t->box, G_CONNECT_SWAPPED);
     g_signal_connect_object(run, "kernel", G_CALLBACK(on_kernel), t->box, G_CONNECT_SWAPPED);
     g_signal_connect(t->box, "map", G_CALLBACK(update), NULL);
-    g_signal_connect_swapped(t->by_shape, "toggled", G_CALLBACK(update), t->box);
+    g_signal_connect(t->by_shape, "toggled", G_CALLBACK(on_toggled), t);
+    g_signal_connect(t->by_work, "toggled", G_CALLBACK(on_toggled), t);
     g_signal_connect_swapped(t->search, "search-changed", G_CALLBACK(on_search), t);
+}
+
+static GtkWidget *make_bar(Table *t)
+{
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
+    t->search = gtk_search_entry_new();
+    g_object_set(t->search, "placeholder-text", _("Filter kernels"), NULL);
+    gtk_widget_set_tooltip_text(
+        t->search, _("Shows what has this text in its kernel, its family or its work size"));
+    gtk_accessible_update_property(GTK_ACCESSIBLE(t->search), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   _("Filter kernels"), -1);
+    t->by_shape = gtk_toggle_button_new_with_label(_("By shape"));
+    gtk_widget_set_tooltip_text(t->by_shape, _("A row for every shape that a kernel made"));
+    t->by_work = gtk_toggle_button_new_with_label(_("By work size"));
+    gtk_widget_set_tooltip_text(
+        t->by_work,
+        _("A row for every global and local size that a kernel was launched with; traces of "
+          "versions that did not record them have one row a kernel"));
+    t->count = gtk_label_new("");
+    gtk_widget_add_css_class(t->count, "dim-label");
+    gtk_widget_set_margin_start(bar, 6);
+    gtk_widget_set_margin_top(bar, 6);
+    gtk_widget_set_margin_bottom(bar, 6);
+    gtk_box_append(GTK_BOX(bar), t->search);
+    gtk_box_append(GTK_BOX(bar), t->by_shape);
+    gtk_box_append(GTK_BOX(bar), t->by_work);
+    gtk_box_append(GTK_BOX(bar), t->count);
+    return bar;
 }
 
 GtkWidget *nino_kernel_table_new(NinoRun *run)
@@ -507,30 +388,11 @@ GtkWidget *nino_kernel_table_new(NinoRun *run)
     t->rows = g_list_store_new(NINO_TYPE_KERNEL_ROW);
     t->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     t->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-    t->search = gtk_search_entry_new();
-    g_object_set(t->search, "placeholder-text", _("Filter kernels"), NULL);
-    gtk_widget_set_tooltip_text(t->search,
-                                _("Shows kernels and families whose name has this text"));
-    gtk_accessible_update_property(GTK_ACCESSIBLE(t->search), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   _("Filter kernels"), -1);
-    t->by_shape = gtk_toggle_button_new_with_label(_("By shape"));
-    gtk_widget_set_tooltip_text(
-        t->by_shape,
-        _("A row for every shape that a kernel ran with: its work size follows from it"));
-    t->count = gtk_label_new("");
-    gtk_widget_add_css_class(t->count, "dim-label");
-    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
-    gtk_widget_set_margin_start(bar, 6);
-    gtk_widget_set_margin_top(bar, 6);
-    gtk_widget_set_margin_bottom(bar, 6);
-    gtk_box_append(GTK_BOX(bar), t->search);
-    gtk_box_append(GTK_BOX(bar), t->by_shape);
-    gtk_box_append(GTK_BOX(bar), t->count);
+    gtk_box_append(GTK_BOX(t->box), make_bar(t));
     make_model(t);
     GtkWidget *scroll = gtk_scrolled_window_new();
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), t->view);
     gtk_widget_set_vexpand(scroll, TRUE);
-    gtk_box_append(GTK_BOX(t->box), bar);
     gtk_box_append(GTK_BOX(t->box), scroll);
     g_object_set_data_full(G_OBJECT(t->box), "table", t, table_free);
     connect(t, run);

@@ -1,5 +1,5 @@
 # The kernel table as the app exports it against the calls of the same run in its trace, and what the command line said of
-# it: every figure computed again from the single calls. usage: figures.py TABLE.csv TRACE.json [LINES.json|shapes]
+# it: every figure computed again from the single calls. usage: figures.py TABLE.csv TRACE.json [LINES.json|shapes|sizes]
 import csv, json, math, sys
 from collections import defaultdict
 
@@ -13,15 +13,17 @@ def near(what, a, b, share=1e-6, least=1e-6):
         fail(f"{what}: {a} and {b}")
 
 
-by_shape = sys.argv[3:] == ["shapes"]
+by_shape, by_size = sys.argv[3:] == ["shapes"], sys.argv[3:] == ["sizes"]
 calls = defaultdict(list)
 for e in json.load(open(sys.argv[2]))["traceEvents"]:
     if e["ph"] == "X" and e.get("cat") in ("kernel", "transfer"):
         a = e["args"]
         family = a["family"] or ("transfer" if e["cat"] == "transfer" else "")
         name = f"{e['name']} {a['shape']}".strip() if by_shape else e["name"]
+        if by_size:
+            name += f" {a.get('global', '')}/{a.get('local', '')}"
         calls[name, family].append((round(e["dur"] * 1000), a["flops"], a["bytes"]))
-table = {(r["kernel"], r["family"]): r for r in csv.DictReader(open(sys.argv[1], newline=""))}
+table = {(r["kernel"] + (f" {r['global']}/{r['local']}" if by_size else ""), r["family"]): r for r in csv.DictReader(open(sys.argv[1], newline=""))}
 if len(calls) < 5 or set(calls) != set(table):
     fail(f"kernels of the trace {sorted(calls)}, of the table {sorted(table)}")
 everything = sum(ns for list_ in calls.values() for ns, _, _ in list_)
@@ -51,7 +53,7 @@ def check(key, r):
 for key, r in table.items():
     check(key, r)
     near(f"{key} share", float(r["share"]), float(r["total_ns"]) / everything)
-if len(sys.argv) > 3 and not by_shape:
+if len(sys.argv) > 3 and not by_shape and not by_size:
     data = json.loads(open(sys.argv[3]).read().strip().splitlines()[-1])["data"]
     told = {(k["name"], k["family"]): k for k in data["kernels"]}
     if set(told) != set(calls):
@@ -60,4 +62,4 @@ if len(sys.argv) > 3 and not by_shape:
         check(key, k)
         for f in ("calls", "total_ns", "mean_ns", "sigma_ns", "p50_ns", "p95_ns", "gflops", "gbps"):
             near(f"{key} {f}", float(table[key][f]), float(k[f]))
-print(f"{len(table)} {'shapes' if by_shape else 'kernels'}, {sum(len(c) for c in calls.values())} calls")
+print(f"{len(table)} {'shapes' if by_shape else 'work sizes' if by_size else 'kernels'}, {sum(len(c) for c in calls.values())} calls")

@@ -1,6 +1,6 @@
 // What is read from live views: where the time of a selection goes, whether a request would fit
 // into the pool, the value at the cursor or at what arrows step to, on the screen and for a screen
-// reader; the head of the kernel table. usage: live_reading FOLDER_FOR_PICTURES
+// reader. usage: live_reading FOLDER_FOR_PICTURES
 #include "live/view.h"
 #include "tests/gui/made_run.h"
 #include "tests/gui/views.h"
@@ -22,16 +22,6 @@ static gboolean is_described(GtkWidget *w, const char *text)
     return strstr(s, text) != NULL;
 }
 
-static gboolean has_label(GtkWidget *w, const char *text)
-{
-    if (GTK_IS_LABEL(w) && strstr(gtk_label_get_text(GTK_LABEL(w)), text))
-        return TRUE;
-    for (GtkWidget *c = gtk_widget_get_first_child(w); c; c = gtk_widget_get_next_sibling(c))
-        if (has_label(c, text))
-            return TRUE;
-    return FALSE;
-}
-
 static NinoRun *make_run(void)
 {
     NinoRun *run = nino_run_new();
@@ -48,13 +38,6 @@ static NinoRun *make_run(void)
     make_end(&m, node, job);
     spin_loop(200);
     return run;
-}
-
-static void save_picture(GtkWidget *w, const char *dir, const char *name)
-{
-    g_autoptr(GdkTexture) t = picture_of(w);
-    g_autofree char *path = g_strdup_printf("%s/%s.png", dir, name);
-    CHECK(gdk_texture_save_to_png(t, path));
 }
 
 // ---- flame graph -------------------------------------------------------------------------------
@@ -168,17 +151,6 @@ static void check_bars(GtkWidget *view)
             in += part[i].x >= top[k].x && part[i].x + part[i].w <= top[k].x + top[k].w + 1;
         CHECK(in == 1);
     }
-}
-
-static GtkWidget *toggle_of(GtkWidget *w, const char *label)
-{
-    if (GTK_IS_TOGGLE_BUTTON(w) && !g_strcmp0(gtk_button_get_label(GTK_BUTTON(w)), label))
-        return w;
-    GtkWidget *found = NULL;
-    for (GtkWidget *c = gtk_widget_get_first_child(w); c && !found;
-         c = gtk_widget_get_next_sibling(c))
-        found = toggle_of(c, label);
-    return found;
 }
 
 // What the flame graph shows is the selection: its kernels, no others, all of them.
@@ -490,71 +462,6 @@ static void check_items(NinoRun *run, const char *dir)
     gtk_window_destroy(GTK_WINDOW(window));
 }
 
-// ---- head of the kernel table ------------------------------------------------------------------
-
-static const char *kernel_name(void *priv, uint32_t id)
-{
-    static char text[16];
-    (void) priv;
-    g_snprintf(text, sizeof(text), "kernel %u", id);
-    return id ? text : "";
-}
-
-static void add_kernels(NinoRun *run, uint32_t from, uint32_t to)
-{
-    for (uint32_t i = from; i < to; i++) {
-        const nino_event ev[] = { { .t_ns = 1000000000 + i * 10000000ull,
-                                    .kind = NINO_EV_KERNEL,
-                                    .track = 256,
-                                    .name = i,
-                                    .u.kernel = { .dur_ns = i * 1000ull } },
-                                  { .t_ns = 1005000000 + i * 10000000ull,
-                                    .kind = NINO_EV_KERNEL,
-                                    .track = 256,
-                                    .name = i,
-                                    .u.kernel = { .dur_ns = i * 500ull, .shape = 1000 } } };
-        nino_run_add(run, ev, 2, kernel_name, NULL);
-    }
-}
-
-// Every column explains itself; who looks at the top goes on seeing what takes longest.
-static void check_table(void)
-{
-    NinoRun *run = nino_run_new();
-    add_kernels(run, 1, 41);
-    GtkWidget *view, *window = show(run, "kernels", &view);
-    GtkWidget *table = find(view, GTK_TYPE_COLUMN_VIEW);
-    GtkWidget *head = gtk_widget_get_first_child(gtk_widget_get_first_child(table));
-    guint n = 0;
-    size_t m;
-    for (; head; head = gtk_widget_get_next_sibling(head), n++) {
-        const char *tip = gtk_widget_get_tooltip_text(head);
-        CHECK(tip && strlen(tip) > 8);
-    }
-    CHECK(n == g_list_model_get_n_items(gtk_column_view_get_columns(GTK_COLUMN_VIEW(table))));
-    GtkAdjustment *v = gtk_scrollable_get_vadjustment(GTK_SCROLLABLE(table));
-    CHECK(gtk_adjustment_get_upper(v) > gtk_adjustment_get_page_size(v) * 1.5);
-    for (uint32_t i = 41; i < 121; i += 20) {
-        add_kernels(run, i, i + 20);
-        spin_loop(700);
-        CHECK(gtk_adjustment_get_value(v) < 1);
-    }
-    WAIT_FOR(has_label(view, "120 kernels"));
-    GtkWidget *by_shape = toggle_of(view, "By shape");
-    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(by_shape), TRUE); // each ran with two
-    WAIT_FOR(has_label(view, "240 shapes of kernels"));
-    const nino_event *ev = nino_history_slices(nino_run_history(run), 256, &m);
-    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(by_shape), FALSE);
-    WAIT_FOR(m == 240 && ev && has_label(view, "120 kernels"));
-    gtk_adjustment_set_value(v, 300);
-    spin_loop(100);
-    add_kernels(run, 121, 131);
-    WAIT_FOR(has_label(view, "130 kernels"));
-    CHECK(gtk_adjustment_get_value(v) > 200);
-    gtk_window_destroy(GTK_WINDOW(window));
-    g_object_unref(run);
-}
-
 int main(int argc, char **argv)
 {
     CHECK(argc >= 2);
@@ -569,7 +476,6 @@ int main(int argc, char **argv)
     check_fit(argv[1]);
     check_readout(run, argv[1]);
     check_items(run, argv[1]);
-    check_table();
     g_object_unref(run);
     return 0;
 }

@@ -21,7 +21,9 @@ must_agree run "$work/lines"
 if ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null; then
     at '*button' 'By shape' click || die "the table has no shapes"
     must_agree run shapes
-    at '*button' 'By shape' click
+    at '*button' 'By work size' click || die "the table has no work sizes"
+    must_agree run sizes
+    at '*button' 'By work size' click
     # what a screen reader gets of the pool: the answer with the size that it is about
     win_do view pool
     at 'spin button' 'Size of a request in MiB' set=8 || die "no size to ask for"

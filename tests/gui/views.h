@@ -91,3 +91,31 @@ static inline GdkTexture *picture_of(GtkWidget *w)
     g_object_unref(p);
     return t;
 }
+
+static inline gboolean has_label(GtkWidget *w, const char *text)
+{
+    if (GTK_IS_LABEL(w) && strstr(gtk_label_get_text(GTK_LABEL(w)), text))
+        return TRUE;
+    for (GtkWidget *c = gtk_widget_get_first_child(w); c; c = gtk_widget_get_next_sibling(c))
+        if (has_label(c, text))
+            return TRUE;
+    return FALSE;
+}
+
+static inline GtkWidget *toggle_of(GtkWidget *w, const char *label)
+{
+    if (GTK_IS_TOGGLE_BUTTON(w) && !g_strcmp0(gtk_button_get_label(GTK_BUTTON(w)), label))
+        return w;
+    GtkWidget *found = NULL;
+    for (GtkWidget *c = gtk_widget_get_first_child(w); c && !found;
+         c = gtk_widget_get_next_sibling(c))
+        found = toggle_of(c, label);
+    return found;
+}
+
+static inline void save_picture(GtkWidget *w, const char *dir, const char *name)
+{
+    g_autoptr(GdkTexture) t = picture_of(w);
+    g_autofree char *path = g_strdup_printf("%s/%s.png", dir, name);
+    CHECK(gdk_texture_save_to_png(t, path));
+}

@@ -1,0 +1,226 @@
+// Rows and columns of the kernel table: what a row holds, how its cells look, sort and match. Cells
+// change only when their text does.
+#include "live/kernel_row.h"
+
+#include "i18n.h"
+#include "live/plot.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct {
+    const char *id, *title, *tip;
+    int chars;
+    void (*format)(char *buf, size_t size, double v);
+} columns[NINO_KERNEL_COLUMNS] = {
+    { "kernel", N_("Kernel"), N_("Name of the kernel or transfer"), 18, NULL },
+    { "family", N_("Family"), N_("Op family"), 9, NULL },
+    { "global", N_("Global"), N_("Work-items of a launch, along each axis"), 12, NULL },
+    { "local", N_("Local"),
+      N_("Work-items of a work-group, along each axis; where the kernel leaves them open they are "
+         "the driver's choice"),
+      12, NULL },
+    { "calls", N_("Calls"), N_("How often it ran in the range"), 7, nino_format_count },
+    { "total_ns", N_("Total"), N_("Sum of the times on the device"), 7, nino_format_ns },
+    { "share", N_("Share"), N_("Of the time of all kernels and transfers"), 6, nino_format_share },
+    { "mean_ns", N_("Mean"), N_("Total divided by calls"), 7, nino_format_ns },
+    { "min_ns", N_("Min"), N_("Shortest call"), 7, nino_format_ns },
+    { "max_ns", N_("Max"), N_("Longest call"), 7, nino_format_ns },
+    { "sigma_ns", "σ", N_("Standard deviation of the calls"), 7, nino_format_ns },
+    // xgettext:no-c-format
+    { "p50_ns", "p50", N_("Half of the calls are shorter (within 2 %)"), 7, nino_format_ns },
+    // xgettext:no-c-format
+    { "p95_ns", "p95", N_("95 % of the calls are shorter (within 2 %)"), 7, nino_format_ns },
+    { "gflops", "GFLOP/s", N_("Arithmetic of the op table divided by total time"), 7, NULL },
+    { "gbps", "GB/s", N_("Bytes the op must move at least, divided by total time"), 7, NULL },
+    // xgettext:no-c-format
+    { "peak_share", N_("% of peak"),
+      N_("Larger share of the ceilings of this device, arithmetic and bandwidth: as measured "
+         "(ninodes devices --measure), else those of its profile"),
+      7, nino_format_share },
+};
+
+G_DEFINE_TYPE(NinoKernelRow, nino_kernel_row, G_TYPE_OBJECT)
+
+static guint row_changed;
+
+static void row_finalize(GObject *o)
+{
+    NinoKernelRow *r = NINO_KERNEL_ROW(o);
+    g_free(r->op);
+    for (int c = 0; c < NINO_KERNEL_TEXTS; c++)
+        g_free(r->text[c]);
+    G_OBJECT_CLASS(nino_kernel_row_parent_class)->finalize(o);
+}
+
+static void nino_kernel_row_class_init(NinoKernelRowClass *klass)
+{
+    G_OBJECT_CLASS(klass)->finalize = row_finalize;
+    row_changed = g_signal_new("changed", NINO_TYPE_KERNEL_ROW, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                               NULL, G_TYPE_NONE, 0);
+}
+
+static void nino_kernel_row_init(NinoKernelRow *r) { (void) r; }
+
+static double items_of(const uint64_t size[3])
+{
+    return (double) size[0] * (double) size[1] * (double) size[2];
+}
+
+NinoKernelRow *nino_kernel_row_new(const nino_op_stat *o, gboolean has_work)
+{
+    NinoKernelRow *r = g_object_new(NINO_TYPE_KERNEL_ROW, NULL);
+    const char *sizes = has_work ? strrchr(o->name, ' ') : NULL;
+    g_autofree char *launch = sizes ? g_strconcat(sizes + 1, "/", NULL) : NULL;
+    char text[NINO_WORK_TEXT];
+    nino_launch l = { .requested = 0 };
+    const gboolean is_told = launch && nino_launch_read(&l, launch);
+    r->op = g_strdup(o->name);
+    r->text[NINO_KERNEL_NAME] =
+        is_told ? g_strndup(o->name, (gsize) (sizes - o->name)) : g_strdup(o->name);
+    r->text[NINO_KERNEL_FAMILY] = g_strdup(o->family);
+    r->text[NINO_KERNEL_GLOBAL] = g_strdup(nino_work_text(text, l.global));
+    r->text[NINO_KERNEL_LOCAL] = g_strdup(nino_work_text(text, l.local));
+    r->value[NINO_KERNEL_GLOBAL] = items_of(l.global);
+    r->value[NINO_KERNEL_LOCAL] = items_of(l.local);
+    return r;
+}
+
+static gboolean is_same(const double *a, const double *b)
+{
+    for (int c = NINO_KERNEL_TEXTS; c < NINO_KERNEL_COLUMNS; c++)
+        if (a[c] != b[c] && !(isnan(a[c]) && isnan(b[c])))
+            return FALSE;
+    return TRUE;
+}
+
+void nino_kernel_row_set(NinoKernelRow *r, const double value[NINO_KERNEL_COLUMNS])
+{
+    if (is_same(value, r->value))
+        return;
+    for (int c = NINO_KERNEL_TEXTS; c < NINO_KERNEL_COLUMNS; c++)
+        r->value[c] = value[c];
+    g_signal_emit(r, row_changed, 0);
+}
+
+// Whether the driver chose the local size.
+static gboolean is_drivers(const NinoKernelRow *r)
+{
+    return *r->text[NINO_KERNEL_GLOBAL] && !*r->text[NINO_KERNEL_LOCAL];
+}
+
+static void format_cell(const NinoKernelRow *r, int column, char *buf, size_t size)
+{
+    const double v = r->value[column];
+    if (column == NINO_KERNEL_LOCAL && is_drivers(r))
+        g_strlcpy(buf, _("driver's choice"), size);
+    else if (column < NINO_KERNEL_TEXTS)
+        g_strlcpy(buf, *r->text[column] ? r->text[column] : "–", size);
+    else if (columns[column].format)
+        columns[column].format(buf, size, v);
+    else if (v > 0)
+        g_snprintf(buf, size, v < 100 ? "%.1f" : "%.0f", v);
+    else
+        g_strlcpy(buf, "–", size);
+}
+
+NinoCell nino_kernel_row_cell(const NinoKernelRow *r, int column)
+{
+    NinoCell cell = { columns[column].id, NULL, r->value[column] };
+    if (column < NINO_KERNEL_TEXTS)
+        cell.text =
+            column == NINO_KERNEL_LOCAL && is_drivers(r) ? "driver's choice" : r->text[column];
+    return cell;
+}
+
+gboolean nino_kernel_row_matches(const NinoKernelRow *r, const char *text)
+{
+    char cell[128];
+    for (int c = 0; c < NINO_KERNEL_TEXTS; c++) {
+        format_cell(r, c, cell, sizeof(cell));
+        if (strcasestr(cell, text))
+            return TRUE;
+    }
+    return !*text;
+}
+
+// ---- cells -------------------------------------------------------------------------------------
+
+static void refresh_label(NinoKernelRow *r, GtkLabel *label)
+{
+    char text[128];
+    format_cell(r, GPOINTER_TO_INT(g_object_get_data(G_OBJECT(label), "column")), text,
+                sizeof(text));
+    if (g_strcmp0(gtk_label_get_text(label), text) != 0)
+        gtk_label_set_text(label, text);
+}
+
+static void on_setup(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column)
+{
+    (void) f;
+    const int c = GPOINTER_TO_INT(column);
+    const gboolean is_text = c == NINO_KERNEL_NAME || c == NINO_KERNEL_FAMILY;
+    GtkWidget *label = gtk_label_new(NULL);
+    gtk_label_set_xalign(GTK_LABEL(label), is_text ? 0 : 1);
+    gtk_label_set_width_chars(GTK_LABEL(label), columns[c].chars);
+    if (is_text)
+        gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
+    else
+        gtk_widget_add_css_class(label, "numeric");
+    g_object_set_data(G_OBJECT(label), "column", column);
+    gtk_list_item_set_child(item, label);
+}
+
+static void on_bind(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column)
+{
+    (void) f, (void) column;
+    NinoKernelRow *r = gtk_list_item_get_item(item);
+    GtkWidget *label = gtk_list_item_get_child(item);
+    refresh_label(r, GTK_LABEL(label));
+    g_signal_connect(r, "changed", G_CALLBACK(refresh_label), label);
+}
+
+static void on_unbind(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column)
+{
+    (void) f, (void) column;
+    g_signal_handlers_disconnect_by_func(gtk_list_item_get_item(item), G_CALLBACK(refresh_label),
+                                         gtk_list_item_get_child(item));
+}
+
+// Work sizes sort by how many work-items they are.
+static int compare(gconstpointer a, gconstpointer b, gpointer column)
+{
+    const NinoKernelRow *x = a, *y = b;
+    const int c = GPOINTER_TO_INT(column);
+    if (c == NINO_KERNEL_NAME || c == NINO_KERNEL_FAMILY)
+        return strcmp(x->text[c], y->text[c]);
+    const double u = isnan(x->value[c]) ? -1 : x->value[c];
+    const double v = isnan(y->value[c]) ? -1 : y->value[c];
+    return u < v ? -1 : u > v;
+}
+
+GtkColumnViewColumn *nino_kernel_row_add_column(GtkColumnView *view, int c)
+{
+    GtkListItemFactory *f = gtk_signal_list_item_factory_new();
+    g_signal_connect(f, "setup", G_CALLBACK(on_setup), GINT_TO_POINTER(c));
+    g_signal_connect(f, "bind", G_CALLBACK(on_bind), GINT_TO_POINTER(c));
+    g_signal_connect(f, "unbind", G_CALLBACK(on_unbind), GINT_TO_POINTER(c));
+    GtkColumnViewColumn *col = gtk_column_view_column_new(_(columns[c].title), f);
+    GtkSorter *sorter = GTK_SORTER(gtk_custom_sorter_new(compare, GINT_TO_POINTER(c), NULL));
+    gtk_column_view_column_set_sorter(col, sorter);
+    g_object_unref(sorter);
+    gtk_column_view_column_set_resizable(col, TRUE);
+    gtk_column_view_column_set_expand(col, c == NINO_KERNEL_NAME);
+    gtk_column_view_append_column(view, col);
+    g_object_unref(col);
+    return col;
+}
+
+void nino_kernel_row_explain(GtkColumnView *view)
+{
+    GtkWidget *title = gtk_widget_get_first_child(gtk_widget_get_first_child(GTK_WIDGET(view)));
+    for (int c = 0; c < NINO_KERNEL_COLUMNS && title; c++) {
+        gtk_widget_set_tooltip_text(title, _(columns[c].tip));
+        title = gtk_widget_get_next_sibling(title);
+    }
+}
