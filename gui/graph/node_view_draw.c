@@ -103,10 +103,11 @@ static void draw_plain_box(const NinoNodeView *v, const Pen *p)
     const float w = (float) v->width, h = (float) v->height,
                 t = (float) nino_node_view_title_height(v);
     double line;
-    const GdkRGBA body = body_color(v, &p->c), title = title_color(v, &p->c),
-                  edge = outline(v, &p->c, &line);
+    const gboolean is_small = v->detail == NINO_DETAIL_BOX;
+    const GdkRGBA body = body_color(v, &p->c), edge = outline(v, &p->c, &line),
+                  title = is_small && p->c.is_high_contrast ? p->c.border : title_color(v, &p->c);
     if (line >= 2) { // marked, or high contrast, where bodies are like the canvas
-        const float b = (float) line * 2;
+        const float b = (float) MAX(line * 2, is_small ? 8 : 3);
         gtk_snapshot_append_color(p->s, &edge, &GRAPHENE_RECT_INIT(-b, -b, w + 2 * b, h + 2 * b));
     }
     gtk_snapshot_append_color(p->s, &body, &GRAPHENE_RECT_INIT(0, t, w, MAX(h - t, 0)));

@@ -378,6 +378,52 @@ static void test_fit_grown(void)
     }
 }
 
+static int count_dark_pixels(void)
+{
+    const int w = gtk_widget_get_width(window), h = gtk_widget_get_height(window);
+    g_autoptr(GdkPaintable) p = gtk_widget_paintable_new(window);
+    GskRenderNode *drawn = NULL;
+    for (int i = 0; !drawn && i < 400; i++) {
+        GtkSnapshot *s = gtk_snapshot_new();
+        spin_loop(25);
+        gdk_paintable_snapshot(p, s, w, h);
+        drawn = gtk_snapshot_free_to_node(s);
+    }
+    CHECK(drawn);
+    g_autoptr(GdkTexture) t =
+        gsk_renderer_render_texture(gtk_native_get_renderer(GTK_NATIVE(window)), drawn,
+                                    &GRAPHENE_RECT_INIT(0, 0, (float) w, (float) h));
+    g_autofree guchar *pixels = g_malloc((gsize) w * (gsize) h * 4);
+    int n = 0;
+    gdk_texture_download(t, pixels, (gsize) w * 4);
+    for (gsize i = 0; i < (gsize) w * (gsize) h; i++)
+        n += pixels[i * 4] < 100 && pixels[i * 4 + 1] < 100 && pixels[i * 4 + 2] < 100;
+    gsk_render_node_unref(drawn);
+    return n;
+}
+
+// White nodes on a white canvas: without links, only what is around them shows them.
+static void test_high_contrast(void)
+{
+    static const double zooms[] = { 0.12, 0.3, 0.8 };
+    GtkSettings *settings = gtk_settings_get_default();
+    g_autofree char *theme = NULL;
+    g_object_get(settings, "gtk-theme-name", &theme, NULL);
+    g_object_set(settings, "gtk-theme-name", "Default-hc", NULL);
+    for (gsize i = 0; i < G_N_ELEMENTS(zooms); i++) {
+        open_text("{\"1\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {}}}");
+        nino_canvas_set_zoom(canvas, zooms[i]);
+        spin_loop(200);
+        const int with = count_dark_pixels();
+        const graphene_rect_t box = in_view();
+        nino_canvas_set_offset(canvas, box.origin.x + 1e5, box.origin.y); // not in sight
+        spin_loop(200);
+        CHECK(with - count_dark_pixels() > 40);
+    }
+    g_object_set(settings, "gtk-theme-name", theme, NULL);
+    spin_loop(100);
+}
+
 static gboolean all_in_view(void)
 {
     const graphene_rect_t seen = in_view();
@@ -454,6 +500,7 @@ int main(int argc, char **argv)
         test_marks();
         test_fit_grown();
         test_fit_resized();
+        test_high_contrast();
     }
     close_window();
     return 0;
