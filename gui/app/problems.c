@@ -10,6 +10,8 @@ struct _NinoProblems {
     GtkWidget parent;
     GtkWidget *box, *list, *none, *plan;
     guint n_errors;
+    NinoTab *tab; // while it is checked
+    char **models, *input;
 };
 
 G_DEFINE_TYPE(NinoProblems, nino_problems, GTK_TYPE_WIDGET)
@@ -21,6 +23,12 @@ static void add_row(void *priv, const nino_issue *issue)
     NinoProblems *p = priv;
     const gboolean is_error = issue->severity == NINO_ISSUE_ERROR;
     p->n_errors += is_error;
+    if (is_error && *issue->node) {
+        g_autofree char *text = *issue->input
+                                    ? g_strdup_printf("%s: %s", issue->input, issue->message)
+                                    : g_strdup(issue->message);
+        nino_canvas_add_issue(nino_tab_canvas(p->tab), issue->node, text);
+    }
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     gtk_widget_add_css_class(line, "queue-row");
     GtkWidget *icon = gtk_image_new_from_icon_name(is_error ? "dialog-error-symbolic"
@@ -48,6 +56,25 @@ static void add_row(void *priv, const nino_issue *issue)
     gtk_list_box_append(GTK_LIST_BOX(p->list), row);
 }
 
+void nino_problems_set_folders(NinoProblems *p, const char *const *models, const char *input)
+{
+    g_strfreev(p->models);
+    g_free(p->input);
+    p->models = models ? g_strdupv((char **) (uintptr_t) models) : NULL;
+    p->input = g_strdup(input);
+}
+
+// A context of its own each time, so that files that came since are found.
+static void check(NinoProblems *p, nino_graph *g)
+{
+    const nino_ctx_params params = { .device = "ref",
+                                     .models = (const char *const *) p->models,
+                                     .input_dir = p->input };
+    nino_ctx *ctx = nino_ctx_create(&params, NULL); // NULL: files are not looked for
+    nino_graph_check(g, ctx, add_row, p);
+    nino_ctx_destroy(&ctx);
+}
+
 guint nino_problems_check(NinoProblems *p, NinoTab *tab)
 {
     GtkWidget *child;
@@ -55,8 +82,11 @@ guint nino_problems_check(NinoProblems *p, NinoTab *tab)
         gtk_list_box_remove(GTK_LIST_BOX(p->list), child);
     p->n_errors = 0;
     nino_graph *g = tab ? nino_tab_graph(tab) : NULL;
+    p->tab = tab;
+    if (tab)
+        nino_canvas_clear_issues(nino_tab_canvas(tab));
     if (g)
-        nino_graph_check(g, NULL, add_row, p);
+        check(p, g);
     const gboolean is_empty = !gtk_widget_get_first_child(p->list);
     gtk_widget_set_visible(p->none, is_empty);
     gtk_widget_set_visible(p->list, !is_empty);
@@ -90,6 +120,9 @@ static void on_plan(GtkButton *b, gpointer user)
 
 static void dispose(GObject *o)
 {
+    NinoProblems *p = NINO_PROBLEMS(o);
+    g_clear_pointer(&p->models, g_strfreev);
+    g_clear_pointer(&p->input, g_free);
     g_clear_pointer(&NINO_PROBLEMS(o)->box, gtk_widget_unparent);
     G_OBJECT_CLASS(nino_problems_parent_class)->dispose(o);
 }

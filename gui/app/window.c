@@ -337,6 +337,8 @@ GtkWidget *nino_window_new(GtkApplication *app, const NinoWindowOptions *options
     nino_engine_set_options(w->engine, (const char *const *) w->options.models, w->options.input,
                             w->options.output, w->options.device);
     nino_editors_set_folders((const char *const *) w->options.models, w->options.input);
+    nino_problems_set_folders(w->problems, (const char *const *) w->options.models,
+                              w->options.input);
     nino_window_recover(w);
     nino_engine_resume(w->engine);
     return GTK_WIDGET(w);

@@ -361,6 +361,14 @@ void nino_window_recover(NinoWindow *w)
     nino_window_autosave(w); // keeps them in this session's folder, then removes the old ones
 }
 
+// The user comes back, perhaps with the file that was missing.
+static void on_active(NinoWindow *w)
+{
+    NinoTab *tab = nino_window_tab(w);
+    if (tab && gtk_window_is_active(GTK_WINDOW(w)) && g_object_get_data(G_OBJECT(tab), "errors"))
+        nino_window_check(w);
+}
+
 void nino_window_file_init(NinoWindow *w)
 {
     static const GActionEntry actions[] = {
@@ -384,6 +392,7 @@ void nino_window_file_init(NinoWindow *w)
     };
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
     add_canvas_actions(w);
+    g_signal_connect(w, "notify::is-active", G_CALLBACK(on_active), NULL);
     g_signal_connect(w->tabs, "notify::page", G_CALLBACK(nino_window_on_switch), w);
     g_signal_connect(w, "close-request", G_CALLBACK(on_close_request), NULL);
     nino_window_show_recent(w);

@@ -38,7 +38,6 @@ void nino_window_run_update(NinoWindow *w)
     nino_window_set_enabled(w, "cancel", nino_engine_running(w->engine) != NULL);
     nino_window_set_enabled(w, "pause", s == NINO_ENGINE_READY);
     nino_window_set_enabled(w, "trim", s == NINO_ENGINE_READY);
-    nino_window_set_enabled(w, "reload", s == NINO_ENGINE_READY);
     nino_window_set_enabled(w, "detach", nino_engine_is_attached(w->engine));
     nino_window_set_state_bool(w, "pause", nino_engine_is_paused(w->engine));
     static const char *const names[] = { "off", "starting", "ready", "dead" };
@@ -225,8 +224,10 @@ static void action_simple(GSimpleAction *a, GVariant *parameter, gpointer user)
                   { "trim", NINO_CONTROL_TRIM },
                   { "reload", NINO_CONTROL_RELOAD } };
     for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
-        if (g_str_equal(table[i].name, name))
+        if (g_str_equal(table[i].name, name) && nino_engine_state(w->engine) == NINO_ENGINE_READY)
             nino_engine_simple(w->engine, table[i].cmd, 0);
+    if (g_str_equal(name, "reload")) // files may have come
+        nino_window_check(w);
 }
 
 static void action_pause(GSimpleAction *a, GVariant *parameter, gpointer user)
@@ -343,6 +344,10 @@ static void ask_plan(NinoProblems *p, gpointer user)
     const char *text = tab ? nino_tab_json(tab, FALSE, &len, &error) : NULL;
     if (!text) {
         nino_problems_set_plan(p, error ? error->message : _("No workflow is open"), FALSE);
+        return;
+    }
+    if (g_object_get_data(G_OBJECT(tab), "errors")) {
+        nino_problems_set_plan(p, _("First solve what is listed below"), FALSE);
         return;
     }
     nino_problems_set_plan(p, _("Planning…"), TRUE);

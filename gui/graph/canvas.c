@@ -283,6 +283,7 @@ void nino_canvas_set_document(NinoCanvas *c, nino_document *d)
     nino_canvas_sync(c);
     nino_canvas_unselect(c);
     g_hash_table_remove_all(c->marks); // ids mean other nodes now
+    g_hash_table_remove_all(c->issues);
     g_hash_table_remove_all(c->pictures);
     c->doc = d;
     nino_canvas_sync(c);
@@ -409,6 +410,7 @@ static void finalize(GObject *o)
     g_hash_table_unref(c->by_id);
     g_hash_table_unref(c->selected);
     g_hash_table_unref(c->marks);
+    g_hash_table_unref(c->issues);
     g_hash_table_unref(c->pictures);
     g_array_unref(c->moved);
     g_free(c->prefix);
@@ -454,6 +456,7 @@ static void nino_canvas_init(NinoCanvas *c)
     c->by_id = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     c->selected = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     c->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, nino_canvas_free_mark);
+    c->issues = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     c->pictures = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_object_unref);
     c->moved = g_array_new(FALSE, FALSE, sizeof(CanvasMoved));
     c->bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 2);

@@ -21,6 +21,7 @@ typedef enum NinoNodeState {
     NINO_NODE_DONE,
     NINO_NODE_CACHED,
     NINO_NODE_FAILED,
+    NINO_NODE_INVALID, // it cannot run: nino_canvas_set_issue()
 } NinoNodeState;
 
 typedef struct NinoNodeMark {
@@ -41,6 +42,11 @@ void nino_canvas_refresh(NinoCanvas *c);
 // inside. Drawn at most 10 times a second. NULL: none.
 void nino_canvas_mark(NinoCanvas *c, const char *node_id, const NinoNodeMark *mark);
 void nino_canvas_clear_marks(NinoCanvas *c);
+
+// Why the node cannot run, found before any run; by execution id, several are joined. An instance
+// of a subgraph shows one of what is inside. Kept until cleared or the document is another one.
+void nino_canvas_add_issue(NinoCanvas *c, const char *node_id, const char *text);
+void nino_canvas_clear_issues(NinoCanvas *c);
 
 // A picture in the node, below its values: what it made. NULL: none. By execution id; kept until it
 // is taken away or the document is another one; an instance of a subgraph shows the newest one of

@@ -55,18 +55,38 @@ static GdkTexture *newest_picture(NinoCanvas *c, const char *prefix)
     return best;
 }
 
+// Of the node, or of one inside of it.
+static const char *issue_of(NinoCanvas *c, const char *id, const char *inside)
+{
+    const char *own = g_hash_table_lookup(c->issues, id);
+    GHashTableIter it;
+    gpointer key, value;
+    g_hash_table_iter_init(&it, c->issues);
+    while (!own && inside && g_hash_table_iter_next(&it, &key, &value))
+        if (g_str_has_prefix(key, inside))
+            own = value;
+    return own;
+}
+
 static void show_mark(NinoCanvas *c, NinoNodeView *v, gboolean is_subgraph)
 {
     g_autofree char *id = g_strconcat(c->prefix, nino_node_view_id(v), NULL);
     const NinoNodeMark *m = g_hash_table_lookup(c->marks, id);
     GdkTexture *picture = g_hash_table_lookup(c->pictures, id);
-    NinoNodeMark sum;
+    NinoNodeMark sum, invalid = { .progress = -1, .seconds = -1 };
+    g_autofree char *inside = is_subgraph ? g_strconcat(id, ":", NULL) : NULL;
     if (is_subgraph) {
-        g_autofree char *inside = g_strconcat(id, ":", NULL);
         if (!m && sum_marks(c, inside, &sum))
             m = &sum;
         if (!picture)
             picture = newest_picture(c, inside);
+    }
+    const char *issue = issue_of(c, id, inside);
+    if (issue && (!m || (m->state != NINO_NODE_RUNNING && !m->error))) {
+        invalid = m ? *m : invalid; // the run before went well
+        invalid.state = NINO_NODE_INVALID;
+        invalid.error = issue;
+        m = &invalid;
     }
     nino_node_view_set_mark(v, m);
     nino_node_view_set_picture(v, picture);
@@ -113,6 +133,21 @@ void nino_canvas_mark(NinoCanvas *c, const char *node_id, const NinoNodeMark *ma
         g_hash_table_remove(c->marks, node_id);
     }
     marks_changed(c);
+}
+
+void nino_canvas_add_issue(NinoCanvas *c, const char *node_id, const char *text)
+{
+    const char *had = g_hash_table_lookup(c->issues, node_id);
+    g_hash_table_replace(c->issues, g_strdup(node_id),
+                         had ? g_strdup_printf("%s; %s", had, text) : g_strdup(text));
+    marks_changed(c);
+}
+
+void nino_canvas_clear_issues(NinoCanvas *c)
+{
+    if (g_hash_table_size(c->issues))
+        marks_changed(c);
+    g_hash_table_remove_all(c->issues);
 }
 
 void nino_canvas_set_picture(NinoCanvas *c, const char *node_id, GdkTexture *picture)

@@ -34,6 +34,7 @@ struct _NinoCanvas {
     GHashTable *selected; // ids
     GPtrArray *spots;     // NinoSpot: groups, then reroutes, by number
     GHashTable *marks;    // execution id -> NinoNodeMark
+    GHashTable *issues;   // execution id -> text
     GHashTable *pictures; // execution id -> GdkTexture
     guint mark_source, moved_source;
     double zoom, ox, oy;

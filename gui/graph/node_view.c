@@ -168,8 +168,13 @@ static char *signature_of(const nino_doc_node *n, const char *rows)
 
 void nino_node_view_name_it(NinoNodeView *v)
 {
-    const char *const states[] = { "",          _(", queued"), _(", running"),
-                                   _(", done"), _(", cached"), _(", failed") };
+    const char *const states[] = { "",
+                                   _(", queued"),
+                                   _(", running"),
+                                   _(", done"),
+                                   _(", cached"),
+                                   _(", failed"),
+                                   _(", cannot run") };
     g_autofree char *name = g_strdup_printf(
         _("%s, node %s%s%s%s%s%s"), v->title, v->id,
         v->mode == NINO_MODE_MUTED      ? _(", muted")

@@ -56,7 +56,7 @@ static GdkRGBA title_color(const NinoNodeView *v, const NinoGraphColors *c)
 static GdkRGBA outline(const NinoNodeView *v, const NinoGraphColors *c, double *width)
 {
     *width = 2.5;
-    if (v->has_mark && v->mark.state == NINO_NODE_FAILED)
+    if (v->has_mark && v->mark.state >= NINO_NODE_FAILED)
         return c->error;
     if (v->has_mark && v->mark.state == NINO_NODE_RUNNING)
         return c->running;
@@ -144,7 +144,7 @@ static char *mark_text(const NinoNodeMark *m)
 
 static GdkRGBA mark_color(NinoNodeState state, const NinoGraphColors *c)
 {
-    return state == NINO_NODE_FAILED    ? c->error
+    return state >= NINO_NODE_FAILED    ? c->error
            : state == NINO_NODE_RUNNING ? c->running
            : state == NINO_NODE_CACHED  ? c->cached
            : state == NINO_NODE_DONE    ? c->done

@@ -148,13 +148,13 @@ fi
 kill -KILL $app_pid; wait $app_pid 2>/dev/null || true
 win() { actions /window/1 Describe state; }
 until_ok 10 gone
-start --models "$root/data/tiny/models" "$work/a.json"
+start --models "$root/data/tiny/models" --input "$root/data/tiny/input" "$work/a.json"
 wait_state ready 30
 win_do set "4.filename_prefix=unsaved"
 kept() { ls "${XDG_STATE_HOME:-$HOME/.local/state}"/ninodes/studio/autosave/*/*.json; }
 until_ok 15 kept || die "nothing was kept for recovery"
 kill -KILL $app_pid; wait $app_pid 2>/dev/null || true
-start --models "$root/data/tiny/models"
+start --models "$root/data/tiny/models" --input "$root/data/tiny/input"
 at '*' '*recovered*' wait || die "unsaved work was not recovered"
 app_do quit
 at '*' '*unsaved changes*' wait || die "nobody asked about unsaved changes"

@@ -1,0 +1,40 @@
+#!/bin/bash
+# What keeps a workflow from running is found before it runs: listed, marked on its node, and gone when it is solved.
+. "$(dirname "$0")/lib.sh"
+[ -x "$B/tests/gui/atclick" ] || { echo "skip: tests/gui/atclick was not built"; exit 77; }
+cp -r "$root/data/tiny/models" "$work/models"
+vae=$(cd "$work/models/vae" && ls ./*.safetensors | head -1)
+mv "$work/models/vae/$vae" "$work/kept"
+start --models "$work/models" --input "$root/data/tiny/input" --output "$work/out" "$root/data/tiny/decode.json"
+ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+
+# A model that is not there.
+wait_state invalid 30
+enabled run && die "a workflow whose model is missing can be run"
+win_do panel problems
+at '*' 'Error, node 2 · vae_name: *is not in*' wait || die "a missing model is not listed"
+at '*' '*, node 2, cannot run*' wait || die "the node with the missing model is not marked"
+win_do plan
+at '*' 'First solve what is listed below' wait || die "a plan is made of a workflow that cannot run"
+shot missing
+mv "$work/kept" "$work/models/vae/$vae"
+win_do reload
+wait_state ready 10
+enabled run || die "the model is there, but the workflow cannot be run"
+at '*' '*, node 2' wait || die "the node is still marked"
+at '*' 'No problems found' wait || die "the problem is still listed"
+
+# A value out of range, then inside a subgraph: the instance is marked.
+win_do run; wait_state done 120
+printf '{"1":{"class_type":"EmptyLatentImage","inputs":{"width":7,"height":64,"batch_size":1}},
+ "2":{"class_type":"SaveLatent","inputs":{"samples":["1",0],"filename_prefix":"x"}}}' >"$work/range.json"
+win_do open-path "$work/range.json"
+wait_state invalid 10
+at '*' 'Error, node 1 · width: *' wait || die "a value out of range is not listed"
+at '*' '*, node 1, cannot run*' wait || die "the node with the value is not marked"
+win_do canvas-select-all; win_do canvas-subgraph
+at '*' 'New Subgraph, node *, cannot run*' wait || die "the subgraph around the node is not marked"
+shot range
+app_do quit
+at button 'Quit anyway' click
+until_ok 15 gone || die "the app did not quit"
