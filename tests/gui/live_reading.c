@@ -444,10 +444,11 @@ static void check_items(NinoRun *run, const char *dir)
     gtk_window_destroy(GTK_WINDOW(window));
 
     window = show(run, "roofline", &view);
-    gtk_widget_grab_focus(view);
-    CHECK(press(view, GDK_KEY_Right, 0) && press(view, GDK_KEY_Return, 0));
+    GtkWidget *roof = find(view, NINO_TYPE_AREA);
+    gtk_widget_grab_focus(roof);
+    CHECK(press(roof, GDK_KEY_Right, 0) && press(roof, GDK_KEY_Return, 0));
     const char *name = nino_run_name(run, nino_run_kernel(run));
-    CHECK(*name && is_described(view, name) && is_described(view, "FLOP per byte"));
+    CHECK(*name && is_described(roof, name) && is_described(roof, "FLOP per byte"));
     spin_loop(100);
     save_picture(view, dir, "roofline-step");
     gtk_window_destroy(GTK_WINDOW(window));
