@@ -25,7 +25,8 @@ static nino_status group_norm(nino_cl *cl, const nino_op_call *c, nino_error *er
              nino_cl_wide_defs((uint64_t) (l.positions * channels) + 1024));
 
     // Statistics and application each move about half of the bytes; the last one speaks for all.
-    const nino_cl_what helper = { .d = d, .is_main = false }, what = { .d = d, .is_main = true };
+    const nino_cl_what helper = { .d = d, .is_main = false };
+    const nino_cl_what what = { .d = d, .is_main = true, .requested = nino_cl_rows_bytes(d) };
     const nino_cl_arg stat[] = { A_BUF(x, elem), A_BUF(&part, 4), A_INT(channels),
                                  A_INT(l.positions), A_INT(l.strip) };
     const size_t strips = (size_t) l.n_strips, n = (size_t) batch;

@@ -83,7 +83,8 @@ double nino_cl_rows_bytes(const nino_op_desc *d)
     case NINO_OP_ADD: return n * elem(d) * 3; // both once, whatever is broadcast
     case NINO_OP_GATE_ADD: return n * elem(d) * 4;
     case NINO_OP_ROPE: return n * (elem(d) * 2 + 4);
-    case NINO_OP_SOFTMAX: return n * elem(d) * 4; // three passes: largest, sum, result
+    case NINO_OP_SOFTMAX: return n * elem(d) * 4;           // three passes: largest, sum, result
+    case NINO_OP_GROUP_NORM: return n * (elem(d) * 2 + 12); // what a channel is made with: 3 f32
     case NINO_OP_LAYER_NORM: return n * (elem(d) * 4 + norm);
     case NINO_OP_RMS_NORM: return n * (elem(d) * 3 + norm);
     default: return nino_ops[d->op].bytes(d); // every element once

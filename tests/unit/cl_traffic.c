@@ -97,13 +97,62 @@ static void test_others(void)
     CHECK(nino_cl_rows_bytes(&e) == nino_ops[NINO_OP_ADD].bytes(&e));
     e.src[1] = NINO_SHAPE(16); // read again for every row
     CHECK(nino_cl_rows_bytes(&e) == 3 * 7 * 16 * 4 * 3);
+    e.op = NINO_OP_GROUP_NORM;
+    CHECK(nino_cl_rows_bytes(&e) == 3 * 7 * 16 * (4 * 2 + 12));
     e.op = NINO_OP_SOFTMAX;
     CHECK(nino_cl_rows_bytes(&e) == 3 * 7 * 16 * 4 * 4);
+}
+
+// What is recorded of a product's launches fits their own global sizes, in both schedules.
+static void test_recorded(nino_sched_kind schedule)
+{
+    enum { ROWS = 700, C = 48, N = 200 };
+    static nino_event ev[1024];
+    nino_error err;
+    nino_backend *be = nino_cl_open(test_cl_device(), NULL, NULL, &err);
+    CHECK(be);
+    ((nino_cl *) be)->be.profile.schedule = schedule;
+    nino_monitor *m = nino_monitor_create();
+    nino_mon_reader *r = nino_mon_reader_create(m);
+    nino_stream *s = nino_stream_create(&(nino_stream_params){ .backend = be, .monitor = m }, &err);
+    nino_array *a = test_wave(NINO_SHAPE(ROWS, C), 0.02f), *w = test_wave(NINO_SHAPE(N, C), 0.013f);
+    CHECK(s && r && a && w);
+    nino_linear l = { .w = nino_weight_from_array(w, NINO_W_MATRIX) };
+    nino_tensor *y = nino_linear_op(s, nino_upload(s, a, NINO_F32), &l);
+    nino_array *out = nino_download(s, y, NINO_F32);
+    CHECK(out);
+    const size_t n = nino_mon_reader_read(r, ev, 1024, NULL);
+    double rows = 0;
+    int n_launches = 0;
+    for (size_t i = 0; i < n; i++) {
+        nino_launch k;
+        if (ev[i].kind != NINO_EV_KERNEL || ev[i].sub != NINO_OP_LINEAR + 1 ||
+            ev[i].u.kernel.flops <= 0)
+            continue;
+        n_launches++;
+        CHECK(nino_launch_read(&k, nino_monitor_name_text(m, nino_kernel_launch(&ev[i]))));
+        CHECK(k.local[0] == (schedule == NINO_SCHED_CPU ? 1 : 256) && k.local[1] == 1);
+        const double part = ev[i].u.kernel.flops / (2.0 * C * N);
+        const double along = (double) (k.global[0] / k.local[0]), across = (double) k.global[1];
+        CHECK(near(k.requested, 4 * (part * C * across + (double) N * C * along + part * N)));
+        rows += part;
+    }
+    CHECK(n_launches > 0 && near(rows, ROWS));
+    nino_array_unref(&out);
+    nino_array_unref(&a);
+    nino_array_unref(&w);
+    nino_stream_destroy(&s);
+    nino_weight_destroy(&l.w);
+    nino_mon_reader_destroy(&r);
+    nino_backend_close(&be);
+    nino_monitor_destroy(&m);
 }
 
 int main(void)
 {
     test_products();
     test_others();
+    test_recorded(NINO_SCHED_CPU);
+    test_recorded(NINO_SCHED_GENERIC);
     return 0;
 }
