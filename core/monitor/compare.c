@@ -178,7 +178,8 @@ static calls *calls_of(side *s, int32_t node_at, uint32_t name, uint32_t shape)
     return &s->calls[s->n_calls - 1];
 }
 
-static void collect_kernels(side *s)
+// is_flat: whatever node and shape they have.
+static void collect_kernels(side *s, bool is_flat)
 {
     nino_track_info track[64];
     const size_t n = nino_history_tracks(s->h, track, 64);
@@ -190,9 +191,9 @@ static void collect_kernels(side *s)
         for (size_t k = nino_history_slice_at(s->h, track[i].number, s->begin_ns); k < m; k++) {
             if (ev[k].kind != NINO_EV_KERNEL)
                 continue;
-            if (!scope || ev[k].parent != scope)
+            if (!is_flat && (!scope || ev[k].parent != scope))
                 at = node_of(s, scope = ev[k].parent);
-            calls *c = calls_of(s, at, ev[k].name, ev[k].u.kernel.shape);
+            calls *c = calls_of(s, at, ev[k].name, is_flat ? 0 : ev[k].u.kernel.shape);
             if (!c) {
                 s->failed = true;
                 return;
@@ -465,9 +466,11 @@ nino_status nino_compare_runs(const nino_history *ha, const nino_history *hb, ni
     nino_mem_stat m;
     nino_compare c = { .n_rows = 0 };
     side *const both[] = { &a, &b };
+    collect_nodes(&a);
+    collect_nodes(&b);
+    const bool is_flat = !a.n_nodes != !b.n_nodes;
     for (int i = 0; i < 2; i++) {
-        collect_nodes(both[i]);
-        collect_kernels(both[i]);
+        collect_kernels(both[i], is_flat);
         collect_steps(both[i]);
         nino_stats_energy(nino_history_stats(both[i]->h), &e);
         nino_stats_memory(nino_history_stats(both[i]->h), &m);

@@ -18,6 +18,14 @@ enum {
 // Reads a trace (plain or .gz) and finds its array of events. *doc is the caller's.
 nino_status nino_trace_parse(const char *path, nino_json_doc **doc, const nino_json **events,
                              nino_error *err);
+typedef void (*nino_trace_sink)(void *priv, const nino_event *ev, size_t n,
+                                const char *(*name)(void *name_priv, uint32_t id), void *name_priv);
+// Whether the file was written by another program.
+bool nino_trace_is_foreign(const nino_json_doc *doc, const nino_json *events);
+// Gives the records that such a file's events amount to. Errors: NINO_ERR_FORMAT, kind "schema":
+// nothing of use in it; NINO_ERR_NOMEM.
+nino_status nino_trace_foreign(const nino_json *events, const char *path, nino_trace_sink sink,
+                               void *priv, nino_error *err);
 // A time in microseconds as nanoseconds; false: not a number, or out of range.
 bool nino_trace_time(const nino_json *us, int64_t *ns);
 

@@ -35,6 +35,24 @@ typedef struct checker {
     size_t n, cap, hint;
 } checker;
 
+// The form of an array may end anywhere: a program that writes one as it goes never closes it.
+// What follows the last whole event is cut off, and the array closed.
+static void close_array(nino_buf *b)
+{
+    size_t first = 0, last = b->len;
+    while (first < b->len && strchr(" \t\r\n", b->data[first]))
+        first++;
+    while (last > first && strchr(" \t\r\n", b->data[last - 1]))
+        last--;
+    if (first == b->len || b->data[first] != '[' || (last > first && b->data[last - 1] == ']'))
+        return;
+    while (last > first + 1 &&
+           !(b->data[last - 1] == '}' && (last == b->len || strchr(",\r\n", b->data[last]))))
+        last--;
+    b->len = last;
+    nino_buf_add(b, "]", 1);
+}
+
 nino_status nino_trace_parse(const char *path, nino_json_doc **doc, const nino_json **events,
                              nino_error *err)
 {
@@ -61,6 +79,10 @@ nino_status nino_trace_parse(const char *path, nino_json_doc **doc, const nino_j
         .max_depth = 64, .max_bytes = MAX_FILE, .max_nodes = 64u << 20, .allow_dup_keys = true
     };
     nino_json_doc *d = NULL;
+    if (!st)
+        close_array(&b);
+    if (!st && b.failed)
+        st = nino_fail(err, NINO_ERR_NOMEM, path, "out of memory");
     if (!st)
         st = nino_json_parse(b.data ? b.data : "", b.len, path, &limits, &d, err);
     nino_buf_release(&b);

@@ -1,5 +1,5 @@
 // A trace file of ninodes back into records, so that a file gives the same tables and pictures as
-// the run.
+// the run. Traces of other programs: trace_foreign.c.
 #include "core/monitor/trace.h"
 
 #include "core/base/error.h"
@@ -12,9 +12,6 @@
 
 enum { MAX_OPEN = 1024, BATCH = 256 };
 
-typedef void (*sink)(void *priv, const nino_event *ev, size_t n,
-                     const char *(*name)(void *name_priv, uint32_t id), void *name_priv);
-
 typedef struct made made; // a name that does not stand in the document
 struct made {
     made *next;
@@ -22,7 +19,7 @@ struct made {
 };
 
 typedef struct loader {
-    sink add;
+    nino_trace_sink add;
     void *priv;
     nino_event batch[BATCH];
     size_t n_batch;
@@ -285,7 +282,7 @@ static void event(loader *l, const nino_json *e)
         point(l, e, args, whole(e, "tid"));
 }
 
-nino_status nino_trace_read(const char *path, sink sink_fn, void *priv, nino_error *err)
+nino_status nino_trace_read(const char *path, nino_trace_sink sink_fn, void *priv, nino_error *err)
 {
     if (nino_own_is(path))
         return nino_own_read(path, sink_fn, priv, NULL, err);
@@ -297,7 +294,9 @@ nino_status nino_trace_read(const char *path, sink sink_fn, void *priv, nino_err
         st = nino_fail(err, NINO_ERR_NOMEM, path, "out of memory");
     if (!st)
         st = nino_trace_parse(path, &doc, &events, err);
-    if (!st && l) {
+    if (!st && nino_trace_is_foreign(doc, events)) {
+        st = nino_trace_foreign(events, path, sink_fn, priv, err);
+    } else if (!st && l) {
         l->add = sink_fn;
         l->priv = priv;
         l->name[0] = "";

@@ -129,6 +129,27 @@ static void test_cached(void)
     nino_history_destroy(&r[1].h);
 }
 
+// The kernels of a run beside those of another program's trace, which knows no nodes.
+static void test_flat(void)
+{
+    nino_error err;
+    nino_compare c;
+    fake_run a = make("3 KSampler", 1, true), b = fake_begin();
+    for (int k = 0; k < 300; k++)
+        fake_kernel(&b, 1, "gemm", 50 + k % 5, 0, 0);
+    fake_end(&b, 1);
+    CHECK_OK(nino_compare_runs(a.h, b.h, &c, &err), err);
+    const nino_compare_row *r = find(&c, NINO_COMPARE_KERNEL, "", "gemm");
+    CHECK(r && r->n_a == 200 && r->n_b == 300 && r->verdict == -1);
+    CHECK_STR(r->shape, "");
+    CHECK(!find(&c, NINO_COMPARE_KERNEL, "3 KSampler", "gemm"));
+    r = find(&c, NINO_COMPARE_NODE, "3 KSampler", "");
+    CHECK(r && r->n_a == 1 && r->n_b == 0);
+    nino_compare_release(&c);
+    nino_history_destroy(&a.h);
+    nino_history_destroy(&b.h);
+}
+
 static void test_empty(void)
 {
     nino_error err;
@@ -145,6 +166,7 @@ int main(void)
     test_student();
     test_runs();
     test_cached();
+    test_flat();
     test_empty();
     return 0;
 }

@@ -3,6 +3,8 @@
 #include <ninodes/monitor.h>
 #include "tests/test.h"
 
+#include <ninodes/history.h>
+
 #include <math.h>
 
 static char dir[64];
@@ -208,6 +210,91 @@ static void test_load(void)
     CHECK(nino_trace_load(path_of("absent"), NULL, &err) == NINO_ERR_MISSING);
 }
 
+static nino_history *history_of(const char *name, const char *text)
+{
+    FILE *f = fopen(path_of(name), "w");
+    CHECK(f && fputs(text, f) >= 0 && !fclose(f));
+    nino_history *h = nino_history_create(0);
+    CHECK_OK(nino_history_load(h, path_of(name), &err), err);
+    return h;
+}
+
+static const nino_op_stat *op_named(const nino_op_stat *o, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(o[i].name, name))
+            return &o[i];
+    return NULL;
+}
+
+// What other programs write.
+static void test_foreign(void)
+{
+    // CLIntercept: an array that never ends; queues below zero, or commands in three stages
+    nino_history *h = history_of(
+        "cli.json",
+        "[\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":7,\"tid\":0,\"args\":{\"name\":\"app\"}"
+        "},\n"
+        "{\"ph\":\"X\",\"pid\":7,\"tid\":31,\"name\":\"clFinish\",\"ts\":1000.5,\"dur\":500.0},\n"
+        "{\"ph\":\"X\",\"pid\":7,\"tid\":31,\"name\":\"clEnqueueNDRangeKernel( conv "
+        ")\",\"ts\":900.000,"
+        "\"dur\":50.25,\"args\":{\"id\":1}},\n"
+        "{\"ph\":\"X\",\"pid\":7,\"tid\":31,\"name\":\"inner\",\"ts\":910.000,\"dur\":10},\n"
+        "{\"ph\":\"X\",\"pid\":7,\"tid\":-1,\"name\":\"conv\",\"ts\":1010.0,\"dur\":100.125,"
+        "\"args\":{\"id\":1}},\n"
+        "{\"ph\":\"X\",\"pid\":7,\"tid\":-1,\"name\":\"conv\",\"ts\":1200.0,\"dur\":99.875,"
+        "\"args\":{\"id\":2}},\n"
+        "{\"ph\":\"X\",\"pid\":7,\"tid\":-1,\"name\":\"clEnqueueReadBuffer\",\"ts\":1300.0,\"dur\":"
+        "20,\"args\":{}},\n"
+        "{\"ph\":\"X\",\"pid\":7,\"tid\":1.0,\"name\":\"gemm (Queued)\",\"ts\":1320,\"dur\":5},\n"
+        "{\"ph\":\"X\",\"pid\":7,\"tid\":1.0,\"name\":\"gemm "
+        "(Submitted)\",\"ts\":1325,\"dur\":7},\n"
+        "{\"ph\":\"X\",\"pid\":7,\"tid\":1.0,\"name\":\"gemm "
+        "(Execution)\",\"ts\":1332,\"dur\":30},\n"
+        "{\"ph\":\"X\",\"pid\":7,\"tid\":\"norm\",\"name\":\"norm\",\"ts\":1400,\"dur\":11},\n"
+        "{\"ph\":\"X\",\"pid\":7,\"tid\":-1,\"na");
+    nino_op_stat o[8];
+    const size_t n = nino_stats_ops(nino_history_stats(h), o, 8);
+    CHECK(n == 4);
+    const nino_op_stat *conv = op_named(o, n, "conv"), *gemm = op_named(o, n, "gemm");
+    CHECK(conv && conv->calls == 2 && conv->total_ns == 200000);
+    CHECK(gemm && gemm->calls == 1 && gemm->total_ns == 30000 && op_named(o, n, "norm"));
+    CHECK_STR(op_named(o, n, "clEnqueueReadBuffer")->family, "transfer");
+    size_t k;
+    const nino_span *s = nino_history_spans(h, &k);
+    CHECK(k == 4 && s[0].kind == NINO_EV_JOB && s[0].begin_ns == 1000);
+    CHECK(s[0].end_ns - s[0].begin_ns == 600500); // from 900 to 1500.5 µs
+    CHECK_STR(nino_history_name(h, s[2].name), "inner");
+    CHECK(s[2].parent == 1 && s[1].track == s[3].track && s[3].parent < 0);
+    const nino_event *e = nino_history_slices(h, 257, &k);
+    CHECK(k == 1 && e[0].u.kernel.queued_us == 12 && e[0].u.kernel.submitted_us == 7);
+    nino_history_destroy(&h);
+
+    // PyTorch: categories say what an event is; times count from 1970
+    h = history_of(
+        "torch.json",
+        "{\"schemaVersion\":1,\"traceEvents\":["
+        "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"pid\":1,\"tid\":1,\"ts\":"
+        "1700000000000000,"
+        "\"dur\":90},"
+        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"sgemm\",\"pid\":0,\"tid\":7,\"ts\":"
+        "1700000000000020,"
+        "\"dur\":40,\"args\":{\"stream\":7}},"
+        "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"Memcpy HtoD\",\"pid\":0,\"tid\":7,"
+        "\"ts\":1700000000000060,\"dur\":8,\"args\":{\"bytes\":4096}}]}");
+    CHECK(nino_stats_ops(nino_history_stats(h), o, 8) == 2 && o[0].total_ns == 40000);
+    CHECK(o[1].bytes == 4096 && !strcmp(o[1].family, "transfer"));
+    nino_history_destroy(&h);
+
+    // nothing in it: said, not shown as an empty run
+    FILE *f = fopen(path_of("none.json"), "w");
+    CHECK(f && fputs("[{\"ph\":\"C\",\"name\":\"x\",\"ts\":1}]", f) >= 0 && !fclose(f));
+    h = nino_history_create(0);
+    CHECK(nino_history_load(h, path_of("none.json"), &err) == NINO_ERR_FORMAT);
+    CHECK(strstr(err.msg, "another program"));
+    nino_history_destroy(&h);
+}
+
 static void refuses(const char *kind, const char *events)
 {
     FILE *f = fopen(path_of("bad.json"), "w");
@@ -280,6 +367,7 @@ int main(void)
     test_written();
     test_long();
     test_load();
+    test_foreign();
     test_checker();
     char cmd[96];
     snprintf(cmd, sizeof(cmd), "rm -rf '%s'", dir);

@@ -1,7 +1,8 @@
 // Comparing two runs: nodes, sampler steps and kernels of one aligned with those of the other, with
 // the difference and how sure it is.
 //
-// Nodes are aligned by id and class, else by class and order; kernels by node, name and shape;
+// Nodes are aligned by id and class, else by class and order; kernels by node, name and shape (by
+// name alone with a run that has no nodes: the trace of another program);
 // steps by node and number. Confidence comes from the spread of the calls within the two runs
 // (Welch's t test; steps: paired); what changes from run to run only, such as another program that
 // was busy all the time, it cannot see.

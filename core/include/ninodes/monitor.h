@@ -289,7 +289,9 @@ NINO_API void nino_trace_abort(nino_trace **t);
 NINO_API nino_status nino_trace_check(const char *path, uint64_t *n_events, nino_error *err);
 // Reads a trace written by ninodes back: gives its records to `add` in the order they were written,
 // in batches; `name` and `name_priv` are for the time of the call. Messages, progress and the fine
-// print of older versions may be missing.
+// print of older versions may be missing. A Chrome trace of another program (CLIntercept, PyTorch's
+// profiler, ...; complete events, ph X) is taken as one job: what ran on a device as kernels and
+// transfers, what ran on threads as nested stages; times begin at 1 µs.
 NINO_API nino_status nino_trace_read(const char *path,
                                      void (*add)(void *priv, const nino_event *ev, size_t n,
                                                  const char *(*name)(void *name_priv, uint32_t id),
