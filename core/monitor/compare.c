@@ -82,7 +82,7 @@ static void mark_cached(side *s)
     for (size_t i = ev ? nino_history_lower(ev, n, s->begin_ns) : n; i < n; i++) {
         const bool is_hit = ev[i].sub == NINO_CACHE_NODE && ev[i].u.scope.arg0;
         const int32_t at = is_hit ? find_node(s, text(s, ev[i].name)) : -1;
-        if (at >= 0)
+        if (at >= 0 && s->node) // at came from it
             s->node[at].is_cached = true;
     }
 }
