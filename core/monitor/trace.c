@@ -457,7 +457,8 @@ void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
         case NINO_EV_MEM: memory(t, e); break;
         case NINO_EV_DEVICE: device(t, e); break;
         case NINO_EV_MESSAGE:
-        case NINO_EV_OUTPUT: mark(t, e, TID_MESSAGE, name(priv, e->name)); break;
+        case NINO_EV_OUTPUT:
+        case NINO_EV_NOTE: mark(t, e, TID_MESSAGE, name(priv, e->name)); break;
         case NINO_EV_TILE_INFO: mark(t, e, TID_MESSAGE, "tile"); break;
         case NINO_EV_STEP_INFO: mark(t, e, TID_MESSAGE, "step"); break;
         case NINO_EV_PREVIEW: mark(t, e, TID_MESSAGE, "preview"); break;

@@ -123,6 +123,7 @@ const char *nino_trace_kind_name(uint8_t kind)
     case NINO_EV_CEILING_POINT: return "ceiling point";
     case NINO_EV_CHUNK: return "chunk";
     case NINO_EV_CLIP: return "clip";
+    case NINO_EV_NOTE: return "note";
     default: return "";
     }
 }

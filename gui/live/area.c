@@ -55,6 +55,11 @@ static void read_time(NinoArea *a, guint64 t, GString *text)
     const guint64 begin = nino_history_begin(nino_run_history(a->run));
     nino_format_ns(when, sizeof(when), (double) t - (double) begin);
     g_string_append_printf(text, _("at %s"), when);
+    const nino_event *note = nino_area_note_at(a, t);
+    if (note) {
+        g_autofree char *said = g_markup_escape_text(nino_run_name(a->run, note->name), -1);
+        g_string_append_printf(text, _(", noted: %s"), said);
+    }
     const gsize at = text->len;
     nino_area_get_box(a, &box);
     if (a->type->read)
@@ -219,6 +224,15 @@ void nino_area_draw_marks(NinoArea *a, NinoPlot *p, const NinoPlotBox *box)
         nino_plot_bar(p, floorf(x0), box->y, 1, box->h, &edge);
         nino_plot_bar(p, floorf(x1), box->y, 1, box->h, &edge);
     }
+    size_t n;
+    const nino_event *note = nino_history_points(nino_run_history(a->run), NINO_EV_NOTE, &n);
+    for (size_t i = 0; i < n; i++) {
+        const float at = floorf(nino_area_x(a, box, note[i].t_ns));
+        if (at < box->x || at >= box->x + box->w)
+            continue;
+        nino_plot_bar(p, at, box->y, 1, box->h, nino_plot_colour(4));
+        nino_plot_bar(p, at - 3, box->y, 7, 5, nino_plot_colour(4));
+    }
     const guint64 cursor = nino_run_cursor(a->run);
     const float x = nino_area_x(a, box, cursor);
     if (cursor && x >= box->x && x < box->x + box->w) {
@@ -339,6 +353,9 @@ static void dispose(GObject *o)
     if (a->user_free && a->user)
         a->user_free(a->user);
     a->user = NULL;
+    GtkWidget *child; // a popover that is open
+    while ((child = gtk_widget_get_first_child(GTK_WIDGET(o))))
+        gtk_widget_unparent(child);
     g_clear_object(&a->run);
     g_clear_pointer(&a->layouts, g_hash_table_unref);
     g_clear_pointer(&a->said, g_free);

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "i18n.h"
+#include "live/plot.h"
 
 static const char *const plot_types[] = { "png", "svg", "pdf", NULL };
 static const char *const table_types[] = { "csv", "json", NULL };
@@ -33,6 +34,53 @@ static cairo_status_t append(void *bytes, const unsigned char *data, unsigned n)
     return CAIRO_STATUS_SUCCESS;
 }
 
+enum { FOOTER = 18 };
+
+// What was run, how long it took, with which version; when the picture was made.
+static char *caption(GtkWidget *view)
+{
+    size_t n;
+    char ns[40] = "";
+    NinoRun *run = g_object_get_data(G_OBJECT(view), "nino-run");
+    nino_history *h = run ? nino_run_history(run) : NULL;
+    const nino_span *s = h ? nino_history_spans(h, &n) : NULL;
+    const nino_span *job = NULL;
+    for (size_t i = 0; s && i < n; i++)
+        if (s[i].kind == NINO_EV_JOB)
+            job = &s[i];
+    if (job)
+        nino_format_ns(
+            ns, sizeof(ns),
+            (double) ((job->end_ns ? job->end_ns : nino_history_end(h)) - job->begin_ns));
+    g_autoptr(GDateTime) now = g_date_time_new_now_local();
+    g_autofree char *when = g_date_time_format(now, "%Y-%m-%d %H:%M");
+    return g_strdup_printf("%s%s%s%sninodes %s · %s", job ? nino_run_name(run, job->name) : "",
+                           job ? " · " : "", ns, job ? " · " : "", nino_version(), when);
+}
+
+static void draw_caption(GtkWidget *view, cairo_t *cr, int w, int h, gboolean is_dark)
+{
+    int width, height;
+    g_autofree char *text = caption(view);
+    PangoLayout *l = pango_cairo_create_layout(cr);
+    PangoFontDescription *font = pango_font_description_from_string("Sans 8");
+    pango_layout_set_font_description(l, font);
+    pango_layout_set_text(l, text, -1);
+    pango_layout_set_single_paragraph_mode(l, TRUE);
+    pango_layout_set_ellipsize(l, PANGO_ELLIPSIZE_END);
+    pango_layout_set_width(l, (w - 12) * PANGO_SCALE);
+    pango_layout_get_pixel_size(l, &width, &height);
+    const double back = is_dark ? 0.11 : 1, ink = is_dark ? 0.65 : 0.4;
+    cairo_set_source_rgb(cr, back, back, back);
+    cairo_rectangle(cr, 0, h - FOOTER, w, FOOTER);
+    cairo_fill(cr);
+    cairo_set_source_rgb(cr, ink, ink, ink);
+    cairo_move_to(cr, 6, h - FOOTER + (FOOTER - height) / 2.0);
+    pango_cairo_show_layout(cr, l);
+    pango_font_description_free(font);
+    g_object_unref(l);
+}
+
 static gboolean write_plot(GtkWidget *view, const char *path, int w, int h, gboolean is_dark,
                            GError **error)
 {
@@ -45,7 +93,8 @@ static gboolean write_plot(GtkWidget *view, const char *path, int w, int h, gboo
                              : cairo_pdf_surface_create_for_stream(append, bytes, w, h);
     cairo_t *cr = cairo_create(s);
     cairo_scale(cr, scale, scale);
-    nino_view_get_export(view)->draw(view, cr, w, h, is_dark);
+    nino_view_get_export(view)->draw(view, cr, w, h - FOOTER, is_dark);
+    draw_caption(view, cr, w, h, is_dark);
     cairo_status_t st = cairo_status(cr);
     cairo_destroy(cr);
     if (!st && is_png)
@@ -227,6 +276,7 @@ static void on_action(GSimpleAction *action, GVariant *parameter, gpointer view)
 
 void nino_export_install(GtkWidget *view, NinoRun *run)
 {
+    g_object_set_data(G_OBJECT(view), "nino-run", run); // its widgets hold it
     static const GActionEntry entries[] = { { .name = "plot", .activate = on_action },
                                             { .name = "table", .activate = on_action },
                                             { .name = "trace", .activate = on_action } };

@@ -127,6 +127,13 @@ static void send_changed(NinoRun *run)
     nino_run_draw_end(run);
 }
 
+gboolean nino_run_note(NinoRun *run, guint64 t, const char *text)
+{
+    const gboolean ok = nino_history_note(run->history, t, text);
+    send_changed(run);
+    return ok;
+}
+
 static gboolean on_timer(gpointer user)
 {
     NinoRun *run = user;

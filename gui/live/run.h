@@ -31,6 +31,9 @@ void nino_run_restart(NinoRun *run, guint64 t);
 nino_history *nino_run_history(NinoRun *run);
 const char *nino_run_name(NinoRun *run, uint32_t id);
 
+// Notes something about a moment (nino_history_note()); views are redrawn.
+gboolean nino_run_note(NinoRun *run, guint64 t, const char *text);
+
 // Whether records still come; "changed" is sent once more when it becomes FALSE.
 void nino_run_set_live(NinoRun *run, gboolean live);
 gboolean nino_run_is_live(NinoRun *run);

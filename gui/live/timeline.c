@@ -97,6 +97,28 @@ static gboolean tip_ruler(NinoArea *area, double x, double y, GString *text, gpo
     return TRUE;
 }
 
+// What was noted, at the bottom beside its line; one that has no room is left out (the read-out and
+// the other plots have it).
+static void draw_notes(NinoArea *area, NinoPlot *p, const NinoPlotBox *box)
+{
+    size_t n;
+    NinoRun *run = nino_area_run(area);
+    const nino_event *ev = nino_history_points(nino_run_history(run), NINO_EV_NOTE, &n);
+    const float line = nino_plot_text_height(p);
+    float free_from = box->x;
+    for (size_t i = 0; i < n; i++) {
+        const char *text = nino_run_name(run, ev[i].name);
+        const float x = nino_area_x(area, box, ev[i].t_ns);
+        const float w = MIN(nino_plot_text_width(p, text), 240);
+        const float left = MIN(x + 5, box->x + box->w - w - 4);
+        if (x < box->x || x >= box->x + box->w || left < free_from)
+            continue;
+        nino_plot_bar(p, left - 2, box->y + box->h - line - 4, w + 4, line + 2, &p->bg);
+        nino_plot_text(p, left, box->y + box->h - line - 3, 240, NINO_PLOT_LEFT, &p->fg, text);
+        free_from = left + w + 8;
+    }
+}
+
 static void draw(NinoArea *area, NinoPlot *p, gpointer user)
 {
     Timeline *t = user;
@@ -122,6 +144,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     nino_plot_time_axis(p->cr ? p : &grid, &box, t0, t1, nino_history_begin(h));
     nino_timeline_draw_rows(area, p, t, &box, top);
     nino_area_draw_marks(area, p, &box);
+    draw_notes(area, p, &box);
 }
 
 // ---- what is where -----------------------------------------------------------------------------
@@ -241,7 +264,7 @@ static void show_readout(Timeline *t)
         if (*c == '\n')
             *c = ' ';
     const char *hint = _("Drag selects a range, the wheel zooms, arrows and n/p step, f fits the "
-                         "selection, Home shows all");
+                         "selection, Home shows all, m notes something");
     gtk_label_set_text(GTK_LABEL(t->readout), plain && *plain ? plain : hint);
     g_free(plain);
 }

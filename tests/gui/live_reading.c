@@ -395,6 +395,28 @@ static void check_readout(NinoRun *run, const char *dir)
         g_strlcpy(was, value, sizeof(was));
     }
     CHECK(press(view[1], GDK_KEY_Left, 0) && nino_run_cursor(run) == a + 26400000);
+
+    // m asks for a note there, m again shows it for changing; it is read out in every plot
+    for (int i = 0; i < 2; i++) {
+        nino_run_set_cursor(run, a + 26400000); // wherever the pointer is
+        CHECK(press(view[1], GDK_KEY_m, 0));
+        GtkWidget *entry = find(view[1], GTK_TYPE_ENTRY);
+        CHECK(entry);
+        CHECK(!strcmp(gtk_editable_get_text(GTK_EDITABLE(entry)), i ? "weights here" : ""));
+        gtk_editable_set_text(GTK_EDITABLE(entry), i ? " weights are here " : "weights here");
+        g_signal_emit_by_name(entry, "activate");
+        WAIT_FOR(!find(view[1], GTK_TYPE_ENTRY));
+        nino_run_set_cursor(run, a + 26400000);
+        nino_area_read_out(NINO_AREA(view[1]));
+        CHECK(is_described(view[1], i ? "noted: weights are here" : "noted: weights here"));
+    }
+    size_t n_notes;
+    nino_history_points(nino_run_history(run), NINO_EV_NOTE, &n_notes);
+    CHECK(n_notes == 1);
+    nino_area_read_out(NINO_AREA(view[2]));
+    CHECK(is_described(view[2], "noted: weights are here"));
+    spin_loop(100);
+    save_picture(gtk_window_get_child(GTK_WINDOW(window)), dir, "note");
     nino_run_set_view(run, 0, 0);
 
     // of the device, the sample that holds then

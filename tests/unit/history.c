@@ -6,6 +6,7 @@
 #include "tests/test.h"
 
 #include <math.h>
+#include <unistd.h>
 
 static nino_error err;
 static const char *const names[] = {
@@ -593,6 +594,35 @@ static void test_idle(void)
     nino_history_destroy(&h);
 }
 
+// Notes: at most one a moment, changed and taken away, kept in the file.
+static void test_notes(void)
+{
+    nino_error e;
+    size_t n;
+    nino_history *h = nino_history_create(0), *again = nino_history_create(0);
+    char path[] = "/tmp/nino-notes-XXXXXX";
+    const int fd = mkstemp(path);
+    CHECK(fd >= 0 && !close(fd));
+    kernel(h, 5000, 3000, 8, 0);
+    CHECK(nino_history_note(h, 7000, "here it waits") && nino_history_note(h, 6000, "first"));
+    CHECK(nino_history_note(h, 7000, "here \"it\" slept"));
+    CHECK(!nino_history_note(h, 0, "never") && nino_history_note(h, 6500, ""));
+    const nino_event *ev = nino_history_points(h, NINO_EV_NOTE, &n);
+    CHECK(n == 2 && ev[0].t_ns == 6000 && ev[1].t_ns == 7000);
+    CHECK_STR(nino_history_name(h, ev[1].name), "here \"it\" slept");
+    CHECK_OK(nino_history_save(h, path, &e), e);
+    CHECK_OK(nino_history_load(again, path, &e), e);
+    ev = nino_history_points(again, NINO_EV_NOTE, &n);
+    CHECK(n == 2 && ev[1].t_ns - ev[0].t_ns == 1000);
+    CHECK_STR(nino_history_name(again, ev[1].name), "here \"it\" slept");
+    CHECK(nino_history_note(h, 6000, NULL));
+    nino_history_points(h, NINO_EV_NOTE, &n);
+    CHECK(n == 1);
+    CHECK(!unlink(path));
+    nino_history_destroy(&h);
+    nino_history_destroy(&again);
+}
+
 int main(void)
 {
     char dir[] = "/tmp/ninodes-history-XXXXXX", path[64];
@@ -612,5 +642,6 @@ int main(void)
     test_trace(path);
     unlink(path);
     rmdir(dir);
+    test_notes();
     return 0;
 }

@@ -28,6 +28,11 @@ NINO_API nino_status nino_history_load(nino_history *h, const char *path, nino_e
 // Writes what is kept as a Chrome trace, compressed when path ends in .gz.
 NINO_API nino_status nino_history_save(const nino_history *h, const char *path, nino_error *err);
 
+// Notes something about a moment, in place of what was noted there; text NULL or "" takes that
+// away. Notes are points (NINO_EV_NOTE) and are saved with the records. False: t is 0, or no
+// memory.
+NINO_API bool nino_history_note(nino_history *h, uint64_t t, const char *text);
+
 // Fits the `name` callbacks of monitor.h; "" for ids that are not known.
 NINO_API const char *nino_history_name(void *history, uint32_t id);
 NINO_API uint32_t nino_history_find(const nino_history *h, const char *text); // 0: never seen
@@ -90,7 +95,7 @@ NINO_API size_t nino_history_family_of(const nino_history *h, uint32_t family_na
 // ---- points ----------------------------------------------------------------------------------
 
 // Records of one kind by time: DEVICE, TILE_INFO, SEAM, STEP_INFO, PREVIEW, PROGRESS, MESSAGE,
-// OUTPUT, CACHE, MEM. Others: NULL.
+// OUTPUT, CACHE, MEM, NOTE. Others: NULL.
 NINO_API const nino_event *nino_history_points(const nino_history *h, nino_event_kind kind,
                                                size_t *n);
 // First record of `list` (sorted by time) at t or later.

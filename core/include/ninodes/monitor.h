@@ -42,6 +42,7 @@ typedef enum nino_event_kind {
     NINO_EV_CEILING_POINT = 22, // u.ceiling_point
     NINO_EV_CHUNK = 23,         // a piece of a clip went through a video VAE: u.chunk
     NINO_EV_CLIP = 24,          // a clip has been decoded: u.clip
+    NINO_EV_NOTE = 25, // what a user has noted about a moment (nino_history_note); name: text
 } nino_event_kind;
 
 typedef enum nino_cache {
