@@ -281,6 +281,15 @@ static void tell(const nino_job *job, const nino_stats *s, const nino_event last
     free(texts);
 }
 
+// NULL: nothing is left to go on with.
+static const char *go_on_hint(const nino_ctx *ctx, char *out, size_t size)
+{
+    const int n = nino_ctx_kept_steps(ctx);
+    snprintf(out, size, "%d %s kept: --resume goes on from there", n,
+             n == 1 ? "step is" : "steps are");
+    return n ? out : NULL;
+}
+
 static int run_job(const options *o, nino_ctx *ctx, nino_graph *g)
 {
     nino_error err = { .code = NINO_OK };
@@ -293,6 +302,7 @@ static int run_job(const options *o, nino_ctx *ctx, nino_graph *g)
     nino_history *h = o->advise ? nino_history_create(0) : NULL;
     nino_event last[2] = { { 0 } };
     nino_job *job = NULL;
+    char hint[64];
     int rc = EXIT_RUN;
     if (!p || !s || (o->json && !lines) || (o->advise && !h))
         say("run: out of memory");
@@ -320,7 +330,10 @@ static int run_job(const options *o, nino_ctx *ctx, nino_graph *g)
             js_text("message", err.msg);
             js_end();
         }
-        rc = st ? report_error(o, "run", &err, NULL) : EXIT_OK;
+        rc =
+            st ? report_error(o, "run", &err,
+                              st == NINO_ERR_CANCELLED ? go_on_hint(ctx, hint, sizeof(hint)) : NULL)
+               : EXIT_OK;
         if (st == NINO_ERR_CANCELLED && signals_stopped())
             rc = 128 + signals_stopped();
     }
@@ -356,6 +369,7 @@ int cmd_run(const options *o)
     fill_ctx_params(o, &p);
     p.serve = !o->dry_run && !(o->telemetry && !strcmp(o->telemetry, "off"));
     p.title = nino_graph_name(g);
+    p.steps = o->resume ? NINO_STEPS_RESUME : NINO_STEPS_KEEP;
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     if (!ctx) {
         rc = report_error(o, "run", &err, "ninodes devices lists the devices");

@@ -93,6 +93,8 @@ static const opt run_opts[] = {
     O_PREVIEW,
     O_PREVIEW_EVERY,
     O_PREVIEW_PERCENT,
+    { "resume", 0, OPT_FLAG, FIELD(resume), NULL,
+      "Go on with the steps that a run of the same was stopped at" },
     { "advise", 0, OPT_FLAG, FIELD(advise), NULL,
       "Say at the end what would make it faster, and by how much" },
     { "trace", 't', OPT_TEXT, FIELD(trace), "FILE",

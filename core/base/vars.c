@@ -60,22 +60,34 @@ _Bool nino_debug_has(const char *word)
     return 0;
 }
 
-bool nino_cache_dir(const char *dir, char *out, size_t size)
+// `dir`, else `set`, else XDG/ninodes, else ~/REST/ninodes.
+static bool choose_dir(const char *dir, const char *set, const char *xdg, const char *rest,
+                       char *out, size_t size)
 {
-    const char *env = nino_vars_get()->cache_dir;
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *home = getenv("HOME");
     int n = -1;
     if (dir)
         n = *dir ? snprintf(out, size, "%s", dir) : -1;
-    else if (*env)
-        n = snprintf(out, size, "%s", env);
+    else if (*set)
+        n = snprintf(out, size, "%s", set);
     else if (xdg && *xdg == '/')
         n = snprintf(out, size, "%s/ninodes", xdg);
     else if (home && *home == '/')
-        n = snprintf(out, size, "%s/.cache/ninodes", home);
+        n = snprintf(out, size, "%s/%s/ninodes", home, rest);
     if (n <= 0 || (size_t) n >= size)
         return false;
     while (n > 1 && out[n - 1] == '/')
         out[--n] = 0;
     return true;
+}
+
+bool nino_cache_dir(const char *dir, char *out, size_t size)
+{
+    return choose_dir(dir, nino_vars_get()->cache_dir, getenv("XDG_CACHE_HOME"), ".cache", out,
+                      size);
+}
+
+bool nino_state_dir(const char *dir, char *out, size_t size)
+{
+    return choose_dir(dir, "", getenv("XDG_STATE_HOME"), ".local/state", out, size);
 }

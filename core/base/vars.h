@@ -44,3 +44,6 @@ _Bool nino_debug_has(const char *word);
 // The folder for caches: `dir`, else NINODES_CACHE_DIR, else XDG_CACHE_HOME/ninodes, else
 // ~/.cache/ninodes. False: none ("" or no home).
 bool nino_cache_dir(const char *dir, char *out, size_t size);
+// The folder for what outlives a process, the queue and steps that are kept: `dir`, else
+// XDG_STATE_HOME/ninodes, else ~/.local/state/ninodes. False: none ("" or no home).
+bool nino_state_dir(const char *dir, char *out, size_t size);

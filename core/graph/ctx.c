@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/hash.h"
+#include "core/base/vars.h"
 #include "core/monitor/device.h"
 #include "core/op/device.h"
 #include "core/text/embedding.h"
@@ -100,6 +101,15 @@ static nino_device_sampler *start_sampler(const nino_ctx *ctx, const nino_ctx_pa
     return nino_device_sampler_start(ctx->monitor, "", is_known ? &c : NULL);
 }
 
+static char *find_steps_dir(const char *state_dir)
+{
+    char dir[4096];
+    nino_buf b = { 0 };
+    if (nino_state_dir(state_dir, dir, sizeof(dir)))
+        nino_buf_addf(&b, "%s/steps", dir);
+    return b.data;
+}
+
 static nino_status open_parts(nino_ctx *ctx, const nino_ctx_params *p, nino_error *err)
 {
     ctx->input_dir = strdup(p->input_dir && *p->input_dir ? p->input_dir : "input");
@@ -110,6 +120,7 @@ static nino_status open_parts(nino_ctx *ctx, const nino_ctx_params *p, nino_erro
     if (!ctx->input_dir || !ctx->output_dir || !ctx->temp_dir || !ctx->monitor || !ctx->results)
         return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
     ctx->previews = preview_settings(p, ctx->temp_dir);
+    ctx->steps_dir = find_steps_dir(p->state_dir);
     if (!(ctx->paths = nino_paths_create(p->models, &ctx->log, err)))
         return NINO_ERR_NOMEM;
     if (!(ctx->backend = nino_device_open(p->device, p, &ctx->log, err)))
@@ -139,6 +150,7 @@ nino_ctx *nino_ctx_create_with(const nino_ctx_params *params, const struct nino_
     }
     ctx->log = (nino_log){ p.log, p.log_priv, p.log_level };
     ctx->precision = p.precision;
+    ctx->steps = p.steps;
     ctx->has_profile = !p.no_profile;
     ctx->has_metadata = !p.no_metadata;
     ctx->refs = 1;
@@ -222,6 +234,7 @@ void nino_ctx_unref(nino_ctx *ctx)
     free(ctx->input_dir);
     free(ctx->output_dir);
     free(ctx->temp_dir);
+    free(ctx->steps_dir);
     free(ctx->previews.path);
     free(ctx);
 }

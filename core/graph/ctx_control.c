@@ -51,6 +51,8 @@ bool nino_ctx_give_back(nino_ctx *ctx, bool trim, uint64_t *bytes)
             nino_gate_ask_trim(&ctx->gate);
         return false;
     }
+    if (!trim) // everything anew
+        nino_resume_clear(ctx->steps_dir);
     nino_pool_stat(pool, &mem);
     *bytes = nino_ctx_trim(ctx);
     nino_backend_drop_weights(ctx->backend);
@@ -82,6 +84,7 @@ nino_status nino_ctx_configure(nino_ctx *ctx, const nino_ctx_params *p, nino_err
     ctx->precision = p->precision;
     ctx->has_profile = !p->no_profile;
     ctx->has_metadata = !p->no_metadata;
+    ctx->steps = p->steps;
     if (ctx->previews.path) { // without a path there are none
         ctx->previews.kind = p->preview;
         ctx->previews.every = p->preview_every > 0 ? p->preview_every : 5;
@@ -89,6 +92,26 @@ nino_status nino_ctx_configure(nino_ctx *ctx, const nino_ctx_params *p, nino_err
     }
     nino_ctx_leave(ctx);
     return NINO_OK;
+}
+
+nino_resume_place nino_ctx_steps(const nino_ctx *ctx)
+{
+    const nino_device_info *d = &ctx->backend->info;
+    char text[512];
+    snprintf(text, sizeof(text), "%s\n%s\n%s\n%s", nino_version(), d->platform, d->name, d->driver);
+    return (nino_resume_place){ .dir = ctx->steps ? ctx->steps_dir : NULL,
+                                .key = nino_hash_bytes(text, strlen(text)),
+                                .goes_on = ctx->steps == NINO_STEPS_RESUME };
+}
+
+void nino_ctx_set_kept_steps(nino_ctx *ctx, int n)
+{
+    __atomic_store_n(&ctx->kept_steps, n, __ATOMIC_RELAXED);
+}
+
+int nino_ctx_kept_steps(const nino_ctx *ctx)
+{
+    return __atomic_load_n(&ctx->kept_steps, __ATOMIC_RELAXED);
 }
 
 // ---- the answers of a run ----------------------------------------------------------------------

@@ -37,6 +37,9 @@ struct nino_ctx {
     nino_precision_opt precision;
     bool has_profile, has_metadata;
     nino_preview_settings previews;
+    nino_steps_opt steps;
+    char *steps_dir; // NULL: there is no place for them
+    int kept_steps;
     // Only touched by who has entered.
     open_file files[MAX_FILES];
     kept_object objects[MAX_OBJECTS];

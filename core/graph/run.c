@@ -336,6 +336,7 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
                          .log = nino_ctx_log(x->ctx),
                          .cancel = x->cancel,
                          .is_plan = x->is_plan,
+                         .key = s->is_volatile ? NULL : &s->key,
                          .no_metadata = !nino_ctx_has_metadata(x->ctx) };
     char *profile = x->profile && n->def->is_output ? nino_profile_log_json(x->profile) : NULL;
     r.base.profile_json = profile;

@@ -5,6 +5,7 @@
 #include "core/base/vars.h"
 #include "core/node/value.h"
 #include "core/op/stream.h"
+#include "core/sample/resume.h"
 #include "core/text/tokenizer.h"
 #include "core/tile/tile.h"
 #include <ninodes/ctx.h>
@@ -23,7 +24,9 @@ typedef struct nino_run {
     const char *profile_json;  // of outputs: the run so far (ninodes/run_profile.h), NULL: none
     const nino_log *log;
     const volatile int *cancel;
-    bool no_metadata; // output files carry neither workflow nor profile
+    const nino_hash *key; // of the results; NULL: they must not be used again
+    unsigned n_sampled;   // samplings that the node has begun
+    bool no_metadata;     // output files carry neither workflow nor profile
     bool is_plan; // outputs get the right shapes, files are neither read beyond headers nor written
 } nino_run;
 
@@ -63,6 +66,10 @@ typedef struct nino_preview_settings {
     char *path; // where previews go; its folder is nino_ctx_temp_dir(), which may not exist yet
 } nino_preview_settings;
 const nino_preview_settings *nino_ctx_previews(const nino_ctx *ctx);
+// Where samplings keep their steps, with the key of what decides their results that is not in
+// run->key. dir NULL: nowhere.
+nino_resume_place nino_ctx_steps(const nino_ctx *ctx);
+void nino_ctx_set_kept_steps(nino_ctx *ctx, int n); // for who asks with nino_ctx_kept_steps()
 // Adds device, inode, size and mtime of a file to a content key. kind: a model folder or "input".
 nino_status nino_ctx_identity(nino_ctx *ctx, const char *kind, const char *name,
                               struct nino_hasher *h, nino_error *err);

@@ -49,6 +49,21 @@ static void on_step(void *priv, const nino_sample_step *step)
     nino_preview_step(w->preview, step);
 }
 
+// A sampling of its own for each turn of the node.
+static nino_resume_place keep_at(nino_run *r)
+{
+    nino_resume_place at = nino_ctx_steps(r->ctx);
+    const nino_hash all[2] = { r->key ? *r->key : (nino_hash){ 0 }, at.key };
+    const uint64_t turn = r->n_sampled++;
+    nino_hasher *h = at.dir && r->key && !r->is_plan ? nino_hasher_create() : NULL;
+    if (!h)
+        return (nino_resume_place){ 0 };
+    nino_hasher_add(h, all, sizeof(all));
+    nino_hasher_add(h, &turn, sizeof(turn));
+    at.key = nino_hasher_finish(&h);
+    return at;
+}
+
 nino_status nino_node_sample(nino_run *r, const nino_guider *g, nino_noise noise,
                              const nino_sampler *sampler, const nino_sigmas *sigmas,
                              const nino_latent *latent, const nino_sampling_how *how,
@@ -57,6 +72,8 @@ nino_status nino_node_sample(nino_run *r, const nino_guider *g, nino_noise noise
     const nino_sampling_how h = how ? *how : (nino_sampling_how){ 0 };
     const bool has_denoised = r->def->outputs[1].key && r->def->outputs[1].type == NINO_PORT_LATENT;
     nino_array *out = NULL, *denoised = NULL;
+    const nino_resume_place keep = keep_at(r);
+    int n_kept = 0;
     watcher w = { .r = r };
     if (!h.no_previews)
         w.preview = nino_preview_create(r, g->model->format);
@@ -70,10 +87,14 @@ nino_status nino_node_sample(nino_run *r, const nino_guider *g, nino_noise noise
                                    .batch_index = latent->batch_index,
                                    .precision = h.precision,
                                    .one_by_one = h.one_by_one,
+                                   .keep = &keep,
+                                   .n_kept = &n_kept,
+                                   .log = r->log,
                                    .on_step = on_step,
                                    .priv = &w };
     nino_status st = nino_sample_latent(r->stream, &p, &out, has_denoised ? &denoised : NULL, err);
     nino_preview_destroy(&w.preview);
+    nino_ctx_set_kept_steps(r->ctx, n_kept);
     if (!st && has_denoised)
         st = give_latent(r, 1, latent, denoised, err);
     if (!st)

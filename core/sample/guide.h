@@ -5,6 +5,7 @@
 #pragma once
 #include "core/model/diffusion.h"
 #include "core/sample/cond.h"
+#include "core/sample/resume.h"
 #include "core/sample/rng.h"
 #include "core/sample/sampler.h"
 
@@ -44,17 +45,23 @@ typedef struct nino_sample_params {
     const nino_sampler *sampler;
     const float *sigmas;
     int n_sigmas;
-    const nino_array *samples;    // f32 node latent, channels last: [N,h,w,C] or [N,t,h,w,C]
-    const nino_array *noise_mask; // f32 [N,H,W] (1: may change), scaled to the latent; or NULL
-    const int64_t *batch_index;   // N entries or NULL
-    nino_precision precision;     // AUTO: the model's, else the stream's
-    bool one_by_one;              // never more than one conditioning entry in a forward
+    const nino_array *samples;     // f32 node latent, channels last: [N,h,w,C] or [N,t,h,w,C]
+    const nino_array *noise_mask;  // f32 [N,H,W] (1: may change), scaled to the latent; or NULL
+    const int64_t *batch_index;    // N entries or NULL
+    nino_precision precision;      // AUTO: the model's, else the stream's
+    bool one_by_one;               // never more than one conditioning entry in a forward
+    const nino_resume_place *keep; // where answers of the network are kept; NULL: nowhere
+    int *n_kept;                   // may be NULL, see below
+    const nino_log *log;           // may be NULL
     void (*on_step)(void *priv, const nino_sample_step *step); // may be NULL
     void *priv;
 } nino_sample_params;
 
 // -> *out: the finished node latent; *denoised (may be NULL): the last x0, also as node latent.
-// Cancelled by the stream's flag (NINO_ERR_CANCELLED), within one batch of kernels.
+// Cancelled by the stream's flag (NINO_ERR_CANCELLED), within one batch of kernels. What was kept
+// goes when the sampling is done or fails for a reason of its own; after a cancel and when the
+// device or its memory was the reason it stays, and *n_kept is the number of steps in it (else 0).
+// Steps taken from there are told of once, in a message, not by on_step.
 // An all-zero latent of another channel count is taken as "empty" and gets the model's channels.
 nino_status nino_sample_latent(nino_stream *s, const nino_sample_params *p, nino_array **out,
                                nino_array **denoised, nino_error *err);

@@ -133,8 +133,10 @@ int64_t nino_guide_tokens(const nino_guide_piece *p, int n); // that their texts
 // n entries of this size with c channels.
 nino_shape nino_guide_tile_shape(const nino_guide_run *r, const nino_cond_use *u, int n, int64_t c);
 
-// planes.c: x [N,H,W,C] f32 -> [N,h,w,C], bilinear as torch's interpolate. center: cut to the
-// target's aspect ratio first. NULL: no memory.
+// planes.c: masks [n,h,w] become frames of a video, linear in time. NULL: no memory.
+nino_array *nino_planes_to_frames(const nino_array *m, int64_t frames, nino_error *err);
+// x [N,H,W,C] f32 -> [N,h,w,C], bilinear as torch's interpolate. center: cut to the target's aspect
+// ratio first. NULL: no memory.
 nino_array *nino_planes_scale(const nino_array *x, int64_t h, int64_t w, bool center,
                               nino_error *err);
 // The first dimension becomes n by picking entries evenly. NULL: no memory.

@@ -100,3 +100,22 @@ nino_array *nino_planes_pick(const nino_array *a, int64_t n, nino_error *err)
     }
     return out;
 }
+
+nino_array *nino_planes_to_frames(const nino_array *m, int64_t frames, nino_error *err)
+{
+    nino_resample_axis t;
+    const int64_t n = m->shape.dim[0], cells = m->shape.dim[1] * m->shape.dim[2];
+    if (n == frames)
+        return nino_array_ref((nino_array *) m);
+    if (nino_resample_make(NINO_FILTER_BILINEAR, n, frames, &t, err))
+        return NULL;
+    nino_array *out =
+        nino_array_create(NINO_F32, NINO_SHAPE(frames, m->shape.dim[1], m->shape.dim[2]));
+    for (int64_t f = 0; out && f < frames; f++)
+        for (int k = 0; k < t.taps; k++)
+            for (int64_t i = 0; i < cells; i++)
+                nino_array_f32(out)[f * cells + i] +=
+                    t.weight[f * t.taps + k] * nino_array_f32(m)[(t.start[f] + k) * cells + i];
+    nino_resample_release(&t);
+    return out;
+}

@@ -11,7 +11,6 @@
 #include "core/base/eta.h"
 #include "core/base/time.h"
 #include "core/op/backend.h"
-#include "core/op/resample.h"
 
 typedef struct sampling {
     nino_guide_run run;
@@ -25,6 +24,9 @@ typedef struct sampling {
     bool has_last, in_step;     // in_step: the scope of a step is open
     uint64_t begin_ns, load_ns; // of the step that runs
     uint64_t start_ns, start_load_ns;
+    nino_resume *resume;
+    int n_computed; // evaluations since the last step that was told
+    int n_taken;    // steps that were
     double sigma;
     int step;
     nino_eta eta;
@@ -116,26 +118,6 @@ static nino_array *leave_model(const sampling *s, const float *x)
 
 // ---- the noise mask --------------------------------------------------------------------------
 
-// Masks [n,h,w] become frames of a video: linear in time.
-static nino_array *to_frames(const nino_array *m, int64_t frames, nino_error *err)
-{
-    nino_resample_axis t;
-    const int64_t n = m->shape.dim[0], cells = m->shape.dim[1] * m->shape.dim[2];
-    if (n == frames)
-        return nino_array_ref((nino_array *) m);
-    if (nino_resample_make(NINO_FILTER_BILINEAR, n, frames, &t, err))
-        return NULL;
-    nino_array *out =
-        nino_array_create(NINO_F32, NINO_SHAPE(frames, m->shape.dim[1], m->shape.dim[2]));
-    for (int64_t f = 0; out && f < frames; f++)
-        for (int k = 0; k < t.taps; k++)
-            for (int64_t i = 0; i < cells; i++)
-                nino_array_f32(out)[f * cells + i] +=
-                    t.weight[f * t.taps + k] * nino_array_f32(m)[(t.start[f] + k) * cells + i];
-    nino_resample_release(&t);
-    return out;
-}
-
 // The latent's mask at its size, for every picture of the batch.
 static nino_status fit_mask(sampling *s, nino_error *err)
 {
@@ -157,7 +139,7 @@ static nino_status fit_mask(sampling *s, nino_error *err)
     if (is_scaled)
         scaled->shape = NINO_SHAPE(m->shape.dim[0], h, w);
     if (r->n_axes == 3) {
-        nino_array *frames = to_frames(scaled, r->axis[0], err);
+        nino_array *frames = nino_planes_to_frames(scaled, r->axis[0], err);
         nino_array_unref(&scaled);
         scaled = frames;
     }
@@ -215,6 +197,10 @@ static nino_status denoise(void *priv, const float *x, double sigma, float *deno
     sampling *s = priv;
     nino_guide_run *r = &s->run;
     const bool is_plan = nino_stream_is_plan(r->s);
+    const float *asked = x;
+    if (nino_resume_take(s->resume, asked, sigma, denoised, uncond))
+        return NINO_OK;
+    s->n_computed++;
     if (!s->begin_ns) {
         s->begin_ns = nino_now_ns();
         s->load_ns = nino_stream_backend(r->s)->load_ns;
@@ -246,13 +232,14 @@ static nino_status denoise(void *priv, const float *x, double sigma, float *deno
     } else if (s->mask) {
         mix(s, denoised, s->latent);
     }
+    nino_resume_add(s->resume, asked, sigma, denoised, uncond);
     return NINO_OK;
 }
 
 static void begin_step(sampling *s, int total)
 {
     // A plan shows the first two, which it walks; the others are counted where those are.
-    if (nino_stream_is_plan(s->run.s) && s->step >= 2)
+    if ((nino_stream_is_plan(s->run.s) && s->step >= 2) || nino_resume_has_next(s->resume))
         return;
     nino_scope_begin(s->run.s, NINO_EV_STEP, "step", (uint32_t) s->step, (uint32_t) total);
     s->in_step = true;
@@ -277,6 +264,36 @@ static void publish_step(const sampling *s, const nino_sample_step *step)
         nino_monitor_publish(nino_stream_monitor(s->run.s), &ev);
 }
 
+static void tell_step(sampling *s, int total, double sigma, const float *denoised)
+{
+    const nino_guide_run *r = &s->run;
+    const nino_backend *be = nino_stream_backend(r->s);
+    const uint64_t now = nino_now_ns();
+    const double run = (double) (now - s->start_ns - (be->load_ns - s->start_load_ns)) * 1e-9;
+    nino_sample_step info = { .step = s->step,
+                              .total = total > s->step ? total : s->step,
+                              .sigma = sigma,
+                              .denoised = denoised,
+                              .shape = { .rank = r->n_axes + 2,
+                                         .dim = { r->batch, r->channels } } };
+    memcpy(info.shape.dim + 2, r->axis, (size_t) r->n_axes * sizeof(r->axis[0]));
+    if (s->begin_ns)
+        info.seconds = (double) (now - s->begin_ns - (be->load_ns - s->load_ns)) * 1e-9;
+    info.eta_s = nino_eta_left(&s->eta, run, s->step, info.total);
+    s->begin_ns = 0;
+    publish_step(s, &info);
+    if (s->p->on_step)
+        s->p->on_step(s->p->priv, &info);
+}
+
+// Once, when the first step after those of a run that was stopped begins.
+static void tell_taken(const sampling *s, int total)
+{
+    static const char text[] = "goes on after step %d of %d, where the last run was stopped";
+    nino_monitor_message(nino_stream_monitor(s->run.s), NINO_LOG_INFO, text, s->n_taken, total);
+    nino_logf(s->p->log, NINO_LOG_INFO, text, s->n_taken, total);
+}
+
 // Everything that the first evaluations of a step need is in the scope of the step; what a sampler
 // of two evaluations a step does after it has told of x0 is in the next one's.
 static void on_step(void *priv, int step, int total, double sigma, const float *x,
@@ -288,27 +305,16 @@ static void on_step(void *priv, int step, int total, double sigma, const float *
     (void) x;
     end_step(s);
     s->step = step + 1;
+    s->n_taken += s->resume && !s->n_computed;
+    if (s->n_taken == s->step && !nino_resume_has_next(s->resume))
+        tell_taken(s, total);
     if (!is_plan) {
-        const nino_backend *be = nino_stream_backend(r->s);
-        const uint64_t now = nino_now_ns();
-        const double run = (double) (now - s->start_ns - (be->load_ns - s->start_load_ns)) * 1e-9;
-        nino_sample_step info = { .step = step + 1,
-                                  .total = total > step + 1 ? total : step + 1,
-                                  .sigma = sigma,
-                                  .denoised = denoised,
-                                  .shape = { .rank = r->n_axes + 2,
-                                             .dim = { r->batch, r->channels } } };
-        memcpy(info.shape.dim + 2, r->axis, (size_t) r->n_axes * sizeof(r->axis[0]));
-        if (s->begin_ns)
-            info.seconds = (double) (now - s->begin_ns - (be->load_ns - s->load_ns)) * 1e-9;
-        info.eta_s = nino_eta_left(&s->eta, run, step + 1, info.total);
-        s->begin_ns = 0;
         memcpy(s->last, denoised, r->count * sizeof(*s->last));
         s->has_last = true;
-        publish_step(s, &info);
-        if (s->p->on_step)
-            s->p->on_step(s->p->priv, &info);
+        if (s->n_computed)
+            tell_step(s, total, sigma, denoised);
     }
+    s->n_computed = 0;
     if (step + 1 < total)
         begin_step(s, total);
 }
@@ -396,6 +402,16 @@ static void release(sampling *s)
     nino_array_unref(&s->node);
 }
 
+// What is kept is of use to a run that was stopped, or that has more memory the next time.
+static void end_resume(sampling *s, nino_status st)
+{
+    const bool is_stopped =
+        st == NINO_ERR_CANCELLED || st == NINO_ERR_DEVICE || st == NINO_ERR_NOMEM;
+    if (s->p->n_kept)
+        *s->p->n_kept = s->resume && is_stopped ? s->step : 0;
+    nino_resume_close(&s->resume, is_stopped);
+}
+
 static nino_status sample(sampling *s, nino_array **out, nino_array **denoised, nino_error *err)
 {
     nino_guide_run *r = &s->run;
@@ -414,6 +430,8 @@ static nino_status sample(sampling *s, nino_array **out, nino_array **denoised, 
     }
     r->latent = latent;
     r->seed = s->p->noise.seed;
+    if (!is_plan)
+        s->resume = nino_resume_open(s->p->keep, r->count, s->p->log);
     if ((st = nino_guide_conds(r, err)) || (!is_plan && (st = make_noise(s, err))) ||
         (st = run_sampler(s, err)))
         goto end;
@@ -432,6 +450,7 @@ static nino_status sample(sampling *s, nino_array **out, nino_array **denoised, 
     }
     *out = nino_array_ref(result);
 end:
+    end_resume(s, st);
     nino_array_unref(&result);
     nino_array_unref(&latent);
     return st;

@@ -4,6 +4,7 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/vars.h"
 #include "core/base/num.h"
 #include "core/monitor/queue_view.h"
 #include "core/monitor/request.h"
@@ -26,15 +27,11 @@ struct nino_store {
 
 // ---- the folder --------------------------------------------------------------------------------
 
-static char *default_dir(void)
+// NULL: there is none, or no memory.
+static char *find_dir(const char *dir)
 {
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    nino_buf b = { 0 };
-    if (state && *state == '/')
-        nino_buf_addf(&b, "%s/ninodes", state);
-    else if (home && *home == '/')
-        nino_buf_addf(&b, "%s/.local/state/ninodes", home);
-    return b.data;
+    char path[4096];
+    return nino_state_dir(dir, path, sizeof(path)) ? strdup(path) : NULL;
 }
 
 static void lock_path(nino_buf *path, const char *dir)
@@ -67,9 +64,9 @@ int nino_store_owner(const char *dir)
     nino_buf path = { 0 };
     char text[16] = "";
     int pid = 0;
-    char *own = dir ? NULL : default_dir();
-    if (dir || own)
-        lock_path(&path, dir ? dir : own);
+    char *own = find_dir(dir);
+    if (own)
+        lock_path(&path, own);
     const int fd =
         path.data && !path.failed ? open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     // Shared: two who ask at the same time do not take each other for a worker.
@@ -91,7 +88,7 @@ nino_store *nino_store_open(const char *dir, nino_error *err)
         return NULL;
     }
     s->lock_fd = -1;
-    s->dir = dir ? strdup(dir) : default_dir();
+    s->dir = find_dir(dir);
     nino_status st = NINO_OK;
     if (!s->dir)
         st = dir ? nino_fail(err, NINO_ERR_NOMEM, "", "out of memory")

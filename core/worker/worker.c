@@ -289,6 +289,8 @@ static nino_status open_parts(nino_worker *w, const nino_worker_params *p, nino_
             nino_store_load(w->store, &w->jobs, &was_paused, w->notice, sizeof(w->notice), err);
         if (st)
             return st;
+        w->params.state_dir = nino_store_dir(w->store);
+        w->params.steps = NINO_STEPS_RESUME;
     }
     w->is_paused = !p->resume && (was_paused || w->notice[0]);
     nino_ctx *ctx = nino_ctx_create_with(&w->params, &nino_worker_ops, w, err);

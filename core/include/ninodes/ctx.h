@@ -25,6 +25,13 @@ typedef enum nino_preview_opt {
     NINO_PREVIEW_AUTO
 } nino_preview_opt;
 
+// A sampling that was cancelled, killed or ran out of memory can go on where it was: what the
+// network answers is kept in files below the state folder until the sampling is done (4 GiB, a
+// week at most). RESUME: a sampling of the same goes through it again, which takes no time, and
+// computes the rest; the result is that of a run that was not stopped. KEEP begins anew. The same:
+// workflow, inputs, files, seed, precision, device, driver and version.
+typedef enum nino_steps_opt { NINO_STEPS_NONE, NINO_STEPS_KEEP, NINO_STEPS_RESUME } nino_steps_opt;
+
 typedef struct nino_ctx_params {
     const char *device;    // "cl", "cl:0", "cl:gfx1151", "ref"; NULL: first OpenCL GPU, else CPU
                            // device, else ref
@@ -47,7 +54,9 @@ typedef struct nino_ctx_params {
                           // autoencoder, by estimate; beyond it they are left out; 0: 0.05
     int no_profile;       // 1: output files carry no profile of their run (ninodes/run_profile.h)
     int no_metadata;      // 1: they carry neither workflow nor profile
-} nino_ctx_params;        // all zero is a valid default
+    nino_steps_opt steps;
+    const char *state_dir; // NULL: $XDG_STATE_HOME/ninodes
+} nino_ctx_params;         // all zero is a valid default
 
 // Opens a device. `params` may be NULL and need not outlive the call.
 // Returns NULL and fills *err: NINO_ERR_UNKNOWN (no such device), NINO_ERR_DEVICE (it failed),
@@ -58,6 +67,8 @@ NINO_API void nino_ctx_destroy(nino_ctx **ctx); // waits for its jobs; NULL-safe
 // runs in the driver (compiling a kernel takes seconds). It is not waited for, only what lies
 // outside the process has been put away; then the process must end with _exit().
 NINO_API bool nino_ctx_quit(nino_ctx **ctx);
+// Steps that the sampling that ran last has left behind; 0: it was done, or none are kept.
+NINO_API int nino_ctx_kept_steps(const nino_ctx *ctx);
 // Path of the monitor socket, "" when not serving. Owned by ctx.
 NINO_API const char *nino_ctx_socket(const nino_ctx *ctx);
 
