@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/keys.h"
+#include "app/profile.h"
 #include "graph/canvas.h"
 #include "i18n.h"
 
@@ -111,6 +112,11 @@ gboolean nino_tab_open(NinoTab *tab, const char *path, GError **error)
         return fail(error, &err);
     tab->is_recovered = FALSE;
     take(tab, doc, path);
+    nino_run_profile profile = { 0 };
+    if (nino_document_origin(doc) == NINO_DOCUMENT_IMPORT && nino_profile_read(path, &profile)) {
+        nino_profile_mark(&profile, tab);
+        nino_run_profile_release(&profile);
+    }
     return TRUE;
 }
 

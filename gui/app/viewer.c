@@ -9,7 +9,7 @@
 #define THUMB 72
 
 G_DEFINE_TYPE(NinoViewer, nino_viewer, GTK_TYPE_WIDGET)
-static guint failed_signal;
+static guint failed_signal, open_signal;
 
 Result *nino_viewer_result(NinoViewer *v, int i)
 {
@@ -17,6 +17,8 @@ Result *nino_viewer_result(NinoViewer *v, int i)
 }
 
 void nino_viewer_fail(NinoViewer *v, const char *text) { g_signal_emit(v, failed_signal, 0, text); }
+
+void nino_viewer_open(NinoViewer *v, const char *path) { g_signal_emit(v, open_signal, 0, path); }
 
 // ---- text around the picture --------------------------------------------------------------------
 
@@ -243,10 +245,13 @@ static void nino_viewer_class_init(NinoViewerClass *klass)
     BIND(fps);
     BIND(other);
     BIND(time);
+    BIND(made);
     BIND(area);
 #undef BIND
     failed_signal = g_signal_new("failed", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL,
                                  NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
+    open_signal = g_signal_new("open", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                               NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
 }
 
 static void nino_viewer_init(NinoViewer *v)

@@ -20,4 +20,5 @@ void nino_viewer_show(NinoViewer *v, guint index);
 void nino_viewer_compare_with(NinoViewer *v, guint index);
 // Adds the viewer's actions ("viewer-fit", ...) to a window's action map.
 void nino_viewer_add_actions(NinoViewer *v, GActionMap *map);
-// Signal "failed" (const char *text): something could not be shown or written.
+// Signals: "failed" (const char *text): something could not be shown or written; "open" (const char
+// *path): the workflow inside this file is wanted.

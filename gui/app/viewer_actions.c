@@ -29,6 +29,8 @@ void nino_viewer_update_actions(NinoViewer *v)
                                                 "viewer-save-to", "viewer-save-bare-to" };
     for (size_t i = 0; i < G_N_ELEMENTS(need_picture); i++)
         set_enabled(v, need_picture[i], has);
+    set_enabled(v, "viewer-profile", v->shown >= 0);
+    set_enabled(v, "viewer-open-workflow", v->shown >= 0);
     set_enabled(v, "viewer-compare", v->results->len > 1);
     static const char *const need_frames[] = { "viewer-play", "viewer-next-frame",
                                                "viewer-previous-frame" };
@@ -128,6 +130,10 @@ static void on_action(GSimpleAction *action, GVariant *parameter, gpointer user)
         save_as(v);
     else if (g_str_equal(name, "open-elsewhere"))
         open_elsewhere(v);
+    else if (g_str_equal(name, "profile") && shown_path(v))
+        nino_viewer_show_profile(v, shown_path(v));
+    else if (g_str_equal(name, "open-workflow") && shown_path(v))
+        nino_viewer_open(v, shown_path(v));
     else if (g_str_equal(name, "next-result"))
         nino_viewer_show(v, (guint) v->shown + 1);
     else if (g_str_equal(name, "previous-result"))
@@ -157,6 +163,8 @@ void nino_viewer_add_actions(NinoViewer *v, GActionMap *map)
         { .name = "viewer-save-to", .activate = action_save_to, .parameter_type = "s" },
         { .name = "viewer-save-bare-to", .activate = action_save_to, .parameter_type = "s" },
         { .name = "viewer-open-elsewhere", .activate = on_action },
+        { .name = "viewer-profile", .activate = on_action },
+        { .name = "viewer-open-workflow", .activate = on_action },
         { .name = "viewer-next-result", .activate = on_action },
         { .name = "viewer-previous-result", .activate = on_action },
         { .name = "viewer-next-frame", .activate = on_action },

@@ -1,5 +1,5 @@
 // Internal to viewer*.c: results (viewer.c), their frames and the comparison (viewer_play.c), what
-// the user can do with them (viewer_actions.c).
+// the user can do with them (viewer_actions.c), how they were made (viewer_profile.c).
 #pragma once
 #include "app/picture_area.h"
 #include "app/viewer.h"
@@ -13,7 +13,7 @@ typedef struct Result {
 struct _NinoViewer {
     GtkWidget parent;
     GtkWidget *box, *stack, *empty_text, *strip, *caption, *zoom_label, *split, *compare_bar,
-        *play_bar, *frame, *fps, *other, *time;
+        *play_bar, *frame, *fps, *other, *time, *made;
     NinoPictureArea *area;
     GActionMap *map;
     GPtrArray *results, *frames, *other_frames;
@@ -32,7 +32,8 @@ struct _NinoViewer {
 Result *nino_viewer_result(NinoViewer *v, int i); // NULL: no such
 void nino_viewer_describe(NinoViewer *v, const char *text);
 void nino_viewer_describe_result(NinoViewer *v, const Result *r, guint n_frames);
-void nino_viewer_fail(NinoViewer *v, const char *text); // the signal
+void nino_viewer_fail(NinoViewer *v, const char *text); // the signals
+void nino_viewer_open(NinoViewer *v, const char *path);
 
 // ---- viewer_play.c
 void nino_viewer_play_init(NinoViewer *v);
@@ -43,6 +44,9 @@ void nino_viewer_step(NinoViewer *v, int frames); // stops the playback
 void nino_viewer_play(NinoViewer *v);
 void nino_viewer_stop(NinoViewer *v);
 void nino_viewer_compare_off(NinoViewer *v);
+
+// ---- viewer_profile.c
+void nino_viewer_show_profile(NinoViewer *v, const char *path);
 
 // ---- viewer_actions.c
 void nino_viewer_update_actions(NinoViewer *v);

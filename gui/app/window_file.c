@@ -77,6 +77,18 @@ static void action_open_path(GSimpleAction *a, GVariant *parameter, gpointer use
     open_path(user, g_variant_get_string(parameter, NULL));
 }
 
+static void action_recent(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a, (void) parameter;
+    gtk_menu_button_popup(NINO_WINDOW(user)->recent_button);
+}
+
+static void on_result_wanted(NinoViewer *v, const char *path, gpointer user)
+{
+    (void) v;
+    open_path(user, path);
+}
+
 typedef void (*Chosen)(NinoWindow *w, const char *path);
 
 static void on_chosen(GtkNativeDialog *dialog, int response, gpointer user)
@@ -375,6 +387,7 @@ void nino_window_file_init(NinoWindow *w)
         { .name = "new", .activate = action_new },
         { .name = "open", .activate = action_open },
         { .name = "open-path", .activate = action_open_path, .parameter_type = "s" },
+        { .name = "recent", .activate = action_recent },
         { .name = "open-trace", .activate = action_open_trace },
         { .name = "save", .activate = action_save },
         { .name = "save-as", .activate = action_save },
@@ -392,6 +405,7 @@ void nino_window_file_init(NinoWindow *w)
     };
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
     add_canvas_actions(w);
+    g_signal_connect(w->viewer, "open", G_CALLBACK(on_result_wanted), w);
     g_signal_connect(w, "notify::is-active", G_CALLBACK(on_active), NULL);
     g_signal_connect(w->tabs, "notify::page", G_CALLBACK(nino_window_on_switch), w);
     g_signal_connect(w, "close-request", G_CALLBACK(on_close_request), NULL);

@@ -5,8 +5,8 @@
 // selected), "problem" (char *: why an edit was refused). Property: "zoom".
 // Actions (for menus and D-Bus): canvas.undo redo cut copy paste paste-links duplicate delete
 // select-all select-none mute bypass collapse pin group fit zoom-in zoom-out zoom-reset add
-// add-at-slot connect bend rename enter leave subgraph unpack ports menu minimap, and canvas.color
-// with a name. Keys for them are given by who uses the canvas.
+// add-at-slot add-model connect bend rename enter leave subgraph unpack ports menu minimap, and
+// canvas.color with a name. Keys for them are given by who uses the canvas.
 #pragma once
 #include <gtk/gtk.h>
 #include <ninodes/document.h>

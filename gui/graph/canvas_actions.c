@@ -268,6 +268,8 @@ static void open_action(GtkWidget *w, const char *what, GVariant *v)
                                 NULL, FALSE);
     else if (!strcmp(what, "canvas.add-at-slot"))
         nino_canvas_open_slots(c);
+    else if (!strcmp(what, "canvas.add-model"))
+        nino_canvas_open_models(c);
     else if (!strcmp(what, "canvas.connect"))
         nino_canvas_open_connect(c);
     else if (!strcmp(what, "canvas.bend"))
@@ -344,7 +346,7 @@ static const struct {
     { "canvas.rename", open_action },       { "canvas.enter", level_action },
     { "canvas.leave", level_action },       { "canvas.ports", open_action },
     { "canvas.bend", open_action },         { "canvas.menu", open_action },
-    { "canvas.add-at-slot", open_action },
+    { "canvas.add-at-slot", open_action },  { "canvas.add-model", open_action },
 };
 
 void nino_canvas_add_actions(GtkWidgetClass *wc)

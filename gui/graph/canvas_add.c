@@ -95,11 +95,10 @@ static void find_place(NinoCanvas *c, AddAt *at, const nino_node_def *def)
 
 // ---- the search ------------------------------------------------------------------------------
 
-static void on_class(gpointer user, const char *key)
+// file: for its parameter `key`; NULL: none.
+static void add(NinoCanvas *c, const nino_node_def *def, const char *key, const char *file)
 {
-    NinoCanvas *c = user;
     AddAt *at = g_object_get_data(G_OBJECT(c), "add-at");
-    const nino_node_def *def = nino_node_find(key, NULL);
     nino_error err = { 0 };
     char id[32], name[96];
     if (!c->doc || !at || !def)
@@ -109,8 +108,10 @@ static void on_class(gpointer user, const char *key)
     const gboolean by_title = at->is_beside || !*at->node; // or by the first slot, where it fell
     g_snprintf(name, sizeof(name), "Add %s", def->title);
     nino_document_begin(c->doc, name);
-    nino_status st = nino_document_add(c->doc, key, rint(at->x),
+    nino_status st = nino_document_add(c->doc, def->key, rint(at->x),
                                        rint(at->y + (by_title ? NINO_NODE_TITLE : 0)), id, &err);
+    if (!st && file)
+        st = nino_document_set_text(c->doc, id, key, file, &err);
     if (!st && *at->node)
         st = join(c, at, nino_document_find(c->doc, id), &err);
     if (st)
@@ -125,6 +126,11 @@ static void on_class(gpointer user, const char *key)
         nino_canvas_reveal_node(c, v);
         gtk_widget_grab_focus(GTK_WIDGET(v));
     }
+}
+
+static void on_class(gpointer user, const char *key)
+{
+    add(user, nino_node_find(key, NULL), NULL, NULL);
 }
 
 static AddAt *new_place(NinoCanvas *c, double sx, double sy)
@@ -148,6 +154,70 @@ void nino_canvas_open_search(NinoCanvas *c, double sx, double sy, const char *ty
     nino_canvas_show_popover(
         c, nino_search_new(_("Add a node"), nino_search_nodes(type, from_output), on_class, c), sx,
         sy);
+}
+
+// ---- models ----------------------------------------------------------------------------------
+
+static int n_files(const nino_node_def *def)
+{
+    int n = 0;
+    for (const nino_param *p = def->params; p && p->key; p++)
+        n += p->type == NINO_FILE;
+    return n;
+}
+
+// Of those that load files of a folder, the one that needs the fewest, and has the shortest name.
+static const nino_node_def *loader_of(const char *folder, const nino_param **param)
+{
+    const nino_node_def *best = NULL;
+    for (const nino_node_def *const *d = nino_node_defs; *d; d++)
+        for (const nino_param *p = (*d)->params; p && p->key; p++) {
+            if (p->type != NINO_FILE || g_strcmp0(p->folder, folder) != 0)
+                continue;
+            const int more = best ? n_files(*d) - n_files(best) : -1;
+            if (more > 0 || (!more && strlen((*d)->key) >= strlen(best->key)))
+                continue;
+            best = *d;
+            *param = p;
+        }
+    return best;
+}
+
+static void on_model(gpointer user, const char *key)
+{
+    g_auto(GStrv) part = g_strsplit(key, "\n", 3); // class, parameter, file
+    if (g_strv_length(part) == 3)
+        add(user, nino_node_find(part[0], NULL), part[1], part[2]);
+}
+
+static void offer_models(GPtrArray *items, const char *folder)
+{
+    const nino_param *p = NULL;
+    const nino_node_def *def = loader_of(folder, &p);
+    g_auto(GStrv) files = nino_editors_files(folder);
+    for (char **f = files; def && f && *f; f++) {
+        NinoSearchItem *item = g_new0(NinoSearchItem, 1);
+        *item = (NinoSearchItem){ .title = g_strdup(*f),
+                                  .detail = g_strdup(def->title),
+                                  .key = g_strjoin("\n", def->key, p->key, *f, NULL),
+                                  .terms = g_strdup(folder) };
+        g_ptr_array_add(items, item);
+    }
+}
+
+void nino_canvas_open_models(NinoCanvas *c)
+{
+    GPtrArray *items = g_ptr_array_new_with_free_func(nino_search_item_free);
+    g_autoptr(GHashTable) done = g_hash_table_new(g_str_hash, g_str_equal);
+    const double x = gtk_widget_get_width(GTK_WIDGET(c)) / 2.0,
+                 y = gtk_widget_get_height(GTK_WIDGET(c)) / 3.0;
+    for (const nino_node_def *const *d = nino_node_defs; *d; d++)
+        for (const nino_param *p = (*d)->params; p && p->key; p++)
+            if (p->type == NINO_FILE && strcmp(p->folder, "input") != 0 &&
+                g_hash_table_add(done, (gpointer) p->folder))
+                offer_models(items, p->folder);
+    new_place(c, x, y);
+    nino_canvas_show_popover(c, nino_search_new(_("Add a model"), items, on_model, c), x, y);
 }
 
 // ---- for a slot, without a pointer -----------------------------------------------------------

@@ -305,6 +305,7 @@ void nino_canvas_open_menu(NinoCanvas *c, double sx, double sy, gboolean of_sele
                                                { N_("Delete"), "canvas.delete" },
                                                { NULL, NULL } };
     static const char *const on_empty[][2] = { { N_("Add node…"), "canvas.add" },
+                                               { N_("Add model…"), "canvas.add-model" },
                                                { N_("Paste"), "canvas.paste" },
                                                { N_("Select all"), "canvas.select-all" },
                                                { N_("Fit"), "canvas.fit" },

@@ -240,6 +240,8 @@ static char **list_files(const char *folder, const char *const *extra)
     return out;
 }
 
+char **nino_editors_files(const char *folder) { return list_files(folder, NULL); }
+
 static char **choices_of(gpointer user)
 {
     static const char *const controls[] = { "fixed", "increment", "decrement", "randomize", NULL };

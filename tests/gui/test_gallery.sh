@@ -1,0 +1,48 @@
+#!/bin/bash
+# A result tells how it was made and opens its workflow with what each node took; lists of workflows and models by key.
+. "$(dirname "$0")/lib.sh"
+[ -x "$B/tests/gui/atclick" ] || { echo "skip: tests/gui/atclick was not built"; exit 77; }
+command -v xdotool >/dev/null || { echo "skip: xdotool is not installed"; exit 77; }
+vae=$(basename "$(ls "$root"/data/tiny/models/vae/*.safetensors | head -1)")
+cp "$root/data/tiny/decode.json" "$work/flow.json"
+start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out" "$work/flow.json"
+ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+wait_state ready 30
+enabled viewer-profile && die "there is no result, but it tells how it was made"
+win_do run; wait_state done 120
+until_ok 20 enabled viewer-profile || die "the result does not tell how it was made"
+
+# How it was made: the run, and each node.
+win_do viewer-profile
+at '*' '* s on *at most * of memory' wait || die "the run is not told"
+at '*' '3 VAE Decode' wait || die "the nodes are not told"
+shot made
+at button 'Open its workflow' click || die "the result's workflow cannot be opened from there"
+png=$(basename "$(find "$work/out" -name '*.png' | head -1)")
+at tab "$png*" wait || die "the result's workflow is not opened"
+at '*' 'VAE Decode, node 3, done*' wait || die "its nodes do not show what they took"
+shot opened
+
+# W: workflows.
+win_do close-tab
+read -r x y <<<"$(at tab 'flow.json*' point)"
+canvas() { xdotool mousemove $((x + 60)) $((y + 320)) click 1; sleep 0.5; } # an empty place of it
+canvas; xdotool key w
+at 'menu item' flow.json wait || die "W does not list recent workflows"
+xdotool key Escape; sleep 0.3
+
+# M: models, each with the node that loads it.
+canvas; xdotool key m
+at '*' 'Add a model' wait || die "M does not list models"
+xdotool type --delay 30 "$vae"; sleep 0.5
+shot models
+xdotool key Return
+at '*' 'Load VAE, node 5, selected' wait || die "the model was not added with its node"
+win_do save-to "$work/with.json"
+until_ok 10 test -s "$work/with.json"
+[ "$(grep -o "$vae" "$work/with.json" | wc -l)" = 2 ] || die "the added node does not load the model"
+win_do undo
+ATCLICK_SECONDS=2 at '*' 'Load VAE, node 5*' wait 2>/dev/null && die "node and model are not one step of undo"
+app_do quit
+at button 'Quit anyway' click
+until_ok 15 gone || die "the app did not quit"
