@@ -13,10 +13,10 @@
 static const struct {
     const char *id, *name, *tip;
 } axes[ROOFLINE_AXES] = {
-    { "least", N_("per byte that must move"),
+    { "least", N_("Per byte that must move"),
       N_("arithmetic of the op for every byte that it must move at least, each operand once: what "
          "memory has to give when nothing is read twice") },
-    { "requested", N_("per byte that work-groups request"),
+    { "requested", N_("Per byte that work-groups request"),
       N_("arithmetic of the op for every byte that the kernel's work-groups load and store, as it "
          "is cut for this device: an operand counts as often as they fill their tiles with it, or "
          "go over it; caches serve what they request again. Not known of some kernels") },
@@ -253,32 +253,33 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
     }
 }
 
-static void on_axis(GtkDropDown *choice, GParamSpec *pspec, Roofline *r)
+static void on_axis(GtkToggleButton *choice, Roofline *r)
 {
-    (void) pspec;
-    const guint i = gtk_drop_down_get_selected(choice);
-    if (i >= ROOFLINE_AXES)
+    if (!gtk_toggle_button_get_active(choice))
         return;
-    r->axis = (RooflineAxis) i;
-    gtk_widget_set_tooltip_markup(GTK_WIDGET(choice), _(axes[i].tip));
+    r->axis = (RooflineAxis) GPOINTER_TO_INT(g_object_get_data(G_OBJECT(choice), "axis"));
     gtk_widget_queue_draw(r->area);
 }
 
 static GtkWidget *make_bar(Roofline *r)
 {
-    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
-    GtkWidget *label = gtk_label_new_with_mnemonic(_("Arithmetic _intensity"));
-    GtkStringList *names = gtk_string_list_new(NULL);
-    for (int i = 0; i < ROOFLINE_AXES; i++)
-        gtk_string_list_append(names, _(axes[i].name));
-    GtkWidget *choice = gtk_drop_down_new(G_LIST_MODEL(names), NULL);
-    gtk_label_set_mnemonic_widget(GTK_LABEL(label), choice); // which also names it
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12), *first = NULL;
+    GtkWidget *both = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+    gtk_widget_add_css_class(both, "linked");
     gtk_widget_set_margin_start(bar, 6);
     gtk_widget_set_margin_top(bar, 6);
-    gtk_box_append(GTK_BOX(bar), label);
-    gtk_box_append(GTK_BOX(bar), choice);
-    g_signal_connect(choice, "notify::selected", G_CALLBACK(on_axis), r);
-    gtk_widget_set_tooltip_markup(choice, _(axes[r->axis].tip));
+    gtk_box_append(GTK_BOX(bar), gtk_label_new(_("Arithmetic intensity")));
+    gtk_box_append(GTK_BOX(bar), both);
+    for (int i = 0; i < ROOFLINE_AXES; i++) {
+        GtkWidget *choice = gtk_toggle_button_new_with_label(_(axes[i].name));
+        g_object_set_data(G_OBJECT(choice), "axis", GINT_TO_POINTER(i));
+        gtk_toggle_button_set_group(GTK_TOGGLE_BUTTON(choice), GTK_TOGGLE_BUTTON(first));
+        gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(choice), i == (int) r->axis);
+        gtk_widget_set_tooltip_text(choice, _(axes[i].tip));
+        g_signal_connect(choice, "toggled", G_CALLBACK(on_axis), r);
+        gtk_box_append(GTK_BOX(both), choice);
+        first = first ? first : choice;
+    }
     return bar;
 }
 
