@@ -89,6 +89,20 @@ static bool is_safetensors(const char *data, size_t len)
            nino_st_header_bytes(data, len);
 }
 
+// Could this be JSON at all? Where it is not, a parser's complaint would not help anybody.
+static nino_status check_start(const char *data, size_t len, const char *name, nino_error *err)
+{
+    size_t i = len >= 3 && !memcmp(data, "\xef\xbb\xbf", 3) ? 3 : 0;
+    while (i < len && strchr(" \t\r\n", data[i]) && data[i])
+        i++;
+    if (i == len)
+        return nino_fail_kind(err, NINO_ERR_FORMAT, "syntax", name, "the file is empty");
+    if (!data[i] || !strchr("{[\"-0123456789tfnNI", data[i]))
+        return nino_fail_kind(err, NINO_ERR_FORMAT, "syntax", name,
+                              "neither a workflow nor a file that can hold one");
+    return NINO_OK;
+}
+
 nino_graph *nino_graph_load(const void *data, size_t len, const char *name, nino_error *err)
 {
     nino_graph *g = calloc(1, sizeof(*g));
@@ -103,7 +117,7 @@ nino_graph *nino_graph_load(const void *data, size_t len, const char *name, nino
         st = parse_safetensors(g, data, len, err);
     else if (len > NINO_GRAPH_MAX_BYTES)
         st = nino_fail_kind(err, NINO_ERR_FORMAT, "limit", g->name, "larger than 64 MiB");
-    else
+    else if (!(st = check_start(data, len, g->name, err)))
         st = nino_graph_parse(g, data, len, err);
     if (st)
         nino_graph_destroy(&g);

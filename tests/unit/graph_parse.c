@@ -107,6 +107,26 @@ static void refusals(void)
     CHECK(err.code == NINO_ERR_MISSING);
 }
 
+// What is no JSON at all is told as that, not with a parser's words.
+static void other_files(void)
+{
+    static const struct {
+        const char *text, *says;
+    } cases[] = { { "", "the file is empty" },
+                  { "\xef\xbb\xbf \n", "the file is empty" },
+                  { "hello", "neither a workflow" },
+                  { "\x01\x02", "neither a workflow" },
+                  { "{\"1\"", "unexpected end" } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        nino_error err = { 0 };
+        CHECK(!nino_graph_load(cases[i].text, strlen(cases[i].text), "a.json", &err));
+        CHECK(strstr(err.msg, cases[i].says) && !strcmp(err.where, "a.json"));
+    }
+    nino_error err = { 0 };
+    nino_graph *g = nino_graph_load("\xef\xbb\xbf", 3, "a.json", &err);
+    CHECK(!g && strstr(err.msg, "empty"));
+}
+
 static void deep_and_large(void)
 {
     nino_buf b = { 0 };
@@ -220,6 +240,7 @@ int main(void)
 {
     forms();
     refusals();
+    other_files();
     deep_and_large();
     pictures();
     edits();
