@@ -86,6 +86,18 @@ void nino_window_show_error(NinoWindow *w, NinoTab *tab, const char *where, cons
     }
 }
 
+// ", 123 J (41 J a file)"; "" when the device does not tell its power. g_free().
+static char *energy_text(NinoWindow *w, guint n_files)
+{
+    nino_energy_stat e;
+    nino_stats_energy(nino_history_stats(nino_run_history(w->records)), &e);
+    if (!(e.last_joules > 0))
+        return g_strdup("");
+    return n_files > 1 ? g_strdup_printf(_(", %.3g J (%.3g J a file)"), e.last_joules,
+                                         e.last_joules / n_files)
+                       : g_strdup_printf(_(", %.3g J"), e.last_joules);
+}
+
 static void job_ended(NinoWindow *w, const NinoJob *j)
 {
     NinoTab *tab = nino_window_job_tab(w, j);
@@ -100,10 +112,12 @@ static void job_ended(NinoWindow *w, const NinoJob *j)
                                j->error ? j->error : "", FALSE);
         nino_window_say(w, _("Failed"));
     } else if (j->state == NINO_QUEUE_DONE) {
-        g_autofree char *text =
-            g_strdup_printf(ngettext("%s: done in %.1f s, %u file", "%s: done in %.1f s, %u files",
-                                     g_strv_length(j->outputs)),
-                            j->name, j->ended_s - j->started_s, g_strv_length(j->outputs));
+        const guint n = g_strv_length(j->outputs);
+        g_autofree char *energy = energy_text(w, n);
+        g_autofree char *said = g_strdup_printf(
+            ngettext("%s: done in %.1f s, %u file", "%s: done in %.1f s, %u files", n), j->name,
+            j->ended_s - j->started_s, n);
+        g_autofree char *text = g_strconcat(said, energy, NULL);
         gtk_progress_bar_set_fraction(w->progress, 1);
         nino_window_say(w, text);
     } else {

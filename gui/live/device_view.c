@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { LEFT = 76, RIGHT = 12, AXIS = 20, GAP = 10, STRIP = 48, LEAST = 240 };
+enum { LEFT = 76, RIGHT = 12, AXIS = 20, GAP = 10, STRIP = 56, LEAST = 240 };
 
 typedef double (*Value)(const nino_event *e);
 
@@ -249,7 +249,9 @@ static void draw_strip(NinoArea *area, NinoPlot *p, const NinoPlotBox *b, const 
         nino_plot_text(p, b->x - 6, b->y - floorf(line / 2), LEFT - 8, NINO_PLOT_RIGHT, &p->dim,
                        text);
         s->format(text, sizeof(text), 0);
-        nino_plot_text(p, b->x - 6, b->y + b->h - line, LEFT - 8, NINO_PLOT_RIGHT, &p->dim, text);
+        if (b->h >= line * 1.8f) // else they would lie on each other
+            nino_plot_text(p, b->x - 6, b->y + b->h - line, LEFT - 8, NINO_PLOT_RIGHT, &p->dim,
+                           text);
     } else {
         nino_plot_value_axis(p, b, top, s->format);
     }

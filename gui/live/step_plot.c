@@ -14,9 +14,8 @@ typedef struct Steps {
     NinoRun *run; // the widgets hold it
     const nino_event *ev;
     size_t n, total;
-    double median, limit, usual, sum,
-        preview_s; // usual: the longest that is not far above the median; limit: Tukey's far
-                   // outliers
+    double median, limit, sum, preview_s; // limit: Tukey's far outliers
+    double usual;                         // the longest that is not far above the median
     double most_sigma, least_sigma, top;
 } Steps;
 
@@ -24,6 +23,11 @@ static int by_value(const void *x, const void *y)
 {
     const double a = *(const double *) x, b = *(const double *) y;
     return a < b ? -1 : a > b;
+}
+
+static uint64_t begin_of(const nino_event *step)
+{
+    return step->t_ns - MIN(step->t_ns, (uint64_t) (step->u.step.seconds * 1e9));
 }
 
 // The steps of the last sampling.
@@ -59,10 +63,27 @@ static void update(Steps *s)
     for (size_t i = 0; i < s->n; i++)
         s->usual = sorted[i] <= 4 * s->median ? sorted[i] : s->usual;
     g_free(sorted);
-    const uint64_t begin =
-        s->ev[0].t_ns - MIN(s->ev[0].t_ns, (uint64_t) (s->ev[0].u.step.seconds * 1e9));
+    const uint64_t begin = begin_of(&s->ev[0]);
     for (size_t i = pre ? nino_history_lower(pre, m, begin) : m; i < m; i++)
         s->preview_s += pre[i].u.step.seconds;
+}
+
+// What the device took from begin to end, from its samples of power, each of which stands for the
+// time since the one before; NAN: it does not tell.
+static double joules(const Steps *s, uint64_t begin, uint64_t end)
+{
+    size_t n;
+    const nino_event *d = nino_history_points(nino_run_history(s->run), NINO_EV_DEVICE, &n);
+    double sum = NAN;
+    for (size_t i = d ? nino_history_lower(d, n, begin) : n; i < n; i++) {
+        const uint64_t from = i ? MAX(d[i - 1].t_ns, begin) : begin, to = MIN(d[i].t_ns, end);
+        const double watt = (double) d[i].u.device.watt;
+        if (from >= end)
+            break;
+        if (isfinite(watt) && to > from)
+            sum = (isnan(sum) ? 0 : sum) + watt * (double) (to - from) * 1e-9;
+    }
+    return sum;
 }
 
 static NinoPlotBox box_of(float width, float height, float line)
@@ -106,11 +127,16 @@ static void draw_sigma(const Steps *s, NinoPlot *p, const NinoPlotBox *b)
 
 static void draw_head(const Steps *s, NinoPlot *p, size_t slow)
 {
-    char text[320], median[32], cost[64] = "";
+    char text[320], median[32], cost[128] = "";
     nino_format_ns(median, sizeof(median), s->median * 1e9);
     if (s->preview_s > 0)
         g_snprintf(cost, sizeof(cost), _(", previews %.1f %%"),
                    100 * s->preview_s / (s->sum + s->preview_s));
+    const double energy = joules(s, begin_of(&s->ev[0]), s->ev[s->n - 1].t_ns);
+    if (isfinite(energy)) {
+        const size_t at = strlen(cost);
+        g_snprintf(cost + at, sizeof(cost) - at, _(", %.3g J a step"), energy / (double) s->n);
+    }
     g_snprintf(text, sizeof(text), _("%zu of %zu steps, median %s, %.2f steps/s%s, %zu slow"), s->n,
                s->total, median, s->sum > 0 ? (double) s->n / s->sum : 0, cost, slow);
     float x = nino_plot_legend(p, LEFT, 4, nino_plot_colour(0), _("step"));
@@ -229,11 +255,13 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
     Steps *s = nino_area_user(NINO_AREA(view));
     update(s);
     for (size_t i = 0; i < s->n; i++) {
-        const NinoCell cells[] = { { "step", NULL, s->ev[i].u.step.step },
-                                   { "ms", NULL, s->ev[i].u.step.seconds * 1e3 },
-                                   { "sigma", NULL, s->ev[i].u.step.sigma },
-                                   { "slow", s->ev[i].u.step.seconds > s->limit ? "yes" : "no",
-                                     0 } };
+        const NinoCell cells[] = {
+            { "step", NULL, s->ev[i].u.step.step },
+            { "ms", NULL, s->ev[i].u.step.seconds * 1e3 },
+            { "sigma", NULL, s->ev[i].u.step.sigma },
+            { "joules", NULL, joules(s, begin_of(&s->ev[i]), s->ev[i].t_ns) },
+            { "slow", s->ev[i].u.step.seconds > s->limit ? "yes" : "no", 0 }
+        };
         row(user, cells, G_N_ELEMENTS(cells));
     }
 }

@@ -169,6 +169,14 @@ static void export_one(GtkWidget *view, const char *dir, const char *id, const c
         !strcmp(id, "device")) // figures as they came, RAM of others made of them
         CHECK(strstr(text, "\r\n0.00072,2202009600,1073741824,,268435456,1073741824,133089460224,"
                            "41943040,50,23,2900,2000,1000,60,"));
+    if (!strcmp(type, "csv") &&
+        !strcmp(id, "steps")) { // energy: 60 to 68 W for the time of the step
+        g_auto(GStrv) line = g_strsplit(text, "\r\n", 4);
+        double ms, sigma, joules;
+        CHECK(g_str_has_prefix(line[0], "step,ms,sigma,joules,"));
+        CHECK(sscanf(line[2], "2,%lf,%lf,%lf", &ms, &sigma, &joules) == 3);
+        CHECK(joules > 59.9 * ms * 1e-3 && joules < 68.1 * ms * 1e-3);
+    }
     if (!strcmp(type, "json")) {
         CHECK(text[0] == '[' && g_str_has_suffix(g_strchomp(text), "]") && strstr(text, "\": "));
         CHECK(!strstr(text, "nan") && !strstr(text, "inf"));
