@@ -52,6 +52,14 @@ static void say_what(char *buf, size_t size, const nino_compare_row *r)
     }
 }
 
+// Whether what the confidence is of, the time of kernels, changed against the wall time.
+static gboolean is_other(const nino_compare_row *r)
+{
+    const gboolean is_sum = r->kind == NINO_COMPARE_RUN || r->kind == NINO_COMPARE_NODE;
+    const double delta = r->total_b - r->total_a;
+    return is_sum && ((r->low > 0 && delta < 0) || (r->high < 0 && delta > 0));
+}
+
 static void say(char *buf, size_t size, const nino_compare_row *r, Column column)
 {
     char t[40];
@@ -85,7 +93,9 @@ static void say(char *buf, size_t size, const nino_compare_row *r, Column column
             g_snprintf(buf, size, r->p < 1e-4 ? "%s (p < 0.0001)" : "%s (p %.4f)",
                        r->verdict < 0   ? _("faster")
                        : r->verdict > 0 ? _("slower")
-                                        : _("no evidence"),
+                       : r->p >= 0.01   ? _("no evidence")
+                       : is_other(r)    ? _("kernel time went the other way")
+                                        : _("less than 1 %"),
                        r->p);
         break;
     case N_COLUMNS: break;

@@ -183,6 +183,8 @@ static double top_of(NinoRun *run, const Strip *s)
     size_t n; // all the RAM there is
     const nino_event *host = points(run, NINO_EV_HOST, &n);
     const double all = n && s->series[1].value == ram_others ? ram_total(&host[n - 1]) : 0;
+    if (s->format == format_percent)
+        return MAX(top, s->least_top);
     return all ? MAX(all, top) : round_up(s, MAX(top * 1.05, s->least_top));
 }
 
