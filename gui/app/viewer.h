@@ -1,4 +1,4 @@
-// Results: the picture with zoom, comparison and playback, the strip of this session's results, and
+// Results: the picture with zoom, comparison and playback, the strip of the last results, and
 // the previews while a run samples.
 #pragma once
 #include <gtk/gtk.h>

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/commands.h"
+#include "app/gallery.h"
 #include "app/keys.h"
 #include "app/prefs.h"
 #include "graph/editors.h"
@@ -339,6 +340,7 @@ GtkWidget *nino_window_new(GtkApplication *app, const NinoWindowOptions *options
     nino_editors_set_folders((const char *const *) w->options.models, w->options.input);
     nino_problems_set_folders(w->problems, (const char *const *) w->options.models,
                               w->options.input);
+    nino_gallery_restore(w->viewer);
     nino_window_recover(w);
     nino_engine_resume(w->engine);
     return GTK_WIDGET(w);

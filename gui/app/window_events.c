@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "app/gallery.h"
 #include "app/node_pictures.h"
 #include "app/prefs.h"
 #include "i18n.h"
@@ -250,6 +251,10 @@ static void on_output(NinoWindow *w, const nino_event *ev)
     const char *path = nino_engine_name(w->engine, ev->name);
     g_autofree char *group = g_strdup_printf("%u %s", w->run->job_scope, s ? s->name : "");
     nino_viewer_add(w->viewer, group, path);
+    if (!nino_engine_is_attached(w->engine)) { // our worker's folder is ours
+        g_autofree char *whole = g_canonicalize_filename(path, NULL);
+        nino_gallery_keep(group, whole);
+    }
     NinoTab *tab = nino_window_run_tab(w);
     g_autofree char *id = s && s->name ? id_of(s) : NULL;
     if (tab && id && w->run->job_scope)

@@ -77,10 +77,23 @@ static void action_open_path(GSimpleAction *a, GVariant *parameter, gpointer use
     open_path(user, g_variant_get_string(parameter, NULL));
 }
 
+static void on_recent_closed(GtkPopover *menu, gpointer canvas)
+{
+    g_signal_handlers_disconnect_by_func(menu, on_recent_closed, canvas);
+    gtk_widget_grab_focus(canvas);
+}
+
+// By key; the canvas has the keys again afterwards.
 static void action_recent(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     (void) a, (void) parameter;
-    gtk_menu_button_popup(NINO_WINDOW(user)->recent_button);
+    NinoWindow *w = user;
+    GtkPopover *menu = gtk_menu_button_get_popover(w->recent_button);
+    NinoTab *tab = nino_window_tab(w);
+    if (menu && tab && gtk_widget_get_sensitive(GTK_WIDGET(w->recent_button)))
+        g_signal_connect_object(menu, "closed", G_CALLBACK(on_recent_closed), nino_tab_canvas(tab),
+                                0);
+    gtk_menu_button_popup(w->recent_button);
 }
 
 static void on_result_wanted(NinoViewer *v, const char *path, gpointer user)

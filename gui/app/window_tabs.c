@@ -189,7 +189,8 @@ void nino_window_show_recent(NinoWindow *w)
     for (int i = 0; list[i]; i++) {
         g_autofree char *name = g_path_get_basename(list[i]);
         GMenuItem *item = g_menu_item_new(NULL, NULL);
-        g_autofree char *label = g_strdelimit(g_strdup(name), "_", ' ');
+        g_auto(GStrv) parts = g_strsplit(name, "_", -1); // one underscore would mark a key
+        g_autofree char *label = g_strjoinv("__", parts);
         g_menu_item_set_label(item, label);
         g_menu_item_set_action_and_target(item, "win.open-path", "s", list[i]);
         g_menu_append_item(menu, item);

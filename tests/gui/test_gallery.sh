@@ -32,7 +32,7 @@ at 'menu item' flow.json wait || die "W does not list recent workflows"
 xdotool key Escape; sleep 0.3
 
 # M: models, each with the node that loads it.
-canvas; xdotool key m
+xdotool key m # the canvas has the keys again
 at '*' 'Add a model' wait || die "M does not list models"
 xdotool type --delay 30 "$vae"; sleep 0.5
 shot models
@@ -46,3 +46,14 @@ ATCLICK_SECONDS=2 at '*' 'Load VAE, node 5*' wait 2>/dev/null && die "node and m
 app_do quit
 at button 'Quit anyway' click
 until_ok 15 gone || die "the app did not quit"
+
+# The next session still has the result, but not one whose file is gone.
+start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out"
+at '*button' "Result 1: $png" wait || die "the result of the earlier session is not there"
+until_ok 10 enabled viewer-profile || die "it does not tell how it was made"
+shot earlier
+quit
+rm "$work/out/$png"
+start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out"
+at '*' 'Results appear here' wait || die "a result whose file is gone is shown"
+quit
