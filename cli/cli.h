@@ -34,7 +34,7 @@ typedef struct options {
         *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file;
     uint64_t seed, mem_limit, preview_every, preview_percent, position, samples, warmup, idle_end;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
-        no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset;
+        no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset, metrics;
 } options;
 
 typedef enum opt_kind {
@@ -161,6 +161,8 @@ void report_advice(FILE *f, const nino_advice_input *in);
 void report_advice_json(const nino_advice_input *in);
 // Members "nodes", "kernels", "memory", "performance"; c as above.
 void report_json(const nino_stats *s, const nino_ceilings *c);
+// OpenMetrics text on stdout; q may be NULL.
+void metrics_print(const nino_stats *s, const nino_history *h, const nino_queue *q);
 // Member "work_sizes": every global and local size that kernels were launched with.
 void report_work_json(const nino_history *h);
 // The ceilings that a run told; NULL: it told none. *out is where they are put.

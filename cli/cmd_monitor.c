@@ -160,7 +160,9 @@ static void tell_end(const options *o, watcher *w, int rc)
     snprintf(pid, sizeof(pid), "%d", nino_attach_pid(w->a));
     if (rc == EXIT_LOST)
         say("monitor: the run has gone without saying that it ended");
-    if (o->json && rc != EXIT_LOST)
+    if (o->metrics && rc != EXIT_LOST)
+        metrics_print(w->s, w->h, nino_control_queue(w->a));
+    else if (o->json && rc != EXIT_LOST)
         state_json(w);
     else if (o->json)
         js_envelope_error("monitor", "lost", "the run has gone", "", NULL);
@@ -223,7 +225,9 @@ static int show_trace(const options *o, watcher *w)
     nino_error err = { .code = NINO_OK };
     if (nino_trace_read(o->arg[0], add_record, w, &err))
         return report_error(o, "monitor", &err, NULL);
-    if (o->json)
+    if (o->metrics)
+        metrics_print(w->s, w->h, NULL);
+    else if (o->json)
         state_json(w);
     else
         state_text(w, o->arg[0]);
@@ -254,8 +258,12 @@ static int become_studio(const options *o)
     return EXIT_MISSING;
 }
 
-int cmd_monitor(const options *o)
+int cmd_monitor(const options *given)
 {
+    options own = *given;
+    const options *o = &own;
+    own.once |= own.metrics; // another form of the same
+    own.json &= !own.metrics;
     nino_error err = { .code = NINO_OK };
     if (o->gui)
         return become_studio(o);

@@ -197,6 +197,8 @@ static const opt tune_opts[] = {
 static const opt monitor_opts[] = {
     O_JSON,
     { "once", '1', OPT_FLAG, FIELD(once), NULL, "Print the state once and leave" },
+    { "metrics", 0, OPT_FLAG, FIELD(metrics), NULL,
+      "Print the state once as OpenMetrics text, for dashboards, and leave" },
     { "gui", 0, OPT_FLAG, FIELD(gui), NULL, "Open ninodes-studio attached to the run" },
     O_HELP,
     { 0 }

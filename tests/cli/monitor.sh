@@ -69,6 +69,22 @@ json_lines "$tmp/out" ok
 printed '"type":"executing"'
 printed '"peak_percent":'
 printed '"work_sizes":\[{"name":"gemm","family":"conv","global":"[0-9]*x[0-9]*x1","local":"[0-9]*x1x1","calls":[0-9]'
+# for dashboards: every sample belongs to a family that was declared, once, before it
+metrics_ok() {
+    awk '
+        $1 == "#" && $2 == "TYPE" { if (seen[$3]++) { print "twice: " $3; bad = 1 } family = $3; type = $4; next }
+        $1 == "#" && $2 == "HELP" && $3 == family { next }
+        $0 == "# EOF" { end = NR; next }
+        { name = $1; sub(/[{].*/, "", name); want = family (type == "counter" ? "_total" : "")
+          if (name != want || $NF !~ /^[-+0-9.e]+$/ || end) { print "line " NR ": " $0; bad = 1 } }
+        END { exit bad || end != NR }' "$tmp/out" || die "no OpenMetrics"
+}
+expect 0 "$N" monitor "$tmp/t.ninotrace" --metrics
+metrics_ok
+printed '^ninodes_node_seconds_total{node="3 VAEDecode"} [0-9.e-]*$'
+printed '^ninodes_kernel_calls_total{kernel="gemm",family="conv"} [1-9]'
+printed '^ninodes_pool_peak_bytes [1-9]'
+expect 0 "$N" monitor "$tmp/t.ninotrace" --json
 sizes() { grep -o '"work_sizes":.*' "$tmp/out"; }
 as_written=$(sizes)
 expect 0 "$N" trace convert "$tmp/t.ninotrace" "$tmp/t.json"
