@@ -33,6 +33,7 @@ static void open_path(NinoWindow *w, const char *path)
     for (int i = 0; i < gtk_notebook_get_n_pages(w->tabs); i++) // already open: to the front
         if (!g_strcmp0(nino_tab_source(NINO_TAB(gtk_notebook_get_nth_page(w->tabs, i))), path)) {
             gtk_notebook_set_current_page(w->tabs, i);
+            gtk_widget_grab_focus(GTK_WIDGET(nino_tab_canvas(nino_window_tab(w))));
             return;
         }
     if (is_trace(path)) {
@@ -56,6 +57,7 @@ static void open_path(NinoWindow *w, const char *path)
     nino_window_add_recent(w, path);
     nino_window_tabs_update(w);
     nino_window_check(w);
+    gtk_widget_grab_focus(GTK_WIDGET(nino_tab_canvas(tab))); // its keys work at once
     if (GPOINTER_TO_UINT(g_object_get_data(G_OBJECT(tab), "errors")))
         nino_window_show_panel(w, "problems");
     else if (nino_document_opens_form(nino_tab_document(tab)))
@@ -158,8 +160,9 @@ static void action_open_trace(GSimpleAction *a, GVariant *parameter, gpointer us
 static void action_new(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     (void) a, (void) parameter;
-    nino_window_add_tab(user);
+    NinoTab *tab = nino_window_add_tab(user);
     nino_window_tabs_update(user);
+    gtk_widget_grab_focus(GTK_WIDGET(nino_tab_canvas(tab)));
 }
 
 // ---- save ---------------------------------------------------------------------------------------

@@ -8,6 +8,10 @@ cp "$root/data/tiny/decode.json" "$work/flow.json"
 start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out" "$work/flow.json"
 ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
 wait_state ready 30
+# Keys of the canvas work as soon as a workflow is open, without a click.
+xdotool mousemove 700 450 key m
+at '*' 'Add a model' wait || die "the canvas has no keys when a workflow was opened"
+xdotool key Escape; sleep 0.3
 enabled viewer-profile && die "there is no result, but it tells how it was made"
 win_do run; wait_state done 120
 until_ok 20 enabled viewer-profile || die "the result does not tell how it was made"
