@@ -18,11 +18,35 @@ typedef struct TileMap {
     gboolean is_chosen; // the pass was chosen, else the last one is shown
     int w, h;           // of the image
     double least_ms, most_ms;
+    double top_ms; // where the scale of colours ends
     GdkTexture *picture;
     char *picture_path;
 } TileMap;
 
 // ---- data --------------------------------------------------------------------------------------
+
+static int by_value(const void *x, const void *y)
+{
+    const double a = *(const double *) x, b = *(const double *) y;
+    return a < b ? -1 : a > b;
+}
+
+// One tile that took many times as long (it compiled) must not make all others the same colour.
+static double find_top(const TileMap *m)
+{
+    g_autofree double *ms = g_new(double, m->n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < m->n; i++)
+        if (m->tile[i].u.tile.pass == m->pass)
+            ms[n++] = (double) m->tile[i].u.tile.ns * 1e-6;
+    if (n < 3)
+        return m->most_ms;
+    qsort(ms, n, sizeof(*ms), by_value);
+    double usual = ms[0];
+    for (size_t i = 0; i < n; i++)
+        usual = ms[i] <= 4 * ms[n / 2] ? ms[i] : usual;
+    return m->most_ms > 4 * usual ? usual * 1.5 : m->most_ms;
+}
 
 // The records of the last image that was tiled.
 static void find_tiles(TileMap *m)
@@ -50,6 +74,7 @@ static void find_tiles(TileMap *m)
             m->least_ms = MIN(m->least_ms, (double) m->tile[i].u.tile.ns * 1e-6);
             m->most_ms = MAX(m->most_ms, (double) m->tile[i].u.tile.ns * 1e-6);
         }
+    m->top_ms = find_top(m);
 }
 
 // The picture that was written after the tiles, if it has their size.
@@ -119,8 +144,8 @@ static void draw_picture(NinoPlot *p, GdkTexture *t, float x, float y, float w, 
 // From blue (fast) to orange (slow).
 static GdkRGBA heat(const TileMap *m, double ms, float alpha)
 {
-    const double range = m->most_ms - m->least_ms;
-    const float t = range > 0 ? (float) ((ms - m->least_ms) / range) : 0;
+    const double range = m->top_ms - m->least_ms;
+    const float t = range > 0 ? (float) MIN((ms - m->least_ms) / range, 1) : 0;
     const GdkRGBA fast = { 0.20f, 0.55f, 0.85f, 1 }, slow = { 0.93f, 0.50f, 0.10f, 1 };
     const GdkRGBA c = nino_plot_mix(&fast, &slow, t);
     return nino_plot_alpha(&c, alpha);
@@ -159,13 +184,20 @@ static void draw_tile(const TileMap *m, NinoPlot *p, const Place *at, const nino
 
 static void draw_head(const TileMap *m, NinoPlot *p, size_t in_pass)
 {
-    char a[32], b[32], text[200];
+    char a[32], b[32], both[80], text[200];
     nino_format_ns(a, sizeof(a), m->least_ms * 1e6);
     nino_format_ns(b, sizeof(b), m->most_ms * 1e6);
+    if (m->top_ms < m->most_ms) { // all of these have the last colour
+        char top[32];
+        nino_format_ns(top, sizeof(top), m->top_ms * 1e6);
+        g_snprintf(both, sizeof(both), _("%s to %s"), top, b);
+    } else {
+        g_strlcpy(both, b, sizeof(both));
+    }
     const GdkRGBA fast = heat(m, m->least_ms, 1), slow = heat(m, m->most_ms, 1);
     float x = nino_plot_legend(p, MARGIN, 5, &fast, a);
     if (m->most_ms > m->least_ms)
-        x = nino_plot_legend(p, x, 5, &slow, b);
+        x = nino_plot_legend(p, x, 5, &slow, both);
     if (m->n_passes > 1)
         g_snprintf(text, sizeof(text), _("%d × %d, pass %u of %u: %zu tiles (P: next pass)"), m->w,
                    m->h, m->pass + 1, m->n_passes, in_pass);
