@@ -99,6 +99,7 @@ const nino_trace_field nino_trace_fields[] = {
     { NINO_EV_CEILING_POINT, NINO_TRACE_U32, AT(u.ceiling_point.index), false, "index" },
     { NINO_EV_CEILING_POINT, NINO_TRACE_U32, AT(u.ceiling_point.n), false, "of" },
     { NINO_EV_MESSAGE, NINO_TRACE_U32, AT(u.scope.arg0), false, "level" },
+    { NINO_EV_MESSAGE, NINO_TRACE_U32, AT(u.scope.arg1), false, "kept_steps" },
     { NINO_EV_LOST, NINO_TRACE_U64, AT(u.lost), false, "records" },
     { 0, 0, 0, false, NULL },
 };

@@ -222,3 +222,23 @@ void nino_resume_add(nino_resume *r, const float *x, double sigma, const float *
     cut(r, r->end);
     r->is_full = true;
 }
+
+// ---- telling ---------------------------------------------------------------------------------
+
+void nino_resume_tell_taken(nino_monitor *m, const nino_log *log, int n, int total)
+{
+    static const char text[] = "goes on after step %d of %d, where the last run was stopped";
+    nino_monitor_message(m, NINO_LOG_INFO, text, n, total);
+    nino_logf(log, NINO_LOG_INFO, text, n, total);
+}
+
+void nino_resume_tell_kept(nino_monitor *m, int n, int total)
+{
+    char text[96];
+    snprintf(text, sizeof(text), "stopped after step %d of %d, where the same run goes on", n,
+             total);
+    if (m)
+        nino_monitor_publish(m, &(nino_event){ .kind = NINO_EV_MESSAGE,
+                                               .name = nino_monitor_name(m, text),
+                                               .u.scope = { NINO_LOG_INFO, (uint32_t) n } });
+}

@@ -8,6 +8,7 @@
 #pragma once
 #include "core/base/hash.h"
 #include "core/base/log.h"
+#include "core/monitor/monitor.h"
 #include <ninodes/base.h>
 
 typedef struct nino_resume_place {
@@ -32,3 +33,7 @@ void nino_resume_add(nino_resume *r, const float *x, double sigma, const float *
 void nino_resume_close(nino_resume **r, bool keeps);
 // Forgets everything that is kept in a folder.
 void nino_resume_clear(const char *dir);
+
+// For people and viewers (m may be NULL): n of `total` steps were taken from the file; are kept.
+void nino_resume_tell_taken(nino_monitor *m, const nino_log *log, int n, int total);
+void nino_resume_tell_kept(nino_monitor *m, int n, int total);

@@ -27,6 +27,7 @@ typedef struct sampling {
     nino_resume *resume;
     int n_computed; // evaluations since the last step that was told
     int n_taken;    // steps that were
+    int total;
     double sigma;
     int step;
     nino_eta eta;
@@ -264,14 +265,14 @@ static void publish_step(const sampling *s, const nino_sample_step *step)
         nino_monitor_publish(nino_stream_monitor(s->run.s), &ev);
 }
 
-static void tell_step(sampling *s, int total, double sigma, const float *denoised)
+static void tell_step(sampling *s, double sigma, const float *denoised)
 {
     const nino_guide_run *r = &s->run;
     const nino_backend *be = nino_stream_backend(r->s);
     const uint64_t now = nino_now_ns();
     const double run = (double) (now - s->start_ns - (be->load_ns - s->start_load_ns)) * 1e-9;
     nino_sample_step info = { .step = s->step,
-                              .total = total > s->step ? total : s->step,
+                              .total = s->total,
                               .sigma = sigma,
                               .denoised = denoised,
                               .shape = { .rank = r->n_axes + 2,
@@ -286,14 +287,6 @@ static void tell_step(sampling *s, int total, double sigma, const float *denoise
         s->p->on_step(s->p->priv, &info);
 }
 
-// Once, when the first step after those of a run that was stopped begins.
-static void tell_taken(const sampling *s, int total)
-{
-    static const char text[] = "goes on after step %d of %d, where the last run was stopped";
-    nino_monitor_message(nino_stream_monitor(s->run.s), NINO_LOG_INFO, text, s->n_taken, total);
-    nino_logf(s->p->log, NINO_LOG_INFO, text, s->n_taken, total);
-}
-
 // Everything that the first evaluations of a step need is in the scope of the step; what a sampler
 // of two evaluations a step does after it has told of x0 is in the next one's.
 static void on_step(void *priv, int step, int total, double sigma, const float *x,
@@ -305,14 +298,15 @@ static void on_step(void *priv, int step, int total, double sigma, const float *
     (void) x;
     end_step(s);
     s->step = step + 1;
+    s->total = total > s->step ? total : s->step;
     s->n_taken += s->resume && !s->n_computed;
     if (s->n_taken == s->step && !nino_resume_has_next(s->resume))
-        tell_taken(s, total);
+        nino_resume_tell_taken(nino_stream_monitor(s->run.s), s->p->log, s->n_taken, s->total);
     if (!is_plan) {
         memcpy(s->last, denoised, r->count * sizeof(*s->last));
         s->has_last = true;
         if (s->n_computed)
-            tell_step(s, total, sigma, denoised);
+            tell_step(s, sigma, denoised);
     }
     s->n_computed = 0;
     if (step + 1 < total)
@@ -407,8 +401,9 @@ static void end_resume(sampling *s, nino_status st)
 {
     const bool is_stopped =
         st == NINO_ERR_CANCELLED || st == NINO_ERR_DEVICE || st == NINO_ERR_NOMEM;
-    if (s->p->n_kept)
-        *s->p->n_kept = s->resume && is_stopped ? s->step : 0;
+    const int n = s->resume && is_stopped ? s->step : 0;
+    if (s->p->n_kept && (*s->p->n_kept = n))
+        nino_resume_tell_kept(nino_stream_monitor(s->run.s), n, s->total);
     nino_resume_close(&s->resume, is_stopped);
 }
 

@@ -27,11 +27,13 @@ struct NinoRunState {
     guint32 job_scope;
     guint64 job_id, in_use, reserved;
     char *tab_uid, *running_node, *preview_path, *preview_node;
+    guint n_kept; // steps that it left behind to go on with
     double fraction, eta_s, node_fraction;
     guint node_index, n_nodes;
     guint step, n_steps, preview_step, preview_total;
     double step_s, step_eta_s, steps_total_s, previews_total_s, preview_s;
     gboolean has_progress, has_memory, has_step, has_preview;
+    gboolean is_lost; // its worker died: what comes until the next job is of another one
 };
 
 static void scope_free(gpointer p)
@@ -44,6 +46,8 @@ static void scope_free(gpointer p)
 NinoTab *nino_window_run_tab(NinoWindow *w) { return nino_window_find_tab(w, w->run->tab_uid); }
 
 const char *nino_window_running_node(const NinoWindow *w) { return w->run->running_node; }
+void nino_window_lose_run(NinoWindow *w) { w->run->is_lost = TRUE; }
+guint nino_window_kept_steps(const NinoWindow *w) { return w->run->n_kept; }
 
 // ---- showing, at most so often ------------------------------------------------------------------
 
@@ -261,6 +265,15 @@ static void on_output(NinoWindow *w, const nino_event *ev)
         nino_node_pictures_add(tab, id, w->run->job_scope, path);
 }
 
+// Warnings come in the worker's log too, which is shown whole.
+static void on_message(NinoWindow *w, const nino_event *ev)
+{
+    if (ev->u.scope.arg0 != NINO_LOG_INFO)
+        return;
+    w->run->n_kept = MAX(w->run->n_kept, ev->u.scope.arg1);
+    nino_window_log(w, nino_engine_name(w->engine, ev->name));
+}
+
 static void on_step(struct NinoRunState *r, const nino_event *ev)
 {
     r->has_step = TRUE;
@@ -323,6 +336,7 @@ static void on_event(NinoWindow *w, const nino_event *ev)
     case NINO_EV_STEP_INFO: on_step(r, ev); break;
     case NINO_EV_PREVIEW: on_preview(w, ev); break;
     case NINO_EV_OUTPUT: on_output(w, ev); break;
+    case NINO_EV_MESSAGE: on_message(w, ev); break;
     default: break;
     }
 }
@@ -340,7 +354,8 @@ static void on_events(NinoEngine *engine, const nino_event *ev, gulong n, gpoint
         }
         on_event(w, &ev[i]);
     }
-    nino_run_add(w->records, ev + from, n - from, nino_engine_name, w->engine);
+    if (!w->run->is_lost)
+        nino_run_add(w->records, ev + from, n - from, nino_engine_name, w->engine);
     nino_run_set_quiet(w->records, nino_prefs_bool("quiet"));
     refresh_later(w);
 }

@@ -82,6 +82,8 @@ void nino_window_events_init(NinoWindow *w);
 void nino_window_events_dispose(NinoWindow *w);
 NinoTab *nino_window_run_tab(NinoWindow *w); // the one whose job runs, or ran last; or NULL
 const char *nino_window_running_node(const NinoWindow *w); // "ID CLASS", or NULL
+void nino_window_lose_run(NinoWindow *w);                  // the worker died with it
+guint nino_window_kept_steps(const NinoWindow *w);         // that a run was stopped after and left
 NinoTab *nino_window_job_tab(NinoWindow *w, const NinoJob *j);
 
 // ---- window_live.c ------------------------------------------------------------------------------
@@ -97,6 +99,7 @@ void nino_window_retry(NinoWindow *w, guint64 job); // the same inputs, next to 
 // In the message bar and on the node that it names; jump: scrolls there.
 void nino_window_show_error(NinoWindow *w, NinoTab *tab, const char *where, const char *text,
                             gboolean jump);
+void nino_window_log(NinoWindow *w, const char *line); // at the end of the log
 void nino_window_run_init(NinoWindow *w);
 void nino_window_run_dispose(NinoWindow *w);
 void nino_window_run_update(NinoWindow *w); // which actions make sense now, and the state action

@@ -121,7 +121,11 @@ static void job_ended(NinoWindow *w, const NinoJob *j)
         gtk_progress_bar_set_fraction(w->progress, 1);
         nino_window_say(w, text);
     } else {
-        nino_window_say(w, _("Cancelled"));
+        const guint n = nino_window_kept_steps(w);
+        g_autofree char *text =
+            n ? g_strdup_printf(_("Cancelled after step %u, where the same run goes on"), n)
+              : g_strdup(_("Cancelled"));
+        nino_window_say(w, text);
     }
 }
 
@@ -184,6 +188,7 @@ static void on_engine_state(NinoEngine *engine, gpointer user)
             g_object_set_data(G_OBJECT(tab), "run-state", (gpointer) "failed");
             nino_tab_mark_end(tab, nino_window_running_node(w), 0, 0, FALSE, FALSE);
         }
+        nino_window_lose_run(w);
         nino_window_say(w, _("The worker is not running"));
         break;
     }
@@ -191,7 +196,10 @@ static void on_engine_state(NinoEngine *engine, gpointer user)
         nino_bar_hide(w->bar, "worker");
         nino_window_say(w, _("Starting the worker…"));
         break;
-    case NINO_ENGINE_READY: nino_bar_hide(w->bar, "worker"); break;
+    case NINO_ENGINE_READY:
+        nino_bar_hide(w->bar, "worker");
+        nino_window_say(w, "");
+        break;
     case NINO_ENGINE_OFF:
         if (*nino_engine_message(engine))
             nino_window_say(w, nino_engine_message(engine));
@@ -200,10 +208,8 @@ static void on_engine_state(NinoEngine *engine, gpointer user)
     nino_window_run_update(w);
 }
 
-static void on_log(NinoEngine *engine, const char *line, gpointer user)
+void nino_window_log(NinoWindow *w, const char *line)
 {
-    (void) engine;
-    NinoWindow *w = user;
     GtkTextBuffer *b = gtk_text_view_get_buffer(w->log);
     GtkTextIter at, cut;
     gtk_text_buffer_get_end_iter(b, &at);
@@ -215,6 +221,12 @@ static void on_log(NinoEngine *engine, const char *line, gpointer user)
         gtk_text_buffer_get_iter_at_line(b, &cut, extra);
         gtk_text_buffer_delete(b, &at, &cut);
     }
+}
+
+static void on_log(NinoEngine *engine, const char *line, gpointer user)
+{
+    (void) engine;
+    nino_window_log(user, line);
 }
 
 static void on_refused(NinoEngine *engine, const char *text, gpointer user)

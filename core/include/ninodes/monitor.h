@@ -23,7 +23,8 @@ typedef enum nino_event_kind {
     NINO_EV_MEM = 8,        // pool: u.mem
     NINO_EV_DEVICE = 9,     // device sample: u.device
     NINO_EV_PROGRESS = 10,  // u.progress
-    NINO_EV_MESSAGE = 11,   // name: text; arg0: nino_log_level
+    NINO_EV_MESSAGE = 11,   // name: text; arg0: nino_log_level; arg1: steps that a sampling leaves
+                            // behind to go on with, of the message that says so
     NINO_EV_TILE_INFO = 12, // u.tile of scope `parent`
     NINO_EV_SEAM = 13,      // result of the seam meter: u.seam
     NINO_EV_LOST = 14,      // u.lost records of this reader were dropped

@@ -1,0 +1,51 @@
+#!/bin/bash
+# A sampling that was cancelled, or whose worker was killed, goes on at its step when it is run again.
+. "$(dirname "$0")/lib.sh"
+[ -x "$B/tests/gui/atclick" ] || { echo "skip: tests/gui/atclick was not built"; exit 77; }
+cat >"$work/sample.json" <<'END'
+{"1": {"class_type": "CheckpointLoaderSimple", "inputs": {"ckpt_name": "demo_flux.safetensors"}},
+ "2": {"class_type": "CLIPTextEncode", "inputs": {"text": "a red circle on a blue background", "clip": ["1", 1]}},
+ "3": {"class_type": "EmptySD3LatentImage", "inputs": {"width": 128, "height": 128, "batch_size": 1}},
+ "4": {"class_type": "KSampler", "inputs": {"seed": 7, "steps": 16, "cfg": 1.0, "sampler_name": "euler", "scheduler": "simple",
+   "denoise": 1, "model": ["1", 0], "positive": ["2", 0], "negative": ["2", 0], "latent_image": ["3", 0]}},
+ "5": {"class_type": "SaveLatent", "inputs": {"samples": ["4", 0], "filename_prefix": "sampled"}}}
+END
+start --models "$root/data/demo/models" --device ref --output "$work/out" "$work/sample.json"
+ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+wait_state ready 60
+win_do panel log
+has_steps() { [ "$(cat "$HOME"/.local/state/ninodes/studio/worker/steps/*.steps 2>/dev/null | wc -c)" -gt 50000 ]; } # three
+steps_of() { grep -o '"name":"step"[^}]*"cat":"step"' "$1" | wc -l; }
+
+win_do run
+until_ok 120 has_steps || die "no steps are kept"
+win_do cancel
+wait_state cancelled 60
+at label 'Cancelled after step *, where the same run goes on' wait || die "it does not say where it goes on"
+shot resume-cancelled
+win_do run
+wait_state done 120
+win_do export-trace-to "$work/rest.json"; until_ok 30 test -s "$work/rest.json" || die "no trace of the run"
+grep -q 'goes on after step [0-9]* of 16' "$work/rest.json" || die "it did not go on"
+n=$(steps_of "$work/rest.json")
+[ "$n" -ge 1 ] && [ "$n" -le 13 ] || die "$n steps were computed again"
+shot resume-done
+
+# The worker dies in the middle.
+win_do set 4.seed=8
+win_do run
+until_ok 120 has_steps || die "no steps are kept"
+kill -KILL "$(pgrep -P $app_pid -x ninodes)"
+at button 'Restart the worker' click || die "no way to restart the worker"
+at button 'Go on' click || die "no way to go on"
+wait_state running 30; wait_state done 120
+win_do export-trace-to "$work/last.json"; until_ok 30 test -s "$work/last.json" || die "no trace of the run"
+grep -q 'goes on after step [0-9]* of 16' "$work/last.json" || die "the new worker did not go on"
+# Measured again, everything is computed.
+win_do measure-again
+wait_state "running waiting" 30; wait_state done 120
+win_do export-trace-to "$work/again.json"; until_ok 30 test -s "$work/again.json" || die "no trace of the run"
+[ "$(steps_of "$work/again.json")" = 16 ] || die "measured only $(steps_of "$work/again.json") steps"
+app_do quit
+at button 'Quit anyway' click # the workflow was changed
+until_ok 15 gone || die "the app did not quit"
