@@ -147,6 +147,7 @@ $(B)/%.o: %.c
 # .incbin is invisible to -MMD
 $(B)/cl/kernels.o: $(wildcard cl/kernels/*.cl)
 $(B)/core/op/profile_data.o: $(wildcard data/devices/*.json)
+$(B)/core/format/label.o: data/labels/sans.png
 
 $(B)/libninodes.a: $(lib_OBJ)
 	$(call say,AR,$@)

@@ -21,6 +21,7 @@
 #include <ninodes/ctx.h>
 #include <ninodes/document.h>
 #include <ninodes/graph.h>
+#include <ninodes/grid.h>
 #include <ninodes/history.h>
 #include <ninodes/job.h>
 #include <ninodes/measure.h>
