@@ -29,7 +29,7 @@ typedef struct text_list {
 typedef struct options {
     const char *arg[8]; // what is not an option
     int n_args;
-    text_list models, set;
+    text_list models, set, grid;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
         *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file;
     uint64_t seed, mem_limit, preview_every, preview_percent, position, samples, warmup, idle_end;
@@ -202,11 +202,50 @@ int cmd_trace(const options *o);
 int cmd_completion(const options *o);
 int cmd_help(const options *o);
 
+// The two axes of --grid at most (cmd_grid.c); the first is that of the columns.
+typedef struct grid {
+    nino_axis axis[2];
+    size_t n_axes; // 0: an ordinary run
+} grid;
+size_t grid_cells(const grid *g);
+// False: said what is wrong with the options.
+bool grid_parse(const options *o, grid *g);
+void grid_release(grid *g);
+// Tries every value on the graph, which then has those of the first cell. 0, or the exit code.
+int grid_check_values(const options *o, const grid *g, nino_graph *graph);
+// Reports what each value makes wrong. 0, or the exit code.
+int grid_check(const options *o, const grid *g, nino_graph *graph, const nino_ctx *ctx);
+int grid_run(const options *o, const grid *g, nino_ctx *ctx, nino_graph *graph);
+int grid_dry_run(const options *o, const grid *g, nino_ctx *ctx, nino_graph *graph);
+void grid_axes_json(const grid *g); // member "axes"
+
+// A job and those who listen to what it says (cmd_run.c).
+typedef struct watched {
+    progress *p;
+    nino_stats *s;
+    event_lines *lines; // NULL: none
+    nino_history *h;    // NULL: none
+    // The last result of the seam meter, and of a clip; a kind stays 0 when nothing was tiled or
+    // there was no clip.
+    nino_event last[2];
+    size_t n_cached; // nodes whose results were there already
+} watched;
+// Follows a job to its end; Ctrl-C cancels it.
+nino_status follow(nino_job *job, watched *w, nino_error *err);
+// The files that a job wrote: the list is the caller's, its texts are the job's.
+const char **outputs_of(const nino_job *job, size_t *n);
+// What is said of a run that stopped; NULL: nothing is left to go on with.
+const char *go_on_hint(const nino_ctx *ctx, char *out, size_t size);
+
 // Loads the workflow, applies --seed and --set. NULL: said why, *rc is the exit code.
 nino_graph *load_graph(const options *o, const char *cmd, int *rc);
 // "5%" or "5"; negative: not such a text.
 double parse_percent(const char *s);
 // Reports every problem of the graph. 0: none; else the exit code.
 int check_graph(const options *o, const char *cmd, nino_graph *g, const nino_ctx *ctx);
-// Prints a plan; the exit code says whether it fits.
-int print_plan(const options *o, const char *cmd, const nino_plan *p);
+int check_graph_errors(const options *o, const char *cmd, nino_graph *g,
+                       const nino_ctx *ctx); // no warnings
+// Prints a plan; the exit code says whether it fits. g: NULL, or what all runs together are;
+// seconds 0: not known.
+int print_plan(const options *o, const char *cmd, const nino_plan *p, const grid *g,
+               double seconds);

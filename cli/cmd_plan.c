@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static void plan_json(const char *cmd, const nino_plan *p)
+static void plan_json(const char *cmd, const nino_plan *p, const grid *g, double total)
 {
     js_envelope(cmd);
     js_text("profile", p->profile);
@@ -37,6 +37,13 @@ static void plan_json(const char *cmd, const nino_plan *p)
         js_close('}');
     }
     js_close(']');
+    if (g) {
+        js_open("grid", '{');
+        grid_axes_json(g);
+        js_uint("runs", grid_cells(g));
+        js_num("seconds", total);
+        js_close('}');
+    }
     js_envelope_end();
 }
 
@@ -86,12 +93,26 @@ static void plan_text(const nino_plan *p)
         printf("fits      %s\n", p->fits ? "yes" : "no");
 }
 
-int print_plan(const options *o, const char *cmd, const nino_plan *p)
+static void grid_text(const grid *g, double total)
+{
+    char t[32];
+    const size_t n = grid_cells(g);
+    seconds(t, sizeof(t), total);
+    printf("grid      ");
+    if (g->n_axes == 2)
+        printf("%zu x %zu = ", g->axis[0].n, g->axis[1].n);
+    printf("%zu %s; above is the one that needs most\n", n, n == 1 ? "run" : "runs");
+    printf("time      %s for all at most: nodes that do not change run once\n", t);
+}
+
+int print_plan(const options *o, const char *cmd, const nino_plan *p, const grid *g, double total)
 {
     if (o->json)
-        plan_json(cmd, p);
+        plan_json(cmd, p, g, total);
     else if (!o->quiet)
         plan_text(p);
+    if (g && !o->json && !o->quiet)
+        grid_text(g, total);
     return p->fits ? EXIT_OK : EXIT_NOMEM;
 }
 
@@ -115,7 +136,7 @@ int cmd_plan(const options *o)
             rc = err.code == NINO_ERR_UNKNOWN ? (report_error(o, "plan", &err, NULL), EXIT_USAGE)
                                               : report_error(o, "plan", &err, NULL);
         else
-            rc = print_plan(o, "plan", &plan);
+            rc = print_plan(o, "plan", &plan, NULL, 0);
     }
     nino_plan_release(&plan);
     nino_ctx_destroy(&ctx);

@@ -104,6 +104,7 @@ typedef struct problems {
     const char *cmd;
     const nino_graph_node *nodes;
     size_t n_nodes, errors, missing;
+    bool only_errors;
     char code[32], message[320], where[160];
 } problems;
 
@@ -112,6 +113,8 @@ static void on_issue(void *priv, const nino_issue *i)
     problems *p = priv;
     const bool is_error = i->severity == NINO_ISSUE_ERROR;
     const char *class = "";
+    if (!is_error && p->only_errors)
+        return;
     for (size_t k = 0; k < p->n_nodes; k++)
         if (!strcmp(p->nodes[k].id, i->node))
             class = p->nodes[k].class_type;
@@ -139,9 +142,10 @@ static void on_issue(void *priv, const nino_issue *i)
     js_end();
 }
 
-int check_graph(const options *o, const char *cmd, nino_graph *g, const nino_ctx *ctx)
+static int check(const options *o, const char *cmd, nino_graph *g, const nino_ctx *ctx,
+                 bool only_errors)
 {
-    problems p = { .o = o, .cmd = cmd };
+    problems p = { .o = o, .cmd = cmd, .only_errors = only_errors };
     const size_t n = nino_graph_nodes(g, NULL, 0);
     nino_graph_node *nodes = calloc(n + 1, sizeof(*nodes));
     if (nodes) {
@@ -158,6 +162,16 @@ int check_graph(const options *o, const char *cmd, nino_graph *g, const nino_ctx
         js_envelope_error(cmd, p.code, p.message, p.where,
                           is_missing ? "--models DIR and --input DIR say where to look" : NULL);
     return is_missing ? EXIT_MISSING : EXIT_WORKFLOW;
+}
+
+int check_graph(const options *o, const char *cmd, nino_graph *g, const nino_ctx *ctx)
+{
+    return check(o, cmd, g, ctx, false);
+}
+
+int check_graph_errors(const options *o, const char *cmd, nino_graph *g, const nino_ctx *ctx)
+{
+    return check(o, cmd, g, ctx, true);
 }
 
 // ---- running -----------------------------------------------------------------------------------
@@ -181,41 +195,47 @@ static void queued_json(const nino_graph *g)
     free(list);
 }
 
-// Follows the job to its end; everything it says goes to the three listeners.
-// last[0] becomes the last result of the seam meter, last[1] that of a clip; a kind stays 0 when
-// nothing was tiled or there was no clip.
-// h (may be NULL) keeps everything, for advice.
-static nino_status follow(nino_job *job, progress *p, nino_stats *s, event_lines *lines,
-                          nino_history *h, nino_event last[2], nino_error *err)
+static bool is_cached(const nino_event *ev, const char *name)
+{
+    const size_t n = strlen(name), k = strlen(" (cached)");
+    return ev->kind == NINO_EV_NODE && n > k && !strcmp(name + n - k, " (cached)");
+}
+
+nino_status follow(nino_job *job, watched *w, nino_error *err)
 {
     nino_status st = NINO_OK;
     nino_event ev[512];
+    set_job(job);
     for (;;) {
         const size_t n = nino_job_poll(job, ev, 512);
-        progress_add(p, ev, n, nino_job_name, job);
-        nino_stats_add(s, ev, n, nino_job_name, job);
-        if (h)
-            nino_history_add(h, ev, n, nino_job_name, job);
-        if (lines)
-            event_lines_add(lines, ev, n, nino_job_name, job);
-        for (size_t i = 0; i < n; i++)
-            if (ev[i].kind == NINO_EV_STAGE && !strcmp(nino_job_name(job, ev[i].name), "paused"))
+        progress_add(w->p, ev, n, nino_job_name, job);
+        nino_stats_add(w->s, ev, n, nino_job_name, job);
+        if (w->h)
+            nino_history_add(w->h, ev, n, nino_job_name, job);
+        if (w->lines)
+            event_lines_add(w->lines, ev, n, nino_job_name, job);
+        for (size_t i = 0; i < n; i++) {
+            const char *name = nino_job_name(job, ev[i].name);
+            if (ev[i].kind == NINO_EV_STAGE && !strcmp(name, "paused"))
                 signals_standing();
-        for (size_t i = 0; i < n; i++)
             if (ev[i].kind == NINO_EV_SEAM || ev[i].kind == NINO_EV_CLIP)
-                last[ev[i].kind == NINO_EV_CLIP] = ev[i];
+                w->last[ev[i].kind == NINO_EV_CLIP] = ev[i];
+            w->n_cached += is_cached(&ev[i], name);
+        }
         if (signals_take_status())
-            progress_print(p);
-        progress_draw(p);
+            progress_print(w->p);
+        progress_draw(w->p);
         if (n)
             continue;
         if (nino_job_done(job, &st, err))
-            return st;
+            break;
         nino_job_wait(job, 50);
     }
+    set_job(NULL);
+    return st;
 }
 
-static const char **outputs_of(const nino_job *job, size_t *n)
+const char **outputs_of(const nino_job *job, size_t *n)
 {
     *n = nino_job_outputs(job, NULL, 0);
     const char **paths = calloc(*n + 1, sizeof(*paths));
@@ -281,8 +301,7 @@ static void tell(const nino_job *job, const nino_stats *s, const nino_event last
     free(texts);
 }
 
-// NULL: nothing is left to go on with.
-static const char *go_on_hint(const nino_ctx *ctx, char *out, size_t size)
+const char *go_on_hint(const nino_ctx *ctx, char *out, size_t size)
 {
     const int n = nino_ctx_kept_steps(ctx);
     snprintf(out, size, "%d %s kept: --resume goes on from there", n,
@@ -296,33 +315,29 @@ static int run_job(const options *o, nino_ctx *ctx, nino_graph *g)
     const nino_job_params jp = { .trace_path = o->trace };
     if (o->json)
         queued_json(g);
-    progress *p = progress_create(nino_graph_name(g), o->quiet, o->json);
-    nino_stats *s = nino_stats_create();
-    event_lines *lines = o->json ? event_lines_create() : NULL;
-    nino_history *h = o->advise ? nino_history_create(0) : NULL;
-    nino_event last[2] = { { 0 } };
+    watched w = { .p = progress_create(nino_graph_name(g), o->quiet, o->json),
+                  .s = nino_stats_create(),
+                  .lines = o->json ? event_lines_create() : NULL,
+                  .h = o->advise ? nino_history_create(0) : NULL };
     nino_job *job = NULL;
     char hint[64];
     int rc = EXIT_RUN;
-    if (!p || !s || (o->json && !lines) || (o->advise && !h))
+    const bool ok = w.p && w.s && (!o->json || w.lines) && (!o->advise || w.h);
+    if (!ok)
         say("run: out of memory");
-    else
-        job = nino_job_start(ctx, g, &jp, &err);
-    if (p && s && !job) {
+    else if (!(job = nino_job_start(ctx, g, &jp, &err)))
         rc = report_error(o, "run", &err, NULL);
-    } else if (job) {
-        set_job(job);
-        const nino_status st = follow(job, p, s, lines, h, last, &err);
-        set_job(NULL);
-        progress_destroy(&p);
-        const nino_advice_input in = { .history = h, .graph = g, .ctx = ctx };
-        if (!st && h && o->json)
+    if (job) {
+        const nino_status st = follow(job, &w, &err);
+        progress_destroy(&w.p);
+        const nino_advice_input in = { .history = w.h, .graph = g, .ctx = ctx };
+        if (!st && w.h && o->json)
             report_advice_json(&in);
         if (!st && o->json)
-            tell_json(o, job, s);
+            tell_json(o, job, w.s);
         else if (!st && !o->quiet)
-            tell(job, s, last);
-        if (!st && h && !o->json)
+            tell(job, w.s, w.last);
+        if (!st && w.h && !o->json)
             report_advice(stderr, &in);
         if (st && o->json && err.code != NINO_ERR_CANCELLED) {
             js_line("event/1", "execution_error");
@@ -338,10 +353,10 @@ static int run_job(const options *o, nino_ctx *ctx, nino_graph *g)
             rc = 128 + signals_stopped();
     }
     nino_job_destroy(&job);
-    event_lines_destroy(&lines);
-    nino_stats_destroy(&s);
-    nino_history_destroy(&h);
-    progress_destroy(&p);
+    event_lines_destroy(&w.lines);
+    nino_stats_destroy(&w.s);
+    nino_history_destroy(&w.h);
+    progress_destroy(&w.p);
     return rc;
 }
 
@@ -351,20 +366,33 @@ static int dry_run(const options *o, nino_ctx *ctx, nino_graph *g)
     nino_plan plan = { .n_scopes = 0 };
     if (nino_graph_plan(ctx, g, NULL, NULL, &plan, &err))
         return report_error(o, "run", &err, NULL);
-    const int rc = print_plan(o, "run", &plan);
+    const int rc = print_plan(o, "run", &plan, NULL, 0);
     nino_plan_release(&plan);
     return rc;
+}
+
+static int run(const options *o, const grid *cells, nino_ctx *ctx, nino_graph *g)
+{
+    if (cells->n_axes)
+        return o->dry_run ? grid_dry_run(o, cells, ctx, g) : grid_run(o, cells, ctx, g);
+    return o->dry_run ? dry_run(o, ctx, g) : run_job(o, ctx, g);
 }
 
 int cmd_run(const options *o)
 {
     int rc = EXIT_OK;
     nino_error err = { .code = NINO_OK };
+    grid cells;
+    if (!grid_parse(o, &cells))
+        return EXIT_USAGE;
     signals_watch_pause(pause_job);
     signals_watch(cancel_job);
     nino_graph *g = load_graph(o, "run", &rc);
-    if (!g)
+    if (!g || (rc = grid_check_values(o, &cells, g))) {
+        nino_graph_destroy(&g);
+        grid_release(&cells);
         return rc;
+    }
     nino_ctx_params p;
     fill_ctx_params(o, &p);
     p.serve = !o->dry_run && !(o->telemetry && !strcmp(o->telemetry, "off"));
@@ -375,12 +403,12 @@ int cmd_run(const options *o)
         rc = report_error(o, "run", &err, "ninodes devices lists the devices");
         if (err.code == NINO_ERR_UNKNOWN)
             rc = EXIT_DEVICE;
-    } else if (!(rc = check_graph(o, "run", g, ctx))) {
+    } else if (!(rc = check_graph(o, "run", g, ctx)) && !(rc = grid_check(o, &cells, g, ctx))) {
         if (signals_stopped()) {
             rc = 128 + signals_stopped();
         } else {
             set_ctx(ctx);
-            rc = o->dry_run ? dry_run(o, ctx, g) : run_job(o, ctx, g);
+            rc = run(o, &cells, ctx, g);
             set_ctx(NULL);
         }
     }
@@ -389,5 +417,6 @@ int cmd_run(const options *o)
         _exit(rc);
     }
     nino_graph_destroy(&g);
+    grid_release(&cells);
     return rc;
 }

@@ -87,6 +87,8 @@ static const opt run_opts[] = {
     { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
     O_SET,
     O_SEED,
+    { "grid", 'g', OPT_LIST, FIELD(grid), "NODE.INPUT=V1,V2,...",
+      "Run once for each value; given twice, for each pair; 1..5 or 1..9:2 is a range" },
     O_DEVICE,
     O_PRECISION,
     O_MEM,
@@ -272,7 +274,10 @@ const command commands[] = {
       WORKFLOW_IS
       "Paths of the written files go to stdout. Ctrl-C stops after the current kernel,\n"
       "a second one at once. SIGUSR1 prints a status line. Ctrl-Z stops it between two kernels,\n"
-      "fg goes on; what was waited counts in no time that is told.\n",
+      "fg goes on; what was waited counts in no time that is told.\n"
+      "--grid runs in one process, so that what does not change is computed once. The first axis\n"
+      "is that of the columns. A value in double quotes may hold commas. Beside the files comes a\n"
+      "sheet, grid_00001_.png, of all of them; a cell that fails stays empty, Ctrl-C stops all.\n",
       run_opts, cmd_run },
     { "plan", "WORKFLOW", 1, 1, "Say what a run needs, without running it",
       "Memory, arithmetic and, where the profile knows the device, time.\n"
@@ -569,6 +574,7 @@ void options_release(options *o)
 {
     free(o->models.item);
     free(o->set.item);
+    free(o->grid.item);
 }
 
 // ---- help --------------------------------------------------------------------------------------
