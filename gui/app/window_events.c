@@ -9,6 +9,7 @@
 #include "app/node_pictures.h"
 #include "app/prefs.h"
 #include "i18n.h"
+#include "tick.h"
 
 #define COST_PERIOD_S 2
 
@@ -120,7 +121,7 @@ static void refresh_later(NinoWindow *w)
     double hz = nino_prefs_number("refresh");
     if (nino_prefs_bool("quiet"))
         hz = fmin(hz, 2);
-    w->refresh_timer = g_timeout_add((guint) (1000 / hz), refresh, w);
+    w->refresh_timer = nino_tick_add((guint) (1000 / hz), refresh, w);
 }
 
 static gboolean show_cost(gpointer user)
@@ -272,6 +273,8 @@ static void on_message(NinoWindow *w, const nino_event *ev)
         return;
     w->run->n_kept = MAX(w->run->n_kept, ev->u.scope.arg1);
     nino_window_log(w, nino_engine_name(w->engine, ev->name));
+    if (ev->u.scope.arg1)
+        nino_window_kept(w);
 }
 
 static void on_step(struct NinoRunState *r, const nino_event *ev)

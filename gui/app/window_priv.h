@@ -99,6 +99,7 @@ void nino_window_retry(NinoWindow *w, guint64 job); // the same inputs, next to 
 // In the message bar and on the node that it names; jump: scrolls there.
 void nino_window_show_error(NinoWindow *w, NinoTab *tab, const char *where, const char *text,
                             gboolean jump);
+void nino_window_kept(NinoWindow *w); // nino_window_kept_steps() came, maybe after the job's end
 void nino_window_log(NinoWindow *w, const char *line); // at the end of the log
 void nino_window_run_init(NinoWindow *w);
 void nino_window_run_dispose(NinoWindow *w);

@@ -98,6 +98,21 @@ static char *energy_text(NinoWindow *w, guint n_files)
                        : g_strdup_printf(_(", %.3g J"), e.last_joules);
 }
 
+static void say_cancelled(NinoWindow *w)
+{
+    const guint n = nino_window_kept_steps(w);
+    g_autofree char *text =
+        n ? g_strdup_printf(_("Cancelled after step %u, where the same run goes on"), n)
+          : g_strdup(_("Cancelled"));
+    nino_window_say(w, text);
+}
+
+void nino_window_kept(NinoWindow *w)
+{
+    if (!nino_engine_running(w->engine))
+        say_cancelled(w);
+}
+
 static void job_ended(NinoWindow *w, const NinoJob *j)
 {
     NinoTab *tab = nino_window_job_tab(w, j);
@@ -121,11 +136,7 @@ static void job_ended(NinoWindow *w, const NinoJob *j)
         gtk_progress_bar_set_fraction(w->progress, 1);
         nino_window_say(w, text);
     } else {
-        const guint n = nino_window_kept_steps(w);
-        g_autofree char *text =
-            n ? g_strdup_printf(_("Cancelled after step %u, where the same run goes on"), n)
-              : g_strdup(_("Cancelled"));
-        nino_window_say(w, text);
+        say_cancelled(w);
     }
 }
 

@@ -405,6 +405,8 @@ static void dispose(GObject *o)
 static void finalize(GObject *o)
 {
     NinoCanvas *c = NINO_CANVAS(o);
+    nino_canvas_forget(&c->grid);
+    nino_canvas_forget(&c->links);
     g_ptr_array_unref(c->views);
     g_ptr_array_unref(c->spots);
     g_hash_table_unref(c->by_id);

@@ -19,6 +19,39 @@ static View visible_part(NinoCanvas *c)
     return v;
 }
 
+// ---- what is kept ----------------------------------------------------------------------------
+
+// Grid and links lie on all of the canvas. Made anew whenever a badge of a node changes, they would
+// have all of it painted again: GTK takes a repeat or cairo node for unchanged only if it is the
+// same one.
+
+static void add_bytes(GByteArray *key, const void *p, gsize n)
+{
+    g_byte_array_append(key, p, (guint) n);
+}
+
+// Takes key: all that decides how the node looks. FALSE: it is to be made.
+static gboolean is_kept(CanvasKept *k, GByteArray *key)
+{
+    const gboolean is_same =
+        k->node && k->key->len == key->len && !memcmp(k->key->data, key->data, key->len);
+    if (is_same) {
+        g_byte_array_unref(key);
+        return TRUE;
+    }
+    nino_canvas_forget(k);
+    k->key = key;
+    return FALSE;
+}
+
+void nino_canvas_forget(CanvasKept *k)
+{
+    g_clear_pointer(&k->node, gsk_render_node_unref);
+    g_clear_pointer(&k->key, g_byte_array_unref);
+}
+
+// ---- grid ------------------------------------------------------------------------------------
+
 static void draw_grid(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *colors)
 {
     const float w = (float) gtk_widget_get_width(GTK_WIDGET(c));
@@ -27,14 +60,22 @@ static void draw_grid(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *colo
     while (step < 14)
         step *= 4;
     const float x = (float) fmod(c->ox, step), y = (float) fmod(c->oy, step), size = (float) step;
+    const float place[] = { w, h, x, y, size };
     gtk_snapshot_append_color(s, &colors->canvas, &GRAPHENE_RECT_INIT(0, 0, w, h));
     if (colors->is_high_contrast)
         return;
-    // one node whatever the size
-    gtk_snapshot_push_repeat(s, &GRAPHENE_RECT_INIT(0, 0, w, h),
-                             &GRAPHENE_RECT_INIT(x, y, size, size));
-    gtk_snapshot_append_color(s, &colors->grid, &GRAPHENE_RECT_INIT(x, y, 2, 2));
-    gtk_snapshot_pop(s);
+    GByteArray *key = g_byte_array_new();
+    add_bytes(key, place, sizeof(place));
+    add_bytes(key, &colors->grid, sizeof(colors->grid));
+    if (!is_kept(&c->grid, key)) { // one node whatever the size
+        GtkSnapshot *made = gtk_snapshot_new();
+        gtk_snapshot_push_repeat(made, &GRAPHENE_RECT_INIT(0, 0, w, h),
+                                 &GRAPHENE_RECT_INIT(x, y, size, size));
+        gtk_snapshot_append_color(made, &colors->grid, &GRAPHENE_RECT_INIT(x, y, 2, 2));
+        gtk_snapshot_pop(made);
+        c->grid.node = gtk_snapshot_free_to_node(made);
+    }
+    gtk_snapshot_append_node(s, c->grid.node);
 }
 
 // ---- groups ----------------------------------------------------------------------------------
@@ -151,39 +192,43 @@ static void draw_points(NinoCanvas *c, cairo_t *cr, const nino_doc_link *l,
     }
 }
 
-static void draw_line(NinoCanvas *c, cairo_t *cr, const nino_doc_link *l,
-                      const NinoGraphColors *colors)
+static void line_look(NinoCanvas *c, const nino_doc_link *l, const NinoGraphColors *colors,
+                      GdkRGBA *color, double *width)
 {
     const gboolean is_near = is_selected(c, l->from) || is_selected(c, l->to);
-    GdkRGBA color = nino_type_color(l->type, colors->is_dark);
-    color.alpha = is_near ? 1 : 0.8f;
-    gdk_cairo_set_source_rgba(cr, &color);
-    cairo_set_line_width(cr, c->detail == NINO_DETAIL_BOX ? 1 / c->zoom : is_near ? 3.6 : 2.4);
-    cairo_stroke(cr);
+    *color = nino_type_color(l->type, colors->is_dark);
+    color->alpha = is_near ? 1 : 0.8f;
+    *width = c->detail == NINO_DETAIL_BOX ? 1 / c->zoom : is_near ? 3.6 : 2.4;
 }
 
 static void draw_link(NinoCanvas *c, cairo_t *cr, const nino_doc_link *l, const View *v,
                       const NinoGraphColors *colors)
 {
     int n = 0;
-    graphene_point_t *p = nino_canvas_link_points(c, l, &n);
+    g_autofree graphene_point_t *p = nino_canvas_link_points(c, l, &n);
     const gboolean is_far = c->detail == NINO_DETAIL_BOX;
+    GdkRGBA color;
+    double width;
     gboolean any = FALSE;
     for (int i = 0; i + 1 < n; i++)
         if (touches(p[i], p[i + 1], v)) {
             trace(cr, p[i], p[i + 1], is_far);
             any = TRUE;
         }
-    if (any)
-        draw_line(c, cr, l, colors);
-    if (any && !is_far)
+    if (!any)
+        return;
+    line_look(c, l, colors, &color, &width);
+    gdk_cairo_set_source_rgba(cr, &color);
+    cairo_set_line_width(cr, width);
+    cairo_stroke(cr);
+    if (!is_far)
         draw_points(c, cr, l, p + 1, colors);
-    g_free(p);
 }
 
-static void draw_links(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *colors)
+static GskRenderNode *make_links(NinoCanvas *c, const NinoGraphColors *colors)
 {
     const View v = visible_part(c);
+    GtkSnapshot *s = gtk_snapshot_new();
     cairo_t *cr = gtk_snapshot_append_cairo(
         s, &GRAPHENE_RECT_INIT(0, 0, (float) gtk_widget_get_width(GTK_WIDGET(c)),
                                (float) gtk_widget_get_height(GTK_WIDGET(c))));
@@ -196,6 +241,44 @@ static void draw_links(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *col
     for (int i = 0; i < nino_document_n_links(c->doc); i++)
         draw_link(c, cr, nino_document_link(c->doc, i), &v, colors);
     cairo_destroy(cr);
+    return gtk_snapshot_free_to_node(s);
+}
+
+// All that decides how the links look.
+static GByteArray *links_key(NinoCanvas *c, const NinoGraphColors *colors)
+{
+    GByteArray *key = g_byte_array_new();
+    const double place[] = { c->zoom,
+                             c->ox,
+                             c->oy,
+                             gtk_widget_get_width(GTK_WIDGET(c)),
+                             gtk_widget_get_height(GTK_WIDGET(c)),
+                             c->detail };
+    add_bytes(key, place, sizeof(place));
+    add_bytes(key, &colors->accent, sizeof(colors->accent));
+    for (int i = 0; i < nino_document_n_links(c->doc); i++) {
+        const nino_doc_link *l = nino_document_link(c->doc, i);
+        int n = 0;
+        g_autofree graphene_point_t *p = nino_canvas_link_points(c, l, &n);
+        GdkRGBA color;
+        double width;
+        line_look(c, l, colors, &color, &width);
+        add_bytes(key, p, (gsize) n * sizeof(*p));
+        add_bytes(key, &color, sizeof(color));
+        add_bytes(key, &width, sizeof(width));
+        for (int k = 0; k < l->n_reroutes; k++) {
+            const gboolean bright = is_bright(c, nino_document_n_groups(c->doc) + l->reroutes[k]);
+            add_bytes(key, &bright, sizeof(bright));
+        }
+    }
+    return key;
+}
+
+static void draw_links(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *colors)
+{
+    if (!is_kept(&c->links, links_key(c, colors)))
+        c->links.node = make_links(c, colors);
+    gtk_snapshot_append_node(s, c->links.node);
 }
 
 static graphene_point_t on_curve(graphene_point_t a, graphene_point_t b, double t)

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "tick.h"
+
 static gboolean sum_marks(NinoCanvas *c, const char *prefix, NinoNodeMark *out)
 {
     GHashTableIter it;
@@ -113,7 +115,7 @@ static gboolean show_later(gpointer user)
 static void marks_changed(NinoCanvas *c)
 {
     if (!c->mark_source)
-        c->mark_source = g_timeout_add(100, show_later, c);
+        c->mark_source = nino_tick_add(100, show_later, c);
 }
 
 void nino_canvas_free_mark(gpointer p)

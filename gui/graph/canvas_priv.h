@@ -26,6 +26,11 @@ typedef struct CanvasMoved { // a node being dragged
     double x, y;
 } CanvasMoved;
 
+typedef struct CanvasKept { // as it was drawn last, and all that decided how
+    GskRenderNode *node;    // NULL: not yet
+    GByteArray *key;
+} CanvasKept;
+
 struct _NinoCanvas {
     GtkWidget parent;
     nino_document *doc;
@@ -44,6 +49,7 @@ struct _NinoCanvas {
     NinoDetail detail;
     char *prefix; // of execution ids: "57:"
     gboolean has_minimap, is_space_down, wants_fit;
+    CanvasKept grid, links;
     GtkWidget *bar; // the way into subgraphs
     GtkWidget *popover;
 
@@ -111,6 +117,7 @@ nino_status nino_canvas_color_groups(NinoCanvas *c, const char *color, nino_erro
 
 // ---- drawing
 void nino_canvas_draw(NinoCanvas *c, GtkSnapshot *s);
+void nino_canvas_forget(CanvasKept *k);
 graphene_rect_t nino_canvas_bounds(NinoCanvas *c); // of everything, in the workflow
 // Fits again when nodes grew (results, previews) and nobody has moved the view since.
 void nino_canvas_fit_grown(NinoCanvas *c);

@@ -4,6 +4,7 @@
 #include "live/views.h"
 
 #include "i18n.h"
+#include "tick.h"
 #include "live/kernel_row.h"
 #include "live/plot.h"
 
@@ -183,7 +184,7 @@ static void on_changed(GtkWidget *box)
     if (!nino_run_is_live(t->run) || since >= UPDATE_MS)
         update(box);
     else if (!t->later)
-        t->later = g_timeout_add((guint) (UPDATE_MS - since), on_later, box);
+        t->later = nino_tick_add((guint) (UPDATE_MS - since), on_later, box);
 }
 
 // ---- selection ---------------------------------------------------------------------------------

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <time.h>
 
+#include "tick.h"
+
 enum { FAST_MS = 100, QUIET_MS = 500, SLOWEST_MS = 2000, COST_WINDOW_MS = 2000 };
 #define DRAW_SHARE 0.025 // of a core that drawing may use
 
@@ -116,7 +118,7 @@ static void start_timer(NinoRun *run)
 {
     if (run->timer || (!run->live && run->shown == nino_history_count(run->history)))
         return;
-    run->timer = g_timeout_add(run->interval_ms, on_timer, run);
+    run->timer = nino_tick_add(run->interval_ms, on_timer, run);
 }
 
 static void send_changed(NinoRun *run)

@@ -38,6 +38,20 @@ static inline void shot(const char *name)
     g_object_unref(p);
 }
 
+static inline void dark(gboolean on)
+{
+    g_object_set(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", on, NULL);
+}
+
+static inline GdkTexture *small_picture(void)
+{
+    static guchar pixels[64 * 64 * 4];
+    for (gsize i = 0; i < sizeof(pixels); i++)
+        pixels[i] = (guchar) (i % 4 == 3 ? 255 : i / 64);
+    g_autoptr(GBytes) bytes = g_bytes_new_static(pixels, sizeof(pixels));
+    return gdk_memory_texture_new(64, 64, GDK_MEMORY_DEFAULT, bytes, (gsize) 64 * 4);
+}
+
 static inline void close_document(void)
 {
     nino_canvas_set_document(canvas, NULL);

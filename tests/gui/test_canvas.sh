@@ -1,3 +1,3 @@
 #!/bin/bash
-# The canvas: nodes, editors, search, subgraphs, by actions.
+# The canvas: nodes, editors, search, subgraphs, ports, by actions.
 exec bash "$(dirname "$0")/program.sh" canvas "$@"
