@@ -30,6 +30,9 @@ typedef struct nino_file_writer nino_file_writer;
 nino_status nino_file_writer_open(const char *dir, const char *name, bool below,
                                   nino_file_writer **out, nino_error *err);
 nino_status nino_file_writer_write(nino_file_writer *w, const void *p, size_t n, nino_error *err);
+// Gives the file its name now, replacing an existing one: for forms that are readable while they
+// are written. What was written stays when the process dies or commit fails; abort removes it.
+nino_status nino_file_writer_place(nino_file_writer *w, nino_error *err);
 // Replaces an existing file unless exclusive (then an existing one is NINO_ERR_IO, kind "exists").
 // *w becomes NULL, also on failure, which leaves nothing behind.
 nino_status nino_file_writer_commit(nino_file_writer **w, bool exclusive, nino_error *err);

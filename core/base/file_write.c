@@ -18,10 +18,11 @@
 
 struct nino_file_writer {
     int dir, fd;
-    bool failed;      // a write failed: commit refuses
-    char *name;       // as given, for messages
-    const char *base; // its last part
-    char tmp[NAME_MAX + 1];
+    bool failed;            // a write failed: commit refuses
+    bool is_placed;         // has its name already
+    char *name;             // as given, for messages
+    const char *base;       // its last part
+    char tmp[NAME_MAX + 1]; // its name for now
 };
 
 static bool temp_open(nino_file_writer *w)
@@ -155,6 +156,16 @@ static nino_status place(nino_file_writer *w, const char *base, bool exclusive, 
     return NINO_OK;
 }
 
+nino_status nino_file_writer_place(nino_file_writer *w, nino_error *err)
+{
+    const nino_status st = place(w, w->base, false, err);
+    if (!st) {
+        w->is_placed = true;
+        snprintf(w->tmp, sizeof(w->tmp), "%s", w->base);
+    }
+    return st;
+}
+
 nino_status nino_file_writer_commit(nino_file_writer **pw, bool exclusive, nino_error *err)
 {
     nino_file_writer *w = *pw;
@@ -162,9 +173,12 @@ nino_status nino_file_writer_commit(nino_file_writer **pw, bool exclusive, nino_
     if (!st) {
         const int rc = close(w->fd);
         w->fd = -1;
-        st = rc ? nino_file_errno(err, w->name, "cannot write") : place(w, w->base, exclusive, err);
+        if (rc)
+            st = nino_file_errno(err, w->name, "cannot write");
+        else if (!w->is_placed)
+            st = place(w, w->base, exclusive, err);
     }
-    if (st)
+    if (st && !w->is_placed)
         nino_file_writer_abort(pw);
     else
         writer_free(pw);

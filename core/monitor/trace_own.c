@@ -3,16 +3,15 @@
 
 #include "core/base/buf.h"
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/hash.h"
 #include "core/base/time.h"
 #include "core/monitor/ring.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -23,7 +22,7 @@ static const char magic[8] = "ninotrc\n";
 // ---- writing -----------------------------------------------------------------------------------
 
 struct nino_own_trace {
-    int fd;
+    nino_file_writer *w;
     char *path;
     nino_status st; // sticky
     nino_error err;
@@ -36,18 +35,8 @@ struct nino_own_trace {
 
 static void write_all(nino_own_trace *t, const void *p, size_t n)
 {
-    const char *at = p;
-    while (n && !t->st) {
-        const ssize_t k = write(t->fd, at, n);
-        if (k < 0 && errno == EINTR)
-            continue;
-        if (k <= 0) {
-            t->st = nino_fail(&t->err, NINO_ERR_IO, t->path, "%s", strerror(k ? errno : ENOSPC));
-            return;
-        }
-        at += k;
-        n -= (size_t) k;
-    }
+    if (!t->st)
+        t->st = nino_file_writer_write(t->w, p, n, &t->err);
 }
 
 static uint64_t hash_of(nino_own_block b, const void *p)
@@ -111,18 +100,14 @@ static void flush(nino_own_trace *t)
     t->n = 0;
 }
 
-static int open_new(const char *path, nino_error *err)
+static void close_trace(nino_own_trace **trace)
 {
-    struct stat s;
-    if (lstat(path, &s) == 0 && !S_ISREG(s.st_mode)) {
-        nino_fail(err, NINO_ERR_IO, path, "exists and is not a regular file");
-        return -1;
-    }
-    unlink(path);
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (fd < 0)
-        nino_fail(err, NINO_ERR_IO, path, "%s", strerror(errno));
-    return fd;
+    nino_own_trace *t = *trace;
+    nino_file_writer_abort(&t->w);
+    nino_names_destroy(&t->names);
+    free(t->path);
+    free(t);
+    *trace = NULL;
 }
 
 nino_own_trace *nino_own_create(const char *path, nino_error *err)
@@ -135,11 +120,8 @@ nino_own_trace *nino_own_create(const char *path, nino_error *err)
         nino_fail(err, NINO_ERR_NOMEM, path, "out of memory");
         return NULL;
     }
-    t->fd = open_new(path, err);
-    if (t->fd < 0) {
-        nino_names_destroy(&t->names);
-        free(t->path);
-        free(t);
+    if (nino_file_writer_open(NULL, path, false, &t->w, err) || nino_file_writer_place(t->w, err)) {
+        close_trace(&t);
         return NULL;
     }
     nino_own_head h = { .version = NINO_OWN_FILE_VERSION,
@@ -175,25 +157,17 @@ void nino_own_add(nino_own_trace *t, const nino_event *ev, size_t n,
         flush(t);
 }
 
-static void close_trace(nino_own_trace **trace)
-{
-    nino_own_trace *t = *trace;
-    close(t->fd);
-    nino_names_destroy(&t->names);
-    free(t->path);
-    free(t);
-    *trace = NULL;
-}
-
 nino_status nino_own_finish(nino_own_trace **trace, nino_error *err)
 {
     nino_own_trace *t = *trace;
     flush(t);
     if (!t->st)
         write_block(t, NINO_OWN_FILE_END, NULL, 0);
-    if (!t->st && fsync(t->fd) && errno != EINVAL && errno != EROFS)
-        t->st = nino_fail(&t->err, NINO_ERR_IO, t->path, "%s", strerror(errno));
-    const nino_status st = t->st;
+    nino_error e;
+    const nino_status closed = nino_file_writer_commit(&t->w, false, &e),
+                      st = t->st ? t->st : closed;
+    if (!t->st && closed)
+        t->err = e;
     if (st && err)
         *err = t->err;
     close_trace(trace);
@@ -202,10 +176,8 @@ nino_status nino_own_finish(nino_own_trace **trace, nino_error *err)
 
 void nino_own_abort(nino_own_trace **trace)
 {
-    if (!*trace)
-        return;
-    unlink((*trace)->path);
-    close_trace(trace);
+    if (*trace)
+        close_trace(trace);
 }
 
 // ---- reading -----------------------------------------------------------------------------------

@@ -265,6 +265,25 @@ static void test_writer(void)
     check_content("w/g.txt", "");
     CHECK(count_files("w") == 4);
 
+    // named at once: read while it is written, gone after abort
+    for (int is_kept = 0; is_kept < 2; is_kept++) {
+        CHECK_OK(nino_file_writer_open(in("w"), "g.txt", true, &w, &err), err);
+        CHECK_OK(nino_file_writer_write(w, "a", 1, &err), err);
+        check_content("w/g.txt", "");
+        CHECK_OK(nino_file_writer_place(w, &err), err);
+        CHECK_OK(nino_file_writer_write(w, "b", 1, &err), err);
+        check_content("w/g.txt", "ab");
+        CHECK(count_files("w") == 4);
+        if (is_kept) {
+            CHECK_OK(nino_file_writer_commit(&w, false, &err), err);
+            check_content("w/g.txt", "ab");
+        } else {
+            nino_file_writer_abort(&w);
+            CHECK(count_files("w") == 3);
+            CHECK_OK(nino_file_save(in("w"), "g.txt", true, "", 0, &err), err);
+        }
+    }
+
     // refused targets
     static const char *const bad[] = { "../x", "/tmp/x", "a/../../x", "a\nb", "", "a/" };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
