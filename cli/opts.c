@@ -100,7 +100,8 @@ static const opt run_opts[] = {
     { "advise", 0, OPT_FLAG, FIELD(advise), NULL,
       "Say at the end what would make it faster, and by how much" },
     { "trace", 't', OPT_TEXT, FIELD(trace), "FILE",
-      "Write a Chrome trace; .gz: compressed, .ninotrace: own form, whole even after a crash" },
+      "Write a Chrome trace; .gz: compressed, .pftrace: Perfetto's form, .ninotrace: own form; the "
+      "last two survive a crash" },
     O_JSON,
     { "dry-run", 'n', OPT_FLAG, FIELD(dry_run), NULL, "Check and plan, run nothing" },
     O_NO_PROFILE,
@@ -342,8 +343,9 @@ const command commands[] = {
       "  diff A B        what B does faster or slower than A: nodes, sampler steps and kernels, "
       "with\n"
       "                  the chance p of so large a difference among equal runs\n"
-      "  convert IN OUT  write it anew: Chrome JSON, compressed when OUT ends in .gz, or "
-      ".ninotrace\n"
+      "  convert IN OUT  write it anew: Chrome JSON, Perfetto's form (.pftrace), either compressed "
+      "(.gz),\n"
+      "                  or .ninotrace\n"
       "  advice FILE     what would make such a run faster\n",
       trace_opts, cmd_trace },
     { "completion", "bash|zsh|fish|man", 1, 1, "Print a shell's completion, or the manual page",

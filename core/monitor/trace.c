@@ -1,22 +1,20 @@
-// Chrome JSON traces (Perfetto, chrome://tracing): one track for each kind of scope and thread, one
-// for the kernels of a device queue, counters for memory and the device. Whatever the events are
-// (some lost, some late), what is written is balanced, monotonic and free of overlaps per track.
+// What of a run's records goes into a trace and where: one track for each kind of scope and thread,
+// one for the kernels of a device queue, counters for memory and the device. Whatever the events
+// are (some lost, some late), what is written is balanced, monotonic and free of overlaps per
+// track. The forms of files are in trace_json.c and trace_pftrace.c.
 #include "core/monitor/trace.h"
 
-#include "core/base/buf.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
+#include "core/base/time.h"
+#include "core/monitor/trace_out.h"
 #include "core/monitor/trace_own.h"
 
 #include <math.h>
 #include <ninodes/monitor.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include <zlib.h>
 
 enum {
-    FLUSH_AT = 64 * 1024,
     MAX_TRACKS = 1024,
     MAX_DEPTH = 128,  // open scopes of one thread
     MAX_THREADS = 32, // threads with scopes
@@ -39,14 +37,8 @@ typedef struct thread {
 
 struct nino_trace {
     nino_own_trace *own; // of the own form; nothing else is used then
-    nino_file_writer *w;
-    bool is_gz;
-    z_stream z;
-    nino_buf out;
-    nino_status st; // sticky
-    nino_error err;
-    bool has_events;
-    int pid;
+    nino_trace_out *out;
+    bool is_started;
     uint64_t last_ns, lost;
     track track[MAX_TRACKS];
     int n_tracks;
@@ -63,82 +55,28 @@ struct nino_trace {
 
 // ---- output ------------------------------------------------------------------------------------
 
-static void write_out(nino_trace *t, bool is_last)
+// Begins an item of its form; the caller adds its arguments and calls end().
+static void begin(nino_trace *t, const nino_trace_item *it)
 {
-    if (!t->st && t->out.failed)
-        t->st = nino_fail(&t->err, NINO_ERR_NOMEM, "trace", "out of memory");
-    if (t->st)
-        return;
-    if (!t->is_gz) {
-        t->st = nino_file_writer_write(t->w, t->out.data, t->out.len, &t->err);
-    } else {
-        unsigned char buf[16384];
-        t->z.next_in = (unsigned char *) t->out.data;
-        t->z.avail_in = (unsigned) t->out.len;
-        do {
-            t->z.next_out = buf;
-            t->z.avail_out = sizeof(buf);
-            deflate(&t->z, is_last ? Z_FINISH : Z_NO_FLUSH);
-            t->st = nino_file_writer_write(t->w, buf, sizeof(buf) - t->z.avail_out, &t->err);
-        } while (!t->st && t->z.avail_out == 0);
-    }
-    nino_buf_clear(&t->out);
-}
-
-static void add_ns(nino_trace *t, const char *key, uint64_t ns)
-{
-    nino_buf_addf(&t->out, ",\"%s\":%llu.%03u", key, (unsigned long long) (ns / 1000),
-                  (unsigned) (ns % 1000));
-}
-
-// Begins an event object up to its time; the caller adds members and closes it with end().
-static void begin(nino_trace *t, char ph, uint32_t tid, uint64_t ns, const char *name)
-{
-    nino_buf_adds(&t->out, t->has_events ? ",\n" : "\n");
-    t->has_events = true;
-    nino_buf_addf(&t->out, "{\"ph\":\"%c\",\"pid\":%d,\"tid\":%u", ph, t->pid, tid);
-    if (name) {
-        nino_buf_adds(&t->out, ",\"name\":");
-        nino_buf_add_json_string(&t->out, name, strlen(name));
-    }
-    if (ph != 'M')
-        add_ns(t, "ts", ns);
-    t->last_ns = ns > t->last_ns ? ns : t->last_ns;
-}
-
-static void end(nino_trace *t)
-{
-    nino_buf_addc(&t->out, '}');
-    if (t->out.len >= FLUSH_AT)
-        write_out(t, false);
+    t->out->form->begin(t->out, it);
+    t->last_ns = it->ns > t->last_ns ? it->ns : t->last_ns;
 }
 
 static void add_number(nino_trace *t, const char *key, double v)
 {
     if (isfinite(v))
-        nino_buf_addf(&t->out, "\"%s\":%.17g,", key, v);
+        t->out->form->number(t->out, key, v);
 }
 
-// Arguments were written with a comma after each.
-static void end_args(nino_trace *t)
+static void add_text(nino_trace *t, const char *key, const char *text)
 {
-    if (t->out.len && !t->out.failed && t->out.data[t->out.len - 1] == ',')
-        t->out.len--;
-    nino_buf_addc(&t->out, '}');
-    end(t);
+    t->out->form->text(t->out, key, text);
 }
 
-static void metadata(nino_trace *t, const char *what, uint32_t tid, const char *name, uint32_t sort)
+static void end(nino_trace *t)
 {
-    begin(t, 'M', tid, 0, what);
-    if (name) {
-        nino_buf_adds(&t->out, ",\"args\":{\"name\":");
-        nino_buf_add_json_string(&t->out, name, strlen(name));
-        nino_buf_addc(&t->out, '}');
-    } else {
-        nino_buf_addf(&t->out, ",\"args\":{\"sort_index\":%u}", sort);
-    }
-    end(t);
+    t->out->form->end(t->out);
+    nino_trace_out_flush(t->out, false);
 }
 
 // ---- tracks ------------------------------------------------------------------------------------
@@ -157,8 +95,7 @@ static void name_track(nino_trace *t, uint32_t tid)
         snprintf(name, sizeof(name), "thread %u %s", thread_no, kinds[tid % 8]);
     else
         snprintf(name, sizeof(name), "%s", kinds[tid % 8]);
-    metadata(t, "thread_name", tid, name, 0);
-    metadata(t, "thread_sort_index", tid, NULL, tid);
+    t->out->form->track(t->out, tid, name);
 }
 
 static track *track_of(nino_trace *t, uint32_t tid)
@@ -212,9 +149,9 @@ static void close_top(nino_trace *t, thread *th, uint64_t ns, uint32_t status)
         k->end_ns = after(k, ns);
         if (t->place[id % PLACES].id == id)
             t->place[id % PLACES].end_ns = k->end_ns;
-        begin(t, 'E', k->tid, k->end_ns, NULL);
+        begin(t, &(nino_trace_item){ .ph = 'E', .tid = k->tid, .ns = k->end_ns });
         if (status)
-            nino_buf_addf(&t->out, ",\"args\":{\"status\":%u}", status);
+            add_number(t, "status", status);
         end(t);
     }
 }
@@ -248,11 +185,14 @@ static void scope_begin(nino_trace *t, const nino_event *ev, const char *name)
     t->place[ev->id % PLACES].tid = k->tid;
     t->place[ev->id % PLACES].begin_ns = k->end_ns;
     t->place[ev->id % PLACES].end_ns = 0;
-    begin(t, 'B', k->tid, k->end_ns, name);
-    nino_buf_addf(&t->out, ",\"args\":{\"id\":%u,\"parent\":%u", ev->id, ev->parent);
-    if (ev->u.scope.arg1)
-        nino_buf_addf(&t->out, ",\"index\":%u,\"of\":%u", ev->u.scope.arg0, ev->u.scope.arg1);
-    end_args(t);
+    begin(t, &(nino_trace_item){ .ph = 'B', .tid = k->tid, .ns = k->end_ns, .name = name });
+    add_number(t, "id", ev->id);
+    add_number(t, "parent", ev->parent);
+    if (ev->u.scope.arg1) {
+        add_number(t, "index", ev->u.scope.arg0);
+        add_number(t, "of", ev->u.scope.arg1);
+    }
+    end(t);
 }
 
 static void scope_end(nino_trace *t, const nino_event *ev)
@@ -265,27 +205,24 @@ static void scope_end(nino_trace *t, const nino_event *ev)
 
 // ---- points ------------------------------------------------------------------------------------
 
-// An arrow from the scope that enqueued a kernel, at the time when it did, to its start on the
-// queue.
-static void flow(nino_trace *t, const nino_event *ev, uint32_t tid, uint64_t ns)
+// Where the arrow of a kernel that starts at ns comes from: the scope that enqueued it, at the time
+// when it did, and before the end, where a reader would no longer find the scope.
+static void set_flow(nino_trace *t, nino_trace_item *it, const nino_event *ev)
 {
     const uint32_t at = ev->parent % PLACES, parent = t->place[at].id;
-    const uint64_t wait = ev->u.kernel.queued_us * 1000ull;
+    const uint64_t wait = ev->u.kernel.queued_us * 1000ull, end_ns = t->place[at].end_ns;
     uint64_t from = ev->t_ns > wait ? ev->t_ns - wait : 0;
     if (!ev->parent || parent != ev->parent)
         return;
-    if (t->place[at].end_ns && from > t->place[at].end_ns)
-        from = t->place[at].end_ns;
+    if (end_ns && from >= end_ns)
+        from = end_ns - 1;
     if (from < t->place[at].begin_ns)
         from = t->place[at].begin_ns;
-    t->flows++;
-    begin(t, 's', t->place[at].tid, from < ns ? from : ns, "enqueue");
-    nino_buf_addf(&t->out, ",\"cat\":\"flow\",\"id\":%llu", (unsigned long long) t->flows);
-    end(t);
-    begin(t, 'f', tid, ns, "enqueue");
-    nino_buf_addf(&t->out, ",\"cat\":\"flow\",\"bp\":\"e\",\"id\":%llu",
-                  (unsigned long long) t->flows);
-    end(t);
+    if (from > it->ns || (end_ns && from >= end_ns)) // clocks that disagree
+        return;
+    it->flow = ++t->flows;
+    it->from_tid = t->place[at].tid;
+    it->from_ns = from;
 }
 
 // The work size of a kernel, in words for people who look at the arguments of a slice.
@@ -295,9 +232,9 @@ static void add_launch(nino_trace *t, const char *text)
     char size[NINO_WORK_TEXT];
     if (!nino_launch_read(&l, text))
         return;
-    nino_buf_addf(&t->out, "\"global\":\"%s\",", nino_work_text(size, l.global));
+    add_text(t, "global", nino_work_text(size, l.global));
     nino_work_text(size, l.local);
-    nino_buf_addf(&t->out, "\"local\":\"%s\",", *size ? size : TRACE_DRIVERS_CHOICE);
+    add_text(t, "local", *size ? size : TRACE_DRIVERS_CHOICE);
     if (l.requested > 0)
         add_number(t, "requested_bytes", l.requested);
 }
@@ -314,17 +251,20 @@ static void slice(nino_trace *t, const nino_event *ev, const char *(*name)(void 
         return;
     const uint64_t ns = after(k, ev->t_ns), stop = ev->t_ns + ev->u.kernel.dur_ns;
     k->end_ns = stop > ns ? stop : ns;
-    begin(t, 'X', k->tid, ns, name(priv, ev->name));
-    add_ns(t, "dur", k->end_ns - ns);
-    const char *family = name(priv, ev->u.kernel.family), *shape = name(priv, ev->u.kernel.shape);
-    nino_buf_adds(&t->out, ",\"cat\":");
-    nino_buf_adds(&t->out, is_kernel ? "\"kernel\"" : "\"transfer\"");
-    nino_buf_adds(&t->out, ",\"args\":{\"family\":");
-    nino_buf_add_json_string(&t->out, family, strlen(family));
-    nino_buf_adds(&t->out, ",\"shape\":");
-    nino_buf_add_json_string(&t->out, shape, strlen(shape));
-    nino_buf_addf(&t->out, ",\"scope\":%u,\"sub\":%u,\"bits\":%u,", ev->parent, ev->sub,
-                  is_kernel ? nino_kernel_bits(ev) : ev->id);
+    nino_trace_item it = { .ph = 'X',
+                           .tid = k->tid,
+                           .ns = ns,
+                           .dur_ns = k->end_ns - ns,
+                           .name = name(priv, ev->name),
+                           .cat = is_kernel ? "kernel" : "transfer" };
+    if (is_kernel && ev->track >= 256)
+        set_flow(t, &it, ev);
+    begin(t, &it);
+    add_text(t, "family", name(priv, ev->u.kernel.family));
+    add_text(t, "shape", name(priv, ev->u.kernel.shape));
+    add_number(t, "scope", ev->parent);
+    add_number(t, "sub", ev->sub);
+    add_number(t, "bits", is_kernel ? nino_kernel_bits(ev) : ev->id);
     if (is_kernel)
         add_launch(t, name(priv, nino_kernel_launch(ev)));
     add_number(t, "flops", ev->u.kernel.flops);
@@ -334,16 +274,14 @@ static void slice(nino_trace *t, const nino_event *ev, const char *(*name)(void 
         add_number(t, "queued_us", ev->u.kernel.queued_us);
         add_number(t, "submitted_us", ev->u.kernel.submitted_us);
     }
-    end_args(t);
-    if (is_kernel && ev->track >= 256)
-        flow(t, ev, k->tid, ns);
+    end(t);
 }
 
-static void counter(nino_trace *t, uint64_t ns, const char *name)
+static void counter(nino_trace *t, uint64_t ns, const char *name, bool is_bytes)
 {
     t->counter_ns = ns > t->counter_ns ? ns : t->counter_ns; // several threads may report
-    begin(t, 'C', 0, t->counter_ns, name);
-    nino_buf_adds(&t->out, ",\"args\":{");
+    begin(t,
+          &(nino_trace_item){ .ph = 'C', .ns = t->counter_ns, .name = name, .is_bytes = is_bytes });
 }
 
 // A point on a track of the thread, with every field that a reader needs (trace_fields.c).
@@ -352,16 +290,18 @@ static void mark(nino_trace *t, const nino_event *ev, uint32_t tid, const char *
     track *k = track_of(t, (ev->track < 256 ? ev->track * 8u : 0) + tid);
     if (!k)
         return;
-    k->end_ns = after(k, ev->t_ns);
-    begin(t, 'i', k->tid, k->end_ns, name);
-    nino_buf_addf(&t->out, ",\"s\":\"t\",\"cat\":\"%s\",\"args\":{",
-                  nino_trace_kind_name(ev->kind));
+    k->end_ns = after(k, ev->t_ns ? ev->t_ns : t->last_ns); // lost records have no time
+    begin(t, &(nino_trace_item){ .ph = 'i',
+                                 .tid = k->tid,
+                                 .ns = k->end_ns,
+                                 .name = name,
+                                 .cat = nino_trace_kind_name(ev->kind) });
     if (ev->parent)
         add_number(t, "scope", ev->parent);
     for (const nino_trace_field *f = nino_trace_fields; f->key; f++)
         if (f->kind == ev->kind)
             add_number(t, f->key, nino_trace_get(ev, f));
-    end_args(t);
+    end(t);
 }
 
 static void memory(nino_trace *t, const nino_event *ev)
@@ -373,14 +313,14 @@ static void memory(nino_trace *t, const nino_event *ev)
     if (ev->u.mem.owner < NINO_OWN_COUNT)
         t->owner_use[ev->u.mem.owner] = (uint64_t) ev->u.mem.owner_use * 256;
     mark(t, ev, TID_SAMPLES, ev->sub < sizeof(ops) / sizeof(ops[0]) ? ops[ev->sub] : "memory");
-    counter(t, ev->t_ns, "pool bytes");
+    counter(t, ev->t_ns, "pool bytes", true);
     for (int i = 0; i < NINO_OWN_COUNT; i++)
         add_number(t, owners[i], (double) t->owner_use[i]);
-    end_args(t);
-    counter(t, ev->t_ns, "pool");
+    end(t);
+    counter(t, ev->t_ns, "pool", true);
     add_number(t, "in_use", (double) ev->u.mem.in_use);
     add_number(t, "reserved", (double) ev->u.mem.reserved);
-    end_args(t);
+    end(t);
 }
 
 static void device(nino_trace *t, const nino_event *ev)
@@ -388,20 +328,21 @@ static void device(nino_trace *t, const nino_event *ev)
     const struct {
         const char *name;
         double v;
-    } c[] = { { "GPU busy %", (double) ev->u.device.busy },
-              { "GPU clock MHz", (double) ev->u.device.mhz },
-              { "GPU power W", (double) ev->u.device.watt },
-              { "GPU temperature C", (double) ev->u.device.celsius },
-              { "VRAM used", ev->u.device.vram_used ? (double) ev->u.device.vram_used : NAN },
-              { "GTT used", ev->u.device.gtt_used ? (double) ev->u.device.gtt_used : NAN },
+        bool is_bytes;
+    } c[] = { { "GPU busy %", (double) ev->u.device.busy, false },
+              { "GPU clock MHz", (double) ev->u.device.mhz, false },
+              { "GPU power W", (double) ev->u.device.watt, false },
+              { "GPU temperature C", (double) ev->u.device.celsius, false },
+              { "VRAM used", ev->u.device.vram_used ? (double) ev->u.device.vram_used : NAN, true },
+              { "GTT used", ev->u.device.gtt_used ? (double) ev->u.device.gtt_used : NAN, true },
               { "RAM available",
-                ev->u.device.ram_available ? (double) ev->u.device.ram_available : NAN } };
+                ev->u.device.ram_available ? (double) ev->u.device.ram_available : NAN, true } };
     mark(t, ev, TID_SAMPLES, "device");
     for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++)
         if (isfinite(c[i].v)) {
-            counter(t, ev->t_ns, c[i].name);
+            counter(t, ev->t_ns, c[i].name, c[i].is_bytes);
             add_number(t, "value", c[i].v);
-            end_args(t);
+            end(t);
         }
 }
 
@@ -414,26 +355,20 @@ nino_trace *nino_trace_create(const char *path, nino_error *err)
         nino_fail(err, NINO_ERR_NOMEM, path, "out of memory");
         return NULL;
     }
-    t->pid = getpid();
-    const size_t n = strlen(path);
-    if (n > 10 && !strcmp(path + n - 10, ".ninotrace")) {
-        if (!(t->own = nino_own_create(path, err)))
-            nino_trace_abort(&t);
-        return t;
-    }
-    t->is_gz = n > 3 && !strcmp(path + n - 3, ".gz");
-    if (t->is_gz && deflateInit2(&t->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-        nino_fail(err, NINO_ERR_NOMEM, path, "out of memory");
-        free(t);
-        return NULL;
-    }
-    if (nino_file_writer_open(NULL, path, false, &t->w, err)) {
+    if (nino_trace_ends_in(path, ".ninotrace"))
+        t->own = nino_own_create(path, err);
+    else
+        t->out = nino_trace_out_create(path, err);
+    if (!t->own && !t->out)
         nino_trace_abort(&t);
-        return NULL;
-    }
-    nino_buf_adds(&t->out, "{\"traceEvents\":[");
-    metadata(t, "process_name", 0, "ninodes", 0);
     return t;
+}
+
+static void start(nino_trace *t, uint64_t ns)
+{
+    if (!t->is_started)
+        t->out->form->start(t->out, ns);
+    t->is_started = true;
 }
 
 void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
@@ -443,7 +378,9 @@ void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
         nino_own_add(t->own, ev, n, name, priv);
         return;
     }
-    for (size_t i = 0; i < n && !t->st; i++) {
+    if (n)
+        start(t, ev[0].t_ns);
+    for (size_t i = 0; i < n && !t->out->st; i++) {
         const nino_event *e = &ev[i];
         switch (e->kind) {
         case NINO_EV_JOB:
@@ -476,6 +413,7 @@ void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
         default: break; // progress is for people who watch
         }
     }
+    nino_trace_out_pulse(t->out);
 }
 
 nino_status nino_trace_finish(nino_trace **trace, nino_error *err)
@@ -486,19 +424,12 @@ nino_status nino_trace_finish(nino_trace **trace, nino_error *err)
         nino_trace_abort(trace);
         return done;
     }
+    start(t, nino_now_ns());
     for (int i = 0; i < t->n_threads; i++)
         while (t->thread[i].depth)
             close_top(t, &t->thread[i], t->last_ns, 0);
-    nino_buf_addf(&t->out,
-                  "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"ninodes %s\","
-                  "\"clock\":\"CLOCK_MONOTONIC\",\"lost_records\":%llu}}\n",
-                  nino_version(), (unsigned long long) t->lost);
-    write_out(t, true);
-    nino_status st = t->st;
-    if (st && err)
-        *err = t->err;
-    if (!st)
-        st = nino_file_writer_commit(&t->w, false, err);
+    t->out->form->finish(t->out, t->lost);
+    const nino_status st = nino_trace_out_finish(&t->out, err);
     nino_trace_abort(trace);
     return st;
 }
@@ -509,10 +440,7 @@ void nino_trace_abort(nino_trace **trace)
     if (!t)
         return;
     nino_own_abort(&t->own);
-    nino_file_writer_abort(&t->w);
-    if (t->is_gz)
-        deflateEnd(&t->z);
-    nino_buf_release(&t->out);
+    nino_trace_out_abort(&t->out);
     free(t);
     *trace = NULL;
 }

@@ -3,6 +3,7 @@
 #include "core/monitor/trace.h"
 
 #include "core/base/error.h"
+#include "core/monitor/trace_out.h"
 #include "core/monitor/trace_own.h"
 
 #include <errno.h>
@@ -60,6 +61,11 @@ nino_status nino_trace_parse(const char *path, nino_json_doc **doc, const nino_j
     if (!f)
         return nino_fail(err, errno == ENOENT ? NINO_ERR_MISSING : NINO_ERR_IO, path, "%s",
                          strerror(errno));
+    if (nino_trace_ends_in(path, ".pftrace") || nino_trace_ends_in(path, ".pftrace.gz")) {
+        gzclose(f);
+        return nino_fail(err, NINO_ERR_UNSUPPORTED, path,
+                         "is a trace for Perfetto, which is written only; keep a .ninotrace");
+    }
     nino_buf b = { 0 };
     nino_status st = NINO_OK;
     char chunk[65536];

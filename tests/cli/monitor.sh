@@ -92,6 +92,17 @@ expect 0 "$N" trace check "$tmp/t.json"
 expect 0 "$N" trace summary "$tmp/t.json" --json
 [ "$(sizes)" = "$as_written" ] || die "the converted trace tells other work sizes"
 expect 0 "$N" trace diff "$tmp/t.json" "$tmp/t.ninotrace"
+# for Perfetto: written by a run and from a trace; not read back
+expect 0 "$N" trace convert "$tmp/t.ninotrace" "$tmp/t.pftrace"
+[ "$(head -c 1 "$tmp/t.pftrace" | od -An -tx1)" = " 0a" ] || die "no packet"
+expect 0 "$N" trace convert "$tmp/t.json" "$tmp/u.pftrace.gz"
+gzip -dc "$tmp/u.pftrace.gz" | grep -aq 'conv' || die "no kernels in the trace for Perfetto"
+expect 3 "$N" trace summary "$tmp/t.pftrace"
+said 'written only'
+expect 0 "$N" run data/tiny/decode.json $TINY --output "$tmp/o" --trace "$tmp/v.pftrace"
+grep -aq '3 VAEDecode' "$tmp/v.pftrace" || die "no nodes in the trace for Perfetto"
+expect 0 "$N" trace convert "$tmp/t.ninotrace" "$tmp/t.other" # any other ending: Chrome JSON
+expect 0 "$N" trace check "$tmp/t.other"
 printf 'no trace' >"$tmp/bad.ninotrace"
 expect 1 "$N" monitor "$tmp/bad.ninotrace"
 exit 0

@@ -199,6 +199,10 @@ static void check_trace(NinoRun *run, const char *dir)
     g_autofree char *path = g_strdup_printf("%s/run.json.gz", dir);
     CHECK(nino_export_trace(run, path, &error));
     CHECK(nino_trace_check(path, &n, &err) == NINO_OK && n > 100);
+    g_autofree char *perfetto = g_strdup_printf("%s/run.pftrace", dir), *bytes = NULL;
+    gsize len = 0;
+    CHECK(nino_export_trace(run, perfetto, &error)); // the ending decides
+    CHECK(g_file_get_contents(perfetto, &bytes, &len, NULL) && len > 1000 && bytes[0] == 0x0a);
     nino_history *h = nino_history_create(0);
     nino_compare c;
     CHECK(nino_history_load(h, path, &err) == NINO_OK);

@@ -278,8 +278,11 @@ NINO_API uint64_t nino_stats_lost(const nino_stats *s);
 
 // ---- trace files ----------------------------------------------------------------------------
 
-// Chrome JSON trace, compressed when the path ends in .gz, which finish() renames into place; when
-// it ends in .ninotrace: own form, readable at any time, also after a crash. Both end the object.
+// Chrome JSON trace; where the path ends in .pftrace: Perfetto's own form (TrackEvent), with the
+// same tracks, slices, counters and arrows; in .ninotrace: own form, the only one that keeps every
+// record. .json.gz and .pftrace.gz are compressed. Files of ninodes' and Perfetto's form can be
+// read at any time, also after a crash; finish() renames the others into place. Both end the
+// object.
 typedef struct nino_trace nino_trace;
 NINO_API nino_trace *nino_trace_create(const char *path, nino_error *err);
 NINO_API void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
