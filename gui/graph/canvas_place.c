@@ -14,9 +14,13 @@ static NinoDetail detail_at(double zoom)
     return zoom >= 0.5 ? NINO_DETAIL_FULL : zoom >= 0.24 ? NINO_DETAIL_TITLE : NINO_DETAIL_BOX;
 }
 
-// Nodes outside are not mapped: GTK neither lays them out nor draws them.
+// Nodes outside are not mapped: GTK neither lays them out nor draws them. Where editors come into
+// view, the canvas asks for a layout that begins at the window: a text area asks for its own size
+// again while it gets its first, and what is above the canvas and not in that layout would have to
+// be drawn in need of one (GTK: "Trying to snapshot GtkStack without a current allocation").
 void nino_canvas_moved(NinoCanvas *c)
 {
+    gboolean shows_editors = FALSE;
     const double w = gtk_widget_get_width(GTK_WIDGET(c)), h = gtk_widget_get_height(GTK_WIDGET(c));
     const double margin = 40;
     graphene_rect_t box;
@@ -28,13 +32,19 @@ void nino_canvas_moved(NinoCanvas *c)
         const gboolean visible = x < w + margin && y < h + margin &&
                                  x + box.size.width * c->zoom > -margin &&
                                  y + box.size.height * c->zoom > -margin;
+        const gboolean was_full = gtk_widget_get_child_visible(GTK_WIDGET(v)) &&
+                                  nino_node_view_get_detail(v) == NINO_DETAIL_FULL;
+        shows_editors |= visible && c->detail == NINO_DETAIL_FULL && !was_full;
         if (visible)
             nino_node_view_set_detail(v, c->detail);
         if (gtk_widget_get_child_visible(GTK_WIDGET(v)) != visible)
             gtk_widget_set_child_visible(GTK_WIDGET(v), visible);
     }
     nino_canvas_show_spots(c);
-    gtk_widget_queue_allocate(GTK_WIDGET(c));
+    if (shows_editors)
+        gtk_widget_queue_resize(GTK_WIDGET(c));
+    else
+        gtk_widget_queue_allocate(GTK_WIDGET(c));
 }
 
 static void show_box(NinoCanvas *c, const graphene_rect_t *box, double most)

@@ -37,6 +37,7 @@ int nino_node_view_output_at(NinoNodeView *v, double x, double y);
 gboolean nino_node_view_is_resize_corner(NinoNodeView *v, double x, double y);
 
 void nino_node_view_set_detail(NinoNodeView *v, NinoDetail detail);
+NinoDetail nino_node_view_get_detail(const NinoNodeView *v);
 void nino_node_view_set_selected(NinoNodeView *v, gboolean selected);
 void nino_node_view_set_mark(NinoNodeView *v, const NinoNodeMark *mark); // NULL: none
 void nino_node_view_set_picture(NinoNodeView *v, GdkTexture *picture);   // a small one, or NULL

@@ -91,6 +91,8 @@ void nino_node_view_set_detail(NinoNodeView *v, NinoDetail detail)
     gtk_widget_queue_draw(GTK_WIDGET(v));
 }
 
+NinoDetail nino_node_view_get_detail(const NinoNodeView *v) { return v->detail; }
+
 void nino_node_view_set_selected(NinoNodeView *v, gboolean selected)
 {
     if (v->is_selected == selected)

@@ -215,6 +215,40 @@ static void test_fit_resized(void)
     resize_window(1200, 800);
 }
 
+static gboolean longer(GtkWidget *w, GdkFrameClock *clock, gpointer user)
+{
+    (void) clock, (void) user;
+    g_autofree char *text = g_strconcat(gtk_label_get_text(GTK_LABEL(w)), "\na line", NULL);
+    gtk_label_set_text(GTK_LABEL(w), text);
+    return G_SOURCE_CONTINUE;
+}
+
+// A workflow is there before the canvas has a size: its text areas come into view once it has one,
+// while what is beside the canvas gets another size, as in the app's first frames in a large
+// window. GTK warns when it has to draw what is not laid out, which fails the program.
+static void test_first_frames(void)
+{
+    GtkWidget *first = gtk_window_new(), *paned = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL),
+              *stack = gtk_stack_new(), *beside = gtk_label_new("a line");
+    NinoCanvas *own = NINO_CANVAS(nino_canvas_new());
+    nino_document *d = nino_document_load(flow, strlen(flow), "flow.json", &err);
+    CHECK(d);
+    nino_canvas_set_document(own, d);
+    gtk_stack_add_child(GTK_STACK(stack), GTK_WIDGET(own));
+    gtk_paned_set_start_child(GTK_PANED(paned), stack);
+    gtk_paned_set_end_child(GTK_PANED(paned), beside);
+    gtk_paned_set_position(GTK_PANED(paned), 1150);
+    gtk_window_set_child(GTK_WINDOW(first), paned);
+    gtk_window_set_default_size(GTK_WINDOW(first), 1300, 800);
+    gtk_widget_add_tick_callback(beside, longer, NULL, NULL);
+    gtk_window_present(GTK_WINDOW(first));
+    WAIT_FOR(gtk_widget_get_width(GTK_WIDGET(own)) > 0);
+    spin_loop(200);
+    CHECK(nino_canvas_get_zoom(own) >= 0.5); // or there would be no text areas
+    gtk_window_destroy(GTK_WINDOW(first));
+    nino_document_destroy(&d);
+}
+
 static void show_files(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -247,6 +281,7 @@ int main(int argc, char **argv)
         test_ticks();
         test_high_contrast();
         test_fit_resized();
+        test_first_frames();
     }
     close_window();
     return 0;
