@@ -25,5 +25,3 @@ void nino_param_store(const nino_param *p, void *params, const nino_default *v);
 nino_default nino_param_load(const nino_param *p, const void *params);
 // The value as JSON ("512", "true", "\"auto\""); appended to `out`.
 void nino_param_print(nino_buf *out, const nino_param *p, const nino_default *v);
-// ComfyUI's name of the parameter's type: INT, FLOAT, BOOLEAN, STRING, COMBO.
-const char *nino_param_type_name(const nino_param *p);

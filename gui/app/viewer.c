@@ -78,6 +78,28 @@ static void mark_shown(NinoViewer *v)
     v->updating = FALSE;
 }
 
+// What is shown is in view in the strip, once that is laid out.
+static gboolean scroll_strip(gpointer user)
+{
+    NinoViewer *v = user;
+    const Result *r = nino_viewer_result(v, v->shown);
+    GtkWidget *scroller = gtk_widget_get_ancestor(v->strip, GTK_TYPE_SCROLLED_WINDOW);
+    graphene_rect_t box;
+    v->strip_idle = 0;
+    if (r && gtk_widget_get_width(r->button) &&
+        gtk_widget_compute_bounds(r->button, v->strip, &box))
+        gtk_adjustment_clamp_page(
+            gtk_scrolled_window_get_hadjustment(GTK_SCROLLED_WINDOW(scroller)), box.origin.x,
+            box.origin.x + box.size.width);
+    return G_SOURCE_REMOVE;
+}
+
+static void strip_changed(NinoViewer *v)
+{
+    if (!v->strip_idle)
+        v->strip_idle = g_idle_add(scroll_strip, v);
+}
+
 static void show(NinoViewer *v, int index)
 {
     const Result *r = nino_viewer_result(v, index);
@@ -85,6 +107,7 @@ static void show(NinoViewer *v, int index)
         return;
     v->shown = index;
     mark_shown(v);
+    strip_changed(v);
     if (nino_frames_can_show(r->paths->pdata[0])) {
         nino_viewer_load_shown(v);
     } else {
@@ -218,6 +241,7 @@ static void dispose(GObject *o)
     NinoViewer *v = NINO_VIEWER(o);
     nino_viewer_play_dispose(v);
     g_clear_handle_id(&v->zoom_idle, g_source_remove);
+    g_clear_handle_id(&v->strip_idle, g_source_remove);
     v->map = NULL;
     g_clear_pointer(&v->box, gtk_widget_unparent);
     g_clear_pointer(&v->results, g_ptr_array_unref);
@@ -263,6 +287,9 @@ static void nino_viewer_init(NinoViewer *v)
     gtk_accessible_update_property(GTK_ACCESSIBLE(v->area), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("No result yet"), -1);
     g_signal_connect(v->area, "zoomed", G_CALLBACK(on_zoomed), v);
+    GtkWidget *scroller = gtk_widget_get_ancestor(v->strip, GTK_TYPE_SCROLLED_WINDOW);
+    g_signal_connect_swapped(gtk_scrolled_window_get_hadjustment(GTK_SCROLLED_WINDOW(scroller)),
+                             "changed", G_CALLBACK(strip_changed), v);
     nino_viewer_play_init(v);
 }
 

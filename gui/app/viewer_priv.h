@@ -21,7 +21,7 @@ struct _NinoViewer {
     int shown, compared;          // -1: none
     gboolean in_preview, settled; // settled: the user chose a result; new ones do not take over
     GCancellable *loading, *loading_other;
-    guint play_timer, zoom_idle;
+    guint play_timer, zoom_idle, strip_idle;
     gint64 play_from_us; // when frame play_first was shown
     guint play_first;
     gboolean loops, is_jump; // is_jump: the playback moves the slider, not the user

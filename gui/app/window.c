@@ -153,7 +153,15 @@ static GtkWidget *log_panel(NinoWindow *w)
                                    _("Log of the worker"), -1);
     GtkWidget *scroller = gtk_scrolled_window_new();
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), GTK_WIDGET(w->log));
-    return scroller;
+    GtkWidget *overlay = gtk_overlay_new();
+    w->log_empty = gtk_label_new(_("Nothing was said so far"));
+    gtk_widget_add_css_class(w->log_empty, "dim-label");
+    gtk_widget_set_halign(w->log_empty, GTK_ALIGN_CENTER);
+    gtk_widget_set_valign(w->log_empty, GTK_ALIGN_CENTER);
+    gtk_widget_set_can_target(w->log_empty, FALSE);
+    gtk_overlay_set_child(GTK_OVERLAY(overlay), scroller);
+    gtk_overlay_add_overlay(GTK_OVERLAY(overlay), w->log_empty);
+    return overlay;
 }
 
 static void action_view(GSimpleAction *a, GVariant *parameter, gpointer user)

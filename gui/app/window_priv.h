@@ -28,7 +28,8 @@ struct _NinoWindow {
     NinoProblems *problems;
     NinoForm *form;
     GtkTextView *log;
-    NinoRun *records; // of the newest run, or a trace; what the live views show
+    GtkWidget *log_empty; // in its place
+    NinoRun *records;     // of the newest run, or a trace; what the live views show
     NinoWindowOptions options;
 
     // window_file.c

@@ -223,6 +223,7 @@ void nino_window_log(NinoWindow *w, const char *line)
 {
     GtkTextBuffer *b = gtk_text_view_get_buffer(w->log);
     GtkTextIter at, cut;
+    gtk_widget_set_visible(w->log_empty, FALSE);
     gtk_text_buffer_get_end_iter(b, &at);
     gtk_text_buffer_insert(b, &at, line, -1);
     gtk_text_buffer_insert(b, &at, "\n", 1);

@@ -38,20 +38,23 @@ gboolean nino_canvas_begin_link(NinoCanvas *c, NinoNodeView *v, double x, double
 }
 
 // The input that a link dropped on a node goes to: the slot under the pointer, or the first that
-// fits and is free.
+// fits and is free; of values only where no socket fits.
 static int pick_input(const nino_doc_node *n, int at, const char *type)
 {
-    int taken = -1;
+    int taken = -1, value = -1;
     if (at >= 0)
         return at;
     for (int i = 0; i < n->n_inputs; i++) {
-        if (n->inputs[i].widget || !nino_document_types_fit(type, n->inputs[i].type))
+        const nino_doc_input *in = &n->inputs[i];
+        if (!nino_document_types_fit(type, in->type))
             continue;
-        if (n->inputs[i].link < 0)
+        if (!in->widget && in->link < 0)
             return i;
-        taken = taken < 0 ? i : taken;
+        int *const other = in->widget ? &value : &taken;
+        if (*other < 0 && (!in->widget || in->link < 0))
+            *other = i;
     }
-    return taken;
+    return taken >= 0 ? taken : value;
 }
 
 // The open side of an end of the subgraph makes a new port.

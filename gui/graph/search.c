@@ -273,6 +273,9 @@ static gboolean has_port(const nino_node_def *def, const char *type, gboolean fr
         if (from_output ? nino_document_types_fit(type, own) : nino_document_types_fit(own, type))
             return TRUE;
     }
+    for (const nino_param *p = from_output ? def->params : NULL; p && p->key; p++)
+        if (nino_document_types_fit(type, nino_param_type_name(p)))
+            return TRUE; // a value can be linked instead of typed
     if (!strcmp(def->key, "PrimitiveNode"))
         return !from_output && g_strv_contains(values, type);
     return !strcmp(def->key, "Reroute");

@@ -44,7 +44,8 @@ static void show_answer(Pool *p)
     const char *answer = is_known
                              ? _(answers[nino_pool_map_fit(&p->map, (uint64_t) (mib * 1048576))])
                              : _("is not known yet");
-    set_text(p->answer, answer);
+    g_autofree char *shown = g_strdup_printf(_("MiB be served? It %s"), answer);
+    set_text(p->answer, shown);
     g_autofree char *all =
         g_strdup_printf(_("Would a request of %.0f MiB be served? It %s"), mib, answer);
     if (g_strcmp0(all, p->said) == 0)
@@ -269,13 +270,11 @@ static GtkWidget *make_bar(Pool *p)
                                    _("Size of a request in MiB"), -1);
     p->answer = gtk_label_new("");
     gtk_label_set_xalign(GTK_LABEL(p->answer), 0);
-    gtk_label_set_width_chars(GTK_LABEL(p->answer), 26);
-    GtkWidget *unit = gtk_label_new(_("MiB be served? It"));
+    gtk_label_set_width_chars(GTK_LABEL(p->answer), 42);
     gtk_box_append(GTK_BOX(both), p->figures);
     gtk_box_append(GTK_BOX(both), bar);
     gtk_box_append(GTK_BOX(bar), ask);
     gtk_box_append(GTK_BOX(bar), p->size);
-    gtk_box_append(GTK_BOX(bar), unit);
     gtk_box_append(GTK_BOX(bar), p->answer);
     gtk_widget_set_margin_start(both, 8);
     gtk_widget_set_margin_end(both, 8);

@@ -71,6 +71,7 @@ void nino_roofline_update(Roofline *r)
             r->n_unknown += !nino_roofline_is_known(r, &all[i]);
             widen(&r->lo_x, &r->hi_x, nino_roofline_intensity(r, &all[i]));
             widen(&r->lo_y, &r->hi_y, all[i].gflops * 1e9);
+            widen(&r->lo_y, &r->hi_y, all[i].gflops * 0.5e9); // for the names of the lowest
         }
     const nino_ceilings *c = nino_run_ceilings(r->run);
     r->has_ceilings = c != NULL;

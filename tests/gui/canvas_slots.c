@@ -176,6 +176,27 @@ static void test_into_input(void)
     shot_display("added-at-input");
 }
 
+// A text goes to a node that could have it typed in.
+static void test_from_value(void)
+{
+    open_text("{\"1\": {\"class_type\": \"PrimitiveString\", \"inputs\": {\"value\": \"a\"}}}");
+    CHECK(nino_canvas_show_node(canvas, "1"));
+    CHECK(xdo("key alt+n"));
+    WAIT_FOR(is_in("Add a node at a slot"));
+    CHECK(xdo("type --delay 20 'from output'"));
+    WAIT_FOR(g_str_has_prefix(chosen_row(), "From output"));
+    CHECK(xdo("key Return"));
+    WAIT_FOR(is_in("Add a node that takes STRING"));
+    CHECK(xdo("type --delay 20 'clip text encode (prompt'"));
+    WAIT_FOR(!strcmp(chosen_row(), "CLIP Text Encode (Prompt)"));
+    CHECK(xdo("key Return"));
+    WAIT_FOR(is_closed());
+    const nino_doc_node *n = newest();
+    CHECK_STR(n->type, "CLIPTextEncode");
+    const nino_doc_widget *text = nino_doc_widget_find(n, "text");
+    CHECK(text && text->is_linked);
+}
+
 // A value gets a node of its own.
 static void test_into_value(void)
 {
@@ -208,6 +229,7 @@ int main(void)
     test_from_output();
     test_into_input();
     test_into_value();
+    test_from_value();
     CHECK(n_problems == 0);
     close_window();
     return 0;

@@ -43,6 +43,8 @@ typedef struct nino_param {
                        // have it without saying so
     uint16_t offset;   // internal: into the node's params struct
 } nino_param;
+// ComfyUI's name of the parameter's type: INT, FLOAT, BOOLEAN, STRING, COMBO.
+NINO_API const char *nino_param_type_name(const nino_param *p);
 
 typedef enum nino_port_type {
     NINO_PORT_NONE,
