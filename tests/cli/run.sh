@@ -51,6 +51,7 @@ expect 2 "$N" trace diff "$tmp/tiles.json"
 expect 2 "$N" trace diff "$tmp/tiles.json" "$tmp/tiles.json" --fail-over much
 expect 0 "$N" plan "$tmp/tiled.json" $TINY
 printed 'tiles *19 of'
+printed '^  tile x 19 '
 
 "$N" run - $TINY --output "$tmp/a" -q <$W || die "stdin: $?"
 [ -s "$tmp/a/demo_00002_.png" ] || die "stdin was not run"
