@@ -32,8 +32,7 @@ static const char *state_text(const NinoJob *j)
     return "";
 }
 
-// Whole seconds up to minutes: "12 s", "3 min 05 s", "2 h 10 min".
-static char *duration(double s)
+char *nino_duration_text(double s)
 {
     if (!(s >= 0) || s > 1e7)
         return g_strdup("–");
@@ -49,9 +48,9 @@ static char *duration(double s)
 
 // ---- estimates ----------------------------------------------------------------------------------
 
-static double known_seconds(NinoQueuePanel *p, const NinoJob *j)
+double nino_queue_panel_seconds(NinoQueuePanel *p, const char *name)
 {
-    const double *s = g_hash_table_lookup(p->seconds, j->name);
+    const double *s = g_hash_table_lookup(p->seconds, name);
     return s ? *s : NAN;
 }
 
@@ -79,8 +78,8 @@ static void show_estimates(NinoQueuePanel *p)
             at += p->eta_s;
         if (j->state != NINO_QUEUE_WAITING || row >= p->eta_labels->len)
             continue;
-        at += known_seconds(p, j);
-        g_autofree char *d = duration(at);
+        at += nino_queue_panel_seconds(p, j->name);
+        g_autofree char *d = nino_duration_text(at);
         g_autofree char *text =
             isnan(at) ? g_strdup(_("not known yet")) : g_strdup_printf(_("in %s"), d);
         gtk_label_set_text(p->eta_labels->pdata[row++], text);
@@ -91,7 +90,7 @@ static void show_running(NinoQueuePanel *p)
 {
     if (!p->running_label)
         return;
-    g_autofree char *left = duration(p->eta_s);
+    g_autofree char *left = nino_duration_text(p->eta_s);
     g_autofree char *text = isnan(p->eta_s)
                                 ? g_strdup_printf("%.0f %%", p->fraction * 100)
                                 : g_strdup_printf(_("%.0f %%, %s left"), p->fraction * 100, left);
@@ -216,7 +215,7 @@ static char *detail_of(const NinoJob *j)
         return j->error && *j->error ? g_strdup_printf("%s: %s", state_text(j), j->error)
                                      : g_strdup(state_text(j));
     if (j->state == NINO_QUEUE_DONE && j->ended_s >= j->started_s && j->started_s > 0) {
-        g_autofree char *d = duration(j->ended_s - j->started_s);
+        g_autofree char *d = nino_duration_text(j->ended_s - j->started_s);
         const guint n = g_strv_length(j->outputs);
         return g_strdup_printf(ngettext("done in %s, %u file", "done in %s, %u files", n), d, n);
     }

@@ -1,6 +1,6 @@
 // Internal to the window: its parts, shared by window.c (layout), window_file.c (files and tabs),
-// window_run.c (worker), window_queue.c (what is queued), window_events.c (what a run says) and
-// window_live.c (live views).
+// window_run.c (worker), window_queue.c (what is queued), window_grid.c (grids of runs),
+// window_events.c (what a run says) and window_live.c (live views).
 #pragma once
 #include "app/bar.h"
 #include "app/engine.h"
@@ -40,6 +40,7 @@ struct _NinoWindow {
     NinoEngine *engine;
     GHashTable *job_tabs; // guint64 id -> uid of the tab it came from
     struct NinoRunState *run;
+    GPtrArray *grids; // of runs that have not all ended
     GCancellable *planning;
     guint refresh_timer, cost_timer;
     guint64 cost_cpu_us, cost_wall_us;
@@ -93,8 +94,17 @@ void nino_window_tell_advice(NinoWindow *w, NinoTab *tab); // the workflow that 
 
 // ---- window_queue.c -----------------------------------------------------------------------------
 void nino_window_queue_init(NinoWindow *w);
+// What became of a workflow that was to be queued; job 0: it was refused.
+typedef void (*NinoQueuedFn)(NinoWindow *w, guint tag, guint64 job);
+// position: as in nino_control; fn may be NULL.
+void nino_window_queue_workflow(NinoWindow *w, NinoTab *tab, const char *text, gsize len,
+                                int position, NinoQueuedFn fn, guint tag);
 gboolean nino_window_can_run_again(NinoWindow *w);  // the tab in front has a job that has ended
 void nino_window_retry(NinoWindow *w, guint64 job); // the same inputs, next to run
+
+// ---- window_grid.c ------------------------------------------------------------------------------
+void nino_window_grid_init(NinoWindow *w);
+void nino_window_grid_dispose(NinoWindow *w);
 
 // ---- window_run.c -------------------------------------------------------------------------------
 // In the message bar and on the node that it names; jump: scrolls there.

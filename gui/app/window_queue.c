@@ -9,6 +9,8 @@
 typedef struct Queued {
     NinoWindow *w; // weak
     char *uid;
+    NinoQueuedFn fn; // NULL: nobody asks
+    guint tag;
 } Queued;
 
 static void on_queued(gpointer user, const nino_control_reply *reply)
@@ -28,6 +30,8 @@ static void on_queued(gpointer user, const nino_control_reply *reply)
             guint64 *id = g_memdup2(&(guint64){ reply->job }, sizeof(guint64));
             g_hash_table_replace(q->w->job_tabs, id, g_strdup(q->uid));
         }
+        if (q->fn)
+            q->fn(q->w, q->tag, reply && !reply->err.code ? reply->job : 0);
         g_object_remove_weak_pointer(G_OBJECT(q->w), (gpointer *) &q->w);
     }
     g_free(q->uid);
@@ -35,11 +39,13 @@ static void on_queued(gpointer user, const nino_control_reply *reply)
 }
 
 // A request that makes a job; the job will be known as this tab's.
-static void send_job(NinoWindow *w, NinoTab *tab, const nino_control *c)
+static void send_job(NinoWindow *w, NinoTab *tab, const nino_control *c, NinoQueuedFn fn, guint tag)
 {
     Queued *q = g_new0(Queued, 1);
     q->w = w;
     q->uid = g_strdup(tab ? nino_tab_uid(tab) : "");
+    q->fn = fn;
+    q->tag = tag;
     g_object_add_weak_pointer(G_OBJECT(w), (gpointer *) &q->w);
     nino_engine_send(w->engine, c, on_queued, q);
 }
@@ -53,15 +59,16 @@ static nino_precision_opt precision_pref(void)
                                 : NINO_PRECISION_AUTO;
 }
 
-static gboolean queue_once(NinoWindow *w, NinoTab *tab, int position)
+static void need_engine(NinoWindow *w)
 {
-    gsize len = 0;
-    g_autoptr(GError) error = NULL;
-    const char *text = nino_tab_json(tab, FALSE, &len, &error);
-    if (!text) {
-        nino_bar_show(w->bar, "job", NINO_BAR_ERROR, error->message, NULL);
-        return FALSE;
-    }
+    if (nino_engine_state(w->engine) == NINO_ENGINE_OFF ||
+        nino_engine_state(w->engine) == NINO_ENGINE_DEAD)
+        nino_engine_start(w->engine);
+}
+
+void nino_window_queue_workflow(NinoWindow *w, NinoTab *tab, const char *text, gsize len,
+                                int position, NinoQueuedFn fn, guint tag)
+{
     const nino_control c = {
         .cmd = NINO_CONTROL_QUEUE,
         .position = position,
@@ -75,15 +82,21 @@ static gboolean queue_once(NinoWindow *w, NinoTab *tab, int position)
                      .no_profile = !nino_prefs_bool("embed-profile"),
                      .no_metadata = !nino_prefs_bool("embed-workflow") },
     };
-    send_job(w, tab, &c);
-    return TRUE;
+    need_engine(w);
+    send_job(w, tab, &c, fn, tag);
 }
 
-static void need_engine(NinoWindow *w)
+static gboolean queue_once(NinoWindow *w, NinoTab *tab, int position)
 {
-    if (nino_engine_state(w->engine) == NINO_ENGINE_OFF ||
-        nino_engine_state(w->engine) == NINO_ENGINE_DEAD)
-        nino_engine_start(w->engine);
+    gsize len = 0;
+    g_autoptr(GError) error = NULL;
+    const char *text = nino_tab_json(tab, FALSE, &len, &error);
+    if (!text) {
+        nino_bar_show(w->bar, "job", NINO_BAR_ERROR, error->message, NULL);
+        return FALSE;
+    }
+    nino_window_queue_workflow(w, tab, text, len, position, NULL, 0);
+    return TRUE;
 }
 
 static void action_run(GSimpleAction *a, GVariant *parameter, gpointer user)
@@ -137,7 +150,7 @@ void nino_window_retry(NinoWindow *w, guint64 job)
     need_engine(w);
     if (tab)
         g_object_set_data(G_OBJECT(tab), "run-state", NULL);
-    send_job(w, tab, &c);
+    send_job(w, tab, &c, NULL, 0);
     nino_window_say(w, _("Runs again"));
     nino_window_run_update(w);
 }

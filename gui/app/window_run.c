@@ -33,6 +33,8 @@ void nino_window_run_update(NinoWindow *w)
     const NinoEngineState s = nino_engine_state(w->engine);
     nino_window_set_enabled(w, "run", can_run);
     nino_window_set_enabled(w, "run-front", can_run);
+    nino_window_set_enabled(w, "grid", can_run);
+    nino_window_set_enabled(w, "queue-grid", can_run);
     nino_window_set_enabled(w, "run-again", nino_window_can_run_again(w) || can_run);
     nino_window_set_enabled(w, "measure-again", nino_window_can_run_again(w) || can_run);
     nino_window_set_enabled(w, "cancel", nino_engine_running(w->engine) != NULL);
@@ -450,6 +452,7 @@ void nino_window_run_init(NinoWindow *w)
     nino_window_events_init(w);
     g_signal_connect(w->engine, "state", G_CALLBACK(on_engine_state), w);
     g_signal_connect(w->engine, "queue", G_CALLBACK(on_queue), w);
+    nino_window_grid_init(w);
     g_signal_connect(w->engine, "log", G_CALLBACK(on_log), w);
     g_signal_connect(w->engine, "refused", G_CALLBACK(on_refused), w);
     g_signal_connect(w->problems, "jump", G_CALLBACK(on_jump), w);
@@ -467,6 +470,7 @@ void nino_window_run_dispose(NinoWindow *w)
     if (w->engine)
         g_signal_handlers_disconnect_by_data(w->engine, w);
     g_clear_object(&w->engine);
+    nino_window_grid_dispose(w);
     g_clear_object(&w->records);
     g_clear_pointer(&w->job_tabs, g_hash_table_unref);
 }
