@@ -40,8 +40,8 @@ nino_font *nino_font_create(int px, nino_error *err)
 {
     nino_png png = { 0 };
     const int step = PX / px, side = SIDE / step;
-    if (nino_png_read(nino_label_png, (size_t) (nino_label_png_end - nino_label_png), "letters",
-                      true, &png, err))
+    if (nino_png_read(nino_label_png, (uintptr_t) nino_label_png_end - (uintptr_t) nino_label_png,
+                      "letters", true, &png, err))
         return NULL;
     nino_font *f = calloc(1, sizeof(*f));
     float *ink = calloc((size_t) LETTERS * (size_t) side * (size_t) side, sizeof(*ink));

@@ -245,9 +245,9 @@ static void metadata(loader *l, const nino_json *e)
 static bool gather(loader *l, const nino_json *events)
 {
     uint32_t order = 0;
-    for (const nino_json *e = events->child; e; e = e->next) {
+    for (const nino_json *e = events->child; e; e = e->next, order++) {
         const char *ph = text_of(e, "ph");
-        piece p = { .e = e, .order = order++ };
+        piece p = { .e = e, .order = order };
         if (*ph == 'M')
             metadata(l, e);
         if (*ph != 'X' || !nino_json_double(nino_json_get(e, "ts"), &p.us) || !isfinite(p.us) ||
