@@ -286,6 +286,13 @@ int cmd_bench(const options *o)
                                            : "bench: at most 1000 samples, and as many to warm up");
         return EXIT_USAGE;
     }
+    if (o->baseline) { // said before minutes of measuring
+        nino_bench_result base = { .n_cases = 0 };
+        if (nino_bench_load(o->baseline, &base, &err))
+            return report_error(o, "bench", &err,
+                                "bench --save FILE keeps a result to compare with");
+        nino_bench_release(&base);
+    }
     if (is_workflow(o)) {
         rc = bench_workflow(o, &r);
     } else {

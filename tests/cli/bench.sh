@@ -21,6 +21,7 @@ said "longer than in the baseline"
 printed "change"
 expect 0 "$N" bench group_norm $few --baseline "$tmp/slow.json" --fail-over 5%
 expect 4 "$N" bench group_norm $few --baseline "$tmp/none.json"
+said "bench --save FILE" # before anything is measured
 expect 1 "$N" bench group_norm $few --baseline data/tiny/decode.json
 expect 2 "$N" bench no_such_case $few
 expect 2 "$N" bench group_norm $few --fail-over 5%

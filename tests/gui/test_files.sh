@@ -12,10 +12,16 @@ cat >"$work/all.json" <<'END'
  "4": {"class_type": "SaveImage", "inputs": {"images": ["3", 0], "filename_prefix": "still"}},
  "5": {"class_type": "SaveAnimatedPNG", "inputs": {"images": ["3", 0], "filename_prefix": "moving", "fps": 8.0, "compress_level": 1}},
  "6": {"class_type": "SaveAnimatedWEBP", "inputs": {"images": ["3", 0], "filename_prefix": "web", "fps": 8.0, "lossless": true, "quality": 80, "method": "fastest"}},
- "7": {"class_type": "SaveLatent", "inputs": {"samples": ["1", 0], "filename_prefix": "latent"}}}
+ "7": {"class_type": "SaveLatent", "inputs": {"samples": ["1", 0], "filename_prefix": "latent"}},
+ "8": {"class_type": "CreateVideo", "inputs": {"images": ["3", 0], "fps": 4}},
+ "9": {"class_type": "SaveVideo", "inputs": {"video": ["8", 0], "filename_prefix": "clip", "format": "auto", "codec": "auto"}},
+ "10": {"class_type": "SaveWEBM", "inputs": {"images": ["3", 0], "filename_prefix": "vp9", "codec": "vp9", "fps": 4, "crf": 32}}}
 END
 "$B/ninodes" run "$work/all.json" --models "$root/data/tiny/models" --input "$root/data/tiny/input" -o "$work/made" --quiet ||
     die "the files to drop cannot be made"
+if command -v ffmpeg >/dev/null; then # a sound as ComfyUI saves one
+    ffmpeg -v error -f lavfi -i sine=duration=1 -metadata prompt="$(tr -d '\n' <"$work/all.json")" "$work/made/sound.flac"
+fi
 made() { find "$work/made" -name "$1*" | head -1; }
 
 start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out"
@@ -41,8 +47,10 @@ holds_all() { # the graph in front is the one of that run
 drop "$(made still)"
 shows "$(made still)" || die "a dropped picture is not opened"
 wait_state ready 30; holds_all || die "the picture's workflow is another one"
-drop "$(made moving)" "$(made web)" "$(made latent)" # several at once: a tab each
-for k in moving web latent; do
+kinds="moving web latent clip vp9"
+[ ! -e "$work/made/sound.flac" ] || kinds+=" sound"
+drop $(for k in $kinds; do made $k; done) # several at once: a tab each
+for k in $kinds; do
     shows "$(made $k)" || die "a dropped file of kind $k is not opened"
     win_do open-path "$(made $k)"; wait_state ready 30 # to the front
     holds_all || die "the workflow of kind $k is another one"
