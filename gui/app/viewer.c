@@ -78,6 +78,8 @@ static void mark_shown(NinoViewer *v)
     v->updating = FALSE;
 }
 
+enum { AROUND = 16 }; // of the thumbnail that is shown, a piece of its neighbours
+
 // What is shown is in view in the strip, once that is laid out.
 static gboolean scroll_strip(gpointer user)
 {
@@ -89,8 +91,8 @@ static gboolean scroll_strip(gpointer user)
     if (r && gtk_widget_get_width(r->button) &&
         gtk_widget_compute_bounds(r->button, v->strip, &box))
         gtk_adjustment_clamp_page(
-            gtk_scrolled_window_get_hadjustment(GTK_SCROLLED_WINDOW(scroller)), box.origin.x,
-            box.origin.x + box.size.width);
+            gtk_scrolled_window_get_hadjustment(GTK_SCROLLED_WINDOW(scroller)),
+            box.origin.x - AROUND, box.origin.x + box.size.width + AROUND);
     return G_SOURCE_REMOVE;
 }
 
