@@ -1,5 +1,6 @@
-// Timers that lead to drawing fire together, at multiples of 100 ms: GTK then makes one frame for
-// all of them, and a frame costs the same whatever little has changed.
+// Timers that lead to drawing fire together, at multiples of 100 ms (of what they wait, when that
+// is less): GTK then makes one frame for all of them, and a frame costs the same whatever little
+// has changed.
 #pragma once
 #include <glib.h>
 

@@ -12,6 +12,7 @@
 #include "tick.h"
 
 #define COST_PERIOD_S 2
+#define READ_HZ 5 // text that changes faster cannot be read; plots do
 
 // A node, stage or tile that is open.
 typedef struct Scope {
@@ -114,14 +115,17 @@ static gboolean refresh(gpointer user)
     return G_SOURCE_REMOVE;
 }
 
+static double wanted_hz(void)
+{
+    const double hz = nino_prefs_number("refresh");
+    return nino_prefs_bool("quiet") ? fmin(hz, 2) : hz;
+}
+
 static void refresh_later(NinoWindow *w)
 {
     if (w->refresh_timer)
         return;
-    double hz = nino_prefs_number("refresh");
-    if (nino_prefs_bool("quiet"))
-        hz = fmin(hz, 2);
-    w->refresh_timer = nino_tick_add((guint) (1000 / hz), refresh, w);
+    w->refresh_timer = nino_tick_add((guint) (1000 / fmin(wanted_hz(), READ_HZ)), refresh, w);
 }
 
 static gboolean show_cost(gpointer user)
@@ -134,10 +138,11 @@ static gboolean show_cost(gpointer user)
     const guint64 wall = (guint64) g_get_monotonic_time();
     if (w->cost_wall_us) {
         char text[48];
+        NinoRunCost cost;
+        nino_run_cost(w->records, &cost);
         g_snprintf(text, sizeof(text), _("app %.1f %% at %.0f Hz"),
                    100.0 * (double) (cpu - w->cost_cpu_us) / (double) (wall - w->cost_wall_us),
-                   nino_prefs_bool("quiet") ? fmin(2, nino_prefs_number("refresh"))
-                                            : nino_prefs_number("refresh"));
+                   1000.0 / cost.interval_ms);
         gtk_label_set_text(w->cost, text);
     }
     w->cost_cpu_us = cpu;
@@ -359,7 +364,7 @@ static void on_events(NinoEngine *engine, const nino_event *ev, gulong n, gpoint
     }
     if (!w->run->is_lost)
         nino_run_add(w->records, ev + from, n - from, nino_engine_name, w->engine);
-    nino_run_set_quiet(w->records, nino_prefs_bool("quiet"));
+    nino_run_set_rate(w->records, wanted_hz());
     refresh_later(w);
 }
 

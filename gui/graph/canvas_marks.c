@@ -1,4 +1,4 @@
-// What a run says on the nodes: marks and pictures by execution id, shown at most ten times a
+// What a run says on the nodes: marks and pictures by execution id, shown at most five times a
 // second.
 #include "graph/canvas_priv.h"
 #include "graph/picture.h"
@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "tick.h"
+
+enum { SHOW_MS = 200 }; // faster than anybody reads
 
 static gboolean sum_marks(NinoCanvas *c, const char *prefix, NinoNodeMark *out)
 {
@@ -115,7 +117,7 @@ static gboolean show_later(gpointer user)
 static void marks_changed(NinoCanvas *c)
 {
     if (!c->mark_source)
-        c->mark_source = nino_tick_add(100, show_later, c);
+        c->mark_source = nino_tick_add(SHOW_MS, show_later, c);
 }
 
 void nino_canvas_free_mark(gpointer p)

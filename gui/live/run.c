@@ -7,8 +7,8 @@
 
 #include "tick.h"
 
-enum { FAST_MS = 100, QUIET_MS = 500, SLOWEST_MS = 2000, COST_WINDOW_MS = 2000 };
-#define DRAW_SHARE 0.025 // of a core that drawing may use
+enum { FIRST_MS = 100, SLOWEST_MS = 2000, COST_WINDOW_MS = 2000 };
+#define DRAW_SHARE 0.0125 // of a core that drawing may use: the whole app stays below 3 %
 
 enum { CHANGED, CLEARED, RANGE, VIEW, CURSOR, KERNEL, N_SIGNALS };
 static guint signals[N_SIGNALS];
@@ -16,7 +16,8 @@ static guint signals[N_SIGNALS];
 struct _NinoRun {
     GObject parent;
     nino_history *history;
-    gboolean live, quiet;
+    gboolean live;
+    guint least_ms;
     guint64 range[2], view[2], cursor, follow_end;
     uint32_t kernel;
     nino_ceilings ceilings;
@@ -108,8 +109,7 @@ void nino_run_cost(NinoRun *run, NinoRunCost *out)
 static guint interval_for(const NinoRun *run, gint64 ns)
 {
     const double wait = (double) ns * 1e-6 / DRAW_SHARE;
-    const guint least = run->quiet ? QUIET_MS : FAST_MS;
-    return wait > SLOWEST_MS ? SLOWEST_MS : MAX((guint) wait, least);
+    return wait > SLOWEST_MS ? SLOWEST_MS : MAX((guint) wait, run->least_ms);
 }
 
 static gboolean on_timer(gpointer user);
@@ -213,13 +213,12 @@ void nino_run_set_live(NinoRun *run, gboolean live)
 
 gboolean nino_run_is_live(NinoRun *run) { return run->live; }
 
-void nino_run_set_quiet(NinoRun *run, gboolean quiet)
+void nino_run_set_rate(NinoRun *run, double hz)
 {
-    run->quiet = quiet;
-    run->interval_ms = MAX(run->interval_ms, quiet ? QUIET_MS : FAST_MS);
+    const guint least = (guint) (1000 / CLAMP(hz, 0.5, 100));
+    if (run->least_ms != least)
+        run->interval_ms = run->least_ms = least;
 }
-
-gboolean nino_run_is_quiet(NinoRun *run) { return run->quiet; }
 
 // ---- selection ---------------------------------------------------------------------------------
 
@@ -375,7 +374,7 @@ static void nino_run_init(NinoRun *run)
     run->history = nino_history_create(0);
     if (!run->history)
         g_error("out of memory"); // as GLib does
-    run->interval_ms = FAST_MS;
+    run->interval_ms = run->least_ms = FIRST_MS;
 }
 
 NinoRun *nino_run_new(void) { return g_object_new(NINO_TYPE_RUN, NULL); }

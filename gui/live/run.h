@@ -37,9 +37,9 @@ gboolean nino_run_note(NinoRun *run, guint64 t, const char *text);
 // Whether records still come; "changed" is sent once more when it becomes FALSE.
 void nino_run_set_live(NinoRun *run, gboolean live);
 gboolean nino_run_is_live(NinoRun *run);
-// Redraws twice a second only.
-void nino_run_set_quiet(NinoRun *run, gboolean quiet);
-gboolean nino_run_is_quiet(NinoRun *run);
+// Redraws a second, at most; 10 at first. Fewer when they would take more than their share of a
+// core.
+void nino_run_set_rate(NinoRun *run, double hz);
 
 // ---- selection (times are CLOCK_MONOTONIC nanoseconds) ------------------------------------------
 

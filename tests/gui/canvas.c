@@ -152,15 +152,15 @@ static void test_subgraph(void)
     CHECK(!nino_canvas_show_node(canvas, "9"));
     const NinoNodeMark done = { .state = NINO_NODE_DONE, .seconds = 1.5, .bytes = 1 << 20 };
     nino_canvas_mark(canvas, "2:2", &done);
-    spin_loop(200);
+    spin_loop(400);
     nino_canvas_clear_marks(canvas);
-    spin_loop(200);
+    spin_loop(400);
     // what is made inside shows on the instance, until another document is shown
     graphene_rect_t before, after;
     g_autoptr(GdkTexture) picture = small_picture();
     nino_node_view_get_box(NINO_NODE_VIEW(view_of("2")), &before);
     nino_canvas_set_picture(canvas, "2:2", picture);
-    spin_loop(200);
+    spin_loop(400);
     nino_node_view_get_box(NINO_NODE_VIEW(view_of("2")), &after);
     CHECK(after.size.height > before.size.height + 60);
     open_text(nested);

@@ -91,7 +91,7 @@ int main(int argc, char **argv)
     const guint timer = g_timeout_add(100, feed, &f);
     measure(run, "warm-up", 3, FALSE);
     measure(run, "live", seconds, TRUE);
-    nino_run_set_quiet(run, TRUE);
+    nino_run_set_rate(run, 2);
     measure(run, "quiet", seconds, TRUE);
     g_source_remove(timer);
     make_end(&f.m, f.node, f.job);
