@@ -77,7 +77,7 @@ static void show_status(NinoWindow *w)
         nino_window_say(w, text->str);
 }
 
-// In the viewer and on the node that samples.
+// In the viewer, unless the run has ended and its results are there, and on the node that samples.
 static void show_preview(NinoWindow *w)
 {
     const struct NinoRunState *r = w->run;
@@ -86,8 +86,9 @@ static void show_preview(NinoWindow *w)
     g_autoptr(GdkTexture) t = gdk_texture_new_from_file(file, NULL);
     if (!t)
         return; // replaced or gone already: the next one comes
-    nino_viewer_preview(w->viewer, t, r->preview_step, r->preview_total, r->preview_s,
-                        total > 0 ? r->previews_total_s / total : -1);
+    if (nino_engine_running(w->engine))
+        nino_viewer_preview(w->viewer, t, r->preview_step, r->preview_total, r->preview_s,
+                            total > 0 ? r->previews_total_s / total : -1);
     NinoTab *tab = nino_window_run_tab(w);
     if (tab && r->preview_node)
         nino_node_pictures_preview(tab, r->preview_node, r->job_scope, t);
@@ -100,7 +101,7 @@ static gboolean refresh(gpointer user)
     w->refresh_timer = 0;
     if (nino_engine_running(w->engine))
         show_status(w);
-    if (r->has_progress) {
+    if (r->has_progress && nino_engine_running(w->engine)) {
         gtk_progress_bar_set_fraction(w->progress, CLAMP(r->fraction, 0, 1));
         nino_queue_panel_progress(w->queue, r->fraction, r->eta_s);
     }

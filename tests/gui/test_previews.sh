@@ -35,6 +35,7 @@ run 1 true
 [ "$(published 1)" = 0 ] || die "previews were made although none are wanted"
 actions "" Activate preview "[<'latent2rgb'>]" '{}' >/dev/null
 run 2 label_is_sound
+at '*' 'Preview of step *' gone || die "a preview is shown in place of the result"
 [ "$(published 2)" -ge 10 ] || die "only $(published 2) previews in 12 steps"
 app_do quiet # for measuring: no previews, whatever is chosen
 run 3 true
