@@ -363,7 +363,8 @@ static size_t check_flows(trace *t)
 {
     size_t starts = 0, ends = 0;
     unsigned char *seen = calloc(t->n + 2, 1);
-    qsort(t->e, t->n, sizeof(*t->e), by_time);
+    if (t->n)
+        qsort(t->e, t->n, sizeof(*t->e), by_time);
     for (int k = 0; k < t->n_tracks; k++)
         t->track[k].depth = 0;
     for (size_t i = 0; i < t->n; i++) {
