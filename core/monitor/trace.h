@@ -20,6 +20,27 @@ nino_status nino_trace_parse(const char *path, nino_json_doc **doc, const nino_j
                              nino_error *err);
 typedef void (*nino_trace_sink)(void *priv, const nino_event *ev, size_t n,
                                 const char *(*name)(void *name_priv, uint32_t id), void *name_priv);
+// Records on their way to a sink, some hundred at a time.
+typedef struct nino_trace_batch {
+    nino_trace_sink sink;
+    void *priv;
+    const char *(*name)(void *name_priv, uint32_t id);
+    void *name_priv;
+    nino_event ev[256];
+    size_t n;
+} nino_trace_batch;
+static inline void nino_trace_batch_flush(nino_trace_batch *b)
+{
+    if (b->n)
+        b->sink(b->priv, b->ev, b->n, b->name, b->name_priv);
+    b->n = 0;
+}
+static inline void nino_trace_batch_add(nino_trace_batch *b, nino_event ev)
+{
+    b->ev[b->n++] = ev;
+    if (b->n == sizeof(b->ev) / sizeof(b->ev[0]))
+        nino_trace_batch_flush(b);
+}
 // Whether the file was written by another program.
 bool nino_trace_is_foreign(const nino_json_doc *doc, const nino_json *events);
 // Gives the records that such a file's events amount to. Errors: NINO_ERR_FORMAT, kind "schema":

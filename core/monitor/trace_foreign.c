@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 256, MAX_DEPTH = 64, MAX_LANES = 4096, JOB_ID = 1 };
+enum { MAX_DEPTH = 64, MAX_LANES = 4096, JOB_ID = 1 };
 
 typedef struct lane { // a thread or a queue of the file
     const char *pid, *tid;
@@ -34,10 +34,7 @@ typedef struct piece { // a complete event
 } piece;
 
 typedef struct loader {
-    nino_trace_sink add;
-    void *priv;
-    nino_event batch[BATCH];
-    size_t n_batch;
+    nino_trace_batch batch;
     nino_names *names;
     lane *lane;
     size_t n_lanes, cap_lanes;
@@ -54,20 +51,6 @@ static const char *name_of(void *priv, uint32_t id)
 {
     const loader *l = priv;
     return nino_names_text(l->names, id);
-}
-
-static void flush(loader *l)
-{
-    if (l->n_batch)
-        l->add(l->priv, l->batch, l->n_batch, name_of, l);
-    l->n_batch = 0;
-}
-
-static void add(loader *l, nino_event ev)
-{
-    l->batch[l->n_batch++] = ev;
-    if (l->n_batch == BATCH)
-        flush(l);
 }
 
 // Time 0 is "not known" in records: the first moment is 1 µs.
@@ -153,9 +136,9 @@ static void close_until(loader *l, lane *at, uint64_t ns)
 {
     while (at->depth && at->open[at->depth - 1].end_ns <= ns) {
         at->depth--;
-        add(l, (nino_event){ .t_ns = at->open[at->depth].end_ns,
-                             .kind = NINO_EV_END,
-                             .id = at->open[at->depth].id });
+        nino_trace_batch_add(&l->batch, (nino_event){ .t_ns = at->open[at->depth].end_ns,
+                                                      .kind = NINO_EV_END,
+                                                      .id = at->open[at->depth].id });
     }
 }
 
@@ -168,12 +151,13 @@ static void stage(loader *l, lane *at, const piece *p, const char *name)
     if (at->track == UINT16_MAX)
         at->track = ++l->n_threads; // 0 is the job's
     const uint32_t id = l->next_id++;
-    add(l, (nino_event){ .t_ns = t,
-                         .kind = NINO_EV_STAGE,
-                         .track = at->track,
-                         .id = id,
-                         .parent = at->depth ? at->open[at->depth - 1].id : 0,
-                         .name = nino_names_add(l->names, name) });
+    nino_trace_batch_add(&l->batch,
+                         (nino_event){ .t_ns = t,
+                                       .kind = NINO_EV_STAGE,
+                                       .track = at->track,
+                                       .id = id,
+                                       .parent = at->depth ? at->open[at->depth - 1].id : 0,
+                                       .name = nino_names_add(l->names, name) });
     at->open[at->depth].id = id;
     // One that outlives what it lies in is cut: records nest.
     at->open[at->depth].end_ns =
@@ -200,17 +184,19 @@ static void command(loader *l, lane *at, const piece *p, const char *name, size_
     double bytes = 0;
     if (!nino_json_double(nino_json_get(args, "bytes"), &bytes) || !isfinite(bytes) || bytes < 0)
         bytes = 0;
-    add(l, (nino_event){ .t_ns = ns_of(l, p->us),
-                         .kind = copies ? NINO_EV_TRANSFER : NINO_EV_KERNEL,
-                         .track = at->track,
-                         .parent = JOB_ID,
-                         .name = nino_names_add(l->names, bare),
-                         .u.kernel = { .dur_ns = (uint64_t) llround(p->dur_us * 1000),
-                                       .queued_us = micros(at->queued_us + at->submitted_us),
-                                       .submitted_us = micros(at->submitted_us),
-                                       .bytes = bytes,
-                                       .family = nino_names_add(l->names, copies ? "transfer"
-                                                                                 : "kernel") } });
+    nino_trace_batch_add(
+        &l->batch,
+        (nino_event){
+            .t_ns = ns_of(l, p->us),
+            .kind = copies ? NINO_EV_TRANSFER : NINO_EV_KERNEL,
+            .track = at->track,
+            .parent = JOB_ID,
+            .name = nino_names_add(l->names, bare),
+            .u.kernel = { .dur_ns = (uint64_t) llround(p->dur_us * 1000),
+                          .queued_us = micros(at->queued_us + at->submitted_us),
+                          .submitted_us = micros(at->submitted_us),
+                          .bytes = bytes,
+                          .family = nino_names_add(l->names, copies ? "transfer" : "kernel") } });
     at->queued_us = at->submitted_us = 0;
 }
 
@@ -304,24 +290,26 @@ nino_status nino_trace_foreign(const nino_json *events, const char *path, nino_t
                             "is a trace of another program without complete events (ph X)");
     if (!st) {
         double end_us = 0;
-        l->add = sink;
-        l->priv = priv;
+        l->batch =
+            (nino_trace_batch){ .sink = sink, .priv = priv, .name = name_of, .name_priv = l };
         l->next_id = JOB_ID + 1;
         qsort(l->piece, l->n, sizeof(*l->piece), by_begin);
         l->begin_us = l->piece[0].us;
         for (size_t i = 0; i < l->n; i++)
             end_us = fmax(end_us, l->piece[i].us + l->piece[i].dur_us - l->begin_us);
-        add(l, (nino_event){ .t_ns = ns_of(l, l->begin_us),
-                             .kind = NINO_EV_JOB,
-                             .id = JOB_ID,
-                             .name = nino_names_add(l->names, "trace of another program") });
+        nino_trace_batch_add(&l->batch, (nino_event){ .t_ns = ns_of(l, l->begin_us),
+                                                      .kind = NINO_EV_JOB,
+                                                      .id = JOB_ID,
+                                                      .name = nino_names_add(
+                                                          l->names, "trace of another program") });
         for (size_t i = 0; i < l->n; i++)
             one(l, &l->piece[i]);
         for (size_t i = 0; i < l->n_lanes; i++)
             close_until(l, &l->lane[i], UINT64_MAX);
-        add(l, (nino_event){
-                   .t_ns = ns_of(l, l->begin_us + end_us), .kind = NINO_EV_END, .id = JOB_ID });
-        flush(l);
+        nino_trace_batch_add(&l->batch, (nino_event){ .t_ns = ns_of(l, l->begin_us + end_us),
+                                                      .kind = NINO_EV_END,
+                                                      .id = JOB_ID });
+        nino_trace_batch_flush(&l->batch);
     }
     if (l) {
         nino_names_destroy(&l->names);

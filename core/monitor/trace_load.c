@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_OPEN = 1024, BATCH = 256 };
+enum { MAX_OPEN = 1024 };
 
 typedef struct made made; // a name that does not stand in the document
 struct made {
@@ -19,10 +19,7 @@ struct made {
 };
 
 typedef struct loader {
-    nino_trace_sink add;
-    void *priv;
-    nino_event batch[BATCH];
-    size_t n_batch;
+    nino_trace_batch batch;
     const char **name; // point into the document; [0] is ""
     uint32_t n_names, cap_names;
     made *made;
@@ -40,20 +37,6 @@ static const char *name_of(void *priv, uint32_t id)
 {
     const loader *l = priv;
     return id < l->n_names ? l->name[id] : "";
-}
-
-static void flush(loader *l)
-{
-    if (l->n_batch)
-        l->add(l->priv, l->batch, l->n_batch, name_of, l);
-    l->n_batch = 0;
-}
-
-static void add(loader *l, nino_event ev)
-{
-    l->batch[l->n_batch++] = ev;
-    if (l->n_batch == BATCH)
-        flush(l);
 }
 
 // ---- names -------------------------------------------------------------------------------------
@@ -136,14 +119,15 @@ static void scope(loader *l, const nino_json *e, const nino_json *args, const ch
         const uint32_t id = (uint32_t) whole(args, "id");
         l->open[l->n_open].tid = tid;
         l->open[l->n_open++].id = id;
-        add(l, (nino_event){
-                   .t_ns = time_of(e, "ts"),
-                   .kind = (uint8_t) (n % 8),
-                   .track = (uint16_t) (n / 8),
-                   .id = id,
-                   .parent = (uint32_t) whole(args, "parent"),
-                   .name = intern(l, nino_json_str(nino_json_get(e, "name"))),
-                   .u.scope = { (uint32_t) whole(args, "index"), (uint32_t) whole(args, "of") } });
+        nino_trace_batch_add(
+            &l->batch, (nino_event){ .t_ns = time_of(e, "ts"),
+                                     .kind = (uint8_t) (n % 8),
+                                     .track = (uint16_t) (n / 8),
+                                     .id = id,
+                                     .parent = (uint32_t) whole(args, "parent"),
+                                     .name = intern(l, nino_json_str(nino_json_get(e, "name"))),
+                                     .u.scope = { (uint32_t) whole(args, "index"),
+                                                  (uint32_t) whole(args, "of") } });
         return;
     }
     int i = l->n_open - 1;
@@ -151,10 +135,11 @@ static void scope(loader *l, const nino_json *e, const nino_json *args, const ch
         i--;
     if (i < 0)
         return;
-    add(l, (nino_event){ .t_ns = time_of(e, "ts"),
-                         .kind = NINO_EV_END,
-                         .id = l->open[i].id,
-                         .u.scope.arg0 = (uint32_t) whole(args, "status") });
+    nino_trace_batch_add(&l->batch,
+                         (nino_event){ .t_ns = time_of(e, "ts"),
+                                       .kind = NINO_EV_END,
+                                       .id = l->open[i].id,
+                                       .u.scope.arg0 = (uint32_t) whole(args, "status") });
     l->n_open--;
     memmove(&l->open[i], &l->open[i + 1], (size_t) (l->n_open - i) * sizeof(l->open[0]));
 }
@@ -193,24 +178,25 @@ static void slice(loader *l, const nino_json *e, const nino_json *args, uint64_t
     if (!is_kernel && (!cat || strcmp(cat, "transfer") != 0))
         return;
     const uint64_t track = tid >= TID_QUEUES ? 256 + (tid - TID_QUEUES) / TID_LANES : tid / 8;
-    add(l, (nino_event){ .t_ns = time_of(e, "ts"),
-                         .kind = is_kernel ? NINO_EV_KERNEL : NINO_EV_TRANSFER,
-                         .sub = (uint8_t) whole(args, "sub"),
-                         .track = (uint16_t) (track <= UINT16_MAX ? track : UINT16_MAX),
-                         .id = is_kernel
-                                   ? nino_kernel_id((unsigned) whole(args, "bits"), launch(l, args))
-                                   : 0,
-                         .parent = (uint32_t) whole(args, "scope"),
-                         .name = intern(l, nino_json_str(nino_json_get(e, "name"))),
-                         .u.kernel = {
-                             .dur_ns = time_of(e, "dur"),
-                             .queued_us = (uint32_t) whole(args, "queued_us"),
-                             .submitted_us = (uint32_t) whole(args, "submitted_us"),
-                             .flops = number(args, "flops"),
-                             .bytes = number(args, "bytes"),
-                             .family = intern(l, nino_json_str(nino_json_get(args, "family"))),
-                             .shape = intern(l, nino_json_str(nino_json_get(args, "shape"))),
-                         } });
+    nino_trace_batch_add(
+        &l->batch,
+        (nino_event){
+            .t_ns = time_of(e, "ts"),
+            .kind = is_kernel ? NINO_EV_KERNEL : NINO_EV_TRANSFER,
+            .sub = (uint8_t) whole(args, "sub"),
+            .track = (uint16_t) (track <= UINT16_MAX ? track : UINT16_MAX),
+            .id = is_kernel ? nino_kernel_id((unsigned) whole(args, "bits"), launch(l, args)) : 0,
+            .parent = (uint32_t) whole(args, "scope"),
+            .name = intern(l, nino_json_str(nino_json_get(e, "name"))),
+            .u.kernel = {
+                .dur_ns = time_of(e, "dur"),
+                .queued_us = (uint32_t) whole(args, "queued_us"),
+                .submitted_us = (uint32_t) whole(args, "submitted_us"),
+                .flops = number(args, "flops"),
+                .bytes = number(args, "bytes"),
+                .family = intern(l, nino_json_str(nino_json_get(args, "family"))),
+                .shape = intern(l, nino_json_str(nino_json_get(args, "shape"))),
+            } });
 }
 
 // The two memory counters of a moment become one event of each owner whose use has changed; for
@@ -227,13 +213,14 @@ static void counter(loader *l, const nino_json *e, const nino_json *args)
     if (!name || strcmp(name, "pool") != 0)
         return;
     for (int i = 0; i < NINO_OWN_COUNT; i++)
-        add(l, (nino_event){ .t_ns = time_of(e, "ts"),
-                             .kind = NINO_EV_MEM,
-                             .sub = NINO_MEM_FREE, // says the state, counts no request
-                             .u.mem = { .in_use = whole(args, "in_use"),
-                                        .reserved = whole(args, "reserved"),
-                                        .owner = (uint8_t) i,
-                                        .owner_use = (uint32_t) (l->use[i] / 256) } });
+        nino_trace_batch_add(
+            &l->batch, (nino_event){ .t_ns = time_of(e, "ts"),
+                                     .kind = NINO_EV_MEM,
+                                     .sub = NINO_MEM_FREE, // says the state, counts no request
+                                     .u.mem = { .in_use = whole(args, "in_use"),
+                                                .reserved = whole(args, "reserved"),
+                                                .owner = (uint8_t) i,
+                                                .owner_use = (uint32_t) (l->use[i] / 256) } });
 }
 
 static void point(loader *l, const nino_json *e, const nino_json *args, uint64_t tid)
@@ -244,7 +231,8 @@ static void point(loader *l, const nino_json *e, const nino_json *args, uint64_t
                       .parent = (uint32_t) whole(args, "scope") };
     if (!cat) {
         if (nino_json_get(args, "records")) // of a trace without categories
-            add(l, (nino_event){ .kind = NINO_EV_LOST, .u.lost = whole(args, "records") });
+            nino_trace_batch_add(
+                &l->batch, (nino_event){ .kind = NINO_EV_LOST, .u.lost = whole(args, "records") });
         return;
     }
     for (uint8_t kind = 1; kind < 32 && !ev.kind; kind++)
@@ -263,7 +251,7 @@ static void point(loader *l, const nino_json *e, const nino_json *args, uint64_t
         ev.kind == NINO_EV_CACHE || ev.kind == NINO_EV_NOTE)
         ev.name = intern(l, nino_json_str(nino_json_get(e, "name")));
     l->has_memory = l->has_memory || ev.kind == NINO_EV_MEM;
-    add(l, ev);
+    nino_trace_batch_add(&l->batch, ev);
 }
 
 static void event(loader *l, const nino_json *e)
@@ -297,13 +285,13 @@ nino_status nino_trace_read(const char *path, nino_trace_sink sink_fn, void *pri
     if (!st && nino_trace_is_foreign(doc, events)) {
         st = nino_trace_foreign(events, path, sink_fn, priv, err);
     } else if (!st && l) {
-        l->add = sink_fn;
-        l->priv = priv;
+        l->batch =
+            (nino_trace_batch){ .sink = sink_fn, .priv = priv, .name = name_of, .name_priv = l };
         l->name[0] = "";
         l->n_names = 1;
         for (const nino_json *e = events->child; e; e = e->next)
             event(l, e);
-        flush(l);
+        nino_trace_batch_flush(&l->batch);
     }
     nino_json_doc_destroy(&doc);
     if (l) {

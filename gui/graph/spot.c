@@ -1,4 +1,5 @@
-// The pointer never meets it: the canvas knows better what is below.
+// A group or a point of a link as a widget, for keyboard and screen readers. The pointer never
+// meets it: the canvas knows better what is below.
 #include "graph/spot.h"
 
 #include "i18n.h"

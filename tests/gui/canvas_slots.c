@@ -98,6 +98,30 @@ static const nino_doc_node *newest(void)
     return nino_document_node(doc, nino_document_n_nodes(doc) - 1);
 }
 
+// Types what finds a row of the list (a pattern), and takes it.
+static void take_row(const char *typed, const char *row)
+{
+    CHECK(xdo("type --delay 20 %s", typed));
+    WAIT_FOR(g_pattern_match_simple(row, chosen_row()));
+    CHECK(xdo("key Return"));
+}
+
+// From a node to the search of what fits one of its slots.
+static void open_slot(const char *node, const char *typed, const char *row, const char *search)
+{
+    CHECK(nino_canvas_show_node(canvas, node));
+    CHECK(xdo("key alt+n"));
+    WAIT_FOR(is_in("Add a node at a slot"));
+    take_row(typed, row);
+    WAIT_FOR(is_in(search));
+}
+
+static void add(const char *typed, const char *row)
+{
+    take_row(typed, row);
+    WAIT_FOR(is_closed());
+}
+
 // What takes the loader's VAE: a decoder, right of it, though one stands there already.
 static void test_from_output(void)
 {
@@ -116,10 +140,7 @@ static void test_from_output(void)
     g_ptr_array_unref(fit);
     g_ptr_array_unref(all);
     shot_display("search-of-slot");
-    CHECK(xdo("type --delay 20 'vae decode'"));
-    WAIT_FOR(!strcmp(chosen_row(), "VAE Decode"));
-    CHECK(xdo("key Return"));
-    WAIT_FOR(is_closed());
+    add("'vae decode'", "VAE Decode");
     CHECK(nino_document_n_nodes(doc) == 4);
     const nino_doc_node *n = newest();
     CHECK_STR(n->type, "VAEDecode");
@@ -139,13 +160,7 @@ static void test_from_output(void)
 static void test_into_input(void)
 {
     open_text(apart);
-    CHECK(nino_canvas_show_node(canvas, "3"));
-    CHECK(xdo("key alt+n"));
-    WAIT_FOR(is_in("Add a node at a slot"));
-    CHECK(xdo("type --delay 20 latent_image"));
-    WAIT_FOR(!strcmp(chosen_row(), "Into input latent_image"));
-    CHECK(xdo("key Return"));
-    WAIT_FOR(is_in("Add a node that gives LATENT"));
+    open_slot("3", "latent_image", "Into input latent_image", "Add a node that gives LATENT");
     CHECK(xdo("key Escape")); // back to the slot
     WAIT_FOR(is_in("Add a node at a slot"));
     CHECK_STR(chosen_row(), "Into input latent_image");
@@ -157,16 +172,8 @@ static void test_into_input(void)
     WAIT_FOR(is_closed());
     WAIT_FOR(focus() == view_of("3"));
     CHECK(!nino_document_is_changed(doc));
-    CHECK(xdo("key alt+n"));
-    WAIT_FOR(is_in("Add a node at a slot"));
-    CHECK(xdo("type --delay 20 latent_image"));
-    WAIT_FOR(!strcmp(chosen_row(), "Into input latent_image"));
-    CHECK(xdo("key Return"));
-    WAIT_FOR(is_in("Add a node that gives LATENT"));
-    CHECK(xdo("type --delay 20 'empty latent'"));
-    WAIT_FOR(g_str_has_prefix(chosen_row(), "Empty Latent"));
-    CHECK(xdo("key Return"));
-    WAIT_FOR(is_closed());
+    open_slot("3", "latent_image", "Into input latent_image", "Add a node that gives LATENT");
+    add("'empty latent'", "Empty Latent*");
     const nino_doc_node *n = newest(), *sampler = nino_document_node(doc, 2);
     CHECK(nino_document_n_nodes(doc) == 4);
     const nino_doc_link *l = nino_document_link(doc, sampler->inputs[3].link);
@@ -180,17 +187,8 @@ static void test_into_input(void)
 static void test_from_value(void)
 {
     open_text("{\"1\": {\"class_type\": \"PrimitiveString\", \"inputs\": {\"value\": \"a\"}}}");
-    CHECK(nino_canvas_show_node(canvas, "1"));
-    CHECK(xdo("key alt+n"));
-    WAIT_FOR(is_in("Add a node at a slot"));
-    CHECK(xdo("type --delay 20 'from output'"));
-    WAIT_FOR(g_str_has_prefix(chosen_row(), "From output"));
-    CHECK(xdo("key Return"));
-    WAIT_FOR(is_in("Add a node that takes STRING"));
-    CHECK(xdo("type --delay 20 'clip text encode (prompt'"));
-    WAIT_FOR(!strcmp(chosen_row(), "CLIP Text Encode (Prompt)"));
-    CHECK(xdo("key Return"));
-    WAIT_FOR(is_closed());
+    open_slot("1", "'from output'", "From output*", "Add a node that takes STRING");
+    add("'clip text encode (prompt'", "CLIP Text Encode (Prompt)");
     const nino_doc_node *n = newest();
     CHECK_STR(n->type, "CLIPTextEncode");
     const nino_doc_widget *text = nino_doc_widget_find(n, "text");
@@ -201,17 +199,8 @@ static void test_from_value(void)
 static void test_into_value(void)
 {
     open_text(apart);
-    CHECK(nino_canvas_show_node(canvas, "3"));
-    CHECK(xdo("key alt+n"));
-    WAIT_FOR(is_in("Add a node at a slot"));
-    CHECK(xdo("type --delay 20 'value steps'"));
-    WAIT_FOR(!strcmp(chosen_row(), "Into value steps"));
-    CHECK(xdo("key Return"));
-    WAIT_FOR(is_in("Add a node that gives INT"));
-    CHECK(xdo("type --delay 20 primitive"));
-    WAIT_FOR(!strcmp(chosen_row(), "Primitive"));
-    CHECK(xdo("key Return"));
-    WAIT_FOR(is_closed());
+    open_slot("3", "'value steps'", "Into value steps", "Add a node that gives INT");
+    add("primitive", "Primitive");
     const nino_doc_widget *steps = nino_doc_widget_find(nino_document_node(doc, 2), "steps");
     CHECK(steps && steps->is_linked && newest()->kind == NINO_DOC_PRIMITIVE);
     CHECK(!is_over_another(newest()->id));
@@ -220,10 +209,8 @@ static void test_into_value(void)
 int main(void)
 {
     g_autofree char *xdotool = g_find_program_in_path("xdotool");
-    if (!xdotool) {
-        printf("skip: xdotool is missing\n");
-        return 77;
-    }
+    if (!xdotool)
+        return test_skip("xdotool is missing");
     open_window();
     xdo("mousemove 5 5");
     test_from_output();

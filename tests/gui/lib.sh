@@ -40,3 +40,14 @@ quit() {
     until_ok 15 gone || die "the app did not quit"
 }
 gone() { ! kill -0 $app_pid 2>/dev/null; }
+# sample_workflow SIDE STEPS: $work/sample.json, a sampling of the demo without a decode, seconds on any processor
+sample_workflow() {
+    cat >"$work/sample.json" <<END
+{"1": {"class_type": "CheckpointLoaderSimple", "inputs": {"ckpt_name": "demo_flux.safetensors"}},
+ "2": {"class_type": "CLIPTextEncode", "inputs": {"text": "a red circle on a blue background", "clip": ["1", 1]}},
+ "3": {"class_type": "EmptySD3LatentImage", "inputs": {"width": $1, "height": $1, "batch_size": 1}},
+ "4": {"class_type": "KSampler", "inputs": {"seed": 7, "steps": $2, "cfg": 1.0, "sampler_name": "euler", "scheduler": "simple",
+   "denoise": 1, "model": ["1", 0], "positive": ["2", 0], "negative": ["2", 0], "latent_image": ["3", 0]}},
+ "5": {"class_type": "SaveLatent", "inputs": {"samples": ["4", 0], "filename_prefix": "sampled"}}}
+END
+}

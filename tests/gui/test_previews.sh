@@ -4,21 +4,13 @@
 [ -x "$B/tests/gui/atclick" ] || { echo "skip: tests/gui/atclick was not built"; exit 77; }
 mkdir -p "$XDG_CONFIG_HOME/ninodes"
 printf '[preferences]\npreview=none\npreview-every=1\npreview-percent=100\n' >"$XDG_CONFIG_HOME/ninodes/studio.ini"
-# Few tokens and no decoding: a run takes seconds on any processor.
-cat >"$work/sample.json" <<'END'
-{"1": {"class_type": "CheckpointLoaderSimple", "inputs": {"ckpt_name": "demo_flux.safetensors"}},
- "2": {"class_type": "CLIPTextEncode", "inputs": {"text": "a red circle on a blue background", "clip": ["1", 1]}},
- "3": {"class_type": "EmptySD3LatentImage", "inputs": {"width": 64, "height": 64, "batch_size": 1}},
- "4": {"class_type": "KSampler", "inputs": {"seed": 7, "steps": 12, "cfg": 1.0, "sampler_name": "euler", "scheduler": "simple",
-   "denoise": 1, "model": ["1", 0], "positive": ["2", 0], "negative": ["2", 0], "latent_image": ["3", 0]}},
- "5": {"class_type": "SaveLatent", "inputs": {"samples": ["4", 0], "filename_prefix": "sampled"}}}
-END
+sample_workflow 64 12
 start --models "$root/data/demo/models" --device ref --output "$work/out" "$work/sample.json"
 ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
 wait_state ready 60
 win_do panel result
 
-# What a run published, from its trace; the cost in thousandths of the sampling.
+# What a run published, from its trace.
 run() {
     win_do set "${node:-4}.seed=$1"; win_do run
     wait_state running 60; "${@:2}"; wait_state done 300

@@ -2,14 +2,7 @@
 # A sampling that was cancelled, or whose worker was killed, goes on at its step when it is run again.
 . "$(dirname "$0")/lib.sh"
 [ -x "$B/tests/gui/atclick" ] || { echo "skip: tests/gui/atclick was not built"; exit 77; }
-cat >"$work/sample.json" <<'END'
-{"1": {"class_type": "CheckpointLoaderSimple", "inputs": {"ckpt_name": "demo_flux.safetensors"}},
- "2": {"class_type": "CLIPTextEncode", "inputs": {"text": "a red circle on a blue background", "clip": ["1", 1]}},
- "3": {"class_type": "EmptySD3LatentImage", "inputs": {"width": 128, "height": 128, "batch_size": 1}},
- "4": {"class_type": "KSampler", "inputs": {"seed": 7, "steps": 16, "cfg": 1.0, "sampler_name": "euler", "scheduler": "simple",
-   "denoise": 1, "model": ["1", 0], "positive": ["2", 0], "negative": ["2", 0], "latent_image": ["3", 0]}},
- "5": {"class_type": "SaveLatent", "inputs": {"samples": ["4", 0], "filename_prefix": "sampled"}}}
-END
+sample_workflow 128 16
 start --models "$root/data/demo/models" --device ref --output "$work/out" "$work/sample.json"
 ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
 wait_state ready 60
