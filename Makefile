@@ -56,12 +56,12 @@ endif
 core_SRC := $(sort $(wildcard core/*/*.c core/*/*/*.c))
 ifeq ($(CL),1)
 cl_SRC := $(sort $(wildcard cl/*.c))
-core_SRC := $(filter-out core/op/device_none.c,$(core_SRC))
+core_SRC := $(filter-out core/op/device/device_none.c,$(core_SRC))
 endif
 cli_SRC := $(sort $(wildcard cli/*.c))
 gui_SRC := $(if $(filter 1,$(GUI)),$(sort $(wildcard gui/*.c gui/*/*.c)))
 # Each of these files is one test program.
-unit_SRC := $(sort $(wildcard tests/unit/*.c))
+unit_SRC := $(sort $(wildcard tests/unit/*/*.c))
 golden_SRC := $(sort $(wildcard tests/golden/*.c))
 workflow_SRC := $(sort $(wildcard tests/workflow/*.c))
 example_SRC := $(sort $(wildcard tests/examples/*.c))
@@ -70,7 +70,7 @@ kernel_SRC := $(sort $(wildcard tests/check/*.c))
 fuzz_SRC := $(filter-out tests/fuzz/main.c,$(sort $(wildcard tests/fuzz/*.c)))
 bench_SRC := $(sort $(wildcard bench/*.c))
 ifneq ($(CL),1)
-unit_SRC := $(filter-out tests/unit/cl_%,$(unit_SRC))
+unit_SRC := $(sort $(wildcard tests/unit/*/*.c))
 endif
 # Programs that test widgets; tests/gui/test_*.sh starts them on a display of its own.
 gui_test_SRC := $(if $(gui_SRC),$(sort $(wildcard tests/gui/*.c)))
@@ -87,8 +87,9 @@ bin = $(patsubst %.c,$(B)/%,$(1))
 lib_OBJ := $(call obj,$(core_SRC) $(cl_SRC))
 headers_OK := $(patsubst core/include/%.h,$(B)/headers/%.ok,$(header_SRC))
 
-# Who may include what. core/ and cl/ see the tree; cli/, gui/ and tests/examples see only the
-# public headers, so an include of an internal one does not compile.
+# Who may include what. core/ and cl/ see the tree, in the order of core/LAYERS (lint-layers); cli/,
+# gui/ and tests/examples see only the public headers, so an include of an internal one does not
+# compile (tests/cli/layers.sh tries it).
 public := -Icore/include
 $(B)/core/%.o: INC := -I. $(public)
 $(B)/cl/%.o: INC := -I. $(public)
@@ -99,7 +100,8 @@ ifeq ($(GUI),1)
 gtk_CFLAGS = $(subst -I,-isystem ,$(shell $(PKG_CONFIG) --cflags gtk4))
 gtk_LIBS = $(shell $(PKG_CONFIG) --libs gtk4)
 endif
-$(B)/gui/%.o $(B)/tests/gui/%.o: INC = $(public) -Igui -I$(B)/gui -I. $(gtk_CFLAGS)
+$(B)/gui/%.o: INC = $(public) -Igui -I$(B)/gui $(gtk_CFLAGS)
+$(B)/tests/gui/%.o: INC = $(public) -Igui -I$(B)/gui -I. $(gtk_CFLAGS)
 # Sampling follows another library's rounding; its loops vectorise without errno.
 $(B)/core/sample/%.o: CFLAGS += -O3 -ffp-contract=off -fno-math-errno
 # Reference code must stay plain: no contraction, no reordering.
@@ -110,7 +112,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all pot lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install shots clean deps deps-check deps-lint deps-bench demo
+.PHONY: all pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install shots clean deps deps-check deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -147,7 +149,7 @@ $(B)/%.o: %.c
 # .incbin is invisible to -MMD
 $(B)/cl/kernels.o: $(wildcard cl/kernels/*.cl)
 $(B)/core/op/profile_data.o: $(wildcard data/devices/*.json)
-$(B)/core/format/label.o: data/labels/sans.png
+$(B)/core/media/label.o: data/labels/sans.png
 
 $(B)/libninodes.a: $(lib_OBJ)
 	$(call say,AR,$@)
@@ -189,7 +191,7 @@ $(B)/locale/%/LC_MESSAGES/ninodes.mo: $(po_DIR)/%.po
 
 $(call bin,$(fuzz_SRC)): $(B)/tests/fuzz/main.o
 # These make allocations fail (tests/oom.h).
-$(call bin,$(filter tests/unit/oom%,$(unit_SRC))): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free)
+$(call bin,$(filter tests/unit/oom/%,$(unit_SRC))): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free)
 $(call bin,$(test_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $^ $(lib_LIBS) -o $@
@@ -244,14 +246,17 @@ CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format))
 CLANG_TIDY ?= $(firstword $(shell command -v clang-tidy-14 clang-tidy))
 CLANG ?= $(firstword $(shell command -v clang-14 clang))
 lint: deps-lint
-	$(Q)$(MAKE) --no-print-directory lint-text lint-kernels lint-static
+	$(Q)$(MAKE) --no-print-directory lint-layers lint-text lint-kernels lint-static
+# core/LAYERS: which room may include which, and how large rooms and files get.
+lint-layers:
+	$(Q)python3 tests/layers.py includes
+	$(Q)python3 tests/layers.py sizes
 lint-text:
 	$(Q)$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
 	$(Q)! grep -nP '\t| +$$|\r' $(C_FILES) $(wildcard cl/kernels/*.cl)
 	$(Q)! grep -nE '\b(strcpy|strcat|sprintf|gets|strtok|alloca)\(' $(C_FILES)
 	$(Q)! grep -ln 'CL/cl.*\.h' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/* gui/*.[ch] gui/*/*.[ch])
 	$(Q)! grep -lnE '<(gtk|glib|gio)[a-z/-]*\.h>' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/* cl/*.[ch])
-	$(Q)wc -l $(C_FILES) | awk '$$2 != "total" && $$1 > 1200 { print $$2 ": " $$1 " lines, split it"; bad = 1 } END { exit bad }'
 	$(Q)for f in $(C_FILES); do head -1 $$f | grep -q '^// ' || { echo "$$f: the first line must say what the file is for"; exit 1; }; done
 # Every kernel file parses as OpenCL C 1.2 in both schedules and all storage types, without a driver.
 lint-kernels:
@@ -268,7 +273,7 @@ format:
 compile_commands.json: Makefile $(core_SRC) $(cl_SRC) $(cli_SRC) $(gui_SRC) $(test_SRC)
 	$(call say,GEN,$@)
 	$(Q){ sep='['; for f in $(core_SRC) $(cl_SRC) $(test_SRC) $(cli_SRC) $(gui_SRC) $(gui_test_SRC); do \
-	  case $$f in cli/*) i='$(public)';; gui/*|tests/gui/*) i='$(public) -Igui -I$(B)/gui -I. $(if $(gui_SRC),$(gtk_CFLAGS))';; *) i='-I. $(public)';; esac; \
+	  case $$f in cli/*) i='$(public)';; gui/*) i='$(public) -Igui -I$(B)/gui $(if $(gui_SRC),$(gtk_CFLAGS))';; tests/gui/*) i='$(public) -Igui -I$(B)/gui -I. $(if $(gui_SRC),$(gtk_CFLAGS))';; *) i='-I. $(public)';; esac; \
 	  printf '%s\n{"directory":"%s","file":"%s","command":"cc %s %s -c %s"}' "$$sep" '$(CURDIR)' "$$f" '$(subst \",\\\",$(BASE))' "$$i" "$$f"; sep=','; done; \
 	  printf '\n]\n'; } > $@
 

@@ -4,7 +4,7 @@
 //   bench/cancel [--rounds N] [--device SEL]
 #include "core/base/time.h"
 #include "core/op/backend.h"
-#include "core/op/device.h"
+#include "core/op/device/device.h"
 #include "tests/random_net.h"
 #include "tests/diffusion.h"
 #include <ninodes/ctx.h>

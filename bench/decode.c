@@ -3,7 +3,7 @@
 // whole, and what telemetry costs (interleaved pairs).
 //   bench/decode [--long] [--device SEL]       --long adds 1024x1024, whole and tiled
 #include "core/base/time.h"
-#include "core/format/latent.h"
+#include "core/file/latent_file.h"
 #include "tests/random_vae.h"
 #include <ninodes/ninodes.h>
 

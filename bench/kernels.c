@@ -4,8 +4,8 @@
 //   bench/kernels [--rounds N] [--device SEL] [--only TEXT] [--rows N: of products with weights]
 #include "core/base/time.h"
 #include "core/op/backend.h"
-#include "core/op/check.h"
-#include "core/op/device.h"
+#include "core/harness/kernel_check.h"
+#include "core/op/device/device.h"
 #include "core/op/weight.h"
 #include <ninodes/ctx.h>
 

@@ -7,7 +7,7 @@
 //   bench/load [--mib N] [--rounds N] [--device SEL] [--cold]     --cold: from the disk, not from
 //   the page cache
 #include "core/base/time.h"
-#include "core/op/device.h"
+#include "core/op/device/device.h"
 #include "tests/load.h"
 
 #include <sys/mman.h>

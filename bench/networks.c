@@ -4,9 +4,9 @@
 // ratio to OpenBLAS's sgemm measured in turns with it, and where the time goes by op family.
 //   bench/networks [--rounds N] [--device SEL] [--only TEXT] [--ops]     --ops: by op and shape
 #include "core/base/time.h"
-#include "core/monitor/monitor.h"
+#include "core/event/monitor.h"
 #include "core/op/backend.h"
-#include "core/op/device.h"
+#include "core/op/device/device.h"
 #include "tests/random_net.h"
 #include "tests/diffusion.h"
 #include <ninodes/ctx.h>

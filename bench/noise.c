@@ -2,9 +2,9 @@
 // every sampler, for one latent of SDXL size (128 x 128 x 4) and one of a Wan video.
 //   bench/noise
 #include "core/base/time.h"
-#include "core/sample/brownian.h"
-#include "core/sample/rng.h"
-#include "core/sample/sampler.h"
+#include "core/sample/noise/brownian.h"
+#include "core/sample/noise/rng.h"
+#include "core/sample/solver/sampler.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // shape lists and without data, workflows over them, and a plan of each as a Markdown table.
 //   bench/plans [--shapes DIR] [--profile NAME] [--only TEXT]
 #include "core/base/buf.h"
-#include "core/format/weights.h"
+#include "core/file/weights.h"
 #include "tests/shape_list.h"
 #include "tests/vae.h"
 #include <ninodes/ninodes.h>

@@ -1,10 +1,10 @@
 // The OpenCL backend's own header: device, launch and program interface shared by cl/*.c. Nothing
-// outside cl/ includes it except cl/provider.c through core/op/device.h.
+// outside cl/ includes it except cl/provider.c through core/op/device/device.h.
 #pragma once
 #define CL_TARGET_OPENCL_VERSION 120
 #include "cl/api.h"
 #include "core/op/backend.h"
-#include "core/op/device.h"
+#include "core/op/device/device.h"
 
 typedef struct nino_cl nino_cl;
 typedef struct nino_cl_program nino_cl_program;

@@ -1,4 +1,4 @@
-// Registers the OpenCL devices with core (core/op/device.h).
+// Registers the OpenCL devices with core (core/op/device/device.h).
 #include "cl/runtime.h"
 
 static size_t list_devices(nino_device_info *out, size_t max)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes core/node/known_classes.c: which classes exist elsewhere and the order of their widgets.
+"""Writes core/node/table/known_classes.c: which classes exist elsewhere and the order of their widgets.
 
-usage: data/known_classes.py object_info.json > core/node/known_classes.c
+usage: data/known_classes.py object_info.json > core/node/table/known_classes.c
 
 object_info.json is what a ComfyUI server answers to GET /object_info; the committed file was made
 from version 0.3.64. Classes of others are listed below, in the notation of the C file.
@@ -57,7 +57,7 @@ HEAD = """// Classes of ComfyUI %s, of ComfyUI-GGUF and of the original ROCm ext
 // f FLOAT, b BOOLEAN, s STRING, d one with {this|or that}, e a choice, x a value of the editor's
 // own. The mark: '+' when a choice of control_after_generate follows, '^' when the entry of an
 // upload button does, else ':'.
-#include "core/node/known.h"
+#include "core/node/table/known.h"
 
 // clang-format off
 const nino_known_class nino_known_classes[] = {

@@ -1,6 +1,6 @@
 // What tests of text encoders share: tokenizers and embeddings from given folders.
 #pragma once
-#include "core/model/text_encoder.h"
+#include "core/model/clip/text_encoder.h"
 #include "core/text/embedding.h"
 #include "tests/vae.h"
 

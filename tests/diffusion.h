@@ -1,6 +1,6 @@
 // What tests of diffusion networks share: loading, one evaluation from host arrays.
 #pragma once
-#include "core/model/diffusion.h"
+#include "core/model/diffusion/diffusion.h"
 #include "tests/vae.h"
 
 static inline nino_diffusion *test_diffusion(nino_weights *w, const char *family)

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "core/base/file.h"
-#include "core/format/png.h"
+#include "core/media/png.h"
 #include "tests/flow.h"
 
 static inline nino_png e2e_png(const char *path)

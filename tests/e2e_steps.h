@@ -1,7 +1,7 @@
 // Sampling from the conditioning of a recorded run: noise, sigmas, every step's x0 and the latent
 // against ComfyUI's.
 #pragma once
-#include "core/sample/guide.h"
+#include "core/sample/guide/guide.h"
 #include "tests/e2e.h"
 #include "tests/vae.h"
 

@@ -2,7 +2,7 @@
 // same cell of the input and on everything else that the network is told. It remembers
 // how it was called.
 #pragma once
-#include "core/model/diffusion.h"
+#include "core/model/diffusion/diffusion.h"
 #include "core/op/backend.h"
 #include "tests/test.h"
 

@@ -2,8 +2,8 @@
 // denoiser, and what it must give, from the definition of every feature.
 #pragma once
 #include "core/base/error.h"
-#include "core/op/plan.h"
-#include "core/sample/guide.h"
+#include "core/op/plan/plan.h"
+#include "core/sample/guide/guide.h"
 #include "tests/fake_net.h"
 
 enum { H = 24, W = 20, C = 4, CELLS = H * W, MAX_BATCH = 3 };

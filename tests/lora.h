@@ -2,8 +2,8 @@
 #pragma once
 #include <math.h>
 
-#include "core/format/safetensors.h"
-#include "core/model/lora_file.h"
+#include "core/file/safetensors.h"
+#include "core/model/merge/lora_patch.h"
 #include "tests/random_vae.h"
 #include "tests/vae.h"
 

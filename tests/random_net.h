@@ -3,7 +3,7 @@
 // memory.
 #pragma once
 #include "core/base/buf.h"
-#include "core/format/weights.h"
+#include "core/file/weights.h"
 #include "tests/random_vae.h"
 #include "tests/test.h"
 

@@ -2,7 +2,7 @@
 // latent channels. Weights are scaled by 1/sqrt(fan-in), so that activations stay of order one
 // through the whole net.
 #pragma once
-#include "core/format/safetensors.h"
+#include "core/file/safetensors.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #pragma once
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/sample/sampler.h"
+#include "core/sample/solver/sampler.h"
 #include "tests/vae.h"
 #include <math.h>
 

@@ -1,9 +1,9 @@
 // What tests of VAEs share: opening a backend by name, files, comparing images.
 #pragma once
-#include "core/format/safetensors.h"
-#include "core/model/vae.h"
+#include "core/file/safetensors.h"
+#include "core/model/vae/vae.h"
 #include "core/op/backend.h"
-#include "core/op/device.h"
+#include "core/op/device/device.h"
 #include "core/tile/tile.h"
 #include "tests/test.h"
 #include <math.h>

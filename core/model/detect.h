@@ -1,6 +1,6 @@
 // Internal: what a weights file contains, by tensor names and shapes (never by file name).
 #pragma once
-#include "core/format/weights.h"
+#include "core/file/weights.h"
 
 typedef struct nino_detected {
     char vae[32], vae_prefix[32]; // family and prefix ("first_stage_model."), "" if none

@@ -5,7 +5,7 @@
 #include "core/base/vars.h"
 #include "core/node/value.h"
 #include "core/op/stream.h"
-#include "core/sample/resume.h"
+#include "core/sample/guide/resume.h"
 #include "core/text/tokenizer.h"
 #include "core/tile/tile.h"
 #include <ninodes/ctx.h>
@@ -47,59 +47,77 @@ typedef struct nino_node_ops {
     nino_status (*check)(const nino_ctx *ctx, const void *params, nino_error *err);
 } nino_node_ops;
 
-// Services of the executor for nodes (core/graph/run.c).
-void nino_run_output(nino_run *r, const char *path);                  // a file was written
-void nino_run_text(nino_run *r, const char *title, const char *text); // text for people
-void nino_run_step(nino_run *r, uint32_t step, uint32_t total); // for the job's progress events
-// Opens a model file: folder kind ("vae", "checkpoints", "vae_approx") and the workflow's name.
-// Shared through the ctx's weight store, so two nodes naming one file share it. NINO_ERR_MISSING
-// lists the folders searched.
-nino_status nino_ctx_open_model(nino_ctx *ctx, const char *kind, const char *name,
-                                nino_weights **out, nino_error *err);
-nino_status nino_ctx_open_input(nino_ctx *ctx, const char *name, int *fd, nino_error *err);
-const char *nino_ctx_output_dir(const nino_ctx *ctx);
-const char *nino_ctx_temp_dir(const nino_ctx *ctx); // previews; private to this user
 typedef struct nino_preview_settings {
     nino_preview_opt kind;
     int every;
     double share;
-    char *path; // where previews go; its folder is nino_ctx_temp_dir(), which may not exist yet
+    char *path; // where previews go; its folder is temp_dir(), which may not exist yet
 } nino_preview_settings;
-const nino_preview_settings *nino_ctx_previews(const nino_ctx *ctx);
-// Where samplings keep their steps, with the key of what decides their results that is not in
-// run->key. dir NULL: nowhere.
-nino_resume_place nino_ctx_steps(const nino_ctx *ctx);
-void nino_ctx_set_kept_steps(nino_ctx *ctx, int n); // for who asks with nino_ctx_kept_steps()
-// Adds device, inode, size and mtime of a file to a content key. kind: a model folder or "input".
-nino_status nino_ctx_identity(nino_ctx *ctx, const char *kind, const char *name,
-                              struct nino_hasher *h, nino_error *err);
-// Is there such a file? Otherwise kind "missing_file" with the folders searched, or "path".
-nino_status nino_ctx_check_file(const nino_ctx *ctx, const char *kind, const char *name,
-                                nino_error *err);
-// The tokenizer of a kind from the model folders ("tokenizers/clip", "tokenizers/t5") or a ComfyUI
-// checkout beside one; loaded once per ctx. NINO_ERR_MISSING lists every place looked at. Unref it.
-nino_status nino_ctx_tokenizer(nino_ctx *ctx, nino_tokenizer_kind kind, nino_tokenizer **out,
-                               nino_error *err);
-// The file of a textual inversion in the "embeddings" folders; NINO_ERR_MISSING: there is none.
-nino_status nino_ctx_open_embedding(nino_ctx *ctx, const char *name, nino_weights **out,
-                                    nino_error *err);
-// MODEL, CLIP and VAE values made from files, shared by every node that names the same ones: device
-// memory holds each network once. key: what the value was made from (files' identities, options);
-// types have separate keys. find returns a new reference or NULL; keep takes one. drop also forgets
-// cached results that hold the network, so that a reload does not need the memory twice.
-nino_value *nino_ctx_find_object(nino_ctx *ctx, nino_port_type type, nino_hash key);
-void nino_ctx_keep_object(nino_ctx *ctx, nino_hash key, nino_value *v);
-void nino_ctx_drop_object(nino_ctx *ctx, nino_port_type type, nino_hash key);
-// Calls fn for each that is kept.
-void nino_ctx_each_object(nino_ctx *ctx, void (*fn)(void *priv, const nino_value *v), void *priv);
-// Names available in a folder kind, sorted, "sub/name" for sub-folders; malloc'd NULL-terminated
-// array, one free().
-char **nino_ctx_list_models(const nino_ctx *ctx, const char *kind);
-nino_backend *nino_ctx_backend(nino_ctx *ctx);
-nino_monitor *nino_ctx_monitor(nino_ctx *ctx);
-const nino_log *nino_ctx_log(const nino_ctx *ctx);
-// The node cache of the ctx: drops results (not the files' headers); returns host bytes freed.
-uint64_t nino_ctx_trim(nino_ctx *ctx);
+
+// What nodes ask of those who run them. Every nino_ctx begins with a pointer to such a table, so
+// node/ knows nothing of run/, which fills it in (core/run/services.c).
+typedef struct nino_services {
+    // ---- a running node speaks
+    void (*output)(nino_run *r, const char *path);                  // a file was written
+    void (*text)(nino_run *r, const char *title, const char *text); // text for people
+    void (*step)(nino_run *r, uint32_t step, uint32_t total);       // for the job's progress events
+    // ---- files
+    // Opens a model file: folder kind ("vae", "checkpoints", "vae_approx") and the workflow's name.
+    // Shared, so two nodes naming one file share it. NINO_ERR_MISSING lists the folders searched.
+    nino_status (*open_model)(nino_ctx *ctx, const char *kind, const char *name, nino_weights **out,
+                              nino_error *err);
+    nino_status (*open_input)(nino_ctx *ctx, const char *name, int *fd, nino_error *err);
+    // The file of a textual inversion in the "embeddings" folders; NINO_ERR_MISSING: none.
+    nino_status (*open_embedding)(nino_ctx *ctx, const char *name, nino_weights **out,
+                                  nino_error *err);
+    // Adds device, inode, size and mtime of a file to a content key. kind: a model folder or
+    // "input".
+    nino_status (*identity)(nino_ctx *ctx, const char *kind, const char *name,
+                            struct nino_hasher *h, nino_error *err);
+    // Is there such a file? Otherwise kind "missing_file" with the folders searched, or "path".
+    nino_status (*check_file)(const nino_ctx *ctx, const char *kind, const char *name,
+                              nino_error *err);
+    // Names available in a folder kind, sorted, "sub/name" for sub-folders; malloc'd
+    // NULL-terminated array, one free().
+    char **(*list_models)(const nino_ctx *ctx, const char *kind);
+    // The tokenizer of a kind from the model folders ("tokenizers/clip", "tokenizers/t5") or a
+    // ComfyUI checkout beside one; loaded once. NINO_ERR_MISSING lists every place looked at. Unref
+    // it.
+    nino_status (*tokenizer)(nino_ctx *ctx, nino_tokenizer_kind kind, nino_tokenizer **out,
+                             nino_error *err);
+    const char *(*output_dir)(const nino_ctx *ctx);
+    const char *(*temp_dir)(const nino_ctx *ctx); // previews; private to this user
+    // ---- what is kept from node to node
+    // MODEL, CLIP and VAE values made from files, shared by every node that names the same ones:
+    // device memory holds each network once. key: what the value was made from (files' identities,
+    // options); types have separate keys. find returns a new reference or NULL; keep takes one.
+    // drop also forgets cached results that hold the network, so that a reload does not need the
+    // memory twice.
+    nino_value *(*find_object)(nino_ctx *ctx, nino_port_type type, nino_hash key);
+    void (*keep_object)(nino_ctx *ctx, nino_hash key, nino_value *v);
+    void (*drop_object)(nino_ctx *ctx, nino_port_type type, nino_hash key);
+    // Calls fn for each that is kept.
+    void (*each_object)(nino_ctx *ctx, void (*fn)(void *priv, const nino_value *v), void *priv);
+    uint64_t (*trim)(nino_ctx *ctx); // drops results and what is kept; host bytes freed
+    // ---- sampling
+    const nino_preview_settings *(*previews)(const nino_ctx *ctx);
+    // Where samplings keep their steps, with the key of what decides their results that is not in
+    // run->key. dir NULL: nowhere.
+    nino_resume_place (*steps)(const nino_ctx *ctx);
+    void (*set_kept_steps)(nino_ctx *ctx, int n); // for who asks with nino_ctx_kept_steps()
+    nino_monitor *(*monitor)(nino_ctx *ctx);
+    const nino_log *(*log)(const nino_ctx *ctx);
+} nino_services;
+
+static inline const nino_services *nino_services_of(const nino_ctx *ctx)
+{
+    return *(const nino_services *const *) (const void *) ctx;
+}
+
+// Those of a running node.
+void nino_run_output(nino_run *r, const char *path);
+void nino_run_text(nino_run *r, const char *title, const char *text);
+void nino_run_step(nino_run *r, uint32_t step, uint32_t total);
 
 // ---- declaring parameters --------------------------------------------------------------------
 // offsetof() that only compiles if the field really has the C type `ctype`.

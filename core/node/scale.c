@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/format/png.h"
+#include "core/media/png.h"
 
 // ---- bislerp ---------------------------------------------------------------------------------
 

@@ -179,3 +179,25 @@ OUT_PLAIN(sampler, const nino_sampler *, NINO_PORT_SAMPLER, sampler, *p)
 OUT_PLAIN(int, int64_t, NINO_PORT_INT, i, p)
 OUT_PLAIN(float, double, NINO_PORT_FLOAT, f, p)
 OUT_PLAIN(bool, bool, NINO_PORT_BOOLEAN, b, p)
+
+void nino_run_output(nino_run *r, const char *path) { nino_services_of(r->ctx)->output(r, path); }
+
+void nino_run_text(nino_run *r, const char *title, const char *text)
+{
+    nino_services_of(r->ctx)->text(r, title, text);
+}
+
+void nino_run_step(nino_run *r, uint32_t step, uint32_t total)
+{
+    nino_services_of(r->ctx)->step(r, step, total);
+}
+
+nino_model *nino_need_model(const nino_run *r, int i, nino_error *err)
+{
+    nino_model *m = nino_in_model(r, i);
+    if (!m)
+        nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", r->def->inputs[i].key,
+                       "%s models cannot be run yet",
+                       r->in[i] ? r->in[i]->u.unloaded.family : "such");
+    return m;
+}

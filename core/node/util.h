@@ -64,6 +64,8 @@ static inline const nino_vision_output *nino_in_vision(const nino_run *r, int i)
 {
     return r->in[i] ? &r->in[i]->u.vision : NULL;
 }
+// Input i as a network that can run; NULL: *err says what it is instead.
+nino_model *nino_need_model(const nino_run *r, int i, nino_error *err);
 // What VAELoader does: a file of models/vae, or a word such as "taesd". *out is a new reference.
 nino_status nino_node_load_vae(nino_ctx *ctx, const char *name, nino_value **out, nino_error *err);
 // What CheckpointLoaderSimple does: outputs 0 to 2 become its MODEL, CLIP and VAE, as far as the

@@ -163,3 +163,14 @@ uint64_t nino_value_bytes(const nino_value *v)
     }
     return n;
 }
+
+const char *nino_port_type_name(nino_port_type t)
+{
+    static const char *const names[] = {
+        "NONE",        "MODEL",   "CLIP",   "VAE",    "CONDITIONING", "LATENT",
+        "IMAGE",       "MASK",    "STRING", "INT",    "FLOAT",        "BOOLEAN",
+        "NOISE",       "SAMPLER", "SIGMAS", "GUIDER", "CLIP_VISION",  "CLIP_VISION_OUTPUT",
+        "STYLE_MODEL", "VIDEO",   "*",      "other",
+    };
+    return (size_t) t < sizeof(names) / sizeof(names[0]) ? names[t] : "?";
+}

@@ -1,10 +1,10 @@
 // Internal: what travels along links: reference-counted values.
 #pragma once
-#include "core/model/clip.h"
-#include "core/model/clip_vision.h"
-#include "core/model/style.h"
-#include "core/model/vae.h"
-#include "core/sample/guide.h"
+#include "core/model/clip/clip.h"
+#include "core/model/clip/clip_vision.h"
+#include "core/model/clip/style_model.h"
+#include "core/model/vae/vae.h"
+#include "core/sample/guide/guide.h"
 #include <ninodes/node.h>
 
 typedef struct nino_latent {

@@ -1,7 +1,7 @@
-// Internal: what a device must be able to do. Implementations: core/op/ref (oracle), core/op/plan
-// (counts only), cl/. One job thread uses a backend at a time.
+// Internal: what a device must be able to do. Implementations: core/op/ref (oracle),
+// core/op/plan/plan (counts only), cl/. One job thread uses a backend at a time.
 #pragma once
-#include "core/op/measure.h"
+#include "core/op/ceilings.h"
 #include "core/op/pool.h"
 #include "core/op/profile.h"
 #include "core/op/stream.h"
@@ -107,7 +107,7 @@ void nino_backend_weight_sizes(const nino_backend *be, uint64_t *wide, uint64_t 
 // False: work that a cancel left behind still runs in the driver; closing would wait for it.
 bool nino_backend_is_idle(nino_backend *be);
 
-// The backends of core. cl's constructor is in cl/cl.h and reached through core/op/device.h.
+// The backends of core. cl's constructor is in cl/cl.h and reached through core/op/device/device.h.
 nino_backend *nino_ref_open(uint64_t mem_limit, const nino_log *log, nino_error *err);
 // Plans for a device described by a profile: same pool, same packing sizes, same workspaces, no
 // data.

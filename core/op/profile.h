@@ -13,7 +13,7 @@ typedef enum nino_sched_kind {
 } nino_sched_kind;
 
 // How work is cut, where a device may differ from the standard; 0: the standard. None of it changes
-// a bit of a result. core/op/tune.c finds the values.
+// a bit of a result. core/harness/tune.c finds the values.
 typedef struct nino_tuning {
     int gemm_pieces; // CPU: macro tiles to aim at for each compute unit
     int gemm_rows;   // CPU: most rows of a macro tile
@@ -38,7 +38,7 @@ typedef struct nino_profile {
     double efficiency_gemm, efficiency_conv,
         efficiency_attn; // fraction of peak reached, for predicted times
     nino_tuning tuning;
-    bool is_measured; // the numbers were measured on this device (core/op/measure.h)
+    bool is_measured; // the numbers were measured on this device (core/op/ceilings.h)
 } nino_profile;
 
 // Finds the profile for a device by its name and driver strings: data/devices/NAME.json in

@@ -2,7 +2,7 @@
 // and packs it the first time an op needs it there ("packed at load"), so a model can be described
 // without touching its data (plan, inspect).
 #pragma once
-#include "core/format/weights.h"
+#include "core/file/weights.h"
 #include "core/op/op.h"
 
 // What the weight is used as; decides how a backend packs it.

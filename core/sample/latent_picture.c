@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/format/image.h"
-#include "core/sample/preview.h"
+#include "core/media/image.h"
+#include "core/sample/latent_preview.h"
 
 static int64_t cells_of(const nino_shape *s) // [N,C,...]: of one channel
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/format/safetensors.h"
+#include "core/file/safetensors.h"
 
 #define MAX_ROWS (1 << 20)
 #define INNER "string_to_param."

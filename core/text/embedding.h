@@ -1,7 +1,7 @@
 // Internal: textual-inversion files: which name of a prompt is which file, and the vectors inside
 // (ComfyUI's load_embed).
 #pragma once
-#include "core/format/weights.h"
+#include "core/file/weights.h"
 
 typedef struct nino_embedding {
     float *data; // f32 [rows,width], malloc'd

@@ -18,8 +18,8 @@ typedef struct nino_prompt_rules {
                      // "t5xxl"; NULL: "embedding:" is ordinary text (UMT5)
     int width;       // columns of the encoder's token embedding
 
-    // Same signatures as in nino_text_services (core/model/clip.h); either may be NULL. Without
-    // `embedding`, "embedding:" is ordinary text.
+    // Same signatures as in nino_text_services (core/model/clip/clip.h); either may be NULL.
+    // Without `embedding`, "embedding:" is ordinary text.
     void *priv;
     nino_status (*embedding)(void *priv, const char *name, nino_weights **out, nino_error *err);
     void (*warn)(void *priv, const char *text);

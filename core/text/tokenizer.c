@@ -7,7 +7,7 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/format/safetensors.h"
+#include "core/file/safetensors.h"
 #include "core/text/bpe.h"
 #include "core/text/unigram.h"
 

@@ -2,7 +2,7 @@
 // SentencePiece unigram model (unigram.h); prompt.h turns a prompt into weighted, padded chunks.
 // Thread-safety: immutable after opening; any number of threads may use one.
 #pragma once
-#include "core/format/weights.h"
+#include "core/file/weights.h"
 
 typedef struct nino_tokenizer nino_tokenizer;
 

@@ -3,7 +3,7 @@
 // Face tokenizers (Precompiled, Metaspace, Unigram).
 // Thread-safety: immutable after opening.
 #pragma once
-#include "core/format/weights.h"
+#include "core/file/weights.h"
 
 typedef struct nino_unigram nino_unigram;
 

@@ -5,7 +5,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/error.h"
-#include "core/format/gguf_list.h"
+#include "core/file/gguf_list.h"
 #include "core/text/unigram.h"
 
 enum { TOKENS, SCORES, TYPES, CHARSMAP, N_KEYS };

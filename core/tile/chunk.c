@@ -2,7 +2,7 @@
 // Latent frame 0 is frame 0, latent frame k > 0 is frames 1 + (k-1) tc ... k tc. The first frame of
 // a chunk stands for one frame only, so a later chunk begins one latent frame earlier than what it
 // shares with the one before it.
-#include "core/tile/video.h"
+#include "core/tile/video_tiles.h"
 
 bool nino_chunk_get(int64_t t, int chunk, int overlap, int tc, int radius, int i, nino_chunk *out)
 {

@@ -2,7 +2,7 @@
 // Sources: ComfyUI comfy/utils.py tiled_scale and nodes.py VAEDecodeTiled (stock), spec of ROCm VAE
 // Decode.
 #pragma once
-#include "core/model/vae.h"
+#include "core/model/vae/vae.h"
 
 typedef struct nino_tile_rect { // latent cells
     int x, y, w, h;

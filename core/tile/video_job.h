@@ -1,9 +1,9 @@
 // Internal: one clip on its way through a VAE: what the callers of video.h (clip.c) fill in, and
 // what tiles and pieces (video.c) keep.
 #pragma once
-#include "core/tile/clip_meter.h"
+#include "core/tile/video_meter.h"
 #include "core/tile/seam.h"
-#include "core/tile/video.h"
+#include "core/tile/video_tiles.h"
 
 typedef struct nino_video_job {
     nino_stream *s;

@@ -3,9 +3,9 @@
 #include "core/worker/worker_priv.h"
 
 #include "core/base/error.h"
-#include "core/graph/graph.h"
-#include "core/graph/job_priv.h"
-#include "core/monitor/queue_view.h"
+#include "core/workflow/graph.h"
+#include "core/run/job_priv.h"
+#include "core/monitor/link/queue_view.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Draws data/labels/sans.png, the letters of result sheets (core/format/label.c), anew with cairo: DejaVu Sans, whose
+# Draws data/labels/sans.png, the letters of result sheets (core/media/label.c), anew with cairo: DejaVu Sans, whose
 # licence lets anybody use and pass on what is made with it. Latin-1 in rows of 16 from the space on; in the place of
 # DEL there is an ellipsis, in that of the no-break space a box for all other letters. C1 codes are left out. The first
 # pixel of a letter's bottom row holds how far the next letter is.

@@ -34,7 +34,7 @@ printed "decode"
 [ ! -e output ] || die "a folder of results was left"
 
 # tuning: nothing to tune on ref; what was found is kept, carried and forgotten
-# (tests/unit/tune.c measures)
+# (tests/unit/harness/tune.c measures)
 expect 3 "$N" tune -d ref --quick
 expect 5 "$N" tune -d cl:77
 expect 4 "$N" tune -d ref --export "$tmp/t.json"

@@ -1,7 +1,7 @@
 // Requests, options and queues from elsewhere: what is taken writes back to the same; what is
 // refused says why in one line.
-#include "core/monitor/queue_view.h"
-#include "core/monitor/request.h"
+#include "core/monitor/link/queue_view.h"
+#include "core/monitor/link/request.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/test.h"
 

@@ -1,6 +1,6 @@
 // What is made of a whole file: a latent of a safetensors file, a tokenizer of a GGUF file's
 // metadata. What is taken is complete and can be used; what is refused says why.
-#include "core/format/latent.h"
+#include "core/file/latent_file.h"
 #include "core/text/tokenizer.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/gguf_tokens.h"

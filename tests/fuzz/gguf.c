@@ -1,6 +1,6 @@
 // What the GGUF reader accepts lies inside the file, in order and aligned; what it refuses carries
 // a kind.
-#include "core/format/gguf.h"
+#include "core/file/gguf.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/test.h"
 

@@ -1,6 +1,6 @@
 // JPEG, WebP and EXIF: texts never need the pixels; what is read as pixels has the size that was
 // announced; whatever is refused carries a kind.
-#include "core/format/image.h"
+#include "core/media/image.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/picture.h"
 

@@ -1,5 +1,5 @@
 // PNG metadata never needs the pixels; what is read as pixels has the size that the header says.
-#include "core/format/png.h"
+#include "core/media/png.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
 // PyTorch archives: what is accepted can be read, and never needs more bytes than the file has. The
 // first byte of an input says whether the rest is a pickle alone or a whole archive.
-#include "core/format/pth_pickle.h"
-#include "core/format/weights.h"
+#include "core/file/pth_pickle.h"
+#include "core/file/weights.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/test.h"
 

@@ -1,6 +1,6 @@
 // What the safetensors reader accepts lies inside the file, without holes and overlap; what it
 // refuses carries a kind.
-#include "core/format/safetensors.h"
+#include "core/file/safetensors.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 // From prompt to conditioning: the conds of the reference runs (SD1.5, Flux, Wan), on ref and cl.
-#include "core/model/text_encoder.h"
+#include "core/model/clip/text_encoder.h"
 #include "tests/clip.h"
 
 static const char *assets;

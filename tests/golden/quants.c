@@ -2,7 +2,7 @@
 // on an OpenCL device, where a convolution of unit vectors shows them (with NINODES_TEST_LONG also
 // the product that decodes them as it multiplies, a program a type); also row by row as a model's
 // weight, where a row (576 values of a convolution) need not be whole blocks.
-#include "core/op/device.h"
+#include "core/op/device/device.h"
 #include "core/op/weight.h"
 #include "core/tensor/quant.h"
 #include "tests/test.h"

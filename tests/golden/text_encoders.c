@@ -1,6 +1,6 @@
 // Text encoder networks on token ids: CLIP-G, T5 and UMT5 of random weights against ComfyUI's own
 // outputs, in f32 and with 16-bit storage, on ref and cl.
-#include "core/model/text_encoder.h"
+#include "core/model/clip/text_encoder.h"
 #include "tests/vae.h"
 
 static const char *assets;

@@ -1,8 +1,8 @@
 // The TAESD family against torch: the demo model of data/tiny, and the published networks with a
 // real photo when the test data is there.
 #include "core/base/file.h"
-#include "core/format/latent.h"
-#include "core/format/png.h"
+#include "core/file/latent_file.h"
+#include "core/media/png.h"
 #include "tests/vae.h"
 
 static const nino_tile_params whole = { .style = NINO_TILE_NEVER };

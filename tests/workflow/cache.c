@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "core/format/latent.h"
+#include "core/file/latent_file.h"
 #include "tests/flow.h"
 #include "tests/random_vae.h"
 

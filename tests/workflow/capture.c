@@ -6,7 +6,7 @@
 
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/format/weights.h"
+#include "core/file/weights.h"
 #include "tests/flow.h"
 #include "tests/random_vae.h"
 

@@ -1,6 +1,6 @@
 // DifferentialDiffusion: at every step the cells whose mask is below the time that is left keep the
 // old latent, and the others are sampled.
-#include "core/sample/guide.h"
+#include "core/sample/guide/guide.h"
 #include "tests/fake_net.h"
 
 enum { W = 5, C = 4, STEPS = 4 };

@@ -1,6 +1,6 @@
 // Whole video pipelines over the tiny Wan models, against ComfyUI's own numbers: noise, sigmas,
 // every step's x0 and the latent from the reference's own conditioning, then the workflow's latent.
-#include "core/format/latent.h"
+#include "core/file/latent_file.h"
 #include "tests/e2e_steps.h"
 
 static const e2e_case cases[] = {

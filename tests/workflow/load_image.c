@@ -1,5 +1,5 @@
 // LoadImage and LoadImageMask read every kind of picture as ComfyUI does.
-#include "core/format/png.h"
+#include "core/media/png.h"
 #include "core/node/node.h"
 #include "core/node/param.h"
 #include "tests/flow.h"

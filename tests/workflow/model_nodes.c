@@ -1,7 +1,7 @@
 // Loaders of diffusion models and the nodes that change how a model samples, through workflows over
 // the tiny models: what must not change the latent, what must, what is held in memory, and what
 // cannot run.
-#include "core/format/latent.h"
+#include "core/file/latent_file.h"
 #include "tests/flow.h"
 #include "tests/random_net.h"
 

@@ -1,7 +1,7 @@
 // ModelSave and CLIPSave: a merged model becomes a file with the mixed weights, which loads again
 // and is written again to the same bytes; a text encoder; metadata; names and files that are
 // refused.
-#include "core/format/weights.h"
+#include "core/file/weights.h"
 #include "core/model/loader.h"
 #include "tests/flow.h"
 #include "tests/random_net.h"

@@ -1,11 +1,11 @@
 // Previews: the linear map against ComfyUI's own pictures of a real latent, the tiny autoencoder
 // against its own decode, and what a run writes, announces and leaves behind.
 #include "core/base/file.h"
-#include "core/format/latent.h"
-#include "core/graph/ctx.h"
-#include "core/format/png.h"
+#include "core/file/latent_file.h"
+#include "core/run/ctx.h"
+#include "core/media/png.h"
 #include "core/node/util.h"
-#include "core/sample/preview.h"
+#include "core/sample/latent_preview.h"
 #include "tests/flow.h"
 #include "tests/random_taehv.h"
 #include "tests/random_tiny.h"

@@ -1,6 +1,6 @@
 // The sampling nodes over the tiny models: different ways to say the same thing give the same
 // latent, bit for bit; options do what their names say; monitors report what they measured.
-#include "core/format/latent.h"
+#include "core/file/latent_file.h"
 #include "tests/flow.h"
 #include "tests/vae.h"
 

@@ -1,7 +1,7 @@
 // Real latents through real tiny autoencoders, from workflow file to PNG: decode against the
 // reference pictures, round trips against the reference's distance to the photo.
 #include "core/base/file.h"
-#include "core/format/png.h"
+#include "core/media/png.h"
 #include "tests/flow.h"
 #include "tests/vae.h"
 

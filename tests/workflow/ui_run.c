@@ -1,7 +1,7 @@
 // A workflow as the editor saved it runs like its API form; the picture carries both forms, and
 // opens as the same workflow again.
 #include "core/base/file.h"
-#include "core/format/png.h"
+#include "core/media/png.h"
 #include "tests/flow.h"
 #include "tests/prompt.h"
 

@@ -1,7 +1,7 @@
 // unCLIP models: what a network is told of pictures, number by number; the loader's four outputs;
 // a random network that is sampled with pictures, and pictures of another encoder.
-#include "core/graph/ctx.h"
-#include "core/sample/guide_priv.h"
+#include "core/run/ctx.h"
+#include "core/sample/guide/guide_priv.h"
 #include "tests/flow.h"
 #include "tests/random_net.h"
 #include "tests/random_text.h"

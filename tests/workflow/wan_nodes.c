@@ -1,7 +1,7 @@
 // Wan's conditioning nodes in whole workflows: tiny networks of random weights for pictures and for
 // videos to follow, the test data's VAE and text encoder; every frame is decoded, and what is shown
 // to the network makes a difference.
-#include "core/format/png.h"
+#include "core/media/png.h"
 #include "tests/e2e.h"
 #include "tests/random_net.h"
 

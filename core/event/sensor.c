@@ -1,0 +1,299 @@
+// Device samples from sysfs (driver amdgpu) and /proc/meminfo.
+#include "core/event/sensor.h"
+
+#include "core/base/time.h"
+#include "core/event/ring.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PERIOD_MS = 100, HOST_EVERY = 5 };
+
+// The first bytes of a small file; false: there is none.
+static bool slurp(const char *path, char *buf, size_t size)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const ssize_t n = read(fd, buf, size - 1);
+    close(fd);
+    buf[n > 0 ? n : 0] = 0;
+    return n > 0;
+}
+
+// A whole number in dir/name; false: no such file, or no number.
+static bool read_number(const char *dir, const char *name, double *out)
+{
+    char path[400], text[64], *end;
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    if (!slurp(path, text, sizeof(text)))
+        return false;
+    const long long v = strtoll(text, &end, 10);
+    if (end == text)
+        return false;
+    *out = (double) v;
+    return true;
+}
+
+static uint64_t read_bytes(const char *dir, const char *name)
+{
+    double v;
+    return read_number(dir, name, &v) && v > 0 ? (uint64_t) v : 0;
+}
+
+// The first card of AMD that tells how busy it is.
+static bool find_card(const char *root, char *dir, size_t size)
+{
+    for (int i = 0; i < 16; i++) {
+        char vendor[32];
+        double busy;
+        snprintf(dir, size, "%s/sys/class/drm/card%d/device/vendor", root, i);
+        if (!slurp(dir, vendor, sizeof(vendor)) || strncmp(vendor, "0x1002", 6) != 0)
+            continue;
+        snprintf(dir, size, "%s/sys/class/drm/card%d/device", root, i);
+        if (read_number(dir, "gpu_busy_percent", &busy))
+            return true;
+    }
+    return false;
+}
+
+static bool find_hwmon(const char *card, char *dir, size_t size)
+{
+    snprintf(dir, size, "%s/hwmon", card);
+    DIR *d = opendir(dir);
+    bool found = false;
+    for (const struct dirent *e; d && !found && (e = readdir(d));)
+        if (!strncmp(e->d_name, "hwmon", 5)) {
+            snprintf(dir, size, "%s/hwmon/%.32s", card, e->d_name);
+            found = true;
+        }
+    if (d)
+        closedir(d);
+    return found;
+}
+
+// "1: 2900Mhz *" is the clock in use.
+static float clock_from_dpm(const char *card, const char *which)
+{
+    char path[400], text[1024];
+    snprintf(path, sizeof(path), "%s/pp_dpm_%s", card, which);
+    const char *star = slurp(path, text, sizeof(text)) ? strchr(text, '*') : NULL;
+    while (star && star > text && star[-1] != ':' && star[-1] != '\n')
+        star--;
+    return star && star > text && star[-1] == ':' ? (float) strtoll(star, NULL, 10) : NAN;
+}
+
+// Bytes after `key` in /proc/meminfo, 0: not there.
+static uint64_t meminfo(const char *root, const char *key)
+{
+    char path[300], text[4096];
+    snprintf(path, sizeof(path), "%s/proc/meminfo", root);
+    const char *p = slurp(path, text, sizeof(text)) ? strstr(text, key) : NULL;
+    return p ? strtoull(p + strlen(key), NULL, 10) * 1024 : 0;
+}
+
+void nino_device_sample(const char *root, nino_event *out)
+{
+    *out = (nino_event){ .kind = NINO_EV_DEVICE,
+                         .u.device = { .busy = NAN, .mhz = NAN, .watt = NAN, .celsius = NAN } };
+    out->u.device.ram_available = meminfo(root, "MemAvailable:");
+    char card[200], hw[280];
+    double v;
+    if (!find_card(root, card, sizeof(card)))
+        return;
+    if (read_number(card, "gpu_busy_percent", &v))
+        out->u.device.busy = (float) v;
+    out->u.device.vram_used = read_bytes(card, "mem_info_vram_used");
+    out->u.device.gtt_used = read_bytes(card, "mem_info_gtt_used");
+    out->u.device.mhz = clock_from_dpm(card, "sclk");
+    if (!find_hwmon(card, hw, sizeof(hw)))
+        return;
+    if (read_number(hw, "freq1_input", &v)) // Hz, finer than the table
+        out->u.device.mhz = (float) (v * 1e-6);
+    if (read_number(hw, "power1_average", &v) || read_number(hw, "power1_input", &v)) // microwatts
+        out->u.device.watt = (float) (v * 1e-6);
+    if (read_number(hw, "temp1_input", &v)) // millidegrees
+        out->u.device.celsius = (float) (v * 1e-3);
+}
+
+// ---- the machine -------------------------------------------------------------------------------
+
+// Percent of all cores since the last call; NaN: not known yet.
+static float cpu_busy(const char *root, nino_cpu_time *before)
+{
+    char path[300], text[1024];
+    snprintf(path, sizeof(path), "%s/proc/stat", root);
+    if (!slurp(path, text, sizeof(text)) || strncmp(text, "cpu ", 4) != 0)
+        return NAN;
+    nino_cpu_time now = { 0 };
+    char *p = text + 4;
+    for (int i = 0; i < 8; i++) { // user nice system idle iowait irq softirq steal
+        const uint64_t v = strtoull(p, &p, 10);
+        now.all += v;
+        now.busy += i == 3 || i == 4 ? 0 : v;
+    }
+    const nino_cpu_time last = *before;
+    now.throttle = last.throttle;
+    *before = now;
+    return last.all && now.all > last.all && now.busy >= last.busy
+               ? (float) (100.0 * (double) (now.busy - last.busy) / (double) (now.all - last.all))
+               : NAN;
+}
+
+static uint32_t mib(uint64_t bytes) { return (uint32_t) ((bytes + (1 << 19)) >> 20); }
+
+// Resident bytes of this process.
+static uint64_t own_bytes(const char *root)
+{
+    char path[300], text[256];
+    snprintf(path, sizeof(path), "%s/proc/self/statm", root);
+    char *p = slurp(path, text, sizeof(text)) ? strchr(text, ' ') : NULL;
+    const long page = sysconf(_SC_PAGESIZE);
+    return p && page > 0 ? strtoull(p, NULL, 10) * (uint64_t) page : 0;
+}
+
+void nino_host_sample(const char *root, nino_cpu_time *before, nino_event *out)
+{
+    char card[200];
+    *out = (nino_event){ .kind = NINO_EV_HOST, .u.host = { .fabric_mhz = NAN, .memory_mhz = NAN } };
+    const uint64_t swap = meminfo(root, "SwapTotal:"), swap_free = meminfo(root, "SwapFree:");
+    out->u.host.ram_total = mib(meminfo(root, "MemTotal:"));
+    out->u.host.swap_total = mib(swap);
+    out->u.host.swap_used = mib(swap > swap_free ? swap - swap_free : 0);
+    out->u.host.own = mib(own_bytes(root));
+    out->u.host.cpu_busy = cpu_busy(root, before);
+    if (!find_card(root, card, sizeof(card)))
+        return;
+    out->u.host.vram_total = mib(read_bytes(card, "mem_info_vram_total"));
+    out->u.host.gtt_total = mib(read_bytes(card, "mem_info_gtt_total"));
+    out->u.host.fabric_mhz = clock_from_dpm(card, "fclk");
+    out->u.host.memory_mhz = clock_from_dpm(card, "mclk");
+    out->u.host.throttle = (uint16_t) nino_throttle_read(card, &before->throttle);
+    const uint64_t used = read_bytes(card, "mem_info_gtt_used"), mine = nino_own_gtt(root);
+    const uint64_t others = used > mine ? (used - mine) >> 22 : 0;
+    out->u.host.gtt_others = (uint16_t) (others < UINT16_MAX ? others : UINT16_MAX);
+}
+
+// ---- the thread --------------------------------------------------------------------------------
+
+struct nino_device_sampler {
+    nino_monitor *m;
+    char root[120];
+    bool has_ceilings;
+    nino_ceilings ceilings;
+    nino_cpu_time cpu;
+    bool stop; // with m->lock
+    pthread_t thread;
+};
+
+static void tell_ceilings(const nino_device_sampler *s)
+{
+    const nino_ceilings *c = &s->ceilings;
+    nino_event ev = { .kind = NINO_EV_CEILINGS,
+                      .name = nino_monitor_name(s->m, c->device),
+                      .u.ceilings = { c->flops_f32, c->flops_f16, c->bandwidth, c->launch_s,
+                                      (uint64_t) c->measured_at } };
+    nino_monitor_publish(s->m, &ev);
+    ev.kind = NINO_EV_CEILING_POINT;
+    for (size_t i = 0; i < c->n_points; i++) {
+        ev.u.ceiling_point.bytes = c->point[i].bytes;
+        ev.u.ceiling_point.read = c->point[i].read;
+        ev.u.ceiling_point.write = c->point[i].write;
+        ev.u.ceiling_point.copy = c->point[i].copy;
+        ev.u.ceiling_point.index = (uint32_t) i;
+        ev.u.ceiling_point.n = (uint32_t) c->n_points;
+        nino_monitor_publish(s->m, &ev);
+    }
+}
+
+static void tell_samples(nino_device_sampler *s, unsigned round)
+{
+    nino_event ev;
+    nino_device_sample(s->root, &ev);
+    nino_monitor_publish(s->m, &ev);
+    if (round % HOST_EVERY)
+        return;
+    nino_host_sample(s->root, &s->cpu, &ev);
+    nino_monitor_publish(s->m, &ev);
+}
+
+static void *sample(void *arg)
+{
+    nino_device_sampler *s = arg;
+    nino_monitor *m = s->m;
+    int known = 0; // readers that were told the ceilings
+    unsigned round = 0;
+    pthread_mutex_lock(&m->lock);
+    while (!s->stop) {
+        const int readers = atomic_load(&m->n_read);
+        if (readers == 0) {
+            known = 0;
+            pthread_cond_wait(&m->changed, &m->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&m->lock);
+        if (readers > known) {
+            if (s->has_ceilings)
+                tell_ceilings(s);
+            round = 0;
+        }
+        known = readers;
+        tell_samples(s, round++);
+        const uint64_t next = nino_now_ns() + PERIOD_MS * 1000000ull;
+        const struct timespec until = { .tv_sec = (time_t) (next / 1000000000u),
+                                        .tv_nsec = (long) (next % 1000000000u) };
+        pthread_mutex_lock(&m->lock);
+        while (!s->stop && nino_now_ns() < next)
+            pthread_cond_timedwait(&m->changed, &m->lock, &until);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return NULL;
+}
+
+nino_device_sampler *nino_device_sampler_start(nino_monitor *m, const char *root,
+                                               const nino_ceilings *ceilings)
+{
+    nino_device_sampler *s = calloc(1, sizeof(*s));
+    if (!s)
+        return NULL;
+    s->m = m;
+    snprintf(s->root, sizeof(s->root), "%s", root);
+    s->has_ceilings = ceilings != NULL;
+    if (ceilings)
+        s->ceilings = *ceilings;
+    sigset_t all, old;
+    sigfillset(&all); // signals are for the threads of the application, our own faults are not
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    const int rc = pthread_create(&s->thread, NULL, sample, s);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (rc) {
+        free(s);
+        return NULL;
+    }
+    pthread_setname_np(s->thread, "nino-device");
+    return s;
+}
+
+void nino_device_sampler_stop(nino_device_sampler **sampler)
+{
+    nino_device_sampler *s = *sampler;
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->m->lock);
+    s->stop = true;
+    pthread_cond_broadcast(&s->m->changed);
+    pthread_mutex_unlock(&s->m->lock);
+    pthread_join(s->thread, NULL);
+    free(s);
+    *sampler = NULL;
+}

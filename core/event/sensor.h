@@ -1,0 +1,34 @@
+// Internal: samples of the GPU and of the machine's memory for the monitor.
+#pragma once
+#include "core/event/monitor.h"
+#include <ninodes/measure.h>
+
+// Where to read: "" for this machine, a folder that holds sys/ and proc/ for tests. Values that are
+// not known are NaN (busy, mhz, watt, celsius) or 0 (bytes).
+void nino_device_sample(const char *root, nino_event *out);
+
+// The machine around it: memory sizes, swap, this process, clocks of memory and fabric.
+// *busy_before holds what the last call read from /proc/stat; 0 at first.
+enum { NINO_N_RESIDENCY = 7 };
+typedef struct nino_throttle_state {
+    bool is_known;
+    uint32_t residency[NINO_N_RESIDENCY];
+} nino_throttle_state;
+typedef struct nino_cpu_time {
+    uint64_t busy, all;
+    nino_throttle_state throttle;
+} nino_cpu_time;
+void nino_host_sample(const char *root, nino_cpu_time *before, nino_event *out);
+
+// Parts of it (sensor_metrics.c). Bits of ninodes/throttle.h from CARD/gpu_metrics: what throttles
+// now, or has since the last call.
+unsigned nino_throttle_read(const char *card, nino_throttle_state *before);
+uint64_t nino_own_gtt(const char *root); // bytes that this process holds through DRM
+
+// Publishes a sample ten times a second and the host's twice, on a thread that sleeps while nobody
+// reads the monitor: a monitor that nobody looks at must not keep the GPU awake. Every new reader
+// is told the ceilings (may be NULL). NULL: no thread could be started.
+typedef struct nino_device_sampler nino_device_sampler;
+nino_device_sampler *nino_device_sampler_start(nino_monitor *m, const char *root,
+                                               const nino_ceilings *ceilings);
+void nino_device_sampler_stop(nino_device_sampler **s);

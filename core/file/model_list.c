@@ -1,0 +1,151 @@
+// Listing model files: what a file picker shows.
+#include "core/file/model_paths.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/base/buf.h"
+#include "core/base/error.h"
+#include <ninodes/document.h>
+
+const char *const nino_model_endings[] = { ".safetensors", ".sft",  ".gguf", ".pth",
+                                           ".pt",          ".ckpt", ".bin",  NULL };
+
+#define MAX_FOLDERS 4096
+#define MAX_DEPTH 8 // sub-folders in sub-folders
+
+typedef struct listing {
+    char **name;
+    size_t n, cap;
+    bool failed;
+} listing;
+
+static void add(listing *l, const char *name)
+{
+    if (l->n == l->cap) {
+        const size_t cap = l->cap ? 2 * l->cap : 64;
+        char **p = realloc(l->name, cap * sizeof(*p));
+        if (!p) {
+            l->failed = true;
+            return;
+        }
+        l->name = p;
+        l->cap = cap;
+    }
+    char *copy = strdup(name);
+    if (copy)
+        l->name[l->n++] = copy;
+    else
+        l->failed = true;
+}
+
+static bool has_ext(const char *name, const char *const *ext)
+{
+    const char *dot = strrchr(name, '.');
+    for (; ext && *ext; ext++)
+        if (dot && !strcasecmp(dot, *ext))
+            return true;
+    return !ext;
+}
+
+static int depth_of(const char *name)
+{
+    int n = 0;
+    for (; *name; name++)
+        n += *name == '/';
+    return n;
+}
+
+// One folder: files go to `files`, sub-folders to `folders`, both by their name below `dir`.
+static void read_folder(const char *dir, const char *sub, const char *const *ext, listing *files,
+                        listing *folders)
+{
+    nino_buf path = { 0 }, name = { 0 };
+    nino_buf_addf(&path, "%s%s%s", dir, *sub ? "/" : "", sub);
+    DIR *d = path.failed ? NULL : opendir(path.data);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        struct stat sb;
+        if (e->d_name[0] == '.')
+            continue;
+        nino_buf_clear(&path);
+        nino_buf_clear(&name);
+        nino_buf_addf(&name, "%s%s%s", sub, *sub ? "/" : "", e->d_name);
+        const char *below = name.data; // NULL: no memory
+        nino_buf_addf(&path, "%s/%s", dir, below ? below : "");
+        if (!below || name.failed || path.failed || lstat(path.data, &sb))
+            continue;
+        if (S_ISREG(sb.st_mode) && has_ext(e->d_name, ext))
+            add(files, below);
+        else if (S_ISDIR(sb.st_mode) && folders->n < MAX_FOLDERS && depth_of(below) < MAX_DEPTH)
+            add(folders, below);
+    }
+    if (d)
+        closedir(d);
+    nino_buf_release(&path);
+    nino_buf_release(&name);
+}
+
+static void release(listing *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        free(l->name[i]);
+    free(l->name);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+char **nino_paths_list(char *const *dirs, const char *const *ext)
+{
+    listing files = { 0 };
+    for (; dirs && *dirs; dirs++) {
+        listing folders = { 0 };
+        read_folder(*dirs, "", ext, &files, &folders);
+        for (size_t i = 0; i < folders.n; i++) // grows while it is walked
+            read_folder(*dirs, folders.name[i], ext, &files, &folders);
+        files.failed |= folders.failed;
+        release(&folders);
+    }
+    if (files.n)
+        qsort(files.name, files.n, sizeof(*files.name), by_name);
+    size_t bytes = 0, n = 0;
+    for (size_t i = 0; i < files.n; i++)
+        bytes += strlen(files.name[i]) + 1;
+    char **out = files.failed ? NULL : malloc((files.n + 1) * sizeof(*out) + bytes);
+    char *text = out ? (char *) (out + files.n + 1) : NULL;
+    for (size_t i = 0; out && i < files.n; i++) {
+        if (i && !strcmp(files.name[i], files.name[i - 1])) // in two folders: the first one counts
+            continue;
+        const size_t len = strlen(files.name[i]) + 1;
+        out[n++] = memcpy(text, files.name[i], len);
+        text += len;
+    }
+    if (out)
+        out[n] = NULL;
+    release(&files);
+    return out;
+}
+
+char **nino_list_files(const char *const *models, const char *input_dir, const char *folder,
+                       nino_error *err)
+{
+    const nino_log silent = { 0 };
+    char input[] = "input", **out;
+    if (!strcmp(folder, "input")) {
+        out =
+            nino_paths_list((char *const[]){ input_dir ? (char *) input_dir : input, NULL }, NULL);
+    } else {
+        nino_paths *p = nino_paths_create(models, &silent, err);
+        char **dirs = p ? nino_paths_dirs(p, folder) : NULL;
+        out = dirs ? nino_paths_list(dirs, nino_model_endings) : NULL;
+        free(dirs);
+        nino_paths_destroy(&p);
+    }
+    if (!out)
+        nino_fail(err, NINO_ERR_NOMEM, folder, "out of memory");
+    return out;
+}

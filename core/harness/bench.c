@@ -1,0 +1,281 @@
+// nino_bench(): the cases of the kernel harness against the clock, each sample beside one of the
+// yardstick.
+#include "core/base/error.h"
+#include "core/event/student.h"
+#include "core/harness/kernel_check_priv.h"
+#include "core/op/device/device.h"
+#include <ninodes/bench.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { SAMPLES = 10, WARMUP = 2, MAX_SAMPLES = 1000, EDGE = 512, QUICK_EDGE = 128 };
+
+static nino_check_case yardstick(int edge)
+{
+    return (nino_check_case){
+        .op = NINO_OP_LINEAR, .src = { { edge, edge } }, .n = edge, .weight = NINO_F32
+    };
+}
+
+// One case on the device, ready to be timed.
+typedef struct timer {
+    check_job job;
+    check_side side;
+} timer;
+
+static nino_status timer_open(timer *t, nino_backend *be, const nino_check_case *c, nino_dtype type,
+                              nino_error *err)
+{
+    *t = (timer){ .side = { .be = be, .in_place = c->op == NINO_OP_BLEND ? 0 : -1 } };
+    const nino_status st = check_job_init(&t->job, c, type, &be->profile, 1, err);
+    return st ? st : check_side_prepare(&t->side, &t->job, err);
+}
+
+static void timer_close(timer *t)
+{
+    check_side_release(&t->side);
+    check_job_release(&t->job);
+}
+
+// ---- statistics --------------------------------------------------------------------------------
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *) a, y = *(const double *) b;
+    return (x > y) - (x < y);
+}
+
+static double median(const double *v, size_t n)
+{
+    double *s = malloc((n + 1) * sizeof(*s));
+    if (!s || !n) {
+        free(s);
+        return NAN;
+    }
+    memcpy(s, v, n * sizeof(*s));
+    qsort(s, n, sizeof(*s), by_value);
+    const double m = n % 2 ? s[n / 2] : (s[n / 2 - 1] + s[n / 2]) / 2;
+    free(s);
+    return m;
+}
+
+static void moments(const double *v, size_t n, double *mean, double *sigma, double *low,
+                    double *high)
+{
+    double sum = 0, square = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += v[i];
+    *mean = n ? sum / (double) n : (double) NAN;
+    for (size_t i = 0; i < n; i++)
+        square += (v[i] - *mean) * (v[i] - *mean);
+    *sigma = n > 1 ? sqrt(square / (double) (n - 1)) : (double) NAN;
+    const double half =
+        n > 1 ? nino_student_quantile(0.05, (double) (n - 1)) * *sigma / sqrt((double) n)
+              : (double) NAN;
+    *low = *mean - half;
+    *high = *mean + half;
+}
+
+void nino_bench_fill(nino_bench_case *c, const double *seconds, const double *ratios, size_t n)
+{
+    c->n = n;
+    moments(seconds, n, &c->mean_s, &c->sigma_s, &c->low_s, &c->high_s);
+    double *logs = malloc((n + 1) * sizeof(*logs)), mean = NAN, low = NAN, high = NAN;
+    c->ratio_sigma = NAN;
+    for (size_t i = 0; logs && i < n; i++)
+        logs[i] = log(ratios[i]);
+    if (logs)
+        moments(logs, n, &mean, &c->ratio_sigma, &low, &high);
+    free(logs);
+    c->ratio = exp(mean);
+    c->ratio_low = exp(low);
+    c->ratio_high = exp(high);
+    c->median_s = median(seconds, n);
+    c->min_s = NAN;
+    for (size_t i = 0; i < n; i++)
+        c->min_s = fmin(c->min_s, seconds[i]);
+    c->gflops = c->flops > 0 ? c->flops / c->median_s * 1e-9 : (double) NAN;
+    c->gbps = c->bytes > 0 ? c->bytes / c->median_s * 1e-9 : (double) NAN;
+    c->peak_percent = NAN;
+}
+
+void nino_bench_compare(const nino_bench_case *a, const nino_bench_case *b, double *percent,
+                        double *p)
+{
+    const nino_welch w =
+        nino_welch_test((double) a->n, log(a->ratio), a->ratio_sigma * a->ratio_sigma,
+                        (double) b->n, log(b->ratio), b->ratio_sigma * b->ratio_sigma);
+    *percent = 100 * expm1(w.delta);
+    *p = w.p;
+}
+
+// ---- a run -------------------------------------------------------------------------------------
+
+static void describe(nino_bench_result *r, const nino_backend *be)
+{
+    double load;
+    snprintf(r->device, sizeof(r->device), "%s", be->info.name);
+    snprintf(r->driver, sizeof(r->driver), "%s", be->info.driver);
+    snprintf(r->platform, sizeof(r->platform), "%s", be->info.platform);
+    snprintf(r->version, sizeof(r->version), "%s", nino_version());
+    r->compute_units = be->info.compute_units;
+    r->measured_at = (int64_t) time(NULL);
+    r->load = getloadavg(&load, 1) == 1 ? load : (double) NAN;
+}
+
+// Seconds that the device would take at the nearer of its measured limits.
+static double limit(const nino_backend *be, const nino_ceilings *c, double flops, double bytes)
+{
+    const bool is_matrix = be->profile.schedule == NINO_SCHED_WMMA && c->flops_f16 > 0;
+    const double peak = is_matrix ? c->flops_f16 : c->flops_f32;
+    const double rate = nino_ceilings_bandwidth(c, (uint64_t) bytes);
+    return fmax(peak > 0 ? flops / peak : 0, rate > 0 ? bytes / rate : 0);
+}
+
+static nino_status sample(timer *yard, timer *t, const nino_bench_params *p, double *seconds,
+                          double *ratios, double *yards, nino_error *err)
+{
+    const int warmup = p->warmup > 0 ? p->warmup : WARMUP;
+    const int n = p->samples > 0 ? p->samples : SAMPLES;
+    nino_status st = NINO_OK;
+    for (int i = -warmup; i < n && !st; i++) {
+        double y = 0, s = 0;
+        st = check_side_time(&yard->side, &y, err);
+        if (!st)
+            st = check_side_time(&t->side, &s, err);
+        if (i < 0 || st)
+            continue;
+        seconds[i] = s;
+        ratios[i] = s / y;
+        yards[i] = y;
+    }
+    return st;
+}
+
+static nino_status run_case(nino_backend *be, timer *yard, const nino_check_case *c,
+                            const nino_bench_params *p, const nino_ceilings *limits,
+                            double *samples, nino_bench_result *out, nino_error *err)
+{
+    const size_t n = (size_t) (p->samples > 0 ? p->samples : SAMPLES);
+    nino_bench_case *b = &out->cases[out->n_cases];
+    timer t;
+    nino_status st = timer_open(&t, be, c, be->profile.act_type, err);
+    *b = (nino_bench_case){ .n = 0 };
+    nino_check_name(c, be->profile.act_type, -1, b->name, sizeof(b->name));
+    if (!st)
+        st = sample(yard, &t, p, samples, samples + n, samples + 2 * n, err);
+    if (!st) {
+        b->flops = nino_ops[c->op].flops(&t.job.d);
+        b->bytes = nino_ops[c->op].bytes(&t.job.d);
+        nino_bench_fill(b, samples, samples + n, n);
+        if (limits->measured_at)
+            b->peak_percent = 100 * limit(be, limits, b->flops, b->bytes) / b->median_s;
+        out->yardstick_s = median(samples + 2 * n, n);
+        out->n_cases++;
+    }
+    timer_close(&t);
+    return st;
+}
+
+static bool wanted(const nino_check_case *c, nino_dtype type, const nino_bench_params *p)
+{
+    char name[160];
+    nino_check_name(c, type, -1, name, sizeof(name));
+    return (p->quick ? !c->only_bench && c->is_large : c->only_bench) &&
+           (!p->filter || strstr(name, p->filter));
+}
+
+static nino_status run_cases(nino_backend *be, const nino_bench_params *p, nino_bench_result *out,
+                             nino_error *err)
+{
+    const size_t n = (size_t) (p->samples > 0 ? p->samples : SAMPLES);
+    nino_ceilings limits = { .measured_at = 0 };
+    timer yard = { .side = { .be = be } };
+    nino_status st = NINO_OK;
+    out->yardstick_edge = p->quick ? QUICK_EDGE : EDGE;
+    const nino_check_case product = yardstick((int) out->yardstick_edge);
+    double *samples = calloc(3 * n, sizeof(*samples));
+    out->cases = calloc(nino_n_check_cases, sizeof(*out->cases));
+    if (!samples || !out->cases)
+        st = nino_fail(err, NINO_ERR_NOMEM, "bench", "out of memory");
+    else
+        st = timer_open(&yard, be, &product, NINO_F32, err);
+    nino_ceilings_load(p->cache_dir, &be->info, &limits, NULL);
+    for (size_t i = 0; i < nino_n_check_cases && !st; i++) {
+        const nino_check_case *c = &nino_check_cases[i];
+        char name[160];
+        if (!wanted(c, be->profile.act_type, p))
+            continue;
+        nino_check_name(c, be->profile.act_type, -1, name, sizeof(name));
+        if (p->progress)
+            p->progress(p->priv, name);
+        st = run_case(be, &yard, c, p, &limits, samples, out, err);
+    }
+    if (!st && !out->n_cases)
+        st = nino_fail(err, NINO_ERR_UNKNOWN, p->filter ? p->filter : "",
+                       "no case has this in its name");
+    timer_close(&yard);
+    free(samples);
+    return st;
+}
+
+nino_status nino_bench(const nino_bench_params *params, nino_bench_result *out, nino_error *err)
+{
+    const nino_bench_params none = { .device = NULL }, *p = params ? params : &none;
+    const nino_ctx_params cp = { .cache_dir = p->cache_dir };
+    nino_bench_result r = { .n_cases = 0 };
+    nino_error mine = { .code = NINO_OK };
+    if (p->samples > MAX_SAMPLES || p->warmup > MAX_SAMPLES)
+        return nino_fail(err, NINO_ERR_RANGE, "samples", "more than %d", MAX_SAMPLES);
+    nino_backend *be = nino_device_open(p->device, &cp, NULL, &mine);
+    nino_status st = mine.code;
+    if (be) {
+        describe(&r, be);
+        st = run_cases(be, p, &r, &mine);
+    }
+    nino_backend_close(&be);
+    if (st) {
+        nino_bench_release(&r);
+        if (err)
+            *err = mine;
+        return st;
+    }
+    *out = r;
+    return NINO_OK;
+}
+
+void nino_bench_release(nino_bench_result *r)
+{
+    free(r->cases);
+    r->cases = NULL;
+    r->n_cases = 0;
+}
+
+nino_status nino_bench_yardstick(const char *device, nino_bench_result *out, double *seconds,
+                                 nino_error *err)
+{
+    nino_error mine = { .code = NINO_OK };
+    timer yard;
+    double v[5];
+    nino_backend *be = nino_device_open(device, NULL, NULL, &mine);
+    nino_status st = mine.code;
+    if (be) {
+        describe(out, be);
+        out->yardstick_edge = EDGE;
+        const nino_check_case product = yardstick(EDGE);
+        st = timer_open(&yard, be, &product, NINO_F32, &mine);
+        for (int i = -1; i < 5 && !st; i++) // the first one warms up
+            st = check_side_time(&yard.side, &v[i < 0 ? 0 : i], &mine);
+        timer_close(&yard);
+        *seconds = st ? 0 : median(v, 5);
+        out->yardstick_s = *seconds;
+    }
+    nino_backend_close(&be);
+    if (st && err)
+        *err = mine;
+    return st;
+}

@@ -1,0 +1,138 @@
+// Measuring the ceilings of a device.
+#include "core/op/ceilings.h"
+
+#include "core/base/error.h"
+#include "core/harness/kernel_check.h"
+#include "core/op/device/device.h"
+
+#include <stdio.h>
+#include <time.h>
+
+static const uint64_t least_set = 32 << 10, most_set = 512 << 20, copy_bytes = 32 << 20;
+
+typedef struct session {
+    nino_backend *be;
+    const nino_measure_params *p;
+    int repeats;
+    nino_status st;
+    nino_error *err;
+} session;
+
+static void tell(const session *s, const char *what)
+{
+    if (s->p->progress)
+        s->p->progress(s->p->priv, what);
+}
+
+// 0 once something has failed; the first failure stays.
+static double probe(session *s, nino_ceiling_kind kind, uint64_t bytes)
+{
+    double rate = 0;
+    if (!s->st)
+        s->st = s->be->impl->probe(s->be, kind, bytes, s->repeats, &rate, s->err);
+    return s->st ? 0 : rate;
+}
+
+static void measure_memory(session *s, nino_ceilings *c)
+{
+    nino_mem_stat m;
+    nino_pool_stat(s->be->pool, &m);
+    uint64_t most = s->p->quick ? 8 << 20 : most_set;
+    while (m.budget && most > m.budget / 4 && most > least_set)
+        most /= 2;
+    const int step = s->p->quick ? 4 : 1;
+    for (uint64_t n = least_set; n <= most && !s->st; n <<= step) {
+        char what[64];
+        snprintf(what, sizeof(what), "memory, working set of %llu %s",
+                 (unsigned long long) (n >> (n >> 20 ? 20 : 10)), n >> 20 ? "MiB" : "KiB");
+        tell(s, what);
+        c->point[c->n_points++] =
+            (nino_ceiling_point){ n, probe(s, NINO_CEILING_READ, n),
+                                  probe(s, NINO_CEILING_WRITE, n), probe(s, NINO_CEILING_COPY, n) };
+    }
+    c->bandwidth = c->n_points ? c->point[c->n_points - 1].copy : 0;
+}
+
+// How much of the peak the library's own kernel reaches on one large case.
+static double efficiency(session *s, const nino_check_case *k, double peak)
+{
+    nino_check_result r;
+    if (s->st)
+        return 0;
+    nino_check_run(s->be, s->be, k, s->be->profile.act_type, -1, 1, true, &r);
+    if (!r.ok)
+        s->st = nino_fail(s->err, NINO_ERR_DEVICE, r.name, "%s", r.note);
+    return s->st || peak <= 0 ? 0 : r.gflops * 1e9 / peak;
+}
+
+static void measure_kernels(session *s, nino_ceilings *c)
+{
+    static const nino_check_case gemm = { .op = NINO_OP_LINEAR,
+                                          .src = { { 1024, 1024 } },
+                                          .n = 1024,
+                                          .weight = NINO_F16,
+                                          .only_bench = true };
+    static const nino_check_case conv = { .op = NINO_OP_CONV2D,
+                                          .attr = { .kernel = 3, .stride = 1 },
+                                          .src = { { 1, 64, 64, 256 } },
+                                          .n = 256,
+                                          .weight = NINO_F16,
+                                          .only_bench = true };
+    static const nino_check_case attn = {
+        .op = NINO_OP_ATTENTION,
+        .attr = { .heads = 8 },
+        .src = { { 1, 1024, 512 }, { 1, 1024, 512 }, { 1, 1024, 512 } },
+        .only_bench = true
+    };
+    const nino_profile *p = &s->be->profile;
+    const bool is_matrix = p->schedule == NINO_SCHED_WMMA && p->act_type != NINO_F32;
+    const double peak = is_matrix && c->flops_f16 > 0 ? c->flops_f16 : c->flops_f32;
+    const bool has_winograd =
+        p->has_winograd && p->schedule == NINO_SCHED_CPU && p->act_type == NINO_F32;
+    if (s->p->quick)
+        return;
+    tell(s, "matrix product");
+    c->efficiency_gemm = efficiency(s, &gemm, peak);
+    tell(s, "convolution");
+    c->efficiency_conv = efficiency(s, &conv, peak * (has_winograd ? NINO_WINO_SPEEDUP : 1));
+    tell(s, "attention");
+    c->efficiency_attn = efficiency(s, &attn, peak);
+}
+
+nino_status nino_measure(const nino_measure_params *params, nino_ceilings *out, nino_error *err)
+{
+    const nino_measure_params none = { .device = NULL };
+    nino_error mine = { .code = NINO_OK };
+    session s = { .p = params ? params : &none, .err = err ? err : &mine };
+    const nino_ctx_params cp = { .cache_dir = s.p->cache_dir };
+    nino_ceilings c = { .measured_at = (int64_t) time(NULL) };
+    s.repeats = s.p->quick ? 1 : 3;
+    s.be = nino_device_open(s.p->device, &cp, NULL, s.err);
+    if (!s.be)
+        return s.err->code;
+    if (!s.be->impl->probe) {
+        s.st = nino_fail(s.err, NINO_ERR_UNSUPPORTED, s.be->info.selector,
+                         "only OpenCL devices have probes");
+        goto end;
+    }
+    snprintf(c.device, sizeof(c.device), "%s", s.be->info.name);
+    snprintf(c.driver, sizeof(c.driver), "%s", s.be->info.driver);
+    snprintf(c.platform, sizeof(c.platform), "%s", s.be->info.platform);
+    tell(&s, "arithmetic");
+    c.flops_f32 = probe(&s, NINO_CEILING_F32, 0);
+    c.flops_f16 = s.be->info.has_fp16 ? probe(&s, NINO_CEILING_F16, 0) : 0;
+    tell(&s, "kernel launches");
+    c.launch_s = probe(&s, NINO_CEILING_LAUNCH, 0);
+    measure_memory(&s, &c);
+    tell(&s, "copies between host and device");
+    c.upload = probe(&s, NINO_CEILING_UPLOAD, copy_bytes);
+    c.download = probe(&s, NINO_CEILING_DOWNLOAD, copy_bytes);
+    measure_kernels(&s, &c);
+    if (!s.st)
+        s.st = nino_ceilings_save(s.p->cache_dir, &s.be->info, &c, s.err);
+    if (!s.st)
+        *out = c;
+end:
+    nino_backend_close(&s.be);
+    return s.st;
+}

@@ -1,0 +1,338 @@
+// MP4, MOV, WebM and Matroska in: size, rate, tags and, if asked for, all pictures.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/media/frame_list.h"
+#include "core/media/video_priv.h"
+
+#define IO_BUFFER 65536
+#define MAX_SIDE 16384
+
+typedef struct source {
+    int fd; // -1: memory
+    const unsigned char *data;
+    int64_t len, at;
+} source;
+
+typedef struct reader {
+    const nino_av *av;
+    const char *name;
+    source src;
+    AVIOContext *io;
+    AVFormatContext *fmt;
+    AVCodecContext *codec;
+    AVPacket *packet;
+    AVFrame *frame;
+    struct SwsContext *sws;
+    int stream;
+    uint8_t *rgb;
+    int64_t n;
+    bool stop;
+    nino_frame_fn fn; // NULL: no pictures are wanted
+    void *priv;
+} reader;
+
+static nino_status no_memory(const reader *r, nino_error *err)
+{
+    return nino_fail(err, NINO_ERR_NOMEM, r->name, "out of memory");
+}
+
+static int on_read(void *priv, uint8_t *to, int n)
+{
+    source *s = priv;
+    if (s->fd >= 0) {
+        ssize_t k;
+        do
+            k = pread(s->fd, to, (size_t) n, s->at);
+        while (k < 0 && errno == EINTR);
+        if (k < 0)
+            return AVERROR(errno);
+        s->at += k;
+        return k ? (int) k : AVERROR_EOF;
+    }
+    const int64_t left = s->len - s->at;
+    if (left <= 0)
+        return AVERROR_EOF;
+    if (n > left)
+        n = (int) left;
+    memcpy(to, s->data + s->at, (size_t) n);
+    s->at += n;
+    return n;
+}
+
+static int64_t on_seek(void *priv, int64_t offset, int whence)
+{
+    source *s = priv;
+    if (whence & AVSEEK_SIZE)
+        return s->len;
+    switch (whence & 3) {
+    case SEEK_CUR: offset += s->at; break;
+    case SEEK_END: offset += s->len; break;
+    default: break;
+    }
+    if (offset < 0 || offset > s->len)
+        return AVERROR(EINVAL);
+    return s->at = offset;
+}
+
+static nino_status open_file(reader *r, nino_error *err)
+{
+    const nino_av *av = r->av;
+    unsigned char *buffer = av->av_malloc(IO_BUFFER);
+    r->io = buffer ? av->avio_alloc_context(buffer, IO_BUFFER, 0, &r->src, on_read, NULL, on_seek)
+                   : NULL;
+    if (!r->io) {
+        av->av_free(buffer);
+        return no_memory(r, err);
+    }
+    if (!(r->fmt = av->avformat_alloc_context()))
+        return no_memory(r, err);
+    r->fmt->pb = r->io;
+    int rc = av->avformat_open_input(&r->fmt, NULL, NULL, NULL);
+    if (rc >= 0)
+        rc = av->avformat_find_stream_info(r->fmt, NULL);
+    return rc < 0 ? nino_av_fail(av, rc, r->name, "cannot read the video", err) : NINO_OK;
+}
+
+static nino_status add_tags(reader *r, const AVDictionary *tags, nino_video_info *info,
+                            nino_error *err)
+{
+    const AVDictionaryEntry *e = NULL;
+    nino_status st = NINO_OK;
+    while (!st && (e = r->av->av_dict_get(tags, "", e, AV_DICT_IGNORE_SUFFIX))) {
+        // Matroska writes names in capitals
+        const char *key = !strcasecmp(e->key, "prompt")     ? "prompt"
+                          : !strcasecmp(e->key, "workflow") ? "workflow"
+                                                            : e->key;
+        st = nino_texts_add(&info->texts, key, e->value, strlen(e->value), r->name, err);
+    }
+    return st;
+}
+
+// Ogg has its tags in the stream.
+static nino_status read_sound(reader *r, nino_video_info *info, nino_error *err)
+{
+    const int i = r->av->av_find_best_stream(r->fmt, AVMEDIA_TYPE_AUDIO, -1, -1, NULL, 0);
+    if (i < 0 || r->fn)
+        return nino_fail_kind(err, NINO_ERR_FORMAT, "schema", r->name,
+                              "there are no pictures in it");
+    const AVStream *s = r->fmt->streams[i];
+    snprintf(info->codec, sizeof(info->codec), "%s",
+             r->av->avcodec_get_name(s->codecpar->codec_id));
+    return add_tags(r, s->metadata, info, err);
+}
+
+static nino_status read_info(reader *r, nino_video_info *info, nino_error *err)
+{
+    const nino_status st = add_tags(r, r->fmt->metadata, info, err);
+    if (st)
+        return st;
+    r->stream = r->av->av_find_best_stream(r->fmt, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
+    if (r->stream < 0)
+        return read_sound(r, info, err);
+    AVStream *s = r->fmt->streams[r->stream];
+    const AVRational rate = r->av->av_guess_frame_rate(r->fmt, s, NULL);
+    info->width = s->codecpar->width;
+    info->height = s->codecpar->height;
+    info->frames = s->nb_frames > 0 ? s->nb_frames : 0;
+    info->fps = rate.num > 0 && rate.den > 0 ? (double) rate.num / rate.den : 0;
+    snprintf(info->codec, sizeof(info->codec), "%s",
+             r->av->avcodec_get_name(s->codecpar->codec_id));
+    if (info->width < 1 || info->height < 1 || info->width > MAX_SIDE || info->height > MAX_SIDE)
+        return nino_fail_kind(err, NINO_ERR_FORMAT, "limit", r->name,
+                              "frames of %d x %d pixels are not read", info->width, info->height);
+    return NINO_OK;
+}
+
+static nino_status open_codec(reader *r, nino_error *err)
+{
+    const nino_av *av = r->av;
+    const AVCodecParameters *par = r->fmt->streams[r->stream]->codecpar;
+    const AVCodec *c = av->avcodec_find_decoder(par->codec_id);
+    if (!c)
+        return nino_fail(err, NINO_ERR_UNSUPPORTED, r->name, "no decoder for %s is installed",
+                         av->avcodec_get_name(par->codec_id));
+    if (!(r->codec = av->avcodec_alloc_context3(c)) || !(r->packet = av->av_packet_alloc()) ||
+        !(r->frame = av->av_frame_alloc()))
+        return no_memory(r, err);
+    int rc = av->avcodec_parameters_to_context(r->codec, par);
+    if (rc >= 0)
+        rc = av->avcodec_open2(r->codec, c, NULL);
+    return rc < 0 ? nino_av_fail(av, rc, r->name, "cannot decode the video", err) : NINO_OK;
+}
+
+// The frame as 8-bit RGB, to whoever wants it.
+static nino_status take_frame(reader *r, const nino_video_info *info, nino_error *err)
+{
+    const int w = info->width, h = info->height;
+    if (!r->rgb && !(r->rgb = malloc((size_t) w * (size_t) h * 3)))
+        return no_memory(r, err);
+    if (!r->sws) // sizes and formats may change within a stream; pictures have the first one's
+        r->sws = r->av->sws_getContext(r->frame->width, r->frame->height, r->frame->format, w, h,
+                                       AV_PIX_FMT_RGB24, SWS_BICUBIC, NULL, NULL, NULL);
+    if (!r->sws)
+        return no_memory(r, err);
+    uint8_t *const to[] = { r->rgb };
+    const int stride[] = { w * 3 };
+    r->av->sws_scale(r->sws, (const uint8_t *const *) r->frame->data, r->frame->linesize, 0,
+                     r->frame->height, to, stride);
+    const nino_frame f = { r->rgb, w, h, 3, info->fps > 0 ? 1 / info->fps : 0 };
+    r->n++;
+    return r->fn(r->priv, &f, &r->stop, err);
+}
+
+// What the decoder has ready.
+static nino_status drain(reader *r, const nino_video_info *info, nino_error *err)
+{
+    while (!r->stop) {
+        const int rc = r->av->avcodec_receive_frame(r->codec, r->frame);
+        if (rc == AVERROR(EAGAIN) || rc == AVERROR_EOF)
+            return NINO_OK;
+        if (rc < 0)
+            return nino_av_fail(r->av, rc, r->name, "cannot decode the video", err);
+        const AVFrame *f = r->frame;
+        if (r->sws && (f->width != r->codec->width || f->height != r->codec->height))
+            return nino_fail(err, NINO_ERR_UNSUPPORTED, r->name, "the size of its frames changes");
+        const nino_status st = take_frame(r, info, err);
+        r->av->av_frame_unref(r->frame);
+        if (st)
+            return st;
+    }
+    return NINO_OK;
+}
+
+static nino_status read_frames(reader *r, const nino_video_info *info, nino_error *err)
+{
+    nino_status st = open_codec(r, err);
+    while (!st && !r->stop && r->av->av_read_frame(r->fmt, r->packet) >= 0) {
+        if (r->packet->stream_index == r->stream) {
+            const int rc = r->av->avcodec_send_packet(r->codec, r->packet);
+            st = rc < 0 ? nino_av_fail(r->av, rc, r->name, "cannot decode the video", err)
+                        : drain(r, info, err);
+        }
+        r->av->av_packet_unref(r->packet);
+    }
+    if (!st && !r->stop && r->av->avcodec_send_packet(r->codec, NULL) >= 0)
+        st = drain(r, info, err);
+    if (!st && !r->n)
+        st = nino_fail_kind(err, NINO_ERR_FORMAT, "truncated", r->name,
+                            "not one picture could be decoded");
+    return st;
+}
+
+static void close_all(reader *r)
+{
+    const nino_av *av = r->av;
+    if (!av)
+        return;
+    av->sws_freeContext(r->sws);
+    av->av_frame_free(&r->frame);
+    av->av_packet_free(&r->packet);
+    av->avcodec_free_context(&r->codec);
+    av->avformat_close_input(&r->fmt);
+    if (r->io)
+        av->av_free(r->io->buffer);
+    av->avio_context_free(&r->io);
+    free(r->rgb);
+}
+
+static nino_status read_all(reader *r, nino_video_info *info, nino_error *err)
+{
+    nino_status st = NINO_ERR_UNSUPPORTED;
+    *info = (nino_video_info){ 0 };
+    if ((r->av = nino_av_load(err)))
+        st = open_file(r, err);
+    if (!st)
+        st = read_info(r, info, err);
+    if (!st && r->fn)
+        st = read_frames(r, info, err);
+    close_all(r);
+    if (st)
+        nino_video_info_release(info);
+    return st;
+}
+
+// ---- all at once -------------------------------------------------------------------------------
+
+typedef struct gathered {
+    const char *name;
+    int width, height;
+    float *pixels; // of n_cap frames
+    int64_t n, n_cap;
+} gathered;
+
+static nino_status gather(void *priv, const nino_frame *f, bool *stop, nino_error *err)
+{
+    gathered *g = priv;
+    const size_t n = (size_t) f->width * (size_t) f->height * 3;
+    (void) stop;
+    if (g->n == g->n_cap) {
+        const int64_t cap = g->n_cap ? g->n_cap + g->n_cap / 2 + 1 : 16;
+        float *p = realloc(g->pixels, (size_t) cap * n * sizeof(float));
+        if (!p)
+            return nino_fail(err, NINO_ERR_NOMEM, g->name, "out of memory");
+        g->pixels = p;
+        g->n_cap = cap;
+    }
+    g->width = f->width;
+    g->height = f->height;
+    float *dst = g->pixels + (size_t) g->n++ * n;
+    for (size_t i = 0; i < n; i++)
+        dst[i] = (float) f->pixels[i] / 255.0f;
+    return NINO_OK;
+}
+
+static nino_status make_array(const gathered *g, nino_array **out, nino_error *err)
+{
+    const nino_shape shape = { 4, { g->n, g->height, g->width, 3 } };
+    nino_array *a = nino_array_create(NINO_F32, shape);
+    if (!a)
+        return nino_fail(err, NINO_ERR_NOMEM, g->name, "out of memory");
+    memcpy(a->data, g->pixels, (size_t) nino_shape_count(&shape) * sizeof(float));
+    *out = a;
+    return NINO_OK;
+}
+
+static nino_status read_file(int fd, const char *name, nino_video_info *info, nino_frame_fn fn,
+                             void *priv, nino_error *err)
+{
+    reader r = {
+        .name = name, .src = { .fd = fd, .len = lseek(fd, 0, SEEK_END) }, .fn = fn, .priv = priv
+    };
+    if (r.src.len < 0)
+        return nino_fail(err, NINO_ERR_IO, name, "cannot read: %s", strerror(errno));
+    return read_all(&r, info, err);
+}
+
+nino_status nino_video_frames(int fd, const char *name, nino_frame_fn fn, void *priv,
+                              nino_error *err)
+{
+    nino_video_info info;
+    const nino_status st = read_file(fd, name, &info, fn, priv, err);
+    if (!st)
+        nino_video_info_release(&info);
+    return st;
+}
+
+nino_status nino_video_read(int fd, const char *name, nino_video_info *info, nino_array **frames,
+                            nino_error *err)
+{
+    gathered g = { .name = name };
+    nino_status st = read_file(fd, name, info, frames ? gather : NULL, &g, err);
+    if (!st && frames && (st = make_array(&g, frames, err)))
+        nino_video_info_release(info);
+    free(g.pixels);
+    return st;
+}
+
+nino_status nino_video_tags(const void *data, size_t len, const char *name, nino_video_info *info,
+                            nino_error *err)
+{
+    reader r = { .name = name, .src = { .fd = -1, .data = data, .len = (int64_t) len } };
+    return read_all(&r, info, err);
+}

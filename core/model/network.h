@@ -1,0 +1,65 @@
+// Internal: what all diffusion networks are to those who use them: one evaluation of any of them.
+// Thread-safety: immutable after loading; used by one stream at a time.
+#pragma once
+#include "core/model/latent_format.h"
+#include "core/model/cond/cond.h"
+#include "core/model/cond/model_sampling.h"
+#include "core/op/stream.h"
+
+typedef enum nino_diffusion_kind {
+    NINO_DIFFUSION_UNET, // SD1, SD2, SDXL: core/model/unet/unet.c
+    NINO_DIFFUSION_FLUX, // FLUX.1: core/model/flux/flux.c
+    NINO_DIFFUSION_WAN,  // Wan 2.1 and 2.2, video: core/model/wan/wan.c
+} nino_diffusion_kind;
+
+// One evaluation of the network. The forward function consumes the tensors.
+typedef struct nino_forward {
+    nino_tensor *x;        // [B,(t,)h,w,C]: the model input (already scaled)
+    const float *timestep; // B values, as nino_sampling_timestep() gives them
+    int64_t frames; // > 0: the latent frames t of a video; timestep has a value for each, [B,t]
+    nino_tensor *context;  // [B,T,Cc]
+    nino_tensor *y;        // [B,Cy] or NULL
+    nino_tensor *concat;   // [B,(t,)h,w,Ce]: appended to x's channels (inpaint, edit), or NULL
+    nino_tensor *vision;   // [B,Tv,Cv]: what an image encoder sees in a picture, or NULL
+    nino_tensor **control; // [B,t,h,w,Cv]: videos to follow (VACE), n_controls of them
+    const float *control_strength;
+    int n_controls;
+    nino_tensor **refs; // reference latents [B,h',w',C] (Kontext), n_refs of them
+    int n_refs;
+    nino_ref_method ref_method;
+    float guidance; // distilled guidance (Flux dev), NaN: left out; ignored by other networks
+} nino_forward;
+
+typedef struct nino_diffusion nino_diffusion;
+struct nino_diffusion {
+    nino_diffusion_kind kind;
+    char family[32]; // "sd15", "sdxl", "flux", "flux_schnell" ...
+    char detail[96]; // for people: "FLUX.1 dev, 19 + 38 blocks"
+    const nino_latent_format *format;
+    int in_channels;         // of x and concat together; format->channels is x's part
+    int context_dim;         // Cc
+    int y_dim;               // Cy; 0: takes no y
+    int vision_dim;          // Cv; 0: takes no pictures
+    int control_dim;         // channels of a video to follow; 0: takes none
+    bool has_guidance;       // uses nino_forward.guidance
+    bool has_frame_times;    // uses nino_forward.frames; a noise mask says which frames are done
+    nino_sampling *sampling; // how it was trained: the default of a MODEL
+    uint64_t weight_bytes;   // as stored
+    nino_hash identity;      // of the file it came from
+    char name[128];          // for messages: the node's file name
+    // -> [B,(t,)h,w,format->channels], the raw network output (eps, v or flow). Any h, w.
+    nino_tensor *(*forward)(nino_stream *s, const nino_diffusion *d, nino_forward *f);
+    void (*destroy)(nino_diffusion *d);
+    void *net; // the network's weights struct
+    int refs;
+    bool wants_bf16;               // its values exceed the range of f16, which AUTO then avoids
+    bool is_scaled;                // its weights are 8-bit floats with a scale each
+    nino_dtype weight_type;        // what the weights were rounded to when read; NINO_F32: nothing
+    nino_weights *file;            // owned reference; without LoRAs
+    char prefix[32];               // of its names there
+    struct nino_lora_stack *loras; // it was loaded with (core/model/merge/lora_apply.h), NULL: none
+};
+
+// For forward functions: fails the stream when the inputs do not fit the network, with a line that
+// says what to look for.
+void nino_forward_check(nino_stream *s, const nino_diffusion *d, const nino_forward *f);

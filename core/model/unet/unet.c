@@ -1,0 +1,218 @@
+// The UNet of SD1, SD2, SDXL and its refiner: one evaluation.
+// Sources: Rombach et al., High-Resolution Image Synthesis with Latent Diffusion Models (2022);
+// CompVis/latent-diffusion openaimodel.py and attention.py as ComfyUI 0.3.64 runs them.
+#include "core/model/unet/unet.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// silu(embedding of the time steps, and of y) [B,4*channels]: what every residual block adds.
+static nino_tensor *embed(nino_stream *s, const unet *u, nino_forward *f)
+{
+    const int64_t n = nino_dim(f->x, 0), half = u->channels / 2;
+    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(n, 2 * half));
+    if (!a)
+        return nino_stream_fail(s, NINO_ERR_NOMEM, "unet", "no memory for the time steps");
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < half; k++) {
+            const float rate = expf(-logf(10000) * (float) k / (float) half);
+            nino_array_f32(a)[i * 2 * half + k] = cosf(f->timestep[i] * rate);
+            nino_array_f32(a)[i * 2 * half + half + k] = sinf(f->timestep[i] * rate);
+        }
+    nino_tensor *t = nino_upload(s, a, nino_stream_act_type(s));
+    nino_array_unref(&a);
+    t = nino_linear_op(s, t, &u->time1);
+    t = nino_linear_op(s, t, &u->time2);
+    if (!u->label1.w)
+        return t;
+    nino_tensor *y = nino_linear_op(s, nino_ref(f->y), &u->label1);
+    return nino_linear_add(s, y, &u->label2, t);
+}
+
+// The shortcut goes first, so that the norm may work in place and its input is gone early.
+static nino_tensor *run_res(nino_stream *s, const unet_res *w, nino_tensor *x, nino_tensor *emb)
+{
+    nino_tensor *skip = w->skip.w ? nino_linear_op(s, nino_ref(x), &w->skip) : nino_ref(x);
+    x = nino_group_norm_silu(s, x, &w->norm1);
+    x = nino_conv2d(s, x, &w->conv1);
+    x = nino_add(s, x, nino_linear_op(s, nino_ref(emb), &w->emb));
+    x = nino_group_norm_silu(s, x, &w->norm2);
+    return nino_conv2d_add(s, x, &w->conv2, skip);
+}
+
+// x + attention of LN(x) to itself or to the context
+static nino_tensor *run_attn(nino_stream *s, const unet_attn *w, nino_tensor *x,
+                             nino_tensor *context)
+{
+    nino_tensor *h = nino_layer_norm(s, nino_ref(x), &w->norm);
+    nino_tensor *from = context ? nino_ref(context) : nino_ref(h);
+    nino_tensor *q = nino_linear_op(s, h, &w->q);
+    nino_tensor *k = nino_linear_op(s, nino_ref(from), &w->k);
+    nino_tensor *v = nino_linear_op(s, from, &w->v);
+    h = nino_attention(s, q, k, v, w->heads, 0);
+    return nino_linear_add(s, h, &w->out, x);
+}
+
+static nino_tensor *run_block(nino_stream *s, const unet_block *w, nino_tensor *x,
+                              nino_tensor *context)
+{
+    x = run_attn(s, &w->self, x, NULL);
+    x = run_attn(s, &w->cross, x, context);
+    nino_tensor *h = nino_layer_norm(s, nino_ref(x), &w->norm);
+    h = nino_linear_op(s, h, &w->gate);
+    h = nino_glu(s, h, NINO_ACT_GELU);
+    return nino_linear_add(s, h, &w->out, x);
+}
+
+static nino_tensor *run_transformer(nino_stream *s, const unet_transformer *w, nino_tensor *x,
+                                    nino_tensor *context)
+{
+    const nino_shape image = *nino_shape_of(x);
+    nino_tensor *h = nino_group_norm(s, nino_ref(x), &w->norm, NINO_ACT_NONE);
+    h = nino_linear_op(s, h, &w->in);
+    h = nino_reshape(s, h, NINO_SHAPE(image.dim[0], image.dim[1] * image.dim[2], nino_dim(h, 3)));
+    for (int i = 0; i < w->n_blocks; i++)
+        h = run_block(s, &w->block[i], h, context);
+    h = nino_reshape(s, h, NINO_SHAPE(image.dim[0], image.dim[1], image.dim[2], nino_dim(h, 2)));
+    return nino_linear_add(s, h, &w->out, x);
+}
+
+// Twice as large, or as large as the skip that comes next: an odd size was rounded up on the way
+// down. Cropping comes before the convolution, whose border then sees zeros.
+static nino_tensor *run_up(nino_stream *s, const nino_conv *w, nino_tensor *x,
+                           const nino_tensor *next)
+{
+    const int64_t height = 2 * nino_dim(x, 1), width = 2 * nino_dim(x, 2);
+    const int64_t want_h = next ? nino_dim(next, 1) : height;
+    const int64_t want_w = next ? nino_dim(next, 2) : width;
+    nino_conv conv = *w;
+    conv.upsample2x = height == want_h && width == want_w;
+    if (!conv.upsample2x) {
+        x = nino_resample(s, x, height, width, NINO_FILTER_NEAREST);
+        x = nino_slice(s, x, 1, 0, want_h);
+        x = nino_slice(s, x, 2, 0, want_w);
+    }
+    return nino_conv2d(s, x, &conv);
+}
+
+static nino_tensor *run_stage(nino_stream *s, const unet_stage *st, const char *what, int i,
+                              nino_tensor *x, const nino_forward *f, nino_tensor *emb,
+                              const nino_tensor *next)
+{
+    char name[32];
+    snprintf(name, sizeof(name), i < 0 ? "unet.%s" : "unet.%s.%d", what, i);
+    nino_scope_begin(s, NINO_EV_STAGE, name, 0, 0);
+    for (int k = 0; k < st->n; k++) {
+        const unet_module *m = &st->module[k];
+        switch (m->kind) {
+        case UNET_CONV:
+        case UNET_DOWN: x = nino_conv2d(s, x, &m->conv); break;
+        case UNET_UP: x = run_up(s, &m->conv, x, next); break;
+        case UNET_RES: x = run_res(s, m->res, x, emb); break;
+        case UNET_TRANSFORMER: x = run_transformer(s, m->transformer, x, f->context); break;
+        }
+    }
+    nino_scope_end(s);
+    return x;
+}
+
+nino_tensor *unet_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f)
+{
+    const unet *u = d->net;
+    nino_tensor *skip[NINO_UNET_STAGES] = { NULL };
+    nino_forward_check(s, d, f);
+    if (u->label1.w && !f->y)
+        nino_stream_fail(s, NINO_ERR_ARG, d->name, "it needs a pooled conditioning");
+    nino_scope_begin(s, NINO_EV_STAGE, "unet.in", 0, 0);
+    nino_tensor *emb = embed(s, u, f);
+    nino_tensor *x = f->concat ? nino_concat(s, f->x, f->concat, 3) : f->x;
+    nino_scope_end(s);
+    for (int i = 0; i < u->n_down; i++) {
+        x = run_stage(s, &u->down[i], "down", i, x, f, emb, NULL);
+        skip[i] = nino_ref(x);
+    }
+    x = run_stage(s, &u->mid, "mid", -1, x, f, emb, NULL);
+    for (int i = 0; i < u->n_up; i++) {
+        const int k = u->n_up - 1 - i;
+        x = nino_concat(s, x, skip[k], 3);
+        x = run_stage(s, &u->up[i], "up", i, x, f, emb, k ? skip[k - 1] : NULL);
+    }
+    nino_scope_begin(s, NINO_EV_STAGE, "unet.out", 0, 0);
+    x = nino_group_norm_silu(s, x, &u->norm_out);
+    x = nino_conv2d(s, x, &u->conv_out);
+    nino_scope_end(s);
+    nino_unref(emb);
+    nino_unref(f->context);
+    nino_unref(f->y);
+    return x;
+}
+
+// ---- life ------------------------------------------------------------------------------------
+static void release_attn(unet_attn *w)
+{
+    nino_norm_release(&w->norm);
+    nino_linear_release(&w->q);
+    nino_linear_release(&w->k);
+    nino_linear_release(&w->v);
+    nino_linear_release(&w->out);
+}
+
+static void release_transformer(unet_transformer *w)
+{
+    for (int i = 0; i < w->n_blocks; i++) {
+        unet_block *b = &w->block[i];
+        release_attn(&b->self);
+        release_attn(&b->cross);
+        nino_norm_release(&b->norm);
+        nino_linear_release(&b->gate);
+        nino_linear_release(&b->out);
+    }
+    free(w->block);
+    nino_norm_release(&w->norm);
+    nino_linear_release(&w->in);
+    nino_linear_release(&w->out);
+}
+
+static void release_res(unet_res *w)
+{
+    nino_norm_release(&w->norm1);
+    nino_norm_release(&w->norm2);
+    nino_conv_release(&w->conv1);
+    nino_conv_release(&w->conv2);
+    nino_linear_release(&w->emb);
+    nino_linear_release(&w->skip);
+}
+
+static void release_stage(unet_stage *st)
+{
+    for (int i = 0; i < st->n; i++) {
+        unet_module *m = &st->module[i];
+        nino_conv_release(&m->conv);
+        if (m->res)
+            release_res(m->res);
+        if (m->transformer)
+            release_transformer(m->transformer);
+        free(m->res);
+        free(m->transformer);
+    }
+}
+
+void unet_destroy(nino_diffusion *d)
+{
+    unet *u = d->net;
+    if (!u)
+        return;
+    for (int i = 0; i < u->n_down; i++)
+        release_stage(&u->down[i]);
+    release_stage(&u->mid);
+    for (int i = 0; i < u->n_up; i++)
+        release_stage(&u->up[i]);
+    nino_linear_release(&u->time1);
+    nino_linear_release(&u->time2);
+    nino_linear_release(&u->label1);
+    nino_linear_release(&u->label2);
+    nino_norm_release(&u->norm_out);
+    nino_conv_release(&u->conv_out);
+    free(u);
+}

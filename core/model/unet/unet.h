@@ -1,0 +1,64 @@
+// Private to unet.c and unet_load.c: the layers of a Stable Diffusion UNet.
+#pragma once
+#include "core/file/weights.h"
+#include "core/model/network.h"
+
+#define NINO_UNET_STAGES 64 // down or up; SD1 has 12
+#define NINO_UNET_MODULES 4 // of a stage; at most 3 in known models
+#define NINO_UNET_GROUPS 32
+
+typedef struct unet_res {
+    nino_norm norm1, norm2;
+    nino_conv conv1, conv2;
+    nino_linear emb;
+    nino_linear skip; // where the width changes
+} unet_res;
+
+typedef struct unet_attn {
+    nino_norm norm;
+    nino_linear q, k, v, out;
+    int heads;
+} unet_attn;
+
+typedef struct unet_block { // of a spatial transformer
+    unet_attn self, cross;
+    nino_norm norm;
+    nino_linear gate, out; // feed forward: GEGLU
+} unet_block;
+
+typedef struct unet_transformer {
+    nino_norm norm;
+    nino_linear in, out;
+    unet_block *block;
+    int n_blocks;
+} unet_transformer;
+
+typedef enum unet_kind { UNET_CONV, UNET_DOWN, UNET_UP, UNET_RES, UNET_TRANSFORMER } unet_kind;
+
+typedef struct unet_module {
+    unet_kind kind;
+    nino_conv conv; // CONV, DOWN, UP
+    unet_res *res;
+    unet_transformer *transformer;
+} unet_module;
+
+typedef struct unet_stage {
+    unet_module module[NINO_UNET_MODULES];
+    int n;
+} unet_stage;
+
+typedef struct unet {
+    int channels;               // of the first convolution: width of the time step's sinusoid
+    nino_linear time1, time2;   // both end in SiLU, as every use of the embedding starts with it
+    nino_linear label1, label2; // of y; no weight: none
+    unet_stage down[NINO_UNET_STAGES], mid, up[NINO_UNET_STAGES];
+    int n_down, n_up;
+    nino_norm norm_out;
+    nino_conv conv_out;
+} unet;
+
+void unet_destroy(nino_diffusion *d);
+nino_tensor *unet_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f);
+// The loader behind nino_diffusion_load(); prefix: "", "model.diffusion_model.", ...
+nino_status nino_unet_load(nino_weights *file, const char *prefix, nino_diffusion *d,
+                           nino_error *err);

@@ -1,0 +1,507 @@
+// Comparing two runs: sums over the calls of each, alignment, and tests of the differences.
+#include "core/base/error.h"
+#include "core/event/student.h"
+
+#include <math.h>
+#include <ninodes/compare.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Calls of one kernel and shape in one node.
+typedef struct calls {
+    int32_t node; // index of the run's nodes, -1: none
+    uint32_t name, shape;
+    double n, mean, m2, total;
+    bool is_matched;
+} calls;
+
+typedef struct node {
+    char name[96];                        // without " (cached)"
+    double seconds, kernel_s, kernel_var; // variance of the sum of its kernels
+    double kernels;
+    uint32_t runs;
+    bool is_cached; // it did not run
+    double *step;
+    size_t n_steps, cap_steps;
+    int32_t other; // its partner, -1: none
+} node;
+
+typedef struct side {
+    const nino_history *h;
+    uint64_t begin_ns, end_ns;
+    bool has_job;
+    node *node;
+    size_t n_nodes, cap_nodes;
+    calls *calls;
+    size_t n_calls, cap_calls;
+    uint32_t *slot; // open addressing over calls, 0: empty, else index + 1
+    size_t n_slots; // a power of two
+    bool failed;
+} side;
+
+static bool grow(void **p, size_t *cap, size_t n, size_t size)
+{
+    if (n < *cap)
+        return true;
+    const size_t more = *cap ? *cap * 2 : 64;
+    void *q = realloc(*p, more * size);
+    if (q) {
+        *p = q;
+        *cap = more;
+    }
+    return q != NULL;
+}
+
+// ---- one run -----------------------------------------------------------------------------------
+
+static const char *text(const side *s, uint32_t id) { return nino_history_name((void *) s->h, id); }
+
+static int32_t find_node(const side *s, const char *name)
+{
+    for (size_t i = 0; i < s->n_nodes; i++)
+        if (!strcmp(s->node[i].name, name))
+            return (int32_t) i;
+    return -1;
+}
+
+static void bare_name(char *out, size_t size, const char *name)
+{
+    static const char cached[] = " (cached)";
+    snprintf(out, size, "%s", name);
+    const size_t n = strlen(out), k = strlen(cached);
+    if (n > k && !strcmp(out + n - k, cached))
+        out[n - k] = 0;
+}
+
+// Nodes whose result was found, by the look-ups and by what spans are called.
+static void mark_cached(side *s)
+{
+    size_t n;
+    const nino_event *ev = nino_history_points(s->h, NINO_EV_CACHE, &n);
+    for (size_t i = ev ? nino_history_lower(ev, n, s->begin_ns) : n; i < n; i++) {
+        const bool is_hit = ev[i].sub == NINO_CACHE_NODE && ev[i].u.scope.arg0;
+        const int32_t at = is_hit ? find_node(s, text(s, ev[i].name)) : -1;
+        if (at >= 0 && s->node) // at came from it
+            s->node[at].is_cached = true;
+    }
+}
+
+static void collect_nodes(side *s)
+{
+    size_t n;
+    const nino_span *span = nino_history_spans(s->h, &n);
+    s->begin_ns = nino_history_begin(s->h);
+    s->end_ns = nino_history_end(s->h);
+    for (size_t i = 0; i < n; i++)
+        if (span[i].kind == NINO_EV_JOB) {
+            s->begin_ns = span[i].begin_ns;
+            s->end_ns = span[i].end_ns ? span[i].end_ns : nino_history_end(s->h);
+            s->has_job = true;
+        }
+    for (size_t i = 0; i < n; i++) {
+        char name[96];
+        if (span[i].kind != NINO_EV_NODE || span[i].begin_ns < s->begin_ns)
+            continue;
+        bare_name(name, sizeof(name), text(s, span[i].name));
+        int32_t at = find_node(s, name);
+        if (at < 0) {
+            if (!grow((void **) &s->node, &s->cap_nodes, s->n_nodes, sizeof(*s->node)) ||
+                !s->node) {
+                s->failed = true;
+                return;
+            }
+            at = (int32_t) s->n_nodes++;
+            s->node[at] = (node){ .other = -1 };
+            memcpy(s->node[at].name, name, sizeof(name));
+        }
+        if (!s->node) // at came from it
+            continue;
+        const uint64_t end = span[i].end_ns ? span[i].end_ns : s->end_ns;
+        s->node[at].runs++;
+        if (strcmp(name, text(s, span[i].name)) != 0) // it says so
+            s->node[at].is_cached = true;
+        s->node[at].seconds += (double) (end - span[i].begin_ns) * 1e-9;
+    }
+    mark_cached(s);
+}
+
+// The node a scope lies in, -1: none of this job.
+static int32_t node_of(const side *s, uint32_t scope)
+{
+    size_t n;
+    char name[96];
+    const nino_span *span = nino_history_spans(s->h, &n);
+    const int32_t at =
+        nino_history_enclosing(s->h, nino_history_span_of(s->h, scope), NINO_EV_NODE);
+    if (at < 0)
+        return -1;
+    bare_name(name, sizeof(name), text(s, span[at].name));
+    return find_node(s, name);
+}
+
+static bool rehash(side *s)
+{
+    const size_t n = s->n_slots ? s->n_slots * 2 : 256;
+    uint32_t *slot = calloc(n, sizeof(*slot));
+    if (!slot)
+        return false;
+    free(s->slot);
+    s->slot = slot;
+    s->n_slots = n;
+    for (size_t i = 0; i < s->n_calls; i++) {
+        const calls *c = &s->calls[i];
+        size_t h =
+            ((size_t) c->name * 31 + (size_t) c->shape * 17 + (size_t) (c->node + 1)) & (n - 1);
+        while (slot[h])
+            h = (h + 1) & (n - 1);
+        slot[h] = (uint32_t) i + 1;
+    }
+    return true;
+}
+
+static calls *calls_of(side *s, int32_t node_at, uint32_t name, uint32_t shape)
+{
+    if (s->n_calls * 2 >= s->n_slots && !rehash(s))
+        return NULL;
+    size_t h =
+        ((size_t) name * 31 + (size_t) shape * 17 + (size_t) (node_at + 1)) & (s->n_slots - 1);
+    for (; s->slot[h]; h = (h + 1) & (s->n_slots - 1)) {
+        calls *c = &s->calls[s->slot[h] - 1];
+        if (c->node == node_at && c->name == name && c->shape == shape)
+            return c;
+    }
+    if (!grow((void **) &s->calls, &s->cap_calls, s->n_calls, sizeof(*s->calls)))
+        return NULL;
+    s->calls[s->n_calls] = (calls){ .node = node_at, .name = name, .shape = shape };
+    s->slot[h] = (uint32_t) ++s->n_calls;
+    return &s->calls[s->n_calls - 1];
+}
+
+// is_flat: whatever node and shape they have.
+static void collect_kernels(side *s, bool is_flat)
+{
+    nino_track_info track[64];
+    const size_t n = nino_history_tracks(s->h, track, 64);
+    uint32_t scope = 0;
+    int32_t at = -1;
+    for (size_t i = 0; i < n && i < 64; i++) {
+        size_t m;
+        const nino_event *ev = nino_history_slices(s->h, track[i].number, &m);
+        for (size_t k = nino_history_slice_at(s->h, track[i].number, s->begin_ns); k < m; k++) {
+            if (ev[k].kind != NINO_EV_KERNEL)
+                continue;
+            if (!is_flat && (!scope || ev[k].parent != scope))
+                at = node_of(s, scope = ev[k].parent);
+            calls *c = calls_of(s, at, ev[k].name, is_flat ? 0 : ev[k].u.kernel.shape);
+            if (!c) {
+                s->failed = true;
+                return;
+            }
+            const double t = (double) ev[k].u.kernel.dur_ns * 1e-9, d = t - c->mean;
+            c->n += 1; // Welford
+            c->mean += d / c->n;
+            c->m2 += d * (t - c->mean);
+            c->total += t;
+        }
+    }
+    for (size_t i = 0; i < s->n_calls; i++) {
+        const calls *c = &s->calls[i];
+        node *o = c->node >= 0 ? &s->node[c->node] : NULL;
+        if (!o)
+            continue;
+        o->kernel_s += c->total;
+        o->kernels += c->n;
+        o->kernel_var += c->n > 1 ? c->n * c->m2 / (c->n - 1) : 0;
+    }
+}
+
+static void collect_steps(side *s)
+{
+    size_t n;
+    const nino_event *ev = nino_history_points(s->h, NINO_EV_STEP_INFO, &n);
+    for (size_t i = ev ? nino_history_lower(ev, n, s->begin_ns) : n; i < n; i++) {
+        const int32_t at = node_of(s, ev[i].parent);
+        node *o = at >= 0 ? &s->node[at] : NULL;
+        if (!o)
+            continue;
+        if (!grow((void **) &o->step, &o->cap_steps, o->n_steps, sizeof(*o->step))) {
+            s->failed = true;
+            return;
+        }
+        o->step[o->n_steps++] = ev[i].u.step.seconds;
+    }
+}
+
+static void release(side *s)
+{
+    for (size_t i = 0; i < s->n_nodes; i++)
+        free(s->node[i].step);
+    free(s->node);
+    free(s->calls);
+    free(s->slot);
+}
+
+// ---- alignment ---------------------------------------------------------------------------------
+
+static const char *class_of(const char *name)
+{
+    const char *c = strchr(name, ' ');
+    return c ? c + 1 : name;
+}
+
+static void pair(side *a, side *b, size_t i, size_t k)
+{
+    a->node[i].other = (int32_t) k;
+    b->node[k].other = (int32_t) i;
+}
+
+static void align(side *a, side *b)
+{
+    for (size_t i = 0; i < a->n_nodes; i++) {
+        const int32_t k = find_node(b, a->node[i].name);
+        if (k >= 0)
+            pair(a, b, i, (size_t) k);
+    }
+    for (size_t i = 0; i < a->n_nodes; i++)
+        for (size_t k = 0; k < b->n_nodes && a->node[i].other < 0; k++)
+            if (b->node[k].other < 0 &&
+                !strcmp(class_of(a->node[i].name), class_of(b->node[k].name)))
+                pair(a, b, i, k);
+}
+
+// ---- rows --------------------------------------------------------------------------------------
+
+typedef struct table {
+    nino_compare_row *row;
+    size_t n, cap;
+    bool failed;
+} table;
+
+static nino_compare_row *add_row(table *t, nino_compare_kind kind, const char *node_name)
+{
+    if (!grow((void **) &t->row, &t->cap, t->n, sizeof(*t->row))) {
+        t->failed = true;
+        return NULL;
+    }
+    nino_compare_row *r = &t->row[t->n++];
+    *r = (nino_compare_row){ .kind = kind, .low = NAN, .high = NAN, .p = NAN };
+    snprintf(r->node, sizeof(r->node), "%s", node_name);
+    return r;
+}
+
+static void judge(nino_compare_row *r, double delta, double of)
+{
+    if (isfinite(r->p) && r->p < 0.01 && of > 0 && fabs(delta) > 0.01 * of)
+        r->verdict = delta < 0 ? -1 : 1;
+}
+
+static void set_test(nino_compare_row *r, const nino_welch *w)
+{
+    r->p = w->p;
+    r->low = w->low;
+    r->high = w->high;
+}
+
+// Sums of many calls: their spread gives the confidence; wall time is what is shown.
+static void sum_row(table *t, nino_compare_kind kind, const char *name, const node *a,
+                    const node *b)
+{
+    nino_compare_row *r = add_row(t, kind, name);
+    if (!r)
+        return;
+    r->n_a = a ? a->runs : 0;
+    r->n_b = b ? b->runs : 0;
+    r->total_a = a ? a->seconds : 0;
+    r->total_b = b ? b->seconds : 0;
+    r->mean_a = r->n_a ? r->total_a / (double) r->n_a : NAN;
+    r->mean_b = r->n_b ? r->total_b / (double) r->n_b : NAN;
+    r->cached_a = a && a->is_cached;
+    r->cached_b = b && b->is_cached;
+    if (!a || !b || a->kernels < 3 || b->kernels < 3)
+        return;
+    // A sum of n calls: as a mean of n with the variance of the sum times n.
+    const nino_welch w = nino_welch_test(a->kernels, a->kernel_s, a->kernel_var * a->kernels,
+                                         b->kernels, b->kernel_s, b->kernel_var * b->kernels);
+    set_test(r, &w);
+    // A run that works more and still ends earlier (nothing was to be compiled) is not slower.
+    const double wall = r->total_b - r->total_a;
+    if (wall * w.delta > 0 && fabs(wall) > 0.01 * r->total_a)
+        judge(r, w.delta, a->kernel_s);
+}
+
+static void step_row(table *t, const node *a, const node *b)
+{
+    const size_t n = a->n_steps < b->n_steps ? a->n_steps : b->n_steps;
+    nino_compare_row *r = n ? add_row(t, NINO_COMPARE_STEPS, a->name) : NULL;
+    if (!r)
+        return;
+    double mean = 0, m2 = 0;
+    r->n_a = a->n_steps;
+    r->n_b = b->n_steps;
+    for (size_t i = 0; i < a->n_steps; i++)
+        r->total_a += a->step[i];
+    for (size_t i = 0; i < b->n_steps; i++)
+        r->total_b += b->step[i];
+    r->mean_a = r->total_a / (double) a->n_steps;
+    r->mean_b = r->total_b / (double) b->n_steps;
+    for (size_t i = 0; i < n; i++) { // step i against step i
+        const double x = b->step[i] - a->step[i], d = x - mean;
+        mean += d / (double) (i + 1);
+        m2 += d * (x - mean);
+    }
+    if (n < 2)
+        return;
+    const double df = (double) (n - 1), se = sqrt(m2 / df / (double) n);
+    r->p = se > 0 ? nino_student_p(mean / se, df) : mean == 0 ? 1 : 0;
+    const double half = se * nino_student_quantile(0.05, df);
+    r->low = mean - half;
+    r->high = mean + half;
+    judge(r, mean, r->mean_a);
+}
+
+static void kernel_row(table *t, const side *a, const calls *x, const side *b, const calls *y)
+{
+    const side *s = x ? a : b;
+    const calls *c = x ? x : y;
+    nino_compare_row *r =
+        c ? add_row(t, NINO_COMPARE_KERNEL, c->node >= 0 ? s->node[c->node].name : "") : NULL;
+    if (!r)
+        return;
+    snprintf(r->name, sizeof(r->name), "%s", text(s, c->name));
+    snprintf(r->shape, sizeof(r->shape), "%s", text(s, c->shape));
+    r->n_a = x ? (uint64_t) x->n : 0;
+    r->n_b = y ? (uint64_t) y->n : 0;
+    r->total_a = x ? x->total : 0;
+    r->total_b = y ? y->total : 0;
+    r->mean_a = x ? x->mean : NAN;
+    r->mean_b = y ? y->mean : NAN;
+    if (!x || !y)
+        return;
+    const nino_welch w = nino_welch_test(x->n, x->mean, x->n > 1 ? x->m2 / (x->n - 1) : 0, y->n,
+                                         y->mean, y->n > 1 ? y->m2 / (y->n - 1) : 0);
+    set_test(r, &w);
+    judge(r, w.delta, x->mean);
+}
+
+static calls *partner(side *a, const calls *x, side *b)
+{
+    const int32_t node_at = x->node >= 0 ? a->node[x->node].other : -1;
+    if (x->node >= 0 && node_at < 0)
+        return NULL;
+    for (size_t i = 0; i < b->n_calls; i++) {
+        calls *y = &b->calls[i];
+        if (!y->is_matched && y->node == node_at && !strcmp(text(a, x->name), text(b, y->name)) &&
+            !strcmp(text(a, x->shape), text(b, y->shape)))
+            return y;
+    }
+    return NULL;
+}
+
+static int by_difference(const void *x, const void *y)
+{
+    const nino_compare_row *a = x, *b = y;
+    const double p = fabs(a->total_b - a->total_a), q = fabs(b->total_b - b->total_a);
+    return p < q ? 1 : p > q ? -1 : strcmp(a->name, b->name);
+}
+
+// Kernels of the node that is `i` in a and `k` in b (-1: not there).
+static void kernel_rows(table *t, side *a, int32_t i, side *b, int32_t k)
+{
+    const size_t first = t->n;
+    for (size_t c = 0; (i >= 0 || k < 0) && c < a->n_calls; c++)
+        if (a->calls[c].node == i) {
+            calls *y = partner(a, &a->calls[c], b);
+            if (y)
+                y->is_matched = true;
+            kernel_row(t, a, &a->calls[c], b, y);
+        }
+    for (size_t c = 0; (k >= 0 || i < 0) && c < b->n_calls; c++)
+        if (b->calls[c].node == k && !b->calls[c].is_matched)
+            kernel_row(t, a, NULL, b, &b->calls[c]);
+    if (t->n > first && t->row)
+        qsort(t->row + first, t->n - first, sizeof(*t->row), by_difference);
+}
+
+// The whole run as one node.
+static node whole(const side *s)
+{
+    node n = { .runs = s->has_job || s->n_nodes,
+               .seconds = (double) (s->end_ns - s->begin_ns) * 1e-9 };
+    for (size_t i = 0; i < s->n_calls; i++) {
+        const calls *c = &s->calls[i];
+        n.kernel_s += c->total;
+        n.kernels += c->n;
+        n.kernel_var += c->n > 1 ? c->n * c->m2 / (c->n - 1) : 0;
+    }
+    return n;
+}
+
+static void fill(table *t, side *a, side *b)
+{
+    const node x = whole(a), y = whole(b);
+    sum_row(t, NINO_COMPARE_RUN, "", &x, &y);
+    for (size_t i = 0; i < a->n_nodes; i++) {
+        const int32_t k = a->node[i].other;
+        const node *o = k >= 0 ? &b->node[k] : NULL;
+        sum_row(t, NINO_COMPARE_NODE, a->node[i].name, &a->node[i], o);
+        if (o)
+            step_row(t, &a->node[i], o);
+        kernel_rows(t, a, (int32_t) i, b, k);
+    }
+    for (size_t k = 0; k < b->n_nodes; k++)
+        if (b->node[k].other < 0) {
+            sum_row(t, NINO_COMPARE_NODE, b->node[k].name, NULL, &b->node[k]);
+            kernel_rows(t, a, -1, b, (int32_t) k);
+        }
+    kernel_rows(t, a, -1, b, -1); // of no node
+}
+
+nino_status nino_compare_runs(const nino_history *ha, const nino_history *hb, nino_compare *out,
+                              nino_error *err)
+{
+    side a = { .h = ha }, b = { .h = hb };
+    table t = { .n = 0 };
+    nino_energy_stat e;
+    nino_mem_stat m;
+    nino_compare c = { .n_rows = 0 };
+    side *const both[] = { &a, &b };
+    collect_nodes(&a);
+    collect_nodes(&b);
+    const bool is_flat = !a.n_nodes != !b.n_nodes;
+    for (int i = 0; i < 2; i++) {
+        collect_kernels(both[i], is_flat);
+        collect_steps(both[i]);
+        nino_stats_energy(nino_history_stats(both[i]->h), &e);
+        nino_stats_memory(nino_history_stats(both[i]->h), &m);
+        *(i ? &c.joules_b : &c.joules_a) = e.last_joules;
+        *(i ? &c.peak_b : &c.peak_a) = m.peak;
+    }
+    align(&a, &b);
+    fill(&t, &a, &b);
+    const bool failed = a.failed || b.failed || t.failed;
+    release(&a);
+    release(&b);
+    if (failed) {
+        free(t.row);
+        return nino_fail(err, NINO_ERR_NOMEM, "compare", "out of memory");
+    }
+    c.rows = t.row;
+    c.n_rows = t.n;
+    *out = c;
+    return NINO_OK;
+}
+
+void nino_compare_release(nino_compare *c)
+{
+    if (!c)
+        return;
+    free(c->rows);
+    *c = (nino_compare){ .n_rows = 0 };
+}
+
+const char *nino_compare_kind_name(nino_compare_kind k)
+{
+    static const char *const names[] = { "run", "node", "steps", "kernel" };
+    return (unsigned) k < 4 ? names[k] : "run";
+}

@@ -1,0 +1,261 @@
+// Requests, answers and job options as JSON.
+#include "core/monitor/link/request.h"
+
+#include "core/base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const commands[NINO_CONTROL_COUNT] = {
+    "ping", "queue", "move",     "remove", "pause", "resume",   "cancel",
+    "set",  "retry", "workflow", "reload", "trim",  "shutdown",
+};
+static const char *const precisions[] = { "auto", "fp32", "fp16", "bf16" };
+
+// ---- writing -----------------------------------------------------------------------------------
+
+static void add_key(nino_buf *b, const char *key)
+{
+    if (b->len && b->data && !strchr("{[", b->data[b->len - 1]))
+        nino_buf_addc(b, ',');
+    nino_buf_add_json_string(b, key, strlen(key));
+    nino_buf_addc(b, ':');
+}
+
+void nino_json_add_text(nino_buf *b, const char *key, const char *text)
+{
+    add_key(b, key);
+    nino_buf_add_json_string(b, text, strlen(text));
+}
+
+void nino_json_add_u64(nino_buf *b, const char *key, uint64_t v)
+{
+    add_key(b, key);
+    nino_buf_addf(b, "%llu", (unsigned long long) v);
+}
+
+static void add_set(nino_buf *b, const char *key, const char *text)
+{
+    if (text && *text)
+        nino_json_add_text(b, key, text);
+}
+
+void nino_options_write(nino_buf *b, const nino_job_options *o)
+{
+    nino_buf_addc(b, '{');
+    if (o->models && o->models[0]) {
+        add_key(b, "models");
+        for (const char *const *m = o->models; *m; m++) {
+            nino_buf_addc(b, m == o->models ? '[' : ',');
+            nino_buf_add_json_string(b, *m, strlen(*m));
+        }
+        nino_buf_addc(b, ']');
+    }
+    add_set(b, "input", o->input_dir);
+    add_set(b, "output", o->output_dir);
+    add_set(b, "trace", o->trace_path);
+    add_set(b, "preview", o->preview);
+    if (o->precision)
+        nino_json_add_text(b, "precision", precisions[o->precision & 3]);
+    if (o->preview_every > 0)
+        nino_json_add_u64(b, "preview_every", (uint64_t) o->preview_every);
+    if (o->preview_percent > 0)
+        nino_json_add_u64(b, "preview_percent", (uint64_t) o->preview_percent);
+    if (o->no_profile)
+        nino_json_add_u64(b, "no_profile", 1);
+    if (o->no_metadata)
+        nino_json_add_u64(b, "no_metadata", 1);
+    nino_buf_addc(b, '}');
+}
+
+void nino_request_write(nino_buf *b, uint32_t id, const nino_control *c)
+{
+    nino_buf_addc(b, '{');
+    nino_json_add_u64(b, "id", id);
+    nino_json_add_text(b, "do", c->cmd < NINO_CONTROL_COUNT ? commands[c->cmd] : "");
+    if (c->job)
+        nino_json_add_u64(b, "job", c->job);
+    if (c->position > 0)
+        nino_json_add_u64(b, "position", (uint64_t) c->position);
+    if (c->workflow) {
+        add_key(b, "workflow");
+        nino_buf_add_json_string(b, c->workflow, c->workflow_bytes);
+    }
+    add_set(b, "name", c->name);
+    add_set(b, "assignment", c->assignment);
+    if (c->after_job)
+        nino_json_add_u64(b, "after_job", 1);
+    if (c->cmd == NINO_CONTROL_QUEUE) {
+        add_key(b, "options");
+        nino_options_write(b, &c->options);
+    }
+    nino_buf_addc(b, '}');
+}
+
+void nino_reply_write(nino_buf *b, uint32_t id, const nino_reply *r)
+{
+    nino_buf_addc(b, '{');
+    nino_json_add_u64(b, "id", id);
+    nino_json_add_text(b, "status", nino_status_name(r->err.code));
+    if (r->err.code) {
+        nino_json_add_text(b, "where", r->err.where);
+        nino_json_add_text(b, "message", r->err.msg);
+    }
+    if (r->job)
+        nino_json_add_u64(b, "job", r->job);
+    if (r->bytes)
+        nino_json_add_u64(b, "bytes", r->bytes);
+    if (r->text.len) {
+        add_key(b, "text");
+        nino_buf_add_json_string(b, r->text.data, r->text.len);
+    }
+    nino_buf_addc(b, '}');
+}
+
+bool nino_status_parse(const char *name, nino_status *out)
+{
+    for (int st = NINO_OK; name && st >= NINO_ERR_UNSUPPORTED; st--)
+        if (!strcmp(name, nino_status_name((nino_status) st))) {
+            *out = (nino_status) st;
+            return true;
+        }
+    return false;
+}
+
+// ---- reading -----------------------------------------------------------------------------------
+
+static nino_status bad(nino_error *err, const char *key, const char *what)
+{
+    return nino_fail(err, NINO_ERR_FORMAT, key, "%s", what);
+}
+
+// Absent is fine; *out stays.
+static nino_status get_text(const nino_json *obj, const char *key, const char **out,
+                            nino_error *err)
+{
+    const nino_json *v = nino_json_get(obj, key);
+    const char *s = nino_json_str(v);
+    if (v && !s)
+        return bad(err, key, "is not a text");
+    if (s)
+        *out = s;
+    return NINO_OK;
+}
+
+static nino_status get_u64(const nino_json *obj, const char *key, uint64_t max, uint64_t *out,
+                           nino_error *err)
+{
+    const nino_json *v = nino_json_get(obj, key);
+    uint64_t n = *out;
+    if (v && (!nino_json_u64(v, &n) || n > max))
+        return bad(err, key, "is not a whole number in its range");
+    *out = n;
+    return NINO_OK;
+}
+
+static nino_status get_models(const nino_json *v, const char ***out, nino_error *err)
+{
+    size_t n = 0;
+    if (!v)
+        return NINO_OK;
+    if (v->type != NINO_JSON_ARRAY)
+        return bad(err, "options.models", "is not a list of folders");
+    const char **list = calloc((size_t) v->count + 1, sizeof(*list));
+    if (!list)
+        return nino_fail(err, NINO_ERR_NOMEM, "options.models", "out of memory");
+    for (const nino_json *m = v->child; m; m = m->next)
+        if (!(list[n++] = nino_json_str(m))) {
+            free(list);
+            return bad(err, "options.models", "is not a list of folders");
+        }
+    *out = list;
+    return NINO_OK;
+}
+
+nino_status nino_options_parse(const nino_json *v, nino_job_options *o, const char ***models,
+                               nino_error *err)
+{
+    const char *precision = precisions[0];
+    uint64_t every = 0, percent = 0, no_profile = 0, no_metadata = 0;
+    nino_status st = NINO_OK;
+    *o = (nino_job_options){ 0 };
+    *models = NULL;
+    if (!v)
+        return NINO_OK;
+    if (v->type != NINO_JSON_OBJECT)
+        return bad(err, "options", "is not an object");
+    if ((st = get_text(v, "input", &o->input_dir, err)) ||
+        (st = get_text(v, "output", &o->output_dir, err)) ||
+        (st = get_text(v, "trace", &o->trace_path, err)) ||
+        (st = get_text(v, "preview", &o->preview, err)) ||
+        (st = get_text(v, "precision", &precision, err)) ||
+        (st = get_u64(v, "preview_every", 10000, &every, err)) ||
+        (st = get_u64(v, "preview_percent", 100, &percent, err)) ||
+        (st = get_u64(v, "no_profile", 1, &no_profile, err)) ||
+        (st = get_u64(v, "no_metadata", 1, &no_metadata, err)) ||
+        (st = get_models(nino_json_get(v, "models"), models, err)))
+        return st;
+    o->models = *models;
+    o->preview_every = (int) every;
+    o->preview_percent = (int) percent;
+    o->no_profile = no_profile != 0;
+    o->no_metadata = no_metadata != 0;
+    for (int i = 0; i < 4; i++)
+        if (!strcmp(precision, precisions[i])) {
+            o->precision = (nino_precision_opt) i;
+            return NINO_OK;
+        }
+    return bad(err, "options.precision", "is not one of auto, fp32, fp16, bf16");
+}
+
+static nino_status find_command(const char *word, nino_control_cmd *out, nino_error *err)
+{
+    for (int i = 0; i < NINO_CONTROL_COUNT; i++)
+        if (!strcmp(word, commands[i])) {
+            *out = (nino_control_cmd) i;
+            return NINO_OK;
+        }
+    return nino_fail(err, NINO_ERR_UNKNOWN, "do", "'%.40s' is no request", word);
+}
+
+nino_status nino_request_parse(const char *json, size_t len, nino_request *out, nino_error *err)
+{
+    const nino_json_limits limits = { .max_depth = 8,
+                                      .max_bytes = NINO_REQUEST_MAX,
+                                      .max_nodes = 4096,
+                                      .max_string = NINO_REQUEST_MAX,
+                                      .strict_numbers = true };
+    uint64_t id = 0, position = 0, after = 0;
+    const char *word = "";
+    *out = (nino_request){ 0 };
+    nino_control *c = &out->c;
+    nino_status st = nino_json_parse(json, len, "request", &limits, &out->doc, err);
+    if (st)
+        return st;
+    const nino_json *r = out->doc->root;
+    if (r->type != NINO_JSON_OBJECT)
+        return bad(err, "request", "is not an object");
+    if ((st = get_u64(r, "id", UINT32_MAX, &id, err)))
+        return st;
+    out->id = (uint32_t) id;
+    if ((st = get_text(r, "do", &word, err)) || (st = find_command(word, &c->cmd, err)) ||
+        (st = get_u64(r, "job", UINT64_MAX, &c->job, err)) ||
+        (st = get_u64(r, "position", 1000000, &position, err)) ||
+        (st = get_u64(r, "after_job", 1, &after, err)) ||
+        (st = get_text(r, "workflow", &c->workflow, err)) ||
+        (st = get_text(r, "name", &c->name, err)) ||
+        (st = get_text(r, "assignment", &c->assignment, err)) ||
+        (st = nino_options_parse(nino_json_get(r, "options"), &c->options, &out->models, err)))
+        return st;
+    c->workflow_bytes = c->workflow ? nino_json_get(r, "workflow")->len : 0;
+    c->position = (int) position;
+    c->after_job = after != 0;
+    return NINO_OK;
+}
+
+void nino_request_release(nino_request *r)
+{
+    nino_json_doc_destroy(&r->doc);
+    free(r->models);
+    *r = (nino_request){ 0 };
+}

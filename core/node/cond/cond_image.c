@@ -1,0 +1,359 @@
+// Pictures as conditioning: inpainting, instructions, references. Behaviour of ComfyUI's nodes.py
+// (InpaintModelConditioning, VAEEncodeForInpaint, SetLatentNoiseMask), nodes_ip2p.py and
+// nodes_edit_model.py.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/node/planar.h"
+
+static const nino_port latent_out[] = { { .key = "LATENT", .type = NINO_PORT_LATENT }, { 0 } };
+
+// ---- what is hidden from the encoder ---------------------------------------------------------
+
+// Pixels and mask of equal size, sides multiples of `unit`, cut around the middle.
+static nino_status fitted(nino_run *r, const nino_array *pixels, const nino_array *mask,
+                          int64_t unit, nino_array **p, nino_array **m, nino_error *err)
+{
+    const nino_picture s = nino_picture_of(pixels);
+    const int64_t h = s.h / unit * unit, w = s.w / unit * unit;
+    const int64_t top = s.h % unit / 2, left = s.w % unit / 2;
+    nino_array *sized = NULL;
+    if (!h || !w)
+        return nino_fail_kind(err, NINO_ERR_ARG, "shape", "pixels",
+                              "a picture of %lldx%lld is smaller than one latent cell",
+                              (long long) s.w, (long long) s.h);
+    nino_status st = mask ? nino_mask_fit(r, mask, s.h, s.w, &sized, err) : NINO_OK;
+    if (st == NINO_OK && mask)
+        st = nino_batch_agrees(sized->shape.dim[0], s.n, "mask", err);
+    if (st == NINO_OK) {
+        *p = nino_picture_crop(pixels, top, left, h, w, r->def->key, err);
+        *m = mask ? nino_picture_crop(sized, top, left, h, w, r->def->key, err) : NULL;
+        st = *p && (*m || !mask) ? NINO_OK : NINO_ERR_NOMEM;
+    }
+    nino_array_unref(&sized);
+    return st;
+}
+
+// Colours become mid-grey where the mask, rounded, is 1.
+static void hide(const nino_array *pixels, const nino_array *mask)
+{
+    const nino_picture p = nino_picture_of(pixels), m = nino_picture_of(mask);
+    for (int64_t i = 0; i < p.n; i++)
+        for (int64_t k = 0; k < p.h * p.w; k++) {
+            float *v = p.v + (i * p.h * p.w + k) * p.c;
+            const float keep = 1.0f - rintf(m.v[nino_batch_entry(m.n, i) * p.h * p.w + k]);
+            for (int c = 0; c < 3; c++)
+                v[c] = (v[c] - 0.5f) * keep + 0.5f;
+        }
+}
+
+// ---- InpaintModelConditioning, InstructPixToPixConditioning ----------------------------------
+
+// Gives inputs 0 and 1 with the picture that the model sees beside the noise.
+static nino_status give_both(nino_run *r, nino_array *latent, nino_array *mask, nino_error *err)
+{
+    nino_status st = NINO_OK;
+    for (int i = 0; i < 2 && st == NINO_OK; i++) {
+        nino_cond *c = nino_cond_copy(nino_in_cond(r, i));
+        for (int k = 0; c && k < c->n; k++) {
+            nino_cond_set_array(&c->entry[k].concat_latent, latent);
+            if (mask)
+                nino_cond_set_array(&c->entry[k].concat_mask, mask);
+        }
+        st = nino_out_cond(r, i, c, err);
+    }
+    return st;
+}
+
+typedef struct inpaint_params {
+    bool noise_mask;
+} inpaint_params;
+
+static nino_status inpaint_run(nino_run *r, nino_error *err)
+{
+    const inpaint_params *p = r->params;
+    const nino_array *image = nino_in_image(r, 3);
+    nino_array *pixels = NULL, *mask = NULL, *seen = NULL, *whole = NULL;
+    nino_status st = fitted(r, image, nino_in_mask(r, 4), 8, &pixels, &mask, err);
+    if (st == NINO_OK) {
+        hide(pixels, mask);
+        st = nino_encode_pixels(r, nino_in_vae(r, 2), pixels, &seen, err);
+    }
+    if (st == NINO_OK)
+        st = nino_encode_pixels(r, nino_in_vae(r, 2), image, &whole, err);
+    if (st == NINO_OK)
+        st = give_both(r, seen, mask, err);
+    if (st == NINO_OK) {
+        const nino_latent l = { .samples = nino_array_ref(whole),
+                                .noise_mask = p->noise_mask ? nino_array_ref(mask) : NULL };
+        st = nino_out_latent(r, 2, l, err);
+    }
+    nino_array_unref(&pixels);
+    nino_array_unref(&mask);
+    nino_array_unref(&seen);
+    nino_array_unref(&whole);
+    return st;
+}
+
+static const nino_port inpaint_in[] = {
+    { .key = "positive", .type = NINO_PORT_CONDITIONING },
+    { .key = "negative", .type = NINO_PORT_CONDITIONING },
+    { .key = "vae", .type = NINO_PORT_VAE },
+    { .key = "pixels", .type = NINO_PORT_IMAGE },
+    { .key = "mask", .type = NINO_PORT_MASK, .help = "1: to be painted" },
+    { 0 }
+};
+static const nino_port pair_out[] = { { .key = "positive", .type = NINO_PORT_CONDITIONING },
+                                      { .key = "negative", .type = NINO_PORT_CONDITIONING },
+                                      { .key = "latent", .type = NINO_PORT_LATENT },
+                                      { 0 } };
+static const nino_param inpaint_table[] = {
+    NINO_P_BOOL(inpaint_params, noise_mask, true, .label = "Noise mask",
+                .help = "Only what the mask covers is sampled; off: the whole picture is"),
+    { 0 }
+};
+static const nino_node_ops inpaint_ops = { .run = inpaint_run };
+const nino_node_def nino_node_inpaint_cond = {
+    .key = "InpaintModelConditioning",
+    .title = "InpaintModelConditioning",
+    .category = "conditioning/inpaint",
+    .help = "Shows an inpainting model the picture without what the mask covers",
+    .inputs = inpaint_in,
+    .outputs = pair_out,
+    .params = inpaint_table,
+    .params_size = sizeof(inpaint_params),
+    .ops = &inpaint_ops,
+};
+
+static nino_status ip2p_run(nino_run *r, nino_error *err)
+{
+    nino_array *pixels = NULL, *none = NULL, *seen = NULL, *empty = NULL;
+    nino_status st = fitted(r, nino_in_image(r, 3), NULL, 8, &pixels, &none, err);
+    if (st == NINO_OK)
+        st = nino_encode_pixels(r, nino_in_vae(r, 2), pixels, &seen, err);
+    if (st == NINO_OK)
+        st = give_both(r, seen, NULL, err);
+    if (st == NINO_OK) {
+        empty = nino_node_array(NINO_F32, seen->shape, r->def->key, err);
+        st = nino_out_latent(r, 2, (nino_latent){ .samples = empty }, err);
+    }
+    nino_array_unref(&pixels);
+    nino_array_unref(&seen);
+    return st;
+}
+
+static const nino_port ip2p_in[] = { { .key = "positive", .type = NINO_PORT_CONDITIONING },
+                                     { .key = "negative", .type = NINO_PORT_CONDITIONING },
+                                     { .key = "vae", .type = NINO_PORT_VAE },
+                                     { .key = "pixels", .type = NINO_PORT_IMAGE },
+                                     { 0 } };
+static const nino_node_ops ip2p_ops = { .run = ip2p_run };
+const nino_node_def nino_node_ip2p_cond = {
+    .key = "InstructPixToPixConditioning",
+    .title = "InstructPixToPixConditioning",
+    .category = "conditioning/instructpix2pix",
+    .help = "Shows an editing or control model the picture it works from",
+    .inputs = ip2p_in,
+    .outputs = pair_out,
+    .ops = &ip2p_ops,
+};
+
+// ---- ReferenceLatent -------------------------------------------------------------------------
+
+static nino_status append_reference(nino_cond_entry *e, nino_array *latent)
+{
+    nino_array **refs = realloc(e->refs, (size_t) (e->n_refs + 1) * sizeof(*refs));
+    if (!refs)
+        return NINO_ERR_NOMEM;
+    e->refs = refs;
+    e->refs[e->n_refs++] = nino_array_ref(latent);
+    return NINO_OK;
+}
+
+static nino_status reference_run(nino_run *r, nino_error *err)
+{
+    const nino_latent *l = nino_in_latent(r, 1);
+    nino_cond *c = nino_cond_copy(nino_in_cond(r, 0));
+    nino_status st = NINO_OK;
+    for (int i = 0; l && c && i < c->n && st == NINO_OK; i++)
+        st = append_reference(&c->entry[i], l->samples);
+    if (st)
+        nino_cond_unref(&c);
+    return nino_out_cond(r, 0, c, err);
+}
+
+static const nino_port reference_in[] = {
+    { .key = "conditioning", .type = NINO_PORT_CONDITIONING },
+    { .key = "latent", .type = NINO_PORT_LATENT, .optional = true },
+    { 0 }
+};
+static const nino_port cond_out[] = { { .key = "CONDITIONING", .type = NINO_PORT_CONDITIONING },
+                                      { 0 } };
+static const nino_node_ops reference_ops = { .run = reference_run };
+const nino_node_def nino_node_reference_latent = {
+    .key = "ReferenceLatent",
+    .title = "ReferenceLatent",
+    .category = "advanced/conditioning/edit_models",
+    .help = "Gives an editing model a picture to go by; several can be chained",
+    .inputs = reference_in,
+    .outputs = cond_out,
+    .ops = &reference_ops,
+};
+
+// ---- FluxKontextMultiReferenceLatentMethod ---------------------------------------------------
+
+typedef struct method_params {
+    int64_t reference_latents_method;
+} method_params;
+
+static nino_status method_run(nino_run *r, nino_error *err)
+{
+    const int64_t method = ((const method_params *) r->params)->reference_latents_method;
+    nino_cond *c = nino_cond_copy(nino_in_cond(r, 0));
+    for (int i = 0; c && i < c->n; i++)
+        c->entry[i].ref_method = (nino_ref_method) method;
+    return nino_out_cond(r, 0, c, err);
+}
+
+static const char *const methods[] = { "offset", "index", "uxo/uno", NULL };
+static const nino_param method_table[] = {
+    NINO_P_ENUM(method_params, reference_latents_method, methods, NINO_REFS_OFFSET,
+                .label = "Method", .help = "As the model was trained; Kontext: offset or index"),
+    { 0 }
+};
+static const nino_port method_in[] = { { .key = "conditioning", .type = NINO_PORT_CONDITIONING },
+                                       { 0 } };
+static const nino_node_ops method_ops = { .run = method_run };
+const nino_node_def nino_node_reference_method = {
+    .key = "FluxKontextMultiReferenceLatentMethod",
+    .title = "FluxKontextMultiReferenceLatentMethod",
+    .category = "advanced/conditioning/flux",
+    .help = "Where a Flux model takes several reference latents to be",
+    .inputs = method_in,
+    .outputs = cond_out,
+    .params = method_table,
+    .params_size = sizeof(method_params),
+    .ops = &method_ops,
+};
+
+// ---- VAEEncodeForInpaint ---------------------------------------------------------------------
+
+typedef struct encode_params {
+    int64_t grow_mask_by;
+} encode_params;
+
+// One line of n values, `step` apart: out[i] is 1 if any rounded value in [i-before, i+after] is
+// not 0 in sum.
+static void grow_line(const double *in, double *out, int64_t n, int64_t step, int64_t before,
+                      int64_t after)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t k = i - before; k <= i + after; k++)
+            sum += k >= 0 && k < n ? in[k * step] : 0;
+        out[i * step] = sum;
+    }
+}
+
+// The rounded mask summed over squares of `side` pixels, cut to 0..1: it grows by about half of
+// that. An even side reaches one pixel further up and left, as ComfyUI's convolution does.
+static nino_status grow(const nino_array *mask, int64_t side, nino_error *err)
+{
+    const nino_picture m = nino_picture_of(mask);
+    const int64_t cells = m.h * m.w, before = side / 2, after = side - 1 - before;
+    double *a = calloc((size_t) cells * 2, sizeof(double));
+    if (!a)
+        return nino_fail(err, NINO_ERR_NOMEM, "mask", "out of memory");
+    double *b = a + cells;
+    for (int64_t i = 0; i < m.n; i++) {
+        float *v = m.v + i * cells;
+        for (int64_t k = 0; k < cells; k++)
+            a[k] = rint((double) v[k]);
+        for (int64_t y = 0; y < m.h; y++)
+            grow_line(a + y * m.w, b + y * m.w, m.w, 1, before, after);
+        for (int64_t x = 0; x < m.w; x++)
+            grow_line(b + x, a + x, m.h, m.w, before, after);
+        for (int64_t k = 0; k < cells; k++)
+            v[k] = a[k] < 0 ? 0.0f : a[k] > 1 ? 1.0f : (float) rint(a[k]);
+    }
+    free(a);
+    return NINO_OK;
+}
+
+static nino_status encode_run(nino_run *r, nino_error *err)
+{
+    const encode_params *p = r->params;
+    const nino_vae *vae = nino_in_vae(r, 1);
+    nino_array *pixels = NULL, *mask = NULL;
+    nino_latent l = { 0 };
+    nino_status st =
+        fitted(r, nino_in_image(r, 0), nino_in_mask(r, 2), vae->factor, &pixels, &mask, err);
+    if (st == NINO_OK) {
+        hide(pixels, mask);
+        st = nino_encode_pixels(r, vae, pixels, &l.samples, err);
+    }
+    // without growing the mask is only rounded, which is what a side of one does
+    if (st == NINO_OK && !r->is_plan)
+        st = grow(mask, p->grow_mask_by ? p->grow_mask_by : 1, err);
+    if (st == NINO_OK) {
+        l.noise_mask = nino_array_ref(mask);
+        st = nino_out_latent(r, 0, l, err);
+    } else {
+        nino_array_unref(&l.samples);
+    }
+    nino_array_unref(&pixels);
+    nino_array_unref(&mask);
+    return st;
+}
+
+static const nino_port encode_in[] = {
+    { .key = "pixels", .type = NINO_PORT_IMAGE },
+    { .key = "vae", .type = NINO_PORT_VAE },
+    { .key = "mask", .type = NINO_PORT_MASK, .help = "1: to be painted" },
+    { 0 }
+};
+static const nino_param encode_table[] = {
+    NINO_P_INT(encode_params, grow_mask_by, 6, 0, 64, 1, .label = "Grow mask", .unit = "px",
+               .help = "The mask grows by half of this, so that no seam shows"),
+    { 0 }
+};
+static const nino_node_ops encode_ops = { .run = encode_run };
+const nino_node_def nino_node_vae_encode_inpaint = {
+    .key = "VAEEncodeForInpaint",
+    .title = "VAE Encode (for Inpainting)",
+    .category = "latent/inpaint",
+    .help = "A latent without what the mask covers, and with the mask for the sampler",
+    .inputs = encode_in,
+    .outputs = latent_out,
+    .params = encode_table,
+    .params_size = sizeof(encode_params),
+    .ops = &encode_ops,
+};
+
+// ---- SetLatentNoiseMask ----------------------------------------------------------------------
+
+static nino_status set_mask_run(nino_run *r, nino_error *err)
+{
+    const nino_latent *in = nino_in_latent(r, 0);
+    nino_latent with = *in; // only seen by the copy
+    with.noise_mask = nino_in_mask(r, 1);
+    return nino_out_latent_like(r, 0, &with, nino_array_ref(in->samples), err);
+}
+
+static const nino_port set_mask_in[] = {
+    { .key = "samples", .type = NINO_PORT_LATENT },
+    { .key = "mask", .type = NINO_PORT_MASK, .help = "1: may change" },
+    { 0 }
+};
+static const nino_node_ops set_mask_ops = { .run = set_mask_run };
+const nino_node_def nino_node_set_noise_mask = {
+    .key = "SetLatentNoiseMask",
+    .title = "Set Latent Noise Mask",
+    .category = "latent/inpaint",
+    .help = "Only what the mask covers is sampled",
+    .inputs = set_mask_in,
+    .outputs = latent_out,
+    .ops = &set_mask_ops,
+};

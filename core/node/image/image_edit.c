@@ -1,0 +1,348 @@
+// Images: cut, turn, pad, batches, flat ones. Behaviour of ComfyUI's nodes_images.py and nodes.py
+// (ImageInvert, EmptyImage, ImagePadForOutpaint).
+#include <stdio.h>
+
+#include "core/base/buf.h"
+#include "core/base/error.h"
+#include "core/node/planar.h"
+
+static const nino_port image_in[] = { { .key = "image", .type = NINO_PORT_IMAGE }, { 0 } };
+static const nino_port image_out[] = { { .key = "IMAGE", .type = NINO_PORT_IMAGE }, { 0 } };
+
+// ---- EmptyImage ------------------------------------------------------------------------------
+
+typedef struct empty_params {
+    int64_t width, height, batch_size, color;
+} empty_params;
+
+static nino_status empty_run(nino_run *r, nino_error *err)
+{
+    const empty_params *p = r->params;
+    const float rgb[3] = { (float) ((double) (p->color >> 16 & 255) / 255),
+                           (float) ((double) (p->color >> 8 & 255) / 255),
+                           (float) ((double) (p->color & 255) / 255) };
+    nino_array *out = nino_node_array(NINO_F32, NINO_SHAPE(p->batch_size, p->height, p->width, 3),
+                                      r->def->key, err);
+    for (int64_t i = 0; out && p->color && !r->is_plan && i < nino_shape_count(&out->shape); i++)
+        nino_array_f32(out)[i] = rgb[i % 3];
+    return nino_out_image(r, 0, out, err);
+}
+
+static const nino_param empty_table[] = {
+    NINO_P_INT(empty_params, width, 512, 1, 16384, 1, .label = "Width", .unit = "px",
+               .help = "Width of the image"),
+    NINO_P_INT(empty_params, height, 512, 1, 16384, 1, .label = "Height", .unit = "px",
+               .help = "Height of the image"),
+    NINO_P_INT(empty_params, batch_size, 1, 1, 4096, 1, .label = "Batch",
+               .help = "How many images are made", .ui_min.i = 1, .ui_max.i = 16),
+    NINO_P_INT(empty_params, color, 0, 0, 0xFFFFFF, 1, .label = "Colour",
+               .help = "65536 red + 256 green + blue, each 0 to 255"),
+    { 0 }
+};
+static const nino_port nothing[] = { { 0 } };
+static const nino_node_ops empty_ops = { .run = empty_run };
+const nino_node_def nino_node_empty_image = {
+    .key = "EmptyImage",
+    .title = "EmptyImage",
+    .category = "image",
+    .help = "Images of one colour",
+    .inputs = nothing,
+    .outputs = image_out,
+    .params = empty_table,
+    .params_size = sizeof(empty_params),
+    .ops = &empty_ops,
+};
+
+// ---- ImageInvert -----------------------------------------------------------------------------
+
+static nino_status invert_run(nino_run *r, nino_error *err)
+{
+    nino_array *out = nino_picture_copy(nino_in_image(r, 0), r->def->key, err);
+    for (int64_t i = 0; out && i < nino_shape_count(&out->shape); i++)
+        nino_array_f32(out)[i] = 1.0f - nino_array_f32(out)[i];
+    return nino_out_image(r, 0, out, err);
+}
+
+static const nino_node_ops invert_ops = { .run = invert_run };
+const nino_node_def nino_node_image_invert = {
+    .key = "ImageInvert",
+    .title = "Invert Image",
+    .category = "image",
+    .help = "The negative of an image",
+    .inputs = image_in,
+    .outputs = image_out,
+    .ops = &invert_ops,
+};
+
+// ---- ImageCrop -------------------------------------------------------------------------------
+
+typedef struct crop_params {
+    int64_t width, height, x, y;
+} crop_params;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static nino_status crop_run(nino_run *r, nino_error *err)
+{
+    const crop_params *p = r->params;
+    const nino_picture s = nino_picture_of(nino_in_image(r, 0));
+    const int64_t x = least(p->x, s.w - 1), y = least(p->y, s.h - 1);
+    return nino_out_image(r, 0,
+                          nino_picture_crop(nino_in_image(r, 0), y, x, least(p->height, s.h - y),
+                                            least(p->width, s.w - x), r->def->key, err),
+                          err);
+}
+
+static const nino_param crop_table[] = {
+    NINO_P_INT(crop_params, width, 512, 1, 16384, 1, .label = "Width", .unit = "px",
+               .help = "Width of what is kept"),
+    NINO_P_INT(crop_params, height, 512, 1, 16384, 1, .label = "Height", .unit = "px",
+               .help = "Height of what is kept"),
+    NINO_P_INT(crop_params, x, 0, 0, 16384, 1, .label = "Left", .unit = "px",
+               .help = "Left edge of what is kept"),
+    NINO_P_INT(crop_params, y, 0, 0, 16384, 1, .label = "Top", .unit = "px",
+               .help = "Top edge of what is kept"),
+    { 0 }
+};
+static const nino_node_ops crop_ops = { .run = crop_run };
+const nino_node_def nino_node_image_crop = {
+    .key = "ImageCrop",
+    .title = "Image Crop",
+    .category = "image/transform",
+    .help = "Cuts a rectangle out of an image",
+    .inputs = image_in,
+    .outputs = image_out,
+    .params = crop_table,
+    .params_size = sizeof(crop_params),
+    .ops = &crop_ops,
+};
+
+// ---- ImageFlip, ImageRotate ------------------------------------------------------------------
+
+typedef struct flip_params {
+    int64_t flip_method;
+} flip_params;
+
+static nino_status flip_run(nino_run *r, nino_error *err)
+{
+    const int64_t how = ((const flip_params *) r->params)->flip_method;
+    return nino_out_image(
+        r, 0, nino_picture_flip(nino_in_image(r, 0), how == 0, how == 1, r->def->key, err), err);
+}
+
+static const char *const flips[] = { "x-axis: vertically", "y-axis: horizontally", NULL };
+static const nino_param flip_table[] = {
+    NINO_P_ENUM(flip_params, flip_method, flips, 0, .label = "Direction",
+                .help = "Whether rows or columns change order"),
+    { 0 }
+};
+static const nino_node_ops flip_ops = { .run = flip_run };
+const nino_node_def nino_node_image_flip = {
+    .key = "ImageFlip",
+    .title = "ImageFlip",
+    .category = "image/transform",
+    .help = "Mirrors an image",
+    .inputs = image_in,
+    .outputs = image_out,
+    .params = flip_table,
+    .params_size = sizeof(flip_params),
+    .ops = &flip_ops,
+};
+
+typedef struct rotate_params {
+    int64_t rotation;
+} rotate_params;
+
+static nino_status rotate_run(nino_run *r, nino_error *err)
+{
+    const int turns = (int) ((const rotate_params *) r->params)->rotation;
+    return nino_out_image(r, 0, nino_picture_rotate(nino_in_image(r, 0), turns, r->def->key, err),
+                          err);
+}
+
+static const char *const rotations[] = { "none", "90 degrees", "180 degrees", "270 degrees", NULL };
+static const nino_param rotate_table[] = { NINO_P_ENUM(rotate_params, rotation, rotations, 0,
+                                                       .label = "Rotation", .help = "Clockwise"),
+                                           { 0 } };
+static const nino_node_ops rotate_ops = { .run = rotate_run };
+const nino_node_def nino_node_image_rotate = {
+    .key = "ImageRotate",
+    .title = "ImageRotate",
+    .category = "image/transform",
+    .help = "Turns an image by quarters",
+    .inputs = image_in,
+    .outputs = image_out,
+    .params = rotate_table,
+    .params_size = sizeof(rotate_params),
+    .ops = &rotate_ops,
+};
+
+// ---- ImageFromBatch, RepeatImageBatch --------------------------------------------------------
+
+typedef struct from_params {
+    int64_t batch_index, length;
+} from_params;
+
+static nino_status from_run(nino_run *r, nino_error *err)
+{
+    const from_params *p = r->params;
+    const int64_t n = nino_in_image(r, 0)->shape.dim[0];
+    const int64_t at = least(p->batch_index, n - 1);
+    return nino_out_image(
+        r, 0,
+        nino_picture_batch(nino_in_image(r, 0), at, least(p->length, n - at), r->def->key, err),
+        err);
+}
+
+static const nino_param from_table[] = {
+    NINO_P_INT(from_params, batch_index, 0, 0, 4095, 1, .label = "First",
+               .help = "The first one that is taken"),
+    NINO_P_INT(from_params, length, 1, 1, 4096, 1, .label = "Count", .help = "How many are taken"),
+    { 0 }
+};
+static const nino_node_ops from_ops = { .run = from_run };
+const nino_node_def nino_node_image_from_batch = {
+    .key = "ImageFromBatch",
+    .title = "ImageFromBatch",
+    .category = "image/batch",
+    .help = "Takes some images of a batch",
+    .inputs = image_in,
+    .outputs = image_out,
+    .params = from_table,
+    .params_size = sizeof(from_params),
+    .ops = &from_ops,
+};
+
+typedef struct repeat_params {
+    int64_t amount;
+} repeat_params;
+
+static nino_status repeat_run(nino_run *r, nino_error *err)
+{
+    const int64_t amount = ((const repeat_params *) r->params)->amount;
+    const nino_array *in = nino_in_image(r, 0);
+    return nino_out_image(
+        r, 0, nino_picture_batch(in, 0, in->shape.dim[0] * amount, r->def->key, err), err);
+}
+
+static const nino_param repeat_table[] = { NINO_P_INT(repeat_params, amount, 1, 1, 4096, 1,
+                                                      .label = "Times",
+                                                      .help = "How often the batch is repeated"),
+                                           { 0 } };
+static const nino_node_ops repeat_ops = { .run = repeat_run };
+const nino_node_def nino_node_image_repeat = {
+    .key = "RepeatImageBatch",
+    .title = "RepeatImageBatch",
+    .category = "image/batch",
+    .help = "The same images several times",
+    .inputs = image_in,
+    .outputs = image_out,
+    .params = repeat_table,
+    .params_size = sizeof(repeat_params),
+    .ops = &repeat_ops,
+};
+
+// ---- GetImageSize ----------------------------------------------------------------------------
+
+static nino_status size_run(nino_run *r, nino_error *err)
+{
+    const nino_picture s = nino_picture_of(nino_in_image(r, 0));
+    char text[128];
+    snprintf(text, sizeof(text), "width: %lld, height: %lld\nbatch size: %lld", (long long) s.w,
+             (long long) s.h, (long long) s.n);
+    nino_run_text(r, "size", text);
+    nino_status st = nino_out_int(r, 0, s.w, err);
+    if (st == NINO_OK)
+        st = nino_out_int(r, 1, s.h, err);
+    return st ? st : nino_out_int(r, 2, s.n, err);
+}
+
+static const nino_port size_out[] = { { .key = "width", .type = NINO_PORT_INT },
+                                      { .key = "height", .type = NINO_PORT_INT },
+                                      { .key = "batch_size", .type = NINO_PORT_INT },
+                                      { 0 } };
+static const nino_node_ops size_ops = { .run = size_run };
+const nino_node_def nino_node_image_size = {
+    .key = "GetImageSize",
+    .title = "Get Image Size",
+    .category = "image",
+    .help = "Width, height and number of images",
+    .inputs = image_in,
+    .outputs = size_out,
+    .ops = &size_ops,
+};
+
+// ---- ImagePadForOutpaint ---------------------------------------------------------------------
+
+typedef struct pad_params {
+    int64_t left, top, right, bottom, feathering;
+} pad_params;
+
+// How much is painted over at (y, x) of the h x w image: fades to 0 over `feathering` pixels from
+// every edge that is extended.
+static float over(const pad_params *p, int64_t y, int64_t x, int64_t h, int64_t w)
+{
+    const int64_t far[4] = { p->top ? y : h, p->bottom ? h - y : h, p->left ? x : w,
+                             p->right ? w - x : w };
+    int64_t d = far[0];
+    for (int i = 1; i < 4; i++)
+        d = least(d, far[i]);
+    if (d >= p->feathering)
+        return 0;
+    const double v = (double) (p->feathering - d) / (double) p->feathering;
+    return (float) (v * v);
+}
+
+static nino_status pad_run(nino_run *r, nino_error *err)
+{
+    const pad_params *p = r->params;
+    const nino_array *in = nino_in_image(r, 0);
+    const nino_picture s = nino_picture_of(in);
+    const int64_t h = s.h + p->top + p->bottom, w = s.w + p->left + p->right;
+    const bool fades = p->feathering > 0 && p->feathering * 2 < s.h && p->feathering * 2 < s.w;
+    nino_array *mask = nino_node_array(NINO_F32, NINO_SHAPE(1, h, w), r->def->key, err);
+    for (int64_t y = 0; mask && !r->is_plan && y < h; y++)
+        for (int64_t x = 0; x < w; x++) {
+            const int64_t iy = y - p->top, ix = x - p->left;
+            const bool inside = iy >= 0 && iy < s.h && ix >= 0 && ix < s.w;
+            nino_array_f32(mask)[y * w + x] = !inside ? 1.0f
+                                              : fades ? over(p, iy, ix, s.h, s.w)
+                                                      : 0.0f;
+        }
+    const nino_status st = nino_out_mask(r, 1, mask, err);
+    if (st)
+        return st;
+    return nino_out_image(r, 0, nino_picture_pad(in, p->top, p->left, h, w, 0.5f, r->def->key, err),
+                          err);
+}
+
+#define EDGE(fld, name)                                                                            \
+    NINO_P_INT(pad_params, fld, 0, 0, 16384, 8, .label = name, .unit = "px",                       \
+               .help = "How far the image is extended there")
+
+static const nino_param pad_table[] = {
+    EDGE(left, "Left"),
+    EDGE(top, "Top"),
+    EDGE(right, "Right"),
+    EDGE(bottom, "Bottom"),
+    NINO_P_INT(pad_params, feathering, 40, 0, 16384, 1, .label = "Feathering", .unit = "px",
+               .help = "Width over which the old image is painted over less and less"),
+    { 0 }
+};
+static const nino_port pad_out[] = {
+    { .key = "IMAGE", .type = NINO_PORT_IMAGE },
+    { .key = "MASK", .type = NINO_PORT_MASK, .help = "1: to be painted" },
+    { 0 }
+};
+static const nino_node_ops pad_ops = { .run = pad_run };
+const nino_node_def nino_node_image_pad = {
+    .key = "ImagePadForOutpaint",
+    .title = "Pad Image for Outpainting",
+    .category = "image",
+    .help = "Grey borders around an image, and the mask to paint them",
+    .inputs = image_in,
+    .outputs = pad_out,
+    .params = pad_table,
+    .params_size = sizeof(pad_params),
+    .ops = &pad_ops,
+};

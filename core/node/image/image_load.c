@@ -1,0 +1,199 @@
+// Pictures of the input folder. Behaviour of ComfyUI's nodes.py (LoadImage, LoadImageMask), which
+// reads them with Pillow: content decides the format, EXIF which way is up, 8 bits a channel.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/hash.h"
+#include "core/media/image.h"
+#include "core/node/util.h"
+
+#define MAX_FILE ((uint64_t) 512 << 20)
+
+// ---- LoadImage -------------------------------------------------------------------------------
+
+typedef struct load_params {
+    const char *image;
+} load_params;
+
+static nino_status read_input(nino_ctx *ctx, const char *name, char **data, size_t *len,
+                              nino_error *err)
+{
+    int fd = -1;
+    struct stat sb;
+    nino_status st = nino_services_of(ctx)->open_input(ctx, name, &fd, err);
+    if (st)
+        return st;
+    if (fstat(fd, &sb))
+        st = nino_fail(err, NINO_ERR_IO, name, "cannot read its size");
+    else if ((uint64_t) sb.st_size > MAX_FILE)
+        st = nino_fail_kind(err, NINO_ERR_FORMAT, "limit", name, "larger than 512 MiB");
+    else if (!(*data = malloc((size_t) sb.st_size + 1)))
+        st = nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
+    else if ((st = nino_file_pread(fd, *data, (size_t) sb.st_size, 0, name, err)) == NINO_OK)
+        *len = (size_t) sb.st_size;
+    close(fd);
+    return st;
+}
+
+// Pillow works on 8 bits: of 16 the lower ones are cut off, but 16-bit grey without alpha is
+// divided by 255 by the node itself.
+static void cut_to_8_bits(nino_image *i)
+{
+    const bool is_grey = i->channels < 3 && (i->channels == 1 || i->has_colour_key);
+    const int64_t n = i->bit_depth == 16 && i->pixels ? nino_shape_count(&i->pixels->shape) : 0;
+    float *v = n ? nino_array_f32(i->pixels) : NULL;
+    for (int64_t k = 0; k < n; k++) {
+        const uint32_t u = (uint32_t) rintf(v[k] * 65535.0f);
+        const uint32_t u8 = is_grey ? u / 255 : u >> 8;
+        v[k] = (float) (u8 < 255 ? u8 : 255) / 255.0f;
+    }
+}
+
+// A picture of the input folder; sizes only when planning.
+static nino_status read_image(nino_run *r, const char *name, nino_image *out, nino_error *err)
+{
+    char *data = NULL;
+    size_t len = 0;
+    nino_status st = read_input(r->ctx, name, &data, &len, err);
+    if (st == NINO_OK)
+        st = nino_image_read(data, len, name, !r->is_plan, out, err);
+    if (st == NINO_OK)
+        cut_to_8_bits(out);
+    free(data);
+    return st;
+}
+
+static nino_array *to_rgb(const nino_image *in, const char *name, nino_error *err)
+{
+    const int64_t n = (int64_t) in->frames * in->height * in->width, c = in->channels;
+    nino_array *out =
+        nino_node_array(NINO_F32, NINO_SHAPE(in->frames, in->height, in->width, 3), name, err);
+    if (!out || !in->pixels) // plan: the shape is enough
+        return out;
+    const float *src = nino_array_f32(in->pixels);
+    float *rgb = nino_array_f32(out);
+    for (int64_t i = 0; i < n; i++, src += c, rgb += 3) {
+        rgb[0] = src[0];
+        rgb[1] = src[c < 3 ? 0 : 1];
+        rgb[2] = src[c < 3 ? 0 : 2];
+    }
+    return out;
+}
+
+// 1 - alpha; 64x64 zeros without. One transparent colour is no alpha, except in a palette.
+static nino_array *to_mask(const nino_image *in, const char *name, nino_error *err)
+{
+    const int64_t n = (int64_t) in->frames * in->height * in->width, c = in->channels;
+    const bool has_alpha = c % 2 == 0 && !in->has_colour_key;
+    const nino_shape none = NINO_SHAPE(in->frames, 64, 64);
+    nino_array *out = nino_node_array(
+        NINO_F32, has_alpha ? NINO_SHAPE(in->frames, in->height, in->width) : none, name, err);
+    for (int64_t i = 0; out && has_alpha && in->pixels && i < n; i++)
+        nino_array_f32(out)[i] = 1.0f - nino_array_f32(in->pixels)[i * c + c - 1];
+    return out;
+}
+
+static nino_status load_run(nino_run *r, nino_error *err)
+{
+    const load_params *p = r->params;
+    nino_image in = { 0 };
+    nino_status st = read_image(r, p->image, &in, err);
+    if (st == NINO_OK)
+        st = nino_out_image(r, 0, to_rgb(&in, p->image, err), err);
+    if (st == NINO_OK)
+        st = nino_out_mask(r, 1, to_mask(&in, p->image, err), err);
+    nino_image_release(&in);
+    return st;
+}
+
+static nino_status load_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
+                                 nino_error *err)
+{
+    return nino_services_of(ctx)->identity(ctx, "input", ((const load_params *) params)->image, h,
+                                           err);
+}
+
+static const nino_param load_table[] = { NINO_P_FILE(load_params, image, "input", .label = "Image",
+                                                     .upload_slot = true,
+                                                     .help = "A PNG, JPEG or WebP file in the "
+                                                             "input folder"),
+                                         { 0 } };
+static const nino_port load_out[] = {
+    { .key = "IMAGE", .type = NINO_PORT_IMAGE },
+    { .key = "MASK", .type = NINO_PORT_MASK, .help = "1 - alpha; zeros without alpha" },
+    { 0 }
+};
+static const nino_node_ops load_ops = { .run = load_run, .identity = load_identity };
+const nino_node_def nino_node_load_image = {
+    .key = "LoadImage",
+    .title = "Load Image",
+    .category = "image",
+    .help = "Reads a picture and its transparency; every frame of an animated WebP",
+    .outputs = load_out,
+    .params = load_table,
+    .params_size = sizeof(load_params),
+    .ops = &load_ops,
+};
+
+// ---- LoadImageMask ---------------------------------------------------------------------------
+
+typedef struct mask_params {
+    const char *image;
+    int64_t channel;
+} mask_params;
+
+// One channel of the first frame; colours of grey pictures are the grey, their alpha is all there.
+static nino_array *to_channel(const nino_image *in, int colour, const char *name, nino_error *err)
+{
+    const int64_t n = (int64_t) in->height * in->width, c = in->channels;
+    nino_array *out = nino_node_array(NINO_F32, NINO_SHAPE(1, in->height, in->width), name, err);
+    const float *src = in->pixels ? nino_array_f32(in->pixels) : NULL;
+    float *m = out ? nino_array_f32(out) : NULL;
+    for (int64_t i = 0; m && src && i < n; i++, src += c)
+        m[i] = colour >= 0 ? src[c < 3 ? 0 : colour] : c % 2 ? 0.0f : 1.0f - src[c - 1];
+    return out;
+}
+
+static nino_status mask_run(nino_run *r, nino_error *err)
+{
+    const mask_params *p = r->params;
+    nino_image in = { 0 };
+    nino_status st = read_image(r, p->image, &in, err);
+    if (st == NINO_OK)
+        st = nino_out_mask(r, 0, to_channel(&in, (int) p->channel - 1, p->image, err), err);
+    nino_image_release(&in);
+    return st;
+}
+
+static nino_status mask_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
+                                 nino_error *err)
+{
+    return nino_services_of(ctx)->identity(ctx, "input", ((const mask_params *) params)->image, h,
+                                           err);
+}
+
+static const char *const mask_channels[] = { "alpha", "red", "green", "blue", NULL };
+static const nino_param mask_table[] = {
+    NINO_P_FILE(mask_params, image, "input", .label = "Image", .upload_slot = true,
+                .help = "A PNG, JPEG or WebP file in the input folder"),
+    NINO_P_ENUM(mask_params, channel, mask_channels, 0, .label = "Channel",
+                .help = "What becomes the mask; alpha is turned round: 1 where nothing is"),
+    { 0 }
+};
+static const nino_port mask_out[] = { { .key = "MASK", .type = NINO_PORT_MASK }, { 0 } };
+static const nino_node_ops mask_ops = { .run = mask_run, .identity = mask_identity };
+const nino_node_def nino_node_load_image_mask = {
+    .key = "LoadImageMask",
+    .title = "Load Image (as Mask)",
+    .category = "mask",
+    .help = "Reads one channel of a picture as a mask",
+    .outputs = mask_out,
+    .params = mask_table,
+    .params_size = sizeof(mask_params),
+    .ops = &mask_ops,
+};

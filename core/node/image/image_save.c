@@ -1,0 +1,165 @@
+// SaveImage, PreviewImage, MaskPreview: PNG files that carry the workflow, as ComfyUI's nodes.py.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/base/buf.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/media/png.h"
+#include "core/node/planar.h"
+
+typedef struct save_params {
+    const char *filename_prefix;
+} save_params;
+
+// One image of the batch as a PNG file in memory.
+static nino_status encode(const nino_run *r, const nino_array *images, int64_t i, uint8_t *pixels,
+                          nino_buf *out, nino_error *err)
+{
+    const int64_t h = images->shape.dim[1], w = images->shape.dim[2], c = images->shape.dim[3];
+    nino_meta text[NINO_RUN_TEXTS];
+    const int n = nino_run_texts(r, text);
+    nino_to_u8_truncated(pixels, nino_array_f32(images) + i * h * w * c, (size_t) (h * w * c));
+    nino_buf_clear(out);
+    return nino_png_encode(out, pixels, (int) w, (int) h, (int) c, 8, text, n, err);
+}
+
+// "%batch_num%" is the only token that differs within a batch.
+static char *with_batch(const char *name, int64_t i)
+{
+    static const char token[] = "%batch_num%";
+    nino_buf b = { 0 };
+    for (const char *at; (at = strstr(name, token)); name = at + strlen(token)) {
+        nino_buf_add(&b, name, (size_t) (at - name));
+        nino_buf_addf(&b, "%lld", (long long) i);
+    }
+    nino_buf_adds(&b, name);
+    return b.data;
+}
+
+static nino_status save(nino_run *r, const nino_array *images, const char *dir, const char *prefix,
+                        nino_error *err)
+{
+    const int64_t h = images->shape.dim[1], w = images->shape.dim[2], c = images->shape.dim[3];
+    const time_t now = time(NULL);
+    struct tm tm;
+    localtime_r(&now, &tm);
+    const nino_prefix_vars vars = { (int) w, (int) h, &tm, r->prompt_json };
+    nino_status st = NINO_OK;
+    char *name = NULL, *numbered = NULL, *path = NULL;
+    uint8_t *pixels = malloc((size_t) (h * w * c));
+    nino_buf png = { 0 };
+    if (!pixels)
+        st = nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
+    if (st || (st = nino_prefix_expand(prefix, &vars, &name, err)))
+        goto end;
+    int64_t counter = nino_prefix_counter(dir, name);
+    for (int64_t i = 0; i < images->shape.dim[0]; i++) {
+        if ((st = nino_node_cancelled(r, err)) || (st = encode(r, images, i, pixels, &png, err)))
+            goto end;
+        if (!(numbered = with_batch(name, i))) {
+            st = nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
+            goto end;
+        }
+        if ((st = nino_prefix_save(dir, numbered, ".png", &counter, png.data, png.len, &path, err)))
+            goto end;
+        nino_run_output(r, path);
+        free(path);
+        free(numbered);
+        path = numbered = NULL;
+    }
+end:
+    free(path);
+    free(numbered);
+    free(name);
+    free(pixels);
+    nino_buf_release(&png);
+    return st;
+}
+
+static nino_status save_run(nino_run *r, nino_error *err)
+{
+    const char *dir = nino_services_of(r->ctx)->output_dir(r->ctx);
+    if (r->is_plan)
+        return NINO_OK;
+    const nino_status st = nino_file_mkdirs(dir, false, err);
+    return st ? st
+              : save(r, nino_in_image(r, 0), dir,
+                     ((const save_params *) r->params)->filename_prefix, err);
+}
+
+static nino_status save_check(const nino_ctx *ctx, const void *params, nino_error *err)
+{
+    return nino_prefix_check(ctx ? nino_services_of(ctx)->output_dir(ctx) : NULL,
+                             ((const save_params *) params)->filename_prefix, err);
+}
+
+static nino_status preview(nino_run *r, const nino_array *images, nino_error *err)
+{
+    const char *dir = nino_services_of(r->ctx)->temp_dir(r->ctx);
+    if (r->is_plan)
+        return NINO_OK;
+    const nino_status st = nino_file_mkdirs(dir, true, err);
+    return st ? st : save(r, images, dir, "ninodes_preview", err);
+}
+
+static nino_status preview_run(nino_run *r, nino_error *err)
+{
+    return preview(r, nino_in_image(r, 0), err);
+}
+
+static nino_status mask_run(nino_run *r, nino_error *err)
+{
+    nino_array *grey = nino_mask_to_image(nino_in_mask(r, 0), r->def->key, err);
+    const nino_status st = grey ? preview(r, grey, err) : NINO_ERR_NOMEM;
+    nino_array_unref(&grey);
+    return st;
+}
+
+static const nino_port images_in[] = { { .key = "images", .type = NINO_PORT_IMAGE }, { 0 } };
+static const nino_port nothing[] = { { 0 } };
+static const nino_param save_table[] = {
+    NINO_P_STRING(save_params, filename_prefix, "ComfyUI", .label = "File name",
+                  .help = "Start of the name, with sub-folders of the output folder and tokens "
+                          "such as %date:yyyy-MM-dd%, %width% or %KSampler.seed%"),
+    { 0 }
+};
+static const nino_node_ops save_ops = { .run = save_run, .check = save_check };
+static const nino_node_ops preview_ops = { .run = preview_run };
+const nino_node_def nino_node_save_image = {
+    .key = "SaveImage",
+    .title = "Save Image",
+    .category = "image",
+    .help = "Writes PNG files that carry the workflow",
+    .inputs = images_in,
+    .outputs = nothing,
+    .params = save_table,
+    .params_size = sizeof(save_params),
+    .is_output = true,
+    .ops = &save_ops,
+};
+const nino_node_def nino_node_preview_image = {
+    .key = "PreviewImage",
+    .title = "Preview Image",
+    .category = "image",
+    .help = "Writes PNG files to a temporary folder",
+    .inputs = images_in,
+    .outputs = nothing,
+    .is_output = true,
+    .ops = &preview_ops,
+};
+
+static const nino_port mask_in[] = { { .key = "mask", .type = NINO_PORT_MASK }, { 0 } };
+static const nino_node_ops mask_ops = { .run = mask_run };
+const nino_node_def nino_node_mask_preview = {
+    .key = "MaskPreview",
+    .title = "MaskPreview",
+    .category = "mask",
+    .help = "Writes masks as grey PNG files to a temporary folder",
+    .inputs = mask_in,
+    .outputs = nothing,
+    .is_output = true,
+    .ops = &mask_ops,
+};

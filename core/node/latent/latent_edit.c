@@ -1,0 +1,390 @@
+// Latents as pictures: paste, cut, turn, mix. Behaviour of ComfyUI's nodes.py (Latent*),
+// nodes_latent.py and nodes_mask.py (LatentCompositeMasked). Sizes in pixels are eights of cells.
+#include <math.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/node/planar.h"
+
+static const nino_port latent_out[] = { { .key = "LATENT", .type = NINO_PORT_LATENT }, { 0 } };
+static const nino_port samples_in[] = { { .key = "samples", .type = NINO_PORT_LATENT }, { 0 } };
+static const nino_port two_in[] = { { .key = "samples1", .type = NINO_PORT_LATENT },
+                                    { .key = "samples2", .type = NINO_PORT_LATENT },
+                                    { 0 } };
+
+#define CELL 8 // pixels
+
+// ---- LatentComposite, LatentCompositeMasked --------------------------------------------------
+
+static nino_status same_kind(const nino_picture *to, const nino_picture *from, const char *key,
+                             nino_error *err)
+{
+    if (to->c != from->c)
+        return nino_fail_kind(err, NINO_ERR_ARG, "shape", key,
+                              "a latent of %lld channels does not go with one of %lld",
+                              (long long) from->c, (long long) to->c);
+    if (from->t != 1 && from->t != to->t)
+        return nino_fail_kind(err, NINO_ERR_ARG, "shape", key,
+                              "a latent of %lld frames does not go with one of %lld",
+                              (long long) from->t, (long long) to->t);
+    return NINO_OK;
+}
+
+typedef struct composite_params {
+    int64_t x, y, feather;
+} composite_params;
+
+static void fade_line(float *mask, int64_t h, int64_t w, bool is_row, int64_t at, float rate)
+{
+    const int64_t n = is_row ? w : h;
+    if (at < 0 || at >= (is_row ? h : w))
+        return;
+    for (int64_t i = 0; i < n; i++)
+        mask[is_row ? at * w + i : i * w + at] *= rate;
+}
+
+// From 1 in the middle to nearly 0 on each edge that does not lie on the destination's edge. A
+// fade longer than the picture comes in again from the near end, as Python's slices make it.
+static void fade(float *mask, int64_t h, int64_t w, int64_t cells, const bool edge[4])
+{
+    for (int64_t i = 0; i < h * w; i++)
+        mask[i] = 1.0f;
+    for (int64_t t = 0; t < cells; t++) {
+        const float rate = (float) (1.0 / (double) cells * (double) (t + 1));
+        const int64_t below = h - 1 - t, right = w - 1 - t;
+        if (edge[0])
+            fade_line(mask, h, w, true, t, rate);
+        if (edge[1])
+            fade_line(mask, h, w, true, below < -1 ? below + h : below, rate);
+        if (edge[2])
+            fade_line(mask, h, w, false, t, rate);
+        if (edge[3])
+            fade_line(mask, h, w, false, right < -1 ? right + w : right, rate);
+    }
+}
+
+static nino_status composite_run(nino_run *r, nino_error *err)
+{
+    const composite_params *p = r->params;
+    const nino_latent *to = nino_in_latent(r, 0), *from = nino_in_latent(r, 1);
+    const nino_picture a = nino_picture_of(to->samples), b = nino_picture_of(from->samples);
+    const int64_t x = p->x / CELL, y = p->y / CELL, cells = p->feather / CELL;
+    const int64_t h = b.h < a.h - y ? b.h : a.h - y, w = b.w < a.w - x ? b.w : a.w - x;
+    nino_array *cut = NULL, *mask = NULL;
+    nino_status st = same_kind(&a, &b, "samples_from", err);
+    if (st == NINO_OK)
+        st = nino_batch_agrees(b.n, a.n, "samples_from", err);
+    if (st)
+        return st;
+    nino_array *out = nino_picture_copy(to->samples, r->def->key, err);
+    if (!out || h <= 0 || w <= 0) // it lies outside
+        return nino_out_latent_like(r, 0, to, out, err);
+    cut = nino_picture_crop(from->samples, 0, 0, h, w, r->def->key, err);
+    mask = nino_node_array(NINO_F32, NINO_SHAPE(1, h, w), r->def->key, err);
+    if (cut && mask) {
+        const bool edge[4] = { y != 0, y + h < a.h, x != 0, x + w < a.w };
+        fade(nino_array_f32(mask), h, w, cells, edge);
+        nino_picture_paste(out, cut, cells ? mask : NULL, y, x);
+    } else {
+        nino_array_unref(&out);
+    }
+    nino_array_unref(&cut);
+    nino_array_unref(&mask);
+    return nino_out_latent_like(r, 0, to, out, err);
+}
+
+#define PLACE(S, what)                                                                             \
+    NINO_P_INT(S, x, 0, 0, 16384, 8, .label = "Left", .unit = "px",                                \
+               .help = "Where the left edge of " what " goes"),                                    \
+        NINO_P_INT(S, y, 0, 0, 16384, 8, .label = "Top", .unit = "px",                             \
+                   .help = "Where the top edge of " what " goes")
+
+static const nino_param composite_table[] = { PLACE(composite_params, "samples_from"),
+                                              NINO_P_INT(composite_params, feather, 0, 0, 16384, 8,
+                                                         .label = "Feather", .unit = "px",
+                                                         .help = "Width over which its edges fade"),
+                                              { 0 } };
+static const nino_port composite_in[] = { { .key = "samples_to", .type = NINO_PORT_LATENT },
+                                          { .key = "samples_from", .type = NINO_PORT_LATENT },
+                                          { 0 } };
+static const nino_node_ops composite_ops = { .run = composite_run };
+const nino_node_def nino_node_latent_composite = {
+    .key = "LatentComposite",
+    .title = "Latent Composite",
+    .category = "latent",
+    .help = "Puts one latent into another",
+    .inputs = composite_in,
+    .outputs = latent_out,
+    .params = composite_table,
+    .params_size = sizeof(composite_params),
+    .ops = &composite_ops,
+};
+
+typedef struct masked_params {
+    int64_t x, y;
+    bool resize_source;
+} masked_params;
+
+static nino_status masked_run(nino_run *r, nino_error *err)
+{
+    const masked_params *p = r->params;
+    const nino_latent *to = nino_in_latent(r, 0);
+    const nino_picture d = nino_picture_of(to->samples);
+    nino_array *source = nino_array_ref(nino_in_latent(r, 1)->samples), *mask = NULL, *out = NULL;
+    nino_status st = NINO_OK;
+    if (p->resize_source) {
+        nino_array *whole = source;
+        source = NULL;
+        st = nino_rescale(r, whole, d.w, d.h, NINO_SCALE_BILINEAR, false, &source, err);
+        nino_array_unref(&whole);
+    }
+    if (st == NINO_OK) {
+        const nino_picture s = nino_picture_of(source);
+        st = same_kind(&d, &s, "source", err);
+        if (st == NINO_OK && nino_in_mask(r, 2))
+            st = nino_mask_fit(r, nino_in_mask(r, 2), s.h, s.w, &mask, err);
+    }
+    if (st == NINO_OK && (out = nino_picture_copy(to->samples, r->def->key, err)))
+        nino_picture_paste(out, source, mask, p->y / CELL, p->x / CELL);
+    nino_array_unref(&source);
+    nino_array_unref(&mask);
+    return st ? st : nino_out_latent_like(r, 0, to, out, err);
+}
+
+static const nino_param masked_table[] = {
+    PLACE(masked_params, "the source"),
+    NINO_P_BOOL(masked_params, resize_source, false, .label = "Resize source",
+                .help = "Scales the source to the destination first"),
+    { 0 }
+};
+static const nino_port masked_in[] = {
+    { .key = "destination", .type = NINO_PORT_LATENT },
+    { .key = "source", .type = NINO_PORT_LATENT },
+    { .key = "mask", .type = NINO_PORT_MASK, .optional = true, .help = "1: the source shows" },
+    { 0 }
+};
+static const nino_node_ops masked_ops = { .run = masked_run };
+const nino_node_def nino_node_latent_composite_masked = {
+    .key = "LatentCompositeMasked",
+    .title = "LatentCompositeMasked",
+    .category = "latent",
+    .help = "Puts one latent into another where a mask says so",
+    .inputs = masked_in,
+    .outputs = latent_out,
+    .params = masked_table,
+    .params_size = sizeof(masked_params),
+    .ops = &masked_ops,
+};
+
+// ---- LatentCrop, LatentFlip, LatentRotate ----------------------------------------------------
+
+typedef struct crop_params {
+    int64_t width, height, x, y;
+} crop_params;
+
+static nino_status crop_run(nino_run *r, nino_error *err)
+{
+    const crop_params *p = r->params;
+    const nino_latent *in = nino_in_latent(r, 0);
+    const nino_picture s = nino_picture_of(in->samples);
+    // At least 64 pixels are left; of a smaller latent a negative start counts from the end.
+    const int64_t x = p->x / CELL > s.w - CELL ? s.w - CELL : p->x / CELL;
+    const int64_t y = p->y / CELL > s.h - CELL ? s.h - CELL : p->y / CELL;
+    int64_t top, left, h, w;
+    nino_slice_range(y, y + p->height / CELL, s.h, &top, &h);
+    nino_slice_range(x, x + p->width / CELL, s.w, &left, &w);
+    if (!h || !w)
+        return nino_fail_kind(err, NINO_ERR_ARG, "shape", "samples", "nothing is left of %lldx%lld",
+                              (long long) s.w * CELL, (long long) s.h * CELL);
+    return nino_out_latent_like(
+        r, 0, in, nino_picture_crop(in->samples, top, left, h, w, r->def->key, err), err);
+}
+
+static const nino_param crop_table[] = {
+    NINO_P_INT(crop_params, width, 512, 64, 16384, 8, .label = "Width", .unit = "px",
+               .help = "Width of what is kept"),
+    NINO_P_INT(crop_params, height, 512, 64, 16384, 8, .label = "Height", .unit = "px",
+               .help = "Height of what is kept"),
+    NINO_P_INT(crop_params, x, 0, 0, 16384, 8, .label = "Left", .unit = "px",
+               .help = "Left edge of what is kept"),
+    NINO_P_INT(crop_params, y, 0, 0, 16384, 8, .label = "Top", .unit = "px",
+               .help = "Top edge of what is kept"),
+    { 0 }
+};
+static const nino_node_ops crop_ops = { .run = crop_run };
+const nino_node_def nino_node_latent_crop = {
+    .key = "LatentCrop",
+    .title = "Crop Latent",
+    .category = "latent/transform",
+    .help = "Cuts a rectangle out of a latent",
+    .inputs = samples_in,
+    .outputs = latent_out,
+    .params = crop_table,
+    .params_size = sizeof(crop_params),
+    .ops = &crop_ops,
+};
+
+typedef struct flip_params {
+    int64_t flip_method;
+} flip_params;
+
+static nino_status flip_run(nino_run *r, nino_error *err)
+{
+    const flip_params *p = r->params;
+    const nino_latent *in = nino_in_latent(r, 0);
+    nino_array *out =
+        nino_picture_flip(in->samples, p->flip_method == 0, p->flip_method == 1, r->def->key, err);
+    return nino_out_latent_like(r, 0, in, out, err);
+}
+
+static const char *const flips[] = { "x-axis: vertically", "y-axis: horizontally", NULL };
+static const nino_param flip_table[] = {
+    NINO_P_ENUM(flip_params, flip_method, flips, 0, .label = "Direction",
+                .help = "Whether rows or columns change order"),
+    { 0 }
+};
+static const nino_node_ops flip_ops = { .run = flip_run };
+const nino_node_def nino_node_latent_flip = {
+    .key = "LatentFlip",
+    .title = "Flip Latent",
+    .category = "latent/transform",
+    .help = "Mirrors a latent",
+    .inputs = samples_in,
+    .outputs = latent_out,
+    .params = flip_table,
+    .params_size = sizeof(flip_params),
+    .ops = &flip_ops,
+};
+
+typedef struct rotate_params {
+    int64_t rotation;
+} rotate_params;
+
+static nino_status rotate_run(nino_run *r, nino_error *err)
+{
+    const rotate_params *p = r->params;
+    const nino_latent *in = nino_in_latent(r, 0);
+    nino_array *out = nino_picture_rotate(in->samples, (int) p->rotation, r->def->key, err);
+    return nino_out_latent_like(r, 0, in, out, err);
+}
+
+static const char *const rotations[] = { "none", "90 degrees", "180 degrees", "270 degrees", NULL };
+static const nino_param rotate_table[] = { NINO_P_ENUM(rotate_params, rotation, rotations, 0,
+                                                       .label = "Rotation", .help = "Clockwise"),
+                                           { 0 } };
+static const nino_node_ops rotate_ops = { .run = rotate_run };
+const nino_node_def nino_node_latent_rotate = {
+    .key = "LatentRotate",
+    .title = "Rotate Latent",
+    .category = "latent/transform",
+    .help = "Turns a latent by quarters",
+    .inputs = samples_in,
+    .outputs = latent_out,
+    .params = rotate_table,
+    .params_size = sizeof(rotate_params),
+    .ops = &rotate_ops,
+};
+
+// ---- LatentConcat, LatentCut -----------------------------------------------------------------
+
+// x, y or t; a latent without frames has its channels where "t" would be.
+static int axis_of(const nino_array *a, char dim)
+{
+    const int rank = a->shape.rank;
+    if (dim == 'x')
+        return rank - 2;
+    if (dim == 'y')
+        return rank - 3;
+    return rank == 5 ? 1 : rank - 1;
+}
+
+typedef struct concat_params {
+    int64_t dim;
+} concat_params;
+
+static const char *const concat_dims[] = { "x", "-x", "y", "-y", "t", "-t", NULL };
+static const char *const cut_dims[] = { "x", "y", "t", NULL };
+
+static nino_status concat_run(nino_run *r, nino_error *err)
+{
+    const char *dim = concat_dims[((const concat_params *) r->params)->dim];
+    const bool is_before = dim[0] == '-';
+    const nino_latent *to = nino_in_latent(r, 0);
+    const nino_array *a = to->samples;
+    nino_array *b =
+        nino_picture_batch(nino_in_latent(r, 1)->samples, 0, a->shape.dim[0], r->def->key, err);
+    nino_array *out = NULL;
+    if (b)
+        out = nino_picture_join(is_before ? b : a, is_before ? a : b, axis_of(a, dim[is_before]),
+                                r->def->key, err);
+    nino_array_unref(&b);
+    return nino_out_latent_like(r, 0, to, out, err);
+}
+
+static const nino_param concat_table[] = {
+    NINO_P_ENUM(concat_params, dim, concat_dims, 0, .label = "Side",
+                .help = "Where samples2 goes: right (x), left (-x), below, above, after, before"),
+    { 0 }
+};
+static const nino_node_ops concat_ops = { .run = concat_run };
+const nino_node_def nino_node_latent_concat = {
+    .key = "LatentConcat",
+    .title = "LatentConcat",
+    .category = "latent/advanced",
+    .help = "Puts two latents side by side",
+    .inputs = two_in,
+    .outputs = latent_out,
+    .params = concat_table,
+    .params_size = sizeof(concat_params),
+    .ops = &concat_ops,
+};
+
+typedef struct cut_params {
+    int64_t dim, index, amount;
+} cut_params;
+
+static nino_status cut_run(nino_run *r, nino_error *err)
+{
+    const cut_params *p = r->params;
+    const nino_latent *in = nino_in_latent(r, 0);
+    const nino_array *a = in->samples;
+    const int axis = axis_of(a, cut_dims[p->dim][0]);
+    const int64_t n = a->shape.dim[axis];
+    int64_t at = p->index >= 0 ? p->index : p->index + n;
+    at = at < 0 ? 0 : at > n - 1 ? n - 1 : at;
+    const int64_t len = p->amount < n - at ? p->amount : n - at;
+    size_t outer = 1, inner = sizeof(float);
+    nino_shape shape = a->shape;
+    for (int i = 0; i < shape.rank; i++) {
+        outer *= i < axis ? (size_t) shape.dim[i] : 1;
+        inner *= i > axis ? (size_t) shape.dim[i] : 1;
+    }
+    shape.dim[axis] = len;
+    nino_array *out = nino_node_array(NINO_F32, shape, r->def->key, err);
+    for (size_t i = 0; out && i < outer; i++)
+        memcpy((char *) out->data + i * (size_t) len * inner,
+               (const char *) a->data + (i * (size_t) n + (size_t) at) * inner,
+               (size_t) len * inner);
+    return nino_out_latent_like(r, 0, in, out, err);
+}
+
+static const nino_param cut_table[] = {
+    NINO_P_ENUM(cut_params, dim, cut_dims, 0, .label = "Direction",
+                .help = "Columns (x), rows (y) or frames (t)"),
+    NINO_P_INT(cut_params, index, 0, -16384, 16384, 1, .label = "From",
+               .help = "First one in latent cells; negative: counted from the end"),
+    NINO_P_INT(cut_params, amount, 1, 1, 16384, 1, .label = "Count", .help = "How many are kept"),
+    { 0 }
+};
+static const nino_node_ops cut_ops = { .run = cut_run };
+const nino_node_def nino_node_latent_cut = {
+    .key = "LatentCut",
+    .title = "LatentCut",
+    .category = "latent/advanced",
+    .help = "Keeps some columns, rows or frames of a latent",
+    .inputs = samples_in,
+    .outputs = latent_out,
+    .params = cut_table,
+    .params_size = sizeof(cut_params),
+    .ops = &cut_ops,
+};

@@ -1,0 +1,104 @@
+// LatentPreview: a latent as the small picture that previews show, one pixel a cell, without a VAE.
+// Not a class of ComfyUI: there the map only exists inside the sampler (latent_preview.py,
+// Latent2RGBPreviewer).
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/model/latent_format.h"
+#include "core/node/planar.h"
+
+typedef struct preview_params {
+    int64_t format, scale;
+} preview_params;
+
+static const char *const formats[] = {
+    "auto", "sd15", "sdxl", "sd3", "flux", "wan21", "wan22", NULL
+};
+
+static const nino_latent_format *format_of(const nino_array *z, int64_t choice)
+{
+    const int64_t c = z->shape.dim[z->shape.rank - 1];
+    const bool is_video = z->shape.rank == 5;
+    const char *name = choice    ? formats[choice]
+                       : c == 4  ? "sd15"
+                       : c == 16 ? is_video ? "wan21" : "flux"
+                       : c == 48 ? "wan22"
+                                 : "";
+    const nino_latent_format *f = nino_latent_format_find(name);
+    return f && f->channels == c && f->rgb ? f : NULL;
+}
+
+// One cell in -1..1 -> 0..1; the map is of model latents.
+static void to_rgb(const nino_latent_format *f, const float *cell, float *rgb)
+{
+    double sum[3] = { 0 };
+    for (int c = 0; c < f->channels; c++) {
+        const double mean = f->mean ? f->mean[c] : f->shift, std = f->std ? f->std[c] : 1;
+        for (int k = 0; k < 3; k++)
+            sum[k] += ((double) cell[c] - mean) * f->scale / std * (double) f->rgb[c][k];
+    }
+    for (int k = 0; k < 3; k++) {
+        const double v = (sum[k] + (f->rgb_bias ? (double) f->rgb_bias[k] : 0) + 1) / 2;
+        rgb[k] = (float) (v < 0 ? 0 : v > 1 ? 1 : v);
+    }
+}
+
+static void draw(const nino_latent_format *f, const nino_picture *z, int64_t scale, float *out)
+{
+    const int64_t w = z->w * scale;
+    for (int64_t plane = 0; plane < z->n * z->t; plane++)
+        for (int64_t y = 0; y < z->h; y++, out += scale * w * 3) {
+            for (int64_t x = 0; x < z->w; x++) {
+                float *cell = out + x * scale * 3;
+                to_rgb(f, nino_picture_at(z, plane, y, x), cell);
+                for (int64_t i = 1; i < scale; i++)
+                    memcpy(cell + 3 * i, cell, 3 * sizeof(float));
+            }
+            for (int64_t i = 1; i < scale; i++)
+                memcpy(out + i * w * 3, out, (size_t) w * 3 * sizeof(float));
+        }
+}
+
+static nino_status run(nino_run *r, nino_error *err)
+{
+    const preview_params *p = r->params;
+    const nino_array *z = nino_in_latent(r, 0)->samples;
+    const nino_latent_format *f = format_of(z, p->format);
+    if (!f)
+        return nino_fail_kind(err, NINO_ERR_ARG, "shape", "samples",
+                              "no map to colours is known for a latent of %lld channels as %s",
+                              (long long) z->shape.dim[z->shape.rank - 1], formats[p->format]);
+    const nino_picture in = nino_picture_of(z);
+    nino_array *out = nino_node_array(
+        NINO_F32, NINO_SHAPE(in.n * in.t, in.h * p->scale, in.w * p->scale, 3), r->def->key, err);
+    if (!out)
+        return NINO_ERR_NOMEM;
+    if (!r->is_plan)
+        draw(f, &in, p->scale, nino_array_f32(out));
+    return nino_out_image(r, 0, out, err);
+}
+
+static const nino_port in[] = { { .key = "samples", .type = NINO_PORT_LATENT }, { 0 } };
+static const nino_port outputs[] = {
+    { .key = "IMAGE", .type = NINO_PORT_IMAGE, .help = "Of a video, one picture a latent frame" },
+    { 0 }
+};
+static const nino_param table[] = {
+    NINO_P_ENUM(preview_params, format, formats, 0, .label = "Model",
+                .help = "Whose latent it is; auto goes by the number of channels"),
+    NINO_P_INT(preview_params, scale, 8, 1, 16, 1, .label = "Pixels a cell",
+               .help = "Width and height of a latent cell in the picture"),
+    { 0 }
+};
+static const nino_node_ops ops = { .run = run };
+const nino_node_def nino_node_latent_preview = {
+    .key = "LatentPreview",
+    .title = "Latent Preview",
+    .category = "latent",
+    .help = "Shows a latent without a VAE, roughly: what previews while sampling show",
+    .inputs = in,
+    .outputs = outputs,
+    .params = table,
+    .params_size = sizeof(preview_params),
+    .ops = &ops,
+};

@@ -1,0 +1,420 @@
+// VAE decode and encode: ComfyUI's four nodes and the two of the ROCm extension with their former
+// names. What the parameters of the latter do here: precision_mode and the tile sizes are honoured,
+// the image is tiled only when the whole of it does not fit the memory budget.
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/node/util.h"
+#include "core/tile/fit.h"
+#include "core/tile/video_tiles.h"
+
+// The fall-back of the nodes that have no tile parameters: ComfyUI's defaults.
+#define TILE 512
+#define OVERLAP 64
+
+static const nino_port decode_in[] = { { .key = "samples", .type = NINO_PORT_LATENT },
+                                       { .key = "vae", .type = NINO_PORT_VAE },
+                                       { 0 } };
+static const nino_port decode_out[] = { { .key = "IMAGE", .type = NINO_PORT_IMAGE }, { 0 } };
+static const nino_port encode_in[] = { { .key = "pixels", .type = NINO_PORT_IMAGE },
+                                       { .key = "vae", .type = NINO_PORT_VAE },
+                                       { 0 } };
+static const nino_port encode_out[] = { { .key = "LATENT", .type = NINO_PORT_LATENT }, { 0 } };
+
+// Frames of a clip that is being decoded go into a picture batch.
+static nino_status put_frames(void *priv, int64_t first, const nino_array *frames, nino_error *err)
+{
+    nino_array *image = priv;
+    const int64_t frame = nino_shape_count(&image->shape) / image->shape.dim[0];
+    (void) err;
+    memcpy(nino_array_f32(image) + first * frame, frames->data, frames->bytes);
+    return NINO_OK;
+}
+
+static nino_status skip_frames(void *priv, int64_t first, const nino_array *frames, nino_error *err)
+{
+    (void) priv;
+    (void) first;
+    (void) frames;
+    (void) err;
+    return NINO_OK;
+}
+
+static nino_status decode_clip(nino_run *r, const nino_vae *vae, const nino_array *z,
+                               const nino_video_params *p, nino_error *err)
+{
+    const int64_t *d = z->shape.dim, frames = nino_vae_frames(vae, d[1]);
+    const nino_shape shape = NINO_SHAPE(d[0] * frames, d[2] * vae->factor, d[3] * vae->factor, 3);
+    nino_tile_report report = { 0 };
+    nino_status st = nino_node_fits(NINO_F32, shape, r->def->key, err);
+    nino_value *v = st ? NULL : nino_node_out(r, 0, NINO_PORT_IMAGE, err);
+    if (!v)
+        return st ? st : NINO_ERR_NOMEM;
+    if (!(v->u.image = nino_array_create(NINO_F32, shape)))
+        return nino_fail(err, NINO_ERR_NOMEM, r->def->key, "no host memory for %lld frames",
+                         (long long) shape.dim[0]);
+    const nino_frame_sink sink = { r->is_plan ? skip_frames : put_frames, v->u.image };
+    return nino_vae_decode_video(r->stream, vae, z, p, &sink, &report, err);
+}
+
+static nino_status decode(nino_run *r, const nino_video_params *p, nino_error *err)
+{
+    const nino_vae *vae = r->in[1]->u.vae;
+    const nino_array *z = r->in[0]->u.latent.samples;
+    const int64_t channels = z->shape.dim[z->shape.rank - 1];
+    nino_array flat = *z; // a video latent of one frame is an image
+    if (!vae->has_decoder)
+        return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", vae->name,
+                              "this file has no decoder");
+    if (channels != vae->channels)
+        return nino_fail_kind(err, NINO_ERR_ARG, "shape", vae->name,
+                              "the latent has %lld channels, this VAE (%s) needs %d",
+                              (long long) channels, vae->family, vae->channels);
+    if (z->shape.rank == 5 && nino_vae_is_video(vae))
+        return decode_clip(r, vae, z, p, err);
+    if (z->shape.rank == 5 && z->shape.dim[1] == 1)
+        flat.shape = NINO_SHAPE(z->shape.dim[0], z->shape.dim[2], z->shape.dim[3], z->shape.dim[4]);
+    if (flat.shape.rank != 4)
+        return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", vae->name,
+                              "a latent with %lld frames needs a video VAE",
+                              (long long) z->shape.dim[1]);
+    const int64_t *d = flat.shape.dim;
+    const nino_status st = nino_node_fits(
+        NINO_F32, NINO_SHAPE(d[0], d[1] * vae->factor, d[2] * vae->factor, 3), r->def->key, err);
+    if (st)
+        return st;
+    nino_value *v = nino_node_out(r, 0, NINO_PORT_IMAGE, err);
+    nino_tile_report report = { 0 };
+    return v ? nino_vae_decode_tiled(r->stream, vae, &flat, &p->tile, &v->u.image, &report, err)
+             : NINO_ERR_NOMEM;
+}
+
+static nino_status encode_image(nino_run *r, const nino_vae *vae, const nino_array *x,
+                                const nino_tile_params *tile, nino_array **out, nino_error *err)
+{
+    nino_tile_report report = { 0 };
+    if (!vae->has_encoder)
+        return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", vae->name,
+                              "this file has no encoder");
+    if (x->shape.dim[1] < vae->factor || x->shape.dim[2] < vae->factor)
+        return nino_fail_kind(err, NINO_ERR_ARG, "shape", vae->name,
+                              "an image of %lldx%lld is smaller than one latent cell (%d pixels)",
+                              (long long) x->shape.dim[2], (long long) x->shape.dim[1],
+                              vae->factor);
+    if (nino_vae_is_video(vae))
+        return nino_vae_encode_video(r->stream, vae, x, &(nino_video_params){ .tile = *tile }, out,
+                                     &report, err);
+    return nino_vae_encode_tiled(r->stream, vae, x, tile, out, &report, err);
+}
+
+static nino_status encode(nino_run *r, const nino_tile_params *tile, nino_error *err)
+{
+    nino_value *v = nino_node_out(r, 0, NINO_PORT_LATENT, err);
+    return v ? encode_image(r, nino_in_vae(r, 1), nino_in_image(r, 0), tile, &v->u.latent.samples,
+                            err)
+             : NINO_ERR_NOMEM;
+}
+
+// ---- VAEDecode, VAEEncode --------------------------------------------------------------------
+
+static const nino_video_params whole = { .tile = { NINO_TILE_AUTO, TILE, OVERLAP } };
+
+nino_status nino_encode_pixels(nino_run *r, const nino_vae *vae, const nino_array *image,
+                               nino_array **out, nino_error *err)
+{
+    return encode_image(r, vae, image, &whole.tile, out, err);
+}
+
+static nino_status decode_run(nino_run *r, nino_error *err) { return decode(r, &whole, err); }
+static nino_status encode_run(nino_run *r, nino_error *err) { return encode(r, &whole.tile, err); }
+
+static const nino_node_ops decode_ops = { .run = decode_run };
+static const nino_node_ops encode_ops = { .run = encode_run };
+const nino_node_def nino_node_vae_decode = {
+    .key = "VAEDecode",
+    .title = "VAE Decode",
+    .category = "latent",
+    .help = "Turns a latent into pixels",
+    .inputs = decode_in,
+    .outputs = decode_out,
+    .ops = &decode_ops,
+};
+const nino_node_def nino_node_vae_encode = {
+    .key = "VAEEncode",
+    .title = "VAE Encode",
+    .category = "latent",
+    .help = "Turns pixels into a latent",
+    .inputs = encode_in,
+    .outputs = encode_out,
+    .ops = &encode_ops,
+};
+
+// ---- VAEDecodeTiled, VAEEncodeTiled ----------------------------------------------------------
+
+typedef struct tiled_params {
+    int64_t tile_size, overlap, temporal_size, temporal_overlap;
+} tiled_params;
+
+// More overlap than a quarter of the tile is cut down, as both stock nodes do.
+static nino_tile_params stock_tiles(const tiled_params *p)
+{
+    const int64_t most = p->tile_size / 4;
+    return (nino_tile_params){ NINO_TILE_STOCK, (int) p->tile_size,
+                               (int) (p->overlap > most ? most : p->overlap) };
+}
+
+// Frames at a time and shared, as numbers of latent frames; ComfyUI's rules for both.
+static void set_chunks(const nino_run *r, int64_t size, int64_t overlap, nino_video_params *p)
+{
+    const int tc = r->in[1]->u.vae->time_factor;
+    const int64_t n = size / tc > 2 ? size / tc : 2,
+                  v = overlap / tc < n / 2 ? overlap / tc : n / 2;
+    p->chunk = (int) n;
+    p->overlap = v > 1 ? (int) v : 1;
+}
+
+static nino_status decode_tiled_run(nino_run *r, nino_error *err)
+{
+    const tiled_params *p = r->params;
+    const int64_t shared =
+        p->temporal_size < 2 * p->temporal_overlap ? p->temporal_overlap / 2 : p->temporal_overlap;
+    nino_video_params v = { .tile = stock_tiles(p) };
+    set_chunks(r, p->temporal_size, shared, &v);
+    return decode(r, &v, err);
+}
+
+static nino_status encode_tiled_run(nino_run *r, nino_error *err)
+{
+    const nino_tile_params t = stock_tiles(r->params);
+    return encode(r, &t, err);
+}
+
+#define FRAMES_HELP                                                                                \
+    "For clips and VAEs that are not causal in time; Wan's stream frame by frame, which is exact"
+#define TILED_REST                                                                                 \
+    NINO_P_INT(tiled_params, overlap, 64, 0, 4096, 32, .label = "Overlap", .unit = "px",           \
+               .help = "Pixels that neighbouring tiles share, at most a quarter of the tile",      \
+               .ui_max.i = 512),                                                                   \
+        NINO_P_INT(tiled_params, temporal_size, 64, 8, 4096, 4, .label = "Frames",                 \
+                   .help = FRAMES_HELP),                                                           \
+        NINO_P_INT(tiled_params, temporal_overlap, 8, 4, 4096, 4, .label = "Frame overlap",        \
+                   .help = FRAMES_HELP)
+
+static const nino_param decode_tiled_table[] = {
+    NINO_P_INT(tiled_params, tile_size, 512, 64, 4096, 32, .label = "Tile", .unit = "px",
+               .help = "Side of a tile; smaller tiles need less memory", .ui_max.i = 2048),
+    TILED_REST,
+    { 0 }
+};
+static const nino_param encode_tiled_table[] = {
+    NINO_P_INT(tiled_params, tile_size, 512, 64, 4096, 64, .label = "Tile", .unit = "px",
+               .help = "Side of a tile; smaller tiles need less memory", .ui_max.i = 2048),
+    TILED_REST,
+    { 0 }
+};
+static const nino_node_ops decode_tiled_ops = { .run = decode_tiled_run };
+static const nino_node_ops encode_tiled_ops = { .run = encode_tiled_run };
+const nino_node_def nino_node_vae_decode_tiled = {
+    .key = "VAEDecodeTiled",
+    .title = "VAE Decode (Tiled)",
+    .category = "_for_testing",
+    .help = "Decodes in three passes of tiles that are averaged",
+    .inputs = decode_in,
+    .outputs = decode_out,
+    .params = decode_tiled_table,
+    .params_size = sizeof(tiled_params),
+    .ops = &decode_tiled_ops,
+};
+const nino_node_def nino_node_vae_encode_tiled = {
+    .key = "VAEEncodeTiled",
+    .title = "VAE Encode (Tiled)",
+    .category = "_for_testing",
+    .help = "Encodes in three passes of tiles that are averaged",
+    .inputs = encode_in,
+    .outputs = encode_out,
+    .params = encode_tiled_table,
+    .params_size = sizeof(tiled_params),
+    .ops = &encode_tiled_ops,
+};
+
+// ---- ROCMOptimizedVAEDecode ------------------------------------------------------------------
+
+typedef struct rocm_params {
+    int64_t tile_size, overlap, precision_mode, enable_temporal_tiling, temporal_chunk_size,
+        temporal_overlap;
+    bool use_rocm_optimizations, batch_optimization, compatibility_mode, last_frame_fix;
+} rocm_params;
+
+// "auto": chunks only for clips that are too much at once, by what the plan says, and for VAEs that
+// need them.
+static bool fits_whole(const nino_run *r)
+{
+    const nino_vae *vae = r->in[1]->u.vae;
+    const nino_array *z = r->in[0]->u.latent.samples;
+    const int64_t *d = z->shape.dim;
+    nino_vae_need need = { 0 };
+    uint64_t budget;
+    return z->shape.rank != 5 || !vae->decode_clip ||
+           (!nino_vae_need_clip(r->stream, vae, true, d[1], 0, (int) d[2], (int) d[3], &need,
+                                NULL) &&
+            nino_vae_fits(r->stream, &need, &budget));
+}
+
+static nino_status rocm_run(nino_run *r, nino_error *err)
+{
+    const rocm_params *p = r->params;
+    if (p->compatibility_mode)
+        return decode(r, &whole, err);
+    const int64_t most = p->tile_size / 4;
+    nino_video_params v = { .tile = { NINO_TILE_AUTO, (int) p->tile_size,
+                                      (int) (p->overlap > most ? most : p->overlap) } };
+    v.repeat_last = p->last_frame_fix;
+    if (p->enable_temporal_tiling == 1 || (p->enable_temporal_tiling == 0 && !fits_whole(r))) {
+        v.chunk = (int) p->temporal_chunk_size;
+        v.overlap = (int) p->temporal_overlap;
+    }
+    return decode(r, &v, err);
+}
+
+static const char *const precisions[] = { "auto", "fp32", "fp16", "bf16", NULL };
+static const char *const temporal[] = { "auto", "enable", "disable", NULL };
+static const nino_param rocm_table[] = {
+    NINO_P_INT(rocm_params, tile_size, 768, 256, 2048, 64, .label = "Tile", .unit = "px",
+               .help = "Side of a tile, if the whole image does not fit the memory budget"),
+    NINO_P_INT(rocm_params, overlap, 96, 32, 512, 16, .label = "Overlap", .unit = "px",
+               .help = "Pixels that neighbouring tiles share, at most a quarter of the tile"),
+    NINO_P_BOOL(rocm_params, use_rocm_optimizations, true, .label = "Optimised", .is_inert = true,
+                .help = "No effect: the fastest kernels are always used"),
+    NINO_P_ENUM(rocm_params, precision_mode, precisions, 0, .label = "Precision",
+                .help = "How numbers are stored between operations; auto asks the device profile"),
+    NINO_P_BOOL(rocm_params, batch_optimization, true, .label = "Batching", .is_inert = true,
+                .help = "No effect: it never had one"),
+    NINO_P_BOOL(rocm_params, compatibility_mode, false, .label = "As VAEDecode", .optional = true,
+                .help = "Decodes exactly as VAEDecode does, without these tile sizes"),
+    NINO_P_ENUM(rocm_params, enable_temporal_tiling, temporal, 0, .label = "Temporal tiling",
+                .optional = true, .help = FRAMES_HELP),
+    NINO_P_INT(rocm_params, temporal_chunk_size, 16, 4, 256, 2, .label = "Frames at once",
+               .optional = true, .help = FRAMES_HELP),
+    NINO_P_INT(rocm_params, temporal_overlap, 2, 1, 8, 1, .label = "Frame overlap",
+               .optional = true, .help = FRAMES_HELP),
+    NINO_P_BOOL(rocm_params, last_frame_fix, false, .label = "Last frame fix", .optional = true,
+                .help =
+                    "With temporal tiling: the last latent frame goes through twice, what comes "
+                    "of the second is left out"),
+    { 0 }
+};
+
+// Inputs that the removed "V2" classes had beyond the common ones.
+static const char *const phase1_ignored[] = {
+    "use_rocm_optimizations",      "batch_optimization", "video_chunk_size",
+    "memory_optimization_enabled", "adaptive_tiling",    NULL
+};
+static const char *const phase2_ignored[] = { "batch_optimization", "memory_prefetching",
+                                              "adaptive_precision", "tensor_layout_optimization",
+                                              "advanced_caching",   NULL };
+static const char *const phase3_ignored[] = { "video_chunk_size",      "temporal_consistency",
+                                              "adaptive_optimization", "performance_monitoring",
+                                              "memory_prefetching",    "tensor_layout_optimization",
+                                              "advanced_caching",      NULL };
+static const char *const mixed[] = { "precision_mode", "mixed", "auto", NULL };
+
+#define REMOVED "this class was removed; ROCMOptimizedVAEDecode runs in its place"
+#define WRAPPER "this was a test wrapper; ROCMOptimizedVAEDecode runs in its place"
+#define V2(n, ignored_inputs)                                                                      \
+    { .name = n, .ignored = ignored_inputs, .note = REMOVED, .values = mixed },                    \
+    {                                                                                              \
+        .name = n "Instrumented", .ignored = ignored_inputs, .note = WRAPPER, .values = mixed      \
+    }
+static const nino_alias rocm_aliases[] = {
+    { .name = "ROCmVAEDecode" },
+    { .name = "ROCMOptimizedVAEDecodeInstrumented", .note = WRAPPER },
+    V2("ROCMOptimizedVAEDecodeV2", phase1_ignored),
+    V2("ROCMOptimizedVAEDecodeV2Phase2", phase2_ignored),
+    V2("ROCMOptimizedVAEDecodeV2Phase3", phase3_ignored),
+    V2("ROCMOptimizedVAEDecodeV3", phase3_ignored), // one commit called phase 3 so
+    { 0 }
+};
+
+#define FIRST_FIVE                                                                                 \
+    "tile_size", "overlap", "use_rocm_optimizations", "precision_mode", "batch_optimization"
+static const char *const order_100[] = { FIRST_FIVE, NULL };
+static const char *const order_109[] = { FIRST_FIVE, "-b", "-b", "-b", NULL };
+static const char *const order_1013[] = { FIRST_FIVE, "-i", "-b", "compatibility_mode", NULL };
+static const char *const order_1013_short[] = { FIRST_FIVE, "-i", "-b", NULL };
+static const char *const order_2010[] = { FIRST_FIVE, "compatibility_mode", NULL };
+static const char *const order_210[] = { FIRST_FIVE,
+                                         "compatibility_mode",
+                                         "enable_temporal_tiling",
+                                         "temporal_chunk_size",
+                                         "temporal_overlap",
+                                         "last_frame_fix",
+                                         NULL };
+static const nino_widget_order rocm_orders[] = { { order_210, "2.1.0" },
+                                                 { order_2010, "2.0.10" },
+                                                 { order_1013, "1.0.13" },
+                                                 { order_1013_short, "1.0.13" },
+                                                 { order_109, "1.0.9" },
+                                                 { order_100, "1.0.0" },
+                                                 { 0 } };
+static const nino_node_ops rocm_ops = { .run = rocm_run };
+const nino_node_def nino_node_rocm_vae_decode = {
+    .key = "ROCMOptimizedVAEDecode",
+    .title = "ROCm VAE Decode",
+    .category = "ROCm Ninodes/VAE",
+    .help = "Turns a latent into pixels; tiles only when the memory budget asks for it",
+    .inputs = decode_in,
+    .outputs = decode_out,
+    .params = rocm_table,
+    .params_size = sizeof(rocm_params),
+    .aliases = rocm_aliases,
+    .orders = rocm_orders,
+    .ops = &rocm_ops,
+};
+
+// ---- ROCMOptimizedVAEDecodeTiled -------------------------------------------------------------
+
+typedef struct rocm_tiled_params {
+    int64_t tile_size, overlap, temporal_size, temporal_overlap;
+    bool rocm_optimizations;
+} rocm_tiled_params;
+
+static nino_status rocm_tiled_run(nino_run *r, nino_error *err)
+{
+    const rocm_tiled_params *p = r->params;
+    // Tiles smaller than their overlaps make no progress, whatever the switch says.
+    const int64_t most = p->rocm_optimizations ? p->tile_size / 4 : p->tile_size / 2;
+    const bool is_short = p->rocm_optimizations && p->temporal_size < 2 * p->temporal_overlap;
+    nino_video_params v = { .tile = { NINO_TILE_STOCK, (int) p->tile_size,
+                                      (int) (p->overlap > most ? most : p->overlap) } };
+    set_chunks(r, p->temporal_size, is_short ? p->temporal_size / 2 : p->temporal_overlap, &v);
+    return decode(r, &v, err);
+}
+
+static const nino_param rocm_tiled_table[] = {
+    NINO_P_INT(rocm_tiled_params, tile_size, 768, 256, 2048, 64, .label = "Tile", .unit = "px",
+               .help = "Side of a tile; smaller tiles need less memory"),
+    NINO_P_INT(rocm_tiled_params, overlap, 96, 32, 512, 16, .label = "Overlap", .unit = "px",
+               .help = "Pixels that neighbouring tiles share"),
+    NINO_P_INT(rocm_tiled_params, temporal_size, 64, 8, 4096, 4, .label = "Frames",
+               .help = FRAMES_HELP),
+    NINO_P_INT(rocm_tiled_params, temporal_overlap, 8, 4, 4096, 4, .label = "Frame overlap",
+               .help = FRAMES_HELP),
+    NINO_P_BOOL(rocm_tiled_params, rocm_optimizations, true, .label = "Limit overlap",
+                .help = "Keeps the overlap within a quarter of the tile"),
+    { 0 }
+};
+static const nino_alias rocm_tiled_aliases[] = { { .name = "ROCmVAEDecodeTiled" }, { 0 } };
+static const nino_node_ops rocm_tiled_ops = { .run = rocm_tiled_run };
+const nino_node_def nino_node_rocm_vae_decode_tiled = {
+    .key = "ROCMOptimizedVAEDecodeTiled",
+    .title = "ROCm VAE Decode Tiled",
+    .category = "ROCm Ninodes/VAE",
+    .help = "Decodes in three passes of tiles that are averaged",
+    .inputs = decode_in,
+    .outputs = decode_out,
+    .params = rocm_tiled_table,
+    .params_size = sizeof(rocm_tiled_params),
+    .aliases = rocm_tiled_aliases,
+    .ops = &rocm_tiled_ops,
+};

@@ -1,0 +1,226 @@
+// Loaders of diffusion models. A MODEL is shared by every node that names the same file, so that
+// the device holds its weights once.
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/hash.h"
+#include "core/node/util.h"
+
+static nino_hash model_key(const nino_weights *file, nino_dtype type)
+{
+    const nino_hash id[2] = { nino_weights_identity(file), { .lo = (uint64_t) type } };
+    return nino_hash_bytes(id, sizeof(id));
+}
+
+nino_status nino_node_file_model(nino_run *r, int slot, nino_weights *file, const char *name,
+                                 nino_dtype type, const nino_load_how *how, nino_error *err)
+{
+    const nino_hash key = model_key(file, type);
+    nino_diffusion *net = NULL;
+    if (how->reload || !how->keep) // first out, then in: never two copies
+        nino_services_of(r->ctx)->drop_object(r->ctx, NINO_PORT_MODEL, key);
+    else if ((r->out[slot] = nino_services_of(r->ctx)->find_object(r->ctx, NINO_PORT_MODEL, key)))
+        return NINO_OK;
+    nino_status st = nino_diffusion_load_as(file, name, type, &net, err);
+    if (st)
+        return st;
+    st = nino_out_model(r, slot, nino_model_create(net), err);
+    nino_diffusion_unref(&net);
+    if (!st && how->keep)
+        nino_services_of(r->ctx)->keep_object(r->ctx, key, r->out[slot]);
+    return st;
+}
+
+// ---- UNETLoader, ROCmDiffusionLoader ---------------------------------------------------------
+
+typedef struct unet_params {
+    const char *unet_name;
+    int64_t weight_dtype;
+} unet_params;
+
+// The fast one only allows 8-bit products as well, which no device here computes with.
+static const char *const stock_types[] = { "default", "fp8_e4m3fn", "fp8_e4m3fn_fast", "fp8_e5m2",
+                                           NULL };
+static const char *const rocm_types[] = { "default", "fp8_e4m3fn", "fp8_e5m2", NULL };
+
+static nino_dtype type_of(const char *word)
+{
+    if (!strncmp(word, "fp8_e4m3fn", 10))
+        return NINO_F8_E4M3;
+    return !strcmp(word, "fp8_e5m2") ? NINO_F8_E5M2 : NINO_F32;
+}
+
+static nino_status load(nino_run *r, const char *name, const char *type, nino_error *err)
+{
+    nino_weights *file = NULL;
+    nino_status st =
+        nino_services_of(r->ctx)->open_model(r->ctx, "diffusion_models", name, &file, err);
+    if (st)
+        return st;
+    st = nino_node_file_model(r, 0, file, name, type_of(type), &(nino_load_how){ .keep = true },
+                              err);
+    if (!st && r->out[0]->u.model->net->is_scaled && strcmp(type, "default") != 0)
+        nino_logf(r->log, NINO_LOG_WARN,
+                  "%s %s: %s has scaled 8-bit weights, weight_dtype %s would lose the scales and "
+                  "is not followed",
+                  r->node_id, r->def->key, name, type);
+    nino_weights_unref(&file);
+    return st;
+}
+
+static nino_status stock_run(nino_run *r, nino_error *err)
+{
+    const unet_params *p = r->params;
+    return load(r, p->unet_name, stock_types[p->weight_dtype], err);
+}
+
+static nino_status rocm_run(nino_run *r, nino_error *err)
+{
+    const unet_params *p = r->params;
+    return load(r, p->unet_name, rocm_types[p->weight_dtype], err);
+}
+
+static nino_status unet_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
+                                 nino_error *err)
+{
+    const char *name = ((const unet_params *) params)->unet_name;
+    return nino_services_of(ctx)->identity(ctx, "diffusion_models", name, h, err);
+}
+
+#define FILE_HELP "A file of models/diffusion_models or models/unet"
+#define TYPE_HELP                                                                                  \
+    "Rounds the weights to this type when they are read; files of scaled 8-bit weights stay as "   \
+    "they are"
+static const nino_port model_out[] = { { .key = "MODEL", .type = NINO_PORT_MODEL }, { 0 } };
+
+static const nino_param stock_table[] = { NINO_P_FILE(unet_params, unet_name, "diffusion_models",
+                                                      .label = "Model", .help = FILE_HELP),
+                                          NINO_P_ENUM(unet_params, weight_dtype, stock_types, 0,
+                                                      .label = "Weight type", .help = TYPE_HELP),
+                                          { 0 } };
+static const nino_node_ops stock_ops = { .run = stock_run, .identity = unet_identity };
+const nino_node_def nino_node_unet_loader = {
+    .key = "UNETLoader",
+    .title = "Load Diffusion Model",
+    .category = "advanced/loaders",
+    .help = "Opens a diffusion model that comes without text encoder and VAE",
+    .outputs = model_out,
+    .params = stock_table,
+    .params_size = sizeof(unet_params),
+    .ops = &stock_ops,
+};
+
+static const nino_param rocm_table[] = {
+    NINO_P_FILE(unet_params, unet_name, "diffusion_models", .label = "Model", .help = FILE_HELP),
+    NINO_P_ENUM(unet_params, weight_dtype, rocm_types, 0, .label = "Weight type", .optional = true,
+                .help = TYPE_HELP),
+    { 0 }
+};
+static const nino_alias rocm_aliases[] = { { .name = "ROCMOptimizedUNetLoader" }, { 0 } };
+static const nino_node_ops rocm_ops = { .run = rocm_run, .identity = unet_identity };
+const nino_node_def nino_node_rocm_unet_loader = {
+    .key = "ROCmDiffusionLoader",
+    .title = "ROCm Diffusion Loader",
+    .category = "ROCm Ninodes/Loaders",
+    .help = "Opens a diffusion model that comes without text encoder and VAE",
+    .outputs = model_out,
+    .params = rocm_table,
+    .params_size = sizeof(unet_params),
+    .aliases = rocm_aliases,
+    .ops = &rocm_ops,
+};
+
+// ---- UnetLoaderGGUF, UnetLoaderGGUFAdvanced, ROCmGGUFLoader ----------------------------------
+// Any loader opens GGUF files; these are the names that workflows know.
+
+typedef struct gguf_params {
+    const char *unet_name;
+    int64_t dequant_dtype, patch_dtype;
+    bool patch_on_device;
+} gguf_params;
+
+typedef struct rocm_gguf_params {
+    const char *gguf_name;
+} rocm_gguf_params;
+
+static nino_status gguf_run(nino_run *r, nino_error *err)
+{
+    return load(r, ((const gguf_params *) r->params)->unet_name, "default", err);
+}
+
+static nino_status gguf_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
+                                 nino_error *err)
+{
+    const char *name = ((const gguf_params *) params)->unet_name;
+    return nino_services_of(ctx)->identity(ctx, "diffusion_models", name, h, err);
+}
+
+static nino_status rocm_gguf_run(nino_run *r, nino_error *err)
+{
+    return load(r, ((const rocm_gguf_params *) r->params)->gguf_name, "default", err);
+}
+
+static nino_status rocm_gguf_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
+                                      nino_error *err)
+{
+    const char *name = ((const rocm_gguf_params *) params)->gguf_name;
+    return nino_services_of(ctx)->identity(ctx, "diffusion_models", name, h, err);
+}
+
+#define GGUF_HELP "A GGUF file of models/diffusion_models or models/unet"
+#define GGUF_TYPE_HELP "Weights are expanded to what the device computes with; not followed"
+static const char *const gguf_types[] = { "default", "target",   "float32",
+                                          "float16", "bfloat16", NULL };
+
+static const nino_param gguf_table[] = { NINO_P_FILE(gguf_params, unet_name, "diffusion_models",
+                                                     .label = "Model", .help = GGUF_HELP),
+                                         { 0 } };
+static const nino_node_ops gguf_ops = { .run = gguf_run, .identity = gguf_identity };
+const nino_node_def nino_node_gguf_loader = {
+    .key = "UnetLoaderGGUF",
+    .title = "Unet Loader (GGUF)",
+    .category = "bootleg",
+    .help = "Opens a diffusion model with quantised weights",
+    .outputs = model_out,
+    .params = gguf_table,
+    .params_size = sizeof(gguf_params),
+    .ops = &gguf_ops,
+};
+
+static const nino_param gguf_more_table[] = {
+    NINO_P_FILE(gguf_params, unet_name, "diffusion_models", .label = "Model", .help = GGUF_HELP),
+    NINO_P_ENUM(gguf_params, dequant_dtype, gguf_types, 0, .label = "Expanded to", .is_inert = true,
+                .help = GGUF_TYPE_HELP),
+    NINO_P_ENUM(gguf_params, patch_dtype, gguf_types, 0, .label = "LoRA type", .is_inert = true,
+                .help = "LoRAs are added in f32; not followed"),
+    NINO_P_BOOL(gguf_params, patch_on_device, false, .label = "LoRA on the device",
+                .is_inert = true, .help = "Not followed"),
+    { 0 }
+};
+const nino_node_def nino_node_gguf_loader_advanced = {
+    .key = "UnetLoaderGGUFAdvanced",
+    .title = "Unet Loader (GGUF/Advanced)",
+    .category = "bootleg",
+    .help = "Opens a diffusion model with quantised weights",
+    .outputs = model_out,
+    .params = gguf_more_table,
+    .params_size = sizeof(gguf_params),
+    .ops = &gguf_ops,
+};
+
+static const nino_param rocm_gguf_table[] = { NINO_P_FILE(rocm_gguf_params, gguf_name,
+                                                          "diffusion_models", .label = "Model",
+                                                          .help = GGUF_HELP),
+                                              { 0 } };
+static const nino_node_ops rocm_gguf_ops = { .run = rocm_gguf_run, .identity = rocm_gguf_identity };
+const nino_node_def nino_node_rocm_gguf = {
+    .key = "ROCmGGUFLoader",
+    .title = "ROCm GGUF Loader",
+    .category = "ROCm Ninodes/Loaders",
+    .help = "Opens a diffusion model with quantised weights",
+    .outputs = model_out,
+    .params = rocm_gguf_table,
+    .params_size = sizeof(rocm_gguf_params),
+    .ops = &rocm_gguf_ops,
+};

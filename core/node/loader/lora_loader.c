@@ -1,0 +1,193 @@
+// LoRA loaders: a model and a text encoder with changed weights; what they came from stays usable.
+// Behaviour: ComfyUI nodes.py (LoraLoader), comfy/sd.py (load_lora_for_models).
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "core/model/merge/lora_apply.h"
+#include "core/node/sampling_node.h"
+#include "core/node/util.h"
+
+typedef struct lora_params {
+    const char *lora_name;
+    double strength_model, strength_clip;
+} lora_params;
+
+typedef struct model_params { // LoraLoaderModelOnly
+    const char *lora_name;
+    double strength_model;
+} model_params;
+
+static void report(const nino_run *r, const nino_lora *l, const nino_lora_report *rep,
+                   const char *name)
+{
+    char text[640];
+    if (r->is_plan) // the run says it
+        return;
+    if (nino_lora_unused(l, rep, text, sizeof(text))[0])
+        nino_logf(r->log, NINO_LOG_WARN, "%s %s: %s: %s", r->node_id, r->def->key, name, text);
+    for (int i = 0; i < rep->n_misfits && i < 2; i++)
+        nino_logf(r->log, NINO_LOG_WARN, "%s %s: %s: %s%s", r->node_id, r->def->key, name,
+                  rep->misfit[i], i && rep->n_misfits > 2 ? ", and more like it" : "");
+}
+
+static nino_status apply_model(nino_run *r, nino_lora *l, double strength, nino_lora_report *rep,
+                               nino_error *err)
+{
+    nino_model *m = nino_need_model(r, 0, err), *out = NULL;
+    nino_status st =
+        m ? nino_model_with_lora(m, l, strength, rep, &out, err) : NINO_ERR_UNSUPPORTED;
+    return st ? st : nino_out_model(r, 0, out, err);
+}
+
+// One that cannot be run is passed on: whoever encodes with it is told.
+static nino_status apply_clip(nino_run *r, nino_lora *l, double strength, nino_lora_report *rep,
+                              nino_error *err)
+{
+    nino_clip *out = NULL;
+    if (!nino_in_clip(r, 1)) {
+        r->out[1] = nino_value_ref(r->in[1]);
+        return NINO_OK;
+    }
+    nino_status st = nino_clip_with_lora(nino_in_clip(r, 1), l, strength, rep, &out, err);
+    return st ? st : nino_out_clip(r, 1, out, err);
+}
+
+static nino_status run(nino_run *r, const char *name, double strength_model, double strength_clip,
+                       bool has_clip, nino_error *err)
+{
+    nino_weights *file = NULL;
+    nino_lora *l = NULL;
+    nino_lora_report rep = { 0 };
+    nino_status st = NINO_OK;
+    if (strength_model == 0 && strength_clip == 0) { // the very same, whatever the file
+        r->out[0] = nino_value_ref(r->in[0]);
+        if (has_clip)
+            r->out[1] = nino_value_ref(r->in[1]);
+        return NINO_OK;
+    }
+    if ((st = nino_services_of(r->ctx)->open_model(r->ctx, "loras", name, &file, err)) ||
+        (st = nino_lora_open(file, name, &l, err)))
+        goto end;
+    if (!(rep.used = calloc((size_t) nino_lora_count(l) + 1, sizeof(*rep.used)))) {
+        st = nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
+        goto end;
+    }
+    st = apply_model(r, l, strength_model, &rep, err);
+    if (!st && has_clip)
+        st = apply_clip(r, l, strength_clip, &rep, err);
+    if (!st)
+        report(r, l, &rep, name);
+end:
+    free(rep.used);
+    nino_lora_unref(&l);
+    nino_weights_unref(&file);
+    return st;
+}
+
+static nino_status both_run(nino_run *r, nino_error *err)
+{
+    const lora_params *p = r->params;
+    return run(r, p->lora_name, p->strength_model, p->strength_clip, true, err);
+}
+
+static nino_status both_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
+                                 nino_error *err)
+{
+    return nino_services_of(ctx)->identity(ctx, "loras", ((const lora_params *) params)->lora_name,
+                                           h, err);
+}
+
+static nino_status model_run(nino_run *r, nino_error *err)
+{
+    const model_params *p = r->params;
+    return run(r, p->lora_name, p->strength_model, 0, false, err);
+}
+
+static nino_status model_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
+                                  nino_error *err)
+{
+    return nino_services_of(ctx)->identity(ctx, "loras", ((const model_params *) params)->lora_name,
+                                           h, err);
+}
+
+#define P_NAME(S)                                                                                  \
+    NINO_P_FILE(S, lora_name, "loras", .label = "LoRA", .help = "A file of models/loras")
+#define P_STRENGTH(S, fld, most, lbl, hlp)                                                         \
+    NINO_P_FLOAT(S, fld, 1, -most, most, 0.01, .label = lbl, .ui_min.f = -2, .ui_max.f = 2,        \
+                 .help = hlp "; 0 leaves it alone, less than 0 does the opposite")
+#define MODEL_HELP "How much of the change the diffusion model gets"
+#define CLIP_HELP "How much of the change the text encoder gets"
+
+static const nino_port both_in[] = {
+    { .key = "model", .type = NINO_PORT_MODEL },
+    { .key = "clip", .type = NINO_PORT_CLIP },
+    { 0 },
+};
+static const nino_port rocm_in[] = {
+    { .key = "model", .type = NINO_PORT_MODEL },
+    { .key = "clip", .type = NINO_PORT_CLIP, .optional = true },
+    { 0 },
+};
+static const nino_port both_out[] = {
+    { .key = "MODEL", .type = NINO_PORT_MODEL },
+    { .key = "CLIP", .type = NINO_PORT_CLIP },
+    { 0 },
+};
+static const nino_port model_in[] = { { .key = "model", .type = NINO_PORT_MODEL }, { 0 } };
+static const nino_port model_out[] = { { .key = "MODEL", .type = NINO_PORT_MODEL }, { 0 } };
+
+static const nino_node_ops both_ops = { .run = both_run, .identity = both_identity };
+static const nino_param both_table[] = {
+    P_NAME(lora_params),
+    P_STRENGTH(lora_params, strength_model, 100, "Strength", MODEL_HELP),
+    P_STRENGTH(lora_params, strength_clip, 100, "Text strength", CLIP_HELP),
+    { 0 }
+};
+const nino_node_def nino_node_lora_loader = {
+    .key = "LoraLoader",
+    .title = "Load LoRA",
+    .category = "loaders",
+    .help = "Changes a model and its text encoder by what a LoRA file learned; several in a row "
+            "add up",
+    .inputs = both_in,
+    .outputs = both_out,
+    .params = both_table,
+    .params_size = sizeof(lora_params),
+    .ops = &both_ops,
+};
+
+static const nino_node_ops model_ops = { .run = model_run, .identity = model_identity };
+static const nino_param model_table[] = { P_NAME(model_params),
+                                          P_STRENGTH(model_params, strength_model, 100, "Strength",
+                                                     MODEL_HELP),
+                                          { 0 } };
+const nino_node_def nino_node_lora_loader_model = {
+    .key = "LoraLoaderModelOnly",
+    .title = "LoraLoaderModelOnly",
+    .category = "loaders",
+    .help = "Changes a model by what a LoRA file learned; several in a row add up",
+    .inputs = model_in,
+    .outputs = model_out,
+    .params = model_table,
+    .params_size = sizeof(model_params),
+    .ops = &model_ops,
+};
+
+static const nino_param rocm_table[] = {
+    P_NAME(lora_params),
+    P_STRENGTH(lora_params, strength_model, 10, "Strength", MODEL_HELP),
+    P_STRENGTH(lora_params, strength_clip, 10, "Text strength", CLIP_HELP),
+    { 0 }
+};
+const nino_node_def nino_node_rocm_lora = {
+    .key = "ROCMLoRALoader",
+    .title = "ROCm LoRA Loader",
+    .category = "ROCm Ninodes/Loaders",
+    .help = "Changes a model, and its text encoder if one is connected, by what a LoRA file "
+            "learned",
+    .inputs = rocm_in,
+    .outputs = both_out,
+    .params = rocm_table,
+    .params_size = sizeof(lora_params),
+    .ops = &both_ops,
+};

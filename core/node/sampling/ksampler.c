@@ -1,0 +1,363 @@
+// KSampler, KSamplerAdvanced, SamplerCustom, SamplerCustomAdvanced, AddNoise, and what other nodes
+// that sample use of them. Behaviour of ComfyUI's nodes.py, comfy/samplers.py (KSampler) and
+// nodes_custom_sampler.py.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/node/sampling/sample_preview.h"
+#include "core/node/sampling_node.h"
+#include "core/node/util.h"
+
+// ---- running ---------------------------------------------------------------------------------
+
+// The input latent with other samples, which it takes.
+static nino_status give_latent(nino_run *r, int slot, const nino_latent *in, nino_array *samples,
+                               nino_error *err)
+{
+    nino_latent out = { .samples = samples, .noise_mask = nino_array_ref(in->noise_mask) };
+    if (in->batch_index) {
+        const size_t bytes = (size_t) in->samples->shape.dim[0] * sizeof(int64_t);
+        if ((out.batch_index = malloc(bytes)))
+            memcpy(out.batch_index, in->batch_index, bytes);
+        else
+            nino_array_unref(&out.samples); // which says: no memory
+    }
+    return nino_out_latent(r, slot, out, err);
+}
+
+typedef struct watcher {
+    nino_run *r;
+    nino_preview *preview;
+} watcher;
+
+static void on_step(void *priv, const nino_sample_step *step)
+{
+    const watcher *w = priv;
+    nino_run_step(w->r, (uint32_t) step->step, (uint32_t) step->total);
+    nino_preview_step(w->preview, step);
+}
+
+// A sampling of its own for each turn of the node.
+static nino_resume_place keep_at(nino_run *r)
+{
+    nino_resume_place at = nino_services_of(r->ctx)->steps(r->ctx);
+    const nino_hash all[2] = { r->key ? *r->key : (nino_hash){ 0 }, at.key };
+    const uint64_t turn = r->n_sampled++;
+    nino_hasher *h = at.dir && r->key && !r->is_plan ? nino_hasher_create() : NULL;
+    if (!h)
+        return (nino_resume_place){ 0 };
+    nino_hasher_add(h, all, sizeof(all));
+    nino_hasher_add(h, &turn, sizeof(turn));
+    at.key = nino_hasher_finish(&h);
+    return at;
+}
+
+nino_status nino_node_sample(nino_run *r, const nino_guider *g, nino_noise noise,
+                             const nino_sampler *sampler, const nino_sigmas *sigmas,
+                             const nino_latent *latent, const nino_sampling_how *how,
+                             nino_error *err)
+{
+    const nino_sampling_how h = how ? *how : (nino_sampling_how){ 0 };
+    const bool has_denoised = r->def->outputs[1].key && r->def->outputs[1].type == NINO_PORT_LATENT;
+    nino_array *out = NULL, *denoised = NULL;
+    const nino_resume_place keep = keep_at(r);
+    int n_kept = 0;
+    watcher w = { .r = r };
+    if (!h.no_previews)
+        w.preview = nino_preview_create(r, g->model->format);
+    const nino_sample_params p = { .guider = g,
+                                   .noise = noise,
+                                   .sampler = sampler,
+                                   .sigmas = sigmas->v,
+                                   .n_sigmas = sigmas->n,
+                                   .samples = latent->samples,
+                                   .noise_mask = latent->noise_mask,
+                                   .batch_index = latent->batch_index,
+                                   .precision = h.precision,
+                                   .one_by_one = h.one_by_one,
+                                   .keep = &keep,
+                                   .n_kept = &n_kept,
+                                   .log = r->log,
+                                   .on_step = on_step,
+                                   .priv = &w };
+    nino_status st = nino_sample_latent(r->stream, &p, &out, has_denoised ? &denoised : NULL, err);
+    nino_preview_destroy(&w.preview);
+    nino_services_of(r->ctx)->set_kept_steps(r->ctx, n_kept);
+    if (!st && has_denoised)
+        st = give_latent(r, 1, latent, denoised, err);
+    if (!st)
+        st = give_latent(r, 0, latent, out, err);
+    else
+        nino_array_unref(&out);
+    return st;
+}
+
+nino_status nino_node_run_ksampler(nino_run *r, const nino_ksampler *k,
+                                   const nino_sampling_how *how, nino_error *err)
+{
+    nino_model *m = nino_need_model(r, 0, err);
+    if (!m)
+        return NINO_ERR_UNSUPPORTED;
+    const nino_guider g = { .refs = 1,
+                            .kind = NINO_GUIDE_CFG,
+                            .model = m,
+                            .positive = nino_in_cond(r, 1),
+                            .negative = nino_in_cond(r, 2),
+                            .cfg = k->cfg };
+    const nino_noise noise = { .is_disabled = k->is_noise_off, .seed = k->seed };
+    const nino_sampler sampler = nino_sampler_default((nino_sampler_id) k->sampler);
+    const nino_ksampler_steps steps = {
+        .scheduler = (nino_scheduler) k->scheduler,
+        .discard_penultimate = nino_sampler_discards_penultimate(sampler.id),
+        .steps = (int) k->steps,
+        .denoise = k->denoise,
+        .start_step = k->start_step,
+        .end_step = k->end_step,
+        .force_full_denoise = !k->keeps_noise,
+    };
+    nino_sigmas sigmas = { 0 };
+    nino_status st = nino_schedule_ksampler(m->sampling, &steps, &sigmas, err);
+    if (!st)
+        st = nino_node_sample(r, &g, noise, &sampler, &sigmas, nino_in_latent(r, 3), how, err);
+    nino_sigmas_release(&sigmas);
+    return st;
+}
+
+// ---- KSampler --------------------------------------------------------------------------------
+
+typedef struct ksampler_params {
+    uint64_t seed;
+    int64_t steps, sampler_name, scheduler;
+    double cfg, denoise;
+} ksampler_params;
+
+static nino_status ksampler_run(nino_run *r, nino_error *err)
+{
+    const ksampler_params *p = r->params;
+    const nino_ksampler k = { .seed = p->seed,
+                              .steps = p->steps,
+                              .sampler = p->sampler_name,
+                              .scheduler = p->scheduler,
+                              .cfg = p->cfg,
+                              .denoise = p->denoise,
+                              .start_step = -1,
+                              .end_step = -1 };
+    return nino_node_run_ksampler(r, &k, NULL, err);
+}
+
+static const nino_port ksampler_in[] = { { .key = "model", .type = NINO_PORT_MODEL },
+                                         { .key = "positive", .type = NINO_PORT_CONDITIONING },
+                                         { .key = "negative", .type = NINO_PORT_CONDITIONING },
+                                         { .key = "latent_image", .type = NINO_PORT_LATENT },
+                                         { 0 } };
+static const nino_port latent_out[] = { { .key = "LATENT", .type = NINO_PORT_LATENT }, { 0 } };
+static const nino_param ksampler_table[] = { KSAMPLER_PARAMS(ksampler_params), { 0 } };
+static const char *const memory_safe_ignored[] = { "memory_safety_level", NULL };
+const char *const nino_enable_names[] = { "enable", "disable", NULL };
+const char *const nino_disable_names[] = { "disable", "enable", NULL };
+
+static const nino_alias ksampler_aliases[] = {
+    { .name = "ROCMMemorySafeKSampler",
+      .ignored = memory_safe_ignored,
+      .note = "this class was removed; KSampler runs in its place, with the settings as they are" },
+    { 0 }
+};
+static const nino_node_ops ksampler_ops = { .run = ksampler_run };
+const nino_node_def nino_node_ksampler = {
+    .key = "KSampler",
+    .title = "KSampler",
+    .category = "sampling",
+    .help = "Denoises a latent, guided by two prompts",
+    .inputs = ksampler_in,
+    .outputs = latent_out,
+    .params = ksampler_table,
+    .params_size = sizeof(ksampler_params),
+    .aliases = ksampler_aliases,
+    .ops = &ksampler_ops,
+};
+
+// ---- KSamplerAdvanced ------------------------------------------------------------------------
+
+typedef struct advanced_params {
+    int64_t add_noise, steps, sampler_name, scheduler, start_at_step, end_at_step,
+        return_with_leftover_noise;
+    uint64_t noise_seed;
+    double cfg;
+} advanced_params;
+
+static nino_status advanced_run(nino_run *r, nino_error *err)
+{
+    const advanced_params *p = r->params;
+    const nino_ksampler k = { .seed = p->noise_seed,
+                              .steps = p->steps,
+                              .sampler = p->sampler_name,
+                              .scheduler = p->scheduler,
+                              .cfg = p->cfg,
+                              .denoise = 1,
+                              .is_noise_off = p->add_noise == 1,
+                              .keeps_noise = p->return_with_leftover_noise == 1,
+                              .start_step = (int) p->start_at_step,
+                              .end_step = (int) p->end_at_step };
+    return nino_node_run_ksampler(r, &k, NULL, err);
+}
+
+static const nino_param advanced_table[] = { KSAMPLER_ADVANCED_PARAMS(advanced_params), { 0 } };
+static const nino_node_ops advanced_ops = { .run = advanced_run };
+const nino_node_def nino_node_ksampler_advanced = {
+    .key = "KSamplerAdvanced",
+    .title = "KSampler (Advanced)",
+    .category = "sampling",
+    .help = "KSampler for a part of the steps, with or without noise before and after",
+    .inputs = ksampler_in,
+    .outputs = latent_out,
+    .params = advanced_table,
+    .params_size = sizeof(advanced_params),
+    .ops = &advanced_ops,
+};
+
+// ---- SamplerCustom, SamplerCustomAdvanced ----------------------------------------------------
+
+typedef struct custom_params {
+    bool add_noise;
+    uint64_t noise_seed;
+    double cfg;
+} custom_params;
+
+static nino_status custom_run(nino_run *r, nino_error *err)
+{
+    const custom_params *p = r->params;
+    if (!nino_need_model(r, 0, err))
+        return NINO_ERR_UNSUPPORTED;
+    const nino_guider g = { .refs = 1,
+                            .kind = NINO_GUIDE_CFG,
+                            .model = nino_in_model(r, 0),
+                            .positive = nino_in_cond(r, 1),
+                            .negative = nino_in_cond(r, 2),
+                            .cfg = p->cfg };
+    const nino_noise noise = { .is_disabled = !p->add_noise, .seed = p->noise_seed };
+    return nino_node_sample(r, &g, noise, nino_in_sampler(r, 3), nino_in_sigmas(r, 4),
+                            nino_in_latent(r, 5), NULL, err);
+}
+
+static const nino_port custom_in[] = { { .key = "model", .type = NINO_PORT_MODEL },
+                                       { .key = "positive", .type = NINO_PORT_CONDITIONING },
+                                       { .key = "negative", .type = NINO_PORT_CONDITIONING },
+                                       { .key = "sampler", .type = NINO_PORT_SAMPLER },
+                                       { .key = "sigmas", .type = NINO_PORT_SIGMAS },
+                                       { .key = "latent_image", .type = NINO_PORT_LATENT },
+                                       { 0 } };
+static const nino_port custom_out[] = { { .key = "output", .type = NINO_PORT_LATENT },
+                                        { .key = "denoised_output", .type = NINO_PORT_LATENT },
+                                        { 0 } };
+static const nino_param custom_table[] = {
+    NINO_P_BOOL(custom_params, add_noise, true, .label = "Add noise",
+                .help = "Off: the latent already has its noise"),
+    NINO_P_SEED(custom_params, noise_seed, .label = "Seed", .help = "Start of the random numbers"),
+    NINO_P_FLOAT(custom_params, cfg, 8.0, 0.0, 100.0, 0.1, .label = "CFG", .ui_max.f = 20.0,
+                 .help = KSAMPLER_CFG_HELP),
+    { 0 }
+};
+static const nino_node_ops custom_ops = { .run = custom_run };
+const nino_node_def nino_node_sampler_custom = {
+    .key = "SamplerCustom",
+    .title = "SamplerCustom",
+    .category = "sampling/custom_sampling",
+    .help = "Denoises a latent with a sampler and sigmas of one's own",
+    .inputs = custom_in,
+    .outputs = custom_out,
+    .params = custom_table,
+    .params_size = sizeof(custom_params),
+    .ops = &custom_ops,
+};
+
+static nino_status custom_advanced_run(nino_run *r, nino_error *err)
+{
+    return nino_node_sample_custom(r, NULL, err);
+}
+
+nino_status nino_node_sample_custom(nino_run *r, const nino_sampling_how *how, nino_error *err)
+{
+    return nino_node_sample(r, nino_in_guider(r, 1), r->in[0]->u.noise, nino_in_sampler(r, 2),
+                            nino_in_sigmas(r, 3), nino_in_latent(r, 4), how, err);
+}
+
+static const nino_port custom_advanced_in[] = { NINO_SAMPLE_CUSTOM_PORTS, { 0 } };
+static const nino_node_ops custom_advanced_ops = { .run = custom_advanced_run };
+const nino_node_def nino_node_sampler_custom_advanced = {
+    .key = "SamplerCustomAdvanced",
+    .title = "SamplerCustomAdvanced",
+    .category = "sampling/custom_sampling",
+    .help = "Denoises a latent with noise, guider, sampler and sigmas of one's own",
+    .inputs = custom_advanced_in,
+    .outputs = custom_out,
+    .ops = &custom_advanced_ops,
+};
+
+// ---- AddNoise --------------------------------------------------------------------------------
+
+// The noise that a stretch of the schedule would remove, added to a model latent (channels first).
+static void add_noise(const nino_model *m, const nino_noise *noise, float sigma,
+                      const int64_t *batch_index, nino_array *first, float *drawn)
+{
+    const nino_shape *s = &first->shape;
+    const int64_t item = nino_shape_count(s) / s->dim[0], cells = item / s->dim[1];
+    float *v = nino_array_f32(first);
+    bool is_zero = true;
+    for (int64_t i = 0; i < item * s->dim[0] && is_zero; i++)
+        is_zero = v[i] == 0;
+    if (!is_zero)
+        nino_latent_process_in(m->format, v, s->dim[0], cells);
+    if (!noise->is_disabled)
+        nino_noise_fill(noise->seed, drawn, s->dim[0], item, batch_index);
+    nino_sampling_noise_scaling(m->sampling, sigma, false, drawn, v, v, item * s->dim[0]);
+    nino_latent_process_out(m->format, v, s->dim[0], cells);
+    for (int64_t i = 0; i < item * s->dim[0]; i++)
+        v[i] = isfinite(v[i]) ? v[i] : 0;
+}
+
+static nino_status add_noise_run(nino_run *r, nino_error *err)
+{
+    const nino_model *m = nino_need_model(r, 0, err);
+    const nino_sigmas *s = nino_in_sigmas(r, 2);
+    const nino_latent *in = nino_in_latent(r, 3);
+    if (!m)
+        return NINO_ERR_UNSUPPORTED;
+    const nino_shape *shape = &in->samples->shape;
+    if (shape->dim[shape->rank - 1] != m->net->format->channels)
+        return nino_fail_kind(err, NINO_ERR_ARG, "shape", m->net->name,
+                              "the latent has %lld channels, this model (%s) works on %d",
+                              (long long) shape->dim[shape->rank - 1], m->net->family,
+                              m->net->format->channels);
+    if (!s->n || r->is_plan) {
+        r->out[0] = nino_value_ref(r->in[3]);
+        return NINO_OK;
+    }
+    const float sigma = s->n > 1 ? fabsf(s->v[0] - s->v[s->n - 1]) : s->v[0];
+    nino_array *first = nino_array_to_channels_first(in->samples), *out = NULL;
+    float *drawn = first ? calloc(1, first->bytes) : NULL;
+    if (drawn) {
+        add_noise(m, &r->in[1]->u.noise, sigma, in->batch_index, first, drawn);
+        out = nino_array_to_channels_last(first);
+    }
+    nino_array_unref(&first);
+    free(drawn);
+    return give_latent(r, 0, in, out, err);
+}
+
+static const nino_port add_noise_in[] = { { .key = "model", .type = NINO_PORT_MODEL },
+                                          { .key = "noise", .type = NINO_PORT_NOISE },
+                                          { .key = "sigmas", .type = NINO_PORT_SIGMAS },
+                                          { .key = "latent_image", .type = NINO_PORT_LATENT },
+                                          { 0 } };
+static const nino_node_ops add_noise_ops = { .run = add_noise_run };
+const nino_node_def nino_node_add_noise = {
+    .key = "AddNoise",
+    .title = "AddNoise",
+    .category = "_for_testing/custom_sampling/noise",
+    .help = "Adds the noise that a part of a schedule removes",
+    .inputs = add_noise_in,
+    .outputs = latent_out,
+    .ops = &add_noise_ops,
+};

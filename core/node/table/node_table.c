@@ -1,0 +1,348 @@
+// The list of all nodes, and finding them by name. To add a node: write it in its family's file in
+// this folder and add one line here.
+#include <ctype.h>
+#include <string.h>
+
+#include "core/node/table/known.h"
+#include <ninodes/node.h>
+
+// clang-format off
+#define NODES(X)            \
+    X(load_latent)          \
+    X(save_latent)          \
+    X(empty_latent)         \
+    X(empty_sd3_latent)     \
+    X(empty_video_latent)   \
+    X(empty_hunyuan_video)  \
+    X(wan_image_to_video)   \
+    X(wan_first_last)       \
+    X(wan22_latent)         \
+    X(trim_video)           \
+    X(wan_vace)             \
+    X(latent_upscale)       \
+    X(latent_upscale_by)    \
+    X(load_image)           \
+    X(clip_vision_loader)   \
+    X(clip_vision_encode)   \
+    X(unclip_loader)        \
+    X(unclip_cond)          \
+    X(style_model_loader)   \
+    X(style_model_apply)    \
+    X(load_image_mask)      \
+    X(image_scale)          \
+    X(image_scale_by)       \
+    X(image_batch)          \
+    X(t5_options)           \
+    X(cond_combine)         \
+    X(cond_concat)          \
+    X(cond_average)         \
+    X(cond_area)            \
+    X(cond_area_percent)    \
+    X(cond_area_strength)   \
+    X(cond_mask)            \
+    X(cond_range)           \
+    X(cond_zero)            \
+    X(inpaint_cond)         \
+    X(ip2p_cond)            \
+    X(reference_latent)     \
+    X(reference_method)     \
+    X(vae_encode_inpaint)   \
+    X(set_noise_mask)       \
+    X(differential)         \
+    X(latent_composite)     \
+    X(latent_composite_masked)\
+    X(latent_crop)          \
+    X(latent_flip)          \
+    X(latent_rotate)        \
+    X(latent_concat)        \
+    X(latent_cut)           \
+    X(latent_add)           \
+    X(latent_subtract)      \
+    X(latent_multiply)      \
+    X(latent_interpolate)   \
+    X(latent_blend)         \
+    X(latent_batch)         \
+    X(rocm_defragment)      \
+    X(rocm_memory_reset)    \
+    X(paging)               \
+    X(rebatch_latents)      \
+    X(merge_simple)         \
+    X(merge_blocks)         \
+    X(merge_subtract)       \
+    X(merge_add)            \
+    X(merge_sd1)            \
+    X(merge_sd2)            \
+    X(merge_sdxl)           \
+    X(merge_flux1)          \
+    X(merge_wan)            \
+    X(model_save)           \
+    X(clip_save)            \
+    X(clip_merge_simple)    \
+    X(clip_merge_subtract)  \
+    X(clip_merge_add)       \
+    X(rebatch_images)       \
+    X(latent_from_batch)    \
+    X(latent_repeat)        \
+    X(latent_seed)          \
+    X(solid_mask)           \
+    X(invert_mask)          \
+    X(threshold_mask)       \
+    X(crop_mask)            \
+    X(mask_composite)       \
+    X(feather_mask)         \
+    X(grow_mask)            \
+    X(mask_to_image)        \
+    X(image_to_mask)        \
+    X(color_to_mask)        \
+    X(split_alpha)          \
+    X(join_alpha)           \
+    X(image_composite)      \
+    X(porter_duff)          \
+    X(empty_image)          \
+    X(image_invert)         \
+    X(image_crop)           \
+    X(image_flip)           \
+    X(image_rotate)         \
+    X(image_from_batch)     \
+    X(image_repeat)         \
+    X(image_size)           \
+    X(image_pad)            \
+    X(image_scale_total)    \
+    X(image_scale_longest)  \
+    X(kontext_scale)        \
+    X(image_resize_pad)     \
+    X(image_stitch)         \
+    X(image_blend)          \
+    X(image_blur)           \
+    X(image_sharpen)        \
+    X(image_noise)          \
+    X(canny)                \
+    X(image_quantize)       \
+    X(rgb_to_yuv)           \
+    X(yuv_to_rgb)           \
+    X(morphology)           \
+    X(int)                  \
+    X(float)                \
+    X(bool)                 \
+    X(line)                 \
+    X(text)                 \
+    X(preview_any)          \
+    X(string_concat)        \
+    X(string_sub)           \
+    X(string_length)        \
+    X(string_case)          \
+    X(string_trim)          \
+    X(string_replace)       \
+    X(string_contains)      \
+    X(string_compare)       \
+    X(save_image)           \
+    X(preview_image)        \
+    X(mask_preview)         \
+    X(vae_loader)           \
+    X(checkpoint_loader)    \
+    X(checkpoint_config)    \
+    X(rocm_checkpoint)      \
+    X(clip_loader)          \
+    X(dual_clip_loader)     \
+    X(triple_clip_loader)   \
+    X(clip_text_encode)     \
+    X(clip_text_encode_flux)\
+    X(clip_text_encode_sdxl)\
+    X(clip_text_encode_sdxl_refiner) \
+    X(clip_text_encode_sd3) \
+    X(clip_set_last_layer)  \
+    X(unet_loader)          \
+    X(rocm_unet_loader)     \
+    X(gguf_loader)          \
+    X(gguf_loader_advanced) \
+    X(rocm_gguf)            \
+    X(lora_loader)          \
+    X(lora_loader_model)    \
+    X(rocm_lora)            \
+    X(sampling_flux)        \
+    X(sampling_sd3)         \
+    X(sampling_aura)        \
+    X(sampling_discrete)    \
+    X(sampling_edm)         \
+    X(sampling_v)           \
+    X(rescale_cfg)          \
+    X(model_dtype)          \
+    X(vae_decode)           \
+    X(vae_decode_tiled)     \
+    X(vae_encode)           \
+    X(vae_encode_tiled)     \
+    X(rocm_vae_decode)      \
+    X(rocm_vae_decode_tiled)\
+    X(rocm_vae_monitor)     \
+    X(rocm_memory)          \
+    X(rocm_flux_benchmark)  \
+    X(ksampler)             \
+    X(ksampler_advanced)    \
+    X(sampler_custom)       \
+    X(sampler_custom_advanced)\
+    X(rocm_ksampler)        \
+    X(rocm_ksampler_advanced)\
+    X(rocm_sampler_custom)  \
+    X(rocm_sampler_benchmark)\
+    X(rocm_sampler_monitor) \
+    X(basic_guider)         \
+    X(cfg_guider)           \
+    X(dual_cfg_guider)      \
+    X(random_noise)         \
+    X(disable_noise)        \
+    X(add_noise)            \
+    X(flux_guidance)        \
+    X(flux_no_guidance)     \
+    X(ksampler_select)      \
+    X(sampler_euler_a)      \
+    X(sampler_euler_a_pp)   \
+    X(sampler_2s)           \
+    X(sampler_3m)           \
+    X(sampler_2m)           \
+    X(sampler_sde)          \
+    X(sampler_lms)          \
+    X(sampler_adaptive)     \
+    X(sampler_er_sde)       \
+    X(sampler_sa)           \
+    X(sampler_cfgpp)        \
+    X(basic_scheduler)      \
+    X(turbo_scheduler)      \
+    X(beta_scheduler)       \
+    X(karras_scheduler)     \
+    X(exponential_scheduler)\
+    X(poly_scheduler)       \
+    X(laplace_scheduler)    \
+    X(vp_scheduler)         \
+    X(ays_scheduler)        \
+    X(optimal_scheduler)    \
+    X(gits_scheduler)       \
+    X(split_sigmas)         \
+    X(split_sigmas_denoise) \
+    X(set_first_sigma)      \
+    X(extend_sigmas)        \
+    X(flip_sigmas)          \
+    X(percent_sigma)        \
+    X(latent_preview)       \
+    X(create_video)         \
+    X(video_components)     \
+    X(load_video)           \
+    X(save_video)           \
+    X(save_webm)            \
+    X(save_animated_webp)   \
+    X(save_animated_png)    \
+    X(note)                 \
+    X(markdown_note)        \
+    X(primitive)            \
+    X(reroute)
+// clang-format on
+
+#define X(n) extern const nino_node_def nino_node_##n;
+NODES(X)
+#undef X
+
+#define X(n) &nino_node_##n,
+const nino_node_def *const nino_node_defs[] = { NODES(X) NULL };
+#undef X
+
+const nino_node_def *nino_node_find(const char *class_type, const nino_alias **alias)
+{
+    if (alias)
+        *alias = NULL;
+    for (int i = 0; nino_node_defs[i]; i++) {
+        const nino_node_def *d = nino_node_defs[i];
+        if (!strcmp(d->key, class_type))
+            return d;
+        for (const nino_alias *a = d->aliases; a && a->name; a++)
+            if (!strcmp(a->name, class_type)) {
+                if (alias)
+                    *alias = a;
+                return d;
+            }
+    }
+    return NULL;
+}
+
+const nino_known_class *nino_known_class_find(const char *name)
+{
+    size_t lo = 0, hi = nino_n_known_classes;
+    while (lo < hi) {
+        const size_t mid = lo + (hi - lo) / 2;
+        const int c = strcmp(name, nino_known_classes[mid].name);
+        if (!c)
+            return &nino_known_classes[mid];
+        if (c < 0)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return NULL;
+}
+
+bool nino_node_is_known_unsupported(const char *class_type)
+{
+    return !nino_node_find(class_type, NULL) && nino_known_class_find(class_type);
+}
+
+#define MAX_NAME 96
+
+// Edit distance with swapped neighbours (optimal string alignment), upper and lower case alike.
+static size_t distance(const char *a, size_t na, const char *b, size_t nb)
+{
+    size_t row[3][MAX_NAME + 1];
+    for (size_t j = 0; j <= nb; j++)
+        row[0][j] = j;
+    for (size_t i = 1; i <= na; i++) {
+        size_t *now = row[i % 3];
+        const size_t *up = row[(i + 2) % 3], *up2 = row[(i + 1) % 3];
+        const int ca = tolower((unsigned char) a[i - 1]);
+        now[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            const int cb = tolower((unsigned char) b[j - 1]);
+            size_t best = up[j - 1] + (ca != cb);
+            if (up[j] + 1 < best)
+                best = up[j] + 1;
+            if (now[j - 1] + 1 < best)
+                best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && ca == tolower((unsigned char) b[j - 2]) &&
+                cb == tolower((unsigned char) a[i - 2]) && up2[j - 2] + 1 < best)
+                best = up2[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return row[na % 3][nb];
+}
+
+typedef struct nearest {
+    const char *text, *best;
+    size_t len, distance;
+} nearest;
+
+static void consider(nearest *n, const char *name)
+{
+    const size_t len = strlen(name);
+    const size_t gap = len > n->len ? len - n->len : n->len - len;
+    if (len > MAX_NAME || gap >= n->distance)
+        return;
+    const size_t d = distance(n->text, n->len, name, len);
+    if (d < n->distance) {
+        n->distance = d;
+        n->best = name;
+    }
+}
+
+const char *nino_node_nearest(const char *class_type)
+{
+    const size_t len = strlen(class_type);
+    if (!len || len > MAX_NAME)
+        return NULL;
+    // More than a quarter wrong is another name, not a slip.
+    nearest n = { .text = class_type, .len = len, .distance = len / 4 + 2 };
+    for (int i = 0; nino_node_defs[i]; i++) { // what runs here wins ties
+        consider(&n, nino_node_defs[i]->key);
+        for (const nino_alias *a = nino_node_defs[i]->aliases; a && a->name; a++)
+            consider(&n, a->name);
+    }
+    for (size_t i = 0; i < nino_n_known_classes; i++)
+        consider(&n, nino_known_classes[i].name);
+    return n.best;
+}

@@ -1,0 +1,391 @@
+// Texts: join, cut, search, change case. Behaviour of ComfyUI's nodes_string.py, which is Python's:
+// positions count code points, and negative ones from the end.
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/buf.h"
+#include "core/base/error.h"
+#include "core/node/planar.h"
+#include "core/text/unicode.h"
+
+static const nino_port nothing[] = { { 0 } };
+static const nino_port text_out[] = { { .key = "STRING", .type = NINO_PORT_STRING }, { 0 } };
+
+#define TEXT(S, fld, name, what)                                                                   \
+    NINO_P_STRING(S, fld, "", .label = name, .help = what, .multiline = true)
+
+// Takes the buffer as output 0.
+static nino_status give(nino_run *r, nino_buf *b, nino_error *err)
+{
+    if (!b->data)
+        nino_buf_adds(b, "");
+    char *s = b->failed ? NULL : b->data;
+    if (b->failed)
+        nino_buf_release(b);
+    return nino_node_out_text(r, 0, s, err);
+}
+
+// ---- StringConcatenate -----------------------------------------------------------------------
+
+typedef struct concat_params {
+    const char *string_a, *string_b, *delimiter;
+} concat_params;
+
+static nino_status concat_run(nino_run *r, nino_error *err)
+{
+    const concat_params *p = r->params;
+    nino_buf b = { 0 };
+    nino_buf_adds(&b, p->string_a);
+    nino_buf_adds(&b, p->delimiter);
+    nino_buf_adds(&b, p->string_b);
+    return give(r, &b, err);
+}
+
+static const nino_param concat_table[] = {
+    TEXT(concat_params, string_a, "First", "Comes first"),
+    TEXT(concat_params, string_b, "Second", "Comes last"),
+    NINO_P_STRING(concat_params, delimiter, "", .label = "Between", .help = "Goes between the two"),
+    { 0 }
+};
+static const nino_node_ops concat_ops = { .run = concat_run };
+const nino_node_def nino_node_string_concat = {
+    .key = "StringConcatenate",
+    .title = "Concatenate",
+    .category = "utils/string",
+    .help = "One text after the other",
+    .inputs = nothing,
+    .outputs = text_out,
+    .params = concat_table,
+    .params_size = sizeof(concat_params),
+    .ops = &concat_ops,
+};
+
+// ---- StringSubstring, StringLength -----------------------------------------------------------
+
+static int64_t count(const char *s)
+{
+    const size_t len = strlen(s);
+    int64_t n = 0;
+    uint32_t cp;
+    for (size_t i = 0; i < len; n++)
+        i += (size_t) nino_text_next(s + i, len - i, &cp);
+    return n;
+}
+
+// Bytes before code point n.
+static size_t offset_of(const char *s, int64_t n)
+{
+    const size_t len = strlen(s);
+    size_t i = 0;
+    uint32_t cp;
+    for (int64_t k = 0; k < n && i < len; k++)
+        i += (size_t) nino_text_next(s + i, len - i, &cp);
+    return i;
+}
+
+typedef struct sub_params {
+    const char *string;
+    int64_t start, end;
+} sub_params;
+
+static nino_status sub_run(nino_run *r, nino_error *err)
+{
+    const sub_params *p = r->params;
+    int64_t from, len;
+    nino_slice_range(p->start, p->end, count(p->string), &from, &len);
+    const size_t a = offset_of(p->string, from), b = offset_of(p->string, from + len);
+    nino_buf out = { 0 };
+    nino_buf_add(&out, p->string + a, b - a);
+    return give(r, &out, err);
+}
+
+static const nino_param sub_table[] = {
+    TEXT(sub_params, string, "Text", "What is cut"),
+    NINO_P_INT(sub_params, start, 0, -INT64_MAX, INT64_MAX, 1, .label = "From",
+               .help = "First character, from 0; negative: from the end"),
+    NINO_P_INT(sub_params, end, 0, -INT64_MAX, INT64_MAX, 1, .label = "To",
+               .help = "The first one that is left out; negative: from the end"),
+    { 0 }
+};
+static const nino_node_ops sub_ops = { .run = sub_run };
+const nino_node_def nino_node_string_sub = {
+    .key = "StringSubstring",
+    .title = "Substring",
+    .category = "utils/string",
+    .help = "A part of a text",
+    .inputs = nothing,
+    .outputs = text_out,
+    .params = sub_table,
+    .params_size = sizeof(sub_params),
+    .ops = &sub_ops,
+};
+
+typedef struct one_params {
+    const char *string;
+} one_params;
+
+static nino_status length_run(nino_run *r, nino_error *err)
+{
+    return nino_out_int(r, 0, count(((const one_params *) r->params)->string), err);
+}
+
+static const nino_param length_table[] = { TEXT(one_params, string, "Text", "What is counted"),
+                                           { 0 } };
+static const nino_port length_out[] = { { .key = "length", .type = NINO_PORT_INT }, { 0 } };
+static const nino_node_ops length_ops = { .run = length_run };
+const nino_node_def nino_node_string_length = {
+    .key = "StringLength",
+    .title = "Length",
+    .category = "utils/string",
+    .help = "How many characters a text has",
+    .inputs = nothing,
+    .outputs = length_out,
+    .params = length_table,
+    .params_size = sizeof(one_params),
+    .ops = &length_ops,
+};
+
+// ---- CaseConverter, StringTrim ---------------------------------------------------------------
+
+typedef struct mode_params {
+    const char *string;
+    int64_t mode;
+} mode_params;
+
+static nino_status case_run(nino_run *r, nino_error *err)
+{
+    static void (*const fn[])(nino_buf * out, const char *s,
+                              size_t len) = { nino_text_upper, nino_text_lower,
+                                              nino_text_capitalize, nino_text_title };
+    const mode_params *p = r->params;
+    nino_buf b = { 0 };
+    fn[p->mode](&b, p->string, strlen(p->string));
+    return give(r, &b, err);
+}
+
+static const char *const cases[] = { "UPPERCASE", "lowercase", "Capitalize", "Title Case", NULL };
+static const nino_param case_table[] = { TEXT(mode_params, string, "Text", "What is changed"),
+                                         NINO_P_ENUM(mode_params, mode, cases, 0, .label = "Case",
+                                                     .help = "Which letters become capitals"),
+                                         { 0 } };
+static const nino_node_ops case_ops = { .run = case_run };
+const nino_node_def nino_node_string_case = {
+    .key = "CaseConverter",
+    .title = "Case Converter",
+    .category = "utils/string",
+    .help = "Capitals and small letters",
+    .inputs = nothing,
+    .outputs = text_out,
+    .params = case_table,
+    .params_size = sizeof(mode_params),
+    .ops = &case_ops,
+};
+
+enum { BOTH, LEFT, RIGHT };
+
+static nino_status trim_run(nino_run *r, nino_error *err)
+{
+    const mode_params *p = r->params;
+    const size_t len = strlen(p->string);
+    size_t from = len, to = 0; // of what is not space
+    uint32_t cp;
+    for (size_t i = 0; i < len;) {
+        const size_t at = i;
+        i += (size_t) nino_text_next(p->string + i, len - i, &cp);
+        if (nino_text_is_space(cp))
+            continue;
+        from = at < from ? at : from;
+        to = i;
+    }
+    if (p->mode == RIGHT)
+        from = 0;
+    if (p->mode == LEFT)
+        to = len;
+    nino_buf b = { 0 };
+    if (to > from)
+        nino_buf_add(&b, p->string + from, to - from);
+    return give(r, &b, err);
+}
+
+static const char *const sides[] = { "Both", "Left", "Right", NULL };
+static const nino_param trim_table[] = { TEXT(mode_params, string, "Text", "What is trimmed"),
+                                         NINO_P_ENUM(mode_params, mode, sides, 0, .label = "Side",
+                                                     .help = "Where white space is taken away"),
+                                         { 0 } };
+static const nino_node_ops trim_ops = { .run = trim_run };
+const nino_node_def nino_node_string_trim = {
+    .key = "StringTrim",
+    .title = "Trim",
+    .category = "utils/string",
+    .help = "A text without white space around it",
+    .inputs = nothing,
+    .outputs = text_out,
+    .params = trim_table,
+    .params_size = sizeof(mode_params),
+    .ops = &trim_ops,
+};
+
+// ---- StringReplace ---------------------------------------------------------------------------
+
+typedef struct replace_params {
+    const char *string, *find, *replace;
+} replace_params;
+
+// Before every character and at the end: what replacing nothing means.
+static void spread(nino_buf *b, const char *s, const char *with)
+{
+    const size_t len = strlen(s);
+    uint32_t cp;
+    for (size_t i = 0; i < len;) {
+        const size_t n = (size_t) nino_text_next(s + i, len - i, &cp);
+        nino_buf_adds(b, with);
+        nino_buf_add(b, s + i, n);
+        i += n;
+    }
+    nino_buf_adds(b, with);
+}
+
+static nino_status replace_run(nino_run *r, nino_error *err)
+{
+    const replace_params *p = r->params;
+    const size_t len = strlen(p->find);
+    nino_buf b = { 0 };
+    if (len) {
+        const char *s = p->string;
+        for (const char *at; (at = strstr(s, p->find)); s = at + len) {
+            nino_buf_add(&b, s, (size_t) (at - s));
+            nino_buf_adds(&b, p->replace);
+        }
+        nino_buf_adds(&b, s);
+    } else {
+        spread(&b, p->string, p->replace);
+    }
+    return give(r, &b, err);
+}
+
+static const nino_param replace_table[] = {
+    TEXT(replace_params, string, "Text", "What is searched"),
+    TEXT(replace_params, find, "Find", "What is looked for"),
+    TEXT(replace_params, replace, "Replace by", "What takes its place"),
+    { 0 }
+};
+static const nino_node_ops replace_ops = { .run = replace_run };
+const nino_node_def nino_node_string_replace = {
+    .key = "StringReplace",
+    .title = "Replace",
+    .category = "utils/string",
+    .help = "Replaces every occurrence of a text",
+    .inputs = nothing,
+    .outputs = text_out,
+    .params = replace_table,
+    .params_size = sizeof(replace_params),
+    .ops = &replace_ops,
+};
+
+// ---- StringContains, StringCompare -----------------------------------------------------------
+
+// Both texts, in lower case unless case counts; their sizes are known. b->failed: out of memory.
+static void comparable(const char *s, bool case_sensitive, nino_buf *b)
+{
+    if (case_sensitive)
+        nino_buf_adds(b, s);
+    else
+        nino_text_lower(b, s, strlen(s));
+    if (!b->data)
+        nino_buf_adds(b, "");
+}
+
+enum { STARTS, ENDS, EQUAL, CONTAINS };
+
+static bool compares(const nino_buf *a, const nino_buf *b, int64_t how)
+{
+    switch (how) {
+    case STARTS: return a->len >= b->len && !memcmp(a->data, b->data, b->len);
+    case ENDS: return a->len >= b->len && !memcmp(a->data + a->len - b->len, b->data, b->len);
+    case EQUAL: return a->len == b->len && !memcmp(a->data, b->data, b->len);
+    default: return strstr(a->data, b->data) != NULL;
+    }
+}
+
+static nino_status compare(nino_run *r, const char *sa, const char *sb, int64_t how,
+                           bool case_sensitive, nino_error *err)
+{
+    nino_buf a = { 0 }, b = { 0 };
+    comparable(sa, case_sensitive, &a);
+    comparable(sb, case_sensitive, &b);
+    const nino_status st = a.failed || b.failed
+                               ? nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory")
+                               : nino_out_bool(r, 0, compares(&a, &b, how), err);
+    nino_buf_release(&a);
+    nino_buf_release(&b);
+    return st;
+}
+
+typedef struct contains_params {
+    const char *string, *substring;
+    bool case_sensitive;
+} contains_params;
+
+static nino_status contains_run(nino_run *r, nino_error *err)
+{
+    const contains_params *p = r->params;
+    return compare(r, p->string, p->substring, CONTAINS, p->case_sensitive, err);
+}
+
+#define CASE_SENSITIVE(S)                                                                          \
+    NINO_P_BOOL(S, case_sensitive, true, .label = "Case counts",                                   \
+                .help = "Off: capitals and small letters are the same")
+
+static const nino_param contains_table[] = {
+    TEXT(contains_params, string, "Text", "What is searched"),
+    TEXT(contains_params, substring, "Find", "What is looked for"),
+    CASE_SENSITIVE(contains_params),
+    { 0 }
+};
+static const nino_port contains_out[] = { { .key = "contains", .type = NINO_PORT_BOOLEAN }, { 0 } };
+static const nino_node_ops contains_ops = { .run = contains_run };
+const nino_node_def nino_node_string_contains = {
+    .key = "StringContains",
+    .title = "Contains",
+    .category = "utils/string",
+    .help = "Whether a text is part of another",
+    .inputs = nothing,
+    .outputs = contains_out,
+    .params = contains_table,
+    .params_size = sizeof(contains_params),
+    .ops = &contains_ops,
+};
+
+typedef struct compare_params {
+    const char *string_a, *string_b;
+    int64_t mode;
+    bool case_sensitive;
+} compare_params;
+
+static nino_status compare_run(nino_run *r, nino_error *err)
+{
+    const compare_params *p = r->params;
+    return compare(r, p->string_a, p->string_b, p->mode, p->case_sensitive, err);
+}
+
+static const char *const compare_modes[] = { "Starts With", "Ends With", "Equal", NULL };
+static const nino_param compare_table[] = {
+    TEXT(compare_params, string_a, "First", "The text that is looked at"),
+    TEXT(compare_params, string_b, "Second", "What it is compared with"),
+    NINO_P_ENUM(compare_params, mode, compare_modes, 0, .label = "Mode", .help = "What is asked"),
+    CASE_SENSITIVE(compare_params),
+    { 0 }
+};
+static const nino_port compare_out[] = { { .key = "BOOLEAN", .type = NINO_PORT_BOOLEAN }, { 0 } };
+static const nino_node_ops compare_ops = { .run = compare_run };
+const nino_node_def nino_node_string_compare = {
+    .key = "StringCompare",
+    .title = "Compare",
+    .category = "utils/string",
+    .help = "Whether a text starts or ends with another, or is equal",
+    .inputs = nothing,
+    .outputs = compare_out,
+    .params = compare_table,
+    .params_size = sizeof(compare_params),
+    .ops = &compare_ops,
+};

@@ -1,0 +1,410 @@
+// Clips as files and files as clips: CreateVideo, GetVideoComponents, LoadVideo, SaveVideo,
+// SaveWEBM, SaveAnimatedWEBP, SaveAnimatedPNG. Behaviour of ComfyUI's nodes_video.py and
+// nodes_images.py. Frames are converted and encoded one by one.
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/media/png.h"
+#include "core/media/video.h"
+#include "core/node/util.h"
+
+// ---- writing ---------------------------------------------------------------------------------
+
+// Frame i as 8 bits, alpha left out.
+static void to_rgb8(const nino_array *images, int64_t i, uint8_t *out)
+{
+    const int64_t n = images->shape.dim[1] * images->shape.dim[2], c = images->shape.dim[3];
+    const float *src = nino_array_f32(images) + i * n * c;
+    if (c == 3) {
+        nino_to_u8_truncated(out, src, (size_t) (n * 3));
+        return;
+    }
+    for (int64_t k = 0; k < n; k++, src += c, out += 3)
+        nino_to_u8_truncated(out, src, 3);
+}
+
+static nino_status write_frames(nino_run *r, const nino_array *images, nino_file_writer *file,
+                                nino_video_params p, nino_error *err)
+{
+    const int64_t n = images->shape.dim[0];
+    nino_meta texts[NINO_RUN_TEXTS];
+    nino_video *v = NULL;
+    uint8_t *rgb = malloc((size_t) p.width * (size_t) p.height * 3);
+    p.texts = texts;
+    p.n_texts = nino_run_texts(r, texts);
+    nino_status st = rgb ? nino_video_create(file, &p, &v, err)
+                         : nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
+    for (int64_t i = 0; i < n && !st; i++) {
+        if ((st = nino_node_cancelled(r, err)))
+            break;
+        to_rgb8(images, i, rgb);
+        st = nino_video_add(v, rgb, err);
+        nino_run_step(r, (uint32_t) (i + 1), (uint32_t) n);
+    }
+    if (!st)
+        st = nino_video_finish(&v, err);
+    nino_video_abort(&v);
+    free(rgb);
+    return st;
+}
+
+// One file of all images. p: format and its settings.
+static nino_status save(nino_run *r, const nino_array *images, const char *prefix,
+                        nino_video_params p, nino_error *err)
+{
+    const char *dir = nino_services_of(r->ctx)->output_dir(r->ctx),
+               *ext = nino_video_extension(p.format);
+    const time_t now = time(NULL);
+    struct tm tm;
+    char *name = NULL, *path = NULL;
+    nino_file_writer *file = NULL;
+    if (r->is_plan)
+        return NINO_OK;
+    p.height = (int) images->shape.dim[1];
+    p.width = (int) images->shape.dim[2];
+    localtime_r(&now, &tm);
+    const nino_prefix_vars vars = { p.width, p.height, &tm, r->prompt_json };
+    nino_status st = nino_file_mkdirs(dir, false, err);
+    if (st || (st = nino_prefix_expand(prefix, &vars, &name, err)))
+        return st;
+    int64_t counter = nino_prefix_counter(dir, name);
+    if (!(st = nino_prefix_open(dir, name, ext, counter, &file, err)) &&
+        !(st = write_frames(r, images, file, p, err)) &&
+        !(st = nino_prefix_commit(&file, dir, name, ext, &counter, &path, err)))
+        nino_run_output(r, path);
+    nino_file_writer_abort(&file);
+    free(path);
+    free(name);
+    return st;
+}
+
+static nino_status check_prefix(const nino_ctx *ctx, const char *prefix, nino_error *err)
+{
+    return nino_prefix_check(ctx ? nino_services_of(ctx)->output_dir(ctx) : NULL, prefix, err);
+}
+
+#define PREFIX_HELP "Start of the name, with sub-folders of the output folder and tokens"
+static const nino_port images_in[] = { { .key = "images", .type = NINO_PORT_IMAGE }, { 0 } };
+static const nino_port nothing[] = { { 0 } };
+
+// ---- SaveWEBM --------------------------------------------------------------------------------
+
+typedef struct webm_params {
+    const char *filename_prefix;
+    int64_t codec;
+    double fps, crf;
+} webm_params;
+
+static const char *const webm_codecs[] = { "vp9", "av1", NULL };
+
+static nino_status webm_run(nino_run *r, nino_error *err)
+{
+    const webm_params *p = r->params;
+    const nino_video_params how = {
+        .format = NINO_VIDEO_WEBM, .codec = webm_codecs[p->codec], .fps = p->fps, .crf = p->crf
+    };
+    return save(r, nino_in_image(r, 0), p->filename_prefix, how, err);
+}
+
+static nino_status webm_check(const nino_ctx *ctx, const void *params, nino_error *err)
+{
+    return check_prefix(ctx, ((const webm_params *) params)->filename_prefix, err);
+}
+
+static const nino_param webm_table[] = {
+    NINO_P_STRING(webm_params, filename_prefix, "ComfyUI", .label = "File name",
+                  .help = PREFIX_HELP),
+    NINO_P_ENUM(webm_params, codec, webm_codecs, 0, .label = "Codec",
+                .help = "AV1 is slower and "
+                        "smaller"),
+    NINO_P_FLOAT(webm_params, fps, 24, 0.01, 1000, 0.01, .label = "Frames a second",
+                 .help = "How fast the pictures follow each other"),
+    NINO_P_FLOAT(webm_params, crf, 32, 0, 63, 1, .label = "CRF",
+                 .help = "Higher: smaller file, lower quality"),
+    { 0 }
+};
+static const nino_node_ops webm_ops = { .run = webm_run, .check = webm_check };
+const nino_node_def nino_node_save_webm = {
+    .key = "SaveWEBM",
+    .title = "SaveWEBM",
+    .category = "image/video",
+    .help = "Writes the images as a WebM video that carries the workflow",
+    .inputs = images_in,
+    .outputs = nothing,
+    .params = webm_table,
+    .params_size = sizeof(webm_params),
+    .is_output = true,
+    .ops = &webm_ops,
+};
+
+// ---- SaveAnimatedWEBP ------------------------------------------------------------------------
+
+typedef struct webp_params {
+    const char *filename_prefix;
+    double fps;
+    bool lossless;
+    int64_t quality, method;
+} webp_params;
+
+static nino_status webp_run(nino_run *r, nino_error *err)
+{
+    static const int methods[] = { 4, 0, 6 };
+    const webp_params *p = r->params;
+    const nino_video_params how = { .format = NINO_VIDEO_WEBP,
+                                    .fps = p->fps,
+                                    .is_lossless = p->lossless,
+                                    .quality = (int) p->quality,
+                                    .method = methods[p->method] };
+    return save(r, nino_in_image(r, 0), p->filename_prefix, how, err);
+}
+
+static nino_status webp_check(const nino_ctx *ctx, const void *params, nino_error *err)
+{
+    return check_prefix(ctx, ((const webp_params *) params)->filename_prefix, err);
+}
+
+static const char *const webp_methods[] = { "default", "fastest", "slowest", NULL };
+static const nino_param webp_table[] = {
+    NINO_P_STRING(webp_params, filename_prefix, "ComfyUI", .label = "File name",
+                  .help = PREFIX_HELP),
+    NINO_P_FLOAT(webp_params, fps, 6, 0.01, 1000, 0.01, .label = "Frames a second",
+                 .help = "How fast the pictures follow each other"),
+    NINO_P_BOOL(webp_params, lossless, true, .label = "Lossless",
+                .help = "Every pixel stays as it is; the file is larger"),
+    NINO_P_INT(webp_params, quality, 80, 0, 100, 1, .label = "Quality",
+               .help = "Lossless: how hard to try"),
+    NINO_P_ENUM(webp_params, method, webp_methods, 0, .label = "Method",
+                .help = "How long the encoder tries to make the file small"),
+    { 0 }
+};
+static const nino_node_ops webp_ops = { .run = webp_run, .check = webp_check };
+const nino_node_def nino_node_save_animated_webp = {
+    .key = "SaveAnimatedWEBP",
+    .title = "SaveAnimatedWEBP",
+    .category = "image/animation",
+    .help = "Writes the images as an animated WebP that carries the workflow",
+    .inputs = images_in,
+    .outputs = nothing,
+    .params = webp_table,
+    .params_size = sizeof(webp_params),
+    .is_output = true,
+    .ops = &webp_ops,
+};
+
+// ---- SaveAnimatedPNG -------------------------------------------------------------------------
+
+typedef struct apng_params {
+    const char *filename_prefix;
+    double fps;
+    int64_t compress_level;
+} apng_params;
+
+static nino_status apng_run(nino_run *r, nino_error *err)
+{
+    const apng_params *p = r->params;
+    const nino_video_params how = { .format = NINO_VIDEO_APNG,
+                                    .fps = p->fps,
+                                    .level = (int) p->compress_level };
+    return save(r, nino_in_image(r, 0), p->filename_prefix, how, err);
+}
+
+static nino_status apng_check(const nino_ctx *ctx, const void *params, nino_error *err)
+{
+    return check_prefix(ctx, ((const apng_params *) params)->filename_prefix, err);
+}
+
+static const nino_param apng_table[] = {
+    NINO_P_STRING(apng_params, filename_prefix, "ComfyUI", .label = "File name",
+                  .help = PREFIX_HELP),
+    NINO_P_FLOAT(apng_params, fps, 6, 0.01, 1000, 0.01, .label = "Frames a second",
+                 .help = "How fast the pictures follow each other"),
+    NINO_P_INT(apng_params, compress_level, 4, 0, 9, 1, .label = "Compression",
+               .help = "0: none, 9: smallest file; the pixels are the same"),
+    { 0 }
+};
+static const nino_node_ops apng_ops = { .run = apng_run, .check = apng_check };
+const nino_node_def nino_node_save_animated_png = {
+    .key = "SaveAnimatedPNG",
+    .title = "SaveAnimatedPNG",
+    .category = "image/animation",
+    .help = "Writes the images as an animated PNG that carries the workflow",
+    .inputs = images_in,
+    .outputs = nothing,
+    .params = apng_table,
+    .params_size = sizeof(apng_params),
+    .is_output = true,
+    .ops = &apng_ops,
+};
+
+// ---- VIDEO: frames with a rate ---------------------------------------------------------------
+
+typedef struct create_params {
+    double fps;
+} create_params;
+
+// Takes `frames`, also on failure.
+static nino_status out_video(nino_run *r, nino_array *frames, double fps, nino_error *err)
+{
+    nino_value *v = nino_node_out(r, 0, NINO_PORT_VIDEO, err);
+    if (!v) {
+        nino_array_unref(&frames);
+        return NINO_ERR_NOMEM;
+    }
+    v->u.video = (nino_video_value){ frames, fps };
+    return NINO_OK;
+}
+
+static nino_status create_run(nino_run *r, nino_error *err)
+{
+    const create_params *p = r->params;
+    return out_video(r, nino_array_ref(nino_in_image(r, 0)), p->fps, err);
+}
+
+static const nino_port create_in[] = {
+    { .key = "images", .type = NINO_PORT_IMAGE },
+    { .key = "audio", .type = NINO_PORT_OTHER, .optional = true, .help = "Not supported" },
+    { 0 }
+};
+static const nino_port video_out[] = { { .key = "VIDEO", .type = NINO_PORT_VIDEO }, { 0 } };
+static const nino_param create_table[] = {
+    NINO_P_FLOAT(create_params, fps, 30, 1, 120, 1, .label = "Frames a second",
+                 .help = "How fast the pictures follow each other"),
+    { 0 }
+};
+static const nino_node_ops create_ops = { .run = create_run };
+const nino_node_def nino_node_create_video = {
+    .key = "CreateVideo",
+    .title = "Create Video",
+    .category = "image/video",
+    .help = "Images as the frames of a video",
+    .inputs = create_in,
+    .outputs = video_out,
+    .params = create_table,
+    .params_size = sizeof(create_params),
+    .ops = &create_ops,
+};
+
+static nino_status components_run(nino_run *r, nino_error *err)
+{
+    const nino_video_value *v = &r->in[0]->u.video;
+    const nino_status st = nino_out_image(r, 0, nino_array_ref(v->frames), err);
+    return st ? st : nino_out_float(r, 2, v->fps, err);
+}
+
+static const nino_port video_in[] = { { .key = "video", .type = NINO_PORT_VIDEO }, { 0 } };
+static const nino_port components_out[] = {
+    { .key = "images", .type = NINO_PORT_IMAGE },
+    { .key = "audio", .type = NINO_PORT_OTHER, .help = "Not supported: always empty" },
+    { .key = "fps", .type = NINO_PORT_FLOAT },
+    { 0 }
+};
+static const nino_node_ops components_ops = { .run = components_run };
+const nino_node_def nino_node_video_components = {
+    .key = "GetVideoComponents",
+    .title = "Get Video Components",
+    .category = "image/video",
+    .help = "The frames of a video and their rate",
+    .inputs = video_in,
+    .outputs = components_out,
+    .ops = &components_ops,
+};
+
+typedef struct load_params {
+    const char *file;
+} load_params;
+
+static nino_status load_run(nino_run *r, nino_error *err)
+{
+    const char *name = ((const load_params *) r->params)->file;
+    nino_video_info info = { 0 };
+    nino_array *frames = NULL;
+    int fd = -1;
+    nino_status st = nino_services_of(r->ctx)->open_input(r->ctx, name, &fd, err);
+    if (st)
+        return st;
+    st = nino_video_read(fd, name, &info, r->is_plan ? NULL : &frames, err);
+    close(fd);
+    if (!st && r->is_plan) {
+        const int64_t n = info.frames ? info.frames : 1;
+        frames = nino_node_array(NINO_F32, NINO_SHAPE(n, info.height, info.width, 3), name, err);
+        st = frames ? NINO_OK : NINO_ERR_NOMEM;
+    }
+    if (!st)
+        st = out_video(r, frames, info.fps, err);
+    nino_video_info_release(&info);
+    return st;
+}
+
+static nino_status load_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
+                                 nino_error *err)
+{
+    return nino_services_of(ctx)->identity(ctx, "input", ((const load_params *) params)->file, h,
+                                           err);
+}
+
+static const nino_param load_table[] = { NINO_P_FILE(load_params, file, "input", .label = "File",
+                                                     .upload_slot = true,
+                                                     .help = "A video file in the input folder"),
+                                         { 0 } };
+static const nino_node_ops load_ops = { .run = load_run, .identity = load_identity };
+const nino_node_def nino_node_load_video = {
+    .key = "LoadVideo",
+    .title = "Load Video",
+    .category = "image/video",
+    .help = "Reads all pictures of a video; sound is left out",
+    .outputs = video_out,
+    .params = load_table,
+    .params_size = sizeof(load_params),
+    .ops = &load_ops,
+};
+
+// ---- SaveVideo -------------------------------------------------------------------------------
+
+typedef struct video_params {
+    const char *filename_prefix;
+    int64_t format, codec;
+} video_params;
+
+static const char *const video_formats[] = { "auto", "mp4", NULL };
+static const char *const video_codecs[] = { "auto", "h264", NULL };
+
+static nino_status video_run(nino_run *r, nino_error *err)
+{
+    const video_params *p = r->params;
+    const nino_video_value *v = &r->in[0]->u.video;
+    const nino_video_params how = { .format = NINO_VIDEO_MP4,
+                                    .codec = p->codec ? video_codecs[p->codec] : NULL,
+                                    .fps = v->fps };
+    return save(r, v->frames, p->filename_prefix, how, err);
+}
+
+static nino_status video_check(const nino_ctx *ctx, const void *params, nino_error *err)
+{
+    return check_prefix(ctx, ((const video_params *) params)->filename_prefix, err);
+}
+
+static const nino_param video_table[] = {
+    NINO_P_STRING(video_params, filename_prefix, "video/ComfyUI", .label = "File name",
+                  .help = PREFIX_HELP),
+    NINO_P_ENUM(video_params, format, video_formats, 0, .label = "Format", .help = "auto: MP4"),
+    NINO_P_ENUM(video_params, codec, video_codecs, 0, .label = "Codec",
+                .help = "auto: H.264, or MPEG-4 where no H.264 encoder is installed"),
+    { 0 }
+};
+static const nino_node_ops video_ops = { .run = video_run, .check = video_check };
+const nino_node_def nino_node_save_video = {
+    .key = "SaveVideo",
+    .title = "Save Video",
+    .category = "image/video",
+    .help = "Writes an MP4 file that carries the workflow",
+    .inputs = video_in,
+    .outputs = nothing,
+    .params = video_table,
+    .params_size = sizeof(video_params),
+    .is_output = true,
+    .ops = &video_ops,
+};

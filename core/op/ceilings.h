@@ -1,0 +1,26 @@
+// Internal: ceilings of a device: what a backend measures, and their use as a profile's numbers.
+#pragma once
+#include "core/op/profile.h"
+#include <ninodes/measure.h>
+
+typedef enum nino_ceiling_kind {
+    NINO_CEILING_READ, // bytes/s of a working set
+    NINO_CEILING_WRITE,
+    NINO_CEILING_COPY, // half of the set to the other half
+    NINO_CEILING_F32,  // FLOP/s; bytes is not used
+    NINO_CEILING_F16,
+    NINO_CEILING_LAUNCH, // seconds a kernel
+    NINO_CEILING_UPLOAD, // bytes/s
+    NINO_CEILING_DOWNLOAD
+} nino_ceiling_kind;
+
+// Where something that belongs to a device and its driver is kept: DIR/KIND/NAME-HASH.json, and
+// DIR/KIND; `version` may be "" or what else it belongs to. False: nowhere.
+bool nino_device_file(const char *cache_dir, const char *kind, const nino_device_info *d,
+                      const char *version, char *dir, char *path, size_t size);
+// Puts the figures of this device, if it was measured, in the place of the profile's; true when it
+// did. cache_dir as in nino_ctx_params.
+bool nino_ceilings_apply(const char *cache_dir, const nino_device_info *d, nino_profile *p);
+// Keeps c as what was measured on d; nowhere when cache_dir is "".
+nino_status nino_ceilings_save(const char *cache_dir, const nino_device_info *d,
+                               const nino_ceilings *c, nino_error *err);

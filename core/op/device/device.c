@@ -1,0 +1,144 @@
+// Devices by selector: OpenCL ones through the provider of cl/, and the reference backend.
+#include "core/op/device/device.h"
+
+#include "core/base/error.h"
+#include "core/base/num.h"
+#include "core/base/vars.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_DEVICES 32
+
+static size_t list_cl(nino_device_info *out, size_t max)
+{
+    return nino_cl_provider ? nino_cl_provider->list(out, max) : 0;
+}
+
+static void describe_ref(nino_device_info *d)
+{
+    *d = (nino_device_info){ .selector = "ref",
+                             .name = "reference (plain C, one thread)",
+                             .vendor = "ninodes",
+                             .profile = "ref",
+                             .compute_units = 1,
+                             .has_fp64 = 1 };
+    snprintf(d->driver, sizeof(d->driver), "%s", nino_version());
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && size > 0)
+        d->mem_bytes = d->max_buffer = (uint64_t) pages * (uint64_t) size;
+}
+
+size_t nino_devices(nino_device_info *out, size_t max)
+{
+    const size_t n = list_cl(out, max);
+    if (n < max)
+        describe_ref(&out[n]);
+    return n + 1;
+}
+
+// "2GiB", "512MiB", "1.5G", "1000000"; 0 when it is not such a text.
+static uint64_t parse_bytes(const char *text)
+{
+    static const char *const units[] = { "", "K", "M", "G", "T" };
+    char *end = NULL;
+    double v = nino_strtod(text, &end);
+    if (end == text || !(v > 0))
+        return 0;
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++, v *= 1024) {
+        const size_t len = strlen(units[i]);
+        if (!strncasecmp(end, units[i], len) &&
+            (!end[len] || (len && (!strcasecmp(end + len, "iB") || !strcasecmp(end + len, "B")))))
+            return v < 9e18 ? (uint64_t) v : 0;
+    }
+    return 0;
+}
+
+// Index of the OpenCL device a selector names, or -1. rest: what follows "cl".
+static int find_cl(const char *rest, const nino_device_info *d, size_t n)
+{
+    uint64_t index;
+    if (*rest == ':' && nino_parse_u64(rest + 1, &index))
+        return index < n ? (int) index : -1;
+    for (size_t i = 0; i < n; i++)
+        if (*rest == ':' && rest[1] && strcasestr(d[i].name, rest + 1))
+            return (int) i;
+    if (*rest)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (d[i].is_gpu && !d[i].problem[0])
+            return (int) i;
+    for (size_t i = 0; i < n; i++)
+        if (!d[i].problem[0])
+            return (int) i;
+    return n ? 0 : -1;
+}
+
+static void *fail_unknown(const char *selector, const nino_device_info *d, size_t n,
+                          nino_error *err)
+{
+    char known[256] = "ref";
+    for (size_t i = 0; i < n; i++) {
+        const size_t len = strlen(known);
+        snprintf(known + len, sizeof(known) - len, ", cl:%zu (%.60s)", i, d[i].name);
+    }
+    nino_fail(err, NINO_ERR_UNKNOWN, selector, "no such device; there are %s", known);
+    return NULL;
+}
+
+static nino_backend *open_ref(uint64_t mem_limit, const nino_log *log, nino_error *err)
+{
+    nino_backend *be = nino_ref_open(mem_limit, log, err);
+    if (be)
+        describe_ref(&be->info);
+    return be;
+}
+
+static nino_backend *open_cl(size_t i, const nino_device_info *info, const nino_ctx_params *p,
+                             const nino_log *log, nino_error *err)
+{
+    nino_backend *be = nino_cl_provider->open(i, p, log, err);
+    if (be)
+        be->info = *info;
+    return be;
+}
+
+static nino_backend *open_selected(const char *selector, const nino_ctx_params *p,
+                                   const nino_log *log, nino_error *err)
+{
+    if (!strcmp(selector, "ref"))
+        return open_ref(p->mem_limit, log, err);
+    nino_backend *be = NULL;
+    nino_device_info *d = calloc(MAX_DEVICES, sizeof(*d));
+    if (!d) {
+        nino_fail(err, NINO_ERR_NOMEM, selector, "no memory to list devices");
+        return NULL;
+    }
+    size_t n = list_cl(d, MAX_DEVICES);
+    n = n < MAX_DEVICES ? n : MAX_DEVICES;
+    const bool is_cl = !strncmp(selector, "cl", 2) && (!selector[2] || selector[2] == ':');
+    const int i = is_cl || !*selector ? find_cl(*selector ? selector + 2 : "", d, n) : -1;
+    if (i >= 0 && (*selector || !d[i].problem[0]))
+        be = open_cl((size_t) i, &d[i], p, log, err);
+    else if (!*selector)
+        be = open_ref(p->mem_limit, log, err);
+    else
+        fail_unknown(selector, d, n, err);
+    free(d);
+    return be;
+}
+
+nino_backend *nino_device_open(const char *selector, const nino_ctx_params *params,
+                               const nino_log *log, nino_error *err)
+{
+    const nino_vars *vars = nino_vars_get();
+    nino_ctx_params p = params ? *params : (nino_ctx_params){ 0 };
+    if (!p.mem_limit && *vars->mem_limit && !(p.mem_limit = parse_bytes(vars->mem_limit))) {
+        nino_fail(err, NINO_ERR_RANGE, "NINODES_MEM_LIMIT", "\"%s\" is not a size such as 2GiB",
+                  vars->mem_limit);
+        return NULL;
+    }
+    return open_selected(selector && *selector ? selector : vars->device, &p, log, err);
+}

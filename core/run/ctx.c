@@ -1,0 +1,261 @@
+// A context: the device, the model folders, the files and models that are open, the result cache,
+// and whose turn it is.
+#include "core/run/ctx_priv.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/buf.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/hash.h"
+#include "core/base/vars.h"
+#include "core/event/sensor.h"
+#include "core/op/device/device.h"
+#include "core/text/embedding.h"
+
+// ---- taking turns ----------------------------------------------------------------------------
+
+bool nino_ctx_enter(nino_ctx *ctx, volatile int *cancel)
+{
+    pthread_mutex_lock(&ctx->lock);
+    while (ctx->is_taken && !(cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED))) {
+        struct timespec t;
+        clock_gettime(CLOCK_REALTIME, &t);
+        t.tv_nsec += 20000000; // a cancel is only a flag: look again
+        t.tv_sec += t.tv_nsec / 1000000000;
+        t.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&ctx->changed, &ctx->lock, &t);
+    }
+    const bool is_in = !ctx->is_taken;
+    if (is_in) {
+        ctx->is_taken = true;
+        ctx->cancel = cancel;
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    return is_in;
+}
+
+void nino_ctx_leave(nino_ctx *ctx)
+{
+    pthread_mutex_lock(&ctx->lock);
+    ctx->is_taken = false;
+    ctx->cancel = NULL;
+    ctx->running[0] = 0;
+    pthread_cond_broadcast(&ctx->changed);
+    pthread_mutex_unlock(&ctx->lock);
+    nino_server_changed(ctx->server);
+}
+
+void nino_ctx_add_job(nino_ctx *ctx, int delta)
+{
+    pthread_mutex_lock(&ctx->lock);
+    ctx->n_jobs += delta;
+    pthread_cond_broadcast(&ctx->changed);
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+// ---- create and destroy ----------------------------------------------------------------------
+
+// Results of earlier runs may keep an eighth of the machine's memory.
+static uint64_t cache_budget(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (uint64_t) pages * (uint64_t) size / 8 : (uint64_t) 1 << 30;
+}
+
+static char *make_temp_dir(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    nino_buf b = { 0 };
+    nino_buf_addf(&b, "%s/ninodes-%u", tmp && *tmp == '/' ? tmp : "/tmp", (unsigned) getuid());
+    return b.data;
+}
+
+// One file a ctx: each preview replaces the one before.
+static nino_preview_settings preview_settings(const nino_ctx_params *p, const char *dir)
+{
+    static unsigned count;
+    nino_buf b = { 0 };
+    nino_buf_addf(&b, "%s/preview-%ld-%u.png", dir, (long) getpid(),
+                  __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED));
+    return (nino_preview_settings){ .kind = b.failed ? NINO_PREVIEW_NONE : p->preview,
+                                    .every = p->preview_every > 0 ? p->preview_every : 5,
+                                    .share = p->preview_share > 0 ? p->preview_share : 0.05,
+                                    .path = b.data };
+}
+
+// Viewers are told what the device was measured to do, else what its profile says.
+static nino_device_sampler *start_sampler(const nino_ctx *ctx, const nino_ctx_params *p)
+{
+    const nino_device_info *d = &ctx->backend->info;
+    nino_ceilings c;
+    const bool is_known = !nino_ceilings_load(p->cache_dir, d, &c, NULL) ||
+                          (!nino_ceilings_of_profile(d->profile, &c, NULL) && c.bandwidth > 0);
+    snprintf(c.device, sizeof(c.device), "%s", d->name);
+    return nino_device_sampler_start(ctx->monitor, "", is_known ? &c : NULL);
+}
+
+static char *find_steps_dir(const char *state_dir)
+{
+    char dir[4096];
+    nino_buf b = { 0 };
+    if (nino_state_dir(state_dir, dir, sizeof(dir)))
+        nino_buf_addf(&b, "%s/steps", dir);
+    return b.data;
+}
+
+static nino_status open_parts(nino_ctx *ctx, const nino_ctx_params *p, nino_error *err)
+{
+    ctx->input_dir = strdup(p->input_dir && *p->input_dir ? p->input_dir : "input");
+    ctx->output_dir = strdup(p->output_dir && *p->output_dir ? p->output_dir : "output");
+    ctx->temp_dir = make_temp_dir();
+    ctx->monitor = nino_monitor_create();
+    ctx->results = nino_results_create(cache_budget());
+    if (!ctx->input_dir || !ctx->output_dir || !ctx->temp_dir || !ctx->monitor || !ctx->results)
+        return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
+    ctx->previews = preview_settings(p, ctx->temp_dir);
+    ctx->steps_dir = find_steps_dir(p->state_dir);
+    if (!(ctx->paths = nino_paths_create(p->models, &ctx->log, err)))
+        return NINO_ERR_NOMEM;
+    if (!(ctx->backend = nino_device_open(p->device, p, &ctx->log, err)))
+        return NINO_ERR_DEVICE;
+    ctx->capture = nino_capture_start(&ctx->log);
+    ctx->sampler = start_sampler(ctx, p); // without one only its numbers are missing
+    nino_error e = { 0 };
+    if (p->serve && !(ctx->server = nino_server_start(ctx->monitor, p->title ? p->title : "",
+                                                      &ctx->control, ctx->control_priv, &e)))
+        nino_logf(&ctx->log, NINO_LOG_WARN, "no viewer can attach: %s: %s", e.where, e.msg);
+    return NINO_OK;
+}
+
+nino_ctx *nino_ctx_create(const nino_ctx_params *params, nino_error *err)
+{
+    return nino_ctx_create_with(params, NULL, NULL, err);
+}
+
+nino_ctx *nino_ctx_create_with(const nino_ctx_params *params, const struct nino_server_ops *ops,
+                               void *priv, nino_error *err)
+{
+    const nino_ctx_params p = params ? *params : (nino_ctx_params){ 0 };
+    nino_ctx *ctx = calloc(1, sizeof(*ctx));
+    if (!ctx) {
+        nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
+        return NULL;
+    }
+    ctx->services = &nino_ctx_services;
+    ctx->log = (nino_log){ p.log, p.log_priv, p.log_level };
+    ctx->precision = p.precision;
+    ctx->steps = p.steps;
+    ctx->has_profile = !p.no_profile;
+    ctx->has_metadata = !p.no_metadata;
+    ctx->refs = 1;
+    ctx->control = ops ? *ops : nino_ctx_control;
+    ctx->control_priv = ops ? priv : ctx;
+    nino_gate_init(&ctx->gate);
+    pthread_mutex_init(&ctx->lock, NULL);
+    pthread_cond_init(&ctx->changed, NULL);
+    if (open_parts(ctx, &p, err))
+        nino_ctx_destroy(&ctx);
+    return ctx;
+}
+
+void nino_ctx_drop_kept(nino_ctx *ctx)
+{
+    for (int i = 0; i < MAX_OBJECTS; i++)
+        nino_value_unref(&ctx->objects[i].v);
+    for (int i = 0; i < MAX_FILES; i++)
+        nino_weights_unref(&ctx->files[i].w);
+    for (int i = 0; i < NINO_TOKENIZER_KINDS; i++)
+        nino_tokenizer_unref(&ctx->tokenizers[i]);
+    memset(ctx->objects, 0, sizeof(ctx->objects));
+    memset(ctx->files, 0, sizeof(ctx->files));
+}
+
+static void close_outside(nino_ctx *ctx)
+{
+    pthread_mutex_lock(&ctx->lock);
+    while (ctx->n_jobs || ctx->is_taken)
+        pthread_cond_wait(&ctx->changed, &ctx->lock);
+    pthread_mutex_unlock(&ctx->lock);
+    if (ctx->previews.path)
+        unlink(ctx->previews.path);
+    nino_server_stop(&ctx->server);
+    nino_device_sampler_stop(&ctx->sampler);
+    nino_capture_stop(&ctx->capture);
+}
+
+static void close_inside(nino_ctx *ctx)
+{
+    nino_results_destroy(&ctx->results);
+    nino_ctx_drop_kept(ctx);
+    nino_backend_close(&ctx->backend);
+    nino_paths_destroy(&ctx->paths);
+    nino_ctx_unref(ctx);
+}
+
+void nino_ctx_destroy(nino_ctx **pctx)
+{
+    nino_ctx *ctx = pctx ? *pctx : NULL;
+    if (!ctx)
+        return;
+    *pctx = NULL;
+    close_outside(ctx);
+    close_inside(ctx);
+}
+
+bool nino_ctx_quit(nino_ctx **pctx)
+{
+    nino_ctx *ctx = pctx ? *pctx : NULL;
+    if (!ctx)
+        return true;
+    *pctx = NULL;
+    close_outside(ctx);
+    if (ctx->backend && !nino_backend_is_idle(ctx->backend))
+        return false;
+    close_inside(ctx);
+    return true;
+}
+
+void nino_ctx_ref(nino_ctx *ctx) { __atomic_add_fetch(&ctx->refs, 1, __ATOMIC_RELAXED); }
+
+void nino_ctx_unref(nino_ctx *ctx)
+{
+    if (__atomic_sub_fetch(&ctx->refs, 1, __ATOMIC_ACQ_REL))
+        return;
+    nino_monitor_destroy(&ctx->monitor);
+    nino_gate_release(&ctx->gate);
+    pthread_cond_destroy(&ctx->changed);
+    pthread_mutex_destroy(&ctx->lock);
+    free(ctx->input_dir);
+    free(ctx->output_dir);
+    free(ctx->temp_dir);
+    free(ctx->steps_dir);
+    free(ctx->previews.path);
+    free(ctx);
+}
+
+// ---- reading it ------------------------------------------------------------------------------
+
+const char *nino_ctx_socket(const nino_ctx *ctx)
+{
+    return ctx->server ? nino_server_path(ctx->server) : "";
+}
+void nino_ctx_device(const nino_ctx *ctx, nino_device_info *out) { *out = ctx->backend->info; }
+const char *nino_ctx_output_dir(const nino_ctx *ctx) { return ctx->output_dir; }
+const char *nino_ctx_temp_dir(const nino_ctx *ctx) { return ctx->temp_dir; }
+const nino_preview_settings *nino_ctx_previews(const nino_ctx *ctx) { return &ctx->previews; }
+nino_backend *nino_ctx_backend(nino_ctx *ctx) { return ctx->backend; }
+nino_monitor *nino_ctx_monitor(nino_ctx *ctx) { return ctx->monitor; }
+bool nino_ctx_has_profile(const nino_ctx *ctx) { return ctx->has_profile; }
+bool nino_ctx_has_metadata(const nino_ctx *ctx) { return ctx->has_metadata; }
+nino_gate *nino_ctx_gate(nino_ctx *ctx) { return &ctx->gate; }
+nino_precision_opt nino_ctx_precision(const nino_ctx *ctx) { return ctx->precision; }
+const nino_log *nino_ctx_log(const nino_ctx *ctx) { return &ctx->log; }
+nino_results *nino_ctx_results(nino_ctx *ctx) { return ctx->results; }
+nino_capture *nino_ctx_capture(nino_ctx *ctx) { return ctx->capture; }

@@ -1,0 +1,70 @@
+// Internal: what jobs and plans need from a ctx beyond core/node/node.h.
+#pragma once
+#include "core/base/log.h"
+#include "core/run/results.h"
+#include "core/run/capture.h"
+#include "core/event/monitor.h"
+#include "core/node/node.h"
+#include "core/op/backend.h"
+
+// One job (or plan) runs at a time. False: cancelled while waiting. While it is in, a viewer's
+// cancel request sets *cancel.
+bool nino_ctx_enter(nino_ctx *ctx, volatile int *cancel);
+void nino_ctx_leave(nino_ctx *ctx);
+// Tells viewers which job is in, and the scope of its events.
+void nino_ctx_tell_job(nino_ctx *ctx, const char *name, uint32_t scope, uint32_t n_nodes);
+// Jobs that exist: nino_ctx_destroy() waits until each thread has ended.
+void nino_ctx_add_job(nino_ctx *ctx, int delta);
+// A job object may outlive the embedder's ctx: its monitor stays, the device (backend NULL) does
+// not.
+void nino_ctx_ref(nino_ctx *ctx);
+void nino_ctx_unref(nino_ctx *ctx);
+
+// nino_ctx_create() with somebody else to answer viewers (a worker). ops NULL: ctx does so.
+struct nino_server_ops;
+nino_ctx *nino_ctx_create_with(const nino_ctx_params *params, const struct nino_server_ops *ops,
+                               void *priv, nino_error *err);
+// Takes over folders, precision and previews of p; the device and the rest stay. Waits for a job
+// that is in. On failure nothing has changed.
+nino_status nino_ctx_configure(nino_ctx *ctx, const nino_ctx_params *p, nino_error *err);
+// Forgets what is kept for later jobs; with `trim`, gives unused device memory back as well. False:
+// a job is in; only free memory of the pool is given back then, at its next op.
+bool nino_ctx_give_back(nino_ctx *ctx, bool trim, uint64_t *bytes);
+void nino_ctx_cancel_running(nino_ctx *ctx); // any thread
+void nino_ctx_changed(nino_ctx *ctx);        // viewers are told the state again
+int nino_ctx_viewers(const nino_ctx *ctx);   // how many watch now; any thread
+
+nino_precision_opt nino_ctx_precision(const nino_ctx *ctx);
+const char *nino_precision_name(nino_precision p); // "auto", "fp32", "fp16", "bf16"
+bool nino_ctx_has_profile(const nino_ctx *ctx);    // output files carry one
+bool nino_ctx_has_metadata(const nino_ctx *ctx);   // output files carry the workflow
+nino_results *nino_ctx_results(nino_ctx *ctx);
+nino_capture *nino_ctx_capture(nino_ctx *ctx); // NULL: off
+nino_gate *nino_ctx_gate(nino_ctx *ctx);
+
+// ---- what nodes get as nino_services, described there
+nino_status nino_ctx_open_model(nino_ctx *ctx, const char *kind, const char *name,
+                                nino_weights **out, nino_error *err);
+nino_status nino_ctx_open_input(nino_ctx *ctx, const char *name, int *fd, nino_error *err);
+const char *nino_ctx_output_dir(const nino_ctx *ctx);
+const char *nino_ctx_temp_dir(const nino_ctx *ctx);
+const nino_preview_settings *nino_ctx_previews(const nino_ctx *ctx);
+nino_resume_place nino_ctx_steps(const nino_ctx *ctx);
+void nino_ctx_set_kept_steps(nino_ctx *ctx, int n);
+nino_status nino_ctx_identity(nino_ctx *ctx, const char *kind, const char *name,
+                              struct nino_hasher *h, nino_error *err);
+nino_status nino_ctx_check_file(const nino_ctx *ctx, const char *kind, const char *name,
+                                nino_error *err);
+nino_status nino_ctx_tokenizer(nino_ctx *ctx, nino_tokenizer_kind kind, nino_tokenizer **out,
+                               nino_error *err);
+nino_status nino_ctx_open_embedding(nino_ctx *ctx, const char *name, nino_weights **out,
+                                    nino_error *err);
+nino_value *nino_ctx_find_object(nino_ctx *ctx, nino_port_type type, nino_hash key);
+void nino_ctx_keep_object(nino_ctx *ctx, nino_hash key, nino_value *v);
+void nino_ctx_drop_object(nino_ctx *ctx, nino_port_type type, nino_hash key);
+void nino_ctx_each_object(nino_ctx *ctx, void (*fn)(void *priv, const nino_value *v), void *priv);
+char **nino_ctx_list_models(const nino_ctx *ctx, const char *kind);
+nino_backend *nino_ctx_backend(nino_ctx *ctx);
+nino_monitor *nino_ctx_monitor(nino_ctx *ctx);
+const nino_log *nino_ctx_log(const nino_ctx *ctx);
+uint64_t nino_ctx_trim(nino_ctx *ctx);

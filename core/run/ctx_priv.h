@@ -1,0 +1,68 @@
+// Internal to core/run: what a context is made of.
+#pragma once
+#include "core/base/hash.h"
+#include "core/run/ctx.h"
+#include "core/file/model_paths.h"
+#include "core/event/sensor.h"
+#include "core/monitor/link/serve.h"
+#include "core/op/gate.h"
+
+#include <pthread.h>
+
+#define MAX_FILES 16   // open model files that nobody uses right now
+#define MAX_OBJECTS 16 // models, text encoders and VAEs kept for the next node that names them
+
+typedef struct open_file {
+    nino_hash id;
+    nino_weights *w;
+    uint64_t used;
+} open_file;
+
+typedef struct kept_object {
+    nino_hash key;
+    nino_value *v;
+    uint64_t used;
+} kept_object;
+
+struct nino_ctx {
+    const nino_services *services; // first: nodes find it there
+    nino_log log;
+    nino_monitor *monitor;
+    nino_server *server;
+    nino_device_sampler *sampler;
+    nino_capture *capture;
+    nino_backend *backend;
+    nino_paths *paths;
+    nino_results *results;
+    char *input_dir, *output_dir, *temp_dir;
+    nino_precision_opt precision;
+    bool has_profile, has_metadata;
+    nino_preview_settings previews;
+    nino_steps_opt steps;
+    char *steps_dir; // NULL: there is no place for them
+    int kept_steps;
+    // Only touched by who has entered.
+    open_file files[MAX_FILES];
+    kept_object objects[MAX_OBJECTS];
+    nino_tokenizer *tokenizers[NINO_TOKENIZER_KINDS];
+    uint64_t clock;
+    // Whose turn it is.
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int n_jobs; // with a running thread
+    int refs;   // the embedder's, and one a job: its events can be read after the ctx is gone
+    bool is_taken;
+    volatile int *cancel; // of the one that is in
+    nino_gate gate;
+    // Who answers viewers; the members below are what ctx itself tells them.
+    nino_server_ops control;
+    void *control_priv;
+    char running[160]; // name of the job that is in; guarded by lock, as the next two
+    uint32_t scope, n_nodes;
+};
+
+extern const nino_services nino_ctx_services;
+// The answers of a ctx that nobody else answers for: that of a run.
+extern const nino_server_ops nino_ctx_control;
+// Gives up every kept model, file and tokenizer.
+void nino_ctx_drop_kept(nino_ctx *ctx);

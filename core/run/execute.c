@@ -1,0 +1,450 @@
+// The executor: runs the nodes that execute_decide.c says, in order, and what happens when one
+// fails. Sources come before consumers in nino_graph.order; values are freed with their last use.
+#include "core/run/execute_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/num.h"
+#include "core/base/time.h"
+#include "core/run/shortage.h"
+#include "core/node/param.h"
+
+nino_precision nino_precision_of(nino_precision_opt p)
+{
+    switch (p) {
+    case NINO_PRECISION_F32: return NINO_PREC_F32;
+    case NINO_PRECISION_F16: return NINO_PREC_F16;
+    case NINO_PRECISION_BF16: return NINO_PREC_BF16;
+    case NINO_PRECISION_AUTO: break;
+    }
+    return NINO_PREC_AUTO;
+}
+
+const char *nino_precision_name(nino_precision p)
+{
+    switch (p) {
+    case NINO_PREC_F32: return "fp32";
+    case NINO_PREC_F16: return "fp16";
+    case NINO_PREC_BF16: return "bf16";
+    case NINO_PREC_AUTO: break;
+    }
+    return "auto";
+}
+
+// ---- one node --------------------------------------------------------------------------------
+
+// Prefixes "where" with the node, as people know it.
+void nino_error_in_node(nino_error *err, const nino_gnode *n)
+{
+    char inner[sizeof(err->where)];
+    if (!err)
+        return;
+    memcpy(inner, err->where, sizeof(inner));
+    snprintf(err->where, sizeof(err->where), "%.40s %.60s%s%.80s", n->id, n->class_type,
+             inner[0] ? ": " : "", inner);
+}
+
+// A node that is told to behave as the stock one has the run's precision.
+static nino_precision precision_of_node(const nino_exec *x, const nino_gnode *n)
+{
+    const nino_param *stock = nino_param_find(n->def, "compatibility_mode");
+    const bool is_stock = stock && stock->type == NINO_BOOL && nino_param_load(stock, n->params).b;
+    const nino_param *p = is_stock ? NULL : nino_param_find(n->def, "precision_mode");
+    static const struct {
+        const char *word;
+        nino_precision precision;
+    } table[] = { { "fp32", NINO_PREC_F32 },
+                  { "fp16", NINO_PREC_F16 },
+                  { "bf16", NINO_PREC_BF16 } };
+    if (p && p->type == NINO_ENUM) {
+        const char *word = p->names[nino_param_load(p, n->params).i];
+        for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+            if (!strcmp(word, table[i].word))
+                return table[i].precision;
+    }
+    return x->precision;
+}
+
+// A checkpoint's part that is recognised but cannot be run passes along links until it is needed.
+static nino_status check_usable(const nino_port *p, const nino_value *v, nino_error *err)
+{
+    const nino_unloaded *u = &v->u.unloaded;
+    const bool is_model = p->type == NINO_PORT_MODEL;
+    if (!u->file || !(is_model || p->type == NINO_PORT_CLIP) ||
+        (is_model ? (void *) v->u.model : (void *) v->u.clip))
+        return NINO_OK;
+    const char *path = nino_weights_path(u->file), *slash = strrchr(path, '/');
+    return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", slash ? slash + 1 : path,
+                          "its %s (%s) cannot be run%s%s",
+                          is_model ? "diffusion model" : "text encoder", u->family,
+                          u->why[0] ? ": " : "", u->why);
+}
+
+// How often a node runs: once for every item of the longest list among its inputs.
+static int count_turns(const run_state *rs, const nino_gnode *n)
+{
+    int most = 1;
+    for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++) {
+        const nino_link l = n->ports[k];
+        const int count = l.node < 0 ? 0 : nino_value_count(rs->node[l.node].out[l.slot]);
+        most = count > most ? count : most;
+    }
+    for (int k = 0; n->def->params && n->def->params[k].key; k++) {
+        const nino_link l = n->param_links[k];
+        const int count = l.node < 0 ? 0 : nino_value_count(rs->node[l.node].out[l.slot]);
+        most = count > most ? count : most;
+    }
+    return n->def->ops->takes_lists ? 1 : most;
+}
+
+// Values of the input ports; an output that its node left empty is an error of the consumer.
+static nino_status gather(run_state *rs, const nino_gnode *n, int turn, nino_value **in,
+                          nino_error *err)
+{
+    const nino_graph *g = rs->x->g;
+    for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++) {
+        const nino_link l = n->ports[k];
+        const nino_port *p = &n->def->inputs[k];
+        in[k] = l.node < 0 ? NULL : rs->node[l.node].out[l.slot];
+        if (l.node < 0)
+            continue;
+        if (!n->def->ops->takes_lists)
+            in[k] = nino_value_at(in[k], turn);
+        const nino_gnode *from = &g->nodes[l.node];
+        if (!in[k])
+            return nino_fail_kind(err, NINO_ERR_FORMAT, "model", p->key,
+                                  "node %.40s (%.60s) has no %s to give", from->id,
+                                  from->class_type, nino_port_type_name(p->type));
+        if (p->type != NINO_PORT_ANY && in[k]->type != p->type)
+            return nino_fail_kind(err, NINO_ERR_FORMAT, "type_mismatch", p->key,
+                                  "%s is needed, node %.40s gave %s", nino_port_type_name(p->type),
+                                  from->id, nino_port_type_name(in[k]->type));
+        const nino_status st = p->type == NINO_PORT_ANY ? NINO_OK : check_usable(p, in[k], err);
+        if (st)
+            return st;
+    }
+    return NINO_OK;
+}
+
+static nino_status value_text(const nino_value *v, char *buf, size_t size, const char **out)
+{
+    *out = buf;
+    switch (v->type) {
+    case NINO_PORT_STRING: *out = v->u.string; return NINO_OK;
+    case NINO_PORT_INT: snprintf(buf, size, "%lld", (long long) v->u.i); return NINO_OK;
+    case NINO_PORT_FLOAT: nino_print_double(buf, size, v->u.f); return NINO_OK;
+    case NINO_PORT_BOOLEAN: snprintf(buf, size, "%s", v->u.b ? "true" : "false"); return NINO_OK;
+    default: return NINO_ERR_ARG;
+    }
+}
+
+// Parameters whose values come through links are only known now.
+static nino_status link_params(run_state *rs, const nino_gnode *n, int turn, nino_error *err)
+{
+    for (int k = 0; n->def->params && n->def->params[k].key; k++) {
+        const nino_param *p = &n->def->params[k];
+        const nino_link l = n->param_links[k];
+        if (l.node < 0)
+            continue;
+        const nino_value *v = nino_value_at(rs->node[l.node].out[l.slot], turn);
+        const char *text = NULL;
+        char buf[48];
+        nino_default d = { 0 };
+        if (!v || value_text(v, buf, sizeof(buf), &text))
+            return nino_fail(err, NINO_ERR_FORMAT, p->key, "the linked value is not a %s",
+                             nino_param_type_name(p));
+        const nino_status st = nino_param_from_text(p, text, rs->x->g->checked, &d, err);
+        if (st)
+            return st;
+        nino_param_store(p, n->params, &d);
+    }
+    return NINO_OK;
+}
+
+static void clear_outputs(node_state *s)
+{
+    for (int k = 0; k < s->n_out; k++)
+        nino_value_unref(&s->out[k]);
+}
+
+// Runs it, and once more where a second try can help: NaN in 16-bit storage goes to f32, a full
+// device gets everything back that earlier runs kept.
+static nino_status attempt(run_state *rs, const nino_gnode *n, node_state *s, node_run *r,
+                           nino_error *err)
+{
+    nino_exec *x = rs->x;
+    nino_stream_set_precision(x->stream, precision_of_node(x, n));
+    nino_status st = n->def->ops->run(&r->base, err);
+    if (st == NINO_OK || x->is_plan)
+        return st;
+    const bool is_nan = st == NINO_ERR_RANGE && err->kind && !strcmp(err->kind, "nan");
+    if (is_nan && nino_stream_precision(x->stream) != NINO_PREC_F32) {
+        nino_exec_say(x, NINO_LOG_WARN, "%s %s: %s; once more in f32", n->id, n->class_type,
+                      err->msg);
+        nino_stream_set_precision(x->stream, NINO_PREC_F32);
+    } else if (st == NINO_ERR_NOMEM && (!err->kind || strcmp(err->kind, "limit"))) {
+        nino_exec_say(x, NINO_LOG_WARN, "%s %s: %s; once more without cached results and weights",
+                      n->id, n->class_type, err->msg);
+        nino_ctx_trim(x->ctx);
+        nino_backend_drop_weights(nino_ctx_backend(x->ctx));
+        nino_pool_trim(nino_ctx_backend(x->ctx)->pool);
+    } else {
+        return st;
+    }
+    nino_stream_clear_error(x->stream);
+    clear_outputs(s);
+    nino_shown_release(&r->shown);
+    *err = (nino_error){ 0 };
+    return n->def->ops->run(&r->base, err);
+}
+
+static void print_params(nino_buf *out, const nino_gnode *n)
+{
+    nino_buf_addc(out, '{');
+    for (const nino_param *p = n->def->params; p && p->key; p++) {
+        const nino_default v = nino_param_load(p, n->params);
+        nino_buf_addf(out, "%s\"%s\":", p == n->def->params ? "" : ",", p->key);
+        nino_param_print(out, p, &v);
+    }
+    nino_buf_addc(out, '}');
+}
+
+static void capture(run_state *rs, const nino_gnode *n, const char *when, nino_value *const *values,
+                    const nino_port *ports, double seconds)
+{
+    nino_capture *c = rs->x->is_plan ? NULL : nino_ctx_capture(rs->x->ctx);
+    if (!c)
+        return;
+    nino_buf params = { 0 };
+    nino_value *first[MAX_PORTS] = { NULL }; // of lists
+    for (int k = 0; ports && ports[k].key; k++)
+        first[k] = nino_value_at(values[k], 0);
+    print_params(&params, n);
+    nino_capture_node(c, n->class_type, n->id, when, first, ports, params.data ? params.data : "{}",
+                      seconds);
+    nino_buf_release(&params);
+}
+
+static void tell_line(void *priv, const char *text)
+{
+    const node_run *r = priv;
+    nino_exec_say(r->x, NINO_LOG_INFO, "%s %s: %s", r->base.node_id, r->base.def->key, text);
+}
+
+static void tell_help(void *priv, const char *text)
+{
+    const node_run *r = priv;
+    nino_exec_say(r->x, NINO_LOG_WARN, "%s %s: what would help: %s", r->base.node_id,
+                  r->base.def->key, text);
+}
+
+// What bringing weights in took of a node's time; nothing where they were there already.
+static void tell_load(run_state *rs, const nino_gnode *n, uint64_t ns, uint64_t bytes)
+{
+    const nino_backend *be = nino_stream_backend(rs->x->stream);
+    const double s = (double) (be->load_ns - ns) * 1e-9;
+    const double b = (double) (be->load_bytes - bytes);
+    if (b > 0 && !rs->x->is_plan)
+        nino_exec_say(rs->x, NINO_LOG_INFO,
+                      "%s %s: brought %.1f MiB of weights in, %.2f s, %.2f GB/s", n->id,
+                      n->class_type, b / 0x1p20, s, s > 0 ? b * 1e-9 / s : 0);
+}
+
+// Once, with the items of this turn.
+static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, int turn,
+                            node_run *r, nino_error *err)
+{
+    nino_status st = gather(rs, n, turn, r->in, err);
+    if (st == NINO_OK)
+        st = link_params(rs, n, turn, err);
+    if (st)
+        return st;
+    capture(rs, n, "input", r->in, n->def->inputs, 0);
+    const nino_backend *be = nino_stream_backend(rs->x->stream);
+    const uint64_t begin = nino_now_ns(), load_ns = be->load_ns, load_bytes = be->load_bytes;
+    st = attempt(rs, n, s, r, err);
+    if (st == NINO_OK)
+        st = nino_stream_finish(rs->x->stream, err);
+    tell_load(rs, n, load_ns, load_bytes);
+    if (st == NINO_OK && !rs->x->is_plan)
+        nino_loader_tell(&r->base, (double) (nino_now_ns() - begin) * 1e-9, tell_line, r);
+    if (st == NINO_ERR_NOMEM && !rs->x->is_plan)
+        nino_shortage_tell(&r->base, tell_help, r);
+    capture(rs, n, "output", s->out, n->def->outputs, (double) (nino_now_ns() - begin) * 1e-9);
+    return st;
+}
+
+// Moves a turn's outputs to the end of the lists of all turns.
+static nino_status collect(node_state *s, const nino_gnode *n, nino_value **lists, nino_error *err)
+{
+    for (int k = 0; k < s->n_out; k++) {
+        nino_value *v = s->out[k];
+        s->out[k] = NULL;
+        if (!lists[k])
+            lists[k] = nino_value_create_list(v ? v->type : n->def->outputs[k].type);
+        if (lists[k] && nino_value_append(lists[k], v))
+            continue;
+        if (!lists[k])
+            nino_value_unref(&v);
+        return nino_fail(err, NINO_ERR_NOMEM, n->id, "out of memory");
+    }
+    return NINO_OK;
+}
+
+static nino_status run_turns(run_state *rs, const nino_gnode *n, node_state *s, node_run *r,
+                             nino_error *err)
+{
+    const int turns = count_turns(rs, n);
+    if (turns == 1)
+        return run_turn(rs, n, s, 0, r, err);
+    nino_status st = NINO_OK;
+    nino_value **lists = calloc((size_t) s->n_out + 1, sizeof(*lists));
+    if (!lists)
+        return nino_fail(err, NINO_ERR_NOMEM, n->id, "out of memory");
+    for (int t = 0; t < turns && st == NINO_OK; t++) {
+        if (!(st = run_turn(rs, n, s, t, r, err)))
+            st = collect(s, n, lists, err);
+    }
+    for (int k = 0; k < s->n_out && st == NINO_OK; k++) {
+        s->out[k] = lists[k];
+        lists[k] = NULL;
+    }
+    for (int k = 0; k < s->n_out; k++)
+        nino_value_unref(&lists[k]);
+    free(lists);
+    return st;
+}
+
+static nino_status run_node(run_state *rs, int i, nino_error *err)
+{
+    nino_exec *x = rs->x;
+    const nino_gnode *n = &x->g->nodes[i];
+    node_state *s = &rs->node[i];
+    node_run r = { .x = x };
+    r.base = (nino_run){ .ctx = x->ctx,
+                         .stream = x->stream,
+                         .node_id = n->id,
+                         .def = n->def,
+                         .params = n->params,
+                         .in = r.in,
+                         .out = s->out,
+                         .prompt_json = x->prompt_json,
+                         .workflow_json = x->workflow_json,
+                         .log = nino_ctx_log(x->ctx),
+                         .cancel = x->cancel,
+                         .is_plan = x->is_plan,
+                         .key = s->is_volatile ? NULL : &s->key,
+                         .no_metadata = !nino_ctx_has_metadata(x->ctx) };
+    char *profile = x->profile && n->def->is_output ? nino_profile_log_json(x->profile) : NULL;
+    r.base.profile_json = profile;
+    const nino_status st = run_turns(rs, n, s, &r, err);
+    if (st == NINO_OK && !x->is_plan && !s->is_volatile)
+        nino_results_put(nino_ctx_results(x->ctx), s->key, s->out, s->n_out, &r.shown);
+    nino_shown_release(&r.shown);
+    free(profile);
+    x->step = x->n_steps = 0;
+    if (st) {
+        clear_outputs(s);
+        if (err->code != NINO_ERR_CANCELLED)
+            nino_error_in_node(err, n);
+    }
+    return st;
+}
+
+static nino_status run_all(run_state *rs, nino_error *err)
+{
+    nino_exec *x = rs->x;
+    nino_status st = NINO_OK;
+    for (int k = 0; k < x->g->n_order && st == NINO_OK; k++) {
+        const int i = x->g->order[k];
+        const nino_gnode *n = &x->g->nodes[i];
+        const bool runs = rs->node[i].what == NODE_RUN;
+        char name[160];
+        if (x->cancel && __atomic_load_n(x->cancel, __ATOMIC_RELAXED))
+            return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
+        snprintf(name, sizeof(name), "%.60s %.80s%s", n->id, n->class_type,
+                 runs ? "" : " (cached)");
+        nino_scope_begin(x->stream, NINO_EV_NODE, name, (uint32_t) k, x->n_nodes);
+        if (x->profile)
+            nino_profile_log_begin(x->profile, n->id, n->class_type, !runs);
+        if (runs)
+            st = run_node(rs, i, err);
+        if (x->profile)
+            nino_profile_log_end(x->profile);
+        nino_scope_end(x->stream);
+        x->node_index = (uint32_t) k + 1;
+        if (runs)
+            nino_exec_each_source(rs, i, nino_exec_drop_use);
+        if (!rs->node[i].pending)
+            clear_outputs(&rs->node[i]);
+        if (st == NINO_OK && !x->is_plan)
+            nino_exec_node_progress(x);
+    }
+    return st;
+}
+
+static void release_nodes(run_state *rs)
+{
+    for (int i = 0; rs->node && i < rs->x->g->n_nodes; i++) {
+        clear_outputs(&rs->node[i]);
+        free(rs->node[i].out);
+    }
+    free(rs->node);
+}
+
+// The same nodes on a plan backend, with the cached values that the run will start from: how much
+// there is to compute. What cannot be planned has no total, and progress counts nodes instead.
+static double predict(const run_state *real)
+{
+    nino_exec x = *real->x;
+    nino_backend *device = nino_ctx_backend(x.ctx), *plan = NULL;
+    nino_mem_stat mem;
+    nino_pool_stat(device->pool, &mem);
+    run_state rs = { .x = &x, .node = calloc((size_t) x.g->n_nodes + 1, sizeof(node_state)) };
+    bool ok = rs.node && (plan = nino_plan_open(&device->profile, mem.budget, NULL, NULL));
+    for (int i = 0; ok && i < x.g->n_nodes; i++) {
+        node_state *s = &rs.node[i];
+        *s = real->node[i];
+        s->out = calloc((size_t) s->n_out + 1, sizeof(*s->out));
+        if (!s->out)
+            ok = (s->n_out = 0);
+        for (int k = 0; k < s->n_out; k++)
+            s->out[k] = nino_value_ref(real->node[i].out[k]);
+    }
+    const nino_stream_params sp = { .backend = plan, .cancel = x.cancel, .precision = x.precision };
+    x.is_plan = true;
+    x.profile = NULL;
+    x.stream = ok ? nino_stream_create(&sp, NULL) : NULL;
+    nino_error e = { 0 };
+    const bool is_planned = x.stream && run_all(&rs, &e) == NINO_OK;
+    const double flops = is_planned ? plan->flops : 0;
+    nino_stream_destroy(&x.stream);
+    release_nodes(&rs);
+    nino_backend_close(&plan);
+    return flops;
+}
+
+nino_status nino_exec_run(nino_exec *x, nino_error *err)
+{
+    nino_error e = { 0 };
+    run_state rs = { .x = x, .node = calloc((size_t) x->g->n_nodes + 1, sizeof(node_state)) };
+    if (!rs.node)
+        return nino_fail(err, NINO_ERR_NOMEM, x->g->name, "out of memory");
+    x->n_nodes = (uint32_t) x->g->n_order;
+    nino_status st = nino_exec_decide(&rs, &e);
+    if (st == NINO_OK && !x->is_plan)
+        x->total_flops = predict(&rs);
+    x->started_ns = nino_now_ns();
+    x->flops_before = nino_stream_backend(x->stream)->flops;
+    x->load_before = nino_stream_backend(x->stream)->load_ns;
+    x->eta = (nino_eta){ .spacing = 0.3 };
+    if (st == NINO_OK)
+        st = run_all(&rs, &e);
+    release_nodes(&rs);
+    if (st && err)
+        *err = e;
+    return st;
+}

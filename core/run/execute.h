@@ -1,0 +1,38 @@
+// Internal: the executor. Runs the wanted nodes of a checked graph on one stream.
+#pragma once
+#include "core/base/eta.h"
+#include "core/run/ctx.h"
+#include "core/workflow/graph.h"
+#include "core/run/run_profile.h"
+
+typedef struct nino_exec {
+    nino_ctx *ctx; // entered
+    nino_graph *g; // checked, without errors
+    nino_stream *stream;
+    nino_precision precision; // for nodes that do not say otherwise
+    const volatile int *cancel;
+    bool is_plan; // walk the nodes on a plan backend: no cache, no files, no capture
+    char *prompt_json, *workflow_json;
+    nino_profile_log *profile; // for the metadata of files; NULL: none
+    // Called as files and texts appear; may be NULL.
+    void (*output)(void *priv, const char *path);
+    void (*text)(void *priv, const char *node, const char *title, const char *text);
+    void *priv;
+    // For progress: predicted FLOPs, what the backend had scheduled before, and when the run began.
+    double total_flops, flops_before;
+    uint64_t started_ns, reported_ns, load_before;
+    nino_eta eta;
+    uint32_t n_nodes, node_index;
+    uint32_t step, n_steps; // of the sampling that runs
+} nino_exec;
+
+nino_status nino_exec_run(nino_exec *x, nino_error *err);
+// Prefixes err->where with "ID CLASS".
+void nino_error_in_node(nino_error *err, const nino_gnode *n);
+// To be the stream's progress callback: publishes NINO_EV_PROGRESS, at most every 50 ms.
+void nino_exec_progress(void *exec, double flops);
+nino_precision nino_precision_of(nino_precision_opt p);
+// The services that a node has while it runs (nino_services).
+void nino_exec_output(nino_run *r, const char *path);
+void nino_exec_text(nino_run *r, const char *title, const char *text);
+void nino_exec_step(nino_run *r, uint32_t step, uint32_t total);

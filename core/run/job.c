@@ -1,0 +1,478 @@
+// A job: a copy of a graph running on its own thread, its events, outputs and trace.
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/base/error.h"
+#include "core/base/vars.h"
+#include "core/run/job_priv.h"
+#include "core/run/execute.h"
+#include <ninodes/job.h>
+
+#define STAGED 256 // events that wait() has taken and poll() has not
+
+struct nino_job {
+    nino_ctx *ctx;
+    nino_graph *g;
+    nino_precision precision;
+    bool silent;
+    volatile int cancel;
+    pthread_t thread;
+    char *trace_path;
+
+    pthread_mutex_t lock; // guards all below
+    pthread_cond_t changed;
+    bool is_over; // the thread has done everything
+    nino_status status;
+    nino_error err;
+    nino_mon_reader *reader; // NULL before the run and after its last event
+    bool is_drained;
+    uint32_t scope; // the job's own; its end is the last event
+    nino_event staged[STAGED];
+    size_t n_staged, staged_at;
+    uint64_t lost;
+    nino_shown shown; // paths in order
+    nino_job_text *texts;
+    size_t n_texts;
+};
+
+// ---- the trace -------------------------------------------------------------------------------
+
+typedef struct tracer {
+    nino_monitor *monitor;
+    nino_mon_reader *reader;
+    nino_trace *trace;
+    pthread_t thread;
+    int stop; // atomic
+    nino_event ev[1024];
+} tracer;
+
+static const char *name_of(void *monitor, uint32_t id)
+{
+    return nino_monitor_name_text(monitor, id);
+}
+
+static void *trace_thread(void *priv)
+{
+    tracer *t = priv;
+    for (;;) {
+        const bool is_last = __atomic_load_n(&t->stop, __ATOMIC_ACQUIRE);
+        uint64_t lost = 0;
+        const size_t n = nino_mon_reader_read(t->reader, t->ev, 1024, &lost);
+        if (lost) {
+            nino_event ev = { .kind = NINO_EV_LOST };
+            ev.u.lost = lost;
+            nino_trace_add(t->trace, &ev, 1, name_of, t->monitor);
+        }
+        nino_trace_add(t->trace, t->ev, n, name_of, t->monitor);
+        if (!n && is_last)
+            return NULL;
+        if (!n)
+            nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+    }
+}
+
+static nino_status tracer_start(nino_job *job, tracer **out, nino_error *err)
+{
+    const char *path = job->trace_path;
+    if (!path)
+        return NINO_OK;
+    tracer *t = calloc(1, sizeof(*t));
+    nino_status st = NINO_OK;
+    if (!t)
+        return nino_fail(err, NINO_ERR_NOMEM, path, "out of memory");
+    t->monitor = nino_ctx_monitor(job->ctx);
+    t->trace = nino_trace_create(path, err);
+    if (!t->trace)
+        st = NINO_ERR_IO;
+    else if (!(t->reader = nino_mon_reader_create(t->monitor)) ||
+             pthread_create(&t->thread, NULL, trace_thread, t))
+        st = nino_fail(err, NINO_ERR_NOMEM, path, "cannot start the writer of the trace");
+    if (st) {
+        nino_mon_reader_destroy(&t->reader);
+        nino_trace_abort(&t->trace);
+        free(t);
+        return st;
+    }
+    *out = t;
+    return NINO_OK;
+}
+
+static nino_status tracer_stop(tracer *t, nino_error *err)
+{
+    if (!t)
+        return NINO_OK;
+    __atomic_store_n(&t->stop, 1, __ATOMIC_RELEASE);
+    pthread_join(t->thread, NULL);
+    nino_mon_reader_destroy(&t->reader);
+    const nino_status st = nino_trace_finish(&t->trace, err);
+    free(t);
+    return st;
+}
+
+// ---- the thread ------------------------------------------------------------------------------
+
+static void add_output(void *priv, const char *path)
+{
+    nino_job *job = priv;
+    pthread_mutex_lock(&job->lock);
+    nino_shown_add_path(&job->shown, path);
+    pthread_cond_broadcast(&job->changed);
+    pthread_mutex_unlock(&job->lock);
+}
+
+static void add_text(void *priv, const char *node, const char *title, const char *text)
+{
+    nino_job *job = priv;
+    pthread_mutex_lock(&job->lock);
+    nino_job_text *t = realloc(job->texts, (job->n_texts + 1) * sizeof(*t));
+    if (t)
+        job->texts = t;
+    if (t && nino_shown_add_text(&job->shown, title, text)) {
+        const struct nino_shown_text *copy = &job->shown.text[job->shown.n_texts - 1];
+        const int i = nino_graph_find(job->g, node); // ids live as long as the job's graph
+        t[job->n_texts++] =
+            (nino_job_text){ i < 0 ? "" : job->g->nodes[i].id, copy->title, copy->text };
+    }
+    pthread_mutex_unlock(&job->lock);
+}
+
+static nino_status run_graph(nino_job *job, nino_error *err)
+{
+    nino_exec x = { .ctx = job->ctx,
+                    .g = job->g,
+                    .precision = job->precision,
+                    .cancel = &job->cancel,
+                    .output = add_output,
+                    .text = add_text,
+                    .priv = job };
+    const nino_stream_params sp = { .backend = nino_ctx_backend(job->ctx),
+                                    .monitor = nino_ctx_monitor(job->ctx),
+                                    .cancel = &job->cancel,
+                                    .precision = job->precision,
+                                    .gate = nino_ctx_gate(job->ctx),
+                                    .progress = nino_exec_progress,
+                                    .progress_priv = &x };
+    if (!(x.prompt_json = nino_graph_prompt_ascii(job->g)) ||
+        !nino_graph_workflow_ascii(job->g, &x.workflow_json)) {
+        free(x.prompt_json);
+        return nino_fail(err, NINO_ERR_NOMEM, job->g->name, "out of memory");
+    }
+    nino_pool_reset_peak(sp.backend->pool);
+    nino_status st = NINO_ERR_NOMEM;
+    nino_profile_log profile;
+    nino_profile_log_init(&profile, sp.backend, nino_precision_name(job->precision));
+    profile.is_off = !nino_ctx_has_profile(job->ctx);
+    x.profile = &profile;
+    x.stream = nino_stream_create(&sp, err);
+    if (x.stream)
+        st = nino_exec_run(&x, err);
+    nino_stream_destroy(&x.stream);
+    nino_profile_log_release(&profile);
+    free(x.prompt_json);
+    free(x.workflow_json);
+    return st;
+}
+
+static void finish(nino_job *job, nino_status st, const nino_error *e)
+{
+    pthread_mutex_lock(&job->lock);
+    job->status = st;
+    job->err = *e;
+    job->is_over = true;
+    pthread_cond_broadcast(&job->changed);
+    pthread_mutex_unlock(&job->lock);
+}
+
+static void *job_thread(void *priv)
+{
+    nino_job *job = priv;
+    nino_ctx *ctx = job->ctx;
+    nino_monitor *m = nino_ctx_monitor(ctx);
+    nino_error e = { 0 };
+    tracer *t = NULL;
+    if (!nino_ctx_enter(ctx, &job->cancel)) {
+        finish(job, nino_fail(&e, NINO_ERR_CANCELLED, "", "cancelled before it began"), &e);
+        nino_ctx_add_job(ctx, -1);
+        return NULL;
+    }
+    nino_status st = tracer_start(job, &t, &e);
+    pthread_mutex_lock(&job->lock);
+    if (!job->silent)
+        job->reader = nino_mon_reader_create(m); // without one the job runs unseen
+    pthread_mutex_unlock(&job->lock);
+    const uint32_t scope =
+        nino_monitor_begin(m, NINO_EV_JOB, nino_graph_name(job->g), 0, (uint32_t) job->g->n_order);
+    pthread_mutex_lock(&job->lock);
+    job->scope = scope;
+    pthread_cond_broadcast(&job->changed);
+    pthread_mutex_unlock(&job->lock);
+    nino_ctx_tell_job(ctx, nino_graph_name(job->g), scope, (uint32_t) job->g->n_nodes);
+    if (st == NINO_OK)
+        st = run_graph(job, &e);
+    if (st && st != NINO_ERR_CANCELLED)
+        nino_monitor_message(m, NINO_LOG_ERROR, "%s: %s", e.where, e.msg);
+    nino_monitor_end_with(m, scope, st);
+    nino_error trace_error = { 0 };
+    const nino_status trace_st = tracer_stop(t, &trace_error);
+    if (st == NINO_OK && trace_st) {
+        st = trace_st;
+        e = trace_error;
+    }
+    nino_ctx_leave(ctx);
+    finish(job, st, &e);
+    nino_ctx_add_job(ctx, -1);
+    return NULL;
+}
+
+// ---- starting --------------------------------------------------------------------------------
+
+void nino_first_issue(void *error, const nino_issue *i)
+{
+    nino_error *e = error;
+    static const struct {
+        const char *code;
+        nino_status status;
+    } table[] = { { "unknown_class", NINO_ERR_UNSUPPORTED },
+                  { "unsupported_class", NINO_ERR_UNSUPPORTED },
+                  { "missing_file", NINO_ERR_MISSING },
+                  { "range", NINO_ERR_RANGE },
+                  { "nomem", NINO_ERR_NOMEM } };
+    if (i->severity != NINO_ISSUE_ERROR || e->code)
+        return;
+    nino_status st = NINO_ERR_FORMAT;
+    const char *kind = NULL;
+    for (size_t k = 0; k < sizeof(table) / sizeof(table[0]); k++)
+        if (!strcmp(i->code, table[k].code))
+            st = table[k].status;
+    kind = i->code; // a literal of check.c
+    char where[160];
+    snprintf(where, sizeof(where), "%s%.60s%s%.80s", i->node[0] ? "node " : "", i->node,
+             i->input[0] ? "." : "", i->input);
+    nino_fail_kind(e, st, kind, where, "%s", i->message);
+}
+
+static nino_status prepare(nino_job *job, nino_ctx *ctx, nino_graph *g, const nino_job_params *p,
+                           nino_error *err)
+{
+    nino_error e = { 0 };
+    const char *trace = p->trace_path ? p->trace_path : nino_vars_get()->trace;
+    nino_precision_opt opt = p->precision;
+    if (opt == NINO_PRECISION_AUTO)
+        opt = nino_ctx_precision(ctx);
+    nino_ctx_ref(ctx);
+    job->ctx = ctx;
+    job->silent = p->silent != 0;
+    job->precision = nino_precision_of(opt);
+    if (trace && *trace && !(job->trace_path = strdup(trace)))
+        return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
+    if (!(job->g = nino_graph_copy(g, &e)) || nino_graph_check(job->g, ctx, nino_first_issue, &e)) {
+        if (err)
+            *err = e;
+        return e.code;
+    }
+    return NINO_OK;
+}
+
+static void release(nino_job *job)
+{
+    nino_mon_reader_destroy(&job->reader);
+    nino_graph_destroy(&job->g);
+    nino_shown_release(&job->shown);
+    free(job->texts);
+    free(job->trace_path);
+    nino_ctx_unref(job->ctx);
+    pthread_cond_destroy(&job->changed);
+    pthread_mutex_destroy(&job->lock);
+    free(job);
+}
+
+nino_job *nino_job_start(nino_ctx *ctx, nino_graph *g, const nino_job_params *params,
+                         nino_error *err)
+{
+    const nino_job_params p = params ? *params : (nino_job_params){ 0 };
+    nino_job *job = calloc(1, sizeof(*job));
+    sigset_t all, before;
+    if (!job) {
+        nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
+        return NULL;
+    }
+    pthread_mutex_init(&job->lock, NULL);
+    pthread_cond_init(&job->changed, NULL);
+    if (prepare(job, ctx, g, &p, err)) {
+        release(job);
+        return NULL;
+    }
+    nino_ctx_add_job(ctx, 1);
+    sigfillset(&all); // signals are for the embedder's threads, but our own faults must show
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int rc = pthread_create(&job->thread, NULL, job_thread, job);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc) {
+        nino_fail(err, NINO_ERR_NOMEM, "", "cannot start a thread");
+        nino_ctx_add_job(ctx, -1);
+        release(job);
+        return NULL;
+    }
+    return job;
+}
+
+void nino_job_cancel(nino_job *job) { __atomic_store_n(&job->cancel, 1, __ATOMIC_RELAXED); }
+
+void nino_job_destroy(nino_job **pjob)
+{
+    nino_job *job = pjob ? *pjob : NULL;
+    if (!job)
+        return;
+    *pjob = NULL;
+    nino_job_cancel(job);
+    pthread_join(job->thread, NULL);
+    release(job);
+}
+
+// ---- events ----------------------------------------------------------------------------------
+
+// Reads into out; the lock is held. What comes after the job's end belongs to somebody else.
+static size_t take(nino_job *job, nino_event *out, size_t max)
+{
+    size_t n = 0;
+    if (job->is_drained || !job->reader || max < 2)
+        return 0;
+    uint64_t lost = 0;
+    const bool was_over = job->is_over;
+    n = nino_mon_reader_read(job->reader, out, max - 1, &lost);
+    for (size_t i = 0; i < n; i++)
+        if (out[i].kind == NINO_EV_END && out[i].id == job->scope && job->scope) {
+            job->is_drained = true;
+            n = i + 1;
+        }
+    if (!n && was_over)
+        job->is_drained = true;
+    if (lost) {
+        out[n] = (nino_event){ .kind = NINO_EV_LOST };
+        out[n++].u.lost = lost;
+    }
+    if (job->is_drained)
+        nino_mon_reader_destroy(&job->reader);
+    return n;
+}
+
+size_t nino_job_poll(nino_job *job, nino_event *out, size_t max)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&job->lock);
+    while (n < max) {
+        if (job->staged_at == job->n_staged) {
+            job->staged_at = 0;
+            job->n_staged = take(job, job->staged, STAGED);
+            if (!job->n_staged)
+                break;
+        }
+        out[n++] = job->staged[job->staged_at++];
+    }
+    pthread_mutex_unlock(&job->lock);
+    return n;
+}
+
+bool nino_job_done(nino_job *job, nino_status *status, nino_error *err)
+{
+    pthread_mutex_lock(&job->lock);
+    const bool is_done =
+        job->is_over && job->staged_at == job->n_staged && (job->is_drained || !job->reader);
+    if (is_done && status)
+        *status = job->status;
+    if (is_done && err)
+        *err = job->err;
+    pthread_mutex_unlock(&job->lock);
+    return is_done;
+}
+
+// A silent job has no events: it is over, has written a file, or the time has passed.
+static void wait_silent(nino_job *job, int ms)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_sec += ms / 1000;
+    t.tv_nsec += ms % 1000 * 1000000l;
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    if (!job->is_over)
+        pthread_cond_timedwait(&job->changed, &job->lock, &t);
+}
+
+void nino_job_wait(nino_job *job, int ms)
+{
+    pthread_mutex_lock(&job->lock);
+    if (job->silent) {
+        wait_silent(job, ms);
+        pthread_mutex_unlock(&job->lock);
+        return;
+    }
+    for (int left = ms;; left -= 10) {
+        if (job->staged_at == job->n_staged) {
+            job->staged_at = 0;
+            job->n_staged = take(job, job->staged, STAGED);
+        }
+        if (job->n_staged || job->is_over || left <= 0)
+            break;
+        struct timespec t; // rings have no bell: look every 10 ms
+        clock_gettime(CLOCK_REALTIME, &t);
+        t.tv_nsec += 10000000;
+        t.tv_sec += t.tv_nsec / 1000000000;
+        t.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&job->changed, &job->lock, &t);
+    }
+    pthread_mutex_unlock(&job->lock);
+}
+
+uint32_t nino_job_scope(nino_job *job)
+{
+    pthread_mutex_lock(&job->lock);
+    const uint32_t scope = job->scope;
+    pthread_mutex_unlock(&job->lock);
+    return scope;
+}
+
+const char *nino_job_name(void *job, uint32_t id)
+{
+    return nino_monitor_name_text(nino_ctx_monitor(((nino_job *) job)->ctx), id);
+}
+
+// ---- results ---------------------------------------------------------------------------------
+
+size_t nino_job_outputs(const nino_job *job, const char **paths, size_t max)
+{
+    pthread_mutex_t *lock = (pthread_mutex_t *) &job->lock;
+    pthread_mutex_lock(lock);
+    const size_t n = job->shown.n_paths;
+    for (size_t i = 0; i < n && i < max; i++)
+        paths[i] = job->shown.path[i];
+    pthread_mutex_unlock(lock);
+    return n;
+}
+
+size_t nino_job_texts(const nino_job *job, nino_job_text *out, size_t max)
+{
+    pthread_mutex_t *lock = (pthread_mutex_t *) &job->lock;
+    pthread_mutex_lock(lock);
+    const size_t n = job->n_texts;
+    for (size_t i = 0; i < n && i < max; i++)
+        out[i] = job->texts[i];
+    pthread_mutex_unlock(lock);
+    return n;
+}
+
+void nino_job_memory(const nino_job *job, nino_mem_stat *out)
+{
+    const nino_backend *be = nino_ctx_backend(job->ctx);
+    *out = (nino_mem_stat){ 0 };
+    if (be)
+        nino_pool_stat(be->pool, out);
+}

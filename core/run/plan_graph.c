@@ -1,0 +1,139 @@
+// Planning a graph: its nodes on a plan backend, sums by scope.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/run/execute.h"
+#include "core/op/plan/plan.h"
+
+// Tiles of the last decode, from the events that the tile code publishes on a monitor of our own.
+static void find_tiling(nino_mon_reader *reader, nino_plan *out)
+{
+    nino_event ev[256];
+    size_t n;
+    while ((n = nino_mon_reader_read(reader, ev, 256, NULL)))
+        for (size_t i = 0; i < n; i++) {
+            if (ev[i].kind != NINO_EV_TILE_INFO)
+                continue;
+            const bool is_first = ev[i].u.tile.order == 0;
+            out->tiling.tiled = ev[i].u.tile.n > 1;
+            out->tiling.n_tiles = ev[i].u.tile.n;
+            if (is_first || ev[i].u.tile.w > out->tiling.tile_w)
+                out->tiling.tile_w = ev[i].u.tile.w;
+            if (is_first || ev[i].u.tile.h > out->tiling.tile_h)
+                out->tiling.tile_h = ev[i].u.tile.h;
+            if (is_first) // a corner tile shares pixels on two sides only
+                out->tiling.overlap = ev[i].u.tile.w - ev[i].u.tile.core_w;
+        }
+}
+
+static nino_status fill(nino_backend *be, nino_plan *out, nino_error *err)
+{
+    nino_mem_stat mem;
+    size_t n = 0;
+    const nino_plan_scope *s = nino_plan_backend_scopes(be, &n);
+    nino_pool_stat(be->pool, &mem);
+    out->scopes = calloc(n + 1, sizeof(*out->scopes));
+    if (!out->scopes)
+        return nino_fail(err, NINO_ERR_NOMEM, "plan", "out of memory");
+    if (n)
+        memcpy(out->scopes, s, n * sizeof(*s));
+    out->n_scopes = n;
+    snprintf(out->profile, sizeof(out->profile), "%s", be->profile.name);
+    out->flops = be->flops;
+    out->bytes = be->bytes;
+    out->kernels = be->n_ops;
+    out->seconds = nino_plan_backend_seconds(be);
+    out->peak_bytes = mem.peak;
+    out->weight_bytes = mem.peak_by_owner[NINO_OWN_WEIGHTS];
+    out->peak_activation_bytes = mem.peak - out->weight_bytes;
+    out->budget = mem.budget;
+    return NINO_OK;
+}
+
+static void first_error(void *priv, const nino_issue *i)
+{
+    nino_error *e = priv;
+    if (i->severity == NINO_ISSUE_ERROR && !e->code)
+        nino_fail_kind(e, strcmp(i->code, "missing_file") ? NINO_ERR_FORMAT : NINO_ERR_MISSING,
+                       i->code, i->node, "%s", i->message);
+}
+
+// Runs x's graph on a plan backend with a budget (0: unlimited).
+static nino_status walk(nino_exec *x, const nino_profile *prof, uint64_t budget, nino_plan *out,
+                        nino_error *err)
+{
+    nino_plan plan = { 0 };
+    nino_status st = NINO_OK;
+    nino_error e = { 0 };
+    nino_backend *be = NULL;
+    nino_mon_reader *reader = NULL;
+    nino_monitor *m = nino_monitor_create();
+    if (!m || !(reader = nino_mon_reader_create(m)) ||
+        !(be = nino_plan_open(prof, budget, NULL, &e))) {
+        st = e.code ? e.code : nino_fail(&e, NINO_ERR_NOMEM, "plan", "out of memory");
+        goto end;
+    }
+    const nino_stream_params sp = { .backend = be, .monitor = m, .precision = x->precision };
+    if (!(x->stream = nino_stream_create(&sp, &e)))
+        st = e.code;
+    else
+        st = nino_exec_run(x, &e);
+    if (st == NINO_OK && (st = fill(be, &plan, &e)) == NINO_OK) {
+        find_tiling(reader, &plan);
+        plan.fits = !plan.budget || plan.peak_bytes <= plan.budget;
+        *out = plan;
+    }
+end:
+    nino_stream_destroy(&x->stream);
+    nino_backend_close(&be);
+    nino_mon_reader_destroy(&reader);
+    nino_monitor_destroy(&m);
+    if (st && err)
+        *err = e;
+    return st;
+}
+
+nino_status nino_graph_plan(nino_ctx *ctx, nino_graph *g, const char *profile,
+                            const nino_job_params *params, nino_plan *out, nino_error *err)
+{
+    const nino_job_params p = params ? *params : (nino_job_params){ 0 };
+    const bool own_device = !profile || !*profile;
+    nino_mem_stat mem;
+    nino_error e = { 0 };
+    nino_status st = NINO_OK;
+    nino_profile prof;
+    if (!nino_ctx_enter(ctx, NULL))
+        return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
+    nino_exec x = { .ctx = ctx, .is_plan = true };
+    x.precision = nino_precision_of(p.precision ? p.precision : nino_ctx_precision(ctx));
+    if (own_device)
+        prof = nino_ctx_backend(ctx)->profile;
+    else if ((st = nino_profile_load(profile, &prof, &e)))
+        goto end;
+    if (!(x.g = nino_graph_copy(g, &e)) || nino_graph_check(x.g, ctx, first_error, &e)) {
+        st = e.code;
+        goto end;
+    }
+    // 0: no limit; a plan of a device that is not here says what it would need
+    nino_pool_stat(nino_ctx_backend(ctx)->pool, &mem);
+    const uint64_t budget = own_device ? mem.budget : prof.mem_bytes;
+    st = walk(&x, &prof, budget, out, &e);
+    if (st == NINO_ERR_NOMEM && budget && (st = walk(&x, &prof, 0, out, &e)) == NINO_OK) {
+        out->budget = budget; // the same run without it: what is missing
+        out->fits = 0;
+    }
+end:
+    nino_graph_destroy(&x.g);
+    nino_ctx_leave(ctx);
+    if (st && err)
+        *err = e;
+    return st;
+}
+
+void nino_plan_release(nino_plan *p)
+{
+    free(p->scopes);
+    *p = (nino_plan){ 0 };
+}

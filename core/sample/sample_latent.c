@@ -1,0 +1,489 @@
+// Sampling one latent: from a node latent, noise and sigmas through a sampler to a node latent.
+// Semantics: ComfyUI 0.3.64 comfy/sample.py, comfy/samplers.py (CFGGuider.inner_sample, KSAMPLER,
+// KSamplerX0Inpaint), comfy/utils.py (reshape_mask).
+#include "core/sample/guide/guide_priv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/eta.h"
+#include "core/base/time.h"
+#include "core/op/backend.h"
+
+typedef struct sampling {
+    nino_guide_run run;
+    const nino_sample_params *p;
+    nino_array *node; // the latent with the model's channels
+    float *latent;    // model latent, channels first
+    float *noise, *mask_noise;
+    float *mask; // [B][cells]: 1 may change; NULL: all may
+    float *now;  // what the mask is at the current sigma: `mask`, or an array of its own
+    float *x, *mixed, *last;
+    bool has_last, in_step;     // in_step: the scope of a step is open
+    uint64_t begin_ns, load_ns; // of the step that runs
+    uint64_t start_ns, start_load_ns;
+    nino_resume *resume;
+    int n_computed; // evaluations since the last step that was told
+    int n_taken;    // steps that were
+    int total;
+    double sigma;
+    int step;
+    nino_eta eta;
+} sampling;
+
+static nino_status no_memory(nino_error *err)
+{
+    return nino_fail(err, NINO_ERR_NOMEM, "", "no memory to sample a latent of this size");
+}
+
+// ---- the latent ------------------------------------------------------------------------------
+
+static bool is_zero(const nino_array *a)
+{
+    const float *v = nino_array_f32(a);
+    for (int64_t i = 0; i < nino_shape_count(&a->shape); i++)
+        if (v[i] != 0)
+            return false;
+    return true;
+}
+
+// An empty latent takes the channels of the model; a picture becomes a video of one frame.
+static nino_status fit_latent(const nino_diffusion *net, const nino_array *in, nino_array **out,
+                              nino_error *err)
+{
+    const bool is_video = net->format->time_factor > 1;
+    nino_shape shape = in->shape;
+    const int64_t had = shape.rank > 1 ? shape.dim[shape.rank - 1] : 0;
+    if (in->dtype != NINO_F32 || shape.rank < 4 || (shape.rank == 5 && !is_video))
+        return nino_fail_kind(err, NINO_ERR_ARG, "shape", net->name,
+                              "%s models sample pictures, this latent is something else",
+                              net->family);
+    if (had != net->format->channels && !is_zero(in))
+        return nino_fail_kind(err, NINO_ERR_ARG, "shape", net->name,
+                              "the latent has %lld channels, this model (%s) works on %d",
+                              (long long) had, net->family, net->format->channels);
+    if (is_video && shape.rank == 4)
+        shape = NINO_SHAPE(shape.dim[0], 1, shape.dim[1], shape.dim[2], had);
+    if (had == net->format->channels) {
+        if (shape.rank == in->shape.rank) {
+            *out = nino_array_ref((nino_array *) in);
+            return NINO_OK;
+        }
+        if ((*out = nino_array_create(NINO_F32, shape)))
+            memcpy((*out)->data, in->data, in->bytes);
+    } else {
+        shape.dim[shape.rank - 1] = net->format->channels;
+        *out = nino_array_create(NINO_F32, shape);
+    }
+    return *out ? NINO_OK : no_memory(err);
+}
+
+// Node latent to model latent: channels first for the sampler, channels last for what
+// conditioning sees of it. An empty one stays as it is.
+static nino_status enter_model(sampling *s, nino_array **last, nino_error *err)
+{
+    nino_guide_run *r = &s->run;
+    nino_array *model = nino_array_create(NINO_F32, s->node->shape);
+    nino_array *first = NULL;
+    if (model) {
+        memcpy(model->data, s->node->data, model->bytes);
+        if (!is_zero(model))
+            nino_latent_process_in(r->guider->model->format, nino_array_f32(model),
+                                   r->batch * r->cells, 1);
+        first = nino_array_to_channels_first(model);
+    }
+    if (first && (s->latent = malloc(first->bytes)))
+        memcpy(s->latent, first->data, first->bytes);
+    nino_array_unref(&first);
+    *last = model;
+    return s->latent ? NINO_OK : no_memory(err);
+}
+
+static nino_array *leave_model(const sampling *s, const float *x)
+{
+    const nino_guide_run *r = &s->run;
+    nino_shape shape = s->node->shape; // channels first
+    shape.dim[1] = r->channels;
+    memcpy(shape.dim + 2, r->axis, (size_t) r->n_axes * sizeof(r->axis[0]));
+    nino_array *first = nino_array_create(NINO_F32, shape), *out = NULL;
+    if (!first)
+        return NULL;
+    memcpy(first->data, x, first->bytes);
+    nino_latent_process_out(r->guider->model->format, nino_array_f32(first), r->batch, r->cells);
+    out = nino_array_to_channels_last(first);
+    nino_array_unref(&first);
+    return out;
+}
+
+// ---- the noise mask --------------------------------------------------------------------------
+
+// The latent's mask at its size, for every picture of the batch.
+static nino_status fit_mask(sampling *s, nino_error *err)
+{
+    const nino_array *m = s->p->noise_mask;
+    nino_guide_run *r = &s->run;
+    const int64_t h = r->axis[r->n_axes - 2], w = r->axis[r->n_axes - 1];
+    if (!m)
+        return NINO_OK;
+    if (m->dtype != NINO_F32 || m->shape.rank != 3)
+        return nino_fail_kind(err, NINO_ERR_ARG, "shape", "noise_mask",
+                              "a mask has three dimensions");
+    nino_array flat = *m;
+    flat.shape = NINO_SHAPE(m->shape.dim[0], m->shape.dim[1], m->shape.dim[2], 1);
+    const bool is_scaled = m->shape.dim[1] != h || m->shape.dim[2] != w;
+    nino_array *scaled =
+        is_scaled ? nino_planes_scale(&flat, h, w, false, err) : nino_array_ref((nino_array *) m);
+    if (!scaled)
+        return no_memory(err);
+    if (is_scaled)
+        scaled->shape = NINO_SHAPE(m->shape.dim[0], h, w);
+    if (r->n_axes == 3) {
+        nino_array *frames = nino_planes_to_frames(scaled, r->axis[0], err);
+        nino_array_unref(&scaled);
+        scaled = frames;
+    }
+    if (scaled && (s->mask = malloc((size_t) (r->batch * r->cells) * sizeof(float)))) {
+        const int64_t had = nino_shape_count(&scaled->shape) / r->cells;
+        for (int64_t b = 0; b < r->batch; b++)
+            memcpy(s->mask + b * r->cells, nino_array_f32(scaled) + b % had * r->cells,
+                   (size_t) r->cells * sizeof(float));
+    }
+    nino_array_unref(&scaled);
+    if (!s->mask)
+        return no_memory(err);
+    s->now = s->mask;
+    if (s->p->guider->model->has_differential &&
+        !(s->now = malloc((size_t) (r->batch * r->cells) * sizeof(float))))
+        return no_memory(err);
+    return NINO_OK;
+}
+
+// Differential diffusion (Levin and Fried 2023): a cell may change once the time that is left is
+// less than its mask.
+static void mask_at(const sampling *s, double sigma)
+{
+    const nino_sampling *ms = s->run.sampling;
+    const nino_model *m = s->p->guider->model;
+    const float first = s->p->sigmas[0], last = s->p->sigmas[s->p->n_sigmas - 1];
+    const float from = nino_sampling_timestep(ms, first);
+    const float to = nino_sampling_timestep(ms, last > ms->sigma_min ? last : ms->sigma_min);
+    const float limit = (nino_sampling_timestep(ms, (float) sigma) - to) / (from - to);
+    const bool is_mixed = m->differential > 0 && m->differential < 1;
+    const float hard = (float) m->differential, soft = (float) (1.0 - m->differential);
+    for (int64_t i = 0; i < s->run.batch * s->run.cells; i++) {
+        const float on = s->mask[i] >= limit ? 1.0f : 0.0f;
+        s->now[i] = is_mixed ? hard * on + soft * s->mask[i] : on;
+    }
+}
+
+// a = a where the mask is 1, b where it is 0.
+static void mix(const sampling *s, float *a, const float *b)
+{
+    const nino_guide_run *r = &s->run;
+    for (int64_t n = 0; n < r->batch; n++)
+        for (int64_t c = 0; c < r->channels; c++)
+            for (int64_t i = 0; i < r->cells; i++, a++, b++) {
+                const float m = s->now[n * r->cells + i];
+                *a = *a * m + *b * (1.0f - m);
+            }
+}
+
+// ---- what the sampler calls ------------------------------------------------------------------
+
+static nino_status denoise(void *priv, const float *x, double sigma, float *denoised, float *uncond,
+                           nino_error *err)
+{
+    sampling *s = priv;
+    nino_guide_run *r = &s->run;
+    const bool is_plan = nino_stream_is_plan(r->s);
+    const float *asked = x;
+    if (nino_resume_take(s->resume, asked, sigma, denoised, uncond))
+        return NINO_OK;
+    s->n_computed++;
+    if (!s->begin_ns) {
+        s->begin_ns = nino_now_ns();
+        s->load_ns = nino_stream_backend(r->s)->load_ns;
+    }
+    if (s->mask && !is_plan) {
+        if (s->now != s->mask)
+            mask_at(s, sigma);
+        if (r->net->has_frame_times) // kept frames are told not to be noisy
+            memcpy(s->mixed, s->latent, r->count * sizeof(*s->mixed));
+        else
+            nino_sampling_noise_scaling(r->sampling, (float) sigma, false, s->mask_noise, s->latent,
+                                        s->mixed, (int64_t) r->count);
+        // mixed holds the noisy latent; x goes where the mask is 1
+        for (int64_t n = 0, k = 0; n < r->batch; n++)
+            for (int64_t c = 0; c < r->channels; c++)
+                for (int64_t i = 0; i < r->cells; i++, k++) {
+                    const float m = s->now[n * r->cells + i];
+                    s->mixed[k] = x[k] * m + s->mixed[k] * (1.0f - m);
+                }
+        x = s->mixed;
+    }
+    const nino_status st = nino_guide_denoise(r, x, (float) sigma, denoised, uncond, err);
+    if (st)
+        return st;
+    if (is_plan) {
+        *denoised = 0;
+        if (uncond)
+            *uncond = 0;
+    } else if (s->mask) {
+        mix(s, denoised, s->latent);
+    }
+    nino_resume_add(s->resume, asked, sigma, denoised, uncond);
+    return NINO_OK;
+}
+
+static void begin_step(sampling *s, int total)
+{
+    // A plan shows the first two, which it walks; the others are counted where those are.
+    if ((nino_stream_is_plan(s->run.s) && s->step >= 2) || nino_resume_has_next(s->resume))
+        return;
+    nino_scope_begin(s->run.s, NINO_EV_STEP, "step", (uint32_t) s->step, (uint32_t) total);
+    s->in_step = true;
+}
+
+static void end_step(sampling *s)
+{
+    if (s->in_step)
+        nino_scope_end(s->run.s);
+    s->in_step = false;
+}
+
+static void publish_step(const sampling *s, const nino_sample_step *step)
+{
+    nino_event ev = { .kind = NINO_EV_STEP_INFO };
+    ev.u.step.step = (uint32_t) step->step;
+    ev.u.step.total = (uint32_t) step->total;
+    ev.u.step.sigma = step->sigma;
+    ev.u.step.seconds = step->seconds;
+    ev.u.step.eta_s = step->eta_s;
+    if (nino_stream_monitor(s->run.s))
+        nino_monitor_publish(nino_stream_monitor(s->run.s), &ev);
+}
+
+static void tell_step(sampling *s, double sigma, const float *denoised)
+{
+    const nino_guide_run *r = &s->run;
+    const nino_backend *be = nino_stream_backend(r->s);
+    const uint64_t now = nino_now_ns();
+    const double run = (double) (now - s->start_ns - (be->load_ns - s->start_load_ns)) * 1e-9;
+    nino_sample_step info = { .step = s->step,
+                              .total = s->total,
+                              .sigma = sigma,
+                              .denoised = denoised,
+                              .shape = { .rank = r->n_axes + 2,
+                                         .dim = { r->batch, r->channels } } };
+    memcpy(info.shape.dim + 2, r->axis, (size_t) r->n_axes * sizeof(r->axis[0]));
+    if (s->begin_ns)
+        info.seconds = (double) (now - s->begin_ns - (be->load_ns - s->load_ns)) * 1e-9;
+    info.eta_s = nino_eta_left(&s->eta, run, s->step, info.total);
+    s->begin_ns = 0;
+    publish_step(s, &info);
+    if (s->p->on_step)
+        s->p->on_step(s->p->priv, &info);
+}
+
+// Everything that the first evaluations of a step need is in the scope of the step; what a sampler
+// of two evaluations a step does after it has told of x0 is in the next one's.
+static void on_step(void *priv, int step, int total, double sigma, const float *x,
+                    const float *denoised)
+{
+    sampling *s = priv;
+    nino_guide_run *r = &s->run;
+    const bool is_plan = nino_stream_is_plan(r->s);
+    (void) x;
+    end_step(s);
+    s->step = step + 1;
+    s->total = total > s->step ? total : s->step;
+    s->n_taken += s->resume && !s->n_computed;
+    if (s->n_taken == s->step && !nino_resume_has_next(s->resume))
+        nino_resume_tell_taken(nino_stream_monitor(s->run.s), s->p->log, s->n_taken, s->total);
+    if (!is_plan) {
+        memcpy(s->last, denoised, r->count * sizeof(*s->last));
+        s->has_last = true;
+        if (s->n_computed)
+            tell_step(s, sigma, denoised);
+    }
+    s->n_computed = 0;
+    if (step + 1 < total)
+        begin_step(s, total);
+}
+
+// ---- the run ---------------------------------------------------------------------------------
+
+static nino_status allocate(sampling *s, bool is_plan)
+{
+    nino_guide_run *r = &s->run;
+    const size_t bytes = (is_plan ? 16 : r->count) * sizeof(float);
+    bool ok = (s->x = calloc(1, bytes)) && (s->noise = calloc(1, bytes)) &&
+              (s->mixed = calloc(1, bytes)) && (s->last = calloc(1, bytes));
+    if (!is_plan)
+        for (int k = 0; k < NINO_COND_KINDS && ok; k++)
+            ok = (r->out[k] = malloc(bytes)) &&
+                 (r->weight[k] = malloc((size_t) (r->batch * r->cells) * sizeof(float)));
+    return ok ? NINO_OK : NINO_ERR_NOMEM;
+}
+
+static nino_status make_noise(sampling *s, nino_error *err)
+{
+    const nino_guide_run *r = &s->run;
+    const int64_t item = r->channels * r->cells;
+    s->mask_noise = s->noise;
+    if (!s->p->noise.is_disabled)
+        nino_noise_fill(s->p->noise.seed, s->noise, r->batch, item, s->p->batch_index);
+    if (s->mask && nino_sampler_has_own_mask_noise(s->p->sampler->id)) {
+        if (!(s->mask_noise = malloc(r->count * sizeof(float))))
+            return no_memory(err);
+        nino_noise_fill(s->p->noise.seed + 1, s->mask_noise, r->batch, item, NULL);
+    }
+    return NINO_OK;
+}
+
+static nino_status run_sampler(sampling *s, nino_error *err)
+{
+    const nino_sample_params *p = s->p;
+    nino_guide_run *r = &s->run;
+    const bool is_plan = nino_stream_is_plan(r->s);
+    const float first = p->sigmas[0], end = p->sigmas[p->n_sigmas - 1];
+    const nino_sampler_run run = { .ms = r->sampling,
+                                   .denoise = denoise,
+                                   .denoise_priv = s,
+                                   .x = s->x,
+                                   .count = is_plan ? 1 : (int64_t) r->count,
+                                   .sigmas = p->sigmas,
+                                   .n_sigmas = p->n_sigmas,
+                                   .seed = p->noise.seed,
+                                   .on_step = on_step,
+                                   .step_priv = s,
+                                   .cancel = nino_stream_cancel_flag(r->s) };
+    if (!is_plan)
+        nino_sampling_noise_scaling(r->sampling, first,
+                                    nino_sampling_is_max_denoise(r->sampling, first), s->noise,
+                                    s->latent, s->x, (int64_t) r->count);
+    s->start_ns = nino_now_ns();
+    s->start_load_ns = nino_stream_backend(r->s)->load_ns;
+    if (p->n_sigmas > 1)
+        begin_step(s, p->n_sigmas - 1);
+    const nino_status st = nino_sampler_run_all(p->sampler, &run, err);
+    end_step(s);
+    if (!st && !is_plan)
+        nino_sampling_inverse_noise_scaling(r->sampling, end, s->x, (int64_t) r->count);
+    return st;
+}
+
+static void release(sampling *s)
+{
+    nino_guide_release_feeds(&s->run);
+    nino_guide_release_conds(&s->run);
+    for (int k = 0; k < NINO_COND_KINDS; k++) {
+        free(s->run.out[k]);
+        free(s->run.weight[k]);
+    }
+    if (s->mask_noise != s->noise)
+        free(s->mask_noise);
+    free(s->noise);
+    free(s->latent);
+    if (s->now != s->mask)
+        free(s->now);
+    free(s->mask);
+    free(s->x);
+    free(s->mixed);
+    free(s->last);
+    nino_array_unref(&s->node);
+}
+
+// What is kept is of use to a run that was stopped, or that has more memory the next time.
+static void end_resume(sampling *s, nino_status st)
+{
+    const bool is_stopped =
+        st == NINO_ERR_CANCELLED || st == NINO_ERR_DEVICE || st == NINO_ERR_NOMEM;
+    const int n = s->resume && is_stopped ? s->step : 0;
+    if (s->p->n_kept && (*s->p->n_kept = n))
+        nino_resume_tell_kept(nino_stream_monitor(s->run.s), n, s->total);
+    nino_resume_close(&s->resume, is_stopped);
+}
+
+static nino_status sample(sampling *s, nino_array **out, nino_array **denoised, nino_error *err)
+{
+    nino_guide_run *r = &s->run;
+    const bool is_plan = nino_stream_is_plan(r->s);
+    nino_array *latent = NULL, *result = NULL, *x0 = NULL;
+    nino_array mask = { .dtype = NINO_F32 };
+    nino_status st = allocate(s, is_plan) ? no_memory(err) : NINO_OK;
+    if (st || (st = enter_model(s, &latent, err)) || (st = fit_mask(s, err)))
+        goto end;
+    if (s->mask) {
+        mask.data = s->mask;
+        mask.shape = (nino_shape){ .rank = r->n_axes + 1, .dim = { r->batch } };
+        memcpy(mask.shape.dim + 1, r->axis, (size_t) r->n_axes * sizeof(r->axis[0]));
+        mask.bytes = (size_t) nino_shape_count(&mask.shape) * sizeof(float);
+        r->mask = &mask;
+    }
+    r->latent = latent;
+    r->seed = s->p->noise.seed;
+    if (!is_plan)
+        s->resume = nino_resume_open(s->p->keep, r->count, s->p->log);
+    if ((st = nino_guide_conds(r, err)) || (!is_plan && (st = make_noise(s, err))) ||
+        (st = run_sampler(s, err)))
+        goto end;
+    result = is_plan ? nino_array_create(NINO_F32, s->node->shape) : leave_model(s, s->x);
+    if (!result) {
+        st = no_memory(err);
+        goto end;
+    }
+    if (denoised) {
+        x0 = s->has_last ? leave_model(s, s->last) : nino_array_ref(result);
+        if (!x0) {
+            st = no_memory(err);
+            goto end;
+        }
+        *denoised = x0;
+    }
+    *out = nino_array_ref(result);
+end:
+    end_resume(s, st);
+    nino_array_unref(&result);
+    nino_array_unref(&latent);
+    return st;
+}
+
+nino_status nino_sample_latent(nino_stream *s, const nino_sample_params *p, nino_array **out,
+                               nino_array **denoised, nino_error *err)
+{
+    const nino_model *m = p->guider->model;
+    sampling *run = calloc(1, sizeof(*run));
+    if (!run)
+        return no_memory(err);
+    run->p = p;
+    run->run = (nino_guide_run){ .s = s,
+                                 .guider = p->guider,
+                                 .net = m->net,
+                                 .sampling = m->sampling,
+                                 .one_by_one = p->one_by_one };
+    nino_error e = { 0 };
+    const nino_precision before = nino_stream_asked_precision(s);
+    nino_precision wanted = p->precision ? p->precision : m->precision;
+    if (!wanted && !before && m->net->wants_bf16 && nino_stream_precision(s) == NINO_PREC_F16)
+        wanted = NINO_PREC_BF16;
+    nino_status st = fit_latent(m->net, p->samples, &run->node, &e);
+    if (!st && !p->n_sigmas) { // nothing to do
+        *out = nino_array_ref(run->node);
+        if (denoised)
+            *denoised = nino_array_ref(run->node);
+    } else if (!st) {
+        if (wanted)
+            nino_stream_set_precision(s, wanted);
+        nino_guide_set_shape(&run->run, &run->node->shape);
+        st = sample(run, out, denoised, &e);
+        nino_stream_set_precision(s, before);
+    }
+    release(run);
+    free(run);
+    if (st && err)
+        *err = e;
+    return st;
+}

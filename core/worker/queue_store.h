@@ -1,0 +1,24 @@
+// Internal: the folder that keeps a worker's queue: queue.json says which jobs there are and how
+// far they got, job-ID.json is the workflow of one. Every file appears whole or not at all, a
+// workflow before the queue that names it; so a process that is killed loses nothing.
+#pragma once
+#include "core/worker/job_lists.h"
+
+typedef struct nino_store nino_store;
+
+// dir NULL: $XDG_STATE_HOME/ninodes, or ~/.local/state/ninodes. Takes the folder for this process:
+// NINO_ERR_IO, kind "busy" when another worker has it. NINO_ERR_MISSING: no HOME either.
+nino_store *nino_store_open(const char *dir, nino_error *err);
+void nino_store_close(nino_store **s); // NULL-safe
+int nino_store_owner(const char *dir); // process that has the folder, 0: none
+const char *nino_store_dir(const nino_store *s);
+
+// Every function takes NULL for "nothing is kept".
+nino_status nino_store_save_workflow(nino_store *s, const nino_wjob *j, nino_error *err);
+void nino_store_drop_workflow(nino_store *s, uint64_t id); // after the queue without it was saved
+nino_status nino_store_save(nino_store *s, const nino_jobs *jobs, const nino_queue *q,
+                            nino_error *err);
+// Fills empty `jobs` and *paused. A job that ran waits again, first, one time more `lost`; its name
+// goes to notice. Files that no job names are removed. Nothing stored is fine.
+nino_status nino_store_load(nino_store *s, nino_jobs *jobs, bool *paused, char *notice, size_t size,
+                            nino_error *err);

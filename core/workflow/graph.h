@@ -1,0 +1,72 @@
+// Internal: a workflow in memory. The JSON document stays the truth; nodes point into it. Nothing
+// here or in core/workflow recurses: files decide how deep a graph is.
+#pragma once
+#include "core/base/arena.h"
+#include "core/base/json.h"
+#include "core/workflow/ui.h"
+#include "core/node/node.h"
+#include <ninodes/graph.h>
+
+#define NINO_GRAPH_MAX_NODES 100000
+#define NINO_GRAPH_MAX_BYTES ((size_t) 64 << 20)
+#define NINO_GRAPH_MAX_NAME 1024 // bytes of an id or a class name
+
+typedef struct nino_link {
+    int32_t node, slot; // node < 0: not linked
+} nino_link;
+
+typedef struct nino_gnode {
+    const char *id, *class_type, *title;
+    const nino_node_def *def;
+    const nino_alias *alias; // the file's class name is a former one
+    nino_json *json;
+    // Filled by nino_graph_check():
+    nino_link *ports;       // one an input port of def
+    nino_link *param_links; // one a parameter of def: its value comes through a link
+    void *params;           // the params struct, defaults and literals applied; NULL: none
+    bool is_wanted;         // leads to an output
+    bool is_broken;         // has an error of its own
+} nino_gnode;
+
+struct nino_graph {
+    char *name;
+    nino_json_doc *doc;
+    nino_json *prompt;     // the object whose members are nodes; doc->root or its "prompt"
+    nino_json_doc *ui_doc; // the file, when it is in the UI form; doc is then made from it
+    nino_ui *ui;           // what ui_doc holds; members[i] is nodes[i]
+    char *workflow_json;   // UI form that came with a file in API form, or NULL
+    nino_gnode *nodes;     // in file order
+    int n_nodes;
+    int32_t *index; // hash table of ids, open addressing; -1: free
+    uint32_t index_mask;
+    nino_buf text; // nino_graph_json() and the like
+    // Filled by nino_graph_check():
+    nino_arena *checked; // what the fields of nodes point to
+    int32_t *order;      // wanted nodes, sources first
+    int n_order;
+};
+
+// Index of the node with this id, or -1.
+int nino_graph_find(const nino_graph *g, const char *id);
+
+// How a value of an inputs object reads.
+typedef enum nino_input_kind {
+    NINO_INPUT_LITERAL,
+    NINO_INPUT_LINK,
+    NINO_INPUT_BAD // an array that is no link
+} nino_input_kind;
+// id: buffer for ids written as numbers; *id_out points to it or into the document.
+nino_input_kind nino_input_read(const nino_json *v, char id[32], const char **id_out,
+                                int32_t *slot);
+// Follows Reroute nodes. Returns NULL and leaves *link as it is when there is no node, or a reason
+// why the link leads nowhere.
+const char *nino_link_resolve(const nino_graph *g, const nino_json *v, nino_link *link);
+
+// The API form, ASCII only (other characters as \uXXXX), as PNG text chunks want it; malloc'd.
+char *nino_graph_prompt_ascii(const nino_graph *g);
+// The same of the UI form; *out is NULL where there is none. false: out of memory.
+bool nino_graph_workflow_ascii(const nino_graph *g, char **out);
+// Fills an empty graph from JSON in any of the forms.
+nino_status nino_graph_parse(nino_graph *g, const char *text, size_t len, nino_error *err);
+// A copy that shares nothing.
+nino_graph *nino_graph_copy(nino_graph *g, nino_error *err);

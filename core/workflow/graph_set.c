@@ -1,0 +1,215 @@
+// Changing one input of a workflow from text: NODE.INPUT=VALUE.
+#include "core/workflow/graph.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/utf8.h"
+#include "core/node/param.h"
+
+static nino_status unknown(const char *what, const char *text, nino_error *err)
+{
+    char shown[96];
+    nino_utf8_printable(shown, sizeof(shown), text, strlen(text));
+    return nino_fail(err, NINO_ERR_UNKNOWN, shown, "%s", what);
+}
+
+// By id, else by the one class name or title that is equal.
+static nino_status find_node(const nino_graph *g, const char *name, int *out, nino_error *err)
+{
+    *out = nino_graph_find(g, name);
+    for (int pass = 0; pass < 2 && *out < 0; pass++)
+        for (int i = 0; i < g->n_nodes; i++) {
+            const nino_gnode *n = &g->nodes[i];
+            if (strcmp(pass ? n->title : n->class_type, name))
+                continue;
+            if (*out >= 0)
+                return nino_fail(err, NINO_ERR_ARG, name,
+                                 "several nodes have this name: use an id such as %.40s or %.40s",
+                                 g->nodes[*out].id, n->id);
+            *out = i;
+        }
+    return *out >= 0 ? NINO_OK : unknown("no node has this id, class or title", name, err);
+}
+
+static nino_status unknown_input(const nino_gnode *n, const char *input, nino_error *err)
+{
+    char list[200] = "";
+    size_t len = 0;
+    for (const nino_param *p = n->def->params; p && p->key && len < sizeof(list) - 48; p++)
+        len +=
+            (size_t) snprintf(list + len, sizeof(list) - len, "%s%.40s", len ? ", " : "", p->key);
+    char where[128];
+    snprintf(where, sizeof(where), "%.40s.%.80s", n->class_type, input);
+    return nino_fail(err, NINO_ERR_UNKNOWN, where, "no such input; there are: %s",
+                     len ? list : "none");
+}
+
+static bool is_json(const char *text)
+{
+    nino_json_doc *doc = NULL;
+    const bool ok = !nino_json_parse(text, strlen(text), "value", NULL, &doc, NULL);
+    nino_json_doc_destroy(&doc);
+    return ok;
+}
+
+// The JSON text of the value: of the parameter's type where the class is known, else numbers, true
+// and false stay what they look like.
+static nino_status value_json(const nino_gnode *n, const char *input, const char *value,
+                              nino_buf *out, nino_error *err)
+{
+    nino_status st = NINO_OK;
+    const nino_param *p = n->def ? nino_param_find(n->def, input) : NULL;
+    const bool is_port = n->def && nino_port_find(n->def, input);
+    if (p && value[0] != '[') {
+        nino_arena *a = nino_arena_create();
+        nino_default v = { 0 };
+        st = a ? nino_param_from_text(p, value, a, &v, err)
+               : nino_fail(err, NINO_ERR_NOMEM, input, "out of memory");
+        if (st == NINO_OK)
+            nino_param_print(out, p, &v);
+        nino_arena_destroy(&a);
+        return st;
+    }
+    if (n->def && !p && !is_port)
+        return unknown_input(n, input, err);
+    if (is_port && (value[0] != '[' || !is_json(value)))
+        return nino_fail(err, NINO_ERR_FORMAT, input, "a link is needed: [\"node id\", 0]");
+    if (is_json(value))
+        nino_buf_adds(out, value);
+    else
+        nino_buf_add_json_string(out, value, strlen(value));
+    return NINO_OK;
+}
+
+static nino_status set_input(nino_graph *g, int i, const char *input, const char *json,
+                             nino_error *err)
+{
+    nino_json *n = g->nodes[i].json;
+    if (!nino_json_get(n, "inputs")) {
+        const nino_status st = nino_json_set(g->doc, n, "inputs", "{}", err);
+        if (st)
+            return st;
+    }
+    return nino_json_set(g->doc, (nino_json *) nino_json_get(n, "inputs"), input, json, err);
+}
+
+// The API form takes over what stands at a place of the UI form.
+static nino_status follow_place(nino_graph *g, const nino_ui_place *p, nino_error *err)
+{
+    nino_buf text = { 0 };
+    nino_ui_place_text(g->ui, p, &text);
+    const nino_status st = text.failed ? nino_fail(err, NINO_ERR_NOMEM, p->key, "out of memory")
+                                       : set_input(g, p->node, p->key, text.data, err);
+    nino_buf_release(&text);
+    return st;
+}
+
+// Both forms of a UI file. Other inputs may have the same place, and defaults of the node may be
+// written down now.
+static nino_status set_both(nino_graph *g, int i, const char *input, const char *json,
+                            nino_error *err)
+{
+    const nino_json *shared = NULL;
+    nino_status st = nino_ui_set(g->ui, i, input, json, &shared, err);
+    for (int32_t k = 0; k < g->ui->n_places && !st; k++) {
+        const nino_ui_place *p = &g->ui->places[k];
+        const bool is_it = p->node == i && !strcmp(p->key, input);
+        const bool is_new =
+            p->node == i && !nino_json_get(nino_json_get(g->nodes[i].json, "inputs"), p->key);
+        if (is_it || is_new || (shared && p->value == shared))
+            st = follow_place(g, p, err);
+    }
+    return st;
+}
+
+// The node of the UI form that is this one, or -1.
+static int32_t find_member(const nino_ui *ui, const nino_gnode *n)
+{
+    for (int32_t i = 0; i < ui->n_members; i++) {
+        const char *prefix = ui->instances[ui->members[i].instance].prefix;
+        const nino_ui_node *m = &ui->nodes[ui->members[i].node];
+        const size_t len = strlen(prefix);
+        if (!strncmp(n->id, prefix, len) && !strcmp(n->id + len, m->id))
+            return strcmp(m->type, n->class_type) ? -1 : i;
+    }
+    return -1;
+}
+
+// Where the document itself holds the UI form, it changes too.
+static nino_status write_attached(nino_graph *g, const char *text, nino_error *err)
+{
+    nino_json *root = g->doc->root;
+    nino_json *info =
+        (nino_json *) nino_json_get(nino_json_get(root, "extra_data"), "extra_pnginfo");
+    if (g->prompt == root)
+        return NINO_OK;
+    if (nino_json_get(info, "workflow"))
+        return nino_json_set(g->doc, info, "workflow", text, err);
+    return nino_json_get(root, "workflow") ? nino_json_set(g->doc, root, "workflow", text, err)
+                                           : NINO_OK;
+}
+
+// A UI form that came along says the same where it has the input; else it stays as it came.
+static nino_status set_attached(nino_graph *g, int i, const char *input, const char *json,
+                                nino_error *err)
+{
+    const nino_json *shared = NULL;
+    nino_json_doc *doc = NULL;
+    nino_buf b = { 0 };
+    nino_status st =
+        nino_json_parse(g->workflow_json, strlen(g->workflow_json), g->name, NULL, &doc, NULL);
+    nino_ui *ui = st ? NULL : nino_ui_create(doc, doc->root, g->name, NULL);
+    const bool ok = ui && !nino_ui_to_api(ui, &b, NULL);
+    const int32_t at = ok ? find_member(ui, &g->nodes[i]) : -1;
+    const bool done = at >= 0 && !nino_ui_set(ui, at, input, json, &shared, NULL);
+    st = NINO_OK;
+    if (done) {
+        nino_buf_clear(&b);
+        nino_json_write(&b, doc, doc->root);
+        st = b.failed ? nino_fail(err, NINO_ERR_NOMEM, g->name, "out of memory")
+                      : write_attached(g, b.data, err);
+    }
+    if (done && !st) {
+        free(g->workflow_json);
+        g->workflow_json = b.data;
+        b = (nino_buf){ 0 };
+    }
+    nino_ui_destroy(&ui);
+    nino_json_doc_destroy(&doc);
+    nino_buf_release(&b);
+    return st;
+}
+
+nino_status nino_graph_set(nino_graph *g, const char *assignment, nino_error *err)
+{
+    const char *eq = strchr(assignment, '=');
+    const char *dot = eq ? memrchr(assignment, '.', (size_t) (eq - assignment)) : NULL;
+    if (!dot || dot == assignment || dot + 1 == eq)
+        return nino_fail(err, NINO_ERR_ARG, assignment, "this must read NODE.INPUT=VALUE");
+    nino_status st;
+    int i = -1;
+    nino_buf json = { 0 };
+    char *node = strndup(assignment, (size_t) (dot - assignment));
+    char *input = strndup(dot + 1, (size_t) (eq - dot - 1));
+    if (!node || !input) {
+        st = nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
+        goto end;
+    }
+    if ((st = find_node(g, node, &i, err)) ||
+        (st = value_json(&g->nodes[i], input, eq + 1, &json, err)))
+        goto end;
+    if (json.failed)
+        st = nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
+    else if (g->ui)
+        st = set_both(g, i, input, json.data, err);
+    else if ((st = set_input(g, i, input, json.data, err)) == NINO_OK && g->workflow_json)
+        st = set_attached(g, i, input, json.data, err);
+end:
+    nino_buf_release(&json);
+    free(node);
+    free(input);
+    return st;
+}

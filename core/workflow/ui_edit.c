@@ -1,0 +1,289 @@
+// Changing one value in the editor's form: in widgets_values, where a connected input is cut off
+// first, in the primitive or in the subgraph's node that the value comes from.
+#include "core/workflow/ui.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/node/param.h"
+
+typedef struct edit {
+    nino_ui *ui;
+    int32_t member; // number of the node in the API form
+    nino_ui_node *node;
+    const char *key, *json;
+    nino_error *err;
+} edit;
+
+__attribute__((format(printf, 2, 3))) static nino_status refuse(const edit *e, const char *fmt, ...)
+{
+    char where[160], why[200];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(why, sizeof(why), fmt, ap);
+    va_end(ap);
+    snprintf(where, sizeof(where), "node %.60s.%.80s", e->node->id, e->key);
+    return nino_fail_kind(e->err, NINO_ERR_UNSUPPORTED, "ui", where,
+                          "%s; ninodes convert makes an API-format workflow of it", why);
+}
+
+// ---- cutting a link --------------------------------------------------------------------------
+
+// Takes the id out of an array of ids.
+static nino_status forget_id(nino_ui *ui, const nino_json *list, const char *id, nino_error *err)
+{
+    for (nino_json *v = list && list->type == NINO_JSON_ARRAY ? list->child : NULL; v;
+         v = v->next) {
+        const char *s = nino_ui_id(v);
+        if (s && !strcmp(s, id))
+            return nino_json_remove(ui->doc, v, err);
+    }
+    return NINO_OK;
+}
+
+static nino_status cut(edit *e, nino_ui_port *port)
+{
+    nino_ui *ui = e->ui;
+    const nino_ui_link *l = port->link >= 0 ? &ui->links[port->link] : NULL;
+    const nino_ui_scope *s = &ui->scopes[e->node->scope];
+    nino_status st = nino_json_set(ui->doc, port->json, "link", "null", e->err);
+    if (st || !l)
+        return st;
+    if (l->origin >= 0) {
+        const nino_json *out = nino_json_at(ui->nodes[l->origin].outputs, (uint32_t) l->slot);
+        st = forget_id(ui, nino_json_get(out, "links"), l->id, e->err);
+    } else if (l->origin == NINO_UI_OUTER) {
+        const nino_json *in = nino_json_at(s->inputs, (uint32_t) l->slot);
+        st = forget_id(ui, nino_json_get(in, "linkIds"), l->id, e->err);
+    }
+    if (st == NINO_OK)
+        st = nino_json_remove(ui->doc, l->json, e->err);
+    port->link = NINO_UI_NONE;
+    port->link_id = NULL;
+    return st;
+}
+
+static nino_ui_port *connected_port(const nino_ui_node *n, const char *key)
+{
+    for (int32_t i = 0; i < n->n_ports; i++)
+        if (!strcmp(n->ports[i].name, key) && n->ports[i].link_id)
+            return &n->ports[i];
+    return NULL;
+}
+
+// ---- places ----------------------------------------------------------------------------------
+
+static nino_ui_place *find_place(const nino_ui *ui, int32_t i, const char *key)
+{
+    for (int32_t k = 0; k < ui->n_places; k++)
+        if (ui->places[k].node == i && !strcmp(ui->places[k].key, key))
+            return &ui->places[k];
+    return NULL;
+}
+
+static bool add_place(nino_ui *ui, int32_t i, const char *key, nino_json *value)
+{
+    char *name = nino_arena_strdup(ui->arena, key);
+    if (!name ||
+        !nino_ui_grow((void **) &ui->places, ui->n_places, &ui->cap_places, sizeof(*ui->places)))
+        return false;
+    ui->places[ui->n_places++] = (nino_ui_place){ i, name, value };
+    return true;
+}
+
+// ---- widgets_values --------------------------------------------------------------------------
+
+static nino_json *find_value(const nino_ui_widgets *w, const char *name)
+{
+    for (int32_t i = 0; i < w->n; i++)
+        if (!strcmp(w->list[i].name, name))
+            return w->list[i].value;
+    return NULL;
+}
+
+// One widget of the new array: its value, and the entry that belongs to it.
+static bool add_value(const edit *e, const nino_ui_widget *w, const nino_json *old, nino_buf *out)
+{
+    const nino_param *p = e->node->def ? nino_param_find(e->node->def, w->name) : NULL;
+    nino_buf_adds(out, out->len > 1 ? ", " : "");
+    if (!strcmp(w->name, e->key))
+        nino_buf_adds(out, e->json);
+    else if (old)
+        nino_json_write(out, e->ui->doc, old);
+    else if (p)
+        nino_param_print(out, p, &p->def);
+    else
+        return false;
+    if (w->mark == '+') {
+        const char *s = old ? nino_json_str(old->next) : NULL;
+        nino_buf_adds(out, ", ");
+        if (s && nino_ui_is_control(s))
+            nino_json_write(out, e->ui->doc, old->next);
+        else
+            nino_buf_adds(out, "\"fixed\"");
+    } else if (w->mark == '^') {
+        nino_buf_adds(out, ", \"image\"");
+    }
+    return true;
+}
+
+// Points the places of the node's values at their new entries.
+static void move_places(nino_ui *ui, const nino_ui_widgets *old, const nino_ui_widgets *now)
+{
+    for (int32_t k = 0; k < ui->n_places; k++)
+        for (int32_t i = 0; i < old->n; i++)
+            if (old->list[i].value && ui->places[k].value == old->list[i].value) {
+                ui->places[k].value = find_value(now, old->list[i].name);
+                break;
+            }
+}
+
+// Defaults that are written down now are values that the API form has too.
+static nino_status add_places(edit *e, const nino_ui_widgets *now)
+{
+    if (e->member < 0)
+        return NINO_OK; // nobody asks for the API form of this one
+    for (int32_t i = 0; i < now->n; i++) {
+        const nino_ui_widget *w = &now->list[i];
+        if (w->value && strcmp(w->name, e->key) != 0 && !find_place(e->ui, e->member, w->name) &&
+            !connected_port(e->node, w->name) && !add_place(e->ui, e->member, w->name, w->value))
+            return nino_ui_nomem(e->ui, e->err);
+    }
+    return NINO_OK;
+}
+
+// Would the new array be read as it is meant? Not where the file names the widgets of another
+// version.
+static nino_status try_array(edit *e, const char *json)
+{
+    nino_json_doc *doc = NULL;
+    nino_ui_widgets w;
+    nino_buf text = { 0 };
+    nino_status st = nino_json_parse(json, strlen(json), e->key, NULL, &doc, e->err);
+    if (st)
+        return st;
+    if (!nino_ui_bind(e->ui, e->node, doc->root, 0, &w)) {
+        st = nino_ui_nomem(e->ui, e->err);
+    } else {
+        const nino_json *v = find_value(&w, e->key);
+        if (v)
+            nino_json_write(&text, doc, v);
+        if (text.failed)
+            st = nino_ui_nomem(e->ui, e->err);
+        else if (!v || strcmp(text.data, e->json) != 0)
+            st = refuse(e, "the file holds another version of %.60s", e->node->type);
+    }
+    nino_buf_release(&text);
+    nino_json_doc_destroy(&doc);
+    return st;
+}
+
+// The array has no entry for the key, as it is short or in a former order: writes it anew in
+// today's.
+static nino_status rewrite(edit *e, const nino_ui_widgets *old, nino_json **value)
+{
+    nino_ui *ui = e->ui;
+    nino_ui_widgets now = { 0 };
+    nino_buf b = { 0 };
+    nino_status st = NINO_OK;
+    bool found = false;
+    if (!nino_ui_bind(ui, e->node, NULL, 0, &now))
+        return nino_ui_nomem(ui, e->err);
+    nino_buf_addc(&b, '[');
+    for (int32_t i = 0; i < now.n && !st; i++) {
+        const nino_json *v = find_value(old, now.list[i].name);
+        found = found || !strcmp(now.list[i].name, e->key);
+        if (!v && found && strcmp(now.list[i].name, e->key) != 0)
+            break; // the tail stays away
+        if (!add_value(e, &now.list[i], v, &b))
+            st = refuse(e, "the value of %.60s before it is not in the file", now.list[i].name);
+    }
+    nino_buf_addc(&b, ']');
+    if (st == NINO_OK && !found)
+        st = refuse(e, "the node has no such widget");
+    if (st == NINO_OK && b.failed)
+        st = nino_ui_nomem(ui, e->err);
+    if (st == NINO_OK)
+        st = try_array(e, b.data);
+    if (st == NINO_OK)
+        st = nino_json_set(ui->doc, e->node->json, "widgets_values", b.data, e->err);
+    nino_buf_release(&b);
+    if (st)
+        return st;
+    e->node->values = (nino_json *) nino_json_get(e->node->json, "widgets_values");
+    if (!nino_ui_bind(ui, e->node, e->node->values, 0, &now))
+        return nino_ui_nomem(ui, e->err);
+    move_places(ui, old, &now);
+    *value = find_value(&now, e->key);
+    return add_places(e, &now);
+}
+
+static nino_status write_widget(edit *e, nino_json **value)
+{
+    nino_ui *ui = e->ui;
+    nino_ui_widgets w;
+    nino_json *values = e->node->values;
+    if (!nino_ui_bind(ui, e->node, values, 0, &w))
+        return nino_ui_nomem(ui, e->err);
+    if ((*value = find_value(&w, e->key)))
+        return nino_json_replace(ui->doc, *value, e->json, e->err);
+    if (!values || values->type != NINO_JSON_OBJECT)
+        return rewrite(e, &w, value);
+    const nino_status st = nino_json_set(ui->doc, values, e->key, e->json, e->err);
+    *value = (nino_json *) nino_json_get(values, e->key);
+    return st;
+}
+
+// ---- setting ---------------------------------------------------------------------------------
+
+// The choice of control_after_generate stands behind its value.
+static nino_status write_control(edit *e)
+{
+    nino_ui_widgets w;
+    nino_ui *ui = e->ui;
+    if (!nino_ui_bind(ui, e->node, e->node->values, 0, &w))
+        return nino_ui_nomem(ui, e->err);
+    nino_json *value = find_value(&w, e->key);
+    const char *s = value ? nino_json_str(value->next) : NULL;
+    if (s && nino_ui_is_control(s))
+        return nino_json_replace(ui->doc, value->next, e->json, e->err);
+    return refuse(e, "the file has no place for it");
+}
+
+nino_status nino_ui_set_widget(nino_ui *ui, int32_t node, const char *key, const char *json,
+                               bool is_control, nino_error *err)
+{
+    edit e = { ui, NINO_UI_NONE, &ui->nodes[node], key, json, err };
+    nino_json *value = NULL;
+    if (ui->scopes[e.node->scope].is_group)
+        return refuse(&e, "it is inside a group node");
+    return is_control ? write_control(&e) : write_widget(&e, &value);
+}
+
+nino_status nino_ui_set(nino_ui *ui, int32_t i, const char *key, const char *json,
+                        const nino_json **shared, nino_error *err)
+{
+    edit e = { ui, i, &ui->nodes[ui->members[i].node], key, json, err };
+    const nino_ui_scope *s = &ui->scopes[e.node->scope];
+    nino_ui_place *place = find_place(ui, i, key);
+    nino_json *value = NULL;
+    *shared = NULL;
+    if (json[0] == '[')
+        return refuse(&e, "in a UI-format workflow only values can be set");
+    if (place) {
+        *shared = place->value;
+        return nino_json_replace(ui->doc, place->value, json, err);
+    }
+    if (s->is_group || s->n_instances > 1)
+        return refuse(&e, "%.60s is used %d times and has one value", s->name, s->n_instances);
+    nino_ui_port *port = connected_port(e.node, key);
+    nino_status st = write_widget(&e, &value);
+    if (st == NINO_OK && port)
+        st = cut(&e, port);
+    if (st == NINO_OK && value && !add_place(ui, i, key, value))
+        st = nino_ui_nomem(ui, err);
+    return st;
+}

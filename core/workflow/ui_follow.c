@@ -1,0 +1,251 @@
+// Where the value of a connected input comes from: links followed backwards through everything that
+// is not executed.
+#include "core/workflow/ui.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+// Longer ways than this are circles: a real one is a few reroutes long.
+#define MAX_STEPS 2000
+// Links that all run through the same long way, each again: no workflow needs a thousandth of this.
+#define MAX_WORK ((uint64_t) 1 << 28)
+
+// ---- types -----------------------------------------------------------------------------------
+
+static bool has_word(const char *list, const char *word, size_t len)
+{
+    for (;;) {
+        const size_t n = strcspn(list, ",");
+        if (n == len && !strncasecmp(list, word, len))
+            return true;
+        if (!list[n])
+            return false;
+        list += n + 1;
+    }
+}
+
+// Types as litegraph compares them: "*" takes all, "A,B" is either.
+static bool agree(const char *a, const char *b)
+{
+    if (!strcmp(a, "*") || !strcmp(b, "*"))
+        return true;
+    for (;; a++) {
+        const size_t n = strcspn(a, ",");
+        if (has_word(b, a, n))
+            return true;
+        if (!*(a += n))
+            return false;
+    }
+}
+
+static const char *output_type(const nino_ui_node *n, int32_t slot)
+{
+    const nino_json *o = nino_json_at(n->outputs, (uint32_t) slot);
+    const char *s = nino_json_str(nino_json_get(o, "type"));
+    return s && *s ? s : "*";
+}
+
+// The input that a bypassed node hands through to its output `slot`, or NULL.
+static const nino_ui_port *passed_through(const nino_ui_node *n, int32_t slot, const char *want)
+{
+    const char *out = output_type(n, slot);
+    const bool any = !strcmp(want, "*") || !strcmp(out, "*");
+    if (slot < n->n_ports &&
+        (any || (agree(n->ports[slot].type, out) && agree(n->ports[slot].type, want))))
+        return &n->ports[slot];
+    if (any)
+        return n->n_ports ? &n->ports[0] : NULL;
+    for (int32_t i = 0; i < n->n_ports; i++)
+        if (!strcmp(n->ports[i].type, want))
+            return &n->ports[i];
+    for (int32_t i = 0; i < n->n_ports; i++)
+        if (agree(n->ports[i].type, want))
+            return &n->ports[i];
+    return NULL;
+}
+
+// ---- subgraphs -------------------------------------------------------------------------------
+
+// The input of the instance node that is input `slot` of its definition: by position, by name where
+// the numbers differ.
+static const nino_ui_port *outer_port(const nino_ui *ui, const nino_ui_node *n, int32_t slot)
+{
+    const nino_ui_scope *s = &ui->scopes[n->inner];
+    if (n->n_ports == s->n_inputs)
+        return slot < n->n_ports ? &n->ports[slot] : NULL;
+    const char *name =
+        nino_json_str(nino_json_get(nino_json_at(s->inputs, (uint32_t) slot), "name"));
+    for (int32_t i = 0; name && i < n->n_ports; i++)
+        if (!strcmp(n->ports[i].name, name))
+            return &n->ports[i];
+    return NULL;
+}
+
+// Is the widget of outer input `name` an inner node's own, edited in place?
+static bool is_proxy(const nino_ui_node *n, const char *name)
+{
+    const nino_json *list = nino_ui_array(nino_json_get(n->json, "properties"), "proxyWidgets");
+    for (const nino_json *v = list ? list->child : NULL; v; v = v->next) {
+        const char *id = nino_ui_id(nino_json_at(v, 0)),
+                   *widget = nino_json_str(nino_json_at(v, 1));
+        if (id && widget && !strcmp(widget, name))
+            return strcmp(id, "-1") != 0;
+    }
+    return false;
+}
+
+// The value that the instance node keeps for an open input, or NULL: that of the inner node counts.
+static nino_json *promoted(const nino_ui_node *n, const nino_ui_port *port)
+{
+    uint32_t at = 0;
+    if (!port || !port->widget || !n->values || is_proxy(n, port->name))
+        return NULL;
+    if (n->values->type == NINO_JSON_OBJECT)
+        return (nino_json *) nino_json_get(n->values, port->name);
+    for (const nino_ui_port *p = n->ports; p < port; p++)
+        at += p->widget != NULL;
+    nino_json *v = (nino_json *) nino_json_at(n->values, at);
+    return v && v->type != NINO_JSON_NULL ? v : NULL;
+}
+
+// ---- following -------------------------------------------------------------------------------
+
+typedef struct walk {
+    nino_ui *ui;
+    const char *want;         // type of the input that asks
+    const nino_ui_link *link; // the next one, or
+    const nino_ui_port *port; // the input whose link is next; both NULL: the end
+    int32_t instance;
+    nino_ui_source *out;
+} walk;
+
+static void end(walk *w, nino_ui_found found)
+{
+    w->out->found = found;
+    w->link = NULL;
+    w->port = NULL;
+}
+
+static void broken(walk *w, const char *why, const char *link_id)
+{
+    w->out->why = why;
+    snprintf(w->out->link, sizeof(w->out->link), "%s", link_id ? link_id : "?");
+    end(w, NINO_UI_FOUND_BROKEN);
+}
+
+static void give(walk *w, nino_json *value)
+{
+    w->out->value = value;
+    end(w, value ? NINO_UI_FOUND_VALUE : NINO_UI_FOUND_NOTHING);
+}
+
+// Output `slot` of an instance: on inside, at what its output node receives.
+static void enter(walk *w, int32_t node, const nino_ui_link *l)
+{
+    const nino_ui_scope *s = &w->ui->scopes[w->ui->nodes[node].inner];
+    const nino_ui_instance *x = &w->ui->instances[w->instance];
+    const int32_t child = x->child[node - w->ui->scopes[x->scope].first];
+    if (l->slot >= s->n_outputs || child < 0) {
+        broken(w, "comes from an output that the subgraph does not have", l->id);
+        return;
+    }
+    w->instance = child;
+    if (s->outputs[l->slot] >= 0)
+        w->link = &w->ui->links[s->outputs[l->slot]];
+    else
+        end(w, NINO_UI_FOUND_NOTHING);
+}
+
+// Input `slot` of the subgraph: on outside, at the instance node.
+static void leave(walk *w, const nino_ui_link *l)
+{
+    const nino_ui_instance *x = &w->ui->instances[w->instance];
+    if (x->parent < 0) {
+        broken(w, "comes from outside of the workflow", l->id);
+        return;
+    }
+    const nino_ui_node *n = &w->ui->nodes[x->node];
+    const nino_ui_port *port = outer_port(w->ui, n, l->slot);
+    w->instance = x->parent;
+    if (port && port->link_id)
+        w->port = port;
+    else
+        give(w, promoted(n, port));
+}
+
+static void follow_node(walk *w, int32_t node, const nino_ui_link *l)
+{
+    const nino_ui_node *n = &w->ui->nodes[node], *setter;
+    int32_t from = 0;
+    if (n->is_bypassed) {
+        w->ui->work += (uint64_t) n->n_ports;
+        w->port = passed_through(n, l->slot, w->want);
+        if (!w->port)
+            end(w, NINO_UI_FOUND_NOTHING);
+        return;
+    }
+    switch (n->kind) {
+    case NINO_UI_NODE:
+        w->out->instance = w->instance;
+        w->out->node = node;
+        w->out->slot = l->slot;
+        end(w, n->is_muted ? NINO_UI_FOUND_MUTED : NINO_UI_FOUND_NODE);
+        return;
+    case NINO_UI_INSTANCE:
+        if (n->is_muted)
+            end(w, NINO_UI_FOUND_MUTED);
+        else
+            enter(w, node, l);
+        return;
+    case NINO_UI_REROUTE: w->port = n->ports; break;
+    case NINO_UI_GET:
+        setter = n->inner >= 0 ? &w->ui->nodes[n->inner] : NULL;
+        w->port = setter ? setter->ports : NULL;
+        break;
+    case NINO_UI_VALUE:
+        give(w, (nino_json *) nino_json_at(nino_ui_values(w->ui, w->instance, node, &from),
+                                           (uint32_t) from));
+        return;
+    case NINO_UI_NOTE: break;
+    }
+    if (!w->port)
+        end(w, NINO_UI_FOUND_NOTHING);
+}
+
+static void step(walk *w)
+{
+    const nino_ui_link *l = w->link;
+    const nino_ui_port *port = w->port;
+    w->link = NULL;
+    w->port = NULL;
+    if (port && !port->link_id)
+        end(w, NINO_UI_FOUND_NOTHING);
+    else if (port && port->link < 0)
+        broken(w, "does not exist", port->link_id);
+    else if (port)
+        w->link = &w->ui->links[port->link];
+    else if (l->is_double)
+        broken(w, "is defined twice, differently", l->id);
+    else if (l->origin == NINO_UI_OUTER)
+        leave(w, l);
+    else if (l->origin < 0)
+        broken(w, "comes from a node that does not exist", l->id);
+    else
+        follow_node(w, l->origin, l);
+}
+
+void nino_ui_follow(nino_ui *ui, int32_t instance, const nino_ui_port *port, nino_ui_source *out)
+{
+    walk w = { .ui = ui, .want = port->type, .port = port, .instance = instance, .out = out };
+    *out = (nino_ui_source){ .found = NINO_UI_FOUND_NOTHING };
+    for (int n = 0; w.link || w.port; n++) {
+        const char *id = w.link ? w.link->id : w.port->link_id;
+        if (n == MAX_STEPS)
+            broken(&w, "runs in a circle", id);
+        else if (ui->work++ > MAX_WORK)
+            broken(&w, "is one of too many that share a long way", id);
+        else
+            step(&w);
+    }
+}

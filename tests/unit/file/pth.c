@@ -1,0 +1,430 @@
+// PyTorch archives built here byte by byte: a good one reads, and every kind of attack on a pickle
+// or a zip reader is refused.
+#include "core/base/buf.h"
+#include "core/file/pth.h"
+#include "core/file/weights.h"
+#include "tests/test.h"
+
+#include <sys/mman.h>
+
+// ---- a zip archive
+
+typedef struct part {
+    const char *name;
+    const void *data;
+    size_t len;
+    int method, flags;      // as written into both headers
+    uint32_t local_lie;     // added to the size in the local header
+    uint32_t directory_lie; // and in the directory
+    bool is_wide;           // sizes and position in a zip64 field of the directory
+    int wide_cut;           // bytes that this field lacks
+    const char *local_name; // NULL: the same name
+} part;
+
+static void le(nino_buf *b, uint64_t v, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        nino_buf_addc(b, i < 8 ? (char) (v >> (8 * i)) : 0);
+}
+
+static nino_buf zip_of(const part *parts, int n, bool zip64, uint64_t zip64_lie)
+{
+    nino_buf b = { 0 };
+    uint32_t at[16];
+    for (int i = 0; i < n; i++) {
+        const part *p = &parts[i];
+        const char *name = p->local_name ? p->local_name : p->name;
+        at[i] = (uint32_t) b.len;
+        nino_buf_add(&b, "PK\3\4\0\0", 6);
+        le(&b, (uint64_t) p->flags, 2);
+        le(&b, (uint64_t) p->method, 2);
+        le(&b, 0, 8); // time, date, crc
+        le(&b, p->len + p->local_lie, 4);
+        le(&b, p->len + p->local_lie, 4);
+        le(&b, strlen(name), 2);
+        le(&b, 3, 2); // extra bytes, as torch's padding
+        nino_buf_adds(&b, name);
+        nino_buf_adds(&b, "pad");
+        nino_buf_add(&b, p->data, p->len);
+    }
+    const uint64_t directory = b.len;
+    for (int i = 0; i < n; i++) {
+        const part *p = &parts[i];
+        const uint32_t size = p->is_wide ? 0xffffffff : (uint32_t) p->len + p->directory_lie;
+        const int wide = p->is_wide ? 24 - p->wide_cut : 0;
+        nino_buf_add(&b, "PK\1\2\0\0\0\0", 8);
+        le(&b, (uint64_t) p->flags, 2);
+        le(&b, (uint64_t) p->method, 2);
+        le(&b, 0, 8);
+        le(&b, size, 4);
+        le(&b, size, 4);
+        le(&b, strlen(p->name), 2);
+        le(&b, p->is_wide ? (uint64_t) wide + 10 : 0, 2);
+        le(&b, 0, 10);
+        le(&b, p->is_wide ? 0xffffffff : at[i], 4);
+        nino_buf_adds(&b, p->name);
+        if (!p->is_wide)
+            continue;
+        nino_buf_add(&b, "\x55\x54\2\0xx\1\0", 8); // an unrelated field comes first
+        le(&b, (uint64_t) wide, 2);
+        const size_t from = b.len;
+        le(&b, p->len, 8);
+        le(&b, p->len, 8);
+        le(&b, at[i], 8);
+        b.len = from + (size_t) wide;
+    }
+    const uint64_t end = b.len;
+    if (zip64) {
+        nino_buf_add(&b, "PK\6\6", 4);
+        le(&b, 44, 8);
+        le(&b, 0, 12);
+        le(&b, (uint64_t) n, 8);
+        le(&b, (uint64_t) n, 8);
+        le(&b, end - directory, 8);
+        le(&b, directory + zip64_lie, 8);
+        nino_buf_add(&b, "PK\6\7\0\0\0\0", 8);
+        le(&b, end, 8);
+        le(&b, 1, 4);
+    }
+    nino_buf_add(&b, "PK\5\6\0\0\0\0", 8);
+    le(&b, (uint64_t) n, 2);
+    le(&b, (uint64_t) n, 2);
+    le(&b, end - directory, 4);
+    le(&b, zip64 && !zip64_lie ? 0xffffffff : directory, 4);
+    le(&b, 0, 2);
+    return b;
+}
+
+static nino_weights *open_bytes(const void *p, size_t n, nino_error *err)
+{
+    const int fd = memfd_create("test.pth", MFD_CLOEXEC);
+    CHECK(fd >= 0 && write(fd, p, n) == (ssize_t) n);
+    return nino_weights_open_fd(fd, "test.pth", err);
+}
+
+static void expect(nino_buf *b, const char *what, const char *kind)
+{
+    nino_error err = { 0 };
+    nino_weights *w = open_bytes(b->data, b->len, &err);
+    const char *got = w ? "ok" : err.kind;
+    if (strcmp(got, kind)) {
+        fprintf(stderr, "%s: %s (%s), expected %s\n", what, got, err.msg, kind);
+        exit(1);
+    }
+    nino_weights_unref(&w);
+    nino_buf_release(b);
+}
+
+// ---- pickles: strings with a length, because they contain zeros
+
+#define DICT "ccollections\nOrderedDict\n)R"
+#define REBUILD "ctorch._utils\n_rebuild_tensor_v2\n"
+#define STORAGE                                                                                    \
+    "(X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\0"                                             \
+    "0X\3\0\0\0cpuK\6tQ"
+#define TENSOR REBUILD "(" STORAGE "K\0K\2K\3\x86K\3K\1\x86\x89" DICT "tR"
+#define TRANSPOSED REBUILD "(" STORAGE "K\1K\2K\2\x86K\1K\3\x86\x89" DICT "tR"
+#define KEY(c) "X\1\0\0\0" c
+#define TENSOR_OF(offset, shape, stride) REBUILD "(" STORAGE offset shape stride "\x89" DICT "tR"
+
+static float storage[6] = { 0, 1, 2, 3, 4, 5 };
+
+static nino_buf archive(const void *pickle, size_t len)
+{
+    const part parts[] = {
+        { .name = "m/data.pkl", .data = pickle, .len = len },
+        { .name = "m/byteorder", .data = "little", .len = 6 },
+        { .name = "m/data/0", .data = storage, .len = sizeof(storage) },
+    };
+    return zip_of(parts, 3, false, 0);
+}
+
+static const struct {
+    const char *what, *kind, *p;
+    size_t len;
+} pickles[] = {
+#define P(what, kind, bytes)                                                                       \
+    {                                                                                              \
+        what, kind, bytes, sizeof(bytes) - 1                                                       \
+    }
+    P("a dict", "ok", "\x80\x02}" KEY("w") TENSOR "s."),
+    P("an OrderedDict with attributes", "ok", "\x80\x02" DICT "(" KEY("w") TENSOR "u}b."),
+    P("a bare tensor", "ok", "\x80\x02" TENSOR "."),
+    P("memo and numbers", "ok",
+      "\x80\x02}q\0(" KEY("a") "q\1K\1" KEY("b") "M\1\2" KEY("c") "J\xff\xff\xff\xff" KEY("d") "\x8a\2\1\2" KEY("e") "G\0\0\0\0\0\0\0\0" KEY(
+          "f") "N" KEY("g") "h\1" KEY("h") "](K\1K\2e" KEY("i") "]K\1a" KEY("j") "\x88" KEY("k") "K"
+                                                                                                 "\1K\2K\3\x87u."),
+    P("an empty dict", "ok", "\x80\x02}."),
+    P("shape with a dimension of one and any stride", "ok",
+      "\x80\x02" TENSOR_OF("K\0", "K\6K\1\x86",
+                           "K\1\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x86") "."),
+    P("an empty tensor", "ok", "\x80\x02" TENSOR_OF("K\6", "K\0K\2\x86", "K\2K\1\x86") "."),
+    P("another function", "unknown",
+      "\x80\x02"
+      "cos\nsystem\nX\2\0\0\0id\x85R."),
+    P("a name that only begins like a known one", "unknown",
+      "\x80\x02"
+      "ctorch\nFloatStorageX\n."),
+    P("a module that only ends like a known one", "unknown",
+      "\x80\x02"
+      "cxtorch\nFloatStorage\n."),
+    P("STACK_GLOBAL", "unknown", "\x80\x02X\2\0\0\0osX\6\0\0\0system\x93."),
+    P("INST", "unknown", "\x80\x02(ios\nsystem\n."),
+    P("OBJ", "unknown", "\x80\x02(ctorch\nFloatStorage\no."),
+    P("NEWOBJ", "unknown",
+      "\x80\x02"
+      "ctorch\nFloatStorage\n)\x81."),
+    P("EXT1", "unknown", "\x80\x02\x82\1."),
+    P("EXT4", "unknown", "\x80\x02\x84\1\0\0\0."),
+    P("PERSID as text", "unknown", "\x80\x02Pstorage\n."),
+    P("FRAME past the end", "unknown", "\x80\x02\x95\xff\xff\xff\xff\0\0\0\0."),
+    P("BINUNICODE8 of 2^63", "unknown", "\x80\x02\x8d\0\0\0\0\0\0\0\x80."),
+    P("PUT as text", "unknown", "\x80\x02Np4294967296\n."),
+    P("protocol 4", "version", "\x80\x04}."),
+    P("REDUCE of a dict", "schema", "\x80\x02})R."),
+    P("REDUCE without a tuple", "schema",
+      "\x80\x02"
+      "ccollections\nOrderedDict\nNR."),
+    P("BUILD of a tuple", "schema", "\x80\x02)}b."),
+    P("SETITEM on a tuple", "schema", "\x80\x02)K\1K\1s."),
+    P("APPEND to a dict", "schema", "\x80\x02}K\1a."),
+    P("a storage that is no tuple", "schema", "\x80\x02NQ."),
+    P("a storage of another kind", "schema",
+      "\x80\x02(X\1\0\0\0xctorch\nFloatStorage\n" KEY("0") KEY("c") "K\6tQ."),
+    P("GET before PUT", "syntax", "\x80\x02h\5."),
+    P("LONG_GET far away", "syntax", "\x80\x02j\xff\xff\xff\xff."),
+    P("LONG_PUT far away", "limit", "\x80\x02Nr\xff\xff\xff\xff."),
+    P("LONG1 of 255 bytes", "overflow", "\x80\x02\x8a\xff."),
+    P("no STOP", "truncated", "\x80\x02}"),
+    P("two STOPs", "syntax", "\x80\x02}.."),
+    P("two values", "syntax", "\x80\x02}}."),
+    P("an open group", "syntax", "\x80\x02}(."),
+    P("no mark", "syntax", "\x80\x02}t."),
+    P("an empty stack", "syntax", "\x80\x02\x85."),
+    P("taking from below a mark", "syntax", "\x80\x02NN(\x86."),
+    P("PUT of nothing", "syntax", "\x80\x02q\0."),
+    P("an odd number of items", "schema", "\x80\x02}(K\1u."),
+    P("a string past the end", "truncated", "\x80\x02X\xff\xff\xff\x7f."),
+    P("a name without end", "truncated",
+      "\x80\x02"
+      "ccollections"),
+    P("nothing but a number", "schema", "\x80\x02K\1."),
+    P("a tensor named by a number", "schema", "\x80\x02}K\1" TENSOR "s."),
+    P("a tensor without name", "name", "\x80\x02}X\0\0\0\0" TENSOR "s."),
+    P("a tensor with a zero in its name", "name", "\x80\x02}X\3\0\0\0a\0b" TENSOR "s."),
+    P("two tensors of one name", "dup", "\x80\x02}" KEY("w") TENSOR "s" KEY("w") TENSOR "s."),
+    P("a negative stride", "range",
+      "\x80\x02" TENSOR_OF("K\5", "K\2\x85", "J\xff\xff\xff\xff\x85") "."),
+    P("a negative dimension", "range",
+      "\x80\x02" TENSOR_OF("K\0", "J\xff\xff\xff\xff\x85", "K\1\x85") "."),
+    P("an offset past the end", "range", "\x80\x02" TENSOR_OF("K\6", "K\1\x85", "K\1\x85") "."),
+    P("a negative offset", "range",
+      "\x80\x02" TENSOR_OF("J\xff\xff\xff\xff", "K\1\x85", "K\1\x85") "."),
+    P("a last element past the end", "range",
+      "\x80\x02" TENSOR_OF("K\1", "K\2K\3\x86", "K\3K\1\x86") "."),
+    P("more elements than the storage", "range",
+      "\x80\x02" TENSOR_OF("K\0", "K\7\x85", "K\0\x85") "."),
+    P("shape and strides of unlike length", "schema",
+      "\x80\x02" TENSOR_OF("K\0", "K\2\x85", "K\3K\1\x86") "."),
+    P("a shape of words", "schema", "\x80\x02" TENSOR_OF("K\0", KEY("2") "\x85", "K\1\x85") "."),
+    P("nine dimensions", "limit",
+      "\x80\x02" TENSOR_OF("K\0", "(K\1K\1K\1K\1K\1K\1K\1K\1K\1t",
+                           "(K\1K\1K\1K\1K\1K\1K\1K\1K\1t") "."),
+    P("a product beyond 64 bits", "overflow",
+      "\x80\x02" TENSOR_OF("K\0", "\x8a\5\0\0\0\0\1\x8a\5\0\0\0\0\1\x86", "K\0K\0\x86") "."),
+    P("a stride beyond 64 bits", "overflow",
+      "\x80\x02" TENSOR_OF("K\0", "K\4K\1\x86",
+                           "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7fK\1\x86") "."),
+    P("a storage of 2^62 elements", "overflow",
+      "\x80\x02" REBUILD "((X\7\0\0\0storagectorch\nFloatStorage\n" KEY("0")
+          KEY("c") "\x8a\x08\0\0\0\0\0\0\0\x40tQK\0K\6\x85K\1\x85\x89" DICT "tR."),
+    P("a name that is not UTF-8", "name", "\x80\x02}" KEY("\xff") TENSOR "s."),
+    P("an instruction that is cut", "truncated", "\x80\x02}M\1"),
+    P("a storage that is not there", "schema",
+      "\x80\x02" REBUILD "((X\7\0\0\0storagectorch\nFloatStorage\n" KEY("9")
+          KEY("c") "K\6tQK\0K\6\x85K\1"
+                   "\x85\x89" DICT "tR."),
+    P("a storage longer than its entry", "range",
+      "\x80\x02" REBUILD "((X\7\0\0\0storagectorch\nFloatStorage\n" KEY("0")
+          KEY("c") "K\7tQK\0K\6\x85K\1"
+                   "\x85\x89" DICT "tR."),
+#undef P
+};
+
+static void check_pickles(void)
+{
+    for (size_t i = 0; i < sizeof(pickles) / sizeof(pickles[0]); i++) {
+        nino_buf b = archive(pickles[i].p, pickles[i].len);
+        expect(&b, pickles[i].what, pickles[i].kind);
+    }
+    nino_buf deep = { 0 };
+    nino_buf_add(&deep, "\x80\x02", 2);
+    for (int i = 0; i < 20000; i++)
+        nino_buf_addc(&deep, 'N');
+    nino_buf b = archive(deep.data, deep.len);
+    expect(&b, "a stack of 20000 values", "limit");
+    nino_buf_clear(&deep);
+    nino_buf_add(&deep, "\x80\x02", 2);
+    for (int i = 0; i < 20000; i++)
+        nino_buf_addc(&deep, '(');
+    b = archive(deep.data, deep.len);
+    expect(&b, "20000 open groups", "limit");
+    nino_buf_release(&deep);
+}
+
+// What textual inversion saves: the tensor one level down, beside numbers and names.
+static void check_inner(void)
+{
+    static const char pickle[] =
+        "\x80\x02}(X\x0f\0\0\0string_to_token}" KEY("*") "M\x09\1sX\x0f\0\0\0string_to_param}" KEY(
+            "*") TENSOR "sX\4\0\0\0name" KEY("x") "X\4\0\0\0stepK\1X\4\0\0\0ckptNu.";
+    nino_buf b = archive(pickle, sizeof(pickle) - 1);
+    nino_error err = { 0 };
+    nino_weights *w = open_bytes(b.data, b.len, &err);
+    CHECK_OK(w ? NINO_OK : err.code, err);
+    CHECK(nino_weights_count(w) == 1);
+    const nino_tensor_info *t = nino_weights_find(w, "string_to_param.*");
+    CHECK(t && t->rank == 2 && t->dim[0] == 2 && t->dim[1] == 3);
+    nino_weights_unref(&w);
+    nino_buf_release(&b);
+}
+
+static void check_values(void)
+{
+    static const char pickle[] = "\x80\x02}X\x0a\0\0\0state_dict}(" KEY("w") TENSOR KEY("t")
+        TRANSPOSED KEY("n") "K\5us" KEY("e") "K\1s.";
+    nino_buf b = archive(pickle, sizeof(pickle) - 1);
+    nino_error err = { 0 };
+    nino_weights *w = open_bytes(b.data, b.len, &err);
+    CHECK_OK(w ? NINO_OK : err.code, err);
+    CHECK_STR(nino_weights_format(w), "pth");
+    CHECK(nino_weights_count(w) == 2 && nino_weights_meta_count(w) == 0);
+    const nino_tensor_info *t = nino_weights_find(w, "w");
+    CHECK(t && t->dtype == NINO_F32 && t->rank == 2 && t->dim[1] == 3 && !t->is_strided);
+    nino_array *a = nino_weights_read_f32(w, t, &err);
+    CHECK(a && !memcmp(a->data, storage, sizeof(storage)));
+    nino_array_unref(&a);
+    t = nino_weights_find(w, "t");
+    CHECK(t && t->is_strided && t->bytes == 16);
+    const float want[] = { 1, 4, 2, 5 };
+    float raw[4];
+    CHECK_OK(nino_weights_read(w, t, raw, &err), err);
+    CHECK(!memcmp(raw, want, sizeof(want)));
+    CHECK_OK(nino_weights_read_rows_f32(w, t, 1, 1, raw, &err), err);
+    CHECK(!memcmp(raw, want + 2, 8));
+    a = nino_weights_read_f32(w, t, &err);
+    CHECK(a && !memcmp(a->data, want, sizeof(want)));
+    nino_array_unref(&a);
+    nino_weights_unref(&w);
+    for (size_t n = 0; n < b.len; n++) // cut anywhere, never accepted
+        CHECK(!open_bytes(b.data, n, &err));
+    nino_buf_release(&b);
+
+    static const char nested[] = "\x80\x02}X\5\0\0\0model}" KEY("w") TENSOR "ss.";
+    b = archive(nested, sizeof(nested) - 1);
+    w = open_bytes(b.data, b.len, &err);
+    CHECK(w && nino_weights_find(w, "w"));
+    nino_weights_unref(&w);
+    nino_buf_release(&b);
+}
+
+static void check_zip(void)
+{
+    static const char good[] = "\x80\x02}" KEY("w") TENSOR "s.";
+    const part model = { .name = "m/data.pkl", .data = good, .len = sizeof(good) - 1 };
+    const part data = { .name = "m/data/0", .data = storage, .len = sizeof(storage) };
+    part two[] = { model, data }, three[] = { model, data, data };
+    nino_buf b = zip_of(two, 2, false, 0);
+    expect(&b, "two entries", "ok");
+    b = zip_of(two, 2, true, 0);
+    expect(&b, "zip64 records", "ok");
+    b = zip_of(two, 2, true, 1);
+    expect(&b, "zip64 sizes that disagree", "range");
+    b = zip_of(three, 3, false, 0);
+    expect(&b, "an entry twice", "dup");
+    three[2] = model;
+    three[2].name = "other/data.pkl";
+    b = zip_of(three, 3, false, 0);
+    expect(&b, "two models", "dup");
+    b = zip_of(&data, 1, false, 0);
+    expect(&b, "no model", "schema");
+    two[1].method = 8;
+    b = zip_of(two, 2, false, 0);
+    expect(&b, "a deflated entry", "schema");
+    two[1] = data;
+    two[1].flags = 1;
+    b = zip_of(two, 2, false, 0);
+    expect(&b, "an encrypted entry", "schema");
+    two[1] = data;
+    two[1].local_lie = 4;
+    b = zip_of(two, 2, false, 0);
+    expect(&b, "a local header that disagrees", "range");
+    two[1].local_lie = two[1].directory_lie = 0x1000000;
+    b = zip_of(two, 2, false, 0);
+    expect(&b, "an entry longer than the file", "truncated");
+    two[1] = data;
+    two[1].local_name = "m/data/1";
+    b = zip_of(two, 2, false, 0);
+    expect(&b, "a local name that disagrees", "range");
+    two[1] = data;
+    two[1].is_wide = true;
+    b = zip_of(two, 2, false, 0);
+    expect(&b, "sizes in a zip64 field", "ok");
+    two[1].wide_cut = 8;
+    b = zip_of(two, 2, false, 0);
+    expect(&b, "a zip64 field without position", "range");
+    two[1] = (part){ .name = "m/byteorder", .data = "big", .len = 3 };
+    b = zip_of(two, 2, false, 0);
+    expect(&b, "big-endian", "version");
+    two[1].data = "elttil";
+    two[1].len = 6;
+    b = zip_of(two, 2, false, 0);
+    expect(&b, "an unknown byte order", "version");
+    two[1] = data;
+    b = zip_of(two, 2, false, 0);
+    nino_buf_addc(&b, 0);
+    expect(&b, "a byte behind the archive", "truncated");
+    b = zip_of(two, 2, false, 0);
+    for (size_t bit = 0; bit < 8 * b.len; bit++) { // any one bit changed: an answer, no harm
+        b.data[bit / 8] ^= (char) (1 << bit % 8);
+        nino_weights *w = open_bytes(b.data, b.len, NULL);
+        nino_weights_unref(&w);
+        b.data[bit / 8] ^= (char) (1 << bit % 8);
+    }
+    nino_buf_release(&b);
+}
+
+// Upstream's .pth of TAEF2 holds the same numbers as its safetensors file.
+static void check_assets(const char *assets)
+{
+    char path[512];
+    nino_error err = { 0 };
+    snprintf(path, sizeof(path), "%s/models/vae_approx/taef2_decoder.pth", assets);
+    nino_weights *p = nino_weights_open(path, &err);
+    CHECK_OK(p ? NINO_OK : err.code, err);
+    snprintf(path, sizeof(path), "%s/models/vae_approx/taef2_decoder.safetensors", assets);
+    nino_weights *s = nino_weights_open(path, &err);
+    CHECK_OK(s ? NINO_OK : err.code, err);
+    CHECK(nino_weights_count(p) == nino_weights_count(s) && nino_weights_count(p) > 50);
+    for (int i = 0; i < nino_weights_count(p); i++) {
+        const nino_tensor_info *a = nino_weights_at(p, i), *b = nino_weights_find(s, a->name);
+        CHECK(b && a->rank == b->rank && !memcmp(a->dim, b->dim, sizeof(a->dim)));
+        nino_array *x = nino_weights_read_f32(p, a, &err), *y = nino_weights_read_f32(s, b, &err);
+        CHECK(x && y && x->bytes && !memcmp(x->data, y->data, x->bytes));
+        nino_array_unref(&x);
+        nino_array_unref(&y);
+    }
+    nino_weights_unref(&p);
+    nino_weights_unref(&s);
+}
+
+int main(void)
+{
+    check_pickles();
+    check_inner();
+    check_values();
+    check_zip();
+    if (test_assets())
+        check_assets(test_assets());
+    return 0;
+}

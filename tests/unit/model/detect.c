@@ -1,0 +1,356 @@
+// What files contain: every family by its names, and nino_inspect_file() on models, latents and
+// pictures.
+#include "core/base/file.h"
+#include "core/file/latent_file.h"
+#include "core/media/png.h"
+#include "core/model/detect.h"
+#include "tests/vae.h"
+#include <ninodes/ctx.h>
+
+static test_dir dir;
+
+// One tensor: "name" of the given shape. Real files have thousands; rules look at these.
+typedef struct item {
+    const char *name;
+    int64_t dim[4]; // 0 ends
+    nino_dtype dtype;
+} item;
+
+#define MAX_ITEMS 10
+
+static const char *write_file(const char *file, const item *items, const nino_meta *meta,
+                              int n_meta)
+{
+    static char path[96];
+    nino_st_entry e[MAX_ITEMS];
+    nino_array *a[MAX_ITEMS];
+    nino_error err = { 0 };
+    int n = 0;
+    for (; n < MAX_ITEMS && items[n].name; n++) {
+        int rank = 0;
+        while (rank < 4 && items[n].dim[rank])
+            rank++;
+        a[n] = nino_array_create(items[n].dtype, nino_shape_make(rank, items[n].dim));
+        CHECK(a[n] != NULL);
+        e[n] = (nino_st_entry){ items[n].name, a[n] };
+    }
+    CHECK_OK(nino_st_save(dir.path, file, false, e, n, meta, n_meta, &err), err);
+    while (n--)
+        nino_array_unref(&a[n]);
+    snprintf(path, sizeof(path), "%s/%s", dir.path, file);
+    return path;
+}
+
+typedef struct want {
+    const char *diffusion, *vae, *vae_prefix, *text, *quantisation;
+    bool is_lora;
+    const char *detail; // found in detail
+} want;
+
+static void check(const item *items, want x)
+{
+    nino_detected d;
+    nino_weights *w = test_open("%s", write_file("a", items, NULL, 0));
+    nino_detect(w, &d);
+    CHECK_STR(d.diffusion, x.diffusion ? x.diffusion : "");
+    CHECK_STR(d.vae, x.vae ? x.vae : "");
+    CHECK_STR(d.vae_prefix, x.vae_prefix ? x.vae_prefix : "");
+    CHECK_STR(d.quantisation, x.quantisation ? x.quantisation : "none");
+    char text[160] = "";
+    for (int i = 0; i < 4 && d.text[i][0]; i++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? " " : "", d.text[i]);
+    CHECK_STR(text, x.text ? x.text : "");
+    CHECK(d.is_lora == x.is_lora);
+    if (x.detail && !strstr(d.detail, x.detail))
+        fprintf(stderr, "detail: %s\n", d.detail);
+    CHECK(!x.detail || strstr(d.detail, x.detail));
+    nino_weights_unref(&w);
+}
+
+#define T(n, ...)                                                                                  \
+    {                                                                                              \
+        .name = n, .dim = { __VA_ARGS__ }                                                          \
+    }
+#define Q(n, type, ...)                                                                            \
+    {                                                                                              \
+        .name = n, .dim = { __VA_ARGS__ }, .dtype = type                                           \
+    }
+#define FILE_OF(...) ((const item[]){ __VA_ARGS__, { .name = NULL } })
+#define WANT(...) ((want){ __VA_ARGS__ })
+
+static void check_diffusion(void)
+{
+    check(
+        FILE_OF(T("double_blocks.0.img_attn.norm.key_norm.scale", 8),
+                T("double_blocks.1.img_attn.norm.key_norm.scale", 8),
+                T("single_blocks.0.linear2.weight", 8, 8), T("img_in.weight", 32, 64),
+                T("guidance_in.in_layer.weight", 8, 8)),
+        WANT(.diffusion = "flux", .detail = "Flux.1 dev: 2 double and 1 single blocks, width 32"));
+    check(FILE_OF(T("double_blocks.0.img_attn.norm.key_norm.scale", 8), T("img_in.weight", 32, 384),
+                  T("guidance_in.in_layer.weight", 8, 8)),
+          WANT(.diffusion = "flux", .detail = "Fill"));
+    check(FILE_OF(T("double_blocks.0.img_attn.norm.key_norm.scale", 8), T("img_in.weight", 32, 64)),
+          WANT(.diffusion = "flux", .detail = "schnell"));
+    check(FILE_OF(T("head.modulation", 1, 2, 16), T("blocks.0.ffn.0.weight", 8, 16),
+                  T("patch_embedding.weight", 16, 36, 1, 4)),
+          WANT(.diffusion = "wan", .detail = "Wan image to video: 1 blocks, width 16, 36 input"));
+    check(FILE_OF(T("head.modulation", 1, 2, 16), T("vace_patch_embedding.weight", 8, 8)),
+          WANT(.diffusion = "wan", .detail = "VACE"));
+    check(FILE_OF(T("joint_blocks.0.context_block.attn.qkv.weight", 8, 8)),
+          WANT(.diffusion = "sd3"));
+    check(FILE_OF(T("transformer_blocks.0.img_mod.1.weight", 8, 8)),
+          WANT(.diffusion = "qwen_image"));
+    check(FILE_OF(T("img_in.weight", 8, 8),
+                  T("txt_in.individual_token_refiner.blocks.0.norm1.weight", 8),
+                  T("double_blocks.0.img_attn.norm.key_norm.scale", 8)),
+          WANT(.diffusion = "hunyuan_video"));
+    check(FILE_OF(T("nothing.known", 8)), WANT(0));
+}
+
+// A UNet needs its prefix more than five times to be believed.
+#define UNET(k, ctx)                                                                               \
+    T("model.diffusion_model.input_blocks.0.0.weight", 8, 4, 3, 3),                                \
+        T("model.diffusion_model.input_blocks.0.0.bias", 8),                                       \
+        T("model.diffusion_model.out.0.weight", 8), T("model.diffusion_model.out.0.bias", 8),      \
+        T("model.diffusion_model.out.2.bias", 4),                                                  \
+        T("model.diffusion_model.input_blocks." k ".1.transformer_blocks.0.attn2.to_k.weight", 8,  \
+          ctx)
+
+static void check_checkpoints(void)
+{
+    check(FILE_OF(UNET("1", 768), T("first_stage_model.decoder.conv_in.weight", 8, 4, 3, 3),
+                  T("first_stage_model.decoder.up.3.block.0.norm1.weight", 8),
+                  T("cond_stage_model.transformer.text_model.final_layer_norm.weight", 8)),
+          WANT(.diffusion = "sd15", .vae = "sd1", .vae_prefix = "first_stage_model.",
+               .text = "clip_l", .detail = "UNet of SD 1, width 8, 4 input channels"));
+    check(FILE_OF(UNET("1", 1024), T("cond_stage_model.model.ln_final.weight", 8)),
+          WANT(.diffusion = "sd2", .text = "clip_h"));
+    check(FILE_OF(UNET("4", 2048), T("model.diffusion_model.label_emb.0.0.weight", 8, 8),
+                  T("first_stage_model.decoder.conv_in.weight", 8, 4, 3, 3),
+                  T("first_stage_model.decoder.up.3.block.0.norm1.weight", 8)),
+          WANT(.diffusion = "sdxl", .vae = "sdxl", .vae_prefix = "first_stage_model."));
+    check(FILE_OF(UNET("4", 1280), T("model.diffusion_model.label_emb.0.0.weight", 8, 8),
+                  T("conditioner.embedders.0.model.ln_final.weight", 8)),
+          WANT(.diffusion = "sdxl_refiner", .text = "clip_g"));
+    check(FILE_OF(T("joint_blocks.0.context_block.attn.qkv.weight", 8, 8),
+                  T("vae.decoder.conv_in.weight", 8, 16, 3, 3),
+                  T("vae.decoder.up.3.block.0.norm1.weight", 8),
+                  T("text_encoders.clip_l.transformer.x", 8),
+                  T("text_encoders.clip_g.transformer.x", 8),
+                  T("text_encoders.t5xxl.transformer.x", 8)),
+          WANT(.diffusion = "sd3", .vae = "sd3", .vae_prefix = "vae.", .text = "clip_l clip_g t5"));
+}
+
+static void check_parts(void)
+{
+    check(FILE_OF(T("text_model.encoder.layers.0.self_attn.q_proj.weight", 1280, 2)),
+          WANT(.text = "clip_g"));
+    check(FILE_OF(T("text_model.encoder.layers.0.self_attn.q_proj.weight", 768, 2)),
+          WANT(.text = "clip_l"));
+    check(FILE_OF(T("encoder.block.0.layer.0.SelfAttention.q.weight", 8, 8)), WANT(.text = "t5"));
+    check(FILE_OF(T("encoder.block.0.layer.0.SelfAttention.q.weight", 8, 8),
+                  T("encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight", 8, 8)),
+          WANT(.text = "umt5"));
+    check(FILE_OF(T("vision_model.embeddings.class_embedding", 8)), WANT(.text = "clip_vision"));
+    check(FILE_OF(T("decoder.conv_in.weight", 8, 16, 3, 3),
+                  T("decoder.up.3.block.0.norm1.weight", 8)),
+          WANT(.vae = "flux"));
+    check(FILE_OF(T("encoder.conv_in.weight", 8, 3, 3, 3), T("encoder.conv_out.weight", 8, 8, 3, 3),
+                  T("encoder.down.2.downsample.conv.weight", 8, 8, 3, 3)),
+          WANT(.vae = "sd1"));
+    check(FILE_OF(T("decoder.middle.0.residual.0.gamma", 8)), WANT(.vae = "wan21"));
+    check(FILE_OF(T("decoder.middle.0.residual.0.gamma", 8),
+                  T("decoder.upsamples.0.upsamples.0.residual.2.weight", 8, 8)),
+          WANT(.vae = "wan22"));
+    check(FILE_OF(T("1.weight", 8, 16, 3, 3), T("3.conv.0.weight", 8, 8, 3, 3)),
+          WANT(.vae = "taef1"));
+    check(FILE_OF(T("0.weight", 8, 3, 3, 3), T("1.conv.0.weight", 8, 8, 3, 3),
+                  T("2.weight", 4, 8, 3, 3)),
+          WANT(.vae = "taesd"));
+    check(FILE_OF(T("taesd_decoder.1.weight", 8, 32, 3, 3)),
+          WANT(.vae = "taef2", .vae_prefix = "taesd_"));
+    check(FILE_OF(T("lora_unet_a.lora_down.weight", 4, 8), T("lora_unet_a.lora_up.weight", 8, 4),
+                  T("lora_unet_a.alpha", 1)),
+          WANT(.is_lora = true, .detail = "kohya"));
+    check(FILE_OF(T("transformer.x.lora_A.weight", 4, 8), T("transformer.x.lora_B.weight", 8, 4)),
+          WANT(.is_lora = true, .detail = "PEFT"));
+}
+
+static void check_quantisation(void)
+{
+    check(FILE_OF(Q("x.weight", NINO_F8_E4M3, 8, 8)), WANT(.quantisation = "fp8 e4m3fn"));
+    check(FILE_OF(Q("x.weight", NINO_F8_E5M2, 8, 8)), WANT(.quantisation = "fp8 e5m2"));
+    check(FILE_OF(Q("x.weight", NINO_F8_E4M3, 8, 8), T("x.scale_weight", 1)),
+          WANT(.quantisation = "fp8 e4m3fn scaled"));
+    check(FILE_OF(Q("x.weight", NINO_I8, 8, 8)), WANT(.quantisation = "int8"));
+    check(FILE_OF(Q("x.weight", NINO_I8, 8, 8), Q("x.weight_scale", NINO_F32, 8, 1)),
+          WANT(.quantisation = "int8 scaled"));
+    check(FILE_OF(Q("x.weight", NINO_U8, 8, 8), Q("x.weight_scale", NINO_F8_E4M3, 128, 4),
+                  Q("x.weight_scale_2", NINO_F32, 1)),
+          WANT(.quantisation = "nvfp4"));
+    check(FILE_OF(Q("x.weight", NINO_BF16, 8, 8), Q("ids", NINO_I8, 8)), WANT(0));
+}
+
+// ---- inspect ---------------------------------------------------------------------------------
+static void check_inspect_model(void)
+{
+    static const nino_meta meta[] = { { "origin", "a test", 6 } };
+    nino_inspect i;
+    nino_error err = { 0 };
+    const char *path = write_file("flux-fp8_e4m3fn.safetensors",
+                                  FILE_OF(T("double_blocks.0.img_attn.norm.key_norm.scale", 8),
+                                          Q("img_in.weight", NINO_BF16, 32, 64)),
+                                  meta, 1);
+    CHECK_OK(nino_inspect_file(path, &i, &err), err);
+    CHECK_STR(i.format, "safetensors");
+    CHECK(i.n_tensors == 2 && i.n_meta == 1 && i.n_parts == 1 && i.n_dtypes == 2);
+    CHECK(i.tensor_bytes == 32 * 64 * 2 + 32 && i.file_bytes > i.tensor_bytes);
+    CHECK_STR(i.meta[0].value, "a test");
+    CHECK_STR(i.dtypes[0].name, "bf16");
+    CHECK(i.dtypes[0].tensors == 1 && i.dtypes[0].bytes == 32 * 64 * 2);
+    CHECK_STR(i.parts[0].role, "diffusion");
+    CHECK_STR(i.parts[0].family, "flux");
+    CHECK_STR(i.quantisation, "none");
+    CHECK_STR(i.name_hint, "fp8 e4m3fn"); // the name promises what is not inside
+    nino_inspect_release(&i);
+    CHECK(i.n_tensors == 0);
+
+    path = write_file("flux-fp8_e4m3fn.safetensors",
+                      FILE_OF(Q("img_in.weight", NINO_F8_E4M3, 32, 64)), NULL, 0);
+    CHECK_OK(nino_inspect_file(path, &i, &err), err);
+    CHECK_STR(i.quantisation, "fp8 e4m3fn");
+    CHECK_STR(i.name_hint, "");
+    nino_inspect_release(&i);
+
+    path = write_file("flux-fp8_scaled.safetensors",
+                      FILE_OF(Q("img_in.weight", NINO_F8_E4M3, 32, 64)), NULL, 0);
+    CHECK_OK(nino_inspect_file(path, &i, &err), err);
+    CHECK_STR(i.name_hint, "fp8 scaled");
+    nino_inspect_release(&i);
+
+    path = write_file("flux-Q4_K_M.gguf", FILE_OF(Q("img_in.weight", NINO_F16, 32, 64)), NULL, 0);
+    CHECK_OK(nino_inspect_file(path, &i, &err), err);
+    CHECK_STR(i.name_hint, "q4_K");
+    CHECK_STR(i.arch_hint, "");
+    nino_inspect_release(&i);
+
+    static const nino_meta says[][1] = { { { "general.architecture", "wan", 3 } },
+                                         { { "general.architecture", "flux", 4 } },
+                                         { { "general.architecture", "cow", 3 } } };
+    for (int k = 0; k < 3; k++) {
+        path = write_file("a", FILE_OF(T("double_blocks.0.img_attn.norm.key_norm.scale", 8)),
+                          says[k], 1);
+        CHECK_OK(nino_inspect_file(path, &i, &err), err);
+        CHECK_STR(i.arch_hint, k == 0 ? "wan" : ""); // "cow": of a program that has no name for it
+        nino_inspect_release(&i);
+    }
+
+    CHECK_OK(nino_inspect_file("data/tiny/models/vae/vae_tiny.safetensors", &i, &err), err);
+    CHECK_STR(i.parts[0].role, "vae");
+    CHECK_STR(i.parts[0].family, "taesd");
+    CHECK_STR(i.parts[0].detail, "tiny autoencoder, 4 channels, 8x");
+    nino_inspect_release(&i);
+    CHECK_OK(nino_inspect_file("data/tiny/input/demo.latent", &i, &err), err);
+    CHECK(i.n_parts == 1);
+    CHECK_STR(i.parts[0].role, "latent");
+    CHECK_STR(i.parts[0].detail, "f32 1x4x64x64");
+    nino_inspect_release(&i);
+}
+
+static void check_inspect_png(void)
+{
+    static const nino_meta texts[] = { { "prompt", "{\"1\":{},\"2\":{}}", 15 },
+                                       { "workflow", "{\"nodes\":[1,2,3]}", 17 } };
+    static const uint8_t pixels[4 * 2 * 3];
+    char path[96];
+    nino_buf b = { 0 };
+    nino_inspect i;
+    nino_error err = { 0 };
+    CHECK_OK(nino_png_encode(&b, pixels, 4, 2, 3, 8, texts, 2, &err), err);
+    CHECK_OK(nino_file_save(dir.path, "p.png", false, b.data, b.len, &err), err);
+    nino_buf_release(&b);
+    snprintf(path, sizeof(path), "%s/p.png", dir.path);
+    CHECK_OK(nino_inspect_file(path, &i, &err), err);
+    CHECK_STR(i.format, "png");
+    CHECK(i.n_parts == 3 && i.n_meta == 2 && i.n_tensors == 0);
+    CHECK_STR(i.parts[0].detail, "4x2");
+    CHECK_STR(i.parts[1].family, "prompt");
+    CHECK_STR(i.parts[1].detail, "2 nodes, 15 bytes");
+    CHECK_STR(i.parts[2].detail, "3 nodes, 17 bytes");
+    nino_inspect_release(&i);
+}
+
+static void check_inspect_bad(void)
+{
+    nino_inspect i;
+    nino_error err = { 0 };
+    char path[96];
+    CHECK(nino_inspect_file("/nonexistent/x.safetensors", &i, &err) == NINO_ERR_MISSING);
+    CHECK_OK(nino_file_save(dir.path, "a", false, "\x89PNG\r\n\x1a\nrubbish", 15, &err), err);
+    snprintf(path, sizeof(path), "%s/a", dir.path);
+    CHECK(nino_inspect_file(path, &i, &err) == NINO_ERR_FORMAT && !i.priv);
+    CHECK_OK(nino_file_save(dir.path, "a", false, "not a model at all", 18, &err), err);
+    CHECK(nino_inspect_file(path, &i, NULL) == NINO_ERR_FORMAT && !i.priv);
+}
+
+// ---- real files ------------------------------------------------------------------------------
+static void check_assets(const char *assets)
+{
+    static const struct {
+        const char *file, *role, *family;
+    } files[] = {
+        { "models/vae/ae_tiny.safetensors", "vae", "flux" },
+        { "models/vae/wan_2.1_vae_tiny.safetensors", "vae", "wan21" },
+        { "models/checkpoints/sd15_tiny.safetensors", "diffusion", "sd15" },
+        { "models/diffusion_models/flux_tiny.safetensors", "diffusion", "flux" },
+        { "models/diffusion_models/flux_tiny_q4_K.gguf", "diffusion", "flux" },
+        { "models/diffusion_models/flux_tiny_q8_0.gguf", "diffusion", "flux" },
+        { "models/diffusion_models/wan_t2v_tiny.safetensors", "diffusion", "wan" },
+        { "models/text_encoders/clip_l_tiny.safetensors", "text encoder", "clip_l" },
+        { "models/text_encoders/t5xxl_tiny.safetensors", "text encoder", "t5" },
+        { "models/text_encoders/umt5_tiny.safetensors", "text encoder", "umt5" },
+        { "models/loras/flux_tiny_kohya.safetensors", "lora", "lora" },
+        { "models/loras/lora_disney_inpainting.safetensors", "lora", "lora" },
+        { "models/vae_approx/taef2_decoder.pth", "vae", "taef2" },
+        { "models/vae_approx/taesd_encoder.safetensors", "vae", "taesd" },
+        { "synth/sdxl_unet_ch32.safetensors", "diffusion", "sdxl" },
+        { "synth/wan22_vae_dim16.safetensors", "vae", "wan22" },
+        { "taesd_ref/taesd_shiba.latent", "latent", "image" },
+    };
+    for (size_t k = 0; k < sizeof(files) / sizeof(files[0]); k++) {
+        char path[512];
+        nino_inspect i;
+        nino_error err = { 0 };
+        snprintf(path, sizeof(path), "%s/%s", assets, files[k].file);
+        CHECK_OK(nino_inspect_file(path, &i, &err), err);
+        printf("  %s: %s %s %s\n", files[k].file, i.parts[0].role, i.parts[0].family,
+               i.parts[0].detail);
+        CHECK_STR(i.parts[0].role, files[k].role);
+        CHECK_STR(i.parts[0].family, files[k].family);
+        CHECK_STR(i.name_hint, "");
+        CHECK_STR(i.arch_hint, "");
+        nino_inspect_release(&i);
+    }
+}
+
+int main(void)
+{
+    static const char *const files[] = { "a",
+                                         "p.png",
+                                         "flux-fp8_e4m3fn.safetensors",
+                                         "flux-fp8_scaled.safetensors",
+                                         "flux-Q4_K_M.gguf",
+                                         NULL };
+    dir = test_dir_create();
+    check_diffusion();
+    check_checkpoints();
+    check_parts();
+    check_quantisation();
+    check_inspect_model();
+    check_inspect_png();
+    check_inspect_bad();
+    if (test_assets())
+        check_assets(test_assets());
+    test_dir_remove(&dir, files);
+    return 0;
+}

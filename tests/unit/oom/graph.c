@@ -1,0 +1,125 @@
+// Every allocation of reading, changing and copying a workflow, and of reading pictures, fails
+// once: a clean "nomem", nothing leaks.
+#include "core/media/image.h"
+#include "core/workflow/graph.h"
+#include "tests/oom.h"
+#include "tests/picture.h"
+
+static nino_error err;
+
+static bool done(nino_status st, int may_fail)
+{
+    if (st) {
+        CHECK(may_fail && oom.fired);
+        CHECK(st == NINO_ERR_NOMEM && err.code == NINO_ERR_NOMEM);
+        CHECK_STR(err.kind, "nomem");
+    }
+    return !st;
+}
+
+// a subgraph used twice, a group node, a primitive through a reroute, a former order, a broken link
+static const char flow[] =
+    "{\"nodes\": [{\"id\": 1, \"type\": \"EmptyLatentImage\", \"inputs\": [{\"name\": \"width\", "
+    "\"type\": \"INT\", \"link\": 2}], \"widgets_values\": [64, 32]}, "
+    "{\"id\": 2, \"type\": \"PrimitiveNode\", \"widgets_values\": [512, \"fixed\"]}, "
+    "{\"id\": 3, \"type\": \"Reroute\", \"inputs\": [{\"name\": \"\", \"type\": \"*\", \"link\": "
+    "1}]}, "
+    "{\"id\": 4, \"type\": \"S\", \"inputs\": [{\"name\": \"samples\", \"type\": \"LATENT\", "
+    "\"link\": 3}], \"widgets_values\": [2.5]}, {\"id\": 5, \"type\": \"S\"}, "
+    "{\"id\": 6, \"type\": \"workflow/G\", \"widgets_values\": [7, \"fixed\"]}, "
+    "{\"id\": 7, \"type\": \"SaveLatent\", \"inputs\": [{\"name\": \"samples\", \"type\": "
+    "\"LATENT\", \"link\": 4}]}, {\"id\": 8, \"type\": \"SaveLatent\", \"inputs\": [{\"name\": "
+    "\"samples\", \"type\": \"LATENT\", \"link\": 99}]}, "
+    "{\"id\": 9, \"type\": \"ROCMOptimizedVAEDecode\", \"widgets_values\": [768, 96, true, "
+    "\"auto\", "
+    "true, 8, true]}], \"links\": [[1, 2, 0, 3, 0, \"INT\"], [2, 3, 0, 1, 0, \"INT\"], "
+    "[3, 1, 0, 4, 0, \"LATENT\"], [4, 4, 0, 7, 0, \"LATENT\"]], \"definitions\": {\"subgraphs\": ["
+    "{\"id\": \"S\", \"inputs\": [{\"name\": \"samples\", \"type\": \"LATENT\"}], \"outputs\": "
+    "[{}], "
+    "\"nodes\": [{\"id\": 4, \"type\": \"LatentUpscaleBy\", \"inputs\": [{\"name\": \"samples\", "
+    "\"type\": \"LATENT\", \"link\": 1}], \"widgets_values\": [\"bilinear\", 1.5]}], \"links\": ["
+    "{\"id\": 1, \"origin_id\": -10, \"origin_slot\": 0, \"target_id\": 4, \"target_slot\": 0}, "
+    "{\"id\": 2, \"origin_id\": 4, \"origin_slot\": 0, \"target_id\": -20, \"target_slot\": "
+    "0}]}]}, "
+    "\"extra\": {\"groupNodes\": {\"G\": {\"nodes\": [{\"type\": \"RandomNoise\", \"outputs\": "
+    "[{\"type\": \"NOISE\"}]}], \"links\": [], \"external\": []}}}}";
+
+static void ignore(void *priv, const nino_issue *i)
+{
+    (void) priv;
+    (void) i;
+}
+
+static void test_load(int may_fail)
+{
+    nino_graph *g = nino_graph_load(flow, sizeof(flow) - 1, "flow.json", &err);
+    if (!done(g ? NINO_OK : err.code, may_fail))
+        return;
+    CHECK(nino_graph_nodes(g, NULL, 0) == 7);
+    const size_t errors = nino_graph_check(g, NULL, ignore, NULL);
+    CHECK(errors == 1 || may_fail); // link 99
+    nino_graph *copy = nino_graph_copy(g, &err);
+    done(copy ? NINO_OK : err.code, may_fail);
+    nino_graph_destroy(&copy);
+    char *text = NULL;
+    CHECK(nino_graph_workflow_ascii(g, &text) || may_fail);
+    free(text);
+    nino_graph_destroy(&g);
+}
+
+static void test_set(int may_fail)
+{
+    static const char *const sets[] = { "1.width=72", "1.batch_size=2", "4:4.scale_by=3",
+                                        "9.last_frame_fix=1", "6:0.noise_seed=5" };
+    const long at = oom_pause();
+    nino_graph *g = nino_graph_load(flow, sizeof(flow) - 1, "flow.json", &err);
+    CHECK(g);
+    oom_resume(at);
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+        done(nino_graph_set(g, sets[i], &err), may_fail);
+    nino_graph_destroy(&g);
+}
+
+static void test_attached(int may_fail)
+{
+    static const char both[] =
+        "{\"prompt\": {\"1\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {\"width\": 8}}}, "
+        "\"extra_data\": {\"extra_pnginfo\": {\"workflow\": {\"nodes\": [{\"id\": 1, \"type\": "
+        "\"EmptyLatentImage\", \"widgets_values\": [8, 8, 1]}], \"links\": []}}}}";
+    nino_graph *g = nino_graph_load(both, sizeof(both) - 1, "flow.json", &err);
+    if (!done(g ? NINO_OK : err.code, may_fail))
+        return;
+    done(nino_graph_set(g, "1.width=64", &err), may_fail);
+    nino_graph_destroy(&g);
+}
+
+static nino_buf pictures[2];
+
+static void test_images(int may_fail)
+{
+    for (int k = 0; k < 2; k++)
+        for (int with_pixels = 0; with_pixels < 2; with_pixels++) {
+            nino_image i;
+            if (done(nino_image_read(pictures[k].data, pictures[k].len, "x", with_pixels, &i, &err),
+                     may_fail))
+                CHECK(i.width == 6 && !i.pixels == !with_pixels);
+            nino_image_release(&i);
+        }
+}
+
+int main(void)
+{
+    const exif_entry e[] = { { 0x0110, 2, "prompt:{}", 0, 0 }, { 0x0112, 3, NULL, 0, 6 } };
+    uint8_t pixels[4 * 6 * 4] = { 0 };
+    nino_buf exif = exif_make(e, 2, 0, false);
+    pictures[0] = webp_make(pixels, 4, 6, 1, true, &exif);
+    pictures[1] = jpeg_make(pixels, 4, 6, 3, false, &exif);
+    CHECK(oom_each(test_load) > 10);
+    CHECK(oom_each(test_set) > 10);
+    CHECK(oom_each(test_attached) > 10);
+    CHECK(oom_each(test_images) > 4);
+    nino_buf_release(&exif);
+    nino_buf_release(&pictures[0]);
+    nino_buf_release(&pictures[1]);
+    return 0;
+}
