@@ -72,16 +72,15 @@ def check_includes(root):
 def check_symbols(build, root):
     level, excepted = read_layers(root)
     home, wanted, bad = {}, [], []
-    for path in sources(root, (".c",)):
-        obj = os.path.join(build, path[:-2] + ".o")
-        if not os.path.exists(obj):
-            continue
-        for line in subprocess.run(["nm", obj], check=True, capture_output=True, text=True).stdout.splitlines():
-            parts = line.split()
-            if parts[-2] in "TDBRVWC":
-                home[parts[-1]] = path
-            elif parts[-2] == "U":
-                wanted.append((path, parts[-1]))
+    paths = {os.path.join(build, path[:-2] + ".o"): path for path in sources(root, (".c",))}
+    objects = [obj for obj in paths if os.path.exists(obj)]
+    for line in subprocess.run(["nm", "-A", *objects], check=True, capture_output=True, text=True).stdout.splitlines():
+        obj, rest = line.split(":", 1)
+        kind, symbol = rest.split()[-2:]
+        if kind in "TDBRVWC":
+            home[symbol] = paths[obj]
+        elif kind == "U":
+            wanted.append((paths[obj], symbol))
     if len(home) < 100:
         sys.exit(f"layers.py: {build} holds no objects of core/; build first")
     used = set()
