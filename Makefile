@@ -72,8 +72,8 @@ bench_SRC := $(sort $(wildcard bench/*.c))
 ifneq ($(CL),1)
 unit_SRC := $(sort $(wildcard tests/unit/*/*.c))
 endif
-# Programs that test widgets; tests/gui/test_*.sh starts them on a display of its own.
-gui_test_SRC := $(if $(gui_SRC),$(sort $(wildcard tests/gui/*.c)))
+# Programs that test widgets or help scripts; tests/gui/test_*.sh starts them on a display of its own.
+gui_test_SRC := $(if $(gui_SRC),$(sort $(wildcard tests/gui/program/*.c)))
 test_SRC := $(unit_SRC) $(golden_SRC) $(workflow_SRC) $(kernel_SRC) $(fuzz_SRC)
 script_SRC := $(sort $(wildcard tests/cli/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
 header_SRC := $(sort $(wildcard core/include/ninodes/*.h))
@@ -198,7 +198,7 @@ $(call bin,$(test_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
 
 $(call bin,$(gui_test_SRC)): $(B)/%: $(B)/%.o $(filter-out $(B)/gui/main.o,$(call obj,$(gui_SRC))) $(gui_RES) $(B)/libninodes.so
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -Wl,-rpath,'$$ORIGIN/../..' $(gtk_LIBS) -lm -o $@
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -Wl,-rpath,'$$ORIGIN/../../..' $(gtk_LIBS) -lm -o $@
 
 $(call bin,$(example_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.so
 	$(call say,LINK,$@)

@@ -4,5 +4,5 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 B=${B:-build}
-[ -x "$B/tests/gui/pan" ] || { echo "build/tests/gui/pan is missing: make tests"; exit 1; }
-bash "$here/../tests/gui/display.sh" bash -c '"$0" "$@" 2>"$SHOTS/pan.log"' "$B/tests/gui/pan" "$@"
+[ -x "$B/tests/gui/program/pan" ] || { echo "build/tests/gui/program/pan is missing: make tests"; exit 1; }
+bash "$here/../tests/gui/display.sh" bash -c '"$0" "$@" 2>"$SHOTS/pan.log"' "$B/tests/gui/program/pan" "$@"

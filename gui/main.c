@@ -1,11 +1,11 @@
 // ninodes-studio: application, command line, app-wide actions.
-#include "app/keys.h"
-#include "app/keys_window.h"
-#include "app/prefs.h"
-#include "app/prefs_window.h"
-#include "app/theme.h"
-#include "app/window.h"
-#include "i18n.h"
+#include "settings/keys.h"
+#include "settings/keys_window.h"
+#include "settings/prefs.h"
+#include "settings/prefs_window.h"
+#include "settings/theme.h"
+#include "window/window.h"
+#include "base/i18n.h"
 
 #include <glib-unix.h>
 #include <ninodes/base.h>

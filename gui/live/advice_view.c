@@ -1,9 +1,9 @@
 // The list of advice and its loop: apply, run again, keep or revert; logged.
 #include "live/advice_view.h"
 
-#include "i18n.h"
-#include "live/plot.h"
-#include "live/view.h"
+#include "base/i18n.h"
+#include "plot/plot.h"
+#include "plot/view.h"
 #include "live/views.h"
 
 #include <math.h>

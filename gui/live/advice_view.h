@@ -8,7 +8,7 @@
 //            waits for the next run of its NinoRun to end and measures it
 //   "revert" (setting): change it back; "" for an option of the run, which is then left out
 #pragma once
-#include "live/run.h"
+#include "plot/run_model.h"
 #include <gtk/gtk.h>
 
 #define NINO_TYPE_ADVICE_VIEW (nino_advice_view_get_type())

@@ -1,9 +1,9 @@
 // The comparison of a baseline with the run that is shown: one row a node, its steps and kernels.
 #include "live/compare_view.h"
 
-#include "i18n.h"
-#include "live/plot.h"
-#include "live/view.h"
+#include "base/i18n.h"
+#include "plot/plot.h"
+#include "plot/view.h"
 #include "live/views.h"
 
 #include <glib/gstdio.h>

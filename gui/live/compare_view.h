@@ -1,7 +1,7 @@
 // Two runs side by side: a baseline (a saved trace, or a run that was kept) and the run that is
 // shown, aligned by node, step and kernel.
 #pragma once
-#include "live/run.h"
+#include "plot/run_model.h"
 #include <gtk/gtk.h>
 
 #define NINO_TYPE_COMPARE_VIEW (nino_compare_view_get_type())

@@ -1,8 +1,8 @@
 // All figures of a kernel, a transfer or a scope, in words.
 #include "live/describe.h"
 
-#include "i18n.h"
-#include "live/plot.h"
+#include "base/i18n.h"
+#include "plot/plot.h"
 
 #include <math.h>
 

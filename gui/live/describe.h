@@ -1,6 +1,6 @@
 // What tooltips and read-outs say about a kernel or a scope, as Pango markup.
 #pragma once
-#include "live/run.h"
+#include "plot/run_model.h"
 
 void nino_describe_slice(NinoRun *run, const nino_event *ev, GString *text);
 void nino_describe_span(NinoRun *run, int32_t span, GString *text);

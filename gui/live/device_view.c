@@ -3,9 +3,9 @@
 // magnitude), load, clocks, power, throttling, temperature.
 #include "live/views.h"
 
-#include "i18n.h"
-#include "live/area.h"
-#include "live/export.h"
+#include "base/i18n.h"
+#include "plot/area.h"
+#include "plot/export.h"
 
 #include <math.h>
 

@@ -3,8 +3,8 @@
 // whole; Backspace goes back up.
 #include "live/views.h"
 
-#include "i18n.h"
-#include "live/area.h"
+#include "base/i18n.h"
+#include "plot/area.h"
 
 #include <math.h>
 

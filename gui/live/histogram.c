@@ -2,8 +2,8 @@
 // and the calls that are far longer than the others, each a button that shows it in the timeline.
 #include "live/views.h"
 
-#include "i18n.h"
-#include "live/area.h"
+#include "base/i18n.h"
+#include "plot/area.h"
 #include "live/describe.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
 // change only when their text does.
 #include "live/kernel_row.h"
 
-#include "i18n.h"
-#include "live/plot.h"
+#include "base/i18n.h"
+#include "plot/plot.h"
 
 #include <math.h>
 #include <string.h>

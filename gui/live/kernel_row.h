@@ -1,6 +1,6 @@
 // Rows and columns of the kernel table.
 #pragma once
-#include "live/view.h"
+#include "plot/view.h"
 #include <ninodes/monitor.h>
 
 enum {

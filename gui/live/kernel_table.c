@@ -3,10 +3,10 @@
 // and change in place twice a second.
 #include "live/views.h"
 
-#include "i18n.h"
-#include "tick.h"
+#include "base/i18n.h"
+#include "base/tick.h"
 #include "live/kernel_row.h"
-#include "live/plot.h"
+#include "plot/plot.h"
 
 #include <stdlib.h>
 

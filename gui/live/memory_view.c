@@ -2,8 +2,8 @@
 // driver. Each pixel column shows its moment of highest use, so no peak is lost.
 #include "live/views.h"
 
-#include "i18n.h"
-#include "live/area.h"
+#include "base/i18n.h"
+#include "plot/area.h"
 
 #include <math.h>
 

@@ -2,9 +2,9 @@
 // selected range or the whole run.
 #include "live/views.h"
 
-#include "i18n.h"
-#include "live/plot.h"
-#include "live/view.h"
+#include "base/i18n.h"
+#include "plot/plot.h"
+#include "plot/view.h"
 
 #include <math.h>
 #include <stddef.h>

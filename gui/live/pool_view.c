@@ -3,8 +3,8 @@
 // largest free block, and whether one more request would fit.
 #include "live/views.h"
 
-#include "i18n.h"
-#include "live/area.h"
+#include "base/i18n.h"
+#include "plot/area.h"
 #include "live/describe.h"
 
 #include <math.h>

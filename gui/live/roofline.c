@@ -3,8 +3,8 @@
 // byte that must move, or per byte that its work-groups request.
 #include "live/roofline_priv.h"
 
-#include "i18n.h"
-#include "live/export.h"
+#include "base/i18n.h"
+#include "plot/export.h"
 #include "live/views.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // How the roofline is drawn: axes, ceilings, kernels as squares, names where there is room.
 #include "live/roofline_priv.h"
 
-#include "i18n.h"
+#include "base/i18n.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 // Internal to gui/live/roofline*.c: what is shown, and where.
 #pragma once
-#include "live/area.h"
+#include "plot/area.h"
 
 enum {
     ROOFLINE_OPS = 64,

@@ -2,9 +2,9 @@
 // slower than their like.
 #include "live/views.h"
 
-#include "i18n.h"
-#include "live/area.h"
-#include "live/export.h"
+#include "base/i18n.h"
+#include "plot/area.h"
+#include "plot/export.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 // was with each op family.
 #include "live/timeline_priv.h"
 
-#include "i18n.h"
+#include "base/i18n.h"
 #include "live/describe.h"
 
 // ---- rows --------------------------------------------------------------------------------------

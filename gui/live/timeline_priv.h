@@ -1,6 +1,6 @@
 // What the files of the timeline share: its rows, and time to pixels.
 #pragma once
-#include "live/area.h"
+#include "plot/area.h"
 #include "live/views.h"
 
 enum {

@@ -1,6 +1,6 @@
 // What the view table is made of: one function for each view, in a file of its name.
 #pragma once
-#include "live/run.h"
+#include "plot/run_model.h"
 #include <gtk/gtk.h>
 
 GtkWidget *nino_timeline_new(NinoRun *run);

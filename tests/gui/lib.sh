@@ -29,7 +29,7 @@ is_state() { s=$(state_of state || true); case " $1 " in *" $s "*) [ -n "$s" ] ;
 wait_state() { until_ok "${2:-60}" is_state "$1" || die "the state is '$(state_of state)', expected one of: $1"; } # STATES [SECONDS]
 shot() { sleep 0.4; import -window root "$SHOTS/$1.png"; }
 # at ROLE NAME COMMAND: what a screen reader would do; skips where there is no accessibility bus
-at() { "$B/tests/gui/atclick" ninodes-studio "$@"; }
+at() { "$B/tests/gui/program/atclick" ninodes-studio "$@"; }
 start() {
     "$B/ninodes-studio" "$@" >>"$SHOTS/app.log" 2>&1 &
     app_pid=$!

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Files come and go: dropped on the window with the pointer, listed as recent, written with the workflow inside or without it.
 . "$(dirname "$0")/lib.sh"
-[ -x "$B/tests/gui/atclick" ] || { echo "skip: tests/gui/atclick was not built"; exit 77; }
+[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/atclick was not built"; exit 77; }
 command -v xdotool >/dev/null || { echo "skip: xdotool is not installed"; exit 77; }
 
 # One run makes a file of each kind that carries its workflow.
@@ -29,7 +29,7 @@ ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibili
 
 # drop FILE...: drags them from another window onto the canvas.
 drop() {
-    "$B/tests/gui/drop_source" "$@" >>"$SHOTS/drop.log" 2>&1 &
+    "$B/tests/gui/program/drop_source" "$@" >>"$SHOTS/drop.log" 2>&1 &
     local source=$! id x
     id=$(timeout 60 xdotool search --sync --onlyvisible --name '^drop source$' | tail -1)
     xdotool windowmove --sync "$id" 1295 60; sleep 0.5

@@ -1,0 +1,118 @@
+// Links while they are dragged: from a slot, to a slot, a node or into the open.
+#include "canvas/canvas_priv.h"
+
+#include <string.h>
+
+void nino_canvas_show_wanted(NinoCanvas *c, gboolean on)
+{
+    const nino_doc_node *n = on ? nino_document_node(c->doc, c->link_node) : NULL;
+    const char *type = !n                    ? NULL
+                       : c->link_from_output ? n->outputs[c->link_slot].type
+                                             : n->inputs[c->link_slot].type;
+    for (guint i = 0; i < c->views->len; i++)
+        nino_node_view_set_wanted(g_ptr_array_index(c->views, i), type, c->link_from_output);
+}
+
+gboolean nino_canvas_begin_link(NinoCanvas *c, NinoNodeView *v, double x, double y)
+{
+    const int node = nino_canvas_number_of(c, v), out = nino_node_view_output_at(v, x, y);
+    const int in = out < 0 ? nino_node_view_input_at(v, x, y) : -1;
+    const nino_doc_node *n = nino_document_node(c->doc, node);
+    if (!n || (out < 0 && in < 0))
+        return FALSE;
+    c->cut_node = -1;
+    c->link_node = node;
+    c->link_slot = out >= 0 ? out : in;
+    c->link_from_output = out >= 0;
+    if (in >= 0 && n->inputs[in].link >= 0) { // takes the end of the link along
+        const nino_doc_link *l = nino_document_link(c->doc, n->inputs[in].link);
+        c->cut_node = node;
+        c->cut_input = in;
+        c->link_node = l->from;
+        c->link_slot = l->from_slot;
+        c->link_from_output = TRUE;
+    }
+    c->drag = DRAG_LINK;
+    nino_canvas_show_wanted(c, TRUE);
+    return TRUE;
+}
+
+// The input that a link dropped on a node goes to: the slot under the pointer, or the first that
+// fits and is free; of values only where no socket fits.
+static int pick_input(const nino_doc_node *n, int at, const char *type)
+{
+    int taken = -1, value = -1;
+    if (at >= 0)
+        return at;
+    for (int i = 0; i < n->n_inputs; i++) {
+        const nino_doc_input *in = &n->inputs[i];
+        if (!nino_document_types_fit(type, in->type))
+            continue;
+        if (!in->widget && in->link < 0)
+            return i;
+        int *const other = in->widget ? &value : &taken;
+        if (*other < 0 && (!in->widget || in->link < 0))
+            *other = i;
+    }
+    return taken >= 0 ? taken : value;
+}
+
+// The open side of an end of the subgraph makes a new port.
+static gboolean is_open_side(const NinoCanvas *c, const nino_doc_node *n, NinoNodeView *v, double x,
+                             double y)
+{
+    if (n && n->kind == NINO_DOC_OUTPUT && c->link_from_output)
+        return nino_node_view_input_at(v, x, y) < 0;
+    return n && n->kind == NINO_DOC_INPUT && !c->link_from_output &&
+           nino_node_view_output_at(v, x, y) < 0;
+}
+
+static int pick_output(const nino_doc_node *n, int at, const char *type)
+{
+    for (int i = 0; i < n->n_outputs && at < 0; i++)
+        if (nino_document_types_fit(n->outputs[i].type, type))
+            return i;
+    return at;
+}
+
+void nino_canvas_drop_link(NinoCanvas *c)
+{
+    nino_error err = { 0 };
+    nino_status st = NINO_OK;
+    NinoNodeView *v = nino_canvas_view_at(c, c->px, c->py);
+    const nino_doc_node *own = nino_document_node(c->doc, c->link_node);
+    const int to = v ? nino_canvas_number_of(c, v) : -1;
+    const nino_doc_node *n = nino_document_node(c->doc, to);
+    const char *type =
+        c->link_from_output ? own->outputs[c->link_slot].type : own->inputs[c->link_slot].type;
+    double x = 0, y = 0;
+    if (v)
+        nino_canvas_inside(c, v, c->px, c->py, &x, &y);
+    if (!n && c->cut_node < 0) {
+        nino_canvas_open_search(c, c->px, c->py, type, c->link_from_output);
+        return;
+    }
+    const gboolean is_new = is_open_side(c, n, v, x, y);
+    const int slot = !n || is_new ? -1
+                     : c->link_from_output
+                         ? pick_input(n, nino_node_view_input_at(v, x, y), type)
+                         : pick_output(n, nino_node_view_output_at(v, x, y), type);
+    if (to == c->cut_node && slot == c->cut_input && n)
+        return; // back where it was
+    nino_document_begin(c->doc, slot >= 0 || is_new ? "Connect" : "Disconnect");
+    if (c->cut_node >= 0)
+        st = nino_document_disconnect(c->doc, c->cut_node, c->cut_input, &err);
+    if (!st && is_new)
+        st = nino_document_add_port(c->doc, c->link_node, c->link_from_output, c->link_slot, &err);
+    else if (!st && n && slot >= 0)
+        st = c->link_from_output
+                 ? nino_document_connect(c->doc, c->link_node, c->link_slot, to, slot, &err)
+                 : nino_document_connect(c->doc, to, slot, c->link_node, c->link_slot, &err);
+    if (st)
+        nino_document_cancel(c->doc);
+    else
+        st = nino_document_end(c->doc, &err);
+    nino_canvas_did(c, st, &err);
+    if (st)
+        nino_canvas_sync(c);
+}

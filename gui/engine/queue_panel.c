@@ -1,0 +1,394 @@
+// Rows are made anew when the queue is another one; progress changes labels only.
+#include "engine/queue_panel.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/i18n.h"
+
+struct _NinoQueuePanel {
+    GtkWidget parent;
+    GtkWidget *box, *list, *empty, *pause, *times;
+    NinoEngine *engine;
+    GtkWidget *running_label; // of the running job's row, or NULL
+    GtkProgressBar *running_bar;
+    GHashTable *seconds;   // name -> double[1]: how long the last run of it took
+    GPtrArray *eta_labels; // of the waiting rows, in order
+    double fraction, eta_s;
+};
+
+G_DEFINE_TYPE(NinoQueuePanel, nino_queue_panel, GTK_TYPE_WIDGET)
+static guint show_error_signal, retry_signal;
+
+static const char *state_text(const NinoJob *j)
+{
+    switch (j->state) {
+    case NINO_QUEUE_RUNNING: return _("running");
+    case NINO_QUEUE_WAITING: return j->lost ? _("waiting (the worker died in it)") : _("waiting");
+    case NINO_QUEUE_DONE: return _("done");
+    case NINO_QUEUE_FAILED: return _("failed");
+    case NINO_QUEUE_CANCELLED: return _("cancelled");
+    }
+    return "";
+}
+
+char *nino_duration_text(double s)
+{
+    if (!(s >= 0) || s > 1e7)
+        return g_strdup("–");
+    if (s < 10)
+        return g_strdup_printf("%.1f s", s);
+    const int n = (int) round(s);
+    if (n < 60)
+        return g_strdup_printf("%d s", n);
+    if (n < 3600)
+        return g_strdup_printf("%d min %02d s", n / 60, n % 60);
+    return g_strdup_printf("%d h %02d min", n / 3600, n / 60 % 60);
+}
+
+// ---- estimates ----------------------------------------------------------------------------------
+
+double nino_queue_panel_seconds(NinoQueuePanel *p, const char *name)
+{
+    const double *s = g_hash_table_lookup(p->seconds, name);
+    return s ? *s : NAN;
+}
+
+static void learn(NinoQueuePanel *p, GPtrArray *jobs)
+{
+    for (guint i = jobs->len; i-- > 0;) { // the newest comes first in the list and wins
+        const NinoJob *j = jobs->pdata[i];
+        if (j->state != NINO_QUEUE_DONE || j->started_s <= 0 || j->ended_s < j->started_s)
+            continue;
+        double *s = g_new(double, 1);
+        *s = j->ended_s - j->started_s;
+        g_hash_table_replace(p->seconds, g_strdup(j->name), s);
+    }
+}
+
+// When each waiting job will be done, from how long it took the last time.
+static void show_estimates(NinoQueuePanel *p)
+{
+    GPtrArray *jobs = nino_engine_jobs(p->engine);
+    double at = 0;
+    guint row = 0;
+    for (guint i = 0; i < jobs->len; i++) {
+        const NinoJob *j = jobs->pdata[i];
+        if (j->state == NINO_QUEUE_RUNNING)
+            at += p->eta_s;
+        if (j->state != NINO_QUEUE_WAITING || row >= p->eta_labels->len)
+            continue;
+        at += nino_queue_panel_seconds(p, j->name);
+        g_autofree char *d = nino_duration_text(at);
+        g_autofree char *text =
+            isnan(at) ? g_strdup(_("not known yet")) : g_strdup_printf(_("in %s"), d);
+        gtk_label_set_text(p->eta_labels->pdata[row++], text);
+    }
+}
+
+static void show_running(NinoQueuePanel *p)
+{
+    if (!p->running_label)
+        return;
+    g_autofree char *left = nino_duration_text(p->eta_s);
+    g_autofree char *text = isnan(p->eta_s)
+                                ? g_strdup_printf("%.0f %%", p->fraction * 100)
+                                : g_strdup_printf(_("%.0f %%, %s left"), p->fraction * 100, left);
+    gtk_label_set_text(GTK_LABEL(p->running_label), text);
+    gtk_progress_bar_set_fraction(p->running_bar, CLAMP(p->fraction, 0, 1));
+}
+
+void nino_queue_panel_progress(NinoQueuePanel *p, double fraction, double eta_s)
+{
+    p->fraction = fraction;
+    p->eta_s = eta_s;
+    show_running(p);
+    show_estimates(p);
+}
+
+// ---- rows ---------------------------------------------------------------------------------------
+
+typedef struct RowData {
+    guint64 id;
+    int position; // among the waiting ones, from 1
+    char *where, *error;
+} RowData;
+
+static void row_data_free(gpointer p)
+{
+    RowData *d = p;
+    g_free(d->where);
+    g_free(d->error);
+    g_free(d);
+}
+
+static const RowData *data_of(GtkWidget *button)
+{
+    GtkWidget *row = gtk_widget_get_ancestor(button, GTK_TYPE_LIST_BOX_ROW);
+    return g_object_get_data(G_OBJECT(row), "job");
+}
+
+static void move_to(NinoQueuePanel *p, const RowData *d, int position)
+{
+    const nino_control c = { .cmd = NINO_CONTROL_MOVE, .job = d->id, .position = position };
+    nino_engine_send(p->engine, &c, NULL, NULL);
+}
+
+static void on_up(GtkButton *b, gpointer user)
+{
+    const RowData *d = data_of(GTK_WIDGET(b));
+    move_to(user, d, MAX(d->position - 1, 1));
+}
+
+static void on_down(GtkButton *b, gpointer user)
+{
+    const RowData *d = data_of(GTK_WIDGET(b));
+    move_to(user, d, d->position + 1);
+}
+
+static void on_first(GtkButton *b, gpointer user) { move_to(user, data_of(GTK_WIDGET(b)), 1); }
+
+static void on_remove(GtkButton *b, gpointer user)
+{
+    NinoQueuePanel *p = user;
+    nino_engine_simple(p->engine, NINO_CONTROL_REMOVE, data_of(GTK_WIDGET(b))->id);
+}
+
+static void on_cancel(GtkButton *b, gpointer user)
+{
+    NinoQueuePanel *p = user;
+    nino_engine_simple(p->engine, NINO_CONTROL_CANCEL, data_of(GTK_WIDGET(b))->id);
+}
+
+static void on_retry(GtkButton *b, gpointer user)
+{
+    g_signal_emit(user, retry_signal, 0, data_of(GTK_WIDGET(b))->id);
+}
+
+static void on_show(GtkButton *b, gpointer user)
+{
+    const RowData *d = data_of(GTK_WIDGET(b));
+    g_signal_emit(user, show_error_signal, 0, d->id, d->where, d->error);
+}
+
+static void add_button(NinoQueuePanel *p, GtkWidget *box, const char *icon, const char *what,
+                       const char *job, GCallback callback)
+{
+    GtkWidget *b = gtk_button_new_from_icon_name(icon);
+    gtk_button_set_has_frame(GTK_BUTTON(b), FALSE);
+    gtk_widget_set_valign(b, GTK_ALIGN_CENTER);
+    gtk_widget_set_tooltip_text(b, what);
+    g_autofree char *name = g_strdup_printf("%s: %s", what, job);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(b), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+    g_signal_connect(b, "clicked", callback, p);
+    gtk_box_append(GTK_BOX(box), b);
+}
+
+static void add_buttons(NinoQueuePanel *p, GtkWidget *box, const NinoJob *j)
+{
+    switch (j->state) {
+    case NINO_QUEUE_RUNNING:
+        add_button(p, box, "process-stop-symbolic", _("Interrupt"), j->name, G_CALLBACK(on_cancel));
+        break;
+    case NINO_QUEUE_WAITING:
+        add_button(p, box, "go-top-symbolic", _("Run next"), j->name, G_CALLBACK(on_first));
+        add_button(p, box, "go-up-symbolic", _("Move up"), j->name, G_CALLBACK(on_up));
+        add_button(p, box, "go-down-symbolic", _("Move down"), j->name, G_CALLBACK(on_down));
+        add_button(p, box, "edit-delete-symbolic", _("Remove"), j->name, G_CALLBACK(on_remove));
+        break;
+    case NINO_QUEUE_FAILED:
+        add_button(p, box, "find-location-symbolic", _("Show where it failed"), j->name,
+                   G_CALLBACK(on_show));
+        // fall through
+    case NINO_QUEUE_DONE:
+    case NINO_QUEUE_CANCELLED:
+        add_button(p, box, "view-refresh-symbolic", _("Run again, next"), j->name,
+                   G_CALLBACK(on_retry));
+        add_button(p, box, "edit-delete-symbolic", _("Remove"), j->name, G_CALLBACK(on_remove));
+        break;
+    }
+}
+
+static char *detail_of(const NinoJob *j)
+{
+    if (j->state == NINO_QUEUE_FAILED || j->state == NINO_QUEUE_CANCELLED)
+        return j->error && *j->error ? g_strdup_printf("%s: %s", state_text(j), j->error)
+                                     : g_strdup(state_text(j));
+    if (j->state == NINO_QUEUE_DONE && j->ended_s >= j->started_s && j->started_s > 0) {
+        g_autofree char *d = nino_duration_text(j->ended_s - j->started_s);
+        const guint n = g_strv_length(j->outputs);
+        return g_strdup_printf(ngettext("done in %s, %u file", "done in %s, %u files", n), d, n);
+    }
+    return g_strdup(state_text(j));
+}
+
+static GtkWidget *small_label(const char *text)
+{
+    GtkWidget *l = gtk_label_new(text);
+    gtk_label_set_xalign(GTK_LABEL(l), 0);
+    gtk_label_set_ellipsize(GTK_LABEL(l), PANGO_ELLIPSIZE_END);
+    return l;
+}
+
+static void add_row(NinoQueuePanel *p, const NinoJob *j, int position)
+{
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
+    gtk_widget_add_css_class(line, "queue-row");
+    GtkWidget *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
+    gtk_widget_set_hexpand(texts, TRUE);
+    gtk_box_append(GTK_BOX(texts), small_label(j->name));
+    g_autofree char *detail = detail_of(j);
+    GtkWidget *second = small_label(detail);
+    gtk_widget_set_tooltip_text(second, detail);
+    gtk_widget_add_css_class(second, j->state == NINO_QUEUE_FAILED ? "error-text" : "dim-label");
+    gtk_widget_add_css_class(second, "numeric");
+    gtk_box_append(GTK_BOX(texts), second);
+    gtk_box_append(GTK_BOX(line), texts);
+    if (j->state == NINO_QUEUE_RUNNING) {
+        p->running_label = second;
+        p->running_bar = GTK_PROGRESS_BAR(gtk_progress_bar_new());
+        gtk_accessible_update_property(GTK_ACCESSIBLE(p->running_bar),
+                                       GTK_ACCESSIBLE_PROPERTY_LABEL, _("Progress of this job"),
+                                       -1);
+        gtk_box_append(GTK_BOX(texts), GTK_WIDGET(p->running_bar));
+    } else if (j->state == NINO_QUEUE_WAITING) {
+        GtkWidget *eta = small_label("");
+        gtk_widget_add_css_class(eta, "numeric");
+        gtk_widget_set_tooltip_text(eta, _("When it will be done, from how long it took before"));
+        gtk_box_append(GTK_BOX(line), eta);
+        g_ptr_array_add(p->eta_labels, eta);
+    }
+    add_buttons(p, line, j);
+    GtkWidget *row = gtk_list_box_row_new();
+    gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), line);
+    g_autofree char *name = g_strdup_printf("%s, %s", j->name, detail);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+    RowData *d = g_new0(RowData, 1);
+    d->id = j->id;
+    d->position = position;
+    d->where = g_strdup(j->error_where ? j->error_where : "");
+    d->error = g_strdup(j->error ? j->error : "");
+    g_object_set_data_full(G_OBJECT(row), "job", d, row_data_free);
+    gtk_list_box_append(GTK_LIST_BOX(p->list), row);
+}
+
+static void rebuild(NinoEngine *engine, gpointer user)
+{
+    NinoQueuePanel *p = user;
+    p->running_label = NULL;
+    p->running_bar = NULL;
+    g_ptr_array_set_size(p->eta_labels, 0);
+    GtkWidget *child;
+    while ((child = gtk_widget_get_first_child(p->list)))
+        gtk_list_box_remove(GTK_LIST_BOX(p->list), child);
+    GPtrArray *jobs = nino_engine_jobs(engine);
+    learn(p, jobs);
+    int position = 0;
+    for (guint i = 0; i < jobs->len; i++) {
+        const NinoJob *j = jobs->pdata[i];
+        add_row(p, j, j->state == NINO_QUEUE_WAITING ? ++position : 0);
+    }
+    if (!nino_engine_running(engine)) {
+        p->fraction = 0;
+        p->eta_s = NAN;
+    }
+    gtk_widget_set_visible(p->empty, jobs->len == 0);
+    gtk_widget_set_visible(p->list, jobs->len > 0);
+    show_running(p);
+    show_estimates(p);
+}
+
+int nino_queue_panel_repeat(NinoQueuePanel *p)
+{
+    return gtk_spin_button_get_value_as_int(GTK_SPIN_BUTTON(p->times));
+}
+
+static void on_clear(GtkButton *b, gpointer user)
+{
+    (void) b;
+    NinoQueuePanel *p = user;
+    nino_engine_simple(p->engine, NINO_CONTROL_REMOVE, 0);
+}
+
+// ---- building -----------------------------------------------------------------------------------
+
+static GtkWidget *toolbar(NinoQueuePanel *p)
+{
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    gtk_widget_add_css_class(bar, "bar");
+    p->pause = gtk_toggle_button_new_with_label(_("Pause"));
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(p->pause), "win.pause");
+    gtk_widget_set_tooltip_text(p->pause,
+                                _("The running job stops after its kernel; no other one starts"));
+    GtkWidget *times = p->times = gtk_spin_button_new_with_range(1, 999, 1);
+    gtk_widget_set_tooltip_text(times, _("How often “Run” adds the workflow"));
+    gtk_accessible_update_property(GTK_ACCESSIBLE(times), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   _("Repeat each run"), -1);
+    GtkWidget *label = gtk_label_new(_("Repeat"));
+    GtkWidget *space = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
+    gtk_widget_set_hexpand(space, TRUE);
+    GtkWidget *clear = gtk_button_new_with_label(_("Clear finished"));
+    gtk_widget_set_tooltip_text(clear, _("Forget the jobs that have ended; their files stay"));
+    g_signal_connect(clear, "clicked", G_CALLBACK(on_clear), p);
+    GtkWidget *all[] = { p->pause, label, times, space, clear };
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+        gtk_box_append(GTK_BOX(bar), all[i]);
+    return bar;
+}
+
+static void dispose(GObject *o)
+{
+    NinoQueuePanel *p = NINO_QUEUE_PANEL(o);
+    if (p->engine)
+        g_signal_handlers_disconnect_by_data(p->engine, p);
+    g_clear_object(&p->engine);
+    g_clear_pointer(&p->box, gtk_widget_unparent);
+    g_clear_pointer(&p->seconds, g_hash_table_unref);
+    g_clear_pointer(&p->eta_labels, g_ptr_array_unref);
+    G_OBJECT_CLASS(nino_queue_panel_parent_class)->dispose(o);
+}
+
+static void nino_queue_panel_class_init(NinoQueuePanelClass *klass)
+{
+    G_OBJECT_CLASS(klass)->dispose = dispose;
+    gtk_widget_class_set_layout_manager_type(GTK_WIDGET_CLASS(klass), GTK_TYPE_BIN_LAYOUT);
+    show_error_signal =
+        g_signal_new("show-error", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                     G_TYPE_NONE, 3, G_TYPE_UINT64, G_TYPE_STRING, G_TYPE_STRING);
+    retry_signal = g_signal_new("retry", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                NULL, G_TYPE_NONE, 1, G_TYPE_UINT64);
+}
+
+static void nino_queue_panel_init(NinoQueuePanel *p)
+{
+    p->seconds = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    p->eta_labels = g_ptr_array_new();
+    p->eta_s = NAN;
+    p->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_widget_set_parent(p->box, GTK_WIDGET(p));
+    gtk_box_append(GTK_BOX(p->box), toolbar(p));
+    p->empty = gtk_label_new(_("Nothing is queued\nRun (Ctrl+Enter) adds the workflow"));
+    gtk_label_set_justify(GTK_LABEL(p->empty), GTK_JUSTIFY_CENTER);
+    gtk_widget_add_css_class(p->empty, "dim-label");
+    gtk_widget_set_vexpand(p->empty, TRUE);
+    p->list = gtk_list_box_new();
+    gtk_list_box_set_selection_mode(GTK_LIST_BOX(p->list), GTK_SELECTION_NONE);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(p->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   _("Queue"), -1);
+    GtkWidget *scroller = gtk_scrolled_window_new();
+    gtk_widget_set_vexpand(scroller, TRUE);
+    GtkWidget *inner = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_box_append(GTK_BOX(inner), p->list);
+    gtk_box_append(GTK_BOX(inner), p->empty);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), inner);
+    gtk_box_append(GTK_BOX(p->box), scroller);
+}
+
+GtkWidget *nino_queue_panel_new(NinoEngine *engine)
+{
+    NinoQueuePanel *p = g_object_new(NINO_TYPE_QUEUE_PANEL, NULL);
+    p->engine = g_object_ref(engine);
+    g_signal_connect(engine, "queue", G_CALLBACK(rebuild), p);
+    rebuild(engine, p);
+    return GTK_WIDGET(p);
+}

@@ -1,0 +1,402 @@
+// Editors are plain widgets with a record behind them; which one a value gets is decided here and
+// nowhere else. Seeds are entries: a spin button counts in doubles, which cannot hold 64 bits.
+#include "node/editors.h"
+
+#include "node/choice.h"
+#include "base/i18n.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Editor {
+    char *name;
+    const nino_param *param;
+    nino_doc_widget_kind kind;
+    NinoEditFn fn;
+    gpointer user;
+    gboolean is_updating, is_control;
+    GtkWidget *input; // spin, entry, text view, check or choice
+    GtkWidget *scale; // forms only
+} Editor;
+
+static struct {
+    char **models, *input;
+} folders;
+
+void nino_editors_set_folders(const char *const *models, const char *input)
+{
+    g_strfreev(folders.models);
+    g_free(folders.input);
+    folders.models = g_strdupv((char **) models);
+    folders.input = g_strdup(input);
+}
+
+char *nino_editors_input_path(const nino_doc_widget *w)
+{
+    if (!w->param || w->param->type != NINO_FILE || g_strcmp0(w->param->folder, "input") != 0 ||
+        !*w->text || g_path_is_absolute(w->text) || strstr(w->text, ".."))
+        return NULL;
+    return g_build_filename(folders.input ? folders.input : "input", w->text, NULL);
+}
+
+static Editor *editor_of(GtkWidget *w) { return g_object_get_data(G_OBJECT(w), "nino-editor"); }
+
+static void editor_free(gpointer p)
+{
+    Editor *e = p;
+    g_free(e->name);
+    g_free(e);
+}
+
+static void report(Editor *e, const char *text)
+{
+    if (e->fn && !e->is_updating)
+        e->fn(e->user, e->name, e->is_control ? NINO_EDIT_CONTROL : NINO_EDIT_VALUE, text);
+}
+
+static void on_leave(GtkEventControllerFocus *focus, gpointer user)
+{
+    Editor *e = user;
+    (void) focus;
+    if (e->fn)
+        e->fn(e->user, e->name, NINO_EDIT_DONE, NULL);
+}
+
+// ---- numbers ---------------------------------------------------------------------------------
+
+static int digits_of(const nino_param *p)
+{
+    int digits = 0;
+    double step = p && p->step.f > 0 ? p->step.f : 0.01;
+    for (; digits < 6 && fabs(step - rint(step)) > 1e-9; digits++)
+        step *= 10;
+    return MAX(digits, 1);
+}
+
+static void print_number(const Editor *e, double v, char text[G_ASCII_DTOSTR_BUF_SIZE])
+{
+    if (e->kind == NINO_WIDGET_INT) {
+        g_snprintf(text, G_ASCII_DTOSTR_BUF_SIZE, "%.0f", v);
+        return;
+    }
+    char format[16];
+    const double scale = pow(10, 9); // what a person can have typed
+    v = rint(v * scale) / scale;
+    g_snprintf(format, sizeof(format), "%%.%dg", 12);
+    g_ascii_formatd(text, G_ASCII_DTOSTR_BUF_SIZE, format, v);
+}
+
+static void on_spin(GtkSpinButton *spin, gpointer user)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    print_number(user, gtk_spin_button_get_value(spin), text);
+    report(user, text);
+}
+
+// The text is the value: as many digits as it has, the same in every locale.
+static gboolean on_output(GtkSpinButton *spin, gpointer user)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    print_number(user, gtk_spin_button_get_value(spin), text);
+    if (strcmp(text, gtk_editable_get_text(GTK_EDITABLE(spin))) != 0)
+        gtk_editable_set_text(GTK_EDITABLE(spin), text);
+    return TRUE;
+}
+
+static int on_input(GtkSpinButton *spin, double *value, gpointer user)
+{
+    char *end = NULL;
+    const char *text = gtk_editable_get_text(GTK_EDITABLE(spin));
+    (void) user;
+    *value = g_ascii_strtod(text, &end);
+    return end != text && !*end ? TRUE : GTK_INPUT_ERROR;
+}
+
+static void range_of(const nino_param *p, double *lo, double *hi, double *step)
+{
+    *lo = -1e15;
+    *hi = 1e15;
+    *step = 1;
+    if (p && p->type == NINO_INT) {
+        *lo = (double) p->min.i;
+        *hi = (double) p->max.i;
+        *step = p->step.i > 0 ? (double) p->step.i : 1;
+    } else if (p && p->type == NINO_FLOAT) {
+        *lo = p->min.f;
+        *hi = p->max.f;
+        *step = p->step.f > 0 ? p->step.f : 0.01;
+    } else {
+        *step = 0.01;
+    }
+}
+
+static GtkWidget *new_spin(Editor *e)
+{
+    double lo, hi, step;
+    range_of(e->param, &lo, &hi, &step);
+    if (e->kind == NINO_WIDGET_INT && !e->param)
+        step = 1;
+    GtkAdjustment *a = gtk_adjustment_new(lo, lo, hi, step, step * 10, 0);
+    GtkWidget *spin =
+        gtk_spin_button_new(a, step, e->kind == NINO_WIDGET_INT ? 0 : (guint) digits_of(e->param));
+    gtk_spin_button_set_numeric(GTK_SPIN_BUTTON(spin), FALSE);
+    gtk_editable_set_width_chars(GTK_EDITABLE(spin), 4);
+    gtk_editable_set_max_width_chars(GTK_EDITABLE(spin), 8);
+    g_signal_connect(spin, "output", G_CALLBACK(on_output), e);
+    g_signal_connect(spin, "input", G_CALLBACK(on_input), e);
+    g_signal_connect(spin, "value-changed", G_CALLBACK(on_spin), e);
+    return spin;
+}
+
+// A form has room for a slider beside the number, where the table gives it a narrow range.
+static GtkWidget *new_slider(Editor *e)
+{
+    const nino_param *p = e->param;
+    const gboolean is_int = p->type == NINO_INT;
+    const double lo = is_int ? (double) p->ui_min.i : p->ui_min.f;
+    const double hi = is_int ? (double) p->ui_max.i : p->ui_max.f;
+    GtkWidget *scale = gtk_scale_new(GTK_ORIENTATION_HORIZONTAL, NULL);
+    GtkAdjustment *a = gtk_spin_button_get_adjustment(GTK_SPIN_BUTTON(e->input));
+    GtkAdjustment *own = gtk_adjustment_new(lo, lo, hi, gtk_adjustment_get_step_increment(a),
+                                            gtk_adjustment_get_page_increment(a), 0);
+    gtk_range_set_adjustment(GTK_RANGE(scale), own);
+    g_object_bind_property(a, "value", own, "value",
+                           G_BINDING_BIDIRECTIONAL | G_BINDING_SYNC_CREATE);
+    gtk_widget_set_hexpand(scale, TRUE);
+    return scale;
+}
+
+static gboolean has_slider(const nino_param *p)
+{
+    return p && ((p->type == NINO_INT && p->ui_max.i > p->ui_min.i) ||
+                 (p->type == NINO_FLOAT && p->ui_max.f > p->ui_min.f));
+}
+
+// ---- texts -----------------------------------------------------------------------------------
+
+static gboolean is_number_text(const char *s)
+{
+    return *s && strspn(s, "0123456789") == strlen(s) && strlen(s) <= 20;
+}
+
+static void on_entry(GtkEditable *entry, gpointer user)
+{
+    Editor *e = user;
+    const char *text = gtk_editable_get_text(entry);
+    if (e->kind == NINO_WIDGET_INT && !is_number_text(text))
+        return; // not yet a number
+    report(e, text);
+}
+
+static void on_text(GtkTextBuffer *buffer, gpointer user)
+{
+    GtkTextIter from, to;
+    gtk_text_buffer_get_bounds(buffer, &from, &to);
+    g_autofree char *text = gtk_text_buffer_get_text(buffer, &from, &to, FALSE);
+    report(user, text);
+}
+
+static GtkWidget *new_text(Editor *e, GtkWidget **outer)
+{
+    GtkWidget *view = gtk_text_view_new();
+    gtk_text_view_set_wrap_mode(GTK_TEXT_VIEW(view), GTK_WRAP_WORD_CHAR);
+    gtk_text_view_set_accepts_tab(GTK_TEXT_VIEW(view), FALSE); // Tab leaves, as everywhere
+    gtk_text_view_set_left_margin(GTK_TEXT_VIEW(view), 6);
+    gtk_text_view_set_right_margin(GTK_TEXT_VIEW(view), 6);
+    gtk_text_view_set_top_margin(GTK_TEXT_VIEW(view), 3);
+    *outer = gtk_scrolled_window_new();
+    gtk_scrolled_window_set_has_frame(GTK_SCROLLED_WINDOW(*outer), TRUE);
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(*outer), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(*outer), view);
+    g_signal_connect(gtk_text_view_get_buffer(GTK_TEXT_VIEW(view)), "changed", G_CALLBACK(on_text),
+                     e);
+    return view;
+}
+
+gboolean nino_editor_is_multiline(const nino_doc_widget *w)
+{
+    return w->param
+               ? w->param->type == NINO_STRING && w->param->multiline
+               : w->kind == NINO_WIDGET_STRING &&
+                     (strchr(w->text, '\n') || strlen(w->text) > 80 || !strcmp(w->name, "text"));
+}
+
+// ---- choices ---------------------------------------------------------------------------------
+
+static char **list_files(const char *folder, const char *const *extra)
+{
+    GStrvBuilder *b = g_strv_builder_new();
+    char **found =
+        nino_list_files((const char *const *) folders.models, folders.input, folder, NULL);
+    for (char **f = found; f && *f; f++)
+        g_strv_builder_add(b, *f);
+    for (; extra && *extra; extra++)
+        g_strv_builder_add(b, *extra);
+    free(found);
+    char **out = g_strv_builder_end(b);
+    g_strv_builder_unref(b);
+    return out;
+}
+
+char **nino_editors_files(const char *folder) { return list_files(folder, NULL); }
+
+static char **choices_of(gpointer user)
+{
+    static const char *const controls[] = { "fixed", "increment", "decrement", "randomize", NULL };
+    const Editor *e = user;
+    if (e->is_control)
+        return g_strdupv((char **) controls);
+    if (e->param && e->param->type == NINO_FILE)
+        return list_files(e->param->folder, e->param->extra);
+    return e->param && e->param->names ? g_strdupv((char **) e->param->names) : NULL;
+}
+
+static void on_choice(gpointer user, const char *text) { report(user, text); }
+
+static void on_check(GtkCheckButton *check, gpointer user)
+{
+    report(user, gtk_check_button_get_active(check) ? "true" : "false");
+}
+
+// ---- making ----------------------------------------------------------------------------------
+
+static GtkWidget *make_input(Editor *e, const nino_doc_widget *w, gboolean compact,
+                             GtkWidget **outer)
+{
+    const gboolean is_seed =
+        e->param ? e->param->type == NINO_SEED : w->control && w->kind == NINO_WIDGET_INT;
+    GtkWidget *entry;
+    if ((e->kind == NINO_WIDGET_INT || e->kind == NINO_WIDGET_FLOAT) && !is_seed) {
+        e->input = new_spin(e);
+        if (compact || !has_slider(e->param))
+            return e->input;
+        e->scale = new_slider(e);
+        *outer = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+        gtk_box_append(GTK_BOX(*outer), e->scale);
+        gtk_box_append(GTK_BOX(*outer), e->input);
+        return e->input;
+    }
+    if (e->kind == NINO_WIDGET_BOOL) {
+        entry = gtk_check_button_new();
+        g_signal_connect(entry, "toggled", G_CALLBACK(on_check), e);
+        return entry;
+    }
+    if (e->kind == NINO_WIDGET_CHOICE && e->param)
+        return nino_choice_new(choices_of, on_choice, e);
+    if (nino_editor_is_multiline(w))
+        return new_text(e, outer);
+    entry = gtk_entry_new();
+    gtk_editable_set_width_chars(GTK_EDITABLE(entry), 4);
+    gtk_editable_set_max_width_chars(GTK_EDITABLE(entry), 12);
+    if (is_seed)
+        gtk_entry_set_input_purpose(GTK_ENTRY(entry), GTK_INPUT_PURPOSE_DIGITS);
+    g_signal_connect(entry, "changed", G_CALLBACK(on_entry), e);
+    return entry;
+}
+
+static char *help_of(const nino_doc_widget *w)
+{
+    const nino_param *p = w->param;
+    if (!p)
+        return NULL;
+    const char *help = p->help ? p->help : "";
+    if (p->is_inert)
+        return g_strdup_printf("%s%s%s", help, *help ? "\n" : "",
+                               _("Accepted, but without effect here"));
+    if (p->unit && *p->unit)
+        return g_strdup_printf("%s%s(%s)", help, *help ? " " : "", p->unit);
+    return *help ? g_strdup(help) : NULL;
+}
+
+static GtkWidget *finish(Editor *e, GtkWidget *outer, const nino_doc_widget *w, const char *name)
+{
+    GtkEventController *focus = gtk_event_controller_focus_new();
+    g_autofree char *help = help_of(w);
+    g_signal_connect(focus, "leave", G_CALLBACK(on_leave), e);
+    gtk_widget_add_controller(e->input, focus);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(e->input), GTK_ACCESSIBLE_PROPERTY_LABEL, name,
+                                   -1);
+    if (e->scale)
+        gtk_accessible_update_property(GTK_ACCESSIBLE(e->scale), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                       name, -1);
+    if (help && !e->is_control) {
+        gtk_widget_set_tooltip_text(outer, help);
+        gtk_accessible_update_property(GTK_ACCESSIBLE(e->input),
+                                       GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, help, -1);
+    }
+    if (w->param && w->param->is_inert)
+        gtk_widget_add_css_class(outer, "inert");
+    g_object_set_data_full(G_OBJECT(outer), "nino-editor", e, editor_free);
+    nino_editor_update(outer, w);
+    return outer;
+}
+
+GtkWidget *nino_editor_new(const nino_doc_widget *w, gboolean compact, NinoEditFn fn, gpointer user)
+{
+    Editor *e = g_new0(Editor, 1);
+    GtkWidget *outer = NULL;
+    *e = (Editor){ .name = g_strdup(w->name),
+                   .param = w->param,
+                   .kind = w->kind,
+                   .fn = fn,
+                   .user = user,
+                   .is_updating = TRUE };
+    e->input = make_input(e, w, compact, &outer);
+    const char *label = w->label                      ? w->label
+                        : w->param && w->param->label ? w->param->label
+                                                      : w->name;
+    GtkWidget *editor = finish(e, outer ? outer : e->input, w, label);
+    e->is_updating = FALSE;
+    return editor;
+}
+
+GtkWidget *nino_editor_new_control(const nino_doc_widget *w, NinoEditFn fn, gpointer user)
+{
+    Editor *e = g_new0(Editor, 1);
+    g_autofree char *label = g_strdup_printf(_("%s after a run"), w->name);
+    *e = (Editor){ .name = g_strdup(w->name), .kind = NINO_WIDGET_CHOICE, .fn = fn, .user = user };
+    e->is_control = TRUE;
+    e->input = nino_choice_new(choices_of, on_choice, e);
+    gtk_widget_set_tooltip_text(e->input, _("What happens to the value after a run was queued"));
+    return finish(e, e->input, w, label);
+}
+
+static void show_text(GtkWidget *view, const char *text)
+{
+    GtkTextBuffer *b = gtk_text_view_get_buffer(GTK_TEXT_VIEW(view));
+    GtkTextIter from, to;
+    gtk_text_buffer_get_bounds(b, &from, &to);
+    g_autofree char *now = gtk_text_buffer_get_text(b, &from, &to, FALSE);
+    if (strcmp(now, text) != 0)
+        gtk_text_buffer_set_text(b, text, -1);
+}
+
+void nino_editor_update(GtkWidget *editor, const nino_doc_widget *w)
+{
+    Editor *e = editor_of(editor);
+    const gboolean was = e->is_updating;
+    e->is_updating = TRUE;
+    if (e->is_control)
+        nino_choice_set_text(e->input, w->control ? w->control : "");
+    else if (GTK_IS_SPIN_BUTTON(e->input))
+        gtk_spin_button_set_value(GTK_SPIN_BUTTON(e->input), g_ascii_strtod(w->text, NULL));
+    else if (GTK_IS_CHECK_BUTTON(e->input))
+        gtk_check_button_set_active(GTK_CHECK_BUTTON(e->input), !strcmp(w->text, "true"));
+    else if (GTK_IS_TEXT_VIEW(e->input))
+        show_text(e->input, w->text);
+    else if (NINO_IS_CHOICE(e->input))
+        nino_choice_set_text(e->input, w->text);
+    else if (strcmp(gtk_editable_get_text(GTK_EDITABLE(e->input)), w->text) != 0)
+        gtk_editable_set_text(GTK_EDITABLE(e->input), w->text);
+    gtk_widget_set_sensitive(editor, !w->is_linked || e->is_control);
+    e->is_updating = was;
+}
+
+void nino_editor_stop(GtkWidget *editor)
+{
+    Editor *e = editor_of(editor);
+    if (e)
+        e->fn = NULL;
+}

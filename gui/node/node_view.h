@@ -1,0 +1,47 @@
+// One node of the canvas as a widget: title, slots and values are where workflow files expect them
+// (titles of 30, slots of 20, values of 24), the editors are real widgets.
+#pragma once
+#include "canvas/canvas.h"
+#include "node/editors.h"
+#include "node/style.h"
+
+#define NINO_TYPE_NODE_VIEW (nino_node_view_get_type())
+G_DECLARE_FINAL_TYPE(NinoNodeView, nino_node_view, NINO, NODE_VIEW, GtkWidget)
+
+enum { NINO_NODE_TITLE = 30, NINO_NODE_SLOT = 20, NINO_NODE_ROW = 24 };
+
+// How much of a node is drawn.
+typedef enum NinoDetail {
+    NINO_DETAIL_FULL,
+    NINO_DETAIL_TITLE, // no values, no slot names
+    NINO_DETAIL_BOX,   // no text
+} NinoDetail;
+
+typedef void (*NinoNodeEditFn)(gpointer user, const char *id, const char *name, NinoEditKind kind,
+                               const char *text);
+
+GtkWidget *nino_node_view_new(const nino_doc_node *n, NinoNodeEditFn fn, gpointer user);
+void nino_node_view_update(NinoNodeView *v, const nino_doc_node *n);
+const char *nino_node_view_id(NinoNodeView *v);
+const char *nino_node_view_title(NinoNodeView *v);
+// In the coordinates of the workflow, title included.
+void nino_node_view_get_box(NinoNodeView *v, graphene_rect_t *box);
+void nino_node_view_set_place(NinoNodeView *v, double x, double y); // while it is dragged
+void nino_node_view_set_size(NinoNodeView *v, double width, double height);
+// Where links begin and end, in the coordinates of the workflow.
+graphene_point_t nino_node_view_input(NinoNodeView *v, int i);
+graphene_point_t nino_node_view_output(NinoNodeView *v, int i);
+// The slot at a point inside the view, or -1.
+int nino_node_view_input_at(NinoNodeView *v, double x, double y);
+int nino_node_view_output_at(NinoNodeView *v, double x, double y);
+gboolean nino_node_view_is_resize_corner(NinoNodeView *v, double x, double y);
+
+void nino_node_view_set_detail(NinoNodeView *v, NinoDetail detail);
+NinoDetail nino_node_view_get_detail(const NinoNodeView *v);
+void nino_node_view_set_selected(NinoNodeView *v, gboolean selected);
+void nino_node_view_set_mark(NinoNodeView *v, const NinoNodeMark *mark); // NULL: none
+void nino_node_view_set_picture(NinoNodeView *v, GdkTexture *picture);   // a small one, or NULL
+// While a link is dragged: slots that it fits are drawn full, others dim. NULL: no link.
+void nino_node_view_set_wanted(NinoNodeView *v, const char *type, gboolean inputs);
+gboolean nino_node_view_edit(NinoNodeView *v); // gives the focus to its first editor
+GdkRGBA nino_node_view_map_color(NinoNodeView *v);

@@ -1,0 +1,359 @@
+// How a node is drawn, in three details: everything, stubs in place of editors, a coloured box.
+#include "node/node_view_priv.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/i18n.h"
+
+typedef struct Pen {
+    GtkSnapshot *s;
+    PangoLayout *layout;
+    NinoGraphColors c;
+} Pen;
+
+static void draw_text(Pen *p, const char *text, double x, double y, double width, int align,
+                      GdkRGBA color)
+{
+    int h = 0, w = 0;
+    pango_layout_set_width(p->layout, (int) (MAX(width, 1) * PANGO_SCALE));
+    pango_layout_set_text(p->layout, text, -1);
+    pango_layout_get_pixel_size(p->layout, &w, &h);
+    pango_layout_set_width(p->layout, (int) (MAX(width, 1) * PANGO_SCALE));
+    gtk_snapshot_save(p->s);
+    gtk_snapshot_translate(p->s, &GRAPHENE_POINT_INIT((float) (x + (align ? MAX(width - w, 0) : 0)),
+                                                      (float) (y - h / 2.0)));
+    gtk_snapshot_append_layout(p->s, p->layout, &color);
+    gtk_snapshot_restore(p->s);
+}
+
+static void rounded(cairo_t *cr, double x, double y, double w, double h, double top, double bottom)
+{
+    cairo_new_sub_path(cr);
+    cairo_arc(cr, x + w - top, y + top, top, -G_PI / 2, 0);
+    cairo_arc(cr, x + w - bottom, y + h - bottom, bottom, 0, G_PI / 2);
+    cairo_arc(cr, x + bottom, y + h - bottom, bottom, G_PI / 2, G_PI);
+    cairo_arc(cr, x + top, y + top, top, G_PI, 3 * G_PI / 2);
+    cairo_close_path(cr);
+}
+
+static GdkRGBA body_color(const NinoNodeView *v, const NinoGraphColors *c)
+{
+    GdkRGBA out;
+    if (v->kind == NINO_DOC_UNKNOWN && !c->is_high_contrast) {
+        gdk_rgba_parse(&out, c->is_dark ? "#4a3236" : "#f6e3e4");
+        return out;
+    }
+    return !c->is_high_contrast && nino_file_color(v->bgcolor, c->is_dark, &out) ? out : c->body;
+}
+
+static GdkRGBA title_color(const NinoNodeView *v, const NinoGraphColors *c)
+{
+    GdkRGBA out;
+    return !c->is_high_contrast && nino_file_color(v->color, c->is_dark, &out) ? out : c->title;
+}
+
+static GdkRGBA outline(const NinoNodeView *v, const NinoGraphColors *c, double *width)
+{
+    *width = 2.5;
+    if (v->has_mark && v->mark.state >= NINO_NODE_FAILED)
+        return c->error;
+    if (v->has_mark && v->mark.state == NINO_NODE_RUNNING)
+        return c->running;
+    if (v->is_selected || gtk_widget_has_focus(GTK_WIDGET(v)))
+        return c->accent;
+    *width = c->is_high_contrast ? 2 : 1;
+    return c->border;
+}
+
+static void draw_box(const NinoNodeView *v, const Pen *p)
+{
+    const double w = v->width, h = v->height, t = nino_node_view_title_height(v);
+    double line;
+    const GdkRGBA body = body_color(v, &p->c), title = title_color(v, &p->c),
+                  edge = outline(v, &p->c, &line);
+    const gboolean flat = v->is_collapsed || t == 0;
+    cairo_t *cr =
+        gtk_snapshot_append_cairo(p->s, &GRAPHENE_RECT_INIT(-3, -3, (float) w + 6, (float) h + 6));
+    rounded(cr, 0, 0, w, h, 7, 7);
+    gdk_cairo_set_source_rgba(cr, flat && t > 0 ? &title : &body);
+    cairo_fill(cr);
+    if (!flat) {
+        rounded(cr, 0, 0, w, t, 7, 0);
+        gdk_cairo_set_source_rgba(cr, &title);
+        cairo_fill(cr);
+    }
+    if (v->mode == NINO_MODE_BYPASSED) {
+        GdkRGBA tint = p->c.bypass;
+        tint.alpha = 0.45f;
+        rounded(cr, 0, 0, w, h, 7, 7);
+        gdk_cairo_set_source_rgba(cr, &tint);
+        cairo_fill(cr);
+    }
+    rounded(cr, 0, 0, w, h, 7, 7);
+    gdk_cairo_set_source_rgba(cr, &edge);
+    cairo_set_line_width(cr, line);
+    cairo_stroke(cr);
+    cairo_destroy(cr);
+}
+
+// Far out: rectangles that need no path.
+static void draw_plain_box(const NinoNodeView *v, const Pen *p)
+{
+    const float w = (float) v->width, h = (float) v->height,
+                t = (float) nino_node_view_title_height(v);
+    double line;
+    const gboolean is_small = v->detail == NINO_DETAIL_BOX;
+    const GdkRGBA body = body_color(v, &p->c), edge = outline(v, &p->c, &line),
+                  title = is_small && p->c.is_high_contrast ? p->c.border : title_color(v, &p->c);
+    if (line >= 2) { // marked, or high contrast, where bodies are like the canvas
+        const float b = (float) MAX(line * 2, is_small ? 8 : 3);
+        gtk_snapshot_append_color(p->s, &edge, &GRAPHENE_RECT_INIT(-b, -b, w + 2 * b, h + 2 * b));
+    }
+    gtk_snapshot_append_color(p->s, &body, &GRAPHENE_RECT_INIT(0, t, w, MAX(h - t, 0)));
+    if (t > 0)
+        gtk_snapshot_append_color(p->s, &title, &GRAPHENE_RECT_INIT(0, 0, w, t));
+    if (v->mode == NINO_MODE_BYPASSED) {
+        GdkRGBA tint = p->c.bypass;
+        tint.alpha = 0.45f;
+        gtk_snapshot_append_color(p->s, &tint, &GRAPHENE_RECT_INIT(0, 0, w, h));
+    }
+}
+
+static char *mark_text(const NinoNodeMark *m)
+{
+    if (m->state == NINO_NODE_QUEUED)
+        return g_strdup(_("queued"));
+    if (m->state == NINO_NODE_CACHED)
+        return g_strdup(_("cached"));
+    if (m->state == NINO_NODE_FAILED)
+        return g_strdup(_("failed"));
+    GString *s = g_string_new(NULL);
+    if (m->state == NINO_NODE_RUNNING && m->progress >= 0)
+        g_string_append_printf(s, "%.0f %%", 100 * CLAMP(m->progress, 0, 1));
+    if (m->seconds >= 0)
+        g_string_append_printf(s, m->seconds < 1 ? "%s%.0f ms" : "%s%.2f s", s->len ? " · " : "",
+                               m->seconds < 1 ? m->seconds * 1e3 : m->seconds);
+    if (m->bytes) {
+        const guint64 abs = (guint64) (m->bytes < 0 ? -m->bytes : m->bytes);
+        g_autofree char *size = g_format_size_full(abs, G_FORMAT_SIZE_IEC_UNITS);
+        g_string_append_printf(s, "%s%s%s", s->len ? " · " : "", m->bytes < 0 ? "−" : "+", size);
+    }
+    return g_string_free(s, FALSE);
+}
+
+static GdkRGBA mark_color(NinoNodeState state, const NinoGraphColors *c)
+{
+    return state >= NINO_NODE_FAILED    ? c->error
+           : state == NINO_NODE_RUNNING ? c->running
+           : state == NINO_NODE_CACHED  ? c->cached
+           : state == NINO_NODE_DONE    ? c->done
+                                        : c->dim;
+}
+
+// A ring in the place of the title's dot: it fills while the node runs.
+static void draw_ring(const NinoNodeView *v, const Pen *p)
+{
+    const double cx = 15, cy = NINO_NODE_TITLE / 2.0, r = 5.5;
+    cairo_t *cr = gtk_snapshot_append_cairo(
+        p->s, &GRAPHENE_RECT_INIT((float) cx - 8, (float) cy - 8, 16, 16));
+    GdkRGBA color = v->has_mark ? mark_color(v->mark.state, &p->c) : p->c.dim;
+    const NinoNodeState state = v->has_mark ? v->mark.state : NINO_NODE_IDLE;
+    cairo_set_line_width(cr, 2.5);
+    if (state == NINO_NODE_IDLE || state == NINO_NODE_QUEUED) {
+        gdk_cairo_set_source_rgba(cr, &color);
+        cairo_arc(cr, cx, cy, state == NINO_NODE_QUEUED ? r - 1 : 3.5, 0, 2 * G_PI);
+        state == NINO_NODE_QUEUED ? cairo_stroke(cr) : cairo_fill(cr);
+    } else if (state == NINO_NODE_RUNNING) {
+        GdkRGBA faint = color;
+        faint.alpha = 0.3f;
+        gdk_cairo_set_source_rgba(cr, &faint);
+        cairo_arc(cr, cx, cy, r, 0, 2 * G_PI);
+        cairo_stroke(cr);
+        gdk_cairo_set_source_rgba(cr, &color);
+        cairo_arc(cr, cx, cy, r, -G_PI / 2,
+                  -G_PI / 2 + 2 * G_PI * (v->mark.progress < 0 ? 0.25 : v->mark.progress));
+        cairo_stroke(cr);
+    } else {
+        gdk_cairo_set_source_rgba(cr, &color);
+        cairo_arc(cr, cx, cy, r, 0, 2 * G_PI);
+        cairo_fill(cr);
+    }
+    cairo_destroy(cr);
+}
+
+static void draw_title(const NinoNodeView *v, Pen *p)
+{
+    g_autofree char *badge = v->has_mark ? mark_text(&v->mark) : NULL;
+    double right = v->width - 10;
+    if (v->kind == NINO_DOC_REROUTE)
+        return;
+    draw_ring(v, p);
+    if (badge && *badge) {
+        int w = 0, h = 0;
+        pango_layout_set_width(p->layout, -1);
+        pango_layout_set_text(p->layout, badge, -1);
+        pango_layout_get_pixel_size(p->layout, &w, &h);
+        right -= MIN(w, v->width * 0.6);
+        draw_text(p, badge, right, NINO_NODE_TITLE / 2.0, w + 1, 0,
+                  mark_color(v->mark.state, &p->c));
+        right -= 6;
+    }
+    if (v->is_pinned) {
+        draw_text(p, "📌", right - 16, NINO_NODE_TITLE / 2.0, 18, 0, p->c.dim);
+        right -= 18;
+    }
+    draw_text(p, v->title, 28, NINO_NODE_TITLE / 2.0, right - 28, 0, p->c.text);
+}
+
+static gboolean fits(const NinoNodeView *v, const Slot *s, gboolean is_input)
+{
+    if (!v->wanted)
+        return TRUE;
+    if (v->wants_inputs != is_input)
+        return FALSE;
+    return is_input ? nino_document_types_fit(v->wanted, s->type)
+                    : nino_document_types_fit(s->type, v->wanted);
+}
+
+static void draw_dots(const NinoNodeView *v, const Pen *p)
+{
+    cairo_t *cr = gtk_snapshot_append_cairo(
+        p->s, &GRAPHENE_RECT_INIT(-6, 0, (float) v->width + 12, (float) v->height));
+    for (guint k = 0; k < 2; k++) {
+        GArray *slots = k ? v->outputs : v->inputs;
+        for (guint i = 0; i < slots->len; i++) {
+            const Slot *s = SLOTS(slots, i);
+            GdkRGBA color = nino_type_color(s->type, p->c.is_dark);
+            if (!fits(v, s, !k))
+                color.alpha = 0.15f;
+            // A value's socket shows only when it is used or may be.
+            else if (s->is_row && !s->is_linked)
+                color.alpha = v->wanted ? 1 : 0.35f;
+            gdk_cairo_set_source_rgba(cr, &color);
+            cairo_arc(cr, k ? v->width : 0, s->y, s->is_row && !s->is_linked ? 3.2 : 4.5, 0,
+                      2 * G_PI);
+            if (s->is_optional && !s->is_linked && !s->is_row) {
+                cairo_set_line_width(cr, 1.6);
+                cairo_stroke(cr);
+            } else {
+                cairo_fill(cr);
+            }
+        }
+    }
+    cairo_destroy(cr);
+}
+
+static void draw_labels(const NinoNodeView *v, Pen *p)
+{
+    if (v->kind == NINO_DOC_REROUTE)
+        return;
+    const gboolean both = v->inputs->len && v->outputs->len;
+    const double room = both ? v->width / 2 - 14 : v->width - 28;
+    double x, width;
+    for (guint k = 0; k < 2; k++) {
+        GArray *slots = k ? v->outputs : v->inputs;
+        for (guint i = 0; i < slots->len; i++) {
+            const Slot *s = SLOTS(slots, i);
+            GdkRGBA color = p->c.dim;
+            color.alpha = fits(v, s, !k) ? 1 : 0.3f;
+            if (!s->is_row)
+                draw_text(p, s->label, k ? v->width - 12 - room : 12, s->y, room, (int) k, color);
+        }
+    }
+    if (nino_node_view_is_end(v)) {
+        const gboolean takes = v->wanted && (v->kind == NINO_DOC_OUTPUT) == v->wants_inputs;
+        draw_text(p, "+", v->kind == NINO_DOC_OUTPUT ? 12 : v->width - 24,
+                  nino_node_view_new_port_y(v), 12, 1, takes ? p->c.accent : p->c.dim);
+    }
+    nino_node_view_label_area(v, &x, &width);
+    for (guint i = 0; i < v->rows->len; i++) {
+        const Row *r = ROWS(v, i);
+        GdkRGBA color = p->c.dim;
+        color.alpha = r->is_inert ? 0.6f : 1;
+        if (!r->is_text)
+            draw_text(p, r->label, 12, r->y + r->height / 2, x - 16, 0, color);
+    }
+}
+
+// As large as it fits below the values.
+static void draw_picture(const NinoNodeView *v, const Pen *p)
+{
+    GdkTexture *t = v->made ? v->made : v->loaded;
+    const double room_w = v->width - 20, room_h = v->height - v->picture_y - 10;
+    if (!t || room_h < 20 || room_w < 20)
+        return;
+    const double tw = gdk_texture_get_width(t), th = gdk_texture_get_height(t);
+    const double scale = MIN(room_w / tw, room_h / th);
+    gtk_snapshot_append_texture(
+        p->s, t,
+        &GRAPHENE_RECT_INIT((float) ((v->width - tw * scale) / 2),
+                            (float) (v->picture_y + (room_h - th * scale) / 2),
+                            (float) (tw * scale), (float) (th * scale)));
+}
+
+// In the place of editors that are too small to read.
+static void draw_stubs(const NinoNodeView *v, const Pen *p)
+{
+    double x, width;
+    GdkRGBA c = p->c.dim;
+    c.alpha = 0.16f;
+    nino_node_view_label_area(v, &x, &width);
+    for (guint i = 0; i < v->rows->len; i++) {
+        const Row *r = ROWS(v, i);
+        gtk_snapshot_append_color(
+            p->s, &c,
+            &GRAPHENE_RECT_INIT(r->is_text ? 10 : (float) x, (float) r->y + 2,
+                                r->is_text ? (float) v->width - 20 : (float) width,
+                                (float) MAX(r->height - 4, 2)));
+    }
+}
+
+static void draw_error(const NinoNodeView *v, Pen *p)
+{
+    if (!v->error || v->is_collapsed)
+        return;
+    draw_text(p, v->error, 4, v->height + 10, MAX(v->width - 8, 220), 0, p->c.error);
+}
+
+void nino_node_view_snapshot(GtkWidget *w, GtkSnapshot *s)
+{
+    NinoNodeView *v = NINO_NODE_VIEW(w);
+    Pen p = { .s = s };
+    nino_graph_colors(w, &p.c);
+    const gboolean faint = v->mode == NINO_MODE_MUTED || v->mode == NINO_MODE_BYPASSED;
+    if (faint)
+        gtk_snapshot_push_opacity(s, v->mode == NINO_MODE_MUTED ? 0.4 : 0.75);
+    if (v->detail == NINO_DETAIL_BOX) {
+        draw_plain_box(v, &p);
+    } else {
+        p.layout = gtk_widget_create_pango_layout(w, NULL);
+        pango_layout_set_ellipsize(p.layout, PANGO_ELLIPSIZE_END);
+        v->detail == NINO_DETAIL_FULL ? draw_box(v, &p) : draw_plain_box(v, &p);
+        draw_title(v, &p);
+        if (!v->is_collapsed && v->detail == NINO_DETAIL_FULL)
+            draw_labels(v, &p);
+        else if (!v->is_collapsed)
+            draw_stubs(v, &p);
+        if (!v->is_collapsed && v->detail == NINO_DETAIL_FULL)
+            draw_dots(v, &p);
+        if (!v->is_collapsed)
+            draw_picture(v, &p);
+        draw_error(v, &p);
+        g_object_unref(p.layout);
+    }
+    for (guint i = 0; i < v->rows->len && v->detail == NINO_DETAIL_FULL && !v->is_collapsed; i++)
+        if (ROWS(v, i)->editor)
+            gtk_widget_snapshot_child(w, ROWS(v, i)->editor, s);
+    if (faint)
+        gtk_snapshot_pop(s);
+}
+
+GdkRGBA nino_node_view_map_color(NinoNodeView *v)
+{
+    NinoGraphColors c;
+    nino_graph_colors(GTK_WIDGET(v), &c);
+    return v->has_mark && v->mark.state != NINO_NODE_IDLE ? mark_color(v->mark.state, &c)
+           : v->bgcolor                                   ? body_color(v, &c)
+                                                          : c.dim;
+}

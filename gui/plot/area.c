@@ -1,0 +1,426 @@
+// The plot widget: drawing, read-out, tooltip, and arrows that step over the things of a plot.
+#include "plot/area_priv.h"
+
+#include <math.h>
+
+#include "node/style.h"
+#include "base/i18n.h"
+
+G_DEFINE_TYPE(NinoArea, nino_area, GTK_TYPE_WIDGET)
+
+NinoRun *nino_area_run(NinoArea *area) { return area->run; }
+gpointer nino_area_user(NinoArea *area) { return area->user; }
+
+// ---- read-out ----------------------------------------------------------------------------------
+
+void nino_area_get_box(NinoArea *a, NinoPlotBox *box)
+{
+    GtkWidget *w = GTK_WIDGET(a);
+    const float width = (float) gtk_widget_get_width(w), height = (float) gtk_widget_get_height(w);
+    *box = (NinoPlotBox){ 0, 0, width, height };
+    if (a->type->box)
+        a->type->box(a, width, height, box, a->user);
+    box->w = MAX(box->w, 1);
+}
+
+float nino_area_line(NinoArea *a)
+{
+    PangoLayout *l = gtk_widget_create_pango_layout(GTK_WIDGET(a), "Xg");
+    int h;
+    pango_layout_get_pixel_size(l, NULL, &h);
+    g_object_unref(l);
+    return (float) h;
+}
+
+static gboolean place_of_item(NinoArea *a, double *x, double *y)
+{
+    return a->item >= 0 && a->type->item && a->type->item(a, a->item, x, y, a->user);
+}
+
+void nino_area_say(NinoArea *a, const char *markup)
+{
+    char *plain = NULL;
+    pango_parse_markup(markup, -1, 0, NULL, &plain, NULL, NULL);
+    if (g_strcmp0(plain, a->said) != 0)
+        gtk_accessible_update_property(GTK_ACCESSIBLE(a), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                       plain ? plain : "", -1);
+    g_free(a->said);
+    a->said = plain;
+}
+
+static void read_time(NinoArea *a, guint64 t, GString *text)
+{
+    char when[40];
+    NinoPlotBox box;
+    const guint64 begin = nino_history_begin(nino_run_history(a->run));
+    nino_format_ns(when, sizeof(when), (double) t - (double) begin);
+    g_string_append_printf(text, _("at %s"), when);
+    const nino_event *note = nino_area_note_at(a, t);
+    if (note) {
+        g_autofree char *said = g_markup_escape_text(nino_run_name(a->run, note->name), -1);
+        g_string_append_printf(text, _(", noted: %s"), said);
+    }
+    const gsize at = text->len;
+    nino_area_get_box(a, &box);
+    if (a->type->read)
+        a->type->read(a, t, text, a->user);
+    else if (a->type->tip)
+        a->type->tip(a, (double) nino_area_x(a, &box, t), (double) (box.y + box.h / 2), text,
+                     a->user);
+    if (text->len > at)
+        g_string_insert(text, (gssize) at, "\n");
+}
+
+void nino_area_read_out(NinoArea *a)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    const guint64 t = a->type->has_time ? nino_run_cursor(a->run) : 0;
+    double x, y;
+    if (t)
+        read_time(a, t, text);
+    else if (place_of_item(a, &x, &y) && a->type->tip)
+        a->type->tip(a, x, y, text, a->user);
+    nino_area_say(a, text->str);
+}
+
+// The pointer moves cursors too, without a focus: nobody listens there.
+static void on_cursor(NinoArea *a)
+{
+    if (gtk_widget_has_focus(GTK_WIDGET(a)))
+        nino_area_read_out(a);
+}
+
+static void on_focus(NinoArea *a)
+{
+    if (a->type->has_time || a->type->item)
+        on_cursor(a);
+    gtk_widget_queue_draw(GTK_WIDGET(a));
+}
+
+// A crosshair at the item and the text about it beside.
+static void draw_item(NinoArea *a, NinoPlot *p)
+{
+    double x, y;
+    if (!place_of_item(a, &x, &y))
+        return;
+    const GdkRGBA hair = nino_plot_alpha(&p->fg, 0.45f), edge = nino_plot_alpha(&p->fg, 0.6f);
+    g_auto(GStrv) lines = g_strsplit(a->said ? a->said : "", "\n", 10);
+    const float h = nino_plot_text_height(p), fx = floorf((float) x), fy = floorf((float) y);
+    float w = 0;
+    guint n = 0;
+    for (; lines[n] && *lines[n]; n++)
+        w = MAX(w, nino_plot_text_width(p, lines[n]));
+    w = MIN(w, p->width - 16);
+    nino_plot_bar(p, fx, 0, 1, p->height, &hair);
+    nino_plot_bar(p, 0, fy, p->width, 1, &hair);
+    if (!n)
+        return;
+    const float bw = w + 12, bh = (float) n * h + 8;
+    const float left = CLAMP(fx + 10 + bw <= p->width ? fx + 10 : fx - 10 - bw, 0, p->width - bw);
+    const float top = MAX(fy + 10 + bh <= p->height ? fy + 10 : fy - 10 - bh, 0);
+    nino_plot_bar(p, left, top, bw, bh, &p->bg);
+    nino_plot_frame(p, left, top, bw, bh, &edge);
+    for (guint i = 0; i < n; i++)
+        nino_plot_text(p, left + 6, top + 4 + (float) i * h, w, NINO_PLOT_LEFT, &p->fg, lines[i]);
+}
+
+static gboolean item_key(NinoArea *a, guint key)
+{
+    double x, y;
+    int to = a->item;
+    switch (key) {
+    case GDK_KEY_Left:
+    case GDK_KEY_Up: to = MAX(to - 1, 0); break;
+    case GDK_KEY_Right:
+    case GDK_KEY_Down: to++; break;
+    case GDK_KEY_Home: to = 0; break;
+    case GDK_KEY_End:
+        while (a->type->item(a, to + 1, &x, &y, a->user))
+            to++;
+        break;
+    case GDK_KEY_Escape:
+        if (to < 0)
+            return FALSE;
+        to = -1;
+        break;
+    case GDK_KEY_Return:
+    case GDK_KEY_KP_Enter:
+        return place_of_item(a, &x, &y) && a->type->click && a->type->click(a, x, y, 1, a->user);
+    default: return FALSE;
+    }
+    if (to < 0 || a->type->item(a, to, &x, &y, a->user))
+        a->item = to;
+    nino_area_read_out(a);
+    gtk_widget_queue_draw(GTK_WIDGET(a));
+    return TRUE;
+}
+
+// ---- drawing -----------------------------------------------------------------------------------
+
+static void set_colours(NinoPlot *p, const GdkRGBA *fg, gboolean is_high_contrast)
+{
+    p->fg = *fg;
+    p->is_dark = fg->red + fg->green + fg->blue > 1.5f;
+    const float v = !p->is_dark ? 1.0f : is_high_contrast ? 0.0f : 0.11f;
+    p->bg = (GdkRGBA){ v, v, v, 1 };
+    p->dim = nino_plot_alpha(fg, is_high_contrast ? 1.0f : 0.72f);
+    p->grid = nino_plot_alpha(fg, is_high_contrast ? 0.3f : 0.12f);
+}
+
+static void draw_focus(NinoPlot *p)
+{
+    const GdkRGBA c = nino_plot_alpha(nino_plot_colour(4), 0.9f);
+    nino_plot_frame(p, 0, 0, p->width, p->height, &c);
+}
+
+static void snapshot(GtkWidget *w, GtkSnapshot *s)
+{
+    NinoArea *a = NINO_AREA(w);
+    NinoPlot p = { .snapshot = s,
+                   .pango = gtk_widget_get_pango_context(w),
+                   .layouts = a->layouts,
+                   .width = (float) gtk_widget_get_width(w),
+                   .height = (float) gtk_widget_get_height(w) };
+    GdkRGBA fg;
+    gtk_style_context_get_color(gtk_widget_get_style_context(w), &fg);
+    set_colours(&p, &fg, nino_style_is_high_contrast(w));
+    if (p.width < 40 || p.height < 30)
+        return;
+    nino_run_draw_begin(a->run);
+    nino_plot_clip(&p, 0, 0, p.width, p.height);
+    a->type->draw(a, &p, a->user);
+    if (gtk_widget_has_focus(w))
+        draw_item(a, &p);
+    if (gtk_widget_has_visible_focus(w))
+        draw_focus(&p);
+    nino_plot_unclip(&p);
+    nino_run_draw_end(a->run);
+}
+
+void nino_area_export(GtkWidget *area, cairo_t *cr, double width, double height, gboolean is_dark)
+{
+    NinoArea *a = NINO_AREA(area);
+    PangoContext *pango = pango_cairo_create_context(cr);
+    PangoFontDescription *font = pango_font_description_from_string("Sans 9");
+    pango_context_set_font_description(pango, font);
+    NinoPlot p = { .cr = cr, .pango = pango, .width = (float) width, .height = (float) height };
+    const float v = is_dark ? 0.93f : 0.1f;
+    set_colours(&p, &(GdkRGBA){ v, v, v, 1 }, FALSE);
+    nino_plot_bar(&p, 0, 0, p.width, p.height, &p.bg);
+    a->type->draw(a, &p, a->user);
+    pango_font_description_free(font);
+    g_object_unref(pango);
+}
+
+void nino_area_draw_marks(NinoArea *a, NinoPlot *p, const NinoPlotBox *box)
+{
+    guint64 t0, t1;
+    if (nino_run_range(a->run, &t0, &t1)) {
+        const float x0 = CLAMP(nino_area_x(a, box, t0), box->x, box->x + box->w);
+        const float x1 = CLAMP(nino_area_x(a, box, t1), box->x, box->x + box->w);
+        const GdkRGBA shade = nino_plot_alpha(&p->fg, 0.16f), edge = nino_plot_alpha(&p->fg, 0.6f);
+        nino_plot_bar(p, box->x, box->y, x0 - box->x, box->h, &shade);
+        nino_plot_bar(p, x1, box->y, box->x + box->w - x1, box->h, &shade);
+        nino_plot_bar(p, floorf(x0), box->y, 1, box->h, &edge);
+        nino_plot_bar(p, floorf(x1), box->y, 1, box->h, &edge);
+    }
+    size_t n;
+    const nino_event *note = nino_history_points(nino_run_history(a->run), NINO_EV_NOTE, &n);
+    for (size_t i = 0; i < n; i++) {
+        const float at = floorf(nino_area_x(a, box, note[i].t_ns));
+        if (at < box->x || at >= box->x + box->w)
+            continue;
+        nino_plot_bar(p, at, box->y, 1, box->h, nino_plot_colour(4));
+        nino_plot_bar(p, at - 3, box->y, 7, 5, nino_plot_colour(4));
+    }
+    const guint64 cursor = nino_run_cursor(a->run);
+    const float x = nino_area_x(a, box, cursor);
+    if (cursor && x >= box->x && x < box->x + box->w) {
+        const GdkRGBA c = nino_plot_alpha(&p->fg, 0.45f);
+        nino_plot_bar(p, floorf(x), box->y, 1, box->h, &c);
+    }
+}
+
+// ---- rendering --------------------------------------------------------------------------------
+
+// What GTK does with the drawing (render nodes to pixels) is part of what watching costs: frames in
+// which one of the run's plots was drawn count whole.
+static void on_frame_begin(GdkFrameClock *clock, NinoRun *run)
+{
+    (void) clock;
+    nino_run_frame_begin(run);
+}
+
+static void on_frame_end(GdkFrameClock *clock, NinoRun *run)
+{
+    (void) clock;
+    nino_run_frame_end(run);
+}
+
+static void watch_clock(GtkWidget *w)
+{
+    GdkFrameClock *clock = gtk_widget_get_frame_clock(w);
+    NinoRun *run = NINO_AREA(w)->run;
+    if (g_signal_handler_find(clock, G_SIGNAL_MATCH_FUNC | G_SIGNAL_MATCH_DATA, 0, 0, NULL,
+                              (gpointer) on_frame_begin, run))
+        return; // another plot of this run in the window
+    g_signal_connect_object(clock, "before-paint", G_CALLBACK(on_frame_begin), run, 0);
+    g_signal_connect_object(clock, "after-paint", G_CALLBACK(on_frame_end), run, 0);
+}
+
+static void realize(GtkWidget *w)
+{
+    GTK_WIDGET_CLASS(nino_area_parent_class)->realize(w);
+    watch_clock(w);
+}
+
+// ---- pointer and keys --------------------------------------------------------------------------
+
+static gboolean on_key(GtkEventControllerKey *c, guint key, guint code, GdkModifierType mods,
+                       gpointer user)
+{
+    (void) c, (void) code;
+    NinoArea *a = user;
+    const gboolean is_known = nino_history_end(nino_run_history(a->run)) > 0;
+    if (a->type->has_time && is_known && nino_area_time_key(a, key, mods))
+        return TRUE;
+    if (a->type->item && !(mods & (GDK_CONTROL_MASK | GDK_ALT_MASK)) && item_key(a, key))
+        return TRUE;
+    return a->type->key && a->type->key(a, key, mods, a->user);
+}
+
+// ---- widget ------------------------------------------------------------------------------------
+
+static void on_click(GtkGestureClick *g, int n_press, double x, double y, gpointer user)
+{
+    (void) g;
+    NinoArea *a = user;
+    gtk_widget_grab_focus(GTK_WIDGET(a));
+    const gboolean was_drag = a->dragging;
+    const gboolean used = !was_drag && a->type->click && a->type->click(a, x, y, n_press, a->user);
+    if (!was_drag && !used && n_press == 1 && a->type->has_time)
+        nino_run_select(a->run, 0, 0);
+    a->dragging = FALSE;
+}
+
+static gboolean on_tooltip(GtkWidget *w, int x, int y, gboolean keyboard, GtkTooltip *tip,
+                           gpointer user)
+{
+    (void) user;
+    NinoArea *a = NINO_AREA(w);
+    if (keyboard) { // what was read out
+        gtk_tooltip_set_text(tip, a->said);
+        return a->said && *a->said;
+    }
+    g_autoptr(GString) text = g_string_new(NULL);
+    if (!a->type->tip || !a->type->tip(a, x, y, text, a->user))
+        return FALSE;
+    gtk_tooltip_set_markup(tip, text->str);
+    return TRUE;
+}
+
+static void redraw(NinoArea *a)
+{
+    if (gtk_widget_get_mapped(GTK_WIDGET(a)))
+        gtk_widget_queue_draw(GTK_WIDGET(a));
+}
+
+static void on_cleared(NinoArea *a)
+{
+    a->item = -1;
+    nino_area_say(a, "");
+}
+
+static void css_changed(GtkWidget *w, GtkCssStyleChange *change)
+{
+    GTK_WIDGET_CLASS(nino_area_parent_class)->css_changed(w, change);
+    g_hash_table_remove_all(NINO_AREA(w)->layouts); // maybe another font
+}
+
+static void measure(GtkWidget *w, GtkOrientation orientation, int for_size, int *minimum,
+                    int *natural, int *minimum_baseline, int *natural_baseline)
+{
+    (void) for_size;
+    const NinoAreaType *t = NINO_AREA(w)->type;
+    *minimum = orientation == GTK_ORIENTATION_HORIZONTAL ? t->min_width : t->min_height;
+    *natural = *minimum;
+    *minimum_baseline = *natural_baseline = -1;
+}
+
+static void dispose(GObject *o)
+{
+    NinoArea *a = NINO_AREA(o);
+    if (a->user_free && a->user)
+        a->user_free(a->user);
+    a->user = NULL;
+    GtkWidget *child; // a popover that is open
+    while ((child = gtk_widget_get_first_child(GTK_WIDGET(o))))
+        gtk_widget_unparent(child);
+    g_clear_object(&a->run);
+    g_clear_pointer(&a->layouts, g_hash_table_unref);
+    g_clear_pointer(&a->said, g_free);
+    G_OBJECT_CLASS(nino_area_parent_class)->dispose(o);
+}
+
+static void nino_area_class_init(NinoAreaClass *klass)
+{
+    GtkWidgetClass *wc = GTK_WIDGET_CLASS(klass);
+    G_OBJECT_CLASS(klass)->dispose = dispose;
+    wc->snapshot = snapshot;
+    wc->measure = measure;
+    wc->realize = realize;
+    wc->css_changed = css_changed;
+    gtk_widget_class_set_css_name(wc, "plotarea");
+    gtk_widget_class_set_accessible_role(wc, GTK_ACCESSIBLE_ROLE_IMG);
+}
+
+static void nino_area_init(NinoArea *a)
+{
+    a->item = -1;
+    a->layouts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_object_unref);
+    gtk_widget_set_focusable(GTK_WIDGET(a), TRUE);
+    gtk_widget_set_hexpand(GTK_WIDGET(a), TRUE);
+    gtk_widget_set_vexpand(GTK_WIDGET(a), TRUE);
+    // Time and figures go from left to right in every language.
+    gtk_widget_set_direction(GTK_WIDGET(a), GTK_TEXT_DIR_LTR);
+}
+
+static void add_controllers(NinoArea *a)
+{
+    GtkWidget *w = GTK_WIDGET(a);
+    GtkEventController *c = gtk_event_controller_key_new();
+    g_signal_connect(c, "key-pressed", G_CALLBACK(on_key), a);
+    gtk_widget_add_controller(w, c);
+    GtkGesture *g = gtk_gesture_click_new();
+    g_signal_connect(g, "released", G_CALLBACK(on_click), a);
+    gtk_widget_add_controller(w, GTK_EVENT_CONTROLLER(g));
+    if (a->type->has_time)
+        nino_area_add_time_controllers(a);
+}
+
+GtkWidget *nino_area_new(NinoRun *run, const NinoAreaType *type, gpointer user,
+                         GDestroyNotify user_free)
+{
+    NinoArea *a = g_object_new(NINO_TYPE_AREA, NULL);
+    a->run = g_object_ref(run);
+    a->type = type;
+    a->user = user;
+    a->user_free = user_free;
+    gtk_widget_set_size_request(GTK_WIDGET(a), type->min_width, type->min_height);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(a), GTK_ACCESSIBLE_PROPERTY_LABEL, _(type->label),
+                                   -1);
+    static const char *const all[] = { "changed", "cleared", "range", "kernel", "view", "cursor" };
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+        if (type->draws_itself ? FALSE : i < 4 || type->has_time)
+            g_signal_connect_object(run, all[i], G_CALLBACK(redraw), a, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "cleared", G_CALLBACK(on_cleared), a, G_CONNECT_SWAPPED);
+    if (type->has_time)
+        g_signal_connect_object(run, "cursor", G_CALLBACK(on_cursor), a, G_CONNECT_SWAPPED);
+    g_signal_connect(a, "notify::has-focus", G_CALLBACK(on_focus), NULL);
+    if (type->tip) {
+        gtk_widget_set_has_tooltip(GTK_WIDGET(a), TRUE);
+        g_signal_connect(a, "query-tooltip", G_CALLBACK(on_tooltip), NULL);
+    }
+    add_controllers(a);
+    return GTK_WIDGET(a);
+}

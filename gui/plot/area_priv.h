@@ -1,0 +1,28 @@
+// What the files of the plot widget share.
+#pragma once
+#include "plot/area.h"
+
+struct _NinoArea {
+    GtkWidget parent;
+    NinoRun *run;
+    const NinoAreaType *type;
+    gpointer user;
+    GDestroyNotify user_free;
+    GHashTable *layouts;
+    double pointer_x; // scroll events have no position
+    double drag_x;
+    gboolean dragging, panning;
+    guint64 pan_view[2];
+    int item;   // what arrows have stepped to, -1: nothing
+    char *said; // the description of the widget
+};
+
+// Asks for a note at t, or changes the one that is there.
+void nino_area_edit_note(NinoArea *a, guint64 t);
+// The note drawn at t or beside it; NULL: none.
+const nino_event *nino_area_note_at(NinoArea *a, guint64 t);
+// Where the type has its time axis, or all of the widget.
+void nino_area_get_box(NinoArea *a, NinoPlotBox *box);
+// The shared time axis: wheel, drag and motion of the pointer; keys (TRUE: used).
+void nino_area_add_time_controllers(NinoArea *a);
+gboolean nino_area_time_key(NinoArea *a, guint key, GdkModifierType mods);

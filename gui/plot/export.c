@@ -1,0 +1,292 @@
+// Writing plots, tables and traces to files.
+#include "plot/export.h"
+
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+#include <math.h>
+
+#include "base/i18n.h"
+#include "plot/plot.h"
+
+static const char *const plot_types[] = { "png", "svg", "pdf", NULL };
+static const char *const table_types[] = { "csv", "json", NULL };
+static const char *const all_types[] = { "png", "svg", "pdf", "csv", "json", NULL };
+static const char *const no_types[] = { NULL };
+
+const char *const *nino_export_types(GtkWidget *view, gboolean with_plot, gboolean with_table)
+{
+    const NinoViewExport *x = nino_view_get_export(view);
+    const gboolean plot = with_plot && x && x->draw, table = with_table && x && x->rows;
+    return plot && table ? all_types : plot ? plot_types : table ? table_types : no_types;
+}
+
+static gboolean fail(GError **error, const char *path, const char *why)
+{
+    g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: %s", path, why);
+    return FALSE;
+}
+
+// ---- plots -------------------------------------------------------------------------------------
+
+static cairo_status_t append(void *bytes, const unsigned char *data, unsigned n)
+{
+    g_byte_array_append(bytes, data, n);
+    return CAIRO_STATUS_SUCCESS;
+}
+
+enum { FOOTER = 18 };
+
+// What was run, how long it took, with which version; when the picture was made.
+static char *caption(GtkWidget *view)
+{
+    size_t n;
+    char ns[40] = "";
+    NinoRun *run = g_object_get_data(G_OBJECT(view), "nino-run");
+    nino_history *h = run ? nino_run_history(run) : NULL;
+    const nino_span *s = h ? nino_history_spans(h, &n) : NULL;
+    const nino_span *job = NULL;
+    for (size_t i = 0; s && i < n; i++)
+        if (s[i].kind == NINO_EV_JOB)
+            job = &s[i];
+    if (job)
+        nino_format_ns(
+            ns, sizeof(ns),
+            (double) ((job->end_ns ? job->end_ns : nino_history_end(h)) - job->begin_ns));
+    g_autoptr(GDateTime) now = g_date_time_new_now_local();
+    g_autofree char *when = g_date_time_format(now, "%Y-%m-%d %H:%M");
+    return g_strdup_printf("%s%s%s%sninodes %s · %s", job ? nino_run_name(run, job->name) : "",
+                           job ? " · " : "", ns, job ? " · " : "", nino_version(), when);
+}
+
+static void draw_caption(GtkWidget *view, cairo_t *cr, int w, int h, gboolean is_dark)
+{
+    int width, height;
+    g_autofree char *text = caption(view);
+    PangoLayout *l = pango_cairo_create_layout(cr);
+    PangoFontDescription *font = pango_font_description_from_string("Sans 8");
+    pango_layout_set_font_description(l, font);
+    pango_layout_set_text(l, text, -1);
+    pango_layout_set_single_paragraph_mode(l, TRUE);
+    pango_layout_set_ellipsize(l, PANGO_ELLIPSIZE_END);
+    pango_layout_set_width(l, (w - 12) * PANGO_SCALE);
+    pango_layout_get_pixel_size(l, &width, &height);
+    const double back = is_dark ? 0.11 : 1, ink = is_dark ? 0.65 : 0.4;
+    cairo_set_source_rgb(cr, back, back, back);
+    cairo_rectangle(cr, 0, h - FOOTER, w, FOOTER);
+    cairo_fill(cr);
+    cairo_set_source_rgb(cr, ink, ink, ink);
+    cairo_move_to(cr, 6, h - FOOTER + (FOOTER - height) / 2.0);
+    pango_cairo_show_layout(cr, l);
+    pango_font_description_free(font);
+    g_object_unref(l);
+}
+
+static gboolean write_plot(GtkWidget *view, const char *path, int w, int h, gboolean is_dark,
+                           GError **error)
+{
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    const gboolean is_png = g_str_has_suffix(path, ".png");
+    const double scale = is_png ? 2 : 1; // sharp on paper
+    cairo_surface_t *s = is_png ? cairo_image_surface_create(CAIRO_FORMAT_ARGB32, w * 2, h * 2)
+                         : g_str_has_suffix(path, ".svg")
+                             ? cairo_svg_surface_create_for_stream(append, bytes, w, h)
+                             : cairo_pdf_surface_create_for_stream(append, bytes, w, h);
+    cairo_t *cr = cairo_create(s);
+    cairo_scale(cr, scale, scale);
+    nino_view_get_export(view)->draw(view, cr, w, h - FOOTER, is_dark);
+    draw_caption(view, cr, w, h, is_dark);
+    cairo_status_t st = cairo_status(cr);
+    cairo_destroy(cr);
+    if (!st && is_png)
+        st = cairo_surface_write_to_png_stream(s, append, bytes);
+    cairo_surface_finish(s);
+    st = st ? st : cairo_surface_status(s);
+    cairo_surface_destroy(s);
+    if (st)
+        return fail(error, path, cairo_status_to_string(st));
+    return g_file_set_contents(path, (const char *) bytes->data, (gssize) bytes->len, error);
+}
+
+// ---- tables ------------------------------------------------------------------------------------
+
+typedef struct Table {
+    GString *out;
+    gboolean is_json;
+    size_t n;
+} Table;
+
+// No more digits than give the same number again: 0.00072, not 0.00072000000000000005.
+static void add_number(GString *s, double v, gboolean is_json)
+{
+    char buf[G_ASCII_DTOSTR_BUF_SIZE];
+    if (isfinite(v)) {
+        g_ascii_formatd(buf, sizeof(buf), "%.15g", v);
+        if (g_ascii_strtod(buf, NULL) != v)
+            g_ascii_dtostr(buf, sizeof(buf), v);
+        g_string_append(s, buf);
+    } else if (is_json)
+        g_string_append(s, "null");
+}
+
+static void add_text(GString *s, const char *text, gboolean is_json)
+{
+    if (!is_json && !strpbrk(text, "\",\n\r")) {
+        g_string_append(s, text);
+        return;
+    }
+    g_string_append_c(s, '"');
+    for (const char *p = text; *p; p++) {
+        if (is_json && (unsigned char) *p < 0x20)
+            g_string_append_printf(s, "\\u%04x", (unsigned) *p);
+        else if (*p == '"' || (is_json && *p == '\\'))
+            g_string_append_printf(s, "%c%c", is_json ? '\\' : '"', *p);
+        else
+            g_string_append_c(s, *p);
+    }
+    g_string_append_c(s, '"');
+}
+
+static void add_row(gpointer user, const NinoCell *cells, size_t n)
+{
+    Table *t = user;
+    for (size_t i = 0; i < n && !t->is_json && !t->n; i++) {
+        g_string_append(t->out, i ? "," : "");
+        add_text(t->out, cells[i].column, FALSE);
+    }
+    g_string_append(t->out, !t->is_json ? t->n ? "" : "\r\n" : t->n ? ",\n  {" : "\n  {");
+    for (size_t i = 0; i < n; i++) {
+        g_string_append(t->out, i ? "," : "");
+        if (t->is_json) {
+            add_text(t->out, cells[i].column, TRUE);
+            g_string_append(t->out, ": ");
+        }
+        if (cells[i].text)
+            add_text(t->out, cells[i].text, t->is_json);
+        else
+            add_number(t->out, cells[i].number, t->is_json);
+    }
+    g_string_append(t->out, t->is_json ? "}" : "\r\n");
+    t->n++;
+}
+
+static gboolean write_table(GtkWidget *view, const char *path, GError **error)
+{
+    Table t = { .out = g_string_new(NULL), .is_json = g_str_has_suffix(path, ".json") };
+    if (t.is_json)
+        g_string_append_c(t.out, '[');
+    nino_view_get_export(view)->rows(view, add_row, &t);
+    if (t.is_json)
+        g_string_append(t.out, "\n]\n");
+    const gboolean ok = g_file_set_contents(path, t.out->str, (gssize) t.out->len, error);
+    g_string_free(t.out, TRUE);
+    return ok;
+}
+
+gboolean nino_export_view(GtkWidget *view, const char *path, int width, int height,
+                          gboolean is_dark, GError **error)
+{
+    const NinoViewExport *x = nino_view_get_export(view);
+    const char *dot = strrchr(path, '.');
+    if (dot && g_strv_contains(plot_types, dot + 1))
+        return x && x->draw ? write_plot(view, path, width, height, is_dark, error)
+                            : fail(error, path, _("this view has no plot"));
+    if (dot && g_strv_contains(table_types, dot + 1))
+        return x && x->rows ? write_table(view, path, error)
+                            : fail(error, path, _("this view has no table"));
+    return fail(error, path, _("the name must end in .png, .svg, .pdf, .csv or .json"));
+}
+
+gboolean nino_export_trace(NinoRun *run, const char *path, GError **error)
+{
+    nino_error err;
+    if (nino_history_save(nino_run_history(run), path, &err) == NINO_OK)
+        return TRUE;
+    return fail(error, err.where, err.msg);
+}
+
+// ---- asking ------------------------------------------------------------------------------------
+
+typedef struct Ask {
+    GtkWidget *view;
+    NinoRun *run;
+    char *kind;
+    GtkFileChooserNative *chooser;
+} Ask;
+
+static void show_error(GtkWidget *view, const GError *error)
+{
+    GtkRoot *root = gtk_widget_get_root(view);
+    GtkWidget *d = gtk_message_dialog_new(
+        root ? GTK_WINDOW(root) : NULL, GTK_DIALOG_MODAL | GTK_DIALOG_DESTROY_WITH_PARENT,
+        GTK_MESSAGE_ERROR, GTK_BUTTONS_CLOSE, "%s", _("The file was not written"));
+    gtk_message_dialog_format_secondary_text(GTK_MESSAGE_DIALOG(d), "%s", error->message);
+    g_signal_connect(d, "response", G_CALLBACK(gtk_window_destroy), NULL);
+    gtk_window_present(GTK_WINDOW(d));
+}
+
+static void on_response(GtkNativeDialog *dialog, int response, Ask *a)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
+    g_autofree char *path = file ? g_file_get_path(file) : NULL;
+    if (response == GTK_RESPONSE_ACCEPT && path) {
+        gboolean dark = FALSE;
+        g_object_get(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", &dark, NULL);
+        const gboolean ok =
+            !strcmp(a->kind, "trace")
+                ? nino_export_trace(a->run, path, &error)
+                : nino_export_view(a->view, path, MAX(gtk_widget_get_width(a->view), 640),
+                                   MAX(gtk_widget_get_height(a->view), 360), dark, &error);
+        if (!ok)
+            show_error(a->view, error);
+    }
+    g_object_unref(a->chooser);
+    g_object_unref(a->view);
+    g_object_unref(a->run);
+    g_free(a->kind);
+    g_free(a);
+}
+
+void nino_export_ask(GtkWidget *view, NinoRun *run, const char *kind)
+{
+    Ask *a = g_new0(Ask, 1);
+    GtkRoot *root = gtk_widget_get_root(view);
+    const char *id = gtk_widget_get_name(view);
+    const char *extension = !strcmp(kind, "trace")   ? "json.gz"
+                            : !strcmp(kind, "table") ? "csv"
+                                                     : "png";
+    g_autofree char *name = g_strdup_printf("%s.%s", id && *id ? id : "view", extension);
+    a->view = g_object_ref(view);
+    a->run = g_object_ref(run);
+    a->kind = g_strdup(kind);
+    a->chooser =
+        gtk_file_chooser_native_new(_("Export"), root ? GTK_WINDOW(root) : NULL,
+                                    GTK_FILE_CHOOSER_ACTION_SAVE, _("_Export"), _("_Cancel"));
+    gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(a->chooser), name);
+    g_signal_connect(a->chooser, "response", G_CALLBACK(on_response), a);
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(a->chooser));
+}
+
+static void on_action(GSimpleAction *action, GVariant *parameter, gpointer view)
+{
+    (void) parameter;
+    nino_export_ask(view, g_object_get_data(G_OBJECT(view), "nino-export-run"),
+                    g_action_get_name(G_ACTION(action)));
+}
+
+void nino_export_install(GtkWidget *view, NinoRun *run)
+{
+    g_object_set_data(G_OBJECT(view), "nino-run", run); // its widgets hold it
+    static const GActionEntry entries[] = { { .name = "plot", .activate = on_action },
+                                            { .name = "table", .activate = on_action },
+                                            { .name = "trace", .activate = on_action } };
+    g_autoptr(GSimpleActionGroup) group = g_simple_action_group_new();
+    g_action_map_add_action_entries(G_ACTION_MAP(group), entries, G_N_ELEMENTS(entries), view);
+    g_object_set_data_full(G_OBJECT(view), "nino-export-run", g_object_ref(run), g_object_unref);
+    const NinoViewExport *x = nino_view_get_export(view);
+    if (!x || !x->draw)
+        g_action_map_remove_action(G_ACTION_MAP(group), "plot");
+    if (!x || !x->rows)
+        g_action_map_remove_action(G_ACTION_MAP(group), "table");
+    gtk_widget_insert_action_group(view, "export", G_ACTION_GROUP(group));
+}

@@ -1,0 +1,393 @@
+// What the running job says, event by event, and how it is shown: at most so often.
+#include "window/window_priv.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "viewer/gallery.h"
+#include "workflow/node_pictures.h"
+#include "settings/prefs.h"
+#include "base/i18n.h"
+#include "base/tick.h"
+
+#define COST_PERIOD_S 2
+#define READ_HZ 5 // text that changes faster cannot be read; plots do
+
+// A node, stage or tile that is open.
+typedef struct Scope {
+    char *name; // of nodes: "ID CLASS"; others: NULL
+    guint32 parent;
+    guint64 begin_ns, mem_in_use;
+    gboolean cached;
+} Scope;
+
+// What the events of the running job say; shown at most `refresh` times a second.
+struct NinoRunState {
+    GHashTable *scopes; // id -> Scope
+    GHashTable *cached; // names of nodes whose results were there already
+    guint32 job_scope;
+    guint64 job_id, in_use, reserved;
+    char *tab_uid, *running_node, *preview_path, *preview_node;
+    guint n_kept; // steps that it left behind to go on with
+    double fraction, eta_s, node_fraction;
+    guint node_index, n_nodes;
+    guint step, n_steps, preview_step, preview_total;
+    double step_s, step_eta_s, steps_total_s, previews_total_s, preview_s;
+    gboolean has_progress, has_memory, has_step, has_preview;
+    gboolean is_lost; // its worker died: what comes until the next job is of another one
+};
+
+static void scope_free(gpointer p)
+{
+    Scope *s = p;
+    g_free(s->name);
+    g_free(s);
+}
+
+NinoTab *nino_window_run_tab(NinoWindow *w) { return nino_window_find_tab(w, w->run->tab_uid); }
+
+const char *nino_window_running_node(const NinoWindow *w) { return w->run->running_node; }
+void nino_window_lose_run(NinoWindow *w) { w->run->is_lost = TRUE; }
+guint nino_window_kept_steps(const NinoWindow *w) { return w->run->n_kept; }
+
+// ---- showing, at most so often ------------------------------------------------------------------
+
+static void show_memory(NinoWindow *w)
+{
+    g_autofree char *used = g_format_size_full(w->run->in_use, G_FORMAT_SIZE_IEC_UNITS);
+    g_autofree char *held = g_format_size_full(w->run->reserved, G_FORMAT_SIZE_IEC_UNITS);
+    g_autofree char *text = g_strdup_printf(_("%s of %s"), used, held);
+    gtk_label_set_text(w->memory, text);
+}
+
+static void show_status(NinoWindow *w)
+{
+    const struct NinoRunState *r = w->run;
+    g_autoptr(GString) text = g_string_new(NULL);
+    if (r->running_node)
+        g_string_append_printf(text, _("%s (%u of %u)"), r->running_node, r->node_index + 1,
+                               r->n_nodes);
+    if (r->has_step)
+        g_string_append_printf(text, _(", step %u of %u, %.2f s a step"), r->step, r->n_steps,
+                               r->step_s);
+    if (r->has_step && r->step_eta_s >= 0) // not while it is not known
+        g_string_append_printf(text, _(", %.0f s left"), r->step_eta_s);
+    if (text->len)
+        nino_window_say(w, text->str);
+}
+
+// In the viewer, unless the run has ended and its results are there, and on the node that samples.
+static void show_preview(NinoWindow *w)
+{
+    const struct NinoRunState *r = w->run;
+    const double total = r->steps_total_s;
+    g_autoptr(GFile) file = g_file_new_for_path(r->preview_path);
+    g_autoptr(GdkTexture) t = gdk_texture_new_from_file(file, NULL);
+    if (!t)
+        return; // replaced or gone already: the next one comes
+    if (nino_engine_running(w->engine))
+        nino_viewer_preview(w->viewer, t, r->preview_step, r->preview_total, r->preview_s,
+                            total > 0 ? r->previews_total_s / total : -1);
+    NinoTab *tab = nino_window_run_tab(w);
+    if (tab && r->preview_node)
+        nino_node_pictures_preview(tab, r->preview_node, r->job_scope, t);
+}
+
+static gboolean refresh(gpointer user)
+{
+    NinoWindow *w = user;
+    struct NinoRunState *r = w->run;
+    w->refresh_timer = 0;
+    if (nino_engine_running(w->engine))
+        show_status(w);
+    if (r->has_progress && nino_engine_running(w->engine)) {
+        gtk_progress_bar_set_fraction(w->progress, CLAMP(r->fraction, 0, 1));
+        nino_queue_panel_progress(w->queue, r->fraction, r->eta_s);
+    }
+    NinoTab *tab = nino_window_run_tab(w);
+    if (tab && r->running_node && r->has_step && r->n_steps)
+        nino_tab_mark_progress(tab, r->running_node, (double) r->step / r->n_steps);
+    if (r->has_memory)
+        show_memory(w);
+    if (r->has_preview)
+        show_preview(w);
+    r->has_progress = r->has_memory = r->has_preview = FALSE;
+    return G_SOURCE_REMOVE;
+}
+
+static double wanted_hz(void)
+{
+    const double hz = nino_prefs_number("refresh");
+    return nino_prefs_bool("quiet") ? fmin(hz, 2) : hz;
+}
+
+static void refresh_later(NinoWindow *w)
+{
+    if (w->refresh_timer)
+        return;
+    w->refresh_timer = nino_tick_add((guint) (1000 / fmin(wanted_hz(), READ_HZ)), refresh, w);
+}
+
+static gboolean show_cost(gpointer user)
+{
+    NinoWindow *w = user;
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    const guint64 cpu = (guint64) (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
+                        (guint64) (u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+    const guint64 wall = (guint64) g_get_monotonic_time();
+    if (w->cost_wall_us) {
+        char text[48];
+        NinoRunCost cost;
+        nino_run_cost(w->records, &cost);
+        g_snprintf(text, sizeof(text), _("app %.1f %% at %.0f Hz"),
+                   100.0 * (double) (cpu - w->cost_cpu_us) / (double) (wall - w->cost_wall_us),
+                   1000.0 / cost.interval_ms);
+        gtk_label_set_text(w->cost, text);
+    }
+    w->cost_cpu_us = cpu;
+    w->cost_wall_us = wall;
+    return G_SOURCE_CONTINUE;
+}
+
+// ---- events of a run ----------------------------------------------------------------------------
+
+static void forget_run(struct NinoRunState *r)
+{
+    g_hash_table_remove_all(r->scopes);
+    g_clear_pointer(&r->tab_uid, g_free);
+    g_clear_pointer(&r->running_node, g_free);
+    g_clear_pointer(&r->preview_path, g_free);
+    g_clear_pointer(&r->preview_node, g_free);
+    g_hash_table_remove_all(r->cached);
+    *r = (struct NinoRunState){ .scopes = r->scopes, .cached = r->cached, .eta_s = NAN };
+}
+
+static const NinoJob *job_of_scope(NinoWindow *w, guint32 scope)
+{
+    GPtrArray *jobs = nino_engine_jobs(w->engine);
+    for (guint i = 0; i < jobs->len; i++) {
+        const NinoJob *j = jobs->pdata[i];
+        if (j->scope == scope)
+            return j;
+    }
+    return nino_engine_running(w->engine);
+}
+
+// The tab that a job came from: the one that queued it, or (after a restart) one of that name.
+NinoTab *nino_window_job_tab(NinoWindow *w, const NinoJob *j)
+{
+    const char *uid = j ? g_hash_table_lookup(w->job_tabs, &j->id) : NULL;
+    NinoTab *tab = uid ? nino_window_find_tab(w, uid) : NULL;
+    return tab || !j ? tab : nino_window_find_tab_by_title(w, j->name);
+}
+
+static void on_job_begin(NinoWindow *w, const nino_event *ev)
+{
+    const NinoJob *j = job_of_scope(w, ev->id);
+    forget_run(w->run);
+    w->run->job_scope = ev->id;
+    w->run->job_id = j ? j->id : 0;
+    NinoTab *tab = nino_window_job_tab(w, j);
+    w->run->tab_uid = g_strdup(tab ? nino_tab_uid(tab) : NULL);
+    if (tab) {
+        nino_tab_mark_reset(tab, TRUE);
+        nino_window_tell_advice(w, tab);
+    }
+    gtk_progress_bar_set_fraction(w->progress, 0);
+    nino_bar_hide(w->bar, "job");
+}
+
+static void on_scope_begin(NinoWindow *w, const nino_event *ev)
+{
+    struct NinoRunState *r = w->run;
+    Scope *s = g_new0(Scope, 1);
+    s->parent = ev->parent;
+    s->begin_ns = ev->t_ns;
+    s->mem_in_use = r->in_use;
+    if (ev->kind == NINO_EV_NODE) {
+        s->name = g_strdup(nino_engine_name(w->engine, ev->name));
+        s->cached = g_hash_table_contains(r->cached, s->name) ||
+                    g_str_has_suffix(s->name, " (cached)"); // or nobody needs its result
+        if (!s->cached) {
+            g_free(r->running_node);
+            r->running_node = g_strdup(s->name);
+        }
+        r->node_index = ev->u.scope.arg0;
+        r->n_nodes = ev->u.scope.arg1;
+        r->has_step = FALSE;
+        NinoTab *tab = nino_window_run_tab(w);
+        if (tab && !s->cached)
+            nino_tab_mark_begin(tab, s->name);
+    }
+    g_hash_table_insert(r->scopes, GUINT_TO_POINTER(ev->id), s);
+}
+
+// Names of nodes are "ID CLASS"; ids never contain a space.
+static char *id_of(const Scope *s) { return g_strndup(s->name, strcspn(s->name, " ")); }
+
+static void on_scope_end(NinoWindow *w, const nino_event *ev)
+{
+    struct NinoRunState *r = w->run;
+    const Scope *s = g_hash_table_lookup(r->scopes, GUINT_TO_POINTER(ev->id));
+    if (s && s->name) {
+        NinoTab *tab = nino_window_run_tab(w);
+        g_autofree char *id = id_of(s);
+        if (tab)
+            nino_tab_mark_end(tab, s->name, (double) (ev->t_ns - s->begin_ns) * 1e-9,
+                              (gint64) (r->in_use - s->mem_in_use), ev->u.scope.arg0 == 0,
+                              s->cached);
+        if (tab && !s->cached)
+            nino_node_pictures_ran(tab, id, r->job_scope);
+    }
+    g_hash_table_remove(r->scopes, GUINT_TO_POINTER(ev->id));
+}
+
+// The node that a scope is part of, or NULL.
+static Scope *node_scope(NinoWindow *w, guint32 id)
+{
+    for (int depth = 0; id && depth < 16; depth++) {
+        Scope *s = g_hash_table_lookup(w->run->scopes, GUINT_TO_POINTER(id));
+        if (!s || s->name)
+            return s;
+        id = s->parent;
+    }
+    return NULL;
+}
+
+static void on_output(NinoWindow *w, const nino_event *ev)
+{
+    const Scope *s = node_scope(w, ev->parent);
+    const char *path = nino_engine_name(w->engine, ev->name);
+    g_autofree char *group = g_strdup_printf("%u %s", w->run->job_scope, s ? s->name : "");
+    nino_viewer_add(w->viewer, group, path);
+    if (!nino_engine_is_attached(w->engine)) { // our worker's folder is ours
+        g_autofree char *whole = g_canonicalize_filename(path, NULL);
+        nino_gallery_keep(group, whole);
+    }
+    NinoTab *tab = nino_window_run_tab(w);
+    g_autofree char *id = s && s->name ? id_of(s) : NULL;
+    if (tab && id && w->run->job_scope)
+        nino_node_pictures_add(tab, id, w->run->job_scope, path);
+}
+
+// Warnings come in the worker's log too, which is shown whole.
+static void on_message(NinoWindow *w, const nino_event *ev)
+{
+    if (ev->u.scope.arg0 != NINO_LOG_INFO)
+        return;
+    w->run->n_kept = MAX(w->run->n_kept, ev->u.scope.arg1);
+    nino_window_log(w, nino_engine_name(w->engine, ev->name));
+    if (ev->u.scope.arg1)
+        nino_window_kept(w);
+}
+
+static void on_step(struct NinoRunState *r, const nino_event *ev)
+{
+    r->has_step = TRUE;
+    r->step = ev->u.step.step;
+    r->n_steps = ev->u.step.total;
+    r->step_s = ev->u.step.seconds;
+    r->step_eta_s = ev->u.step.eta_s;
+    r->steps_total_s += ev->u.step.seconds;
+}
+
+static void on_preview(NinoWindow *w, const nino_event *ev)
+{
+    struct NinoRunState *r = w->run;
+    g_free(r->preview_path);
+    r->preview_path = g_strdup(nino_engine_name(w->engine, ev->name));
+    const Scope *s = node_scope(w, ev->parent);
+    g_free(r->preview_node);
+    r->preview_node = s && s->name ? id_of(s) : NULL;
+    r->preview_step = ev->u.step.step;
+    r->preview_total = ev->u.step.total;
+    r->preview_s = ev->u.step.seconds;
+    r->previews_total_s += ev->u.step.seconds;
+    r->has_preview = TRUE;
+}
+
+// It says so before the nodes begin; those that nobody needs then never do.
+static void on_cached(NinoWindow *w, const char *name)
+{
+    NinoTab *tab = nino_window_run_tab(w);
+    g_hash_table_add(w->run->cached, g_strdup(name));
+    if (tab)
+        nino_tab_mark_end(tab, name, -1, 0, TRUE, TRUE);
+}
+
+static void on_event(NinoWindow *w, const nino_event *ev)
+{
+    struct NinoRunState *r = w->run;
+    switch (ev->kind) {
+    case NINO_EV_JOB: on_job_begin(w, ev); break;
+    case NINO_EV_NODE:
+    case NINO_EV_STAGE:
+    case NINO_EV_STEP:
+    case NINO_EV_TILE: on_scope_begin(w, ev); break;
+    case NINO_EV_END: on_scope_end(w, ev); break;
+    case NINO_EV_PROGRESS:
+        if (ev->u.progress.total > 0)
+            r->fraction = ev->u.progress.done / ev->u.progress.total;
+        r->eta_s = ev->u.progress.eta_s;
+        r->has_progress = TRUE;
+        break;
+    case NINO_EV_MEM:
+        r->in_use = ev->u.mem.in_use;
+        r->reserved = ev->u.mem.reserved;
+        r->has_memory = TRUE;
+        break;
+    case NINO_EV_CACHE:
+        if (ev->sub == NINO_CACHE_NODE && ev->u.scope.arg0)
+            on_cached(w, nino_engine_name(w->engine, ev->name));
+        break;
+    case NINO_EV_STEP_INFO: on_step(r, ev); break;
+    case NINO_EV_PREVIEW: on_preview(w, ev); break;
+    case NINO_EV_OUTPUT: on_output(w, ev); break;
+    case NINO_EV_MESSAGE: on_message(w, ev); break;
+    default: break;
+    }
+}
+
+static void on_events(NinoEngine *engine, const nino_event *ev, gulong n, gpointer user)
+{
+    (void) engine;
+    NinoWindow *w = user;
+    gulong from = 0; // of what the live views have not got yet
+    for (gulong i = 0; i < n; i++) {
+        if (ev[i].kind == NINO_EV_JOB) { // a new run begins: the views forget the last one
+            nino_run_add(w->records, ev + from, i - from, nino_engine_name, w->engine);
+            nino_run_restart(w->records, ev[i].t_ns);
+            from = i;
+        }
+        on_event(w, &ev[i]);
+    }
+    if (!w->run->is_lost)
+        nino_run_add(w->records, ev + from, n - from, nino_engine_name, w->engine);
+    nino_run_set_rate(w->records, wanted_hz());
+    refresh_later(w);
+}
+
+// ---- start and end ------------------------------------------------------------------------------
+
+void nino_window_events_init(NinoWindow *w)
+{
+    w->run = g_new0(struct NinoRunState, 1);
+    w->run->scopes = g_hash_table_new_full(NULL, NULL, NULL, scope_free);
+    w->run->cached = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_signal_connect(w->engine, "events", G_CALLBACK(on_events), w);
+    w->cost_timer = g_timeout_add_seconds(COST_PERIOD_S, show_cost, w);
+}
+
+void nino_window_events_dispose(NinoWindow *w)
+{
+    g_clear_handle_id(&w->refresh_timer, g_source_remove);
+    g_clear_handle_id(&w->cost_timer, g_source_remove);
+    if (w->run) {
+        forget_run(w->run);
+        g_hash_table_unref(w->run->scopes);
+        g_hash_table_unref(w->run->cached);
+    }
+    g_clear_pointer(&w->run, g_free);
+}

@@ -1,0 +1,108 @@
+// What the live views ask the window for: files of what they show, and advice that changes the
+// workflow.
+#include "window/window_priv.h"
+
+#include <string.h>
+
+#include "base/i18n.h"
+#include "live/advice_view.h"
+#include "plot/export.h"
+
+static GtkWidget *view_in_front(NinoWindow *w)
+{
+    const int i = gtk_notebook_get_current_page(w->live);
+    return i < 0 ? NULL : gtk_notebook_get_nth_page(w->live, i);
+}
+
+static void action_export_view(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    NinoWindow *w = user;
+    GtkWidget *view = view_in_front(w);
+    const char *kind = g_action_get_name(G_ACTION(a)) + strlen("export-");
+    g_autoptr(GError) error = NULL;
+    gboolean ok = TRUE;
+    if (!parameter && view)
+        nino_export_ask(view, w->records, kind);
+    else if (g_str_equal(kind, "trace-to"))
+        ok = nino_export_trace(w->records, g_variant_get_string(parameter, NULL), &error);
+    else if (view)
+        ok =
+            nino_export_view(view, g_variant_get_string(parameter, NULL), 1200, 600, FALSE, &error);
+    if (!ok)
+        nino_bar_show(w->bar, "export", NINO_BAR_ERROR, error->message, NULL);
+}
+
+// Advice sets inputs of nodes: the change can be undone like any other, then it runs again.
+static void set_and_run(NinoWindow *w, const char *setting)
+{
+    NinoTab *tab = nino_window_run_tab(w) ? nino_window_run_tab(w) : nino_window_tab(w);
+    g_autoptr(GError) error = NULL;
+    if (!tab || !*setting)
+        return;
+    if (!nino_tab_set(tab, setting, &error)) {
+        nino_bar_show(w->bar, "edit", NINO_BAR_WARNING, error->message, NULL);
+        return;
+    }
+    gtk_notebook_set_current_page(w->tabs, gtk_notebook_page_num(w->tabs, GTK_WIDGET(tab)));
+    nino_tab_graph(tab); // checked now, so that it can run
+    g_action_group_activate_action(G_ACTION_GROUP(w), "run", NULL);
+}
+
+static void on_advice_apply(GtkWidget *view, const char *rule, int action, const char *setting,
+                            gpointer user)
+{
+    (void) view, (void) rule;
+    NinoWindow *w = user;
+    if (action == NINO_ADVICE_SET) {
+        set_and_run(w, setting);
+        return;
+    }
+    g_autofree char *text = g_strdup_printf(_("To follow this advice, change: %s"), setting);
+    nino_bar_show(w->bar, "advice", NINO_BAR_INFO, text, NULL);
+}
+
+static void on_advice_revert(GtkWidget *view, const char *setting, gpointer user)
+{
+    (void) view;
+    NinoWindow *w = user;
+    NinoTab *tab = nino_window_run_tab(w) ? nino_window_run_tab(w) : nino_window_tab(w);
+    if (tab && *setting)
+        nino_tab_set(tab, setting, NULL);
+}
+
+// The workflow that ran, for advice that changes it.
+void nino_window_tell_advice(NinoWindow *w, NinoTab *tab)
+{
+    gsize len = 0;
+    const char *json = tab ? nino_tab_json(tab, FALSE, &len, NULL) : NULL;
+    for (int i = 0; json && i < gtk_notebook_get_n_pages(w->live); i++) {
+        GtkWidget *view = gtk_notebook_get_nth_page(w->live, i);
+        if (NINO_IS_ADVICE_VIEW(view))
+            nino_advice_view_set_workflow(NINO_ADVICE_VIEW(view), json, len, NULL,
+                                          (const char *const *) w->options.models);
+    }
+}
+
+static void connect_advice(NinoWindow *w)
+{
+    for (int i = 0; i < gtk_notebook_get_n_pages(w->live); i++) {
+        GtkWidget *view = gtk_notebook_get_nth_page(w->live, i);
+        if (!NINO_IS_ADVICE_VIEW(view))
+            continue;
+        g_signal_connect(view, "apply", G_CALLBACK(on_advice_apply), w);
+        g_signal_connect(view, "revert", G_CALLBACK(on_advice_revert), w);
+    }
+}
+
+void nino_window_live_init(NinoWindow *w)
+{
+    static const GActionEntry actions[] = {
+        { .name = "export-plot", .activate = action_export_view },
+        { .name = "export-table", .activate = action_export_view },
+        { .name = "export-trace", .activate = action_export_view },
+        { .name = "export-view-to", .activate = action_export_view, .parameter_type = "s" },
+        { .name = "export-trace-to", .activate = action_export_view, .parameter_type = "s" },
+    };
+    g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
+    connect_advice(w);
+}

@@ -1,0 +1,117 @@
+// Internal to the window: its parts, shared by window.c (layout), window_file.c (files and tabs),
+// window_run.c (worker), window_queue.c (what is queued), window_grid.c (grids of runs),
+// window_events.c (what a run says) and window_live.c (live views).
+#pragma once
+#include "window/bar.h"
+#include "engine/engine.h"
+#include "workflow/form.h"
+#include "workflow/problems.h"
+#include "engine/queue_panel.h"
+#include "workflow/tab.h"
+#include "viewer/viewer.h"
+#include "window/window.h"
+#include "plot/view.h"
+
+struct _NinoWindow {
+    GtkApplicationWindow parent;
+    NinoBar *bar;
+    GtkPaned *rows, *columns;
+    GtkStack *center;
+    GtkNotebook *tabs, *side, *live;
+    GtkWidget *recent_box, *status_bar;
+    GtkMenuButton *recent_button, *menu_button;
+    GtkProgressBar *progress;
+    GtkLabel *status, *device, *memory, *cost;
+
+    NinoViewer *viewer;
+    NinoQueuePanel *queue;
+    NinoProblems *problems;
+    NinoForm *form;
+    GtkTextView *log;
+    GtkWidget *log_empty; // in its place
+    NinoRun *records;     // of the newest run, or a trace; what the live views show
+    NinoWindowOptions options;
+
+    // window_file.c
+    guint autosave_timer;
+    gboolean closes; // the window goes when the last question is answered
+
+    // window_run.c
+    NinoEngine *engine;
+    GHashTable *job_tabs; // guint64 id -> uid of the tab it came from
+    struct NinoRunState *run;
+    GPtrArray *grids; // of runs that have not all ended
+    GCancellable *planning;
+    guint refresh_timer, cost_timer;
+    guint64 cost_cpu_us, cost_wall_us;
+};
+
+// ---- window.c -----------------------------------------------------------------------------------
+void nino_window_set_enabled(NinoWindow *w, const char *action, gboolean enabled);
+void nino_window_set_state_text(NinoWindow *w, const char *action, const char *value);
+void nino_window_set_state_bool(NinoWindow *w, const char *action, gboolean value);
+void nino_window_say(NinoWindow *w, const char *text); // in the status bar
+void nino_window_name_tab(GtkNotebook *notebook, GtkWidget *page, const char *name);
+void nino_window_title_panel(NinoWindow *w, GtkWidget *panel, const char *title);
+void nino_window_show_panel(NinoWindow *w, const char *name);
+
+// ---- window_tabs.c ------------------------------------------------------------------------------
+void nino_window_tabs_update(NinoWindow *w); // titles, and what can be done with files now
+void nino_window_check(NinoWindow *w);       // the list of problems of the tab in front
+NinoTab *nino_window_add_tab(NinoWindow *w);
+void nino_window_remove_tab(NinoWindow *w, NinoTab *tab);
+void nino_window_on_switch(GObject *tabs, GParamSpec *pspec, gpointer window);
+gboolean nino_window_autosave(gpointer window); // now; also as a timer
+void nino_window_show_recent(NinoWindow *w);
+void nino_window_add_recent(NinoWindow *w, const char *path);
+void nino_window_forget_recent(NinoWindow *w, const char *path); // it is gone
+
+// ---- window_file.c ------------------------------------------------------------------------------
+void nino_window_file_init(NinoWindow *w);
+void nino_window_file_dispose(NinoWindow *w);
+NinoTab *nino_window_tab(NinoWindow *w); // the one in front, or NULL
+NinoTab *nino_window_find_tab(NinoWindow *w, const char *uid);
+NinoTab *nino_window_find_tab_by_title(NinoWindow *w, const char *title);
+void nino_window_recover(NinoWindow *w);
+// A saved trace, shown in the live views.
+void nino_window_open_trace(NinoWindow *w, const char *path);
+
+// ---- window_advice.c ----------------------------------------------------------------------------
+void nino_window_add_advice(NinoWindow *w, GtkWidget *view); // takes views of other kinds too
+
+// ---- window_events.c ----------------------------------------------------------------------------
+void nino_window_events_init(NinoWindow *w);
+void nino_window_events_dispose(NinoWindow *w);
+NinoTab *nino_window_run_tab(NinoWindow *w); // the one whose job runs, or ran last; or NULL
+const char *nino_window_running_node(const NinoWindow *w); // "ID CLASS", or NULL
+void nino_window_lose_run(NinoWindow *w);                  // the worker died with it
+guint nino_window_kept_steps(const NinoWindow *w);         // that a run was stopped after and left
+NinoTab *nino_window_job_tab(NinoWindow *w, const NinoJob *j);
+
+// ---- window_live.c ------------------------------------------------------------------------------
+void nino_window_live_init(NinoWindow *w);
+void nino_window_tell_advice(NinoWindow *w, NinoTab *tab); // the workflow that runs now
+
+// ---- window_queue.c -----------------------------------------------------------------------------
+void nino_window_queue_init(NinoWindow *w);
+// What became of a workflow that was to be queued; job 0: it was refused.
+typedef void (*NinoQueuedFn)(NinoWindow *w, guint tag, guint64 job);
+// position: as in nino_control; fn may be NULL.
+void nino_window_queue_workflow(NinoWindow *w, NinoTab *tab, const char *text, gsize len,
+                                int position, NinoQueuedFn fn, guint tag);
+gboolean nino_window_can_run_again(NinoWindow *w);  // the tab in front has a job that has ended
+void nino_window_retry(NinoWindow *w, guint64 job); // the same inputs, next to run
+
+// ---- window_grid.c ------------------------------------------------------------------------------
+void nino_window_grid_init(NinoWindow *w);
+void nino_window_grid_dispose(NinoWindow *w);
+
+// ---- window_run.c -------------------------------------------------------------------------------
+// In the message bar and on the node that it names; jump: scrolls there.
+void nino_window_show_error(NinoWindow *w, NinoTab *tab, const char *where, const char *text,
+                            gboolean jump);
+void nino_window_kept(NinoWindow *w); // nino_window_kept_steps() came, maybe after the job's end
+void nino_window_log(NinoWindow *w, const char *line); // at the end of the log
+void nino_window_run_init(NinoWindow *w);
+void nino_window_run_dispose(NinoWindow *w);
+void nino_window_run_update(NinoWindow *w); // which actions make sense now, and the state action

@@ -1,0 +1,476 @@
+// The window and the worker: what is queued, what the run says, and what to do when it dies.
+#include "window/window_priv.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/forecast.h"
+#include "base/i18n.h"
+
+#define MAX_LOG_LINES 2000
+
+// ---- what can be done now -----------------------------------------------------------------------
+
+static const char *state_now(NinoWindow *w)
+{
+    NinoTab *tab = nino_window_tab(w);
+    if (nino_engine_running(w->engine))
+        return nino_engine_is_paused(w->engine) ? "paused" : "running";
+    const char *last = tab ? g_object_get_data(G_OBJECT(tab), "run-state") : NULL;
+    if (last)
+        return last;
+    if (!tab || !nino_tab_graph(tab))
+        return "empty";
+    return g_object_get_data(G_OBJECT(tab), "errors") ? "invalid" : "ready";
+}
+
+void nino_window_run_update(NinoWindow *w)
+{
+    NinoTab *tab = nino_window_tab(w);
+    const gboolean can_run = tab && nino_tab_graph(tab) &&
+                             !g_object_get_data(G_OBJECT(tab), "errors") &&
+                             !nino_engine_is_attached(w->engine);
+    const NinoEngineState s = nino_engine_state(w->engine);
+    nino_window_set_enabled(w, "run", can_run);
+    nino_window_set_enabled(w, "run-front", can_run);
+    nino_window_set_enabled(w, "grid", can_run);
+    nino_window_set_enabled(w, "queue-grid", can_run);
+    nino_window_set_enabled(w, "run-again", nino_window_can_run_again(w) || can_run);
+    nino_window_set_enabled(w, "measure-again", nino_window_can_run_again(w) || can_run);
+    nino_window_set_enabled(w, "cancel", nino_engine_running(w->engine) != NULL);
+    nino_window_set_enabled(w, "pause", s == NINO_ENGINE_READY);
+    nino_window_set_enabled(w, "trim", s == NINO_ENGINE_READY);
+    nino_window_set_enabled(w, "detach", nino_engine_is_attached(w->engine));
+    nino_window_set_state_bool(w, "pause", nino_engine_is_paused(w->engine));
+    static const char *const names[] = { "off", "starting", "ready", "dead" };
+    nino_window_set_state_text(w, "worker", names[s]);
+    nino_window_set_state_text(w, "state", state_now(w));
+    gtk_label_set_text(w->device, nino_engine_device(w->engine));
+}
+
+// ---- the end of a job ---------------------------------------------------------------------------
+
+// Errors name "ID CLASS" or "ID.input", or a file: the node is what the text starts with.
+static char *node_of_error(NinoTab *tab, const char *where)
+{
+    g_autofree char *id = g_strdup(where);
+    id[strcspn(id, " .:")] = 0;
+    // Ids of nodes in subgraphs hold a colon.
+    g_autofree char *longer = g_strdup(where);
+    longer[strcspn(longer, " .")] = 0;
+    nino_graph *g = nino_tab_graph(tab);
+    const size_t n = g ? nino_graph_nodes(g, NULL, 0) : 0;
+    g_autofree nino_graph_node *nodes = g_new0(nino_graph_node, n + 1);
+    if (g)
+        nino_graph_nodes(g, nodes, n);
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(nodes[i].id, longer) || !strcmp(nodes[i].id, id))
+            return g_strdup(nodes[i].id);
+    return NULL;
+}
+
+void nino_window_show_error(NinoWindow *w, NinoTab *tab, const char *where, const char *text,
+                            gboolean jump)
+{
+    g_autofree char *full = *where ? g_strdup_printf("%s: %s", where, text) : g_strdup(text);
+    g_autofree char *node = tab ? node_of_error(tab, where) : NULL;
+    if (!node && tab && nino_window_running_node(w) && nino_window_run_tab(w) == tab)
+        node = g_strndup(nino_window_running_node(w), strcspn(nino_window_running_node(w), " "));
+    g_autofree char *action = node ? g_strdup_printf("win.show-node::%s", node) : NULL;
+    const NinoBarButton buttons[] = { { node ? _("Show the node") : NULL, action }, { 0 } };
+    nino_bar_show(w->bar, "job", NINO_BAR_ERROR, full, buttons);
+    if (!node)
+        return;
+    nino_tab_mark_error(tab, node, text);
+    if (jump) {
+        gtk_notebook_set_current_page(w->tabs, gtk_notebook_page_num(w->tabs, GTK_WIDGET(tab)));
+        nino_tab_show_node(tab, node);
+    }
+}
+
+// ", 123 J (41 J a file)"; "" when the device does not tell its power. g_free().
+static char *energy_text(NinoWindow *w, guint n_files)
+{
+    nino_energy_stat e;
+    nino_stats_energy(nino_history_stats(nino_run_history(w->records)), &e);
+    if (!(e.last_joules > 0))
+        return g_strdup("");
+    return n_files > 1 ? g_strdup_printf(_(", %.3g J (%.3g J a file)"), e.last_joules,
+                                         e.last_joules / n_files)
+                       : g_strdup_printf(_(", %.3g J"), e.last_joules);
+}
+
+static void say_cancelled(NinoWindow *w)
+{
+    const guint n = nino_window_kept_steps(w);
+    g_autofree char *text =
+        n ? g_strdup_printf(_("Cancelled after step %u, where the same run goes on"), n)
+          : g_strdup(_("Cancelled"));
+    nino_window_say(w, text);
+}
+
+void nino_window_kept(NinoWindow *w)
+{
+    if (!nino_engine_running(w->engine))
+        say_cancelled(w);
+}
+
+static void job_ended(NinoWindow *w, const NinoJob *j)
+{
+    NinoTab *tab = nino_window_job_tab(w, j);
+    const char *state = nino_queue_state_name(j->state);
+    if (tab) {
+        g_object_set_data(G_OBJECT(tab), "run-state", (gpointer) state);
+        nino_tab_mark_over(tab);
+    }
+    nino_viewer_preview_end(w->viewer);
+    if (j->state == NINO_QUEUE_FAILED) {
+        nino_window_show_error(w, tab, j->error_where ? j->error_where : "",
+                               j->error ? j->error : "", FALSE);
+        nino_window_say(w, _("Failed"));
+    } else if (j->state == NINO_QUEUE_DONE) {
+        const guint n = g_strv_length(j->outputs);
+        g_autofree char *energy = energy_text(w, n);
+        g_autofree char *said = g_strdup_printf(
+            ngettext("%s: done in %.1f s, %u file", "%s: done in %.1f s, %u files", n), j->name,
+            j->ended_s - j->started_s, n);
+        g_autofree char *text = g_strconcat(said, energy, NULL);
+        gtk_progress_bar_set_fraction(w->progress, 1);
+        nino_window_say(w, text);
+    } else {
+        say_cancelled(w);
+    }
+}
+
+static void on_queue(NinoEngine *engine, gpointer user)
+{
+    NinoWindow *w = user;
+    GPtrArray *jobs = nino_engine_jobs(engine);
+    GHashTable *ended = g_object_get_data(G_OBJECT(w), "ended-jobs");
+    const gboolean first = !ended; // what had ended before we came is not news
+    if (first) {
+        ended = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        g_object_set_data_full(G_OBJECT(w), "ended-jobs", ended,
+                               (GDestroyNotify) g_hash_table_unref);
+    }
+    guint waiting = 0;
+    for (guint i = 0; i < jobs->len; i++) {
+        const NinoJob *j = jobs->pdata[i];
+        const gboolean has_ended = j->state >= NINO_QUEUE_DONE;
+        waiting += !has_ended;
+        if (has_ended && !g_hash_table_contains(ended, &j->id)) {
+            g_hash_table_add(ended, g_memdup2(&j->id, sizeof(j->id)));
+            if (!first)
+                job_ended(w, j);
+        }
+    }
+    nino_run_set_live(w->records, nino_engine_running(engine) != NULL);
+    const char *notice = nino_engine_notice(engine);
+    const NinoBarButton resume[] = { { _("Go on"), "win.resume" }, { 0 } };
+    if (*notice)
+        nino_bar_show(w->bar, "notice", NINO_BAR_WARNING, notice, resume);
+    else
+        nino_bar_hide(w->bar, "notice");
+    g_autofree char *title =
+        waiting ? g_strdup_printf(_("Queue (%u)"), waiting) : g_strdup(_("Queue"));
+    nino_window_title_panel(w, GTK_WIDGET(w->queue), title);
+    nino_window_run_update(w);
+}
+
+static gboolean job_was_lost(NinoEngine *engine)
+{
+    GPtrArray *jobs = nino_engine_jobs(engine);
+    for (guint i = 0; i < jobs->len; i++)
+        if (((const NinoJob *) jobs->pdata[i])->lost)
+            return TRUE;
+    return FALSE;
+}
+
+static void on_engine_state(NinoEngine *engine, gpointer user)
+{
+    NinoWindow *w = user;
+    switch (nino_engine_state(engine)) {
+    case NINO_ENGINE_DEAD: {
+        const NinoBarButton restart[] = { { _("Restart the worker"), "win.restart-worker" },
+                                          { 0 } };
+        g_autofree char *text = g_strdup_printf(
+            _("%s. Workflows, queue and finished results are kept."), nino_engine_message(engine));
+        nino_bar_show(w->bar, "worker", NINO_BAR_ERROR, text, restart);
+        NinoTab *tab = job_was_lost(engine) ? nino_window_run_tab(w) : NULL;
+        if (tab && nino_window_running_node(w)) {
+            g_object_set_data(G_OBJECT(tab), "run-state", (gpointer) "failed");
+            nino_tab_mark_end(tab, nino_window_running_node(w), 0, 0, FALSE, FALSE);
+        }
+        nino_window_lose_run(w);
+        nino_window_say(w, _("The worker is not running"));
+        break;
+    }
+    case NINO_ENGINE_STARTING:
+        nino_bar_hide(w->bar, "worker");
+        nino_window_say(w, _("Starting the worker…"));
+        break;
+    case NINO_ENGINE_READY:
+        nino_bar_hide(w->bar, "worker");
+        nino_window_say(w, "");
+        break;
+    case NINO_ENGINE_OFF:
+        if (*nino_engine_message(engine))
+            nino_window_say(w, nino_engine_message(engine));
+        break;
+    }
+    nino_window_run_update(w);
+}
+
+void nino_window_log(NinoWindow *w, const char *line)
+{
+    GtkTextBuffer *b = gtk_text_view_get_buffer(w->log);
+    GtkTextIter at, cut;
+    gtk_widget_set_visible(w->log_empty, FALSE);
+    gtk_text_buffer_get_end_iter(b, &at);
+    gtk_text_buffer_insert(b, &at, line, -1);
+    gtk_text_buffer_insert(b, &at, "\n", 1);
+    const int extra = gtk_text_buffer_get_line_count(b) - MAX_LOG_LINES;
+    if (extra > 0) {
+        gtk_text_buffer_get_start_iter(b, &at);
+        gtk_text_buffer_get_iter_at_line(b, &cut, extra);
+        gtk_text_buffer_delete(b, &at, &cut);
+    }
+}
+
+static void on_log(NinoEngine *engine, const char *line, gpointer user)
+{
+    (void) engine;
+    nino_window_log(user, line);
+}
+
+static void on_refused(NinoEngine *engine, const char *text, gpointer user)
+{
+    (void) engine;
+    nino_bar_show(NINO_WINDOW(user)->bar, "refused", NINO_BAR_ERROR, text, NULL);
+}
+
+// ---- actions ------------------------------------------------------------------------------------
+
+static void action_simple(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) parameter;
+    NinoWindow *w = user;
+    const char *name = g_action_get_name(G_ACTION(a));
+    static const struct {
+        const char *name;
+        nino_control_cmd cmd;
+    } table[] = { { "cancel", NINO_CONTROL_CANCEL },
+                  { "resume", NINO_CONTROL_RESUME },
+                  { "trim", NINO_CONTROL_TRIM },
+                  { "reload", NINO_CONTROL_RELOAD } };
+    for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
+        if (g_str_equal(table[i].name, name) && nino_engine_state(w->engine) == NINO_ENGINE_READY)
+            nino_engine_simple(w->engine, table[i].cmd, 0);
+    if (g_str_equal(name, "reload")) // files may have come
+        nino_window_check(w);
+}
+
+static void action_pause(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a, (void) parameter;
+    NinoWindow *w = user;
+    nino_engine_simple(
+        w->engine, nino_engine_is_paused(w->engine) ? NINO_CONTROL_RESUME : NINO_CONTROL_PAUSE, 0);
+}
+
+static void action_restart(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a, (void) parameter;
+    NinoWindow *w = user;
+    nino_engine_restart(w->engine);
+}
+
+static void action_show_node(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a;
+    NinoTab *tab = nino_window_tab(user);
+    if (tab)
+        nino_tab_show_node(tab, g_variant_get_string(parameter, NULL));
+}
+
+void nino_window_attach(NinoWindow *w, const char *target)
+{
+    g_autoptr(GError) error = NULL;
+    if (!nino_engine_attach(w->engine, *target && strcmp(target, "newest") != 0 ? target : NULL,
+                            &error)) {
+        nino_bar_show(w->bar, "attach", NINO_BAR_ERROR, error->message, NULL);
+        return;
+    }
+    const NinoBarButton detach[] = { { _("Detach"), "win.detach" }, { 0 } };
+    g_autofree char *text = g_strdup_printf(_("Watching process %d"), nino_engine_pid(w->engine));
+    nino_bar_show(w->bar, "attach", NINO_BAR_INFO, text, detach);
+    nino_window_run_update(w);
+}
+
+static void action_attach(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a;
+    nino_window_attach(user, g_variant_get_string(parameter, NULL));
+}
+
+static void action_detach(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a, (void) parameter;
+    NinoWindow *w = user;
+    nino_engine_detach(w->engine);
+    nino_bar_hide(w->bar, "attach");
+    nino_window_run_update(w);
+}
+
+// A bar with a button for each run of this machine that is not ours.
+static void action_attach_list(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a, (void) parameter;
+    NinoWindow *w = user;
+    nino_run_info runs[8];
+    const size_t n = MIN(nino_attach_list(runs, G_N_ELEMENTS(runs)), G_N_ELEMENTS(runs));
+    NinoBarButton buttons[G_N_ELEMENTS(runs) + 1] = { { 0 } };
+    g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (runs[i].pid == nino_engine_pid(w->engine))
+            continue;
+        char *label = g_strdup_printf("%d: %s", runs[i].pid,
+                                      *runs[i].title ? runs[i].title : _("idle worker"));
+        char *action = g_strdup_printf("win.attach::%d", runs[i].pid);
+        g_ptr_array_add(texts, label);
+        g_ptr_array_add(texts, action);
+        buttons[k++] = (NinoBarButton){ label, action };
+    }
+    nino_bar_show(w->bar, "attach", NINO_BAR_INFO,
+                  k ? _("Watch a run of this machine:") : _("No other run of yours is alive"),
+                  buttons);
+}
+
+void nino_window_open_trace(NinoWindow *w, const char *path)
+{
+    g_autoptr(GError) error = NULL;
+    if (!nino_run_load(w->records, path, &error)) {
+        nino_bar_show(w->bar, "open", NINO_BAR_ERROR, error->message, NULL);
+        return;
+    }
+    nino_bar_hide(w->bar, "open");
+    gtk_widget_set_visible(GTK_WIDGET(w->live), TRUE);
+    nino_window_set_state_bool(w, "live", TRUE);
+    g_autofree char *name = g_path_get_basename(path);
+    g_autofree char *text = g_strdup_printf(_("Trace %s"), name);
+    nino_window_say(w, text);
+}
+
+static void on_jump(NinoProblems *p, const char *node, gpointer user)
+{
+    (void) p;
+    NinoTab *tab = nino_window_tab(user);
+    if (tab)
+        nino_tab_show_node(tab, node);
+}
+
+static void on_plan(gpointer user, const char *text, gboolean fits)
+{
+    nino_problems_set_plan(NINO_WINDOW(user)->problems, text, fits);
+}
+
+static void ask_plan(NinoProblems *p, gpointer user)
+{
+    NinoWindow *w = user;
+    NinoTab *tab = nino_window_tab(w);
+    gsize len = 0;
+    g_autoptr(GError) error = NULL;
+    const char *text = tab ? nino_tab_json(tab, FALSE, &len, &error) : NULL;
+    if (!text) {
+        nino_problems_set_plan(p, error ? error->message : _("No workflow is open"), FALSE);
+        return;
+    }
+    if (g_object_get_data(G_OBJECT(tab), "errors")) {
+        nino_problems_set_plan(p, _("First solve what is listed below"), FALSE);
+        return;
+    }
+    nino_problems_set_plan(p, _("Planning…"), TRUE);
+    g_cancellable_cancel(w->planning);
+    g_clear_object(&w->planning);
+    w->planning = g_cancellable_new();
+    nino_plan_ask(text, len, (const char *const *) w->options.models, w->options.input,
+                  w->options.device, w->planning, on_plan, w);
+}
+
+static void action_plan(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a, (void) parameter;
+    nino_window_show_panel(user, "problems");
+    ask_plan(NINO_WINDOW(user)->problems, user);
+}
+
+static void on_form_refused(NinoForm *form, const char *text, gpointer user)
+{
+    (void) form;
+    nino_bar_show(NINO_WINDOW(user)->bar, "edit", NINO_BAR_WARNING, text, NULL);
+}
+
+static void on_job_error(NinoQueuePanel *p, guint64 id, const char *where, const char *text,
+                         gpointer user)
+{
+    (void) p;
+    NinoWindow *w = user;
+    const char *uid = g_hash_table_lookup(w->job_tabs, &id);
+    NinoTab *tab = uid ? nino_window_find_tab(w, uid) : nino_window_tab(w);
+    nino_window_show_error(w, tab, where, text, TRUE);
+}
+
+static void on_viewer_failed(NinoViewer *v, const char *text, gpointer user)
+{
+    (void) v;
+    nino_bar_show(NINO_WINDOW(user)->bar, "viewer", NINO_BAR_ERROR, text, NULL);
+}
+
+// ---- start and end ------------------------------------------------------------------------------
+
+void nino_window_run_init(NinoWindow *w)
+{
+    static const GActionEntry actions[] = {
+        { .name = "worker", .state = "'off'" },
+        { .name = "cancel", .activate = action_simple },
+        { .name = "resume", .activate = action_simple },
+        { .name = "trim", .activate = action_simple },
+        { .name = "reload", .activate = action_simple },
+        { .name = "plan", .activate = action_plan },
+        { .name = "pause", .activate = action_pause, .state = "false" },
+        { .name = "restart-worker", .activate = action_restart },
+        { .name = "attach-list", .activate = action_attach_list },
+        { .name = "attach", .activate = action_attach, .parameter_type = "s" },
+        { .name = "detach", .activate = action_detach },
+        { .name = "show-node", .activate = action_show_node, .parameter_type = "s" },
+    };
+    g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
+    w->job_tabs = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    nino_window_queue_init(w);
+    nino_window_live_init(w);
+    nino_window_events_init(w);
+    g_signal_connect(w->engine, "state", G_CALLBACK(on_engine_state), w);
+    g_signal_connect(w->engine, "queue", G_CALLBACK(on_queue), w);
+    nino_window_grid_init(w);
+    g_signal_connect(w->engine, "log", G_CALLBACK(on_log), w);
+    g_signal_connect(w->engine, "refused", G_CALLBACK(on_refused), w);
+    g_signal_connect(w->problems, "jump", G_CALLBACK(on_jump), w);
+    g_signal_connect(w->problems, "plan", G_CALLBACK(ask_plan), w);
+    g_signal_connect(w->form, "refused", G_CALLBACK(on_form_refused), w);
+    g_signal_connect(w->queue, "show-error", G_CALLBACK(on_job_error), w);
+    g_signal_connect(w->viewer, "failed", G_CALLBACK(on_viewer_failed), w);
+}
+
+void nino_window_run_dispose(NinoWindow *w)
+{
+    nino_window_events_dispose(w);
+    g_cancellable_cancel(w->planning);
+    g_clear_object(&w->planning);
+    if (w->engine)
+        g_signal_handlers_disconnect_by_data(w->engine, w);
+    g_clear_object(&w->engine);
+    nino_window_grid_dispose(w);
+    g_clear_object(&w->records);
+    g_clear_pointer(&w->job_tabs, g_hash_table_unref);
+}

@@ -1,0 +1,174 @@
+// Rows are activated with Enter or a click; each is named for a screen reader by its severity, node
+// and message.
+#include "workflow/problems.h"
+
+#include <string.h>
+
+#include "base/i18n.h"
+
+struct _NinoProblems {
+    GtkWidget parent;
+    GtkWidget *box, *list, *none, *plan;
+    guint n_errors;
+    NinoTab *tab; // while it is checked
+    char **models, *input;
+};
+
+G_DEFINE_TYPE(NinoProblems, nino_problems, GTK_TYPE_WIDGET)
+enum { JUMP, PLAN, N_SIGNALS };
+static guint signals[N_SIGNALS];
+
+static void add_row(void *priv, const nino_issue *issue)
+{
+    NinoProblems *p = priv;
+    const gboolean is_error = issue->severity == NINO_ISSUE_ERROR;
+    p->n_errors += is_error;
+    if (is_error && *issue->node) {
+        g_autofree char *text = *issue->input
+                                    ? g_strdup_printf("%s: %s", issue->input, issue->message)
+                                    : g_strdup(issue->message);
+        nino_canvas_add_issue(nino_tab_canvas(p->tab), issue->node, text);
+    }
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    gtk_widget_add_css_class(line, "queue-row");
+    GtkWidget *icon = gtk_image_new_from_icon_name(is_error ? "dialog-error-symbolic"
+                                                            : "dialog-warning-symbolic");
+    gtk_box_append(GTK_BOX(line), icon);
+    g_autofree char *where = *issue->input ? g_strdup_printf("%s · %s", issue->node, issue->input)
+                                           : g_strdup(*issue->node ? issue->node : _("workflow"));
+    GtkWidget *place = gtk_label_new(where);
+    gtk_label_set_xalign(GTK_LABEL(place), 0);
+    gtk_label_set_width_chars(GTK_LABEL(place), 14);
+    gtk_label_set_ellipsize(GTK_LABEL(place), PANGO_ELLIPSIZE_END);
+    gtk_widget_add_css_class(place, "dim-label");
+    gtk_box_append(GTK_BOX(line), place);
+    GtkWidget *text = gtk_label_new(issue->message);
+    gtk_label_set_xalign(GTK_LABEL(text), 0);
+    gtk_label_set_wrap(GTK_LABEL(text), TRUE);
+    gtk_widget_set_hexpand(text, TRUE);
+    gtk_box_append(GTK_BOX(line), text);
+    GtkWidget *row = gtk_list_box_row_new();
+    gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), line);
+    g_object_set_data_full(G_OBJECT(row), "node", g_strdup(issue->node), g_free);
+    g_autofree char *name = g_strdup_printf(
+        is_error ? _("Error, node %s: %s") : _("Warning, node %s: %s"), where, issue->message);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+    gtk_list_box_append(GTK_LIST_BOX(p->list), row);
+}
+
+void nino_problems_set_folders(NinoProblems *p, const char *const *models, const char *input)
+{
+    g_strfreev(p->models);
+    g_free(p->input);
+    p->models = models ? g_strdupv((char **) (uintptr_t) models) : NULL;
+    p->input = g_strdup(input);
+}
+
+// A context of its own each time, so that files that came since are found.
+static void check(NinoProblems *p, nino_graph *g)
+{
+    const nino_ctx_params params = { .device = "ref",
+                                     .models = (const char *const *) p->models,
+                                     .input_dir = p->input };
+    nino_ctx *ctx = nino_ctx_create(&params, NULL); // NULL: files are not looked for
+    nino_graph_check(g, ctx, add_row, p);
+    nino_ctx_destroy(&ctx);
+}
+
+guint nino_problems_check(NinoProblems *p, NinoTab *tab)
+{
+    GtkWidget *child;
+    while ((child = gtk_widget_get_first_child(p->list)))
+        gtk_list_box_remove(GTK_LIST_BOX(p->list), child);
+    p->n_errors = 0;
+    nino_graph *g = tab ? nino_tab_graph(tab) : NULL;
+    p->tab = tab;
+    if (tab)
+        nino_canvas_clear_issues(nino_tab_canvas(tab));
+    if (g)
+        check(p, g);
+    const gboolean is_empty = !gtk_widget_get_first_child(p->list);
+    gtk_widget_set_visible(p->none, is_empty);
+    gtk_widget_set_visible(p->list, !is_empty);
+    gtk_label_set_text(GTK_LABEL(p->none), g ? _("No problems found") : _("No workflow is open"));
+    gtk_label_set_text(GTK_LABEL(p->plan), "");
+    return p->n_errors;
+}
+
+void nino_problems_set_plan(NinoProblems *p, const char *text, gboolean fits)
+{
+    gtk_label_set_text(GTK_LABEL(p->plan), text);
+    if (fits)
+        gtk_widget_remove_css_class(p->plan, "error-text");
+    else
+        gtk_widget_add_css_class(p->plan, "error-text");
+}
+
+static void on_row(GtkListBox *list, GtkListBoxRow *row, gpointer user)
+{
+    (void) list;
+    const char *node = g_object_get_data(G_OBJECT(row), "node");
+    if (*node)
+        g_signal_emit(user, signals[JUMP], 0, node);
+}
+
+static void on_plan(GtkButton *b, gpointer user)
+{
+    (void) b;
+    g_signal_emit(user, signals[PLAN], 0);
+}
+
+static void dispose(GObject *o)
+{
+    NinoProblems *p = NINO_PROBLEMS(o);
+    g_clear_pointer(&p->models, g_strfreev);
+    g_clear_pointer(&p->input, g_free);
+    g_clear_pointer(&NINO_PROBLEMS(o)->box, gtk_widget_unparent);
+    G_OBJECT_CLASS(nino_problems_parent_class)->dispose(o);
+}
+
+static void nino_problems_class_init(NinoProblemsClass *klass)
+{
+    G_OBJECT_CLASS(klass)->dispose = dispose;
+    gtk_widget_class_set_layout_manager_type(GTK_WIDGET_CLASS(klass), GTK_TYPE_BIN_LAYOUT);
+    signals[JUMP] = g_signal_new("jump", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                 NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
+    signals[PLAN] = g_signal_new("plan", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                 NULL, G_TYPE_NONE, 0);
+}
+
+static void nino_problems_init(NinoProblems *p)
+{
+    p->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_widget_set_parent(p->box, GTK_WIDGET(p));
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    gtk_widget_add_css_class(bar, "bar");
+    GtkWidget *plan = gtk_button_new_with_label(_("What does it need?"));
+    gtk_widget_set_tooltip_text(plan, _("Plans the run: memory needed and free, work, time"));
+    gtk_widget_set_valign(plan, GTK_ALIGN_START); // the answer has several lines
+    g_signal_connect(plan, "clicked", G_CALLBACK(on_plan), p);
+    p->plan = gtk_label_new("");
+    gtk_label_set_xalign(GTK_LABEL(p->plan), 0);
+    gtk_label_set_wrap(GTK_LABEL(p->plan), TRUE);
+    gtk_widget_set_hexpand(p->plan, TRUE);
+    gtk_box_append(GTK_BOX(bar), plan);
+    gtk_box_append(GTK_BOX(bar), p->plan);
+    p->none = gtk_label_new(_("No workflow is open"));
+    gtk_widget_add_css_class(p->none, "dim-label");
+    gtk_widget_set_vexpand(p->none, TRUE);
+    p->list = gtk_list_box_new();
+    gtk_list_box_set_selection_mode(GTK_LIST_BOX(p->list), GTK_SELECTION_BROWSE);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(p->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   _("Problems of the workflow"), -1);
+    g_signal_connect(p->list, "row-activated", G_CALLBACK(on_row), p);
+    GtkWidget *inner = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_box_append(GTK_BOX(inner), p->none);
+    gtk_box_append(GTK_BOX(inner), p->list);
+    GtkWidget *scroller = gtk_scrolled_window_new();
+    gtk_widget_set_vexpand(scroller, TRUE);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), inner);
+    gtk_box_append(GTK_BOX(p->box), bar);
+    gtk_box_append(GTK_BOX(p->box), scroller);
+}
+
+GtkWidget *nino_problems_new(void) { return g_object_new(NINO_TYPE_PROBLEMS, NULL); }

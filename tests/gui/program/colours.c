@@ -1,0 +1,110 @@
+// Measures the colours of the live views: any two kinds of what takes time are told apart by who
+// sees all colours and by who lacks one kind of cone, and all of them stand out from a light and a
+// dark background; text on them can be read; every op family has its own.
+#include "plot/plot.h"
+#include "tests/test.h"
+
+#include <math.h>
+#include <ninodes/monitor.h>
+
+enum { VISIONS = 4 };
+// CIE76 in CIELAB: 2.3 is just noticeable side by side; bars apart from each other, a few pixels
+// high, need several times that.
+#define LEAST_APART 15.0
+#define LEAST_ON_BACKGROUND 1.4 // WCAG contrast ratio
+#define LEAST_TEXT 4.5
+
+typedef struct Lab {
+    double l, a, b;
+} Lab;
+
+// Linear RGB as seen without L, M or S cones (Machado, Oliveira, Fernandes 2009).
+static const double seen_as[VISIONS][3][3] = {
+    { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } },
+    { { 0.152286, 1.052583, -0.204868 },
+      { 0.114503, 0.786281, 0.099216 },
+      { -0.003882, -0.048116, 1.051998 } },
+    { { 0.367322, 0.860646, -0.227968 },
+      { 0.280085, 0.672501, 0.047413 },
+      { -0.011820, 0.042940, 0.968881 } },
+    { { 1.255528, -0.076749, -0.178779 },
+      { -0.078411, 0.930809, 0.147602 },
+      { 0.004733, 0.691367, 0.303900 } },
+};
+
+static double linear(double v) { return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4); }
+static double cube(double t) { return t > 0.008856 ? cbrt(t) : 7.787 * t + 16.0 / 116; }
+
+static double luminance(const GdkRGBA *c)
+{
+    return 0.2126 * linear((double) c->red) + 0.7152 * linear((double) c->green) +
+           0.0722 * linear((double) c->blue);
+}
+
+static double contrast(const GdkRGBA *a, const GdkRGBA *b)
+{
+    const double x = luminance(a) + 0.05, y = luminance(b) + 0.05;
+    return x > y ? x / y : y / x;
+}
+
+static Lab lab_of(const GdkRGBA *c, int vision)
+{
+    const double in[3] = { linear((double) c->red), linear((double) c->green),
+                           linear((double) c->blue) };
+    double v[3];
+    for (int i = 0; i < 3; i++) {
+        const double *m = seen_as[vision][i];
+        v[i] = fmin(1, fmax(0, m[0] * in[0] + m[1] * in[1] + m[2] * in[2]));
+    }
+    const double x = (0.4124 * v[0] + 0.3576 * v[1] + 0.1805 * v[2]) / 0.95047;
+    const double y = 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2];
+    const double z = (0.0193 * v[0] + 0.1192 * v[1] + 0.9505 * v[2]) / 1.08883;
+    return (Lab){ 116 * cube(y) - 16, 500 * (cube(x) - cube(y)), 200 * (cube(y) - cube(z)) };
+}
+
+static double apart(size_t i, size_t k)
+{
+    double least = INFINITY;
+    for (int v = 0; v < VISIONS; v++) {
+        const Lab a = lab_of(nino_plot_colour(i), v), b = lab_of(nino_plot_colour(k), v);
+        least = fmin(least, sqrt(pow(a.l - b.l, 2) + pow(a.a - b.a, 2) + pow(a.b - b.b, 2)));
+    }
+    return least;
+}
+
+int main(void)
+{
+    const GdkRGBA light = { 1, 1, 1, 1 }, dark = { 0.2f, 0.2f, 0.2f, 1 };
+    double least = INFINITY;
+    for (size_t i = NINO_PLOT_SERIES; i < NINO_PLOT_FAILED; i++) {
+        const GdkRGBA *c = nino_plot_colour(i), ink = nino_plot_ink(c);
+        for (size_t k = NINO_PLOT_SERIES; k < i; k++) {
+            const double d = apart(i, k);
+            least = fmin(least, d);
+            if (d < LEAST_APART) {
+                printf("%s and %s: %.1f apart\n", nino_plot_kind_name(i), nino_plot_kind_name(k),
+                       d);
+                return 1;
+            }
+        }
+        if (contrast(c, &light) < LEAST_ON_BACKGROUND || contrast(c, &dark) < LEAST_ON_BACKGROUND ||
+            contrast(c, &ink) < LEAST_TEXT) {
+            printf("%s: %.2f to light, %.2f to dark, %.2f to its text\n", nino_plot_kind_name(i),
+                   contrast(c, &light), contrast(c, &dark), contrast(c, &ink));
+            return 1;
+        }
+    }
+    printf("least distance %.1f\n", least);
+    // families as the library names them
+    static const char *const families[] = { "gemm", "conv", "norm",  "attn",
+                                            "elt",  "move", "image", "transfer" };
+    for (size_t i = 0; i < G_N_ELEMENTS(families); i++)
+        CHECK(nino_plot_family(families[i]) == NINO_PLOT_GEMM + i);
+    CHECK(nino_plot_family("nothing known") == NINO_PLOT_OTHER);
+    CHECK(nino_plot_family(NULL) == NINO_PLOT_OTHER);
+    CHECK(nino_plot_scope(NINO_EV_JOB, "") == NINO_PLOT_JOB);
+    CHECK(nino_plot_scope(NINO_EV_TILE, "tile") == NINO_PLOT_TILE);
+    CHECK(nino_plot_scope(NINO_EV_STAGE, "decoder.in") == NINO_PLOT_STAGE);
+    CHECK(nino_plot_scope(NINO_EV_STAGE, "compile gemm") == NINO_PLOT_COMPILE);
+    return 0;
+}

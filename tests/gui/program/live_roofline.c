@@ -1,0 +1,169 @@
+// The roofline's axis: what arithmetic intensity counts is chosen, also with the keyboard; kernels
+// move, others are said not to be known, limits follow, and what is written out tells the choice.
+// usage: live_roofline FOLDER_FOR_PICTURES
+#include "plot/export.h"
+#include "tests/gui/program/views.h"
+
+#include <math.h>
+
+static const char *name_of(void *priv, uint32_t id)
+{
+    static const char *const names[] = { "",
+                                         "gemm",
+                                         "gemm_f16",
+                                         "add",
+                                         "mixed",
+                                         "1x8x8",
+                                         "64x1x1//",
+                                         "64x1x1/8x1x1/8000000",
+                                         "64x1x1/8x1x1/4000000",
+                                         "64x1x1/8x1x1/1000000" };
+    (void) priv;
+    return id < G_N_ELEMENTS(names) ? names[id] : "";
+}
+
+static void add(NinoRun *run, uint64_t t, uint32_t name, uint32_t launch, double flops,
+                double bytes)
+{
+    const nino_event e = { .t_ns = t,
+                           .kind = NINO_EV_KERNEL,
+                           .track = 256,
+                           .name = name,
+                           .id = nino_kernel_id(16, launch),
+                           .u.kernel = { .dur_ns = 1000000,
+                                         .flops = flops,
+                                         .bytes = bytes,
+                                         .family = name,
+                                         .shape = 5 } };
+    nino_run_add(run, &e, 1, name_of, NULL);
+}
+
+static NinoRun *make_run(void)
+{
+    NinoRun *run = nino_run_new();
+    nino_ceilings c = { .flops_f32 = 1e12, .bandwidth = 20e9, .measured_at = 1700000000 };
+    c.point[0] =
+        (nino_ceiling_point){ .bytes = 1 << 20, .read = 100e9, .write = 50e9, .copy = 90e9 };
+    c.n_points = 1;
+    g_strlcpy(c.device, "a device", sizeof(c.device));
+    for (uint64_t i = 0; i < 4; i++) {
+        add(run, 1000000000 + i * 10000000, 1, 7, 4e7, 1e6); // tiles take eight times the bytes
+        add(run, 1002000000 + i * 10000000, 2, 6, 3e7, 1e6); // not known
+        add(run, 1004000000 + i * 10000000, 3, 8, 1e6, 4e6); // the same
+        add(run, 1006000000 + i * 10000000, 4, i == 2 ? 6 : 9, 1e7, 1e6); // not known of one call
+    }
+    nino_run_set_ceilings(run, &c);
+    return run;
+}
+
+typedef struct Row {
+    double least, requested, share;
+    char axis[16], limit[16];
+} Row;
+
+static void take_row(gpointer rows, const NinoCell *cells, size_t n)
+{
+    Row *r = g_new0(Row, 1);
+    for (size_t i = 0; i < n; i++) {
+        const NinoCell *c = &cells[i];
+        if (!strcmp(c->column, "flop_per_byte"))
+            r->least = c->number;
+        if (!strcmp(c->column, "flop_per_requested_byte"))
+            r->requested = c->number;
+        if (!strcmp(c->column, "share_of_limit"))
+            r->share = c->number;
+        if (!strcmp(c->column, "axis"))
+            g_strlcpy(r->axis, c->text, sizeof(r->axis));
+        if (!strcmp(c->column, "limit"))
+            g_strlcpy(r->limit, c->text, sizeof(r->limit));
+    }
+    g_hash_table_insert(rows, g_strdup(cells[0].text), r);
+}
+
+static void check_row(GtkWidget *view, const char *kernel, const char *axis, const char *limit,
+                      double least, double requested, double share)
+{
+    g_autoptr(GHashTable) rows = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    nino_view_get_export(view)->rows(view, take_row, rows);
+    CHECK(g_hash_table_size(rows) == 4);
+    const Row *r = g_hash_table_lookup(rows, kernel);
+    CHECK(r && !strcmp(r->axis, axis) && !strcmp(r->limit, limit));
+    CHECK(fabs(r->least - least) < 1e-9 && fabs(r->share - share) < 1e-9);
+    CHECK(isnan(requested) ? isnan(r->requested) : fabs(r->requested - requested) < 1e-9);
+}
+
+static GBytes *written(GtkWidget *view, const char *dir, const char *name)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *path = g_strdup_printf("%s/%s", dir, name);
+    char *text;
+    gsize n;
+    CHECK(nino_export_view(view, path, 800, 450, FALSE, &error));
+    CHECK(g_file_get_contents(path, &text, &n, NULL));
+    return g_bytes_new_take(text, n);
+}
+
+static gboolean is_told(GtkWidget *area, const char *text)
+{
+    g_autofree char *s = gtk_test_accessible_check_property(
+        GTK_ACCESSIBLE(area), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, "not this one");
+    return s && strstr(s, text);
+}
+
+// Steps to the kernel; what is read out has the text.
+static gboolean reads(GtkWidget *area, const char *kernel, const char *text)
+{
+    press(area, GDK_KEY_Home, 0);
+    for (int i = 0; i < 5; i++, press(area, GDK_KEY_Right, 0))
+        if (is_told(area, kernel))
+            return is_told(area, text);
+    return FALSE;
+}
+
+static void check_axis(NinoRun *run, const char *dir)
+{
+    GtkWidget *view, *window = show(run, "roofline", &view);
+    GtkWidget *area = find(view, NINO_TYPE_AREA);
+    GtkWidget *least = toggle_of(view, "Per byte that must move");
+    GtkWidget *requested = toggle_of(view, "Per byte that work-groups request");
+    CHECK(least && requested && gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(least)));
+    CHECK(strstr(gtk_widget_get_tooltip_text(least), "each operand once"));
+    CHECK(strstr(gtk_widget_get_tooltip_text(requested), "fill their tiles"));
+    check_row(view, "gemm", "least", "memory", 40, 5, 40.0 / 800);
+    check_row(view, "gemm_f16", "least", "memory", 30, NAN, 30.0 / 600);
+    check_row(view, "add", "least", "memory", 0.25, 0.25, 1.0 / 5);
+    gtk_widget_grab_focus(area);
+    CHECK(reads(area, "gemm (gemm)", "5.00 per byte that its work-groups request"));
+    CHECK(reads(area, "add", "its work-groups request the same"));
+    CHECK(reads(area, "gemm_f16 (gemm_f16)", "what its work-groups request is not known"));
+    CHECK(reads(area, "mixed", "what its work-groups request is not known"));
+    g_autoptr(GBytes) svg = written(view, dir, "roofline-least.svg");
+    g_autoptr(GBytes) png = written(view, dir, "roofline-least.png");
+
+    // the keyboard gets there from the plot, and chooses
+    CHECK(gtk_widget_child_focus(window, GTK_DIR_TAB_BACKWARD));
+    CHECK(gtk_window_get_focus(GTK_WINDOW(window)) == requested);
+    CHECK(gtk_widget_activate(requested));
+    WAIT_FOR(!gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(least)));
+    check_row(view, "gemm", "requested", "cache", 40, 5, 40.0 / 500);
+    check_row(view, "gemm_f16", "least", "memory", 30, NAN, 30.0 / 600);
+    check_row(view, "mixed", "least", "memory", 10, NAN, 10.0 / 200);
+    check_row(view, "add", "requested", "cache", 0.25, 0.25, 1.0 / 25);
+    g_autoptr(GBytes) svg2 = written(view, dir, "roofline-requested.svg");
+    g_autoptr(GBytes) png2 = written(view, dir, "roofline-requested.png");
+    CHECK(!g_bytes_equal(svg, svg2) && !g_bytes_equal(png, png2));
+    gtk_window_destroy(GTK_WINDOW(window));
+}
+
+int main(int argc, char **argv)
+{
+    CHECK(argc >= 2);
+    if (!gtk_init_check()) {
+        g_print("skip: no display\n");
+        return 77;
+    }
+    NinoRun *run = make_run();
+    check_axis(run, argv[1]);
+    g_object_unref(run);
+    return 0;
+}
