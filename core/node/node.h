@@ -119,6 +119,32 @@ void nino_run_output(nino_run *r, const char *path);
 void nino_run_text(nino_run *r, const char *title, const char *text);
 void nino_run_step(nino_run *r, uint32_t step, uint32_t total);
 
+// ---- declaring nodes -------------------------------------------------------------------------
+// A node in one piece: its class, what people see, and then its parts:
+//
+//     NINO_NODE(invert_mask, "InvertMask", "Invert Mask", "mask", "1 minus the mask",
+//               NINO_INPUTS(NINO_PORT(mask, MASK)), NINO_OUTPUTS(NINO_PORT(MASK, MASK)),
+//               NINO_PARAMS(invert_params, NINO_P_FLOAT(invert_params, strength, ...)),
+//               NINO_RUN(invert_run));
+//
+// defines nino_node_invert_mask. Any other field of nino_node_def may stand among them.
+#define NINO_NODE(var, class_name, shown, group, text, ...)                                        \
+    const nino_node_def nino_node_##var = {                                                        \
+        .key = class_name, .title = shown, .category = group, .help = text, __VA_ARGS__            \
+    }
+// clang-format off
+#define NINO_INPUTS(...) .inputs = (const nino_port[]) { __VA_ARGS__, { 0 } }
+#define NINO_OUTPUTS(...) .outputs = (const nino_port[]) { __VA_ARGS__, { 0 } }
+#define NINO_NO_OUTPUTS .outputs = (const nino_port[]) { { 0 } }
+// Its name in workflow files, its type without NINO_PORT_, further fields of nino_port.
+#define NINO_PORT(name, T, ...) { .key = #name, .type = NINO_PORT_##T, __VA_ARGS__ }
+// Rows of parameters, whose values are fields of the struct S.
+#define NINO_PARAMS(S, ...)                                                                        \
+    .params_size = sizeof(S), .params = (const nino_param[]) { __VA_ARGS__, { 0 } }
+// The run function, further fields of nino_node_ops.
+#define NINO_RUN(...) .ops = &(const nino_node_ops) { .run = __VA_ARGS__ }
+// clang-format on
+
 // ---- declaring parameters --------------------------------------------------------------------
 // offsetof() that only compiles if the field really has the C type `ctype`.
 #define NINO_FIELD(S, fld, ctype) _Generic(((S *) 0)->fld, ctype : offsetof(S, fld))
