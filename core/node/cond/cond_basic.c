@@ -287,7 +287,6 @@ static void set_mask(const nino_run *r, nino_cond_entry *e)
 
 static nino_status mask_run(nino_run *r, nino_error *err) { return each(r, set_mask, err); }
 
-static const char *const cond_areas[] = { "default", "mask bounds", NULL };
 NINO_NODE(
     cond_mask, "ConditioningSetMask", "Conditioning (Set Mask)", "conditioning",
     "The prompt applies where the mask is 1",
@@ -295,7 +294,8 @@ NINO_NODE(
     NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
     NINO_PARAMS(
         mask_params, STRENGTH(mask_params),
-        NINO_P_ENUM(mask_params, set_cond_area, cond_areas, 0, .label = "Area",
+        NINO_P_ENUM(mask_params, set_cond_area, NINO_WORDS("default", "mask bounds"), 0,
+                    .label = "Area",
                     .help = "mask bounds: the model sees only the rectangle around the mask")),
     NINO_RUN(mask_run));
 

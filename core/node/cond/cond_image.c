@@ -182,15 +182,15 @@ static nino_status method_run(nino_run *r, nino_error *err)
     return nino_out_cond(r, 0, c, err);
 }
 
-static const char *const methods[] = { "offset", "index", "uxo/uno", NULL };
 NINO_NODE(reference_method, "FluxKontextMultiReferenceLatentMethod",
           "FluxKontextMultiReferenceLatentMethod", "advanced/conditioning/flux",
           "Where a Flux model takes several reference latents to be",
           NINO_INPUTS(NINO_PORT(conditioning, CONDITIONING)),
           NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
           NINO_PARAMS(method_params,
-                      NINO_P_ENUM(method_params, reference_latents_method, methods,
-                                  NINO_REFS_OFFSET, .label = "Method",
+                      NINO_P_ENUM(method_params, reference_latents_method,
+                                  NINO_WORDS("offset", "index", "uxo/uno"), NINO_REFS_OFFSET,
+                                  .label = "Method",
                                   .help = "As the model was trained; Kontext: offset or index")),
           NINO_RUN(method_run));
 

@@ -89,8 +89,6 @@ typedef struct encode_params {
     int64_t crop;
 } encode_params;
 
-static const char *const crops[] = { "center", "none", NULL };
-
 static nino_status encode_run(nino_run *r, nino_error *err)
 {
     const encode_params *p = r->params;
@@ -107,7 +105,7 @@ NINO_NODE(clip_vision_encode, "CLIPVisionEncode", "CLIP Vision Encode", "conditi
           NINO_PARAMS(
               encode_params,
               NINO_P_ENUM(
-                  encode_params, crop, crops, 0, .label = "Crop",
+                  encode_params, crop, NINO_WORDS("center", "none"), 0, .label = "Crop",
                   .help = "center: the middle square of the picture; none: all of it, stretched")),
           NINO_RUN(encode_run));
 
@@ -117,8 +115,6 @@ typedef struct apply_params {
     double strength;
     int64_t strength_type;
 } apply_params;
-
-static const char *const strength_types[] = { "multiply", "attn_bias", NULL };
 
 static nino_status apply_check(const nino_ctx *ctx, const void *params, nino_error *err)
 {
@@ -194,7 +190,8 @@ NINO_NODE(
         apply_params,
         NINO_P_FLOAT(apply_params, strength, 1, 0, 10, 0.001, .label = "Strength",
                      .help = "multiply: factor of the style's tokens"),
-        NINO_P_ENUM(apply_params, strength_type, strength_types, 0, .label = "Strength type",
+        NINO_P_ENUM(apply_params, strength_type, NINO_WORDS("multiply", "attn_bias"), 0,
+                    .label = "Strength type",
                     .help = "multiply scales the tokens; attn_bias (attention to them) works for a "
                             "strength of 1 only")),
     NINO_RUN(apply_run, .check = apply_check));

@@ -10,7 +10,6 @@
 
 static const char *const methods[] = { "nearest-exact", "bilinear", "area",
                                        "bicubic",       "lanczos",  NULL };
-static const char *const crops[] = { "disabled", "center", NULL };
 
 static nino_status scaled(nino_run *r, const nino_array *x, int64_t width, int64_t height,
                           int64_t method, bool center, nino_error *err)
@@ -45,19 +44,19 @@ static nino_status scale_run(nino_run *r, nino_error *err)
     return scaled(r, x, width, height, p->upscale_method, p->crop == 1, err);
 }
 
-NINO_NODE(
-    image_scale, "ImageScale", "Upscale Image", "image/upscaling", "Scales images to a size",
-    NINO_INPUTS(NINO_PORT(image, IMAGE)), NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
-    NINO_PARAMS(scale_params,
-                NINO_P_ENUM(scale_params, upscale_method, methods, 0, .label = "Method",
-                            .help = "How values between pixels are found"),
-                NINO_P_INT(scale_params, width, 512, 0, 16384, 1, .label = "Width", .unit = "px",
-                           .help = "New width; 0 keeps the aspect ratio", .ui_max.i = 4096),
-                NINO_P_INT(scale_params, height, 512, 0, 16384, 1, .label = "Height", .unit = "px",
-                           .help = "New height; 0 keeps the aspect ratio", .ui_max.i = 4096),
-                NINO_P_ENUM(scale_params, crop, crops, 0, .label = "Crop",
-                            .help = "center: cut to the new aspect ratio instead of stretching")),
-    NINO_RUN(scale_run));
+NINO_NODE(image_scale, "ImageScale", "Upscale Image", "image/upscaling", "Scales images to a size",
+          NINO_INPUTS(NINO_PORT(image, IMAGE)), NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_PARAMS(
+              scale_params,
+              NINO_P_ENUM(scale_params, upscale_method, methods, 0, .label = "Method",
+                          .help = "How values between pixels are found"),
+              NINO_P_INT(scale_params, width, 512, 0, 16384, 1, .label = "Width", .unit = "px",
+                         .help = "New width; 0 keeps the aspect ratio", .ui_max.i = 4096),
+              NINO_P_INT(scale_params, height, 512, 0, 16384, 1, .label = "Height", .unit = "px",
+                         .help = "New height; 0 keeps the aspect ratio", .ui_max.i = 4096),
+              NINO_P_ENUM(scale_params, crop, NINO_WORDS("disabled", "center"), 0, .label = "Crop",
+                          .help = "center: cut to the new aspect ratio instead of stretching")),
+          NINO_RUN(scale_run));
 
 typedef struct by_params {
     int64_t upscale_method;

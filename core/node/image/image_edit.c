@@ -98,11 +98,12 @@ static nino_status flip_run(nino_run *r, nino_error *err)
         r, 0, nino_picture_flip(nino_in_image(r, 0), how == 0, how == 1, r->def->key, err), err);
 }
 
-static const char *const flips[] = { "x-axis: vertically", "y-axis: horizontally", NULL };
 NINO_NODE(image_flip, "ImageFlip", "ImageFlip", "image/transform", "Mirrors an image",
           NINO_INPUTS(NINO_PORT(image, IMAGE)), NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
           NINO_PARAMS(flip_params,
-                      NINO_P_ENUM(flip_params, flip_method, flips, 0, .label = "Direction",
+                      NINO_P_ENUM(flip_params, flip_method,
+                                  NINO_WORDS("x-axis: vertically", "y-axis: horizontally"), 0,
+                                  .label = "Direction",
                                   .help = "Whether rows or columns change order")),
           NINO_RUN(flip_run));
 
@@ -117,12 +118,13 @@ static nino_status rotate_run(nino_run *r, nino_error *err)
                           err);
 }
 
-static const char *const rotations[] = { "none", "90 degrees", "180 degrees", "270 degrees", NULL };
 NINO_NODE(image_rotate, "ImageRotate", "ImageRotate", "image/transform",
           "Turns an image by quarters", NINO_INPUTS(NINO_PORT(image, IMAGE)),
           NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
-          NINO_PARAMS(rotate_params, NINO_P_ENUM(rotate_params, rotation, rotations, 0,
-                                                 .label = "Rotation", .help = "Clockwise")),
+          NINO_PARAMS(rotate_params,
+                      NINO_P_ENUM(rotate_params, rotation,
+                                  NINO_WORDS("none", "90 degrees", "180 degrees", "270 degrees"), 0,
+                                  .label = "Rotation", .help = "Clockwise")),
           NINO_RUN(rotate_run));
 
 // ---- ImageFromBatch, RepeatImageBatch --------------------------------------------------------

@@ -124,7 +124,6 @@ static const char *const pad_methods[] = { "area",     "bicubic", "nearest-exact
                                            "bilinear", "lanczos", NULL };
 static const nino_scale_method pad_of[] = { NINO_SCALE_AREA, NINO_SCALE_BICUBIC, NINO_SCALE_NEAREST,
                                             NINO_SCALE_BILINEAR, NINO_SCALE_LANCZOS };
-static const char *const pad_colors[] = { "white", "black", NULL };
 
 typedef struct pad_params {
     int64_t target_width, target_height, padding_color, interpolation;
@@ -157,7 +156,8 @@ NINO_NODE(image_resize_pad, "ResizeAndPadImage", "ResizeAndPadImage", "image/tra
                                  .unit = "px", .help = "Width of the frame", .ui_max.i = 4096),
                       NINO_P_INT(pad_params, target_height, 512, 1, 16384, 1, .label = "Height",
                                  .unit = "px", .help = "Height of the frame", .ui_max.i = 4096),
-                      NINO_P_ENUM(pad_params, padding_color, pad_colors, 0, .label = "Border",
+                      NINO_P_ENUM(pad_params, padding_color, NINO_WORDS("white", "black"), 0,
+                                  .label = "Border",
                                   .help = "Colour of what the image does not fill"),
                       NINO_P_ENUM(pad_params, interpolation, pad_methods, 0, .label = "Method",
                                   .help = "How values between pixels are found")),
@@ -165,7 +165,6 @@ NINO_NODE(image_resize_pad, "ResizeAndPadImage", "ResizeAndPadImage", "image/tra
 
 // ---- ImageStitch -----------------------------------------------------------------------------
 
-static const char *const directions[] = { "right", "down", "left", "up", NULL };
 static const char *const colors[] = { "white", "black", "red", "green", "blue", NULL };
 static const float color_of[][3] = {
     { 1, 1, 1 }, { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }
@@ -295,7 +294,8 @@ NINO_NODE(
     NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
     NINO_PARAMS(
         stitch_params,
-        NINO_P_ENUM(stitch_params, direction, directions, RIGHT, .label = "Direction",
+        NINO_P_ENUM(stitch_params, direction, NINO_WORDS("right", "down", "left", "up"), RIGHT,
+                    .label = "Direction",
                     .help = "On which side of the first image the second goes"),
         NINO_P_BOOL(
             stitch_params, match_image_size, true, .label = "Match size",

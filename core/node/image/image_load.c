@@ -165,7 +165,6 @@ static nino_status mask_identity(nino_ctx *ctx, const void *params, struct nino_
                                            err);
 }
 
-static const char *const mask_channels[] = { "alpha", "red", "green", "blue", NULL };
 NINO_NODE(
     load_image_mask, "LoadImageMask", "Load Image (as Mask)", "mask",
     "Reads one channel of a picture as a mask", NINO_OUTPUTS(NINO_PORT(MASK, MASK)),
@@ -173,6 +172,7 @@ NINO_NODE(
         mask_params,
         NINO_P_FILE(mask_params, image, "input", .label = "Image", .upload_slot = true,
                     .help = "A PNG, JPEG or WebP file in the input folder"),
-        NINO_P_ENUM(mask_params, channel, mask_channels, 0, .label = "Channel",
+        NINO_P_ENUM(mask_params, channel, NINO_WORDS("alpha", "red", "green", "blue"), 0,
+                    .label = "Channel",
                     .help = "What becomes the mask; alpha is turned round: 1 where nothing is")),
     NINO_RUN(mask_run, .identity = mask_identity));

@@ -170,7 +170,6 @@ NINO_NODE(empty_sd3_latent, "EmptySD3LatentImage", "EmptySD3LatentImage", "laten
 
 static const char *const methods[] = { "nearest-exact", "bilinear", "area",
                                        "bicubic",       "bislerp",  NULL };
-static const char *const crops[] = { "disabled", "center", NULL };
 
 // The input with other samples; a noise mask keeps its own size, as samplers scale it.
 static nino_status scaled(nino_run *r, int64_t width, int64_t height, int64_t method, bool center,
@@ -225,7 +224,8 @@ NINO_NODE(latent_upscale, "LatentUpscale", "Upscale Latent", "latent",
                          .help = "New width; 0 keeps the aspect ratio", .ui_max.i = 4096),
               NINO_P_INT(upscale_params, height, 512, 0, 16384, 8, .label = "Height", .unit = "px",
                          .help = "New height; 0 keeps the aspect ratio", .ui_max.i = 4096),
-              NINO_P_ENUM(upscale_params, crop, crops, 0, .label = "Crop",
+              NINO_P_ENUM(upscale_params, crop, NINO_WORDS("disabled", "center"), 0,
+                          .label = "Crop",
                           .help = "center: cut to the new aspect ratio instead of stretching")),
           NINO_RUN(upscale_run));
 

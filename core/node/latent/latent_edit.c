@@ -194,11 +194,12 @@ static nino_status flip_run(nino_run *r, nino_error *err)
     return nino_out_latent_like(r, 0, in, out, err);
 }
 
-static const char *const flips[] = { "x-axis: vertically", "y-axis: horizontally", NULL };
 NINO_NODE(latent_flip, "LatentFlip", "Flip Latent", "latent/transform", "Mirrors a latent",
           NINO_INPUTS(NINO_PORT(samples, LATENT)), NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
           NINO_PARAMS(flip_params,
-                      NINO_P_ENUM(flip_params, flip_method, flips, 0, .label = "Direction",
+                      NINO_P_ENUM(flip_params, flip_method,
+                                  NINO_WORDS("x-axis: vertically", "y-axis: horizontally"), 0,
+                                  .label = "Direction",
                                   .help = "Whether rows or columns change order")),
           NINO_RUN(flip_run));
 
@@ -214,12 +215,13 @@ static nino_status rotate_run(nino_run *r, nino_error *err)
     return nino_out_latent_like(r, 0, in, out, err);
 }
 
-static const char *const rotations[] = { "none", "90 degrees", "180 degrees", "270 degrees", NULL };
 NINO_NODE(latent_rotate, "LatentRotate", "Rotate Latent", "latent/transform",
           "Turns a latent by quarters", NINO_INPUTS(NINO_PORT(samples, LATENT)),
           NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
-          NINO_PARAMS(rotate_params, NINO_P_ENUM(rotate_params, rotation, rotations, 0,
-                                                 .label = "Rotation", .help = "Clockwise")),
+          NINO_PARAMS(rotate_params,
+                      NINO_P_ENUM(rotate_params, rotation,
+                                  NINO_WORDS("none", "90 degrees", "180 degrees", "270 degrees"), 0,
+                                  .label = "Rotation", .help = "Clockwise")),
           NINO_RUN(rotate_run));
 
 // ---- LatentConcat, LatentCut -----------------------------------------------------------------

@@ -324,11 +324,11 @@ static nino_status seed_run(nino_run *r, nino_error *err)
     return nino_out_latent(r, 0, l, err);
 }
 
-static const char *const behaviors[] = { "random", "fixed", NULL };
 NINO_NODE(latent_seed, "LatentBatchSeedBehavior", "LatentBatchSeedBehavior", "latent/advanced",
           "Whether the latents of a batch get different noise",
           NINO_INPUTS(NINO_PORT(samples, LATENT)), NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
           NINO_PARAMS(seed_params,
-                      NINO_P_ENUM(seed_params, seed_behavior, behaviors, 1, .label = "Noise",
+                      NINO_P_ENUM(seed_params, seed_behavior, NINO_WORDS("random", "fixed"), 1,
+                                  .label = "Noise",
                                   .help = "fixed: every latent of the batch gets the same noise")),
           NINO_RUN(seed_run));

@@ -239,17 +239,9 @@ static nino_status rocm_run(nino_run *r, nino_error *err)
     return decode(r, &v, err);
 }
 
-static const char *const precisions[] = { "auto", "fp32", "fp16", "bf16", NULL };
 static const char *const temporal[] = { "auto", "enable", "disable", NULL };
 
 // Inputs that the removed "V2" classes had beyond the common ones.
-static const char *const phase1_ignored[] = {
-    "use_rocm_optimizations",      "batch_optimization", "video_chunk_size",
-    "memory_optimization_enabled", "adaptive_tiling",    NULL
-};
-static const char *const phase2_ignored[] = { "batch_optimization", "memory_prefetching",
-                                              "adaptive_precision", "tensor_layout_optimization",
-                                              "advanced_caching",   NULL };
 static const char *const phase3_ignored[] = { "video_chunk_size",      "temporal_consistency",
                                               "adaptive_optimization", "performance_monitoring",
                                               "memory_prefetching",    "tensor_layout_optimization",
@@ -266,8 +258,12 @@ static const char *const mixed[] = { "precision_mode", "mixed", "auto", NULL };
 static const nino_alias rocm_aliases[] = {
     { .name = "ROCmVAEDecode" },
     { .name = "ROCMOptimizedVAEDecodeInstrumented", .note = WRAPPER },
-    V2("ROCMOptimizedVAEDecodeV2", phase1_ignored),
-    V2("ROCMOptimizedVAEDecodeV2Phase2", phase2_ignored),
+    V2("ROCMOptimizedVAEDecodeV2",
+       NINO_WORDS("use_rocm_optimizations", "batch_optimization", "video_chunk_size",
+                  "memory_optimization_enabled", "adaptive_tiling")),
+    V2("ROCMOptimizedVAEDecodeV2Phase2",
+       NINO_WORDS("batch_optimization", "memory_prefetching", "adaptive_precision",
+                  "tensor_layout_optimization", "advanced_caching")),
     V2("ROCMOptimizedVAEDecodeV2Phase3", phase3_ignored),
     V2("ROCMOptimizedVAEDecodeV3", phase3_ignored), // one commit called phase 3 so
     { 0 }
@@ -275,25 +271,6 @@ static const nino_alias rocm_aliases[] = {
 
 #define FIRST_FIVE                                                                                 \
     "tile_size", "overlap", "use_rocm_optimizations", "precision_mode", "batch_optimization"
-static const char *const order_100[] = { FIRST_FIVE, NULL };
-static const char *const order_109[] = { FIRST_FIVE, "-b", "-b", "-b", NULL };
-static const char *const order_1013[] = { FIRST_FIVE, "-i", "-b", "compatibility_mode", NULL };
-static const char *const order_1013_short[] = { FIRST_FIVE, "-i", "-b", NULL };
-static const char *const order_2010[] = { FIRST_FIVE, "compatibility_mode", NULL };
-static const char *const order_210[] = { FIRST_FIVE,
-                                         "compatibility_mode",
-                                         "enable_temporal_tiling",
-                                         "temporal_chunk_size",
-                                         "temporal_overlap",
-                                         "last_frame_fix",
-                                         NULL };
-static const nino_widget_order rocm_orders[] = { { order_210, "2.1.0" },
-                                                 { order_2010, "2.0.10" },
-                                                 { order_1013, "1.0.13" },
-                                                 { order_1013_short, "1.0.13" },
-                                                 { order_109, "1.0.9" },
-                                                 { order_100, "1.0.0" },
-                                                 { 0 } };
 NINO_NODE(
     rocm_vae_decode, "ROCMOptimizedVAEDecode", "ROCm VAE Decode", "ROCm Ninodes/VAE",
     "Turns a latent into pixels; tiles only when the memory budget asks for it",
@@ -307,7 +284,8 @@ NINO_NODE(
         NINO_P_BOOL(rocm_params, use_rocm_optimizations, true, .label = "Optimised",
                     .is_inert = true, .help = "No effect: the fastest kernels are always used"),
         NINO_P_ENUM(
-            rocm_params, precision_mode, precisions, 0, .label = "Precision",
+            rocm_params, precision_mode, NINO_WORDS("auto", "fp32", "fp16", "bf16"), 0,
+            .label = "Precision",
             .help = "How numbers are stored between operations; auto asks the device profile"),
         NINO_P_BOOL(rocm_params, batch_optimization, true, .label = "Batching", .is_inert = true,
                     .help = "No effect: it never had one"),
@@ -324,7 +302,16 @@ NINO_NODE(
             rocm_params, last_frame_fix, false, .label = "Last frame fix", .optional = true,
             .help = "With temporal tiling: the last latent frame goes through twice, what comes "
                     "of the second is left out")),
-    .aliases = rocm_aliases, .orders = rocm_orders, NINO_RUN(rocm_run));
+    .aliases = rocm_aliases,
+    NINO_ORDERS({ NINO_WORDS(FIRST_FIVE, "compatibility_mode", "enable_temporal_tiling",
+                             "temporal_chunk_size", "temporal_overlap", "last_frame_fix"),
+                  "2.1.0" },
+                { NINO_WORDS(FIRST_FIVE, "compatibility_mode"), "2.0.10" },
+                { NINO_WORDS(FIRST_FIVE, "-i", "-b", "compatibility_mode"), "1.0.13" },
+                { NINO_WORDS(FIRST_FIVE, "-i", "-b"), "1.0.13" },
+                { NINO_WORDS(FIRST_FIVE, "-b", "-b", "-b"), "1.0.9" },
+                { NINO_WORDS(FIRST_FIVE), "1.0.0" }),
+    NINO_RUN(rocm_run));
 
 // ---- ROCMOptimizedVAEDecodeTiled -------------------------------------------------------------
 
@@ -345,7 +332,6 @@ static nino_status rocm_tiled_run(nino_run *r, nino_error *err)
     return decode(r, &v, err);
 }
 
-static const nino_alias rocm_tiled_aliases[] = { { .name = "ROCmVAEDecodeTiled" }, { 0 } };
 NINO_NODE(
     rocm_vae_decode_tiled, "ROCMOptimizedVAEDecodeTiled", "ROCm VAE Decode Tiled",
     "ROCm Ninodes/VAE", "Decodes in three passes of tiles that are averaged", .inputs = decode_in,
@@ -361,4 +347,4 @@ NINO_NODE(
                            .label = "Frame overlap", .help = FRAMES_HELP),
                 NINO_P_BOOL(rocm_tiled_params, rocm_optimizations, true, .label = "Limit overlap",
                             .help = "Keeps the overlap within a quarter of the tile")),
-    .aliases = rocm_tiled_aliases, NINO_RUN(rocm_tiled_run));
+    NINO_ALIASES({ .name = "ROCmVAEDecodeTiled" }), NINO_RUN(rocm_tiled_run));

@@ -155,7 +155,6 @@ static nino_status one_identity(nino_ctx *ctx, const void *params, struct nino_h
     return identify(ctx, &((const clip_params *) params)->clip_name, 1, h, err);
 }
 
-static const nino_alias one_aliases[] = { { .name = "CLIPLoaderGGUF" }, { 0 } };
 NINO_NODE(clip_loader, "CLIPLoader", "Load CLIP", "advanced/loaders",
           "Opens a text encoder: CLIP-L, CLIP-G, CLIP-H, T5 or UMT5",
           NINO_OUTPUTS(NINO_PORT(CLIP, CLIP)),
@@ -168,7 +167,8 @@ NINO_NODE(clip_loader, "CLIPLoader", "Load CLIP", "advanced/loaders",
                   .help = "What the encoder is for; stable_diffusion takes the usual of any file"),
               NINO_P_ENUM(clip_params, device, devices, 0, .label = "Device", .optional = true,
                           .is_inert = true, .help = DEVICE_HELP)),
-          .aliases = one_aliases, NINO_RUN(one_run, .identity = one_identity, .check = one_check));
+          NINO_ALIASES({ .name = "CLIPLoaderGGUF" }),
+          NINO_RUN(one_run, .identity = one_identity, .check = one_check));
 
 static nino_status two_check(const nino_ctx *ctx, const void *params, nino_error *err)
 {
@@ -192,7 +192,6 @@ static nino_status two_identity(nino_ctx *ctx, const void *params, struct nino_h
     return identify(ctx, (const char *const[]){ p->clip_name1, p->clip_name2 }, 2, h, err);
 }
 
-static const nino_alias two_aliases[] = { { .name = "DualCLIPLoaderGGUF" }, { 0 } };
 NINO_NODE(dual_clip_loader, "DualCLIPLoader", "DualCLIPLoader", "advanced/loaders",
           "Opens two text encoders that a model uses together; their order does not matter",
           NINO_OUTPUTS(NINO_PORT(CLIP, CLIP)),
@@ -208,7 +207,8 @@ NINO_NODE(dual_clip_loader, "DualCLIPLoader", "DualCLIPLoader", "advanced/loader
                           "sd3 any two of the three"),
               NINO_P_ENUM(dual_params, device, devices, 0, .label = "Device", .optional = true,
                           .is_inert = true, .help = DEVICE_HELP)),
-          .aliases = two_aliases, NINO_RUN(two_run, .identity = two_identity, .check = two_check));
+          NINO_ALIASES({ .name = "DualCLIPLoaderGGUF" }),
+          NINO_RUN(two_run, .identity = two_identity, .check = two_check));
 
 static nino_status three_run(nino_run *r, nino_error *err)
 {
@@ -225,7 +225,6 @@ static nino_status three_identity(nino_ctx *ctx, const void *params, struct nino
     return identify(ctx, names, 3, h, err);
 }
 
-static const nino_alias three_aliases[] = { { .name = "TripleCLIPLoaderGGUF" }, { 0 } };
 NINO_NODE(triple_clip_loader, "TripleCLIPLoader", "TripleCLIPLoader", "advanced/loaders",
           "Opens the three text encoders of SD3: CLIP-L, CLIP-G and T5, in any order",
           NINO_OUTPUTS(NINO_PORT(CLIP, CLIP)),
@@ -236,4 +235,5 @@ NINO_NODE(triple_clip_loader, "TripleCLIPLoader", "TripleCLIPLoader", "advanced/
                                   .label = "Text encoder 2", .help = FILE_HELP),
                       NINO_P_FILE(triple_params, clip_name3, "text_encoders",
                                   .label = "Text encoder 3", .help = FILE_HELP)),
-          .aliases = three_aliases, NINO_RUN(three_run, .identity = three_identity));
+          NINO_ALIASES({ .name = "TripleCLIPLoaderGGUF" }),
+          NINO_RUN(three_run, .identity = three_identity));

@@ -103,7 +103,6 @@ NINO_NODE(unet_loader, "UNETLoader", "Load Diffusion Model", "advanced/loaders",
                                   .help = TYPE_HELP)),
           NINO_RUN(stock_run, .identity = unet_identity));
 
-static const nino_alias rocm_aliases[] = { { .name = "ROCMOptimizedUNetLoader" }, { 0 } };
 NINO_NODE(rocm_unet_loader, "ROCmDiffusionLoader", "ROCm Diffusion Loader", "ROCm Ninodes/Loaders",
           "Opens a diffusion model that comes without text encoder and VAE",
           NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
@@ -112,7 +111,8 @@ NINO_NODE(rocm_unet_loader, "ROCmDiffusionLoader", "ROCm Diffusion Loader", "ROC
                                   .help = FILE_HELP),
                       NINO_P_ENUM(unet_params, weight_dtype, rocm_types, 0, .label = "Weight type",
                                   .optional = true, .help = TYPE_HELP)),
-          .aliases = rocm_aliases, NINO_RUN(rocm_run, .identity = unet_identity));
+          NINO_ALIASES({ .name = "ROCMOptimizedUNetLoader" }),
+          NINO_RUN(rocm_run, .identity = unet_identity));
 
 // ---- UnetLoaderGGUF, UnetLoaderGGUFAdvanced, ROCmGGUFLoader ----------------------------------
 // Any loader opens GGUF files; these are the names that workflows know.

@@ -414,16 +414,6 @@ static bool rocm_is_volatile(const void *params)
     return p->force_reload || !p->use_cache;
 }
 
-static const nino_alias rocm_aliases[] = { { .name = "ROCmCheckpointLoader" }, { 0 } };
-static const char *const order_220[] = { "ckpt_name", "use_cache", "force_reload",
-                                         "compatibility_mode", NULL };
-static const char *const order_10[] = { "ckpt_name", "-", "-", "-", NULL };
-static const char *const order_10c[] = { "ckpt_name", "-", "-", "-", "compatibility_mode", NULL };
-static const char *const order_109[] = { "ckpt_name", NULL };
-static const char *const order_205[] = { "ckpt_name", "compatibility_mode", NULL };
-static const nino_widget_order rocm_orders[] = { { order_220, "2.2.0" }, { order_205, "2.0.5" },
-                                                 { order_10c, "1.0.0" }, { order_10, "1.0.0" },
-                                                 { order_109, "1.0.9" }, { 0 } };
 NINO_NODE(rocm_checkpoint, "ROCMOptimizedCheckpointLoader", "ROCm Checkpoint Loader",
           "ROCm Ninodes/Loaders", "Opens a checkpoint and keeps it loaded between runs",
           .outputs = ckpt_out,
@@ -438,5 +428,11 @@ NINO_NODE(rocm_checkpoint, "ROCMOptimizedCheckpointLoader", "ROCm Checkpoint Loa
                           .help = "Reads the file again on every run; the old copy is freed first"),
               NINO_P_BOOL(rocm_params, compatibility_mode, false, .label = "Insist on CLIP",
                           .optional = true, .help = "Fails if the file has no text encoder")),
-          .aliases = rocm_aliases, .orders = rocm_orders,
+          NINO_ALIASES({ .name = "ROCmCheckpointLoader" }),
+          NINO_ORDERS({ NINO_WORDS("ckpt_name", "use_cache", "force_reload", "compatibility_mode"),
+                        "2.2.0" },
+                      { NINO_WORDS("ckpt_name", "compatibility_mode"), "2.0.5" },
+                      { NINO_WORDS("ckpt_name", "-", "-", "-", "compatibility_mode"), "1.0.0" },
+                      { NINO_WORDS("ckpt_name", "-", "-", "-"), "1.0.0" },
+                      { NINO_WORDS("ckpt_name"), "1.0.9" }),
           NINO_RUN(rocm_run, .identity = rocm_identity, .is_volatile_with = rocm_is_volatile));

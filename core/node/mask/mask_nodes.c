@@ -146,7 +146,6 @@ static nino_status composite_run(nino_run *r, nino_error *err)
     return nino_out_mask(r, 0, out, err);
 }
 
-static const char *const operations[] = { "multiply", "add", "subtract", "and", "or", "xor", NULL };
 NINO_NODE(mask_composite, "MaskComposite", "MaskComposite", "mask",
           "Combines one mask with a part of another",
           NINO_INPUTS(NINO_PORT(destination, MASK), NINO_PORT(source, MASK)),
@@ -156,7 +155,9 @@ NINO_NODE(mask_composite, "MaskComposite", "MaskComposite", "mask",
                                  .help = "Where the left edge of the source goes"),
                       NINO_P_INT(composite_params, y, 0, 0, 16384, 1, .label = "Top", .unit = "px",
                                  .help = "Where the top edge of the source goes"),
-                      NINO_P_ENUM(composite_params, operation, operations, 0, .label = "Operation",
+                      NINO_P_ENUM(composite_params, operation,
+                                  NINO_WORDS("multiply", "add", "subtract", "and", "or", "xor"), 0,
+                                  .label = "Operation",
                                   .help = "and, or, xor round the values to 0 and 1 first")),
           NINO_RUN(composite_run));
 

@@ -460,11 +460,6 @@ static nino_status flux_run(nino_run *r, nino_error *err)
     return st ? st : nino_probe_texts(r, text, err);
 }
 
-static const char *const order_109[] = {
-    "test_resolutions", "test_steps", "test_cfg_values", "test_hipblas", "-",
-    "generate_report",  NULL
-};
-static const nino_widget_order flux_orders[] = { { order_109, "1.0.9" }, { 0 } };
 NINO_NODE(
     rocm_flux_benchmark, "ROCMFluxBenchmark", "ROCm Flux Benchmark", "ROCm Ninodes/Benchmark",
     "Measures text encoding, every step and decoding of whole pictures on this device",
@@ -486,5 +481,8 @@ NINO_NODE(
                     .help = "No effect: matrix products are OpenCL kernels"),
         NINO_P_BOOL(flux_params, generate_report, true, .label = "Report",
                     .help = "Off: only the results, without chart, advice and memory")),
-    .is_output = true, .orders = flux_orders,
+    .is_output = true,
+    NINO_ORDERS({ NINO_WORDS("test_resolutions", "test_steps", "test_cfg_values", "test_hipblas",
+                             "-", "generate_report"),
+                  "1.0.9" }),
     NINO_RUN(flux_run, .check = check, .is_volatile = true));

@@ -369,10 +369,6 @@ static nino_status memory_run(nino_run *r, nino_error *err)
     return nino_probe_texts(r, text, err);
 }
 
-static const char *const levels[] = { "conservative", "balanced", "aggressive", NULL };
-static const char *const order_109[] = { "-e", "-b", "-b", "-b", "-b", "-f", "cleanup_frequency",
-                                         NULL };
-static const nino_widget_order memory_orders[] = { { order_109, "1.0.9" }, { 0 } };
 NINO_NODE(
     rocm_memory, "ROCMMemoryOptimizer", "ROCm Memory Optimizer", "ROCm Ninodes/Memory",
     "Frees memory and says how much there was before and after",
@@ -380,7 +376,8 @@ NINO_NODE(
                  NINO_PORT(RECOMMENDATIONS, STRING)),
     NINO_PARAMS(
         memory_params,
-        NINO_P_ENUM(memory_params, optimization_level, levels, 1, .label = "Level",
+        NINO_P_ENUM(memory_params, optimization_level,
+                    NINO_WORDS("conservative", "balanced", "aggressive"), 1, .label = "Level",
                     .help = "conservative: unused device memory; balanced: and cached results; "
                             "aggressive: and weights, which are read again when needed"),
         NINO_P_BOOL(memory_params, enable_gc, true, .label = "Host memory",
@@ -389,4 +386,6 @@ NINO_NODE(
                     .help = "Gives unused memory back to the driver"),
         NINO_P_INT(memory_params, cleanup_frequency, 10, 1, 100, 1, .label = "Every n runs",
                    .is_inert = true, .help = "No effect: it frees every time it runs")),
-    .is_output = true, .orders = memory_orders, NINO_RUN(memory_run, .is_volatile = true));
+    .is_output = true,
+    NINO_ORDERS({ NINO_WORDS("-e", "-b", "-b", "-b", "-b", "-f", "cleanup_frequency"), "1.0.9" }),
+    NINO_RUN(memory_run, .is_volatile = true));

@@ -8,8 +8,6 @@
 #define PRECISION_HELP                                                                             \
     "How numbers are stored between the model's operations; auto is the run's precision"
 
-static const char *const precisions[] = { "auto", "fp32", "bf16", NULL };
-
 static bool has_frames(const nino_run *r, int i)
 {
     const nino_shape *s = &nino_in_latent(r, i)->samples->shape;
@@ -31,8 +29,8 @@ static const nino_port ksampler_in[] = { NINO_PORT(model, MODEL),
 #define ROCM_PARAMS(S)                                                                             \
     NINO_P_BOOL(S, optimize_for_video, false, .label = "For video", .optional = true,              \
                 .help = VIDEO_HELP),                                                               \
-        NINO_P_ENUM(S, precision_mode, precisions, 0, .label = "Precision", .optional = true,      \
-                    .help = PRECISION_HELP),                                                       \
+        NINO_P_ENUM(S, precision_mode, NINO_WORDS("auto", "fp32", "bf16"), 0,                      \
+                    .label = "Precision", .optional = true, .help = PRECISION_HELP),               \
         NINO_P_BOOL(S, compatibility_mode, false, .label = "As the stock node", .optional = true,  \
                     .help = COMPAT_HELP)
 
@@ -64,23 +62,19 @@ static nino_status ksampler_run(nino_run *r, nino_error *err)
     return nino_node_run_ksampler(r, &k, &how, err);
 }
 
-static const nino_alias ksampler_aliases[] = { { .name = "ROCmKSampler" }, { 0 } };
-
 // "-" after a seed is what the editor does with it after a run.
 #define STOCK_ORDER "seed", "-", "steps", "cfg", "sampler_name", "scheduler", "denoise"
-static const char *const ksampler_109[] = { STOCK_ORDER, "-", "precision_mode", "-", "-", "-", "-",
-                                            "-",         NULL };
-static const char *const ksampler_100[] = { STOCK_ORDER, "-", "precision_mode", "-", "-", NULL };
-static const char *const ksampler_1026[] = { STOCK_ORDER, NULL };
-static const nino_widget_order ksampler_orders[] = {
-    { ksampler_109, "1.0.9" }, { ksampler_100, "1.0.0" }, { ksampler_1026, "1.0.26" }, { 0 }
-};
 NINO_NODE(rocm_ksampler, "ROCMOptimizedKSampler", "ROCm KSampler", "ROCm Ninodes/Sampling",
           "KSampler with a choice of precision", .inputs = ksampler_in,
           NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
           NINO_PARAMS(ksampler_params, KSAMPLER_PARAMS(ksampler_params),
                       ROCM_PARAMS(ksampler_params)),
-          .aliases = ksampler_aliases, .orders = ksampler_orders, NINO_RUN(ksampler_run));
+          NINO_ALIASES({ .name = "ROCmKSampler" }),
+          NINO_ORDERS({ NINO_WORDS(STOCK_ORDER, "-", "precision_mode", "-", "-", "-", "-", "-"),
+                        "1.0.9" },
+                      { NINO_WORDS(STOCK_ORDER, "-", "precision_mode", "-", "-"), "1.0.0" },
+                      { NINO_WORDS(STOCK_ORDER), "1.0.26" }),
+          NINO_RUN(ksampler_run));
 
 // ---- ROCMOptimizedKSamplerAdvanced -----------------------------------------------------------
 
@@ -113,23 +107,20 @@ static nino_status advanced_run(nino_run *r, nino_error *err)
     return nino_node_run_ksampler(r, &k, &how, err);
 }
 
-static const nino_alias advanced_aliases[] = { { .name = "ROCmKSamplerAdvanced" }, { 0 } };
-
 #define STOCK_ADVANCED_ORDER                                                                       \
     "add_noise", "noise_seed", "-", "steps", "cfg", "sampler_name", "scheduler", "start_at_step",  \
         "end_at_step", "return_with_leftover_noise"
-static const char *const advanced_10c[] = { STOCK_ADVANCED_ORDER, "-", "precision_mode", "-",
-                                            "compatibility_mode", NULL };
-static const char *const advanced_10[] = { STOCK_ADVANCED_ORDER, "-", "precision_mode", "-", NULL };
-static const nino_widget_order advanced_orders[] = { { advanced_10c, "1.0" },
-                                                     { advanced_10, "1.0" },
-                                                     { 0 } };
 NINO_NODE(rocm_ksampler_advanced, "ROCMOptimizedKSamplerAdvanced", "ROCm KSampler Advanced",
           "ROCm Ninodes/Sampling", "KSampler (Advanced) with a choice of precision",
           .inputs = ksampler_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
           NINO_PARAMS(advanced_params, KSAMPLER_ADVANCED_PARAMS(advanced_params),
                       ROCM_PARAMS(advanced_params)),
-          .aliases = advanced_aliases, .orders = advanced_orders, NINO_RUN(advanced_run));
+          NINO_ALIASES({ .name = "ROCmKSamplerAdvanced" }),
+          NINO_ORDERS({ NINO_WORDS(STOCK_ADVANCED_ORDER, "-", "precision_mode", "-",
+                                   "compatibility_mode"),
+                        "1.0" },
+                      { NINO_WORDS(STOCK_ADVANCED_ORDER, "-", "precision_mode", "-"), "1.0" }),
+          NINO_RUN(advanced_run));
 
 // ---- ROCMSamplerCustomAdvanced ---------------------------------------------------------------
 
@@ -145,10 +136,6 @@ static nino_status custom_run(nino_run *r, nino_error *err)
     return nino_node_sample_custom(r, &how, err);
 }
 
-static const char *const flash[] = { "auto", "disable_flash", "force_flash", NULL };
-// Up to 2.2.0 the optional widgets were others.
-static const char *const custom_220[] = { "-", "-", "compatibility_mode", NULL };
-static const nino_widget_order custom_orders[] = { { custom_220, "2.2.0" }, { 0 } };
 NINO_NODE(
     rocm_sampler_custom, "ROCMSamplerCustomAdvanced", "ROCm SamplerCustomAdvanced",
     "ROCm Ninodes/Sampling", "SamplerCustomAdvanced without previews of videos",
@@ -160,8 +147,9 @@ NINO_NODE(
                     .optional = true,
                     .help = "Exactly the stock node: also previews latents of several frames"),
         NINO_P_ENUM(
-            custom_params, flash_attention, flash, 0, .label = "Flash attention", .optional = true,
-            .is_inert = true,
+            custom_params, flash_attention, NINO_WORDS("auto", "disable_flash", "force_flash"), 0,
+            .label = "Flash attention", .optional = true, .is_inert = true,
             .help = "No effect: attention is always one fused operation whose sums are in fp32, "
                     "there is no other one to choose")),
-    .orders = custom_orders, NINO_RUN(custom_run));
+    // Up to then the optional widgets were others.
+    NINO_ORDERS({ NINO_WORDS("-", "-", "compatibility_mode"), "2.2.0" }), NINO_RUN(custom_run));

@@ -82,7 +82,6 @@ static nino_status dual_run(nino_run *r, nino_error *err)
     return nino_out_guider(r, 0, g, err);
 }
 
-static const char *const styles[] = { "regular", "nested", NULL };
 NINO_NODE(
     dual_cfg_guider, "DualCFGGuider", "DualCFGGuider", "sampling/custom_sampling/guiders",
     "Guidance between three prompts",
@@ -96,7 +95,7 @@ NINO_NODE(
         NINO_P_FLOAT(dual_params, cfg_cond2_negative, 8.0, 0.0, 100.0, 0.1,
                      .label = "CFG of the negative", .ui_max.f = 20.0,
                      .help = "How far from the negative prompt"),
-        NINO_P_ENUM(dual_params, style, styles, 0, .label = "Style",
+        NINO_P_ENUM(dual_params, style, NINO_WORDS("regular", "nested"), 0, .label = "Style",
                     .help =
                         "regular adds both differences; nested guides the prompts first, then away "
                         "from the negative")),

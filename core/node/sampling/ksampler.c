@@ -152,20 +152,17 @@ static const nino_port ksampler_in[] = { NINO_PORT(model, MODEL),
                                          NINO_PORT(negative, CONDITIONING),
                                          NINO_PORT(latent_image, LATENT),
                                          { 0 } };
-static const char *const memory_safe_ignored[] = { "memory_safety_level", NULL };
 const char *const nino_enable_names[] = { "enable", "disable", NULL };
 const char *const nino_disable_names[] = { "disable", "enable", NULL };
 
-static const nino_alias ksampler_aliases[] = {
-    { .name = "ROCMMemorySafeKSampler",
-      .ignored = memory_safe_ignored,
-      .note = "this class was removed; KSampler runs in its place, with the settings as they are" },
-    { 0 }
-};
 NINO_NODE(ksampler, "KSampler", "KSampler", "sampling", "Denoises a latent, guided by two prompts",
           .inputs = ksampler_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
           NINO_PARAMS(ksampler_params, KSAMPLER_PARAMS(ksampler_params)),
-          .aliases = ksampler_aliases, NINO_RUN(ksampler_run));
+          NINO_ALIASES({ .name = "ROCMMemorySafeKSampler",
+                         .ignored = NINO_WORDS("memory_safety_level"),
+                         .note = "this class was removed; KSampler runs in its place, with the "
+                                 "settings as they are" }),
+          NINO_RUN(ksampler_run));
 
 // ---- KSamplerAdvanced ------------------------------------------------------------------------
 

@@ -191,13 +191,12 @@ static nino_status v_run(nino_run *r, nino_error *err)
                      NULL, err);
 }
 
-static const char *const v_names[] = { "v_prediction", NULL };
 NINO_NODE(sampling_v, "ModelSamplingContinuousV", "ModelSamplingContinuousV", "advanced/model",
           "Noise levels without steps, even in the angle between picture and noise",
           NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
           NINO_PARAMS(continuous_params,
-                      NINO_P_ENUM(continuous_params, sampling, v_names, 0, .label = "Prediction",
-                                  .help = MEANS_HELP),
+                      NINO_P_ENUM(continuous_params, sampling, NINO_WORDS("v_prediction"), 0,
+                                  .label = "Prediction", .help = MEANS_HELP),
                       NINO_P_FLOAT(continuous_params, sigma_max, 500, 0, 1000, 0.001,
                                    .label = "Highest noise", .help = MAX_HELP),
                       NINO_P_FLOAT(continuous_params, sigma_min, 0.03, 0, 1000, 0.001,

@@ -95,7 +95,6 @@ static nino_status sampler_sde_run(nino_run *r, nino_error *err)
     return nino_out_sampler(r, 0, &s, err);
 }
 
-static const char *const solvers_2m[] = { "midpoint", "heun", NULL };
 NINO_NODE(sampler_euler_a, "SamplerEulerAncestral", "SamplerEulerAncestral", SAMPLERS,
           "Euler steps with fresh noise", NINO_OUTPUTS(NINO_PORT(SAMPLER, SAMPLER)),
           NINO_PARAMS(eta_params, P_ETA(eta_params, 100.0), P_NOISE(eta_params, 100.0)),
@@ -120,7 +119,8 @@ NINO_NODE(sampler_3m, "SamplerDPMPP_3M_SDE", "SamplerDPMPP_3M_SDE", SAMPLERS,
 NINO_NODE(sampler_2m, "SamplerDPMPP_2M_SDE", "SamplerDPMPP_2M_SDE", SAMPLERS,
           "DPM-Solver++(2M) for the diffusion SDE", NINO_OUTPUTS(NINO_PORT(SAMPLER, SAMPLER)),
           NINO_PARAMS(eta_params,
-                      NINO_P_ENUM(eta_params, solver_type, solvers_2m, 0, .label = "Solver",
+                      NINO_P_ENUM(eta_params, solver_type, NINO_WORDS("midpoint", "heun"), 0,
+                                  .label = "Solver",
                                   .help = "Which second-order formula takes the steps"),
                       P_ETA(eta_params, 100.0), P_NOISE(eta_params, 100.0), P_DEVICE(eta_params)),
           NINO_RUN(sampler_2m_run));
@@ -220,12 +220,12 @@ static nino_status sampler_er_sde_run(nino_run *r, nino_error *err)
     return nino_out_sampler(r, 0, &s, err);
 }
 
-static const char *const solvers_er[] = { "ER-SDE", "Reverse-time SDE", "ODE", NULL };
 NINO_NODE(
     sampler_er_sde, "SamplerER_SDE", "SamplerER_SDE", SAMPLERS, "Extended reverse-time SDE solver",
     NINO_OUTPUTS(NINO_PORT(SAMPLER, SAMPLER)),
     NINO_PARAMS(sampler_er_sde_params,
-                NINO_P_ENUM(sampler_er_sde_params, solver_type, solvers_er, 0, .label = "Solver",
+                NINO_P_ENUM(sampler_er_sde_params, solver_type,
+                            NINO_WORDS("ER-SDE", "Reverse-time SDE", "ODE"), 0, .label = "Solver",
                             .help = "Which equation is solved"),
                 NINO_P_INT(sampler_er_sde_params, max_stage, 3, 1, 3, 1, .label = "Stages",
                            .help = "Order of the solver at most"),
@@ -295,10 +295,10 @@ static nino_status sampler_cfgpp_run(nino_run *r, nino_error *err)
     return nino_out_sampler(r, 0, &s, err);
 }
 
-static const char *const versions[] = { "regular", "alternative", NULL };
 NINO_NODE(sampler_cfgpp, "SamplerEulerCFGpp", "SamplerEulerCFG++", "_for_testing",
           "Euler steps guided as CFG++ does", NINO_OUTPUTS(NINO_PORT(SAMPLER, SAMPLER)),
           NINO_PARAMS(sampler_cfgpp_params,
-                      NINO_P_ENUM(sampler_cfgpp_params, version, versions, 0, .label = "Version",
+                      NINO_P_ENUM(sampler_cfgpp_params, version,
+                                  NINO_WORDS("regular", "alternative"), 0, .label = "Version",
                                   .help = "alternative: the formula this node had first")),
           NINO_RUN(sampler_cfgpp_run));

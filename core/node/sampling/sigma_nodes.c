@@ -222,30 +222,27 @@ static nino_status gits_scheduler_run(nino_run *r, nino_error *err)
     return give(r, nino_schedule_gits(p->coeff, (int) p->steps, p->denoise, &s, err), s, err);
 }
 
-static const char *const ays_models[] = { "SD1", "SDXL", "SVD", NULL };
-static const char *const optimal_models[] = { "FLUX", "Wan", "Chroma", NULL };
-NINO_NODE(optimal_scheduler, "OptimalStepsScheduler", "OptimalStepsScheduler", SCHEDULERS,
-          "Noise levels optimised for a flow model with few steps",
-          NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)),
-          NINO_PARAMS(table_params,
-                      NINO_P_ENUM(table_params, model_type, optimal_models, 0, .label = "Model",
-                                  .help = "Which model the table was optimised for"),
-                      NINO_P_INT(table_params, steps, 20, 3, 1000, 1, .label = "Steps",
-                                 .ui_min.i = 3, .ui_max.i = 60,
-                                 .help = "Steps from noise to picture"),
-                      P_DENOISE(table_params)),
-          NINO_RUN(optimal_scheduler_run));
-NINO_NODE(ays_scheduler, "AlignYourStepsScheduler", "AlignYourStepsScheduler", SCHEDULERS,
-          "Noise levels optimised for a model with few steps",
-          NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)),
-          NINO_PARAMS(table_params,
-                      NINO_P_ENUM(table_params, model_type, ays_models, 0, .label = "Model",
-                                  .help = "Which model the table was optimised for"),
-                      NINO_P_INT(table_params, steps, 10, 1, 10000, 1, .label = "Steps",
-                                 .ui_min.i = 1, .ui_max.i = 60,
-                                 .help = "Steps from noise to picture"),
-                      P_DENOISE(table_params)),
-          NINO_RUN(ays_scheduler_run));
+NINO_NODE(
+    optimal_scheduler, "OptimalStepsScheduler", "OptimalStepsScheduler", SCHEDULERS,
+    "Noise levels optimised for a flow model with few steps",
+    NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)),
+    NINO_PARAMS(table_params,
+                NINO_P_ENUM(table_params, model_type, NINO_WORDS("FLUX", "Wan", "Chroma"), 0,
+                            .label = "Model", .help = "Which model the table was optimised for"),
+                NINO_P_INT(table_params, steps, 20, 3, 1000, 1, .label = "Steps", .ui_min.i = 3,
+                           .ui_max.i = 60, .help = "Steps from noise to picture"),
+                P_DENOISE(table_params)),
+    NINO_RUN(optimal_scheduler_run));
+NINO_NODE(
+    ays_scheduler, "AlignYourStepsScheduler", "AlignYourStepsScheduler", SCHEDULERS,
+    "Noise levels optimised for a model with few steps", NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)),
+    NINO_PARAMS(table_params,
+                NINO_P_ENUM(table_params, model_type, NINO_WORDS("SD1", "SDXL", "SVD"), 0,
+                            .label = "Model", .help = "Which model the table was optimised for"),
+                NINO_P_INT(table_params, steps, 10, 1, 10000, 1, .label = "Steps", .ui_min.i = 1,
+                           .ui_max.i = 60, .help = "Steps from noise to picture"),
+                P_DENOISE(table_params)),
+    NINO_RUN(ays_scheduler_run));
 NINO_NODE(
     gits_scheduler, "GITSScheduler", "GITSScheduler", SCHEDULERS,
     "Noise levels that follow the geometry of sampling paths",
@@ -315,7 +312,6 @@ static nino_status extend_sigmas_run(nino_run *r, nino_error *err)
                 s, err);
 }
 
-static const char *const spacings[] = { "linear", "cosine", "sine", NULL };
 NINO_NODE(split_sigmas, "SplitSigmas", "SplitSigmas", SIGMAS, "Cuts a list in two at a step",
           NINO_INPUTS(NINO_PORT(sigmas, SIGMAS)), .outputs = two_out,
           NINO_PARAMS(change_params,
@@ -350,8 +346,8 @@ NINO_NODE(extend_sigmas, "ExtendIntermediateSigmas", "ExtendIntermediateSigmas",
               NINO_P_FLOAT(change_params, end_at_sigma, 12.0, 0.0, 20000.0, 0.01,
                            .label = "To sigma", .ui_max.f = 20.0,
                            .help = "Steps below this noise level stay as they are"),
-              NINO_P_ENUM(change_params, spacing, spacings, 0, .label = "Spacing",
-                          .help = "Where the new steps are")),
+              NINO_P_ENUM(change_params, spacing, NINO_WORDS("linear", "cosine", "sine"), 0,
+                          .label = "Spacing", .help = "Where the new steps are")),
           NINO_RUN(extend_sigmas_run));
 
 NINO_NODE(flip_sigmas, "FlipSigmas", "FlipSigmas", SIGMAS,

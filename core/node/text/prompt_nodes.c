@@ -170,8 +170,6 @@ NINO_NODE(clip_text_encode_sdxl_refiner, "CLIPTextEncodeSDXLRefiner", "CLIPTextE
 
 // ---- CLIPTextEncodeSD3 -----------------------------------------------------------------------
 
-static const char *const paddings[] = { "none", "empty_prompt", NULL };
-
 typedef struct sd3_params {
     const char *clip_l, *clip_g, *t5xxl;
     int64_t empty_padding;
@@ -198,7 +196,8 @@ NINO_NODE(
         sd3_params, P_TEXT(sd3_params, clip_l, "Prompt of CLIP-L", "What the picture shows"),
         P_TEXT(sd3_params, clip_g, "Prompt of CLIP-G", "What the picture shows"),
         P_TEXT(sd3_params, t5xxl, "Prompt of T5", "The picture in sentences"),
-        NINO_P_ENUM(sd3_params, empty_padding, paddings, 0, .label = "Empty prompts",
+        NINO_P_ENUM(sd3_params, empty_padding, NINO_WORDS("none", "empty_prompt"), 0,
+                    .label = "Empty prompts",
                     .help = "none: encoders without a text take no part; empty_prompt: they encode "
                             "nothing, padded to full length")),
     NINO_RUN(sd3_run));

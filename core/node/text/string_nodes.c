@@ -126,12 +126,12 @@ static nino_status case_run(nino_run *r, nino_error *err)
     return give(r, &b, err);
 }
 
-static const char *const cases[] = { "UPPERCASE", "lowercase", "Capitalize", "Title Case", NULL };
 NINO_NODE(string_case, "CaseConverter", "Case Converter", "utils/string",
           "Capitals and small letters", NINO_OUTPUTS(NINO_PORT(STRING, STRING)),
           NINO_PARAMS(mode_params, TEXT(mode_params, string, "Text", "What is changed"),
-                      NINO_P_ENUM(mode_params, mode, cases, 0, .label = "Case",
-                                  .help = "Which letters become capitals")),
+                      NINO_P_ENUM(mode_params, mode,
+                                  NINO_WORDS("UPPERCASE", "lowercase", "Capitalize", "Title Case"),
+                                  0, .label = "Case", .help = "Which letters become capitals")),
           NINO_RUN(case_run));
 
 enum { BOTH, LEFT, RIGHT };
@@ -160,12 +160,11 @@ static nino_status trim_run(nino_run *r, nino_error *err)
     return give(r, &b, err);
 }
 
-static const char *const sides[] = { "Both", "Left", "Right", NULL };
 NINO_NODE(string_trim, "StringTrim", "Trim", "utils/string", "A text without white space around it",
           NINO_OUTPUTS(NINO_PORT(STRING, STRING)),
           NINO_PARAMS(mode_params, TEXT(mode_params, string, "Text", "What is trimmed"),
-                      NINO_P_ENUM(mode_params, mode, sides, 0, .label = "Side",
-                                  .help = "Where white space is taken away")),
+                      NINO_P_ENUM(mode_params, mode, NINO_WORDS("Both", "Left", "Right"), 0,
+                                  .label = "Side", .help = "Where white space is taken away")),
           NINO_RUN(trim_run));
 
 // ---- StringReplace ---------------------------------------------------------------------------
@@ -286,14 +285,14 @@ static nino_status compare_run(nino_run *r, nino_error *err)
     return compare(r, p->string_a, p->string_b, p->mode, p->case_sensitive, err);
 }
 
-static const char *const compare_modes[] = { "Starts With", "Ends With", "Equal", NULL };
 NINO_NODE(string_compare, "StringCompare", "Compare", "utils/string",
           "Whether a text starts or ends with another, or is equal",
           NINO_OUTPUTS(NINO_PORT(BOOLEAN, BOOLEAN)),
           NINO_PARAMS(compare_params,
                       TEXT(compare_params, string_a, "First", "The text that is looked at"),
                       TEXT(compare_params, string_b, "Second", "What it is compared with"),
-                      NINO_P_ENUM(compare_params, mode, compare_modes, 0, .label = "Mode",
-                                  .help = "What is asked"),
+                      NINO_P_ENUM(compare_params, mode,
+                                  NINO_WORDS("Starts With", "Ends With", "Equal"), 0,
+                                  .label = "Mode", .help = "What is asked"),
                       CASE_SENSITIVE(compare_params)),
           NINO_RUN(compare_run));

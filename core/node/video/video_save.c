@@ -155,7 +155,6 @@ static nino_status webp_check(const nino_ctx *ctx, const void *params, nino_erro
     return check_prefix(ctx, ((const webp_params *) params)->filename_prefix, err);
 }
 
-static const char *const webp_methods[] = { "default", "fastest", "slowest", NULL };
 NINO_NODE(save_animated_webp, "SaveAnimatedWEBP", "SaveAnimatedWEBP", "image/animation",
           "Writes the images as an animated WebP that carries the workflow",
           NINO_INPUTS(NINO_PORT(images, IMAGE)), NINO_NO_OUTPUTS,
@@ -169,7 +168,8 @@ NINO_NODE(save_animated_webp, "SaveAnimatedWEBP", "SaveAnimatedWEBP", "image/ani
                                   .help = "Every pixel stays as it is; the file is larger"),
                       NINO_P_INT(webp_params, quality, 80, 0, 100, 1, .label = "Quality",
                                  .help = "Lossless: how hard to try"),
-                      NINO_P_ENUM(webp_params, method, webp_methods, 0, .label = "Method",
+                      NINO_P_ENUM(webp_params, method, NINO_WORDS("default", "fastest", "slowest"),
+                                  0, .label = "Method",
                                   .help = "How long the encoder tries to make the file small")),
           .is_output = true, NINO_RUN(webp_run, .check = webp_check));
 
@@ -303,7 +303,6 @@ typedef struct video_params {
     int64_t format, codec;
 } video_params;
 
-static const char *const video_formats[] = { "auto", "mp4", NULL };
 static const char *const video_codecs[] = { "auto", "h264", NULL };
 
 static nino_status video_run(nino_run *r, nino_error *err)
@@ -328,7 +327,7 @@ NINO_NODE(
     NINO_PARAMS(video_params,
                 NINO_P_STRING(video_params, filename_prefix, "video/ComfyUI", .label = "File name",
                               .help = PREFIX_HELP),
-                NINO_P_ENUM(video_params, format, video_formats, 0, .label = "Format",
+                NINO_P_ENUM(video_params, format, NINO_WORDS("auto", "mp4"), 0, .label = "Format",
                             .help = "auto: MP4"),
                 NINO_P_ENUM(video_params, codec, video_codecs, 0, .label = "Codec",
                             .help = "auto: H.264, or MPEG-4 where no H.264 encoder is installed")),
