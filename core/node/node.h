@@ -38,6 +38,8 @@ typedef struct nino_node_ops {
     // Results that must not be used again, nor what is made from them: monitors, a forced reload.
     bool is_volatile;
     bool (*is_volatile_with)(const void *params); // the same, where it depends; NULL: it does not
+    // What the node asks the stream to be set to. NULL, or AUTO: the run's precision.
+    nino_precision (*precision)(const void *params);
     // ComfyUI's INPUT_IS_LIST: inputs come as they are, lists or not (nino_value_count(),
     // nino_value_at()). Other nodes run once for every item of the longest list; shorter ones go on
     // with their last item.

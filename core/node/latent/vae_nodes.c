@@ -208,6 +208,14 @@ typedef struct rocm_params {
     bool use_rocm_optimizations, batch_optimization, compatibility_mode, last_frame_fix;
 } rocm_params;
 
+static nino_precision rocm_precision(const void *params)
+{
+    static const nino_precision of[] = { NINO_PREC_AUTO, NINO_PREC_F32, NINO_PREC_F16,
+                                         NINO_PREC_BF16 };
+    const rocm_params *p = params;
+    return p->compatibility_mode ? NINO_PREC_AUTO : of[p->precision_mode];
+}
+
 // "auto": chunks only for clips that are too much at once, by what the plan says, and for VAEs that
 // need them.
 static bool fits_whole(const nino_run *r)
@@ -311,7 +319,7 @@ NINO_NODE(
                 { NINO_WORDS(FIRST_FIVE, "-i", "-b"), "1.0.13" },
                 { NINO_WORDS(FIRST_FIVE, "-b", "-b", "-b"), "1.0.9" },
                 { NINO_WORDS(FIRST_FIVE), "1.0.0" }),
-    NINO_RUN(rocm_run));
+    NINO_RUN(rocm_run, .precision = rocm_precision));
 
 // ---- ROCMOptimizedVAEDecodeTiled -------------------------------------------------------------
 

@@ -14,10 +14,17 @@ static bool has_frames(const nino_run *r, int i)
     return s->rank == 5 && s->dim[1] > 1;
 }
 
-// The executor has set the stream to precision_mode, unless compatibility_mode is on.
-static nino_precision chosen(const nino_run *r, int64_t mode, bool is_stock)
+static nino_precision precision_of(int64_t mode, bool is_stock)
 {
-    return mode && !is_stock ? nino_stream_precision(r->stream) : NINO_PREC_AUTO;
+    static const nino_precision of[] = { NINO_PREC_AUTO, NINO_PREC_F32, NINO_PREC_BF16 };
+    return is_stock ? NINO_PREC_AUTO : of[mode];
+}
+
+// What the executor set the stream to for this node, f32 in a second try; AUTO: the node says none.
+static nino_precision chosen(const nino_run *r)
+{
+    return r->def->ops->precision(r->params) == NINO_PREC_AUTO ? NINO_PREC_AUTO
+                                                               : nino_stream_precision(r->stream);
 }
 
 static const nino_port ksampler_in[] = { NINO_PORT(model, MODEL),
@@ -43,6 +50,12 @@ typedef struct ksampler_params {
     bool optimize_for_video, compatibility_mode;
 } ksampler_params;
 
+static nino_precision ksampler_precision(const void *params)
+{
+    const ksampler_params *p = params;
+    return precision_of(p->precision_mode, p->compatibility_mode);
+}
+
 static nino_status ksampler_run(nino_run *r, nino_error *err)
 {
     const ksampler_params *p = r->params;
@@ -56,7 +69,7 @@ static nino_status ksampler_run(nino_run *r, nino_error *err)
                               .start_step = -1,
                               .end_step = -1 };
     const nino_sampling_how how = {
-        .precision = chosen(r, p->precision_mode, is_stock),
+        .precision = chosen(r),
         .no_previews = p->optimize_for_video && !is_stock && has_frames(r, 3),
     };
     return nino_node_run_ksampler(r, &k, &how, err);
@@ -74,7 +87,7 @@ NINO_NODE(rocm_ksampler, "ROCMOptimizedKSampler", "ROCm KSampler", "ROCm Ninodes
                         "1.0.9" },
                       { NINO_WORDS(STOCK_ORDER, "-", "precision_mode", "-", "-"), "1.0.0" },
                       { NINO_WORDS(STOCK_ORDER), "1.0.26" }),
-          NINO_RUN(ksampler_run));
+          NINO_RUN(ksampler_run, .precision = ksampler_precision));
 
 // ---- ROCMOptimizedKSamplerAdvanced -----------------------------------------------------------
 
@@ -85,6 +98,12 @@ typedef struct advanced_params {
     double cfg;
     bool optimize_for_video, compatibility_mode;
 } advanced_params;
+
+static nino_precision advanced_precision(const void *params)
+{
+    const advanced_params *p = params;
+    return precision_of(p->precision_mode, p->compatibility_mode);
+}
 
 static nino_status advanced_run(nino_run *r, nino_error *err)
 {
@@ -101,7 +120,7 @@ static nino_status advanced_run(nino_run *r, nino_error *err)
                               .start_step = (int) p->start_at_step,
                               .end_step = (int) p->end_at_step };
     const nino_sampling_how how = {
-        .precision = chosen(r, p->precision_mode, is_stock),
+        .precision = chosen(r),
         .no_previews = p->optimize_for_video && !is_stock && has_frames(r, 3),
     };
     return nino_node_run_ksampler(r, &k, &how, err);
@@ -120,7 +139,7 @@ NINO_NODE(rocm_ksampler_advanced, "ROCMOptimizedKSamplerAdvanced", "ROCm KSample
                                    "compatibility_mode"),
                         "1.0" },
                       { NINO_WORDS(STOCK_ADVANCED_ORDER, "-", "precision_mode", "-"), "1.0" }),
-          NINO_RUN(advanced_run));
+          NINO_RUN(advanced_run, .precision = advanced_precision));
 
 // ---- ROCMSamplerCustomAdvanced ---------------------------------------------------------------
 
