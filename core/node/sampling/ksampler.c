@@ -110,7 +110,7 @@ nino_status nino_node_run_ksampler(nino_run *r, const nino_ksampler *k,
     const nino_sampler sampler = nino_sampler_default((nino_sampler_id) k->sampler);
     const nino_ksampler_steps steps = {
         .scheduler = (nino_scheduler) k->scheduler,
-        .discard_penultimate = nino_sampler_discards_penultimate(sampler.id),
+        .discard_penultimate = nino_sampler_get(sampler.id)->discards_penultimate,
         .steps = (int) k->steps,
         .denoise = k->denoise,
         .start_step = k->start_step,
