@@ -110,7 +110,7 @@ static inline void check_steps(test_device *d, const char *assets, const e2e_cas
     nino_sigmas sigmas = { 0 };
     const nino_ksampler_steps k = { .scheduler = c->scheduler,
                                     .discard_penultimate =
-                                        nino_sampler_discards_penultimate(c->sampler),
+                                        nino_sampler_get(c->sampler)->discards_penultimate,
                                     .steps = c->steps,
                                     .denoise = 1,
                                     .end_step = c->steps };

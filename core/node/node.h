@@ -1,6 +1,6 @@
-// Internal: how a node runs, and the macros that declare its parameters beside its params struct.
-// To add a node: write its family file in core/node, add one line to node_table.c. CLI, JSON, GUI
-// and docs have it then.
+// Internal: how a node runs, and the macros that declare it beside its run function. To add a node:
+// write it in a file of its family's folder in core/node, add one line to table/node_table.c. CLI,
+// JSON, GUI and docs have it then.
 #pragma once
 #include "core/base/vars.h"
 #include "core/node/value.h"
@@ -38,6 +38,8 @@ typedef struct nino_node_ops {
     // Results that must not be used again, nor what is made from them: monitors, a forced reload.
     bool is_volatile;
     bool (*is_volatile_with)(const void *params); // the same, where it depends; NULL: it does not
+    // What the node asks the stream to be set to. NULL, or AUTO: the run's precision.
+    nino_precision (*precision)(const void *params);
     // ComfyUI's INPUT_IS_LIST: inputs come as they are, lists or not (nino_value_count(),
     // nino_value_at()). Other nodes run once for every item of the longest list; shorter ones go on
     // with their last item.
@@ -118,6 +120,36 @@ static inline const nino_services *nino_services_of(const nino_ctx *ctx)
 void nino_run_output(nino_run *r, const char *path);
 void nino_run_text(nino_run *r, const char *title, const char *text);
 void nino_run_step(nino_run *r, uint32_t step, uint32_t total);
+
+// ---- declaring nodes -------------------------------------------------------------------------
+// A node in one piece: its class, what people see of it, and then its parts:
+//
+//     NINO_NODE(threshold_mask, "ThresholdMask", "ThresholdMask", "mask", "A mask of 0 and 1 only",
+//               NINO_INPUTS(NINO_PORT(mask, MASK)), NINO_OUTPUTS(NINO_PORT(MASK, MASK)),
+//               NINO_PARAMS(threshold_params, NINO_P_FLOAT(threshold_params, value, ...)),
+//               NINO_RUN(threshold_run));
+//
+// defines nino_node_threshold_mask. Any other field of nino_node_def may stand among the parts.
+#define NINO_NODE(var, class_name, shown, group, text, ...)                                        \
+    const nino_node_def nino_node_##var = {                                                        \
+        .key = class_name, .title = shown, .category = group, .help = text, __VA_ARGS__            \
+    }
+// clang-format off
+#define NINO_INPUTS(...) .inputs = (const nino_port[]) { __VA_ARGS__, { 0 } }
+#define NINO_OUTPUTS(...) .outputs = (const nino_port[]) { __VA_ARGS__, { 0 } }
+#define NINO_NO_OUTPUTS .outputs = (const nino_port[]) { { 0 } }
+// Its name in workflow files, its type without NINO_PORT_, further fields of nino_port.
+#define NINO_PORT(name, T, ...) { .key = #name, .type = NINO_PORT_##T, __VA_ARGS__ }
+// Rows of parameters, whose values are fields of the struct S.
+#define NINO_PARAMS(S, ...)                                                                        \
+    .params_size = sizeof(S), .params = (const nino_param[]) { __VA_ARGS__, { 0 } }
+// Lists of words: choices of an ENUM, inputs that an alias ignores, the order of widgets.
+#define NINO_WORDS(...) (const char *const[]) { __VA_ARGS__, NULL }
+#define NINO_ALIASES(...) .aliases = (const nino_alias[]) { __VA_ARGS__, { 0 } }
+#define NINO_ORDERS(...) .orders = (const nino_widget_order[]) { __VA_ARGS__, { 0 } }
+// The run function, further fields of nino_node_ops.
+#define NINO_RUN(...) .ops = &(const nino_node_ops) { .run = __VA_ARGS__ }
+// clang-format on
 
 // ---- declaring parameters --------------------------------------------------------------------
 // offsetof() that only compiles if the field really has the C type `ctype`.

@@ -65,12 +65,8 @@ nino_status nino_node_sample_custom(nino_run *r, const nino_sampling_how *how, n
                     .help = "enable: what the steps left out would remove stays in the latent")
 
 #define NINO_SAMPLE_CUSTOM_PORTS                                                                   \
-    { .key = "noise", .type = NINO_PORT_NOISE }, { .key = "guider", .type = NINO_PORT_GUIDER },    \
-        { .key = "sampler", .type = NINO_PORT_SAMPLER },                                           \
-        { .key = "sigmas", .type = NINO_PORT_SIGMAS },                                             \
-    {                                                                                              \
-        .key = "latent_image", .type = NINO_PORT_LATENT                                            \
-    }
+    NINO_PORT(noise, NOISE), NINO_PORT(guider, GUIDER), NINO_PORT(sampler, SAMPLER),               \
+        NINO_PORT(sigmas, SIGMAS), NINO_PORT(latent_image, LATENT)
 
 extern const char *const nino_enable_names[];  // enable, disable
 extern const char *const nino_disable_names[]; // disable, enable

@@ -47,25 +47,11 @@ void nino_error_in_node(nino_error *err, const nino_gnode *n)
              inner[0] ? ": " : "", inner);
 }
 
-// A node that is told to behave as the stock one has the run's precision.
 static nino_precision precision_of_node(const nino_exec *x, const nino_gnode *n)
 {
-    const nino_param *stock = nino_param_find(n->def, "compatibility_mode");
-    const bool is_stock = stock && stock->type == NINO_BOOL && nino_param_load(stock, n->params).b;
-    const nino_param *p = is_stock ? NULL : nino_param_find(n->def, "precision_mode");
-    static const struct {
-        const char *word;
-        nino_precision precision;
-    } table[] = { { "fp32", NINO_PREC_F32 },
-                  { "fp16", NINO_PREC_F16 },
-                  { "bf16", NINO_PREC_BF16 } };
-    if (p && p->type == NINO_ENUM) {
-        const char *word = p->names[nino_param_load(p, n->params).i];
-        for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-            if (!strcmp(word, table[i].word))
-                return table[i].precision;
-    }
-    return x->precision;
+    const nino_node_ops *ops = n->def->ops;
+    const nino_precision own = ops->precision ? ops->precision(n->params) : NINO_PREC_AUTO;
+    return own == NINO_PREC_AUTO ? x->precision : own;
 }
 
 // A checkpoint's part that is recognised but cannot be run passes along links until it is needed.

@@ -160,11 +160,11 @@ void nino_shortage_tell(const nino_run *r, nino_tell_line line, void *priv)
     tell_pieces(&t);
 }
 
-// The file that a loader's first file parameter names.
+// The file that a loader's first parameter of a model folder names; NULL: not a loader.
 static const char *file_of(const nino_run *r)
 {
     for (const nino_param *p = r->def->params; p && p->key; p++)
-        if (p->type == NINO_FILE)
+        if (p->type == NINO_FILE && strcmp(p->folder, "input"))
             return nino_param_load(p, r->params).s;
     return NULL;
 }
@@ -173,10 +173,8 @@ void nino_loader_tell(const nino_run *r, double seconds, nino_tell_line line, vo
 {
     teller t = { .r = r, .line = line, .priv = priv };
     const nino_backend *be = nino_stream_backend(r->stream);
-    const char *file = file_of(r), *category = r->def->category;
-    const size_t n = category ? strlen(category) : 0;
-    if (!file || n < 7 ||
-        (strcmp(category + n - 7, "loaders") && strcmp(category + n - 7, "Loaders")))
+    const char *file = file_of(r);
+    if (!file)
         return;
     nino_pool_stat(be->pool, &t.m);
     const uint64_t total = t.m.budget, used = t.m.in_use;

@@ -335,7 +335,7 @@ static nino_status make_noise(sampling *s, nino_error *err)
     s->mask_noise = s->noise;
     if (!s->p->noise.is_disabled)
         nino_noise_fill(s->p->noise.seed, s->noise, r->batch, item, s->p->batch_index);
-    if (s->mask && nino_sampler_has_own_mask_noise(s->p->sampler->id)) {
+    if (s->mask && nino_sampler_get(s->p->sampler->id)->has_own_mask_noise) {
         if (!(s->mask_noise = malloc(r->count * sizeof(float))))
             return no_memory(err);
         nino_noise_fill(s->p->noise.seed + 1, s->mask_noise, r->batch, item, NULL);

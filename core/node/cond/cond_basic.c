@@ -3,15 +3,10 @@
 #include "core/base/error.h"
 #include "core/node/util.h"
 
-static const nino_port cond_out[] = { { .key = "CONDITIONING", .type = NINO_PORT_CONDITIONING },
-                                      { 0 } };
-static const nino_port cond_in[] = { { .key = "conditioning", .type = NINO_PORT_CONDITIONING },
-                                     { 0 } };
-static const nino_port to_from_in[] = {
-    { .key = "conditioning_to", .type = NINO_PORT_CONDITIONING },
-    { .key = "conditioning_from", .type = NINO_PORT_CONDITIONING, .help = "Its first entry" },
-    { 0 }
-};
+static const nino_port to_from_in[] = { NINO_PORT(conditioning_to, CONDITIONING),
+                                        NINO_PORT(conditioning_from, CONDITIONING,
+                                                  .help = "Its first entry"),
+                                        { 0 } };
 
 // ---- ConditioningCombine ---------------------------------------------------------------------
 
@@ -20,19 +15,11 @@ static nino_status combine_run(nino_run *r, nino_error *err)
     return nino_out_cond(r, 0, nino_cond_join(nino_in_cond(r, 0), nino_in_cond(r, 1)), err);
 }
 
-static const nino_port combine_in[] = { { .key = "conditioning_1", .type = NINO_PORT_CONDITIONING },
-                                        { .key = "conditioning_2", .type = NINO_PORT_CONDITIONING },
-                                        { 0 } };
-static const nino_node_ops combine_ops = { .run = combine_run };
-const nino_node_def nino_node_cond_combine = {
-    .key = "ConditioningCombine",
-    .title = "Conditioning (Combine)",
-    .category = "conditioning",
-    .help = "Follows both prompts: the model's answers are averaged",
-    .inputs = combine_in,
-    .outputs = cond_out,
-    .ops = &combine_ops,
-};
+NINO_NODE(cond_combine, "ConditioningCombine", "Conditioning (Combine)", "conditioning",
+          "Follows both prompts: the model's answers are averaged",
+          NINO_INPUTS(NINO_PORT(conditioning_1, CONDITIONING),
+                      NINO_PORT(conditioning_2, CONDITIONING)),
+          NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)), NINO_RUN(combine_run));
 
 // ---- ConditioningConcat, ConditioningAverage -------------------------------------------------
 
@@ -153,16 +140,9 @@ static nino_status concat_run(nino_run *r, nino_error *err)
     return each_with_first(r, 0, concat_entry, err);
 }
 
-static const nino_node_ops concat_ops = { .run = concat_run };
-const nino_node_def nino_node_cond_concat = {
-    .key = "ConditioningConcat",
-    .title = "Conditioning (Concat)",
-    .category = "conditioning",
-    .help = "One prompt after the other, as one longer prompt",
-    .inputs = to_from_in,
-    .outputs = cond_out,
-    .ops = &concat_ops,
-};
+NINO_NODE(cond_concat, "ConditioningConcat", "Conditioning (Concat)", "conditioning",
+          "One prompt after the other, as one longer prompt", .inputs = to_from_in,
+          NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)), NINO_RUN(concat_run));
 
 typedef struct average_params {
     double conditioning_to_strength;
@@ -174,24 +154,14 @@ static nino_status average_run(nino_run *r, nino_error *err)
     return each_with_first(r, p->conditioning_to_strength, average_entry, err);
 }
 
-static const nino_param average_table[] = {
-    NINO_P_FLOAT(average_params, conditioning_to_strength, 1.0, 0.0, 1.0, 0.01,
-                 .label = "Strength of the first",
-                 .help = "1: only conditioning_to, 0: only conditioning_from"),
-    { 0 }
-};
-static const nino_node_ops average_ops = { .run = average_run };
-const nino_node_def nino_node_cond_average = {
-    .key = "ConditioningAverage",
-    .title = "ConditioningAverage",
-    .category = "conditioning",
-    .help = "A prompt between two prompts",
-    .inputs = to_from_in,
-    .outputs = cond_out,
-    .params = average_table,
-    .params_size = sizeof(average_params),
-    .ops = &average_ops,
-};
+NINO_NODE(cond_average, "ConditioningAverage", "ConditioningAverage", "conditioning",
+          "A prompt between two prompts", .inputs = to_from_in,
+          NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
+          NINO_PARAMS(average_params,
+                      NINO_P_FLOAT(average_params, conditioning_to_strength, 1.0, 0.0, 1.0, 0.01,
+                                   .label = "Strength of the first",
+                                   .help = "1: only conditioning_to, 0: only conditioning_from")),
+          NINO_RUN(average_run));
 
 // ---- nodes that set values of every entry ----------------------------------------------------
 
@@ -234,30 +204,21 @@ static nino_status area_run(nino_run *r, nino_error *err) { return each(r, set_a
     NINO_P_FLOAT(S, strength, 1.0, 0.0, 10.0, 0.01, .label = "Strength",                           \
                  .help = "Its weight where prompts overlap")
 
-static const nino_param area_table[] = {
-    NINO_P_INT(area_params, width, 64, 64, 16384, 8, .label = "Width", .unit = "px",
-               .help = "Width of the area"),
-    NINO_P_INT(area_params, height, 64, 64, 16384, 8, .label = "Height", .unit = "px",
-               .help = "Height of the area"),
-    NINO_P_INT(area_params, x, 0, 0, 16384, 8, .label = "Left", .unit = "px",
-               .help = "Left edge of the area"),
-    NINO_P_INT(area_params, y, 0, 0, 16384, 8, .label = "Top", .unit = "px",
-               .help = "Top edge of the area"),
-    STRENGTH(area_params),
-    { 0 }
-};
-static const nino_node_ops area_ops = { .run = area_run };
-const nino_node_def nino_node_cond_area = {
-    .key = "ConditioningSetArea",
-    .title = "Conditioning (Set Area)",
-    .category = "conditioning",
-    .help = "The prompt applies to a rectangle of the picture only",
-    .inputs = cond_in,
-    .outputs = cond_out,
-    .params = area_table,
-    .params_size = sizeof(area_params),
-    .ops = &area_ops,
-};
+NINO_NODE(cond_area, "ConditioningSetArea", "Conditioning (Set Area)", "conditioning",
+          "The prompt applies to a rectangle of the picture only",
+          NINO_INPUTS(NINO_PORT(conditioning, CONDITIONING)),
+          NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
+          NINO_PARAMS(area_params,
+                      NINO_P_INT(area_params, width, 64, 64, 16384, 8, .label = "Width",
+                                 .unit = "px", .help = "Width of the area"),
+                      NINO_P_INT(area_params, height, 64, 64, 16384, 8, .label = "Height",
+                                 .unit = "px", .help = "Height of the area"),
+                      NINO_P_INT(area_params, x, 0, 0, 16384, 8, .label = "Left", .unit = "px",
+                                 .help = "Left edge of the area"),
+                      NINO_P_INT(area_params, y, 0, 0, 16384, 8, .label = "Top", .unit = "px",
+                                 .help = "Top edge of the area"),
+                      STRENGTH(area_params)),
+          NINO_RUN(area_run));
 
 typedef struct percent_params {
     double width, height, x, y, strength;
@@ -277,30 +238,22 @@ static void set_percent(const nino_run *r, nino_cond_entry *e)
 
 static nino_status percent_run(nino_run *r, nino_error *err) { return each(r, set_percent, err); }
 
-static const nino_param percent_table[] = {
-    NINO_P_FLOAT(percent_params, width, 1.0, 0.0, 1.0, 0.01, .label = "Width",
-                 .help = "Width of the area as a part of the picture's"),
-    NINO_P_FLOAT(percent_params, height, 1.0, 0.0, 1.0, 0.01, .label = "Height",
-                 .help = "Height of the area as a part of the picture's"),
-    NINO_P_FLOAT(percent_params, x, 0.0, 0.0, 1.0, 0.01, .label = "Left",
-                 .help = "Left edge as a part of the picture's width"),
-    NINO_P_FLOAT(percent_params, y, 0.0, 0.0, 1.0, 0.01, .label = "Top",
-                 .help = "Top edge as a part of the picture's height"),
-    STRENGTH(percent_params),
-    { 0 }
-};
-static const nino_node_ops percent_ops = { .run = percent_run };
-const nino_node_def nino_node_cond_area_percent = {
-    .key = "ConditioningSetAreaPercentage",
-    .title = "Conditioning (Set Area with Percentage)",
-    .category = "conditioning",
-    .help = "The prompt applies to a part of the picture, whatever its size",
-    .inputs = cond_in,
-    .outputs = cond_out,
-    .params = percent_table,
-    .params_size = sizeof(percent_params),
-    .ops = &percent_ops,
-};
+NINO_NODE(cond_area_percent, "ConditioningSetAreaPercentage",
+          "Conditioning (Set Area with Percentage)", "conditioning",
+          "The prompt applies to a part of the picture, whatever its size",
+          NINO_INPUTS(NINO_PORT(conditioning, CONDITIONING)),
+          NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
+          NINO_PARAMS(percent_params,
+                      NINO_P_FLOAT(percent_params, width, 1.0, 0.0, 1.0, 0.01, .label = "Width",
+                                   .help = "Width of the area as a part of the picture's"),
+                      NINO_P_FLOAT(percent_params, height, 1.0, 0.0, 1.0, 0.01, .label = "Height",
+                                   .help = "Height of the area as a part of the picture's"),
+                      NINO_P_FLOAT(percent_params, x, 0.0, 0.0, 1.0, 0.01, .label = "Left",
+                                   .help = "Left edge as a part of the picture's width"),
+                      NINO_P_FLOAT(percent_params, y, 0.0, 0.0, 1.0, 0.01, .label = "Top",
+                                   .help = "Top edge as a part of the picture's height"),
+                      STRENGTH(percent_params)),
+          NINO_RUN(percent_run));
 
 typedef struct strength_params {
     double strength;
@@ -313,19 +266,11 @@ static void set_strength(const nino_run *r, nino_cond_entry *e)
 
 static nino_status strength_run(nino_run *r, nino_error *err) { return each(r, set_strength, err); }
 
-static const nino_param strength_table[] = { STRENGTH(strength_params), { 0 } };
-static const nino_node_ops strength_ops = { .run = strength_run };
-const nino_node_def nino_node_cond_area_strength = {
-    .key = "ConditioningSetAreaStrength",
-    .title = "ConditioningSetAreaStrength",
-    .category = "conditioning",
-    .help = "How much the prompt counts where it overlaps with others",
-    .inputs = cond_in,
-    .outputs = cond_out,
-    .params = strength_table,
-    .params_size = sizeof(strength_params),
-    .ops = &strength_ops,
-};
+NINO_NODE(cond_area_strength, "ConditioningSetAreaStrength", "ConditioningSetAreaStrength",
+          "conditioning", "How much the prompt counts where it overlaps with others",
+          NINO_INPUTS(NINO_PORT(conditioning, CONDITIONING)),
+          NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
+          NINO_PARAMS(strength_params, STRENGTH(strength_params)), NINO_RUN(strength_run));
 
 typedef struct mask_params {
     double strength;
@@ -342,28 +287,17 @@ static void set_mask(const nino_run *r, nino_cond_entry *e)
 
 static nino_status mask_run(nino_run *r, nino_error *err) { return each(r, set_mask, err); }
 
-static const char *const cond_areas[] = { "default", "mask bounds", NULL };
-static const nino_param mask_table[] = {
-    STRENGTH(mask_params),
-    NINO_P_ENUM(mask_params, set_cond_area, cond_areas, 0, .label = "Area",
-                .help = "mask bounds: the model sees only the rectangle around the mask"),
-    { 0 }
-};
-static const nino_port mask_in[] = { { .key = "conditioning", .type = NINO_PORT_CONDITIONING },
-                                     { .key = "mask", .type = NINO_PORT_MASK },
-                                     { 0 } };
-static const nino_node_ops mask_ops = { .run = mask_run };
-const nino_node_def nino_node_cond_mask = {
-    .key = "ConditioningSetMask",
-    .title = "Conditioning (Set Mask)",
-    .category = "conditioning",
-    .help = "The prompt applies where the mask is 1",
-    .inputs = mask_in,
-    .outputs = cond_out,
-    .params = mask_table,
-    .params_size = sizeof(mask_params),
-    .ops = &mask_ops,
-};
+NINO_NODE(
+    cond_mask, "ConditioningSetMask", "Conditioning (Set Mask)", "conditioning",
+    "The prompt applies where the mask is 1",
+    NINO_INPUTS(NINO_PORT(conditioning, CONDITIONING), NINO_PORT(mask, MASK)),
+    NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
+    NINO_PARAMS(
+        mask_params, STRENGTH(mask_params),
+        NINO_P_ENUM(mask_params, set_cond_area, NINO_WORDS("default", "mask bounds"), 0,
+                    .label = "Area",
+                    .help = "mask bounds: the model sees only the rectangle around the mask")),
+    NINO_RUN(mask_run));
 
 typedef struct range_params {
     double start, end;
@@ -378,25 +312,17 @@ static void set_range(const nino_run *r, nino_cond_entry *e)
 
 static nino_status range_run(nino_run *r, nino_error *err) { return each(r, set_range, err); }
 
-static const nino_param range_table[] = {
-    NINO_P_FLOAT(range_params, start, 0.0, 0.0, 1.0, 0.001, .label = "From",
-                 .help = "Part of the sampling after which the prompt begins to count"),
-    NINO_P_FLOAT(range_params, end, 1.0, 0.0, 1.0, 0.001, .label = "To",
-                 .help = "Part of the sampling after which it no longer counts"),
-    { 0 }
-};
-static const nino_node_ops range_ops = { .run = range_run };
-const nino_node_def nino_node_cond_range = {
-    .key = "ConditioningSetTimestepRange",
-    .title = "ConditioningSetTimestepRange",
-    .category = "advanced/conditioning",
-    .help = "The prompt applies to a part of the steps",
-    .inputs = cond_in,
-    .outputs = cond_out,
-    .params = range_table,
-    .params_size = sizeof(range_params),
-    .ops = &range_ops,
-};
+NINO_NODE(
+    cond_range, "ConditioningSetTimestepRange", "ConditioningSetTimestepRange",
+    "advanced/conditioning", "The prompt applies to a part of the steps",
+    NINO_INPUTS(NINO_PORT(conditioning, CONDITIONING)),
+    NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
+    NINO_PARAMS(range_params,
+                NINO_P_FLOAT(range_params, start, 0.0, 0.0, 1.0, 0.001, .label = "From",
+                             .help = "Part of the sampling after which the prompt begins to count"),
+                NINO_P_FLOAT(range_params, end, 1.0, 0.0, 1.0, 0.001, .label = "To",
+                             .help = "Part of the sampling after which it no longer counts")),
+    NINO_RUN(range_run));
 
 // ---- ConditioningZeroOut ---------------------------------------------------------------------
 
@@ -415,13 +341,7 @@ static nino_status zero_run(nino_run *r, nino_error *err)
     return nino_out_cond(r, 0, c, err);
 }
 
-static const nino_node_ops zero_ops = { .run = zero_run };
-const nino_node_def nino_node_cond_zero = {
-    .key = "ConditioningZeroOut",
-    .title = "ConditioningZeroOut",
-    .category = "advanced/conditioning",
-    .help = "All numbers of the prompt become 0: what models without a negative prompt want there",
-    .inputs = cond_in,
-    .outputs = cond_out,
-    .ops = &zero_ops,
-};
+NINO_NODE(cond_zero, "ConditioningZeroOut", "ConditioningZeroOut", "advanced/conditioning",
+          "All numbers of the prompt become 0: what models without a negative prompt want there",
+          NINO_INPUTS(NINO_PORT(conditioning, CONDITIONING)),
+          NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)), NINO_RUN(zero_run));

@@ -8,8 +8,6 @@
 #include "core/base/error.h"
 #include "core/node/planar.h"
 
-static const nino_port latent_out[] = { { .key = "LATENT", .type = NINO_PORT_LATENT }, { 0 } };
-
 // ---- what is hidden from the encoder ---------------------------------------------------------
 
 // Pixels and mask of equal size, sides multiples of `unit`, cut around the middle.
@@ -97,35 +95,22 @@ static nino_status inpaint_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_port inpaint_in[] = {
-    { .key = "positive", .type = NINO_PORT_CONDITIONING },
-    { .key = "negative", .type = NINO_PORT_CONDITIONING },
-    { .key = "vae", .type = NINO_PORT_VAE },
-    { .key = "pixels", .type = NINO_PORT_IMAGE },
-    { .key = "mask", .type = NINO_PORT_MASK, .help = "1: to be painted" },
-    { 0 }
-};
-static const nino_port pair_out[] = { { .key = "positive", .type = NINO_PORT_CONDITIONING },
-                                      { .key = "negative", .type = NINO_PORT_CONDITIONING },
-                                      { .key = "latent", .type = NINO_PORT_LATENT },
+static const nino_port pair_out[] = { NINO_PORT(positive, CONDITIONING),
+                                      NINO_PORT(negative, CONDITIONING),
+                                      NINO_PORT(latent, LATENT),
                                       { 0 } };
-static const nino_param inpaint_table[] = {
-    NINO_P_BOOL(inpaint_params, noise_mask, true, .label = "Noise mask",
-                .help = "Only what the mask covers is sampled; off: the whole picture is"),
-    { 0 }
-};
-static const nino_node_ops inpaint_ops = { .run = inpaint_run };
-const nino_node_def nino_node_inpaint_cond = {
-    .key = "InpaintModelConditioning",
-    .title = "InpaintModelConditioning",
-    .category = "conditioning/inpaint",
-    .help = "Shows an inpainting model the picture without what the mask covers",
-    .inputs = inpaint_in,
+NINO_NODE(
+    inpaint_cond, "InpaintModelConditioning", "InpaintModelConditioning", "conditioning/inpaint",
+    "Shows an inpainting model the picture without what the mask covers",
+    NINO_INPUTS(NINO_PORT(positive, CONDITIONING), NINO_PORT(negative, CONDITIONING),
+                NINO_PORT(vae, VAE), NINO_PORT(pixels, IMAGE),
+                NINO_PORT(mask, MASK, .help = "1: to be painted")),
     .outputs = pair_out,
-    .params = inpaint_table,
-    .params_size = sizeof(inpaint_params),
-    .ops = &inpaint_ops,
-};
+    NINO_PARAMS(
+        inpaint_params,
+        NINO_P_BOOL(inpaint_params, noise_mask, true, .label = "Noise mask",
+                    .help = "Only what the mask covers is sampled; off: the whole picture is")),
+    NINO_RUN(inpaint_run));
 
 static nino_status ip2p_run(nino_run *r, nino_error *err)
 {
@@ -144,21 +129,12 @@ static nino_status ip2p_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_port ip2p_in[] = { { .key = "positive", .type = NINO_PORT_CONDITIONING },
-                                     { .key = "negative", .type = NINO_PORT_CONDITIONING },
-                                     { .key = "vae", .type = NINO_PORT_VAE },
-                                     { .key = "pixels", .type = NINO_PORT_IMAGE },
-                                     { 0 } };
-static const nino_node_ops ip2p_ops = { .run = ip2p_run };
-const nino_node_def nino_node_ip2p_cond = {
-    .key = "InstructPixToPixConditioning",
-    .title = "InstructPixToPixConditioning",
-    .category = "conditioning/instructpix2pix",
-    .help = "Shows an editing or control model the picture it works from",
-    .inputs = ip2p_in,
-    .outputs = pair_out,
-    .ops = &ip2p_ops,
-};
+NINO_NODE(ip2p_cond, "InstructPixToPixConditioning", "InstructPixToPixConditioning",
+          "conditioning/instructpix2pix",
+          "Shows an editing or control model the picture it works from",
+          NINO_INPUTS(NINO_PORT(positive, CONDITIONING), NINO_PORT(negative, CONDITIONING),
+                      NINO_PORT(vae, VAE), NINO_PORT(pixels, IMAGE)),
+          .outputs = pair_out, NINO_RUN(ip2p_run));
 
 // ---- ReferenceLatent -------------------------------------------------------------------------
 
@@ -184,23 +160,12 @@ static nino_status reference_run(nino_run *r, nino_error *err)
     return nino_out_cond(r, 0, c, err);
 }
 
-static const nino_port reference_in[] = {
-    { .key = "conditioning", .type = NINO_PORT_CONDITIONING },
-    { .key = "latent", .type = NINO_PORT_LATENT, .optional = true },
-    { 0 }
-};
-static const nino_port cond_out[] = { { .key = "CONDITIONING", .type = NINO_PORT_CONDITIONING },
-                                      { 0 } };
-static const nino_node_ops reference_ops = { .run = reference_run };
-const nino_node_def nino_node_reference_latent = {
-    .key = "ReferenceLatent",
-    .title = "ReferenceLatent",
-    .category = "advanced/conditioning/edit_models",
-    .help = "Gives an editing model a picture to go by; several can be chained",
-    .inputs = reference_in,
-    .outputs = cond_out,
-    .ops = &reference_ops,
-};
+NINO_NODE(reference_latent, "ReferenceLatent", "ReferenceLatent",
+          "advanced/conditioning/edit_models",
+          "Gives an editing model a picture to go by; several can be chained",
+          NINO_INPUTS(NINO_PORT(conditioning, CONDITIONING),
+                      NINO_PORT(latent, LATENT, .optional = true)),
+          NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)), NINO_RUN(reference_run));
 
 // ---- FluxKontextMultiReferenceLatentMethod ---------------------------------------------------
 
@@ -217,26 +182,17 @@ static nino_status method_run(nino_run *r, nino_error *err)
     return nino_out_cond(r, 0, c, err);
 }
 
-static const char *const methods[] = { "offset", "index", "uxo/uno", NULL };
-static const nino_param method_table[] = {
-    NINO_P_ENUM(method_params, reference_latents_method, methods, NINO_REFS_OFFSET,
-                .label = "Method", .help = "As the model was trained; Kontext: offset or index"),
-    { 0 }
-};
-static const nino_port method_in[] = { { .key = "conditioning", .type = NINO_PORT_CONDITIONING },
-                                       { 0 } };
-static const nino_node_ops method_ops = { .run = method_run };
-const nino_node_def nino_node_reference_method = {
-    .key = "FluxKontextMultiReferenceLatentMethod",
-    .title = "FluxKontextMultiReferenceLatentMethod",
-    .category = "advanced/conditioning/flux",
-    .help = "Where a Flux model takes several reference latents to be",
-    .inputs = method_in,
-    .outputs = cond_out,
-    .params = method_table,
-    .params_size = sizeof(method_params),
-    .ops = &method_ops,
-};
+NINO_NODE(reference_method, "FluxKontextMultiReferenceLatentMethod",
+          "FluxKontextMultiReferenceLatentMethod", "advanced/conditioning/flux",
+          "Where a Flux model takes several reference latents to be",
+          NINO_INPUTS(NINO_PORT(conditioning, CONDITIONING)),
+          NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
+          NINO_PARAMS(method_params,
+                      NINO_P_ENUM(method_params, reference_latents_method,
+                                  NINO_WORDS("offset", "index", "uxo/uno"), NINO_REFS_OFFSET,
+                                  .label = "Method",
+                                  .help = "As the model was trained; Kontext: offset or index")),
+          NINO_RUN(method_run));
 
 // ---- VAEEncodeForInpaint ---------------------------------------------------------------------
 
@@ -308,29 +264,17 @@ static nino_status encode_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_port encode_in[] = {
-    { .key = "pixels", .type = NINO_PORT_IMAGE },
-    { .key = "vae", .type = NINO_PORT_VAE },
-    { .key = "mask", .type = NINO_PORT_MASK, .help = "1: to be painted" },
-    { 0 }
-};
-static const nino_param encode_table[] = {
-    NINO_P_INT(encode_params, grow_mask_by, 6, 0, 64, 1, .label = "Grow mask", .unit = "px",
-               .help = "The mask grows by half of this, so that no seam shows"),
-    { 0 }
-};
-static const nino_node_ops encode_ops = { .run = encode_run };
-const nino_node_def nino_node_vae_encode_inpaint = {
-    .key = "VAEEncodeForInpaint",
-    .title = "VAE Encode (for Inpainting)",
-    .category = "latent/inpaint",
-    .help = "A latent without what the mask covers, and with the mask for the sampler",
-    .inputs = encode_in,
-    .outputs = latent_out,
-    .params = encode_table,
-    .params_size = sizeof(encode_params),
-    .ops = &encode_ops,
-};
+NINO_NODE(vae_encode_inpaint, "VAEEncodeForInpaint", "VAE Encode (for Inpainting)",
+          "latent/inpaint",
+          "A latent without what the mask covers, and with the mask for the sampler",
+          NINO_INPUTS(NINO_PORT(pixels, IMAGE), NINO_PORT(vae, VAE),
+                      NINO_PORT(mask, MASK, .help = "1: to be painted")),
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(encode_params,
+                      NINO_P_INT(encode_params, grow_mask_by, 6, 0, 64, 1, .label = "Grow mask",
+                                 .unit = "px",
+                                 .help = "The mask grows by half of this, so that no seam shows")),
+          NINO_RUN(encode_run));
 
 // ---- SetLatentNoiseMask ----------------------------------------------------------------------
 
@@ -342,18 +286,7 @@ static nino_status set_mask_run(nino_run *r, nino_error *err)
     return nino_out_latent_like(r, 0, &with, nino_array_ref(in->samples), err);
 }
 
-static const nino_port set_mask_in[] = {
-    { .key = "samples", .type = NINO_PORT_LATENT },
-    { .key = "mask", .type = NINO_PORT_MASK, .help = "1: may change" },
-    { 0 }
-};
-static const nino_node_ops set_mask_ops = { .run = set_mask_run };
-const nino_node_def nino_node_set_noise_mask = {
-    .key = "SetLatentNoiseMask",
-    .title = "Set Latent Noise Mask",
-    .category = "latent/inpaint",
-    .help = "Only what the mask covers is sampled",
-    .inputs = set_mask_in,
-    .outputs = latent_out,
-    .ops = &set_mask_ops,
-};
+NINO_NODE(set_noise_mask, "SetLatentNoiseMask", "Set Latent Noise Mask", "latent/inpaint",
+          "Only what the mask covers is sampled",
+          NINO_INPUTS(NINO_PORT(samples, LATENT), NINO_PORT(mask, MASK, .help = "1: may change")),
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)), NINO_RUN(set_mask_run));

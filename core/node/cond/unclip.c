@@ -41,26 +41,14 @@ static nino_status loader_identity(nino_ctx *ctx, const void *params, struct nin
                                            ((const loader_params *) params)->ckpt_name, h, err);
 }
 
-static const nino_param loader_table[] = { NINO_P_FILE(loader_params, ckpt_name, "checkpoints",
-                                                       .label = "Checkpoint",
-                                                       .help = "A file of models/checkpoints"),
-                                           { 0 } };
-static const nino_port loader_out[] = { { .key = "MODEL", .type = NINO_PORT_MODEL },
-                                        { .key = "CLIP", .type = NINO_PORT_CLIP },
-                                        { .key = "VAE", .type = NINO_PORT_VAE },
-                                        { .key = "CLIP_VISION", .type = NINO_PORT_CLIP_VISION },
-                                        { 0 } };
-static const nino_node_ops loader_ops = { .run = loader_run, .identity = loader_identity };
-const nino_node_def nino_node_unclip_loader = {
-    .key = "unCLIPCheckpointLoader",
-    .title = "unCLIPCheckpointLoader",
-    .category = "loaders",
-    .help = "Opens a checkpoint that also holds the vision network of an unCLIP model",
-    .outputs = loader_out,
-    .params = loader_table,
-    .params_size = sizeof(loader_params),
-    .ops = &loader_ops,
-};
+NINO_NODE(unclip_loader, "unCLIPCheckpointLoader", "unCLIPCheckpointLoader", "loaders",
+          "Opens a checkpoint that also holds the vision network of an unCLIP model",
+          NINO_OUTPUTS(NINO_PORT(MODEL, MODEL), NINO_PORT(CLIP, CLIP), NINO_PORT(VAE, VAE),
+                       NINO_PORT(CLIP_VISION, CLIP_VISION)),
+          NINO_PARAMS(loader_params,
+                      NINO_P_FILE(loader_params, ckpt_name, "checkpoints", .label = "Checkpoint",
+                                  .help = "A file of models/checkpoints")),
+          NINO_RUN(loader_run, .identity = loader_identity));
 
 // ---- unCLIPConditioning ----------------------------------------------------------------------
 
@@ -82,29 +70,14 @@ static nino_status cond_run(nino_run *r, nino_error *err)
     return nino_out_cond(r, 0, c, err);
 }
 
-static const nino_port cond_in[] = {
-    { .key = "conditioning", .type = NINO_PORT_CONDITIONING },
-    { .key = "clip_vision_output", .type = NINO_PORT_CLIP_VISION_OUTPUT },
-    { 0 },
-};
-static const nino_port cond_out[] = { { .key = "CONDITIONING", .type = NINO_PORT_CONDITIONING },
-                                      { 0 } };
-static const nino_param cond_table[] = {
-    NINO_P_FLOAT(cond_params, strength, 1, -10, 10, 0.01, .label = "Strength",
-                 .help = "Weight of the picture; 0 leaves it out"),
-    NINO_P_FLOAT(cond_params, noise_augmentation, 0, 0, 1, 0.01, .label = "Noise",
-                 .help = "How far from the picture: 0 is close, 1 is anything"),
-    { 0 }
-};
-static const nino_node_ops cond_ops = { .run = cond_run };
-const nino_node_def nino_node_unclip_cond = {
-    .key = "unCLIPConditioning",
-    .title = "unCLIPConditioning",
-    .category = "conditioning",
-    .help = "Has an unCLIP model make pictures like this one; several are mixed",
-    .inputs = cond_in,
-    .outputs = cond_out,
-    .params = cond_table,
-    .params_size = sizeof(cond_params),
-    .ops = &cond_ops,
-};
+NINO_NODE(unclip_cond, "unCLIPConditioning", "unCLIPConditioning", "conditioning",
+          "Has an unCLIP model make pictures like this one; several are mixed",
+          NINO_INPUTS(NINO_PORT(conditioning, CONDITIONING),
+                      NINO_PORT(clip_vision_output, CLIP_VISION_OUTPUT)),
+          NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
+          NINO_PARAMS(cond_params,
+                      NINO_P_FLOAT(cond_params, strength, 1, -10, 10, 0.01, .label = "Strength",
+                                   .help = "Weight of the picture; 0 leaves it out"),
+                      NINO_P_FLOAT(cond_params, noise_augmentation, 0, 0, 1, 0.01, .label = "Noise",
+                                   .help = "How far from the picture: 0 is close, 1 is anything")),
+          NINO_RUN(cond_run));

@@ -41,23 +41,13 @@ static nino_status vision_identity(nino_ctx *ctx, const void *params, struct nin
                                            ((const vision_params *) params)->clip_name, h, err);
 }
 
-static const nino_param vision_table[] = { NINO_P_FILE(vision_params, clip_name, "clip_vision",
-                                                       .label = "Network",
-                                                       .help = "A file of models/clip_vision"),
-                                           { 0 } };
-static const nino_port vision_out[] = { { .key = "CLIP_VISION", .type = NINO_PORT_CLIP_VISION },
-                                        { 0 } };
-static const nino_node_ops vision_ops = { .run = vision_run, .identity = vision_identity };
-const nino_node_def nino_node_clip_vision_loader = {
-    .key = "CLIPVisionLoader",
-    .title = "Load CLIP Vision",
-    .category = "loaders",
-    .help = "Opens a network that looks at pictures: CLIP ViT-L, ViT-H, ViT-G or SigLIP",
-    .outputs = vision_out,
-    .params = vision_table,
-    .params_size = sizeof(vision_params),
-    .ops = &vision_ops,
-};
+NINO_NODE(clip_vision_loader, "CLIPVisionLoader", "Load CLIP Vision", "loaders",
+          "Opens a network that looks at pictures: CLIP ViT-L, ViT-H, ViT-G or SigLIP",
+          NINO_OUTPUTS(NINO_PORT(CLIP_VISION, CLIP_VISION)),
+          NINO_PARAMS(vision_params,
+                      NINO_P_FILE(vision_params, clip_name, "clip_vision", .label = "Network",
+                                  .help = "A file of models/clip_vision")),
+          NINO_RUN(vision_run, .identity = vision_identity));
 
 typedef struct style_params {
     const char *style_model_name;
@@ -86,31 +76,18 @@ static nino_status style_identity(nino_ctx *ctx, const void *params, struct nino
         ctx, "style_models", ((const style_params *) params)->style_model_name, h, err);
 }
 
-static const nino_param style_table[] = { NINO_P_FILE(style_params, style_model_name,
-                                                      "style_models", .label = "Style model",
-                                                      .help = "A file of models/style_models"),
-                                          { 0 } };
-static const nino_port style_out[] = { { .key = "STYLE_MODEL", .type = NINO_PORT_STYLE_MODEL },
-                                       { 0 } };
-static const nino_node_ops style_ops = { .run = style_run, .identity = style_identity };
-const nino_node_def nino_node_style_model_loader = {
-    .key = "StyleModelLoader",
-    .title = "Load Style Model",
-    .category = "loaders",
-    .help = "Opens a style model (Flux Redux)",
-    .outputs = style_out,
-    .params = style_table,
-    .params_size = sizeof(style_params),
-    .ops = &style_ops,
-};
+NINO_NODE(style_model_loader, "StyleModelLoader", "Load Style Model", "loaders",
+          "Opens a style model (Flux Redux)", NINO_OUTPUTS(NINO_PORT(STYLE_MODEL, STYLE_MODEL)),
+          NINO_PARAMS(style_params,
+                      NINO_P_FILE(style_params, style_model_name, "style_models",
+                                  .label = "Style model", .help = "A file of models/style_models")),
+          NINO_RUN(style_run, .identity = style_identity));
 
 // ---- CLIPVisionEncode ------------------------------------------------------------------------
 
 typedef struct encode_params {
     int64_t crop;
 } encode_params;
-
-static const char *const crops[] = { "center", "none", NULL };
 
 static nino_status encode_run(nino_run *r, nino_error *err)
 {
@@ -121,29 +98,16 @@ static nino_status encode_run(nino_run *r, nino_error *err)
     return st ? st : nino_out_vision(r, 0, out, err);
 }
 
-static const nino_port encode_in[] = { { .key = "clip_vision", .type = NINO_PORT_CLIP_VISION },
-                                       { .key = "image", .type = NINO_PORT_IMAGE },
-                                       { 0 } };
-static const nino_port encode_out[] = {
-    { .key = "CLIP_VISION_OUTPUT", .type = NINO_PORT_CLIP_VISION_OUTPUT }, { 0 }
-};
-static const nino_param encode_table[] = {
-    NINO_P_ENUM(encode_params, crop, crops, 0, .label = "Crop",
-                .help = "center: the middle square of the picture; none: all of it, stretched"),
-    { 0 }
-};
-static const nino_node_ops encode_ops = { .run = encode_run };
-const nino_node_def nino_node_clip_vision_encode = {
-    .key = "CLIPVisionEncode",
-    .title = "CLIP Vision Encode",
-    .category = "conditioning",
-    .help = "What a vision network makes of a picture",
-    .inputs = encode_in,
-    .outputs = encode_out,
-    .params = encode_table,
-    .params_size = sizeof(encode_params),
-    .ops = &encode_ops,
-};
+NINO_NODE(clip_vision_encode, "CLIPVisionEncode", "CLIP Vision Encode", "conditioning",
+          "What a vision network makes of a picture",
+          NINO_INPUTS(NINO_PORT(clip_vision, CLIP_VISION), NINO_PORT(image, IMAGE)),
+          NINO_OUTPUTS(NINO_PORT(CLIP_VISION_OUTPUT, CLIP_VISION_OUTPUT)),
+          NINO_PARAMS(
+              encode_params,
+              NINO_P_ENUM(
+                  encode_params, crop, NINO_WORDS("center", "none"), 0, .label = "Crop",
+                  .help = "center: the middle square of the picture; none: all of it, stretched")),
+          NINO_RUN(encode_run));
 
 // ---- StyleModelApply -------------------------------------------------------------------------
 
@@ -151,8 +115,6 @@ typedef struct apply_params {
     double strength;
     int64_t strength_type;
 } apply_params;
-
-static const char *const strength_types[] = { "multiply", "attn_bias", NULL };
 
 static nino_status apply_check(const nino_ctx *ctx, const void *params, nino_error *err)
 {
@@ -218,31 +180,18 @@ static nino_status apply_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_port apply_in[] = {
-    { .key = "conditioning", .type = NINO_PORT_CONDITIONING },
-    { .key = "style_model", .type = NINO_PORT_STYLE_MODEL },
-    { .key = "clip_vision_output", .type = NINO_PORT_CLIP_VISION_OUTPUT },
-    { 0 },
-};
-static const nino_port apply_out[] = { { .key = "CONDITIONING", .type = NINO_PORT_CONDITIONING },
-                                       { 0 } };
-static const nino_param apply_table[] = {
-    NINO_P_FLOAT(apply_params, strength, 1, 0, 10, 0.001, .label = "Strength",
-                 .help = "multiply: factor of the style's tokens"),
-    NINO_P_ENUM(apply_params, strength_type, strength_types, 0, .label = "Strength type",
-                .help = "multiply scales the tokens; attn_bias (attention to them) works for a "
-                        "strength of 1 only"),
-    { 0 }
-};
-static const nino_node_ops apply_ops = { .run = apply_run, .check = apply_check };
-const nino_node_def nino_node_style_model_apply = {
-    .key = "StyleModelApply",
-    .title = "Apply Style Model",
-    .category = "conditioning/style_model",
-    .help = "Lets a prompt go on with what a style model makes of a picture",
-    .inputs = apply_in,
-    .outputs = apply_out,
-    .params = apply_table,
-    .params_size = sizeof(apply_params),
-    .ops = &apply_ops,
-};
+NINO_NODE(
+    style_model_apply, "StyleModelApply", "Apply Style Model", "conditioning/style_model",
+    "Lets a prompt go on with what a style model makes of a picture",
+    NINO_INPUTS(NINO_PORT(conditioning, CONDITIONING), NINO_PORT(style_model, STYLE_MODEL),
+                NINO_PORT(clip_vision_output, CLIP_VISION_OUTPUT)),
+    NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
+    NINO_PARAMS(
+        apply_params,
+        NINO_P_FLOAT(apply_params, strength, 1, 0, 10, 0.001, .label = "Strength",
+                     .help = "multiply: factor of the style's tokens"),
+        NINO_P_ENUM(apply_params, strength_type, NINO_WORDS("multiply", "attn_bias"), 0,
+                    .label = "Strength type",
+                    .help = "multiply scales the tokens; attn_bias (attention to them) works for a "
+                            "strength of 1 only")),
+    NINO_RUN(apply_run, .check = apply_check));

@@ -7,12 +7,7 @@
 #include "core/base/error.h"
 #include "core/node/planar.h"
 
-static const nino_port image_out[] = { { .key = "IMAGE", .type = NINO_PORT_IMAGE }, { 0 } };
-static const nino_port mask_out[] = { { .key = "MASK", .type = NINO_PORT_MASK }, { 0 } };
-static const nino_port image_in[] = { { .key = "image", .type = NINO_PORT_IMAGE }, { 0 } };
-static const nino_port both_out[] = { { .key = "IMAGE", .type = NINO_PORT_IMAGE },
-                                      { .key = "MASK", .type = NINO_PORT_MASK },
-                                      { 0 } };
+static const nino_port both_out[] = { NINO_PORT(IMAGE, IMAGE), NINO_PORT(MASK, MASK), { 0 } };
 
 // ---- MaskToImage, ImageToMask, ImageColorToMask ----------------------------------------------
 
@@ -21,17 +16,9 @@ static nino_status to_image_run(nino_run *r, nino_error *err)
     return nino_out_image(r, 0, nino_mask_to_image(nino_in_mask(r, 0), r->def->key, err), err);
 }
 
-static const nino_port mask_in[] = { { .key = "mask", .type = NINO_PORT_MASK }, { 0 } };
-static const nino_node_ops to_image_ops = { .run = to_image_run };
-const nino_node_def nino_node_mask_to_image = {
-    .key = "MaskToImage",
-    .title = "Convert Mask to Image",
-    .category = "mask",
-    .help = "A mask as a grey picture",
-    .inputs = mask_in,
-    .outputs = image_out,
-    .ops = &to_image_ops,
-};
+NINO_NODE(mask_to_image, "MaskToImage", "Convert Mask to Image", "mask", "A mask as a grey picture",
+          NINO_INPUTS(NINO_PORT(mask, MASK)), NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_RUN(to_image_run));
 
 // Channel c of every pixel as a mask.
 static nino_array *channel(const nino_picture *s, int64_t c, const char *what, nino_error *err)
@@ -57,22 +44,13 @@ static nino_status to_mask_run(nino_run *r, nino_error *err)
 }
 
 static const char *const channels[] = { "red", "green", "blue", "alpha", NULL };
-static const nino_param to_mask_table[] = { NINO_P_ENUM(channel_params, channel, channels, 0,
-                                                        .label = "Channel",
-                                                        .help = "Which one becomes the mask"),
-                                            { 0 } };
-static const nino_node_ops to_mask_ops = { .run = to_mask_run };
-const nino_node_def nino_node_image_to_mask = {
-    .key = "ImageToMask",
-    .title = "Convert Image to Mask",
-    .category = "mask",
-    .help = "One channel of an image as a mask",
-    .inputs = image_in,
-    .outputs = mask_out,
-    .params = to_mask_table,
-    .params_size = sizeof(channel_params),
-    .ops = &to_mask_ops,
-};
+NINO_NODE(image_to_mask, "ImageToMask", "Convert Image to Mask", "mask",
+          "One channel of an image as a mask", NINO_INPUTS(NINO_PORT(image, IMAGE)),
+          NINO_OUTPUTS(NINO_PORT(MASK, MASK)),
+          NINO_PARAMS(channel_params,
+                      NINO_P_ENUM(channel_params, channel, channels, 0, .label = "Channel",
+                                  .help = "Which one becomes the mask")),
+          NINO_RUN(to_mask_run));
 
 typedef struct color_params {
     int64_t color;
@@ -93,23 +71,13 @@ static nino_status color_run(nino_run *r, nino_error *err)
     return nino_out_mask(r, 0, out, err);
 }
 
-static const nino_param color_table[] = {
-    NINO_P_INT(color_params, color, 0, 0, 0xFFFFFF, 1, .label = "Colour",
-               .help = "65536 red + 256 green + blue, each 0 to 255"),
-    { 0 }
-};
-static const nino_node_ops color_ops = { .run = color_run };
-const nino_node_def nino_node_color_to_mask = {
-    .key = "ImageColorToMask",
-    .title = "ImageColorToMask",
-    .category = "mask",
-    .help = "1 where the image has exactly this colour",
-    .inputs = image_in,
-    .outputs = mask_out,
-    .params = color_table,
-    .params_size = sizeof(color_params),
-    .ops = &color_ops,
-};
+NINO_NODE(color_to_mask, "ImageColorToMask", "ImageColorToMask", "mask",
+          "1 where the image has exactly this colour", NINO_INPUTS(NINO_PORT(image, IMAGE)),
+          NINO_OUTPUTS(NINO_PORT(MASK, MASK)),
+          NINO_PARAMS(color_params,
+                      NINO_P_INT(color_params, color, 0, 0, 0xFFFFFF, 1, .label = "Colour",
+                                 .help = "65536 red + 256 green + blue, each 0 to 255")),
+          NINO_RUN(color_run));
 
 // ---- SplitImageWithAlpha, JoinImageWithAlpha -------------------------------------------------
 
@@ -126,16 +94,9 @@ static nino_status split_run(nino_run *r, nino_error *err)
     return st ? st : nino_out_image(r, 0, nino_picture_channels(in, 3, r->def->key, err), err);
 }
 
-static const nino_node_ops split_ops = { .run = split_run };
-const nino_node_def nino_node_split_alpha = {
-    .key = "SplitImageWithAlpha",
-    .title = "Split Image with Alpha",
-    .category = "mask/compositing",
-    .help = "Colours, and 1 - alpha as a mask",
-    .inputs = image_in,
-    .outputs = both_out,
-    .ops = &split_ops,
-};
+NINO_NODE(split_alpha, "SplitImageWithAlpha", "Split Image with Alpha", "mask/compositing",
+          "Colours, and 1 - alpha as a mask", NINO_INPUTS(NINO_PORT(image, IMAGE)),
+          .outputs = both_out, NINO_RUN(split_run));
 
 static nino_status join_run(nino_run *r, nino_error *err)
 {
@@ -154,21 +115,10 @@ static nino_status join_run(nino_run *r, nino_error *err)
     return nino_out_image(r, 0, out, err);
 }
 
-static const nino_port join_in[] = {
-    { .key = "image", .type = NINO_PORT_IMAGE },
-    { .key = "alpha", .type = NINO_PORT_MASK, .help = "1: transparent" },
-    { 0 }
-};
-static const nino_node_ops join_ops = { .run = join_run };
-const nino_node_def nino_node_join_alpha = {
-    .key = "JoinImageWithAlpha",
-    .title = "Join Image with Alpha",
-    .category = "mask/compositing",
-    .help = "An image whose transparency is the mask; the shorter batch counts",
-    .inputs = join_in,
-    .outputs = image_out,
-    .ops = &join_ops,
-};
+NINO_NODE(join_alpha, "JoinImageWithAlpha", "Join Image with Alpha", "mask/compositing",
+          "An image whose transparency is the mask; the shorter batch counts",
+          NINO_INPUTS(NINO_PORT(image, IMAGE), NINO_PORT(alpha, MASK, .help = "1: transparent")),
+          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)), NINO_RUN(join_run));
 
 // ---- ImageCompositeMasked --------------------------------------------------------------------
 
@@ -205,33 +155,19 @@ static nino_status composite_run(nino_run *r, nino_error *err)
     return st ? st : nino_out_image(r, 0, out, err);
 }
 
-static const nino_param composite_table[] = {
-    NINO_P_INT(composite_params, x, 0, 0, 16384, 1, .label = "Left", .unit = "px",
-               .help = "Where the left edge of the source goes"),
-    NINO_P_INT(composite_params, y, 0, 0, 16384, 1, .label = "Top", .unit = "px",
-               .help = "Where the top edge of the source goes"),
-    NINO_P_BOOL(composite_params, resize_source, false, .label = "Resize source",
-                .help = "Scales the source to the destination first"),
-    { 0 }
-};
-static const nino_port composite_in[] = {
-    { .key = "destination", .type = NINO_PORT_IMAGE },
-    { .key = "source", .type = NINO_PORT_IMAGE },
-    { .key = "mask", .type = NINO_PORT_MASK, .optional = true, .help = "1: the source shows" },
-    { 0 }
-};
-static const nino_node_ops composite_ops = { .run = composite_run };
-const nino_node_def nino_node_image_composite = {
-    .key = "ImageCompositeMasked",
-    .title = "ImageCompositeMasked",
-    .category = "image",
-    .help = "Puts one image onto another where a mask says so",
-    .inputs = composite_in,
-    .outputs = image_out,
-    .params = composite_table,
-    .params_size = sizeof(composite_params),
-    .ops = &composite_ops,
-};
+NINO_NODE(image_composite, "ImageCompositeMasked", "ImageCompositeMasked", "image",
+          "Puts one image onto another where a mask says so",
+          NINO_INPUTS(NINO_PORT(destination, IMAGE), NINO_PORT(source, IMAGE),
+                      NINO_PORT(mask, MASK, .optional = true, .help = "1: the source shows")),
+          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_PARAMS(composite_params,
+                      NINO_P_INT(composite_params, x, 0, 0, 16384, 1, .label = "Left", .unit = "px",
+                                 .help = "Where the left edge of the source goes"),
+                      NINO_P_INT(composite_params, y, 0, 0, 16384, 1, .label = "Top", .unit = "px",
+                                 .help = "Where the top edge of the source goes"),
+                      NINO_P_BOOL(composite_params, resize_source, false, .label = "Resize source",
+                                  .help = "Scales the source to the destination first")),
+          NINO_RUN(composite_run));
 
 // ---- PorterDuffImageComposite ----------------------------------------------------------------
 
@@ -377,26 +313,13 @@ static nino_status porter_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_param porter_table[] = { NINO_P_ENUM(porter_params, mode, modes, DST,
-                                                       .label = "Operator",
-                                                       .help = "How the two are combined"),
-                                           { 0 } };
-static const nino_port porter_in[] = {
-    { .key = "source", .type = NINO_PORT_IMAGE },
-    { .key = "source_alpha", .type = NINO_PORT_MASK, .help = "1: transparent" },
-    { .key = "destination", .type = NINO_PORT_IMAGE },
-    { .key = "destination_alpha", .type = NINO_PORT_MASK, .help = "1: transparent" },
-    { 0 }
-};
-static const nino_node_ops porter_ops = { .run = porter_run };
-const nino_node_def nino_node_porter_duff = {
-    .key = "PorterDuffImageComposite",
-    .title = "Porter-Duff Image Composite",
-    .category = "mask/compositing",
-    .help = "Combines two pictures with transparency; all are scaled to the destination",
-    .inputs = porter_in,
+NINO_NODE(
+    porter_duff, "PorterDuffImageComposite", "Porter-Duff Image Composite", "mask/compositing",
+    "Combines two pictures with transparency; all are scaled to the destination",
+    NINO_INPUTS(NINO_PORT(source, IMAGE), NINO_PORT(source_alpha, MASK, .help = "1: transparent"),
+                NINO_PORT(destination, IMAGE),
+                NINO_PORT(destination_alpha, MASK, .help = "1: transparent")),
     .outputs = both_out,
-    .params = porter_table,
-    .params_size = sizeof(porter_params),
-    .ops = &porter_ops,
-};
+    NINO_PARAMS(porter_params, NINO_P_ENUM(porter_params, mode, modes, DST, .label = "Operator",
+                                           .help = "How the two are combined")),
+    NINO_RUN(porter_run));

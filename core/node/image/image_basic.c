@@ -6,14 +6,10 @@
 #include "core/base/error.h"
 #include "core/node/util.h"
 
-static const nino_port image_out[] = { { .key = "IMAGE", .type = NINO_PORT_IMAGE }, { 0 } };
-
 // ---- ImageScale, ImageScaleBy ----------------------------------------------------------------
 
 static const char *const methods[] = { "nearest-exact", "bilinear", "area",
                                        "bicubic",       "lanczos",  NULL };
-static const char *const crops[] = { "disabled", "center", NULL };
-static const nino_port image_in[] = { { .key = "image", .type = NINO_PORT_IMAGE }, { 0 } };
 
 static nino_status scaled(nino_run *r, const nino_array *x, int64_t width, int64_t height,
                           int64_t method, bool center, nino_error *err)
@@ -48,29 +44,19 @@ static nino_status scale_run(nino_run *r, nino_error *err)
     return scaled(r, x, width, height, p->upscale_method, p->crop == 1, err);
 }
 
-static const nino_param scale_table[] = {
-    NINO_P_ENUM(scale_params, upscale_method, methods, 0, .label = "Method",
-                .help = "How values between pixels are found"),
-    NINO_P_INT(scale_params, width, 512, 0, 16384, 1, .label = "Width", .unit = "px",
-               .help = "New width; 0 keeps the aspect ratio", .ui_max.i = 4096),
-    NINO_P_INT(scale_params, height, 512, 0, 16384, 1, .label = "Height", .unit = "px",
-               .help = "New height; 0 keeps the aspect ratio", .ui_max.i = 4096),
-    NINO_P_ENUM(scale_params, crop, crops, 0, .label = "Crop",
-                .help = "center: cut to the new aspect ratio instead of stretching"),
-    { 0 }
-};
-static const nino_node_ops scale_ops = { .run = scale_run };
-const nino_node_def nino_node_image_scale = {
-    .key = "ImageScale",
-    .title = "Upscale Image",
-    .category = "image/upscaling",
-    .help = "Scales images to a size",
-    .inputs = image_in,
-    .outputs = image_out,
-    .params = scale_table,
-    .params_size = sizeof(scale_params),
-    .ops = &scale_ops,
-};
+NINO_NODE(image_scale, "ImageScale", "Upscale Image", "image/upscaling", "Scales images to a size",
+          NINO_INPUTS(NINO_PORT(image, IMAGE)), NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_PARAMS(
+              scale_params,
+              NINO_P_ENUM(scale_params, upscale_method, methods, 0, .label = "Method",
+                          .help = "How values between pixels are found"),
+              NINO_P_INT(scale_params, width, 512, 0, 16384, 1, .label = "Width", .unit = "px",
+                         .help = "New width; 0 keeps the aspect ratio", .ui_max.i = 4096),
+              NINO_P_INT(scale_params, height, 512, 0, 16384, 1, .label = "Height", .unit = "px",
+                         .help = "New height; 0 keeps the aspect ratio", .ui_max.i = 4096),
+              NINO_P_ENUM(scale_params, crop, NINO_WORDS("disabled", "center"), 0, .label = "Crop",
+                          .help = "center: cut to the new aspect ratio instead of stretching")),
+          NINO_RUN(scale_run));
 
 typedef struct by_params {
     int64_t upscale_method;
@@ -86,26 +72,16 @@ static nino_status scale_by_run(nino_run *r, nino_error *err)
                   err);
 }
 
-static const nino_param by_table[] = {
-    NINO_P_ENUM(by_params, upscale_method, methods, 0, .label = "Method",
-                .help = "How values between pixels are found"),
-    NINO_P_FLOAT(by_params, scale_by, 1.0, 0.01, 8.0, 0.01, .label = "Factor",
-                 .help = "New size as a multiple of the old one", .ui_min.f = 0.25,
-                 .ui_max.f = 4.0),
-    { 0 }
-};
-static const nino_node_ops by_ops = { .run = scale_by_run };
-const nino_node_def nino_node_image_scale_by = {
-    .key = "ImageScaleBy",
-    .title = "Upscale Image By",
-    .category = "image/upscaling",
-    .help = "Scales images by a factor",
-    .inputs = image_in,
-    .outputs = image_out,
-    .params = by_table,
-    .params_size = sizeof(by_params),
-    .ops = &by_ops,
-};
+NINO_NODE(image_scale_by, "ImageScaleBy", "Upscale Image By", "image/upscaling",
+          "Scales images by a factor", NINO_INPUTS(NINO_PORT(image, IMAGE)),
+          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_PARAMS(by_params,
+                      NINO_P_ENUM(by_params, upscale_method, methods, 0, .label = "Method",
+                                  .help = "How values between pixels are found"),
+                      NINO_P_FLOAT(by_params, scale_by, 1.0, 0.01, 8.0, 0.01, .label = "Factor",
+                                   .help = "New size as a multiple of the old one",
+                                   .ui_min.f = 0.25, .ui_max.f = 4.0)),
+          NINO_RUN(scale_by_run));
 
 // ---- ImageBatch ------------------------------------------------------------------------------
 
@@ -150,16 +126,7 @@ static nino_status batch_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_port batch_in[] = { { .key = "image1", .type = NINO_PORT_IMAGE },
-                                      { .key = "image2", .type = NINO_PORT_IMAGE },
-                                      { 0 } };
-static const nino_node_ops batch_ops = { .run = batch_run };
-const nino_node_def nino_node_image_batch = {
-    .key = "ImageBatch",
-    .title = "Batch Images",
-    .category = "image",
-    .help = "Puts two batches one after the other; the second is scaled to the first",
-    .inputs = batch_in,
-    .outputs = image_out,
-    .ops = &batch_ops,
-};
+NINO_NODE(image_batch, "ImageBatch", "Batch Images", "image",
+          "Puts two batches one after the other; the second is scaled to the first",
+          NINO_INPUTS(NINO_PORT(image1, IMAGE), NINO_PORT(image2, IMAGE)),
+          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)), NINO_RUN(batch_run));

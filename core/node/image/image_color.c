@@ -8,9 +8,6 @@
 #include "core/node/palette.h"
 #include "core/node/planar.h"
 
-static const nino_port image_in[] = { { .key = "image", .type = NINO_PORT_IMAGE }, { 0 } };
-static const nino_port image_out[] = { { .key = "IMAGE", .type = NINO_PORT_IMAGE }, { 0 } };
-
 static nino_status needs_rgb(const nino_array *a, nino_error *err)
 {
     const int64_t c = a->shape.dim[3];
@@ -71,26 +68,18 @@ static nino_status quantize_run(nino_run *r, nino_error *err)
     return st ? st : nino_out_image(r, 0, out, err);
 }
 
-static const nino_param quantize_table[] = {
-    NINO_P_INT(quantize_params, colors, 256, 1, 256, 1, .label = "Colors",
-               .help = "How many are kept, chosen by median cut for each image"),
-    NINO_P_ENUM(quantize_params, dither, dithers, DITHER_NONE, .label = "Dither",
-                .help = "How the colours between are shown: not, by error diffusion or by an "
-                        "ordered pattern"),
-    { 0 }
-};
-static const nino_node_ops quantize_ops = { .run = quantize_run };
-const nino_node_def nino_node_image_quantize = {
-    .key = "ImageQuantize",
-    .title = "ImageQuantize",
-    .category = "image/postprocessing",
-    .help = "Draws an image with few colours",
-    .inputs = image_in,
-    .outputs = image_out,
-    .params = quantize_table,
-    .params_size = sizeof(quantize_params),
-    .ops = &quantize_ops,
-};
+NINO_NODE(
+    image_quantize, "ImageQuantize", "ImageQuantize", "image/postprocessing",
+    "Draws an image with few colours", NINO_INPUTS(NINO_PORT(image, IMAGE)),
+    NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+    NINO_PARAMS(
+        quantize_params,
+        NINO_P_INT(quantize_params, colors, 256, 1, 256, 1, .label = "Colors",
+                   .help = "How many are kept, chosen by median cut for each image"),
+        NINO_P_ENUM(quantize_params, dither, dithers, DITHER_NONE, .label = "Dither",
+                    .help = "How the colours between are shown: not, by error diffusion or by an "
+                            "ordered pattern")),
+    NINO_RUN(quantize_run));
 
 // ---- ImageRGBToYUV, ImageYUVToRGB ------------------------------------------------------------
 
@@ -117,20 +106,12 @@ static nino_status to_yuv_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_port yuv_out[] = { { .key = "Y", .type = NINO_PORT_IMAGE },
-                                     { .key = "U", .type = NINO_PORT_IMAGE },
-                                     { .key = "V", .type = NINO_PORT_IMAGE },
-                                     { 0 } };
-static const nino_node_ops to_yuv_ops = { .run = to_yuv_run };
-const nino_node_def nino_node_rgb_to_yuv = {
-    .key = "ImageRGBToYUV",
-    .title = "ImageRGBToYUV",
-    .category = "image/batch",
-    .help = "Brightness and the two colour differences of an image, each as a grey image",
-    .inputs = image_in,
-    .outputs = yuv_out,
-    .ops = &to_yuv_ops,
+static const nino_port yuv_out[] = {
+    NINO_PORT(Y, IMAGE), NINO_PORT(U, IMAGE), NINO_PORT(V, IMAGE), { 0 }
 };
+NINO_NODE(rgb_to_yuv, "ImageRGBToYUV", "ImageRGBToYUV", "image/batch",
+          "Brightness and the two colour differences of an image, each as a grey image",
+          NINO_INPUTS(NINO_PORT(image, IMAGE)), .outputs = yuv_out, NINO_RUN(to_yuv_run));
 
 static float mean(const float *v, int64_t n)
 {
@@ -171,16 +152,9 @@ static nino_status to_rgb_run(nino_run *r, nino_error *err)
     return nino_out_image(r, 0, out, err);
 }
 
-static const nino_node_ops to_rgb_ops = { .run = to_rgb_run };
-const nino_node_def nino_node_yuv_to_rgb = {
-    .key = "ImageYUVToRGB",
-    .title = "ImageYUVToRGB",
-    .category = "image/batch",
-    .help = "An image of its brightness and its two colour differences",
-    .inputs = yuv_out,
-    .outputs = image_out,
-    .ops = &to_rgb_ops,
-};
+NINO_NODE(yuv_to_rgb, "ImageYUVToRGB", "ImageYUVToRGB", "image/batch",
+          "An image of its brightness and its two colour differences", .inputs = yuv_out,
+          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)), NINO_RUN(to_rgb_run));
 
 // ---- Morphology ------------------------------------------------------------------------------
 
@@ -270,22 +244,14 @@ static nino_status morphology_run(nino_run *r, nino_error *err)
     return st ? st : nino_out_image(r, 0, out, err);
 }
 
-static const nino_param morphology_table[] = {
-    NINO_P_ENUM(morphology_params, operation, operations, ERODE, .label = "Operation",
-                .help = "What happens to bright areas; gradient and the hats are differences"),
-    NINO_P_INT(morphology_params, kernel_size, 3, 3, 999, 1, .label = "Size", .unit = "px",
-               .ui_max.i = 31, .help = "Side of the square that is looked at around a pixel"),
-    { 0 }
-};
-static const nino_node_ops morphology_ops = { .run = morphology_run };
-const nino_node_def nino_node_morphology = {
-    .key = "Morphology",
-    .title = "ImageMorphology",
-    .category = "image/postprocessing",
-    .help = "Shrinks or grows the bright areas of an image, or shows what that changes",
-    .inputs = image_in,
-    .outputs = image_out,
-    .params = morphology_table,
-    .params_size = sizeof(morphology_params),
-    .ops = &morphology_ops,
-};
+NINO_NODE(
+    morphology, "Morphology", "ImageMorphology", "image/postprocessing",
+    "Shrinks or grows the bright areas of an image, or shows what that changes",
+    NINO_INPUTS(NINO_PORT(image, IMAGE)), NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+    NINO_PARAMS(
+        morphology_params,
+        NINO_P_ENUM(morphology_params, operation, operations, ERODE, .label = "Operation",
+                    .help = "What happens to bright areas; gradient and the hats are differences"),
+        NINO_P_INT(morphology_params, kernel_size, 3, 3, 999, 1, .label = "Size", .unit = "px",
+                   .ui_max.i = 31, .help = "Side of the square that is looked at around a pixel")),
+    NINO_RUN(morphology_run));

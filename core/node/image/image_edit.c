@@ -6,9 +6,6 @@
 #include "core/base/error.h"
 #include "core/node/planar.h"
 
-static const nino_port image_in[] = { { .key = "image", .type = NINO_PORT_IMAGE }, { 0 } };
-static const nino_port image_out[] = { { .key = "IMAGE", .type = NINO_PORT_IMAGE }, { 0 } };
-
 // ---- EmptyImage ------------------------------------------------------------------------------
 
 typedef struct empty_params {
@@ -28,30 +25,18 @@ static nino_status empty_run(nino_run *r, nino_error *err)
     return nino_out_image(r, 0, out, err);
 }
 
-static const nino_param empty_table[] = {
-    NINO_P_INT(empty_params, width, 512, 1, 16384, 1, .label = "Width", .unit = "px",
-               .help = "Width of the image"),
-    NINO_P_INT(empty_params, height, 512, 1, 16384, 1, .label = "Height", .unit = "px",
-               .help = "Height of the image"),
-    NINO_P_INT(empty_params, batch_size, 1, 1, 4096, 1, .label = "Batch",
-               .help = "How many images are made", .ui_min.i = 1, .ui_max.i = 16),
-    NINO_P_INT(empty_params, color, 0, 0, 0xFFFFFF, 1, .label = "Colour",
-               .help = "65536 red + 256 green + blue, each 0 to 255"),
-    { 0 }
-};
-static const nino_port nothing[] = { { 0 } };
-static const nino_node_ops empty_ops = { .run = empty_run };
-const nino_node_def nino_node_empty_image = {
-    .key = "EmptyImage",
-    .title = "EmptyImage",
-    .category = "image",
-    .help = "Images of one colour",
-    .inputs = nothing,
-    .outputs = image_out,
-    .params = empty_table,
-    .params_size = sizeof(empty_params),
-    .ops = &empty_ops,
-};
+NINO_NODE(empty_image, "EmptyImage", "EmptyImage", "image", "Images of one colour",
+          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_PARAMS(empty_params,
+                      NINO_P_INT(empty_params, width, 512, 1, 16384, 1, .label = "Width",
+                                 .unit = "px", .help = "Width of the image"),
+                      NINO_P_INT(empty_params, height, 512, 1, 16384, 1, .label = "Height",
+                                 .unit = "px", .help = "Height of the image"),
+                      NINO_P_INT(empty_params, batch_size, 1, 1, 4096, 1, .label = "Batch",
+                                 .help = "How many images are made", .ui_min.i = 1, .ui_max.i = 16),
+                      NINO_P_INT(empty_params, color, 0, 0, 0xFFFFFF, 1, .label = "Colour",
+                                 .help = "65536 red + 256 green + blue, each 0 to 255")),
+          NINO_RUN(empty_run));
 
 // ---- ImageInvert -----------------------------------------------------------------------------
 
@@ -63,16 +48,9 @@ static nino_status invert_run(nino_run *r, nino_error *err)
     return nino_out_image(r, 0, out, err);
 }
 
-static const nino_node_ops invert_ops = { .run = invert_run };
-const nino_node_def nino_node_image_invert = {
-    .key = "ImageInvert",
-    .title = "Invert Image",
-    .category = "image",
-    .help = "The negative of an image",
-    .inputs = image_in,
-    .outputs = image_out,
-    .ops = &invert_ops,
-};
+NINO_NODE(image_invert, "ImageInvert", "Invert Image", "image", "The negative of an image",
+          NINO_INPUTS(NINO_PORT(image, IMAGE)), NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_RUN(invert_run));
 
 // ---- ImageCrop -------------------------------------------------------------------------------
 
@@ -93,29 +71,19 @@ static nino_status crop_run(nino_run *r, nino_error *err)
                           err);
 }
 
-static const nino_param crop_table[] = {
-    NINO_P_INT(crop_params, width, 512, 1, 16384, 1, .label = "Width", .unit = "px",
-               .help = "Width of what is kept"),
-    NINO_P_INT(crop_params, height, 512, 1, 16384, 1, .label = "Height", .unit = "px",
-               .help = "Height of what is kept"),
-    NINO_P_INT(crop_params, x, 0, 0, 16384, 1, .label = "Left", .unit = "px",
-               .help = "Left edge of what is kept"),
-    NINO_P_INT(crop_params, y, 0, 0, 16384, 1, .label = "Top", .unit = "px",
-               .help = "Top edge of what is kept"),
-    { 0 }
-};
-static const nino_node_ops crop_ops = { .run = crop_run };
-const nino_node_def nino_node_image_crop = {
-    .key = "ImageCrop",
-    .title = "Image Crop",
-    .category = "image/transform",
-    .help = "Cuts a rectangle out of an image",
-    .inputs = image_in,
-    .outputs = image_out,
-    .params = crop_table,
-    .params_size = sizeof(crop_params),
-    .ops = &crop_ops,
-};
+NINO_NODE(image_crop, "ImageCrop", "Image Crop", "image/transform",
+          "Cuts a rectangle out of an image", NINO_INPUTS(NINO_PORT(image, IMAGE)),
+          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_PARAMS(crop_params,
+                      NINO_P_INT(crop_params, width, 512, 1, 16384, 1, .label = "Width",
+                                 .unit = "px", .help = "Width of what is kept"),
+                      NINO_P_INT(crop_params, height, 512, 1, 16384, 1, .label = "Height",
+                                 .unit = "px", .help = "Height of what is kept"),
+                      NINO_P_INT(crop_params, x, 0, 0, 16384, 1, .label = "Left", .unit = "px",
+                                 .help = "Left edge of what is kept"),
+                      NINO_P_INT(crop_params, y, 0, 0, 16384, 1, .label = "Top", .unit = "px",
+                                 .help = "Top edge of what is kept")),
+          NINO_RUN(crop_run));
 
 // ---- ImageFlip, ImageRotate ------------------------------------------------------------------
 
@@ -130,24 +98,14 @@ static nino_status flip_run(nino_run *r, nino_error *err)
         r, 0, nino_picture_flip(nino_in_image(r, 0), how == 0, how == 1, r->def->key, err), err);
 }
 
-static const char *const flips[] = { "x-axis: vertically", "y-axis: horizontally", NULL };
-static const nino_param flip_table[] = {
-    NINO_P_ENUM(flip_params, flip_method, flips, 0, .label = "Direction",
-                .help = "Whether rows or columns change order"),
-    { 0 }
-};
-static const nino_node_ops flip_ops = { .run = flip_run };
-const nino_node_def nino_node_image_flip = {
-    .key = "ImageFlip",
-    .title = "ImageFlip",
-    .category = "image/transform",
-    .help = "Mirrors an image",
-    .inputs = image_in,
-    .outputs = image_out,
-    .params = flip_table,
-    .params_size = sizeof(flip_params),
-    .ops = &flip_ops,
-};
+NINO_NODE(image_flip, "ImageFlip", "ImageFlip", "image/transform", "Mirrors an image",
+          NINO_INPUTS(NINO_PORT(image, IMAGE)), NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_PARAMS(flip_params,
+                      NINO_P_ENUM(flip_params, flip_method,
+                                  NINO_WORDS("x-axis: vertically", "y-axis: horizontally"), 0,
+                                  .label = "Direction",
+                                  .help = "Whether rows or columns change order")),
+          NINO_RUN(flip_run));
 
 typedef struct rotate_params {
     int64_t rotation;
@@ -160,22 +118,14 @@ static nino_status rotate_run(nino_run *r, nino_error *err)
                           err);
 }
 
-static const char *const rotations[] = { "none", "90 degrees", "180 degrees", "270 degrees", NULL };
-static const nino_param rotate_table[] = { NINO_P_ENUM(rotate_params, rotation, rotations, 0,
-                                                       .label = "Rotation", .help = "Clockwise"),
-                                           { 0 } };
-static const nino_node_ops rotate_ops = { .run = rotate_run };
-const nino_node_def nino_node_image_rotate = {
-    .key = "ImageRotate",
-    .title = "ImageRotate",
-    .category = "image/transform",
-    .help = "Turns an image by quarters",
-    .inputs = image_in,
-    .outputs = image_out,
-    .params = rotate_table,
-    .params_size = sizeof(rotate_params),
-    .ops = &rotate_ops,
-};
+NINO_NODE(image_rotate, "ImageRotate", "ImageRotate", "image/transform",
+          "Turns an image by quarters", NINO_INPUTS(NINO_PORT(image, IMAGE)),
+          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_PARAMS(rotate_params,
+                      NINO_P_ENUM(rotate_params, rotation,
+                                  NINO_WORDS("none", "90 degrees", "180 degrees", "270 degrees"), 0,
+                                  .label = "Rotation", .help = "Clockwise")),
+          NINO_RUN(rotate_run));
 
 // ---- ImageFromBatch, RepeatImageBatch --------------------------------------------------------
 
@@ -194,24 +144,15 @@ static nino_status from_run(nino_run *r, nino_error *err)
         err);
 }
 
-static const nino_param from_table[] = {
-    NINO_P_INT(from_params, batch_index, 0, 0, 4095, 1, .label = "First",
-               .help = "The first one that is taken"),
-    NINO_P_INT(from_params, length, 1, 1, 4096, 1, .label = "Count", .help = "How many are taken"),
-    { 0 }
-};
-static const nino_node_ops from_ops = { .run = from_run };
-const nino_node_def nino_node_image_from_batch = {
-    .key = "ImageFromBatch",
-    .title = "ImageFromBatch",
-    .category = "image/batch",
-    .help = "Takes some images of a batch",
-    .inputs = image_in,
-    .outputs = image_out,
-    .params = from_table,
-    .params_size = sizeof(from_params),
-    .ops = &from_ops,
-};
+NINO_NODE(image_from_batch, "ImageFromBatch", "ImageFromBatch", "image/batch",
+          "Takes some images of a batch", NINO_INPUTS(NINO_PORT(image, IMAGE)),
+          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_PARAMS(from_params,
+                      NINO_P_INT(from_params, batch_index, 0, 0, 4095, 1, .label = "First",
+                                 .help = "The first one that is taken"),
+                      NINO_P_INT(from_params, length, 1, 1, 4096, 1, .label = "Count",
+                                 .help = "How many are taken")),
+          NINO_RUN(from_run));
 
 typedef struct repeat_params {
     int64_t amount;
@@ -225,22 +166,13 @@ static nino_status repeat_run(nino_run *r, nino_error *err)
         r, 0, nino_picture_batch(in, 0, in->shape.dim[0] * amount, r->def->key, err), err);
 }
 
-static const nino_param repeat_table[] = { NINO_P_INT(repeat_params, amount, 1, 1, 4096, 1,
-                                                      .label = "Times",
-                                                      .help = "How often the batch is repeated"),
-                                           { 0 } };
-static const nino_node_ops repeat_ops = { .run = repeat_run };
-const nino_node_def nino_node_image_repeat = {
-    .key = "RepeatImageBatch",
-    .title = "RepeatImageBatch",
-    .category = "image/batch",
-    .help = "The same images several times",
-    .inputs = image_in,
-    .outputs = image_out,
-    .params = repeat_table,
-    .params_size = sizeof(repeat_params),
-    .ops = &repeat_ops,
-};
+NINO_NODE(image_repeat, "RepeatImageBatch", "RepeatImageBatch", "image/batch",
+          "The same images several times", NINO_INPUTS(NINO_PORT(image, IMAGE)),
+          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_PARAMS(repeat_params,
+                      NINO_P_INT(repeat_params, amount, 1, 1, 4096, 1, .label = "Times",
+                                 .help = "How often the batch is repeated")),
+          NINO_RUN(repeat_run));
 
 // ---- GetImageSize ----------------------------------------------------------------------------
 
@@ -257,20 +189,10 @@ static nino_status size_run(nino_run *r, nino_error *err)
     return st ? st : nino_out_int(r, 2, s.n, err);
 }
 
-static const nino_port size_out[] = { { .key = "width", .type = NINO_PORT_INT },
-                                      { .key = "height", .type = NINO_PORT_INT },
-                                      { .key = "batch_size", .type = NINO_PORT_INT },
-                                      { 0 } };
-static const nino_node_ops size_ops = { .run = size_run };
-const nino_node_def nino_node_image_size = {
-    .key = "GetImageSize",
-    .title = "Get Image Size",
-    .category = "image",
-    .help = "Width, height and number of images",
-    .inputs = image_in,
-    .outputs = size_out,
-    .ops = &size_ops,
-};
+NINO_NODE(image_size, "GetImageSize", "Get Image Size", "image",
+          "Width, height and number of images", NINO_INPUTS(NINO_PORT(image, IMAGE)),
+          NINO_OUTPUTS(NINO_PORT(width, INT), NINO_PORT(height, INT), NINO_PORT(batch_size, INT)),
+          NINO_RUN(size_run));
 
 // ---- ImagePadForOutpaint ---------------------------------------------------------------------
 
@@ -320,29 +242,14 @@ static nino_status pad_run(nino_run *r, nino_error *err)
     NINO_P_INT(pad_params, fld, 0, 0, 16384, 8, .label = name, .unit = "px",                       \
                .help = "How far the image is extended there")
 
-static const nino_param pad_table[] = {
-    EDGE(left, "Left"),
-    EDGE(top, "Top"),
-    EDGE(right, "Right"),
-    EDGE(bottom, "Bottom"),
-    NINO_P_INT(pad_params, feathering, 40, 0, 16384, 1, .label = "Feathering", .unit = "px",
-               .help = "Width over which the old image is painted over less and less"),
-    { 0 }
-};
-static const nino_port pad_out[] = {
-    { .key = "IMAGE", .type = NINO_PORT_IMAGE },
-    { .key = "MASK", .type = NINO_PORT_MASK, .help = "1: to be painted" },
-    { 0 }
-};
-static const nino_node_ops pad_ops = { .run = pad_run };
-const nino_node_def nino_node_image_pad = {
-    .key = "ImagePadForOutpaint",
-    .title = "Pad Image for Outpainting",
-    .category = "image",
-    .help = "Grey borders around an image, and the mask to paint them",
-    .inputs = image_in,
-    .outputs = pad_out,
-    .params = pad_table,
-    .params_size = sizeof(pad_params),
-    .ops = &pad_ops,
-};
+NINO_NODE(
+    image_pad, "ImagePadForOutpaint", "Pad Image for Outpainting", "image",
+    "Grey borders around an image, and the mask to paint them",
+    NINO_INPUTS(NINO_PORT(image, IMAGE)),
+    NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE), NINO_PORT(MASK, MASK, .help = "1: to be painted")),
+    NINO_PARAMS(pad_params, EDGE(left, "Left"), EDGE(top, "Top"), EDGE(right, "Right"),
+                EDGE(bottom, "Bottom"),
+                NINO_P_INT(pad_params, feathering, 40, 0, 16384, 1, .label = "Feathering",
+                           .unit = "px",
+                           .help = "Width over which the old image is painted over less and less")),
+    NINO_RUN(pad_run));

@@ -9,9 +9,6 @@
 #include "core/node/planar.h"
 #include "core/sample/noise/rng.h"
 
-static const nino_port image_in[] = { { .key = "image", .type = NINO_PORT_IMAGE }, { 0 } };
-static const nino_port image_out[] = { { .key = "IMAGE", .type = NINO_PORT_IMAGE }, { 0 } };
-
 static float unit_range(float v) { return v < 0 ? 0 : v > 1 ? 1 : v; }
 
 // ---- ImageBlend ------------------------------------------------------------------------------
@@ -85,28 +82,17 @@ static nino_status blend_run(nino_run *r, nino_error *err)
     return nino_out_image(r, 0, out, err);
 }
 
-static const nino_param blend_table[] = {
-    NINO_P_FLOAT(blend_params, blend_factor, 0.5, 0.0, 1.0, 0.01, .label = "Factor",
-                 .help = "0: only image1, 1: only the blend"),
-    NINO_P_ENUM(blend_params, blend_mode, blend_modes, 0, .label = "Mode",
-                .help = "How the two are combined; difference is image1 - image2"),
-    { 0 }
-};
-static const nino_port blend_in[] = { { .key = "image1", .type = NINO_PORT_IMAGE },
-                                      { .key = "image2", .type = NINO_PORT_IMAGE },
-                                      { 0 } };
-static const nino_node_ops blend_ops = { .run = blend_run };
-const nino_node_def nino_node_image_blend = {
-    .key = "ImageBlend",
-    .title = "ImageBlend",
-    .category = "image/postprocessing",
-    .help = "Blends two images; the second is scaled to the first",
-    .inputs = blend_in,
-    .outputs = image_out,
-    .params = blend_table,
-    .params_size = sizeof(blend_params),
-    .ops = &blend_ops,
-};
+NINO_NODE(
+    image_blend, "ImageBlend", "ImageBlend", "image/postprocessing",
+    "Blends two images; the second is scaled to the first",
+    NINO_INPUTS(NINO_PORT(image1, IMAGE), NINO_PORT(image2, IMAGE)),
+    NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+    NINO_PARAMS(blend_params,
+                NINO_P_FLOAT(blend_params, blend_factor, 0.5, 0.0, 1.0, 0.01, .label = "Factor",
+                             .help = "0: only image1, 1: only the blend"),
+                NINO_P_ENUM(blend_params, blend_mode, blend_modes, 0, .label = "Mode",
+                            .help = "How the two are combined; difference is image1 - image2")),
+    NINO_RUN(blend_run));
 
 // ---- gaussian filter -------------------------------------------------------------------------
 
@@ -188,25 +174,14 @@ static nino_status blur_run(nino_run *r, nino_error *err)
                           err);
 }
 
-static const nino_param blur_table[] = {
-    NINO_P_INT(blur_params, blur_radius, 1, 1, 31, 1, .label = "Radius", .unit = "px",
-               .help = "How far the blur reaches"),
-    NINO_P_FLOAT(blur_params, sigma, 1.0, 0.1, 10.0, 0.1, .label = "Sigma",
-                 .help = "Width of the bell curve as a part of the radius"),
-    { 0 }
-};
-static const nino_node_ops blur_ops = { .run = blur_run };
-const nino_node_def nino_node_image_blur = {
-    .key = "ImageBlur",
-    .title = "ImageBlur",
-    .category = "image/postprocessing",
-    .help = "Gaussian blur",
-    .inputs = image_in,
-    .outputs = image_out,
-    .params = blur_table,
-    .params_size = sizeof(blur_params),
-    .ops = &blur_ops,
-};
+NINO_NODE(image_blur, "ImageBlur", "ImageBlur", "image/postprocessing", "Gaussian blur",
+          NINO_INPUTS(NINO_PORT(image, IMAGE)), NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_PARAMS(blur_params,
+                      NINO_P_INT(blur_params, blur_radius, 1, 1, 31, 1, .label = "Radius",
+                                 .unit = "px", .help = "How far the blur reaches"),
+                      NINO_P_FLOAT(blur_params, sigma, 1.0, 0.1, 10.0, 0.1, .label = "Sigma",
+                                   .help = "Width of the bell curve as a part of the radius")),
+          NINO_RUN(blur_run));
 
 typedef struct sharpen_params {
     int64_t sharpen_radius;
@@ -227,27 +202,19 @@ static nino_status sharpen_run(nino_run *r, nino_error *err)
     return nino_out_image(r, 0, out, err);
 }
 
-static const nino_param sharpen_table[] = {
-    NINO_P_INT(sharpen_params, sharpen_radius, 1, 1, 31, 1, .label = "Radius", .unit = "px",
-               .help = "Size of the details that are sharpened"),
-    NINO_P_FLOAT(sharpen_params, sigma, 1.0, 0.1, 10.0, 0.01, .label = "Sigma",
-                 .help = "Width of the bell curve as a part of the radius"),
-    NINO_P_FLOAT(sharpen_params, alpha, 1.0, 0.0, 5.0, 0.01, .label = "Strength",
-                 .help = "A tenth of how much of the difference to the blurred image is added"),
-    { 0 }
-};
-static const nino_node_ops sharpen_ops = { .run = sharpen_run };
-const nino_node_def nino_node_image_sharpen = {
-    .key = "ImageSharpen",
-    .title = "ImageSharpen",
-    .category = "image/postprocessing",
-    .help = "Adds the difference to a blurred image",
-    .inputs = image_in,
-    .outputs = image_out,
-    .params = sharpen_table,
-    .params_size = sizeof(sharpen_params),
-    .ops = &sharpen_ops,
-};
+NINO_NODE(
+    image_sharpen, "ImageSharpen", "ImageSharpen", "image/postprocessing",
+    "Adds the difference to a blurred image", NINO_INPUTS(NINO_PORT(image, IMAGE)),
+    NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+    NINO_PARAMS(sharpen_params,
+                NINO_P_INT(sharpen_params, sharpen_radius, 1, 1, 31, 1, .label = "Radius",
+                           .unit = "px", .help = "Size of the details that are sharpened"),
+                NINO_P_FLOAT(sharpen_params, sigma, 1.0, 0.1, 10.0, 0.01, .label = "Sigma",
+                             .help = "Width of the bell curve as a part of the radius"),
+                NINO_P_FLOAT(
+                    sharpen_params, alpha, 1.0, 0.0, 5.0, 0.01, .label = "Strength",
+                    .help = "A tenth of how much of the difference to the blurred image is added")),
+    NINO_RUN(sharpen_run));
 
 // ---- ImageAddNoise ---------------------------------------------------------------------------
 
@@ -274,24 +241,14 @@ static nino_status noise_run(nino_run *r, nino_error *err)
     return nino_out_image(r, 0, out, err);
 }
 
-static const nino_param noise_table[] = {
-    NINO_P_SEED(noise_params, seed, .label = "Seed", .help = "Start of the random numbers"),
-    NINO_P_FLOAT(noise_params, strength, 0.5, 0.0, 1.0, 0.01, .label = "Strength",
-                 .help = "What the noise is multiplied by"),
-    { 0 }
-};
-static const nino_node_ops noise_ops = { .run = noise_run };
-const nino_node_def nino_node_image_noise = {
-    .key = "ImageAddNoise",
-    .title = "ImageAddNoise",
-    .category = "image",
-    .help = "Adds normally distributed noise",
-    .inputs = image_in,
-    .outputs = image_out,
-    .params = noise_table,
-    .params_size = sizeof(noise_params),
-    .ops = &noise_ops,
-};
+NINO_NODE(image_noise, "ImageAddNoise", "ImageAddNoise", "image", "Adds normally distributed noise",
+          NINO_INPUTS(NINO_PORT(image, IMAGE)), NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_PARAMS(noise_params,
+                      NINO_P_SEED(noise_params, seed, .label = "Seed",
+                                  .help = "Start of the random numbers"),
+                      NINO_P_FLOAT(noise_params, strength, 0.5, 0.0, 1.0, 0.01, .label = "Strength",
+                                   .help = "What the noise is multiplied by")),
+          NINO_RUN(noise_run));
 
 // ---- Canny -----------------------------------------------------------------------------------
 
@@ -444,22 +401,14 @@ static nino_status canny_run(nino_run *r, nino_error *err)
     return st ? st : nino_out_image(r, 0, out, err);
 }
 
-static const nino_param canny_table[] = {
-    NINO_P_FLOAT(canny_params, low_threshold, 0.4, 0.01, 0.99, 0.01, .label = "Low threshold",
-                 .help = "Gradients above it count if they touch a clear edge"),
-    NINO_P_FLOAT(canny_params, high_threshold, 0.8, 0.01, 0.99, 0.01, .label = "High threshold",
-                 .help = "Gradients above it are clear edges"),
-    { 0 }
-};
-static const nino_node_ops canny_ops = { .run = canny_run };
-const nino_node_def nino_node_canny = {
-    .key = "Canny",
-    .title = "Canny",
-    .category = "image/preprocessors",
-    .help = "White lines along the edges of an image, for models that draw from them",
-    .inputs = image_in,
-    .outputs = image_out,
-    .params = canny_table,
-    .params_size = sizeof(canny_params),
-    .ops = &canny_ops,
-};
+NINO_NODE(canny, "Canny", "Canny", "image/preprocessors",
+          "White lines along the edges of an image, for models that draw from them",
+          NINO_INPUTS(NINO_PORT(image, IMAGE)), NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_PARAMS(canny_params,
+                      NINO_P_FLOAT(canny_params, low_threshold, 0.4, 0.01, 0.99, 0.01,
+                                   .label = "Low threshold",
+                                   .help = "Gradients above it count if they touch a clear edge"),
+                      NINO_P_FLOAT(canny_params, high_threshold, 0.8, 0.01, 0.99, 0.01,
+                                   .label = "High threshold",
+                                   .help = "Gradients above it are clear edges")),
+          NINO_RUN(canny_run));

@@ -9,9 +9,6 @@
 #include "core/base/error.h"
 #include "core/node/planar.h"
 
-static const nino_port image_in[] = { { .key = "image", .type = NINO_PORT_IMAGE }, { 0 } };
-static const nino_port image_out[] = { { .key = "IMAGE", .type = NINO_PORT_IMAGE }, { 0 } };
-
 static nino_status scaled(nino_run *r, int64_t width, int64_t height, nino_scale_method method,
                           bool center, nino_error *err)
 {
@@ -44,25 +41,16 @@ static nino_status total_run(nino_run *r, nino_error *err)
                   total_of[p->upscale_method], false, err);
 }
 
-static const nino_param total_table[] = {
-    NINO_P_ENUM(total_params, upscale_method, total_methods, 0, .label = "Method",
-                .help = "How values between pixels are found"),
-    NINO_P_FLOAT(total_params, megapixels, 1.0, 0.01, 16.0, 0.01, .label = "Megapixels",
-                 .help = "New number of pixels, in units of 1024x1024"),
-    { 0 }
-};
-static const nino_node_ops total_ops = { .run = total_run };
-const nino_node_def nino_node_image_scale_total = {
-    .key = "ImageScaleToTotalPixels",
-    .title = "ImageScaleToTotalPixels",
-    .category = "image/upscaling",
-    .help = "Scales images to a number of pixels",
-    .inputs = image_in,
-    .outputs = image_out,
-    .params = total_table,
-    .params_size = sizeof(total_params),
-    .ops = &total_ops,
-};
+NINO_NODE(image_scale_total, "ImageScaleToTotalPixels", "ImageScaleToTotalPixels",
+          "image/upscaling", "Scales images to a number of pixels",
+          NINO_INPUTS(NINO_PORT(image, IMAGE)), NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_PARAMS(total_params,
+                      NINO_P_ENUM(total_params, upscale_method, total_methods, 0, .label = "Method",
+                                  .help = "How values between pixels are found"),
+                      NINO_P_FLOAT(total_params, megapixels, 1.0, 0.01, 16.0, 0.01,
+                                   .label = "Megapixels",
+                                   .help = "New number of pixels, in units of 1024x1024")),
+          NINO_RUN(total_run));
 
 // ---- ImageScaleToMaxDimension ----------------------------------------------------------------
 
@@ -87,25 +75,16 @@ static nino_status longest_run(nino_run *r, nino_error *err)
     return scaled(r, width, height, longest_of[p->upscale_method], false, err);
 }
 
-static const nino_param longest_table[] = {
-    NINO_P_ENUM(longest_params, upscale_method, longest_methods, 0, .label = "Method",
-                .help = "How values between pixels are found"),
-    NINO_P_INT(longest_params, largest_size, 512, 0, 16384, 1, .label = "Longest side",
-               .unit = "px", .help = "New length of the longer side", .ui_max.i = 4096),
-    { 0 }
-};
-static const nino_node_ops longest_ops = { .run = longest_run };
-const nino_node_def nino_node_image_scale_longest = {
-    .key = "ImageScaleToMaxDimension",
-    .title = "ImageScaleToMaxDimension",
-    .category = "image/upscaling",
-    .help = "Scales images to a length of the longer side",
-    .inputs = image_in,
-    .outputs = image_out,
-    .params = longest_table,
-    .params_size = sizeof(longest_params),
-    .ops = &longest_ops,
-};
+NINO_NODE(image_scale_longest, "ImageScaleToMaxDimension", "ImageScaleToMaxDimension",
+          "image/upscaling", "Scales images to a length of the longer side",
+          NINO_INPUTS(NINO_PORT(image, IMAGE)), NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_PARAMS(longest_params,
+                      NINO_P_ENUM(longest_params, upscale_method, longest_methods, 0,
+                                  .label = "Method", .help = "How values between pixels are found"),
+                      NINO_P_INT(longest_params, largest_size, 512, 0, 16384, 1,
+                                 .label = "Longest side", .unit = "px",
+                                 .help = "New length of the longer side", .ui_max.i = 4096)),
+          NINO_RUN(longest_run));
 
 // ---- FluxKontextImageScale -------------------------------------------------------------------
 
@@ -133,16 +112,11 @@ static nino_status kontext_run(nino_run *r, nino_error *err)
     return scaled(r, kontext[best][0], kontext[best][1], NINO_SCALE_LANCZOS, true, err);
 }
 
-static const nino_node_ops kontext_ops = { .run = kontext_run };
-const nino_node_def nino_node_kontext_scale = {
-    .key = "FluxKontextImageScale",
-    .title = "FluxKontextImageScale",
-    .category = "advanced/conditioning/flux",
-    .help = "Scales and cuts an image to a size that FLUX.1 Kontext was trained with",
-    .inputs = image_in,
-    .outputs = image_out,
-    .ops = &kontext_ops,
-};
+NINO_NODE(kontext_scale, "FluxKontextImageScale", "FluxKontextImageScale",
+          "advanced/conditioning/flux",
+          "Scales and cuts an image to a size that FLUX.1 Kontext was trained with",
+          NINO_INPUTS(NINO_PORT(image, IMAGE)), NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_RUN(kontext_run));
 
 // ---- ResizeAndPadImage -----------------------------------------------------------------------
 
@@ -150,7 +124,6 @@ static const char *const pad_methods[] = { "area",     "bicubic", "nearest-exact
                                            "bilinear", "lanczos", NULL };
 static const nino_scale_method pad_of[] = { NINO_SCALE_AREA, NINO_SCALE_BICUBIC, NINO_SCALE_NEAREST,
                                             NINO_SCALE_BILINEAR, NINO_SCALE_LANCZOS };
-static const char *const pad_colors[] = { "white", "black", NULL };
 
 typedef struct pad_params {
     int64_t target_width, target_height, padding_color, interpolation;
@@ -175,33 +148,23 @@ static nino_status pad_run(nino_run *r, nino_error *err)
     return nino_out_image(r, 0, out, err);
 }
 
-static const nino_param pad_table[] = {
-    NINO_P_INT(pad_params, target_width, 512, 1, 16384, 1, .label = "Width", .unit = "px",
-               .help = "Width of the frame", .ui_max.i = 4096),
-    NINO_P_INT(pad_params, target_height, 512, 1, 16384, 1, .label = "Height", .unit = "px",
-               .help = "Height of the frame", .ui_max.i = 4096),
-    NINO_P_ENUM(pad_params, padding_color, pad_colors, 0, .label = "Border",
-                .help = "Colour of what the image does not fill"),
-    NINO_P_ENUM(pad_params, interpolation, pad_methods, 0, .label = "Method",
-                .help = "How values between pixels are found"),
-    { 0 }
-};
-static const nino_node_ops pad_ops = { .run = pad_run };
-const nino_node_def nino_node_image_resize_pad = {
-    .key = "ResizeAndPadImage",
-    .title = "ResizeAndPadImage",
-    .category = "image/transform",
-    .help = "Scales images into a frame and fills the rest",
-    .inputs = image_in,
-    .outputs = image_out,
-    .params = pad_table,
-    .params_size = sizeof(pad_params),
-    .ops = &pad_ops,
-};
+NINO_NODE(image_resize_pad, "ResizeAndPadImage", "ResizeAndPadImage", "image/transform",
+          "Scales images into a frame and fills the rest", NINO_INPUTS(NINO_PORT(image, IMAGE)),
+          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_PARAMS(pad_params,
+                      NINO_P_INT(pad_params, target_width, 512, 1, 16384, 1, .label = "Width",
+                                 .unit = "px", .help = "Width of the frame", .ui_max.i = 4096),
+                      NINO_P_INT(pad_params, target_height, 512, 1, 16384, 1, .label = "Height",
+                                 .unit = "px", .help = "Height of the frame", .ui_max.i = 4096),
+                      NINO_P_ENUM(pad_params, padding_color, NINO_WORDS("white", "black"), 0,
+                                  .label = "Border",
+                                  .help = "Colour of what the image does not fill"),
+                      NINO_P_ENUM(pad_params, interpolation, pad_methods, 0, .label = "Method",
+                                  .help = "How values between pixels are found")),
+          NINO_RUN(pad_run));
 
 // ---- ImageStitch -----------------------------------------------------------------------------
 
-static const char *const directions[] = { "right", "down", "left", "up", NULL };
 static const char *const colors[] = { "white", "black", "red", "green", "blue", NULL };
 static const float color_of[][3] = {
     { 1, 1, 1 }, { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }
@@ -325,31 +288,20 @@ static nino_status stitch_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_param stitch_table[] = {
-    NINO_P_ENUM(stitch_params, direction, directions, RIGHT, .label = "Direction",
-                .help = "On which side of the first image the second goes"),
-    NINO_P_BOOL(stitch_params, match_image_size, true, .label = "Match size",
-                .help = "Scales the second image to the first; off: the shorter one gets borders"),
-    NINO_P_INT(stitch_params, spacing_width, 0, 0, 1024, 2, .label = "Gap", .unit = "px",
-               .help = "Space between the two"),
-    NINO_P_ENUM(stitch_params, spacing_color, colors, 0, .label = "Colour of the gap",
-                .help = "Borders have it too if it is white, and else are black"),
-    { 0 }
-};
-static const nino_port stitch_in[] = {
-    { .key = "image1", .type = NINO_PORT_IMAGE },
-    { .key = "image2", .type = NINO_PORT_IMAGE, .optional = true },
-    { 0 }
-};
-static const nino_node_ops stitch_ops = { .run = stitch_run };
-const nino_node_def nino_node_image_stitch = {
-    .key = "ImageStitch",
-    .title = "Image Stitch",
-    .category = "image/transform",
-    .help = "Puts two images side by side",
-    .inputs = stitch_in,
-    .outputs = image_out,
-    .params = stitch_table,
-    .params_size = sizeof(stitch_params),
-    .ops = &stitch_ops,
-};
+NINO_NODE(
+    image_stitch, "ImageStitch", "Image Stitch", "image/transform", "Puts two images side by side",
+    NINO_INPUTS(NINO_PORT(image1, IMAGE), NINO_PORT(image2, IMAGE, .optional = true)),
+    NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+    NINO_PARAMS(
+        stitch_params,
+        NINO_P_ENUM(stitch_params, direction, NINO_WORDS("right", "down", "left", "up"), RIGHT,
+                    .label = "Direction",
+                    .help = "On which side of the first image the second goes"),
+        NINO_P_BOOL(
+            stitch_params, match_image_size, true, .label = "Match size",
+            .help = "Scales the second image to the first; off: the shorter one gets borders"),
+        NINO_P_INT(stitch_params, spacing_width, 0, 0, 1024, 2, .label = "Gap", .unit = "px",
+                   .help = "Space between the two"),
+        NINO_P_ENUM(stitch_params, spacing_color, colors, 0, .label = "Colour of the gap",
+                    .help = "Borders have it too if it is white, and else are black")),
+    NINO_RUN(stitch_run));

@@ -118,27 +118,15 @@ static nino_status load_identity(nino_ctx *ctx, const void *params, struct nino_
                                            err);
 }
 
-static const nino_param load_table[] = { NINO_P_FILE(load_params, image, "input", .label = "Image",
-                                                     .upload_slot = true,
-                                                     .help = "A PNG, JPEG or WebP file in the "
-                                                             "input folder"),
-                                         { 0 } };
-static const nino_port load_out[] = {
-    { .key = "IMAGE", .type = NINO_PORT_IMAGE },
-    { .key = "MASK", .type = NINO_PORT_MASK, .help = "1 - alpha; zeros without alpha" },
-    { 0 }
-};
-static const nino_node_ops load_ops = { .run = load_run, .identity = load_identity };
-const nino_node_def nino_node_load_image = {
-    .key = "LoadImage",
-    .title = "Load Image",
-    .category = "image",
-    .help = "Reads a picture and its transparency; every frame of an animated WebP",
-    .outputs = load_out,
-    .params = load_table,
-    .params_size = sizeof(load_params),
-    .ops = &load_ops,
-};
+NINO_NODE(load_image, "LoadImage", "Load Image", "image",
+          "Reads a picture and its transparency; every frame of an animated WebP",
+          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE),
+                       NINO_PORT(MASK, MASK, .help = "1 - alpha; zeros without alpha")),
+          NINO_PARAMS(load_params, NINO_P_FILE(load_params, image, "input", .label = "Image",
+                                               .upload_slot = true,
+                                               .help = "A PNG, JPEG or WebP file in the "
+                                                       "input folder")),
+          NINO_RUN(load_run, .identity = load_identity));
 
 // ---- LoadImageMask ---------------------------------------------------------------------------
 
@@ -177,23 +165,14 @@ static nino_status mask_identity(nino_ctx *ctx, const void *params, struct nino_
                                            err);
 }
 
-static const char *const mask_channels[] = { "alpha", "red", "green", "blue", NULL };
-static const nino_param mask_table[] = {
-    NINO_P_FILE(mask_params, image, "input", .label = "Image", .upload_slot = true,
-                .help = "A PNG, JPEG or WebP file in the input folder"),
-    NINO_P_ENUM(mask_params, channel, mask_channels, 0, .label = "Channel",
-                .help = "What becomes the mask; alpha is turned round: 1 where nothing is"),
-    { 0 }
-};
-static const nino_port mask_out[] = { { .key = "MASK", .type = NINO_PORT_MASK }, { 0 } };
-static const nino_node_ops mask_ops = { .run = mask_run, .identity = mask_identity };
-const nino_node_def nino_node_load_image_mask = {
-    .key = "LoadImageMask",
-    .title = "Load Image (as Mask)",
-    .category = "mask",
-    .help = "Reads one channel of a picture as a mask",
-    .outputs = mask_out,
-    .params = mask_table,
-    .params_size = sizeof(mask_params),
-    .ops = &mask_ops,
-};
+NINO_NODE(
+    load_image_mask, "LoadImageMask", "Load Image (as Mask)", "mask",
+    "Reads one channel of a picture as a mask", NINO_OUTPUTS(NINO_PORT(MASK, MASK)),
+    NINO_PARAMS(
+        mask_params,
+        NINO_P_FILE(mask_params, image, "input", .label = "Image", .upload_slot = true,
+                    .help = "A PNG, JPEG or WebP file in the input folder"),
+        NINO_P_ENUM(mask_params, channel, NINO_WORDS("alpha", "red", "green", "blue"), 0,
+                    .label = "Channel",
+                    .help = "What becomes the mask; alpha is turned round: 1 where nothing is")),
+    NINO_RUN(mask_run, .identity = mask_identity));

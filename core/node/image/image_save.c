@@ -118,48 +118,20 @@ static nino_status mask_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_port images_in[] = { { .key = "images", .type = NINO_PORT_IMAGE }, { 0 } };
-static const nino_port nothing[] = { { 0 } };
-static const nino_param save_table[] = {
-    NINO_P_STRING(save_params, filename_prefix, "ComfyUI", .label = "File name",
-                  .help = "Start of the name, with sub-folders of the output folder and tokens "
-                          "such as %date:yyyy-MM-dd%, %width% or %KSampler.seed%"),
-    { 0 }
-};
-static const nino_node_ops save_ops = { .run = save_run, .check = save_check };
-static const nino_node_ops preview_ops = { .run = preview_run };
-const nino_node_def nino_node_save_image = {
-    .key = "SaveImage",
-    .title = "Save Image",
-    .category = "image",
-    .help = "Writes PNG files that carry the workflow",
-    .inputs = images_in,
-    .outputs = nothing,
-    .params = save_table,
-    .params_size = sizeof(save_params),
-    .is_output = true,
-    .ops = &save_ops,
-};
-const nino_node_def nino_node_preview_image = {
-    .key = "PreviewImage",
-    .title = "Preview Image",
-    .category = "image",
-    .help = "Writes PNG files to a temporary folder",
-    .inputs = images_in,
-    .outputs = nothing,
-    .is_output = true,
-    .ops = &preview_ops,
-};
+NINO_NODE(
+    save_image, "SaveImage", "Save Image", "image", "Writes PNG files that carry the workflow",
+    NINO_INPUTS(NINO_PORT(images, IMAGE)), NINO_NO_OUTPUTS,
+    NINO_PARAMS(
+        save_params,
+        NINO_P_STRING(save_params, filename_prefix, "ComfyUI", .label = "File name",
+                      .help = "Start of the name, with sub-folders of the output folder and tokens "
+                              "such as %date:yyyy-MM-dd%, %width% or %KSampler.seed%")),
+    .is_output = true, NINO_RUN(save_run, .check = save_check));
+NINO_NODE(preview_image, "PreviewImage", "Preview Image", "image",
+          "Writes PNG files to a temporary folder", NINO_INPUTS(NINO_PORT(images, IMAGE)),
+          NINO_NO_OUTPUTS, .is_output = true, NINO_RUN(preview_run));
 
-static const nino_port mask_in[] = { { .key = "mask", .type = NINO_PORT_MASK }, { 0 } };
-static const nino_node_ops mask_ops = { .run = mask_run };
-const nino_node_def nino_node_mask_preview = {
-    .key = "MaskPreview",
-    .title = "MaskPreview",
-    .category = "mask",
-    .help = "Writes masks as grey PNG files to a temporary folder",
-    .inputs = mask_in,
-    .outputs = nothing,
-    .is_output = true,
-    .ops = &mask_ops,
-};
+NINO_NODE(mask_preview, "MaskPreview", "MaskPreview", "mask",
+          "Writes masks as grey PNG files to a temporary folder",
+          NINO_INPUTS(NINO_PORT(mask, MASK)), NINO_NO_OUTPUTS, .is_output = true,
+          NINO_RUN(mask_run));

@@ -197,20 +197,11 @@ static nino_status latents_run(nino_run *r, nino_error *err)
 }
 
 static const nino_param size_table[] = { P_SIZE, { 0 } };
-static const nino_port latents_in[] = { { .key = "latents", .type = NINO_PORT_LATENT }, { 0 } };
-static const nino_port latents_out[] = { { .key = "LATENT", .type = NINO_PORT_LATENT }, { 0 } };
-static const nino_node_ops latents_ops = { .run = latents_run, .takes_lists = true };
-const nino_node_def nino_node_rebatch_latents = {
-    .key = "RebatchLatents",
-    .title = "Rebatch Latents",
-    .category = "latent/batch",
-    .help = "Cuts latents into batches of a size; the nodes behind it run once for each",
-    .inputs = latents_in,
-    .outputs = latents_out,
-    .params = size_table,
-    .params_size = sizeof(rebatch_params),
-    .ops = &latents_ops,
-};
+NINO_NODE(rebatch_latents, "RebatchLatents", "Rebatch Latents", "latent/batch",
+          "Cuts latents into batches of a size; the nodes behind it run once for each",
+          NINO_INPUTS(NINO_PORT(latents, LATENT)), NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          .params = size_table, .params_size = sizeof(rebatch_params),
+          NINO_RUN(latents_run, .takes_lists = true));
 
 // ---- RebatchImages ---------------------------------------------------------------------------
 
@@ -259,17 +250,8 @@ static nino_status images_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_port images_in[] = { { .key = "images", .type = NINO_PORT_IMAGE }, { 0 } };
-static const nino_port images_out[] = { { .key = "IMAGE", .type = NINO_PORT_IMAGE }, { 0 } };
-static const nino_node_ops images_ops = { .run = images_run, .takes_lists = true };
-const nino_node_def nino_node_rebatch_images = {
-    .key = "RebatchImages",
-    .title = "Rebatch Images",
-    .category = "image/batch",
-    .help = "Cuts pictures into batches of a size; the nodes behind it run once for each",
-    .inputs = images_in,
-    .outputs = images_out,
-    .params = size_table,
-    .params_size = sizeof(rebatch_params),
-    .ops = &images_ops,
-};
+NINO_NODE(rebatch_images, "RebatchImages", "Rebatch Images", "image/batch",
+          "Cuts pictures into batches of a size; the nodes behind it run once for each",
+          NINO_INPUTS(NINO_PORT(images, IMAGE)), NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          .params = size_table, .params_size = sizeof(rebatch_params),
+          NINO_RUN(images_run, .takes_lists = true));

@@ -44,22 +44,11 @@ static nino_status load_identity(nino_ctx *ctx, const void *params, struct nino_
                                            err);
 }
 
-static const nino_param load_table[] = { NINO_P_FILE(load_params, latent, "input",
-                                                     .label = "Latent",
-                                                     .help = "A .latent file in the input folder"),
-                                         { 0 } };
-static const nino_port latent_out[] = { { .key = "LATENT", .type = NINO_PORT_LATENT }, { 0 } };
-static const nino_node_ops load_ops = { .run = load_run, .identity = load_identity };
-const nino_node_def nino_node_load_latent = {
-    .key = "LoadLatent",
-    .title = "Load Latent",
-    .category = "_for_testing",
-    .help = "Reads a .latent file that SaveLatent wrote",
-    .outputs = latent_out,
-    .params = load_table,
-    .params_size = sizeof(load_params),
-    .ops = &load_ops,
-};
+NINO_NODE(load_latent, "LoadLatent", "Load Latent", "_for_testing",
+          "Reads a .latent file that SaveLatent wrote", NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(load_params, NINO_P_FILE(load_params, latent, "input", .label = "Latent",
+                                               .help = "A .latent file in the input folder")),
+          NINO_RUN(load_run, .identity = load_identity));
 
 // ---- SaveLatent ------------------------------------------------------------------------------
 
@@ -110,26 +99,14 @@ static nino_status save_check(const nino_ctx *ctx, const void *params, nino_erro
                              ((const save_params *) params)->filename_prefix, err);
 }
 
-static const nino_param save_table[] = {
-    NINO_P_STRING(save_params, filename_prefix, "latents/ComfyUI", .label = "File name",
-                  .help = "Start of the name, with sub-folders of the output folder"),
-    { 0 }
-};
-static const nino_port samples_in[] = { { .key = "samples", .type = NINO_PORT_LATENT }, { 0 } };
-static const nino_port nothing[] = { { 0 } };
-static const nino_node_ops save_ops = { .run = save_run, .check = save_check };
-const nino_node_def nino_node_save_latent = {
-    .key = "SaveLatent",
-    .title = "Save Latent",
-    .category = "_for_testing",
-    .help = "Writes a .latent file with the workflow in its metadata",
-    .inputs = samples_in,
-    .outputs = nothing,
-    .params = save_table,
-    .params_size = sizeof(save_params),
-    .is_output = true,
-    .ops = &save_ops,
-};
+NINO_NODE(
+    save_latent, "SaveLatent", "Save Latent", "_for_testing",
+    "Writes a .latent file with the workflow in its metadata",
+    NINO_INPUTS(NINO_PORT(samples, LATENT)), NINO_NO_OUTPUTS,
+    NINO_PARAMS(save_params,
+                NINO_P_STRING(save_params, filename_prefix, "latents/ComfyUI", .label = "File name",
+                              .help = "Start of the name, with sub-folders of the output folder")),
+    .is_output = true, NINO_RUN(save_run, .check = save_check));
 
 // ---- empty latents ---------------------------------------------------------------------------
 
@@ -162,64 +139,37 @@ static nino_status empty16_run(nino_run *r, nino_error *err) { return empty(r, 1
 #define HEIGHT                                                                                     \
     NINO_P_INT(empty_params, height, 512, 16, 16384, 8, .label = "Height", .unit = "px",           \
                .help = "Height of the image", .ui_min.i = 64, .ui_max.i = 2048)
-static const nino_param empty4_table[] = { WIDTH, HEIGHT, BATCH_SIZE, { 0 } };
-static const nino_param empty16_table[] = {
-    NINO_P_INT(empty_params, width, 1024, 16, 16384, 16, .label = "Width", .unit = "px",
-               .help = "Width of the image", .ui_min.i = 64, .ui_max.i = 2048),
-    NINO_P_INT(empty_params, height, 1024, 16, 16384, 16, .label = "Height", .unit = "px",
-               .help = "Height of the image", .ui_min.i = 64, .ui_max.i = 2048),
-    BATCH_SIZE,
-    { 0 }
-};
-static const nino_node_ops empty4_ops = { .run = empty4_run };
-static const nino_node_ops empty16_ops = { .run = empty16_run };
-const nino_node_def nino_node_empty_latent = {
-    .key = "EmptyLatentImage",
-    .title = "Empty Latent Image",
-    .category = "latent",
-    .help = "A latent of zeros with 4 channels for SD 1.5 and SDXL",
-    .outputs = latent_out,
-    .params = empty4_table,
-    .params_size = sizeof(empty_params),
-    .ops = &empty4_ops,
-};
+NINO_NODE(empty_latent, "EmptyLatentImage", "Empty Latent Image", "latent",
+          "A latent of zeros with 4 channels for SD 1.5 and SDXL",
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(empty_params, WIDTH, HEIGHT, BATCH_SIZE), NINO_RUN(empty4_run));
 
 // Named by a workflow that came with the original extension; ComfyUI never had it. Its frames are
 // independent images.
-static const nino_param video4_table[] = {
-    WIDTH,
-    HEIGHT,
-    BATCH_SIZE,
-    NINO_P_INT(empty_params, frame_count, 16, 1, 4096, 1, .label = "Frames",
-               .help = "How many images each of the batch has", .ui_max.i = 64),
-    { 0 }
-};
-const nino_node_def nino_node_empty_video_latent = {
-    .key = "EmptyLatentVideo",
-    .title = "Empty Latent Video",
-    .category = "latent/video",
-    .help = "A latent of zeros with 4 channels for every frame; frames are images on their own",
-    .outputs = latent_out,
-    .params = video4_table,
-    .params_size = sizeof(empty_params),
-    .ops = &empty4_ops,
-};
-const nino_node_def nino_node_empty_sd3_latent = {
-    .key = "EmptySD3LatentImage",
-    .title = "EmptySD3LatentImage",
-    .category = "latent/sd3",
-    .help = "A latent of zeros with 16 channels for SD3 and Flux",
-    .outputs = latent_out,
-    .params = empty16_table,
-    .params_size = sizeof(empty_params),
-    .ops = &empty16_ops,
-};
+NINO_NODE(empty_video_latent, "EmptyLatentVideo", "Empty Latent Video", "latent/video",
+          "A latent of zeros with 4 channels for every frame; frames are images on their own",
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(empty_params, WIDTH, HEIGHT, BATCH_SIZE,
+                      NINO_P_INT(empty_params, frame_count, 16, 1, 4096, 1, .label = "Frames",
+                                 .help = "How many images each of the batch has", .ui_max.i = 64)),
+          NINO_RUN(empty4_run));
+NINO_NODE(empty_sd3_latent, "EmptySD3LatentImage", "EmptySD3LatentImage", "latent/sd3",
+          "A latent of zeros with 16 channels for SD3 and Flux",
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(empty_params,
+                      NINO_P_INT(empty_params, width, 1024, 16, 16384, 16, .label = "Width",
+                                 .unit = "px", .help = "Width of the image", .ui_min.i = 64,
+                                 .ui_max.i = 2048),
+                      NINO_P_INT(empty_params, height, 1024, 16, 16384, 16, .label = "Height",
+                                 .unit = "px", .help = "Height of the image", .ui_min.i = 64,
+                                 .ui_max.i = 2048),
+                      BATCH_SIZE),
+          NINO_RUN(empty16_run));
 
 // ---- scaling ---------------------------------------------------------------------------------
 
 static const char *const methods[] = { "nearest-exact", "bilinear", "area",
                                        "bicubic",       "bislerp",  NULL };
-static const char *const crops[] = { "disabled", "center", NULL };
 
 // The input with other samples; a noise mask keeps its own size, as samplers scale it.
 static nino_status scaled(nino_run *r, int64_t width, int64_t height, int64_t method, bool center,
@@ -263,29 +213,21 @@ static nino_status upscale_run(nino_run *r, nino_error *err)
     return scaled(r, width / 8, height / 8, p->upscale_method, p->crop == 1, err);
 }
 
-static const nino_param upscale_table[] = {
-    NINO_P_ENUM(upscale_params, upscale_method, methods, 0, .label = "Method",
-                .help = "How values between cells are found"),
-    NINO_P_INT(upscale_params, width, 512, 0, 16384, 8, .label = "Width", .unit = "px",
-               .help = "New width; 0 keeps the aspect ratio", .ui_max.i = 4096),
-    NINO_P_INT(upscale_params, height, 512, 0, 16384, 8, .label = "Height", .unit = "px",
-               .help = "New height; 0 keeps the aspect ratio", .ui_max.i = 4096),
-    NINO_P_ENUM(upscale_params, crop, crops, 0, .label = "Crop",
-                .help = "center: cut to the new aspect ratio instead of stretching"),
-    { 0 }
-};
-static const nino_node_ops upscale_ops = { .run = upscale_run };
-const nino_node_def nino_node_latent_upscale = {
-    .key = "LatentUpscale",
-    .title = "Upscale Latent",
-    .category = "latent",
-    .help = "Scales a latent to a size in pixels",
-    .inputs = samples_in,
-    .outputs = latent_out,
-    .params = upscale_table,
-    .params_size = sizeof(upscale_params),
-    .ops = &upscale_ops,
-};
+NINO_NODE(latent_upscale, "LatentUpscale", "Upscale Latent", "latent",
+          "Scales a latent to a size in pixels", NINO_INPUTS(NINO_PORT(samples, LATENT)),
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(
+              upscale_params,
+              NINO_P_ENUM(upscale_params, upscale_method, methods, 0, .label = "Method",
+                          .help = "How values between cells are found"),
+              NINO_P_INT(upscale_params, width, 512, 0, 16384, 8, .label = "Width", .unit = "px",
+                         .help = "New width; 0 keeps the aspect ratio", .ui_max.i = 4096),
+              NINO_P_INT(upscale_params, height, 512, 0, 16384, 8, .label = "Height", .unit = "px",
+                         .help = "New height; 0 keeps the aspect ratio", .ui_max.i = 4096),
+              NINO_P_ENUM(upscale_params, crop, NINO_WORDS("disabled", "center"), 0,
+                          .label = "Crop",
+                          .help = "center: cut to the new aspect ratio instead of stretching")),
+          NINO_RUN(upscale_run));
 
 typedef struct by_params {
     int64_t upscale_method;
@@ -301,23 +243,13 @@ static nino_status upscale_by_run(nino_run *r, nino_error *err)
                   false, err);
 }
 
-static const nino_param by_table[] = {
-    NINO_P_ENUM(by_params, upscale_method, methods, 0, .label = "Method",
-                .help = "How values between cells are found"),
-    NINO_P_FLOAT(by_params, scale_by, 1.5, 0.01, 8.0, 0.01, .label = "Factor",
-                 .help = "New size as a multiple of the old one", .ui_min.f = 0.25,
-                 .ui_max.f = 4.0),
-    { 0 }
-};
-static const nino_node_ops by_ops = { .run = upscale_by_run };
-const nino_node_def nino_node_latent_upscale_by = {
-    .key = "LatentUpscaleBy",
-    .title = "Upscale Latent By",
-    .category = "latent",
-    .help = "Scales a latent by a factor",
-    .inputs = samples_in,
-    .outputs = latent_out,
-    .params = by_table,
-    .params_size = sizeof(by_params),
-    .ops = &by_ops,
-};
+NINO_NODE(latent_upscale_by, "LatentUpscaleBy", "Upscale Latent By", "latent",
+          "Scales a latent by a factor", NINO_INPUTS(NINO_PORT(samples, LATENT)),
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(by_params,
+                      NINO_P_ENUM(by_params, upscale_method, methods, 0, .label = "Method",
+                                  .help = "How values between cells are found"),
+                      NINO_P_FLOAT(by_params, scale_by, 1.5, 0.01, 8.0, 0.01, .label = "Factor",
+                                   .help = "New size as a multiple of the old one",
+                                   .ui_min.f = 0.25, .ui_max.f = 4.0)),
+          NINO_RUN(upscale_by_run));

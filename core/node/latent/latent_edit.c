@@ -6,12 +6,6 @@
 #include "core/base/error.h"
 #include "core/node/planar.h"
 
-static const nino_port latent_out[] = { { .key = "LATENT", .type = NINO_PORT_LATENT }, { 0 } };
-static const nino_port samples_in[] = { { .key = "samples", .type = NINO_PORT_LATENT }, { 0 } };
-static const nino_port two_in[] = { { .key = "samples1", .type = NINO_PORT_LATENT },
-                                    { .key = "samples2", .type = NINO_PORT_LATENT },
-                                    { 0 } };
-
 #define CELL 8 // pixels
 
 // ---- LatentComposite, LatentCompositeMasked --------------------------------------------------
@@ -99,26 +93,14 @@ static nino_status composite_run(nino_run *r, nino_error *err)
         NINO_P_INT(S, y, 0, 0, 16384, 8, .label = "Top", .unit = "px",                             \
                    .help = "Where the top edge of " what " goes")
 
-static const nino_param composite_table[] = { PLACE(composite_params, "samples_from"),
-                                              NINO_P_INT(composite_params, feather, 0, 0, 16384, 8,
-                                                         .label = "Feather", .unit = "px",
-                                                         .help = "Width over which its edges fade"),
-                                              { 0 } };
-static const nino_port composite_in[] = { { .key = "samples_to", .type = NINO_PORT_LATENT },
-                                          { .key = "samples_from", .type = NINO_PORT_LATENT },
-                                          { 0 } };
-static const nino_node_ops composite_ops = { .run = composite_run };
-const nino_node_def nino_node_latent_composite = {
-    .key = "LatentComposite",
-    .title = "Latent Composite",
-    .category = "latent",
-    .help = "Puts one latent into another",
-    .inputs = composite_in,
-    .outputs = latent_out,
-    .params = composite_table,
-    .params_size = sizeof(composite_params),
-    .ops = &composite_ops,
-};
+NINO_NODE(latent_composite, "LatentComposite", "Latent Composite", "latent",
+          "Puts one latent into another",
+          NINO_INPUTS(NINO_PORT(samples_to, LATENT), NINO_PORT(samples_from, LATENT)),
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(composite_params, PLACE(composite_params, "samples_from"),
+                      NINO_P_INT(composite_params, feather, 0, 0, 16384, 8, .label = "Feather",
+                                 .unit = "px", .help = "Width over which its edges fade")),
+          NINO_RUN(composite_run));
 
 typedef struct masked_params {
     int64_t x, y;
@@ -151,30 +133,15 @@ static nino_status masked_run(nino_run *r, nino_error *err)
     return st ? st : nino_out_latent_like(r, 0, to, out, err);
 }
 
-static const nino_param masked_table[] = {
-    PLACE(masked_params, "the source"),
-    NINO_P_BOOL(masked_params, resize_source, false, .label = "Resize source",
-                .help = "Scales the source to the destination first"),
-    { 0 }
-};
-static const nino_port masked_in[] = {
-    { .key = "destination", .type = NINO_PORT_LATENT },
-    { .key = "source", .type = NINO_PORT_LATENT },
-    { .key = "mask", .type = NINO_PORT_MASK, .optional = true, .help = "1: the source shows" },
-    { 0 }
-};
-static const nino_node_ops masked_ops = { .run = masked_run };
-const nino_node_def nino_node_latent_composite_masked = {
-    .key = "LatentCompositeMasked",
-    .title = "LatentCompositeMasked",
-    .category = "latent",
-    .help = "Puts one latent into another where a mask says so",
-    .inputs = masked_in,
-    .outputs = latent_out,
-    .params = masked_table,
-    .params_size = sizeof(masked_params),
-    .ops = &masked_ops,
-};
+NINO_NODE(latent_composite_masked, "LatentCompositeMasked", "LatentCompositeMasked", "latent",
+          "Puts one latent into another where a mask says so",
+          NINO_INPUTS(NINO_PORT(destination, LATENT), NINO_PORT(source, LATENT),
+                      NINO_PORT(mask, MASK, .optional = true, .help = "1: the source shows")),
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(masked_params, PLACE(masked_params, "the source"),
+                      NINO_P_BOOL(masked_params, resize_source, false, .label = "Resize source",
+                                  .help = "Scales the source to the destination first")),
+          NINO_RUN(masked_run));
 
 // ---- LatentCrop, LatentFlip, LatentRotate ----------------------------------------------------
 
@@ -200,29 +167,19 @@ static nino_status crop_run(nino_run *r, nino_error *err)
         r, 0, in, nino_picture_crop(in->samples, top, left, h, w, r->def->key, err), err);
 }
 
-static const nino_param crop_table[] = {
-    NINO_P_INT(crop_params, width, 512, 64, 16384, 8, .label = "Width", .unit = "px",
-               .help = "Width of what is kept"),
-    NINO_P_INT(crop_params, height, 512, 64, 16384, 8, .label = "Height", .unit = "px",
-               .help = "Height of what is kept"),
-    NINO_P_INT(crop_params, x, 0, 0, 16384, 8, .label = "Left", .unit = "px",
-               .help = "Left edge of what is kept"),
-    NINO_P_INT(crop_params, y, 0, 0, 16384, 8, .label = "Top", .unit = "px",
-               .help = "Top edge of what is kept"),
-    { 0 }
-};
-static const nino_node_ops crop_ops = { .run = crop_run };
-const nino_node_def nino_node_latent_crop = {
-    .key = "LatentCrop",
-    .title = "Crop Latent",
-    .category = "latent/transform",
-    .help = "Cuts a rectangle out of a latent",
-    .inputs = samples_in,
-    .outputs = latent_out,
-    .params = crop_table,
-    .params_size = sizeof(crop_params),
-    .ops = &crop_ops,
-};
+NINO_NODE(latent_crop, "LatentCrop", "Crop Latent", "latent/transform",
+          "Cuts a rectangle out of a latent", NINO_INPUTS(NINO_PORT(samples, LATENT)),
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(crop_params,
+                      NINO_P_INT(crop_params, width, 512, 64, 16384, 8, .label = "Width",
+                                 .unit = "px", .help = "Width of what is kept"),
+                      NINO_P_INT(crop_params, height, 512, 64, 16384, 8, .label = "Height",
+                                 .unit = "px", .help = "Height of what is kept"),
+                      NINO_P_INT(crop_params, x, 0, 0, 16384, 8, .label = "Left", .unit = "px",
+                                 .help = "Left edge of what is kept"),
+                      NINO_P_INT(crop_params, y, 0, 0, 16384, 8, .label = "Top", .unit = "px",
+                                 .help = "Top edge of what is kept")),
+          NINO_RUN(crop_run));
 
 typedef struct flip_params {
     int64_t flip_method;
@@ -237,24 +194,14 @@ static nino_status flip_run(nino_run *r, nino_error *err)
     return nino_out_latent_like(r, 0, in, out, err);
 }
 
-static const char *const flips[] = { "x-axis: vertically", "y-axis: horizontally", NULL };
-static const nino_param flip_table[] = {
-    NINO_P_ENUM(flip_params, flip_method, flips, 0, .label = "Direction",
-                .help = "Whether rows or columns change order"),
-    { 0 }
-};
-static const nino_node_ops flip_ops = { .run = flip_run };
-const nino_node_def nino_node_latent_flip = {
-    .key = "LatentFlip",
-    .title = "Flip Latent",
-    .category = "latent/transform",
-    .help = "Mirrors a latent",
-    .inputs = samples_in,
-    .outputs = latent_out,
-    .params = flip_table,
-    .params_size = sizeof(flip_params),
-    .ops = &flip_ops,
-};
+NINO_NODE(latent_flip, "LatentFlip", "Flip Latent", "latent/transform", "Mirrors a latent",
+          NINO_INPUTS(NINO_PORT(samples, LATENT)), NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(flip_params,
+                      NINO_P_ENUM(flip_params, flip_method,
+                                  NINO_WORDS("x-axis: vertically", "y-axis: horizontally"), 0,
+                                  .label = "Direction",
+                                  .help = "Whether rows or columns change order")),
+          NINO_RUN(flip_run));
 
 typedef struct rotate_params {
     int64_t rotation;
@@ -268,22 +215,14 @@ static nino_status rotate_run(nino_run *r, nino_error *err)
     return nino_out_latent_like(r, 0, in, out, err);
 }
 
-static const char *const rotations[] = { "none", "90 degrees", "180 degrees", "270 degrees", NULL };
-static const nino_param rotate_table[] = { NINO_P_ENUM(rotate_params, rotation, rotations, 0,
-                                                       .label = "Rotation", .help = "Clockwise"),
-                                           { 0 } };
-static const nino_node_ops rotate_ops = { .run = rotate_run };
-const nino_node_def nino_node_latent_rotate = {
-    .key = "LatentRotate",
-    .title = "Rotate Latent",
-    .category = "latent/transform",
-    .help = "Turns a latent by quarters",
-    .inputs = samples_in,
-    .outputs = latent_out,
-    .params = rotate_table,
-    .params_size = sizeof(rotate_params),
-    .ops = &rotate_ops,
-};
+NINO_NODE(latent_rotate, "LatentRotate", "Rotate Latent", "latent/transform",
+          "Turns a latent by quarters", NINO_INPUTS(NINO_PORT(samples, LATENT)),
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(rotate_params,
+                      NINO_P_ENUM(rotate_params, rotation,
+                                  NINO_WORDS("none", "90 degrees", "180 degrees", "270 degrees"), 0,
+                                  .label = "Rotation", .help = "Clockwise")),
+          NINO_RUN(rotate_run));
 
 // ---- LatentConcat, LatentCut -----------------------------------------------------------------
 
@@ -321,23 +260,17 @@ static nino_status concat_run(nino_run *r, nino_error *err)
     return nino_out_latent_like(r, 0, to, out, err);
 }
 
-static const nino_param concat_table[] = {
-    NINO_P_ENUM(concat_params, dim, concat_dims, 0, .label = "Side",
-                .help = "Where samples2 goes: right (x), left (-x), below, above, after, before"),
-    { 0 }
-};
-static const nino_node_ops concat_ops = { .run = concat_run };
-const nino_node_def nino_node_latent_concat = {
-    .key = "LatentConcat",
-    .title = "LatentConcat",
-    .category = "latent/advanced",
-    .help = "Puts two latents side by side",
-    .inputs = two_in,
-    .outputs = latent_out,
-    .params = concat_table,
-    .params_size = sizeof(concat_params),
-    .ops = &concat_ops,
-};
+NINO_NODE(
+    latent_concat, "LatentConcat", "LatentConcat", "latent/advanced",
+    "Puts two latents side by side",
+    NINO_INPUTS(NINO_PORT(samples1, LATENT), NINO_PORT(samples2, LATENT)),
+    NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+    NINO_PARAMS(
+        concat_params,
+        NINO_P_ENUM(
+            concat_params, dim, concat_dims, 0, .label = "Side",
+            .help = "Where samples2 goes: right (x), left (-x), below, above, after, before")),
+    NINO_RUN(concat_run));
 
 typedef struct cut_params {
     int64_t dim, index, amount;
@@ -368,23 +301,15 @@ static nino_status cut_run(nino_run *r, nino_error *err)
     return nino_out_latent_like(r, 0, in, out, err);
 }
 
-static const nino_param cut_table[] = {
-    NINO_P_ENUM(cut_params, dim, cut_dims, 0, .label = "Direction",
-                .help = "Columns (x), rows (y) or frames (t)"),
-    NINO_P_INT(cut_params, index, 0, -16384, 16384, 1, .label = "From",
-               .help = "First one in latent cells; negative: counted from the end"),
-    NINO_P_INT(cut_params, amount, 1, 1, 16384, 1, .label = "Count", .help = "How many are kept"),
-    { 0 }
-};
-static const nino_node_ops cut_ops = { .run = cut_run };
-const nino_node_def nino_node_latent_cut = {
-    .key = "LatentCut",
-    .title = "LatentCut",
-    .category = "latent/advanced",
-    .help = "Keeps some columns, rows or frames of a latent",
-    .inputs = samples_in,
-    .outputs = latent_out,
-    .params = cut_table,
-    .params_size = sizeof(cut_params),
-    .ops = &cut_ops,
-};
+NINO_NODE(
+    latent_cut, "LatentCut", "LatentCut", "latent/advanced",
+    "Keeps some columns, rows or frames of a latent", NINO_INPUTS(NINO_PORT(samples, LATENT)),
+    NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+    NINO_PARAMS(cut_params,
+                NINO_P_ENUM(cut_params, dim, cut_dims, 0, .label = "Direction",
+                            .help = "Columns (x), rows (y) or frames (t)"),
+                NINO_P_INT(cut_params, index, 0, -16384, 16384, 1, .label = "From",
+                           .help = "First one in latent cells; negative: counted from the end"),
+                NINO_P_INT(cut_params, amount, 1, 1, 16384, 1, .label = "Count",
+                           .help = "How many are kept")),
+    NINO_RUN(cut_run));

@@ -7,10 +7,8 @@
 #include "core/base/error.h"
 #include "core/node/planar.h"
 
-static const nino_port latent_out[] = { { .key = "LATENT", .type = NINO_PORT_LATENT }, { 0 } };
-static const nino_port samples_in[] = { { .key = "samples", .type = NINO_PORT_LATENT }, { 0 } };
-static const nino_port two_in[] = { { .key = "samples1", .type = NINO_PORT_LATENT },
-                                    { .key = "samples2", .type = NINO_PORT_LATENT },
+static const nino_port two_in[] = { NINO_PORT(samples1, LATENT),
+                                    NINO_PORT(samples2, LATENT),
                                     { 0 } };
 
 // b at a's size; *out is a new reference. Frames and channels cannot be fitted.
@@ -56,26 +54,12 @@ static nino_status add(nino_run *r, float sign, nino_error *err)
 static nino_status add_run(nino_run *r, nino_error *err) { return add(r, 1.0f, err); }
 static nino_status subtract_run(nino_run *r, nino_error *err) { return add(r, -1.0f, err); }
 
-static const nino_node_ops add_ops = { .run = add_run };
-static const nino_node_ops subtract_ops = { .run = subtract_run };
-const nino_node_def nino_node_latent_add = {
-    .key = "LatentAdd",
-    .title = "LatentAdd",
-    .category = "latent/advanced",
-    .help = "The sum of two latents; the second is scaled and repeated to the first",
-    .inputs = two_in,
-    .outputs = latent_out,
-    .ops = &add_ops,
-};
-const nino_node_def nino_node_latent_subtract = {
-    .key = "LatentSubtract",
-    .title = "LatentSubtract",
-    .category = "latent/advanced",
-    .help = "The difference of two latents; the second is scaled and repeated to the first",
-    .inputs = two_in,
-    .outputs = latent_out,
-    .ops = &subtract_ops,
-};
+NINO_NODE(latent_add, "LatentAdd", "LatentAdd", "latent/advanced",
+          "The sum of two latents; the second is scaled and repeated to the first",
+          .inputs = two_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)), NINO_RUN(add_run));
+NINO_NODE(latent_subtract, "LatentSubtract", "LatentSubtract", "latent/advanced",
+          "The difference of two latents; the second is scaled and repeated to the first",
+          .inputs = two_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)), NINO_RUN(subtract_run));
 
 typedef struct multiply_params {
     double multiplier;
@@ -92,23 +76,13 @@ static nino_status multiply_run(nino_run *r, nino_error *err)
     return nino_out_latent_like(r, 0, in, out, err);
 }
 
-static const nino_param multiply_table[] = {
-    NINO_P_FLOAT(multiply_params, multiplier, 1.0, -10.0, 10.0, 0.01, .label = "Factor",
-                 .help = "What every number is multiplied by"),
-    { 0 }
-};
-static const nino_node_ops multiply_ops = { .run = multiply_run };
-const nino_node_def nino_node_latent_multiply = {
-    .key = "LatentMultiply",
-    .title = "LatentMultiply",
-    .category = "latent/advanced",
-    .help = "A latent times a number",
-    .inputs = samples_in,
-    .outputs = latent_out,
-    .params = multiply_table,
-    .params_size = sizeof(multiply_params),
-    .ops = &multiply_ops,
-};
+NINO_NODE(latent_multiply, "LatentMultiply", "LatentMultiply", "latent/advanced",
+          "A latent times a number", NINO_INPUTS(NINO_PORT(samples, LATENT)),
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(multiply_params, NINO_P_FLOAT(multiply_params, multiplier, 1.0, -10.0, 10.0,
+                                                    0.01, .label = "Factor",
+                                                    .help = "What every number is multiplied by")),
+          NINO_RUN(multiply_run));
 
 // ---- LatentInterpolate -----------------------------------------------------------------------
 
@@ -159,23 +133,13 @@ static nino_status interpolate_run(nino_run *r, nino_error *err)
     return nino_out_latent_like(r, 0, to, out, err);
 }
 
-static const nino_param interpolate_table[] = {
-    NINO_P_FLOAT(interpolate_params, ratio, 1.0, 0.0, 1.0, 0.01, .label = "Ratio",
-                 .help = "1: only samples1, 0: only samples2"),
-    { 0 }
-};
-static const nino_node_ops interpolate_ops = { .run = interpolate_run };
-const nino_node_def nino_node_latent_interpolate = {
-    .key = "LatentInterpolate",
-    .title = "LatentInterpolate",
-    .category = "latent/advanced",
-    .help = "A latent between two, without the loss of contrast that averaging brings",
-    .inputs = two_in,
-    .outputs = latent_out,
-    .params = interpolate_table,
-    .params_size = sizeof(interpolate_params),
-    .ops = &interpolate_ops,
-};
+NINO_NODE(latent_interpolate, "LatentInterpolate", "LatentInterpolate", "latent/advanced",
+          "A latent between two, without the loss of contrast that averaging brings",
+          .inputs = two_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(interpolate_params,
+                      NINO_P_FLOAT(interpolate_params, ratio, 1.0, 0.0, 1.0, 0.01, .label = "Ratio",
+                                   .help = "1: only samples1, 0: only samples2")),
+          NINO_RUN(interpolate_run));
 
 // ---- LatentBlend -----------------------------------------------------------------------------
 
@@ -210,23 +174,13 @@ static nino_status blend_run(nino_run *r, nino_error *err)
     return nino_out_latent_like(r, 0, to, out, err);
 }
 
-static const nino_param blend_table[] = {
-    NINO_P_FLOAT(blend_params, blend_factor, 0.5, 0.0, 1.0, 0.01, .label = "Factor",
-                 .help = "1: only samples1, 0: only samples2"),
-    { 0 }
-};
-static const nino_node_ops blend_ops = { .run = blend_run };
-const nino_node_def nino_node_latent_blend = {
-    .key = "LatentBlend",
-    .title = "Latent Blend",
-    .category = "_for_testing",
-    .help = "The weighted mean of two latents; the second is scaled to the first",
-    .inputs = two_in,
-    .outputs = latent_out,
-    .params = blend_table,
-    .params_size = sizeof(blend_params),
-    .ops = &blend_ops,
-};
+NINO_NODE(latent_blend, "LatentBlend", "Latent Blend", "_for_testing",
+          "The weighted mean of two latents; the second is scaled to the first", .inputs = two_in,
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(blend_params, NINO_P_FLOAT(blend_params, blend_factor, 0.5, 0.0, 1.0, 0.01,
+                                                 .label = "Factor",
+                                                 .help = "1: only samples1, 0: only samples2")),
+          NINO_RUN(blend_run));
 
 // ---- LatentBatch -----------------------------------------------------------------------------
 
@@ -262,16 +216,9 @@ static nino_status batch_run(nino_run *r, nino_error *err)
     return nino_out_latent(r, 0, l, err);
 }
 
-static const nino_node_ops batch_ops = { .run = batch_run };
-const nino_node_def nino_node_latent_batch = {
-    .key = "LatentBatch",
-    .title = "LatentBatch",
-    .category = "latent/batch",
-    .help = "Puts two batches one after the other; the second is scaled to the first",
-    .inputs = two_in,
-    .outputs = latent_out,
-    .ops = &batch_ops,
-};
+NINO_NODE(latent_batch, "LatentBatch", "LatentBatch", "latent/batch",
+          "Puts two batches one after the other; the second is scaled to the first",
+          .inputs = two_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)), NINO_RUN(batch_run));
 
 // ---- LatentFromBatch -------------------------------------------------------------------------
 
@@ -299,24 +246,15 @@ static nino_status from_run(nino_run *r, nino_error *err)
     return nino_out_latent(r, 0, l, err);
 }
 
-static const nino_param from_table[] = {
-    NINO_P_INT(from_params, batch_index, 0, 0, 63, 1, .label = "First",
-               .help = "The first one that is taken"),
-    NINO_P_INT(from_params, length, 1, 1, 64, 1, .label = "Count", .help = "How many are taken"),
-    { 0 }
-};
-static const nino_node_ops from_ops = { .run = from_run };
-const nino_node_def nino_node_latent_from_batch = {
-    .key = "LatentFromBatch",
-    .title = "Latent From Batch",
-    .category = "latent/batch",
-    .help = "Takes some latents of a batch; each keeps the noise it would have had there",
-    .inputs = samples_in,
-    .outputs = latent_out,
-    .params = from_table,
-    .params_size = sizeof(from_params),
-    .ops = &from_ops,
-};
+NINO_NODE(latent_from_batch, "LatentFromBatch", "Latent From Batch", "latent/batch",
+          "Takes some latents of a batch; each keeps the noise it would have had there",
+          NINO_INPUTS(NINO_PORT(samples, LATENT)), NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(from_params,
+                      NINO_P_INT(from_params, batch_index, 0, 0, 63, 1, .label = "First",
+                                 .help = "The first one that is taken"),
+                      NINO_P_INT(from_params, length, 1, 1, 64, 1, .label = "Count",
+                                 .help = "How many are taken")),
+          NINO_RUN(from_run));
 
 // ---- RepeatLatentBatch -----------------------------------------------------------------------
 
@@ -357,22 +295,13 @@ static nino_status repeat_run(nino_run *r, nino_error *err)
     return nino_out_latent(r, 0, l, err);
 }
 
-static const nino_param repeat_table[] = { NINO_P_INT(repeat_params, amount, 1, 1, 64, 1,
-                                                      .label = "Times",
-                                                      .help = "How often the batch is repeated"),
-                                           { 0 } };
-static const nino_node_ops repeat_ops = { .run = repeat_run };
-const nino_node_def nino_node_latent_repeat = {
-    .key = "RepeatLatentBatch",
-    .title = "Repeat Latent Batch",
-    .category = "latent/batch",
-    .help = "The same latents several times, to be sampled with different noise",
-    .inputs = samples_in,
-    .outputs = latent_out,
-    .params = repeat_table,
-    .params_size = sizeof(repeat_params),
-    .ops = &repeat_ops,
-};
+NINO_NODE(latent_repeat, "RepeatLatentBatch", "Repeat Latent Batch", "latent/batch",
+          "The same latents several times, to be sampled with different noise",
+          NINO_INPUTS(NINO_PORT(samples, LATENT)), NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(repeat_params,
+                      NINO_P_INT(repeat_params, amount, 1, 1, 64, 1, .label = "Times",
+                                 .help = "How often the batch is repeated")),
+          NINO_RUN(repeat_run));
 
 // ---- LatentBatchSeedBehavior -----------------------------------------------------------------
 
@@ -395,21 +324,11 @@ static nino_status seed_run(nino_run *r, nino_error *err)
     return nino_out_latent(r, 0, l, err);
 }
 
-static const char *const behaviors[] = { "random", "fixed", NULL };
-static const nino_param seed_table[] = {
-    NINO_P_ENUM(seed_params, seed_behavior, behaviors, 1, .label = "Noise",
-                .help = "fixed: every latent of the batch gets the same noise"),
-    { 0 }
-};
-static const nino_node_ops seed_ops = { .run = seed_run };
-const nino_node_def nino_node_latent_seed = {
-    .key = "LatentBatchSeedBehavior",
-    .title = "LatentBatchSeedBehavior",
-    .category = "latent/advanced",
-    .help = "Whether the latents of a batch get different noise",
-    .inputs = samples_in,
-    .outputs = latent_out,
-    .params = seed_table,
-    .params_size = sizeof(seed_params),
-    .ops = &seed_ops,
-};
+NINO_NODE(latent_seed, "LatentBatchSeedBehavior", "LatentBatchSeedBehavior", "latent/advanced",
+          "Whether the latents of a batch get different noise",
+          NINO_INPUTS(NINO_PORT(samples, LATENT)), NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(seed_params,
+                      NINO_P_ENUM(seed_params, seed_behavior, NINO_WORDS("random", "fixed"), 1,
+                                  .label = "Noise",
+                                  .help = "fixed: every latent of the batch gets the same noise")),
+          NINO_RUN(seed_run));

@@ -78,27 +78,14 @@ static nino_status run(nino_run *r, nino_error *err)
     return nino_out_image(r, 0, out, err);
 }
 
-static const nino_port in[] = { { .key = "samples", .type = NINO_PORT_LATENT }, { 0 } };
-static const nino_port outputs[] = {
-    { .key = "IMAGE", .type = NINO_PORT_IMAGE, .help = "Of a video, one picture a latent frame" },
-    { 0 }
-};
-static const nino_param table[] = {
-    NINO_P_ENUM(preview_params, format, formats, 0, .label = "Model",
-                .help = "Whose latent it is; auto goes by the number of channels"),
-    NINO_P_INT(preview_params, scale, 8, 1, 16, 1, .label = "Pixels a cell",
-               .help = "Width and height of a latent cell in the picture"),
-    { 0 }
-};
-static const nino_node_ops ops = { .run = run };
-const nino_node_def nino_node_latent_preview = {
-    .key = "LatentPreview",
-    .title = "Latent Preview",
-    .category = "latent",
-    .help = "Shows a latent without a VAE, roughly: what previews while sampling show",
-    .inputs = in,
-    .outputs = outputs,
-    .params = table,
-    .params_size = sizeof(preview_params),
-    .ops = &ops,
-};
+NINO_NODE(
+    latent_preview, "LatentPreview", "Latent Preview", "latent",
+    "Shows a latent without a VAE, roughly: what previews while sampling show",
+    NINO_INPUTS(NINO_PORT(samples, LATENT)),
+    NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE, .help = "Of a video, one picture a latent frame")),
+    NINO_PARAMS(preview_params,
+                NINO_P_ENUM(preview_params, format, formats, 0, .label = "Model",
+                            .help = "Whose latent it is; auto goes by the number of channels"),
+                NINO_P_INT(preview_params, scale, 8, 1, 16, 1, .label = "Pixels a cell",
+                           .help = "Width and height of a latent cell in the picture")),
+    NINO_RUN(run));

@@ -13,14 +13,8 @@
 #define TILE 512
 #define OVERLAP 64
 
-static const nino_port decode_in[] = { { .key = "samples", .type = NINO_PORT_LATENT },
-                                       { .key = "vae", .type = NINO_PORT_VAE },
-                                       { 0 } };
-static const nino_port decode_out[] = { { .key = "IMAGE", .type = NINO_PORT_IMAGE }, { 0 } };
-static const nino_port encode_in[] = { { .key = "pixels", .type = NINO_PORT_IMAGE },
-                                       { .key = "vae", .type = NINO_PORT_VAE },
-                                       { 0 } };
-static const nino_port encode_out[] = { { .key = "LATENT", .type = NINO_PORT_LATENT }, { 0 } };
+static const nino_port decode_in[] = { NINO_PORT(samples, LATENT), NINO_PORT(vae, VAE), { 0 } };
+static const nino_port encode_in[] = { NINO_PORT(pixels, IMAGE), NINO_PORT(vae, VAE), { 0 } };
 
 // Frames of a clip that is being decoded go into a picture batch.
 static nino_status put_frames(void *priv, int64_t first, const nino_array *frames, nino_error *err)
@@ -129,26 +123,10 @@ nino_status nino_encode_pixels(nino_run *r, const nino_vae *vae, const nino_arra
 static nino_status decode_run(nino_run *r, nino_error *err) { return decode(r, &whole, err); }
 static nino_status encode_run(nino_run *r, nino_error *err) { return encode(r, &whole.tile, err); }
 
-static const nino_node_ops decode_ops = { .run = decode_run };
-static const nino_node_ops encode_ops = { .run = encode_run };
-const nino_node_def nino_node_vae_decode = {
-    .key = "VAEDecode",
-    .title = "VAE Decode",
-    .category = "latent",
-    .help = "Turns a latent into pixels",
-    .inputs = decode_in,
-    .outputs = decode_out,
-    .ops = &decode_ops,
-};
-const nino_node_def nino_node_vae_encode = {
-    .key = "VAEEncode",
-    .title = "VAE Encode",
-    .category = "latent",
-    .help = "Turns pixels into a latent",
-    .inputs = encode_in,
-    .outputs = encode_out,
-    .ops = &encode_ops,
-};
+NINO_NODE(vae_decode, "VAEDecode", "VAE Decode", "latent", "Turns a latent into pixels",
+          .inputs = decode_in, NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)), NINO_RUN(decode_run));
+NINO_NODE(vae_encode, "VAEEncode", "VAE Encode", "latent", "Turns pixels into a latent",
+          .inputs = encode_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)), NINO_RUN(encode_run));
 
 // ---- VAEDecodeTiled, VAEEncodeTiled ----------------------------------------------------------
 
@@ -201,42 +179,26 @@ static nino_status encode_tiled_run(nino_run *r, nino_error *err)
         NINO_P_INT(tiled_params, temporal_overlap, 8, 4, 4096, 4, .label = "Frame overlap",        \
                    .help = FRAMES_HELP)
 
-static const nino_param decode_tiled_table[] = {
-    NINO_P_INT(tiled_params, tile_size, 512, 64, 4096, 32, .label = "Tile", .unit = "px",
-               .help = "Side of a tile; smaller tiles need less memory", .ui_max.i = 2048),
-    TILED_REST,
-    { 0 }
-};
-static const nino_param encode_tiled_table[] = {
-    NINO_P_INT(tiled_params, tile_size, 512, 64, 4096, 64, .label = "Tile", .unit = "px",
-               .help = "Side of a tile; smaller tiles need less memory", .ui_max.i = 2048),
-    TILED_REST,
-    { 0 }
-};
-static const nino_node_ops decode_tiled_ops = { .run = decode_tiled_run };
-static const nino_node_ops encode_tiled_ops = { .run = encode_tiled_run };
-const nino_node_def nino_node_vae_decode_tiled = {
-    .key = "VAEDecodeTiled",
-    .title = "VAE Decode (Tiled)",
-    .category = "_for_testing",
-    .help = "Decodes in three passes of tiles that are averaged",
-    .inputs = decode_in,
-    .outputs = decode_out,
-    .params = decode_tiled_table,
-    .params_size = sizeof(tiled_params),
-    .ops = &decode_tiled_ops,
-};
-const nino_node_def nino_node_vae_encode_tiled = {
-    .key = "VAEEncodeTiled",
-    .title = "VAE Encode (Tiled)",
-    .category = "_for_testing",
-    .help = "Encodes in three passes of tiles that are averaged",
-    .inputs = encode_in,
-    .outputs = encode_out,
-    .params = encode_tiled_table,
-    .params_size = sizeof(tiled_params),
-    .ops = &encode_tiled_ops,
-};
+NINO_NODE(vae_decode_tiled, "VAEDecodeTiled", "VAE Decode (Tiled)", "_for_testing",
+          "Decodes in three passes of tiles that are averaged", .inputs = decode_in,
+          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_PARAMS(tiled_params,
+                      NINO_P_INT(tiled_params, tile_size, 512, 64, 4096, 32, .label = "Tile",
+                                 .unit = "px",
+                                 .help = "Side of a tile; smaller tiles need less memory",
+                                 .ui_max.i = 2048),
+                      TILED_REST),
+          NINO_RUN(decode_tiled_run));
+NINO_NODE(vae_encode_tiled, "VAEEncodeTiled", "VAE Encode (Tiled)", "_for_testing",
+          "Encodes in three passes of tiles that are averaged", .inputs = encode_in,
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(tiled_params,
+                      NINO_P_INT(tiled_params, tile_size, 512, 64, 4096, 64, .label = "Tile",
+                                 .unit = "px",
+                                 .help = "Side of a tile; smaller tiles need less memory",
+                                 .ui_max.i = 2048),
+                      TILED_REST),
+          NINO_RUN(encode_tiled_run));
 
 // ---- ROCMOptimizedVAEDecode ------------------------------------------------------------------
 
@@ -245,6 +207,14 @@ typedef struct rocm_params {
         temporal_overlap;
     bool use_rocm_optimizations, batch_optimization, compatibility_mode, last_frame_fix;
 } rocm_params;
+
+static nino_precision rocm_precision(const void *params)
+{
+    static const nino_precision of[] = { NINO_PREC_AUTO, NINO_PREC_F32, NINO_PREC_F16,
+                                         NINO_PREC_BF16 };
+    const rocm_params *p = params;
+    return p->compatibility_mode ? NINO_PREC_AUTO : of[p->precision_mode];
+}
 
 // "auto": chunks only for clips that are too much at once, by what the plan says, and for VAEs that
 // need them.
@@ -277,42 +247,9 @@ static nino_status rocm_run(nino_run *r, nino_error *err)
     return decode(r, &v, err);
 }
 
-static const char *const precisions[] = { "auto", "fp32", "fp16", "bf16", NULL };
 static const char *const temporal[] = { "auto", "enable", "disable", NULL };
-static const nino_param rocm_table[] = {
-    NINO_P_INT(rocm_params, tile_size, 768, 256, 2048, 64, .label = "Tile", .unit = "px",
-               .help = "Side of a tile, if the whole image does not fit the memory budget"),
-    NINO_P_INT(rocm_params, overlap, 96, 32, 512, 16, .label = "Overlap", .unit = "px",
-               .help = "Pixels that neighbouring tiles share, at most a quarter of the tile"),
-    NINO_P_BOOL(rocm_params, use_rocm_optimizations, true, .label = "Optimised", .is_inert = true,
-                .help = "No effect: the fastest kernels are always used"),
-    NINO_P_ENUM(rocm_params, precision_mode, precisions, 0, .label = "Precision",
-                .help = "How numbers are stored between operations; auto asks the device profile"),
-    NINO_P_BOOL(rocm_params, batch_optimization, true, .label = "Batching", .is_inert = true,
-                .help = "No effect: it never had one"),
-    NINO_P_BOOL(rocm_params, compatibility_mode, false, .label = "As VAEDecode", .optional = true,
-                .help = "Decodes exactly as VAEDecode does, without these tile sizes"),
-    NINO_P_ENUM(rocm_params, enable_temporal_tiling, temporal, 0, .label = "Temporal tiling",
-                .optional = true, .help = FRAMES_HELP),
-    NINO_P_INT(rocm_params, temporal_chunk_size, 16, 4, 256, 2, .label = "Frames at once",
-               .optional = true, .help = FRAMES_HELP),
-    NINO_P_INT(rocm_params, temporal_overlap, 2, 1, 8, 1, .label = "Frame overlap",
-               .optional = true, .help = FRAMES_HELP),
-    NINO_P_BOOL(rocm_params, last_frame_fix, false, .label = "Last frame fix", .optional = true,
-                .help =
-                    "With temporal tiling: the last latent frame goes through twice, what comes "
-                    "of the second is left out"),
-    { 0 }
-};
 
 // Inputs that the removed "V2" classes had beyond the common ones.
-static const char *const phase1_ignored[] = {
-    "use_rocm_optimizations",      "batch_optimization", "video_chunk_size",
-    "memory_optimization_enabled", "adaptive_tiling",    NULL
-};
-static const char *const phase2_ignored[] = { "batch_optimization", "memory_prefetching",
-                                              "adaptive_precision", "tensor_layout_optimization",
-                                              "advanced_caching",   NULL };
 static const char *const phase3_ignored[] = { "video_chunk_size",      "temporal_consistency",
                                               "adaptive_optimization", "performance_monitoring",
                                               "memory_prefetching",    "tensor_layout_optimization",
@@ -329,8 +266,12 @@ static const char *const mixed[] = { "precision_mode", "mixed", "auto", NULL };
 static const nino_alias rocm_aliases[] = {
     { .name = "ROCmVAEDecode" },
     { .name = "ROCMOptimizedVAEDecodeInstrumented", .note = WRAPPER },
-    V2("ROCMOptimizedVAEDecodeV2", phase1_ignored),
-    V2("ROCMOptimizedVAEDecodeV2Phase2", phase2_ignored),
+    V2("ROCMOptimizedVAEDecodeV2",
+       NINO_WORDS("use_rocm_optimizations", "batch_optimization", "video_chunk_size",
+                  "memory_optimization_enabled", "adaptive_tiling")),
+    V2("ROCMOptimizedVAEDecodeV2Phase2",
+       NINO_WORDS("batch_optimization", "memory_prefetching", "adaptive_precision",
+                  "tensor_layout_optimization", "advanced_caching")),
     V2("ROCMOptimizedVAEDecodeV2Phase3", phase3_ignored),
     V2("ROCMOptimizedVAEDecodeV3", phase3_ignored), // one commit called phase 3 so
     { 0 }
@@ -338,39 +279,47 @@ static const nino_alias rocm_aliases[] = {
 
 #define FIRST_FIVE                                                                                 \
     "tile_size", "overlap", "use_rocm_optimizations", "precision_mode", "batch_optimization"
-static const char *const order_100[] = { FIRST_FIVE, NULL };
-static const char *const order_109[] = { FIRST_FIVE, "-b", "-b", "-b", NULL };
-static const char *const order_1013[] = { FIRST_FIVE, "-i", "-b", "compatibility_mode", NULL };
-static const char *const order_1013_short[] = { FIRST_FIVE, "-i", "-b", NULL };
-static const char *const order_2010[] = { FIRST_FIVE, "compatibility_mode", NULL };
-static const char *const order_210[] = { FIRST_FIVE,
-                                         "compatibility_mode",
-                                         "enable_temporal_tiling",
-                                         "temporal_chunk_size",
-                                         "temporal_overlap",
-                                         "last_frame_fix",
-                                         NULL };
-static const nino_widget_order rocm_orders[] = { { order_210, "2.1.0" },
-                                                 { order_2010, "2.0.10" },
-                                                 { order_1013, "1.0.13" },
-                                                 { order_1013_short, "1.0.13" },
-                                                 { order_109, "1.0.9" },
-                                                 { order_100, "1.0.0" },
-                                                 { 0 } };
-static const nino_node_ops rocm_ops = { .run = rocm_run };
-const nino_node_def nino_node_rocm_vae_decode = {
-    .key = "ROCMOptimizedVAEDecode",
-    .title = "ROCm VAE Decode",
-    .category = "ROCm Ninodes/VAE",
-    .help = "Turns a latent into pixels; tiles only when the memory budget asks for it",
-    .inputs = decode_in,
-    .outputs = decode_out,
-    .params = rocm_table,
-    .params_size = sizeof(rocm_params),
+NINO_NODE(
+    rocm_vae_decode, "ROCMOptimizedVAEDecode", "ROCm VAE Decode", "ROCm Ninodes/VAE",
+    "Turns a latent into pixels; tiles only when the memory budget asks for it",
+    .inputs = decode_in, NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+    NINO_PARAMS(
+        rocm_params,
+        NINO_P_INT(rocm_params, tile_size, 768, 256, 2048, 64, .label = "Tile", .unit = "px",
+                   .help = "Side of a tile, if the whole image does not fit the memory budget"),
+        NINO_P_INT(rocm_params, overlap, 96, 32, 512, 16, .label = "Overlap", .unit = "px",
+                   .help = "Pixels that neighbouring tiles share, at most a quarter of the tile"),
+        NINO_P_BOOL(rocm_params, use_rocm_optimizations, true, .label = "Optimised",
+                    .is_inert = true, .help = "No effect: the fastest kernels are always used"),
+        NINO_P_ENUM(
+            rocm_params, precision_mode, NINO_WORDS("auto", "fp32", "fp16", "bf16"), 0,
+            .label = "Precision",
+            .help = "How numbers are stored between operations; auto asks the device profile"),
+        NINO_P_BOOL(rocm_params, batch_optimization, true, .label = "Batching", .is_inert = true,
+                    .help = "No effect: it never had one"),
+        NINO_P_BOOL(rocm_params, compatibility_mode, false, .label = "As VAEDecode",
+                    .optional = true,
+                    .help = "Decodes exactly as VAEDecode does, without these tile sizes"),
+        NINO_P_ENUM(rocm_params, enable_temporal_tiling, temporal, 0, .label = "Temporal tiling",
+                    .optional = true, .help = FRAMES_HELP),
+        NINO_P_INT(rocm_params, temporal_chunk_size, 16, 4, 256, 2, .label = "Frames at once",
+                   .optional = true, .help = FRAMES_HELP),
+        NINO_P_INT(rocm_params, temporal_overlap, 2, 1, 8, 1, .label = "Frame overlap",
+                   .optional = true, .help = FRAMES_HELP),
+        NINO_P_BOOL(
+            rocm_params, last_frame_fix, false, .label = "Last frame fix", .optional = true,
+            .help = "With temporal tiling: the last latent frame goes through twice, what comes "
+                    "of the second is left out")),
     .aliases = rocm_aliases,
-    .orders = rocm_orders,
-    .ops = &rocm_ops,
-};
+    NINO_ORDERS({ NINO_WORDS(FIRST_FIVE, "compatibility_mode", "enable_temporal_tiling",
+                             "temporal_chunk_size", "temporal_overlap", "last_frame_fix"),
+                  "2.1.0" },
+                { NINO_WORDS(FIRST_FIVE, "compatibility_mode"), "2.0.10" },
+                { NINO_WORDS(FIRST_FIVE, "-i", "-b", "compatibility_mode"), "1.0.13" },
+                { NINO_WORDS(FIRST_FIVE, "-i", "-b"), "1.0.13" },
+                { NINO_WORDS(FIRST_FIVE, "-b", "-b", "-b"), "1.0.9" },
+                { NINO_WORDS(FIRST_FIVE), "1.0.0" }),
+    NINO_RUN(rocm_run, .precision = rocm_precision));
 
 // ---- ROCMOptimizedVAEDecodeTiled -------------------------------------------------------------
 
@@ -391,30 +340,19 @@ static nino_status rocm_tiled_run(nino_run *r, nino_error *err)
     return decode(r, &v, err);
 }
 
-static const nino_param rocm_tiled_table[] = {
-    NINO_P_INT(rocm_tiled_params, tile_size, 768, 256, 2048, 64, .label = "Tile", .unit = "px",
-               .help = "Side of a tile; smaller tiles need less memory"),
-    NINO_P_INT(rocm_tiled_params, overlap, 96, 32, 512, 16, .label = "Overlap", .unit = "px",
-               .help = "Pixels that neighbouring tiles share"),
-    NINO_P_INT(rocm_tiled_params, temporal_size, 64, 8, 4096, 4, .label = "Frames",
-               .help = FRAMES_HELP),
-    NINO_P_INT(rocm_tiled_params, temporal_overlap, 8, 4, 4096, 4, .label = "Frame overlap",
-               .help = FRAMES_HELP),
-    NINO_P_BOOL(rocm_tiled_params, rocm_optimizations, true, .label = "Limit overlap",
-                .help = "Keeps the overlap within a quarter of the tile"),
-    { 0 }
-};
-static const nino_alias rocm_tiled_aliases[] = { { .name = "ROCmVAEDecodeTiled" }, { 0 } };
-static const nino_node_ops rocm_tiled_ops = { .run = rocm_tiled_run };
-const nino_node_def nino_node_rocm_vae_decode_tiled = {
-    .key = "ROCMOptimizedVAEDecodeTiled",
-    .title = "ROCm VAE Decode Tiled",
-    .category = "ROCm Ninodes/VAE",
-    .help = "Decodes in three passes of tiles that are averaged",
-    .inputs = decode_in,
-    .outputs = decode_out,
-    .params = rocm_tiled_table,
-    .params_size = sizeof(rocm_tiled_params),
-    .aliases = rocm_tiled_aliases,
-    .ops = &rocm_tiled_ops,
-};
+NINO_NODE(
+    rocm_vae_decode_tiled, "ROCMOptimizedVAEDecodeTiled", "ROCm VAE Decode Tiled",
+    "ROCm Ninodes/VAE", "Decodes in three passes of tiles that are averaged", .inputs = decode_in,
+    NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+    NINO_PARAMS(rocm_tiled_params,
+                NINO_P_INT(rocm_tiled_params, tile_size, 768, 256, 2048, 64, .label = "Tile",
+                           .unit = "px", .help = "Side of a tile; smaller tiles need less memory"),
+                NINO_P_INT(rocm_tiled_params, overlap, 96, 32, 512, 16, .label = "Overlap",
+                           .unit = "px", .help = "Pixels that neighbouring tiles share"),
+                NINO_P_INT(rocm_tiled_params, temporal_size, 64, 8, 4096, 4, .label = "Frames",
+                           .help = FRAMES_HELP),
+                NINO_P_INT(rocm_tiled_params, temporal_overlap, 8, 4, 4096, 4,
+                           .label = "Frame overlap", .help = FRAMES_HELP),
+                NINO_P_BOOL(rocm_tiled_params, rocm_optimizations, true, .label = "Limit overlap",
+                            .help = "Keeps the overlap within a quarter of the tile")),
+    NINO_ALIASES({ .name = "ROCmVAEDecodeTiled" }), NINO_RUN(rocm_tiled_run));

@@ -132,8 +132,6 @@ static nino_status identify(nino_ctx *ctx, const char *const *names, int n, stru
     return st;
 }
 
-static const nino_port clip_out[] = { { .key = "CLIP", .type = NINO_PORT_CLIP }, { 0 } };
-
 #define FILE_HELP "A file of models/text_encoders or models/clip; which encoder it is, is found out"
 #define DEVICE_HELP "Accepted; text encoders run where everything runs"
 
@@ -157,30 +155,20 @@ static nino_status one_identity(nino_ctx *ctx, const void *params, struct nino_h
     return identify(ctx, &((const clip_params *) params)->clip_name, 1, h, err);
 }
 
-static const nino_param one_table[] = {
-    NINO_P_FILE(clip_params, clip_name, "text_encoders", .label = "Text encoder",
-                .help = FILE_HELP),
-    NINO_P_ENUM(clip_params, type, one_names, 0, .label = "Type",
-                .help = "What the encoder is for; stable_diffusion takes the usual of any file"),
-    NINO_P_ENUM(clip_params, device, devices, 0, .label = "Device", .optional = true,
-                .is_inert = true, .help = DEVICE_HELP),
-    { 0 }
-};
-static const nino_node_ops one_ops = { .run = one_run,
-                                       .identity = one_identity,
-                                       .check = one_check };
-static const nino_alias one_aliases[] = { { .name = "CLIPLoaderGGUF" }, { 0 } };
-const nino_node_def nino_node_clip_loader = {
-    .key = "CLIPLoader",
-    .aliases = one_aliases,
-    .title = "Load CLIP",
-    .category = "advanced/loaders",
-    .help = "Opens a text encoder: CLIP-L, CLIP-G, CLIP-H, T5 or UMT5",
-    .outputs = clip_out,
-    .params = one_table,
-    .params_size = sizeof(clip_params),
-    .ops = &one_ops,
-};
+NINO_NODE(clip_loader, "CLIPLoader", "Load CLIP", "advanced/loaders",
+          "Opens a text encoder: CLIP-L, CLIP-G, CLIP-H, T5 or UMT5",
+          NINO_OUTPUTS(NINO_PORT(CLIP, CLIP)),
+          NINO_PARAMS(
+              clip_params,
+              NINO_P_FILE(clip_params, clip_name, "text_encoders", .label = "Text encoder",
+                          .help = FILE_HELP),
+              NINO_P_ENUM(
+                  clip_params, type, one_names, 0, .label = "Type",
+                  .help = "What the encoder is for; stable_diffusion takes the usual of any file"),
+              NINO_P_ENUM(clip_params, device, devices, 0, .label = "Device", .optional = true,
+                          .is_inert = true, .help = DEVICE_HELP)),
+          NINO_ALIASES({ .name = "CLIPLoaderGGUF" }),
+          NINO_RUN(one_run, .identity = one_identity, .check = one_check));
 
 static nino_status two_check(const nino_ctx *ctx, const void *params, nino_error *err)
 {
@@ -204,33 +192,23 @@ static nino_status two_identity(nino_ctx *ctx, const void *params, struct nino_h
     return identify(ctx, (const char *const[]){ p->clip_name1, p->clip_name2 }, 2, h, err);
 }
 
-static const nino_param two_table[] = {
-    NINO_P_FILE(dual_params, clip_name1, "text_encoders", .label = "Text encoder 1",
-                .help = FILE_HELP),
-    NINO_P_FILE(dual_params, clip_name2, "text_encoders", .label = "Text encoder 2",
-                .help = FILE_HELP),
-    NINO_P_ENUM(dual_params, type, two_names, 0, .label = "Type",
-                .help = "What the encoders are for: sdxl CLIP-L and CLIP-G, flux CLIP-L and T5, "
-                        "sd3 any two of the three"),
-    NINO_P_ENUM(dual_params, device, devices, 0, .label = "Device", .optional = true,
-                .is_inert = true, .help = DEVICE_HELP),
-    { 0 }
-};
-static const nino_node_ops two_ops = { .run = two_run,
-                                       .identity = two_identity,
-                                       .check = two_check };
-static const nino_alias two_aliases[] = { { .name = "DualCLIPLoaderGGUF" }, { 0 } };
-const nino_node_def nino_node_dual_clip_loader = {
-    .key = "DualCLIPLoader",
-    .aliases = two_aliases,
-    .title = "DualCLIPLoader",
-    .category = "advanced/loaders",
-    .help = "Opens two text encoders that a model uses together; their order does not matter",
-    .outputs = clip_out,
-    .params = two_table,
-    .params_size = sizeof(dual_params),
-    .ops = &two_ops,
-};
+NINO_NODE(dual_clip_loader, "DualCLIPLoader", "DualCLIPLoader", "advanced/loaders",
+          "Opens two text encoders that a model uses together; their order does not matter",
+          NINO_OUTPUTS(NINO_PORT(CLIP, CLIP)),
+          NINO_PARAMS(
+              dual_params,
+              NINO_P_FILE(dual_params, clip_name1, "text_encoders", .label = "Text encoder 1",
+                          .help = FILE_HELP),
+              NINO_P_FILE(dual_params, clip_name2, "text_encoders", .label = "Text encoder 2",
+                          .help = FILE_HELP),
+              NINO_P_ENUM(
+                  dual_params, type, two_names, 0, .label = "Type",
+                  .help = "What the encoders are for: sdxl CLIP-L and CLIP-G, flux CLIP-L and T5, "
+                          "sd3 any two of the three"),
+              NINO_P_ENUM(dual_params, device, devices, 0, .label = "Device", .optional = true,
+                          .is_inert = true, .help = DEVICE_HELP)),
+          NINO_ALIASES({ .name = "DualCLIPLoaderGGUF" }),
+          NINO_RUN(two_run, .identity = two_identity, .check = two_check));
 
 static nino_status three_run(nino_run *r, nino_error *err)
 {
@@ -247,23 +225,15 @@ static nino_status three_identity(nino_ctx *ctx, const void *params, struct nino
     return identify(ctx, names, 3, h, err);
 }
 
-static const nino_param three_table[] = { NINO_P_FILE(triple_params, clip_name1, "text_encoders",
-                                                      .label = "Text encoder 1", .help = FILE_HELP),
-                                          NINO_P_FILE(triple_params, clip_name2, "text_encoders",
-                                                      .label = "Text encoder 2", .help = FILE_HELP),
-                                          NINO_P_FILE(triple_params, clip_name3, "text_encoders",
-                                                      .label = "Text encoder 3", .help = FILE_HELP),
-                                          { 0 } };
-static const nino_node_ops three_ops = { .run = three_run, .identity = three_identity };
-static const nino_alias three_aliases[] = { { .name = "TripleCLIPLoaderGGUF" }, { 0 } };
-const nino_node_def nino_node_triple_clip_loader = {
-    .key = "TripleCLIPLoader",
-    .aliases = three_aliases,
-    .title = "TripleCLIPLoader",
-    .category = "advanced/loaders",
-    .help = "Opens the three text encoders of SD3: CLIP-L, CLIP-G and T5, in any order",
-    .outputs = clip_out,
-    .params = three_table,
-    .params_size = sizeof(triple_params),
-    .ops = &three_ops,
-};
+NINO_NODE(triple_clip_loader, "TripleCLIPLoader", "TripleCLIPLoader", "advanced/loaders",
+          "Opens the three text encoders of SD3: CLIP-L, CLIP-G and T5, in any order",
+          NINO_OUTPUTS(NINO_PORT(CLIP, CLIP)),
+          NINO_PARAMS(triple_params,
+                      NINO_P_FILE(triple_params, clip_name1, "text_encoders",
+                                  .label = "Text encoder 1", .help = FILE_HELP),
+                      NINO_P_FILE(triple_params, clip_name2, "text_encoders",
+                                  .label = "Text encoder 2", .help = FILE_HELP),
+                      NINO_P_FILE(triple_params, clip_name3, "text_encoders",
+                                  .label = "Text encoder 3", .help = FILE_HELP)),
+          NINO_ALIASES({ .name = "TripleCLIPLoaderGGUF" }),
+          NINO_RUN(three_run, .identity = three_identity));

@@ -92,44 +92,27 @@ static nino_status unet_identity(nino_ctx *ctx, const void *params, struct nino_
 #define TYPE_HELP                                                                                  \
     "Rounds the weights to this type when they are read; files of scaled 8-bit weights stay as "   \
     "they are"
-static const nino_port model_out[] = { { .key = "MODEL", .type = NINO_PORT_MODEL }, { 0 } };
 
-static const nino_param stock_table[] = { NINO_P_FILE(unet_params, unet_name, "diffusion_models",
-                                                      .label = "Model", .help = FILE_HELP),
-                                          NINO_P_ENUM(unet_params, weight_dtype, stock_types, 0,
-                                                      .label = "Weight type", .help = TYPE_HELP),
-                                          { 0 } };
-static const nino_node_ops stock_ops = { .run = stock_run, .identity = unet_identity };
-const nino_node_def nino_node_unet_loader = {
-    .key = "UNETLoader",
-    .title = "Load Diffusion Model",
-    .category = "advanced/loaders",
-    .help = "Opens a diffusion model that comes without text encoder and VAE",
-    .outputs = model_out,
-    .params = stock_table,
-    .params_size = sizeof(unet_params),
-    .ops = &stock_ops,
-};
+NINO_NODE(unet_loader, "UNETLoader", "Load Diffusion Model", "advanced/loaders",
+          "Opens a diffusion model that comes without text encoder and VAE",
+          NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
+          NINO_PARAMS(unet_params,
+                      NINO_P_FILE(unet_params, unet_name, "diffusion_models", .label = "Model",
+                                  .help = FILE_HELP),
+                      NINO_P_ENUM(unet_params, weight_dtype, stock_types, 0, .label = "Weight type",
+                                  .help = TYPE_HELP)),
+          NINO_RUN(stock_run, .identity = unet_identity));
 
-static const nino_param rocm_table[] = {
-    NINO_P_FILE(unet_params, unet_name, "diffusion_models", .label = "Model", .help = FILE_HELP),
-    NINO_P_ENUM(unet_params, weight_dtype, rocm_types, 0, .label = "Weight type", .optional = true,
-                .help = TYPE_HELP),
-    { 0 }
-};
-static const nino_alias rocm_aliases[] = { { .name = "ROCMOptimizedUNetLoader" }, { 0 } };
-static const nino_node_ops rocm_ops = { .run = rocm_run, .identity = unet_identity };
-const nino_node_def nino_node_rocm_unet_loader = {
-    .key = "ROCmDiffusionLoader",
-    .title = "ROCm Diffusion Loader",
-    .category = "ROCm Ninodes/Loaders",
-    .help = "Opens a diffusion model that comes without text encoder and VAE",
-    .outputs = model_out,
-    .params = rocm_table,
-    .params_size = sizeof(unet_params),
-    .aliases = rocm_aliases,
-    .ops = &rocm_ops,
-};
+NINO_NODE(rocm_unet_loader, "ROCmDiffusionLoader", "ROCm Diffusion Loader", "ROCm Ninodes/Loaders",
+          "Opens a diffusion model that comes without text encoder and VAE",
+          NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
+          NINO_PARAMS(unet_params,
+                      NINO_P_FILE(unet_params, unet_name, "diffusion_models", .label = "Model",
+                                  .help = FILE_HELP),
+                      NINO_P_ENUM(unet_params, weight_dtype, rocm_types, 0, .label = "Weight type",
+                                  .optional = true, .help = TYPE_HELP)),
+          NINO_ALIASES({ .name = "ROCMOptimizedUNetLoader" }),
+          NINO_RUN(rocm_run, .identity = unet_identity));
 
 // ---- UnetLoaderGGUF, UnetLoaderGGUFAdvanced, ROCmGGUFLoader ----------------------------------
 // Any loader opens GGUF files; these are the names that workflows know.
@@ -173,54 +156,28 @@ static nino_status rocm_gguf_identity(nino_ctx *ctx, const void *params, struct 
 static const char *const gguf_types[] = { "default", "target",   "float32",
                                           "float16", "bfloat16", NULL };
 
-static const nino_param gguf_table[] = { NINO_P_FILE(gguf_params, unet_name, "diffusion_models",
-                                                     .label = "Model", .help = GGUF_HELP),
-                                         { 0 } };
-static const nino_node_ops gguf_ops = { .run = gguf_run, .identity = gguf_identity };
-const nino_node_def nino_node_gguf_loader = {
-    .key = "UnetLoaderGGUF",
-    .title = "Unet Loader (GGUF)",
-    .category = "bootleg",
-    .help = "Opens a diffusion model with quantised weights",
-    .outputs = model_out,
-    .params = gguf_table,
-    .params_size = sizeof(gguf_params),
-    .ops = &gguf_ops,
-};
+NINO_NODE(gguf_loader, "UnetLoaderGGUF", "Unet Loader (GGUF)", "bootleg",
+          "Opens a diffusion model with quantised weights", NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
+          NINO_PARAMS(gguf_params, NINO_P_FILE(gguf_params, unet_name, "diffusion_models",
+                                               .label = "Model", .help = GGUF_HELP)),
+          NINO_RUN(gguf_run, .identity = gguf_identity));
 
-static const nino_param gguf_more_table[] = {
-    NINO_P_FILE(gguf_params, unet_name, "diffusion_models", .label = "Model", .help = GGUF_HELP),
-    NINO_P_ENUM(gguf_params, dequant_dtype, gguf_types, 0, .label = "Expanded to", .is_inert = true,
-                .help = GGUF_TYPE_HELP),
-    NINO_P_ENUM(gguf_params, patch_dtype, gguf_types, 0, .label = "LoRA type", .is_inert = true,
-                .help = "LoRAs are added in f32; not followed"),
-    NINO_P_BOOL(gguf_params, patch_on_device, false, .label = "LoRA on the device",
-                .is_inert = true, .help = "Not followed"),
-    { 0 }
-};
-const nino_node_def nino_node_gguf_loader_advanced = {
-    .key = "UnetLoaderGGUFAdvanced",
-    .title = "Unet Loader (GGUF/Advanced)",
-    .category = "bootleg",
-    .help = "Opens a diffusion model with quantised weights",
-    .outputs = model_out,
-    .params = gguf_more_table,
-    .params_size = sizeof(gguf_params),
-    .ops = &gguf_ops,
-};
+NINO_NODE(gguf_loader_advanced, "UnetLoaderGGUFAdvanced", "Unet Loader (GGUF/Advanced)", "bootleg",
+          "Opens a diffusion model with quantised weights", NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
+          NINO_PARAMS(gguf_params,
+                      NINO_P_FILE(gguf_params, unet_name, "diffusion_models", .label = "Model",
+                                  .help = GGUF_HELP),
+                      NINO_P_ENUM(gguf_params, dequant_dtype, gguf_types, 0, .label = "Expanded to",
+                                  .is_inert = true, .help = GGUF_TYPE_HELP),
+                      NINO_P_ENUM(gguf_params, patch_dtype, gguf_types, 0, .label = "LoRA type",
+                                  .is_inert = true, .help = "LoRAs are added in f32; not followed"),
+                      NINO_P_BOOL(gguf_params, patch_on_device, false,
+                                  .label = "LoRA on the device", .is_inert = true,
+                                  .help = "Not followed")),
+          NINO_RUN(gguf_run, .identity = gguf_identity));
 
-static const nino_param rocm_gguf_table[] = { NINO_P_FILE(rocm_gguf_params, gguf_name,
-                                                          "diffusion_models", .label = "Model",
-                                                          .help = GGUF_HELP),
-                                              { 0 } };
-static const nino_node_ops rocm_gguf_ops = { .run = rocm_gguf_run, .identity = rocm_gguf_identity };
-const nino_node_def nino_node_rocm_gguf = {
-    .key = "ROCmGGUFLoader",
-    .title = "ROCm GGUF Loader",
-    .category = "ROCm Ninodes/Loaders",
-    .help = "Opens a diffusion model with quantised weights",
-    .outputs = model_out,
-    .params = rocm_gguf_table,
-    .params_size = sizeof(rocm_gguf_params),
-    .ops = &rocm_gguf_ops,
-};
+NINO_NODE(rocm_gguf, "ROCmGGUFLoader", "ROCm GGUF Loader", "ROCm Ninodes/Loaders",
+          "Opens a diffusion model with quantised weights", NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
+          NINO_PARAMS(rocm_gguf_params, NINO_P_FILE(rocm_gguf_params, gguf_name, "diffusion_models",
+                                                    .label = "Model", .help = GGUF_HELP)),
+          NINO_RUN(rocm_gguf_run, .identity = rocm_gguf_identity));

@@ -118,76 +118,30 @@ static nino_status model_identity(nino_ctx *ctx, const void *params, struct nino
 #define MODEL_HELP "How much of the change the diffusion model gets"
 #define CLIP_HELP "How much of the change the text encoder gets"
 
-static const nino_port both_in[] = {
-    { .key = "model", .type = NINO_PORT_MODEL },
-    { .key = "clip", .type = NINO_PORT_CLIP },
-    { 0 },
-};
-static const nino_port rocm_in[] = {
-    { .key = "model", .type = NINO_PORT_MODEL },
-    { .key = "clip", .type = NINO_PORT_CLIP, .optional = true },
-    { 0 },
-};
-static const nino_port both_out[] = {
-    { .key = "MODEL", .type = NINO_PORT_MODEL },
-    { .key = "CLIP", .type = NINO_PORT_CLIP },
-    { 0 },
-};
-static const nino_port model_in[] = { { .key = "model", .type = NINO_PORT_MODEL }, { 0 } };
-static const nino_port model_out[] = { { .key = "MODEL", .type = NINO_PORT_MODEL }, { 0 } };
+static const nino_port both_out[] = { NINO_PORT(MODEL, MODEL), NINO_PORT(CLIP, CLIP), { 0 } };
 
-static const nino_node_ops both_ops = { .run = both_run, .identity = both_identity };
-static const nino_param both_table[] = {
-    P_NAME(lora_params),
-    P_STRENGTH(lora_params, strength_model, 100, "Strength", MODEL_HELP),
-    P_STRENGTH(lora_params, strength_clip, 100, "Text strength", CLIP_HELP),
-    { 0 }
-};
-const nino_node_def nino_node_lora_loader = {
-    .key = "LoraLoader",
-    .title = "Load LoRA",
-    .category = "loaders",
-    .help = "Changes a model and its text encoder by what a LoRA file learned; several in a row "
-            "add up",
-    .inputs = both_in,
-    .outputs = both_out,
-    .params = both_table,
-    .params_size = sizeof(lora_params),
-    .ops = &both_ops,
-};
+NINO_NODE(lora_loader, "LoraLoader", "Load LoRA", "loaders",
+          "Changes a model and its text encoder by what a LoRA file learned; several in a row "
+          "add up",
+          NINO_INPUTS(NINO_PORT(model, MODEL), NINO_PORT(clip, CLIP)), .outputs = both_out,
+          NINO_PARAMS(lora_params, P_NAME(lora_params),
+                      P_STRENGTH(lora_params, strength_model, 100, "Strength", MODEL_HELP),
+                      P_STRENGTH(lora_params, strength_clip, 100, "Text strength", CLIP_HELP)),
+          NINO_RUN(both_run, .identity = both_identity));
 
-static const nino_node_ops model_ops = { .run = model_run, .identity = model_identity };
-static const nino_param model_table[] = { P_NAME(model_params),
-                                          P_STRENGTH(model_params, strength_model, 100, "Strength",
-                                                     MODEL_HELP),
-                                          { 0 } };
-const nino_node_def nino_node_lora_loader_model = {
-    .key = "LoraLoaderModelOnly",
-    .title = "LoraLoaderModelOnly",
-    .category = "loaders",
-    .help = "Changes a model by what a LoRA file learned; several in a row add up",
-    .inputs = model_in,
-    .outputs = model_out,
-    .params = model_table,
-    .params_size = sizeof(model_params),
-    .ops = &model_ops,
-};
+NINO_NODE(lora_loader_model, "LoraLoaderModelOnly", "LoraLoaderModelOnly", "loaders",
+          "Changes a model by what a LoRA file learned; several in a row add up",
+          NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
+          NINO_PARAMS(model_params, P_NAME(model_params),
+                      P_STRENGTH(model_params, strength_model, 100, "Strength", MODEL_HELP)),
+          NINO_RUN(model_run, .identity = model_identity));
 
-static const nino_param rocm_table[] = {
-    P_NAME(lora_params),
-    P_STRENGTH(lora_params, strength_model, 10, "Strength", MODEL_HELP),
-    P_STRENGTH(lora_params, strength_clip, 10, "Text strength", CLIP_HELP),
-    { 0 }
-};
-const nino_node_def nino_node_rocm_lora = {
-    .key = "ROCMLoRALoader",
-    .title = "ROCm LoRA Loader",
-    .category = "ROCm Ninodes/Loaders",
-    .help = "Changes a model, and its text encoder if one is connected, by what a LoRA file "
-            "learned",
-    .inputs = rocm_in,
-    .outputs = both_out,
-    .params = rocm_table,
-    .params_size = sizeof(lora_params),
-    .ops = &both_ops,
-};
+NINO_NODE(rocm_lora, "ROCMLoRALoader", "ROCm LoRA Loader", "ROCm Ninodes/Loaders",
+          "Changes a model, and its text encoder if one is connected, by what a LoRA file "
+          "learned",
+          NINO_INPUTS(NINO_PORT(model, MODEL), NINO_PORT(clip, CLIP, .optional = true)),
+          .outputs = both_out,
+          NINO_PARAMS(lora_params, P_NAME(lora_params),
+                      P_STRENGTH(lora_params, strength_model, 10, "Strength", MODEL_HELP),
+                      P_STRENGTH(lora_params, strength_clip, 10, "Text strength", CLIP_HELP)),
+          NINO_RUN(both_run, .identity = both_identity));

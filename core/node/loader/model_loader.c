@@ -220,34 +220,21 @@ static nino_status vae_identity(nino_ctx *ctx, const void *params, struct nino_h
     return st;
 }
 
-static const nino_param vae_table[] = {
-    NINO_P_FILE(vae_params, vae_name, "vae", .label = "VAE", .extra = vae_extra,
-                .help = "A file of models/vae, or taesd, taesdxl, taesd3, taef1, taef2, or a video "
-                        "one's file name, for the tiny autoencoders in models/vae_approx"),
-    { 0 }
-};
-static const nino_port vae_out[] = { { .key = "VAE", .type = NINO_PORT_VAE }, { 0 } };
-static const nino_node_ops vae_ops = { .run = vae_run,
-                                       .identity = vae_identity,
-                                       .check = vae_check };
-const nino_node_def nino_node_vae_loader = {
-    .key = "VAELoader",
-    .title = "Load VAE",
-    .category = "loaders",
-    .help = "Opens a VAE",
-    .outputs = vae_out,
-    .params = vae_table,
-    .params_size = sizeof(vae_params),
-    .ops = &vae_ops,
-};
+NINO_NODE(
+    vae_loader, "VAELoader", "Load VAE", "loaders", "Opens a VAE",
+    NINO_OUTPUTS(NINO_PORT(VAE, VAE)),
+    NINO_PARAMS(
+        vae_params,
+        NINO_P_FILE(vae_params, vae_name, "vae", .label = "VAE", .extra = vae_extra,
+                    .help =
+                        "A file of models/vae, or taesd, taesdxl, taesd3, taef1, taef2, or a video "
+                        "one's file name, for the tiny autoencoders in models/vae_approx")),
+    NINO_RUN(vae_run, .identity = vae_identity, .check = vae_check));
 
 // ---- checkpoints -----------------------------------------------------------------------------
 
 static const nino_port ckpt_out[] = {
-    { .key = "MODEL", .type = NINO_PORT_MODEL },
-    { .key = "CLIP", .type = NINO_PORT_CLIP },
-    { .key = "VAE", .type = NINO_PORT_VAE },
-    { 0 },
+    NINO_PORT(MODEL, MODEL), NINO_PORT(CLIP, CLIP), NINO_PORT(VAE, VAE), { 0 }
 };
 
 // A typed value for what this version can name but not run; the slot stays empty if the file has
@@ -365,20 +352,11 @@ static nino_status ckpt_identity(nino_ctx *ctx, const void *params, struct nino_
 }
 
 #define CKPT_HELP "A file of models/checkpoints"
-static const nino_param ckpt_table[] = { NINO_P_FILE(ckpt_params, ckpt_name, "checkpoints",
-                                                     .label = "Checkpoint", .help = CKPT_HELP),
-                                         { 0 } };
-static const nino_node_ops ckpt_ops = { .run = ckpt_run, .identity = ckpt_identity };
-const nino_node_def nino_node_checkpoint_loader = {
-    .key = "CheckpointLoaderSimple",
-    .title = "Load Checkpoint",
-    .category = "loaders",
-    .help = "Opens a file that holds a diffusion model, text encoders and a VAE",
-    .outputs = ckpt_out,
-    .params = ckpt_table,
-    .params_size = sizeof(ckpt_params),
-    .ops = &ckpt_ops,
-};
+NINO_NODE(checkpoint_loader, "CheckpointLoaderSimple", "Load Checkpoint", "loaders",
+          "Opens a file that holds a diffusion model, text encoders and a VAE", .outputs = ckpt_out,
+          NINO_PARAMS(ckpt_params, NINO_P_FILE(ckpt_params, ckpt_name, "checkpoints",
+                                               .label = "Checkpoint", .help = CKPT_HELP)),
+          NINO_RUN(ckpt_run, .identity = ckpt_identity));
 
 typedef struct config_params {
     const char *config_name, *ckpt_name;
@@ -397,23 +375,17 @@ static nino_status config_identity(nino_ctx *ctx, const void *params, struct nin
     return nino_services_of(ctx)->identity(ctx, "checkpoints", name, h, err);
 }
 
-static const nino_param config_table[] = {
-    NINO_P_FILE(config_params, config_name, "configs", .label = "Configuration", .is_inert = true,
-                .help = "Not needed: the file's tensors say what it holds"),
-    NINO_P_FILE(config_params, ckpt_name, "checkpoints", .label = "Checkpoint", .help = CKPT_HELP),
-    { 0 }
-};
-static const nino_node_ops config_ops = { .run = config_run, .identity = config_identity };
-const nino_node_def nino_node_checkpoint_config = {
-    .key = "CheckpointLoader",
-    .title = "Load Checkpoint With Config (DEPRECATED)",
-    .category = "advanced/loaders",
-    .help = "Load Checkpoint for workflows that name a configuration file as well",
-    .outputs = ckpt_out,
-    .params = config_table,
-    .params_size = sizeof(config_params),
-    .ops = &config_ops,
-};
+NINO_NODE(checkpoint_config, "CheckpointLoader", "Load Checkpoint With Config (DEPRECATED)",
+          "advanced/loaders",
+          "Load Checkpoint for workflows that name a configuration file as well",
+          .outputs = ckpt_out,
+          NINO_PARAMS(config_params,
+                      NINO_P_FILE(config_params, config_name, "configs", .label = "Configuration",
+                                  .is_inert = true,
+                                  .help = "Not needed: the file's tensors say what it holds"),
+                      NINO_P_FILE(config_params, ckpt_name, "checkpoints", .label = "Checkpoint",
+                                  .help = CKPT_HELP)),
+          NINO_RUN(config_run, .identity = config_identity));
 
 typedef struct rocm_params {
     const char *ckpt_name;
@@ -442,38 +414,25 @@ static bool rocm_is_volatile(const void *params)
     return p->force_reload || !p->use_cache;
 }
 
-static const nino_param rocm_table[] = {
-    NINO_P_FILE(rocm_params, ckpt_name, "checkpoints", .label = "Checkpoint", .help = CKPT_HELP),
-    NINO_P_BOOL(rocm_params, use_cache, true, .label = "Keep loaded", .optional = true,
-                .help = "Keeps the models for the next run; a changed file is always read again"),
-    NINO_P_BOOL(rocm_params, force_reload, false, .label = "Reload", .optional = true,
-                .help = "Reads the file again on every run; the old copy is freed first"),
-    NINO_P_BOOL(rocm_params, compatibility_mode, false, .label = "Insist on CLIP", .optional = true,
-                .help = "Fails if the file has no text encoder"),
-    { 0 }
-};
-static const nino_alias rocm_aliases[] = { { .name = "ROCmCheckpointLoader" }, { 0 } };
-static const char *const order_220[] = { "ckpt_name", "use_cache", "force_reload",
-                                         "compatibility_mode", NULL };
-static const char *const order_10[] = { "ckpt_name", "-", "-", "-", NULL };
-static const char *const order_10c[] = { "ckpt_name", "-", "-", "-", "compatibility_mode", NULL };
-static const char *const order_109[] = { "ckpt_name", NULL };
-static const char *const order_205[] = { "ckpt_name", "compatibility_mode", NULL };
-static const nino_widget_order rocm_orders[] = { { order_220, "2.2.0" }, { order_205, "2.0.5" },
-                                                 { order_10c, "1.0.0" }, { order_10, "1.0.0" },
-                                                 { order_109, "1.0.9" }, { 0 } };
-static const nino_node_ops rocm_ops = { .run = rocm_run,
-                                        .identity = rocm_identity,
-                                        .is_volatile_with = rocm_is_volatile };
-const nino_node_def nino_node_rocm_checkpoint = {
-    .key = "ROCMOptimizedCheckpointLoader",
-    .title = "ROCm Checkpoint Loader",
-    .category = "ROCm Ninodes/Loaders",
-    .help = "Opens a checkpoint and keeps it loaded between runs",
-    .outputs = ckpt_out,
-    .params = rocm_table,
-    .params_size = sizeof(rocm_params),
-    .aliases = rocm_aliases,
-    .orders = rocm_orders,
-    .ops = &rocm_ops,
-};
+NINO_NODE(rocm_checkpoint, "ROCMOptimizedCheckpointLoader", "ROCm Checkpoint Loader",
+          "ROCm Ninodes/Loaders", "Opens a checkpoint and keeps it loaded between runs",
+          .outputs = ckpt_out,
+          NINO_PARAMS(
+              rocm_params,
+              NINO_P_FILE(rocm_params, ckpt_name, "checkpoints", .label = "Checkpoint",
+                          .help = CKPT_HELP),
+              NINO_P_BOOL(
+                  rocm_params, use_cache, true, .label = "Keep loaded", .optional = true,
+                  .help = "Keeps the models for the next run; a changed file is always read again"),
+              NINO_P_BOOL(rocm_params, force_reload, false, .label = "Reload", .optional = true,
+                          .help = "Reads the file again on every run; the old copy is freed first"),
+              NINO_P_BOOL(rocm_params, compatibility_mode, false, .label = "Insist on CLIP",
+                          .optional = true, .help = "Fails if the file has no text encoder")),
+          NINO_ALIASES({ .name = "ROCmCheckpointLoader" }),
+          NINO_ORDERS({ NINO_WORDS("ckpt_name", "use_cache", "force_reload", "compatibility_mode"),
+                        "2.2.0" },
+                      { NINO_WORDS("ckpt_name", "compatibility_mode"), "2.0.5" },
+                      { NINO_WORDS("ckpt_name", "-", "-", "-", "compatibility_mode"), "1.0.0" },
+                      { NINO_WORDS("ckpt_name", "-", "-", "-"), "1.0.0" },
+                      { NINO_WORDS("ckpt_name"), "1.0.9" }),
+          NINO_RUN(rocm_run, .identity = rocm_identity, .is_volatile_with = rocm_is_volatile));

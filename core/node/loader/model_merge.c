@@ -4,14 +4,8 @@
 #include "core/node/sampling_node.h"
 #include "core/node/util.h"
 
-static const nino_port models_in[] = { { .key = "model1", .type = NINO_PORT_MODEL },
-                                       { .key = "model2", .type = NINO_PORT_MODEL },
-                                       { 0 } };
-static const nino_port model_out[] = { { .key = "MODEL", .type = NINO_PORT_MODEL }, { 0 } };
-static const nino_port clips_in[] = { { .key = "clip1", .type = NINO_PORT_CLIP },
-                                      { .key = "clip2", .type = NINO_PORT_CLIP },
-                                      { 0 } };
-static const nino_port clip_out[] = { { .key = "CLIP", .type = NINO_PORT_CLIP }, { 0 } };
+static const nino_port models_in[] = { NINO_PORT(model1, MODEL), NINO_PORT(model2, MODEL), { 0 } };
+static const nino_port clips_in[] = { NINO_PORT(clip1, CLIP), NINO_PORT(clip2, CLIP), { 0 } };
 
 static nino_status merge_models(nino_run *r, const nino_merge_part *parts, int n, nino_error *err)
 {
@@ -54,31 +48,15 @@ static nino_status clip_simple_run(nino_run *r, nino_error *err)
     NINO_P_FLOAT(S, fld, 1, 0, 1, 0.01, .label = lbl,                                              \
                  .help = "Share of the first; the rest is the second's")
 static const nino_param ratio_table[] = { P_RATIO(ratio_params, ratio, "Ratio"), { 0 } };
-static const nino_node_ops simple_ops = { .run = simple_run };
-const nino_node_def nino_node_merge_simple = {
-    .key = "ModelMergeSimple",
-    .title = "ModelMergeSimple",
-    .category = "advanced/model_merging",
-    .help = "A model between two of the same kind; weights are mixed when they are read",
-    .inputs = models_in,
-    .outputs = model_out,
-    .params = ratio_table,
-    .params_size = sizeof(ratio_params),
-    .ops = &simple_ops,
-};
+NINO_NODE(merge_simple, "ModelMergeSimple", "ModelMergeSimple", "advanced/model_merging",
+          "A model between two of the same kind; weights are mixed when they are read",
+          .inputs = models_in, NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)), .params = ratio_table,
+          .params_size = sizeof(ratio_params), NINO_RUN(simple_run));
 
-static const nino_node_ops clip_simple_ops = { .run = clip_simple_run };
-const nino_node_def nino_node_clip_merge_simple = {
-    .key = "CLIPMergeSimple",
-    .title = "CLIPMergeSimple",
-    .category = "advanced/model_merging",
-    .help = "A text encoder between two of the same kind",
-    .inputs = clips_in,
-    .outputs = clip_out,
-    .params = ratio_table,
-    .params_size = sizeof(ratio_params),
-    .ops = &clip_simple_ops,
-};
+NINO_NODE(clip_merge_simple, "CLIPMergeSimple", "CLIPMergeSimple", "advanced/model_merging",
+          "A text encoder between two of the same kind", .inputs = clips_in,
+          NINO_OUTPUTS(NINO_PORT(CLIP, CLIP)), .params = ratio_table,
+          .params_size = sizeof(ratio_params), NINO_RUN(clip_simple_run));
 
 // ---- ModelMergeBlocks ------------------------------------------------------------------------
 
@@ -98,22 +76,13 @@ static nino_status blocks_run(nino_run *r, nino_error *err)
     return merge_models(r, parts, 4, err);
 }
 
-static const nino_param blocks_table[] = { P_RATIO(blocks_params, input, "Input blocks"),
-                                           P_RATIO(blocks_params, middle, "Middle block"),
-                                           P_RATIO(blocks_params, out, "Output blocks"),
-                                           { 0 } };
-static const nino_node_ops blocks_ops = { .run = blocks_run };
-const nino_node_def nino_node_merge_blocks = {
-    .key = "ModelMergeBlocks",
-    .title = "ModelMergeBlocks",
-    .category = "advanced/model_merging",
-    .help = "A model between two UNets, with a share for each of its parts",
-    .inputs = models_in,
-    .outputs = model_out,
-    .params = blocks_table,
-    .params_size = sizeof(blocks_params),
-    .ops = &blocks_ops,
-};
+NINO_NODE(merge_blocks, "ModelMergeBlocks", "ModelMergeBlocks", "advanced/model_merging",
+          "A model between two UNets, with a share for each of its parts", .inputs = models_in,
+          NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
+          NINO_PARAMS(blocks_params, P_RATIO(blocks_params, input, "Input blocks"),
+                      P_RATIO(blocks_params, middle, "Middle block"),
+                      P_RATIO(blocks_params, out, "Output blocks")),
+          NINO_RUN(blocks_run));
 
 // ---- add and subtract ------------------------------------------------------------------------
 
@@ -147,50 +116,20 @@ static nino_status clip_subtract_run(nino_run *r, nino_error *err)
 
 static nino_status clip_add_run(nino_run *r, nino_error *err) { return merge_clips(r, 1, 1, err); }
 
-static const nino_node_ops subtract_ops = { .run = subtract_run };
-const nino_node_def nino_node_merge_subtract = {
-    .key = "ModelMergeSubtract",
-    .title = "ModelMergeSubtract",
-    .category = "advanced/model_merging",
-    .help = "The difference of two models, to be added to a third",
-    .inputs = models_in,
-    .outputs = model_out,
-    .params = subtract_table,
-    .params_size = sizeof(subtract_params),
-    .ops = &subtract_ops,
-};
+NINO_NODE(merge_subtract, "ModelMergeSubtract", "ModelMergeSubtract", "advanced/model_merging",
+          "The difference of two models, to be added to a third", .inputs = models_in,
+          NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)), .params = subtract_table,
+          .params_size = sizeof(subtract_params), NINO_RUN(subtract_run));
 
-static const nino_node_ops add_ops = { .run = add_run };
-const nino_node_def nino_node_merge_add = {
-    .key = "ModelMergeAdd",
-    .title = "ModelMergeAdd",
-    .category = "advanced/model_merging",
-    .help = "The sum of two models, one of which is a difference",
-    .inputs = models_in,
-    .outputs = model_out,
-    .ops = &add_ops,
-};
+NINO_NODE(merge_add, "ModelMergeAdd", "ModelMergeAdd", "advanced/model_merging",
+          "The sum of two models, one of which is a difference", .inputs = models_in,
+          NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)), NINO_RUN(add_run));
 
-static const nino_node_ops clip_subtract_ops = { .run = clip_subtract_run };
-const nino_node_def nino_node_clip_merge_subtract = {
-    .key = "CLIPMergeSubtract",
-    .title = "CLIPMergeSubtract",
-    .category = "advanced/model_merging",
-    .help = "The difference of two text encoders",
-    .inputs = clips_in,
-    .outputs = clip_out,
-    .params = subtract_table,
-    .params_size = sizeof(subtract_params),
-    .ops = &clip_subtract_ops,
-};
+NINO_NODE(clip_merge_subtract, "CLIPMergeSubtract", "CLIPMergeSubtract", "advanced/model_merging",
+          "The difference of two text encoders", .inputs = clips_in,
+          NINO_OUTPUTS(NINO_PORT(CLIP, CLIP)), .params = subtract_table,
+          .params_size = sizeof(subtract_params), NINO_RUN(clip_subtract_run));
 
-static const nino_node_ops clip_add_ops = { .run = clip_add_run };
-const nino_node_def nino_node_clip_merge_add = {
-    .key = "CLIPMergeAdd",
-    .title = "CLIPMergeAdd",
-    .category = "advanced/model_merging",
-    .help = "The sum of two text encoders, one of which is a difference",
-    .inputs = clips_in,
-    .outputs = clip_out,
-    .ops = &clip_add_ops,
-};
+NINO_NODE(clip_merge_add, "CLIPMergeAdd", "CLIPMergeAdd", "advanced/model_merging",
+          "The sum of two text encoders, one of which is a difference", .inputs = clips_in,
+          NINO_OUTPUTS(NINO_PORT(CLIP, CLIP)), NINO_RUN(clip_add_run));

@@ -96,22 +96,12 @@ static const nino_param wan_table[] = {
 };
 // clang-format on
 
-static const nino_port models_in[] = { { .key = "model1", .type = NINO_PORT_MODEL },
-                                       { .key = "model2", .type = NINO_PORT_MODEL },
-                                       { 0 } };
-static const nino_port model_out[] = { { .key = "MODEL", .type = NINO_PORT_MODEL }, { 0 } };
-static const nino_node_ops parts_ops = { .run = parts_run };
-#define MERGE_NODE(var, class_name, what, table)                                                   \
-    const nino_node_def nino_node_##var = { .key = class_name,                                     \
-                                            .title = class_name,                                   \
-                                            .category = "advanced/model_merging/model_specific",   \
-                                            .help = "A model between two " what                    \
-                                                    " models, with a share for every part",        \
-                                            .inputs = models_in,                                   \
-                                            .outputs = model_out,                                  \
-                                            .params = table,                                       \
-                                            .params_size = sizeof(parts_params),                   \
-                                            .ops = &parts_ops }
+#define MERGE_NODE(var, class, what, table)                                                        \
+    NINO_NODE(var, class, class, "advanced/model_merging/model_specific",                          \
+              "A model between two " what " models, with a share for every part",                  \
+              NINO_INPUTS(NINO_PORT(model1, MODEL), NINO_PORT(model2, MODEL)),                     \
+              NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)), .params = table,                              \
+              .params_size = sizeof(parts_params), NINO_RUN(parts_run))
 MERGE_NODE(merge_sd1, "ModelMergeSD1", "SD 1", sd_table);
 MERGE_NODE(merge_sd2, "ModelMergeSD2", "SD 2", sd_table);
 MERGE_NODE(merge_sdxl, "ModelMergeSDXL", "SDXL", sdxl_table);

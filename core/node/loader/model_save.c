@@ -108,7 +108,6 @@ static nino_status save_check(const nino_ctx *ctx, const void *params, nino_erro
 #define P_PREFIX(d)                                                                                \
     NINO_P_STRING(save_params, filename_prefix, d, .label = "File name",                           \
                   .help = "Start of the name, with sub-folders of the output folder")
-static const nino_port nothing[] = { { 0 } };
 
 // ---- ModelSave -------------------------------------------------------------------------------
 
@@ -152,21 +151,11 @@ static nino_status model_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_port model_in[] = { { .key = "model", .type = NINO_PORT_MODEL }, { 0 } };
-static const nino_param model_table[] = { P_PREFIX("diffusion_models/ComfyUI"), { 0 } };
-static const nino_node_ops model_ops = { .run = model_run, .check = save_check };
-const nino_node_def nino_node_model_save = {
-    .key = "ModelSave",
-    .title = "ModelSave",
-    .category = "advanced/model_merging",
-    .help = "Writes a diffusion model as a file, with its LoRAs and merges in the weights",
-    .inputs = model_in,
-    .outputs = nothing,
-    .params = model_table,
-    .params_size = sizeof(save_params),
-    .is_output = true,
-    .ops = &model_ops,
-};
+NINO_NODE(model_save, "ModelSave", "ModelSave", "advanced/model_merging",
+          "Writes a diffusion model as a file, with its LoRAs and merges in the weights",
+          NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_NO_OUTPUTS,
+          NINO_PARAMS(save_params, P_PREFIX("diffusion_models/ComfyUI")), .is_output = true,
+          NINO_RUN(model_run, .check = save_check));
 
 // ---- CLIPSave --------------------------------------------------------------------------------
 
@@ -190,18 +179,8 @@ static nino_status clip_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_port clip_in[] = { { .key = "clip", .type = NINO_PORT_CLIP }, { 0 } };
-static const nino_param clip_table[] = { P_PREFIX("clip/ComfyUI"), { 0 } };
-static const nino_node_ops clip_ops = { .run = clip_run, .check = save_check };
-const nino_node_def nino_node_clip_save = {
-    .key = "CLIPSave",
-    .title = "CLIPSave",
-    .category = "advanced/model_merging",
-    .help = "Writes every text encoder as a file, with its LoRAs and merges in the weights",
-    .inputs = clip_in,
-    .outputs = nothing,
-    .params = clip_table,
-    .params_size = sizeof(save_params),
-    .is_output = true,
-    .ops = &clip_ops,
-};
+NINO_NODE(clip_save, "CLIPSave", "CLIPSave", "advanced/model_merging",
+          "Writes every text encoder as a file, with its LoRAs and merges in the weights",
+          NINO_INPUTS(NINO_PORT(clip, CLIP)), NINO_NO_OUTPUTS,
+          NINO_PARAMS(save_params, P_PREFIX("clip/ComfyUI")), .is_output = true,
+          NINO_RUN(clip_run, .check = save_check));

@@ -6,9 +6,6 @@
 #include "core/base/error.h"
 #include "core/node/planar.h"
 
-static const nino_port mask_in[] = { { .key = "mask", .type = NINO_PORT_MASK }, { 0 } };
-static const nino_port mask_out[] = { { .key = "MASK", .type = NINO_PORT_MASK }, { 0 } };
-
 // ---- SolidMask, InvertMask, ThresholdMask ----------------------------------------------------
 
 typedef struct solid_params {
@@ -25,28 +22,16 @@ static nino_status solid_run(nino_run *r, nino_error *err)
     return nino_out_mask(r, 0, m, err);
 }
 
-static const nino_param solid_table[] = {
-    NINO_P_FLOAT(solid_params, value, 1.0, 0.0, 1.0, 0.01, .label = "Value",
-                 .help = "What the mask is everywhere"),
-    NINO_P_INT(solid_params, width, 512, 1, 16384, 1, .label = "Width", .unit = "px",
-               .help = "Width of the mask"),
-    NINO_P_INT(solid_params, height, 512, 1, 16384, 1, .label = "Height", .unit = "px",
-               .help = "Height of the mask"),
-    { 0 }
-};
-static const nino_port nothing[] = { { 0 } };
-static const nino_node_ops solid_ops = { .run = solid_run };
-const nino_node_def nino_node_solid_mask = {
-    .key = "SolidMask",
-    .title = "SolidMask",
-    .category = "mask",
-    .help = "A mask of one value",
-    .inputs = nothing,
-    .outputs = mask_out,
-    .params = solid_table,
-    .params_size = sizeof(solid_params),
-    .ops = &solid_ops,
-};
+NINO_NODE(solid_mask, "SolidMask", "SolidMask", "mask", "A mask of one value",
+          NINO_OUTPUTS(NINO_PORT(MASK, MASK)),
+          NINO_PARAMS(solid_params,
+                      NINO_P_FLOAT(solid_params, value, 1.0, 0.0, 1.0, 0.01, .label = "Value",
+                                   .help = "What the mask is everywhere"),
+                      NINO_P_INT(solid_params, width, 512, 1, 16384, 1, .label = "Width",
+                                 .unit = "px", .help = "Width of the mask"),
+                      NINO_P_INT(solid_params, height, 512, 1, 16384, 1, .label = "Height",
+                                 .unit = "px", .help = "Height of the mask")),
+          NINO_RUN(solid_run));
 
 static nino_status invert_run(nino_run *r, nino_error *err)
 {
@@ -57,16 +42,9 @@ static nino_status invert_run(nino_run *r, nino_error *err)
     return nino_out_mask(r, 0, m, err);
 }
 
-static const nino_node_ops invert_ops = { .run = invert_run };
-const nino_node_def nino_node_invert_mask = {
-    .key = "InvertMask",
-    .title = "InvertMask",
-    .category = "mask",
-    .help = "1 minus the mask",
-    .inputs = mask_in,
-    .outputs = mask_out,
-    .ops = &invert_ops,
-};
+NINO_NODE(invert_mask, "InvertMask", "InvertMask", "mask", "1 minus the mask",
+          NINO_INPUTS(NINO_PORT(mask, MASK)), NINO_OUTPUTS(NINO_PORT(MASK, MASK)),
+          NINO_RUN(invert_run));
 
 typedef struct threshold_params {
     double value;
@@ -82,23 +60,13 @@ static nino_status threshold_run(nino_run *r, nino_error *err)
     return nino_out_mask(r, 0, m, err);
 }
 
-static const nino_param threshold_table[] = {
-    NINO_P_FLOAT(threshold_params, value, 0.5, 0.0, 1.0, 0.01, .label = "Threshold",
-                 .help = "Above it the mask becomes 1, else 0"),
-    { 0 }
-};
-static const nino_node_ops threshold_ops = { .run = threshold_run };
-const nino_node_def nino_node_threshold_mask = {
-    .key = "ThresholdMask",
-    .title = "ThresholdMask",
-    .category = "mask",
-    .help = "A mask of 0 and 1 only",
-    .inputs = mask_in,
-    .outputs = mask_out,
-    .params = threshold_table,
-    .params_size = sizeof(threshold_params),
-    .ops = &threshold_ops,
-};
+NINO_NODE(threshold_mask, "ThresholdMask", "ThresholdMask", "mask", "A mask of 0 and 1 only",
+          NINO_INPUTS(NINO_PORT(mask, MASK)), NINO_OUTPUTS(NINO_PORT(MASK, MASK)),
+          NINO_PARAMS(threshold_params,
+                      NINO_P_FLOAT(threshold_params, value, 0.5, 0.0, 1.0, 0.01,
+                                   .label = "Threshold",
+                                   .help = "Above it the mask becomes 1, else 0")),
+          NINO_RUN(threshold_run));
 
 // ---- CropMask --------------------------------------------------------------------------------
 
@@ -121,29 +89,18 @@ static nino_status crop_run(nino_run *r, nino_error *err)
     return nino_out_mask(r, 0, nino_picture_crop(in, top, left, h, w, r->def->key, err), err);
 }
 
-static const nino_param crop_table[] = {
-    NINO_P_INT(crop_params, x, 0, 0, 16384, 1, .label = "Left", .unit = "px",
-               .help = "Left edge of what is kept"),
-    NINO_P_INT(crop_params, y, 0, 0, 16384, 1, .label = "Top", .unit = "px",
-               .help = "Top edge of what is kept"),
-    NINO_P_INT(crop_params, width, 512, 1, 16384, 1, .label = "Width", .unit = "px",
-               .help = "Width of what is kept"),
-    NINO_P_INT(crop_params, height, 512, 1, 16384, 1, .label = "Height", .unit = "px",
-               .help = "Height of what is kept"),
-    { 0 }
-};
-static const nino_node_ops crop_ops = { .run = crop_run };
-const nino_node_def nino_node_crop_mask = {
-    .key = "CropMask",
-    .title = "CropMask",
-    .category = "mask",
-    .help = "Cuts a rectangle out of a mask",
-    .inputs = mask_in,
-    .outputs = mask_out,
-    .params = crop_table,
-    .params_size = sizeof(crop_params),
-    .ops = &crop_ops,
-};
+NINO_NODE(crop_mask, "CropMask", "CropMask", "mask", "Cuts a rectangle out of a mask",
+          NINO_INPUTS(NINO_PORT(mask, MASK)), NINO_OUTPUTS(NINO_PORT(MASK, MASK)),
+          NINO_PARAMS(crop_params,
+                      NINO_P_INT(crop_params, x, 0, 0, 16384, 1, .label = "Left", .unit = "px",
+                                 .help = "Left edge of what is kept"),
+                      NINO_P_INT(crop_params, y, 0, 0, 16384, 1, .label = "Top", .unit = "px",
+                                 .help = "Top edge of what is kept"),
+                      NINO_P_INT(crop_params, width, 512, 1, 16384, 1, .label = "Width",
+                                 .unit = "px", .help = "Width of what is kept"),
+                      NINO_P_INT(crop_params, height, 512, 1, 16384, 1, .label = "Height",
+                                 .unit = "px", .help = "Height of what is kept")),
+          NINO_RUN(crop_run));
 
 // ---- MaskComposite ---------------------------------------------------------------------------
 
@@ -189,31 +146,20 @@ static nino_status composite_run(nino_run *r, nino_error *err)
     return nino_out_mask(r, 0, out, err);
 }
 
-static const char *const operations[] = { "multiply", "add", "subtract", "and", "or", "xor", NULL };
-static const nino_param composite_table[] = {
-    NINO_P_INT(composite_params, x, 0, 0, 16384, 1, .label = "Left", .unit = "px",
-               .help = "Where the left edge of the source goes"),
-    NINO_P_INT(composite_params, y, 0, 0, 16384, 1, .label = "Top", .unit = "px",
-               .help = "Where the top edge of the source goes"),
-    NINO_P_ENUM(composite_params, operation, operations, 0, .label = "Operation",
-                .help = "and, or, xor round the values to 0 and 1 first"),
-    { 0 }
-};
-static const nino_port composite_in[] = { { .key = "destination", .type = NINO_PORT_MASK },
-                                          { .key = "source", .type = NINO_PORT_MASK },
-                                          { 0 } };
-static const nino_node_ops composite_ops = { .run = composite_run };
-const nino_node_def nino_node_mask_composite = {
-    .key = "MaskComposite",
-    .title = "MaskComposite",
-    .category = "mask",
-    .help = "Combines one mask with a part of another",
-    .inputs = composite_in,
-    .outputs = mask_out,
-    .params = composite_table,
-    .params_size = sizeof(composite_params),
-    .ops = &composite_ops,
-};
+NINO_NODE(mask_composite, "MaskComposite", "MaskComposite", "mask",
+          "Combines one mask with a part of another",
+          NINO_INPUTS(NINO_PORT(destination, MASK), NINO_PORT(source, MASK)),
+          NINO_OUTPUTS(NINO_PORT(MASK, MASK)),
+          NINO_PARAMS(composite_params,
+                      NINO_P_INT(composite_params, x, 0, 0, 16384, 1, .label = "Left", .unit = "px",
+                                 .help = "Where the left edge of the source goes"),
+                      NINO_P_INT(composite_params, y, 0, 0, 16384, 1, .label = "Top", .unit = "px",
+                                 .help = "Where the top edge of the source goes"),
+                      NINO_P_ENUM(composite_params, operation,
+                                  NINO_WORDS("multiply", "add", "subtract", "and", "or", "xor"), 0,
+                                  .label = "Operation",
+                                  .help = "and, or, xor round the values to 0 and 1 first")),
+          NINO_RUN(composite_run));
 
 // ---- FeatherMask -----------------------------------------------------------------------------
 
@@ -256,21 +202,11 @@ static nino_status feather_run(nino_run *r, nino_error *err)
     NINO_P_INT(feather_params, fld, 0, 0, 16384, 1, .label = name, .unit = "px",                   \
                .help = "Width of the fade at this edge")
 
-static const nino_param feather_table[] = {
-    EDGE(left, "Left"), EDGE(top, "Top"), EDGE(right, "Right"), EDGE(bottom, "Bottom"), { 0 }
-};
-static const nino_node_ops feather_ops = { .run = feather_run };
-const nino_node_def nino_node_feather_mask = {
-    .key = "FeatherMask",
-    .title = "FeatherMask",
-    .category = "mask",
-    .help = "Fades a mask out towards its edges",
-    .inputs = mask_in,
-    .outputs = mask_out,
-    .params = feather_table,
-    .params_size = sizeof(feather_params),
-    .ops = &feather_ops,
-};
+NINO_NODE(feather_mask, "FeatherMask", "FeatherMask", "mask", "Fades a mask out towards its edges",
+          NINO_INPUTS(NINO_PORT(mask, MASK)), NINO_OUTPUTS(NINO_PORT(MASK, MASK)),
+          NINO_PARAMS(feather_params, EDGE(left, "Left"), EDGE(top, "Top"), EDGE(right, "Right"),
+                      EDGE(bottom, "Bottom")),
+          NINO_RUN(feather_run));
 
 // ---- GrowMask --------------------------------------------------------------------------------
 
@@ -328,23 +264,12 @@ static nino_status grow_run(nino_run *r, nino_error *err)
     return st ? st : nino_out_mask(r, 0, out, err);
 }
 
-static const nino_param grow_table[] = {
-    NINO_P_INT(grow_params, expand, 0, -16384, 16384, 1, .label = "Grow by", .unit = "px",
-               .help = "How far the mask grows; negative: shrinks", .ui_min.i = -128,
-               .ui_max.i = 128),
-    NINO_P_BOOL(grow_params, tapered_corners, true, .label = "Tapered corners",
-                .help = "Grows less along the diagonals"),
-    { 0 }
-};
-static const nino_node_ops grow_ops = { .run = grow_run };
-const nino_node_def nino_node_grow_mask = {
-    .key = "GrowMask",
-    .title = "GrowMask",
-    .category = "mask",
-    .help = "Grows or shrinks a mask",
-    .inputs = mask_in,
-    .outputs = mask_out,
-    .params = grow_table,
-    .params_size = sizeof(grow_params),
-    .ops = &grow_ops,
-};
+NINO_NODE(grow_mask, "GrowMask", "GrowMask", "mask", "Grows or shrinks a mask",
+          NINO_INPUTS(NINO_PORT(mask, MASK)), NINO_OUTPUTS(NINO_PORT(MASK, MASK)),
+          NINO_PARAMS(grow_params,
+                      NINO_P_INT(grow_params, expand, 0, -16384, 16384, 1, .label = "Grow by",
+                                 .unit = "px", .help = "How far the mask grows; negative: shrinks",
+                                 .ui_min.i = -128, .ui_max.i = 128),
+                      NINO_P_BOOL(grow_params, tapered_corners, true, .label = "Tapered corners",
+                                  .help = "Grows less along the diagonals")),
+          NINO_RUN(grow_run));

@@ -172,21 +172,13 @@ end:
     return st;
 }
 
-static const nino_port bench_in[] = { NINO_SAMPLE_CUSTOM_PORTS, { 0 } };
-static const nino_port bench_out[] = { { .key = "LATENT", .type = NINO_PORT_LATENT },
-                                       { .key = "BENCHMARK_REPORT", .type = NINO_PORT_STRING },
-                                       { 0 } };
-static const nino_node_ops bench_ops = { .run = bench_run, .is_volatile = true };
-const nino_node_def nino_node_rocm_sampler_benchmark = {
-    .key = "ROCMSamplerCustomAdvancedBenchmark",
-    .title = "ROCm SamplerCustomAdvanced Benchmark",
-    .category = "ROCm Ninodes/Sampling",
-    .help = "Samples with and without batched conditioning, in turn, and compares speed, memory "
-            "and results",
-    .inputs = bench_in,
-    .outputs = bench_out,
-    .ops = &bench_ops,
-};
+NINO_NODE(rocm_sampler_benchmark, "ROCMSamplerCustomAdvancedBenchmark",
+          "ROCm SamplerCustomAdvanced Benchmark", "ROCm Ninodes/Sampling",
+          "Samples with and without batched conditioning, in turn, and compares speed, memory "
+          "and results",
+          NINO_INPUTS(NINO_SAMPLE_CUSTOM_PORTS),
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT), NINO_PORT(BENCHMARK_REPORT, STRING)),
+          NINO_RUN(bench_run, .is_volatile = true));
 
 // ---- ROCMSamplerPerformanceMonitor -----------------------------------------------------------
 
@@ -416,26 +408,12 @@ static nino_status monitor_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_port monitor_in[] = { { .key = "model", .type = NINO_PORT_MODEL }, { 0 } };
-static const nino_port monitor_out[] = { { .key = "DEVICE_INFO", .type = NINO_PORT_STRING },
-                                         { .key = "PERFORMANCE_TIPS", .type = NINO_PORT_STRING },
-                                         { .key = "OPTIMAL_SETTINGS", .type = NINO_PORT_STRING },
-                                         { 0 } };
-static const nino_param monitor_table[] = {
-    NINO_P_INT(monitor_params, test_steps, 20, 1, 100, 1, .label = "Steps",
-               .help = "Steps that the measured speed is extrapolated to"),
-    { 0 }
-};
-static const nino_node_ops monitor_ops = { .run = monitor_run, .is_volatile = true };
-const nino_node_def nino_node_rocm_sampler_monitor = {
-    .key = "ROCMSamplerPerformanceMonitor",
-    .title = "ROCm Sampler Performance Monitor",
-    .category = "ROCm Ninodes/Sampling",
-    .help = "Measures the model's forward at every precision on this device",
-    .inputs = monitor_in,
-    .outputs = monitor_out,
-    .params = monitor_table,
-    .params_size = sizeof(monitor_params),
-    .is_output = true,
-    .ops = &monitor_ops,
-};
+NINO_NODE(rocm_sampler_monitor, "ROCMSamplerPerformanceMonitor", "ROCm Sampler Performance Monitor",
+          "ROCm Ninodes/Sampling", "Measures the model's forward at every precision on this device",
+          NINO_INPUTS(NINO_PORT(model, MODEL)),
+          NINO_OUTPUTS(NINO_PORT(DEVICE_INFO, STRING), NINO_PORT(PERFORMANCE_TIPS, STRING),
+                       NINO_PORT(OPTIMAL_SETTINGS, STRING)),
+          NINO_PARAMS(monitor_params,
+                      NINO_P_INT(monitor_params, test_steps, 20, 1, 100, 1, .label = "Steps",
+                                 .help = "Steps that the measured speed is extrapolated to")),
+          .is_output = true, NINO_RUN(monitor_run, .is_volatile = true));

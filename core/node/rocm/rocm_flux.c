@@ -460,46 +460,29 @@ static nino_status flux_run(nino_run *r, nino_error *err)
     return st ? st : nino_probe_texts(r, text, err);
 }
 
-static const nino_port flux_in[] = { { .key = "model", .type = NINO_PORT_MODEL },
-                                     { .key = "vae", .type = NINO_PORT_VAE },
-                                     { .key = "clip", .type = NINO_PORT_CLIP },
-                                     { 0 } };
-static const nino_port flux_out[] = { { .key = "BENCHMARK_RESULTS", .type = NINO_PORT_STRING },
-                                      { .key = "PERFORMANCE_CHART", .type = NINO_PORT_STRING },
-                                      { .key = "OPTIMIZATION_RECOMMENDATIONS",
-                                        .type = NINO_PORT_STRING },
-                                      { .key = "MEMORY_ANALYSIS", .type = NINO_PORT_STRING },
-                                      { 0 } };
-static const nino_param flux_table[] = {
-    NINO_P_STRING(flux_params, test_resolutions, "256x320,512x512,1024x1024",
-                  .label = "Resolutions", .help = "Widths and heights, such as 512x512,1024x768"),
-    NINO_P_INT(flux_params, test_steps, 20, 1, MAX_STEPS, 1, .label = "Steps",
-               .help = "Steps of every picture"),
-    NINO_P_STRING(flux_params, test_cfg_values, "1.0,3.5,8.0", .label = "CFG values",
-                  .help =
-                      "Every resolution is sampled with each of them; 1 needs half of the work"),
-    NINO_P_BOOL(flux_params, test_hipblas, true, .label = "hipBLAS", .is_inert = true,
-                .help = "No effect: matrix products are OpenCL kernels"),
-    NINO_P_BOOL(flux_params, generate_report, true, .label = "Report",
-                .help = "Off: only the results, without chart, advice and memory"),
-    { 0 }
-};
-static const char *const order_109[] = {
-    "test_resolutions", "test_steps", "test_cfg_values", "test_hipblas", "-",
-    "generate_report",  NULL
-};
-static const nino_widget_order flux_orders[] = { { order_109, "1.0.9" }, { 0 } };
-static const nino_node_ops flux_ops = { .run = flux_run, .check = check, .is_volatile = true };
-const nino_node_def nino_node_rocm_flux_benchmark = {
-    .key = "ROCMFluxBenchmark",
-    .title = "ROCm Flux Benchmark",
-    .category = "ROCm Ninodes/Benchmark",
-    .help = "Measures text encoding, every step and decoding of whole pictures on this device",
-    .inputs = flux_in,
-    .outputs = flux_out,
-    .params = flux_table,
-    .params_size = sizeof(flux_params),
+NINO_NODE(
+    rocm_flux_benchmark, "ROCMFluxBenchmark", "ROCm Flux Benchmark", "ROCm Ninodes/Benchmark",
+    "Measures text encoding, every step and decoding of whole pictures on this device",
+    NINO_INPUTS(NINO_PORT(model, MODEL), NINO_PORT(vae, VAE), NINO_PORT(clip, CLIP)),
+    NINO_OUTPUTS(NINO_PORT(BENCHMARK_RESULTS, STRING), NINO_PORT(PERFORMANCE_CHART, STRING),
+                 NINO_PORT(OPTIMIZATION_RECOMMENDATIONS, STRING),
+                 NINO_PORT(MEMORY_ANALYSIS, STRING)),
+    NINO_PARAMS(
+        flux_params,
+        NINO_P_STRING(flux_params, test_resolutions, "256x320,512x512,1024x1024",
+                      .label = "Resolutions",
+                      .help = "Widths and heights, such as 512x512,1024x768"),
+        NINO_P_INT(flux_params, test_steps, 20, 1, MAX_STEPS, 1, .label = "Steps",
+                   .help = "Steps of every picture"),
+        NINO_P_STRING(
+            flux_params, test_cfg_values, "1.0,3.5,8.0", .label = "CFG values",
+            .help = "Every resolution is sampled with each of them; 1 needs half of the work"),
+        NINO_P_BOOL(flux_params, test_hipblas, true, .label = "hipBLAS", .is_inert = true,
+                    .help = "No effect: matrix products are OpenCL kernels"),
+        NINO_P_BOOL(flux_params, generate_report, true, .label = "Report",
+                    .help = "Off: only the results, without chart, advice and memory")),
     .is_output = true,
-    .orders = flux_orders,
-    .ops = &flux_ops,
-};
+    NINO_ORDERS({ NINO_WORDS("test_resolutions", "test_steps", "test_cfg_values", "test_hipblas",
+                             "-", "generate_report"),
+                  "1.0.9" }),
+    NINO_RUN(flux_run, .check = check, .is_volatile = true));

@@ -13,10 +13,6 @@
 #define GIB 0x1p30
 #define MIB 0x1p20
 
-static const nino_port status_out[] = { { .key = "MEMORY_STATUS", .type = NINO_PORT_STRING },
-                                        { 0 } };
-static const nino_port no_inputs[] = { { 0 } };
-
 static void print_pool(nino_buf *b, const char *when, const nino_pool *pool)
 {
     nino_mem_stat m;
@@ -69,29 +65,17 @@ static nino_status tidy(nino_run *r, bool drops, nino_error *err)
 static nino_status defragment_run(nino_run *r, nino_error *err) { return tidy(r, false, err); }
 static nino_status reset_run(nino_run *r, nino_error *err) { return tidy(r, true, err); }
 
-static const nino_node_ops defragment_ops = { .run = defragment_run, .is_volatile = true };
-const nino_node_def nino_node_rocm_defragment = {
-    .key = "ROCMMemoryDefragmenter",
-    .title = "ROCm Memory Defragmenter",
-    .category = "ROCm Ninodes/Memory",
-    .help = "Gives arenas that nothing uses back to the device and says how scattered the rest is",
-    .inputs = no_inputs,
-    .outputs = status_out,
-    .is_output = true,
-    .ops = &defragment_ops,
-};
+NINO_NODE(rocm_defragment, "ROCMMemoryDefragmenter", "ROCm Memory Defragmenter",
+          "ROCm Ninodes/Memory",
+          "Gives arenas that nothing uses back to the device and says how scattered the rest is",
+          NINO_OUTPUTS(NINO_PORT(MEMORY_STATUS, STRING)), .is_output = true,
+          NINO_RUN(defragment_run, .is_volatile = true));
 
-static const nino_node_ops reset_ops = { .run = reset_run, .is_volatile = true };
-const nino_node_def nino_node_rocm_memory_reset = {
-    .key = "ROCMEmergencyMemoryReset",
-    .title = "ROCm Emergency Memory Reset",
-    .category = "ROCm Ninodes/Memory",
-    .help = "Frees cached results, weights and the device's pool; what is needed is read again",
-    .inputs = no_inputs,
-    .outputs = status_out,
-    .is_output = true,
-    .ops = &reset_ops,
-};
+NINO_NODE(rocm_memory_reset, "ROCMEmergencyMemoryReset", "ROCm Emergency Memory Reset",
+          "ROCm Ninodes/Memory",
+          "Frees cached results, weights and the device's pool; what is needed is read again",
+          NINO_OUTPUTS(NINO_PORT(MEMORY_STATUS, STRING)), .is_output = true,
+          NINO_RUN(reset_run, .is_volatile = true));
 
 // ---- WindowsPaginationDiagnostic -------------------------------------------------------------
 
@@ -187,30 +171,17 @@ static nino_status paging_run(nino_run *r, nino_error *err)
     return nino_probe_texts(r, text, err);
 }
 
-static const nino_port paging_out[] = { { .key = "SYSTEM_INFO", .type = NINO_PORT_STRING },
-                                        { .key = "MEMORY_STATUS", .type = NINO_PORT_STRING },
-                                        { .key = "RECOMMENDATIONS", .type = NINO_PORT_STRING },
-                                        { .key = "FIXES_APPLIED", .type = NINO_PORT_STRING },
-                                        { 0 } };
-static const nino_param paging_table[] = {
-    NINO_P_BOOL(paging_params, check_memory, true, .label = "Memory",
-                .help = "Says how much memory is available"),
-    NINO_P_BOOL(paging_params, check_paging_file, true, .label = "Swap",
-                .help = "Says how much swap there is and how much of it is used"),
-    NINO_P_BOOL(paging_params, apply_fixes, true, .label = "Free memory",
-                .help = "Gives unused device memory back; nothing of the system is changed"),
-    { 0 }
-};
-static const nino_node_ops paging_ops = { .run = paging_run, .is_volatile = true };
-const nino_node_def nino_node_paging = {
-    .key = "WindowsPaginationDiagnostic",
-    .title = "Pagination Diagnostic",
-    .category = "ROCm Ninodes/Memory",
-    .help = "Memory and swap of this system in figures; made for Windows, it works anywhere",
-    .inputs = no_inputs,
-    .outputs = paging_out,
-    .params = paging_table,
-    .params_size = sizeof(paging_params),
-    .is_output = true,
-    .ops = &paging_ops,
-};
+NINO_NODE(
+    paging, "WindowsPaginationDiagnostic", "Pagination Diagnostic", "ROCm Ninodes/Memory",
+    "Memory and swap of this system in figures; made for Windows, it works anywhere",
+    NINO_OUTPUTS(NINO_PORT(SYSTEM_INFO, STRING), NINO_PORT(MEMORY_STATUS, STRING),
+                 NINO_PORT(RECOMMENDATIONS, STRING), NINO_PORT(FIXES_APPLIED, STRING)),
+    NINO_PARAMS(
+        paging_params,
+        NINO_P_BOOL(paging_params, check_memory, true, .label = "Memory",
+                    .help = "Says how much memory is available"),
+        NINO_P_BOOL(paging_params, check_paging_file, true, .label = "Swap",
+                    .help = "Says how much swap there is and how much of it is used"),
+        NINO_P_BOOL(paging_params, apply_fixes, true, .label = "Free memory",
+                    .help = "Gives unused device memory back; nothing of the system is changed")),
+    .is_output = true, NINO_RUN(paging_run, .is_volatile = true));

@@ -15,15 +15,6 @@
 
 #define RUNS 5 // timed repetitions of a probe, after one that warms up
 
-static const nino_port text3_monitor[] = { { .key = "DEVICE_INFO", .type = NINO_PORT_STRING },
-                                           { .key = "PERFORMANCE_TIPS", .type = NINO_PORT_STRING },
-                                           { .key = "OPTIMAL_SETTINGS", .type = NINO_PORT_STRING },
-                                           { 0 } };
-static const nino_port text3_memory[] = { { .key = "MEMORY_STATUS", .type = NINO_PORT_STRING },
-                                          { .key = "OPTIMIZATION_LOG", .type = NINO_PORT_STRING },
-                                          { .key = "RECOMMENDATIONS", .type = NINO_PORT_STRING },
-                                          { 0 } };
-
 // ---- probes ----------------------------------------------------------------------------------
 
 // y = 1 x + 0 with x kept: reads and writes every byte once. *bytes: per run.
@@ -246,25 +237,16 @@ end:
     return st;
 }
 
-static const nino_port vae_in[] = { { .key = "vae", .type = NINO_PORT_VAE }, { 0 } };
-static const nino_param vae_table[] = {
-    NINO_P_INT(vae_params, test_resolution, 1024, 256, 4096, 64, .label = "Resolution",
-               .unit = "px", .help = "Side of the picture that the settings are for"),
-    { 0 }
-};
-static const nino_node_ops vae_ops = { .run = vae_run, .is_volatile = true };
-const nino_node_def nino_node_rocm_vae_monitor = {
-    .key = "ROCMVAEPerformanceMonitor",
-    .title = "ROCm VAE Performance Monitor",
-    .category = "ROCm Ninodes/VAE",
-    .help = "Measures copies, a convolution and small decodes on this device",
-    .inputs = vae_in,
-    .outputs = text3_monitor,
-    .params = vae_table,
-    .params_size = sizeof(vae_params),
-    .is_output = true,
-    .ops = &vae_ops,
-};
+NINO_NODE(rocm_vae_monitor, "ROCMVAEPerformanceMonitor", "ROCm VAE Performance Monitor",
+          "ROCm Ninodes/VAE", "Measures copies, a convolution and small decodes on this device",
+          NINO_INPUTS(NINO_PORT(vae, VAE)),
+          NINO_OUTPUTS(NINO_PORT(DEVICE_INFO, STRING), NINO_PORT(PERFORMANCE_TIPS, STRING),
+                       NINO_PORT(OPTIMAL_SETTINGS, STRING)),
+          NINO_PARAMS(vae_params,
+                      NINO_P_INT(vae_params, test_resolution, 1024, 256, 4096, 64,
+                                 .label = "Resolution", .unit = "px",
+                                 .help = "Side of the picture that the settings are for")),
+          .is_output = true, NINO_RUN(vae_run, .is_volatile = true));
 
 // ---- ROCMMemoryOptimizer ---------------------------------------------------------------------
 
@@ -387,34 +369,23 @@ static nino_status memory_run(nino_run *r, nino_error *err)
     return nino_probe_texts(r, text, err);
 }
 
-static const char *const levels[] = { "conservative", "balanced", "aggressive", NULL };
-static const nino_param memory_table[] = {
-    NINO_P_ENUM(memory_params, optimization_level, levels, 1, .label = "Level",
-                .help = "conservative: unused device memory; balanced: and cached results; "
-                        "aggressive: and weights, which are read again when needed"),
-    NINO_P_BOOL(memory_params, enable_gc, true, .label = "Host memory",
-                .help = "Frees cached results of earlier runs"),
-    NINO_P_BOOL(memory_params, clear_cache, true, .label = "Device memory",
-                .help = "Gives unused memory back to the driver"),
-    NINO_P_INT(memory_params, cleanup_frequency, 10, 1, 100, 1, .label = "Every n runs",
-               .is_inert = true, .help = "No effect: it frees every time it runs"),
-    { 0 }
-};
-static const nino_port nothing[] = { { 0 } };
-static const nino_node_ops memory_ops = { .run = memory_run, .is_volatile = true };
-static const char *const order_109[] = { "-e", "-b", "-b", "-b", "-b", "-f", "cleanup_frequency",
-                                         NULL };
-static const nino_widget_order memory_orders[] = { { order_109, "1.0.9" }, { 0 } };
-const nino_node_def nino_node_rocm_memory = {
-    .key = "ROCMMemoryOptimizer",
-    .title = "ROCm Memory Optimizer",
-    .category = "ROCm Ninodes/Memory",
-    .help = "Frees memory and says how much there was before and after",
-    .inputs = nothing,
-    .outputs = text3_memory,
-    .params = memory_table,
-    .params_size = sizeof(memory_params),
+NINO_NODE(
+    rocm_memory, "ROCMMemoryOptimizer", "ROCm Memory Optimizer", "ROCm Ninodes/Memory",
+    "Frees memory and says how much there was before and after",
+    NINO_OUTPUTS(NINO_PORT(MEMORY_STATUS, STRING), NINO_PORT(OPTIMIZATION_LOG, STRING),
+                 NINO_PORT(RECOMMENDATIONS, STRING)),
+    NINO_PARAMS(
+        memory_params,
+        NINO_P_ENUM(memory_params, optimization_level,
+                    NINO_WORDS("conservative", "balanced", "aggressive"), 1, .label = "Level",
+                    .help = "conservative: unused device memory; balanced: and cached results; "
+                            "aggressive: and weights, which are read again when needed"),
+        NINO_P_BOOL(memory_params, enable_gc, true, .label = "Host memory",
+                    .help = "Frees cached results of earlier runs"),
+        NINO_P_BOOL(memory_params, clear_cache, true, .label = "Device memory",
+                    .help = "Gives unused memory back to the driver"),
+        NINO_P_INT(memory_params, cleanup_frequency, 10, 1, 100, 1, .label = "Every n runs",
+                   .is_inert = true, .help = "No effect: it frees every time it runs")),
     .is_output = true,
-    .orders = memory_orders,
-    .ops = &memory_ops,
-};
+    NINO_ORDERS({ NINO_WORDS("-e", "-b", "-b", "-b", "-b", "-f", "cleanup_frequency"), "1.0.9" }),
+    NINO_RUN(memory_run, .is_volatile = true));

@@ -8,32 +8,36 @@
 #define PRECISION_HELP                                                                             \
     "How numbers are stored between the model's operations; auto is the run's precision"
 
-static const char *const precisions[] = { "auto", "fp32", "bf16", NULL };
-
 static bool has_frames(const nino_run *r, int i)
 {
     const nino_shape *s = &nino_in_latent(r, i)->samples->shape;
     return s->rank == 5 && s->dim[1] > 1;
 }
 
-// The executor has set the stream to precision_mode, unless compatibility_mode is on.
-static nino_precision chosen(const nino_run *r, int64_t mode, bool is_stock)
+static nino_precision precision_of(int64_t mode, bool is_stock)
 {
-    return mode && !is_stock ? nino_stream_precision(r->stream) : NINO_PREC_AUTO;
+    static const nino_precision of[] = { NINO_PREC_AUTO, NINO_PREC_F32, NINO_PREC_BF16 };
+    return is_stock ? NINO_PREC_AUTO : of[mode];
 }
 
-static const nino_port ksampler_in[] = { { .key = "model", .type = NINO_PORT_MODEL },
-                                         { .key = "positive", .type = NINO_PORT_CONDITIONING },
-                                         { .key = "negative", .type = NINO_PORT_CONDITIONING },
-                                         { .key = "latent_image", .type = NINO_PORT_LATENT },
+// What the executor set the stream to for this node, f32 in a second try; AUTO: the node says none.
+static nino_precision chosen(const nino_run *r)
+{
+    return r->def->ops->precision(r->params) == NINO_PREC_AUTO ? NINO_PREC_AUTO
+                                                               : nino_stream_precision(r->stream);
+}
+
+static const nino_port ksampler_in[] = { NINO_PORT(model, MODEL),
+                                         NINO_PORT(positive, CONDITIONING),
+                                         NINO_PORT(negative, CONDITIONING),
+                                         NINO_PORT(latent_image, LATENT),
                                          { 0 } };
-static const nino_port latent_out[] = { { .key = "LATENT", .type = NINO_PORT_LATENT }, { 0 } };
 
 #define ROCM_PARAMS(S)                                                                             \
     NINO_P_BOOL(S, optimize_for_video, false, .label = "For video", .optional = true,              \
                 .help = VIDEO_HELP),                                                               \
-        NINO_P_ENUM(S, precision_mode, precisions, 0, .label = "Precision", .optional = true,      \
-                    .help = PRECISION_HELP),                                                       \
+        NINO_P_ENUM(S, precision_mode, NINO_WORDS("auto", "fp32", "bf16"), 0,                      \
+                    .label = "Precision", .optional = true, .help = PRECISION_HELP),               \
         NINO_P_BOOL(S, compatibility_mode, false, .label = "As the stock node", .optional = true,  \
                     .help = COMPAT_HELP)
 
@@ -45,6 +49,12 @@ typedef struct ksampler_params {
     double cfg, denoise;
     bool optimize_for_video, compatibility_mode;
 } ksampler_params;
+
+static nino_precision ksampler_precision(const void *params)
+{
+    const ksampler_params *p = params;
+    return precision_of(p->precision_mode, p->compatibility_mode);
+}
 
 static nino_status ksampler_run(nino_run *r, nino_error *err)
 {
@@ -59,40 +69,25 @@ static nino_status ksampler_run(nino_run *r, nino_error *err)
                               .start_step = -1,
                               .end_step = -1 };
     const nino_sampling_how how = {
-        .precision = chosen(r, p->precision_mode, is_stock),
+        .precision = chosen(r),
         .no_previews = p->optimize_for_video && !is_stock && has_frames(r, 3),
     };
     return nino_node_run_ksampler(r, &k, &how, err);
 }
 
-static const nino_param ksampler_table[] = { KSAMPLER_PARAMS(ksampler_params),
-                                             ROCM_PARAMS(ksampler_params),
-                                             { 0 } };
-static const nino_alias ksampler_aliases[] = { { .name = "ROCmKSampler" }, { 0 } };
-
 // "-" after a seed is what the editor does with it after a run.
 #define STOCK_ORDER "seed", "-", "steps", "cfg", "sampler_name", "scheduler", "denoise"
-static const char *const ksampler_109[] = { STOCK_ORDER, "-", "precision_mode", "-", "-", "-", "-",
-                                            "-",         NULL };
-static const char *const ksampler_100[] = { STOCK_ORDER, "-", "precision_mode", "-", "-", NULL };
-static const char *const ksampler_1026[] = { STOCK_ORDER, NULL };
-static const nino_widget_order ksampler_orders[] = {
-    { ksampler_109, "1.0.9" }, { ksampler_100, "1.0.0" }, { ksampler_1026, "1.0.26" }, { 0 }
-};
-static const nino_node_ops ksampler_ops = { .run = ksampler_run };
-const nino_node_def nino_node_rocm_ksampler = {
-    .key = "ROCMOptimizedKSampler",
-    .title = "ROCm KSampler",
-    .category = "ROCm Ninodes/Sampling",
-    .help = "KSampler with a choice of precision",
-    .inputs = ksampler_in,
-    .outputs = latent_out,
-    .params = ksampler_table,
-    .params_size = sizeof(ksampler_params),
-    .aliases = ksampler_aliases,
-    .orders = ksampler_orders,
-    .ops = &ksampler_ops,
-};
+NINO_NODE(rocm_ksampler, "ROCMOptimizedKSampler", "ROCm KSampler", "ROCm Ninodes/Sampling",
+          "KSampler with a choice of precision", .inputs = ksampler_in,
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(ksampler_params, KSAMPLER_PARAMS(ksampler_params),
+                      ROCM_PARAMS(ksampler_params)),
+          NINO_ALIASES({ .name = "ROCmKSampler" }),
+          NINO_ORDERS({ NINO_WORDS(STOCK_ORDER, "-", "precision_mode", "-", "-", "-", "-", "-"),
+                        "1.0.9" },
+                      { NINO_WORDS(STOCK_ORDER, "-", "precision_mode", "-", "-"), "1.0.0" },
+                      { NINO_WORDS(STOCK_ORDER), "1.0.26" }),
+          NINO_RUN(ksampler_run, .precision = ksampler_precision));
 
 // ---- ROCMOptimizedKSamplerAdvanced -----------------------------------------------------------
 
@@ -103,6 +98,12 @@ typedef struct advanced_params {
     double cfg;
     bool optimize_for_video, compatibility_mode;
 } advanced_params;
+
+static nino_precision advanced_precision(const void *params)
+{
+    const advanced_params *p = params;
+    return precision_of(p->precision_mode, p->compatibility_mode);
+}
 
 static nino_status advanced_run(nino_run *r, nino_error *err)
 {
@@ -119,40 +120,26 @@ static nino_status advanced_run(nino_run *r, nino_error *err)
                               .start_step = (int) p->start_at_step,
                               .end_step = (int) p->end_at_step };
     const nino_sampling_how how = {
-        .precision = chosen(r, p->precision_mode, is_stock),
+        .precision = chosen(r),
         .no_previews = p->optimize_for_video && !is_stock && has_frames(r, 3),
     };
     return nino_node_run_ksampler(r, &k, &how, err);
 }
 
-static const nino_param advanced_table[] = { KSAMPLER_ADVANCED_PARAMS(advanced_params),
-                                             ROCM_PARAMS(advanced_params),
-                                             { 0 } };
-static const nino_alias advanced_aliases[] = { { .name = "ROCmKSamplerAdvanced" }, { 0 } };
-
 #define STOCK_ADVANCED_ORDER                                                                       \
     "add_noise", "noise_seed", "-", "steps", "cfg", "sampler_name", "scheduler", "start_at_step",  \
         "end_at_step", "return_with_leftover_noise"
-static const char *const advanced_10c[] = { STOCK_ADVANCED_ORDER, "-", "precision_mode", "-",
-                                            "compatibility_mode", NULL };
-static const char *const advanced_10[] = { STOCK_ADVANCED_ORDER, "-", "precision_mode", "-", NULL };
-static const nino_widget_order advanced_orders[] = { { advanced_10c, "1.0" },
-                                                     { advanced_10, "1.0" },
-                                                     { 0 } };
-static const nino_node_ops advanced_ops = { .run = advanced_run };
-const nino_node_def nino_node_rocm_ksampler_advanced = {
-    .key = "ROCMOptimizedKSamplerAdvanced",
-    .title = "ROCm KSampler Advanced",
-    .category = "ROCm Ninodes/Sampling",
-    .help = "KSampler (Advanced) with a choice of precision",
-    .inputs = ksampler_in,
-    .outputs = latent_out,
-    .params = advanced_table,
-    .params_size = sizeof(advanced_params),
-    .aliases = advanced_aliases,
-    .orders = advanced_orders,
-    .ops = &advanced_ops,
-};
+NINO_NODE(rocm_ksampler_advanced, "ROCMOptimizedKSamplerAdvanced", "ROCm KSampler Advanced",
+          "ROCm Ninodes/Sampling", "KSampler (Advanced) with a choice of precision",
+          .inputs = ksampler_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(advanced_params, KSAMPLER_ADVANCED_PARAMS(advanced_params),
+                      ROCM_PARAMS(advanced_params)),
+          NINO_ALIASES({ .name = "ROCmKSamplerAdvanced" }),
+          NINO_ORDERS({ NINO_WORDS(STOCK_ADVANCED_ORDER, "-", "precision_mode", "-",
+                                   "compatibility_mode"),
+                        "1.0" },
+                      { NINO_WORDS(STOCK_ADVANCED_ORDER, "-", "precision_mode", "-"), "1.0" }),
+          NINO_RUN(advanced_run, .precision = advanced_precision));
 
 // ---- ROCMSamplerCustomAdvanced ---------------------------------------------------------------
 
@@ -168,35 +155,20 @@ static nino_status custom_run(nino_run *r, nino_error *err)
     return nino_node_sample_custom(r, &how, err);
 }
 
-static const char *const flash[] = { "auto", "disable_flash", "force_flash", NULL };
-static const nino_param custom_table[] = {
-    NINO_P_BOOL(custom_params, compatibility_mode, false, .label = "As the stock node",
-                .optional = true,
-                .help = "Exactly the stock node: also previews latents of several frames"),
-    NINO_P_ENUM(custom_params, flash_attention, flash, 0, .label = "Flash attention",
-                .optional = true, .is_inert = true,
-                .help =
-                    "No effect: attention is always one fused operation whose sums are in fp32, "
-                    "there is no other one to choose"),
-    { 0 }
-};
-// Up to 2.2.0 the optional widgets were others.
-static const char *const custom_220[] = { "-", "-", "compatibility_mode", NULL };
-static const nino_widget_order custom_orders[] = { { custom_220, "2.2.0" }, { 0 } };
-static const nino_port custom_in[] = { NINO_SAMPLE_CUSTOM_PORTS, { 0 } };
-static const nino_port custom_out[] = { { .key = "output", .type = NINO_PORT_LATENT },
-                                        { .key = "denoised_output", .type = NINO_PORT_LATENT },
-                                        { 0 } };
-static const nino_node_ops custom_ops = { .run = custom_run };
-const nino_node_def nino_node_rocm_sampler_custom = {
-    .key = "ROCMSamplerCustomAdvanced",
-    .title = "ROCm SamplerCustomAdvanced",
-    .category = "ROCm Ninodes/Sampling",
-    .help = "SamplerCustomAdvanced without previews of videos",
-    .inputs = custom_in,
-    .outputs = custom_out,
-    .params = custom_table,
-    .params_size = sizeof(custom_params),
-    .orders = custom_orders,
-    .ops = &custom_ops,
-};
+NINO_NODE(
+    rocm_sampler_custom, "ROCMSamplerCustomAdvanced", "ROCm SamplerCustomAdvanced",
+    "ROCm Ninodes/Sampling", "SamplerCustomAdvanced without previews of videos",
+    NINO_INPUTS(NINO_SAMPLE_CUSTOM_PORTS),
+    NINO_OUTPUTS(NINO_PORT(output, LATENT), NINO_PORT(denoised_output, LATENT)),
+    NINO_PARAMS(
+        custom_params,
+        NINO_P_BOOL(custom_params, compatibility_mode, false, .label = "As the stock node",
+                    .optional = true,
+                    .help = "Exactly the stock node: also previews latents of several frames"),
+        NINO_P_ENUM(
+            custom_params, flash_attention, NINO_WORDS("auto", "disable_flash", "force_flash"), 0,
+            .label = "Flash attention", .optional = true, .is_inert = true,
+            .help = "No effect: attention is always one fused operation whose sums are in fp32, "
+                    "there is no other one to choose")),
+    // Up to then the optional widgets were others.
+    NINO_ORDERS({ NINO_WORDS("-", "-", "compatibility_mode"), "2.2.0" }), NINO_RUN(custom_run));

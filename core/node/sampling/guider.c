@@ -27,20 +27,10 @@ static nino_status basic_run(nino_run *r, nino_error *err)
     return nino_out_guider(r, 0, new_guider(r, NINO_GUIDE_BASIC), err);
 }
 
-static const nino_port basic_in[] = { { .key = "model", .type = NINO_PORT_MODEL },
-                                      { .key = "conditioning", .type = NINO_PORT_CONDITIONING },
-                                      { 0 } };
-static const nino_port guider_out[] = { { .key = "GUIDER", .type = NINO_PORT_GUIDER }, { 0 } };
-static const nino_node_ops basic_ops = { .run = basic_run };
-const nino_node_def nino_node_basic_guider = {
-    .key = "BasicGuider",
-    .title = "BasicGuider",
-    .category = "sampling/custom_sampling/guiders",
-    .help = "Follows one prompt, without a negative one",
-    .inputs = basic_in,
-    .outputs = guider_out,
-    .ops = &basic_ops,
-};
+NINO_NODE(basic_guider, "BasicGuider", "BasicGuider", "sampling/custom_sampling/guiders",
+          "Follows one prompt, without a negative one",
+          NINO_INPUTS(NINO_PORT(model, MODEL), NINO_PORT(conditioning, CONDITIONING)),
+          NINO_OUTPUTS(NINO_PORT(GUIDER, GUIDER)), NINO_RUN(basic_run));
 
 typedef struct cfg_params {
     double cfg;
@@ -58,28 +48,18 @@ static nino_status cfg_run(nino_run *r, nino_error *err)
     return nino_out_guider(r, 0, g, err);
 }
 
-static const nino_param cfg_table[] = {
-    NINO_P_FLOAT(cfg_params, cfg, 8.0, 0.0, 100.0, 0.1, .label = "CFG", .ui_max.f = 20.0,
-                 .help = "How far from the negative prompt the picture is pushed; 1 leaves the "
-                         "negative prompt out"),
-    { 0 }
-};
-static const nino_port cfg_in[] = { { .key = "model", .type = NINO_PORT_MODEL },
-                                    { .key = "positive", .type = NINO_PORT_CONDITIONING },
-                                    { .key = "negative", .type = NINO_PORT_CONDITIONING },
-                                    { 0 } };
-static const nino_node_ops cfg_ops = { .run = cfg_run };
-const nino_node_def nino_node_cfg_guider = {
-    .key = "CFGGuider",
-    .title = "CFGGuider",
-    .category = "sampling/custom_sampling/guiders",
-    .help = "Classifier-free guidance between two prompts",
-    .inputs = cfg_in,
-    .outputs = guider_out,
-    .params = cfg_table,
-    .params_size = sizeof(cfg_params),
-    .ops = &cfg_ops,
-};
+NINO_NODE(
+    cfg_guider, "CFGGuider", "CFGGuider", "sampling/custom_sampling/guiders",
+    "Classifier-free guidance between two prompts",
+    NINO_INPUTS(NINO_PORT(model, MODEL), NINO_PORT(positive, CONDITIONING),
+                NINO_PORT(negative, CONDITIONING)),
+    NINO_OUTPUTS(NINO_PORT(GUIDER, GUIDER)),
+    NINO_PARAMS(
+        cfg_params,
+        NINO_P_FLOAT(cfg_params, cfg, 8.0, 0.0, 100.0, 0.1, .label = "CFG", .ui_max.f = 20.0,
+                     .help = "How far from the negative prompt the picture is pushed; 1 leaves the "
+                             "negative prompt out")),
+    NINO_RUN(cfg_run));
 
 typedef struct dual_params {
     double cfg_conds, cfg_cond2_negative;
@@ -102,35 +82,24 @@ static nino_status dual_run(nino_run *r, nino_error *err)
     return nino_out_guider(r, 0, g, err);
 }
 
-static const char *const styles[] = { "regular", "nested", NULL };
-static const nino_param dual_table[] = {
-    NINO_P_FLOAT(dual_params, cfg_conds, 8.0, 0.0, 100.0, 0.1, .label = "CFG of the prompts",
-                 .ui_max.f = 20.0, .help = "How far from the second prompt towards the first"),
-    NINO_P_FLOAT(dual_params, cfg_cond2_negative, 8.0, 0.0, 100.0, 0.1,
-                 .label = "CFG of the negative", .ui_max.f = 20.0,
-                 .help = "How far from the negative prompt"),
-    NINO_P_ENUM(dual_params, style, styles, 0, .label = "Style",
-                .help = "regular adds both differences; nested guides the prompts first, then away "
-                        "from the negative"),
-    { 0 }
-};
-static const nino_port dual_in[] = { { .key = "model", .type = NINO_PORT_MODEL },
-                                     { .key = "cond1", .type = NINO_PORT_CONDITIONING },
-                                     { .key = "cond2", .type = NINO_PORT_CONDITIONING },
-                                     { .key = "negative", .type = NINO_PORT_CONDITIONING },
-                                     { 0 } };
-static const nino_node_ops dual_ops = { .run = dual_run };
-const nino_node_def nino_node_dual_cfg_guider = {
-    .key = "DualCFGGuider",
-    .title = "DualCFGGuider",
-    .category = "sampling/custom_sampling/guiders",
-    .help = "Guidance between three prompts",
-    .inputs = dual_in,
-    .outputs = guider_out,
-    .params = dual_table,
-    .params_size = sizeof(dual_params),
-    .ops = &dual_ops,
-};
+NINO_NODE(
+    dual_cfg_guider, "DualCFGGuider", "DualCFGGuider", "sampling/custom_sampling/guiders",
+    "Guidance between three prompts",
+    NINO_INPUTS(NINO_PORT(model, MODEL), NINO_PORT(cond1, CONDITIONING),
+                NINO_PORT(cond2, CONDITIONING), NINO_PORT(negative, CONDITIONING)),
+    NINO_OUTPUTS(NINO_PORT(GUIDER, GUIDER)),
+    NINO_PARAMS(
+        dual_params,
+        NINO_P_FLOAT(dual_params, cfg_conds, 8.0, 0.0, 100.0, 0.1, .label = "CFG of the prompts",
+                     .ui_max.f = 20.0, .help = "How far from the second prompt towards the first"),
+        NINO_P_FLOAT(dual_params, cfg_cond2_negative, 8.0, 0.0, 100.0, 0.1,
+                     .label = "CFG of the negative", .ui_max.f = 20.0,
+                     .help = "How far from the negative prompt"),
+        NINO_P_ENUM(dual_params, style, NINO_WORDS("regular", "nested"), 0, .label = "Style",
+                    .help =
+                        "regular adds both differences; nested guides the prompts first, then away "
+                        "from the negative")),
+    NINO_RUN(dual_run));
 
 // ---- noise -----------------------------------------------------------------------------------
 
@@ -149,30 +118,15 @@ static nino_status no_noise_run(nino_run *r, nino_error *err)
     return nino_out_noise(r, 0, (nino_noise){ .is_disabled = true }, err);
 }
 
-static const nino_port noise_out[] = { { .key = "NOISE", .type = NINO_PORT_NOISE }, { 0 } };
-static const nino_param noise_table[] = { NINO_P_SEED(noise_params, noise_seed, .label = "Seed",
-                                                      .help = "Start of the random numbers"),
-                                          { 0 } };
-static const nino_node_ops noise_ops = { .run = noise_run };
-static const nino_node_ops no_noise_ops = { .run = no_noise_run };
-const nino_node_def nino_node_random_noise = {
-    .key = "RandomNoise",
-    .title = "RandomNoise",
-    .category = "sampling/custom_sampling/noise",
-    .help = "The same normal noise that torch makes on the CPU",
-    .outputs = noise_out,
-    .params = noise_table,
-    .params_size = sizeof(noise_params),
-    .ops = &noise_ops,
-};
-const nino_node_def nino_node_disable_noise = {
-    .key = "DisableNoise",
-    .title = "DisableNoise",
-    .category = "sampling/custom_sampling/noise",
-    .help = "No noise: the latent already has it",
-    .outputs = noise_out,
-    .ops = &no_noise_ops,
-};
+NINO_NODE(random_noise, "RandomNoise", "RandomNoise", "sampling/custom_sampling/noise",
+          "The same normal noise that torch makes on the CPU",
+          NINO_OUTPUTS(NINO_PORT(NOISE, NOISE)),
+          NINO_PARAMS(noise_params, NINO_P_SEED(noise_params, noise_seed, .label = "Seed",
+                                                .help = "Start of the random numbers")),
+          NINO_RUN(noise_run));
+NINO_NODE(disable_noise, "DisableNoise", "DisableNoise", "sampling/custom_sampling/noise",
+          "No noise: the latent already has it", NINO_OUTPUTS(NINO_PORT(NOISE, NOISE)),
+          NINO_RUN(no_noise_run));
 
 // ---- distilled guidance ----------------------------------------------------------------------
 
@@ -201,34 +155,16 @@ static nino_status no_guidance_run(nino_run *r, nino_error *err)
     return set_guidance(r, true, 0, err);
 }
 
-static const nino_port cond_in[] = { { .key = "conditioning", .type = NINO_PORT_CONDITIONING },
-                                     { 0 } };
-static const nino_port cond_out[] = { { .key = "CONDITIONING", .type = NINO_PORT_CONDITIONING },
-                                      { 0 } };
-static const nino_param guidance_table[] = {
-    NINO_P_FLOAT(guidance_params, guidance, 3.5, 0.0, 100.0, 0.1, .label = "Guidance",
-                 .ui_max.f = 10.0, .help = "What Flux dev is told to be guided by"),
-    { 0 }
-};
-static const nino_node_ops guidance_ops = { .run = guidance_run };
-static const nino_node_ops no_guidance_ops = { .run = no_guidance_run };
-const nino_node_def nino_node_flux_guidance = {
-    .key = "FluxGuidance",
-    .title = "FluxGuidance",
-    .category = "advanced/conditioning/flux",
-    .help = "Sets the distilled guidance of Flux dev; other models ignore it",
-    .inputs = cond_in,
-    .outputs = cond_out,
-    .params = guidance_table,
-    .params_size = sizeof(guidance_params),
-    .ops = &guidance_ops,
-};
-const nino_node_def nino_node_flux_no_guidance = {
-    .key = "FluxDisableGuidance",
-    .title = "FluxDisableGuidance",
-    .category = "advanced/conditioning/flux",
-    .help = "Leaves distilled guidance out altogether",
-    .inputs = cond_in,
-    .outputs = cond_out,
-    .ops = &no_guidance_ops,
-};
+NINO_NODE(flux_guidance, "FluxGuidance", "FluxGuidance", "advanced/conditioning/flux",
+          "Sets the distilled guidance of Flux dev; other models ignore it",
+          NINO_INPUTS(NINO_PORT(conditioning, CONDITIONING)),
+          NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
+          NINO_PARAMS(guidance_params,
+                      NINO_P_FLOAT(guidance_params, guidance, 3.5, 0.0, 100.0, 0.1,
+                                   .label = "Guidance", .ui_max.f = 10.0,
+                                   .help = "What Flux dev is told to be guided by")),
+          NINO_RUN(guidance_run));
+NINO_NODE(flux_no_guidance, "FluxDisableGuidance", "FluxDisableGuidance",
+          "advanced/conditioning/flux", "Leaves distilled guidance out altogether",
+          NINO_INPUTS(NINO_PORT(conditioning, CONDITIONING)),
+          NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)), NINO_RUN(no_guidance_run));

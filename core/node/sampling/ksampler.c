@@ -110,7 +110,7 @@ nino_status nino_node_run_ksampler(nino_run *r, const nino_ksampler *k,
     const nino_sampler sampler = nino_sampler_default((nino_sampler_id) k->sampler);
     const nino_ksampler_steps steps = {
         .scheduler = (nino_scheduler) k->scheduler,
-        .discard_penultimate = nino_sampler_discards_penultimate(sampler.id),
+        .discard_penultimate = nino_sampler_get(sampler.id)->discards_penultimate,
         .steps = (int) k->steps,
         .denoise = k->denoise,
         .start_step = k->start_step,
@@ -147,36 +147,22 @@ static nino_status ksampler_run(nino_run *r, nino_error *err)
     return nino_node_run_ksampler(r, &k, NULL, err);
 }
 
-static const nino_port ksampler_in[] = { { .key = "model", .type = NINO_PORT_MODEL },
-                                         { .key = "positive", .type = NINO_PORT_CONDITIONING },
-                                         { .key = "negative", .type = NINO_PORT_CONDITIONING },
-                                         { .key = "latent_image", .type = NINO_PORT_LATENT },
+static const nino_port ksampler_in[] = { NINO_PORT(model, MODEL),
+                                         NINO_PORT(positive, CONDITIONING),
+                                         NINO_PORT(negative, CONDITIONING),
+                                         NINO_PORT(latent_image, LATENT),
                                          { 0 } };
-static const nino_port latent_out[] = { { .key = "LATENT", .type = NINO_PORT_LATENT }, { 0 } };
-static const nino_param ksampler_table[] = { KSAMPLER_PARAMS(ksampler_params), { 0 } };
-static const char *const memory_safe_ignored[] = { "memory_safety_level", NULL };
 const char *const nino_enable_names[] = { "enable", "disable", NULL };
 const char *const nino_disable_names[] = { "disable", "enable", NULL };
 
-static const nino_alias ksampler_aliases[] = {
-    { .name = "ROCMMemorySafeKSampler",
-      .ignored = memory_safe_ignored,
-      .note = "this class was removed; KSampler runs in its place, with the settings as they are" },
-    { 0 }
-};
-static const nino_node_ops ksampler_ops = { .run = ksampler_run };
-const nino_node_def nino_node_ksampler = {
-    .key = "KSampler",
-    .title = "KSampler",
-    .category = "sampling",
-    .help = "Denoises a latent, guided by two prompts",
-    .inputs = ksampler_in,
-    .outputs = latent_out,
-    .params = ksampler_table,
-    .params_size = sizeof(ksampler_params),
-    .aliases = ksampler_aliases,
-    .ops = &ksampler_ops,
-};
+NINO_NODE(ksampler, "KSampler", "KSampler", "sampling", "Denoises a latent, guided by two prompts",
+          .inputs = ksampler_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(ksampler_params, KSAMPLER_PARAMS(ksampler_params)),
+          NINO_ALIASES({ .name = "ROCMMemorySafeKSampler",
+                         .ignored = NINO_WORDS("memory_safety_level"),
+                         .note = "this class was removed; KSampler runs in its place, with the "
+                                 "settings as they are" }),
+          NINO_RUN(ksampler_run));
 
 // ---- KSamplerAdvanced ------------------------------------------------------------------------
 
@@ -203,19 +189,11 @@ static nino_status advanced_run(nino_run *r, nino_error *err)
     return nino_node_run_ksampler(r, &k, NULL, err);
 }
 
-static const nino_param advanced_table[] = { KSAMPLER_ADVANCED_PARAMS(advanced_params), { 0 } };
-static const nino_node_ops advanced_ops = { .run = advanced_run };
-const nino_node_def nino_node_ksampler_advanced = {
-    .key = "KSamplerAdvanced",
-    .title = "KSampler (Advanced)",
-    .category = "sampling",
-    .help = "KSampler for a part of the steps, with or without noise before and after",
-    .inputs = ksampler_in,
-    .outputs = latent_out,
-    .params = advanced_table,
-    .params_size = sizeof(advanced_params),
-    .ops = &advanced_ops,
-};
+NINO_NODE(ksampler_advanced, "KSamplerAdvanced", "KSampler (Advanced)", "sampling",
+          "KSampler for a part of the steps, with or without noise before and after",
+          .inputs = ksampler_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(advanced_params, KSAMPLER_ADVANCED_PARAMS(advanced_params)),
+          NINO_RUN(advanced_run));
 
 // ---- SamplerCustom, SamplerCustomAdvanced ----------------------------------------------------
 
@@ -241,36 +219,23 @@ static nino_status custom_run(nino_run *r, nino_error *err)
                             nino_in_latent(r, 5), NULL, err);
 }
 
-static const nino_port custom_in[] = { { .key = "model", .type = NINO_PORT_MODEL },
-                                       { .key = "positive", .type = NINO_PORT_CONDITIONING },
-                                       { .key = "negative", .type = NINO_PORT_CONDITIONING },
-                                       { .key = "sampler", .type = NINO_PORT_SAMPLER },
-                                       { .key = "sigmas", .type = NINO_PORT_SIGMAS },
-                                       { .key = "latent_image", .type = NINO_PORT_LATENT },
-                                       { 0 } };
-static const nino_port custom_out[] = { { .key = "output", .type = NINO_PORT_LATENT },
-                                        { .key = "denoised_output", .type = NINO_PORT_LATENT },
+static const nino_port custom_out[] = { NINO_PORT(output, LATENT),
+                                        NINO_PORT(denoised_output, LATENT),
                                         { 0 } };
-static const nino_param custom_table[] = {
-    NINO_P_BOOL(custom_params, add_noise, true, .label = "Add noise",
-                .help = "Off: the latent already has its noise"),
-    NINO_P_SEED(custom_params, noise_seed, .label = "Seed", .help = "Start of the random numbers"),
-    NINO_P_FLOAT(custom_params, cfg, 8.0, 0.0, 100.0, 0.1, .label = "CFG", .ui_max.f = 20.0,
-                 .help = KSAMPLER_CFG_HELP),
-    { 0 }
-};
-static const nino_node_ops custom_ops = { .run = custom_run };
-const nino_node_def nino_node_sampler_custom = {
-    .key = "SamplerCustom",
-    .title = "SamplerCustom",
-    .category = "sampling/custom_sampling",
-    .help = "Denoises a latent with a sampler and sigmas of one's own",
-    .inputs = custom_in,
-    .outputs = custom_out,
-    .params = custom_table,
-    .params_size = sizeof(custom_params),
-    .ops = &custom_ops,
-};
+NINO_NODE(sampler_custom, "SamplerCustom", "SamplerCustom", "sampling/custom_sampling",
+          "Denoises a latent with a sampler and sigmas of one's own",
+          NINO_INPUTS(NINO_PORT(model, MODEL), NINO_PORT(positive, CONDITIONING),
+                      NINO_PORT(negative, CONDITIONING), NINO_PORT(sampler, SAMPLER),
+                      NINO_PORT(sigmas, SIGMAS), NINO_PORT(latent_image, LATENT)),
+          .outputs = custom_out,
+          NINO_PARAMS(custom_params,
+                      NINO_P_BOOL(custom_params, add_noise, true, .label = "Add noise",
+                                  .help = "Off: the latent already has its noise"),
+                      NINO_P_SEED(custom_params, noise_seed, .label = "Seed",
+                                  .help = "Start of the random numbers"),
+                      NINO_P_FLOAT(custom_params, cfg, 8.0, 0.0, 100.0, 0.1, .label = "CFG",
+                                   .ui_max.f = 20.0, .help = KSAMPLER_CFG_HELP)),
+          NINO_RUN(custom_run));
 
 static nino_status custom_advanced_run(nino_run *r, nino_error *err)
 {
@@ -283,17 +248,11 @@ nino_status nino_node_sample_custom(nino_run *r, const nino_sampling_how *how, n
                             nino_in_sigmas(r, 3), nino_in_latent(r, 4), how, err);
 }
 
-static const nino_port custom_advanced_in[] = { NINO_SAMPLE_CUSTOM_PORTS, { 0 } };
-static const nino_node_ops custom_advanced_ops = { .run = custom_advanced_run };
-const nino_node_def nino_node_sampler_custom_advanced = {
-    .key = "SamplerCustomAdvanced",
-    .title = "SamplerCustomAdvanced",
-    .category = "sampling/custom_sampling",
-    .help = "Denoises a latent with noise, guider, sampler and sigmas of one's own",
-    .inputs = custom_advanced_in,
-    .outputs = custom_out,
-    .ops = &custom_advanced_ops,
-};
+NINO_NODE(sampler_custom_advanced, "SamplerCustomAdvanced", "SamplerCustomAdvanced",
+          "sampling/custom_sampling",
+          "Denoises a latent with noise, guider, sampler and sigmas of one's own",
+          NINO_INPUTS(NINO_SAMPLE_CUSTOM_PORTS), .outputs = custom_out,
+          NINO_RUN(custom_advanced_run));
 
 // ---- AddNoise --------------------------------------------------------------------------------
 
@@ -346,18 +305,8 @@ static nino_status add_noise_run(nino_run *r, nino_error *err)
     return give_latent(r, 0, in, out, err);
 }
 
-static const nino_port add_noise_in[] = { { .key = "model", .type = NINO_PORT_MODEL },
-                                          { .key = "noise", .type = NINO_PORT_NOISE },
-                                          { .key = "sigmas", .type = NINO_PORT_SIGMAS },
-                                          { .key = "latent_image", .type = NINO_PORT_LATENT },
-                                          { 0 } };
-static const nino_node_ops add_noise_ops = { .run = add_noise_run };
-const nino_node_def nino_node_add_noise = {
-    .key = "AddNoise",
-    .title = "AddNoise",
-    .category = "_for_testing/custom_sampling/noise",
-    .help = "Adds the noise that a part of a schedule removes",
-    .inputs = add_noise_in,
-    .outputs = latent_out,
-    .ops = &add_noise_ops,
-};
+NINO_NODE(add_noise, "AddNoise", "AddNoise", "_for_testing/custom_sampling/noise",
+          "Adds the noise that a part of a schedule removes",
+          NINO_INPUTS(NINO_PORT(model, MODEL), NINO_PORT(noise, NOISE), NINO_PORT(sigmas, SIGMAS),
+                      NINO_PORT(latent_image, LATENT)),
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)), NINO_RUN(add_noise_run));

@@ -5,9 +5,6 @@
 #include "core/base/error.h"
 #include "core/node/util.h"
 
-static const nino_port model_in[] = { { .key = "model", .type = NINO_PORT_MODEL }, { 0 } };
-static const nino_port model_out[] = { { .key = "MODEL", .type = NINO_PORT_MODEL }, { 0 } };
-
 // The output is the input with other sampling, which is taken; NULL: out of memory.
 static nino_status give(nino_run *r, nino_sampling *ms, const nino_latent_format *format,
                         nino_error *err)
@@ -39,29 +36,19 @@ static nino_status flux_run(nino_run *r, nino_error *err)
 }
 
 #define SHIFT_HELP "More spends more of the steps on high noise, which decides the composition"
-static const nino_param flux_table[] = {
-    NINO_P_FLOAT(flux_params, max_shift, 1.15, 0, 100, 0.01, .label = "Shift at 1024 x 1024",
-                 .help = SHIFT_HELP),
-    NINO_P_FLOAT(flux_params, base_shift, 0.5, 0, 100, 0.01, .label = "Shift at 256 x 256",
-                 .help = SHIFT_HELP),
-    NINO_P_INT(flux_params, width, 1024, 16, 16384, 8, .label = "Width", .unit = "px",
-               .help = "Of the picture that will be made"),
-    NINO_P_INT(flux_params, height, 1024, 16, 16384, 8, .label = "Height", .unit = "px",
-               .help = "Of the picture that will be made"),
-    { 0 }
-};
-static const nino_node_ops flux_ops = { .run = flux_run };
-const nino_node_def nino_node_sampling_flux = {
-    .key = "ModelSamplingFlux",
-    .title = "ModelSamplingFlux",
-    .category = "advanced/model",
-    .help = "Flux's noise schedule with the shift that fits a picture size",
-    .inputs = model_in,
-    .outputs = model_out,
-    .params = flux_table,
-    .params_size = sizeof(flux_params),
-    .ops = &flux_ops,
-};
+NINO_NODE(sampling_flux, "ModelSamplingFlux", "ModelSamplingFlux", "advanced/model",
+          "Flux's noise schedule with the shift that fits a picture size",
+          NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
+          NINO_PARAMS(flux_params,
+                      NINO_P_FLOAT(flux_params, max_shift, 1.15, 0, 100, 0.01,
+                                   .label = "Shift at 1024 x 1024", .help = SHIFT_HELP),
+                      NINO_P_FLOAT(flux_params, base_shift, 0.5, 0, 100, 0.01,
+                                   .label = "Shift at 256 x 256", .help = SHIFT_HELP),
+                      NINO_P_INT(flux_params, width, 1024, 16, 16384, 8, .label = "Width",
+                                 .unit = "px", .help = "Of the picture that will be made"),
+                      NINO_P_INT(flux_params, height, 1024, 16, 16384, 8, .label = "Height",
+                                 .unit = "px", .help = "Of the picture that will be made")),
+          NINO_RUN(flux_run));
 
 // ---- ModelSamplingSD3, ModelSamplingAuraFlow -------------------------------------------------
 
@@ -79,37 +66,19 @@ static nino_status aura_run(nino_run *r, nino_error *err)
     return give(r, nino_sampling_flow(((const shift_params *) r->params)->shift, 1), NULL, err);
 }
 
-static const nino_param sd3_table[] = {
-    NINO_P_FLOAT(shift_params, shift, 3, 0, 100, 0.01, .label = "Shift", .help = SHIFT_HELP), { 0 }
-};
-static const nino_node_ops sd3_ops = { .run = sd3_run };
-const nino_node_def nino_node_sampling_sd3 = {
-    .key = "ModelSamplingSD3",
-    .title = "ModelSamplingSD3",
-    .category = "advanced/model",
-    .help = "The shift of a rectified-flow model that is told time steps of 0 to 1000",
-    .inputs = model_in,
-    .outputs = model_out,
-    .params = sd3_table,
-    .params_size = sizeof(shift_params),
-    .ops = &sd3_ops,
-};
+NINO_NODE(sampling_sd3, "ModelSamplingSD3", "ModelSamplingSD3", "advanced/model",
+          "The shift of a rectified-flow model that is told time steps of 0 to 1000",
+          NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
+          NINO_PARAMS(shift_params, NINO_P_FLOAT(shift_params, shift, 3, 0, 100, 0.01,
+                                                 .label = "Shift", .help = SHIFT_HELP)),
+          NINO_RUN(sd3_run));
 
-static const nino_param aura_table[] = { NINO_P_FLOAT(shift_params, shift, 1.73, 0, 100, 0.01,
-                                                      .label = "Shift", .help = SHIFT_HELP),
-                                         { 0 } };
-static const nino_node_ops aura_ops = { .run = aura_run };
-const nino_node_def nino_node_sampling_aura = {
-    .key = "ModelSamplingAuraFlow",
-    .title = "ModelSamplingAuraFlow",
-    .category = "advanced/model",
-    .help = "The shift of a rectified-flow model that is told time steps of 0 to 1",
-    .inputs = model_in,
-    .outputs = model_out,
-    .params = aura_table,
-    .params_size = sizeof(shift_params),
-    .ops = &aura_ops,
-};
+NINO_NODE(sampling_aura, "ModelSamplingAuraFlow", "ModelSamplingAuraFlow", "advanced/model",
+          "The shift of a rectified-flow model that is told time steps of 0 to 1",
+          NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
+          NINO_PARAMS(shift_params, NINO_P_FLOAT(shift_params, shift, 1.73, 0, 100, 0.01,
+                                                 .label = "Shift", .help = SHIFT_HELP)),
+          NINO_RUN(aura_run));
 
 // ---- ModelSamplingDiscrete -------------------------------------------------------------------
 
@@ -134,25 +103,17 @@ static nino_status discrete_run(nino_run *r, nino_error *err)
 }
 
 #define MEANS_HELP "What the model was trained to answer"
-static const nino_param discrete_table[] = {
-    NINO_P_ENUM(discrete_params, sampling, discrete_names, 0, .label = "Prediction",
-                .help = MEANS_HELP),
-    NINO_P_BOOL(discrete_params, zsnr, false, .label = "Zero terminal SNR",
-                .help = "The first step starts from pure noise, for models trained that way"),
-    { 0 }
-};
-static const nino_node_ops discrete_ops = { .run = discrete_run };
-const nino_node_def nino_node_sampling_discrete = {
-    .key = "ModelSamplingDiscrete",
-    .title = "ModelSamplingDiscrete",
-    .category = "advanced/model",
-    .help = "Stable Diffusion's 1000 time steps, with another meaning of the model's answer",
-    .inputs = model_in,
-    .outputs = model_out,
-    .params = discrete_table,
-    .params_size = sizeof(discrete_params),
-    .ops = &discrete_ops,
-};
+NINO_NODE(
+    sampling_discrete, "ModelSamplingDiscrete", "ModelSamplingDiscrete", "advanced/model",
+    "Stable Diffusion's 1000 time steps, with another meaning of the model's answer",
+    NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
+    NINO_PARAMS(
+        discrete_params,
+        NINO_P_ENUM(discrete_params, sampling, discrete_names, 0, .label = "Prediction",
+                    .help = MEANS_HELP),
+        NINO_P_BOOL(discrete_params, zsnr, false, .label = "Zero terminal SNR",
+                    .help = "The first step starts from pure noise, for models trained that way")),
+    NINO_RUN(discrete_run));
 
 // ---- ModelSamplingContinuousEDM, ModelSamplingContinuousV ------------------------------------
 
@@ -207,27 +168,17 @@ static nino_status edm_run(nino_run *r, nino_error *err)
 
 #define MAX_HELP "The noise that sampling starts from"
 #define MIN_HELP "The noise that the last step takes away"
-static const nino_param edm_table[] = {
-    NINO_P_ENUM(continuous_params, sampling, edm_names, 0, .label = "Prediction",
-                .help = MEANS_HELP),
-    NINO_P_FLOAT(continuous_params, sigma_max, 120, 0, 1000, 0.001, .label = "Highest noise",
-                 .help = MAX_HELP),
-    NINO_P_FLOAT(continuous_params, sigma_min, 0.002, 0, 1000, 0.001, .label = "Lowest noise",
-                 .help = MIN_HELP),
-    { 0 }
-};
-static const nino_node_ops edm_ops = { .run = edm_run, .check = check_range };
-const nino_node_def nino_node_sampling_edm = {
-    .key = "ModelSamplingContinuousEDM",
-    .title = "ModelSamplingContinuousEDM",
-    .category = "advanced/model",
-    .help = "Noise levels without steps, as in EDM",
-    .inputs = model_in,
-    .outputs = model_out,
-    .params = edm_table,
-    .params_size = sizeof(continuous_params),
-    .ops = &edm_ops,
-};
+NINO_NODE(sampling_edm, "ModelSamplingContinuousEDM", "ModelSamplingContinuousEDM",
+          "advanced/model", "Noise levels without steps, as in EDM",
+          NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
+          NINO_PARAMS(continuous_params,
+                      NINO_P_ENUM(continuous_params, sampling, edm_names, 0, .label = "Prediction",
+                                  .help = MEANS_HELP),
+                      NINO_P_FLOAT(continuous_params, sigma_max, 120, 0, 1000, 0.001,
+                                   .label = "Highest noise", .help = MAX_HELP),
+                      NINO_P_FLOAT(continuous_params, sigma_min, 0.002, 0, 1000, 0.001,
+                                   .label = "Lowest noise", .help = MIN_HELP)),
+          NINO_RUN(edm_run, .check = check_range));
 
 static nino_status v_run(nino_run *r, nino_error *err)
 {
@@ -240,27 +191,17 @@ static nino_status v_run(nino_run *r, nino_error *err)
                      NULL, err);
 }
 
-static const char *const v_names[] = { "v_prediction", NULL };
-static const nino_param v_table[] = {
-    NINO_P_ENUM(continuous_params, sampling, v_names, 0, .label = "Prediction", .help = MEANS_HELP),
-    NINO_P_FLOAT(continuous_params, sigma_max, 500, 0, 1000, 0.001, .label = "Highest noise",
-                 .help = MAX_HELP),
-    NINO_P_FLOAT(continuous_params, sigma_min, 0.03, 0, 1000, 0.001, .label = "Lowest noise",
-                 .help = MIN_HELP),
-    { 0 }
-};
-static const nino_node_ops v_ops = { .run = v_run, .check = check_range };
-const nino_node_def nino_node_sampling_v = {
-    .key = "ModelSamplingContinuousV",
-    .title = "ModelSamplingContinuousV",
-    .category = "advanced/model",
-    .help = "Noise levels without steps, even in the angle between picture and noise",
-    .inputs = model_in,
-    .outputs = model_out,
-    .params = v_table,
-    .params_size = sizeof(continuous_params),
-    .ops = &v_ops,
-};
+NINO_NODE(sampling_v, "ModelSamplingContinuousV", "ModelSamplingContinuousV", "advanced/model",
+          "Noise levels without steps, even in the angle between picture and noise",
+          NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
+          NINO_PARAMS(continuous_params,
+                      NINO_P_ENUM(continuous_params, sampling, NINO_WORDS("v_prediction"), 0,
+                                  .label = "Prediction", .help = MEANS_HELP),
+                      NINO_P_FLOAT(continuous_params, sigma_max, 500, 0, 1000, 0.001,
+                                   .label = "Highest noise", .help = MAX_HELP),
+                      NINO_P_FLOAT(continuous_params, sigma_min, 0.03, 0, 1000, 0.001,
+                                   .label = "Lowest noise", .help = MIN_HELP)),
+          NINO_RUN(v_run, .check = check_range));
 
 // ---- RescaleCFG, ModelComputeDtype -----------------------------------------------------------
 
@@ -276,24 +217,16 @@ static nino_status rescale_run(nino_run *r, nino_error *err)
     return nino_out_model(r, 0, m, err);
 }
 
-static const nino_param rescale_table[] = {
-    NINO_P_FLOAT(rescale_params, multiplier, 0.7, 0, 1, 0.01, .label = "Share",
-                 .help = "1 brings the guided answer all the way back to the spread of the plain "
-                         "one, 0 leaves it"),
-    { 0 }
-};
-static const nino_node_ops rescale_ops = { .run = rescale_run };
-const nino_node_def nino_node_rescale_cfg = {
-    .key = "RescaleCFG",
-    .title = "RescaleCFG",
-    .category = "advanced/model",
-    .help = "Guidance that does not overexpose",
-    .inputs = model_in,
-    .outputs = model_out,
-    .params = rescale_table,
-    .params_size = sizeof(rescale_params),
-    .ops = &rescale_ops,
-};
+NINO_NODE(rescale_cfg, "RescaleCFG", "RescaleCFG", "advanced/model",
+          "Guidance that does not overexpose", NINO_INPUTS(NINO_PORT(model, MODEL)),
+          NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
+          NINO_PARAMS(
+              rescale_params,
+              NINO_P_FLOAT(
+                  rescale_params, multiplier, 0.7, 0, 1, 0.01, .label = "Share",
+                  .help = "1 brings the guided answer all the way back to the spread of the plain "
+                          "one, 0 leaves it")),
+          NINO_RUN(rescale_run));
 
 typedef struct dtype_params {
     int64_t dtype;
@@ -311,20 +244,12 @@ static nino_status dtype_run(nino_run *r, nino_error *err)
     return nino_out_model(r, 0, m, err);
 }
 
-static const nino_param dtype_table[] = {
-    NINO_P_ENUM(dtype_params, dtype, dtype_names, 0, .label = "Number type",
-                .help = "How values between the layers are stored; sums are fp32 always"),
-    { 0 }
-};
-static const nino_node_ops dtype_ops = { .run = dtype_run };
-const nino_node_def nino_node_model_dtype = {
-    .key = "ModelComputeDtype",
-    .title = "ModelComputeDtype",
-    .category = "advanced/debug/model",
-    .help = "The number type a model works in",
-    .inputs = model_in,
-    .outputs = model_out,
-    .params = dtype_table,
-    .params_size = sizeof(dtype_params),
-    .ops = &dtype_ops,
-};
+NINO_NODE(
+    model_dtype, "ModelComputeDtype", "ModelComputeDtype", "advanced/debug/model",
+    "The number type a model works in", NINO_INPUTS(NINO_PORT(model, MODEL)),
+    NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
+    NINO_PARAMS(
+        dtype_params,
+        NINO_P_ENUM(dtype_params, dtype, dtype_names, 0, .label = "Number type",
+                    .help = "How values between the layers are stored; sums are fp32 always")),
+    NINO_RUN(dtype_run));

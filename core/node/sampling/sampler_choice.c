@@ -5,20 +5,7 @@
 #include "core/node/sampling_node.h"
 #include "core/node/util.h"
 
-static const nino_port sampler_out[] = { { .key = "SAMPLER", .type = NINO_PORT_SAMPLER }, { 0 } };
-
 #define SAMPLERS "sampling/custom_sampling/samplers"
-#define SAMPLER_NODE(var, class_name, shown, group, text, ports)                                   \
-    static const nino_node_ops var##_ops = { .run = var##_run };                                   \
-    const nino_node_def nino_node_##var = { .key = class_name,                                     \
-                                            .title = shown,                                        \
-                                            .category = group,                                     \
-                                            .help = text,                                          \
-                                            .inputs = ports,                                       \
-                                            .outputs = sampler_out,                                \
-                                            .params = var##_table,                                 \
-                                            .params_size = sizeof(var##_params),                   \
-                                            .ops = &var##_ops }
 
 #define P_ETA(S, most)                                                                             \
     NINO_P_FLOAT(S, eta, 1.0, 0.0, most, 0.01, .label = "Eta", .ui_max.f = 1.0,                    \
@@ -47,13 +34,12 @@ static nino_status ksampler_select_run(nino_run *r, nino_error *err)
     return nino_out_sampler(r, 0, &s, err);
 }
 
-static const nino_param ksampler_select_table[] = {
-    NINO_P_ENUM(ksampler_select_params, sampler_name, nino_sampler_names, 0, .label = "Sampler",
-                .help = "How the steps are taken"),
-    { 0 }
-};
-SAMPLER_NODE(ksampler_select, "KSamplerSelect", "KSamplerSelect", SAMPLERS,
-             "A sampler by name, with its usual options", NULL);
+NINO_NODE(ksampler_select, "KSamplerSelect", "KSamplerSelect", SAMPLERS,
+          "A sampler by name, with its usual options", NINO_OUTPUTS(NINO_PORT(SAMPLER, SAMPLER)),
+          NINO_PARAMS(ksampler_select_params,
+                      NINO_P_ENUM(ksampler_select_params, sampler_name, nino_sampler_names, 0,
+                                  .label = "Sampler", .help = "How the steps are taken")),
+          NINO_RUN(ksampler_select_run));
 
 // ---- ancestral and SDE samplers --------------------------------------------------------------
 
@@ -62,9 +48,6 @@ typedef struct eta_params {
     double r;
     int64_t solver_type, noise_device;
 } eta_params;
-
-typedef eta_params sampler_euler_a_params, sampler_euler_a_pp_params, sampler_2s_params,
-    sampler_3m_params, sampler_2m_params, sampler_sde_params;
 
 static nino_status with_eta(nino_run *r, nino_sampler_id id, nino_error *err)
 {
@@ -112,50 +95,44 @@ static nino_status sampler_sde_run(nino_run *r, nino_error *err)
     return nino_out_sampler(r, 0, &s, err);
 }
 
-static const nino_param sampler_euler_a_table[] = { P_ETA(eta_params, 100.0),
-                                                    P_NOISE(eta_params, 100.0),
-                                                    { 0 } };
-static const nino_param sampler_euler_a_pp_table[] = {
-    NINO_P_FLOAT(eta_params, eta, 1.0, 0.0, 1.0, 0.01, .label = "Eta",
-                 .help = "How much fresh noise is added; 0 makes it deterministic"),
-    P_NOISE(eta_params, 10.0),
-    { 0 }
-};
-static const nino_param sampler_2s_table[] = { P_ETA(eta_params, 100.0),
-                                               P_NOISE(eta_params, 100.0),
-                                               { 0 } };
-static const nino_param sampler_3m_table[] = {
-    P_ETA(eta_params, 100.0), P_NOISE(eta_params, 100.0), P_DEVICE(eta_params), { 0 }
-};
-static const char *const solvers_2m[] = { "midpoint", "heun", NULL };
-static const nino_param sampler_2m_table[] = {
-    NINO_P_ENUM(eta_params, solver_type, solvers_2m, 0, .label = "Solver",
-                .help = "Which second-order formula takes the steps"),
-    P_ETA(eta_params, 100.0),
-    P_NOISE(eta_params, 100.0),
-    P_DEVICE(eta_params),
-    { 0 }
-};
-static const nino_param sampler_sde_table[] = {
-    P_ETA(eta_params, 100.0),
-    P_NOISE(eta_params, 100.0),
-    NINO_P_FLOAT(eta_params, r, 0.5, 0.0, 100.0, 0.01, .label = "Midpoint", .ui_max.f = 1.0,
-                 .help = "Where in a step the second evaluation is"),
-    P_DEVICE(eta_params),
-    { 0 }
-};
-SAMPLER_NODE(sampler_euler_a, "SamplerEulerAncestral", "SamplerEulerAncestral", SAMPLERS,
-             "Euler steps with fresh noise", NULL);
-SAMPLER_NODE(sampler_euler_a_pp, "SamplerEulerAncestralCFGPP", "SamplerEulerAncestralCFG++",
-             SAMPLERS, "Euler steps with fresh noise, guided as CFG++ does", NULL);
-SAMPLER_NODE(sampler_2s, "SamplerDPMPP_2S_Ancestral", "SamplerDPMPP_2S_Ancestral", SAMPLERS,
-             "DPM-Solver++(2S) with fresh noise", NULL);
-SAMPLER_NODE(sampler_3m, "SamplerDPMPP_3M_SDE", "SamplerDPMPP_3M_SDE", SAMPLERS,
-             "DPM-Solver++(3M) for the diffusion SDE", NULL);
-SAMPLER_NODE(sampler_2m, "SamplerDPMPP_2M_SDE", "SamplerDPMPP_2M_SDE", SAMPLERS,
-             "DPM-Solver++(2M) for the diffusion SDE", NULL);
-SAMPLER_NODE(sampler_sde, "SamplerDPMPP_SDE", "SamplerDPMPP_SDE", SAMPLERS,
-             "DPM-Solver++ for the diffusion SDE, two evaluations a step", NULL);
+NINO_NODE(sampler_euler_a, "SamplerEulerAncestral", "SamplerEulerAncestral", SAMPLERS,
+          "Euler steps with fresh noise", NINO_OUTPUTS(NINO_PORT(SAMPLER, SAMPLER)),
+          NINO_PARAMS(eta_params, P_ETA(eta_params, 100.0), P_NOISE(eta_params, 100.0)),
+          NINO_RUN(sampler_euler_a_run));
+NINO_NODE(
+    sampler_euler_a_pp, "SamplerEulerAncestralCFGPP", "SamplerEulerAncestralCFG++", SAMPLERS,
+    "Euler steps with fresh noise, guided as CFG++ does", NINO_OUTPUTS(NINO_PORT(SAMPLER, SAMPLER)),
+    NINO_PARAMS(eta_params,
+                NINO_P_FLOAT(eta_params, eta, 1.0, 0.0, 1.0, 0.01, .label = "Eta",
+                             .help = "How much fresh noise is added; 0 makes it deterministic"),
+                P_NOISE(eta_params, 10.0)),
+    NINO_RUN(sampler_euler_a_pp_run));
+NINO_NODE(sampler_2s, "SamplerDPMPP_2S_Ancestral", "SamplerDPMPP_2S_Ancestral", SAMPLERS,
+          "DPM-Solver++(2S) with fresh noise", NINO_OUTPUTS(NINO_PORT(SAMPLER, SAMPLER)),
+          NINO_PARAMS(eta_params, P_ETA(eta_params, 100.0), P_NOISE(eta_params, 100.0)),
+          NINO_RUN(sampler_2s_run));
+NINO_NODE(sampler_3m, "SamplerDPMPP_3M_SDE", "SamplerDPMPP_3M_SDE", SAMPLERS,
+          "DPM-Solver++(3M) for the diffusion SDE", NINO_OUTPUTS(NINO_PORT(SAMPLER, SAMPLER)),
+          NINO_PARAMS(eta_params, P_ETA(eta_params, 100.0), P_NOISE(eta_params, 100.0),
+                      P_DEVICE(eta_params)),
+          NINO_RUN(sampler_3m_run));
+NINO_NODE(sampler_2m, "SamplerDPMPP_2M_SDE", "SamplerDPMPP_2M_SDE", SAMPLERS,
+          "DPM-Solver++(2M) for the diffusion SDE", NINO_OUTPUTS(NINO_PORT(SAMPLER, SAMPLER)),
+          NINO_PARAMS(eta_params,
+                      NINO_P_ENUM(eta_params, solver_type, NINO_WORDS("midpoint", "heun"), 0,
+                                  .label = "Solver",
+                                  .help = "Which second-order formula takes the steps"),
+                      P_ETA(eta_params, 100.0), P_NOISE(eta_params, 100.0), P_DEVICE(eta_params)),
+          NINO_RUN(sampler_2m_run));
+NINO_NODE(sampler_sde, "SamplerDPMPP_SDE", "SamplerDPMPP_SDE", SAMPLERS,
+          "DPM-Solver++ for the diffusion SDE, two evaluations a step",
+          NINO_OUTPUTS(NINO_PORT(SAMPLER, SAMPLER)),
+          NINO_PARAMS(eta_params, P_ETA(eta_params, 100.0), P_NOISE(eta_params, 100.0),
+                      NINO_P_FLOAT(eta_params, r, 0.5, 0.0, 100.0, 0.01, .label = "Midpoint",
+                                   .ui_max.f = 1.0,
+                                   .help = "Where in a step the second evaluation is"),
+                      P_DEVICE(eta_params)),
+          NINO_RUN(sampler_sde_run));
 
 // ---- multistep and adaptive ------------------------------------------------------------------
 
@@ -170,13 +147,13 @@ static nino_status sampler_lms_run(nino_run *r, nino_error *err)
     return nino_out_sampler(r, 0, &s, err);
 }
 
-static const nino_param sampler_lms_table[] = {
-    NINO_P_INT(sampler_lms_params, order, 4, 1, 100, 1, .label = "Order", .ui_min.i = 1,
-               .ui_max.i = 4, .help = "How many earlier steps are used"),
-    { 0 }
-};
-SAMPLER_NODE(sampler_lms, "SamplerLMS", "SamplerLMS", SAMPLERS,
-             "Linear multistep: one evaluation a step, earlier ones are used again", NULL);
+NINO_NODE(sampler_lms, "SamplerLMS", "SamplerLMS", SAMPLERS,
+          "Linear multistep: one evaluation a step, earlier ones are used again",
+          NINO_OUTPUTS(NINO_PORT(SAMPLER, SAMPLER)),
+          NINO_PARAMS(sampler_lms_params, NINO_P_INT(sampler_lms_params, order, 4, 1, 100, 1,
+                                                     .label = "Order", .ui_min.i = 1, .ui_max.i = 4,
+                                                     .help = "How many earlier steps are used")),
+          NINO_RUN(sampler_lms_run));
 
 typedef struct sampler_adaptive_params {
     int64_t order;
@@ -203,24 +180,25 @@ static nino_status sampler_adaptive_run(nino_run *r, nino_error *err)
 #define P_ADAPT(field, d, shown, text)                                                             \
     NINO_P_FLOAT(sampler_adaptive_params, field, d, 0.0, 100.0, 0.01, .label = shown,              \
                  .ui_max.f = 1.0, .help = text)
-static const nino_param sampler_adaptive_table[] = {
-    NINO_P_INT(sampler_adaptive_params, order, 3, 2, 3, 1, .label = "Order",
-               .help = "Evaluations a step"),
-    P_ADAPT(rtol, 0.05, "Relative tolerance", "Error that a step may have, relative to x"),
-    P_ADAPT(atol, 0.0078, "Absolute tolerance", "Error that a step may have"),
-    P_ADAPT(h_init, 0.05, "First step", "Size of the first step, in log sigma"),
-    P_ADAPT(pcoeff, 0.0, "P", "Proportional part of the step size control"),
-    P_ADAPT(icoeff, 1.0, "I", "Integral part of the step size control"),
-    P_ADAPT(dcoeff, 0.0, "D", "Derivative part of the step size control"),
-    P_ADAPT(accept_safety, 0.81, "Safety",
-            "A step is kept while its error is this far from the "
-            "tolerance"),
-    P_ADAPT(eta, 0.0, "Eta", "How much fresh noise is added"),
-    P_NOISE(sampler_adaptive_params, 100.0),
-    { 0 }
-};
-SAMPLER_NODE(sampler_adaptive, "SamplerDPMAdaptative", "SamplerDPMAdaptative", SAMPLERS,
-             "DPM-Solver that chooses its own steps between the first and last sigma", NULL);
+NINO_NODE(sampler_adaptive, "SamplerDPMAdaptative", "SamplerDPMAdaptative", SAMPLERS,
+          "DPM-Solver that chooses its own steps between the first and last sigma",
+          NINO_OUTPUTS(NINO_PORT(SAMPLER, SAMPLER)),
+          NINO_PARAMS(sampler_adaptive_params,
+                      NINO_P_INT(sampler_adaptive_params, order, 3, 2, 3, 1, .label = "Order",
+                                 .help = "Evaluations a step"),
+                      P_ADAPT(rtol, 0.05, "Relative tolerance",
+                              "Error that a step may have, relative to x"),
+                      P_ADAPT(atol, 0.0078, "Absolute tolerance", "Error that a step may have"),
+                      P_ADAPT(h_init, 0.05, "First step", "Size of the first step, in log sigma"),
+                      P_ADAPT(pcoeff, 0.0, "P", "Proportional part of the step size control"),
+                      P_ADAPT(icoeff, 1.0, "I", "Integral part of the step size control"),
+                      P_ADAPT(dcoeff, 0.0, "D", "Derivative part of the step size control"),
+                      P_ADAPT(accept_safety, 0.81, "Safety",
+                              "A step is kept while its error is this far from the "
+                              "tolerance"),
+                      P_ADAPT(eta, 0.0, "Eta", "How much fresh noise is added"),
+                      P_NOISE(sampler_adaptive_params, 100.0)),
+          NINO_RUN(sampler_adaptive_run));
 
 // ---- ER-SDE, SA-Solver -----------------------------------------------------------------------
 
@@ -242,20 +220,21 @@ static nino_status sampler_er_sde_run(nino_run *r, nino_error *err)
     return nino_out_sampler(r, 0, &s, err);
 }
 
-static const char *const solvers_er[] = { "ER-SDE", "Reverse-time SDE", "ODE", NULL };
-static const nino_param sampler_er_sde_table[] = {
-    NINO_P_ENUM(sampler_er_sde_params, solver_type, solvers_er, 0, .label = "Solver",
-                .help = "Which equation is solved"),
-    NINO_P_INT(sampler_er_sde_params, max_stage, 3, 1, 3, 1, .label = "Stages",
-               .help = "Order of the solver at most"),
-    NINO_P_FLOAT(sampler_er_sde_params, eta, 1.0, 0.0, 100.0, 0.01, .label = "Eta", .ui_max.f = 1.0,
-                 .help = "How much fresh noise a reverse-time SDE adds; 0 makes it "
-                         "an ODE"),
-    P_NOISE(sampler_er_sde_params, 100.0),
-    { 0 }
-};
-SAMPLER_NODE(sampler_er_sde, "SamplerER_SDE", "SamplerER_SDE", SAMPLERS,
-             "Extended reverse-time SDE solver", NULL);
+NINO_NODE(
+    sampler_er_sde, "SamplerER_SDE", "SamplerER_SDE", SAMPLERS, "Extended reverse-time SDE solver",
+    NINO_OUTPUTS(NINO_PORT(SAMPLER, SAMPLER)),
+    NINO_PARAMS(sampler_er_sde_params,
+                NINO_P_ENUM(sampler_er_sde_params, solver_type,
+                            NINO_WORDS("ER-SDE", "Reverse-time SDE", "ODE"), 0, .label = "Solver",
+                            .help = "Which equation is solved"),
+                NINO_P_INT(sampler_er_sde_params, max_stage, 3, 1, 3, 1, .label = "Stages",
+                           .help = "Order of the solver at most"),
+                NINO_P_FLOAT(sampler_er_sde_params, eta, 1.0, 0.0, 100.0, 0.01, .label = "Eta",
+                             .ui_max.f = 1.0,
+                             .help = "How much fresh noise a reverse-time SDE adds; 0 makes it "
+                                     "an ODE"),
+                P_NOISE(sampler_er_sde_params, 100.0)),
+    NINO_RUN(sampler_er_sde_run));
 
 typedef struct sampler_sa_params {
     double eta, sde_start_percent, sde_end_percent, s_noise;
@@ -281,26 +260,26 @@ static nino_status sampler_sa_run(nino_run *r, nino_error *err)
     return nino_out_sampler(r, 0, &s, err);
 }
 
-static const nino_port sa_in[] = { { .key = "model", .type = NINO_PORT_MODEL }, { 0 } };
-static const nino_param sampler_sa_table[] = {
-    P_ETA(sampler_sa_params, 10.0),
-    NINO_P_FLOAT(sampler_sa_params, sde_start_percent, 0.2, 0.0, 1.0, 0.001, .label = "Noise from",
-                 .help = "Fresh noise is added from this part of the sampling on"),
-    NINO_P_FLOAT(sampler_sa_params, sde_end_percent, 0.8, 0.0, 1.0, 0.001, .label = "Noise until",
-                 .help = "Fresh noise is added until this part of the sampling"),
-    P_NOISE(sampler_sa_params, 100.0),
-    NINO_P_INT(sampler_sa_params, predictor_order, 3, 1, 6, 1, .label = "Predictor order",
-               .help = "Earlier steps that the prediction uses"),
-    NINO_P_INT(sampler_sa_params, corrector_order, 4, 0, 6, 1, .label = "Corrector order",
-               .help = "Earlier steps that the correction uses; 0: no correction"),
-    NINO_P_BOOL(sampler_sa_params, use_pece, false, .label = "Evaluate again",
-                .help = "Evaluates the corrected state too: two evaluations a step"),
-    NINO_P_BOOL(sampler_sa_params, simple_order_2, false, .label = "Simple order 2",
-                .help = "Another formula where the order is 2"),
-    { 0 }
-};
-SAMPLER_NODE(sampler_sa, "SamplerSASolver", "SamplerSASolver", SAMPLERS, "Stochastic Adams solver",
-             sa_in);
+NINO_NODE(sampler_sa, "SamplerSASolver", "SamplerSASolver", SAMPLERS, "Stochastic Adams solver",
+          NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_OUTPUTS(NINO_PORT(SAMPLER, SAMPLER)),
+          NINO_PARAMS(
+              sampler_sa_params, P_ETA(sampler_sa_params, 10.0),
+              NINO_P_FLOAT(sampler_sa_params, sde_start_percent, 0.2, 0.0, 1.0, 0.001,
+                           .label = "Noise from",
+                           .help = "Fresh noise is added from this part of the sampling on"),
+              NINO_P_FLOAT(sampler_sa_params, sde_end_percent, 0.8, 0.0, 1.0, 0.001,
+                           .label = "Noise until",
+                           .help = "Fresh noise is added until this part of the sampling"),
+              P_NOISE(sampler_sa_params, 100.0),
+              NINO_P_INT(sampler_sa_params, predictor_order, 3, 1, 6, 1, .label = "Predictor order",
+                         .help = "Earlier steps that the prediction uses"),
+              NINO_P_INT(sampler_sa_params, corrector_order, 4, 0, 6, 1, .label = "Corrector order",
+                         .help = "Earlier steps that the correction uses; 0: no correction"),
+              NINO_P_BOOL(sampler_sa_params, use_pece, false, .label = "Evaluate again",
+                          .help = "Evaluates the corrected state too: two evaluations a step"),
+              NINO_P_BOOL(sampler_sa_params, simple_order_2, false, .label = "Simple order 2",
+                          .help = "Another formula where the order is 2")),
+          NINO_RUN(sampler_sa_run));
 
 // ---- Euler CFG++ -----------------------------------------------------------------------------
 
@@ -316,11 +295,10 @@ static nino_status sampler_cfgpp_run(nino_run *r, nino_error *err)
     return nino_out_sampler(r, 0, &s, err);
 }
 
-static const char *const versions[] = { "regular", "alternative", NULL };
-static const nino_param sampler_cfgpp_table[] = {
-    NINO_P_ENUM(sampler_cfgpp_params, version, versions, 0, .label = "Version",
-                .help = "alternative: the formula this node had first"),
-    { 0 }
-};
-SAMPLER_NODE(sampler_cfgpp, "SamplerEulerCFGpp", "SamplerEulerCFG++", "_for_testing",
-             "Euler steps guided as CFG++ does", NULL);
+NINO_NODE(sampler_cfgpp, "SamplerEulerCFGpp", "SamplerEulerCFG++", "_for_testing",
+          "Euler steps guided as CFG++ does", NINO_OUTPUTS(NINO_PORT(SAMPLER, SAMPLER)),
+          NINO_PARAMS(sampler_cfgpp_params,
+                      NINO_P_ENUM(sampler_cfgpp_params, version,
+                                  NINO_WORDS("regular", "alternative"), 0, .label = "Version",
+                                  .help = "alternative: the formula this node had first")),
+          NINO_RUN(sampler_cfgpp_run));

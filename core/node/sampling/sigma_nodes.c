@@ -4,27 +4,12 @@
 #include "core/node/sampling_node.h"
 #include "core/node/util.h"
 
-static const nino_port sigmas_out[] = { { .key = "SIGMAS", .type = NINO_PORT_SIGMAS }, { 0 } };
-static const nino_port two_out[] = { { .key = "high_sigmas", .type = NINO_PORT_SIGMAS },
-                                     { .key = "low_sigmas", .type = NINO_PORT_SIGMAS },
+static const nino_port two_out[] = { NINO_PORT(high_sigmas, SIGMAS),
+                                     NINO_PORT(low_sigmas, SIGMAS),
                                      { 0 } };
-static const nino_port float_out[] = { { .key = "sigma_value", .type = NINO_PORT_FLOAT }, { 0 } };
-static const nino_port model_in[] = { { .key = "model", .type = NINO_PORT_MODEL }, { 0 } };
-static const nino_port sigmas_in[] = { { .key = "sigmas", .type = NINO_PORT_SIGMAS }, { 0 } };
 
 #define SCHEDULERS "sampling/custom_sampling/schedulers"
 #define SIGMAS "sampling/custom_sampling/sigmas"
-#define SIGMA_NODE(var, class_name, group, text, ports, outs)                                      \
-    static const nino_node_ops var##_ops = { .run = var##_run };                                   \
-    const nino_node_def nino_node_##var = { .key = class_name,                                     \
-                                            .title = class_name,                                   \
-                                            .category = group,                                     \
-                                            .help = text,                                          \
-                                            .inputs = ports,                                       \
-                                            .outputs = outs,                                       \
-                                            .params = var##_table,                                 \
-                                            .params_size = sizeof(var##_params),                   \
-                                            .ops = &var##_ops }
 
 #define P_STEPS(S)                                                                                 \
     NINO_P_INT(S, steps, 20, 1, 10000, 1, .label = "Steps", .ui_min.i = 1, .ui_max.i = 60,         \
@@ -50,7 +35,6 @@ typedef struct model_params {
     int64_t scheduler, steps;
     double denoise, alpha, beta;
 } model_params;
-typedef model_params basic_scheduler_params, turbo_scheduler_params, beta_scheduler_params;
 
 static nino_status basic_scheduler_run(nino_run *r, nino_error *err)
 {
@@ -87,33 +71,33 @@ static nino_status beta_scheduler_run(nino_run *r, nino_error *err)
                 err);
 }
 
-static const nino_param basic_scheduler_table[] = {
-    NINO_P_ENUM(model_params, scheduler, nino_scheduler_names, 0, .label = "Scheduler",
-                .help = "How noise levels are spread over the steps"),
-    P_STEPS(model_params),
-    P_DENOISE(model_params),
-    { 0 }
-};
-static const nino_param turbo_scheduler_table[] = {
-    NINO_P_INT(model_params, steps, 1, 1, 10, 1, .label = "Steps",
-               .help = "Steps from noise to picture"),
-    P_DENOISE(model_params),
-    { 0 }
-};
-static const nino_param beta_scheduler_table[] = {
-    P_STEPS(model_params),
-    NINO_P_FLOAT(model_params, alpha, 0.6, 0.0, 50.0, 0.01, .label = "Alpha", .ui_max.f = 2.0,
-                 .help = "Shape of the distribution at its start"),
-    NINO_P_FLOAT(model_params, beta, 0.6, 0.0, 50.0, 0.01, .label = "Beta", .ui_max.f = 2.0,
-                 .help = "Shape of the distribution at its end"),
-    { 0 }
-};
-SIGMA_NODE(basic_scheduler, "BasicScheduler", SCHEDULERS, "Noise levels that suit a model",
-           model_in, sigmas_out);
-SIGMA_NODE(turbo_scheduler, "SDTurboScheduler", SCHEDULERS,
-           "Noise levels of SD Turbo and SDXL Turbo", model_in, sigmas_out);
-SIGMA_NODE(beta_scheduler, "BetaSamplingScheduler", SCHEDULERS,
-           "Noise levels spread by a beta distribution", model_in, sigmas_out);
+NINO_NODE(basic_scheduler, "BasicScheduler", "BasicScheduler", SCHEDULERS,
+          "Noise levels that suit a model", NINO_INPUTS(NINO_PORT(model, MODEL)),
+          NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)),
+          NINO_PARAMS(model_params,
+                      NINO_P_ENUM(model_params, scheduler, nino_scheduler_names, 0,
+                                  .label = "Scheduler",
+                                  .help = "How noise levels are spread over the steps"),
+                      P_STEPS(model_params), P_DENOISE(model_params)),
+          NINO_RUN(basic_scheduler_run));
+NINO_NODE(turbo_scheduler, "SDTurboScheduler", "SDTurboScheduler", SCHEDULERS,
+          "Noise levels of SD Turbo and SDXL Turbo", NINO_INPUTS(NINO_PORT(model, MODEL)),
+          NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)),
+          NINO_PARAMS(model_params,
+                      NINO_P_INT(model_params, steps, 1, 1, 10, 1, .label = "Steps",
+                                 .help = "Steps from noise to picture"),
+                      P_DENOISE(model_params)),
+          NINO_RUN(turbo_scheduler_run));
+NINO_NODE(
+    beta_scheduler, "BetaSamplingScheduler", "BetaSamplingScheduler", SCHEDULERS,
+    "Noise levels spread by a beta distribution", NINO_INPUTS(NINO_PORT(model, MODEL)),
+    NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)),
+    NINO_PARAMS(model_params, P_STEPS(model_params),
+                NINO_P_FLOAT(model_params, alpha, 0.6, 0.0, 50.0, 0.01, .label = "Alpha",
+                             .ui_max.f = 2.0, .help = "Shape of the distribution at its start"),
+                NINO_P_FLOAT(model_params, beta, 0.6, 0.0, 50.0, 0.01, .label = "Beta",
+                             .ui_max.f = 2.0, .help = "Shape of the distribution at its end")),
+    NINO_RUN(beta_scheduler_run));
 
 // ---- schedules of their own ------------------------------------------------------------------
 
@@ -121,8 +105,6 @@ typedef struct free_params {
     int64_t steps;
     double sigma_max, sigma_min, rho, mu, beta, beta_d, beta_min, eps_s;
 } free_params;
-typedef free_params karras_scheduler_params, exponential_scheduler_params, poly_scheduler_params,
-    laplace_scheduler_params, vp_scheduler_params;
 
 static nino_status karras_scheduler_run(nino_run *r, nino_error *err)
 {
@@ -169,50 +151,42 @@ static nino_status vp_scheduler_run(nino_run *r, nino_error *err)
                 err);
 }
 
-static const nino_param karras_scheduler_table[] = {
-    P_STEPS(free_params),
-    P_SIGMAS(free_params),
-    NINO_P_FLOAT(free_params, rho, 7.0, 0.0, 100.0, 0.01, .label = "Rho", .ui_max.f = 15.0,
-                 .help = "How many steps go to the low noise levels"),
-    { 0 }
-};
-static const nino_param exponential_scheduler_table[] = { P_STEPS(free_params),
-                                                          P_SIGMAS(free_params),
-                                                          { 0 } };
-static const nino_param poly_scheduler_table[] = {
-    P_STEPS(free_params),
-    P_SIGMAS(free_params),
-    NINO_P_FLOAT(free_params, rho, 1.0, 0.0, 100.0, 0.01, .label = "Rho", .ui_max.f = 5.0,
-                 .help = "Power of the log sigmas; 1 is exponential"),
-    { 0 }
-};
-static const nino_param laplace_scheduler_table[] = {
-    P_STEPS(free_params),
-    P_SIGMAS(free_params),
-    NINO_P_FLOAT(free_params, mu, 0.0, -10.0, 10.0, 0.1, .label = "Mu",
-                 .help = "Log of the sigma that most steps are near"),
-    NINO_P_FLOAT(free_params, beta, 0.5, 0.0, 10.0, 0.1, .label = "Beta",
-                 .help = "How far the steps spread from it"),
-    { 0 }
-};
-static const nino_param vp_scheduler_table[] = {
-    P_STEPS(free_params),
-    P_SIGMA(free_params, beta_d, 19.9, "Beta range", "Range of the noise rate"),
-    P_SIGMA(free_params, beta_min, 0.1, "Least beta", "Least noise rate"),
-    NINO_P_FLOAT(free_params, eps_s, 0.001, 0.0, 1.0, 0.0001, .label = "Last time",
-                 .help = "Time of the last step before 0"),
-    { 0 }
-};
-SIGMA_NODE(karras_scheduler, "KarrasScheduler", SCHEDULERS, "Noise levels of Karras et al. 2022",
-           NULL, sigmas_out);
-SIGMA_NODE(exponential_scheduler, "ExponentialScheduler", SCHEDULERS,
-           "Noise levels evenly spread in log sigma", NULL, sigmas_out);
-SIGMA_NODE(poly_scheduler, "PolyexponentialScheduler", SCHEDULERS,
-           "Noise levels by a power of log sigma", NULL, sigmas_out);
-SIGMA_NODE(laplace_scheduler, "LaplaceScheduler", SCHEDULERS,
-           "Noise levels gathered around one, without a final 0", NULL, sigmas_out);
-SIGMA_NODE(vp_scheduler, "VPScheduler", SCHEDULERS,
-           "Noise levels of a continuous variance-preserving process", NULL, sigmas_out);
+NINO_NODE(karras_scheduler, "KarrasScheduler", "KarrasScheduler", SCHEDULERS,
+          "Noise levels of Karras et al. 2022", NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)),
+          NINO_PARAMS(free_params, P_STEPS(free_params), P_SIGMAS(free_params),
+                      NINO_P_FLOAT(free_params, rho, 7.0, 0.0, 100.0, 0.01, .label = "Rho",
+                                   .ui_max.f = 15.0,
+                                   .help = "How many steps go to the low noise levels")),
+          NINO_RUN(karras_scheduler_run));
+NINO_NODE(exponential_scheduler, "ExponentialScheduler", "ExponentialScheduler", SCHEDULERS,
+          "Noise levels evenly spread in log sigma", NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)),
+          NINO_PARAMS(free_params, P_STEPS(free_params), P_SIGMAS(free_params)),
+          NINO_RUN(exponential_scheduler_run));
+NINO_NODE(poly_scheduler, "PolyexponentialScheduler", "PolyexponentialScheduler", SCHEDULERS,
+          "Noise levels by a power of log sigma", NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)),
+          NINO_PARAMS(free_params, P_STEPS(free_params), P_SIGMAS(free_params),
+                      NINO_P_FLOAT(free_params, rho, 1.0, 0.0, 100.0, 0.01, .label = "Rho",
+                                   .ui_max.f = 5.0,
+                                   .help = "Power of the log sigmas; 1 is exponential")),
+          NINO_RUN(poly_scheduler_run));
+NINO_NODE(laplace_scheduler, "LaplaceScheduler", "LaplaceScheduler", SCHEDULERS,
+          "Noise levels gathered around one, without a final 0",
+          NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)),
+          NINO_PARAMS(free_params, P_STEPS(free_params), P_SIGMAS(free_params),
+                      NINO_P_FLOAT(free_params, mu, 0.0, -10.0, 10.0, 0.1, .label = "Mu",
+                                   .help = "Log of the sigma that most steps are near"),
+                      NINO_P_FLOAT(free_params, beta, 0.5, 0.0, 10.0, 0.1, .label = "Beta",
+                                   .help = "How far the steps spread from it")),
+          NINO_RUN(laplace_scheduler_run));
+NINO_NODE(vp_scheduler, "VPScheduler", "VPScheduler", SCHEDULERS,
+          "Noise levels of a continuous variance-preserving process",
+          NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)),
+          NINO_PARAMS(free_params, P_STEPS(free_params),
+                      P_SIGMA(free_params, beta_d, 19.9, "Beta range", "Range of the noise rate"),
+                      P_SIGMA(free_params, beta_min, 0.1, "Least beta", "Least noise rate"),
+                      NINO_P_FLOAT(free_params, eps_s, 0.001, 0.0, 1.0, 0.0001,
+                                   .label = "Last time", .help = "Time of the last step before 0")),
+          NINO_RUN(vp_scheduler_run));
 
 // ---- published tables ------------------------------------------------------------------------
 
@@ -220,7 +194,6 @@ typedef struct table_params {
     int64_t model_type, steps;
     double coeff, denoise;
 } table_params;
-typedef table_params ays_scheduler_params, gits_scheduler_params, optimal_scheduler_params;
 
 static nino_status ays_scheduler_run(nino_run *r, nino_error *err)
 {
@@ -249,38 +222,38 @@ static nino_status gits_scheduler_run(nino_run *r, nino_error *err)
     return give(r, nino_schedule_gits(p->coeff, (int) p->steps, p->denoise, &s, err), s, err);
 }
 
-static const char *const ays_models[] = { "SD1", "SDXL", "SVD", NULL };
-static const nino_param ays_scheduler_table[] = {
-    NINO_P_ENUM(table_params, model_type, ays_models, 0, .label = "Model",
-                .help = "Which model the table was optimised for"),
-    NINO_P_INT(table_params, steps, 10, 1, 10000, 1, .label = "Steps", .ui_min.i = 1,
-               .ui_max.i = 60, .help = "Steps from noise to picture"),
-    P_DENOISE(table_params),
-    { 0 }
-};
-static const nino_param gits_scheduler_table[] = {
-    NINO_P_FLOAT(table_params, coeff, 1.2, 0.8, 1.5, 0.05, .label = "Coefficient",
-                 .help = "Which table: less spends more steps on high noise levels"),
-    NINO_P_INT(table_params, steps, 10, 2, 1000, 1, .label = "Steps", .ui_min.i = 2, .ui_max.i = 60,
-               .help = "Steps from noise to picture"),
-    P_DENOISE(table_params),
-    { 0 }
-};
-static const char *const optimal_models[] = { "FLUX", "Wan", "Chroma", NULL };
-static const nino_param optimal_scheduler_table[] = {
-    NINO_P_ENUM(table_params, model_type, optimal_models, 0, .label = "Model",
-                .help = "Which model the table was optimised for"),
-    NINO_P_INT(table_params, steps, 20, 3, 1000, 1, .label = "Steps", .ui_min.i = 3, .ui_max.i = 60,
-               .help = "Steps from noise to picture"),
-    P_DENOISE(table_params),
-    { 0 }
-};
-SIGMA_NODE(optimal_scheduler, "OptimalStepsScheduler", SCHEDULERS,
-           "Noise levels optimised for a flow model with few steps", NULL, sigmas_out);
-SIGMA_NODE(ays_scheduler, "AlignYourStepsScheduler", SCHEDULERS,
-           "Noise levels optimised for a model with few steps", NULL, sigmas_out);
-SIGMA_NODE(gits_scheduler, "GITSScheduler", SCHEDULERS,
-           "Noise levels that follow the geometry of sampling paths", NULL, sigmas_out);
+NINO_NODE(
+    optimal_scheduler, "OptimalStepsScheduler", "OptimalStepsScheduler", SCHEDULERS,
+    "Noise levels optimised for a flow model with few steps",
+    NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)),
+    NINO_PARAMS(table_params,
+                NINO_P_ENUM(table_params, model_type, NINO_WORDS("FLUX", "Wan", "Chroma"), 0,
+                            .label = "Model", .help = "Which model the table was optimised for"),
+                NINO_P_INT(table_params, steps, 20, 3, 1000, 1, .label = "Steps", .ui_min.i = 3,
+                           .ui_max.i = 60, .help = "Steps from noise to picture"),
+                P_DENOISE(table_params)),
+    NINO_RUN(optimal_scheduler_run));
+NINO_NODE(
+    ays_scheduler, "AlignYourStepsScheduler", "AlignYourStepsScheduler", SCHEDULERS,
+    "Noise levels optimised for a model with few steps", NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)),
+    NINO_PARAMS(table_params,
+                NINO_P_ENUM(table_params, model_type, NINO_WORDS("SD1", "SDXL", "SVD"), 0,
+                            .label = "Model", .help = "Which model the table was optimised for"),
+                NINO_P_INT(table_params, steps, 10, 1, 10000, 1, .label = "Steps", .ui_min.i = 1,
+                           .ui_max.i = 60, .help = "Steps from noise to picture"),
+                P_DENOISE(table_params)),
+    NINO_RUN(ays_scheduler_run));
+NINO_NODE(
+    gits_scheduler, "GITSScheduler", "GITSScheduler", SCHEDULERS,
+    "Noise levels that follow the geometry of sampling paths",
+    NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)),
+    NINO_PARAMS(table_params,
+                NINO_P_FLOAT(table_params, coeff, 1.2, 0.8, 1.5, 0.05, .label = "Coefficient",
+                             .help = "Which table: less spends more steps on high noise levels"),
+                NINO_P_INT(table_params, steps, 10, 2, 1000, 1, .label = "Steps", .ui_min.i = 2,
+                           .ui_max.i = 60, .help = "Steps from noise to picture"),
+                P_DENOISE(table_params)),
+    NINO_RUN(gits_scheduler_run));
 
 // ---- changing a list -------------------------------------------------------------------------
 
@@ -288,8 +261,6 @@ typedef struct change_params {
     int64_t step, steps, spacing;
     double denoise, sigma, start_at_sigma, end_at_sigma;
 } change_params;
-typedef change_params split_sigmas_params, split_sigmas_denoise_params, set_first_sigma_params,
-    extend_sigmas_params;
 
 static nino_status give_two(nino_run *r, nino_status st, nino_sigmas high, nino_sigmas low,
                             nino_error *err)
@@ -341,52 +312,47 @@ static nino_status extend_sigmas_run(nino_run *r, nino_error *err)
                 s, err);
 }
 
-static const nino_param split_sigmas_table[] = {
-    NINO_P_INT(change_params, step, 0, 0, 10000, 1, .label = "Step", .ui_min.i = 0, .ui_max.i = 60,
-               .help = "Steps of the first list; the second has the rest"),
-    { 0 }
-};
-static const nino_param split_sigmas_denoise_table[] = {
-    NINO_P_FLOAT(change_params, denoise, 1.0, 0.0, 1.0, 0.01, .label = "Denoise",
-                 .help = "Share of the steps that the second list has"),
-    { 0 }
-};
-static const nino_param set_first_sigma_table[] = {
-    NINO_P_FLOAT(change_params, sigma, 136.0, 0.0, 20000.0, 0.001, .label = "Sigma",
-                 .ui_max.f = 200.0, .help = "Noise level of the first step"),
-    { 0 }
-};
-static const char *const spacings[] = { "linear", "cosine", "sine", NULL };
-static const nino_param extend_sigmas_table[] = {
-    NINO_P_INT(change_params, steps, 2, 1, 100, 1, .label = "Steps", .ui_min.i = 1, .ui_max.i = 10,
-               .help = "Steps that one becomes"),
-    NINO_P_FLOAT(change_params, start_at_sigma, -1.0, -1.0, 20000.0, 0.01, .label = "From sigma",
-                 .ui_min.f = -1.0, .ui_max.f = 20.0,
-                 .help = "Steps above this noise level stay as they are; -1: none does"),
-    NINO_P_FLOAT(change_params, end_at_sigma, 12.0, 0.0, 20000.0, 0.01, .label = "To sigma",
-                 .ui_max.f = 20.0, .help = "Steps below this noise level stay as they are"),
-    NINO_P_ENUM(change_params, spacing, spacings, 0, .label = "Spacing",
-                .help = "Where the new steps are"),
-    { 0 }
-};
-SIGMA_NODE(split_sigmas, "SplitSigmas", SIGMAS, "Cuts a list in two at a step", sigmas_in, two_out);
-SIGMA_NODE(split_sigmas_denoise, "SplitSigmasDenoise", SIGMAS, "Cuts a list in two at a share",
-           sigmas_in, two_out);
-SIGMA_NODE(set_first_sigma, "SetFirstSigma", SIGMAS, "Replaces the first noise level", sigmas_in,
-           sigmas_out);
-SIGMA_NODE(extend_sigmas, "ExtendIntermediateSigmas", SIGMAS, "Puts steps between steps", sigmas_in,
-           sigmas_out);
+NINO_NODE(split_sigmas, "SplitSigmas", "SplitSigmas", SIGMAS, "Cuts a list in two at a step",
+          NINO_INPUTS(NINO_PORT(sigmas, SIGMAS)), .outputs = two_out,
+          NINO_PARAMS(change_params,
+                      NINO_P_INT(change_params, step, 0, 0, 10000, 1, .label = "Step",
+                                 .ui_min.i = 0, .ui_max.i = 60,
+                                 .help = "Steps of the first list; the second has the rest")),
+          NINO_RUN(split_sigmas_run));
+NINO_NODE(split_sigmas_denoise, "SplitSigmasDenoise", "SplitSigmasDenoise", SIGMAS,
+          "Cuts a list in two at a share", NINO_INPUTS(NINO_PORT(sigmas, SIGMAS)),
+          .outputs = two_out,
+          NINO_PARAMS(change_params,
+                      NINO_P_FLOAT(change_params, denoise, 1.0, 0.0, 1.0, 0.01, .label = "Denoise",
+                                   .help = "Share of the steps that the second list has")),
+          NINO_RUN(split_sigmas_denoise_run));
+NINO_NODE(set_first_sigma, "SetFirstSigma", "SetFirstSigma", SIGMAS,
+          "Replaces the first noise level", NINO_INPUTS(NINO_PORT(sigmas, SIGMAS)),
+          NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)),
+          NINO_PARAMS(change_params, NINO_P_FLOAT(change_params, sigma, 136.0, 0.0, 20000.0, 0.001,
+                                                  .label = "Sigma", .ui_max.f = 200.0,
+                                                  .help = "Noise level of the first step")),
+          NINO_RUN(set_first_sigma_run));
+NINO_NODE(extend_sigmas, "ExtendIntermediateSigmas", "ExtendIntermediateSigmas", SIGMAS,
+          "Puts steps between steps", NINO_INPUTS(NINO_PORT(sigmas, SIGMAS)),
+          NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)),
+          NINO_PARAMS(
+              change_params,
+              NINO_P_INT(change_params, steps, 2, 1, 100, 1, .label = "Steps", .ui_min.i = 1,
+                         .ui_max.i = 10, .help = "Steps that one becomes"),
+              NINO_P_FLOAT(change_params, start_at_sigma, -1.0, -1.0, 20000.0, 0.01,
+                           .label = "From sigma", .ui_min.f = -1.0, .ui_max.f = 20.0,
+                           .help = "Steps above this noise level stay as they are; -1: none does"),
+              NINO_P_FLOAT(change_params, end_at_sigma, 12.0, 0.0, 20000.0, 0.01,
+                           .label = "To sigma", .ui_max.f = 20.0,
+                           .help = "Steps below this noise level stay as they are"),
+              NINO_P_ENUM(change_params, spacing, NINO_WORDS("linear", "cosine", "sine"), 0,
+                          .label = "Spacing", .help = "Where the new steps are")),
+          NINO_RUN(extend_sigmas_run));
 
-static const nino_node_ops flip_sigmas_ops = { .run = flip_sigmas_run };
-const nino_node_def nino_node_flip_sigmas = {
-    .key = "FlipSigmas",
-    .title = "FlipSigmas",
-    .category = SIGMAS,
-    .help = "Turns a list round, from picture to noise",
-    .inputs = sigmas_in,
-    .outputs = sigmas_out,
-    .ops = &flip_sigmas_ops,
-};
+NINO_NODE(flip_sigmas, "FlipSigmas", "FlipSigmas", SIGMAS,
+          "Turns a list round, from picture to noise", NINO_INPUTS(NINO_PORT(sigmas, SIGMAS)),
+          NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)), NINO_RUN(flip_sigmas_run));
 
 // ---- SamplingPercentToSigma ------------------------------------------------------------------
 
@@ -405,13 +371,16 @@ static nino_status percent_sigma_run(nino_run *r, nino_error *err)
         r, 0, nino_schedule_percent(m->sampling, p->sampling_percent, p->return_actual_sigma), err);
 }
 
-static const nino_param percent_sigma_table[] = {
-    NINO_P_FLOAT(percent_sigma_params, sampling_percent, 0.0, 0.0, 1.0, 0.0001, .label = "Part",
-                 .help = "0 is the start of sampling, 1 its end"),
-    NINO_P_BOOL(percent_sigma_params, return_actual_sigma, false, .label = "Actual sigma",
-                .help = "At 0 and 1 gives the model's largest and least sigma instead of the value "
-                        "that ranges are compared with"),
-    { 0 }
-};
-SIGMA_NODE(percent_sigma, "SamplingPercentToSigma", SIGMAS,
-           "The noise level at a part of the sampling", model_in, float_out);
+NINO_NODE(
+    percent_sigma, "SamplingPercentToSigma", "SamplingPercentToSigma", SIGMAS,
+    "The noise level at a part of the sampling", NINO_INPUTS(NINO_PORT(model, MODEL)),
+    NINO_OUTPUTS(NINO_PORT(sigma_value, FLOAT)),
+    NINO_PARAMS(
+        percent_sigma_params,
+        NINO_P_FLOAT(percent_sigma_params, sampling_percent, 0.0, 0.0, 1.0, 0.0001, .label = "Part",
+                     .help = "0 is the start of sampling, 1 its end"),
+        NINO_P_BOOL(percent_sigma_params, return_actual_sigma, false, .label = "Actual sigma",
+                    .help =
+                        "At 0 and 1 gives the model's largest and least sigma instead of the value "
+                        "that ranges are compared with")),
+    NINO_RUN(percent_sigma_run));

@@ -1,5 +1,5 @@
-// The list of all nodes, and finding them by name. To add a node: write it in its family's file in
-// this folder and add one line here.
+// The list of all nodes, and finding them by name. To add a node: write it in a file of its
+// family's folder (core/node/image, ...) and add one line here.
 #include <ctype.h>
 #include <string.h>
 

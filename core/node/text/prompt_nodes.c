@@ -6,10 +6,6 @@
 #include "core/base/error.h"
 #include "core/node/util.h"
 
-static const nino_port clip_in[] = { { .key = "clip", .type = NINO_PORT_CLIP }, { 0 } };
-static const nino_port cond_out[] = { { .key = "CONDITIONING", .type = NINO_PORT_CONDITIONING },
-                                      { 0 } };
-
 // The CLIP of input 0; NULL: what came is not one that runs here.
 static nino_clip *clip_of(nino_run *r, nino_error *err)
 {
@@ -52,21 +48,11 @@ static nino_status text_run(nino_run *r, nino_error *err)
     return encode(r, &(nino_clip_text){ .all = p->text }, NULL, err);
 }
 
-static const nino_param text_table[] = {
-    P_TEXT(text_params, text, "Prompt", "What the picture shows"), { 0 }
-};
-static const nino_node_ops text_ops = { .run = text_run };
-const nino_node_def nino_node_clip_text_encode = {
-    .key = "CLIPTextEncode",
-    .title = "CLIP Text Encode (Prompt)",
-    .category = "conditioning",
-    .help = "Turns a prompt into what a diffusion model is guided by",
-    .inputs = clip_in,
-    .outputs = cond_out,
-    .params = text_table,
-    .params_size = sizeof(text_params),
-    .ops = &text_ops,
-};
+NINO_NODE(clip_text_encode, "CLIPTextEncode", "CLIP Text Encode (Prompt)", "conditioning",
+          "Turns a prompt into what a diffusion model is guided by",
+          NINO_INPUTS(NINO_PORT(clip, CLIP)), NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
+          NINO_PARAMS(text_params, P_TEXT(text_params, text, "Prompt", "What the picture shows")),
+          NINO_RUN(text_run));
 
 // ---- CLIPTextEncodeFlux ----------------------------------------------------------------------
 
@@ -89,25 +75,16 @@ static nino_status flux_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_param flux_table[] = {
-    P_TEXT(flux_params, clip_l, "Prompt of CLIP-L", "Style and subject in keywords"),
-    P_TEXT(flux_params, t5xxl, "Prompt of T5", "The picture in sentences"),
-    NINO_P_FLOAT(flux_params, guidance, 3.5, 0.0, 100.0, 0.1, .label = "Guidance", .ui_max.f = 10.0,
-                 .help = "How closely Flux dev follows the prompt"),
-    { 0 }
-};
-static const nino_node_ops flux_ops = { .run = flux_run };
-const nino_node_def nino_node_clip_text_encode_flux = {
-    .key = "CLIPTextEncodeFlux",
-    .title = "CLIPTextEncodeFlux",
-    .category = "advanced/conditioning/flux",
-    .help = "Encodes one prompt for each of Flux's text encoders, with guidance",
-    .inputs = clip_in,
-    .outputs = cond_out,
-    .params = flux_table,
-    .params_size = sizeof(flux_params),
-    .ops = &flux_ops,
-};
+NINO_NODE(
+    clip_text_encode_flux, "CLIPTextEncodeFlux", "CLIPTextEncodeFlux", "advanced/conditioning/flux",
+    "Encodes one prompt for each of Flux's text encoders, with guidance",
+    NINO_INPUTS(NINO_PORT(clip, CLIP)), NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
+    NINO_PARAMS(flux_params,
+                P_TEXT(flux_params, clip_l, "Prompt of CLIP-L", "Style and subject in keywords"),
+                P_TEXT(flux_params, t5xxl, "Prompt of T5", "The picture in sentences"),
+                NINO_P_FLOAT(flux_params, guidance, 3.5, 0.0, 100.0, 0.1, .label = "Guidance",
+                             .ui_max.f = 10.0, .help = "How closely Flux dev follows the prompt")),
+    NINO_RUN(flux_run));
 
 // ---- CLIPTextEncodeSDXL, CLIPTextEncodeSDXLRefiner -------------------------------------------
 
@@ -142,29 +119,21 @@ static nino_status sdxl_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_param sdxl_table[] = {
-    P_PIXELS(sdxl_params, width, 1024, "Width", "Size of the picture it should look like"),
-    P_PIXELS(sdxl_params, height, 1024, "Height", "Size of the picture it should look like"),
-    P_PIXELS(sdxl_params, crop_w, 0, "Crop left", "As if so much were cut off; 0 is centred"),
-    P_PIXELS(sdxl_params, crop_h, 0, "Crop top", "As if so much were cut off; 0 is centred"),
-    P_PIXELS(sdxl_params, target_width, 1024, "Target width", "Size of the picture to make"),
-    P_PIXELS(sdxl_params, target_height, 1024, "Target height", "Size of the picture to make"),
-    P_TEXT(sdxl_params, text_g, "Prompt of CLIP-G", "What the picture shows"),
-    P_TEXT(sdxl_params, text_l, "Prompt of CLIP-L", "What the picture shows"),
-    { 0 }
-};
-static const nino_node_ops sdxl_ops = { .run = sdxl_run };
-const nino_node_def nino_node_clip_text_encode_sdxl = {
-    .key = "CLIPTextEncodeSDXL",
-    .title = "CLIPTextEncodeSDXL",
-    .category = "advanced/conditioning",
-    .help = "Encodes one prompt for each of SDXL's text encoders, with the sizes it was trained on",
-    .inputs = clip_in,
-    .outputs = cond_out,
-    .params = sdxl_table,
-    .params_size = sizeof(sdxl_params),
-    .ops = &sdxl_ops,
-};
+NINO_NODE(
+    clip_text_encode_sdxl, "CLIPTextEncodeSDXL", "CLIPTextEncodeSDXL", "advanced/conditioning",
+    "Encodes one prompt for each of SDXL's text encoders, with the sizes it was trained on",
+    NINO_INPUTS(NINO_PORT(clip, CLIP)), NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
+    NINO_PARAMS(
+        sdxl_params,
+        P_PIXELS(sdxl_params, width, 1024, "Width", "Size of the picture it should look like"),
+        P_PIXELS(sdxl_params, height, 1024, "Height", "Size of the picture it should look like"),
+        P_PIXELS(sdxl_params, crop_w, 0, "Crop left", "As if so much were cut off; 0 is centred"),
+        P_PIXELS(sdxl_params, crop_h, 0, "Crop top", "As if so much were cut off; 0 is centred"),
+        P_PIXELS(sdxl_params, target_width, 1024, "Target width", "Size of the picture to make"),
+        P_PIXELS(sdxl_params, target_height, 1024, "Target height", "Size of the picture to make"),
+        P_TEXT(sdxl_params, text_g, "Prompt of CLIP-G", "What the picture shows"),
+        P_TEXT(sdxl_params, text_l, "Prompt of CLIP-L", "What the picture shows")),
+    NINO_RUN(sdxl_run));
 
 typedef struct refiner_params {
     double ascore;
@@ -187,30 +156,19 @@ static nino_status refiner_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_param refiner_table[] = {
-    NINO_P_FLOAT(refiner_params, ascore, 6.0, 0.0, 1000.0, 0.01, .label = "Aesthetic score",
-                 .ui_max.f = 10.0, .help = "How beautiful it should be; 2.5 for a negative prompt"),
-    P_PIXELS(refiner_params, width, 1024, "Width", "Size of the picture"),
-    P_PIXELS(refiner_params, height, 1024, "Height", "Size of the picture"),
-    P_TEXT(refiner_params, text, "Prompt", "What the picture shows"),
-    { 0 }
-};
-static const nino_node_ops refiner_ops = { .run = refiner_run };
-const nino_node_def nino_node_clip_text_encode_sdxl_refiner = {
-    .key = "CLIPTextEncodeSDXLRefiner",
-    .title = "CLIPTextEncodeSDXLRefiner",
-    .category = "advanced/conditioning",
-    .help = "Encodes a prompt for SDXL's refiner",
-    .inputs = clip_in,
-    .outputs = cond_out,
-    .params = refiner_table,
-    .params_size = sizeof(refiner_params),
-    .ops = &refiner_ops,
-};
+NINO_NODE(clip_text_encode_sdxl_refiner, "CLIPTextEncodeSDXLRefiner", "CLIPTextEncodeSDXLRefiner",
+          "advanced/conditioning", "Encodes a prompt for SDXL's refiner",
+          NINO_INPUTS(NINO_PORT(clip, CLIP)), NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
+          NINO_PARAMS(refiner_params,
+                      NINO_P_FLOAT(refiner_params, ascore, 6.0, 0.0, 1000.0, 0.01,
+                                   .label = "Aesthetic score", .ui_max.f = 10.0,
+                                   .help = "How beautiful it should be; 2.5 for a negative prompt"),
+                      P_PIXELS(refiner_params, width, 1024, "Width", "Size of the picture"),
+                      P_PIXELS(refiner_params, height, 1024, "Height", "Size of the picture"),
+                      P_TEXT(refiner_params, text, "Prompt", "What the picture shows")),
+          NINO_RUN(refiner_run));
 
 // ---- CLIPTextEncodeSD3 -----------------------------------------------------------------------
-
-static const char *const paddings[] = { "none", "empty_prompt", NULL };
 
 typedef struct sd3_params {
     const char *clip_l, *clip_g, *t5xxl;
@@ -230,27 +188,19 @@ static nino_status sd3_run(nino_run *r, nino_error *err)
     return encode(r, &text, NULL, err);
 }
 
-static const nino_param sd3_table[] = {
-    P_TEXT(sd3_params, clip_l, "Prompt of CLIP-L", "What the picture shows"),
-    P_TEXT(sd3_params, clip_g, "Prompt of CLIP-G", "What the picture shows"),
-    P_TEXT(sd3_params, t5xxl, "Prompt of T5", "The picture in sentences"),
-    NINO_P_ENUM(sd3_params, empty_padding, paddings, 0, .label = "Empty prompts",
-                .help = "none: encoders without a text take no part; empty_prompt: they encode "
-                        "nothing, padded to full length"),
-    { 0 }
-};
-static const nino_node_ops sd3_ops = { .run = sd3_run };
-const nino_node_def nino_node_clip_text_encode_sd3 = {
-    .key = "CLIPTextEncodeSD3",
-    .title = "CLIPTextEncodeSD3",
-    .category = "advanced/conditioning",
-    .help = "Encodes one prompt for each of SD3's text encoders",
-    .inputs = clip_in,
-    .outputs = cond_out,
-    .params = sd3_table,
-    .params_size = sizeof(sd3_params),
-    .ops = &sd3_ops,
-};
+NINO_NODE(
+    clip_text_encode_sd3, "CLIPTextEncodeSD3", "CLIPTextEncodeSD3", "advanced/conditioning",
+    "Encodes one prompt for each of SD3's text encoders", NINO_INPUTS(NINO_PORT(clip, CLIP)),
+    NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
+    NINO_PARAMS(
+        sd3_params, P_TEXT(sd3_params, clip_l, "Prompt of CLIP-L", "What the picture shows"),
+        P_TEXT(sd3_params, clip_g, "Prompt of CLIP-G", "What the picture shows"),
+        P_TEXT(sd3_params, t5xxl, "Prompt of T5", "The picture in sentences"),
+        NINO_P_ENUM(sd3_params, empty_padding, NINO_WORDS("none", "empty_prompt"), 0,
+                    .label = "Empty prompts",
+                    .help = "none: encoders without a text take no part; empty_prompt: they encode "
+                            "nothing, padded to full length")),
+    NINO_RUN(sd3_run));
 
 // ---- CLIPSetLastLayer ------------------------------------------------------------------------
 
@@ -269,24 +219,16 @@ static nino_status layer_run(nino_run *r, nino_error *err)
     return nino_out_clip(r, 0, copy, err);
 }
 
-static const nino_port clip_out[] = { { .key = "CLIP", .type = NINO_PORT_CLIP }, { 0 } };
-static const nino_param layer_table[] = {
-    NINO_P_INT(layer_params, stop_at_clip_layer, -1, -24, -1, 1, .label = "Layer",
-               .help = "Counted from the end: -1 is the last, -2 the one before (\"CLIP skip 2\")"),
-    { 0 }
-};
-static const nino_node_ops layer_ops = { .run = layer_run };
-const nino_node_def nino_node_clip_set_last_layer = {
-    .key = "CLIPSetLastLayer",
-    .title = "CLIP Set Last Layer",
-    .category = "conditioning",
-    .help = "Takes the text encoder's output behind an earlier layer",
-    .inputs = clip_in,
-    .outputs = clip_out,
-    .params = layer_table,
-    .params_size = sizeof(layer_params),
-    .ops = &layer_ops,
-};
+NINO_NODE(
+    clip_set_last_layer, "CLIPSetLastLayer", "CLIP Set Last Layer", "conditioning",
+    "Takes the text encoder's output behind an earlier layer", NINO_INPUTS(NINO_PORT(clip, CLIP)),
+    NINO_OUTPUTS(NINO_PORT(CLIP, CLIP)),
+    NINO_PARAMS(
+        layer_params,
+        NINO_P_INT(
+            layer_params, stop_at_clip_layer, -1, -24, -1, 1, .label = "Layer",
+            .help = "Counted from the end: -1 is the last, -2 the one before (\"CLIP skip 2\")")),
+    NINO_RUN(layer_run));
 
 // ---- T5TokenizerOptions ----------------------------------------------------------------------
 
@@ -306,22 +248,12 @@ static nino_status padding_run(nino_run *r, nino_error *err)
     return nino_out_clip(r, 0, copy, err);
 }
 
-static const nino_param padding_table[] = {
-    NINO_P_INT(padding_params, min_padding, 0, 0, 10000, 1, .label = "Padding",
-               .help = "Empty tokens after every prompt"),
-    NINO_P_INT(padding_params, min_length, 0, 0, 10000, 1, .label = "Shortest",
-               .help = "Shorter prompts are filled up to this many tokens"),
-    { 0 }
-};
-static const nino_node_ops padding_ops = { .run = padding_run };
-const nino_node_def nino_node_t5_options = {
-    .key = "T5TokenizerOptions",
-    .title = "T5TokenizerOptions",
-    .category = "_for_testing/conditioning",
-    .help = "How T5 encoders fill up short prompts; other encoders stay as they are",
-    .inputs = clip_in,
-    .outputs = clip_out,
-    .params = padding_table,
-    .params_size = sizeof(padding_params),
-    .ops = &padding_ops,
-};
+NINO_NODE(t5_options, "T5TokenizerOptions", "T5TokenizerOptions", "_for_testing/conditioning",
+          "How T5 encoders fill up short prompts; other encoders stay as they are",
+          NINO_INPUTS(NINO_PORT(clip, CLIP)), NINO_OUTPUTS(NINO_PORT(CLIP, CLIP)),
+          NINO_PARAMS(padding_params,
+                      NINO_P_INT(padding_params, min_padding, 0, 0, 10000, 1, .label = "Padding",
+                                 .help = "Empty tokens after every prompt"),
+                      NINO_P_INT(padding_params, min_length, 0, 0, 10000, 1, .label = "Shortest",
+                                 .help = "Shorter prompts are filled up to this many tokens")),
+          NINO_RUN(padding_run));

@@ -8,9 +8,6 @@
 #include "core/node/planar.h"
 #include "core/text/unicode.h"
 
-static const nino_port nothing[] = { { 0 } };
-static const nino_port text_out[] = { { .key = "STRING", .type = NINO_PORT_STRING }, { 0 } };
-
 #define TEXT(S, fld, name, what)                                                                   \
     NINO_P_STRING(S, fld, "", .label = name, .help = what, .multiline = true)
 
@@ -41,24 +38,13 @@ static nino_status concat_run(nino_run *r, nino_error *err)
     return give(r, &b, err);
 }
 
-static const nino_param concat_table[] = {
-    TEXT(concat_params, string_a, "First", "Comes first"),
-    TEXT(concat_params, string_b, "Second", "Comes last"),
-    NINO_P_STRING(concat_params, delimiter, "", .label = "Between", .help = "Goes between the two"),
-    { 0 }
-};
-static const nino_node_ops concat_ops = { .run = concat_run };
-const nino_node_def nino_node_string_concat = {
-    .key = "StringConcatenate",
-    .title = "Concatenate",
-    .category = "utils/string",
-    .help = "One text after the other",
-    .inputs = nothing,
-    .outputs = text_out,
-    .params = concat_table,
-    .params_size = sizeof(concat_params),
-    .ops = &concat_ops,
-};
+NINO_NODE(string_concat, "StringConcatenate", "Concatenate", "utils/string",
+          "One text after the other", NINO_OUTPUTS(NINO_PORT(STRING, STRING)),
+          NINO_PARAMS(concat_params, TEXT(concat_params, string_a, "First", "Comes first"),
+                      TEXT(concat_params, string_b, "Second", "Comes last"),
+                      NINO_P_STRING(concat_params, delimiter, "", .label = "Between",
+                                    .help = "Goes between the two")),
+          NINO_RUN(concat_run));
 
 // ---- StringSubstring, StringLength -----------------------------------------------------------
 
@@ -99,26 +85,14 @@ static nino_status sub_run(nino_run *r, nino_error *err)
     return give(r, &out, err);
 }
 
-static const nino_param sub_table[] = {
-    TEXT(sub_params, string, "Text", "What is cut"),
-    NINO_P_INT(sub_params, start, 0, -INT64_MAX, INT64_MAX, 1, .label = "From",
-               .help = "First character, from 0; negative: from the end"),
-    NINO_P_INT(sub_params, end, 0, -INT64_MAX, INT64_MAX, 1, .label = "To",
-               .help = "The first one that is left out; negative: from the end"),
-    { 0 }
-};
-static const nino_node_ops sub_ops = { .run = sub_run };
-const nino_node_def nino_node_string_sub = {
-    .key = "StringSubstring",
-    .title = "Substring",
-    .category = "utils/string",
-    .help = "A part of a text",
-    .inputs = nothing,
-    .outputs = text_out,
-    .params = sub_table,
-    .params_size = sizeof(sub_params),
-    .ops = &sub_ops,
-};
+NINO_NODE(string_sub, "StringSubstring", "Substring", "utils/string", "A part of a text",
+          NINO_OUTPUTS(NINO_PORT(STRING, STRING)),
+          NINO_PARAMS(sub_params, TEXT(sub_params, string, "Text", "What is cut"),
+                      NINO_P_INT(sub_params, start, 0, -INT64_MAX, INT64_MAX, 1, .label = "From",
+                                 .help = "First character, from 0; negative: from the end"),
+                      NINO_P_INT(sub_params, end, 0, -INT64_MAX, INT64_MAX, 1, .label = "To",
+                                 .help = "The first one that is left out; negative: from the end")),
+          NINO_RUN(sub_run));
 
 typedef struct one_params {
     const char *string;
@@ -129,21 +103,10 @@ static nino_status length_run(nino_run *r, nino_error *err)
     return nino_out_int(r, 0, count(((const one_params *) r->params)->string), err);
 }
 
-static const nino_param length_table[] = { TEXT(one_params, string, "Text", "What is counted"),
-                                           { 0 } };
-static const nino_port length_out[] = { { .key = "length", .type = NINO_PORT_INT }, { 0 } };
-static const nino_node_ops length_ops = { .run = length_run };
-const nino_node_def nino_node_string_length = {
-    .key = "StringLength",
-    .title = "Length",
-    .category = "utils/string",
-    .help = "How many characters a text has",
-    .inputs = nothing,
-    .outputs = length_out,
-    .params = length_table,
-    .params_size = sizeof(one_params),
-    .ops = &length_ops,
-};
+NINO_NODE(string_length, "StringLength", "Length", "utils/string", "How many characters a text has",
+          NINO_OUTPUTS(NINO_PORT(length, INT)),
+          NINO_PARAMS(one_params, TEXT(one_params, string, "Text", "What is counted")),
+          NINO_RUN(length_run));
 
 // ---- CaseConverter, StringTrim ---------------------------------------------------------------
 
@@ -163,23 +126,13 @@ static nino_status case_run(nino_run *r, nino_error *err)
     return give(r, &b, err);
 }
 
-static const char *const cases[] = { "UPPERCASE", "lowercase", "Capitalize", "Title Case", NULL };
-static const nino_param case_table[] = { TEXT(mode_params, string, "Text", "What is changed"),
-                                         NINO_P_ENUM(mode_params, mode, cases, 0, .label = "Case",
-                                                     .help = "Which letters become capitals"),
-                                         { 0 } };
-static const nino_node_ops case_ops = { .run = case_run };
-const nino_node_def nino_node_string_case = {
-    .key = "CaseConverter",
-    .title = "Case Converter",
-    .category = "utils/string",
-    .help = "Capitals and small letters",
-    .inputs = nothing,
-    .outputs = text_out,
-    .params = case_table,
-    .params_size = sizeof(mode_params),
-    .ops = &case_ops,
-};
+NINO_NODE(string_case, "CaseConverter", "Case Converter", "utils/string",
+          "Capitals and small letters", NINO_OUTPUTS(NINO_PORT(STRING, STRING)),
+          NINO_PARAMS(mode_params, TEXT(mode_params, string, "Text", "What is changed"),
+                      NINO_P_ENUM(mode_params, mode,
+                                  NINO_WORDS("UPPERCASE", "lowercase", "Capitalize", "Title Case"),
+                                  0, .label = "Case", .help = "Which letters become capitals")),
+          NINO_RUN(case_run));
 
 enum { BOTH, LEFT, RIGHT };
 
@@ -207,23 +160,12 @@ static nino_status trim_run(nino_run *r, nino_error *err)
     return give(r, &b, err);
 }
 
-static const char *const sides[] = { "Both", "Left", "Right", NULL };
-static const nino_param trim_table[] = { TEXT(mode_params, string, "Text", "What is trimmed"),
-                                         NINO_P_ENUM(mode_params, mode, sides, 0, .label = "Side",
-                                                     .help = "Where white space is taken away"),
-                                         { 0 } };
-static const nino_node_ops trim_ops = { .run = trim_run };
-const nino_node_def nino_node_string_trim = {
-    .key = "StringTrim",
-    .title = "Trim",
-    .category = "utils/string",
-    .help = "A text without white space around it",
-    .inputs = nothing,
-    .outputs = text_out,
-    .params = trim_table,
-    .params_size = sizeof(mode_params),
-    .ops = &trim_ops,
-};
+NINO_NODE(string_trim, "StringTrim", "Trim", "utils/string", "A text without white space around it",
+          NINO_OUTPUTS(NINO_PORT(STRING, STRING)),
+          NINO_PARAMS(mode_params, TEXT(mode_params, string, "Text", "What is trimmed"),
+                      NINO_P_ENUM(mode_params, mode, NINO_WORDS("Both", "Left", "Right"), 0,
+                                  .label = "Side", .help = "Where white space is taken away")),
+          NINO_RUN(trim_run));
 
 // ---- StringReplace ---------------------------------------------------------------------------
 
@@ -263,24 +205,12 @@ static nino_status replace_run(nino_run *r, nino_error *err)
     return give(r, &b, err);
 }
 
-static const nino_param replace_table[] = {
-    TEXT(replace_params, string, "Text", "What is searched"),
-    TEXT(replace_params, find, "Find", "What is looked for"),
-    TEXT(replace_params, replace, "Replace by", "What takes its place"),
-    { 0 }
-};
-static const nino_node_ops replace_ops = { .run = replace_run };
-const nino_node_def nino_node_string_replace = {
-    .key = "StringReplace",
-    .title = "Replace",
-    .category = "utils/string",
-    .help = "Replaces every occurrence of a text",
-    .inputs = nothing,
-    .outputs = text_out,
-    .params = replace_table,
-    .params_size = sizeof(replace_params),
-    .ops = &replace_ops,
-};
+NINO_NODE(string_replace, "StringReplace", "Replace", "utils/string",
+          "Replaces every occurrence of a text", NINO_OUTPUTS(NINO_PORT(STRING, STRING)),
+          NINO_PARAMS(replace_params, TEXT(replace_params, string, "Text", "What is searched"),
+                      TEXT(replace_params, find, "Find", "What is looked for"),
+                      TEXT(replace_params, replace, "Replace by", "What takes its place")),
+          NINO_RUN(replace_run));
 
 // ---- StringContains, StringCompare -----------------------------------------------------------
 
@@ -336,25 +266,12 @@ static nino_status contains_run(nino_run *r, nino_error *err)
     NINO_P_BOOL(S, case_sensitive, true, .label = "Case counts",                                   \
                 .help = "Off: capitals and small letters are the same")
 
-static const nino_param contains_table[] = {
-    TEXT(contains_params, string, "Text", "What is searched"),
-    TEXT(contains_params, substring, "Find", "What is looked for"),
-    CASE_SENSITIVE(contains_params),
-    { 0 }
-};
-static const nino_port contains_out[] = { { .key = "contains", .type = NINO_PORT_BOOLEAN }, { 0 } };
-static const nino_node_ops contains_ops = { .run = contains_run };
-const nino_node_def nino_node_string_contains = {
-    .key = "StringContains",
-    .title = "Contains",
-    .category = "utils/string",
-    .help = "Whether a text is part of another",
-    .inputs = nothing,
-    .outputs = contains_out,
-    .params = contains_table,
-    .params_size = sizeof(contains_params),
-    .ops = &contains_ops,
-};
+NINO_NODE(string_contains, "StringContains", "Contains", "utils/string",
+          "Whether a text is part of another", NINO_OUTPUTS(NINO_PORT(contains, BOOLEAN)),
+          NINO_PARAMS(contains_params, TEXT(contains_params, string, "Text", "What is searched"),
+                      TEXT(contains_params, substring, "Find", "What is looked for"),
+                      CASE_SENSITIVE(contains_params)),
+          NINO_RUN(contains_run));
 
 typedef struct compare_params {
     const char *string_a, *string_b;
@@ -368,24 +285,14 @@ static nino_status compare_run(nino_run *r, nino_error *err)
     return compare(r, p->string_a, p->string_b, p->mode, p->case_sensitive, err);
 }
 
-static const char *const compare_modes[] = { "Starts With", "Ends With", "Equal", NULL };
-static const nino_param compare_table[] = {
-    TEXT(compare_params, string_a, "First", "The text that is looked at"),
-    TEXT(compare_params, string_b, "Second", "What it is compared with"),
-    NINO_P_ENUM(compare_params, mode, compare_modes, 0, .label = "Mode", .help = "What is asked"),
-    CASE_SENSITIVE(compare_params),
-    { 0 }
-};
-static const nino_port compare_out[] = { { .key = "BOOLEAN", .type = NINO_PORT_BOOLEAN }, { 0 } };
-static const nino_node_ops compare_ops = { .run = compare_run };
-const nino_node_def nino_node_string_compare = {
-    .key = "StringCompare",
-    .title = "Compare",
-    .category = "utils/string",
-    .help = "Whether a text starts or ends with another, or is equal",
-    .inputs = nothing,
-    .outputs = compare_out,
-    .params = compare_table,
-    .params_size = sizeof(compare_params),
-    .ops = &compare_ops,
-};
+NINO_NODE(string_compare, "StringCompare", "Compare", "utils/string",
+          "Whether a text starts or ends with another, or is equal",
+          NINO_OUTPUTS(NINO_PORT(BOOLEAN, BOOLEAN)),
+          NINO_PARAMS(compare_params,
+                      TEXT(compare_params, string_a, "First", "The text that is looked at"),
+                      TEXT(compare_params, string_b, "Second", "What it is compared with"),
+                      NINO_P_ENUM(compare_params, mode,
+                                  NINO_WORDS("Starts With", "Ends With", "Equal"), 0,
+                                  .label = "Mode", .help = "What is asked"),
+                      CASE_SENSITIVE(compare_params)),
+          NINO_RUN(compare_run));

@@ -11,8 +11,6 @@
 #include "core/base/num.h"
 #include "core/node/util.h"
 
-static const nino_port nothing[] = { { 0 } };
-
 // ---- Primitive* ------------------------------------------------------------------------------
 
 #define LARGEST INT64_MAX // ComfyUI's sys.maxsize
@@ -26,23 +24,12 @@ static nino_status int_run(nino_run *r, nino_error *err)
     return nino_out_int(r, 0, ((const int_params *) r->params)->value, err);
 }
 
-static const nino_param int_table[] = { NINO_P_INT(int_params, value, 0, -LARGEST, LARGEST, 1,
-                                                   .label = "Value", .help = "The number",
-                                                   .control_slot = true),
-                                        { 0 } };
-static const nino_port int_out[] = { { .key = "INT", .type = NINO_PORT_INT }, { 0 } };
-static const nino_node_ops int_ops = { .run = int_run };
-const nino_node_def nino_node_int = {
-    .key = "PrimitiveInt",
-    .title = "Int",
-    .category = "utils/primitive",
-    .help = "A whole number",
-    .inputs = nothing,
-    .outputs = int_out,
-    .params = int_table,
-    .params_size = sizeof(int_params),
-    .ops = &int_ops,
-};
+NINO_NODE(int, "PrimitiveInt", "Int", "utils/primitive", "A whole number",
+          NINO_OUTPUTS(NINO_PORT(INT, INT)),
+          NINO_PARAMS(int_params,
+                      NINO_P_INT(int_params, value, 0, -LARGEST, LARGEST, 1, .label = "Value",
+                                 .help = "The number", .control_slot = true)),
+          NINO_RUN(int_run));
 
 typedef struct float_params {
     double value;
@@ -53,23 +40,12 @@ static nino_status float_run(nino_run *r, nino_error *err)
     return nino_out_float(r, 0, ((const float_params *) r->params)->value, err);
 }
 
-static const nino_param float_table[] = { NINO_P_FLOAT(float_params, value, 0.0, -(double) LARGEST,
-                                                       (double) LARGEST, 0.01, .label = "Value",
-                                                       .help = "The number"),
-                                          { 0 } };
-static const nino_port float_out[] = { { .key = "FLOAT", .type = NINO_PORT_FLOAT }, { 0 } };
-static const nino_node_ops float_ops = { .run = float_run };
-const nino_node_def nino_node_float = {
-    .key = "PrimitiveFloat",
-    .title = "Float",
-    .category = "utils/primitive",
-    .help = "A number",
-    .inputs = nothing,
-    .outputs = float_out,
-    .params = float_table,
-    .params_size = sizeof(float_params),
-    .ops = &float_ops,
-};
+NINO_NODE(float, "PrimitiveFloat", "Float", "utils/primitive", "A number",
+          NINO_OUTPUTS(NINO_PORT(FLOAT, FLOAT)),
+          NINO_PARAMS(float_params,
+                      NINO_P_FLOAT(float_params, value, 0.0, -(double) LARGEST, (double) LARGEST,
+                                   0.01, .label = "Value", .help = "The number")),
+          NINO_RUN(float_run));
 
 typedef struct bool_params {
     bool value;
@@ -80,22 +56,11 @@ static nino_status bool_run(nino_run *r, nino_error *err)
     return nino_out_bool(r, 0, ((const bool_params *) r->params)->value, err);
 }
 
-static const nino_param bool_table[] = {
-    NINO_P_BOOL(bool_params, value, false, .label = "Value", .help = "On or off"), { 0 }
-};
-static const nino_port bool_out[] = { { .key = "BOOLEAN", .type = NINO_PORT_BOOLEAN }, { 0 } };
-static const nino_node_ops bool_ops = { .run = bool_run };
-const nino_node_def nino_node_bool = {
-    .key = "PrimitiveBoolean",
-    .title = "Boolean",
-    .category = "utils/primitive",
-    .help = "A switch",
-    .inputs = nothing,
-    .outputs = bool_out,
-    .params = bool_table,
-    .params_size = sizeof(bool_params),
-    .ops = &bool_ops,
-};
+NINO_NODE(bool, "PrimitiveBoolean", "Boolean", "utils/primitive", "A switch",
+          NINO_OUTPUTS(NINO_PORT(BOOLEAN, BOOLEAN)),
+          NINO_PARAMS(bool_params, NINO_P_BOOL(bool_params, value, false, .label = "Value",
+                                               .help = "On or off")),
+          NINO_RUN(bool_run));
 
 typedef struct text_params {
     const char *value;
@@ -106,36 +71,16 @@ static nino_status text_run(nino_run *r, nino_error *err)
     return nino_node_out_text(r, 0, strdup(((const text_params *) r->params)->value), err);
 }
 
-static const nino_param line_table[] = {
-    NINO_P_STRING(text_params, value, "", .label = "Value", .help = "The text"), { 0 }
-};
-static const nino_param text_table[] = { NINO_P_STRING(text_params, value, "", .label = "Value",
-                                                       .help = "The text", .multiline = true),
-                                         { 0 } };
-static const nino_port text_out[] = { { .key = "STRING", .type = NINO_PORT_STRING }, { 0 } };
-static const nino_node_ops text_ops = { .run = text_run };
-const nino_node_def nino_node_line = {
-    .key = "PrimitiveString",
-    .title = "String",
-    .category = "utils/primitive",
-    .help = "A text of one line",
-    .inputs = nothing,
-    .outputs = text_out,
-    .params = line_table,
-    .params_size = sizeof(text_params),
-    .ops = &text_ops,
-};
-const nino_node_def nino_node_text = {
-    .key = "PrimitiveStringMultiline",
-    .title = "String (Multiline)",
-    .category = "utils/primitive",
-    .help = "A text of several lines",
-    .inputs = nothing,
-    .outputs = text_out,
-    .params = text_table,
-    .params_size = sizeof(text_params),
-    .ops = &text_ops,
-};
+NINO_NODE(line, "PrimitiveString", "String", "utils/primitive", "A text of one line",
+          NINO_OUTPUTS(NINO_PORT(STRING, STRING)),
+          NINO_PARAMS(text_params,
+                      NINO_P_STRING(text_params, value, "", .label = "Value", .help = "The text")),
+          NINO_RUN(text_run));
+NINO_NODE(text, "PrimitiveStringMultiline", "String (Multiline)", "utils/primitive",
+          "A text of several lines", NINO_OUTPUTS(NINO_PORT(STRING, STRING)),
+          NINO_PARAMS(text_params, NINO_P_STRING(text_params, value, "", .label = "Value",
+                                                 .help = "The text", .multiline = true)),
+          NINO_RUN(text_run));
 
 // ---- PreviewAny ------------------------------------------------------------------------------
 
@@ -222,15 +167,7 @@ static nino_status preview_run(nino_run *r, nino_error *err)
     return failed ? nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory") : NINO_OK;
 }
 
-static const nino_port any_in[] = { { .key = "source", .type = NINO_PORT_ANY }, { 0 } };
-static const nino_node_ops preview_ops = { .run = preview_run };
-const nino_node_def nino_node_preview_any = {
-    .key = "PreviewAny",
-    .title = "Preview Any",
-    .category = "utils",
-    .help = "Shows a value as text; of images and latents their size and range",
-    .inputs = any_in,
-    .outputs = nothing,
-    .is_output = true,
-    .ops = &preview_ops,
-};
+NINO_NODE(preview_any, "PreviewAny", "Preview Any", "utils",
+          "Shows a value as text; of images and latents their size and range",
+          NINO_INPUTS(NINO_PORT(source, ANY)), NINO_NO_OUTPUTS, .is_output = true,
+          NINO_RUN(preview_run));

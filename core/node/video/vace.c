@@ -181,45 +181,34 @@ static nino_status run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_port inputs[] = {
-    { .key = "positive", .type = NINO_PORT_CONDITIONING },
-    { .key = "negative", .type = NINO_PORT_CONDITIONING },
-    { .key = "vae", .type = NINO_PORT_VAE },
-    { .key = "control_video", .type = NINO_PORT_IMAGE, .optional = true },
-    { .key = "control_masks", .type = NINO_PORT_MASK, .optional = true, .help = "1: to be made" },
-    { .key = "reference_image", .type = NINO_PORT_IMAGE, .optional = true },
-    { 0 }
-};
-static const nino_port outputs[] = {
-    { .key = "positive", .type = NINO_PORT_CONDITIONING },
-    { .key = "negative", .type = NINO_PORT_CONDITIONING },
-    { .key = "latent", .type = NINO_PORT_LATENT },
-    { .key = "trim_latent", .type = NINO_PORT_INT, .help = "Latent frames of the reference" },
-    { 0 }
-};
-static const nino_param table[] = {
-    NINO_P_INT(vace_params, width, 832, 16, 16384, 16, .label = "Width", .unit = "px",
-               .help = "Width of the video", .ui_max.i = 2048),
-    NINO_P_INT(vace_params, height, 480, 16, 16384, 16, .label = "Height", .unit = "px",
-               .help = "Height of the video", .ui_max.i = 2048),
-    NINO_P_INT(vace_params, length, 81, 1, 16384, 4, .label = "Frames",
-               .help = "1 more than a multiple of 4; others are rounded down to such",
-               .ui_max.i = 241),
-    NINO_P_INT(vace_params, batch_size, 1, 1, 4096, 1, .label = "Batch",
-               .help = "How many videos are made at once", .ui_min.i = 1, .ui_max.i = 4),
-    NINO_P_FLOAT(vace_params, strength, 1.0, 0.0, 1000.0, 0.01, .label = "Strength",
-                 .help = "How much the video is followed", .ui_max.f = 2.0),
-    { 0 }
-};
-static const nino_node_ops ops = { .run = run };
-const nino_node_def nino_node_wan_vace = {
-    .key = "WanVaceToVideo",
-    .title = "WanVaceToVideo",
-    .category = "conditioning/video_models",
-    .help = "Gives a Wan VACE model a video to follow or to change in part, and a reference",
-    .inputs = inputs,
-    .outputs = outputs,
-    .params = table,
-    .params_size = sizeof(vace_params),
-    .ops = &ops,
-};
+static const nino_port inputs[] = { NINO_PORT(positive, CONDITIONING),
+                                    NINO_PORT(negative, CONDITIONING),
+                                    NINO_PORT(vae, VAE),
+                                    NINO_PORT(control_video, IMAGE, .optional = true),
+                                    NINO_PORT(control_masks, MASK, .optional = true,
+                                              .help = "1: to be made"),
+                                    NINO_PORT(reference_image, IMAGE, .optional = true),
+                                    { 0 } };
+static const nino_port outputs[] = { NINO_PORT(positive, CONDITIONING),
+                                     NINO_PORT(negative, CONDITIONING),
+                                     NINO_PORT(latent, LATENT),
+                                     NINO_PORT(trim_latent, INT,
+                                               .help = "Latent frames of the reference"),
+                                     { 0 } };
+NINO_NODE(wan_vace, "WanVaceToVideo", "WanVaceToVideo", "conditioning/video_models",
+          "Gives a Wan VACE model a video to follow or to change in part, and a reference",
+          .inputs = inputs, .outputs = outputs,
+          NINO_PARAMS(
+              vace_params,
+              NINO_P_INT(vace_params, width, 832, 16, 16384, 16, .label = "Width", .unit = "px",
+                         .help = "Width of the video", .ui_max.i = 2048),
+              NINO_P_INT(vace_params, height, 480, 16, 16384, 16, .label = "Height", .unit = "px",
+                         .help = "Height of the video", .ui_max.i = 2048),
+              NINO_P_INT(vace_params, length, 81, 1, 16384, 4, .label = "Frames",
+                         .help = "1 more than a multiple of 4; others are rounded down to such",
+                         .ui_max.i = 241),
+              NINO_P_INT(vace_params, batch_size, 1, 1, 4096, 1, .label = "Batch",
+                         .help = "How many videos are made at once", .ui_min.i = 1, .ui_max.i = 4),
+              NINO_P_FLOAT(vace_params, strength, 1.0, 0.0, 1000.0, 0.01, .label = "Strength",
+                           .help = "How much the video is followed", .ui_max.f = 2.0)),
+          NINO_RUN(run));

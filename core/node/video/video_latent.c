@@ -36,19 +36,10 @@ static nino_status empty_run(nino_run *r, nino_error *err)
     return nino_out_latent(r, 0, (nino_latent){ .samples = empty_clip(r, 16, 8, err) }, err);
 }
 
-static const nino_port latent_out[] = { { .key = "LATENT", .type = NINO_PORT_LATENT }, { 0 } };
-static const nino_param empty_table[] = { SIZES(848, 480, 25, 16, 16), { 0 } };
-static const nino_node_ops empty_ops = { .run = empty_run };
-const nino_node_def nino_node_empty_hunyuan_video = {
-    .key = "EmptyHunyuanLatentVideo",
-    .title = "EmptyHunyuanLatentVideo",
-    .category = "latent/video",
-    .help = "A video latent of zeros for Wan 2.1, Wan 2.2 14B and HunyuanVideo",
-    .outputs = latent_out,
-    .params = empty_table,
-    .params_size = sizeof(clip_params),
-    .ops = &empty_ops,
-};
+NINO_NODE(empty_hunyuan_video, "EmptyHunyuanLatentVideo", "EmptyHunyuanLatentVideo", "latent/video",
+          "A video latent of zeros for Wan 2.1, Wan 2.2 14B and HunyuanVideo",
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(clip_params, SIZES(848, 480, 25, 16, 16)), NINO_RUN(empty_run));
 
 // ---- given frames ----------------------------------------------------------------------------
 
@@ -170,34 +161,20 @@ static nino_status image_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_port image_in[] = {
-    { .key = "positive", .type = NINO_PORT_CONDITIONING },
-    { .key = "negative", .type = NINO_PORT_CONDITIONING },
-    { .key = "vae", .type = NINO_PORT_VAE },
-    { .key = "clip_vision_output",
-      .type = NINO_PORT_CLIP_VISION_OUTPUT,
-      .optional = true,
-      .help = "Of the start image, for Wan 2.1" },
-    { .key = "start_image", .type = NINO_PORT_IMAGE, .optional = true, .help = "First frames" },
-    { 0 }
-};
-static const nino_port pair_out[] = { { .key = "positive", .type = NINO_PORT_CONDITIONING },
-                                      { .key = "negative", .type = NINO_PORT_CONDITIONING },
-                                      { .key = "latent", .type = NINO_PORT_LATENT },
+static const nino_port pair_out[] = { NINO_PORT(positive, CONDITIONING),
+                                      NINO_PORT(negative, CONDITIONING),
+                                      NINO_PORT(latent, LATENT),
                                       { 0 } };
 static const nino_param wan_table[] = { SIZES(832, 480, 81, 16, 16), { 0 } };
-static const nino_node_ops image_ops = { .run = image_run };
-const nino_node_def nino_node_wan_image_to_video = {
-    .key = "WanImageToVideo",
-    .title = "WanImageToVideo",
-    .category = "conditioning/video_models",
-    .help = "Shows a Wan image to video model the frames that its video starts with",
-    .inputs = image_in,
-    .outputs = pair_out,
-    .params = wan_table,
-    .params_size = sizeof(clip_params),
-    .ops = &image_ops,
-};
+NINO_NODE(wan_image_to_video, "WanImageToVideo", "WanImageToVideo", "conditioning/video_models",
+          "Shows a Wan image to video model the frames that its video starts with",
+          NINO_INPUTS(NINO_PORT(positive, CONDITIONING), NINO_PORT(negative, CONDITIONING),
+                      NINO_PORT(vae, VAE),
+                      NINO_PORT(clip_vision_output, CLIP_VISION_OUTPUT, .optional = true,
+                                .help = "Of the start image, for Wan 2.1"),
+                      NINO_PORT(start_image, IMAGE, .optional = true, .help = "First frames")),
+          .outputs = pair_out, .params = wan_table, .params_size = sizeof(clip_params),
+          NINO_RUN(image_run));
 
 // ---- WanFirstLastFrameToVideo ----------------------------------------------------------------
 
@@ -240,28 +217,17 @@ static nino_status both_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_port both_in[] = {
-    { .key = "positive", .type = NINO_PORT_CONDITIONING },
-    { .key = "negative", .type = NINO_PORT_CONDITIONING },
-    { .key = "vae", .type = NINO_PORT_VAE },
-    { .key = "clip_vision_start_image", .type = NINO_PORT_CLIP_VISION_OUTPUT, .optional = true },
-    { .key = "clip_vision_end_image", .type = NINO_PORT_CLIP_VISION_OUTPUT, .optional = true },
-    { .key = "start_image", .type = NINO_PORT_IMAGE, .optional = true, .help = "First frames" },
-    { .key = "end_image", .type = NINO_PORT_IMAGE, .optional = true, .help = "Last frames" },
-    { 0 }
-};
-static const nino_node_ops both_ops = { .run = both_run };
-const nino_node_def nino_node_wan_first_last = {
-    .key = "WanFirstLastFrameToVideo",
-    .title = "WanFirstLastFrameToVideo",
-    .category = "conditioning/video_models",
-    .help = "Shows a Wan image to video model the frames that its video starts and ends with",
-    .inputs = both_in,
-    .outputs = pair_out,
-    .params = wan_table,
-    .params_size = sizeof(clip_params),
-    .ops = &both_ops,
-};
+NINO_NODE(wan_first_last, "WanFirstLastFrameToVideo", "WanFirstLastFrameToVideo",
+          "conditioning/video_models",
+          "Shows a Wan image to video model the frames that its video starts and ends with",
+          NINO_INPUTS(NINO_PORT(positive, CONDITIONING), NINO_PORT(negative, CONDITIONING),
+                      NINO_PORT(vae, VAE),
+                      NINO_PORT(clip_vision_start_image, CLIP_VISION_OUTPUT, .optional = true),
+                      NINO_PORT(clip_vision_end_image, CLIP_VISION_OUTPUT, .optional = true),
+                      NINO_PORT(start_image, IMAGE, .optional = true, .help = "First frames"),
+                      NINO_PORT(end_image, IMAGE, .optional = true, .help = "Last frames")),
+          .outputs = pair_out, .params = wan_table, .params_size = sizeof(clip_params),
+          NINO_RUN(both_run));
 
 // ---- Wan22ImageToVideoLatent -----------------------------------------------------------------
 
@@ -309,24 +275,13 @@ static nino_status latent_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static const nino_port latent_in[] = {
-    { .key = "vae", .type = NINO_PORT_VAE },
-    { .key = "start_image", .type = NINO_PORT_IMAGE, .optional = true, .help = "First frames" },
-    { 0 }
-};
-static const nino_param latent_table[] = { SIZES(1280, 704, 49, 32, 32), { 0 } };
-static const nino_node_ops latent_ops = { .run = latent_run };
-const nino_node_def nino_node_wan22_latent = {
-    .key = "Wan22ImageToVideoLatent",
-    .title = "Wan22ImageToVideoLatent",
-    .category = "conditioning/inpaint",
-    .help = "A video latent for Wan 2.2 5B, empty or with frames that are kept",
-    .inputs = latent_in,
-    .outputs = latent_out,
-    .params = latent_table,
-    .params_size = sizeof(clip_params),
-    .ops = &latent_ops,
-};
+NINO_NODE(wan22_latent, "Wan22ImageToVideoLatent", "Wan22ImageToVideoLatent",
+          "conditioning/inpaint",
+          "A video latent for Wan 2.2 5B, empty or with frames that are kept",
+          NINO_INPUTS(NINO_PORT(vae, VAE),
+                      NINO_PORT(start_image, IMAGE, .optional = true, .help = "First frames")),
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(clip_params, SIZES(1280, 704, 49, 32, 32)), NINO_RUN(latent_run));
 
 // ---- TrimVideoLatent -------------------------------------------------------------------------
 
@@ -354,20 +309,10 @@ static nino_status trim_run(nino_run *r, nino_error *err)
     return nino_out_latent_like(r, 0, in, out, err);
 }
 
-static const nino_port samples_in[] = { { .key = "samples", .type = NINO_PORT_LATENT }, { 0 } };
-static const nino_param trim_table[] = { NINO_P_INT(trim_params, trim_amount, 0, 0, 99999, 1,
-                                                    .label = "Latent frames",
-                                                    .help = "How many are cut off at the start"),
-                                         { 0 } };
-static const nino_node_ops trim_ops = { .run = trim_run };
-const nino_node_def nino_node_trim_video = {
-    .key = "TrimVideoLatent",
-    .title = "TrimVideoLatent",
-    .category = "latent/video",
-    .help = "Cuts the first latent frames off",
-    .inputs = samples_in,
-    .outputs = latent_out,
-    .params = trim_table,
-    .params_size = sizeof(trim_params),
-    .ops = &trim_ops,
-};
+NINO_NODE(trim_video, "TrimVideoLatent", "TrimVideoLatent", "latent/video",
+          "Cuts the first latent frames off", NINO_INPUTS(NINO_PORT(samples, LATENT)),
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(trim_params,
+                      NINO_P_INT(trim_params, trim_amount, 0, 0, 99999, 1, .label = "Latent frames",
+                                 .help = "How many are cut off at the start")),
+          NINO_RUN(trim_run));

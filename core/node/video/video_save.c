@@ -88,8 +88,6 @@ static nino_status check_prefix(const nino_ctx *ctx, const char *prefix, nino_er
 }
 
 #define PREFIX_HELP "Start of the name, with sub-folders of the output folder and tokens"
-static const nino_port images_in[] = { { .key = "images", .type = NINO_PORT_IMAGE }, { 0 } };
-static const nino_port nothing[] = { { 0 } };
 
 // ---- SaveWEBM --------------------------------------------------------------------------------
 
@@ -115,31 +113,21 @@ static nino_status webm_check(const nino_ctx *ctx, const void *params, nino_erro
     return check_prefix(ctx, ((const webm_params *) params)->filename_prefix, err);
 }
 
-static const nino_param webm_table[] = {
-    NINO_P_STRING(webm_params, filename_prefix, "ComfyUI", .label = "File name",
-                  .help = PREFIX_HELP),
-    NINO_P_ENUM(webm_params, codec, webm_codecs, 0, .label = "Codec",
-                .help = "AV1 is slower and "
-                        "smaller"),
-    NINO_P_FLOAT(webm_params, fps, 24, 0.01, 1000, 0.01, .label = "Frames a second",
-                 .help = "How fast the pictures follow each other"),
-    NINO_P_FLOAT(webm_params, crf, 32, 0, 63, 1, .label = "CRF",
-                 .help = "Higher: smaller file, lower quality"),
-    { 0 }
-};
-static const nino_node_ops webm_ops = { .run = webm_run, .check = webm_check };
-const nino_node_def nino_node_save_webm = {
-    .key = "SaveWEBM",
-    .title = "SaveWEBM",
-    .category = "image/video",
-    .help = "Writes the images as a WebM video that carries the workflow",
-    .inputs = images_in,
-    .outputs = nothing,
-    .params = webm_table,
-    .params_size = sizeof(webm_params),
-    .is_output = true,
-    .ops = &webm_ops,
-};
+NINO_NODE(save_webm, "SaveWEBM", "SaveWEBM", "image/video",
+          "Writes the images as a WebM video that carries the workflow",
+          NINO_INPUTS(NINO_PORT(images, IMAGE)), NINO_NO_OUTPUTS,
+          NINO_PARAMS(webm_params,
+                      NINO_P_STRING(webm_params, filename_prefix, "ComfyUI", .label = "File name",
+                                    .help = PREFIX_HELP),
+                      NINO_P_ENUM(webm_params, codec, webm_codecs, 0, .label = "Codec",
+                                  .help = "AV1 is slower and "
+                                          "smaller"),
+                      NINO_P_FLOAT(webm_params, fps, 24, 0.01, 1000, 0.01,
+                                   .label = "Frames a second",
+                                   .help = "How fast the pictures follow each other"),
+                      NINO_P_FLOAT(webm_params, crf, 32, 0, 63, 1, .label = "CRF",
+                                   .help = "Higher: smaller file, lower quality")),
+          .is_output = true, NINO_RUN(webm_run, .check = webm_check));
 
 // ---- SaveAnimatedWEBP ------------------------------------------------------------------------
 
@@ -167,33 +155,23 @@ static nino_status webp_check(const nino_ctx *ctx, const void *params, nino_erro
     return check_prefix(ctx, ((const webp_params *) params)->filename_prefix, err);
 }
 
-static const char *const webp_methods[] = { "default", "fastest", "slowest", NULL };
-static const nino_param webp_table[] = {
-    NINO_P_STRING(webp_params, filename_prefix, "ComfyUI", .label = "File name",
-                  .help = PREFIX_HELP),
-    NINO_P_FLOAT(webp_params, fps, 6, 0.01, 1000, 0.01, .label = "Frames a second",
-                 .help = "How fast the pictures follow each other"),
-    NINO_P_BOOL(webp_params, lossless, true, .label = "Lossless",
-                .help = "Every pixel stays as it is; the file is larger"),
-    NINO_P_INT(webp_params, quality, 80, 0, 100, 1, .label = "Quality",
-               .help = "Lossless: how hard to try"),
-    NINO_P_ENUM(webp_params, method, webp_methods, 0, .label = "Method",
-                .help = "How long the encoder tries to make the file small"),
-    { 0 }
-};
-static const nino_node_ops webp_ops = { .run = webp_run, .check = webp_check };
-const nino_node_def nino_node_save_animated_webp = {
-    .key = "SaveAnimatedWEBP",
-    .title = "SaveAnimatedWEBP",
-    .category = "image/animation",
-    .help = "Writes the images as an animated WebP that carries the workflow",
-    .inputs = images_in,
-    .outputs = nothing,
-    .params = webp_table,
-    .params_size = sizeof(webp_params),
-    .is_output = true,
-    .ops = &webp_ops,
-};
+NINO_NODE(save_animated_webp, "SaveAnimatedWEBP", "SaveAnimatedWEBP", "image/animation",
+          "Writes the images as an animated WebP that carries the workflow",
+          NINO_INPUTS(NINO_PORT(images, IMAGE)), NINO_NO_OUTPUTS,
+          NINO_PARAMS(webp_params,
+                      NINO_P_STRING(webp_params, filename_prefix, "ComfyUI", .label = "File name",
+                                    .help = PREFIX_HELP),
+                      NINO_P_FLOAT(webp_params, fps, 6, 0.01, 1000, 0.01,
+                                   .label = "Frames a second",
+                                   .help = "How fast the pictures follow each other"),
+                      NINO_P_BOOL(webp_params, lossless, true, .label = "Lossless",
+                                  .help = "Every pixel stays as it is; the file is larger"),
+                      NINO_P_INT(webp_params, quality, 80, 0, 100, 1, .label = "Quality",
+                                 .help = "Lossless: how hard to try"),
+                      NINO_P_ENUM(webp_params, method, NINO_WORDS("default", "fastest", "slowest"),
+                                  0, .label = "Method",
+                                  .help = "How long the encoder tries to make the file small")),
+          .is_output = true, NINO_RUN(webp_run, .check = webp_check));
 
 // ---- SaveAnimatedPNG -------------------------------------------------------------------------
 
@@ -217,28 +195,18 @@ static nino_status apng_check(const nino_ctx *ctx, const void *params, nino_erro
     return check_prefix(ctx, ((const apng_params *) params)->filename_prefix, err);
 }
 
-static const nino_param apng_table[] = {
-    NINO_P_STRING(apng_params, filename_prefix, "ComfyUI", .label = "File name",
-                  .help = PREFIX_HELP),
-    NINO_P_FLOAT(apng_params, fps, 6, 0.01, 1000, 0.01, .label = "Frames a second",
-                 .help = "How fast the pictures follow each other"),
-    NINO_P_INT(apng_params, compress_level, 4, 0, 9, 1, .label = "Compression",
-               .help = "0: none, 9: smallest file; the pixels are the same"),
-    { 0 }
-};
-static const nino_node_ops apng_ops = { .run = apng_run, .check = apng_check };
-const nino_node_def nino_node_save_animated_png = {
-    .key = "SaveAnimatedPNG",
-    .title = "SaveAnimatedPNG",
-    .category = "image/animation",
-    .help = "Writes the images as an animated PNG that carries the workflow",
-    .inputs = images_in,
-    .outputs = nothing,
-    .params = apng_table,
-    .params_size = sizeof(apng_params),
-    .is_output = true,
-    .ops = &apng_ops,
-};
+NINO_NODE(save_animated_png, "SaveAnimatedPNG", "SaveAnimatedPNG", "image/animation",
+          "Writes the images as an animated PNG that carries the workflow",
+          NINO_INPUTS(NINO_PORT(images, IMAGE)), NINO_NO_OUTPUTS,
+          NINO_PARAMS(apng_params,
+                      NINO_P_STRING(apng_params, filename_prefix, "ComfyUI", .label = "File name",
+                                    .help = PREFIX_HELP),
+                      NINO_P_FLOAT(apng_params, fps, 6, 0.01, 1000, 0.01,
+                                   .label = "Frames a second",
+                                   .help = "How fast the pictures follow each other"),
+                      NINO_P_INT(apng_params, compress_level, 4, 0, 9, 1, .label = "Compression",
+                                 .help = "0: none, 9: smallest file; the pixels are the same")),
+          .is_output = true, NINO_RUN(apng_run, .check = apng_check));
 
 // ---- VIDEO: frames with a rate ---------------------------------------------------------------
 
@@ -264,29 +232,15 @@ static nino_status create_run(nino_run *r, nino_error *err)
     return out_video(r, nino_array_ref(nino_in_image(r, 0)), p->fps, err);
 }
 
-static const nino_port create_in[] = {
-    { .key = "images", .type = NINO_PORT_IMAGE },
-    { .key = "audio", .type = NINO_PORT_OTHER, .optional = true, .help = "Not supported" },
-    { 0 }
-};
-static const nino_port video_out[] = { { .key = "VIDEO", .type = NINO_PORT_VIDEO }, { 0 } };
-static const nino_param create_table[] = {
-    NINO_P_FLOAT(create_params, fps, 30, 1, 120, 1, .label = "Frames a second",
-                 .help = "How fast the pictures follow each other"),
-    { 0 }
-};
-static const nino_node_ops create_ops = { .run = create_run };
-const nino_node_def nino_node_create_video = {
-    .key = "CreateVideo",
-    .title = "Create Video",
-    .category = "image/video",
-    .help = "Images as the frames of a video",
-    .inputs = create_in,
-    .outputs = video_out,
-    .params = create_table,
-    .params_size = sizeof(create_params),
-    .ops = &create_ops,
-};
+NINO_NODE(create_video, "CreateVideo", "Create Video", "image/video",
+          "Images as the frames of a video",
+          NINO_INPUTS(NINO_PORT(images, IMAGE),
+                      NINO_PORT(audio, OTHER, .optional = true, .help = "Not supported")),
+          NINO_OUTPUTS(NINO_PORT(VIDEO, VIDEO)),
+          NINO_PARAMS(create_params,
+                      NINO_P_FLOAT(create_params, fps, 30, 1, 120, 1, .label = "Frames a second",
+                                   .help = "How fast the pictures follow each other")),
+          NINO_RUN(create_run));
 
 static nino_status components_run(nino_run *r, nino_error *err)
 {
@@ -295,23 +249,12 @@ static nino_status components_run(nino_run *r, nino_error *err)
     return st ? st : nino_out_float(r, 2, v->fps, err);
 }
 
-static const nino_port video_in[] = { { .key = "video", .type = NINO_PORT_VIDEO }, { 0 } };
-static const nino_port components_out[] = {
-    { .key = "images", .type = NINO_PORT_IMAGE },
-    { .key = "audio", .type = NINO_PORT_OTHER, .help = "Not supported: always empty" },
-    { .key = "fps", .type = NINO_PORT_FLOAT },
-    { 0 }
-};
-static const nino_node_ops components_ops = { .run = components_run };
-const nino_node_def nino_node_video_components = {
-    .key = "GetVideoComponents",
-    .title = "Get Video Components",
-    .category = "image/video",
-    .help = "The frames of a video and their rate",
-    .inputs = video_in,
-    .outputs = components_out,
-    .ops = &components_ops,
-};
+NINO_NODE(video_components, "GetVideoComponents", "Get Video Components", "image/video",
+          "The frames of a video and their rate", NINO_INPUTS(NINO_PORT(video, VIDEO)),
+          NINO_OUTPUTS(NINO_PORT(images, IMAGE),
+                       NINO_PORT(audio, OTHER, .help = "Not supported: always empty"),
+                       NINO_PORT(fps, FLOAT)),
+          NINO_RUN(components_run));
 
 typedef struct load_params {
     const char *file;
@@ -346,21 +289,12 @@ static nino_status load_identity(nino_ctx *ctx, const void *params, struct nino_
                                            err);
 }
 
-static const nino_param load_table[] = { NINO_P_FILE(load_params, file, "input", .label = "File",
-                                                     .upload_slot = true,
-                                                     .help = "A video file in the input folder"),
-                                         { 0 } };
-static const nino_node_ops load_ops = { .run = load_run, .identity = load_identity };
-const nino_node_def nino_node_load_video = {
-    .key = "LoadVideo",
-    .title = "Load Video",
-    .category = "image/video",
-    .help = "Reads all pictures of a video; sound is left out",
-    .outputs = video_out,
-    .params = load_table,
-    .params_size = sizeof(load_params),
-    .ops = &load_ops,
-};
+NINO_NODE(load_video, "LoadVideo", "Load Video", "image/video",
+          "Reads all pictures of a video; sound is left out", NINO_OUTPUTS(NINO_PORT(VIDEO, VIDEO)),
+          NINO_PARAMS(load_params,
+                      NINO_P_FILE(load_params, file, "input", .label = "File", .upload_slot = true,
+                                  .help = "A video file in the input folder")),
+          NINO_RUN(load_run, .identity = load_identity));
 
 // ---- SaveVideo -------------------------------------------------------------------------------
 
@@ -369,7 +303,6 @@ typedef struct video_params {
     int64_t format, codec;
 } video_params;
 
-static const char *const video_formats[] = { "auto", "mp4", NULL };
 static const char *const video_codecs[] = { "auto", "h264", NULL };
 
 static nino_status video_run(nino_run *r, nino_error *err)
@@ -387,24 +320,15 @@ static nino_status video_check(const nino_ctx *ctx, const void *params, nino_err
     return check_prefix(ctx, ((const video_params *) params)->filename_prefix, err);
 }
 
-static const nino_param video_table[] = {
-    NINO_P_STRING(video_params, filename_prefix, "video/ComfyUI", .label = "File name",
-                  .help = PREFIX_HELP),
-    NINO_P_ENUM(video_params, format, video_formats, 0, .label = "Format", .help = "auto: MP4"),
-    NINO_P_ENUM(video_params, codec, video_codecs, 0, .label = "Codec",
-                .help = "auto: H.264, or MPEG-4 where no H.264 encoder is installed"),
-    { 0 }
-};
-static const nino_node_ops video_ops = { .run = video_run, .check = video_check };
-const nino_node_def nino_node_save_video = {
-    .key = "SaveVideo",
-    .title = "Save Video",
-    .category = "image/video",
-    .help = "Writes an MP4 file that carries the workflow",
-    .inputs = video_in,
-    .outputs = nothing,
-    .params = video_table,
-    .params_size = sizeof(video_params),
-    .is_output = true,
-    .ops = &video_ops,
-};
+NINO_NODE(
+    save_video, "SaveVideo", "Save Video", "image/video",
+    "Writes an MP4 file that carries the workflow", NINO_INPUTS(NINO_PORT(video, VIDEO)),
+    NINO_NO_OUTPUTS,
+    NINO_PARAMS(video_params,
+                NINO_P_STRING(video_params, filename_prefix, "video/ComfyUI", .label = "File name",
+                              .help = PREFIX_HELP),
+                NINO_P_ENUM(video_params, format, NINO_WORDS("auto", "mp4"), 0, .label = "Format",
+                            .help = "auto: MP4"),
+                NINO_P_ENUM(video_params, codec, video_codecs, 0, .label = "Codec",
+                            .help = "auto: H.264, or MPEG-4 where no H.264 encoder is installed")),
+    .is_output = true, NINO_RUN(video_run, .check = video_check));

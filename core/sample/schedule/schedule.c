@@ -8,15 +8,9 @@
 #include <string.h>
 
 const char *const nino_scheduler_names[NINO_SCHEDULER_COUNT + 1] = {
-    [NINO_SCHEDULER_SIMPLE] = "simple",
-    [NINO_SCHEDULER_SGM_UNIFORM] = "sgm_uniform",
-    [NINO_SCHEDULER_KARRAS] = "karras",
-    [NINO_SCHEDULER_EXPONENTIAL] = "exponential",
-    [NINO_SCHEDULER_DDIM_UNIFORM] = "ddim_uniform",
-    [NINO_SCHEDULER_BETA] = "beta",
-    [NINO_SCHEDULER_NORMAL] = "normal",
-    [NINO_SCHEDULER_LINEAR_QUADRATIC] = "linear_quadratic",
-    [NINO_SCHEDULER_KL_OPTIMAL] = "kl_optimal",
+#define X(id, word) #word,
+    NINO_SCHEDULERS(X)
+#undef X
 };
 
 bool nino_scheduler_find(const char *name, nino_scheduler *out)
@@ -73,6 +67,33 @@ static nino_status uniform_time(const nino_sampling *ms, int steps, bool is_sgm,
     return st;
 }
 
+static nino_status sgm_uniform(const nino_sampling *ms, int steps, nino_sigmas *out,
+                               nino_error *err)
+{
+    return uniform_time(ms, steps, true, out, err);
+}
+
+static nino_status normal(const nino_sampling *ms, int steps, nino_sigmas *out, nino_error *err)
+{
+    return uniform_time(ms, steps, false, out, err);
+}
+
+static nino_status karras(const nino_sampling *ms, int steps, nino_sigmas *out, nino_error *err)
+{
+    return nino_schedule_karras(steps, ms->sigma_max, ms->sigma_min, 7, out, err);
+}
+
+static nino_status exponential(const nino_sampling *ms, int steps, nino_sigmas *out,
+                               nino_error *err)
+{
+    return nino_schedule_exponential(steps, ms->sigma_max, ms->sigma_min, out, err);
+}
+
+static nino_status beta(const nino_sampling *ms, int steps, nino_sigmas *out, nino_error *err)
+{
+    return nino_schedule_beta(ms, steps, 0.6, 0.6, out, err);
+}
+
 static nino_status linear_quadratic(const nino_sampling *ms, int n, nino_sigmas *out,
                                     nino_error *err)
 {
@@ -103,27 +124,23 @@ static nino_status kl_optimal(const nino_sampling *ms, int n, nino_sigmas *out, 
     return st;
 }
 
+static nino_status (*const schedulers[])(const nino_sampling *ms, int steps, nino_sigmas *out,
+                                         nino_error *err) = {
+#define X(id, word) word,
+    NINO_SCHEDULERS(X)
+#undef X
+};
+
 nino_status nino_schedule_make(const nino_sampling *ms, nino_scheduler scheduler, int steps,
                                nino_sigmas *out, nino_error *err)
 {
     const nino_status st = nino_schedule_check_steps(steps, err);
     if (st)
         return st;
-    switch (scheduler) {
-    case NINO_SCHEDULER_SIMPLE: return simple(ms, steps, out, err);
-    case NINO_SCHEDULER_SGM_UNIFORM: return uniform_time(ms, steps, true, out, err);
-    case NINO_SCHEDULER_KARRAS:
-        return nino_schedule_karras(steps, ms->sigma_max, ms->sigma_min, 7, out, err);
-    case NINO_SCHEDULER_EXPONENTIAL:
-        return nino_schedule_exponential(steps, ms->sigma_max, ms->sigma_min, out, err);
-    case NINO_SCHEDULER_DDIM_UNIFORM: return ddim_uniform(ms, steps, out, err);
-    case NINO_SCHEDULER_BETA: return nino_schedule_beta(ms, steps, 0.6, 0.6, out, err);
-    case NINO_SCHEDULER_NORMAL: return uniform_time(ms, steps, false, out, err);
-    case NINO_SCHEDULER_LINEAR_QUADRATIC: return linear_quadratic(ms, steps, out, err);
-    case NINO_SCHEDULER_KL_OPTIMAL: return kl_optimal(ms, steps, out, err);
-    case NINO_SCHEDULER_COUNT: break;
-    }
-    return nino_fail(err, NINO_ERR_ARG, "scheduler", "there is no scheduler %d", (int) scheduler);
+    if (scheduler >= NINO_SCHEDULER_COUNT)
+        return nino_fail(err, NINO_ERR_ARG, "scheduler", "there is no scheduler %d",
+                         (int) scheduler);
+    return schedulers[scheduler](ms, steps, out, err);
 }
 
 // ---- what runs do with a schedule -------------------------------------------------------------

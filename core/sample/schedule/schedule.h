@@ -12,18 +12,27 @@ typedef struct nino_sigmas { // what travels on SIGMAS links
 } nino_sigmas;
 void nino_sigmas_release(nino_sigmas *s); // NULL-safe
 
-typedef enum nino_scheduler { // the order of the user interface
-    NINO_SCHEDULER_SIMPLE,
-    NINO_SCHEDULER_SGM_UNIFORM,
-    NINO_SCHEDULER_KARRAS,
-    NINO_SCHEDULER_EXPONENTIAL,
-    NINO_SCHEDULER_DDIM_UNIFORM,
-    NINO_SCHEDULER_BETA,
-    NINO_SCHEDULER_NORMAL,
-    NINO_SCHEDULER_LINEAR_QUADRATIC,
-    NINO_SCHEDULER_KL_OPTIMAL,
+// Every scheduler, one row each, in the order of the user interface: its name in nino_scheduler and
+// its name in workflows, which is that of its function in schedule.c too.
+// clang-format off
+#define NINO_SCHEDULERS(X)                                                                         \
+    X(SIMPLE, simple)                                                                              \
+    X(SGM_UNIFORM, sgm_uniform)                                                                    \
+    X(KARRAS, karras)                                                                              \
+    X(EXPONENTIAL, exponential)                                                                    \
+    X(DDIM_UNIFORM, ddim_uniform)                                                                  \
+    X(BETA, beta)                                                                                  \
+    X(NORMAL, normal)                                                                              \
+    X(LINEAR_QUADRATIC, linear_quadratic)                                                          \
+    X(KL_OPTIMAL, kl_optimal)
+
+typedef enum nino_scheduler {
+#define X(id, word) NINO_SCHEDULER_##id,
+    NINO_SCHEDULERS(X)
+#undef X
     NINO_SCHEDULER_COUNT
 } nino_scheduler;
+// clang-format on
 extern const char *const nino_scheduler_names[NINO_SCHEDULER_COUNT + 1]; // ends with NULL
 bool nino_scheduler_find(const char *name, nino_scheduler *out);
 
@@ -37,7 +46,7 @@ nino_status nino_schedule_basic(const nino_sampling *ms, nino_scheduler schedule
 // What KSampler and KSamplerAdvanced sample with.
 typedef struct nino_ksampler_steps {
     nino_scheduler scheduler;
-    bool discard_penultimate; // nino_sampler_discards_penultimate() of the sampler
+    bool discard_penultimate; // `discards_penultimate` of the sampler
     int steps;
     double denoise;          // 1: whole schedule
     int start_step;          // < 0: from the first

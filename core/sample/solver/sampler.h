@@ -4,55 +4,66 @@
 #pragma once
 #include "core/sample/schedule/schedule.h"
 
-typedef enum nino_sampler_id { // the order of the user interface
-    NINO_SAMPLER_EULER,
-    NINO_SAMPLER_EULER_CFG_PP,
-    NINO_SAMPLER_EULER_ANCESTRAL,
-    NINO_SAMPLER_EULER_ANCESTRAL_CFG_PP,
-    NINO_SAMPLER_HEUN,
-    NINO_SAMPLER_HEUNPP2,
-    NINO_SAMPLER_DPM_2,
-    NINO_SAMPLER_DPM_2_ANCESTRAL,
-    NINO_SAMPLER_LMS,
-    NINO_SAMPLER_DPM_FAST,
-    NINO_SAMPLER_DPM_ADAPTIVE,
-    NINO_SAMPLER_DPMPP_2S_ANCESTRAL,
-    NINO_SAMPLER_DPMPP_2S_ANCESTRAL_CFG_PP,
-    NINO_SAMPLER_DPMPP_SDE,
-    NINO_SAMPLER_DPMPP_SDE_GPU, // the _gpu ones draw the same noise as the others here
-    NINO_SAMPLER_DPMPP_2M,
-    NINO_SAMPLER_DPMPP_2M_CFG_PP,
-    NINO_SAMPLER_DPMPP_2M_SDE,
-    NINO_SAMPLER_DPMPP_2M_SDE_GPU,
-    NINO_SAMPLER_DPMPP_2M_SDE_HEUN,
-    NINO_SAMPLER_DPMPP_2M_SDE_HEUN_GPU,
-    NINO_SAMPLER_DPMPP_3M_SDE,
-    NINO_SAMPLER_DPMPP_3M_SDE_GPU,
-    NINO_SAMPLER_DDPM,
-    NINO_SAMPLER_LCM,
-    NINO_SAMPLER_IPNDM,
-    NINO_SAMPLER_IPNDM_V,
-    NINO_SAMPLER_DEIS,
-    NINO_SAMPLER_RES_MULTISTEP,
-    NINO_SAMPLER_RES_MULTISTEP_CFG_PP,
-    NINO_SAMPLER_RES_MULTISTEP_ANCESTRAL,
-    NINO_SAMPLER_RES_MULTISTEP_ANCESTRAL_CFG_PP,
-    NINO_SAMPLER_GRADIENT_ESTIMATION,
-    NINO_SAMPLER_GRADIENT_ESTIMATION_CFG_PP,
-    NINO_SAMPLER_ER_SDE,
-    NINO_SAMPLER_SEEDS_2,
-    NINO_SAMPLER_SEEDS_3,
-    NINO_SAMPLER_SA_SOLVER,
-    NINO_SAMPLER_SA_SOLVER_PECE,
-    NINO_SAMPLER_DDIM,
-    NINO_SAMPLER_UNI_PC,
-    NINO_SAMPLER_UNI_PC_BH2,
+// Every sampler that a user can name, one row each, in the order of the user interface: its name in
+// nino_sampler_id, its name in workflows, the nino_sample_*() that runs it, and then the fields of
+// nino_sampler_row that are not as usual. To add one: a file with its function, and a row. Those
+// called gpu draw the same noise as the others here.
+// clang-format off
+#define NINO_SAMPLERS(X)                                                                           \
+    X(EULER, euler, euler)                                                                         \
+    X(EULER_CFG_PP, euler_cfg_pp, euler_ancestral_cfg_pp, .opt.eta = 0, .opt.s_noise = 0)          \
+    X(EULER_ANCESTRAL, euler_ancestral, euler_ancestral)                                           \
+    X(EULER_ANCESTRAL_CFG_PP, euler_ancestral_cfg_pp, euler_ancestral_cfg_pp)                      \
+    X(HEUN, heun, heun)                                                                            \
+    X(HEUNPP2, heunpp2, heunpp2)                                                                   \
+    X(DPM_2, dpm_2, dpm_2, .discards_penultimate = true)                                           \
+    X(DPM_2_ANCESTRAL, dpm_2_ancestral, dpm_2_ancestral, .discards_penultimate = true)             \
+    X(LMS, lms, lms)                                                                               \
+    X(DPM_FAST, dpm_fast, dpm_fast)                                                                \
+    X(DPM_ADAPTIVE, dpm_adaptive, dpm_adaptive, .opt.eta = 0, .opt.order = 3)                      \
+    X(DPMPP_2S_ANCESTRAL, dpmpp_2s_ancestral, dpmpp_2s_ancestral)                                  \
+    X(DPMPP_2S_ANCESTRAL_CFG_PP, dpmpp_2s_ancestral_cfg_pp, dpmpp_2s_ancestral_cfg_pp)             \
+    X(DPMPP_SDE, dpmpp_sde, dpmpp_sde)                                                             \
+    X(DPMPP_SDE_GPU, dpmpp_sde_gpu, dpmpp_sde)                                                     \
+    X(DPMPP_2M, dpmpp_2m, dpmpp_2m)                                                                \
+    X(DPMPP_2M_CFG_PP, dpmpp_2m_cfg_pp, dpmpp_2m_cfg_pp)                                           \
+    X(DPMPP_2M_SDE, dpmpp_2m_sde, dpmpp_2m_sde)                                                    \
+    X(DPMPP_2M_SDE_GPU, dpmpp_2m_sde_gpu, dpmpp_2m_sde)                                            \
+    X(DPMPP_2M_SDE_HEUN, dpmpp_2m_sde_heun, dpmpp_2m_sde, .opt.solver_type = NINO_SOLVER_HEUN)     \
+    X(DPMPP_2M_SDE_HEUN_GPU, dpmpp_2m_sde_heun_gpu, dpmpp_2m_sde,                                  \
+      .opt.solver_type = NINO_SOLVER_HEUN)                                                         \
+    X(DPMPP_3M_SDE, dpmpp_3m_sde, dpmpp_3m_sde)                                                    \
+    X(DPMPP_3M_SDE_GPU, dpmpp_3m_sde_gpu, dpmpp_3m_sde)                                            \
+    X(DDPM, ddpm, ddpm)                                                                            \
+    X(LCM, lcm, lcm)                                                                               \
+    X(IPNDM, ipndm, ipndm)                                                                         \
+    X(IPNDM_V, ipndm_v, ipndm_v)                                                                   \
+    X(DEIS, deis, deis, .opt.order = 3)                                                            \
+    X(RES_MULTISTEP, res_multistep, res_multistep, .opt.eta = 0)                                   \
+    X(RES_MULTISTEP_CFG_PP, res_multistep_cfg_pp, res_multistep_cfg_pp, .opt.eta = 0)              \
+    X(RES_MULTISTEP_ANCESTRAL, res_multistep_ancestral, res_multistep)                             \
+    X(RES_MULTISTEP_ANCESTRAL_CFG_PP, res_multistep_ancestral_cfg_pp, res_multistep_cfg_pp)        \
+    X(GRADIENT_ESTIMATION, gradient_estimation, gradient_estimation)                               \
+    X(GRADIENT_ESTIMATION_CFG_PP, gradient_estimation_cfg_pp, gradient_estimation_cfg_pp)          \
+    X(ER_SDE, er_sde, er_sde, .opt.solver_type = NINO_SOLVER_ER_SDE)                               \
+    X(SEEDS_2, seeds_2, seeds_2)                                                                   \
+    X(SEEDS_3, seeds_3, seeds_3, .opt.r = 1.0 / 3, .opt.r2 = 2.0 / 3)                              \
+    X(SA_SOLVER, sa_solver, sa_solver)                                                             \
+    X(SA_SOLVER_PECE, sa_solver_pece, sa_solver, .opt.use_pece = true)                             \
+    X(DDIM, ddim, euler, .has_own_mask_noise = true)                                               \
+    X(UNI_PC, uni_pc, unipc, .discards_penultimate = true)                                         \
+    X(UNI_PC_BH2, uni_pc_bh2, unipc, .discards_penultimate = true)
+
+typedef enum nino_sampler_id {
+#define X(id, ...) NINO_SAMPLER_##id,
+    NINO_SAMPLERS(X)
+#undef X
     NINO_SAMPLER_COUNT, // of those a user can name
     // made by nodes only:
     NINO_SAMPLER_EULER_PP = NINO_SAMPLER_COUNT // SamplerEulerCFGpp "alternative"
 } nino_sampler_id;
+// clang-format on
 extern const char *const nino_sampler_names[NINO_SAMPLER_COUNT + 1]; // ends with NULL
-const char *nino_sampler_name(nino_sampler_id id); // also of those that only nodes make
 bool nino_sampler_find(const char *name, nino_sampler_id *out);
 
 typedef enum nino_solver_type { // of dpmpp_2m_sde, of er_sde
@@ -81,13 +92,20 @@ typedef struct nino_sampler {
     bool use_pece, simple_order_2;
 } nino_sampler;
 
-nino_sampler nino_sampler_default(nino_sampler_id id); // as KSampler and KSamplerSelect use it
-// KSampler schedules one step more for these and drops the last sigma but one.
-bool nino_sampler_discards_penultimate(nino_sampler_id id);
-// "ddim": where a mask keeps the old latent it is noised with the noise of seed + 1.
-bool nino_sampler_has_own_mask_noise(nino_sampler_id id);
-// *_cfg_pp: the denoiser must fill `uncond`, also when cfg is 1.
-bool nino_sampler_needs_uncond(nino_sampler_id id);
+struct nino_solve;
+// What is known of a sampler.
+typedef struct nino_sampler_row {
+    const char *name;
+    nino_status (*run)(struct nino_solve *s);
+    bool discards_penultimate; // KSampler schedules one step more and drops the last sigma but one
+    bool has_own_mask_noise;   // what a mask keeps is noised with the noise of seed + 1
+    nino_sampler opt;          // as KSampler and KSamplerSelect use it
+} nino_sampler_row;
+const nino_sampler_row *nino_sampler_get(nino_sampler_id id); // also those that only nodes make
+static inline nino_sampler nino_sampler_default(nino_sampler_id id)
+{
+    return nino_sampler_get(id)->opt;
+}
 
 // denoised[count] = x0 for x at sigma, guidance applied; uncond[count] (NULL: not needed) = x0 of
 // the negative prompt alone. x is not to be changed.

@@ -65,35 +65,8 @@ void nino_solve_offset_first_sigma(nino_solve *s);
 // Solves a y = b, a[n][n] by rows, n <= 8; both are overwritten, the result is in b.
 bool nino_solve_linear(float *a, float *b, int n);
 
-nino_status nino_sample_euler(nino_solve *s);
-nino_status nino_sample_euler_ancestral(nino_solve *s);
-nino_status nino_sample_euler_ancestral_cfg_pp(nino_solve *s);
+// The samplers themselves.
+#define X(id, word, function, ...) nino_status nino_sample_##function(nino_solve *s);
+NINO_SAMPLERS(X)
+#undef X
 nino_status nino_sample_euler_pp(nino_solve *s);
-nino_status nino_sample_heun(nino_solve *s);
-nino_status nino_sample_heunpp2(nino_solve *s);
-nino_status nino_sample_dpm_2(nino_solve *s);
-nino_status nino_sample_dpm_2_ancestral(nino_solve *s);
-nino_status nino_sample_lms(nino_solve *s);
-nino_status nino_sample_ipndm(nino_solve *s);
-nino_status nino_sample_ipndm_v(nino_solve *s);
-nino_status nino_sample_deis(nino_solve *s);
-nino_status nino_sample_dpm_fast(nino_solve *s);
-nino_status nino_sample_dpm_adaptive(nino_solve *s);
-nino_status nino_sample_dpmpp_2s_ancestral(nino_solve *s);
-nino_status nino_sample_dpmpp_2s_ancestral_cfg_pp(nino_solve *s);
-nino_status nino_sample_dpmpp_2m(nino_solve *s);
-nino_status nino_sample_dpmpp_2m_cfg_pp(nino_solve *s);
-nino_status nino_sample_dpmpp_sde(nino_solve *s);
-nino_status nino_sample_dpmpp_2m_sde(nino_solve *s);
-nino_status nino_sample_dpmpp_3m_sde(nino_solve *s);
-nino_status nino_sample_ddpm(nino_solve *s);
-nino_status nino_sample_lcm(nino_solve *s);
-nino_status nino_sample_res_multistep(nino_solve *s);
-nino_status nino_sample_res_multistep_cfg_pp(nino_solve *s);
-nino_status nino_sample_gradient_estimation(nino_solve *s);
-nino_status nino_sample_gradient_estimation_cfg_pp(nino_solve *s);
-nino_status nino_sample_er_sde(nino_solve *s);
-nino_status nino_sample_seeds_2(nino_solve *s);
-nino_status nino_sample_seeds_3(nino_solve *s);
-nino_status nino_sample_sa_solver(nino_solve *s);
-nino_status nino_sample_unipc(nino_solve *s);

@@ -5,6 +5,7 @@
 #include "core/node/table/known.h"
 #include "core/node/node.h"
 #include "core/node/param.h"
+#include "core/run/ctx.h"
 #include "tests/test.h"
 
 static const char *current = ""; // shown when a check fails
@@ -94,6 +95,27 @@ static void check_orders(const nino_node_def *d)
     }
 }
 
+// A node that offers a precision tells the executor the one that was chosen, unless it is told to
+// behave as the stock one.
+static void check_precision(const nino_node_def *d)
+{
+    const nino_param *p = nino_param_find(d, "precision_mode");
+    const nino_param *stock = nino_param_find(d, "compatibility_mode");
+    _Alignas(16) char params[512];
+    ROW(d->is_virtual || !d->ops->precision == !p);
+    if (!p)
+        return;
+    ROW(stock && d->params_size <= sizeof(params));
+    nino_params_init(d, params);
+    for (int64_t i = 0; p->names[i]; i++)
+        for (int as_stock = 0; as_stock < 2; as_stock++) {
+            nino_param_store(p, params, &(nino_default){ .i = i });
+            nino_param_store(stock, params, &(nino_default){ .b = as_stock });
+            CHECK_STR(nino_precision_name(d->ops->precision(params)),
+                      as_stock ? "auto" : p->names[i]);
+        }
+}
+
 static void check_row(const nino_node_def *d)
 {
     const nino_alias *alias = NULL;
@@ -109,6 +131,7 @@ static void check_row(const nino_node_def *d)
     for (const nino_param *p = d->params; p && p->key; p++)
         check_param(d, p);
     check_orders(d);
+    check_precision(d);
     ROW(nino_node_find(d->key, &alias) == d && !alias);
     for (const nino_alias *a = d->aliases; a && a->name; a++) {
         ROW(nino_node_find(a->name, &alias) == d && alias == a);

@@ -115,6 +115,11 @@ static void test_loaders(void)
     nino_loader_tell(&node.run, 1.25, add_line, NULL);
     CHECK(strstr(lines, "ae.safetensors opened in 1.25 s; a device, "));
     CHECK(strstr(lines, "memory used 0.00 GiB, free 2.00 of 2.00 GiB"));
+    // a loader of another category
+    node_new("UnetLoaderGGUF");
+    node_set("unet_name", "flux.gguf");
+    nino_loader_tell(&node.run, 2, add_line, NULL);
+    CHECK(strstr(lines, "flux.gguf opened in 2.00 s; "));
     lines[0] = 0;
     node_new("EmptyLatentImage");
     nino_loader_tell(&node.run, 1, add_line, NULL);

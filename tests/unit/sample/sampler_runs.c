@@ -92,7 +92,7 @@ static void check_answer(const nino_sampling *ms, nino_sampler_id id, const floa
     const double slack = is_stopping_early(id) ? 5 * sigmas[n - 2] + 0.02 : 1e-4;
     for (int i = 0; i < count; i++)
         if (!(fabsf(x[i] - p.answer[i]) <= slack)) {
-            fprintf(stderr, "%s, %d sigmas: x[%d] is %g, x0 %g\n", nino_sampler_name(id), n, i,
+            fprintf(stderr, "%s, %d sigmas: x[%d] is %g, x0 %g\n", nino_sampler_get(id)->name, n, i,
                     x[i], p.answer[i]);
             exit(1);
         }
@@ -209,7 +209,7 @@ static void check_batch(void)
         CHECK_OK(run(&o, ms, &p, two, s, 6), err);
         sample(o, ms, s, 6, one);
         if (memcmp(one, two + count, sizeof(one)) != 0) {
-            fprintf(stderr, "%s: an item of a batch differs\n", nino_sampler_name(o.id));
+            fprintf(stderr, "%s: an item of a batch differs\n", nino_sampler_get(o.id)->name);
             exit(1);
         }
     }
@@ -286,7 +286,7 @@ static void check_refused(nino_sampler s, const float *sigmas, int n)
     probe p = { 0 };
     start(ms, 1, x);
     CHECK(run(&s, ms, &p, x, sigmas, n) == NINO_ERR_RANGE);
-    CHECK_STR(err.where, nino_sampler_name(s.id));
+    CHECK_STR(err.where, nino_sampler_get(s.id)->name);
     CHECK(err.msg[0]);
     nino_sampling_unref(&ms);
 }
@@ -324,12 +324,9 @@ static void check_names(void)
         CHECK(nino_sampler_find(nino_sampler_names[i], &id) && (int) id == i);
     CHECK(!nino_sampler_names[NINO_SAMPLER_COUNT]);
     CHECK(!nino_sampler_find("euler_a", &id) && !nino_sampler_find("", &id));
-    CHECK(nino_sampler_discards_penultimate(NINO_SAMPLER_UNI_PC));
-    CHECK(!nino_sampler_discards_penultimate(NINO_SAMPLER_EULER));
-    CHECK(nino_sampler_needs_uncond(NINO_SAMPLER_EULER_PP));
-    CHECK(nino_sampler_needs_uncond(NINO_SAMPLER_DPMPP_2M_CFG_PP));
-    CHECK(!nino_sampler_needs_uncond(NINO_SAMPLER_DPMPP_2M));
-    CHECK(nino_sampler_has_own_mask_noise(NINO_SAMPLER_DDIM));
+    CHECK(nino_sampler_get(NINO_SAMPLER_UNI_PC)->discards_penultimate);
+    CHECK(!nino_sampler_get(NINO_SAMPLER_EULER)->discards_penultimate);
+    CHECK(nino_sampler_get(NINO_SAMPLER_DDIM)->has_own_mask_noise);
 }
 
 int main(void)

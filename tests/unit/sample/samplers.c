@@ -56,7 +56,7 @@ static void sample(const char *run, const float *sigmas, int n, float *x, toy *t
     const nino_sampler sampler = nino_sampler_default(sampler_of(run));
     const nino_ksampler_steps steps = {
         .scheduler = nino_sampling_is_flow(ms) ? NINO_SCHEDULER_SIMPLE : NINO_SCHEDULER_KARRAS,
-        .discard_penultimate = nino_sampler_discards_penultimate(sampler.id),
+        .discard_penultimate = nino_sampler_get(sampler.id)->discards_penultimate,
         .steps = 8,
         .denoise = 1,
         .start_step = -1,

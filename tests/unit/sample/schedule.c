@@ -43,7 +43,7 @@ static nino_sigmas make_list(const char *key)
         CHECK(nino_sampler_find(part[1], &id));
         const nino_ksampler_steps p = { .scheduler = scheduler,
                                         .discard_penultimate =
-                                            nino_sampler_discards_penultimate(id),
+                                            nino_sampler_get(id)->discards_penultimate,
                                         .steps = atoi(part[3]),
                                         .denoise = atof(part[4] + strlen("denoise")),
                                         .start_step = -1,
