@@ -1,7 +1,5 @@
 // Small Wan networks with random weights, and what an evaluation of them takes.
 #pragma once
-#include "tests/random_net.h"
-
 #include "tests/diffusion.h"
 
 static const net_wan tiny_t2v __attribute__((unused)) = { 128, 160, 2, 16, 16, 20, 0, 0, 0 };
@@ -16,10 +14,7 @@ static test_dir dir;
 
 static inline nino_weights *made(net_list l, const char *file)
 {
-    char path[64];
-    snprintf(path, sizeof(path), "%s/%s", dir.path, file);
-    net_save(&l, path, NINO_F32, NET_RANDOM);
-    return test_open("%s", path);
+    return test_net_file(&dir, l, file);
 }
 
 typedef struct inputs { // everything an evaluation takes, random

@@ -29,23 +29,50 @@ bool nino_load_has(const nino_loader *l, const char *fmt, ...)
     return nino_weights_find(l->file, nino_name_of("%s%s", l->prefix, n.s).s) != NULL;
 }
 
+static const char *load_where(const nino_loader *l)
+{
+    const char *path = nino_weights_path(l->file), *slash = strrchr(path, '/');
+    return l->where ? l->where : slash ? slash + 1 : path;
+}
+
 void nino_load_fail(nino_loader *l, nino_status st, const char *fmt, ...)
 {
     char msg[256];
-    const char *path = nino_weights_path(l->file), *slash = strrchr(path, '/');
     va_list ap;
     if (l->st)
         return;
     va_start(ap, fmt);
     vsnprintf(msg, sizeof(msg), fmt, ap);
     va_end(ap);
-    l->st = nino_fail_kind(l->err, st, "model", slash ? slash + 1 : path, "%s", msg);
+    l->st = nino_fail_kind(l->err, st, "model", load_where(l), "%s", msg);
 }
 
-static void round_to(const nino_loader *l, nino_weight *w)
+static void fail_memory(nino_loader *l)
 {
-    if (!l->st && w && l->type != NINO_F32)
-        nino_weight_round_to(w, l->type);
+    if (!l->st)
+        l->st = nino_fail(l->err, NINO_ERR_NOMEM, load_where(l), "no memory for its layers");
+}
+
+// ---- what is read belongs to the network -----------------------------------------------------
+void *nino_load_alloc(nino_loader *l, size_t n, size_t size)
+{
+    void *p = l->st ? NULL : nino_layers_alloc(l->layers, n, size);
+    if (!p)
+        fail_memory(l);
+    return p;
+}
+
+static void keep(nino_loader *l, nino_weight **w)
+{
+    if (!nino_layers_keep(l->layers, w))
+        fail_memory(l);
+}
+
+static void keep_rounded(nino_loader *l, nino_weight **w)
+{
+    keep(l, w);
+    if (!l->st && *w && l->type != NINO_F32)
+        nino_weight_round_to(*w, l->type);
 }
 
 void nino_load_part(nino_loader *l, nino_weight_part part, int64_t cin, nino_linear *out)
@@ -53,8 +80,8 @@ void nino_load_part(nino_loader *l, nino_weight_part part, int64_t cin, nino_lin
     if (l->st)
         return;
     l->st = nino_linear_get_parts(l->file, l->prefix, &part, 1, cin, out, l->err);
-    round_to(l, out->w);
-    round_to(l, out->b);
+    keep_rounded(l, &out->w);
+    keep_rounded(l, &out->b);
 }
 
 void nino_load_linear(nino_loader *l, const char *name, int64_t cin, nino_linear *out)
@@ -71,6 +98,8 @@ void nino_load_patch(nino_loader *l, const char *name, nino_linear *out)
     if (!l->st)
         l->st = nino_weight_get(l->file, l->prefix, nino_name_of("%s.bias", name).s, NINO_W_VECTOR,
                                 out->w->n, -1, false, &out->b, l->err);
+    keep(l, &out->w);
+    keep(l, &out->b);
 }
 
 void nino_load_conv(nino_loader *l, const char *name, int64_t cin, nino_conv *out)
@@ -78,8 +107,8 @@ void nino_load_conv(nino_loader *l, const char *name, int64_t cin, nino_conv *ou
     if (l->st)
         return;
     l->st = nino_conv_get(l->file, l->prefix, name, cin, out, l->err);
-    round_to(l, out->w);
-    round_to(l, out->b);
+    keep_rounded(l, &out->w);
+    keep_rounded(l, &out->b);
 }
 
 void nino_load_norm(nino_loader *l, const char *name, int64_t c, int groups, float eps,
@@ -88,8 +117,8 @@ void nino_load_norm(nino_loader *l, const char *name, int64_t c, int groups, flo
     if (l->st)
         return;
     l->st = nino_norm_get(l->file, l->prefix, name, groups, eps, out, l->err);
-    round_to(l, out->gamma);
-    round_to(l, out->beta);
+    keep_rounded(l, &out->gamma);
+    keep_rounded(l, &out->beta);
     if (!l->st && out->gamma->n != c)
         nino_load_fail(l, NINO_ERR_FORMAT, "%s%s has %lld channels where %lld are needed",
                        l->prefix, name, (long long) out->gamma->n, (long long) c);
@@ -97,10 +126,40 @@ void nino_load_norm(nino_loader *l, const char *name, int64_t c, int groups, flo
 
 void nino_load_vector(nino_loader *l, const char *name, int64_t n, nino_weight **out)
 {
+    nino_load_weight(l, (nino_weight_part){ .name = name }, NINO_W_VECTOR, n, -1, true, out);
+}
+
+void nino_load_weight(nino_loader *l, nino_weight_part part, nino_weight_role role, int64_t n,
+                      int64_t c, bool required, nino_weight **out)
+{
     if (l->st)
         return;
-    l->st = nino_weight_get(l->file, l->prefix, name, NINO_W_VECTOR, n, -1, true, out, l->err);
-    round_to(l, *out);
+    l->st = nino_weight_get_parts(l->file, l->prefix, &part, 1, role, n, c, required, out, l->err);
+    keep_rounded(l, out);
+}
+
+void nino_load_made(nino_loader *l, nino_array *a, nino_weight_role role, nino_weight **out)
+{
+    if (l->st)
+        return;
+    if (!a || !(*out = nino_weight_from_array(a, role)))
+        fail_memory(l);
+    keep(l, out);
+}
+
+nino_array *nino_load_values(nino_loader *l, const nino_tensor_info *t)
+{
+    nino_array *a = l->st ? NULL : nino_weights_read_f32(l->file, t, l->err);
+    if (!a && !l->st)
+        l->st = l->err && l->err->code ? l->err->code : NINO_ERR_IO;
+    return a;
+}
+
+void nino_load_table(nino_loader *l, const nino_tensor_info *t, nino_array **out)
+{
+    *out = nino_load_values(l, t);
+    if (!nino_layers_keep_array(l->layers, out))
+        fail_memory(l);
 }
 
 int64_t nino_load_rows(const nino_loader *l, const nino_weight *w) { return l->st ? 0 : w->n; }

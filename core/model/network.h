@@ -2,6 +2,7 @@
 // Thread-safety: immutable after loading; used by one stream at a time.
 #pragma once
 #include "core/model/latent_format.h"
+#include "core/model/layers.h"
 #include "core/model/cond/cond.h"
 #include "core/model/cond/model_sampling.h"
 #include "core/op/stream.h"
@@ -49,8 +50,9 @@ struct nino_diffusion {
     char name[128];          // for messages: the node's file name
     // -> [B,(t,)h,w,format->channels], the raw network output (eps, v or flow). Any h, w.
     nino_tensor *(*forward)(nino_stream *s, const nino_diffusion *d, nino_forward *f);
-    void (*destroy)(nino_diffusion *d);
-    void *net; // the network's weights struct
+    void (*destroy)(nino_diffusion *d); // of what is no layer; may be NULL
+    nino_layers layers;
+    void *net; // their structs, in them
     int refs;
     bool wants_bf16;               // its values exceed the range of f16, which AUTO then avoids
     bool is_scaled;                // its weights are 8-bit floats with a scale each

@@ -3,7 +3,6 @@
 // transformers modeling_clip.py (the other names).
 #include "core/model/clip/clip_block.h"
 
-#include "core/base/error.h"
 #include "core/model/clip/text_encoder.h"
 
 const nino_clip_names nino_clip_names_hf = {
@@ -27,15 +26,6 @@ nino_tensor *nino_clip_block_run(nino_stream *s, const nino_clip_block *w, int h
     return nino_linear_add(s, t, &w->fc2, x);
 }
 
-void nino_clip_block_release(nino_clip_block *w)
-{
-    nino_linear *const all[] = { &w->q, &w->k, &w->v, &w->out, &w->fc1, &w->fc2 };
-    nino_norm_release(&w->norm1);
-    nino_norm_release(&w->norm2);
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        nino_linear_release(all[i]);
-}
-
 // OpenCLIP stacks the three: rows 0, width and 2 width of attn.in_proj.
 static void load_stacked(nino_loader *l, const char *stem, int i, int64_t width, nino_linear *out)
 {
@@ -43,12 +33,8 @@ static void load_stacked(nino_loader *l, const char *stem, int i, int64_t width,
     const nino_name b = nino_name_of("%sattn.in_proj_bias", stem);
     const nino_weight_part rows = { .name = w.s, .row0 = i * width, .rows = width };
     const nino_weight_part bias = { .name = b.s, .row0 = i * width, .rows = width };
-    if (!l->st)
-        l->st = nino_weight_get_parts(l->file, l->prefix, &rows, 1, NINO_W_MATRIX, width, width,
-                                      true, &out->w, l->err);
-    if (!l->st)
-        l->st = nino_weight_get_parts(l->file, l->prefix, &bias, 1, NINO_W_VECTOR, width, -1, false,
-                                      &out->b, l->err);
+    nino_load_weight(l, rows, NINO_W_MATRIX, width, width, true, &out->w);
+    nino_load_weight(l, bias, NINO_W_VECTOR, width, -1, false, &out->b);
 }
 
 void nino_clip_block_load(nino_loader *l, const nino_clip_names *n, const char *stem, int64_t width,
@@ -75,27 +61,19 @@ void nino_clip_block_load(nino_loader *l, const nino_clip_names *n, const char *
 // of those (made for tests) have four.
 int nino_clip_heads(int width) { return width < 4 * 64 ? 4 : width / 64; }
 
-static nino_weight *turn(nino_array *a)
+static nino_array *turned(const nino_array *a)
 {
     const int64_t rows = a->shape.dim[0], cols = a->shape.dim[1];
     nino_array *t = nino_array_create(NINO_F32, NINO_SHAPE(cols, rows));
-    nino_weight *w = NULL;
     for (int64_t i = 0; t && i < rows * cols; i++)
         nino_array_f32(t)[i % cols * rows + i / cols] = nino_array_f32(a)[i];
-    if (t)
-        w = nino_weight_from_array(t, NINO_W_MATRIX);
-    nino_array_unref(&t);
-    return w;
+    return t;
 }
 
 void nino_clip_load_turned(nino_loader *l, const nino_tensor_info *t, nino_weight **out)
 {
-    if (l->st)
-        return;
-    nino_array *a = nino_weights_read_f32(l->file, t, l->err);
-    if (!a)
-        l->st = l->err && l->err->code ? l->err->code : NINO_ERR_IO;
-    else if (!(*out = turn(a)))
-        l->st = nino_fail(l->err, NINO_ERR_NOMEM, t->name, "out of memory");
+    nino_array *a = nino_load_values(l, t), *b = a ? turned(a) : NULL;
+    nino_load_made(l, b, NINO_W_MATRIX, out);
     nino_array_unref(&a);
+    nino_array_unref(&b);
 }

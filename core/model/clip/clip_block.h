@@ -23,7 +23,6 @@ void nino_clip_block_load(nino_loader *l, const nino_clip_names *n, const char *
 // x [N,T,width] -> the same. mask: nino_attention_bias()'s, stays the caller's; NULL: none.
 nino_tensor *nino_clip_block_run(nino_stream *s, const nino_clip_block *w, int heads,
                                  nino_tensor *x, nino_tensor *mask);
-void nino_clip_block_release(nino_clip_block *w);
 // Heads of a text network, which are 64 wide.
 int nino_clip_heads(int width);
 // *out = the matrix t [rows,cols] as a linear layer's weight [cols,rows], in memory.

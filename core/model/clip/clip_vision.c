@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/error.h"
 #include "core/model/clip/clip_block.h"
@@ -157,18 +156,13 @@ static void load_patches(nino_loader *l, nino_clip_vision *v, const char *name, 
     }
     v->width = (int) t->dim[0];
     v->patch = (int) t->dim[2];
-    nino_array *a = nino_weights_read_f32(l->file, t, l->err);
-    if (!a) {
-        l->st = l->err && l->err->code ? l->err->code : NINO_ERR_IO;
-        return;
-    }
-    a->shape = NINO_SHAPE(v->width, t->dim[1] * t->dim[2] * t->dim[3]);
-    if (!(out->w = nino_weight_from_array(a, NINO_W_MATRIX)))
-        l->st = nino_fail(l->err, NINO_ERR_NOMEM, t->name, "out of memory");
+    nino_array *a = nino_load_values(l, t);
+    if (a)
+        a->shape = NINO_SHAPE(v->width, t->dim[1] * t->dim[2] * t->dim[3]);
+    nino_load_made(l, a, NINO_W_MATRIX, &out->w);
     nino_array_unref(&a);
-    if (!l->st)
-        l->st = nino_weight_get(l->file, l->prefix, nino_name_of("%s.bias", name).s, NINO_W_VECTOR,
-                                v->width, -1, false, &out->b, l->err);
+    nino_load_weight(l, (nino_weight_part){ .name = nino_name_of("%s.bias", name).s },
+                     NINO_W_VECTOR, v->width, -1, false, &out->b);
 }
 
 static void load_tables(nino_loader *l, nino_clip_vision *v, const names *n)
@@ -199,8 +193,8 @@ static void load_projection(nino_loader *l, nino_clip_vision *v, const names *n,
         return;
     const nino_tensor_info *t = find(l, n->projection);
     if (!n->is_turned)
-        l->st = nino_weight_get(l->file, l->prefix, n->projection, NINO_W_MATRIX, -1, v->width,
-                                true, &out->w, l->err);
+        nino_load_weight(l, (nino_weight_part){ .name = n->projection }, NINO_W_MATRIX, -1,
+                         v->width, true, &out->w);
     else if (t->rank != 2 || t->dim[0] != v->width || t->dim[1] < 1)
         nino_load_fail(l, NINO_ERR_FORMAT, "%s is not a matrix of %d rows", t->name, v->width);
     else
@@ -224,11 +218,10 @@ static nino_act act_of(const nino_clip_vision *v)
 static void load_net(nino_loader *l, nino_clip_vision *v, const names *n)
 {
     v->n_layers = nino_load_count(l, n->blocks);
-    v->net = calloc(1, sizeof(*v->net) + (size_t) v->n_layers * sizeof(v->net->layer[0]));
-    if (!v->net) {
-        l->st = nino_fail(l->err, NINO_ERR_NOMEM, v->name, "out of memory");
+    v->net =
+        nino_load_alloc(l, 1, sizeof(*v->net) + (size_t) v->n_layers * sizeof(v->net->layer[0]));
+    if (!v->net)
         return;
-    }
     load_patches(l, v, n->patches, &v->net->patches);
     load_tables(l, v, n);
     v->heads = heads_of(v->width);
@@ -249,11 +242,11 @@ nino_status nino_clip_vision_load(nino_weights *file, const char *prefix, const 
 {
     static const float clip_mean[3] = { 0.48145466f, 0.4578275f, 0.40821073f };
     static const float clip_dev[3] = { 0.26862954f, 0.26130258f, 0.27577711f };
-    nino_loader l = { .file = file, .prefix = prefix, .err = err };
     nino_clip_vision *v = calloc(1, sizeof(*v));
     *out = NULL;
     if (!v)
         return nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
+    nino_loader l = { .file = file, .prefix = prefix, .layers = &v->layers, .err = err };
     v->refs = 1;
     v->file = nino_weights_ref(file);
     snprintf(v->name, sizeof(v->name), "%s", name);
@@ -289,15 +282,7 @@ void nino_clip_vision_unref(nino_clip_vision **pv)
     *pv = NULL;
     if (!v || __atomic_sub_fetch(&v->refs, 1, __ATOMIC_ACQ_REL))
         return;
-    for (int i = 0; v->net && i < v->n_layers; i++)
-        nino_clip_block_release(&v->net->layer[i]);
-    if (v->net) {
-        nino_linear_release(&v->net->patches);
-        nino_linear_release(&v->net->projection);
-        nino_norm_release(&v->net->pre);
-        nino_norm_release(&v->net->post);
-    }
-    free(v->net);
+    nino_layers_release(&v->layers);
     nino_weights_unref(&v->file);
     free(v);
 }

@@ -3,6 +3,7 @@
 // one stream at a time.
 #pragma once
 #include "core/file/weights.h"
+#include "core/model/layers.h"
 #include "core/op/stream.h"
 
 typedef struct nino_clip_vision {
@@ -17,7 +18,8 @@ typedef struct nino_clip_vision {
     nino_weights *file;    // owned reference
     const nino_tensor_info *class_token, *positions; // in it; class_token NULL: none
     uint64_t weight_bytes;                           // as stored
-    struct vision_net *net;
+    nino_layers layers;
+    struct vision_net *net; // their structs, in them
 } nino_clip_vision;
 
 // What CLIP_VISION_OUTPUT links carry. All f32.

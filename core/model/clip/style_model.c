@@ -10,11 +10,11 @@
 
 nino_status nino_style_load(nino_weights *file, const char *name, nino_style **out, nino_error *err)
 {
-    nino_loader l = { .file = file, .prefix = "", .err = err };
     nino_style *m = calloc(1, sizeof(*m));
     *out = NULL;
     if (!m)
         return nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
+    nino_loader l = { .file = file, .prefix = "", .layers = &m->layers, .err = err };
     m->refs = 1;
     snprintf(m->name, sizeof(m->name), "%s", name);
     if (nino_load_has(&l, "style_embedding"))
@@ -47,8 +47,7 @@ void nino_style_unref(nino_style **pm)
     *pm = NULL;
     if (!m || __atomic_sub_fetch(&m->refs, 1, __ATOMIC_ACQ_REL))
         return;
-    nino_linear_release(&m->up);
-    nino_linear_release(&m->down);
+    nino_layers_release(&m->layers);
     free(m);
 }
 

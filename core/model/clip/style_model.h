@@ -2,12 +2,14 @@
 // goes on with.
 #pragma once
 #include "core/file/weights.h"
+#include "core/model/layers.h"
 #include "core/op/stream.h"
 
 typedef struct nino_style {
     int refs;
     char name[128];
     int in, out; // width of the vision network's states, of the tokens
+    nino_layers layers;
     nino_linear up, down;
 } nino_style;
 

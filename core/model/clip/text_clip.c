@@ -4,9 +4,7 @@
 // transformers modeling_clip.py (the other names), ComfyUI clip_model.py (hidden states, pooling).
 #include <float.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "core/base/error.h"
 #include "core/model/clip/clip_block.h"
 #include "core/model/clip/text_encoder.h"
 
@@ -99,8 +97,8 @@ static void get_projection(nino_loader *l, nino_encoder *e, nino_linear *out)
         return;
     e->pooled_width = e->width;
     if (!t) {
-        l->st = nino_weight_get(e->file, e->prefix, "text_projection.weight", NINO_W_MATRIX, -1,
-                                e->width, false, &out->w, l->err);
+        nino_load_weight(l, (nino_weight_part){ .name = "text_projection.weight" }, NINO_W_MATRIX,
+                         -1, e->width, false, &out->w);
     } else if (t->rank != 2 || t->dim[0] != e->width || t->dim[1] < 1) {
         nino_load_fail(l, NINO_ERR_FORMAT, "%s is not a matrix of %d rows", t->name, e->width);
     } else {
@@ -108,16 +106,6 @@ static void get_projection(nino_loader *l, nino_encoder *e, nino_linear *out)
     }
     if (out->w)
         e->pooled_width = (int) out->w->n;
-}
-
-static void destroy(nino_encoder *e)
-{
-    clip_net *net = e->net;
-    for (int i = 0; i < net->n_layers; i++)
-        nino_clip_block_release(&net->layer[i]);
-    nino_norm_release(&net->final_norm);
-    nino_linear_release(&net->projection);
-    free(net);
 }
 
 static const names *find_names(const nino_encoder *e)
@@ -131,25 +119,23 @@ static const names *find_names(const nino_encoder *e)
 nino_status nino_text_clip_load(nino_encoder *e, nino_error *err)
 {
     const names *n = find_names(e);
-    nino_loader l = { .file = e->file, .prefix = e->prefix, .err = err };
+    nino_loader l = { .file = e->file, .prefix = e->prefix, .layers = &e->layers, .err = err };
     nino_text_start(&l, e, n->tokens, n->blocks);
     e->max_len = (int) nino_text_table(&l, n->positions, e->width, &e->positions);
     const int heads = nino_clip_heads(e->width);
     if (e->width % heads)
         nino_load_fail(&l, NINO_ERR_FORMAT, "a CLIP of width %d does not divide into %d heads",
                        e->width, heads);
-    if (l.st)
-        return l.st;
-    clip_net *net = calloc(1, sizeof(*net) + (size_t) e->n_layers * sizeof(net->layer[0]));
+    clip_net *net =
+        nino_load_alloc(&l, 1, sizeof(*net) + (size_t) e->n_layers * sizeof(net->layer[0]));
     if (!net)
-        return nino_fail(err, NINO_ERR_NOMEM, nino_weights_path(e->file), "out of memory");
+        return l.st;
     // OpenAI's own model is the one with the approximation
     const nino_act act = e->id == NINO_ENC_CLIP_L ? NINO_ACT_QUICK_GELU : NINO_ACT_GELU;
     net->n_layers = e->n_layers;
     net->heads = heads;
     e->net = net;
     e->forward = forward;
-    e->destroy = destroy;
     for (int i = 0; i < e->n_layers && !l.st; i++)
         nino_clip_block_load(&l, n->in_block, nino_name_of("%s%d.", n->blocks, i).s, e->width, act,
                              &net->layer[i]);

@@ -40,8 +40,7 @@ void nino_encoder_destroy(nino_encoder **pe)
     *pe = NULL;
     if (!e)
         return;
-    if (e->destroy)
-        e->destroy(e);
+    nino_layers_release(&e->layers);
     nino_tokenizer_unref(&e->tok);
     nino_array_unref(&e->empty);
     nino_weights_unref(&e->file);

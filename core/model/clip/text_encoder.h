@@ -32,8 +32,8 @@ struct nino_encoder {
     char prefix[64];       // of its names in the file
     uint64_t weight_bytes; // as stored
     nino_encoder_out (*forward)(nino_stream *s, const nino_encoder *e, const nino_encoder_in *in);
-    void (*destroy)(nino_encoder *e); // net
-    void *net;                        // the network's weights struct
+    nino_layers layers;
+    void *net; // their structs, in them
     // Rows that are gathered on the host: a vocabulary never lies in device memory.
     const nino_tensor_info *tokens, *positions; // positions NULL: none
     bool makes_finite; // 8-bit embeddings: not-a-number counts as 0, as in ComfyUI

@@ -5,10 +5,8 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/base/error.h"
 #include "core/model/clip/text_encoder.h"
 
 #define NORM_EPS 1e-6f
@@ -157,8 +155,7 @@ static void get_position(nino_loader *l, const char *stem, int i, nino_array **o
     if (l->st || (i && !nino_load_has(l, "%s", name.s)))
         return;
     nino_text_table(l, name.s, -1, &t);
-    if (!l->st && (*out = nino_weights_read_f32(l->file, t, l->err)) == NULL)
-        l->st = l->err && l->err->code ? l->err->code : NINO_ERR_IO;
+    nino_load_table(l, t, out);
 }
 
 // RMS norms have no beta.
@@ -192,22 +189,6 @@ static void get_block(nino_loader *l, int64_t width, int i, block *out)
     nino_text_linear(l, ff.s, "DenseReluDense.wo", width, nino_load_rows(l, out->wi_0.w), &out->wo);
 }
 
-static void destroy(nino_encoder *e)
-{
-    t5_net *net = e->net;
-    for (int i = 0; i < net->n_layers; i++) {
-        block *w = &net->layer[i];
-        nino_norm_release(&w->norm1);
-        nino_norm_release(&w->norm2);
-        nino_linear *const all[] = { &w->q, &w->k, &w->v, &w->o, &w->wi_0, &w->wi_1, &w->wo };
-        for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
-            nino_linear_release(all[k]);
-        nino_array_unref(&w->position);
-    }
-    nino_norm_release(&net->final_norm);
-    free(net);
-}
-
 // Heads and buckets are those of the first block's table, the same in every block.
 static void check_heads(nino_loader *l, t5_net *net)
 {
@@ -233,19 +214,19 @@ static void check_heads(nino_loader *l, t5_net *net)
 nino_status nino_text_t5_load(nino_encoder *e, nino_error *err)
 {
     static const char *const tokens[] = { "shared.weight", "encoder.embed_tokens.weight" };
-    nino_loader l = { .file = e->file, .prefix = e->prefix, .err = err };
+    nino_loader l = { .file = e->file, .prefix = e->prefix, .layers = &e->layers, .err = err };
     nino_text_start(&l, e, tokens[nino_load_has(&l, "%s", tokens[0]) ? 0 : 1], "encoder.block.");
     if (l.st)
         return l.st;
     const nino_dtype type = e->tokens->dtype;
     e->makes_finite = type != NINO_F32 && type != NINO_F16 && type != NINO_BF16;
-    t5_net *net = calloc(1, sizeof(*net) + (size_t) e->n_layers * sizeof(net->layer[0]));
+    t5_net *net =
+        nino_load_alloc(&l, 1, sizeof(*net) + (size_t) e->n_layers * sizeof(net->layer[0]));
     if (!net)
-        return nino_fail(err, NINO_ERR_NOMEM, nino_weights_path(e->file), "out of memory");
+        return l.st;
     net->n_layers = e->n_layers;
     e->net = net;
     e->forward = forward;
-    e->destroy = destroy;
     for (int i = 0; i < e->n_layers && !l.st; i++)
         get_block(&l, e->width, i, &net->layer[i]);
     get_norm(&l, "encoder.final_layer_norm", e->width, &net->final_norm);

@@ -22,6 +22,7 @@ void nino_diffusion_unref(nino_diffusion **pd)
     nino_sampling_unref(&d->sampling);
     if (d->destroy)
         d->destroy(d);
+    nino_layers_release(&d->layers);
     nino_lora_stack_unref(&d->loras);
     nino_weights_unref(&d->file);
     free(d);

@@ -6,8 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SINUSOID 256 // channels of a time step
 
@@ -230,68 +228,9 @@ nino_tensor *flux_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
     return x;
 }
 
-// ---- life ------------------------------------------------------------------------------------
-static void release_mlp(flux_mlp *m)
-{
-    nino_linear_release(&m->in);
-    nino_linear_release(&m->out);
-}
-
-static void release_mod(flux_mod *m)
-{
-    nino_linear_release(&m->shift);
-    nino_linear_release(&m->scale);
-    nino_linear_release(&m->gate);
-}
-
-static void release_qkv(flux_qkv *w)
-{
-    nino_linear_release(&w->q);
-    nino_linear_release(&w->k);
-    nino_linear_release(&w->v);
-    nino_norm_release(&w->norm_q);
-    nino_norm_release(&w->norm_k);
-}
-
-static void release_half(flux_half *h)
-{
-    release_mod(&h->mod1);
-    release_mod(&h->mod2);
-    release_qkv(&h->qkv);
-    nino_linear_release(&h->proj);
-    release_mlp(&h->mlp);
-}
-
-static void release_single(flux_single *b)
-{
-    release_mod(&b->mod);
-    release_qkv(&b->qkv);
-    nino_linear_release(&b->mlp);
-    nino_linear_release(&b->out_attn);
-    nino_linear_release(&b->out_mlp);
-}
-
 void flux_destroy(nino_diffusion *d)
 {
     flux *net = d->net;
-    if (!net)
-        return;
-    for (int i = 0; i < net->n_doubles; i++) {
-        release_half(&net->doubles[i].img);
-        release_half(&net->doubles[i].txt);
-    }
-    for (int i = 0; i < net->n_singles; i++)
-        release_single(&net->singles[i]);
-    free(net->doubles);
-    free(net->singles);
-    nino_linear_release(&net->img_in);
-    nino_linear_release(&net->txt_in);
-    release_mlp(&net->time);
-    release_mlp(&net->vector);
-    release_mlp(&net->guidance);
-    release_mod(&net->final_mod);
-    nino_linear_release(&net->final);
     nino_array_unref(&net->table);
     pthread_mutex_destroy(&net->lock);
-    free(net);
 }

@@ -4,11 +4,6 @@
 #include "core/model/flux/flux.h"
 #include "core/model/loader.h"
 
-#include "core/base/error.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 #define NORM_EPS 1e-6f
 
 typedef struct flux_loader {
@@ -128,7 +123,7 @@ static void load_single(flux_loader *f, const char *base, flux_single *out)
     nino_load_expect(&f->l, name.s, &out->out_attn, h);
     nino_load_part(&f->l, (nino_weight_part){ .name = name.s, .col0 = h },
                    nino_load_rows(&f->l, out->mlp.w), &out->out_mlp);
-    nino_weight_destroy(&out->out_mlp.b); // the same bias as the other's: only one is added
+    out->out_mlp.b = NULL; // the same bias as the other's: only one is added
 }
 
 static void load_blocks(flux_loader *f)
@@ -137,22 +132,17 @@ static void load_blocks(flux_loader *f)
     const char *doubles = f->is_diffusers ? "transformer_blocks." : "double_blocks.";
     const char *singles = f->is_diffusers ? "single_transformer_blocks." : "single_blocks.";
     const int n = nino_load_count(&f->l, doubles), m = nino_load_count(&f->l, singles);
-    net->doubles = calloc((size_t) n + 1, sizeof(*net->doubles));
-    net->singles = calloc((size_t) m + 1, sizeof(*net->singles));
-    if (!net->doubles || !net->singles) {
-        nino_load_fail(&f->l, NINO_ERR_NOMEM, "no memory for its layers");
-        return;
-    }
+    net->doubles = nino_load_alloc(&f->l, (size_t) n, sizeof(*net->doubles));
+    net->singles = nino_load_alloc(&f->l, (size_t) m, sizeof(*net->singles));
+    net->n_doubles = n;
+    net->n_singles = m;
     for (int i = 0; i < n && !f->l.st; i++) {
         const nino_name base = nino_name_of("%s%d.", doubles, i);
-        net->n_doubles = i + 1;
         load_half(f, base.s, false, &net->doubles[i].img);
         load_half(f, base.s, true, &net->doubles[i].txt);
     }
-    for (int i = 0; i < m && !f->l.st; i++) {
-        net->n_singles = i + 1;
+    for (int i = 0; i < m && !f->l.st; i++)
         load_single(f, nino_name_of("%s%d.", singles, i).s, &net->singles[i]);
-    }
 }
 
 static void load_mlp(flux_loader *f, const char *bfl, const char *diffusers, flux_mlp *out)
@@ -229,10 +219,14 @@ static void load_ends(flux_loader *f, nino_diffusion *d)
 nino_status nino_flux_load(nino_weights *file, const char *prefix, nino_diffusion *d,
                            nino_error *err)
 {
-    flux_loader f = { .l = { .file = file, .prefix = prefix, .type = d->weight_type, .err = err } };
-    f.net = calloc(1, sizeof(*f.net));
+    flux_loader f = { .l = { .file = file,
+                             .prefix = prefix,
+                             .layers = &d->layers,
+                             .type = d->weight_type,
+                             .err = err } };
+    f.net = nino_load_alloc(&f.l, 1, sizeof(*f.net));
     if (!f.net)
-        return nino_fail(err, NINO_ERR_NOMEM, nino_weights_path(file), "no memory for its layers");
+        return f.l.st;
     pthread_mutex_init(&f.net->lock, NULL);
     d->kind = NINO_DIFFUSION_FLUX;
     d->wants_bf16 = true;

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 // silu(embedding of the time steps, and of y) [B,4*channels]: what every residual block adds.
 static nino_tensor *embed(nino_stream *s, const unet *u, nino_forward *f)
@@ -146,73 +145,4 @@ nino_tensor *unet_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
     nino_unref(f->context);
     nino_unref(f->y);
     return x;
-}
-
-// ---- life ------------------------------------------------------------------------------------
-static void release_attn(unet_attn *w)
-{
-    nino_norm_release(&w->norm);
-    nino_linear_release(&w->q);
-    nino_linear_release(&w->k);
-    nino_linear_release(&w->v);
-    nino_linear_release(&w->out);
-}
-
-static void release_transformer(unet_transformer *w)
-{
-    for (int i = 0; i < w->n_blocks; i++) {
-        unet_block *b = &w->block[i];
-        release_attn(&b->self);
-        release_attn(&b->cross);
-        nino_norm_release(&b->norm);
-        nino_linear_release(&b->gate);
-        nino_linear_release(&b->out);
-    }
-    free(w->block);
-    nino_norm_release(&w->norm);
-    nino_linear_release(&w->in);
-    nino_linear_release(&w->out);
-}
-
-static void release_res(unet_res *w)
-{
-    nino_norm_release(&w->norm1);
-    nino_norm_release(&w->norm2);
-    nino_conv_release(&w->conv1);
-    nino_conv_release(&w->conv2);
-    nino_linear_release(&w->emb);
-    nino_linear_release(&w->skip);
-}
-
-static void release_stage(unet_stage *st)
-{
-    for (int i = 0; i < st->n; i++) {
-        unet_module *m = &st->module[i];
-        nino_conv_release(&m->conv);
-        if (m->res)
-            release_res(m->res);
-        if (m->transformer)
-            release_transformer(m->transformer);
-        free(m->res);
-        free(m->transformer);
-    }
-}
-
-void unet_destroy(nino_diffusion *d)
-{
-    unet *u = d->net;
-    if (!u)
-        return;
-    for (int i = 0; i < u->n_down; i++)
-        release_stage(&u->down[i]);
-    release_stage(&u->mid);
-    for (int i = 0; i < u->n_up; i++)
-        release_stage(&u->up[i]);
-    nino_linear_release(&u->time1);
-    nino_linear_release(&u->time2);
-    nino_linear_release(&u->label1);
-    nino_linear_release(&u->label2);
-    nino_norm_release(&u->norm_out);
-    nino_conv_release(&u->conv_out);
-    free(u);
 }

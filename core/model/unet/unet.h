@@ -57,7 +57,6 @@ typedef struct unet {
     nino_conv conv_out;
 } unet;
 
-void unet_destroy(nino_diffusion *d);
 nino_tensor *unet_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f);
 // The loader behind nino_diffusion_load(); prefix: "", "model.diffusion_model.", ...
 nino_status nino_unet_load(nino_weights *file, const char *prefix, nino_diffusion *d,

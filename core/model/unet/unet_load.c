@@ -4,11 +4,7 @@
 #include "core/model/loader.h"
 #include "core/model/unet/unet.h"
 
-#include "core/base/error.h"
-
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct unet_loader {
     nino_loader l;
@@ -145,15 +141,11 @@ static void load_transformer(unet_loader *u, const char *base, int64_t c, unet_t
                        n ? "%s%s: its width does not divide into heads"
                          : "%s%s has no transformer blocks",
                        l->prefix, base);
-    if (l->st || n < 1)
-        return;
-    if (!(out->block = calloc((size_t) n, sizeof(*out->block))))
-        l->st = nino_fail(l->err, NINO_ERR_NOMEM, base, "no memory for its layers");
-    for (int i = 0; i < n && !l->st; i++) {
-        out->n_blocks = i + 1;
+    out->block = nino_load_alloc(l, (size_t) n, sizeof(*out->block));
+    out->n_blocks = n;
+    for (int i = 0; i < n && !l->st; i++)
         load_block(u, nino_name_of("%s.transformer_blocks.%d", base, i).s, width, heads,
                    &out->block[i]);
-    }
     nino_load_linear(l, o.s, width, &out->out);
     nino_load_expect(l, o.s, &out->out, c);
 }
@@ -173,19 +165,16 @@ static void load_module(unet_loader *u, unet_kind kind, const char *base, int64_
     unet_module *m = &st->module[st->n++];
     m->kind = kind;
     if (kind == UNET_RES) {
-        if ((m->res = calloc(1, sizeof(*m->res))))
+        if ((m->res = nino_load_alloc(l, 1, sizeof(*m->res))))
             load_res(u, base, c, m->res);
     } else if (kind == UNET_TRANSFORMER) {
-        if ((m->transformer = calloc(1, sizeof(*m->transformer))))
+        if ((m->transformer = nino_load_alloc(l, 1, sizeof(*m->transformer))))
             load_transformer(u, base, *c, m->transformer);
     } else {
         nino_load_conv(l, base, *c, &m->conv);
         m->conv.stride = kind == UNET_DOWN ? 2 : 1;
         *c = nino_load_rows(l, m->conv.w);
-        return;
     }
-    if (!m->res && !m->transformer)
-        l->st = nino_fail(l->err, NINO_ERR_NOMEM, base, "no memory for its layers");
 }
 
 // ---- stages ----------------------------------------------------------------------------------
@@ -388,14 +377,17 @@ static void load_all(unet_loader *u, unet *net, nino_diffusion *d)
 nino_status nino_unet_load(nino_weights *file, const char *prefix, nino_diffusion *d,
                            nino_error *err)
 {
-    unet_loader u = { .l = { .file = file, .prefix = prefix, .type = d->weight_type, .err = err } };
-    unet *net = calloc(1, sizeof(*net));
+    unet_loader u = { .l = { .file = file,
+                             .prefix = prefix,
+                             .layers = &d->layers,
+                             .type = d->weight_type,
+                             .err = err } };
+    unet *net = nino_load_alloc(&u.l, 1, sizeof(*net));
     if (!net)
-        return nino_fail(err, NINO_ERR_NOMEM, nino_weights_path(file), "no memory for its layers");
+        return u.l.st;
     d->kind = NINO_DIFFUSION_UNET;
     d->net = net;
     d->forward = unet_forward;
-    d->destroy = unet_destroy;
     u.is_diffusers = nino_load_has(&u.l, "conv_in.weight") ||
                      nino_load_has(&u.l, "time_embedding.linear_1.weight");
     refuse_others(&u);

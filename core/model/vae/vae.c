@@ -116,8 +116,35 @@ nino_vae *nino_vae_ref(nino_vae *v)
 void nino_vae_unref(nino_vae **v)
 {
     if (*v && __atomic_sub_fetch(&(*v)->refs, 1, __ATOMIC_ACQ_REL) == 0) {
-        (*v)->destroy(*v);
+        nino_layers_release(&(*v)->layers);
         free(*v);
     }
     *v = NULL;
+}
+
+// ---- for the loaders of networks -------------------------------------------------------------
+nino_vae *nino_vae_create(nino_vae_kind kind, size_t size, const char *where, nino_error *err)
+{
+    nino_vae *v = calloc(1, sizeof(*v));
+    if (v) {
+        *v = (nino_vae){ .kind = kind, .refs = 1, .time_factor = 1, .scale = 1 };
+        v->net = nino_layers_alloc(&v->layers, 1, size);
+    }
+    if (!v || !v->net) {
+        nino_fail(err, NINO_ERR_NOMEM, where, "no memory for its layers");
+        nino_vae_unref(&v);
+    }
+    return v;
+}
+
+void nino_vae_set_file(nino_vae *v, nino_weights *file, const char *prefix)
+{
+    v->weight_bytes = nino_weights_bytes(file, prefix);
+    v->identity = nino_weights_identity(file);
+    snprintf(v->name, sizeof(v->name), "%s", nino_weights_path(file));
+}
+
+const char *nino_vae_halves(const nino_vae *v)
+{
+    return !v->has_encoder ? ", decoder only" : !v->has_decoder ? ", encoder only" : "";
 }

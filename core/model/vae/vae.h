@@ -1,6 +1,7 @@
 // Internal: variational autoencoders, whatever their network: one interface for nodes and tiling.
 // Thread-safety: immutable after loading; used by one stream at a time.
 #pragma once
+#include "core/model/layers.h"
 #include "core/op/stream.h"
 
 typedef enum nino_vae_kind {
@@ -41,8 +42,8 @@ struct nino_vae {
     nino_tensor *(*decode_clip)(nino_stream *s, const nino_vae *v, nino_tensor *z);
     bool pads_end;   // encoding: the clip's last frames are completed, not its first
     int time_radius; // latent frames that a frame depends on to either side; negative: not known
-    void (*destroy)(nino_vae *v);
-    void *net; // the network's weights struct
+    nino_layers layers;
+    void *net; // their structs, in them
     int refs;
 };
 
@@ -84,3 +85,11 @@ nino_status nino_vae_taehv_load(nino_weights *file, const char *prefix, nino_vae
                                 nino_error *err);
 nino_vae *nino_vae_ref(nino_vae *v);
 void nino_vae_unref(nino_vae **v);
+
+// ---- for the loaders of networks -------------------------------------------------------------
+// One of a kind, with `size` zeroed bytes for net; for images, scale 1. NULL: no memory.
+nino_vae *nino_vae_create(nino_vae_kind kind, size_t size, const char *where, nino_error *err);
+// It is what lies behind `prefix` in this file: name, identity and weight_bytes.
+void nino_vae_set_file(nino_vae *v, nino_weights *file, const char *prefix);
+// For detail: ", decoder only", ", encoder only" or "".
+const char *nino_vae_halves(const nino_vae *v);

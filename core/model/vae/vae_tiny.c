@@ -3,13 +3,11 @@
 // are the activations and upsamplings between them, so any number and order of blocks is read.
 // Source: madebyollin/taesd taesd.py; combined files: ComfyUI comfy/taesd/taesd.py.
 #include "core/base/error.h"
+#include "core/model/loader.h"
 #include "core/model/vae/vae.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define MAX_LAYERS 256
 
 typedef struct block {
     nino_conv conv0, conv2, conv4;
@@ -91,147 +89,81 @@ static nino_tensor *encode(nino_stream *s, const nino_vae *v, nino_tensor *pixel
 }
 
 // ---- loading ---------------------------------------------------------------------------------
-static bool has(const nino_weights *w, const char *prefix, int i, const char *leaf)
+static void load_conv(nino_loader *l, int i, const char *leaf, int64_t cin, nino_act act,
+                      nino_conv *out)
 {
-    char name[96];
-    snprintf(name, sizeof(name), "%s%d.%s", prefix, i, leaf);
-    return nino_weights_find(w, name) != NULL;
-}
-
-static int count_layers(const nino_weights *w, const char *prefix)
-{
-    const size_t n = strlen(prefix);
-    int last = -1;
-    for (int i = 0; i < nino_weights_count(w); i++) {
-        const char *name = nino_weights_at(w, i)->name;
-        int k;
-        if (!strncmp(name, prefix, n) && sscanf(name + n, "%d.", &k) == 1 && k > last &&
-            k < MAX_LAYERS)
-            last = k;
-    }
-    return last + 1;
-}
-
-static nino_status load_conv(nino_weights *w, const char *prefix, int i, const char *leaf,
-                             int64_t cin, nino_act act, nino_conv *out, nino_error *err)
-{
-    char name[32];
-    snprintf(name, sizeof(name), "%d%s", i, leaf);
-    const nino_status st = nino_conv_get(w, prefix, name, cin, out, err);
+    nino_load_conv(l, nino_name_of("%d%s", i, leaf).s, cin, out);
     out->act = act;
-    return st;
 }
 
-static nino_status load_linear(nino_weights *w, const char *prefix, int i, const char *leaf,
-                               int64_t cin, nino_linear *out, nino_error *err)
+static void load_linear(nino_loader *l, int i, const char *leaf, int64_t cin, nino_linear *out)
 {
-    char name[32];
-    snprintf(name, sizeof(name), "%d%s", i, leaf);
-    return nino_linear_get(w, prefix, name, cin, out, err);
+    nino_load_linear(l, nino_name_of("%d%s", i, leaf).s, cin, out);
 }
 
-static nino_status load_block(nino_weights *w, const char *prefix, int i, int64_t cin, block *b,
-                              nino_error *err)
+static void load_block(nino_loader *l, int i, int64_t *c, block *b)
 {
-    char name[32];
-    nino_status st = load_conv(w, prefix, i, ".conv.0", cin, NINO_ACT_RELU, &b->conv0, err);
-    if (!st)
-        st = load_conv(w, prefix, i, ".conv.2", b->conv0.w->n, NINO_ACT_RELU, &b->conv2, err);
-    if (!st) // the ReLU comes after the residual was added
-        st = load_conv(w, prefix, i, ".conv.4", b->conv2.w->n, NINO_ACT_RELU, &b->conv4, err);
-    if (!st && has(w, prefix, i, "skip.weight"))
-        st = load_linear(w, prefix, i, ".skip", cin, &b->skip, err);
-    if (!st && has(w, prefix, i, "pool.0.weight")) {
-        snprintf(name, sizeof(name), "%d.pool.1", i);
-        st = load_linear(w, prefix, i, ".pool.0", cin, &b->pool0, err);
-        if (!st)
-            st = nino_norm_get(w, prefix, name, 4, 1e-5f, &b->pool1, err);
-        if (!st)
-            st = load_linear(w, prefix, i, ".pool.3", b->pool0.w->n, &b->pool3, err);
+    load_conv(l, i, ".conv.0", *c, NINO_ACT_RELU, &b->conv0);
+    load_conv(l, i, ".conv.2", nino_load_rows(l, b->conv0.w), NINO_ACT_RELU, &b->conv2);
+    // the ReLU comes after the residual was added
+    load_conv(l, i, ".conv.4", nino_load_rows(l, b->conv2.w), NINO_ACT_RELU, &b->conv4);
+    if (nino_load_has(l, "%d.skip.weight", i))
+        load_linear(l, i, ".skip", *c, &b->skip);
+    if (nino_load_has(l, "%d.pool.0.weight", i)) {
+        load_linear(l, i, ".pool.0", *c, &b->pool0);
+        const int64_t width = nino_load_rows(l, b->pool0.w);
+        nino_load_norm(l, nino_name_of("%d.pool.1", i).s, width, 4, 1e-5f, &b->pool1);
+        load_linear(l, i, ".pool.3", width, &b->pool3);
     }
-    if (!st && b->conv4.w->n != (b->skip.w ? b->skip.w->n : cin)) {
-        snprintf(name, sizeof(name), "%s%d.conv.4", prefix, i);
-        st = nino_fail_kind(err, NINO_ERR_FORMAT, "model", nino_weights_path(w),
-                            "%s has %lld rows, the sum needs %lld", name, (long long) b->conv4.w->n,
-                            (long long) (b->skip.w ? b->skip.w->n : cin));
-    }
-    return st;
+    const int64_t n = nino_load_rows(l, b->conv4.w);
+    const int64_t sum = b->skip.w ? nino_load_rows(l, b->skip.w) : *c;
+    if (n != sum)
+        nino_load_fail(l, NINO_ERR_FORMAT, "%s%d.conv.4 has %lld rows, the sum needs %lld",
+                       l->prefix, i, (long long) n, (long long) sum);
+    *c = n;
 }
 
 // What the positions without tensors mean. Decoder: an upsampling, but right after the first
 // convolution a ReLU (position 0, the clamp, is part of decode()). Encoder: a ReLU. Encoder
 // convolutions halve the resolution, except the last and a first one that a block follows.
-static nino_status load_sequence(nino_weights *w, const char *prefix, bool is_decoder, sequence *q,
-                                 nino_error *err)
+static void load_sequence(nino_loader *l, bool is_decoder, sequence *q)
 {
-    const int n = count_layers(w, prefix);
+    const int n = nino_load_count(l, "");
     int64_t c = is_decoder ? -1 : 3;
     bool has_block = false, upsample = false;
-    nino_status st = NINO_OK;
     q->factor = 1;
-    q->layers = calloc((size_t) n + 1, sizeof(layer));
-    if (!q->layers)
-        return nino_fail(err, NINO_ERR_NOMEM, nino_weights_path(w), "no memory for its layers");
-    for (int i = 0; i < n && !st; i++) {
-        layer *l = &q->layers[q->n];
-        const bool is_gap_next = i + 1 < n && !has(w, prefix, i + 1, "weight") &&
-                                 !has(w, prefix, i + 1, "conv.0.weight");
-        if (has(w, prefix, i, "conv.0.weight")) {
-            l->is_block = has_block = true;
+    q->layers = nino_load_alloc(l, (size_t) n, sizeof(layer));
+    for (int i = 0; i < n && !l->st; i++) {
+        layer *at = &q->layers[q->n];
+        const bool is_gap_next = i + 1 < n && !nino_load_has(l, "%d.weight", i + 1) &&
+                                 !nino_load_has(l, "%d.conv.0.weight", i + 1);
+        if (nino_load_has(l, "%d.conv.0.weight", i)) {
+            at->is_block = has_block = true;
             q->n++;
-            st = load_block(w, prefix, i, c, &l->block, err);
-            c = st ? c : l->block.conv4.w->n;
-        } else if (has(w, prefix, i, "weight")) {
+            load_block(l, i, &c, &at->block);
+        } else if (nino_load_has(l, "%d.weight", i)) {
             q->n++;
             const bool is_stem = is_gap_next && !has_block;
-            st = load_conv(w, prefix, i, "", c, is_stem ? NINO_ACT_RELU : NINO_ACT_NONE, &l->conv,
-                           err);
-            l->conv.upsample2x = upsample;
+            load_conv(l, i, "", c, is_stem ? NINO_ACT_RELU : NINO_ACT_NONE, &at->conv);
+            at->conv.upsample2x = upsample;
             if (!is_decoder && i + 1 < n && (i > 0 || is_stem))
-                l->conv.stride = 2;
-            l->starts_level = upsample || l->conv.stride == 2;
-            q->factor *= l->starts_level ? 2 : 1;
+                at->conv.stride = 2;
+            at->starts_level = upsample || at->conv.stride == 2;
+            q->factor *= at->starts_level ? 2 : 1;
             upsample = false;
             i += is_stem;
-            c = st ? c : l->conv.w->n;
+            c = nino_load_rows(l, at->conv.w);
         } else if (is_decoder && i > 0) {
             upsample = true;
         }
-        if (!st && upsample && l->is_block)
-            st = nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", nino_weights_path(w),
-                                "%s%d: an upsampling without a convolution after it", prefix, i);
+        if (upsample && at->is_block)
+            nino_load_fail(l, NINO_ERR_UNSUPPORTED,
+                           "%s%d: an upsampling without a convolution after it", l->prefix, i);
     }
-    if (!st && (!q->n || q->layers[q->n - 1].is_block || (is_decoder && c != 3)))
-        st = nino_fail_kind(err, NINO_ERR_FORMAT, "model", nino_weights_path(w),
-                            "the layers of %s do not end in a convolution to the right channels",
-                            is_decoder ? "the decoder" : "the encoder");
-    return st;
-}
-
-static void release_sequence(sequence *q)
-{
-    for (int i = 0; i < q->n; i++) {
-        block *b = &q->layers[i].block;
-        nino_conv_release(&q->layers[i].conv);
-        nino_conv_release(&b->conv0);
-        nino_conv_release(&b->conv2);
-        nino_conv_release(&b->conv4);
-        nino_linear_release(&b->skip);
-        nino_linear_release(&b->pool0);
-        nino_linear_release(&b->pool3);
-        nino_norm_release(&b->pool1);
-    }
-    free(q->layers);
-}
-
-static void destroy(nino_vae *v)
-{
-    tiny_net *net = v->net;
-    if (net) {
-        release_sequence(&net->encoder);
-        release_sequence(&net->decoder);
-    }
-    free(net);
+    if (!l->st && (!q->n || q->layers[q->n - 1].is_block || (is_decoder && c != 3)))
+        nino_load_fail(l, NINO_ERR_FORMAT,
+                       "the layers of %s do not end in a convolution to the right channels",
+                       is_decoder ? "the decoder" : "the encoder");
 }
 
 // Prefix of the part in this file; NULL: the file does not hold it.
@@ -257,9 +189,10 @@ static nino_status load_part(nino_vae *v, nino_weights *w, bool is_decoder, bool
     if (!prefix)
         return nino_fail_kind(err, NINO_ERR_FORMAT, "model", nino_weights_path(w),
                               "this is not a TAESD %s", is_decoder ? "decoder" : "encoder");
-    const nino_status st = load_sequence(w, prefix, is_decoder, q, err);
-    if (st)
-        return st;
+    nino_loader l = { w, prefix, &v->layers, .where = nino_weights_path(w), .err = err };
+    load_sequence(&l, is_decoder, q);
+    if (l.st)
+        return l.st;
     const nino_conv *z = &q->layers[is_decoder ? 0 : q->n - 1].conv;
     const int channels = (int) (is_decoder ? z->w->c : z->w->n);
     if (v->channels && (v->channels != channels || v->factor != q->factor))
@@ -290,7 +223,6 @@ static nino_status read_number(nino_weights *w, const char *name, double *out, n
 // A combined file may say its own scale and shift (ComfyUI writes both); else the family's.
 static nino_status set_scale(nino_vae *v, nino_weights *w, const char *family, nino_error *err)
 {
-    v->scale = 1;
     snprintf(v->family, sizeof(v->family), "%s", family ? family : "taesd");
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
         if (family ? strcmp(family, families[i].family) : families[i].channels != v->channels)
@@ -315,42 +247,33 @@ nino_status nino_vae_tiny_load(nino_weights *encoder, nino_weights *decoder, con
 {
     nino_weights *file = decoder ? decoder : encoder;
     const bool is_one_file = encoder == decoder;
+    const char *path = file ? nino_weights_path(file) : "";
     nino_status st = NINO_OK;
-    nino_vae *v = calloc(1, sizeof(*v));
+    nino_vae *v = nino_vae_create(NINO_VAE_TINY, sizeof(tiny_net), path, err);
     *out = NULL;
-    if (!v || !(v->net = calloc(1, sizeof(tiny_net)))) {
-        free(v);
-        return nino_fail(err, NINO_ERR_NOMEM, file ? nino_weights_path(file) : "",
-                         "no memory for its layers");
-    }
-    v->kind = NINO_VAE_TINY;
-    v->refs = 1;
-    v->time_factor = 1;
+    if (!v)
+        return NINO_ERR_NOMEM;
     v->decode = decode;
     v->encode = encode;
-    v->destroy = destroy;
     if (decoder)
         st = load_part(v, decoder, true, is_one_file, err);
     if (!st && encoder)
         st = load_part(v, encoder, false, is_one_file, err);
     if (!st && !v->has_encoder && !v->has_decoder)
-        st = nino_fail_kind(err, NINO_ERR_FORMAT, "model", file ? nino_weights_path(file) : "",
+        st = nino_fail_kind(err, NINO_ERR_FORMAT, "model", path,
                             "neither a TAESD encoder nor a decoder");
     if (!st)
         st = set_scale(v, file, family, err);
-    if (!st) {
-        const nino_hash ids[2] = { encoder ? nino_weights_identity(encoder) : (nino_hash){ 0, 0 },
-                                   decoder ? nino_weights_identity(decoder) : (nino_hash){ 0, 0 } };
-        v->identity = nino_hash_bytes(ids, sizeof(ids));
-        snprintf(v->name, sizeof(v->name), "%s", nino_weights_path(file));
-        snprintf(v->detail, sizeof(v->detail), "tiny autoencoder, %d channels, %dx%s", v->channels,
-                 v->factor,
-                 !v->has_encoder   ? ", decoder only"
-                 : !v->has_decoder ? ", encoder only"
-                                   : "");
-        *out = v;
-    } else {
+    if (st) {
         nino_vae_unref(&v);
+        return st;
     }
-    return st;
+    const nino_hash ids[2] = { encoder ? nino_weights_identity(encoder) : (nino_hash){ 0, 0 },
+                               decoder ? nino_weights_identity(decoder) : (nino_hash){ 0, 0 } };
+    v->identity = nino_hash_bytes(ids, sizeof(ids));
+    snprintf(v->name, sizeof(v->name), "%s", path);
+    snprintf(v->detail, sizeof(v->detail), "tiny autoencoder, %d channels, %dx%s", v->channels,
+             v->factor, nino_vae_halves(v));
+    *out = v;
+    return NINO_OK;
 }

@@ -7,8 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SINUSOID 256 // channels of a time step
 
@@ -264,61 +262,9 @@ nino_tensor *wan_forward(nino_stream *s, const nino_diffusion *d, nino_forward *
     return x;
 }
 
-// ---- life ------------------------------------------------------------------------------------
-static void release_mlp(wan_mlp *m)
-{
-    nino_linear_release(&m->in);
-    nino_linear_release(&m->out);
-}
-
-static void release_attention(wan_attention *w)
-{
-    nino_linear_release(&w->q);
-    nino_linear_release(&w->k);
-    nino_linear_release(&w->v);
-    nino_linear_release(&w->o);
-    nino_norm_release(&w->norm_q);
-    nino_norm_release(&w->norm_k);
-}
-
-static void release_block(wan_block *b)
-{
-    nino_array_unref(&b->modulation);
-    release_attention(&b->self);
-    release_attention(&b->cross);
-    nino_linear_release(&b->image.k);
-    nino_linear_release(&b->image.v);
-    nino_norm_release(&b->image.norm_k);
-    nino_norm_release(&b->norm);
-    release_mlp(&b->ffn);
-}
-
 void wan_destroy(nino_diffusion *d)
 {
     wan *net = d->net;
-    if (!net)
-        return;
-    for (int i = 0; i < net->n_blocks; i++)
-        release_block(&net->blocks[i]);
-    for (int i = 0; i < net->n_follow; i++) {
-        release_block(&net->follow[i].block);
-        nino_linear_release(&net->follow[i].before);
-        nino_linear_release(&net->follow[i].after);
-    }
-    free(net->blocks);
-    free(net->follow);
-    nino_linear_release(&net->follow_patch);
-    nino_linear_release(&net->patch);
-    release_mlp(&net->text);
-    release_mlp(&net->time);
-    nino_linear_release(&net->time_mods);
-    nino_norm_release(&net->picture.norm_in);
-    nino_norm_release(&net->picture.norm_out);
-    release_mlp(&net->picture.mlp);
-    nino_array_unref(&net->picture.positions);
-    nino_array_unref(&net->head_mods);
-    nino_linear_release(&net->head);
     nino_array_unref(&net->table);
     pthread_mutex_destroy(&net->lock);
-    free(net);
 }

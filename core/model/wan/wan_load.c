@@ -3,11 +3,6 @@
 #include "core/model/loader.h"
 #include "core/model/wan/wan.h"
 
-#include "core/base/error.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 #define NORM_EPS 1e-6f
 #define PICTURE_EPS 1e-5f
 #define MAX_DIM 65536
@@ -59,12 +54,9 @@ static void load_table(wan_loader *w, const char *name, nino_shape shape, nino_a
                        (long long) nino_shape_count(&had), (long long) nino_shape_count(&shape));
         return;
     }
-    *out = nino_weights_read_f32(l->file, t, l->err);
-    if (!*out) {
-        l->st = l->err ? l->err->code : NINO_ERR_IO;
-        return;
-    }
-    (*out)->shape = shape;
+    nino_load_table(l, t, out);
+    if (*out)
+        (*out)->shape = shape;
 }
 
 static void load_attention(wan_loader *w, const char *base, bool is_cross, wan_attention *out)
@@ -108,14 +100,10 @@ static void load_blocks(wan_loader *w)
         nino_load_fail(&w->l, NINO_ERR_FORMAT, "%sblocks.0 is missing", w->l.prefix);
         return;
     }
-    if (!(net->blocks = calloc((size_t) n, sizeof(*net->blocks)))) {
-        nino_load_fail(&w->l, NINO_ERR_NOMEM, "no memory for its layers");
-        return;
-    }
-    for (int i = 0; i < n && !w->l.st; i++) {
-        net->n_blocks = i + 1;
+    net->blocks = nino_load_alloc(&w->l, (size_t) n, sizeof(*net->blocks));
+    net->n_blocks = n;
+    for (int i = 0; i < n && !w->l.st; i++)
         load_block(w, nino_name_of("blocks.%d.", i).s, &net->blocks[i]);
-    }
 }
 
 // VACE: blocks beside the others.
@@ -135,13 +123,10 @@ static void load_follow(wan_loader *w, nino_diffusion *d)
         return;
     }
     d->control_dim = (int) (net->follow_patch.w->c / 4);
-    if (!(net->follow = calloc((size_t) n, sizeof(*net->follow)))) {
-        nino_load_fail(&w->l, NINO_ERR_NOMEM, "no memory for its layers");
-        return;
-    }
+    net->follow = nino_load_alloc(&w->l, (size_t) n, sizeof(*net->follow));
+    net->n_follow = n;
     for (int i = 0; i < n && !w->l.st; i++) {
         const nino_name base = nino_name_of("vace_blocks.%d.", i);
-        net->n_follow = i + 1;
         load_block(w, base.s, &net->follow[i].block);
         if (!i)
             load_layer(w, base.s, "before_proj", "proj_in", net->dim, net->dim,
@@ -257,10 +242,14 @@ static void refuse_others(wan_loader *w)
 nino_status nino_wan_load(nino_weights *file, const char *prefix, nino_diffusion *d,
                           nino_error *err)
 {
-    wan_loader w = { .l = { .file = file, .prefix = prefix, .type = d->weight_type, .err = err } };
-    w.net = calloc(1, sizeof(*w.net));
+    wan_loader w = { .l = { .file = file,
+                            .prefix = prefix,
+                            .layers = &d->layers,
+                            .type = d->weight_type,
+                            .err = err } };
+    w.net = nino_load_alloc(&w.l, 1, sizeof(*w.net));
     if (!w.net)
-        return nino_fail(err, NINO_ERR_NOMEM, nino_weights_path(file), "no memory for its layers");
+        return w.l.st;
     pthread_mutex_init(&w.net->lock, NULL);
     d->kind = NINO_DIFFUSION_WAN;
     d->net = w.net;

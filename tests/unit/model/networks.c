@@ -1,81 +1,7 @@
 // Diffusion networks of small sizes: names of ComfyUI and of diffusers, prefixes, odd sizes, extra
-// channels, reference latents, how a file says it was trained, and what is refused.
-#include "tests/random_net.h"
-
-#include "tests/diffusion.h"
-
-static const net_unet tiny_sd = { 32, 2, { 1, 2 }, { 1, 1 }, 1, 24, 0, 4, 4, false };
-static const net_unet tiny_xl = { 32, 3, { 1, 2, 2 }, { 0, 2, 1 }, 2, 40, 20, 4, 4, true };
-static const net_unet tiny_short = { 32, 2, { 1, 1 }, { 1, 0 }, -1, 24, 0, 9, 4, false };
-static const net_flux tiny_flux = { 128, 64, 2, 2, 16, 20, 12, true };
-static const net_flux tiny_fill = { 128, 64, 1, 1, 96, 20, 12, true };
-static const net_flux tiny_fast = { 64, 32, 1, 1, 16, 20, 12, false };
-
-static nino_error err;
-static test_device dev;
-static test_dir dir;
-
-static nino_weights *made(net_list l, const char *file)
-{
-    char path[64];
-    snprintf(path, sizeof(path), "%s/%s", dir.path, file);
-    net_save(&l, path, NINO_F32, NET_RANDOM);
-    return test_open("%s", path);
-}
-
-static nino_weights *made_unet(const net_unet *u, const char *prefix)
-{
-    return made(net_list_unet(u, prefix), "ldm");
-}
-
-static nino_weights *made_flux(const net_flux *f, const char *prefix)
-{
-    return made(net_list_flux(f, prefix), "bfl");
-}
-
-// Everything an evaluation takes, random, of a size in cells.
-typedef struct inputs {
-    test_inputs in;
-    nino_array *owned[8];
-    float t[2];
-} inputs;
-
-static void fill(inputs *p, const nino_diffusion *d, int64_t n, int64_t h, int64_t w,
-                 int64_t tokens)
-{
-    const int c = d->format->channels, extra = d->in_channels - c;
-    *p = (inputs){ .t = { 0.8f, 0.3f } };
-    for (int i = 0; i < 2 && d->kind == NINO_DIFFUSION_UNET; i++)
-        p->t[i] *= 999;
-    p->owned[0] = test_values(NINO_SHAPE(n, h, w, c), 3);
-    p->owned[1] = test_values(NINO_SHAPE(n, tokens, d->context_dim), 4);
-    p->owned[2] = d->y_dim ? test_values(NINO_SHAPE(n, d->y_dim), 5) : NULL;
-    p->owned[3] = extra ? test_values(NINO_SHAPE(n, h, w, extra), 6) : NULL;
-    p->in = (test_inputs){ .x = p->owned[0],
-                           .context = p->owned[1],
-                           .y = p->owned[2],
-                           .concat = p->owned[3],
-                           .timestep = p->t,
-                           .guidance = 3.5f };
-}
-
-static void drop(inputs *p)
-{
-    for (int i = 0; i < 8; i++)
-        nino_array_unref(&p->owned[i]);
-}
-
-static nino_array *run(const nino_diffusion *d, int64_t n, int64_t h, int64_t w)
-{
-    inputs p;
-    fill(&p, d, n, h, w, 5);
-    nino_array *out = test_forward(dev.s, d, &p.in);
-    CHECK(nino_shape_equal(&out->shape, &p.in.x->shape));
-    for (int64_t i = 0; i < nino_shape_count(&out->shape); i++)
-        CHECK(isfinite(nino_array_f32(out)[i]));
-    drop(&p);
-    return out;
-}
+// channels, reference latents, weights that are rounded. (networks_trained.c: what files say, what
+// is refused.)
+#include "tests/networks.h"
 
 // Both networks answer with the same bits.
 static void check_same(nino_weights *a, nino_weights *b, const char *family)
@@ -94,40 +20,6 @@ static void check_same(nino_weights *a, nino_weights *b, const char *family)
 }
 
 // ---- diffusers names -------------------------------------------------------------------------
-typedef struct copy { // a file being made from another one's tensors
-    nino_st_entry e[1024];
-    char names[1024][160];
-    int n;
-} copy;
-
-static copy to;
-
-static void put(nino_array *a, const char *name)
-{
-    CHECK(to.n < 1024);
-    snprintf(to.names[to.n], sizeof(to.names[0]), "%s", name);
-    to.e[to.n] = (nino_st_entry){ to.names[to.n], a };
-    to.n++;
-}
-
-static nino_weights *save_copy(const char *file)
-{
-    CHECK_OK(nino_st_save(dir.path, file, false, to.e, to.n, NULL, 0, &err), err);
-    for (int i = 0; i < to.n; i++) {
-        nino_array *a = (nino_array *) to.e[i].array;
-        nino_array_unref(&a);
-    }
-    to.n = 0;
-    return test_open("%s/%s", dir.path, file);
-}
-
-static nino_array *tensor(const nino_weights *w, const nino_tensor_info *t)
-{
-    nino_array *a = nino_weights_read_f32(w, t, &err);
-    CHECK_OK(a ? NINO_OK : err.code, err);
-    return a;
-}
-
 static bool swap_prefix(char *s, size_t size, const char *from, const char *with)
 {
     char tail[160];
@@ -319,17 +211,6 @@ static void test_names(void)
 }
 
 // ---- what an evaluation may get --------------------------------------------------------------
-// Rows [n0, n0 + 1) of a batch.
-static nino_array *item(const nino_array *a, int64_t i)
-{
-    nino_shape shape = a->shape;
-    shape.dim[0] = 1;
-    nino_array *out = nino_array_create(NINO_F32, shape);
-    CHECK(out != NULL);
-    memcpy(out->data, (const char *) a->data + (size_t) i * out->bytes, out->bytes);
-    return out;
-}
-
 // A batch is its items, each with its own time step.
 static void check_batch(const nino_diffusion *d)
 {
@@ -337,9 +218,9 @@ static void check_batch(const nino_diffusion *d)
     fill(&p, d, 2, 6, 5, 3);
     nino_array *both = test_forward(dev.s, d, &p.in);
     for (int i = 0; i < 2; i++) {
-        nino_array *x = item(p.in.x, i), *context = item(p.in.context, i);
-        nino_array *y = p.in.y ? item(p.in.y, i) : NULL, *want = item(both, i);
-        nino_array *concat = p.in.concat ? item(p.in.concat, i) : NULL;
+        nino_array *x = test_item(p.in.x, i), *context = test_item(p.in.context, i);
+        nino_array *y = test_item(p.in.y, i), *want = test_item(both, i);
+        nino_array *concat = test_item(p.in.concat, i);
         const test_inputs one = { .x = x,
                                   .context = context,
                                   .y = y,
@@ -471,194 +352,6 @@ static void test_flux(void)
     }
 }
 
-// ---- how it was trained ----------------------------------------------------------------------
-static nino_weights *marked(const net_unet *u, const char *a, const char *b, float value)
-{
-    nino_weights *w = made_unet(u, NULL);
-    const char *const marks[] = { a, b };
-    for (int i = 0; i < nino_weights_count(w); i++)
-        put(tensor(w, nino_weights_at(w, i)), nino_weights_at(w, i)->name);
-    for (int i = 0; i < 2 && marks[i]; i++) {
-        nino_array *m = nino_array_create(NINO_F32, NINO_SHAPE(1));
-        CHECK(m != NULL);
-        nino_array_f32(m)[0] = i ? 0.01f : value;
-        put(m, marks[i]);
-    }
-    nino_weights_unref(&w);
-    return save_copy("marked");
-}
-
-static void check_sampling(nino_weights *w, const char *family, nino_prediction prediction,
-                           nino_schedule_kind schedule, double sigma_max, const char *format)
-{
-    nino_diffusion *d = test_diffusion(w, family);
-    CHECK(d->sampling->prediction == prediction && d->sampling->schedule == schedule);
-    CHECK(fabs(d->sampling->sigma_max / sigma_max - 1) < 1e-5);
-    CHECK_STR(d->format->name, format);
-    nino_diffusion_unref(&d);
-    nino_weights_unref(&w);
-}
-
-static void test_sampling(void)
-{
-    const nino_schedule_kind discrete = NINO_SCHEDULE_DISCRETE, edm = NINO_SCHEDULE_EDM;
-    check_sampling(made_unet(&tiny_xl, NULL), "sdxl", NINO_PRED_EPS, discrete, 14.614643, "sdxl");
-    check_sampling(marked(&tiny_xl, "v_pred", NULL, 0), "sdxl", NINO_PRED_V, discrete, 14.614643,
-                   "sdxl");
-    check_sampling(marked(&tiny_xl, "v_pred", "ztsnr", 0), "sdxl", NINO_PRED_V, discrete, 4518.757,
-                   "sdxl");
-    check_sampling(marked(&tiny_xl, "edm_vpred.sigma_max", "edm_vpred.sigma_min", 500), "sdxl",
-                   NINO_PRED_V, edm, 500, "sdxl");
-    check_sampling(marked(&tiny_xl, "edm_mean", "edm_std", 0), "sdxl", NINO_PRED_EDM, edm, 80,
-                   "sdxl_playground");
-    // SD 2: the spread of one bias in the last transformer, where the full model has it
-    net_unet sd2 = { 32, 4, { 1, 1, 1, 1 }, { 1, 1, 1, 0 }, 1, 1024, 0, 4, 4, true };
-    check_sampling(made_unet(&sd2, NULL), "sd2", NINO_PRED_EPS, discrete, 14.614643, "sd15");
-    nino_weights *w = made_unet(&sd2, NULL);
-    for (int i = 0; i < nino_weights_count(w); i++) {
-        const nino_tensor_info *t = nino_weights_at(w, i);
-        nino_array *a = tensor(w, t);
-        for (int k = 0;
-             k < 32 && strstr(t->name, "output_blocks.11.1.transformer_blocks.0.norm1.b"); k++)
-            nino_array_f32(a)[k] = k % 2 ? 0.5f : 0.3f;
-        put(a, t->name);
-    }
-    nino_weights_unref(&w);
-    check_sampling(save_copy("marked"), "sd2", NINO_PRED_V, discrete, 14.614643, "sd15");
-    sd2.in = 9; // inpainting models of SD 2 were trained on eps whatever the bias
-    check_sampling(made_unet(&sd2, NULL), "sd2", NINO_PRED_EPS, discrete, 14.614643, "sd15");
-}
-
-// ---- refused ---------------------------------------------------------------------------------
-static void refused(nino_weights *w, nino_status want, const char *words)
-{
-    nino_diffusion *d = NULL;
-    err = (nino_error){ 0 };
-    const nino_status st = nino_diffusion_load(w, "test", &d, &err);
-    if (st != want || !(strstr(err.msg, words) || strstr(err.where, words)))
-        fprintf(stderr, "%s: %s (%s)\n", err.where, err.msg, nino_status_name(st));
-    CHECK(st == want && !d);
-    CHECK_STR(err.kind, "model");
-    CHECK(strstr(err.msg, words) || strstr(err.where, words));
-    CHECK(!strchr(err.msg, '\n'));
-    nino_weights_unref(&w);
-}
-
-// The list without, or with another first size of, the tensor called name.
-static nino_weights *damaged(net_list l, const char *name, int64_t rows)
-{
-    int n = 0;
-    for (int i = 0; i < l.n; i++) {
-        if (!strcmp(l.t[i].name, name)) {
-            if (!rows)
-                continue;
-            l.t[i].dim[0] = rows;
-        }
-        l.t[n++] = l.t[i];
-    }
-    CHECK(!rows == (n < l.n));
-    l.n = n;
-    return made(l, "damaged");
-}
-
-static void test_refused(void)
-{
-    static const char *const unet[] = {
-        "time_embed.2.weight",
-        "input_blocks.1.0.in_layers.0.weight",
-        "input_blocks.1.0.in_layers.2.weight",
-        "input_blocks.1.1.proj_in.weight",
-        "input_blocks.1.1.norm.weight",
-        "middle_block.1.transformer_blocks.0.attn1.to_q.weight",
-        "middle_block.2.out_layers.3.weight",
-        "output_blocks.3.0.skip_connection.weight",
-        "output_blocks.2.1.transformer_blocks.0.ff.net.2.weight",
-        "output_blocks.5.0.emb_layers.1.weight",
-        "out.0.weight",
-        "out.2.weight",
-    };
-    static const char *const flux[] = {
-        "img_in.weight",
-        "txt_in.weight",
-        "vector_in.out_layer.weight",
-        "double_blocks.0.img_mod.lin.weight",
-        "double_blocks.1.txt_attn.qkv.weight",
-        "double_blocks.1.img_attn.norm.query_norm.scale",
-        "single_blocks.0.linear1.weight",
-        "single_blocks.1.linear2.weight",
-        "final_layer.linear.weight",
-        "final_layer.adaLN_modulation.1.weight",
-    };
-    for (size_t i = 0; i < sizeof(unet) / sizeof(unet[0]); i++)
-        refused(damaged(net_list_unet(&tiny_sd, NULL), unet[i], 0), NINO_ERR_FORMAT, unet[i]);
-    for (size_t i = 0; i < sizeof(flux) / sizeof(flux[0]); i++)
-        refused(damaged(net_list_flux(&tiny_flux, NULL), flux[i], 0), NINO_ERR_FORMAT, flux[i]);
-    refused(damaged(net_list_unet(&tiny_sd, NULL), "input_blocks.3.0.op.weight", 0),
-            NINO_ERR_FORMAT, "input_blocks.3.0 is missing");
-    refused(damaged(net_list_unet(&tiny_sd, NULL), "input_blocks.2.0.in_layers.2.weight", 31),
-            NINO_ERR_FORMAT, "input_blocks.2.0.");
-    refused(damaged(net_list_unet(&tiny_sd, NULL), "out.2.weight", 5), NINO_ERR_FORMAT, "out.2");
-    refused(damaged(net_list_flux(&tiny_flux, NULL), "double_blocks.0.img_attn.qkv.weight", 300),
-            NINO_ERR_FORMAT, "double_blocks.0.img_attn.qkv.weight");
-    refused(damaged(net_list_flux(&tiny_flux, NULL), "double_blocks.0.txt_attn.qkv.weight", 512),
-            NINO_ERR_FORMAT, "double_blocks.0.txt_attn.qkv.weight has 512 rows");
-    refused(damaged(net_list_flux(&tiny_flux, NULL), "single_blocks.0.modulation.lin.weight", 512),
-            NINO_ERR_FORMAT, "single_blocks.0.modulation.lin.weight has 512 rows");
-    refused(damaged(net_list_flux(&tiny_flux, NULL), "final_layer.linear.weight", 60),
-            NINO_ERR_FORMAT, "final_layer.linear");
-    // other families, and files without a diffusion model
-    const net_list empty = { 0 };
-    net_list l = empty;
-    net_linear(&l, 8, 8, true, "joint_blocks.0.context_block.attn.qkv");
-    refused(made(l, "other"), NINO_ERR_UNSUPPORTED, "sd3");
-    l = empty;
-    net_linear(&l, 8, 8, true, "text_model.encoder.layers.0.self_attn.q_proj");
-    refused(made(l, "other"), NINO_ERR_FORMAT, "a text encoder");
-    l = empty;
-    net_linear(&l, 8, 8, true, "something");
-    refused(made(l, "other"), NINO_ERR_FORMAT, "no tensor name of a known network");
-    l = net_list_unet(&tiny_sd, NULL);
-    net_linear(&l, 8, 8, false, "label_emb");
-    refused(made(l, "other"), NINO_ERR_UNSUPPORTED, "the x4 upscaler");
-}
-
-static void refused_input(const nino_diffusion *d, const test_inputs *in, const char *words)
-{
-    err = (nino_error){ 0 };
-    nino_array *out = test_forward_or(dev.s, d, in, &err);
-    if (!strstr(err.msg, words))
-        fprintf(stderr, "%s: %s\n", err.where, err.msg);
-    CHECK(!out && err.code == NINO_ERR_ARG && strstr(err.msg, words));
-    CHECK_STR(err.where, "test");
-}
-
-static void test_refused_inputs(void)
-{
-    nino_weights *w = made_unet(&tiny_xl, NULL);
-    nino_diffusion *d = test_diffusion(w, "sdxl");
-    inputs p;
-    fill(&p, d, 1, 4, 4, 4);
-    nino_array *wrong = test_values(NINO_SHAPE(1, 4, 39), 1);
-    test_inputs in = p.in;
-    in.context = wrong;
-    refused_input(d, &in, "39 wide where 40");
-    in = p.in;
-    in.y = NULL;
-    refused_input(d, &in, "pooled");
-    in = p.in;
-    in.concat = p.in.x;
-    refused_input(d, &in, "takes 4 channels");
-    nino_array *pair = test_values(NINO_SHAPE(2, 4, 40), 1);
-    in = p.in;
-    in.context = pair;
-    refused_input(d, &in, "batch");
-    nino_array_unref(&wrong);
-    nino_array_unref(&pair);
-    drop(&p);
-    nino_diffusion_unref(&d);
-    nino_weights_unref(&w);
-}
-
 // ---- weight_dtype ----------------------------------------------------------------------------
 static void test_rounding(void)
 {
@@ -691,16 +384,12 @@ static void test_rounding(void)
 
 int main(void)
 {
-    static const char *const files[] = { "ldm",     "bfl",   "diffusers", "prefixed", "marked",
-                                         "damaged", "other", "f8",        NULL };
+    static const char *const files[] = { "ldm", "bfl", "diffusers", "prefixed", "f8", NULL };
     CHECK(test_device_open(&dev, "ref", 0));
     dir = test_dir_create();
     test_names();
     test_unets();
     test_flux();
-    test_sampling();
-    test_refused();
-    test_refused_inputs();
     test_rounding();
     test_device_close(&dev);
     test_dir_remove(&dir, files);

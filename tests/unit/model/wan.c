@@ -5,18 +5,6 @@
 #include "core/sample/guide/guide_priv.h"
 
 // ---- one evaluation --------------------------------------------------------------------------
-static nino_array *item(const nino_array *a, int64_t i)
-{
-    if (!a)
-        return NULL;
-    nino_shape shape = a->shape;
-    shape.dim[0] = 1;
-    nino_array *out = nino_array_create(NINO_F32, shape);
-    CHECK(out != NULL);
-    memcpy(out->data, (const char *) a->data + (size_t) i * out->bytes, out->bytes);
-    return out;
-}
-
 // A batch is its items, each with its own time step, or one for each of its frames.
 static void check_batch(const nino_diffusion *d, int64_t frames)
 {
@@ -25,15 +13,15 @@ static void check_batch(const nino_diffusion *d, int64_t frames)
     p.in.frames = frames;
     nino_array *both = test_forward(dev.s, d, &p.in);
     for (int i = 0; i < 2; i++) {
-        nino_array *x = item(p.in.x, i), *context = item(p.in.context, i);
-        nino_array *concat = item(p.in.concat, i), *vision = item(p.in.vision, i);
+        nino_array *x = test_item(p.in.x, i), *context = test_item(p.in.context, i);
+        nino_array *concat = test_item(p.in.concat, i), *vision = test_item(p.in.vision, i);
         const test_inputs one = { .x = x,
                                   .context = context,
                                   .concat = concat,
                                   .vision = vision,
                                   .timestep = p.t + i * (frames ? frames : 1),
                                   .frames = frames };
-        nino_array *got = test_forward(dev.s, d, &one), *want = item(both, i);
+        nino_array *got = test_forward(dev.s, d, &one), *want = test_item(both, i);
         CHECK(test_nmse(got, want) < 1e-10);
         nino_array *all[] = { x, context, concat, vision, got, want };
         for (int k = 0; k < 6; k++)
@@ -166,34 +154,12 @@ static void test_forwards(void)
 // ---- what is refused -------------------------------------------------------------------------
 static void refused(net_list l, nino_status want, const char *words)
 {
-    nino_weights *w = made(l, "damaged");
-    nino_diffusion *d = NULL;
-    err = (nino_error){ 0 };
-    const nino_status st = nino_diffusion_load(w, "test", &d, &err);
-    if (st != want || !(strstr(err.msg, words) || strstr(err.where, words)))
-        fprintf(stderr, "%s: %s (%s)\n", err.where, err.msg, nino_status_name(st));
-    CHECK(st == want && !d);
-    CHECK_STR(err.kind, "model");
-    CHECK(strstr(err.msg, words) || strstr(err.where, words));
-    CHECK(!strchr(err.msg, '\n'));
-    nino_weights_unref(&w);
+    test_refused_net(made(l, "damaged"), want, words);
 }
 
-// The list without, or with another first size of, the tensor called name.
 static net_list damaged(const net_wan *w, const char *name, int64_t rows)
 {
-    net_list l = net_list_wan(w, NULL);
-    int n = 0;
-    for (int i = 0; i < l.n; i++) {
-        const bool is_it = !strcmp(l.t[i].name, name);
-        if (is_it && rows)
-            l.t[i].dim[0] = rows;
-        if (!is_it || rows)
-            l.t[n++] = l.t[i];
-    }
-    CHECK(!rows == (n < l.n));
-    l.n = n;
-    return l;
+    return test_net_damaged(net_list_wan(w, NULL), name, rows);
 }
 
 static void test_refused(void)
@@ -237,16 +203,7 @@ static void test_refused(void)
     refused(l, NINO_ERR_UNSUPPORTED, "camera");
 }
 
-static void refused_input(const nino_diffusion *d, const test_inputs *in, const char *words)
-{
-    err = (nino_error){ 0 };
-    nino_array *out = test_forward_or(dev.s, d, in, &err);
-    if (!strstr(err.msg, words))
-        fprintf(stderr, "%s: %s\n", err.where, err.msg);
-    CHECK(!out && err.code == NINO_ERR_ARG && strstr(err.msg, words));
-}
-
-static void test_refused_inputs(void)
+static void test_wrong_inputs(void)
 {
     nino_weights *w = made(net_list_wan(&tiny_i2v, NULL), "wan");
     nino_diffusion *d = test_diffusion(w, "wan_i2v");
@@ -256,19 +213,19 @@ static void test_refused_inputs(void)
     nino_array *wide = test_values(NINO_SHAPE(1, 4, 25), 1);
     test_inputs in = p.in;
     in.concat = NULL;
-    refused_input(d, &in, "takes 36 channels");
+    test_refused_inputs(dev.s, d, &in, "takes 36 channels");
     in = p.in;
     in.x = flat;
-    refused_input(d, &in, "channels");
+    test_refused_inputs(dev.s, d, &in, "channels");
     in = p.in;
     in.context = wide;
-    refused_input(d, &in, "25 wide where 20");
+    test_refused_inputs(dev.s, d, &in, "25 wide where 20");
     in = p.in;
     in.vision = wide;
-    refused_input(d, &in, "25 wide where 24");
+    test_refused_inputs(dev.s, d, &in, "25 wide where 24");
     in = p.in;
     in.frames = 2;
-    refused_input(d, &in, "2 time steps");
+    test_refused_inputs(dev.s, d, &in, "2 time steps");
     nino_array_unref(&flat);
     nino_array_unref(&wide);
     drop(&p);
@@ -440,7 +397,7 @@ int main(void)
     test_forwards();
     test_follow();
     test_refused();
-    test_refused_inputs();
+    test_wrong_inputs();
     test_concat();
     test_kept_frames();
     test_device_close(&dev);

@@ -1,0 +1,175 @@
+// How files of diffusion networks say how they were trained, and which files and inputs are
+// refused.
+#include "tests/networks.h"
+
+// ---- how it was trained ----------------------------------------------------------------------
+static nino_weights *marked(const net_unet *u, const char *a, const char *b, float value)
+{
+    nino_weights *w = made_unet(u, NULL);
+    const char *const marks[] = { a, b };
+    for (int i = 0; i < nino_weights_count(w); i++)
+        put(tensor(w, nino_weights_at(w, i)), nino_weights_at(w, i)->name);
+    for (int i = 0; i < 2 && marks[i]; i++) {
+        nino_array *m = nino_array_create(NINO_F32, NINO_SHAPE(1));
+        CHECK(m != NULL);
+        nino_array_f32(m)[0] = i ? 0.01f : value;
+        put(m, marks[i]);
+    }
+    nino_weights_unref(&w);
+    return save_copy("marked");
+}
+
+static void check_sampling(nino_weights *w, const char *family, nino_prediction prediction,
+                           nino_schedule_kind schedule, double sigma_max, const char *format)
+{
+    nino_diffusion *d = test_diffusion(w, family);
+    CHECK(d->sampling->prediction == prediction && d->sampling->schedule == schedule);
+    CHECK(fabs(d->sampling->sigma_max / sigma_max - 1) < 1e-5);
+    CHECK_STR(d->format->name, format);
+    nino_diffusion_unref(&d);
+    nino_weights_unref(&w);
+}
+
+static void test_sampling(void)
+{
+    const nino_schedule_kind discrete = NINO_SCHEDULE_DISCRETE, edm = NINO_SCHEDULE_EDM;
+    check_sampling(made_unet(&tiny_xl, NULL), "sdxl", NINO_PRED_EPS, discrete, 14.614643, "sdxl");
+    check_sampling(marked(&tiny_xl, "v_pred", NULL, 0), "sdxl", NINO_PRED_V, discrete, 14.614643,
+                   "sdxl");
+    check_sampling(marked(&tiny_xl, "v_pred", "ztsnr", 0), "sdxl", NINO_PRED_V, discrete, 4518.757,
+                   "sdxl");
+    check_sampling(marked(&tiny_xl, "edm_vpred.sigma_max", "edm_vpred.sigma_min", 500), "sdxl",
+                   NINO_PRED_V, edm, 500, "sdxl");
+    check_sampling(marked(&tiny_xl, "edm_mean", "edm_std", 0), "sdxl", NINO_PRED_EDM, edm, 80,
+                   "sdxl_playground");
+    // SD 2: the spread of one bias in the last transformer, where the full model has it
+    net_unet sd2 = { 32, 4, { 1, 1, 1, 1 }, { 1, 1, 1, 0 }, 1, 1024, 0, 4, 4, true };
+    check_sampling(made_unet(&sd2, NULL), "sd2", NINO_PRED_EPS, discrete, 14.614643, "sd15");
+    nino_weights *w = made_unet(&sd2, NULL);
+    for (int i = 0; i < nino_weights_count(w); i++) {
+        const nino_tensor_info *t = nino_weights_at(w, i);
+        nino_array *a = tensor(w, t);
+        for (int k = 0;
+             k < 32 && strstr(t->name, "output_blocks.11.1.transformer_blocks.0.norm1.b"); k++)
+            nino_array_f32(a)[k] = k % 2 ? 0.5f : 0.3f;
+        put(a, t->name);
+    }
+    nino_weights_unref(&w);
+    check_sampling(save_copy("marked"), "sd2", NINO_PRED_V, discrete, 14.614643, "sd15");
+    sd2.in = 9; // inpainting models of SD 2 were trained on eps whatever the bias
+    check_sampling(made_unet(&sd2, NULL), "sd2", NINO_PRED_EPS, discrete, 14.614643, "sd15");
+}
+
+// ---- refused ---------------------------------------------------------------------------------
+static nino_weights *damaged(net_list l, const char *name, int64_t rows)
+{
+    return made(test_net_damaged(l, name, rows), "damaged");
+}
+
+static void test_wrong_files(void)
+{
+    static const char *const unet[] = {
+        "time_embed.2.weight",
+        "input_blocks.1.0.in_layers.0.weight",
+        "input_blocks.1.0.in_layers.2.weight",
+        "input_blocks.1.1.proj_in.weight",
+        "input_blocks.1.1.norm.weight",
+        "middle_block.1.transformer_blocks.0.attn1.to_q.weight",
+        "middle_block.2.out_layers.3.weight",
+        "output_blocks.3.0.skip_connection.weight",
+        "output_blocks.2.1.transformer_blocks.0.ff.net.2.weight",
+        "output_blocks.5.0.emb_layers.1.weight",
+        "out.0.weight",
+        "out.2.weight",
+    };
+    static const char *const flux[] = {
+        "img_in.weight",
+        "txt_in.weight",
+        "vector_in.out_layer.weight",
+        "double_blocks.0.img_mod.lin.weight",
+        "double_blocks.1.txt_attn.qkv.weight",
+        "double_blocks.1.img_attn.norm.query_norm.scale",
+        "single_blocks.0.linear1.weight",
+        "single_blocks.1.linear2.weight",
+        "final_layer.linear.weight",
+        "final_layer.adaLN_modulation.1.weight",
+    };
+    for (size_t i = 0; i < sizeof(unet) / sizeof(unet[0]); i++)
+        test_refused_net(damaged(net_list_unet(&tiny_sd, NULL), unet[i], 0), NINO_ERR_FORMAT,
+                         unet[i]);
+    for (size_t i = 0; i < sizeof(flux) / sizeof(flux[0]); i++)
+        test_refused_net(damaged(net_list_flux(&tiny_flux, NULL), flux[i], 0), NINO_ERR_FORMAT,
+                         flux[i]);
+    test_refused_net(damaged(net_list_unet(&tiny_sd, NULL), "input_blocks.3.0.op.weight", 0),
+                     NINO_ERR_FORMAT, "input_blocks.3.0 is missing");
+    test_refused_net(
+        damaged(net_list_unet(&tiny_sd, NULL), "input_blocks.2.0.in_layers.2.weight", 31),
+        NINO_ERR_FORMAT, "input_blocks.2.0.");
+    test_refused_net(damaged(net_list_unet(&tiny_sd, NULL), "out.2.weight", 5), NINO_ERR_FORMAT,
+                     "out.2");
+    test_refused_net(
+        damaged(net_list_flux(&tiny_flux, NULL), "double_blocks.0.img_attn.qkv.weight", 300),
+        NINO_ERR_FORMAT, "double_blocks.0.img_attn.qkv.weight");
+    test_refused_net(
+        damaged(net_list_flux(&tiny_flux, NULL), "double_blocks.0.txt_attn.qkv.weight", 512),
+        NINO_ERR_FORMAT, "double_blocks.0.txt_attn.qkv.weight has 512 rows");
+    test_refused_net(
+        damaged(net_list_flux(&tiny_flux, NULL), "single_blocks.0.modulation.lin.weight", 512),
+        NINO_ERR_FORMAT, "single_blocks.0.modulation.lin.weight has 512 rows");
+    test_refused_net(damaged(net_list_flux(&tiny_flux, NULL), "final_layer.linear.weight", 60),
+                     NINO_ERR_FORMAT, "final_layer.linear");
+    // other families, and files without a diffusion model
+    const net_list empty = { 0 };
+    net_list l = empty;
+    net_linear(&l, 8, 8, true, "joint_blocks.0.context_block.attn.qkv");
+    test_refused_net(made(l, "other"), NINO_ERR_UNSUPPORTED, "sd3");
+    l = empty;
+    net_linear(&l, 8, 8, true, "text_model.encoder.layers.0.self_attn.q_proj");
+    test_refused_net(made(l, "other"), NINO_ERR_FORMAT, "a text encoder");
+    l = empty;
+    net_linear(&l, 8, 8, true, "something");
+    test_refused_net(made(l, "other"), NINO_ERR_FORMAT, "no tensor name of a known network");
+    l = net_list_unet(&tiny_sd, NULL);
+    net_linear(&l, 8, 8, false, "label_emb");
+    test_refused_net(made(l, "other"), NINO_ERR_UNSUPPORTED, "the x4 upscaler");
+}
+
+static void test_wrong_inputs(void)
+{
+    nino_weights *w = made_unet(&tiny_xl, NULL);
+    nino_diffusion *d = test_diffusion(w, "sdxl");
+    inputs p;
+    fill(&p, d, 1, 4, 4, 4);
+    nino_array *wrong = test_values(NINO_SHAPE(1, 4, 39), 1);
+    test_inputs in = p.in;
+    in.context = wrong;
+    test_refused_inputs(dev.s, d, &in, "39 wide where 40");
+    in = p.in;
+    in.y = NULL;
+    test_refused_inputs(dev.s, d, &in, "pooled");
+    in = p.in;
+    in.concat = p.in.x;
+    test_refused_inputs(dev.s, d, &in, "takes 4 channels");
+    nino_array *pair = test_values(NINO_SHAPE(2, 4, 40), 1);
+    in = p.in;
+    in.context = pair;
+    test_refused_inputs(dev.s, d, &in, "batch");
+    nino_array_unref(&wrong);
+    nino_array_unref(&pair);
+    drop(&p);
+    nino_diffusion_unref(&d);
+    nino_weights_unref(&w);
+}
+
+int main(void)
+{
+    static const char *const files[] = { "ldm", "bfl", "marked", "damaged", "other", NULL };
+    CHECK(test_device_open(&dev, "ref", 0));
+    dir = test_dir_create();
+    test_sampling();
+    test_wrong_files();
+    test_wrong_inputs();
+    test_device_close(&dev);
+    test_dir_remove(&dir, files);
+    return 0;
+}
