@@ -64,9 +64,6 @@ typedef struct command {
     int (*run)(const options *o);
 } command;
 
-extern const command commands[]; // ends with {0}
-const command *command_find(const char *name);
-
 // Fills *o from the words after the command's name. False: said what is wrong; exit with
 // EXIT_USAGE.
 bool options_parse(const command *c, int argc, char **argv, options *o);
@@ -76,11 +73,7 @@ bool one_of(const char *choices, const char *word);
 // The word of a list nearest to a misspelt one, or NULL when none is near.
 const char *nearest(const char *word, const char *const *list, size_t n);
 
-void help_all(FILE *f);
-void help_command(FILE *f, const command *c);
-bool completion_print(FILE *f, const char *shell); // bash, zsh, fish; "man": the manual page
-
-// ---- talking (main.c) --------------------------------------------------------------------------
+// ---- talking (talk.c) --------------------------------------------------------------------------
 
 // "ninodes: ..." and a newline on stderr; the progress line steps aside.
 __attribute__((format(printf, 1, 2))) void say(const char *fmt, ...);
@@ -184,23 +177,7 @@ void tui_advise(tui *t, const char *text); // the advice that is shown; "": none
 // q may be NULL. At most ten times a second.
 void tui_draw(tui *t, int pid, const progress *p, const nino_stats *s, const nino_queue *q);
 
-// ---- commands ----------------------------------------------------------------------------------
-
-int cmd_run(const options *o);
-int cmd_plan(const options *o);
-int cmd_convert(const options *o);
-int cmd_inspect(const options *o);
-int cmd_devices(const options *o);
-int cmd_nodes(const options *o);
-int cmd_selftest(const options *o);
-int cmd_bench(const options *o);
-int cmd_tune(const options *o);
-int cmd_monitor(const options *o);
-int cmd_worker(const options *o);
-int cmd_jobs(const options *o);
-int cmd_trace(const options *o);
-int cmd_completion(const options *o);
-int cmd_help(const options *o);
+// ---- what commands share -----------------------------------------------------------------------
 
 // The two axes of --grid at most (cmd_grid.c); the first is that of the columns.
 typedef struct grid {

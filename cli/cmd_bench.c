@@ -1,5 +1,5 @@
 // ninodes bench: how fast kernels or a whole workflow run here, and against a result that was kept.
-#include "cli.h"
+#include "commands.h"
 
 #include <ftw.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // ninodes convert: a workflow in the form that ComfyUI's server takes, or as its editor saved it.
-#include "cli.h"
+#include "commands.h"
 
 #include <errno.h>
 #include <string.h>

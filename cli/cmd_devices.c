@@ -1,5 +1,5 @@
 // ninodes devices and selftest: what there is to compute on, and whether it computes right.
-#include "cli.h"
+#include "commands.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // ninodes run --grid: one run for each value of an input, or each pair, and the sheet of them.
-#include "cli.h"
+#include "commands.h"
 
 #include <stdlib.h>
 #include <string.h>

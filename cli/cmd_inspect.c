@@ -1,5 +1,5 @@
 // ninodes inspect: what a model, latent or image file is.
-#include "cli.h"
+#include "commands.h"
 
 #include <string.h>
 #include <time.h>

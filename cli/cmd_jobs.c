@@ -1,5 +1,5 @@
 // ninodes jobs: looks at the queue of a worker and changes it; pauses and cancels runs.
-#include "cli.h"
+#include "commands.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 // ninodes monitor: watches a run of another process, or shows what a trace file kept of one.
-#include "cli.h"
+#include "commands.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 // ninodes nodes: the node table as a list, a description, JSON, or the reference in Markdown.
-#include "cli.h"
+#include "commands.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // ninodes plan: what a run would need, by scope, without arithmetic.
-#include "cli.h"
+#include "commands.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // ninodes run: loads, checks, runs, and tells how it went.
-#include "cli.h"
+#include "commands.h"
 
 #include <pthread.h>
 #include <stdlib.h>

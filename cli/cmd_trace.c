@@ -1,5 +1,5 @@
 // ninodes trace: checks, sums up, compares and converts trace files, and gives advice on one.
-#include "cli.h"
+#include "commands.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // ninodes tune: chooses how a device's work is cut, by measuring; shows, carries and forgets it.
-#include "cli.h"
+#include "commands.h"
 
 #include <stdlib.h>
 #include <string.h>

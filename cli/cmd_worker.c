@@ -1,5 +1,5 @@
 // ninodes worker: runs the jobs that ninodes jobs and ninodes-studio send, one after the other.
-#include "cli.h"
+#include "commands.h"
 
 #include <fcntl.h>
 #include <limits.h>

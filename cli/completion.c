@@ -1,5 +1,5 @@
 // Shell completion and the manual page, written from the option tables.
-#include "cli.h"
+#include "commands.h"
 
 #include <string.h>
 

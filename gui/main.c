@@ -64,7 +64,7 @@ static void about(GSimpleAction *action, GVariant *parameter, gpointer app)
     gtk_show_about_dialog(
         GTK_WINDOW(window_of(app)), "program-name", "Ninodes Studio", "version", nino_version(),
         "comments", _("Runs ComfyUI workflows with OpenCL and shows where time and memory go"),
-        "logo-icon-name", "org.ninodes.Studio", "license-type", GTK_LICENSE_GPL_3_0, NULL);
+        "logo-icon-name", "org.ninodes.Studio", "license-type", GTK_LICENSE_MIT_X11, NULL);
 }
 
 static void attach(GSimpleAction *action, GVariant *parameter, gpointer app)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Proves core/LAYERS: which room may use which.
 
-layers.py includes [ROOT]         every #include "..." of core/ and cl/ goes to the same or a lower room
+layers.py includes [ROOT]         every #include "..." of core/, cl/, gui/ and cli/ goes to the same or a lower room
 layers.py symbols BUILD [ROOT]    so does every symbol that an object of BUILD takes from another one
 layers.py sizes [ROOT]            rooms hold at most 40 files, files at most 700 lines, their median at most 300
 
@@ -30,7 +30,7 @@ def read_layers(root):
     return {room: i for i, room in enumerate(rooms)}, excepted
 
 
-def sources(root, suffixes, tops=("core", "cl")):
+def sources(root, suffixes, tops=("core", "cl", "gui", "cli")):
     for top in tops:
         for folder, _, names in os.walk(os.path.join(root, top)):
             for name in sorted(names):
@@ -42,10 +42,16 @@ def sources(root, suffixes, tops=("core", "cl")):
 def room_of(path, level):
     folder = os.path.dirname(path)
     while folder and folder not in level:
-        if folder.startswith("core/"):  # a folder of core/ is a room or nothing
+        if folder.startswith(("core/", "gui/")):  # a folder there is a room or nothing
             return None
         folder = os.path.dirname(folder)
     return folder or None
+
+
+def included(path, name):
+    """The file that path means: gui/ and cli/ name their own from their top, core/ and cl/ from the root."""
+    top = path.split("/")[0]
+    return f"{top}/{name}" if top in ("gui", "cli") else name
 
 
 def check_includes(root):
@@ -61,11 +67,12 @@ def check_includes(root):
                 m = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
                 if not m:
                     continue
-                target = room_of(m[1], level)
+                file = included(path, m[1])
+                target = room_of(file, level)
                 if target is None:
-                    bad.append(f"{path}:{n}: {m[1]} is in no room of core/LAYERS")
+                    bad.append(f"{path}:{n}: {file} is in no room of core/LAYERS")
                 elif level[target] > level[room]:
-                    bad.append(f"{path}:{n}: includes {m[1]}: {room} is below {target} in core/LAYERS and must not know it")
+                    bad.append(f"{path}:{n}: includes {file}: {room} is below {target} in core/LAYERS and must not know it")
     return bad
 
 

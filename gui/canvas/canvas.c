@@ -145,6 +145,14 @@ static void on_edit(gpointer user, const char *id, const char *name, NinoEditKin
         nino_canvas_did(c, nino_document_set_text(c->doc, id, name, text, &err), &err);
 }
 
+static const nino_doc_node *find_node(gpointer user, const char *id)
+{
+    nino_document *d = NINO_CANVAS(user)->doc;
+    return d ? nino_document_node(d, nino_document_find(d, id)) : NULL;
+}
+
+static const NinoNodeHost node_host = { .edit = on_edit, .find = find_node };
+
 static void on_level(GtkButton *button, gpointer user)
 {
     NinoCanvas *c = user;
@@ -234,7 +242,7 @@ void nino_canvas_sync(NinoCanvas *c)
             g_object_ref(v);
             nino_node_view_update(v, node);
         } else {
-            v = NINO_NODE_VIEW(nino_node_view_new(node, on_edit, c));
+            v = NINO_NODE_VIEW(nino_node_view_new(node, &node_host, c));
             g_object_ref_sink(v);
             gtk_widget_set_child_visible(GTK_WIDGET(v), FALSE);
             gtk_widget_insert_before(GTK_WIDGET(v), GTK_WIDGET(c), c->bar);

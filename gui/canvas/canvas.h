@@ -8,29 +8,12 @@
 // add-at-slot add-model connect bend rename enter leave subgraph unpack ports menu minimap, and
 // canvas.color with a name. Keys for them are given by who uses the canvas.
 #pragma once
+#include "node/node_mark.h"
 #include <gtk/gtk.h>
 #include <ninodes/document.h>
 
 #define NINO_TYPE_CANVAS (nino_canvas_get_type())
 G_DECLARE_FINAL_TYPE(NinoCanvas, nino_canvas, NINO, CANVAS, GtkWidget)
-
-typedef enum NinoNodeState {
-    NINO_NODE_IDLE,
-    NINO_NODE_QUEUED,
-    NINO_NODE_RUNNING,
-    NINO_NODE_DONE,
-    NINO_NODE_CACHED,
-    NINO_NODE_FAILED,
-    NINO_NODE_INVALID, // it cannot run: nino_canvas_set_issue()
-} NinoNodeState;
-
-typedef struct NinoNodeMark {
-    NinoNodeState state;
-    double progress;   // 0..1 while running; < 0: not known
-    double seconds;    // < 0: not known
-    gint64 bytes;      // change of the memory in use; 0: not known
-    const char *error; // shown on the node and in its tooltip, or NULL
-} NinoNodeMark;
 
 GtkWidget *nino_canvas_new(void);
 void nino_canvas_set_document(NinoCanvas *c, nino_document *d);

@@ -4,7 +4,6 @@
 #include "base/i18n.h"
 #include "plot/plot.h"
 #include "plot/view.h"
-#include "live/views.h"
 
 #include <math.h>
 
@@ -367,7 +366,7 @@ static void nino_advice_view_init(NinoAdviceView *v)
     gtk_box_append(GTK_BOX(v), scroll);
 }
 
-GtkWidget *nino_advice_view_new(NinoRun *run)
+static GtkWidget *new_advice_view(NinoRun *run)
 {
     static const NinoViewExport x = { .rows = export_rows };
     NinoAdviceView *v = g_object_new(NINO_TYPE_ADVICE_VIEW, NULL);
@@ -378,3 +377,10 @@ GtkWidget *nino_advice_view_new(NinoRun *run)
     nino_advice_view_refresh(v);
     return GTK_WIDGET(v);
 }
+
+const NinoViewType nino_view_advice = {
+    .id = "advice",
+    .title = N_("Advice"),
+    .help = N_("What would make such a run faster, with the figures behind it"),
+    .create = new_advice_view,
+};

@@ -4,7 +4,6 @@
 #include "base/i18n.h"
 #include "plot/plot.h"
 #include "plot/view.h"
-#include "live/views.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
@@ -350,7 +349,7 @@ static void nino_compare_view_init(NinoCompareView *v)
     gtk_box_append(GTK_BOX(v), v->table);
 }
 
-GtkWidget *nino_compare_view_new(NinoRun *run)
+static GtkWidget *new_compare_view(NinoRun *run)
 {
     static const NinoViewExport x = { .rows = export_rows };
     NinoCompareView *v = g_object_new(NINO_TYPE_COMPARE_VIEW, NULL);
@@ -360,3 +359,10 @@ GtkWidget *nino_compare_view_new(NinoRun *run)
     refresh(v);
     return GTK_WIDGET(v);
 }
+
+const NinoViewType nino_view_compare = {
+    .id = "compare",
+    .title = N_("Compare"),
+    .help = N_("This run against a baseline, by node, step and kernel"),
+    .create = new_compare_view,
+};

@@ -1,11 +1,10 @@
 // The device and the machine over time, on the axis of the timeline: a strip with an axis of its
 // own for each kind of memory (the process', GTT, VRAM, RAM, swap: they differ by orders of
 // magnitude), load, clocks, power, throttling, temperature.
-#include "live/views.h"
+#include "plot/view.h"
 
 #include "base/i18n.h"
 #include "plot/area.h"
-#include "plot/export.h"
 
 #include <math.h>
 
@@ -384,7 +383,7 @@ static void on_changed(NinoArea *area)
         gtk_widget_set_size_request(GTK_WIDGET(area), 320, MAX(n * STRIP, LEAST));
 }
 
-GtkWidget *nino_device_view_new(NinoRun *run)
+static GtkWidget *new_device_view(NinoRun *run)
 {
     static const NinoAreaType type = { .label = N_("Device counters"),
                                        .draw = draw,
@@ -403,3 +402,10 @@ GtkWidget *nino_device_view_new(NinoRun *run)
     nino_view_set_export(w, &x);
     return w;
 }
+
+const NinoViewType nino_view_device = {
+    .id = "device",
+    .title = N_("Device"),
+    .help = N_("Memory, load, clock, power and temperature over time"),
+    .create = new_device_view,
+};

@@ -1,7 +1,7 @@
 // Where the time of the selected range went, by call path: an icicle (the whole on top, parts
 // below), of the time on the device or of the wall time of the scopes. A click makes a part the
 // whole; Backspace goes back up.
-#include "live/views.h"
+#include "plot/view.h"
 
 #include "base/i18n.h"
 #include "plot/area.h"
@@ -359,7 +359,7 @@ static GtkWidget *make_bar(Flame *f)
     return both;
 }
 
-GtkWidget *nino_flame_new(NinoRun *run)
+static GtkWidget *new_flame(NinoRun *run)
 {
     static const NinoAreaType type = { .label = N_("Time by call path"),
                                        .draw = draw,
@@ -386,3 +386,10 @@ GtkWidget *nino_flame_new(NinoRun *run)
     nino_view_set_export(box, &x);
     return box;
 }
+
+const NinoViewType nino_view_flame = {
+    .id = "flame",
+    .title = N_("Flame graph"),
+    .help = N_("Where the time of the selected range went, by call path"),
+    .create = new_flame,
+};

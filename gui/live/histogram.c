@@ -1,6 +1,6 @@
 // How long the calls of one kernel took: a histogram of the selected kernel in the selected range,
 // and the calls that are far longer than the others, each a button that shows it in the timeline.
-#include "live/views.h"
+#include "plot/view.h"
 
 #include "base/i18n.h"
 #include "plot/area.h"
@@ -262,7 +262,7 @@ static GtkWidget *make_list(Histogram *h)
     return box;
 }
 
-GtkWidget *nino_histogram_new(NinoRun *run)
+static GtkWidget *new_histogram(NinoRun *run)
 {
     static const NinoAreaType type = { .label = N_("Histogram of the selected kernel"),
                                        .draw = draw,
@@ -290,3 +290,10 @@ GtkWidget *nino_histogram_new(NinoRun *run)
     nino_view_set_export(paned, &x);
     return paned;
 }
+
+const NinoViewType nino_view_histogram = {
+    .id = "histogram",
+    .title = N_("Histogram"),
+    .help = N_("How long the calls of the selected kernel took, and the outliers"),
+    .create = new_histogram,
+};

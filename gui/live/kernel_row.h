@@ -1,6 +1,6 @@
 // Rows and columns of the kernel table.
 #pragma once
-#include "plot/view.h"
+#include "plot/export.h"
 #include <ninodes/monitor.h>
 
 enum {

@@ -1,7 +1,7 @@
 // The kernel table: what every kernel cost in the selected range, sortable by each figure, filtered
 // by text; a row for each kernel, or for each shape or work size that it ran with. Rows are kept
 // and change in place twice a second.
-#include "live/views.h"
+#include "plot/view.h"
 
 #include "base/i18n.h"
 #include "base/tick.h"
@@ -380,7 +380,7 @@ static GtkWidget *make_bar(Table *t)
     return bar;
 }
 
-GtkWidget *nino_kernel_table_new(NinoRun *run)
+static GtkWidget *new_kernel_table(NinoRun *run)
 {
     static const NinoViewExport x = { .rows = export_rows };
     Table *t = g_new0(Table, 1);
@@ -400,3 +400,10 @@ GtkWidget *nino_kernel_table_new(NinoRun *run)
     nino_view_set_export(t->box, &x);
     return t->box;
 }
+
+const NinoViewType nino_view_kernel_table = {
+    .id = "kernels",
+    .title = N_("Kernels"),
+    .help = N_("What every kernel cost in the selected range"),
+    .create = new_kernel_table,
+};

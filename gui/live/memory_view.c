@@ -1,6 +1,6 @@
 // Memory over time: what the pool has handed out, stacked by owner, under what it holds from the
 // driver. Each pixel column shows its moment of highest use, so no peak is lost.
-#include "live/views.h"
+#include "plot/view.h"
 
 #include "base/i18n.h"
 #include "plot/area.h"
@@ -184,7 +184,7 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
     }
 }
 
-GtkWidget *nino_memory_view_new(NinoRun *run)
+static GtkWidget *new_memory_view(NinoRun *run)
 {
     static const NinoAreaType type = { .label = N_("Memory over time"),
                                        .draw = draw,
@@ -198,3 +198,10 @@ GtkWidget *nino_memory_view_new(NinoRun *run)
     nino_view_set_export(w, &x);
     return w;
 }
+
+const NinoViewType nino_view_memory = {
+    .id = "memory",
+    .title = N_("Memory"),
+    .help = N_("Device memory over time by what it is used for"),
+    .create = new_memory_view,
+};

@@ -1,10 +1,9 @@
 // The performance statistics of the seed project, each with its definition in the tooltip, for the
 // selected range or the whole run.
-#include "live/views.h"
+#include "plot/view.h"
 
 #include "base/i18n.h"
 #include "plot/plot.h"
-#include "plot/view.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -113,7 +112,7 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
     }
 }
 
-GtkWidget *nino_perf_view_new(NinoRun *run)
+static GtkWidget *new_perf_view(NinoRun *run)
 {
     static const NinoViewExport x = { .rows = export_rows };
     Perf *f = g_new0(Perf, 1);
@@ -156,3 +155,10 @@ GtkWidget *nino_perf_view_new(NinoRun *run)
     nino_view_set_export(scroll, &x);
     return scroll;
 }
+
+const NinoViewType nino_view_perf = {
+    .id = "performance",
+    .title = N_("Performance"),
+    .help = N_("Efficiency of caches, memory, precision, batches and prefetching"),
+    .create = new_perf_view,
+};

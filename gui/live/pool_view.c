@@ -1,7 +1,7 @@
 // The memory pool as it is now (or was at the end of the selected range): every arena a strip, its
 // blocks in the colour of what they are for, the gaps between them empty; how fragmented it is, the
 // largest free block, and whether one more request would fit.
-#include "live/views.h"
+#include "plot/view.h"
 
 #include "base/i18n.h"
 #include "plot/area.h"
@@ -284,7 +284,7 @@ static GtkWidget *make_bar(Pool *p)
     return both;
 }
 
-GtkWidget *nino_pool_view_new(NinoRun *run)
+static GtkWidget *new_pool_view(NinoRun *run)
 {
     static const NinoAreaType type = { .label = N_("Blocks of the memory pool"),
                                        .draw = draw,
@@ -315,3 +315,10 @@ GtkWidget *nino_pool_view_new(NinoRun *run)
     nino_view_set_export(box, &x);
     return box;
 }
+
+const NinoViewType nino_view_pool = {
+    .id = "pool",
+    .title = N_("Memory pool"),
+    .help = N_("Blocks of the memory pool, fragmentation, and whether a request would fit"),
+    .create = new_pool_view,
+};

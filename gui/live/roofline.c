@@ -4,8 +4,7 @@
 #include "live/roofline_priv.h"
 
 #include "base/i18n.h"
-#include "plot/export.h"
-#include "live/views.h"
+#include "plot/view.h"
 
 #include <math.h>
 
@@ -284,7 +283,7 @@ static GtkWidget *make_bar(Roofline *r)
     return bar;
 }
 
-GtkWidget *nino_roofline_new(NinoRun *run)
+static GtkWidget *new_roofline(NinoRun *run)
 {
     static const NinoAreaType type = { .label = N_("Roofline"),
                                        .draw = nino_roofline_draw,
@@ -306,3 +305,10 @@ GtkWidget *nino_roofline_new(NinoRun *run)
     nino_view_set_export(box, &x);
     return box;
 }
+
+const NinoViewType nino_view_roofline = {
+    .id = "roofline",
+    .title = N_("Roofline"),
+    .help = N_("What kernels reach against the ceilings of the device"),
+    .create = new_roofline,
+};

@@ -1,10 +1,9 @@
 // The steps of the sampler: how long each took, its sigma, what previews cost, which ones were far
 // slower than their like.
-#include "live/views.h"
+#include "plot/view.h"
 
 #include "base/i18n.h"
 #include "plot/area.h"
-#include "plot/export.h"
 
 #include <math.h>
 
@@ -266,7 +265,7 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
     }
 }
 
-GtkWidget *nino_step_plot_new(NinoRun *run)
+static GtkWidget *new_step_plot(NinoRun *run)
 {
     static const NinoAreaType type = { .label = N_("Sampler steps"),
                                        .draw = draw,
@@ -282,3 +281,10 @@ GtkWidget *nino_step_plot_new(NinoRun *run)
     nino_view_set_export(w, &x);
     return w;
 }
+
+const NinoViewType nino_view_step_plot = {
+    .id = "steps",
+    .title = N_("Steps"),
+    .help = N_("How long every sampler step took, and its sigma"),
+    .create = new_step_plot,
+};

@@ -1,10 +1,9 @@
 // The tile map: the tiles of the last decode or encode over its image, coloured by the time they
 // took, with order, halo and blend, and the seam meter below.
-#include "live/views.h"
+#include "plot/view.h"
 
 #include "base/i18n.h"
 #include "plot/area.h"
-#include "plot/export.h"
 
 #include <math.h>
 
@@ -381,7 +380,7 @@ static void free_map(gpointer user)
     g_free(m);
 }
 
-GtkWidget *nino_tile_map_new(NinoRun *run)
+static GtkWidget *new_tile_map(NinoRun *run)
 {
     static const NinoAreaType type = { .label = N_("Tile map"),
                                        .draw = draw,
@@ -398,3 +397,11 @@ GtkWidget *nino_tile_map_new(NinoRun *run)
     nino_view_set_export(w, &x);
     return w;
 }
+
+const NinoViewType nino_view_tile_map = {
+    .id = "tiles",
+    .title = N_("Tiles"),
+    .help =
+        N_("The tiles of a decode over its image: time, order, overlap, and how well they meet"),
+    .create = new_tile_map,
+};

@@ -351,7 +351,7 @@ static void export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboole
     nino_area_export(t->area, cr, w, h, is_dark);
 }
 
-GtkWidget *nino_timeline_new(NinoRun *run)
+static GtkWidget *new_timeline(NinoRun *run)
 {
     static const NinoAreaType type = { .label = N_("Timeline"),
                                        .draw = draw,
@@ -400,3 +400,10 @@ GtkWidget *nino_timeline_new(NinoRun *run)
     nino_view_set_export(box, &x);
     return box;
 }
+
+const NinoViewType nino_view_timeline = {
+    .id = "timeline",
+    .title = N_("Timeline"),
+    .help = N_("Nodes, steps, tiles and kernels of host and device on one axis"),
+    .create = new_timeline,
+};

@@ -1,7 +1,7 @@
 // What the files of the timeline share: its rows, and time to pixels.
 #pragma once
 #include "plot/area.h"
-#include "live/views.h"
+#include "plot/view.h"
 
 enum {
     GUTTER = 104,

@@ -258,15 +258,14 @@ static void update_editors(NinoNodeView *v, const nino_doc_node *n)
 static void on_edit(gpointer user, const char *name, NinoEditKind kind, const char *text)
 {
     NinoNodeView *v = user;
-    v->fn(v->user, v->id, name, kind, text);
+    v->host->edit(v->user, v->id, name, kind, text);
 }
 
 // Editors exist from the first time that the node is seen in full.
 void nino_node_view_need_editors(NinoNodeView *v)
 {
-    nino_document *d =
-        v->has_editors || v->is_collapsed ? NULL : nino_canvas_get_document(NINO_CANVAS(v->user));
-    const nino_doc_node *n = d ? nino_document_node(d, nino_document_find(d, v->id)) : NULL;
+    const nino_doc_node *n =
+        v->has_editors || v->is_collapsed ? NULL : v->host->find(v->user, v->id);
     if (!n)
         return;
     v->has_editors = TRUE;
@@ -409,11 +408,11 @@ static void nino_node_view_init(NinoNodeView *v)
     g_signal_connect(v, "notify::has-focus", G_CALLBACK(on_focus), NULL);
 }
 
-GtkWidget *nino_node_view_new(const nino_doc_node *n, NinoNodeEditFn fn, gpointer user)
+GtkWidget *nino_node_view_new(const nino_doc_node *n, const NinoNodeHost *host, gpointer user)
 {
     NinoNodeView *v = g_object_new(NINO_TYPE_NODE_VIEW, NULL);
     v->id = g_strdup(n->id);
-    v->fn = fn;
+    v->host = host;
     v->user = user;
     nino_node_view_update(v, n);
     return GTK_WIDGET(v);

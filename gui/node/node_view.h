@@ -1,8 +1,8 @@
 // One node of the canvas as a widget: title, slots and values are where workflow files expect them
 // (titles of 30, slots of 20, values of 24), the editors are real widgets.
 #pragma once
-#include "canvas/canvas.h"
 #include "node/editors.h"
+#include "node/node_mark.h"
 #include "node/style.h"
 
 #define NINO_TYPE_NODE_VIEW (nino_node_view_get_type())
@@ -17,10 +17,15 @@ typedef enum NinoDetail {
     NINO_DETAIL_BOX,   // no text
 } NinoDetail;
 
-typedef void (*NinoNodeEditFn)(gpointer user, const char *id, const char *name, NinoEditKind kind,
-                               const char *text);
+// What a node asks of who shows it.
+typedef struct NinoNodeHost {
+    void (*edit)(gpointer user, const char *id, const char *name, NinoEditKind kind,
+                 const char *text);
+    const nino_doc_node *(*find)(gpointer user, const char *id); // NULL: it has gone
+} NinoNodeHost;
 
-GtkWidget *nino_node_view_new(const nino_doc_node *n, NinoNodeEditFn fn, gpointer user);
+// `host` must be static.
+GtkWidget *nino_node_view_new(const nino_doc_node *n, const NinoNodeHost *host, gpointer user);
 void nino_node_view_update(NinoNodeView *v, const nino_doc_node *n);
 const char *nino_node_view_id(NinoNodeView *v);
 const char *nino_node_view_title(NinoNodeView *v);

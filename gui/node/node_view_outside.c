@@ -123,8 +123,7 @@ void nino_node_view_set_mark(NinoNodeView *v, const NinoNodeMark *mark)
 
 void nino_node_view_set_picture(NinoNodeView *v, GdkTexture *picture)
 {
-    nino_document *d = nino_canvas_get_document(NINO_CANVAS(v->user));
-    const nino_doc_node *n = d ? nino_document_node(d, nino_document_find(d, v->id)) : NULL;
+    const nino_doc_node *n = v->host->find(v->user, v->id);
     if (v->made == picture || !n)
         return;
     const gboolean had = v->made != NULL;

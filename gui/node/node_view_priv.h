@@ -35,7 +35,7 @@ struct _NinoNodeView {
     double picture_y;
     char *wanted;
     gboolean wants_inputs;
-    NinoNodeEditFn fn;
+    const NinoNodeHost *host;
     gpointer user;
 };
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/contrast.h"
 #include "base/i18n.h"
 
 static const struct {
@@ -81,19 +82,11 @@ gboolean nino_file_color(const char *text, gboolean is_dark, GdkRGBA *out)
     return TRUE;
 }
 
-// The setting has the name of the user's theme or of the one that GTK has built in.
-gboolean nino_style_is_high_contrast(GtkWidget *w)
-{
-    g_autofree char *theme = NULL;
-    g_object_get(gtk_widget_get_settings(w), "gtk-theme-name", &theme, NULL);
-    return theme && (g_str_has_prefix(theme, "HighContrast") || strstr(theme, "-hc"));
-}
-
 void nino_graph_colors(GtkWidget *w, NinoGraphColors *out)
 {
     GdkRGBA fg;
     gtk_style_context_get_color(gtk_widget_get_style_context(w), &fg);
-    const gboolean is_dark = luma(&fg) > 0.5f, is_high = nino_style_is_high_contrast(w);
+    const gboolean is_dark = luma(&fg) > 0.5f, is_high = nino_is_high_contrast(w);
 #define RGB(x)                                                                                     \
     ((GdkRGBA){ ((x) >> 16 & 255) / 255.f, ((x) >> 8 & 255) / 255.f, ((x) &255) / 255.f, 1 })
     *out = is_dark ? (NinoGraphColors){ .canvas = RGB(0x1e1f22),

@@ -9,8 +9,6 @@ typedef struct NinoGraphColors {
 } NinoGraphColors;
 
 // Of the theme the widget has now.
-// Whether the widget is drawn with a theme of high contrast.
-gboolean nino_style_is_high_contrast(GtkWidget *w);
 void nino_graph_colors(GtkWidget *w, NinoGraphColors *out);
 // The colour of a type of links, readable on the canvas.
 GdkRGBA nino_type_color(const char *type, gboolean is_dark);

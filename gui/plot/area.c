@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "node/style.h"
+#include "base/contrast.h"
 #include "base/i18n.h"
 
 G_DEFINE_TYPE(NinoArea, nino_area, GTK_TYPE_WIDGET)
@@ -183,7 +183,7 @@ static void snapshot(GtkWidget *w, GtkSnapshot *s)
                    .height = (float) gtk_widget_get_height(w) };
     GdkRGBA fg;
     gtk_style_context_get_color(gtk_widget_get_style_context(w), &fg);
-    set_colours(&p, &fg, nino_style_is_high_contrast(w));
+    set_colours(&p, &fg, nino_is_high_contrast(w));
     if (p.width < 40 || p.height < 30)
         return;
     nino_run_draw_begin(a->run);

@@ -5,7 +5,6 @@
 #pragma once
 #include "plot/plot.h"
 #include "plot/run_model.h"
-#include "plot/view.h"
 
 #define NINO_TYPE_AREA (nino_area_get_type())
 G_DECLARE_FINAL_TYPE(NinoArea, nino_area, NINO, AREA, GtkWidget)

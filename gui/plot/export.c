@@ -13,6 +13,16 @@ static const char *const table_types[] = { "csv", "json", NULL };
 static const char *const all_types[] = { "png", "svg", "pdf", "csv", "json", NULL };
 static const char *const no_types[] = { NULL };
 
+void nino_view_set_export(GtkWidget *view, const NinoViewExport *x)
+{
+    g_object_set_data(G_OBJECT(view), "nino-export", (gpointer) x);
+}
+
+const NinoViewExport *nino_view_get_export(GtkWidget *view)
+{
+    return g_object_get_data(G_OBJECT(view), "nino-export");
+}
+
 const char *const *nino_export_types(GtkWidget *view, gboolean with_plot, gboolean with_table)
 {
     const NinoViewExport *x = nino_view_get_export(view);

@@ -19,13 +19,6 @@ gboolean nino_profile_read(const char *path, nino_run_profile *out)
     return found;
 }
 
-void nino_profile_mark(const nino_run_profile *p, NinoTab *tab)
-{
-    for (size_t i = 0; i < p->n_nodes; i++)
-        nino_tab_mark_end(tab, p->nodes[i].node, p->nodes[i].seconds, p->nodes[i].memory_delta,
-                          TRUE, p->nodes[i].is_cached);
-}
-
 char *nino_profile_summary(const nino_run_profile *p)
 {
     g_autoptr(GDateTime) t = g_date_time_new_from_unix_local(p->started);

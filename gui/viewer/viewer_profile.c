@@ -2,6 +2,8 @@
 #include "viewer/how_made.h"
 #include "viewer/viewer_priv.h"
 
+#include <ninodes/node.h>
+
 #include "base/i18n.h"
 
 static void add_cell(GtkWidget *grid, const char *text, int column, int row)

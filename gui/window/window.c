@@ -10,6 +10,7 @@
 #include "settings/prefs.h"
 #include "node/editors.h"
 #include "base/i18n.h"
+#include "live/views.h"
 
 G_DEFINE_TYPE(NinoWindow, nino_window, GTK_TYPE_APPLICATION_WINDOW)
 
@@ -169,8 +170,8 @@ static void action_view(GSimpleAction *a, GVariant *parameter, gpointer user)
     (void) a;
     NinoWindow *w = user;
     const char *id = g_variant_get_string(parameter, NULL);
-    for (int i = 0; nino_views[i].id; i++)
-        if (!strcmp(nino_views[i].id, id)) {
+    for (int i = 0; nino_views[i]; i++)
+        if (!strcmp(nino_views[i]->id, id)) {
             gtk_notebook_set_current_page(w->live, i);
             gtk_widget_set_visible(GTK_WIDGET(w->live), TRUE);
             nino_window_set_state_bool(w, "live", TRUE);
@@ -181,12 +182,12 @@ static void action_view(GSimpleAction *a, GVariant *parameter, gpointer user)
 static void add_views(NinoWindow *w)
 {
     w->records = nino_run_new();
-    for (const NinoViewType *v = nino_views; v->id; v++) {
-        GtkWidget *label = gtk_label_new(_(v->title));
-        gtk_widget_set_tooltip_text(label, _(v->help));
-        GtkWidget *view = nino_view_new(v, w->records);
+    for (const NinoViewType *const *v = nino_views; *v; v++) {
+        GtkWidget *label = gtk_label_new(_((*v)->title));
+        gtk_widget_set_tooltip_text(label, _((*v)->help));
+        GtkWidget *view = nino_view_new(*v, w->records);
         gtk_notebook_append_page(w->live, view, label);
-        nino_window_name_tab(w->live, view, _(v->title));
+        nino_window_name_tab(w->live, view, _((*v)->title));
         nino_window_add_advice(w, view);
     }
 }

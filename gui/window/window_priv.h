@@ -10,7 +10,7 @@
 #include "workflow/tab.h"
 #include "viewer/viewer.h"
 #include "window/window.h"
-#include "plot/view.h"
+#include "plot/run_model.h"
 
 struct _NinoWindow {
     GtkApplicationWindow parent;

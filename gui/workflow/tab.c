@@ -104,6 +104,14 @@ static void take(NinoTab *tab, nino_document *doc, const char *path)
     g_signal_emit(tab, signals[CHANGED], 0);
 }
 
+// Time and memory of each node, as after a run here.
+static void mark_profile(NinoTab *tab, const nino_run_profile *p)
+{
+    for (size_t i = 0; i < p->n_nodes; i++)
+        nino_tab_mark_end(tab, p->nodes[i].node, p->nodes[i].seconds, p->nodes[i].memory_delta,
+                          TRUE, p->nodes[i].is_cached);
+}
+
 gboolean nino_tab_open(NinoTab *tab, const char *path, GError **error)
 {
     nino_error err = { 0 };
@@ -114,7 +122,7 @@ gboolean nino_tab_open(NinoTab *tab, const char *path, GError **error)
     take(tab, doc, path);
     nino_run_profile profile = { 0 };
     if (nino_document_origin(doc) == NINO_DOCUMENT_IMPORT && nino_profile_read(path, &profile)) {
-        nino_profile_mark(&profile, tab);
+        mark_profile(tab, &profile);
         nino_run_profile_release(&profile);
     }
     return TRUE;

@@ -17,7 +17,7 @@ python3 tests/layers.py symbols "$B" || fail "calls go up"
 plant() { # FILE LINE WHAT-IS-SAID
     rm -rf "$tmp/tree"
     mkdir "$tmp/tree"
-    cp -r core cl "$tmp/tree"
+    cp -r core cl gui cli "$tmp/tree"
     mkdir -p "$(dirname "$tmp/tree/$1")"
     printf '%s\n' "$2" >>"$tmp/tree/$1"
     python3 tests/layers.py includes "$tmp/tree" >"$tmp/said" && fail "$1: '$2' was let through"
@@ -25,8 +25,11 @@ plant() { # FILE LINE WHAT-IS-SAID
 }
 plant core/op/pool.c '#include "core/node/node.h"' 'core/op/pool.c:[0-9]*: includes core/node/node.h: core/op is below core/node'
 plant core/model/vae/vae.h '#include "cl/cl.h"' 'core/model/vae/vae.h:[0-9]*: includes cl/cl.h'
+plant core/base/buf.c '#include "gui/base/tick.h"' 'core/base is below gui/base'
+plant gui/plot/plot.c '#include "live/views.h"' 'gui/plot/plot.c:[0-9]*: includes gui/live/views.h: gui/plot is below gui/live'
 plant core/cellar/wine.c '#include "core/base/buf.h"' 'core/cellar/wine.c: its folder is not in core/LAYERS'
 plant core/base/buf.c '#include "core/cellar/wine.h"' 'is in no room'
+plant gui/main.c '#include "cellar/wine.h"' 'gui/cellar/wine.h is in no room'
 
 # ---- a planted call: an object of core/base that needs one of core/run
 planted=$tmp/objects

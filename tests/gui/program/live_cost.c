@@ -1,7 +1,7 @@
 // What watching costs: all views in one window, a run of thousands of records a second, redrawn ten
 // times a second. Prints shares of one core; fails when the views alone use more than 3 %.
 // usage: live_cost [SECONDS [VIEW]]
-#include "plot/view.h"
+#include "live/views.h"
 #include "tests/gui/program/made_run.h"
 
 #include <stdlib.h>
@@ -33,8 +33,8 @@ static GtkWidget *all_views(NinoRun *run, const char *id)
     gtk_grid_set_column_homogeneous(GTK_GRID(grid), TRUE);
     gtk_grid_set_row_homogeneous(GTK_GRID(grid), TRUE);
     int i = 0;
-    for (const NinoViewType *v = nino_views; v->id; v++, i++)
-        gtk_grid_attach(GTK_GRID(grid), nino_view_new(v, run), i % 2, i / 2, 1, 1);
+    for (const NinoViewType *const *v = nino_views; *v; v++, i++)
+        gtk_grid_attach(GTK_GRID(grid), nino_view_new(*v, run), i % 2, i / 2, 1, 1);
     return grid;
 }
 

@@ -1,7 +1,6 @@
 // What is read from live views: where the time of a selection goes, whether a request would fit
 // into the pool, the value at the cursor or at what arrows step to, on the screen and for a screen
 // reader. usage: live_reading FOLDER_FOR_PICTURES
-#include "plot/view.h"
 #include "tests/gui/program/made_run.h"
 #include "tests/gui/program/views.h"
 

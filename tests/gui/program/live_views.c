@@ -2,7 +2,7 @@
 // something is drawn, that selecting a range filters tables, that exports have content, that keys
 // and text filters work, that kernels have arrows, and that a saved trace shows the same as the
 // run. usage: live_views FOLDER_FOR_PICTURES [TRACE]
-#include "plot/view.h"
+#include "live/views.h"
 #include "tests/gui/program/made_run.h"
 #include "tests/gui/program/views.h"
 
@@ -261,9 +261,9 @@ static void check_loaded(NinoRun *run, const char *path)
     g_autoptr(GError) error = NULL;
     CHECK(!nino_run_load(loaded, "/nowhere/x.json", &error) && error);
     CHECK(nino_run_load(loaded, path, NULL));
-    for (const NinoViewType *v = nino_views; v->id; v++) {
+    for (const NinoViewType *const *v = nino_views; *v; v++) {
         GtkWidget *a, *b;
-        GtkWidget *wa = show(run, v->id, &a), *wb = show(loaded, v->id, &b);
+        GtkWidget *wa = show(run, (*v)->id, &a), *wb = show(loaded, (*v)->id, &b);
         CHECK(rows_of(a) == rows_of(b));
         gtk_window_destroy(GTK_WINDOW(wa));
         gtk_window_destroy(GTK_WINDOW(wb));
@@ -299,8 +299,8 @@ int main(int argc, char **argv)
     }
     nino_run_set_ceilings(
         run, &(nino_ceilings){ .flops_f32 = 14e12, .flops_f16 = 28e12, .bandwidth = 220e9 });
-    for (const NinoViewType *v = nino_views; v->id; v++)
-        check_view(run, v, argv[1]);
+    for (const NinoViewType *const *v = nino_views; *v; v++)
+        check_view(run, *v, argv[1]);
     if (argc == 2) {
         check_timeline_keys(run);
         check_flow(run);

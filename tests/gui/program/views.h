@@ -1,6 +1,7 @@
 // What tests of live views share: a window with a view, its picture, widgets below others, keys and
 // clicks that go to the handlers of a widget.
 #pragma once
+#include "live/views.h"
 #include "plot/area.h"
 #include "tests/gui/program/loop.h"
 

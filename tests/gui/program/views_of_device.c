@@ -3,7 +3,7 @@
 // views_of_device FOLDER_FOR_PICTURES [TRACE]
 #include "live/advice_view.h"
 #include "live/compare_view.h"
-#include "plot/export.h"
+#include "live/views.h"
 #include "tests/history.h"
 
 #undef CHECK

@@ -1,0 +1,364 @@
+// The commands and the options that each of them takes. To add one: write it in a file cmd_*.c and
+// add its row here.
+#include "commands.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define FIELD(f) offsetof(options, f)
+#define O_MODELS                                                                                   \
+    {                                                                                              \
+        "models", 'm', OPT_LIST, FIELD(models), "DIR",                                             \
+            "Look for models in DIR (again for more; default NINODES_MODELS, else ./models)"       \
+    }
+#define O_INPUT                                                                                    \
+    {                                                                                              \
+        "input", 'i', OPT_TEXT, FIELD(input), "DIR", "Folder of input images and latents"          \
+    }
+#define O_SET                                                                                      \
+    {                                                                                              \
+        "set", 's', OPT_LIST, FIELD(set), "NODE.INPUT=VALUE",                                      \
+            "Change an input; NODE is an id, or a class or title that occurs once"                 \
+    }
+#define O_SEED                                                                                     \
+    {                                                                                              \
+        "seed", 0, OPT_NUMBER, FIELD(seed), "N", "Set every seed of the workflow to N"             \
+    }
+#define O_DEVICE                                                                                   \
+    {                                                                                              \
+        "device", 'd', OPT_TEXT, FIELD(device), "SEL", "cl, cl:N, cl:NAME or ref"                  \
+    }
+#define O_PRECISION                                                                                \
+    {                                                                                              \
+        "precision", 'p', OPT_TEXT, FIELD(precision), "auto|fp32|fp16|bf16",                       \
+            "How numbers are stored where a node does not say"                                     \
+    }
+#define O_PREVIEW                                                                                  \
+    {                                                                                              \
+        "preview", 0, OPT_TEXT, FIELD(preview), "none|latent2rgb|taesd|auto",                      \
+            "Write a picture of the unfinished latent while sampling; auto: taesd if it is there"  \
+    }
+#define O_PREVIEW_EVERY                                                                            \
+    {                                                                                              \
+        "preview-every", 0, OPT_NUMBER, FIELD(preview_every), "N", "Every N steps (default 5)"     \
+    }
+#define O_PREVIEW_PERCENT                                                                          \
+    {                                                                                              \
+        "preview-percent", 0, OPT_NUMBER, FIELD(preview_percent), "N",                             \
+            "At most N percent of the sampling time (default 5); beyond it previews are left out"  \
+    }
+#define O_NO_PROFILE                                                                               \
+    {                                                                                              \
+        "no-profile", 0, OPT_FLAG, FIELD(no_profile), NULL,                                        \
+            "Put no profile of the run beside the workflow in pictures"                            \
+    }
+#define O_NO_METADATA                                                                              \
+    {                                                                                              \
+        "no-metadata", 0, OPT_FLAG, FIELD(no_metadata), NULL,                                      \
+            "Put neither the workflow nor a profile into the files that are written"               \
+    }
+#define O_MEM                                                                                      \
+    {                                                                                              \
+        "mem-limit", 0, OPT_SIZE, FIELD(mem_limit), "SIZE",                                        \
+            "Device memory to use at most: 2GiB, 512M"                                             \
+    }
+#define O_JSON                                                                                     \
+    {                                                                                              \
+        "json", 0, OPT_FLAG, FIELD(json), NULL, "JSON lines on stdout, an envelope last"           \
+    }
+#define O_QUIET                                                                                    \
+    {                                                                                              \
+        "quiet", 'q', OPT_FLAG, FIELD(quiet), NULL, "Only errors"                                  \
+    }
+#define O_VERBOSE                                                                                  \
+    {                                                                                              \
+        "verbose", 'v', OPT_FLAG, FIELD(verbose), NULL, "Also say what the library logs"           \
+    }
+#define O_HELP                                                                                     \
+    {                                                                                              \
+        "help", 'h', OPT_FLAG, FIELD(help), NULL, "This help"                                      \
+    }
+
+static const opt run_opts[] = {
+    O_MODELS,
+    O_INPUT,
+    { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
+    O_SET,
+    O_SEED,
+    { "grid", 'g', OPT_LIST, FIELD(grid), "NODE.INPUT=V1,V2,...",
+      "Run once for each value; given twice, for each pair; 1..5 or 1..9:2 is a range" },
+    O_DEVICE,
+    O_PRECISION,
+    O_MEM,
+    O_PREVIEW,
+    O_PREVIEW_EVERY,
+    O_PREVIEW_PERCENT,
+    { "resume", 0, OPT_FLAG, FIELD(resume), NULL,
+      "Go on with the steps that a run of the same was stopped at" },
+    { "advise", 0, OPT_FLAG, FIELD(advise), NULL,
+      "Say at the end what would make it faster, and by how much" },
+    { "trace", 't', OPT_TEXT, FIELD(trace), "FILE",
+      "Write a Chrome trace; .gz: compressed, .pftrace: Perfetto's form, .ninotrace: own form; the "
+      "last two survive a crash" },
+    O_JSON,
+    { "dry-run", 'n', OPT_FLAG, FIELD(dry_run), NULL, "Check and plan, run nothing" },
+    O_NO_PROFILE,
+    O_NO_METADATA,
+    { "telemetry", 0, OPT_TEXT, FIELD(telemetry), "on|off",
+      "Let viewers attach to this run (default on)" },
+    O_QUIET,
+    O_VERBOSE,
+    O_HELP,
+    { 0 }
+};
+
+static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME",
+                                   "Plan for a device profile, e.g. gfx1151; default: the device" },
+                                 O_MODELS,
+                                 O_INPUT,
+                                 O_SET,
+                                 O_SEED,
+                                 O_DEVICE,
+                                 O_PRECISION,
+                                 O_MEM,
+                                 O_JSON,
+                                 O_VERBOSE,
+                                 O_HELP,
+                                 { 0 } };
+
+static const opt convert_opts[] = {
+    { "output", 'o', OPT_TEXT, FIELD(output), "FILE", "Write to FILE instead of stdout" },
+    { "ui", 0, OPT_FLAG, FIELD(ui), NULL, "The form that the editor saved, where the file has it" },
+    O_SET,
+    O_SEED,
+    O_QUIET,
+    O_HELP,
+    { 0 }
+};
+
+static const opt inspect_opts[] = {
+    { "tensors", 't', OPT_FLAG, FIELD(tensors), NULL, "List every tensor" }, O_JSON, O_HELP, { 0 }
+};
+static const opt devices_opts[] = {
+    { "measure", 0, OPT_FLAG, FIELD(measure), NULL,
+      "Measure bandwidths, arithmetic and launches of --device, and keep them" },
+    O_DEVICE,
+    O_JSON,
+    O_HELP,
+    { 0 }
+};
+static const opt nodes_opts[] = { O_JSON,
+                                  { "markdown", 0, OPT_FLAG, FIELD(markdown), NULL,
+                                    "The reference of all nodes" },
+                                  O_HELP,
+                                  { 0 } };
+static const opt selftest_opts[] = {
+    O_DEVICE,
+    { "op", 0, OPT_TEXT, FIELD(op), "TEXT", "Only cases whose name contains TEXT" },
+    { "seed", 0, OPT_NUMBER, FIELD(seed), "N", "Seed of the inputs" },
+    { "bench", 0, OPT_FLAG, FIELD(bench), NULL, "Time the cases" },
+    { "quick", 0, OPT_FLAG, FIELD(fast), NULL, "Small shapes only" },
+    O_JSON,
+    O_QUIET,
+    O_HELP,
+    { 0 }
+};
+static const opt bench_opts[] = {
+    { "samples", 'n', OPT_NUMBER, FIELD(samples), "N", "Samples of every case (default 10)" },
+    { "warmup", 0, OPT_NUMBER, FIELD(warmup), "N", "Runs before those that count (default 2)" },
+    { "quick", 0, OPT_FLAG, FIELD(fast), NULL, "A few small cases" },
+    { "save", 0, OPT_TEXT, FIELD(save), "FILE", "Keep the result for a later --baseline" },
+    { "baseline", 0, OPT_TEXT, FIELD(baseline), "FILE", "Compare with a result that was kept" },
+    { "fail-over", 0, OPT_TEXT, FIELD(fail_over), "PERCENT",
+      "Exit with 7 when a case is slower than in the baseline by more, beyond doubt" },
+    { "csv", 0, OPT_FLAG, FIELD(csv), NULL, "Comma-separated values" },
+    O_DEVICE,
+    O_MODELS,
+    O_INPUT,
+    O_PRECISION,
+    O_MEM,
+    O_SET,
+    O_SEED,
+    O_JSON,
+    O_QUIET,
+    O_HELP,
+    { 0 }
+};
+static const opt tune_opts[] = {
+    { "quick", 0, OPT_FLAG, FIELD(fast), NULL, "Smaller shapes and fewer rounds" },
+    { "reset", 0, OPT_FLAG, FIELD(reset), NULL, "Forget what was found" },
+    { "export", 0, OPT_TEXT, FIELD(export_file), "FILE", "Write what was found to FILE" },
+    { "import", 0, OPT_TEXT, FIELD(import_file), "FILE", "Take what was found elsewhere" },
+    O_DEVICE,
+    O_JSON,
+    O_QUIET,
+    O_HELP,
+    { 0 }
+};
+static const opt monitor_opts[] = {
+    O_JSON,
+    { "once", '1', OPT_FLAG, FIELD(once), NULL, "Print the state once and leave" },
+    { "metrics", 0, OPT_FLAG, FIELD(metrics), NULL,
+      "Print the state once as OpenMetrics text, for dashboards, and leave" },
+    { "gui", 0, OPT_FLAG, FIELD(gui), NULL, "Open ninodes-studio attached to the run" },
+    O_HELP,
+    { 0 }
+};
+#define O_STATE                                                                                    \
+    {                                                                                              \
+        "state", 0, OPT_TEXT, FIELD(state), "DIR",                                                 \
+            "Folder that keeps the queue (default $XDG_STATE_HOME/ninodes)"                        \
+    }
+static const opt worker_opts[] = {
+    O_MODELS,
+    O_INPUT,
+    { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
+    O_DEVICE,
+    O_PRECISION,
+    O_MEM,
+    O_PREVIEW,
+    O_PREVIEW_EVERY,
+    O_PREVIEW_PERCENT,
+    O_NO_PROFILE,
+    O_NO_METADATA,
+    O_STATE,
+    { "resume", 0, OPT_FLAG, FIELD(resume), NULL,
+      "Go on at once, even if the last worker died while a job ran" },
+    { "idle-end", 0, OPT_NUMBER, FIELD(idle_end), "SECONDS",
+      "End when for so long nobody watched and there was nothing to do (default: never)" },
+    O_QUIET,
+    O_VERBOSE,
+    O_HELP,
+    { 0 }
+};
+static const opt jobs_opts[] = {
+    { "worker", 'w', OPT_TEXT, FIELD(worker), "PID|SOCKET",
+      "Which worker or run (default: the newest worker)" },
+    { "front", 0, OPT_FLAG, FIELD(front), NULL, "add, move, retry: next to run" },
+    { "position", 0, OPT_NUMBER, FIELD(position), "N",
+      "add, move, retry: Nth of those that wait (default: last)" },
+    { "wait", 0, OPT_FLAG, FIELD(wait), NULL,
+      "add, retry: wait for the job's end and print its files" },
+    { "after", 0, OPT_FLAG, FIELD(after), NULL, "shutdown: let the running job end first" },
+    O_MODELS,
+    O_INPUT,
+    { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "add: folder of the results" },
+    O_SET,
+    O_SEED,
+    O_PRECISION,
+    O_PREVIEW,
+    O_PREVIEW_EVERY,
+    O_PREVIEW_PERCENT,
+    O_NO_PROFILE,
+    O_NO_METADATA,
+    { "trace", 't', OPT_TEXT, FIELD(trace), "FILE", "add: write a Chrome trace of the job" },
+    O_JSON,
+    O_QUIET,
+    O_HELP,
+    { 0 }
+};
+static const opt trace_opts[] = { { "fail-over", 0, OPT_TEXT, FIELD(fail_over), "PERCENT",
+                                    "diff: exit with 7 when the second run takes longer by more" },
+                                  O_JSON,
+                                  O_HELP,
+                                  { 0 } };
+static const opt plain_opts[] = { O_HELP, { 0 } };
+
+#define WORKFLOW_IS                                                                                \
+    "WORKFLOW is a ComfyUI workflow: JSON as the editor saves it (0.4, 1.0) or in API form,\n"     \
+    "a picture that holds one, or - for stdin.\n"
+
+const command commands[] = {
+    { "run", "WORKFLOW", 1, 1, "Run a workflow",
+      WORKFLOW_IS
+      "Paths of the written files go to stdout. Ctrl-C stops after the current kernel,\n"
+      "a second one at once. SIGUSR1 prints a status line. Ctrl-Z stops it between two kernels,\n"
+      "fg goes on; what was waited counts in no time that is told.\n"
+      "--grid runs in one process, so that what does not change is computed once. The first axis\n"
+      "is that of the columns. A value in double quotes may hold commas. Beside the files comes a\n"
+      "sheet, grid_00001_.png, of all of them; a cell that fails stays empty, Ctrl-C stops all.\n",
+      run_opts, cmd_run },
+    { "plan", "WORKFLOW", 1, 1, "Say what a run needs, without running it",
+      "Memory, arithmetic and, where the profile knows the device, time.\n"
+      "The exit status is 6 when it does not fit.\n",
+      plan_opts, cmd_plan },
+    { "convert", "WORKFLOW", 1, 1, "Print a workflow in API form",
+      WORKFLOW_IS "What the editor saved becomes what ComfyUI's server takes: widgets by name,\n"
+                  "subgraphs opened, notes, reroutes, muted and bypassed nodes gone.\n",
+      convert_opts, cmd_convert },
+    { "inspect", "FILE", 1, 1, "Say what a model, latent, picture or workflow is", "", inspect_opts,
+      cmd_inspect },
+    { "devices", "", 0, 0, "List devices, or measure one",
+      "--measure takes some seconds and needs the device for itself. What it finds replaces the\n"
+      "profile's figures in plans, the roofline and \"% of peak\".\n",
+      devices_opts, cmd_devices },
+    { "nodes", "[NAME]", 0, 1, "List the nodes a workflow can use, or describe one", "", nodes_opts,
+      cmd_nodes },
+    { "selftest", "", 0, 0, "Compare every kernel on a device with the reference", "",
+      selftest_opts, cmd_selftest },
+    { "bench", "[TEXT|WORKFLOW]", 0, 1, "Say how fast kernels, or a workflow, run here",
+      "TEXT: only cases whose name contains it, as the table prints them. Every sample is\n"
+      "taken right after one of a yardstick, a matrix product; what is compared with a\n"
+      "baseline is the ratio of the two, which holds when clock or load change.\n"
+      "A WORKFLOW is run as a whole, each time with its models read anew; its files go to a "
+      "folder\n"
+      "that is removed.\n",
+      bench_opts, cmd_bench },
+    { "tune", "", 0, 0, "Choose how a device's work is cut, by measuring",
+      "Takes about a minute and needs the device for itself. Only what changes no bit of a result\n"
+      "is tuned, and only what is faster beyond doubt is kept: for this device, its driver and\n"
+      "this version. The gain is measured anew after choosing.\n",
+      tune_opts, cmd_tune },
+    { "monitor", "[PID|SOCKET|JOB|TRACE]", 0, 1,
+      "Watch a run of this machine (default: the newest), or look at a trace",
+      "JOB is the number of a job of a worker. A TRACE may still be written (.ninotrace).\n",
+      monitor_opts, cmd_monitor },
+    { "worker", "", 0, 0, "Take jobs and run them one after the other",
+      "Prints the path of its socket and waits for jobs, which ninodes jobs and ninodes-studio\n"
+      "send. The queue is kept on disk: after a crash nothing is lost.\n",
+      worker_opts, cmd_worker },
+    { "jobs",
+      "ls|add|wait|show|pause|resume|cancel|set|move|remove|retry|workflow|reload|trim|shutdown "
+      "[WORKFLOW|JOB] [VALUE]",
+      0, 3, "Look at the queue of a worker and change it",
+      "  ls                     the queue and what has ended (the default)\n"
+      "  add WORKFLOW           queue it; prints the job's number\n"
+      "  wait JOB, show JOB     its files on stdout; wait: when it has ended\n"
+      "  pause, resume          stop between two kernels; go on\n"
+      "  cancel [JOB]           the running one, or that one\n"
+      "  set JOB NODE.INPUT=V   change a waiting job\n"
+      "  move JOB, retry JOB    with --front or --position; retry: once more\n"
+      "  remove [JOB]           a waiting or finished job; all finished ones\n"
+      "  workflow JOB           print it\n"
+      "  reload, trim           forget models and results; trim: give memory back\n"
+      "  shutdown               end the worker; the queue is kept\n"
+      "pause, resume, cancel and trim also work on a run: --worker PID.\n",
+      jobs_opts, cmd_jobs },
+    { "trace", "check|summary|diff|convert|advice FILE [FILE]", 2, 3,
+      "Check, sum up, compare or convert trace files",
+      "  check FILE      is it a valid trace?\n"
+      "  summary FILE    tables of nodes, memory and kernels\n"
+      "  diff A B        what B does faster or slower than A: nodes, sampler steps and kernels, "
+      "with\n"
+      "                  the chance p of so large a difference among equal runs\n"
+      "  convert IN OUT  write it anew: Chrome JSON, Perfetto's form (.pftrace), either compressed "
+      "(.gz),\n"
+      "                  or .ninotrace\n"
+      "  advice FILE     what would make such a run faster\n",
+      trace_opts, cmd_trace },
+    { "completion", "bash|zsh|fish|man", 1, 1, "Print a shell's completion, or the manual page",
+      "  bash: ninodes completion bash > ~/.local/share/bash-completion/completions/ninodes\n"
+      "  zsh:  ninodes completion zsh > a folder of $fpath, as _ninodes\n"
+      "  fish: ninodes completion fish > ~/.config/fish/completions/ninodes.fish\n",
+      plain_opts, cmd_completion },
+    { "help", "[COMMAND]", 0, 1, "Help on a command", "", plain_opts, cmd_help },
+    { 0 }
+};
+
+const command *command_find(const char *name)
+{
+    for (const command *c = commands; c->name; c++)
+        if (!strcmp(c->name, name))
+            return c;
+    return NULL;
+}

@@ -1,0 +1,27 @@
+// The table of commands, which help, completion and the manual page are made from too.
+#pragma once
+#include "cli.h"
+
+extern const command commands[]; // ends with {0}
+const command *command_find(const char *name);
+
+void help_all(FILE *f);
+void help_command(FILE *f, const command *c);
+bool completion_print(FILE *f, const char *shell); // bash, zsh, fish; "man": the manual page
+
+// One a command: its exit code.
+int cmd_run(const options *o);
+int cmd_plan(const options *o);
+int cmd_convert(const options *o);
+int cmd_inspect(const options *o);
+int cmd_devices(const options *o);
+int cmd_nodes(const options *o);
+int cmd_selftest(const options *o);
+int cmd_bench(const options *o);
+int cmd_tune(const options *o);
+int cmd_monitor(const options *o);
+int cmd_worker(const options *o);
+int cmd_jobs(const options *o);
+int cmd_trace(const options *o);
+int cmd_completion(const options *o);
+int cmd_help(const options *o);

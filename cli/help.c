@@ -1,0 +1,71 @@
+// The help of the program and of its commands.
+#include "commands.h"
+
+#include <string.h>
+
+void help_all(FILE *f)
+{
+    fprintf(f, "usage: ninodes COMMAND ...\n\n"
+               "Runs ComfyUI workflows on OpenCL and says where time and memory go.\n\n");
+    for (const command *c = commands; c->name; c++)
+        fprintf(f, "  %-11s %s\n", c->name, c->summary);
+    fprintf(f, "\nninodes help COMMAND says more, ninodes help environment lists the variables;\n"
+               "ninodes --version says which this is.\n"
+               "Exit status: 0 ok, 1 run failed, 2 usage, 3 workflow invalid, 4 file missing,\n"
+               "5 device, 6 out of memory, 7 slower than allowed, 75 lost contact, 130 "
+               "interrupted, 143 terminated.\n");
+}
+
+// "-m, --models DIR"
+static void option_words(char *buf, size_t size, const opt *d)
+{
+    char letter[8] = "    ";
+    if (d->letter)
+        snprintf(letter, sizeof(letter), "-%c, ", d->letter);
+    snprintf(buf, size, "%s--%s%s%s", letter, d->name, d->arg ? " " : "", d->arg ? d->arg : "");
+}
+
+void help_command(FILE *f, const command *c)
+{
+    fprintf(f, "usage: ninodes %s%s%s [options]\n\n%s.\n%s\n", c->name, *c->args ? " " : "",
+            c->args, c->summary, c->more);
+    for (const opt *d = c->opts; d->name; d++) {
+        char words[80];
+        option_words(words, sizeof(words), d);
+        if (strlen(words) <= 30)
+            fprintf(f, "  %-30s  %s\n", words, d->help);
+        else
+            fprintf(f, "  %s\n  %-30s  %s\n", words, "", d->help);
+    }
+}
+
+int cmd_help(const options *o)
+{
+    if (!o->n_args) {
+        help_all(stdout);
+        return EXIT_OK;
+    }
+    if (!strcmp(o->arg[0], "environment")) {
+        for (const nino_variable *v = nino_variables(); v->name; v++)
+            printf("%-20s %s%s\n", v->name, v->help, v->is_setting ? " *" : "");
+        printf("\n* also a line in ninodes.conf (mem_limit = 16GiB): in the working folder, in\n"
+               "$XDG_CONFIG_HOME/ninodes or in /etc/xdg/ninodes. Options count more than the\n"
+               "environment, that more than these files.\n");
+        return EXIT_OK;
+    }
+    const command *c = command_find(o->arg[0]);
+    if (!c) {
+        say("help: no command %s (ninodes help lists them)", o->arg[0]);
+        return EXIT_USAGE;
+    }
+    help_command(stdout, c);
+    return EXIT_OK;
+}
+
+int cmd_completion(const options *o)
+{
+    if (completion_print(stdout, o->arg[0]))
+        return EXIT_OK;
+    say("completion: %s is not one of bash, zsh, fish, man", o->arg[0]);
+    return EXIT_USAGE;
+}

@@ -1,0 +1,119 @@
+// Talking to people: lines on stderr, errors with what to do about them, sizes.
+#include "cli.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+static void put_line(void *line)
+{
+    // One write: lines of several processes on one terminal do not mix.
+    const char *const text = line;
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        return;
+}
+
+void say(const char *fmt, ...)
+{
+    char line[1024] = "ninodes: ";
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(line + 9, sizeof(line) - 10, fmt, ap);
+    va_end(ap);
+    for (char *p = line; *p; p++)
+        if ((unsigned char) *p < 0x20 || *p == 0x7f)
+            *p = '?'; // file names and workflows must not steer the terminal
+    const size_t n = strlen(line);
+    line[n] = '\n';
+    line[n + 1] = 0;
+    progress_aside(put_line, line);
+}
+
+exit_code exit_for(nino_status st)
+{
+    switch (st) {
+    case NINO_OK: return EXIT_OK;
+    case NINO_ERR_NOMEM: return EXIT_NOMEM;
+    case NINO_ERR_DEVICE: return EXIT_DEVICE;
+    case NINO_ERR_MISSING: return EXIT_MISSING;
+    case NINO_ERR_UNSUPPORTED: return EXIT_WORKFLOW;
+    case NINO_ERR_CANCELLED: return EXIT_SIGINT;
+    case NINO_ERR_ARG:
+    case NINO_ERR_IO:
+    case NINO_ERR_FORMAT:
+    case NINO_ERR_RANGE:
+    case NINO_ERR_UNKNOWN: return EXIT_RUN;
+    }
+    return EXIT_RUN;
+}
+
+const char *status_hint(const nino_error *err)
+{
+    switch (err->code) {
+    case NINO_ERR_NOMEM:
+        return "ninodes plan says what it needs; a tiled decode or a smaller batch needs less";
+    case NINO_ERR_MISSING: return "--models DIR and --input DIR say where to look";
+    case NINO_ERR_DEVICE: return "ninodes devices and ninodes selftest say more";
+    default: return NULL;
+    }
+}
+
+int report_error(const options *o, const char *cmd, const nino_error *err, const char *hint)
+{
+    if (!hint)
+        hint = status_hint(err);
+    say("%s: %s%s%s (%s)", cmd, err->where, *err->where ? ": " : "", err->msg,
+        nino_status_name(err->code));
+    if (hint && !o->quiet)
+        say("%s", hint);
+    if (o->json)
+        js_envelope_error(cmd, err->kind ? err->kind : nino_status_name(err->code), err->msg,
+                          err->where, hint);
+    return exit_for(err->code);
+}
+
+const char *human_bytes(char *buf, size_t size, double bytes)
+{
+    const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+    int i = 0;
+    const double sign = bytes < 0 ? -1 : 1;
+    bytes *= sign;
+    for (; bytes >= 1023.95 && i < 4; i++)
+        bytes /= 1024;
+    snprintf(buf, size, i ? "%.1f %s" : "%.0f %s", sign * bytes, units[i]);
+    return buf;
+}
+
+static void on_log(void *priv, nino_log_level level, const char *line)
+{
+    (void) priv;
+    (void) level;
+    say("%s", line);
+}
+
+void fill_ctx_params(const options *o, nino_ctx_params *p)
+{
+    static const char *const precisions[] = { "auto", "fp32", "fp16", "bf16" };
+    static const char *const previews[] = { "none", "latent2rgb", "taesd", "auto" };
+    *p = (nino_ctx_params){
+        .device = o->device,
+        .mem_limit = o->mem_limit,
+        .models = o->models.item,
+        .input_dir = o->input,
+        .no_profile = o->no_profile,
+        .no_metadata = o->no_metadata,
+        .output_dir = o->output,
+        .preview_every = o->preview_every < 10000 ? (int) o->preview_every : 10000,
+        .preview_share = (double) (o->preview_percent < 100 ? o->preview_percent : 100) * 0.01,
+        .log = on_log,
+        .log_level = o->quiet     ? NINO_LOG_ERROR
+                     : o->verbose ? NINO_LOG_INFO
+                                  : NINO_LOG_WARN,
+    };
+    for (int i = 0; o->precision && i < 4; i++)
+        if (!strcmp(o->precision, precisions[i]))
+            p->precision = (nino_precision_opt) i;
+    for (int i = 0; o->preview && i < 4; i++)
+        if (!strcmp(o->preview, previews[i]))
+            p->preview = (nino_preview_opt) i;
+}
