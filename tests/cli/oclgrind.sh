@@ -2,7 +2,7 @@
 # Runs every kernel on tiny shapes in oclgrind, a simulator that checks each memory access. It says
 # nothing through its exit status: its log must be empty. One type a schedule, as it is slow; all of them with
 # NINODES_TEST_LONG=1.
-program=${B:-build}/tests/unit/cl_schedules
+program=${B:-build}/tests/unit/cl/schedules
 icd=/usr/lib/oclgrind/liboclgrind-rt-icd.so
 [ -e "$icd" ] || { echo "skip: no oclgrind"; exit 77; }
 [ -x "$program" ] || { echo "skip: built without OpenCL"; exit 77; }
