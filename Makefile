@@ -55,7 +55,11 @@ endif
 
 core_SRC := $(sort $(wildcard core/*/*.c core/*/*/*.c))
 ifeq ($(CL),1)
-cl_SRC := $(sort $(wildcard cl/*.c))
+# The schedules and the forms of the shared kernels that they take: core/op/sched_list.h.
+schedules := $(shell sed -n 's/^SCHEDULE.\([a-z0-9_]*\), *\(SCHED_[A-Z0-9_]*\).*/\1:\2/p' core/op/sched_list.h)
+schedule_DIRS := $(foreach s,$(schedules),cl/$(firstword $(subst :, ,$(s))))
+kernel_FILES := $(wildcard cl/kernels/*.cl $(addsuffix /*.cl,$(schedule_DIRS)))
+cl_SRC := $(sort $(wildcard cl/*.c $(addsuffix /*.c,$(schedule_DIRS))))
 core_SRC := $(filter-out core/op/device/device_none.c,$(core_SRC))
 endif
 cli_SRC := $(sort $(wildcard cli/*.c))
@@ -93,6 +97,8 @@ headers_OK := $(patsubst core/include/%.h,$(B)/headers/%.ok,$(header_SRC))
 public := -Icore/include
 $(B)/core/%.o: INC := -I. $(public)
 $(B)/cl/%.o: INC := -I. $(public)
+# Names of a schedule carry that of its folder.
+$(foreach d,$(schedule_DIRS),$(eval $(B)/$(d)/%.o: INC += -DSCHEDULE=$(notdir $(d))))
 $(B)/tests/%.o $(B)/bench/%.o: INC := -I. $(public)
 $(B)/tests/examples/%.o: INC := $(public)
 $(B)/cli/%.o: INC := $(public)
@@ -148,6 +154,7 @@ $(B)/%.o: %.c
 
 # .incbin is invisible to -MMD
 $(B)/cl/kernels.o: $(wildcard cl/kernels/*.cl)
+$(foreach d,$(schedule_DIRS),$(eval $(B)/$(d)/host.o: $(wildcard $(d)/*.cl)))
 $(B)/core/op/profile_data.o: $(wildcard data/devices/*.json)
 $(B)/core/media/label.o: data/labels/sans.png
 
@@ -253,18 +260,20 @@ lint-layers:
 	$(Q)python3 tests/layers.py sizes
 lint-text:
 	$(Q)$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
-	$(Q)! grep -nP '\t| +$$|\r' $(C_FILES) $(wildcard cl/kernels/*.cl)
+	$(Q)! grep -nP '\t| +$$|\r' $(C_FILES) $(kernel_FILES)
 	$(Q)! grep -nE '\b(strcpy|strcat|sprintf|gets|strtok|alloca)\(' $(C_FILES)
 	$(Q)! grep -ln 'CL/cl.*\.h' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/* gui/*.[ch] gui/*/*.[ch])
-	$(Q)! grep -lnE '<(gtk|glib|gio)[a-z/-]*\.h>' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/* cl/*.[ch])
+	$(Q)! grep -lnE '<(gtk|glib|gio)[a-z/-]*\.h>' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/* cl/*.[ch] cl/*/*.[ch])
 	$(Q)for f in $(C_FILES); do head -1 $$f | grep -q '^// ' || { echo "$$f: the first line must say what the file is for"; exit 1; }; done
-# Every kernel file parses as OpenCL C 1.2 in both schedules and all storage types, without a driver.
+# Every kernel file parses as OpenCL C 1.2 in the schedules that it is for and all storage types,
+# without a driver; and what a schedule is lies in its folder, not in branches elsewhere.
 lint-kernels:
-	$(Q)for k in $(filter-out %/common.cl,$(wildcard cl/kernels/*.cl)); do for s in SCHED_CPU SCHED_GENERIC; do for f in 0 1; do \
-		cat cl/kernels/common.cl $$k | $(CLANG) -x cl -cl-std=CL1.2 -Icl/kernels -D$$s=1 -DF16=$$f -Xclang -finclude-default-header \
+	$(Q)for s in $(schedules); do dir=cl/$${s%%:*}; for k in $(filter-out %/common.cl,$(wildcard cl/kernels/*.cl)) $$dir/*.cl; do for f in 0 1; do \
+		cat cl/kernels/common.cl $$k | $(CLANG) -x cl -cl-std=CL1.2 -Icl/kernels -D$${s#*:}=1 -DF16=$$f -Xclang -finclude-default-header \
 		-fsyntax-only -Wall -Werror -Wno-unused-function - || { echo "$$k ($$s, F16=$$f)"; exit 1; }; done; done; done
+	$(Q)! grep -nE 'is_cpu|SCHED_[A-Z]' $(wildcard cl/*.[ch])
 lint-static: compile_commands.json
-	$(Q)cppcheck -q -j2 --enable=warning,portability --error-exitcode=1 --inline-suppr --suppressions-list=.cppcheck -i cl/kernels -Icore/include -I. core cl cli
+	$(Q)cppcheck -q -j2 --enable=warning,portability --error-exitcode=1 --inline-suppr --suppressions-list=.cppcheck $(addprefix -i ,$(sort cl/kernels $(kernel_FILES))) -Icore/include -I. core cl cli
 	$(Q)printf '%s\n' $(core_SRC) $(cl_SRC) $(cli_SRC) | xargs -P2 -n1 $(CLANG_TIDY) -quiet -p . 2>/dev/null
 format:
 	$(CLANG_FORMAT) -i $(C_FILES)

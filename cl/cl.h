@@ -8,6 +8,12 @@
 
 typedef struct nino_cl nino_cl;
 typedef struct nino_cl_program nino_cl_program;
+typedef struct nino_cl_schedule nino_cl_schedule; // cl/cl_schedule.h
+
+// A kernel file: its name without ".cl". A list of them ends with a NULL name.
+typedef struct nino_cl_text {
+    const char *name, *text;
+} nino_cl_text;
 
 // One kernel argument; built with the macros below so that a table of them reads like the kernel's
 // signature.
@@ -56,16 +62,16 @@ nino_status nino_cl_launch(nino_cl *cl, const char *file, const char *kernel, co
                            nino_error *err);
 
 const nino_profile *nino_cl_profile(const nino_cl *cl);
-bool nino_cl_is_cpu_schedule(const nino_cl *cl);
-unsigned nino_cl_compute_units(const nino_cl *cl); // at least 1
-// A GPU with less __local than the largest tiles of gemm.cl and attn.cl take: 32 to 40 KiB.
-bool nino_cl_has_small_local(const nino_cl *cl);
+const nino_cl_schedule *nino_cl_schedule_now(const nino_cl *cl); // the profile's
+unsigned nino_cl_compute_units(const nino_cl *cl);               // at least 1
+uint64_t nino_cl_local_bytes(const nino_cl *cl);                 // of a compute unit
 // Common -D options for a storage type: F16, BF16.
 const char *nino_cl_type_defs(nino_dtype t);
 // "-DWIDE=1" when indices up to n do not fit 32 bits, else "".
 const char *nino_cl_wide_defs(uint64_t n);
-// Global size for n work-items of a kernel with local size 1 (CPU) or 256 (GENERIC).
+// Global size for n work-items, and for n work-groups, of the schedule's size of a work-group.
 size_t nino_cl_items(const nino_cl *cl, uint64_t n);
+size_t nino_cl_groups(const nino_cl *cl, uint64_t n);
 // Global size of a FLAT_KERNEL (cl/kernels/common.cl) over n elements.
 size_t nino_cl_flat(const nino_cl *cl, uint64_t n);
 // How many launches a work of that many FLOPs should be split into, so that each ends within about
@@ -83,13 +89,14 @@ typedef struct nino_cl_tiles {
 // `weight`: as the kernel reads it.
 double nino_cl_product_bytes(const nino_op_desc *d, nino_dtype weight, const nino_cl_tiles *t);
 double nino_cl_wino_bytes(int64_t channels, int64_t columns, const nino_cl_tiles *t);
-// Of all blocks of queries.
-double nino_cl_attention_bytes(const nino_op_desc *d, int64_t blocks, bool is_cpu);
+// Of all blocks of queries, which are read `passes` times; key_bytes: of a value of K as the kernel
+// reads it.
+double nino_cl_attention_bytes(const nino_op_desc *d, int64_t blocks, int passes, size_t key_bytes);
 // Kernels over rows or single elements, in one launch.
 double nino_cl_rows_bytes(const nino_op_desc *d);
 
-// Per-family hosts: pick the variant, set sizes, launch. One function an op; cl/run.c holds the
-// table.
+// Per-family hosts: pick the variant, set sizes, launch. One function an op; cl/cl_ops.c holds
+// the table.
 nino_status nino_cl_gemm(nino_cl *cl, const nino_op_call *c,
                          nino_error *err); // LINEAR, CONV2D: cl/op_gemm.c
 nino_status nino_cl_attn(nino_cl *cl, const nino_op_call *c,

@@ -1,4 +1,5 @@
 // One way to launch a kernel: arguments from a table, checked against the kernel's own count.
+#include "cl/cl_schedule.h"
 #include "cl/runtime.h"
 
 #include <math.h>
@@ -74,9 +75,9 @@ nino_status nino_cl_launch(nino_cl *cl, const char *file, const char *kernel, co
 
 const nino_profile *nino_cl_profile(const nino_cl *cl) { return &cl->be.profile; }
 
-bool nino_cl_is_cpu_schedule(const nino_cl *cl)
+const nino_cl_schedule *nino_cl_schedule_now(const nino_cl *cl)
 {
-    return cl->be.profile.schedule == NINO_SCHED_CPU;
+    return nino_cl_schedule_of(&cl->be.profile);
 }
 
 unsigned nino_cl_compute_units(const nino_cl *cl)
@@ -84,10 +85,7 @@ unsigned nino_cl_compute_units(const nino_cl *cl)
     return cl->dev->info.compute_units ? cl->dev->info.compute_units : 1;
 }
 
-bool nino_cl_has_small_local(const nino_cl *cl)
-{
-    return !nino_cl_is_cpu_schedule(cl) && cl->local_bytes < 40u << 10;
-}
+uint64_t nino_cl_local_bytes(const nino_cl *cl) { return cl->local_bytes; }
 
 const char *nino_cl_type_defs(nino_dtype t)
 {
@@ -98,12 +96,15 @@ const char *nino_cl_wide_defs(uint64_t n) { return n >> 32 ? "-DWIDE=1" : ""; }
 
 size_t nino_cl_items(const nino_cl *cl, uint64_t n)
 {
-    return nino_cl_is_cpu_schedule(cl) ? n : (n + 255) / 256 * 256;
+    const size_t group = nino_cl_schedule_now(cl)->group;
+    return (n + group - 1) / group * group;
 }
+
+size_t nino_cl_groups(const nino_cl *cl, uint64_t n) { return n * nino_cl_schedule_now(cl)->group; }
 
 size_t nino_cl_flat(const nino_cl *cl, uint64_t n)
 {
-    const uint64_t each = nino_cl_is_cpu_schedule(cl) ? 4096 : 4; // FLAT
+    const uint64_t each = (uint64_t) nino_cl_schedule_now(cl)->grids.flat; // FLAT
     return nino_cl_items(cl, (n + each - 1) / each);
 }
 

@@ -1,5 +1,5 @@
 // Host side of the elementwise operations: cl/kernels/elt.cl.
-#include "cl/cl.h"
+#include "cl/cl_schedule.h"
 #include "core/base/error.h"
 
 #include <stdio.h>
@@ -26,7 +26,7 @@ static nino_status launch_flat(nino_cl *cl, const nino_op_call *c, const char *k
 // ---- kernels over rows -----------------------------------------------------------------------
 
 typedef struct rows {
-    int64_t n, len, each; // rows, elements of a row, rows of a work-item of the CPU schedule
+    int64_t n, len, each; // rows, elements of a row, rows of a work-item that does whole ones
     nino_op_rows b;       // how the broadcast operand goes with them
 } rows;
 
@@ -47,7 +47,7 @@ static nino_status rows_of(const nino_op_call *c, const nino_shape *broadcast, r
     return NINO_OK;
 }
 
-// Of the GENERIC schedule a work-item does `lane` elements, or 1/4 as many if rows are narrow.
+// A work-item that does no whole rows does 4 elements, or `narrow` ones of rows that are no quads.
 static nino_status launch_rows(nino_cl *cl, const nino_op_call *c, const char *kernel,
                                const rows *r, int narrow, const nino_cl_arg *args, int n_args,
                                nino_error *err)
@@ -56,14 +56,14 @@ static nino_status launch_rows(nino_cl *cl, const nino_op_call *c, const char *k
                                 .is_main = true,
                                 .requested = nino_cl_rows_bytes(&c->d) };
     const bool is_narrow = r->len % 4 != 0;
-    const uint64_t items = (uint64_t) (r->n * r->len / (is_narrow ? narrow : 4));
-    const size_t global = nino_cl_is_cpu_schedule(cl) ? (size_t) ((r->n + r->each - 1) / r->each)
-                                                      : nino_cl_items(cl, items);
+    const int64_t items = r->n * r->len / (is_narrow ? narrow : 4);
+    const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids.rows(r->n, r->each, items);
     char defs[96], all[160];
     make_defs(&c->d, defs);
     snprintf(all, sizeof(all), "%s%s %s", defs, is_narrow ? " -DNARROW=1" : "",
              nino_cl_wide_defs((uint64_t) nino_shape_count(&c->d.src[0]) + 1024));
-    return nino_cl_launch(cl, "elt", kernel, all, &what, 1, &global, NULL, args, n_args, err);
+    return nino_cl_launch(cl, "elt", kernel, all, &what, grid.dims, grid.size, NULL, args, n_args,
+                          err);
 }
 
 static nino_status add_rows(nino_cl *cl, const nino_op_call *c, nino_error *err)

@@ -1,12 +1,12 @@
 // Host side of the image operations: cl/kernels/image.cl.
-#include "cl/cl.h"
+#include "cl/cl_schedule.h"
 #include "core/base/error.h"
 #include "core/op/resample.h"
 
 // Global size for w pixels a row.
 static size_t pixels(const nino_cl *cl, int64_t w)
 {
-    const int64_t run = nino_cl_is_cpu_schedule(cl) ? 64 : 1; // RUN
+    const int64_t run = nino_cl_schedule_now(cl)->grids.pixels; // RUN
     return nino_cl_items(cl, (uint64_t) ((w + run - 1) / run));
 }
 

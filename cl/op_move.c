@@ -1,5 +1,5 @@
 // Host side of the operations that move values: cl/kernels/move.cl.
-#include "cl/cl.h"
+#include "cl/cl_schedule.h"
 #include "core/base/error.h"
 
 #include <stdio.h>
@@ -29,9 +29,8 @@ static nino_status copy_rows(nino_cl *cl, const nino_op_call *c, int src, rows r
 {
     const size_t elem = nino_dtype_size(c->d.dst_type);
     const nino_cl_what what = { .d = &c->d, .is_main = src == 0 };
-    const bool is_cpu = nino_cl_is_cpu_schedule(cl);
-    // A work-item of the CPU schedule should have a few thousand elements to do.
-    const uint64_t block = is_cpu && r.len < 512 ? 64 : 1;
+    int together;
+    const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids.copy_rows(r.n, r.len, &together);
     const nino_cl_arg args[] = { A_BUF(&c->src[src]->mem, elem),
                                  A_BUF(&c->dst->mem, elem),
                                  A_U64(r.n),
@@ -40,13 +39,11 @@ static nino_status copy_rows(nino_cl *cl, const nino_op_call *c, int src, rows r
                                  A_U64(r.from),
                                  A_U64(r.dst_row),
                                  A_U64(r.to) };
-    const size_t cpu[] = { (size_t) (r.len + 4095) / 4096, (size_t) ((r.n + block - 1) / block) };
-    const size_t gpu[] = { nino_cl_items(cl, r.n * r.len) };
     char defs[64];
-    snprintf(defs, sizeof(defs), "-DE=%s -DROWS=%d %s", carrier(elem), (int) block,
+    snprintf(defs, sizeof(defs), "-DE=%s -DROWS=%d %s", carrier(elem), together,
              nino_cl_wide_defs(r.n * r.len + 1024));
-    return nino_cl_launch(cl, "move", "copy_rows", defs, &what, is_cpu ? 2 : 1, is_cpu ? cpu : gpu,
-                          NULL, args, NINO_CL_COUNT(args), err);
+    return nino_cl_launch(cl, "move", "copy_rows", defs, &what, grid.dims, grid.size, NULL, args,
+                          NINO_CL_COUNT(args), err);
 }
 
 static nino_status concat(nino_cl *cl, const nino_op_call *c, nino_error *err)
@@ -106,14 +103,11 @@ static nino_status permute(nino_cl *cl, const nino_op_call *c, nino_error *err)
                                  A_U64(stride[2]),
                                  A_U64(stride[3]),
                                  A_U64(stride[4]) };
-    const bool is_cpu = nino_cl_is_cpu_schedule(cl);
-    const size_t cpu[] = { (size_t) (dim[4] + 63) / 64, (size_t) (dim[3] + 63) / 64,
-                           (size_t) (dim[0] * dim[1] * dim[2]) };
-    const size_t gpu[] = { nino_cl_items(cl, count) };
+    const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids.permute(dim);
     char defs[64];
     snprintf(defs, sizeof(defs), "-DE=%s %s", carrier(elem), nino_cl_wide_defs(count + 1024));
-    return nino_cl_launch(cl, "move", "permute", defs, &what, is_cpu ? 3 : 1, is_cpu ? cpu : gpu,
-                          NULL, args, NINO_CL_COUNT(args), err);
+    return nino_cl_launch(cl, "move", "permute", defs, &what, grid.dims, grid.size, NULL, args,
+                          NINO_CL_COUNT(args), err);
 }
 
 static nino_status cast(nino_cl *cl, const nino_op_call *c, nino_error *err)
@@ -154,16 +148,13 @@ static nino_status shuffle(nino_cl *cl, const nino_op_call *c, nino_error *err)
                                  A_INT(a->fold_s),
                                  A_INT(a->start),
                                  A_INT(parts) };
-    const bool is_cpu = nino_cl_is_cpu_schedule(cl);
-    const size_t across =
-        is_cpu ? (size_t) (o[2] + 15) / 16 : nino_cl_items(cl, (uint64_t) (o[2] * o[3]));
-    const size_t global[] = { across, (size_t) (o[0] * o[1]) };
+    const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids.shuffle(o[0] * o[1], o[2], o[3]);
     const nino_cl_what what = { .d = d, .is_main = true };
     char defs[96];
     snprintf(defs, sizeof(defs), "%s -DE=uint -DSHUFFLE=1%s%s", nino_cl_type_defs(d->src_type[0]),
              a->is_up ? " -DUP=1" : "", d->has_residual ? " -DRES=1" : "");
-    return nino_cl_launch(cl, "move", "shuffle_channels", defs, &what, 2, global, NULL, args,
-                          NINO_CL_COUNT(args), err);
+    return nino_cl_launch(cl, "move", "shuffle_channels", defs, &what, grid.dims, grid.size, NULL,
+                          args, NINO_CL_COUNT(args), err);
 }
 
 nino_status nino_cl_move(nino_cl *cl, const nino_op_call *c, nino_error *err)

@@ -1,5 +1,5 @@
 // Host side of the norms: cl/kernels/norm.cl.
-#include "cl/cl.h"
+#include "cl/cl_schedule.h"
 #include "core/base/error.h"
 
 #include <stdio.h>
@@ -12,7 +12,8 @@ static nino_status group_norm(nino_cl *cl, const nino_op_call *c, nino_error *er
     const int64_t batch = s->dim[0], channels = s->dim[s->rank - 1];
     const int64_t per_group = channels / d->attr.groups;
     const size_t elem = nino_dtype_size(d->src_type[0]);
-    const bool is_cpu = nino_cl_is_cpu_schedule(cl), is_narrow = channels % 4 != 0;
+    const nino_cl_grids *grids = &nino_cl_schedule_now(cl)->grids;
+    const bool is_narrow = channels % 4 != 0;
     const nino_block *x = &c->src[0]->mem, *y = &c->dst->mem;
     nino_block part = c->workspace, coef = c->workspace;
     part.offset += l.part;
@@ -29,12 +30,9 @@ static nino_status group_norm(nino_cl *cl, const nino_op_call *c, nino_error *er
     const nino_cl_what what = { .d = d, .is_main = true, .requested = nino_cl_rows_bytes(d) };
     const nino_cl_arg stat[] = { A_BUF(x, elem), A_BUF(&part, 4), A_INT(channels),
                                  A_INT(l.positions), A_INT(l.strip) };
-    const size_t strips = (size_t) l.n_strips, n = (size_t) batch;
-    const size_t stat_cpu[] = { strips, n, 1 };
-    const size_t stat_gpu[] = { strips * 256, (size_t) (channels + 63) / 64, n };
-    nino_status st =
-        nino_cl_launch(cl, "norm", "group_norm_stat", defs, &helper, 3,
-                       is_cpu ? stat_cpu : stat_gpu, NULL, stat, NINO_CL_COUNT(stat), err);
+    nino_cl_grid grid = grids->norm_stat(&l, batch, channels);
+    nino_status st = nino_cl_launch(cl, "norm", "group_norm_stat", defs, &helper, grid.dims,
+                                    grid.size, NULL, stat, NINO_CL_COUNT(stat), err);
     if (st)
         return st;
 
@@ -43,7 +41,7 @@ static nino_status group_norm(nino_cl *cl, const nino_op_call *c, nino_error *er
                                  A_INT(channels),         A_INT(l.positions),
                                  A_INT(l.strip),          A_INT(l.n_strips),
                                  A_INT(per_group),        A_F32(d->attr.eps) };
-    const size_t fold_global[] = { (size_t) d->attr.groups * (is_cpu ? 1 : 256), n };
+    const size_t fold_global[] = { nino_cl_groups(cl, (uint64_t) d->attr.groups), (size_t) batch };
     st = nino_cl_launch(cl, "norm", "group_norm_coef", defs, &helper, 2, fold_global, NULL, fold,
                         NINO_CL_COUNT(fold), err);
     if (st)
@@ -52,11 +50,9 @@ static nino_status group_norm(nino_cl *cl, const nino_op_call *c, nino_error *er
     const nino_cl_arg apply[] = { A_BUF(x, elem),  A_BUF(y, elem),   A_BUF(&part, 4),
                                   A_BUF(&coef, 4), A_INT(channels),  A_INT(l.positions),
                                   A_INT(l.strip),  A_INT(l.n_strips) };
-    const uint64_t count = (uint64_t) (l.positions * channels);
-    const size_t apply_cpu[] = { strips, n };
-    const size_t apply_gpu[] = { nino_cl_items(cl, is_narrow ? count : count / 4), n };
-    return nino_cl_launch(cl, "norm", "group_norm_apply", defs, &what, 2,
-                          is_cpu ? apply_cpu : apply_gpu, NULL, apply, NINO_CL_COUNT(apply), err);
+    grid = grids->norm_apply(&l, batch, l.positions * channels / (is_narrow ? 1 : 4));
+    return nino_cl_launch(cl, "norm", "group_norm_apply", defs, &what, grid.dims, grid.size, NULL,
+                          apply, NINO_CL_COUNT(apply), err);
 }
 
 // LAYER_NORM and RMS_NORM: a row is a part of the last axis that is normalised by itself.
@@ -94,10 +90,8 @@ static nino_status row_norm(nino_cl *cl, const nino_op_call *c, nino_error *err)
                                  A_INT(r.batch),
                                  A_INT(r.position) };
     const nino_cl_what what = { .d = d, .is_main = true, .requested = nino_cl_rows_bytes(d) };
-    const size_t global = nino_cl_is_cpu_schedule(cl)
-                              ? (size_t) ((rows + each - 1) / each)
-                              : nino_cl_items(cl, (uint64_t) (rows * lanes));
-    return nino_cl_launch(cl, "norm", "row_norm", defs, &what, 1, &global, NULL, args,
+    const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids.rows(rows, each, rows * lanes);
+    return nino_cl_launch(cl, "norm", "row_norm", defs, &what, grid.dims, grid.size, NULL, args,
                           NINO_CL_COUNT(args), err);
 }
 

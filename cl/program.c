@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct nino_cl_program {
     struct nino_cl_program *next;
@@ -21,17 +22,19 @@ struct nino_cl_program {
 enum { MAX_SOURCE = 1 << 20, MAX_BINARY = 64 << 20 };
 static const char format_version[] = "ninodes kernels 1";
 
-// malloc'd text of FILE.cl.
-static nino_status load_file(const char *file, char **out, nino_error *err)
+// malloc'd text of FILE.cl: the schedule's own, else the shared one.
+static nino_status load_file(const nino_profile *p, const char *file, char **out, nino_error *err)
 {
     const char *dir = nino_vars_get()->kernel_dir;
     size_t len;
     if (*dir) {
         char path[4096];
-        snprintf(path, sizeof(path), "%s/%s.cl", dir, file);
+        snprintf(path, sizeof(path), "%s/%s/%s.cl", dir, p->schedule->name, file);
+        if (access(path, F_OK))
+            snprintf(path, sizeof(path), "%s/kernels/%s.cl", dir, file);
         return nino_file_read(path, MAX_SOURCE, false, out, &len, err);
     }
-    const char *text = nino_cl_source(file);
+    const char *text = nino_cl_source(p, file);
     if (!text)
         return nino_fail(err, NINO_ERR_DEVICE, file, "there is no kernel file of that name");
     *out = strdup(text);
@@ -51,11 +54,11 @@ static char *splice(char *text, size_t before, const char *part, const char *aft
 
 // FILE.cl with files in place of the lines that include them, which a driver would look for on
 // disk.
-static nino_status load_source(const char *file, char **out, nino_error *err)
+static nino_status load_source(const nino_profile *p, const char *file, char **out, nino_error *err)
 {
     enum { MOST = 16 }; // a file that includes itself must end
     static const char mark[] = "\n#include \"";
-    nino_status st = load_file(file, out, err);
+    nino_status st = load_file(p, file, out, err);
     for (int i = 0; !st && i < MOST; i++) {
         char name[32], *part = NULL, *at = strstr(*out, mark);
         if (!at)
@@ -64,7 +67,7 @@ static nino_status load_source(const char *file, char **out, nino_error *err)
         const char *rest = *end == '"' ? end + 1 : end;
         const int len = (int) (end - from) - 3; // without ".cl"
         snprintf(name, sizeof(name), "%.*s", len > 0 ? len : 0, from);
-        if (!(st = load_file(name, &part, err)) &&
+        if (!(st = load_file(p, name, &part, err)) &&
             !(*out = splice(*out, (size_t) (at - *out) + 1, part, rest)))
             st = nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
         free(part);
@@ -98,7 +101,7 @@ static cl_program from_binary(nino_cl *cl, const void *data, size_t bytes, const
 }
 
 // PoCL compiles a second, general variant of every kernel to hand out a binary, 1 to 2 s a program,
-// while its own cache, which device.c puts inside ours, brings a program back in 60 ms.
+// while its own cache, which cl_device.c puts inside ours, brings a program back in 60 ms.
 static bool is_worth_saving(const nino_cl *cl)
 {
     return !strstr(cl->dev->info.platform, "Portable Computing Language");
@@ -149,7 +152,7 @@ struct nino_cl_build {
 
 static void program_destroy(const nino_cl *cl, struct nino_cl_program *p)
 {
-    const bool may_call = !cl->is_lost || cl->dev->is_cpu;
+    const bool may_call = !cl->is_lost || cl->dev->is_host;
     for (nino_cl_kernel *k = p->kernels, *next; k; k = next) {
         next = k->next;
         if (may_call)
@@ -309,16 +312,16 @@ static nino_status build(nino_cl *cl, const char *file, const char *defs, nino_e
 {
     nino_status st;
     char *common = NULL, *own = NULL, line[64];
-    const char *schedule = nino_cl_is_cpu_schedule(cl) ? "SCHED_CPU" : "SCHED_GENERIC";
+    const nino_profile *p = &cl->be.profile;
     struct nino_cl_build *b = build_create(cl, file, defs);
     if (!b)
         return nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
-    if ((st = load_source("common", &common, err)) || (st = load_source(file, &own, err)))
+    if ((st = load_source(p, "common", &common, err)) || (st = load_source(p, file, &own, err)))
         goto end;
     // PoCL prints the number of warnings; they are for who works on kernels.
     const char *warn = nino_debug_has("cl") ? "" : "-w ";
-    if (snprintf(b->options, sizeof(b->options), "-cl-std=CL1.2 %s-D%s=1 %s", warn, schedule,
-                 defs) >= (int) sizeof(b->options)) {
+    if (snprintf(b->options, sizeof(b->options), "-cl-std=CL1.2 %s-D%s=1 %s", warn,
+                 p->schedule->define, defs) >= (int) sizeof(b->options)) {
         st = nino_fail(err, NINO_ERR_DEVICE, file, "the options are too long: %s", defs);
         goto end;
     }

@@ -60,7 +60,7 @@ static nino_status wait_event(nino_cl *cl, cl_event event, double seconds, nino_
             return NINO_OK;
         if (has_given_up(cl))
             return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
-        if (!cl->dev->is_cpu && (double) (nino_now_ns() - start) > limit * 1e9) {
+        if (!cl->dev->is_host && (double) (nino_now_ns() - start) > limit * 1e9) {
             cl->is_lost = true;
             return nino_fail_kind(err, NINO_ERR_DEVICE, "lost", cl->dev->info.name,
                                   "the device has not answered for %.0f s", limit);
@@ -145,11 +145,11 @@ static void forget(nino_cl *cl, bool has_ended)
     nino_cl_pending *p = oldest(q);
     if (has_ended)
         take_times(q, p);
-    else if (cl->dev->is_cpu) // it may still read p->host
+    else if (cl->dev->is_host) // it may still read p->host
         nino_ocl.clWaitForEvents(1, &p->event);
-    if (!cl->is_lost || cl->dev->is_cpu)
+    if (!cl->is_lost || cl->dev->is_host)
         nino_ocl.clReleaseEvent(p->event);
-    if (has_ended || cl->dev->is_cpu)
+    if (has_ended || cl->dev->is_host)
         free(p->host);
     q->n_flight -= p->n_commands;
     q->flight_seconds -= p->seconds;
@@ -285,7 +285,7 @@ void nino_cl_queue_release(nino_cl *cl)
         return;
     nino_cl_queue_finish(cl, NULL);
     // A driver that has lost its device may hang in any call; the process is about to end.
-    if (!cl->is_lost || cl->dev->is_cpu)
+    if (!cl->is_lost || cl->dev->is_host)
         nino_ocl.clReleaseCommandQueue(cl->queue.handle);
     cl->queue = (nino_cl_queue){ 0 };
 }

@@ -1,14 +1,14 @@
-// The inside of the OpenCL runtime: what device.c, program.c, cache.c, queue.c, launch.c and
-// backend.c share. Op hosts include cl/cl.h only.
+// The inside of the OpenCL runtime: what cl_device.c, program.c, cache.c, queue.c, launch.c
+// and cl_backend.c share. Op hosts include cl/cl.h only.
 #pragma once
 #include "cl/cl.h"
 #include "core/base/error.h"
 
-// ---- device.c --------------------------------------------------------------------------------
+// ---- cl_device.c -----------------------------------------------------------------------------
 typedef struct nino_cl_device {
     cl_platform_id platform;
     cl_device_id id;
-    bool is_cpu;
+    bool is_host; // the processors of this machine: their memory is ours too, and they cannot hang
     nino_device_info info;
     char version[128], platform_version[128]; // parts of the cache key
 } nino_cl_device;
@@ -19,6 +19,13 @@ size_t nino_cl_devices(const nino_cl_device **list);
 // Bytes that may be taken from the device now: the least of what it reports and what the system can
 // give (host memory for CPU devices and integrated GPUs, GTT), less a reserve.
 uint64_t nino_cl_budget(const nino_cl_device *dev, const nino_profile *profile);
+
+// ---- cl_schedule.c ---------------------------------------------------------------------------
+const nino_cl_schedule *nino_cl_schedule_of(const nino_profile *p);
+// The profile of a device, with the schedule that NINODES_SCHEDULE names if it does.
+nino_status nino_cl_profile_of(const nino_cl_device *dev, nino_profile *out, nino_error *err);
+// The built-in FILE.cl of the profile's schedule, else the shared one; NULL: no such file.
+const char *nino_cl_source(const nino_profile *p, const char *file);
 
 // ---- cache.c ---------------------------------------------------------------------------------
 // Compiled programs are code: entries are read only from a folder that is ours alone, and only when
@@ -58,9 +65,8 @@ nino_cl_kernel *nino_cl_kernel_get(nino_cl *cl, const char *file, const char *na
                                    const char *defs, nino_error *err);
 // Waits for a build that a cancel has left; a later cancel ends the wait too.
 nino_status nino_cl_build_settle(nino_cl *cl, nino_error *err);
-void nino_cl_programs_release(nino_cl *cl); // waits for it in any case
-// Source of cl/kernels/FILE.cl: built in (cl/kernels.c); NULL: no such file.
-const char *nino_cl_source(const char *file);
+void nino_cl_programs_release(nino_cl *cl);         // waits for it in any case
+extern const nino_cl_text nino_cl_shared_kernels[]; // cl/kernels.c
 
 // ---- record.c --------------------------------------------------------------------------------
 // What was told of a launch: those alike have the same names, which are not printed again.
@@ -142,7 +148,7 @@ nino_status nino_cl_command_end(nino_cl *cl, nino_cl_command *c, cl_int e, nino_
 nino_status nino_cl_queue_finish(nino_cl *cl, nino_error *err);
 void nino_cl_queue_release(nino_cl *cl);
 
-// ---- backend.c -------------------------------------------------------------------------------
+// ---- cl_backend.c ----------------------------------------------------------------------------
 struct nino_cl {
     nino_backend be; // first
     const nino_cl_device *dev;
@@ -162,8 +168,8 @@ nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *par
 // Fills *err with the class of an OpenCL error: too big -> NOMEM, gone -> DEVICE kind "lost", our
 // mistake -> DEVICE. `what` is the call or kernel.
 nino_status nino_cl_fail(nino_cl *cl, cl_int e, const char *what, nino_error *err);
-// probe.c
+// cl_probe.c
 nino_status nino_cl_probe(nino_backend *be, nino_ceiling_kind kind, uint64_t bytes, int repeats,
                           double *rate, nino_error *err);
-// run.c
+// cl_ops.c
 nino_status nino_cl_run(nino_backend *be, const nino_op_call *call, nino_error *err);

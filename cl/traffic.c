@@ -61,18 +61,15 @@ double nino_cl_wino_bytes(int64_t channels, int64_t columns, const nino_cl_tiles
     return 36 * 4 * (v + u + (double) (t->rows * columns));
 }
 
-// Keys and values pass once for every block of queries. Of the GENERIC schedule a block's queries
-// come along again with each 64 keys.
-double nino_cl_attention_bytes(const nino_op_desc *d, int64_t blocks, bool is_cpu)
+// Keys and values pass once for every block of queries.
+double nino_cl_attention_bytes(const nino_op_desc *d, int64_t blocks, int passes, size_t key_bytes)
 {
     const nino_shape *q = &d->src[0], *k = &d->src[1];
     const double planes = (double) (d->attr.heads * q->dim[0]), keys = (double) k->dim[1];
     const int64_t depth = q->dim[2] / d->attr.heads;
-    const double again = is_cpu ? 1 : (double) nino_ceil_div(k->dim[1], 64);
-    const double key = is_cpu ? 4 : elem(d); // packed as f32
     const double bias = d->n_src == 4 ? planes * (double) q->dim[1] * keys * 4 : 0;
-    return count(q) * elem(d) * (again + 1) + (double) (blocks * depth) * keys * (key + elem(d)) +
-           bias;
+    return count(q) * elem(d) * (passes + 1) +
+           (double) (blocks * depth) * keys * ((double) key_bytes + elem(d)) + bias;
 }
 
 double nino_cl_rows_bytes(const nino_op_desc *d)

@@ -43,6 +43,7 @@ static void device_json(const nino_device_info *d)
     js_text("driver", d->driver);
     js_text("platform", d->platform);
     js_text("profile", d->profile);
+    js_text("schedule", d->schedule);
     js_bool("gpu", d->is_gpu);
     js_uint("compute_units", d->compute_units);
     js_uint("mem_bytes", d->mem_bytes);
@@ -126,14 +127,14 @@ int cmd_devices(const options *o)
         js_close(']');
         js_envelope_end();
     } else if (got) {
-        printf("%-8s %-4s %5s %10s  %-14s %s\n", "SEL", "KIND", "UNITS", "MEMORY", "PROFILE",
-               "NAME");
+        printf("%-8s %-4s %5s %10s  %-14s %-10s %s\n", "SEL", "KIND", "UNITS", "MEMORY", "PROFILE",
+               "SCHEDULE", "NAME");
     }
     for (size_t i = 0; i < got && !o->json; i++) {
         char mem[32];
-        printf("%-8s %-4s %5u %10s  %-14s %s\n", d[i].selector, d[i].is_gpu ? "gpu" : "cpu",
+        printf("%-8s %-4s %5u %10s  %-14s %-10s %s\n", d[i].selector, d[i].is_gpu ? "gpu" : "cpu",
                d[i].compute_units, human_bytes(mem, sizeof(mem), (double) d[i].mem_bytes),
-               d[i].profile, d[i].name);
+               d[i].profile, d[i].schedule, d[i].name);
         if (*d[i].problem)
             printf("%-8s cannot be used: %s\n", "", d[i].problem);
     }

@@ -1,6 +1,7 @@
 // What the tests of cl/ share: the first OpenCL device, and a small run that uses most of the
 // runtime.
 #pragma once
+#include "cl/cl_schedule.h"
 #include "cl/runtime.h"
 #include "tests/test.h"
 

@@ -1,5 +1,26 @@
-// What the kernels of linear layers and convolutions share (gemm.cl, few.cl, skinny.cl; the head of gemm.cl
-// says what the parameters mean): how weights are stored, and where the inputs of a result are.
+// What the kernels of linear layers and convolutions share (gemm.cl, skinny.cl and few.cl of the
+// schedules): how weights are stored, and where the inputs of a result are. Both are implicit GEMMs:
+// linear layers, 1x1 and 3x3 convolutions. Reference: core/op/ref/gemm.c.
+//
+//   Y[p][n] = act(bias[n] + R[p][n] + sum over taps t, channels c of X[source(p, t)][c] W[t][c][n])
+//
+//   X     [B][H][W][C]          Y, R  [B][OH][OW][N]     all of storage type T (F16, BF16)
+//   Wp    panels of 64 columns [ceil(N/64)][ks*ks][Cp][64], Cp = C up to 16, zero-filled
+//   bias  f32, N up to 64, zero-filled
+//   A linear layer is a 1x1 convolution of an image that is one row high.
+//   A launch may make some columns only: N of them, in rows of Y and R that are ld apart.
+//   Rows row0 .. row1 of Y are made by this launch (a long product is split, so that a cancel need
+//   not wait for all of it). R may be Y: each element is read before the same work-item writes it.
+//
+//   A causal convolution in time (-D VIDEO=1) has B result frames and 3 * ks * ks taps; X is one clip,
+//   P holds the `earlier` frames before it, and pad_t frames of zeros are before those.
+//
+//   -D WT=f32|f16|bf16  storage of Wp                                                       [f32]
+//   -D RAW=TYPE         Wp are rows [N][C] as their file stores them, decoded as they are needed: see
+//                       blocks.cl; C is a multiple of 16, and there is one tap
+//   -D ACT=n            activation (common.cl)                                                [0]
+//   -D BIAS=1 RES=1     bias and R are there                                                  [0]
+
 #ifdef RAW
 #include "blocks.cl"
 typedef uchar W_t;

@@ -18,7 +18,9 @@ typedef enum nino_setting_scope { // which settings files may set it (settings.h
     X(cache_dir, "NINODES_CACHE_DIR", NINO_SETTING_OWN, "",                                        \
       "Compiled kernels and tuning; default XDG_CACHE_HOME/ninodes")                               \
     X(kernel_dir, "NINODES_KERNEL_DIR", NINO_SETTING_NONE, "",                                     \
-      "Read .cl files from here instead of the built-in ones")                                     \
+      "Read .cl files from this copy of the source folder cl instead of the built-in ones")        \
+    X(schedule, "NINODES_SCHEDULE", NINO_SETTING_NONE, "",                                         \
+      "Schedule of the kernels on OpenCL devices; default: the profile's (ninodes devices)")       \
     X(profile_dir, "NINODES_DATA_DIR", NINO_SETTING_OWN, "",                                       \
       "Read device profiles and tuning tables from here")                                          \
     X(debug, "NINODES_DEBUG", NINO_SETTING_NONE, "",                                               \

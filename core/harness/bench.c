@@ -130,7 +130,7 @@ static void describe(nino_bench_result *r, const nino_backend *be)
 // Seconds that the device would take at the nearer of its measured limits.
 static double limit(const nino_backend *be, const nino_ceilings *c, double flops, double bytes)
 {
-    const bool is_matrix = be->profile.schedule == NINO_SCHED_WMMA && c->flops_f16 > 0;
+    const bool is_matrix = be->profile.schedule->has_matrix && c->flops_f16 > 0;
     const double peak = is_matrix ? c->flops_f16 : c->flops_f32;
     const double rate = nino_ceilings_bandwidth(c, (uint64_t) bytes);
     return fmax(peak > 0 ? flops / peak : 0, rate > 0 ? bytes / rate : 0);

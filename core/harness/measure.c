@@ -85,10 +85,10 @@ static void measure_kernels(session *s, nino_ceilings *c)
         .only_bench = true
     };
     const nino_profile *p = &s->be->profile;
-    const bool is_matrix = p->schedule == NINO_SCHED_WMMA && p->act_type != NINO_F32;
+    const bool is_matrix = p->schedule->has_matrix && p->act_type != NINO_F32;
     const double peak = is_matrix && c->flops_f16 > 0 ? c->flops_f16 : c->flops_f32;
     const bool has_winograd =
-        p->has_winograd && p->schedule == NINO_SCHED_CPU && p->act_type == NINO_F32;
+        p->has_winograd && p->schedule->has_winograd && p->act_type == NINO_F32;
     if (s->p->quick)
         return;
     tell(s, "matrix product");

@@ -48,7 +48,7 @@ static const nino_check_case small_conv = { .op = NINO_OP_CONV2D,
 const nino_tune_row nino_tune_rows[] = {
     { "gemm_pieces",
       offsetof(nino_tuning, gemm_pieces),
-      NINO_SCHED_CPU,
+      NINO_TUNES_GEMM_PIECES,
       false,
       NINO_STANDARD_GEMM_PIECES,
       { 1, 2, 4, 8, 16 },
@@ -56,7 +56,7 @@ const nino_tune_row nino_tune_rows[] = {
       &small_gemm },
     { "gemm_rows",
       offsetof(nino_tuning, gemm_rows),
-      NINO_SCHED_CPU,
+      NINO_TUNES_GEMM_ROWS,
       false,
       NINO_STANDARD_GEMM_ROWS,
       { 24, 48, 72, 96 },
@@ -64,7 +64,7 @@ const nino_tune_row nino_tune_rows[] = {
       &small_gemm },
     { "wino_tiles",
       offsetof(nino_tuning, wino_tiles),
-      NINO_SCHED_CPU,
+      NINO_TUNES_WINO_TILES,
       true,
       NINO_STANDARD_WINO_TILES,
       { 56, 84, 112, 168, 224 },
@@ -72,7 +72,7 @@ const nino_tune_row nino_tune_rows[] = {
       &small_conv },
     { "gemm_tile",
       offsetof(nino_tuning, gemm_tile),
-      NINO_SCHED_GENERIC,
+      NINO_TUNES_GEMM_TILE,
       false,
       NINO_STANDARD_GEMM_TILE,
       { 1, 2, 3 },
@@ -124,8 +124,7 @@ typedef struct pair {
 static bool uses(const session *s, const nino_tune_row *row)
 {
     const nino_profile *p = &s->be->profile;
-    const bool is_generic = p->schedule == NINO_SCHED_GENERIC || p->schedule == NINO_SCHED_WMMA;
-    const bool fits = row->schedule == NINO_SCHED_CPU ? p->schedule == NINO_SCHED_CPU : is_generic;
+    const bool fits = (p->schedule->tunes & row->tunes) != 0;
     return fits && (!row->is_winograd || p->has_winograd);
 }
 

@@ -7,9 +7,9 @@ enum { NINO_MAX_TUNE_VALUES = 6 };
 
 typedef struct nino_tune_row {
     const char *name;
-    size_t offset;            // into nino_tuning
-    nino_sched_kind schedule; // CPU, or GENERIC for every other device
-    bool is_winograd;         // only where Winograd is used
+    size_t offset;    // into nino_tuning
+    unsigned tunes;   // NINO_TUNES_..., which schedules must go by
+    bool is_winograd; // only where Winograd is used
     int standard;
     int value[NINO_MAX_TUNE_VALUES]; // 0 ends them; the standard is among them
     const nino_check_case *cases[3];

@@ -284,7 +284,7 @@ size_t nino_pack_row_bytes(const nino_profile *p, const nino_weight *w)
     nino_dtype dtype;
     nino_raw_layout raw;
     const size_t all = nino_sched_packed_bytes(p, w, &dtype);
-    if (w->role == NINO_W_VECTOR || p->schedule == NINO_SCHED_REF || nino_raw_layout_of(w, &raw))
+    if (w->role == NINO_W_VECTOR || p->schedule->is_plain || nino_raw_layout_of(w, &raw))
         return 0;
     return all / (size_t) (nino_pack_panels_of(w->n) * 64);
 }
@@ -294,7 +294,7 @@ nino_status nino_pack_rows(const nino_profile *p, const nino_weight *w, int64_t 
 {
     pack_job j = { .w = w,
                    .cancel = cancel,
-                   .is_ref = p->schedule == NINO_SCHED_REF,
+                   .is_ref = p->schedule->is_plain,
                    .taps = nino_weight_taps(w),
                    .first = first,
                    .rows = rows,
@@ -313,7 +313,7 @@ nino_status nino_pack_weight(const nino_profile *p, const nino_weight *w,
 {
     nino_raw_layout raw;
     nino_dtype dtype;
-    if (p->schedule != NINO_SCHED_REF && nino_raw_layout_of(w, &raw)) {
+    if (!p->schedule->is_plain && nino_raw_layout_of(w, &raw)) {
         if (w->file && w->n_ranges)
             nino_weights_read_ahead(w->file, w->range[w->n_ranges - 1].info);
         return nino_raw_read(w, &raw, cancel, dst, err);

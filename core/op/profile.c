@@ -32,24 +32,13 @@ static bool read_type(const nino_json *root, const char *key, nino_dtype *out)
     return false;
 }
 
-static bool read_schedule(const nino_json *root, nino_sched_kind *out)
-{
-    static const char *const names[] = { "ref", "cpu", "generic", "wmma" };
-    const char *s = nino_json_str(nino_json_get(root, "schedule"));
-    for (int i = 0; s && i < (int) (sizeof(names) / sizeof(names[0])); i++)
-        if (!strcmp(s, names[i])) {
-            *out = (nino_sched_kind) i;
-            return true;
-        }
-    return false;
-}
-
 // Fills *out, or names the first key that is absent or wrong.
 static nino_status read_profile(const nino_json *root, const char *where, nino_profile *out,
                                 nino_error *err)
 {
     nino_profile p = { 0 };
     const char *name = nino_json_str(nino_json_get(root, "name")), *bad = NULL;
+    const char *schedule = nino_json_str(nino_json_get(root, "schedule"));
     double stripe = 0, mem = 0;
     const struct {
         const char *key;
@@ -74,13 +63,16 @@ static nino_status read_profile(const nino_json *root, const char *where, nino_p
         bad = "weight_type";
     if (!read_type(root, "act_type", &p.act_type))
         bad = "act_type";
-    if (!read_schedule(root, &p.schedule))
+    if (!schedule)
         bad = "schedule";
     if (!name || !*name || strlen(name) >= sizeof(p.name))
         bad = "name";
     if (bad)
         return nino_fail_kind(err, NINO_ERR_FORMAT, "schema", where, "\"%s\" is absent or wrong",
                               bad);
+    const nino_status st = nino_sched_find(schedule, where, &p.schedule, err);
+    if (st)
+        return st;
     snprintf(p.name, sizeof(p.name), "%s", name);
     p.winograd_stripe = (uint64_t) stripe;
     p.mem_bytes = (uint64_t) mem;
@@ -88,15 +80,15 @@ static nino_status read_profile(const nino_json *root, const char *where, nino_p
     return NINO_OK;
 }
 
-// The text of profile `name` from `dir`/devices, or NULL.
-static nino_json_doc *open_file(const char *dir, const char *name)
+enum { MAX_PATH = 1024 };
+
+// Profile `name` from `dir`/devices, or NULL; `path` is set to where it is.
+static nino_json_doc *open_file(const char *dir, const char *name, char path[MAX_PATH])
 {
-    char path[1024];
     char *data = NULL;
     size_t len = 0;
     nino_json_doc *doc = NULL;
-    if (!*dir ||
-        snprintf(path, sizeof(path), "%s/devices/%s.json", dir, name) >= (int) sizeof(path))
+    if (!*dir || snprintf(path, MAX_PATH, "%s/devices/%s.json", dir, name) >= MAX_PATH)
         return NULL;
     if (nino_file_read(path, MAX_PROFILE_BYTES, false, &data, &len, NULL) == NINO_OK)
         nino_json_parse(data, len, path, NULL, &doc, NULL);
@@ -104,19 +96,16 @@ static nino_json_doc *open_file(const char *dir, const char *name)
     return doc;
 }
 
-// The first readable profile of that name: the user's, the installed one, the built-in one.
-static nino_status load_text(const nino_profile_text *t, nino_profile *out, nino_json_doc **doc,
+// The first readable file of that name: the user's, the installed one, the built-in one.
+static nino_status open_text(const nino_profile_text *t, char where[MAX_PATH], nino_json_doc **doc,
                              nino_error *err)
 {
     const char *dirs[] = { nino_vars_get()->profile_dir, NINO_DATADIR };
-    for (int i = 0; i < 2; i++) {
-        *doc = open_file(dirs[i], t->name);
-        if (*doc && read_profile((*doc)->root, t->name, out, NULL) == NINO_OK)
+    for (int i = 0; i < 2; i++)
+        if ((*doc = open_file(dirs[i], t->name, where)))
             return NINO_OK;
-        nino_json_doc_destroy(doc);
-    }
-    nino_status st = nino_json_parse(t->json, (size_t) (t->end - t->json), t->name, NULL, doc, err);
-    return st ? st : read_profile((*doc)->root, t->name, out, err);
+    snprintf(where, MAX_PATH, "%s", t->name);
+    return nino_json_parse(t->json, (size_t) (t->end - t->json), where, NULL, doc, err);
 }
 
 nino_status nino_profile_load(const char *name, nino_profile *out, nino_error *err)
@@ -132,7 +121,10 @@ nino_status nino_profile_load(const char *name, nino_profile *out, nino_error *e
         if (strcmp(t->name, name))
             continue;
         nino_json_doc *doc = NULL;
-        nino_status st = load_text(t, out, &doc, err);
+        char where[MAX_PATH];
+        nino_status st = open_text(t, where, &doc, err);
+        if (!st)
+            st = read_profile(doc->root, where, out, err);
         nino_json_doc_destroy(&doc);
         return st;
     }
@@ -149,18 +141,22 @@ static bool matches(const nino_json_doc *doc, const char *device_name)
     return false;
 }
 
-void nino_profile_find(const char *device_name, bool is_cpu, nino_profile *out)
+nino_status nino_profile_find(const char *device_name, bool is_cpu, nino_profile *out,
+                              nino_error *err)
 {
     for (const nino_profile_text *t = nino_profile_builtin; t->name; t++) {
         nino_json_doc *doc = NULL;
+        char where[MAX_PATH];
         bool cpu = false;
-        const bool hit = load_text(t, out, &doc, NULL) == NINO_OK &&
+        nino_status st = NINO_OK;
+        const bool hit = open_text(t, where, &doc, NULL) == NINO_OK &&
                          nino_json_bool(nino_json_get(doc->root, "is_cpu"), &cpu) &&
                          cpu == is_cpu && matches(doc, device_name);
+        if (hit)
+            st = read_profile(doc->root, where, out, err);
         nino_json_doc_destroy(&doc);
         if (hit)
-            return;
+            return st;
     }
-    if (nino_profile_load(is_cpu ? "pocl-cpu" : "generic-gpu", out, NULL) != NINO_OK)
-        *out = (nino_profile){ .name = "generic", .schedule = NINO_SCHED_GENERIC };
+    return nino_profile_load(is_cpu ? "pocl-cpu" : "generic-gpu", out, err);
 }

@@ -3,28 +3,23 @@
 // describes exactly what the device would do.
 #pragma once
 #include "core/op/op.h"
+#include "core/op/sched.h"
 #include <ninodes/ctx.h>
 
-typedef enum nino_sched_kind {
-    NINO_SCHED_REF,     // core/op/ref: obvious loops, no workspace, f32 weights [taps][C][N]
-    NINO_SCHED_CPU,     // work-group size 1, register micro-kernels
-    NINO_SCHED_GENERIC, // GPU: local-memory tiles
-    NINO_SCHED_WMMA     // gfx11 wave32 matrix instructions
-} nino_sched_kind;
-
 // How work is cut, where a device may differ from the standard; 0: the standard. None of it changes
-// a bit of a result. core/harness/tune.c finds the values.
+// a bit of a result. A schedule goes by some of them (nino_sched); core/harness/tune.c finds the
+// values.
 typedef struct nino_tuning {
-    int gemm_pieces; // CPU: macro tiles to aim at for each compute unit
-    int gemm_rows;   // CPU: most rows of a macro tile
-    int gemm_tile;   // GENERIC: the largest tile that is tried: 1 to 3, from large to small
+    int gemm_pieces; // macro tiles to aim at for each compute unit
+    int gemm_rows;   // most rows of a macro tile
+    int gemm_tile;   // the largest tile that is tried: 1 to 3, from large to small
     int wino_tiles;  // tiles of a Winograd stripe
 } nino_tuning;
 
 typedef struct nino_profile {
-    char name[64]; // "pocl-cpu", "gfx1151", "generic-gpu"
-    nino_sched_kind schedule;
-    nino_dtype act_type; // storage of activations when the node says auto
+    char name[64];              // "pocl-cpu", "gfx1151", "generic-gpu"
+    const nino_sched *schedule; // never NULL
+    nino_dtype act_type;        // storage of activations when the node says auto
     // Storage of matrices that do not stay as they are (core/op/raw.h). F32: lossless, that is
     // 16-bit types as they are, 8-bit floats as f16, the rest as f32. F16, BF16: everything as
     // that.
@@ -41,11 +36,13 @@ typedef struct nino_profile {
     bool is_measured; // the numbers were measured on this device (core/op/ceilings.h)
 } nino_profile;
 
-// Finds the profile for a device by its name and driver strings: data/devices/NAME.json in
-// $NINODES_DATA_DIR, the install folder, or the built-in copies. `is_cpu` chooses the fallback.
-// Never fails: falls back to generic numbers.
-void nino_profile_find(const char *device_name, bool is_cpu, nino_profile *out);
-// By profile name; NINO_ERR_UNKNOWN with the list of known names.
+// Finds the profile for a device by its name: data/devices/NAME.json in $NINODES_DATA_DIR, the
+// install folder, or the built-in copies. `is_cpu` chooses the fallback. Fails if that file is
+// wrong, as below.
+nino_status nino_profile_find(const char *device_name, bool is_cpu, nino_profile *out,
+                              nino_error *err);
+// By profile name; NINO_ERR_UNKNOWN with the list of known names. Of a file that lacks something or
+// names a schedule that does not exist, err->where is the path: NINO_ERR_FORMAT, NINO_ERR_UNKNOWN.
 nino_status nino_profile_load(const char *name, nino_profile *out, nino_error *err);
 
 // The built-in files: name and JSON text; NULL ends the list.
@@ -93,7 +90,7 @@ typedef struct nino_norm_layout {
 } nino_norm_layout;
 nino_norm_layout nino_sched_norm(const nino_profile *p, const nino_op_desc *d);
 
-// ATTENTION on the CPU schedule: K^T packed [N][heads][ceil(Tk/64)][D][64].
+// ATTENTION of a schedule that packs keys: K^T [N][heads][ceil(Tk/64)][D][64].
 // RESAMPLE: both tables (core/op/resample.h), then the image after the horizontal pass
 // [N,H,w,C].
 typedef struct nino_resample_layout {
@@ -102,8 +99,8 @@ typedef struct nino_resample_layout {
 } nino_resample_layout;
 nino_resample_layout nino_sched_resample(const nino_op_desc *d);
 
-// LINEAR, CONV2D, CONV3D whose weight stays as the file stores it (core/op/raw.h). GPU schedules
-// and products of few rows decode it as they multiply, where they can: panels is 0. Else `panels`
+// LINEAR, CONV2D, CONV3D whose weight stays as the file stores it (core/op/raw.h). Schedules
+// decode it as they multiply, where they can and gain by it: panels is 0. Else `panels`
 // of its panels are expanded to f32 at a time, at `at` of the workspace, few enough to be
 // multiplied before they leave the last-level cache. Winograd's transform of the weights needs all
 // of them, before V and M are written.
@@ -117,7 +114,7 @@ nino_expand_layout nino_sched_expand(const nino_profile *p, const nino_op_desc *
 size_t nino_sched_workspace(const nino_profile *p, const nino_op_desc *d);
 
 // Storage type and bytes of a packed weight on that device. Matrices are packed in panels of 64
-// columns: CPU and GENERIC [ceil(N/64)][taps][Cp][64] with Cp = C rounded up to 16 and zero-filled,
+// columns [ceil(N/64)][taps][Cp][64] with Cp = C rounded up to 16 and zero-filled,
 // unless they stay as the file stores them (core/op/raw.h); vectors are f32, N rounded up to 64,
 // zero-filled.
 size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino_dtype *dtype);

@@ -1,4 +1,7 @@
 // Decisions that cl and plan must agree on: algorithms, workspaces, packed sizes, predicted times.
+#include "core/op/sched.h"
+
+#include "core/base/error.h"
 #include "core/base/size.h"
 #include "core/op/pack.h"
 #include "core/op/profile.h"
@@ -7,6 +10,8 @@
 #include "core/op/weight.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 // Where Winograd wins: enough arithmetic to hide the transforms of the image, enough pixels to hide
 // the transform of the weights.
@@ -18,15 +23,36 @@
 // leaving enough strips for every core.
 #define NORM_STRIP_BYTES ((int64_t) 128 * 1024)
 
-const nino_profile nino_profile_ref = {
-    .name = "ref", .schedule = NINO_SCHED_REF, .act_type = NINO_F32, .weight_type = NINO_F32
+const nino_sched nino_scheds[] = {
+#define SCHEDULE(id, form, ...) { .name = #id, .define = #form, __VA_ARGS__ },
+#include "core/op/sched_list.h"
+    { .name = NULL },
 };
+const nino_sched nino_sched_ref = { .name = "ref", .is_plain = true };
+
+const nino_profile nino_profile_ref = {
+    .name = "ref", .schedule = &nino_sched_ref, .act_type = NINO_F32, .weight_type = NINO_F32
+};
+
+nino_status nino_sched_find(const char *name, const char *where, const nino_sched **out,
+                            nino_error *err)
+{
+    char known[200] = "";
+    for (const nino_sched *s = nino_scheds; s->name; s++) {
+        const size_t n = strlen(known);
+        snprintf(known + n, sizeof(known) - n, "%s%s", n ? ", " : "", s->name);
+        if (!strcmp(s->name, name)) {
+            *out = s;
+            return NINO_OK;
+        }
+    }
+    return nino_fail(err, NINO_ERR_UNKNOWN, where, "there is no schedule \"%s\"; there are %s",
+                     name, known);
+}
 
 // Bytes of panels that are expanded at a time: enough columns to keep every core busy, little
 // enough for the last-level cache.
 #define EXPAND_ROOM ((int64_t) 8 << 20)
-// Rows up to which the CPU decodes a weight as it multiplies: beyond it reads its inputs too often.
-#define DECODE_ROWS 192
 
 static uint64_t align256(uint64_t n) { return (n + 255) / 256 * 256; }
 
@@ -36,7 +62,7 @@ nino_conv_algo nino_sched_conv(const nino_profile *p, const nino_op_desc *d)
     const bool is_video = d->op == NINO_OP_CONV3D && a->stride_t == 1;
     const bool fits = (d->op == NINO_OP_CONV2D || is_video) && a->kernel == 3 && a->stride == 1 &&
                       a->pad == NINO_PAD_SAME && d->src_type[0] == NINO_F32 && d->weight;
-    if (!p->has_winograd || p->schedule != NINO_SCHED_CPU || !fits)
+    if (!p->has_winograd || !p->schedule->has_winograd || !fits)
         return NINO_CONV_DIRECT;
     const int64_t c = d->weight->c, n = d->weight->n;
     const int64_t images = is_video || a->each_image ? 1 : d->dst.dim[0];
@@ -102,11 +128,13 @@ static uint64_t attention_bytes(const nino_op_desc *d)
     return (uint64_t) (d->src[1].dim[0] * keys * d->src[1].dim[2]) * 4;
 }
 
+// Beyond some rows a weight is better expanded once: decoding it as it is multiplied reads the
+// inputs too often.
 static bool decodes(const nino_profile *p, const nino_op_desc *d)
 {
+    const int64_t most = p->schedule->decode_rows;
     return nino_raw_can_decode(d->weight) &&
-           (p->schedule != NINO_SCHED_CPU ||
-            nino_shape_count(&d->dst) / d->weight->n <= DECODE_ROWS);
+           (!most || nino_shape_count(&d->dst) / d->weight->n <= most);
 }
 
 nino_expand_layout nino_sched_expand(const nino_profile *p, const nino_op_desc *d)
@@ -115,7 +143,7 @@ nino_expand_layout nino_sched_expand(const nino_profile *p, const nino_op_desc *
     nino_expand_layout l = { 0 };
     const bool is_product =
         d->op == NINO_OP_LINEAR || d->op == NINO_OP_CONV2D || d->op == NINO_OP_CONV3D;
-    if (p->schedule == NINO_SCHED_REF || !is_product || !nino_raw_layout_of(d->weight, &raw) ||
+    if (p->schedule->is_plain || !is_product || !nino_raw_layout_of(d->weight, &raw) ||
         decodes(p, d))
         return l;
     const int64_t all = nino_pack_panels_of(d->weight->n);
@@ -137,7 +165,7 @@ nino_expand_layout nino_sched_expand(const nino_profile *p, const nino_op_desc *
 
 size_t nino_sched_workspace(const nino_profile *p, const nino_op_desc *d)
 {
-    if (p->schedule == NINO_SCHED_REF)
+    if (p->schedule->is_plain)
         return 0;
     const nino_expand_layout e = nino_sched_expand(p, d);
     if (e.panels)
@@ -147,7 +175,7 @@ size_t nino_sched_workspace(const nino_profile *p, const nino_op_desc *d)
     case NINO_OP_CONV3D:
         return nino_sched_conv(p, d) == NINO_CONV_WINOGRAD ? nino_sched_wino(p, d).bytes : 0;
     case NINO_OP_GROUP_NORM: return nino_sched_norm(p, d).bytes;
-    case NINO_OP_ATTENTION: return p->schedule == NINO_SCHED_CPU ? attention_bytes(d) : 0;
+    case NINO_OP_ATTENTION: return p->schedule->packs_keys ? attention_bytes(d) : 0;
     case NINO_OP_RESAMPLE: return nino_sched_resample(d).bytes;
     default: return 0;
     }
@@ -169,11 +197,11 @@ static nino_dtype matrix_type(const nino_profile *p, nino_dtype stored)
 size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino_dtype *dtype)
 {
     const int taps = nino_weight_taps(w);
-    *dtype = w->role == NINO_W_VECTOR || p->schedule == NINO_SCHED_REF ? NINO_F32
-                                                                       : matrix_type(p, w->dtype);
+    *dtype =
+        w->role == NINO_W_VECTOR || p->schedule->is_plain ? NINO_F32 : matrix_type(p, w->dtype);
     if (w->role == NINO_W_VECTOR)
         return (size_t) (nino_pack_panels_of(w->n) * 64) * 4;
-    if (p->schedule == NINO_SCHED_REF)
+    if (p->schedule->is_plain)
         return (size_t) (w->n * taps * w->c) * 4;
     nino_raw_layout raw;
     if (nino_raw_layout_of(w, &raw)) {
@@ -196,8 +224,8 @@ double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double f
     case NINO_OP_ATTENTION: efficiency = p->efficiency_attn; break;
     default: break; // the rest is bound by memory
     }
-    // Only matrix instructions gain from 16-bit operands; the other schedules compute in f32.
-    if (p->schedule == NINO_SCHED_WMMA && d->src_type[0] != NINO_F32 && p->peak_f16 > 0)
+    // Only matrix instructions gain from 16-bit operands; other schedules compute in f32.
+    if (p->schedule->has_matrix && d->src_type[0] != NINO_F32 && p->peak_f16 > 0)
         peak = p->peak_f16;
     if (nino_sched_conv(p, d) == NINO_CONV_WINOGRAD)
         peak *= NINO_WINO_SPEEDUP;

@@ -87,6 +87,7 @@ typedef struct nino_device_info {
     uint64_t mem_bytes, max_buffer, local_bytes;
     int has_fp16, has_fp64;
     char problem[160]; // why it cannot be used, or ""
+    char schedule[32]; // how its kernels are cut: a name of the profile's, or NINODES_SCHEDULE
 } nino_device_info;
 
 // Lists devices; returns how many there are (may exceed max). Thread-safe; OpenCL is enumerated

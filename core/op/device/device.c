@@ -23,6 +23,7 @@ static void describe_ref(nino_device_info *d)
                              .name = "reference (plain C, one thread)",
                              .vendor = "ninodes",
                              .profile = "ref",
+                             .schedule = "ref",
                              .compute_units = 1,
                              .has_fp64 = 1 };
     snprintf(d->driver, sizeof(d->driver), "%s", nino_version());
@@ -56,6 +57,10 @@ static uint64_t parse_bytes(const char *text)
     return 0;
 }
 
+// Whether it may be chosen unasked: one that lacks what kernels need is passed over, one whose
+// profile is wrong is not, so that whoever wrote it gets to know.
+static bool is_eligible(const nino_device_info *d) { return !d->problem[0] || !d->profile[0]; }
+
 // Index of the OpenCL device a selector names, or -1. rest: what follows "cl".
 static int find_cl(const char *rest, const nino_device_info *d, size_t n)
 {
@@ -68,10 +73,10 @@ static int find_cl(const char *rest, const nino_device_info *d, size_t n)
     if (*rest)
         return -1;
     for (size_t i = 0; i < n; i++)
-        if (d[i].is_gpu && !d[i].problem[0])
+        if (d[i].is_gpu && is_eligible(&d[i]))
             return (int) i;
     for (size_t i = 0; i < n; i++)
-        if (!d[i].problem[0])
+        if (is_eligible(&d[i]))
             return (int) i;
     return n ? 0 : -1;
 }
@@ -120,7 +125,7 @@ static nino_backend *open_selected(const char *selector, const nino_ctx_params *
     n = n < MAX_DEVICES ? n : MAX_DEVICES;
     const bool is_cl = !strncmp(selector, "cl", 2) && (!selector[2] || selector[2] == ':');
     const int i = is_cl || !*selector ? find_cl(*selector ? selector + 2 : "", d, n) : -1;
-    if (i >= 0 && (*selector || !d[i].problem[0]))
+    if (i >= 0 && (*selector || is_eligible(&d[i])))
         be = open_cl((size_t) i, &d[i], p, log, err);
     else if (!*selector)
         be = open_ref(p->mem_limit, log, err);

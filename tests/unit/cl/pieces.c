@@ -67,10 +67,10 @@ static nino_array *run(nino_backend *be, int kind)
 
 int main(void)
 {
-    for (int generic = 0; generic < 2; generic++) {
+    for (const nino_sched *schedule = nino_scheds; schedule->name; schedule++) {
         nino_backend *be = nino_cl_open(test_cl_device(), NULL, NULL, &err);
         CHECK(be);
-        be->profile.schedule = generic ? NINO_SCHED_GENERIC : NINO_SCHED_CPU;
+        be->profile.schedule = schedule;
         for (int kind = 0; kind < N_KINDS; kind++) {
             be->profile.has_winograd = kind == WINOGRAD;
             be->profile.peak_f32 = 1e15;

@@ -9,6 +9,7 @@
 
 static nino_stream *on_cl, *on_ref;
 static nino_error err;
+enum { SMALL = 32 << 10 }; // the least local memory that any schedule may ask for
 static const char *schedule;
 static int n_cases;
 
@@ -333,7 +334,7 @@ static void test_attention(nino_dtype t)
 }
 
 // The device as one of that schedule, with that much local memory (0: its own).
-static void open_streams(nino_sched_kind which, uint64_t local_bytes)
+static void open_streams(const nino_sched *which, uint64_t local_bytes)
 {
     nino_backend *cl = nino_cl_open(test_cl_device(), NULL, NULL, &err);
     nino_backend *ref = nino_ref_open(0, NULL, &err);
@@ -341,7 +342,7 @@ static void open_streams(nino_sched_kind which, uint64_t local_bytes)
     cl->profile.schedule = which;
     if (local_bytes)
         ((nino_cl *) cl)->local_bytes = local_bytes;
-    schedule = which == NINO_SCHED_CPU ? "cpu" : local_bytes ? "generic, small" : "generic";
+    schedule = which->name;
     on_cl = nino_stream_create(&(nino_stream_params){ .backend = cl }, &err);
     on_ref = nino_stream_create(&(nino_stream_params){ .backend = ref }, &err);
     CHECK(on_cl && on_ref);
@@ -390,7 +391,7 @@ static void test_video(nino_dtype t)
     BOTH("shuffle, down", SHUFFLE, t, nino_shuffle(s, input(s, y, t, 1), false, 2, 2, 1, 12, NULL));
 }
 
-static void test_schedule(nino_sched_kind which, nino_dtype t)
+static void test_schedule(const nino_sched *which, nino_dtype t)
 {
     open_streams(which, 0);
     test_elt(t);
@@ -408,12 +409,12 @@ static void test_schedule(nino_sched_kind which, nino_dtype t)
     close_streams();
 }
 
-// The tiles of GPUs with 32 KiB, which must also be right where they are larger than the matrix and
-// where it has fewer columns than a tile.
-static void test_small_local(nino_dtype t)
+// The tiles of devices with 32 KiB, which must also be right where they are larger than the matrix
+// and where it has fewer columns than a tile.
+static void test_small_local(const nino_sched *which, nino_dtype t)
 {
     static const int columns[] = { 9, 40, 100 };
-    open_streams(NINO_SCHED_GENERIC, 32 << 10);
+    open_streams(which, SMALL);
     for (int i = 0; i < 3; i++) {
         nino_linear l = { .w = weight(NINO_SHAPE(columns[i], 36), NINO_W_MATRIX, 7),
                           .b = weight(NINO_SHAPE(columns[i]), NINO_W_VECTOR, 8) };
@@ -441,23 +442,27 @@ static void read_beside(void)
     nino_backend_close(&be);
 }
 
-// Arguments: a schedule (cpu, generic) and a type (f32, f16, bf16); "small"; none: all; or "wrong".
+static bool fits_small(const nino_sched *which)
+{
+    return nino_cl_schedule_of(&(nino_profile){ .schedule = which })->local_bytes <= SMALL;
+}
+
+// Arguments: a schedule and a type (f32, f16, bf16); "small"; none: all; or "wrong".
 int main(int argc, char **argv)
 {
-    static const nino_sched_kind schedules[] = { NINO_SCHED_CPU, NINO_SCHED_GENERIC };
-    static const char *const names[] = { "cpu", "generic" };
     static const nino_dtype types[] = { NINO_F32, NINO_F16, NINO_BF16 };
     if (argc == 2 && !strcmp(argv[1], "wrong")) {
         read_beside();
         return 0;
     }
-    for (int i = 0; i < 2; i++)
+    for (const nino_sched *s = nino_scheds; s->name; s++) {
         for (int j = 0; j < 3; j++)
-            if ((argc < 2 || !strcmp(argv[1], names[i])) &&
+            if ((argc < 2 || !strcmp(argv[1], s->name)) &&
                 (argc < 3 || !strcmp(argv[2], nino_dtype_name(types[j]))))
-                test_schedule(schedules[i], types[j]);
-    if (argc < 2 || !strcmp(argv[1], "small"))
-        test_small_local(NINO_F16);
+                test_schedule(s, types[j]);
+        if ((argc < 2 || !strcmp(argv[1], "small")) && fits_small(s))
+            test_small_local(s, NINO_F16);
+    }
     CHECK(n_cases > 0);
     return 0;
 }

@@ -84,10 +84,10 @@ static void test_others(void)
         d.src_type[i] = NINO_F16;
     const double q = 2 * 100 * 160, kv = 2 * 130 * 160;
     // 3 blocks of queries of each of the 8 heads go over the keys and values of their head.
-    CHECK(near(nino_cl_attention_bytes(&d, 24, true), q * 4 + kv * 3 * (4 + 2)));
-    CHECK(near(nino_cl_attention_bytes(&d, 24, false), q * 2 * (3 + 1) + kv * 3 * (2 + 2)));
+    CHECK(near(nino_cl_attention_bytes(&d, 24, 1, 4), q * 4 + kv * 3 * (4 + 2)));
+    CHECK(near(nino_cl_attention_bytes(&d, 24, 3, 2), q * 2 * (3 + 1) + kv * 3 * (2 + 2)));
     d.n_src = 4; // a bias for every query and key
-    CHECK(near(nino_cl_attention_bytes(&d, 24, true),
+    CHECK(near(nino_cl_attention_bytes(&d, 24, 1, 4),
                q * 4 + kv * 3 * (4 + 2) + 8.0 * 100 * 130 * 4));
 
     nino_op_desc e = { .op = NINO_OP_MUL, .n_src = 2 };
@@ -103,8 +103,8 @@ static void test_others(void)
     CHECK(nino_cl_rows_bytes(&e) == 3 * 7 * 16 * 4 * 4);
 }
 
-// What is recorded of a product's launches fits their own global sizes, in both schedules.
-static void test_recorded(nino_sched_kind schedule)
+// What is recorded of a product's launches fits their own global sizes.
+static void test_recorded(const nino_sched *schedule)
 {
     enum { ROWS = 700, C = 48, N = 200 };
     static nino_event ev[1024];
@@ -112,6 +112,7 @@ static void test_recorded(nino_sched_kind schedule)
     nino_backend *be = nino_cl_open(test_cl_device(), NULL, NULL, &err);
     CHECK(be);
     ((nino_cl *) be)->be.profile.schedule = schedule;
+    const size_t group = nino_cl_schedule_of(&be->profile)->group;
     nino_monitor *m = nino_monitor_create();
     nino_mon_reader *r = nino_mon_reader_create(m);
     nino_stream *s = nino_stream_create(&(nino_stream_params){ .backend = be, .monitor = m }, &err);
@@ -131,7 +132,7 @@ static void test_recorded(nino_sched_kind schedule)
             continue;
         n_launches++;
         CHECK(nino_launch_read(&k, nino_monitor_name_text(m, nino_kernel_launch(&ev[i]))));
-        CHECK(k.local[0] == (schedule == NINO_SCHED_CPU ? 1 : 256) && k.local[1] == 1);
+        CHECK(k.local[0] == group && k.local[1] == 1);
         const double part = ev[i].u.kernel.flops / (2.0 * C * N);
         const double along = (double) (k.global[0] / k.local[0]), across = (double) k.global[1];
         CHECK(near(k.requested, 4 * (part * C * across + (double) N * C * along + part * N)));
@@ -152,7 +153,7 @@ int main(void)
 {
     test_products();
     test_others();
-    test_recorded(NINO_SCHED_CPU);
-    test_recorded(NINO_SCHED_GENERIC);
+    for (const nino_sched *s = nino_scheds; s->name; s++)
+        test_recorded(s);
     return 0;
 }

@@ -49,11 +49,11 @@ static nino_weight *make(nino_shape shape, nino_weight_role role)
 }
 
 // All at once, with the function that packs a piece.
-static void test_bits(nino_sched_kind schedule, nino_shape shape, nino_weight_role role)
+static void test_bits(const nino_sched *schedule, nino_shape shape, nino_weight_role role)
 {
     nino_profile p;
     nino_dtype type;
-    nino_profile_find("", true, &p);
+    nino_profile_find("", true, &p, NULL);
     p.schedule = schedule;
     nino_weight *w = make(shape, role);
     const int taps = role == NINO_W_CONV3 ? 9 : 1;
@@ -64,7 +64,7 @@ static void test_bits(nino_sched_kind schedule, nino_shape shape, nino_weight_ro
     memset(got, 0x55, bytes);
     CHECK_OK(nino_pack_weight(&p, w, NULL, got, &err), err);
     CHECK_OK(nino_weight_read_rows(w, rows, &err), err);
-    if (schedule == NINO_SCHED_REF)
+    if (schedule->is_plain)
         for (int64_t i = 0; i < w->n; i++)
             for (int64_t k = 0; k < w->c * taps; k++)
                 ((float *) (void *) want)[k * w->n + i] = rows[i * w->c * taps + k];
@@ -131,7 +131,7 @@ static nino_status pack_until(int at, nino_status fail)
     nino_profile p;
     nino_dtype type;
     nino_weight *w = NULL;
-    nino_profile_find("", true, &p);
+    nino_profile_find("", true, &p, NULL);
     nino_weights *view = make_file(N, C);
     CHECK_OK(nino_weight_get(view, "", "big.weight", NINO_W_MATRIX, N, C, true, &w, &err), err);
     char *dst = malloc(nino_sched_packed_bytes(&p, w, &type));
@@ -180,7 +180,7 @@ static void test_stored(nino_dtype type, int64_t n, int64_t c)
     test_dir_remove(&dir, files);
     const nino_weight_part parts[] = { { .name = "b.weight" },
                                        { .name = "a.weight", .row0 = 1, .rows = n - 1 } };
-    nino_profile_find("", true, &p);
+    nino_profile_find("", true, &p, NULL);
     for (int k = 1; k <= 2; k++) {
         CHECK_OK(nino_weight_get_parts(f, "", parts, k, NINO_W_MATRIX, -1, c, true, &w, &err), err);
         CHECK(nino_weight_is_stored(w));
@@ -220,7 +220,7 @@ int main(void)
         test_stored(type, 1000, 1500);
     }
     for (int k = 0; k < 2; k++) {
-        const nino_sched_kind schedule = k ? NINO_SCHED_CPU : NINO_SCHED_REF;
+        const nino_sched *schedule = k ? &nino_scheds[0] : &nino_sched_ref;
         test_bits(schedule, NINO_SHAPE(1000, 700), NINO_W_MATRIX);
         test_bits(schedule, NINO_SHAPE(70, 9000), NINO_W_MATRIX);
         test_bits(schedule, NINO_SHAPE(300, 150, 3, 3), NINO_W_CONV3);

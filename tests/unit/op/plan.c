@@ -216,7 +216,7 @@ static void check_quantised(const char *device, nino_dtype type, nino_dtype prec
     nino_pool_stat(be->pool, &m);
     CHECK(m.peak_by_owner[NINO_OWN_WEIGHTS] >= a->bytes);
     CHECK(m.peak_by_owner[NINO_OWN_WEIGHTS] <= a->bytes + a->bytes * 3 / 100);
-    const uint64_t room = profile.schedule == NINO_SCHED_CPU ? 8 << 20 : 0;
+    const uint64_t room = profile.schedule->decode_rows ? 8 << 20 : 0;
     CHECK(m.peak_by_owner[NINO_OWN_WORKSPACE] <= room);
     nino_stream_destroy(&s);
     nino_linear_release(&l);

@@ -8,6 +8,25 @@
 
 static nino_error err;
 
+static const nino_sched *schedule(const char *name)
+{
+    const nino_sched *s = NULL;
+    CHECK_OK(nino_sched_find(name, "test", &s, &err), err);
+    return s;
+}
+
+// The list is what profiles may name.
+static void test_schedules(void)
+{
+    const nino_sched *s = NULL;
+    for (int i = 0; nino_scheds[i].name; i++)
+        CHECK(schedule(nino_scheds[i].name) == &nino_scheds[i] && nino_scheds[i].define);
+    CHECK(nino_sched_find("ref", "x.json", &s, &err) == NINO_ERR_UNKNOWN); // no device's
+    CHECK(nino_sched_find("voodoo", "x.json", &s, &err) == NINO_ERR_UNKNOWN && !s);
+    CHECK_STR(err.where, "x.json");
+    CHECK(strstr(err.msg, "voodoo") && strstr(err.msg, "cpu, generic"));
+}
+
 static void test_profiles(void)
 {
     nino_profile p;
@@ -15,9 +34,9 @@ static void test_profiles(void)
     CHECK_STR(p.name, "gfx1151");
     CHECK(p.peak_f16 == 59.4e12 && p.act_type == NINO_F16 && !p.has_winograd);
     CHECK_OK(nino_profile_load("pocl-cpu", &p, &err), err);
-    CHECK(p.schedule == NINO_SCHED_CPU && p.act_type == NINO_F32 && p.has_winograd);
+    CHECK(p.schedule == schedule("cpu") && p.act_type == NINO_F32 && p.has_winograd);
     CHECK_OK(nino_profile_load("ref", &p, &err), err);
-    CHECK(p.schedule == NINO_SCHED_REF);
+    CHECK(p.schedule == &nino_sched_ref);
     CHECK(nino_profile_load("voodoo", &p, &err) == NINO_ERR_UNKNOWN);
     CHECK_STR(err.where, "voodoo");
     CHECK(strstr(err.msg, "gfx1151") && strstr(err.msg, "pocl-cpu"));
@@ -42,7 +61,7 @@ static void test_find(void)
                   { "some other processor", true, "pocl-cpu" } };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         nino_profile p;
-        nino_profile_find(cases[i].device, cases[i].is_cpu, &p);
+        CHECK_OK(nino_profile_find(cases[i].device, cases[i].is_cpu, &p, &err), err);
         CHECK_STR(p.name, cases[i].profile);
     }
 }
@@ -130,9 +149,9 @@ static void test_expand(void)
     CHECK(!nino_sched_expand(&p, &d).panels && !nino_sched_workspace(&p, &d));
     d.src[0] = d.dst = NINO_SHAPE(1000, 3072); // which is too slow on a processor then
     CHECK(nino_sched_expand(&p, &d).panels == 8);
-    p.schedule = NINO_SCHED_GENERIC;
+    p.schedule = schedule("generic");
     CHECK(!nino_sched_expand(&p, &d).panels);
-    p.schedule = NINO_SCHED_CPU;
+    p.schedule = schedule("cpu");
     w.dtype = NINO_F8_E4M3;
     w.c = 3071; // rows begin anywhere
     d.src[0] = d.dst = NINO_SHAPE(64, 3072);
@@ -197,7 +216,7 @@ static void test_packing(void)
 
 static void test_seconds(void)
 {
-    const nino_profile p = { .schedule = NINO_SCHED_GENERIC,
+    const nino_profile p = { .schedule = schedule("generic"),
                              .peak_f32 = 1e12,
                              .peak_f16 = 4e12,
                              .bandwidth = 1e11,
@@ -207,13 +226,15 @@ static void test_seconds(void)
     CHECK(fabs(nino_sched_seconds(&p, &d, 1e12, 1e3) - (2 + 1e-5)) < 1e-9); // arithmetic bounds it
     CHECK(fabs(nino_sched_seconds(&p, &d, 1e3, 1e11) - (1 + 1e-5)) < 1e-9); // memory bounds it
     nino_profile w = p;
-    w.schedule = NINO_SCHED_WMMA; // matrix instructions: four times the peak
+    const nino_sched matrix = { .name = "matrix", .has_matrix = true };
+    w.schedule = &matrix; // matrix instructions: four times the peak
     CHECK(fabs(nino_sched_seconds(&w, &d, 1e12, 1e3) - (0.5 + 1e-5)) < 1e-9);
     CHECK(nino_sched_seconds(&nino_profile_ref, &d, 1e12, 1e3) == 0);
 }
 
 int main(void)
 {
+    test_schedules();
     test_profiles();
     test_find();
     test_winograd();

@@ -1,5 +1,5 @@
 // Winograd F(4x4, 3x3) for 3x3 convolutions of stride 1: 36 multiplications for 16 results instead of
-// 144 (Lavin, Gray 2016). Reference: core/op/ref/gemm.c. CPU schedule.
+// 144 (Lavin, Gray 2016). Reference: core/op/ref/gemm.c.
 //
 //   wino_weights  U[z] = G g G^T             once a call
 //   wino_input    V[z] = B^T d B             then stripe by stripe
@@ -23,7 +23,6 @@
 typedef PASTE(T_, WT) W_t;
 #define LOADW16 PASTE(load16_, WT)
 
-#if SCHED_CPU
 #define F(x) ((float16)(x))
 
 // o[0], o[s] .. o[5s] = G g
@@ -228,4 +227,3 @@ kernel WG1 void wino_output(global const float *restrict M, const ulong M_off,
         }
     }
 }
-#endif // SCHED_CPU

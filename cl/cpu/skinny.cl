@@ -1,16 +1,15 @@
 // Linear layers of few rows (embeddings of the time, modulation): reading the weights is all the work.
-// Reference: core/op/ref/gemm.c. The layouts and -D WT, RAW, ACT, BIAS, RES are those of gemm.cl.
+// Reference: core/op/ref/gemm.c. The layouts and -D WT, RAW, ACT, BIAS, RES are those of product.cl.
 //
 //   Y[p][n] = act(bias[n] + R[p][n] + sum over c of X[p][c] W[c][n])
 //
-//   -D M=n   rows that are done at once: CPU at most 6, and up to three times; GENERIC at most 16 [1]
-// Global size: CPU ceil(N / 64), a panel each. GENERIC ceil(N / 64) * 256, local 256.
+//   -D M=n   rows that are done at once, at most 6; up to three times as many are done          [1]
+// Global size: ceil(N / 64), a panel each.
 #include "product.cl"
 
 #ifndef M
 #define M 1
 #endif
-#if SCHED_CPU
 // C is walked in blocks so short that a panel's rows stay in the first-level cache while they are read
 // 16 * CV columns at a time, as many as have sums in registers.
 #define KC 64
@@ -127,70 +126,3 @@ kernel WG1 void linear_skinny(const int rows, const int N, const int ld, const i
     }
 }
 #endif // RAW
-#endif // SCHED_CPU
-
-#if SCHED_GENERIC
-// A work-item sums 4 columns over every 16th channel, or, of rows as the file stores them, four columns
-// 16 apart over every 16th four channels; the 16 sums of a column are added in __local.
-kernel WG(256) void linear_skinny(const int rows, const int N, const int ld, const int C, global const T *X,
-                                  const ulong X_off, global const W_t *restrict Wp,
-                                  const ulong Wp_off RAW_ARGS, global const float *restrict bias,
-                                  const ulong bias_off, global const T *R, const ulong R_off,
-                                  global T *Y, const ulong Y_off)
-{
-    local float sums[16 * 64];
-    const int t = get_local_id(0), column = (t & 15) * 4, slice = t >> 4;
-    const int n = get_group_id(0) * 64 + t; // of the first 64 work-items, which finish a row
-    float4 s[M];
-    X += X_off;
-#pragma unroll
-    for (int r = 0; r < M; r++)
-        s[r] = (float4)(0.0f);
-#ifdef RAW
-    const int lane = t & 15; // neighbours read neighbouring channels of one column
-    Wp += Wp_off;
-    for (int k = lane * 4; k < C; k += 64) {
-        float4 w[4];
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const int m = min((int) get_group_id(0) * 64 + slice + i * 16, N - 1);
-            w[i] = VALUES(Wp, (grids) (Wp + grid), (ulong) m * C + k) *
-                   (is_scaled ? ((global const float *) (Wp + scales))[m] : 1.0f);
-        }
-#pragma unroll
-        for (int r = 0; r < M; r++) {
-            const float4 x = LOAD4(X + (long) min(r, rows - 1) * C + k);
-            s[r] += (float4)(dot(x, w[0]), dot(x, w[1]), dot(x, w[2]), dot(x, w[3]));
-        }
-    }
-#else
-    Wp += Wp_off + (long) get_group_id(0) * ((C + 15) & ~15) * 64 + column;
-    for (int k = slice; k < C; k += 16) {
-        const float4 w = LOADW4A(Wp + (long) k * 64);
-#pragma unroll
-        for (int r = 0; r < M; r++)
-            s[r] = fma((float4)(LOAD(X + (long) min(r, rows - 1) * C + k)), w, s[r]);
-    }
-#endif
-#pragma unroll
-    for (int r = 0; r < M; r++) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-#ifdef RAW
-        sums[lane * 64 + slice] = s[r].x;
-        sums[lane * 64 + slice + 16] = s[r].y;
-        sums[lane * 64 + slice + 32] = s[r].z;
-        sums[lane * 64 + slice + 48] = s[r].w;
-#else
-        *(local float4 *) (sums + slice * 64 + column) = s[r];
-#endif
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (t < 64 && n < N && r < rows) {
-            const long at = (long) r * ld + n;
-            float v = 0.0f;
-            for (int i = 0; i < 16; i++)
-                v += sums[i * 64 + t];
-            STORE_RESULT(at, n, v);
-        }
-    }
-}
-#endif // SCHED_GENERIC

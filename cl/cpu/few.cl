@@ -1,10 +1,10 @@
-// Implicit GEMM of very few columns, CPU schedule only: a register tile would be mostly padding, so here the
+// Implicit GEMM of very few columns: a register tile would be mostly padding, so here the
 // channels are in the lanes and two pixels share each vector of weights. Otherwise like gemm.cl.
 // Reference: core/op/ref/gemm.c.
 //   -D FEW=n   N, at most 4; C is a multiple of 16, N * K <= FEW_MAX. nb is not used.
 #include "product.cl"
 
-#if SCHED_CPU && FEW
+#if FEW
 #define FEW_MAX 24576
 
 INLINE void add_one(global const T *x, int C, const local float *w, int K, float16 *s)

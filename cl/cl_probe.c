@@ -1,48 +1,46 @@
 // Probes of a device: each runs a kernel of probe.cl often enough to take some milliseconds and
 // returns the median of repeats.
+#include "cl/cl_schedule.h"
 #include "cl/runtime.h"
 
 #include "core/base/time.h"
 
 #include <stdlib.h>
 
-enum { MAX_REPEATS = 9, GPU_ITEMS = 2048 }; // items a compute unit
+enum { MAX_REPEATS = 9 };
 static const double least_seconds = 6e-3;
 
 typedef struct probe {
     nino_cl *cl;
+    const nino_cl_schedule *schedule;
     nino_ceiling_kind kind;
     nino_block set, out;
     uint64_t bytes; // of the set
     size_t items;
     void *host;
-    bool is_narrow; // fused multiply-adds of vectors of 8
+    bool is_narrow; // fused multiply-adds of shorter vectors
 } probe;
-
-static int vector_floats(const nino_cl *cl) { return nino_cl_is_cpu_schedule(cl) ? 16 : 4; }
 
 // Rounds over a set of n vectors that move about `total` vectors.
 static uint32_t rounds(const probe *p, uint64_t n, double amount)
 {
-    const bool is_cpu = nino_cl_is_cpu_schedule(p->cl);
-    const double each = is_cpu ? (double) n : 4.0 * (double) p->items; // vectors in a round
-    const double r = amount / each;
+    const double r = amount / p->schedule->probing.round(n, p->items);
     return r < 1 ? 1 : r > 1e9 ? 1000000000u : (uint32_t) r;
 }
 
 static nino_status launch(const probe *p, const char *kernel, const char *defs,
                           const nino_cl_arg *args, int n_args, nino_error *err)
 {
-    const size_t global = p->items, local = 256;
-    return nino_cl_launch(p->cl, "probe", kernel, defs, NULL, 1, &global,
-                          nino_cl_is_cpu_schedule(p->cl) ? NULL : &local, args, n_args, err);
+    return nino_cl_launch(p->cl, "probe", kernel, defs, NULL, 1, &p->items, NULL, args, n_args,
+                          err);
 }
 
 // One go of about `amount` (vectors, multiply-adds, launches, copies); *done: bytes, FLOPs,
 // launches that it really did.
 static nino_status go(const probe *p, double amount, double *done, nino_error *err)
 {
-    const int lanes = vector_floats(p->cl);
+    const nino_cl_probing *how = &p->schedule->probing;
+    const int lanes = how->vector;
     const uint64_t n = p->bytes / (uint64_t) (lanes * 4), half = n / 2;
     const size_t elem = (size_t) lanes * 4;
     uint32_t r = 1;
@@ -50,8 +48,7 @@ static nino_status go(const probe *p, double amount, double *done, nino_error *e
     case NINO_CEILING_READ: {
         r = rounds(p, n, amount);
         const nino_cl_arg a[] = { A_BUF(&p->set, elem), A_BUF(&p->out, 4), A_INT(n), A_INT(r) };
-        *done = (nino_cl_is_cpu_schedule(p->cl) ? (double) n : 4.0 * (double) p->items) * r *
-                (double) elem;
+        *done = how->round(n, p->items) * r * (double) elem;
         return launch(p, "probe_read", "", a, NINO_CL_COUNT(a), err);
     }
     case NINO_CEILING_WRITE:
@@ -60,14 +57,13 @@ static nino_status go(const probe *p, double amount, double *done, nino_error *e
         const uint64_t m = is_copy ? half : n;
         r = rounds(p, m, amount);
         const nino_cl_arg a[] = { A_BUF(&p->set, elem), A_INT(m), A_INT(r) };
-        *done = (nino_cl_is_cpu_schedule(p->cl) ? (double) m : 4.0 * (double) p->items) * r *
-                (double) elem * (is_copy ? 2 : 1);
+        *done = how->round(m, p->items) * r * (double) elem * (is_copy ? 2 : 1);
         return launch(p, is_copy ? "probe_copy" : "probe_write", "", a, NINO_CL_COUNT(a), err);
     }
     case NINO_CEILING_F32:
     case NINO_CEILING_F16: {
-        const bool is_half = p->kind == NINO_CEILING_F16, is_cpu = nino_cl_is_cpu_schedule(p->cl);
-        const int width = is_cpu ? p->is_narrow ? 8 : 16 : is_half ? 2 : 1;
+        const bool is_half = p->kind == NINO_CEILING_F16;
+        const int width = is_half ? how->fma_f16 : p->is_narrow ? how->fma_narrow : how->fma_f32;
         r = (uint32_t) (amount / (12.0 * (double) p->items)) + 1;
         const nino_cl_arg a[] = { A_BUF(&p->out, 4), A_F32(0.5f), A_F32(0.25f), A_INT(r) };
         *done = 2.0 * 12 * r * width * (double) p->items;
@@ -119,19 +115,8 @@ static int by_value(const void *a, const void *b)
 
 static nino_status prepare(probe *p, nino_error *err)
 {
-    const bool is_cpu = nino_cl_is_cpu_schedule(p->cl);
-    const unsigned units = nino_cl_compute_units(p->cl);
     nino_status st = NINO_OK;
-    size_t parts = 1;
-    while (parts * 2 <= units) // equal parts of a set whose size is a power of two
-        parts *= 2;
-    while (is_cpu && parts > 1 && p->bytes / 2 / parts < 1024) // less than a round of the kernels
-        parts /= 2;
-    p->items = is_cpu ? parts : (size_t) units * GPU_ITEMS;
-    if (p->kind == NINO_CEILING_F32 || p->kind == NINO_CEILING_F16)
-        p->items = is_cpu ? units : p->items;
-    if (p->kind == NINO_CEILING_LAUNCH)
-        p->items = is_cpu ? 1 : 256;
+    p->items = p->schedule->probing.items(p->kind, nino_cl_compute_units(p->cl), p->bytes);
     const bool is_copy = p->kind == NINO_CEILING_UPLOAD || p->kind == NINO_CEILING_DOWNLOAD;
     if (is_copy && !(p->host = calloc(p->bytes, 1)))
         return nino_fail(err, NINO_ERR_NOMEM, "probe", "no host memory");
@@ -175,11 +160,12 @@ nino_status nino_cl_probe(nino_backend *be, nino_ceiling_kind kind, uint64_t byt
                           double *rate, nino_error *err)
 {
     probe p = { .cl = (nino_cl *) be, .kind = kind, .bytes = bytes };
+    p.schedule = nino_cl_schedule_now(p.cl);
     double narrow = 0;
     nino_status st = prepare(&p, err);
     if (!st)
         st = median(&p, repeats, rate, err);
-    if (!st && kind == NINO_CEILING_F32 && nino_cl_is_cpu_schedule(p.cl)) {
+    if (!st && kind == NINO_CEILING_F32 && p.schedule->probing.fma_narrow) {
         p.is_narrow = true; // which of the two fills the registers depends on the processor
         st = median(&p, repeats, &narrow, err);
         *rate = narrow > *rate ? narrow : *rate;

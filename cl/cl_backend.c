@@ -66,7 +66,7 @@ static void *arena_create(void *priv, uint64_t bytes, nino_error *err)
     if (!cl->is_lost)
         mem = OCL_NEW(e, clCreateBuffer, cl->context, CL_MEM_READ_WRITE, bytes, NULL);
     // Drivers of GPUs allocate at first use: touch the memory now, so that failing is early.
-    if (mem && !cl->dev->is_cpu) {
+    if (mem && !cl->dev->is_host) {
         const cl_uint zero = 0;
         nino_cl_command c = { .name = "clEnqueueFillBuffer" };
         nino_status st = nino_cl_command_begin(cl, &c, err);
@@ -84,7 +84,7 @@ static void *arena_create(void *priv, uint64_t bytes, nino_error *err)
     }
     if (!mem)
         nino_cl_fail(cl, e, "clCreateBuffer", err);
-    else if (cl->dev->is_cpu && bytes >= 8 << 20)
+    else if (cl->dev->is_host && bytes >= 8 << 20)
         ask_for_large_pages(cl, mem, bytes);
     return mem;
 }
@@ -92,7 +92,7 @@ static void *arena_create(void *priv, uint64_t bytes, nino_error *err)
 static void arena_destroy(void *priv, void *handle)
 {
     nino_cl *cl = priv;
-    if (!cl->is_lost || cl->dev->is_cpu)
+    if (!cl->is_lost || cl->dev->is_host)
         nino_ocl.clReleaseMemObject(handle);
 }
 
@@ -202,7 +202,7 @@ static nino_status pack(nino_backend *be, const nino_weight *w, nino_packed *out
     const size_t bytes = nino_sched_packed_bytes(&be->profile, w, &out->dtype);
     const size_t row = nino_pack_row_bytes(&be->profile, w);
     nino_status st = NINO_OK;
-    if (cl->dev->is_cpu && bytes >= 1 << 20)
+    if (cl->dev->is_host && bytes >= 1 << 20)
         return pack_mapped(cl, w, &out->mem, bytes, err);
     if (bytes <= PIECE_BYTES || !row)
         return pack_copied(cl, w, 0, 0, out->mem, bytes, err);
@@ -232,7 +232,7 @@ static void close_backend(nino_backend *be)
     nino_cl *cl = (nino_cl *) be;
     nino_cl_queue_release(cl);
     nino_cl_programs_release(cl);
-    if (cl->context && (!cl->is_lost || cl->dev->is_cpu))
+    if (cl->context && (!cl->is_lost || cl->dev->is_host))
         nino_ocl.clReleaseContext(cl->context);
     nino_cl_cache_close(&cl->cache);
     free(cl);
@@ -294,6 +294,9 @@ nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *par
                            const nino_log *log, nino_error *err)
 {
     char dir[4096];
+    nino_profile profile;
+    if (nino_cl_profile_of(dev, &profile, err))
+        return NULL;
     if (dev->info.problem[0]) {
         nino_fail(err, NINO_ERR_DEVICE, dev->info.name, "cannot use it: %s", dev->info.problem);
         return NULL;
@@ -309,7 +312,7 @@ nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *par
     if (log)
         cl->log = *log;
     cl->be.log = &cl->log;
-    nino_profile_find(dev->info.name, dev->is_cpu, &cl->be.profile);
+    cl->be.profile = profile;
     nino_ceilings_apply(params ? params->cache_dir : NULL, &dev->info, &cl->be.profile);
     nino_tuning_apply(params ? params->cache_dir : NULL, &dev->info, &cl->be.profile);
     if (open_queue(cl, err) || open_pool(cl, params ? params->mem_limit : 0, err)) {
@@ -321,8 +324,10 @@ nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *par
         cl->cache = nino_cl_cache_open(dir, 0, &cl->log);
     nino_mem_stat m;
     nino_pool_stat(cl->be.pool, &m);
-    nino_logf(&cl->log, NINO_LOG_DEBUG, "%s: %s, %s %s, profile %s, %.1f GiB, kernel cache %s",
+    nino_logf(&cl->log, NINO_LOG_DEBUG,
+              "%s: %s, %s %s, profile %s, schedule %s, %.1f GiB, kernel cache %s",
               dev->info.selector, dev->info.name, dev->info.platform, dev->info.driver,
-              cl->be.profile.name, (double) m.budget / (1 << 30), cl->cache ? dir : "off");
+              cl->be.profile.name, cl->be.profile.schedule->name, (double) m.budget / (1 << 30),
+              cl->cache ? dir : "off");
     return &cl->be;
 }

@@ -1,4 +1,5 @@
 // Finding devices: one enumeration per process, what each can do, and how much memory it may use.
+#include "cl/cl_schedule.h"
 #include "cl/runtime.h"
 
 #include "core/base/vars.h"
@@ -73,13 +74,30 @@ static const char *problem_of(const nino_cl_device *d)
         return "it is big-endian";
     if (number(d, CL_DEVICE_ADDRESS_BITS, sizeof(cl_uint)) < 64)
         return "it has 32-bit addresses";
-    if (!d->is_cpu && number(d, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t)) < 256)
-        return "its work-groups are smaller than 256";
-    // What the tiles of gemm.cl and attn.cl take.
-    if (d->info.local_bytes < (d->is_cpu ? 224u << 10 : 32u << 10))
-        return d->is_cpu ? "it has less than 224 KiB of local memory"
-                         : "it has less than 32 KiB of local memory";
     return "";
+}
+
+// Why the schedule that it is to have cannot run there.
+static void find_schedule(nino_cl_device *d)
+{
+    nino_device_info *o = &d->info;
+    nino_profile profile;
+    nino_error err;
+    if (nino_cl_profile_of(d, &profile, &err)) {
+        const size_t n = strlen(err.where), room = sizeof(o->problem) / 2 - 2; // the end of a path
+        snprintf(o->problem, sizeof(o->problem), "%s: %.78s", err.where + (n > room ? n - room : 0),
+                 err.msg);
+        return;
+    }
+    const nino_cl_schedule *s = nino_cl_schedule_of(&profile);
+    const uint64_t kib = s->local_bytes >> 10;
+    snprintf(o->profile, sizeof(o->profile), "%s", profile.name);
+    snprintf(o->schedule, sizeof(o->schedule), "%s", profile.schedule->name);
+    if (number(d, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t)) < s->group)
+        snprintf(o->problem, sizeof(o->problem), "its work-groups are smaller than %zu", s->group);
+    else if (o->local_bytes < s->local_bytes)
+        snprintf(o->problem, sizeof(o->problem), "it has less than %u KiB of local memory",
+                 (unsigned) kib);
 }
 
 static void describe(nino_cl_device *d, size_t index)
@@ -87,7 +105,7 @@ static void describe(nino_cl_device *d, size_t index)
     nino_device_info *o = &d->info;
     char extensions[8192];
     const uint64_t type = number(d, CL_DEVICE_TYPE, sizeof(cl_device_type));
-    d->is_cpu = type & CL_DEVICE_TYPE_CPU;
+    d->is_host = type & CL_DEVICE_TYPE_CPU;
     o->is_gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
     snprintf(o->selector, sizeof(o->selector), "cl:%zu", index);
     text(d, CL_DEVICE_NAME, o->name, sizeof(o->name));
@@ -106,14 +124,14 @@ static void describe(nino_cl_device *d, size_t index)
     o->local_bytes = number(d, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong));
     o->mem_bytes = number(d, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
     // PoCL reports one NUMA node's share of hot-plugged memory and does not enforce it.
-    if (d->is_cpu && meminfo("MemTotal:"))
+    if (d->is_host && meminfo("MemTotal:"))
         o->mem_bytes = meminfo("MemTotal:");
     o->has_fp16 = has_extension(extensions, "cl_khr_fp16");
     o->has_fp64 = has_extension(extensions, "cl_khr_fp64");
-    nino_profile profile;
-    nino_profile_find(o->name, d->is_cpu, &profile);
-    snprintf(o->profile, sizeof(o->profile), "%s", profile.name);
-    snprintf(o->problem, sizeof(o->problem), "%s", problem_of(d));
+    find_schedule(d);
+    const char *problem = problem_of(d);
+    if (*problem)
+        snprintf(o->problem, sizeof(o->problem), "%s", problem);
 }
 
 // PoCL loads code from its kernel cache: keep that inside the folder whose owner and mode we check.
@@ -190,9 +208,9 @@ uint64_t nino_cl_budget(const nino_cl_device *dev, const nino_profile *profile)
     uint64_t bytes = dev->info.mem_bytes;
     if (profile->mem_bytes && profile->mem_bytes < bytes)
         bytes = profile->mem_bytes;
-    if ((dev->is_cpu || is_unified) && available && available < bytes)
+    if ((dev->is_host || is_unified) && available && available < bytes)
         bytes = available;
-    const uint64_t gtt = is_unified && !dev->is_cpu ? gtt_free() : 0;
+    const uint64_t gtt = is_unified && !dev->is_host ? gtt_free() : 0;
     if (gtt && gtt < bytes)
         bytes = gtt;
     // Left for the system: 4 GiB or a tenth; on small machines a quarter.

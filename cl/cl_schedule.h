@@ -1,0 +1,80 @@
+// A schedule as a value: how kernels are cut into work-groups, and which kernels are its alone.
+// Each is a folder of cl/ and a row of core/op/sched_list.h:
+//
+//   host.c  defines NINO_CL_OWN(schedule), embeds the kernels of the folder (cl/embed.h)
+//   *.cl    kernels that are written for it alone: gemm, attn and skinny at least. Those that
+//   differ
+//           little are shared, in cl/kernels; its row in the list says in which form it takes them
+//
+// A copy of a folder and a row for it are a new schedule.
+#pragma once
+#include "cl/product.h"
+
+// Global names of a schedule's folder carry that of the folder, which the Makefile passes as
+// SCHEDULE.
+#define NINO_CL_PASTE2(a, b) nino_cl_##a##_##b
+#define NINO_CL_PASTE(a, b) NINO_CL_PASTE2(a, b)
+#define NINO_CL_OWN(name) NINO_CL_PASTE(SCHEDULE, name)
+
+// Global size of a launch, in work-items.
+typedef struct nino_cl_grid {
+    int dims;
+    size_t size[3];
+} nino_cl_grid;
+
+// How the shared kernels are cut.
+typedef struct nino_cl_grids {
+    // elt.cl, norm.cl: rows that a work-item does `each` of, or that `items` work-items do
+    // together.
+    nino_cl_grid (*rows)(int64_t rows, int64_t each, int64_t items);
+    // norm.cl: statistics of strips of positions; their application to `items` runs of elements.
+    nino_cl_grid (*norm_stat)(const nino_norm_layout *l, int64_t batch, int64_t channels);
+    nino_cl_grid (*norm_apply)(const nino_norm_layout *l, int64_t batch, int64_t items);
+    // move.cl; *together: rows that a work-item of copy_rows does.
+    nino_cl_grid (*copy_rows)(uint64_t rows, uint64_t len, int *together);
+    nino_cl_grid (*permute)(const uint64_t dim[5]);
+    nino_cl_grid (*shuffle)(int64_t rows, int64_t columns, int64_t channels);
+    // quant.cl: panels of `len` elements a column.
+    nino_cl_grid (*expand)(int64_t panels, int64_t len);
+    int flat;   // elements that a work-item of a FLAT_KERNEL does
+    int pixels; // pixels of a row that one of image.cl does
+} nino_cl_grids;
+
+// How probe.cl is cut.
+typedef struct nino_cl_probing {
+    int vector; // floats of what a work-item moves at once
+    int fma_f32, fma_narrow,
+        fma_f16; // values of a vector of multiply-adds; narrow 0: there is none
+    // Vectors that `items` work-items move in a round over a set of n.
+    double (*round)(uint64_t n, size_t items);
+    // Work-items for a set of that many bytes.
+    size_t (*items)(nino_ceiling_kind kind, unsigned compute_units, uint64_t bytes);
+} nino_cl_probing;
+
+// How an attention is cut.
+typedef struct nino_cl_attention {
+    int most;        // queries that a work-group has room for; 0: no kernel does it
+    int64_t rows;    // queries of a block
+    bool takes_rows; // the kernel takes `rows` as its last argument
+    bool is_narrow;  // narrow register tiles, where wide ones would be padding for the most part
+    int passes;      // how often a block's queries are read
+} nino_cl_attention;
+
+struct nino_cl_schedule {
+    size_t group;         // work-items of a work-group
+    uint64_t local_bytes; // that its kernels need at least
+    const nino_cl_text *kernels;
+    nino_cl_grids grids;
+    nino_cl_probing probing;
+    // LINEAR, CONV2D, CONV3D: `rows` rows of a product with columns as the file stores them, or
+    // with panels. Adds to a cut that has the kernel's common options.
+    void (*cut_product)(const nino_cl *cl, const nino_cl_product *g, int64_t rows, bool is_raw,
+                        nino_cl_cut *out);
+    int (*skinny_rows)(int64_t rows); // that linear_skinny is compiled for
+    // NULL without the row's has_winograd.
+    nino_status (*winograd)(nino_cl *cl, const nino_op_call *c, const nino_cl_columns *w,
+                            nino_error *err);
+    void (*cut_attention)(const nino_cl *cl, const nino_op_desc *d, nino_cl_attention *out);
+    // K as the kernel wants it, into the workspace; NULL without the row's packs_keys.
+    nino_status (*pack_keys)(nino_cl *cl, const nino_op_call *c, const char *defs, nino_error *err);
+};

@@ -1,0 +1,200 @@
+// Attention, a work-item a block of queries of a head, and softmax over rows. Options: attention.cl.
+#include "attention.cl"
+
+// ---- one CPU work-item per block of queries of a head ---------------------------------------------
+// Both products run in the register tile: keys in the lanes for the scores, channels in the lanes for
+// the result. __local stays below 256 KiB as in gemm.cl: D <= 144 at BQ = 96, D <= 512 at 48, then half
+// of BQ at twice D.
+#define BK 128
+#define DN ((D + NR - 1) / NR * NR)
+#define LDQ (D + 16)
+#define LDS (BK + 16)
+
+DEFINE_TILE(tile_scores, local, global, local)
+// The last channels of a head, if half a vector holds them.
+#define HALF (NV == 1 && D % 16 > 0 && D % 16 <= 8)
+#if HALF
+#undef TILE_VEC
+#define TILE_VEC float8
+DEFINE_TILE(tile_half, local, local, local)
+#endif
+
+// Kp [N][heads][ceil(Tk / 64)][64 / NR][D][NR] f32, zero beyond Tk: K as the register tile reads it.
+// Global size: panels of 64 keys * heads * N.
+kernel WG1 void attention_keys(global const T *restrict key, const ulong key_off,
+                               global float *restrict Kp, const ulong Kp_off, const int Tk,
+                               const int heads)
+{
+    const int panels = (Tk + 63) / 64, plane = get_group_id(0) / panels, b = plane / heads;
+    const int j0 = (get_group_id(0) - plane * panels) * 64;
+    const long ld = (long) heads * D;
+    key += key_off + (long) b * Tk * ld + (plane - b * heads) * D;
+    Kp += Kp_off + (long) get_group_id(0) * (64 * D);
+    for (int j = 0; j < 64; j++) {
+        global const T *k = key + (j0 + j) * ld;
+        global float *to = Kp + j / NR * (D * NR) + j % NR;
+        int d = 0;
+        if (j0 + j < Tk) {
+            for (; d + 16 <= D; d += 16) {
+                float t[16];
+                *(float16_u *) t = LOAD16(k + d);
+                for (int e = 0; e < 16; e++)
+                    to[(d + e) * NR] = t[e];
+            }
+            for (; d < D; d++)
+                to[d * NR] = LOAD(k + d);
+        }
+        for (; d < D; d++)
+            to[d * NR] = 0.0f;
+    }
+}
+
+// s[kc] scores become exp(s - running maximum); the result's row o so far is scaled to match.
+INLINE void soften(local float *s, int kc, local float *o, local float *top, local float *total,
+                   global const float *bias)
+{
+    float16 v = (float16)(-INFINITY), sum = (float16)(0.0f);
+    for (int j = kc; j & 15; j++)
+        s[j] = -INFINITY;
+#if BIAS
+    int b = 0;
+    for (; b + 16 <= kc; b += 16) {
+        const float16 w = load16_f32(bias + b);
+        *(local float16_u *) (s + b) = HIDE(*(local float16_u *) (s + b), w);
+    }
+    for (; b < kc; b++)
+        s[b] = HIDE(s[b], bias[b]);
+#endif
+    for (int j = 0; j < kc; j += 16)
+        v = larger(*(local float16_u *) (s + j), v);
+    const float old = *top, most = fmax(old, max_of(v)), m = FINITE_MAX(most);
+    for (int j = 0; j < kc; j += 16) {
+        const float16 e = exp_down(*(local float16_u *) (s + j) - m);
+        sum += e;
+        *(local float16_u *) (s + j) = e;
+    }
+    if (most > old) {
+        const float f = exp(old - m);
+        *total *= f;
+        for (int d = 0; d < DN; d += 16)
+            *(local float16_u *) (o + d) *= f;
+        *top = most;
+    }
+    *total += sum_of(sum);
+}
+
+// vs[0 .. kc)[width] = channels d .. d + width of the values of kc keys, zero beyond D.
+INLINE void values(global const T *v, long ld, int kc, int d, const int width, local float *vs)
+{
+    const int n = min(width, D - d);
+    for (int k = 0; k < kc; k++, v += ld, vs += width) {
+        int i = 0;
+        for (; i + 16 <= n; i += 16)
+            *(local float16_u *) (vs + i) = LOAD16(v + d + i);
+        for (; i + 4 <= n; i += 4)
+            *(local float4_u *) (vs + i) = LOAD4(v + d + i);
+        for (; i < n; i++)
+            vs[i] = LOAD(v + d + i);
+        for (; i < width; i++)
+            vs[i] = 0.0f;
+    }
+}
+
+// os[nq][DN] += ss[nq][kc] values
+INLINE void add_values(global const T *v, long ld, int kc, int nq, local float *ss, local float16 *vs,
+                       local float16 *os)
+{
+    int d = 0;
+    for (; d < (HALF ? D / 16 * 16 : D); d += NR) {
+        values(v, ld, kc, d, NR, (local float *) vs);
+        for (int r = 0; r < nq; r += MR)
+            tile_product(kc, ss + r * LDS, LDS, vs, os + (r * DN + d) / 16, DN / 16, 0);
+    }
+#if HALF
+    values(v, ld, kc, d, 8, (local float *) vs);
+    for (int r = 0; r < nq; r += MR)
+        tile_half(kc, ss + r * LDS, LDS, (local float8 *) vs,
+                  (local float8 *) (os + (r * DN + d) / 16), DN / 8, 0);
+#endif
+}
+
+// Block number first + group id, `rows` queries each, at most BQ; blocks of a head follow each other.
+// Of the last MR queries those beyond the end are computed from zeros and never stored.
+kernel WG1 void attention(const int first, global const T *restrict query, const ulong query_off,
+                          global const float *restrict Kp, const ulong Kp_off,
+                          global const T *restrict value, const ulong value_off, global T *restrict out,
+                          const ulong out_off, global const float *bias, const ulong bias_off,
+                          const int Tq, const int Tk, const int heads, const float scale,
+                          const int bias_n, const int bias_h, const int bias_q, const int rows)
+{
+    local float16 vs[BK * NV], os[BQ * DN / 16], scores[BQ * LDS / 16];
+    local float qs[BQ * LDQ], top[BQ], total[BQ], *ss = (local float *) scores;
+    const int blocks = (Tq + rows - 1) / rows, at = first + get_group_id(0), plane = at / blocks;
+    const int q0 = (at - plane * blocks) * rows, nq = min(rows, Tq - q0), b = plane / heads;
+    const long ld = (long) heads * D, head = (plane - b * heads) * D;
+    query += query_off + ((long) b * Tq + q0) * ld + head;
+    value += value_off + (long) b * Tk * ld + head;
+    out += out_off + ((long) b * Tq + q0) * ld + head;
+    Kp += Kp_off + (long) plane * ((Tk + 63) / 64 * 64) * D;
+    bias += bias_off + ((long) b * bias_n + (long) (plane - b * heads) * bias_h + q0 * bias_q) * Tk;
+
+    for (int r = 0; r < (nq + MR - 1) / MR * MR; r++) {
+        int d = 0;
+        if (r < nq) {
+            for (; d + 16 <= D; d += 16)
+                *(local float16_u *) (qs + r * LDQ + d) = LOAD16(query + r * ld + d) * scale;
+            for (; d < D; d++)
+                qs[r * LDQ + d] = LOAD(query + r * ld + d) * scale;
+        }
+        for (; d < D; d++)
+            qs[r * LDQ + d] = 0.0f;
+        for (d = 0; d < DN / 16; d++)
+            os[r * (DN / 16) + d] = (float16)(0.0f);
+        top[r] = -INFINITY;
+        total[r] = 0.0f;
+    }
+    for (int k0 = 0; k0 < Tk; k0 += BK) {
+        const int kc = min(BK, Tk - k0);
+        for (int p = 0; p < kc; p += NR)
+            for (int r = 0; r < nq; r += MR)
+                tile_scores(D, qs + r * LDQ, LDQ, (global const float16 *) (Kp + (long) (k0 + p) * D),
+                            scores + (r * LDS + p) / 16, LDS / 16, 1);
+        for (int r = 0; r < nq; r++)
+            soften(ss + r * LDS, kc, (local float *) (os + r * (DN / 16)), top + r, total + r,
+                   bias + (long) r * bias_q * Tk + k0);
+        add_values(value + k0 * ld, ld, kc, nq, ss, vs, os);
+    }
+    for (int r = 0; r < nq; r++) {
+        const float f = INVERSE(total[r]);
+        local float *o = (local float *) (os + r * (DN / 16));
+        int d = 0;
+        for (; d + 16 <= D; d += 16)
+            STORE16(out + r * ld + d, *(local float16_u *) (o + d) * f);
+        for (; d < D; d++)
+            STORE(out + r * ld + d, o[d] * f);
+    }
+}
+
+// dst[row] = softmax(scale src[row]), n elements a row; dst may be src. Global size: rows.
+kernel WG1 void softmax(global const T *src, const ulong src_off, global T *dst,
+                        const ulong dst_off, const int n, const float scale)
+{
+    global const T *x = src + src_off + get_group_id(0) * (ulong) n;
+    global T *y = dst + dst_off + get_group_id(0) * (ulong) n;
+    float16 most = (float16)(-INFINITY), sums = (float16)(0.0f);
+    float m, sum = 0.0f;
+    int i = 0;
+    for (; i + 16 <= n; i += 16)
+        most = fmax(most, LOAD16(x + i) * scale);
+    for (m = max_of(most); i < n; i++)
+        m = fmax(m, LOAD(x + i) * scale);
+    for (i = 0; i + 16 <= n; i += 16)
+        sums += exp(LOAD16(x + i) * scale - m);
+    for (; i < n; i++)
+        sum += exp(LOAD(x + i) * scale - m);
+    const float f = 1.0f / (sum + sum_of(sums));
+    for (i = 0; i + 16 <= n; i += 16)
+        STORE16(y + i, exp(LOAD16(x + i) * scale - m) * f);
+    for (; i < n; i++)
+        STORE(y + i, exp(LOAD(x + i) * scale - m) * f);
+}

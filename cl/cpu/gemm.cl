@@ -1,0 +1,207 @@
+// Implicit GEMM, one work-item a macro tile. What it computes and its options: product.cl. The register
+// tile is chosen by the instruction set (common.cl).
+#include "product.cl"
+
+// ---- one CPU work-item per macro tile -----------------------------------------------------------
+// A macro tile is up to ROWS rows x NB panels. K = taps * C is walked in blocks of KC: the inputs of
+// the block are gathered and converted to f32 once, then NR columns of the weights at a time are
+// converted and multiplied in MR x NR register tiles. The sums stay in __local, which is ordinary
+// cached memory on a CPU, until the end. All __local arrays together stay below 256 KiB, the
+// smallest second-level cache in use, which PoCL reports as the limit.
+//
+// Global size: (macro tiles along rows, macro tiles along columns), work-group size 1.
+#if NV == 4
+#define KC 128
+#else
+#define KC 192
+#endif
+#define ROWS 96
+#define NB 4
+#define LDX (KC + 16)
+#define LDACC (NB * 4) // in float16
+
+INLINE void copy_row(local float *d, global const T *x, int n)
+{
+    int i = 0;
+    for (; i + 16 <= n; i += 16)
+        *(local float16_u *) (d + i) = LOAD16(x + i);
+    for (; i + 4 <= n; i += 4)
+        *(local float4_u *) (d + i) = LOAD4(x + i);
+    for (; i < n; i++)
+        d[i] = LOAD(x + i);
+}
+
+INLINE void zero_row(local float *d, int n)
+{
+    int i = 0;
+    for (; i + 16 <= n; i += 16)
+        *(local float16_u *) (d + i) = (float16)(0.0f);
+    for (; i < n; i++)
+        d[i] = 0.0f;
+}
+
+// xs[r][0 .. n) = channels c .. c+n of np rows' inputs under tap t. Returns the pixel behind the last.
+INLINE pixel gather(const geometry *g, pixel q, int np, int t, int c, int n, int C,
+                    global const T *X, global const T *P, local float *xs)
+{
+    for (int r = 0; r < np; r++, next(g, &q)) {
+        global const T *x = inputs(source(g, &q, t), C, X, P);
+        if (x)
+            copy_row(xs + r * LDX, x + c, n);
+        else
+            zero_row(xs + r * LDX, n);
+    }
+    return q;
+}
+
+#ifndef RAW
+// ws[s][k][NR] = columns s * NR .. of n rows of a panel, for s < subs.
+INLINE void convert(global const W_t *w, int n, int subs, local float16 *ws)
+{
+    for (int k = 0; k < n; k++)
+        for (int s = 0; s < subs; s++)
+            for (int v = 0; v < NV; v++)
+                ws[(s * KC + k) * NV + v] = LOADW16(w + k * 64 + s * NR + v * 16);
+}
+
+// The macro tile: rows from pixel p0 on, panels j0 .. j1. Of the last MR rows those beyond np are
+// computed from whatever is there and never stored. Taps before tap0 see zeros only.
+INLINE void accumulate(const geometry *g, int p0, int np, int j0, int j1, int N, int C, int tap0,
+                       global const T *X, global const T *P, global const W_t *Wp,
+                       local float *xs, local float16 *ws, local float16 *acc)
+{
+    const int taps = TAPS(g), K = taps * C, Cp = (C + 15) & ~15, first = tap0 * C;
+    const pixel q = pixel_at(g, p0);
+    for (int k0 = first; k0 < K; k0 += KC) {
+        const int kc = min(KC, K - k0), t0 = k0 / C, c0 = k0 - t0 * C;
+        for (int k = 0, t = t0, c = c0; k < kc; t++, c = 0) {
+            const int n = min(C - c, kc - k);
+            gather(g, q, np, t, c, n, C, X, P, xs + k);
+            k += n;
+        }
+        for (int j = j0; j < j1; j++) {
+            const int subs = (min(64, N - j * 64) + NR - 1) / NR;
+            for (int k = 0, t = t0, c = c0; k < kc; t++, c = 0) {
+                const int n = min(C - c, kc - k);
+                convert(Wp + ((long) (j * taps + t) * Cp + c) * 64, n, subs, ws + k * NV);
+                k += n;
+            }
+            for (int s = 0; s < subs; s++)
+                for (int r = 0; r < np; r += MR)
+                    tile_product(kc, xs + r * LDX, LDX, ws + s * KC * NV,
+                                 acc + r * LDACC + (j - j0) * 4 + s * NV, LDACC, k0 == first);
+        }
+    }
+}
+
+#else
+// A macro tile is up to RAW_ROWS rows x one panel: a block of the panel is decoded once for all of them,
+// while their inputs are gathered RAW_STEP rows at a time.
+#define RAW_ROWS 768
+#define RAW_STEP 12
+
+// ws[s][k][NR] = columns n0 + s * NR .. of n channels from c on.
+INLINE void decode(bytes W, grids grid, global const float *scales, int is_scaled, int n0,
+                   int columns, int C, int c, int n, local float *ws)
+{
+    for (int s = 0; s < columns; s += NR)
+        for (int k = 0; k < n; k += 16)
+            for (int i = s; i < min(s + NR, columns); i++) {
+                float v[16];
+                *(private float16 *) v = VALUES(W, grid, (ulong) (n0 + i) * C + c + k) *
+                                         (is_scaled ? scales[n0 + i] : 1.0f);
+#pragma unroll
+                for (int j = 0; j < 16; j++)
+                    ws[s * KC + (k + j) * NR + i - s] = v[j];
+            }
+}
+
+INLINE void accumulate_raw(const geometry *g, int p0, int np, int n0, int columns, int C,
+                           global const T *X, bytes W, grids grid, global const float *scales,
+                           int is_scaled, local float *xs, local float16 *ws, local float16 *acc)
+{
+    const pixel first = pixel_at(g, p0);
+    for (int c = 0; c < C; c += KC) {
+        const int n = min(KC, C - c);
+        pixel q = first;
+        decode(W, grid, scales, is_scaled, n0, columns, C, c, n, (local float *) ws);
+        for (int r = 0; r < np; r += RAW_STEP) {
+            const int rows = min(RAW_STEP, np - r);
+            q = gather(g, q, rows, 0, c, n, C, X, 0, xs);
+            for (int s = 0; s < columns; s += NR)
+                for (int i = 0; i < rows; i += MR)
+                    tile_product(n, xs + i * LDX, LDX, ws + s / 16 * KC,
+                                 acc + (r + i) * 4 + s / 16, 4, c == 0);
+        }
+    }
+}
+#endif
+
+// One row of the tile: bias, residual, activation, store.
+INLINE void finish(const local float16 *acc, int n0, int n1, global const float *bias,
+                   global const T *R, global T *Y)
+{
+    for (int n = n0; n < n1; n += 16, acc++) {
+        float16 v = *acc;
+#if BIAS
+        v += load16_f32(bias + n);
+#endif
+        if (n + 16 <= n1) {
+#if RES
+            v += LOAD16(R + n);
+#endif
+            STORE16(Y + n, act16(v));
+        } else { // by element: the next row starts here
+            float s[16];
+            *(float16_u *) s = v;
+            for (int i = 0; i < n1 - n; i++) {
+#if RES
+                s[i] += LOAD(R + n + i);
+#endif
+                STORE(Y + n + i, act(s[i]));
+            }
+        }
+    }
+}
+
+#ifdef RAW
+kernel WG1 void gemm(int row0, int row1, int N, int ld, int C, int H, int W, int OH, int OW, int ks,
+                     int stride, int pad, int up, global const T *X, const ulong X_off,
+                     global const W_t *restrict Wp, const ulong Wp_off RAW_ARGS,
+                     global const float *restrict bias, const ulong bias_off, global const T *R,
+                     const ulong R_off, global T *Y, const ulong Y_off, int rows, int nb)
+{
+    local float16 ws[KC * 4], acc[RAW_ROWS * 4];
+    local float xs[RAW_STEP * LDX];
+    const geometry g = { H, W, OH, OW, ks, stride, pad, up, VIDEO_GEOMETRY };
+    const int p0 = row0 + get_group_id(0) * rows, np = min(rows, row1 - p0);
+    const int n0 = get_group_id(1) * 64, n1 = min(n0 + 64, N);
+    Wp += Wp_off;
+    accumulate_raw(&g, p0, np, n0, n1 - n0, C, X + X_off, Wp, (grids) (Wp + grid),
+                   (global const float *) (Wp + scales), is_scaled, xs, ws, acc);
+    for (int r = 0; r < np; r++) {
+        const long at = (long) (p0 + r) * ld;
+        finish(acc + r * 4, n0, n1, bias + bias_off, R + R_off + at, Y + Y_off + at);
+    }
+}
+#else
+// rows: of a macro tile, at most ROWS; nb: its panels, at most NB.
+kernel WG1 void gemm(int row0, int row1, int N, int ld, int C, int H, int W, int OH, int OW, int ks,
+                     int stride, int pad, int up, global const T *X, const ulong X_off,
+                     global const W_t *restrict Wp, const ulong Wp_off,
+                     global const float *restrict bias, const ulong bias_off, global const T *R,
+                     const ulong R_off, global T *Y, const ulong Y_off, int rows, int nb VIDEO_ARGS)
+{
+    local float16 ws[KC * 4], acc[ROWS * LDACC];
+    local float xs[ROWS * LDX];
+    const geometry g = { H, W, OH, OW, ks, stride, pad, up, VIDEO_GEOMETRY };
+    const int p0 = row0 + get_group_id(0) * rows, np = min(rows, row1 - p0);
+    const int j0 = get_group_id(1) * nb, j1 = min(j0 + nb, (N + 63) / 64);
+    accumulate(&g, p0, np, j0, j1, N, C, FIRST_TAP, X + X_off, EARLIER, Wp + Wp_off, xs, ws, acc);
+    for (int r = 0; r < np; r++) {
+        const long at = (long) (p0 + r) * ld;
+        finish(acc + r * LDACC, j0 * 64, min(j1 * 64, N), bias + bias_off, R + R_off + at,
+               Y + Y_off + at);
+    }
+}
+#endif // RAW
