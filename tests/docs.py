@@ -142,12 +142,13 @@ class Facts:
         return table(["", "what", "keys"], out)
 
     def views(self):
-        rows = re.findall(r'\{ "([a-z-]+)", N_\("([^"]+)"\), N_\("([^"]+)"\)',
-                          find_source("gui", "const NinoViewType nino_views[] = {"))
-        return table(["view", "what it shows"], [[title, said] for _, title, said in rows])
+        text = "".join("".join(re.findall(r"NinoViewType nino_view\w*(?:\[\])? = \{.*?\n\};", read(path), re.S))
+                       for path in sorted(glob.glob("gui/live/*.c")))
+        rows = re.findall(r'"[a-z-]+",\s*(?:\.title = )?N_\(("[^"]+")\),\s*(?:\.help =\s*)?N_\(((?:"[^"]+"\s*)+)\)', text)
+        return table(["view", "what it shows"], sorted([literal(title), literal(said)] for title, said in rows))
 
     def rooms(self):
-        rows = re.findall(r"^((?:core|cl)(?:/[\w/]+)?) +(\S.*)$", read("core/LAYERS"), re.M)
+        rows = re.findall(r"^((?:core|cl|gui|cli)(?:/[\w/]+)?) +(\S.*)$", read("core/LAYERS"), re.M)
         return table(["room", "what is in it"], [[f"`{room}`", said] for room, said in rows])
 
     def devices(self):
@@ -157,6 +158,23 @@ class Facts:
             rows.append([f"`{d['name']}`", words(d["match"]) or "any other", f"`{d['schedule']}`",
                          d["act_type"], "yes" if d["winograd"] else "no"])
         return table(["profile", "devices whose name contains", "schedule", "activations", "Winograd"], rows)
+
+    def schedules(self):
+        path = "core/op/sched_list.h"
+        if os.path.exists(path):
+            return words(re.findall(r"^SCHEDULE\((\w+),", read(path), re.M))
+        return words(sorted({json.loads(read(p))["schedule"] for p in glob.glob("data/devices/*.json")}))
+
+    def counters(self):
+        try:
+            return f"\n```text\n{self.run('help', 'counters').strip()}\n```\n"
+        except subprocess.CalledProcessError:
+            return "\n"
+
+
+def literal(text):
+    """A string of C, which may be in pieces."""
+    return "".join(re.findall(r'"([^"]*)"', text))
 
 
 def words(names):
