@@ -5,6 +5,7 @@
 #   make lint            style and static checks  make format      rewrite with clang-format
 #   make install DESTDIR=... PREFIX=/usr          make deps        install the Debian packages that are missing
 #   make pot             take the app's texts anew into data/po, after one of them changed
+#   make doc             fill the generated parts of README.md and data/doc anew, and data/nodes.md
 #   make GUI=0 CL=0      leave parts out          make SANITIZE=address,undefined check
 #   make WERROR=1        warnings are errors      make V=1         show commands
 #
@@ -118,7 +119,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install shots clean deps deps-check deps-lint deps-bench demo
+.PHONY: all doc pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install shots clean deps deps-check deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -310,6 +311,11 @@ pot:
 	$(Q)for p in $(po_SRC); do msgmerge -q --no-fuzzy-matching --add-location=file $$p $(po_DIR)/ninodes.pot -o $$p.new && \
 		msgattrib --no-obsolete --add-location=file $$p.new -o $$p && rm $$p.new; done
 
+# Facts in the documents that the programs and the sources know; tests/cli/docs.sh fails when one is stale.
+doc: $(B)/ninodes
+	$(Q)$(B)/ninodes nodes --markdown > data/nodes.md
+	$(Q)python3 tests/docs.py write $(B)
+
 install: all
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/ninodes $(DESTDIR)$(DATADIR)/ninodes/devices
 	install -m 755 $(B)/ninodes $(if $(gui_SRC),$(B)/ninodes-studio) $(DESTDIR)$(BINDIR)
@@ -329,6 +335,8 @@ install: all
 	install -d $(DESTDIR)$(DATADIR)/ninodes/workflows
 	install -m 644 $(wildcard data/workflows/*.json data/workflows/seeds/*.json) $(DESTDIR)$(DATADIR)/ninodes/workflows
 	cd data && find demo -type f -not -path 'demo/expected/*' -exec install -Dm 644 {} $(DESTDIR)$(DATADIR)/ninodes/{} \;
+	install -d $(DESTDIR)$(DATADIR)/doc/ninodes
+	install -m 644 $(wildcard data/doc/*.md) data/nodes.md LICENSE $(DESTDIR)$(DATADIR)/doc/ninodes
 	install -d $(addprefix $(DESTDIR)$(DATADIR)/,bash-completion/completions zsh/site-functions fish/vendor_completions.d man/man1)
 	$(B)/ninodes completion bash > $(DESTDIR)$(DATADIR)/bash-completion/completions/ninodes
 	$(B)/ninodes completion zsh > $(DESTDIR)$(DATADIR)/zsh/site-functions/_ninodes
