@@ -1,4 +1,5 @@
-// A SentencePiece model as the key-values that llama.cpp's converter makes of it.
+// Pieces of GGUF files; a SentencePiece model as the key-values that llama.cpp's converter makes of
+// it.
 #pragma once
 #include "core/base/buf.h"
 #include "core/text/proto.h"
@@ -39,6 +40,24 @@ static inline void gguf_list(nino_buf *b, const char *key, uint32_t type, uint64
     gguf_u32(b, type);
     gguf_u64(b, count);
     nino_buf_add(b, values->data, values->len);
+}
+
+// To where a tensor may begin.
+static inline void gguf_pad(nino_buf *b)
+{
+    while (b->len % 32)
+        nino_buf_add(b, "", 1);
+}
+
+// Takes both.
+static inline void gguf_save(nino_buf *head, nino_buf *data, const char *path)
+{
+    gguf_pad(head);
+    FILE *f = fopen(path, "wb");
+    CHECK(f && fwrite(head->data, 1, head->len, f) == head->len &&
+          fwrite(data->data, 1, data->len, f) == data->len && fclose(f) == 0);
+    nino_buf_release(head);
+    nino_buf_release(data);
 }
 
 typedef struct gguf_model {

@@ -2,6 +2,7 @@
 // makes the n-th allocation of the code under test fail, or all from the n-th on, and counts what
 // is not freed. Only calls from our own objects are affected, not those inside libc and libraries.
 #pragma once
+#include "core/base/error.h"
 #include "tests/test.h"
 
 #include <errno.h>
@@ -94,6 +95,16 @@ static inline void oom_resume(long at)
 {
     oom.at = at;
     oom.calls = 0;
+}
+
+// What a call in a scenario came to: true where it succeeded; else it had to, and says so.
+static inline bool oom_passed(nino_status st, const nino_error *err, int may_fail)
+{
+    if (st) {
+        CHECK(may_fail && oom.fired);
+        CHECK(st == NINO_ERR_NOMEM && err->code == NINO_ERR_NOMEM);
+    }
+    return !st;
 }
 
 // Runs scenario(1) with every single allocation failing, once and from there on, until it gets by

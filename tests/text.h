@@ -2,6 +2,8 @@
 // SentencePiece model, and the trie of a character map.
 #pragma once
 #include "core/base/buf.h"
+#include "core/base/file.h"
+#include "core/text/tokenizer.h"
 #include "tests/test.h"
 
 // ---- CLIP ------------------------------------------------------------------------------------
@@ -20,6 +22,20 @@ enum { TEXT_CA = 512, TEXT_CAT, TEXT_DO, TEXT_DOG, TEXT_AA, TEXT_S, TEXT_START, 
 
 // Id of an ASCII letter or digit there.
 static inline int text_byte(char c, int is_last) { return c - 33 + (is_last ? 256 : 0); }
+
+// The tokenizer of that vocabulary, from a file in dir, which is made: "/tmp/...-XXXXXX".
+static inline nino_tokenizer *text_open_clip(char *dir)
+{
+    const char *dirs[] = { dir, NULL };
+    nino_error err = { 0 };
+    nino_tokenizer *tok = NULL;
+    CHECK(mkdtemp(dir));
+    CHECK_OK(nino_file_save(dir, "bpe_simple_vocab_16e6.txt", true, TEXT_BPE_MERGES,
+                            strlen(TEXT_BPE_MERGES), &err),
+             err);
+    CHECK_OK(nino_tokenizer_open(NINO_TOKENIZER_CLIP, dirs, &tok, &err), err);
+    return tok;
+}
 
 // ---- SentencePiece ---------------------------------------------------------------------------
 

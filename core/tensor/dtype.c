@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/tensor/quant.h"
+#include "core/tensor/scalar.h"
 
 static const struct {
     const char *name, *safetensors;
@@ -102,20 +103,6 @@ void nino_dtype_block(nino_dtype t, size_t *values, size_t *bytes)
     *bytes = is_block ? (size_t) types[t].bytes : nino_dtype_size(t);
 }
 
-static inline uint32_t bits_of(float f)
-{
-    uint32_t u;
-    memcpy(&u, &f, sizeof(u));
-    return u;
-}
-
-static inline float float_of(uint32_t u)
-{
-    float f;
-    memcpy(&f, &u, sizeof(f));
-    return f;
-}
-
 // is ? a : b without a branch: a branch would keep the loops below from being vectorised.
 static inline uint32_t pick(bool is, uint32_t a, uint32_t b)
 {
@@ -131,7 +118,7 @@ static inline uint32_t widen(uint32_t mag, int bias)
 {
     const uint32_t one = EXP(1 - bias);
     const uint32_t normal = mag + ((uint32_t) (127 - bias) << 23);
-    const uint32_t denormal = bits_of(float_of(mag | one) - float_of(one));
+    const uint32_t denormal = f_bits(f_of_bits(mag | one) - f_of_bits(one));
     return pick(mag >= 1u << 23, normal, denormal);
 }
 
@@ -139,15 +126,15 @@ static inline float f16_to_f32(uint16_t h)
 {
     const uint32_t mag = (uint32_t) (h & 0x7fff) << 13, sign = (uint32_t) (h & 0x8000) << 16;
     const uint32_t special = mag | 0x7f800000u; // infinity and NaN keep their payload
-    return float_of(sign | pick((h & 0x7c00) == 0x7c00, special, widen(mag, 15)));
+    return f_of_bits(sign | pick((h & 0x7c00) == 0x7c00, special, widen(mag, 15)));
 }
 
-static inline float bf16_to_f32(uint16_t h) { return float_of((uint32_t) h << 16); }
+static inline float bf16_to_f32(uint16_t h) { return f_of_bits((uint32_t) h << 16); }
 
 static inline float e4m3_to_f32(uint8_t v)
 {
     const uint32_t mag = (uint32_t) (v & 0x7f) << 20, sign = (uint32_t) (v & 0x80) << 24;
-    return float_of(sign | pick((v & 0x7f) == 0x7f, 0x7fc00000u, widen(mag, 7)));
+    return f_of_bits(sign | pick((v & 0x7f) == 0x7f, 0x7fc00000u, widen(mag, 7)));
 }
 
 // e5m2 is the upper byte of a half.
@@ -157,20 +144,20 @@ static inline float e5m2_to_f32(uint8_t v) { return f16_to_f32((uint16_t) (v << 
 static inline float e4m3fnuz_to_f32(uint8_t v)
 {
     const uint32_t mag = (uint32_t) (v & 0x7f) << 20, sign = (uint32_t) (v & 0x80) << 24;
-    return float_of(pick(v == 0x80, 0x7fc00000u, sign | widen(mag, 8)));
+    return f_of_bits(pick(v == 0x80, 0x7fc00000u, sign | widen(mag, 8)));
 }
 
 static inline float e5m2fnuz_to_f32(uint8_t v)
 {
     const uint32_t mag = (uint32_t) (v & 0x7f) << 21, sign = (uint32_t) (v & 0x80) << 24;
-    return float_of(pick(v == 0x80, 0x7fc00000u, sign | widen(mag, 16)));
+    return f_of_bits(pick(v == 0x80, 0x7fc00000u, sign | widen(mag, 16)));
 }
 
 // 2^(v - 127); the smallest is an f32 denormal.
 static inline float e8m0_to_f32(uint8_t v)
 {
     const uint32_t normal = (uint32_t) v << 23;
-    return float_of(pick(v == 0xff, 0x7fc00000u, pick(v == 0, 0x00400000u, normal)));
+    return f_of_bits(pick(v == 0xff, 0x7fc00000u, pick(v == 0, 0x00400000u, normal)));
 }
 
 // Magnitude `mag` (not NaN) to a float with `fraction` bits, ties to even. Below the smallest
@@ -182,13 +169,13 @@ static inline uint32_t narrow(uint32_t mag, int fraction, int bias)
     const uint32_t normal =
         (mag + ((1u << (shift - 1)) - 1) + odd - ((uint32_t) (127 - bias) << 23)) >> shift;
     const uint32_t magic = EXP(1 - bias - fraction + 23);
-    const uint32_t denormal = bits_of(float_of(mag) + float_of(magic)) - magic;
+    const uint32_t denormal = f_bits(f_of_bits(mag) + f_of_bits(magic)) - magic;
     return pick(mag < EXP(1 - bias), denormal, normal);
 }
 
 static inline uint16_t f32_to_f16(float f)
 {
-    const uint32_t b = bits_of(f), mag = b & 0x7fffffff, sign = (b >> 16) & 0x8000;
+    const uint32_t b = f_bits(f), mag = b & 0x7fffffff, sign = (b >> 16) & 0x8000;
     const uint32_t payload = (mag >> 13) & 0x3ff;
     const uint32_t nan = 0x7c00 | pick(payload == 0, 0x200, payload);
     const uint32_t number = pick(mag >= EXP(16), 0x7c00, narrow(mag, 10, 15));
@@ -197,7 +184,7 @@ static inline uint16_t f32_to_f16(float f)
 
 static inline uint16_t f32_to_bf16(float f)
 {
-    const uint32_t b = bits_of(f);
+    const uint32_t b = f_bits(f);
     const uint32_t rounded = (b + 0x7fff + ((b >> 16) & 1)) >> 16;
     const uint32_t nan = (b >> 16) | pick((b & 0x7f0000) == 0, 0x40, 0);
     return (uint16_t) pick((b & 0x7fffffff) > 0x7f800000u, nan, rounded);
@@ -206,7 +193,7 @@ static inline uint16_t f32_to_bf16(float f)
 // `max` is the code of the largest finite number; everything beyond, infinity too, becomes that.
 static inline uint8_t f32_to_f8(float f, int fraction, int bias, uint32_t max)
 {
-    const uint32_t b = bits_of(f), mag = b & 0x7fffffff, sign = (b >> 24) & 0x80;
+    const uint32_t b = f_bits(f), mag = b & 0x7fffffff, sign = (b >> 24) & 0x80;
     const uint32_t finite = narrow(mag, fraction, bias);
     const uint32_t clamped = pick((mag >= EXP(16)) | (finite > max), max, finite);
     return (uint8_t) (sign | pick(mag > 0x7f800000u, 0x7f, clamped));
@@ -220,7 +207,7 @@ static inline int32_t f32_to_int(float f, float lo, float hi)
 {
     const float magic = 12582912.0f; // 1.5 * 2^23
     const float c = f < lo ? lo : f > hi ? hi : f == f ? f : 0.0f;
-    return (int32_t) bits_of(c + magic) - (int32_t) bits_of(magic);
+    return (int32_t) f_bits(c + magic) - (int32_t) f_bits(magic);
 }
 
 static inline int8_t f32_to_i8(float f) { return (int8_t) f32_to_int(f, -128.0f, 127.0f); }

@@ -3,6 +3,23 @@
 // with the rounded double result; exp does not, and adaptive steps see the difference.
 #pragma once
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+// The bits of a number, and the number of bits.
+static inline uint32_t f_bits(float f)
+{
+    uint32_t u;
+    memcpy(&u, &f, sizeof(u));
+    return u;
+}
+
+static inline float f_of_bits(uint32_t u)
+{
+    float f;
+    memcpy(&f, &u, sizeof(f));
+    return f;
+}
 
 // SLEEF's single-precision exp (Shibata and Petrogalli 2020): x = q ln 2 + r, a polynomial in r.
 static inline float f_exp(float x)

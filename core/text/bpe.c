@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/text/bpe_priv.h"
 #include "core/text/unicode.h"
@@ -17,28 +18,14 @@ typedef struct node { // a symbol of the word being merged
 
 typedef struct work {
     const nino_bpe *b;
-    int32_t *ids;
-    size_t n, cap;
+    nino_buf ids; // int32_t
     node *nodes;
     uint64_t *heap, *fresh; // rank << 32 | position
     size_t n_heap, n_fresh, cap_word;
     bool failed;
 } work;
 
-static void add_id(work *w, int32_t id)
-{
-    if (w->n == w->cap) {
-        const size_t cap = w->cap ? w->cap * 2 : 64;
-        int32_t *ids = realloc(w->ids, cap * sizeof(*ids));
-        if (!ids) {
-            w->failed = true;
-            return;
-        }
-        w->ids = ids;
-        w->cap = cap;
-    }
-    w->ids[w->n++] = id;
-}
+static void add_id(work *w, int32_t id) { nino_buf_add(&w->ids, &id, sizeof(id)); }
 
 // ---- merging a word --------------------------------------------------------------------------
 
@@ -248,12 +235,12 @@ nino_status nino_bpe_ids(const nino_bpe *b, nino_bpe_clean clean, const char *ut
     free(w.nodes);
     free(w.heap);
     free(w.fresh);
-    if (w.failed) {
-        free(w.ids);
+    if (w.failed || w.ids.failed) {
+        nino_buf_release(&w.ids);
         return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
     }
-    *ids = w.ids;
-    *n = (int) w.n;
+    *ids = (int32_t *) (void *) w.ids.data;
+    *n = (int) (w.ids.len / sizeof(**ids));
     return NINO_OK;
 }
 

@@ -92,21 +92,6 @@ int nino_unigram_size(const nino_unigram *u) { return u->size; }
 
 // ---- the best pieces -------------------------------------------------------------------------
 
-void nino_ids_add(nino_ids *w, int32_t id)
-{
-    if (w->n == w->cap) {
-        const size_t cap = w->cap ? w->cap * 2 : 64;
-        int32_t *ids = realloc(w->ids, cap * sizeof(*ids));
-        if (!ids) {
-            w->failed = true;
-            return;
-        }
-        w->ids = ids;
-        w->cap = cap;
-    }
-    w->ids[w->n++] = id;
-}
-
 static bool reserve_path(nino_ids *w, size_t n)
 {
     if (n <= w->cap_path)
@@ -307,11 +292,11 @@ nino_status nino_unigram_ids(const nino_unigram *u, const char *utf8, size_t len
     nino_buf_release(&normal);
     free(w.path);
     if (!w.failed && !w.is_too_long) {
-        *ids = w.ids;
-        *n = (int) w.n;
+        *ids = (int32_t *) (void *) w.ids.data;
+        *n = (int) (w.ids.len / sizeof(**ids));
         return NINO_OK;
     }
-    free(w.ids);
+    nino_buf_release(&w.ids);
     return w.failed ? nino_fail(err, NINO_ERR_NOMEM, "", "out of memory")
                     : nino_fail(err, NINO_ERR_RANGE, "", "the text becomes too long");
 }

@@ -33,15 +33,18 @@ struct nino_unigram {
     nino_steps *steps; // NULL: SentencePiece's own order, float scores
 };
 
-typedef struct nino_ids { // ids found so far and scratch memory of one call
-    int32_t *ids;
-    size_t n, cap;
+typedef struct nino_ids {   // ids found so far and scratch memory of one call
+    nino_buf ids;           // int32_t
     struct nino_path *path; // best way to each position
     size_t cap_path;
     bool failed, is_too_long;
 } nino_ids;
 
-void nino_ids_add(nino_ids *w, int32_t id);
+static inline void nino_ids_add(nino_ids *w, int32_t id)
+{
+    nino_buf_add(&w->ids, &id, sizeof(id));
+    w->failed = w->failed || w->ids.failed;
+}
 // The best pieces of normalised text; a run of unknown characters is one id.
 void nino_unigram_viterbi(const nino_unigram *u, nino_ids *w, const char *s, size_t len);
 

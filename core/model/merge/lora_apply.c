@@ -166,6 +166,25 @@ static bool is_larger(const lora_layer *l, lora_kind kind, const lora_place *p, 
            cols >= dim[1] && rows <= MAX_SIDE && cols <= MAX_SIDE;
 }
 
+// A change that fits: counted, and kept where that is what is wanted.
+static nino_status put_patch(matcher *m, const lora_layer *l, lora_patch p)
+{
+    const bool is_bias = p.kind == LORA_KIND_BIAS;
+    use_layer(m, l, is_bias);
+    m->n++;
+    if (!m->to)
+        return NINO_OK;
+    lora_patch *to = add_patch(m->to);
+    if (!to)
+        return nino_fail(m->err, NINO_ERR_NOMEM, m->lora->name, "out of memory");
+    *to = p;
+    to->from = m->lora->file;
+    to->layer = l;
+    to->strength = (float) m->strength;
+    to->scale = 1;
+    return is_bias ? NINO_OK : lora_scale_of(to->from, l, p.kind, &to->scale, m->err);
+}
+
 static nino_status add_weight(matcher *m, const lora_layer *l, const lora_place *p)
 {
     const lora_kind kind = lora_kind_of(l);
@@ -180,23 +199,13 @@ static nino_status add_weight(matcher *m, const lora_layer *l, const lora_place 
         misfit(m, l, p, rows, width);
         return NINO_OK;
     }
-    use_layer(m, l, false);
-    m->n++;
-    if (!m->to)
-        return NINO_OK;
-    lora_patch *to = add_patch(m->to);
-    if (!to)
-        return nino_fail(m->err, NINO_ERR_NOMEM, m->lora->name, "out of memory");
-    *to = (lora_patch){ .target = p->tensor,
-                        .from = m->lora->file,
-                        .layer = l,
-                        .kind = kind,
-                        .strength = (float) m->strength,
-                        .row0 = p->row0,
-                        .rows = enlarges ? rows : p->rows,
-                        .cols = cols,
-                        .first = p->from };
-    return lora_scale_of(m->lora->file, l, kind, &to->scale, m->err);
+    return put_patch(m, l,
+                     (lora_patch){ .target = p->tensor,
+                                   .kind = kind,
+                                   .row0 = p->row0,
+                                   .rows = enlarges ? rows : p->rows,
+                                   .cols = cols,
+                                   .first = p->from });
 }
 
 // The bias beside a weight: the same rows of the tensor that is called "bias" where it ends in
@@ -214,24 +223,13 @@ static nino_status add_bias(matcher *m, const lora_layer *l, const lora_place *p
     if (!t || t->rank != 1 || d->rank < 1 || cols_of(d) != 1 || p->from + p->rows > d->dim[0] ||
         p->row0 + p->rows > t->dim[0])
         return NINO_OK;
-    use_layer(m, l, true);
-    m->n++;
-    if (!m->to)
-        return NINO_OK;
-    lora_patch *to = add_patch(m->to);
-    if (!to)
-        return nino_fail(m->err, NINO_ERR_NOMEM, m->lora->name, "out of memory");
-    *to = (lora_patch){ .target = t,
-                        .from = m->lora->file,
-                        .layer = l,
-                        .kind = LORA_KIND_BIAS,
-                        .strength = (float) m->strength,
-                        .scale = 1,
-                        .row0 = p->row0,
-                        .rows = p->rows,
-                        .cols = 1,
-                        .first = p->from };
-    return NINO_OK;
+    return put_patch(m, l,
+                     (lora_patch){ .target = t,
+                                   .kind = LORA_KIND_BIAS,
+                                   .row0 = p->row0,
+                                   .rows = p->rows,
+                                   .cols = 1,
+                                   .first = p->from });
 }
 
 static nino_status match(matcher *m)

@@ -58,7 +58,11 @@ static void conv_pixel(const nino_ref_args *a, int64_t b, int64_t oy, int64_t ox
     }
 }
 
-nino_status nino_ref_conv2d(const nino_ref_args *a, nino_error *err)
+// Every row of the result from the products of its pixel.
+static nino_status each_pixel(const nino_ref_args *a,
+                              void (*pixel)(const nino_ref_args *a, int64_t b, int64_t oy,
+                                            int64_t ox, double *sum),
+                              nino_error *err)
 {
     const nino_shape *o = &a->d->dst;
     const int64_t n = o->dim[3];
@@ -70,11 +74,16 @@ nino_status nino_ref_conv2d(const nino_ref_args *a, nino_error *err)
         for (int64_t y = 0; y < o->dim[1]; y++)
             for (int64_t x = 0; x < o->dim[2]; x++, at += n) {
                 memset(sum, 0, (size_t) n * sizeof(*sum));
-                conv_pixel(a, b, y, x, sum);
+                pixel(a, b, y, x, sum);
                 finish_row(a, sum, at, n);
             }
     free(sum);
     return NINO_OK;
+}
+
+nino_status nino_ref_conv2d(const nino_ref_args *a, nino_error *err)
+{
+    return each_pixel(a, conv_pixel, err);
 }
 
 // The products of pixel (oy, ox) of result frame t.
@@ -99,19 +108,5 @@ static void conv3d_pixel(const nino_ref_args *a, int64_t t, int64_t oy, int64_t 
 
 nino_status nino_ref_conv3d(const nino_ref_args *a, nino_error *err)
 {
-    const nino_shape *o = &a->d->dst;
-    const int64_t n = o->dim[3];
-    double *sum = malloc((size_t) n * sizeof(*sum));
-    if (!sum)
-        return nino_ref_nomem(err);
-    int64_t at = 0;
-    for (int64_t t = 0; t < o->dim[0]; t++)
-        for (int64_t y = 0; y < o->dim[1]; y++)
-            for (int64_t x = 0; x < o->dim[2]; x++, at += n) {
-                memset(sum, 0, (size_t) n * sizeof(*sum));
-                conv3d_pixel(a, t, y, x, sum);
-                finish_row(a, sum, at, n);
-            }
-    free(sum);
-    return NINO_OK;
+    return each_pixel(a, conv3d_pixel, err);
 }

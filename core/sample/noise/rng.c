@@ -4,6 +4,9 @@
 // DistributionTemplates), including which products are fused with a sum: every fused step is
 // written as such here, so the bits are the same with and without a fused unit, on any CPU.
 #include "core/sample/noise/rng.h"
+
+#include "core/tensor/scalar.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,20 +81,6 @@ static void fill_uniform(nino_rng *r, float *dst, int64_t n)
 }
 
 // ---- one lane of the wide kernel --------------------------------------------------------------
-static inline uint32_t bits_of(float f)
-{
-    uint32_t u;
-    memcpy(&u, &f, sizeof(u));
-    return u;
-}
-
-static inline float float_of(uint32_t u)
-{
-    float f;
-    memcpy(&f, &u, sizeof(f));
-    return f;
-}
-
 // a b + c rounded once, from double arithmetic: the product is exact, and rounding the sum twice is
 // only wrong where the first result lies halfway between two floats; there its error decides. For
 // values of normal size.
@@ -120,13 +109,13 @@ static inline __attribute__((always_inline)) float fused(bool in_hardware, float
 // ln u for 2^-24 <= u <= 1
 static inline __attribute__((always_inline)) float log_lane(bool hw, float u)
 {
-    const uint32_t bits = bits_of(u);
+    const uint32_t bits = f_bits(u);
     float e = (float) ((int32_t) (bits >> 23) - 127) + 1.0f;
-    float m = float_of((bits & 0x007fffffu) | 0x3f000000u);              // [0.5, 1)
+    float m = f_of_bits((bits & 0x007fffffu) | 0x3f000000u);             // [0.5, 1)
     const uint32_t is_low = 0u - (uint32_t) (m < 0.707106781186547524f); // masks vectorise
-    const float add = float_of(bits_of(m) & is_low);
+    const float add = f_of_bits(f_bits(m) & is_low);
     m = (m - 1.0f) + add;
-    e -= float_of(bits_of(1.0f) & is_low);
+    e -= f_of_bits(f_bits(1.0f) & is_low);
     const float z = m * m;
     float y = 7.0376836292e-2f;
     y = fused(hw, y, m, -1.1514610310e-1f);
@@ -167,9 +156,9 @@ static inline __attribute__((always_inline)) void sincos_lane(bool hw, float x, 
     s *= z;
     s = fused(hw, s, x, x);
     const uint32_t is_swapped = 0u - (octant >> 1 & 1u);
-    const uint32_t differ = (bits_of(s) ^ bits_of(c)) & is_swapped;
-    *sine = float_of(bits_of(s) ^ differ ^ sine_sign);
-    *cosine = float_of(bits_of(c) ^ differ ^ cosine_sign);
+    const uint32_t differ = (f_bits(s) ^ f_bits(c)) & is_swapped;
+    *sine = f_of_bits(f_bits(s) ^ differ ^ sine_sign);
+    *cosine = f_of_bits(f_bits(c) ^ differ ^ cosine_sign);
 }
 
 // Uniforms to normals in blocks of 16: values j and j + 8 make a pair.

@@ -335,6 +335,17 @@ static void check_edited(nino_json_doc *doc, const char *expect)
     nino_json_doc_destroy(&again);
 }
 
+// What came of changing `text`; expect NULL: nothing. Takes doc.
+static void check_change(nino_json_doc *doc, nino_status st, const char *text, const char *expect)
+{
+    if (expect)
+        CHECK_OK(st, err);
+    else
+        CHECK(st != NINO_OK);
+    check_edited(doc, expect ? expect : text);
+    nino_json_doc_destroy(&doc);
+}
+
 static void check_set(const char *text, const char *path, const char *key, const char *json,
                       const char *expect)
 {
@@ -343,12 +354,7 @@ static void check_set(const char *text, const char *path, const char *key, const
     if (path)
         obj = (nino_json *) nino_json_get(obj, path);
     const nino_status st = nino_json_set(doc, obj, key, json, &err);
-    if (expect)
-        CHECK_OK(st, err);
-    else
-        CHECK(st != NINO_OK);
-    check_edited(doc, expect ? expect : text);
-    nino_json_doc_destroy(&doc);
+    check_change(doc, st, text, expect);
 }
 
 // The array "a" of `text` with element `at` replaced (json) or removed (NULL), or one more (at <
@@ -361,12 +367,7 @@ static void check_array(const char *text, int at, const char *json, const char *
     const nino_status st = !old   ? nino_json_append(doc, a, json, &err)
                            : json ? nino_json_replace(doc, old, json, &err)
                                   : nino_json_remove(doc, old, &err);
-    if (expect)
-        CHECK_OK(st, err);
-    else
-        CHECK(st != NINO_OK);
-    check_edited(doc, expect ? expect : text);
-    nino_json_doc_destroy(&doc);
+    check_change(doc, st, text, expect);
 }
 
 static void test_arrays(void)

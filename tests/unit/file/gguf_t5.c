@@ -35,12 +35,6 @@ static nino_name gguf_name(const char *name)
     return (nino_name){ "" };
 }
 
-static void pad(nino_buf *b)
-{
-    while (b->len % 32)
-        nino_buf_add(b, "", 1);
-}
-
 // The f32 tensors of w, as a GGUF file.
 static nino_weights *convert(const nino_weights *w, bool has_tokens)
 {
@@ -65,17 +59,12 @@ static nino_weights *convert(const nino_weights *w, bool has_tokens)
         gguf_u32(&head, 0);
         gguf_u64(&head, data.len);
         nino_buf_add(&data, a->data, a->bytes);
-        pad(&data);
+        gguf_pad(&data);
         nino_array_unref(&a);
     }
-    pad(&head);
     char path[64];
     snprintf(path, sizeof(path), "%s/gguf", dir.path);
-    FILE *f = fopen(path, "wb");
-    CHECK(f && fwrite(head.data, 1, head.len, f) == head.len &&
-          fwrite(data.data, 1, data.len, f) == data.len && fclose(f) == 0);
-    nino_buf_release(&head);
-    nino_buf_release(&data);
+    gguf_save(&head, &data, path);
     return test_open("%s", path);
 }
 

@@ -5,6 +5,7 @@
 #include "core/base/buf.h"
 #include "core/file/safetensors.h"
 #include "core/model/merge/lora_map.h"
+#include "tests/gguf_tokens.h"
 
 // ---- diffusers names -------------------------------------------------------------------------
 static void put(char *s, size_t size, const char *tail, const char *with, int block)
@@ -114,34 +115,20 @@ static void test_names(void)
 }
 
 // ---- GGUF ------------------------------------------------------------------------------------
-static void add_u32(nino_buf *b, uint32_t v) { nino_buf_add(b, &v, sizeof(v)); }
-static void add_u64(nino_buf *b, uint64_t v) { nino_buf_add(b, &v, sizeof(v)); }
-static void add_string(nino_buf *b, const char *s)
-{
-    add_u64(b, strlen(s));
-    nino_buf_adds(b, s);
-}
-
-static void pad(nino_buf *b)
-{
-    while (b->len % 32)
-        nino_buf_add(b, "", 1);
-}
-
 static bool is_flat(const nino_tensor_info *t, bool flattened) { return flattened && t->rank == 5; }
 
 static void add_info(nino_buf *head, const nino_tensor_info *t, bool flattened, uint64_t at)
 {
-    add_string(head, t->name);
-    add_u32(head, is_flat(t, flattened) ? 2 : (uint32_t) t->rank);
+    gguf_string(head, t->name);
+    gguf_u32(head, is_flat(t, flattened) ? 2 : (uint32_t) t->rank);
     if (is_flat(t, flattened)) {
-        add_u64(head, (uint64_t) (t->dim[1] * t->dim[2] * t->dim[3] * t->dim[4]));
-        add_u64(head, (uint64_t) t->dim[0]);
+        gguf_u64(head, (uint64_t) (t->dim[1] * t->dim[2] * t->dim[3] * t->dim[4]));
+        gguf_u64(head, (uint64_t) t->dim[0]);
     }
     for (int k = t->rank - 1; k >= 0 && !is_flat(t, flattened); k--)
-        add_u64(head, (uint64_t) t->dim[k]);
-    add_u32(head, 0); // f32
-    add_u64(head, at);
+        gguf_u64(head, (uint64_t) t->dim[k]);
+    gguf_u32(head, 0); // f32
+    gguf_u64(head, at);
 }
 
 // The f32 tensors of w. The kernel of the patches has five dimensions, or two and a note of what it
@@ -150,20 +137,18 @@ static nino_weights *in_gguf(const nino_weights *w, bool flattened)
 {
     nino_buf head = { 0 }, data = { 0 };
     nino_buf_adds(&head, "GGUF");
-    add_u32(&head, 3);
-    add_u64(&head, (uint64_t) nino_weights_count(w));
-    add_u64(&head, 1 + flattened);
-    add_string(&head, "general.architecture");
-    add_u32(&head, 8);
-    add_string(&head, "wan");
+    gguf_u32(&head, 3);
+    gguf_u64(&head, (uint64_t) nino_weights_count(w));
+    gguf_u64(&head, 1 + flattened);
+    gguf_text(&head, "general.architecture", "wan");
     if (flattened) {
         const nino_tensor_info *t = nino_weights_find(w, "patch_embedding.weight");
-        add_string(&head, "comfy.gguf.orig_shape.patch_embedding.weight");
-        add_u32(&head, 9); // an array
-        add_u32(&head, 5); // of i32
-        add_u64(&head, 5);
+        gguf_string(&head, "comfy.gguf.orig_shape.patch_embedding.weight");
+        gguf_u32(&head, 9); // an array
+        gguf_u32(&head, 5); // of i32
+        gguf_u64(&head, 5);
         for (int i = 0; i < 5; i++)
-            add_u32(&head, (uint32_t) t->dim[i]);
+            gguf_u32(&head, (uint32_t) t->dim[i]);
     }
     for (int i = 0; i < nino_weights_count(w); i++) {
         const nino_tensor_info *t = nino_weights_at(w, i);
@@ -171,17 +156,12 @@ static nino_weights *in_gguf(const nino_weights *w, bool flattened)
         CHECK(a);
         add_info(&head, t, flattened, data.len);
         nino_buf_add(&data, a->data, a->bytes);
-        pad(&data);
+        gguf_pad(&data);
         nino_array_unref(&a);
     }
-    pad(&head);
     char path[64];
     snprintf(path, sizeof(path), "%s/gguf", dir.path);
-    FILE *f = fopen(path, "wb");
-    CHECK(f && fwrite(head.data, 1, head.len, f) == head.len &&
-          fwrite(data.data, 1, data.len, f) == data.len && fclose(f) == 0);
-    nino_buf_release(&head);
-    nino_buf_release(&data);
+    gguf_save(&head, &data, path);
     return test_open("%s", path);
 }
 

@@ -4,14 +4,7 @@
 
 #include "tests/clip_files.h"
 
-static bool done(nino_status st, int may_fail)
-{
-    if (st) {
-        CHECK(may_fail && oom.fired);
-        CHECK(st == NINO_ERR_NOMEM && err.code == NINO_ERR_NOMEM);
-    }
-    return !st;
-}
+static bool done(nino_status st, int may_fail) { return oom_passed(st, &err, may_fail); }
 
 static void check_conds(const nino_cond *c, int may_fail)
 {

@@ -11,12 +11,7 @@ static test_dir dir;
 static nino_weights *net, *file, *flux_file;
 static nino_model *flux;
 
-static bool done(nino_status st, int may_fail)
-{
-    if (st)
-        CHECK(may_fail && oom.fired && st == NINO_ERR_NOMEM && err.code == NINO_ERR_NOMEM);
-    return !st;
-}
+static bool done(nino_status st, int may_fail) { return oom_passed(st, &err, may_fail); }
 
 static void make_files(void)
 {

@@ -305,12 +305,7 @@ static void limits(void)
 
 int main(void)
 {
-    const char *dirs[] = { dir, NULL };
-    CHECK(mkdtemp(dir));
-    CHECK_OK(nino_file_save(dir, "bpe_simple_vocab_16e6.txt", true, TEXT_BPE_MERGES,
-                            strlen(TEXT_BPE_MERGES), &err),
-             err);
-    CHECK_OK(nino_tokenizer_open(NINO_TOKENIZER_CLIP, dirs, &tok, &err), err);
+    tok = text_open_clip(dir);
     weights();
     nesting();
     packing();
