@@ -77,7 +77,7 @@ static const char *problem_of(const nino_cl_device *d)
     return "";
 }
 
-// Why the schedule that it is to have cannot run there.
+// The profile and the schedule that the device is to have, and why it cannot.
 static void find_schedule(nino_cl_device *d)
 {
     nino_device_info *o = &d->info;
@@ -90,14 +90,13 @@ static void find_schedule(nino_cl_device *d)
         return;
     }
     const nino_cl_schedule *s = nino_cl_schedule_of(&profile);
-    const uint64_t kib = s->local_bytes >> 10;
     snprintf(o->profile, sizeof(o->profile), "%s", profile.name);
     snprintf(o->schedule, sizeof(o->schedule), "%s", profile.schedule->name);
     if (number(d, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t)) < s->group)
         snprintf(o->problem, sizeof(o->problem), "its work-groups are smaller than %zu", s->group);
     else if (o->local_bytes < s->local_bytes)
         snprintf(o->problem, sizeof(o->problem), "it has less than %u KiB of local memory",
-                 (unsigned) kib);
+                 (unsigned) (s->local_bytes >> 10));
 }
 
 static void describe(nino_cl_device *d, size_t index)

@@ -1,17 +1,15 @@
 // A schedule as a value: how kernels are cut into work-groups, and which kernels are its alone.
 // Each is a folder of cl/ and a row of core/op/sched_list.h:
 //
-//   host.c  defines NINO_CL_OWN(schedule), embeds the kernels of the folder (cl/embed.h)
-//   *.cl    kernels that are written for it alone: gemm, attn and skinny at least. Those that
-//   differ
-//           little are shared, in cl/kernels; its row in the list says in which form it takes them
+//   host.c  defines NINO_CL_OWN(schedule) and embeds the kernels of the folder (cl/embed.h)
+//   *.cl    the kernels that are written for it alone: gemm, attn and skinny at least
 //
-// A copy of a folder and a row for it are a new schedule.
+// Kernels that differ little are shared, in cl/kernels; the row says in which form a schedule takes
+// them. A copy of a folder and a row for it are a new schedule.
 #pragma once
 #include "cl/product.h"
 
-// Global names of a schedule's folder carry that of the folder, which the Makefile passes as
-// SCHEDULE.
+// Global names in a schedule's folder carry the folder's, which the Makefile passes as SCHEDULE.
 #define NINO_CL_PASTE2(a, b) nino_cl_##a##_##b
 #define NINO_CL_PASTE(a, b) NINO_CL_PASTE2(a, b)
 #define NINO_CL_OWN(name) NINO_CL_PASTE(SCHEDULE, name)
@@ -24,8 +22,7 @@ typedef struct nino_cl_grid {
 
 // How the shared kernels are cut.
 typedef struct nino_cl_grids {
-    // elt.cl, norm.cl: rows that a work-item does `each` of, or that `items` work-items do
-    // together.
+    // elt.cl, norm.cl: a work-item does `each` rows, or `items` work-items share all of them.
     nino_cl_grid (*rows)(int64_t rows, int64_t each, int64_t items);
     // norm.cl: statistics of strips of positions; their application to `items` runs of elements.
     nino_cl_grid (*norm_stat)(const nino_norm_layout *l, int64_t batch, int64_t channels);
@@ -42,9 +39,10 @@ typedef struct nino_cl_grids {
 
 // How probe.cl is cut.
 typedef struct nino_cl_probing {
-    int vector; // floats of what a work-item moves at once
-    int fma_f32, fma_narrow,
-        fma_f16; // values of a vector of multiply-adds; narrow 0: there is none
+    // Floats that a work-item moves at once.
+    int vector;
+    // Values of a vector of multiply-adds; fma_narrow 0: there are no shorter ones to try.
+    int fma_f32, fma_narrow, fma_f16;
     // Vectors that `items` work-items move in a round over a set of n.
     double (*round)(uint64_t n, size_t items);
     // Work-items for a set of that many bytes.
@@ -66,11 +64,12 @@ struct nino_cl_schedule {
     const nino_cl_text *kernels;
     nino_cl_grids grids;
     nino_cl_probing probing;
-    // LINEAR, CONV2D, CONV3D: `rows` rows of a product with columns as the file stores them, or
-    // with panels. Adds to a cut that has the kernel's common options.
+    // LINEAR, CONV2D, CONV3D: how a launch of that many rows is cut. is_raw: the weight is as its
+    // file stores it. *out names the kernel gemm and has the options that all have.
     void (*cut_product)(const nino_cl *cl, const nino_cl_product *g, int64_t rows, bool is_raw,
                         nino_cl_cut *out);
-    int (*skinny_rows)(int64_t rows); // that linear_skinny is compiled for
+    // The M of linear_skinny for that many rows.
+    int (*skinny_rows)(int64_t rows);
     // NULL without the row's has_winograd.
     nino_status (*winograd)(nino_cl *cl, const nino_op_call *c, const nino_cl_columns *w,
                             nino_error *err);

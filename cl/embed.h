@@ -7,11 +7,13 @@
 #define NAME2(owner, n) nino_src_##owner##_##n
 #define NAME(owner, n) NAME2(owner, n)
 
+// clang-format off
 #define X(n)                                                                                       \
-    __asm__(".section .rodata\n" TEXT(NAME(OWNER, n)) ": .incbin \"" FOLDER "/" #n                 \
-                                                      ".cl\"\n.byte 0\n"                           \
-                                                      ".previous\n");                              \
+    __asm__(".section .rodata\n"                                                                   \
+            TEXT(NAME(OWNER, n)) ": .incbin \"" FOLDER "/" #n ".cl\"\n.byte 0\n"                    \
+            ".previous\n");                                                                        \
     extern const char NAME(OWNER, n)[];
+// clang-format on
 KERNELS(X)
 #undef X
 

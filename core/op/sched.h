@@ -15,13 +15,13 @@ enum {
 };
 
 typedef struct nino_sched {
-    const char *name;   // of its folder in cl/, in profiles and in NINODES_SCHEDULE
+    const char *name;   // in profiles and NINODES_SCHEDULE; the folder of cl/
     const char *define; // -D of the kernels that schedules share: the form of them it takes
     bool is_plain;      // obvious loops: weights are f32 [taps][C][N], there is no workspace
-    bool has_winograd;  // it has the kernels of F(4,3)
-    bool has_matrix; // 16-bit operands are multiplied at the device's peak for them, not at f32's
-    bool packs_keys; // attention wants K in the workspace, transposed
-    int64_t decode_rows; // most rows for which a weight is decoded as it is multiplied; 0: any
+    bool has_winograd;  // it has kernels of F(4,3)
+    bool has_matrix;    // it multiplies 16-bit operands at the device's peak for them, not at f32's
+    bool packs_keys;    // its attention wants K in the workspace, transposed
+    int64_t decode_rows; // most rows for which it decodes a weight as it multiplies; 0: any number
     unsigned tunes;      // NINO_TUNES_...
 } nino_sched;
 

@@ -1,6 +1,6 @@
 // The schedules: ways in which kernels are written and cut. A row each; the folder of cl/ of that
 // name has its functions and the kernels that are its alone. Whoever must know the schedules reads
-// this list: core/op/sched.c, cl/schedule.c, the Makefile and tests/gate.
+// this list: core/op/sched.c, cl/cl_schedule.c, the Makefile and tests/gate.
 //
 // SCHEDULE(name, form of the shared kernels, what core must know of it: members of nino_sched)
 // clang-format off

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiles the GPU schedule of every kernel for gfx1151 without a GPU and checks what came out.
+"""Compiles every kernel of the GPU schedules for gfx1151 without a GPU and checks what came out.
 
 Fails on a compile error, on scratch memory or register spills, on more VGPRs or LDS than the table
 allows, on another wave size than 32, and on a kernel file that the table forgot. Prints registers,
@@ -17,12 +17,19 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-KERNELS = os.path.join(HERE, "..", "..", "cl", "kernels")
+ROOT = os.path.join(HERE, "..", "..")
+KERNELS = os.path.join(ROOT, "cl", "kernels")
 BITCODE = os.environ.get("BITCODE", "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode")
 # 1036 is the newest ISA constant in rocm-device-libs 5.2; it only selects code paths.
 LIBS = ("opencl ocml ockl oclc_isa_version_1036 oclc_abi_version_500 "
         "oclc_correctly_rounded_sqrt_on oclc_daz_opt_off oclc_finite_only_off "
         "oclc_unsafe_math_off oclc_wavefrontsize64_off").split()
+
+# The schedules of core/op/sched_list.h that are not for processors, with the form of the shared
+# kernels that each takes.
+LIST = open(os.path.join(ROOT, "core", "op", "sched_list.h")).read()
+SCHEDULES = {name: form for name, form in re.findall(r"^SCHEDULE\((\w+), *(\w+)", LIST, re.M)
+             if form != "SCHED_CPU"}
 
 Case = collections.namedtuple("Case", "bad file vgpr lds options")
 
@@ -38,16 +45,22 @@ def read_table():
     return cases
 
 
-def compile_kernel(case, out):
+def path_of(schedule, name):
+    """A kernel file of a schedule: its own, else the shared one."""
+    own = os.path.join(ROOT, "cl", schedule, name + ".cl")
+    return own if os.path.exists(own) else os.path.join(KERNELS, name + ".cl")
+
+
+def compile_kernel(schedule, case, out):
     source = out + ".cl"
     with open(source, "w") as f:
         for name in ("common", case.file):
             f.write('#line 1 "%s.cl"\n' % name)
-            f.write(open(os.path.join(KERNELS, name + ".cl")).read())
+            f.write(open(path_of(schedule, name)).read())
     # CL2.0: the device library's vload and vstore want the generic address space.
     cmd = ["clang-19", "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa",
            "-mcpu=gfx1151", "-O3", "-nogpulib", "-mcode-object-version=5",
-           "-Wno-linker-warnings", "-I" + KERNELS, "-DSCHED_GENERIC=1"]
+           "-Wno-linker-warnings", "-I" + KERNELS, "-D%s=1" % SCHEDULES[schedule]]
     for lib in LIBS:
         cmd += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", "%s/%s.bc" % (BITCODE, lib)]
     r = subprocess.run(cmd + case.options + [source, "-o", out], capture_output=True, text=True)
@@ -93,9 +106,9 @@ def complaints(case, k):
         yield "wave%d" % k["wave"]
 
 
-def check(case, out):
+def check(schedule, case, out):
     """Prints a line a kernel; true when all is as the table says."""
-    done, log = compile_kernel(case, out)
+    done, log = compile_kernel(schedule, case, out)
     options = " ".join(case.options)
     if not done:
         print("%-4s %s %s does not compile\n%s" % ("bad" if case.bad else "FAIL", case.file,
@@ -124,18 +137,24 @@ def main():
         print("skip: no %s" % (missing[0] if missing else "rocm-device-libs"))
         return 77
     cases = read_table()
-    files = {os.path.basename(f)[:-3] for f in glob.glob(os.path.join(KERNELS, "*.cl"))}
-    wrong = 0
+    wrong, seen = 0, set()
     with tempfile.TemporaryDirectory() as tmp:
-        for f in sorted(files - {"common"} - {c.file for c in cases}):
-            out = os.path.join(tmp, "kernel_" + f) # not what an include would find
-            done, _ = compile_kernel(Case(False, f, 0, 0, []), out)
-            if not done or list(resources(out)): # a file may have CPU kernels only
-                print("FAIL %s.cl is not in gfx1151.txt" % f)
-                wrong += 1
-        for i, case in enumerate(cases):
-            if len(sys.argv) == 1 or case.file in sys.argv[1:]:
-                wrong += not check(case, os.path.join(tmp, str(i)))
+        for schedule in SCHEDULES:
+            own = os.path.join(ROOT, "cl", schedule, "*.cl")
+            files = {os.path.basename(f)[:-3]
+                     for f in glob.glob(os.path.join(KERNELS, "*.cl")) + glob.glob(own)}
+            for f in sorted(files - {"common"} - {c.file for c in cases}):
+                out = os.path.join(tmp, "kernel_" + f) # not what an include would find
+                done, _ = compile_kernel(schedule, Case(False, f, 0, 0, []), out)
+                if not done or list(resources(out)): # a file may have no kernels of its own
+                    print("FAIL %s.cl of %s is not in gfx1151.txt" % (f, schedule))
+                    wrong += 1
+            for i, case in enumerate(cases):
+                what = (path_of(schedule, case.file), SCHEDULES[schedule], i)
+                if what in seen or sys.argv[1:] and case.file not in sys.argv[1:]:
+                    continue
+                seen.add(what)
+                wrong += not check(schedule, case, os.path.join(tmp, "%s_%d" % (schedule, i)))
     print("%d unexpected" % wrong)
     return 1 if wrong else 0
 

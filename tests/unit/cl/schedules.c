@@ -447,6 +447,18 @@ static bool fits_small(const nino_sched *which)
     return nino_cl_schedule_of(&(nino_profile){ .schedule = which })->local_bytes <= SMALL;
 }
 
+// What core plans for a schedule is what cl/ has of it.
+static void test_rows(void)
+{
+    for (const nino_sched *r = nino_scheds; r->name; r++) {
+        const nino_profile p = { .schedule = r };
+        const nino_cl_schedule *s = nino_cl_schedule_of(&p);
+        CHECK(r->packs_keys == (s->pack_keys != NULL) && r->has_winograd == (s->winograd != NULL));
+        CHECK(nino_cl_source(&p, "common") && nino_cl_source(&p, "gemm"));
+        CHECK(!nino_cl_source(&p, "nothing"));
+    }
+}
+
 // Arguments: a schedule and a type (f32, f16, bf16); "small"; none: all; or "wrong".
 int main(int argc, char **argv)
 {
@@ -455,6 +467,7 @@ int main(int argc, char **argv)
         read_beside();
         return 0;
     }
+    test_rows();
     for (const nino_sched *s = nino_scheds; s->name; s++) {
         for (int j = 0; j < 3; j++)
             if ((argc < 2 || !strcmp(argv[1], s->name)) &&
