@@ -124,6 +124,17 @@ void fill_ctx_params(const options *o, nino_ctx_params *p)
 
 // ---- commands without a file of their own ------------------------------------------------------
 
+static void help_counters(void)
+{
+    const nino_counter *c;
+    for (unsigned id = 1; (c = nino_counter_row(id)); id++)
+        printf("%-16s %s%s%s%s\n", c->name, c->text, c->unit ? " [" : "",
+               nino_unit_text((nino_unit) c->unit), c->unit ? "]" : "");
+    printf(
+        "\nWhat runs tell of the machine while somebody watches: the device ten times a second,\n"
+        "the rest twice. ninodes monitor, traces, --json and --metrics have them.\n");
+}
+
 int cmd_help(const options *o)
 {
     if (!o->n_args) {
@@ -136,6 +147,10 @@ int cmd_help(const options *o)
         printf("\n* also a line in ninodes.conf (mem_limit = 16GiB): in the working folder, in\n"
                "$XDG_CONFIG_HOME/ninodes or in /etc/xdg/ninodes. Options count more than the\n"
                "environment, that more than these files.\n");
+        return EXIT_OK;
+    }
+    if (!strcmp(o->arg[0], "counters")) {
+        help_counters();
         return EXIT_OK;
     }
     const command *c = command_find(o->arg[0]);

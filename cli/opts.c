@@ -587,8 +587,9 @@ void help_all(FILE *f)
                "Runs ComfyUI workflows on OpenCL and says where time and memory go.\n\n");
     for (const command *c = commands; c->name; c++)
         fprintf(f, "  %-11s %s\n", c->name, c->summary);
-    fprintf(f, "\nninodes help COMMAND says more, ninodes help environment lists the variables;\n"
-               "ninodes --version says which this is.\n"
+    fprintf(f, "\nninodes help COMMAND says more, ninodes help environment lists the variables,\n"
+               "ninodes help counters what runs tell of the machine; ninodes --version says which "
+               "this is.\n"
                "Exit status: 0 ok, 1 run failed, 2 usage, 3 workflow invalid, 4 file missing,\n"
                "5 device, 6 out of memory, 7 slower than allowed, 75 lost contact, 130 "
                "interrupted, 143 terminated.\n");
