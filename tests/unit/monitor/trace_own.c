@@ -109,8 +109,8 @@ static void test_whole(void)
     CHECK(n == N);
 }
 
-// Files of older versions are whole; those of the first say of no kernel how it was launched. Others
-// are refused, and say so.
+// Files of older versions are whole; those of the first say of no kernel how it was launched.
+// Others are refused, and say so.
 static void test_versions(void)
 {
     uint64_t n;
