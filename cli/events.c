@@ -1,6 +1,6 @@
 // Events as NDJSON lines. Names of types follow comfy-cli's where it has one: executing, progress,
 // executed, execution_cached, output; ours are stage, step, step_done, preview, tile, memory,
-// device, message, seams, telemetry_lost.
+// device, host, message, seams, telemetry_lost.
 #include "cli.h"
 
 #include <stdlib.h>
@@ -9,8 +9,9 @@
 enum { PERIOD_NS = 100000000, MAX_OPEN = 64 };
 
 struct event_lines {
-    uint64_t progress_ns, memory_ns, device_ns; // of the lines written last
+    uint64_t progress_ns, memory_ns, device_ns, host_ns; // of the lines written last
     uint64_t budget;
+    nino_sample sample; // that is coming in
     struct {
         uint32_t id;
         uint64_t t_ns;
@@ -119,18 +120,23 @@ static void memory_line(event_lines *l, const nino_event *e)
     js_end();
 }
 
-static void device_line(event_lines *l, const nino_event *e)
+static void sample_line(event_lines *l, const nino_event *e)
 {
-    if (!is_due(&l->device_ns, e))
+    const bool is_device = e->kind == NINO_EV_DEVICE;
+    const nino_counter *c;
+    if (!nino_sample_add(&l->sample, e) || !is_due(is_device ? &l->device_ns : &l->host_ns, e))
         return;
-    line(e, "device");
-    js_num("busy_percent", (double) e->u.device.busy);
-    js_num("mhz", (double) e->u.device.mhz);
-    js_num("watt", (double) e->u.device.watt);
-    js_num("celsius", (double) e->u.device.celsius);
-    js_uint("vram_used", e->u.device.vram_used);
-    js_uint("gtt_used", e->u.device.gtt_used);
-    js_uint("ram_available", e->u.device.ram_available);
+    line(e, is_device ? "device" : "host");
+    for (unsigned id = 1; (c = nino_counter_row(id)); id++) {
+        const double v = l->sample.value[id];
+        const char *key = nino_counter_word(c, c->json);
+        if (c->sample != e->kind)
+            continue;
+        if (c->unit == NINO_UNIT_BYTES)
+            js_uint(key, v > 0 && v < 1e18 ? (uint64_t) v : 0); // 0: also for not known
+        else
+            js_num(key, v);
+    }
     js_end();
 }
 
@@ -220,7 +226,8 @@ static void one(event_lines *l, const nino_event *e, name_fn name, void *priv)
     case NINO_EV_STEP: counted(e, "step", name(priv, e->name)); break;
     case NINO_EV_PROGRESS: progress_line(l, e); break;
     case NINO_EV_MEM: memory_line(l, e); break;
-    case NINO_EV_DEVICE: device_line(l, e); break;
+    case NINO_EV_DEVICE:
+    case NINO_EV_HOST: sample_line(l, e); break;
     case NINO_EV_TILE_INFO: tile_line(e); break;
     case NINO_EV_CHUNK: chunk_line(e); break;
     case NINO_EV_CLIP: clip_line(e); break;

@@ -9,8 +9,9 @@ void help_all(FILE *f)
                "Runs ComfyUI workflows on OpenCL and says where time and memory go.\n\n");
     for (const command *c = commands; c->name; c++)
         fprintf(f, "  %-11s %s\n", c->name, c->summary);
-    fprintf(f, "\nninodes help COMMAND says more, ninodes help environment lists the variables;\n"
-               "ninodes --version says which this is.\n"
+    fprintf(f, "\nninodes help COMMAND says more, ninodes help environment lists the variables,\n"
+               "ninodes help counters what runs tell of the machine; ninodes --version says which "
+               "this is.\n"
                "Exit status: 0 ok, 1 run failed, 2 usage, 3 workflow invalid, 4 file missing,\n"
                "5 device, 6 out of memory, 7 slower than allowed, 75 lost contact, 130 "
                "interrupted, 143 terminated.\n");
@@ -39,6 +40,17 @@ void help_command(FILE *f, const command *c)
     }
 }
 
+static void help_counters(void)
+{
+    const nino_counter *c;
+    for (unsigned id = 1; (c = nino_counter_row(id)); id++)
+        printf("%-16s %s%s%s%s\n", c->name, c->text, c->unit ? " [" : "",
+               nino_unit_text((nino_unit) c->unit), c->unit ? "]" : "");
+    printf(
+        "\nWhat runs tell of the machine while somebody watches: the device ten times a second,\n"
+        "the rest twice. ninodes monitor, traces, --json and --metrics have them.\n");
+}
+
 int cmd_help(const options *o)
 {
     if (!o->n_args) {
@@ -51,6 +63,10 @@ int cmd_help(const options *o)
         printf("\n* also a line in ninodes.conf (mem_limit = 16GiB): in the working folder, in\n"
                "$XDG_CONFIG_HOME/ninodes or in /etc/xdg/ninodes. Options count more than the\n"
                "environment, that more than these files.\n");
+        return EXIT_OK;
+    }
+    if (!strcmp(o->arg[0], "counters")) {
+        help_counters();
         return EXIT_OK;
     }
     const command *c = command_find(o->arg[0]);

@@ -90,28 +90,30 @@ static void memory(const nino_stats *s)
         gauge("pool_budget_bytes", "What it may take.", (double) m.budget);
 }
 
-static double known(uint64_t v) { return v ? (double) v : (double) NAN; }
-
-static void device(const nino_history *h)
+// The counters as they were told last, in the base units of OpenMetrics.
+static void counters(const nino_history *h)
 {
-    size_t n;
-    const nino_event *ev = nino_history_points(h, NINO_EV_DEVICE, &n);
-    if (ev && n) {
-        const nino_event *e = &ev[n - 1];
-        gauge("device_busy_ratio", "Load of the device.", (double) e->u.device.busy / 100);
-        gauge("device_clock_hertz", "Its clock.", (double) e->u.device.mhz * 1e6);
-        gauge("device_power_watts", "What it takes.", (double) e->u.device.watt);
-        gauge("device_temperature_celsius", "Its temperature.", (double) e->u.device.celsius);
-        gauge("device_vram_used_bytes", "Memory of its own in use.", known(e->u.device.vram_used));
-        gauge("device_gtt_used_bytes", "Memory of the machine that it uses.",
-              known(e->u.device.gtt_used));
-        gauge("ram_available_bytes", "Memory of the machine for new programs.",
-              known(e->u.device.ram_available));
+    static const struct {
+        const char *suffix;
+        double scale;
+    } base[] = { [NINO_UNIT_NONE] = { "", 1 },        [NINO_UNIT_PERCENT] = { "_ratio", 0.01 },
+                 [NINO_UNIT_BYTES] = { "_bytes", 1 }, [NINO_UNIT_MHZ] = { "_hertz", 1e6 },
+                 [NINO_UNIT_WATT] = { "_watts", 1 },  [NINO_UNIT_CELSIUS] = { "_celsius", 1 } };
+    const nino_counter *c;
+    for (unsigned id = 1; (c = nino_counter_row(id)); id++) {
+        char name[96];
+        size_t n;
+        const nino_reading *r = nino_history_counter(h, (nino_counter_id) id, &n);
+        if (!n || !isfinite(r[n - 1].value))
+            continue; // what is not known is left out
+        snprintf(name, sizeof(name), "%s%s", nino_counter_word(c, c->metric), base[c->unit].suffix);
+        for (char *p = name; *p; p++)
+            *p = *p == '.' ? '_' : *p;
+        const bool is_total = c->kind == NINO_COUNTER_TOTAL;
+        head(name, is_total ? "counter" : "gauge", c->text);
+        printf("ninodes_%s%s %.12g\n", name, is_total ? "_total" : "",
+               r[n - 1].value * base[c->unit].scale);
     }
-    ev = nino_history_points(h, NINO_EV_HOST, &n);
-    if (ev && n)
-        gauge("process_resident_bytes", "Memory of the process that computes.",
-              known((uint64_t) ev[n - 1].u.host.own << 20));
 }
 
 static void queue(const nino_queue *q)
@@ -140,7 +142,7 @@ void metrics_print(const nino_stats *s, const nino_history *h, const nino_queue 
     nodes(s);
     kernels(s);
     memory(s);
-    device(h);
+    counters(h);
     nino_stats_energy(s, &e);
     if (isfinite(e.joules)) {
         head("energy_joules", "counter", "What the device took while jobs ran.");

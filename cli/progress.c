@@ -23,8 +23,8 @@ struct progress {
     char preview[400];
     double done, total, eta_s;
     uint64_t in_use, budget;
-    float watt;
-    bool has_watt, job_ended;
+    double watt; // NaN: not known
+    bool job_ended;
     uint32_t job_id;
     int tenths; // told so far
     uint64_t drawn_ms;
@@ -66,7 +66,7 @@ progress *progress_create(const char *title, bool quiet, bool json)
     const bool is_tty = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
     p->is_live = !quiet && !json && is_tty;
     p->is_plain = !quiet && !json && !is_tty;
-    p->eta_s = p->step_eta_s = NAN;
+    p->eta_s = p->step_eta_s = p->watt = NAN;
     snprintf(p->title, sizeof(p->title), "%s", title);
     return p;
 }
@@ -151,8 +151,8 @@ void progress_text(const progress *p, char *buf, size_t size)
                  p->budget ? human_bytes(b, sizeof(b), (double) p->budget) : "");
         n = append(buf, size, n, part);
     }
-    if (p->has_watt) {
-        snprintf(part, sizeof(part), "  %.0f W", (double) p->watt);
+    if (isfinite(p->watt)) {
+        snprintf(part, sizeof(part), "  %.0f W", p->watt);
         append(buf, size, n, part);
     }
 }
@@ -255,10 +255,7 @@ static void one(progress *p, const nino_event *e, name_fn name, void *priv)
         if (e->sub == NINO_MEM_BUDGET)
             p->budget = e->u.mem.bytes;
         break;
-    case NINO_EV_DEVICE:
-        p->has_watt = isfinite(e->u.device.watt);
-        p->watt = e->u.device.watt;
-        break;
+    case NINO_EV_DEVICE: nino_sample_value(e, NINO_COUNTER_GPU_POWER, &p->watt); break;
     default: break;
     }
 }

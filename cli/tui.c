@@ -20,7 +20,8 @@ struct tui {
     SCREEN *screen;
     uint64_t drawn_ms, asked_ms;
     int sort;
-    nino_event device, host; // the last samples; kind 0: none
+    bool has_device;                // a sample of the device has come
+    double value[NINO_COUNTER_MAX]; // of the counters, as told last; NaN: not known
     tile *tiles;
     int n_tiles;
     uint16_t order, total; // of the tile that came last
@@ -54,6 +55,8 @@ tui *tui_open(void)
         free(t);
         return NULL;
     }
+    for (size_t i = 0; i < NINO_COUNTER_MAX; i++)
+        t->value[i] = (double) NAN;
     setlocale(LC_CTYPE, ""); // characters wider than a byte; numbers stay as they are
     if (!(t->screen = newterm(NULL, stdout, stdin))) {
         free(t->tiles);
@@ -104,15 +107,21 @@ static void add_tile(tui *t, const nino_event *e)
             (tile){ e->u.tile.x, e->u.tile.y, e->u.tile.w, e->u.tile.h, e->u.tile.ns };
 }
 
+static void add_sample(tui *t, const nino_event *e)
+{
+    t->has_device |= e->kind == NINO_EV_DEVICE;
+    for (unsigned i = 0; i < NINO_SAMPLE_VALUES; i++)
+        if (nino_counter_row(e->u.sample.id[i]))
+            t->value[e->u.sample.id[i]] = e->u.sample.value[i];
+}
+
 void tui_add(tui *t, const nino_event *ev, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (ev[i].kind == NINO_EV_TILE_INFO)
             add_tile(t, &ev[i]);
-        else if (ev[i].kind == NINO_EV_DEVICE)
-            t->device = ev[i];
-        else if (ev[i].kind == NINO_EV_HOST)
-            t->host = ev[i];
+        else if (ev[i].kind == NINO_EV_DEVICE || ev[i].kind == NINO_EV_HOST)
+            add_sample(t, &ev[i]);
     }
 }
 
@@ -227,40 +236,40 @@ static void bar(char *buf, int width, double part, double whole)
     buf[width] = 0;
 }
 
+// "busy 37 %  2900 MHz": what is known of the counters that have a place here.
+static void counters(const tui *t, char *buf, size_t size)
+{
+    char why[64];
+    const nino_counter *c;
+    size_t n = 0;
+    buf[0] = 0;
+    for (unsigned id = 1; (c = nino_counter_row(id)) && n < size; id++) {
+        const bool is_bytes = c->unit == NINO_UNIT_BYTES;
+        const double v = t->value[id] / (is_bytes ? 1073741824.0 : 1);
+        if (c->brief && isfinite(v) && v > 0)
+            n += (size_t) snprintf(buf + n, size - n, "%s%s%s%.*f %s", n ? "  " : "", c->brief,
+                                   *c->brief ? " " : "", is_bytes, v,
+                                   is_bytes ? "GiB" : nino_unit_text((nino_unit) c->unit));
+    }
+    const double bits = t->value[NINO_COUNTER_GPU_THROTTLE];
+    if (bits > 0 && n < size)
+        snprintf(buf + n, size - n, "  THROTTLED: %s",
+                 nino_throttle_text((unsigned) bits, why, sizeof(why)));
+}
+
 static int memory(const tui *t, const nino_stats *s, int y, int width)
 {
-    char a[32], b[32], c[32], used[24], line[160] = "";
+    char a[32], b[32], c[32], used[24], line[400];
     nino_mem_stat m;
     nino_stats_memory(s, &m);
     bar(used, 20, (double) m.in_use, (double) (m.budget ? m.budget : m.peak));
     put(y++, 0, width, " pool [%s] %s of %s, peak %s, fragmentation %.0f %%", used,
         human_bytes(a, sizeof(a), (double) m.in_use), human_bytes(b, sizeof(b), (double) m.budget),
         human_bytes(c, sizeof(c), (double) m.peak), m.fragmentation * 100);
-    if (!t->device.kind)
+    if (!t->has_device)
         return y;
-    const nino_event *d = &t->device;
-    const struct {
-        const char *name, *unit;
-        int digits;
-        double v;
-    } parts[] = { { " busy", " %", 0, (double) d->u.device.busy },
-                  { " ", " MHz", 0, (double) d->u.device.mhz },
-                  { " ", " W", 0, (double) d->u.device.watt },
-                  { " ", " °C", 0, (double) d->u.device.celsius },
-                  { "  GTT", " GiB", 1, (double) d->u.device.gtt_used / 1073741824.0 },
-                  { "  RAM free", " GiB", 1, (double) d->u.device.ram_available / 1073741824.0 } };
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        const size_t n = strlen(line);
-        if (isfinite(parts[i].v) && parts[i].v > 0)
-            snprintf(line + n, sizeof(line) - n, "%s %.*f%s", parts[i].name, parts[i].digits,
-                     parts[i].v, parts[i].unit);
-    }
-    if (t->host.kind && t->host.u.host.throttle) {
-        const size_t n = strlen(line);
-        snprintf(line + n, sizeof(line) - n, "  THROTTLED: %s",
-                 nino_throttle_text(t->host.u.host.throttle, a, sizeof(a)));
-    }
-    put(y++, 0, width, " device%s", line);
+    counters(t, line, sizeof(line));
+    put(y++, 0, width, " device %s", line);
     return y;
 }
 

@@ -98,8 +98,23 @@ static inline void fake_ceilings(fake_run *r, double f32, double f16, double ban
                                                        i, 3 } });
 }
 
-static inline void fake_device(fake_run *r, float mhz, float watt)
+static inline void fake_sample(fake_run *r, const nino_sample *s)
 {
-    fake_add(r, (nino_event){ .kind = NINO_EV_DEVICE,
-                              .u.device = { 50, mhz, watt, 60, 1 << 28, 1 << 30, 1 << 30 } });
+    nino_event ev[NINO_SAMPLE_RECORDS];
+    const size_t n = nino_sample_write(s, ev);
+    for (size_t i = 0; i < n; i++)
+        fake_add(r, ev[i]);
+}
+
+static inline void fake_device(fake_run *r, double mhz, double watt)
+{
+    nino_sample s;
+    nino_sample_clear(&s, NINO_EV_DEVICE);
+    s.value[NINO_COUNTER_GPU_BUSY] = 50;
+    s.value[NINO_COUNTER_GPU_CLOCK] = mhz;
+    s.value[NINO_COUNTER_GPU_POWER] = watt;
+    s.value[NINO_COUNTER_GPU_TEMPERATURE] = 60;
+    s.value[NINO_COUNTER_VRAM_USED] = 1 << 28;
+    s.value[NINO_COUNTER_GTT_USED] = s.value[NINO_COUNTER_RAM_AVAILABLE] = 1 << 30;
+    fake_sample(r, &s);
 }

@@ -27,37 +27,29 @@ static bool slurp(const char *path, char *buf, size_t size)
     return n > 0;
 }
 
-// A whole number in dir/name; false: no such file, or no number.
-static bool read_number(const char *dir, const char *name, double *out)
+// A whole number in dir/name, `per` to the unit of the counter; NaN: no such file, or no number.
+static double number(const char *dir, const char *name, double per)
 {
     char path[400], text[64], *end;
     snprintf(path, sizeof(path), "%s/%s", dir, name);
     if (!slurp(path, text, sizeof(text)))
-        return false;
+        return NAN;
     const long long v = strtoll(text, &end, 10);
-    if (end == text)
-        return false;
-    *out = (double) v;
-    return true;
+    return end == text ? (double) NAN : (double) v / per;
 }
 
-static uint64_t read_bytes(const char *dir, const char *name)
-{
-    double v;
-    return read_number(dir, name, &v) && v > 0 ? (uint64_t) v : 0;
-}
+static double either(double a, double b) { return isnan(a) ? b : a; }
 
 // The first card of AMD that tells how busy it is.
 static bool find_card(const char *root, char *dir, size_t size)
 {
     for (int i = 0; i < 16; i++) {
         char vendor[32];
-        double busy;
         snprintf(dir, size, "%s/sys/class/drm/card%d/device/vendor", root, i);
         if (!slurp(dir, vendor, sizeof(vendor)) || strncmp(vendor, "0x1002", 6) != 0)
             continue;
         snprintf(dir, size, "%s/sys/class/drm/card%d/device", root, i);
-        if (read_number(dir, "gpu_busy_percent", &busy))
+        if (!isnan(number(dir, "gpu_busy_percent", 1)))
             return true;
     }
     return false;
@@ -79,53 +71,50 @@ static bool find_hwmon(const char *card, char *dir, size_t size)
 }
 
 // "1: 2900Mhz *" is the clock in use.
-static float clock_from_dpm(const char *card, const char *which)
+static double clock_from_dpm(const char *card, const char *which)
 {
     char path[400], text[1024];
     snprintf(path, sizeof(path), "%s/pp_dpm_%s", card, which);
     const char *star = slurp(path, text, sizeof(text)) ? strchr(text, '*') : NULL;
     while (star && star > text && star[-1] != ':' && star[-1] != '\n')
         star--;
-    return star && star > text && star[-1] == ':' ? (float) strtoll(star, NULL, 10) : NAN;
+    return star && star > text && star[-1] == ':' ? (double) strtoll(star, NULL, 10) : NAN;
 }
 
-// Bytes after `key` in /proc/meminfo, 0: not there.
-static uint64_t meminfo(const char *root, const char *key)
+// Bytes after `key` in /proc/meminfo.
+static double meminfo(const char *root, const char *key)
 {
     char path[300], text[4096];
     snprintf(path, sizeof(path), "%s/proc/meminfo", root);
     const char *p = slurp(path, text, sizeof(text)) ? strstr(text, key) : NULL;
-    return p ? strtoull(p + strlen(key), NULL, 10) * 1024 : 0;
+    return p ? (double) strtoull(p + strlen(key), NULL, 10) * 1024 : NAN;
 }
 
-void nino_device_sample(const char *root, nino_event *out)
+void nino_device_sample(const char *root, nino_sample *out)
 {
-    *out = (nino_event){ .kind = NINO_EV_DEVICE,
-                         .u.device = { .busy = NAN, .mhz = NAN, .watt = NAN, .celsius = NAN } };
-    out->u.device.ram_available = meminfo(root, "MemAvailable:");
+    nino_sample_clear(out, NINO_EV_DEVICE);
+    double *v = out->value;
+    v[NINO_COUNTER_RAM_AVAILABLE] = meminfo(root, "MemAvailable:");
     char card[200], hw[280];
-    double v;
     if (!find_card(root, card, sizeof(card)))
         return;
-    if (read_number(card, "gpu_busy_percent", &v))
-        out->u.device.busy = (float) v;
-    out->u.device.vram_used = read_bytes(card, "mem_info_vram_used");
-    out->u.device.gtt_used = read_bytes(card, "mem_info_gtt_used");
-    out->u.device.mhz = clock_from_dpm(card, "sclk");
+    v[NINO_COUNTER_GPU_BUSY] = number(card, "gpu_busy_percent", 1);
+    v[NINO_COUNTER_VRAM_USED] = number(card, "mem_info_vram_used", 1);
+    v[NINO_COUNTER_GTT_USED] = number(card, "mem_info_gtt_used", 1);
+    v[NINO_COUNTER_GPU_CLOCK] = clock_from_dpm(card, "sclk");
     if (!find_hwmon(card, hw, sizeof(hw)))
         return;
-    if (read_number(hw, "freq1_input", &v)) // Hz, finer than the table
-        out->u.device.mhz = (float) (v * 1e-6);
-    if (read_number(hw, "power1_average", &v) || read_number(hw, "power1_input", &v)) // microwatts
-        out->u.device.watt = (float) (v * 1e-6);
-    if (read_number(hw, "temp1_input", &v)) // millidegrees
-        out->u.device.celsius = (float) (v * 1e-3);
+    v[NINO_COUNTER_GPU_CLOCK] = // finer than the table
+        either(number(hw, "freq1_input", 1e6), v[NINO_COUNTER_GPU_CLOCK]);
+    v[NINO_COUNTER_GPU_POWER] =
+        either(number(hw, "power1_average", 1e6), number(hw, "power1_input", 1e6));
+    v[NINO_COUNTER_GPU_TEMPERATURE] = number(hw, "temp1_input", 1e3);
 }
 
 // ---- the machine -------------------------------------------------------------------------------
 
 // Percent of all cores since the last call; NaN: not known yet.
-static float cpu_busy(const char *root, nino_cpu_time *before)
+static double cpu_busy(const char *root, nino_cpu_time *before)
 {
     char path[300], text[1024];
     snprintf(path, sizeof(path), "%s/proc/stat", root);
@@ -142,42 +131,40 @@ static float cpu_busy(const char *root, nino_cpu_time *before)
     now.throttle = last.throttle;
     *before = now;
     return last.all && now.all > last.all && now.busy >= last.busy
-               ? (float) (100.0 * (double) (now.busy - last.busy) / (double) (now.all - last.all))
+               ? 100.0 * (double) (now.busy - last.busy) / (double) (now.all - last.all)
                : NAN;
 }
 
-static uint32_t mib(uint64_t bytes) { return (uint32_t) ((bytes + (1 << 19)) >> 20); }
-
 // Resident bytes of this process.
-static uint64_t own_bytes(const char *root)
+static double own_bytes(const char *root)
 {
     char path[300], text[256];
     snprintf(path, sizeof(path), "%s/proc/self/statm", root);
     char *p = slurp(path, text, sizeof(text)) ? strchr(text, ' ') : NULL;
-    const long page = sysconf(_SC_PAGESIZE);
-    return p && page > 0 ? strtoull(p, NULL, 10) * (uint64_t) page : 0;
+    return p ? (double) strtoull(p, NULL, 10) * (double) sysconf(_SC_PAGESIZE) : NAN;
 }
 
-void nino_host_sample(const char *root, nino_cpu_time *before, nino_event *out)
+void nino_host_sample(const char *root, nino_cpu_time *before, nino_sample *out)
 {
     char card[200];
-    *out = (nino_event){ .kind = NINO_EV_HOST, .u.host = { .fabric_mhz = NAN, .memory_mhz = NAN } };
-    const uint64_t swap = meminfo(root, "SwapTotal:"), swap_free = meminfo(root, "SwapFree:");
-    out->u.host.ram_total = mib(meminfo(root, "MemTotal:"));
-    out->u.host.swap_total = mib(swap);
-    out->u.host.swap_used = mib(swap > swap_free ? swap - swap_free : 0);
-    out->u.host.own = mib(own_bytes(root));
-    out->u.host.cpu_busy = cpu_busy(root, before);
+    nino_sample_clear(out, NINO_EV_HOST);
+    double *v = out->value;
+    v[NINO_COUNTER_RAM_TOTAL] = meminfo(root, "MemTotal:");
+    v[NINO_COUNTER_SWAP_TOTAL] = meminfo(root, "SwapTotal:");
+    if (v[NINO_COUNTER_SWAP_TOTAL] > 0)
+        v[NINO_COUNTER_SWAP_USED] = v[NINO_COUNTER_SWAP_TOTAL] - meminfo(root, "SwapFree:");
+    v[NINO_COUNTER_PROCESS_RAM] = own_bytes(root);
+    v[NINO_COUNTER_CPU_BUSY] = cpu_busy(root, before);
     if (!find_card(root, card, sizeof(card)))
         return;
-    out->u.host.vram_total = mib(read_bytes(card, "mem_info_vram_total"));
-    out->u.host.gtt_total = mib(read_bytes(card, "mem_info_gtt_total"));
-    out->u.host.fabric_mhz = clock_from_dpm(card, "fclk");
-    out->u.host.memory_mhz = clock_from_dpm(card, "mclk");
-    out->u.host.throttle = (uint16_t) nino_throttle_read(card, &before->throttle);
-    const uint64_t used = read_bytes(card, "mem_info_gtt_used"), mine = nino_own_gtt(root);
-    const uint64_t others = used > mine ? (used - mine) >> 22 : 0;
-    out->u.host.gtt_others = (uint16_t) (others < UINT16_MAX ? others : UINT16_MAX);
+    v[NINO_COUNTER_VRAM_TOTAL] = number(card, "mem_info_vram_total", 1);
+    v[NINO_COUNTER_GTT_TOTAL] = number(card, "mem_info_gtt_total", 1);
+    v[NINO_COUNTER_FABRIC_CLOCK] = clock_from_dpm(card, "fclk");
+    v[NINO_COUNTER_MEMORY_CLOCK] = clock_from_dpm(card, "mclk");
+    v[NINO_COUNTER_GPU_THROTTLE] = nino_throttle_read(card, &before->throttle);
+    const double used = number(card, "mem_info_gtt_used", 1);
+    if (!isnan(used))
+        v[NINO_COUNTER_GTT_OTHERS] = fmax(used - (double) nino_own_gtt(root), 0);
 }
 
 // ---- the thread --------------------------------------------------------------------------------
@@ -212,15 +199,24 @@ static void tell_ceilings(const nino_device_sampler *s)
     }
 }
 
+static void publish(nino_device_sampler *s, nino_sample *sample)
+{
+    nino_event ev[NINO_SAMPLE_RECORDS];
+    sample->t_ns = nino_now_ns(); // one time for all of its records
+    const size_t n = nino_sample_write(sample, ev);
+    for (size_t i = 0; i < n; i++)
+        nino_monitor_publish(s->m, &ev[i]);
+}
+
 static void tell_samples(nino_device_sampler *s, unsigned round)
 {
-    nino_event ev;
-    nino_device_sample(s->root, &ev);
-    nino_monitor_publish(s->m, &ev);
+    nino_sample now;
+    nino_device_sample(s->root, &now);
+    publish(s, &now);
     if (round % HOST_EVERY)
         return;
-    nino_host_sample(s->root, &s->cpu, &ev);
-    nino_monitor_publish(s->m, &ev);
+    nino_host_sample(s->root, &s->cpu, &now);
+    publish(s, &now);
 }
 
 static void *sample(void *arg)

@@ -3,11 +3,11 @@
 #include "core/event/monitor.h"
 #include <ninodes/measure.h>
 
-// Where to read: "" for this machine, a folder that holds sys/ and proc/ for tests. Values that are
-// not known are NaN (busy, mhz, watt, celsius) or 0 (bytes).
-void nino_device_sample(const char *root, nino_event *out);
+// The device's counters (ninodes/counter.h), each a line that sets its value; the time stays 0.
+// Where to read: "" for this machine, a folder that holds sys/ and proc/ for tests.
+void nino_device_sample(const char *root, nino_sample *out);
 
-// The machine around it: memory sizes, swap, this process, clocks of memory and fabric.
+// The same for the counters of the machine.
 // *busy_before holds what the last call read from /proc/stat; 0 at first.
 enum { NINO_N_RESIDENCY = 7 };
 typedef struct nino_throttle_state {
@@ -18,7 +18,7 @@ typedef struct nino_cpu_time {
     uint64_t busy, all;
     nino_throttle_state throttle;
 } nino_cpu_time;
-void nino_host_sample(const char *root, nino_cpu_time *before, nino_event *out);
+void nino_host_sample(const char *root, nino_cpu_time *before, nino_sample *out);
 
 // Parts of it (sensor_metrics.c). Bits of ninodes/throttle.h from CARD/gpu_metrics: what throttles
 // now, or has since the last call.

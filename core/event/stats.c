@@ -351,8 +351,9 @@ static void spend(nino_stats *s, uint64_t t, double watt)
 
 static void power_sample(nino_stats *s, const nino_event *ev)
 {
-    const double watt = (double) ev->u.device.watt;
-    if (!isfinite(watt) || watt < 0 || ev->t_ns < s->power.watt_ns)
+    double watt;
+    if (!nino_sample_value(ev, NINO_COUNTER_GPU_POWER, &watt) || !isfinite(watt) || watt < 0 ||
+        ev->t_ns < s->power.watt_ns)
         return;
     spend(s, ev->t_ns, (watt + s->power.watt) / 2);
     s->power.watt = watt;

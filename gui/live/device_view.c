@@ -10,58 +10,6 @@
 
 enum { LEFT = 76, RIGHT = 12, AXIS = 20, GAP = 10, STRIP = 56, LEAST = 240 };
 
-typedef double (*Value)(const nino_event *e);
-
-static double gtt(const nino_event *e)
-{
-    return e->u.device.gtt_used ? (double) e->u.device.gtt_used : NAN;
-}
-static double vram(const nino_event *e)
-{
-    return e->u.device.vram_used ? (double) e->u.device.vram_used : NAN;
-}
-static double mhz(const nino_event *e) { return (double) e->u.device.mhz; }
-static double watt(const nino_event *e) { return (double) e->u.device.watt; }
-static double celsius(const nino_event *e) { return (double) e->u.device.celsius; }
-static double busy(const nino_event *e) { return (double) e->u.device.busy; }
-static double own(const nino_event *e) { return e->u.host.own ? e->u.host.own * 1048576.0 : NAN; }
-static double others(const nino_event *e)
-{
-    return e->u.host.gtt_others ? e->u.host.gtt_others * 4194304.0 : NAN;
-}
-// One line for each reason, so that what throttles can be told apart.
-static double throttle(const nino_event *e, unsigned bits)
-{
-    return e->u.host.throttle & bits ? 1 : NAN;
-}
-static double by_power(const nino_event *e)
-{
-    return throttle(e, NINO_THROTTLE_POWER | NINO_THROTTLE_CURRENT);
-}
-static double by_heat(const nino_event *e)
-{
-    return throttle(e, NINO_THROTTLE_TEMPERATURE | NINO_THROTTLE_PROCHOT);
-}
-static double by_other(const nino_event *e) { return throttle(e, NINO_THROTTLE_OTHER); }
-static double swap(const nino_event *e)
-{
-    return e->u.host.swap_total ? e->u.host.swap_used * 1048576.0 : NAN;
-}
-static double cpu(const nino_event *e) { return (double) e->u.host.cpu_busy; }
-static double fabric(const nino_event *e) { return (double) e->u.host.fabric_mhz; }
-static double memory_mhz(const nino_event *e) { return (double) e->u.host.memory_mhz; }
-static double ram_total(const nino_event *e) { return e->u.host.ram_total * 1048576.0; }
-// What does not belong to the process; what is available and its share of GTT, which lies in RAM,
-// are in the samples of the device: value_of() takes them off.
-static double ram_others(const nino_event *e)
-{
-    return e->u.host.ram_total ? ram_total(e) - e->u.host.own * 1048576.0 : NAN;
-}
-static double available(const nino_event *e)
-{
-    return e->u.device.ram_available ? (double) e->u.device.ram_available : NAN;
-}
-
 static void format_mhz(char *buf, size_t n, double v) { g_snprintf(buf, n, "%.0f MHz", v); }
 static void format_watt(char *buf, size_t n, double v) { g_snprintf(buf, n, "%.0f W", v); }
 static void format_celsius(char *buf, size_t n, double v) { g_snprintf(buf, n, "%.0f °C", v); }
@@ -71,95 +19,138 @@ static void format_throttle(char *buf, size_t n, double v)
 }
 static void format_percent(char *buf, size_t n, double v) { g_snprintf(buf, n, "%.0f %%", v); }
 
-typedef struct Series {
-    const char *name, *column;
-    nino_event_kind kind;
-    Value value;
-    size_t colour;
-} Series;
+typedef struct Series Series;
+// What is drawn of a reading; NaN: nothing.
+typedef double (*Value)(NinoRun *run, const Series *s, const nino_reading *r);
 
+struct Series {
+    const char *name, *column;
+    nino_counter_id counter;
+    Value value;   // NULL: as it was told
+    unsigned bits; // of flags()
+    size_t colour;
+};
+
+static double others(NinoRun *run, const Series *s, const nino_reading *r);
+static double flags(NinoRun *run, const Series *s, const nino_reading *r);
+
+// Strips have the counters whose plot they are (ninodes/counter.h), then what is made of some.
+enum { MAX_STRIPS = 32, N_SERIES = 8 };
 typedef struct Strip {
     const char *name;
-    void (*format)(char *buf, size_t size, double v);
     double least_top; // of the axis
-    Series series[3];
+    Series own[3];    // not in the table
+    nino_unit unit;
+    void (*format)(char *buf, size_t size, double v);
+    Series series[N_SERIES];
 } Strip;
 
-static const Strip strips[] = {
-    { N_("Process"),
-      nino_format_bytes,
-      1 << 20,
-      { { N_("RAM of the process"), "process_bytes", NINO_EV_HOST, own, 2 } } },
-    { "GTT",
-      nino_format_bytes,
-      1 << 20,
-      { { N_("GTT in use"), "gtt_bytes", NINO_EV_DEVICE, gtt, 0 },
-        { N_("GTT of others"), "gtt_others_bytes", NINO_EV_HOST, others, 7 } } },
-    { "VRAM",
-      nino_format_bytes,
-      1 << 20,
-      { { N_("VRAM in use"), "vram_bytes", NINO_EV_DEVICE, vram, 1 } } },
-    { "RAM",
-      nino_format_bytes,
-      1 << 20,
-      { { N_("RAM available"), "ram_available_bytes", NINO_EV_DEVICE, available, 4 },
-        { N_("RAM of others"), "ram_others_bytes", NINO_EV_HOST, ram_others, 7 } } },
-    { N_("Swap"),
-      nino_format_bytes,
-      1 << 20,
-      { { N_("swap in use"), "swap_bytes", NINO_EV_HOST, swap, 3 } } },
-    { N_("Load"),
-      format_percent,
-      100,
-      { { "GPU", "gpu_percent", NINO_EV_DEVICE, busy, 0 },
-        { "CPU", "cpu_percent", NINO_EV_HOST, cpu, 1 } } },
-    { N_("Clock"),
-      format_mhz,
-      100,
-      { { N_("clock"), "mhz", NINO_EV_DEVICE, mhz, 2 },
-        { N_("fabric"), "fabric_mhz", NINO_EV_HOST, fabric, 5 },
-        { N_("memory clock"), "memory_mhz", NINO_EV_HOST, memory_mhz, 7 } } },
-    { N_("Power"), format_watt, 10, { { N_("power"), "watt", NINO_EV_DEVICE, watt, 3 } } },
-    { N_("Throttled"),
-      format_throttle,
-      1,
-      { { N_("by power or current"), "throttled_power", NINO_EV_HOST, by_power, 3 },
-        { N_("by temperature"), "throttled_temperature", NINO_EV_HOST, by_heat, 5 },
-        { N_("not said by what"), "throttled_other", NINO_EV_HOST, by_other, 7 } } },
-    { N_("Temperature"),
-      format_celsius,
-      60,
-      { { N_("temperature"), "celsius", NINO_EV_DEVICE, celsius, 5 } } },
+static Strip strips[MAX_STRIPS] = {
+    { .name = N_("Process"), .least_top = 1 << 20 },
+    { .name = "GTT", .least_top = 1 << 20 },
+    { .name = "VRAM", .least_top = 1 << 20 },
+    { .name = "RAM",
+      .least_top = 1 << 20,
+      .own = { { N_("RAM of others"), "ram_others_bytes", NINO_COUNTER_RAM_TOTAL, others, 0,
+                 7 } } },
+    { .name = N_("Swap"), .least_top = 1 << 20 },
+    { .name = N_("Load"), .least_top = 100 },
+    { .name = N_("Clock"), .least_top = 100 },
+    { .name = N_("Power"), .least_top = 10 },
+    { .name = N_("Throttled"),
+      .least_top = 1,
+      .format = format_throttle,
+      .own = { { N_("by power or current"), "throttled_power", NINO_COUNTER_GPU_THROTTLE, flags,
+                 NINO_THROTTLE_POWER | NINO_THROTTLE_CURRENT, 3 },
+               { N_("by temperature"), "throttled_temperature", NINO_COUNTER_GPU_THROTTLE, flags,
+                 NINO_THROTTLE_TEMPERATURE | NINO_THROTTLE_PROCHOT, 5 },
+               { N_("not said by what"), "throttled_other", NINO_COUNTER_GPU_THROTTLE, flags,
+                 NINO_THROTTLE_OTHER, 7 } } },
+    { .name = N_("Temperature"), .least_top = 60 },
 };
-enum { N_STRIPS = G_N_ELEMENTS(strips), N_SERIES = 3 };
+static size_t n_strips; // 0: not filled in yet
 
-static const nino_event *points(NinoRun *run, nino_event_kind kind, size_t *n)
+static void add_series(Strip *s, const Series *add)
 {
-    const nino_event *ev = nino_history_points(nino_run_history(run), kind, n);
-    if (!ev)
-        *n = 0;
-    return ev;
+    for (int i = 0; i < N_SERIES; i++)
+        if (!s->series[i].name) {
+            s->series[i] = *add;
+            return;
+        }
 }
 
-static double value_of(NinoRun *run, const Series *s, const nino_event *e)
+// A plot that is not among the strips becomes one behind them.
+static void fill_strips(void)
+{
+    static void (*const formats[])(char *, size_t, double) = {
+        [NINO_UNIT_NONE] = nino_format_count,  [NINO_UNIT_PERCENT] = format_percent,
+        [NINO_UNIT_BYTES] = nino_format_bytes, [NINO_UNIT_MHZ] = format_mhz,
+        [NINO_UNIT_WATT] = format_watt,        [NINO_UNIT_CELSIUS] = format_celsius
+    };
+    const nino_counter *c;
+    if (n_strips)
+        return;
+    for (unsigned id = 1; (c = nino_counter_row(id)); id++)
+        for (size_t i = 0; c->plot && i < MAX_STRIPS; i++)
+            if (!strips[i].name || !strcmp(strips[i].name, c->plot)) {
+                strips[i].name = c->plot;
+                strips[i].unit = (nino_unit) c->unit;
+                strips[i].format = formats[c->unit];
+                strips[i].least_top = MAX(strips[i].least_top, 1);
+                add_series(&strips[i], &(Series){ .name = c->label,
+                                                  .column = nino_counter_word(c, c->column),
+                                                  .counter = (nino_counter_id) id,
+                                                  .colour = c->colour });
+                break;
+            }
+    for (; n_strips < MAX_STRIPS && strips[n_strips].name; n_strips++)
+        for (size_t i = 0; i < G_N_ELEMENTS(strips[0].own) && strips[n_strips].own[i].name; i++)
+            add_series(&strips[n_strips], &strips[n_strips].own[i]);
+}
+
+static const nino_reading *readings(NinoRun *run, nino_counter_id id, size_t *n)
+{
+    return nino_history_counter(nino_run_history(run), id, n);
+}
+
+static double value_of(NinoRun *run, const Series *s, const nino_reading *r)
+{
+    return s->value ? s->value(run, s, r) : r->value;
+}
+
+// One line for each reason, so that what throttles can be told apart.
+static double flags(NinoRun *run, const Series *s, const nino_reading *r)
+{
+    (void) run;
+    return r->value > 0 && (unsigned) r->value & s->bits ? 1 : NAN;
+}
+
+// A counter at t: as told last before, else first after it.
+static double at(NinoRun *run, nino_counter_id id, uint64_t t)
 {
     size_t n;
-    const double v = s->value(e);
-    if (s->value != ram_others || isnan(v))
-        return v;
-    const nino_event *d = points(run, NINO_EV_DEVICE, &n);
-    const size_t at = n ? nino_history_lower(d, n, e->t_ns + 1) : 0;
-    d = d && n ? &d[at ? at - 1 : 0] : NULL;
-    if (!d || !d->u.device.ram_available)
-        return NAN;
-    const double own_gtt = (double) d->u.device.gtt_used - e->u.host.gtt_others * 4194304.0;
-    return MAX(v - (double) d->u.device.ram_available - MAX(own_gtt, 0), 0);
+    const nino_reading *r = readings(run, id, &n);
+    const size_t i = nino_reading_lower(r, n, t + 1);
+    return n ? r[i ? i - 1 : 0].value : NAN;
+}
+
+// What does not belong to the process: neither available, nor its own, nor in its share of GTT,
+// which lies in RAM.
+static double others(NinoRun *run, const Series *s, const nino_reading *r)
+{
+    (void) s;
+    const double gtt =
+        at(run, NINO_COUNTER_GTT_USED, r->t_ns) - at(run, NINO_COUNTER_GTT_OTHERS, r->t_ns);
+    const double own = at(run, NINO_COUNTER_PROCESS_RAM, r->t_ns);
+    const double v = r->value - (own > 0 ? own : 0) - (gtt > 0 ? gtt : 0) -
+                     at(run, NINO_COUNTER_RAM_AVAILABLE, r->t_ns);
+    return isnan(v) ? v : MAX(v, 0);
 }
 
 // The next value of two digits, in binary units if it is bytes.
 static double round_up(const Strip *s, double v)
 {
-    const double unit = s->format == nino_format_bytes ? pow(1024, floor(log(v) / log(1024))) : 1;
+    const double unit = s->unit == NINO_UNIT_BYTES ? pow(1024, floor(log(v) / log(1024))) : 1;
     const double step = pow(10, floor(log10(v / unit)) - 1) * unit;
     return ceil(v / step - 1e-9) * step;
 }
@@ -170,35 +161,35 @@ static double top_of(NinoRun *run, const Strip *s)
     double top = NAN;
     for (int i = 0; i < N_SERIES && s->series[i].name; i++) {
         size_t n;
-        const nino_event *ev = points(run, s->series[i].kind, &n);
+        const nino_reading *r = readings(run, s->series[i].counter, &n);
         for (size_t k = 0; k < n; k++) {
-            const double v = value_of(run, &s->series[i], &ev[k]);
+            const double v = value_of(run, &s->series[i], &r[k]);
             if (isfinite(v) && !(v <= top))
                 top = v;
         }
     }
     if (isnan(top))
         return top;
-    size_t n; // all the RAM there is
-    const nino_event *host = points(run, NINO_EV_HOST, &n);
-    const double all = n && s->series[1].value == ram_others ? ram_total(&host[n - 1]) : 0;
-    if (s->format == format_percent)
+    // all the RAM there is
+    const double all =
+        s->own[0].value == others ? at(run, NINO_COUNTER_RAM_TOTAL, UINT64_MAX - 1) : 0;
+    if (s->unit == NINO_UNIT_PERCENT)
         return MAX(top, s->least_top);
-    return all ? MAX(all, top) : round_up(s, MAX(top * 1.05, s->least_top));
+    return all > 0 ? MAX(all, top) : round_up(s, MAX(top * 1.05, s->least_top));
 }
 
-// The sample that holds at t: the last one with a value before it, or the first one. NULL: none.
-static const nino_event *sample_at(NinoRun *run, const Series *s, guint64 t)
+// The reading that holds at t: the last one with a value before it, or the first one. NULL: none.
+static const nino_reading *reading_at(NinoRun *run, const Series *s, guint64 t)
 {
     size_t n;
-    const nino_event *ev = points(run, s->kind, &n);
-    const size_t end = n ? nino_history_lower(ev, n, t + 1) : 0;
+    const nino_reading *r = readings(run, s->counter, &n);
+    const size_t end = nino_reading_lower(r, n, t + 1);
     for (size_t i = end; i > 0; i--)
-        if (isfinite(value_of(run, s, &ev[i - 1])))
-            return &ev[i - 1];
+        if (isfinite(value_of(run, s, &r[i - 1])))
+            return &r[i - 1];
     for (size_t i = end; i < n; i++)
-        if (isfinite(value_of(run, s, &ev[i])))
-            return &ev[i];
+        if (isfinite(value_of(run, s, &r[i])))
+            return &r[i];
     return NULL;
 }
 
@@ -209,16 +200,16 @@ static void draw_series(NinoArea *area, NinoPlot *p, const NinoPlotBox *b, const
                         double top, guint64 t0, guint64 t1)
 {
     size_t n;
-    const nino_event *ev = points(nino_area_run(area), s->kind, &n);
+    const nino_reading *r = readings(nino_area_run(area), s->counter, &n);
     const GdkRGBA *c = nino_plot_colour(s->colour);
     float last_y = NAN, last_x = 0;
-    size_t i = n ? nino_history_lower(ev, n, t0) : 0;
+    size_t i = nino_reading_lower(r, n, t0);
     i = i ? i - 1 : 0;
-    while (i < n && ev[i].t_ns < t1) {
-        const float x = floorf(nino_area_x(area, b, ev[i].t_ns));
+    while (i < n && r[i].t_ns < t1) {
+        const float x = floorf(nino_area_x(area, b, r[i].t_ns));
         double lo = INFINITY, hi = -INFINITY;
-        for (; i < n && floorf(nino_area_x(area, b, ev[i].t_ns)) <= x; i++) {
-            const double v = value_of(nino_area_run(area), s, &ev[i]);
+        for (; i < n && floorf(nino_area_x(area, b, r[i].t_ns)) <= x; i++) {
+            const double v = value_of(nino_area_run(area), s, &r[i]);
             lo = isfinite(v) ? MIN(lo, v) : lo;
             hi = isfinite(v) ? MAX(hi, v) : hi;
         }
@@ -265,10 +256,10 @@ static void draw_strip(NinoArea *area, NinoPlot *p, const NinoPlotBox *b, const 
         const Series *k = &s->series[i];
         NinoRun *run = nino_area_run(area);
         const guint64 cursor = nino_run_cursor(run); // its values, else those of the end
-        const nino_event *e = sample_at(run, k, cursor ? cursor : UINT64_MAX - 1);
-        if (!e)
+        const nino_reading *r = reading_at(run, k, cursor ? cursor : UINT64_MAX - 1);
+        if (!r)
             continue;
-        s->format(v, sizeof(v), value_of(run, k, e));
+        s->format(v, sizeof(v), value_of(run, k, r));
         g_snprintf(text, sizeof(text), "%s %s", _(k->name), v);
         const GdkRGBA bg = nino_plot_alpha(&p->bg, 0.7f);
         nino_plot_bar(p, x - 2, b->y - nino_plot_text_height(p) - 2,
@@ -290,9 +281,9 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     NinoRun *run = nino_area_run(area);
     NinoPlotBox all;
     guint64 t0, t1;
-    double top[N_STRIPS];
+    double top[MAX_STRIPS];
     int n = 0, k = 0;
-    for (size_t i = 0; i < N_STRIPS; i++) {
+    for (size_t i = 0; i < n_strips; i++) {
         top[i] = top_of(run, &strips[i]);
         n += !isnan(top[i]);
     }
@@ -304,7 +295,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     get_box(area, p->width, p->height, &all, user);
     nino_run_view(run, &t0, &t1);
     const float each = floorf((all.h + GAP) / (float) n);
-    for (size_t i = 0; i < N_STRIPS; i++) {
+    for (size_t i = 0; i < n_strips; i++) {
         if (isnan(top[i]))
             continue;
         const float line = nino_plot_text_height(p) + 2; // for the names and values above it
@@ -330,14 +321,14 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
         return TRUE;
     }
     const guint64 t = nino_area_time(area, &b, x);
-    for (size_t i = 0; i < N_STRIPS; i++)
+    for (size_t i = 0; i < n_strips; i++)
         for (int k = 0; k < N_SERIES && strips[i].series[k].name; k++) {
             char v[40];
             const Series *s = &strips[i].series[k];
-            const nino_event *e = sample_at(nino_area_run(area), s, t);
-            if (!e)
+            const nino_reading *r = reading_at(nino_area_run(area), s, t);
+            if (!r)
                 continue;
-            strips[i].format(v, sizeof(v), value_of(nino_area_run(area), s, e));
+            strips[i].format(v, sizeof(v), value_of(nino_area_run(area), s, r));
             g_string_append_printf(text, "%s%s: %s", text->len ? "\n" : "", _(s->name), v);
         }
     return text->len > 0;
@@ -348,20 +339,22 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
 static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 {
     NinoRun *run = nino_area_run(g_object_get_data(G_OBJECT(view), "area"));
-    size_t n, m;
-    const nino_event *d = points(run, NINO_EV_DEVICE, &n), *h = points(run, NINO_EV_HOST, &m);
+    size_t n; // a row for every sample of the device
+    const nino_reading *d = readings(run, NINO_COUNTER_GPU_BUSY, &n);
     const uint64_t begin = nino_history_begin(nino_run_history(run));
     for (size_t i = 0; i < n; i++) {
-        NinoCell cells[1 + N_STRIPS * N_SERIES] = {
+        NinoCell cells[1 + MAX_STRIPS * N_SERIES] = {
             { "seconds", NULL, ((double) d[i].t_ns - (double) begin) * 1e-9 }
         };
-        size_t k = 1, at = m ? nino_history_lower(h, m, d[i].t_ns) : 0;
-        at = at < m ? at : m ? m - 1 : 0;
-        for (size_t s = 0; s < N_STRIPS; s++)
+        size_t k = 1;
+        for (size_t s = 0; s < n_strips; s++)
             for (int j = 0; j < N_SERIES && strips[s].series[j].name; j++) {
                 const Series *x = &strips[s].series[j];
-                const nino_event *e = x->kind == NINO_EV_DEVICE ? &d[i] : m ? &h[at] : NULL;
-                cells[k++] = (NinoCell){ x->column, NULL, e ? value_of(run, x, e) : NAN };
+                size_t m;
+                const nino_reading *r = readings(run, x->counter, &m);
+                const size_t next = nino_reading_lower(r, m, d[i].t_ns);
+                cells[k++] =
+                    (NinoCell){ x->column, NULL, m ? value_of(run, x, &r[MIN(next, m - 1)]) : NAN };
             }
         row(user, cells, k);
     }
@@ -376,7 +369,7 @@ static void export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboole
 static void on_changed(NinoArea *area)
 {
     int n = 0, now;
-    for (size_t i = 0; i < N_STRIPS; i++)
+    for (size_t i = 0; i < n_strips; i++)
         n += !isnan(top_of(nino_area_run(area), &strips[i]));
     gtk_widget_get_size_request(GTK_WIDGET(area), NULL, &now);
     if (MAX(n * STRIP, LEAST) != now)
@@ -393,6 +386,7 @@ static GtkWidget *new_device_view(NinoRun *run)
                                        .min_width = 320,
                                        .min_height = LEAST };
     static const NinoViewExport x = { .draw = export_draw, .rows = export_rows };
+    fill_strips();
     GtkWidget *area = nino_area_new(run, &type, NULL, NULL), *w = gtk_scrolled_window_new();
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(w), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(w), area);

@@ -72,15 +72,15 @@ static void update(Steps *s)
 static double joules(const Steps *s, uint64_t begin, uint64_t end)
 {
     size_t n;
-    const nino_event *d = nino_history_points(nino_run_history(s->run), NINO_EV_DEVICE, &n);
+    const nino_reading *d =
+        nino_history_counter(nino_run_history(s->run), NINO_COUNTER_GPU_POWER, &n);
     double sum = NAN;
-    for (size_t i = d ? nino_history_lower(d, n, begin) : n; i < n; i++) {
+    for (size_t i = nino_reading_lower(d, n, begin); i < n; i++) {
         const uint64_t from = i ? MAX(d[i - 1].t_ns, begin) : begin, to = MIN(d[i].t_ns, end);
-        const double watt = (double) d[i].u.device.watt;
         if (from >= end)
             break;
-        if (isfinite(watt) && to > from)
-            sum = (isnan(sum) ? 0 : sum) + watt * (double) (to - from) * 1e-9;
+        if (isfinite(d[i].value) && to > from)
+            sum = (isnan(sum) ? 0 : sum) + d[i].value * (double) (to - from) * 1e-9;
     }
     return sum;
 }

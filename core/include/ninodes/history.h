@@ -94,12 +94,25 @@ NINO_API size_t nino_history_family_of(const nino_history *h, uint32_t family_na
 
 // ---- points ----------------------------------------------------------------------------------
 
-// Records of one kind by time: DEVICE, TILE_INFO, SEAM, STEP_INFO, PREVIEW, PROGRESS, MESSAGE,
-// OUTPUT, CACHE, MEM, NOTE. Others: NULL.
+// Records of one kind by time: DEVICE and HOST (see nino_history_counter), TILE_INFO, SEAM,
+// STEP_INFO, PREVIEW, PROGRESS, MESSAGE, OUTPUT, CACHE, MEM, NOTE. Others: NULL.
 NINO_API const nino_event *nino_history_points(const nino_history *h, nino_event_kind kind,
                                                size_t *n);
 // First record of `list` (sorted by time) at t or later.
 NINO_API size_t nino_history_lower(const nino_event *list, size_t n, uint64_t t);
+
+// ---- counters --------------------------------------------------------------------------------
+
+typedef struct nino_reading {
+    uint64_t t_ns;
+    double value; // NaN: was looked for, and not known
+} nino_reading;
+
+// What samples told of one counter (ninodes/counter.h), by time. None: NULL, *n is 0.
+NINO_API const nino_reading *nino_history_counter(const nino_history *h, nino_counter_id id,
+                                                  size_t *n);
+// First reading of `list` at t or later; n when there is none.
+NINO_API size_t nino_reading_lower(const nino_reading *list, size_t n, uint64_t t);
 
 // ---- memory ----------------------------------------------------------------------------------
 

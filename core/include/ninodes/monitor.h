@@ -3,7 +3,7 @@
 //
 // Thread-safety: nino_stats and nino_attach: one thread at a time. Records are plain data.
 #pragma once
-#include <ninodes/base.h>
+#include <ninodes/counter.h>
 
 NINO_BEGIN
 
@@ -21,7 +21,7 @@ typedef enum nino_event_kind {
     // Points.
     NINO_EV_KERNEL = 7,     // one device kernel, published when it has finished; u.kernel
     NINO_EV_MEM = 8,        // pool: u.mem
-    NINO_EV_DEVICE = 9,     // device sample: u.device
+    NINO_EV_DEVICE = 9,     // counters of the device, ten times a second: u.sample
     NINO_EV_PROGRESS = 10,  // u.progress
     NINO_EV_MESSAGE = 11,   // name: text; arg0: nino_log_level; arg1: steps that a sampling leaves
                             // behind to go on with, of the message that says so
@@ -37,7 +37,7 @@ typedef enum nino_event_kind {
     NINO_EV_PREVIEW = 19,   // a latent preview was written; name: path (PNG, replaced by the next
                             // one, gone with the ctx), u.step
     // What goes with the device samples; told again to every new viewer.
-    NINO_EV_HOST = 20,     // the machine: u.host
+    NINO_EV_HOST = 20,     // counters of the machine, twice a second: u.sample
     NINO_EV_CEILINGS = 21, // how fast the device can be (ninodes/measure.h): u.ceilings; name: the
                            // device; the points of its bandwidth follow
     NINO_EV_CEILING_POINT = 22, // u.ceiling_point
@@ -84,7 +84,7 @@ typedef struct nino_event {
         t_ns;     // CLOCK_MONOTONIC; for kernels and transfers the start of execution on the device
     uint8_t kind; // nino_event_kind
     uint8_t sub;  // nino_mem_op for MEM, nino_op_id + 1 for KERNEL (0: not an op), nino_cache,
-                  // nino_transfer
+                  // nino_transfer; DEVICE and HOST: records of this sample that follow
     uint16_t track;  // small number of the producing thread (0 job thread) or device queue (>= 256)
     uint32_t name;   // interned string id
     uint32_t id;     // scope id (scopes, END); KERNEL: nino_kernel_id(); MEM: place of the block in
@@ -114,17 +114,10 @@ typedef struct nino_event {
             uint16_t arena;     // of the block (ALLOC, FREE); numbers are used again; 0: not told
             uint32_t owner_use; // after it: bytes handed out to this owner, in units of 256
         } mem;
-        struct {
-            float busy, mhz, watt, celsius; // NaN: not known
-            uint64_t vram_used, gtt_used, ram_available;
-        } device;
-        struct { // MiB; 0: not known
-            uint32_t vram_total, gtt_total, ram_total, swap_total, swap_used;
-            uint32_t own;                  // resident memory of the process that computes
-            float cpu_busy;                // percent of all cores; NaN: not known
-            float fabric_mhz, memory_mhz;  // clocks; NaN: not known
-            uint16_t throttle, gtt_others; // ninodes/throttle.h; GTT of other processes, 4 MiB
-        } host;
+        struct {             // DEVICE and HOST: see nino_sample
+            uint16_t id[4];  // nino_counter_id; NONE: no value
+            double value[4]; // NaN: not known
+        } sample;
         struct {
             double flops_f32, flops_f16, bandwidth; // per second; 0: not known
             double launch_s;
@@ -180,6 +173,30 @@ typedef struct nino_event {
         uint64_t pad[5];
     } u;
 } nino_event;
+
+// ---- samples ---------------------------------------------------------------------------------
+
+// What the counters of one kind of sample (ninodes/counter.h) were at one moment. A record has room
+// for a few values, so a sample is told by several, one behind the other and of the same time;
+// `sub` says how many follow. Readers skip numbers they do not know: a newer program told them.
+typedef struct nino_sample {
+    uint64_t t_ns;
+    uint8_t kind;                   // NINO_EV_DEVICE, NINO_EV_HOST
+    bool is_whole;                  // nothing of it follows
+    double value[NINO_COUNTER_MAX]; // by nino_counter_id; NaN: not known
+} nino_sample;
+
+enum { NINO_SAMPLE_VALUES = 4, NINO_SAMPLE_RECORDS = NINO_COUNTER_MAX / NINO_SAMPLE_VALUES };
+
+// A sample of which nothing is known.
+NINO_API void nino_sample_clear(nino_sample *s, nino_event_kind kind);
+// The records of a sample: all counters of its kind, also what is not known. Returns their number.
+NINO_API size_t nino_sample_write(const nino_sample *s, nino_event out[NINO_SAMPLE_RECORDS]);
+// Takes a record of DEVICE or HOST in; the first of another sample than before clears *s, which may
+// begin as all zeros. True: the sample is whole.
+NINO_API bool nino_sample_add(nino_sample *s, const nino_event *ev);
+// The value of one counter; false: this record does not tell it.
+NINO_API bool nino_sample_value(const nino_event *ev, nino_counter_id id, double *v);
 
 // ---- launches --------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-// Why a device runs slower than it could, as the samples of the machine say (u.host.throttle).
+// Why a device runs slower than it could, as the counter gpu.throttle tells it.
 //
 // Thread-safety: any thread.
 #pragma once

@@ -53,15 +53,15 @@ static void advise_previews(advisor *a, const steps *s)
     SAY(v->setting, "--preview-every %u", every);
 }
 
-// Mean of a device sample's field between two times; NaN: none.
+// Mean of the device's clock between two times; NaN: not known.
 static double mean_mhz(const advisor *a, uint64_t t0, uint64_t t1)
 {
     size_t n, used = 0;
     double sum = 0;
-    const nino_event *ev = nino_history_points(a->h, NINO_EV_DEVICE, &n);
-    for (size_t i = ev ? nino_history_lower(ev, n, t0) : n; i < n && ev[i].t_ns < t1; i++)
-        if (isfinite(ev[i].u.device.mhz)) {
-            sum += (double) ev[i].u.device.mhz;
+    const nino_reading *mhz = nino_history_counter(a->h, NINO_COUNTER_GPU_CLOCK, &n);
+    for (size_t i = nino_reading_lower(mhz, n, t0); i < n && mhz[i].t_ns < t1; i++)
+        if (isfinite(mhz[i].value)) {
+            sum += mhz[i].value;
             used++;
         }
     return used ? sum / (double) used : (double) NAN;

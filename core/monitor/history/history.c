@@ -158,6 +158,11 @@ static bool keep(nino_history *h, const nino_event *ev)
     case NINO_EV_TRANSFER: return history_slice_add(h, ev);
     case NINO_EV_MEM: return history_memory_add(h, ev);
     case NINO_EV_LOST: h->lost += ev->u.lost; return true;
+    case NINO_EV_DEVICE:
+    case NINO_EV_HOST:
+        if (!history_counter_add(h, ev))
+            return false;
+        // fallthrough
     default:
         if (ev->kind == NINO_EV_NONE || ev->kind >= HISTORY_KINDS)
             return true; // of a newer version
@@ -196,6 +201,7 @@ static void drop_older_half(nino_history *h)
     }
     for (size_t i = 0; i < h->n_tracks; i++)
         history_drop_slices(h, h->track[i], before);
+    history_drop_counters(h, before);
     history_drop_spans(h, before);
     h->dropped += had - h->kept;
     h->begin_ns = before;
@@ -296,6 +302,8 @@ static void release(nino_history *h)
     }
     for (size_t i = 0; i < HISTORY_KINDS; i++)
         free(h->list[i].ev);
+    for (size_t i = 0; i < NINO_COUNTER_MAX; i++)
+        free(h->counter[i].at);
     free(h->use);
     for (size_t i = 0; i < HISTORY_LEVELS; i++)
         free(h->peak[i]);

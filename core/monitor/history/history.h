@@ -18,6 +18,11 @@ typedef struct history_list {
     size_t n, cap;
 } history_list;
 
+typedef struct history_series {
+    nino_reading *at;
+    size_t n, cap;
+} history_series;
+
 typedef struct history_row {
     uint32_t *span;
     size_t n, cap;
@@ -74,6 +79,7 @@ struct nino_history {
     history_track *track[HISTORY_TRACKS];
     size_t n_tracks;
     history_list list[HISTORY_KINDS];
+    history_series counter[NINO_COUNTER_MAX]; // of the records in list[NINO_EV_DEVICE] and HOST
     // Beside list[NINO_EV_MEM]: bytes of every owner in units of 256, and where the maxima are.
     uint32_t (*use)[NINO_OWN_COUNT];
     size_t cap_use;
@@ -97,6 +103,10 @@ void history_drop_spans(nino_history *h, uint64_t before);
 history_track *history_track_get(nino_history *h, uint16_t number); // made when new
 bool history_slice_add(nino_history *h, const nino_event *ev);
 void history_drop_slices(nino_history *h, history_track *t, uint64_t before);
+
+// The values of a record of a sample; false: out of memory.
+bool history_counter_add(nino_history *h, const nino_event *ev);
+void history_drop_counters(nino_history *h, uint64_t before);
 
 bool history_memory_add(nino_history *h, const nino_event *ev);
 void history_drop_memory(nino_history *h, uint64_t before);

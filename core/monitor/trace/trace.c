@@ -51,6 +51,7 @@ struct nino_trace {
     uint64_t flows;
     uint64_t owner_use[NINO_OWN_COUNT];
     uint64_t counter_ns; // of the counter written last
+    nino_sample sample;  // that is coming in
 };
 
 // ---- output ------------------------------------------------------------------------------------
@@ -284,12 +285,13 @@ static void counter(nino_trace *t, uint64_t ns, const char *name, bool is_bytes)
           &(nino_trace_item){ .ph = 'C', .ns = t->counter_ns, .name = name, .is_bytes = is_bytes });
 }
 
-// A point on a track of the thread, with every field that a reader needs (trace_fields.c).
-static void mark(nino_trace *t, const nino_event *ev, uint32_t tid, const char *name)
+// Begins a point on a track of the thread; the caller adds its fields and calls end(). False: no
+// room.
+static bool mark_begin(nino_trace *t, const nino_event *ev, uint32_t tid, const char *name)
 {
     track *k = track_of(t, (ev->track < 256 ? ev->track * 8u : 0) + tid);
     if (!k)
-        return;
+        return false;
     k->end_ns = after(k, ev->t_ns ? ev->t_ns : t->last_ns); // lost records have no time
     begin(t, &(nino_trace_item){ .ph = 'i',
                                  .tid = k->tid,
@@ -298,6 +300,14 @@ static void mark(nino_trace *t, const nino_event *ev, uint32_t tid, const char *
                                  .cat = nino_trace_kind_name(ev->kind) });
     if (ev->parent)
         add_number(t, "scope", ev->parent);
+    return true;
+}
+
+// A point with every field that a reader needs (trace_fields.c).
+static void mark(nino_trace *t, const nino_event *ev, uint32_t tid, const char *name)
+{
+    if (!mark_begin(t, ev, tid, name))
+        return;
     for (const nino_trace_field *f = nino_trace_fields; f->key; f++)
         if (f->kind == ev->kind)
             add_number(t, f->key, nino_trace_get(ev, f));
@@ -323,25 +333,23 @@ static void memory(nino_trace *t, const nino_event *ev)
     end(t);
 }
 
-static void device(nino_trace *t, const nino_event *ev)
+// A point with all counters of the sample, for readers, then each of them on its own track.
+static void sample(nino_trace *t, const nino_event *ev)
 {
-    const struct {
-        const char *name;
-        double v;
-        bool is_bytes;
-    } c[] = { { "GPU busy %", (double) ev->u.device.busy, false },
-              { "GPU clock MHz", (double) ev->u.device.mhz, false },
-              { "GPU power W", (double) ev->u.device.watt, false },
-              { "GPU temperature C", (double) ev->u.device.celsius, false },
-              { "VRAM used", ev->u.device.vram_used ? (double) ev->u.device.vram_used : NAN, true },
-              { "GTT used", ev->u.device.gtt_used ? (double) ev->u.device.gtt_used : NAN, true },
-              { "RAM available",
-                ev->u.device.ram_available ? (double) ev->u.device.ram_available : NAN, true } };
-    mark(t, ev, TID_SAMPLES, "device");
-    for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++)
-        if (isfinite(c[i].v)) {
-            counter(t, ev->t_ns, c[i].name, c[i].is_bytes);
-            add_number(t, "value", c[i].v);
+    nino_sample *s = &t->sample;
+    const nino_counter *c;
+    if (!nino_sample_add(s, ev))
+        return;
+    if (mark_begin(t, ev, TID_SAMPLES, nino_trace_kind_name(ev->kind))) {
+        for (unsigned id = 1; (c = nino_counter_row(id)); id++)
+            add_number(t, nino_counter_word(c, c->arg),
+                       c->arg_scale > 0 ? s->value[id] / c->arg_scale : s->value[id]);
+        end(t);
+    }
+    for (unsigned id = 1; (c = nino_counter_row(id)); id++)
+        if (isfinite(s->value[id])) {
+            counter(t, ev->t_ns, nino_counter_word(c, c->track), c->unit == NINO_UNIT_BYTES);
+            add_number(t, "value", s->value[id]);
             end(t);
         }
 }
@@ -392,7 +400,8 @@ void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
         case NINO_EV_KERNEL:
         case NINO_EV_TRANSFER: slice(t, e, name, priv); break;
         case NINO_EV_MEM: memory(t, e); break;
-        case NINO_EV_DEVICE: device(t, e); break;
+        case NINO_EV_DEVICE:
+        case NINO_EV_HOST: sample(t, e); break;
         case NINO_EV_MESSAGE:
         case NINO_EV_OUTPUT:
         case NINO_EV_NOTE: mark(t, e, TID_MESSAGE, name(priv, e->name)); break;
@@ -403,7 +412,6 @@ void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
         case NINO_EV_CHUNK: mark(t, e, TID_MESSAGE, "chunk"); break;
         case NINO_EV_CLIP: mark(t, e, TID_MESSAGE, "clip"); break;
         case NINO_EV_CACHE: mark(t, e, TID_SAMPLES, e->name ? name(priv, e->name) : "cache"); break;
-        case NINO_EV_HOST: mark(t, e, TID_SAMPLES, "host"); break;
         case NINO_EV_CEILINGS: mark(t, e, TID_SAMPLES, name(priv, e->name)); break;
         case NINO_EV_CEILING_POINT: mark(t, e, TID_SAMPLES, "ceiling point"); break;
         case NINO_EV_LOST:

@@ -41,6 +41,11 @@ static inline void nino_trace_batch_add(nino_trace_batch *b, nino_event ev)
     if (b->n == sizeof(b->ev) / sizeof(b->ev[0]))
         nino_trace_batch_flush(b);
 }
+void nino_trace_batch_sample(nino_trace_batch *b, const nino_sample *s, uint16_t track);
+// What zero meant in files older than the table of counters: not known.
+void nino_trace_zeros(nino_sample *s);
+// A record of such a file of the own form; a sample becomes the records of today.
+void nino_trace_add_old(nino_trace_batch *b, const nino_event *ev);
 // Whether the file was written by another program.
 bool nino_trace_is_foreign(const nino_json_doc *doc, const nino_json *events);
 // Gives the records that such a file's events amount to. Errors: NINO_ERR_FORMAT, kind "schema":
@@ -50,8 +55,8 @@ nino_status nino_trace_foreign(const nino_json *events, const char *path, nino_t
 // A time in microseconds as nanoseconds; false: not a number, or out of range.
 bool nino_trace_time(const nino_json *us, int64_t *ns);
 
-// A field of a point record that is kept in the arguments of an instant event of category
-// nino_trace_kind_name(kind).
+// A field of a point record that is no sample, which is kept in the arguments of an instant event
+// of category nino_trace_kind_name(kind).
 typedef enum nino_trace_type {
     NINO_TRACE_U8,
     NINO_TRACE_U16,

@@ -1,4 +1,5 @@
-// The fields of point records in traces: one table for writing and reading.
+// The fields of point records in traces: one table for writing and reading. Those of samples are
+// the counters (ninodes/counter.h).
 #include "core/monitor/trace/trace.h"
 
 #include <math.h>
@@ -18,13 +19,6 @@ const nino_trace_field nino_trace_fields[] = {
     { NINO_EV_MEM, NINO_TRACE_U8, AT(u.mem.is_hit), false, "hit" },
     { NINO_EV_MEM, NINO_TRACE_U16, AT(u.mem.arena), false, "arena" },
     { NINO_EV_MEM, NINO_TRACE_U32, AT(u.mem.owner_use), false, "owner_use" },
-    { NINO_EV_DEVICE, NINO_TRACE_F32, AT(u.device.busy), true, "busy" },
-    { NINO_EV_DEVICE, NINO_TRACE_F32, AT(u.device.mhz), true, "mhz" },
-    { NINO_EV_DEVICE, NINO_TRACE_F32, AT(u.device.watt), true, "watt" },
-    { NINO_EV_DEVICE, NINO_TRACE_F32, AT(u.device.celsius), true, "celsius" },
-    { NINO_EV_DEVICE, NINO_TRACE_U64, AT(u.device.vram_used), false, "vram_used" },
-    { NINO_EV_DEVICE, NINO_TRACE_U64, AT(u.device.gtt_used), false, "gtt_used" },
-    { NINO_EV_DEVICE, NINO_TRACE_U64, AT(u.device.ram_available), false, "ram_available" },
     { NINO_EV_TILE_INFO, NINO_TRACE_U16, AT(u.tile.x), false, "x" },
     { NINO_EV_TILE_INFO, NINO_TRACE_U16, AT(u.tile.y), false, "y" },
     { NINO_EV_TILE_INFO, NINO_TRACE_U16, AT(u.tile.w), false, "w" },
@@ -76,17 +70,6 @@ const nino_trace_field nino_trace_fields[] = {
     { NINO_EV_CACHE, NINO_TRACE_U8, AT(sub), false, "cache" },
     { NINO_EV_CACHE, NINO_TRACE_U32, AT(u.scope.arg0), false, "hit" },
     { NINO_EV_CACHE, NINO_TRACE_U32, AT(u.scope.arg1), false, "by_driver" },
-    { NINO_EV_HOST, NINO_TRACE_U32, AT(u.host.vram_total), false, "vram_total_mib" },
-    { NINO_EV_HOST, NINO_TRACE_U32, AT(u.host.gtt_total), false, "gtt_total_mib" },
-    { NINO_EV_HOST, NINO_TRACE_U32, AT(u.host.ram_total), false, "ram_total_mib" },
-    { NINO_EV_HOST, NINO_TRACE_U32, AT(u.host.swap_total), false, "swap_total_mib" },
-    { NINO_EV_HOST, NINO_TRACE_U32, AT(u.host.swap_used), false, "swap_used_mib" },
-    { NINO_EV_HOST, NINO_TRACE_U32, AT(u.host.own), false, "own_mib" },
-    { NINO_EV_HOST, NINO_TRACE_F32, AT(u.host.cpu_busy), true, "cpu_busy" },
-    { NINO_EV_HOST, NINO_TRACE_F32, AT(u.host.fabric_mhz), true, "fabric_mhz" },
-    { NINO_EV_HOST, NINO_TRACE_F32, AT(u.host.memory_mhz), true, "memory_mhz" },
-    { NINO_EV_HOST, NINO_TRACE_U16, AT(u.host.throttle), false, "throttle" },
-    { NINO_EV_HOST, NINO_TRACE_U16, AT(u.host.gtt_others), false, "gtt_others_4mib" },
     { NINO_EV_CEILINGS, NINO_TRACE_F64, AT(u.ceilings.flops_f32), false, "flops_f32" },
     { NINO_EV_CEILINGS, NINO_TRACE_F64, AT(u.ceilings.flops_f16), false, "flops_f16" },
     { NINO_EV_CEILINGS, NINO_TRACE_F64, AT(u.ceilings.bandwidth), false, "bandwidth" },

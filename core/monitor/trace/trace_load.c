@@ -39,6 +39,16 @@ static const char *name_of(void *priv, uint32_t id)
     return id < l->n_names ? l->name[id] : "";
 }
 
+void nino_trace_batch_sample(nino_trace_batch *b, const nino_sample *s, uint16_t track)
+{
+    nino_event ev[NINO_SAMPLE_RECORDS];
+    const size_t n = nino_sample_write(s, ev);
+    for (size_t i = 0; i < n; i++) {
+        ev[i].track = track;
+        nino_trace_batch_add(b, ev[i]);
+    }
+}
+
 // ---- names -------------------------------------------------------------------------------------
 
 static uint32_t *slot_of(const loader *l, const char *s)
@@ -223,6 +233,21 @@ static void counter(loader *l, const nino_json *e, const nino_json *args)
                                                 .owner_use = (uint32_t) (l->use[i] / 256) } });
 }
 
+static void sample(loader *l, const nino_event *at, const nino_json *args)
+{
+    nino_sample s;
+    const nino_counter *c;
+    nino_sample_clear(&s, (nino_event_kind) at->kind);
+    s.t_ns = at->t_ns;
+    for (unsigned id = 1; (c = nino_counter_row(id)); id++)
+        if (c->sample == at->kind &&
+            nino_json_double(nino_json_get(args, nino_counter_word(c, c->arg)), &s.value[id]) &&
+            c->arg_scale > 0)
+            s.value[id] *= c->arg_scale;
+    nino_trace_zeros(&s);
+    nino_trace_batch_sample(&l->batch, &s, at->track);
+}
+
 static void point(loader *l, const nino_json *e, const nino_json *args, uint64_t tid)
 {
     const char *cat = nino_json_str(nino_json_get(e, "cat"));
@@ -240,6 +265,10 @@ static void point(loader *l, const nino_json *e, const nino_json *args, uint64_t
             ev.kind = kind;
     if (!ev.kind)
         return;
+    if (ev.kind == NINO_EV_DEVICE || ev.kind == NINO_EV_HOST) {
+        sample(l, &ev, args);
+        return;
+    }
     for (const nino_trace_field *f = nino_trace_fields; f->key; f++) {
         double v = f->is_nan ? (double) NAN : 0;
         if (f->kind != ev.kind)

@@ -7,6 +7,7 @@
 #include "core/base/hash.h"
 #include "core/base/time.h"
 #include "core/event/ring.h"
+#include "core/monitor/trace/trace.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -187,9 +188,8 @@ typedef struct reader {
     const char *path;
     char **name; // by id of the file
     uint32_t n_names, cap_names;
-    void (*add)(void *priv, const nino_event *ev, size_t n,
-                const char *(*name)(void *name_priv, uint32_t id), void *name_priv);
-    void *priv;
+    uint32_t version; // of the file
+    nino_trace_batch batch;
     bool is_whole;
 } reader;
 
@@ -247,14 +247,15 @@ static bool take_events(reader *r, const char *p, size_t n)
 {
     if (n % sizeof(nino_event))
         return false;
-    nino_event ev[64];
-    for (size_t left = n / sizeof(nino_event); left;) {
-        const size_t k = left < 64 ? left : 64;
-        memcpy(ev, p, k * sizeof(ev[0]));
-        r->add(r->priv, ev, k, name_of, r);
-        p += k * sizeof(ev[0]);
-        left -= k;
+    for (size_t i = 0; i < n; i += sizeof(nino_event)) {
+        nino_event ev;
+        memcpy(&ev, p + i, sizeof(ev));
+        if (r->version <= NINO_OWN_FILE_FIXED_SAMPLES)
+            nino_trace_add_old(&r->batch, &ev);
+        else
+            nino_trace_batch_add(&r->batch, ev);
     }
+    nino_trace_batch_flush(&r->batch);
     return true;
 }
 
@@ -310,7 +311,8 @@ nino_status nino_own_read(const char *path,
                                       void *name_priv),
                           void *priv, bool *is_whole, nino_error *err)
 {
-    reader r = { .path = path, .add = add, .priv = priv };
+    reader r = { .path = path, .batch = { .sink = add, .priv = priv, .name = name_of } };
+    r.batch.name_priv = &r;
     nino_own_head h;
     nino_status st = NINO_OK;
     char *buf = malloc((size_t) 2 * NINO_OWN_FILE_MAX_BLOCK);
@@ -327,8 +329,10 @@ nino_status nino_own_read(const char *path,
         st = nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "version", path,
                             "is version %u of the format, this is %d", h.version,
                             NINO_OWN_FILE_VERSION);
-    else
+    else {
+        r.version = h.version;
         st = read_blocks(&r, buf, buf + NINO_OWN_FILE_MAX_BLOCK, err);
+    }
     if (r.f)
         fclose(r.f);
     for (uint32_t i = 0; i < r.n_names; i++)

@@ -8,11 +8,17 @@
 //   are
 //          ids of the file, told before. END: no payload; the writer closed the file.
 //
-// Version 1 is the same but for kernels, whose id held no launch: zeros, which say just that.
+// Version 1 is the same but for kernels, whose id held no launch: zeros, which say just that. Up to
+// version 2 samples had fixed fields (trace_old.c).
 #pragma once
 #include <ninodes/monitor.h>
 
-enum { NINO_OWN_FILE_VERSION = 2, NINO_OWN_FILE_OLDEST = 1, NINO_OWN_FILE_MAX_BLOCK = 1 << 22 };
+enum {
+    NINO_OWN_FILE_VERSION = 3,
+    NINO_OWN_FILE_OLDEST = 1,
+    NINO_OWN_FILE_FIXED_SAMPLES = 2,
+    NINO_OWN_FILE_MAX_BLOCK = 1 << 22
+};
 
 typedef struct nino_own_head {
     char magic[8]; // "ninotrc\n"

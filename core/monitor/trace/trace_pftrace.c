@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, MAX_COUNTERS = 64 };
+enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, MAX_COUNTERS = NINO_COUNTER_MAX + 16 };
 
 // Field numbers of Perfetto's messages (protos/perfetto/trace), as far as they are written here.
 enum {

@@ -30,8 +30,9 @@ static NinoRun *make_run(void)
     for (int i = 0; i < 12; i++) {
         put(&m, (nino_event){ .t_ns = m.t,
                               .kind = NINO_EV_DEVICE,
-                              .u.device = { 50, 2900.0f - (float) i * 100, 60, 55, 0, 1 << 30,
-                                            1ull << 34 } });
+                              .u.sample = { { NINO_COUNTER_GPU_CLOCK, NINO_COUNTER_GPU_POWER,
+                                              NINO_COUNTER_GTT_USED, NINO_COUNTER_GPU_BUSY },
+                                            { 2900 - i * 100, 60, 1 << 30, 50 } } });
         make_step(&m, node, i, 12);
     }
     make_end(&m, node, job);
@@ -420,7 +421,8 @@ static void check_readout(NinoRun *run, const char *dir)
 
     // of the device, the sample that holds then
     size_t n;
-    const nino_event *dev = nino_history_points(nino_run_history(run), NINO_EV_DEVICE, &n);
+    const nino_reading *dev =
+        nino_history_counter(nino_run_history(run), NINO_COUNTER_GPU_CLOCK, &n);
     CHECK(n == 12);
     gtk_widget_grab_focus(view[2]);
     nino_run_set_cursor(run, dev[4].t_ns + (dev[5].t_ns - dev[4].t_ns) * 9 / 10);

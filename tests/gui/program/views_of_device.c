@@ -53,6 +53,24 @@ static void tiles(fake_run *r, uint32_t node)
                               .u.seam = { 0.42f, 11, 0.03f, 17, (uint64_t) 768 * 576, 190000 } });
 }
 
+static void host(fake_run *r, double own)
+{
+    const double mib = 1 << 20;
+    nino_sample s;
+    nino_sample_clear(&s, NINO_EV_HOST);
+    s.value[NINO_COUNTER_VRAM_TOTAL] = 512 * mib;
+    s.value[NINO_COUNTER_GTT_TOTAL] = 98304 * mib;
+    s.value[NINO_COUNTER_RAM_TOTAL] = 131072 * mib;
+    s.value[NINO_COUNTER_SWAP_TOTAL] = 8192 * mib;
+    s.value[NINO_COUNTER_SWAP_USED] = 40 * mib;
+    s.value[NINO_COUNTER_PROCESS_RAM] = own * mib;
+    s.value[NINO_COUNTER_CPU_BUSY] = 23;
+    s.value[NINO_COUNTER_FABRIC_CLOCK] = 2000;
+    s.value[NINO_COUNTER_MEMORY_CLOCK] = 1000;
+    s.value[NINO_COUNTER_GPU_THROTTLE] = 0;
+    fake_sample(r, &s);
+}
+
 static fake_run make(double speed)
 {
     static const struct {
@@ -73,10 +91,8 @@ static fake_run make(double speed)
             fake_kernel(&r, node, kernel[j].name, kernel[j].us * speed * (1 + 0.03 * (k % 7)),
                         kernel[j].flops, kernel[j].bytes);
             if (k % 10 == 0) {
-                fake_device(&r, 2900 - (float) (i * 20), 60 + (float) (i % 9));
-                fake_add(&r, (nino_event){ .kind = NINO_EV_HOST,
-                                           .u.host = { 512, 98304, 131072, 8192, 40, 2100 + i * 3,
-                                                       23, 2000, 1000, 0 } });
+                fake_device(&r, 2900 - (double) (i * 20), 60 + (double) (i % 9));
+                host(&r, 2100 + i * 3);
             }
         }
         const double s = (double) (r.t - begin) * 1e-9 + (i == 9 ? 0.05 : 0);

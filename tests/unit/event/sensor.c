@@ -24,9 +24,12 @@ static void put(const char *name, const char *text)
 
 #define CARD1 "sys/class/drm/card1/device/"
 
+#define V(name) (e.value[NINO_COUNTER_##name])
+
 static void test_host(void)
 {
-    nino_event e;
+    const double mib = 1 << 20;
+    nino_sample e;
     nino_cpu_time cpu = { 0 };
     put("proc/meminfo",
         "MemTotal: 2097152 kB\nMemAvailable: 64 kB\nSwapTotal: 8192 kB\nSwapFree: 5120 kB\n");
@@ -36,15 +39,16 @@ static void test_host(void)
     put(CARD1 "mem_info_gtt_total", "103079215104\n");
     put(CARD1 "pp_dpm_fclk", "0: 800Mhz\n1: 2000Mhz *\n");
     nino_host_sample(root, &cpu, &e);
-    CHECK(e.kind == NINO_EV_HOST && e.u.host.ram_total == 2048 && e.u.host.swap_total == 8);
-    CHECK(e.u.host.swap_used == 3 && isnan(e.u.host.cpu_busy) && isnan(e.u.host.memory_mhz));
-    CHECK(e.u.host.own == 2560 * (uint64_t) getpagesize() >> 20);
-    CHECK(e.u.host.vram_total == 512 && e.u.host.gtt_total == 98304 && e.u.host.fabric_mhz == 2000);
+    CHECK(e.kind == NINO_EV_HOST && V(RAM_TOTAL) == 2048 * mib && V(SWAP_TOTAL) == 8 * mib);
+    CHECK(V(SWAP_USED) == 3 * mib && isnan(V(CPU_BUSY)) && isnan(V(MEMORY_CLOCK)));
+    CHECK(V(PROCESS_RAM) == 2560.0 * getpagesize());
+    CHECK(V(VRAM_TOTAL) == 512 * mib && V(GTT_TOTAL) == 98304 * mib && V(FABRIC_CLOCK) == 2000);
     put("proc/stat", "cpu 40 0 10 130 20 0 0 0 0 0\n"); // 30 of 100 more
     nino_host_sample(root, &cpu, &e);
-    CHECK(e.u.host.cpu_busy == 30);
+    CHECK(V(CPU_BUSY) == 30);
     nino_host_sample("/nowhere", &cpu, &e);
-    CHECK(e.u.host.ram_total == 0 && isnan(e.u.host.cpu_busy) && isnan(e.u.host.fabric_mhz));
+    CHECK(isnan(V(RAM_TOTAL)) && isnan(V(CPU_BUSY)) && isnan(V(FABRIC_CLOCK)));
+    CHECK(isnan(V(SWAP_USED)) && isnan(V(PROCESS_RAM)) && isnan(V(GPU_THROTTLE)));
 }
 
 // The tables as the kernel lays them out (kgd_pp_interface.h), the fields of one kind as one array.
@@ -153,7 +157,7 @@ static void test_throttle(void)
 
 static void test_gtt(void)
 {
-    nino_event e;
+    nino_sample e;
     nino_cpu_time cpu = { 0 };
     put("proc/self/fdinfo/3", "pos:\t0\nflags:\t02\n");
     put("proc/self/fdinfo/5",
@@ -165,28 +169,34 @@ static void test_gtt(void)
     CHECK(nino_own_gtt(root) == (1024 + 1) * 1048576ull && nino_own_gtt("/nowhere") == 0);
     put(CARD1 "mem_info_gtt_used", "5368709120\n"); // 5 GiB: 3.999 GiB are others'
     nino_host_sample(root, &cpu, &e);
-    CHECK(e.u.host.gtt_others == (5120 - 1025) / 4);
+    CHECK(V(GTT_OTHERS) == (5120 - 1025) * 1048576.0);
 }
 
 // A reader is told the ceilings before the first sample.
 static void test_reader(const nino_ceilings *c)
 {
-    nino_event ev[8];
+    nino_event ev[16];
+    nino_sample e = { 0 };
     size_t n = 0;
     nino_monitor *m = nino_monitor_create();
     nino_mon_reader *r = nino_mon_reader_create(m);
     nino_device_sampler *s = nino_device_sampler_start(m, root, c);
     CHECK(m && r && s);
-    for (int i = 0; i < 1000 && n < 5; i++) { // at most ten seconds
+    for (int i = 0; i < 1000 && n < 8; i++) { // at most ten seconds
         usleep(10000);
-        n += nino_mon_reader_read(r, ev + n, 5 - n, NULL);
+        n += nino_mon_reader_read(r, ev + n, 8 - n, NULL);
     }
-    CHECK(n == 5 && ev[0].kind == NINO_EV_CEILINGS && ev[1].kind == NINO_EV_CEILING_POINT);
+    CHECK(n == 8 && ev[0].kind == NINO_EV_CEILINGS && ev[1].kind == NINO_EV_CEILING_POINT);
     CHECK(ev[0].u.ceilings.flops_f32 == 1e12 && ev[0].u.ceilings.measured_at == 0);
     CHECK_STR(nino_monitor_name_text(m, ev[0].name), "a device");
     CHECK(ev[2].u.ceiling_point.bytes == 4096 && ev[2].u.ceiling_point.index == 1);
     CHECK(ev[2].u.ceiling_point.n == 2 && ev[2].u.ceiling_point.read == 2);
-    CHECK(ev[3].kind == NINO_EV_DEVICE && ev[4].kind == NINO_EV_HOST);
+    CHECK(ev[3].kind == NINO_EV_DEVICE && !nino_sample_add(&e, &ev[3]));
+    CHECK(ev[4].kind == NINO_EV_DEVICE && nino_sample_add(&e, &ev[4]) && ev[3].t_ns == ev[4].t_ns);
+    CHECK(V(GPU_POWER) == 71 && V(GTT_USED) == 5368709120.0);
+    CHECK(ev[5].kind == NINO_EV_HOST && !nino_sample_add(&e, &ev[5]) && isnan(V(GPU_POWER)));
+    CHECK(!nino_sample_add(&e, &ev[6]) && nino_sample_add(&e, &ev[7]));
+    CHECK(V(RAM_TOTAL) == 2097152 * 1024.0);
     nino_device_sampler_stop(&s);
     nino_mon_reader_destroy(&r);
     nino_monitor_destroy(&m);
@@ -194,18 +204,19 @@ static void test_reader(const nino_ceilings *c)
 
 int main(void)
 {
-    nino_event e;
+    nino_sample e;
+    nino_event ev;
     snprintf(root, sizeof(root), "/tmp/nino-device-XXXXXX");
     CHECK(mkdtemp(root));
     nino_device_sample(root, &e); // nothing at all
-    CHECK(e.kind == NINO_EV_DEVICE && isnan(e.u.device.busy) && isnan(e.u.device.mhz));
-    CHECK(isnan(e.u.device.watt) && isnan(e.u.device.celsius) && e.u.device.ram_available == 0);
+    CHECK(e.kind == NINO_EV_DEVICE && isnan(V(GPU_BUSY)) && isnan(V(GPU_CLOCK)));
+    CHECK(isnan(V(GPU_POWER)) && isnan(V(GPU_TEMPERATURE)) && isnan(V(RAM_AVAILABLE)));
 
     put("proc/meminfo", "MemTotal: 1000 kB\nMemFree: 5 kB\nMemAvailable:   64 kB\n");
     put("sys/class/drm/card0/device/vendor", "0x8086\n"); // not ours
     put("sys/class/drm/card0/device/gpu_busy_percent", "99\n");
     nino_device_sample(root, &e);
-    CHECK(isnan(e.u.device.busy) && e.u.device.ram_available == 65536);
+    CHECK(isnan(V(GPU_BUSY)) && V(RAM_AVAILABLE) == 65536);
 
     put(CARD1 "vendor", "0x1002\n");
     put(CARD1 "gpu_busy_percent", "37\n");
@@ -213,18 +224,18 @@ int main(void)
     put(CARD1 "mem_info_vram_used", "123456\n");
     put(CARD1 "mem_info_gtt_used", "98765432100\n");
     nino_device_sample(root, &e);
-    CHECK(e.u.device.busy == 37 && e.u.device.mhz == 2900 && isnan(e.u.device.watt));
-    CHECK(e.u.device.vram_used == 123456 && e.u.device.gtt_used == 98765432100u);
+    CHECK(V(GPU_BUSY) == 37 && V(GPU_CLOCK) == 2900 && isnan(V(GPU_POWER)));
+    CHECK(V(VRAM_USED) == 123456 && V(GTT_USED) == 98765432100);
     put(CARD1 "pp_dpm_sclk", "no star here\n");
     put(CARD1 "hwmon/hwmon7/power1_input", "71000000\n");
     put(CARD1 "hwmon/hwmon7/temp1_input", "54000\n");
     nino_device_sample(root, &e);
-    CHECK(isnan(e.u.device.mhz) && e.u.device.watt == 71 && e.u.device.celsius == 54);
+    CHECK(isnan(V(GPU_CLOCK)) && V(GPU_POWER) == 71 && V(GPU_TEMPERATURE) == 54);
     put(CARD1 "hwmon/hwmon7/freq1_input", "2750000000\n");
     put(CARD1 "hwmon/hwmon7/power1_average", "garbage\n"); // then the other one
     put(CARD1 "pp_dpm_sclk", "*");
     nino_device_sample(root, &e);
-    CHECK(e.u.device.mhz == 2750 && e.u.device.watt == 71);
+    CHECK(V(GPU_CLOCK) == 2750 && V(GPU_POWER) == 71);
 
     test_host();
     test_throttle();
@@ -240,11 +251,13 @@ int main(void)
     CHECK(s);
     nino_mon_reader *r = nino_mon_reader_create(m);
     size_t n = 0;
+    double watt = 0;
     for (int i = 0; i < 1000 && n < 2; i++) { // at most ten seconds
         usleep(10000);
-        n += nino_mon_reader_read(r, &e, 1, NULL) && e.kind == NINO_EV_DEVICE;
+        while (n < 2 && nino_mon_reader_read(r, &ev, 1, NULL))
+            n += nino_sample_value(&ev, NINO_COUNTER_GPU_POWER, &watt);
     }
-    CHECK(n == 2 && e.u.device.watt == 71);
+    CHECK(n == 2 && watt == 71);
     nino_mon_reader_destroy(&r);
     nino_device_sampler_stop(&s);
     CHECK(!s);

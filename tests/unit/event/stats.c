@@ -200,11 +200,11 @@ static void test_nodes(void)
     nino_stats_destroy(&s);
 }
 
-static nino_event power(double seconds, float watt)
+static nino_event power(double seconds, double watt)
 {
     return (nino_event){ .t_ns = (uint64_t) (seconds * 1e9),
                          .kind = NINO_EV_DEVICE,
-                         .u.device.watt = watt };
+                         .u.sample = { { NINO_COUNTER_GPU_POWER }, { watt } } };
 }
 
 static void test_energy(void)

@@ -521,7 +521,14 @@ static void test_trace(const char *path)
     both(&(nino_event){ .t_ns = 2023,
                         .kind = NINO_EV_DEVICE,
                         .track = 4,
-                        .u.device = { .busy = (float) NAN, .mhz = 2900, .gtt_used = 1ull << 40 } });
+                        .u.sample = { { NINO_COUNTER_GPU_BUSY, NINO_COUNTER_GPU_CLOCK,
+                                        NINO_COUNTER_GTT_USED, NINO_COUNTER_GPU_POWER },
+                                      { (double) NAN, 2900.125, 1ull << 40, 0 } } });
+    both(&(nino_event){
+        .t_ns = 2023,
+        .kind = NINO_EV_HOST,
+        .u.sample = { { NINO_COUNTER_PROCESS_RAM, NINO_COUNTER_GTT_OTHERS, NINO_COUNTER_GTT_TOTAL },
+                      { 12345678, 4096, 1 << 30 } } });
     both(&(nino_event){ .t_ns = 2024,
                         .kind = NINO_EV_CACHE,
                         .sub = NINO_CACHE_FILE,
@@ -563,8 +570,17 @@ static void test_trace(const char *path)
     }
     y = nino_history_points(r, NINO_EV_STEP_INFO, &m);
     CHECK(y->u.step.sigma == 14.6 && isnan(y->u.step.eta_s));
-    y = nino_history_points(r, NINO_EV_DEVICE, &m);
-    CHECK(m == 1 && isnan((double) y->u.device.busy) && y->u.device.gtt_used == 1ull << 40);
+    static const double told[][2] = {
+        { NINO_COUNTER_GPU_BUSY, (double) NAN },  { NINO_COUNTER_GPU_CLOCK, 2900.125 },
+        { NINO_COUNTER_GTT_USED, 1ull << 40 },    { NINO_COUNTER_GPU_POWER, 0 },
+        { NINO_COUNTER_PROCESS_RAM, 12345678 },   { NINO_COUNTER_GTT_OTHERS, 4096 },
+        { NINO_COUNTER_VRAM_USED, (double) NAN }, // was not told
+    };
+    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+        const nino_reading *g = nino_history_counter(r, (nino_counter_id) told[i][0], &m);
+        CHECK(m == 1 && g->t_ns == 2023);
+        CHECK(isnan(told[i][1]) ? isnan(g->value) : g->value == told[i][1]);
+    }
     y = nino_history_points(r, NINO_EV_MESSAGE, &m);
     CHECK(m == 1 && y->u.scope.arg0 == NINO_LOG_WARN);
     CHECK_STR(nino_history_name(r, y->name), "read");

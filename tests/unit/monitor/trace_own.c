@@ -109,8 +109,8 @@ static void test_whole(void)
     CHECK(n == N);
 }
 
-// A file of the version before is whole and says of no kernel how it was launched; others are
-// refused, and say so.
+// Files of older versions are whole; those of the first say of no kernel how it was launched.
+// Others are refused, and say so.
 static void test_versions(void)
 {
     uint64_t n;
@@ -126,7 +126,7 @@ static void test_versions(void)
         FILE *f = fopen(path_of("old.ninotrace"), "r+b");
         CHECK(f && fseek(f, offsetof(nino_own_head, version), SEEK_SET) == 0);
         CHECK(fwrite(&version, sizeof(version), 1, f) == 1 && fclose(f) == 0);
-        const bool is_known = version == 1 || version == NINO_OWN_FILE_VERSION;
+        const bool is_known = version >= 1 && version <= NINO_OWN_FILE_VERSION;
         s.n = 0;
         const nino_status st = nino_own_read(path_of("old.ninotrace"), look, &s, NULL, &err);
         CHECK(st == (is_known ? NINO_OK : NINO_ERR_UNSUPPORTED) && s.n == (is_known ? N : 0u));
@@ -144,6 +144,64 @@ static void test_versions(void)
         CHECK(isnan(op[i].requested) && !strchr(op[i].name, '/'));
     nino_stats_destroy(&work);
     nino_history_destroy(&h);
+}
+
+// Samples of versions 1 and 2: fields at fixed places behind the head of a record, zero for what
+// was not known.
+static void test_old_samples(void)
+{
+    static const float device[4] = { 37, 2900, NAN, 54 };
+    static const uint64_t device_bytes[3] = { 0, 98765432100, 65536 };
+    static const uint32_t host[6] = { 512, 98304, 131072, 0, 0, 2100 };
+    static const float clocks[3] = { 23, NAN, 1000 };
+    static const uint16_t tail[2] = { 5, 3 };
+    static const struct {
+        nino_counter_id id;
+        double v;
+    } want[] = { { NINO_COUNTER_GPU_BUSY, 37 },
+                 { NINO_COUNTER_GPU_CLOCK, 2900 },
+                 { NINO_COUNTER_GPU_POWER, NAN },
+                 { NINO_COUNTER_GPU_TEMPERATURE, 54 },
+                 { NINO_COUNTER_VRAM_USED, NAN },
+                 { NINO_COUNTER_GTT_USED, 98765432100 },
+                 { NINO_COUNTER_RAM_AVAILABLE, 65536 },
+                 { NINO_COUNTER_VRAM_TOTAL, 512 * 1048576.0 },
+                 { NINO_COUNTER_GTT_TOTAL, 98304 * 1048576.0 },
+                 { NINO_COUNTER_RAM_TOTAL, 131072 * 1048576.0 },
+                 { NINO_COUNTER_SWAP_USED, NAN },
+                 { NINO_COUNTER_PROCESS_RAM, 2100 * 1048576.0 },
+                 { NINO_COUNTER_CPU_BUSY, 23 },
+                 { NINO_COUNTER_FABRIC_CLOCK, NAN },
+                 { NINO_COUNTER_MEMORY_CLOCK, 1000 },
+                 { NINO_COUNTER_GPU_THROTTLE, 5 },
+                 { NINO_COUNTER_GTT_OTHERS, 3 * 4194304.0 } };
+    nino_event ev[3] = { { .t_ns = 1000, .kind = NINO_EV_DEVICE },
+                         { .t_ns = 1001, .kind = NINO_EV_HOST },
+                         { .t_ns = 1002, .kind = NINO_EV_LOST, .u.lost = 9 } };
+    memcpy(&ev[0].u, device, sizeof(device));
+    memcpy((char *) &ev[0].u + 16, device_bytes, sizeof(device_bytes));
+    memcpy(&ev[1].u, host, sizeof(host));
+    memcpy((char *) &ev[1].u + 24, clocks, sizeof(clocks));
+    memcpy((char *) &ev[1].u + 36, tail, sizeof(tail));
+    nino_trace *t = nino_trace_create(path_of("samples.ninotrace"), &err);
+    CHECK_OK(t ? NINO_OK : err.code, err);
+    nino_trace_add(t, ev, 3, name_of, NULL);
+    CHECK_OK(nino_trace_finish(&t, &err), err);
+    for (uint32_t version = 1; version <= 2; version++) {
+        size_t n;
+        FILE *f = fopen(path_of("samples.ninotrace"), "r+b");
+        CHECK(f && fseek(f, offsetof(nino_own_head, version), SEEK_SET) == 0);
+        CHECK(fwrite(&version, sizeof(version), 1, f) == 1 && fclose(f) == 0);
+        nino_history *h = nino_history_create(0);
+        CHECK_OK(nino_history_load(h, path_of("samples.ninotrace"), &err), err);
+        for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+            const nino_reading *r = nino_history_counter(h, want[i].id, &n);
+            CHECK(n == 1 && r->t_ns == (want[i].id <= NINO_COUNTER_RAM_AVAILABLE ? 1000 : 1001));
+            CHECK(isnan(want[i].v) ? isnan(r->value) : r->value == want[i].v);
+        }
+        CHECK(nino_history_lost(h) == 9);
+        nino_history_destroy(&h);
+    }
 }
 
 static void to_trace(void *trace, const nino_event *ev, size_t n,
@@ -268,6 +326,7 @@ int main(void)
     test_killed();
     test_cuts();
     test_versions();
+    test_old_samples();
     test_paths();
     char cmd[100];
     snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);

@@ -517,7 +517,8 @@ static void test_run(void)
                                { .kind = NINO_EV_LOST, .u.lost = 7 },
                                { .t_ns = 6000,
                                  .kind = NINO_EV_DEVICE,
-                                 .u.device = { .busy = 12.5f, .mhz = NAN, .watt = NAN } } };
+                                 .u.sample = { { NINO_COUNTER_GPU_BUSY, NINO_COUNTER_GPU_CLOCK },
+                                               { 12.5, NAN } } } };
     t = both_forms(odd, 3);
     CHECK(find_event(t, 3, "messages", "bad \xef\xbf\xbd byte"));
     CHECK(find_event(t, 3, "messages", "lost records")->ts == 5000);

@@ -71,7 +71,9 @@ static size_t a_run(nino_event *e)
     e[n++] = (nino_event){ .t_ns = 2000,
                            .kind = NINO_EV_DEVICE,
                            .track = 3,
-                           .u.device = { .busy = (float) NAN, .mhz = 2900, .gtt_used = 5 } };
+                           .u.sample = { { NINO_COUNTER_GPU_BUSY, NINO_COUNTER_GPU_CLOCK,
+                                           NINO_COUNTER_GTT_USED },
+                                         { (double) NAN, 2900, 5 } } };
     e[n++] = (nino_event){ .t_ns = 2100,
                            .kind = NINO_EV_TRANSFER,
                            .track = 2,
