@@ -35,7 +35,7 @@ static void release(nino_latent *l)
     nino_array_unref(&l->samples);
     nino_array_unref(&l->noise_mask);
     free(l->batch_index);
-    *l = (nino_latent){ NULL };
+    *l = (nino_latent){ 0 };
 }
 
 static int64_t count(const nino_latent *l) { return l->samples ? l->samples->shape.dim[0] : 0; }
@@ -145,7 +145,7 @@ static nino_status give_batches(nino_run *r, nino_latent *l, int64_t size, bool 
     }
     if (st || !at)
         return st;
-    nino_latent rest = { NULL };
+    nino_latent rest = { 0 };
     if (at < n) {
         nino_value *v = NULL;
         rest.samples = nino_picture_batch(l->samples, at, n - at, r->def->key, err);
@@ -171,7 +171,7 @@ static bool is_same_size(const nino_latent *a, const nino_latent *b)
 static nino_status latents_run(nino_run *r, nino_error *err)
 {
     const int64_t size = ((const rebatch_params *) r->params)->batch_size;
-    nino_latent now = { NULL };
+    nino_latent now = { 0 };
     int64_t offset = 0;
     nino_status st = begin(r, NINO_PORT_LATENT, err);
     for (int i = 0; !st && i < nino_value_count(r->in[0]); i++) {

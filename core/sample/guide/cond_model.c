@@ -21,17 +21,6 @@ static nino_status no_memory(nino_error *err)
 
 // ---- y ---------------------------------------------------------------------------------------
 
-float *nino_guide_embed(float *to, double v, int dim)
-{
-    const int half = dim / 2;
-    for (int k = 0; k < half; k++) {
-        const float freq = expf((float) (-log(10000.0) * k / half));
-        to[k] = cosf((float) v * freq);
-        to[k + half] = sinf((float) v * freq);
-    }
-    return to + dim;
-}
-
 static float *embed_size(float *to, double v) { return nino_guide_embed(to, v, (int) SIZE_DIM); }
 
 static void embed_sdxl(const nino_guide_run *r, const nino_cond_entry *e, int kind, bool is_refiner,

@@ -101,8 +101,6 @@ nino_status nino_cond_concat_video(const nino_guide_run *r, const nino_cond_entr
 // without any.
 nino_status nino_cond_unclip(const nino_guide_run *r, const nino_cond_entry *e, nino_array *y,
                              nino_error *err);
-// cos and sin of v at `dim` / 2 frequencies, as diffusion timesteps are embedded; returns the end.
-float *nino_guide_embed(float *to, double v, int dim);
 // The videos that a model follows, in its units; one of nothing where the entry has none.
 nino_status nino_cond_controls(const nino_guide_run *r, const nino_cond_entry *e,
                                nino_cond_model *m, nino_error *err);
@@ -142,3 +140,5 @@ nino_array *nino_planes_scale(const nino_array *x, int64_t h, int64_t w, bool ce
                               nino_error *err);
 // The first dimension becomes n by picking entries evenly. NULL: no memory.
 nino_array *nino_planes_pick(const nino_array *x, int64_t n, nino_error *err);
+// cos and sin of v at `dim` / 2 frequencies, as diffusion timesteps are embedded; returns the end.
+float *nino_guide_embed(float *to, double v, int dim);

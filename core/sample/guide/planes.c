@@ -1,4 +1,5 @@
-// Host arithmetic on small pictures: masks and latents that come with conditioning.
+// Host arithmetic on what comes with conditioning: masks and latents as small pictures, numbers as
+// waves.
 // Definitions: torch.nn.functional.interpolate(mode="bilinear", align_corners=False); ComfyUI's
 // comfy/utils.py common_upscale(crop="center") and resize_to_batch_size.
 #include "core/sample/guide/guide_priv.h"
@@ -118,4 +119,15 @@ nino_array *nino_planes_to_frames(const nino_array *m, int64_t frames, nino_erro
                     t.weight[f * t.taps + k] * nino_array_f32(m)[(t.start[f] + k) * cells + i];
     nino_resample_release(&t);
     return out;
+}
+
+float *nino_guide_embed(float *to, double v, int dim)
+{
+    const int half = dim / 2;
+    for (int k = 0; k < half; k++) {
+        const float freq = expf((float) (-log(10000.0) * k / half));
+        to[k] = cosf((float) v * freq);
+        to[k + half] = sinf((float) v * freq);
+    }
+    return to + dim;
 }

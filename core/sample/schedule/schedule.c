@@ -23,13 +23,6 @@ bool nino_scheduler_find(const char *name, nino_scheduler *out)
     return false;
 }
 
-nino_status nino_schedule_check_steps(int steps, nino_error *err)
-{
-    if (steps < 1 || steps > 10000000)
-        return nino_fail(err, NINO_ERR_RANGE, "steps", "%d is not in 1..10000000", steps);
-    return NINO_OK;
-}
-
 // ---- the schedulers ---------------------------------------------------------------------------
 static nino_status simple(const nino_sampling *ms, int steps, nino_sigmas *out, nino_error *err)
 {

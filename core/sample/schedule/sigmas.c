@@ -1,4 +1,4 @@
-// Lists of noise levels: the nodes that cut, flip and stretch them (ComfyUI
+// Lists of noise levels: making them, and the nodes that cut, flip and stretch them (ComfyUI
 // nodes_custom_sampler.py).
 #include "core/base/error.h"
 #include "core/tensor/scalar.h"
@@ -13,6 +13,13 @@ void nino_sigmas_release(nino_sigmas *s)
     free(s->v);
     s->v = NULL;
     s->n = 0;
+}
+
+nino_status nino_schedule_check_steps(int steps, nino_error *err)
+{
+    if (steps < 1 || steps > 10000000)
+        return nino_fail(err, NINO_ERR_RANGE, "steps", "%d is not in 1..10000000", steps);
+    return NINO_OK;
 }
 
 nino_status nino_sigmas_create(int n, nino_sigmas *out, nino_error *err)

@@ -64,7 +64,9 @@ nino_status nino_sampler_run_all(const nino_sampler *sampler, const nino_sampler
     nino_solve *s = calloc(1, sizeof(*s));
     if (!s)
         return nino_fail(err, NINO_ERR_NOMEM, "sampler", "no memory");
-    *s = (nino_solve){ .opt = sampler,
+    const nino_sampler_row *row = &rows[sampler->id];
+    *s = (nino_solve){ .name = row->name,
+                       .opt = sampler,
                        .run = run,
                        .err = err,
                        .x = run->x,
@@ -76,7 +78,7 @@ nino_status nino_sampler_run_all(const nino_sampler *sampler, const nino_sampler
         memcpy(s->sigma, run->sigmas, (size_t) run->n_sigmas * sizeof(float));
         find_tree_range(s);
         nino_rng_seed(&s->rng, run->seed);
-        st = rows[sampler->id].run(s);
+        st = row->run(s);
     }
     for (int i = 0; i < s->n_arrays; i++)
         free(s->array[i]);

@@ -52,7 +52,7 @@ nino_status nino_solve_tree_noise(nino_solve *s, float from, float to, float *ds
 
 nino_status nino_solve_fail(nino_solve *s, const char *what)
 {
-    return nino_fail(s->err, NINO_ERR_RANGE, nino_sampler_get(s->opt->id)->name, "%s", what);
+    return nino_fail(s->err, NINO_ERR_RANGE, s->name, "%s", what);
 }
 
 float nino_solve_churn(nino_solve *s, int k, float *noise)

@@ -10,6 +10,7 @@
 #define SOLVE_MAX_ARRAYS 128
 
 typedef struct nino_solve {
+    const char *name; // of the sampler
     const nino_sampler *opt;
     const nino_sampler_run *run;
     nino_error *err;
