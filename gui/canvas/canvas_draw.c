@@ -13,9 +13,8 @@ typedef struct View { // the part of the workflow on the screen
 static View visible_part(NinoCanvas *c)
 {
     View v;
-    nino_canvas_world(c, 0, 0, &v.x0, &v.y0);
-    nino_canvas_world(c, gtk_widget_get_width(GTK_WIDGET(c)), gtk_widget_get_height(GTK_WIDGET(c)),
-                      &v.x1, &v.y1);
+    nino_canvas_view_world(&c->view, 0, 0, &v.x0, &v.y0);
+    nino_canvas_view_world(&c->view, c->view.width, c->view.height, &v.x1, &v.y1);
     return v;
 }
 
@@ -54,12 +53,13 @@ void nino_canvas_forget(CanvasKept *k)
 
 static void draw_grid(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *colors)
 {
-    const float w = (float) gtk_widget_get_width(GTK_WIDGET(c));
-    const float h = (float) gtk_widget_get_height(GTK_WIDGET(c));
-    double step = 20 * c->zoom;
+    const float w = (float) c->view.width;
+    const float h = (float) c->view.height;
+    double step = 20 * c->view.zoom;
     while (step < 14)
         step *= 4;
-    const float x = (float) fmod(c->ox, step), y = (float) fmod(c->oy, step), size = (float) step;
+    const float x = (float) fmod(c->view.x, step), y = (float) fmod(c->view.y, step),
+                size = (float) step;
     const float place[] = { w, h, x, y, size };
     gtk_snapshot_append_color(s, &colors->canvas, &GRAPHENE_RECT_INIT(0, 0, w, h));
     if (colors->is_high_contrast)
@@ -109,22 +109,20 @@ static void draw_group(NinoCanvas *c, GtkSnapshot *s, int i, const NinoGraphColo
 {
     const nino_doc_group *g = nino_document_group(c->doc, i);
     const graphene_rect_t at = nino_canvas_group_box(c, i);
-    const double x = at.origin.x, y = at.origin.y, w = at.size.width, h = at.size.height;
     GdkRGBA fill, edge, text = colors->text;
     if (!g->color || !gdk_rgba_parse(&fill, g->color))
         gdk_rgba_parse(&fill, "#335588");
     edge = fill;
     fill.alpha = colors->is_high_contrast ? 0 : 0.22f;
     edge.alpha = colors->is_high_contrast ? 1 : 0.45f;
-    const double z = c->zoom;
-    const graphene_rect_t box = GRAPHENE_RECT_INIT((float) (x * z + c->ox), (float) (y * z + c->oy),
-                                                   (float) (w * z), (float) (h * z));
+    const double z = c->view.zoom;
+    const graphene_rect_t box = nino_canvas_view_on_screen(&c->view, &at);
     gtk_snapshot_append_color(s, &fill, &box);
     gtk_snapshot_append_color(
         s, &edge,
         &GRAPHENE_RECT_INIT(box.origin.x, box.origin.y, box.size.width, (float) (34 * z)));
     if (24 * z >= 5 && *g->title)
-        draw_text(c, s, g->title, x * z + c->ox + 8 * z, y * z + c->oy + 3 * z, 22 * z,
+        draw_text(c, s, g->title, box.origin.x + 8 * z, box.origin.y + 3 * z, 22 * z,
                   box.size.width - 12 * z, &text);
     if (is_bright(c, i))
         gtk_snapshot_append_border(
@@ -138,10 +136,10 @@ static void draw_group(NinoCanvas *c, GtkSnapshot *s, int i, const NinoGraphColo
 graphene_point_t *nino_canvas_link_points(NinoCanvas *c, const nino_doc_link *l, int *n)
 {
     graphene_point_t *p = g_new(graphene_point_t, (gsize) l->n_reroutes + 2);
-    p[0] = nino_node_view_output(nino_canvas_view(c, l->from), l->from_slot);
+    p[0] = nino_node_view_output(nino_canvas_node(c, l->from), l->from_slot);
     for (int i = 0; i < l->n_reroutes; i++)
         p[i + 1] = nino_canvas_point(c, l->reroutes[i]);
-    p[l->n_reroutes + 1] = nino_node_view_input(nino_canvas_view(c, l->to), l->to_slot);
+    p[l->n_reroutes + 1] = nino_node_view_input(nino_canvas_node(c, l->to), l->to_slot);
     *n = l->n_reroutes + 2;
     return p;
 }
@@ -171,7 +169,7 @@ static void trace(cairo_t *cr, graphene_point_t a, graphene_point_t b, gboolean 
 
 static gboolean is_selected(NinoCanvas *c, int node)
 {
-    NinoNodeView *v = nino_canvas_view(c, node);
+    NinoNodeView *v = nino_canvas_node(c, node);
     return v && g_hash_table_contains(c->selected, nino_node_view_id(v));
 }
 
@@ -198,7 +196,9 @@ static void line_look(NinoCanvas *c, const nino_doc_link *l, const NinoGraphColo
     const gboolean is_near = is_selected(c, l->from) || is_selected(c, l->to);
     *color = nino_type_color(l->type, colors->is_dark);
     color->alpha = is_near ? 1 : 0.8f;
-    *width = c->detail == NINO_DETAIL_BOX ? 1 / c->zoom : is_near ? 3.6 : 2.4;
+    *width = nino_canvas_view_detail(&c->view) == NINO_DETAIL_BOX ? 1 / c->view.zoom
+             : is_near                                            ? 3.6
+                                                                  : 2.4;
 }
 
 static void draw_link(NinoCanvas *c, cairo_t *cr, const nino_doc_link *l, const View *v,
@@ -206,7 +206,7 @@ static void draw_link(NinoCanvas *c, cairo_t *cr, const nino_doc_link *l, const 
 {
     int n = 0;
     g_autofree graphene_point_t *p = nino_canvas_link_points(c, l, &n);
-    const gboolean is_far = c->detail == NINO_DETAIL_BOX;
+    const gboolean is_far = nino_canvas_view_detail(&c->view) == NINO_DETAIL_BOX;
     GdkRGBA color;
     double width;
     gboolean any = FALSE;
@@ -230,13 +230,12 @@ static GskRenderNode *make_links(NinoCanvas *c, const NinoGraphColors *colors)
     const View v = visible_part(c);
     GtkSnapshot *s = gtk_snapshot_new();
     cairo_t *cr = gtk_snapshot_append_cairo(
-        s, &GRAPHENE_RECT_INIT(0, 0, (float) gtk_widget_get_width(GTK_WIDGET(c)),
-                               (float) gtk_widget_get_height(GTK_WIDGET(c))));
-    cairo_translate(cr, c->ox, c->oy);
-    cairo_scale(cr, c->zoom, c->zoom);
-    if (c->detail == NINO_DETAIL_BOX)
+        s, &GRAPHENE_RECT_INIT(0, 0, (float) c->view.width, (float) c->view.height));
+    cairo_translate(cr, c->view.x, c->view.y);
+    cairo_scale(cr, c->view.zoom, c->view.zoom);
+    if (nino_canvas_view_detail(&c->view) == NINO_DETAIL_BOX)
         cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
-    else if (c->detail == NINO_DETAIL_TITLE)
+    else if (nino_canvas_view_detail(&c->view) == NINO_DETAIL_TITLE)
         cairo_set_antialias(cr, CAIRO_ANTIALIAS_FAST);
     for (int i = 0; i < nino_document_n_links(c->doc); i++)
         draw_link(c, cr, nino_document_link(c->doc, i), &v, colors);
@@ -248,12 +247,8 @@ static GskRenderNode *make_links(NinoCanvas *c, const NinoGraphColors *colors)
 static GByteArray *links_key(NinoCanvas *c, const NinoGraphColors *colors)
 {
     GByteArray *key = g_byte_array_new();
-    const double place[] = { c->zoom,
-                             c->ox,
-                             c->oy,
-                             gtk_widget_get_width(GTK_WIDGET(c)),
-                             gtk_widget_get_height(GTK_WIDGET(c)),
-                             c->detail };
+    const double place[] = { c->view.zoom,  c->view.x,      c->view.y,
+                             c->view.width, c->view.height, nino_canvas_view_detail(&c->view) };
     add_bytes(key, place, sizeof(place));
     add_bytes(key, &colors->accent, sizeof(colors->accent));
     for (int i = 0; i < nino_document_n_links(c->doc); i++) {
@@ -292,7 +287,7 @@ static graphene_point_t on_curve(graphene_point_t a, graphene_point_t b, double 
 
 int nino_canvas_link_at(NinoCanvas *c, double x, double y, int *segment)
 {
-    const double reach = MAX(6, 6 / c->zoom);
+    const double reach = MAX(6, 6 / c->view.zoom);
     for (int i = 0; c->doc && i < nino_document_n_links(c->doc); i++) {
         int n = 0;
         g_autofree graphene_point_t *p =
@@ -314,20 +309,19 @@ int nino_canvas_link_at(NinoCanvas *c, double x, double y, int *segment)
 static void draw_new_link(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *colors)
 {
     const nino_doc_node *n = nino_document_node(c->doc, c->link_node);
-    NinoNodeView *v = nino_canvas_view(c, c->link_node);
+    NinoNodeView *v = nino_canvas_node(c, c->link_node);
     if (!n || !v)
         return;
     double x, y;
-    nino_canvas_world(c, c->px, c->py, &x, &y);
+    nino_canvas_view_world(&c->view, c->px, c->py, &x, &y);
     const graphene_point_t tip = GRAPHENE_POINT_INIT((float) x, (float) y);
     const char *type =
         c->link_from_output ? n->outputs[c->link_slot].type : n->inputs[c->link_slot].type;
     const GdkRGBA color = nino_type_color(type, colors->is_dark);
     cairo_t *cr = gtk_snapshot_append_cairo(
-        s, &GRAPHENE_RECT_INIT(0, 0, (float) gtk_widget_get_width(GTK_WIDGET(c)),
-                               (float) gtk_widget_get_height(GTK_WIDGET(c))));
-    cairo_translate(cr, c->ox, c->oy);
-    cairo_scale(cr, c->zoom, c->zoom);
+        s, &GRAPHENE_RECT_INIT(0, 0, (float) c->view.width, (float) c->view.height));
+    cairo_translate(cr, c->view.x, c->view.y);
+    cairo_scale(cr, c->view.zoom, c->view.zoom);
     gdk_cairo_set_source_rgba(cr, &color);
     cairo_set_line_width(cr, 3.2);
     if (c->link_from_output)
@@ -358,8 +352,8 @@ graphene_rect_t nino_canvas_bounds(NinoCanvas *c)
 {
     graphene_rect_t all = GRAPHENE_RECT_INIT(0, 0, 0, 0), box;
     gboolean any = FALSE;
-    for (guint i = 0; i < c->views->len; i++) {
-        nino_node_view_get_box(g_ptr_array_index(c->views, i), &box);
+    for (guint i = 0; i < c->nodes->len; i++) {
+        nino_node_view_get_box(g_ptr_array_index(c->nodes, i), &box);
         any ? graphene_rect_union(&all, &box, &all) : (void) (all = box);
         any = TRUE;
     }
@@ -375,13 +369,14 @@ graphene_rect_t nino_canvas_bounds(NinoCanvas *c)
 gboolean nino_canvas_minimap_box(NinoCanvas *c, graphene_rect_t *box, double *scale,
                                  graphene_rect_t *bounds)
 {
-    const double w = gtk_widget_get_width(GTK_WIDGET(c)), h = gtk_widget_get_height(GTK_WIDGET(c));
+    const double w = c->view.width, h = c->view.height;
     *bounds = nino_canvas_bounds(c);
-    if (!c->has_minimap || c->views->len < 2 || w < 480 || h < 320 || bounds->size.width < 1)
+    if (!c->has_minimap || c->nodes->len < 2 || w < 480 || h < 320 || bounds->size.width < 1)
         return FALSE;
-    const double x = bounds->origin.x * c->zoom + c->ox, y = bounds->origin.y * c->zoom + c->oy;
-    if (x >= 0 && y >= 0 && x + bounds->size.width * c->zoom <= w &&
-        y + bounds->size.height * c->zoom <= h)
+    const double x = bounds->origin.x * c->view.zoom + c->view.x,
+                 y = bounds->origin.y * c->view.zoom + c->view.y;
+    if (x >= 0 && y >= 0 && x + bounds->size.width * c->view.zoom <= w &&
+        y + bounds->size.height * c->view.zoom <= h)
         return FALSE;
     const float pad = 40;
     *bounds = GRAPHENE_RECT_INIT(bounds->origin.x - pad, bounds->origin.y - pad,
@@ -402,8 +397,8 @@ static void draw_minimap(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *c
     back.alpha = 0.9f;
     gtk_snapshot_append_color(s, &back, &box);
     gtk_snapshot_push_clip(s, &box);
-    for (guint i = 0; i < c->views->len; i++) {
-        NinoNodeView *v = g_ptr_array_index(c->views, i);
+    for (guint i = 0; i < c->nodes->len; i++) {
+        NinoNodeView *v = g_ptr_array_index(c->nodes, i);
         GdkRGBA color = nino_node_view_map_color(v);
         nino_node_view_get_box(v, &node);
         if (g_hash_table_contains(c->selected, nino_node_view_id(v)))
@@ -436,8 +431,7 @@ static void draw_empty(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *col
     pango_layout_get_pixel_size(l, &w, &h);
     gtk_snapshot_save(s);
     gtk_snapshot_translate(
-        s, &GRAPHENE_POINT_INIT((float) (gtk_widget_get_width(GTK_WIDGET(c)) - w) / 2,
-                                (float) (gtk_widget_get_height(GTK_WIDGET(c)) - h) / 2));
+        s, &GRAPHENE_POINT_INIT((float) (c->view.width - w) / 2, (float) (c->view.height - h) / 2));
     gtk_snapshot_append_layout(s, l, &colors->dim);
     gtk_snapshot_restore(s);
     g_object_unref(l);
@@ -450,11 +444,11 @@ void nino_canvas_draw(NinoCanvas *c, GtkSnapshot *s)
     draw_grid(c, s, &colors);
     for (int i = 0; c->doc && i < nino_document_n_groups(c->doc); i++)
         draw_group(c, s, i, &colors);
-    if (c->doc && c->views->len == (guint) nino_document_n_nodes(c->doc))
+    if (c->doc && c->nodes->len == (guint) nino_document_n_nodes(c->doc))
         draw_links(c, s, &colors);
-    for (guint i = 0; i < c->views->len; i++)
-        gtk_widget_snapshot_child(GTK_WIDGET(c), g_ptr_array_index(c->views, i), s);
-    if (c->doc && !c->views->len)
+    for (guint i = 0; i < c->nodes->len; i++)
+        gtk_widget_snapshot_child(GTK_WIDGET(c), g_ptr_array_index(c->nodes, i), s);
+    if (c->doc && !c->nodes->len)
         draw_empty(c, s, &colors);
     if (c->drag == DRAG_LINK)
         draw_new_link(c, s, &colors);

@@ -27,11 +27,11 @@ static void select_box(NinoCanvas *c)
 {
     double x0, y0, x1, y1;
     graphene_rect_t area, box;
-    nino_canvas_world(c, MIN(c->x0, c->px), MIN(c->y0, c->py), &x0, &y0);
-    nino_canvas_world(c, MAX(c->x0, c->px), MAX(c->y0, c->py), &x1, &y1);
+    nino_canvas_view_world(&c->view, MIN(c->x0, c->px), MIN(c->y0, c->py), &x0, &y0);
+    nino_canvas_view_world(&c->view, MAX(c->x0, c->px), MAX(c->y0, c->py), &x1, &y1);
     area = GRAPHENE_RECT_INIT((float) x0, (float) y0, (float) (x1 - x0), (float) (y1 - y0));
-    for (guint i = 0; i < c->views->len; i++) {
-        NinoNodeView *v = g_ptr_array_index(c->views, i);
+    for (guint i = 0; i < c->nodes->len; i++) {
+        NinoNodeView *v = g_ptr_array_index(c->nodes, i);
         nino_node_view_get_box(v, &box);
         if (graphene_rect_intersection(&area, &box, NULL))
             g_hash_table_add(c->selected, g_strdup(nino_node_view_id(v)));
@@ -48,8 +48,7 @@ static void go_minimap(NinoCanvas *c, double sx, double sy)
         return;
     const double x = (sx - box.origin.x) / scale + bounds.origin.x;
     const double y = (sy - box.origin.y) / scale + bounds.origin.y;
-    c->ox = gtk_widget_get_width(GTK_WIDGET(c)) / 2.0 - x * c->zoom;
-    c->oy = gtk_widget_get_height(GTK_WIDGET(c)) / 2.0 - y * c->zoom;
+    nino_canvas_view_center(&c->view, x, y);
     nino_canvas_moved(c);
 }
 
@@ -91,7 +90,7 @@ static void begin_empty(NinoCanvas *c, double x, double y, GdkModifierType mods)
     double wx, wy;
     int segment = 0;
     gboolean is_corner = FALSE;
-    nino_canvas_world(c, x, y, &wx, &wy);
+    nino_canvas_view_world(&c->view, x, y, &wx, &wy);
     const int link = mods & GDK_ALT_MASK ? nino_canvas_link_at(c, wx, wy, &segment) : -1;
     NinoSpot *s = nino_canvas_spot_at(c, wx, wy, &is_corner);
     if (link >= 0 && (!s || s->is_group)) { // bends it
@@ -145,8 +144,8 @@ static void on_drag_begin(GtkGestureDrag *g, double x, double y, gpointer user)
     c->dx = c->dy = 0;
     c->x0 = c->px = x;
     c->y0 = c->py = y;
-    c->ox0 = c->ox;
-    c->oy0 = c->oy;
+    c->ox0 = c->view.x;
+    c->oy0 = c->view.y;
     if (!c->doc) {
         gtk_gesture_set_state(GTK_GESTURE(g), GTK_EVENT_SEQUENCE_DENIED);
         return;
@@ -165,7 +164,7 @@ static void on_drag_begin(GtkGestureDrag *g, double x, double y, gpointer user)
         go_minimap(c, x, y);
         return;
     }
-    NinoNodeView *v = nino_canvas_view_at(c, x, y);
+    NinoNodeView *v = nino_canvas_node_at(c, x, y);
     const GdkModifierType both = GDK_CONTROL_MASK | GDK_ALT_MASK;
     if (v && (mods & both) == both && cut_slot(c, v, x, y))
         return;
@@ -177,13 +176,13 @@ static void on_drag_begin(GtkGestureDrag *g, double x, double y, gpointer user)
 
 static void drag_to(NinoCanvas *c, double dx, double dy)
 {
-    c->dx = dx / c->zoom;
-    c->dy = dy / c->zoom;
+    c->dx = dx / c->view.zoom;
+    c->dy = dy / c->view.zoom;
     switch (c->drag) {
     case DRAG_PAN:
-        c->ox = c->ox0 + dx;
-        c->oy = c->oy0 + dy;
-        c->wants_fit = FALSE;
+        c->view.x = c->ox0 + dx;
+        c->view.y = c->oy0 + dy;
+        c->view.wants_fit = FALSE;
         nino_canvas_moved(c);
         return;
     case DRAG_SELECTION:
@@ -309,12 +308,12 @@ static void on_click(GtkGestureClick *g, int n_press, double x, double y, gpoint
 {
     NinoCanvas *c = user;
     const guint button = gtk_gesture_single_get_current_button(GTK_GESTURE_SINGLE(g));
-    NinoNodeView *v = c->doc ? nino_canvas_view_at(c, x, y) : NULL;
+    NinoNodeView *v = c->doc ? nino_canvas_node_at(c, x, y) : NULL;
     double wx, wy;
     gboolean is_corner = FALSE;
     if (!c->doc || is_editor_at(c, x, y))
         return;
-    nino_canvas_world(c, x, y, &wx, &wy);
+    nino_canvas_view_world(&c->view, x, y, &wx, &wy);
     NinoSpot *s = v ? NULL : nino_canvas_spot_at(c, wx, wy, &is_corner);
     if (button == 3) {
         select_for_menu(c, v, s);
@@ -360,12 +359,12 @@ static gboolean on_scroll(GtkEventControllerScroll *s, double dx, double dy, gpo
         gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(s));
     const gboolean is_wheel = gtk_event_controller_scroll_get_unit(s) == GDK_SCROLL_UNIT_WHEEL;
     if ((is_wheel && !(mods & GDK_SHIFT_MASK)) || (mods & GDK_CONTROL_MASK)) {
-        nino_canvas_zoom_at(c, c->zoom * pow(is_wheel ? 1.15 : 1.01, -dy), c->px, c->py);
+        nino_canvas_zoom_at(c, c->view.zoom * pow(is_wheel ? 1.15 : 1.01, -dy), c->px, c->py);
         return TRUE;
     }
     const double unit = is_wheel ? 60 : 1;
-    c->ox -= (is_wheel ? dy + dx : dx) * unit;
-    c->oy -= is_wheel ? 0 : dy * unit;
+    c->view.x -= (is_wheel ? dy + dx : dx) * unit;
+    c->view.y -= is_wheel ? 0 : dy * unit;
     nino_canvas_moved(c);
     return TRUE;
 }
@@ -375,7 +374,7 @@ static double zoom_begin;
 static void on_zoom_begin(GtkGesture *g, GdkEventSequence *seq, gpointer user)
 {
     (void) g, (void) seq;
-    zoom_begin = NINO_CANVAS(user)->zoom;
+    zoom_begin = NINO_CANVAS(user)->view.zoom;
 }
 
 static void on_zoom(GtkGestureZoom *g, double scale, gpointer user)

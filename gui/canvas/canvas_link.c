@@ -9,8 +9,8 @@ void nino_canvas_show_wanted(NinoCanvas *c, gboolean on)
     const char *type = !n                    ? NULL
                        : c->link_from_output ? n->outputs[c->link_slot].type
                                              : n->inputs[c->link_slot].type;
-    for (guint i = 0; i < c->views->len; i++)
-        nino_node_view_set_wanted(g_ptr_array_index(c->views, i), type, c->link_from_output);
+    for (guint i = 0; i < c->nodes->len; i++)
+        nino_node_view_set_wanted(g_ptr_array_index(c->nodes, i), type, c->link_from_output);
 }
 
 gboolean nino_canvas_begin_link(NinoCanvas *c, NinoNodeView *v, double x, double y)
@@ -79,7 +79,7 @@ void nino_canvas_drop_link(NinoCanvas *c)
 {
     nino_error err = { 0 };
     nino_status st = NINO_OK;
-    NinoNodeView *v = nino_canvas_view_at(c, c->px, c->py);
+    NinoNodeView *v = nino_canvas_node_at(c, c->px, c->py);
     const nino_doc_node *own = nino_document_node(c->doc, c->link_node);
     const int to = v ? nino_canvas_number_of(c, v) : -1;
     const nino_doc_node *n = nino_document_node(c->doc, to);

@@ -28,7 +28,7 @@ static void on_closed(GtkPopover *p, gpointer user)
 
 void nino_canvas_show_popover(NinoCanvas *c, GtkWidget *popover, double sx, double sy)
 {
-    const double w = gtk_widget_get_width(GTK_WIDGET(c)), h = gtk_widget_get_height(GTK_WIDGET(c));
+    const double w = c->view.width, h = c->view.height;
     const GdkRectangle at = { (int) CLAMP(sx, 4, w - 4), (int) CLAMP(sy, 4, h - 4), 1, 1 };
     if (c->popover)
         gtk_popover_popdown(GTK_POPOVER(c->popover));
@@ -95,23 +95,23 @@ static GPtrArray *connections(NinoCanvas *c, int to)
 
 int nino_canvas_first_selected(NinoCanvas *c)
 {
-    for (guint i = 0; i < c->views->len; i++)
-        if (g_hash_table_contains(c->selected, nino_node_view_id(g_ptr_array_index(c->views, i))))
+    for (guint i = 0; i < c->nodes->len; i++)
+        if (g_hash_table_contains(c->selected, nino_node_view_id(g_ptr_array_index(c->nodes, i))))
             return (int) i;
     return -1;
 }
 
 void nino_canvas_middle_of(NinoCanvas *c, int node, double *x, double *y)
 {
-    NinoNodeView *v = nino_canvas_view(c, node);
+    NinoNodeView *v = nino_canvas_node(c, node);
     graphene_rect_t box;
-    *x = gtk_widget_get_width(GTK_WIDGET(c)) / 2.0;
-    *y = gtk_widget_get_height(GTK_WIDGET(c)) / 3.0;
+    *x = c->view.width / 2.0;
+    *y = c->view.height / 3.0;
     if (!v)
         return;
     nino_node_view_get_box(v, &box);
-    *x = (box.origin.x + box.size.width / 2) * c->zoom + c->ox;
-    *y = (box.origin.y + NINO_NODE_TITLE) * c->zoom + c->oy;
+    *x = (box.origin.x + box.size.width / 2) * c->view.zoom + c->view.x;
+    *y = (box.origin.y + NINO_NODE_TITLE) * c->view.zoom + c->view.y;
 }
 
 // Where a popover for the selection belongs.
@@ -124,8 +124,8 @@ static void middle_of_selection(NinoCanvas *c, double *x, double *y)
         if (!s->is_selected)
             continue;
         const graphene_rect_t box = nino_canvas_spot_handle(c, s);
-        *x = (box.origin.x + box.size.width / 2) * c->zoom + c->ox;
-        *y = (box.origin.y + box.size.height) * c->zoom + c->oy;
+        *x = (box.origin.x + box.size.width / 2) * c->view.zoom + c->view.x;
+        *y = (box.origin.y + box.size.height) * c->view.zoom + c->view.y;
         return;
     }
 }

@@ -1,12 +1,10 @@
-// Internal: what the files of the canvas share. Screen = workflow * zoom + offset.
+// Internal: what the files of the canvas share.
 #pragma once
 #include "canvas/canvas.h"
+#include "canvas/canvas_view.h"
 #include "node/node_view.h"
 #include "canvas/spot.h"
 #include "node/style.h"
-
-#define NINO_CANVAS_MIN_ZOOM 0.05
-#define NINO_CANVAS_MAX_ZOOM 4.0
 
 enum { NINO_GROUP_MIN_WIDTH = 60, NINO_GROUP_MIN_HEIGHT = 40 };
 
@@ -34,7 +32,7 @@ typedef struct CanvasKept { // as it was drawn last, and all that decided how
 struct _NinoCanvas {
     GtkWidget parent;
     nino_document *doc;
-    GPtrArray *views;     // NinoNodeView, by number of the node
+    GPtrArray *nodes;     // NinoNodeView, by number of the node
     GHashTable *by_id;    // id -> view
     GHashTable *selected; // ids
     GPtrArray *spots;     // NinoSpot: groups, then reroutes, by number
@@ -42,13 +40,10 @@ struct _NinoCanvas {
     GHashTable *issues;   // execution id -> text
     GHashTable *pictures; // execution id -> GdkTexture
     guint mark_source, moved_source;
-    double zoom, ox, oy;
-    double fit_zoom, fit_ox, fit_oy; // where fitting everything put the view
-    graphene_rect_t fit_box;         // and what everything was
-    double px, py;                   // pointer
-    NinoDetail detail;
-    char *prefix; // of execution ids: "57:"
-    gboolean has_minimap, is_space_down, wants_fit;
+    CanvasView view;
+    double px, py; // pointer
+    char *prefix;  // of execution ids: "57:"
+    gboolean has_minimap, is_space_down;
     CanvasKept grid, links;
     GtkWidget *bar; // the way into subgraphs
     GtkWidget *popover;
@@ -63,7 +58,6 @@ struct _NinoCanvas {
     int link_node, link_slot; // the end that stays
     gboolean link_from_output;
     int cut_node, cut_input; // the input a link was taken from, or -1
-    double width0, height0;
 };
 
 enum { SIGNAL_CHANGED, SIGNAL_SELECTION, SIGNAL_PROBLEM, N_SIGNALS };
@@ -82,9 +76,8 @@ void nino_canvas_toggle(NinoCanvas *c, const char *id, gboolean selected);
 int nino_canvas_first_selected(NinoCanvas *c);                   // number of the node; -1: none
 const char **nino_canvas_selected_ids(NinoCanvas *c, size_t *n); // g_free() the array
 void nino_canvas_zoom_at(NinoCanvas *c, double zoom, double x, double y);
-void nino_canvas_world(NinoCanvas *c, double sx, double sy, double *x, double *y);
-NinoNodeView *nino_canvas_view_at(NinoCanvas *c, double sx, double sy);
-NinoNodeView *nino_canvas_view(NinoCanvas *c, int node);
+NinoNodeView *nino_canvas_node_at(NinoCanvas *c, double sx, double sy);
+NinoNodeView *nino_canvas_node(NinoCanvas *c, int node);
 void nino_canvas_reveal(NinoCanvas *c, const graphene_rect_t *box);
 void nino_canvas_reveal_node(NinoCanvas *c, NinoNodeView *v);
 

@@ -61,17 +61,13 @@ graphene_rect_t nino_canvas_spot_handle(NinoCanvas *c, NinoSpot *s)
 static graphene_rect_t on_screen(NinoCanvas *c, NinoSpot *s)
 {
     const graphene_rect_t box = nino_canvas_spot_handle(c, s);
-    const double z = c->zoom;
-    return GRAPHENE_RECT_INIT((float) (box.origin.x * z + c->ox),
-                              (float) (box.origin.y * z + c->oy), (float) (box.size.width * z),
-                              (float) (box.size.height * z));
+    return nino_canvas_view_on_screen(&c->view, &box);
 }
 
 void nino_canvas_show_spots(NinoCanvas *c)
 {
     const graphene_rect_t seen =
-        GRAPHENE_RECT_INIT(0, 0, (float) MAX(gtk_widget_get_width(GTK_WIDGET(c)), 1),
-                           (float) MAX(gtk_widget_get_height(GTK_WIDGET(c)), 1));
+        GRAPHENE_RECT_INIT(0, 0, (float) MAX(c->view.width, 1), (float) MAX(c->view.height, 1));
     for (guint i = 0; i < c->spots->len; i++) {
         const graphene_rect_t box = on_screen(c, spot(c, i));
         const gboolean is_seen = graphene_rect_intersection(&box, &seen, NULL);
@@ -125,8 +121,8 @@ static char *group_label(NinoCanvas *c, int group)
 {
     const graphene_rect_t area = nino_canvas_group_box(c, group);
     int n = 0;
-    for (guint i = 0; i < c->views->len; i++)
-        n += is_inside(&area, g_ptr_array_index(c->views, i));
+    for (guint i = 0; i < c->nodes->len; i++)
+        n += is_inside(&area, g_ptr_array_index(c->nodes, i));
     return g_strdup_printf(ngettext("%s, group of %d node", "%s, group of %d nodes", (gulong) n),
                            nino_document_group(c->doc, group)->title, n);
 }
@@ -259,8 +255,8 @@ static gboolean is_in_selected_group(NinoCanvas *c, NinoNodeView *v, const NinoS
 void nino_canvas_take_selection(NinoCanvas *c)
 {
     g_array_set_size(c->moved, 0);
-    for (guint i = 0; i < c->views->len; i++) {
-        NinoNodeView *v = g_ptr_array_index(c->views, i);
+    for (guint i = 0; i < c->nodes->len; i++) {
+        NinoNodeView *v = g_ptr_array_index(c->nodes, i);
         const nino_doc_node *n = nino_document_node(c->doc, (int) i);
         graphene_rect_t box;
         nino_node_view_get_box(v, &box);
