@@ -27,7 +27,7 @@ static void enable_actions(NinoCanvas *c)
                                             "bypass",  "collapse", "pin",        "group",
                                             "connect", "subgraph", "add-at-slot" };
     const gboolean any = c->doc && g_hash_table_size(c->selected);
-    const gboolean has_title = any || nino_canvas_selected_group(c);
+    const gboolean has_title = any || nino_canvas_spots_selected_group(&c->spots);
     gboolean has_subgraph = FALSE;
     for (guint i = 0; i < c->nodes->len && any; i++) {
         const nino_doc_node *n = nino_document_node(c->doc, (int) i);
@@ -39,7 +39,7 @@ static void enable_actions(NinoCanvas *c)
         gtk_widget_action_set_enabled(GTK_WIDGET(c), name, any);
     }
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.delete",
-                                  any || nino_canvas_n_selected_spots(c));
+                                  any || nino_canvas_spots_n_selected(&c->spots));
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.rename", has_title);
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.color", has_title);
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.bend",
@@ -209,7 +209,7 @@ static gboolean change_place(NinoCanvas *c)
     if (same)
         return FALSE;
     g_ptr_array_set_size(c->nodes, 0);
-    g_ptr_array_set_size(c->spots, 0);
+    nino_canvas_spots_clear(&c->spots);
     g_hash_table_remove_all(c->by_id);
     nino_canvas_unselect(c);
     return TRUE;
@@ -266,7 +266,7 @@ void nino_canvas_sync(NinoCanvas *c)
     c->nodes = views;
     c->by_id = by_id;
     g_hash_table_foreach_remove(c->selected, is_gone, by_id);
-    nino_canvas_sync_spots(c);
+    nino_canvas_spots_sync(&c->spots, c->doc, c->nodes, GTK_WIDGET(c), c->bar);
     nino_canvas_selection_changed(c);
     nino_canvas_show_marks(c);
     if (is_new)
@@ -352,7 +352,7 @@ static void size_allocate(GtkWidget *w, int width, int height, int baseline)
         t = gsk_transform_scale(t, (float) c->view.zoom, (float) c->view.zoom);
         gtk_widget_allocate(v, min_w, min_h, -1, t);
     }
-    nino_canvas_allocate_spots(c);
+    nino_canvas_spots_allocate(&c->spots, &c->view);
     if (gtk_widget_get_visible(c->bar)) {
         GtkRequisition r;
         gtk_widget_get_preferred_size(c->bar, &r, NULL);
@@ -403,8 +403,7 @@ static void dispose(GObject *o)
     c->doc = NULL;
     if (c->nodes)
         g_ptr_array_set_size(c->nodes, 0);
-    if (c->spots)
-        g_ptr_array_set_size(c->spots, 0);
+    nino_canvas_spots_clear(&c->spots);
     g_clear_pointer(&c->popover, gtk_widget_unparent);
     g_clear_pointer(&c->bar, gtk_widget_unparent);
     G_OBJECT_CLASS(nino_canvas_parent_class)->dispose(o);
@@ -416,7 +415,7 @@ static void finalize(GObject *o)
     nino_canvas_forget(&c->grid);
     nino_canvas_forget(&c->links);
     g_ptr_array_unref(c->nodes);
-    g_ptr_array_unref(c->spots);
+    nino_canvas_spots_release(&c->spots);
     g_hash_table_unref(c->by_id);
     g_hash_table_unref(c->selected);
     g_hash_table_unref(c->marks);
@@ -460,9 +459,9 @@ static void nino_canvas_init(NinoCanvas *c)
     c->view.zoom = 1;
     c->prefix = g_strdup("");
     c->has_minimap = TRUE;
-    c->cut_node = c->group = -1;
+    c->cut_node = -1;
     c->nodes = g_ptr_array_new_with_free_func(drop_view);
-    c->spots = nino_canvas_new_spots();
+    nino_canvas_spots_init(&c->spots);
     c->by_id = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     c->selected = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     c->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, nino_canvas_free_mark);

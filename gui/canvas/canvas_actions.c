@@ -140,12 +140,12 @@ static void delete_action(GtkWidget *w, const char *what, GVariant *v)
     nino_error err = { 0 };
     size_t n = 0;
     g_autofree const char **ids = nino_canvas_selected_ids(c, &n);
-    if (!c->doc || !nino_canvas_n_selected_spots(c)) {
+    if (!c->doc || !nino_canvas_spots_n_selected(&c->spots)) {
         change_action(w, what, v);
         return;
     }
     nino_document_begin(c->doc, "Delete");
-    nino_status st = nino_canvas_delete_spots(c, &err);
+    nino_status st = nino_canvas_spots_delete(&c->spots, &err);
     if (!st && n)
         st = nino_document_delete(c->doc, ids, n, &err);
     end(c, st, &err);
@@ -162,10 +162,10 @@ static void color_action(GtkWidget *w, const char *what, GVariant *v)
     (void) what;
     while (k->name && strcmp(k->name, name) != 0)
         k++;
-    if (!c->doc || (!n && !nino_canvas_selected_group(c)))
+    if (!c->doc || (!n && !nino_canvas_spots_selected_group(&c->spots)))
         return;
     nino_document_begin(c->doc, "Colour");
-    nino_status st = nino_canvas_color_groups(c, k->name ? k->group : "#3f789e", &err);
+    nino_status st = nino_canvas_spots_color(&c->spots, k->name ? k->group : "#3f789e", &err);
     if (!st && n)
         st = nino_document_set_color(c->doc, ids, n, k->title, k->body, &err);
     end(c, st, &err);
@@ -245,7 +245,7 @@ static void select_action(GtkWidget *w, const char *what, GVariant *v)
     (void) v;
     nino_canvas_unselect(c);
     if (!strcmp(what, "canvas.select-all"))
-        nino_canvas_select_spots_in(c, NULL);
+        nino_canvas_spots_select_in(&c->spots, NULL);
     for (guint i = 0; i < c->nodes->len && !strcmp(what, "canvas.select-all"); i++)
         g_hash_table_add(c->selected, g_strdup(nino_node_view_id(g_ptr_array_index(c->nodes, i))));
     nino_canvas_selection_changed(c);
@@ -263,7 +263,7 @@ static void open_action(GtkWidget *w, const char *what, GVariant *v)
     (void) v;
     if (!c->doc)
         return;
-    const NinoSpot *group = nino_canvas_selected_group(c);
+    const NinoSpot *group = nino_canvas_spots_selected_group(&c->spots);
     if (!strcmp(what, "canvas.add"))
         nino_canvas_open_search(c, gtk_widget_get_width(w) / 2.0, gtk_widget_get_height(w) / 3.0,
                                 NULL, FALSE);

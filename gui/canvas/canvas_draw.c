@@ -98,17 +98,10 @@ static void draw_text(NinoCanvas *c, GtkSnapshot *s, const char *text, double x,
     g_object_unref(l);
 }
 
-// Is this group or point (behind the groups) selected, or where the keyboard is?
-static gboolean is_bright(NinoCanvas *c, int i)
-{
-    NinoSpot *s = i < (int) c->spots->len ? g_ptr_array_index(c->spots, (guint) i) : NULL;
-    return s && (s->is_selected || gtk_widget_has_focus(GTK_WIDGET(s)));
-}
-
 static void draw_group(NinoCanvas *c, GtkSnapshot *s, int i, const NinoGraphColors *colors)
 {
     const nino_doc_group *g = nino_document_group(c->doc, i);
-    const graphene_rect_t at = nino_canvas_group_box(c, i);
+    const graphene_rect_t at = nino_canvas_spots_group_box(&c->spots, i);
     GdkRGBA fill, edge, text = colors->text;
     if (!g->color || !gdk_rgba_parse(&fill, g->color))
         gdk_rgba_parse(&fill, "#335588");
@@ -124,7 +117,7 @@ static void draw_group(NinoCanvas *c, GtkSnapshot *s, int i, const NinoGraphColo
     if (24 * z >= 5 && *g->title)
         draw_text(c, s, g->title, box.origin.x + 8 * z, box.origin.y + 3 * z, 22 * z,
                   box.size.width - 12 * z, &text);
-    if (is_bright(c, i))
+    if (nino_canvas_spots_is_bright(&c->spots, i))
         gtk_snapshot_append_border(
             s, &GSK_ROUNDED_RECT_INIT(box.origin.x, box.origin.y, box.size.width, box.size.height),
             (float[4]){ 2.5f, 2.5f, 2.5f, 2.5f },
@@ -138,7 +131,7 @@ graphene_point_t *nino_canvas_link_points(NinoCanvas *c, const nino_doc_link *l,
     graphene_point_t *p = g_new(graphene_point_t, (gsize) l->n_reroutes + 2);
     p[0] = nino_node_view_output(nino_canvas_node(c, l->from), l->from_slot);
     for (int i = 0; i < l->n_reroutes; i++)
-        p[i + 1] = nino_canvas_point(c, l->reroutes[i]);
+        p[i + 1] = nino_canvas_spots_point(&c->spots, l->reroutes[i]);
     p[l->n_reroutes + 1] = nino_node_view_input(nino_canvas_node(c, l->to), l->to_slot);
     *n = l->n_reroutes + 2;
     return p;
@@ -179,7 +172,8 @@ static void draw_points(NinoCanvas *c, cairo_t *cr, const nino_doc_link *l,
     for (int i = 0; i < l->n_reroutes; i++) {
         cairo_arc(cr, p[i].x, p[i].y, 7, 0, 2 * G_PI);
         cairo_fill(cr);
-        if (!is_bright(c, nino_document_n_groups(c->doc) + l->reroutes[i]))
+        if (!nino_canvas_spots_is_bright(&c->spots,
+                                         nino_document_n_groups(c->doc) + l->reroutes[i]))
             continue;
         cairo_save(cr);
         gdk_cairo_set_source_rgba(cr, &colors->accent);
@@ -262,7 +256,8 @@ static GByteArray *links_key(NinoCanvas *c, const NinoGraphColors *colors)
         add_bytes(key, &color, sizeof(color));
         add_bytes(key, &width, sizeof(width));
         for (int k = 0; k < l->n_reroutes; k++) {
-            const gboolean bright = is_bright(c, nino_document_n_groups(c->doc) + l->reroutes[k]);
+            const gboolean bright = nino_canvas_spots_is_bright(
+                &c->spots, nino_document_n_groups(c->doc) + l->reroutes[k]);
             add_bytes(key, &bright, sizeof(bright));
         }
     }

@@ -13,14 +13,6 @@ static gboolean is_editor_at(NinoCanvas *c, double x, double y)
     return w && w != GTK_WIDGET(c) && !NINO_IS_NODE_VIEW(w);
 }
 
-static void shift_nodes(NinoCanvas *c)
-{
-    for (guint i = 0; i < c->moved->len; i++) {
-        const CanvasMoved *m = &g_array_index(c->moved, CanvasMoved, i);
-        nino_node_view_set_place(m->view, m->x + c->dx, m->y + c->dy);
-    }
-}
-
 // ---- box -------------------------------------------------------------------------------------
 
 static void select_box(NinoCanvas *c)
@@ -36,7 +28,7 @@ static void select_box(NinoCanvas *c)
         if (graphene_rect_intersection(&area, &box, NULL))
             g_hash_table_add(c->selected, g_strdup(nino_node_view_id(v)));
     }
-    nino_canvas_select_spots_in(c, &area);
+    nino_canvas_spots_select_in(&c->spots, &area);
     nino_canvas_selection_changed(c);
 }
 
@@ -80,9 +72,9 @@ static void begin_spot(NinoCanvas *c, NinoSpot *s, gboolean is_corner, GdkModifi
         nino_canvas_unselect(c);
     nino_canvas_select_spot(c, s, !adds || !was);
     gtk_widget_grab_focus(GTK_WIDGET(s));
-    c->group = is_corner ? s->number : -1;
     c->drag = is_corner ? DRAG_GROUP_SIZE : DRAG_SELECTION;
     nino_canvas_take_selection(c);
+    c->spots.resized = is_corner ? s->number : -1;
 }
 
 static void begin_empty(NinoCanvas *c, double x, double y, GdkModifierType mods)
@@ -92,12 +84,12 @@ static void begin_empty(NinoCanvas *c, double x, double y, GdkModifierType mods)
     gboolean is_corner = FALSE;
     nino_canvas_view_world(&c->view, x, y, &wx, &wy);
     const int link = mods & GDK_ALT_MASK ? nino_canvas_link_at(c, wx, wy, &segment) : -1;
-    NinoSpot *s = nino_canvas_spot_at(c, wx, wy, &is_corner);
+    NinoSpot *s = nino_canvas_spots_at(&c->spots, wx, wy, &is_corner);
     if (link >= 0 && (!s || s->is_group)) { // bends it
         nino_error err = { 0 };
         nino_canvas_did(
             c, nino_document_add_reroute(c->doc, link, segment, rint(wx), rint(wy), &err), &err);
-        s = nino_canvas_spot_at(c, wx, wy, &is_corner);
+        s = nino_canvas_spots_at(&c->spots, wx, wy, &is_corner);
     }
     if (s) {
         begin_spot(c, s, is_corner, mods);
@@ -141,7 +133,8 @@ static void on_drag_begin(GtkGestureDrag *g, double x, double y, gpointer user)
     c->drag = DRAG_NONE;
     c->target = NULL;
     c->has_moved = FALSE;
-    c->dx = c->dy = 0;
+    c->dx = c->dy = c->spots.dx = c->spots.dy = 0;
+    c->spots.resized = -1;
     c->x0 = c->px = x;
     c->y0 = c->py = y;
     c->ox0 = c->view.x;
@@ -186,7 +179,7 @@ static void drag_to(NinoCanvas *c, double dx, double dy)
         nino_canvas_moved(c);
         return;
     case DRAG_SELECTION:
-        shift_nodes(c);
+        nino_canvas_drag_selection(c, c->dx, c->dy);
         nino_canvas_moved(c);
         return;
     case DRAG_RESIZE: {
@@ -197,6 +190,11 @@ static void drag_to(NinoCanvas *c, double dx, double dy)
         nino_canvas_moved(c);
         return;
     }
+    case DRAG_GROUP_SIZE:
+        c->spots.dx = c->dx;
+        c->spots.dy = c->dy;
+        gtk_widget_queue_draw(GTK_WIDGET(c));
+        return;
     case DRAG_MINIMAP: go_minimap(c, c->px, c->py); return;
     default: gtk_widget_queue_draw(GTK_WIDGET(c)); return;
     }
@@ -230,11 +228,14 @@ static void end_resize(NinoCanvas *c)
 static void end_group_size(NinoCanvas *c)
 {
     nino_error err = { 0 };
-    const nino_doc_group *g = nino_document_group(c->doc, c->group);
-    const graphene_rect_t box = nino_canvas_group_box(c, c->group);
+    const int group = c->spots.resized;
+    const nino_doc_group *g = nino_document_group(c->doc, group);
+    const graphene_rect_t box = nino_canvas_spots_group_box(&c->spots, group);
+    c->spots.resized = -1;
+    c->spots.dx = c->spots.dy = 0;
     c->drag = DRAG_NONE;
     nino_canvas_did(c,
-                    nino_document_place_group(c->doc, c->group, g->x, g->y, rint(box.size.width),
+                    nino_document_place_group(c->doc, group, g->x, g->y, rint(box.size.width),
                                               rint(box.size.height), &err),
                     &err);
 }
@@ -271,6 +272,7 @@ static void on_drag_end(GtkGestureDrag *g, double dx, double dy, gpointer user)
     if (!c->has_moved) {
         click(c);
         c->drag = DRAG_NONE;
+        c->spots.resized = -1;
         gtk_widget_queue_draw(GTK_WIDGET(c));
         return;
     }
@@ -314,7 +316,7 @@ static void on_click(GtkGestureClick *g, int n_press, double x, double y, gpoint
     if (!c->doc || is_editor_at(c, x, y))
         return;
     nino_canvas_view_world(&c->view, x, y, &wx, &wy);
-    NinoSpot *s = v ? NULL : nino_canvas_spot_at(c, wx, wy, &is_corner);
+    NinoSpot *s = v ? NULL : nino_canvas_spots_at(&c->spots, wx, wy, &is_corner);
     if (button == 3) {
         select_for_menu(c, v, s);
         nino_canvas_open_menu(c, x, y, v || s);

@@ -8,13 +8,13 @@
 enum { STEP = 20 }; // in the workflow
 
 // What the focus goes to by Tab and arrows: the nodes, then groups and points of links.
-static int n_stops(NinoCanvas *c) { return (int) (c->nodes->len + c->spots->len); }
+static int n_stops(NinoCanvas *c) { return (int) (c->nodes->len + c->spots.all->len); }
 
 static GtkWidget *stop(NinoCanvas *c, int i)
 {
     const int n = (int) c->nodes->len;
     return i < n ? g_ptr_array_index(c->nodes, (guint) i)
-                 : g_ptr_array_index(c->spots, (guint) (i - n));
+                 : g_ptr_array_index(c->spots.all, (guint) (i - n));
 }
 
 static graphene_rect_t stop_box(NinoCanvas *c, int i)
@@ -22,7 +22,7 @@ static graphene_rect_t stop_box(NinoCanvas *c, int i)
     GtkWidget *w = stop(c, i);
     graphene_rect_t box;
     if (NINO_IS_SPOT(w))
-        return nino_canvas_spot_handle(c, NINO_SPOT(w));
+        return nino_canvas_spots_handle(&c->spots, NINO_SPOT(w));
     nino_node_view_get_box(NINO_NODE_VIEW(w), &box);
     return box;
 }

@@ -24,7 +24,7 @@ void nino_canvas_moved(NinoCanvas *c)
         if (gtk_widget_get_child_visible(GTK_WIDGET(v)) != visible)
             gtk_widget_set_child_visible(GTK_WIDGET(v), visible);
     }
-    nino_canvas_show_spots(c);
+    nino_canvas_spots_show(&c->spots, &c->view);
     if (shows_editors)
         gtk_widget_queue_resize(GTK_WIDGET(c));
     else
@@ -109,11 +109,11 @@ void nino_canvas_fit(NinoCanvas *c)
         any ? graphene_rect_union(&all, &box, &all) : (void) (all = box);
         any = TRUE;
     }
-    for (guint i = 0; i < c->spots->len; i++) {
-        NinoSpot *s = g_ptr_array_index(c->spots, i);
+    for (guint i = 0; i < c->spots.all->len; i++) {
+        NinoSpot *s = g_ptr_array_index(c->spots.all, i);
         if (!s->is_selected)
             continue;
-        box = nino_canvas_spot_box(c, s);
+        box = nino_canvas_spots_box(&c->spots, s);
         any ? graphene_rect_union(&all, &box, &all) : (void) (all = box);
         any = TRUE;
     }

@@ -1,12 +1,9 @@
 // Internal: what the files of the canvas share.
 #pragma once
 #include "canvas/canvas.h"
-#include "canvas/canvas_view.h"
-#include "node/node_view.h"
-#include "canvas/spot.h"
+#include "canvas/canvas_links.h"
+#include "canvas/canvas_spots.h"
 #include "node/style.h"
-
-enum { NINO_GROUP_MIN_WIDTH = 60, NINO_GROUP_MIN_HEIGHT = 40 };
 
 typedef enum CanvasDrag {
     DRAG_NONE,
@@ -35,7 +32,7 @@ struct _NinoCanvas {
     GPtrArray *nodes;     // NinoNodeView, by number of the node
     GHashTable *by_id;    // id -> view
     GHashTable *selected; // ids
-    GPtrArray *spots;     // NinoSpot: groups, then reroutes, by number
+    CanvasSpots spots;
     GHashTable *marks;    // execution id -> NinoNodeMark
     GHashTable *issues;   // execution id -> text
     GHashTable *pictures; // execution id -> GdkTexture
@@ -53,7 +50,6 @@ struct _NinoCanvas {
     double x0, y0, ox0, oy0; // where the drag began
     GArray *moved;           // CanvasMoved
     NinoNodeView *target;
-    int group;
     double dx, dy;            // of what is dragged, in the workflow
     int link_node, link_slot; // the end that stays
     gboolean link_from_output;
@@ -85,28 +81,13 @@ void nino_canvas_reveal_node(NinoCanvas *c, NinoNodeView *v);
 void nino_canvas_show_marks(NinoCanvas *c); // now
 void nino_canvas_free_mark(gpointer mark);
 
-// ---- groups and points of links
-GPtrArray *nino_canvas_new_spots(void);
-void nino_canvas_sync_spots(NinoCanvas *c);
-void nino_canvas_show_spots(NinoCanvas *c); // who of them is in view
-void nino_canvas_allocate_spots(NinoCanvas *c);
-// In the workflow, with what is being dragged.
-graphene_rect_t nino_canvas_group_box(NinoCanvas *c, int group);
-graphene_point_t nino_canvas_point(NinoCanvas *c, int reroute);
-graphene_rect_t nino_canvas_spot_box(NinoCanvas *c, NinoSpot *s);
-graphene_rect_t nino_canvas_spot_handle(NinoCanvas *c, NinoSpot *s); // what to take it by
-NinoSpot *nino_canvas_spot_of_point(NinoCanvas *c, int reroute);
-NinoSpot *nino_canvas_spot_at(NinoCanvas *c, double x, double y, gboolean *is_corner);
-int nino_canvas_n_selected_spots(NinoCanvas *c);
-NinoSpot *nino_canvas_selected_group(NinoCanvas *c); // the first one, or NULL
-void nino_canvas_unselect(NinoCanvas *c);            // nodes and spots, without telling
+// ---- selection
+void nino_canvas_unselect(NinoCanvas *c); // nodes and spots, without telling
 void nino_canvas_select_spot(NinoCanvas *c, NinoSpot *s, gboolean selected);
-void nino_canvas_select_spots_in(NinoCanvas *c, const graphene_rect_t *area); // NULL: all
-// What is selected moves: c->moved and spots' is_moved; drop_selection() writes it down.
+// What is selected moves: taken, shown elsewhere while it is dragged, written down.
 void nino_canvas_take_selection(NinoCanvas *c);
+void nino_canvas_drag_selection(NinoCanvas *c, double dx, double dy);
 void nino_canvas_drop_selection(NinoCanvas *c, double dx, double dy);
-nino_status nino_canvas_delete_spots(NinoCanvas *c, nino_error *err); // the selected ones
-nino_status nino_canvas_color_groups(NinoCanvas *c, const char *color, nino_error *err);
 
 // ---- drawing
 void nino_canvas_draw(NinoCanvas *c, GtkSnapshot *s);
@@ -139,7 +120,6 @@ void nino_canvas_open_slots(NinoCanvas *c);  // of the selected node, to add ano
 void nino_canvas_open_models(NinoCanvas *c); // to add one with the node that loads it
 void nino_canvas_open_connect(NinoCanvas *c);
 void nino_canvas_open_bend(NinoCanvas *c);
-char *nino_canvas_link_name(NinoCanvas *c, int link); // for people; g_free()
 // A menu for what is selected, or for the canvas.
 void nino_canvas_open_menu(NinoCanvas *c, double sx, double sy, gboolean of_selection);
 void nino_canvas_open_menu_by_key(NinoCanvas *c);
