@@ -20,6 +20,11 @@ NinoNodeView *nino_canvas_node(NinoCanvas *c, int node)
                                                    : NULL;
 }
 
+CanvasScene nino_canvas_scene(NinoCanvas *c)
+{
+    return (CanvasScene){ c->doc, c->nodes, c->selected, &c->spots, &c->view };
+}
+
 // Menus and buttons show what can be done.
 static void enable_actions(NinoCanvas *c)
 {
@@ -412,8 +417,8 @@ static void dispose(GObject *o)
 static void finalize(GObject *o)
 {
     NinoCanvas *c = NINO_CANVAS(o);
-    nino_canvas_forget(&c->grid);
-    nino_canvas_forget(&c->links);
+    nino_canvas_kept_release(&c->grid);
+    nino_canvas_kept_release(&c->links.drawn);
     g_ptr_array_unref(c->nodes);
     nino_canvas_spots_release(&c->spots);
     g_hash_table_unref(c->by_id);
@@ -459,7 +464,7 @@ static void nino_canvas_init(NinoCanvas *c)
     c->view.zoom = 1;
     c->prefix = g_strdup("");
     c->has_minimap = TRUE;
-    c->cut_node = -1;
+    c->links.cut_node = -1;
     c->nodes = g_ptr_array_new_with_free_func(drop_view);
     nino_canvas_spots_init(&c->spots);
     c->by_id = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);

@@ -145,10 +145,10 @@ void nino_canvas_open_search(NinoCanvas *c, double sx, double sy, const char *ty
                              gboolean from_output)
 {
     AddAt *at = new_place(c, sx, sy);
-    const nino_doc_node *n = type ? nino_document_node(c->doc, c->link_node) : NULL;
+    const nino_doc_node *n = type ? nino_document_node(c->doc, c->links.node) : NULL;
     if (n) {
         g_strlcpy(at->node, n->id, sizeof(at->node));
-        at->slot = c->link_slot;
+        at->slot = c->links.slot;
         at->from_output = from_output;
     }
     nino_canvas_show_popover(

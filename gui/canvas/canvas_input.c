@@ -82,8 +82,9 @@ static void begin_empty(NinoCanvas *c, double x, double y, GdkModifierType mods)
     double wx, wy;
     int segment = 0;
     gboolean is_corner = FALSE;
+    const CanvasScene scene = nino_canvas_scene(c);
     nino_canvas_view_world(&c->view, x, y, &wx, &wy);
-    const int link = mods & GDK_ALT_MASK ? nino_canvas_link_at(c, wx, wy, &segment) : -1;
+    const int link = mods & GDK_ALT_MASK ? nino_canvas_links_at(&scene, wx, wy, &segment) : -1;
     NinoSpot *s = nino_canvas_spots_at(&c->spots, wx, wy, &is_corner);
     if (link >= 0 && (!s || s->is_group)) { // bends it
         nino_error err = { 0 };

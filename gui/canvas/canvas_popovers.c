@@ -1,6 +1,7 @@
 // What pops up over the canvas: connecting by name, bending, renaming, the context menu;
 // canvas_add.c has the search.
 #include "canvas/canvas_priv.h"
+#include "canvas/link_name.h"
 #include "canvas/search.h"
 #include "base/i18n.h"
 
@@ -154,7 +155,8 @@ static void on_bend(gpointer user, const char *key)
     double most = -1;
     if (!l)
         return;
-    g_autofree graphene_point_t *p = nino_canvas_link_points(c, l, &n);
+    const CanvasScene scene = nino_canvas_scene(c);
+    g_autofree graphene_point_t *p = nino_canvas_link_points(&scene, l, &n);
     for (int i = 0; i + 1 < n; i++) {
         const double far = hypot(p[i + 1].x - p[i].x, p[i + 1].y - p[i].y);
         at = far > most ? i : at;

@@ -21,39 +21,40 @@ typedef struct CanvasMoved { // a node being dragged
     double x, y;
 } CanvasMoved;
 
-typedef struct CanvasKept { // as it was drawn last, and all that decided how
-    GskRenderNode *node;    // NULL: not yet
-    GByteArray *key;
-} CanvasKept;
-
 struct _NinoCanvas {
     GtkWidget parent;
+    // What is shown.
     nino_document *doc;
+    char *prefix;         // of execution ids: "57:"
     GPtrArray *nodes;     // NinoNodeView, by number of the node
-    GHashTable *by_id;    // id -> view
-    GHashTable *selected; // ids
+    GHashTable *by_id;    // id -> NinoNodeView
+    GHashTable *selected; // ids of nodes
     CanvasSpots spots;
-    GHashTable *marks;    // execution id -> NinoNodeMark
-    GHashTable *issues;   // execution id -> text
-    GHashTable *pictures; // execution id -> GdkTexture
-    guint mark_source, moved_source;
+    CanvasLinks links;
+
+    // Where and how.
     CanvasView view;
-    double px, py; // pointer
-    char *prefix;  // of execution ids: "57:"
-    gboolean has_minimap, is_space_down;
-    CanvasKept grid, links;
+    guint moved_source;
+    CanvasKept grid;
+    gboolean has_minimap;
     GtkWidget *bar; // the way into subgraphs
     GtkWidget *popover;
 
+    // canvas_marks.c: what a run and a check said, by execution id.
+    GHashTable *marks;    // NinoNodeMark
+    GHashTable *issues;   // text
+    GHashTable *pictures; // GdkTexture
+    guint mark_source;
+
+    // canvas_input.c: what the pointer does.
+    double px, py; // where it is
+    gboolean is_space_down;
     CanvasDrag drag;
     gboolean has_moved;
     double x0, y0, ox0, oy0; // where the drag began
+    double dx, dy;           // how far it has come, in the workflow
     GArray *moved;           // CanvasMoved
     NinoNodeView *target;
-    double dx, dy;            // of what is dragged, in the workflow
-    int link_node, link_slot; // the end that stays
-    gboolean link_from_output;
-    int cut_node, cut_input; // the input a link was taken from, or -1
 };
 
 enum { SIGNAL_CHANGED, SIGNAL_SELECTION, SIGNAL_PROBLEM, N_SIGNALS };
@@ -91,16 +92,13 @@ void nino_canvas_drop_selection(NinoCanvas *c, double dx, double dy);
 
 // ---- drawing
 void nino_canvas_draw(NinoCanvas *c, GtkSnapshot *s);
-void nino_canvas_forget(CanvasKept *k);
+CanvasScene nino_canvas_scene(NinoCanvas *c);
 graphene_rect_t nino_canvas_bounds(NinoCanvas *c); // of everything, in the workflow
 // Fits again when nodes grew (results, previews) and nobody has moved the view since.
 void nino_canvas_fit_grown(NinoCanvas *c);
 // The minimap's place on the screen; FALSE: it is not shown, as while everything is in view.
 gboolean nino_canvas_minimap_box(NinoCanvas *c, graphene_rect_t *box, double *scale,
                                  graphene_rect_t *bounds);
-int nino_canvas_link_at(NinoCanvas *c, double x, double y, int *segment); // -1: none
-// The points a link goes through; g_free() it.
-graphene_point_t *nino_canvas_link_points(NinoCanvas *c, const nino_doc_link *l, int *n);
 
 // ---- input and actions
 void nino_canvas_add_input(NinoCanvas *c);

@@ -2,7 +2,7 @@
 #include "canvas/canvas_spots.h"
 
 #include "base/i18n.h"
-#include "canvas/canvas_links.h"
+#include "canvas/link_name.h"
 
 enum { GROUP_TITLE = 34, GROUP_CORNER = 16, POINT_REACH = 11 };
 

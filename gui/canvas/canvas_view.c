@@ -9,6 +9,14 @@ void nino_canvas_view_world(const CanvasView *v, double sx, double sy, double *x
     *y = (sy - v->y) / v->zoom;
 }
 
+CanvasPart nino_canvas_view_part(const CanvasView *v)
+{
+    CanvasPart p;
+    nino_canvas_view_world(v, 0, 0, &p.x0, &p.y0);
+    nino_canvas_view_world(v, v->width, v->height, &p.x1, &p.y1);
+    return p;
+}
+
 graphene_rect_t nino_canvas_view_on_screen(const CanvasView *v, const graphene_rect_t *box)
 {
     return GRAPHENE_RECT_INIT(

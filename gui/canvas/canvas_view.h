@@ -15,6 +15,11 @@ typedef struct CanvasView {
     } fitted;
 } CanvasView;
 
+typedef struct CanvasPart { // of the workflow
+    double x0, y0, x1, y1;
+} CanvasPart;
+
+CanvasPart nino_canvas_view_part(const CanvasView *v); // that is on the screen
 void nino_canvas_view_world(const CanvasView *v, double sx, double sy, double *x, double *y);
 graphene_rect_t nino_canvas_view_on_screen(const CanvasView *v, const graphene_rect_t *box);
 // Whether any of a box of the workflow is seen, or would be `margin` further out.
