@@ -14,10 +14,15 @@ static guint signals[N_SIGNALS];
 
 // ---- selection -------------------------------------------------------------------------------
 
-NinoNodeView *nino_canvas_view(NinoCanvas *c, int node)
+NinoNodeView *nino_canvas_node(NinoCanvas *c, int node)
 {
-    return node >= 0 && node < (int) c->views->len ? g_ptr_array_index(c->views, (guint) node)
+    return node >= 0 && node < (int) c->nodes->len ? g_ptr_array_index(c->nodes, (guint) node)
                                                    : NULL;
+}
+
+CanvasScene nino_canvas_scene(NinoCanvas *c)
+{
+    return (CanvasScene){ c->doc, c->nodes, c->selected, &c->spots, &c->view };
 }
 
 // Menus and buttons show what can be done.
@@ -27,9 +32,9 @@ static void enable_actions(NinoCanvas *c)
                                             "bypass",  "collapse", "pin",        "group",
                                             "connect", "subgraph", "add-at-slot" };
     const gboolean any = c->doc && g_hash_table_size(c->selected);
-    const gboolean has_title = any || nino_canvas_selected_group(c);
+    const gboolean has_title = any || nino_canvas_spots_selected_group(&c->spots);
     gboolean has_subgraph = FALSE;
-    for (guint i = 0; i < c->views->len && any; i++) {
+    for (guint i = 0; i < c->nodes->len && any; i++) {
         const nino_doc_node *n = nino_document_node(c->doc, (int) i);
         has_subgraph |=
             n && n->kind == NINO_DOC_SUBGRAPH && g_hash_table_contains(c->selected, n->id);
@@ -39,7 +44,7 @@ static void enable_actions(NinoCanvas *c)
         gtk_widget_action_set_enabled(GTK_WIDGET(c), name, any);
     }
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.delete",
-                                  any || nino_canvas_n_selected_spots(c));
+                                  any || nino_canvas_spots_n_selected(&c->spots));
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.rename", has_title);
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.color", has_title);
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.bend",
@@ -59,8 +64,8 @@ static void enable_actions(NinoCanvas *c)
 void nino_canvas_selection_changed(NinoCanvas *c)
 {
     enable_actions(c);
-    for (guint i = 0; i < c->views->len; i++) {
-        NinoNodeView *v = g_ptr_array_index(c->views, i);
+    for (guint i = 0; i < c->nodes->len; i++) {
+        NinoNodeView *v = g_ptr_array_index(c->nodes, i);
         nino_node_view_set_selected(v, g_hash_table_contains(c->selected, nino_node_view_id(v)));
     }
     gtk_widget_queue_draw(GTK_WIDGET(c));
@@ -97,10 +102,10 @@ void nino_canvas_select(NinoCanvas *c, const char *const *ids)
 // In the order of the document.
 const char **nino_canvas_selected_ids(NinoCanvas *c, size_t *n)
 {
-    const char **ids = g_new0(const char *, c->views->len + 1);
+    const char **ids = g_new0(const char *, c->nodes->len + 1);
     *n = 0;
-    for (guint i = 0; i < c->views->len; i++) {
-        const char *id = nino_node_view_id(g_ptr_array_index(c->views, i));
+    for (guint i = 0; i < c->nodes->len; i++) {
+        const char *id = nino_node_view_id(g_ptr_array_index(c->nodes, i));
         if (g_hash_table_contains(c->selected, id))
             ids[(*n)++] = id;
     }
@@ -208,8 +213,8 @@ static gboolean change_place(NinoCanvas *c)
     show_path(c);
     if (same)
         return FALSE;
-    g_ptr_array_set_size(c->views, 0);
-    g_ptr_array_set_size(c->spots, 0);
+    g_ptr_array_set_size(c->nodes, 0);
+    nino_canvas_spots_clear(&c->spots);
     g_hash_table_remove_all(c->by_id);
     nino_canvas_unselect(c);
     return TRUE;
@@ -250,23 +255,23 @@ void nino_canvas_sync(NinoCanvas *c)
         g_ptr_array_add(views, v);
         g_hash_table_insert(by_id, g_strdup(node->id), v);
     }
-    for (guint i = 0; i < c->views->len; i++) { // those that stay must not be unparented
-        NinoNodeView *v = g_ptr_array_index(c->views, i);
+    for (guint i = 0; i < c->nodes->len; i++) { // those that stay must not be unparented
+        NinoNodeView *v = g_ptr_array_index(c->nodes, i);
         if (g_hash_table_lookup(by_id, nino_node_view_id(v)) == v) {
             g_object_unref(v);
-            c->views->pdata[i] = NULL;
+            c->nodes->pdata[i] = NULL;
         }
     }
-    g_ptr_array_set_free_func(c->views, NULL);
-    for (guint i = 0; i < c->views->len; i++)
-        if (c->views->pdata[i])
-            drop_view(c->views->pdata[i]);
-    g_ptr_array_unref(c->views);
+    g_ptr_array_set_free_func(c->nodes, NULL);
+    for (guint i = 0; i < c->nodes->len; i++)
+        if (c->nodes->pdata[i])
+            drop_view(c->nodes->pdata[i]);
+    g_ptr_array_unref(c->nodes);
     g_hash_table_unref(c->by_id);
-    c->views = views;
+    c->nodes = views;
     c->by_id = by_id;
     g_hash_table_foreach_remove(c->selected, is_gone, by_id);
-    nino_canvas_sync_spots(c);
+    nino_canvas_spots_sync(&c->spots, c->doc, c->nodes, GTK_WIDGET(c), c->bar);
     nino_canvas_selection_changed(c);
     nino_canvas_show_marks(c);
     if (is_new)
@@ -278,7 +283,7 @@ void nino_canvas_sync(NinoCanvas *c)
 
 void nino_canvas_changed(NinoCanvas *c)
 {
-    c->fit_zoom = 0; // who edits has the view where it is wanted
+    c->view.fitted.zoom = 0; // who edits has the view where it is wanted
     nino_canvas_sync(c);
     g_signal_emit(c, signals[SIGNAL_CHANGED], 0);
 }
@@ -321,7 +326,7 @@ gboolean nino_canvas_show_node(NinoCanvas *c, const char *node_id)
     if (!v)
         return FALSE;
     nino_canvas_select_only(c, path[n - 1]);
-    if (c->zoom < 0.5)
+    if (c->view.zoom < 0.5)
         nino_canvas_set_zoom(c, 0.8);
     nino_canvas_reveal_node(c, v);
     gtk_widget_grab_focus(GTK_WIDGET(v));
@@ -333,9 +338,12 @@ gboolean nino_canvas_show_node(NinoCanvas *c, const char *node_id)
 static void size_allocate(GtkWidget *w, int width, int height, int baseline)
 {
     NinoCanvas *c = NINO_CANVAS(w);
-    (void) width, (void) height, (void) baseline;
-    for (guint i = 0; i < c->views->len; i++) {
-        GtkWidget *v = g_ptr_array_index(c->views, i);
+    const gboolean is_resized = c->view.width != width || c->view.height != height;
+    (void) baseline;
+    c->view.width = width;
+    c->view.height = height;
+    for (guint i = 0; i < c->nodes->len; i++) {
+        GtkWidget *v = g_ptr_array_index(c->nodes, i);
         graphene_rect_t box;
         if (!gtk_widget_get_child_visible(v))
             continue;
@@ -344,12 +352,12 @@ static void size_allocate(GtkWidget *w, int width, int height, int baseline)
         gtk_widget_measure(v, GTK_ORIENTATION_HORIZONTAL, -1, &min_w, NULL, NULL, NULL);
         gtk_widget_measure(v, GTK_ORIENTATION_VERTICAL, -1, &min_h, NULL, NULL, NULL);
         GskTransform *t = gsk_transform_translate(
-            NULL, &GRAPHENE_POINT_INIT((float) (box.origin.x * c->zoom + c->ox),
-                                       (float) (box.origin.y * c->zoom + c->oy)));
-        t = gsk_transform_scale(t, (float) c->zoom, (float) c->zoom);
+            NULL, &GRAPHENE_POINT_INIT((float) (box.origin.x * c->view.zoom + c->view.x),
+                                       (float) (box.origin.y * c->view.zoom + c->view.y)));
+        t = gsk_transform_scale(t, (float) c->view.zoom, (float) c->view.zoom);
         gtk_widget_allocate(v, min_w, min_h, -1, t);
     }
-    nino_canvas_allocate_spots(c);
+    nino_canvas_spots_allocate(&c->spots, &c->view);
     if (gtk_widget_get_visible(c->bar)) {
         GtkRequisition r;
         gtk_widget_get_preferred_size(c->bar, &r, NULL);
@@ -358,11 +366,8 @@ static void size_allocate(GtkWidget *w, int width, int height, int baseline)
     }
     if (c->popover)
         gtk_popover_present(GTK_POPOVER(c->popover));
-    if (!c->moved_source && (c->width0 != width || c->height0 != height)) {
-        c->width0 = width;
-        c->height0 = height;
+    if (!c->moved_source && is_resized)
         c->moved_source = g_idle_add_full(G_PRIORITY_HIGH_IDLE, nino_canvas_moved_later, c, NULL);
-    }
 }
 
 static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat, int *min_base,
@@ -379,7 +384,7 @@ static void snapshot(GtkWidget *w, GtkSnapshot *s) { nino_canvas_draw(NINO_CANVA
 static void get_property(GObject *o, guint id, GValue *value, GParamSpec *spec)
 {
     if (id == PROP_ZOOM)
-        g_value_set_double(value, NINO_CANVAS(o)->zoom);
+        g_value_set_double(value, NINO_CANVAS(o)->view.zoom);
     else
         G_OBJECT_WARN_INVALID_PROPERTY_ID(o, id, spec);
 }
@@ -401,10 +406,9 @@ static void dispose(GObject *o)
         g_source_remove(c->moved_source);
     c->mark_source = c->moved_source = 0;
     c->doc = NULL;
-    if (c->views)
-        g_ptr_array_set_size(c->views, 0);
-    if (c->spots)
-        g_ptr_array_set_size(c->spots, 0);
+    if (c->nodes)
+        g_ptr_array_set_size(c->nodes, 0);
+    nino_canvas_spots_clear(&c->spots);
     g_clear_pointer(&c->popover, gtk_widget_unparent);
     g_clear_pointer(&c->bar, gtk_widget_unparent);
     G_OBJECT_CLASS(nino_canvas_parent_class)->dispose(o);
@@ -413,10 +417,10 @@ static void dispose(GObject *o)
 static void finalize(GObject *o)
 {
     NinoCanvas *c = NINO_CANVAS(o);
-    nino_canvas_forget(&c->grid);
-    nino_canvas_forget(&c->links);
-    g_ptr_array_unref(c->views);
-    g_ptr_array_unref(c->spots);
+    nino_canvas_kept_release(&c->grid);
+    nino_canvas_kept_release(&c->links.drawn);
+    g_ptr_array_unref(c->nodes);
+    nino_canvas_spots_release(&c->spots);
     g_hash_table_unref(c->by_id);
     g_hash_table_unref(c->selected);
     g_hash_table_unref(c->marks);
@@ -457,12 +461,12 @@ static void nino_canvas_class_init(NinoCanvasClass *klass)
 static void nino_canvas_init(NinoCanvas *c)
 {
     nino_graph_add_css();
-    c->zoom = 1;
+    c->view.zoom = 1;
     c->prefix = g_strdup("");
     c->has_minimap = TRUE;
-    c->cut_node = c->group = -1;
-    c->views = g_ptr_array_new_with_free_func(drop_view);
-    c->spots = nino_canvas_new_spots();
+    c->links.cut_node = -1;
+    c->nodes = g_ptr_array_new_with_free_func(drop_view);
+    nino_canvas_spots_init(&c->spots);
     c->by_id = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     c->selected = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     c->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, nino_canvas_free_mark);

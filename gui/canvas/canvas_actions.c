@@ -24,9 +24,9 @@ static void paste_text(NinoCanvas *c, const char *text, gboolean with_links)
     double x, y;
     int first = 0, n = 0;
     nino_error err = { 0 };
-    const double w = gtk_widget_get_width(GTK_WIDGET(c)), h = gtk_widget_get_height(GTK_WIDGET(c));
+    const double w = c->view.width, h = c->view.height;
     const gboolean inside = c->px > 0 && c->py > 0 && c->px < w && c->py < h;
-    nino_canvas_world(c, inside ? c->px : w / 2, inside ? c->py : h / 2, &x, &y);
+    nino_canvas_view_world(&c->view, inside ? c->px : w / 2, inside ? c->py : h / 2, &x, &y);
     if (!nino_canvas_did(c,
                          nino_document_paste(c->doc, text, strlen(text), rint(x), rint(y),
                                              with_links, &first, &n, &err),
@@ -69,8 +69,9 @@ static void duplicate(NinoCanvas *c)
         nino_node_view_get_box(g_hash_table_lookup(c->by_id, ids[i]), &box);
         i ? graphene_rect_union(&all, &box, &all) : (void) (all = box);
     }
-    c->px = (all.origin.x + all.size.width / 2 + 40) * c->zoom + c->ox;
-    c->py = (all.origin.y + all.size.height / 2 + 40 + NINO_NODE_TITLE / 2.0) * c->zoom + c->oy;
+    c->px = (all.origin.x + all.size.width / 2 + 40) * c->view.zoom + c->view.x;
+    c->py = (all.origin.y + all.size.height / 2 + 40 + NINO_NODE_TITLE / 2.0) * c->view.zoom +
+            c->view.y;
     paste_text(c, text, TRUE);
     c->px = px;
     c->py = py;
@@ -82,7 +83,7 @@ static void duplicate(NinoCanvas *c)
 // On if one of the nodes is off, else off.
 static gboolean all_are(NinoCanvas *c, gboolean (*is)(const nino_doc_node *n))
 {
-    for (guint i = 0; i < c->views->len; i++) {
+    for (guint i = 0; i < c->nodes->len; i++) {
         const nino_doc_node *n = nino_document_node(c->doc, (int) i);
         if (g_hash_table_contains(c->selected, n->id) && !is(n))
             return FALSE;
@@ -139,12 +140,12 @@ static void delete_action(GtkWidget *w, const char *what, GVariant *v)
     nino_error err = { 0 };
     size_t n = 0;
     g_autofree const char **ids = nino_canvas_selected_ids(c, &n);
-    if (!c->doc || !nino_canvas_n_selected_spots(c)) {
+    if (!c->doc || !nino_canvas_spots_n_selected(&c->spots)) {
         change_action(w, what, v);
         return;
     }
     nino_document_begin(c->doc, "Delete");
-    nino_status st = nino_canvas_delete_spots(c, &err);
+    nino_status st = nino_canvas_spots_delete(&c->spots, &err);
     if (!st && n)
         st = nino_document_delete(c->doc, ids, n, &err);
     end(c, st, &err);
@@ -161,10 +162,10 @@ static void color_action(GtkWidget *w, const char *what, GVariant *v)
     (void) what;
     while (k->name && strcmp(k->name, name) != 0)
         k++;
-    if (!c->doc || (!n && !nino_canvas_selected_group(c)))
+    if (!c->doc || (!n && !nino_canvas_spots_selected_group(&c->spots)))
         return;
     nino_document_begin(c->doc, "Colour");
-    nino_status st = nino_canvas_color_groups(c, k->name ? k->group : "#3f789e", &err);
+    nino_status st = nino_canvas_spots_color(&c->spots, k->name ? k->group : "#3f789e", &err);
     if (!st && n)
         st = nino_document_set_color(c->doc, ids, n, k->title, k->body, &err);
     end(c, st, &err);
@@ -228,9 +229,9 @@ static void view_action(GtkWidget *w, const char *what, GVariant *v)
     if (!strcmp(what, "canvas.fit"))
         nino_canvas_fit(c);
     else if (!strcmp(what, "canvas.zoom-in"))
-        nino_canvas_set_zoom(c, c->zoom * 1.25);
+        nino_canvas_set_zoom(c, c->view.zoom * 1.25);
     else if (!strcmp(what, "canvas.zoom-out"))
-        nino_canvas_set_zoom(c, c->zoom / 1.25);
+        nino_canvas_set_zoom(c, c->view.zoom / 1.25);
     else if (!strcmp(what, "canvas.zoom-reset"))
         nino_canvas_set_zoom(c, 1);
     else if (!strcmp(what, "canvas.minimap"))
@@ -244,9 +245,9 @@ static void select_action(GtkWidget *w, const char *what, GVariant *v)
     (void) v;
     nino_canvas_unselect(c);
     if (!strcmp(what, "canvas.select-all"))
-        nino_canvas_select_spots_in(c, NULL);
-    for (guint i = 0; i < c->views->len && !strcmp(what, "canvas.select-all"); i++)
-        g_hash_table_add(c->selected, g_strdup(nino_node_view_id(g_ptr_array_index(c->views, i))));
+        nino_canvas_spots_select_in(&c->spots, NULL);
+    for (guint i = 0; i < c->nodes->len && !strcmp(what, "canvas.select-all"); i++)
+        g_hash_table_add(c->selected, g_strdup(nino_node_view_id(g_ptr_array_index(c->nodes, i))));
     nino_canvas_selection_changed(c);
 }
 
@@ -262,7 +263,7 @@ static void open_action(GtkWidget *w, const char *what, GVariant *v)
     (void) v;
     if (!c->doc)
         return;
-    const NinoSpot *group = nino_canvas_selected_group(c);
+    const NinoSpot *group = nino_canvas_spots_selected_group(&c->spots);
     if (!strcmp(what, "canvas.add"))
         nino_canvas_open_search(c, gtk_widget_get_width(w) / 2.0, gtk_widget_get_height(w) / 3.0,
                                 NULL, FALSE);
@@ -299,8 +300,8 @@ static void select_range(NinoCanvas *c, int first, int n)
 {
     nino_canvas_unselect(c);
     for (int i = first; i < first + n; i++)
-        if (nino_canvas_view(c, i))
-            g_hash_table_add(c->selected, g_strdup(nino_node_view_id(nino_canvas_view(c, i))));
+        if (nino_canvas_node(c, i))
+            g_hash_table_add(c->selected, g_strdup(nino_node_view_id(nino_canvas_node(c, i))));
     nino_canvas_selection_changed(c);
 }
 

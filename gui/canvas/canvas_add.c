@@ -52,9 +52,9 @@ static nino_status join(NinoCanvas *c, const AddAt *at, int added, nino_error *e
 
 static gboolean is_free(NinoCanvas *c, const graphene_rect_t *place)
 {
-    for (guint i = 0; i < c->views->len; i++) {
+    for (guint i = 0; i < c->nodes->len; i++) {
         graphene_rect_t box;
-        nino_node_view_get_box(g_ptr_array_index(c->views, i), &box);
+        nino_node_view_get_box(g_ptr_array_index(c->nodes, i), &box);
         graphene_rect_inset(&box, 1 - APART, 1 - APART); // exactly so far apart is far enough
         if (graphene_rect_intersection(&box, place, NULL))
             return FALSE;
@@ -78,10 +78,10 @@ static void find_place(NinoCanvas *c, AddAt *at, const nino_node_def *def)
     const double wanted = level - NINO_NODE_TITLE - 0.7 * NINO_NODE_SLOT; // its first slot there
     at->x = at->from_output ? own.origin.x + own.size.width + GAP : own.origin.x - GAP - w;
     at->y = wanted;
-    for (int i = -1; i < 2 * (int) c->views->len; i++) { // there, or just above or below a node
+    for (int i = -1; i < 2 * (int) c->nodes->len; i++) { // there, or just above or below a node
         double y = wanted;
         if (i >= 0) {
-            nino_node_view_get_box(g_ptr_array_index(c->views, (guint) i / 2), &box);
+            nino_node_view_get_box(g_ptr_array_index(c->nodes, (guint) i / 2), &box);
             y = i % 2 ? box.origin.y - APART - h : box.origin.y + box.size.height + APART;
         }
         const graphene_rect_t place =
@@ -136,7 +136,7 @@ static void on_class(gpointer user, const char *key)
 static AddAt *new_place(NinoCanvas *c, double sx, double sy)
 {
     AddAt *at = g_new0(AddAt, 1);
-    nino_canvas_world(c, sx, sy, &at->x, &at->y);
+    nino_canvas_view_world(&c->view, sx, sy, &at->x, &at->y);
     g_object_set_data_full(G_OBJECT(c), "add-at", at, g_free);
     return at;
 }
@@ -145,10 +145,10 @@ void nino_canvas_open_search(NinoCanvas *c, double sx, double sy, const char *ty
                              gboolean from_output)
 {
     AddAt *at = new_place(c, sx, sy);
-    const nino_doc_node *n = type ? nino_document_node(c->doc, c->link_node) : NULL;
+    const nino_doc_node *n = type ? nino_document_node(c->doc, c->links.node) : NULL;
     if (n) {
         g_strlcpy(at->node, n->id, sizeof(at->node));
-        at->slot = c->link_slot;
+        at->slot = c->links.slot;
         at->from_output = from_output;
     }
     nino_canvas_show_popover(
@@ -209,8 +209,7 @@ void nino_canvas_open_models(NinoCanvas *c)
 {
     GPtrArray *items = g_ptr_array_new_with_free_func(nino_search_item_free);
     g_autoptr(GHashTable) done = g_hash_table_new(g_str_hash, g_str_equal);
-    const double x = gtk_widget_get_width(GTK_WIDGET(c)) / 2.0,
-                 y = gtk_widget_get_height(GTK_WIDGET(c)) / 3.0;
+    const double x = c->view.width / 2.0, y = c->view.height / 3.0;
     for (const nino_node_def *const *d = nino_node_defs; *d; d++)
         for (const nino_param *p = (*d)->params; p && p->key; p++)
             if (p->type == NINO_FILE && strcmp(p->folder, "input") != 0 &&
@@ -250,8 +249,8 @@ static void slot_on_screen(NinoCanvas *c, NinoNodeView *v, int slot, gboolean is
 {
     const graphene_point_t p =
         is_output ? nino_node_view_output(v, slot) : nino_node_view_input(v, slot);
-    *x = p.x * c->zoom + c->ox;
-    *y = p.y * c->zoom + c->oy;
+    *x = p.x * c->view.zoom + c->view.x;
+    *y = p.y * c->view.zoom + c->view.y;
 }
 
 static void on_slot(gpointer user, const char *key)
@@ -259,7 +258,7 @@ static void on_slot(gpointer user, const char *key)
     NinoCanvas *c = user;
     const char *node = g_object_get_data(G_OBJECT(c), "slots-of");
     const int number = c->doc && node ? nino_document_find(c->doc, node) : -1;
-    NinoNodeView *v = nino_canvas_view(c, number);
+    NinoNodeView *v = nino_canvas_node(c, number);
     int is_output = 0, slot = 0;
     double x, y;
     if (!v || sscanf(key, "%d %d", &is_output, &slot) != 2)

@@ -13,30 +13,22 @@ static gboolean is_editor_at(NinoCanvas *c, double x, double y)
     return w && w != GTK_WIDGET(c) && !NINO_IS_NODE_VIEW(w);
 }
 
-static void shift_nodes(NinoCanvas *c)
-{
-    for (guint i = 0; i < c->moved->len; i++) {
-        const CanvasMoved *m = &g_array_index(c->moved, CanvasMoved, i);
-        nino_node_view_set_place(m->view, m->x + c->dx, m->y + c->dy);
-    }
-}
-
 // ---- box -------------------------------------------------------------------------------------
 
 static void select_box(NinoCanvas *c)
 {
     double x0, y0, x1, y1;
     graphene_rect_t area, box;
-    nino_canvas_world(c, MIN(c->x0, c->px), MIN(c->y0, c->py), &x0, &y0);
-    nino_canvas_world(c, MAX(c->x0, c->px), MAX(c->y0, c->py), &x1, &y1);
+    nino_canvas_view_world(&c->view, MIN(c->x0, c->px), MIN(c->y0, c->py), &x0, &y0);
+    nino_canvas_view_world(&c->view, MAX(c->x0, c->px), MAX(c->y0, c->py), &x1, &y1);
     area = GRAPHENE_RECT_INIT((float) x0, (float) y0, (float) (x1 - x0), (float) (y1 - y0));
-    for (guint i = 0; i < c->views->len; i++) {
-        NinoNodeView *v = g_ptr_array_index(c->views, i);
+    for (guint i = 0; i < c->nodes->len; i++) {
+        NinoNodeView *v = g_ptr_array_index(c->nodes, i);
         nino_node_view_get_box(v, &box);
         if (graphene_rect_intersection(&area, &box, NULL))
             g_hash_table_add(c->selected, g_strdup(nino_node_view_id(v)));
     }
-    nino_canvas_select_spots_in(c, &area);
+    nino_canvas_spots_select_in(&c->spots, &area);
     nino_canvas_selection_changed(c);
 }
 
@@ -48,8 +40,7 @@ static void go_minimap(NinoCanvas *c, double sx, double sy)
         return;
     const double x = (sx - box.origin.x) / scale + bounds.origin.x;
     const double y = (sy - box.origin.y) / scale + bounds.origin.y;
-    c->ox = gtk_widget_get_width(GTK_WIDGET(c)) / 2.0 - x * c->zoom;
-    c->oy = gtk_widget_get_height(GTK_WIDGET(c)) / 2.0 - y * c->zoom;
+    nino_canvas_view_center(&c->view, x, y);
     nino_canvas_moved(c);
 }
 
@@ -81,9 +72,9 @@ static void begin_spot(NinoCanvas *c, NinoSpot *s, gboolean is_corner, GdkModifi
         nino_canvas_unselect(c);
     nino_canvas_select_spot(c, s, !adds || !was);
     gtk_widget_grab_focus(GTK_WIDGET(s));
-    c->group = is_corner ? s->number : -1;
     c->drag = is_corner ? DRAG_GROUP_SIZE : DRAG_SELECTION;
     nino_canvas_take_selection(c);
+    c->spots.resized = is_corner ? s->number : -1;
 }
 
 static void begin_empty(NinoCanvas *c, double x, double y, GdkModifierType mods)
@@ -91,14 +82,15 @@ static void begin_empty(NinoCanvas *c, double x, double y, GdkModifierType mods)
     double wx, wy;
     int segment = 0;
     gboolean is_corner = FALSE;
-    nino_canvas_world(c, x, y, &wx, &wy);
-    const int link = mods & GDK_ALT_MASK ? nino_canvas_link_at(c, wx, wy, &segment) : -1;
-    NinoSpot *s = nino_canvas_spot_at(c, wx, wy, &is_corner);
+    const CanvasScene scene = nino_canvas_scene(c);
+    nino_canvas_view_world(&c->view, x, y, &wx, &wy);
+    const int link = mods & GDK_ALT_MASK ? nino_canvas_links_at(&scene, wx, wy, &segment) : -1;
+    NinoSpot *s = nino_canvas_spots_at(&c->spots, wx, wy, &is_corner);
     if (link >= 0 && (!s || s->is_group)) { // bends it
         nino_error err = { 0 };
         nino_canvas_did(
             c, nino_document_add_reroute(c->doc, link, segment, rint(wx), rint(wy), &err), &err);
-        s = nino_canvas_spot_at(c, wx, wy, &is_corner);
+        s = nino_canvas_spots_at(&c->spots, wx, wy, &is_corner);
     }
     if (s) {
         begin_spot(c, s, is_corner, mods);
@@ -142,11 +134,12 @@ static void on_drag_begin(GtkGestureDrag *g, double x, double y, gpointer user)
     c->drag = DRAG_NONE;
     c->target = NULL;
     c->has_moved = FALSE;
-    c->dx = c->dy = 0;
+    c->dx = c->dy = c->spots.dx = c->spots.dy = 0;
+    c->spots.resized = -1;
     c->x0 = c->px = x;
     c->y0 = c->py = y;
-    c->ox0 = c->ox;
-    c->oy0 = c->oy;
+    c->ox0 = c->view.x;
+    c->oy0 = c->view.y;
     if (!c->doc) {
         gtk_gesture_set_state(GTK_GESTURE(g), GTK_EVENT_SEQUENCE_DENIED);
         return;
@@ -165,7 +158,7 @@ static void on_drag_begin(GtkGestureDrag *g, double x, double y, gpointer user)
         go_minimap(c, x, y);
         return;
     }
-    NinoNodeView *v = nino_canvas_view_at(c, x, y);
+    NinoNodeView *v = nino_canvas_node_at(c, x, y);
     const GdkModifierType both = GDK_CONTROL_MASK | GDK_ALT_MASK;
     if (v && (mods & both) == both && cut_slot(c, v, x, y))
         return;
@@ -177,17 +170,17 @@ static void on_drag_begin(GtkGestureDrag *g, double x, double y, gpointer user)
 
 static void drag_to(NinoCanvas *c, double dx, double dy)
 {
-    c->dx = dx / c->zoom;
-    c->dy = dy / c->zoom;
+    c->dx = dx / c->view.zoom;
+    c->dy = dy / c->view.zoom;
     switch (c->drag) {
     case DRAG_PAN:
-        c->ox = c->ox0 + dx;
-        c->oy = c->oy0 + dy;
-        c->wants_fit = FALSE;
+        c->view.x = c->ox0 + dx;
+        c->view.y = c->oy0 + dy;
+        c->view.wants_fit = FALSE;
         nino_canvas_moved(c);
         return;
     case DRAG_SELECTION:
-        shift_nodes(c);
+        nino_canvas_drag_selection(c, c->dx, c->dy);
         nino_canvas_moved(c);
         return;
     case DRAG_RESIZE: {
@@ -198,6 +191,11 @@ static void drag_to(NinoCanvas *c, double dx, double dy)
         nino_canvas_moved(c);
         return;
     }
+    case DRAG_GROUP_SIZE:
+        c->spots.dx = c->dx;
+        c->spots.dy = c->dy;
+        gtk_widget_queue_draw(GTK_WIDGET(c));
+        return;
     case DRAG_MINIMAP: go_minimap(c, c->px, c->py); return;
     default: gtk_widget_queue_draw(GTK_WIDGET(c)); return;
     }
@@ -231,11 +229,14 @@ static void end_resize(NinoCanvas *c)
 static void end_group_size(NinoCanvas *c)
 {
     nino_error err = { 0 };
-    const nino_doc_group *g = nino_document_group(c->doc, c->group);
-    const graphene_rect_t box = nino_canvas_group_box(c, c->group);
+    const int group = c->spots.resized;
+    const nino_doc_group *g = nino_document_group(c->doc, group);
+    const graphene_rect_t box = nino_canvas_spots_group_box(&c->spots, group);
+    c->spots.resized = -1;
+    c->spots.dx = c->spots.dy = 0;
     c->drag = DRAG_NONE;
     nino_canvas_did(c,
-                    nino_document_place_group(c->doc, c->group, g->x, g->y, rint(box.size.width),
+                    nino_document_place_group(c->doc, group, g->x, g->y, rint(box.size.width),
                                               rint(box.size.height), &err),
                     &err);
 }
@@ -272,6 +273,7 @@ static void on_drag_end(GtkGestureDrag *g, double dx, double dy, gpointer user)
     if (!c->has_moved) {
         click(c);
         c->drag = DRAG_NONE;
+        c->spots.resized = -1;
         gtk_widget_queue_draw(GTK_WIDGET(c));
         return;
     }
@@ -309,13 +311,13 @@ static void on_click(GtkGestureClick *g, int n_press, double x, double y, gpoint
 {
     NinoCanvas *c = user;
     const guint button = gtk_gesture_single_get_current_button(GTK_GESTURE_SINGLE(g));
-    NinoNodeView *v = c->doc ? nino_canvas_view_at(c, x, y) : NULL;
+    NinoNodeView *v = c->doc ? nino_canvas_node_at(c, x, y) : NULL;
     double wx, wy;
     gboolean is_corner = FALSE;
     if (!c->doc || is_editor_at(c, x, y))
         return;
-    nino_canvas_world(c, x, y, &wx, &wy);
-    NinoSpot *s = v ? NULL : nino_canvas_spot_at(c, wx, wy, &is_corner);
+    nino_canvas_view_world(&c->view, x, y, &wx, &wy);
+    NinoSpot *s = v ? NULL : nino_canvas_spots_at(&c->spots, wx, wy, &is_corner);
     if (button == 3) {
         select_for_menu(c, v, s);
         nino_canvas_open_menu(c, x, y, v || s);
@@ -360,12 +362,12 @@ static gboolean on_scroll(GtkEventControllerScroll *s, double dx, double dy, gpo
         gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(s));
     const gboolean is_wheel = gtk_event_controller_scroll_get_unit(s) == GDK_SCROLL_UNIT_WHEEL;
     if ((is_wheel && !(mods & GDK_SHIFT_MASK)) || (mods & GDK_CONTROL_MASK)) {
-        nino_canvas_zoom_at(c, c->zoom * pow(is_wheel ? 1.15 : 1.01, -dy), c->px, c->py);
+        nino_canvas_zoom_at(c, c->view.zoom * pow(is_wheel ? 1.15 : 1.01, -dy), c->px, c->py);
         return TRUE;
     }
     const double unit = is_wheel ? 60 : 1;
-    c->ox -= (is_wheel ? dy + dx : dx) * unit;
-    c->oy -= is_wheel ? 0 : dy * unit;
+    c->view.x -= (is_wheel ? dy + dx : dx) * unit;
+    c->view.y -= is_wheel ? 0 : dy * unit;
     nino_canvas_moved(c);
     return TRUE;
 }
@@ -375,7 +377,7 @@ static double zoom_begin;
 static void on_zoom_begin(GtkGesture *g, GdkEventSequence *seq, gpointer user)
 {
     (void) g, (void) seq;
-    zoom_begin = NINO_CANVAS(user)->zoom;
+    zoom_begin = NINO_CANVAS(user)->view.zoom;
 }
 
 static void on_zoom(GtkGestureZoom *g, double scale, gpointer user)

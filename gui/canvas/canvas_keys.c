@@ -8,13 +8,13 @@
 enum { STEP = 20 }; // in the workflow
 
 // What the focus goes to by Tab and arrows: the nodes, then groups and points of links.
-static int n_stops(NinoCanvas *c) { return (int) (c->views->len + c->spots->len); }
+static int n_stops(NinoCanvas *c) { return (int) (c->nodes->len + c->spots.all->len); }
 
 static GtkWidget *stop(NinoCanvas *c, int i)
 {
-    const int n = (int) c->views->len;
-    return i < n ? g_ptr_array_index(c->views, (guint) i)
-                 : g_ptr_array_index(c->spots, (guint) (i - n));
+    const int n = (int) c->nodes->len;
+    return i < n ? g_ptr_array_index(c->nodes, (guint) i)
+                 : g_ptr_array_index(c->spots.all, (guint) (i - n));
 }
 
 static graphene_rect_t stop_box(NinoCanvas *c, int i)
@@ -22,7 +22,7 @@ static graphene_rect_t stop_box(NinoCanvas *c, int i)
     GtkWidget *w = stop(c, i);
     graphene_rect_t box;
     if (NINO_IS_SPOT(w))
-        return nino_canvas_spot_handle(c, NINO_SPOT(w));
+        return nino_canvas_spots_handle(&c->spots, NINO_SPOT(w));
     nino_node_view_get_box(NINO_NODE_VIEW(w), &box);
     return box;
 }
@@ -102,7 +102,7 @@ static void resize(NinoCanvas *c, double dx, double dy)
     nino_error err = { 0 };
     if (at < 0)
         return;
-    if (at < (int) c->views->len) {
+    if (at < (int) c->nodes->len) {
         const nino_doc_node *n = nino_document_node(c->doc, at);
         NinoNodeView *v = NINO_NODE_VIEW(stop(c, at));
         const graphene_rect_t box = stop_box(c, at);
@@ -139,8 +139,8 @@ static gboolean on_arrow(NinoCanvas *c, double dx, double dy, GdkModifierType mo
     } else if (at >= 0) {
         focus_stop(c, neighbour(c, at, dx, dy), with_control);
     } else {
-        c->ox -= dx * 60;
-        c->oy -= dy * 60;
+        c->view.x -= dx * 60;
+        c->view.y -= dy * 60;
         nino_canvas_moved(c);
     }
     return TRUE;
@@ -173,7 +173,7 @@ static gboolean on_space(NinoCanvas *c, GdkModifierType mods)
 static gboolean on_enter(NinoCanvas *c, GdkModifierType mods)
 {
     const int at = focused_stop(c);
-    NinoNodeView *v = nino_canvas_view(c, at);
+    NinoNodeView *v = nino_canvas_node(c, at);
     if (mods & (GDK_CONTROL_MASK | GDK_ALT_MASK) || at < 0)
         return FALSE;
     if (!v) {
@@ -184,7 +184,7 @@ static gboolean on_enter(NinoCanvas *c, GdkModifierType mods)
     const nino_doc_node *n = nino_document_node(c->doc, at);
     if (n->kind == NINO_DOC_SUBGRAPH && !n->n_widgets)
         gtk_widget_activate_action(GTK_WIDGET(c), "canvas.enter", NULL);
-    else if (c->detail != NINO_DETAIL_FULL)
+    else if (nino_canvas_view_detail(&c->view) != NINO_DETAIL_FULL)
         nino_canvas_set_zoom(c, 1);
     nino_canvas_reveal_node(c, v);
     return nino_node_view_edit(v);

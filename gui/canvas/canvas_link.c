@@ -5,12 +5,9 @@
 
 void nino_canvas_show_wanted(NinoCanvas *c, gboolean on)
 {
-    const nino_doc_node *n = on ? nino_document_node(c->doc, c->link_node) : NULL;
-    const char *type = !n                    ? NULL
-                       : c->link_from_output ? n->outputs[c->link_slot].type
-                                             : n->inputs[c->link_slot].type;
-    for (guint i = 0; i < c->views->len; i++)
-        nino_node_view_set_wanted(g_ptr_array_index(c->views, i), type, c->link_from_output);
+    const char *type = on ? nino_canvas_links_type(&c->links, c->doc) : NULL;
+    for (guint i = 0; i < c->nodes->len; i++)
+        nino_node_view_set_wanted(g_ptr_array_index(c->nodes, i), type, c->links.from_output);
 }
 
 gboolean nino_canvas_begin_link(NinoCanvas *c, NinoNodeView *v, double x, double y)
@@ -20,17 +17,17 @@ gboolean nino_canvas_begin_link(NinoCanvas *c, NinoNodeView *v, double x, double
     const nino_doc_node *n = nino_document_node(c->doc, node);
     if (!n || (out < 0 && in < 0))
         return FALSE;
-    c->cut_node = -1;
-    c->link_node = node;
-    c->link_slot = out >= 0 ? out : in;
-    c->link_from_output = out >= 0;
+    c->links.cut_node = -1;
+    c->links.node = node;
+    c->links.slot = out >= 0 ? out : in;
+    c->links.from_output = out >= 0;
     if (in >= 0 && n->inputs[in].link >= 0) { // takes the end of the link along
         const nino_doc_link *l = nino_document_link(c->doc, n->inputs[in].link);
-        c->cut_node = node;
-        c->cut_input = in;
-        c->link_node = l->from;
-        c->link_slot = l->from_slot;
-        c->link_from_output = TRUE;
+        c->links.cut_node = node;
+        c->links.cut_input = in;
+        c->links.node = l->from;
+        c->links.slot = l->from_slot;
+        c->links.from_output = TRUE;
     }
     c->drag = DRAG_LINK;
     nino_canvas_show_wanted(c, TRUE);
@@ -61,9 +58,9 @@ static int pick_input(const nino_doc_node *n, int at, const char *type)
 static gboolean is_open_side(const NinoCanvas *c, const nino_doc_node *n, NinoNodeView *v, double x,
                              double y)
 {
-    if (n && n->kind == NINO_DOC_OUTPUT && c->link_from_output)
+    if (n && n->kind == NINO_DOC_OUTPUT && c->links.from_output)
         return nino_node_view_input_at(v, x, y) < 0;
-    return n && n->kind == NINO_DOC_INPUT && !c->link_from_output &&
+    return n && n->kind == NINO_DOC_INPUT && !c->links.from_output &&
            nino_node_view_output_at(v, x, y) < 0;
 }
 
@@ -79,35 +76,34 @@ void nino_canvas_drop_link(NinoCanvas *c)
 {
     nino_error err = { 0 };
     nino_status st = NINO_OK;
-    NinoNodeView *v = nino_canvas_view_at(c, c->px, c->py);
-    const nino_doc_node *own = nino_document_node(c->doc, c->link_node);
+    NinoNodeView *v = nino_canvas_node_at(c, c->px, c->py);
     const int to = v ? nino_canvas_number_of(c, v) : -1;
     const nino_doc_node *n = nino_document_node(c->doc, to);
-    const char *type =
-        c->link_from_output ? own->outputs[c->link_slot].type : own->inputs[c->link_slot].type;
+    const char *type = nino_canvas_links_type(&c->links, c->doc);
     double x = 0, y = 0;
     if (v)
         nino_canvas_inside(c, v, c->px, c->py, &x, &y);
-    if (!n && c->cut_node < 0) {
-        nino_canvas_open_search(c, c->px, c->py, type, c->link_from_output);
+    if (!n && c->links.cut_node < 0) {
+        nino_canvas_open_search(c, c->px, c->py, type, c->links.from_output);
         return;
     }
     const gboolean is_new = is_open_side(c, n, v, x, y);
     const int slot = !n || is_new ? -1
-                     : c->link_from_output
+                     : c->links.from_output
                          ? pick_input(n, nino_node_view_input_at(v, x, y), type)
                          : pick_output(n, nino_node_view_output_at(v, x, y), type);
-    if (to == c->cut_node && slot == c->cut_input && n)
+    if (to == c->links.cut_node && slot == c->links.cut_input && n)
         return; // back where it was
     nino_document_begin(c->doc, slot >= 0 || is_new ? "Connect" : "Disconnect");
-    if (c->cut_node >= 0)
-        st = nino_document_disconnect(c->doc, c->cut_node, c->cut_input, &err);
+    if (c->links.cut_node >= 0)
+        st = nino_document_disconnect(c->doc, c->links.cut_node, c->links.cut_input, &err);
     if (!st && is_new)
-        st = nino_document_add_port(c->doc, c->link_node, c->link_from_output, c->link_slot, &err);
+        st = nino_document_add_port(c->doc, c->links.node, c->links.from_output, c->links.slot,
+                                    &err);
     else if (!st && n && slot >= 0)
-        st = c->link_from_output
-                 ? nino_document_connect(c->doc, c->link_node, c->link_slot, to, slot, &err)
-                 : nino_document_connect(c->doc, to, slot, c->link_node, c->link_slot, &err);
+        st = c->links.from_output
+                 ? nino_document_connect(c->doc, c->links.node, c->links.slot, to, slot, &err)
+                 : nino_document_connect(c->doc, to, slot, c->links.node, c->links.slot, &err);
     if (st)
         nino_document_cancel(c->doc);
     else

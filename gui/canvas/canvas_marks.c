@@ -98,9 +98,9 @@ static void show_mark(NinoCanvas *c, NinoNodeView *v, gboolean is_subgraph)
 
 void nino_canvas_show_marks(NinoCanvas *c)
 {
-    for (guint i = 0; i < c->views->len && c->doc; i++) {
+    for (guint i = 0; i < c->nodes->len && c->doc; i++) {
         const nino_doc_node *n = nino_document_node(c->doc, (int) i);
-        show_mark(c, g_ptr_array_index(c->views, i), n && n->kind == NINO_DOC_SUBGRAPH);
+        show_mark(c, g_ptr_array_index(c->nodes, i), n && n->kind == NINO_DOC_SUBGRAPH);
     }
     nino_canvas_fit_grown(c);
     gtk_widget_queue_draw(GTK_WIDGET(c));

@@ -1,6 +1,7 @@
 // What pops up over the canvas: connecting by name, bending, renaming, the context menu;
 // canvas_add.c has the search.
 #include "canvas/canvas_priv.h"
+#include "canvas/link_name.h"
 #include "canvas/search.h"
 #include "base/i18n.h"
 
@@ -28,7 +29,7 @@ static void on_closed(GtkPopover *p, gpointer user)
 
 void nino_canvas_show_popover(NinoCanvas *c, GtkWidget *popover, double sx, double sy)
 {
-    const double w = gtk_widget_get_width(GTK_WIDGET(c)), h = gtk_widget_get_height(GTK_WIDGET(c));
+    const double w = c->view.width, h = c->view.height;
     const GdkRectangle at = { (int) CLAMP(sx, 4, w - 4), (int) CLAMP(sy, 4, h - 4), 1, 1 };
     if (c->popover)
         gtk_popover_popdown(GTK_POPOVER(c->popover));
@@ -95,23 +96,23 @@ static GPtrArray *connections(NinoCanvas *c, int to)
 
 int nino_canvas_first_selected(NinoCanvas *c)
 {
-    for (guint i = 0; i < c->views->len; i++)
-        if (g_hash_table_contains(c->selected, nino_node_view_id(g_ptr_array_index(c->views, i))))
+    for (guint i = 0; i < c->nodes->len; i++)
+        if (g_hash_table_contains(c->selected, nino_node_view_id(g_ptr_array_index(c->nodes, i))))
             return (int) i;
     return -1;
 }
 
 void nino_canvas_middle_of(NinoCanvas *c, int node, double *x, double *y)
 {
-    NinoNodeView *v = nino_canvas_view(c, node);
+    NinoNodeView *v = nino_canvas_node(c, node);
     graphene_rect_t box;
-    *x = gtk_widget_get_width(GTK_WIDGET(c)) / 2.0;
-    *y = gtk_widget_get_height(GTK_WIDGET(c)) / 3.0;
+    *x = c->view.width / 2.0;
+    *y = c->view.height / 3.0;
     if (!v)
         return;
     nino_node_view_get_box(v, &box);
-    *x = (box.origin.x + box.size.width / 2) * c->zoom + c->ox;
-    *y = (box.origin.y + NINO_NODE_TITLE) * c->zoom + c->oy;
+    *x = (box.origin.x + box.size.width / 2) * c->view.zoom + c->view.x;
+    *y = (box.origin.y + NINO_NODE_TITLE) * c->view.zoom + c->view.y;
 }
 
 // Where a popover for the selection belongs.
@@ -119,13 +120,13 @@ static void middle_of_selection(NinoCanvas *c, double *x, double *y)
 {
     const int node = nino_canvas_first_selected(c);
     nino_canvas_middle_of(c, node, x, y);
-    for (guint i = 0; i < c->spots->len && node < 0; i++) {
-        NinoSpot *s = g_ptr_array_index(c->spots, i);
+    for (guint i = 0; i < c->spots.all->len && node < 0; i++) {
+        NinoSpot *s = g_ptr_array_index(c->spots.all, i);
         if (!s->is_selected)
             continue;
-        const graphene_rect_t box = nino_canvas_spot_handle(c, s);
-        *x = (box.origin.x + box.size.width / 2) * c->zoom + c->ox;
-        *y = (box.origin.y + box.size.height) * c->zoom + c->oy;
+        const graphene_rect_t box = nino_canvas_spots_handle(&c->spots, s);
+        *x = (box.origin.x + box.size.width / 2) * c->view.zoom + c->view.x;
+        *y = (box.origin.y + box.size.height) * c->view.zoom + c->view.y;
         return;
     }
 }
@@ -143,15 +144,6 @@ void nino_canvas_open_connect(NinoCanvas *c)
 
 // ---- bending a link by keyboard --------------------------------------------------------------
 
-char *nino_canvas_link_name(NinoCanvas *c, int link)
-{
-    const nino_doc_link *l = nino_document_link(c->doc, link);
-    const nino_doc_node *from = nino_document_node(c->doc, l->from),
-                        *to = nino_document_node(c->doc, l->to);
-    return g_strdup_printf("%s, %s → %s, %s", from->title, from->outputs[l->from_slot].label,
-                           to->title, to->inputs[l->to_slot].label);
-}
-
 // A point in the middle of its longest part; it is selected, so that the arrows move it.
 static void on_bend(gpointer user, const char *key)
 {
@@ -163,7 +155,8 @@ static void on_bend(gpointer user, const char *key)
     double most = -1;
     if (!l)
         return;
-    g_autofree graphene_point_t *p = nino_canvas_link_points(c, l, &n);
+    const CanvasScene scene = nino_canvas_scene(c);
+    g_autofree graphene_point_t *p = nino_canvas_link_points(&scene, l, &n);
     for (int i = 0; i + 1 < n; i++) {
         const double far = hypot(p[i + 1].x - p[i].x, p[i + 1].y - p[i].y);
         at = far > most ? i : at;
@@ -173,17 +166,17 @@ static void on_bend(gpointer user, const char *key)
     if (!nino_canvas_did(c, nino_document_add_reroute(c->doc, link, at, x, y, &err), &err))
         return;
     l = nino_document_link(c->doc, link);
-    nino_canvas_focus_spot(c, nino_canvas_spot_of_point(c, l->reroutes[at]));
+    nino_canvas_focus_spot(c, nino_canvas_spots_of_point(&c->spots, l->reroutes[at]));
 }
 
 // Links of what is selected, or all.
 static gboolean is_offered(NinoCanvas *c, const nino_doc_link *l)
 {
-    const gboolean any = g_hash_table_size(c->selected) || nino_canvas_n_selected_spots(c);
+    const gboolean any = g_hash_table_size(c->selected) || nino_canvas_spots_n_selected(&c->spots);
     const char *from = nino_document_node(c->doc, l->from)->id,
                *to = nino_document_node(c->doc, l->to)->id;
     for (int i = 0; i < l->n_reroutes; i++)
-        if (nino_canvas_spot_of_point(c, l->reroutes[i])->is_selected)
+        if (nino_canvas_spots_of_point(&c->spots, l->reroutes[i])->is_selected)
             return TRUE;
     return !any || g_hash_table_contains(c->selected, from) ||
            g_hash_table_contains(c->selected, to);
@@ -199,7 +192,7 @@ void nino_canvas_open_bend(NinoCanvas *c)
             continue;
         NinoSearchItem *item = g_new0(NinoSearchItem, 1);
         item->key = g_strdup_printf("%d", i);
-        item->title = nino_canvas_link_name(c, i);
+        item->title = nino_canvas_link_name(c->doc, i);
         item->detail =
             l->n_reroutes
                 ? g_strdup_printf(ngettext("%s, %d point", "%s, %d points", (gulong) l->n_reroutes),
@@ -314,7 +307,7 @@ void nino_canvas_open_menu(NinoCanvas *c, double sx, double sy, gboolean of_sele
                                                { NULL, NULL } };
     GMenu *menu = g_menu_new();
     const gboolean has_nodes = g_hash_table_size(c->selected) > 0;
-    if (of_selection && (has_nodes || nino_canvas_selected_group(c))) {
+    if (of_selection && (has_nodes || nino_canvas_spots_selected_group(&c->spots))) {
         GMenu *colors = color_menu();
         add_section(menu, has_nodes ? on_nodes : on_group);
         g_menu_append_submenu(menu, _("Colour"), G_MENU_MODEL(colors));
@@ -337,6 +330,6 @@ void nino_canvas_open_menu_by_key(NinoCanvas *c)
 {
     double x, y;
     middle_of_selection(c, &x, &y);
-    nino_canvas_open_menu(c, x, y,
-                          g_hash_table_size(c->selected) || nino_canvas_n_selected_spots(c));
+    nino_canvas_open_menu(
+        c, x, y, g_hash_table_size(c->selected) || nino_canvas_spots_n_selected(&c->spots));
 }

@@ -1,14 +1,9 @@
-// Internal: what the files of the canvas share. Screen = workflow * zoom + offset.
+// Internal: what the files of the canvas share.
 #pragma once
 #include "canvas/canvas.h"
-#include "node/node_view.h"
-#include "canvas/spot.h"
+#include "canvas/canvas_links.h"
+#include "canvas/canvas_spots.h"
 #include "node/style.h"
-
-#define NINO_CANVAS_MIN_ZOOM 0.05
-#define NINO_CANVAS_MAX_ZOOM 4.0
-
-enum { NINO_GROUP_MIN_WIDTH = 60, NINO_GROUP_MIN_HEIGHT = 40 };
 
 typedef enum CanvasDrag {
     DRAG_NONE,
@@ -26,44 +21,40 @@ typedef struct CanvasMoved { // a node being dragged
     double x, y;
 } CanvasMoved;
 
-typedef struct CanvasKept { // as it was drawn last, and all that decided how
-    GskRenderNode *node;    // NULL: not yet
-    GByteArray *key;
-} CanvasKept;
-
 struct _NinoCanvas {
     GtkWidget parent;
+    // What is shown.
     nino_document *doc;
-    GPtrArray *views;     // NinoNodeView, by number of the node
-    GHashTable *by_id;    // id -> view
-    GHashTable *selected; // ids
-    GPtrArray *spots;     // NinoSpot: groups, then reroutes, by number
-    GHashTable *marks;    // execution id -> NinoNodeMark
-    GHashTable *issues;   // execution id -> text
-    GHashTable *pictures; // execution id -> GdkTexture
-    guint mark_source, moved_source;
-    double zoom, ox, oy;
-    double fit_zoom, fit_ox, fit_oy; // where fitting everything put the view
-    graphene_rect_t fit_box;         // and what everything was
-    double px, py;                   // pointer
-    NinoDetail detail;
-    char *prefix; // of execution ids: "57:"
-    gboolean has_minimap, is_space_down, wants_fit;
-    CanvasKept grid, links;
+    char *prefix;         // of execution ids: "57:"
+    GPtrArray *nodes;     // NinoNodeView, by number of the node
+    GHashTable *by_id;    // id -> NinoNodeView
+    GHashTable *selected; // ids of nodes
+    CanvasSpots spots;
+    CanvasLinks links;
+
+    // Where and how.
+    CanvasView view;
+    guint moved_source;
+    CanvasKept grid;
+    gboolean has_minimap;
     GtkWidget *bar; // the way into subgraphs
     GtkWidget *popover;
 
+    // canvas_marks.c: what a run and a check said, by execution id.
+    GHashTable *marks;    // NinoNodeMark
+    GHashTable *issues;   // text
+    GHashTable *pictures; // GdkTexture
+    guint mark_source;
+
+    // canvas_input.c: what the pointer does.
+    double px, py; // where it is
+    gboolean is_space_down;
     CanvasDrag drag;
     gboolean has_moved;
     double x0, y0, ox0, oy0; // where the drag began
+    double dx, dy;           // how far it has come, in the workflow
     GArray *moved;           // CanvasMoved
     NinoNodeView *target;
-    int group;
-    double dx, dy;            // of what is dragged, in the workflow
-    int link_node, link_slot; // the end that stays
-    gboolean link_from_output;
-    int cut_node, cut_input; // the input a link was taken from, or -1
-    double width0, height0;
 };
 
 enum { SIGNAL_CHANGED, SIGNAL_SELECTION, SIGNAL_PROBLEM, N_SIGNALS };
@@ -82,9 +73,8 @@ void nino_canvas_toggle(NinoCanvas *c, const char *id, gboolean selected);
 int nino_canvas_first_selected(NinoCanvas *c);                   // number of the node; -1: none
 const char **nino_canvas_selected_ids(NinoCanvas *c, size_t *n); // g_free() the array
 void nino_canvas_zoom_at(NinoCanvas *c, double zoom, double x, double y);
-void nino_canvas_world(NinoCanvas *c, double sx, double sy, double *x, double *y);
-NinoNodeView *nino_canvas_view_at(NinoCanvas *c, double sx, double sy);
-NinoNodeView *nino_canvas_view(NinoCanvas *c, int node);
+NinoNodeView *nino_canvas_node_at(NinoCanvas *c, double sx, double sy);
+NinoNodeView *nino_canvas_node(NinoCanvas *c, int node);
 void nino_canvas_reveal(NinoCanvas *c, const graphene_rect_t *box);
 void nino_canvas_reveal_node(NinoCanvas *c, NinoNodeView *v);
 
@@ -92,41 +82,23 @@ void nino_canvas_reveal_node(NinoCanvas *c, NinoNodeView *v);
 void nino_canvas_show_marks(NinoCanvas *c); // now
 void nino_canvas_free_mark(gpointer mark);
 
-// ---- groups and points of links
-GPtrArray *nino_canvas_new_spots(void);
-void nino_canvas_sync_spots(NinoCanvas *c);
-void nino_canvas_show_spots(NinoCanvas *c); // who of them is in view
-void nino_canvas_allocate_spots(NinoCanvas *c);
-// In the workflow, with what is being dragged.
-graphene_rect_t nino_canvas_group_box(NinoCanvas *c, int group);
-graphene_point_t nino_canvas_point(NinoCanvas *c, int reroute);
-graphene_rect_t nino_canvas_spot_box(NinoCanvas *c, NinoSpot *s);
-graphene_rect_t nino_canvas_spot_handle(NinoCanvas *c, NinoSpot *s); // what to take it by
-NinoSpot *nino_canvas_spot_of_point(NinoCanvas *c, int reroute);
-NinoSpot *nino_canvas_spot_at(NinoCanvas *c, double x, double y, gboolean *is_corner);
-int nino_canvas_n_selected_spots(NinoCanvas *c);
-NinoSpot *nino_canvas_selected_group(NinoCanvas *c); // the first one, or NULL
-void nino_canvas_unselect(NinoCanvas *c);            // nodes and spots, without telling
+// ---- selection
+void nino_canvas_unselect(NinoCanvas *c); // nodes and spots, without telling
 void nino_canvas_select_spot(NinoCanvas *c, NinoSpot *s, gboolean selected);
-void nino_canvas_select_spots_in(NinoCanvas *c, const graphene_rect_t *area); // NULL: all
-// What is selected moves: c->moved and spots' is_moved; drop_selection() writes it down.
+// What is selected moves: taken, shown elsewhere while it is dragged, written down.
 void nino_canvas_take_selection(NinoCanvas *c);
+void nino_canvas_drag_selection(NinoCanvas *c, double dx, double dy);
 void nino_canvas_drop_selection(NinoCanvas *c, double dx, double dy);
-nino_status nino_canvas_delete_spots(NinoCanvas *c, nino_error *err); // the selected ones
-nino_status nino_canvas_color_groups(NinoCanvas *c, const char *color, nino_error *err);
 
 // ---- drawing
 void nino_canvas_draw(NinoCanvas *c, GtkSnapshot *s);
-void nino_canvas_forget(CanvasKept *k);
+CanvasScene nino_canvas_scene(NinoCanvas *c);
 graphene_rect_t nino_canvas_bounds(NinoCanvas *c); // of everything, in the workflow
 // Fits again when nodes grew (results, previews) and nobody has moved the view since.
 void nino_canvas_fit_grown(NinoCanvas *c);
 // The minimap's place on the screen; FALSE: it is not shown, as while everything is in view.
 gboolean nino_canvas_minimap_box(NinoCanvas *c, graphene_rect_t *box, double *scale,
                                  graphene_rect_t *bounds);
-int nino_canvas_link_at(NinoCanvas *c, double x, double y, int *segment); // -1: none
-// The points a link goes through; g_free() it.
-graphene_point_t *nino_canvas_link_points(NinoCanvas *c, const nino_doc_link *l, int *n);
 
 // ---- input and actions
 void nino_canvas_add_input(NinoCanvas *c);
@@ -146,7 +118,6 @@ void nino_canvas_open_slots(NinoCanvas *c);  // of the selected node, to add ano
 void nino_canvas_open_models(NinoCanvas *c); // to add one with the node that loads it
 void nino_canvas_open_connect(NinoCanvas *c);
 void nino_canvas_open_bend(NinoCanvas *c);
-char *nino_canvas_link_name(NinoCanvas *c, int link); // for people; g_free()
 // A menu for what is selected, or for the canvas.
 void nino_canvas_open_menu(NinoCanvas *c, double sx, double sy, gboolean of_selection);
 void nino_canvas_open_menu_by_key(NinoCanvas *c);

@@ -1,144 +1,137 @@
-// Groups and points of links: where they are, which are selected, moved and deleted. A group takes
-// along what is inside.
-#include "canvas/canvas_priv.h"
-
-#include <math.h>
+// A group is taken by its title or its lower right corner, a point within some reach.
+#include "canvas/canvas_spots.h"
 
 #include "base/i18n.h"
+#include "canvas/link_name.h"
 
 enum { GROUP_TITLE = 34, GROUP_CORNER = 16, POINT_REACH = 11 };
 
-static NinoSpot *spot(NinoCanvas *c, guint i) { return g_ptr_array_index(c->spots, i); }
+static NinoSpot *spot(const CanvasSpots *s, guint i) { return g_ptr_array_index(s->all, i); }
 
-NinoSpot *nino_canvas_spot_of_point(NinoCanvas *c, int reroute)
+// A number of the document as one of its spots; NULL while the document is ahead of the widgets.
+static NinoSpot *find(const CanvasSpots *s, int number)
 {
-    return spot(c, (guint) (nino_document_n_groups(c->doc) + reroute));
+    return number >= 0 && number < (int) s->all->len ? spot(s, (guint) number) : NULL;
+}
+
+NinoSpot *nino_canvas_spots_of_point(const CanvasSpots *s, int reroute)
+{
+    return find(s, nino_document_n_groups(s->doc) + reroute);
 }
 
 // ---- places ----------------------------------------------------------------------------------
 
-graphene_rect_t nino_canvas_group_box(NinoCanvas *c, int group)
+graphene_rect_t nino_canvas_spots_group_box(const CanvasSpots *s, int group)
 {
-    const nino_doc_group *g = nino_document_group(c->doc, group);
-    const NinoSpot *s = group < (int) c->spots->len ? spot(c, (guint) group) : NULL;
+    const nino_doc_group *g = nino_document_group(s->doc, group);
+    const NinoSpot *own = find(s, group);
     double x = g->x, y = g->y, w = g->width, h = g->height;
-    if (c->drag == DRAG_SELECTION && s && s->is_moved) {
-        x += c->dx;
-        y += c->dy;
-    } else if (c->drag == DRAG_GROUP_SIZE && c->group == group) {
-        w = MAX(w + c->dx, NINO_GROUP_MIN_WIDTH);
-        h = MAX(h + c->dy, NINO_GROUP_MIN_HEIGHT);
+    if (s->resized == group) {
+        w = MAX(w + s->dx, NINO_GROUP_MIN_WIDTH);
+        h = MAX(h + s->dy, NINO_GROUP_MIN_HEIGHT);
+    } else if (own && own->is_moved && s->resized < 0) {
+        x += s->dx;
+        y += s->dy;
     }
     return GRAPHENE_RECT_INIT((float) x, (float) y, (float) w, (float) h);
 }
 
-graphene_point_t nino_canvas_point(NinoCanvas *c, int reroute)
+graphene_point_t nino_canvas_spots_point(const CanvasSpots *s, int reroute)
 {
-    const nino_doc_reroute *r = nino_document_reroute(c->doc, reroute);
-    const guint i = (guint) (nino_document_n_groups(c->doc) + reroute);
-    const gboolean moves = c->drag == DRAG_SELECTION && i < c->spots->len && spot(c, i)->is_moved;
-    return GRAPHENE_POINT_INIT((float) (r->x + (moves ? c->dx : 0)),
-                               (float) (r->y + (moves ? c->dy : 0)));
+    const nino_doc_reroute *r = nino_document_reroute(s->doc, reroute);
+    const NinoSpot *own = nino_canvas_spots_of_point(s, reroute);
+    const gboolean moves = own && own->is_moved && s->resized < 0;
+    return GRAPHENE_POINT_INIT((float) (r->x + (moves ? s->dx : 0)),
+                               (float) (r->y + (moves ? s->dy : 0)));
 }
 
-graphene_rect_t nino_canvas_spot_box(NinoCanvas *c, NinoSpot *s)
+graphene_rect_t nino_canvas_spots_box(const CanvasSpots *s, const NinoSpot *one)
 {
-    if (s->is_group)
-        return nino_canvas_group_box(c, s->number);
-    const graphene_point_t p = nino_canvas_point(c, s->number);
+    if (one->is_group)
+        return nino_canvas_spots_group_box(s, one->number);
+    const graphene_point_t p = nino_canvas_spots_point(s, one->number);
     return GRAPHENE_RECT_INIT(p.x - POINT_REACH, p.y - POINT_REACH, 2 * POINT_REACH,
                               2 * POINT_REACH);
 }
 
-graphene_rect_t nino_canvas_spot_handle(NinoCanvas *c, NinoSpot *s)
+graphene_rect_t nino_canvas_spots_handle(const CanvasSpots *s, const NinoSpot *one)
 {
-    graphene_rect_t box = nino_canvas_spot_box(c, s);
-    if (s->is_group)
+    graphene_rect_t box = nino_canvas_spots_box(s, one);
+    if (one->is_group)
         box.size.height = GROUP_TITLE;
     return box;
 }
 
-static graphene_rect_t on_screen(NinoCanvas *c, NinoSpot *s)
+static graphene_rect_t on_screen(const CanvasSpots *s, const CanvasView *v, const NinoSpot *one)
 {
-    const graphene_rect_t box = nino_canvas_spot_handle(c, s);
-    const double z = c->zoom;
-    return GRAPHENE_RECT_INIT((float) (box.origin.x * z + c->ox),
-                              (float) (box.origin.y * z + c->oy), (float) (box.size.width * z),
-                              (float) (box.size.height * z));
+    const graphene_rect_t box = nino_canvas_spots_handle(s, one);
+    return nino_canvas_view_on_screen(v, &box);
 }
 
-void nino_canvas_show_spots(NinoCanvas *c)
+void nino_canvas_spots_show(CanvasSpots *s, const CanvasView *v)
 {
     const graphene_rect_t seen =
-        GRAPHENE_RECT_INIT(0, 0, (float) MAX(gtk_widget_get_width(GTK_WIDGET(c)), 1),
-                           (float) MAX(gtk_widget_get_height(GTK_WIDGET(c)), 1));
-    for (guint i = 0; i < c->spots->len; i++) {
-        const graphene_rect_t box = on_screen(c, spot(c, i));
+        GRAPHENE_RECT_INIT(0, 0, (float) MAX(v->width, 1), (float) MAX(v->height, 1));
+    for (guint i = 0; i < s->all->len; i++) {
+        const graphene_rect_t box = on_screen(s, v, spot(s, i));
         const gboolean is_seen = graphene_rect_intersection(&box, &seen, NULL);
-        if (gtk_widget_get_child_visible(GTK_WIDGET(spot(c, i))) != is_seen)
-            gtk_widget_set_child_visible(GTK_WIDGET(spot(c, i)), is_seen);
+        if (gtk_widget_get_child_visible(GTK_WIDGET(spot(s, i))) != is_seen)
+            gtk_widget_set_child_visible(GTK_WIDGET(spot(s, i)), is_seen);
     }
 }
 
-void nino_canvas_allocate_spots(NinoCanvas *c)
+void nino_canvas_spots_allocate(CanvasSpots *s, const CanvasView *v)
 {
-    for (guint i = 0; i < c->spots->len; i++) {
-        GtkWidget *s = g_ptr_array_index(c->spots, i);
-        const graphene_rect_t box = on_screen(c, spot(c, i));
-        if (!gtk_widget_get_child_visible(s))
+    for (guint i = 0; i < s->all->len; i++) {
+        GtkWidget *w = GTK_WIDGET(spot(s, i));
+        const graphene_rect_t box = on_screen(s, v, spot(s, i));
+        if (!gtk_widget_get_child_visible(w))
             continue;
-        gtk_widget_measure(s, GTK_ORIENTATION_HORIZONTAL, -1, NULL, NULL, NULL, NULL);
-        gtk_widget_allocate(s, MAX((int) box.size.width, 1), MAX((int) box.size.height, 1), -1,
+        gtk_widget_measure(w, GTK_ORIENTATION_HORIZONTAL, -1, NULL, NULL, NULL, NULL);
+        gtk_widget_allocate(w, MAX((int) box.size.width, 1), MAX((int) box.size.height, 1), -1,
                             gsk_transform_translate(NULL, &box.origin));
     }
 }
 
-NinoSpot *nino_canvas_spot_at(NinoCanvas *c, double x, double y, gboolean *is_corner)
+NinoSpot *nino_canvas_spots_at(const CanvasSpots *s, double x, double y, gboolean *is_corner)
 {
     *is_corner = FALSE;
-    for (guint i = c->spots->len; i > 0; i--) { // points are above groups
-        NinoSpot *s = spot(c, i - 1);
-        const graphene_rect_t box = nino_canvas_spot_box(c, s);
+    for (guint i = s->all->len; i > 0; i--) { // points are above groups
+        NinoSpot *one = spot(s, i - 1);
+        const graphene_rect_t box = nino_canvas_spots_box(s, one);
         const double in_x = x - box.origin.x, in_y = y - box.origin.y;
         if (in_x < 0 || in_y < 0 || in_x > box.size.width || in_y > box.size.height)
             continue;
-        *is_corner = s->is_group && in_x > box.size.width - GROUP_CORNER &&
+        *is_corner = one->is_group && in_x > box.size.width - GROUP_CORNER &&
                      in_y > box.size.height - GROUP_CORNER;
-        if (!s->is_group || *is_corner || in_y < GROUP_TITLE)
-            return s;
+        if (!one->is_group || *is_corner || in_y < GROUP_TITLE)
+            return one;
     }
     return NULL;
 }
 
 // ---- what the document has -------------------------------------------------------------------
 
-static gboolean is_inside(const graphene_rect_t *area, NinoNodeView *v)
+static char *group_label(const CanvasSpots *s, int group, GPtrArray *nodes)
 {
-    graphene_rect_t box;
-    graphene_point_t middle;
-    nino_node_view_get_box(v, &box);
-    graphene_rect_get_center(&box, &middle);
-    return graphene_rect_contains_point(area, &middle);
-}
-
-static char *group_label(NinoCanvas *c, int group)
-{
-    const graphene_rect_t area = nino_canvas_group_box(c, group);
+    const graphene_rect_t area = nino_canvas_spots_group_box(s, group);
     int n = 0;
-    for (guint i = 0; i < c->views->len; i++)
-        n += is_inside(&area, g_ptr_array_index(c->views, i));
+    for (guint i = 0; i < nodes->len; i++) {
+        const graphene_point_t middle = nino_node_view_middle(g_ptr_array_index(nodes, i));
+        n += graphene_rect_contains_point(&area, &middle);
+    }
     return g_strdup_printf(ngettext("%s, group of %d node", "%s, group of %d nodes", (gulong) n),
-                           nino_document_group(c->doc, group)->title, n);
+                           nino_document_group(s->doc, group)->title, n);
 }
 
 // The first link that goes through the point names it.
-static char *point_label(NinoCanvas *c, int reroute)
+static char *point_label(const CanvasSpots *s, int reroute)
 {
-    for (int i = 0; i < nino_document_n_links(c->doc); i++) {
-        const nino_doc_link *l = nino_document_link(c->doc, i);
+    for (int i = 0; i < nino_document_n_links(s->doc); i++) {
+        const nino_doc_link *l = nino_document_link(s->doc, i);
         for (int k = 0; k < l->n_reroutes; k++)
             if (l->reroutes[k] == reroute) {
-                g_autofree char *link = nino_canvas_link_name(c, i);
+                g_autofree char *link = nino_canvas_link_name(s->doc, i);
                 return g_strdup_printf(_("Point %d of %d of the link %s"), k + 1, l->n_reroutes,
                                        link);
             }
@@ -152,185 +145,183 @@ static void drop_spot(gpointer p)
         gtk_widget_unparent(p);
 }
 
-GPtrArray *nino_canvas_new_spots(void) { return g_ptr_array_new_with_free_func(drop_spot); }
-
-// The widget that stood for it before; groups have no name, so they keep theirs while there are as
-// many.
-static NinoSpot *take_old(NinoCanvas *c, gboolean is_group, int number, gboolean same_groups)
+void nino_canvas_spots_init(CanvasSpots *s)
 {
-    const nino_doc_reroute *r = is_group ? NULL : nino_document_reroute(c->doc, number);
-    for (guint i = 0; i < c->spots->len; i++) {
-        NinoSpot *s = spot(c, i);
-        if (!s || s->is_group != is_group)
-            continue;
-        if (is_group ? same_groups && s->number == number : g_str_equal(s->id, r->id)) {
-            c->spots->pdata[i] = NULL;
-            return s;
-        }
-    }
-    GtkWidget *s = nino_spot_new(is_group, r ? r->id : NULL);
-    gtk_widget_set_child_visible(s, FALSE);
-    gtk_widget_insert_before(s, GTK_WIDGET(c), c->bar);
-    return NINO_SPOT(s);
+    *s = (CanvasSpots){ .all = g_ptr_array_new_with_free_func(drop_spot), .resized = -1 };
 }
 
-void nino_canvas_sync_spots(NinoCanvas *c)
+void nino_canvas_spots_clear(CanvasSpots *s)
 {
-    const int n_groups = c->doc ? nino_document_n_groups(c->doc) : 0;
-    const int n = c->doc ? n_groups + nino_document_n_reroutes(c->doc) : 0;
-    GPtrArray *spots = nino_canvas_new_spots();
+    s->doc = NULL;
+    g_ptr_array_set_size(s->all, 0);
+}
+
+void nino_canvas_spots_release(CanvasSpots *s) { g_ptr_array_unref(s->all); }
+
+// The widget that stood for it before; groups have no name, so they keep theirs while there are as
+// many. NULL: there was none.
+static NinoSpot *take_old(CanvasSpots *s, gboolean is_group, int number, gboolean same_groups)
+{
+    const nino_doc_reroute *r = is_group ? NULL : nino_document_reroute(s->doc, number);
+    for (guint i = 0; i < s->all->len; i++) {
+        NinoSpot *one = spot(s, i);
+        if (!one || one->is_group != is_group)
+            continue;
+        if (is_group ? same_groups && one->number == number : g_str_equal(one->id, r->id)) {
+            s->all->pdata[i] = NULL;
+            return one;
+        }
+    }
+    return NULL;
+}
+
+static NinoSpot *make_new(const CanvasSpots *s, gboolean is_group, int number, GtkWidget *parent,
+                          GtkWidget *next)
+{
+    GtkWidget *w =
+        nino_spot_new(is_group, is_group ? NULL : nino_document_reroute(s->doc, number)->id);
+    gtk_widget_set_child_visible(w, FALSE);
+    gtk_widget_insert_before(w, parent, next);
+    return NINO_SPOT(w);
+}
+
+void nino_canvas_spots_sync(CanvasSpots *s, nino_document *d, GPtrArray *nodes, GtkWidget *parent,
+                            GtkWidget *next)
+{
+    const int n_groups = d ? nino_document_n_groups(d) : 0;
+    const int n = d ? n_groups + nino_document_n_reroutes(d) : 0;
+    GPtrArray *all = g_ptr_array_new_with_free_func(drop_spot);
     int had_groups = 0;
-    for (guint i = 0; i < c->spots->len; i++)
-        had_groups += spot(c, i)->is_group;
+    s->doc = d;
+    for (guint i = 0; i < s->all->len; i++)
+        had_groups += spot(s, i)->is_group;
     for (int i = 0; i < n; i++) {
         const gboolean is_group = i < n_groups;
         const int number = is_group ? i : i - n_groups;
-        NinoSpot *s = take_old(c, is_group, number, n_groups == had_groups);
-        s->number = number;
-        s->is_moved = FALSE;
-        g_ptr_array_add(spots, s);
+        NinoSpot *one = take_old(s, is_group, number, n_groups == had_groups);
+        if (!one)
+            one = make_new(s, is_group, number, parent, next);
+        one->number = number;
+        one->is_moved = FALSE;
+        g_ptr_array_add(all, one);
     }
-    g_ptr_array_unref(c->spots);
-    c->spots = spots;
-    for (guint i = 0; i < spots->len; i++) {
-        NinoSpot *s = spot(c, i);
+    g_ptr_array_unref(s->all);
+    s->all = all;
+    for (guint i = 0; i < all->len; i++) {
+        NinoSpot *one = spot(s, i);
         g_autofree char *label =
-            s->is_group ? group_label(c, s->number) : point_label(c, s->number);
-        nino_spot_set(s, label, s->is_selected);
+            one->is_group ? group_label(s, one->number, nodes) : point_label(s, one->number);
+        nino_spot_set(one, label, one->is_selected);
     }
 }
 
 // ---- selection -------------------------------------------------------------------------------
 
-int nino_canvas_n_selected_spots(NinoCanvas *c)
+int nino_canvas_spots_n_selected(const CanvasSpots *s)
 {
     int n = 0;
-    for (guint i = 0; i < c->spots->len; i++)
-        n += spot(c, i)->is_selected;
+    for (guint i = 0; i < s->all->len; i++)
+        n += spot(s, i)->is_selected;
     return n;
 }
 
-NinoSpot *nino_canvas_selected_group(NinoCanvas *c)
+NinoSpot *nino_canvas_spots_selected_group(const CanvasSpots *s)
 {
-    for (guint i = 0; i < c->spots->len; i++)
-        if (spot(c, i)->is_group && spot(c, i)->is_selected)
-            return spot(c, i);
+    for (guint i = 0; i < s->all->len; i++)
+        if (spot(s, i)->is_group && spot(s, i)->is_selected)
+            return spot(s, i);
     return NULL;
 }
 
-void nino_canvas_unselect(NinoCanvas *c)
+void nino_canvas_spots_select_none(CanvasSpots *s)
 {
-    g_hash_table_remove_all(c->selected);
-    for (guint i = 0; i < c->spots->len; i++)
-        nino_spot_set(spot(c, i), spot(c, i)->label, FALSE);
+    for (guint i = 0; i < s->all->len; i++)
+        nino_spot_set(spot(s, i), spot(s, i)->label, FALSE);
 }
 
-void nino_canvas_select_spot(NinoCanvas *c, NinoSpot *s, gboolean selected)
+void nino_canvas_spots_select_in(CanvasSpots *s, const graphene_rect_t *area)
 {
-    nino_spot_set(s, s->label, selected);
-    nino_canvas_selection_changed(c);
-}
-
-void nino_canvas_select_spots_in(NinoCanvas *c, const graphene_rect_t *area)
-{
-    for (guint i = 0; i < c->spots->len; i++) {
-        const graphene_rect_t box = nino_canvas_spot_box(c, spot(c, i));
+    for (guint i = 0; i < s->all->len; i++) {
+        const graphene_rect_t box = nino_canvas_spots_box(s, spot(s, i));
         if (!area || graphene_rect_contains_rect(area, &box))
-            nino_spot_set(spot(c, i), spot(c, i)->label, TRUE);
+            nino_spot_set(spot(s, i), spot(s, i)->label, TRUE);
     }
+}
+
+gboolean nino_canvas_spots_is_bright(const CanvasSpots *s, int number)
+{
+    NinoSpot *one = find(s, number);
+    return one && (one->is_selected || gtk_widget_has_focus(GTK_WIDGET(one)));
 }
 
 // ---- moving and deleting ---------------------------------------------------------------------
 
-static gboolean is_in_selected_group(NinoCanvas *c, NinoNodeView *v, const NinoSpot *point)
+gboolean nino_canvas_spots_takes(const CanvasSpots *s, graphene_point_t middle)
 {
-    for (guint i = 0; i < c->spots->len; i++) {
-        if (!spot(c, i)->is_group || !spot(c, i)->is_selected)
+    for (guint i = 0; i < s->all->len; i++) {
+        if (!spot(s, i)->is_group || !spot(s, i)->is_selected)
             continue;
-        const graphene_rect_t area = nino_canvas_group_box(c, spot(c, i)->number);
-        const graphene_point_t at =
-            point ? nino_canvas_point(c, point->number) : GRAPHENE_POINT_INIT(0, 0);
-        if (v ? is_inside(&area, v) : graphene_rect_contains_point(&area, &at))
+        const graphene_rect_t area = nino_canvas_spots_group_box(s, spot(s, i)->number);
+        if (graphene_rect_contains_point(&area, &middle))
             return TRUE;
     }
     return FALSE;
 }
 
-void nino_canvas_take_selection(NinoCanvas *c)
+void nino_canvas_spots_take(CanvasSpots *s)
 {
-    g_array_set_size(c->moved, 0);
-    for (guint i = 0; i < c->views->len; i++) {
-        NinoNodeView *v = g_ptr_array_index(c->views, i);
-        const nino_doc_node *n = nino_document_node(c->doc, (int) i);
-        graphene_rect_t box;
-        nino_node_view_get_box(v, &box);
-        const CanvasMoved m = { v, box.origin.x, box.origin.y };
-        if (n && !n->is_pinned &&
-            (g_hash_table_contains(c->selected, n->id) || is_in_selected_group(c, v, NULL)))
-            g_array_append_val(c->moved, m);
-    }
-    for (guint i = 0; i < c->spots->len; i++) {
-        NinoSpot *s = spot(c, i);
-        s->is_moved = s->is_selected || (!s->is_group && is_in_selected_group(c, NULL, s));
+    for (guint i = 0; i < s->all->len; i++) {
+        NinoSpot *one = spot(s, i);
+        one->is_moved =
+            one->is_selected ||
+            (!one->is_group && nino_canvas_spots_takes(s, nino_canvas_spots_point(s, one->number)));
     }
 }
 
-static nino_status move_spot(NinoCanvas *c, NinoSpot *s, double dx, double dy, nino_error *err)
+int nino_canvas_spots_n_moved(const CanvasSpots *s)
 {
-    if (!s->is_group)
-        return nino_document_move_reroute(c->doc, s->id, dx, dy, err);
-    const nino_doc_group *g = nino_document_group(c->doc, s->number);
-    return nino_document_place_group(c->doc, s->number, g->x + dx, g->y + dy, g->width, g->height,
+    int n = 0;
+    for (guint i = 0; i < s->all->len; i++)
+        n += spot(s, i)->is_moved;
+    return n;
+}
+
+static nino_status move_spot(CanvasSpots *s, const NinoSpot *one, double dx, double dy,
+                             nino_error *err)
+{
+    if (!one->is_group)
+        return nino_document_move_reroute(s->doc, one->id, dx, dy, err);
+    const nino_doc_group *g = nino_document_group(s->doc, one->number);
+    return nino_document_place_group(s->doc, one->number, g->x + dx, g->y + dy, g->width, g->height,
                                      err);
 }
 
-void nino_canvas_drop_selection(NinoCanvas *c, double dx, double dy)
+nino_status nino_canvas_spots_move(CanvasSpots *s, double dx, double dy, nino_error *err)
 {
-    nino_error err = { 0 };
     nino_status st = NINO_OK;
-    const guint n = c->moved->len;
-    guint n_spots = 0;
-    for (guint i = 0; i < c->spots->len; i++)
-        n_spots += spot(c, i)->is_moved;
-    if (!n && !n_spots)
-        return;
-    const char **ids = g_new0(const char *, n + 1);
-    for (guint i = 0; i < n; i++)
-        ids[i] = nino_node_view_id(g_array_index(c->moved, CanvasMoved, i).view);
-    if (n_spots)
-        nino_document_begin(c->doc, nino_canvas_selected_group(c) ? "Move group"
-                                    : n                           ? "Move"
-                                                                  : "Move reroute");
-    for (guint i = 0; i < c->spots->len && !st; i++)
-        if (spot(c, i)->is_moved)
-            st = move_spot(c, spot(c, i), dx, dy, &err);
-    if (!st && n)
-        st = nino_document_move(c->doc, ids, n, dx, dy, &err);
-    g_free(ids);
-    if (st && n_spots)
-        nino_document_cancel(c->doc);
-    else if (n_spots)
-        st = nino_document_end(c->doc, &err);
-    nino_canvas_did(c, st, &err);
+    for (guint i = 0; i < s->all->len && !st; i++)
+        if (spot(s, i)->is_moved)
+            st = move_spot(s, spot(s, i), dx, dy, err);
+    return st;
 }
 
-nino_status nino_canvas_delete_spots(NinoCanvas *c, nino_error *err)
+nino_status nino_canvas_spots_delete(CanvasSpots *s, nino_error *err)
 {
     nino_status st = NINO_OK;
-    for (guint i = c->spots->len; i > 0 && !st; i--) { // so that numbers stay
-        NinoSpot *s = spot(c, i - 1);
-        if (s->is_selected)
-            st = s->is_group ? nino_document_delete_group(c->doc, s->number, err)
-                             : nino_document_delete_reroute(c->doc, s->id, err);
+    for (guint i = s->all->len; i > 0 && !st; i--) { // so that numbers stay
+        NinoSpot *one = spot(s, i - 1);
+        if (one->is_selected)
+            st = one->is_group ? nino_document_delete_group(s->doc, one->number, err)
+                               : nino_document_delete_reroute(s->doc, one->id, err);
     }
     return st;
 }
 
-nino_status nino_canvas_color_groups(NinoCanvas *c, const char *color, nino_error *err)
+nino_status nino_canvas_spots_color(CanvasSpots *s, const char *color, nino_error *err)
 {
     nino_status st = NINO_OK;
-    for (guint i = 0; i < c->spots->len && !st; i++)
-        if (spot(c, i)->is_group && spot(c, i)->is_selected)
-            st = nino_document_set_group(c->doc, spot(c, i)->number, NULL, color, err);
+    for (guint i = 0; i < s->all->len && !st; i++)
+        if (spot(s, i)->is_group && spot(s, i)->is_selected)
+            st = nino_document_set_group(s->doc, spot(s, i)->number, NULL, color, err);
     return st;
 }

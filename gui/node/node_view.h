@@ -31,6 +31,7 @@ const char *nino_node_view_id(NinoNodeView *v);
 const char *nino_node_view_title(NinoNodeView *v);
 // In the coordinates of the workflow, title included.
 void nino_node_view_get_box(NinoNodeView *v, graphene_rect_t *box);
+graphene_point_t nino_node_view_middle(NinoNodeView *v);
 void nino_node_view_set_place(NinoNodeView *v, double x, double y); // while it is dragged
 void nino_node_view_set_size(NinoNodeView *v, double width, double height);
 // Where links begin and end, in the coordinates of the workflow.

@@ -12,6 +12,15 @@ void nino_node_view_get_box(NinoNodeView *v, graphene_rect_t *box)
     *box = GRAPHENE_RECT_INIT((float) v->x, (float) v->y, (float) v->width, (float) v->height);
 }
 
+graphene_point_t nino_node_view_middle(NinoNodeView *v)
+{
+    graphene_rect_t box;
+    graphene_point_t middle;
+    nino_node_view_get_box(v, &box);
+    graphene_rect_get_center(&box, &middle);
+    return middle;
+}
+
 void nino_node_view_set_place(NinoNodeView *v, double x, double y)
 {
     v->x = x;

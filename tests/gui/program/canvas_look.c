@@ -48,15 +48,15 @@ static void test_kept_nodes(void)
     open_text(flow);
     nino_canvas_set_zoom(canvas, 1);
     spin_loop(400);
-    WAIT_FOR(canvas->links.node && canvas->grid.node);
-    GskRenderNode *links = gsk_render_node_ref(canvas->links.node);
+    WAIT_FOR(canvas->links.drawn.node && canvas->grid.node);
+    GskRenderNode *links = gsk_render_node_ref(canvas->links.drawn.node);
     GskRenderNode *grid = gsk_render_node_ref(canvas->grid.node);
     const NinoNodeMark m = { .state = NINO_NODE_RUNNING, .progress = 0.5, .seconds = -1 };
     nino_canvas_mark(canvas, "3", &m);
     spin_loop(400);
-    CHECK(canvas->links.node == links && canvas->grid.node == grid);
+    CHECK(canvas->links.drawn.node == links && canvas->grid.node == grid);
     select_node("3"); // its links are bright
-    WAIT_FOR(canvas->links.node != links);
+    WAIT_FOR(canvas->links.drawn.node != links);
     CHECK(canvas->grid.node == grid);
     nino_canvas_set_zoom(canvas, 0.5);
     WAIT_FOR(canvas->grid.node != grid);
