@@ -144,8 +144,15 @@ class Facts:
     def views(self):
         text = "".join("".join(re.findall(r"NinoViewType nino_view\w*(?:\[\])? = \{.*?\n\};", read(path), re.S))
                        for path in sorted(glob.glob("gui/live/*.c")))
-        rows = re.findall(r'"[a-z-]+",\s*(?:\.title = )?N_\(("[^"]+")\),\s*(?:\.help =\s*)?N_\(((?:"[^"]+"\s*)+)\)', text)
-        return table(["view", "what it shows"], sorted([literal(title), literal(said)] for title, said in rows))
+        rows = re.findall(r'"([a-z-]+)",\s*(?:\.title = )?N_\(("[^"]+")\),\s*(?:\.help =\s*)?N_\(((?:"[^"]+"\s*)+)\)', text)
+        return "\n" + "\n".join(self.view(key, literal(title), literal(said))
+                                for key, title, said in sorted(rows, key=lambda row: row[1]))
+
+    @staticmethod
+    def view(key, title, said):
+        picture = f"views/{key}.png"
+        shown = f"\n![{title}]({picture})\n" if os.path.exists("data/doc/" + picture) else ""
+        return f"### {title}\n\n{said}.\n{shown}"
 
     def rooms(self):
         rows = re.findall(r"^((?:core|cl|gui|cli)(?:/[\w/]+)?) +(\S.*)$", read("core/LAYERS"), re.M)
