@@ -126,7 +126,8 @@ class Facts:
                  "test": "tests", "test_gui": "tests of the app", "lint": "`make lint`", "gate": "kernel gate",
                  "bench": "`make bench`"}
         return table(["for", "Debian 12 packages"],
-                     [[said, " ".join(lists[key].replace("\\\n", " ").split())] for key, said in about.items()])
+                     [[about.get(key, f"`make {key}`"), " ".join(names.replace("\\\n", " ").split())]
+                      for key, names in lists.items() if "$(" not in names])
 
     def keys(self):
         commands = find_source("gui", "const NinoCommand nino_commands[] = {")
