@@ -337,6 +337,7 @@ install: all
 	cd data && find demo -type f -not -path 'demo/expected/*' -exec install -Dm 644 {} $(DESTDIR)$(DATADIR)/ninodes/{} \;
 	install -d $(DESTDIR)$(DATADIR)/doc/ninodes
 	install -m 644 $(wildcard data/doc/*.md) data/nodes.md LICENSE $(DESTDIR)$(DATADIR)/doc/ninodes
+	install -D -m 644 -t $(DESTDIR)$(DATADIR)/doc/ninodes/views $(wildcard data/doc/views/*.png)
 	install -d $(addprefix $(DESTDIR)$(DATADIR)/,bash-completion/completions zsh/site-functions fish/vendor_completions.d man/man1)
 	$(B)/ninodes completion bash > $(DESTDIR)$(DATADIR)/bash-completion/completions/ninodes
 	$(B)/ninodes completion zsh > $(DESTDIR)$(DATADIR)/zsh/site-functions/_ninodes

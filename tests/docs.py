@@ -126,7 +126,8 @@ class Facts:
                  "test": "tests", "test_gui": "tests of the app", "lint": "`make lint`", "gate": "kernel gate",
                  "bench": "`make bench`"}
         return table(["for", "Debian 12 packages"],
-                     [[said, " ".join(lists[key].replace("\\\n", " ").split())] for key, said in about.items()])
+                     [[about.get(key, f"`make {key}`"), " ".join(names.replace("\\\n", " ").split())]
+                      for key, names in lists.items() if "$(" not in names])
 
     def keys(self):
         commands = find_source("gui", "const NinoCommand nino_commands[] = {")
@@ -144,8 +145,15 @@ class Facts:
     def views(self):
         text = "".join("".join(re.findall(r"NinoViewType nino_view\w*(?:\[\])? = \{.*?\n\};", read(path), re.S))
                        for path in sorted(glob.glob("gui/live/*.c")))
-        rows = re.findall(r'"[a-z-]+",\s*(?:\.title = )?N_\(("[^"]+")\),\s*(?:\.help =\s*)?N_\(((?:"[^"]+"\s*)+)\)', text)
-        return table(["view", "what it shows"], sorted([literal(title), literal(said)] for title, said in rows))
+        rows = re.findall(r'"([a-z-]+)",\s*(?:\.title = )?N_\(("[^"]+")\),\s*(?:\.help =\s*)?N_\(((?:"[^"]+"\s*)+)\)', text)
+        return "\n" + "\n".join(self.view(key, literal(title), literal(said))
+                                for key, title, said in sorted(rows, key=lambda row: row[1]))
+
+    @staticmethod
+    def view(key, title, said):
+        picture = f"views/{key}.png"
+        shown = f"\n![{title}]({picture})\n" if os.path.exists("data/doc/" + picture) else ""
+        return f"### {title}\n\n{said}.\n{shown}"
 
     def rooms(self):
         rows = re.findall(r"^((?:core|cl|gui|cli)(?:/[\w/]+)?) +(\S.*)$", read("core/LAYERS"), re.M)
