@@ -52,7 +52,7 @@ def flux(n, x, t, context, pooled, guidance, c=64, count=1, depth=(1, 1)):
     img, txt = n.linear(tokens, "img_in", c), n.linear(context, "txt_in", c)
     vec = embed(n, net.wave(t * 1000, 256), "time_in", c) + embed(n, pooled, "vector_in", c)
     vec = vec + embed(n, net.wave(guidance * 1000, 256), "guidance_in", c)
-    grid = torch.cartesian_prod(torch.zeros(1), torch.arange(h // 2), torch.arange(w // 2))
+    grid = torch.cartesian_prod(torch.arange(1), torch.arange(h // 2), torch.arange(w // 2))
     first = side // 8
     at = net.angles(torch.cat([torch.zeros(rows, 3), grid]), (first, (side - first) // 2, (side - first) // 2))
     act = F.silu(vec)

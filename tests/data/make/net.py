@@ -8,20 +8,23 @@ import torch.nn.functional as F
 import files
 
 
+FP8 = "fp8"
+
+
 class Net:
     def __init__(self, seed, dtype=torch.float16, tensors=None, prefix=""):
         self.dtype, self.tensors, self.prefix = dtype, {} if tensors is None else tensors, prefix
         self.random = seed if isinstance(seed, torch.Generator) else torch.Generator().manual_seed(seed)
 
-    def at(self, prefix):
+    def at(self, prefix, dtype=None):
         """The same weights below a name."""
-        return Net(self.random, self.dtype, self.tensors, self.prefix + prefix)
+        return Net(self.random, dtype or self.dtype, self.tensors, self.prefix + prefix)
 
     def __call__(self, name, *shape, spread=1.0, mean=0.0):
         name = self.prefix + name
         if name not in self.tensors:
             t = torch.randn(*shape, generator=self.random, dtype=torch.float64) * spread + mean
-            self.tensors[name] = t.to(self.dtype)
+            self.tensors[name] = files.fp8_decoded(files.fp8_codes(t)) if self.dtype == FP8 else t.to(self.dtype)
         assert self.tensors[name].shape == shape, (name, self.tensors[name].shape, shape)
         return self.tensors[name].double()
 
@@ -84,5 +87,5 @@ def rotate(x, a):
 
 def save(name, net, **io):
     """synth/NAME.safetensors and the inputs and outputs beside it"""
-    files.save(f"synth/{name}.safetensors", net.tensors)
+    files.save(f"synth/{name}.safetensors", net.tensors, net.tensors if net.dtype == FP8 else ())
     files.save(f"synth/{name}_io.safetensors", io)

@@ -60,14 +60,18 @@ class Path:
             out = out + self.between(a, b, (mid, t1, 2 * key + 1, depth + 1), w - left)
         return out
 
+    def noise(self, a, b):
+        """of a step down from a to b"""
+        a, b = self.round(a), self.round(b)
+        return -self.between(b, a) / (a - b) ** 0.5
+
 
 def brownian():
     s = torch.tensor([14.6146, 7.5, 2.25, 0.9, 0.31, 0.0292])
     path = Path(s[-1], s[0], (256,), 12345)
     out = {"sigma_pairs": torch.stack([s[:-1], s[1:]], 1)}
     for i, (a, b) in enumerate(zip(s[:-1], s[1:])):
-        a, b = Path.round(a), Path.round(b)
-        out[f"noise_{i}"] = -path.between(b, a) / (a - b) ** 0.5
+        out[f"noise_{i}"] = path.noise(a, b)
     files.save("vectors/brownian_seed12345.safetensors", out)
 
 
