@@ -66,4 +66,11 @@ static inline const char *test_data_next(const char *folder)
     return !folder ? own : !strcmp(folder, own) ? test_assets() : NULL;
 }
 
+// Where tests find small models to run: the larger reference, else the project's own.
+static inline const char *test_models(void)
+{
+    const char *a = test_assets();
+    return a ? a : test_data_next(NULL);
+}
+
 static inline int test_data_is_own(const char *folder) { return !strcmp(folder, "tests/data"); }

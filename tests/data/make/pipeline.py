@@ -14,6 +14,8 @@ import samplers
 import schedules
 import unet
 import vae
+import vae_wan
+import wan
 from net import Net
 
 sys.path.append(str(files.TO.parent.parent / "data/train"))
@@ -75,7 +77,7 @@ def picture(name, image):
 
 def sd15():
     n = Net(21)
-    u, a, c = n.at("model.diffusion_model.", net.FP8), n.at("first_stage_model."), n.at("cond_stage_model.transformer.")
+    u, a, c = n.at("model.diffusion_model.", net.FP8), n.at("first_stage_model.", net.FP8), n.at("cond_stage_model.transformer.")
     cond, uncond = clip_l(c, CAT)[0], clip_l(c, BLURRY)[0]
     model, out = schedules.MODELS["sd15_eps"], {"cond": cond, "uncond": uncond}
 
@@ -103,12 +105,12 @@ def sd15():
             "3": ksampler("4", "6", "7", "5", seed=42, steps=6, cfg=7.5, sampler_name=sampler, scheduler=scheduler),
             "8": node("VAEDecode", samples=["3", 0], vae=["4", 2]),
             "9": node("SaveImage", filename_prefix="x", images=["8", 0])})
-    files.save("models/checkpoints/sd15_tiny.safetensors", n.tensors, [k for k in n.tensors if k.startswith(u.prefix)])
+    files.save("models/checkpoints/sd15_tiny.safetensors", n.tensors, [k for k in n.tensors if k.startswith((u.prefix, a.prefix))])
     files.save("e2e/expected/sd15_tiny_ref.safetensors", out)
 
 
 def flux_tiny():
-    n, a, c, t = Net(31, torch.bfloat16), Net(32), Net(33), Net(34)
+    n, a, c, t = Net(31, torch.bfloat16), Net(32, net.FP8), Net(33), Net(34)
     pooled, context = clip_l(c, CAT)[1], t5(t, CAT, 256, False)
     guidance, out = torch.tensor([3.5]), {"cond": context, "pooled": pooled}
 
@@ -135,8 +137,55 @@ def flux_tiny():
         "9": node("SaveImage", filename_prefix="x", images=["8", 0])})
     for name, m in (("diffusion_models/flux_tiny", n), ("vae/ae_tiny", a), ("text_encoders/clip_l_tiny", c),
                     ("text_encoders/t5xxl_tiny", t)):
-        files.save(f"models/{name}.safetensors", m.tensors)
+        files.save(f"models/{name}.safetensors", m.tensors, m.tensors if m.dtype == net.FP8 else ())
     files.save("e2e/expected/flux_tiny_ref.safetensors", out)
+
+
+MEAN = [-0.7571, -0.7089, -0.9113, 0.1075, -0.1745, 0.9653, -0.1517, 1.5508, 0.4134, -0.0715, 0.5517, -0.3632, -0.1922,
+        -0.9497, 0.2503, -0.2921]  # of Wan 2.1's latents, channel by channel
+STD = [2.8184, 1.4541, 2.3275, 2.6558, 1.2196, 1.7708, 2.6052, 2.0743, 3.2687, 2.1526, 2.8652, 1.5579, 1.6382, 1.1253,
+       2.8251, 1.9160]
+
+
+def by_channel(values):
+    return torch.tensor(values).double().view(1, -1, 1, 1, 1)
+
+
+def wan_tiny():
+    n, a, t = Net(51, net.FP8), Net(52, net.FP8), Net(53)
+    cond, uncond = (t5(t, p, 512, True, masked=True) for p in (CAT, BLURRY))
+    out = {"cond": cond, "uncond": uncond}
+
+    def denoised(x, sigma):
+        v = [x - sigma * wan.wan(n, x, torch.tensor([sigma * 1000]), k, 16, ff=96) for k in (cond, uncond)]
+        return v[1] + (v[0] - v[1]) * 6.0
+
+    vae_wan.encode(a, files.values(22, 1, 3, 5, 16, 16), 16, (8, 8, 16, 16), False)
+    for sampler in ("euler", "uni_pc", "res_multistep"):
+        sigmas = schedules.listed(schedules.ksampler(schedules.MODELS["wan_shift8"], "simple", 5, sampler == "uni_pc"))
+        r = run(sampler, 123, sigmas, (1, 16, 3, 6, 8), denoised, True)
+        r["latent_comfy"] = r["samples_model_space"] * by_channel(STD) + by_channel(MEAN)
+        frames = (vae_wan.decode(a, r["latent_comfy"], (8, 8, 16, 16), False)[0] / 2 + 0.5).clamp(0, 1)
+        picture(f"wan_tiny_{sampler}", torch.cat(list(frames.transpose(0, 1)), 2)[None])
+        if sampler == "euler":
+            r["frames"] = frames.permute(1, 2, 3, 0).half()
+        out.update({f"{sampler}/{k}": v for k, v in r.items()})
+        workflow(f"wan_tiny_{sampler}", {
+            "37": node("UNETLoader", unet_name="wan_t2v_tiny.safetensors", weight_dtype="default"),
+            "38": node("CLIPLoader", clip_name="umt5_tiny.safetensors", type="wan", device="default"),
+            "39": node("VAELoader", vae_name="wan_2.1_vae_tiny.safetensors"),
+            "40": node("EmptyHunyuanLatentVideo", width=64, height=48, length=9, batch_size=1),
+            "48": node("ModelSamplingSD3", shift=8.0, model=["37", 0]),
+            "6": node("CLIPTextEncode", text=CAT, clip=["38", 0]),
+            "7": node("CLIPTextEncode", text=BLURRY, clip=["38", 0]),
+            "3": ksampler("48", "6", "7", "40", seed=123, steps=5, cfg=6.0, sampler_name=sampler, scheduler="simple"),
+            "8": node("VAEDecode", samples=["3", 0], vae=["39", 0]),
+            "28": node("SaveAnimatedWEBP", filename_prefix="x", fps=16.0, lossless=True, quality=90, method="default",
+                       images=["8", 0])})
+    t.tensors["spiece_model"] = torch.frombuffer(bytearray(UNIGRAM.proto()), dtype=torch.uint8)
+    for name, m in (("diffusion_models/wan_t2v_tiny", n), ("vae/wan_2.1_vae_tiny", a), ("text_encoders/umt5_tiny", t)):
+        files.save(f"models/{name}.safetensors", m.tensors, m.tensors if m.dtype == net.FP8 else ())
+    files.save("e2e/expected/wan_tiny_ref.safetensors", out)
 
 
 def tokenizers():
@@ -149,3 +198,4 @@ if __name__ == "__main__":
     tokenizers()
     sd15()
     flux_tiny()
+    wan_tiny()

@@ -81,7 +81,7 @@ SDXL = dict(ch=32, mult=(1, 1), depth=(0, 1), middle=1, heads=0, head=16, linear
 
 def main():
     for name, size, y, h in (("sd15_unet_ch32", SD15, None, 10), ("sdxl_unet_ch32", SDXL, files.values(4, 2, 48), 16)):
-        n = Net(1, net.FP8 if y is not None else torch.float16)
+        n = Net(1, net.FP8)
         x, t, c = files.values(2, 2, 4, h, 12), torch.tensor([981.0, 17.0]), files.values(3, 2, 9, 40)
         out = unet(n.at("model.diffusion_model."), x, t, c, None if y is None else y.float().double(), size)
         net.save(name, n, x=x, timestep=t, context=c, out=out, **({} if y is None else {"y": y}))
