@@ -56,3 +56,21 @@ static inline const char *test_assets(void)
         a = "../shared/assets";
     return access(a, R_OK) == 0 ? a : NULL;
 }
+
+// Folders of reference data, one after the other: the project's own, which scripts beside it make
+// of random weights, then the larger third-party one where this machine has it. NULL starts and
+// ends.
+static inline const char *test_data_next(const char *folder)
+{
+    static const char own[] = "tests/data";
+    return !folder ? own : !strcmp(folder, own) ? test_assets() : NULL;
+}
+
+// Where tests find small models to run: the larger reference, else the project's own.
+static inline const char *test_models(void)
+{
+    const char *a = test_assets();
+    return a ? a : test_data_next(NULL);
+}
+
+static inline int test_data_is_own(const char *folder) { return !strcmp(folder, "tests/data"); }

@@ -1,4 +1,5 @@
-// From prompt to conditioning: the conds of the reference runs (SD1.5, Flux, Wan), on ref and cl.
+// From prompt to conditioning: the conds of torch's and the reference's runs (SD1.5, Flux, Wan), on
+// ref and cl.
 #include "core/model/clip/text_encoder.h"
 #include "tests/clip.h"
 
@@ -69,11 +70,12 @@ static void test_on(const char *device)
 
 int main(void)
 {
-    if (!(assets = test_assets()))
-        return test_skip("no test data");
-    services = test_services_open(&services_data, assets);
-    test_on("ref");
-    test_on("cl");
-    test_services_close(&services_data);
+    while ((assets = test_data_next(assets))) {
+        printf("%s\n", assets);
+        services = test_services_open(&services_data, assets);
+        test_on("ref");
+        test_on("cl");
+        test_services_close(&services_data);
+    }
     return 0;
 }

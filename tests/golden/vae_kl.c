@@ -1,4 +1,4 @@
-// AutoencoderKL against ComfyUI's own decodes of small models with random weights.
+// AutoencoderKL against torch's and ComfyUI's own decodes of small models with random weights.
 #include "tests/vae.h"
 
 static const nino_tile_params whole = { .style = NINO_TILE_NEVER };
@@ -45,25 +45,27 @@ static void check_images(test_device *d, const char *assets, const nino_vae *v, 
 
 int main(void)
 {
-    static const char *const flux[] = { "bf16", "gguf_q4_K", NULL };
-    static const char *const sd[] = { "euler", "dpmpp_2m", NULL };
+    static const char *const flux[] = { "gguf_q4_K", "bf16", NULL };
+    static const char *const sd[] = { "dpmpp_2m", "euler", NULL };
+    static const char *const own_flux[] = { "bf16", NULL }, *const own_sd[] = { "euler", NULL };
     static const char *const devices[] = { "ref", "cl", NULL };
-    const char *assets = test_assets();
-    if (!assets)
-        return test_skip("no test data folder");
     for (const char *const *name = devices; *name; name++) {
         const bool is_ref = !strcmp(*name, "ref"); // one picture each: it is slow
         test_device d;
         if (!test_device_open(&d, *name, 0))
             continue;
         printf("%s\n", *name);
-        nino_vae *f = load(assets, "vae/ae_tiny.safetensors", "flux");
-        nino_vae *s = load(assets, "checkpoints/sd15_tiny.safetensors", "sd1");
-        CHECK(f->channels == 16 && s->channels == 4);
-        check_images(&d, assets, f, "flux_tiny_ref.safetensors", flux + is_ref);
-        check_images(&d, assets, s, "sd15_tiny_ref.safetensors", sd + is_ref);
-        nino_vae_unref(&f);
-        nino_vae_unref(&s);
+        for (const char *data = NULL; (data = test_data_next(data));) {
+            const bool is_own = test_data_is_own(data);
+            nino_vae *f = load(data, "vae/ae_tiny.safetensors", "flux");
+            nino_vae *s = load(data, "checkpoints/sd15_tiny.safetensors", "sd1");
+            CHECK(f->channels == 16 && s->channels == 4);
+            check_images(&d, data, f, "flux_tiny_ref.safetensors",
+                         is_own ? own_flux : flux + is_ref);
+            check_images(&d, data, s, "sd15_tiny_ref.safetensors", is_own ? own_sd : sd + is_ref);
+            nino_vae_unref(&f);
+            nino_vae_unref(&s);
+        }
         test_device_close(&d);
     }
     return 0;

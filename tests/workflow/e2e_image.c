@@ -1,5 +1,5 @@
-// Whole pipelines over the tiny models, against ComfyUI's own numbers: noise, sigmas, every step's
-// x0 and the latent from the reference's own conditioning, then the workflow's PNG.
+// Whole pipelines over the tiny models, against torch's and ComfyUI's own numbers: noise, sigmas,
+// every step's x0 and the latent from the reference's own conditioning, then the workflow's PNG.
 #include "tests/e2e_steps.h"
 
 static const e2e_case cases[] = {
@@ -75,21 +75,20 @@ int main(void)
 #else
     static const char *const devices[] = { "ref", "cl", NULL };
 #endif
-    const char *assets = test_assets();
-    if (!assets)
-        return test_skip("no test data folder");
     for (const char *const *name = devices; *name; name++) {
         test_device d;
         if (!test_device_open(&d, *name, 0))
             continue;
         printf("%s\n", *name);
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-            check_steps(&d, assets, &cases[i]);
+        for (const char *data = NULL; (data = test_data_next(data));) {
+            for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+                check_steps(&d, data, &cases[i]);
+            nino_ctx *ctx = flow_open(*name, data);
+            for (size_t i = 0; ctx && i < sizeof(cases) / sizeof(cases[0]); i++)
+                check_png(ctx, data, &cases[i]);
+            nino_ctx_destroy(&ctx);
+        }
         test_device_close(&d);
-        nino_ctx *ctx = flow_open(*name, assets);
-        for (size_t i = 0; ctx && i < sizeof(cases) / sizeof(cases[0]); i++)
-            check_png(ctx, assets, &cases[i]);
-        nino_ctx_destroy(&ctx);
     }
     flow_clean();
     return 0;

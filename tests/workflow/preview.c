@@ -385,14 +385,12 @@ static void test_run(const char *assets)
 
 int main(void)
 {
-    const char *assets = test_assets();
+    const char *assets = test_models();
     test_map();
     test_sheet();
     test_tiny();
     test_video();
     test_names();
-    if (!assets)
-        return test_skip("no test data folder");
     test_wan(assets);
     test_run(assets);
     flow_clean();

@@ -248,9 +248,7 @@ static void cancels(void)
 
 int main(void)
 {
-    const char *assets = test_assets();
-    if (!assets)
-        return test_skip("no test data folder");
+    const char *assets = test_models();
     if (!(ctx = flow_open("cl", assets)))
         ctx = flow_open("ref", assets);
     same_things();

@@ -119,9 +119,7 @@ static void check_plan(nino_ctx *ctx, const char *assets)
 int main(void)
 {
     static const char *const devices[] = { "cl", "ref", NULL };
-    const char *assets = test_assets();
-    if (!assets)
-        return test_skip("no test data folder");
+    const char *assets = test_models();
     nino_ctx *ctx = NULL;
     for (int i = 0; devices[i] && !ctx; i++) // ref only where there is no other: it is slow
         ctx = flow_open(devices[i], assets);
