@@ -40,6 +40,7 @@ typedef struct options {
 typedef enum opt_kind {
     OPT_FLAG,   // bool
     OPT_TEXT,   // const char *
+    OPT_WORD,   // const char *, one of the words of `arg`: "on|off"
     OPT_LIST,   // text_list, may be given again
     OPT_NUMBER, // uint64_t; seed also sets has_seed
     OPT_SIZE    // uint64_t bytes: 2GiB, 512M, 1.5G

@@ -169,17 +169,19 @@ static int no_job(const options *o, uint64_t id)
     return report_error(o, "jobs", &e, "ninodes jobs ls lists them");
 }
 
-// Follows a job to its end: its files on stdout, the exit status says how it went.
-static int wait_for(const options *o, nino_attach *a, uint64_t id)
+// Follows a job to its end: its files on stdout, the exit status says how it went. is_new: the
+// worker has just taken it, so a list without it is one of before.
+static int wait_for(const options *o, nino_attach *a, uint64_t id, bool is_new)
 {
     nino_event ev[512];
+    const double expected = is_new ? unix_now() + STATE_MS / 1000.0 : 0;
     for (;;) {
         size_t n;
         nino_error e = { .code = NINO_OK };
         const nino_status st = nino_attach_read(a, ev, 512, &n, &e);
         const nino_queue *q = nino_control_queue(a);
         const nino_queue_job *j = find_job(q, id);
-        if (q && !j)
+        if (q && !j && unix_now() > expected)
             return no_job(o, id);
         if (j && j->state >= NINO_QUEUE_DONE) {
             if (j->state == NINO_QUEUE_DONE)
@@ -261,7 +263,7 @@ static int ask(const options *o, nino_attach *a, const nino_control *c)
     nino_control_reply r;
     const nino_status st = nino_control_call(a, c, ANSWER_MS, &r, &err);
     if (!st && o->wait && r.job)
-        return wait_for(o, a, r.job);
+        return wait_for(o, a, r.job, true);
     if (!st)
         return tell_reply(o, &r);
     const int rc = report_error(o, "jobs", &err, NULL);
@@ -392,7 +394,7 @@ int cmd_jobs(const options *o)
     } else if (is_add) {
         rc = add(o, a);
     } else if (is_wait) {
-        rc = wait_for(o, a, id);
+        rc = wait_for(o, a, id, false);
     } else if (is_show) {
         const nino_queue_job *j = find_job(first_queue(a), id);
         rc = j ? show(o, j) : no_job(o, id);

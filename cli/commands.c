@@ -30,12 +30,12 @@
     }
 #define O_PRECISION                                                                                \
     {                                                                                              \
-        "precision", 'p', OPT_TEXT, FIELD(precision), "auto|fp32|fp16|bf16",                       \
+        "precision", 'p', OPT_WORD, FIELD(precision), "auto|fp32|fp16|bf16",                       \
             "How numbers are stored where a node does not say"                                     \
     }
 #define O_PREVIEW                                                                                  \
     {                                                                                              \
-        "preview", 0, OPT_TEXT, FIELD(preview), "none|latent2rgb|taesd|auto",                      \
+        "preview", 0, OPT_WORD, FIELD(preview), "none|latent2rgb|taesd|auto",                      \
             "Write a picture of the unfinished latent while sampling; auto: taesd if it is there"  \
     }
 #define O_PREVIEW_EVERY                                                                            \
@@ -104,7 +104,7 @@ static const opt run_opts[] = {
     { "dry-run", 'n', OPT_FLAG, FIELD(dry_run), NULL, "Check and plan, run nothing" },
     O_NO_PROFILE,
     O_NO_METADATA,
-    { "telemetry", 0, OPT_TEXT, FIELD(telemetry), "on|off",
+    { "telemetry", 0, OPT_WORD, FIELD(telemetry), "on|off",
       "Let viewers attach to this run (default on)" },
     O_QUIET,
     O_VERBOSE,

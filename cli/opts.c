@@ -114,13 +114,14 @@ static bool store(const command *c, const opt *d, const char *v, options *o)
     void *field = (char *) o + d->offset;
     switch (d->kind) {
     case OPT_FLAG: *(bool *) field = true; return true;
-    case OPT_TEXT:
-        if (strchr(d->arg, '|') && !one_of(d->arg, v)) {
+    case OPT_WORD:
+        if (!one_of(d->arg, v)) {
             say("%s: --%s is one of %s, not %s", c->name, d->name, d->arg, v);
             return false;
         }
         *(const char **) field = v;
         return true;
+    case OPT_TEXT: *(const char **) field = v; return true;
     case OPT_LIST: {
         text_list *l = field;
         const char **item = realloc(l->item, (l->n + 2) * sizeof(*item));

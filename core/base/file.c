@@ -144,29 +144,15 @@ nino_status nino_file_open_below(const char *dir, const char *name, int *fd, nin
     nino_status st = nino_file_check_name(name, err);
     if (st)
         return st;
-    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
     struct stat s;
-    int top, parent = -1, file = -1;
-    if ((top = open_dir(AT_FDCWD, dir && *dir ? dir : ".", true)) < 0 ||
-        (parent = nino_file_walk(top, name, (size_t) (base - name), NINO_LINKS_NONE, 0)) < 0 ||
-        fstatat(parent, base, &s, AT_SYMLINK_NOFOLLOW)) {
-        st = nino_file_errno(err, name, "cannot open");
-        goto end;
-    }
+    int top, file = -1;
     // looked at first: opening a device can have effects of its own
-    if (S_ISREG(s.st_mode) &&
-        ((file = openat(parent, base, READ_FLAGS | O_NOFOLLOW)) < 0 || fstat(file, &s)))
+    if ((top = open_dir(AT_FDCWD, dir && *dir ? dir : ".", true)) < 0 || fstatat(top, name, &s, 0))
         st = nino_file_errno(err, name, "cannot open");
-    else if (S_ISLNK(s.st_mode))
-        st =
-            nino_fail_kind(err, NINO_ERR_RANGE, "path", name,
-                           "is a link, and links are not followed inside a folder; name the folder "
-                           "it points to instead, or link the whole folder");
+    else if (S_ISREG(s.st_mode) && ((file = openat(top, name, READ_FLAGS)) < 0 || fstat(file, &s)))
+        st = nino_file_errno(err, name, "cannot open");
     else if (!S_ISREG(s.st_mode))
         st = nino_fail_kind(err, NINO_ERR_RANGE, "path", name, "not a regular file");
-end:
-    if (parent >= 0)
-        close(parent);
     if (top >= 0)
         close(top);
     if (!st)

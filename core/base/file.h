@@ -1,5 +1,7 @@
-// Internal: safe files. Names that come from a workflow are opened below a directory part by part,
-// never through a link; outputs appear whole or not at all (temporary name, fsync, rename).
+// Internal: safe files. Names that come from a workflow cannot leave their folder by themselves; what
+// they are written to is never reached through a link, what they are read from may be: links in a
+// folder of models or inputs are the user's own. Outputs appear whole or not at all (temporary name,
+// fsync, rename).
 #pragma once
 #include <ninodes/base.h>
 #include <stdio.h>
@@ -10,8 +12,9 @@ nino_status nino_file_read(const char *path, size_t max, bool allow_stdin, char 
                            nino_error *err);
 
 // Opens `name` (relative, from an untrusted source) for reading below directory `dir`. Refuses
-// absolute names, "~", "..", ".", empty parts, links, control characters, backslashes, folders,
-// devices, fifos: NINO_ERR_RANGE, kind "path". Absent: NINO_ERR_MISSING. *fd is the caller's.
+// absolute names, "~", "..", ".", empty parts, control characters, backslashes, folders, devices,
+// fifos: NINO_ERR_RANGE, kind "path". Links are followed, wherever they lead (the files of a Hugging
+// Face cache are links); one that leads nowhere is NINO_ERR_MISSING. *fd is the caller's.
 nino_status nino_file_open_below(const char *dir, const char *name, int *fd, nino_error *err);
 // The check of the name alone, before anything is opened: NINO_OK or kind "path".
 nino_status nino_file_check_name(const char *name, nino_error *err);

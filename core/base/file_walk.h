@@ -6,7 +6,7 @@
 typedef enum nino_file_links {
     NINO_LINKS_FOLLOW,  // the user's own path
     NINO_LINKS_TRUSTED, // links of root or ourselves, but not the last part
-    NINO_LINKS_NONE     // names from a workflow
+    NINO_LINKS_NONE     // names from a workflow, to write to
 } nino_file_links;
 
 // Opens (O_PATH) the folder `path` (len bytes, taken relative to `at`); makes missing parts if mode

@@ -1,4 +1,5 @@
-// Listing model files: what a file picker shows.
+// Listing model files: what a file picker shows. Links are followed as when a file is opened; no
+// folder is listed twice, so links that go round in a circle end.
 #include "core/file/model_paths.h"
 
 #include <dirent.h>
@@ -21,6 +22,20 @@ typedef struct listing {
     size_t n, cap;
     bool failed;
 } listing;
+
+typedef struct folder_id {
+    dev_t dev;
+    ino_t ino;
+} folder_id;
+
+// One listing over several folders.
+typedef struct walk {
+    const char *const *ext;
+    const char *dir;        // the one that is read
+    listing files, folders; // by their names below it; folders are those of `dir` alone
+    folder_id *seen;        // MAX_FOLDERS of them
+    size_t n_seen;
+} walk;
 
 static void add(listing *l, const char *name)
 {
@@ -50,6 +65,18 @@ static bool has_ext(const char *name, const char *const *ext)
     return !ext;
 }
 
+// Is it a folder that was not met before? One beyond the limit counts as met.
+static bool is_new(walk *w, const struct stat *sb)
+{
+    for (size_t i = 0; i < w->n_seen; i++)
+        if (w->seen[i].dev == sb->st_dev && w->seen[i].ino == sb->st_ino)
+            return false;
+    if (w->n_seen == MAX_FOLDERS)
+        return false;
+    w->seen[w->n_seen++] = (folder_id){ sb->st_dev, sb->st_ino };
+    return true;
+}
+
 static int depth_of(const char *name)
 {
     int n = 0;
@@ -58,10 +85,9 @@ static int depth_of(const char *name)
     return n;
 }
 
-// One folder: files go to `files`, sub-folders to `folders`, both by their name below `dir`.
-static void read_folder(const char *dir, const char *sub, const char *const *ext, listing *files,
-                        listing *folders)
+static void read_folder(walk *w, const char *sub)
 {
+    const char *dir = w->dir;
     nino_buf path = { 0 }, name = { 0 };
     nino_buf_addf(&path, "%s%s%s", dir, *sub ? "/" : "", sub);
     DIR *d = path.failed ? NULL : opendir(path.data);
@@ -74,12 +100,12 @@ static void read_folder(const char *dir, const char *sub, const char *const *ext
         nino_buf_addf(&name, "%s%s%s", sub, *sub ? "/" : "", e->d_name);
         const char *below = name.data; // NULL: no memory
         nino_buf_addf(&path, "%s/%s", dir, below ? below : "");
-        if (!below || name.failed || path.failed || lstat(path.data, &sb))
+        if (!below || name.failed || path.failed || stat(path.data, &sb))
             continue;
-        if (S_ISREG(sb.st_mode) && has_ext(e->d_name, ext))
-            add(files, below);
-        else if (S_ISDIR(sb.st_mode) && folders->n < MAX_FOLDERS && depth_of(below) < MAX_DEPTH)
-            add(folders, below);
+        if (S_ISREG(sb.st_mode) && has_ext(e->d_name, w->ext))
+            add(&w->files, below);
+        else if (S_ISDIR(sb.st_mode) && depth_of(below) < MAX_DEPTH && is_new(w, &sb))
+            add(&w->folders, below);
     }
     if (d)
         closedir(d);
@@ -99,17 +125,29 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *) a, *(char *const *) b);
 }
 
+// All files of one of the folders to look through.
+static void walk_dir(walk *w, const char *dir)
+{
+    struct stat sb;
+    if (stat(dir, &sb) || !is_new(w, &sb))
+        return;
+    w->dir = dir;
+    read_folder(w, "");
+    for (size_t i = 0; i < w->folders.n; i++) // grows while it is walked
+        read_folder(w, w->folders.name[i]);
+    w->files.failed |= w->folders.failed;
+    release(&w->folders);
+    w->folders = (listing){ 0 };
+}
+
 char **nino_paths_list(char *const *dirs, const char *const *ext)
 {
-    listing files = { 0 };
-    for (; dirs && *dirs; dirs++) {
-        listing folders = { 0 };
-        read_folder(*dirs, "", ext, &files, &folders);
-        for (size_t i = 0; i < folders.n; i++) // grows while it is walked
-            read_folder(*dirs, folders.name[i], ext, &files, &folders);
-        files.failed |= folders.failed;
-        release(&folders);
-    }
+    walk w = { .ext = ext, .seen = malloc(MAX_FOLDERS * sizeof(*w.seen)) };
+    w.files.failed = !w.seen;
+    for (; dirs && *dirs && w.seen; dirs++)
+        walk_dir(&w, *dirs);
+    free(w.seen);
+    listing files = w.files;
     if (files.n)
         qsort(files.name, files.n, sizeof(*files.name), by_name);
     size_t bytes = 0, n = 0;

@@ -193,7 +193,7 @@ static const char *const models[][3] = {
     { "missing", "nope.safetensors", "missing_file" },
     { "fifo", "fifo.safetensors", "path" }, // must not hang
     { "directory", "dir.safetensors", "path" },
-    { "link", "link.safetensors", "path" },
+    { "link", "link.safetensors", "limit" }, // followed: what it leads to is no model
     { "not-a-model", "text.safetensors", "limit" },
     { "pixel-space", "pixel_space", "value" },
     { "tiny-missing", "taesd", "missing_file" },

@@ -138,14 +138,17 @@ static void lists(void)
              "cd %s && mkdir -p models/vae/sub/deep more/vae && touch models/vae/b.safetensors "
              "models/vae/A.SafeTensors models/vae/x.txt models/vae/.hidden.pth "
              "models/vae/sub/deep/c.pth more/vae/b.safetensors more/vae/z.pth && "
-             "ln -s b.safetensors models/vae/link.safetensors && ln -s .. models/vae/loop",
+             "mkdir blobs && touch blobs/2cf2 blobs/in.pth && "
+             "ln -s ../../blobs/2cf2 models/vae/hub.safetensors && " // as in a Hugging Face cache
+             "ln -s ../../blobs models/vae/elsewhere && ln -s nowhere models/vae/gone.pth && "
+             "ln -s . models/vae/loop && ln -s ../vae models/vae/sub/again",
              dir);
     CHECK(system(cmd) == 0);
     snprintf(a, sizeof(a), "%s/models/vae", dir);
     snprintf(b, sizeof(b), "%s/more/vae", dir);
     char *const dirs[] = { a, b, nowhere, NULL };
     CHECK_STR(joined(nino_paths_list(dirs, ext)),
-              "A.SafeTensors:b.safetensors:sub/deep/c.pth:z.pth");
+              "A.SafeTensors:b.safetensors:elsewhere/in.pth:hub.safetensors:sub/deep/c.pth:z.pth");
     CHECK(strstr(joined(nino_paths_list(dirs, NULL)), "x.txt"));
     CHECK_STR(joined(nino_paths_list((char *const[]){ nowhere, NULL }, ext)), "");
 }
