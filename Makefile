@@ -283,7 +283,7 @@ format:
 compile_commands.json: Makefile $(core_SRC) $(cl_SRC) $(cli_SRC) $(gui_SRC) $(test_SRC)
 	$(call say,GEN,$@)
 	$(Q){ sep='['; for f in $(core_SRC) $(cl_SRC) $(test_SRC) $(cli_SRC) $(gui_SRC) $(gui_test_SRC); do \
-	  case $$f in cli/*) i='$(public)';; gui/*) i='$(public) -Igui -I$(B)/gui $(if $(gui_SRC),$(gtk_CFLAGS))';; tests/gui/*) i='$(public) -Igui -I$(B)/gui -I. $(if $(gui_SRC),$(gtk_CFLAGS))';; *) i='-I. $(public)';; esac; \
+	  case $$f in cli/*) i='$(public)';; cl/*/*) i="-I. $(public) -DSCHEDULE=$$(basename $${f%/*})";; gui/*) i='$(public) -Igui -I$(B)/gui $(if $(gui_SRC),$(gtk_CFLAGS))';; tests/gui/*) i='$(public) -Igui -I$(B)/gui -I. $(if $(gui_SRC),$(gtk_CFLAGS))';; *) i='-I. $(public)';; esac; \
 	  printf '%s\n{"directory":"%s","file":"%s","command":"cc %s %s -c %s"}' "$$sep" '$(CURDIR)' "$$f" '$(subst \",\\\",$(BASE))' "$$i" "$$f"; sep=','; done; \
 	  printf '\n]\n'; } > $@
 

@@ -57,7 +57,7 @@ static nino_cl_grid shuffle(int64_t n, int64_t columns, int64_t channels)
 
 static nino_cl_grid expand(int64_t panels, int64_t len)
 {
-    return (nino_cl_grid){ 2, { (size_t) nino_ceil_div(len, 4 * 64) * GROUP, (size_t) panels } };
+    return (nino_cl_grid){ 2, { (size_t) nino_ceil_div(len, 256) * GROUP, (size_t) panels } };
 }
 
 // ---- probes
