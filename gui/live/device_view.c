@@ -134,17 +134,25 @@ static double at(NinoRun *run, nino_counter_id id, uint64_t t)
     return n ? r[i ? i - 1 : 0].value : NAN;
 }
 
+// The same as a part of a sum: nothing where it is not known.
+static double part_at(NinoRun *run, nino_counter_id id, uint64_t t)
+{
+    const double v = at(run, id, t);
+    return isnan(v) ? 0 : v;
+}
+
 // What does not belong to the process: neither available, nor its own, nor in its share of GTT,
 // which lies in RAM.
 static double others(NinoRun *run, const Series *s, const nino_reading *r)
 {
     (void) s;
+    const uint64_t t = r->t_ns;
+    const double available = at(run, NINO_COUNTER_RAM_AVAILABLE, t);
+    const double own = part_at(run, NINO_COUNTER_PROCESS_RAM, t);
     const double gtt =
-        at(run, NINO_COUNTER_GTT_USED, r->t_ns) - at(run, NINO_COUNTER_GTT_OTHERS, r->t_ns);
-    const double own = at(run, NINO_COUNTER_PROCESS_RAM, r->t_ns);
-    const double v = r->value - (own > 0 ? own : 0) - (gtt > 0 ? gtt : 0) -
-                     at(run, NINO_COUNTER_RAM_AVAILABLE, r->t_ns);
-    return isnan(v) ? v : MAX(v, 0);
+        part_at(run, NINO_COUNTER_GTT_USED, t) - part_at(run, NINO_COUNTER_GTT_OTHERS, t);
+    const double rest = r->value - available - own - MAX(gtt, 0);
+    return isnan(rest) ? NAN : MAX(rest, 0);
 }
 
 // The next value of two digits, in binary units if it is bytes.

@@ -67,6 +67,8 @@ printed '% peak'
 expect 0 "$N" monitor "$tmp/t.ninotrace" --json
 json_lines "$tmp/out" ok
 printed '"type":"executing"'
+printed '"type":"device".*"busy_percent":.*"ram_available":[1-9]'
+printed '"type":"host".*"ram.total":[1-9].*"process.ram":[1-9]'
 printed '"peak_percent":'
 printed '"work_sizes":\[{"name":"gemm","family":"conv","global":"[0-9]*x[0-9]*x1","local":"[0-9]*x1x1","calls":[0-9]'
 # for dashboards: every sample belongs to a family that was declared, once, before it
@@ -84,6 +86,8 @@ metrics_ok
 printed '^ninodes_node_seconds_total{node="3 VAEDecode"} [0-9.e-]*$'
 printed '^ninodes_kernel_calls_total{kernel="gemm",family="conv"} [1-9]'
 printed '^ninodes_pool_peak_bytes [1-9]'
+printed '^ninodes_ram_available_bytes [1-9]'
+printed '^ninodes_process_resident_bytes [1-9]'
 expect 0 "$N" monitor "$tmp/t.ninotrace" --json
 sizes() { grep -o '"work_sizes":.*' "$tmp/out"; }
 as_written=$(sizes)

@@ -47,6 +47,8 @@ said 'one argument too many'
 expect 2 "$N" help nothing
 expect 0 "$N" help environment
 grep -q "^NINODES_DEVICE .*device" "$tmp/out" || die "help environment does not list NINODES_DEVICE"
+expect 0 "$N" help counters
+printed '^gpu.power .*\[W\]$'
 expect 2 "$N" completion tcsh
 expect 2 "$N" trace frob x
 expect 2 "$N" nodes VAEDecod

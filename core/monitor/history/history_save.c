@@ -62,9 +62,9 @@ static void gather(const nino_history *h, records *r)
     for (size_t i = 0; i < h->n_tracks; i++)
         for (size_t k = 0; k < h->track[i]->slices.n; k++)
             put(r, &h->track[i]->slices.ev[k], UINT32_MAX + (uint64_t) k);
-    for (int i = 0; i < HISTORY_KINDS; i++)
+    for (uint64_t i = 0; i < HISTORY_KINDS; i++) // kind by kind: records of a sample stay together
         for (size_t k = 0; k < h->list[i].n; k++)
-            put(r, &h->list[i].ev[k], UINT32_MAX + (uint64_t) k);
+            put(r, &h->list[i].ev[k], ((i + 1) << 32) + k);
 }
 
 nino_status nino_history_save(const nino_history *h, const char *path, nino_error *err)

@@ -589,6 +589,40 @@ static void test_trace(const char *path)
     nino_history_destroy(&r);
 }
 
+// Two samples of one time, of several records each, are the same after saving and loading.
+static void test_samples(void)
+{
+    char path[] = "/tmp/nino-samples-XXXXXX";
+    const int fd = mkstemp(path);
+    nino_event ev[NINO_SAMPLE_RECORDS];
+    nino_history *h = nino_history_create(0), *r = nino_history_create(0);
+    nino_sample s;
+    CHECK(fd >= 0 && close(fd) == 0);
+    for (int k = 0; k < 2; k++) {
+        nino_sample_clear(&s, k ? NINO_EV_HOST : NINO_EV_DEVICE);
+        s.t_ns = 5000;
+        for (unsigned id = 1; id < NINO_COUNTER_END; id++)
+            s.value[id] = id;
+        const size_t n = nino_sample_write(&s, ev);
+        for (size_t i = 0; i < n; i++)
+            add(h, ev[i]);
+    }
+    CHECK_OK(nino_history_save(h, path, &err), err);
+    CHECK_OK(nino_history_load(r, path, &err), err);
+    for (unsigned id = 1; id < NINO_COUNTER_END; id++) {
+        size_t n;
+        const nino_reading *g = nino_history_counter(r, (nino_counter_id) id, &n);
+        CHECK(n == 1 && g->t_ns == 5000 && g->value == id);
+    }
+    size_t n;
+    const nino_reading *g = nino_history_counter(h, NINO_COUNTER_GPU_BUSY, &n);
+    CHECK(nino_reading_lower(g, n, 5000) == 0 && nino_reading_lower(g, n, 5001) == 1);
+    CHECK(!nino_history_counter(h, NINO_COUNTER_NONE, &n) && n == 0);
+    remove(path);
+    nino_history_destroy(&h);
+    nino_history_destroy(&r);
+}
+
 // Samples of an idle device neither begin nor prolong what is shown.
 static void test_idle(void)
 {
@@ -647,6 +681,7 @@ int main(void)
     test_spans();
     test_busy();
     test_idle();
+    test_samples();
     test_memory_peaks();
     test_pool();
     test_restart();
