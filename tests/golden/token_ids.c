@@ -1,5 +1,6 @@
-// Ids of the reference prompts (vectors/token_ids.json: openai's CLIP tokenizer and SentencePiece),
-// from every file that holds the vocabularies.
+// Ids of prompts in the demo's vocabularies, against the code that trained with them, and of the
+// reference prompts (openai's CLIP tokenizer and SentencePiece), from every file that holds the
+// published vocabularies.
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/text/bpe.h"
@@ -7,7 +8,7 @@
 #include "core/text/unigram.h"
 #include "tests/text.h"
 
-#define PROMPTS 69
+enum { PROMPTS = 69, OWN_PROMPTS = 9 };
 
 static const char *assets;
 static nino_json_doc *vectors;
@@ -81,7 +82,7 @@ static void check(const char *what, ids_fn get, const void *t, const char *key, 
         n_same += ok;
         n_cjk += is_cjk;
     }
-    CHECK(n_same + n_cjk == PROMPTS);
+    CHECK(n_same + n_cjk == (test_data_is_own(assets) ? OWN_PROMPTS : PROMPTS));
     printf("  %s: %d prompts the same\n", what, n_same);
 }
 
@@ -152,17 +153,40 @@ static void umt5(void)
     nino_weights_unref(&w);
 }
 
+static void demo(void)
+{
+    size_t n_vocab, n_merges, n_model;
+    char *vocab = read_asset("models/tokenizers/clip/vocab.json", &n_vocab),
+         *merges = read_asset("models/tokenizers/clip/merges.txt", &n_merges),
+         *model = read_asset("models/tokenizers/t5/spiece.model", &n_model);
+    nino_bpe *a = NULL;
+    nino_unigram *b = NULL;
+    CHECK_OK(nino_bpe_from_vocab(vocab, n_vocab, merges, n_merges, "vocab", &a, &err), err);
+    CHECK_OK(nino_unigram_from_spiece(model, n_model, "spiece.model", &b, &err), err);
+    check("the demo's CLIP", bpe_hf, a, "clip", false);
+    check("the demo's T5", unigram, b, "t5_spm", false);
+    nino_bpe_destroy(&a);
+    nino_unigram_destroy(&b);
+    free(vocab);
+    free(merges);
+    free(model);
+}
+
 int main(void)
 {
-    if (!(assets = test_assets()))
-        return test_skip("no test assets");
-    size_t n;
-    char *json = read_asset("vectors/token_ids.json", &n);
-    CHECK_OK(nino_json_parse(json, n, "token_ids.json", NULL, &vectors, &err), err);
-    free(json);
-    clip();
-    t5();
-    umt5();
-    nino_json_doc_destroy(&vectors);
+    while ((assets = test_data_next(assets))) {
+        size_t n;
+        char *json = read_asset("vectors/token_ids.json", &n);
+        CHECK_OK(nino_json_parse(json, n, "token_ids.json", NULL, &vectors, &err), err);
+        free(json);
+        if (test_data_is_own(assets)) {
+            demo();
+        } else {
+            clip();
+            t5();
+            umt5();
+        }
+        nino_json_doc_destroy(&vectors);
+    }
     return 0;
 }

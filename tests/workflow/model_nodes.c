@@ -348,7 +348,9 @@ static void test_refused(nino_ctx *ctx)
 
 int main(void)
 {
-    assets = test_models();
+    assets = test_assets();
+    if (!assets)
+        return test_skip("no test data folder");
     make_files();
     nino_ctx *ctx = open_ctx();
     test_sd(ctx);

@@ -385,12 +385,14 @@ static void test_run(const char *assets)
 
 int main(void)
 {
-    const char *assets = test_models();
+    const char *assets = test_assets();
     test_map();
     test_sheet();
     test_tiny();
     test_video();
     test_names();
+    if (!assets)
+        return test_skip("no test data folder");
     test_wan(assets);
     test_run(assets);
     flow_clean();

@@ -72,7 +72,7 @@ def main():
     net.save("clip_g_h32", n, ids=ids.int(), last_hidden_normed=normed, penultimate_raw=states[-2],
              pooled_unprojected=pooled, pooled_projected=projected)
     for name, every in (("t5_d32", False), ("umt5_d32", True)):
-        n, ids = Net(7), ids_of(8, 11, 64, 256, 1, 0)
+        n, ids = Net(7, torch.bfloat16 if every else torch.float16), ids_of(8, 11, 64, 256, 1, 0)
         mask = (torch.arange(64) <= 11).int()[None]
         size = dict(c=32, layers=3, count=4, ff=64, vocab=256, every=every)
         net.save(name, n, ids=ids.int(), mask=mask, out_no_mask=t5(n, ids, **size),

@@ -131,13 +131,13 @@ def encode(n, pixels, z, widths, is_22):
 
 
 def main():
-    for name, z, widths, is_22, factor in (("wan21", 16, (8, 8, 16, 16), False, 8), ("wan22", 48, (8, 8, 16, 16), True, 16)):
+    for name, z, widths, is_22, factor in (("wan21", 16, (8, 8, 8, 8), False, 8), ("wan22", 48, (8, 8, 16, 16), True, 16)):
         n, io = Net(41, net.FP8), {}
         for t in (4, 2, 1):
-            io[f"decode_in_T{t}"] = files.values(42 + t, 1, z, t, 2, 2).float().double()
+            io[f"decode_in_T{t}"] = files.values(42 + t, 1, z, t, 1, 2).float().double()
             io[f"decode_out_T{t}"] = decode(n, io[f"decode_in_T{t}"], widths, is_22)
         for f in (9, 5, 1):
-            io[f"encode_in_F{f}"] = files.values(52 + f, 1, 3, f, 2 * factor, 2 * factor).clamp(-1, 1).float().double()
+            io[f"encode_in_F{f}"] = files.values(52 + f, 1, 3, f, factor, 2 * factor).clamp(-1, 1).float().double()
             io[f"encode_out_F{f}"] = encode(n, io[f"encode_in_F{f}"], z, widths, is_22)
         net.save(f"{name}_vae_dim16", n, **io)
 

@@ -66,7 +66,7 @@ def main():
     context = files.values(12, 1, 7, 24).float().double()
     for name, z, out, size in (("wan_t2v_d256", 16, 16, dict(ff=96)), ("wan_i2v_d256", 36, 16, {}),
                                ("wan22_ti2v_d256", 48, 48, {})):
-        n, x = Net(11, torch.bfloat16 if z == 16 else net.FP8), files.values(13, 1, z, 3, 6, 8).float().double()
+        n, x = Net(11, net.FP8), files.values(13, 1, z, 3, 6, 8).float().double()
         io = {"x": x, "context": context, "timestep": torch.tensor([731.0])}
         if z == 36:
             io["clip_fea"] = files.values(14, 1, 6, 48).float().double()
