@@ -1,5 +1,6 @@
 // Every op of the device against ref. Options: --op=TEXT (in the case's name), --seed=N,
 // --device=SELECTOR, --bench, --quick, --verbose. Exit 77 without an OpenCL device.
+#include <ninodes/ctx.h>
 #include <ninodes/selftest.h>
 
 #include "tests/test.h"
