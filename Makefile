@@ -280,7 +280,7 @@ abi_DUMP := data/abi/libninodes.xml
 lint-abi: $(B)/libninodes.so
 	$(Q)sh tests/abi.sh $< $(abi_DUMP) libninodes.so.$(SOVERSION)
 abi: $(B)/libninodes.so
-	$(Q)abidw --exported-interfaces-only --headers-dir core/include/ninodes --drop-private-types --no-elf-needed --no-show-locs --no-corpus-path --no-comp-dir-path --out-file $(abi_DUMP) $<
+	$(Q)abidw --exported-interfaces-only --headers-dir core/include/ninodes --drop-private-types --no-elf-needed --no-corpus-path --no-comp-dir-path --out-file $(abi_DUMP) $<
 docs:
 	$(call install_packages,$(DEPS_docs))
 	$(Q)mkdir -p $(B)/docs
