@@ -6,6 +6,7 @@
 #   make install DESTDIR=... PREFIX=/usr          make deps        install the Debian packages that are missing
 #   make pot             take the app's texts anew into data/po, after one of them changed
 #   make doc             fill the generated parts of README.md and data/doc anew, and data/nodes.md
+#   make docs            the API as pages, in $(B)/docs    make abi   keep the library's ABI as it is now
 #   make GUI=0 CL=0      leave parts out          make SANITIZE=address,undefined check
 #   make WERROR=1        warnings are errors      make V=1         show commands
 #
@@ -22,7 +23,7 @@ CFLAGS ?= -O2 -g
 GUI ?= 1
 CL ?= 1
 VERSION := 0.1.0
-SOVERSION := 0
+SOVERSION := 1
 
 # ---- packages: the only list ------------------------------------------------------------------
 DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libavformat-dev libswscale-dev libxxhash-dev libutf8proc-dev
@@ -33,7 +34,8 @@ DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 DEPS_test := python3 g++ ffmpeg
 DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-core adwaita-icon-theme \
 	librsvg2-common imagemagick xdotool
-DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git
+DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git abigail-tools
+DEPS_docs := doxygen
 DEPS_gate := clang-19 lld-19 llvm-19 rocm-device-libs oclgrind
 DEPS_bench := libopenblas-dev libdnnl-dev libclblast-dev
 DEPS := $(DEPS_core) $(DEPS_cli) $(if $(filter 1,$(CL)),$(DEPS_cl)) $(if $(filter 1,$(GUI)),$(DEPS_gui))
@@ -90,6 +92,8 @@ mo_OUT := $(patsubst $(po_DIR)/%.po,$(B)/locale/%/LC_MESSAGES/ninodes.mo,$(po_SR
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 bin = $(patsubst %.c,$(B)/%,$(1))
 lib_OBJ := $(call obj,$(core_SRC) $(cl_SRC))
+# Each example as C11 and, where there is a compiler, as C++17.
+examples := $(call bin,$(example_SRC)) $(if $(shell command -v $(CXX)),$(addsuffix -cxx,$(call bin,$(example_SRC))))
 headers_OK := $(patsubst core/include/%.h,$(B)/headers/%.ok,$(header_SRC))
 
 # Who may include what. core/ and cl/ see the tree, in the order of core/LAYERS (lint-layers); cli/,
@@ -119,7 +123,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install shots clean deps deps-check deps-lint deps-bench demo
+.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install shots clean deps deps-check deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -163,10 +167,10 @@ $(B)/libninodes.a: $(lib_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(B)/libninodes.so: $(lib_OBJ)
+$(B)/libninodes.so: $(lib_OBJ) core/libninodes.map
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libninodes.so.$(SOVERSION) \
-		$(if $(SANITIZE),,-Wl,--no-undefined) $^ $(lib_LIBS) -o $@
+		-Wl,--version-script=core/libninodes.map $(if $(SANITIZE),,-Wl,--no-undefined) $(lib_OBJ) $(lib_LIBS) -o $@
 	$(Q)ln -sf libninodes.so $@.$(SOVERSION)
 
 $(B)/libninodes.pc: Makefile
@@ -211,22 +215,26 @@ $(call bin,$(gui_test_SRC)): $(B)/%: $(B)/%.o $(filter-out $(B)/gui/main.o,$(cal
 $(call bin,$(example_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.so
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $< -L$(B) -lninodes -Wl,-rpath,'$$ORIGIN/../..' -o $@
+$(addsuffix -cxx,$(call bin,$(example_SRC))): $(B)/%-cxx: %.c $(B)/libninodes.so $(header_SRC)
+	$(call say,CXX,$<)
+	$(Q)$(CXX) -std=c++17 -D_GNU_SOURCE -Wall -Wextra -Wno-missing-field-initializers $(if $(WERROR),-Werror) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(public) -x c++ $< \
+		-x none $(LDFLAGS) -L$(B) -lninodes -Wl,-rpath,'$$ORIGIN/../..' -o $@
 
 $(call bin,$(bench_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $^ $(lib_LIBS) $(bench_LIBS) -o $@
 
 # ---- tests ------------------------------------------------------------------------------------
-tests: $(call bin,$(test_SRC) $(example_SRC) $(gui_test_SRC))
+tests: $(call bin,$(test_SRC) $(gui_test_SRC)) $(examples)
 
 # Installs what is missing first, then builds and runs everything in a sub-make (pkg-config must see the new packages).
 check: deps-check
 	$(Q)$(MAKE) --no-print-directory check-all
 check-all: all tests check-headers
-	$(Q)tests/run.sh $(B) $(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(golden_SRC) $(workflow_SRC) $(example_SRC)) $(script_SRC)
+	$(Q)tests/run.sh $(B) $(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(golden_SRC) $(workflow_SRC)) $(examples) $(script_SRC)
 check-long: deps-check
 	$(Q)$(MAKE) --no-print-directory all tests check-headers
-	$(Q)NINODES_TEST_LONG=1 tests/run.sh $(B) $(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(golden_SRC) $(workflow_SRC) $(example_SRC)) $(script_SRC)
+	$(Q)NINODES_TEST_LONG=1 tests/run.sh $(B) $(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(golden_SRC) $(workflow_SRC)) $(examples) $(script_SRC)
 # The part that sanitizer builds run: no scripts, no GUI.
 check-core: all tests
 	$(Q)tests/run.sh $(B) $(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(workflow_SRC))
@@ -254,7 +262,7 @@ CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format))
 CLANG_TIDY ?= $(firstword $(shell command -v clang-tidy-14 clang-tidy))
 CLANG ?= $(firstword $(shell command -v clang-14 clang))
 lint: deps-lint
-	$(Q)$(MAKE) --no-print-directory lint-layers lint-text lint-kernels lint-static
+	$(Q)$(MAKE) --no-print-directory lint-layers lint-text lint-kernels lint-static lint-abi
 # core/LAYERS: which room may include which, and how large rooms and files get.
 lint-layers:
 	$(Q)python3 tests/layers.py includes
@@ -276,6 +284,18 @@ lint-kernels:
 lint-static: compile_commands.json
 	$(Q)cppcheck -q -j2 --enable=warning,portability --error-exitcode=1 --inline-suppr --suppressions-list=.cppcheck $(addprefix -i ,$(sort cl/kernels $(kernel_FILES))) -Icore/include -I. core cl cli
 	$(Q)printf '%s\n' $(core_SRC) $(cl_SRC) $(cli_SRC) | xargs -P2 -n1 $(CLANG_TIDY) -quiet -p . 2>/dev/null
+# The library against the ABI that data/abi keeps: nothing gone, nothing moved, nothing grown but
+# what carries its size (data/abi/growth). `make abi` keeps it anew, after additions or a new SOVERSION.
+abi_DUMP := data/abi/libninodes.xml
+lint-abi: $(B)/libninodes.so
+	$(Q)sh tests/abi.sh $< $(abi_DUMP) libninodes.so.$(SOVERSION)
+abi: $(B)/libninodes.so
+	$(Q)abidw --exported-interfaces-only --headers-dir core/include/ninodes --drop-private-types --no-elf-needed --no-corpus-path --no-comp-dir-path --out-file $(abi_DUMP) $<
+docs:
+	$(call install_packages,$(DEPS_docs))
+	$(Q)mkdir -p $(B)/docs
+	$(Q)(cat data/doc/Doxyfile; echo "OUTPUT_DIRECTORY = $(B)/docs"; echo "PROJECT_NUMBER = $(VERSION)") | doxygen -
+	@echo "$(B)/docs/html/index.html"
 format:
 	$(CLANG_FORMAT) -i $(C_FILES)
 

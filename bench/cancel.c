@@ -99,7 +99,7 @@ int main(int argc, char **argv)
     char *cache = data_path("cancel-XXXXXX");
     CHECK(mkdtemp(cache) != NULL);
     setenv("POCL_CACHE_DIR", cache, 1);
-    const nino_ctx_params p = { .cache_dir = "" };
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .cache_dir = "" };
     load();
     for (int i = 0; i < rounds; i++) { // further every time; what was compiled before stays
         nino_backend *be = nino_device_open(device, &p, NULL, &err);

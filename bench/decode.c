@@ -106,11 +106,12 @@ static nino_ctx *open_ctx(const char *device)
 {
     const char *const models[] = { in_dir("models"), NULL };
     nino_error err;
-    nino_ctx *ctx = nino_ctx_create(&(nino_ctx_params){ .device = device,
-                                                        .models = models,
+    nino_ctx *ctx = nino_ctx_create(
+        &(nino_ctx_params){ NINO_CTX_PARAMS_INIT, .device = device,
+                            .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = models,
                                                         .input_dir = in_dir("input"),
-                                                        .output_dir = in_dir("out") },
-                                    &err);
+                                                        .output_dir = in_dir("out") } },
+        &err);
     check(ctx, &err);
     return ctx;
 }
@@ -122,8 +123,9 @@ static result run(nino_ctx *ctx, nino_graph *g, bool telemetry)
     nino_error err;
     nino_status st = NINO_OK;
     nino_event ev[512];
-    const nino_job_params params = { .trace_path = telemetry ? in_dir("out/trace.json") : NULL,
-                                     .silent = !telemetry };
+    const nino_job_options params = { NINO_JOB_OPTIONS_INIT,
+                                      .trace_path = telemetry ? in_dir("out/trace.json") : NULL,
+                                      .silent = !telemetry };
     const uint64_t start = nino_now_ns();
     nino_job *job = nino_job_start(ctx, g, &params, &err);
     check(job, &err);

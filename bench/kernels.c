@@ -395,7 +395,7 @@ static void bench_conv(int c, int h)
 
 static void open_device(const char *selector)
 {
-    const nino_ctx_params p = { 0 };
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT };
     nino_device_info list[16];
     const size_t n = nino_devices(list, 16);
     if (!(backend = nino_device_open(selector ? selector : "cl", &p, NULL, &err)))

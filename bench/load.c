@@ -69,7 +69,7 @@ static double load_seconds(nino_backend *be, const load_model *m)
 static result load_once(const char *path, int n)
 {
     result r = { 0 };
-    const nino_ctx_params params = { 0 };
+    const nino_ctx_params params = { NINO_CTX_PARAMS_INIT };
     nino_backend *be = nino_device_open(device, &params, NULL, &err);
     CHECK_OK(be ? NINO_OK : err.code, err);
     nino_weights *f = nino_weights_open(path, &err);

@@ -240,7 +240,10 @@ int main(int argc, char **argv)
         if (!write_model(&models[i], shapes, assets, root))
             return 1;
     const char *roots[] = { root, NULL };
-    nino_ctx *ctx = nino_ctx_create(&(nino_ctx_params){ .device = "ref", .models = roots }, &err);
+    nino_ctx *ctx = nino_ctx_create(
+        &(nino_ctx_params){ NINO_CTX_PARAMS_INIT, .device = "ref",
+                            .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots } },
+        &err);
     CHECK_OK(ctx ? NINO_OK : err.code, err);
     for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
         if (!only || strstr(runs[i].title, only))

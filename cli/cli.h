@@ -84,7 +84,8 @@ exit_code exit_for(nino_status st);
 const char *status_hint(const nino_error *err); // what to do about it, or NULL
 // 1.5 GiB, 20.0 MiB, 300 B
 const char *human_bytes(char *buf, size_t size, double bytes);
-void fill_ctx_params(const options *o, nino_ctx_params *p);
+// job may be changed until the context is created; p->job points to it.
+void fill_ctx_params(const options *o, nino_ctx_params *p, nino_job_options *job);
 
 // ---- signals (signals.c) -----------------------------------------------------------------------
 

@@ -39,14 +39,15 @@ static nino_status time_workflow(const options *o, nino_graph *g, const char *di
                                  nino_error *err)
 {
     nino_ctx_params p;
-    fill_ctx_params(o, &p);
-    p.output_dir = dir;
+    nino_job_options jo;
+    fill_ctx_params(o, &p, &jo);
+    jo.output_dir = dir;
+    jo.is_silent = true;
     nino_ctx *ctx = nino_ctx_create(&p, err);
     if (!ctx)
         return err->code;
-    const nino_job_params jp = { .silent = 1 };
     const double begin = now();
-    nino_job *job = nino_job_start(ctx, g, &jp, err);
+    nino_job *job = nino_job_start(ctx, g, NULL, err);
     nino_status st = job ? NINO_OK : err->code;
     while (job && !nino_job_done(job, &st, err))
         nino_job_wait(job, 200);
@@ -296,7 +297,8 @@ int cmd_bench(const options *o)
     if (is_workflow(o)) {
         rc = bench_workflow(o, &r);
     } else {
-        const nino_bench_params p = { .device = o->device,
+        const nino_bench_params p = { NINO_BENCH_PARAMS_INIT,
+                                      .device = o->device,
                                       .filter = o->n_args ? o->arg[0] : NULL,
                                       .samples = o->samples ? (int) o->samples : SAMPLES,
                                       .warmup = o->warmup ? (int) o->warmup : WARMUP,

@@ -90,9 +90,8 @@ static int measure(const options *o)
 {
     nino_error err = { .code = NINO_OK };
     nino_ceilings c;
-    const nino_measure_params p = { .device = o->device,
-                                    .progress = on_probe,
-                                    .priv = (void *) (uintptr_t) o };
+    const nino_measure_params p = { NINO_MEASURE_PARAMS_INIT, .device = o->device,
+                                    .progress = on_probe, .priv = (void *) (uintptr_t) o };
     if (nino_measure(&p, &c, &err)) {
         const int rc = report_error(o, "devices", &err, NULL);
         return err.code == NINO_ERR_UNKNOWN ? EXIT_DEVICE : rc;
@@ -177,7 +176,8 @@ int cmd_selftest(const options *o)
     nino_error err = { .code = NINO_OK };
     tally t = { .o = o };
     const nino_selftest_params p = {
-        .device = o->device, .op = o->op, .seed = o->seed, .bench = o->bench, .quick = o->fast
+        NINO_SELFTEST_PARAMS_INIT, .device = o->device, .op = o->op,
+        .seed = o->seed,           .bench = o->bench,   .quick = o->fast
     };
     const nino_status st = nino_selftest(&p, on_case, &t, &err);
     if (st && !t.bad) { // it did not even get to a wrong result

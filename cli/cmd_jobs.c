@@ -284,29 +284,25 @@ static int add(const options *o, nino_attach *a)
     nino_graph *g = load_graph(&w, "jobs", &rc);
     if (!g)
         return rc;
-    nino_ctx_params cp; // the words of --precision
-    fill_ctx_params(o, &cp);
+    nino_ctx_params cp;
+    nino_job_options jo;
+    fill_ctx_params(o, &cp, &jo);
     const char *text = nino_graph_json(g, &len), *slash = strrchr(o->arg[1], '/');
     if (!text || !len || !paths_fill(&p, o)) {
         say("jobs: out of memory");
         rc = EXIT_NOMEM;
     } else {
-        const nino_control c = { .cmd = NINO_CONTROL_QUEUE,
+        jo.models = (const char *const *) p.models;
+        jo.input_dir = p.input;
+        jo.output_dir = p.output;
+        jo.trace_path = p.trace;
+        const nino_control c = { NINO_CONTROL_INIT,
+                                 .cmd = NINO_CONTROL_QUEUE,
                                  .position = o->front ? 1 : (int) o->position,
                                  .workflow = text,
                                  .workflow_bytes = len,
                                  .name = slash ? slash + 1 : o->arg[1],
-                                 .options = { .models = (const char *const *) p.models,
-                                              .input_dir = p.input,
-                                              .output_dir = p.output,
-                                              .trace_path = p.trace,
-                                              .precision = cp.precision,
-                                              .preview = o->preview,
-                                              .preview_every = cp.preview_every,
-                                              .preview_percent =
-                                                  (int) (cp.preview_share * 100 + 0.5),
-                                              .no_profile = o->no_profile,
-                                              .no_metadata = o->no_metadata } };
+                                 .options = &jo };
         rc = ask(o, a, &c);
     }
     paths_release(&p);
@@ -351,9 +347,8 @@ static int request_of(const options *o, nino_control *c)
         const struct request *r = &requests[i];
         if (strcmp(word, r->word) != 0)
             continue;
-        *c = (nino_control){ .cmd = r->cmd,
-                             .position = o->front ? 1 : (int) o->position,
-                             .after_job = o->after };
+        *c = (nino_control){ NINO_CONTROL_INIT, .cmd = r->cmd,
+                             .position = o->front ? 1 : (int) o->position, .after_job = o->after };
         if (o->n_args > 1 + (r->needs != NO_JOB) + (r->needs == JOB_AND_VALUE))
             return usage(word, "fewer words");
         if (r->needs == NO_JOB || (r->needs == MAYBE_JOB && o->n_args == 1))
@@ -377,7 +372,7 @@ int cmd_jobs(const options *o)
     const bool is_ls = !strcmp(word, "ls"), is_add = !strcmp(word, "add");
     const bool is_wait = !strcmp(word, "wait"), is_show = !strcmp(word, "show");
     nino_error err = { .code = NINO_OK };
-    nino_control c = { .cmd = NINO_CONTROL_PING };
+    nino_control c = { NINO_CONTROL_INIT, .cmd = NINO_CONTROL_PING };
     uint64_t id = 0;
     int rc = EXIT_OK;
     if (is_add && o->n_args != 2)

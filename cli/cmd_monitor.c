@@ -52,7 +52,7 @@ typedef struct watcher {
 static bool obey(watcher *w)
 {
     const nino_queue *q = nino_control_queue(w->a);
-    nino_control c = { .cmd = NINO_CONTROL_PING };
+    nino_control c = { NINO_CONTROL_INIT, .cmd = NINO_CONTROL_PING };
     nino_control_reply r;
     while (nino_control_next(w->a, &r))
         if (r.err.code)
@@ -86,7 +86,7 @@ static void take(const options *o, watcher *w, const nino_event *ev, size_t n)
 // The first advice on the run so far, for the screen.
 static void advise(watcher *w)
 {
-    const nino_advice_input in = { .history = w->h };
+    const nino_advice_input in = { NINO_ADVICE_INPUT_INIT, .history = w->h };
     nino_advice first;
     const uint64_t now = now_ns();
     if (now - w->advised_ns < ADVISE_MS * 1000000ull)
@@ -131,7 +131,7 @@ static void state_json(const watcher *w)
     nino_ceilings c;
     char text[400];
     progress_text(w->p, text, sizeof(text));
-    report_advice_json(&(nino_advice_input){ .history = w->h });
+    report_advice_json(&(nino_advice_input){ NINO_ADVICE_INPUT_INIT, .history = w->h });
     js_envelope("monitor");
     if (w->a)
         js_int("pid", nino_attach_pid(w->a));
@@ -151,7 +151,7 @@ static void state_text(watcher *w, const char *title)
     report_nodes(stdout, w->s);
     report_memory(stdout, w->s);
     report_kernels(stdout, w->s, 12, told_ceilings(w->h, &c));
-    report_advice(stdout, &(nino_advice_input){ .history = w->h });
+    report_advice(stdout, &(nino_advice_input){ NINO_ADVICE_INPUT_INIT, .history = w->h });
 }
 
 static void tell_end(const options *o, watcher *w, int rc)

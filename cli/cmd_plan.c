@@ -18,7 +18,7 @@ static void plan_json(const char *cmd, const nino_plan *p, const grid *g, double
     js_uint("peak_activation_bytes", p->peak_activation_bytes);
     js_uint("budget", p->budget);
     js_open("tiling", '{');
-    js_bool("tiled", p->tiling.tiled);
+    js_bool("tiled", p->tiling.is_tiled);
     js_int("tile_w", p->tiling.tile_w);
     js_int("tile_h", p->tiling.tile_h);
     js_int("overlap", p->tiling.overlap);
@@ -162,7 +162,7 @@ static void plan_text(const nino_plan *p)
     printf("weights   %s, activations and workspace at most %s\n",
            human_bytes(a, sizeof(a), (double) p->weight_bytes),
            human_bytes(b, sizeof(b), (double) p->peak_activation_bytes));
-    if (p->tiling.tiled)
+    if (p->tiling.is_tiled)
         printf("tiles     %d of %dx%d pixels, overlap %d\n", p->tiling.n_tiles, p->tiling.tile_w,
                p->tiling.tile_h, p->tiling.overlap);
     if (p->budget)
@@ -203,7 +203,8 @@ int cmd_plan(const options *o)
     if (!g)
         return rc;
     nino_ctx_params params;
-    fill_ctx_params(o, &params);
+    nino_job_options jo;
+    fill_ctx_params(o, &params, &jo);
     nino_ctx *ctx = nino_ctx_create(&params, &err);
     nino_plan plan = { .n_scopes = 0 };
     if (!ctx) {

@@ -239,10 +239,14 @@ const char **outputs_of(const nino_job *job, size_t *n)
 {
     *n = nino_job_outputs(job, NULL, 0);
     const char **paths = calloc(*n + 1, sizeof(*paths));
-    if (paths)
-        nino_job_outputs(job, paths, *n);
+    nino_job_output *list = calloc(*n + 1, sizeof(*list));
+    if (paths && list)
+        nino_job_outputs(job, list, *n);
     else
         *n = 0;
+    for (size_t i = 0; i < *n; i++)
+        paths[i] = list[i].path;
+    free(list);
     return paths;
 }
 
@@ -312,7 +316,7 @@ const char *go_on_hint(const nino_ctx *ctx, char *out, size_t size)
 static int run_job(const options *o, nino_ctx *ctx, nino_graph *g)
 {
     nino_error err = { .code = NINO_OK };
-    const nino_job_params jp = { .trace_path = o->trace };
+    const nino_job_options jo = { NINO_JOB_OPTIONS_INIT, .trace_path = o->trace };
     if (o->json)
         queued_json(g);
     watched w = { .p = progress_create(nino_graph_name(g), o->quiet, o->json),
@@ -325,12 +329,13 @@ static int run_job(const options *o, nino_ctx *ctx, nino_graph *g)
     const bool ok = w.p && w.s && (!o->json || w.lines) && (!o->advise || w.h);
     if (!ok)
         say("run: out of memory");
-    else if (!(job = nino_job_start(ctx, g, &jp, &err)))
+    else if (!(job = nino_job_start(ctx, g, &jo, &err)))
         rc = report_error(o, "run", &err, NULL);
     if (job) {
         const nino_status st = follow(job, &w, &err);
         progress_destroy(&w.p);
-        const nino_advice_input in = { .history = w.h, .graph = g, .ctx = ctx };
+        const nino_advice_input in = { NINO_ADVICE_INPUT_INIT, .history = w.h, .graph = g,
+                                       .ctx = ctx };
         if (!st && w.h && o->json)
             report_advice_json(&in);
         if (!st && o->json)
@@ -394,7 +399,8 @@ int cmd_run(const options *o)
         return rc;
     }
     nino_ctx_params p;
-    fill_ctx_params(o, &p);
+    nino_job_options jo;
+    fill_ctx_params(o, &p, &jo);
     p.serve = !o->dry_run && !(o->telemetry && !strcmp(o->telemetry, "off"));
     p.title = nino_graph_name(g);
     p.steps = o->resume ? NINO_STEPS_RESUME : NINO_STEPS_KEEP;

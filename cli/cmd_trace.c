@@ -246,7 +246,7 @@ static int advise(const options *o)
 {
     int rc = EXIT_OK;
     nino_history *h = load(o, o->arg[1], &rc);
-    const nino_advice_input in = { .history = h };
+    const nino_advice_input in = { NINO_ADVICE_INPUT_INIT, .history = h };
     if (!h)
         return rc;
     if (o->json) {

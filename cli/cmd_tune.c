@@ -53,7 +53,7 @@ static void tell(const options *o, const nino_tuning_info *t)
 static bool find_device(const options *o, nino_device_info *d, int *rc)
 {
     nino_error err = { .code = NINO_OK };
-    const nino_ctx_params p = { .device = o->device };
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = o->device };
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     if (!ctx) {
         *rc = report_error(o, "tune", &err, "ninodes devices lists the devices");
@@ -107,9 +107,8 @@ int cmd_tune(const options *o)
             return rc;
         return o->reset ? reset(o, &d) : carry(o, &d);
     }
-    const nino_tune_params p = {
-        .device = o->device, .quick = o->fast, .progress = on_try, .priv = (void *) (uintptr_t) o
-    };
+    const nino_tune_params p = { NINO_TUNE_PARAMS_INIT, .device = o->device, .quick = o->fast,
+                                 .progress = on_try, .priv = (void *) (uintptr_t) o };
     if (nino_tune(&p, &t, &err)) {
         rc = report_error(o, "tune", &err, NULL);
         return err.code == NINO_ERR_UNKNOWN ? EXIT_DEVICE : rc;

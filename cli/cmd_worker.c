@@ -50,13 +50,15 @@ static void be_expendable(void)
 int cmd_worker(const options *o)
 {
     nino_error err = { .code = NINO_OK };
-    nino_worker_params p = { .state_dir = o->state,
+    nino_ctx_params cp;
+    nino_job_options jo;
+    nino_worker_params p = { NINO_WORKER_PARAMS_INIT, .ctx = &cp, .state_dir = o->state,
                              .resume = o->resume,
                              .idle_s = (int) (o->idle_end < INT_MAX ? o->idle_end : INT_MAX) };
     signals_watch(stop);
     be_expendable();
-    fill_ctx_params(o, &p.ctx);
-    p.ctx.title = "worker";
+    fill_ctx_params(o, &cp, &jo);
+    cp.title = "worker";
     nino_worker *w = nino_worker_create(&p, &err);
     if (!w) {
         const int rc = report_error(

@@ -91,29 +91,28 @@ static void on_log(void *priv, nino_log_level level, const char *line)
     say("%s", line);
 }
 
-void fill_ctx_params(const options *o, nino_ctx_params *p)
+void fill_ctx_params(const options *o, nino_ctx_params *p, nino_job_options *job)
 {
-    static const char *const precisions[] = { "auto", "fp32", "fp16", "bf16" };
-    static const char *const previews[] = { "none", "latent2rgb", "taesd", "auto" };
-    *p = (nino_ctx_params){
-        .device = o->device,
-        .mem_limit = o->mem_limit,
+    *job = (nino_job_options){
+        NINO_JOB_OPTIONS_INIT,
         .models = o->models.item,
         .input_dir = o->input,
-        .no_profile = o->no_profile,
-        .no_metadata = o->no_metadata,
         .output_dir = o->output,
         .preview_every = o->preview_every < 10000 ? (int) o->preview_every : 10000,
         .preview_share = (double) (o->preview_percent < 100 ? o->preview_percent : 100) * 0.01,
+        .no_profile = o->no_profile,
+        .no_metadata = o->no_metadata,
+    };
+    nino_precision_opt_find(o->precision, &job->precision);
+    nino_preview_opt_find(o->preview, &job->preview);
+    *p = (nino_ctx_params){
+        NINO_CTX_PARAMS_INIT,
+        .device = o->device,
+        .mem_limit = o->mem_limit,
+        .job = job,
         .log = on_log,
         .log_level = o->quiet     ? NINO_LOG_ERROR
                      : o->verbose ? NINO_LOG_INFO
                                   : NINO_LOG_WARN,
     };
-    for (int i = 0; o->precision && i < 4; i++)
-        if (!strcmp(o->precision, precisions[i]))
-            p->precision = (nino_precision_opt) i;
-    for (int i = 0; o->preview && i < 4; i++)
-        if (!strcmp(o->preview, previews[i]))
-            p->preview = (nino_preview_opt) i;
 }

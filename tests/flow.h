@@ -43,9 +43,10 @@ static inline nino_ctx *flow_open(const char *device, const char *assets)
     snprintf(input, sizeof(input), "%s%s", assets ? assets : flow_temp(),
              assets ? "/taesd_ref" : "/input");
     snprintf(output, sizeof(output), "%s/output", flow_temp());
-    const nino_ctx_params p = {
-        .device = device, .models = roots, .input_dir = input, .output_dir = output
-    };
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = device,
+                                .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots,
+                                                            .input_dir = input,
+                                                            .output_dir = output } };
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     if (!ctx && err.code == NINO_ERR_UNKNOWN)
         return NULL;
@@ -89,15 +90,15 @@ static inline void flow_events(nino_job *job, flow_result *r)
 static inline flow_result flow_finish(nino_job *job)
 {
     flow_result r = { 0 };
-    const char *paths[16];
+    nino_job_output files[16];
     nino_job_text texts[4];
     while (!nino_job_done(job, &r.st, &r.err)) {
         flow_events(job, &r);
         nino_job_wait(job, 50);
     }
-    r.n_paths = nino_job_outputs(job, paths, 16);
+    r.n_paths = nino_job_outputs(job, files, 16);
     for (size_t i = 0; i < r.n_paths && i < 16; i++)
-        snprintf(r.path[i], sizeof(r.path[i]), "%s", paths[i]);
+        snprintf(r.path[i], sizeof(r.path[i]), "%s", files[i].path);
     r.n_texts = nino_job_texts(job, texts, 4);
     for (size_t i = 0; i < r.n_texts && i < 4; i++)
         snprintf(r.text[i], sizeof(r.text[i]), "%s", texts[i].text);
@@ -105,7 +106,7 @@ static inline flow_result flow_finish(nino_job *job)
     return r;
 }
 
-static inline flow_result flow_run(nino_ctx *ctx, nino_graph *g, const nino_job_params *params)
+static inline flow_result flow_run(nino_ctx *ctx, nino_graph *g, const nino_job_options *params)
 {
     nino_error err = { 0 };
     nino_job *job = nino_job_start(ctx, g, params, &err);

@@ -19,7 +19,7 @@ typedef struct test_device {
 static inline bool test_device_open(test_device *d, const char *name, uint64_t limit)
 {
     nino_error err = { 0 };
-    const nino_ctx_params p = { .mem_limit = limit };
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .mem_limit = limit };
     d->be = strcmp(name, "ref") ? nino_cl_provider ? nino_device_open(name, &p, NULL, &err) : NULL
                                 : nino_ref_open(limit, NULL, &err);
     if (!d->be && !strcmp(name, "ref"))

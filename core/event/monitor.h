@@ -57,3 +57,10 @@ void nino_mon_reader_destroy(nino_mon_reader **r);
 // copied. *lost (may be NULL) is increased by the number of records overwritten before they were
 // read.
 size_t nino_mon_reader_read(nino_mon_reader *r, nino_event *out, size_t max, uint64_t *lost);
+
+// A descriptor for poll() that an armed bell makes readable with the next record, once. Arm it,
+// then look whether there are records already. -1: no descriptor, or too many bells.
+int nino_monitor_bell_create(nino_monitor *m);
+void nino_monitor_bell_destroy(nino_monitor *m, int *fd); // -1 is no bell, *fd becomes -1
+void nino_monitor_bell_arm(nino_monitor *m, int fd);      // it is silent again
+void nino_bell_ring(int fd);                              // at once

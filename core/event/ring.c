@@ -133,6 +133,7 @@ nino_monitor *nino_monitor_create(void)
     m->serial = atomic_fetch_add(&next_serial, 1);
     atomic_init(&m->next_scope, 1);
     pthread_mutex_init(&m->lock, NULL);
+    pthread_mutex_init(&m->bell_lock, NULL);
     pthread_mutex_init(&m->blocks_lock, NULL);
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);
@@ -156,6 +157,7 @@ void nino_monitor_destroy(nino_monitor **monitor)
     }
     nino_names_destroy(&m->names);
     pthread_mutex_destroy(&m->lock);
+    pthread_mutex_destroy(&m->bell_lock);
     pthread_mutex_destroy(&m->blocks_lock);
     pthread_cond_destroy(&m->changed);
     free(m);
@@ -218,6 +220,11 @@ void nino_ring_push(nino_monitor *m, nino_ring *r, nino_event *ev)
     for (size_t i = 0; i < NINO_EVENT_WORDS; i++)
         atomic_store_explicit(&slot[i], w[i], memory_order_release);
     atomic_store_explicit(&r->head, head + 1, memory_order_release);
+    if (atomic_load_explicit(&m->n_bells, memory_order_relaxed)) {
+        atomic_thread_fence(memory_order_seq_cst); // pairs with that of nino_monitor_bell_arm()
+        if (atomic_load_explicit(&m->n_armed, memory_order_relaxed))
+            nino_monitor_ring_bells(m);
+    }
 }
 
 void nino_monitor_publish(nino_monitor *m, const nino_event *ev)

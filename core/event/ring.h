@@ -41,6 +41,8 @@ typedef struct nino_ring {
     _Alignas(64) _Atomic uint64_t word[NINO_RING_SIZE][NINO_EVENT_WORDS];
 } nino_ring;
 
+enum { NINO_MAX_BELLS = 64 };
+
 struct nino_monitor {
     uint64_t serial;   // never reused, unlike addresses
     atomic_int on;     // readers and holds
@@ -57,6 +59,13 @@ struct nino_monitor {
     void *blocks_priv;
     // Last memory event of every owner, then the last one that told the budget; kind 0: none yet.
     nino_event mem[NINO_OWN_COUNT + 1];
+    // Bells: descriptors of those who wait. A producer looks for an armed one after each record.
+    atomic_int n_bells, n_armed;
+    pthread_mutex_t bell_lock;
+    struct {
+        int fd; // 0: free
+        bool is_armed;
+    } bell[NINO_MAX_BELLS];
 };
 
 // The ring of the calling thread, made on first use; NULL: out of memory or of rings.
@@ -64,6 +73,7 @@ nino_ring *nino_ring_get(nino_monitor *m);
 // Appends to the calling thread's own ring; fills t_ns, parent and track where they are not set.
 void nino_ring_push(nino_monitor *m, nino_ring *r, nino_event *ev);
 uint32_t nino_ring_current(const nino_ring *r);
+void nino_monitor_ring_bells(nino_monitor *m); // those that are armed
 
 // The blocks now: as nino_blocks_fn; 0 without one.
 size_t nino_monitor_blocks(nino_monitor *m, nino_event *out, size_t max);

@@ -1,6 +1,7 @@
 // nino_bench(): the cases of the kernel harness against the clock, each sample beside one of the
 // yardstick.
 #include "core/base/error.h"
+#include "core/base/params.h"
 #include "core/event/student.h"
 #include "core/harness/kernel_check_priv.h"
 #include "core/op/device/device.h"
@@ -225,7 +226,9 @@ static nino_status run_cases(nino_backend *be, const nino_bench_params *p, nino_
 
 nino_status nino_bench(const nino_bench_params *params, nino_bench_result *out, nino_error *err)
 {
-    const nino_bench_params none = { .device = NULL }, *p = params ? params : &none;
+    nino_bench_params own, *p = &own;
+    if (!NINO_TAKE(&own, params, NINO_BENCH_PARAMS_INIT, err))
+        return NINO_ERR_ARG;
     const nino_ctx_params cp = { .cache_dir = p->cache_dir };
     nino_bench_result r = { .n_cases = 0 };
     nino_error mine = { .code = NINO_OK };

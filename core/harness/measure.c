@@ -2,6 +2,7 @@
 #include "core/op/ceilings.h"
 
 #include "core/base/error.h"
+#include "core/base/params.h"
 #include "core/harness/kernel_check.h"
 #include "core/op/device/device.h"
 
@@ -101,9 +102,11 @@ static void measure_kernels(session *s, nino_ceilings *c)
 
 nino_status nino_measure(const nino_measure_params *params, nino_ceilings *out, nino_error *err)
 {
-    const nino_measure_params none = { .device = NULL };
+    nino_measure_params p;
+    if (!NINO_TAKE(&p, params, NINO_MEASURE_PARAMS_INIT, err))
+        return NINO_ERR_ARG;
     nino_error mine = { .code = NINO_OK };
-    session s = { .p = params ? params : &none, .err = err ? err : &mine };
+    session s = { .p = &p, .err = err ? err : &mine };
     const nino_ctx_params cp = { .cache_dir = s.p->cache_dir };
     nino_ceilings c = { .measured_at = (int64_t) time(NULL) };
     s.repeats = s.p->quick ? 1 : 3;

@@ -2,6 +2,8 @@
 #include "core/base/error.h"
 #include "core/harness/kernel_check.h"
 #include "core/op/device/device.h"
+#include "core/base/params.h"
+#include <ninodes/selftest.h>
 
 #include <string.h>
 
@@ -78,8 +80,10 @@ nino_status nino_selftest(const nino_selftest_params *params,
                           void (*report)(void *priv, const nino_selftest_case *c), void *priv,
                           nino_error *err)
 {
-    const nino_selftest_params defaults = { 0 };
-    run r = { .p = params ? params : &defaults, .report = report, .priv = priv };
+    nino_selftest_params p;
+    if (!NINO_TAKE(&p, params, NINO_SELFTEST_PARAMS_INIT, err))
+        return NINO_ERR_ARG;
+    run r = { .p = &p, .report = report, .priv = priv };
     nino_status st = NINO_OK;
     nino_error e = { 0 };
     r.be = nino_device_open(r.p->device, NULL, NULL, &e);

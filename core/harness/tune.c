@@ -2,6 +2,7 @@
 // rounds, and keeps what is faster beyond doubt. What wins among several looks better than it is,
 // so the gain that is told is measured anew afterwards.
 #include "core/base/error.h"
+#include "core/base/params.h"
 #include "core/event/student.h"
 #include "core/harness/kernel_check_priv.h"
 #include "core/op/device/device.h"
@@ -248,9 +249,11 @@ static void describe(nino_tuning_info *t, const nino_device_info *d)
 
 nino_status nino_tune(const nino_tune_params *params, nino_tuning_info *out, nino_error *err)
 {
-    const nino_tune_params none = { .device = NULL };
+    nino_tune_params p;
+    if (!NINO_TAKE(&p, params, NINO_TUNE_PARAMS_INIT, err))
+        return NINO_ERR_ARG;
     nino_error mine = { .code = NINO_OK };
-    session s = { .p = params ? params : &none, .err = &mine };
+    session s = { .p = &p, .err = &mine };
     const nino_ctx_params cp = { .cache_dir = s.p->cache_dir };
     nino_tuning_info t = { .n = 0 };
     s.rounds = s.p->quick ? 4 : MAX_ROUNDS;

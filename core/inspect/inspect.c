@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <ninodes/inspect.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

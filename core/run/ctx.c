@@ -21,7 +21,7 @@
 
 // ---- taking turns ----------------------------------------------------------------------------
 
-bool nino_ctx_enter(nino_ctx *ctx, volatile int *cancel)
+bool nino_ctx_enter(nino_ctx *ctx, volatile int *cancel, const nino_settings *settings)
 {
     pthread_mutex_lock(&ctx->lock);
     while (ctx->is_taken && !(cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED))) {
@@ -36,6 +36,8 @@ bool nino_ctx_enter(nino_ctx *ctx, volatile int *cancel)
     if (is_in) {
         ctx->is_taken = true;
         ctx->cancel = cancel;
+        ctx->runner = pthread_self();
+        ctx->now = settings;
     }
     pthread_mutex_unlock(&ctx->lock);
     return is_in;
@@ -46,6 +48,7 @@ void nino_ctx_leave(nino_ctx *ctx)
     pthread_mutex_lock(&ctx->lock);
     ctx->is_taken = false;
     ctx->cancel = NULL;
+    ctx->now = NULL;
     ctx->running[0] = 0;
     pthread_cond_broadcast(&ctx->changed);
     pthread_mutex_unlock(&ctx->lock);
@@ -58,6 +61,37 @@ void nino_ctx_add_job(nino_ctx *ctx, int delta)
     ctx->n_jobs += delta;
     pthread_cond_broadcast(&ctx->changed);
     pthread_mutex_unlock(&ctx->lock);
+}
+
+// ---- settings --------------------------------------------------------------------------------
+
+const nino_settings *nino_ctx_settings(const nino_ctx *ctx)
+{
+    pthread_mutex_t *lock = (pthread_mutex_t *) &ctx->lock;
+    pthread_mutex_lock(lock);
+    const bool is_in = ctx->is_taken && ctx->now && pthread_equal(ctx->runner, pthread_self());
+    const nino_settings *s = is_in ? ctx->now : ctx->own;
+    pthread_mutex_unlock(lock);
+    return s;
+}
+
+nino_settings *nino_ctx_settings_with(const nino_ctx *ctx, const nino_job_options *o,
+                                      nino_error *err)
+{
+    return nino_settings_create(&ctx->own->o, o, ctx->preview_path, &ctx->log, err);
+}
+
+// Checks only ask for files and folders: a context of nothing else shows them those of the job.
+size_t nino_ctx_check_graph(const nino_ctx *ctx, const nino_settings *s, nino_graph *g,
+                            void (*report)(void *priv, const nino_issue *issue), void *priv)
+{
+    nino_ctx view = {
+        .services = ctx->services, .log = ctx->log, .own = (nino_settings *) s, .is_taken = false
+    };
+    pthread_mutex_init(&view.lock, NULL);
+    const size_t n = nino_graph_check(g, &view, report, priv);
+    pthread_mutex_destroy(&view.lock);
+    return n;
 }
 
 // ---- create and destroy ----------------------------------------------------------------------
@@ -77,17 +111,14 @@ static char *make_temp_dir(void)
     return b.data;
 }
 
-// One file a ctx: each preview replaces the one before.
-static nino_preview_settings preview_settings(const nino_ctx_params *p, const char *dir)
+// One file a ctx: each preview replaces the one before. NULL, when there is no memory: no previews.
+static char *make_preview_path(const char *dir)
 {
     static unsigned count;
     nino_buf b = { 0 };
     nino_buf_addf(&b, "%s/preview-%ld-%u.png", dir, (long) getpid(),
                   __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED));
-    return (nino_preview_settings){ .kind = b.failed ? NINO_PREVIEW_NONE : p->preview,
-                                    .every = p->preview_every > 0 ? p->preview_every : 5,
-                                    .share = p->preview_share > 0 ? p->preview_share : 0.05,
-                                    .path = b.data };
+    return b.data;
 }
 
 // Viewers are told what the device was measured to do, else what its profile says.
@@ -112,16 +143,14 @@ static char *find_steps_dir(const char *state_dir)
 
 static nino_status open_parts(nino_ctx *ctx, const nino_ctx_params *p, nino_error *err)
 {
-    ctx->input_dir = strdup(p->input_dir && *p->input_dir ? p->input_dir : "input");
-    ctx->output_dir = strdup(p->output_dir && *p->output_dir ? p->output_dir : "output");
     ctx->temp_dir = make_temp_dir();
     ctx->monitor = nino_monitor_create();
     ctx->results = nino_results_create(cache_budget());
-    if (!ctx->input_dir || !ctx->output_dir || !ctx->temp_dir || !ctx->monitor || !ctx->results)
+    if (!ctx->temp_dir || !ctx->monitor || !ctx->results)
         return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
-    ctx->previews = preview_settings(p, ctx->temp_dir);
+    ctx->preview_path = make_preview_path(ctx->temp_dir);
     ctx->steps_dir = find_steps_dir(p->state_dir);
-    if (!(ctx->paths = nino_paths_create(p->models, &ctx->log, err)))
+    if (!(ctx->own = nino_settings_create(p->job, NULL, ctx->preview_path, &ctx->log, err)))
         return NINO_ERR_NOMEM;
     if (!(ctx->backend = nino_device_open(p->device, p, &ctx->log, err)))
         return NINO_ERR_DEVICE;
@@ -136,31 +165,33 @@ static nino_status open_parts(nino_ctx *ctx, const nino_ctx_params *p, nino_erro
 
 nino_ctx *nino_ctx_create(const nino_ctx_params *params, nino_error *err)
 {
-    return nino_ctx_create_with(params, NULL, NULL, err);
+    nino_ctx_params p;
+    nino_job_options job;
+    if (!NINO_TAKE(&p, params, NINO_CTX_PARAMS_INIT, err) ||
+        !NINO_TAKE(&job, p.job, NINO_JOB_OPTIONS_INIT, err))
+        return NULL;
+    p.job = &job;
+    return nino_ctx_create_with(&p, NULL, NULL, err);
 }
 
-nino_ctx *nino_ctx_create_with(const nino_ctx_params *params, const struct nino_server_ops *ops,
+nino_ctx *nino_ctx_create_with(const nino_ctx_params *p, const struct nino_server_ops *ops,
                                void *priv, nino_error *err)
 {
-    const nino_ctx_params p = params ? *params : (nino_ctx_params){ 0 };
     nino_ctx *ctx = calloc(1, sizeof(*ctx));
     if (!ctx) {
         nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
         return NULL;
     }
     ctx->services = &nino_ctx_services;
-    ctx->log = (nino_log){ p.log, p.log_priv, p.log_level };
-    ctx->precision = p.precision;
-    ctx->steps = p.steps;
-    ctx->has_profile = !p.no_profile;
-    ctx->has_metadata = !p.no_metadata;
+    ctx->log = (nino_log){ p->log, p->log_priv, p->log_level };
+    ctx->steps = p->steps;
     ctx->refs = 1;
     ctx->control = ops ? *ops : nino_ctx_control;
     ctx->control_priv = ops ? priv : ctx;
     nino_gate_init(&ctx->gate);
     pthread_mutex_init(&ctx->lock, NULL);
     pthread_cond_init(&ctx->changed, NULL);
-    if (open_parts(ctx, &p, err))
+    if (open_parts(ctx, p, err))
         nino_ctx_destroy(&ctx);
     return ctx;
 }
@@ -183,8 +214,8 @@ static void close_outside(nino_ctx *ctx)
     while (ctx->n_jobs || ctx->is_taken)
         pthread_cond_wait(&ctx->changed, &ctx->lock);
     pthread_mutex_unlock(&ctx->lock);
-    if (ctx->previews.path)
-        unlink(ctx->previews.path);
+    if (ctx->preview_path)
+        unlink(ctx->preview_path);
     nino_server_stop(&ctx->server);
     nino_device_sampler_stop(&ctx->sampler);
     nino_capture_stop(&ctx->capture);
@@ -195,7 +226,6 @@ static void close_inside(nino_ctx *ctx)
     nino_results_destroy(&ctx->results);
     nino_ctx_drop_kept(ctx);
     nino_backend_close(&ctx->backend);
-    nino_paths_destroy(&ctx->paths);
     nino_ctx_unref(ctx);
 }
 
@@ -232,11 +262,10 @@ void nino_ctx_unref(nino_ctx *ctx)
     nino_gate_release(&ctx->gate);
     pthread_cond_destroy(&ctx->changed);
     pthread_mutex_destroy(&ctx->lock);
-    free(ctx->input_dir);
-    free(ctx->output_dir);
+    nino_settings_destroy(&ctx->own);
     free(ctx->temp_dir);
     free(ctx->steps_dir);
-    free(ctx->previews.path);
+    free(ctx->preview_path);
     free(ctx);
 }
 
@@ -247,15 +276,18 @@ const char *nino_ctx_socket(const nino_ctx *ctx)
     return ctx->server ? nino_server_path(ctx->server) : "";
 }
 void nino_ctx_device(const nino_ctx *ctx, nino_device_info *out) { *out = ctx->backend->info; }
-const char *nino_ctx_output_dir(const nino_ctx *ctx) { return ctx->output_dir; }
+const char *nino_ctx_output_dir(const nino_ctx *ctx)
+{
+    return nino_ctx_settings(ctx)->o.output_dir;
+}
 const char *nino_ctx_temp_dir(const nino_ctx *ctx) { return ctx->temp_dir; }
-const nino_preview_settings *nino_ctx_previews(const nino_ctx *ctx) { return &ctx->previews; }
+const nino_preview_settings *nino_ctx_previews(const nino_ctx *ctx)
+{
+    return &nino_ctx_settings(ctx)->previews;
+}
 nino_backend *nino_ctx_backend(nino_ctx *ctx) { return ctx->backend; }
 nino_monitor *nino_ctx_monitor(nino_ctx *ctx) { return ctx->monitor; }
-bool nino_ctx_has_profile(const nino_ctx *ctx) { return ctx->has_profile; }
-bool nino_ctx_has_metadata(const nino_ctx *ctx) { return ctx->has_metadata; }
 nino_gate *nino_ctx_gate(nino_ctx *ctx) { return &ctx->gate; }
-nino_precision_opt nino_ctx_precision(const nino_ctx *ctx) { return ctx->precision; }
 const nino_log *nino_ctx_log(const nino_ctx *ctx) { return &ctx->log; }
 nino_results *nino_ctx_results(nino_ctx *ctx) { return ctx->results; }
 nino_capture *nino_ctx_capture(nino_ctx *ctx) { return ctx->capture; }

@@ -3,13 +3,16 @@
 #include "core/base/log.h"
 #include "core/run/results.h"
 #include "core/run/capture.h"
+#include "core/run/settings.h"
 #include "core/event/monitor.h"
 #include "core/node/node.h"
 #include "core/op/backend.h"
+#include <ninodes/graph.h>
 
 // One job (or plan) runs at a time. False: cancelled while waiting. While it is in, a viewer's
 // cancel request sets *cancel.
-bool nino_ctx_enter(nino_ctx *ctx, volatile int *cancel);
+// settings (NULL: the context's own) hold for this thread until it leaves.
+bool nino_ctx_enter(nino_ctx *ctx, volatile int *cancel, const nino_settings *settings);
 void nino_ctx_leave(nino_ctx *ctx);
 // Tells viewers which job is in, and the scope of its events.
 void nino_ctx_tell_job(nino_ctx *ctx, const char *name, uint32_t scope, uint32_t n_nodes);
@@ -24,9 +27,15 @@ void nino_ctx_unref(nino_ctx *ctx);
 struct nino_server_ops;
 nino_ctx *nino_ctx_create_with(const nino_ctx_params *params, const struct nino_server_ops *ops,
                                void *priv, nino_error *err);
-// Takes over folders, precision and previews of p; the device and the rest stay. Waits for a job
-// that is in. On failure nothing has changed.
-nino_status nino_ctx_configure(nino_ctx *ctx, const nino_ctx_params *p, nino_error *err);
+// The context's settings with those of a job laid over them; NULL: out of memory.
+nino_settings *nino_ctx_settings_with(const nino_ctx *ctx, const nino_job_options *o,
+                                      nino_error *err);
+// Those of the job that is in, for the thread that it runs on; for everybody else the context's
+// own.
+const nino_settings *nino_ctx_settings(const nino_ctx *ctx);
+// nino_graph_check() of a job that has settings of its own.
+size_t nino_ctx_check_graph(const nino_ctx *ctx, const nino_settings *s, nino_graph *g,
+                            void (*report)(void *priv, const nino_issue *issue), void *priv);
 // Forgets what is kept for later jobs; with `trim`, gives unused device memory back as well. False:
 // a job is in; only free memory of the pool is given back then, at its next op.
 bool nino_ctx_give_back(nino_ctx *ctx, bool trim, uint64_t *bytes);
@@ -34,10 +43,7 @@ void nino_ctx_cancel_running(nino_ctx *ctx); // any thread
 void nino_ctx_changed(nino_ctx *ctx);        // viewers are told the state again
 int nino_ctx_viewers(const nino_ctx *ctx);   // how many watch now; any thread
 
-nino_precision_opt nino_ctx_precision(const nino_ctx *ctx);
 const char *nino_precision_name(nino_precision p); // "auto", "fp32", "fp16", "bf16"
-bool nino_ctx_has_profile(const nino_ctx *ctx);    // output files carry one
-bool nino_ctx_has_metadata(const nino_ctx *ctx);   // output files carry the workflow
 nino_results *nino_ctx_results(nino_ctx *ctx);
 nino_capture *nino_ctx_capture(nino_ctx *ctx); // NULL: off
 nino_gate *nino_ctx_gate(nino_ctx *ctx);

@@ -9,9 +9,9 @@
 #include "core/base/error.h"
 #include "core/monitor/link/queue_view.h"
 
-void nino_ctx_pause(nino_ctx *ctx, int paused)
+void nino_ctx_pause(nino_ctx *ctx, bool is_paused)
 {
-    nino_gate_set(&ctx->gate, paused != 0);
+    nino_gate_set(&ctx->gate, is_paused);
     nino_server_changed(ctx->server);
 }
 
@@ -46,7 +46,7 @@ bool nino_ctx_give_back(nino_ctx *ctx, bool trim, uint64_t *bytes)
     nino_pool *pool = ctx->backend->pool;
     nino_mem_stat mem;
     *bytes = 0;
-    if (!nino_ctx_enter(ctx, &now)) {
+    if (!nino_ctx_enter(ctx, &now, NULL)) {
         if (trim)
             nino_gate_ask_trim(&ctx->gate);
         return false;
@@ -62,36 +62,6 @@ bool nino_ctx_give_back(nino_ctx *ctx, bool trim, uint64_t *bytes)
     }
     nino_ctx_leave(ctx);
     return true;
-}
-
-nino_status nino_ctx_configure(nino_ctx *ctx, const nino_ctx_params *p, nino_error *err)
-{
-    char *input = strdup(p->input_dir && *p->input_dir ? p->input_dir : "input");
-    char *output = strdup(p->output_dir && *p->output_dir ? p->output_dir : "output");
-    nino_paths *paths = input && output ? nino_paths_create(p->models, &ctx->log, err) : NULL;
-    if (!paths) {
-        free(input);
-        free(output);
-        return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
-    }
-    nino_ctx_enter(ctx, NULL);
-    nino_paths_destroy(&ctx->paths);
-    free(ctx->input_dir);
-    free(ctx->output_dir);
-    ctx->paths = paths;
-    ctx->input_dir = input;
-    ctx->output_dir = output;
-    ctx->precision = p->precision;
-    ctx->has_profile = !p->no_profile;
-    ctx->has_metadata = !p->no_metadata;
-    ctx->steps = p->steps;
-    if (ctx->previews.path) { // without a path there are none
-        ctx->previews.kind = p->preview;
-        ctx->previews.every = p->preview_every > 0 ? p->preview_every : 5;
-        ctx->previews.share = p->preview_share > 0 ? p->preview_share : 0.05;
-    }
-    nino_ctx_leave(ctx);
-    return NINO_OK;
 }
 
 nino_resume_place nino_ctx_steps(const nino_ctx *ctx)
@@ -121,8 +91,8 @@ static void request(void *priv, const nino_control *c, nino_reply *out)
     nino_ctx *ctx = priv;
     switch (c->cmd) {
     case NINO_CONTROL_PING: return;
-    case NINO_CONTROL_PAUSE: nino_ctx_pause(ctx, 1); return;
-    case NINO_CONTROL_RESUME: nino_ctx_pause(ctx, 0); return;
+    case NINO_CONTROL_PAUSE: nino_ctx_pause(ctx, true); return;
+    case NINO_CONTROL_RESUME: nino_ctx_pause(ctx, false); return;
     case NINO_CONTROL_CANCEL:
         if (c->job > 1)
             nino_fail(&out->err, NINO_ERR_UNKNOWN, "job", "a run has one job, and its number is 1");
@@ -139,7 +109,8 @@ static void state(void *priv, nino_buf *out)
 {
     nino_ctx *ctx = priv;
     char name[sizeof(ctx->running)];
-    nino_queue_job job = { .id = 1, .state = NINO_QUEUE_RUNNING, .name = name };
+    const nino_job_options as_ctx = { NINO_JOB_OPTIONS_INIT };
+    nino_queue_job job = { .id = 1, .state = NINO_QUEUE_RUNNING, .name = name, .options = &as_ctx };
     pthread_mutex_lock(&ctx->lock);
     memcpy(name, ctx->running, sizeof(name));
     job.scope = ctx->scope;

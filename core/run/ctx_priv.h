@@ -32,12 +32,9 @@ struct nino_ctx {
     nino_device_sampler *sampler;
     nino_capture *capture;
     nino_backend *backend;
-    nino_paths *paths;
     nino_results *results;
-    char *input_dir, *output_dir, *temp_dir;
-    nino_precision_opt precision;
-    bool has_profile, has_metadata;
-    nino_preview_settings previews;
+    char *temp_dir, *preview_path;
+    nino_settings *own; // of checks, and of jobs that say nothing else
     nino_steps_opt steps;
     char *steps_dir; // NULL: there is no place for them
     int kept_steps;
@@ -52,7 +49,9 @@ struct nino_ctx {
     int n_jobs; // with a running thread
     int refs;   // the embedder's, and one a job: its events can be read after the ctx is gone
     bool is_taken;
-    volatile int *cancel; // of the one that is in
+    pthread_t runner;         // who is in
+    const nino_settings *now; // of who is in; NULL: own
+    volatile int *cancel;     // of the one that is in
     nino_gate gate;
     // Who answers viewers; the members below are what ctx itself tells them.
     nino_server_ops control;

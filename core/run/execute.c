@@ -156,12 +156,33 @@ static void clear_outputs(node_state *s)
         nino_value_unref(&s->out[k]);
 }
 
+// A node that has no other effect than files, and so none when nobody wants them.
+static bool only_writes(const nino_node_def *def)
+{
+    const nino_port *in = def->inputs;
+    return def->is_output && !(def->outputs && def->outputs[0].key) && in && in[0].key &&
+           (in[0].type == NINO_PORT_IMAGE || in[0].type == NINO_PORT_MASK ||
+            in[0].type == NINO_PORT_LATENT || in[0].type == NINO_PORT_VIDEO);
+}
+
+// What stands in for running the node, if anything does: values from memory, or nothing at all.
+static bool stand_in(const nino_exec *x, const nino_gnode *n, node_state *s)
+{
+    if (x->no_files && only_writes(n->def))
+        return true;
+    for (int k = 0; n->given[0] && k < s->n_out && k < NINO_MAX_GIVEN; k++)
+        s->out[k] = nino_value_ref(n->given[k]);
+    return n->given[0] != NULL;
+}
+
 // Runs it, and once more where a second try can help: NaN in 16-bit storage goes to f32, a full
 // device gets everything back that earlier runs kept.
 static nino_status attempt(run_state *rs, const nino_gnode *n, node_state *s, node_run *r,
                            nino_error *err)
 {
     nino_exec *x = rs->x;
+    if (stand_in(x, n, s))
+        return NINO_OK;
     nino_stream_set_precision(x->stream, precision_of_node(x, n));
     nino_status st = n->def->ops->run(&r->base, err);
     if (st == NINO_OK || x->is_plan)
@@ -252,6 +273,8 @@ static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, i
     const nino_backend *be = nino_stream_backend(rs->x->stream);
     const uint64_t begin = nino_now_ns(), load_ns = be->load_ns, load_bytes = be->load_bytes;
     st = attempt(rs, n, s, r, err);
+    if (st == NINO_OK && rs->x->keep && !rs->x->is_plan && n->def->is_output && r->in[0])
+        rs->x->keep(rs->x->priv, n->id, r->in[0]);
     if (st == NINO_OK)
         st = nino_stream_finish(rs->x->stream, err);
     tell_load(rs, n, load_ns, load_bytes);
@@ -323,7 +346,7 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
                          .cancel = x->cancel,
                          .is_plan = x->is_plan,
                          .key = s->is_volatile ? NULL : &s->key,
-                         .no_metadata = !nino_ctx_has_metadata(x->ctx) };
+                         .no_metadata = nino_ctx_settings(x->ctx)->o.no_metadata };
     char *profile = x->profile && n->def->is_output ? nino_profile_log_json(x->profile) : NULL;
     r.base.profile_json = profile;
     const nino_status st = run_turns(rs, n, s, &r, err);

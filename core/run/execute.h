@@ -15,9 +15,12 @@ typedef struct nino_exec {
     char *prompt_json, *workflow_json;
     nino_profile_log *profile; // for the metadata of files; NULL: none
     // Called as files and texts appear; may be NULL.
-    void (*output)(void *priv, const char *path);
+    void (*output)(void *priv, const char *node, const char *path);
     void (*text)(void *priv, const char *node, const char *title, const char *text);
+    // What output nodes were given; NULL: nobody wants it.
+    void (*keep)(void *priv, const char *node, nino_value *v);
     void *priv;
+    bool no_files; // nodes that only write do not run
     // For progress: predicted FLOPs, what the backend had scheduled before, and when the run began.
     double total_flops, flops_before;
     uint64_t started_ns, reported_ns, load_before;

@@ -39,7 +39,12 @@ static nino_status make_key(run_state *rs, int i, nino_error *err)
     nino_hasher_add(h, &precision, sizeof(precision));
     hash_text(h, n->def->key);
     if (n->def->is_output) // what it wrote is in a folder
-        hash_text(h, nino_ctx_output_dir(rs->x->ctx));
+        hash_text(h, rs->x->no_files ? NULL : nino_ctx_output_dir(rs->x->ctx));
+    if (n->given[0]) { // that alone decides
+        nino_hasher_add(h, &n->given_key, sizeof(n->given_key));
+        rs->node[i].key = nino_hasher_finish(&h);
+        return NINO_OK;
+    }
     const nino_param *p = n->def->params;
     for (int k = 0; p && p[k].key; k++) {
         const nino_default v = nino_param_load(&p[k], n->params);
@@ -88,7 +93,8 @@ static bool is_volatile(const run_state *rs, int i)
 {
     const nino_gnode *n = &rs->x->g->nodes[i];
     const nino_node_ops *ops = n->def->ops;
-    bool yes = ops->is_volatile || (ops->is_volatile_with && ops->is_volatile_with(n->params));
+    bool yes = (rs->x->keep && n->def->is_output) || ops->is_volatile ||
+               (ops->is_volatile_with && ops->is_volatile_with(n->params));
     for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++)
         yes |= n->ports[k].node >= 0 && rs->node[n->ports[k].node].is_volatile;
     for (int k = 0; n->def->params && n->def->params[k].key; k++)
@@ -114,7 +120,7 @@ static bool from_cache(run_state *rs, int i)
     ev.u.scope.arg0 = is_hit;
     nino_monitor_publish(m, &ev);
     for (size_t k = 0; is_hit && k < shown->n_paths; k++)
-        nino_exec_show_path(x, shown->path[k]);
+        nino_exec_show_path(x, n->id, shown->path[k]);
     for (size_t k = 0; is_hit && x->text && k < shown->n_texts; k++)
         x->text(x->priv, n->id, shown->text[k].title, shown->text[k].text);
     return is_hit;

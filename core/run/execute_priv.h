@@ -33,7 +33,7 @@ typedef struct node_run {
 } node_run;
 
 // ---- execute_tell.c: what nodes and the executor say
-void nino_exec_show_path(nino_exec *x, const char *path);
+void nino_exec_show_path(nino_exec *x, const char *node, const char *path);
 __attribute__((format(printf, 3, 4))) void nino_exec_say(nino_exec *x, nino_log_level level,
                                                          const char *fmt, ...);
 void nino_exec_node_progress(nino_exec *x);

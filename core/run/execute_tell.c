@@ -10,13 +10,13 @@
 
 // ---- services for nodes ----------------------------------------------------------------------
 
-void nino_exec_show_path(nino_exec *x, const char *path)
+void nino_exec_show_path(nino_exec *x, const char *node, const char *path)
 {
     nino_monitor *m = nino_ctx_monitor(x->ctx);
     const nino_event ev = { .kind = NINO_EV_OUTPUT, .name = nino_monitor_name(m, path) };
     nino_monitor_publish(m, &ev);
     if (x->output)
-        x->output(x->priv, path);
+        x->output(x->priv, node, path);
 }
 
 void nino_exec_output(nino_run *r, const char *path)
@@ -24,7 +24,7 @@ void nino_exec_output(nino_run *r, const char *path)
     node_run *n = (node_run *) r;
     if (!r->is_plan) {
         nino_shown_add_path(&n->shown, path);
-        nino_exec_show_path(n->x, path);
+        nino_exec_show_path(n->x, r->node_id, path);
     }
 }
 

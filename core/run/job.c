@@ -14,14 +14,19 @@
 
 #define STAGED 256 // events that wait() has taken and poll() has not
 
+// What an output node was given.
+typedef struct kept_result {
+    const char *node;
+    nino_value *v;
+} kept_result;
+
 struct nino_job {
     nino_ctx *ctx;
     nino_graph *g;
+    nino_settings *settings;
     nino_precision precision;
-    bool silent;
     volatile int cancel;
     pthread_t thread;
-    char *trace_path;
 
     pthread_mutex_t lock; // guards all below
     pthread_cond_t changed;
@@ -34,9 +39,13 @@ struct nino_job {
     nino_event staged[STAGED];
     size_t n_staged, staged_at;
     uint64_t lost;
-    nino_shown shown; // paths in order
+    int bell;                 // of nino_job_fd(); -1: nobody has asked
+    nino_shown shown;         // paths in order
+    nino_job_output *outputs; // the same with their nodes
     nino_job_text *texts;
-    size_t n_texts;
+    size_t n_outputs, n_texts;
+    kept_result *kept;
+    size_t n_kept;
 };
 
 // ---- the trace -------------------------------------------------------------------------------
@@ -77,7 +86,7 @@ static void *trace_thread(void *priv)
 
 static nino_status tracer_start(nino_job *job, tracer **out, nino_error *err)
 {
-    const char *path = job->trace_path;
+    const char *path = job->settings->o.trace_path;
     if (!path)
         return NINO_OK;
     tracer *t = calloc(1, sizeof(*t));
@@ -115,12 +124,32 @@ static nino_status tracer_stop(tracer *t, nino_error *err)
 
 // ---- the thread ------------------------------------------------------------------------------
 
-static void add_output(void *priv, const char *path)
+// Something is there for who waits. The lock is held.
+static void wake(nino_job *job)
+{
+    pthread_cond_broadcast(&job->changed);
+    if (job->bell >= 0)
+        nino_bell_ring(job->bell);
+}
+
+// Ids live as long as the job's graph.
+static const char *id_of(const nino_job *job, const char *node)
+{
+    const int i = nino_graph_find(job->g, node);
+    return i < 0 ? "" : job->g->nodes[i].id;
+}
+
+static void add_output(void *priv, const char *node, const char *path)
 {
     nino_job *job = priv;
     pthread_mutex_lock(&job->lock);
-    nino_shown_add_path(&job->shown, path);
-    pthread_cond_broadcast(&job->changed);
+    nino_job_output *o = realloc(job->outputs, (job->n_outputs + 1) * sizeof(*o));
+    if (o)
+        job->outputs = o;
+    if (o && nino_shown_add_path(&job->shown, path))
+        o[job->n_outputs++] =
+            (nino_job_output){ id_of(job, node), job->shown.path[job->shown.n_paths - 1] };
+    wake(job);
     pthread_mutex_unlock(&job->lock);
 }
 
@@ -133,9 +162,20 @@ static void add_text(void *priv, const char *node, const char *title, const char
         job->texts = t;
     if (t && nino_shown_add_text(&job->shown, title, text)) {
         const struct nino_shown_text *copy = &job->shown.text[job->shown.n_texts - 1];
-        const int i = nino_graph_find(job->g, node); // ids live as long as the job's graph
-        t[job->n_texts++] =
-            (nino_job_text){ i < 0 ? "" : job->g->nodes[i].id, copy->title, copy->text };
+        t[job->n_texts++] = (nino_job_text){ id_of(job, node), copy->title, copy->text };
+    }
+    wake(job);
+    pthread_mutex_unlock(&job->lock);
+}
+
+static void keep_result(void *priv, const char *node, nino_value *v)
+{
+    nino_job *job = priv;
+    pthread_mutex_lock(&job->lock);
+    kept_result *k = realloc(job->kept, (job->n_kept + 1) * sizeof(*k));
+    if (k) {
+        job->kept = k;
+        k[job->n_kept++] = (kept_result){ id_of(job, node), nino_value_ref(v) };
     }
     pthread_mutex_unlock(&job->lock);
 }
@@ -148,6 +188,8 @@ static nino_status run_graph(nino_job *job, nino_error *err)
                     .cancel = &job->cancel,
                     .output = add_output,
                     .text = add_text,
+                    .keep = job->settings->o.keep_results ? keep_result : NULL,
+                    .no_files = job->settings->o.no_files,
                     .priv = job };
     const nino_stream_params sp = { .backend = nino_ctx_backend(job->ctx),
                                     .monitor = nino_ctx_monitor(job->ctx),
@@ -165,7 +207,7 @@ static nino_status run_graph(nino_job *job, nino_error *err)
     nino_status st = NINO_ERR_NOMEM;
     nino_profile_log profile;
     nino_profile_log_init(&profile, sp.backend, nino_precision_name(job->precision));
-    profile.is_off = !nino_ctx_has_profile(job->ctx);
+    profile.is_off = job->settings->o.no_profile;
     x.profile = &profile;
     x.stream = nino_stream_create(&sp, err);
     if (x.stream)
@@ -183,7 +225,7 @@ static void finish(nino_job *job, nino_status st, const nino_error *e)
     job->status = st;
     job->err = *e;
     job->is_over = true;
-    pthread_cond_broadcast(&job->changed);
+    wake(job);
     pthread_mutex_unlock(&job->lock);
 }
 
@@ -194,14 +236,14 @@ static void *job_thread(void *priv)
     nino_monitor *m = nino_ctx_monitor(ctx);
     nino_error e = { 0 };
     tracer *t = NULL;
-    if (!nino_ctx_enter(ctx, &job->cancel)) {
+    if (!nino_ctx_enter(ctx, &job->cancel, job->settings)) {
         finish(job, nino_fail(&e, NINO_ERR_CANCELLED, "", "cancelled before it began"), &e);
         nino_ctx_add_job(ctx, -1);
         return NULL;
     }
     nino_status st = tracer_start(job, &t, &e);
     pthread_mutex_lock(&job->lock);
-    if (!job->silent)
+    if (!job->settings->o.is_silent)
         job->reader = nino_mon_reader_create(m); // without one the job runs unseen
     pthread_mutex_unlock(&job->lock);
     const uint32_t scope =
@@ -255,21 +297,20 @@ void nino_first_issue(void *error, const nino_issue *i)
     nino_fail_kind(e, st, kind, where, "%s", i->message);
 }
 
-static nino_status prepare(nino_job *job, nino_ctx *ctx, nino_graph *g, const nino_job_params *p,
+static nino_status prepare(nino_job *job, nino_ctx *ctx, nino_graph *g, const nino_job_options *o,
                            nino_error *err)
 {
     nino_error e = { 0 };
-    const char *trace = p->trace_path ? p->trace_path : nino_vars_get()->trace;
-    nino_precision_opt opt = p->precision;
-    if (opt == NINO_PRECISION_AUTO)
-        opt = nino_ctx_precision(ctx);
+    nino_job_options own = *o;
+    if (!own.trace_path && !nino_ctx_settings(ctx)->o.trace_path)
+        own.trace_path = nino_vars_get()->trace;
     nino_ctx_ref(ctx);
     job->ctx = ctx;
-    job->silent = p->silent != 0;
-    job->precision = nino_precision_of(opt);
-    if (trace && *trace && !(job->trace_path = strdup(trace)))
-        return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
-    if (!(job->g = nino_graph_copy(g, &e)) || nino_graph_check(job->g, ctx, nino_first_issue, &e)) {
+    if (!(job->settings = nino_ctx_settings_with(ctx, &own, err)))
+        return NINO_ERR_NOMEM;
+    job->precision = nino_precision_of(job->settings->o.precision);
+    if (!(job->g = nino_graph_copy(g, &e)) ||
+        nino_ctx_check_graph(ctx, job->settings, job->g, nino_first_issue, &e)) {
         if (err)
             *err = e;
         return e.code;
@@ -280,20 +321,28 @@ static nino_status prepare(nino_job *job, nino_ctx *ctx, nino_graph *g, const ni
 static void release(nino_job *job)
 {
     nino_mon_reader_destroy(&job->reader);
+    if (job->bell >= 0)
+        nino_monitor_bell_destroy(nino_ctx_monitor(job->ctx), &job->bell);
+    for (size_t i = 0; i < job->n_kept; i++)
+        nino_value_unref(&job->kept[i].v);
     nino_graph_destroy(&job->g);
     nino_shown_release(&job->shown);
+    free(job->kept);
+    free(job->outputs);
     free(job->texts);
-    free(job->trace_path);
+    nino_settings_destroy(&job->settings);
     nino_ctx_unref(job->ctx);
     pthread_cond_destroy(&job->changed);
     pthread_mutex_destroy(&job->lock);
     free(job);
 }
 
-nino_job *nino_job_start(nino_ctx *ctx, nino_graph *g, const nino_job_params *params,
+nino_job *nino_job_start(nino_ctx *ctx, nino_graph *g, const nino_job_options *options,
                          nino_error *err)
 {
-    const nino_job_params p = params ? *params : (nino_job_params){ 0 };
+    nino_job_options o;
+    if (!NINO_TAKE(&o, options, NINO_JOB_OPTIONS_INIT, err))
+        return NULL;
     nino_job *job = calloc(1, sizeof(*job));
     sigset_t all, before;
     if (!job) {
@@ -302,7 +351,8 @@ nino_job *nino_job_start(nino_ctx *ctx, nino_graph *g, const nino_job_params *pa
     }
     pthread_mutex_init(&job->lock, NULL);
     pthread_cond_init(&job->changed, NULL);
-    if (prepare(job, ctx, g, &p, err)) {
+    job->bell = -1;
+    if (prepare(job, ctx, g, &o, err)) {
         release(job);
         return NULL;
     }
@@ -364,21 +414,39 @@ static size_t take(nino_job *job, nino_event *out, size_t max)
     return n;
 }
 
+// The next events into job->staged; the lock is held. False: there are none.
+static bool stage(nino_job *job)
+{
+    if (job->staged_at == job->n_staged) {
+        job->staged_at = 0;
+        job->n_staged = take(job, job->staged, STAGED);
+    }
+    return job->staged_at < job->n_staged;
+}
+
 size_t nino_job_poll(nino_job *job, nino_event *out, size_t max)
 {
     size_t n = 0;
     pthread_mutex_lock(&job->lock);
-    while (n < max) {
-        if (job->staged_at == job->n_staged) {
-            job->staged_at = 0;
-            job->n_staged = take(job, job->staged, STAGED);
-            if (!job->n_staged)
-                break;
-        }
+    while (n < max && stage(job))
         out[n++] = job->staged[job->staged_at++];
+    if (!n && job->bell >= 0 && !job->is_over) {
+        nino_monitor_bell_arm(nino_ctx_monitor(job->ctx), job->bell);
+        if (stage(job)) // came since
+            nino_bell_ring(job->bell);
     }
     pthread_mutex_unlock(&job->lock);
     return n;
+}
+
+int nino_job_fd(nino_job *job)
+{
+    pthread_mutex_lock(&job->lock);
+    if (job->bell < 0 && (job->bell = nino_monitor_bell_create(nino_ctx_monitor(job->ctx))) >= 0)
+        nino_bell_ring(job->bell); // the first look arms it
+    const int fd = job->bell;
+    pthread_mutex_unlock(&job->lock);
+    return fd;
 }
 
 bool nino_job_done(nino_job *job, nino_status *status, nino_error *err)
@@ -410,17 +478,13 @@ static void wait_silent(nino_job *job, int ms)
 void nino_job_wait(nino_job *job, int ms)
 {
     pthread_mutex_lock(&job->lock);
-    if (job->silent) {
+    if (job->settings->o.is_silent) {
         wait_silent(job, ms);
         pthread_mutex_unlock(&job->lock);
         return;
     }
     for (int left = ms;; left -= 10) {
-        if (job->staged_at == job->n_staged) {
-            job->staged_at = 0;
-            job->n_staged = take(job, job->staged, STAGED);
-        }
-        if (job->n_staged || job->is_over || left <= 0)
+        if (stage(job) || job->is_over || left <= 0)
             break;
         struct timespec t; // rings have no bell: look every 10 ms
         clock_gettime(CLOCK_REALTIME, &t);
@@ -447,13 +511,13 @@ const char *nino_job_name(void *job, uint32_t id)
 
 // ---- results ---------------------------------------------------------------------------------
 
-size_t nino_job_outputs(const nino_job *job, const char **paths, size_t max)
+size_t nino_job_outputs(const nino_job *job, nino_job_output *out, size_t max)
 {
     pthread_mutex_t *lock = (pthread_mutex_t *) &job->lock;
     pthread_mutex_lock(lock);
-    const size_t n = job->shown.n_paths;
+    const size_t n = job->n_outputs;
     for (size_t i = 0; i < n && i < max; i++)
-        paths[i] = job->shown.path[i];
+        out[i] = job->outputs[i];
     pthread_mutex_unlock(lock);
     return n;
 }
@@ -467,6 +531,49 @@ size_t nino_job_texts(const nino_job *job, nino_job_text *out, size_t max)
         out[i] = job->texts[i];
     pthread_mutex_unlock(lock);
     return n;
+}
+
+// The i-th value of that type that the node was given, or NULL.
+static const nino_value *find_kept(const nino_job *job, const char *node, nino_port_type type,
+                                   size_t i)
+{
+    const nino_value *v = NULL;
+    pthread_mutex_t *lock = (pthread_mutex_t *) &job->lock;
+    pthread_mutex_lock(lock);
+    for (size_t k = 0; k < job->n_kept && !v; k++)
+        if (job->kept[k].v->type == type && !strcmp(job->kept[k].node, node) && !i--)
+            v = job->kept[k].v;
+    pthread_mutex_unlock(lock);
+    return v;
+}
+
+static nino_status kept_raster(const nino_job *job, const char *node, nino_port_type type, size_t i,
+                               nino_raster *out, nino_error *err)
+{
+    nino_raster r;
+    if (!NINO_TAKE(&r, out, NINO_RASTER_INIT, err))
+        return NINO_ERR_ARG;
+    const nino_value *v = find_kept(job, node, type, i);
+    if (!v)
+        return nino_fail(err, NINO_ERR_MISSING, node, "the job has kept no %s of this node",
+                         nino_port_type_name(type));
+    nino_raster_of(type == NINO_PORT_IMAGE ? v->u.image : v->u.latent.samples, &r);
+    const size_t size = out->size;
+    memcpy(out, &r, size < sizeof(r) ? size : sizeof(r));
+    out->size = size;
+    return NINO_OK;
+}
+
+nino_status nino_job_image(const nino_job *job, const char *node, size_t i, nino_raster *out,
+                           nino_error *err)
+{
+    return kept_raster(job, node, NINO_PORT_IMAGE, i, out, err);
+}
+
+nino_status nino_job_latent(const nino_job *job, const char *node, size_t i, nino_raster *out,
+                            nino_error *err)
+{
+    return kept_raster(job, node, NINO_PORT_LATENT, i, out, err);
 }
 
 void nino_job_memory(const nino_job *job, nino_mem_stat *out)

@@ -17,7 +17,7 @@ static void find_tiling(nino_mon_reader *reader, nino_plan *out)
             if (ev[i].kind != NINO_EV_TILE_INFO)
                 continue;
             const bool is_first = ev[i].u.tile.order == 0;
-            out->tiling.tiled = ev[i].u.tile.n > 1;
+            out->tiling.is_tiled = ev[i].u.tile.n > 1;
             out->tiling.n_tiles = ev[i].u.tile.n;
             if (is_first || ev[i].u.tile.w > out->tiling.tile_w)
                 out->tiling.tile_w = ev[i].u.tile.w;
@@ -96,18 +96,22 @@ end:
 }
 
 nino_status nino_graph_plan(nino_ctx *ctx, nino_graph *g, const char *profile,
-                            const nino_job_params *params, nino_plan *out, nino_error *err)
+                            const nino_job_options *options, nino_plan *out, nino_error *err)
 {
-    const nino_job_params p = params ? *params : (nino_job_params){ 0 };
+    nino_job_options o;
     const bool own_device = !profile || !*profile;
     nino_mem_stat mem;
     nino_error e = { 0 };
     nino_status st = NINO_OK;
     nino_profile prof;
-    if (!nino_ctx_enter(ctx, NULL))
-        return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
+    if (!NINO_TAKE(&o, options, NINO_JOB_OPTIONS_INIT, err))
+        return NINO_ERR_ARG;
+    nino_settings *settings = nino_ctx_settings_with(ctx, &o, err);
+    if (!settings)
+        return NINO_ERR_NOMEM;
+    nino_ctx_enter(ctx, NULL, settings);
     nino_exec x = { .ctx = ctx, .is_plan = true };
-    x.precision = nino_precision_of(p.precision ? p.precision : nino_ctx_precision(ctx));
+    x.precision = nino_precision_of(settings->o.precision);
     if (own_device)
         prof = nino_ctx_backend(ctx)->profile;
     else if ((st = nino_profile_load(profile, &prof, &e)))
@@ -122,11 +126,12 @@ nino_status nino_graph_plan(nino_ctx *ctx, nino_graph *g, const char *profile,
     st = walk(&x, &prof, budget, out, &e);
     if (st == NINO_ERR_NOMEM && budget && (st = walk(&x, &prof, 0, out, &e)) == NINO_OK) {
         out->budget = budget; // the same run without it: what is missing
-        out->fits = 0;
+        out->fits = false;
     }
 end:
     nino_graph_destroy(&x.g);
     nino_ctx_leave(ctx);
+    nino_settings_destroy(&settings);
     if (st && err)
         *err = e;
     return st;

@@ -48,13 +48,14 @@ static nino_status open_kind(const nino_ctx *ctx, const char *kind, const char *
                              nino_error *err)
 {
     if (!strcmp(kind, "input")) {
-        const nino_status st = nino_file_open_below(ctx->input_dir, name, fd, err);
-        return st != NINO_ERR_MISSING
-                   ? st
-                   : nino_fail_kind(err, NINO_ERR_MISSING, "missing_file", name,
-                                    "'%.80s' is not in %.160s", name, ctx->input_dir);
+        const nino_status st =
+            nino_file_open_below(nino_ctx_settings(ctx)->o.input_dir, name, fd, err);
+        return st != NINO_ERR_MISSING ? st
+                                      : nino_fail_kind(err, NINO_ERR_MISSING, "missing_file", name,
+                                                       "'%.80s' is not in %.160s", name,
+                                                       nino_ctx_settings(ctx)->o.input_dir);
     }
-    char **dirs = nino_paths_dirs(ctx->paths, kind);
+    char **dirs = nino_paths_dirs(nino_ctx_settings(ctx)->paths, kind);
     nino_buf searched = { 0 };
     nino_status st =
         dirs ? NINO_ERR_MISSING : nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
@@ -161,8 +162,9 @@ nino_status nino_ctx_open_model(nino_ctx *ctx, const char *kind, const char *nam
 char **nino_ctx_list_models(const nino_ctx *ctx, const char *kind)
 {
     if (!strcmp(kind, "input"))
-        return nino_paths_list((char *const[]){ ctx->input_dir, NULL }, NULL);
-    char **dirs = nino_paths_dirs(ctx->paths, kind);
+        return nino_paths_list(
+            (char *const[]){ (char *) nino_ctx_settings(ctx)->o.input_dir, NULL }, NULL);
+    char **dirs = nino_paths_dirs(nino_ctx_settings(ctx)->paths, kind);
     char **out = dirs ? nino_paths_list(dirs, nino_model_endings) : NULL;
     free(dirs);
     return out;
@@ -173,7 +175,7 @@ char **nino_ctx_list_models(const nino_ctx *ctx, const char *kind)
 // The folders that hold the folders of a kind: the models folders.
 static char **models_dirs(const nino_ctx *ctx)
 {
-    char **dirs = nino_paths_dirs(ctx->paths, "checkpoints");
+    char **dirs = nino_paths_dirs(nino_ctx_settings(ctx)->paths, "checkpoints");
     for (char **d = dirs; d && *d; d++) {
         char *slash = strrchr(*d, '/');
         if (slash && slash > *d)
@@ -188,7 +190,8 @@ nino_status nino_ctx_tokenizer(nino_ctx *ctx, nino_tokenizer_kind kind, nino_tok
     nino_tokenizer **kept = &ctx->tokenizers[kind];
     nino_status st = NINO_OK;
     if (!*kept) {
-        char **tokenizers = nino_paths_dirs(ctx->paths, "tokenizers"), **models = models_dirs(ctx);
+        char **tokenizers = nino_paths_dirs(nino_ctx_settings(ctx)->paths, "tokenizers"),
+             **models = models_dirs(ctx);
         char **dirs = tokenizers && models ? nino_tokenizer_dirs(kind, tokenizers, models) : NULL;
         st = dirs ? nino_tokenizer_open(kind, (const char *const *) dirs, kept, err)
                   : nino_fail(err, NINO_ERR_NOMEM, "tokenizers", "out of memory");

@@ -12,22 +12,6 @@ static bool copy_text(const char *from, const char **to)
     return !from || *to;
 }
 
-static bool copy_models(const char *const *from, const char *const **to)
-{
-    size_t n = 0;
-    *to = NULL;
-    if (!from || !from[0])
-        return true;
-    while (from[n])
-        n++;
-    const char **list = calloc(n + 1, sizeof(*list));
-    bool ok = list != NULL;
-    for (size_t i = 0; i < n && ok; i++)
-        ok = copy_text(from[i], &list[i]);
-    *to = list;
-    return ok;
-}
-
 static void free_texts(const char *const *list)
 {
     for (size_t i = 0; list && list[i]; i++)
@@ -44,19 +28,11 @@ nino_wjob *nino_wjob_create(const nino_queue_job *q, const char *workflow, size_
     j->q.outputs = NULL;
     j->q.texts = NULL;
     j->q.n_outputs = j->q.n_texts = 0;
-    nino_job_options *o = &j->q.options;
-    *o = (nino_job_options){ .precision = q->options.precision,
-                             .preview_every = q->options.preview_every,
-                             .preview_percent = q->options.preview_percent,
-                             .no_profile = q->options.no_profile,
-                             .no_metadata = q->options.no_metadata };
+    j->options = *q->options;
+    j->q.options = &j->options;
     j->q.name = NULL;
-    bool ok = copy_text(q->name ? q->name : "", &j->q.name) &&
-              copy_text(q->options.input_dir, &o->input_dir) &&
-              copy_text(q->options.output_dir, &o->output_dir) &&
-              copy_text(q->options.trace_path, &o->trace_path) &&
-              copy_text(q->options.preview, &o->preview) &&
-              copy_models(q->options.models, &o->models) && (j->workflow = malloc(len + 1));
+    bool ok = copy_text(q->name ? q->name : "", &j->q.name) && (j->arena = nino_arena_create()) &&
+              nino_options_keep(&j->options, j->arena) && (j->workflow = malloc(len + 1));
     for (size_t i = 0; i < q->n_outputs && ok; i++)
         ok = nino_wjob_add_output(j, q->outputs[i]);
     for (size_t i = 0; i < q->n_texts && ok; i++)
@@ -84,11 +60,7 @@ void nino_wjob_destroy(nino_wjob **job)
         free((char *) j->q.texts[i].text);
     }
     free((nino_job_text *) j->q.texts);
-    free_texts(j->q.options.models);
-    free((char *) j->q.options.input_dir);
-    free((char *) j->q.options.output_dir);
-    free((char *) j->q.options.trace_path);
-    free((char *) j->q.options.preview);
+    nino_arena_destroy(&j->arena);
     free((char *) j->q.name);
     free(j->workflow);
     free(j);

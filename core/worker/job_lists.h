@@ -1,6 +1,7 @@
 // Internal: the jobs of a worker: one that runs, those that wait, in order, and the newest of those
 // that have ended. Plain data, no locks.
 #pragma once
+#include "core/base/params.h"
 #include <ninodes/control.h>
 
 enum { NINO_JOBS_KEPT = 100 }; // finished ones
@@ -8,7 +9,9 @@ enum { NINO_JOBS_KEPT = 100 }; // finished ones
 typedef struct nino_wjob nino_wjob;
 struct nino_wjob {
     nino_wjob *next;
-    nino_queue_job q; // as viewers see it; all texts are the job's own
+    nino_queue_job q;         // as viewers see it; all texts are the job's own
+    nino_job_options options; // where q.options points to; texts in the arena
+    nino_arena *arena;
     char *workflow;
     size_t workflow_bytes;
 };

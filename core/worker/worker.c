@@ -30,7 +30,7 @@ void nino_worker_changed(nino_worker *w)
 bool nino_worker_queue(const nino_worker *w, nino_queue *q)
 {
     *q = (nino_queue){ .version = w->version,
-                       .is_worker = 1,
+                       .is_worker = true,
                        .is_paused = w->is_paused,
                        .is_ending = w->is_ending || w->is_stopping,
                        .notice = w->notice,
@@ -58,44 +58,17 @@ void nino_worker_save(nino_worker *w)
 
 // ---- one job -----------------------------------------------------------------------------------
 
-// The worker's settings with the job's own in front.
-static nino_ctx_params settings_of(const nino_worker *w, const nino_job_options *o)
-{
-    static const char *const previews[] = { "none", "latent2rgb", "taesd", "auto" };
-    nino_ctx_params p = w->params;
-    if (o->models && o->models[0])
-        p.models = o->models;
-    if (o->input_dir)
-        p.input_dir = o->input_dir;
-    if (o->output_dir)
-        p.output_dir = o->output_dir;
-    if (o->precision)
-        p.precision = o->precision;
-    if (o->preview_every > 0)
-        p.preview_every = o->preview_every;
-    if (o->preview_percent > 0)
-        p.preview_share = o->preview_percent * 0.01;
-    if (o->no_profile)
-        p.no_profile = 1;
-    if (o->no_metadata)
-        p.no_metadata = 1;
-    for (int i = 0; o->preview && i < 4; i++)
-        if (!strcmp(o->preview, previews[i]))
-            p.preview = (nino_preview_opt) i;
-    return p;
-}
-
 // What the job has shown since the last look goes to the queue. The lock is held.
 static void take_news(nino_worker *w, nino_wjob *j)
 {
     bool is_new = false;
     const size_t n = nino_job_outputs(w->job, NULL, 0);
-    const char **paths = n > j->q.n_outputs ? calloc(n, sizeof(*paths)) : NULL;
-    if (paths) {
-        nino_job_outputs(w->job, paths, n);
-        for (size_t i = j->q.n_outputs; i < n && nino_wjob_add_output(j, paths[i]); i++)
+    nino_job_output *files = n > j->q.n_outputs ? calloc(n, sizeof(*files)) : NULL;
+    if (files) {
+        nino_job_outputs(w->job, files, n);
+        for (size_t i = j->q.n_outputs; i < n && nino_wjob_add_output(j, files[i].path); i++)
             is_new = true;
-        free(paths);
+        free(files);
     }
     const size_t k = nino_job_texts(w->job, NULL, 0);
     nino_job_text *texts = k > j->q.n_texts ? calloc(k, sizeof(*texts)) : NULL;
@@ -132,17 +105,14 @@ static nino_status follow(nino_worker *w, nino_wjob *j, nino_error *err)
 
 static nino_status run_one(nino_worker *w, nino_wjob *j, nino_error *err)
 {
-    const nino_ctx_params p = settings_of(w, &j->q.options);
-    const nino_job_params jp = { .precision = p.precision,
-                                 .trace_path = j->q.options.trace_path,
-                                 .silent = 1 };
+    nino_job_options o = j->options;
+    o.is_silent = true;
     pthread_mutex_unlock(&w->lock); // files are opened; j is running, nobody changes it
-    nino_status st = nino_ctx_configure(w->ctx, &p, err);
-    nino_graph *g = st ? NULL : nino_graph_load(j->workflow, j->workflow_bytes, j->q.name, err);
-    nino_job *job = g ? nino_job_start(w->ctx, g, &jp, err) : NULL;
+    nino_graph *g = nino_graph_load(j->workflow, j->workflow_bytes, j->q.name, err);
+    nino_job *job = g ? nino_job_start(w->ctx, g, &o, err) : NULL;
     pthread_mutex_lock(&w->lock);
     w->job = job;
-    st = job ? follow(w, j, err) : err->code;
+    const nino_status st = job ? follow(w, j, err) : err->code;
     w->job = NULL;
     pthread_mutex_unlock(&w->lock);
     nino_job_destroy(&job);
@@ -260,20 +230,8 @@ static bool keep_text(nino_worker *w, const char **text)
 static bool keep_params(nino_worker *w)
 {
     nino_ctx_params *p = &w->params;
-    size_t n = 0;
-    while (p->models && p->models[n])
-        n++;
-    const char **models = nino_arena_alloc(w->arena, (n + 1) * sizeof(*models));
-    bool ok = models && keep_text(w, &p->device) && keep_text(w, &p->cache_dir) &&
-              keep_text(w, &p->input_dir) && keep_text(w, &p->output_dir) &&
-              keep_text(w, &p->title);
-    for (size_t i = 0; i < n && ok; i++) {
-        models[i] = p->models[i];
-        ok = keep_text(w, &models[i]);
-    }
-    if (n)
-        p->models = models;
-    return ok;
+    return nino_options_keep(&w->options, w->arena) && keep_text(w, &p->device) &&
+           keep_text(w, &p->cache_dir) && keep_text(w, &p->title);
 }
 
 static nino_status open_parts(nino_worker *w, const nino_worker_params *p, nino_error *err)
@@ -306,8 +264,23 @@ static nino_status open_parts(nino_worker *w, const nino_worker_params *p, nino_
     return NINO_OK;
 }
 
+// What was given, in structs of this version of the library; the context's params go into *w.
+static bool take_params(nino_worker *w, const nino_worker_params *given, nino_worker_params *p,
+                        nino_error *err)
+{
+    if (!NINO_TAKE(p, given, NINO_WORKER_PARAMS_INIT, err) ||
+        !NINO_TAKE(&w->params, p->ctx, NINO_CTX_PARAMS_INIT, err) ||
+        !NINO_TAKE(&w->options, w->params.job, NINO_JOB_OPTIONS_INIT, err))
+        return false;
+    w->params.job = &w->options;
+    w->params.serve = true;
+    w->idle_s = p->idle_s;
+    return true;
+}
+
 nino_worker *nino_worker_create(const nino_worker_params *params, nino_error *err)
 {
+    nino_worker_params p;
     nino_worker *w = calloc(1, sizeof(*w));
     if (!w) {
         nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
@@ -319,12 +292,9 @@ nino_worker *nino_worker_create(const nino_worker_params *params, nino_error *er
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&w->changed, &clock);
     pthread_condattr_destroy(&clock);
-    w->params = params->ctx;
-    w->params.serve = 1;
-    w->idle_s = params->idle_s;
     w->jobs.next_id = 1;
     w->version = 1;
-    if (open_parts(w, params, err))
+    if (!take_params(w, params, &p, err) || open_parts(w, &p, err))
         nino_worker_destroy(&w);
     return w;
 }

@@ -9,7 +9,8 @@
 #include <pthread.h>
 
 struct nino_worker {
-    nino_ctx_params params; // texts in the arena
+    nino_ctx_params params; // texts in the arena, job points to options
+    nino_job_options options;
     nino_arena *arena;
     nino_store *store;    // NULL: nothing is kept
     pthread_mutex_t lock; // guards all below

@@ -5,11 +5,14 @@
 #include "core/base/json.h"
 #include "core/workflow/ui.h"
 #include "core/node/node.h"
+#include "core/base/hash.h"
 #include <ninodes/graph.h>
 
 #define NINO_GRAPH_MAX_NODES 100000
 #define NINO_GRAPH_MAX_BYTES ((size_t) 64 << 20)
 #define NINO_GRAPH_MAX_NAME 1024 // bytes of an id or a class name
+
+enum { NINO_MAX_GIVEN = 2 };
 
 typedef struct nino_link {
     int32_t node, slot; // node < 0: not linked
@@ -26,6 +29,9 @@ typedef struct nino_gnode {
     void *params;           // the params struct, defaults and literals applied; NULL: none
     bool is_wanted;         // leads to an output
     bool is_broken;         // has an error of its own
+    // Outputs from memory (nino_graph_set_image()), in place of running it; [0] NULL: none.
+    nino_value *given[NINO_MAX_GIVEN];
+    nino_hash given_key; // of their content
 } nino_gnode;
 
 struct nino_graph {
@@ -68,5 +74,8 @@ char *nino_graph_prompt_ascii(const nino_graph *g);
 bool nino_graph_workflow_ascii(const nino_graph *g, char **out);
 // Fills an empty graph from JSON in any of the forms.
 nino_status nino_graph_parse(nino_graph *g, const char *text, size_t len, nino_error *err);
-// A copy that shares nothing.
+// A copy; values from memory are shared, all else is its own.
 nino_graph *nino_graph_copy(nino_graph *g, nino_error *err);
+
+// Shows an array, [n,h,w,c] or [n,t,h,w,c], as a raster.
+void nino_raster_of(const nino_array *a, nino_raster *out);

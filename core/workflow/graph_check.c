@@ -310,6 +310,8 @@ static void check_param(check *c, nino_gnode *n, const nino_param *p, const nino
         issue(c, NINO_ISSUE_ERROR, "bad_link", n, p->key, "%s", lost);
         return;
     }
+    if (p->type == NINO_FILE && n->given[0])
+        return; // comes from memory
     if (!v) {
         if (p->type == NINO_FILE && !p->optional)
             issue(c, NINO_ISSUE_ERROR, "missing_input", n, p->key, "no file is named");

@@ -187,6 +187,9 @@ void nino_graph_destroy(nino_graph **pg)
     nino_buf_release(&g->text);
     free(g->name);
     free(g->workflow_json);
+    for (int i = 0; g->nodes && i < g->n_nodes; i++)
+        for (int k = 0; k < NINO_MAX_GIVEN; k++)
+            nino_value_unref(&g->nodes[i].given[k]);
     free(g->nodes);
     free(g->index);
     free(g);
@@ -288,6 +291,11 @@ nino_graph *nino_graph_copy(nino_graph *g, nino_error *err)
         !(c->workflow_json = strdup(g->workflow_json))) {
         nino_fail(err, NINO_ERR_NOMEM, g->name, "out of memory");
         nino_graph_destroy(&c);
+    }
+    for (int i = 0; c && i < c->n_nodes; i++) { // the same nodes in the same order
+        c->nodes[i].given_key = g->nodes[i].given_key;
+        for (int k = 0; k < NINO_MAX_GIVEN; k++)
+            c->nodes[i].given[k] = nino_value_ref(g->nodes[i].given[k]);
     }
     return c;
 }

@@ -20,7 +20,8 @@ typedef struct Request {
     NinoReply done;
     gpointer user;
     nino_control control; // only while it waits; the texts are copies
-    char *workflow, *name, *output_dir, *preview;
+    nino_job_options options;
+    char *workflow, *name, *output_dir;
     char *label; // of a simple request, for its error
 } Request;
 
@@ -60,7 +61,6 @@ static void request_free(Request *r)
     g_free(r->workflow);
     g_free(r->name);
     g_free(r->output_dir);
-    g_free(r->preview);
     g_free(r->label);
     g_free(r);
 }
@@ -133,8 +133,11 @@ void nino_engine_send(NinoEngine *e, const nino_control *c, NinoReply done, gpoi
             g_strndup(c->workflow, r->control.workflow_bytes); // keeps until it is sent
     }
     r->control.name = r->name = g_strdup(c->name);
-    r->control.options.output_dir = r->output_dir = g_strdup(c->options.output_dir);
-    r->control.options.preview = r->preview = g_strdup(c->options.preview);
+    if (c->options) { // of its texts the app only sets the folder
+        r->options = *c->options;
+        r->options.output_dir = r->output_dir = g_strdup(c->options->output_dir);
+        r->control.options = &r->options;
+    }
     g_queue_push_tail(&e->requests, r);
     if (e->attach)
         send_waiting(e);
@@ -142,7 +145,7 @@ void nino_engine_send(NinoEngine *e, const nino_control *c, NinoReply done, gpoi
 
 void nino_engine_simple(NinoEngine *e, nino_control_cmd cmd, guint64 job)
 {
-    const nino_control c = { .cmd = cmd, .job = job };
+    const nino_control c = { NINO_CONTROL_INIT, .cmd = cmd, .job = job };
     nino_engine_send(e, &c, NULL, NULL);
 }
 

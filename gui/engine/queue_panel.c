@@ -130,7 +130,8 @@ static const RowData *data_of(GtkWidget *button)
 
 static void move_to(NinoQueuePanel *p, const RowData *d, int position)
 {
-    const nino_control c = { .cmd = NINO_CONTROL_MOVE, .job = d->id, .position = position };
+    const nino_control c = { NINO_CONTROL_INIT, .cmd = NINO_CONTROL_MOVE, .job = d->id,
+                             .position = position };
     nino_engine_send(p->engine, &c, NULL, NULL);
 }
 

@@ -50,11 +50,13 @@ static size_t advise(NinoAdviceView *v, nino_advice *out)
 {
     nino_graph *g =
         v->workflow ? nino_graph_load(v->workflow, v->workflow_len, "workflow", NULL) : NULL;
-    const nino_ctx_params p = { .device = "ref", .models = (const char *const *) v->models };
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "ref",
+                                .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT,
+                                                            .models =
+                                                                (const char *const *) v->models } };
     nino_ctx *ctx = g && v->profile ? nino_ctx_create(&p, NULL) : NULL;
-    const nino_advice_input in = {
-        .history = nino_run_history(v->run), .graph = g, .ctx = ctx, .profile = v->profile
-    };
+    const nino_advice_input in = { NINO_ADVICE_INPUT_INIT, .history = nino_run_history(v->run),
+                                   .graph = g, .ctx = ctx, .profile = v->profile };
     const size_t n = nino_advise(&in, out, MAX_ADVICE);
     nino_graph_destroy(&g);
     nino_ctx_destroy(&ctx);

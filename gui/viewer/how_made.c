@@ -1,7 +1,7 @@
 // The metadata of a file are read as ninodes inspect reads them.
 #include "viewer/how_made.h"
 
-#include <ninodes/ctx.h>
+#include <ninodes/inspect.h>
 #include <string.h>
 
 #include "base/i18n.h"

@@ -116,7 +116,8 @@ static void stop_rest(NinoWindow *w, Grid *g)
 {
     for (gsize i = 0; i < g->n; i++) {
         const NinoJob *j = g->cell[i].job ? find_job(w, g->cell[i].job) : NULL;
-        const nino_control c = { .cmd = NINO_CONTROL_CANCEL, .job = g->cell[i].job };
+        const nino_control c = { NINO_CONTROL_INIT, .cmd = NINO_CONTROL_CANCEL,
+                                 .job = g->cell[i].job };
         if (j && j->state < NINO_QUEUE_DONE)
             nino_engine_send(w->engine, &c, ignore, NULL);
     }

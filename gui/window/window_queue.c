@@ -50,15 +50,6 @@ static void send_job(NinoWindow *w, NinoTab *tab, const nino_control *c, NinoQue
     nino_engine_send(w->engine, c, on_queued, q);
 }
 
-static nino_precision_opt precision_pref(void)
-{
-    const char *p = nino_prefs_text("precision");
-    return !strcmp(p, "fp32")   ? NINO_PRECISION_F32
-           : !strcmp(p, "fp16") ? NINO_PRECISION_F16
-           : !strcmp(p, "bf16") ? NINO_PRECISION_BF16
-                                : NINO_PRECISION_AUTO;
-}
-
 static void need_engine(NinoWindow *w)
 {
     if (nino_engine_state(w->engine) == NINO_ENGINE_OFF ||
@@ -69,19 +60,19 @@ static void need_engine(NinoWindow *w)
 void nino_window_queue_workflow(NinoWindow *w, NinoTab *tab, const char *text, gsize len,
                                 int position, NinoQueuedFn fn, guint tag)
 {
-    const nino_control c = {
-        .cmd = NINO_CONTROL_QUEUE,
-        .position = position,
-        .workflow = text,
-        .workflow_bytes = len,
-        .name = nino_tab_title(tab),
-        .options = { .preview = nino_prefs_bool("quiet") ? "none" : nino_prefs_text("preview"),
-                     .preview_every = (int) nino_prefs_number("preview-every"),
-                     .preview_percent = (int) nino_prefs_number("preview-percent"),
-                     .precision = precision_pref(),
-                     .no_profile = !nino_prefs_bool("embed-profile"),
-                     .no_metadata = !nino_prefs_bool("embed-workflow") },
-    };
+    nino_job_options options = { NINO_JOB_OPTIONS_INIT,
+                                 .preview = NINO_PREVIEW_NONE,
+                                 .preview_every = (int) nino_prefs_number("preview-every"),
+                                 .preview_share = nino_prefs_number("preview-percent") * 0.01,
+                                 .no_profile = !nino_prefs_bool("embed-profile"),
+                                 .no_metadata = !nino_prefs_bool("embed-workflow") };
+    nino_precision_opt_find(nino_prefs_text("precision"), &options.precision);
+    if (!nino_prefs_bool("quiet"))
+        nino_preview_opt_find(nino_prefs_text("preview"), &options.preview);
+    const nino_control c = { NINO_CONTROL_INIT,     .cmd = NINO_CONTROL_QUEUE,
+                             .position = position,  .workflow = text,
+                             .workflow_bytes = len, .name = nino_tab_title(tab),
+                             .options = &options };
     need_engine(w);
     send_job(w, tab, &c, fn, tag);
 }
@@ -146,7 +137,8 @@ void nino_window_retry(NinoWindow *w, guint64 job)
         if (j->id == job)
             tab = nino_window_job_tab(w, j);
     }
-    const nino_control c = { .cmd = NINO_CONTROL_RETRY, .job = job, .position = 1 };
+    const nino_control c = { NINO_CONTROL_INIT, .cmd = NINO_CONTROL_RETRY, .job = job,
+                             .position = 1 };
     need_engine(w);
     if (tab)
         g_object_set_data(G_OBJECT(tab), "run-state", NULL);

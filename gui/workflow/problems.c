@@ -67,9 +67,11 @@ void nino_problems_set_folders(NinoProblems *p, const char *const *models, const
 // A context of its own each time, so that files that came since are found.
 static void check(NinoProblems *p, nino_graph *g)
 {
-    const nino_ctx_params params = { .device = "ref",
-                                     .models = (const char *const *) p->models,
-                                     .input_dir = p->input };
+    const nino_ctx_params params = { NINO_CTX_PARAMS_INIT, .device = "ref",
+                                     .job = &(nino_job_options){
+                                         NINO_JOB_OPTIONS_INIT,
+                                         .models = (const char *const *) p->models,
+                                         .input_dir = p->input } };
     nino_ctx *ctx = nino_ctx_create(&params, NULL); // NULL: files are not looked for
     nino_graph_check(g, ctx, add_row, p);
     nino_ctx_destroy(&ctx);

@@ -1,6 +1,7 @@
 // Every op of the device against ref. Options: --op=TEXT (in the case's name), --seed=N,
 // --device=SELECTOR, --bench, --quick, --verbose. Exit 77 without an OpenCL device.
 #include <ninodes/ctx.h>
+#include <ninodes/selftest.h>
 
 #include "tests/test.h"
 
@@ -35,7 +36,7 @@ static bool has_device(void)
 
 int main(int argc, char **argv)
 {
-    nino_selftest_params p = { .quick = !getenv("NINODES_TEST_LONG") };
+    nino_selftest_params p = { NINO_SELFTEST_PARAMS_INIT, .quick = !getenv("NINODES_TEST_LONG") };
     tally t = { 0 };
     nino_error err;
     for (int i = 1; i < argc; i++) {

@@ -142,7 +142,9 @@ int main(void)
     snprintf(models, sizeof(models), "%s/models", assets);
     snprintf(input, sizeof(input), "%s/taesd_ref", assets);
     const char *const roots[] = { models, NULL };
-    const nino_ctx_params p = { .device = "ref", .models = roots, .input_dir = input };
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "ref",
+                                .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots,
+                                                            .input_dir = input } };
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     CHECK_OK(err.code, err);
     CHECK(check_folder(ctx, assets, "workflows_api", &n_runnable) == 37);

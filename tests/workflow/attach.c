@@ -94,13 +94,10 @@ int main(void)
     snprintf(input, sizeof(input), "%s/input", flow_temp());
     snprintf(output, sizeof(output), "%s/output", flow_temp());
     const char *roots[] = { models, NULL };
-    const nino_ctx_params p = { .device = "ref",
-                                .models = roots,
-                                .input_dir = input,
-                                .output_dir = output,
-                                .cache_dir = "",
-                                .serve = 1,
-                                .no_profile = 1 };
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "ref", .cache_dir = "", .serve = 1,
+                                .job = &(nino_job_options){
+                                    NINO_JOB_OPTIONS_INIT, .models = roots, .input_dir = input,
+                                    .output_dir = output, .no_profile = 1 } };
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     CHECK_OK(ctx ? NINO_OK : err.code, err);
     nino_graph *g = flow_graph(flow);
@@ -118,9 +115,10 @@ int main(void)
         nino_control_reply reply;
         nino_attach *a = nino_attach_open(shared.socket, &err);
         CHECK_OK(a ? NINO_OK : err.code, err);
-        CHECK_OK(
-            nino_control_call(a, &(nino_control){ .cmd = NINO_CONTROL_TRIM }, 60000, &reply, &err),
-            err); // nothing from the cache
+        CHECK_OK(nino_control_call(a,
+                                   &(nino_control){ NINO_CONTROL_INIT, .cmd = NINO_CONTROL_TRIM },
+                                   60000, &reply, &err),
+                 err); // nothing from the cache
         nino_attach_close(&a);
         before = atomic_load(&shared.done);
         r = flow_run(ctx, g, NULL);

@@ -113,7 +113,7 @@ static void check_changes(nino_ctx *ctx)
     CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);
     run(ctx, g, "1 EmptyLatentImage (cached)|2 VAELoader|3 ROCMOptimizedVAEDecode|4 SaveImage|");
     // another storage for the whole job
-    const nino_job_params f16 = { .precision = NINO_PRECISION_F16 };
+    const nino_job_options f16 = { NINO_JOB_OPTIONS_INIT, .precision = NINO_PRECISION_F16 };
     const flow_result r = flow_run(ctx, g, &f16);
     CHECK_OK(r.st, r.err);
     CHECK_STR(r.ran, fresh);
@@ -176,7 +176,7 @@ static void check_nan(nino_ctx *ctx)
     CHECK(strstr(r.err.where, "3 VAEDecode"));
     CHECK(r.n_paths == 0);
     // too large for f16: said, and computed again in f32
-    const nino_job_params f16 = { .precision = NINO_PRECISION_F16 };
+    const nino_job_options f16 = { NINO_JOB_OPTIONS_INIT, .precision = NINO_PRECISION_F16 };
     set(g, "1.latent=big.latent");
     log_text[0] = 0;
     r = flow_run(ctx, g, &f16);
@@ -224,12 +224,11 @@ int main(void)
     snprintf(input, sizeof(input), "%s/input", flow_temp());
     snprintf(output, sizeof(output), "%s/output", flow_temp());
     const char *roots[] = { models, NULL };
-    const nino_ctx_params p = { .device = "ref",
-                                .models = roots,
-                                .input_dir = input,
-                                .output_dir = output,
-                                .log = log_line,
-                                .log_level = NINO_LOG_WARN };
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "ref", .log = log_line,
+                                .log_level = NINO_LOG_WARN,
+                                .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots,
+                                                            .input_dir = input,
+                                                            .output_dir = output } };
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     CHECK_OK(ctx ? NINO_OK : err.code, err);
     check_changes(ctx);

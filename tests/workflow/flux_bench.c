@@ -85,10 +85,10 @@ static void little_memory(const char *assets)
     nino_error err = { 0 };
     snprintf(models, sizeof(models), "%s/models", assets);
     const char *roots[] = { models, NULL };
-    const nino_ctx_params p = { .device = "ref",
-                                .models = roots,
-                                .output_dir = flow_temp(),
-                                .mem_limit = (uint64_t) 160 << 20 };
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "ref",
+                                .mem_limit = (uint64_t) 160 << 20,
+                                .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots,
+                                                            .output_dir = flow_temp() } };
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     CHECK_OK(ctx ? NINO_OK : err.code, err);
     const flow_result r = bench(ctx, "taef1", "32x32,4096x4096", "1", "true");

@@ -30,12 +30,13 @@ static nino_ctx *open_limited(uint64_t limit)
     snprintf(models, sizeof(models), "%s/models", flow_temp());
     snprintf(output, sizeof(output), "%s/output", flow_temp());
     const char *roots[] = { models, NULL };
-    const nino_ctx_params p = { .device = "ref",
-                                .models = roots,
-                                .output_dir = output,
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT,
+                                .device = "ref",
                                 .mem_limit = limit,
                                 .log = log_line,
-                                .log_level = NINO_LOG_WARN };
+                                .log_level = NINO_LOG_WARN,
+                                .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots,
+                                                            .output_dir = output } };
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     CHECK_OK(ctx ? NINO_OK : err.code, err);
     log_text[0] = 0;

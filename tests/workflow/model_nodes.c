@@ -27,11 +27,10 @@ static nino_ctx *open_ctx(void)
     snprintf(models, sizeof(models), "%s/models", assets);
     snprintf(own, sizeof(own), "%s/models", flow_temp());
     snprintf(output, sizeof(output), "%s/output", flow_temp());
-    const nino_ctx_params p = { .device = "ref",
-                                .models = roots,
-                                .output_dir = output,
-                                .log = log_line,
-                                .log_level = NINO_LOG_WARN };
+    const nino_ctx_params p = {
+        NINO_CTX_PARAMS_INIT, .device = "ref", .log = log_line, .log_level = NINO_LOG_WARN,
+        .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots, .output_dir = output }
+    };
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     CHECK_OK(ctx ? NINO_OK : err.code, err);
     return ctx;

@@ -106,15 +106,16 @@ static double run(nino_ctx *ctx, nino_graph *g, bool is_watched, double *cpu)
     CHECK(!pthread_create(&t, NULL, is_watched ? view : idle, NULL));
     const uint64_t begin = nino_now_ns();
     *cpu = cpu_seconds();
-    nino_job *job = nino_job_start(ctx, g, &(nino_job_params){ .silent = 1 }, &err);
+    nino_job *job = nino_job_start(
+        ctx, g, &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .is_silent = true }, &err);
     CHECK_OK(job ? NINO_OK : err.code, err);
     while (!nino_job_done(job, &st, &err))
         nino_job_wait(job, 1000);
     const double seconds = (double) (nino_now_ns() - begin) * 1e-9;
     *cpu = cpu_seconds() - *cpu;
     CHECK_OK(st, err);
-    const char *path[1];
-    CHECK(nino_job_outputs(job, path, 1) == 1 && !unlink(path[0]));
+    nino_job_output file;
+    CHECK(nino_job_outputs(job, &file, 1) == 1 && !unlink(file.path));
     nino_job_destroy(&job);
     atomic_store(&shared.stop, 1);
     CHECK(!pthread_join(t, NULL));
@@ -133,9 +134,10 @@ static nino_ctx *open_one(int serve)
     static char output[256];
     nino_error err = { 0 };
     snprintf(output, sizeof(output), "%s/output", flow_temp());
-    const nino_ctx_params p = {
-        .models = models, .output_dir = output, .serve = serve, .no_profile = 1
-    };
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .serve = serve,
+                                .job =
+                                    &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = models,
+                                                         .output_dir = output, .no_profile = 1 } };
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     CHECK_OK(ctx ? NINO_OK : err.code, err);
     return ctx;

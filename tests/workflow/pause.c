@@ -44,13 +44,10 @@ static nino_ctx *open_serving(void)
     snprintf(input, sizeof(input), "%s/input", flow_temp());
     snprintf(output, sizeof(output), "%s/output", flow_temp());
     const char *roots[] = { models, NULL };
-    const nino_ctx_params p = { .device = "ref",
-                                .models = roots,
-                                .input_dir = input,
-                                .output_dir = output,
-                                .cache_dir = "",
-                                .serve = 1,
-                                .no_profile = 1 };
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "ref", .cache_dir = "", .serve = 1,
+                                .job = &(nino_job_options){
+                                    NINO_JOB_OPTIONS_INIT, .models = roots, .input_dir = input,
+                                    .output_dir = output, .no_profile = 1 } };
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     CHECK_OK(ctx ? NINO_OK : err.code, err);
     return ctx;
@@ -59,7 +56,9 @@ static nino_ctx *open_serving(void)
 static void call(nino_attach *a, nino_control_cmd cmd)
 {
     nino_error err = { 0 };
-    CHECK_OK(nino_control_call(a, &(nino_control){ .cmd = cmd }, 60000, NULL, &err), err);
+    CHECK_OK(
+        nino_control_call(a, &(nino_control){ NINO_CONTROL_INIT, .cmd = cmd }, 60000, NULL, &err),
+        err);
 }
 
 // Reads events until this message; returns its time. Kernels that start in [from, message) are
@@ -180,9 +179,10 @@ int main(void)
     CHECK_STR(q->jobs[0].name, "test");
     call(b, NINO_CONTROL_TRIM);
     nino_control_reply reply;
-    const nino_control queue = { .cmd = NINO_CONTROL_QUEUE, .workflow = "{}", .workflow_bytes = 2 };
+    const nino_control queue = { NINO_CONTROL_INIT, .cmd = NINO_CONTROL_QUEUE, .workflow = "{}",
+                                 .workflow_bytes = 2 };
     CHECK(nino_control_call(b, &queue, 60000, &reply, &err) == NINO_ERR_UNSUPPORTED);
-    const nino_control other = { .cmd = NINO_CONTROL_CANCEL, .job = 2 };
+    const nino_control other = { NINO_CONTROL_INIT, .cmd = NINO_CONTROL_CANCEL, .job = 2 };
     CHECK(nino_control_call(b, &other, 60000, &reply, &err) == NINO_ERR_UNKNOWN);
     call(b, NINO_CONTROL_RESUME);
     read_until(a, "resumed", stood, &kernels);

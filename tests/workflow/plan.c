@@ -128,7 +128,7 @@ static void check_numbers(void)
     printf("  products %.0f, all %.0f\n", decoder(&net, 32, 40), p.flops);
     CHECK(p.flops == decoder(&net, 32, 40) + norms(&net, 32, 40) + rest);
     CHECK_STR(p.profile, "ref");
-    CHECK(!p.tiling.tiled && p.kernels > 20 && p.peak_bytes > p.weight_bytes);
+    CHECK(!p.tiling.is_tiled && p.kernels > 20 && p.peak_bytes > p.weight_bytes);
     CHECK(p.n_scopes > 8);
     double nodes = 0;
     for (size_t i = 0; i < p.n_scopes; i++)
@@ -147,7 +147,7 @@ static void check_numbers(void)
     nino_graph_destroy(&g);
     g = flow_graph(tiled);
     p = plan(ctx, g, NULL);
-    CHECK(p.tiling.tiled && p.tiling.n_tiles > 2 && p.tiling.overlap > 0);
+    CHECK(p.tiling.is_tiled && p.tiling.n_tiles > 2 && p.tiling.overlap > 0);
     nino_plan_release(&p);
     nino_graph_destroy(&g);
     nino_ctx_destroy(&ctx);
@@ -161,7 +161,7 @@ static void check_trace(void)
     nino_ctx *ctx = flow_open("ref", NULL);
     nino_graph *g = flow_graph(whole);
     snprintf(path, sizeof(path), "%s/t.json", flow_temp());
-    const nino_job_params params = { .trace_path = path };
+    const nino_job_options params = { NINO_JOB_OPTIONS_INIT, .trace_path = path };
     nino_job *job = nino_job_start(ctx, g, &params, &err);
     CHECK_OK(job ? NINO_OK : err.code, err);
     nino_ctx_destroy(&ctx); // waits for the job; nobody ever polled it
@@ -171,7 +171,7 @@ static void check_trace(void)
     CHECK_OK(late.st, late.err);
     CHECK(strstr(late.ran, "3 VAEDecode|") && late.n_paths == 1);
     strncat(path, "/t.json", sizeof(path) - strlen(path) - 1); // below a file
-    const nino_job_params nowhere = { .trace_path = path };
+    const nino_job_options nowhere = { NINO_JOB_OPTIONS_INIT, .trace_path = path };
     ctx = flow_open("ref", NULL);
     const flow_result r = flow_run(ctx, g, &nowhere);
     CHECK(r.st != NINO_OK && strstr(r.err.where, "t.json"));

@@ -220,7 +220,10 @@ static void test_names(void)
     tae_release(&file);
     const char *roots[] = { dir.path, NULL };
     nino_ctx *ctx = nino_ctx_create(
-        &(nino_ctx_params){ .device = "ref", .models = roots, .output_dir = flow_temp() }, &err);
+        &(nino_ctx_params){ NINO_CTX_PARAMS_INIT, .device = "ref",
+                            .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots,
+                                                        .output_dir = flow_temp() } },
+        &err);
     CHECK_OK(ctx ? NINO_OK : err.code, err);
     static const char *const names[] = { "lighttaew2_1.safetensors", "lighttaew2_1" };
     for (int i = 0; i < 2; i++) {
@@ -258,7 +261,7 @@ typedef struct watched {
     double spent, over; // on previews; at most above 5 % of the time when one was begun
 } watched;
 
-static watched watch(nino_ctx *ctx, const char *assets)
+static watched watch_with(nino_ctx *ctx, const char *assets, const nino_job_options *o)
 {
     char path[512];
     watched w = { .last_sigma = INFINITY };
@@ -269,7 +272,7 @@ static watched watch(nino_ctx *ctx, const char *assets)
     nino_graph *g = nino_graph_load_file(path, &err);
     CHECK_OK(g ? NINO_OK : err.code, err);
     CHECK_OK(nino_graph_set(g, "3.steps=7", &err), err);
-    nino_job *job = nino_job_start(ctx, g, NULL, &err);
+    nino_job *job = nino_job_start(ctx, g, o, &err);
     CHECK_OK(job ? NINO_OK : err.code, err);
     while (!nino_job_done(job, &st, &err)) {
         for (size_t n; (n = nino_job_poll(job, ev, 64));)
@@ -302,24 +305,26 @@ static watched watch(nino_ctx *ctx, const char *assets)
     return w;
 }
 
-static nino_ctx_params params(const char *assets, nino_preview_opt kind, int every, double share)
+static watched watch(nino_ctx *ctx, const char *assets) { return watch_with(ctx, assets, NULL); }
+
+static const nino_job_options *options(const char *assets, nino_preview_opt kind, int every,
+                                       double share)
 {
     static char models[512], output[512];
     static const char *const roots[] = { models, NULL };
+    static nino_job_options o;
     snprintf(models, sizeof(models), "%s/models", assets);
     snprintf(output, sizeof(output), "%s/output", flow_temp());
-    return (nino_ctx_params){ .device = "ref",
-                              .models = roots,
-                              .output_dir = output,
-                              .preview = kind,
-                              .preview_every = every,
-                              .preview_share = share };
+    o = (nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots,        .output_dir = output,
+                            .preview = kind,       .preview_every = every, .preview_share = share };
+    return &o;
 }
 
 static nino_ctx *open_with(const char *assets, nino_preview_opt kind, int every, double share)
 {
     nino_error err = { 0 };
-    const nino_ctx_params p = params(assets, kind, every, share);
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "ref",
+                                .job = options(assets, kind, every, share) };
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     CHECK_OK(ctx ? NINO_OK : err.code, err);
     return ctx;
@@ -374,11 +379,9 @@ static void test_run(const char *assets)
     CHECK(w.previews >= 1 && w.began_ns && w.over <= 0);
     nino_ctx_destroy(&ctx);
 
-    // settled later, as a worker does before a job
+    // of one job, as a worker has it; the next one is as the context again
     ctx = open_with(assets, NINO_PREVIEW_NONE, 1, 1e9);
-    const nino_ctx_params p = params(assets, NINO_PREVIEW_LATENT2RGB, 1, 1e-12);
-    CHECK_OK(nino_ctx_configure(ctx, &p, &err), err);
-    w = watch(ctx, assets);
+    w = watch_with(ctx, assets, options(assets, NINO_PREVIEW_LATENT2RGB, 1, 1e-12));
     CHECK(w.previews == 1);
     nino_ctx_destroy(&ctx);
 }

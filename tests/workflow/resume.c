@@ -22,13 +22,12 @@ static nino_ctx *open_with(nino_steps_opt steps)
     static const char *const roots[] = { models, NULL };
     snprintf(output, sizeof(output), "%s/output", flow_temp());
     snprintf(state, sizeof(state), "%s/state", flow_temp());
-    nino_ctx *ctx = nino_ctx_create(&(nino_ctx_params){ .device = "ref",
-                                                        .models = roots,
-                                                        .output_dir = output,
-                                                        .no_metadata = 1,
-                                                        .steps = steps,
-                                                        .state_dir = state },
-                                    &err);
+    nino_ctx *ctx = nino_ctx_create(
+        &(nino_ctx_params){ NINO_CTX_PARAMS_INIT, .device = "ref", .steps = steps,
+                            .state_dir = state,
+                            .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots,
+                                                        .output_dir = output, .no_metadata = 1 } },
+        &err);
     CHECK_OK(ctx ? NINO_OK : err.code, err);
     return ctx;
 }
@@ -73,9 +72,9 @@ static ran run(const char *sampler, int seed, nino_steps_opt opt, int stop)
         nino_job_wait(job, 5);
     }
     r.kept = nino_ctx_kept_steps(ctx);
-    const char *path = NULL;
-    if (!r.st && nino_job_outputs(job, &path, 1) == 1)
-        CHECK_OK(nino_file_read(path, 1 << 20, false, &r.latent, &r.len, &err), err);
+    nino_job_output file;
+    if (!r.st && nino_job_outputs(job, &file, 1) == 1)
+        CHECK_OK(nino_file_read(file.path, 1 << 20, false, &r.latent, &r.len, &err), err);
     nino_job_destroy(&job);
     nino_graph_destroy(&g);
     nino_ctx_destroy(&ctx);

@@ -348,8 +348,9 @@ int main(void)
     models = below("models");
     roots[0] = models.s;
     ctx = nino_ctx_create(
-        &(nino_ctx_params){
-            .device = "ref", .models = roots, .log = keep_log, .log_level = NINO_LOG_WARN },
+        &(nino_ctx_params){ NINO_CTX_PARAMS_INIT, .device = "ref", .log = keep_log,
+                            .log_level = NINO_LOG_WARN,
+                            .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots } },
         &err);
     CHECK_OK(ctx ? NINO_OK : err.code, err);
     stream = nino_stream_create(

@@ -116,9 +116,10 @@ static flow_result run(nino_graph *g)
     static const char *const models[] = { "data/tiny/models", NULL };
     char output[300];
     snprintf(output, sizeof(output), "%s/output", flow_temp());
-    const nino_ctx_params p = {
-        .device = "ref", .models = models, .input_dir = "data/tiny/input", .output_dir = output
-    };
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "ref",
+                                .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = models,
+                                                            .input_dir = "data/tiny/input",
+                                                            .output_dir = output } };
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     CHECK_OK(ctx ? NINO_OK : err.code, err);
     flow_result r = flow_run(ctx, g, NULL);

@@ -12,33 +12,55 @@
 NINO_BEGIN
 
 typedef enum nino_advice_action {
-    NINO_ADVICE_NONE,    // nothing to set: the evidence is the advice
-    NINO_ADVICE_SET,     // setting is NODE.INPUT=VALUE, as nino_graph_set() takes it
-    NINO_ADVICE_OPTION,  // setting is an option of `ninodes run`: "--preview-every 10"
-    NINO_ADVICE_COMMAND, // setting is a command to run once: "ninodes devices --measure"
+    // Nothing to set: the evidence is the advice.
+    NINO_ADVICE_NONE,
+    // Setting is NODE.INPUT=VALUE, as nino_graph_set() takes it.
+    NINO_ADVICE_SET,
+    // Setting is an option of `ninodes run`: "--preview-every 10".
+    NINO_ADVICE_OPTION,
+    // Setting is a command to run once: "ninodes devices --measure".
+    NINO_ADVICE_COMMAND,
 } nino_advice_action;
 
 typedef struct nino_advice {
-    char rule[24];      // "tiles-too-small": stable, for logs and for hiding a rule
-    char title[96];     // what to do, one line
-    char evidence[320]; // what was measured
-    char how[200];      // how the gain was computed
-    double gain_s;      // seconds less of a run like this one; NaN: not computable
-    double gain_bytes;  // less memory at the peak, negative: more; NaN: not computable
-    double of_s;        // length of the run it was computed for
+    // "tiles-too-small": stable, for logs and for hiding a rule.
+    char rule[24];
+    // What to do, one line.
+    char title[96];
+    // What was measured.
+    char evidence[320];
+    // How the gain was computed.
+    char how[200];
+    // Seconds less of a run like this one; NaN: not computable.
+    double gain_s;
+    // Less memory at the peak, negative: more; NaN: not computable.
+    double gain_bytes;
+    // Length of the run it was computed for.
+    double of_s;
     nino_advice_action action;
     char setting[160];
-    char undo[160];     // of SET: the assignment that brings the present value back, else ""
-    int changes_result; // 1: pixels may differ after it
-    char node[64];      // id of the node it is about, or ""
+    // Of SET: the assignment that brings the present value back, else "".
+    char undo[160];
+    // Pixels may differ after it.
+    bool changes_result;
+    // id of the node it is about, or "".
+    char node[64];
 } nino_advice;
 
+#define NINO_ADVICE_INPUT_INIT .size = sizeof(nino_advice_input)
 typedef struct nino_advice_input {
-    const nino_history *history;   // of the run
-    const nino_ceilings *ceilings; // NULL: those that the history was told, if any
-    nino_graph *graph;             // that ran; NULL: settings of nodes are not proposed
-    nino_ctx *ctx;                 // to plan alternatives; NULL: gains come from figures alone
-    const char *profile;           // to plan for; NULL: the ctx's device
+    // Set by NINO_ADVICE_INPUT_INIT.
+    size_t size;
+    // Of the run.
+    const nino_history *history;
+    // NULL: those that the history was told, if any.
+    const nino_ceilings *ceilings;
+    // That ran; NULL: settings of nodes are not proposed.
+    nino_graph *graph;
+    // To plan alternatives; NULL: gains come from figures alone.
+    nino_ctx *ctx;
+    // To plan for; NULL: the ctx's device.
+    const char *profile;
 } nino_advice_input;
 
 // Fills up to max entries, largest gain first, those without a figure last; returns how many there

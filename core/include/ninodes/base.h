@@ -1,4 +1,6 @@
-// Status codes, errors, log levels, export macros. Included by every other public header.
+// What every other public header needs: status codes, errors, messages, versions.
+//
+// Threads: everything here may be called from any thread.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,29 +19,43 @@ NINO_BEGIN
 
 typedef enum nino_status {
     NINO_OK = 0,
-    NINO_ERR_NOMEM = -1,       // host or device allocation failed, or the budget is too small
-    NINO_ERR_ARG = -2,         // caller broke a documented precondition
-    NINO_ERR_IO = -3,          // file unreadable, unwritable or short
-    NINO_ERR_FORMAT = -4,      // file or JSON is malformed
-    NINO_ERR_RANGE = -5,       // parameter outside its declared range
-    NINO_ERR_UNKNOWN = -6,     // no node, parameter or device of that name
-    NINO_ERR_DEVICE = -7,      // OpenCL call or kernel build failed
-    NINO_ERR_CANCELLED = -8,   // nino_job_cancel() was called
-    NINO_ERR_MISSING = -9,     // file or model does not exist in any searched folder
-    NINO_ERR_UNSUPPORTED = -10 // well-formed, but not something this version can do
+    // An allocation of the host or the device failed, or the memory budget is too small.
+    NINO_ERR_NOMEM = -1,
+    // The caller broke a documented rule of the function.
+    NINO_ERR_ARG = -2,
+    // A file cannot be read or written, or is too short.
+    NINO_ERR_IO = -3,
+    // A file or a piece of JSON is malformed.
+    NINO_ERR_FORMAT = -4,
+    // A value lies outside its declared range.
+    NINO_ERR_RANGE = -5,
+    // There is no node, parameter or device of that name.
+    NINO_ERR_UNKNOWN = -6,
+    // A call of OpenCL or the build of a kernel failed.
+    NINO_ERR_DEVICE = -7,
+    // Somebody cancelled the job.
+    NINO_ERR_CANCELLED = -8,
+    // A file or model is in none of the folders that were searched.
+    NINO_ERR_MISSING = -9,
+    // Well-formed, but not something that this version can do.
+    NINO_ERR_UNSUPPORTED = -10
 } nino_status;
 
-// Filled by the function that failed. Never allocated: nothing to free, works out of memory.
-// Every `nino_error *` parameter may be NULL.
+// Filled by the function that failed. There is nothing to free, so it works out of memory. Every
+// parameter of type nino_error * may be NULL.
 typedef struct nino_error {
     nino_status code;
-    const char *kind; // static string, finer than code: "truncated", "overflow", ... ; never NULL
-                      // once filled
-    char where[192];  // the user's thing: "ksampler.steps", "vae.safetensors: conv_in.weight" or ""
-    char msg[320];    // one line, no trailing newline or full stop
+    // A static word that is finer than the code: "truncated", "overflow", "busy". Never NULL once
+    // filled.
+    const char *kind;
+    // The user's own thing that is concerned: "ksampler.steps", "vae.safetensors: conv_in.weight",
+    // or "".
+    char where[192];
+    // One line without newline or full stop.
+    char msg[320];
 } nino_error;
 
-// Short stable name of a status, e.g. "range". Never NULL.
+// Short stable name of a status: "range". Never NULL.
 NINO_API const char *nino_status_name(nino_status st);
 
 typedef enum nino_log_level {
@@ -49,20 +65,21 @@ typedef enum nino_log_level {
     NINO_LOG_DEBUG
 } nino_log_level;
 
-// Called from any thread; `line` has no newline and lives until the call returns.
+// Receives the library's messages, on any thread. line has no newline and lives until it returns.
 typedef void (*nino_log_fn)(void *priv, nino_log_level level, const char *line);
 
-// The environment variables the library reads, once per process; ends with a NULL name. For help
-// pages.
+// An environment variable that the library reads, once per process.
 typedef struct nino_variable {
     const char *name, *def, *help;
-    bool is_setting; // ninodes.conf may set it: its name without NINODES_, in small letters
+    // ninodes.conf may set it too, by its name without NINODES_, in small letters.
+    bool is_setting;
 } nino_variable;
+// All of them, for help pages; the last one has no name.
 NINO_API const nino_variable *nino_variables(void);
-// The first line of a settings file that could not be used, with its place; NULL: none.
+// The first line of a settings file that could not be used, with its place; NULL: there is none.
 NINO_API const char *nino_settings_problem(void);
 
-// Version of the library, e.g. "0.1.0".
+// Version of the library that runs: "0.1.0".
 NINO_API const char *nino_version(void);
 
 NINO_END

@@ -11,13 +11,16 @@ NINO_BEGIN
 // Statistics of n samples; ranges are 95 % confidence intervals of the mean (Student's t). NaN
 // where there are too few samples, or nothing to compare with.
 typedef struct nino_bench_case {
-    char name[160];      // everything that identifies it
-    double flops, bytes; // of one run, from the op table; 0: not counted (a workflow)
+    // Everything that identifies it.
+    char name[160];
+    // Of one run, from the op table; 0: not counted (a workflow).
+    double flops, bytes;
     uint64_t n;
     double mean_s, sigma_s, low_s, high_s, median_s, min_s;
     // Time / time of the yardstick before it: geometric mean, sigma of the logarithm, interval.
     double ratio, ratio_sigma, ratio_low, ratio_high;
-    double gflops, gbps; // of the median
+    // Of the median.
+    double gflops, gbps;
     // Percent of what the device was measured to do (ninodes/measure.h), of the limit that is
     // nearer: arithmetic or memory. Of a Winograd convolution the plain arithmetic is counted: it
     // can pass 100.
@@ -25,21 +28,34 @@ typedef struct nino_bench_case {
 } nino_bench_case;
 
 typedef struct nino_bench_result {
-    char device[128], driver[96], platform[96], version[32]; // version: of this library
+    // Version: of this library.
+    char device[128], driver[96], platform[96], version[32];
     uint32_t compute_units;
-    int64_t measured_at;     // seconds since 1970
-    uint32_t yardstick_edge; // a product of so many rows, columns and terms
-    double load;             // the machine's load average when it began; NaN: not known
-    double yardstick_s;      // median
+    // Seconds since 1970.
+    int64_t measured_at;
+    // A product of so many rows, columns and terms.
+    uint32_t yardstick_edge;
+    // The machine's load average when it began; NaN: not known.
+    double load;
+    // Median.
+    double yardstick_s;
     uint64_t n_cases;
-    nino_bench_case *cases; // owned; nino_bench_release()
+    // Owned; nino_bench_release().
+    nino_bench_case *cases;
 } nino_bench_result;
 
+#define NINO_BENCH_PARAMS_INIT .size = sizeof(nino_bench_params)
 typedef struct nino_bench_params {
-    const char *device, *cache_dir; // as in nino_ctx_params
-    const char *filter;             // only cases whose name contains this; NULL: all
-    int samples, warmup;            // of every case; 0: 10 and 2
-    int quick;                      // a few small cases
+    // Set by NINO_BENCH_PARAMS_INIT.
+    size_t size;
+    // As in nino_ctx_params.
+    const char *device, *cache_dir;
+    // Only cases whose name contains this; NULL: all.
+    const char *filter;
+    // Of every case; 0: 10 and 2.
+    int samples, warmup;
+    // A few small cases.
+    bool quick;
     // Says which case is next; may be NULL.
     void (*progress)(void *priv, const char *name);
     void *priv;

@@ -14,35 +14,49 @@
 NINO_BEGIN
 
 typedef enum nino_compare_kind {
-    NINO_COMPARE_RUN,    // wall time of the last job
-    NINO_COMPARE_NODE,   // wall time of a node; its confidence is that of its kernels' time
-    NINO_COMPARE_STEPS,  // the sampler steps of a node
-    NINO_COMPARE_KERNEL, // the calls of a kernel with one shape in a node
+    // Wall time of the last job.
+    NINO_COMPARE_RUN,
+    // Wall time of a node; its confidence is that of its kernels' time.
+    NINO_COMPARE_NODE,
+    // The sampler steps of a node.
+    NINO_COMPARE_STEPS,
+    // The calls of a kernel with one shape in a node.
+    NINO_COMPARE_KERNEL,
 } nino_compare_kind;
 
 typedef struct nino_compare_row {
     nino_compare_kind kind;
-    char node[96]; // "3 KSampler" of the first run, or of the second if only that has it
-    char name[96]; // kernel; "" for others
+    // "3 KSampler" of the first run, or of the second if only that has it.
+    char node[96];
+    // Kernel; "" for others.
+    char name[96];
     char shape[64];
-    uint64_t n_a, n_b;       // calls; 0: only in the other run
-    double total_a, total_b; // seconds
-    double mean_a, mean_b;   // of a call
-    double low, high; // 95 % interval of mean_b - mean_a (RUN, NODE: of the kernel time); NaN: no
-                      // spread known
-    double p;         // chance of so large a difference if there were none, two-sided; NaN
+    // Calls; 0: only in the other run.
+    uint64_t n_a, n_b;
+    // Seconds.
+    double total_a, total_b;
+    // Of a call.
+    double mean_a, mean_b;
+    // 95 % interval of mean_b - mean_a (RUN, NODE: of the kernel time); NaN: no spread known.
+    double low, high;
+    // Chance of so large a difference if there were none, two-sided; NaN.
+    double p;
     // -1: b is faster, 1: slower (p < 0.01 and more than 1 %; RUN, NODE: wall time and kernel time
     // changed the same way), 0: not shown.
     int verdict;
-    uint8_t cached_a, cached_b; // NODE: it did not run, its result was there already
+    // NODE: it did not run, its result was there already.
+    bool cached_a, cached_b;
 } nino_compare_row;
 
 typedef struct nino_compare {
-    double joules_a, joules_b; // of the last job; NaN: no samples
-    uint64_t peak_a, peak_b;   // of the pool
+    // Of the last job; NaN: no samples.
+    double joules_a, joules_b;
+    // Of the pool.
+    uint64_t peak_a, peak_b;
     size_t n_rows;
-    nino_compare_row *rows; // the run, then nodes in order of the first run, each with its steps
-                            // and its kernels by |difference of total|; owned
+    // The run, then nodes in order of the first run, each with its steps and its kernels by
+    // |difference of total|; owned.
+    nino_compare_row *rows;
 } nino_compare;
 
 NINO_API nino_status nino_compare_runs(const nino_history *a, const nino_history *b,

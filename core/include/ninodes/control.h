@@ -14,52 +14,63 @@ NINO_BEGIN
 
 typedef enum nino_control_cmd {
     NINO_CONTROL_PING = 0,
-    NINO_CONTROL_QUEUE,    // workflow, name, options, position -> job
-    NINO_CONTROL_MOVE,     // job (queued) to position
-    NINO_CONTROL_REMOVE,   // job: queued or finished; 0: all finished ones
-    NINO_CONTROL_PAUSE,    // the running job stops between two kernels, no other one starts
-    NINO_CONTROL_RESUME,   //
-    NINO_CONTROL_CANCEL,   // job: running or queued; 0: the running one
-    NINO_CONTROL_SET,      // job (queued), assignment
-    NINO_CONTROL_RETRY,    // job (finished): its workflow is queued again -> job
-    NINO_CONTROL_WORKFLOW, // job -> text: the workflow as JSON
-    NINO_CONTROL_RELOAD,   // forget models, results and lists of files: read anew when next needed
-    NINO_CONTROL_TRIM,     // the same, and give the device's memory back -> bytes; the running job
-                           // keeps what it uses: both happen when it has ended
-    NINO_CONTROL_SHUTDOWN, // end the worker; what runs and waits is there again at the next start
+    // Workflow, name, options, position -> job.
+    NINO_CONTROL_QUEUE,
+    // Job (queued) to position.
+    NINO_CONTROL_MOVE,
+    // Job: queued or finished; 0: all finished ones.
+    NINO_CONTROL_REMOVE,
+    // The running job stops between two kernels, no other one starts.
+    NINO_CONTROL_PAUSE,
+    // Job: running or queued; 0: the running one.
+    NINO_CONTROL_RESUME, //
+    NINO_CONTROL_CANCEL,
+    // Job (queued), assignment.
+    NINO_CONTROL_SET,
+    // Job (finished): its workflow is queued again -> job.
+    NINO_CONTROL_RETRY,
+    // Job -> text: the workflow as JSON.
+    NINO_CONTROL_WORKFLOW,
+    // Forget models, results and lists of files: read anew when next needed.
+    NINO_CONTROL_RELOAD,
+    // The same, and give the device's memory back -> bytes; the running job keeps what it uses:
+    // both happen when it has ended.
+    NINO_CONTROL_TRIM,
+    // End the worker; what runs and waits is there again at the next start.
+    NINO_CONTROL_SHUTDOWN,
     NINO_CONTROL_COUNT
 } nino_control_cmd;
 
-// Where a job of the queue differs from the worker's own settings; zero means "as the worker".
-// Relative paths are the worker's: send absolute ones.
-typedef struct nino_job_options {
-    const char *const *models; // NULL-terminated model folders, or NULL
-    const char *input_dir, *output_dir, *trace_path;
-    nino_precision_opt precision;
-    const char *preview; // "none", "latent2rgb", "taesd", "auto"; NULL: as the worker
-    int preview_every;   // steps from one preview to the next; 0: as the worker
-    int preview_percent; // of the sampling time, at most; 0: as the worker
-    int no_profile;      // 1: pictures carry no profile of their run
-    int no_metadata;     // 1: they carry no workflow either
-} nino_job_options;
-
+#define NINO_CONTROL_INIT .size = sizeof(nino_control)
 typedef struct nino_control {
+    // Set by NINO_CONTROL_INIT.
+    size_t size;
     nino_control_cmd cmd;
     uint64_t job;
-    int position;         // 0: at the end of the queue; 1: next to run; 2: after that one; ...
-    const char *workflow; // as nino_graph_load() takes it; need not be terminated
+    // 0: at the end of the queue; 1: next to run; 2: after that one; and so on.
+    int position;
+    // As nino_graph_load() takes it; need not be terminated.
+    const char *workflow;
     size_t workflow_bytes;
-    const char *name; // of the workflow, for people
-    nino_job_options options;
-    const char *assignment; // "NODE.INPUT=VALUE"
-    int after_job;          // SHUTDOWN: 1: when the running job has ended; 0: now
+    // Of the workflow, for people.
+    const char *name;
+    // Where the job differs from the worker's own settings; NULL: nowhere. Relative paths are the
+    // worker's: send absolute ones. preview_share goes as whole per cent.
+    const nino_job_options *options;
+    // "NODE.INPUT=VALUE".
+    const char *assignment;
+    // Of SHUTDOWN: when the running job has ended, not now.
+    bool after_job;
 } nino_control;
 
 typedef struct nino_control_reply {
-    uint32_t request; // what nino_control_send() returned
-    nino_error err;   // code NINO_OK: done. NINO_ERR_UNSUPPORTED: this process does not do that
+    // What nino_control_send() returned.
+    uint32_t request;
+    // Code NINO_OK: done. NINO_ERR_UNSUPPORTED: this process does not do that.
+    nino_error err;
     uint64_t job, bytes;
-    const char *text; // "" or as said above; owned by the attach until its next reply is taken
+    // "" or as said above; owned by the attach until its next reply is taken.
+    const char *text;
 } nino_control_reply;
 
 // Sends a request, or keeps what the socket does not take now for later: nino_attach_read() goes
@@ -89,28 +100,41 @@ typedef struct nino_queue_job {
     uint64_t id;
     nino_queue_state state;
     const char *name;
-    uint32_t scope;   // of its NINO_EV_JOB in this process; 0: it did not run here yet
-    uint32_t n_nodes; // of the workflow
-    int lost;         // how often the worker died while it ran
-    double queued_s, started_s, ended_s; // Unix time; 0: not yet
-    const char *const *outputs;          // files written so far
+    // Of its NINO_EV_JOB in this process; 0: it did not run here yet.
+    uint32_t scope;
+    // Of the workflow.
+    uint32_t n_nodes;
+    // How often the worker died while it ran.
+    int lost;
+    // Unix time; 0: not yet.
+    double queued_s, started_s, ended_s;
+    // Files written so far.
+    const char *const *outputs;
     size_t n_outputs;
-    const nino_job_text *texts; // of monitor nodes
+    // Of monitor nodes.
+    const nino_job_text *texts;
     size_t n_texts;
-    nino_error err; // FAILED, CANCELLED
-    nino_job_options options;
+    // FAILED, CANCELLED.
+    nino_error err;
+    // Never NULL.
+    const nino_job_options *options;
 } nino_queue_job;
 
 typedef struct nino_queue {
-    uint64_t version; // higher than before when anything has changed
-    int is_worker;    // 0: a `ninodes run`: the one job it runs
-    int is_paused;
-    int is_ending;      // SHUTDOWN was asked for
-    const char *notice; // "" or one line: why it is paused though nobody asked
-    const char *device; // name of the device
+    // Higher than before when anything has changed.
+    uint64_t version;
+    // False: a `ninodes run`: the one job it runs.
+    bool is_worker;
+    bool is_paused;
+    // SHUTDOWN was asked for.
+    bool is_ending;
+    // "" or one line: why it is paused though nobody asked.
+    const char *notice;
+    // Name of the device.
+    const char *device;
     size_t n_jobs;
-    const nino_queue_job *jobs; // the running one, the waiting ones in order, then finished ones,
-                                // newest first (the last 100)
+    // The running one, the waiting ones in order, then finished ones, newest first (the last 100).
+    const nino_queue_job *jobs;
 } nino_queue;
 
 // The newest snapshot, NULL before the first (it comes right after connecting, before any event).

@@ -12,7 +12,8 @@ NINO_BEGIN
 
 typedef struct nino_document nino_document;
 
-NINO_API nino_document *nino_document_new(nino_error *err); // empty
+// Empty.
+NINO_API nino_document *nino_document_new(nino_error *err);
 // Any file that nino_graph_load() reads. The API form is laid out by dependency.
 NINO_API nino_document *nino_document_load(const void *data, size_t len, const char *name,
                                            nino_error *err);
@@ -21,9 +22,12 @@ NINO_API void nino_document_destroy(nino_document **d);
 NINO_API const char *nino_document_name(const nino_document *d);
 
 typedef enum nino_document_form {
-    NINO_DOCUMENT_UI,     // the file was in the editor's form
-    NINO_DOCUMENT_API,    // the file was in the API form
-    NINO_DOCUMENT_IMPORT, // it was a picture or the like: there is no file to write back to
+    // The file was in the editor's form.
+    NINO_DOCUMENT_UI,
+    // The file was in the API form.
+    NINO_DOCUMENT_API,
+    // It was a picture or the like: there is no file to write back to.
+    NINO_DOCUMENT_IMPORT,
 } nino_document_form;
 NINO_API nino_document_form nino_document_origin(const nino_document *d);
 // What to write into the file: the form that it had (a document from a picture: the editor's form).
@@ -33,9 +37,11 @@ NINO_API const char *nino_document_json(nino_document *d, size_t *len, nino_erro
 NINO_API const char *nino_document_ui_json(nino_document *d, size_t *len);
 NINO_API const char *nino_document_api_json(nino_document *d, size_t *len, nino_error *err);
 
-NINO_API bool nino_document_is_changed(const nino_document *d); // since it was loaded or saved
+// Since it was loaded or saved.
+NINO_API bool nino_document_is_changed(const nino_document *d);
 NINO_API void nino_document_set_saved(nino_document *d);
-NINO_API uint64_t nino_document_version(const nino_document *d); // grows with everything it shows
+// Grows with everything it shows.
+NINO_API uint64_t nino_document_version(const nino_document *d);
 
 // ---- reading: the workflow, or the subgraph that was entered ----------------------------------
 enum {
@@ -46,21 +52,28 @@ enum {
 
 typedef enum nino_doc_kind {
     NINO_DOC_NODE,
-    NINO_DOC_UNKNOWN, // a class that cannot run here
+    // A class that cannot run here.
+    NINO_DOC_UNKNOWN,
     NINO_DOC_NOTE,
     NINO_DOC_REROUTE,
     NINO_DOC_PRIMITIVE,
     NINO_DOC_SUBGRAPH,
-    NINO_DOC_INPUT,  // in a subgraph: where its inputs come from
-    NINO_DOC_OUTPUT, // in a subgraph: where its outputs go
+    // In a subgraph: where its inputs come from.
+    NINO_DOC_INPUT,
+    // In a subgraph: where its outputs go.
+    NINO_DOC_OUTPUT,
 } nino_doc_kind;
 
 typedef struct nino_doc_input {
-    const char *name, *label, *type; // type: "*" when the file does not say
-    const char *widget;              // the widget behind it, or NULL
+    // Type: "*" when the file does not say.
+    const char *name, *label, *type;
+    // The widget behind it, or NULL.
+    const char *widget;
     bool is_optional;
-    bool is_virtual; // a widget that the file has no input for; connecting makes one
-    int link;        // -1: not connected
+    // A widget that the file has no input for; connecting makes one.
+    bool is_virtual;
+    // -1: not connected.
+    int link;
 } nino_doc_input;
 
 typedef struct nino_doc_output {
@@ -73,32 +86,44 @@ typedef enum nino_doc_widget_kind {
     NINO_WIDGET_FLOAT,
     NINO_WIDGET_BOOL,
     NINO_WIDGET_STRING,
-    NINO_WIDGET_CHOICE, // of param->names, or of files; without param: any text
-    NINO_WIDGET_OTHER,  // whatever the file has there, as JSON
+    // Of param->names, or of files; without param: any text.
+    NINO_WIDGET_CHOICE,
+    // Whatever the file has there, as JSON.
+    NINO_WIDGET_OTHER,
 } nino_doc_widget_kind;
 
 // An instance of a subgraph also has those of inner nodes that the file shows on it (proxyWidgets):
 // reading and setting one reads and sets the inner one. A second one of a name is "41:name".
 typedef struct nino_doc_widget {
     const char *name;
-    const char *label; // that the file gives it, or NULL
+    // That the file gives it, or NULL.
+    const char *label;
     nino_doc_widget_kind kind;
-    const nino_param *param; // NULL: the node table does not have it
-    const char *json;        // value as JSON text; the default where the file has none
-    const char *text;        // the same for people: strings without quotes
-    const char *control;     // what happens after a run: "fixed", "randomize", ...; NULL: nothing
-    int input;               // of the node
-    bool is_linked;          // the value comes through that input
+    // NULL: the node table does not have it.
+    const nino_param *param;
+    // Value as JSON text; the default where the file has none.
+    const char *json;
+    // The same for people: strings without quotes.
+    const char *text;
+    // What happens after a run: "fixed", "randomize", ...; NULL: nothing.
+    const char *control;
+    // Of the node.
+    int input;
+    // The value comes through that input.
+    bool is_linked;
 } nino_doc_widget;
 
 typedef struct nino_doc_node {
     const char *id, *type, *title;
-    const nino_node_def *def; // NULL: not a class of this version
+    // NULL: not a class of this version.
+    const nino_node_def *def;
     nino_doc_kind kind;
-    double x, y, width, height; // of the body; the title is above it; 0: the file does not say
+    // Of the body; the title is above it; 0: the file does not say.
+    double x, y, width, height;
     int mode;
     bool is_collapsed, is_pinned;
-    const char *color, *bgcolor; // "#rgb" or "#rrggbb" of title and body, or NULL
+    // "#rgb" or "#rrggbb" of title and body, or NULL.
+    const char *color, *bgcolor;
     int n_inputs, n_outputs, n_widgets;
     const nino_doc_input *inputs;
     const nino_doc_output *outputs;
@@ -107,9 +132,11 @@ typedef struct nino_doc_node {
 
 typedef struct nino_doc_link {
     const char *id, *type;
-    int from, from_slot, to, to_slot; // nodes by number
+    // Nodes by number.
+    int from, from_slot, to, to_slot;
     int n_reroutes;
-    const int *reroutes; // from the origin on
+    // From the origin on.
+    const int *reroutes;
 } nino_doc_link;
 
 typedef struct nino_doc_reroute {
@@ -119,18 +146,21 @@ typedef struct nino_doc_reroute {
 
 typedef struct nino_doc_group {
     const char *title, *color;
-    double x, y, width, height; // with its title
+    // With its title.
+    double x, y, width, height;
 } nino_doc_group;
 
 NINO_API int nino_document_n_nodes(const nino_document *d);
 NINO_API int nino_document_n_links(const nino_document *d);
 NINO_API int nino_document_n_reroutes(const nino_document *d);
 NINO_API int nino_document_n_groups(const nino_document *d);
-NINO_API const nino_doc_node *nino_document_node(const nino_document *d, int i); // NULL: no such
+// NULL: no such.
+NINO_API const nino_doc_node *nino_document_node(const nino_document *d, int i);
 NINO_API const nino_doc_link *nino_document_link(const nino_document *d, int i);
 NINO_API const nino_doc_reroute *nino_document_reroute(const nino_document *d, int i);
 NINO_API const nino_doc_group *nino_document_group(const nino_document *d, int i);
-NINO_API int nino_document_find(const nino_document *d, const char *id); // -1: no such node
+// -1: no such node.
+NINO_API int nino_document_find(const nino_document *d, const char *id);
 NINO_API const nino_doc_widget *nino_doc_widget_find(const nino_doc_node *n, const char *name);
 
 // Names of the files that a parameter of this folder can take ("vae", "checkpoints", "input"),
@@ -165,8 +195,9 @@ NINO_API nino_status nino_document_unpack(nino_document *d, const char *id, int 
 
 // Ports of a subgraph: those of an instance, or inside it those of its two ends, by number as read.
 // Every instance follows, links stay. Kind "slot": there is none.
+// "": its own.
 NINO_API nino_status nino_document_rename_port(nino_document *d, int node, bool is_output, int slot,
-                                               const char *label, nino_error *err); // "": its own
+                                               const char *label, nino_error *err);
 // With its links, inside and outside.
 NINO_API nino_status nino_document_remove_port(nino_document *d, int node, bool is_output, int slot,
                                                nino_error *err);
@@ -190,7 +221,8 @@ NINO_API nino_status nino_document_demote(nino_document *d, const char *id, cons
 NINO_API void nino_document_begin(nino_document *d, const char *name);
 NINO_API nino_status nino_document_end(nino_document *d, nino_error *err);
 NINO_API void nino_document_cancel(nino_document *d);
-NINO_API const char *nino_document_undo_name(const nino_document *d); // NULL: nothing to undo
+// NULL: nothing to undo.
+NINO_API const char *nino_document_undo_name(const nino_document *d);
 NINO_API const char *nino_document_redo_name(const nino_document *d);
 // Both show the place where the change was made.
 NINO_API nino_status nino_document_undo(nino_document *d, nino_error *err);
@@ -244,8 +276,9 @@ NINO_API nino_status nino_document_advance(nino_document *d, uint64_t random, ni
 NINO_API nino_status nino_document_add_group(nino_document *d, const char *title, double x,
                                              double y, double width, double height,
                                              nino_error *err);
+// NULL: as it is.
 NINO_API nino_status nino_document_set_group(nino_document *d, int group, const char *title,
-                                             const char *color, nino_error *err); // NULL: as it is
+                                             const char *color, nino_error *err);
 NINO_API nino_status nino_document_place_group(nino_document *d, int group, double x, double y,
                                                double width, double height, nino_error *err);
 NINO_API nino_status nino_document_delete_group(nino_document *d, int group, nino_error *err);
@@ -259,13 +292,15 @@ NINO_API nino_status nino_document_delete_reroute(nino_document *d, const char *
                                                   nino_error *err);
 
 // ---- form view -------------------------------------------------------------------------------
-typedef struct nino_doc_form_input { // a value that the form shows; of the workflow itself
+// A value that the form shows; of the workflow itself.
+typedef struct nino_doc_form_input {
     const char *node, *widget;
 } nino_doc_form_input;
 // Returns how many the file names; 0: it does not say, a form may show all values.
 NINO_API size_t nino_document_form_inputs(const nino_document *d, nino_doc_form_input *out,
                                           size_t max);
-NINO_API bool nino_document_opens_form(const nino_document *d); // and not as a graph
+// And not as a graph.
+NINO_API bool nino_document_opens_form(const nino_document *d);
 NINO_API nino_status nino_document_set_form_inputs(nino_document *d,
                                                    const nino_doc_form_input *inputs, size_t n,
                                                    bool opens_form, nino_error *err);

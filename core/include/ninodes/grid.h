@@ -10,9 +10,12 @@ NINO_BEGIN
 #define NINO_AXIS_MAX 256 // values of an axis
 
 typedef struct nino_axis {
-    char *input;  // "NODE.INPUT", as nino_graph_set() takes it
-    char **value; // owned, as are its texts
-    size_t n;     // 1 to NINO_AXIS_MAX
+    // "NODE.INPUT", as nino_graph_set() takes it.
+    char *input;
+    // Owned, as are its texts.
+    char **value;
+    // 1 to NINO_AXIS_MAX.
+    size_t n;
 } nino_axis;
 
 // Reads "NODE.INPUT=VALUE,VALUE,...". A value may be a range of numbers, 1..5 or 1..9:2 or
@@ -20,14 +23,17 @@ typedef struct nino_axis {
 // quotes, between which commas are part of it and "" is a quote. Whether a node has the input and
 // takes the values is not looked at. Errors: NINO_ERR_ARG, NINO_ERR_NOMEM.
 NINO_API nino_status nino_axis_parse(const char *text, nino_axis *out, nino_error *err);
-NINO_API void nino_axis_release(nino_axis *a); // NULL-safe, a is empty afterwards
+// NULL-safe, a is empty afterwards.
+NINO_API void nino_axis_release(nino_axis *a);
 // "NODE.INPUT=VALUE" of value i, for nino_graph_set(); malloc'd; NULL: out of memory.
 NINO_API char *nino_axis_assignment(const nino_axis *a, size_t i);
 
 typedef struct nino_sheet {
     const nino_axis *columns;
-    const nino_axis *rows;      // NULL: the columns go on in further lines
-    const char *const *picture; // [rows->n][columns->n] paths; NULL: nothing to show there
+    // NULL: the columns go on in further lines.
+    const nino_axis *rows;
+    // [rows->n][columns->n] paths; NULL: nothing to show there.
+    const char *const *picture;
 } nino_sheet;
 
 // Writes DIR/grid_00001_.png, or the next free number: the pictures (of what moves the first frame)

@@ -1,6 +1,7 @@
-// Runs a graph on its own thread, or plans it without running.
+// Running a workflow on a thread of its own, and planning it without running.
 //
-// Thread-safety: one thread at a time, except nino_job_cancel(): any thread and signal handlers.
+// Threads: one thread at a time, except nino_job_cancel(), which any thread and any signal handler
+// may call.
 #pragma once
 #include <ninodes/graph.h>
 #include <ninodes/monitor.h>
@@ -9,62 +10,109 @@ NINO_BEGIN
 
 typedef struct nino_job nino_job;
 
-typedef struct nino_job_params {
-    nino_precision_opt precision; // AUTO: the ctx's
-    const char *trace_path;       // Chrome trace of this job; NULL: none
-    int silent;                   // 1: no events for nino_job_poll(), for measuring what they cost
-} nino_job_params;
-
-// Starts a job. The graph is copied: it may change or go at once. Fails only if the thread cannot
-// start or the graph has errors (NINO_ERR_UNSUPPORTED / NINO_ERR_FORMAT / NINO_ERR_MISSING, the
-// first error of nino_graph_check()).
-NINO_API nino_job *nino_job_start(nino_ctx *ctx, nino_graph *g, const nino_job_params *params,
+// Starts a job. The graph is copied: it may change or go at once. options may be NULL; what they
+// leave at zero is as in the context. Returns NULL when the thread cannot start or the graph has
+// errors: NINO_ERR_UNSUPPORTED, NINO_ERR_FORMAT, NINO_ERR_MISSING, NINO_ERR_RANGE with the first
+// error of nino_graph_check(), NINO_ERR_NOMEM, NINO_ERR_ARG.
+NINO_API nino_job *nino_job_start(nino_ctx *ctx, nino_graph *g, const nino_job_options *options,
                                   nino_error *err);
+// Returns at once; the job ends soon with NINO_ERR_CANCELLED.
+NINO_API void nino_job_cancel(nino_job *job);
+// Cancels what still runs and waits for its end.
+NINO_API void nino_job_destroy(nino_job **job);
+
+// ---- while it runs ---------------------------------------------------------------------------
+
 // Takes the next events, never blocks. Returns the number copied.
 NINO_API size_t nino_job_poll(nino_job *job, nino_event *out, size_t max);
-NINO_API const char *nino_job_name(void *job, uint32_t id); // text of an interned id
-// True when the job has ended and every event was polled; *status and *err (may be NULL) then say
-// how.
+// Text of an id in an event, "" for one that is not known; job is a nino_job. Fits the `name`
+// callbacks of ninodes/monitor.h.
+NINO_API const char *nino_job_name(void *job, uint32_t id);
+// True when the job has ended and every event was polled; *status and *err then say how. Both may
+// be NULL.
 NINO_API bool nino_job_done(nino_job *job, nino_status *status, nino_error *err);
-// Waits until something can be polled or `ms` have passed.
+// Waits until something can be polled, the job has ended, or `ms` milliseconds have passed.
 NINO_API void nino_job_wait(nino_job *job, int ms);
-NINO_API void nino_job_cancel(nino_job *job);   // returns at once
-NINO_API void nino_job_destroy(nino_job **job); // cancels, joins
-// Files written, in order; owned by the job.
-NINO_API size_t nino_job_outputs(const nino_job *job, const char **paths, size_t max);
-// Text outputs of monitor nodes: "node id", "title", text. Owned by the job.
+// For an event loop: a descriptor that becomes readable when something can be polled, or the job
+// has ended. It stays so until nino_job_poll() has returned 0; never read it. Owned by the job;
+// -1: no descriptor is left.
+NINO_API int nino_job_fd(nino_job *job);
+// Memory of the device's pool at this moment.
+NINO_API void nino_job_memory(const nino_job *job, nino_mem_stat *out);
+
+// ---- results ---------------------------------------------------------------------------------
+
+// A file that a node has written. Texts of results are owned by the job.
+typedef struct nino_job_output {
+    // Id of the node.
+    const char *node;
+    const char *path;
+} nino_job_output;
+// Fills up to max entries in the order in which they were written, and returns how many there are
+// so far.
+NINO_API size_t nino_job_outputs(const nino_job *job, nino_job_output *out, size_t max);
+
+// What a monitor node says to people.
 typedef struct nino_job_text {
-    const char *node, *title, *text;
+    // Id of the node.
+    const char *node;
+    const char *title, *text;
 } nino_job_text;
 NINO_API size_t nino_job_texts(const nino_job *job, nino_job_text *out, size_t max);
-NINO_API void nino_job_memory(const nino_job *job,
-                              nino_mem_stat *out); // of the device's pool, live
+
+// The pictures that an output node such as SaveImage was given, as floats; the job must have been
+// started with keep_results. node is an id; i counts from 0 where the node ran over a list. *out
+// begins with NINO_RASTER_INIT; its data is owned by the job. NINO_ERR_MISSING: there is no such
+// picture, or not yet.
+NINO_API nino_status nino_job_image(const nino_job *job, const char *node, size_t i,
+                                    nino_raster *out, nino_error *err);
+// The same of latents, of an output node such as SaveLatent.
+NINO_API nino_status nino_job_latent(const nino_job *job, const char *node, size_t i,
+                                     nino_raster *out, nino_error *err);
 
 // ---- plan ------------------------------------------------------------------------------------
+
+// A node or a part of one.
 typedef struct nino_plan_scope {
-    char name[96];                // "8 VAEDecode / decoder.up.2"
-    int depth;                    // 0 node, 1 stage, ...
-    double flops, bytes, seconds; // seconds 0: the profile has no numbers
+    // "8 VAEDecode / decoder.up.2".
+    char name[96];
+    // 0 for a node, 1 for a stage of it, and so on.
+    int depth;
+    // Arithmetic, bytes moved, and the time both should take; 0 seconds: the profile has no
+    // numbers.
+    double flops, bytes, seconds;
     uint64_t kernels, peak_bytes;
 } nino_plan_scope;
+
+// Tiles of the last decode in a graph.
+typedef struct nino_plan_tiling {
+    bool is_tiled;
+    // Pixels.
+    int tile_w, tile_h, overlap;
+    int n_tiles;
+} nino_plan_tiling;
+
 typedef struct nino_plan {
+    // What it was made for, by its name in data/devices.
     char profile[64];
     double flops, bytes, seconds;
     uint64_t kernels;
-    uint64_t peak_bytes; // pool, activations + workspace + weights
-    uint64_t weight_bytes, peak_activation_bytes;
-    uint64_t budget; // 0: unknown
-    int fits;
+    // Of the pool: activations, workspace and weights; and the shares of it.
+    uint64_t peak_bytes, weight_bytes, peak_activation_bytes;
+    // 0: not known.
+    uint64_t budget;
+    bool fits;
+    nino_plan_tiling tiling;
+    // Owned by the plan; nino_plan_release().
     size_t n_scopes;
-    nino_plan_scope *scopes; // owned; nino_plan_release()
-    struct {
-        int tiled, tile_w, tile_h, overlap, n_tiles;
-    } tiling; // of the last decode in the graph
+    nino_plan_scope *scopes;
 } nino_plan;
-// Walks the graph's models without arithmetic. profile NULL: the ctx's device; else a name of
-// data/devices.
+
+// Walks the networks of a graph without arithmetic. profile is a name of data/devices; NULL: the
+// context's device. Waits for a job that runs. Errors: as nino_job_start(), and NINO_ERR_UNKNOWN
+// (no such profile).
 NINO_API nino_status nino_graph_plan(nino_ctx *ctx, nino_graph *g, const char *profile,
-                                     const nino_job_params *params, nino_plan *out,
+                                     const nino_job_options *options, nino_plan *out,
                                      nino_error *err);
 NINO_API void nino_plan_release(nino_plan *p);
 

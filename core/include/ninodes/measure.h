@@ -13,28 +13,43 @@ enum { NINO_MAX_CEILING_POINTS = 24 };
 // Bandwidth of a working set; small ones stay in caches. Bytes moved per second: a copy counts
 // what it reads and what it writes. 0: not measured.
 typedef struct nino_ceiling_point {
-    uint64_t bytes; // of the working set
+    // Of the working set.
+    uint64_t bytes;
     double read, write, copy;
 } nino_ceiling_point;
 
 typedef struct nino_ceilings {
-    char device[128], driver[96], platform[96]; // what they belong to
-    int64_t measured_at;     // seconds since 1970; 0: figures of a profile, nobody measured
-    double flops_f32;        // FLOP/s of dependent-free fused multiply-adds; 0: not known
-    double flops_f16;        // the same in 16-bit floats; 0: the device has none
-    double bandwidth;        // bytes/s of a copy far larger than the caches
-    double launch_s;         // seconds an empty kernel takes, one after another
-    double upload, download; // bytes/s between host and device memory
+    // What they belong to.
+    char device[128], driver[96], platform[96];
+    // Seconds since 1970; 0: figures of a profile, nobody measured.
+    int64_t measured_at;
+    // FLOP/s of dependent-free fused multiply-adds; 0: not known.
+    double flops_f32;
+    // The same in 16-bit floats; 0: the device has none.
+    double flops_f16;
+    // Bytes/s of a copy far larger than the caches.
+    double bandwidth;
+    // Seconds an empty kernel takes, one after another.
+    double launch_s;
+    // Bytes/s between host and device memory.
+    double upload, download;
     // Share of flops_f32 that a large matrix product, 3x3 convolution and attention reach here.
     double efficiency_gemm, efficiency_conv, efficiency_attn;
     size_t n_points;
-    nino_ceiling_point point[NINO_MAX_CEILING_POINTS]; // by size
+    // By size.
+    nino_ceiling_point point[NINO_MAX_CEILING_POINTS];
 } nino_ceilings;
 
+#define NINO_MEASURE_PARAMS_INIT .size = sizeof(nino_measure_params)
 typedef struct nino_measure_params {
-    const char *device;    // selector as in nino_ctx_params
-    const char *cache_dir; // where they are kept; NULL as in nino_ctx_params, "": nowhere
-    int quick;             // fewer sizes and repeats, for tests
+    // Set by NINO_MEASURE_PARAMS_INIT.
+    size_t size;
+    // Selector as in nino_ctx_params.
+    const char *device;
+    // Where they are kept; NULL as in nino_ctx_params, "": nowhere.
+    const char *cache_dir;
+    // Fewer sizes and repeats, for tests.
+    bool quick;
     // Says what is measured next; may be NULL.
     void (*progress)(void *priv, const char *what);
     void *priv;

@@ -9,12 +9,18 @@
 NINO_BEGIN
 
 typedef struct nino_picture {
-    const char *format; // "png", "apng", "jpeg", "webp", "video", "latent"
-    int width, height;  // upright, as shown
-    int frames;         // 1 unless it moves
-    uint8_t *rgba;      // [frames, height, width, 4], alpha not premultiplied
-    double fps;         // the mean of what the file says; 0: a still, or it does not say
-    int is_cut;         // 1: there may be more frames, which were not wanted or are too many
+    // "png", "apng", "jpeg", "webp", "video", "latent".
+    const char *format;
+    // Upright, as shown.
+    int width, height;
+    // 1 unless it moves.
+    int frames;
+    // [frames, height, width, 4], alpha not premultiplied.
+    uint8_t *rgba;
+    // The mean of what the file says; 0: a still, or it does not say.
+    double fps;
+    // There may be more frames, which were not wanted or are too many.
+    bool is_cut;
 } nino_picture;
 
 // Reads a file. Errors: NINO_ERR_IO, NINO_ERR_FORMAT (not a picture, damaged, or a picture beyond
@@ -24,7 +30,8 @@ NINO_API nino_status nino_picture_load(const char *path, nino_picture *out, nino
 // The first max_frames frames; 0: all.
 NINO_API nino_status nino_picture_load_frames(const char *path, int max_frames, nino_picture *out,
                                               nino_error *err);
-NINO_API void nino_picture_release(nino_picture *p); // NULL-safe, p is empty afterwards
+// NULL-safe, p is empty afterwards.
+NINO_API void nino_picture_release(nino_picture *p);
 
 // Writes the file anew without what it tells of its making: workflow, prompt, profile and other
 // texts of a PNG, APNG or WebP; what is drawn stays byte for byte. Errors: NINO_ERR_IO,

@@ -11,22 +11,28 @@ NINO_BEGIN
 
 typedef struct nino_run_profile_node {
     char node[64], class_type[96];
-    int is_cached;
+    bool is_cached;
     double seconds, flops;
     uint64_t kernels;
-    double load_seconds;  // of these, bringing weights to the device
-    uint64_t load_bytes;  // of those weights, as the device holds them
-    int64_t memory_delta; // pool bytes in use afterwards minus before
+    // Of these, bringing weights to the device.
+    double load_seconds;
+    // Of those weights, as the device holds them.
+    uint64_t load_bytes;
+    // Pool bytes in use afterwards minus before.
+    int64_t memory_delta;
 } nino_run_profile_node;
 
 // Up to the moment the file was written: what came later is not in it.
 typedef struct nino_run_profile {
     char version[32], device[128], driver[96], precision[8];
-    int64_t started; // seconds since 1970
+    // Seconds since 1970.
+    int64_t started;
     double seconds, flops;
-    uint64_t kernels, peak_bytes; // of the device's pool
+    // Of the device's pool.
+    uint64_t kernels, peak_bytes;
     size_t n_nodes;
-    nino_run_profile_node *nodes; // in run order; owned, nino_run_profile_release()
+    // In run order; owned, nino_run_profile_release().
+    nino_run_profile_node *nodes;
 } nino_run_profile;
 
 // Errors: NINO_ERR_FORMAT (no such JSON), NINO_ERR_NOMEM.

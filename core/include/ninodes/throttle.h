@@ -7,11 +7,16 @@
 NINO_BEGIN
 
 enum {
-    NINO_THROTTLE_POWER = 1,       // a power limit
-    NINO_THROTTLE_CURRENT = 2,     // a limit of the voltage regulators
-    NINO_THROTTLE_TEMPERATURE = 4, // of the chip, its skin or its regulators
-    NINO_THROTTLE_PROCHOT = 8,     // another part of the machine asks for it
-    NINO_THROTTLE_OTHER = 16       // the driver does not say
+    // A power limit.
+    NINO_THROTTLE_POWER = 1,
+    // A limit of the voltage regulators.
+    NINO_THROTTLE_CURRENT = 2,
+    // Of the chip, its skin or its regulators.
+    NINO_THROTTLE_TEMPERATURE = 4,
+    // Another part of the machine asks for it.
+    NINO_THROTTLE_PROCHOT = 8,
+    // The driver does not say.
+    NINO_THROTTLE_OTHER = 16
 };
 
 // "power, temperature"; "" when nothing is set.

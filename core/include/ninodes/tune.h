@@ -12,23 +12,32 @@ enum { NINO_MAX_TUNE_CHOICES = 8 };
 
 typedef struct nino_tune_choice {
     char name[32];
-    int standard, value; // what the library takes by itself, what was chosen
+    // What the library takes by itself, what was chosen.
+    int standard, value;
     // Time saved, in percent of the standard's, measured anew after choosing: mean and its 95 %
     // interval over interleaved rounds. A choice whose interval contains 0 is not kept.
     double gain, gain_low, gain_high;
 } nino_tune_choice;
 
 typedef struct nino_tuning_info {
-    char device[128], driver[96], platform[96], version[32]; // what it belongs to
-    int64_t tuned_at;                                        // seconds since 1970
+    // What it belongs to.
+    char device[128], driver[96], platform[96], version[32];
+    // Seconds since 1970.
+    int64_t tuned_at;
     uint64_t n;
     nino_tune_choice choice[NINO_MAX_TUNE_CHOICES];
 } nino_tuning_info;
 
+#define NINO_TUNE_PARAMS_INIT .size = sizeof(nino_tune_params)
 typedef struct nino_tune_params {
-    const char *device;    // selector as in nino_ctx_params
-    const char *cache_dir; // where it is kept; NULL as in nino_ctx_params, "": nowhere
-    int quick;             // smaller shapes and fewer rounds, for tests
+    // Set by NINO_TUNE_PARAMS_INIT.
+    size_t size;
+    // Selector as in nino_ctx_params.
+    const char *device;
+    // Where it is kept; NULL as in nino_ctx_params, "": nowhere.
+    const char *cache_dir;
+    // Smaller shapes and fewer rounds, for tests.
+    bool quick;
     // Says what is tried next; may be NULL.
     void (*progress)(void *priv, const char *what);
     void *priv;

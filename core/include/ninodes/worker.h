@@ -11,10 +11,16 @@ NINO_BEGIN
 
 typedef struct nino_worker nino_worker;
 
+#define NINO_WORKER_PARAMS_INIT .size = sizeof(nino_worker_params)
 typedef struct nino_worker_params {
-    nino_ctx_params ctx;   // of the device; `serve` is always on
-    const char *state_dir; // NULL: $XDG_STATE_HOME/ninodes; "": nothing is kept
-    int resume;            // 1: start with the queue running, whatever happened before
+    // Set by NINO_WORKER_PARAMS_INIT.
+    size_t size;
+    // The context of its jobs; `serve` is always on. NULL: the defaults.
+    const nino_ctx_params *ctx;
+    // Where the queue is kept. NULL: $XDG_STATE_HOME/ninodes; "": nowhere.
+    const char *state_dir;
+    // Starts with the queue running, whatever happened before.
+    bool resume;
     // Ends by itself when for so many seconds nobody was connected, no job ran and none waited in a
     // queue that is not paused. 0: never. What waits in a paused queue is there at the next start.
     int idle_s;
@@ -29,7 +35,8 @@ NINO_API nino_worker *nino_worker_create(const nino_worker_params *params, nino_
 NINO_API nino_status nino_worker_run(nino_worker *w, nino_error *err);
 // Ends nino_worker_run(): the running job is cancelled and waits again. Any thread.
 NINO_API void nino_worker_stop(nino_worker *w);
-NINO_API void nino_worker_destroy(nino_worker **w); // not while it runs; NULL-safe
+// Not while it runs; NULL-safe.
+NINO_API void nino_worker_destroy(nino_worker **w);
 NINO_API const char *nino_worker_socket(const nino_worker *w);
 // Process that has the state folder (as in nino_worker_params), 0: none. It may still be opening
 // its device, or be about to end.

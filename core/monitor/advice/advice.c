@@ -1,4 +1,5 @@
 // The advice engine: what a run was, alternatives from plan, and the order of the result.
+#include "core/base/params.h"
 #include "core/monitor/advice/advice.h"
 
 #include "core/base/json.h"
@@ -249,9 +250,11 @@ static void fill_undo(const advisor *a, nino_advice *v)
         SAY(v->undo, "%.*s=%s", (int) (equal - v->setting), v->setting, value);
 }
 
-size_t nino_advise(const nino_advice_input *in, nino_advice *out, size_t max)
+size_t nino_advise(const nino_advice_input *input, nino_advice *out, size_t max)
 {
-    advisor *a = calloc(1, sizeof(*a));
+    nino_advice_input own, *in = &own;
+    advisor *a =
+        NINO_TAKE(&own, input, NINO_ADVICE_INPUT_INIT, NULL) ? calloc(1, sizeof(*a)) : NULL;
     if (!a || !in->history) {
         free(a);
         return 0;

@@ -298,7 +298,7 @@ const char *nino_attach_name(void *attach, uint32_t id)
 nino_status nino_attach_cancel(nino_attach *a, nino_error *err)
 {
     nino_error e = { .code = NINO_OK };
-    if (nino_control_send(a, &(nino_control){ .cmd = NINO_CONTROL_CANCEL }, &e))
+    if (nino_control_send(a, &(nino_control){ NINO_CONTROL_INIT, .cmd = NINO_CONTROL_CANCEL }, &e))
         return NINO_OK;
     if (err)
         *err = e;

@@ -1,5 +1,6 @@
 // The driver's end of the socket: sends requests, reads answers and snapshots of the queue.
 #include "core/base/error.h"
+#include "core/base/params.h"
 #include "core/base/time.h"
 #include "core/monitor/link/attach_priv.h"
 #include "core/monitor/link/queue_view.h"
@@ -11,9 +12,16 @@
 
 // ---- requests ----------------------------------------------------------------------------------
 
-uint32_t nino_control_send(nino_attach *a, const nino_control *c, nino_error *err)
+uint32_t nino_control_send(nino_attach *a, const nino_control *request, nino_error *err)
 {
     nino_buf text = { 0 };
+    nino_control control;
+    nino_job_options options;
+    if (!NINO_TAKE(&control, request, NINO_CONTROL_INIT, err) ||
+        !NINO_TAKE(&options, control.options, NINO_JOB_OPTIONS_INIT, err))
+        return 0;
+    const nino_control *c = &control;
+    control.options = &options;
     const uint32_t id = a->requests + 1 ? a->requests + 1 : 1;
     nino_request_write(&text, id, c);
     if (a->ended) {

@@ -63,7 +63,7 @@ static void write_job(nino_buf *b, const nino_queue_job *j)
         nino_json_add_text(b, "message", j->err.msg);
     }
     nino_buf_adds(b, ",\"options\":");
-    nino_options_write(b, &j->options);
+    nino_options_write(b, j->options);
     nino_buf_addc(b, '}');
 }
 
@@ -106,7 +106,7 @@ static double double_of(const nino_json *obj, const char *key)
     return nino_json_double(nino_json_get(obj, key), &v) && v > 0 && v < 1e18 ? v : 0;
 }
 
-static int bool_of(const nino_json *obj, const char *key)
+static bool bool_of(const nino_json *obj, const char *key)
 {
     bool v = false;
     return nino_json_bool(nino_json_get(obj, key), &v) && v;
@@ -160,7 +160,11 @@ static bool read_job(nino_arena *arena, const nino_json *v, nino_queue_job *j, n
     nino_status st = NINO_OK;
     if (nino_status_parse(nino_json_str(nino_json_get(v, "status")), &st) && st)
         nino_fail(&j->err, st, text_of(v, "where"), "%s", text_of(v, "message"));
-    if (nino_options_parse(nino_json_get(v, "options"), &j->options, &models, err)) {
+    nino_job_options *o = nino_arena_alloc(arena, sizeof(*o));
+    j->options = o;
+    if (!o)
+        nino_fail(err, NINO_ERR_NOMEM, "queue", "out of memory");
+    if (!o || nino_options_parse(nino_json_get(v, "options"), o, &models, err)) {
         free(models);
         return false;
     }
@@ -172,7 +176,7 @@ static bool read_job(nino_arena *arena, const nino_json *v, nino_queue_job *j, n
         if (copy)
             memcpy(copy, models, (n + 1) * sizeof(*copy));
         free(models);
-        j->options.models = copy;
+        o->models = copy;
         if (!copy)
             nino_fail(err, NINO_ERR_NOMEM, "queue", "out of memory");
         if (!copy)

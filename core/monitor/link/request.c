@@ -10,7 +10,6 @@ static const char *const commands[NINO_CONTROL_COUNT] = {
     "ping", "queue", "move",     "remove", "pause", "resume",   "cancel",
     "set",  "retry", "workflow", "reload", "trim",  "shutdown",
 };
-static const char *const precisions[] = { "auto", "fp32", "fp16", "bf16" };
 
 // ---- writing -----------------------------------------------------------------------------------
 
@@ -40,6 +39,11 @@ static void add_set(nino_buf *b, const char *key, const char *text)
         nino_json_add_text(b, key, text);
 }
 
+static uint64_t to_percent(double share)
+{
+    return share < 1 ? (uint64_t) (share * 100 + 0.5) : 100;
+}
+
 void nino_options_write(nino_buf *b, const nino_job_options *o)
 {
     nino_buf_addc(b, '{');
@@ -54,13 +58,14 @@ void nino_options_write(nino_buf *b, const nino_job_options *o)
     add_set(b, "input", o->input_dir);
     add_set(b, "output", o->output_dir);
     add_set(b, "trace", o->trace_path);
-    add_set(b, "preview", o->preview);
+    if (o->preview)
+        nino_json_add_text(b, "preview", nino_preview_opt_name(o->preview));
     if (o->precision)
-        nino_json_add_text(b, "precision", precisions[o->precision & 3]);
+        nino_json_add_text(b, "precision", nino_precision_opt_name(o->precision));
     if (o->preview_every > 0)
         nino_json_add_u64(b, "preview_every", (uint64_t) o->preview_every);
-    if (o->preview_percent > 0)
-        nino_json_add_u64(b, "preview_percent", (uint64_t) o->preview_percent);
+    if (o->preview_share > 0)
+        nino_json_add_u64(b, "preview_percent", to_percent(o->preview_share));
     if (o->no_profile)
         nino_json_add_u64(b, "no_profile", 1);
     if (o->no_metadata)
@@ -86,8 +91,9 @@ void nino_request_write(nino_buf *b, uint32_t id, const nino_control *c)
     if (c->after_job)
         nino_json_add_u64(b, "after_job", 1);
     if (c->cmd == NINO_CONTROL_QUEUE) {
+        static const nino_job_options none = { NINO_JOB_OPTIONS_INIT };
         add_key(b, "options");
-        nino_options_write(b, &c->options);
+        nino_options_write(b, c->options ? c->options : &none);
     }
     nino_buf_addc(b, '}');
 }
@@ -175,10 +181,10 @@ static nino_status get_models(const nino_json *v, const char ***out, nino_error 
 nino_status nino_options_parse(const nino_json *v, nino_job_options *o, const char ***models,
                                nino_error *err)
 {
-    const char *precision = precisions[0];
+    const char *precision = NULL, *preview = NULL;
     uint64_t every = 0, percent = 0, no_profile = 0, no_metadata = 0;
     nino_status st = NINO_OK;
-    *o = (nino_job_options){ 0 };
+    *o = (nino_job_options){ NINO_JOB_OPTIONS_INIT };
     *models = NULL;
     if (!v)
         return NINO_OK;
@@ -187,7 +193,7 @@ nino_status nino_options_parse(const nino_json *v, nino_job_options *o, const ch
     if ((st = get_text(v, "input", &o->input_dir, err)) ||
         (st = get_text(v, "output", &o->output_dir, err)) ||
         (st = get_text(v, "trace", &o->trace_path, err)) ||
-        (st = get_text(v, "preview", &o->preview, err)) ||
+        (st = get_text(v, "preview", &preview, err)) ||
         (st = get_text(v, "precision", &precision, err)) ||
         (st = get_u64(v, "preview_every", 10000, &every, err)) ||
         (st = get_u64(v, "preview_percent", 100, &percent, err)) ||
@@ -197,15 +203,14 @@ nino_status nino_options_parse(const nino_json *v, nino_job_options *o, const ch
         return st;
     o->models = *models;
     o->preview_every = (int) every;
-    o->preview_percent = (int) percent;
+    o->preview_share = (double) percent * 0.01;
     o->no_profile = no_profile != 0;
     o->no_metadata = no_metadata != 0;
-    for (int i = 0; i < 4; i++)
-        if (!strcmp(precision, precisions[i])) {
-            o->precision = (nino_precision_opt) i;
-            return NINO_OK;
-        }
-    return bad(err, "options.precision", "is not one of auto, fp32, fp16, bf16");
+    if (precision && !nino_precision_opt_find(precision, &o->precision))
+        return bad(err, "options.precision", "is not one of auto, fp32, fp16, bf16");
+    if (preview && *preview && !nino_preview_opt_find(preview, &o->preview))
+        return bad(err, "options.preview", "is not one of none, latent2rgb, taesd, auto");
+    return NINO_OK;
 }
 
 static nino_status find_command(const char *word, nino_control_cmd *out, nino_error *err)
@@ -227,8 +232,9 @@ nino_status nino_request_parse(const char *json, size_t len, nino_request *out, 
                                       .strict_numbers = true };
     uint64_t id = 0, position = 0, after = 0;
     const char *word = "";
-    *out = (nino_request){ 0 };
+    *out = (nino_request){ .c = { NINO_CONTROL_INIT } };
     nino_control *c = &out->c;
+    c->options = &out->options;
     nino_status st = nino_json_parse(json, len, "request", &limits, &out->doc, err);
     if (st)
         return st;
@@ -245,7 +251,7 @@ nino_status nino_request_parse(const char *json, size_t len, nino_request *out, 
         (st = get_text(r, "workflow", &c->workflow, err)) ||
         (st = get_text(r, "name", &c->name, err)) ||
         (st = get_text(r, "assignment", &c->assignment, err)) ||
-        (st = nino_options_parse(nino_json_get(r, "options"), &c->options, &out->models, err)))
+        (st = nino_options_parse(nino_json_get(r, "options"), &out->options, &out->models, err)))
         return st;
     c->workflow_bytes = c->workflow ? nino_json_get(r, "workflow")->len : 0;
     c->position = (int) position;

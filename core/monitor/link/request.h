@@ -9,7 +9,8 @@ enum { NINO_REQUEST_MAX = 16 << 20 }; // bytes of one request
 
 typedef struct nino_request {
     uint32_t id;
-    nino_control c; // texts live until release
+    nino_control c; // texts live until release; it points to options
+    nino_job_options options;
     nino_json_doc *doc;
     const char **models;
 } nino_request;

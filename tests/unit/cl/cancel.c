@@ -222,7 +222,8 @@ static void test_pack(nino_backend *be)
 int main(void)
 {
     const nino_cl_device *dev = test_cl_device();
-    nino_backend *be = nino_cl_open(dev, &(nino_ctx_params){ .cache_dir = "" }, NULL, &err);
+    nino_backend *be =
+        nino_cl_open(dev, &(nino_ctx_params){ NINO_CTX_PARAMS_INIT, .cache_dir = "" }, NULL, &err);
     CHECK(be);
     real_build = nino_ocl.clBuildProgram;
     real_launch = nino_ocl.clEnqueueNDRangeKernel;

@@ -69,7 +69,7 @@ static void test_open(void)
     const nino_cl_device *dev = test_cl_device();
     nino_error err;
     nino_mem_stat m;
-    const nino_ctx_params params = { .mem_limit = 12345678, .cache_dir = "" };
+    const nino_ctx_params params = { NINO_CTX_PARAMS_INIT, .mem_limit = 12345678, .cache_dir = "" };
     nino_backend *be = nino_cl_open(dev, &params, NULL, &err);
     CHECK(be);
     nino_pool_stat(be->pool, &m);

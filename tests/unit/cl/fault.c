@@ -103,7 +103,7 @@ static void sweep_open(cl_int code, bool is_sticky)
 // A limit that nothing fits into is an error that names bytes, and nothing is left behind.
 static void test_no_memory(void)
 {
-    const nino_ctx_params params = { .mem_limit = 4096 };
+    const nino_ctx_params params = { NINO_CTX_PARAMS_INIT, .mem_limit = 4096 };
     nino_backend *be = nino_cl_open(dev, &params, NULL, &err);
     CHECK(be);
     CHECK(run(be) == NINO_ERR_NOMEM);

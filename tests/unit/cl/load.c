@@ -10,7 +10,7 @@ static nino_error err;
 
 static void test_load(const char *device, const char *path, int n)
 {
-    const nino_ctx_params params = { .cache_dir = "" };
+    const nino_ctx_params params = { NINO_CTX_PARAMS_INIT, .cache_dir = "" };
     nino_backend *be = nino_device_open(device, &params, NULL, &err);
     CHECK_OK(be ? NINO_OK : err.code, err);
     nino_weights *f = nino_weights_open(path, &err);

@@ -84,12 +84,10 @@ static void test_run(void)
 {
     nino_error err;
     nino_bench_result r;
-    nino_bench_params p = { .device = "ref",
-                            .cache_dir = dir,
-                            .filter = "group_norm",
-                            .samples = 2,
-                            .warmup = 1,
-                            .quick = 1 };
+    nino_bench_params p = {
+        NINO_BENCH_PARAMS_INIT, .device = "ref", .cache_dir = dir, .filter = "group_norm",
+        .samples = 2,           .warmup = 1,     .quick = 1
+    };
     CHECK_OK(nino_bench(&p, &r, &err), err);
     CHECK(r.n_cases == 1 && r.yardstick_s > 0 && r.cases[0].n == 2);
     CHECK(strstr(r.cases[0].name, "group_norm") && r.cases[0].ratio > 0 && r.cases[0].mean_s > 0);

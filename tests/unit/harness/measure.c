@@ -102,9 +102,8 @@ static void test_measure(void)
 {
     nino_ceilings c, again;
     nino_error err;
-    nino_measure_params p = {
-        .device = "ref", .cache_dir = dir, .quick = 1, .progress = on_progress
-    };
+    nino_measure_params p = { NINO_MEASURE_PARAMS_INIT, .device = "ref", .cache_dir = dir,
+                              .quick = 1, .progress = on_progress };
     CHECK(nino_measure(&p, &c, &err) == NINO_ERR_UNSUPPORTED);
     nino_device_info d[4];
     if (nino_devices(d, 4) < 2 || d[0].problem[0]) { // "ref" is always there
@@ -119,7 +118,8 @@ static void test_measure(void)
         CHECK(c.point[i].read > 0 && c.point[i].write > 0 && c.point[i].copy > 0);
     CHECK_OK(nino_ceilings_load(dir, &d[0], &again, &err), err);
     CHECK(fabs(again.flops_f32 / c.flops_f32 - 1) < 1e-6 && again.n_points == c.n_points);
-    nino_backend *be = nino_device_open("cl:0", &(nino_ctx_params){ .cache_dir = dir }, NULL, &err);
+    nino_backend *be = nino_device_open(
+        "cl:0", &(nino_ctx_params){ NINO_CTX_PARAMS_INIT, .cache_dir = dir }, NULL, &err);
     CHECK(be && be->profile.is_measured && be->profile.peak_f32 == again.flops_f32);
     nino_backend_close(&be);
 }

@@ -143,14 +143,15 @@ static void test_device(void)
 {
     nino_error err;
     nino_tuning_info t, again;
-    nino_tune_params p = { .device = "ref", .cache_dir = dir, .quick = 1, .progress = on_try };
+    nino_tune_params p = { NINO_TUNE_PARAMS_INIT, .device = "ref", .cache_dir = dir, .quick = 1,
+                           .progress = on_try };
     CHECK(nino_tune(&p, &t, &err) == NINO_ERR_UNSUPPORTED);
     nino_device_info d[4];
     if (nino_devices(d, 4) < 2 || d[0].problem[0]) { // "ref" is always there
         printf("  skip: no OpenCL device to tune\n");
         return;
     }
-    const nino_ctx_params cp = { .cache_dir = dir };
+    const nino_ctx_params cp = { NINO_CTX_PARAMS_INIT, .cache_dir = dir };
     nino_backend *be = nino_device_open("cl:0", &cp, NULL, &err);
     CHECK_OK(be ? NINO_OK : err.code, err);
     test_bits(be);

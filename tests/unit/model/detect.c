@@ -5,7 +5,7 @@
 #include "core/media/png.h"
 #include "core/model/detect.h"
 #include "tests/vae.h"
-#include <ninodes/ctx.h>
+#include <ninodes/inspect.h>
 
 static test_dir dir;
 

@@ -9,7 +9,7 @@ static size_t n_list;
 
 static const nino_advice *advise(fake_run *r, const char *rule, const nino_advice_input *more)
 {
-    nino_advice_input in = { .history = r->h };
+    nino_advice_input in = { NINO_ADVICE_INPUT_INIT, .history = r->h };
     if (more) {
         in = *more;
         in.history = r->h;
@@ -44,7 +44,7 @@ static void test_nothing(void)
     }
     fake_end(&r, node);
     CHECK(!advise(&r, "", NULL) && n_list == 0); // a good run
-    CHECK(nino_advise(&(nino_advice_input){ .history = NULL }, list, 32) == 0);
+    CHECK(nino_advise(&(nino_advice_input){ NINO_ADVICE_INPUT_INIT }, list, 32) == 0);
     finish(&r);
 }
 
@@ -102,7 +102,7 @@ static void test_device(void)
     CHECK_STR(c.device, "a device");
     c.measured_at = 1700000000; // measured, and no faster in f16
     c.flops_f16 = 0;
-    const nino_advice_input in = { .ceilings = &c };
+    const nino_advice_input in = { NINO_ADVICE_INPUT_INIT, .ceilings = &c };
     CHECK(!advise(&r, "not-measured", &in) && !advise(&r, "precision", &in));
     finish(&r);
 }
@@ -188,7 +188,7 @@ static void test_tiles(void)
         tile(&r, node, i % 3 * 192, i / 3 * 192, i);
     fake_add(&r, (nino_event){ .kind = NINO_EV_SEAM, .u.seam = { 0.2f, 3, 0.01f, 12, 1, 1 } });
     fake_end(&r, node);
-    const nino_advice_input in = { .graph = g };
+    const nino_advice_input in = { NINO_ADVICE_INPUT_INIT, .graph = g };
     const nino_advice *a = advise(&r, "tiled-but-fits", &in);
     CHECK(a && a->action == NINO_ADVICE_SET && a->changes_result);
     CHECK_STR(a->setting, "8.tile_size=640");

@@ -21,6 +21,7 @@ static nino_error err;
 
 typedef struct fake {
     nino_control last; // texts are copies
+    nino_job_options options;
     char workflow[100], name[100], assignment[100], model[100], output[100];
     size_t workflow_bytes;
     uint64_t sum; // of the workflow's bytes
@@ -32,6 +33,7 @@ static void on_request(void *priv, const nino_control *c, nino_reply *out)
 {
     fake *f = priv;
     f->last = *c;
+    f->options = *c->options;
     f->workflow_bytes = c->workflow_bytes;
     f->sum = 0;
     for (size_t i = 0; i < c->workflow_bytes; i++)
@@ -39,9 +41,9 @@ static void on_request(void *priv, const nino_control *c, nino_reply *out)
     snprintf(f->name, sizeof(f->name), "%s", c->name ? c->name : "");
     snprintf(f->assignment, sizeof(f->assignment), "%s", c->assignment ? c->assignment : "");
     snprintf(f->model, sizeof(f->model), "%s",
-             c->options.models && c->options.models[0] ? c->options.models[1] : "");
+             c->options->models && c->options->models[0] ? c->options->models[1] : "");
     snprintf(f->output, sizeof(f->output), "%s",
-             c->options.output_dir ? c->options.output_dir : "");
+             c->options->output_dir ? c->options->output_dir : "");
     out->job = c->job + 1;
     if (c->cmd == NINO_CONTROL_REMOVE)
         nino_fail(&out->err, NINO_ERR_RANGE, "job", "is \"running\"\nnow");
@@ -54,10 +56,19 @@ static void on_state(void *priv, nino_buf *out)
 {
     fake *f = priv;
     static const char *const outputs[] = { "/o/a b.png", "/o/\"c\".png" };
-    const nino_queue_job jobs[2] = {
-        { .id = 7, .state = NINO_QUEUE_RUNNING, .name = "first", .scope = 3, .n_nodes = 4 },
-        { .id = 5, .state = NINO_QUEUE_DONE, .name = "", .outputs = outputs, .n_outputs = 2 }
-    };
+    static const nino_job_options none = { NINO_JOB_OPTIONS_INIT };
+    const nino_queue_job jobs[2] = { { .id = 7,
+                                       .state = NINO_QUEUE_RUNNING,
+                                       .name = "first",
+                                       .scope = 3,
+                                       .n_nodes = 4,
+                                       .options = &none },
+                                     { .id = 5,
+                                       .state = NINO_QUEUE_DONE,
+                                       .name = "",
+                                       .outputs = outputs,
+                                       .n_outputs = 2,
+                                       .options = &none } };
     const nino_queue q = { .version = nino_server_version(f->server),
                            .is_worker = 1,
                            .notice = "one\ttwo",
@@ -88,42 +99,46 @@ static void test_requests(fake *f)
     nino_attach *a = attach(f);
     nino_control_reply r;
     static const char *const models[] = { "/m/one", "/m/zwei \xc3\xb6", NULL };
-    const nino_control queue = { .cmd = NINO_CONTROL_QUEUE,
+    const nino_job_options options = { NINO_JOB_OPTIONS_INIT,
+                                       .models = models,
+                                       .output_dir = "/o",
+                                       .precision = NINO_PRECISION_F16,
+                                       .preview = NINO_PREVIEW_TAESD,
+                                       .preview_every = 9,
+                                       .preview_share = 0.2,
+                                       .no_profile = true,
+                                       .no_metadata = true };
+    const nino_control queue = { NINO_CONTROL_INIT,
+                                 .cmd = NINO_CONTROL_QUEUE,
                                  .job = 41,
                                  .position = 3,
                                  .workflow = "{\"x\": \"\\n\"}",
                                  .workflow_bytes = 11,
                                  .name = "a \"name\"",
-                                 .options = { .models = models,
-                                              .output_dir = "/o",
-                                              .precision = NINO_PRECISION_F16,
-                                              .preview = "taesd",
-                                              .preview_every = 9,
-                                              .preview_percent = 20,
-                                              .no_profile = 1,
-                                              .no_metadata = 1 } };
+                                 .options = &options };
     CHECK_OK(call(a, &queue, &r), err);
     CHECK(r.job == 42 && r.request == 1 && f->last.cmd == NINO_CONTROL_QUEUE);
-    CHECK(f->last.position == 3 && f->workflow_bytes == 11 && f->last.options.preview_every == 9 &&
-          f->last.options.preview_percent == 20);
-    CHECK(f->last.options.precision == NINO_PRECISION_F16 && f->last.options.no_profile == 1 &&
-          f->last.options.no_metadata == 1);
+    CHECK(f->last.position == 3 && f->workflow_bytes == 11 && f->options.preview_every == 9 &&
+          f->options.preview_share == 0.2 && f->options.preview == NINO_PREVIEW_TAESD);
+    CHECK(f->options.precision == NINO_PRECISION_F16 && f->options.no_profile == 1 &&
+          f->options.no_metadata == 1);
     CHECK_STR(f->name, "a \"name\"");
     CHECK_STR(f->model, "/m/zwei \xc3\xb6");
     CHECK_STR(f->output, "/o");
 
     // an error arrives as it was said, on one line
-    const nino_control bad = { .cmd = NINO_CONTROL_REMOVE, .job = UINT64_MAX };
+    const nino_control bad = { NINO_CONTROL_INIT, .cmd = NINO_CONTROL_REMOVE, .job = UINT64_MAX };
     CHECK(call(a, &bad, &r) == NINO_ERR_RANGE && f->last.job == UINT64_MAX);
     CHECK_STR(err.where, "job");
     CHECK(strstr(err.msg, "running"));
-    CHECK_OK(call(a, &(nino_control){ .cmd = NINO_CONTROL_WORKFLOW }, &r), err);
+    CHECK_OK(call(a, &(nino_control){ NINO_CONTROL_INIT, .cmd = NINO_CONTROL_WORKFLOW }, &r), err);
     CHECK_STR(r.text, "{\"a\": \"\\u0000\"}");
 
     // several at once, without waiting: answers in order
     for (uint64_t i = 0; i < 100; i++)
-        CHECK(nino_control_send(a, &(nino_control){ .cmd = NINO_CONTROL_PING, .job = i }, &err) ==
-              4 + i);
+        CHECK(nino_control_send(
+                  a, &(nino_control){ NINO_CONTROL_INIT, .cmd = NINO_CONTROL_PING, .job = i },
+                  &err) == 4 + i);
     for (uint64_t i = 0; i < 100;) {
         nino_event ev[64];
         size_t n;
@@ -140,16 +155,14 @@ static void test_requests(fake *f)
     CHECK(big);
     memset(big, 'a', 17 << 20);
     big[100] = '"';
-    const nino_control large = { .cmd = NINO_CONTROL_QUEUE,
-                                 .workflow = big,
+    const nino_control large = { NINO_CONTROL_INIT, .cmd = NINO_CONTROL_QUEUE, .workflow = big,
                                  .workflow_bytes = size };
     CHECK_OK(call(a, &large, &r), err);
     CHECK(f->workflow_bytes == size && f->sum == (size - 1) * 'a' + '"');
-    const nino_control huge = { .cmd = NINO_CONTROL_QUEUE,
-                                .workflow = big,
+    const nino_control huge = { NINO_CONTROL_INIT, .cmd = NINO_CONTROL_QUEUE, .workflow = big,
                                 .workflow_bytes = 17 << 20 };
     CHECK(!nino_control_send(a, &huge, &err) && err.code == NINO_ERR_ARG);
-    CHECK_OK(call(a, &(nino_control){ .cmd = NINO_CONTROL_PING }, &r), err);
+    CHECK_OK(call(a, &(nino_control){ NINO_CONTROL_INIT, .cmd = NINO_CONTROL_PING }, &r), err);
     free(big);
     nino_attach_close(&a);
 }
@@ -317,15 +330,18 @@ int main(void)
     test_foreign(&f);
     nino_attach *a = attach(&f);
     nino_server_stop(&s);
-    CHECK(call(a, &(nino_control){ .cmd = NINO_CONTROL_PING }, NULL) == NINO_ERR_IO);
-    CHECK(!nino_control_send(a, &(nino_control){ .cmd = NINO_CONTROL_PING }, &err));
+    CHECK(call(a, &(nino_control){ NINO_CONTROL_INIT, .cmd = NINO_CONTROL_PING }, NULL) ==
+          NINO_ERR_IO);
+    CHECK(!nino_control_send(a, &(nino_control){ NINO_CONTROL_INIT, .cmd = NINO_CONTROL_PING },
+                             &err));
     nino_attach_close(&a);
 
     // a run that takes no requests says so
     s = nino_server_start(m, "", NULL, NULL, &err);
     f.server = s;
     a = attach(&f);
-    CHECK(call(a, &(nino_control){ .cmd = NINO_CONTROL_CANCEL }, NULL) == NINO_ERR_UNSUPPORTED);
+    CHECK(call(a, &(nino_control){ NINO_CONTROL_INIT, .cmd = NINO_CONTROL_CANCEL }, NULL) ==
+          NINO_ERR_UNSUPPORTED);
     CHECK(!nino_control_queue(a));
     nino_attach_close(&a);
     nino_server_stop(&s);

@@ -24,7 +24,7 @@ static void test_request(int may_fail)
     nino_buf b = { 0 };
     err.code = NINO_OK;
     if (done(nino_request_parse(request, strlen(request), &r, &err), may_fail)) {
-        CHECK(r.c.options.models && !strcmp(r.c.options.models[1], "/n"));
+        CHECK(r.c.options->models && !strcmp(r.c.options->models[1], "/n"));
         nino_request_write(&b, 7, &r.c);
         CHECK(b.failed ? may_fail && oom.fired : strstr(b.data, "\"/n\"") != NULL);
     }

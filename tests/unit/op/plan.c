@@ -152,7 +152,7 @@ static void test_same_as_ref(const model *m)
 // The device of this machine: its workspaces and weights, too, are as planned.
 static void test_same_as_device(const model *m)
 {
-    const nino_ctx_params params = { .cache_dir = "" };
+    const nino_ctx_params params = { NINO_CTX_PARAMS_INIT, .cache_dir = "" };
     nino_backend *be = nino_device_open(NULL, &params, NULL, &err);
     if (!be)
         CHECK_OK(err.code, err);

@@ -27,7 +27,7 @@ int main(void)
         CHECK_STR(err.where, unknown[i]);
     }
 
-    const nino_ctx_params p = { .mem_limit = 1 << 20, .cache_dir = "" };
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .mem_limit = 1 << 20, .cache_dir = "" };
     be = nino_device_open("ref", &p, NULL, &err); // the limit arrives at the pool
     nino_block b;
     CHECK(nino_pool_alloc(be->pool, 2 << 20, NINO_OWN_ACTIVATION, &b, &err) == NINO_ERR_NOMEM);

@@ -12,15 +12,14 @@ static nino_error err;
 static nino_wjob *make(nino_jobs *jobs, const char *name)
 {
     static const char *const models[] = { "/m/one", "/m/two", NULL };
+    const nino_job_options options = { NINO_JOB_OPTIONS_INIT, .models = models,
+                                       .output_dir = "/o",    .precision = NINO_PRECISION_BF16,
+                                       .preview_every = 4,    .preview_share = 0.07 };
     const nino_queue_job q = { .id = jobs->next_id++,
                                .name = name,
                                .n_nodes = 3,
                                .queued_s = 1700000000.25,
-                               .options = { .models = models,
-                                            .output_dir = "/o",
-                                            .precision = NINO_PRECISION_BF16,
-                                            .preview_every = 4,
-                                            .preview_percent = 7 } };
+                               .options = &options };
     nino_wjob *j = nino_wjob_create(&q, name, strlen(name));
     CHECK(j);
     return j;
@@ -57,9 +56,9 @@ static void test_lists(void)
     nino_jobs_insert(&jobs, a, 99);
     CHECK_STR(order(&jobs), "b:waiting c:waiting a:waiting");
     CHECK(nino_jobs_find(&jobs, 3) == c && !nino_jobs_find(&jobs, 4));
-    CHECK(c->q.options.models && !c->q.options.input_dir);
-    CHECK_STR(c->q.options.models[1], "/m/two");
-    CHECK(!c->q.options.models[2]);
+    CHECK(c->q.options->models && !c->q.options->input_dir);
+    CHECK_STR(c->q.options->models[1], "/m/two");
+    CHECK(!c->q.options->models[2]);
     nino_jobs_unlink(&jobs, b);
     jobs.running = b;
     b->q.state = NINO_QUEUE_RUNNING;
@@ -151,9 +150,9 @@ static void test_store(void)
     CHECK(j->q.lost == 1 && !j->q.scope && j->q.n_outputs == 1 && j->workflow_bytes == 1);
     CHECK_STR(j->q.outputs[0], "/o/one.png");
     CHECK_STR(j->workflow, "a");
-    CHECK(j->q.options.precision == NINO_PRECISION_BF16 && j->q.options.preview_every == 4 &&
-          j->q.options.preview_percent == 7);
-    CHECK_STR(j->q.options.models[0], "/m/one");
+    CHECK(j->q.options->precision == NINO_PRECISION_BF16 && j->q.options->preview_every == 4 &&
+          j->q.options->preview_share == 0.07);
+    CHECK_STR(j->q.options->models[0], "/m/one");
     CHECK(j->q.queued_s > 1700000000.2 && j->q.queued_s < 1700000000.3);
     CHECK(again.finished->q.err.code == NINO_ERR_RANGE);
     CHECK_STR(again.finished->q.err.msg, "is \"odd\"");

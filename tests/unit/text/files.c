@@ -178,7 +178,9 @@ static void in_context(void)
 {
     char models[256];
     const char *roots[] = { models, NULL };
-    nino_ctx_params params = { .device = "ref", .models = roots, .cache_dir = "" };
+    nino_ctx_params params = { NINO_CTX_PARAMS_INIT, .device = "ref", .cache_dir = "",
+                               .job =
+                                   &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots } };
     nino_tokenizer *t = NULL, *again = NULL;
     nino_weights *w = NULL;
     snprintf(models, sizeof(models), "%s", path_of("here/models"));
