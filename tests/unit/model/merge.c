@@ -104,7 +104,7 @@ static nino_array *forward(nino_backend *be, const nino_model *m)
     return out;
 }
 
-static void test_models(nino_backend *be)
+static void test_merges_of_models(nino_backend *be)
 {
     nino_model *a = make(&unet, "model.diffusion_model.", false), *b = make(&unet, NULL, true);
     nino_model *out = NULL, *again = NULL;
@@ -201,7 +201,7 @@ int main(void)
     dir = test_dir_create();
     nino_backend *be = nino_ref_open(0, NULL, &err);
     CHECK(be);
-    test_models(be);
+    test_merges_of_models(be);
     test_alien();
     test_clips();
     nino_backend_close(&be);

@@ -26,7 +26,7 @@ static nino_status denoise(void *priv, const float *x, double sigma, float *D, f
     return NINO_OK;
 }
 
-static void test_models(int may_fail)
+static void test_all_models(int may_fail)
 {
     nino_sampling *ms[5] = {
         nino_sampling_discrete(NINO_PRED_V, true), nino_sampling_distilled(NINO_PRED_LCM, false),
@@ -81,7 +81,7 @@ static void test_sampler(int may_fail)
 
 int main(void)
 {
-    long n = oom_each(test_models);
+    long n = oom_each(test_all_models);
     model = nino_sampling_discrete(NINO_PRED_EPS, false);
     n += oom_each(test_schedules);
     for (int i = 0; i <= NINO_SAMPLER_EULER_PP; i++) {
