@@ -4,7 +4,7 @@
 // ratio to OpenBLAS's sgemm measured in turns with it, and where the time goes by op family.
 //   bench/networks [--rounds N] [--device SEL] [--only TEXT] [--ops]     --ops: by op and shape
 #include "core/base/time.h"
-#include "core/event/monitor.h"
+#include "core/event/publish.h"
 #include "core/op/backend.h"
 #include "core/op/device/device.h"
 #include "tests/random_net.h"

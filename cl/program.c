@@ -2,6 +2,7 @@
 #include "cl/runtime.h"
 
 #include "core/base/time.h"
+#include "core/base/thread.h"
 #include "core/base/file.h"
 #include "core/base/vars.h"
 
@@ -256,7 +257,7 @@ static nino_status compile(nino_cl *cl, struct nino_cl_build *b, nino_error *err
     snprintf(stage, sizeof(stage), "compile %.40s", b->program->file);
     const uint32_t scope = nino_monitor_begin(cl->be.monitor, NINO_EV_STAGE, stage, 0, 0);
     cl->build = b;
-    b->has_thread = !pthread_create(&b->thread, NULL, run_compiler, b);
+    b->has_thread = !nino_thread_start(&b->thread, "nino-compiler", run_compiler, b);
     if (!b->has_thread)
         run_compiler(b);
     const nino_status st = finish_build(cl, err);

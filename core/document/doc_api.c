@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/document/doc.h"
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 #include "core/node/table/known.h"
 #include "core/node/param.h"
 

@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/document/doc.h"
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 #include "core/node/param.h"
 
 #define MAX_BENDS 256 // of one link; reroutes may name each other in a circle

@@ -1,6 +1,6 @@
 // Internal to core/event: the ring of one thread and what a monitor is made of.
 #pragma once
-#include "core/event/monitor.h"
+#include "core/event/publish.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

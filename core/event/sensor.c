@@ -1,13 +1,13 @@
 // Device samples from sysfs (driver amdgpu) and /proc/meminfo.
 #include "core/event/sensor.h"
 
+#include "core/base/thread.h"
 #include "core/base/time.h"
 #include "core/event/ring.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,20 +263,11 @@ nino_device_sampler *nino_device_sampler_start(nino_monitor *m, const char *root
     s->has_ceilings = ceilings != NULL;
     if (ceilings)
         s->ceilings = *ceilings;
-    sigset_t all, old;
-    sigfillset(&all); // signals are for the threads of the application, our own faults are not
-    sigdelset(&all, SIGSEGV);
-    sigdelset(&all, SIGBUS);
-    sigdelset(&all, SIGFPE);
-    sigdelset(&all, SIGILL);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    const int rc = pthread_create(&s->thread, NULL, sensor_sample, s);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    const int rc = nino_thread_start(&s->thread, "nino-device", sensor_sample, s);
     if (rc) {
         free(s);
         return NULL;
     }
-    pthread_setname_np(s->thread, "nino-device");
     return s;
 }
 

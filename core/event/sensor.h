@@ -1,6 +1,6 @@
 // Internal: samples of the GPU and of the machine's memory for the monitor.
 #pragma once
-#include "core/event/monitor.h"
+#include "core/event/publish.h"
 #include <ninodes/measure.h>
 
 // The device's counters (ninodes/counter.h), each a line that sets its value; the time stays 0.

@@ -2,6 +2,7 @@
 // before is packed, sent, or computed with. The bytes wait in the page cache, which the kernel
 // bounds and gives up where memory is short: no memory of ours, no second copy.
 #include <fcntl.h>
+#include "core/base/thread.h"
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -126,7 +127,8 @@ void nino_weights_read_ahead(nino_weights *w, const nino_tensor_info *t)
     if (a->place[i])
         weights_ahead_move_to(file, a, a->place[i] - 1);
     if (!a->has_thread && !a->has_failed)
-        a->has_failed = pthread_create(&a->thread, NULL, weights_ahead_run, file) != 0;
+        a->has_failed =
+            nino_thread_start(&a->thread, "nino-read-ahead", weights_ahead_run, file) != 0;
     a->has_thread = !a->has_failed;
     pthread_cond_signal(&a->wake);
     pthread_mutex_unlock(&a->lock);

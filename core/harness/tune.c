@@ -6,7 +6,7 @@
 #include "core/event/student.h"
 #include "core/harness/kernel_check_priv.h"
 #include "core/op/device/device.h"
-#include "core/harness/tune.h"
+#include "core/harness/tune_choices.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/op/ceilings.h"
-#include "core/harness/tune.h"
+#include "core/harness/tune_choices.h"
 
 #include <errno.h>
 #include <math.h>

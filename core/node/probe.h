@@ -1,7 +1,7 @@
 // Internal: short measurements that nodes make and report: repeated timings, random inputs, texts.
 #pragma once
 #include "core/base/buf.h"
-#include "core/node/node.h"
+#include "core/node/node_impl.h"
 
 typedef struct nino_probe {
     double median, min, max; // seconds

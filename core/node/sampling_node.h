@@ -1,6 +1,6 @@
 // Internal: what the nodes that sample share: one schedule, one way of running it.
 #pragma once
-#include "core/node/node.h"
+#include "core/node/node_impl.h"
 #include "core/sample/guide/guide.h"
 
 // How a node wants its sampling done, beyond what decides the result.

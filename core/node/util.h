@@ -1,7 +1,7 @@
 // Internal: what the run functions of several node families share.
 #pragma once
 #include "core/base/file.h"
-#include "core/node/node.h"
+#include "core/node/node_impl.h"
 
 // Sizes come from workflows, so one that the machine's free memory cannot hold is refused before
 // anything is allocated: NINO_ERR_NOMEM, kind "limit", with the bytes needed and available.

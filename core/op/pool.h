@@ -8,7 +8,7 @@
 // Thread-safety: one thread at a time, except the counters (nino_pool_stat), which any thread may
 // read.
 #pragma once
-#include "core/event/monitor.h"
+#include "core/event/publish.h"
 
 typedef struct nino_pool nino_pool;
 

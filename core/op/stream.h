@@ -7,7 +7,7 @@
 //
 // Thread-safety: one thread at a time; nino_stream_cancel() from any thread.
 #pragma once
-#include "core/event/monitor.h"
+#include "core/event/publish.h"
 #include "core/op/gate.h"
 #include "core/op/weight.h"
 

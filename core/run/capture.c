@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "core/base/buf.h"
+#include "core/base/thread.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/num.h"
@@ -287,7 +288,7 @@ nino_capture *nino_capture_start(const nino_log *log)
     c->last = &c->first;
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->changed, NULL);
-    if (pthread_create(&c->thread, NULL, capture_thread, c)) {
+    if (nino_thread_start(&c->thread, "nino-capture", capture_thread, c)) {
         nino_logf(log, NINO_LOG_WARN, "capture: cannot start its thread");
         pthread_cond_destroy(&c->changed);
         pthread_mutex_destroy(&c->lock);

@@ -1,7 +1,7 @@
 // Internal to core/run: what a context is made of.
 #pragma once
 #include "core/base/hash.h"
-#include "core/run/ctx.h"
+#include "core/run/context.h"
 #include "core/file/model_paths.h"
 #include "core/event/sensor.h"
 #include "core/monitor/link/serve.h"

@@ -1,9 +1,9 @@
 // Internal: the executor. Runs the wanted nodes of a checked graph on one stream.
 #pragma once
 #include "core/base/eta.h"
-#include "core/run/ctx.h"
-#include "core/workflow/graph.h"
-#include "core/run/run_profile.h"
+#include "core/run/context.h"
+#include "core/workflow/workflow.h"
+#include "core/run/run_profile_priv.h"
 
 typedef struct nino_exec {
     nino_ctx *ctx; // entered

@@ -1,12 +1,12 @@
 // A job: a copy of a graph running on its own thread, its events, outputs and trace.
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "core/base/error.h"
+#include "core/base/thread.h"
 #include "core/base/vars.h"
 #include "core/run/job_priv.h"
 #include "core/run/execute.h"
@@ -98,7 +98,7 @@ static nino_status tracer_start(nino_job *job, tracer **out, nino_error *err)
     if (!t->trace)
         st = NINO_ERR_IO;
     else if (!(t->reader = nino_mon_reader_create(t->monitor)) ||
-             pthread_create(&t->thread, NULL, trace_thread, t))
+             nino_thread_start(&t->thread, "nino-trace", trace_thread, t))
         st = nino_fail(err, NINO_ERR_NOMEM, path, "cannot start the writer of the trace");
     if (st) {
         nino_mon_reader_destroy(&t->reader);
@@ -344,7 +344,6 @@ nino_job *nino_job_start(nino_ctx *ctx, nino_graph *g, const nino_job_options *o
     if (!NINO_TAKE(&o, options, NINO_JOB_OPTIONS_INIT, err))
         return NULL;
     nino_job *job = calloc(1, sizeof(*job));
-    sigset_t all, before;
     if (!job) {
         nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
         return NULL;
@@ -357,15 +356,7 @@ nino_job *nino_job_start(nino_ctx *ctx, nino_graph *g, const nino_job_options *o
         return NULL;
     }
     nino_ctx_add_job(ctx, 1);
-    sigfillset(&all); // signals are for the embedder's threads, but our own faults must show
-    sigdelset(&all, SIGSEGV);
-    sigdelset(&all, SIGBUS);
-    sigdelset(&all, SIGFPE);
-    sigdelset(&all, SIGILL);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int rc = pthread_create(&job->thread, NULL, job_thread, job);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (rc) {
+    if (nino_thread_start(&job->thread, "nino-job", job_thread, job)) {
         nino_fail(err, NINO_ERR_NOMEM, "", "cannot start a thread");
         nino_ctx_add_job(ctx, -1);
         job_release(job);

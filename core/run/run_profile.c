@@ -1,5 +1,5 @@
 // The profile in output files: collecting, writing and reading it.
-#include "core/run/run_profile.h"
+#include "core/run/run_profile_priv.h"
 
 #include "core/base/error.h"
 #include "core/base/json.h"

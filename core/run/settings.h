@@ -3,7 +3,7 @@
 #pragma once
 #include "core/base/params.h"
 #include "core/file/model_paths.h"
-#include "core/node/node.h"
+#include "core/node/node_impl.h"
 
 typedef struct nino_settings {
     nino_arena *arena;  // of the texts

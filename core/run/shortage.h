@@ -1,7 +1,7 @@
 // Internal: what to do about too little device memory, and what a loader tells: lines for people,
 // made of measured numbers only.
 #pragma once
-#include "core/node/node.h"
+#include "core/node/node_impl.h"
 
 typedef void (*nino_tell_line)(void *priv, const char *text);
 

@@ -1,7 +1,7 @@
 // Internal: the seam meter. It compares what two neighbouring tiles computed for the area they
 // share, and looks for steps in the finished image where tiles begin and end.
 #pragma once
-#include "core/event/monitor.h"
+#include "core/event/publish.h"
 #include "core/tile/tile.h"
 
 typedef struct nino_seam {

@@ -2,7 +2,7 @@
 // others (a wrong start of the state over-saturates it), and whether frames jump where the pieces
 // that were computed together begin.
 #pragma once
-#include "core/event/monitor.h"
+#include "core/event/publish.h"
 #include "core/tensor/tensor.h"
 
 typedef struct nino_clip_meter {

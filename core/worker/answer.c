@@ -3,7 +3,7 @@
 #include "core/worker/worker_priv.h"
 
 #include "core/base/error.h"
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 #include "core/run/job_priv.h"
 #include "core/monitor/link/queue_view.h"
 

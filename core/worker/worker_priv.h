@@ -1,7 +1,7 @@
 // Internal to core/worker: the worker's fields; worker.c runs jobs, answer.c talks to viewers.
 #pragma once
 #include "core/base/arena.h"
-#include "core/run/ctx.h"
+#include "core/run/context.h"
 #include "core/monitor/link/serve.h"
 #include "core/worker/queue_store.h"
 #include <ninodes/worker.h>

@@ -1,7 +1,7 @@
 // Checking a workflow: every problem at once, and what the executor needs to run it (links,
 // parameters, order). Rules of ComfyUI's prompt validation, with two differences: a missing widget
 // takes its default with a warning, and problems of nodes that no output needs are warnings.
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 #include "core/node/table/known.h"
-#include "core/node/node.h"
+#include "core/node/node_impl.h"
 #include "core/node/param.h"
 
 #define MAX_IGNORED 16 // warnings about unknown inputs of one node

@@ -1,5 +1,5 @@
 // Opening a workflow: JSON, or the metadata of a file that was made with one.
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/params.h"
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 
 #define MAX_SIDE 16384
 #define MAX_CELLS ((int64_t) 1 << 30)

@@ -1,5 +1,5 @@
 // Reading a workflow: API-format JSON, the wrapper of a queue request, the editor's form.
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // Changing one input of a workflow from text: NODE.INPUT=VALUE.
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 
 #include <stdio.h>
 #include <stdlib.h>

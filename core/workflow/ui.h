@@ -6,7 +6,7 @@
 #pragma once
 #include "core/base/arena.h"
 #include "core/base/json.h"
-#include "core/node/node.h"
+#include "core/node/node_impl.h"
 
 enum {
     NINO_UI_NONE = -1,

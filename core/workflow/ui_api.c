@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 
 // One input of the node at hand.
 typedef struct input {

@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 
 // ---- finding things by name ------------------------------------------------------------------
 

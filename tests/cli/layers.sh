@@ -23,7 +23,7 @@ plant() { # FILE LINE WHAT-IS-SAID
     python3 tests/layers.py includes "$tmp/tree" >"$tmp/said" && fail "$1: '$2' was let through"
     grep -q "$3" "$tmp/said" || fail "$1: it says: $(cat "$tmp/said")"
 }
-plant core/op/pool.c '#include "core/node/node.h"' 'core/op/pool.c:[0-9]*: includes core/node/node.h: core/op is below core/node'
+plant core/op/pool.c '#include "core/node/node_impl.h"' 'core/op/pool.c:[0-9]*: includes core/node/node_impl.h: core/op is below core/node'
 plant core/model/vae/vae.h '#include "cl/cl.h"' 'core/model/vae/vae.h:[0-9]*: includes cl/cl.h'
 plant core/base/buf.c '#include "gui/base/tick.h"' 'core/base is below gui/base'
 plant gui/plot/plot.c '#include "live/views.h"' 'gui/plot/plot.c:[0-9]*: includes gui/live/views.h: gui/plot is below gui/live'

@@ -1,6 +1,6 @@
 // Whatever is taken as a workflow can be checked, edited, copied and printed; a check without
 // errors leaves a graph that the executor can walk; whatever is refused carries a kind.
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 #include "core/node/param.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/prompt.h"

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "core/base/buf.h"
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 #include "tests/flow.h"
 #include "tests/random_vae.h"
 

@@ -3,7 +3,7 @@
 #include <dirent.h>
 #include <ninodes/picture.h>
 
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 #include "tests/flow.h"
 #include "tests/prompt.h"
 

@@ -1,6 +1,6 @@
 // LoadImage and LoadImageMask read every kind of picture as ComfyUI does.
 #include "core/media/png.h"
-#include "core/node/node.h"
+#include "core/node/node_impl.h"
 #include "core/node/param.h"
 #include "tests/flow.h"
 #include "tests/picture.h"

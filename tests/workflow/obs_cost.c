@@ -2,7 +2,7 @@
 // viewer at 10 Hz and of the viewer itself, and the job's time with and without one, in interleaved
 // pairs. The processor times are bounded here; job times depend on the machine and are printed.
 #include "core/base/time.h"
-#include "core/run/ctx.h"
+#include "core/run/context.h"
 #include "tests/flow.h"
 
 #include <dirent.h>

@@ -2,7 +2,7 @@
 // against its own decode, and what a run writes, announces and leaves behind.
 #include "core/base/file.h"
 #include "core/file/latent_file.h"
-#include "core/run/ctx.h"
+#include "core/run/context.h"
 #include "core/media/png.h"
 #include "core/node/util.h"
 #include "core/sample/latent_preview.h"

@@ -1,7 +1,7 @@
 // data/workflows/seeds: equivalents of the seven files that came with the original extension. They
 // load, mean what those meant, and an editor finds nothing to repair in them.
 #include "core/base/file.h"
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 #include "tests/flow.h"
 #include "tests/prompt.h"
 

@@ -1,6 +1,6 @@
 // Text nodes through a context: files, tokenizers and embeddings found in the model folders, what
 // each node's parameters become, sharing and reloading of encoders, what is said about wrong ones.
-#include "core/run/ctx.h"
+#include "core/run/context.h"
 #include "core/node/param.h"
 #include "core/node/util.h"
 #include "tests/flow.h"

@@ -1,7 +1,7 @@
 // What the editor saved becomes what ComfyUI itself made of it: 37 pairs of files, and two pictures
 // that hold both forms.
 #include "core/media/png.h"
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 #include "tests/prompt.h"
 #include <dirent.h>
 

@@ -1,6 +1,6 @@
 // unCLIP models: what a network is told of pictures, number by number; the loader's four outputs;
 // a random network that is sampled with pictures, and pictures of another encoder.
-#include "core/run/ctx.h"
+#include "core/run/context.h"
 #include "core/sample/guide/guide_priv.h"
 #include "tests/flow.h"
 #include "tests/random_net.h"

@@ -1,6 +1,6 @@
 // CLIPVisionLoader and CLIPVisionEncode in a workflow: a file of models/clip_vision is found,
 // loaded once for two nodes, planned, and a file that is none is named.
-#include "core/run/ctx.h"
+#include "core/run/context.h"
 #include "tests/flow.h"
 #include "tests/random_text.h"
 

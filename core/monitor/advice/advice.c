@@ -1,6 +1,6 @@
 // The advice engine: what a run was, alternatives from plan, and the order of the result.
 #include "core/base/params.h"
-#include "core/monitor/advice/advice.h"
+#include "core/monitor/advice/advice_rules.h"
 
 #include "core/base/json.h"
 #include "core/base/num.h"

@@ -1,5 +1,5 @@
 // Advice on how the device is used: launches, idle time, copies, precision.
-#include "core/monitor/advice/advice.h"
+#include "core/monitor/advice/advice_rules.h"
 
 // What the kernels of the run were, over all queues.
 typedef struct use {

@@ -1,6 +1,6 @@
 // Advice on memory and caches: memory given back and taken again, weights that went and came back,
 // kernels that were compiled.
-#include "core/monitor/advice/advice.h"
+#include "core/monitor/advice/advice_rules.h"
 
 typedef struct churn {
     uint64_t trims, fails, trim_bytes, fail_bytes;

@@ -1,5 +1,5 @@
 // Advice on sampling: previews that cost too much, steps that took longer than their like, and why.
-#include "core/monitor/advice/advice.h"
+#include "core/monitor/advice/advice_rules.h"
 
 #include "core/base/num.h"
 

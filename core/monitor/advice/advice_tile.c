@@ -1,5 +1,5 @@
 // Advice on tiles: not needed at all, or too small for their overlap.
-#include "core/monitor/advice/advice.h"
+#include "core/monitor/advice/advice_rules.h"
 
 #include "core/tile/tile.h"
 

@@ -1,5 +1,5 @@
 // The history of a run: names, points by kind, and what happens when there is too much of it.
-#include "core/monitor/history/history.h"
+#include "core/monitor/history/history_priv.h"
 
 #include "core/base/error.h"
 

@@ -1,5 +1,5 @@
 // Counters over time: one series each, of the values in the records of samples.
-#include "core/monitor/history/history.h"
+#include "core/monitor/history/history_priv.h"
 
 size_t nino_reading_lower(const nino_reading *list, size_t n, uint64_t t)
 {

@@ -1,5 +1,5 @@
 // Call paths of a history: the time of a range by scope and kernel, equal paths merged.
-#include "core/monitor/history/history.h"
+#include "core/monitor/history/history_priv.h"
 
 #include "core/base/error.h"
 

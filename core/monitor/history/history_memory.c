@@ -1,6 +1,6 @@
 // The memory of a history: the state at any moment, the highest use in any range (maxima of 64,
 // 64^2 and 64^3 records), and the pool's blocks, replayed from the records.
-#include "core/monitor/history/history.h"
+#include "core/monitor/history/history_priv.h"
 
 #include "core/base/error.h"
 #include "core/op/pool.h"

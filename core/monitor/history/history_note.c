@@ -1,5 +1,5 @@
 // Notes of the user at moments of a run.
-#include "core/monitor/history/history.h"
+#include "core/monitor/history/history_priv.h"
 
 #include <string.h>
 

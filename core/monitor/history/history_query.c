@@ -1,6 +1,6 @@
 // What tables and plots show of a history: statistics of a range, histograms, calls by duration,
 // call paths.
-#include "core/monitor/history/history.h"
+#include "core/monitor/history/history_priv.h"
 
 #include "core/base/error.h"
 

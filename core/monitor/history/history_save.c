@@ -1,5 +1,5 @@
 // A history as a trace file: its records in the order of time, written as a run writes them.
-#include "core/monitor/history/history.h"
+#include "core/monitor/history/history_priv.h"
 
 #include "core/base/error.h"
 

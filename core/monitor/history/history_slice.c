@@ -1,7 +1,7 @@
 // Kernels and transfers of a history: sorted by start on each track, with sums of busy time at
 // check points, so that a pixel column of a plot costs two binary searches however much happened
 // in it.
-#include "core/monitor/history/history.h"
+#include "core/monitor/history/history_priv.h"
 
 enum {
     LOOK_BACK = 16

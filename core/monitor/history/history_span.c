@@ -1,5 +1,5 @@
 // Scopes of a history as spans: nesting per thread, found by id, rows for drawing.
-#include "core/monitor/history/history.h"
+#include "core/monitor/history/history_priv.h"
 
 // ---- by id -------------------------------------------------------------------------------------
 

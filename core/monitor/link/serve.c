@@ -6,13 +6,13 @@
 
 #include "core/base/buf.h"
 #include "core/base/error.h"
+#include "core/base/thread.h"
 #include "core/base/time.h"
 #include "core/event/ring.h"
 #include "core/monitor/link/wire.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -426,22 +426,6 @@ static nino_status listen_at(nino_server *s, const char *dir, nino_error *err)
     return nino_fail(err, NINO_ERR_IO, dir, "this process listens on nine sockets already");
 }
 
-static bool start_thread(nino_server *s)
-{
-    sigset_t all, old;
-    sigfillset(&all); // signals are for the threads of the application, our own faults are not
-    sigdelset(&all, SIGSEGV);
-    sigdelset(&all, SIGBUS);
-    sigdelset(&all, SIGFPE);
-    sigdelset(&all, SIGILL);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    const int rc = pthread_create(&s->thread, NULL, link_serve, s);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (!rc)
-        pthread_setname_np(s->thread, "nino-serve");
-    return rc == 0;
-}
-
 nino_server *nino_server_start(nino_monitor *m, const char *title, const nino_server_ops *ops,
                                void *priv, nino_error *err)
 {
@@ -468,7 +452,7 @@ nino_server *nino_server_start(nino_monitor *m, const char *title, const nino_se
         nino_fail(err, NINO_ERR_IO, dir, "%s", strerror(errno));
     else if (!listen_at(s, dir, err)) {
         nino_monitor_hold(m);
-        if (start_thread(s))
+        if (!nino_thread_start(&s->thread, "nino-serve", link_serve, s))
             return s;
         nino_monitor_drop(m);
         unlink(s->path);

@@ -2,7 +2,7 @@
 // loses records with a count and never slows the job. Directory 0700, socket 0600, SO_PEERCRED
 // checked.
 #pragma once
-#include "core/event/monitor.h"
+#include "core/event/publish.h"
 #include "core/monitor/link/request.h"
 
 typedef struct nino_server nino_server;

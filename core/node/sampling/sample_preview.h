@@ -1,7 +1,7 @@
 // Internal: previews while a node samples: how often, at what cost, written where.
 // Thread-safety: the node's thread.
 #pragma once
-#include "core/node/node.h"
+#include "core/node/node_impl.h"
 #include "core/sample/guide/guide.h"
 
 typedef struct nino_preview nino_preview;

@@ -1,6 +1,6 @@
 // Nodes that never run: notes, and what the editor resolves before a run. API files rarely hold
 // them.
-#include "core/node/node.h"
+#include "core/node/node_impl.h"
 
 NINO_NODE(note, "Note", "Note", "utils", "Text for people", NINO_NO_OUTPUTS, .is_virtual = true);
 NINO_NODE(markdown_note, "MarkdownNote", "Markdown Note", "utils", "Formatted text for people",

@@ -8,7 +8,7 @@
 #pragma once
 #include "core/base/hash.h"
 #include "core/base/log.h"
-#include "core/event/monitor.h"
+#include "core/event/publish.h"
 #include <ninodes/base.h>
 
 typedef struct nino_resume_place {

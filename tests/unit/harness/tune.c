@@ -2,7 +2,7 @@
 // and a short tuning where there is an OpenCL device.
 #include "core/harness/kernel_check_priv.h"
 #include "core/op/device/device.h"
-#include "core/harness/tune.h"
+#include "core/harness/tune_choices.h"
 #include "tests/test.h"
 
 #include <sys/stat.h>

@@ -2,7 +2,7 @@
 #include "core/media/exif.h"
 #include "core/media/image.h"
 #include "core/media/png.h"
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 #include "tests/picture.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // History of a run: nesting, rows, busy time against a plain count, memory maxima, the pool's map
 // replayed, ranges, histograms, call paths, bounded memory, and a trace file that gives the same.
 #include <ninodes/advice.h>
-#include "core/event/monitor.h"
+#include "core/event/publish.h"
 #include "core/op/pool.h"
 #include "tests/test.h"
 

@@ -3,9 +3,9 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/node/table/known.h"
-#include "core/node/node.h"
+#include "core/node/node_impl.h"
 #include "core/node/param.h"
-#include "core/run/ctx.h"
+#include "core/run/context.h"
 #include "tests/test.h"
 
 static const char *current = ""; // shown when a check fails

@@ -1,7 +1,7 @@
 // Every allocation of reading, changing and copying a workflow, and of reading pictures, fails
 // once: a clean "nomem", nothing leaks.
 #include "core/media/image.h"
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 #include "tests/oom.h"
 #include "tests/picture.h"
 

@@ -1,5 +1,5 @@
 // The profile in output files: what is collected comes back, text that is no profile is refused.
-#include "core/run/run_profile.h"
+#include "core/run/run_profile_priv.h"
 #include "tests/test.h"
 
 #include <math.h>

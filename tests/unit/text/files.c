@@ -2,7 +2,7 @@
 // an encoder's file; what is said when there is none, or a damaged one.
 #include "core/base/file.h"
 #include "core/file/safetensors.h"
-#include "core/run/ctx.h"
+#include "core/run/context.h"
 #include "core/text/tokenizer.h"
 #include "tests/text.h"
 

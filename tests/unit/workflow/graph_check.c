@@ -1,5 +1,5 @@
 // Checking workflows: every problem of a file in one pass, which of them count, the order of a run.
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 #include "tests/test.h"
 
 typedef struct seen {

@@ -1,6 +1,6 @@
 // Loading and editing workflows: forms of files, exactness, refusals with their kinds.
 #include "core/media/png.h"
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 #include "tests/test.h"
 
 static nino_graph *load(const char *json)

@@ -1,6 +1,6 @@
 // The editor's form: links through what is not executed, subgraphs, group nodes, names of widgets,
 // and what is wrong with malformed ones.
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 #include "tests/prompt.h"
 
 static nino_graph *load(const char *json)

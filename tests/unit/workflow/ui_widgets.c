@@ -1,5 +1,5 @@
 // widgets_values: names for the values of every version of a class, and values that are changed.
-#include "core/workflow/graph.h"
+#include "core/workflow/workflow.h"
 #include "core/node/table/known.h"
 #include "tests/prompt.h"
 

@@ -1,11 +1,11 @@
-// Internal: what jobs and plans need from a ctx beyond core/node/node.h.
+// Internal: what jobs and plans need from a ctx beyond core/node/node_impl.h.
 #pragma once
 #include "core/base/log.h"
 #include "core/run/results.h"
 #include "core/run/capture.h"
 #include "core/run/settings.h"
-#include "core/event/monitor.h"
-#include "core/node/node.h"
+#include "core/event/publish.h"
+#include "core/node/node_impl.h"
 #include "core/op/backend.h"
 #include <ninodes/graph.h>
 

@@ -4,7 +4,7 @@
 #include "core/base/arena.h"
 #include "core/base/json.h"
 #include "core/workflow/ui.h"
-#include "core/node/node.h"
+#include "core/node/node_impl.h"
 #include "core/base/hash.h"
 #include <ninodes/graph.h>
 
