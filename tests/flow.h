@@ -114,3 +114,13 @@ static inline flow_result flow_run(nino_ctx *ctx, nino_graph *g, const nino_job_
         return (flow_result){ .st = err.code, .err = err };
     return flow_finish(job);
 }
+
+// The same of a workflow as text, which must run.
+static inline flow_result flow_run_json(nino_ctx *ctx, const char *json)
+{
+    nino_graph *g = flow_graph(json);
+    const flow_result r = flow_run(ctx, g, NULL);
+    nino_graph_destroy(&g);
+    CHECK_OK(r.st, r.err);
+    return r;
+}

@@ -32,3 +32,21 @@ static inline void flow_own_sockets(void)
     CHECK(mkdir(dir, 0700) == 0);
     setenv("XDG_RUNTIME_DIR", dir, 1);
 }
+
+// A context on ref over the private folder that viewers can attach to.
+static inline nino_ctx *flow_open_serving(void)
+{
+    static char models[256], input[256], output[256];
+    const char *roots[] = { models, NULL };
+    nino_error err = { 0 };
+    snprintf(models, sizeof(models), "%s/models", flow_temp());
+    snprintf(input, sizeof(input), "%s/input", flow_temp());
+    snprintf(output, sizeof(output), "%s/output", flow_temp());
+    const nino_job_options job = { NINO_JOB_OPTIONS_INIT, .models = roots, .input_dir = input,
+                                   .output_dir = output, .no_profile = 1 };
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "ref", .cache_dir = "", .serve = 1,
+                                .job = &job };
+    nino_ctx *ctx = nino_ctx_create(&p, &err);
+    CHECK_OK(ctx ? NINO_OK : err.code, err);
+    return ctx;
+}

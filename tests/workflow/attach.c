@@ -71,19 +71,10 @@ static size_t read_picture(const char *path, char *buf, size_t size)
 
 int main(void)
 {
-    static char first[1 << 20], again[1 << 20], models[256], input[256], output[256];
+    static char first[1 << 20], again[1 << 20];
     nino_error err = { 0 };
     make_files();
-    snprintf(models, sizeof(models), "%s/models", flow_temp());
-    snprintf(input, sizeof(input), "%s/input", flow_temp());
-    snprintf(output, sizeof(output), "%s/output", flow_temp());
-    const char *roots[] = { models, NULL };
-    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "ref", .cache_dir = "", .serve = 1,
-                                .job = &(nino_job_options){
-                                    NINO_JOB_OPTIONS_INIT, .models = roots, .input_dir = input,
-                                    .output_dir = output, .no_profile = 1 } };
-    nino_ctx *ctx = nino_ctx_create(&p, &err);
-    CHECK_OK(ctx ? NINO_OK : err.code, err);
+    nino_ctx *ctx = flow_open_serving();
     nino_graph *g = flow_graph(flow);
     flow_result r = flow_run(ctx, g, NULL); // unwatched
     CHECK_OK(r.st, r.err);

@@ -3,14 +3,7 @@
 
 static nino_ctx *ctx;
 
-static flow_result run(const char *json)
-{
-    nino_graph *g = flow_graph(json);
-    const flow_result r = flow_run(ctx, g, NULL);
-    nino_graph_destroy(&g);
-    CHECK_OK(r.st, r.err);
-    return r;
-}
+static flow_result run(const char *json) { return flow_run_json(ctx, json); }
 
 // Something that stays in the cache.
 static const char picture[] =

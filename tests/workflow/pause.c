@@ -13,28 +13,10 @@ static const char flow[] =
     "'3': {'class_type': 'VAEDecode', 'inputs': {'samples': ['1', 0], 'vae': ['2', 0]}},"
     "'4': {'class_type': 'SaveImage', 'inputs': {'images': ['3', 0], 'filename_prefix': 'a'}}}";
 
-static char models[256], input[256], output[256];
-
 static void make_files(void)
 {
     flow_own_sockets();
     flow_save_vae(flow_small_vae, "vae", "a.safetensors");
-}
-
-static nino_ctx *open_serving(void)
-{
-    nino_error err = { 0 };
-    snprintf(models, sizeof(models), "%s/models", flow_temp());
-    snprintf(input, sizeof(input), "%s/input", flow_temp());
-    snprintf(output, sizeof(output), "%s/output", flow_temp());
-    const char *roots[] = { models, NULL };
-    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "ref", .cache_dir = "", .serve = 1,
-                                .job = &(nino_job_options){
-                                    NINO_JOB_OPTIONS_INIT, .models = roots, .input_dir = input,
-                                    .output_dir = output, .no_profile = 1 } };
-    nino_ctx *ctx = nino_ctx_create(&p, &err);
-    CHECK_OK(ctx ? NINO_OK : err.code, err);
-    return ctx;
 }
 
 static void call(nino_attach *a, nino_control_cmd cmd)
@@ -136,7 +118,7 @@ int main(void)
     make_files();
 
     // without a pause
-    nino_ctx *ctx = open_serving();
+    nino_ctx *ctx = flow_open_serving();
     nino_graph *g = flow_graph(flow);
     flow_result r = flow_run(ctx, g, NULL);
     CHECK_OK(r.st, r.err);
@@ -145,7 +127,7 @@ int main(void)
     nino_ctx_destroy(&ctx);
 
     // paused before its first op; nothing computes until it goes on, to the same picture
-    ctx = open_serving();
+    ctx = flow_open_serving();
     nino_attach *a = nino_attach_open(nino_ctx_socket(ctx), &err);
     CHECK_OK(a ? NINO_OK : err.code, err);
     call(a, NINO_CONTROL_PAUSE);

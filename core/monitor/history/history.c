@@ -110,17 +110,22 @@ const char *nino_history_name(void *history, uint32_t id)
 
 // ---- points ------------------------------------------------------------------------------------
 
-size_t nino_history_lower(const nino_event *list, size_t n, uint64_t t)
+size_t history_lower(const uint64_t *first, size_t n, size_t stride, uint64_t t)
 {
     size_t lo = 0, hi = n;
     while (lo < hi) {
         const size_t mid = lo + (hi - lo) / 2;
-        if (list[mid].t_ns < t)
+        if (*(const uint64_t *) (const void *) ((const char *) first + mid * stride) < t)
             lo = mid + 1;
         else
             hi = mid;
     }
     return lo;
+}
+
+size_t nino_history_lower(const nino_event *list, size_t n, uint64_t t)
+{
+    return history_lower(&list->t_ns, n, sizeof(*list), t);
 }
 
 size_t history_list_add(history_list *l, const nino_event *ev)

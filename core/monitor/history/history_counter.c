@@ -3,15 +3,7 @@
 
 size_t nino_reading_lower(const nino_reading *list, size_t n, uint64_t t)
 {
-    size_t lo = 0, hi = n;
-    while (lo < hi) {
-        const size_t mid = lo + (hi - lo) / 2;
-        if (list[mid].t_ns < t)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    return history_lower(&list->t_ns, n, sizeof(*list), t);
 }
 
 const nino_reading *nino_history_counter(const nino_history *h, nino_counter_id id, size_t *n)

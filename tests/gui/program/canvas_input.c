@@ -260,11 +260,8 @@ static void test_point_by_keyboard(void)
 
 int main(void)
 {
-    g_autofree char *xdotool = g_find_program_in_path("xdotool");
-    if (!xdotool)
+    if (!begin_input())
         return test_skip("xdotool is missing");
-    open_window();
-    xdo("mousemove 5 5");
     test_pointer();
     test_spots_by_pointer();
     test_boundary();

@@ -82,3 +82,14 @@ static inline gboolean focus_is(const char *name)
     g_free(wrong);
     return ok;
 }
+
+// What programs that use the pointer begin with; false: it cannot be moved here.
+static inline gboolean begin_input(void)
+{
+    g_autofree char *xdotool = g_find_program_in_path("xdotool");
+    if (!xdotool)
+        return FALSE;
+    open_window();
+    xdo("mousemove 5 5");
+    return TRUE;
+}

@@ -208,11 +208,8 @@ static void test_into_value(void)
 
 int main(void)
 {
-    g_autofree char *xdotool = g_find_program_in_path("xdotool");
-    if (!xdotool)
+    if (!begin_input())
         return test_skip("xdotool is missing");
-    open_window();
-    xdo("mousemove 5 5");
     test_from_output();
     test_into_input();
     test_into_value();

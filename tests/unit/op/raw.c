@@ -3,7 +3,7 @@
 #include "core/op/raw.h"
 #include "core/file/safetensors.h"
 #include "core/op/backend.h"
-#include "tests/test.h"
+#include "tests/made_arrays.h"
 
 enum { N = 6, C = 8 };
 static nino_error err;
@@ -11,22 +11,7 @@ static char dir[] = "/tmp/ninodes-raw-XXXXXX";
 
 static nino_array *counting(nino_dtype type, nino_shape shape)
 {
-    nino_array *a = nino_array_create(NINO_F32, shape), *t;
-    CHECK(a);
-    for (int64_t i = 0; i < nino_shape_count(&shape); i++)
-        nino_array_f32(a)[i] = (float) (i % 100) - 30;
-    t = nino_array_convert(a, type);
-    CHECK(t);
-    nino_array_unref(&a);
-    return t;
-}
-
-static nino_array *number(float v)
-{
-    nino_array *a = nino_array_create(NINO_F32, (nino_shape){ 0 });
-    CHECK(a);
-    *nino_array_f32(a) = v;
-    return a;
+    return made_counting(type, shape, 100, -30);
 }
 
 static nino_weights *make_file(void)
@@ -34,7 +19,7 @@ static nino_weights *make_file(void)
     const nino_st_entry e[] = {
         { "m.plain.weight", counting(NINO_F8_E4M3, NINO_SHAPE(N, C)) },
         { "m.scaled.weight", counting(NINO_F8_E4M3, NINO_SHAPE(N, C)) },
-        { "m.scaled.scale_weight", number(0.3f) },
+        { "m.scaled.scale_weight", made_number(0.3f) },
         { "m.e5.weight", counting(NINO_F8_E5M2, NINO_SHAPE(N, C)) },
         { "m.conv.weight", counting(NINO_F8_E4M3, NINO_SHAPE(N, C, 3, 3)) },
         { "m.half.weight", counting(NINO_F16, NINO_SHAPE(N, C)) },

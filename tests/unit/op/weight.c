@@ -1,7 +1,7 @@
 // Weights: names, shapes and types that fit or not, and the order values are read in.
 #include "core/file/safetensors.h"
 #include "core/op/backend.h"
-#include "tests/test.h"
+#include "tests/made_arrays.h"
 
 #include <math.h>
 
@@ -10,22 +10,7 @@ static char dir[] = "/tmp/ninodes-weight-XXXXXX";
 
 static nino_array *counting(nino_dtype type, nino_shape shape)
 {
-    nino_array *a = nino_array_create(NINO_F32, shape), *t;
-    CHECK(a);
-    for (int64_t i = 0; i < nino_shape_count(&shape); i++)
-        nino_array_f32(a)[i] = (float) (i % 200);
-    t = nino_array_convert(a, type);
-    CHECK(t);
-    nino_array_unref(&a);
-    return t;
-}
-
-static nino_array *number(float v)
-{
-    nino_array *a = nino_array_create(NINO_F32, (nino_shape){ 0 });
-    CHECK(a);
-    *nino_array_f32(a) = v;
-    return a;
+    return made_counting(type, shape, 200, 0);
 }
 
 static nino_weights *make_file(void)
@@ -44,11 +29,11 @@ static nino_weights *make_file(void)
         { "m.ragged.weight", counting(NINO_F32, NINO_SHAPE(6, 5)) },
         { "m.ints.weight", counting(NINO_I8, NINO_SHAPE(6, 4)) },
         { "m.scaled.weight", counting(NINO_F8_E4M3, NINO_SHAPE(3, 4)) },
-        { "m.scaled.scale_weight", number(0.3f) },
+        { "m.scaled.scale_weight", made_number(0.3f) },
         { "m.newer.weight", counting(NINO_F8_E5M2, NINO_SHAPE(2, 2)) },
-        { "m.newer.weight_scale", number(2) },
+        { "m.newer.weight_scale", made_number(2) },
         { "m.broken.weight", counting(NINO_F8_E4M3, NINO_SHAPE(3, 4)) },
-        { "m.broken.scale_weight", number(NAN) },
+        { "m.broken.scale_weight", made_number(NAN) },
     };
     enum { N = sizeof(e) / sizeof(e[0]) };
     char path[128];
