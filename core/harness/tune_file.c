@@ -116,12 +116,7 @@ nino_status nino_tuning_save(const char *cache_dir, const nino_device_info *d,
     if (!tune_file_file_of(cache_dir, d, dir, path))
         return NINO_OK; // nowhere to keep anything, as asked
     write_tuning(&b, t);
-    nino_status st = b.failed ? nino_fail(err, NINO_ERR_NOMEM, path, "out of memory")
-                              : nino_file_mkdirs(dir, false, err);
-    if (!st)
-        st = nino_file_save(NULL, path, false, b.data, b.len, err);
-    nino_buf_release(&b);
-    return st;
+    return nino_device_file_save(dir, path, &b, err);
 }
 
 nino_status nino_tuning_load(const char *cache_dir, const nino_device_info *d,

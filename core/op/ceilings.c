@@ -77,6 +77,16 @@ static const double *number_at(const nino_ceilings *c, size_t i)
     return at;
 }
 
+nino_status nino_device_file_save(const char *dir, const char *path, nino_buf *b, nino_error *err)
+{
+    nino_status st = b->failed ? nino_fail(err, NINO_ERR_NOMEM, path, "out of memory")
+                               : nino_file_mkdirs(dir, false, err);
+    if (!st)
+        st = nino_file_save(NULL, path, false, b->data, b->len, err);
+    nino_buf_release(b);
+    return st;
+}
+
 nino_status nino_ceilings_save(const char *cache_dir, const nino_device_info *d,
                                const nino_ceilings *c, nino_error *err)
 {
@@ -98,12 +108,7 @@ nino_status nino_ceilings_save(const char *cache_dir, const nino_device_info *d,
                       (unsigned long long) p->bytes, p->read, p->write, p->copy);
     }
     nino_buf_adds(&b, "\n    ]\n}\n");
-    nino_status st = b.failed ? nino_fail(err, NINO_ERR_NOMEM, path, "out of memory")
-                              : nino_file_mkdirs(dir, false, err);
-    if (!st)
-        st = nino_file_save(NULL, path, false, b.data, b.len, err);
-    nino_buf_release(&b);
-    return st;
+    return nino_device_file_save(dir, path, &b, err);
 }
 
 static bool positive(const nino_json *v, double *out)

@@ -1,5 +1,6 @@
 // Internal: ceilings of a device: what a backend measures, and their use as a profile's numbers.
 #pragma once
+#include "core/base/buf.h"
 #include "core/op/profile.h"
 #include <ninodes/measure.h>
 
@@ -18,6 +19,8 @@ typedef enum nino_ceiling_kind {
 // DIR/KIND; `version` may be "" or what else it belongs to. False: nowhere.
 bool nino_device_file(const char *cache_dir, const char *kind, const nino_device_info *d,
                       const char *version, char *dir, char *path, size_t size);
+// Saves b, which goes, as path; dir is made if it is not there.
+nino_status nino_device_file_save(const char *dir, const char *path, nino_buf *b, nino_error *err);
 // Puts the figures of this device, if it was measured, in the place of the profile's; true when it
 // did. cache_dir as in nino_ctx_params.
 bool nino_ceilings_apply(const char *cache_dir, const nino_device_info *d, nino_profile *p);
