@@ -57,7 +57,7 @@ static void fault_from_environment(void)
         nino_ocl_set_fault((uint64_t) n, is_sticky ? UINT64_MAX : (uint64_t) n, (cl_int) code);
 }
 
-static void load(void)
+static void api_load(void)
 {
     void *lib = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!lib)
@@ -74,7 +74,7 @@ static void load(void)
 
 bool nino_ocl_load(void)
 {
-    pthread_once(&once, load);
+    pthread_once(&once, api_load);
     return is_loaded;
 }
 

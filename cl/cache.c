@@ -48,7 +48,7 @@ nino_cl_key nino_cl_hash(const char *const *parts, size_t n)
 }
 
 // Ours, and nobody else may write.
-static bool is_ours(const struct stat *st, mode_t forbidden)
+static bool is_cache_ours(const struct stat *st, mode_t forbidden)
 {
     return st->st_uid == geteuid() && !(st->st_mode & forbidden);
 }
@@ -66,7 +66,7 @@ static int open_private(int at, const char *name, const char *path, const nino_l
         nino_logf(log, NINO_LOG_WARN, "no kernel cache: cannot open %s: %s", path, strerror(errno));
         return -1;
     }
-    if (fstat(fd, &st) || !is_ours(&st, 077)) {
+    if (fstat(fd, &st) || !is_cache_ours(&st, 077)) {
         nino_logf(log, NINO_LOG_WARN,
                   "no kernel cache: %s must belong to you alone (mode 0700), it holds code", path);
         close(fd);
@@ -222,13 +222,13 @@ static void digest_of(const void *data, size_t bytes, uint8_t out[32])
 }
 
 // The payload, or NULL on any doubt.
-static void *read_entry(int fd, const nino_cl_key *key, size_t *bytes)
+static void *cache_read_entry(int fd, const nino_cl_key *key, size_t *bytes)
 {
     struct stat st;
     header h;
     uint8_t digest[32];
     nino_error err;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !is_ours(&st, 022) ||
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !is_cache_ours(&st, 022) ||
         st.st_size < (off_t) sizeof(h) || st.st_size > MAX_ENTRY ||
         nino_file_pread(fd, &h, sizeof(h), 0, "kernel cache", &err))
         return NULL;
@@ -256,7 +256,7 @@ void *nino_cl_cache_get(nino_cl_cache *c, const nino_cl_key *key, size_t *bytes)
     const int fd = openat(c->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return NULL;
-    void *data = read_entry(fd, key, bytes);
+    void *data = cache_read_entry(fd, key, bytes);
     if (data)
         futimens(fd, NULL); // used now
     close(fd);

@@ -97,8 +97,8 @@ static void arena_destroy(void *priv, void *handle)
 }
 
 // `owned` is freed when the copy is done; then the call need not wait.
-static nino_status write_block(nino_cl *cl, const nino_block *dst, const void *src, size_t bytes,
-                               void *owned, nino_error *err)
+static nino_status cl_backend_write_block(nino_cl *cl, const nino_block *dst, const void *src,
+                                          size_t bytes, void *owned, nino_error *err)
 {
     if (!bytes) {
         free(owned);
@@ -115,17 +115,17 @@ static nino_status write_block(nino_cl *cl, const nino_block *dst, const void *s
     return nino_cl_command_end(cl, &c, e, err);
 }
 
-static nino_status upload(nino_backend *be, const nino_block *dst, const void *src, size_t bytes,
-                          nino_error *err)
+static nino_status cl_backend_upload(nino_backend *be, const nino_block *dst, const void *src,
+                                     size_t bytes, nino_error *err)
 {
     nino_cl *cl = (nino_cl *) be;
     const nino_status st =
         nino_cl_queue_finish(cl, err); // the copy would wait, and not be cancelled
-    return st ? st : write_block(cl, dst, src, bytes, NULL, err);
+    return st ? st : cl_backend_write_block(cl, dst, src, bytes, NULL, err);
 }
 
-static nino_status download(nino_backend *be, const nino_block *src, void *dst, size_t bytes,
-                            nino_error *err)
+static nino_status cl_backend_download(nino_backend *be, const nino_block *src, void *dst,
+                                       size_t bytes, nino_error *err)
 {
     nino_cl *cl = (nino_cl *) be;
     nino_status st = nino_cl_queue_finish(cl, err); // waits under the deadline
@@ -139,7 +139,8 @@ static nino_status download(nino_backend *be, const nino_block *src, void *dst, 
     return nino_cl_command_end(cl, &c, e, err);
 }
 
-static nino_status fill_zero(nino_backend *be, const nino_block *dst, size_t bytes, nino_error *err)
+static nino_status cl_backend_fill_zero(nino_backend *be, const nino_block *dst, size_t bytes,
+                                        nino_error *err)
 {
     nino_cl *cl = (nino_cl *) be;
     const cl_uint zero = 0;
@@ -156,7 +157,7 @@ static nino_status fill_zero(nino_backend *be, const nino_block *dst, size_t byt
 }
 
 // ---- weights ---------------------------------------------------------------------------------
-static size_t packed_bytes(nino_backend *be, const nino_weight *w, nino_dtype *dtype)
+static size_t cl_backend_packed_bytes(nino_backend *be, const nino_weight *w, nino_dtype *dtype)
 {
     return nino_sched_packed_bytes(&be->profile, w, dtype);
 }
@@ -191,12 +192,13 @@ static nino_status pack_copied(nino_cl *cl, const nino_weight *w, int64_t first,
     const nino_status st = rows ? nino_pack_rows(p, w, first, rows, cl->be.cancel, host, err)
                                 : nino_pack_weight(p, w, cl->be.cancel, host, err);
     if (!st)
-        return write_block(cl, &dst, host, bytes, host, err);
+        return cl_backend_write_block(cl, &dst, host, bytes, host, err);
     free(host);
     return st;
 }
 
-static nino_status pack(nino_backend *be, const nino_weight *w, nino_packed *out, nino_error *err)
+static nino_status cl_backend_pack(nino_backend *be, const nino_weight *w, nino_packed *out,
+                                   nino_error *err)
 {
     nino_cl *cl = (nino_cl *) be;
     const size_t bytes = nino_sched_packed_bytes(&be->profile, w, &out->dtype);
@@ -216,12 +218,12 @@ static nino_status pack(nino_backend *be, const nino_weight *w, nino_packed *out
     return st;
 }
 
-static size_t workspace(nino_backend *be, const nino_op_desc *d)
+static size_t cl_backend_workspace(nino_backend *be, const nino_op_desc *d)
 {
     return nino_sched_workspace(&be->profile, d);
 }
 
-static nino_status finish(nino_backend *be, nino_error *err)
+static nino_status cl_backend_finish(nino_backend *be, nino_error *err)
 {
     return nino_cl_queue_finish((nino_cl *) be, err);
 }
@@ -241,14 +243,14 @@ static void close_backend(nino_backend *be)
 static const nino_backend_impl impl = {
     .name = "cl",
     .close = close_backend,
-    .upload = upload,
-    .download = download,
-    .fill_zero = fill_zero,
-    .packed_bytes = packed_bytes,
-    .pack = pack,
-    .workspace = workspace,
+    .upload = cl_backend_upload,
+    .download = cl_backend_download,
+    .fill_zero = cl_backend_fill_zero,
+    .packed_bytes = cl_backend_packed_bytes,
+    .pack = cl_backend_pack,
+    .workspace = cl_backend_workspace,
     .run = nino_cl_run,
-    .finish = finish,
+    .finish = cl_backend_finish,
     .probe = nino_cl_probe,
 };
 

@@ -17,7 +17,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 // Number after `key` in a file like /proc/meminfo or a file that is only a number (key ""), 0 if
 // absent.
-static uint64_t read_number(const char *path, const char *key)
+static uint64_t cl_device_read_number(const char *path, const char *key)
 {
     FILE *f = fopen(path, "re");
     if (!f)
@@ -33,9 +33,12 @@ static uint64_t read_number(const char *path, const char *key)
     return v;
 }
 
-static uint64_t meminfo(const char *key) { return read_number("/proc/meminfo", key) * 1024; }
+static uint64_t cl_device_meminfo(const char *key)
+{
+    return cl_device_read_number("/proc/meminfo", key) * 1024;
+}
 
-static void text(const nino_cl_device *d, cl_device_info what, char *out, size_t size)
+static void cl_device_text(const nino_cl_device *d, cl_device_info what, char *out, size_t size)
 {
     out[0] = 0;
     if (OCL(clGetDeviceInfo, d->id, what, size, out, NULL))
@@ -43,7 +46,7 @@ static void text(const nino_cl_device *d, cl_device_info what, char *out, size_t
     out[size - 1] = 0;
 }
 
-static uint64_t number(const nino_cl_device *d, cl_device_info what, size_t size)
+static uint64_t cl_device_number(const nino_cl_device *d, cl_device_info what, size_t size)
 {
     uint64_t v = 0; // little-endian hosts only, which is all that OpenCL has here
     if (OCL(clGetDeviceInfo, d->id, what, size, &v, NULL))
@@ -64,15 +67,15 @@ static const char *problem_of(const nino_cl_device *d)
 {
     int major = 0, minor = 0;
     sscanf(d->version, "OpenCL %d.%d", &major, &minor);
-    if (!number(d, CL_DEVICE_AVAILABLE, sizeof(cl_bool)))
+    if (!cl_device_number(d, CL_DEVICE_AVAILABLE, sizeof(cl_bool)))
         return "the driver says that it is not available";
-    if (!number(d, CL_DEVICE_COMPILER_AVAILABLE, sizeof(cl_bool)))
+    if (!cl_device_number(d, CL_DEVICE_COMPILER_AVAILABLE, sizeof(cl_bool)))
         return "its driver has no compiler";
     if (major * 10 + minor < 12)
         return "its driver is older than OpenCL 1.2";
-    if (!number(d, CL_DEVICE_ENDIAN_LITTLE, sizeof(cl_bool)))
+    if (!cl_device_number(d, CL_DEVICE_ENDIAN_LITTLE, sizeof(cl_bool)))
         return "it is big-endian";
-    if (number(d, CL_DEVICE_ADDRESS_BITS, sizeof(cl_uint)) < 64)
+    if (cl_device_number(d, CL_DEVICE_ADDRESS_BITS, sizeof(cl_uint)) < 64)
         return "it has 32-bit addresses";
     return "";
 }
@@ -92,39 +95,39 @@ static void find_schedule(nino_cl_device *d)
     const nino_cl_schedule *s = nino_cl_schedule_of(&profile);
     snprintf(o->profile, sizeof(o->profile), "%s", profile.name);
     snprintf(o->schedule, sizeof(o->schedule), "%s", profile.schedule->name);
-    if (number(d, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t)) < s->group)
+    if (cl_device_number(d, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t)) < s->group)
         snprintf(o->problem, sizeof(o->problem), "its work-groups are smaller than %zu", s->group);
     else if (o->local_bytes < s->local_bytes)
         snprintf(o->problem, sizeof(o->problem), "it has less than %u KiB of local memory",
                  (unsigned) (s->local_bytes >> 10));
 }
 
-static void describe(nino_cl_device *d, size_t index)
+static void cl_device_describe(nino_cl_device *d, size_t index)
 {
     nino_device_info *o = &d->info;
     char extensions[8192];
-    const uint64_t type = number(d, CL_DEVICE_TYPE, sizeof(cl_device_type));
+    const uint64_t type = cl_device_number(d, CL_DEVICE_TYPE, sizeof(cl_device_type));
     d->is_host = type & CL_DEVICE_TYPE_CPU;
     o->is_gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
     snprintf(o->selector, sizeof(o->selector), "cl:%zu", index);
-    text(d, CL_DEVICE_NAME, o->name, sizeof(o->name));
-    text(d, CL_DEVICE_VENDOR, o->vendor, sizeof(o->vendor));
-    text(d, CL_DRIVER_VERSION, o->driver, sizeof(o->driver));
-    text(d, CL_DEVICE_VERSION, d->version, sizeof(d->version));
-    text(d, CL_DEVICE_EXTENSIONS, extensions, sizeof(extensions));
+    cl_device_text(d, CL_DEVICE_NAME, o->name, sizeof(o->name));
+    cl_device_text(d, CL_DEVICE_VENDOR, o->vendor, sizeof(o->vendor));
+    cl_device_text(d, CL_DRIVER_VERSION, o->driver, sizeof(o->driver));
+    cl_device_text(d, CL_DEVICE_VERSION, d->version, sizeof(d->version));
+    cl_device_text(d, CL_DEVICE_EXTENSIONS, extensions, sizeof(extensions));
     if (OCL(clGetPlatformInfo, d->platform, CL_PLATFORM_NAME, sizeof(o->platform), o->platform,
             NULL))
         o->platform[0] = 0;
     if (OCL(clGetPlatformInfo, d->platform, CL_PLATFORM_VERSION, sizeof(d->platform_version),
             d->platform_version, NULL))
         d->platform_version[0] = 0;
-    o->compute_units = (unsigned) number(d, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
-    o->max_buffer = number(d, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
-    o->local_bytes = number(d, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong));
-    o->mem_bytes = number(d, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
+    o->compute_units = (unsigned) cl_device_number(d, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
+    o->max_buffer = cl_device_number(d, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
+    o->local_bytes = cl_device_number(d, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong));
+    o->mem_bytes = cl_device_number(d, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
     // PoCL reports one NUMA node's share of hot-plugged memory and does not enforce it.
-    if (d->is_host && meminfo("MemTotal:"))
-        o->mem_bytes = meminfo("MemTotal:");
+    if (d->is_host && cl_device_meminfo("MemTotal:"))
+        o->mem_bytes = cl_device_meminfo("MemTotal:");
     o->has_fp16 = has_extension(extensions, "cl_khr_fp16");
     o->has_fp64 = has_extension(extensions, "cl_khr_fp64");
     find_schedule(d);
@@ -163,7 +166,7 @@ static void enumerate(void)
         for (cl_uint i = 0; i < n && i < MAX_DEVICES && n_devices < MAX_DEVICES; i++) {
             nino_cl_device *d = &devices[n_devices];
             *d = (nino_cl_device){ .platform = platforms[p], .id = ids[i] };
-            describe(d, n_devices++);
+            cl_device_describe(d, n_devices++);
         }
     }
 }
@@ -185,10 +188,10 @@ static uint64_t gtt_free(void)
         return 0;
     for (size_t i = 0; i < g.gl_pathc; i++) {
         char used[256];
-        const uint64_t total = read_number(g.gl_pathv[i], "");
+        const uint64_t total = cl_device_read_number(g.gl_pathv[i], "");
         snprintf(used, sizeof(used), "%.*sused", (int) (strlen(g.gl_pathv[i]) - strlen("total")),
                  g.gl_pathv[i]);
-        const uint64_t taken = read_number(used, "");
+        const uint64_t taken = cl_device_read_number(used, "");
         if (total > taken && total - taken > best)
             best = total - taken;
     }
@@ -199,7 +202,7 @@ static uint64_t gtt_free(void)
 uint64_t nino_cl_budget(const nino_cl_device *dev, const nino_profile *profile)
 {
     const uint64_t gib = (uint64_t) 1 << 30;
-    const uint64_t available = meminfo("MemAvailable:");
+    const uint64_t available = cl_device_meminfo("MemAvailable:");
     cl_bool is_unified = CL_FALSE;
     if (OCL(clGetDeviceInfo, dev->id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof(is_unified),
             &is_unified, NULL))

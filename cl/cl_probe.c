@@ -28,8 +28,8 @@ static uint32_t rounds(const probe *p, uint64_t n, double amount)
     return r < 1 ? 1 : r > 1e9 ? 1000000000u : (uint32_t) r;
 }
 
-static nino_status launch(const probe *p, const char *kernel, const char *defs,
-                          const nino_cl_arg *args, int n_args, nino_error *err)
+static nino_status cl_probe_launch(const probe *p, const char *kernel, const char *defs,
+                                   const nino_cl_arg *args, int n_args, nino_error *err)
 {
     return nino_cl_launch(p->cl, "probe", kernel, defs, NULL, 1, &p->items, NULL, args, n_args,
                           err);
@@ -37,7 +37,7 @@ static nino_status launch(const probe *p, const char *kernel, const char *defs,
 
 // One go of about `amount` (vectors, multiply-adds, launches, copies); *done: bytes, FLOPs,
 // launches that it really did.
-static nino_status go(const probe *p, double amount, double *done, nino_error *err)
+static nino_status cl_probe_go(const probe *p, double amount, double *done, nino_error *err)
 {
     const nino_cl_probing *how = &p->schedule->probing;
     const int lanes = how->vector;
@@ -49,7 +49,7 @@ static nino_status go(const probe *p, double amount, double *done, nino_error *e
         r = rounds(p, n, amount);
         const nino_cl_arg a[] = { A_BUF(&p->set, elem), A_BUF(&p->out, 4), A_INT(n), A_INT(r) };
         *done = how->round(n, p->items) * r * (double) elem;
-        return launch(p, "probe_read", "", a, NINO_CL_COUNT(a), err);
+        return cl_probe_launch(p, "probe_read", "", a, NINO_CL_COUNT(a), err);
     }
     case NINO_CEILING_WRITE:
     case NINO_CEILING_COPY: {
@@ -58,7 +58,8 @@ static nino_status go(const probe *p, double amount, double *done, nino_error *e
         r = rounds(p, m, amount);
         const nino_cl_arg a[] = { A_BUF(&p->set, elem), A_INT(m), A_INT(r) };
         *done = how->round(m, p->items) * r * (double) elem * (is_copy ? 2 : 1);
-        return launch(p, is_copy ? "probe_copy" : "probe_write", "", a, NINO_CL_COUNT(a), err);
+        return cl_probe_launch(p, is_copy ? "probe_copy" : "probe_write", "", a, NINO_CL_COUNT(a),
+                               err);
     }
     case NINO_CEILING_F32:
     case NINO_CEILING_F16: {
@@ -67,17 +68,17 @@ static nino_status go(const probe *p, double amount, double *done, nino_error *e
         r = (uint32_t) (amount / (12.0 * (double) p->items)) + 1;
         const nino_cl_arg a[] = { A_BUF(&p->out, 4), A_F32(0.5f), A_F32(0.25f), A_INT(r) };
         *done = 2.0 * 12 * r * width * (double) p->items;
-        return launch(p, "probe_fma",
-                      is_half        ? "-DHALF=1"
-                      : p->is_narrow ? "-DNARROW=1"
-                                     : "",
-                      a, NINO_CL_COUNT(a), err);
+        return cl_probe_launch(p, "probe_fma",
+                               is_half        ? "-DHALF=1"
+                               : p->is_narrow ? "-DNARROW=1"
+                                              : "",
+                               a, NINO_CL_COUNT(a), err);
     }
     case NINO_CEILING_LAUNCH: {
         const nino_cl_arg a[] = { A_BUF(&p->out, 4) };
         nino_status st = NINO_OK;
         for (*done = 0; !st && *done < amount; *done += 1)
-            st = launch(p, "probe_nothing", "", a, NINO_CL_COUNT(a), err);
+            st = cl_probe_launch(p, "probe_nothing", "", a, NINO_CL_COUNT(a), err);
         return st;
     }
     case NINO_CEILING_UPLOAD:
@@ -100,20 +101,20 @@ static nino_status timed(const probe *p, double amount, double *done, double *se
                          nino_error *err)
 {
     const uint64_t start = nino_now_ns();
-    nino_status st = go(p, amount, done, err);
+    nino_status st = cl_probe_go(p, amount, done, err);
     if (!st)
         st = nino_cl_queue_finish(p->cl, err);
     *seconds = (double) (nino_now_ns() - start) * 1e-9;
     return st;
 }
 
-static int by_value(const void *a, const void *b)
+static int cl_probe_by_value(const void *a, const void *b)
 {
     const double x = *(const double *) a, y = *(const double *) b;
     return x < y ? -1 : x > y;
 }
 
-static nino_status prepare(probe *p, nino_error *err)
+static nino_status cl_probe_prepare(probe *p, nino_error *err)
 {
     nino_status st = NINO_OK;
     p->items = p->schedule->probing.items(p->kind, nino_cl_compute_units(p->cl), p->bytes);
@@ -129,7 +130,7 @@ static nino_status prepare(probe *p, nino_error *err)
 }
 
 // The median of some goes.
-static nino_status median(const probe *p, int repeats, double *rate, nino_error *err)
+static nino_status cl_probe_median(const probe *p, int repeats, double *rate, nino_error *err)
 {
     const bool is_launch = p->kind == NINO_CEILING_LAUNCH;
     double amount = is_launch ? 16 : p->kind >= NINO_CEILING_UPLOAD ? 1 : 1e5;
@@ -151,7 +152,7 @@ static nino_status median(const probe *p, int repeats, double *rate, nino_error 
     }
     if (st)
         return st;
-    qsort(result, (size_t) repeats, sizeof(result[0]), by_value);
+    qsort(result, (size_t) repeats, sizeof(result[0]), cl_probe_by_value);
     *rate = result[repeats / 2];
     return NINO_OK;
 }
@@ -162,12 +163,12 @@ nino_status nino_cl_probe(nino_backend *be, nino_ceiling_kind kind, uint64_t byt
     probe p = { .cl = (nino_cl *) be, .kind = kind, .bytes = bytes };
     p.schedule = nino_cl_schedule_now(p.cl);
     double narrow = 0;
-    nino_status st = prepare(&p, err);
+    nino_status st = cl_probe_prepare(&p, err);
     if (!st)
-        st = median(&p, repeats, rate, err);
+        st = cl_probe_median(&p, repeats, rate, err);
     if (!st && kind == NINO_CEILING_F32 && p.schedule->probing.fma_narrow) {
         p.is_narrow = true; // which of the two fills the registers depends on the processor
-        st = median(&p, repeats, &narrow, err);
+        st = cl_probe_median(&p, repeats, &narrow, err);
         *rate = narrow > *rate ? narrow : *rate;
     }
     nino_pool_free(be->pool, &p.set);

@@ -25,7 +25,7 @@ nino_status nino_cl_profile_of(const nino_cl_device *dev, nino_profile *out, nin
     return st || !*name ? st : nino_sched_find(name, "NINODES_SCHEDULE", &out->schedule, err);
 }
 
-static const char *find(const nino_cl_text *list, const char *file)
+static const char *cl_schedule_find(const nino_cl_text *list, const char *file)
 {
     for (; list->name; list++)
         if (!strcmp(list->name, file))
@@ -35,6 +35,6 @@ static const char *find(const nino_cl_text *list, const char *file)
 
 const char *nino_cl_source(const nino_profile *p, const char *file)
 {
-    const char *own = find(nino_cl_schedule_of(p)->kernels, file);
-    return own ? own : find(nino_cl_shared_kernels, file);
+    const char *own = cl_schedule_find(nino_cl_schedule_of(p)->kernels, file);
+    return own ? own : cl_schedule_find(nino_cl_shared_kernels, file);
 }

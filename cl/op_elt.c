@@ -30,8 +30,8 @@ typedef struct rows {
     nino_op_rows b;       // how the broadcast operand goes with them
 } rows;
 
-static nino_status rows_of(const nino_op_call *c, const nino_shape *broadcast, rows *r,
-                           nino_error *err)
+static nino_status op_elt_rows_of(const nino_op_call *c, const nino_shape *broadcast, rows *r,
+                                  nino_error *err)
 {
     const nino_shape *s = &c->d.dst;
     r->len = s->dim[s->rank - 1];
@@ -66,11 +66,11 @@ static nino_status launch_rows(nino_cl *cl, const nino_op_call *c, const char *k
                           err);
 }
 
-static nino_status add_rows(nino_cl *cl, const nino_op_call *c, nino_error *err)
+static nino_status op_elt_add_rows(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
     const size_t elem = nino_dtype_size(c->d.src_type[0]);
     rows r = { 0 };
-    const nino_status st = rows_of(c, &c->d.src[1], &r, err);
+    const nino_status st = op_elt_rows_of(c, &c->d.src[1], &r, err);
     const nino_cl_arg args[] = { A_BUF(&c->src[0]->mem, elem),
                                  A_BUF(&c->src[1]->mem, elem),
                                  A_BUF(&c->dst->mem, elem),
@@ -87,7 +87,7 @@ static nino_status gate_add(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
     const size_t elem = nino_dtype_size(c->d.src_type[0]);
     rows r = { 0 };
-    const nino_status st = rows_of(c, &c->d.src[2], &r, err);
+    const nino_status st = op_elt_rows_of(c, &c->d.src[2], &r, err);
     const nino_cl_arg args[] = { A_BUF(&c->src[0]->mem, elem),
                                  A_BUF(&c->src[1]->mem, elem),
                                  A_BUF(&c->src[2]->mem, elem),
@@ -105,7 +105,7 @@ static nino_status glu(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
     const size_t elem = nino_dtype_size(c->d.src_type[0]);
     rows r = { 0 };
-    const nino_status st = rows_of(c, NULL, &r, err);
+    const nino_status st = op_elt_rows_of(c, NULL, &r, err);
     const nino_cl_arg args[] = { A_BUF(&c->src[0]->mem, elem), A_BUF(&c->dst->mem, elem),
                                  A_U64(r.n), A_INT(r.len), A_INT(r.each) };
     return st ? st : launch_rows(cl, c, "glu", &r, 1, args, NINO_CL_COUNT(args), err);
@@ -116,7 +116,7 @@ static nino_status rope(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
     const size_t elem = nino_dtype_size(c->d.src_type[0]);
     rows r = { 0 };
-    const nino_status st = rows_of(c, NULL, &r, err);
+    const nino_status st = op_elt_rows_of(c, NULL, &r, err);
     const nino_cl_arg args[] = {
         A_BUF(&c->src[0]->mem, elem),
         A_BUF(&c->src[1]->mem, 4),
@@ -149,7 +149,7 @@ nino_status nino_cl_elt(nino_cl *cl, const nino_op_call *c, nino_error *err)
     case NINO_OP_ADD:
         return nino_shape_equal(&d->src[0], &d->src[1])
                    ? launch_flat(cl, c, "add", two, NINO_CL_COUNT(two), err)
-                   : add_rows(cl, c, err);
+                   : op_elt_add_rows(cl, c, err);
     case NINO_OP_MUL: return launch_flat(cl, c, "mul", two, NINO_CL_COUNT(two), err);
     case NINO_OP_SCALE: return launch_flat(cl, c, "scale", scale, NINO_CL_COUNT(scale), err);
     case NINO_OP_GLU: return glu(cl, c, err);

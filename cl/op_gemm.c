@@ -113,17 +113,17 @@ typedef struct arguments {
     int n;
 } arguments;
 
-static void add(arguments *a, int n, const nino_cl_arg *more)
+static void op_gemm_add(arguments *a, int n, const nino_cl_arg *more)
 {
     memcpy(a->list + a->n, more, (size_t) n * sizeof(*more));
     a->n += n;
 }
 #define ADD(a, ...)                                                                                \
-    add(a, NINO_CL_COUNT(((const nino_cl_arg[]){ __VA_ARGS__ })),                                  \
-        (const nino_cl_arg[]){ __VA_ARGS__ })
+    op_gemm_add(a, NINO_CL_COUNT(((const nino_cl_arg[]){ __VA_ARGS__ })),                          \
+                (const nino_cl_arg[]){ __VA_ARGS__ })
 
 // The weight and, of a part as the file stores it, where its factors and codebook are.
-static void add_weight(arguments *a, const nino_cl_columns *w)
+static void op_gemm_add_weight(arguments *a, const nino_cl_columns *w)
 {
     if (w->raw)
         ADD(a, A_BUF(&w->mem, 1), A_INT(w->raw->is_scaled), A_U64(w->raw->scales),
@@ -147,7 +147,7 @@ static arguments gemm_arguments(const launch *l)
     ADD(&a, A_INT(g->c), A_INT(g->h), A_INT(g->w), A_INT(g->oh), A_INT(g->ow));
     ADD(&a, A_INT(g->ks), A_INT(g->stride), A_INT(g->pad), A_INT(g->up));
     ADD(&a, A_BUF(l->o.x, l->o.elem));
-    add_weight(&a, l->w);
+    op_gemm_add_weight(&a, l->w);
     add_result(&a, &l->o);
     if (l->cut.tile_rows)
         ADD(&a, A_INT(l->cut.tile_rows), A_INT(l->cut.tile_panels));
@@ -162,7 +162,7 @@ static arguments skinny_arguments(const launch *l)
     const nino_cl_product *g = &l->g;
     arguments a = { .n = 0 };
     ADD(&a, A_INT(g->rows), A_INT(g->n), A_INT(g->ld), A_INT(g->c), A_BUF(l->o.x, l->o.elem));
-    add_weight(&a, l->w);
+    op_gemm_add_weight(&a, l->w);
     add_result(&a, &l->o);
     return a;
 }
@@ -174,14 +174,14 @@ static arguments expand_arguments(const nino_weight *w, const nino_cl_columns *p
     arguments a = { .n = 0 };
     ADD(&a, A_INT(to->first - part->first), A_INT(part->n), A_INT(w->c),
         A_INT(nino_weight_taps(w)));
-    add_weight(&a, part);
+    op_gemm_add_weight(&a, part);
     ADD(&a, A_BUF(&to->mem, 4));
     return a;
 }
 
 // ---- launches ----------------------------------------------------------------------------------
 
-static launch launch_of(const nino_op_call *c, const nino_cl_columns *w)
+static launch op_gemm_launch_of(const nino_op_call *c, const nino_cl_columns *w)
 {
     launch l = { .g = nino_cl_product_of(&c->d), .w = w };
     l.o = operands_of(c, &l.g, w->first);
@@ -201,7 +201,7 @@ static nino_status run_direct(nino_cl *cl, const nino_op_call *c, const nino_cl_
 {
     const nino_op_desc *d = &c->d;
     const nino_cl_schedule *s = nino_cl_schedule_now(cl);
-    launch l = launch_of(c, w);
+    launch l = op_gemm_launch_of(c, w);
     const int64_t rows = l.g.rows;
     const double part = (double) l.g.n / (double) l.g.ld;
     if (rows > INT32_MAX - 256 || l.g.ld > INT32_MAX - 256 || l.g.c * l.g.taps > INT32_MAX - 256)
@@ -233,7 +233,7 @@ static nino_status run_skinny(nino_cl *cl, const nino_op_call *c, const nino_cl_
                               nino_error *err)
 {
     const nino_op_desc *d = &c->d;
-    launch l = launch_of(c, w);
+    launch l = op_gemm_launch_of(c, w);
     nino_cl_product_defs(c, w, &l.cut);
     nino_cl_cut_define(&l.cut, " -DM=%d", nino_cl_schedule_now(cl)->skinny_rows(l.g.rows));
     const int64_t panels = nino_pack_panels_of(w->n);
@@ -248,8 +248,8 @@ static nino_status run_skinny(nino_cl *cl, const nino_op_call *c, const nino_cl_
                           a.list, a.n, err);
 }
 
-static nino_status expand(nino_cl *cl, const nino_op_call *c, const nino_cl_columns *part,
-                          const nino_cl_columns *to, nino_error *err)
+static nino_status op_gemm_expand(nino_cl *cl, const nino_op_call *c, const nino_cl_columns *part,
+                                  const nino_cl_columns *to, nino_error *err)
 {
     const nino_weight *w = c->d.weight;
     const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids.expand(
@@ -291,7 +291,7 @@ static nino_status run_part(nino_cl *cl, const nino_op_call *c, const nino_raw_p
     for (int64_t i = 0; i < p->rows && !st; i += step) {
         to.first = p->row0 + i;
         to.n = p->rows - i < step ? p->rows - i : step;
-        st = expand(cl, c, &w, &to, err);
+        st = op_gemm_expand(cl, c, &w, &to, err);
         if (!st)
             st = run_columns(cl, c, &to, err);
     }

@@ -10,7 +10,7 @@ static size_t pixels(const nino_cl *cl, int64_t w)
     return nino_cl_items(cl, (uint64_t) ((w + run - 1) / run));
 }
 
-static nino_block part(const nino_op_call *c, uint64_t offset)
+static nino_block op_image_part(const nino_op_call *c, uint64_t offset)
 {
     nino_block b = c->workspace;
     b.offset += offset;
@@ -38,9 +38,9 @@ static nino_status resample(nino_cl *cl, const nino_op_call *c, nino_error *err)
     const nino_op_desc *d = &c->d;
     const nino_resample_layout l = nino_sched_resample(d);
     const int64_t *s = d->src[0].dim, *o = d->dst.dim;
-    const nino_block start_x = part(c, l.start_x), weight_x = part(c, l.weight_x);
-    const nino_block start_y = part(c, l.start_y), weight_y = part(c, l.weight_y);
-    const nino_block image = part(c, l.image);
+    const nino_block start_x = op_image_part(c, l.start_x), weight_x = op_image_part(c, l.weight_x);
+    const nino_block start_y = op_image_part(c, l.start_y), weight_y = op_image_part(c, l.weight_y);
+    const nino_block image = op_image_part(c, l.image);
     const size_t elem = nino_dtype_size(d->src_type[0]);
     const char *defs = nino_cl_type_defs(d->src_type[0]);
     const nino_cl_what helper = { .d = d, .is_main = false }, what = { .d = d, .is_main = true };
@@ -72,7 +72,7 @@ static nino_status resample(nino_cl *cl, const nino_op_call *c, nino_error *err)
                           NINO_CL_COUNT(y), err);
 }
 
-static nino_status blend(nino_cl *cl, const nino_op_call *c, nino_error *err)
+static nino_status op_image_blend(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
     const nino_op_desc *d = &c->d;
     const nino_op_attr *a = &d->attr;
@@ -105,7 +105,7 @@ static nino_status blend_div(nino_cl *cl, const nino_op_call *c, nino_error *err
                           NINO_CL_COUNT(args), err);
 }
 
-static nino_status to_rgb8(nino_cl *cl, const nino_op_call *c, nino_error *err)
+static nino_status op_image_to_rgb8(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
     const nino_op_desc *d = &c->d;
     const int64_t channels = d->src[0].dim[3], n = nino_shape_count(&d->src[0]) / channels;
@@ -121,8 +121,8 @@ nino_status nino_cl_image(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
     switch (c->d.op) {
     case NINO_OP_RESAMPLE: return resample(cl, c, err);
-    case NINO_OP_BLEND: return blend(cl, c, err);
+    case NINO_OP_BLEND: return op_image_blend(cl, c, err);
     case NINO_OP_BLEND_DIV: return blend_div(cl, c, err);
-    default: return to_rgb8(cl, c, err);
+    default: return op_image_to_rgb8(cl, c, err);
     }
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 // Product of the dimensions from..to-1.
-static uint64_t extent(const nino_shape *s, int from, int to)
+static uint64_t op_move_extent(const nino_shape *s, int from, int to)
 {
     uint64_t n = 1;
     for (int i = from; i < to; i++)
@@ -25,7 +25,8 @@ typedef struct rows {
     uint64_t dst_row, to;
 } rows;
 
-static nino_status copy_rows(nino_cl *cl, const nino_op_call *c, int src, rows r, nino_error *err)
+static nino_status op_move_copy_rows(nino_cl *cl, const nino_op_call *c, int src, rows r,
+                                     nino_error *err)
 {
     const size_t elem = nino_dtype_size(c->d.dst_type);
     const nino_cl_what what = { .d = &c->d, .is_main = src == 0 };
@@ -49,30 +50,31 @@ static nino_status copy_rows(nino_cl *cl, const nino_op_call *c, int src, rows r
 static nino_status concat(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
     const int axis = c->d.attr.axis;
-    rows r = { .n = extent(&c->d.dst, 0, axis), .dst_row = extent(&c->d.dst, axis, c->d.dst.rank) };
+    rows r = { .n = op_move_extent(&c->d.dst, 0, axis),
+               .dst_row = op_move_extent(&c->d.dst, axis, c->d.dst.rank) };
     nino_status st = NINO_OK;
     for (int i = 0; i < 2 && !st; i++) {
-        r.len = r.src_row = extent(&c->d.src[i], axis, c->d.src[i].rank);
-        st = copy_rows(cl, c, i, r, err);
+        r.len = r.src_row = op_move_extent(&c->d.src[i], axis, c->d.src[i].rank);
+        st = op_move_copy_rows(cl, c, i, r, err);
         r.to += r.len;
     }
     return st;
 }
 
-static nino_status slice(nino_cl *cl, const nino_op_call *c, nino_error *err)
+static nino_status op_move_slice(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
     const nino_shape *s = &c->d.src[0], *d = &c->d.dst;
     const int axis = c->d.attr.axis;
-    const uint64_t inner = extent(d, axis + 1, d->rank);
-    const rows r = { .n = extent(d, 0, axis),
+    const uint64_t inner = op_move_extent(d, axis + 1, d->rank);
+    const rows r = { .n = op_move_extent(d, 0, axis),
                      .len = (uint64_t) d->dim[axis] * inner,
                      .src_row = (uint64_t) s->dim[axis] * inner,
                      .from = (uint64_t) c->d.attr.start * inner,
                      .dst_row = (uint64_t) d->dim[axis] * inner };
-    return copy_rows(cl, c, 0, r, err);
+    return op_move_copy_rows(cl, c, 0, r, err);
 }
 
-static nino_status permute(nino_cl *cl, const nino_op_call *c, nino_error *err)
+static nino_status op_move_permute(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
     const nino_shape *s = &c->d.src[0], *d = &c->d.dst;
     uint64_t dim[NINO_MAX_RANK] = { 1, 1, 1, 1, 1 }, stride[NINO_MAX_RANK] = { 0 };
@@ -80,7 +82,7 @@ static nino_status permute(nino_cl *cl, const nino_op_call *c, nino_error *err)
     int n = NINO_MAX_RANK;
     for (int i = d->rank - 1; i >= 0; i--) {
         const int p = c->d.attr.perm[i];
-        const uint64_t step = extent(s, p + 1, s->rank);
+        const uint64_t step = op_move_extent(s, p + 1, s->rank);
         if (n < NINO_MAX_RANK && step == stride[n] * dim[n]) {
             dim[n] *= (uint64_t) d->dim[i];
             continue;
@@ -90,7 +92,7 @@ static nino_status permute(nino_cl *cl, const nino_op_call *c, nino_error *err)
     }
     const size_t elem = nino_dtype_size(c->d.dst_type);
     const nino_cl_what what = { .d = &c->d, .is_main = true };
-    const uint64_t count = extent(d, 0, d->rank);
+    const uint64_t count = op_move_extent(d, 0, d->rank);
     const nino_cl_arg args[] = { A_BUF(&c->src[0]->mem, elem),
                                  A_BUF(&c->dst->mem, elem),
                                  A_U64(dim[0]),
@@ -125,7 +127,7 @@ static nino_status cast(nino_cl *cl, const nino_op_call *c, nino_error *err)
                           NINO_CL_COUNT(args), err);
 }
 
-static nino_status shuffle(nino_cl *cl, const nino_op_call *c, nino_error *err)
+static nino_status op_move_shuffle(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
     const nino_op_desc *d = &c->d;
     const nino_op_attr *a = &d->attr;
@@ -161,9 +163,9 @@ nino_status nino_cl_move(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
     switch (c->d.op) {
     case NINO_OP_CONCAT: return concat(cl, c, err);
-    case NINO_OP_SLICE: return slice(cl, c, err);
-    case NINO_OP_PERMUTE: return permute(cl, c, err);
-    case NINO_OP_SHUFFLE: return shuffle(cl, c, err);
+    case NINO_OP_SLICE: return op_move_slice(cl, c, err);
+    case NINO_OP_PERMUTE: return op_move_permute(cl, c, err);
+    case NINO_OP_SHUFFLE: return op_move_shuffle(cl, c, err);
     default: return cast(cl, c, err);
     }
 }

@@ -23,7 +23,8 @@ enum { MAX_SOURCE = 1 << 20, MAX_BINARY = 64 << 20 };
 static const char format_version[] = "ninodes kernels 1";
 
 // malloc'd text of FILE.cl: the schedule's own, else the shared one.
-static nino_status load_file(const nino_profile *p, const char *file, char **out, nino_error *err)
+static nino_status program_load_file(const nino_profile *p, const char *file, char **out,
+                                     nino_error *err)
 {
     const char *dir = nino_vars_get()->kernel_dir;
     size_t len;
@@ -42,7 +43,7 @@ static nino_status load_file(const nino_profile *p, const char *file, char **out
 }
 
 // text up to `before`, then part, then `after`; takes text.
-static char *splice(char *text, size_t before, const char *part, const char *after)
+static char *program_splice(char *text, size_t before, const char *part, const char *after)
 {
     const size_t n = before + strlen(part) + strlen(after) + 1;
     char *all = malloc(n);
@@ -58,7 +59,7 @@ static nino_status load_source(const nino_profile *p, const char *file, char **o
 {
     enum { MOST = 16 }; // a file that includes itself must end
     static const char mark[] = "\n#include \"";
-    nino_status st = load_file(p, file, out, err);
+    nino_status st = program_load_file(p, file, out, err);
     for (int i = 0; !st && i < MOST; i++) {
         char name[32], *part = NULL, *at = strstr(*out, mark);
         if (!at)
@@ -67,15 +68,16 @@ static nino_status load_source(const nino_profile *p, const char *file, char **o
         const char *rest = *end == '"' ? end + 1 : end;
         const int len = (int) (end - from) - 3; // without ".cl"
         snprintf(name, sizeof(name), "%.*s", len > 0 ? len : 0, from);
-        if (!(st = load_file(p, name, &part, err)) &&
-            !(*out = splice(*out, (size_t) (at - *out) + 1, part, rest)))
+        if (!(st = program_load_file(p, name, &part, err)) &&
+            !(*out = program_splice(*out, (size_t) (at - *out) + 1, part, rest)))
             st = nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
         free(part);
     }
     return st ? st : nino_fail(err, NINO_ERR_DEVICE, file, "it includes too many files");
 }
 
-static nino_cl_key key_of(const nino_cl *cl, const char *const source[3], const char *options)
+static nino_cl_key program_key_of(const nino_cl *cl, const char *const source[3],
+                                  const char *options)
 {
     const nino_cl_device *d = cl->dev;
     const char *const parts[] = {
@@ -269,7 +271,7 @@ static nino_status build_source(nino_cl *cl, struct nino_cl_build *b, const char
     struct nino_cl_program *p = b->program;
     size_t bytes;
     cl_int e;
-    b->key = key_of(cl, source, b->options);
+    b->key = program_key_of(cl, source, b->options);
     void *binary = cl->cache ? nino_cl_cache_get(cl->cache, &b->key, &bytes) : NULL;
     if (binary)
         p->handle = from_binary(cl, binary, bytes, b->options);
@@ -308,7 +310,7 @@ static struct nino_cl_build *build_create(nino_cl *cl, const char *file, const c
 }
 
 // On success the program is the first of the list.
-static nino_status build(nino_cl *cl, const char *file, const char *defs, nino_error *err)
+static nino_status program_build(nino_cl *cl, const char *file, const char *defs, nino_error *err)
 {
     nino_status st;
     char *common = NULL, *own = NULL, line[64];
@@ -358,7 +360,7 @@ static struct nino_cl_program *program_get(nino_cl *cl, const char *file, const 
     if (nino_cl_build_settle(cl, err))
         return NULL;
     struct nino_cl_program *p = program_find(cl, file, defs);
-    return p ? p : build(cl, file, defs, err) ? NULL : cl->programs;
+    return p ? p : program_build(cl, file, defs, err) ? NULL : cl->programs;
 }
 
 static nino_cl_kernel *kernel_create(nino_cl *cl, struct nino_cl_program *p, const char *name,

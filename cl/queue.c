@@ -20,7 +20,7 @@ static const size_t max_host_bytes = 64 << 20; // weights on their way to the de
 static const double deadline_seconds = 10;
 static const double most_slowdown = 30;
 
-static nino_cl_pending *oldest(nino_cl_queue *q)
+static nino_cl_pending *queue_oldest(nino_cl_queue *q)
 {
     return q->head == q->tail ? NULL : &q->ring[q->head % NINO_CL_PENDING];
 }
@@ -131,7 +131,7 @@ static void take_times(nino_cl_queue *q, nino_cl_pending *p)
     nino_monitor_publish(p->monitor, &p->ev);
 }
 
-static nino_status flush(nino_cl *cl, nino_error *err)
+static nino_status queue_flush(nino_cl *cl, nino_error *err)
 {
     cl->queue.n_unflushed = 0;
     const cl_int e = OCL(clFlush, cl->queue.handle);
@@ -139,10 +139,10 @@ static nino_status flush(nino_cl *cl, nino_error *err)
 }
 
 // Forgets the oldest tracked command, which has ended or never will.
-static void forget(nino_cl *cl, bool has_ended)
+static void queue_forget(nino_cl *cl, bool has_ended)
 {
     nino_cl_queue *q = &cl->queue;
-    nino_cl_pending *p = oldest(q);
+    nino_cl_pending *p = queue_oldest(q);
     if (has_ended)
         take_times(q, p);
     else if (cl->dev->is_host) // it may still read p->host
@@ -178,14 +178,14 @@ static nino_status retire(nino_cl *cl, nino_error *err)
     }
     if (cl->is_lost)
         st = nino_fail_kind(err, NINO_ERR_DEVICE, "lost", cl->dev->info.name, "the device is lost");
-    else if (!q->n_unflushed || !(st = flush(cl, err)))
+    else if (!q->n_unflushed || !(st = queue_flush(cl, err)))
         st = wait_event(cl, last->event, seconds, err);
     if (st == NINO_ERR_CANCELLED)
         return st;
     for (; n; n--) {
         if (!st) // has ended, if badly
-            st = wait_event(cl, oldest(q)->event, 0, err);
-        forget(cl, !st);
+            st = wait_event(cl, queue_oldest(q)->event, 0, err);
+        queue_forget(cl, !st);
     }
     return st;
 }
@@ -205,7 +205,7 @@ nino_status nino_cl_command_begin(nino_cl *cl, nino_cl_command *c, nino_error *e
         c->seconds = fmax(c->seconds, c->bytes / cl->be.profile.bandwidth); // a copy
     }
     q->slowdown = fmax(q->slowdown, 1);
-    while (!st && oldest(q) &&
+    while (!st && queue_oldest(q) &&
            (q->n_flight >= max_commands || q->flight_seconds * q->slowdown > max_seconds ||
             (c->host && q->flight_bytes > max_host_bytes) || q->tail - q->head == NINO_CL_PENDING))
         st = retire(cl, err);
@@ -255,7 +255,7 @@ nino_status nino_cl_command_end(nino_cl *cl, nino_cl_command *c, cl_int e, nino_
     q->ring[q->tail++ % NINO_CL_PENDING] = c->rec;
     q->n_bare = 0;
     q->bare_seconds = 0;
-    return q->n_unflushed >= batch_commands ? flush(cl, err) : NINO_OK;
+    return q->n_unflushed >= batch_commands ? queue_flush(cl, err) : NINO_OK;
 }
 
 nino_status nino_cl_queue_finish(nino_cl *cl, nino_error *err)
@@ -270,7 +270,7 @@ nino_status nino_cl_queue_finish(nino_cl *cl, nino_error *err)
             st = nino_cl_command_end(cl, &c, e, err);
         }
     }
-    while (oldest(q)) {
+    while (queue_oldest(q)) {
         const nino_status r = retire(cl, st ? NULL : err);
         st = st ? st : r;
         if (r == NINO_ERR_CANCELLED)

@@ -3,9 +3,9 @@
 
 enum { PLACES = 4 }; // that a launch may have among those told
 
-static uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9e3779b97f4a7c15u; }
+static uint64_t record_mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9e3779b97f4a7c15u; }
 
-static bool is_alike(const nino_cl_told *t, const nino_launch *l, const nino_shape *shape)
+static bool is_record_alike(const nino_cl_told *t, const nino_launch *l, const nino_shape *shape)
 {
     for (int i = 0; i < 3; i++)
         if (t->launch.global[i] != l->global[i] || t->launch.local[i] != l->local[i])
@@ -20,15 +20,16 @@ static const nino_cl_told *told_of(nino_cl *cl, nino_monitor *m, const nino_laun
     nino_cl_tellings *all = &cl->told;
     if (all->monitor != nino_monitor_number(m))
         *all = (nino_cl_tellings){ .monitor = nino_monitor_number(m) };
-    uint64_t h = mix(mix(mix(0, l->global[0]), l->global[1]), (uint64_t) l->requested);
+    uint64_t h =
+        record_mix(record_mix(record_mix(0, l->global[0]), l->global[1]), (uint64_t) l->requested);
     for (int i = 0; i < shape->rank; i++)
-        h = mix(h, (uint64_t) shape->dim[i]);
+        h = record_mix(h, (uint64_t) shape->dim[i]);
     nino_cl_told *t = NULL;
     for (uint64_t i = 0; i < PLACES; i++) {
         t = &all->at[((h >> 32) + i) & (NINO_CL_TOLD - 1)];
         if (!t->launch_name)
             break;
-        if (is_alike(t, l, shape))
+        if (is_record_alike(t, l, shape))
             return t;
     }
     if (t->launch_name) // its places are taken: the first one is given up

@@ -6,12 +6,12 @@
 #include "core/base/size.h"
 #include "core/op/pack.h"
 
-static double count(const nino_shape *s) { return (double) nino_shape_count(s); }
+static double traffic_count(const nino_shape *s) { return (double) nino_shape_count(s); }
 
 static double elem(const nino_op_desc *d) { return (double) nino_dtype_size(d->src_type[0]); }
 
 // How many of n results see something under a tap: 0 <= i * stride + shift < limit.
-static int64_t seen(int64_t n, int64_t stride, int64_t shift, int64_t limit)
+static int64_t traffic_seen(int64_t n, int64_t stride, int64_t shift, int64_t limit)
 {
     const int64_t first = shift < 0 ? nino_ceil_div(-shift, stride) : 0;
     const int64_t end = limit > shift ? nino_ceil_div(limit - shift, stride) : 0;
@@ -20,7 +20,7 @@ static int64_t seen(int64_t n, int64_t stride, int64_t shift, int64_t limit)
 }
 
 // The part of a convolution's inputs, taps that are left out not counted, that is not padding.
-static double inside(const nino_op_desc *d)
+static double traffic_inside(const nino_op_desc *d)
 {
     const nino_op_attr *a = &d->attr;
     const nino_shape *x = &d->src[0], *y = &d->dst;
@@ -29,8 +29,8 @@ static double inside(const nino_op_desc *d)
     if (d->op == NINO_OP_LINEAR)
         return 1;
     for (int k = 0; k < a->kernel; k++) {
-        down += seen(y->dim[1], a->stride, k - pad, x->dim[1] << up);
-        across += seen(y->dim[2], a->stride, k - pad, x->dim[2] << up);
+        down += traffic_seen(y->dim[1], a->stride, k - pad, x->dim[1] << up);
+        across += traffic_seen(y->dim[2], a->stride, k - pad, x->dim[2] << up);
     }
     const double area = (double) (y->dim[1] * y->dim[2]) * a->kernel * a->kernel;
     const double part = (double) (down * across) / area;
@@ -38,7 +38,7 @@ static double inside(const nino_op_desc *d)
         return part;
     const int first = 3 * nino_op_first_tap(d) / nino_op_taps(d);
     for (int k = first; k < 3; k++)
-        frames += seen(y->dim[0], a->stride_t, k - a->pad_t, INT64_MAX / 4);
+        frames += traffic_seen(y->dim[0], a->stride_t, k - a->pad_t, INT64_MAX / 4);
     return part * (double) frames / (double) (y->dim[0] * (3 - first));
 }
 
@@ -48,7 +48,7 @@ double nino_cl_product_bytes(const nino_op_desc *d, nino_dtype weight, const nin
     nino_dtype_block(weight, &values, &bytes);
     const double k = (double) d->weight->c * (nino_op_taps(d) - nino_op_first_tap(d));
     const double rows = (double) t->rows, n = (double) t->columns;
-    const double inputs = rows * k * inside(d) * elem(d) * (double) t->across;
+    const double inputs = rows * k * traffic_inside(d) * elem(d) * (double) t->across;
     const double weights = n * k / (double) values * (double) bytes * (double) t->along;
     const double bias = d->bias ? n * 4 * (double) t->along : 0;
     return inputs + weights + bias + rows * n * elem(d) * (d->has_residual ? 2 : 1);
@@ -68,13 +68,13 @@ double nino_cl_attention_bytes(const nino_op_desc *d, int64_t blocks, int passes
     const double planes = (double) (d->attr.heads * q->dim[0]), keys = (double) k->dim[1];
     const int64_t depth = q->dim[2] / d->attr.heads;
     const double bias = d->n_src == 4 ? planes * (double) q->dim[1] * keys * 4 : 0;
-    return count(q) * elem(d) * (passes + 1) +
+    return traffic_count(q) * elem(d) * (passes + 1) +
            (double) (blocks * depth) * keys * ((double) key_bytes + elem(d)) + bias;
 }
 
 double nino_cl_rows_bytes(const nino_op_desc *d)
 {
-    const double n = count(&d->dst);
+    const double n = traffic_count(&d->dst);
     const double norm = (d->weight ? 4 : 0) + (d->bias ? 4 : 0) + (d->n_src == 3 ? 2 : 0) * elem(d);
     switch (d->op) {
     case NINO_OP_ADD: return n * elem(d) * 3; // both once, whatever is broadcast

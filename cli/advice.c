@@ -7,7 +7,7 @@
 enum { MAX_ADVICE = 32 };
 
 // Advice is made once it is asked for; NULL: out of memory.
-static nino_advice *advise(const nino_advice_input *in, size_t *n)
+static nino_advice *advice_advise(const nino_advice_input *in, size_t *n)
 {
     nino_advice *list = calloc(MAX_ADVICE, sizeof(*list));
     *n = list ? nino_advise(in, list, MAX_ADVICE) : 0;
@@ -18,7 +18,7 @@ static nino_advice *advise(const nino_advice_input *in, size_t *n)
 void report_advice(FILE *f, const nino_advice_input *in)
 {
     size_t n;
-    nino_advice *list = advise(in, &n);
+    nino_advice *list = advice_advise(in, &n);
     if (!n)
         fprintf(f, "  advice: nothing in this run costs enough to change\n");
     for (size_t i = 0; i < n; i++) {
@@ -42,7 +42,7 @@ void report_advice(FILE *f, const nino_advice_input *in)
 void report_advice_json(const nino_advice_input *in)
 {
     size_t n;
-    nino_advice *list = advise(in, &n);
+    nino_advice *list = advice_advise(in, &n);
     for (size_t i = 0; i < n; i++) {
         const nino_advice *a = &list[i];
         js_line("event/1", "advice");

@@ -10,7 +10,7 @@
 
 enum { SAMPLES = 10, WARMUP = 2, WORKFLOW_SAMPLES = 3, WORKFLOW_WARMUP = 1, MAX_SAMPLES = 1000 };
 
-static void on_case(void *priv, const char *name)
+static void on_cmd_bench_case(void *priv, const char *name)
 {
     const options *o = priv;
     if (!o->quiet && !o->json && isatty(STDERR_FILENO))
@@ -106,7 +106,7 @@ static int bench_workflow(const options *o, nino_bench_result *r)
 
 // ---- telling -----------------------------------------------------------------------------------
 
-static const nino_bench_case *find(const nino_bench_result *r, const char *name)
+static const nino_bench_case *cmd_bench_find(const nino_bench_result *r, const char *name)
 {
     for (size_t i = 0; r && i < r->n_cases; i++)
         if (!strcmp(r->cases[i].name, name))
@@ -117,7 +117,7 @@ static const nino_bench_case *find(const nino_bench_result *r, const char *name)
 // Change against the baseline in percent; NaN: the case is not in it.
 static double change_of(const nino_bench_result *base, const nino_bench_case *c, double *p)
 {
-    const nino_bench_case *a = find(base, c->name);
+    const nino_bench_case *a = cmd_bench_find(base, c->name);
     double percent = NAN;
     *p = NAN;
     if (a)
@@ -125,7 +125,7 @@ static double change_of(const nino_bench_result *base, const nino_bench_case *c,
     return percent;
 }
 
-static void tell_json(const nino_bench_result *r, const nino_bench_result *base)
+static void cmd_bench_tell_json(const nino_bench_result *r, const nino_bench_result *base)
 {
     js_envelope("bench");
     js_text("device", r->device);
@@ -234,7 +234,7 @@ static void tell_text(const nino_bench_result *r, const nino_bench_result *base)
 }
 
 // Exit code for --fail-over: slower by more than allowed, and not by chance.
-static int judge(const nino_bench_result *r, const nino_bench_result *base, double limit)
+static int cmd_bench_judge(const nino_bench_result *r, const nino_bench_result *base, double limit)
 {
     int rc = EXIT_OK;
     for (size_t i = 0; base && i < r->n_cases; i++) {
@@ -248,7 +248,7 @@ static int judge(const nino_bench_result *r, const nino_bench_result *base, doub
     return rc;
 }
 
-static int tell(const options *o, const nino_bench_result *r, double limit)
+static int cmd_bench_tell(const options *o, const nino_bench_result *r, double limit)
 {
     nino_error err = { .code = NINO_OK };
     nino_bench_result base = { .n_cases = 0 };
@@ -261,9 +261,9 @@ static int tell(const options *o, const nino_bench_result *r, double limit)
     if (o->save && nino_bench_save(o->save, r, &err))
         rc = report_error(o, "bench", &err, NULL);
     else
-        (o->json ? tell_json : o->csv ? tell_csv : tell_text)(r, b);
+        (o->json ? cmd_bench_tell_json : o->csv ? tell_csv : tell_text)(r, b);
     if (!rc)
-        rc = judge(r, b, limit);
+        rc = cmd_bench_judge(r, b, limit);
     nino_bench_release(&base);
     return rc;
 }
@@ -303,7 +303,7 @@ int cmd_bench(const options *o)
                                       .samples = o->samples ? (int) o->samples : SAMPLES,
                                       .warmup = o->warmup ? (int) o->warmup : WARMUP,
                                       .quick = o->fast,
-                                      .progress = on_case,
+                                      .progress = on_cmd_bench_case,
                                       .priv = (void *) (uintptr_t) o };
         if (nino_bench(&p, &r, &err)) {
             rc = report_error(o, "bench", &err,
@@ -314,7 +314,7 @@ int cmd_bench(const options *o)
         }
     }
     if (!rc)
-        rc = tell(o, &r, limit);
+        rc = cmd_bench_tell(o, &r, limit);
     nino_bench_release(&r);
     return rc;
 }

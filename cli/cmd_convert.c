@@ -4,14 +4,14 @@
 #include <errno.h>
 #include <string.h>
 
-static void on_issue(void *priv, const nino_issue *i)
+static void on_cmd_convert_issue(void *priv, const nino_issue *i)
 {
     (void) priv;
     if (!strcmp(i->code, "bad_link") || !strcmp(i->code, "cycle"))
         say("convert: warning: %s.%s: %s", i->node, i->input, i->message);
 }
 
-static int write_file(const char *path, const char *text, size_t len)
+static int cmd_convert_write_file(const char *path, const char *text, size_t len)
 {
     FILE *f = fopen(path, "wb");
     const bool wrote = f && fwrite(text, 1, len, f) == len;
@@ -32,7 +32,7 @@ int cmd_convert(const options *o)
     if (!g)
         return rc;
     if (!o->quiet)
-        nino_graph_check(g, NULL, on_issue, NULL);
+        nino_graph_check(g, NULL, on_cmd_convert_issue, NULL);
     const char *text = o->ui ? nino_graph_ui_json(g, &len) : nino_graph_api_json(g, &len);
     if (!text) {
         say("convert: %s: the file does not hold the form that the editor saves", o->arg[0]);
@@ -41,7 +41,7 @@ int cmd_convert(const options *o)
         say("convert: out of memory");
         rc = EXIT_NOMEM;
     } else if (o->output) {
-        rc = write_file(o->output, text, len);
+        rc = cmd_convert_write_file(o->output, text, len);
     } else {
         fwrite(text, 1, len, stdout);
         if (text[len - 1] != '\n')

@@ -86,7 +86,7 @@ static void on_probe(void *priv, const char *what)
         fprintf(stderr, "measuring: %s\n", what);
 }
 
-static int measure(const options *o)
+static int cmd_devices_measure(const options *o)
 {
     nino_error err = { .code = NINO_OK };
     nino_ceilings c;
@@ -109,7 +109,7 @@ static int measure(const options *o)
 int cmd_devices(const options *o)
 {
     if (o->measure)
-        return measure(o);
+        return cmd_devices_measure(o);
     const size_t n = nino_devices(NULL, 0);
     nino_device_info *d = calloc(n + 1, sizeof(*d));
     if (!d) {
@@ -146,7 +146,7 @@ typedef struct tally {
     size_t ok, bad;
 } tally;
 
-static void on_case(void *priv, const nino_selftest_case *c)
+static void on_cmd_devices_case(void *priv, const nino_selftest_case *c)
 {
     tally *t = priv;
     t->ok += c->ok != 0;
@@ -179,7 +179,7 @@ int cmd_selftest(const options *o)
         NINO_SELFTEST_PARAMS_INIT, .device = o->device, .op = o->op,
         .seed = o->seed,           .bench = o->bench,   .quick = o->fast
     };
-    const nino_status st = nino_selftest(&p, on_case, &t, &err);
+    const nino_status st = nino_selftest(&p, on_cmd_devices_case, &t, &err);
     if (st && !t.bad) { // it did not even get to a wrong result
         const bool is_op = o->op && err.code == NINO_ERR_UNKNOWN && !strcmp(err.where, o->op);
         const int rc = report_error(o, "selftest", &err,

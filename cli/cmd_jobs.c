@@ -113,7 +113,7 @@ void queue_line(const nino_queue *q)
     js_end();
 }
 
-static int list(const options *o, nino_attach *a)
+static int cmd_jobs_list(const options *o, nino_attach *a)
 {
     const nino_queue *q = first_queue(a);
     if (!q) {
@@ -137,7 +137,7 @@ static int list(const options *o, nino_attach *a)
     return EXIT_OK;
 }
 
-static const nino_queue_job *find_job(const nino_queue *q, uint64_t id)
+static const nino_queue_job *cmd_jobs_find_job(const nino_queue *q, uint64_t id)
 {
     for (size_t i = 0; q && i < q->n_jobs; i++)
         if (q->jobs[i].id == id)
@@ -145,7 +145,7 @@ static const nino_queue_job *find_job(const nino_queue *q, uint64_t id)
     return NULL;
 }
 
-static int show(const options *o, const nino_queue_job *j)
+static int cmd_jobs_show(const options *o, const nino_queue_job *j)
 {
     if (o->json) {
         js_envelope("jobs");
@@ -180,12 +180,12 @@ static int wait_for(const options *o, nino_attach *a, uint64_t id, bool is_new)
         nino_error e = { .code = NINO_OK };
         const nino_status st = nino_attach_read(a, ev, 512, &n, &e);
         const nino_queue *q = nino_control_queue(a);
-        const nino_queue_job *j = find_job(q, id);
+        const nino_queue_job *j = cmd_jobs_find_job(q, id);
         if (q && !j && unix_now() > expected)
             return no_job(o, id);
         if (j && j->state >= NINO_QUEUE_DONE) {
             if (j->state == NINO_QUEUE_DONE)
-                return show(o, j);
+                return cmd_jobs_show(o, j);
             return report_error(o, "jobs", &j->err, NULL);
         }
         if (st) {
@@ -274,7 +274,7 @@ static int ask(const options *o, nino_attach *a, const nino_control *c)
     return rc;
 }
 
-static int add(const options *o, nino_attach *a)
+static int cmd_jobs_add(const options *o, nino_attach *a)
 {
     int rc = EXIT_OK;
     size_t len = 0;
@@ -385,14 +385,14 @@ int cmd_jobs(const options *o)
     if (!a)
         return report_error(o, "jobs", &err, "ninodes worker starts one");
     if (is_ls) {
-        rc = list(o, a);
+        rc = cmd_jobs_list(o, a);
     } else if (is_add) {
-        rc = add(o, a);
+        rc = cmd_jobs_add(o, a);
     } else if (is_wait) {
         rc = wait_for(o, a, id, false);
     } else if (is_show) {
-        const nino_queue_job *j = find_job(first_queue(a), id);
-        rc = j ? show(o, j) : no_job(o, id);
+        const nino_queue_job *j = cmd_jobs_find_job(first_queue(a), id);
+        rc = j ? cmd_jobs_show(o, j) : no_job(o, id);
     } else {
         rc = ask(o, a, &c);
     }

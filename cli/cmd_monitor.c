@@ -67,7 +67,7 @@ static bool obey(watcher *w)
     return true;
 }
 
-static void take(const options *o, watcher *w, const nino_event *ev, size_t n)
+static void cmd_monitor_take(const options *o, watcher *w, const nino_event *ev, size_t n)
 {
     progress_add(w->p, ev, n, nino_attach_name, w->a);
     nino_stats_add(w->s, ev, n, nino_attach_name, w->a);
@@ -84,7 +84,7 @@ static void take(const options *o, watcher *w, const nino_event *ev, size_t n)
 }
 
 // The first advice on the run so far, for the screen.
-static void advise(watcher *w)
+static void cmd_monitor_advise(watcher *w)
 {
     const nino_advice_input in = { NINO_ADVICE_INPUT_INIT, .history = w->h };
     nino_advice first;
@@ -103,13 +103,13 @@ static int watch(const options *o, watcher *w)
     for (;;) {
         size_t n = 0;
         const nino_status st = nino_attach_read(w->a, ev, 512, &n, &err);
-        take(o, w, ev, n);
+        cmd_monitor_take(o, w, ev, n);
         if (!w->screen) {
             progress_draw(w->p);
         } else if (!obey(w)) {
             return EXIT_OK;
         } else {
-            advise(w);
+            cmd_monitor_advise(w);
             tui_draw(w->screen, nino_attach_pid(w->a), w->p, w->s, nino_control_queue(w->a));
         }
         if (st == NINO_ERR_IO)
@@ -141,7 +141,7 @@ static void state_json(const watcher *w)
     js_envelope_end();
 }
 
-static void state_text(watcher *w, const char *title)
+static void cmd_monitor_state_text(watcher *w, const char *title)
 {
     nino_ceilings c;
     char text[400];
@@ -167,7 +167,7 @@ static void tell_end(const options *o, watcher *w, int rc)
     else if (o->json)
         js_envelope_error("monitor", "lost", "the run has gone", "", NULL);
     else
-        state_text(w, pid);
+        cmd_monitor_state_text(w, pid);
 }
 
 // ---- targets -----------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ static bool has_job(nino_attach *a, uint64_t job)
 }
 
 // The worker whose queue has job number `text`; NULL: none, *err is as it was.
-static nino_attach *find_job(const char *text)
+static nino_attach *cmd_monitor_find_job(const char *text)
 {
     char *end;
     const unsigned long long job = strtoull(text, &end, 10);
@@ -230,7 +230,7 @@ static int show_trace(const options *o, watcher *w)
     else if (o->json)
         state_json(w);
     else
-        state_text(w, o->arg[0]);
+        cmd_monitor_state_text(w, o->arg[0]);
     return EXIT_OK;
 }
 
@@ -273,7 +273,7 @@ int cmd_monitor(const options *given)
         list_runs(o);
         a = nino_attach_open(o->n_args ? o->arg[0] : NULL, &err);
         if (!a && o->n_args && err.code == NINO_ERR_MISSING)
-            a = find_job(o->arg[0]);
+            a = cmd_monitor_find_job(o->arg[0]);
         if (!a)
             return report_error(o, "monitor", &err,
                                 "a run listens unless it was started with --telemetry=off");

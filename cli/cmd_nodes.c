@@ -52,7 +52,7 @@ static void ports_text(const char *what, const nino_port *p)
                p->optional ? ", optional" : "", p->help ? "  " : "", p->help ? p->help : "");
 }
 
-static void describe(const nino_node_def *d)
+static void cmd_nodes_describe(const nino_node_def *d)
 {
     printf("%s: %s (%s)\n%s\n", d->key, d->title ? d->title : d->key,
            d->category ? d->category : "", d->help ? d->help : "");
@@ -241,7 +241,7 @@ int cmd_nodes(const options *o)
     } else if (only && o->markdown) {
         node_markdown(only);
     } else if (only) {
-        describe(only);
+        cmd_nodes_describe(only);
     } else if (o->markdown) {
         markdown();
     } else {

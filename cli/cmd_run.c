@@ -108,7 +108,7 @@ typedef struct problems {
     char code[32], message[320], where[160];
 } problems;
 
-static void on_issue(void *priv, const nino_issue *i)
+static void on_cmd_run_issue(void *priv, const nino_issue *i)
 {
     problems *p = priv;
     const bool is_error = i->severity == NINO_ISSUE_ERROR;
@@ -142,8 +142,8 @@ static void on_issue(void *priv, const nino_issue *i)
     js_end();
 }
 
-static int check(const options *o, const char *cmd, nino_graph *g, const nino_ctx *ctx,
-                 bool only_errors)
+static int cmd_run_check(const options *o, const char *cmd, nino_graph *g, const nino_ctx *ctx,
+                         bool only_errors)
 {
     problems p = { .o = o, .cmd = cmd, .only_errors = only_errors };
     const size_t n = nino_graph_nodes(g, NULL, 0);
@@ -153,7 +153,7 @@ static int check(const options *o, const char *cmd, nino_graph *g, const nino_ct
         p.nodes = nodes;
         p.n_nodes = n;
     }
-    const size_t errors = nino_graph_check(g, ctx, on_issue, &p);
+    const size_t errors = nino_graph_check(g, ctx, on_cmd_run_issue, &p);
     free(nodes);
     if (!errors)
         return EXIT_OK;
@@ -166,12 +166,12 @@ static int check(const options *o, const char *cmd, nino_graph *g, const nino_ct
 
 int check_graph(const options *o, const char *cmd, nino_graph *g, const nino_ctx *ctx)
 {
-    return check(o, cmd, g, ctx, false);
+    return cmd_run_check(o, cmd, g, ctx, false);
 }
 
 int check_graph_errors(const options *o, const char *cmd, nino_graph *g, const nino_ctx *ctx)
 {
-    return check(o, cmd, g, ctx, true);
+    return cmd_run_check(o, cmd, g, ctx, true);
 }
 
 // ---- running -----------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ static nino_job_text *texts_of(const nino_job *job, size_t *n)
     return list;
 }
 
-static void tell_json(const options *o, const nino_job *job, const nino_stats *s)
+static void cmd_run_tell_json(const options *o, const nino_job *job, const nino_stats *s)
 {
     size_t n, n_texts;
     const char **paths = outputs_of(job, &n);
@@ -287,7 +287,7 @@ static void tell_json(const options *o, const nino_job *job, const nino_stats *s
     free(texts);
 }
 
-static void tell(const nino_job *job, const nino_stats *s, const nino_event last[2])
+static void cmd_run_tell(const nino_job *job, const nino_stats *s, const nino_event last[2])
 {
     size_t n, n_texts;
     const char **paths = outputs_of(job, &n);
@@ -313,7 +313,7 @@ const char *go_on_hint(const nino_ctx *ctx, char *out, size_t size)
     return n ? out : NULL;
 }
 
-static int run_job(const options *o, nino_ctx *ctx, nino_graph *g)
+static int cmd_run_run_job(const options *o, nino_ctx *ctx, nino_graph *g)
 {
     nino_error err = { .code = NINO_OK };
     const nino_job_options jo = { NINO_JOB_OPTIONS_INIT, .trace_path = o->trace };
@@ -339,9 +339,9 @@ static int run_job(const options *o, nino_ctx *ctx, nino_graph *g)
         if (!st && w.h && o->json)
             report_advice_json(&in);
         if (!st && o->json)
-            tell_json(o, job, w.s);
+            cmd_run_tell_json(o, job, w.s);
         else if (!st && !o->quiet)
-            tell(job, w.s, w.last);
+            cmd_run_tell(job, w.s, w.last);
         if (!st && w.h && !o->json)
             report_advice(stderr, &in);
         if (st && o->json && err.code != NINO_ERR_CANCELLED) {
@@ -376,11 +376,11 @@ static int dry_run(const options *o, nino_ctx *ctx, nino_graph *g)
     return rc;
 }
 
-static int run(const options *o, const grid *cells, nino_ctx *ctx, nino_graph *g)
+static int cmd_run_run(const options *o, const grid *cells, nino_ctx *ctx, nino_graph *g)
 {
     if (cells->n_axes)
         return o->dry_run ? grid_dry_run(o, cells, ctx, g) : grid_run(o, cells, ctx, g);
-    return o->dry_run ? dry_run(o, ctx, g) : run_job(o, ctx, g);
+    return o->dry_run ? dry_run(o, ctx, g) : cmd_run_run_job(o, ctx, g);
 }
 
 int cmd_run(const options *o)
@@ -414,7 +414,7 @@ int cmd_run(const options *o)
             rc = 128 + signals_stopped();
         } else {
             set_ctx(ctx);
-            rc = run(o, &cells, ctx, g);
+            rc = cmd_run_run(o, &cells, ctx, g);
             set_ctx(NULL);
         }
     }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int check(const options *o)
+static int cmd_trace_check(const options *o)
 {
     nino_error err = { .code = NINO_OK };
     uint64_t n = 0;
@@ -34,7 +34,7 @@ static void to_both(void *priv, const nino_event *ev, size_t n,
     nino_history_add(b->h, ev, n, name, name_priv);
 }
 
-static int summary(const options *o)
+static int cmd_trace_summary(const options *o)
 {
     nino_error err = { .code = NINO_OK };
     both b = { nino_stats_create(), nino_history_create(0) };
@@ -64,7 +64,7 @@ static int summary(const options *o)
 
 // ---- two runs ----------------------------------------------------------------------------------
 
-static nino_history *load(const options *o, const char *path, int *rc)
+static nino_history *cmd_trace_load(const options *o, const char *path, int *rc)
 {
     nino_error err = { .code = NINO_OK };
     nino_history *h = nino_history_create(0);
@@ -78,7 +78,7 @@ static nino_history *load(const options *o, const char *path, int *rc)
     return h;
 }
 
-static double change(const nino_compare_row *r)
+static double cmd_trace_change(const nino_compare_row *r)
 {
     return r->total_a > 0 ? 100 * (r->total_b / r->total_a - 1) : (double) NAN;
 }
@@ -97,7 +97,7 @@ static void row_json(const nino_compare_row *r)
     js_num("total_ms_b", r->total_b * 1e3);
     js_num("mean_ms_a", r->mean_a * 1e3);
     js_num("mean_ms_b", r->mean_b * 1e3);
-    js_num("change_percent", change(r));
+    js_num("change_percent", cmd_trace_change(r));
     js_num("low_ms", r->low * 1e3);
     js_num("high_ms", r->high * 1e3);
     js_num("p", r->p);
@@ -147,7 +147,7 @@ static void diff_line(const nino_compare_row *r)
     if (isfinite(r->p))
         snprintf(p, sizeof(p), r->p < 1e-4 ? "p < 0.0001" : "p %.4f", r->p);
     printf("  %-44.44s %9.2f %9.2f %+8.1f %%  %-6s %s\n", name, r->total_a * 1e3, r->total_b * 1e3,
-           change(r), words[r->verdict + 1], p);
+           cmd_trace_change(r), words[r->verdict + 1], p);
 }
 
 static void diff_text(const options *o, const nino_compare *c)
@@ -190,7 +190,8 @@ static int diff(const options *o)
                           : "trace: --fail-over needs a percentage such as 5%%");
         return EXIT_USAGE;
     }
-    nino_history *a = load(o, o->arg[1], &rc), *b = a ? load(o, o->arg[2], &rc) : NULL;
+    nino_history *a = cmd_trace_load(o, o->arg[1], &rc),
+                 *b = a ? cmd_trace_load(o, o->arg[2], &rc) : NULL;
     if (a && b && nino_compare_runs(a, b, &c, &err)) {
         rc = report_error(o, "trace", &err, NULL);
     } else if (a && b) {
@@ -198,7 +199,7 @@ static int diff(const options *o)
             diff_json(o, &c);
         else
             diff_text(o, &c);
-        const double worse = c.n_rows ? change(&c.rows[0]) : 0;
+        const double worse = c.n_rows ? cmd_trace_change(&c.rows[0]) : 0;
         if (worse > limit) {
             say("trace: B takes %.1f %% longer, more than %s", worse, o->fail_over);
             rc = EXIT_REGRESSION;
@@ -218,7 +219,7 @@ static void to_trace(void *trace, const nino_event *ev, size_t n,
     nino_trace_add(trace, ev, n, name, priv);
 }
 
-static int convert(const options *o)
+static int cmd_trace_convert(const options *o)
 {
     nino_error err = { .code = NINO_OK };
     if (o->n_args < 3) {
@@ -242,10 +243,10 @@ static int convert(const options *o)
     return EXIT_OK;
 }
 
-static int advise(const options *o)
+static int cmd_trace_advise(const options *o)
 {
     int rc = EXIT_OK;
-    nino_history *h = load(o, o->arg[1], &rc);
+    nino_history *h = cmd_trace_load(o, o->arg[1], &rc);
     const nino_advice_input in = { NINO_ADVICE_INPUT_INIT, .history = h };
     if (!h)
         return rc;
@@ -265,11 +266,11 @@ int cmd_trace(const options *o)
     static const struct {
         const char *name;
         int (*run)(const options *o);
-    } verbs[] = { { "check", check },
-                  { "summary", summary },
+    } verbs[] = { { "check", cmd_trace_check },
+                  { "summary", cmd_trace_summary },
                   { "diff", diff },
-                  { "convert", convert },
-                  { "advice", advise } };
+                  { "convert", cmd_trace_convert },
+                  { "advice", cmd_trace_advise } };
     for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
         if (!strcmp(o->arg[0], verbs[i].name))
             return verbs[i].run(o);

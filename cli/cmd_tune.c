@@ -11,7 +11,7 @@ static void on_try(void *priv, const char *what)
         fprintf(stderr, "trying: %s\n", what);
 }
 
-static void tell(const options *o, const nino_tuning_info *t)
+static void cmd_tune_tell(const options *o, const nino_tuning_info *t)
 {
     if (o->json) {
         js_envelope("tune");
@@ -92,7 +92,7 @@ static int carry(const options *o, const nino_device_info *d)
     if (st)
         return report_error(o, "tune", &err, NULL);
     if (!o->quiet || o->json)
-        tell(o, &t);
+        cmd_tune_tell(o, &t);
     return EXIT_OK;
 }
 
@@ -113,6 +113,6 @@ int cmd_tune(const options *o)
         rc = report_error(o, "tune", &err, NULL);
         return err.code == NINO_ERR_UNKNOWN ? EXIT_DEVICE : rc;
     }
-    tell(o, &t);
+    cmd_tune_tell(o, &t);
     return EXIT_OK;
 }

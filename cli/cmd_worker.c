@@ -14,7 +14,7 @@ static struct {
     nino_worker *worker; // NULL: not yet, or no more
 } served = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static void stop(void)
+static void cmd_worker_stop(void)
 {
     pthread_mutex_lock(&served.lock);
     if (served.worker)
@@ -22,7 +22,7 @@ static void stop(void)
     pthread_mutex_unlock(&served.lock);
 }
 
-static void serve(nino_worker *w)
+static void cmd_worker_serve(nino_worker *w)
 {
     pthread_mutex_lock(&served.lock);
     served.worker = w;
@@ -55,7 +55,7 @@ int cmd_worker(const options *o)
     nino_worker_params p = { NINO_WORKER_PARAMS_INIT, .ctx = &cp, .state_dir = o->state,
                              .resume = o->resume,
                              .idle_s = (int) (o->idle_end < INT_MAX ? o->idle_end : INT_MAX) };
-    signals_watch(stop);
+    signals_watch(cmd_worker_stop);
     be_expendable();
     fill_ctx_params(o, &cp, &jo);
     cp.title = "worker";
@@ -71,7 +71,7 @@ int cmd_worker(const options *o)
         printf("%s\n", nino_worker_socket(w)); // whoever started it waits for this line
         fflush(stdout);
     }
-    serve(w);
+    cmd_worker_serve(w);
     const bool is_served = *nino_worker_socket(w);
     int rc = EXIT_OK;
     if (!is_served) {
@@ -80,7 +80,7 @@ int cmd_worker(const options *o)
     } else if (nino_worker_run(w, &err)) {
         rc = report_error(o, "worker", &err, NULL);
     }
-    serve(NULL);
+    cmd_worker_serve(NULL);
     nino_worker_destroy(&w);
     return signals_stopped() && rc == EXIT_OK ? 128 + signals_stopped() : rc;
 }

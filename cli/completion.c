@@ -5,7 +5,7 @@
 
 typedef enum value_kind { VALUE_NONE, VALUE_DIR, VALUE_FILE, VALUE_CHOICE, VALUE_TEXT } value_kind;
 
-static value_kind value_of(const char *arg)
+static value_kind completion_value_of(const char *arg)
 {
     if (!arg || !*arg)
         return VALUE_NONE;
@@ -53,7 +53,7 @@ static void bash(FILE *f)
     for (const command *c = commands; c->name; c++) {
         fprintf(f, "    %s)\n        case $prev in\n", c->name);
         for (const opt *d = c->opts; d->name; d++) {
-            const value_kind v = value_of(d->arg);
+            const value_kind v = completion_value_of(d->arg);
             if (v == VALUE_NONE)
                 continue;
             fprintf(f, "        --%s", d->name);
@@ -73,7 +73,7 @@ static void bash(FILE *f)
         fputs("        esac\n        case $cur in\n        -*) COMPREPLY=($(compgen -W \"", f);
         bash_options(f, c);
         fputs("\" -- \"$cur\"));;\n        *) COMPREPLY=($(compgen ", f);
-        if (value_of(c->args) == VALUE_CHOICE || strchr(c->args, '|')) {
+        if (completion_value_of(c->args) == VALUE_CHOICE || strchr(c->args, '|')) {
             fputs("-f -W \"", f);
             if (c->args[0] >= 'a')
                 words(f, c->args);
@@ -84,7 +84,7 @@ static void bash(FILE *f)
                 fprintf(f, "%s%s", k == commands ? "" : " ", k->name);
             fputs("\"", f);
         } else {
-            fputs(value_of(c->args) == VALUE_FILE ? "-f" : "-W \"\"", f);
+            fputs(completion_value_of(c->args) == VALUE_FILE ? "-f" : "-W \"\"", f);
         }
         fputs(" -- \"$cur\"));;\n        esac;;\n", f);
     }
@@ -107,7 +107,7 @@ static void zsh(FILE *f)
         fprintf(f, "    %s)\n        _arguments", c->name);
         for (const opt *d = c->opts; d->name; d++)
             for (int form = d->letter ? 0 : 1; form < 2; form++) {
-                const value_kind v = value_of(d->arg);
+                const value_kind v = completion_value_of(d->arg);
                 fprintf(f, " \\\n            '%s", d->kind == OPT_LIST ? "*" : "");
                 if (form)
                     fprintf(f, "--%s", d->name);
@@ -128,7 +128,8 @@ static void zsh(FILE *f)
                 }
                 fputs("'", f);
             }
-        if (value_of(c->args) == VALUE_CHOICE || (*c->args >= 'a' && strchr(c->args, '|'))) {
+        if (completion_value_of(c->args) == VALUE_CHOICE ||
+            (*c->args >= 'a' && strchr(c->args, '|'))) {
             fputs(" \\\n            '1:what:(", f);
             words(f, c->args);
             fputs(")'", f);
@@ -148,7 +149,7 @@ static void fish(FILE *f)
     }
     for (const command *c = commands; c->name; c++) {
         for (const opt *d = c->opts; d->name; d++) {
-            const value_kind v = value_of(d->arg);
+            const value_kind v = completion_value_of(d->arg);
             fprintf(f, "complete -c ninodes -n '__fish_seen_subcommand_from %s' -l %s", c->name,
                     d->name);
             if (d->letter)

@@ -28,7 +28,7 @@ void event_lines_destroy(event_lines **e)
     *e = NULL;
 }
 
-static void line(const nino_event *e, const char *type)
+static void events_line(const nino_event *e, const char *type)
 {
     js_line("event/1", type);
     js_uint("t_ns", e->t_ns);
@@ -51,7 +51,7 @@ static void node_begin(event_lines *l, const nino_event *e, const char *name)
             return;
     const char *cached = strstr(name, " (cached)");
     if (cached && !cached[9]) {
-        line(e, "execution_cached");
+        events_line(e, "execution_cached");
         js_open("nodes", '[');
         char id[96];
         snprintf(id, sizeof(id), "%.*s", (int) strcspn(name, " "), name);
@@ -60,7 +60,7 @@ static void node_begin(event_lines *l, const nino_event *e, const char *name)
         js_end();
         return;
     }
-    line(e, "executing");
+    events_line(e, "executing");
     node_name(name);
     js_uint("index", e->u.scope.arg0);
     js_uint("total", e->u.scope.arg1);
@@ -72,11 +72,11 @@ static void node_begin(event_lines *l, const nino_event *e, const char *name)
     snprintf(l->node[l->n_node++].name, sizeof(l->node[0].name), "%s", name);
 }
 
-static void scope_end(event_lines *l, const nino_event *e)
+static void events_scope_end(event_lines *l, const nino_event *e)
 {
     for (int i = 0; i < l->n_node; i++)
         if (l->node[i].id == e->id) {
-            line(e, "executed");
+            events_line(e, "executed");
             node_name(l->node[i].name);
             js_num("ms", (double) (e->t_ns - l->node[i].t_ns) * 1e-6);
             js_text("status", nino_status_name((nino_status) - (int) e->u.scope.arg0));
@@ -98,7 +98,7 @@ static void progress_line(event_lines *l, const nino_event *e)
 {
     if (!is_due(&l->progress_ns, e) && e->u.progress.done < e->u.progress.total)
         return;
-    line(e, "progress");
+    events_line(e, "progress");
     js_num("completed", e->u.progress.done);
     js_num("total", e->u.progress.total);
     js_num("eta_s", e->u.progress.eta_s);
@@ -111,7 +111,7 @@ static void memory_line(event_lines *l, const nino_event *e)
         l->budget = e->u.mem.bytes;
     if (!is_due(&l->memory_ns, e) && e->sub != NINO_MEM_FAIL)
         return;
-    line(e, "memory");
+    events_line(e, "memory");
     js_uint("in_use", e->u.mem.in_use);
     js_uint("reserved", e->u.mem.reserved);
     js_uint("largest_free", e->u.mem.largest_free);
@@ -126,7 +126,7 @@ static void sample_line(event_lines *l, const nino_event *e)
     const nino_counter *c;
     if (!nino_sample_add(&l->sample, e) || !is_due(is_device ? &l->device_ns : &l->host_ns, e))
         return;
-    line(e, is_device ? "device" : "host");
+    events_line(e, is_device ? "device" : "host");
     for (unsigned id = 1; (c = nino_counter_row(id)); id++) {
         const double v = l->sample.value[id];
         const char *key = nino_counter_word(c, c->json);
@@ -142,7 +142,7 @@ static void sample_line(event_lines *l, const nino_event *e)
 
 static void tile_line(const nino_event *e)
 {
-    line(e, "tile");
+    events_line(e, "tile");
     js_uint("x", e->u.tile.x);
     js_uint("y", e->u.tile.y);
     js_uint("w", e->u.tile.w);
@@ -158,7 +158,7 @@ static void tile_line(const nino_event *e)
 
 static void step_line(const nino_event *e, const char *type, const char *path)
 {
-    line(e, type);
+    events_line(e, type);
     if (path)
         js_text("path", path);
     js_uint("step", e->u.step.step);
@@ -175,7 +175,7 @@ static void step_line(const nino_event *e, const char *type, const char *path)
 
 static void counted(const nino_event *e, const char *type, const char *name)
 {
-    line(e, type);
+    events_line(e, type);
     js_text("name", name);
     if (e->u.scope.arg1) {
         js_uint("index", e->u.scope.arg0);
@@ -187,7 +187,7 @@ static void counted(const nino_event *e, const char *type, const char *name)
 static void chunk_line(const nino_event *e)
 {
     const double s = (double) e->u.chunk.ns * 1e-9;
-    line(e, "chunk");
+    events_line(e, "chunk");
     js_uint("first_frame", e->u.chunk.first);
     js_uint("frames", e->u.chunk.frames);
     js_uint("order", e->u.chunk.order);
@@ -202,7 +202,7 @@ static void chunk_line(const nino_event *e)
 static void clip_line(const nino_event *e)
 {
     const double s = (double) e->u.clip.ns * 1e-9;
-    line(e, "clip");
+    events_line(e, "clip");
     js_uint("frames", e->u.clip.frames);
     js_num("seconds", s);
     js_num("frames_per_second", s > 0 ? e->u.clip.frames / s : 0);
@@ -216,12 +216,12 @@ static void clip_line(const nino_event *e)
     js_end();
 }
 
-static void one(event_lines *l, const nino_event *e, name_fn name, void *priv)
+static void events_one(event_lines *l, const nino_event *e, name_fn name, void *priv)
 {
     static const char *const levels[] = { "error", "warning", "info", "debug" };
     switch (e->kind) {
     case NINO_EV_NODE: node_begin(l, e, name(priv, e->name)); break;
-    case NINO_EV_END: scope_end(l, e); break;
+    case NINO_EV_END: events_scope_end(l, e); break;
     case NINO_EV_STAGE: counted(e, "stage", name(priv, e->name)); break;
     case NINO_EV_STEP: counted(e, "step", name(priv, e->name)); break;
     case NINO_EV_PROGRESS: progress_line(l, e); break;
@@ -234,18 +234,18 @@ static void one(event_lines *l, const nino_event *e, name_fn name, void *priv)
     case NINO_EV_STEP_INFO: step_line(e, "step_done", NULL); break;
     case NINO_EV_PREVIEW: step_line(e, "preview", name(priv, e->name)); break;
     case NINO_EV_OUTPUT:
-        line(e, "output");
+        events_line(e, "output");
         js_text("path", name(priv, e->name));
         js_end();
         break;
     case NINO_EV_MESSAGE:
-        line(e, "message");
+        events_line(e, "message");
         js_text("level", levels[e->u.scope.arg0 & 3]);
         js_text("text", name(priv, e->name));
         js_end();
         break;
     case NINO_EV_SEAM:
-        line(e, "seams");
+        events_line(e, "seams");
         js_num("mean", (double) e->u.seam.mean);
         js_num("max", (double) e->u.seam.max);
         js_num("gradient", (double) e->u.seam.gradient);
@@ -255,7 +255,7 @@ static void one(event_lines *l, const nino_event *e, name_fn name, void *priv)
         js_end();
         break;
     case NINO_EV_LOST:
-        line(e, "telemetry_lost");
+        events_line(e, "telemetry_lost");
         js_uint("records", e->u.lost);
         js_end();
         break;
@@ -266,5 +266,5 @@ static void one(event_lines *l, const nino_event *e, name_fn name, void *priv)
 void event_lines_add(event_lines *l, const nino_event *ev, size_t n, name_fn name, void *priv)
 {
     for (size_t i = 0; i < n; i++)
-        one(l, &ev[i], name, priv);
+        events_one(l, &ev[i], name, priv);
 }

@@ -8,7 +8,7 @@
 static bool comma; // the next member needs one before it
 
 // A JSON string. Bytes that are not UTF-8 (file names may hold anything) become \ufffd.
-static void text(const char *s)
+static void json_out_text(const char *s)
 {
     putchar('"');
     for (const unsigned char *p = (const unsigned char *) s; *p;) {
@@ -43,20 +43,20 @@ static void text(const char *s)
     putchar('"');
 }
 
-static void member(const char *key)
+static void json_out_member(const char *key)
 {
     if (comma)
         putchar(',');
     comma = true;
     if (key) {
-        text(key);
+        json_out_text(key);
         putchar(':');
     }
 }
 
 void js_open(const char *key, char bracket)
 {
-    member(key);
+    json_out_member(key);
     putchar(bracket);
     comma = false;
 }
@@ -69,7 +69,7 @@ void js_close(char bracket)
 
 void js_null(const char *key)
 {
-    member(key);
+    json_out_member(key);
     fputs("null", stdout);
 }
 
@@ -79,8 +79,8 @@ void js_text(const char *key, const char *v)
         js_null(key);
         return;
     }
-    member(key);
-    text(v);
+    json_out_member(key);
+    json_out_text(v);
 }
 
 void js_num(const char *key, double v)
@@ -89,7 +89,7 @@ void js_num(const char *key, double v)
         js_null(key);
         return;
     }
-    member(key);
+    json_out_member(key);
     for (int digits = 6; digits <= 17; digits += digits < 15 ? 9 : 2) { // 6, 15, 17
         char buf[40];
         snprintf(buf, sizeof(buf), "%.*g", digits, v);
@@ -103,19 +103,19 @@ void js_num(const char *key, double v)
 
 void js_int(const char *key, int64_t v)
 {
-    member(key);
+    json_out_member(key);
     printf("%" PRId64, v);
 }
 
 void js_uint(const char *key, uint64_t v)
 {
-    member(key);
+    json_out_member(key);
     printf("%" PRIu64, v);
 }
 
 void js_bool(const char *key, bool v)
 {
-    member(key);
+    json_out_member(key);
     fputs(v ? "true" : "false", stdout);
 }
 

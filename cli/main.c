@@ -19,7 +19,7 @@ static int no_such_command(const char *word)
 }
 
 // Data that did not reach its reader is a failure, unless the reader left on purpose (head).
-static int finish(int rc)
+static int main_finish(int rc)
 {
     if (fflush(stdout) || ferror(stdout)) {
         if (errno == EPIPE)
@@ -38,11 +38,11 @@ int main(int argc, char **argv)
     }
     if (!strcmp(argv[1], "--version")) {
         printf("ninodes %s\n", nino_version());
-        return finish(EXIT_OK);
+        return main_finish(EXIT_OK);
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
         help_all(stdout);
-        return finish(EXIT_OK);
+        return main_finish(EXIT_OK);
     }
     const command *c = command_find(argv[1]);
     if (!c)
@@ -60,5 +60,5 @@ int main(int argc, char **argv)
         }
     }
     options_release(&o);
-    return finish(rc);
+    return main_finish(rc);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void head(const char *name, const char *type, const char *help)
+static void metrics_head(const char *name, const char *type, const char *help)
 {
     printf("# TYPE ninodes_%s %s\n# HELP ninodes_%s %s\n", name, type, name, help);
 }
@@ -29,25 +29,25 @@ static void gauge(const char *name, const char *help, double v)
 {
     if (!isfinite(v))
         return; // what is not known is left out
-    head(name, "gauge", help);
+    metrics_head(name, "gauge", help);
     printf("ninodes_%s %.12g\n", name, v);
 }
 
-static void kernels(const nino_stats *s)
+static void metrics_kernels(const nino_stats *s)
 {
     const size_t n = nino_stats_ops(s, NULL, 0);
     nino_op_stat *op = calloc(n + 1, sizeof(*op));
     if (!op)
         return;
     nino_stats_ops(s, op, n);
-    head("kernel_seconds", "counter", "Time of a kernel or transfer on the device.");
+    metrics_head("kernel_seconds", "counter", "Time of a kernel or transfer on the device.");
     for (size_t i = 0; i < n; i++) {
         printf("ninodes_kernel_seconds_total");
         label("kernel", op[i].name, "{");
         label("family", op[i].family, ",");
         printf("} %.12g\n", (double) op[i].total_ns * 1e-9);
     }
-    head("kernel_calls", "counter", "How often it ran.");
+    metrics_head("kernel_calls", "counter", "How often it ran.");
     for (size_t i = 0; i < n; i++) {
         printf("ninodes_kernel_calls_total");
         label("kernel", op[i].name, "{");
@@ -57,14 +57,14 @@ static void kernels(const nino_stats *s)
     free(op);
 }
 
-static void nodes(const nino_stats *s)
+static void metrics_nodes(const nino_stats *s)
 {
     const size_t n = nino_stats_nodes(s, NULL, 0);
     nino_node_stat *node = calloc(n + 1, sizeof(*node));
     if (!node)
         return;
     nino_stats_nodes(s, node, n);
-    head("node_seconds", "counter", "Wall time of a node.");
+    metrics_head("node_seconds", "counter", "Wall time of a node.");
     for (size_t i = 0; i < n; i++) {
         printf("ninodes_node_seconds_total");
         label("node", node[i].name, "{");
@@ -73,12 +73,12 @@ static void nodes(const nino_stats *s)
     free(node);
 }
 
-static void memory(const nino_stats *s)
+static void metrics_memory(const nino_stats *s)
 {
     static const char *const owners[] = { "weights", "activations", "workspace", "staging" };
     nino_mem_stat m;
     nino_stats_memory(s, &m);
-    head("pool_bytes", "gauge", "What the memory pool has handed out.");
+    metrics_head("pool_bytes", "gauge", "What the memory pool has handed out.");
     for (int i = 0; i < NINO_OWN_COUNT; i++) {
         printf("ninodes_pool_bytes");
         label("owner", owners[i], "{");
@@ -91,7 +91,7 @@ static void memory(const nino_stats *s)
 }
 
 // The counters as they were told last, in the base units of OpenMetrics.
-static void counters(const nino_history *h)
+static void metrics_counters(const nino_history *h)
 {
     static const struct {
         const char *suffix;
@@ -110,20 +110,20 @@ static void counters(const nino_history *h)
         for (char *p = name; *p; p++)
             *p = *p == '.' ? '_' : *p;
         const bool is_total = c->kind == NINO_COUNTER_TOTAL;
-        head(name, is_total ? "counter" : "gauge", c->text);
+        metrics_head(name, is_total ? "counter" : "gauge", c->text);
         printf("ninodes_%s%s %.12g\n", name, is_total ? "_total" : "",
                r[n - 1].value * base[c->unit].scale);
     }
 }
 
-static void queue(const nino_queue *q)
+static void metrics_queue(const nino_queue *q)
 {
     static const nino_queue_state states[] = { NINO_QUEUE_WAITING, NINO_QUEUE_RUNNING,
                                                NINO_QUEUE_DONE, NINO_QUEUE_FAILED,
                                                NINO_QUEUE_CANCELLED };
     if (!q)
         return;
-    head("queue_jobs", "gauge", "Jobs of the queue by state.");
+    metrics_head("queue_jobs", "gauge", "Jobs of the queue by state.");
     for (size_t k = 0; k < sizeof(states) / sizeof(states[0]); k++) {
         size_t n = 0;
         for (size_t i = 0; i < q->n_jobs; i++)
@@ -138,16 +138,16 @@ static void queue(const nino_queue *q)
 void metrics_print(const nino_stats *s, const nino_history *h, const nino_queue *q)
 {
     nino_energy_stat e;
-    queue(q);
-    nodes(s);
-    kernels(s);
-    memory(s);
-    counters(h);
+    metrics_queue(q);
+    metrics_nodes(s);
+    metrics_kernels(s);
+    metrics_memory(s);
+    metrics_counters(h);
     nino_stats_energy(s, &e);
     if (isfinite(e.joules)) {
-        head("energy_joules", "counter", "What the device took while jobs ran.");
+        metrics_head("energy_joules", "counter", "What the device took while jobs ran.");
         printf("ninodes_energy_joules_total %.12g\n", e.joules);
     }
-    head("telemetry_lost", "counter", "Records that were lost on the way here.");
+    metrics_head("telemetry_lost", "counter", "Records that were lost on the way here.");
     printf("ninodes_telemetry_lost_total %llu\n# EOF\n", (unsigned long long) nino_stats_lost(s));
 }

@@ -17,7 +17,7 @@ bool one_of(const char *choices, const char *word)
 }
 
 // Number of letters to change (Levenshtein); words longer than 31 letters count as far.
-static int distance(const char *a, const char *b)
+static int opts_distance(const char *a, const char *b)
 {
     int row[32];
     const int n = (int) strlen(b);
@@ -43,7 +43,7 @@ const char *nearest(const char *word, const char *const *list, size_t n)
     const char *best = NULL;
     int least = 4;
     for (size_t i = 0; i < n; i++) {
-        int d = distance(word, list[i]);
+        int d = opts_distance(word, list[i]);
         if (!strncmp(word, list[i], strlen(word)) && strlen(word) > 1)
             d = 1;
         if (d < least && d * 2 <= (int) strlen(list[i]) + 1) {
@@ -150,7 +150,7 @@ static bool store(const command *c, const opt *d, const char *v, options *o)
 }
 
 // The option a word names, and the value that is in the same word, if any.
-static const opt *match(const command *c, const char *word, const char **value)
+static const opt *opts_match(const command *c, const char *word, const char **value)
 {
     *value = NULL;
     for (const opt *d = c->opts; d->name; d++) {
@@ -187,7 +187,7 @@ bool options_parse(const command *c, int argc, char **argv, options *o)
             only_args = true;
             continue;
         }
-        const opt *d = match(c, word, &value);
+        const opt *d = opts_match(c, word, &value);
         if (!d)
             return bad_option(c, word);
         if (d->kind == OPT_FLAG && value) {

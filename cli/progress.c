@@ -34,7 +34,7 @@ struct progress {
 static pthread_mutex_t line_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool line_shown;
 
-static void put(const char *s)
+static void progress_put(const char *s)
 {
     if (write(STDERR_FILENO, s, strlen(s)) < 0)
         return;
@@ -44,13 +44,13 @@ void progress_aside(void (*f)(void *priv), void *priv)
 {
     pthread_mutex_lock(&line_lock);
     if (line_shown)
-        put("\r\033[K");
+        progress_put("\r\033[K");
     line_shown = false;
     f(priv);
     pthread_mutex_unlock(&line_lock);
 }
 
-static uint64_t now_ms(void)
+static uint64_t progress_now_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -84,7 +84,7 @@ void progress_destroy(progress **p)
 
 bool progress_job_ended(const progress *p) { return p->job_ended; }
 
-static size_t append(char *buf, size_t size, size_t at, const char *text)
+static size_t progress_append(char *buf, size_t size, size_t at, const char *text)
 {
     const int n = at < size ? snprintf(buf + at, size - at, "%s", text) : 0;
     return at + (n > 0 ? (size_t) n : 0);
@@ -111,56 +111,56 @@ void progress_text(const progress *p, char *buf, size_t size)
     size_t n = 0;
     buf[0] = 0;
     if (!*p->node) {
-        append(buf, size, 0, p->job_ended ? "done" : "preparing");
+        progress_append(buf, size, 0, p->job_ended ? "done" : "preparing");
         return;
     }
     node_text(p, part, sizeof(part));
-    n = append(buf, size, n, part);
+    n = progress_append(buf, size, n, part);
     if (p->n_steps) {
         snprintf(part, sizeof(part), "  step %u/%u", p->step + 1, p->n_steps);
-        n = append(buf, size, n, part);
+        n = progress_append(buf, size, n, part);
         if (p->last_step_ns) {
             snprintf(part, sizeof(part), "  %.*f s/step", p->last_step_ns < 1000000000 ? 3 : 1,
                      (double) p->last_step_ns * 1e-9);
-            n = append(buf, size, n, part);
+            n = progress_append(buf, size, n, part);
         }
         if (p->step_eta_s >= 0 && p->step_eta_s < 360000) {
             snprintf(part, sizeof(part), "  %s left", clock_text(a, sizeof(a), p->step_eta_s));
-            n = append(buf, size, n, part);
+            n = progress_append(buf, size, n, part);
         }
     }
-    if (p->loaded && now_ms() - p->load_ms < LOAD_SHOWN_MS) {
+    if (p->loaded && progress_now_ms() - p->load_ms < LOAD_SHOWN_MS) {
         snprintf(part, sizeof(part), "  loading %s", human_bytes(a, sizeof(a), (double) p->loaded));
-        n = append(buf, size, n, part);
+        n = progress_append(buf, size, n, part);
     }
     if (p->n_tiles) {
         snprintf(part, sizeof(part), "  tile %u/%u", p->tile + 1, p->n_tiles);
-        n = append(buf, size, n, part);
+        n = progress_append(buf, size, n, part);
     }
     if (p->total > 0) {
         snprintf(part, sizeof(part), "  %.0f %%", 100 * p->done / p->total);
-        n = append(buf, size, n, part);
+        n = progress_append(buf, size, n, part);
     }
     if (p->eta_s >= 0 && p->eta_s < 360000) {
         snprintf(part, sizeof(part), "  ETA %s", clock_text(a, sizeof(a), p->eta_s));
-        n = append(buf, size, n, part);
+        n = progress_append(buf, size, n, part);
     }
     if (p->in_use) {
         human_bytes(a, sizeof(a), (double) p->in_use);
         snprintf(part, sizeof(part), "  pool %s%s%s", a, p->budget ? " of " : "",
                  p->budget ? human_bytes(b, sizeof(b), (double) p->budget) : "");
-        n = append(buf, size, n, part);
+        n = progress_append(buf, size, n, part);
     }
     if (isfinite(p->watt)) {
         snprintf(part, sizeof(part), "  %.0f W", p->watt);
-        append(buf, size, n, part);
+        progress_append(buf, size, n, part);
     }
 }
 
 static void print_line(void *text)
 {
-    put(text);
-    put("\n");
+    progress_put(text);
+    progress_put("\n");
 }
 
 void progress_print(progress *p)
@@ -192,7 +192,7 @@ static void tell_preview(progress *p, const char *path)
     progress_aside(print_line, text);
 }
 
-static void one(progress *p, const nino_event *e, name_fn name, void *priv)
+static void progress_one(progress *p, const nino_event *e, name_fn name, void *priv)
 {
     switch (e->kind) {
     case NINO_EV_JOB:
@@ -227,7 +227,7 @@ static void one(progress *p, const nino_event *e, name_fn name, void *priv)
     case NINO_EV_TRANSFER:
         if (!strcmp(name(priv, e->name), "load")) {
             p->loaded += (uint64_t) e->u.kernel.bytes;
-            p->load_ms = now_ms();
+            p->load_ms = progress_now_ms();
         }
         break;
     case NINO_EV_TILE:
@@ -263,11 +263,11 @@ static void one(progress *p, const nino_event *e, name_fn name, void *priv)
 void progress_add(progress *p, const nino_event *ev, size_t n, name_fn name, void *priv)
 {
     for (size_t i = 0; i < n; i++)
-        one(p, &ev[i], name, priv);
+        progress_one(p, &ev[i], name, priv);
 }
 
 // Cuts text to the terminal's width; a character beyond ASCII counts as one column.
-static void cut(char *text, int columns)
+static void progress_cut(char *text, int columns)
 {
     int n = 0;
     for (char *c = text; *c; c++)
@@ -279,7 +279,7 @@ static void cut(char *text, int columns)
 
 void progress_draw(progress *p)
 {
-    const uint64_t now = now_ms();
+    const uint64_t now = progress_now_ms();
     if (!p->is_live || now - p->drawn_ms < REDRAW_MS)
         return;
     p->drawn_ms = now;
@@ -288,10 +288,10 @@ void progress_draw(progress *p)
     progress_text(p, text, sizeof(text));
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) || w.ws_col < 10)
         w.ws_col = 80;
-    cut(text, w.ws_col);
+    progress_cut(text, w.ws_col);
     snprintf(line, sizeof(line), "\r%s\033[K", text);
     pthread_mutex_lock(&line_lock);
-    put(line);
+    progress_put(line);
     line_shown = true;
     pthread_mutex_unlock(&line_lock);
 }

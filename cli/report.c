@@ -26,7 +26,7 @@ static nino_node_stat *all_nodes(const nino_stats *s, size_t *n)
 }
 
 // The time below which a node is left out when there are too many.
-static uint64_t threshold(const nino_node_stat *list, size_t n)
+static uint64_t report_threshold(const nino_node_stat *list, size_t n)
 {
     uint64_t top[NODE_LINES - 1] = { 0 }; // descending
     for (size_t i = 0; i < n; i++) {
@@ -52,7 +52,7 @@ void report_nodes(FILE *f, const nino_stats *s)
 {
     size_t n;
     nino_node_stat *list = all_nodes(s, &n);
-    const uint64_t least = n > NODE_LINES ? threshold(list, n) : 0;
+    const uint64_t least = n > NODE_LINES ? report_threshold(list, n) : 0;
     uint64_t sum = 0, rest = 0;
     int64_t delta = 0, rest_delta = 0;
     size_t shown = 0, others = 0;

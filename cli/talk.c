@@ -84,7 +84,7 @@ const char *human_bytes(char *buf, size_t size, double bytes)
     return buf;
 }
 
-static void on_log(void *priv, nino_log_level level, const char *line)
+static void on_talk_log(void *priv, nino_log_level level, const char *line)
 {
     (void) priv;
     (void) level;
@@ -110,7 +110,7 @@ void fill_ctx_params(const options *o, nino_ctx_params *p, nino_job_options *job
         .device = o->device,
         .mem_limit = o->mem_limit,
         .job = job,
-        .log = on_log,
+        .log = on_talk_log,
         .log_level = o->quiet     ? NINO_LOG_ERROR
                      : o->verbose ? NINO_LOG_INFO
                                   : NINO_LOG_WARN,

@@ -33,7 +33,7 @@ struct tui {
 
 static const char *const sorts[] = { "total", "mean", "calls", "p95", "max" };
 
-static uint64_t now_ms(void)
+static uint64_t tui_now_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -91,7 +91,7 @@ void tui_close(tui **screen)
 
 // ---- what comes in -----------------------------------------------------------------------------
 
-static void add_tile(tui *t, const nino_event *e)
+static void tui_add_tile(tui *t, const nino_event *e)
 {
     if (e->u.tile.order <= t->order || e->u.tile.n != t->total) { // another pass or picture
         if (e->u.tile.pass == 0 || e->u.tile.n != t->total)
@@ -119,7 +119,7 @@ void tui_add(tui *t, const nino_event *ev, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (ev[i].kind == NINO_EV_TILE_INFO)
-            add_tile(t, &ev[i]);
+            tui_add_tile(t, &ev[i]);
         else if (ev[i].kind == NINO_EV_DEVICE || ev[i].kind == NINO_EV_HOST)
             add_sample(t, &ev[i]);
     }
@@ -128,7 +128,7 @@ void tui_add(tui *t, const nino_event *ev, size_t n)
 tui_action tui_key(tui *t)
 {
     for (int key; (key = getch()) != ERR;) {
-        const bool asked = t->asked_ms && now_ms() - t->asked_ms < ASK_MS;
+        const bool asked = t->asked_ms && tui_now_ms() - t->asked_ms < ASK_MS;
         t->drawn_ms = 0; // something will look different
         t->asked_ms = 0;
         t->said[0] = 0;
@@ -139,7 +139,7 @@ tui_action tui_key(tui *t)
         case 'c':
             if (asked)
                 return TUI_CANCEL;
-            t->asked_ms = now_ms();
+            t->asked_ms = tui_now_ms();
             tui_say(t, "c again cancels the running job");
             break;
         default: break;
@@ -172,14 +172,14 @@ __attribute__((format(printf, 4, 5))) static void put(int y, int x, int width, c
     mvaddnstr(y, x, text, width);
 }
 
-static void head(int y, int x, int width, const char *text)
+static void tui_head(int y, int x, int width, const char *text)
 {
     attron(A_REVERSE);
     put(y, x, width, " %s", text);
     attroff(A_REVERSE);
 }
 
-static int by_key(const nino_op_stat *a, const nino_op_stat *b, int sort)
+static int tui_by_key(const nino_op_stat *a, const nino_op_stat *b, int sort)
 {
     const double x[] = { (double) a->total_ns, a->mean_ns, (double) a->calls, a->p95_ns,
                          (double) a->max_ns };
@@ -188,7 +188,7 @@ static int by_key(const nino_op_stat *a, const nino_op_stat *b, int sort)
     return x[sort] < y[sort] ? 1 : x[sort] > y[sort] ? -1 : 0;
 }
 
-static int kernels(tui *t, const nino_stats *s, int y, int lines, int width)
+static int tui_kernels(tui *t, const nino_stats *s, int y, int lines, int width)
 {
     char title[120];
     size_t n = nino_stats_ops(s, t->ops, MAX_OPS);
@@ -196,13 +196,13 @@ static int kernels(tui *t, const nino_stats *s, int y, int lines, int width)
     for (size_t i = 1; i < n; i++) { // nearly sorted from frame to frame
         const nino_op_stat v = t->ops[i];
         size_t k = i;
-        for (; k > 0 && by_key(&t->ops[k - 1], &v, t->sort) > 0; k--)
+        for (; k > 0 && tui_by_key(&t->ops[k - 1], &v, t->sort) > 0; k--)
             t->ops[k] = t->ops[k - 1];
         t->ops[k] = v;
     }
     snprintf(title, sizeof(title), "%-22s %7s %9s %8s %8s %8s %7s", "kernel", "calls", "total ms",
              "mean us", "p95 us", "GFLOP/s", "GB/s");
-    head(y++, 0, width, title);
+    tui_head(y++, 0, width, title);
     for (size_t i = 0; i < n && lines > 1; i++, lines--) {
         const nino_op_stat *o = &t->ops[i];
         put(y++, 0, width, " %-22.22s %7llu %9.1f %8.1f %8.1f %8.1f %7.1f", o->name,
@@ -212,13 +212,13 @@ static int kernels(tui *t, const nino_stats *s, int y, int lines, int width)
     return y;
 }
 
-static int nodes(tui *t, const nino_stats *s, int y, int lines, int width)
+static int tui_nodes(tui *t, const nino_stats *s, int y, int lines, int width)
 {
     char a[32], b[32], title[120];
     size_t n = nino_stats_nodes(s, t->nodes, MAX_NODES);
     n = n < MAX_NODES ? n : MAX_NODES;
     snprintf(title, sizeof(title), "%-40s %10s %12s %11s", "node", "time", "memory", "peak");
-    head(y++, 0, width, title);
+    tui_head(y++, 0, width, title);
     for (size_t i = n > (size_t) lines - 1 ? n - (size_t) lines + 1 : 0; i < n; i++) {
         const nino_node_stat *o = &t->nodes[i];
         const double delta = (double) o->mem_delta;
@@ -237,7 +237,7 @@ static void bar(char *buf, int width, double part, double whole)
 }
 
 // "busy 37 %  2900 MHz": what is known of the counters that have a place here.
-static void counters(const tui *t, char *buf, size_t size)
+static void tui_counters(const tui *t, char *buf, size_t size)
 {
     char why[64];
     const nino_counter *c;
@@ -257,7 +257,7 @@ static void counters(const tui *t, char *buf, size_t size)
                  nino_throttle_text((unsigned) bits, why, sizeof(why)));
 }
 
-static int memory(const tui *t, const nino_stats *s, int y, int width)
+static int tui_memory(const tui *t, const nino_stats *s, int y, int width)
 {
     char a[32], b[32], c[32], used[24], line[400];
     nino_mem_stat m;
@@ -268,7 +268,7 @@ static int memory(const tui *t, const nino_stats *s, int y, int width)
         human_bytes(c, sizeof(c), (double) m.peak), m.fragmentation * 100);
     if (!t->has_device)
         return y;
-    counters(t, line, sizeof(line));
+    tui_counters(t, line, sizeof(line));
     put(y++, 0, width, " device %s", line);
     return y;
 }
@@ -280,7 +280,7 @@ static void tile_map(const tui *t, int y0, int x0, int h, int w)
     char title[80];
     snprintf(title, sizeof(title), "tiles %d/%d of %dx%d", t->order + 1, t->total, t->width,
              t->height);
-    head(y0++, x0, w, title);
+    tui_head(y0++, x0, w, title);
     for (int i = 0; i < t->n_tiles; i++)
         slowest = t->tiles[i].ns > slowest ? t->tiles[i].ns : slowest;
     for (int y = 0; y < h - 1; y++)
@@ -303,9 +303,9 @@ static void tile_map(const tui *t, int y0, int x0, int h, int w)
         }
 }
 
-static int queue(const nino_queue *q, int y, int x, int lines, int width)
+static int tui_queue(const nino_queue *q, int y, int x, int lines, int width)
 {
-    head(y++, x, width, "queue");
+    tui_head(y++, x, width, "queue");
     for (size_t i = 0; i < q->n_jobs && lines > 1; i++, lines--)
         put(y++, x, width, " %llu %-9s %s", (unsigned long long) q->jobs[i].id,
             nino_queue_state_name(q->jobs[i].state), q->jobs[i].name);
@@ -314,7 +314,7 @@ static int queue(const nino_queue *q, int y, int x, int lines, int width)
 
 void tui_draw(tui *t, int pid, const progress *p, const nino_stats *s, const nino_queue *q)
 {
-    const uint64_t now = now_ms();
+    const uint64_t now = tui_now_ms();
     char text[400];
     if (now - t->drawn_ms < FRAME_MS)
         return;
@@ -322,20 +322,20 @@ void tui_draw(tui *t, int pid, const progress *p, const nino_stats *s, const nin
     erase();
     snprintf(text, sizeof(text), "ninodes %d  %s%s   q quit  p pause  c cancel  s sort: %s", pid,
              q ? q->device : "", q && q->is_paused ? "  PAUSED" : "", sorts[t->sort]);
-    head(0, 0, COLS, text);
+    tui_head(0, 0, COLS, text);
     progress_text(p, text, sizeof(text));
     put(1, 0, COLS, " %s", *t->said ? t->said : text);
     const bool has_map = t->n_tiles && COLS >= 100, has_queue = q && q->is_worker && COLS >= 100;
     const int side = has_map || has_queue ? COLS / 3 : 0, width = COLS - side;
-    int y = memory(t, s, 2, width);
+    int y = tui_memory(t, s, 2, width);
     if (*t->advice)
         put(y++, 0, width, " advice: %s", t->advice);
     const int half = (LINES - y) / 2;
-    y = nodes(t, s, y, half, side ? width - 1 : width);
-    kernels(t, s, y, LINES - y, side ? width - 1 : width);
+    y = tui_nodes(t, s, y, half, side ? width - 1 : width);
+    tui_kernels(t, s, y, LINES - y, side ? width - 1 : width);
     y = 2;
     if (has_queue)
-        y = queue(q, y, width, (LINES - 2) / 2, side);
+        y = tui_queue(q, y, width, (LINES - 2) / 2, side);
     if (has_map && LINES - y > 3)
         tile_map(t, y, width, LINES - y < side / 2 + 1 ? LINES - y : side / 2 + 1, side);
     refresh();

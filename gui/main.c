@@ -24,7 +24,7 @@ static NinoWindow *window_of(GApplication *app)
     return NINO_WINDOW(nino_window_new(GTK_APPLICATION(app), &options));
 }
 
-static void activate(GApplication *app) { gtk_window_present(GTK_WINDOW(window_of(app))); }
+static void main_activate(GApplication *app) { gtk_window_present(GTK_WINDOW(window_of(app))); }
 
 static void open_files(GApplication *app, GFile **files, int n, const char *hint)
 {
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
     g_application_set_option_context_parameter_string(G_APPLICATION(app), "[WORKFLOW|TRACE]…");
     g_signal_connect(app, "handle-local-options", G_CALLBACK(local_options), NULL);
     g_signal_connect(app, "startup", G_CALLBACK(startup), NULL);
-    g_signal_connect(app, "activate", G_CALLBACK(activate), NULL);
+    g_signal_connect(app, "activate", G_CALLBACK(main_activate), NULL);
     g_signal_connect(app, "open", G_CALLBACK(open_files), NULL);
     return g_application_run(G_APPLICATION(app), argc, argv);
 }

@@ -4,6 +4,7 @@
 #include "core/base/buf.h"
 #include "core/base/json.h"
 #include "tests/test.h"
+#include <ninodes/graph.h>
 
 static inline bool prompt_same_value(const nino_json *a, const nino_json *b)
 {
@@ -59,4 +60,27 @@ static inline void prompt_diff(const nino_json *want, const nino_json *got, nino
             nino_buf_addc(out, '\n');
         }
     }
+}
+
+static inline nino_json_doc *prompt_read(const char *json)
+{
+    nino_error err = { 0 };
+    nino_json_doc *doc = NULL;
+    CHECK_OK(nino_json_parse(json, strlen(json), "wanted", NULL, &doc, &err), err);
+    return doc;
+}
+
+// Ends the test unless the API form of g says the same as `want`.
+static inline void prompt_expect(nino_graph *g, const char *want)
+{
+    nino_buf diff = { 0 };
+    nino_json_doc *a = prompt_read(want), *b = prompt_read(nino_graph_api_json(g, NULL));
+    prompt_diff(a->root, b->root, &diff);
+    if (diff.len) {
+        fprintf(stderr, "%sin %s\n", diff.data, nino_graph_json(g, NULL));
+        exit(1);
+    }
+    nino_json_doc_destroy(&a);
+    nino_json_doc_destroy(&b);
+    nino_buf_release(&diff);
 }

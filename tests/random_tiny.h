@@ -63,12 +63,5 @@ static inline nino_status random_tiny_save(const random_tiny *t, const char *dir
         }
         random_tiny_conv(&v, t->encoder, i, "", t->z, t->width, 3, true);
     }
-    const nino_status st = nino_st_save(dir, name, false, v.entries, v.n, NULL, 0, err);
-    for (int i = 0; i < v.n; i++) {
-        nino_array *a = (nino_array *) v.entries[i].array;
-        nino_array_unref(&a);
-    }
-    free(v.entries);
-    free(v.names);
-    return st;
+    return random_vae_write(&v, dir, name, err);
 }

@@ -144,6 +144,20 @@ static inline void random_vae_encoder(random_vae *v)
     random_vae_conv(v, "encoder", ".conv_out", 2 * v->z, in, 3);
 }
 
+// The file of what was added to v, which goes.
+static inline nino_status random_vae_write(random_vae *v, const char *dir, const char *name,
+                                           nino_error *err)
+{
+    const nino_status st = nino_st_save(dir, name, false, v->entries, v->n, NULL, 0, err);
+    for (int i = 0; i < v->n; i++) {
+        nino_array *a = (nino_array *) v->entries[i].array;
+        nino_array_unref(&a);
+    }
+    free(v->entries);
+    free(v->names);
+    return st;
+}
+
 // Writes dir/name.
 static inline nino_status random_vae_save(random_vae v, const char *dir, const char *name,
                                           nino_error *err)
@@ -159,12 +173,5 @@ static inline nino_status random_vae_save(random_vae v, const char *dir, const c
         random_vae_conv(&v, "", "post_quant_conv", v.z, v.z, 1);
         random_vae_conv(&v, "", "quant_conv", 2 * v.z, 2 * v.z, 1);
     }
-    const nino_status st = nino_st_save(dir, name, false, v.entries, v.n, NULL, 0, err);
-    for (int i = 0; i < v.n; i++) {
-        nino_array *a = (nino_array *) v.entries[i].array;
-        nino_array_unref(&a);
-    }
-    free(v.entries);
-    free(v.names);
-    return st;
+    return random_vae_write(&v, dir, name, err);
 }

@@ -27,44 +27,44 @@ enum {
 
 static size_t up(int64_t n, int64_t unit) { return (size_t) nino_ceil_div(n, unit); }
 
-static nino_cl_grid rows(int64_t n, int64_t each, int64_t items)
+static nino_cl_grid host_rows(int64_t n, int64_t each, int64_t items)
 {
     (void) items;
     return (nino_cl_grid){ 1, { up(n, each) } };
 }
 
-static nino_cl_grid norm_stat(const nino_norm_layout *l, int64_t batch, int64_t channels)
+static nino_cl_grid host_norm_stat(const nino_norm_layout *l, int64_t batch, int64_t channels)
 {
     (void) channels;
     return (nino_cl_grid){ 3, { (size_t) l->n_strips, (size_t) batch, 1 } };
 }
 
-static nino_cl_grid norm_apply(const nino_norm_layout *l, int64_t batch, int64_t items)
+static nino_cl_grid host_norm_apply(const nino_norm_layout *l, int64_t batch, int64_t items)
 {
     (void) items;
     return (nino_cl_grid){ 2, { (size_t) l->n_strips, (size_t) batch } };
 }
 
-static nino_cl_grid copy_rows(uint64_t n, uint64_t len, int *together)
+static nino_cl_grid host_copy_rows(uint64_t n, uint64_t len, int *together)
 {
     *together = len < 512 ? 64 : 1;
     return (nino_cl_grid){ 2, { up((int64_t) len, 4096), up((int64_t) n, *together) } };
 }
 
-static nino_cl_grid permute(const uint64_t dim[5])
+static nino_cl_grid host_permute(const uint64_t dim[5])
 {
     return (nino_cl_grid){ 3,
                            { up((int64_t) dim[4], 64), up((int64_t) dim[3], 64),
                              (size_t) (dim[0] * dim[1] * dim[2]) } };
 }
 
-static nino_cl_grid shuffle(int64_t n, int64_t columns, int64_t channels)
+static nino_cl_grid host_shuffle(int64_t n, int64_t columns, int64_t channels)
 {
     (void) channels;
     return (nino_cl_grid){ 2, { up(columns, 16), (size_t) n } };
 }
 
-static nino_cl_grid expand(int64_t panels, int64_t len)
+static nino_cl_grid host_expand(int64_t panels, int64_t len)
 {
     return (nino_cl_grid){ 2, { up(len, 256), (size_t) panels } };
 }
@@ -72,14 +72,14 @@ static nino_cl_grid expand(int64_t panels, int64_t len)
 // ---- probes
 // --------------------------------------------------------------------------------------
 
-static double probe_round(uint64_t n, size_t items)
+static double host_probe_round(uint64_t n, size_t items)
 {
     (void) items;
     return (double) n;
 }
 
 // Equal parts of a set whose size is a power of two, none less than a round of the kernels.
-static size_t probe_items(nino_ceiling_kind kind, unsigned compute_units, uint64_t bytes)
+static size_t host_probe_items(nino_ceiling_kind kind, unsigned compute_units, uint64_t bytes)
 {
     size_t parts = 1;
     if (kind == NINO_CEILING_LAUNCH)
@@ -117,8 +117,8 @@ void NINO_CL_OWN(tile)(const nino_cl *cl, int64_t n, int64_t panels, bool is_raw
     *tile_panels = nb;
 }
 
-static void cut_product(const nino_cl *cl, const nino_cl_product *g, int64_t n, bool is_raw,
-                        nino_cl_cut *out)
+static void host_cut_product(const nino_cl *cl, const nino_cl_product *g, int64_t n, bool is_raw,
+                             nino_cl_cut *out)
 {
     const int64_t panels = nino_pack_panels_of(g->n);
     if (!is_raw && g->n <= 4 && g->c % 16 == 0 && g->n * g->taps * g->c <= FEW_MAX) {
@@ -138,7 +138,10 @@ static void cut_product(const nino_cl *cl, const nino_cl_product *g, int64_t n, 
     out->global[1] = up(panels, out->tile_panels);
 }
 
-static int skinny_rows(int64_t n) { return (int) nino_ceil_div(n, nino_ceil_div(n, SKINNY_TILE)); }
+static int host_skinny_rows(int64_t n)
+{
+    return (int) nino_ceil_div(n, nino_ceil_div(n, SKINNY_TILE));
+}
 
 // ---- attention
 // -------------------------------------------------------------------------------------
@@ -152,7 +155,7 @@ static int64_t queries(const nino_cl *cl, int64_t tq, int64_t planes, int64_t mo
 }
 
 // What the kernel's __local arrays have room for.
-static void cut_attention(const nino_cl *cl, const nino_op_desc *d, nino_cl_attention *out)
+static void host_cut_attention(const nino_cl *cl, const nino_op_desc *d, nino_cl_attention *out)
 {
     const int64_t depth = d->src[0].dim[2] / d->attr.heads;
     out->most = depth <= 144 ? 96 : depth <= 512 ? 48 : depth <= 1024 ? 24 : depth <= 2048 ? 12 : 0;
@@ -180,17 +183,17 @@ const nino_cl_schedule NINO_CL_OWN(schedule) = {
     .group = 1,
     .local_bytes = 224 << 10,
     .kernels = TEXTS,
-    .grids = { rows, norm_stat, norm_apply, copy_rows, permute, shuffle, expand, .flat = 4096,
-               .pixels = 64 },
+    .grids = { host_rows, host_norm_stat, host_norm_apply, host_copy_rows, host_permute,
+               host_shuffle, host_expand, .flat = 4096, .pixels = 64 },
     .probing = { .vector = 16,
                  .fma_f32 = 16,
                  .fma_narrow = 8,
                  .fma_f16 = 16,
-                 .round = probe_round,
-                 .items = probe_items },
-    .cut_product = cut_product,
-    .skinny_rows = skinny_rows,
+                 .round = host_probe_round,
+                 .items = host_probe_items },
+    .cut_product = host_cut_product,
+    .skinny_rows = host_skinny_rows,
     .winograd = NINO_CL_OWN(winograd),
-    .cut_attention = cut_attention,
+    .cut_attention = host_cut_attention,
     .pack_keys = pack_keys,
 };

@@ -19,43 +19,43 @@ static bool is_small(const nino_cl *cl) { return nino_cl_local_bytes(cl) < SMALL
 
 static size_t items(int64_t n) { return (size_t) nino_ceil_div(n, GROUP) * GROUP; }
 
-static nino_cl_grid rows(int64_t n, int64_t each, int64_t n_items)
+static nino_cl_grid host_rows(int64_t n, int64_t each, int64_t n_items)
 {
     (void) n;
     (void) each;
     return (nino_cl_grid){ 1, { items(n_items) } };
 }
 
-static nino_cl_grid norm_stat(const nino_norm_layout *l, int64_t batch, int64_t channels)
+static nino_cl_grid host_norm_stat(const nino_norm_layout *l, int64_t batch, int64_t channels)
 {
     return (nino_cl_grid){
         3, { (size_t) l->n_strips * GROUP, (size_t) nino_ceil_div(channels, 64), (size_t) batch }
     };
 }
 
-static nino_cl_grid norm_apply(const nino_norm_layout *l, int64_t batch, int64_t n_items)
+static nino_cl_grid host_norm_apply(const nino_norm_layout *l, int64_t batch, int64_t n_items)
 {
     (void) l;
     return (nino_cl_grid){ 2, { items(n_items), (size_t) batch } };
 }
 
-static nino_cl_grid copy_rows(uint64_t n, uint64_t len, int *together)
+static nino_cl_grid host_copy_rows(uint64_t n, uint64_t len, int *together)
 {
     *together = 1;
     return (nino_cl_grid){ 1, { items((int64_t) (n * len)) } };
 }
 
-static nino_cl_grid permute(const uint64_t dim[5])
+static nino_cl_grid host_permute(const uint64_t dim[5])
 {
     return (nino_cl_grid){ 1, { items((int64_t) (dim[0] * dim[1] * dim[2] * dim[3] * dim[4])) } };
 }
 
-static nino_cl_grid shuffle(int64_t n, int64_t columns, int64_t channels)
+static nino_cl_grid host_shuffle(int64_t n, int64_t columns, int64_t channels)
 {
     return (nino_cl_grid){ 2, { items(columns * channels), (size_t) n } };
 }
 
-static nino_cl_grid expand(int64_t panels, int64_t len)
+static nino_cl_grid host_expand(int64_t panels, int64_t len)
 {
     return (nino_cl_grid){ 2, { (size_t) nino_ceil_div(len, 256) * GROUP, (size_t) panels } };
 }
@@ -63,13 +63,13 @@ static nino_cl_grid expand(int64_t panels, int64_t len)
 // ---- probes
 // --------------------------------------------------------------------------------------
 
-static double probe_round(uint64_t n, size_t n_items)
+static double host_probe_round(uint64_t n, size_t n_items)
 {
     (void) n;
     return 4.0 * (double) n_items;
 }
 
-static size_t probe_items(nino_ceiling_kind kind, unsigned compute_units, uint64_t bytes)
+static size_t host_probe_items(nino_ceiling_kind kind, unsigned compute_units, uint64_t bytes)
 {
     (void) bytes;
     return kind == NINO_CEILING_LAUNCH ? GROUP : (size_t) compute_units * 2048;
@@ -79,8 +79,8 @@ static size_t probe_items(nino_ceiling_kind kind, unsigned compute_units, uint64
 // ------------------------------------------------------------------------
 
 // The largest tile of which there are enough for all compute units.
-static void cut_product(const nino_cl *cl, const nino_cl_product *g, int64_t n, bool is_raw,
-                        nino_cl_cut *out)
+static void host_cut_product(const nino_cl *cl, const nino_cl_product *g, int64_t n, bool is_raw,
+                             nino_cl_cut *out)
 {
     static const struct {
         int tm, tn, wm;
@@ -105,7 +105,7 @@ static void cut_product(const nino_cl *cl, const nino_cl_product *g, int64_t n, 
 }
 
 // Few variants: idle rows do not matter.
-static int skinny_rows(int64_t n)
+static int host_skinny_rows(int64_t n)
 {
     int m = 1;
     while (m < n)
@@ -114,7 +114,7 @@ static int skinny_rows(int64_t n)
 }
 
 // A block's queries come along again with each 64 keys.
-static void cut_attention(const nino_cl *cl, const nino_op_desc *d, nino_cl_attention *out)
+static void host_cut_attention(const nino_cl *cl, const nino_op_desc *d, nino_cl_attention *out)
 {
     const int64_t depth = d->src[0].dim[2] / d->attr.heads;
     out->most = depth <= 256 && !is_small(cl) ? 64 : depth <= 512 ? 32 : depth <= 2048 ? 16 : 0;
@@ -126,14 +126,14 @@ const nino_cl_schedule NINO_CL_OWN(schedule) = {
     .group = GROUP,
     .local_bytes = 32 << 10,
     .kernels = TEXTS,
-    .grids = { rows, norm_stat, norm_apply, copy_rows, permute, shuffle, expand, .flat = 4,
-               .pixels = 1 },
+    .grids = { host_rows, host_norm_stat, host_norm_apply, host_copy_rows, host_permute,
+               host_shuffle, host_expand, .flat = 4, .pixels = 1 },
     .probing = { .vector = 4,
                  .fma_f32 = 1,
                  .fma_f16 = 2,
-                 .round = probe_round,
-                 .items = probe_items },
-    .cut_product = cut_product,
-    .skinny_rows = skinny_rows,
-    .cut_attention = cut_attention,
+                 .round = host_probe_round,
+                 .items = host_probe_items },
+    .cut_product = host_cut_product,
+    .skinny_rows = host_skinny_rows,
+    .cut_attention = host_cut_attention,
 };

@@ -10,7 +10,7 @@
 #include <string.h>
 
 // Room for n more bytes and the terminator; false (and sticky) when there is none.
-static bool reserve(nino_buf *b, size_t n)
+static bool buf_reserve(nino_buf *b, size_t n)
 {
     size_t need;
     if (b->failed)
@@ -50,7 +50,7 @@ void nino_buf_clear(nino_buf *b)
 
 void nino_buf_add(nino_buf *b, const void *p, size_t n)
 {
-    if (!reserve(b, n))
+    if (!buf_reserve(b, n))
         return;
     if (n)
         memcpy(b->data + b->len, p, n);
@@ -65,7 +65,7 @@ void nino_buf_addf(nino_buf *b, const char *fmt, ...)
 {
     va_list ap;
     for (size_t want = 0;;) {
-        if (!reserve(b, want))
+        if (!buf_reserve(b, want))
             return;
         va_start(ap, fmt);
         const int n = nino_vsnprintf(b->data + b->len, b->cap - b->len, fmt, ap);

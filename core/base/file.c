@@ -186,8 +186,8 @@ nino_status nino_file_pread(int fd, void *buf, size_t n, uint64_t off, const cha
 }
 
 // All of fd up to max bytes; `hint` is how many there may be.
-static nino_status read_all(int fd, size_t hint, size_t max, const char *name, char **data,
-                            size_t *len, nino_error *err)
+static nino_status file_read_all(int fd, size_t hint, size_t max, const char *name, char **data,
+                                 size_t *len, nino_error *err)
 {
     nino_status st = NINO_OK;
     size_t n = 0, cap = (hint < max ? hint : max) + 1; // one more, to see the end
@@ -233,7 +233,7 @@ nino_status nino_file_read(const char *path, size_t max, bool allow_stdin, char 
     if (max > PTRDIFF_MAX / 4)
         max = PTRDIFF_MAX / 4;
     if (allow_stdin && !strcmp(path, "-"))
-        return read_all(STDIN_FILENO, 65536, max, "standard input", data, len, err);
+        return file_read_all(STDIN_FILENO, 65536, max, "standard input", data, len, err);
     const int fd = open(path, READ_FLAGS);
     if (fd < 0)
         return nino_file_errno(err, path, "cannot open");
@@ -245,7 +245,7 @@ nino_status nino_file_read(const char *path, size_t max, bool allow_stdin, char 
     else if ((uint64_t) s.st_size > max)
         st = nino_fail_kind(err, NINO_ERR_FORMAT, "limit", path, "more than %zu bytes", max);
     else
-        st = read_all(fd, s.st_size ? (size_t) s.st_size : 4096, max, path, data, len, err);
+        st = file_read_all(fd, s.st_size ? (size_t) s.st_size : 4096, max, path, data, len, err);
     close(fd);
     return st;
 }

@@ -137,14 +137,15 @@ static int rename_exclusive(int dir, const char *from, const char *to)
     return linkat(dir, from, dir, to, 0) ? -1 : unlinkat(dir, from, 0);
 }
 
-static nino_status flush(nino_file_writer *w, nino_error *err)
+static nino_status file_write_flush(nino_file_writer *w, nino_error *err)
 {
     if (w->failed)
         return nino_fail(err, NINO_ERR_IO, w->name, "an earlier write failed");
     return fsync(w->fd) ? nino_file_errno(err, w->name, "cannot write") : NINO_OK;
 }
 
-static nino_status place(nino_file_writer *w, const char *base, bool exclusive, nino_error *err)
+static nino_status file_write_place(nino_file_writer *w, const char *base, bool exclusive,
+                                    nino_error *err)
 {
     const int rc =
         exclusive ? rename_exclusive(w->dir, w->tmp, base) : renameat(w->dir, w->tmp, w->dir, base);
@@ -158,7 +159,7 @@ static nino_status place(nino_file_writer *w, const char *base, bool exclusive, 
 
 nino_status nino_file_writer_place(nino_file_writer *w, nino_error *err)
 {
-    const nino_status st = place(w, w->base, false, err);
+    const nino_status st = file_write_place(w, w->base, false, err);
     if (!st) {
         w->is_placed = true;
         snprintf(w->tmp, sizeof(w->tmp), "%s", w->base);
@@ -169,14 +170,14 @@ nino_status nino_file_writer_place(nino_file_writer *w, nino_error *err)
 nino_status nino_file_writer_commit(nino_file_writer **pw, bool exclusive, nino_error *err)
 {
     nino_file_writer *w = *pw;
-    nino_status st = flush(w, err);
+    nino_status st = file_write_flush(w, err);
     if (!st) {
         const int rc = close(w->fd);
         w->fd = -1;
         if (rc)
             st = nino_file_errno(err, w->name, "cannot write");
         else if (!w->is_placed)
-            st = place(w, w->base, exclusive, err);
+            st = file_write_place(w, w->base, exclusive, err);
     }
     if (st && !w->is_placed)
         nino_file_writer_abort(pw);
@@ -188,9 +189,9 @@ nino_status nino_file_writer_commit(nino_file_writer **pw, bool exclusive, nino_
 nino_status nino_file_writer_commit_as(nino_file_writer **pw, const char *base, nino_error *err)
 {
     nino_error e = { 0 };
-    nino_status st = flush(*pw, &e);
+    nino_status st = file_write_flush(*pw, &e);
     if (!st)
-        st = place(*pw, base, true, &e);
+        st = file_write_place(*pw, base, true, &e);
     if (st && err)
         *err = e;
     if (!st)

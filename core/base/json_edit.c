@@ -45,7 +45,7 @@ static void add_member_lead(nino_buf *ins, const nino_json_doc *doc, const nino_
 }
 
 // Replaces the bytes [begin, end) of the source, and moves the ranges of all values behind them.
-static bool splice(nino_json_doc *doc, size_t begin, size_t end, const nino_buf *ins)
+static bool json_edit_splice(nino_json_doc *doc, size_t begin, size_t end, const nino_buf *ins)
 {
     size_t len;
     if (__builtin_add_overflow(doc->src_len - (end - begin), ins->len, &len) || len == SIZE_MAX)
@@ -75,7 +75,7 @@ static nino_status graft(nino_json_doc *doc, size_t begin, size_t end, nino_buf 
 {
     const size_t at = begin + ins->len;
     nino_buf_add(ins, json + value->src_begin, value->src_end - value->src_begin);
-    if (ins->failed || !splice(doc, begin, end, ins))
+    if (ins->failed || !json_edit_splice(doc, begin, end, ins))
         return nino_fail(err, NINO_ERR_NOMEM, where, "out of memory");
     const size_t move = at - value->src_begin; // may wrap, and back
     for (nino_json *v = value; v; v = next_value(v, value)) {
@@ -205,7 +205,7 @@ nino_status nino_json_remove(nino_json_doc *doc, nino_json *value, nino_error *e
         begin = key_begin(doc, parent->src_begin + 1);
     if (!prev && value->next)
         end = is_member ? key_begin(doc, end) : value->next->src_begin;
-    if (!splice(doc, begin, end, &none))
+    if (!json_edit_splice(doc, begin, end, &none))
         return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
     *(prev ? &prev->next : &parent->child) = value->next;
     parent->count--;

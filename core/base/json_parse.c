@@ -50,7 +50,7 @@ __attribute__((format(printf, 4, 5))) static nino_status fail(parser *ps, const 
                           (size_t) (at - start) + 1);
 }
 
-static nino_status nomem(parser *ps)
+static nino_status json_parse_nomem(parser *ps)
 {
     return nino_fail(ps->err, NINO_ERR_NOMEM, ps->name, "out of memory");
 }
@@ -181,7 +181,7 @@ static nino_status read_string(parser *ps, const char **text, size_t *len)
 }
 
 // A number, or NaN, Infinity, -Infinity as Python writes them.
-static nino_status read_number(parser *ps, nino_json *v)
+static nino_status json_parse_read_number(parser *ps, nino_json *v)
 {
     const char *begin = ps->p, *p = begin;
     const size_t sign = *p == '-';
@@ -248,7 +248,7 @@ static nino_status read_scalar(parser *ps, nino_json *v)
             ps->p += words[i].len;
             return NINO_OK;
         }
-    return read_number(ps, v);
+    return json_parse_read_number(ps, v);
 }
 
 // ---- repeated keys ----------------------------------------------------------------------------
@@ -286,7 +286,7 @@ static nino_status find_repeated(parser *ps, const nino_json *obj)
         ps->table_cap = 0;
         ps->table = malloc(cap * sizeof(*ps->table));
         if (!ps->table)
-            return nomem(ps);
+            return json_parse_nomem(ps);
         ps->table_cap = cap;
     }
     memset(ps->table, 0, cap * sizeof(*ps->table));
@@ -303,14 +303,14 @@ static nino_status find_repeated(parser *ps, const nino_json *obj)
 // ---- the tree ---------------------------------------------------------------------------------
 
 // The value at p with its key, hung up at *tail. Containers are only opened.
-static nino_status read_value(parser *ps, nino_json *parent, nino_json **tail)
+static nino_status json_parse_read_value(parser *ps, nino_json *parent, nino_json **tail)
 {
     nino_json *v;
     skip_space(ps);
     if (++ps->nodes > ps->lim.max_nodes)
         return fail(ps, "limit", ps->p, "more than %zu values", ps->lim.max_nodes);
     if (!(v = nino_arena_alloc(ps->arena, sizeof(*v))))
-        return nomem(ps);
+        return json_parse_nomem(ps);
     if (parent && parent->type == NINO_JSON_OBJECT) {
         nino_status st;
         if (*ps->p != '"')
@@ -345,7 +345,7 @@ static nino_status read_tree(parser *ps, nino_json **root)
     nino_json *parent = NULL, **tail = root;
     uint32_t depth = 0;
     do {
-        if ((st = read_value(ps, parent, tail)))
+        if ((st = json_parse_read_value(ps, parent, tail)))
             return st;
         nino_json *v = *tail;
         tail = &v->next;
@@ -401,7 +401,7 @@ nino_status nino_json_parse_into(nino_arena *arena, const char *src, size_t len,
     }
     ps.p = ps.line_start = ps.first;
     ps.text = nino_arena_alloc(arena, len + 1);
-    st = ps.text ? read_tree(&ps, &top) : nomem(&ps);
+    st = ps.text ? read_tree(&ps, &top) : json_parse_nomem(&ps);
     free(ps.table);
     if (!st)
         *root = top;

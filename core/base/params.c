@@ -89,7 +89,7 @@ void nino_options_lay_over(nino_job_options *o, const nino_job_options *over)
     o->no_files |= over->no_files;
 }
 
-static bool keep_text(const char **text, nino_arena *arena)
+static bool params_keep_text(const char **text, nino_arena *arena)
 {
     return !*text || (*text = nino_arena_strdup(arena, *text));
 }
@@ -103,7 +103,7 @@ static bool keep_list(const char *const **list, nino_arena *arena)
     bool ok = copy || !n;
     for (size_t i = 0; i < n && ok; i++) {
         copy[i] = (*list)[i];
-        ok = keep_text(&copy[i], arena);
+        ok = params_keep_text(&copy[i], arena);
     }
     if (n && ok)
         copy[n] = NULL;
@@ -113,6 +113,6 @@ static bool keep_list(const char *const **list, nino_arena *arena)
 
 bool nino_options_keep(nino_job_options *o, nino_arena *arena)
 {
-    return keep_list(&o->models, arena) && keep_text(&o->input_dir, arena) &&
-           keep_text(&o->output_dir, arena) && keep_text(&o->trace_path, arena);
+    return keep_list(&o->models, arena) && params_keep_text(&o->input_dir, arena) &&
+           params_keep_text(&o->output_dir, arena) && params_keep_text(&o->trace_path, arena);
 }

@@ -33,7 +33,7 @@ static void complain(const char *path, int line, const char *what, const char *n
 }
 
 // "mem_limit" of NINODES_MEM_LIMIT; -1: not one that a file may set.
-static int find(const char *key)
+static int settings_find(const char *key)
 {
     static const char prefix[] = "NINODES_";
     for (int i = 0; i < N_KNOWN; i++)
@@ -44,7 +44,7 @@ static int find(const char *key)
     return -1;
 }
 
-static char *trim(char *s)
+static char *settings_trim(char *s)
 {
     while (isspace((unsigned char) *s))
         s++;
@@ -56,7 +56,7 @@ static char *trim(char *s)
 // "name = value"; what an earlier file has set stays.
 static void read_line(char *line, const char *path, int number, bool is_project)
 {
-    char *key = trim(line), *equals = strchr(key, '=');
+    char *key = settings_trim(line), *equals = strchr(key, '=');
     if (!*key || *key == '#')
         return;
     if (!equals) {
@@ -64,14 +64,14 @@ static void read_line(char *line, const char *path, int number, bool is_project)
         return;
     }
     *equals = 0;
-    key = trim(key);
-    const int i = find(key);
+    key = settings_trim(key);
+    const int i = settings_find(key);
     if (i < 0)
         complain(path, number, "there is no setting", key);
     else if (is_project && known[i].scope != NINO_SETTING_ANY)
         complain(path, number, "only your own " FILE_NAME " may set", key);
     else if (!value[i])
-        value[i] = strdup(trim(equals + 1));
+        value[i] = strdup(settings_trim(equals + 1));
 }
 
 static void read_settings(const char *path, bool is_project)
@@ -92,7 +92,7 @@ static void read_settings(const char *path, bool is_project)
 }
 
 // base/ninodes/ninodes.conf, where base is `dir`, or `sub` of it.
-static void read_folder(const char *dir, size_t len, const char *sub)
+static void settings_read_folder(const char *dir, size_t len, const char *sub)
 {
     char path[4096];
     const int n = snprintf(path, sizeof(path), "%.*s%s/ninodes/" FILE_NAME, (int) len, dir, sub);
@@ -106,12 +106,12 @@ void nino_settings_read(void)
     const char *all = getenv("XDG_CONFIG_DIRS");
     read_settings(FILE_NAME, true);
     if (own && *own)
-        read_folder(own, strlen(own), "");
+        settings_read_folder(own, strlen(own), "");
     else if (home)
-        read_folder(home, strlen(home), "/.config");
+        settings_read_folder(home, strlen(home), "/.config");
     for (const char *p = all && *all ? all : "/etc/xdg"; *p;) {
         const size_t n = strcspn(p, ":");
-        read_folder(p, n, "");
+        settings_read_folder(p, n, "");
         p += n + (p[n] == ':');
     }
 }

@@ -13,24 +13,24 @@ static nino_vars vars;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 // An empty variable is the same as none.
-static const char *get(const char *name, const char *def)
+static const char *vars_get(const char *name, const char *def)
 {
     const char *v = getenv(name);
     v = v && *v ? v : nino_settings_get(name);
     return v ? v : def;
 }
 
-static void read_all(void)
+static void vars_read_all(void)
 {
     nino_settings_read();
-#define X(field, name, scope, def, help) vars.field = get(name, def);
+#define X(field, name, scope, def, help) vars.field = vars_get(name, def);
     NINO_VARS(X)
 #undef X
 }
 
 const nino_vars *nino_vars_get(void)
 {
-    pthread_once(&once, read_all);
+    pthread_once(&once, vars_read_all);
     return &vars;
 }
 

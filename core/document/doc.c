@@ -93,7 +93,7 @@ void nino_doc_show(nino_document *d, nino_doc_state *s, int n_path)
     d->version++;
 }
 
-static bool same_text(const nino_json_doc *a, const nino_json_doc *b)
+static bool doc_same_text(const nino_json_doc *a, const nino_json_doc *b)
 {
     return a->src_len == b->src_len && !memcmp(a->src, b->src, a->src_len);
 }
@@ -124,7 +124,7 @@ nino_status nino_doc_edit_commit(nino_doc_edit *e, nino_status st, const char *k
 {
     nino_document *d = e->d;
     int n_path = d->n_path;
-    if (st || same_text(d->state->json, e->json)) {
+    if (st || doc_same_text(d->state->json, e->json)) {
         nino_json_doc_destroy(&e->json);
         return st;
     }
@@ -157,7 +157,7 @@ nino_status nino_document_end(nino_document *d, nino_error *err)
     nino_status st = NINO_OK;
     if (!d->depth || --d->depth || !d->before)
         return NINO_OK;
-    if (!same_text(d->before->json, d->state->json))
+    if (!doc_same_text(d->before->json, d->state->json))
         st = nino_doc_add_step(d, d->before->json, d->state->json, NULL, d->group, err);
     if (st) {
         d->depth = 1;
@@ -213,7 +213,7 @@ const char *nino_document_level_name(const nino_document *d, int level)
 }
 
 // Shows the same text at another place.
-static nino_status look_at(nino_document *d, int n_path, nino_error *err)
+static nino_status doc_look_at(nino_document *d, int n_path, nino_error *err)
 {
     const nino_json_doc *json = d->state->json;
     nino_error mine = { 0 };
@@ -241,7 +241,7 @@ nino_status nino_document_enter(nino_document *d, const char *id, nino_error *er
     if (!(path[d->n_path] = strdup(id)))
         return nino_doc_nomem(d, err);
     const int n = d->n_path++;
-    const nino_status st = look_at(d, n + 1, err);
+    const nino_status st = doc_look_at(d, n + 1, err);
     if (st)
         shorten_path(d, n);
     return st;
@@ -252,7 +252,7 @@ nino_status nino_document_leave(nino_document *d, int levels, nino_error *err)
     const int n = d->n_path - levels;
     if (d->depth)
         return nino_fail(err, NINO_ERR_ARG, d->name, "not while a change is under way");
-    return n >= d->n_path ? NINO_OK : look_at(d, n < 0 ? 0 : n, err);
+    return n >= d->n_path ? NINO_OK : doc_look_at(d, n < 0 ? 0 : n, err);
 }
 
 // ---- opening ---------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ static const char empty[] =
     "{\n  \"last_node_id\": 0,\n  \"last_link_id\": 0,\n  \"nodes\": [],\n  \"links\": [],\n"
     "  \"groups\": [],\n  \"config\": {},\n  \"extra\": {},\n  \"version\": 0.4\n}\n";
 
-static nino_document *create(const char *name, nino_error *err)
+static nino_document *doc_create(const char *name, nino_error *err)
 {
     nino_document *d = calloc(1, sizeof(*d));
     if (d && (d->name = strdup(name ? name : "workflow")))
@@ -271,7 +271,7 @@ static nino_document *create(const char *name, nino_error *err)
     return NULL;
 }
 
-static nino_status start(nino_document *d, const char *text, size_t len, nino_error *err)
+static nino_status doc_start(nino_document *d, const char *text, size_t len, nino_error *err)
 {
     nino_error mine = { 0 };
     int n_path = 0;
@@ -282,8 +282,8 @@ static nino_status start(nino_document *d, const char *text, size_t len, nino_er
 
 nino_document *nino_document_new(nino_error *err)
 {
-    nino_document *d = create("workflow", err);
-    if (d && start(d, empty, sizeof(empty) - 1, err))
+    nino_document *d = doc_create("workflow", err);
+    if (d && doc_start(d, empty, sizeof(empty) - 1, err))
         nino_document_destroy(&d);
     return d;
 }
@@ -299,7 +299,7 @@ static nino_status start_api(nino_document *d, nino_graph *g, nino_error *err)
     if (!st) {
         memcpy(d->source, api, len + 1);
         d->source_len = len;
-        st = start(d, ui.data, ui.len, err);
+        st = doc_start(d, ui.data, ui.len, err);
     }
     if (d->form == NINO_DOCUMENT_UI)
         d->form = NINO_DOCUMENT_API;
@@ -310,14 +310,14 @@ static nino_status start_api(nino_document *d, nino_graph *g, nino_error *err)
 static nino_document *from_graph(nino_graph *g, const char *name, bool is_file, nino_error *err)
 {
     size_t len = 0;
-    nino_document *d = create(name, err);
+    nino_document *d = doc_create(name, err);
     nino_status st = NINO_OK;
     if (!d)
         return NULL;
     d->form = is_file ? NINO_DOCUMENT_UI : NINO_DOCUMENT_IMPORT;
     const char *ui = nino_graph_ui_json(g, &len);
     if (ui)
-        st = start(d, ui, len, err);
+        st = doc_start(d, ui, len, err);
     else
         st = start_api(d, g, err);
     if (st)
@@ -326,7 +326,7 @@ static nino_document *from_graph(nino_graph *g, const char *name, bool is_file, 
 }
 
 // A workflow, and nothing around it?
-static bool is_plain(const char *data, size_t len)
+static bool is_doc_plain(const char *data, size_t len)
 {
     const size_t bom = len >= 3 && !memcmp(data, "\xef\xbb\xbf", 3) ? 3 : 0;
     for (size_t i = bom; i < len; i++)
@@ -335,7 +335,7 @@ static bool is_plain(const char *data, size_t len)
     return false;
 }
 
-static nino_document *load(nino_graph *g, bool is_json, const char *name, nino_error *err)
+static nino_document *doc_load(nino_graph *g, bool is_json, const char *name, nino_error *err)
 {
     size_t n_file = 0, n_ui = 0;
     const char *ui = nino_graph_ui_json(g, &n_ui);
@@ -350,7 +350,7 @@ static nino_document *load(nino_graph *g, bool is_json, const char *name, nino_e
 nino_document *nino_document_load(const void *data, size_t len, const char *name, nino_error *err)
 {
     nino_graph *g = nino_graph_load(data, len, name, err);
-    return g ? load(g, is_plain(data, len), name, err) : NULL;
+    return g ? doc_load(g, is_doc_plain(data, len), name, err) : NULL;
 }
 
 static bool is_json_name(const char *path)
@@ -362,7 +362,7 @@ static bool is_json_name(const char *path)
 nino_document *nino_document_load_file(const char *path, nino_error *err)
 {
     nino_graph *g = nino_graph_load_file(path, err);
-    return g ? load(g, is_json_name(path), path, err) : NULL;
+    return g ? doc_load(g, is_json_name(path), path, err) : NULL;
 }
 
 void nino_document_destroy(nino_document **pd)
@@ -385,7 +385,7 @@ void nino_document_destroy(nino_document **pd)
 
 // ---- writing ---------------------------------------------------------------------------------
 
-static const char *give(nino_document *d, const char *text, size_t n, size_t *len)
+static const char *doc_give(nino_document *d, const char *text, size_t n, size_t *len)
 {
     nino_buf_clear(&d->text);
     nino_buf_add(&d->text, text, n);
@@ -400,7 +400,7 @@ static const char *give(nino_document *d, const char *text, size_t n, size_t *le
 
 const char *nino_document_ui_json(nino_document *d, size_t *len)
 {
-    return give(d, d->state->json->src, d->state->json->src_len, len);
+    return doc_give(d, d->state->json->src, d->state->json->src_len, len);
 }
 
 const char *nino_document_api_json(nino_document *d, size_t *len, nino_error *err)
@@ -411,7 +411,7 @@ const char *nino_document_api_json(nino_document *d, size_t *len, nino_error *er
     if (!g)
         return NULL;
     const char *api = nino_graph_api_json(g, &n);
-    const char *text = n ? give(d, api, n, len) : NULL;
+    const char *text = n ? doc_give(d, api, n, len) : NULL;
     if (!text)
         nino_doc_nomem(d, err);
     nino_graph_destroy(&g);
@@ -422,7 +422,7 @@ const char *nino_document_json(nino_document *d, size_t *len, nino_error *err)
 {
     const char *text;
     if (d->form == NINO_DOCUMENT_API && !d->first_is_gone && !d->at && !d->before)
-        text = give(d, d->source, d->source_len, len);
+        text = doc_give(d, d->source, d->source_len, len);
     else if (d->form == NINO_DOCUMENT_API)
         return nino_document_api_json(d, len, err);
     else

@@ -311,7 +311,7 @@ static void print_values(const layout *l, nino_buf *out, const nino_gnode *n)
     nino_buf_addc(out, is_array ? ']' : '}');
 }
 
-static void print_outputs(const layout *l, nino_buf *out, int i)
+static void doc_api_print_outputs(const layout *l, nino_buf *out, int i)
 {
     const nino_gnode *n = &l->g->nodes[i];
     int n_out = l->at[i].n_out, n_own = 0;
@@ -357,7 +357,7 @@ static void print_node(const layout *l, nino_buf *out, int i, int *link)
         nino_doc_print_input(out, k, in.key, in.type, in.is_optional, in.is_widget, id);
     }
     nino_buf_addc(out, ']');
-    print_outputs(l, out, i);
+    doc_api_print_outputs(l, out, i);
     nino_doc_print_tail(out, n->class_type, false);
     print_values(l, out, n);
     nino_buf_addc(out, '}');

@@ -23,7 +23,7 @@ static const nino_json *definitions(const nino_json *root)
     return nino_ui_array(nino_json_get(root, "definitions"), "subgraphs");
 }
 
-static bool need(copier *c, const char *type)
+static bool doc_copy_need(copier *c, const char *type)
 {
     uint32_t i = 0;
     for (const nino_json *v = c->defs ? c->defs->child : NULL; v; v = v->next, i++) {
@@ -44,14 +44,14 @@ static void find_needed(copier *c)
     bool grows = false;
     for (int i = 0; i < s->n_nodes; i++)
         if (c->chosen[i] && s->nodes[i].kind == NINO_DOC_SUBGRAPH)
-            grows = need(c, s->nodes[i].type) || grows;
+            grows = doc_copy_need(c, s->nodes[i].type) || grows;
     while (grows) {
         uint32_t i = 0;
         grows = false;
         for (const nino_json *v = c->defs->child; v; v = v->next, i++) {
             const nino_json *nodes = c->needed[i] ? nino_ui_array(v, "nodes") : NULL;
             for (const nino_json *n = nodes ? nodes->child : NULL; n; n = n->next)
-                grows = need(c, nino_json_str(nino_json_get(n, "type"))) || grows;
+                grows = doc_copy_need(c, nino_json_str(nino_json_get(n, "type"))) || grows;
         }
     }
 }
@@ -138,7 +138,7 @@ static nino_status copy_all(copier *c, nino_error *err)
     return st ? st : c->out.failed ? nino_doc_nomem(c->d, err) : NINO_OK;
 }
 
-static nino_status choose(copier *c, const char *const *ids, size_t n, nino_error *err)
+static nino_status doc_copy_choose(copier *c, const char *const *ids, size_t n, nino_error *err)
 {
     for (size_t i = 0; i < n; i++) {
         const nino_doc_node *node = nino_document_node(c->d, nino_document_find(c->d, ids[i]));
@@ -156,7 +156,8 @@ char *nino_document_copy(const nino_document *d, const char *const *ids, size_t 
     copier c = { .d = d, .defs = definitions(d->state->json->root) };
     c.chosen = calloc((size_t) d->state->n_nodes + 1, sizeof(bool));
     c.needed = calloc((c.defs ? c.defs->count : 0) + (size_t) 1, sizeof(bool));
-    nino_status st = c.chosen && c.needed ? choose(&c, ids, n, err) : nino_doc_nomem(d, err);
+    nino_status st =
+        c.chosen && c.needed ? doc_copy_choose(&c, ids, n, err) : nino_doc_nomem(d, err);
     if (!st)
         st = copy_all(&c, err);
     free(c.chosen);

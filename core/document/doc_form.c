@@ -6,14 +6,14 @@
 #include "core/base/error.h"
 #include "core/document/doc.h"
 
-static const nino_json *data_of(const nino_document *d)
+static const nino_json *doc_form_data_of(const nino_document *d)
 {
     return nino_json_get(nino_json_get(d->state->json->root, "extra"), "linearData");
 }
 
 size_t nino_document_form_inputs(const nino_document *d, nino_doc_form_input *out, size_t max)
 {
-    const nino_json *list = nino_ui_array(data_of(d), "inputs");
+    const nino_json *list = nino_ui_array(doc_form_data_of(d), "inputs");
     size_t n = 0;
     for (const nino_json *v = list ? list->child : NULL; v; v = v->next) {
         const char *id = nino_ui_id(nino_json_at(v, 0));
@@ -36,7 +36,7 @@ bool nino_document_opens_form(const nino_document *d)
 }
 
 // What the file says about this value already, or nothing.
-static const nino_json *find(const nino_json *list, const nino_doc_form_input *in)
+static const nino_json *doc_form_find(const nino_json *list, const nino_doc_form_input *in)
 {
     for (const nino_json *v = list ? list->child : NULL; v; v = v->next) {
         const char *id = nino_ui_id(nino_json_at(v, 0));
@@ -52,7 +52,7 @@ static void print_inputs(nino_buf *b, const nino_json_doc *doc, const nino_json 
 {
     nino_buf_addc(b, '[');
     for (size_t i = 0; i < n; i++) {
-        const nino_json *same = find(old, &inputs[i]);
+        const nino_json *same = doc_form_find(old, &inputs[i]);
         nino_buf_adds(b, i ? ", " : "");
         if (same) { // with its settings
             nino_json_write(b, doc, same);

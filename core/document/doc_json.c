@@ -73,7 +73,7 @@ nino_status nino_doc_set_string(nino_doc_edit *e, nino_json *obj, const char *ke
     return set_buf(e, obj, key, &b);
 }
 
-static const nino_json *part(const nino_json *v, uint32_t i)
+static const nino_json *doc_json_part(const nino_json *v, uint32_t i)
 {
     return v && v->type == NINO_JSON_OBJECT ? nino_json_get(v, i ? "1" : "0") : nino_json_at(v, i);
 }
@@ -81,8 +81,9 @@ static const nino_json *part(const nino_json *v, uint32_t i)
 bool nino_doc_pair(const nino_json *v, double *x, double *y)
 {
     double a = 0, b = 0;
-    if (!v || !nino_json_double(part(v, 0), &a) || !nino_json_double(part(v, 1), &b) ||
-        !isfinite(a) || !isfinite(b) || fabs(a) > 1e9 || fabs(b) > 1e9)
+    if (!v || !nino_json_double(doc_json_part(v, 0), &a) ||
+        !nino_json_double(doc_json_part(v, 1), &b) || !isfinite(a) || !isfinite(b) ||
+        fabs(a) > 1e9 || fabs(b) > 1e9)
         return false;
     *x = a;
     *y = b;
@@ -93,7 +94,7 @@ nino_status nino_doc_set_pair(nino_doc_edit *e, nino_json *obj, const char *key,
 {
     nino_buf b = { 0 };
     nino_json *old = nino_doc_get(obj, key);
-    nino_json *at[2] = { (nino_json *) part(old, 0), (nino_json *) part(old, 1) };
+    nino_json *at[2] = { (nino_json *) doc_json_part(old, 0), (nino_json *) doc_json_part(old, 1) };
     nino_status st = NINO_OK;
     double was[2], now[2] = { x, y };
     if (!nino_doc_pair(old, &was[0], &was[1])) {

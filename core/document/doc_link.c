@@ -121,7 +121,7 @@ nino_status nino_doc_cut_node(nino_doc_edit *e, const char *id)
 
 // ---- tying -----------------------------------------------------------------------------------
 
-static void add_id(nino_buf *b, const char *id)
+static void doc_link_add_id(nino_buf *b, const char *id)
 {
     if (id[strspn(id, "-0123456789")])
         nino_buf_add_json_string(b, id, strlen(id));
@@ -140,19 +140,19 @@ static bool links_are_objects(const nino_doc_edit *e)
     return !e->is_root || version >= 1;
 }
 
-static nino_status add_link(nino_doc_edit *e, const char *id, const nino_doc_ends *l,
-                            const char *type)
+static nino_status doc_link_add_link(nino_doc_edit *e, const char *id, const nino_doc_ends *l,
+                                     const char *type)
 {
     nino_buf b = { 0 };
     nino_status st = NINO_OK;
     nino_json *list = nino_doc_need(e, e->scope, "links", "[]", &st);
     const bool is_object = links_are_objects(e);
     nino_buf_addf(&b, is_object ? "{\"id\": %s, \"origin_id\": " : "[%s, ", id);
-    add_id(&b, l->from);
+    doc_link_add_id(&b, l->from);
     nino_buf_addf(&b,
                   is_object ? ", \"origin_slot\": %" PRId32 ", \"target_id\": " : ", %" PRId32 ", ",
                   l->from_slot);
-    add_id(&b, l->to);
+    doc_link_add_id(&b, l->to);
     nino_buf_addf(&b, is_object ? ", \"target_slot\": %" PRId32 ", \"type\": " : ", %" PRId32 ", ",
                   l->to_slot);
     nino_buf_add_json_string(&b, type, strlen(type));
@@ -189,7 +189,7 @@ nino_status nino_doc_tie(nino_doc_edit *e, const char *from, int output, const c
     nino_status st = nino_doc_next_id(e, "Link", &number);
     snprintf(id, sizeof(id), "%" PRId64, number);
     if (!st)
-        st = add_link(e, id, &l, type);
+        st = doc_link_add_link(e, id, &l, type);
     if (!st)
         st = note_id(e, from, output, true, id);
     const nino_json *n = nino_doc_find_id(nino_ui_array(e->scope, "nodes"), to);
@@ -282,8 +282,8 @@ static nino_status adapt(nino_doc_edit *e, const nino_doc_node *n, const char *t
 }
 
 // Makes the input that stands for a widget. *slot: its number.
-static nino_status make_input(nino_doc_edit *e, const nino_doc_node *n, const nino_doc_input *in,
-                              int *slot)
+static nino_status doc_link_make_input(nino_doc_edit *e, const nino_doc_node *n,
+                                       const nino_doc_input *in, int *slot)
 {
     nino_buf b = { 0 };
     nino_status st = NINO_OK;
@@ -339,7 +339,7 @@ nino_status nino_document_connect(nino_document *d, int from, int output, int to
     if (old)
         st = nino_doc_cut(&e, old);
     if (!st && in->is_virtual)
-        st = make_input(&e, b, in, &slot);
+        st = doc_link_make_input(&e, b, in, &slot);
     if (!st)
         st = nino_doc_tie(&e, a->id, output, b->id, slot, strcmp(type, "*") ? type : in->type);
     if (!st)

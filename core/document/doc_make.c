@@ -71,7 +71,7 @@ void nino_document_default_size(const nino_node_def *def, double *width, double 
 
 // ---- one node --------------------------------------------------------------------------------
 
-static void add_string(nino_buf *out, const char *s)
+static void doc_make_add_string(nino_buf *out, const char *s)
 {
     nino_buf_add_json_string(out, s, strlen(s));
 }
@@ -80,7 +80,7 @@ static void add_string(nino_buf *out, const char *s)
 void nino_doc_print_id(nino_buf *out, const char *id)
 {
     if (id[strspn(id, "0123456789")] || !*id || strlen(id) > 15 || (id[0] == '0' && id[1]))
-        add_string(out, id);
+        doc_make_add_string(out, id);
     else
         nino_buf_adds(out, id);
 }
@@ -91,7 +91,7 @@ void nino_doc_print_head(nino_buf *out, const char *class_type, const char *id, 
     nino_buf_adds(out, "{\"id\": ");
     nino_doc_print_id(out, id);
     nino_buf_adds(out, ", \"type\": ");
-    add_string(out, class_type);
+    doc_make_add_string(out, class_type);
     for (int i = 0; i < 4; i++) {
         nino_buf_adds(out, i == 0 ? ", \"pos\": [" : i == 2 ? "], \"size\": [" : ", ");
         nino_doc_print_number(out, box[i]);
@@ -103,12 +103,12 @@ void nino_doc_print_input(nino_buf *out, int i, const char *name, const char *ty
                           bool is_optional, bool is_widget, const char *link)
 {
     nino_buf_adds(out, i ? ", {\"name\": " : "{\"name\": ");
-    add_string(out, name);
+    doc_make_add_string(out, name);
     nino_buf_adds(out, ", \"type\": ");
-    add_string(out, type);
+    doc_make_add_string(out, type);
     if (is_widget) {
         nino_buf_adds(out, ", \"widget\": {\"name\": ");
-        add_string(out, name);
+        doc_make_add_string(out, name);
         nino_buf_addc(out, '}');
     } else if (is_optional) {
         nino_buf_adds(out, ", \"shape\": 7");
@@ -116,7 +116,7 @@ void nino_doc_print_input(nino_buf *out, int i, const char *name, const char *ty
     nino_buf_addf(out, ", \"link\": %s}", link);
 }
 
-static void print_outputs(nino_buf *out, const nino_node_def *def)
+static void doc_make_print_outputs(nino_buf *out, const nino_node_def *def)
 {
     int i = 0;
     nino_buf_adds(out, ", \"outputs\": [");
@@ -125,9 +125,9 @@ static void print_outputs(nino_buf *out, const nino_node_def *def)
                            "null}");
     for (const nino_port *p = def->outputs; p && p->key; p++, i++) {
         nino_buf_adds(out, i ? ", {\"name\": " : "{\"name\": ");
-        add_string(out, p->key);
+        doc_make_add_string(out, p->key);
         nino_buf_adds(out, ", \"type\": ");
-        add_string(out, nino_port_type_name(p->type));
+        doc_make_add_string(out, nino_port_type_name(p->type));
         nino_buf_adds(out, ", \"links\": null}");
     }
     nino_buf_addc(out, ']');
@@ -150,7 +150,7 @@ void nino_doc_print_tail(nino_buf *out, const char *class_type, bool is_virtual)
         return;
     }
     nino_buf_adds(out, ", \"properties\": {\"Node name for S&R\": ");
-    add_string(out, class_type);
+    doc_make_add_string(out, class_type);
     nino_buf_addc(out, '}');
 }
 
@@ -170,7 +170,7 @@ void nino_doc_print_node(nino_buf *out, const nino_node_def *def, const char *cl
     for (const nino_param *p = def->params; p && p->key; p++)
         nino_doc_print_input(out, i++, p->key, nino_param_type_name(p), false, true, "null");
     nino_buf_addc(out, ']');
-    print_outputs(out, def);
+    doc_make_print_outputs(out, def);
     nino_doc_print_tail(out, class_type, def->is_virtual);
     if (is_note(def->key))
         nino_buf_adds(out, ", \"widgets_values\": [\"\"], \"color\": \"#432\", \"bgcolor\": "

@@ -193,7 +193,7 @@ static int64_t next_order(const nino_json *nodes)
     return most + 1;
 }
 
-static void print_ports(nino_buf *out, const nino_json *list, bool are_inputs)
+static void doc_node_print_ports(nino_buf *out, const nino_json *list, bool are_inputs)
 {
     nino_buf_addc(out, '[');
     for (const nino_json *v = list ? list->child : NULL; v; v = v->next) {
@@ -214,8 +214,8 @@ static void print_ports(nino_buf *out, const nino_json *list, bool are_inputs)
 }
 
 // An instance of a subgraph of the file; false: there is none of this id.
-static bool print_instance(const nino_doc_edit *e, nino_buf *out, const char *type, const char *id,
-                           double x, double y, int64_t order)
+static bool doc_node_print_instance(const nino_doc_edit *e, nino_buf *out, const char *type,
+                                    const char *id, double x, double y, int64_t order)
 {
     const nino_json *def = nino_doc_find_id(
         nino_ui_array(nino_json_get(e->json->root, "definitions"), "subgraphs"), type);
@@ -235,9 +235,9 @@ static bool print_instance(const nino_doc_edit *e, nino_buf *out, const char *ty
                   "], \"size\": [270, %" PRIu32 "], \"flags\": {}, \"order\": %" PRId64
                   ", \"mode\": 0, \"inputs\": ",
                   20 * rows + 26, order);
-    print_ports(out, in, true);
+    doc_node_print_ports(out, in, true);
     nino_buf_adds(out, ", \"outputs\": ");
-    print_ports(out, made, false);
+    doc_node_print_ports(out, made, false);
     nino_buf_adds(out, ", \"properties\": {}, \"widgets_values\": []}");
     return true;
 }
@@ -259,7 +259,7 @@ nino_status nino_document_add(nino_document *d, const char *class_type, double x
     snprintf(own, sizeof(own), "%" PRId64, number);
     if (def)
         nino_doc_print_node(&b, def, class_type, own, x, y, order);
-    else if (!st && !print_instance(&e, &b, class_type, own, x, y, order))
+    else if (!st && !doc_node_print_instance(&e, &b, class_type, own, x, y, order))
         st = nino_fail(err, NINO_ERR_UNKNOWN, class_type, "no such class of nodes");
     if (!st)
         st = b.failed ? nino_doc_nomem(d, err) : nino_json_append(e.json, nodes, b.data, err);
@@ -320,8 +320,8 @@ static nino_status set_widget(nino_doc_edit *e, const char *id, const char *widg
     return st;
 }
 
-static nino_status set_value(nino_document *d, const char *id, const char *widget, const char *json,
-                             bool is_control, nino_error *err)
+static nino_status doc_node_set_value(nino_document *d, const char *id, const char *widget,
+                                      const char *json, bool is_control, nino_error *err)
 {
     const nino_doc_node *n = nino_document_node(d, nino_document_find(d, id));
     const nino_doc_widget *w = n ? nino_doc_widget_find(n, widget) : NULL;
@@ -347,7 +347,7 @@ static nino_status set_value(nino_document *d, const char *id, const char *widge
 nino_status nino_document_set_json(nino_document *d, const char *id, const char *widget,
                                    const char *json, nino_error *err)
 {
-    return set_value(d, id, widget, json, false, err);
+    return doc_node_set_value(d, id, widget, json, false, err);
 }
 
 nino_status nino_document_set_control(nino_document *d, const char *id, const char *widget,
@@ -357,7 +357,7 @@ nino_status nino_document_set_control(nino_document *d, const char *id, const ch
     if (!nino_ui_is_control(control))
         return nino_fail(err, NINO_ERR_ARG, control, "not a choice");
     snprintf(json, sizeof(json), "\"%s\"", control);
-    return set_value(d, id, widget, json, true, err);
+    return doc_node_set_value(d, id, widget, json, true, err);
 }
 
 // The JSON of what a person typed, by the node table or by the kind of the value that is there.
@@ -403,7 +403,7 @@ nino_status nino_document_set_text(nino_document *d, const char *id, const char 
     if (!st && json.failed)
         st = nino_doc_nomem(d, err);
     if (!st)
-        st = set_value(d, id, widget, json.data, false, err);
+        st = doc_node_set_value(d, id, widget, json.data, false, err);
     nino_buf_release(&json);
     return st;
 }
@@ -445,7 +445,7 @@ nino_status nino_document_advance(nino_document *d, uint64_t random, nino_error 
             const nino_doc_widget *w = &n->widgets[k];
             random = random * 6364136223846793005u + 1442695040888963407u;
             if (w->control && !w->is_linked && next_seed(w, random ^ random >> 32, text))
-                st = set_value(d, n->id, w->name, text, false, err);
+                st = doc_node_set_value(d, n->id, w->name, text, false, err);
         }
     if (st) {
         nino_document_cancel(d);

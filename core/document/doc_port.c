@@ -21,7 +21,7 @@ static const nino_json *ports_of(const nino_json *owner, bool is_output)
     return nino_ui_array(owner, is_output ? "outputs" : "inputs");
 }
 
-static const char *name_of(const nino_json *port)
+static const char *doc_port_name_of(const nino_json *port)
 {
     const char *s = nino_json_str(nino_json_get(port, "name"));
     return s ? s : "";
@@ -31,7 +31,7 @@ static int find_name(const nino_json *list, const char *name)
 {
     int i = 0;
     for (const nino_json *v = list ? list->child : NULL; v; v = v->next, i++)
-        if (!strcmp(name_of(v), name))
+        if (!strcmp(doc_port_name_of(v), name))
             return i;
     return -1;
 }
@@ -77,8 +77,8 @@ static nino_json *port_of(const nino_json *node, const port_edit *p, int *at)
 }
 
 // Begins a change of a port of an instance, or of one of the ends of the subgraph that is shown.
-static nino_status begin(port_edit *p, nino_document *d, int node, bool is_output, int slot,
-                         nino_error *err)
+static nino_status doc_port_begin(port_edit *p, nino_document *d, int node, bool is_output,
+                                  int slot, nino_error *err)
 {
     const nino_doc_node *n = nino_document_node(d, node);
     const int count = !n ? 0 : is_output ? n->n_outputs : n->n_inputs;
@@ -105,7 +105,7 @@ static nino_status begin(port_edit *p, nino_document *d, int node, bool is_outpu
         return nino_doc_edit_commit(&p->e, st, NULL, "");
     p->k = (uint32_t) k;
     p->count = list->count;
-    p->name = name_of(nino_json_at(list, p->k));
+    p->name = doc_port_name_of(nino_json_at(list, p->k));
     return NINO_OK;
 }
 
@@ -138,7 +138,7 @@ nino_status nino_document_rename_port(nino_document *d, int node, bool is_output
                                       const char *label, nino_error *err)
 {
     port_edit p = { .text = label ? label : "" };
-    nino_status st = begin(&p, d, node, is_output, slot, err);
+    nino_status st = doc_port_begin(&p, d, node, is_output, slot, err);
     if (st)
         return st;
     st = set_label(&p.e, (nino_json *) nino_json_at(ports_of(p.definition, p.is_output), p.k),
@@ -195,7 +195,7 @@ static nino_status drop_port(nino_doc_edit *e, nino_json *port, int at)
 }
 
 // How many of the first n ports have a value on the instance: its place in widgets_values.
-static uint32_t count_values(const nino_json *ports, uint32_t n)
+static uint32_t doc_port_count_values(const nino_json *ports, uint32_t n)
 {
     uint32_t count = 0;
     for (const nino_json *v = ports ? ports->child : NULL; v && n; v = v->next, n--)
@@ -208,14 +208,15 @@ static nino_status drop_value(nino_doc_edit *e, nino_json *node, const nino_json
 {
     const nino_json *values = nino_json_get(node, "widgets_values");
     const nino_json *shown = nino_ui_array(nino_json_get(node, "properties"), "proxyWidgets");
-    const char *name = name_of(port);
+    const char *name = doc_port_name_of(port);
     nino_status st = NINO_OK;
     if (!nino_json_get(port, "widget"))
         return NINO_OK;
-    nino_json *own = (nino_json *) (values && values->type == NINO_JSON_OBJECT
-                                        ? nino_json_get(values, name)
-                                        : nino_json_at(values, count_values(ports_of(node, false),
-                                                                            (uint32_t) at)));
+    nino_json *own =
+        (nino_json *) (values && values->type == NINO_JSON_OBJECT
+                           ? nino_json_get(values, name)
+                           : nino_json_at(values, doc_port_count_values(ports_of(node, false),
+                                                                        (uint32_t) at)));
     if (own)
         st = nino_json_remove(e->json, own, e->err);
     for (nino_json *v = shown ? shown->child : NULL; v && !st; v = v->next) {
@@ -250,7 +251,7 @@ nino_status nino_document_remove_port(nino_document *d, int node, bool is_output
                                       nino_error *err)
 {
     port_edit p = { 0 };
-    nino_status st = begin(&p, d, node, is_output, slot, err);
+    nino_status st = doc_port_begin(&p, d, node, is_output, slot, err);
     if (st)
         return st;
     const char *key = p.is_output ? "outputNode" : "inputNode";
@@ -304,11 +305,11 @@ static nino_status append_port(nino_doc_edit *e, nino_json *owner, const new_por
 }
 
 // The value that the inner node has now stands on the instance too, if all before it do.
-static nino_status add_value(nino_doc_edit *e, nino_json *node, const new_port *p)
+static nino_status doc_port_add_value(nino_doc_edit *e, nino_json *node, const new_port *p)
 {
     nino_status st = NINO_OK;
     const nino_json *list = ports_of(node, false);
-    const uint32_t at = count_values(list, list->count - 1);
+    const uint32_t at = doc_port_count_values(list, list->count - 1);
     nino_json *values = nino_doc_need(e, node, "widgets_values", "[]", &st);
     nino_json *old = (nino_json *) nino_json_at(values, at);
     if (st || !p->value)
@@ -335,7 +336,7 @@ static nino_status add_at(nino_doc_edit *e, nino_json *node, const void *arg)
         tail.failed ? nino_doc_nomem(e->d, e->err) : append_port(e, node, p, "", tail.data);
     nino_buf_release(&tail);
     if (!st && p->has_widget)
-        st = add_value(e, node, p);
+        st = doc_port_add_value(e, node, p);
     if (!st && p->has_widget && shown && shown->count)
         st = nino_doc_show_value(e, (nino_json *) shown, "-1", p->name);
     return st;

@@ -26,19 +26,19 @@ static void *alloc(reader *r, size_t n, size_t size)
     return p;
 }
 
-static const char *text_of(const nino_json *obj, const char *key)
+static const char *doc_read_text_of(const nino_json *obj, const char *key)
 {
     const char *s = nino_json_str(nino_json_get(obj, key));
     return s && *s ? s : NULL;
 }
 
-static const char *type_of(const nino_json *obj)
+static const char *doc_read_type_of(const nino_json *obj)
 {
-    const char *s = text_of(obj, "type");
+    const char *s = doc_read_text_of(obj, "type");
     return s ? s : "*"; // a list of choices, or a number in very old files
 }
 
-static bool flag(const nino_json *obj, const char *key)
+static bool doc_read_flag(const nino_json *obj, const char *key)
 {
     bool b = false;
     int64_t n = 0;
@@ -55,7 +55,7 @@ static const char *dup(reader *r, const char *s, size_t n)
 
 // ---- widgets ---------------------------------------------------------------------------------
 
-static void set_value(reader *r, nino_doc_widget *w, const nino_json *v)
+static void doc_read_set_value(reader *r, nino_doc_widget *w, const nino_json *v)
 {
     nino_buf b = { 0 };
     if (v)
@@ -77,7 +77,7 @@ static void set_value(reader *r, nino_doc_widget *w, const nino_json *v)
         w->text = w->json;
 }
 
-static nino_doc_widget_kind kind_of(const nino_ui_widget *u, const nino_json *v)
+static nino_doc_widget_kind doc_read_kind_of(const nino_ui_widget *u, const nino_json *v)
 {
     switch (u->kind) {
     case 'i': return NINO_WIDGET_INT;
@@ -102,7 +102,7 @@ static const char *control_of(reader *r, char mark, const nino_json *v)
     return s && nino_ui_is_control(s) ? s : mark == '+' ? "fixed" : NULL;
 }
 
-static int input_of(const nino_doc_node *n, const char *widget)
+static int doc_read_input_of(const nino_doc_node *n, const char *widget)
 {
     for (int i = 0; i < n->n_inputs; i++)
         if (n->inputs[i].widget && !strcmp(n->inputs[i].widget, widget))
@@ -123,10 +123,10 @@ static void read_own_value(reader *r, const nino_ui_node *u, nino_doc_node *n)
         return;
     const nino_ui_widget as = { .kind = is_note ? 's' : '?' };
     *w = (nino_doc_widget){ .name = is_note ? "text" : "value",
-                            .kind = kind_of(&as, v),
+                            .kind = doc_read_kind_of(&as, v),
                             .input = -1 };
     w->control = is_note ? NULL : control_of(r, '+', v);
-    set_value(r, w, v);
+    doc_read_set_value(r, w, v);
     if (!is_note && !(v->next && nino_json_str(v->next)))
         w->control = NULL;
     n->widgets = w;
@@ -151,10 +151,10 @@ static void read_widgets(reader *r, const nino_ui_node *u, nino_doc_node *n)
         const nino_ui_widget *from = &list.list[i];
         const nino_param *p = u->def ? nino_param_find(u->def, from->name) : NULL;
         w[i] = (nino_doc_widget){ .name = from->name,
-                                  .kind = kind_of(from, from->value),
+                                  .kind = doc_read_kind_of(from, from->value),
                                   .param = p,
                                   .control = control_of(r, from->mark, from->value) };
-        set_value(r, &w[i], from->value);
+        doc_read_set_value(r, &w[i], from->value);
     }
     n->widgets = w;
     n->n_widgets = w ? list.n : 0;
@@ -181,10 +181,10 @@ static void add_proxy(reader *r, const char *name, int32_t node, const char *key
         at = (*n)++;
     const nino_ui_widget *w = &in.list[from];
     list[at] = (nino_doc_widget){ .name = dup(r, name, strlen(name)),
-                                  .kind = kind_of(w, w->value),
+                                  .kind = doc_read_kind_of(w, w->value),
                                   .param = u->def ? nino_param_find(u->def, key) : NULL,
                                   .control = control_of(r, w->mark, w->value) };
-    set_value(r, &list[at], w->value);
+    doc_read_set_value(r, &list[at], w->value);
 }
 
 // What an instance shows of the values inside, behind or in the place of its own.
@@ -227,9 +227,9 @@ static void read_inputs(reader *r, const nino_ui_node *u, nino_doc_node *n)
         return;
     for (int32_t i = 0; i < u->n_ports; i++) {
         const nino_ui_port *p = &u->ports[i];
-        const char *label = text_of(p->json, "label");
+        const char *label = doc_read_text_of(p->json, "label");
         if (!label)
-            label = text_of(p->json, "localized_name");
+            label = doc_read_text_of(p->json, "localized_name");
         in[i] = (nino_doc_input){ .name = p->name,
                                   .label = label ? label : p->name,
                                   .type = p->type,
@@ -241,7 +241,7 @@ static void read_inputs(reader *r, const nino_ui_node *u, nino_doc_node *n)
     n->n_inputs = u->n_ports;
     nino_doc_widget *w = (nino_doc_widget *) n->widgets;
     for (int i = 0; i < n->n_widgets; i++) {
-        w[i].input = input_of(n, w[i].name);
+        w[i].input = doc_read_input_of(n, w[i].name);
         if (n->kind == NINO_DOC_SUBGRAPH && w[i].input >= 0 &&
             strcmp(in[w[i].input].label, w[i].name) != 0)
             w[i].label = in[w[i].input].label;
@@ -266,9 +266,9 @@ static void read_outputs(reader *r, const nino_json *list, nino_doc_node *n)
     nino_doc_output *out = alloc(r, count, sizeof(*out));
     const nino_json *v = list ? list->child : NULL;
     for (int i = 0; out && v; i++, v = v->next) {
-        const char *name = text_of(v, "name"), *label = text_of(v, "label");
+        const char *name = doc_read_text_of(v, "name"), *label = doc_read_text_of(v, "label");
         const nino_json *links = nino_ui_array(v, "links");
-        const char *type = type_of(v);
+        const char *type = doc_read_type_of(v);
         out[i] = (nino_doc_output){ .name = name ? name : type,
                                     .label = label  ? label
                                              : name ? name
@@ -295,7 +295,7 @@ static nino_doc_kind node_kind(const nino_ui_node *u)
     return u->def ? NINO_DOC_NODE : NINO_DOC_UNKNOWN;
 }
 
-static void read_node(reader *r, const nino_ui_node *u, nino_doc_node *n)
+static void doc_read_read_node(reader *r, const nino_ui_node *u, nino_doc_node *n)
 {
     const nino_json *flags = nino_json_get(u->json, "flags");
     *n = (nino_doc_node){ .id = u->id, .type = u->type, .def = u->def, .kind = node_kind(u) };
@@ -304,10 +304,10 @@ static void read_node(reader *r, const nino_ui_node *u, nino_doc_node *n)
     int64_t mode = 0;
     nino_json_i64(nino_json_get(u->json, "mode"), &mode);
     n->mode = (int) mode;
-    n->is_collapsed = flag(flags, "collapsed");
-    n->is_pinned = flag(flags, "pinned");
-    n->color = text_of(u->json, "color");
-    n->bgcolor = text_of(u->json, "bgcolor");
+    n->is_collapsed = doc_read_flag(flags, "collapsed");
+    n->is_pinned = doc_read_flag(flags, "pinned");
+    n->color = doc_read_text_of(u->json, "color");
+    n->bgcolor = doc_read_text_of(u->json, "bgcolor");
     const nino_node_def *own = u->def ? u->def : nino_node_find(u->type, NULL);
     n->title = u->title && *u->title          ? u->title
                : n->kind == NINO_DOC_SUBGRAPH ? r->ui->scopes[u->inner].name
@@ -321,7 +321,7 @@ static void read_node(reader *r, const nino_ui_node *u, nino_doc_node *n)
 }
 
 // The ends of a subgraph are drawn as nodes.
-static int read_end(reader *r, bool is_input)
+static int doc_read_read_end(reader *r, bool is_input)
 {
     nino_doc_state *s = r->s;
     const char *key = is_input ? "inputNode" : "outputNode";
@@ -349,10 +349,10 @@ static int read_end(reader *r, bool is_input)
     nino_doc_input *in = alloc(r, list ? list->count : 0, sizeof(*in));
     const nino_json *v = list ? list->child : NULL;
     for (; in && v; v = v->next) {
-        const char *name = text_of(v, "name"), *label = text_of(v, "label");
-        name = name ? name : type_of(v);
+        const char *name = doc_read_text_of(v, "name"), *label = doc_read_text_of(v, "label");
+        name = name ? name : doc_read_type_of(v);
         in[n->n_inputs++] = (nino_doc_input){
-            .name = name, .label = label ? label : name, .type = type_of(v), .link = -1
+            .name = name, .label = label ? label : name, .type = doc_read_type_of(v), .link = -1
         };
     }
     n->inputs = in;
@@ -391,7 +391,7 @@ static void read_bends(reader *r, const nino_json *json, nino_doc_link *l)
     }
 }
 
-static void add_link(reader *r, const nino_ui_link *u, int to, int slot)
+static void doc_read_add_link(reader *r, const nino_ui_link *u, int to, int slot)
 {
     nino_doc_state *s = r->s;
     const nino_ui_scope *scope = &r->ui->scopes[s->scope];
@@ -409,7 +409,7 @@ static void add_link(reader *r, const nino_ui_link *u, int to, int slot)
     ((nino_doc_input *) s->nodes[to].inputs)[slot].link = s->n_links++;
 }
 
-static void read_links(reader *r)
+static void doc_read_read_links(reader *r)
 {
     nino_doc_state *s = r->s;
     const nino_ui_scope *scope = &r->ui->scopes[s->scope];
@@ -417,11 +417,11 @@ static void read_links(reader *r)
         const nino_ui_node *u = &r->ui->nodes[scope->first + i];
         for (int32_t k = 0; k < u->n_ports; k++)
             if (u->ports[k].link >= 0)
-                add_link(r, &r->ui->links[u->ports[k].link], i, k);
+                doc_read_add_link(r, &r->ui->links[u->ports[k].link], i, k);
     }
     for (int32_t k = 0; r->output_node >= 0 && k < scope->n_outputs; k++)
         if (k < s->nodes[r->output_node].n_inputs && scope->outputs[k] >= 0)
-            add_link(r, &r->ui->links[scope->outputs[k]], r->output_node, k);
+            doc_read_add_link(r, &r->ui->links[scope->outputs[k]], r->output_node, k);
     for (int i = 0; i < s->n_nodes; i++) {
         const nino_doc_node *n = &s->nodes[i];
         for (int k = 0; k < n->n_widgets; k++)
@@ -471,8 +471,8 @@ static void read_groups(reader *r)
     for (const nino_json *v = list ? list->child : NULL; v && s->groups; v = v->next) {
         nino_doc_group *g = &s->groups[s->n_groups++]; // the number is the place in the list
         const nino_json *box = nino_json_get(v, "bounding");
-        const char *title = text_of(v, "title");
-        *g = (nino_doc_group){ .title = title ? title : "", .color = text_of(v, "color") };
+        const char *title = doc_read_text_of(v, "title");
+        *g = (nino_doc_group){ .title = title ? title : "", .color = doc_read_text_of(v, "color") };
         nino_json_double(nino_json_at(box, 0), &g->x);
         nino_json_double(nino_json_at(box, 1), &g->y);
         nino_json_double(nino_json_at(box, 2), &g->width);
@@ -486,10 +486,10 @@ nino_status nino_doc_read(nino_doc_state *s, nino_error *err)
     const nino_ui_scope *scope = &s->ui->scopes[s->scope];
     s->nodes = alloc(&r, (size_t) scope->n_nodes + 2, sizeof(*s->nodes));
     for (; s->nodes && s->n_nodes < scope->n_nodes; s->n_nodes++)
-        read_node(&r, &s->ui->nodes[scope->first + s->n_nodes], &s->nodes[s->n_nodes]);
+        doc_read_read_node(&r, &s->ui->nodes[scope->first + s->n_nodes], &s->nodes[s->n_nodes]);
     if (s->nodes && s->scope) {
-        r.input_node = read_end(&r, true);
-        r.output_node = read_end(&r, false);
+        r.input_node = doc_read_read_end(&r, true);
+        r.output_node = doc_read_read_end(&r, false);
     }
     read_reroutes(&r);
     read_groups(&r);
@@ -501,7 +501,7 @@ nino_status nino_doc_read(nino_doc_state *s, nino_error *err)
         n_inputs += (size_t) s->nodes[i].n_inputs;
     s->links = alloc(&r, n_inputs, sizeof(*s->links));
     if (!r.failed)
-        read_links(&r);
+        doc_read_read_links(&r);
     spread_types(s);
     return r.failed ? nino_ui_nomem(s->ui, err) : NINO_OK;
 }

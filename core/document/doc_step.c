@@ -184,7 +184,7 @@ static bool split_path(const char *place, char ***path, int *n)
     return true;
 }
 
-static nino_status go(nino_document *d, bool back, nino_error *err)
+static nino_status doc_step_go(nino_document *d, bool back, nino_error *err)
 {
     const nino_doc_step *step = &d->steps[back ? d->at - 1 : d->at];
     size_t len = 0;
@@ -219,12 +219,12 @@ nino_status nino_document_undo(nino_document *d, nino_error *err)
 {
     if (!nino_document_undo_name(d))
         return nino_fail(err, NINO_ERR_ARG, d->name, "there is nothing to undo");
-    return go(d, true, err);
+    return doc_step_go(d, true, err);
 }
 
 nino_status nino_document_redo(nino_document *d, nino_error *err)
 {
     if (!nino_document_redo_name(d))
         return nino_fail(err, NINO_ERR_ARG, d->name, "there is nothing to do again");
-    return go(d, false, err);
+    return doc_step_go(d, false, err);
 }

@@ -112,7 +112,7 @@ static nino_status check_way_back(const maker *m, nino_error *err)
                                     "it stands between the chosen nodes; choose it too");
 }
 
-static nino_status choose(maker *m, const char *const *ids, size_t n, nino_error *err)
+static nino_status doc_subgraph_choose(maker *m, const char *const *ids, size_t n, nino_error *err)
 {
     for (size_t i = 0; i < n; i++) {
         const nino_doc_node *v = nino_document_node(m->d, nino_document_find(m->d, ids[i]));
@@ -135,19 +135,22 @@ static nino_status choose(maker *m, const char *const *ids, size_t n, nino_error
 
 // ---- writing it --------------------------------------------------------------------------------
 
-static void add_string(nino_buf *b, const char *s) { nino_buf_add_json_string(b, s, strlen(s)); }
+static void doc_subgraph_add_string(nino_buf *b, const char *s)
+{
+    nino_buf_add_json_string(b, s, strlen(s));
+}
 
-static nino_status print_ports(const maker *m, nino_buf *b, const port *list, int n,
-                               nino_error *err)
+static nino_status doc_subgraph_print_ports(const maker *m, nino_buf *b, const port *list, int n,
+                                            nino_error *err)
 {
     nino_status st = NINO_OK;
     for (int i = 0; i < n && !st; i++) {
         char uuid[37];
         st = nino_doc_make_uuid(m->d, uuid, err);
         nino_buf_addf(b, "%s{\"id\": \"%s\", \"name\": ", i ? ", " : "", st ? "" : uuid);
-        add_string(b, list[i].name);
+        doc_subgraph_add_string(b, list[i].name);
         nino_buf_adds(b, ", \"type\": ");
-        add_string(b, list[i].type);
+        doc_subgraph_add_string(b, list[i].type);
         nino_buf_adds(b, ", \"linkIds\": []}");
     }
     return st;
@@ -197,14 +200,14 @@ static nino_status print_definition(maker *m, const char *name, nino_buf *b)
                   "\"lastNodeId\": %" PRId64 ", \"lastLinkId\": 0, \"lastRerouteId\": 0}, "
                   "\"revision\": 0, \"config\": {}, \"name\": ",
                   m->uuid, most);
-    add_string(b, name);
+    doc_subgraph_add_string(b, name);
     print_end(m, b, "inputNode", -10, m->x0 - 180, m->n_in);
     print_end(m, b, "outputNode", -20, m->x1 + 60, m->n_out);
     nino_buf_adds(b, ", \"inputs\": [");
-    nino_status st = print_ports(m, b, m->in, m->n_in, err);
+    nino_status st = doc_subgraph_print_ports(m, b, m->in, m->n_in, err);
     nino_buf_adds(b, "], \"outputs\": [");
     if (!st)
-        st = print_ports(m, b, m->out, m->n_out, err);
+        st = doc_subgraph_print_ports(m, b, m->out, m->n_out, err);
     nino_buf_adds(b, "], \"widgets\": [], \"nodes\": [");
     if (!st)
         st = move_nodes(m, b);
@@ -212,7 +215,7 @@ static nino_status print_definition(maker *m, const char *name, nino_buf *b)
     return st ? st : b->failed ? nino_doc_nomem(m->d, err) : NINO_OK;
 }
 
-static void print_instance(const maker *m, nino_buf *b)
+static void doc_subgraph_print_instance(const maker *m, nino_buf *b)
 {
     double width = 0, widest = 0;
     for (int i = 0; i < m->n_in + m->n_out; i++) {
@@ -231,9 +234,9 @@ static void print_instance(const maker *m, nino_buf *b)
     nino_buf_adds(b, "], \"outputs\": [");
     for (int i = 0; i < m->n_out; i++) {
         nino_buf_adds(b, i ? ", {\"name\": " : "{\"name\": ");
-        add_string(b, m->out[i].name);
+        doc_subgraph_add_string(b, m->out[i].name);
         nino_buf_adds(b, ", \"type\": ");
-        add_string(b, m->out[i].type);
+        doc_subgraph_add_string(b, m->out[i].type);
         nino_buf_adds(b, ", \"links\": []}");
     }
     nino_buf_adds(b, "], \"properties\": {}, \"widgets_values\": [");
@@ -275,13 +278,13 @@ static nino_status tie_all(maker *m, nino_json *definition)
     return st;
 }
 
-static nino_status append(maker *m, nino_json *list, nino_buf *b)
+static nino_status doc_subgraph_append(maker *m, nino_json *list, nino_buf *b)
 {
     return b->failed ? nino_doc_nomem(m->d, m->e.err)
                      : nino_json_append(m->e.json, list, b->data, m->e.err);
 }
 
-static nino_status make(maker *m, const char *name)
+static nino_status doc_subgraph_make(maker *m, const char *name)
 {
     nino_buf b = { 0 };
     int64_t number = 0;
@@ -294,11 +297,11 @@ static nino_status make(maker *m, const char *name)
     nino_json *defs = st ? NULL : nino_doc_need(&m->e, m->e.json->root, "definitions", "{}", &st);
     nino_json *list = st ? NULL : nino_doc_need(&m->e, defs, "subgraphs", "[]", &st);
     if (!st)
-        st = append(m, list, &b);
+        st = doc_subgraph_append(m, list, &b);
     nino_buf_clear(&b);
     if (!st) {
-        print_instance(m, &b);
-        st = append(m, nino_doc_get(m->e.scope, "nodes"), &b);
+        doc_subgraph_print_instance(m, &b);
+        st = doc_subgraph_append(m, nino_doc_get(m->e.scope, "nodes"), &b);
     }
     nino_buf_release(&b);
     return st ? st : tie_all(m, nino_doc_find_id(list, m->uuid));
@@ -314,9 +317,10 @@ nino_status nino_document_make_subgraph(nino_document *d, const char *const *ids
     m.chosen = calloc((size_t) m.s->n_nodes + 1, sizeof(*m.chosen));
     m.in = calloc(n_links, sizeof(*m.in));
     m.out = calloc(n_links, sizeof(*m.out));
-    nino_status st = m.chosen && m.in && m.out ? choose(&m, ids, n, err) : nino_doc_nomem(d, err);
+    nino_status st =
+        m.chosen && m.in && m.out ? doc_subgraph_choose(&m, ids, n, err) : nino_doc_nomem(d, err);
     if (!st && !(st = nino_doc_edit_begin(&m.e, d, err)))
-        st = nino_doc_edit_commit(&m.e, make(&m, name), NULL, "Convert to subgraph");
+        st = nino_doc_edit_commit(&m.e, doc_subgraph_make(&m, name), NULL, "Convert to subgraph");
     if (!st && id)
         memcpy(id, m.id, sizeof(m.id));
     free(m.chosen);

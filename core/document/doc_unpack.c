@@ -58,7 +58,7 @@ static const nino_doc_input *outer_input(const unpacker *u, int k)
     return NULL;
 }
 
-static const char *keep(unpacker *u, const char *s)
+static const char *doc_unpack_keep(unpacker *u, const char *s)
 {
     return nino_arena_strdup(u->arena, s ? s : "");
 }
@@ -74,7 +74,7 @@ static bool find_origin(unpacker *u, const nino_doc_ends *l, tie *t)
     const nino_doc_input *in = outer_input(u, l->from_slot);
     if (!in || in->link < 0)
         return false;
-    t->from_id = keep(u, s->nodes[s->links[in->link].from].id);
+    t->from_id = doc_unpack_keep(u, s->nodes[s->links[in->link].from].id);
     t->from_slot = s->links[in->link].from_slot;
     return true;
 }
@@ -89,8 +89,8 @@ static void take_value(unpacker *u, const nino_doc_ends *l, const nino_ui_node *
     if (!w || !w->json || at < 0 || l->to_slot < 0 || l->to_slot >= to->n_ports ||
         !to->ports[l->to_slot].widget)
         return;
-    u->values[u->n_values++] =
-        (value){ at, keep(u, to->ports[l->to_slot].widget), keep(u, w->json) };
+    u->values[u->n_values++] = (value){ at, doc_unpack_keep(u, to->ports[l->to_slot].widget),
+                                        doc_unpack_keep(u, w->json) };
 }
 
 static void take_link(unpacker *u, const nino_doc_ends *l)
@@ -115,13 +115,13 @@ static void take_link(unpacker *u, const nino_doc_ends *l)
         const nino_doc_link *o = &s->links[i];
         if (&s->nodes[o->from] != u->n || o->from_slot != l->to_slot)
             continue;
-        t.to_id = keep(u, s->nodes[o->to].id);
+        t.to_id = doc_unpack_keep(u, s->nodes[o->to].id);
         t.to_slot = o->to_slot;
         u->ties[u->n_ties++] = t;
     }
 }
 
-static nino_status read_links(unpacker *u)
+static nino_status doc_unpack_read_links(unpacker *u)
 {
     const nino_json *links = nino_ui_array(u->inner->json, "links");
     const size_t most =
@@ -184,7 +184,7 @@ static nino_status tie_outside(unpacker *u, int first)
     }
     for (size_t i = 0; i < u->n_values && !st; i++) {
         const nino_doc_node *n = nino_document_node(u->d, first + u->values[i].node);
-        const char *id = n ? keep(u, n->id) : NULL;
+        const char *id = n ? doc_unpack_keep(u, n->id) : NULL;
         st = id ? nino_document_set_json(u->d, id, u->values[i].widget, u->values[i].json, u->err)
                 : nino_doc_nomem(u->d, u->err);
     }
@@ -218,14 +218,14 @@ static nino_status drop_definition(unpacker *u, const char *type)
     return nino_doc_edit_commit(&e, st, NULL, "Unpack subgraph");
 }
 
-static nino_status unpack(unpacker *u, const char *id, int *first, int *n)
+static nino_status doc_unpack_unpack(unpacker *u, const char *id, int *first, int *n)
 {
     nino_buf b = { 0 };
     const char *type = NULL;
     const nino_doc_node *node = u->n;
     const double x = node->x + node->width / 2, y = node->y + node->height / 2;
-    nino_status st = read_links(u);
-    if (!st && !(type = keep(u, node->type)))
+    nino_status st = doc_unpack_read_links(u);
+    if (!st && !(type = doc_unpack_keep(u, node->type)))
         st = nino_doc_nomem(u->d, u->err);
     if (!st)
         st = print_inside(u, &b);
@@ -262,7 +262,7 @@ nino_status nino_document_unpack(nino_document *d, const char *id, int *first, i
         return nino_fail(err, NINO_ERR_UNSUPPORTED, id, "a group node cannot be unpacked");
     char own[64];
     snprintf(own, sizeof(own), "%s", id); // it may be the document's own text, which changes
-    const nino_status st = unpack(&u, own, &at, &count);
+    const nino_status st = doc_unpack_unpack(&u, own, &at, &count);
     if (!st && first)
         *first = at - 1; // the instance stood before them
     if (!st && n)

@@ -50,7 +50,7 @@ static void table_put(table *t, uint32_t hash, uint32_t id)
 }
 
 // FNV-1a: names are short.
-static uint32_t hash_text(const char *s, size_t n)
+static uint32_t names_hash_text(const char *s, size_t n)
 {
     uint64_t h = 0xcbf29ce484222325u;
     for (size_t i = 0; i < n; i++)
@@ -108,7 +108,7 @@ const char *nino_names_text(const nino_names *n, uint32_t id)
     return atomic_load_explicit(&n->chunk[id / CHUNK], memory_order_acquire)[id % CHUNK];
 }
 
-static uint32_t find(const nino_names *n, uint32_t hash, const char *text, size_t len)
+static uint32_t names_find(const nino_names *n, uint32_t hash, const char *text, size_t len)
 {
     const table *t = atomic_load_explicit(&n->now, memory_order_acquire);
     for (uint32_t i = hash & t->mask;; i = (i + 1) & t->mask) {
@@ -123,7 +123,7 @@ static uint32_t find(const nino_names *n, uint32_t hash, const char *text, size_
     }
 }
 
-static const char *keep_text(nino_names *n, const char *text, size_t len)
+static const char *names_keep_text(nino_names *n, const char *text, size_t len)
 {
     if (!n->n_blocks || n->used + len + 1 > BLOCK) {
         if (n->n_blocks == MAX_BLOCKS || !(n->blocks[n->n_blocks] = malloc(BLOCK)))
@@ -139,7 +139,7 @@ static const char *keep_text(nino_names *n, const char *text, size_t len)
 }
 
 // Doubles the hash table when it is half full.
-static bool grow(nino_names *n, uint32_t count)
+static bool names_grow(nino_names *n, uint32_t count)
 {
     const table *old = n->tables[n->n_tables - 1];
     if (count < old->mask / 2)
@@ -160,7 +160,7 @@ static bool grow(nino_names *n, uint32_t count)
 static uint32_t add_locked(nino_names *n, uint32_t hash, const char *text, size_t len)
 {
     const uint32_t id = nino_names_count(n);
-    if (id >= CHUNK * MAX_CHUNKS || !grow(n, id))
+    if (id >= CHUNK * MAX_CHUNKS || !names_grow(n, id))
         return 0;
     const char **chunk = atomic_load(&n->chunk[id / CHUNK]);
     if (!chunk) {
@@ -168,7 +168,7 @@ static uint32_t add_locked(nino_names *n, uint32_t hash, const char *text, size_
             return 0;
         atomic_store(&n->chunk[id / CHUNK], chunk);
     }
-    if (!(chunk[id % CHUNK] = keep_text(n, text, len)))
+    if (!(chunk[id % CHUNK] = names_keep_text(n, text, len)))
         return 0;
     atomic_store_explicit(&n->count, id + 1, memory_order_release); // before anyone can find the id
     table_put(n->tables[n->n_tables - 1], hash, id);
@@ -183,12 +183,12 @@ uint32_t nino_names_add(nino_names *n, const char *text)
     if (len > MAX_TEXT)
         for (len = MAX_TEXT; len && ((unsigned char) text[len] & 0xc0) == 0x80;)
             len--; // not inside a character
-    const uint32_t hash = hash_text(text, len);
-    uint32_t id = find(n, hash, text, len);
+    const uint32_t hash = names_hash_text(text, len);
+    uint32_t id = names_find(n, hash, text, len);
     if (id)
         return id;
     pthread_mutex_lock(&n->lock);
-    id = find(n, hash, text, len);
+    id = names_find(n, hash, text, len);
     if (!id)
         id = add_locked(n, hash, text, len);
     pthread_mutex_unlock(&n->lock);

@@ -41,12 +41,12 @@ static void thread_ends(void *token)
     token_unref(t);
 }
 
-static void make_key(void) { pthread_key_create(&key, thread_ends); }
+static void ring_make_key(void) { pthread_key_create(&key, thread_ends); }
 
 static nino_thread_token *my_token(void)
 {
     if (!mine.token) {
-        pthread_once(&key_once, make_key);
+        pthread_once(&key_once, ring_make_key);
         nino_thread_token *t = calloc(1, sizeof(*t));
         if (!t)
             return NULL;
@@ -291,7 +291,7 @@ nino_mon_reader *nino_mon_reader_create(nino_monitor *m)
 }
 
 // The oldest record worth reading when `head` were written: with room for the writer to go on.
-static uint64_t oldest(uint64_t head)
+static uint64_t ring_oldest(uint64_t head)
 {
     const uint64_t keep = NINO_RING_SIZE - NINO_RING_SIZE / 8;
     return head > keep ? head - keep : 0;
@@ -313,7 +313,7 @@ nino_mon_reader *nino_mon_reader_create_late(nino_monitor *m, nino_event *snapsh
     for (int i = 0; i < n_rings; i++) {
         nino_ring *ring = atomic_load(&m->ring[i]);
         pthread_mutex_lock(&ring->scope_lock);
-        r->at[i].next = oldest(atomic_load(&ring->head));
+        r->at[i].next = ring_oldest(atomic_load(&ring->head));
         const int depth = ring->depth < NINO_MAX_DEPTH ? ring->depth : NINO_MAX_DEPTH;
         for (int k = 0; k < depth && *n < max; k++)
             if (ring->scope[k].seq == UINT64_MAX || ring->scope[k].seq < r->at[i].next)
@@ -335,7 +335,7 @@ void nino_mon_reader_destroy(nino_mon_reader **reader)
 }
 
 // Reads the next record of ring i into at[i].ev; false when there is none.
-static bool fetch(nino_mon_reader *r, int i, uint64_t *lost)
+static bool ring_fetch(nino_mon_reader *r, int i, uint64_t *lost)
 {
     const nino_ring *ring = atomic_load_explicit(&r->m->ring[i], memory_order_acquire);
     for (;;) {
@@ -353,7 +353,7 @@ static bool fetch(nino_mon_reader *r, int i, uint64_t *lost)
             r->at[i].next = next + 1;
             return true;
         }
-        const uint64_t again = oldest(after);
+        const uint64_t again = ring_oldest(after);
         *lost += again - next;
         r->at[i].next = again;
     }
@@ -370,7 +370,7 @@ size_t nino_mon_reader_read(nino_mon_reader *r, nino_event *out, size_t max, uin
         int first = -1;
         for (int i = 0; i < n_rings; i++) {
             if (!r->at[i].has)
-                r->at[i].has = fetch(r, i, &gone);
+                r->at[i].has = ring_fetch(r, i, &gone);
             if (r->at[i].has && (first < 0 || r->at[i].ev.t_ns < r->at[first].ev.t_ns))
                 first = i;
         }

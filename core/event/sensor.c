@@ -28,7 +28,7 @@ static bool slurp(const char *path, char *buf, size_t size)
 }
 
 // A whole number in dir/name, `per` to the unit of the counter; NaN: no such file, or no number.
-static double number(const char *dir, const char *name, double per)
+static double sensor_number(const char *dir, const char *name, double per)
 {
     char path[400], text[64], *end;
     snprintf(path, sizeof(path), "%s/%s", dir, name);
@@ -49,7 +49,7 @@ static bool find_card(const char *root, char *dir, size_t size)
         if (!slurp(dir, vendor, sizeof(vendor)) || strncmp(vendor, "0x1002", 6) != 0)
             continue;
         snprintf(dir, size, "%s/sys/class/drm/card%d/device", root, i);
-        if (!isnan(number(dir, "gpu_busy_percent", 1)))
+        if (!isnan(sensor_number(dir, "gpu_busy_percent", 1)))
             return true;
     }
     return false;
@@ -82,7 +82,7 @@ static double clock_from_dpm(const char *card, const char *which)
 }
 
 // Bytes after `key` in /proc/meminfo.
-static double meminfo(const char *root, const char *key)
+static double sensor_meminfo(const char *root, const char *key)
 {
     char path[300], text[4096];
     snprintf(path, sizeof(path), "%s/proc/meminfo", root);
@@ -94,21 +94,21 @@ void nino_device_sample(const char *root, nino_sample *out)
 {
     nino_sample_clear(out, NINO_EV_DEVICE);
     double *v = out->value;
-    v[NINO_COUNTER_RAM_AVAILABLE] = meminfo(root, "MemAvailable:");
+    v[NINO_COUNTER_RAM_AVAILABLE] = sensor_meminfo(root, "MemAvailable:");
     char card[200], hw[280];
     if (!find_card(root, card, sizeof(card)))
         return;
-    v[NINO_COUNTER_GPU_BUSY] = number(card, "gpu_busy_percent", 1);
-    v[NINO_COUNTER_VRAM_USED] = number(card, "mem_info_vram_used", 1);
-    v[NINO_COUNTER_GTT_USED] = number(card, "mem_info_gtt_used", 1);
+    v[NINO_COUNTER_GPU_BUSY] = sensor_number(card, "gpu_busy_percent", 1);
+    v[NINO_COUNTER_VRAM_USED] = sensor_number(card, "mem_info_vram_used", 1);
+    v[NINO_COUNTER_GTT_USED] = sensor_number(card, "mem_info_gtt_used", 1);
     v[NINO_COUNTER_GPU_CLOCK] = clock_from_dpm(card, "sclk");
     if (!find_hwmon(card, hw, sizeof(hw)))
         return;
     v[NINO_COUNTER_GPU_CLOCK] = // finer than the table
-        either(number(hw, "freq1_input", 1e6), v[NINO_COUNTER_GPU_CLOCK]);
+        either(sensor_number(hw, "freq1_input", 1e6), v[NINO_COUNTER_GPU_CLOCK]);
     v[NINO_COUNTER_GPU_POWER] =
-        either(number(hw, "power1_average", 1e6), number(hw, "power1_input", 1e6));
-    v[NINO_COUNTER_GPU_TEMPERATURE] = number(hw, "temp1_input", 1e3);
+        either(sensor_number(hw, "power1_average", 1e6), sensor_number(hw, "power1_input", 1e6));
+    v[NINO_COUNTER_GPU_TEMPERATURE] = sensor_number(hw, "temp1_input", 1e3);
 }
 
 // ---- the machine -------------------------------------------------------------------------------
@@ -149,20 +149,20 @@ void nino_host_sample(const char *root, nino_cpu_time *before, nino_sample *out)
     char card[200];
     nino_sample_clear(out, NINO_EV_HOST);
     double *v = out->value;
-    v[NINO_COUNTER_RAM_TOTAL] = meminfo(root, "MemTotal:");
-    v[NINO_COUNTER_SWAP_TOTAL] = meminfo(root, "SwapTotal:");
+    v[NINO_COUNTER_RAM_TOTAL] = sensor_meminfo(root, "MemTotal:");
+    v[NINO_COUNTER_SWAP_TOTAL] = sensor_meminfo(root, "SwapTotal:");
     if (v[NINO_COUNTER_SWAP_TOTAL] > 0)
-        v[NINO_COUNTER_SWAP_USED] = v[NINO_COUNTER_SWAP_TOTAL] - meminfo(root, "SwapFree:");
+        v[NINO_COUNTER_SWAP_USED] = v[NINO_COUNTER_SWAP_TOTAL] - sensor_meminfo(root, "SwapFree:");
     v[NINO_COUNTER_PROCESS_RAM] = own_bytes(root);
     v[NINO_COUNTER_CPU_BUSY] = cpu_busy(root, before);
     if (!find_card(root, card, sizeof(card)))
         return;
-    v[NINO_COUNTER_VRAM_TOTAL] = number(card, "mem_info_vram_total", 1);
-    v[NINO_COUNTER_GTT_TOTAL] = number(card, "mem_info_gtt_total", 1);
+    v[NINO_COUNTER_VRAM_TOTAL] = sensor_number(card, "mem_info_vram_total", 1);
+    v[NINO_COUNTER_GTT_TOTAL] = sensor_number(card, "mem_info_gtt_total", 1);
     v[NINO_COUNTER_FABRIC_CLOCK] = clock_from_dpm(card, "fclk");
     v[NINO_COUNTER_MEMORY_CLOCK] = clock_from_dpm(card, "mclk");
     v[NINO_COUNTER_GPU_THROTTLE] = nino_throttle_read(card, &before->throttle);
-    const double used = number(card, "mem_info_gtt_used", 1);
+    const double used = sensor_number(card, "mem_info_gtt_used", 1);
     if (!isnan(used))
         v[NINO_COUNTER_GTT_OTHERS] = fmax(used - (double) nino_own_gtt(root), 0);
 }
@@ -179,7 +179,7 @@ struct nino_device_sampler {
     pthread_t thread;
 };
 
-static void tell_ceilings(const nino_device_sampler *s)
+static void sensor_tell_ceilings(const nino_device_sampler *s)
 {
     const nino_ceilings *c = &s->ceilings;
     nino_event ev = { .kind = NINO_EV_CEILINGS,
@@ -199,7 +199,7 @@ static void tell_ceilings(const nino_device_sampler *s)
     }
 }
 
-static void publish(nino_device_sampler *s, nino_sample *sample)
+static void sensor_publish(nino_device_sampler *s, nino_sample *sample)
 {
     nino_event ev[NINO_SAMPLE_RECORDS];
     sample->t_ns = nino_now_ns(); // one time for all of its records
@@ -212,14 +212,14 @@ static void tell_samples(nino_device_sampler *s, unsigned round)
 {
     nino_sample now;
     nino_device_sample(s->root, &now);
-    publish(s, &now);
+    sensor_publish(s, &now);
     if (round % HOST_EVERY)
         return;
     nino_host_sample(s->root, &s->cpu, &now);
-    publish(s, &now);
+    sensor_publish(s, &now);
 }
 
-static void *sample(void *arg)
+static void *sensor_sample(void *arg)
 {
     nino_device_sampler *s = arg;
     nino_monitor *m = s->m;
@@ -236,7 +236,7 @@ static void *sample(void *arg)
         pthread_mutex_unlock(&m->lock);
         if (readers > known) {
             if (s->has_ceilings)
-                tell_ceilings(s);
+                sensor_tell_ceilings(s);
             round = 0;
         }
         known = readers;
@@ -270,7 +270,7 @@ nino_device_sampler *nino_device_sampler_start(nino_monitor *m, const char *root
     sigdelset(&all, SIGFPE);
     sigdelset(&all, SIGILL);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    const int rc = pthread_create(&s->thread, NULL, sample, s);
+    const int rc = pthread_create(&s->thread, NULL, sensor_sample, s);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (rc) {
         free(s);

@@ -24,7 +24,7 @@ enum {
     MAX_CLIENTS = 64
 };
 
-static size_t read_file(const char *path, unsigned char *buf, size_t size)
+static size_t sensor_metrics_read_file(const char *path, unsigned char *buf, size_t size)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     const ssize_t n = fd < 0 ? -1 : read(fd, buf, size);
@@ -74,7 +74,7 @@ unsigned nino_throttle_read(const char *card, nino_throttle_state *before)
     uint32_t status = 0;
     uint64_t independent = 0;
     snprintf(path, sizeof(path), "%s/gpu_metrics", card);
-    const size_t n = read_file(path, t, sizeof(t));
+    const size_t n = sensor_metrics_read_file(path, t, sizeof(t));
     if (n < 4)
         return 0;
     memcpy(&size, t, sizeof(size));
@@ -127,7 +127,7 @@ uint64_t nino_own_gtt(const char *root)
     for (const struct dirent *e; d && (e = readdir(d));) {
         char text[2048];
         snprintf(path, sizeof(path), "%s/proc/self/fdinfo/%.20s", root, e->d_name);
-        const size_t n = read_file(path, (unsigned char *) text, sizeof(text) - 1);
+        const size_t n = sensor_metrics_read_file(path, (unsigned char *) text, sizeof(text) - 1);
         text[n] = 0;
         if (!strstr(text, "drm-driver:\tamdgpu"))
             continue;

@@ -93,7 +93,7 @@ void nino_stats_destroy(nino_stats **stats)
 }
 
 // Room for one more element; false: out of memory (the record is then not counted).
-static bool reserve(void **data, size_t *cap, size_t n, size_t size)
+static bool stats_reserve(void **data, size_t *cap, size_t n, size_t size)
 {
     if (n < *cap)
         return true;
@@ -113,7 +113,7 @@ static op_acc *op_add(nino_stats *s, const char *name, const char *family)
     for (size_t i = 0; i < s->n_op; i++)
         if (!strcmp(s->op[i].name, name) && !strcmp(s->op[i].family, family))
             return &s->op[i];
-    if (!reserve((void **) &s->op, &s->cap_op, s->n_op, sizeof(*s->op)))
+    if (!stats_reserve((void **) &s->op, &s->cap_op, s->n_op, sizeof(*s->op)))
         return NULL;
     op_acc a = { .name = strdup(name),
                  .family = strdup(family),
@@ -195,17 +195,17 @@ static void op_count(op_acc *a, const nino_event *ev, double requested)
 // ---- nodes -------------------------------------------------------------------------------------
 
 // The node a scope belongs to; scopes that were never announced count to the node begun last.
-static int node_of(const nino_stats *s, uint32_t scope)
+static int stats_node_of(const nino_stats *s, uint32_t scope)
 {
     if (s->scope[scope % SCOPES].id == scope && scope)
         return s->scope[scope % SCOPES].node;
     return s->last_node;
 }
 
-static void scope_begin(nino_stats *s, const nino_event *ev,
-                        const char *(*name)(void *priv, uint32_t id), void *priv)
+static void stats_scope_begin(nino_stats *s, const nino_event *ev,
+                              const char *(*name)(void *priv, uint32_t id), void *priv)
 {
-    int node = node_of(s, ev->parent);
+    int node = stats_node_of(s, ev->parent);
     if (ev->kind == NINO_EV_JOB)
         node = -1;
     if (ev->kind == NINO_EV_NODE) {
@@ -217,7 +217,7 @@ static void scope_begin(nino_stats *s, const nino_event *ev,
             if (!strncmp(s->node[node].name, text, sizeof(s->node[node].name) - 1))
                 break;
         if (node == (int) s->n_node) {
-            if (!reserve((void **) &s->node, &s->cap_node, s->n_node, sizeof(*s->node)))
+            if (!stats_reserve((void **) &s->node, &s->cap_node, s->n_node, sizeof(*s->node)))
                 return;
             s->node[node] = (node_acc){ .ns = 0 };
             strncpy(s->node[node].name, text, sizeof(s->node[node].name) - 1);
@@ -237,7 +237,7 @@ static void scope_begin(nino_stats *s, const nino_event *ev,
     }
 }
 
-static void scope_end(nino_stats *s, const nino_event *ev)
+static void stats_scope_end(nino_stats *s, const nino_event *ev)
 {
     if (s->pause && ev->id == s->pause) { // no node took this time
         for (int k = 0; k < s->n_open; k++)
@@ -267,8 +267,8 @@ static void scope_end(nino_stats *s, const nino_event *ev)
     }
 }
 
-static void kernel(nino_stats *s, const nino_event *ev,
-                   const char *(*name)(void *priv, uint32_t id), void *priv)
+static void stats_kernel(nino_stats *s, const nino_event *ev,
+                         const char *(*name)(void *priv, uint32_t id), void *priv)
 {
     op_acc *a = op_of(s, ev, name, priv);
     if (a)
@@ -287,7 +287,7 @@ static void kernel(nino_stats *s, const nino_event *ev,
         s->short_ns += bits <= 16 ? ns : 0;
         s->n_short += bits <= 16;
     }
-    const int node = node_of(s, ev->parent);
+    const int node = stats_node_of(s, ev->parent);
     if (node < 0)
         return;
     s->node[node].kernel_ns += ns;
@@ -300,7 +300,7 @@ static void kernel(nino_stats *s, const nino_event *ev,
 
 // ---- memory ------------------------------------------------------------------------------------
 
-static void memory(nino_stats *s, const nino_event *ev)
+static void stats_memory(nino_stats *s, const nino_event *ev)
 {
     nino_mem_stat *m = &s->mem;
     switch (ev->sub) {
@@ -393,11 +393,11 @@ void nino_stats_add(nino_stats *s, const nino_event *ev, size_t n,
         case NINO_EV_NODE:
         case NINO_EV_STAGE:
         case NINO_EV_STEP:
-        case NINO_EV_TILE: scope_begin(s, &ev[i], name, priv); break;
-        case NINO_EV_END: scope_end(s, &ev[i]); break;
+        case NINO_EV_TILE: stats_scope_begin(s, &ev[i], name, priv); break;
+        case NINO_EV_END: stats_scope_end(s, &ev[i]); break;
         case NINO_EV_KERNEL:
-        case NINO_EV_TRANSFER: kernel(s, &ev[i], name, priv); break;
-        case NINO_EV_MEM: memory(s, &ev[i]); break;
+        case NINO_EV_TRANSFER: stats_kernel(s, &ev[i], name, priv); break;
+        case NINO_EV_MEM: stats_memory(s, &ev[i]); break;
         case NINO_EV_CACHE:
             if (ev[i].sub == NINO_CACHE_PROGRAM && ev[i].u.scope.arg1) {
                 s->n_driver_programs++; // where the driver took it from is not known
@@ -480,7 +480,7 @@ size_t nino_stats_ops(const nino_stats *s, nino_op_stat *out, size_t max)
 }
 
 // a += b, as if b's calls had been counted in a (Chan's update of the second moment).
-static void merge(op_acc *a, const op_acc *b)
+static void stats_merge(op_acc *a, const op_acc *b)
 {
     const double na = (double) a->calls, nb = (double) b->calls, d = b->mean - a->mean;
     a->calls += b->calls;
@@ -513,7 +513,7 @@ size_t nino_stats_families(const nino_stats *s, nino_op_stat *out, size_t max)
                                .bin = bins + n * BINS };
             n++;
         }
-        merge(&fam[k], &s->op[i]);
+        stats_merge(&fam[k], &s->op[i]);
     }
     n = results(fam, n, out, max);
     free(fam);

@@ -4,20 +4,20 @@
 
 #include <math.h>
 
-static double guarded(double v) { return fabs(v) < 1e-300 ? 1e-300 : v; }
+static double student_guarded(double v) { return fabs(v) < 1e-300 ? 1e-300 : v; }
 
 // The continued fraction of I_x(a, b); converges fast for x < (a + 1) / (a + b + 2).
 static double fraction(double x, double a, double b)
 {
-    double c = 1, d = 1 / guarded(1 - (a + b) * x / (a + 1)), f = d;
+    double c = 1, d = 1 / student_guarded(1 - (a + b) * x / (a + 1)), f = d;
     for (int m = 1; m < 500; m++) {
         const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-        d = 1 / guarded(1 + even * d);
-        c = guarded(1 + even / c);
+        d = 1 / student_guarded(1 + even * d);
+        c = student_guarded(1 + even / c);
         f *= c * d;
         const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-        d = 1 / guarded(1 + odd * d);
-        c = guarded(1 + odd / c);
+        d = 1 / student_guarded(1 + odd * d);
+        c = student_guarded(1 + odd / c);
         f *= c * d;
         if (fabs(c * d - 1) < 1e-14)
             break;
@@ -25,7 +25,7 @@ static double fraction(double x, double a, double b)
     return f;
 }
 
-static double beta(double x, double a, double b)
+static double student_beta(double x, double a, double b)
 {
     if (x <= 0 || x >= 1)
         return x <= 0 ? 0 : 1;
@@ -41,7 +41,7 @@ double nino_student_p(double t, double df)
 {
     if (!(df > 0) || isnan(t))
         return NAN;
-    return isinf(t) ? 0 : beta(df / (df + t * t), df / 2, 0.5);
+    return isinf(t) ? 0 : student_beta(df / (df + t * t), df / 2, 0.5);
 }
 
 double nino_student_quantile(double tail, double df)

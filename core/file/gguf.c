@@ -62,12 +62,12 @@ typedef struct reader {
 
 #define REFUSE(kind, ...) nino_fail_kind(r->err, NINO_ERR_FORMAT, kind, __VA_ARGS__)
 
-static nino_status nomem(reader *r)
+static nino_status gguf_nomem(reader *r)
 {
     return nino_fail(r->err, NINO_ERR_NOMEM, r->file, "out of memory");
 }
 
-static nino_status need(reader *r, uint64_t bytes)
+static nino_status gguf_need(reader *r, uint64_t bytes)
 {
     if (bytes <= r->n - r->at)
         return NINO_OK;
@@ -75,9 +75,9 @@ static nino_status need(reader *r, uint64_t bytes)
     return REFUSE("truncated", r->file, "the file ends inside its table");
 }
 
-static nino_status get(reader *r, int bytes, uint64_t *v)
+static nino_status gguf_get(reader *r, int bytes, uint64_t *v)
 {
-    const nino_status st = need(r, (uint64_t) bytes);
+    const nino_status st = gguf_need(r, (uint64_t) bytes);
     if (st)
         return st;
     *v = 0;
@@ -90,12 +90,12 @@ static nino_status get(reader *r, int bytes, uint64_t *v)
 static nino_status get_string(reader *r, const char *what, uint64_t max, const char **s,
                               uint64_t *len)
 {
-    nino_status st = get(r, 8, len);
+    nino_status st = gguf_get(r, 8, len);
     if (!st && *len > max)
         st = REFUSE("limit", r->file, "a %s of %" PRIu64 " bytes; at most %" PRIu64 " are read",
                     what, *len, max);
     if (!st)
-        st = need(r, *len);
+        st = gguf_need(r, *len);
     if (st)
         return st;
     *s = (const char *) r->p + r->at;
@@ -118,13 +118,13 @@ static nino_status get_name(reader *r, const char *what, uint64_t max, const cha
 
 // ---- key-values --------------------------------------------------------------------------------
 
-static int64_t sign_extend(uint64_t v, int bytes)
+static int64_t gguf_sign_extend(uint64_t v, int bytes)
 {
     const int shift = 64 - 8 * bytes;
     return (int64_t) (v << shift) >> shift;
 }
 
-static void add_number(nino_buf *b, int type, uint64_t v)
+static void gguf_add_number(nino_buf *b, int type, uint64_t v)
 {
     if (type == KV_F32) {
         const uint32_t bits = (uint32_t) v;
@@ -140,21 +140,21 @@ static void add_number(nino_buf *b, int type, uint64_t v)
     } else if (type % 2 == 0 || type == 10) { // unsigned: 0 2 4 10
         nino_buf_addf(b, "%" PRIu64, v);
     } else {
-        nino_buf_addf(b, "%" PRId64, sign_extend(v, kv_types[type].bytes));
+        nino_buf_addf(b, "%" PRId64, gguf_sign_extend(v, kv_types[type].bytes));
     }
 }
 
 static nino_status read_numbers(reader *r, int type, uint64_t count, nino_buf *text)
 {
     const int bytes = kv_types[type].bytes;
-    nino_status st = need(r, count * (uint64_t) bytes); // count <= MAX_ARRAY
+    nino_status st = gguf_need(r, count * (uint64_t) bytes); // count <= MAX_ARRAY
     for (uint64_t i = 0; i < count && !st; i++) {
         uint64_t v;
         if (count > SHOWN && type != KV_BOOL) {
             r->at += (size_t) (count * (uint64_t) bytes);
             break;
         }
-        if ((st = get(r, bytes, &v)))
+        if ((st = gguf_get(r, bytes, &v)))
             break;
         if (type == KV_BOOL && v > 1)
             return REFUSE("schema", r->file, "a boolean that is neither 0 nor 1");
@@ -162,7 +162,7 @@ static nino_status read_numbers(reader *r, int type, uint64_t count, nino_buf *t
             continue;
         if (i)
             nino_buf_addf(text, ",");
-        add_number(text, type, v);
+        gguf_add_number(text, type, v);
     }
     return st;
 }
@@ -188,14 +188,14 @@ static nino_status set_align(reader *r, int type, bool is_array, size_t at)
 }
 
 // The value of a key, as text in *text; *s and *len instead for one string.
-static nino_status read_value(reader *r, bool is_align, nino_buf *text, const char **s,
-                              uint64_t *len)
+static nino_status gguf_read_value(reader *r, bool is_align, nino_buf *text, const char **s,
+                                   uint64_t *len)
 {
     uint64_t type, count = 1;
-    nino_status st = get(r, 4, &type);
+    nino_status st = gguf_get(r, 4, &type);
     const bool is_array = !st && type == KV_ARRAY;
-    if (is_array && !(st = get(r, 4, &type)))
-        st = get(r, 8, &count);
+    if (is_array && !(st = gguf_get(r, 4, &type)))
+        st = gguf_get(r, 8, &count);
     if (st)
         return st;
     if (type >= KV_TYPES || type == KV_ARRAY)
@@ -217,7 +217,7 @@ static nino_status read_value(reader *r, bool is_align, nino_buf *text, const ch
     return !st && is_align ? set_align(r, (int) type, is_array, at) : st;
 }
 
-static nino_status read_kv(reader *r)
+static nino_status gguf_read_kv(reader *r)
 {
     static const char align[] = "general.alignment";
     const char *key, *s = NULL;
@@ -225,8 +225,9 @@ static nino_status read_kv(reader *r)
     nino_buf text = { 0 };
     nino_status st = get_name(r, "key", MAX_KEY, &key, &key_len);
     if (!st)
-        st = read_value(r, key_len == sizeof(align) - 1 && !memcmp(key, align, sizeof(align) - 1),
-                        &text, &s, &len);
+        st = gguf_read_value(r,
+                             key_len == sizeof(align) - 1 && !memcmp(key, align, sizeof(align) - 1),
+                             &text, &s, &len);
     if (st)
         goto end;
     nino_meta *m = &r->out->meta[r->out->n_meta++];
@@ -234,13 +235,13 @@ static nino_status read_kv(reader *r)
     m->value_len = s ? (size_t) len : text.len;
     m->value = nino_arena_strndup(r->out->arena, s ? s : text.data ? text.data : "", m->value_len);
     if (!m->key || !m->value || text.failed)
-        st = nomem(r);
+        st = gguf_nomem(r);
 end:
     nino_buf_release(&text);
     return st;
 }
 
-static int by_key(const void *a, const void *b)
+static int gguf_by_key(const void *a, const void *b)
 {
     return strcmp(((const nino_meta *) a)->key, ((const nino_meta *) b)->key);
 }
@@ -249,19 +250,19 @@ static nino_status read_kvs(reader *r, uint64_t count)
 {
     r->out->meta = nino_arena_alloc(r->out->arena, (size_t) (count + 1) * sizeof(*r->out->meta));
     if (!r->out->meta)
-        return nomem(r);
+        return gguf_nomem(r);
     nino_status st = NINO_OK;
     for (uint64_t i = 0; i < count && !st; i++)
-        st = read_kv(r);
+        st = gguf_read_kv(r);
     if (st || count < 2)
         return st;
     nino_meta *sorted = malloc((size_t) count * sizeof(*sorted));
     if (!sorted)
-        return nomem(r);
+        return gguf_nomem(r);
     memcpy(sorted, r->out->meta, (size_t) count * sizeof(*sorted));
-    qsort(sorted, (size_t) count, sizeof(*sorted), by_key);
+    qsort(sorted, (size_t) count, sizeof(*sorted), gguf_by_key);
     for (uint64_t i = 1; i < count && !st; i++)
-        if (!by_key(&sorted[i - 1], &sorted[i]))
+        if (!gguf_by_key(&sorted[i - 1], &sorted[i]))
             st = REFUSE("dup", r->file, "the key '%.100s' occurs twice", sorted[i].key);
     free(sorted);
     return st;
@@ -269,7 +270,7 @@ static nino_status read_kvs(reader *r, uint64_t count)
 
 // ---- tensors -----------------------------------------------------------------------------------
 
-static bool type_of(uint64_t id, nino_dtype *out)
+static bool gguf_type_of(uint64_t id, nino_dtype *out)
 {
     for (size_t i = 0; i < sizeof(tensor_types) / sizeof(tensor_types[0]); i++)
         if ((uint64_t) tensor_types[i].id == id) {
@@ -283,14 +284,14 @@ static bool type_of(uint64_t id, nino_dtype *out)
 static nino_status read_dims(reader *r, nino_tensor_info *t, const char *where, uint64_t *count)
 {
     uint64_t rank, d;
-    nino_status st = get(r, 4, &rank);
+    nino_status st = gguf_get(r, 4, &rank);
     if (!st && rank > NINO_MAX_RANK)
         return REFUSE("limit", where, "%" PRIu64 " dimensions, at most %d are read", rank,
                       NINO_MAX_RANK);
     *count = 1;
     t->rank = st ? 0 : (int) rank;
     for (int i = t->rank - 1; i >= 0 && !st; i--) {
-        if ((st = get(r, 8, &d)))
+        if ((st = gguf_get(r, 8, &d)))
             break;
         if (!d)
             return REFUSE("shape", where, "a dimension of 0");
@@ -301,7 +302,7 @@ static nino_status read_dims(reader *r, nino_tensor_info *t, const char *where, 
     return st;
 }
 
-static nino_status read_info(reader *r, nino_tensor_info *t)
+static nino_status gguf_read_info(reader *r, nino_tensor_info *t)
 {
     const char *name;
     uint64_t len, count = 0, id = 0;
@@ -312,13 +313,13 @@ static nino_status read_info(reader *r, nino_tensor_info *t)
         return st;
     t->name = nino_arena_strndup(r->out->arena, name, (size_t) len);
     if (!t->name)
-        return nomem(r);
+        return gguf_nomem(r);
     nino_tensor_where(where, r->file, name, (size_t) len);
-    if ((st = read_dims(r, t, where, &count)) || (st = get(r, 4, &id)))
+    if ((st = read_dims(r, t, where, &count)) || (st = gguf_get(r, 4, &id)))
         return st;
-    if (!type_of(id, &t->dtype))
+    if (!gguf_type_of(id, &t->dtype))
         return REFUSE("dtype", where, "an unknown tensor type %" PRIu64, id);
-    if ((st = get(r, 8, &t->offset)))
+    if ((st = gguf_get(r, 8, &t->offset)))
         return st;
     nino_dtype_block(t->dtype, &values, &bytes);
     const uint64_t row = t->rank ? (uint64_t) t->dim[t->rank - 1] : 1;
@@ -331,7 +332,7 @@ static nino_status read_info(reader *r, nino_tensor_info *t)
 }
 
 // Data must follow without holes, each tensor padded to the alignment.
-static nino_status place(reader *r)
+static nino_status gguf_place(reader *r)
 {
     uint64_t at = 0, base, end;
     if (!nino_add_u64(r->at, r->align - 1, &base))
@@ -353,7 +354,7 @@ static nino_status place(reader *r)
     return NINO_OK;
 }
 
-static int by_name(const void *a, const void *b)
+static int gguf_by_name(const void *a, const void *b)
 {
     return strcmp((*(nino_tensor_info *const *) a)->name, (*(nino_tensor_info *const *) b)->name);
 }
@@ -386,19 +387,19 @@ static nino_status name_tensors(reader *r)
     nino_tensor_info **sorted = malloc((n + 1) * sizeof(*sorted)), key, *at = &key;
     nino_status st = NINO_OK;
     if (!sorted)
-        return nomem(r);
+        return gguf_nomem(r);
     for (size_t i = 0; i < n; i++)
         sorted[i] = &r->out->infos[i];
-    qsort(sorted, n, sizeof(*sorted), by_name);
+    qsort(sorted, n, sizeof(*sorted), gguf_by_name);
     for (size_t i = 1; i < n && !st; i++)
-        if (!by_name(&sorted[i - 1], &sorted[i]))
+        if (!gguf_by_name(&sorted[i - 1], &sorted[i]))
             st = REFUSE("dup", r->file, "two tensors are called '%.100s'", sorted[i]->name);
     for (int m = 0; m < r->out->n_meta && !st; m++) {
         const nino_meta *v = &r->out->meta[m];
         if (strncmp(v->key, prefix, sizeof(prefix) - 1) || v->value[0] != '[')
             continue;
         key.name = v->key + sizeof(prefix) - 1;
-        nino_tensor_info **found = bsearch(&at, sorted, n, sizeof(*sorted), by_name);
+        nino_tensor_info **found = bsearch(&at, sorted, n, sizeof(*sorted), gguf_by_name);
         if (found)
             restore_shape(*found, v->value + 1);
     }
@@ -411,14 +412,14 @@ static nino_status read_infos(reader *r, uint64_t count)
     nino_st_header *h = r->out;
     h->infos = nino_arena_alloc(h->arena, (size_t) (count + 1) * sizeof(*h->infos));
     if (!h->infos)
-        return nomem(r);
+        return gguf_nomem(r);
     for (uint64_t i = 0; i < count; i++) {
-        const nino_status st = read_info(r, &h->infos[i]);
+        const nino_status st = gguf_read_info(r, &h->infos[i]);
         if (st)
             return st;
         h->n_infos++;
     }
-    nino_status st = count ? place(r) : NINO_OK;
+    nino_status st = count ? gguf_place(r) : NINO_OK;
     if (!st)
         st = name_tensors(r);
     for (int i = 0; i < h->n_infos; i++)
@@ -431,20 +432,20 @@ static nino_status read_infos(reader *r, uint64_t count)
 static nino_status read_head(reader *r, uint64_t *n_tensors, uint64_t *n_kv)
 {
     uint64_t version;
-    nino_status st = need(r, 4);
+    nino_status st = gguf_need(r, 4);
     if (st)
         return st;
     if (memcmp(r->p, "GGUF", 4))
         return REFUSE("magic", r->file, "not a GGUF file");
     r->at = 4;
-    if ((st = get(r, 4, &version)))
+    if ((st = gguf_get(r, 4, &version)))
         return st;
     if (version >> 16 && !(version & 0xffff))
         return REFUSE("version", r->file,
                       "a big-endian GGUF file; only little-endian ones are read");
     if (version != 2 && version != 3)
         return REFUSE("version", r->file, "GGUF version %" PRIu64 "; 2 and 3 are read", version);
-    if ((st = get(r, 8, n_tensors)) || (st = get(r, 8, n_kv)))
+    if ((st = gguf_get(r, 8, n_tensors)) || (st = gguf_get(r, 8, n_kv)))
         return st;
     if (*n_tensors > MAX_TENSORS || *n_kv > MAX_KV)
         return REFUSE("limit", r->file, "%" PRIu64 " tensors and %" PRIu64 " keys", *n_tensors,
@@ -467,7 +468,7 @@ nino_status nino_gguf_parse(const void *head, size_t head_len, uint64_t file_byt
                  .err = err };
     uint64_t n_tensors = 0, n_kv = 0;
     *out = (nino_st_header){ .arena = nino_arena_create() };
-    nino_status st = out->arena ? read_head(&r, &n_tensors, &n_kv) : nomem(&r);
+    nino_status st = out->arena ? read_head(&r, &n_tensors, &n_kv) : gguf_nomem(&r);
     if (!st)
         st = read_kvs(&r, n_kv);
     if (!st)

@@ -14,7 +14,7 @@ typedef struct cursor {
     bool is_bad;
 } cursor;
 
-static uint64_t number(cursor *c, size_t bytes)
+static uint64_t gguf_list_number(cursor *c, size_t bytes)
 {
     uint64_t v = 0;
     if (bytes > (size_t) (c->end - c->p)) {
@@ -45,19 +45,19 @@ static void skip_values(cursor *c, uint64_t type, uint64_t count)
     else if (type != KV_STRING)
         skip(c, count * sizes[type]);
     for (uint64_t i = 0; type == KV_STRING && i < count && !c->is_bad; i++)
-        skip(c, number(c, 8));
+        skip(c, gguf_list_number(c, 8));
 }
 
 // One key and its value; fills the list that has that key.
-static void read_kv(cursor *c, const char *const *keys, nino_gguf_list *out)
+static void gguf_list_read_kv(cursor *c, const char *const *keys, nino_gguf_list *out)
 {
-    const uint64_t len = number(c, 8);
+    const uint64_t len = gguf_list_number(c, 8);
     const char *key = (const char *) skip(c, len);
-    uint64_t type = number(c, 4), count = 1;
+    uint64_t type = gguf_list_number(c, 4), count = 1;
     const bool is_array = type == KV_ARRAY;
     if (is_array) {
-        type = number(c, 4);
-        count = number(c, 8);
+        type = gguf_list_number(c, 4);
+        count = gguf_list_number(c, 8);
     }
     const uint8_t *begin = c->p;
     if (!c->is_bad)
@@ -96,8 +96,8 @@ nino_status nino_gguf_lists(nino_weights *w, const char *const *keys, nino_gguf_
     nino_status st = nino_weights_read_head(w, bytes, (size_t) n, err);
     cursor c = { bytes, bytes + n, false };
     skip(&c, 16); // magic, version, number of tensors
-    for (uint64_t left = number(&c, 8); !st && left && !c.is_bad; left--)
-        read_kv(&c, keys, out);
+    for (uint64_t left = gguf_list_number(&c, 8); !st && left && !c.is_bad; left--)
+        gguf_list_read_kv(&c, keys, out);
     if (!st && c.is_bad)
         st = nino_fail_kind(err, NINO_ERR_FORMAT, "truncated", file, "its table has changed");
     if (st)
@@ -112,7 +112,7 @@ bool nino_gguf_next(nino_gguf_list *l, const char **s, size_t *len)
     cursor c = { l->p, l->end, false };
     if (l->type != KV_STRING || !l->count)
         return false;
-    const uint64_t n = number(&c, 8);
+    const uint64_t n = gguf_list_number(&c, 8);
     *s = (const char *) skip(&c, n);
     *len = (size_t) n;
     l->p = c.p;

@@ -31,7 +31,7 @@ static const pair leaves[] = {
     { "ffn_norm.weight", "layer.1.layer_norm.weight" },
 };
 
-static const char *find(const pair *list, size_t n, const char *name)
+static const char *gguf_names_find(const pair *list, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
         if (!strcmp(list[i].gguf, name))
@@ -44,7 +44,7 @@ static const char block[] = "enc.blk.";
 // "" when the name stays.
 static void rename_tensor(const char *name, char *out, size_t size)
 {
-    const char *hf = find(tops, sizeof(tops) / sizeof(tops[0]), name), *p = name;
+    const char *hf = gguf_names_find(tops, sizeof(tops) / sizeof(tops[0]), name), *p = name;
     out[0] = 0;
     if (hf) {
         snprintf(out, size, "%s", hf);
@@ -56,7 +56,7 @@ static void rename_tensor(const char *name, char *out, size_t size)
     const size_t digits = strspn(p, "0123456789");
     if (!digits || digits > 6 || p[digits] != '.')
         return;
-    hf = find(leaves, sizeof(leaves) / sizeof(leaves[0]), p + digits + 1);
+    hf = gguf_names_find(leaves, sizeof(leaves) / sizeof(leaves[0]), p + digits + 1);
     if (hf)
         snprintf(out, size, "encoder.block.%.*s.%s", (int) digits, p, hf);
 }

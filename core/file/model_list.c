@@ -37,7 +37,7 @@ typedef struct walk {
     size_t n_seen;
 } walk;
 
-static void add(listing *l, const char *name)
+static void model_list_add(listing *l, const char *name)
 {
     if (l->n == l->cap) {
         const size_t cap = l->cap ? 2 * l->cap : 64;
@@ -77,7 +77,7 @@ static bool is_new(walk *w, const struct stat *sb)
     return true;
 }
 
-static int depth_of(const char *name)
+static int model_list_depth_of(const char *name)
 {
     int n = 0;
     for (; *name; name++)
@@ -85,7 +85,7 @@ static int depth_of(const char *name)
     return n;
 }
 
-static void read_folder(walk *w, const char *sub)
+static void model_list_read_folder(walk *w, const char *sub)
 {
     const char *dir = w->dir;
     nino_buf path = { 0 }, name = { 0 };
@@ -103,9 +103,9 @@ static void read_folder(walk *w, const char *sub)
         if (!below || name.failed || path.failed || stat(path.data, &sb))
             continue;
         if (S_ISREG(sb.st_mode) && has_ext(e->d_name, w->ext))
-            add(&w->files, below);
-        else if (S_ISDIR(sb.st_mode) && depth_of(below) < MAX_DEPTH && is_new(w, &sb))
-            add(&w->folders, below);
+            model_list_add(&w->files, below);
+        else if (S_ISDIR(sb.st_mode) && model_list_depth_of(below) < MAX_DEPTH && is_new(w, &sb))
+            model_list_add(&w->folders, below);
     }
     if (d)
         closedir(d);
@@ -113,14 +113,14 @@ static void read_folder(walk *w, const char *sub)
     nino_buf_release(&name);
 }
 
-static void release(listing *l)
+static void model_list_release(listing *l)
 {
     for (size_t i = 0; i < l->n; i++)
         free(l->name[i]);
     free(l->name);
 }
 
-static int by_name(const void *a, const void *b)
+static int model_list_by_name(const void *a, const void *b)
 {
     return strcmp(*(char *const *) a, *(char *const *) b);
 }
@@ -132,11 +132,11 @@ static void walk_dir(walk *w, const char *dir)
     if (stat(dir, &sb) || !is_new(w, &sb))
         return;
     w->dir = dir;
-    read_folder(w, "");
+    model_list_read_folder(w, "");
     for (size_t i = 0; i < w->folders.n; i++) // grows while it is walked
-        read_folder(w, w->folders.name[i]);
+        model_list_read_folder(w, w->folders.name[i]);
     w->files.failed |= w->folders.failed;
-    release(&w->folders);
+    model_list_release(&w->folders);
     w->folders = (listing){ 0 };
 }
 
@@ -149,7 +149,7 @@ char **nino_paths_list(char *const *dirs, const char *const *ext)
     free(w.seen);
     listing files = w.files;
     if (files.n)
-        qsort(files.name, files.n, sizeof(*files.name), by_name);
+        qsort(files.name, files.n, sizeof(*files.name), model_list_by_name);
     size_t bytes = 0, n = 0;
     for (size_t i = 0; i < files.n; i++)
         bytes += strlen(files.name[i]) + 1;
@@ -164,7 +164,7 @@ char **nino_paths_list(char *const *dirs, const char *const *ext)
     }
     if (out)
         out[n] = NULL;
-    release(&files);
+    model_list_release(&files);
     return out;
 }
 

@@ -36,7 +36,7 @@ struct nino_paths {
 static const char *const aliases[][2] = { { "diffusion_models", "unet" },
                                           { "text_encoders", "clip" } };
 
-static bool same_kind(const char *a, const char *b)
+static bool model_paths_same_kind(const char *a, const char *b)
 {
     if (!strcmp(a, b))
         return true;
@@ -47,7 +47,7 @@ static bool same_kind(const char *a, const char *b)
     return false;
 }
 
-static const char *join(nino_arena *a, const char *dir, const char *name)
+static const char *model_paths_join(nino_arena *a, const char *dir, const char *name)
 {
     nino_buf b = { 0 };
     size_t n = strlen(dir);
@@ -84,13 +84,13 @@ static nino_status bad_yaml(const yaml *y, const char *what, nino_error *err)
 static nino_status end_section(yaml *y, nino_error *err)
 {
     nino_arena *a = y->paths->arena;
-    const char *base = y->base ? join(a, y->dir, y->base) : y->dir;
+    const char *base = y->base ? model_paths_join(a, y->dir, y->base) : y->dir;
     extra **end = &y->paths->extras;
     while (*end)
         end = &(*end)->next;
     for (extra *e = y->first, *next; e; e = next) {
         next = e->next;
-        e->dir = base ? join(a, base, e->dir) : NULL;
+        e->dir = base ? model_paths_join(a, base, e->dir) : NULL;
         e->is_default = y->is_default;
         e->next = NULL;
         if (!e->dir)
@@ -138,12 +138,12 @@ static nino_status set_key(yaml *y, const char *key, char *value, nino_error *er
     const char *home = getenv("HOME");
     y->base = value;
     if (value[0] == '~' && (value[1] == '/' || !value[1]) && home)
-        y->base = join(y->paths->arena, home, value[1] ? value + 2 : "");
+        y->base = model_paths_join(y->paths->arena, home, value[1] ? value + 2 : "");
     return y->base ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, y->name, "out of memory");
 }
 
 // Cuts "# comment" and white space off the end.
-static void trim(char *s)
+static void model_paths_trim(char *s)
 {
     for (char *c = s; *c; c++)
         if (*c == '#' && (c == s || c[-1] == ' ' || c[-1] == '\t'))
@@ -169,7 +169,7 @@ nino_status nino_paths_add_yaml(nino_paths *p, const char *dir, const char *text
         next = strchr(line, '\n');
         if (next)
             *next++ = 0;
-        trim(line);
+        model_paths_trim(line);
         const size_t indent = strspn(line, " ");
         char *s = line + indent;
         if (!*s)
@@ -254,7 +254,7 @@ static const char *parent_of(nino_arena *a, const char *dir)
 {
     const char *slash = strrchr(dir, '/'), *base = slash ? slash + 1 : dir;
     if (!strcmp(base, ".") || !strcmp(base, "..") || !*base)
-        return join(a, dir, "..");
+        return model_paths_join(a, dir, "..");
     if (!slash)
         return ".";
     return slash == dir ? "/" : nino_arena_strndup(a, dir, (size_t) (slash - dir));
@@ -301,7 +301,7 @@ void nino_paths_destroy(nino_paths **p)
 }
 
 // A NULL-terminated array of strings and the strings themselves in one block.
-static char **pack(const char *text, size_t len, size_t n)
+static char **model_paths_pack(const char *text, size_t len, size_t n)
 {
     char **out = malloc((n + 1) * sizeof(*out) + len + 1);
     if (!out)
@@ -334,13 +334,13 @@ char **nino_paths_dirs(const nino_paths *p, const char *kind)
                     }
         }
         for (const extra *e = p->extras; e; e = e->next)
-            if (e->is_default == (bool) is_default && same_kind(e->kind, kind)) {
+            if (e->is_default == (bool) is_default && model_paths_same_kind(e->kind, kind)) {
                 nino_buf_adds(&all, e->dir);
                 nino_buf_addc(&all, 0);
                 n++;
             }
     }
-    char **out = all.failed ? NULL : pack(all.data, all.len, n);
+    char **out = all.failed ? NULL : model_paths_pack(all.data, all.len, n);
     nino_buf_release(&all);
     return out;
 }

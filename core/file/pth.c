@@ -34,7 +34,7 @@ typedef struct zip {
     entry *entries; // sorted by name
 } zip;
 
-static uint64_t number(const char *p, int bytes)
+static uint64_t pth_number(const char *p, int bytes)
 {
     uint64_t v = 0;
     for (int i = bytes; i-- > 0;)
@@ -45,7 +45,7 @@ static uint64_t number(const char *p, int bytes)
 static bool is_sig(const char *p, const char *sig) { return !memcmp(p, sig, 4); }
 
 // Zip64 records hold what does not fit; where the small field is not all ones both must agree.
-static bool widen(uint64_t *v, int bytes, uint64_t wide)
+static bool pth_widen(uint64_t *v, int bytes, uint64_t wide)
 {
     const uint64_t ones = bytes == 2 ? 0xffff : 0xffffffff;
     if (*v != ones && *v != wide)
@@ -62,7 +62,7 @@ static nino_status read_end64(zip *z, uint64_t end_at, nino_error *err)
     nino_status st = nino_file_pread(z->fd, loc, sizeof(loc), end_at - sizeof(loc), z->name, err);
     if (st || !is_sig(loc, "PK\6\7"))
         return st;
-    const uint64_t at = number(loc + 8, 8);
+    const uint64_t at = pth_number(loc + 8, 8);
     if (at > end_at || end_at - at < sizeof(loc) + sizeof(rec))
         return REFUSE("range", z->name, "the zip64 record lies outside the file");
     st = nino_file_pread(z->fd, rec, sizeof(rec), at, z->name, err);
@@ -70,15 +70,15 @@ static nino_status read_end64(zip *z, uint64_t end_at, nino_error *err)
         return st;
     if (!is_sig(rec, "PK\6\6"))
         return REFUSE("syntax", z->name, "there is no zip64 record where one is announced");
-    if (!widen(&z->n_entries, 2, number(rec + 32, 8)) ||
-        !widen(&z->directory_bytes, 4, number(rec + 40, 8)) ||
-        !widen(&z->directory_at, 4, number(rec + 48, 8)))
+    if (!pth_widen(&z->n_entries, 2, pth_number(rec + 32, 8)) ||
+        !pth_widen(&z->directory_bytes, 4, pth_number(rec + 40, 8)) ||
+        !pth_widen(&z->directory_at, 4, pth_number(rec + 48, 8)))
         return REFUSE("range", z->name, "the zip64 record disagrees with the archive's end");
     return NINO_OK;
 }
 
 // The end record is the last thing in the file; its comment may be up to 65535 bytes.
-static nino_status read_end(zip *z, uint64_t file_bytes, nino_error *err)
+static nino_status pth_read_end(zip *z, uint64_t file_bytes, nino_error *err)
 {
     enum { END = 22, TAIL = END + 65535 };
     const size_t n = file_bytes < TAIL ? (size_t) file_bytes : TAIL;
@@ -88,16 +88,16 @@ static nino_status read_end(zip *z, uint64_t file_bytes, nino_error *err)
     nino_status st = nino_file_pread(z->fd, tail, n, file_bytes - n, z->name, err);
     for (size_t at = n; !st && !p && at >= END; at--) {
         char *q = tail + at - END;
-        if (is_sig(q, "PK\5\6") && number(q + 20, 2) == n - at)
+        if (is_sig(q, "PK\5\6") && pth_number(q + 20, 2) == n - at)
             p = q;
     }
     if (!st && !p)
         st = REFUSE("truncated", z->name, "the archive has no directory; the file is incomplete");
     if (!st) {
         const uint64_t end_at = file_bytes - n + (uint64_t) (p - tail);
-        z->n_entries = number(p + 10, 2);
-        z->directory_bytes = number(p + 12, 4);
-        z->directory_at = number(p + 16, 4);
+        z->n_entries = pth_number(p + 10, 2);
+        z->directory_bytes = pth_number(p + 12, 4);
+        z->directory_at = pth_number(p + 16, 4);
         st = read_end64(z, end_at, err);
         if (!st && (z->directory_at > end_at || z->directory_bytes > end_at - z->directory_at))
             st = REFUSE("range", z->name, "the archive's directory lies outside the file");
@@ -112,7 +112,7 @@ static nino_status widen_entry(zip *z, const char *extra, size_t n, uint64_t *by
 {
     uint64_t *const fields[] = { bytes, packed, header };
     while (n >= 4) {
-        const size_t id = (size_t) number(extra, 2), len = (size_t) number(extra + 2, 2);
+        const size_t id = (size_t) pth_number(extra, 2), len = (size_t) pth_number(extra + 2, 2);
         if (len > n - 4)
             break;
         if (id == 1) {
@@ -122,7 +122,7 @@ static nino_status widen_entry(zip *z, const char *extra, size_t n, uint64_t *by
                     continue;
                 if (at + 8 > len + 4)
                     return REFUSE("range", z->name, "a zip64 field is too short");
-                *fields[i] = number(extra + at, 8);
+                *fields[i] = pth_number(extra + at, 8);
                 at += 8;
             }
             return NINO_OK;
@@ -133,27 +133,27 @@ static nino_status widen_entry(zip *z, const char *extra, size_t n, uint64_t *by
     return NINO_OK;
 }
 
-static nino_status read_entry(zip *z, size_t *at, entry *e, nino_error *err)
+static nino_status pth_read_entry(zip *z, size_t *at, entry *e, nino_error *err)
 {
     enum { HEAD = 46 };
     const char *p = z->directory + *at;
     const size_t left = (size_t) z->directory_bytes - *at;
     if (left < HEAD || !is_sig(p, "PK\1\2"))
         return REFUSE("syntax", z->name, "the archive's directory is damaged");
-    const size_t n = (size_t) number(p + 28, 2), extra = (size_t) number(p + 30, 2);
-    const size_t comment = (size_t) number(p + 32, 2);
+    const size_t n = (size_t) pth_number(p + 28, 2), extra = (size_t) pth_number(p + 30, 2);
+    const size_t comment = (size_t) pth_number(p + 32, 2);
     if (left - HEAD < n + extra + comment)
         return REFUSE("syntax", z->name, "the archive's directory is damaged");
-    uint64_t packed = number(p + 20, 4);
-    e->bytes = number(p + 24, 4);
-    e->header = number(p + 42, 4);
-    e->flags = (uint16_t) number(p + 8, 2);
+    uint64_t packed = pth_number(p + 20, 4);
+    e->bytes = pth_number(p + 24, 4);
+    e->header = pth_number(p + 42, 4);
+    e->flags = (uint16_t) pth_number(p + 8, 2);
     e->name = p + HEAD;
     e->name_len = n;
     nino_status st = widen_entry(z, p + HEAD + n, extra, &e->bytes, &packed, &e->header, err);
     if (st)
         return st;
-    if (number(p + 10, 2) || e->flags & 1 || packed != e->bytes)
+    if (pth_number(p + 10, 2) || e->flags & 1 || packed != e->bytes)
         return REFUSE("schema", z->name,
                       "'%.*s' is compressed or encrypted; only stored entries are read",
                       (int) (n < 100 ? n : 100), e->name);
@@ -161,7 +161,7 @@ static nino_status read_entry(zip *z, size_t *at, entry *e, nino_error *err)
     return NINO_OK;
 }
 
-static int by_name(const void *a, const void *b)
+static int pth_by_name(const void *a, const void *b)
 {
     const entry *x = a, *y = b;
     const size_t n = x->name_len < y->name_len ? x->name_len : y->name_len;
@@ -169,7 +169,7 @@ static int by_name(const void *a, const void *b)
     return c ? c : (x->name_len > y->name_len) - (x->name_len < y->name_len);
 }
 
-static nino_status read_directory(zip *z, nino_error *err)
+static nino_status pth_read_directory(zip *z, nino_error *err)
 {
     size_t at = 0;
     if (z->n_entries > MAX_ENTRIES || z->directory_bytes > MAX_DIRECTORY)
@@ -182,14 +182,14 @@ static nino_status read_directory(zip *z, nino_error *err)
     nino_status st = nino_file_pread(z->fd, z->directory, (size_t) z->directory_bytes,
                                      z->directory_at, z->name, err);
     for (uint64_t i = 0; !st && i < z->n_entries; i++)
-        st = read_entry(z, &at, &z->entries[i], err);
+        st = pth_read_entry(z, &at, &z->entries[i], err);
     if (st)
         return st;
     if (at != z->directory_bytes)
         return REFUSE("range", z->name, "the archive's directory holds more than its entries");
-    qsort(z->entries, (size_t) z->n_entries, sizeof(*z->entries), by_name);
+    qsort(z->entries, (size_t) z->n_entries, sizeof(*z->entries), pth_by_name);
     for (uint64_t i = 1; i < z->n_entries; i++)
-        if (!by_name(&z->entries[i - 1], &z->entries[i]))
+        if (!pth_by_name(&z->entries[i - 1], &z->entries[i]))
             return REFUSE("dup", z->name, "the archive holds '%.*s' twice",
                           (int) (z->entries[i].name_len < 100 ? z->entries[i].name_len : 100),
                           z->entries[i].name);
@@ -197,8 +197,8 @@ static nino_status read_directory(zip *z, nino_error *err)
 }
 
 // The entry called ROOT/PATH, its data located; NULL in *out if there is none.
-static nino_status find(zip *z, const char *root, size_t root_len, const char *path,
-                        size_t path_len, entry **out, nino_error *err)
+static nino_status pth_find(zip *z, const char *root, size_t root_len, const char *path,
+                            size_t path_len, entry **out, nino_error *err)
 {
     enum { HEAD = 30 };
     char key[2 * MAX_NAME], head[HEAD], local[2 * MAX_NAME];
@@ -208,7 +208,7 @@ static nino_status find(zip *z, const char *root, size_t root_len, const char *p
     memcpy(key, root, root_len);
     memcpy(key + root_len, path, path_len);
     const entry want = { .name = key, .name_len = root_len + path_len };
-    entry *e = bsearch(&want, z->entries, (size_t) z->n_entries, sizeof(*e), by_name);
+    entry *e = bsearch(&want, z->entries, (size_t) z->n_entries, sizeof(*e), pth_by_name);
     *out = e;
     if (!e || e->data)
         return NINO_OK;
@@ -220,14 +220,14 @@ static nino_status find(zip *z, const char *root, size_t root_len, const char *p
         st = nino_file_pread(z->fd, local, e->name_len, e->header + HEAD, z->name, err);
     if (st)
         return st;
-    const uint64_t packed = number(head + 18, 4), bytes = number(head + 22, 4);
-    const bool later = number(head + 6, 2) & 8; // sizes follow the data
+    const uint64_t packed = pth_number(head + 18, 4), bytes = pth_number(head + 22, 4);
+    const bool later = pth_number(head + 6, 2) & 8; // sizes follow the data
     const bool agree = (packed == e->bytes || packed == 0xffffffff || (later && !packed)) &&
                        (bytes == e->bytes || bytes == 0xffffffff || (later && !bytes));
-    if (!is_sig(head, "PK\3\4") || number(head + 26, 2) != e->name_len ||
-        memcmp(local, e->name, e->name_len) || number(head + 8, 2) || !agree)
+    if (!is_sig(head, "PK\3\4") || pth_number(head + 26, 2) != e->name_len ||
+        memcmp(local, e->name, e->name_len) || pth_number(head + 8, 2) || !agree)
         return REFUSE("range", z->name, "an entry and the archive's directory disagree");
-    const uint64_t data = e->header + HEAD + e->name_len + number(head + 28, 2);
+    const uint64_t data = e->header + HEAD + e->name_len + pth_number(head + 28, 2);
     if (data > end || e->bytes > end - data)
         return REFUSE("truncated", z->name, "an entry ends outside the file");
     e->data = data;
@@ -259,7 +259,7 @@ static nino_status check_byteorder(zip *z, const char *root, size_t root_len, ni
 {
     entry *e;
     char text[8];
-    nino_status st = find(z, root, root_len, "byteorder", strlen("byteorder"), &e, err);
+    nino_status st = pth_find(z, root, root_len, "byteorder", strlen("byteorder"), &e, err);
     if (st || !e)
         return st;
     if (e->bytes != strlen("little"))
@@ -286,7 +286,7 @@ static nino_status fill_info(zip *z, const char *root, size_t root_len, const ni
         return REFUSE("name", z->name, "a tensor's name is not UTF-8");
     const int name_len = (int) (t->name_len < 100 ? t->name_len : 100);
     memcpy(path + 5, t->key, t->key_len);
-    nino_status st = find(z, root, root_len, path, 5 + t->key_len, &e, err);
+    nino_status st = pth_find(z, root, root_len, path, 5 + t->key_len, &e, err);
     if (st)
         return st;
     if (!e)
@@ -314,7 +314,7 @@ static nino_status fill_info(zip *z, const char *root, size_t root_len, const ni
     return NINO_OK;
 }
 
-static int by_offset(const void *a, const void *b)
+static int pth_by_offset(const void *a, const void *b)
 {
     const nino_tensor_info *x = a, *y = b;
     if (x->offset != y->offset)
@@ -333,7 +333,7 @@ static nino_status read_model(zip *z, nino_st_header *out, nino_arena *scratch, 
     if (!st)
         st = check_byteorder(z, root, root_len, err);
     if (!st)
-        st = find(z, root, root_len, "data.pkl", strlen("data.pkl"), &pickle, err);
+        st = pth_find(z, root, root_len, "data.pkl", strlen("data.pkl"), &pickle, err);
     if (st)
         return st;
     if (pickle->bytes > MAX_PICKLE)
@@ -356,7 +356,7 @@ static nino_status read_model(zip *z, nino_st_header *out, nino_arena *scratch, 
         return st;
     out->n_infos = n;
     if (n > 1)
-        qsort(out->infos, (size_t) n, sizeof(*out->infos), by_offset);
+        qsort(out->infos, (size_t) n, sizeof(*out->infos), pth_by_offset);
     return NINO_OK;
 }
 
@@ -371,9 +371,9 @@ nino_status nino_pth_parse(int fd, uint64_t file_bytes, const char *name, nino_s
     if (!scratch || !out->arena)
         st = nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
     if (!st)
-        st = read_end(&z, file_bytes, err);
+        st = pth_read_end(&z, file_bytes, err);
     if (!st)
-        st = read_directory(&z, err);
+        st = pth_read_directory(&z, err);
     if (!st)
         st = read_model(&z, out, scratch, err);
     free(z.directory);

@@ -89,7 +89,7 @@ static const struct {
     { "torch", "BoolStorage", T_STORAGE_CLASS, NINO_BOOL8 },
 };
 
-static nino_status no_memory(machine *m)
+static nino_status pth_pickle_no_memory(machine *m)
 {
     return nino_fail(m->err, NINO_ERR_NOMEM, m->name, "out of memory");
 }
@@ -102,7 +102,7 @@ static uint32_t available(const machine *m)
 
 static value *top(machine *m) { return m->stack[m->depth - 1]; }
 
-static nino_status push(machine *m, value *v)
+static nino_status pth_pickle_push(machine *m, value *v)
 {
     if (m->depth == MAX_STACK)
         return REFUSE("limit", "the pickle needs a stack of more than %u values", MAX_STACK);
@@ -110,21 +110,21 @@ static nino_status push(machine *m, value *v)
     return NINO_OK;
 }
 
-static nino_status make(machine *m, type t, value **out)
+static nino_status pth_pickle_make(machine *m, type t, value **out)
 {
     if (m->n_values++ == MAX_VALUES)
         return REFUSE("limit", "the pickle makes more than %u values", MAX_VALUES);
     *out = nino_arena_alloc(m->arena, sizeof(**out));
     if (!*out)
-        return no_memory(m);
+        return pth_pickle_no_memory(m);
     (*out)->t = t;
     return NINO_OK;
 }
 
 static nino_status push_new(machine *m, type t, value **out)
 {
-    const nino_status st = make(m, t, out);
-    return st ? st : push(m, *out);
+    const nino_status st = pth_pickle_make(m, t, out);
+    return st ? st : pth_pickle_push(m, *out);
 }
 
 static nino_status push_int(machine *m, type t, int64_t i)
@@ -136,7 +136,7 @@ static nino_status push_int(machine *m, type t, int64_t i)
     return st;
 }
 
-static bool take(machine *m, size_t n, const char **out)
+static bool pth_pickle_take(machine *m, size_t n, const char **out)
 {
     if ((size_t) (m->end - m->p) < n)
         return false;
@@ -146,10 +146,10 @@ static bool take(machine *m, size_t n, const char **out)
 }
 
 // A little-endian number of n <= 8 bytes.
-static nino_status take_number(machine *m, size_t n, uint64_t *out)
+static nino_status pth_pickle_take_number(machine *m, size_t n, uint64_t *out)
 {
     const char *p;
-    if (!take(m, n, &p))
+    if (!pth_pickle_take(m, n, &p))
         return REFUSE("truncated", "the pickle ends inside an instruction");
     *out = 0;
     for (size_t i = n; i-- > 0;)
@@ -157,7 +157,7 @@ static nino_status take_number(machine *m, size_t n, uint64_t *out)
     return NINO_OK;
 }
 
-static int64_t sign_extend(uint64_t v, size_t bytes)
+static int64_t pth_pickle_sign_extend(uint64_t v, size_t bytes)
 {
     const int shift = 64 - 8 * (int) bytes;
     return bytes ? (int64_t) (v << shift) >> shift : 0;
@@ -211,7 +211,7 @@ static nino_status do_put(machine *m, uint64_t i)
             cap *= 2;
         value **grown = realloc(m->memo, cap * sizeof(value *));
         if (!grown)
-            return no_memory(m);
+            return pth_pickle_no_memory(m);
         memset(grown + m->memo_cap, 0, (cap - m->memo_cap) * sizeof(value *));
         m->memo = grown;
         m->memo_cap = cap;
@@ -224,7 +224,7 @@ static nino_status do_get(machine *m, uint64_t i)
 {
     if (i >= m->memo_cap || !m->memo[i])
         return REFUSE("syntax", "the pickle recalls a value that it never kept");
-    return push(m, m->memo[i]);
+    return pth_pickle_push(m, m->memo[i]);
 }
 
 // Pops n values into a new tuple.
@@ -232,16 +232,16 @@ static nino_status do_tuple(machine *m, uint32_t n)
 {
     value *v;
     NEED_STACK(n);
-    nino_status st = make(m, T_TUPLE, &v);
+    nino_status st = pth_pickle_make(m, T_TUPLE, &v);
     if (st)
         return st;
     v->items = nino_arena_alloc(m->arena, (n ? n : 1) * sizeof(value *));
     if (!v->items)
-        return no_memory(m);
+        return pth_pickle_no_memory(m);
     m->depth -= n;
     v->count = n;
     memcpy(v->items, m->stack + m->depth, n * sizeof(value *));
-    return push(m, v);
+    return pth_pickle_push(m, v);
 }
 
 // Removes the last mark; *n is how many values lie above it.
@@ -264,7 +264,7 @@ static nino_status do_setitems(machine *m, uint32_t n)
     for (uint32_t i = m->depth - n; i < m->depth; i += 2) {
         pair *e = nino_arena_alloc(m->arena, sizeof(*e));
         if (!e)
-            return no_memory(m);
+            return pth_pickle_no_memory(m);
         e->key = m->stack[i];
         e->val = m->stack[i + 1];
         if (d->dict.last)
@@ -298,12 +298,12 @@ static nino_status do_persid(machine *m)
         id->items[1]->t != T_STORAGE_CLASS || id->items[2]->t != T_STR ||
         id->items[3]->t != T_STR || id->items[4]->t != T_INT || id->items[4]->i < 0)
         return REFUSE("schema", "a reference to a storage has an unknown form");
-    nino_status st = make(m, T_STORAGE, &v);
+    nino_status st = pth_pickle_make(m, T_STORAGE, &v);
     if (st)
         return st;
     v->tensor = nino_arena_alloc(m->arena, sizeof(*v->tensor));
     if (!v->tensor)
-        return no_memory(m);
+        return pth_pickle_no_memory(m);
     v->tensor->dtype = id->items[1]->dtype;
     v->tensor->key = id->items[2]->str.p;
     v->tensor->key_len = id->items[2]->str.len;
@@ -348,12 +348,12 @@ static nino_status rebuild_tensor(machine *m, const value *args, value **out)
         return REFUSE("schema", "a tensor's shape and strides differ in length");
     if (shape->count > NINO_FILE_MAX_RANK)
         return REFUSE("limit", "a tensor has %u dimensions", shape->count);
-    nino_status st = make(m, T_TENSOR, out);
+    nino_status st = pth_pickle_make(m, T_TENSOR, out);
     if (st)
         return st;
     nino_pickle_tensor *t = nino_arena_alloc(m->arena, sizeof(*t));
     if (!t)
-        return no_memory(m);
+        return pth_pickle_no_memory(m);
     *t = *args->items[0]->tensor;
     (*out)->tensor = t;
     if (args->items[1]->i < 0)
@@ -382,7 +382,7 @@ static nino_status do_reduce(machine *m)
     switch (fn->t) {
     case T_ORDERED_DICT_CLASS:
         st = args->count ? REFUSE("schema", "an OrderedDict made from a list is not read")
-                         : make(m, T_DICT, &v);
+                         : pth_pickle_make(m, T_DICT, &v);
         break;
     case T_REBUILD_TENSOR: st = rebuild_tensor(m, args, &v); break;
     case T_REBUILD_PARAMETER:
@@ -394,7 +394,7 @@ static nino_status do_reduce(machine *m)
     default: return REFUSE("schema", "the pickle calls something that cannot be called");
     }
     m->depth -= 2;
-    return st ? st : push(m, v);
+    return st ? st : pth_pickle_push(m, v);
 }
 
 // Attributes set on an OrderedDict (torch keeps `_metadata` there) are dropped.
@@ -410,13 +410,13 @@ static nino_status do_build(machine *m)
 static nino_status do_long1(machine *m)
 {
     uint64_t n = 0, v = 0;
-    nino_status st = take_number(m, 1, &n);
+    nino_status st = pth_pickle_take_number(m, 1, &n);
     if (!st && n > 8)
         return REFUSE("overflow", "the pickle holds an integer of %llu bytes",
                       (unsigned long long) n);
     if (!st)
-        st = take_number(m, (size_t) n, &v);
-    return st ? st : push_int(m, T_INT, sign_extend(v, (size_t) n));
+        st = pth_pickle_take_number(m, (size_t) n, &v);
+    return st ? st : push_int(m, T_INT, pth_pickle_sign_extend(v, (size_t) n));
 }
 
 static nino_status do_unicode(machine *m)
@@ -424,10 +424,10 @@ static nino_status do_unicode(machine *m)
     uint64_t n = 0;
     const char *p;
     value *v;
-    nino_status st = take_number(m, 4, &n);
+    nino_status st = pth_pickle_take_number(m, 4, &n);
     if (st)
         return st;
-    if (!take(m, (size_t) n, &p))
+    if (!pth_pickle_take(m, (size_t) n, &p))
         return REFUSE("truncated", "the pickle ends inside a string");
     st = push_new(m, T_STR, &v);
     if (!st) {
@@ -441,20 +441,20 @@ static nino_status do_unicode(machine *m)
 static nino_status do_numbered(machine *m, unsigned char op, size_t width)
 {
     uint64_t v;
-    const nino_status st = take_number(m, width, &v);
+    const nino_status st = pth_pickle_take_number(m, width, &v);
     if (st)
         return st;
     switch (op) {
     case 0x80: // PROTO
         return v == 2 || v == 3 ? NINO_OK
                                 : REFUSE("version", "pickle protocol %d is not read", (int) v);
-    case 'q':                                               // BINPUT
-    case 'r': return do_put(m, v);                          // LONG_BINPUT
-    case 'h':                                               // BINGET
-    case 'j': return do_get(m, v);                          // LONG_BINGET
-    case 'J': return push_int(m, T_INT, sign_extend(v, 4)); // BININT
-    case 'G': return push_int(m, T_OPAQUE, 0);              // BINFLOAT
-    default: return push_int(m, T_INT, (int64_t) v);        // BININT1, BININT2
+    case 'q':                                                          // BINPUT
+    case 'r': return do_put(m, v);                                     // LONG_BINPUT
+    case 'h':                                                          // BINGET
+    case 'j': return do_get(m, v);                                     // LONG_BINGET
+    case 'J': return push_int(m, T_INT, pth_pickle_sign_extend(v, 4)); // BININT
+    case 'G': return push_int(m, T_OPAQUE, 0);                         // BINFLOAT
+    default: return push_int(m, T_INT, (int64_t) v);                   // BININT1, BININT2
     }
 }
 
@@ -470,9 +470,9 @@ static nino_status do_group(machine *m, unsigned char op)
     case 'e': return do_append(m, n);
     case 'u': return do_setitems(m, n);
     default: // 'd': a new dict below the values
-        st = make(m, T_DICT, &d);
+        st = pth_pickle_make(m, T_DICT, &d);
         if (!st)
-            st = push(m, d);
+            st = pth_pickle_push(m, d);
         if (st)
             return st;
         memmove(m->stack + m->depth - n, m->stack + m->depth - n - 1, n * sizeof(value *));
@@ -481,7 +481,7 @@ static nino_status do_group(machine *m, unsigned char op)
     }
 }
 
-static nino_status step(machine *m, unsigned char op)
+static nino_status pth_pickle_step(machine *m, unsigned char op)
 {
     value *v;
     switch (op) {
@@ -526,7 +526,7 @@ static nino_status step(machine *m, unsigned char op)
     }
 }
 
-static nino_status run(machine *m)
+static nino_status pth_pickle_run(machine *m)
 {
     for (;;) {
         if (m->p == m->end)
@@ -534,7 +534,7 @@ static nino_status run(machine *m)
         const unsigned char op = (unsigned char) *m->p++;
         if (op == '.')
             break;
-        const nino_status st = step(m, op);
+        const nino_status st = pth_pickle_step(m, op);
         if (st)
             return st;
     }
@@ -575,7 +575,7 @@ static nino_status list_dict(machine *m, const value *v, const char *prefix,
             continue;
         char *name = nino_arena_alloc(m->arena, n + t->name_len + 1);
         if (!name)
-            return no_memory(m);
+            return pth_pickle_no_memory(m);
         memcpy(name, prefix, n + 1);
         memcpy(name + n, t->name, t->name_len);
         t->name = name;
@@ -593,7 +593,7 @@ static const value *inner_dict(const value *v)
     return NULL;
 }
 
-static nino_status list(machine *m, const value *v, nino_pickle_tensor **out, int *n_out)
+static nino_status pth_pickle_list(machine *m, const value *v, nino_pickle_tensor **out, int *n_out)
 {
     static const char bare[] = "tensor";
     if (v->t != T_DICT && v->t != T_TENSOR)
@@ -604,7 +604,7 @@ static nino_status list(machine *m, const value *v, nino_pickle_tensor **out, in
         return REFUSE("limit", "%u tensors, at most %d are read", n, MAX_TENSORS);
     nino_pickle_tensor *t = nino_arena_alloc(m->arena, (n ? n : 1) * sizeof(*t));
     if (!t)
-        return no_memory(m);
+        return pth_pickle_no_memory(m);
     *out = t;
     *n_out = 0;
     if (v->t == T_DICT) {
@@ -625,9 +625,9 @@ nino_status nino_pickle_read(const char *p, size_t n, const char *name, nino_are
     nino_status st;
     m.stack = malloc(MAX_STACK * sizeof(value *));
     m.marks = malloc(MAX_STACK * sizeof(*m.marks));
-    st = m.stack && m.marks ? run(&m) : no_memory(&m);
+    st = m.stack && m.marks ? pth_pickle_run(&m) : pth_pickle_no_memory(&m);
     if (!st)
-        st = list(&m, unwrap(m.stack[0]), out, n_out);
+        st = pth_pickle_list(&m, unwrap(m.stack[0]), out, n_out);
     free(m.stack);
     free(m.marks);
     free(m.memo);

@@ -62,13 +62,13 @@ static nino_status refuse_length(const char *p, size_t len, const char *name, ni
     return REFUSE("limit", name, "the header claims more than %u bytes", MAX_HEADER);
 }
 
-static bool is_key(const nino_json *v, const char *key)
+static bool is_safetensors_key(const nino_json *v, const char *key)
 {
     return v->key_len == strlen(key) && !memcmp(v->key, key, v->key_len);
 }
 
 // Nesting of brackets inside v's source text, outside of strings.
-static int depth_of(const nino_json_doc *doc, const nino_json *v)
+static int safetensors_depth_of(const nino_json_doc *doc, const nino_json *v)
 {
     int depth = 0, deepest = 0;
     bool in_string = false;
@@ -110,8 +110,8 @@ static nino_status read_metadata(const nino_json *v, const char *name, nino_st_h
 }
 
 // A shape's or offsets' element: digits only, and it must fit.
-static nino_status read_number(const nino_json *v, const char *what, const char *where,
-                               uint64_t *out, nino_error *err)
+static nino_status safetensors_read_number(const nino_json *v, const char *what, const char *where,
+                                           uint64_t *out, nino_error *err)
 {
     if (v->type != NINO_JSON_NUMBER || strspn(v->text, "0123456789") != v->len)
         return REFUSE("schema", where, "%s holds something that is not a count", what);
@@ -131,7 +131,7 @@ static nino_status read_shape(const nino_json *v, const char *where, nino_tensor
     *count = 1;
     for (const nino_json *e = v->child; e; e = e->next) {
         uint64_t d;
-        nino_status st = read_number(e, "shape", where, &d, err);
+        nino_status st = safetensors_read_number(e, "shape", where, &d, err);
         if (st)
             return st;
         if (d > INT64_MAX || !nino_mul_u64(*count, d, count))
@@ -142,15 +142,15 @@ static nino_status read_shape(const nino_json *v, const char *where, nino_tensor
 }
 
 // Leaves the range relative to the data area in t->offset and t->bytes.
-static nino_status read_range(const nino_json *v, uint64_t count, const char *where,
-                              nino_tensor_info *t, nino_error *err)
+static nino_status safetensors_read_range(const nino_json *v, uint64_t count, const char *where,
+                                          nino_tensor_info *t, nino_error *err)
 {
     uint64_t range[2], bits;
     if (v->type != NINO_JSON_ARRAY || v->count != 2)
         return REFUSE("schema", where, "data_offsets is not a pair");
-    nino_status st = read_number(v->child, "data_offsets", where, &range[0], err);
+    nino_status st = safetensors_read_number(v->child, "data_offsets", where, &range[0], err);
     if (!st)
-        st = read_number(v->child->next, "data_offsets", where, &range[1], err);
+        st = safetensors_read_number(v->child->next, "data_offsets", where, &range[1], err);
     if (st)
         return st;
     if (!nino_mul_u64(count, (uint64_t) nino_dtype_bits(t->dtype), &bits))
@@ -177,13 +177,13 @@ static nino_status read_tensor(const nino_json_doc *doc, const nino_json *v, con
     if (v->type != NINO_JSON_OBJECT)
         return REFUSE("schema", where, "the description is not an object");
     for (const nino_json *m = v->child; m; m = m->next) {
-        if (is_key(m, "dtype"))
+        if (is_safetensors_key(m, "dtype"))
             dtype = m;
-        else if (is_key(m, "shape"))
+        else if (is_safetensors_key(m, "shape"))
             shape = m;
-        else if (is_key(m, "data_offsets"))
+        else if (is_safetensors_key(m, "data_offsets"))
             range = m;
-        else if (depth_of(doc, m) > MAX_EXTRA_DEPTH)
+        else if (safetensors_depth_of(doc, m) > MAX_EXTRA_DEPTH)
             return REFUSE("limit", where, "an unknown field is nested too deeply");
     }
     if (!dtype || !shape || !range)
@@ -196,7 +196,7 @@ static nino_status read_tensor(const nino_json_doc *doc, const nino_json *v, con
     if (!nino_dtype_from_safetensors(dtype->text, &t->dtype))
         return REFUSE("dtype", where, "unknown dtype '%.24s'", dtype->text);
     nino_status st = read_shape(shape, where, t, &count, err);
-    return st ? st : read_range(range, count, where, t, err);
+    return st ? st : safetensors_read_range(range, count, where, t, err);
 }
 
 static nino_status read_name(const nino_json *v, const char *file, nino_st_header *out,
@@ -216,7 +216,7 @@ static nino_status read_name(const nino_json *v, const char *file, nino_st_heade
     return *name ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
 }
 
-static int by_offset(const void *a, const void *b)
+static int safetensors_by_offset(const void *a, const void *b)
 {
     const nino_tensor_info *x = a, *y = b;
     if (x->offset != y->offset)
@@ -242,7 +242,7 @@ static nino_status check_cover(nino_st_header *h, uint64_t base, uint64_t file_b
 {
     uint64_t at = 0;
     if (h->n_infos > 1)
-        qsort(h->infos, (size_t) h->n_infos, sizeof(*h->infos), by_offset);
+        qsort(h->infos, (size_t) h->n_infos, sizeof(*h->infos), safetensors_by_offset);
     for (int i = 0; i < h->n_infos; i++) {
         nino_tensor_info *t = &h->infos[i];
         if (t->offset != at)
@@ -262,8 +262,8 @@ static nino_status check_cover(nino_st_header *h, uint64_t base, uint64_t file_b
     return NINO_OK;
 }
 
-static nino_status read_header(const nino_json_doc *doc, const char *name, nino_st_header *out,
-                               nino_error *err)
+static nino_status safetensors_read_header(const nino_json_doc *doc, const char *name,
+                                           nino_st_header *out, nino_error *err)
 {
     const nino_json *root = doc->root;
     if (root->type != NINO_JSON_OBJECT)
@@ -271,7 +271,7 @@ static nino_status read_header(const nino_json_doc *doc, const char *name, nino_
     const uint32_t n = root->count;
     bool has_meta = false;
     for (const nino_json *v = root->child; v; v = v->next)
-        has_meta = has_meta || is_key(v, "__metadata__");
+        has_meta = has_meta || is_safetensors_key(v, "__metadata__");
     if (n - has_meta > MAX_TENSORS)
         return REFUSE("limit", name, "%u tensors, at most %u are read", n, MAX_TENSORS);
     out->infos = nino_arena_alloc(out->arena, (n ? n : 1) * sizeof(*out->infos));
@@ -279,7 +279,7 @@ static nino_status read_header(const nino_json_doc *doc, const char *name, nino_
         return nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
     for (const nino_json *v = root->child; v; v = v->next) {
         nino_status st;
-        if (is_key(v, "__metadata__")) {
+        if (is_safetensors_key(v, "__metadata__")) {
             st = read_metadata(v, name, out, err);
         } else {
             nino_tensor_info *t = &out->infos[out->n_infos];
@@ -326,7 +326,7 @@ nino_status nino_st_parse(const void *head, size_t head_len, uint64_t file_bytes
         st = nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
         goto end;
     }
-    st = read_header(doc, name, out, err);
+    st = safetensors_read_header(doc, name, out, err);
     if (!st)
         st = check_cover(out, 8 + len, file_bytes, name, err);
 end:
@@ -349,7 +349,7 @@ static nino_dtype dtype_of(const nino_st_source *e)
 }
 
 // Bytes of the values without gaps.
-static uint64_t bytes_of(const nino_st_source *e)
+static uint64_t safetensors_bytes_of(const nino_st_source *e)
 {
     if (e->array || !e->info)
         return e->array ? e->array->bytes : 0;
@@ -388,7 +388,7 @@ static uint64_t put_header(nino_buf *b, const nino_st_source *sources, int n, co
         nino_buf_addf(b, ":{\"dtype\":\"%s\",\"shape\":[", nino_dtype_safetensors(dtype_of(e)));
         for (int k = 0; k < rank; k++)
             nino_buf_addf(b, k ? ",%lld" : "%lld", (long long) dim[k]);
-        const uint64_t next = at + bytes_of(e);
+        const uint64_t next = at + safetensors_bytes_of(e);
         nino_buf_addf(b, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long) at,
                       (unsigned long long) next);
         at = next;
@@ -405,7 +405,7 @@ static nino_status write_tensor(nino_file_writer *w, const nino_st_source *e, ni
 {
     if (e->array || !e->info)
         return e->array ? nino_file_writer_write(w, e->array->data, e->array->bytes, err) : NINO_OK;
-    const uint64_t n = bytes_of(e), room = n > e->info->bytes ? n : e->info->bytes;
+    const uint64_t n = safetensors_bytes_of(e), room = n > e->info->bytes ? n : e->info->bytes;
     void *values = malloc((size_t) room + 1);
     nino_status st = values ? nino_weights_read(e->file, e->info, values, err)
                             : nino_fail(err, NINO_ERR_NOMEM, e->name, "out of memory");

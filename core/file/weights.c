@@ -101,7 +101,7 @@ nino_status nino_weights_build_index(nino_weights *w, nino_error *err)
     return NINO_OK;
 }
 
-static nino_status check_file(nino_weights *w, struct stat *s, nino_error *err)
+static nino_status weights_check_file(nino_weights *w, struct stat *s, nino_error *err)
 {
     if (fstat(w->fd, s))
         return nino_fail(err, NINO_ERR_IO, w->path, "%s", strerror(errno));
@@ -110,7 +110,7 @@ static nino_status check_file(nino_weights *w, struct stat *s, nino_error *err)
     return NINO_OK;
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_weights_same(const struct stat *a, const struct stat *b)
 {
     return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
            a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
@@ -119,7 +119,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 static nino_status open_checked(nino_weights *w, nino_error *err)
 {
     struct stat before, after;
-    nino_status st = check_file(w, &before, err);
+    nino_status st = weights_check_file(w, &before, err);
     if (st)
         return st;
     w->file_bytes = (uint64_t) before.st_size;
@@ -132,8 +132,8 @@ static nino_status open_checked(nino_weights *w, nino_error *err)
     if (!st && !(w->ahead = nino_ahead_create(w->header.n_infos)))
         st = nino_fail(err, NINO_ERR_NOMEM, w->path, "out of memory");
     if (!st)
-        st = check_file(w, &after, err);
-    if (!st && !is_same(&before, &after))
+        st = weights_check_file(w, &after, err);
+    if (!st && !is_weights_same(&before, &after))
         st = nino_fail(err, NINO_ERR_IO, w->path, "the file changed while it was read");
     return st;
 }
@@ -254,7 +254,7 @@ static size_t span_of(const nino_tensor_info *t)
 
 // Copies the elements of a strided tensor into C order. Unsigned, because the stride of a dimension
 // of one may be any number: the position wraps around and back.
-static void gather(char *dst, const char *src, const nino_tensor_info *t)
+static void weights_gather(char *dst, const char *src, const nino_tensor_info *t)
 {
     const size_t size = nino_dtype_size(t->dtype);
     int64_t at[NINO_FILE_MAX_RANK] = { 0 };
@@ -294,7 +294,7 @@ nino_status nino_weights_read(const nino_weights *w, const nino_tensor_info *t, 
         return fail_at(NINO_ERR_NOMEM, w, t, "out of memory", err);
     nino_status st = nino_file_pread(w->fd, src, span, t->offset, w->path, err);
     if (!st)
-        gather(dst, src, t);
+        weights_gather(dst, src, t);
     free(src);
     return st;
 }
@@ -324,8 +324,8 @@ nino_status nino_weights_read_head(const nino_weights *w, void *dst, size_t n, n
 }
 
 // Reads all values through a buffer, as f32; whole blocks at a time.
-static nino_status read_blocks(const nino_weights *w, const nino_tensor_info *t, float *dst,
-                               nino_error *err)
+static nino_status weights_read_blocks(const nino_weights *w, const nino_tensor_info *t, float *dst,
+                                       nino_error *err)
 {
     enum { ROOM = 1 << 20 };
     size_t values, bytes;
@@ -358,7 +358,8 @@ static nino_status read_gathered(const nino_weights *w, const nino_tensor_info *
     return st;
 }
 
-static nino_status check_usable(const nino_weights *w, const nino_tensor_info *t, nino_error *err)
+static nino_status weights_check_usable(const nino_weights *w, const nino_tensor_info *t,
+                                        nino_error *err)
 {
     char msg[96];
     float probe = 0;
@@ -369,14 +370,15 @@ static nino_status check_usable(const nino_weights *w, const nino_tensor_info *t
     return fail_at(NINO_ERR_UNSUPPORTED, w, t, msg, err);
 }
 
-static nino_status read_values(const nino_weights *w, const nino_tensor_info *t, float *dst,
-                               nino_error *err)
+static nino_status weights_read_values(const nino_weights *w, const nino_tensor_info *t, float *dst,
+                                       nino_error *err)
 {
     if (!t->bytes)
         return NINO_OK;
     if (t->is_strided)
         return read_gathered(w, t, dst, err);
-    return t->dtype == NINO_F32 ? nino_weights_read(w, t, dst, err) : read_blocks(w, t, dst, err);
+    return t->dtype == NINO_F32 ? nino_weights_read(w, t, dst, err)
+                                : weights_read_blocks(w, t, dst, err);
 }
 
 // Values first ... first + n - 1 of a tensor whose rows are not whole blocks: those at both ends
@@ -394,7 +396,7 @@ static nino_status read_across_blocks(const nino_weights *w, const nino_tensor_i
     float *all = malloc((size_t) (count * block) * sizeof(float));
     if (!all)
         return fail_at(NINO_ERR_NOMEM, w, t, "out of memory", err);
-    const nino_status st = read_blocks(w, &part, all, err);
+    const nino_status st = weights_read_blocks(w, &part, all, err);
     if (!st)
         memcpy(dst, all + first - begin * block, (size_t) n * sizeof(float));
     free(all);
@@ -404,7 +406,7 @@ static nino_status read_across_blocks(const nino_weights *w, const nino_tensor_i
 nino_status nino_weights_read_rows_f32(const nino_weights *w, const nino_tensor_info *t,
                                        int64_t first, int64_t n, float *dst, nino_error *err)
 {
-    nino_status st = check_usable(w, t, err);
+    nino_status st = weights_check_usable(w, t, err);
     if (st)
         return st;
     const int64_t rows = t->rank ? t->dim[0] : 0;
@@ -425,12 +427,12 @@ nino_status nino_weights_read_rows_f32(const nino_weights *w, const nino_tensor_
     part.offset += t->is_strided
                        ? (uint64_t) first * (uint64_t) t->stride[0] * nino_dtype_size(t->dtype)
                        : t->bytes / (uint64_t) rows * (uint64_t) first;
-    return read_values(w, &part, dst, err);
+    return weights_read_values(w, &part, dst, err);
 }
 
 nino_array *nino_weights_read_f32(const nino_weights *w, const nino_tensor_info *t, nino_error *err)
 {
-    if (check_usable(w, t, err))
+    if (weights_check_usable(w, t, err))
         return NULL;
     nino_array *a = nino_array_create(NINO_F32, nino_shape_make(t->rank, t->dim));
     if (!a) {
@@ -438,7 +440,7 @@ nino_array *nino_weights_read_f32(const nino_weights *w, const nino_tensor_info 
         return NULL;
     }
     const nino_status st =
-        w->base ? nino_view_read_all(w, t, a->data, err) : read_values(w, t, a->data, err);
+        w->base ? nino_view_read_all(w, t, a->data, err) : weights_read_values(w, t, a->data, err);
     if (st)
         nino_array_unref(&a);
     return a;

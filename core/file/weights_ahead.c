@@ -62,7 +62,8 @@ void nino_weights_expect(nino_weights *w, const nino_tensor_info *t)
 }
 
 // The next piece to ask for; false: none, for now.
-static bool take(const nino_weights *w, nino_ahead *a, uint64_t *offset, uint64_t *bytes)
+static bool weights_ahead_take(const nino_weights *w, nino_ahead *a, uint64_t *offset,
+                               uint64_t *bytes)
 {
     while (a->next < a->n && a->ahead < WINDOW) {
         const nino_tensor_info *t = &w->header.infos[a->order[a->next]];
@@ -81,14 +82,14 @@ static bool take(const nino_weights *w, nino_ahead *a, uint64_t *offset, uint64_
     return false;
 }
 
-static void *run(void *priv)
+static void *weights_ahead_run(void *priv)
 {
     const nino_weights *w = priv;
     nino_ahead *a = w->ahead;
     uint64_t offset, bytes;
     pthread_mutex_lock(&a->lock);
     while (!a->is_over) {
-        if (!take(w, a, &offset, &bytes)) {
+        if (!weights_ahead_take(w, a, &offset, &bytes)) {
             pthread_cond_wait(&a->wake, &a->lock);
             continue;
         }
@@ -101,7 +102,7 @@ static void *run(void *priv)
 }
 
 // From `now` on, unless that is between what was read and what is asked for already.
-static void move_to(const nino_weights *w, nino_ahead *a, size_t now)
+static void weights_ahead_move_to(const nino_weights *w, nino_ahead *a, size_t now)
 {
     if (now < a->now || now >= a->next) {
         a->next = now + 1;
@@ -123,9 +124,9 @@ void nino_weights_read_ahead(nino_weights *w, const nino_tensor_info *t)
         return;
     pthread_mutex_lock(&a->lock);
     if (a->place[i])
-        move_to(file, a, a->place[i] - 1);
+        weights_ahead_move_to(file, a, a->place[i] - 1);
     if (!a->has_thread && !a->has_failed)
-        a->has_failed = pthread_create(&a->thread, NULL, run, file) != 0;
+        a->has_failed = pthread_create(&a->thread, NULL, weights_ahead_run, file) != 0;
     a->has_thread = !a->has_failed;
     pthread_cond_signal(&a->wake);
     pthread_mutex_unlock(&a->lock);

@@ -35,7 +35,7 @@ static const nino_tensor_info *beside(place *p, const char *what)
     return nino_weights_find(p->w, p->name);
 }
 
-static bool is_text(const nino_json *v, const char *text)
+static bool is_weights_scale_text(const nino_json *v, const char *text)
 {
     return v && v->type == NINO_JSON_STRING && !strcmp(v->text, text);
 }
@@ -44,8 +44,9 @@ static nino_status check_format(const place *p, const nino_json *root, nino_erro
 {
     const nino_json *format = nino_json_get(root, "format");
     const nino_json *turned = nino_json_get(root, "convrot");
-    const bool is_known = !format || is_text(format, "int8_tensorwise") ||
-                          is_text(format, "float8_e4m3fn") || is_text(format, "float8_e5m2");
+    const bool is_known = !format || is_weights_scale_text(format, "int8_tensorwise") ||
+                          is_weights_scale_text(format, "float8_e4m3fn") ||
+                          is_weights_scale_text(format, "float8_e5m2");
     char text[128];
     snprintf(text, sizeof(text), "the weight is stored as %.60s, which cannot be read",
              format && format->type == NINO_JSON_STRING ? format->text : "something unnamed");

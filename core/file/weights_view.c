@@ -101,7 +101,7 @@ nino_status nino_view_read(const nino_weights *w, const nino_tensor_info *t, voi
 }
 
 // Only upwards, and to no size that could overflow.
-static void enlarge(const nino_weights *w, nino_tensor_info *t)
+static void weights_view_enlarge(const nino_weights *w, nino_tensor_info *t)
 {
     int64_t dim[2] = { t->dim[0], t->dim[1] };
     if (t->rank != 2 || !w->change.enlarge)
@@ -134,7 +134,7 @@ static nino_status copy_table(nino_weights *w, nino_error *err)
                            w->change.covers(w->change.priv, t->name);
         if (!w->is_changed[i])
             continue;
-        enlarge(w, t);
+        weights_view_enlarge(w, t);
         const nino_shape shape = nino_shape_make(t->rank, t->dim);
         if (t->dtype != NINO_F16 && t->dtype != NINO_BF16)
             t->dtype = NINO_F32;

@@ -44,13 +44,13 @@ static void timer_close(timer *t)
 
 // ---- statistics --------------------------------------------------------------------------------
 
-static int by_value(const void *a, const void *b)
+static int bench_by_value(const void *a, const void *b)
 {
     const double x = *(const double *) a, y = *(const double *) b;
     return (x > y) - (x < y);
 }
 
-static double median(const double *v, size_t n)
+static double bench_median(const double *v, size_t n)
 {
     double *s = malloc((n + 1) * sizeof(*s));
     if (!s || !n) {
@@ -58,7 +58,7 @@ static double median(const double *v, size_t n)
         return NAN;
     }
     memcpy(s, v, n * sizeof(*s));
-    qsort(s, n, sizeof(*s), by_value);
+    qsort(s, n, sizeof(*s), bench_by_value);
     const double m = n % 2 ? s[n / 2] : (s[n / 2 - 1] + s[n / 2]) / 2;
     free(s);
     return m;
@@ -95,7 +95,7 @@ void nino_bench_fill(nino_bench_case *c, const double *seconds, const double *ra
     c->ratio = exp(mean);
     c->ratio_low = exp(low);
     c->ratio_high = exp(high);
-    c->median_s = median(seconds, n);
+    c->median_s = bench_median(seconds, n);
     c->min_s = NAN;
     for (size_t i = 0; i < n; i++)
         c->min_s = fmin(c->min_s, seconds[i]);
@@ -116,7 +116,7 @@ void nino_bench_compare(const nino_bench_case *a, const nino_bench_case *b, doub
 
 // ---- a run -------------------------------------------------------------------------------------
 
-static void describe(nino_bench_result *r, const nino_backend *be)
+static void bench_describe(nino_bench_result *r, const nino_backend *be)
 {
     double load;
     snprintf(r->device, sizeof(r->device), "%s", be->info.name);
@@ -137,8 +137,8 @@ static double limit(const nino_backend *be, const nino_ceilings *c, double flops
     return fmax(peak > 0 ? flops / peak : 0, rate > 0 ? bytes / rate : 0);
 }
 
-static nino_status sample(timer *yard, timer *t, const nino_bench_params *p, double *seconds,
-                          double *ratios, double *yards, nino_error *err)
+static nino_status bench_sample(timer *yard, timer *t, const nino_bench_params *p, double *seconds,
+                                double *ratios, double *yards, nino_error *err)
 {
     const int warmup = p->warmup > 0 ? p->warmup : WARMUP;
     const int n = p->samples > 0 ? p->samples : SAMPLES;
@@ -157,9 +157,9 @@ static nino_status sample(timer *yard, timer *t, const nino_bench_params *p, dou
     return st;
 }
 
-static nino_status run_case(nino_backend *be, timer *yard, const nino_check_case *c,
-                            const nino_bench_params *p, const nino_ceilings *limits,
-                            double *samples, nino_bench_result *out, nino_error *err)
+static nino_status bench_run_case(nino_backend *be, timer *yard, const nino_check_case *c,
+                                  const nino_bench_params *p, const nino_ceilings *limits,
+                                  double *samples, nino_bench_result *out, nino_error *err)
 {
     const size_t n = (size_t) (p->samples > 0 ? p->samples : SAMPLES);
     nino_bench_case *b = &out->cases[out->n_cases];
@@ -168,14 +168,14 @@ static nino_status run_case(nino_backend *be, timer *yard, const nino_check_case
     *b = (nino_bench_case){ .n = 0 };
     nino_check_name(c, be->profile.act_type, -1, b->name, sizeof(b->name));
     if (!st)
-        st = sample(yard, &t, p, samples, samples + n, samples + 2 * n, err);
+        st = bench_sample(yard, &t, p, samples, samples + n, samples + 2 * n, err);
     if (!st) {
         b->flops = nino_ops[c->op].flops(&t.job.d);
         b->bytes = nino_ops[c->op].bytes(&t.job.d);
         nino_bench_fill(b, samples, samples + n, n);
         if (limits->measured_at)
             b->peak_percent = 100 * limit(be, limits, b->flops, b->bytes) / b->median_s;
-        out->yardstick_s = median(samples + 2 * n, n);
+        out->yardstick_s = bench_median(samples + 2 * n, n);
         out->n_cases++;
     }
     timer_close(&t);
@@ -214,7 +214,7 @@ static nino_status run_cases(nino_backend *be, const nino_bench_params *p, nino_
         nino_check_name(c, be->profile.act_type, -1, name, sizeof(name));
         if (p->progress)
             p->progress(p->priv, name);
-        st = run_case(be, &yard, c, p, &limits, samples, out, err);
+        st = bench_run_case(be, &yard, c, p, &limits, samples, out, err);
     }
     if (!st && !out->n_cases)
         st = nino_fail(err, NINO_ERR_UNKNOWN, p->filter ? p->filter : "",
@@ -237,7 +237,7 @@ nino_status nino_bench(const nino_bench_params *params, nino_bench_result *out, 
     nino_backend *be = nino_device_open(p->device, &cp, NULL, &mine);
     nino_status st = mine.code;
     if (be) {
-        describe(&r, be);
+        bench_describe(&r, be);
         st = run_cases(be, p, &r, &mine);
     }
     nino_backend_close(&be);
@@ -267,14 +267,14 @@ nino_status nino_bench_yardstick(const char *device, nino_bench_result *out, dou
     nino_backend *be = nino_device_open(device, NULL, NULL, &mine);
     nino_status st = mine.code;
     if (be) {
-        describe(out, be);
+        bench_describe(out, be);
         out->yardstick_edge = EDGE;
         const nino_check_case product = yardstick(EDGE);
         st = timer_open(&yard, be, &product, NINO_F32, &mine);
         for (int i = -1; i < 5 && !st; i++) // the first one warms up
             st = check_side_time(&yard.side, &v[i < 0 ? 0 : i], &mine);
         timer_close(&yard);
-        *seconds = st ? 0 : median(v, 5);
+        *seconds = st ? 0 : bench_median(v, 5);
         out->yardstick_s = *seconds;
     }
     nino_backend_close(&be);

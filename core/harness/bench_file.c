@@ -29,7 +29,7 @@ static const field fields[] = {
 };
 enum { N_FIELDS = sizeof(fields) / sizeof(fields[0]) };
 
-static void add_text(nino_buf *b, const char *key, const char *v)
+static void bench_file_add_text(nino_buf *b, const char *key, const char *v)
 {
     nino_buf_addf(b, "  \"%s\": ", key);
     nino_buf_add_json_string(b, v, strlen(v));
@@ -37,7 +37,7 @@ static void add_text(nino_buf *b, const char *key, const char *v)
 }
 
 // What is not known is left out.
-static void add_number(nino_buf *b, const char *key, double v)
+static void bench_file_add_number(nino_buf *b, const char *key, double v)
 {
     if (isfinite(v))
         nino_buf_addf(b, ", \"%s\": %.9g", key, v);
@@ -47,14 +47,14 @@ nino_status nino_bench_save(const char *path, const nino_bench_result *r, nino_e
 {
     nino_buf b = { 0 };
     nino_buf_addf(&b, "{\n  \"bench\": %d,\n", FORMAT);
-    add_text(&b, "device", r->device);
-    add_text(&b, "driver", r->driver);
-    add_text(&b, "platform", r->platform);
-    add_text(&b, "version", r->version);
+    bench_file_add_text(&b, "device", r->device);
+    bench_file_add_text(&b, "driver", r->driver);
+    bench_file_add_text(&b, "platform", r->platform);
+    bench_file_add_text(&b, "version", r->version);
     nino_buf_addf(&b, "  \"compute_units\": %u, \"measured_at\": %lld", r->compute_units,
                   (long long) r->measured_at);
-    add_number(&b, "load", r->load);
-    add_number(&b, "yardstick_s", r->yardstick_s);
+    bench_file_add_number(&b, "load", r->load);
+    bench_file_add_number(&b, "yardstick_s", r->yardstick_s);
     nino_buf_adds(&b, ",\n  \"cases\": [");
     for (size_t i = 0; i < r->n_cases; i++) {
         const nino_bench_case *c = &r->cases[i];
@@ -64,7 +64,7 @@ nino_status nino_bench_save(const char *path, const nino_bench_result *r, nino_e
         for (size_t k = 0; k < N_FIELDS; k++) {
             double v;
             memcpy(&v, (const char *) c + fields[k].offset, sizeof(v));
-            add_number(&b, fields[k].key, v);
+            bench_file_add_number(&b, fields[k].key, v);
         }
         nino_buf_addc(&b, '}');
     }
@@ -75,13 +75,13 @@ nino_status nino_bench_save(const char *path, const nino_bench_result *r, nino_e
     return st;
 }
 
-static void take_text(const nino_json *root, const char *key, char *out, size_t size)
+static void bench_file_take_text(const nino_json *root, const char *key, char *out, size_t size)
 {
     const char *s = nino_json_str(nino_json_get(root, key));
     snprintf(out, size, "%s", s ? s : "");
 }
 
-static double take_number(const nino_json *root, const char *key)
+static double bench_file_take_number(const nino_json *root, const char *key)
 {
     double v;
     return nino_json_double(nino_json_get(root, key), &v) ? v : (double) NAN;
@@ -89,16 +89,16 @@ static double take_number(const nino_json *root, const char *key)
 
 static bool take_case(const nino_json *e, nino_bench_case *c)
 {
-    take_text(e, "name", c->name, sizeof(c->name));
+    bench_file_take_text(e, "name", c->name, sizeof(c->name));
     for (size_t k = 0; k < N_FIELDS; k++) {
-        const double v = take_number(e, fields[k].key);
+        const double v = bench_file_take_number(e, fields[k].key);
         memcpy((char *) c + fields[k].offset, &v, sizeof(v));
     }
     return *c->name && nino_json_u64(nino_json_get(e, "n"), &c->n) && c->n && c->ratio > 0;
 }
 
-static nino_status take(const nino_json *root, const char *path, nino_bench_result *r,
-                        nino_error *err)
+static nino_status bench_file_take(const nino_json *root, const char *path, nino_bench_result *r,
+                                   nino_error *err)
 {
     const nino_json *list = nino_json_get(root, "cases");
     int64_t format;
@@ -109,14 +109,14 @@ static nino_status take(const nino_json *root, const char *path, nino_bench_resu
     if (!nino_json_i64(nino_json_get(root, "bench"), &format) || format != FORMAT ||
         n > MAX_CASES || !nino_json_i64(nino_json_get(root, "measured_at"), &r->measured_at))
         return nino_fail(err, NINO_ERR_FORMAT, path, "is no result of ninodes bench");
-    take_text(root, "device", r->device, sizeof(r->device));
-    take_text(root, "driver", r->driver, sizeof(r->driver));
-    take_text(root, "platform", r->platform, sizeof(r->platform));
-    take_text(root, "version", r->version, sizeof(r->version));
+    bench_file_take_text(root, "device", r->device, sizeof(r->device));
+    bench_file_take_text(root, "driver", r->driver, sizeof(r->driver));
+    bench_file_take_text(root, "platform", r->platform, sizeof(r->platform));
+    bench_file_take_text(root, "version", r->version, sizeof(r->version));
     nino_json_u64(nino_json_get(root, "compute_units"), &units);
     r->compute_units = (uint32_t) units;
-    r->load = take_number(root, "load");
-    r->yardstick_s = take_number(root, "yardstick_s");
+    r->load = bench_file_take_number(root, "load");
+    r->yardstick_s = bench_file_take_number(root, "yardstick_s");
     if (!(r->cases = calloc(n + 1, sizeof(*r->cases))))
         return nino_fail(err, NINO_ERR_NOMEM, path, "out of memory");
     for (const nino_json *e = list ? list->child : NULL; e; e = e->next)
@@ -136,7 +136,7 @@ nino_status nino_bench_load(const char *path, nino_bench_result *out, nino_error
     if (!st)
         st = nino_json_parse(data, len, path, NULL, &doc, err);
     if (!st)
-        st = take(doc->root, path, &r, err);
+        st = bench_file_take(doc->root, path, &r, err);
     nino_json_doc_destroy(&doc);
     free(data);
     if (st)

@@ -26,9 +26,12 @@ static int rank_of(const int64_t *dim)
     return n;
 }
 
-static nino_shape shape_of(const int64_t *dim) { return nino_shape_make(rank_of(dim), dim); }
+static nino_shape kernel_check_shape_of(const int64_t *dim)
+{
+    return nino_shape_make(rank_of(dim), dim);
+}
 
-static void append(char *buf, size_t size, const char *text)
+static void kernel_check_append(char *buf, size_t size, const char *text)
 {
     const size_t n = strlen(buf);
     snprintf(buf + n, size - n, "_%s", text);
@@ -39,27 +42,27 @@ static void name_gemm(const nino_check_case *c, char *buf, size_t size)
     static const char *const pads[] = { "", "end", "none" };
     char text[64];
     snprintf(text, sizeof(text), "n%lld", (long long) c->n);
-    append(buf, size, text);
+    kernel_check_append(buf, size, text);
     if (c->op == NINO_OP_CONV3D) {
         snprintf(text, sizeof(text), "k%d_pad%d_s%d", c->attr.kernel, c->attr.pad_t,
                  c->attr.stride_t);
-        append(buf, size, text);
+        kernel_check_append(buf, size, text);
     }
     if (c->op == NINO_OP_CONV2D) {
         snprintf(text, sizeof(text), "k%d_s%d", c->attr.kernel, c->attr.stride);
-        append(buf, size, text);
+        kernel_check_append(buf, size, text);
         if (c->attr.pad)
-            append(buf, size, pads[c->attr.pad]);
+            kernel_check_append(buf, size, pads[c->attr.pad]);
         if (c->attr.upsample2x)
-            append(buf, size, "up2");
+            kernel_check_append(buf, size, "up2");
     }
     if (c->bias)
-        append(buf, size, "bias");
+        kernel_check_append(buf, size, "bias");
     if (c->residual)
-        append(buf, size, "res");
+        kernel_check_append(buf, size, "res");
     if (c->weight) {
         snprintf(text, sizeof(text), "w%s", nino_dtype_name(c->weight));
-        append(buf, size, text);
+        kernel_check_append(buf, size, text);
     }
 }
 
@@ -70,41 +73,41 @@ void nino_check_name(const nino_check_case *c, nino_dtype type, int in_place, ch
     char text[64];
     snprintf(buf, size, "%s_%s", nino_ops[c->op].name, nino_dtype_name(type));
     for (int i = 0; i < NINO_OP_MAX_SRC && c->src[i][0]; i++) {
-        const nino_shape s = shape_of(c->src[i]);
+        const nino_shape s = kernel_check_shape_of(c->src[i]);
         nino_shape_print(text, sizeof(text), &s);
-        append(buf, size, text);
+        kernel_check_append(buf, size, text);
     }
     if (c->n)
         name_gemm(c, buf, size);
     if (c->gamma)
-        append(buf, size, c->bias ? "affine" : "gamma");
+        kernel_check_append(buf, size, c->bias ? "affine" : "gamma");
     if (c->attr.groups || c->attr.heads) {
         snprintf(text, sizeof(text), "%s%d", c->attr.groups ? "g" : "h",
                  c->attr.groups + c->attr.heads);
-        append(buf, size, text);
+        kernel_check_append(buf, size, text);
     }
     if (c->op == NINO_OP_RESAMPLE)
-        append(buf, size, filters[c->attr.filter]);
+        kernel_check_append(buf, size, filters[c->attr.filter]);
     if (c->out[0]) {
         snprintf(text, sizeof(text), "to%lldx%lld", (long long) c->out[0], (long long) c->out[1]);
-        append(buf, size, text);
+        kernel_check_append(buf, size, text);
     }
     if (c->op == NINO_OP_SHUFFLE) {
         snprintf(text, sizeof(text), "%s_t%d_s%d_start%d%s", c->attr.is_up ? "up" : "down",
                  c->attr.fold_t, c->attr.fold_s, (int) c->attr.start, c->residual ? "_res" : "");
-        append(buf, size, text);
+        kernel_check_append(buf, size, text);
     }
     if (c->op == NINO_OP_CAST)
-        append(buf, size, nino_dtype_name(c->cast_to));
+        kernel_check_append(buf, size, nino_dtype_name(c->cast_to));
     if (c->attr.act)
-        append(buf, size, nino_act_name(c->attr.act));
+        kernel_check_append(buf, size, nino_act_name(c->attr.act));
     if (c->spread != 0) {
         snprintf(text, sizeof(text), "x%g", (double) c->spread);
-        append(buf, size, text);
+        kernel_check_append(buf, size, text);
     }
     if (in_place >= 0) {
         snprintf(text, sizeof(text), "inplace%d", in_place);
-        append(buf, size, text);
+        kernel_check_append(buf, size, text);
     }
 }
 
@@ -121,7 +124,8 @@ static double uniform(uint64_t *state)
 
 // Random values after one rounding to `type`, kept as f32. Not centred on 0: that would hide sums
 // that go wrong.
-static nino_array *values(nino_shape shape, nino_dtype type, double spread, uint64_t *rng)
+static nino_array *kernel_check_values(nino_shape shape, nino_dtype type, double spread,
+                                       uint64_t *rng)
 {
     nino_array *a = nino_array_create(NINO_F32, shape), *r = NULL, *f = NULL;
     for (int64_t i = 0, n = a ? nino_shape_count(&shape) : 0; i < n; i++)
@@ -179,7 +183,7 @@ static nino_weight *make_weight(const nino_check_case *c, const nino_profile *p,
         return raw;
     }
     // Rounded to what the device will keep, so that both sides compute with the same numbers.
-    nino_array *a = values(shape, stored, spread, rng), *t = NULL;
+    nino_array *a = kernel_check_values(shape, stored, spread, rng), *t = NULL;
     nino_weight *w = NULL;
     if (a && (t = nino_array_convert(a, probe.dtype)))
         w = nino_weight_from_array(t, role);
@@ -227,7 +231,7 @@ static bool make_weights(const nino_check_case *c, const nino_profile *p, nino_o
 
 // ---- one side --------------------------------------------------------------------------------
 
-static nino_block inside(const nino_block *m)
+static nino_block kernel_check_inside(const nino_block *m)
 {
     nino_block b = *m;
     b.offset += CHECK_GUARD;
@@ -235,8 +239,8 @@ static nino_block inside(const nino_block *m)
 }
 
 // A block with `bytes` usable ones between guards; guard and interior are filled.
-static nino_status guarded(nino_backend *be, size_t bytes, int guard, const void *data,
-                           nino_block *out, nino_error *err)
+static nino_status kernel_check_guarded(nino_backend *be, size_t bytes, int guard, const void *data,
+                                        nino_block *out, nino_error *err)
 {
     nino_status st = nino_pool_alloc(be->pool, bytes + 2 * CHECK_GUARD, NINO_OWN_STAGING, out, err);
     if (st)
@@ -265,29 +269,30 @@ nino_status check_side_prepare(check_side *s, const check_job *j, nino_error *er
         if (!t)
             return nino_fail(err, NINO_ERR_NOMEM, "check", "no host memory");
         const bool is_dst = s->in_place == i;
-        st = guarded(be, t->bytes, is_dst ? CHECK_GUARD_BYTE : NAN_BYTE, t->data, &s->src_mem[i],
-                     err);
+        st = kernel_check_guarded(be, t->bytes, is_dst ? CHECK_GUARD_BYTE : NAN_BYTE, t->data,
+                                  &s->src_mem[i], err);
         nino_array_unref(&t);
-        s->src[i] = (nino_tensor){
-            .refs = 1, .dtype = d->src_type[i], .shape = d->src[i], .mem = inside(&s->src_mem[i])
-        };
+        s->src[i] = (nino_tensor){ .refs = 1,
+                                   .dtype = d->src_type[i],
+                                   .shape = d->src[i],
+                                   .mem = kernel_check_inside(&s->src_mem[i]) };
         s->call.src[i] = &s->src[i];
     }
     const size_t bytes = (size_t) nino_shape_count(&d->dst) * nino_dtype_size(d->dst_type);
     const uint32_t zero = 0;
     if (!st && s->in_place < 0)
-        st = guarded(be, bytes, CHECK_GUARD_BYTE, d->op == NINO_OP_CHECK_FINITE ? &zero : NULL,
-                     &s->dst_mem, err);
+        st = kernel_check_guarded(be, bytes, CHECK_GUARD_BYTE,
+                                  d->op == NINO_OP_CHECK_FINITE ? &zero : NULL, &s->dst_mem, err);
     if (st)
         return st;
     s->dst = (nino_tensor){
-        .refs = 1, .dtype = d->dst_type, .shape = d->dst, .mem = inside(&s->dst_mem)
+        .refs = 1, .dtype = d->dst_type, .shape = d->dst, .mem = kernel_check_inside(&s->dst_mem)
     };
     s->call.dst = s->in_place >= 0 ? &s->src[s->in_place] : &s->dst;
     const size_t work = be->impl->workspace ? be->impl->workspace(be, d) : 0;
     if (work) {
-        st = guarded(be, work, CHECK_GUARD_BYTE, NULL, &s->work_mem, err);
-        s->call.workspace = inside(&s->work_mem);
+        st = kernel_check_guarded(be, work, CHECK_GUARD_BYTE, NULL, &s->work_mem, err);
+        s->call.workspace = kernel_check_inside(&s->work_mem);
     }
     if (!st && d->weight && !(s->call.weight = nino_backend_weight(be, d->weight, err)))
         st = err->code;
@@ -306,11 +311,11 @@ void check_side_release(check_side *s)
 
 // ---- one case --------------------------------------------------------------------------------
 
-static nino_status describe(const nino_check_case *c, nino_dtype type, nino_op_desc *d,
-                            nino_error *err)
+static nino_status kernel_check_describe(const nino_check_case *c, nino_dtype type, nino_op_desc *d,
+                                         nino_error *err)
 {
     while (d->n_src < NINO_OP_MAX_SRC && c->src[d->n_src][0]) {
-        d->src[d->n_src] = shape_of(c->src[d->n_src]);
+        d->src[d->n_src] = kernel_check_shape_of(c->src[d->n_src]);
         d->src_type[d->n_src++] = type;
     }
     if (c->op == NINO_OP_BLEND || c->op == NINO_OP_BLEND_DIV)
@@ -350,12 +355,12 @@ nino_status check_job_init(check_job *j, const nino_check_case *c, nino_dtype ty
     const double spread = c->spread != 0 ? (double) c->spread : 1;
     *j = (check_job){ .d = { .op = c->op, .attr = c->attr } };
     if (c->src[0][0])
-        j->d.src[0] = shape_of(c->src[0]);
+        j->d.src[0] = kernel_check_shape_of(c->src[0]);
     if (!make_weights(c, p, &j->d, &j->w, &j->bias, &seed))
         return nino_fail(err, NINO_ERR_NOMEM, "check", "no host memory for weights");
-    const nino_status st = describe(c, type, &j->d, err);
+    const nino_status st = kernel_check_describe(c, type, &j->d, err);
     for (int i = 0; i < j->d.n_src && !st; i++) {
-        if (!(j->x[i] = values(j->d.src[i], j->d.src_type[i], spread, &seed)))
+        if (!(j->x[i] = kernel_check_values(j->d.src[i], j->d.src_type[i], spread, &seed)))
             return nino_fail(err, NINO_ERR_NOMEM, "check", "no host memory for values");
         plant_special(c, j->x[i]);
         if (c->op == NINO_OP_ATTENTION && i == 3)

@@ -17,8 +17,8 @@ static bool is_intact(const unsigned char *p)
 }
 
 // Downloads block m and checks its guards; the interior goes to data unless NULL.
-static nino_status fetch(nino_backend *be, const nino_block *m, size_t bytes, const char *what,
-                         void *data, nino_error *err)
+static nino_status check_run_fetch(nino_backend *be, const nino_block *m, size_t bytes,
+                                   const char *what, void *data, nino_error *err)
 {
     unsigned char *host = malloc(bytes + 2 * CHECK_GUARD);
     if (!host)
@@ -46,10 +46,11 @@ nino_array *check_side_run(check_side *s, nino_error *err)
     if (!st)
         st = be->impl->finish(be, err);
     if (!st)
-        st = fetch(be, s->in_place >= 0 ? &s->src_mem[s->in_place] : &s->dst_mem, a->bytes,
-                   "result", a->data, err);
+        st = check_run_fetch(be, s->in_place >= 0 ? &s->src_mem[s->in_place] : &s->dst_mem,
+                             a->bytes, "result", a->data, err);
     if (!st && s->work_mem.arena)
-        st = fetch(be, &s->work_mem, be->impl->workspace(be, &s->call.d), "workspace", NULL, err);
+        st = check_run_fetch(be, &s->work_mem, be->impl->workspace(be, &s->call.d), "workspace",
+                             NULL, err);
     if (st)
         nino_array_unref(&a);
     return a;
@@ -69,7 +70,7 @@ static double element(const nino_array *a, int64_t i)
 // NaN counts as infinitely wrong unless ref has it too. One wrong value among many hardly moves the
 // mean, so the largest difference is bounded as well, by a multiple of what the tolerance allows on
 // average.
-static void compare(const nino_array *got, const nino_array *want, nino_check_result *r)
+static void check_run_compare(const nino_array *got, const nino_array *want, nino_check_result *r)
 {
     const int64_t n = nino_shape_count(&want->shape);
     double diff = 0, power = 0;
@@ -153,7 +154,7 @@ void nino_check_run(nino_backend *be, nino_backend *ref, const nino_check_case *
     else {
         if (check_side_prepare(&b, &j, &err) || !(want = check_side_run(&b, &err)))
             goto end;
-        compare(got, want, r);
+        check_run_compare(got, want, r);
     }
     if (bench && r->ok)
         r->ok = time_side(&a, nino_ops[c->op].flops(&j.d), r, &err) == NINO_OK;

@@ -19,14 +19,14 @@ typedef struct session {
     nino_error *err;
 } session;
 
-static void tell(const session *s, const char *what)
+static void measure_tell(const session *s, const char *what)
 {
     if (s->p->progress)
         s->p->progress(s->p->priv, what);
 }
 
 // 0 once something has failed; the first failure stays.
-static double probe(session *s, nino_ceiling_kind kind, uint64_t bytes)
+static double measure_probe(session *s, nino_ceiling_kind kind, uint64_t bytes)
 {
     double rate = 0;
     if (!s->st)
@@ -46,10 +46,10 @@ static void measure_memory(session *s, nino_ceilings *c)
         char what[64];
         snprintf(what, sizeof(what), "memory, working set of %llu %s",
                  (unsigned long long) (n >> (n >> 20 ? 20 : 10)), n >> 20 ? "MiB" : "KiB");
-        tell(s, what);
-        c->point[c->n_points++] =
-            (nino_ceiling_point){ n, probe(s, NINO_CEILING_READ, n),
-                                  probe(s, NINO_CEILING_WRITE, n), probe(s, NINO_CEILING_COPY, n) };
+        measure_tell(s, what);
+        c->point[c->n_points++] = (nino_ceiling_point){ n, measure_probe(s, NINO_CEILING_READ, n),
+                                                        measure_probe(s, NINO_CEILING_WRITE, n),
+                                                        measure_probe(s, NINO_CEILING_COPY, n) };
     }
     c->bandwidth = c->n_points ? c->point[c->n_points - 1].copy : 0;
 }
@@ -92,11 +92,11 @@ static void measure_kernels(session *s, nino_ceilings *c)
         p->has_winograd && p->schedule->has_winograd && p->act_type == NINO_F32;
     if (s->p->quick)
         return;
-    tell(s, "matrix product");
+    measure_tell(s, "matrix product");
     c->efficiency_gemm = efficiency(s, &gemm, peak);
-    tell(s, "convolution");
+    measure_tell(s, "convolution");
     c->efficiency_conv = efficiency(s, &conv, peak * (has_winograd ? NINO_WINO_SPEEDUP : 1));
-    tell(s, "attention");
+    measure_tell(s, "attention");
     c->efficiency_attn = efficiency(s, &attn, peak);
 }
 
@@ -121,15 +121,15 @@ nino_status nino_measure(const nino_measure_params *params, nino_ceilings *out, 
     snprintf(c.device, sizeof(c.device), "%s", s.be->info.name);
     snprintf(c.driver, sizeof(c.driver), "%s", s.be->info.driver);
     snprintf(c.platform, sizeof(c.platform), "%s", s.be->info.platform);
-    tell(&s, "arithmetic");
-    c.flops_f32 = probe(&s, NINO_CEILING_F32, 0);
-    c.flops_f16 = s.be->info.has_fp16 ? probe(&s, NINO_CEILING_F16, 0) : 0;
-    tell(&s, "kernel launches");
-    c.launch_s = probe(&s, NINO_CEILING_LAUNCH, 0);
+    measure_tell(&s, "arithmetic");
+    c.flops_f32 = measure_probe(&s, NINO_CEILING_F32, 0);
+    c.flops_f16 = s.be->info.has_fp16 ? measure_probe(&s, NINO_CEILING_F16, 0) : 0;
+    measure_tell(&s, "kernel launches");
+    c.launch_s = measure_probe(&s, NINO_CEILING_LAUNCH, 0);
     measure_memory(&s, &c);
-    tell(&s, "copies between host and device");
-    c.upload = probe(&s, NINO_CEILING_UPLOAD, copy_bytes);
-    c.download = probe(&s, NINO_CEILING_DOWNLOAD, copy_bytes);
+    measure_tell(&s, "copies between host and device");
+    c.upload = measure_probe(&s, NINO_CEILING_UPLOAD, copy_bytes);
+    c.download = measure_probe(&s, NINO_CEILING_DOWNLOAD, copy_bytes);
     measure_kernels(&s, &c);
     if (!s.st)
         s.st = nino_ceilings_save(s.p->cache_dir, &s.be->info, &c, s.err);

@@ -15,7 +15,7 @@ typedef struct run {
     unsigned n_failed, n_run;
 } run;
 
-static void emit(run *r, const nino_check_result *c)
+static void selftest_emit(run *r, const nino_check_result *c)
 {
     const nino_selftest_case out = { .name = c->name,
                                      .ok = c->ok,
@@ -31,7 +31,7 @@ static void emit(run *r, const nino_check_result *c)
         r->report(r->priv, &out);
 }
 
-static void run_case(run *r, const nino_check_case *c)
+static void selftest_run_case(run *r, const nino_check_case *c)
 {
     static const nino_dtype types[] = { NINO_F32, NINO_F16, NINO_BF16 };
     const unsigned mask = nino_ops[c->op].in_place;
@@ -55,7 +55,7 @@ static void run_case(run *r, const nino_check_case *c)
                 continue;
             nino_check_run(r->be, r->ref, c, types[t], in_place, seed, r->p->bench && in_place < 0,
                            &out);
-            emit(r, &out);
+            selftest_emit(r, &out);
         }
 }
 
@@ -72,7 +72,7 @@ static void check_complete(run *r)
             continue;
         nino_check_result missing = { .note = "no case in core/harness/kernel_check_cases.c" };
         strncpy(missing.name, nino_ops[op].name, sizeof(missing.name) - 1);
-        emit(r, &missing);
+        selftest_emit(r, &missing);
     }
 }
 
@@ -98,7 +98,7 @@ nino_status nino_selftest(const nino_selftest_params *params,
         const nino_check_case *c = &nino_check_cases[i];
         if ((r.p->quick && c->is_large) || (c->only_bench && !r.p->bench))
             continue;
-        run_case(&r, c);
+        selftest_run_case(&r, c);
     }
     check_complete(&r);
     if (r.n_failed)

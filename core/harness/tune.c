@@ -129,7 +129,7 @@ static bool uses(const session *s, const nino_tune_row *row)
     return fits && (!row->is_winograd || p->has_winograd);
 }
 
-static void set(const session *s, const nino_tune_row *row, int value)
+static void tune_set(const session *s, const nino_tune_row *row, int value)
 {
     *nino_tune_field(&s->be->profile.tuning, row) = value;
 }
@@ -141,7 +141,7 @@ static nino_status pair_open(pair *t, const session *s, const nino_tune_row *row
     // f32 in every case: Winograd and the CPU kernels are for it
     nino_status st = check_job_init(&t->job, c, NINO_F32, &s->be->profile, 1, s->err);
     for (int i = 0; i < 2 && !st; i++) {
-        set(s, row, i ? value : row->standard);
+        tune_set(s, row, i ? value : row->standard);
         st = check_side_prepare(&t->side[i], &t->job, s->err);
     }
     return st;
@@ -163,7 +163,7 @@ static nino_status measure_pair(const session *s, const nino_tune_row *row, int 
         double took[2];
         for (int k = 0; k < 2; k++) {
             const int i = (r & 1) ^ k;
-            set(s, row, i ? value : row->standard);
+            tune_set(s, row, i ? value : row->standard);
             const nino_status st = check_side_time(&t->side[i], &took[i], s->err);
             if (st)
                 return st;
@@ -179,7 +179,8 @@ typedef struct estimate {
     double mean, low, high;
 } estimate;
 
-static nino_status compare(const session *s, const nino_tune_row *row, int value, estimate *out)
+static nino_status tune_compare(const session *s, const nino_tune_row *row, int value,
+                                estimate *out)
 {
     double log_ratio[MAX_ROUNDS] = { 0 }, sum = 0, square = 0;
     const int n_cases = s->p->quick ? 1 : MAX_CASES;
@@ -192,7 +193,7 @@ static nino_status compare(const session *s, const nino_tune_row *row, int value
             st = measure_pair(s, row, value, &t, log_ratio);
         pair_close(&t);
     }
-    set(s, row, row->standard);
+    tune_set(s, row, row->standard);
     for (int r = 0; r < s->rounds; r++)
         sum += log_ratio[r] /= n;
     out->mean = sum / s->rounds;
@@ -219,7 +220,7 @@ static nino_status tune_row(const session *s, const nino_tune_row *row, nino_tun
         snprintf(what, sizeof(what), "%s = %d", row->name, row->value[i]);
         if (s->p->progress)
             s->p->progress(s->p->priv, what);
-        st = compare(s, row, row->value[i], &e);
+        st = tune_compare(s, row, row->value[i], &e);
         if (!st && e.mean < best) {
             best = e.mean;
             c->value = row->value[i];
@@ -228,7 +229,7 @@ static nino_status tune_row(const session *s, const nino_tune_row *row, nino_tun
     if (st || c->value == row->standard)
         return st;
     estimate e; // fresh rounds: the winner was also the luckiest
-    st = compare(s, row, c->value, &e);
+    st = tune_compare(s, row, c->value, &e);
     c->gain = 100 * (1 - exp(e.mean));
     c->gain_low = 100 * (1 - exp(e.high));
     c->gain_high = 100 * (1 - exp(e.low));
@@ -238,7 +239,7 @@ static nino_status tune_row(const session *s, const nino_tune_row *row, nino_tun
     return st;
 }
 
-static void describe(nino_tuning_info *t, const nino_device_info *d)
+static void tune_describe(nino_tuning_info *t, const nino_device_info *d)
 {
     snprintf(t->device, sizeof(t->device), "%s", d->name);
     snprintf(t->driver, sizeof(t->driver), "%s", d->driver);
@@ -261,11 +262,11 @@ nino_status nino_tune(const nino_tune_params *params, nino_tuning_info *out, nin
     nino_status st = mine.code;
     if (s.be) {
         s.be->profile.tuning = (nino_tuning){ 0 };
-        describe(&t, &s.be->info);
+        tune_describe(&t, &s.be->info);
         for (const nino_tune_row *r = nino_tune_rows; r->name && !st; r++) {
             if (!uses(&s, r) || (st = tune_row(&s, r, &t.choice[t.n])))
                 continue;
-            set(&s, r, t.choice[t.n++].value); // counts when the next one is tried
+            tune_set(&s, r, t.choice[t.n++].value); // counts when the next one is tried
         }
         if (!st && !t.n)
             st = nino_fail(&mine, NINO_ERR_UNSUPPORTED, s.be->info.selector,

@@ -18,7 +18,7 @@ enum { FORMAT = 1, MAX_FILE = 65536, MAX_PATH_BYTES = 4200 };
 
 // ---- text --------------------------------------------------------------------------------------
 
-static void add_text(nino_buf *b, const char *key, const char *v)
+static void tune_file_add_text(nino_buf *b, const char *key, const char *v)
 {
     nino_buf_addf(b, "    \"%s\": ", key);
     nino_buf_add_json_string(b, v, strlen(v));
@@ -28,10 +28,10 @@ static void add_text(nino_buf *b, const char *key, const char *v)
 static void write_tuning(nino_buf *b, const nino_tuning_info *t)
 {
     nino_buf_addf(b, "{\n    \"tuning\": %d,\n", FORMAT);
-    add_text(b, "device", t->device);
-    add_text(b, "driver", t->driver);
-    add_text(b, "platform", t->platform);
-    add_text(b, "version", t->version);
+    tune_file_add_text(b, "device", t->device);
+    tune_file_add_text(b, "driver", t->driver);
+    tune_file_add_text(b, "platform", t->platform);
+    tune_file_add_text(b, "version", t->version);
     nino_buf_addf(b, "    \"tuned_at\": %lld,\n    \"choices\": {", (long long) t->tuned_at);
     for (size_t i = 0; i < t->n; i++) {
         const nino_tune_choice *c = &t->choice[i];
@@ -41,7 +41,7 @@ static void write_tuning(nino_buf *b, const nino_tuning_info *t)
     nino_buf_adds(b, "\n    }\n}\n");
 }
 
-static void take_text(const nino_json *root, const char *key, char *out, size_t size)
+static void tune_file_take_text(const nino_json *root, const char *key, char *out, size_t size)
 {
     const char *s = nino_json_str(nino_json_get(root, key));
     snprintf(out, size, "%s", s ? s : "");
@@ -64,17 +64,17 @@ static bool take_choice(const nino_json *e, const nino_tune_row *r, nino_tune_ch
     return isfinite(c->gain) && isfinite(c->gain_low) && isfinite(c->gain_high);
 }
 
-static bool take(const nino_json *root, nino_tuning_info *t)
+static bool tune_file_take(const nino_json *root, nino_tuning_info *t)
 {
     const nino_json *choices = nino_json_get(root, "choices");
     int64_t format;
     if (!choices || !nino_json_i64(nino_json_get(root, "tuning"), &format) || format != FORMAT ||
         !nino_json_i64(nino_json_get(root, "tuned_at"), &t->tuned_at))
         return false;
-    take_text(root, "device", t->device, sizeof(t->device));
-    take_text(root, "driver", t->driver, sizeof(t->driver));
-    take_text(root, "platform", t->platform, sizeof(t->platform));
-    take_text(root, "version", t->version, sizeof(t->version));
+    tune_file_take_text(root, "device", t->device, sizeof(t->device));
+    tune_file_take_text(root, "driver", t->driver, sizeof(t->driver));
+    tune_file_take_text(root, "platform", t->platform, sizeof(t->platform));
+    tune_file_take_text(root, "version", t->version, sizeof(t->version));
     for (const nino_tune_row *r = nino_tune_rows; r->name; r++) {
         const nino_json *e = nino_json_get(choices, r->name);
         if (e && (t->n == NINO_MAX_TUNE_CHOICES || !take_choice(e, r, &t->choice[t->n++])))
@@ -93,7 +93,7 @@ static nino_status read_tuning(const char *path, nino_tuning_info *t, nino_error
     nino_status st = nino_file_read(path, MAX_FILE, false, &data, &len, err);
     if (!st)
         st = nino_json_parse(data, len, path, NULL, &doc, err);
-    if (!st && !take(doc->root, t))
+    if (!st && !tune_file_take(doc->root, t))
         st = nino_fail(err, NINO_ERR_FORMAT, path, "is no tuning of ninodes tune");
     nino_json_doc_destroy(&doc);
     free(data);
@@ -102,7 +102,8 @@ static nino_status read_tuning(const char *path, nino_tuning_info *t, nino_error
 
 // ---- of a device -------------------------------------------------------------------------------
 
-static bool file_of(const char *cache_dir, const nino_device_info *d, char *dir, char *path)
+static bool tune_file_file_of(const char *cache_dir, const nino_device_info *d, char *dir,
+                              char *path)
 {
     return nino_device_file(cache_dir, "tuning", d, nino_version(), dir, path, MAX_PATH_BYTES);
 }
@@ -112,7 +113,7 @@ nino_status nino_tuning_save(const char *cache_dir, const nino_device_info *d,
 {
     char dir[MAX_PATH_BYTES], path[MAX_PATH_BYTES];
     nino_buf b = { 0 };
-    if (!file_of(cache_dir, d, dir, path))
+    if (!tune_file_file_of(cache_dir, d, dir, path))
         return NINO_OK; // nowhere to keep anything, as asked
     write_tuning(&b, t);
     nino_status st = b.failed ? nino_fail(err, NINO_ERR_NOMEM, path, "out of memory")
@@ -128,7 +129,7 @@ nino_status nino_tuning_load(const char *cache_dir, const nino_device_info *d,
 {
     char dir[MAX_PATH_BYTES], path[MAX_PATH_BYTES];
     nino_tuning_info t;
-    if (!file_of(cache_dir, d, dir, path) || read_tuning(path, &t, NULL) ||
+    if (!tune_file_file_of(cache_dir, d, dir, path) || read_tuning(path, &t, NULL) ||
         strcmp(t.device, d->name) != 0 || strcmp(t.driver, d->driver) != 0 ||
         strcmp(t.platform, d->platform) != 0 || strcmp(t.version, nino_version()) != 0)
         return nino_fail(err, NINO_ERR_MISSING, d->name,
@@ -140,7 +141,7 @@ nino_status nino_tuning_load(const char *cache_dir, const nino_device_info *d,
 nino_status nino_tuning_reset(const char *cache_dir, const nino_device_info *d, nino_error *err)
 {
     char dir[MAX_PATH_BYTES], path[MAX_PATH_BYTES];
-    if (file_of(cache_dir, d, dir, path) && unlink(path) && errno != ENOENT)
+    if (tune_file_file_of(cache_dir, d, dir, path) && unlink(path) && errno != ENOENT)
         return nino_fail(err, NINO_ERR_IO, path, "%s", strerror(errno));
     return NINO_OK;
 }

@@ -28,18 +28,18 @@ typedef struct maker {
     bool failed;
 } maker;
 
-static const char *text(maker *m, const char *s)
+static const char *inspect_text(maker *m, const char *s)
 {
     const char *copy = nino_arena_strdup(m->a, s);
     m->failed |= !copy;
     return copy;
 }
 
-static void add_part(maker *m, const char *role, const char *family, const char *detail)
+static void inspect_add_part(maker *m, const char *role, const char *family, const char *detail)
 {
     if (m->i->n_parts < MAX_PARTS)
         m->i->parts[m->i->n_parts++] =
-            (nino_inspect_part){ role, text(m, family), text(m, detail) };
+            (nino_inspect_part){ role, inspect_text(m, family), inspect_text(m, detail) };
 }
 
 // ---- model files -----------------------------------------------------------------------------
@@ -60,7 +60,7 @@ static void list_tensors(maker *m, const nino_weights *w)
     for (int i = 0; i < n; i++) {
         const nino_tensor_info *t = nino_weights_at(w, i);
         nino_inspect_tensor *x = &out->tensors[out->n_tensors++];
-        x->name = text(m, t->name);
+        x->name = inspect_text(m, t->name);
         x->dtype = nino_dtype_name(t->dtype);
         x->rank = t->rank;
         x->bytes = t->bytes;
@@ -90,7 +90,8 @@ static void list_meta(maker *m, const nino_weights *w)
     m->failed |= !m->i->meta;
     for (int i = 0; i < n && !m->failed; i++) {
         const nino_meta *e = nino_weights_meta_at(w, i);
-        m->i->meta[m->i->n_meta++] = (nino_inspect_meta){ text(m, e->key), text(m, e->value) };
+        m->i->meta[m->i->n_meta++] =
+            (nino_inspect_meta){ inspect_text(m, e->key), inspect_text(m, e->value) };
     }
 }
 
@@ -99,13 +100,13 @@ static void add_vae(maker *m, nino_weights *w, const nino_detected *d)
     nino_error err = { 0 };
     nino_vae *v = NULL;
     if (nino_vae_load(w, NULL, &v, &err) == NINO_OK)
-        add_part(m, "vae", v->family, v->detail);
+        inspect_add_part(m, "vae", v->family, v->detail);
     else
-        add_part(m, "vae", d->vae, err.msg);
+        inspect_add_part(m, "vae", d->vae, err.msg);
     nino_vae_unref(&v);
 }
 
-static void add_text(maker *m, nino_weights *w, const char *family, const char *prefix)
+static void inspect_add_text(maker *m, nino_weights *w, const char *family, const char *prefix)
 {
     nino_error err = { 0 };
     nino_encoder *e = NULL;
@@ -113,11 +114,11 @@ static void add_text(maker *m, nino_weights *w, const char *family, const char *
     while (id < NINO_ENC_COUNT && strcmp(family, nino_encoder_names[id]) != 0)
         id++;
     if (id == NINO_ENC_COUNT)
-        add_part(m, "text encoder", family, "this version cannot run it");
+        inspect_add_part(m, "text encoder", family, "this version cannot run it");
     else if (nino_encoder_load((nino_encoder_id) id, w, prefix, &e, &err) == NINO_OK)
-        add_part(m, "text encoder", family, e->detail);
+        inspect_add_part(m, "text encoder", family, e->detail);
     else
-        add_part(m, "text encoder", family, err.msg);
+        inspect_add_part(m, "text encoder", family, err.msg);
     nino_encoder_destroy(&e);
 }
 
@@ -128,7 +129,7 @@ static void add_latent(maker *m, const nino_tensor_info *t)
     for (int k = 0; k < t->rank; k++)
         n += (size_t) snprintf(detail + n, sizeof(detail) - n, "%s%lld", k ? "x" : " ",
                                (long long) t->dim[k]);
-    add_part(m, "latent", t->rank == 5 ? "video" : "image", detail);
+    inspect_add_part(m, "latent", t->rank == 5 ? "video" : "image", detail);
 }
 
 static void list_parts(maker *m, nino_weights *w, const nino_detected *d)
@@ -137,17 +138,17 @@ static void list_parts(maker *m, nino_weights *w, const nino_detected *d)
     if (latent)
         add_latent(m, latent);
     if (d->is_lora)
-        add_part(m, "lora", "lora", d->detail);
+        inspect_add_part(m, "lora", "lora", d->detail);
     if (d->diffusion[0])
-        add_part(m, "diffusion", d->diffusion, d->detail);
+        inspect_add_part(m, "diffusion", d->diffusion, d->detail);
     for (int i = 0; i < 4 && d->text[i][0]; i++)
-        add_text(m, w, d->text[i], d->text_prefix[i]);
+        inspect_add_text(m, w, d->text[i], d->text_prefix[i]);
     if (d->vae[0])
         add_vae(m, w, d);
 }
 
 // ---- what the name says ----------------------------------------------------------------------
-static bool has_word(const char *name, const char *word)
+static bool has_inspect_word(const char *name, const char *word)
 {
     const size_t n = strlen(word);
     for (const char *p = name; (p = strcasestr(p, word)); p++) {
@@ -166,7 +167,7 @@ static const char *disagreeing_block(const char *base, const nino_inspect *i)
 {
     for (int t = 0; t < NINO_DTYPE_COUNT; t++) {
         const char *word = nino_dtype_name((nino_dtype) t);
-        if (!nino_dtype_is_block((nino_dtype) t) || !has_word(base, word))
+        if (!nino_dtype_is_block((nino_dtype) t) || !has_inspect_word(base, word))
             continue;
         for (size_t k = 0; k < i->n_dtypes; k++)
             if (!strcmp(i->dtypes[k].name, word))
@@ -204,10 +205,11 @@ static const char *disagreeing_hint(const char *path, const nino_inspect *i)
     if (block)
         return block;
     // Without the factors that "scaled" promises, values would be wrong.
-    if (has_word(base, "scaled") && !strncmp(content, "fp8", 3) && !strstr(content, "scaled"))
+    if (has_inspect_word(base, "scaled") && !strncmp(content, "fp8", 3) &&
+        !strstr(content, "scaled"))
         return "fp8 scaled";
     for (size_t k = 0; k < sizeof(hints) / sizeof(hints[0]); k++)
-        if (has_word(base, hints[k].word))
+        if (has_inspect_word(base, hints[k].word))
             return strncmp(content, hints[k].content, strlen(hints[k].content)) ? hints[k].hint
                                                                                 : "";
     return "";
@@ -251,7 +253,7 @@ static nino_status inspect_weights(maker *m, const char *path, nino_error *err)
     list_tensors(m, w);
     list_meta(m, w);
     list_parts(m, w, &d);
-    m->i->quantisation = text(m, d.quantisation);
+    m->i->quantisation = inspect_text(m, d.quantisation);
     if (!m->failed) {
         m->i->name_hint = disagreeing_hint(path, m->i);
         m->i->arch_hint = disagreeing_architecture(m->i);
@@ -275,7 +277,7 @@ static void add_graph(maker *m, const char *role, const char *json, size_t len)
         snprintf(detail, sizeof(detail), "%u nodes, %zu bytes",
                  nodes ? nodes->count : doc->root->count, len);
     }
-    add_part(m, "graph", role, detail);
+    inspect_add_part(m, "graph", role, detail);
     nino_json_doc_destroy(&doc);
 }
 
@@ -291,7 +293,7 @@ static nino_status inspect_image(maker *m, const char *path, const char *data, s
     m->i->format = image.format;
     snprintf(detail, sizeof(detail), image.frames > 1 ? "%dx%d, %d frames" : "%dx%d", image.width,
              image.height, image.frames);
-    add_part(m, "image", image.format, detail);
+    inspect_add_part(m, "image", image.format, detail);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         const nino_text *t = nino_texts_find(&image.texts, keys[i]);
         if (t)
@@ -300,8 +302,9 @@ static nino_status inspect_image(maker *m, const char *path, const char *data, s
     m->i->meta = nino_arena_alloc(m->a, ((size_t) image.texts.n + 1) * sizeof(*m->i->meta));
     m->failed |= !m->i->meta;
     for (int i = 0; i < image.texts.n && !m->failed; i++)
-        m->i->meta[m->i->n_meta++] = (nino_inspect_meta){ text(m, image.texts.list[i].key),
-                                                          text(m, image.texts.list[i].value) };
+        m->i->meta[m->i->n_meta++] =
+            (nino_inspect_meta){ inspect_text(m, image.texts.list[i].key),
+                                 inspect_text(m, image.texts.list[i].value) };
     nino_image_release(&image);
     return NINO_OK;
 }
@@ -322,7 +325,7 @@ static nino_status inspect_workflow(maker *m, const char *path, const char *data
     m->failed |= !nodes;
     m->i->format = "workflow";
     snprintf(detail, sizeof(detail), "%zu nodes to run, %zu of them not supported", n, missing);
-    add_part(m, "graph", nino_graph_ui_json(g, NULL) ? "UI form" : "API form", detail);
+    inspect_add_part(m, "graph", nino_graph_ui_json(g, NULL) ? "UI form" : "API form", detail);
     free(nodes);
     nino_graph_destroy(&g);
     return NINO_OK;

@@ -17,17 +17,20 @@
 
 #define MAX_FILE ((size_t) 1 << 30)
 
-static uint8_t to_byte(float v) { return (uint8_t) (v <= 0 ? 0 : v >= 1 ? 255 : v * 255 + 0.5F); }
+static uint8_t picture_read_to_byte(float v)
+{
+    return (uint8_t) (v <= 0 ? 0 : v >= 1 ? 255 : v * 255 + 0.5F);
+}
 
 // Grey, grey and alpha, rgb or rgba to rgba.
-static void convert(const float *src, int channels, size_t n, uint8_t *dst)
+static void picture_read_convert(const float *src, int channels, size_t n, uint8_t *dst)
 {
     const int has_alpha = channels == 2 || channels == 4, is_grey = channels < 3;
     for (size_t i = 0; i < n; i++, src += channels, dst += 4) {
-        dst[0] = to_byte(src[0]);
-        dst[1] = is_grey ? dst[0] : to_byte(src[1]);
-        dst[2] = is_grey ? dst[0] : to_byte(src[2]);
-        dst[3] = has_alpha ? to_byte(src[channels - 1]) : 255;
+        dst[0] = picture_read_to_byte(src[0]);
+        dst[1] = is_grey ? dst[0] : picture_read_to_byte(src[1]);
+        dst[2] = is_grey ? dst[0] : picture_read_to_byte(src[2]);
+        dst[3] = has_alpha ? picture_read_to_byte(src[channels - 1]) : 255;
     }
 }
 
@@ -41,7 +44,7 @@ typedef struct collected {
     int n_timed;
 } collected;
 
-static nino_status make_room(collected *c, const nino_frame *f, nino_error *err)
+static nino_status picture_read_make_room(collected *c, const nino_frame *f, nino_error *err)
 {
     const size_t bytes = (size_t) f->width * (size_t) f->height * 4;
     if (c->p.frames < c->cap)
@@ -55,7 +58,8 @@ static nino_status make_room(collected *c, const nino_frame *f, nino_error *err)
     return NINO_OK;
 }
 
-static nino_status collect(void *priv, const nino_frame *f, bool *stop, nino_error *err)
+static nino_status picture_read_collect(void *priv, const nino_frame *f, bool *stop,
+                                        nino_error *err)
 {
     collected *c = priv;
     const size_t n = (size_t) f->width * (size_t) f->height;
@@ -66,7 +70,7 @@ static nino_status collect(void *priv, const nino_frame *f, bool *stop, nino_err
         c->p.is_cut = *stop = true;
         return NINO_OK;
     }
-    const nino_status st = make_room(c, f, err);
+    const nino_status st = picture_read_make_room(c, f, err);
     if (st)
         return st;
     c->p.width = f->width;
@@ -91,13 +95,13 @@ static nino_status load_moving(collected *c, const char *path, const char *data,
     if (data) {
         const bool is_png = nino_apng_is(data, len);
         c->p.format = is_png ? "apng" : "webp";
-        st = is_png ? nino_apng_frames(data, len, path, collect, c, err)
-                    : nino_webp_frames(data, len, path, collect, c, err);
+        st = is_png ? nino_apng_frames(data, len, path, picture_read_collect, c, err)
+                    : nino_webp_frames(data, len, path, picture_read_collect, c, err);
     } else {
         const int fd = open(path, O_RDONLY | O_CLOEXEC);
         c->p.format = "video";
         st = fd < 0 ? nino_fail(err, NINO_ERR_IO, path, "cannot read: %s", strerror(errno))
-                    : nino_video_frames(fd, path, collect, c, err);
+                    : nino_video_frames(fd, path, picture_read_collect, c, err);
         if (fd >= 0)
             close(fd);
     }
@@ -152,7 +156,7 @@ static nino_status load_still(const char *path, const char *data, size_t len, ni
     const size_t n = (size_t) image.width * (size_t) image.height * (size_t) image.frames;
     uint8_t *rgba = malloc(n * 4); // n <= NINO_IMAGE_MAX_PIXELS
     if (rgba) {
-        convert(nino_array_f32(image.pixels), image.channels, n, rgba);
+        picture_read_convert(nino_array_f32(image.pixels), image.channels, n, rgba);
         *out = (nino_picture){ .format = image.format,
                                .width = image.width,
                                .height = image.height,

@@ -41,7 +41,7 @@ static void store32(uint8_t *p, uint32_t v)
         p[i] = (uint8_t) (v >> (24 - 8 * i));
 }
 
-static nino_status no_memory(const reader *r, nino_error *err)
+static nino_status apng_read_no_memory(const reader *r, nino_error *err)
 {
     return nino_fail(err, NINO_ERR_NOMEM, r->name, "out of memory");
 }
@@ -59,13 +59,17 @@ static nino_status wrap(reader *r, nino_buf *out, nino_error *err)
     nino_buf_add(out, r->shared.data, r->shared.len);
     nino_png_put_chunk(out, "IDAT", r->data.data, r->data.len);
     nino_png_put_chunk(out, "IEND", NULL, 0);
-    return out->failed || r->data.failed || r->shared.failed ? no_memory(r, err) : NINO_OK;
+    return out->failed || r->data.failed || r->shared.failed ? apng_read_no_memory(r, err)
+                                                             : NINO_OK;
 }
 
-static uint8_t to_byte(float v) { return (uint8_t) (v <= 0 ? 0 : v >= 1 ? 255 : v * 255 + 0.5F); }
+static uint8_t apng_read_to_byte(float v)
+{
+    return (uint8_t) (v <= 0 ? 0 : v >= 1 ? 255 : v * 255 + 0.5F);
+}
 
 // Over a pixel of the canvas, both with alpha that is not multiplied in.
-static void blend(uint8_t *dst, const uint8_t *src)
+static void apng_read_blend(uint8_t *dst, const uint8_t *src)
 {
     const unsigned a = src[3], b = dst[3], total = 255 * a + b * (255 - a); // of 255 * 255
     if (!total)
@@ -82,11 +86,12 @@ static void lay(reader *r, const nino_png *p)
     for (uint32_t y = 0; y < r->at.h; y++)
         for (uint32_t x = 0; x < r->at.w; x++, src += n) {
             uint8_t *dst = r->canvas + ((size_t) (r->at.y + y) * r->width + r->at.x + x) * 4;
-            const uint8_t px[4] = { to_byte(src[0]), to_byte(src[n < 3 ? 0 : 1]),
-                                    to_byte(src[n < 3 ? 0 : 2]),
-                                    n % 2 ? 255 : to_byte(src[n - 1]) };
+            const uint8_t px[4] = { apng_read_to_byte(src[0]),
+                                    apng_read_to_byte(src[n < 3 ? 0 : 1]),
+                                    apng_read_to_byte(src[n < 3 ? 0 : 2]),
+                                    n % 2 ? 255 : apng_read_to_byte(src[n - 1]) };
             if (r->at.is_over)
-                blend(dst, px);
+                apng_read_blend(dst, px);
             else
                 memcpy(dst, px, 4);
         }
@@ -109,7 +114,7 @@ static nino_status finish_frame(reader *r, bool *stop, nino_error *err)
         return NINO_OK;
     r->has_area = false;
     if (!r->canvas && (!(r->canvas = calloc(1, bytes)) || !(r->saved = malloc(bytes))))
-        return no_memory(r, err);
+        return apng_read_no_memory(r, err);
     nino_status st = wrap(r, &file, err);
     if (!st)
         st = nino_png_read(file.data, file.len, r->name, true, &p, err);
@@ -172,7 +177,7 @@ static nino_status take_chunk(reader *r, const uint8_t *type, const uint8_t *p, 
     return st;
 }
 
-static nino_status read_all(reader *r, const uint8_t *data, size_t len, nino_error *err)
+static nino_status apng_read_read_all(reader *r, const uint8_t *data, size_t len, nino_error *err)
 {
     const char *name = r->name;
     nino_status st = NINO_OK;
@@ -216,7 +221,7 @@ nino_status nino_apng_frames(const void *data, size_t len, const char *name, nin
                              void *priv, nino_error *err)
 {
     reader r = { .name = name, .fn = fn, .priv = priv };
-    const nino_status st = read_all(&r, data, len, err);
+    const nino_status st = apng_read_read_all(&r, data, len, err);
     nino_buf_release(&r.shared);
     nino_buf_release(&r.data);
     free(r.canvas);

@@ -14,7 +14,7 @@
 
 enum { PNG_HEAD = 8, PNG_AROUND = 12, RIFF_HEAD = 12, CHUNK_HEAD = 8, VP8X_TELLS = 0x0c };
 
-static bool is_one_of(const char *type, const char *const *list)
+static bool is_bare_one_of(const char *type, const char *const *list)
 {
     for (; *list; list++)
         if (!memcmp(type, *list, 4))
@@ -34,7 +34,7 @@ static bool bare_png(const char *p, size_t len, nino_buf *out)
         if (n > len - at - PNG_AROUND)
             return false;
         n += PNG_AROUND;
-        if (!is_one_of(p + at + 4, tells))
+        if (!is_bare_one_of(p + at + 4, tells))
             nino_buf_add(out, p + at, n);
         if (!memcmp(p + at + 4, "IEND", 4))
             return true;
@@ -59,7 +59,7 @@ static bool bare_webp(const char *p, size_t len, nino_buf *out)
         n += CHUNK_HEAD + (n & 1);
         if (n > len - at)
             return false;
-        if (is_one_of(p + at, tells))
+        if (is_bare_one_of(p + at, tells))
             continue;
         nino_buf_add(out, p + at, n);
         if (!out->failed && !memcmp(p + at, "VP8X", 4) && n > CHUNK_HEAD)

@@ -23,8 +23,8 @@ static bool is_frame(int marker) // SOF0..15 without DHT, JPG, DAC
 }
 
 // Sizes and EXIF. Ends at the pixels.
-static nino_status walk(const unsigned char *p, size_t len, const char *name, nino_image *out,
-                        int *orientation, nino_error *texts_err, nino_error *err)
+static nino_status jpeg_walk(const unsigned char *p, size_t len, const char *name, nino_image *out,
+                             int *orientation, nino_error *texts_err, nino_error *err)
 {
     nino_status texts = NINO_OK;
     for (size_t at = 2;;) {
@@ -67,14 +67,14 @@ typedef struct reader {
     unsigned char *row;
 } reader;
 
-static void fail(j_common_ptr c, const char *kind, const char *text)
+static void jpeg_fail(j_common_ptr c, const char *kind, const char *text)
 {
     reader *r = (reader *) c->err;
     r->st = nino_fail_kind(r->err, NINO_ERR_FORMAT, kind, r->name, "%s", text);
     longjmp(r->jump, 1);
 }
 
-static void on_error(j_common_ptr c)
+static void on_jpeg_error(j_common_ptr c)
 {
     char text[JMSG_LENGTH_MAX];
     reader *r = (reader *) c->err;
@@ -83,12 +83,12 @@ static void on_error(j_common_ptr c)
         longjmp(r->jump, 1);
     }
     c->err->format_message(c, text);
-    fail(c, c->err->msg_code == JERR_INPUT_EOF ? "truncated" : "syntax", text);
+    jpeg_fail(c, c->err->msg_code == JERR_INPUT_EOF ? "truncated" : "syntax", text);
 }
 
 // libjpeg goes on with grey where data is missing or damaged; here that is an error. Only notes
 // (level 0 and up), and the bytes between markers that some cameras leave, are let pass.
-static void on_message(j_common_ptr c, int level)
+static void on_jpeg_message(j_common_ptr c, int level)
 {
     const int code = c->err->msg_code;
     if (level >= 0 || code == JWRN_EXTRANEOUS_DATA || code == JWRN_JFIF_MAJOR ||
@@ -96,7 +96,7 @@ static void on_message(j_common_ptr c, int level)
         return;
     char text[JMSG_LENGTH_MAX];
     c->err->format_message(c, text);
-    fail(c, code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER ? "truncated" : "syntax", text);
+    jpeg_fail(c, code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER ? "truncated" : "syntax", text);
 }
 
 static void on_print(j_common_ptr c) { (void) c; }
@@ -104,10 +104,10 @@ static void on_print(j_common_ptr c) { (void) c; }
 static void on_progress(j_common_ptr c)
 {
     if (((j_decompress_ptr) c)->input_scan_number > MAX_SCANS)
-        fail(c, "bomb", "more than 500 scans");
+        jpeg_fail(c, "bomb", "more than 500 scans");
 }
 
-static void widen(float *to, const unsigned char *p, int width, int components)
+static void jpeg_widen(float *to, const unsigned char *p, int width, int components)
 {
     for (int x = 0; x < width * components && components != 4; x++)
         to[x] = (float) p[x] / 255.0f;
@@ -119,8 +119,8 @@ static void widen(float *to, const unsigned char *p, int width, int components)
 }
 
 // libjpeg jumps back here when it fails; what is allocated hangs on r, d and out.
-static nino_status decode(struct jpeg_decompress_struct *d, reader *r, const void *data, size_t len,
-                          nino_image *out)
+static nino_status jpeg_decode(struct jpeg_decompress_struct *d, reader *r, const void *data,
+                               size_t len, nino_image *out)
 {
     if (setjmp(r->jump))
         return r->st;
@@ -142,14 +142,14 @@ static nino_status decode(struct jpeg_decompress_struct *d, reader *r, const voi
     const size_t step = (size_t) out->width * (size_t) out->channels;
     for (; d->output_scanline < d->output_height; to += step) {
         jpeg_read_scanlines(d, &r->row, 1);
-        widen(to, r->row, out->width, d->output_components);
+        jpeg_widen(to, r->row, out->width, d->output_components);
     }
     jpeg_finish_decompress(d);
     return NINO_OK;
 }
 
-static nino_status read_pixels(const void *data, size_t len, const char *name, nino_image *out,
-                               nino_error *err)
+static nino_status jpeg_read_pixels(const void *data, size_t len, const char *name, nino_image *out,
+                                    nino_error *err)
 {
     struct jpeg_decompress_struct d = { 0 };
     reader r = { .name = name, .err = err };
@@ -157,8 +157,8 @@ static nino_status read_pixels(const void *data, size_t len, const char *name, n
         return REFUSE("limit", "%d x %d pixels, at most %d x %d are decoded", out->width,
                       out->height, NINO_IMAGE_MAX_SIDE, NINO_IMAGE_MAX_SIDE);
     d.err = jpeg_std_error(&r.base);
-    r.base.error_exit = on_error;
-    r.base.emit_message = on_message;
+    r.base.error_exit = on_jpeg_error;
+    r.base.emit_message = on_jpeg_message;
     r.base.output_message = on_print;
     r.progress.progress_monitor = on_progress;
     if (setjmp(r.jump)) {
@@ -167,7 +167,7 @@ static nino_status read_pixels(const void *data, size_t len, const char *name, n
     }
     jpeg_create_decompress(&d);
     d.progress = &r.progress;
-    const nino_status st = decode(&d, &r, data, len, out);
+    const nino_status st = jpeg_decode(&d, &r, data, len, out);
     jpeg_destroy_decompress(&d);
     free(r.row);
     return st;
@@ -178,12 +178,12 @@ nino_status nino_jpeg_read(const void *data, size_t len, const char *name, bool 
 {
     nino_error texts = { 0 };
     out->format = "jpeg";
-    nino_status st = walk(data, len, name, out, orientation, &texts, err);
+    nino_status st = jpeg_walk(data, len, name, out, orientation, &texts, err);
     if (st && texts.code) { // the texts, not the picture
         const bool is_lost = !with_pixels || st == NINO_ERR_NOMEM;
         if (is_lost && err)
             *err = texts;
         st = is_lost ? st : NINO_OK;
     }
-    return st || !with_pixels ? st : read_pixels(data, len, name, out, err);
+    return st || !with_pixels ? st : jpeg_read_pixels(data, len, name, out, err);
 }

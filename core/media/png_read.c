@@ -57,8 +57,8 @@ static nino_status inflate_text(const unsigned char *p, size_t n, nino_buf *out,
 
 // Splits keyword, 0, rest. A chunk without the 0 or with a keyword of another length than 1 to 79
 // is no text chunk.
-static bool split(const unsigned char **p, size_t *n, size_t max, const unsigned char **word,
-                  size_t *len)
+static bool png_read_split(const unsigned char **p, size_t *n, size_t max,
+                           const unsigned char **word, size_t *len)
 {
     const unsigned char *nul = memchr(*p, 0, *n);
     if (!nul || (size_t) (nul - *p) > max)
@@ -79,7 +79,7 @@ static nino_status read_text(const unsigned char *type, const unsigned char *p, 
     size_t skip_len;
     nino_buf raw = { 0 };
     nino_status st = NINO_OK;
-    *known = split(&p, &n, 79, key, key_len) && *key_len;
+    *known = png_read_split(&p, &n, 79, key, key_len) && *key_len;
     if (!*known)
         return NINO_OK;
     if (type[0] == 't' || type[0] == 'c') {
@@ -96,7 +96,8 @@ static nino_status read_text(const unsigned char *type, const unsigned char *p, 
         if (*known) {
             p += 2;
             n -= 2;
-            *known = split(&p, &n, n, &skip, &skip_len) && split(&p, &n, n, &skip, &skip_len);
+            *known = png_read_split(&p, &n, n, &skip, &skip_len) &&
+                     png_read_split(&p, &n, n, &skip, &skip_len);
         }
         if (*known && packed)
             st = inflate_text(p, n, out, name, err);
@@ -112,14 +113,15 @@ static nino_status read_text(const unsigned char *type, const unsigned char *p, 
 }
 
 // "comf" is what SaveAnimatedPNG of ComfyUI makes: a tEXt behind the pixels.
-static bool is_text(const unsigned char *type)
+static bool is_png_read_text(const unsigned char *type)
 {
     return !memcmp(type, "tEXt", 4) || !memcmp(type, "zTXt", 4) || !memcmp(type, "iTXt", 4) ||
            !memcmp(type, "comf", 4);
 }
 
-static nino_status add_text(nino_png *out, const unsigned char *type, const unsigned char *p,
-                            size_t n, const char *name, nino_error *err)
+static nino_status png_read_add_text(nino_png *out, const unsigned char *type,
+                                     const unsigned char *p, size_t n, const char *name,
+                                     nino_error *err)
 {
     const unsigned char *key = NULL;
     size_t key_len = 0;
@@ -163,8 +165,8 @@ static void note_transparency(nino_png *out)
 }
 
 // Visits every chunk; checks those that it uses. A missing IEND is forgiven.
-static nino_status walk(nino_png *out, const unsigned char *data, size_t len, const char *name,
-                        nino_error *err)
+static nino_status png_read_walk(nino_png *out, const unsigned char *data, size_t len,
+                                 const char *name, nino_error *err)
 {
     const size_t have = len < sizeof(signature) ? len : sizeof(signature);
     if (memcmp(data, signature, have))
@@ -178,7 +180,7 @@ static nino_status walk(nino_png *out, const unsigned char *data, size_t len, co
             return REFUSE("truncated", "the file ends inside a chunk");
         const size_t n = nino_be32(p);
         const bool first = at == sizeof(signature);
-        const bool text = is_text(type);
+        const bool text = is_png_read_text(type);
         if (first && memcmp(type, "IHDR", 4))
             return REFUSE("syntax", "the first chunk is not IHDR");
         if ((first || text) && crc32(0, type, (uInt) n + 4) != nino_be32(body + n))
@@ -187,7 +189,7 @@ static nino_status walk(nino_png *out, const unsigned char *data, size_t len, co
         if (first)
             st = read_ihdr(out, body, n, name, err);
         else if (text)
-            st = add_text(out, type, body, n, name, err);
+            st = png_read_add_text(out, type, body, n, name, err);
         else if (!memcmp(type, "tRNS", 4))
             note_transparency(out);
         else if (!memcmp(type, "eXIf", 4)) // damaged: the picture is as upright as it looks
@@ -212,7 +214,7 @@ typedef struct source {
     unsigned char *rows;
 } source;
 
-static void on_error(png_structp png, png_const_charp msg)
+static void on_png_read_error(png_structp png, png_const_charp msg)
 {
     source *s = png_get_error_ptr(png);
     if (!s->st)
@@ -220,14 +222,14 @@ static void on_error(png_structp png, png_const_charp msg)
     png_longjmp(png, 1);
 }
 
-static void on_warning(png_structp png, png_const_charp msg)
+static void on_png_read_warning(png_structp png, png_const_charp msg)
 {
     (void) png;
     (void) msg;
 }
 
 // libpng reports a failed allocation like any other error; this keeps the cause.
-static png_voidp on_malloc(png_structp png, png_alloc_size_t n)
+static png_voidp on_png_read_malloc(png_structp png, png_alloc_size_t n)
 {
     source *s = png_get_mem_ptr(png);
     void *p = malloc(n);
@@ -236,13 +238,13 @@ static png_voidp on_malloc(png_structp png, png_alloc_size_t n)
     return p;
 }
 
-static void on_free(png_structp png, png_voidp p)
+static void on_png_read_free(png_structp png, png_voidp p)
 {
     (void) png;
     free(p);
 }
 
-static void on_read(png_structp png, png_bytep to, size_t n)
+static void on_png_read_read(png_structp png, png_bytep to, size_t n)
 {
     source *s = png_get_io_ptr(png);
     if (n > s->left) {
@@ -269,14 +271,14 @@ static void widen_row(float *to, const unsigned char *from, size_t n, int bits)
 // Nothing but pixels, palette and transparency: colour management is not done, text is walk's.
 static void set_up(png_structp png, source *s)
 {
-    png_set_read_fn(png, s, on_read);
+    png_set_read_fn(png, s, on_png_read_read);
     png_set_user_limits(png, MAX_SIDE, MAX_SIDE);
     png_set_chunk_cache_max(png, NINO_MAX_TEXTS);
     png_set_chunk_malloc_max(png, NINO_MAX_TEXT);
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
 }
 
-static bool make_room(png_structp png, png_infop info, source *s, nino_png *out)
+static bool png_read_make_room(png_structp png, png_infop info, source *s, nino_png *out)
 {
     const bool interlaced = png_get_interlace_type(png, info) != PNG_INTERLACE_NONE;
     out->channels = png_get_channels(png, info);
@@ -289,7 +291,7 @@ static bool make_room(png_structp png, png_infop info, source *s, nino_png *out)
 
 // libpng jumps back here when it fails. Nothing local changes after setjmp; what is allocated hangs
 // on s and out, which the caller releases.
-static nino_status read_pixels(png_structp png, png_infop info, source *s, nino_png *out)
+static nino_status png_read_read_pixels(png_structp png, png_infop info, source *s, nino_png *out)
 {
     if (setjmp(png_jmpbuf(png)))
         return s->st;
@@ -299,7 +301,7 @@ static nino_status read_pixels(png_structp png, png_infop info, source *s, nino_
     png_set_expand(png); // palette to rgb, 1 2 4 bits to 8, tRNS to alpha
     const int passes = png_set_interlace_handling(png);
     png_read_update_info(png, info);
-    if (!make_room(png, info, s, out))
+    if (!png_read_make_room(png, info, s, out))
         return nino_fail(s->err, NINO_ERR_NOMEM, s->name, "out of memory for %d x %d pixels",
                          out->width, out->height);
     // An interlaced picture is only complete after its last pass, so that all rows are kept.
@@ -316,17 +318,18 @@ static nino_status read_pixels(png_structp png, png_infop info, source *s, nino_
     return NINO_OK;
 }
 
-static nino_status decode(nino_png *out, const void *data, size_t len, const char *name,
-                          nino_error *err)
+static nino_status png_read_decode(nino_png *out, const void *data, size_t len, const char *name,
+                                   nino_error *err)
 {
     source s = { .p = data, .left = len, .name = name, .err = err };
     if (out->width > MAX_SIDE || out->height > MAX_SIDE)
         return REFUSE("limit", "%d x %d pixels, at most %d x %d are decoded", out->width,
                       out->height, MAX_SIDE, MAX_SIDE);
-    png_structp png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &s, on_error, on_warning, &s,
-                                               on_malloc, on_free);
+    png_structp png =
+        png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &s, on_png_read_error, on_png_read_warning,
+                                 &s, on_png_read_malloc, on_png_read_free);
     png_infop info = png ? png_create_info_struct(png) : NULL;
-    nino_status st = info ? read_pixels(png, info, &s, out)
+    nino_status st = info ? png_read_read_pixels(png, info, &s, out)
                           : nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
     png_destroy_read_struct(&png, &info, NULL);
     free(s.rows);
@@ -337,13 +340,13 @@ nino_status nino_png_read(const void *data, size_t len, const char *name, bool w
                           nino_png *out, nino_error *err)
 {
     *out = (nino_png){ .orientation = 1 };
-    nino_status st = walk(out, data, len, name, err);
+    nino_status st = png_read_walk(out, data, len, name, err);
     if (st && with_pixels && out->width) { // damaged texts do not cost the picture
         nino_texts_release(&out->texts);
         st = NINO_OK;
     }
     if (!st && with_pixels)
-        st = decode(out, data, len, name, err);
+        st = png_read_decode(out, data, len, name, err);
     if (st)
         nino_png_release(out);
     return st;

@@ -21,7 +21,7 @@ typedef struct sink {
     int level; // of zlib
 } sink;
 
-static void on_error(png_structp png, png_const_charp msg)
+static void on_png_write_error(png_structp png, png_const_charp msg)
 {
     sink *s = png_get_error_ptr(png);
     if (!s->st)
@@ -29,14 +29,14 @@ static void on_error(png_structp png, png_const_charp msg)
     png_longjmp(png, 1);
 }
 
-static void on_warning(png_structp png, png_const_charp msg)
+static void on_png_write_warning(png_structp png, png_const_charp msg)
 {
     (void) png;
     (void) msg;
 }
 
 // libpng reports a failed allocation like any other error; this keeps the cause.
-static png_voidp on_malloc(png_structp png, png_alloc_size_t n)
+static png_voidp on_png_write_malloc(png_structp png, png_alloc_size_t n)
 {
     sink *s = png_get_mem_ptr(png);
     void *p = malloc(n);
@@ -45,13 +45,13 @@ static png_voidp on_malloc(png_structp png, png_alloc_size_t n)
     return p;
 }
 
-static void on_free(png_structp png, png_voidp p)
+static void on_png_write_free(png_structp png, png_voidp p)
 {
     (void) png;
     free(p);
 }
 
-static void on_write(png_structp png, png_bytep p, size_t n)
+static void on_png_write_write(png_structp png, png_bytep p, size_t n)
 {
     sink *s = png_get_io_ptr(png);
     nino_buf_add(s->out, p, n);
@@ -132,7 +132,7 @@ static nino_status write_image(png_structp png, png_infop info, sink *s, const v
     const uint16_t probe = 1;
     if (setjmp(png_jmpbuf(png)))
         return s->st;
-    png_set_write_fn(png, s, on_write, on_flush);
+    png_set_write_fn(png, s, on_png_write_write, on_flush);
     png_set_compression_level(png, s->level);
     png_set_user_limits(png, MAX_SIDE, MAX_SIDE);
     png_set_IHDR(png, info, (png_uint_32) width, (png_uint_32) height, bits,
@@ -167,8 +167,9 @@ nino_status nino_png_encode_level(nino_buf *out, const void *pixels, int width, 
                          width, height, channels, bits);
     nino_status st = add_texts(&s, texts, n_texts);
     if (!st) {
-        png_structp png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, &s, on_error, on_warning,
-                                                    &s, on_malloc, on_free);
+        png_structp png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, &s, on_png_write_error,
+                                                    on_png_write_warning, &s, on_png_write_malloc,
+                                                    on_png_write_free);
         png_infop info = png ? png_create_info_struct(png) : NULL;
         st = info ? write_image(png, info, &s, pixels, width, height, channels, bits)
                   : nino_fail(err, NINO_ERR_NOMEM, "PNG", "out of memory");

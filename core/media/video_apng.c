@@ -46,7 +46,7 @@ void nino_png_put_chunk(nino_buf *out, const char *type, const void *data, size_
     put32(out, (uint32_t) crc);
 }
 
-static nino_status no_memory(nino_error *err)
+static nino_status video_apng_no_memory(nino_error *err)
 {
     return nino_fail(err, NINO_ERR_NOMEM, "APNG", "out of memory");
 }
@@ -57,18 +57,18 @@ static nino_status write_chunk(nino_video *v, const char *type, const nino_buf *
     nino_buf b = { 0 };
     nino_png_put_chunk(&b, type, body->data, body->len);
     const nino_status st = b.failed || body->failed
-                               ? no_memory(err)
+                               ? video_apng_no_memory(err)
                                : nino_file_writer_write(v->file, b.data, b.len, err);
     nino_buf_release(&b);
     return st;
 }
 
 // ASCII with \u escapes is what ComfyUI's json.dumps gives; other characters stay UTF-8.
-static nino_status start(nino_video *v, nino_error *err)
+static nino_status video_apng_start(nino_video *v, nino_error *err)
 {
     apng *a = v->state = calloc(1, sizeof(*a));
     if (!a)
-        return no_memory(err);
+        return video_apng_no_memory(err);
     for (int i = 0; i < v->p.n_texts; i++) {
         nino_buf body = { 0 };
         nino_buf_add(&body, v->p.texts[i].key, strlen(v->p.texts[i].key) + 1);
@@ -77,11 +77,11 @@ static nino_status start(nino_video *v, nino_error *err)
         a->comf.failed |= body.failed;
         nino_buf_release(&body);
     }
-    return a->comf.failed ? no_memory(err) : NINO_OK;
+    return a->comf.failed ? video_apng_no_memory(err) : NINO_OK;
 }
 
 // The whole frame replaces the one before, for 1/fps seconds.
-static nino_status write_control(nino_video *v, nino_error *err)
+static nino_status video_apng_write_control(nino_video *v, nino_error *err)
 {
     apng *a = v->state;
     const unsigned ms = (unsigned) lround(1000 / v->p.fps);
@@ -122,7 +122,7 @@ static nino_status write_frame(nino_video *v, nino_error *err)
             st = nino_file_writer_write(v->file, p + at, n + 12, err);
             a->actl = lseek(nino_file_writer_fd(v->file), 0, SEEK_CUR);
             if (!st && !(st = write_count(v, 1, err)))
-                st = write_control(v, err);
+                st = video_apng_write_control(v, err);
         } else if (is_data && !v->n) {
             st = nino_file_writer_write(v->file, p + at, n + 12, err);
         } else if (is_data) {
@@ -137,18 +137,18 @@ static nino_status write_frame(nino_video *v, nino_error *err)
     return st;
 }
 
-static nino_status add(nino_video *v, const uint8_t *rgb, nino_error *err)
+static nino_status video_apng_add(nino_video *v, const uint8_t *rgb, nino_error *err)
 {
     apng *a = v->state;
     nino_buf_clear(&a->frame);
     nino_status st = nino_png_encode_level(&a->frame, rgb, v->p.width, v->p.height, 3, 8, NULL, 0,
                                            v->p.level, err);
     if (!st && v->n)
-        st = write_control(v, err);
+        st = video_apng_write_control(v, err);
     return st ? st : write_frame(v, err);
 }
 
-static nino_status finish(nino_video *v, nino_error *err)
+static nino_status video_apng_finish(nino_video *v, nino_error *err)
 {
     const apng *a = v->state;
     const int fd = nino_file_writer_fd(v->file);
@@ -159,7 +159,7 @@ static nino_status finish(nino_video *v, nino_error *err)
     return st ? st : write_count(v, (uint32_t) v->n, err);
 }
 
-static void destroy(nino_video *v)
+static void video_apng_destroy(nino_video *v)
 {
     apng *a = v->state;
     if (!a)
@@ -170,4 +170,5 @@ static void destroy(nino_video *v)
     free(a);
 }
 
-const nino_video_ops nino_video_apng_ops = { start, add, finish, destroy };
+const nino_video_ops nino_video_apng_ops = { video_apng_start, video_apng_add, video_apng_finish,
+                                             video_apng_destroy };

@@ -38,7 +38,7 @@ static bool open_library(const char *soname, const symbol *s, size_t n)
 
 #define OPEN(soname, table) open_library(soname, table, sizeof(table) / sizeof(*(table)))
 
-static void load(void)
+static void video_av_load(void)
 {
     if (!OPEN(SONAME("avutil", LIBAVUTIL_VERSION_MAJOR), utils) ||
         !OPEN(SONAME("swscale", LIBSWSCALE_VERSION_MAJOR), scales) ||
@@ -52,7 +52,7 @@ static void load(void)
 const nino_av *nino_av_load(nino_error *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load);
+    pthread_once(&once, video_av_load);
     if (missing) {
         nino_fail(err, NINO_ERR_UNSUPPORTED, missing,
                   "videos need this library of FFmpeg (Debian: libavformat59, libswscale6)");

@@ -34,8 +34,8 @@ static const struct {
     { NINO_VIDEO_WEBM, "av1", "libaom-av1" }, // SVT-AV1 prints on stderr whatever its settings
 };
 
-static const AVCodec *find(const nino_av *av, nino_video_format f, const char *wanted,
-                           const char **name)
+static const AVCodec *video_mux_find(const nino_av *av, nino_video_format f, const char *wanted,
+                                     const char **name)
 {
     for (size_t i = 0; i < sizeof(encoders) / sizeof(*encoders); i++) {
         const AVCodec *c = NULL;
@@ -55,12 +55,12 @@ const char *nino_video_codec(nino_video_format f, const char *wanted)
     const char *name = NULL;
     if (f == NINO_VIDEO_WEBP || f == NINO_VIDEO_APNG)
         return f == NINO_VIDEO_WEBP ? "webp" : "apng";
-    return av && find(av, f, wanted, &name) ? name : NULL;
+    return av && video_mux_find(av, f, wanted, &name) ? name : NULL;
 }
 
 // ---- output ----------------------------------------------------------------------------------
 
-static int on_write(void *priv, uint8_t *data, int n)
+static int on_video_mux_write(void *priv, uint8_t *data, int n)
 {
     nino_video *v = priv;
     mux *m = v->state;
@@ -69,7 +69,7 @@ static int on_write(void *priv, uint8_t *data, int n)
     return m->io_status ? AVERROR(EIO) : n;
 }
 
-static int64_t on_seek(void *priv, int64_t offset, int whence)
+static int64_t on_video_mux_seek(void *priv, int64_t offset, int whence)
 {
     nino_video *v = priv;
     if (whence & AVSEEK_SIZE)
@@ -79,7 +79,7 @@ static int64_t on_seek(void *priv, int64_t offset, int whence)
 }
 
 // A failure of a call, or of the file behind it.
-static nino_status fail(nino_video *v, int code, const char *what, nino_error *err)
+static nino_status video_mux_fail(nino_video *v, int code, const char *what, nino_error *err)
 {
     mux *m = v->state;
     if (m->io_status && err)
@@ -87,7 +87,7 @@ static nino_status fail(nino_video *v, int code, const char *what, nino_error *e
     return m->io_status ? m->io_status : nino_av_fail(m->av, code, "video", what, err);
 }
 
-static nino_status no_memory(nino_error *err)
+static nino_status video_mux_no_memory(nino_error *err)
 {
     return nino_fail(err, NINO_ERR_NOMEM, "video", "out of memory");
 }
@@ -107,7 +107,7 @@ static AVRational rate_of(double fps)
     return r;
 }
 
-static nino_status open_codec(nino_video *v, const AVCodec *c, nino_error *err)
+static nino_status video_mux_open_codec(nino_video *v, const AVCodec *c, nino_error *err)
 {
     mux *m = v->state;
     const nino_av *av = m->av;
@@ -115,7 +115,7 @@ static nino_status open_codec(nino_video *v, const AVCodec *c, nino_error *err)
     AVDictionary *options = NULL;
     char crf[32];
     if (!(m->codec = av->avcodec_alloc_context3(c)))
-        return no_memory(err);
+        return video_mux_no_memory(err);
     m->codec->width = (v->p.width + 1) & ~1;
     m->codec->height = (v->p.height + 1) & ~1;
     m->codec->pix_fmt = AV_PIX_FMT_YUV420P;
@@ -139,7 +139,7 @@ static nino_status open_codec(nino_video *v, const AVCodec *c, nino_error *err)
     if (rc >= 0)
         rc = av->avcodec_open2(m->codec, c, &options);
     av->av_dict_free(&options);
-    return rc < 0 ? fail(v, rc, "the encoder does not start", err) : NINO_OK;
+    return rc < 0 ? video_mux_fail(v, rc, "the encoder does not start", err) : NINO_OK;
 }
 
 static nino_status open_stream(nino_video *v, nino_error *err)
@@ -149,7 +149,7 @@ static nino_status open_stream(nino_video *v, nino_error *err)
     AVDictionary *options = NULL;
     int rc = 0;
     if (!(m->stream = av->avformat_new_stream(m->fmt, NULL)))
-        return no_memory(err);
+        return video_mux_no_memory(err);
     m->stream->time_base = m->codec->time_base;
     m->stream->avg_frame_rate = m->codec->framerate;
     rc = av->avcodec_parameters_from_context(m->stream->codecpar, m->codec);
@@ -160,7 +160,7 @@ static nino_status open_stream(nino_video *v, nino_error *err)
     if (rc >= 0)
         rc = av->avformat_write_header(m->fmt, &options);
     av->av_dict_free(&options);
-    return rc < 0 ? fail(v, rc, "cannot begin the file", err) : NINO_OK;
+    return rc < 0 ? video_mux_fail(v, rc, "cannot begin the file", err) : NINO_OK;
 }
 
 static nino_status open_frame(nino_video *v, nino_error *err)
@@ -168,47 +168,48 @@ static nino_status open_frame(nino_video *v, nino_error *err)
     mux *m = v->state;
     const int w = m->codec->width, h = m->codec->height;
     if (!(m->frame = m->av->av_frame_alloc()) || !(m->packet = m->av->av_packet_alloc()))
-        return no_memory(err);
+        return video_mux_no_memory(err);
     m->frame->format = m->codec->pix_fmt;
     m->frame->width = w;
     m->frame->height = h;
     if (m->av->av_frame_get_buffer(m->frame, 0) < 0)
-        return no_memory(err);
+        return video_mux_no_memory(err);
     m->sws = m->av->sws_getContext(w, h, AV_PIX_FMT_RGB24, w, h, m->codec->pix_fmt, SWS_BICUBIC,
                                    NULL, NULL, NULL);
     if (!m->sws)
-        return no_memory(err);
+        return video_mux_no_memory(err);
     if ((w != v->p.width || h != v->p.height) && !(m->even = malloc((size_t) w * (size_t) h * 3)))
-        return no_memory(err);
+        return video_mux_no_memory(err);
     return NINO_OK;
 }
 
-static nino_status start(nino_video *v, nino_error *err)
+static nino_status video_mux_start(nino_video *v, nino_error *err)
 {
     const nino_av *av = nino_av_load(err);
     const char *name = v->p.format == NINO_VIDEO_MP4 ? "mp4" : "webm", *codec = NULL;
     mux *m = v->state = calloc(1, sizeof(*m));
     if (!m)
-        return no_memory(err);
+        return video_mux_no_memory(err);
     if (!(m->av = av))
         return NINO_ERR_UNSUPPORTED;
-    const AVCodec *c = find(av, v->p.format, v->p.codec, &codec);
+    const AVCodec *c = video_mux_find(av, v->p.format, v->p.codec, &codec);
     if (!c)
         return nino_fail(err, NINO_ERR_UNSUPPORTED, v->p.codec ? v->p.codec : name,
                          "no encoder for it is installed with FFmpeg's libraries");
     const int rc = av->avformat_alloc_output_context2(&m->fmt, NULL, name, NULL);
     if (rc < 0)
-        return fail(v, rc, "cannot begin the file", err);
+        return video_mux_fail(v, rc, "cannot begin the file", err);
     unsigned char *buffer = av->av_malloc(IO_BUFFER);
-    m->io =
-        buffer ? av->avio_alloc_context(buffer, IO_BUFFER, 1, v, NULL, on_write, on_seek) : NULL;
+    m->io = buffer ? av->avio_alloc_context(buffer, IO_BUFFER, 1, v, NULL, on_video_mux_write,
+                                            on_video_mux_seek)
+                   : NULL;
     if (!m->io) {
         av->av_free(buffer);
-        return no_memory(err);
+        return video_mux_no_memory(err);
     }
     m->fmt->pb = m->io;
     m->fmt->flags |= AVFMT_FLAG_CUSTOM_IO;
-    nino_status st = open_codec(v, c, err);
+    nino_status st = video_mux_open_codec(v, c, err);
     if (!st)
         st = open_stream(v, err);
     return st ? st : open_frame(v, err);
@@ -233,7 +234,7 @@ static const uint8_t *make_even(const nino_video *v, const uint8_t *rgb)
 }
 
 // frame NULL: no more come.
-static nino_status encode(nino_video *v, const AVFrame *frame, nino_error *err)
+static nino_status video_mux_encode(nino_video *v, const AVFrame *frame, nino_error *err)
 {
     mux *m = v->state;
     int rc = m->av->avcodec_send_frame(m->codec, frame);
@@ -248,33 +249,33 @@ static nino_status encode(nino_video *v, const AVFrame *frame, nino_error *err)
         m->av->av_packet_rescale_ts(m->packet, m->codec->time_base, m->stream->time_base);
         rc = m->av->av_interleaved_write_frame(m->fmt, m->packet);
     }
-    return fail(v, rc, "cannot encode", err);
+    return video_mux_fail(v, rc, "cannot encode", err);
 }
 
-static nino_status add(nino_video *v, const uint8_t *rgb, nino_error *err)
+static nino_status video_mux_add(nino_video *v, const uint8_t *rgb, nino_error *err)
 {
     mux *m = v->state;
     const uint8_t *const from[] = { make_even(v, rgb) };
     const int stride[] = { m->codec->width * 3 };
     if (m->av->av_frame_make_writable(m->frame) < 0)
-        return no_memory(err);
+        return video_mux_no_memory(err);
     m->av->sws_scale(m->sws, from, stride, 0, m->codec->height, m->frame->data, m->frame->linesize);
     m->frame->pts = v->n;
     m->frame->quality = m->codec->global_quality;
-    return encode(v, m->frame, err);
+    return video_mux_encode(v, m->frame, err);
 }
 
-static nino_status finish(nino_video *v, nino_error *err)
+static nino_status video_mux_finish(nino_video *v, nino_error *err)
 {
     mux *m = v->state;
-    const nino_status st = encode(v, NULL, err);
+    const nino_status st = video_mux_encode(v, NULL, err);
     if (st)
         return st;
     const int rc = m->av->av_write_trailer(m->fmt);
-    return rc < 0 || m->io_status ? fail(v, rc, "cannot finish the file", err) : NINO_OK;
+    return rc < 0 || m->io_status ? video_mux_fail(v, rc, "cannot finish the file", err) : NINO_OK;
 }
 
-static void destroy(nino_video *v)
+static void video_mux_destroy(nino_video *v)
 {
     mux *m = v->state;
     if (!m || !m->av) {
@@ -294,4 +295,5 @@ static void destroy(nino_video *v)
     free(m);
 }
 
-const nino_video_ops nino_video_mux_ops = { start, add, finish, destroy };
+const nino_video_ops nino_video_mux_ops = { video_mux_start, video_mux_add, video_mux_finish,
+                                            video_mux_destroy };

@@ -37,12 +37,12 @@ typedef struct reader {
     void *priv;
 } reader;
 
-static nino_status no_memory(const reader *r, nino_error *err)
+static nino_status video_read_no_memory(const reader *r, nino_error *err)
 {
     return nino_fail(err, NINO_ERR_NOMEM, r->name, "out of memory");
 }
 
-static int on_read(void *priv, uint8_t *to, int n)
+static int on_video_read_read(void *priv, uint8_t *to, int n)
 {
     source *s = priv;
     if (s->fd >= 0) {
@@ -65,7 +65,7 @@ static int on_read(void *priv, uint8_t *to, int n)
     return n;
 }
 
-static int64_t on_seek(void *priv, int64_t offset, int whence)
+static int64_t on_video_read_seek(void *priv, int64_t offset, int whence)
 {
     source *s = priv;
     if (whence & AVSEEK_SIZE)
@@ -80,18 +80,19 @@ static int64_t on_seek(void *priv, int64_t offset, int whence)
     return s->at = offset;
 }
 
-static nino_status open_file(reader *r, nino_error *err)
+static nino_status video_read_open_file(reader *r, nino_error *err)
 {
     const nino_av *av = r->av;
     unsigned char *buffer = av->av_malloc(IO_BUFFER);
-    r->io = buffer ? av->avio_alloc_context(buffer, IO_BUFFER, 0, &r->src, on_read, NULL, on_seek)
+    r->io = buffer ? av->avio_alloc_context(buffer, IO_BUFFER, 0, &r->src, on_video_read_read, NULL,
+                                            on_video_read_seek)
                    : NULL;
     if (!r->io) {
         av->av_free(buffer);
-        return no_memory(r, err);
+        return video_read_no_memory(r, err);
     }
     if (!(r->fmt = av->avformat_alloc_context()))
-        return no_memory(r, err);
+        return video_read_no_memory(r, err);
     r->fmt->pb = r->io;
     int rc = av->avformat_open_input(&r->fmt, NULL, NULL, NULL);
     if (rc >= 0)
@@ -127,7 +128,7 @@ static nino_status read_sound(reader *r, nino_video_info *info, nino_error *err)
     return add_tags(r, s->metadata, info, err);
 }
 
-static nino_status read_info(reader *r, nino_video_info *info, nino_error *err)
+static nino_status video_read_read_info(reader *r, nino_video_info *info, nino_error *err)
 {
     const nino_status st = add_tags(r, r->fmt->metadata, info, err);
     if (st)
@@ -149,7 +150,7 @@ static nino_status read_info(reader *r, nino_video_info *info, nino_error *err)
     return NINO_OK;
 }
 
-static nino_status open_codec(reader *r, nino_error *err)
+static nino_status video_read_open_codec(reader *r, nino_error *err)
 {
     const nino_av *av = r->av;
     const AVCodecParameters *par = r->fmt->streams[r->stream]->codecpar;
@@ -159,7 +160,7 @@ static nino_status open_codec(reader *r, nino_error *err)
                          av->avcodec_get_name(par->codec_id));
     if (!(r->codec = av->avcodec_alloc_context3(c)) || !(r->packet = av->av_packet_alloc()) ||
         !(r->frame = av->av_frame_alloc()))
-        return no_memory(r, err);
+        return video_read_no_memory(r, err);
     int rc = av->avcodec_parameters_to_context(r->codec, par);
     if (rc >= 0)
         rc = av->avcodec_open2(r->codec, c, NULL);
@@ -167,16 +168,16 @@ static nino_status open_codec(reader *r, nino_error *err)
 }
 
 // The frame as 8-bit RGB, to whoever wants it.
-static nino_status take_frame(reader *r, const nino_video_info *info, nino_error *err)
+static nino_status video_read_take_frame(reader *r, const nino_video_info *info, nino_error *err)
 {
     const int w = info->width, h = info->height;
     if (!r->rgb && !(r->rgb = malloc((size_t) w * (size_t) h * 3)))
-        return no_memory(r, err);
+        return video_read_no_memory(r, err);
     if (!r->sws) // sizes and formats may change within a stream; pictures have the first one's
         r->sws = r->av->sws_getContext(r->frame->width, r->frame->height, r->frame->format, w, h,
                                        AV_PIX_FMT_RGB24, SWS_BICUBIC, NULL, NULL, NULL);
     if (!r->sws)
-        return no_memory(r, err);
+        return video_read_no_memory(r, err);
     uint8_t *const to[] = { r->rgb };
     const int stride[] = { w * 3 };
     r->av->sws_scale(r->sws, (const uint8_t *const *) r->frame->data, r->frame->linesize, 0,
@@ -187,7 +188,7 @@ static nino_status take_frame(reader *r, const nino_video_info *info, nino_error
 }
 
 // What the decoder has ready.
-static nino_status drain(reader *r, const nino_video_info *info, nino_error *err)
+static nino_status video_read_drain(reader *r, const nino_video_info *info, nino_error *err)
 {
     while (!r->stop) {
         const int rc = r->av->avcodec_receive_frame(r->codec, r->frame);
@@ -198,7 +199,7 @@ static nino_status drain(reader *r, const nino_video_info *info, nino_error *err
         const AVFrame *f = r->frame;
         if (r->sws && (f->width != r->codec->width || f->height != r->codec->height))
             return nino_fail(err, NINO_ERR_UNSUPPORTED, r->name, "the size of its frames changes");
-        const nino_status st = take_frame(r, info, err);
+        const nino_status st = video_read_take_frame(r, info, err);
         r->av->av_frame_unref(r->frame);
         if (st)
             return st;
@@ -206,19 +207,19 @@ static nino_status drain(reader *r, const nino_video_info *info, nino_error *err
     return NINO_OK;
 }
 
-static nino_status read_frames(reader *r, const nino_video_info *info, nino_error *err)
+static nino_status video_read_read_frames(reader *r, const nino_video_info *info, nino_error *err)
 {
-    nino_status st = open_codec(r, err);
+    nino_status st = video_read_open_codec(r, err);
     while (!st && !r->stop && r->av->av_read_frame(r->fmt, r->packet) >= 0) {
         if (r->packet->stream_index == r->stream) {
             const int rc = r->av->avcodec_send_packet(r->codec, r->packet);
             st = rc < 0 ? nino_av_fail(r->av, rc, r->name, "cannot decode the video", err)
-                        : drain(r, info, err);
+                        : video_read_drain(r, info, err);
         }
         r->av->av_packet_unref(r->packet);
     }
     if (!st && !r->stop && r->av->avcodec_send_packet(r->codec, NULL) >= 0)
-        st = drain(r, info, err);
+        st = video_read_drain(r, info, err);
     if (!st && !r->n)
         st = nino_fail_kind(err, NINO_ERR_FORMAT, "truncated", r->name,
                             "not one picture could be decoded");
@@ -241,16 +242,16 @@ static void close_all(reader *r)
     free(r->rgb);
 }
 
-static nino_status read_all(reader *r, nino_video_info *info, nino_error *err)
+static nino_status video_read_read_all(reader *r, nino_video_info *info, nino_error *err)
 {
     nino_status st = NINO_ERR_UNSUPPORTED;
     *info = (nino_video_info){ 0 };
     if ((r->av = nino_av_load(err)))
-        st = open_file(r, err);
+        st = video_read_open_file(r, err);
     if (!st)
-        st = read_info(r, info, err);
+        st = video_read_read_info(r, info, err);
     if (!st && r->fn)
-        st = read_frames(r, info, err);
+        st = video_read_read_frames(r, info, err);
     close_all(r);
     if (st)
         nino_video_info_release(info);
@@ -266,7 +267,7 @@ typedef struct gathered {
     int64_t n, n_cap;
 } gathered;
 
-static nino_status gather(void *priv, const nino_frame *f, bool *stop, nino_error *err)
+static nino_status video_read_gather(void *priv, const nino_frame *f, bool *stop, nino_error *err)
 {
     gathered *g = priv;
     const size_t n = (size_t) f->width * (size_t) f->height * 3;
@@ -298,22 +299,22 @@ static nino_status make_array(const gathered *g, nino_array **out, nino_error *e
     return NINO_OK;
 }
 
-static nino_status read_file(int fd, const char *name, nino_video_info *info, nino_frame_fn fn,
-                             void *priv, nino_error *err)
+static nino_status video_read_read_file(int fd, const char *name, nino_video_info *info,
+                                        nino_frame_fn fn, void *priv, nino_error *err)
 {
     reader r = {
         .name = name, .src = { .fd = fd, .len = lseek(fd, 0, SEEK_END) }, .fn = fn, .priv = priv
     };
     if (r.src.len < 0)
         return nino_fail(err, NINO_ERR_IO, name, "cannot read: %s", strerror(errno));
-    return read_all(&r, info, err);
+    return video_read_read_all(&r, info, err);
 }
 
 nino_status nino_video_frames(int fd, const char *name, nino_frame_fn fn, void *priv,
                               nino_error *err)
 {
     nino_video_info info;
-    const nino_status st = read_file(fd, name, &info, fn, priv, err);
+    const nino_status st = video_read_read_file(fd, name, &info, fn, priv, err);
     if (!st)
         nino_video_info_release(&info);
     return st;
@@ -323,7 +324,8 @@ nino_status nino_video_read(int fd, const char *name, nino_video_info *info, nin
                             nino_error *err)
 {
     gathered g = { .name = name };
-    nino_status st = read_file(fd, name, info, frames ? gather : NULL, &g, err);
+    nino_status st =
+        video_read_read_file(fd, name, info, frames ? video_read_gather : NULL, &g, err);
     if (!st && frames && (st = make_array(&g, frames, err)))
         nino_video_info_release(info);
     free(g.pixels);
@@ -334,5 +336,5 @@ nino_status nino_video_tags(const void *data, size_t len, const char *name, nino
                             nino_error *err)
 {
     reader r = { .name = name, .src = { .fd = -1, .data = data, .len = (int64_t) len } };
-    return read_all(&r, info, err);
+    return video_read_read_all(&r, info, err);
 }

@@ -19,7 +19,7 @@ typedef struct webp {
     nino_buf exif;
 } webp;
 
-static void put(nino_buf *b, uint32_t v, int bytes)
+static void video_webp_put(nino_buf *b, uint32_t v, int bytes)
 {
     for (int i = 0; i < bytes; i++, v >>= 8)
         nino_buf_addc(b, (char) (v & 255));
@@ -31,27 +31,27 @@ static void make_exif(nino_buf *b, const nino_meta *t, int n)
 {
     uint32_t at = 8 + 2 + 12 * (uint32_t) n + 4;
     nino_buf_adds(b, "II*");
-    put(b, 0, 1);
-    put(b, 8, 4);
-    put(b, (uint32_t) n, 2);
+    video_webp_put(b, 0, 1);
+    video_webp_put(b, 8, 4);
+    video_webp_put(b, (uint32_t) n, 2);
     for (int i = n - 1; i >= 0; i--) {
         const uint32_t len = (uint32_t) (strlen(t[i].key) + 1 + t[i].value_len + 1);
-        put(b, TAG_MODEL - (uint32_t) i, 2);
-        put(b, 2, 2);
-        put(b, len, 4);
-        put(b, at, 4); // a key and a JSON text are longer than the 4 bytes that fit here
+        video_webp_put(b, TAG_MODEL - (uint32_t) i, 2);
+        video_webp_put(b, 2, 2);
+        video_webp_put(b, len, 4);
+        video_webp_put(b, at, 4); // a key and a JSON text are longer than the 4 bytes that fit here
         at += len + (len & 1);
     }
-    put(b, 0, 4);
+    video_webp_put(b, 0, 4);
     for (int i = n - 1; i >= 0; i--) {
         nino_buf_adds(b, t[i].key);
         nino_buf_addc(b, ':');
         nino_buf_add(b, t[i].value, t[i].value_len);
-        put(b, 0, 1 + ((strlen(t[i].key) + t[i].value_len) & 1));
+        video_webp_put(b, 0, 1 + ((strlen(t[i].key) + t[i].value_len) & 1));
     }
 }
 
-static nino_status start(nino_video *v, nino_error *err)
+static nino_status video_webp_start(nino_video *v, nino_error *err)
 {
     webp *w = v->state = calloc(1, sizeof(*w));
     WebPAnimEncoderOptions options;
@@ -71,12 +71,12 @@ static nino_status start(nino_video *v, nino_error *err)
     return w->encoder ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, "WebP", "out of memory");
 }
 
-static int time_of(const nino_video *v, int64_t frame)
+static int video_webp_time_of(const nino_video *v, int64_t frame)
 {
     return (int) lround((double) frame * 1000 / v->p.fps);
 }
 
-static nino_status add(nino_video *v, const uint8_t *rgb, nino_error *err)
+static nino_status video_webp_add(nino_video *v, const uint8_t *rgb, nino_error *err)
 {
     webp *w = v->state;
     WebPPicture p;
@@ -87,20 +87,20 @@ static nino_status add(nino_video *v, const uint8_t *rgb, nino_error *err)
     p.height = v->p.height;
     int ok = WebPPictureImportRGB(&p, rgb, v->p.width * 3);
     if (ok)
-        ok = WebPAnimEncoderAdd(w->encoder, &p, time_of(v, v->n), &w->config);
+        ok = WebPAnimEncoderAdd(w->encoder, &p, video_webp_time_of(v, v->n), &w->config);
     WebPPictureFree(&p);
     return ok ? NINO_OK
               : nino_fail(err, NINO_ERR_FORMAT, "WebP", "cannot encode: %s",
                           WebPAnimEncoderGetError(w->encoder));
 }
 
-static nino_status finish(nino_video *v, nino_error *err)
+static nino_status video_webp_finish(nino_video *v, nino_error *err)
 {
     webp *w = v->state;
     WebPData data = { 0 }, all = { 0 };
     WebPMux *mux = NULL;
     nino_status st = NINO_OK;
-    if (!WebPAnimEncoderAdd(w->encoder, NULL, time_of(v, v->n), NULL) ||
+    if (!WebPAnimEncoderAdd(w->encoder, NULL, video_webp_time_of(v, v->n), NULL) ||
         !WebPAnimEncoderAssemble(w->encoder, &data)) {
         st = nino_fail(err, NINO_ERR_FORMAT, "WebP", "cannot finish: %s",
                        WebPAnimEncoderGetError(w->encoder));
@@ -124,7 +124,7 @@ end:
     return st;
 }
 
-static void destroy(nino_video *v)
+static void video_webp_destroy(nino_video *v)
 {
     webp *w = v->state;
     if (!w)
@@ -134,4 +134,5 @@ static void destroy(nino_video *v)
     free(w);
 }
 
-const nino_video_ops nino_video_webp_ops = { start, add, finish, destroy };
+const nino_video_ops nino_video_webp_ops = { video_webp_start, video_webp_add, video_webp_finish,
+                                             video_webp_destroy };

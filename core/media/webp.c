@@ -14,8 +14,8 @@
 #define REFUSE(kind, ...) nino_fail_kind(err, NINO_ERR_FORMAT, kind, name, __VA_ARGS__)
 
 // EXIF, and the number of frames.
-static nino_status walk(const unsigned char *p, size_t len, const char *name, nino_image *out,
-                        int *orientation, nino_error *texts_err, nino_error *err)
+static nino_status webp_walk(const unsigned char *p, size_t len, const char *name, nino_image *out,
+                             int *orientation, nino_error *texts_err, nino_error *err)
 {
     nino_status texts = NINO_OK;
     int n_frames = 0;
@@ -35,15 +35,15 @@ static nino_status walk(const unsigned char *p, size_t len, const char *name, ni
     return texts;
 }
 
-static void widen(float *to, const uint8_t *rgba, size_t n, int channels)
+static void webp_widen(float *to, const uint8_t *rgba, size_t n, int channels)
 {
     for (size_t i = 0; i < n; i++, rgba += 4, to += channels)
         for (int k = 0; k < channels; k++)
             to[k] = (float) rgba[k] / 255.0f;
 }
 
-static nino_status read_frames(const void *data, size_t len, const char *name, nino_image *out,
-                               nino_error *err)
+static nino_status webp_read_frames(const void *data, size_t len, const char *name, nino_image *out,
+                                    nino_error *err)
 {
     const WebPData all = { data, len };
     WebPAnimDecoderOptions options;
@@ -65,8 +65,8 @@ static nino_status read_frames(const void *data, size_t len, const char *name, n
         if (!WebPAnimDecoderGetNext(d, &rgba, &time_ms))
             st = REFUSE("syntax", "frame %d is damaged", f + 1);
         else
-            widen(nino_array_f32(out->pixels) + (size_t) f * n * (size_t) out->channels, rgba, n,
-                  out->channels);
+            webp_widen(nino_array_f32(out->pixels) + (size_t) f * n * (size_t) out->channels, rgba,
+                       n, out->channels);
     }
     WebPAnimDecoderDelete(d);
     return st;
@@ -78,7 +78,7 @@ nino_status nino_webp_read(const void *data, size_t len, const char *name, bool 
     nino_error texts = { 0 };
     WebPBitstreamFeatures features;
     out->format = "webp";
-    nino_status st = walk(data, len, name, out, orientation, &texts, err);
+    nino_status st = webp_walk(data, len, name, out, orientation, &texts, err);
     if (st && texts.code) { // the texts, not the picture
         const bool is_lost = !with_pixels || st == NINO_ERR_NOMEM;
         if (is_lost && err)
@@ -92,7 +92,7 @@ nino_status nino_webp_read(const void *data, size_t len, const char *name, bool 
     out->width = features.width;
     out->height = features.height;
     out->channels = features.has_alpha ? 4 : 3;
-    return with_pixels ? read_frames(data, len, name, out, err) : NINO_OK;
+    return with_pixels ? webp_read_frames(data, len, name, out, err) : NINO_OK;
 }
 
 // ---- frame after frame -------------------------------------------------------------------------

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const nino_tensor_info *find(const nino_weights *w, const char *prefix, const char *name)
+static const nino_tensor_info *detect_find(const nino_weights *w, const char *prefix,
+                                           const char *name)
 {
     char full[256];
     const int n = snprintf(full, sizeof(full), "%s%s", prefix, name);
@@ -43,7 +44,7 @@ static int count_blocks(const nino_weights *w, const char *prefix, const char *s
     return n;
 }
 
-static void set(char *dst, size_t size, const char *s) { snprintf(dst, size, "%s", s); }
+static void detect_set(char *dst, size_t size, const char *s) { snprintf(dst, size, "%s", s); }
 
 // ---- diffusion models ------------------------------------------------------------------------
 // First row whose tensor exists wins; "flux", "wan" and "unet" are refined below.
@@ -83,11 +84,11 @@ static const char *unet_family(const nino_weights *w, const char *p)
         "down_blocks.0.attentions.0.transformer_blocks.0.attn2.to_k.weight",
         "down_blocks.1.attentions.0.transformer_blocks.0.attn2.to_k.weight",
     };
-    const bool is_xl =
-        find(w, p, "label_emb.0.0.weight") || find(w, p, "add_embedding.linear_1.weight");
+    const bool is_xl = detect_find(w, p, "label_emb.0.0.weight") ||
+                       detect_find(w, p, "add_embedding.linear_1.weight");
     int64_t context = 0;
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !context; i++)
-        context = dim(find(w, p, keys[i]), 1);
+        context = dim(detect_find(w, p, keys[i]), 1);
     if (context == 1024)
         return "sd2";
     return !is_xl ? "sd15" : context == 1280 ? "sdxl_refiner" : "sdxl";
@@ -95,9 +96,9 @@ static const char *unet_family(const nino_weights *w, const char *p)
 
 static void unet_detail(const nino_weights *w, const char *p, nino_detected *d)
 {
-    const nino_tensor_info *in = find(w, p, "input_blocks.0.0.weight");
+    const nino_tensor_info *in = detect_find(w, p, "input_blocks.0.0.weight");
     if (!in)
-        in = find(w, p, "conv_in.weight");
+        in = detect_find(w, p, "conv_in.weight");
     snprintf(d->detail, sizeof(d->detail), "UNet of %s, width %lld, %lld input channels",
              !strcmp(d->diffusion, "sd15")   ? "SD 1"
              : !strcmp(d->diffusion, "sd2")  ? "SD 2"
@@ -108,8 +109,8 @@ static void unet_detail(const nino_weights *w, const char *p, nino_detected *d)
 
 static void flux_detail(const nino_weights *w, const char *p, nino_detected *d)
 {
-    const nino_tensor_info *in = find(w, p, "img_in.weight");
-    const bool guided = find(w, p, "guidance_in.in_layer.weight") != NULL;
+    const nino_tensor_info *in = detect_find(w, p, "img_in.weight");
+    const bool guided = detect_find(w, p, "guidance_in.in_layer.weight") != NULL;
     const int64_t c = dim(in, 1) / 4;
     const char *kind = c == 96 ? "Fill" : c == 32 ? "control" : guided ? "dev" : "schnell";
     if (in)
@@ -118,7 +119,7 @@ static void flux_detail(const nino_weights *w, const char *p, nino_detected *d)
                  count_blocks(w, p, "double_blocks."), count_blocks(w, p, "single_blocks."),
                  (long long) dim(in, 0));
     else
-        set(d->detail, sizeof(d->detail), "Flux.1 with diffusers names");
+        detect_set(d->detail, sizeof(d->detail), "Flux.1 with diffusers names");
 }
 
 static void wan_detail(const nino_weights *w, const char *p, nino_detected *d)
@@ -131,7 +132,7 @@ static void wan_detail(const nino_weights *w, const char *p, nino_detected *d)
         { "casual_audio_encoder.", "speech" },       { "audio_proj.", "audio" },
         { "img_emb.proj.0.bias", "image to video" },
     };
-    const int64_t in = dim(find(w, p, "patch_embedding.weight"), 1);
+    const int64_t in = dim(detect_find(w, p, "patch_embedding.weight"), 1);
     const char *kind = in == 48   ? "text and image to video"
                        : in == 36 ? "image to video"
                                   : "text to video";
@@ -145,7 +146,7 @@ static void wan_detail(const nino_weights *w, const char *p, nino_detected *d)
     }
     snprintf(d->detail, sizeof(d->detail), "Wan %s: %d blocks, width %lld, %lld input channels",
              kind, count_blocks(w, p, "blocks."),
-             (long long) dim(find(w, p, "patch_embedding.weight"), 0), (long long) in);
+             (long long) dim(detect_find(w, p, "patch_embedding.weight"), 0), (long long) in);
 }
 
 static void detect_diffusion(const nino_weights *w, nino_detected *d)
@@ -159,7 +160,7 @@ static void detect_diffusion(const nino_weights *w, nino_detected *d)
         }
     }
     for (size_t i = 0; i < sizeof(diffusion_rules) / sizeof(diffusion_rules[0]); i++) {
-        if (!find(w, p, diffusion_rules[i].name))
+        if (!detect_find(w, p, diffusion_rules[i].name))
             continue;
         const char *family = diffusion_rules[i].family;
         const bool is_unet = !strcmp(family, "unet");
@@ -167,8 +168,8 @@ static void detect_diffusion(const nino_weights *w, nino_detected *d)
             flux_detail(w, p, d);
         else if (!strcmp(family, "wan"))
             wan_detail(w, p, d);
-        set(d->diffusion, sizeof(d->diffusion), is_unet ? unet_family(w, p) : family);
-        set(d->diffusion_prefix, sizeof(d->diffusion_prefix), p);
+        detect_set(d->diffusion, sizeof(d->diffusion), is_unet ? unet_family(w, p) : family);
+        detect_set(d->diffusion_prefix, sizeof(d->diffusion_prefix), p);
         if (is_unet)
             unet_detail(w, p, d);
         return;
@@ -176,14 +177,14 @@ static void detect_diffusion(const nino_weights *w, nino_detected *d)
 }
 
 // ---- text encoders ---------------------------------------------------------------------------
-static void add_text(nino_detected *d, const char *family, const char *prefix)
+static void detect_add_text(nino_detected *d, const char *family, const char *prefix)
 {
     for (int i = 0; i < 4; i++) {
         if (!strcmp(d->text[i], family))
             return;
         if (!d->text[i][0]) {
-            set(d->text[i], sizeof(d->text[i]), family);
-            set(d->text_prefix[i], sizeof(d->text_prefix[i]), prefix);
+            detect_set(d->text[i], sizeof(d->text[i]), family);
+            detect_set(d->text_prefix[i], sizeof(d->text_prefix[i]), prefix);
             return;
         }
     }
@@ -204,7 +205,7 @@ static const char *find_encoder(const nino_weights *w, const char *prefix, char 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         snprintf(full, 64, "%s%s", prefix, words[i]);
         for (size_t k = 0; k < sizeof(embeddings) / sizeof(embeddings[0]); k++)
-            if (find(w, full, embeddings[k]))
+            if (detect_find(w, full, embeddings[k]))
                 return full;
     }
     return NULL;
@@ -213,9 +214,10 @@ static const char *find_encoder(const nino_weights *w, const char *prefix, char 
 // The real ones differ in depth and width. A small test model counts as CLIP-L.
 static const char *clip_family(const nino_weights *w, const char *p)
 {
-    const nino_tensor_info *q = find(w, p, "text_model.encoder.layers.0.self_attn.q_proj.weight");
+    const nino_tensor_info *q =
+        detect_find(w, p, "text_model.encoder.layers.0.self_attn.q_proj.weight");
     const int n = count_blocks(w, p, q ? "text_model.encoder.layers." : "transformer.resblocks.");
-    const int64_t width = dim(q ? q : find(w, p, "ln_final.weight"), 0);
+    const int64_t width = dim(q ? q : detect_find(w, p, "ln_final.weight"), 0);
     if (n > 30 || width == 1280)
         return "clip_g";
     return n > 22 || width == 1024 ? "clip_h" : "clip_l";
@@ -225,18 +227,18 @@ static const char *clip_family(const nino_weights *w, const char *p)
 static void detect_bare_text(const nino_weights *w, nino_detected *d)
 {
     char prefix[64];
-    if (find(w, "", "text_model.encoder.layers.0.self_attn.q_proj.weight") ||
-        find(w, "", "transformer.resblocks.0.attn.in_proj_weight"))
-        add_text(d, clip_family(w, ""), "");
-    if (find(w, "", "encoder.block.0.layer.0.SelfAttention.q.weight")) {
+    if (detect_find(w, "", "text_model.encoder.layers.0.self_attn.q_proj.weight") ||
+        detect_find(w, "", "transformer.resblocks.0.attn.in_proj_weight"))
+        detect_add_text(d, clip_family(w, ""), "");
+    if (detect_find(w, "", "encoder.block.0.layer.0.SelfAttention.q.weight")) {
         // T5 has one position table for all layers, UMT5 one in each
-        const bool each =
-            find(w, "", "encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight");
-        add_text(d, each ? "umt5" : "t5", "");
+        const bool each = detect_find(
+            w, "", "encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight");
+        detect_add_text(d, each ? "umt5" : "t5", "");
     }
-    if (!d->text[0][0] && find(w, "", "model.layers.0.self_attn.q_proj.weight") &&
+    if (!d->text[0][0] && detect_find(w, "", "model.layers.0.self_attn.q_proj.weight") &&
         !find_encoder(w, "", prefix))
-        add_text(d, "llm", "");
+        detect_add_text(d, "llm", "");
 }
 
 static void detect_text(const nino_weights *w, nino_detected *d)
@@ -261,7 +263,7 @@ static void detect_text(const nino_weights *w, nino_detected *d)
             continue;
         const char *p = find_encoder(w, parts[i].prefix, full);
         p = p ? p : parts[i].prefix;
-        add_text(d, parts[i].family ? parts[i].family : clip_family(w, p), p);
+        detect_add_text(d, parts[i].family ? parts[i].family : clip_family(w, p), p);
     }
     detect_bare_text(w, d);
 }
@@ -275,9 +277,9 @@ static const char *tiny_family(int64_t channels)
 static const char *kl_family(const nino_weights *w, const char *p, const nino_detected *d,
                              int64_t z)
 {
-    const bool has_four_levels = find(w, p, "decoder.up.3.block.0.norm1.weight") ||
-                                 find(w, p, "encoder.down.2.downsample.conv.weight") ||
-                                 find(w, p, "decoder.up_blocks.3.resnets.0.norm1.weight");
+    const bool has_four_levels = detect_find(w, p, "decoder.up.3.block.0.norm1.weight") ||
+                                 detect_find(w, p, "encoder.down.2.downsample.conv.weight") ||
+                                 detect_find(w, p, "decoder.up_blocks.3.resnets.0.norm1.weight");
     if (z == 4 && !has_four_levels)
         return "sd_x4";
     if (z == 4) // SD1 and SDXL have the same shapes: the rest of the checkpoint decides
@@ -288,50 +290,52 @@ static const char *kl_family(const nino_weights *w, const char *p, const nino_de
     if (z == 16)
         return !strcmp(d->diffusion, "sd3") ? "sd3" : "flux";
     if (z == 32)
-        return find(w, p, "bn.running_mean") ? "flux2" : "hunyuan_image_refiner";
+        return detect_find(w, p, "bn.running_mean") ? "flux2" : "hunyuan_image_refiner";
     return z == 64 ? "hunyuan_image" : "kl";
 }
 
 static bool detect_vae_at(const nino_weights *w, const char *p, nino_detected *d)
 {
     const char *family = NULL;
-    const nino_tensor_info *in = find(w, p, "decoder.conv_in.weight");
+    const nino_tensor_info *in = detect_find(w, p, "decoder.conv_in.weight");
     if (!in)
-        in = find(w, p, "encoder.conv_in.weight");
-    if (find(w, p, "decoder.middle.0.residual.0.gamma"))
-        family =
-            find(w, p, "decoder.upsamples.0.upsamples.0.residual.2.weight") ? "wan22" : "wan21";
-    else if (find(w, p, "decoder.mid_block.resnets.0.norm1.gamma"))
-        family = find(w, p, "decoder.up_blocks.0.upsampler.resample.1.weight") ? "wan22" : "wan21";
-    else if (find(w, p, "decoder.up_blocks.0.res_blocks.0.conv1.conv.weight"))
+        in = detect_find(w, p, "encoder.conv_in.weight");
+    if (detect_find(w, p, "decoder.middle.0.residual.0.gamma"))
+        family = detect_find(w, p, "decoder.upsamples.0.upsamples.0.residual.2.weight") ? "wan22"
+                                                                                        : "wan21";
+    else if (detect_find(w, p, "decoder.mid_block.resnets.0.norm1.gamma"))
+        family = detect_find(w, p, "decoder.up_blocks.0.upsampler.resample.1.weight") ? "wan22"
+                                                                                      : "wan21";
+    else if (detect_find(w, p, "decoder.up_blocks.0.res_blocks.0.conv1.conv.weight"))
         family = "ltxv";
-    else if (find(w, p, "decoder.22.bias") || find(w, p, "decoder.3.conv.0.weight") ||
-             find(w, p, "encoder.4.conv.0.weight"))
+    else if (detect_find(w, p, "decoder.22.bias") || detect_find(w, p, "decoder.3.conv.0.weight") ||
+             detect_find(w, p, "encoder.4.conv.0.weight"))
         family = "taehv";
     else if (in && in->rank == 5)
         family = "hunyuan_video";
     else if (in && in->rank == 4) {
-        const nino_tensor_info *dec = find(w, p, "decoder.conv_in.weight");
-        const nino_tensor_info *out = find(w, p, "encoder.conv_out.weight");
+        const nino_tensor_info *dec = detect_find(w, p, "decoder.conv_in.weight");
+        const nino_tensor_info *out = detect_find(w, p, "encoder.conv_out.weight");
         family = kl_family(w, p, d, dec ? dim(dec, 1) : dim(out, 0) / 2);
     }
     if (!family)
         return false;
-    set(d->vae, sizeof(d->vae), family);
-    set(d->vae_prefix, sizeof(d->vae_prefix), p);
+    detect_set(d->vae, sizeof(d->vae), family);
+    detect_set(d->vae_prefix, sizeof(d->vae_prefix), p);
     return true;
 }
 
 static bool detect_vae_tiny(const nino_weights *w, nino_detected *d)
 {
-    const nino_tensor_info *dec = find(w, "", "taesd_decoder.1.weight");
-    const nino_tensor_info *enc = find(w, "", "taesd_encoder.0.weight");
+    const nino_tensor_info *dec = detect_find(w, "", "taesd_decoder.1.weight");
+    const nino_tensor_info *enc = detect_find(w, "", "taesd_encoder.0.weight");
     int64_t channels = dec ? dim(dec, 1) : 0;
     if (dec || enc) {
-        set(d->vae_prefix, sizeof(d->vae_prefix), "taesd_");
-    } else if (find(w, "", "3.conv.0.weight") && !find(w, "", "0.weight")) {
-        channels = dim(find(w, "", "1.weight"), 1); // a bare decoder starts with the clamp
-    } else if (!(find(w, "", "1.conv.0.weight") && dim(find(w, "", "0.weight"), 1) == 3)) {
+        detect_set(d->vae_prefix, sizeof(d->vae_prefix), "taesd_");
+    } else if (detect_find(w, "", "3.conv.0.weight") && !detect_find(w, "", "0.weight")) {
+        channels = dim(detect_find(w, "", "1.weight"), 1); // a bare decoder starts with the clamp
+    } else if (!(detect_find(w, "", "1.conv.0.weight") &&
+                 dim(detect_find(w, "", "0.weight"), 1) == 3)) {
         return false;
     }
     for (int i = 0; !channels && i < nino_weights_count(w); i++) { // encoder alone: its last layer
@@ -341,7 +345,7 @@ static bool detect_vae_tiny(const nino_weights *w, nino_detected *d)
         if (t->rank == 4 && sscanf(name, "%d.weight", &layer) == 1 && t->dim[0] < t->dim[1])
             channels = t->dim[0];
     }
-    set(d->vae, sizeof(d->vae), tiny_family(channels));
+    detect_set(d->vae, sizeof(d->vae), tiny_family(channels));
     return true;
 }
 
@@ -423,7 +427,7 @@ static void detect_quantisation(const nino_weights *w, nino_detected *d)
         kind = is_scaled ? "fp8 e5m2 scaled" : "fp8 e5m2";
     else if (bytes[NINO_I8])
         kind = is_scaled ? "int8 scaled" : "int8";
-    set(d->quantisation, sizeof(d->quantisation), kind);
+    detect_set(d->quantisation, sizeof(d->quantisation), kind);
 }
 
 void nino_detect(const nino_weights *w, nino_detected *out)

@@ -62,7 +62,7 @@ void *nino_load_alloc(nino_loader *l, size_t n, size_t size)
     return p;
 }
 
-static void keep(nino_loader *l, nino_weight **w)
+static void loader_keep(nino_loader *l, nino_weight **w)
 {
     if (!nino_layers_keep(l->layers, w))
         fail_memory(l);
@@ -70,7 +70,7 @@ static void keep(nino_loader *l, nino_weight **w)
 
 static void keep_rounded(nino_loader *l, nino_weight **w)
 {
-    keep(l, w);
+    loader_keep(l, w);
     if (!l->st && *w && l->type != NINO_F32)
         nino_weight_round_to(*w, l->type);
 }
@@ -98,8 +98,8 @@ void nino_load_patch(nino_loader *l, const char *name, nino_linear *out)
     if (!l->st)
         l->st = nino_weight_get(l->file, l->prefix, nino_name_of("%s.bias", name).s, NINO_W_VECTOR,
                                 out->w->n, -1, false, &out->b, l->err);
-    keep(l, &out->w);
-    keep(l, &out->b);
+    loader_keep(l, &out->w);
+    loader_keep(l, &out->b);
 }
 
 void nino_load_conv(nino_loader *l, const char *name, int64_t cin, nino_conv *out)
@@ -144,7 +144,7 @@ void nino_load_made(nino_loader *l, nino_array *a, nino_weight_role role, nino_w
         return;
     if (!a || !(*out = nino_weight_from_array(a, role)))
         fail_memory(l);
-    keep(l, out);
+    loader_keep(l, out);
 }
 
 nino_array *nino_load_values(nino_loader *l, const nino_tensor_info *t)

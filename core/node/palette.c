@@ -28,7 +28,7 @@ typedef struct cutter {
     int heap[NINO_PALETTE_MAX + 2], n_heap; // boxes, most pixels first; from 1
 } cutter;
 
-static int by_value(const void *a, const void *b)
+static int palette_by_value(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
     return (x > y) - (x < y);
@@ -44,7 +44,7 @@ static size_t sort_colors(const uint8_t (*rgb)[3], size_t n, int drop, uint64_t 
 {
     for (size_t i = 0; i < n; i++)
         keys[i] = packed(rgb[i], drop) << 24 | packed(rgb[i], 0);
-    qsort(keys, n, sizeof(*keys), by_value);
+    qsort(keys, n, sizeof(*keys), palette_by_value);
     size_t different = 1;
     for (size_t i = 1; i < n; i++)
         different += keys[i] >> 24 != keys[i - 1] >> 24;
@@ -77,7 +77,7 @@ static tint *count_colors(const uint8_t (*rgb)[3], size_t n, size_t *n_colors)
 
 static uint64_t fullness(const cutter *c, int at) { return c->boxes[c->heap[at]].pixels; }
 
-static void heap_push(cutter *c, int b)
+static void palette_heap_push(cutter *c, int b)
 {
     int at = ++c->n_heap;
     for (; at > 1 && c->boxes[b].pixels > fullness(c, at / 2); at /= 2)
@@ -85,7 +85,7 @@ static void heap_push(cutter *c, int b)
     c->heap[at] = b;
 }
 
-static int heap_pop(cutter *c)
+static int palette_heap_pop(cutter *c)
 {
     const int top = c->heap[1], last = c->heap[c->n_heap--];
     int at = 1;
@@ -138,7 +138,7 @@ static int cut_value(const tint *c, const box *b, int axis)
 }
 
 // The brighter part comes first.
-static void cut(cutter *c, int at)
+static void palette_cut(cutter *c, int at)
 {
     box *b = &c->boxes[at], *part[2] = { &c->boxes[c->n_boxes], &c->boxes[c->n_boxes + 1] };
     tint *v = c->colors + b->from;
@@ -156,8 +156,8 @@ static void cut(cutter *c, int at)
     part[1]->pixels = b->pixels - part[0]->pixels;
     b->is_cut = true;
     c->n_boxes += 2;
-    heap_push(c, c->n_boxes - 2);
-    heap_push(c, c->n_boxes - 1);
+    palette_heap_push(c, c->n_boxes - 2);
+    palette_heap_push(c, c->n_boxes - 1);
 }
 
 static void average(const tint *c, size_t n, uint8_t out[3])
@@ -180,12 +180,12 @@ nino_status nino_palette_make(const uint8_t (*rgb)[3], size_t n_pixels, int n, n
     if (!(c.colors = count_colors(rgb, n_pixels, &n_colors)))
         return nino_fail(err, NINO_ERR_NOMEM, "palette", "out of memory");
     c.boxes[0] = (box){ .n = n_colors, .pixels = n_pixels };
-    heap_push(&c, 0);
+    palette_heap_push(&c, 0);
     for (int left = n; left > 1 && c.n_heap;) {
-        const int b = heap_pop(&c);
+        const int b = palette_heap_pop(&c);
         if (c.boxes[b].n == 1)
             continue;
-        cut(&c, b);
+        palette_cut(&c, b);
         left--;
     }
     out->n = 0;
@@ -273,7 +273,7 @@ nino_status nino_palette_draw(const nino_palette *p, uint8_t (*rgb)[3], int64_t 
 
 // Bayer 1973: every quarter of the matrix is the half-sized one plus a step of its own. Sums of
 // small powers of two: exact.
-static float threshold(int64_t y, int64_t x, int order)
+static float palette_threshold(int64_t y, int64_t x, int order)
 {
     static const float quarter[2][2] = { { -1.5f, 0.5f }, { 1.5f, -0.5f } };
     float sum = 0, scale = 0.25f;
@@ -288,7 +288,7 @@ void nino_palette_bayer(const nino_palette *p, uint8_t (*rgb)[3], int64_t height
     const float spread = (float) (2.0 * 256 / p->n);
     for (int64_t y = 0; y < height; y++)
         for (int64_t x = 0; x < width; x++) {
-            const float add = spread * threshold(y, x, order) + 0.5f;
+            const float add = spread * palette_threshold(y, x, order) + 0.5f;
             for (int k = 0; k < 3; k++) {
                 const float v = (float) rgb[y * width + x][k] + add;
                 rgb[y * width + x][k] = v < 0 ? 0 : v > 255 ? 255 : (uint8_t) v;

@@ -48,7 +48,7 @@ static void add_date(nino_buf *out, const char *format, size_t len, const struct
 }
 
 // %NODE.INPUT%: the literal of that input; what a file name cannot hold becomes '_'.
-static bool add_input(nino_buf *out, const nino_json *prompt, const char *token, size_t len)
+static bool prefix_add_input(nino_buf *out, const nino_json *prompt, const char *token, size_t len)
 {
     const char *dot = memchr(token, '.', len);
     if (!dot || !prompt || memchr(dot + 1, '.', len - (size_t) (dot + 1 - token)))
@@ -76,8 +76,8 @@ static bool add_input(nino_buf *out, const nino_json *prompt, const char *token,
     return false;
 }
 
-static bool add_token(nino_buf *out, const char *token, size_t len, const nino_prefix_vars *vars,
-                      const nino_json *prompt)
+static bool prefix_add_token(nino_buf *out, const char *token, size_t len,
+                             const nino_prefix_vars *vars, const nino_json *prompt)
 {
     const struct tm *t = vars->now;
     const struct {
@@ -98,15 +98,16 @@ static bool add_token(nino_buf *out, const char *token, size_t len, const nino_p
         add_date(out, token + 5, len - 5, t);
         return true;
     }
-    return add_input(out, prompt, token, len);
+    return prefix_add_input(out, prompt, token, len);
 }
 
-static void expand(nino_buf *out, const char *s, const nino_prefix_vars *vars,
-                   const nino_json *prompt)
+static void prefix_expand(nino_buf *out, const char *s, const nino_prefix_vars *vars,
+                          const nino_json *prompt)
 {
     while (*s) {
         const char *end = *s == '%' ? strchr(s + 1, '%') : NULL;
-        if (end && end > s + 1 && add_token(out, s + 1, (size_t) (end - s - 1), vars, prompt)) {
+        if (end && end > s + 1 &&
+            prefix_add_token(out, s + 1, (size_t) (end - s - 1), vars, prompt)) {
             s = end + 1;
             continue;
         }
@@ -116,29 +117,29 @@ static void expand(nino_buf *out, const char *s, const nino_prefix_vars *vars,
 
 // ---- path rules ------------------------------------------------------------------------------
 
-static nino_status refuse(const char *name, const char *why, nino_error *err)
+static nino_status prefix_refuse(const char *name, const char *why, nino_error *err)
 {
     return nino_fail_kind(err, NINO_ERR_FORMAT, "path", "filename_prefix", "'%.100s' %s", name,
                           why);
 }
 
 // Writes the components of `name` without empty ones and "." to `out`, or says what is wrong.
-static nino_status normalise(const char *name, nino_buf *out, nino_error *err)
+static nino_status prefix_normalise(const char *name, nino_buf *out, nino_error *err)
 {
     const size_t len = strlen(name);
     if (!len)
-        return refuse(name, "is empty", err);
+        return prefix_refuse(name, "is empty", err);
     if (name[len - 1] == '/')
-        return refuse(name, "ends in a slash, so there is no file name", err);
+        return prefix_refuse(name, "ends in a slash, so there is no file name", err);
     if (name[0] == '/')
-        return refuse(name, "is absolute; outputs stay in the output folder", err);
+        return prefix_refuse(name, "is absolute; outputs stay in the output folder", err);
     if (name[0] == '~')
-        return refuse(name, "starts with '~'; outputs stay in the output folder", err);
+        return prefix_refuse(name, "starts with '~'; outputs stay in the output folder", err);
     for (const char *s = name; *s;) {
         const size_t n = strcspn(s, "/");
         if (n && !(n == 1 && s[0] == '.')) {
             if (n > MAX_BASE)
-                return refuse(name, "has a part longer than 200 bytes", err);
+                return prefix_refuse(name, "has a part longer than 200 bytes", err);
             if (out->len)
                 nino_buf_addc(out, '/');
             nino_buf_add(out, s, n);
@@ -148,7 +149,7 @@ static nino_status normalise(const char *name, nino_buf *out, nino_error *err)
     if (out->failed)
         return nino_fail(err, NINO_ERR_NOMEM, "filename_prefix", "out of memory");
     if (!out->len)
-        return refuse(name, "is not a file name", err);
+        return prefix_refuse(name, "is not a file name", err);
     const nino_status st = nino_file_check_name(out->data, err);
     if (st && err) // the input is what people can change
         snprintf(err->where, sizeof(err->where), "filename_prefix");
@@ -163,10 +164,10 @@ nino_status nino_prefix_expand(const char *prefix, const nino_prefix_vars *vars,
     nino_buf text = { 0 }, name = { 0 };
     if (vars->prompt_json && strchr(prefix, '%') && strchr(prefix, '.')) // else nobody asks for it
         nino_json_parse(vars->prompt_json, strlen(vars->prompt_json), "prompt", NULL, &doc, NULL);
-    expand(&text, prefix, vars, doc ? doc->root : NULL);
+    prefix_expand(&text, prefix, vars, doc ? doc->root : NULL);
     if (text.failed)
         st = nino_fail(err, NINO_ERR_NOMEM, "filename_prefix", "out of memory");
-    else if ((st = normalise(text.data ? text.data : "", &name, err)) == NINO_OK) {
+    else if ((st = prefix_normalise(text.data ? text.data : "", &name, err)) == NINO_OK) {
         *out = name.data;
         name = (nino_buf){ 0 };
     }
@@ -191,9 +192,9 @@ nino_status nino_prefix_check(const char *dir, const char *prefix, nino_error *e
         if (path.failed || lstat(path.data, &sb))
             break; // not there yet
         if (S_ISLNK(sb.st_mode))
-            st = refuse(name, "leads through a link", err);
+            st = prefix_refuse(name, "leads through a link", err);
         else if (!S_ISDIR(sb.st_mode))
-            st = refuse(name, "leads through something that is not a folder", err);
+            st = prefix_refuse(name, "leads through something that is not a folder", err);
     }
     nino_buf_release(&path);
     free(name);

@@ -6,7 +6,7 @@
 
 #include "core/node/util.h"
 
-static int by_value(const void *a, const void *b)
+static int probe_by_value(const void *a, const void *b)
 {
     const double x = *(const double *) a, y = *(const double *) b;
     return (x > y) - (x < y);
@@ -14,7 +14,7 @@ static int by_value(const void *a, const void *b)
 
 nino_probe nino_probe_of(double *t, int n)
 {
-    qsort(t, (size_t) n, sizeof(*t), by_value);
+    qsort(t, (size_t) n, sizeof(*t), probe_by_value);
     return (nino_probe){ n ? t[n / 2] : 0, n ? t[0] : 0, n ? t[n - 1] : 0, n };
 }
 

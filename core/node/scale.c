@@ -206,8 +206,8 @@ static void crop_rect(int64_t h, int64_t w, int64_t height, int64_t width, int64
         *top = (int64_t) rint(((double) h - (double) h * (was / will)) / 2);
 }
 
-static nino_array *crop(const nino_array *x, int64_t n, int64_t h, int64_t w, int64_t c,
-                        int64_t top, int64_t left, nino_error *err)
+static nino_array *scale_crop(const nino_array *x, int64_t n, int64_t h, int64_t w, int64_t c,
+                              int64_t top, int64_t left, nino_error *err)
 {
     const int64_t ch = h - 2 * top, cw = w - 2 * left;
     nino_array *a = nino_node_array(NINO_F32, NINO_SHAPE(n, ch, cw, c), "crop", err);
@@ -258,7 +258,7 @@ nino_status nino_rescale(nino_run *r, const nino_array *x, int64_t width, int64_
     if ((st = nino_node_fits(NINO_F32, shape, r->def->key, err)))
         return st;
     if (top || left) {
-        if (!(cut = crop(x, n, h, w, c, top, left, err)))
+        if (!(cut = scale_crop(x, n, h, w, c, top, left, err)))
             return NINO_ERR_NOMEM;
         src = cut;
     }

@@ -100,7 +100,7 @@ nino_status nino_node_out_text(nino_run *r, int i, char *text, nino_error *err)
 
 // ---- typed outputs ---------------------------------------------------------------------------
 
-static nino_status no_memory(const nino_run *r, nino_error *err)
+static nino_status util_no_memory(const nino_run *r, nino_error *err)
 {
     if (err && err->code)
         return err->code;
@@ -113,7 +113,7 @@ static nino_status no_memory(const nino_run *r, nino_error *err)
         nino_value *v = p ? nino_node_out(r, i, port, err) : NULL;                                 \
         if (!v) {                                                                                  \
             unref(&p);                                                                             \
-            return no_memory(r, err);                                                              \
+            return util_no_memory(r, err);                                                         \
         }                                                                                          \
         v->u.field = p;                                                                            \
         return NINO_OK;                                                                            \
@@ -136,7 +136,7 @@ nino_status nino_out_latent(nino_run *r, int i, nino_latent latent, nino_error *
         nino_array_unref(&latent.samples);
         nino_array_unref(&latent.noise_mask);
         free(latent.batch_index);
-        return no_memory(r, err);
+        return util_no_memory(r, err);
     }
     v->u.latent = latent;
     return NINO_OK;

@@ -22,7 +22,7 @@ struct nino_resident {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static nino_resident *all;
 
-static nino_resident *find(const nino_weight *w, const nino_backend *be)
+static nino_resident *backend_find(const nino_weight *w, const nino_backend *be)
 {
     pthread_mutex_lock(&lock);
     nino_resident *r = w->resident;
@@ -48,7 +48,7 @@ static void publish_load(nino_backend *be, uint64_t start, uint64_t bytes)
 
 const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, nino_error *err)
 {
-    nino_resident *r = find(w, be);
+    nino_resident *r = backend_find(w, be);
     if (r) {
         r->turn = be->turn;
         return &r->packed;
@@ -82,7 +82,7 @@ const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, n
 }
 
 // Takes r out of both lists and frees it. The lock is held.
-static void drop(nino_resident *r)
+static void backend_drop(nino_resident *r)
 {
     nino_resident **at = &r->w->resident;
     while (*at != r)
@@ -115,7 +115,7 @@ static uint64_t evict_oldest(nino_backend *be, uint64_t bytes)
         if (!oldest)
             break;
         freed += oldest->packed.mem.bytes;
-        drop(oldest);
+        backend_drop(oldest);
     }
     pthread_mutex_unlock(&lock);
     return freed;
@@ -140,7 +140,7 @@ void nino_weight_evict(nino_weight *w)
 {
     pthread_mutex_lock(&lock);
     while (w->resident)
-        drop(w->resident);
+        backend_drop(w->resident);
     pthread_mutex_unlock(&lock);
 }
 
@@ -150,7 +150,7 @@ void nino_backend_drop_weights(nino_backend *be)
     for (nino_resident *r = all, *next; r; r = next) {
         next = r->all_next;
         if (r->be == be)
-            drop(r);
+            backend_drop(r);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -37,18 +37,18 @@ bool nino_device_file(const char *cache_dir, const char *kind, const nino_device
     return a > 0 && b > 0 && (size_t) b < size;
 }
 
-static bool file_of(const char *cache_dir, const nino_device_info *d, char *dir, char *path,
-                    size_t size)
+static bool ceilings_file_of(const char *cache_dir, const nino_device_info *d, char *dir,
+                             char *path, size_t size)
 {
     return nino_device_file(cache_dir, "ceilings", d, "", dir, path, size);
 }
 
-static void add_number(nino_buf *b, const char *key, double v)
+static void ceilings_add_number(nino_buf *b, const char *key, double v)
 {
     nino_buf_addf(b, "    \"%s\": %.9g,\n", key, isfinite(v) ? v : 0);
 }
 
-static void add_text(nino_buf *b, const char *key, const char *v)
+static void ceilings_add_text(nino_buf *b, const char *key, const char *v)
 {
     nino_buf_addf(b, "    \"%s\": ", key);
     nino_buf_add_json_string(b, v, strlen(v));
@@ -82,15 +82,15 @@ nino_status nino_ceilings_save(const char *cache_dir, const nino_device_info *d,
 {
     char dir[4200], path[4200];
     nino_buf b = { 0 };
-    if (!file_of(cache_dir, d, dir, path, sizeof(path)))
+    if (!ceilings_file_of(cache_dir, d, dir, path, sizeof(path)))
         return NINO_OK; // nowhere to keep anything, as asked
     nino_buf_addf(&b, "{\n    \"format\": %d,\n", FORMAT);
-    add_text(&b, "device", c->device);
-    add_text(&b, "driver", c->driver);
-    add_text(&b, "platform", c->platform);
+    ceilings_add_text(&b, "device", c->device);
+    ceilings_add_text(&b, "driver", c->driver);
+    ceilings_add_text(&b, "platform", c->platform);
     nino_buf_addf(&b, "    \"measured_at\": %lld,\n", (long long) c->measured_at);
     for (size_t i = 0; i < N_NUMBERS; i++)
-        add_number(&b, numbers[i].key, *number_at(c, i));
+        ceilings_add_number(&b, numbers[i].key, *number_at(c, i));
     nino_buf_adds(&b, "    \"bandwidths\": [");
     for (size_t i = 0; i < c->n_points; i++) {
         const nino_ceiling_point *p = &c->point[i];
@@ -126,20 +126,21 @@ static bool read_points(const nino_json *list, nino_ceilings *c)
     return c->n_points > 0;
 }
 
-static bool is_same(const nino_json *v, const char *text, char *out, size_t size)
+static bool is_ceilings_same(const nino_json *v, const char *text, char *out, size_t size)
 {
     const char *s = nino_json_str(v);
     snprintf(out, size, "%s", s ? s : "");
     return s && !strcmp(s, text);
 }
 
-static bool parse(const nino_json *root, const nino_device_info *d, nino_ceilings *c)
+static bool ceilings_parse(const nino_json *root, const nino_device_info *d, nino_ceilings *c)
 {
     int64_t format;
     if (!nino_json_i64(nino_json_get(root, "format"), &format) || format != FORMAT ||
-        !is_same(nino_json_get(root, "device"), d->name, c->device, sizeof(c->device)) ||
-        !is_same(nino_json_get(root, "driver"), d->driver, c->driver, sizeof(c->driver)) ||
-        !is_same(nino_json_get(root, "platform"), d->platform, c->platform, sizeof(c->platform)) ||
+        !is_ceilings_same(nino_json_get(root, "device"), d->name, c->device, sizeof(c->device)) ||
+        !is_ceilings_same(nino_json_get(root, "driver"), d->driver, c->driver, sizeof(c->driver)) ||
+        !is_ceilings_same(nino_json_get(root, "platform"), d->platform, c->platform,
+                          sizeof(c->platform)) ||
         !nino_json_i64(nino_json_get(root, "measured_at"), &c->measured_at))
         return false;
     for (size_t i = 0; i < N_NUMBERS; i++)
@@ -158,10 +159,10 @@ nino_status nino_ceilings_load(const char *cache_dir, const nino_device_info *d,
     nino_json_doc *doc = NULL;
     nino_ceilings c = { .measured_at = 0 };
     bool is_good = false;
-    if (file_of(cache_dir, d, dir, path, sizeof(path)) &&
+    if (ceilings_file_of(cache_dir, d, dir, path, sizeof(path)) &&
         nino_file_read(path, MAX_FILE, false, &data, &len, NULL) == NINO_OK &&
         nino_json_parse(data, len, path, NULL, &doc, NULL) == NINO_OK)
-        is_good = parse(doc->root, d, &c);
+        is_good = ceilings_parse(doc->root, d, &c);
     nino_json_doc_destroy(&doc);
     free(data);
     if (!is_good)

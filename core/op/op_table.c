@@ -378,32 +378,32 @@ static nino_status shape_check_finite(nino_op_desc *d, nino_error *err)
 
 // ---- costs -----------------------------------------------------------------------------------
 
-static double count(const nino_shape *s) { return (double) nino_shape_count(s); }
+static double op_table_count(const nino_shape *s) { return (double) nino_shape_count(s); }
 
 static double flops_gemm(const nino_op_desc *d)
 {
     const int taps = nino_op_taps(d) - nino_op_first_tap(d);
-    return 2.0 * count(&d->dst) * taps * (double) d->weight->c;
+    return 2.0 * op_table_count(&d->dst) * taps * (double) d->weight->c;
 }
 static double flops_attention(const nino_op_desc *d)
 {
-    return 4.0 * count(&d->src[0]) * (double) d->src[1].dim[1];
+    return 4.0 * op_table_count(&d->src[0]) * (double) d->src[1].dim[1];
 }
 // Sum and sum of squares, then scale, shift and perhaps an activation.
 static double flops_norm(const nino_op_desc *d)
 {
-    return count(&d->src[0]) * (d->attr.act == NINO_ACT_NONE ? 6 : 10);
+    return op_table_count(&d->src[0]) * (d->attr.act == NINO_ACT_NONE ? 6 : 10);
 }
 // One factor and the activation.
 static double flops_mul(const nino_op_desc *d)
 {
-    return count(&d->dst) * (d->attr.act == NINO_ACT_NONE ? 1 : 5);
+    return op_table_count(&d->dst) * (d->attr.act == NINO_ACT_NONE ? 1 : 5);
 }
-static double flops_softmax(const nino_op_desc *d) { return count(&d->src[0]) * 5; }
-static double flops_act(const nino_op_desc *d) { return count(&d->src[0]) * 4; }
-static double flops_one(const nino_op_desc *d) { return count(&d->dst); }
-static double flops_three(const nino_op_desc *d) { return count(&d->dst) * 3; }
-static double flops_two(const nino_op_desc *d) { return count(&d->dst) * 2; }
+static double flops_softmax(const nino_op_desc *d) { return op_table_count(&d->src[0]) * 5; }
+static double flops_act(const nino_op_desc *d) { return op_table_count(&d->src[0]) * 4; }
+static double flops_one(const nino_op_desc *d) { return op_table_count(&d->dst); }
+static double flops_three(const nino_op_desc *d) { return op_table_count(&d->dst) * 3; }
+static double flops_two(const nino_op_desc *d) { return op_table_count(&d->dst) * 2; }
 static double flops_none(const nino_op_desc *d)
 {
     (void) d;
@@ -412,15 +412,16 @@ static double flops_none(const nino_op_desc *d)
 // A mean or nothing, and what is added.
 static double flops_shuffle(const nino_op_desc *d)
 {
-    return (d->attr.is_up ? 0 : count(&d->src[0])) + (d->has_residual ? count(&d->dst) : 0);
+    return (d->attr.is_up ? 0 : op_table_count(&d->src[0])) +
+           (d->has_residual ? op_table_count(&d->dst) : 0);
 }
-static double flops_blend(const nino_op_desc *d) { return count(&d->src[1]) * 3; }
+static double flops_blend(const nino_op_desc *d) { return op_table_count(&d->src[1]) * 3; }
 
 static double bytes_all(const nino_op_desc *d)
 {
-    double b = count(&d->dst) * (double) nino_dtype_size(d->dst_type);
+    double b = op_table_count(&d->dst) * (double) nino_dtype_size(d->dst_type);
     for (int i = 0; i < d->n_src; i++)
-        b += count(&d->src[i]) * (double) nino_dtype_size(d->src_type[i]);
+        b += op_table_count(&d->src[i]) * (double) nino_dtype_size(d->src_type[i]);
     const nino_weight *w[] = { d->weight, d->bias };
     for (int i = 0; i < 2; i++)
         if (w[i]) {
@@ -435,12 +436,12 @@ static double bytes_all(const nino_op_desc *d)
 static double bytes_blend(const nino_op_desc *d)
 {
     const double px = (double) d->src[1].dim[1] * (double) d->src[1].dim[2];
-    return count(&d->src[1]) * (double) nino_dtype_size(d->src_type[1]) +
+    return op_table_count(&d->src[1]) * (double) nino_dtype_size(d->src_type[1]) +
            px * (double) d->src[0].dim[2] * 8;
 }
 static double bytes_slice(const nino_op_desc *d)
 {
-    return 2 * count(&d->dst) * (double) nino_dtype_size(d->dst_type);
+    return 2 * op_table_count(&d->dst) * (double) nino_dtype_size(d->dst_type);
 }
 
 // ---- the table -------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ static void turn_line(const char *from, size_t stride, size_t size, char *to)
 enum { LINE = 64 * 64 };
 
 // To memory that nobody reads soon: past the caches, which would first fetch what is overwritten.
-static void write_out(char *to, const char *line)
+static void pack_write_out(char *to, const char *line)
 {
 #ifdef __SSE2__
     for (size_t i = 0; (uintptr_t) to % 16 == 0 && i < LINE; i += 16) {
@@ -168,7 +168,7 @@ void nino_pack_stored(const void *rows, int64_t n, int64_t c, size_t size, void 
         const int64_t width = n - p < 64 ? n - p : 64, fast = width == 64 ? c / line * line : 0;
         for (int64_t k = 0; k < fast; k += line) {
             turn_line(from + (size_t) k * size, stride, size, block);
-            write_out(to + (size_t) (k * 64) * size, block);
+            pack_write_out(to + (size_t) (k * 64) * size, block);
         }
         if (fast < cp)
             memset(to + (size_t) (fast * 64) * size, 0, (size_t) ((cp - fast) * 64) * size);

@@ -47,13 +47,13 @@ struct nino_pool {
     counter allocs, hits, fails, trims, requested, reused;
 };
 
-static uint64_t get(const counter *c) { return atomic_load_explicit(c, memory_order_relaxed); }
-static void set(counter *c, uint64_t v) { atomic_store_explicit(c, v, memory_order_relaxed); }
-static void add(counter *c, uint64_t v) { set(c, get(c) + v); }
+static uint64_t pool_get(const counter *c) { return atomic_load_explicit(c, memory_order_relaxed); }
+static void pool_set(counter *c, uint64_t v) { atomic_store_explicit(c, v, memory_order_relaxed); }
+static void pool_add(counter *c, uint64_t v) { pool_set(c, pool_get(c) + v); }
 static void raise_to(counter *c, uint64_t v)
 {
-    if (v > get(c))
-        set(c, v);
+    if (v > pool_get(c))
+        pool_set(c, v);
 }
 
 uint64_t nino_pool_class_bytes(uint64_t bytes)
@@ -81,7 +81,7 @@ nino_pool *nino_pool_create(const nino_pool_params *p)
         pool->p.max_arena = UINT64_MAX;
     pool->unused = NONE;
     pthread_mutex_init(&pool->lock, NULL);
-    set(&pool->budget, p->budget);
+    pool_set(&pool->budget, p->budget);
     return pool;
 }
 
@@ -161,16 +161,17 @@ static void publish_at(nino_pool *p, nino_mem_op op, uint64_t bytes, nino_mem_ow
         ev.id = (uint32_t) (offset / ALIGN);
     }
     ev.u.mem.bytes = bytes;
-    ev.u.mem.in_use = get(&p->in_use);
-    ev.u.mem.reserved = get(&p->reserved);
-    ev.u.mem.largest_free = get(&p->largest_free);
+    ev.u.mem.in_use = pool_get(&p->in_use);
+    ev.u.mem.reserved = pool_get(&p->reserved);
+    ev.u.mem.largest_free = pool_get(&p->largest_free);
     ev.u.mem.owner = (uint8_t) owner;
     ev.u.mem.is_hit = is_hit;
-    ev.u.mem.owner_use = (uint32_t) (get(&p->by_owner[owner]) / ALIGN);
+    ev.u.mem.owner_use = (uint32_t) (pool_get(&p->by_owner[owner]) / ALIGN);
     nino_monitor_publish(p->monitor, &ev);
 }
 
-static void publish(nino_pool *p, nino_mem_op op, uint64_t bytes, nino_mem_owner owner, bool is_hit)
+static void pool_publish(nino_pool *p, nino_mem_op op, uint64_t bytes, nino_mem_owner owner,
+                         bool is_hit)
 {
     publish_at(p, op, bytes, owner, is_hit, NONE, 0);
 }
@@ -183,7 +184,7 @@ static void drop_arena(nino_pool *p, uint32_t a)
     drop_segment(p, ar->first); // wholly free: it has one segment
     if (p->p.ops.destroy)
         p->p.ops.destroy(p->p.priv, ar->handle);
-    set(&p->reserved, get(&p->reserved) - ar->bytes);
+    pool_set(&p->reserved, pool_get(&p->reserved) - ar->bytes);
     publish_at(p, NINO_MEM_GONE, ar->bytes, NINO_OWN_ACTIVATION, false, a, 0);
     *ar = (arena){ 0 };
 }
@@ -225,18 +226,18 @@ static uint32_t make_arena(nino_pool *p, uint64_t bytes, bool weights, nino_erro
         (arena){ .handle = handle, .bytes = bytes, .first = s, .holds_weights = weights };
     p->segs[s] =
         (segment){ .bytes = bytes, .arena = a, .prev = NONE, .next = NONE, .is_free = true };
-    add(&p->reserved, bytes);
+    pool_add(&p->reserved, bytes);
     publish_at(p, NINO_MEM_ARENA, bytes, NINO_OWN_ACTIVATION, false, a, 0);
     return s;
 }
 
 static bool in_budget(const nino_pool *p, uint64_t more)
 {
-    const uint64_t budget = get(&p->budget), reserved = get(&p->reserved);
+    const uint64_t budget = pool_get(&p->budget), reserved = pool_get(&p->reserved);
     return !budget || (more <= budget && reserved <= budget - more);
 }
 
-static uint64_t trim(nino_pool *p)
+static uint64_t pool_trim(nino_pool *p)
 {
     uint64_t n = 0;
     for (uint32_t a = 0; a < p->n_arenas; a++)
@@ -244,10 +245,10 @@ static uint64_t trim(nino_pool *p)
             n += p->arenas[a].bytes;
             drop_arena(p, a);
         }
-    set(&p->largest_free, largest_free(p));
+    pool_set(&p->largest_free, largest_free(p));
     if (n) {
-        add(&p->trims, 1);
-        publish(p, NINO_MEM_TRIM, n, NINO_OWN_ACTIVATION, false);
+        pool_add(&p->trims, 1);
+        pool_publish(p, NINO_MEM_TRIM, n, NINO_OWN_ACTIVATION, false);
     }
     return n;
 }
@@ -255,20 +256,20 @@ static uint64_t trim(nino_pool *p)
 uint64_t nino_pool_trim(nino_pool *p)
 {
     pthread_mutex_lock(&p->lock);
-    const uint64_t n = trim(p);
+    const uint64_t n = pool_trim(p);
     pthread_mutex_unlock(&p->lock);
     return n;
 }
 
 // A new arena for a request: comfortably large, else exactly as large as needed, else NONE.
-static uint32_t grow(nino_pool *p, uint64_t bytes, bool weights, nino_error *err)
+static uint32_t pool_grow(nino_pool *p, uint64_t bytes, bool weights, nino_error *err)
 {
     if (bytes > p->p.max_arena)
         return NONE;
-    trim(p); // they were all too small, or this would not be needed
+    pool_trim(p); // they were all too small, or this would not be needed
     if (p->p.is_exact)
         return in_budget(p, bytes) ? make_arena(p, bytes, weights, err) : NONE;
-    uint64_t want = get(&p->reserved) / 4; // grow with use: few arenas, little waste
+    uint64_t want = pool_get(&p->reserved) / 4; // grow with use: few arenas, little waste
     if (want < p->p.min_arena)
         want = p->p.min_arena;
     if (want > MAX_SHARED_ARENA)
@@ -286,13 +287,13 @@ static uint32_t grow(nino_pool *p, uint64_t bytes, bool weights, nino_error *err
 
 // ---- the interface ---------------------------------------------------------------------------
 
-static nino_status refuse(nino_pool *p, uint64_t bytes, nino_mem_owner owner, const nino_error *why,
-                          nino_error *err)
+static nino_status pool_refuse(nino_pool *p, uint64_t bytes, nino_mem_owner owner,
+                               const nino_error *why, nino_error *err)
 {
     static const char *const owners[] = { "weights", "activation", "workspace", "staging" };
-    const uint64_t budget = get(&p->budget), in_use = get(&p->in_use);
-    add(&p->fails, 1);
-    publish(p, NINO_MEM_FAIL, bytes, owner, false);
+    const uint64_t budget = pool_get(&p->budget), in_use = pool_get(&p->in_use);
+    pool_add(&p->fails, 1);
+    pool_publish(p, NINO_MEM_FAIL, bytes, owner, false);
     if (why->code &&
         why->code != NINO_ERR_NOMEM) { // the device is gone; less memory would not help
         if (err)
@@ -339,8 +340,8 @@ static bool carve(nino_pool *p, uint32_t s, uint64_t bytes)
     return true;
 }
 
-static nino_status allocate(nino_pool *p, uint64_t bytes, nino_mem_owner owner, nino_block *out,
-                            nino_error *err)
+static nino_status pool_allocate(nino_pool *p, uint64_t bytes, nino_mem_owner owner,
+                                 nino_block *out, nino_error *err)
 {
     const bool weights = owner == NINO_OWN_WEIGHTS;
     nino_error why = { 0 };
@@ -354,29 +355,29 @@ static nino_status allocate(nino_pool *p, uint64_t bytes, nino_mem_owner owner, 
         is_hit = s != NONE;
     }
     if (s == NONE)
-        s = grow(p, bytes, weights, &why);
+        s = pool_grow(p, bytes, weights, &why);
     if (s == NONE && !p->p.is_exact) { // last resort: the other kind's arenas
         s = find_fit(p, bytes, weights, true);
         is_hit = s != NONE;
     }
     if (s == NONE || !carve(p, s, bytes))
-        return refuse(p, bytes, owner, &why, err);
+        return pool_refuse(p, bytes, owner, &why, err);
 
     segment *g = &p->segs[s];
     arena *ar = &p->arenas[g->arena];
     g->owner = owner;
     if (ar->used == bytes) // it was idle: it changes its kind
         ar->holds_weights = weights;
-    add(&p->allocs, 1);
-    add(&p->hits, is_hit);
-    add(&p->requested, bytes);
-    add(&p->reused, is_hit ? bytes : 0);
-    add(&p->in_use, bytes);
-    add(&p->by_owner[owner], bytes);
-    raise_to(&p->peak, get(&p->in_use));
-    raise_to(&p->window_peak, get(&p->in_use));
-    raise_to(&p->peak_by_owner[owner], get(&p->by_owner[owner]));
-    set(&p->largest_free, largest_free(p));
+    pool_add(&p->allocs, 1);
+    pool_add(&p->hits, is_hit);
+    pool_add(&p->requested, bytes);
+    pool_add(&p->reused, is_hit ? bytes : 0);
+    pool_add(&p->in_use, bytes);
+    pool_add(&p->by_owner[owner], bytes);
+    raise_to(&p->peak, pool_get(&p->in_use));
+    raise_to(&p->window_peak, pool_get(&p->in_use));
+    raise_to(&p->peak_by_owner[owner], pool_get(&p->by_owner[owner]));
+    pool_set(&p->largest_free, largest_free(p));
     publish_at(p, NINO_MEM_ALLOC, bytes, owner, is_hit, g->arena, g->offset);
     *out = (nino_block){
         .arena = g->arena + 1, .slot = s, .offset = g->offset, .bytes = bytes, .base = ar->handle
@@ -388,7 +389,7 @@ nino_status nino_pool_alloc(nino_pool *p, uint64_t bytes, nino_mem_owner owner, 
                             nino_error *err)
 {
     pthread_mutex_lock(&p->lock);
-    const nino_status st = allocate(p, bytes, owner, out, err);
+    const nino_status st = pool_allocate(p, bytes, owner, out, err);
     pthread_mutex_unlock(&p->lock);
     return st;
 }
@@ -404,13 +405,13 @@ void nino_pool_free(nino_pool *p, nino_block *b)
     const uint32_t arena_index = g->arena; // joining may drop the segment
     g->is_free = true;
     p->arenas[g->arena].used -= g->bytes;
-    add(&p->in_use, -g->bytes);
-    add(&p->by_owner[owner], -g->bytes);
+    pool_add(&p->in_use, -g->bytes);
+    pool_add(&p->by_owner[owner], -g->bytes);
     if (g->next != NONE && p->segs[g->next].is_free)
         join_next(p, s);
     if (p->segs[s].prev != NONE && p->segs[p->segs[s].prev].is_free)
         join_next(p, p->segs[s].prev);
-    set(&p->largest_free, largest_free(p));
+    pool_set(&p->largest_free, largest_free(p));
     publish_at(p, NINO_MEM_FREE, b->bytes, owner, false, arena_index, b->offset);
     pthread_mutex_unlock(&p->lock);
     *b = (nino_block){ 0 };
@@ -422,20 +423,21 @@ static nino_event state_event(const nino_pool *p, nino_mem_op op, uint64_t now,
                               uint32_t arena_index, const segment *g, uint64_t bytes)
 {
     const nino_mem_owner owner = g ? g->owner : NINO_OWN_ACTIVATION;
-    return (nino_event){ .t_ns = now,
-                         .kind = NINO_EV_MEM,
-                         .sub = (uint8_t) op,
-                         .id = g ? (uint32_t) (g->offset / ALIGN) : 0,
-                         .u.mem = { .bytes = bytes,
-                                    .in_use = get(&p->in_use),
-                                    .reserved = get(&p->reserved),
-                                    .largest_free = get(&p->largest_free),
-                                    .owner = (uint8_t) owner,
-                                    .arena = (uint16_t) (arena_index + 1),
-                                    .owner_use = (uint32_t) (get(&p->by_owner[owner]) / ALIGN) } };
+    return (
+        nino_event){ .t_ns = now,
+                     .kind = NINO_EV_MEM,
+                     .sub = (uint8_t) op,
+                     .id = g ? (uint32_t) (g->offset / ALIGN) : 0,
+                     .u.mem = { .bytes = bytes,
+                                .in_use = pool_get(&p->in_use),
+                                .reserved = pool_get(&p->reserved),
+                                .largest_free = pool_get(&p->largest_free),
+                                .owner = (uint8_t) owner,
+                                .arena = (uint16_t) (arena_index + 1),
+                                .owner_use = (uint32_t) (pool_get(&p->by_owner[owner]) / ALIGN) } };
 }
 
-static size_t describe(void *priv, nino_event *out, size_t max)
+static size_t pool_describe(void *priv, nino_event *out, size_t max)
 {
     nino_pool *p = priv;
     size_t n = 0;
@@ -477,34 +479,34 @@ void nino_pool_set_monitor(nino_pool *p, nino_monitor *m)
         nino_monitor_set_blocks(p->monitor, NULL, NULL);
     p->monitor = m;
     if (m)
-        nino_monitor_set_blocks(m, describe, p);
-    publish(p, NINO_MEM_BUDGET, get(&p->budget), NINO_OWN_ACTIVATION, false);
+        nino_monitor_set_blocks(m, pool_describe, p);
+    pool_publish(p, NINO_MEM_BUDGET, pool_get(&p->budget), NINO_OWN_ACTIVATION, false);
 }
 
 void nino_pool_set_budget(nino_pool *p, uint64_t budget)
 {
-    if (get(&p->budget) == budget)
+    if (pool_get(&p->budget) == budget)
         return;
-    set(&p->budget, budget);
-    publish(p, NINO_MEM_BUDGET, budget, NINO_OWN_ACTIVATION, false);
+    pool_set(&p->budget, budget);
+    pool_publish(p, NINO_MEM_BUDGET, budget, NINO_OWN_ACTIVATION, false);
 }
 
 void nino_pool_stat(const nino_pool *p, nino_mem_stat *out)
 {
-    *out = (nino_mem_stat){ .in_use = get(&p->in_use),
-                            .peak = get(&p->peak),
-                            .reserved = get(&p->reserved),
-                            .budget = get(&p->budget),
-                            .largest_free = get(&p->largest_free),
-                            .allocs = get(&p->allocs),
-                            .hits = get(&p->hits),
-                            .fails = get(&p->fails),
-                            .trims = get(&p->trims),
-                            .requested_bytes = get(&p->requested),
-                            .reused_bytes = get(&p->reused) };
+    *out = (nino_mem_stat){ .in_use = pool_get(&p->in_use),
+                            .peak = pool_get(&p->peak),
+                            .reserved = pool_get(&p->reserved),
+                            .budget = pool_get(&p->budget),
+                            .largest_free = pool_get(&p->largest_free),
+                            .allocs = pool_get(&p->allocs),
+                            .hits = pool_get(&p->hits),
+                            .fails = pool_get(&p->fails),
+                            .trims = pool_get(&p->trims),
+                            .requested_bytes = pool_get(&p->requested),
+                            .reused_bytes = pool_get(&p->reused) };
     for (int i = 0; i < NINO_OWN_COUNT; i++) {
-        out->by_owner[i] = get(&p->by_owner[i]);
-        out->peak_by_owner[i] = get(&p->peak_by_owner[i]);
+        out->by_owner[i] = pool_get(&p->by_owner[i]);
+        out->peak_by_owner[i] = pool_get(&p->peak_by_owner[i]);
     }
     if (out->reserved > out->in_use)
         out->fragmentation =
@@ -515,16 +517,16 @@ void nino_pool_stat(const nino_pool *p, nino_mem_stat *out)
 
 uint64_t nino_pool_take_window_peak(nino_pool *p)
 {
-    const uint64_t peak = get(&p->window_peak);
-    set(&p->window_peak, get(&p->in_use));
+    const uint64_t peak = pool_get(&p->window_peak);
+    pool_set(&p->window_peak, pool_get(&p->in_use));
     return peak;
 }
 
 void nino_pool_reset_peak(nino_pool *p)
 {
-    set(&p->peak, get(&p->in_use));
+    pool_set(&p->peak, pool_get(&p->in_use));
     for (int i = 0; i < NINO_OWN_COUNT; i++)
-        set(&p->peak_by_owner[i], get(&p->by_owner[i]));
+        pool_set(&p->peak_by_owner[i], pool_get(&p->by_owner[i]));
 }
 
 bool nino_pool_would_fit(const nino_pool *p, uint64_t bytes)
@@ -532,6 +534,6 @@ bool nino_pool_would_fit(const nino_pool *p, uint64_t bytes)
     bytes = nino_pool_class_bytes(bytes);
     if (find_fit(p, bytes, false, true) != NONE)
         return true;
-    const uint64_t budget = get(&p->budget), busy = get(&p->reserved) - idle_bytes(p);
+    const uint64_t budget = pool_get(&p->budget), busy = pool_get(&p->reserved) - idle_bytes(p);
     return bytes <= p->p.max_arena && (!budget || (bytes <= budget && busy <= budget - bytes));
 }

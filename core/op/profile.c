@@ -15,7 +15,7 @@
 #endif
 #define MAX_PROFILE_BYTES 65536
 
-static bool read_number(const nino_json *root, const char *key, double *out)
+static bool profile_read_number(const nino_json *root, const char *key, double *out)
 {
     return nino_json_double(nino_json_get(root, key), out) && *out >= 0 && *out < 1e18;
 }
@@ -55,7 +55,7 @@ static nino_status read_profile(const nino_json *root, const char *where, nino_p
         { "efficiency_attn", &p.efficiency_attn },
     };
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        if (!read_number(root, numbers[i].key, numbers[i].to))
+        if (!profile_read_number(root, numbers[i].key, numbers[i].to))
             bad = numbers[i].key;
     if (!nino_json_bool(nino_json_get(root, "winograd"), &p.has_winograd))
         bad = "winograd";
@@ -83,7 +83,7 @@ static nino_status read_profile(const nino_json *root, const char *where, nino_p
 enum { MAX_PATH = 1024 };
 
 // Profile `name` from `dir`/devices, or NULL; `path` is set to where it is.
-static nino_json_doc *open_file(const char *dir, const char *name, char path[MAX_PATH])
+static nino_json_doc *profile_open_file(const char *dir, const char *name, char path[MAX_PATH])
 {
     char *data = NULL;
     size_t len = 0;
@@ -102,7 +102,7 @@ static nino_status open_text(const nino_profile_text *t, char where[MAX_PATH], n
 {
     const char *dirs[] = { nino_vars_get()->profile_dir, NINO_DATADIR };
     for (int i = 0; i < 2; i++)
-        if ((*doc = open_file(dirs[i], t->name, where)))
+        if ((*doc = profile_open_file(dirs[i], t->name, where)))
             return NINO_OK;
     snprintf(where, MAX_PATH, "%s", t->name);
     return nino_json_parse(t->json, (size_t) (t->end - t->json), where, NULL, doc, err);
@@ -132,7 +132,7 @@ nino_status nino_profile_load(const char *name, nino_profile *out, nino_error *e
                      known);
 }
 
-static bool matches(const nino_json_doc *doc, const char *device_name)
+static bool profile_matches(const nino_json_doc *doc, const char *device_name)
 {
     const nino_json *m = nino_json_get(doc->root, "match");
     for (const nino_json *e = m ? m->child : NULL; e; e = e->next)
@@ -151,7 +151,7 @@ nino_status nino_profile_find(const char *device_name, bool is_cpu, nino_profile
         nino_status st = NINO_OK;
         const bool hit = open_text(t, where, &doc, NULL) == NINO_OK &&
                          nino_json_bool(nino_json_get(doc->root, "is_cpu"), &cpu) &&
-                         cpu == is_cpu && matches(doc, device_name);
+                         cpu == is_cpu && profile_matches(doc, device_name);
         if (hit)
             st = read_profile(doc->root, where, out, err);
         nino_json_doc_destroy(&doc);

@@ -28,7 +28,7 @@ static const uint16_t *grid_of(nino_dtype t, uint64_t *entries)
 }
 
 // Values of a row of the range's tensor.
-static int64_t row_of(const nino_tensor_info *t)
+static int64_t raw_row_of(const nino_tensor_info *t)
 {
     int64_t n = 1;
     for (int i = 1; i < t->rank; i++)
@@ -41,7 +41,7 @@ static bool is_range_raw(const nino_weight *w, const nino_weight_range *r, nino_
 {
     size_t values, bytes;
     nino_dtype_block(type, &values, &bytes);
-    const int64_t block = (int64_t) values, row = row_of(r->info);
+    const int64_t block = (int64_t) values, row = raw_row_of(r->info);
     if (r->info->dtype != type || r->info->is_strided)
         return false;
     if (r->cols * nino_weight_taps(w) == row)
@@ -60,7 +60,7 @@ static bool is_whole_raw(const nino_weight *w)
 }
 
 // Appends rows; to the last part where it has their type.
-static bool add_rows(nino_raw_layout *l, nino_dtype type, int64_t rows, bool is_scaled)
+static bool raw_add_rows(nino_raw_layout *l, nino_dtype type, int64_t rows, bool is_scaled)
 {
     nino_raw_part *p = l->n_parts ? &l->part[l->n_parts - 1] : NULL;
     if (p && p->type == type) {
@@ -76,20 +76,20 @@ static bool add_rows(nino_raw_layout *l, nino_dtype type, int64_t rows, bool is_
     return true;
 }
 
-static bool find_parts(const nino_weight *w, nino_raw_layout *l)
+static bool raw_find_parts(const nino_weight *w, nino_raw_layout *l)
 {
     bool is_any = false;
     *l = (nino_raw_layout){ 0 };
     if (w->role == NINO_W_VECTOR)
         return false;
     if (!w->n_ranges || w->is_rounded)
-        return is_whole_raw(w) && add_rows(l, w->dtype, w->n, false);
+        return is_whole_raw(w) && raw_add_rows(l, w->dtype, w->n, false);
     for (int i = 0; i < w->n_ranges; i++) {
         const nino_weight_range *r = &w->range[i];
         const nino_dtype type = r->info->dtype;
         is_any |= is_raw_type(type);
         if (!(is_float(type) || (is_raw_type(type) && is_range_raw(w, r, type))) ||
-            !add_rows(l, type, r->rows, nino_factors_any(&r->scale)))
+            !raw_add_rows(l, type, r->rows, nino_factors_any(&r->scale)))
             return false;
     }
     return is_any && (l->n_parts == 1 || nino_raw_can_decode(w));
@@ -100,7 +100,7 @@ static uint64_t align16(uint64_t n) { return (n + 15) / 16 * 16; }
 bool nino_raw_layout_of(const nino_weight *w, nino_raw_layout *out)
 {
     nino_raw_layout l;
-    if (!find_parts(w, &l))
+    if (!raw_find_parts(w, &l))
         return false;
     for (int i = 0; i < l.n_parts; i++) {
         nino_raw_part *p = &l.part[i];
@@ -125,7 +125,7 @@ static bool is_cancelled(const volatile int *cancel)
 }
 
 // Bytes of n values of that type, which are whole blocks.
-static uint64_t bytes_of(nino_dtype type, int64_t n)
+static uint64_t raw_bytes_of(nino_dtype type, int64_t n)
 {
     size_t values, bytes;
     nino_dtype_block(type, &values, &bytes);
@@ -137,9 +137,9 @@ static nino_status read_columns(const nino_weight *w, const nino_weight_range *r
                                 const volatile int *cancel, char *dst, nino_error *err)
 {
     enum { ROOM = 1 << 20 };
-    const uint64_t row = bytes_of(r->info->dtype, row_of(r->info));
-    const uint64_t cols = bytes_of(r->info->dtype, r->cols);
-    const uint64_t at = bytes_of(r->info->dtype, r->col0);
+    const uint64_t row = raw_bytes_of(r->info->dtype, raw_row_of(r->info));
+    const uint64_t cols = raw_bytes_of(r->info->dtype, r->cols);
+    const uint64_t at = raw_bytes_of(r->info->dtype, r->col0);
     const int64_t step = row < ROOM ? (int64_t) (ROOM / row) : 1;
     char *rows = malloc((size_t) ((uint64_t) step * row));
     nino_status st = NINO_OK;
@@ -158,15 +158,15 @@ static nino_status read_columns(const nino_weight *w, const nino_weight_range *r
     return st;
 }
 
-static nino_status read_range(const nino_weight *w, const nino_weight_range *r,
-                              const volatile int *cancel, char *dst, nino_error *err)
+static nino_status raw_read_range(const nino_weight *w, const nino_weight_range *r,
+                                  const volatile int *cancel, char *dst, nino_error *err)
 {
     enum { STEP = 1 << 24 };
-    const int64_t row = row_of(r->info);
+    const int64_t row = raw_row_of(r->info);
     if (r->cols * nino_weight_taps(w) != row)
         return read_columns(w, r, cancel, dst, err);
-    const uint64_t at = bytes_of(r->info->dtype, r->row0 * row);
-    const uint64_t bytes = bytes_of(r->info->dtype, r->rows * row);
+    const uint64_t at = raw_bytes_of(r->info->dtype, r->row0 * row);
+    const uint64_t bytes = raw_bytes_of(r->info->dtype, r->rows * row);
     nino_status st = NINO_OK;
     for (uint64_t i = 0; !st && i < bytes; i += STEP) {
         const uint64_t n = bytes - i < STEP ? bytes - i : STEP;
@@ -178,8 +178,8 @@ static nino_status read_range(const nino_weight *w, const nino_weight_range *r,
 }
 
 // Values of a part that are rounded to an 8-bit float as they are read, or not stored as bytes.
-static nino_status read_values(const nino_weight *w, const nino_raw_part *p,
-                               const volatile int *cancel, char *dst, nino_error *err)
+static nino_status raw_read_values(const nino_weight *w, const nino_raw_part *p,
+                                   const volatile int *cancel, char *dst, nino_error *err)
 {
     enum { ROOM = 1 << 20 }; // values at a time
     const int64_t step = w->c < ROOM ? ROOM / w->c : 1;
@@ -211,8 +211,8 @@ static nino_status read_part(const nino_weight *w, const nino_raw_part *p, int *
     for (int64_t rows = 0; !st && rows < p->rows; rows += w->range[(*range)++].rows) {
         const nino_weight_range *r = &w->range[*range];
         if (!is_float(p->type)) // those may be changed by a view: they have values, no bytes
-            st = read_range(w, r, cancel, dst, err);
-        dst += bytes_of(p->type, r->rows * r->cols * nino_weight_taps(w));
+            st = raw_read_range(w, r, cancel, dst, err);
+        dst += raw_bytes_of(p->type, r->rows * r->cols * nino_weight_taps(w));
         for (int64_t n = 0; p->is_scaled && n < r->rows; n++)
             scale[n] = 1;
         if (!st && p->is_scaled)
@@ -237,7 +237,7 @@ nino_status nino_raw_read(const nino_weight *w, const nino_raw_layout *l,
         else if (!w->is_rounded)
             st = read_part(w, p, &range, cancel, to, err);
         if (!st && (w->is_rounded || is_float(p->type)))
-            st = read_values(w, p, cancel, to, err);
+            st = raw_read_values(w, p, cancel, to, err);
         if (entries)
             memcpy(to + p->grid, grid, (size_t) entries * sizeof(*grid));
     }

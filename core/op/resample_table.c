@@ -33,7 +33,7 @@ static double sinc(double x) { return x == 0 ? 1 : sin(PI * x) / (PI * x); }
 static double lanczos(double x) { return fabs(x) < 3 ? sinc(x) * sinc(x / 3) : 0; }
 
 // Keys' cubic with a = -0.75.
-static double cubic(double x)
+static double resample_table_cubic(double x)
 {
     const double a = -0.75;
     x = fabs(x);
@@ -51,7 +51,7 @@ typedef struct window {
     int n;
 } window;
 
-static window place(nino_filter f, int64_t in, int64_t out, int64_t i)
+static window resample_table_place(nino_filter f, int64_t in, int64_t out, int64_t i)
 {
     const double scale = (double) in / (double) out, centre = ((double) i + 0.5) * scale;
     window w = { 0, 1 };
@@ -82,7 +82,8 @@ static window place(nino_filter f, int64_t in, int64_t out, int64_t i)
     return w;
 }
 
-static double weigh(nino_filter f, int64_t in, int64_t out, int64_t i, int64_t x, const window *w)
+static double resample_table_weigh(nino_filter f, int64_t in, int64_t out, int64_t i, int64_t x,
+                                   const window *w)
 {
     const double scale = (double) in / (double) out, centre = ((double) i + 0.5) * scale;
     switch (f) {
@@ -90,7 +91,7 @@ static double weigh(nino_filter f, int64_t in, int64_t out, int64_t i, int64_t x
         const double t = fmax(centre - 0.5, 0) - (double) w->first;
         return x == w->first ? 1 - t : t;
     }
-    case NINO_FILTER_BICUBIC: return cubic((double) x + 0.5 - centre);
+    case NINO_FILTER_BICUBIC: return resample_table_cubic((double) x + 0.5 - centre);
     case NINO_FILTER_AREA: return 1.0 / w->n;
     case NINO_FILTER_LANCZOS: return lanczos(((double) x + 0.5 - centre) / fmax(scale, 1));
     default: return 1;
@@ -101,17 +102,18 @@ void nino_resample_fill(nino_filter f, int64_t in, int64_t out, int32_t *start, 
 {
     const int taps = nino_resample_taps(f, in, out);
     for (int64_t i = 0; i < out; i++) {
-        const window w = place(f, in, out, i);
+        const window w = resample_table_place(f, in, out, i);
         float *to = weight + i * taps;
         double sum = 0;
         start[i] = (int32_t) clamp(w.first, 0, in - taps);
         for (int t = 0; t < taps; t++)
             to[t] = 0;
         for (int k = 0; k < w.n; k++)
-            sum += weigh(f, in, out, i, w.first + k, &w);
+            sum += resample_table_weigh(f, in, out, i, w.first + k, &w);
         for (int k = 0; k < w.n; k++) {
             const int64_t x = clamp(w.first + k, 0, in - 1);
-            to[x - start[i]] += (float) (weigh(f, in, out, i, w.first + k, &w) / sum);
+            to[x - start[i]] +=
+                (float) (resample_table_weigh(f, in, out, i, w.first + k, &w) / sum);
         }
     }
 }

@@ -291,7 +291,7 @@ static int reusable_source(const nino_op_call *c)
     return -1;
 }
 
-static nino_status describe(nino_op_call *c, nino_error *err)
+static nino_status stream_describe(nino_op_call *c, nino_error *err)
 {
     nino_op_desc *d = &c->d;
     for (int i = 0; i < d->n_src; i++) {
@@ -304,7 +304,7 @@ static nino_status describe(nino_op_call *c, nino_error *err)
 }
 
 // Workspace is held only around the launch: the queue is in order, so the next op may have it.
-static nino_status launch(nino_stream *s, nino_op_call *c, nino_error *err)
+static nino_status stream_launch(nino_stream *s, nino_op_call *c, nino_error *err)
 {
     nino_backend *be = s->be;
     const size_t bytes = be->impl->workspace ? be->impl->workspace(be, &c->d) : 0;
@@ -323,9 +323,9 @@ static nino_status launch(nino_stream *s, nino_op_call *c, nino_error *err)
     return st;
 }
 
-static nino_status prepare(nino_stream *s, nino_op_call *c, nino_error *err)
+static nino_status stream_prepare(nino_stream *s, nino_op_call *c, nino_error *err)
 {
-    nino_status st = describe(c, err);
+    nino_status st = stream_describe(c, err);
     if (!st && c->d.weight && !(c->weight = nino_backend_weight(s->be, c->d.weight, err)))
         st = err->code;
     if (!st && c->d.bias && !(c->bias = nino_backend_weight(s->be, c->d.bias, err)))
@@ -337,13 +337,13 @@ nino_tensor *nino_stream_run(nino_stream *s, nino_op_call *c)
 {
     int keep = -1; // source that becomes the result
     nino_error err = { 0 };
-    if (!nino_stream_ok(s) || prepare(s, c, &err))
+    if (!nino_stream_ok(s) || stream_prepare(s, c, &err))
         goto end;
     keep = c->d.op == NINO_OP_BLEND ? 0 : reusable_source(c);
     c->dst = keep >= 0 ? c->src[keep] : nino_tensor_new(s, c->d.dst, c->d.dst_type);
     if (!c->dst)
         goto end;
-    if (launch(s, c, &err)) {
+    if (stream_launch(s, c, &err)) {
         if (keep < 0)
             nino_unref(c->dst);
         c->dst = NULL;

@@ -141,8 +141,8 @@ static nino_status find_range(nino_weights *file, const char *prefix, const nino
 }
 
 // Adds a part's rows to w.
-static nino_status add_range(nino_weights *file, const char *prefix, const nino_weight_part *p,
-                             nino_weight *w, nino_error *err)
+static nino_status weight_add_range(nino_weights *file, const char *prefix,
+                                    const nino_weight_part *p, nino_weight *w, nino_error *err)
 {
     nino_weight_range *r = &w->range[w->n_ranges];
     nino_status st = find_range(file, prefix, p, w->role, r, err);
@@ -182,7 +182,7 @@ nino_status nino_weight_get_parts(nino_weights *file, const char *prefix,
         return nino_fail(err, NINO_ERR_NOMEM, parts[0].name, "no memory");
     w->role = role;
     for (int i = 0; !st && i < n_parts; i++)
-        st = add_range(file, prefix, &parts[i], w, err);
+        st = weight_add_range(file, prefix, &parts[i], w, err);
     if (!st)
         st = check_size(file, w, n, role == NINO_W_VECTOR ? -1 : c, err);
     if (st) {
@@ -238,8 +238,8 @@ static void order_row(float *dst, const float *flat, int64_t taps, int64_t col0,
 
 // Rows first ... of a range; those that are wanted in another order a few at a time, to need little
 // memory beside dst.
-static nino_status read_range(nino_weights *file, const nino_weight_range *r, int64_t first,
-                              int64_t rows, int64_t taps, float *dst, nino_error *err)
+static nino_status weight_read_range(nino_weights *file, const nino_weight_range *r, int64_t first,
+                                     int64_t rows, int64_t taps, float *dst, nino_error *err)
 {
     enum { ROOM = 1 << 20 }; // values at a time
     const nino_tensor_info *t = r->info;
@@ -314,8 +314,8 @@ nino_status nino_weight_read_part(const nino_weight *w, int64_t first, int64_t r
         const int64_t from = first > begin ? first : begin;
         const int64_t to = first + rows < end ? first + rows : end;
         if (from < to)
-            st = read_range(w->file, &w->range[i], from - begin, to - from, taps,
-                            dst + (from - first) * row, err);
+            st = weight_read_range(w->file, &w->range[i], from - begin, to - from, taps,
+                                   dst + (from - first) * row, err);
     }
     if (!st && w->is_rounded)
         round_to(dst, rows * row, w->dtype);

@@ -121,7 +121,7 @@ static void add_tensor(tensors *t, const char *key, nino_array *a)
 }
 
 // Latents as files hold them (channels first), images as they are.
-static void collect(const record *r, tensors *t)
+static void capture_collect(const record *r, tensors *t)
 {
     for (int i = 0; i < r->n; i++) {
         const nino_value *v = r->value[i];
@@ -189,7 +189,7 @@ static void print_record(nino_buf *b, const record *r, const tensors *t)
     nino_buf_adds(b, "\n}\n");
 }
 
-static void print_timing(nino_buf *b, const record *r, const char *function)
+static void capture_print_timing(nino_buf *b, const record *r, const char *function)
 {
     const double end = (double) r->ms / 1000;
     nino_buf_addf(b,
@@ -215,7 +215,7 @@ static nino_status write_record(const record *r, nino_error *err)
     nino_buf text = { 0 };
     char name[192], function[64];
     nino_status st = nino_file_mkdirs(ROOT, false, err);
-    collect(r, &t);
+    capture_collect(r, &t);
     if (st == NINO_OK && t.n) {
         snprintf(name, sizeof(name), "%s/%s_%" PRIu64 ".safetensors", r->folder, r->base, r->ms);
         st = nino_st_save(ROOT, name, true, t.e, t.n, NULL, 0, err);
@@ -228,7 +228,7 @@ static nino_status write_record(const record *r, nino_error *err)
         function_name(r->class_type, function, sizeof(function));
         snprintf(name, sizeof(name), "timing_%.60s", function);
         nino_buf_clear(&text);
-        print_timing(&text, r, function);
+        capture_print_timing(&text, r, function);
         st = save_text("timing", name, r->ms, &text, err);
     }
     for (int i = 0; i < t.n; i++)
@@ -237,7 +237,7 @@ static nino_status write_record(const record *r, nino_error *err)
     return st;
 }
 
-static void release(record *r)
+static void capture_release(record *r)
 {
     for (int i = 0; i < r->n; i++)
         nino_value_unref(&r->value[i]);
@@ -266,7 +266,7 @@ static void *capture_thread(void *priv)
             nino_logf(c->log, NINO_LOG_WARN, "capture: %s: %s", e.where, e.msg);
         }
         const uint64_t bytes = r->bytes;
-        release(r);
+        capture_release(r);
         pthread_mutex_lock(&c->lock);
         c->queued_bytes -= bytes;
     }
@@ -344,7 +344,7 @@ static record *make_record(const char *class_type, const char *node_id, bool is_
     }
     if (r->node_id && r->class_type && r->params)
         return r;
-    release(r);
+    capture_release(r);
     return NULL;
 }
 
@@ -368,7 +368,7 @@ void nino_capture_node(nino_capture *c, const char *class_type, const char *node
     if (c->queued_bytes + r->bytes > MAX_QUEUED) {
         c->dropped++;
         pthread_mutex_unlock(&c->lock);
-        release(r);
+        capture_release(r);
         return;
     }
     if (r->ms <= c->last_ms) // names are milliseconds: one each

@@ -141,7 +141,7 @@ static char *find_steps_dir(const char *state_dir)
     return b.data;
 }
 
-static nino_status open_parts(nino_ctx *ctx, const nino_ctx_params *p, nino_error *err)
+static nino_status ctx_open_parts(nino_ctx *ctx, const nino_ctx_params *p, nino_error *err)
 {
     ctx->temp_dir = make_temp_dir();
     ctx->monitor = nino_monitor_create();
@@ -191,7 +191,7 @@ nino_ctx *nino_ctx_create_with(const nino_ctx_params *p, const struct nino_serve
     nino_gate_init(&ctx->gate);
     pthread_mutex_init(&ctx->lock, NULL);
     pthread_cond_init(&ctx->changed, NULL);
-    if (open_parts(ctx, p, err))
+    if (ctx_open_parts(ctx, p, err))
         nino_ctx_destroy(&ctx);
     return ctx;
 }

@@ -86,7 +86,7 @@ int nino_ctx_kept_steps(const nino_ctx *ctx)
 
 // ---- the answers of a run ----------------------------------------------------------------------
 
-static void request(void *priv, const nino_control *c, nino_reply *out)
+static void ctx_control_request(void *priv, const nino_control *c, nino_reply *out)
 {
     nino_ctx *ctx = priv;
     switch (c->cmd) {
@@ -105,7 +105,7 @@ static void request(void *priv, const nino_control *c, nino_reply *out)
     }
 }
 
-static void state(void *priv, nino_buf *out)
+static void ctx_control_state(void *priv, nino_buf *out)
 {
     nino_ctx *ctx = priv;
     char name[sizeof(ctx->running)];
@@ -124,4 +124,4 @@ static void state(void *priv, nino_buf *out)
     nino_queue_write(out, &q);
 }
 
-const nino_server_ops nino_ctx_control = { request, state };
+const nino_server_ops nino_ctx_control = { ctx_control_request, ctx_control_state };

@@ -55,7 +55,7 @@ static nino_precision precision_of_node(const nino_exec *x, const nino_gnode *n)
 }
 
 // A checkpoint's part that is recognised but cannot be run passes along links until it is needed.
-static nino_status check_usable(const nino_port *p, const nino_value *v, nino_error *err)
+static nino_status execute_check_usable(const nino_port *p, const nino_value *v, nino_error *err)
 {
     const nino_unloaded *u = &v->u.unloaded;
     const bool is_model = p->type == NINO_PORT_MODEL;
@@ -87,8 +87,8 @@ static int count_turns(const run_state *rs, const nino_gnode *n)
 }
 
 // Values of the input ports; an output that its node left empty is an error of the consumer.
-static nino_status gather(run_state *rs, const nino_gnode *n, int turn, nino_value **in,
-                          nino_error *err)
+static nino_status execute_gather(run_state *rs, const nino_gnode *n, int turn, nino_value **in,
+                                  nino_error *err)
 {
     const nino_graph *g = rs->x->g;
     for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++) {
@@ -108,7 +108,8 @@ static nino_status gather(run_state *rs, const nino_gnode *n, int turn, nino_val
             return nino_fail_kind(err, NINO_ERR_FORMAT, "type_mismatch", p->key,
                                   "%s is needed, node %.40s gave %s", nino_port_type_name(p->type),
                                   from->id, nino_port_type_name(in[k]->type));
-        const nino_status st = p->type == NINO_PORT_ANY ? NINO_OK : check_usable(p, in[k], err);
+        const nino_status st =
+            p->type == NINO_PORT_ANY ? NINO_OK : execute_check_usable(p, in[k], err);
         if (st)
             return st;
     }
@@ -264,7 +265,7 @@ static void tell_load(run_state *rs, const nino_gnode *n, uint64_t ns, uint64_t 
 static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, int turn,
                             node_run *r, nino_error *err)
 {
-    nino_status st = gather(rs, n, turn, r->in, err);
+    nino_status st = execute_gather(rs, n, turn, r->in, err);
     if (st == NINO_OK)
         st = link_params(rs, n, turn, err);
     if (st)
@@ -287,7 +288,8 @@ static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, i
 }
 
 // Moves a turn's outputs to the end of the lists of all turns.
-static nino_status collect(node_state *s, const nino_gnode *n, nino_value **lists, nino_error *err)
+static nino_status execute_collect(node_state *s, const nino_gnode *n, nino_value **lists,
+                                   nino_error *err)
 {
     for (int k = 0; k < s->n_out; k++) {
         nino_value *v = s->out[k];
@@ -315,7 +317,7 @@ static nino_status run_turns(run_state *rs, const nino_gnode *n, node_state *s, 
         return nino_fail(err, NINO_ERR_NOMEM, n->id, "out of memory");
     for (int t = 0; t < turns && st == NINO_OK; t++) {
         if (!(st = run_turn(rs, n, s, t, r, err)))
-            st = collect(s, n, lists, err);
+            st = execute_collect(s, n, lists, err);
     }
     for (int k = 0; k < s->n_out && st == NINO_OK; k++) {
         s->out[k] = lists[k];
@@ -406,7 +408,7 @@ static void release_nodes(run_state *rs)
 
 // The same nodes on a plan backend, with the cached values that the run will start from: how much
 // there is to compute. What cannot be planned has no total, and progress counts nodes instead.
-static double predict(const run_state *real)
+static double execute_predict(const run_state *real)
 {
     nino_exec x = *real->x;
     nino_backend *device = nino_ctx_backend(x.ctx), *plan = NULL;
@@ -445,7 +447,7 @@ nino_status nino_exec_run(nino_exec *x, nino_error *err)
     x->n_nodes = (uint32_t) x->g->n_order;
     nino_status st = nino_exec_decide(&rs, &e);
     if (st == NINO_OK && !x->is_plan)
-        x->total_flops = predict(&rs);
+        x->total_flops = execute_predict(&rs);
     x->started_ns = nino_now_ns();
     x->flops_before = nino_stream_backend(x->stream)->flops;
     x->load_before = nino_stream_backend(x->stream)->load_ns;

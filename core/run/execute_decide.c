@@ -10,7 +10,7 @@
 
 // ---- keys ------------------------------------------------------------------------------------
 
-static void hash_text(nino_hasher *h, const char *s)
+static void execute_decide_hash_text(nino_hasher *h, const char *s)
 {
     const uint64_t len = s ? strlen(s) : UINT64_MAX;
     nino_hasher_add(h, &len, sizeof(len));
@@ -28,7 +28,7 @@ static void hash_link(const run_state *rs, nino_hasher *h, nino_link l)
 
 // Everything that decides what the node's result is: class, parameters that have an effect, files,
 // and the keys of its sources.
-static nino_status make_key(run_state *rs, int i, nino_error *err)
+static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err)
 {
     const nino_gnode *n = &rs->x->g->nodes[i];
     nino_hasher *h = nino_hasher_create();
@@ -37,9 +37,9 @@ static nino_status make_key(run_state *rs, int i, nino_error *err)
     nino_status st = NINO_OK;
     const int32_t precision = rs->x->precision;
     nino_hasher_add(h, &precision, sizeof(precision));
-    hash_text(h, n->def->key);
+    execute_decide_hash_text(h, n->def->key);
     if (n->def->is_output) // what it wrote is in a folder
-        hash_text(h, rs->x->no_files ? NULL : nino_ctx_output_dir(rs->x->ctx));
+        execute_decide_hash_text(h, rs->x->no_files ? NULL : nino_ctx_output_dir(rs->x->ctx));
     if (n->given[0]) { // that alone decides
         nino_hasher_add(h, &n->given_key, sizeof(n->given_key));
         rs->node[i].key = nino_hasher_finish(&h);
@@ -53,7 +53,7 @@ static nino_status make_key(run_state *rs, int i, nino_error *err)
             continue;
         hash_link(rs, h, n->param_links[k]);
         if (is_text)
-            hash_text(h, v.s);
+            execute_decide_hash_text(h, v.s);
         else
             nino_hasher_add(h, &v, sizeof(v));
     }
@@ -146,7 +146,8 @@ nino_status nino_exec_decide(run_state *rs, nino_error *err)
         s->n_out = count_outputs(g->nodes[i].def);
         s->is_volatile = is_volatile(rs, i);
         s->out = calloc((size_t) s->n_out + 1, sizeof(*s->out));
-        st = s->out ? make_key(rs, i, err) : nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
+        st = s->out ? execute_decide_make_key(rs, i, err)
+                    : nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
         if (st)
             nino_error_in_node(err, &g->nodes[i]);
     }

@@ -59,7 +59,7 @@ typedef struct tracer {
     nino_event ev[1024];
 } tracer;
 
-static const char *name_of(void *monitor, uint32_t id)
+static const char *job_name_of(void *monitor, uint32_t id)
 {
     return nino_monitor_name_text(monitor, id);
 }
@@ -74,9 +74,9 @@ static void *trace_thread(void *priv)
         if (lost) {
             nino_event ev = { .kind = NINO_EV_LOST };
             ev.u.lost = lost;
-            nino_trace_add(t->trace, &ev, 1, name_of, t->monitor);
+            nino_trace_add(t->trace, &ev, 1, job_name_of, t->monitor);
         }
-        nino_trace_add(t->trace, t->ev, n, name_of, t->monitor);
+        nino_trace_add(t->trace, t->ev, n, job_name_of, t->monitor);
         if (!n && is_last)
             return NULL;
         if (!n)
@@ -125,7 +125,7 @@ static nino_status tracer_stop(tracer *t, nino_error *err)
 // ---- the thread ------------------------------------------------------------------------------
 
 // Something is there for who waits. The lock is held.
-static void wake(nino_job *job)
+static void job_wake(nino_job *job)
 {
     pthread_cond_broadcast(&job->changed);
     if (job->bell >= 0)
@@ -133,7 +133,7 @@ static void wake(nino_job *job)
 }
 
 // Ids live as long as the job's graph.
-static const char *id_of(const nino_job *job, const char *node)
+static const char *job_id_of(const nino_job *job, const char *node)
 {
     const int i = nino_graph_find(job->g, node);
     return i < 0 ? "" : job->g->nodes[i].id;
@@ -148,12 +148,12 @@ static void add_output(void *priv, const char *node, const char *path)
         job->outputs = o;
     if (o && nino_shown_add_path(&job->shown, path))
         o[job->n_outputs++] =
-            (nino_job_output){ id_of(job, node), job->shown.path[job->shown.n_paths - 1] };
-    wake(job);
+            (nino_job_output){ job_id_of(job, node), job->shown.path[job->shown.n_paths - 1] };
+    job_wake(job);
     pthread_mutex_unlock(&job->lock);
 }
 
-static void add_text(void *priv, const char *node, const char *title, const char *text)
+static void job_add_text(void *priv, const char *node, const char *title, const char *text)
 {
     nino_job *job = priv;
     pthread_mutex_lock(&job->lock);
@@ -162,9 +162,9 @@ static void add_text(void *priv, const char *node, const char *title, const char
         job->texts = t;
     if (t && nino_shown_add_text(&job->shown, title, text)) {
         const struct nino_shown_text *copy = &job->shown.text[job->shown.n_texts - 1];
-        t[job->n_texts++] = (nino_job_text){ id_of(job, node), copy->title, copy->text };
+        t[job->n_texts++] = (nino_job_text){ job_id_of(job, node), copy->title, copy->text };
     }
-    wake(job);
+    job_wake(job);
     pthread_mutex_unlock(&job->lock);
 }
 
@@ -175,7 +175,7 @@ static void keep_result(void *priv, const char *node, nino_value *v)
     kept_result *k = realloc(job->kept, (job->n_kept + 1) * sizeof(*k));
     if (k) {
         job->kept = k;
-        k[job->n_kept++] = (kept_result){ id_of(job, node), nino_value_ref(v) };
+        k[job->n_kept++] = (kept_result){ job_id_of(job, node), nino_value_ref(v) };
     }
     pthread_mutex_unlock(&job->lock);
 }
@@ -187,7 +187,7 @@ static nino_status run_graph(nino_job *job, nino_error *err)
                     .precision = job->precision,
                     .cancel = &job->cancel,
                     .output = add_output,
-                    .text = add_text,
+                    .text = job_add_text,
                     .keep = job->settings->o.keep_results ? keep_result : NULL,
                     .no_files = job->settings->o.no_files,
                     .priv = job };
@@ -219,13 +219,13 @@ static nino_status run_graph(nino_job *job, nino_error *err)
     return st;
 }
 
-static void finish(nino_job *job, nino_status st, const nino_error *e)
+static void job_finish(nino_job *job, nino_status st, const nino_error *e)
 {
     pthread_mutex_lock(&job->lock);
     job->status = st;
     job->err = *e;
     job->is_over = true;
-    wake(job);
+    job_wake(job);
     pthread_mutex_unlock(&job->lock);
 }
 
@@ -237,7 +237,7 @@ static void *job_thread(void *priv)
     nino_error e = { 0 };
     tracer *t = NULL;
     if (!nino_ctx_enter(ctx, &job->cancel, job->settings)) {
-        finish(job, nino_fail(&e, NINO_ERR_CANCELLED, "", "cancelled before it began"), &e);
+        job_finish(job, nino_fail(&e, NINO_ERR_CANCELLED, "", "cancelled before it began"), &e);
         nino_ctx_add_job(ctx, -1);
         return NULL;
     }
@@ -265,7 +265,7 @@ static void *job_thread(void *priv)
         e = trace_error;
     }
     nino_ctx_leave(ctx);
-    finish(job, st, &e);
+    job_finish(job, st, &e);
     nino_ctx_add_job(ctx, -1);
     return NULL;
 }
@@ -297,8 +297,8 @@ void nino_first_issue(void *error, const nino_issue *i)
     nino_fail_kind(e, st, kind, where, "%s", i->message);
 }
 
-static nino_status prepare(nino_job *job, nino_ctx *ctx, nino_graph *g, const nino_job_options *o,
-                           nino_error *err)
+static nino_status job_prepare(nino_job *job, nino_ctx *ctx, nino_graph *g,
+                               const nino_job_options *o, nino_error *err)
 {
     nino_error e = { 0 };
     nino_job_options own = *o;
@@ -318,7 +318,7 @@ static nino_status prepare(nino_job *job, nino_ctx *ctx, nino_graph *g, const ni
     return NINO_OK;
 }
 
-static void release(nino_job *job)
+static void job_release(nino_job *job)
 {
     nino_mon_reader_destroy(&job->reader);
     if (job->bell >= 0)
@@ -352,8 +352,8 @@ nino_job *nino_job_start(nino_ctx *ctx, nino_graph *g, const nino_job_options *o
     pthread_mutex_init(&job->lock, NULL);
     pthread_cond_init(&job->changed, NULL);
     job->bell = -1;
-    if (prepare(job, ctx, g, &o, err)) {
-        release(job);
+    if (job_prepare(job, ctx, g, &o, err)) {
+        job_release(job);
         return NULL;
     }
     nino_ctx_add_job(ctx, 1);
@@ -368,7 +368,7 @@ nino_job *nino_job_start(nino_ctx *ctx, nino_graph *g, const nino_job_options *o
     if (rc) {
         nino_fail(err, NINO_ERR_NOMEM, "", "cannot start a thread");
         nino_ctx_add_job(ctx, -1);
-        release(job);
+        job_release(job);
         return NULL;
     }
     return job;
@@ -384,13 +384,13 @@ void nino_job_destroy(nino_job **pjob)
     *pjob = NULL;
     nino_job_cancel(job);
     pthread_join(job->thread, NULL);
-    release(job);
+    job_release(job);
 }
 
 // ---- events ----------------------------------------------------------------------------------
 
 // Reads into out; the lock is held. What comes after the job's end belongs to somebody else.
-static size_t take(nino_job *job, nino_event *out, size_t max)
+static size_t job_take(nino_job *job, nino_event *out, size_t max)
 {
     size_t n = 0;
     if (job->is_drained || !job->reader || max < 2)
@@ -415,11 +415,11 @@ static size_t take(nino_job *job, nino_event *out, size_t max)
 }
 
 // The next events into job->staged; the lock is held. False: there are none.
-static bool stage(nino_job *job)
+static bool job_stage(nino_job *job)
 {
     if (job->staged_at == job->n_staged) {
         job->staged_at = 0;
-        job->n_staged = take(job, job->staged, STAGED);
+        job->n_staged = job_take(job, job->staged, STAGED);
     }
     return job->staged_at < job->n_staged;
 }
@@ -428,11 +428,11 @@ size_t nino_job_poll(nino_job *job, nino_event *out, size_t max)
 {
     size_t n = 0;
     pthread_mutex_lock(&job->lock);
-    while (n < max && stage(job))
+    while (n < max && job_stage(job))
         out[n++] = job->staged[job->staged_at++];
     if (!n && job->bell >= 0 && !job->is_over) {
         nino_monitor_bell_arm(nino_ctx_monitor(job->ctx), job->bell);
-        if (stage(job)) // came since
+        if (job_stage(job)) // came since
             nino_bell_ring(job->bell);
     }
     pthread_mutex_unlock(&job->lock);
@@ -484,7 +484,7 @@ void nino_job_wait(nino_job *job, int ms)
         return;
     }
     for (int left = ms;; left -= 10) {
-        if (stage(job) || job->is_over || left <= 0)
+        if (job_stage(job) || job->is_over || left <= 0)
             break;
         struct timespec t; // rings have no bell: look every 10 ms
         clock_gettime(CLOCK_REALTIME, &t);
@@ -534,8 +534,8 @@ size_t nino_job_texts(const nino_job *job, nino_job_text *out, size_t max)
 }
 
 // The i-th value of that type that the node was given, or NULL.
-static const nino_value *find_kept(const nino_job *job, const char *node, nino_port_type type,
-                                   size_t i)
+static const nino_value *job_find_kept(const nino_job *job, const char *node, nino_port_type type,
+                                       size_t i)
 {
     const nino_value *v = NULL;
     pthread_mutex_t *lock = (pthread_mutex_t *) &job->lock;
@@ -553,7 +553,7 @@ static nino_status kept_raster(const nino_job *job, const char *node, nino_port_
     nino_raster r;
     if (!NINO_TAKE(&r, out, NINO_RASTER_INIT, err))
         return NINO_ERR_ARG;
-    const nino_value *v = find_kept(job, node, type, i);
+    const nino_value *v = job_find_kept(job, node, type, i);
     if (!v)
         return nino_fail(err, NINO_ERR_MISSING, node, "the job has kept no %s of this node",
                          nino_port_type_name(type));

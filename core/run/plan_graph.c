@@ -28,7 +28,7 @@ static void find_tiling(nino_mon_reader *reader, nino_plan *out)
         }
 }
 
-static nino_status fill(nino_backend *be, nino_plan *out, nino_error *err)
+static nino_status plan_graph_fill(nino_backend *be, nino_plan *out, nino_error *err)
 {
     nino_mem_stat mem;
     size_t n = 0;
@@ -52,7 +52,7 @@ static nino_status fill(nino_backend *be, nino_plan *out, nino_error *err)
     return NINO_OK;
 }
 
-static void first_error(void *priv, const nino_issue *i)
+static void plan_graph_first_error(void *priv, const nino_issue *i)
 {
     nino_error *e = priv;
     if (i->severity == NINO_ISSUE_ERROR && !e->code)
@@ -61,8 +61,8 @@ static void first_error(void *priv, const nino_issue *i)
 }
 
 // Runs x's graph on a plan backend with a budget (0: unlimited).
-static nino_status walk(nino_exec *x, const nino_profile *prof, uint64_t budget, nino_plan *out,
-                        nino_error *err)
+static nino_status plan_graph_walk(nino_exec *x, const nino_profile *prof, uint64_t budget,
+                                   nino_plan *out, nino_error *err)
 {
     nino_plan plan = { 0 };
     nino_status st = NINO_OK;
@@ -80,7 +80,7 @@ static nino_status walk(nino_exec *x, const nino_profile *prof, uint64_t budget,
         st = e.code;
     else
         st = nino_exec_run(x, &e);
-    if (st == NINO_OK && (st = fill(be, &plan, &e)) == NINO_OK) {
+    if (st == NINO_OK && (st = plan_graph_fill(be, &plan, &e)) == NINO_OK) {
         find_tiling(reader, &plan);
         plan.fits = !plan.budget || plan.peak_bytes <= plan.budget;
         *out = plan;
@@ -116,15 +116,16 @@ nino_status nino_graph_plan(nino_ctx *ctx, nino_graph *g, const char *profile,
         prof = nino_ctx_backend(ctx)->profile;
     else if ((st = nino_profile_load(profile, &prof, &e)))
         goto end;
-    if (!(x.g = nino_graph_copy(g, &e)) || nino_graph_check(x.g, ctx, first_error, &e)) {
+    if (!(x.g = nino_graph_copy(g, &e)) || nino_graph_check(x.g, ctx, plan_graph_first_error, &e)) {
         st = e.code;
         goto end;
     }
     // 0: no limit; a plan of a device that is not here says what it would need
     nino_pool_stat(nino_ctx_backend(ctx)->pool, &mem);
     const uint64_t budget = own_device ? mem.budget : prof.mem_bytes;
-    st = walk(&x, &prof, budget, out, &e);
-    if (st == NINO_ERR_NOMEM && budget && (st = walk(&x, &prof, 0, out, &e)) == NINO_OK) {
+    st = plan_graph_walk(&x, &prof, budget, out, &e);
+    if (st == NINO_ERR_NOMEM && budget &&
+        (st = plan_graph_walk(&x, &prof, 0, out, &e)) == NINO_OK) {
         out->budget = budget; // the same run without it: what is missing
         out->fits = false;
     }

@@ -71,7 +71,7 @@ nino_results *nino_results_create(uint64_t max_bytes)
     return c;
 }
 
-static void release(entry *e)
+static void results_release(entry *e)
 {
     for (int i = 0; i < e->n_out; i++)
         nino_value_unref(&e->out[i]);
@@ -82,7 +82,7 @@ static void release(entry *e)
 static void remove_at(nino_results *c, int i)
 {
     c->bytes -= c->e[i].bytes;
-    release(&c->e[i]);
+    results_release(&c->e[i]);
     c->e[i] = c->e[--c->n];
 }
 
@@ -96,7 +96,7 @@ void nino_results_destroy(nino_results **c)
     *c = NULL;
 }
 
-static int find(const nino_results *c, nino_hash key)
+static int results_find(const nino_results *c, nino_hash key)
 {
     for (int i = 0; i < c->n; i++)
         if (c->e[i].key.lo == key.lo && c->e[i].key.hi == key.hi)
@@ -115,7 +115,7 @@ static bool has_files(const nino_shown *s)
 bool nino_results_get(nino_results *c, nino_hash key, nino_value **out, int n,
                       const nino_shown **shown)
 {
-    const int i = find(c, key);
+    const int i = results_find(c, key);
     if (i < 0)
         return false;
     if (c->e[i].n_out != n || !has_files(&c->e[i].shown)) {
@@ -129,7 +129,7 @@ bool nino_results_get(nino_results *c, nino_hash key, nino_value **out, int n,
     return true;
 }
 
-static void make_room(nino_results *c, uint64_t bytes)
+static void results_make_room(nino_results *c, uint64_t bytes)
 {
     while (c->n && (c->bytes + bytes > c->max_bytes || c->n >= MAX_ENTRIES)) {
         int oldest = 0;
@@ -143,13 +143,13 @@ static void make_room(nino_results *c, uint64_t bytes)
 void nino_results_put(nino_results *c, nino_hash key, nino_value *const *out, int n,
                       nino_shown *shown)
 {
-    const int old = find(c, key);
+    const int old = results_find(c, key);
     uint64_t bytes = sizeof(entry);
     if (old >= 0)
         remove_at(c, old);
     for (int i = 0; i < n; i++)
         bytes += nino_value_bytes(out[i]);
-    make_room(c, bytes);
+    results_make_room(c, bytes);
     nino_value **copy = calloc((size_t) n + 1, sizeof(*copy));
     entry *e = bytes <= c->max_bytes ? realloc(c->e, ((size_t) c->n + 1) * sizeof(*e)) : NULL;
     if (e)

@@ -84,7 +84,7 @@ void nino_profile_log_end(nino_profile_log *l)
     l->p.flops += n->flops;
 }
 
-static void add_text(nino_buf *b, const char *key, const char *v)
+static void run_profile_add_text(nino_buf *b, const char *key, const char *v)
 {
     nino_buf_addf(b, "\"%s\": \"", key);
     for (; *v; v++) // ASCII only, as ComfyUI's own chunks
@@ -95,11 +95,11 @@ static void add_text(nino_buf *b, const char *key, const char *v)
     nino_buf_adds(b, "\", ");
 }
 
-static void add_node(nino_buf *b, const nino_run_profile_node *n, bool is_first)
+static void run_profile_add_node(nino_buf *b, const nino_run_profile_node *n, bool is_first)
 {
     nino_buf_adds(b, is_first ? "{" : ", {");
-    add_text(b, "node", n->node);
-    add_text(b, "class_type", n->class_type);
+    run_profile_add_text(b, "node", n->node);
+    run_profile_add_text(b, "class_type", n->class_type);
     if (n->is_cached)
         nino_buf_adds(b, "\"cached\": true, ");
     if (n->load_bytes)
@@ -123,17 +123,17 @@ char *nino_profile_log_json(const nino_profile_log *l)
     kernels += now.kernels;
     flops += now.flops;
     nino_buf_addf(&b, "{\"format\": %d, ", FORMAT);
-    add_text(&b, "version", l->p.version);
-    add_text(&b, "device", l->p.device);
-    add_text(&b, "driver", l->p.driver);
-    add_text(&b, "precision", l->p.precision);
+    run_profile_add_text(&b, "version", l->p.version);
+    run_profile_add_text(&b, "device", l->p.device);
+    run_profile_add_text(&b, "driver", l->p.driver);
+    run_profile_add_text(&b, "precision", l->p.precision);
     nino_buf_addf(&b,
                   "\"started\": %lld, \"ms\": %.3f, \"kernels\": %llu, \"flops\": %.6g, "
                   "\"peak_bytes\": %llu, \"nodes\": [",
                   (long long) l->p.started, (double) (nino_now_ns() - l->begin_ns) * 1e-6,
                   (unsigned long long) kernels, flops, (unsigned long long) peak);
     for (size_t i = 0; i < l->p.n_nodes; i++)
-        add_node(&b, i == last ? &now : &l->p.nodes[i], i == 0);
+        run_profile_add_node(&b, i == last ? &now : &l->p.nodes[i], i == 0);
     nino_buf_adds(&b, "]}");
     if (b.failed)
         nino_buf_release(&b);
@@ -142,21 +142,21 @@ char *nino_profile_log_json(const nino_profile_log *l)
 
 // ---- reading -----------------------------------------------------------------------------------
 
-static void text(const nino_json *obj, const char *key, char *out, size_t size)
+static void run_profile_text(const nino_json *obj, const char *key, char *out, size_t size)
 {
     const char *s = nino_json_str(nino_json_get(obj, key));
     snprintf(out, size, "%s", s ? s : "");
 }
 
-static double number(const nino_json *obj, const char *key)
+static double run_profile_number(const nino_json *obj, const char *key)
 {
     double v;
     return nino_json_double(nino_json_get(obj, key), &v) && isfinite(v) && fabs(v) < 1e18 ? v : 0;
 }
 
-static uint64_t count(const nino_json *obj, const char *key)
+static uint64_t run_profile_count(const nino_json *obj, const char *key)
 {
-    const double v = number(obj, key);
+    const double v = run_profile_number(obj, key);
     return v > 0 ? (uint64_t) v : 0;
 }
 
@@ -170,21 +170,21 @@ nino_status nino_run_profile_read(const char *json, size_t len, nino_run_profile
     if (st)
         return st;
     const nino_json *root = doc->root, *nodes = nino_json_get(root, "nodes");
-    if (number(root, "format") != FORMAT || !nodes || nodes->type != NINO_JSON_ARRAY ||
+    if (run_profile_number(root, "format") != FORMAT || !nodes || nodes->type != NINO_JSON_ARRAY ||
         nodes->count > MAX_NODES) {
         st = nino_fail_kind(err, NINO_ERR_FORMAT, "schema", NINO_RUN_PROFILE_KEY,
                             "not a profile of this version");
         goto end;
     }
-    text(root, "version", p.version, sizeof(p.version));
-    text(root, "device", p.device, sizeof(p.device));
-    text(root, "driver", p.driver, sizeof(p.driver));
-    text(root, "precision", p.precision, sizeof(p.precision));
-    p.started = (int64_t) number(root, "started");
-    p.seconds = number(root, "ms") * 1e-3;
-    p.flops = number(root, "flops");
-    p.kernels = count(root, "kernels");
-    p.peak_bytes = count(root, "peak_bytes");
+    run_profile_text(root, "version", p.version, sizeof(p.version));
+    run_profile_text(root, "device", p.device, sizeof(p.device));
+    run_profile_text(root, "driver", p.driver, sizeof(p.driver));
+    run_profile_text(root, "precision", p.precision, sizeof(p.precision));
+    p.started = (int64_t) run_profile_number(root, "started");
+    p.seconds = run_profile_number(root, "ms") * 1e-3;
+    p.flops = run_profile_number(root, "flops");
+    p.kernels = run_profile_count(root, "kernels");
+    p.peak_bytes = run_profile_count(root, "peak_bytes");
     if (!(p.nodes = calloc((size_t) nodes->count + 1, sizeof(*p.nodes)))) {
         st = nino_fail(err, NINO_ERR_NOMEM, NINO_RUN_PROFILE_KEY, "out of memory");
         goto end;
@@ -192,15 +192,15 @@ nino_status nino_run_profile_read(const char *json, size_t len, nino_run_profile
     for (const nino_json *e = nodes->child; e; e = e->next) {
         nino_run_profile_node *n = &p.nodes[p.n_nodes++];
         bool is_cached = false;
-        text(e, "node", n->node, sizeof(n->node));
-        text(e, "class_type", n->class_type, sizeof(n->class_type));
+        run_profile_text(e, "node", n->node, sizeof(n->node));
+        run_profile_text(e, "class_type", n->class_type, sizeof(n->class_type));
         n->is_cached = nino_json_bool(nino_json_get(e, "cached"), &is_cached) && is_cached;
-        n->seconds = number(e, "ms") * 1e-3;
-        n->flops = number(e, "flops");
-        n->kernels = count(e, "kernels");
-        n->load_seconds = number(e, "load_ms") * 1e-3;
-        n->load_bytes = count(e, "load_bytes");
-        n->memory_delta = (int64_t) number(e, "memory_delta");
+        n->seconds = run_profile_number(e, "ms") * 1e-3;
+        n->flops = run_profile_number(e, "flops");
+        n->kernels = run_profile_count(e, "kernels");
+        n->load_seconds = run_profile_number(e, "load_ms") * 1e-3;
+        n->load_bytes = run_profile_count(e, "load_bytes");
+        n->memory_delta = (int64_t) run_profile_number(e, "memory_delta");
     }
     *out = p;
 end:

@@ -221,7 +221,7 @@ nino_status nino_ctx_open_embedding(nino_ctx *ctx, const char *name, nino_weight
 
 // ---- models, text encoders, VAEs -------------------------------------------------------------
 
-static kept_object *find_kept(nino_ctx *ctx, nino_port_type type, nino_hash key)
+static kept_object *services_find_kept(nino_ctx *ctx, nino_port_type type, nino_hash key)
 {
     for (kept_object *k = ctx->objects; k < ctx->objects + MAX_OBJECTS; k++)
         if (k->v && k->v->type == type && same(k->key, key))
@@ -231,7 +231,7 @@ static kept_object *find_kept(nino_ctx *ctx, nino_port_type type, nino_hash key)
 
 nino_value *nino_ctx_find_object(nino_ctx *ctx, nino_port_type type, nino_hash key)
 {
-    kept_object *k = find_kept(ctx, type, key);
+    kept_object *k = services_find_kept(ctx, type, key);
     if (!k)
         return NULL;
     k->used = ++ctx->clock;
@@ -240,7 +240,7 @@ nino_value *nino_ctx_find_object(nino_ctx *ctx, nino_port_type type, nino_hash k
 
 void nino_ctx_keep_object(nino_ctx *ctx, nino_hash key, nino_value *v)
 {
-    kept_object *slot = find_kept(ctx, v->type, key);
+    kept_object *slot = services_find_kept(ctx, v->type, key);
     if (!slot) {
         slot = &ctx->objects[0]; // the one used longest ago; empty ones were never used
         for (kept_object *k = ctx->objects; k < ctx->objects + MAX_OBJECTS; k++)
@@ -254,7 +254,7 @@ void nino_ctx_keep_object(nino_ctx *ctx, nino_hash key, nino_value *v)
 
 void nino_ctx_drop_object(nino_ctx *ctx, nino_port_type type, nino_hash key)
 {
-    kept_object *k = find_kept(ctx, type, key);
+    kept_object *k = services_find_kept(ctx, type, key);
     if (!k)
         return;
     nino_results_drop_sharing(ctx->results, k->v);

@@ -93,14 +93,14 @@ static void draw_label(const layout *y, const label *l, int x, int at, int width
 
 // ---- pictures ----------------------------------------------------------------------------------
 
-static int scaled(int v, double scale)
+static int sheet_scaled(int v, double scale)
 {
     const int s = (int) (v * scale);
     return s < 1 ? 1 : s;
 }
 
 // rgba on paper, shrunk: one pass a direction. out [h,w,3].
-static nino_status shrink(const nino_picture *p, int w, int h, uint8_t *out, nino_error *err)
+static nino_status sheet_shrink(const nino_picture *p, int w, int h, uint8_t *out, nino_error *err)
 {
     nino_resample_axis ax = { 0 }, ay = { 0 };
     float *wide = malloc((size_t) p->height * (size_t) w * 3 * sizeof(*wide));
@@ -133,26 +133,27 @@ static nino_status shrink(const nino_picture *p, int w, int h, uint8_t *out, nin
     return st;
 }
 
-static void fill(const layout *y, int x, int at, int w, int h, uint8_t grey)
+static void sheet_fill(const layout *y, int x, int at, int w, int h, uint8_t grey)
 {
     for (int i = 0; i < h; i++)
         memset(y->rgb + ((size_t) (at + i) * (size_t) y->width + (size_t) x) * 3, grey,
                (size_t) w * 3);
 }
 
-static nino_status draw_picture(const layout *y, int x, int at, const char *path, nino_error *err)
+static nino_status sheet_draw_picture(const layout *y, int x, int at, const char *path,
+                                      nino_error *err)
 {
     nino_picture p = { 0 };
     nino_status st = NINO_OK;
     if (!path || nino_picture_load_frames(path, 1, &p, NULL)) {
-        fill(y, x, at, y->cell_w, y->cell_h, EMPTY);
+        sheet_fill(y, x, at, y->cell_w, y->cell_h, EMPTY);
         return NINO_OK;
     }
-    int w = scaled(p.width, y->scale), h = scaled(p.height, y->scale);
+    int w = sheet_scaled(p.width, y->scale), h = sheet_scaled(p.height, y->scale);
     w = w > y->cell_w ? y->cell_w : w; // the file may be another one than a moment ago
     h = h > y->cell_h ? y->cell_h : h;
     uint8_t *small = malloc((size_t) w * (size_t) h * 3);
-    st = small ? shrink(&p, w, h, small, err)
+    st = small ? sheet_shrink(&p, w, h, small, err)
                : nino_fail(err, NINO_ERR_NOMEM, "sheet", "out of memory");
     x += (y->cell_w - w) / 2;
     at += (y->cell_h - h) / 2;
@@ -167,7 +168,7 @@ static nino_status draw_picture(const layout *y, int x, int at, const char *path
 // ---- layout ------------------------------------------------------------------------------------
 
 // The largest width and height of the pictures.
-static nino_status measure(layout *y, nino_error *err)
+static nino_status sheet_measure(layout *y, nino_error *err)
 {
     for (int i = 0; i < y->n; i++) {
         nino_picture p = { 0 };
@@ -242,13 +243,13 @@ static void release_labels(layout *y)
     nino_font_destroy(&y->font);
 }
 
-static nino_status lay_out(layout *y, nino_error *err)
+static nino_status sheet_lay_out(layout *y, nino_error *err)
 {
     const int w = y->cell_w, h = y->cell_h;
     nino_status st = NINO_OK;
     for (y->scale = 1;; y->scale *= 0.9) {
-        y->cell_w = scaled(w, y->scale);
-        y->cell_h = scaled(h, y->scale);
+        y->cell_w = sheet_scaled(w, y->scale);
+        y->cell_h = sheet_scaled(h, y->scale);
         const int px = y->cell_w >= LARGE ? 32 : 16;
         if (!(y->font = nino_font_create(px, err)))
             return NINO_ERR_NOMEM;
@@ -266,11 +267,11 @@ static nino_status lay_out(layout *y, nino_error *err)
     }
 }
 
-static nino_status draw(const layout *y, nino_error *err)
+static nino_status sheet_draw(const layout *y, nino_error *err)
 {
     const nino_sheet *s = y->sheet;
     nino_status st = NINO_OK;
-    fill(y, 0, 0, y->width, y->height, PAPER);
+    sheet_fill(y, 0, 0, y->width, y->height, PAPER);
     const label name = break_lines(y->font, s->columns->input, y->width - y->left - y->gap);
     draw_label(y, &(label){ .text = { name.text[0] }, .bytes = { name.bytes[0] }, .n = 1 }, y->left,
                y->gap / 2, 0, 0, NAME_INK);
@@ -289,7 +290,8 @@ static nino_status draw(const layout *y, nino_error *err)
             draw_label(y, &y->row[row], y->gap,
                        at + larger(0, y->cell_h - y->row[row].n * y->line) / 2,
                        y->left - 2 * y->gap, 2, INK);
-        st = draw_picture(y, x + (y->step_x - y->gap - y->cell_w) / 2, at, s->picture[i], err);
+        st =
+            sheet_draw_picture(y, x + (y->step_x - y->gap - y->cell_w) / 2, at, s->picture[i], err);
     }
     return st;
 }
@@ -298,18 +300,18 @@ nino_status nino_sheet_save(const nino_sheet *s, const char *dir, char **path, n
 {
     layout y = { .sheet = s, .n = (int) (s->columns->n * (s->rows ? s->rows->n : 1)) };
     nino_buf png = { 0 };
-    nino_status st = measure(&y, err);
+    nino_status st = sheet_measure(&y, err);
     if (st)
         return st;
     y.columns = s->rows ? (int) s->columns->n : columns_for(y.n, y.cell_w, y.cell_h);
     y.rows = (y.n + y.columns - 1) / y.columns;
-    if ((st = lay_out(&y, err)))
+    if ((st = sheet_lay_out(&y, err)))
         goto end;
     if (!(y.rgb = malloc((size_t) y.width * (size_t) y.height * 3))) {
         st = nino_fail(err, NINO_ERR_NOMEM, "sheet", "out of memory");
         goto end;
     }
-    if ((st = draw(&y, err)) ||
+    if ((st = sheet_draw(&y, err)) ||
         (st = nino_png_encode(&png, y.rgb, y.width, y.height, 3, 8, NULL, 0, err)) ||
         (st = nino_file_mkdirs(dir, false, err)))
         goto end;

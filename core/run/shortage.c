@@ -33,7 +33,7 @@ __attribute__((format(printf, 2, 3))) static void tell(const teller *t, const ch
 }
 
 // The first input of a type; NULL: none.
-static const nino_value *input_of(const nino_run *r, nino_port_type type)
+static const nino_value *shortage_input_of(const nino_run *r, nino_port_type type)
 {
     for (int i = 0; r->def->inputs && r->def->inputs[i].key; i++)
         if (r->in[i] && r->in[i]->type == type && !r->in[i]->is_list)
@@ -50,8 +50,8 @@ static int64_t number_of(const nino_run *r, const char *key)
 // Pixels of a side that go through the VAE: the latent's or the picture's.
 static bool size_of(const nino_run *r, const nino_vae *v, bool *is_decode, int64_t *h, int64_t *w)
 {
-    const nino_value *latent = input_of(r, NINO_PORT_LATENT);
-    const nino_value *image = input_of(r, NINO_PORT_IMAGE);
+    const nino_value *latent = shortage_input_of(r, NINO_PORT_LATENT);
+    const nino_value *image = shortage_input_of(r, NINO_PORT_IMAGE);
     const nino_array *a = latent ? latent->u.latent.samples : image ? image->u.image : NULL;
     if (!a || a->shape.rank != 4)
         return false;
@@ -64,7 +64,7 @@ static bool size_of(const nino_run *r, const nino_vae *v, bool *is_decode, int64
 // The largest tile that fits, by walking the VAE without computing.
 static void tell_tiles(const teller *t)
 {
-    const nino_value *vae = input_of(t->r, NINO_PORT_VAE);
+    const nino_value *vae = shortage_input_of(t->r, NINO_PORT_VAE);
     const nino_vae *v = vae ? vae->u.vae : NULL;
     nino_stream *s = t->r->stream;
     nino_vae_need whole = { 0 }, part = { 0 };
@@ -109,7 +109,7 @@ static void tell_weights(const teller *t)
 
 static void tell_batch(const teller *t)
 {
-    const nino_value *latent = input_of(t->r, NINO_PORT_LATENT);
+    const nino_value *latent = shortage_input_of(t->r, NINO_PORT_LATENT);
     const nino_array *a = latent ? latent->u.latent.samples : NULL;
     const double peak = (double) t->m.peak_by_owner[NINO_OWN_ACTIVATION] / MIB;
     if (a && a->shape.dim[0] > 1)
@@ -161,7 +161,7 @@ void nino_shortage_tell(const nino_run *r, nino_tell_line line, void *priv)
 }
 
 // The file that a loader's first parameter of a model folder names; NULL: not a loader.
-static const char *file_of(const nino_run *r)
+static const char *shortage_file_of(const nino_run *r)
 {
     for (const nino_param *p = r->def->params; p && p->key; p++)
         if (p->type == NINO_FILE && strcmp(p->folder, "input"))
@@ -173,7 +173,7 @@ void nino_loader_tell(const nino_run *r, double seconds, nino_tell_line line, vo
 {
     teller t = { .r = r, .line = line, .priv = priv };
     const nino_backend *be = nino_stream_backend(r->stream);
-    const char *file = file_of(r);
+    const char *file = shortage_file_of(r);
     if (!file)
         return;
     nino_pool_stat(be->pool, &t.m);

@@ -18,7 +18,7 @@ static int64_t cells_of(const nino_shape *s) // [N,C,...]: of one channel
 }
 
 // How far the variance of the model latent is from 1, as a factor's logarithm.
-static double misfit(const nino_latent_format *f, const nino_array *a)
+static double latent_picture_misfit(const nino_latent_format *f, const nino_array *a)
 {
     const int64_t inner = cells_of(&a->shape), outer = a->shape.dim[0];
     const float *x = a->data;
@@ -43,7 +43,7 @@ static const nino_latent_format *guess(const nino_array *a)
         const nino_latent_format *f = nino_latent_format_find(names[i]);
         if (f->channels != a->shape.dim[1] || (f->time_factor > 1) != (a->shape.rank == 5))
             continue;
-        const double far = misfit(f, a);
+        const double far = latent_picture_misfit(f, a);
         if (!best || far < least) {
             best = f;
             least = far;
@@ -77,8 +77,9 @@ static nino_status grey(const float *x, const nino_shape *s, nino_array **out, n
 }
 
 // Frames of one picture or clip, behind those that are there.
-static nino_status add(const nino_latent_format *f, const float *x, const nino_shape *s, int max,
-                       nino_picture *out, nino_error *err)
+static nino_status latent_picture_add(const nino_latent_format *f, const float *x,
+                                      const nino_shape *s, int max, nino_picture *out,
+                                      nino_error *err)
 {
     nino_array *rgb = NULL;
     const nino_status st = f ? nino_preview_rgb(f, x, s, &rgb, err) : grey(x, s, &rgb, err);
@@ -97,8 +98,8 @@ static nino_status add(const nino_latent_format *f, const float *x, const nino_s
     return NINO_OK;
 }
 
-static nino_status draw(nino_array *a, const char *name, int max_frames, nino_picture *out,
-                        nino_error *err)
+static nino_status latent_picture_draw(nino_array *a, const char *name, int max_frames,
+                                       nino_picture *out, nino_error *err)
 {
     const nino_latent_format *f = guess(a);
     const nino_shape *s = &a->shape;
@@ -118,7 +119,7 @@ static nino_status draw(nino_array *a, const char *name, int max_frames, nino_pi
     if (f)
         nino_latent_process_in(f, nino_array_f32(a), s->dim[0], inner);
     for (int64_t i = 0; i < s->dim[0] && out->frames < wanted && !st; i++)
-        st = add(f, nino_array_f32(a) + i * one, s, (int) wanted, out, err);
+        st = latent_picture_add(f, nino_array_f32(a) + i * one, s, (int) wanted, out, err);
     if (st)
         nino_picture_release(out);
     return st;
@@ -130,7 +131,7 @@ nino_status nino_latent_picture(const nino_array *samples, const char *name, int
     nino_array *a = nino_array_to_channels_first(samples);
     if (!a)
         return nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
-    const nino_status st = draw(a, name, max_frames, out, err);
+    const nino_status st = latent_picture_draw(a, name, max_frames, out, err);
     nino_array_unref(&a);
     return st;
 }

@@ -33,7 +33,7 @@ typedef struct sampling {
     nino_eta eta;
 } sampling;
 
-static nino_status no_memory(nino_error *err)
+static nino_status sample_latent_no_memory(nino_error *err)
 {
     return nino_fail(err, NINO_ERR_NOMEM, "", "no memory to sample a latent of this size");
 }
@@ -50,8 +50,8 @@ static bool is_zero(const nino_array *a)
 }
 
 // An empty latent takes the channels of the model; a picture becomes a video of one frame.
-static nino_status fit_latent(const nino_diffusion *net, const nino_array *in, nino_array **out,
-                              nino_error *err)
+static nino_status sample_latent_fit_latent(const nino_diffusion *net, const nino_array *in,
+                                            nino_array **out, nino_error *err)
 {
     const bool is_video = net->format->time_factor > 1;
     nino_shape shape = in->shape;
@@ -77,7 +77,7 @@ static nino_status fit_latent(const nino_diffusion *net, const nino_array *in, n
         shape.dim[shape.rank - 1] = net->format->channels;
         *out = nino_array_create(NINO_F32, shape);
     }
-    return *out ? NINO_OK : no_memory(err);
+    return *out ? NINO_OK : sample_latent_no_memory(err);
 }
 
 // Node latent to model latent: channels first for the sampler, channels last for what
@@ -98,7 +98,7 @@ static nino_status enter_model(sampling *s, nino_array **last, nino_error *err)
         memcpy(s->latent, first->data, first->bytes);
     nino_array_unref(&first);
     *last = model;
-    return s->latent ? NINO_OK : no_memory(err);
+    return s->latent ? NINO_OK : sample_latent_no_memory(err);
 }
 
 static nino_array *leave_model(const sampling *s, const float *x)
@@ -120,7 +120,7 @@ static nino_array *leave_model(const sampling *s, const float *x)
 // ---- the noise mask --------------------------------------------------------------------------
 
 // The latent's mask at its size, for every picture of the batch.
-static nino_status fit_mask(sampling *s, nino_error *err)
+static nino_status sample_latent_fit_mask(sampling *s, nino_error *err)
 {
     const nino_array *m = s->p->noise_mask;
     nino_guide_run *r = &s->run;
@@ -136,7 +136,7 @@ static nino_status fit_mask(sampling *s, nino_error *err)
     nino_array *scaled =
         is_scaled ? nino_planes_scale(&flat, h, w, false, err) : nino_array_ref((nino_array *) m);
     if (!scaled)
-        return no_memory(err);
+        return sample_latent_no_memory(err);
     if (is_scaled)
         scaled->shape = NINO_SHAPE(m->shape.dim[0], h, w);
     if (r->n_axes == 3) {
@@ -152,11 +152,11 @@ static nino_status fit_mask(sampling *s, nino_error *err)
     }
     nino_array_unref(&scaled);
     if (!s->mask)
-        return no_memory(err);
+        return sample_latent_no_memory(err);
     s->now = s->mask;
     if (s->p->guider->model->has_differential &&
         !(s->now = malloc((size_t) (r->batch * r->cells) * sizeof(float))))
-        return no_memory(err);
+        return sample_latent_no_memory(err);
     return NINO_OK;
 }
 
@@ -179,7 +179,7 @@ static void mask_at(const sampling *s, double sigma)
 }
 
 // a = a where the mask is 1, b where it is 0.
-static void mix(const sampling *s, float *a, const float *b)
+static void sample_latent_mix(const sampling *s, float *a, const float *b)
 {
     const nino_guide_run *r = &s->run;
     for (int64_t n = 0; n < r->batch; n++)
@@ -231,7 +231,7 @@ static nino_status denoise(void *priv, const float *x, double sigma, float *deno
         if (uncond)
             *uncond = 0;
     } else if (s->mask) {
-        mix(s, denoised, s->latent);
+        sample_latent_mix(s, denoised, s->latent);
     }
     nino_resume_add(s->resume, asked, sigma, denoised, uncond);
     return NINO_OK;
@@ -289,8 +289,8 @@ static void tell_step(sampling *s, double sigma, const float *denoised)
 
 // Everything that the first evaluations of a step need is in the scope of the step; what a sampler
 // of two evaluations a step does after it has told of x0 is in the next one's.
-static void on_step(void *priv, int step, int total, double sigma, const float *x,
-                    const float *denoised)
+static void on_sample_latent_step(void *priv, int step, int total, double sigma, const float *x,
+                                  const float *denoised)
 {
     sampling *s = priv;
     nino_guide_run *r = &s->run;
@@ -315,7 +315,7 @@ static void on_step(void *priv, int step, int total, double sigma, const float *
 
 // ---- the run ---------------------------------------------------------------------------------
 
-static nino_status allocate(sampling *s, bool is_plan)
+static nino_status sample_latent_allocate(sampling *s, bool is_plan)
 {
     nino_guide_run *r = &s->run;
     const size_t bytes = (is_plan ? 16 : r->count) * sizeof(float);
@@ -337,7 +337,7 @@ static nino_status make_noise(sampling *s, nino_error *err)
         nino_noise_fill(s->p->noise.seed, s->noise, r->batch, item, s->p->batch_index);
     if (s->mask && nino_sampler_get(s->p->sampler->id)->has_own_mask_noise) {
         if (!(s->mask_noise = malloc(r->count * sizeof(float))))
-            return no_memory(err);
+            return sample_latent_no_memory(err);
         nino_noise_fill(s->p->noise.seed + 1, s->mask_noise, r->batch, item, NULL);
     }
     return NINO_OK;
@@ -357,7 +357,7 @@ static nino_status run_sampler(sampling *s, nino_error *err)
                                    .sigmas = p->sigmas,
                                    .n_sigmas = p->n_sigmas,
                                    .seed = p->noise.seed,
-                                   .on_step = on_step,
+                                   .on_step = on_sample_latent_step,
                                    .step_priv = s,
                                    .cancel = nino_stream_cancel_flag(r->s) };
     if (!is_plan)
@@ -375,7 +375,7 @@ static nino_status run_sampler(sampling *s, nino_error *err)
     return st;
 }
 
-static void release(sampling *s)
+static void sample_latent_release(sampling *s)
 {
     nino_guide_release_feeds(&s->run);
     nino_guide_release_conds(&s->run);
@@ -407,14 +407,15 @@ static void end_resume(sampling *s, nino_status st)
     nino_resume_close(&s->resume, is_stopped);
 }
 
-static nino_status sample(sampling *s, nino_array **out, nino_array **denoised, nino_error *err)
+static nino_status sample_latent_sample(sampling *s, nino_array **out, nino_array **denoised,
+                                        nino_error *err)
 {
     nino_guide_run *r = &s->run;
     const bool is_plan = nino_stream_is_plan(r->s);
     nino_array *latent = NULL, *result = NULL, *x0 = NULL;
     nino_array mask = { .dtype = NINO_F32 };
-    nino_status st = allocate(s, is_plan) ? no_memory(err) : NINO_OK;
-    if (st || (st = enter_model(s, &latent, err)) || (st = fit_mask(s, err)))
+    nino_status st = sample_latent_allocate(s, is_plan) ? sample_latent_no_memory(err) : NINO_OK;
+    if (st || (st = enter_model(s, &latent, err)) || (st = sample_latent_fit_mask(s, err)))
         goto end;
     if (s->mask) {
         mask.data = s->mask;
@@ -432,13 +433,13 @@ static nino_status sample(sampling *s, nino_array **out, nino_array **denoised, 
         goto end;
     result = is_plan ? nino_array_create(NINO_F32, s->node->shape) : leave_model(s, s->x);
     if (!result) {
-        st = no_memory(err);
+        st = sample_latent_no_memory(err);
         goto end;
     }
     if (denoised) {
         x0 = s->has_last ? leave_model(s, s->last) : nino_array_ref(result);
         if (!x0) {
-            st = no_memory(err);
+            st = sample_latent_no_memory(err);
             goto end;
         }
         *denoised = x0;
@@ -457,7 +458,7 @@ nino_status nino_sample_latent(nino_stream *s, const nino_sample_params *p, nino
     const nino_model *m = p->guider->model;
     sampling *run = calloc(1, sizeof(*run));
     if (!run)
-        return no_memory(err);
+        return sample_latent_no_memory(err);
     run->p = p;
     run->run = (nino_guide_run){ .s = s,
                                  .guider = p->guider,
@@ -469,7 +470,7 @@ nino_status nino_sample_latent(nino_stream *s, const nino_sample_params *p, nino
     nino_precision wanted = p->precision ? p->precision : m->precision;
     if (!wanted && !before && m->net->wants_bf16 && nino_stream_precision(s) == NINO_PREC_F16)
         wanted = NINO_PREC_BF16;
-    nino_status st = fit_latent(m->net, p->samples, &run->node, &e);
+    nino_status st = sample_latent_fit_latent(m->net, p->samples, &run->node, &e);
     if (!st && !p->n_sigmas) { // nothing to do
         *out = nino_array_ref(run->node);
         if (denoised)
@@ -478,10 +479,10 @@ nino_status nino_sample_latent(nino_stream *s, const nino_sample_params *p, nino
         if (wanted)
             nino_stream_set_precision(s, wanted);
         nino_guide_set_shape(&run->run, &run->node->shape);
-        st = sample(run, out, denoised, &e);
+        st = sample_latent_sample(run, out, denoised, &e);
         nino_stream_set_precision(s, before);
     }
-    release(run);
+    sample_latent_release(run);
     free(run);
     if (st && err)
         *err = e;

@@ -104,7 +104,7 @@ void nino_dtype_block(nino_dtype t, size_t *values, size_t *bytes)
 }
 
 // is ? a : b without a branch: a branch would keep the loops below from being vectorised.
-static inline uint32_t pick(bool is, uint32_t a, uint32_t b)
+static inline uint32_t dtype_pick(bool is, uint32_t a, uint32_t b)
 {
     return b ^ ((a ^ b) & -(uint32_t) is);
 }
@@ -114,19 +114,19 @@ static inline uint32_t pick(bool is, uint32_t a, uint32_t b)
 // Widens `mag`, the magnitude of a small float whose fraction already sits at the top of f32's
 // 23 bits. 1 - bias is the exponent of its smallest normal number. A denormal m * 2^(1-bias) is
 // (1 + m) * 2^(1-bias) - 2^(1-bias), which never touches an f32 denormal (flushing modes would).
-static inline uint32_t widen(uint32_t mag, int bias)
+static inline uint32_t dtype_widen(uint32_t mag, int bias)
 {
     const uint32_t one = EXP(1 - bias);
     const uint32_t normal = mag + ((uint32_t) (127 - bias) << 23);
     const uint32_t denormal = f_bits(f_of_bits(mag | one) - f_of_bits(one));
-    return pick(mag >= 1u << 23, normal, denormal);
+    return dtype_pick(mag >= 1u << 23, normal, denormal);
 }
 
 static inline float f16_to_f32(uint16_t h)
 {
     const uint32_t mag = (uint32_t) (h & 0x7fff) << 13, sign = (uint32_t) (h & 0x8000) << 16;
     const uint32_t special = mag | 0x7f800000u; // infinity and NaN keep their payload
-    return f_of_bits(sign | pick((h & 0x7c00) == 0x7c00, special, widen(mag, 15)));
+    return f_of_bits(sign | dtype_pick((h & 0x7c00) == 0x7c00, special, dtype_widen(mag, 15)));
 }
 
 static inline float bf16_to_f32(uint16_t h) { return f_of_bits((uint32_t) h << 16); }
@@ -134,7 +134,7 @@ static inline float bf16_to_f32(uint16_t h) { return f_of_bits((uint32_t) h << 1
 static inline float e4m3_to_f32(uint8_t v)
 {
     const uint32_t mag = (uint32_t) (v & 0x7f) << 20, sign = (uint32_t) (v & 0x80) << 24;
-    return f_of_bits(sign | pick((v & 0x7f) == 0x7f, 0x7fc00000u, widen(mag, 7)));
+    return f_of_bits(sign | dtype_pick((v & 0x7f) == 0x7f, 0x7fc00000u, dtype_widen(mag, 7)));
 }
 
 // e5m2 is the upper byte of a half.
@@ -144,20 +144,20 @@ static inline float e5m2_to_f32(uint8_t v) { return f16_to_f32((uint16_t) (v << 
 static inline float e4m3fnuz_to_f32(uint8_t v)
 {
     const uint32_t mag = (uint32_t) (v & 0x7f) << 20, sign = (uint32_t) (v & 0x80) << 24;
-    return f_of_bits(pick(v == 0x80, 0x7fc00000u, sign | widen(mag, 8)));
+    return f_of_bits(dtype_pick(v == 0x80, 0x7fc00000u, sign | dtype_widen(mag, 8)));
 }
 
 static inline float e5m2fnuz_to_f32(uint8_t v)
 {
     const uint32_t mag = (uint32_t) (v & 0x7f) << 21, sign = (uint32_t) (v & 0x80) << 24;
-    return f_of_bits(pick(v == 0x80, 0x7fc00000u, sign | widen(mag, 16)));
+    return f_of_bits(dtype_pick(v == 0x80, 0x7fc00000u, sign | dtype_widen(mag, 16)));
 }
 
 // 2^(v - 127); the smallest is an f32 denormal.
 static inline float e8m0_to_f32(uint8_t v)
 {
     const uint32_t normal = (uint32_t) v << 23;
-    return f_of_bits(pick(v == 0xff, 0x7fc00000u, pick(v == 0, 0x00400000u, normal)));
+    return f_of_bits(dtype_pick(v == 0xff, 0x7fc00000u, dtype_pick(v == 0, 0x00400000u, normal)));
 }
 
 // Magnitude `mag` (not NaN) to a float with `fraction` bits, ties to even. Below the smallest
@@ -170,24 +170,24 @@ static inline uint32_t narrow(uint32_t mag, int fraction, int bias)
         (mag + ((1u << (shift - 1)) - 1) + odd - ((uint32_t) (127 - bias) << 23)) >> shift;
     const uint32_t magic = EXP(1 - bias - fraction + 23);
     const uint32_t denormal = f_bits(f_of_bits(mag) + f_of_bits(magic)) - magic;
-    return pick(mag < EXP(1 - bias), denormal, normal);
+    return dtype_pick(mag < EXP(1 - bias), denormal, normal);
 }
 
 static inline uint16_t f32_to_f16(float f)
 {
     const uint32_t b = f_bits(f), mag = b & 0x7fffffff, sign = (b >> 16) & 0x8000;
     const uint32_t payload = (mag >> 13) & 0x3ff;
-    const uint32_t nan = 0x7c00 | pick(payload == 0, 0x200, payload);
-    const uint32_t number = pick(mag >= EXP(16), 0x7c00, narrow(mag, 10, 15));
-    return (uint16_t) (sign | pick(mag > 0x7f800000u, nan, number));
+    const uint32_t nan = 0x7c00 | dtype_pick(payload == 0, 0x200, payload);
+    const uint32_t number = dtype_pick(mag >= EXP(16), 0x7c00, narrow(mag, 10, 15));
+    return (uint16_t) (sign | dtype_pick(mag > 0x7f800000u, nan, number));
 }
 
 static inline uint16_t f32_to_bf16(float f)
 {
     const uint32_t b = f_bits(f);
     const uint32_t rounded = (b + 0x7fff + ((b >> 16) & 1)) >> 16;
-    const uint32_t nan = (b >> 16) | pick((b & 0x7f0000) == 0, 0x40, 0);
-    return (uint16_t) pick((b & 0x7fffffff) > 0x7f800000u, nan, rounded);
+    const uint32_t nan = (b >> 16) | dtype_pick((b & 0x7f0000) == 0, 0x40, 0);
+    return (uint16_t) dtype_pick((b & 0x7fffffff) > 0x7f800000u, nan, rounded);
 }
 
 // `max` is the code of the largest finite number; everything beyond, infinity too, becomes that.
@@ -195,8 +195,8 @@ static inline uint8_t f32_to_f8(float f, int fraction, int bias, uint32_t max)
 {
     const uint32_t b = f_bits(f), mag = b & 0x7fffffff, sign = (b >> 24) & 0x80;
     const uint32_t finite = narrow(mag, fraction, bias);
-    const uint32_t clamped = pick((mag >= EXP(16)) | (finite > max), max, finite);
-    return (uint8_t) (sign | pick(mag > 0x7f800000u, 0x7f, clamped));
+    const uint32_t clamped = dtype_pick((mag >= EXP(16)) | (finite > max), max, finite);
+    return (uint8_t) (sign | dtype_pick(mag > 0x7f800000u, 0x7f, clamped));
 }
 
 static inline uint8_t f32_to_e4m3(float f) { return f32_to_f8(f, 3, 7, 0x7e); }

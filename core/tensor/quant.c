@@ -13,9 +13,9 @@ static const int8_t iq4_values[16] = { -127, -104, -83, -65, -49, -35, -22, -10,
 // e2m1 doubled, so that they are integers
 static const int8_t fp4_values[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12 };
 
-static uint32_t u16(const uint8_t *p) { return p[0] | (uint32_t) p[1] << 8; }
-static uint32_t u32(const uint8_t *p) { return u16(p) | u16(p + 2) << 16; }
-static float half(const uint8_t *p) { return nino_f16_to_f32((uint16_t) u16(p)); }
+static uint32_t quant_u16(const uint8_t *p) { return p[0] | (uint32_t) p[1] << 8; }
+static uint32_t quant_u32(const uint8_t *p) { return quant_u16(p) | quant_u16(p + 2) << 16; }
+static float half(const uint8_t *p) { return nino_f16_to_f32((uint16_t) quant_u16(p)); }
 static int nibble(const uint8_t *q, size_t i, size_t of) // value i of `of`
 {
     return i < of / 2 ? q[i] & 15 : q[i - of / 2] >> 4;
@@ -40,7 +40,7 @@ static void q4_1(float *y, const uint8_t *b)
 static void q5_0(float *y, const uint8_t *b)
 {
     const float d = half(b);
-    const uint32_t high = u32(b + 2);
+    const uint32_t high = quant_u32(b + 2);
     for (size_t i = 0; i < 32; i++)
         y[i] = (float) ((int) (nibble(b + 6, i, 32) | (high >> i & 1) << 4) - 16) * d;
 }
@@ -48,7 +48,7 @@ static void q5_0(float *y, const uint8_t *b)
 static void q5_1(float *y, const uint8_t *b)
 {
     const float d = half(b), m = half(b + 2);
-    const uint32_t high = u32(b + 4);
+    const uint32_t high = quant_u32(b + 4);
     for (size_t i = 0; i < 32; i++)
         y[i] = (float) (nibble(b + 8, i, 32) | (high >> i & 1) << 4) * d + m;
 }
@@ -169,7 +169,7 @@ static void q6_k(float *y, const uint8_t *b)
 static void iq4_xs(float *y, const uint8_t *b)
 {
     const float d = half(b);
-    const uint32_t top = u16(b + 2);
+    const uint32_t top = quant_u16(b + 2);
     for (size_t g = 0; g < 8; g++) {
         const int scale = (int) (nibble(b + 4 + g / 2, g & 1, 2) | (top >> (2 * g) & 3) << 4) - 32;
         const float dl = d * (float) scale;
@@ -233,7 +233,7 @@ static void iq2_xxs(float *y, const uint8_t *b)
     const float d = half(b);
     for (size_t g = 0; g < 8; g++) {
         const uint8_t *q = b + 2 + 8 * g;
-        const uint32_t bits = u32(q + 4);
+        const uint32_t bits = quant_u32(q + 4);
         const float dl = d * (0.5f + (float) (bits >> 28)) * 0.25f;
         for (size_t l = 0; l < 4; l++)
             grid8(y + 32 * g + 8 * l, dl, nino_grid_iq2xxs[q[l]], even_signs(bits >> (7 * l)));
@@ -244,7 +244,7 @@ static void iq2_xs(float *y, const uint8_t *b)
 {
     const float d = half(b);
     for (size_t i = 0; i < 32; i++) {
-        const uint32_t q = u16(b + 2 + 2 * i);
+        const uint32_t q = quant_u16(b + 2 + 2 * i);
         const int scale = nibble(b + 66 + i / 4, i / 2 & 1, 2);
         grid8(y + 8 * i, d * (0.5f + (float) scale) * 0.25f, nino_grid_iq2xs[q & 511],
               even_signs(q >> 9));
@@ -266,7 +266,7 @@ static void iq3_xxs(float *y, const uint8_t *b)
     static const uint8_t value[8] = { 4, 12, 20, 28, 36, 44, 52, 62 };
     const float d = half(b);
     for (size_t g = 0; g < 8; g++) {
-        const uint32_t bits = u32(b + 66 + 4 * g);
+        const uint32_t bits = quant_u32(b + 66 + 4 * g);
         const float dl = d * (0.5f + (float) (bits >> 28)) * 0.5f;
         for (size_t l = 0; l < 8; l++)
             grid4(y + 32 * g + 4 * l, dl, nino_grid_iq3xxs[b[2 + 8 * g + l]], value,
@@ -296,7 +296,7 @@ static void iq1_s(float *y, const uint8_t *b)
 {
     const float d = half(b);
     for (size_t i = 0; i < 32; i++) {
-        const uint32_t h = u16(b + 34 + i / 4 * 2);
+        const uint32_t h = quant_u16(b + 34 + i / 4 * 2);
         const float dl = d * (float) (2 * (h >> 12 & 7) + 1);
         grid1(y + 8 * i, dl, h & 0x8000 ? -0.125f : 0.125f, b[2 + i] | (h >> (i % 4 * 3) & 7) << 8);
     }
@@ -307,7 +307,7 @@ static void iq1_m(float *y, const uint8_t *b)
 {
     uint32_t sc[4], bits = 0;
     for (size_t i = 0; i < 4; i++) {
-        sc[i] = u16(b + 48 + 2 * i);
+        sc[i] = quant_u16(b + 48 + 2 * i);
         bits |= sc[i] >> 12 << (4 * i);
     }
     const float d = nino_f16_to_f32((uint16_t) bits);

@@ -25,7 +25,7 @@ typedef struct work {
     bool failed;
 } work;
 
-static void add_id(work *w, int32_t id) { nino_buf_add(&w->ids, &id, sizeof(id)); }
+static void bpe_add_id(work *w, int32_t id) { nino_buf_add(&w->ids, &id, sizeof(id)); }
 
 // ---- merging a word --------------------------------------------------------------------------
 
@@ -45,7 +45,7 @@ static bool reserve_word(work *w, size_t n)
     return w->cap_word;
 }
 
-static void heap_push(work *w, uint64_t v)
+static void bpe_heap_push(work *w, uint64_t v)
 {
     size_t i = w->n_heap++;
     for (; i && w->heap[(i - 1) / 2] > v; i = (i - 1) / 2)
@@ -53,7 +53,7 @@ static void heap_push(work *w, uint64_t v)
     w->heap[i] = v;
 }
 
-static uint64_t heap_pop(work *w)
+static uint64_t bpe_heap_pop(work *w)
 {
     const uint64_t least = w->heap[0], v = w->heap[--w->n_heap];
     size_t i = 0;
@@ -82,7 +82,7 @@ static void found_pair(work *w, uint32_t at)
 }
 
 // Merges node `at` with the next one. A merged-away node keeps symbol NONE.
-static void merge(work *w, uint32_t at, uint32_t rank)
+static void bpe_merge(work *w, uint32_t at, uint32_t rank)
 {
     node *left = &w->nodes[at], *right = &w->nodes[left->next];
     left->symbol = w->b->merged[rank];
@@ -100,19 +100,19 @@ static void merge_all(work *w)
 {
     for (;;) {
         while (w->n_fresh)
-            heap_push(w, w->fresh[--w->n_fresh]);
+            bpe_heap_push(w, w->fresh[--w->n_fresh]);
         if (!w->n_heap)
             return;
         const uint32_t rank = (uint32_t) (w->heap[0] >> 32);
         while (w->n_heap && w->heap[0] >> 32 == rank) {
-            const uint32_t at = (uint32_t) heap_pop(w);
+            const uint32_t at = (uint32_t) bpe_heap_pop(w);
             if (w->nodes[at].symbol != NONE && rank_at(w, at) == rank)
-                merge(w, at, rank);
+                bpe_merge(w, at, rank);
         }
     }
 }
 
-static void add_word(work *w, const char *s, size_t len)
+static void bpe_add_word(work *w, const char *s, size_t len)
 {
     const nino_bpe *b = w->b;
     if (!len || !reserve_word(w, len))
@@ -126,7 +126,7 @@ static void add_word(work *w, const char *s, size_t len)
     merge_all(w);
     for (uint32_t i = 0; i != NONE; i = w->nodes[i].next) {
         const int32_t id = b->ids[w->nodes[i].symbol];
-        add_id(w, id >= 0 ? id : b->end);
+        bpe_add_id(w, id >= 0 ? id : b->end);
     }
 }
 
@@ -139,7 +139,7 @@ static size_t starts_with(const char *s, size_t len, const char *word)
 }
 
 // Length of "<|startoftext|>" or "<|endoftext|>" at s, or 0.
-static size_t special_at(const nino_bpe *b, const char *s, size_t len, int32_t *id)
+static size_t bpe_special_at(const nino_bpe *b, const char *s, size_t len, int32_t *id)
 {
     size_t n = 0;
     if (*s != '<')
@@ -162,7 +162,7 @@ static size_t contraction_at(const char *s, size_t len)
 
 typedef enum char_class { SPACE, LETTER, NUMBER, OTHER } char_class;
 
-static char_class class_of(uint32_t cp)
+static char_class bpe_class_of(uint32_t cp)
 {
     if (nino_text_is_letter(cp))
         return LETTER;
@@ -172,33 +172,33 @@ static char_class class_of(uint32_t cp)
 }
 
 // Splits cleaned text as the pattern of simple_tokenizer.py does.
-static void add_text(work *w, const char *s, size_t len)
+static void bpe_add_text(work *w, const char *s, size_t len)
 {
     uint32_t cp;
     int32_t id = 0;
     for (size_t i = 0, n; i < len; i += n) {
-        if ((n = special_at(w->b, s + i, len - i, &id))) {
-            add_id(w, id);
+        if ((n = bpe_special_at(w->b, s + i, len - i, &id))) {
+            bpe_add_id(w, id);
             continue;
         }
         if ((n = contraction_at(s + i, len - i))) {
-            add_word(w, s + i, n);
+            bpe_add_word(w, s + i, n);
             continue;
         }
         n = (size_t) nino_text_next(s + i, len - i, &cp);
-        const char_class c = class_of(cp);
+        const char_class c = bpe_class_of(cp);
         if (c == SPACE)
             continue;
         for (size_t k; c != NUMBER && i + n < len; n += k) {
             k = (size_t) nino_text_next(s + i + n, len - i - n, &cp);
-            if (class_of(cp) != c)
+            if (bpe_class_of(cp) != c)
                 break;
         }
-        add_word(w, s + i, n);
+        bpe_add_word(w, s + i, n);
     }
 }
 
-static void add_part(work *w, nino_bpe_clean clean, const char *s, size_t len)
+static void bpe_add_part(work *w, nino_bpe_clean clean, const char *s, size_t len)
 {
     nino_buf text = { 0 };
     if (clean == NINO_BPE_CLEAN_HF)
@@ -207,7 +207,7 @@ static void add_part(work *w, nino_bpe_clean clean, const char *s, size_t len)
         nino_text_clean_plain(&text, s, len);
     w->failed = w->failed || text.failed;
     if (!w->failed && text.len)
-        add_text(w, text.data, text.len);
+        bpe_add_text(w, text.data, text.len);
     nino_buf_release(&text);
 }
 
@@ -222,16 +222,16 @@ nino_status nino_bpe_ids(const nino_bpe *b, nino_bpe_clean clean, const char *ut
                          len, NINO_BPE_MAX_TEXT);
     // Special tokens written out are found before anything is cleaned.
     for (size_t i = 0, k; clean == NINO_BPE_CLEAN_HF && i < len; i += k) {
-        k = special_at(b, utf8 + i, len - i, &id);
+        k = bpe_special_at(b, utf8 + i, len - i, &id);
         if (k) {
-            add_part(&w, clean, utf8 + from, i - from);
-            add_id(&w, id);
+            bpe_add_part(&w, clean, utf8 + from, i - from);
+            bpe_add_id(&w, id);
             from = i + k;
         } else {
             k = 1;
         }
     }
-    add_part(&w, clean, utf8 + from, len - from);
+    bpe_add_part(&w, clean, utf8 + from, len - from);
     free(w.nodes);
     free(w.heap);
     free(w.fresh);

@@ -23,12 +23,12 @@ typedef struct loader {
     nino_error *err;
 } loader;
 
-static nino_status no_memory(const loader *l)
+static nino_status bpe_load_no_memory(const loader *l)
 {
     return nino_fail(l->err, NINO_ERR_NOMEM, l->name, "out of memory");
 }
 
-static nino_status bad(const loader *l, const char *what)
+static nino_status bpe_load_bad(const loader *l, const char *what)
 {
     return nino_fail_kind(l->err, NINO_ERR_FORMAT, "schema", l->name, "%s", what);
 }
@@ -40,15 +40,15 @@ static nino_status add_symbol(loader *l, const char *p, size_t len, uint32_t *ou
     nino_bpe *b = l->b;
     bool is_new;
     if (len > MAX_SYMBOL)
-        return bad(l, "a token is longer than 4096 bytes");
+        return bpe_load_bad(l, "a token is longer than 4096 bytes");
     const int64_t i = nino_strings_add(&b->symbols, p, len, &is_new);
     if (i < 0)
-        return no_memory(l);
+        return bpe_load_no_memory(l);
     if (b->symbols.n > b->ids_cap) {
         const uint32_t cap = b->symbols.n + b->symbols.n / 2 + 64;
         int32_t *ids = realloc(b->ids, cap * sizeof(*ids));
         if (!ids)
-            return no_memory(l);
+            return bpe_load_no_memory(l);
         b->ids = ids;
         b->ids_cap = cap;
     }
@@ -62,7 +62,7 @@ static nino_status set_id(loader *l, const char *p, size_t len, int64_t id)
 {
     uint32_t i;
     if (id < 0 || id >= MAX_ID)
-        return bad(l, "a token's id is not in 0...16777215");
+        return bpe_load_bad(l, "a token's id is not in 0...16777215");
     const nino_status st = add_symbol(l, p, len, &i);
     if (st)
         return st;
@@ -89,7 +89,7 @@ static void byte_map(uint32_t cps[256], unsigned char order[256])
 }
 
 // The symbols of single bytes; first_id >= 0: with ids from there on.
-static nino_status add_bytes(loader *l, int64_t first_id)
+static nino_status bpe_load_add_bytes(loader *l, int64_t first_id)
 {
     uint32_t cps[256];
     unsigned char order[256];
@@ -144,7 +144,7 @@ static nino_status reserve_merges(loader *l, size_t n)
         b->n_pairs *= 2;
     b->pairs = calloc(b->n_pairs, sizeof(*b->pairs));
     b->merged = malloc((n ? n : 1) * sizeof(*b->merged));
-    return b->pairs && b->merged ? NINO_OK : no_memory(l);
+    return b->pairs && b->merged ? NINO_OK : bpe_load_no_memory(l);
 }
 
 // The merge of the next rank; a repeated pair takes the later rank. is_token: what it makes is the
@@ -219,7 +219,7 @@ static nino_status read_merges(loader *l, const char *s, size_t len, size_t max,
 static nino_status merges_from_json(loader *l, const nino_json *merges)
 {
     if (!merges || merges->type != NINO_JSON_ARRAY)
-        return bad(l, "model.merges is not a list");
+        return bpe_load_bad(l, "model.merges is not a list");
     nino_status st = reserve_merges(l, merges->count);
     for (const nino_json *m = merges->child; m && !st; m = m->next) {
         const nino_json *a = nino_json_at(m, 0), *b = nino_json_at(m, 1);
@@ -229,7 +229,7 @@ static nino_status merges_from_json(loader *l, const nino_json *merges)
                  b->type == NINO_JSON_STRING && b->len)
             st = add_merge(l, a->text, a->len, b->text, b->len, false);
         else
-            st = bad(l, "an entry of model.merges is not two symbols");
+            st = bpe_load_bad(l, "an entry of model.merges is not two symbols");
     }
     return st;
 }
@@ -240,31 +240,32 @@ static nino_status vocab_from_json(loader *l, const nino_json *vocab)
 {
     nino_status st = NINO_OK;
     if (!vocab || vocab->type != NINO_JSON_OBJECT)
-        return bad(l, "the vocabulary is not an object of \"token\": id");
+        return bpe_load_bad(l, "the vocabulary is not an object of \"token\": id");
     if (!nino_strings_reserve(&l->b->symbols, vocab->count + 1024, (size_t) vocab->count * 8))
-        return no_memory(l);
+        return bpe_load_no_memory(l);
     for (const nino_json *v = vocab->child; v && !st; v = v->next) {
         int64_t id;
-        st = nino_json_i64(v, &id) ? set_id(l, v->key, v->key_len, id)
-                                   : bad(l, "an id of the vocabulary is not a whole number");
+        st = nino_json_i64(v, &id)
+                 ? set_id(l, v->key, v->key_len, id)
+                 : bpe_load_bad(l, "an id of the vocabulary is not a whole number");
     }
-    return st ? st : add_bytes(l, -1);
+    return st ? st : bpe_load_add_bytes(l, -1);
 }
 
-static nino_status begin(loader *l, const char *name, nino_error *err)
+static nino_status bpe_load_begin(loader *l, const char *name, nino_error *err)
 {
     *l = (loader){ .b = calloc(1, sizeof(*l->b)), .name = name, .err = err };
-    return l->b ? NINO_OK : no_memory(l);
+    return l->b ? NINO_OK : bpe_load_no_memory(l);
 }
 
-static nino_status finish(loader *l, nino_status st, nino_bpe **out)
+static nino_status bpe_load_finish(loader *l, nino_status st, nino_bpe **out)
 {
     nino_bpe *b = l->b;
     if (!st) {
         const int64_t s = nino_strings_find(&b->symbols, NINO_BPE_START, strlen(NINO_BPE_START)),
                       e = nino_strings_find(&b->symbols, NINO_BPE_END, strlen(NINO_BPE_END));
         if (s < 0 || e < 0 || (b->start = b->ids[s]) < 0 || (b->end = b->ids[e]) < 0)
-            st = bad(l, "the vocabulary has no " NINO_BPE_START " and " NINO_BPE_END);
+            st = bpe_load_bad(l, "the vocabulary has no " NINO_BPE_START " and " NINO_BPE_END);
     }
     if (st)
         nino_bpe_destroy(&l->b);
@@ -279,7 +280,7 @@ nino_status nino_bpe_from_vocab(const char *vocab, size_t vocab_len, const char 
 {
     loader l;
     nino_json_doc *doc = NULL;
-    nino_status st = begin(&l, name, err);
+    nino_status st = bpe_load_begin(&l, name, err);
     if (st)
         return st;
     if (!(st = nino_json_parse(vocab, vocab_len, name, NULL, &doc, err)))
@@ -287,7 +288,7 @@ nino_status nino_bpe_from_vocab(const char *vocab, size_t vocab_len, const char 
     if (!st)
         st = read_merges(&l, merges, merges_len, MAX_MERGES, false);
     nino_json_doc_destroy(&doc);
-    return finish(&l, st, out);
+    return bpe_load_finish(&l, st, out);
 }
 
 nino_status nino_bpe_from_json(const char *json, size_t len, const char *name, nino_bpe **out,
@@ -295,7 +296,7 @@ nino_status nino_bpe_from_json(const char *json, size_t len, const char *name, n
 {
     loader l;
     nino_json_doc *doc = NULL;
-    nino_status st = begin(&l, name, err);
+    nino_status st = bpe_load_begin(&l, name, err);
     if (st)
         return st;
     if (!(st = nino_json_parse(json, len, name, NULL, &doc, err))) {
@@ -305,18 +306,18 @@ nino_status nino_bpe_from_json(const char *json, size_t len, const char *name, n
             st = merges_from_json(&l, nino_json_get(model, "merges"));
     }
     nino_json_doc_destroy(&doc);
-    return finish(&l, st, out);
+    return bpe_load_finish(&l, st, out);
 }
 
 // Only as far as merges are read: five sixths of the file are not used.
-static nino_status unpack(const loader *l, const char *p, size_t n, nino_buf *out)
+static nino_status bpe_load_unpack(const loader *l, const char *p, size_t n, nino_buf *out)
 {
     z_stream z = { .next_in = (Bytef *) p, .avail_in = (uInt) n };
     unsigned char part[16384];
     size_t lines = 0;
     int r = Z_OK;
     if (n > MAX_SIMPLE || inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
-        return no_memory(l);
+        return bpe_load_no_memory(l);
     while (r == Z_OK && lines <= SIMPLE_MERGES && out->len <= MAX_SIMPLE && !out->failed) {
         z.next_out = part;
         z.avail_out = sizeof(part);
@@ -326,7 +327,7 @@ static nino_status unpack(const loader *l, const char *p, size_t n, nino_buf *ou
     }
     inflateEnd(&z);
     if (out->failed || r == Z_MEM_ERROR)
-        return no_memory(l);
+        return bpe_load_no_memory(l);
     if (out->len > MAX_SIMPLE)
         return nino_fail_kind(l->err, NINO_ERR_FORMAT, "bomb", l->name,
                               "it unpacks to more than 64 MiB");
@@ -341,16 +342,16 @@ nino_status nino_bpe_from_simple(const char *text, size_t len, const char *name,
 {
     loader l;
     nino_buf plain = { 0 };
-    nino_status st = begin(&l, name, err);
+    nino_status st = bpe_load_begin(&l, name, err);
     if (st)
         return st;
     if (len >= 2 && !memcmp(text, "\x1f\x8b", 2)) {
-        st = unpack(&l, text, len, &plain);
+        st = bpe_load_unpack(&l, text, len, &plain);
         text = plain.data ? plain.data : "";
         len = plain.len;
     }
     if (!st)
-        st = add_bytes(&l, 0);
+        st = bpe_load_add_bytes(&l, 0);
     if (!st)
         st = read_merges(&l, text, len, SIMPLE_MERGES, true);
     if (!st)
@@ -358,7 +359,7 @@ nino_status nino_bpe_from_simple(const char *text, size_t len, const char *name,
     if (!st)
         st = set_id(&l, NINO_BPE_END, strlen(NINO_BPE_END), l.b->size);
     nino_buf_release(&plain);
-    return finish(&l, st, out);
+    return bpe_load_finish(&l, st, out);
 }
 
 void nino_bpe_destroy(nino_bpe **pb)

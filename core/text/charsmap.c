@@ -43,7 +43,10 @@ void nino_charsmap_release(nino_charsmap *m)
 
 // A unit: bits 0-7 and 31 its label, bit 8 whether a value follows, 9-30 the offset of its
 // children. A value has bit 31 set.
-static size_t offset_of(uint32_t unit) { return (size_t) (unit >> 10) << ((unit & 0x200) >> 6); }
+static size_t charsmap_offset_of(uint32_t unit)
+{
+    return (size_t) (unit >> 10) << ((unit & 0x200) >> 6);
+}
 
 const char *nino_charsmap_find(const nino_charsmap *m, const char *s, size_t len,
                                nino_charsmap_rule rule, size_t *used)
@@ -51,14 +54,14 @@ const char *nino_charsmap_find(const nino_charsmap *m, const char *s, size_t len
     const char *found = NULL;
     if (!m->n_units)
         return NULL;
-    size_t at = offset_of(m->units[0]);
+    size_t at = charsmap_offset_of(m->units[0]);
     for (size_t i = 0; i < len && s[i]; i++) {
         const unsigned char c = (unsigned char) s[i];
         at ^= c;
         if (at >= m->n_units || (m->units[at] & 0x800000ff) != c)
             break;
         const uint32_t unit = m->units[at];
-        at ^= offset_of(unit);
+        at ^= charsmap_offset_of(unit);
         if (!(unit & 0x100) || at >= m->n_units)
             continue;
         const size_t value = m->units[at] & 0x7fffffff;

@@ -23,8 +23,8 @@ void nino_embedding_release(nino_embedding *e)
 // ---- the vectors -----------------------------------------------------------------------------
 
 // Adds a tensor's rows: [width], or [..., width].
-static nino_status add_rows(const nino_weights *w, const nino_tensor_info *t, nino_embedding *e,
-                            nino_error *err)
+static nino_status embedding_add_rows(const nino_weights *w, const nino_tensor_info *t,
+                                      nino_embedding *e, nino_error *err)
 {
     char where[192];
     const int64_t width = t->rank ? t->dim[t->rank - 1] : 0;
@@ -66,11 +66,11 @@ static nino_status add_bundle(const nino_weights *w, const char *suffix, nino_em
     nino_status st = NINO_OK;
     for (int i = 0; i < nino_weights_count(w) && !st; i++)
         if (has_ends(nino_weights_at(w, i)->name, BUNDLE, suffix))
-            st = add_rows(w, nino_weights_at(w, i), e, err);
+            st = embedding_add_rows(w, nino_weights_at(w, i), e, err);
     return st;
 }
 
-static const nino_tensor_info *find(const nino_weights *w, const char *key)
+static const nino_tensor_info *embedding_find(const nino_weights *w, const char *key)
 {
     for (int i = 0; i < nino_weights_count(w); i++)
         if (has_ends(nino_weights_at(w, i)->name, INNER, ""))
@@ -84,7 +84,7 @@ nino_status nino_embedding_read(const nino_weights *w, const char *key, nino_emb
     char suffix[64];
     nino_embedding e = { 0 };
     nino_status st = NINO_OK;
-    const nino_tensor_info *t = find(w, key);
+    const nino_tensor_info *t = embedding_find(w, key);
     nino_error mine = { 0 };
     if (!t) {
         snprintf(suffix, sizeof(suffix), ".%s", key);
@@ -95,7 +95,7 @@ nino_status nino_embedding_read(const nino_weights *w, const char *key, nino_emb
     if (!st && !t && !e.data && !(t = nino_weights_find(w, "emb_params")) && nino_weights_count(w))
         t = nino_weights_at(w, 0);
     if (!st && t)
-        st = add_rows(w, t, &e, &mine);
+        st = embedding_add_rows(w, t, &e, &mine);
     if (!st && !e.data)
         st = nino_fail_kind(&mine, NINO_ERR_FORMAT, "schema", nino_weights_path(w),
                             "there is no vector in it");

@@ -74,12 +74,12 @@ typedef struct builder {
     nino_prompt *out;
 } builder;
 
-static nino_status no_memory(const builder *b)
+static nino_status prompt_no_memory(const builder *b)
 {
     return nino_fail(b->err, NINO_ERR_NOMEM, "prompt", "out of memory");
 }
 
-static nino_status add_token(builder *b, tokens *to, nino_token t)
+static nino_status prompt_add_token(builder *b, tokens *to, nino_token t)
 {
     if (to->n >= MAX_TOKENS)
         return nino_fail(b->err, NINO_ERR_RANGE, "prompt", "more than %zu tokens", MAX_TOKENS);
@@ -87,7 +87,7 @@ static nino_status add_token(builder *b, tokens *to, nino_token t)
         const size_t cap = to->cap ? to->cap * 2 : 256;
         nino_token *t_new = realloc(to->t, cap * sizeof(*t_new));
         if (!t_new)
-            return no_memory(b);
+            return prompt_no_memory(b);
         to->t = t_new;
         to->cap = cap;
     }
@@ -95,10 +95,11 @@ static nino_status add_token(builder *b, tokens *to, nino_token t)
     return NINO_OK;
 }
 
-static nino_status add_word(builder *b, int32_t id, int32_t vector, double weight)
+static nino_status prompt_add_word(builder *b, int32_t id, int32_t vector, double weight)
 {
     b->out->is_weighted = b->out->is_weighted || weight != 1.0;
-    return add_token(b, &b->words, (nino_token){ id, vector, (float) weight, b->n_groups, false });
+    return prompt_add_token(b, &b->words,
+                            (nino_token){ id, vector, (float) weight, b->n_groups, false });
 }
 
 static nino_status add_plain(builder *b, const char *text, double weight)
@@ -108,7 +109,7 @@ static nino_status add_plain(builder *b, const char *text, double weight)
     nino_status st = nino_tokenizer_ids(b->tok, text, &ids, &n, b->err);
     b->n_groups++;
     for (int i = 0; i < n && !st; i++)
-        st = add_word(b, ids[i], NO_VECTOR, weight);
+        st = prompt_add_word(b, ids[i], NO_VECTOR, weight);
     free(ids);
     return st;
 }
@@ -139,7 +140,7 @@ static nino_status load_embedding(builder *b, const char *name, nino_embedding *
         st = nino_embedding_read(w, r->key, e, &why);
     nino_weights_unref(&w);
     if (st == NINO_ERR_NOMEM)
-        return no_memory(b);
+        return prompt_no_memory(b);
     if (st && st != NINO_ERR_MISSING)
         warn(b, "embedding:%s cannot be read: %s%s%s", name, why.where, *why.where ? ": " : "",
              why.msg);
@@ -162,12 +163,12 @@ static nino_status add_embedding(builder *b, const char *name, const nino_embedd
     } else if (rows) {
         float *more = realloc(p->vectors, ((size_t) p->n_vectors + rows) * width * sizeof(*more));
         if (!more)
-            return no_memory(b);
+            return prompt_no_memory(b);
         p->vectors = more;
         memcpy(more + (size_t) p->n_vectors * width, e->data, rows * width * sizeof(*more));
     }
     for (int i = 0; i < e->rows && !st; i++)
-        st = add_word(b, -1, fits ? p->n_vectors + i : WRONG_WIDTH, weight);
+        st = prompt_add_word(b, -1, fits ? p->n_vectors + i : WRONG_WIDTH, weight);
     if (fits)
         p->n_vectors += e->rows;
     return st;
@@ -220,7 +221,7 @@ static nino_status add_reference(builder *b, const char *s, double weight)
 {
     nino_buf name = { 0 }, rest = { 0 };
     nino_embedding e = { 0 };
-    nino_status st = split_name(s, &name, &rest) ? NINO_OK : no_memory(b);
+    nino_status st = split_name(s, &name, &rest) ? NINO_OK : prompt_no_memory(b);
     if (!st && name.len) {
         st = load_embedding(b, name.data, &e);
         if (st == NINO_ERR_MISSING && strip_commas(&name, &rest) && name.len)
@@ -229,7 +230,7 @@ static nino_status add_reference(builder *b, const char *s, double weight)
         st = NINO_ERR_MISSING;
     }
     if (rest.failed)
-        st = no_memory(b);
+        st = prompt_no_memory(b);
     if (st == NINO_ERR_MISSING) {
         warn(b, "embedding:%s does not exist: it is left out", name.data ? name.data : "");
         st = NINO_OK;
@@ -256,7 +257,7 @@ static char *next_reference(char *s)
 }
 
 // Plain text up to the first reference; from then on each reference and what follows it.
-static nino_status add_segment(builder *b, char *s, double weight)
+static nino_status prompt_add_segment(builder *b, char *s, double weight)
 {
     nino_status st = NINO_OK;
     while (s && !st) {
@@ -277,7 +278,7 @@ static nino_status add_segments(builder *b, const char *text, size_t len)
     nino_segment *segments = NULL;
     size_t n = 0;
     char *copy = malloc(len + 1), *part = malloc(len + 1);
-    nino_status st = copy && part ? NINO_OK : no_memory(b);
+    nino_status st = copy && part ? NINO_OK : prompt_no_memory(b);
     if (!st) {
         memcpy(copy, text, len + 1);
         nino_prompt_escape(copy, len);
@@ -286,7 +287,7 @@ static nino_status add_segments(builder *b, const char *text, size_t len)
     for (size_t i = 0; i < n && !st; i++) {
         memcpy(part, segments[i].text, segments[i].len);
         part[nino_prompt_unescape(part, segments[i].len)] = 0;
-        st = add_segment(b, part, segments[i].weight);
+        st = prompt_add_segment(b, part, segments[i].weight);
     }
     free(segments);
     free(copy);
@@ -303,14 +304,17 @@ typedef struct packer {
     nino_status st;
 } packer;
 
-static void put(packer *p, nino_token t)
+static void prompt_put(packer *p, nino_token t)
 {
     if (!p->st)
-        p->st = add_token(p->b, &p->all, t);
+        p->st = prompt_add_token(p->b, &p->all, t);
     p->chunk++;
 }
 
-static void put_id(packer *p, int32_t id) { put(p, (nino_token){ id, NO_VECTOR, 1.0f, 0, false }); }
+static void put_id(packer *p, int32_t id)
+{
+    prompt_put(p, (nino_token){ id, NO_VECTOR, 1.0f, 0, false });
+}
 
 static void begin_chunk(packer *p)
 {
@@ -339,7 +343,7 @@ static void put_group(packer *p, const nino_token *t, size_t n)
         if (n > max - end - p->chunk)
             now = is_whole ? 0 : max - end - p->chunk;
         for (size_t i = 0; i < now; i++)
-            put(p, t[i]);
+            prompt_put(p, t[i]);
         if (now < n) {
             end_chunk(p, 0, max);
             begin_chunk(p);
@@ -377,7 +381,7 @@ static void settle_chunk(const nino_prompt_rules *r, nino_token *t, size_t len)
     }
 }
 
-static nino_status pack(builder *b)
+static nino_status prompt_pack(builder *b)
 {
     const nino_prompt_rules *r = b->rules;
     packer p = { .b = b };
@@ -427,7 +431,7 @@ nino_status nino_prompt_build(const nino_tokenizer *t, const nino_prompt_rules *
     if (!st)
         st = add_segments(&b, text, len);
     if (!st)
-        st = pack(&b);
+        st = prompt_pack(&b);
     free(b.words.t);
     if (st)
         nino_prompt_release(out);

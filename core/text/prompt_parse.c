@@ -36,7 +36,7 @@ size_t nino_prompt_unescape(char *text, size_t len)
 // ---- numbers ---------------------------------------------------------------------------------
 
 // The text in ASCII, without the white space around it and without underscores; false: no number.
-static bool to_ascii(const char *s, size_t len, nino_buf *out)
+static bool prompt_parse_to_ascii(const char *s, size_t len, nino_buf *out)
 {
     uint32_t cp;
     bool after_digit = false, in_gap = false;
@@ -101,7 +101,7 @@ static bool is_number(const char *s)
 bool nino_prompt_number(const char *s, size_t len, double *out)
 {
     nino_buf text = { 0 };
-    const bool ok = to_ascii(s, len, &text) && is_number(text.data);
+    const bool ok = prompt_parse_to_ascii(s, len, &text) && is_number(text.data);
     if (ok)
         *out = nino_strtod(text.data, NULL);
     nino_buf_release(&text);
@@ -116,7 +116,7 @@ typedef struct parser {
     nino_error *err;
 } parser;
 
-static nino_status add_segment(parser *p, const char *s, size_t len, double weight)
+static nino_status prompt_parse_add_segment(parser *p, const char *s, size_t len, double weight)
 {
     if (p->n == p->cap) {
         const size_t cap = p->cap ? p->cap * 2 : 16;
@@ -137,25 +137,28 @@ static const char *last_colon(const char *s, size_t len)
     return len ? s + len - 1 : NULL;
 }
 
-static nino_status add_text(parser *p, const char *s, size_t len, double weight, int depth);
+static nino_status prompt_parse_add_text(parser *p, const char *s, size_t len, double weight,
+                                         int depth);
 
 // One item: plain text, or what stands in parentheses.
-static nino_status add_item(parser *p, const char *s, size_t len, double weight, int depth)
+static nino_status prompt_parse_add_item(parser *p, const char *s, size_t len, double weight,
+                                         int depth)
 {
     if (len < 2 || s[0] != '(' || s[len - 1] != ')')
-        return add_segment(p, s, len, weight);
+        return prompt_parse_add_segment(p, s, len, weight);
     s++;
     len -= 2;
     const char *colon = last_colon(s, len);
     double inner = weight * 1.1;
     if (colon > s && nino_prompt_number(colon + 1, (size_t) (s + len - colon - 1), &inner))
         len = (size_t) (colon - s);
-    return add_text(p, s, len, inner, depth + 1);
+    return prompt_parse_add_text(p, s, len, inner, depth + 1);
 }
 
 // Items are what stands in the outermost parentheses and what is between those. Unbalanced ones are
 // text.
-static nino_status add_text(parser *p, const char *s, size_t len, double weight, int depth)
+static nino_status prompt_parse_add_text(parser *p, const char *s, size_t len, double weight,
+                                         int depth)
 {
     nino_status st = NINO_OK;
     size_t from = 0;
@@ -166,22 +169,22 @@ static nino_status add_text(parser *p, const char *s, size_t len, double weight,
     for (size_t i = 0; i < len && !st; i++) {
         if (s[i] == '(') {
             if (level++ == 0 && i > from) {
-                st = add_item(p, s + from, i - from, weight, depth);
+                st = prompt_parse_add_item(p, s + from, i - from, weight, depth);
                 from = i;
             }
         } else if (s[i] == ')' && --level == 0) {
-            st = add_item(p, s + from, i + 1 - from, weight, depth);
+            st = prompt_parse_add_item(p, s + from, i + 1 - from, weight, depth);
             from = i + 1;
         }
     }
-    return st || from == len ? st : add_item(p, s + from, len - from, weight, depth);
+    return st || from == len ? st : prompt_parse_add_item(p, s + from, len - from, weight, depth);
 }
 
 nino_status nino_prompt_segments(const char *text, size_t len, nino_segment **out, size_t *n,
                                  nino_error *err)
 {
     parser p = { .err = err };
-    const nino_status st = add_text(&p, text, len, 1.0, 0);
+    const nino_status st = prompt_parse_add_text(&p, text, len, 1.0, 0);
     if (st) {
         free(p.list);
         return st;

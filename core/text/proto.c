@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool fail(nino_proto *r)
+static bool proto_fail(nino_proto *r)
 {
     r->is_bad = true;
     return false;
@@ -18,23 +18,23 @@ static bool varint(nino_proto *r, uint64_t *out)
     }
     for (unsigned shift = 0; shift < 64; shift += 7) {
         if (r->p == r->end)
-            return fail(r);
+            return proto_fail(r);
         const unsigned char c = *r->p++;
         if (shift == 63 && c > 1)
-            return fail(r);
+            return proto_fail(r);
         v |= (uint64_t) (c & 0x7f) << shift;
         if (!(c & 0x80)) {
             *out = v;
             return true;
         }
     }
-    return fail(r);
+    return proto_fail(r);
 }
 
 static bool fixed(nino_proto *r, size_t width, uint64_t *out)
 {
     if ((size_t) (r->end - r->p) < width)
-        return fail(r);
+        return proto_fail(r);
     *out = 0;
     for (size_t i = 0; i < width; i++)
         *out |= (uint64_t) r->p[i] << 8 * i;
@@ -48,7 +48,7 @@ bool nino_proto_next(nino_proto *r, nino_proto_field *f)
     if (r->is_bad || r->p == r->end || !varint(r, &key))
         return false;
     if (key >> 3 == 0 || key >> 3 >= UINT32_C(1) << 29)
-        return fail(r);
+        return proto_fail(r);
     *f = (nino_proto_field){ .number = (uint32_t) (key >> 3), .wire = (uint32_t) key & 7 };
     switch (f->wire) {
     case 0: return varint(r, &f->value);
@@ -58,12 +58,12 @@ bool nino_proto_next(nino_proto *r, nino_proto_field *f)
         if (!varint(r, &len))
             return false;
         if (len > (uint64_t) (r->end - r->p))
-            return fail(r);
+            return proto_fail(r);
         f->data = r->p;
         f->len = (size_t) len;
         r->p += len;
         return true;
-    default: return fail(r); // groups: not in use since 2008
+    default: return proto_fail(r); // groups: not in use since 2008
     }
 }
 

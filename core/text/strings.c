@@ -7,14 +7,14 @@
 #define MAX_BYTES ((size_t) 1 << 31)
 
 // FNV's low bits are weak: spread them before they choose a slot.
-static uint64_t mix(uint64_t h)
+static uint64_t strings_mix(uint64_t h)
 {
     h ^= h >> 32;
     h *= 0x9e3779b97f4a7c15u;
     return h ^ h >> 29;
 }
 
-static uint64_t slot_of(uint64_t mixed, uint32_t number)
+static uint64_t strings_slot_of(uint64_t mixed, uint32_t number)
 {
     return (mixed & 0xffffffff00000000u) | (number + 1);
 }
@@ -32,11 +32,11 @@ static bool grow_slots(nino_strings *s, uint32_t n)
     for (uint32_t i = 0; i < s->n; i++) {
         size_t len;
         const char *p = nino_strings_at(s, i, &len);
-        const uint64_t h = mix(nino_strings_hash(NINO_STRINGS_HASH, p, len));
+        const uint64_t h = strings_mix(nino_strings_hash(NINO_STRINGS_HASH, p, len));
         uint32_t k = (uint32_t) h & (want - 1);
         while (slots[k])
             k = (k + 1) & (want - 1);
-        slots[k] = slot_of(h, i);
+        slots[k] = strings_slot_of(h, i);
     }
     free(s->slots);
     s->slots = slots;
@@ -98,7 +98,7 @@ static int64_t find_slot(const nino_strings *s, uint64_t mixed, const char *p, s
 int64_t nino_strings_find_hashed(const nino_strings *s, uint64_t hash, const char *p, size_t len)
 {
     uint32_t slot;
-    return s->n_slots ? find_slot(s, mix(hash), p, len, &slot) : -1;
+    return s->n_slots ? find_slot(s, strings_mix(hash), p, len, &slot) : -1;
 }
 
 int64_t nino_strings_find(const nino_strings *s, const char *p, size_t len)
@@ -107,7 +107,7 @@ int64_t nino_strings_find(const nino_strings *s, const char *p, size_t len)
 }
 
 // Room for one more string of len bytes.
-static bool grow(nino_strings *s, size_t len)
+static bool strings_grow(nino_strings *s, size_t len)
 {
     const size_t need = s->n_bytes + len;
     const bool is_full = s->n + 1 > s->cap || s->n + s->n / 2 >= s->n_slots;
@@ -121,7 +121,7 @@ static bool grow(nino_strings *s, size_t len)
 void nino_strings_prefetch(const nino_strings *s, uint64_t hash)
 {
     if (s->n_slots)
-        __builtin_prefetch(&s->slots[(uint32_t) mix(hash) & (s->n_slots - 1)], 1);
+        __builtin_prefetch(&s->slots[(uint32_t) strings_mix(hash) & (s->n_slots - 1)], 1);
 }
 
 int64_t nino_strings_add(nino_strings *s, const char *p, size_t len, bool *is_new)
@@ -132,10 +132,10 @@ int64_t nino_strings_add(nino_strings *s, const char *p, size_t len, bool *is_ne
 int64_t nino_strings_add_hashed(nino_strings *s, uint64_t hash, const char *p, size_t len,
                                 bool *is_new)
 {
-    const uint64_t h = mix(hash);
+    const uint64_t h = strings_mix(hash);
     uint32_t slot;
     *is_new = false;
-    if (!grow(s, len))
+    if (!strings_grow(s, len))
         return -1;
     const int64_t old = find_slot(s, h, p, len, &slot);
     if (old >= 0)
@@ -146,7 +146,7 @@ int64_t nino_strings_add_hashed(nino_strings *s, uint64_t hash, const char *p, s
     s->n_bytes += len;
     if (len > s->longest)
         s->longest = (uint32_t) len;
-    s->slots[slot] = slot_of(h, s->n);
+    s->slots[slot] = strings_slot_of(h, s->n);
     s->start[++s->n] = (uint32_t) s->n_bytes;
     return s->n - 1;
 }

@@ -22,8 +22,8 @@ struct nino_tokenizer {
 };
 
 // Takes the tables, also on failure.
-static nino_status make(nino_bpe *b, nino_unigram *u, const char *path, nino_tokenizer **out,
-                        nino_error *err)
+static nino_status tokenizer_make(nino_bpe *b, nino_unigram *u, const char *path,
+                                  nino_tokenizer **out, nino_error *err)
 {
     nino_tokenizer *t = calloc(1, sizeof(*t));
     char *copy = strdup(path);
@@ -90,14 +90,14 @@ nino_status nino_tokenizer_from_spiece(const void *bytes, size_t n, const char *
 {
     nino_unigram *u = NULL;
     const nino_status st = nino_unigram_from_spiece(bytes, n, name, &u, err);
-    return st ? st : make(NULL, u, name, out, err);
+    return st ? st : tokenizer_make(NULL, u, name, out, err);
 }
 
 nino_status nino_tokenizer_from_gguf(nino_weights *w, nino_tokenizer **out, nino_error *err)
 {
     nino_unigram *u = NULL;
     const nino_status st = nino_unigram_from_gguf(w, &u, err);
-    return st ? st : make(NULL, u, nino_weights_path(w), out, err);
+    return st ? st : tokenizer_make(NULL, u, nino_weights_path(w), out, err);
 }
 
 static const nino_tensor_info *find_spiece(const nino_weights *w)
@@ -170,8 +170,8 @@ static const struct {
                                 { UNIGRAM_JSON, "tokenizer.json", NULL } } },
 };
 
-static nino_status read_file(const char *dir, const char *file, nino_buf *path, char **data,
-                             size_t *len, nino_error *err)
+static nino_status tokenizer_read_file(const char *dir, const char *file, nino_buf *path,
+                                       char **data, size_t *len, nino_error *err)
 {
     nino_buf_clear(path);
     nino_buf_addf(path, "%s/%s", dir, file);
@@ -179,8 +179,8 @@ static nino_status read_file(const char *dir, const char *file, nino_buf *path, 
                         : nino_file_read(path->data, MAX_FILE, false, data, len, err);
 }
 
-static nino_status parse(const source *s, const char *path, const char *a, size_t n_a,
-                         const char *b, size_t n_b, nino_tokenizer **out, nino_error *err)
+static nino_status tokenizer_parse(const source *s, const char *path, const char *a, size_t n_a,
+                                   const char *b, size_t n_b, nino_tokenizer **out, nino_error *err)
 {
     nino_bpe *bpe = NULL;
     nino_unigram *u = NULL;
@@ -192,7 +192,7 @@ static nino_status parse(const source *s, const char *path, const char *a, size_
     case UNIGRAM_JSON: st = nino_unigram_from_json(a, n_a, path, &u, err); break;
     case SPIECE: st = nino_unigram_from_spiece(a, n_a, path, &u, err); break;
     }
-    return st ? st : make(bpe, u, path, out, err);
+    return st ? st : tokenizer_make(bpe, u, path, out, err);
 }
 
 // NINO_ERR_MISSING: this folder does not have that source.
@@ -204,11 +204,11 @@ static nino_status open_source(const source *s, const char *dir, nino_tokenizer 
     size_t n_a = 0, n_b = 0;
     nino_status st = NINO_OK;
     if (s->second)
-        st = read_file(dir, s->second, &path, &b, &n_b, err);
+        st = tokenizer_read_file(dir, s->second, &path, &b, &n_b, err);
     if (!st)
-        st = read_file(dir, s->file, &path, &a, &n_a, err);
+        st = tokenizer_read_file(dir, s->file, &path, &a, &n_a, err);
     if (!st)
-        st = parse(s, path.data, a, n_a, b, n_b, out, err);
+        st = tokenizer_parse(s, path.data, a, n_a, b, n_b, out, err);
     free(a);
     free(b);
     nino_buf_release(&path);
@@ -269,7 +269,7 @@ static void add_dir(list *l, const nino_buf *dir)
 }
 
 // DIR/NAME, or beside DIR: ../NAME, by DIR's name where that tells its parent.
-static void join(nino_buf *out, const char *dir, bool beside, const char *name)
+static void tokenizer_join(nino_buf *out, const char *dir, bool beside, const char *name)
 {
     size_t n = strlen(dir);
     while (n > 1 && dir[n - 1] == '/')
@@ -295,14 +295,14 @@ char **nino_tokenizer_dirs(nino_tokenizer_kind kind, char *const *tokenizers, ch
     list l = { 0 };
     nino_buf dir = { 0 }, name = { 0 };
     for (char *const *t = tokenizers; t && *t; t++) {
-        join(&dir, *t, false, kinds[kind].folder);
+        tokenizer_join(&dir, *t, false, kinds[kind].folder);
         add_dir(&l, &dir);
     }
     for (char *const *m = models; kinds[kind].comfy && m && *m; m++)
         for (int i = 0; i < 2; i++) {
             nino_buf_clear(&name);
             nino_buf_addf(&name, "%s%s", checkouts[i], kinds[kind].comfy);
-            join(&dir, *m, true, name.failed ? "" : name.data);
+            tokenizer_join(&dir, *m, true, name.failed ? "" : name.data);
             add_dir(&l, &dir);
         }
     char **out =

@@ -105,8 +105,8 @@ static bool reserve_path(nino_ids *w, size_t n)
 }
 
 // SentencePiece keeps sums as floats, tokenizer.json's readers as doubles; ties depend on it.
-static void offer(const nino_unigram *u, struct nino_path *to, double score, uint32_t start,
-                  int32_t id)
+static void unigram_offer(const nino_unigram *u, struct nino_path *to, double score, uint32_t start,
+                          int32_t id)
 {
     if (to->id >= 0 && !(score > to->score))
         return;
@@ -138,8 +138,8 @@ static void offer_from(const nino_unigram *u, struct nino_path *path, const char
         if (i < 0 || u->scored[i].is_unused)
             continue;
         const nino_scored *p = &u->scored[i];
-        offer(u, &path[end + k], piece_score(u, p, end + k - at) + path[at].score, (uint32_t) at,
-              p->id);
+        unigram_offer(u, &path[end + k], piece_score(u, p, end + k - at) + path[at].score,
+                      (uint32_t) at, p->id);
         has_single = has_single || end == at;
     }
     if (has_single)
@@ -147,11 +147,11 @@ static void offer_from(const nino_unigram *u, struct nino_path *path, const char
     const double unknown = u->min_score - UNKNOWN_PENALTY;
     const double sum =
         u->steps ? unknown + path[at].score : (double) ((float) unknown + (float) path[at].score);
-    offer(u, &path[at + one], sum, (uint32_t) at, u->unk);
+    unigram_offer(u, &path[at + one], sum, (uint32_t) at, u->unk);
 }
 
 // The bytes of an unknown stretch as byte pieces; false: some has none.
-static bool add_bytes(const nino_unigram *u, nino_ids *w, const char *s, size_t len)
+static bool unigram_add_bytes(const nino_unigram *u, nino_ids *w, const char *s, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         if (u->bytes[(unsigned char) s[i]] < 0)
@@ -176,7 +176,7 @@ void nino_unigram_viterbi(const nino_unigram *u, nino_ids *w, const char *s, siz
         const int32_t id = path[end = path[at].next].id;
         while (id == u->unk && end < len && path[path[end].next].id == u->unk)
             end = path[end].next;
-        if (id != u->unk || !u->is_byte_fallback || !add_bytes(u, w, s + at, end - at))
+        if (id != u->unk || !u->is_byte_fallback || !unigram_add_bytes(u, w, s + at, end - at))
             nino_ids_add(w, id);
     }
 }
@@ -225,7 +225,7 @@ static size_t normal_prefix(const nino_unigram *u, const char *s, size_t len, co
 
 static const char *space_of(const nino_unigram *u) { return u->no_escape ? " " : NINO_SPACE_PIECE; }
 
-static void add_escaped(const nino_unigram *u, nino_buf *out, const char *s, size_t n)
+static void unigram_add_escaped(const nino_unigram *u, nino_buf *out, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (s[i] == ' ')
@@ -241,7 +241,7 @@ static void drop_trailing(nino_buf *out, const char *space)
         out->len -= n;
 }
 
-static void normalise(const nino_unigram *u, nino_buf *out, const char *s, size_t len)
+static void unigram_normalise(const nino_unigram *u, nino_buf *out, const char *s, size_t len)
 {
     const char *part;
     size_t n, at = 0;
@@ -261,7 +261,7 @@ static void normalise(const nino_unigram *u, nino_buf *out, const char *s, size_
         for (; after_space && n && *part == ' '; n--)
             part++;
         if (n) {
-            add_escaped(u, out, part, n);
+            unigram_add_escaped(u, out, part, n);
             after_space = part[n - 1] == ' ';
         }
         after_space = after_space && !u->keep_spaces;
@@ -283,7 +283,7 @@ nino_status nino_unigram_ids(const nino_unigram *u, const char *utf8, size_t len
     if (u->steps) {
         nino_steps_ids(u, &w, utf8, len);
     } else {
-        normalise(u, &normal, utf8, len);
+        unigram_normalise(u, &normal, utf8, len);
         w.failed = normal.failed;
         w.is_too_long = normal.len > MAX_NORMAL;
         if (!w.failed && !w.is_too_long && normal.len)

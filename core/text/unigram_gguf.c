@@ -23,27 +23,27 @@ static bool is_false(const nino_weights *w, const char *key)
 
 static uint32_t word_at(const nino_gguf_list *l, int i) { return nino_le32(l->p + (size_t) i * 4); }
 
-static nino_status bad(const char *file, nino_error *err, const char *what)
+static nino_status unigram_gguf_bad(const char *file, nino_error *err, const char *what)
 {
     return nino_fail_kind(err, NINO_ERR_FORMAT, "schema", file, "tokenizer.ggml: %s", what);
 }
 
-static nino_status check(const nino_gguf_list *l, const char *file, nino_error *err)
+static nino_status unigram_gguf_check(const nino_gguf_list *l, const char *file, nino_error *err)
 {
     if (l[TOKENS].type != GGUF_STRING || l[TOKENS].count > 1 << 22)
-        return bad(file, err, "tokens is not a list of at most 4194304 strings");
+        return unigram_gguf_bad(file, err, "tokens is not a list of at most 4194304 strings");
     if (l[SCORES].type != GGUF_F32 || l[SCORES].count != l[TOKENS].count)
-        return bad(file, err, "scores is not one f32 a token");
+        return unigram_gguf_bad(file, err, "scores is not one f32 a token");
     if ((l[TYPES].type != GGUF_I32 && l[TYPES].type != GGUF_U32) ||
         l[TYPES].count != l[TOKENS].count)
-        return bad(file, err, "token_type is not one i32 a token");
+        return unigram_gguf_bad(file, err, "token_type is not one i32 a token");
     if (l[CHARSMAP].count && l[CHARSMAP].type != GGUF_U8 && l[CHARSMAP].type != GGUF_I8)
-        return bad(file, err, "precompiled_charsmap is not bytes");
+        return unigram_gguf_bad(file, err, "precompiled_charsmap is not bytes");
     return NINO_OK;
 }
 
 // *n_bytes: how many pieces stand for a byte.
-static void fill(nino_gguf_list *l, nino_piece *pieces, int n, int *n_bytes)
+static void unigram_gguf_fill(nino_gguf_list *l, nino_piece *pieces, int n, int *n_bytes)
 {
     for (int i = 0; i < n; i++) {
         const uint32_t score = word_at(&l[SCORES], i), type = word_at(&l[TYPES], i);
@@ -65,13 +65,13 @@ nino_status nino_unigram_from_gguf(nino_weights *w, nino_unigram **out, nino_err
         return nino_fail(err, NINO_ERR_MISSING, file, "there is no unigram tokenizer in it");
     nino_status st = nino_gguf_lists(w, keys, l, &owned, err);
     if (!st)
-        st = check(l, file, err);
+        st = unigram_gguf_check(l, file, err);
     const int n = st ? 0 : (int) l[TOKENS].count;
     nino_piece *pieces = st ? NULL : calloc((size_t) n + 1, sizeof(*pieces));
     if (!st && !pieces)
         st = nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
     if (!st) {
-        fill(l, pieces, n, &n_bytes);
+        unigram_gguf_fill(l, pieces, n, &n_bytes);
         const nino_unigram_parts parts = {
             .pieces = pieces,
             .n_pieces = n,

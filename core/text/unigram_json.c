@@ -16,12 +16,12 @@ typedef struct loader {
     nino_error *err;
 } loader;
 
-static nino_status bad(const loader *l, const char *what)
+static nino_status unigram_json_bad(const loader *l, const char *what)
 {
     return nino_fail_kind(l->err, NINO_ERR_FORMAT, "schema", l->name, "%s", what);
 }
 
-static nino_status no_memory(const loader *l)
+static nino_status unigram_json_no_memory(const loader *l)
 {
     return nino_fail(l->err, NINO_ERR_NOMEM, l->name, "out of memory");
 }
@@ -32,7 +32,7 @@ static nino_status unsupported(const loader *l, const char *what, const char *ty
                           what, type ? type : "");
 }
 
-static bool flag(const nino_json *obj, const char *key, bool otherwise)
+static bool unigram_json_flag(const nino_json *obj, const char *key, bool otherwise)
 {
     bool b = otherwise;
     nino_json_bool(nino_json_get(obj, key), &b);
@@ -50,13 +50,13 @@ static nino_status add_vocab(loader *l, const nino_json *model)
     int64_t unk;
     if (!vocab || vocab->type != NINO_JSON_ARRAY || !vocab->count ||
         vocab->count > NINO_UNIGRAM_MAX_PIECES)
-        return bad(l, "model.vocab is not a list of pieces");
+        return unigram_json_bad(l, "model.vocab is not a list of pieces");
     if (!nino_json_i64(nino_json_get(model, "unk_id"), &unk) || unk < 0 || unk >= vocab->count)
-        return bad(l, "model.unk_id is not the number of a piece");
+        return unigram_json_bad(l, "model.unk_id is not the number of a piece");
     if (!nino_strings_reserve(&u->pieces, vocab->count, (size_t) vocab->count * 8))
-        return no_memory(l);
+        return unigram_json_no_memory(l);
     u->unk = (int32_t) unk;
-    u->is_byte_fallback = flag(model, "byte_fallback", false);
+    u->is_byte_fallback = unigram_json_flag(model, "byte_fallback", false);
     u->min_score = INFINITY;
     for (const nino_json *v = vocab->child; v; v = v->next) {
         const nino_json *text = nino_json_at(v, 0);
@@ -64,7 +64,7 @@ static nino_status add_vocab(loader *l, const nino_json *model)
         bool is_new;
         if (!text || text->type != NINO_JSON_STRING || text->len > NINO_UNIGRAM_MAX_PIECE ||
             !nino_json_double(nino_json_at(v, 1), &score) || !isfinite(score))
-            return bad(l, "an entry of model.vocab is not [piece, score]");
+            return unigram_json_bad(l, "an entry of model.vocab is not [piece, score]");
         const int32_t id = u->size++;
         if (score < u->min_score)
             u->min_score = score;
@@ -74,7 +74,7 @@ static nino_status add_vocab(loader *l, const nino_json *model)
         const uint64_t hash = nino_strings_hash(NINO_STRINGS_HASH, text->text, text->len);
         if (text->len && !nino_unigram_add(u, hash, text->text, text->len, score, id,
                                            NINO_PIECE_NORMAL, &is_new))
-            return no_memory(l);
+            return unigram_json_no_memory(l);
     }
     return NINO_OK;
 }
@@ -88,14 +88,14 @@ static nino_status add_special(loader *l, const nino_json *t)
     if (!text || text->type != NINO_JSON_STRING || !text->len ||
         text->len > NINO_UNIGRAM_MAX_PIECE || !nino_json_i64(nino_json_get(t, "id"), &id) ||
         id < 0 || id >= MAX_ID)
-        return bad(l, "an entry of added_tokens has no content or id");
-    if (flag(t, "single_word", false))
+        return unigram_json_bad(l, "an entry of added_tokens has no content or id");
+    if (unigram_json_flag(t, "single_word", false))
         return unsupported(l, "an added token with", "single_word");
     const int64_t i = nino_strings_add(&p->special_texts, text->text, text->len, &is_new);
     if (i < 0)
-        return no_memory(l);
-    p->specials[i] =
-        (nino_special){ (int32_t) id, flag(t, "lstrip", false), flag(t, "rstrip", false) };
+        return unigram_json_no_memory(l);
+    p->specials[i] = (nino_special){ (int32_t) id, unigram_json_flag(t, "lstrip", false),
+                                     unigram_json_flag(t, "rstrip", false) };
     p->special_begins[(unsigned char) *text->text] = true;
     if (id >= l->u->size)
         l->u->size = (int32_t) id + 1;
@@ -109,7 +109,7 @@ static nino_status add_specials(loader *l, const nino_json *added)
         return NINO_OK;
     l->steps->specials = calloc(added->count, sizeof(*l->steps->specials));
     if (!l->steps->specials)
-        return no_memory(l);
+        return unigram_json_no_memory(l);
     for (const nino_json *t = added->child; t && !st; t = t->next)
         st = add_special(l, t);
     return st;
@@ -138,12 +138,12 @@ static nino_status base64(loader *l, const nino_json *text, unsigned char **out,
         len--;
     *n = 0;
     if (!(*out = malloc(len / 4 * 3 + 4)))
-        return no_memory(l);
+        return unigram_json_no_memory(l);
     for (size_t i = 0; i < len; i++) {
         const int d = base64_digit(text->text[i]);
         if (d < 0) {
             free(*out);
-            return bad(l, "precompiled_charsmap is not base64");
+            return unigram_json_bad(l, "precompiled_charsmap is not base64");
         }
         bits = bits << 6 | (uint32_t) d;
         if ((have += 6) >= 8)
@@ -160,7 +160,7 @@ static nino_status add_charsmap(loader *l, const nino_json *spec)
     if (!text || text->type == NINO_JSON_NULL)
         return NINO_OK;
     if (text->type != NINO_JSON_STRING || l->u->charsmap.n_units)
-        return bad(l, "precompiled_charsmap is no text, or is there twice");
+        return unigram_json_bad(l, "precompiled_charsmap is no text, or is there twice");
     nino_status st = base64(l, text, &blob, &n);
     if (st)
         return st;
@@ -176,20 +176,20 @@ static nino_status add_replace(loader *l, const nino_json *spec, nino_step *step
                *regex = nino_json_str(nino_json_get(pattern, "Regex")),
                *to = nino_json_str(nino_json_get(spec, "content"));
     if (!to || (!plain && !regex) || (plain && !*plain))
-        return bad(l, "a Replace step has no pattern or no content");
+        return unigram_json_bad(l, "a Replace step has no pattern or no content");
     if (!plain && strcmp(regex, " {2,}"))
         return unsupported(l, "the pattern", regex);
     step->kind = plain ? NINO_STEP_REPLACE : NINO_STEP_REPLACE_SPACES;
     step->from = plain ? strdup(plain) : NULL;
     step->to = strdup(to);
-    return step->to && (!plain || step->from) ? NINO_OK : no_memory(l);
+    return step->to && (!plain || step->from) ? NINO_OK : unigram_json_no_memory(l);
 }
 
-static nino_status add_step(loader *l, const nino_json *spec)
+static nino_status unigram_json_add_step(loader *l, const nino_json *spec)
 {
     const char *type = nino_json_str(nino_json_get(spec, "type"));
     if (l->steps->n_steps == NINO_MAX_STEPS)
-        return bad(l, "the normalizer has more than 8 steps");
+        return unigram_json_bad(l, "the normalizer has more than 8 steps");
     nino_step *step = &l->steps->step[l->steps->n_steps++];
     if (is_type(type, "Precompiled")) {
         step->kind = NINO_STEP_CHARSMAP;
@@ -197,8 +197,8 @@ static nino_status add_step(loader *l, const nino_json *spec)
     }
     if (is_type(type, "Strip")) {
         step->kind = NINO_STEP_STRIP;
-        step->left = flag(spec, "strip_left", false);
-        step->right = flag(spec, "strip_right", false);
+        step->left = unigram_json_flag(spec, "strip_left", false);
+        step->right = unigram_json_flag(spec, "strip_right", false);
         return NINO_OK;
     }
     if (is_type(type, "Replace"))
@@ -212,10 +212,10 @@ static nino_status add_normalizer(loader *l, const nino_json *spec)
     if (!spec || spec->type == NINO_JSON_NULL)
         return NINO_OK;
     if (!is_type(nino_json_str(nino_json_get(spec, "type")), "Sequence"))
-        return add_step(l, spec);
+        return unigram_json_add_step(l, spec);
     const nino_json *list = nino_json_get(spec, "normalizers");
     for (const nino_json *s = list ? list->child : NULL; s && !st; s = s->next)
-        st = add_step(l, s);
+        st = unigram_json_add_step(l, s);
     return st;
 }
 
@@ -227,14 +227,14 @@ static nino_status add_metaspace(loader *l, const nino_json *spec)
     const char *space = nino_json_str(nino_json_get(spec, "replacement")),
                *scheme = nino_json_str(nino_json_get(spec, "prepend_scheme"));
     if (!space || !*space || strlen(space) > 4 || p->space)
-        return bad(l, "Metaspace has no replacement, or is there twice");
+        return unigram_json_bad(l, "Metaspace has no replacement, or is there twice");
     if (!(p->space = strdup(space)))
-        return no_memory(l);
+        return unigram_json_no_memory(l);
     if (!scheme)
-        scheme = flag(spec, "add_prefix_space", true) ? "always" : "never";
+        scheme = unigram_json_flag(spec, "add_prefix_space", true) ? "always" : "never";
     p->is_prefixed_once = !strcmp(scheme, "first");
     p->is_prefixed = p->is_prefixed_once || !strcmp(scheme, "always");
-    p->splits_words = flag(spec, "split", true);
+    p->splits_words = unigram_json_flag(spec, "split", true);
     return p->is_prefixed || !strcmp(scheme, "never")
                ? NINO_OK
                : unsupported(l, "the prepend_scheme", scheme);
@@ -266,12 +266,12 @@ static nino_status add_pre_tokenizer(loader *l, const nino_json *spec)
 
 // ---- the file --------------------------------------------------------------------------------
 
-static nino_status read_all(loader *l, const nino_json *root)
+static nino_status unigram_json_read_all(loader *l, const nino_json *root)
 {
     const nino_json *model = nino_json_get(root, "model");
     const char *type = nino_json_str(nino_json_get(model, "type"));
     if (!model)
-        return bad(l, "there is no model in it");
+        return unigram_json_bad(l, "there is no model in it");
     if (!is_type(type, "Unigram"))
         return unsupported(l, "the model type", type);
     nino_status st = add_vocab(l, model);
@@ -291,13 +291,13 @@ nino_status nino_unigram_from_json(const char *json, size_t len, const char *nam
     nino_json_doc *doc = NULL;
     if (l.u)
         l.u->steps = l.steps = calloc(1, sizeof(*l.steps));
-    nino_status st = l.steps ? NINO_OK : no_memory(&l);
+    nino_status st = l.steps ? NINO_OK : unigram_json_no_memory(&l);
     if (!st) {
         memset(l.u->bytes, 0xff, sizeof(l.u->bytes)); // -1
         st = nino_json_parse(json, len, name, NULL, &doc, err);
     }
     if (!st)
-        st = read_all(&l, doc->root);
+        st = unigram_json_read_all(&l, doc->root);
     nino_json_doc_destroy(&doc);
     if (st)
         nino_unigram_destroy(&l.u);

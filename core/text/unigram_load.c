@@ -19,12 +19,12 @@ typedef struct loader {
     uint32_t n_queued, n_added; // ever
 } loader;
 
-static nino_status bad(const loader *l, const char *what)
+static nino_status unigram_load_bad(const loader *l, const char *what)
 {
     return nino_fail_kind(l->err, NINO_ERR_FORMAT, "schema", l->name, "%s", what);
 }
 
-static nino_status no_memory(const loader *l)
+static nino_status unigram_load_no_memory(const loader *l)
 {
     return nino_fail(l->err, NINO_ERR_NOMEM, l->name, "out of memory");
 }
@@ -35,7 +35,7 @@ static nino_status add_byte(loader *l, const nino_piece *p, int32_t id)
 {
     const int byte = nino_unigram_byte(p->text, p->len);
     if (byte < 0)
-        return bad(l, "a byte piece is not named <0x00>...<0xFF>");
+        return unigram_load_bad(l, "a byte piece is not named <0x00>...<0xFF>");
     l->u->bytes[byte] = id;
     l->has_bytes = true;
     return NINO_OK;
@@ -51,7 +51,7 @@ static nino_status add_piece(loader *l, const nino_piece *p, uint64_t hash)
                               "piece %d is empty or longer than %d bytes", (int) id,
                               NINO_UNIGRAM_MAX_PIECE);
     if (!isfinite(p->score))
-        return bad(l, "a score is not a finite number");
+        return unigram_load_bad(l, "a score is not a finite number");
     if (id == NINO_UNIGRAM_MAX_PIECES)
         return nino_fail_kind(l->err, NINO_ERR_FORMAT, "limit", l->name, "more than %d pieces",
                               NINO_UNIGRAM_MAX_PIECES);
@@ -59,7 +59,7 @@ static nino_status add_piece(loader *l, const nino_piece *p, uint64_t hash)
     switch (p->type) {
     case NINO_PIECE_UNKNOWN:
         if (u->unk >= 0)
-            return bad(l, "it has two unknown pieces");
+            return unigram_load_bad(l, "it has two unknown pieces");
         u->unk = id;
         return NINO_OK;
     case NINO_PIECE_CONTROL: return NINO_OK;
@@ -72,10 +72,10 @@ static nino_status add_piece(loader *l, const nino_piece *p, uint64_t hash)
         break;
     case NINO_PIECE_USER:
     case NINO_PIECE_UNUSED: break;
-    default: return bad(l, "a piece has an unknown type");
+    default: return unigram_load_bad(l, "a piece has an unknown type");
     }
     if (!nino_unigram_add(u, hash, p->text, p->len, p->score, id, p->type, &is_new))
-        return no_memory(l);
+        return unigram_load_no_memory(l);
     return is_new
                ? NINO_OK
                : nino_fail_kind(
@@ -102,24 +102,24 @@ static nino_status queue_piece(loader *l, const nino_piece *p)
     return add_queued(l, QUEUE - 1);
 }
 
-static nino_status begin(loader *l, const char *name, nino_error *err)
+static nino_status unigram_load_begin(loader *l, const char *name, nino_error *err)
 {
     *l = (loader){ .u = nino_unigram_create(), .name = name, .err = err };
     if (!l->u)
-        return no_memory(l);
+        return unigram_load_no_memory(l);
     memset(l->u->bytes, 0xff, sizeof(l->u->bytes)); // -1
     return NINO_OK;
 }
 
-static nino_status finish(loader *l, nino_status st, nino_unigram **out)
+static nino_status unigram_load_finish(loader *l, nino_status st, nino_unigram **out)
 {
     nino_unigram *u = l->u;
     if (!st && (u->unk < 0 || !u->pieces.n))
-        st = bad(l, u->unk < 0 ? "it has no unknown piece" : "it has no pieces");
+        st = unigram_load_bad(l, u->unk < 0 ? "it has no unknown piece" : "it has no pieces");
     for (int i = 0; !st && u->is_byte_fallback && i < 256; i++)
         if (u->bytes[i] < 0)
-            st = bad(l,
-                     "bytes are to stand for unknown characters, but some byte pieces are missing");
+            st = unigram_load_bad(
+                l, "bytes are to stand for unknown characters, but some byte pieces are missing");
     if (st)
         nino_unigram_destroy(&l->u);
     else
@@ -132,13 +132,13 @@ nino_status nino_unigram_from_parts(const nino_unigram_parts *parts, const char 
 {
     loader l;
     size_t bytes = 0;
-    nino_status st = begin(&l, name, err);
+    nino_status st = unigram_load_begin(&l, name, err);
     if (st)
         return st;
     for (int i = 0; i < parts->n_pieces; i++)
         bytes += parts->pieces[i].len;
     if (!nino_strings_reserve(&l.u->pieces, (uint32_t) parts->n_pieces, bytes))
-        st = no_memory(&l);
+        st = unigram_load_no_memory(&l);
     for (int i = 0; i < parts->n_pieces && !st; i++)
         st = queue_piece(&l, &parts->pieces[i]);
     if (!st)
@@ -149,7 +149,7 @@ nino_status nino_unigram_from_parts(const nino_unigram_parts *parts, const char 
     l.u->keep_spaces = parts->keep_spaces;
     l.u->no_escape = parts->no_escape;
     l.u->is_byte_fallback = parts->is_byte_fallback;
-    return finish(&l, st, out);
+    return unigram_load_finish(&l, st, out);
 }
 
 // ---- spiece.model ----------------------------------------------------------------------------
@@ -164,7 +164,7 @@ enum {
     NORMALIZER_ESCAPE = 5
 };
 
-static nino_status broken(const loader *l)
+static nino_status unigram_load_broken(const loader *l)
 {
     return nino_fail_kind(l->err, NINO_ERR_FORMAT, "syntax", l->name,
                           "it is no SentencePiece model, or a damaged one");
@@ -186,7 +186,7 @@ static nino_status read_piece(loader *l, const nino_proto_field *message)
         }
     }
     if (r.is_bad)
-        return broken(l);
+        return unigram_load_broken(l);
     return queue_piece(l, &p);
 }
 
@@ -206,7 +206,7 @@ static nino_status read_trainer(loader *l, const nino_proto_field *message)
         if (f.number == TRAINER_BYTE_FALLBACK)
             l->u->is_byte_fallback = f.value;
     }
-    return r.is_bad ? broken(l) : NINO_OK;
+    return r.is_bad ? unigram_load_broken(l) : NINO_OK;
 }
 
 static nino_status read_normalizer(loader *l, const nino_proto_field *message)
@@ -224,7 +224,7 @@ static nino_status read_normalizer(loader *l, const nino_proto_field *message)
             l->u->no_escape = !f.value;
     }
     if (r.is_bad)
-        return broken(l);
+        return unigram_load_broken(l);
     nino_charsmap_release(&l->u->charsmap);
     return nino_charsmap_load(&l->u->charsmap, charsmap.data, charsmap.len, l->name, l->err);
 }
@@ -240,9 +240,9 @@ static nino_status count_pieces(loader *l, nino_proto r)
             bytes += f.len;
         }
     if (r.is_bad)
-        return broken(l);
+        return unigram_load_broken(l);
     if (n <= NINO_UNIGRAM_MAX_PIECES && !nino_strings_reserve(&l->u->pieces, (uint32_t) n, bytes))
-        return no_memory(l);
+        return unigram_load_no_memory(l);
     return NINO_OK;
 }
 
@@ -252,7 +252,7 @@ nino_status nino_unigram_from_spiece(const void *bytes, size_t n, const char *na
     loader l;
     nino_proto r = nino_proto_of(bytes, n);
     nino_proto_field f;
-    nino_status st = begin(&l, name, err);
+    nino_status st = unigram_load_begin(&l, name, err);
     if (st)
         return st;
     st = count_pieces(&l, r);
@@ -269,6 +269,6 @@ nino_status nino_unigram_from_spiece(const void *bytes, size_t n, const char *na
     if (!st)
         st = add_queued(&l, 0);
     if (!st && l.has_bytes && !l.u->is_byte_fallback)
-        st = bad(&l, "it has byte pieces but does not use them");
-    return finish(&l, st, out);
+        st = unigram_load_bad(&l, "it has byte pieces but does not use them");
+    return unigram_load_finish(&l, st, out);
 }

@@ -29,7 +29,10 @@ void nino_steps_destroy(nino_steps **ps)
 }
 
 // Rust's char::is_whitespace().
-static bool is_white(uint32_t cp) { return nino_text_is_space(cp) && !(cp >= 0x1c && cp <= 0x1f); }
+static bool is_unigram_steps_white(uint32_t cp)
+{
+    return nino_text_is_space(cp) && !(cp >= 0x1c && cp <= 0x1f);
+}
 
 static size_t white_left(const char *s, size_t len)
 {
@@ -37,7 +40,7 @@ static size_t white_left(const char *s, size_t len)
     size_t at = 0;
     for (size_t n; at < len; at += n) {
         n = (size_t) nino_text_next(s + at, len - at, &cp);
-        if (!is_white(cp))
+        if (!is_unigram_steps_white(cp))
             break;
     }
     return at;
@@ -49,7 +52,7 @@ static size_t until_white(const char *s, size_t len)
     size_t at = 0;
     for (size_t n; at < len; at += n) {
         n = (size_t) nino_text_next(s + at, len - at, &cp);
-        if (is_white(cp))
+        if (is_unigram_steps_white(cp))
             break;
     }
     return at;
@@ -62,7 +65,7 @@ static size_t without_right(const char *s, size_t len)
     size_t end = 0;
     for (size_t at = 0; at < len;) {
         at += (size_t) nino_text_next(s + at, len - at, &cp);
-        if (!is_white(cp))
+        if (!is_unigram_steps_white(cp))
             end = at;
     }
     return end;
@@ -129,8 +132,8 @@ static void replace_text(nino_buf *out, const char *s, size_t len, const nino_st
         }
 }
 
-static void apply(const nino_unigram *u, const nino_step *step, nino_buf *out, const char *s,
-                  size_t len)
+static void unigram_steps_apply(const nino_unigram *u, const nino_step *step, nino_buf *out,
+                                const char *s, size_t len)
 {
     size_t from;
     switch (step->kind) {
@@ -146,11 +149,11 @@ static void apply(const nino_unigram *u, const nino_step *step, nino_buf *out, c
 }
 
 // The text after all steps, in `a`; `b` is scratch.
-static void normalise(const nino_unigram *u, nino_buf *a, nino_buf *b)
+static void unigram_steps_normalise(const nino_unigram *u, nino_buf *a, nino_buf *b)
 {
     for (int i = 0; i < u->steps->n_steps && a->len; i++) {
         nino_buf_clear(b);
-        apply(u, &u->steps->step[i], b, a->data, a->len);
+        unigram_steps_apply(u, &u->steps->step[i], b, a->data, a->len);
         const nino_buf t = *a;
         *a = *b;
         *b = t;
@@ -162,8 +165,8 @@ static void normalise(const nino_unigram *u, nino_buf *a, nino_buf *b)
 
 // A part without white space, or any where the pre-tokeniser does not split: spaces become the
 // space piece, then each word with the space in front of it goes to the model.
-static void add_part(const nino_unigram *u, nino_ids *w, nino_buf *scratch, const char *s,
-                     size_t len, bool is_first)
+static void unigram_steps_add_part(const nino_unigram *u, nino_ids *w, nino_buf *scratch,
+                                   const char *s, size_t len, bool is_first)
 {
     const nino_steps *p = u->steps;
     const size_t n_space = p->space ? strlen(p->space) : 0;
@@ -197,7 +200,8 @@ static void add_part(const nino_unigram *u, nino_ids *w, nino_buf *scratch, cons
     }
 }
 
-static void add_text(const nino_unigram *u, nino_ids *w, const char *s, size_t len, bool is_first)
+static void unigram_steps_add_text(const nino_unigram *u, nino_ids *w, const char *s, size_t len,
+                                   bool is_first)
 {
     nino_buf text = { 0 }, scratch = { 0 };
     uint32_t cp;
@@ -205,18 +209,18 @@ static void add_text(const nino_unigram *u, nino_ids *w, const char *s, size_t l
         at += (size_t) nino_text_next(s + at, len - at, &cp);
         nino_text_put(&text, cp);
     }
-    normalise(u, &text, &scratch);
+    unigram_steps_normalise(u, &text, &scratch);
     w->failed = w->failed || text.failed;
     w->is_too_long = w->is_too_long || text.len > MAX_NORMAL;
     if (!w->failed && !w->is_too_long && !u->steps->splits_spaces && text.len)
-        add_part(u, w, &scratch, text.data, text.len, is_first);
+        unigram_steps_add_part(u, w, &scratch, text.data, text.len, is_first);
     for (size_t at = 0, end; u->steps->splits_spaces && !w->failed && at < text.len; at = end) {
         const size_t gap = white_left(text.data + at, text.len - at);
         is_first = is_first && !gap;
         at += gap;
         end = at + until_white(text.data + at, text.len - at);
         if (end > at)
-            add_part(u, w, &scratch, text.data + at, end - at, is_first);
+            unigram_steps_add_part(u, w, &scratch, text.data + at, end - at, is_first);
         is_first = false;
     }
     nino_buf_release(&text);
@@ -226,7 +230,7 @@ static void add_text(const nino_unigram *u, nino_ids *w, const char *s, size_t l
 // ---- added tokens ----------------------------------------------------------------------------
 
 // Number of the longest added token at s, its length in *n; -1: none.
-static int64_t special_at(const nino_steps *p, const char *s, size_t len, size_t *n)
+static int64_t unigram_steps_special_at(const nino_steps *p, const char *s, size_t len, size_t *n)
 {
     uint64_t hash = NINO_STRINGS_HASH;
     int64_t found = -1;
@@ -247,7 +251,7 @@ void nino_steps_ids(const nino_unigram *u, nino_ids *w, const char *s, size_t le
 {
     size_t from = 0, n = 0;
     for (size_t at = 0; at < len && !w->failed;) {
-        const int64_t i = special_at(u->steps, s + at, len - at, &n);
+        const int64_t i = unigram_steps_special_at(u->steps, s + at, len - at, &n);
         if (i < 0) {
             at++;
             continue;
@@ -255,7 +259,7 @@ void nino_steps_ids(const nino_unigram *u, nino_ids *w, const char *s, size_t le
         const nino_special *t = &u->steps->specials[i];
         const size_t end = t->eats_left ? without_right(s + from, at - from) : at - from;
         if (end)
-            add_text(u, w, s + from, end, !from);
+            unigram_steps_add_text(u, w, s + from, end, !from);
         nino_ids_add(w, t->id);
         at += n;
         if (t->eats_right)
@@ -263,5 +267,5 @@ void nino_steps_ids(const nino_unigram *u, nino_ids *w, const char *s, size_t le
         from = at;
     }
     if (from < len && !w->failed)
-        add_text(u, w, s + from, len - from, !from);
+        unigram_steps_add_text(u, w, s + from, len - from, !from);
 }

@@ -3,7 +3,10 @@
 
 #include <math.h>
 
-static float seen(const nino_seam *m, float v) { return m->is_picture ? fminf(fmaxf(v, 0), 1) : v; }
+static float seam_seen(const nino_seam *m, float v)
+{
+    return m->is_picture ? fminf(fmaxf(v, 0), 1) : v;
+}
 
 void nino_seam_compare(nino_seam *m, const nino_array *a, const nino_array *b)
 {
@@ -14,7 +17,7 @@ void nino_seam_compare(nino_seam *m, const nino_array *a, const nino_array *b)
     double sum = 0;
     float max = 0;
     for (int64_t i = 0; i < n; i++) {
-        const float d = fabsf(seen(m, p[i]) - seen(m, q[i]));
+        const float d = fabsf(seam_seen(m, p[i]) - seam_seen(m, q[i]));
         sum += (double) d;
         max = d > max ? d : max;
     }

@@ -41,7 +41,7 @@ typedef struct job {
 } job;
 
 // ---- one tile --------------------------------------------------------------------------------
-static nino_array *crop(const job *j, int b, nino_tile_rect r)
+static nino_array *tile_crop(const job *j, int b, nino_tile_rect r)
 {
     const int64_t *d = j->in->shape.dim;
     const int64_t w = (int64_t) r.w * j->in_unit, h = (int64_t) r.h * j->in_unit;
@@ -59,7 +59,7 @@ static nino_array *crop(const job *j, int b, nino_tile_rect r)
 
 static nino_tensor *compute(job *j, int b, nino_tile_rect r)
 {
-    nino_array *a = crop(j, b, r);
+    nino_array *a = tile_crop(j, b, r);
     if (!a)
         return nino_stream_fail(j->s, NINO_ERR_NOMEM, j->v->name, "no host memory for a tile");
     nino_tensor *t = nino_upload(j->s, a, nino_stream_act_type(j->s));
@@ -74,7 +74,7 @@ static nino_array *strip(nino_stream *s, nino_tensor *t, int axis, int64_t start
 }
 
 // Overlap of tile i with its neighbour in front of it, 0 if there is none.
-static int shared(const nino_tile_axis *a, int i)
+static int tile_shared(const nino_tile_axis *a, int i)
 {
     return i > 0 && i < a->n ? a->pos[i - 1] + a->len[i - 1] - a->pos[i] : 0;
 }
@@ -84,8 +84,8 @@ static void meter(job *j, const pass *p, int ix, int iy, nino_tensor *t, nino_ar
                   nino_array **bottom)
 {
     const int u = j->out_unit;
-    const int left = shared(&p->x, ix) * u, next = shared(&p->x, ix + 1) * u;
-    const int top = shared(&p->y, iy) * u, below = shared(&p->y, iy + 1) * u;
+    const int left = tile_shared(&p->x, ix) * u, next = tile_shared(&p->x, ix + 1) * u;
+    const int top = tile_shared(&p->y, iy) * u, below = tile_shared(&p->y, iy + 1) * u;
     nino_array *a = left ? strip(j->s, t, 2, 0, left) : NULL;
     nino_seam_compare(&j->seam, *right, a);
     nino_array_unref(&a);
@@ -98,12 +98,12 @@ static void meter(job *j, const pass *p, int ix, int iy, nino_tensor *t, nino_ar
     bottom[ix] = below ? strip(j->s, t, 1, (int64_t) p->y.len[iy] * u - below, below) : NULL;
 }
 
-static void publish_tile(const job *j, const pass *p, int ix, int iy, uint64_t ns)
+static void tile_publish_tile(const job *j, const pass *p, int ix, int iy, uint64_t ns)
 {
     nino_pool *pool = nino_stream_backend(j->s)->pool;
     const int f = j->v->factor;
-    const int left = shared(&p->x, ix), next = shared(&p->x, ix + 1);
-    const int top = shared(&p->y, iy), below = shared(&p->y, iy + 1);
+    const int left = tile_shared(&p->x, ix), next = tile_shared(&p->x, ix + 1);
+    const int top = tile_shared(&p->y, iy), below = tile_shared(&p->y, iy + 1);
     nino_event e = { .kind = NINO_EV_TILE_INFO };
     e.u.tile.x = (uint16_t) (p->x.pos[ix] * f);
     e.u.tile.y = (uint16_t) (p->y.pos[iy] * f);
@@ -139,14 +139,14 @@ static nino_tensor *run_tile(job *j, int b, const pass *p, int ix, int iy, nino_
     canvas = nino_blend(j->s, canvas, t, r.x * u, r.y * u, feather < r.w * u ? feather : 0,
                         feather < r.h * u ? feather : 0, sides);
     if (!nino_stream_status(j->s, NULL) && !nino_stream_finish(j->s, NULL))
-        publish_tile(j, p, ix, iy, nino_now_ns() - start);
+        tile_publish_tile(j, p, ix, iy, nino_now_ns() - start);
     nino_scope_end(j->s);
     j->order++;
     return canvas;
 }
 
 // ---- one image -------------------------------------------------------------------------------
-static bool is_plain(const pass *p) { return p->x.n == 1 && p->y.n == 1; }
+static bool is_tile_plain(const pass *p) { return p->x.n == 1 && p->y.n == 1; }
 
 // The image as one tile; only one among others is reported as a tile.
 static nino_array *run_plain(job *j, int b, const pass *p)
@@ -160,7 +160,7 @@ static nino_array *run_plain(job *j, int b, const pass *p)
     nino_array *a = nino_download(j->s, t, NINO_F32);
     if (is_tile) {
         if (a)
-            publish_tile(j, p, 0, 0, nino_now_ns() - start);
+            tile_publish_tile(j, p, 0, 0, nino_now_ns() - start);
         nino_scope_end(j->s);
     }
     j->order++;
@@ -170,7 +170,7 @@ static nino_array *run_plain(job *j, int b, const pass *p)
 // One pass over image b: [1,H,W,C], NULL after a failure.
 static nino_array *run_pass(job *j, int b, const pass *p)
 {
-    if (is_plain(p))
+    if (is_tile_plain(p))
         return run_plain(j, b, p);
     const int64_t h = (int64_t) j->h * j->out_unit, w = (int64_t) j->w * j->out_unit;
     nino_array *right = NULL, *bottom[NINO_TILE_MAX_AXIS] = { NULL };
@@ -222,7 +222,8 @@ static nino_status run_image(job *j, int b, nino_error *err)
 }
 
 // ---- choosing --------------------------------------------------------------------------------
-static nino_status lay_out(job *j, nino_tile_style style, int tile, int overlap, nino_error *err)
+static nino_status tile_lay_out(job *j, nino_tile_style style, int tile, int overlap,
+                                nino_error *err)
 {
     bool ok = true;
     j->is_stock = style == NINO_TILE_STOCK;
@@ -236,7 +237,8 @@ static nino_status lay_out(job *j, nino_tile_style style, int tile, int overlap,
         for (int i = 0; i < 3; i++)
             ok = ok && nino_tile_axis_stock(&j->pass[i].x, j->w, w[i], overlap) &&
                  nino_tile_axis_stock(&j->pass[i].y, j->h, h[i], overlap);
-        if (ok && is_plain(&j->pass[0]) && is_plain(&j->pass[1]) && is_plain(&j->pass[2]))
+        if (ok && is_tile_plain(&j->pass[0]) && is_tile_plain(&j->pass[1]) &&
+            is_tile_plain(&j->pass[2]))
             j->n_passes = 1; // the mean of three equal images
     } else {
         ok = nino_tile_axis_even(&j->pass[0].x, j->w, tile, overlap) &&
@@ -254,7 +256,7 @@ static nino_status lay_out(job *j, nino_tile_style style, int tile, int overlap,
     return NINO_OK;
 }
 
-static void fill_report(const job *j, nino_tile_report *r)
+static void tile_fill_report(const job *j, nino_tile_report *r)
 {
     const pass *last = &j->pass[j->n_passes - 1];
     const int f = j->v->factor, n = (int) j->in->shape.dim[0];
@@ -269,10 +271,10 @@ static void fill_report(const job *j, nino_tile_report *r)
     nino_seam_report(&j->seam, area, j->computed, f, nino_stream_monitor(j->s), &r->seam);
 }
 
-static double mib(uint64_t bytes) { return (double) bytes / (1 << 20); }
+static double tile_mib(uint64_t bytes) { return (double) bytes / (1 << 20); }
 
 // AUTO: whole when plan says that it fits.
-static nino_status choose(job *j, nino_tile_style *style, nino_tile_report *r, nino_error *err)
+static nino_status tile_choose(job *j, nino_tile_style *style, nino_tile_report *r, nino_error *err)
 {
     nino_vae_need need = { 0 };
     uint64_t budget;
@@ -283,18 +285,18 @@ static nino_status choose(job *j, nino_tile_style *style, nino_tile_report *r, n
     *style = fits ? NINO_TILE_NEVER : NINO_TILE_ALWAYS;
     const uint64_t all = need.activations + need.weights;
     if (!budget)
-        snprintf(r->why, sizeof(r->why), "whole image: %.0f MiB, no budget is set", mib(all));
+        snprintf(r->why, sizeof(r->why), "whole image: %.0f MiB, no budget is set", tile_mib(all));
     else
         snprintf(r->why, sizeof(r->why), "%s: the whole image needs %.0f MiB, the budget is %.0f",
-                 fits ? "whole image" : "tiled", mib(all), mib(budget));
+                 fits ? "whole image" : "tiled", tile_mib(all), tile_mib(budget));
     if (!fits && !nino_stream_is_plan(j->s))
         nino_logf(nino_stream_backend(j->s)->log, NINO_LOG_INFO, "%s: %s MiB", j->v->name, r->why);
     return NINO_OK;
 }
 
 // The device had no room: the next smaller way, false when there is none.
-static bool shrink(job *j, nino_tile_style *style, int *tile, int *overlap, int *halvings,
-                   nino_tile_style fallback, nino_tile_report *r)
+static bool tile_shrink(job *j, nino_tile_style *style, int *tile, int *overlap, int *halvings,
+                        nino_tile_style fallback, nino_tile_report *r)
 {
     if (*style == NINO_TILE_NEVER) {
         *style = fallback;
@@ -313,7 +315,8 @@ static bool shrink(job *j, nino_tile_style *style, int *tile, int *overlap, int 
     return true;
 }
 
-static nino_status run_job(job *j, const nino_tile_params *p, nino_tile_report *r, nino_error *err)
+static nino_status tile_run_job(job *j, const nino_tile_params *p, nino_tile_report *r,
+                                nino_error *err)
 {
     const int f = j->v->factor, n = (int) j->in->shape.dim[0];
     const bool is_never = p->style == NINO_TILE_NEVER;
@@ -333,14 +336,14 @@ static nino_status run_job(job *j, const nino_tile_params *p, nino_tile_report *
     overlap = overlap <= tile / 4 ? overlap : tile / 4;
     snprintf(r->why, sizeof(r->why), "%s", is_never ? "whole image" : "tiles were asked for");
     if (style == NINO_TILE_AUTO)
-        st = choose(j, &style, r, err);
+        st = tile_choose(j, &style, r, err);
     for (int b = 0; b < n && !st;) {
         const uint64_t computed = j->computed;
         const nino_seam seam = j->seam;
-        st = lay_out(j, style, tile, overlap, err);
+        st = tile_lay_out(j, style, tile, overlap, err);
         st = st ? st : run_image(j, b, err);
-        if (st == NINO_ERR_NOMEM && shrink(j, &style, &tile, &overlap, &halvings,
-                                           is_never ? NINO_TILE_STOCK : NINO_TILE_ALWAYS, r)) {
+        if (st == NINO_ERR_NOMEM && tile_shrink(j, &style, &tile, &overlap, &halvings,
+                                                is_never ? NINO_TILE_STOCK : NINO_TILE_ALWAYS, r)) {
             nino_stream_clear_error(j->s);
             j->computed = computed; // the failed attempt is not part of the result
             j->seam = seam;
@@ -350,12 +353,12 @@ static nino_status run_job(job *j, const nino_tile_params *p, nino_tile_report *
         b++;
     }
     if (!st)
-        fill_report(j, r);
+        tile_fill_report(j, r);
     return st;
 }
 
 // ---- decode and encode -----------------------------------------------------------------------
-static nino_status start(job *j, nino_array **out, nino_tile_report *r, nino_error *err)
+static nino_status tile_start(job *j, nino_array **out, nino_tile_report *r, nino_error *err)
 {
     memset(r, 0, sizeof(*r));
     j->out =
@@ -368,14 +371,14 @@ static nino_status start(job *j, nino_array **out, nino_tile_report *r, nino_err
     return NINO_OK;
 }
 
-static nino_status run(job *j, const nino_tile_params *p, nino_array **out, nino_tile_report *r,
-                       nino_error *err)
+static nino_status tile_run(job *j, const nino_tile_params *p, nino_array **out,
+                            nino_tile_report *r, nino_error *err)
 {
     nino_tile_report unused = { 0 };
     r = r ? r : &unused;
-    nino_status st = start(j, out, r, err);
+    nino_status st = tile_start(j, out, r, err);
     if (!st)
-        st = run_job(j, p, r, err);
+        st = tile_run_job(j, p, r, err);
     free(j->pass);
     if (st)
         nino_array_unref(out);
@@ -409,7 +412,7 @@ nino_status nino_vae_decode_tiled(nino_stream *s, const nino_vae *v, const nino_
     j.in_c = v->channels;
     j.out_c = 3;
     j.seam.is_picture = true;
-    return run(&j, p, pixels, report, err);
+    return tile_run(&j, p, pixels, report, err);
 }
 
 nino_status nino_vae_encode_tiled(nino_stream *s, const nino_vae *v, const nino_array *pixels,
@@ -435,5 +438,5 @@ nino_status nino_vae_encode_tiled(nino_stream *s, const nino_vae *v, const nino_
     j.in_y = (int) (d[1] % f / 2);
     j.in_c = 3;
     j.out_c = v->channels;
-    return run(&j, p, z, report, err);
+    return tile_run(&j, p, z, report, err);
 }

@@ -15,7 +15,7 @@ void nino_clip_meter_end(nino_clip_meter *m)
     *m = (nino_clip_meter){ 0 };
 }
 
-static bool grow(nino_clip_meter *m, int64_t n)
+static bool video_meter_grow(nino_clip_meter *m, int64_t n)
 {
     if (n <= m->room)
         return true;
@@ -35,12 +35,12 @@ static bool grow(nino_clip_meter *m, int64_t n)
 
 void nino_clip_meter_border(nino_clip_meter *m, int64_t frame)
 {
-    if (frame > 0 && grow(m, frame + 1))
+    if (frame > 0 && video_meter_grow(m, frame + 1))
         m->border[frame] = true;
 }
 
 // Mean brightness and mean distance of a pixel's strongest channel from its weakest.
-static void look(const float *p, int64_t pixels, double *mean, double *colour)
+static void video_meter_look(const float *p, int64_t pixels, double *mean, double *colour)
 {
     double sum = 0, spread = 0;
     for (int64_t i = 0; i < pixels; i++, p += 3) {
@@ -63,14 +63,14 @@ void nino_clip_meter_frames(nino_clip_meter *m, const nino_array *frames)
 {
     const int64_t *d = frames->shape.dim, frame = d[1] * d[2] * d[3];
     const bool is_new = !m->last;
-    if (!grow(m, m->n + d[0]) ||
+    if (!video_meter_grow(m, m->n + d[0]) ||
         (is_new && !(m->last = nino_array_create(NINO_F32, NINO_SHAPE(1, d[1], d[2], d[3])))))
         return;
     for (int64_t i = 0; i < d[0]; i++, m->n++) {
         const float *p = nino_array_f32(frames) + i * frame;
         const float *before = i ? p - frame : nino_array_f32(m->last);
         double mean, colour;
-        look(p, d[1] * d[2], &mean, &colour);
+        video_meter_look(p, d[1] * d[2], &mean, &colour);
         m->steps[m->n] = m->n ? step_between(p, before, frame) : 0;
         *(m->n ? &m->mean : &m->first_mean) += mean;
         *(m->n ? &m->colour : &m->first_colour) += colour;
@@ -78,15 +78,15 @@ void nino_clip_meter_frames(nino_clip_meter *m, const nino_array *frames)
     memcpy(m->last->data, nino_array_f32(frames) + (d[0] - 1) * frame, m->last->bytes);
 }
 
-static int compare(const void *a, const void *b)
+static int video_meter_compare(const void *a, const void *b)
 {
     const float x = *(const float *) a, y = *(const float *) b;
     return (x > y) - (x < y);
 }
 
-static float median(float *v, int64_t n)
+static float video_meter_median(float *v, int64_t n)
 {
-    qsort(v, (size_t) n, sizeof(*v), compare);
+    qsort(v, (size_t) n, sizeof(*v), video_meter_compare);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
@@ -98,10 +98,10 @@ static float limit_of(const nino_clip_meter *m)
     if (!v)
         return 0;
     memcpy(v, m->steps + 1, (size_t) n * sizeof(*v));
-    const float middle = median(v, n);
+    const float middle = video_meter_median(v, n);
     for (int64_t i = 0; i < n; i++)
         v[i] = fabsf(m->steps[i + 1] - middle);
-    const float limit = middle + 3 * median(v, n);
+    const float limit = middle + 3 * video_meter_median(v, n);
     free(v);
     return limit;
 }

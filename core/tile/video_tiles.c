@@ -48,7 +48,7 @@ static nino_status deliver(job *j, int64_t first, nino_array *a, nino_error *err
 }
 
 // Weight of position i of n, feathered at its first and last positions where sides say so.
-static float ramp(int64_t i, int64_t n, int64_t feather, bool at_start, bool at_end)
+static float video_tiles_ramp(int64_t i, int64_t n, int64_t feather, bool at_start, bool at_end)
 {
     float m = 1;
     if (feather >= n) // like ComfyUI: nothing would be left in the middle
@@ -60,16 +60,17 @@ static float ramp(int64_t i, int64_t n, int64_t feather, bool at_start, bool at_
     return m;
 }
 
-static void add_tile(job *j, int ix, int iy, int64_t first, const nino_array *a)
+static void video_tiles_add_tile(job *j, int ix, int iy, int64_t first, const nino_array *a)
 {
     const int64_t u = j->out_unit, c = j->out_c, n = a->shape.dim[0];
     const int64_t h = a->shape.dim[1], w = a->shape.dim[2], height = j->h * u, width = j->w * u;
     const int64_t x0 = j->x.pos[ix] * u, y0 = j->y.pos[iy] * u, feather = j->overlap * u;
     const bool all = j->is_stock;
     for (int64_t y = 0; y < h; y++) {
-        const float my = ramp(y, h, feather, all || iy > 0, all || iy + 1 < j->y.n);
+        const float my = video_tiles_ramp(y, h, feather, all || iy > 0, all || iy + 1 < j->y.n);
         for (int64_t x = 0; x < w; x++) {
-            const float m = my * ramp(x, w, feather, all || ix > 0, all || ix + 1 < j->x.n);
+            const float m =
+                my * video_tiles_ramp(x, w, feather, all || ix > 0, all || ix + 1 < j->x.n);
             const int64_t at = (y0 + y) * width + x0 + x;
             if (first == 0)
                 j->weight[at] += m;
@@ -97,7 +98,7 @@ static nino_array *cut_out(const nino_array *a, int64_t x0, int64_t y0, int64_t 
     return b;
 }
 
-static int shared(const nino_tile_axis *a, int i)
+static int video_tiles_shared(const nino_tile_axis *a, int i)
 {
     return i > 0 && i < a->n ? a->pos[i - 1] + a->len[i - 1] - a->pos[i] : 0;
 }
@@ -106,8 +107,10 @@ static int shared(const nino_tile_axis *a, int i)
 static void meter_tile(job *j, int ix, int iy, const nino_array *a)
 {
     const int64_t u = j->out_unit, w = a->shape.dim[2], h = a->shape.dim[1];
-    const int64_t left = shared(&j->x, ix) * u, next = shared(&j->x, ix + 1) * u;
-    const int64_t top = shared(&j->y, iy) * u, below = shared(&j->y, iy + 1) * u;
+    const int64_t left = video_tiles_shared(&j->x, ix) * u,
+                  next = video_tiles_shared(&j->x, ix + 1) * u;
+    const int64_t top = video_tiles_shared(&j->y, iy) * u,
+                  below = video_tiles_shared(&j->y, iy + 1) * u;
     nino_array *b = left ? cut_out(a, 0, 0, left, h) : NULL;
     nino_seam_compare(&j->seam, j->right, b);
     nino_array_unref(&b);
@@ -120,20 +123,21 @@ static void meter_tile(job *j, int ix, int iy, const nino_array *a)
     j->bottom[ix] = below ? cut_out(a, 0, h - below, w, below) : NULL;
 }
 
-static nino_status emit(job *j, int ix, int iy, int64_t first, nino_array *a, nino_error *err)
+static nino_status video_tiles_emit(job *j, int ix, int iy, int64_t first, nino_array *a,
+                                    nino_error *err)
 {
     if (!j->canvas)
         return deliver(j, first, a, err);
     if (first == 0)
         meter_tile(j, ix, iy, a);
     if (!nino_stream_is_plan(j->s))
-        add_tile(j, ix, iy, first, a);
+        video_tiles_add_tile(j, ix, iy, first, a);
     return NINO_OK;
 }
 
 // ---- one tile --------------------------------------------------------------------------------
 
-static nino_tensor *upload(job *j, int ix, int iy, int64_t first, int64_t n)
+static nino_tensor *video_tiles_upload(job *j, int ix, int iy, int64_t first, int64_t n)
 {
     const int64_t *d = j->in->shape.dim, u = j->in_unit;
     const int64_t w = j->x.len[ix] * u, h = j->y.len[iy] * u;
@@ -205,7 +209,7 @@ static nino_status stream_tile(job *j, int ix, int iy, nino_error *err)
         int64_t n, first;
         cut_piece(j, i, &first, &n);
         begin_piece(j, i, pieces);
-        nino_tensor *y = nino_vae_clip_next(j->s, &clip, upload(j, ix, iy, first, n));
+        nino_tensor *y = nino_vae_clip_next(j->s, &clip, video_tiles_upload(j, ix, iy, first, n));
         nino_array *a = end_piece(j, y, i, pieces, done, nino_vae_clip_bytes(&clip), err);
         const int64_t frames = a ? a->shape.dim[0] : 0;
         if (!a)
@@ -214,7 +218,7 @@ static nino_status stream_tile(job *j, int ix, int iy, nino_error *err)
             st = nino_fail(err, NINO_ERR_DEVICE, j->v->name, "a piece gave %lld frames",
                            (long long) frames);
         else
-            st = emit(j, ix, iy, done, a, err);
+            st = video_tiles_emit(j, ix, iy, done, a, err);
         nino_clip_meter_border(&j->meter, done);
         done += frames;
         nino_array_unref(&a);
@@ -224,7 +228,7 @@ static nino_status stream_tile(job *j, int ix, int iy, nino_error *err)
 }
 
 // Frames first ... of a.
-static nino_array *take_frames(const nino_array *a, int64_t first, int64_t n)
+static nino_array *video_tiles_take_frames(const nino_array *a, int64_t first, int64_t n)
 {
     const int64_t *d = a->shape.dim, frame = d[1] * d[2] * d[3];
     nino_array *b = nino_array_create(NINO_F32, NINO_SHAPE(n, d[1], d[2], d[3]));
@@ -234,7 +238,7 @@ static nino_array *take_frames(const nino_array *a, int64_t first, int64_t n)
 }
 
 // n frames of `to`, from `first` on, become a mixture that begins like `tail` and ends like itself.
-static void mix(const nino_array *tail, nino_array *to, int64_t first, int64_t n)
+static void video_tiles_mix(const nino_array *tail, nino_array *to, int64_t first, int64_t n)
 {
     const int64_t *d = to->shape.dim, frame = d[1] * d[2] * d[3];
     for (int64_t i = 0; i < n; i++) {
@@ -255,14 +259,14 @@ static nino_status split_chunk(job *j, int ix, int iy, const nino_chunk *c, int6
         return nino_fail(err, NINO_ERR_DEVICE, j->v->name, "a chunk of %lld gave %lld frames",
                          (long long) c->n, (long long) frames);
     if (*tail)
-        mix(*tail, a, c->skip, c->blend);
-    nino_array *out = take_frames(a, c->skip, n);
+        video_tiles_mix(*tail, a, c->skip, c->blend);
+    nino_array *out = video_tiles_take_frames(a, c->skip, n);
     nino_status st = out ? NINO_OK : nino_video_no_memory(j->v, err);
     nino_array_unref(tail);
-    if (!st && kept && !(*tail = take_frames(a, c->skip + n, kept)))
+    if (!st && kept && !(*tail = video_tiles_take_frames(a, c->skip + n, kept)))
         st = nino_video_no_memory(j->v, err);
     if (!st)
-        st = emit(j, ix, iy, c->from, out, err);
+        st = video_tiles_emit(j, ix, iy, c->from, out, err);
     nino_array_unref(&out);
     return st;
 }
@@ -279,7 +283,7 @@ static nino_status chunk_tile(job *j, int ix, int iy, nino_error *err)
     for (int i = 0; !st && nino_chunk_get(t, size, overlap, tc, radius, i, &c); i++) {
         const bool has_next = nino_chunk_get(t, size, overlap, tc, radius, i + 1, &next);
         begin_piece(j, i, 0);
-        nino_tensor *y = j->v->decode_clip(j->s, j->v, upload(j, ix, iy, c.first, c.n));
+        nino_tensor *y = j->v->decode_clip(j->s, j->v, video_tiles_upload(j, ix, iy, c.first, c.n));
         nino_array *a = end_piece(j, y, i, 0, c.from, 0, err);
         st = a ? split_chunk(j, ix, iy, &c, has_next ? next.from : j->n_out,
                              has_next ? next.blend : 0, a, &tail, err)
@@ -291,10 +295,11 @@ static nino_status chunk_tile(job *j, int ix, int iy, nino_error *err)
     return st;
 }
 
-static void publish_tile(const job *j, int ix, int iy, uint64_t ns)
+static void video_tiles_publish_tile(const job *j, int ix, int iy, uint64_t ns)
 {
-    const int f = j->v->factor, left = shared(&j->x, ix), next = shared(&j->x, ix + 1);
-    const int top = shared(&j->y, iy), below = shared(&j->y, iy + 1);
+    const int f = j->v->factor, left = video_tiles_shared(&j->x, ix),
+              next = video_tiles_shared(&j->x, ix + 1);
+    const int top = video_tiles_shared(&j->y, iy), below = video_tiles_shared(&j->y, iy + 1);
     nino_event e = { .kind = NINO_EV_TILE_INFO };
     e.u.tile.x = (uint16_t) (j->x.pos[ix] * f);
     e.u.tile.y = (uint16_t) (j->y.pos[iy] * f);
@@ -345,7 +350,7 @@ static nino_status run_tiles(job *j, nino_error *err)
             nino_scope_begin(j->s, NINO_EV_TILE, "tile", (uint32_t) i, (uint32_t) n_tiles);
         st = (j->v->decode_next ? stream_tile : chunk_tile)(j, ix, iy, err);
         if (!st && n_tiles > 1)
-            publish_tile(j, ix, iy, nino_now_ns() - start);
+            video_tiles_publish_tile(j, ix, iy, nino_now_ns() - start);
         if (n_tiles > 1)
             nino_scope_end(j->s);
     }
@@ -381,7 +386,8 @@ static nino_status run_clip(job *j, nino_error *err)
 
 // ---- choosing --------------------------------------------------------------------------------
 
-static nino_status lay_out(job *j, nino_tile_style style, int tile, int overlap, nino_error *err)
+static nino_status video_tiles_lay_out(job *j, nino_tile_style style, int tile, int overlap,
+                                       nino_error *err)
 {
     const bool stock = style == NINO_TILE_STOCK;
     const int w = style == NINO_TILE_NEVER ? j->w : tile,
@@ -396,9 +402,10 @@ static nino_status lay_out(job *j, nino_tile_style style, int tile, int overlap,
                      tile * j->v->factor, overlap * j->v->factor);
 }
 
-static double mib(uint64_t bytes) { return (double) bytes / (1 << 20); }
+static double video_tiles_mib(uint64_t bytes) { return (double) bytes / (1 << 20); }
 
-static nino_status choose(job *j, nino_tile_style *style, nino_tile_report *r, nino_error *err)
+static nino_status video_tiles_choose(job *j, nino_tile_style *style, nino_tile_report *r,
+                                      nino_error *err)
 {
     nino_vae_need need = { 0 };
     uint64_t budget;
@@ -410,12 +417,13 @@ static nino_status choose(job *j, nino_tile_style *style, nino_tile_report *r, n
     const bool fits = nino_vae_fits(j->s, &need, &budget);
     *style = fits ? NINO_TILE_NEVER : NINO_TILE_ALWAYS;
     snprintf(r->why, sizeof(r->why), "%s: whole frames need %.0f MiB, the budget is %.0f MiB%s",
-             fits ? "whole frames" : "tiled", mib(need.activations + need.weights), mib(budget),
-             budget ? "" : " (none)");
+             fits ? "whole frames" : "tiled", video_tiles_mib(need.activations + need.weights),
+             video_tiles_mib(budget), budget ? "" : " (none)");
     return NINO_OK;
 }
 
-static bool shrink(job *j, nino_tile_style *style, int *tile, int *overlap, nino_tile_report *r)
+static bool video_tiles_shrink(job *j, nino_tile_style *style, int *tile, int *overlap,
+                               nino_tile_report *r)
 {
     if (*style == NINO_TILE_NEVER)
         *style = NINO_TILE_ALWAYS;
@@ -431,7 +439,7 @@ static bool shrink(job *j, nino_tile_style *style, int *tile, int *overlap, nino
     return true;
 }
 
-static void fill_report(const job *j, nino_tile_report *r)
+static void video_tiles_fill_report(const job *j, nino_tile_report *r)
 {
     const int f = j->v->factor;
     const uint64_t area = (uint64_t) j->w * (uint64_t) j->h * (uint64_t) j->n_in;
@@ -459,21 +467,22 @@ nino_status nino_video_job_run(job *j, nino_tile_report *r, nino_error *err)
                          j->p->tile.tile, MIN_TILE * f, j->p->tile.overlap);
     overlap = overlap <= tile / 4 ? overlap : tile / 4;
     snprintf(r->why, sizeof(r->why), "%s", is_never ? "whole frames" : "tiles were asked for");
-    if (style == NINO_TILE_AUTO && (st = choose(j, &style, r, err)))
+    if (style == NINO_TILE_AUTO && (st = video_tiles_choose(j, &style, r, err)))
         return st;
     for (;;) {
         const uint64_t start = nino_now_ns();
         j->computed = 0;
         j->seam = (nino_seam){ .is_picture = j->is_decode };
         nino_clip_meter_begin(&j->meter);
-        st = lay_out(j, style, tile, overlap, err);
+        st = video_tiles_lay_out(j, style, tile, overlap, err);
         st = st ? st : run_clip(j, err);
         if (!st) {
-            fill_report(j, r);
+            video_tiles_fill_report(j, r);
             nino_clip_meter_publish(&j->meter, nino_stream_monitor(j->s), nino_now_ns() - start);
         }
         nino_clip_meter_end(&j->meter);
-        if (st != NINO_ERR_NOMEM || j->has_begun || !shrink(j, &style, &tile, &overlap, r))
+        if (st != NINO_ERR_NOMEM || j->has_begun ||
+            !video_tiles_shrink(j, &style, &tile, &overlap, r))
             return st;
         nino_stream_clear_error(j->s);
     }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static nino_wjob *find(const nino_worker *w, uint64_t id, nino_reply *out)
+static nino_wjob *answer_find(const nino_worker *w, uint64_t id, nino_reply *out)
 {
     nino_wjob *j = nino_jobs_find(&w->jobs, id);
     if (!j)
@@ -21,7 +21,7 @@ static nino_wjob *find(const nino_worker *w, uint64_t id, nino_reply *out)
 
 static nino_wjob *find_waiting(const nino_worker *w, uint64_t id, nino_reply *out)
 {
-    nino_wjob *j = find(w, id, out);
+    nino_wjob *j = answer_find(w, id, out);
     if (!j || j->q.state == NINO_QUEUE_WAITING)
         return j;
     nino_fail(&out->err, NINO_ERR_RANGE, "job", "job %llu is %s, not waiting",
@@ -44,7 +44,7 @@ static void enqueue(nino_worker *w, nino_wjob *j, int position, nino_reply *out)
     out->job = j->q.id;
 }
 
-static void queue(nino_worker *w, const nino_control *c, nino_reply *out)
+static void answer_queue(nino_worker *w, const nino_control *c, nino_reply *out)
 {
     if (!c->workflow) {
         nino_fail(&out->err, NINO_ERR_FORMAT, "workflow", "is missing");
@@ -71,7 +71,7 @@ static void queue(nino_worker *w, const nino_control *c, nino_reply *out)
 
 static void retry(nino_worker *w, const nino_control *c, nino_reply *out)
 {
-    const nino_wjob *old = find(w, c->job, out);
+    const nino_wjob *old = answer_find(w, c->job, out);
     if (!old)
         return;
     if (old->q.state == NINO_QUEUE_WAITING || old->q.state == NINO_QUEUE_RUNNING ||
@@ -103,7 +103,7 @@ static void move(nino_worker *w, const nino_control *c, nino_reply *out)
 }
 
 // Out of every list; the workflow goes after the queue that does not name it any more is stored.
-static void drop(nino_worker *w, nino_wjob *j)
+static void answer_drop(nino_worker *w, nino_wjob *j)
 {
     nino_jobs_unlink(&w->jobs, j);
     nino_worker_save(w);
@@ -115,20 +115,20 @@ static void remove_job(nino_worker *w, const nino_control *c, nino_reply *out)
 {
     if (!c->job) {
         while (w->jobs.finished)
-            drop(w, w->jobs.finished);
+            answer_drop(w, w->jobs.finished);
         return;
     }
-    nino_wjob *j = find(w, c->job, out);
+    nino_wjob *j = answer_find(w, c->job, out);
     if (j && j == w->jobs.running)
         nino_fail(&out->err, NINO_ERR_RANGE, "job", "job %llu is running: cancel it first",
                   (unsigned long long) c->job);
     else if (j)
-        drop(w, j);
+        answer_drop(w, j);
 }
 
 static void cancel(nino_worker *w, const nino_control *c, nino_reply *out)
 {
-    nino_wjob *j = c->job ? find(w, c->job, out) : w->jobs.running;
+    nino_wjob *j = c->job ? answer_find(w, c->job, out) : w->jobs.running;
     if (!j)
         return; // nothing runs: as asked
     if (j == w->jobs.running) {
@@ -148,7 +148,7 @@ static void cancel(nino_worker *w, const nino_control *c, nino_reply *out)
     }
 }
 
-static void set(nino_worker *w, const nino_control *c, nino_reply *out)
+static void answer_set(nino_worker *w, const nino_control *c, nino_reply *out)
 {
     size_t len = 0;
     nino_wjob *j = find_waiting(w, c->job, out);
@@ -196,16 +196,16 @@ static void request_locked(nino_worker *w, const nino_control *c, nino_reply *ou
 {
     const nino_wjob *j;
     switch (c->cmd) {
-    case NINO_CONTROL_QUEUE: queue(w, c, out); break;
+    case NINO_CONTROL_QUEUE: answer_queue(w, c, out); break;
     case NINO_CONTROL_MOVE: move(w, c, out); break;
     case NINO_CONTROL_REMOVE: remove_job(w, c, out); break;
     case NINO_CONTROL_PAUSE: pause_queue(w, true); break;
     case NINO_CONTROL_RESUME: pause_queue(w, false); break;
     case NINO_CONTROL_CANCEL: cancel(w, c, out); break;
-    case NINO_CONTROL_SET: set(w, c, out); break;
+    case NINO_CONTROL_SET: answer_set(w, c, out); break;
     case NINO_CONTROL_RETRY: retry(w, c, out); break;
     case NINO_CONTROL_WORKFLOW:
-        if ((j = find(w, c->job, out)))
+        if ((j = answer_find(w, c->job, out)))
             nino_buf_add(&out->text, j->workflow, j->workflow_bytes);
         break;
     case NINO_CONTROL_SHUTDOWN: shut_down(w, c); break;
@@ -216,7 +216,7 @@ static void request_locked(nino_worker *w, const nino_control *c, nino_reply *ou
     }
 }
 
-static void request(void *priv, const nino_control *c, nino_reply *out)
+static void answer_request(void *priv, const nino_control *c, nino_reply *out)
 {
     nino_worker *w = priv;
     const bool trim = c->cmd == NINO_CONTROL_TRIM;
@@ -235,7 +235,7 @@ static void request(void *priv, const nino_control *c, nino_reply *out)
     pthread_mutex_unlock(&w->lock);
 }
 
-static void state(void *priv, nino_buf *out)
+static void answer_state(void *priv, nino_buf *out)
 {
     nino_worker *w = priv;
     nino_queue q;
@@ -248,4 +248,4 @@ static void state(void *priv, nino_buf *out)
     pthread_mutex_unlock(&w->lock);
 }
 
-const nino_server_ops nino_worker_ops = { request, state };
+const nino_server_ops nino_worker_ops = { answer_request, answer_state };

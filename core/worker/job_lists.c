@@ -160,7 +160,7 @@ nino_wjob *nino_jobs_finish(nino_jobs *jobs, nino_wjob *j)
     return extra;
 }
 
-static size_t add_list(nino_queue_job *out, size_t n, const nino_wjob *list)
+static size_t job_lists_add_list(nino_queue_job *out, size_t n, const nino_wjob *list)
 {
     for (; list; list = list->next, n++)
         if (out)
@@ -170,12 +170,14 @@ static size_t add_list(nino_queue_job *out, size_t n, const nino_wjob *list)
 
 nino_queue_job *nino_jobs_list(const nino_jobs *jobs, size_t *n)
 {
-    *n = add_list(NULL, add_list(NULL, add_list(NULL, 0, jobs->running), jobs->waiting),
-                  jobs->finished);
+    *n = job_lists_add_list(
+        NULL, job_lists_add_list(NULL, job_lists_add_list(NULL, 0, jobs->running), jobs->waiting),
+        jobs->finished);
     nino_queue_job *out = calloc(*n + 1, sizeof(*out));
     if (out)
-        add_list(out, add_list(out, add_list(out, 0, jobs->running), jobs->waiting),
-                 jobs->finished);
+        job_lists_add_list(
+            out, job_lists_add_list(out, job_lists_add_list(out, 0, jobs->running), jobs->waiting),
+            jobs->finished);
     return out;
 }
 

@@ -40,7 +40,7 @@ static void lock_path(nino_buf *path, const char *dir)
 }
 
 // Takes the lock and says in the file who has it.
-static nino_status take(nino_store *s, nino_error *err)
+static nino_status queue_store_take(nino_store *s, nino_error *err)
 {
     nino_buf path = { 0 };
     lock_path(&path, s->dir);
@@ -94,7 +94,7 @@ nino_store *nino_store_open(const char *dir, nino_error *err)
         st = dir ? nino_fail(err, NINO_ERR_NOMEM, "", "out of memory")
                  : nino_fail(err, NINO_ERR_MISSING, "HOME",
                              "is not set, nor is XDG_STATE_HOME: no place to keep the queue");
-    else if (!(st = nino_file_mkdirs(s->dir, true, err)) && !(st = take(s, err)))
+    else if (!(st = nino_file_mkdirs(s->dir, true, err)) && !(st = queue_store_take(s, err)))
         nino_file_sweep_parts(s->dir);
     if (st)
         nino_store_close(&s);

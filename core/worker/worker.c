@@ -88,7 +88,7 @@ static void take_news(nino_worker *w, nino_wjob *j)
 }
 
 // Runs j to its end. The lock is held, and let go while waiting.
-static nino_status follow(nino_worker *w, nino_wjob *j, nino_error *err)
+static nino_status worker_follow(nino_worker *w, nino_wjob *j, nino_error *err)
 {
     nino_status st = NINO_OK;
     for (bool is_done = false; !is_done;) {
@@ -112,7 +112,7 @@ static nino_status run_one(nino_worker *w, nino_wjob *j, nino_error *err)
     nino_job *job = g ? nino_job_start(w->ctx, g, &o, err) : NULL;
     pthread_mutex_lock(&w->lock);
     w->job = job;
-    const nino_status st = job ? follow(w, j, err) : err->code;
+    const nino_status st = job ? worker_follow(w, j, err) : err->code;
     w->job = NULL;
     pthread_mutex_unlock(&w->lock);
     nino_job_destroy(&job);
@@ -222,7 +222,7 @@ void nino_worker_stop(nino_worker *w)
 
 // ---- create and destroy ------------------------------------------------------------------------
 
-static bool keep_text(nino_worker *w, const char **text)
+static bool worker_keep_text(nino_worker *w, const char **text)
 {
     return !*text || (*text = nino_arena_strdup(w->arena, *text));
 }
@@ -230,11 +230,11 @@ static bool keep_text(nino_worker *w, const char **text)
 static bool keep_params(nino_worker *w)
 {
     nino_ctx_params *p = &w->params;
-    return nino_options_keep(&w->options, w->arena) && keep_text(w, &p->device) &&
-           keep_text(w, &p->cache_dir) && keep_text(w, &p->title);
+    return nino_options_keep(&w->options, w->arena) && worker_keep_text(w, &p->device) &&
+           worker_keep_text(w, &p->cache_dir) && worker_keep_text(w, &p->title);
 }
 
-static nino_status open_parts(nino_worker *w, const nino_worker_params *p, nino_error *err)
+static nino_status worker_open_parts(nino_worker *w, const nino_worker_params *p, nino_error *err)
 {
     bool was_paused = false;
     nino_device_info info;
@@ -294,7 +294,7 @@ nino_worker *nino_worker_create(const nino_worker_params *params, nino_error *er
     pthread_condattr_destroy(&clock);
     w->jobs.next_id = 1;
     w->version = 1;
-    if (!take_params(w, params, &p, err) || open_parts(w, &p, err))
+    if (!take_params(w, params, &p, err) || worker_open_parts(w, &p, err))
         nino_worker_destroy(&w);
     return w;
 }

@@ -291,7 +291,7 @@ static const char *code_of(const nino_error *e)
     return "value";
 }
 
-static void check_file(check *c, nino_gnode *n, const nino_param *p, const char *name)
+static void graph_check_check_file(check *c, nino_gnode *n, const nino_param *p, const char *name)
 {
     nino_error e = { 0 };
     for (const char *const *w = p->extra; w && *w; w++)
@@ -336,10 +336,10 @@ static void check_param(check *c, nino_gnode *n, const nino_param *p, const nino
     }
     nino_param_store(p, n->params, &value);
     if (p->type == NINO_FILE && !p->is_inert)
-        check_file(c, n, p, value.s);
+        graph_check_check_file(c, n, p, value.s);
 }
 
-static bool is_listed(const char *const *list, const char *key)
+static bool is_graph_check_listed(const char *const *list, const char *key)
 {
     for (; list && *list; list++)
         if (!strcmp(*list, key))
@@ -352,7 +352,7 @@ static void check_extra_inputs(check *c, nino_gnode *n, const nino_json *inputs)
     int ignored = 0;
     for (const nino_json *v = inputs ? inputs->child : NULL; v; v = v->next) {
         if (nino_port_find(n->def, v->key) || nino_param_find(n->def, v->key) ||
-            (n->alias && is_listed(n->alias->ignored, v->key)))
+            (n->alias && is_graph_check_listed(n->alias->ignored, v->key)))
             continue;
         if (ignored++ < MAX_IGNORED)
             issue(c, NINO_ISSUE_WARNING, "ignored_input", n, v->key,
@@ -393,7 +393,7 @@ static void check_node(check *c, nino_gnode *n)
               nino_param_find(n->def, e.where) ? e.where : NULL, "%s", e.msg);
 }
 
-static void forget(nino_graph *g)
+static void graph_check_forget(nino_graph *g)
 {
     nino_arena_destroy(&g->checked);
     g->order = NULL;
@@ -410,7 +410,7 @@ size_t nino_graph_check(nino_graph *g, const nino_ctx *ctx,
                         void (*report)(void *priv, const nino_issue *issue), void *priv)
 {
     check c = { .g = g, .ctx = ctx, .report = report, .priv = priv };
-    forget(g);
+    graph_check_forget(g);
     c.failed = !(g->checked = nino_arena_create());
     if (!c.failed)
         collect_links(&c);

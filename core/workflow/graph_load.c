@@ -127,7 +127,8 @@ nino_graph *nino_graph_load(const void *data, size_t len, const char *name, nino
 #define MAX_FILE ((size_t) 256 << 20) // a picture may be larger than its metadata
 
 // The header of a safetensors file, however large the file is. *len stays 0 for other files.
-static nino_status read_header(const char *path, char **data, size_t *len, nino_error *err)
+static nino_status graph_load_read_header(const char *path, char **data, size_t *len,
+                                          nino_error *err)
 {
     char head[9];
     struct stat sb;
@@ -154,7 +155,7 @@ nino_graph *nino_graph_load_file(const char *path, nino_error *err)
     size_t len = 0;
     nino_graph *g = NULL;
     const bool is_stdin = !strcmp(path, "-");
-    nino_status st = is_stdin ? NINO_OK : read_header(path, &data, &len, err);
+    nino_status st = is_stdin ? NINO_OK : graph_load_read_header(path, &data, &len, err);
     if (st == NINO_OK && !len)
         st = nino_file_read(path, MAX_FILE, true, &data, &len, err);
     if (st == NINO_OK)

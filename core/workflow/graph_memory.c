@@ -30,7 +30,7 @@ static bool is_too_large(const nino_raster *r)
            r->n > (r->frames ? most / r->frames : most);
 }
 
-static nino_shape shape_of(const nino_raster *r, int channels)
+static nino_shape graph_memory_shape_of(const nino_raster *r, int channels)
 {
     return r->frames ? NINO_SHAPE(r->n, r->frames, r->height, r->width, channels)
                      : NINO_SHAPE(r->n, r->height, r->width, channels);
@@ -39,7 +39,7 @@ static nino_shape shape_of(const nino_raster *r, int channels)
 // Channels [from, from + n) of every cell.
 static nino_array *take_channels(const nino_raster *r, int from, int n)
 {
-    nino_array *a = nino_array_create(NINO_F32, shape_of(r, n));
+    nino_array *a = nino_array_create(NINO_F32, graph_memory_shape_of(r, n));
     const int64_t cells = a ? nino_shape_count(&a->shape) / n : 0;
     for (int64_t i = 0; i < cells; i++)
         for (int k = 0; k < n; k++) {
@@ -51,7 +51,7 @@ static nino_array *take_channels(const nino_raster *r, int from, int n)
     return a;
 }
 
-static bool is_finite(const nino_array *a)
+static bool is_graph_memory_finite(const nino_array *a)
 {
     const int64_t n = nino_shape_count(&a->shape);
     for (int64_t i = 0; i < n; i++)
@@ -61,7 +61,7 @@ static bool is_finite(const nino_array *a)
 }
 
 // As LoadImage has it: 1 - alpha, or 64x64 zeros.
-static nino_array *make_mask(const nino_raster *r)
+static nino_array *graph_memory_make_mask(const nino_raster *r)
 {
     if (r->channels < 4)
         return nino_array_create(NINO_F32, NINO_SHAPE(r->n, 64, 64));
@@ -79,13 +79,13 @@ static nino_status make_values(const nino_raster *r, nino_port_type type, const 
 {
     const bool is_image = type == NINO_PORT_IMAGE;
     nino_array *a = take_channels(r, 0, is_image ? 3 : r->channels);
-    nino_array *mask = is_image ? make_mask(r) : NULL;
+    nino_array *mask = is_image ? graph_memory_make_mask(r) : NULL;
     out[0] = nino_value_create(type);
     out[1] = is_image ? nino_value_create(NINO_PORT_MASK) : NULL;
     nino_status st = NINO_OK;
     if (!a || !out[0] || (is_image && (!mask || !out[1])))
         st = nino_fail(err, NINO_ERR_NOMEM, node, "out of memory");
-    else if (!is_finite(a) || (mask && !is_finite(mask)))
+    else if (!is_graph_memory_finite(a) || (mask && !is_graph_memory_finite(mask)))
         st = nino_fail(err, NINO_ERR_RANGE, node, "a value is not finite");
     if (st == NINO_OK) {
         *(is_image ? &out[0]->u.image : &out[0]->u.latent.samples) = nino_array_ref(a);
@@ -105,8 +105,8 @@ static nino_hash hash_raster(const nino_raster *r, int64_t bytes)
     return nino_hash_bytes(parts, sizeof(parts));
 }
 
-static nino_status set(nino_graph *g, const char *node, nino_port_type type,
-                       const nino_raster *given, nino_error *err)
+static nino_status graph_memory_set(nino_graph *g, const char *node, nino_port_type type,
+                                    const nino_raster *given, nino_error *err)
 {
     nino_raster r;
     nino_value *v[NINO_MAX_GIVEN] = { NULL };
@@ -137,7 +137,7 @@ static nino_status set(nino_graph *g, const char *node, nino_port_type type,
             nino_value_unref(&v[1]);
             return st;
         }
-        const nino_shape shape = shape_of(&r, r.channels);
+        const nino_shape shape = graph_memory_shape_of(&r, r.channels);
         key = hash_raster(&r, nino_shape_count(&shape) * (r.type == NINO_RASTER_F32 ? 4 : 1));
     }
     for (int k = 0; k < NINO_MAX_GIVEN; k++) {
@@ -151,13 +151,13 @@ static nino_status set(nino_graph *g, const char *node, nino_port_type type,
 nino_status nino_graph_set_image(nino_graph *g, const char *node, const nino_raster *image,
                                  nino_error *err)
 {
-    return set(g, node, NINO_PORT_IMAGE, image, err);
+    return graph_memory_set(g, node, NINO_PORT_IMAGE, image, err);
 }
 
 nino_status nino_graph_set_latent(nino_graph *g, const char *node, const nino_raster *latent,
                                   nino_error *err)
 {
-    return set(g, node, NINO_PORT_LATENT, latent, err);
+    return graph_memory_set(g, node, NINO_PORT_LATENT, latent, err);
 }
 
 void nino_raster_of(const nino_array *a, nino_raster *out)

@@ -21,7 +21,7 @@ static uint32_t hash_id(const char *s)
 }
 
 // The slot of the id, or the free one where it belongs.
-static uint32_t probe(const nino_graph *g, const char *id)
+static uint32_t graph_parse_probe(const nino_graph *g, const char *id)
 {
     uint32_t i = hash_id(id) & g->index_mask;
     while (g->index[i] >= 0 && strcmp(g->nodes[g->index[i]].id, id))
@@ -31,7 +31,7 @@ static uint32_t probe(const nino_graph *g, const char *id)
 
 int nino_graph_find(const nino_graph *g, const char *id)
 {
-    return g->n_nodes ? g->index[probe(g, id)] : -1;
+    return g->n_nodes ? g->index[graph_parse_probe(g, id)] : -1;
 }
 
 static bool build_index(nino_graph *g)
@@ -45,7 +45,7 @@ static bool build_index(nino_graph *g)
     g->index_mask = size - 1;
     memset(g->index, 0xff, size * sizeof(*g->index));
     for (int i = 0; i < g->n_nodes; i++)
-        g->index[probe(g, g->nodes[i].id)] = i;
+        g->index[graph_parse_probe(g, g->nodes[i].id)] = i;
     return true;
 }
 
@@ -61,7 +61,8 @@ static nino_status bad_node(const nino_graph *g, const nino_json *n, const char 
                           n->line, n->col);
 }
 
-static nino_status read_node(const nino_graph *g, nino_json *n, nino_gnode *out, nino_error *err)
+static nino_status graph_parse_read_node(const nino_graph *g, nino_json *n, nino_gnode *out,
+                                         nino_error *err)
 {
     if (n->type != NINO_JSON_OBJECT)
         return bad_node(g, n, "schema", "a node must be an object", err);
@@ -84,7 +85,7 @@ static nino_status read_node(const nino_graph *g, nino_json *n, nino_gnode *out,
     return NINO_OK;
 }
 
-static nino_status read_nodes(nino_graph *g, nino_error *err)
+static nino_status graph_parse_read_nodes(nino_graph *g, nino_error *err)
 {
     if (g->prompt->count > NINO_GRAPH_MAX_NODES)
         return nino_fail_kind(err, NINO_ERR_FORMAT, "limit", g->name,
@@ -94,7 +95,7 @@ static nino_status read_nodes(nino_graph *g, nino_error *err)
     if (!g->nodes)
         return nino_fail(err, NINO_ERR_NOMEM, g->name, "out of memory");
     for (nino_json *n = g->prompt->child; n; n = n->next) {
-        const nino_status st = read_node(g, n, &g->nodes[g->n_nodes], err);
+        const nino_status st = graph_parse_read_node(g, n, &g->nodes[g->n_nodes], err);
         if (st)
             return st;
         g->n_nodes++;
@@ -104,7 +105,7 @@ static nino_status read_nodes(nino_graph *g, nino_error *err)
 
 // ---- forms of a file -------------------------------------------------------------------------
 
-static nino_json *member(nino_json *obj, const char *key) // nino_json_get() for editing
+static nino_json *graph_parse_member(nino_json *obj, const char *key) // nino_json_get() for editing
 {
     return (nino_json *) nino_json_get(obj, key);
 }
@@ -123,7 +124,7 @@ static nino_status keep_workflow(nino_graph *g, const nino_json *ui, nino_error 
 }
 
 // The document is the editor's form, or holds it in `root`: the API form is made from it.
-static nino_status convert(nino_graph *g, nino_json *root, nino_error *err)
+static nino_status graph_parse_convert(nino_graph *g, nino_json *root, nino_error *err)
 {
     const nino_json_limits limits = { .max_bytes = 2 * NINO_GRAPH_MAX_BYTES };
     nino_buf api = { 0 };
@@ -148,13 +149,14 @@ static nino_status find_prompt(nino_graph *g, nino_error *err)
         return nino_fail_kind(err, NINO_ERR_FORMAT, "schema", g->name,
                               "a workflow must be an object at 1:1");
     if (nino_ui_is(root))
-        return convert(g, root, err);
+        return graph_parse_convert(g, root, err);
     g->prompt = root;
-    nino_json *inner = member(root, "prompt"), *beside = member(root, "workflow");
+    nino_json *inner = graph_parse_member(root, "prompt"),
+              *beside = graph_parse_member(root, "workflow");
     const bool has_prompt =
         inner && inner->type == NINO_JSON_OBJECT && !nino_json_get(inner, "class_type");
     if (!has_prompt && beside && nino_ui_is(beside))
-        return convert(g, beside, err);
+        return graph_parse_convert(g, beside, err);
     if (!has_prompt)
         return NINO_OK;
     g->prompt = inner;
@@ -170,7 +172,7 @@ nino_status nino_graph_parse(nino_graph *g, const char *text, size_t len, nino_e
     const nino_json_limits limits = { .max_bytes = NINO_GRAPH_MAX_BYTES, .allow_bom = true };
     nino_status st = nino_json_parse(text, len, g->name, &limits, &g->doc, err);
     if (st == NINO_OK && (st = find_prompt(g, err)) == NINO_OK)
-        st = read_nodes(g, err);
+        st = graph_parse_read_nodes(g, err);
     return st;
 }
 
@@ -238,7 +240,7 @@ const char *nino_graph_ui_json(nino_graph *g, size_t *len)
 }
 
 // Characters beyond ASCII only occur inside strings, where an escape means the same.
-static char *to_ascii(const char *utf8, size_t len)
+static char *graph_parse_to_ascii(const char *utf8, size_t len)
 {
     nino_buf ascii = { 0 };
     nino_buf_add(&ascii, "", 0);
@@ -263,7 +265,7 @@ static char *ascii_of(const nino_json_doc *doc, const nino_json *v)
 {
     nino_buf utf8 = { 0 };
     nino_json_write(&utf8, doc, v);
-    char *text = utf8.failed ? NULL : to_ascii(utf8.data, utf8.len);
+    char *text = utf8.failed ? NULL : graph_parse_to_ascii(utf8.data, utf8.len);
     nino_buf_release(&utf8);
     return text;
 }
@@ -273,7 +275,7 @@ char *nino_graph_prompt_ascii(const nino_graph *g) { return ascii_of(g->doc, g->
 bool nino_graph_workflow_ascii(const nino_graph *g, char **out)
 {
     *out = g->ui              ? ascii_of(g->ui_doc, g->ui->root)
-           : g->workflow_json ? to_ascii(g->workflow_json, strlen(g->workflow_json))
+           : g->workflow_json ? graph_parse_to_ascii(g->workflow_json, strlen(g->workflow_json))
                               : NULL;
     return *out || (!g->ui && !g->workflow_json);
 }

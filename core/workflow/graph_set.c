@@ -17,7 +17,8 @@ static nino_status unknown(const char *what, const char *text, nino_error *err)
 }
 
 // By id, else by the one class name or title that is equal.
-static nino_status find_node(const nino_graph *g, const char *name, int *out, nino_error *err)
+static nino_status graph_set_find_node(const nino_graph *g, const char *name, int *out,
+                                       nino_error *err)
 {
     *out = nino_graph_find(g, name);
     for (int pass = 0; pass < 2 && *out < 0; pass++)
@@ -84,8 +85,8 @@ static nino_status value_json(const nino_gnode *n, const char *input, const char
     return NINO_OK;
 }
 
-static nino_status set_input(nino_graph *g, int i, const char *input, const char *json,
-                             nino_error *err)
+static nino_status graph_set_set_input(nino_graph *g, int i, const char *input, const char *json,
+                                       nino_error *err)
 {
     nino_json *n = g->nodes[i].json;
     if (!nino_json_get(n, "inputs")) {
@@ -102,7 +103,7 @@ static nino_status follow_place(nino_graph *g, const nino_ui_place *p, nino_erro
     nino_buf text = { 0 };
     nino_ui_place_text(g->ui, p, &text);
     const nino_status st = text.failed ? nino_fail(err, NINO_ERR_NOMEM, p->key, "out of memory")
-                                       : set_input(g, p->node, p->key, text.data, err);
+                                       : graph_set_set_input(g, p->node, p->key, text.data, err);
     nino_buf_release(&text);
     return st;
 }
@@ -198,14 +199,14 @@ nino_status nino_graph_set(nino_graph *g, const char *assignment, nino_error *er
         st = nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
         goto end;
     }
-    if ((st = find_node(g, node, &i, err)) ||
+    if ((st = graph_set_find_node(g, node, &i, err)) ||
         (st = value_json(&g->nodes[i], input, eq + 1, &json, err)))
         goto end;
     if (json.failed)
         st = nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
     else if (g->ui)
         st = set_both(g, i, input, json.data, err);
-    else if ((st = set_input(g, i, input, json.data, err)) == NINO_OK && g->workflow_json)
+    else if ((st = graph_set_set_input(g, i, input, json.data, err)) == NINO_OK && g->workflow_json)
         st = set_attached(g, i, input, json.data, err);
 end:
     nino_buf_release(&json);

@@ -10,15 +10,15 @@
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 
-static nino_status refuse(const nino_axis *a, const char *item, size_t len, const char *why,
-                          nino_error *err)
+static nino_status grid_refuse(const nino_axis *a, const char *item, size_t len, const char *why,
+                               nino_error *err)
 {
     char shown[64];
     nino_utf8_printable(shown, sizeof(shown), item, len);
     return nino_fail(err, NINO_ERR_ARG, a->input, "'%s' %s", shown, why);
 }
 
-static nino_status add(nino_axis *a, const char *text, size_t len, nino_error *err)
+static nino_status grid_add(nino_axis *a, const char *text, size_t len, nino_error *err)
 {
     if (a->n == NINO_AXIS_MAX)
         return nino_fail(err, NINO_ERR_ARG, a->input, "more than %d values", NINO_AXIS_MAX);
@@ -63,7 +63,7 @@ static bool read_decimal(const char *s, size_t len, decimal *out)
     return n && s[len - 1] != '.';
 }
 
-static bool widen(decimal *d, int digits)
+static bool grid_widen(decimal *d, int digits)
 {
     for (; d->digits < digits; d->digits++)
         if (__builtin_mul_overflow(d->v, 10, &d->v))
@@ -81,11 +81,11 @@ static nino_status add_decimal(nino_axis *a, decimal d, nino_error *err)
     int n = snprintf(text, sizeof(text), "%s%" PRIu64, d.v < 0 ? "-" : "", v / unit);
     if (d.digits)
         n += snprintf(text + n, sizeof(text) - (size_t) n, ".%0*" PRIu64, d.digits, v % unit);
-    return add(a, text, (size_t) n, err);
+    return grid_add(a, text, (size_t) n, err);
 }
 
 // FROM..TO or FROM..TO:STEP. False: no range.
-static bool read_range(const char *s, size_t len, decimal part[3])
+static bool grid_read_range(const char *s, size_t len, decimal part[3])
 {
     const char *dots = memmem(s, len, "..", 2);
     if (!dots)
@@ -97,18 +97,18 @@ static bool read_range(const char *s, size_t len, decimal part[3])
            (!colon || read_decimal(colon + 1, (size_t) (end - colon - 1), &part[2]));
 }
 
-static nino_status add_range(nino_axis *a, const char *item, size_t len, decimal part[3],
-                             nino_error *err)
+static nino_status grid_add_range(nino_axis *a, const char *item, size_t len, decimal part[3],
+                                  nino_error *err)
 {
     nino_status st = NINO_OK;
     int digits = part[0].digits;
     for (int i = 1; i < 3; i++)
         digits = part[i].digits > digits ? part[i].digits : digits;
-    if (digits > 18 || !widen(&part[0], digits) || !widen(&part[1], digits) ||
-        !widen(&part[2], digits))
-        return refuse(a, item, len, "has too many digits", err);
+    if (digits > 18 || !grid_widen(&part[0], digits) || !grid_widen(&part[1], digits) ||
+        !grid_widen(&part[2], digits))
+        return grid_refuse(a, item, len, "has too many digits", err);
     if (part[2].v <= 0)
-        return refuse(a, item, len, "needs a step above 0", err);
+        return grid_refuse(a, item, len, "needs a step above 0", err);
     const bool is_down = part[1].v < part[0].v;
     int64_t v = part[0].v;
     do {
@@ -124,7 +124,7 @@ static nino_status add_range(nino_axis *a, const char *item, size_t len, decimal
 // ---- the list ----------------------------------------------------------------------------------
 
 // A value between quotes; *s comes to stand behind it.
-static nino_status add_quoted(nino_axis *a, const char **s, nino_error *err)
+static nino_status grid_add_quoted(nino_axis *a, const char **s, nino_error *err)
 {
     const char *begin = *s, *p = begin + 1;
     nino_buf b = { 0 };
@@ -137,28 +137,28 @@ static nino_status add_quoted(nino_axis *a, const char **s, nino_error *err)
     if (b.failed)
         st = nino_fail(err, NINO_ERR_NOMEM, a->input, "out of memory");
     else if (!*p)
-        st = refuse(a, begin, strlen(begin), "lacks its closing quote", err);
+        st = grid_refuse(a, begin, strlen(begin), "lacks its closing quote", err);
     else if (p[1] && p[1] != ',')
-        st = refuse(a, begin, strlen(begin), "needs a comma behind its closing quote", err);
+        st = grid_refuse(a, begin, strlen(begin), "needs a comma behind its closing quote", err);
     else
-        st = add(a, b.data, b.len, err);
+        st = grid_add(a, b.data, b.len, err);
     nino_buf_release(&b);
     *s = *p ? p + 1 : p;
     return st;
 }
 
-static nino_status add_item(nino_axis *a, const char **s, nino_error *err)
+static nino_status grid_add_item(nino_axis *a, const char **s, nino_error *err)
 {
     const size_t len = strcspn(*s, ",");
     const char *item = *s;
     decimal part[3];
     if (*item == '"')
-        return add_quoted(a, s, err);
+        return grid_add_quoted(a, s, err);
     *s += len;
     if (!len)
         return nino_fail(err, NINO_ERR_ARG, a->input, "a value is empty (\"\" is an empty text)");
-    return read_range(item, len, part) ? add_range(a, item, len, part, err)
-                                       : add(a, item, len, err);
+    return grid_read_range(item, len, part) ? grid_add_range(a, item, len, part, err)
+                                            : grid_add(a, item, len, err);
 }
 
 nino_status nino_axis_parse(const char *text, nino_axis *out, nino_error *err)
@@ -175,7 +175,7 @@ nino_status nino_axis_parse(const char *text, nino_axis *out, nino_error *err)
     if (!(a.input = strndup(text, (size_t) (eq - text))))
         return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
     for (const char *s = eq + 1;; s++) {
-        if ((st = add_item(&a, &s, err)) || !*s)
+        if ((st = grid_add_item(&a, &s, err)) || !*s)
             break;
     }
     if (st)

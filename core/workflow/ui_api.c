@@ -24,7 +24,7 @@ typedef struct emit {
     nino_error *err;
 } emit;
 
-static nino_status nomem(emit *e) { return nino_ui_nomem(e->ui, e->err); }
+static nino_status ui_api_nomem(emit *e) { return nino_ui_nomem(e->ui, e->err); }
 
 // ---- inputs of one node ----------------------------------------------------------------------
 
@@ -36,7 +36,7 @@ static input *find_input(emit *e, const char *name)
     return NULL;
 }
 
-static bool set_input(emit *e, input in)
+static bool ui_api_set_input(emit *e, input in)
 {
     input *old = find_input(e, in.name);
     if (!old && !nino_ui_grow((void **) &e->inputs, e->n_inputs, &e->cap_inputs, sizeof(in)))
@@ -77,8 +77,9 @@ static bool take_port(emit *e, int32_t instance, const nino_ui_port *p)
     switch (s.found) {
     case NINO_UI_FOUND_NOTHING: return true;
     case NINO_UI_FOUND_NODE:
-        return set_input(e, (input){ p->name, NULL, s.instance, s.node, s.slot });
-    case NINO_UI_FOUND_VALUE: return set_input(e, (input){ p->name, s.value, 0, NINO_UI_NONE, 0 });
+        return ui_api_set_input(e, (input){ p->name, NULL, s.instance, s.node, s.slot });
+    case NINO_UI_FOUND_VALUE:
+        return ui_api_set_input(e, (input){ p->name, s.value, 0, NINO_UI_NONE, 0 });
     case NINO_UI_FOUND_MUTED: drop_input(e, p->name); return true;
     case NINO_UI_FOUND_BROKEN: drop_input(e, p->name); return add_issue(e, p->name, &s);
     }
@@ -96,7 +97,7 @@ static bool collect_inputs(emit *e, int32_t instance, int32_t node)
         return false;
     for (int32_t i = 0; i < w.n; i++)
         if (w.list[i].value &&
-            !set_input(e, (input){ w.list[i].name, w.list[i].value, 0, NINO_UI_NONE, 0 }))
+            !ui_api_set_input(e, (input){ w.list[i].name, w.list[i].value, 0, NINO_UI_NONE, 0 }))
             return false;
     for (int32_t i = 0; i < n->n_ports; i++)
         if (!take_port(e, instance, &n->ports[i]))
@@ -107,7 +108,7 @@ static bool collect_inputs(emit *e, int32_t instance, int32_t node)
 // ---- values of group nodes -------------------------------------------------------------------
 
 // How many entries of the outer node's widgets_values belong to node i of the group.
-static int32_t count_values(nino_ui *ui, const nino_ui_instance *x, int32_t i, bool *failed)
+static int32_t ui_api_count_values(nino_ui *ui, const nino_ui_instance *x, int32_t i, bool *failed)
 {
     const nino_ui_node *n = &ui->nodes[ui->scopes[x->scope].first + i];
     nino_ui_widgets w;
@@ -136,7 +137,7 @@ static bool place_values(nino_ui *ui)
         const nino_ui_scope *s = &ui->scopes[x->scope];
         for (int32_t i = 0; s->is_group && i < s->n_nodes && !failed; i++) {
             x->value_at[i] = x->n_values;
-            x->n_values += count_values(ui, x, i, &failed);
+            x->n_values += ui_api_count_values(ui, x, i, &failed);
         }
     }
     return !failed;
@@ -165,7 +166,7 @@ static int print_id(const nino_ui *ui, nino_ui_member m, char id[2 * NINO_GRAPH_
                     ui->nodes[m.node].id);
 }
 
-static void add_id(emit *e, int32_t instance, int32_t node)
+static void ui_api_add_id(emit *e, int32_t instance, int32_t node)
 {
     char id[2 * NINO_GRAPH_MAX_NAME + 2];
     const int n = print_id(e->ui, (nino_ui_member){ instance, node }, id);
@@ -201,12 +202,12 @@ void nino_ui_place_text(const nino_ui *ui, const nino_ui_place *p, nino_buf *out
     add_literal(ui, ui->members[p->node], p->key, p->value, out);
 }
 
-static bool add_input(emit *e, nino_ui_member m, const input *in)
+static bool ui_api_add_input(emit *e, nino_ui_member m, const input *in)
 {
     nino_ui *ui = e->ui;
     if (in->node >= 0) {
         nino_buf_addc(e->out, '[');
-        add_id(e, in->instance, in->node);
+        ui_api_add_id(e, in->instance, in->node);
         nino_buf_addf(e->out, ", %" PRId32 "]", in->slot);
         return true;
     }
@@ -217,23 +218,23 @@ static bool add_input(emit *e, nino_ui_member m, const input *in)
     return true;
 }
 
-static nino_status add_node(emit *e, int32_t instance, int32_t node)
+static nino_status ui_api_add_node(emit *e, int32_t instance, int32_t node)
 {
     nino_ui *ui = e->ui;
     const nino_ui_node *n = &ui->nodes[node];
     const char *title = n->title ? n->title : n->def ? n->def->title : n->type;
     if (!collect_inputs(e, instance, node) || !nino_ui_grow((void **) &ui->members, ui->n_members,
                                                             &ui->cap_members, sizeof(*ui->members)))
-        return nomem(e);
+        return ui_api_nomem(e);
     nino_buf_adds(e->out, ui->n_members ? ",\n  " : "\n  ");
-    add_id(e, instance, node);
+    ui_api_add_id(e, instance, node);
     nino_buf_adds(e->out, ": {\n    \"inputs\": {");
     for (int32_t i = 0; i < e->n_inputs; i++) {
         nino_buf_adds(e->out, i ? ",\n      " : "\n      ");
         nino_buf_add_json_string(e->out, e->inputs[i].name, strlen(e->inputs[i].name));
         nino_buf_adds(e->out, ": ");
-        if (!add_input(e, (nino_ui_member){ instance, node }, &e->inputs[i]))
-            return nomem(e);
+        if (!ui_api_add_input(e, (nino_ui_member){ instance, node }, &e->inputs[i]))
+            return ui_api_nomem(e);
     }
     nino_buf_adds(e->out,
                   e->n_inputs ? "\n    },\n    \"class_type\": " : "},\n    \"class_type\": ");
@@ -242,14 +243,14 @@ static nino_status add_node(emit *e, int32_t instance, int32_t node)
     nino_buf_add_json_string(e->out, title, strlen(title));
     nino_buf_adds(e->out, "}\n  }");
     ui->members[ui->n_members++] = (nino_ui_member){ instance, node };
-    return e->out->failed ? nomem(e) : NINO_OK;
+    return e->out->failed ? ui_api_nomem(e) : NINO_OK;
 }
 
 // Nodes in the order of the file, those of a subgraph where its instance stands.
 nino_status nino_ui_to_api(nino_ui *ui, nino_buf *out, nino_error *err)
 {
     emit e = { .ui = ui, .out = out, .err = err };
-    nino_status st = place_values(ui) ? NINO_OK : nomem(&e);
+    nino_status st = place_values(ui) ? NINO_OK : ui_api_nomem(&e);
     nino_buf_addc(out, '{');
     for (int32_t i = 0; i >= 0 && !st;) {
         nino_ui_instance *x = &ui->instances[i];
@@ -263,9 +264,9 @@ nino_status nino_ui_to_api(nino_ui *ui, nino_buf *out, nino_error *err)
         if (x->child[at] >= 0)
             i = x->child[at];
         else if (n->kind == NINO_UI_NODE && !n->is_muted && !n->is_bypassed)
-            st = add_node(&e, i, s->first + at);
+            st = ui_api_add_node(&e, i, s->first + at);
     }
     nino_buf_adds(out, ui->n_members ? "\n}\n" : "}\n");
     free(e.inputs);
-    return st ? st : out->failed ? nomem(&e) : NINO_OK;
+    return st ? st : out->failed ? ui_api_nomem(&e) : NINO_OK;
 }

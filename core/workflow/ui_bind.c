@@ -118,7 +118,7 @@ static bool same_names(const nino_ui_widgets *a, const nino_ui_widgets *b)
 // ---- values ----------------------------------------------------------------------------------
 
 // Could this value be one of such a widget?
-static bool fits(char kind, const nino_json *v)
+static bool ui_bind_fits(char kind, const nino_json *v)
 {
     double d;
     switch (v->type) {
@@ -166,7 +166,7 @@ static bool deal(nino_ui_widgets *w, nino_json *v)
             w->is_complete = false;
             continue;
         }
-        all_fit = all_fit && fits(to->kind, v);
+        all_fit = all_fit && ui_bind_fits(to->kind, v);
         w->n_used++;
         v = v->next;
         if (v && is_slot(to->mark, v, i + 1 < w->n ? to[1].kind : 0)) {
@@ -195,13 +195,13 @@ static bool deal_order(nino_ui *ui, const nino_node_def *def, const nino_widget_
     for (int32_t i = 0; i < n; i++, v = v->next) {
         const char *key = order->keys[i];
         const nino_param *p = nino_param_find(def, key);
-        if (!p && key[0] == '-' && key[1] && !fits(key[1], v))
+        if (!p && key[0] == '-' && key[1] && !ui_bind_fits(key[1], v))
             return false;
         if (!p)
             continue;
         w.list[w.n] = widget_of(p);
         w.list[w.n].value = v;
-        if (!fits(w.list[w.n++].kind, v))
+        if (!ui_bind_fits(w.list[w.n++].kind, v))
             return false;
     }
     w.n_used = n;
@@ -211,7 +211,7 @@ static bool deal_order(nino_ui *ui, const nino_node_def *def, const nino_widget_
 }
 
 // widgets_values as an object: by name, as some packs of nodes write it.
-static bool by_name(nino_ui *ui, const nino_json *values, nino_ui_widgets *w)
+static bool ui_bind_by_name(nino_ui *ui, const nino_json *values, nino_ui_widgets *w)
 {
     const bool is_open = !w->n; // nothing is known: take them all
     if (is_open && !(w->list = nino_arena_alloc(ui->arena, values->count * sizeof(*w->list))))
@@ -251,7 +251,7 @@ bool nino_ui_bind(nino_ui *ui, const nino_ui_node *n, nino_json *values, int32_t
     if (ui->scopes[n->scope].is_group)
         mark_linked(ui, n, out);
     if (!values || values->type == NINO_JSON_OBJECT)
-        return !values || by_name(ui, values, out);
+        return !values || ui_bind_by_name(ui, values, out);
     if (values->type != NINO_JSON_ARRAY)
         return true;
     nino_json *first = (nino_json *) nino_json_at(values, (uint32_t) from);

@@ -44,7 +44,7 @@ static nino_status forget_id(nino_ui *ui, const nino_json *list, const char *id,
     return NINO_OK;
 }
 
-static nino_status cut(edit *e, nino_ui_port *port)
+static nino_status ui_edit_cut(edit *e, nino_ui_port *port)
 {
     nino_ui *ui = e->ui;
     const nino_ui_link *l = port->link >= 0 ? &ui->links[port->link] : NULL;
@@ -76,7 +76,7 @@ static nino_ui_port *connected_port(const nino_ui_node *n, const char *key)
 
 // ---- places ----------------------------------------------------------------------------------
 
-static nino_ui_place *find_place(const nino_ui *ui, int32_t i, const char *key)
+static nino_ui_place *ui_edit_find_place(const nino_ui *ui, int32_t i, const char *key)
 {
     for (int32_t k = 0; k < ui->n_places; k++)
         if (ui->places[k].node == i && !strcmp(ui->places[k].key, key))
@@ -105,7 +105,8 @@ static nino_json *find_value(const nino_ui_widgets *w, const char *name)
 }
 
 // One widget of the new array: its value, and the entry that belongs to it.
-static bool add_value(const edit *e, const nino_ui_widget *w, const nino_json *old, nino_buf *out)
+static bool ui_edit_add_value(const edit *e, const nino_ui_widget *w, const nino_json *old,
+                              nino_buf *out)
 {
     const nino_param *p = e->node->def ? nino_param_find(e->node->def, w->name) : NULL;
     nino_buf_adds(out, out->len > 1 ? ", " : "");
@@ -148,8 +149,9 @@ static nino_status add_places(edit *e, const nino_ui_widgets *now)
         return NINO_OK; // nobody asks for the API form of this one
     for (int32_t i = 0; i < now->n; i++) {
         const nino_ui_widget *w = &now->list[i];
-        if (w->value && strcmp(w->name, e->key) != 0 && !find_place(e->ui, e->member, w->name) &&
-            !connected_port(e->node, w->name) && !add_place(e->ui, e->member, w->name, w->value))
+        if (w->value && strcmp(w->name, e->key) != 0 &&
+            !ui_edit_find_place(e->ui, e->member, w->name) && !connected_port(e->node, w->name) &&
+            !add_place(e->ui, e->member, w->name, w->value))
             return nino_ui_nomem(e->ui, e->err);
     }
     return NINO_OK;
@@ -198,7 +200,7 @@ static nino_status rewrite(edit *e, const nino_ui_widgets *old, nino_json **valu
         found = found || !strcmp(now.list[i].name, e->key);
         if (!v && found && strcmp(now.list[i].name, e->key) != 0)
             break; // the tail stays away
-        if (!add_value(e, &now.list[i], v, &b))
+        if (!ui_edit_add_value(e, &now.list[i], v, &b))
             st = refuse(e, "the value of %.60s before it is not in the file", now.list[i].name);
     }
     nino_buf_addc(&b, ']');
@@ -240,7 +242,7 @@ static nino_status write_widget(edit *e, nino_json **value)
 // ---- setting ---------------------------------------------------------------------------------
 
 // The choice of control_after_generate stands behind its value.
-static nino_status write_control(edit *e)
+static nino_status ui_edit_write_control(edit *e)
 {
     nino_ui_widgets w;
     nino_ui *ui = e->ui;
@@ -260,7 +262,7 @@ nino_status nino_ui_set_widget(nino_ui *ui, int32_t node, const char *key, const
     nino_json *value = NULL;
     if (ui->scopes[e.node->scope].is_group)
         return refuse(&e, "it is inside a group node");
-    return is_control ? write_control(&e) : write_widget(&e, &value);
+    return is_control ? ui_edit_write_control(&e) : write_widget(&e, &value);
 }
 
 nino_status nino_ui_set(nino_ui *ui, int32_t i, const char *key, const char *json,
@@ -268,7 +270,7 @@ nino_status nino_ui_set(nino_ui *ui, int32_t i, const char *key, const char *jso
 {
     edit e = { ui, i, &ui->nodes[ui->members[i].node], key, json, err };
     const nino_ui_scope *s = &ui->scopes[e.node->scope];
-    nino_ui_place *place = find_place(ui, i, key);
+    nino_ui_place *place = ui_edit_find_place(ui, i, key);
     nino_json *value = NULL;
     *shared = NULL;
     if (json[0] == '[')
@@ -282,7 +284,7 @@ nino_status nino_ui_set(nino_ui *ui, int32_t i, const char *key, const char *jso
     nino_ui_port *port = connected_port(e.node, key);
     nino_status st = write_widget(&e, &value);
     if (st == NINO_OK && port)
-        st = cut(&e, port);
+        st = ui_edit_cut(&e, port);
     if (st == NINO_OK && value && !add_place(ui, i, key, value))
         st = nino_ui_nomem(ui, err);
     return st;

@@ -13,7 +13,7 @@
 
 // ---- types -----------------------------------------------------------------------------------
 
-static bool has_word(const char *list, const char *word, size_t len)
+static bool has_ui_follow_word(const char *list, const char *word, size_t len)
 {
     for (;;) {
         const size_t n = strcspn(list, ",");
@@ -32,7 +32,7 @@ static bool agree(const char *a, const char *b)
         return true;
     for (;; a++) {
         const size_t n = strcspn(a, ",");
-        if (has_word(b, a, n))
+        if (has_ui_follow_word(b, a, n))
             return true;
         if (!*(a += n))
             return false;
@@ -120,49 +120,49 @@ typedef struct walk {
     nino_ui_source *out;
 } walk;
 
-static void end(walk *w, nino_ui_found found)
+static void ui_follow_end(walk *w, nino_ui_found found)
 {
     w->out->found = found;
     w->link = NULL;
     w->port = NULL;
 }
 
-static void broken(walk *w, const char *why, const char *link_id)
+static void ui_follow_broken(walk *w, const char *why, const char *link_id)
 {
     w->out->why = why;
     snprintf(w->out->link, sizeof(w->out->link), "%s", link_id ? link_id : "?");
-    end(w, NINO_UI_FOUND_BROKEN);
+    ui_follow_end(w, NINO_UI_FOUND_BROKEN);
 }
 
-static void give(walk *w, nino_json *value)
+static void ui_follow_give(walk *w, nino_json *value)
 {
     w->out->value = value;
-    end(w, value ? NINO_UI_FOUND_VALUE : NINO_UI_FOUND_NOTHING);
+    ui_follow_end(w, value ? NINO_UI_FOUND_VALUE : NINO_UI_FOUND_NOTHING);
 }
 
 // Output `slot` of an instance: on inside, at what its output node receives.
-static void enter(walk *w, int32_t node, const nino_ui_link *l)
+static void ui_follow_enter(walk *w, int32_t node, const nino_ui_link *l)
 {
     const nino_ui_scope *s = &w->ui->scopes[w->ui->nodes[node].inner];
     const nino_ui_instance *x = &w->ui->instances[w->instance];
     const int32_t child = x->child[node - w->ui->scopes[x->scope].first];
     if (l->slot >= s->n_outputs || child < 0) {
-        broken(w, "comes from an output that the subgraph does not have", l->id);
+        ui_follow_broken(w, "comes from an output that the subgraph does not have", l->id);
         return;
     }
     w->instance = child;
     if (s->outputs[l->slot] >= 0)
         w->link = &w->ui->links[s->outputs[l->slot]];
     else
-        end(w, NINO_UI_FOUND_NOTHING);
+        ui_follow_end(w, NINO_UI_FOUND_NOTHING);
 }
 
 // Input `slot` of the subgraph: on outside, at the instance node.
-static void leave(walk *w, const nino_ui_link *l)
+static void ui_follow_leave(walk *w, const nino_ui_link *l)
 {
     const nino_ui_instance *x = &w->ui->instances[w->instance];
     if (x->parent < 0) {
-        broken(w, "comes from outside of the workflow", l->id);
+        ui_follow_broken(w, "comes from outside of the workflow", l->id);
         return;
     }
     const nino_ui_node *n = &w->ui->nodes[x->node];
@@ -171,7 +171,7 @@ static void leave(walk *w, const nino_ui_link *l)
     if (port && port->link_id)
         w->port = port;
     else
-        give(w, promoted(n, port));
+        ui_follow_give(w, promoted(n, port));
 }
 
 static void follow_node(walk *w, int32_t node, const nino_ui_link *l)
@@ -182,7 +182,7 @@ static void follow_node(walk *w, int32_t node, const nino_ui_link *l)
         w->ui->work += (uint64_t) n->n_ports;
         w->port = passed_through(n, l->slot, w->want);
         if (!w->port)
-            end(w, NINO_UI_FOUND_NOTHING);
+            ui_follow_end(w, NINO_UI_FOUND_NOTHING);
         return;
     }
     switch (n->kind) {
@@ -190,13 +190,13 @@ static void follow_node(walk *w, int32_t node, const nino_ui_link *l)
         w->out->instance = w->instance;
         w->out->node = node;
         w->out->slot = l->slot;
-        end(w, n->is_muted ? NINO_UI_FOUND_MUTED : NINO_UI_FOUND_NODE);
+        ui_follow_end(w, n->is_muted ? NINO_UI_FOUND_MUTED : NINO_UI_FOUND_NODE);
         return;
     case NINO_UI_INSTANCE:
         if (n->is_muted)
-            end(w, NINO_UI_FOUND_MUTED);
+            ui_follow_end(w, NINO_UI_FOUND_MUTED);
         else
-            enter(w, node, l);
+            ui_follow_enter(w, node, l);
         return;
     case NINO_UI_REROUTE: w->port = n->ports; break;
     case NINO_UI_GET:
@@ -204,33 +204,33 @@ static void follow_node(walk *w, int32_t node, const nino_ui_link *l)
         w->port = setter ? setter->ports : NULL;
         break;
     case NINO_UI_VALUE:
-        give(w, (nino_json *) nino_json_at(nino_ui_values(w->ui, w->instance, node, &from),
-                                           (uint32_t) from));
+        ui_follow_give(w, (nino_json *) nino_json_at(
+                              nino_ui_values(w->ui, w->instance, node, &from), (uint32_t) from));
         return;
     case NINO_UI_NOTE: break;
     }
     if (!w->port)
-        end(w, NINO_UI_FOUND_NOTHING);
+        ui_follow_end(w, NINO_UI_FOUND_NOTHING);
 }
 
-static void step(walk *w)
+static void ui_follow_step(walk *w)
 {
     const nino_ui_link *l = w->link;
     const nino_ui_port *port = w->port;
     w->link = NULL;
     w->port = NULL;
     if (port && !port->link_id)
-        end(w, NINO_UI_FOUND_NOTHING);
+        ui_follow_end(w, NINO_UI_FOUND_NOTHING);
     else if (port && port->link < 0)
-        broken(w, "does not exist", port->link_id);
+        ui_follow_broken(w, "does not exist", port->link_id);
     else if (port)
         w->link = &w->ui->links[port->link];
     else if (l->is_double)
-        broken(w, "is defined twice, differently", l->id);
+        ui_follow_broken(w, "is defined twice, differently", l->id);
     else if (l->origin == NINO_UI_OUTER)
-        leave(w, l);
+        ui_follow_leave(w, l);
     else if (l->origin < 0)
-        broken(w, "comes from a node that does not exist", l->id);
+        ui_follow_broken(w, "comes from a node that does not exist", l->id);
     else
         follow_node(w, l->origin, l);
 }
@@ -242,10 +242,10 @@ void nino_ui_follow(nino_ui *ui, int32_t instance, const nino_ui_port *port, nin
     for (int n = 0; w.link || w.port; n++) {
         const char *id = w.link ? w.link->id : w.port->link_id;
         if (n == MAX_STEPS)
-            broken(&w, "runs in a circle", id);
+            ui_follow_broken(&w, "runs in a circle", id);
         else if (ui->work++ > MAX_WORK)
-            broken(&w, "is one of too many that share a long way", id);
+            ui_follow_broken(&w, "is one of too many that share a long way", id);
         else
-            step(&w);
+            ui_follow_step(&w);
     }
 }

@@ -23,7 +23,8 @@ struct nino_ui_index {
     entry *slot;
 };
 
-static entry *probe(const struct nino_ui_index *x, char what, int32_t scope, const char *name)
+static entry *ui_read_probe(const struct nino_ui_index *x, char what, int32_t scope,
+                            const char *name)
 {
     uint32_t h = 2166136261u ^ (uint32_t) scope * 0x9e3779b9u ^ (uint32_t) what;
     for (const char *c = name; *c; c++)
@@ -43,7 +44,7 @@ static bool grow_index(struct nino_ui_index *x)
         return false;
     for (uint32_t i = 0; x->slot && i <= x->mask; i++)
         if (x->slot[i].name)
-            *probe(&wider, x->slot[i].what, x->slot[i].scope, x->slot[i].name) = x->slot[i];
+            *ui_read_probe(&wider, x->slot[i].what, x->slot[i].scope, x->slot[i].name) = x->slot[i];
     free(x->slot);
     *x = wider;
     return true;
@@ -58,7 +59,7 @@ int32_t nino_ui_put(nino_ui *ui, char what, int32_t scope, const char *name, int
         *failed = true;
         return NINO_UI_NONE;
     }
-    entry *e = probe(x, what, scope, name);
+    entry *e = ui_read_probe(x, what, scope, name);
     if (e->name)
         return e->value;
     *e = (entry){ name, scope, value, what };
@@ -69,13 +70,13 @@ int32_t nino_ui_put(nino_ui *ui, char what, int32_t scope, const char *name, int
 int32_t nino_ui_get(const nino_ui *ui, char what, int32_t scope, const char *name)
 {
     const struct nino_ui_index *x = ui->index;
-    const entry *e = x->slot ? probe(x, what, scope, name) : NULL;
+    const entry *e = x->slot ? ui_read_probe(x, what, scope, name) : NULL;
     return e && e->name ? e->value : NINO_UI_NONE;
 }
 
 // ---- small readers ---------------------------------------------------------------------------
 
-static nino_json *member(const nino_json *obj, const char *key)
+static nino_json *ui_read_member(const nino_json *obj, const char *key)
 {
     return (nino_json *) nino_json_get(obj, key);
 }
@@ -105,7 +106,7 @@ int32_t nino_ui_slot(const nino_json *v)
     return nino_json_i64(v, &i) && i >= 0 && i < INT32_MAX ? (int32_t) i : NINO_UI_NONE;
 }
 
-static const char *type_of(const nino_json *obj)
+static const char *ui_read_type_of(const nino_json *obj)
 {
     const char *s = nino_json_str(nino_json_get(obj, "type"));
     return s && *s ? s : "*";
@@ -228,7 +229,7 @@ static int32_t find_definition(const nino_ui *ui, const char *type)
 // ---- nodes -----------------------------------------------------------------------------------
 
 // Classes that only the editor knows: ComfyUI's own, and those of rgthree and KJNodes.
-static nino_ui_kind kind_of(const char *type)
+static nino_ui_kind ui_read_kind_of(const char *type)
 {
     static const struct {
         const char *type;
@@ -276,7 +277,7 @@ static nino_status read_ports(nino_ui *ui, nino_ui_node *n, nino_error *err)
         n->ports[n->n_ports++] = (nino_ui_port){
             .json = v,
             .name = name,
-            .type = type_of(v),
+            .type = ui_read_type_of(v),
             .widget = nino_json_str(nino_json_get(nino_json_get(v, "widget"), "name")),
             .link_id = nino_ui_id(nino_json_get(v, "link")),
             .link = NINO_UI_NONE,
@@ -285,8 +286,8 @@ static nino_status read_ports(nino_ui *ui, nino_ui_node *n, nino_error *err)
     return NINO_OK;
 }
 
-static nino_status read_node(nino_ui *ui, int32_t scope, int32_t number, nino_json *v,
-                             nino_ui_node *n, nino_error *err)
+static nino_status ui_read_read_node(nino_ui *ui, int32_t scope, int32_t number, nino_json *v,
+                                     nino_ui_node *n, nino_error *err)
 {
     const bool is_group = ui->scopes[scope].is_group;
     char digits[16];
@@ -311,12 +312,12 @@ static nino_status read_node(nino_ui *ui, int32_t scope, int32_t number, nino_js
     n->is_bypassed = mode == 4;
     n->title = nino_json_str(nino_json_get(v, "title"));
     n->outputs = nino_ui_array(v, "outputs");
-    n->values = member(v, "widgets_values");
+    n->values = ui_read_member(v, "widgets_values");
     if (n->values && n->values->count > NINO_UI_MAX_INPUTS)
         return nino_ui_bad(ui, scope, "node", n->id, "limit", n->values,
                            "more than 4096 entries in widgets_values", err);
     n->inner = find_definition(ui, n->type);
-    n->kind = n->inner >= 0 ? NINO_UI_INSTANCE : kind_of(n->type);
+    n->kind = n->inner >= 0 ? NINO_UI_INSTANCE : ui_read_kind_of(n->type);
     n->def = n->kind == NINO_UI_NODE ? nino_node_find(n->type, NULL) : NULL;
     return read_ports(ui, n, err);
 }
@@ -329,14 +330,14 @@ static const char *shared_name(const nino_ui_node *n)
     return s ? s : "";
 }
 
-static nino_status read_nodes(nino_ui *ui, int32_t scope, nino_error *err)
+static nino_status ui_read_read_nodes(nino_ui *ui, int32_t scope, nino_error *err)
 {
     nino_ui_scope *s = &ui->scopes[scope];
     bool failed = false;
     s->first = ui->n_nodes;
     for (nino_json *v = nino_ui_array(s->json, "nodes")->child; v; v = v->next) {
         nino_ui_node *n = &ui->nodes[ui->n_nodes];
-        const nino_status st = read_node(ui, scope, s->n_nodes, v, n, err);
+        const nino_status st = ui_read_read_node(ui, scope, s->n_nodes, v, n, err);
         if (st)
             return st;
         if (nino_ui_put(ui, NINO_UI_IS_NODE, scope, n->id, ui->n_nodes, &failed) >= 0)
@@ -356,7 +357,7 @@ static nino_status read_nodes(nino_ui *ui, int32_t scope, nino_error *err)
 
 // ---- all of it -------------------------------------------------------------------------------
 
-static nino_status read_all(nino_ui *ui, nino_error *err)
+static nino_status ui_read_read_all(nino_ui *ui, nino_error *err)
 {
     nino_status st = find_scopes(ui, err);
     if (st)
@@ -366,7 +367,7 @@ static nino_status read_all(nino_ui *ui, nino_error *err)
         return nino_ui_nomem(ui, err);
     ui->n_nodes = 0; // counted again while they are read
     for (int32_t i = 0; i < ui->n_scopes && !st; i++)
-        st = read_nodes(ui, i, err);
+        st = ui_read_read_nodes(ui, i, err);
     if (st)
         return st;
     ui->links = nino_arena_alloc(ui->arena, nino_ui_count_links(ui) * sizeof(*ui->links));
@@ -388,7 +389,7 @@ nino_ui *nino_ui_create(nino_json_doc *doc, nino_json *root, const char *name, n
     if (!ui || !ui->arena || !ui->index)
         nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
     else
-        st = read_all(ui, err);
+        st = ui_read_read_all(ui, err);
     if (st)
         nino_ui_destroy(&ui);
     return ui;

@@ -51,7 +51,7 @@ static const char *read_choice(const char *s, const char *end, span *choice, boo
     return end; // never closed: it goes on to the end
 }
 
-static uint64_t draw(const char *salt, uint32_t number)
+static uint64_t ui_text_draw(const char *salt, uint32_t number)
 {
     nino_hash h = nino_hash_bytes(salt, strlen(salt));
     uint64_t both[2] = { h.lo, number };
@@ -59,7 +59,7 @@ static uint64_t draw(const char *salt, uint32_t number)
 }
 
 // s stands behind the brace. Returns what is behind the block; *chosen is one of its choices.
-static const char *choose(const char *s, const char *end, uint64_t random, span *chosen)
+static const char *ui_text_choose(const char *s, const char *end, uint64_t random, span *chosen)
 {
     uint64_t n = 0;
     span choice = { s, end };
@@ -97,7 +97,7 @@ void nino_ui_dynamic_text(nino_buf *out, const char *text, size_t len, const cha
             now.at += 2;
         } else if (*now.at == '{' && depth < MAX_DEPTH) {
             span chosen = now;
-            now.at = choose(now.at + 1, now.end, draw(salt, n_drawn++), &chosen);
+            now.at = ui_text_choose(now.at + 1, now.end, ui_text_draw(salt, n_drawn++), &chosen);
             stack[depth++] = now;
             now = chosen;
         } else {

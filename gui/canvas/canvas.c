@@ -135,8 +135,8 @@ gboolean nino_canvas_did(NinoCanvas *c, nino_status st, const nino_error *err)
     return TRUE;
 }
 
-static void on_edit(gpointer user, const char *id, const char *name, NinoEditKind kind,
-                    const char *text)
+static void on_canvas_edit(gpointer user, const char *id, const char *name, NinoEditKind kind,
+                           const char *text)
 {
     NinoCanvas *c = user;
     nino_error err = { 0 };
@@ -150,13 +150,13 @@ static void on_edit(gpointer user, const char *id, const char *name, NinoEditKin
         nino_canvas_did(c, nino_document_set_text(c->doc, id, name, text, &err), &err);
 }
 
-static const nino_doc_node *find_node(gpointer user, const char *id)
+static const nino_doc_node *canvas_find_node(gpointer user, const char *id)
 {
     nino_document *d = NINO_CANVAS(user)->doc;
     return d ? nino_document_node(d, nino_document_find(d, id)) : NULL;
 }
 
-static const NinoNodeHost node_host = { .edit = on_edit, .find = find_node };
+static const NinoNodeHost node_host = { .edit = on_canvas_edit, .find = canvas_find_node };
 
 static void on_level(GtkButton *button, gpointer user)
 {
@@ -335,7 +335,7 @@ gboolean nino_canvas_show_node(NinoCanvas *c, const char *node_id)
 
 // ---- widget ----------------------------------------------------------------------------------
 
-static void size_allocate(GtkWidget *w, int width, int height, int baseline)
+static void canvas_size_allocate(GtkWidget *w, int width, int height, int baseline)
 {
     NinoCanvas *c = NINO_CANVAS(w);
     const gboolean is_resized = c->view.width != width || c->view.height != height;
@@ -370,8 +370,8 @@ static void size_allocate(GtkWidget *w, int width, int height, int baseline)
         c->moved_source = g_idle_add_full(G_PRIORITY_HIGH_IDLE, nino_canvas_moved_later, c, NULL);
 }
 
-static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat, int *min_base,
-                    int *nat_base)
+static void canvas_measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat,
+                           int *min_base, int *nat_base)
 {
     (void) w, (void) for_size;
     *min = 160;
@@ -379,7 +379,7 @@ static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int 
     *min_base = *nat_base = -1;
 }
 
-static void snapshot(GtkWidget *w, GtkSnapshot *s) { nino_canvas_draw(NINO_CANVAS(w), s); }
+static void canvas_snapshot(GtkWidget *w, GtkSnapshot *s) { nino_canvas_draw(NINO_CANVAS(w), s); }
 
 static void get_property(GObject *o, guint id, GValue *value, GParamSpec *spec)
 {
@@ -397,7 +397,7 @@ static void set_property(GObject *o, guint id, const GValue *value, GParamSpec *
         G_OBJECT_WARN_INVALID_PROPERTY_ID(o, id, spec);
 }
 
-static void dispose(GObject *o)
+static void canvas_dispose(GObject *o)
 {
     NinoCanvas *c = NINO_CANVAS(o);
     if (c->mark_source)
@@ -414,7 +414,7 @@ static void dispose(GObject *o)
     G_OBJECT_CLASS(nino_canvas_parent_class)->dispose(o);
 }
 
-static void finalize(GObject *o)
+static void canvas_finalize(GObject *o)
 {
     NinoCanvas *c = NINO_CANVAS(o);
     nino_canvas_kept_release(&c->grid);
@@ -435,13 +435,13 @@ static void nino_canvas_class_init(NinoCanvasClass *klass)
 {
     GtkWidgetClass *wc = GTK_WIDGET_CLASS(klass);
     GObjectClass *oc = G_OBJECT_CLASS(klass);
-    oc->dispose = dispose;
-    oc->finalize = finalize;
+    oc->dispose = canvas_dispose;
+    oc->finalize = canvas_finalize;
     oc->get_property = get_property;
     oc->set_property = set_property;
-    wc->size_allocate = size_allocate;
-    wc->measure = measure;
-    wc->snapshot = snapshot;
+    wc->size_allocate = canvas_size_allocate;
+    wc->measure = canvas_measure;
+    wc->snapshot = canvas_snapshot;
     g_object_class_install_property(
         oc, PROP_ZOOM,
         g_param_spec_double("zoom", NULL, NULL, NINO_CANVAS_MIN_ZOOM, NINO_CANVAS_MAX_ZOOM, 1,

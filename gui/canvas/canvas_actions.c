@@ -38,7 +38,7 @@ static void paste_text(NinoCanvas *c, const char *text, gboolean with_links)
     nino_canvas_selection_changed(c);
 }
 
-static void on_text(GObject *clipboard, GAsyncResult *result, gpointer user)
+static void on_canvas_actions_text(GObject *clipboard, GAsyncResult *result, gpointer user)
 {
     g_autofree char *text = gdk_clipboard_read_text_finish(GDK_CLIPBOARD(clipboard), result, NULL);
     NinoCanvas *c = user;
@@ -51,8 +51,8 @@ static void on_text(GObject *clipboard, GAsyncResult *result, gpointer user)
 static void paste(NinoCanvas *c, gboolean with_links)
 {
     g_object_set_data(G_OBJECT(c), "paste-links", GINT_TO_POINTER(with_links));
-    gdk_clipboard_read_text_async(gtk_widget_get_clipboard(GTK_WIDGET(c)), NULL, on_text,
-                                  g_object_ref(c));
+    gdk_clipboard_read_text_async(gtk_widget_get_clipboard(GTK_WIDGET(c)), NULL,
+                                  on_canvas_actions_text, g_object_ref(c));
 }
 
 static void duplicate(NinoCanvas *c)
@@ -96,8 +96,8 @@ static gboolean is_bypassed(const nino_doc_node *n) { return n->mode == NINO_MOD
 static gboolean is_collapsed(const nino_doc_node *n) { return n->is_collapsed; }
 static gboolean is_pinned(const nino_doc_node *n) { return n->is_pinned; }
 
-static nino_status change(NinoCanvas *c, const char *what, const char *const *ids, size_t n,
-                          nino_error *err)
+static nino_status canvas_actions_change(NinoCanvas *c, const char *what, const char *const *ids,
+                                         size_t n, nino_error *err)
 {
     nino_document *d = c->doc;
     if (!strcmp(what, "canvas.mute"))
@@ -113,7 +113,7 @@ static nino_status change(NinoCanvas *c, const char *what, const char *const *id
     return nino_document_delete(d, ids, n, err);
 }
 
-static gboolean end(NinoCanvas *c, nino_status st, nino_error *err)
+static gboolean canvas_actions_end(NinoCanvas *c, nino_status st, nino_error *err)
 {
     if (st)
         nino_document_cancel(c->doc);
@@ -130,7 +130,7 @@ static void change_action(GtkWidget *w, const char *what, GVariant *v)
     g_autofree const char **ids = nino_canvas_selected_ids(c, &n);
     (void) v;
     if (c->doc && n)
-        nino_canvas_did(c, change(c, what, ids, n, &err), &err);
+        nino_canvas_did(c, canvas_actions_change(c, what, ids, n, &err), &err);
 }
 
 // Nodes, groups and points of links, as one step.
@@ -148,7 +148,7 @@ static void delete_action(GtkWidget *w, const char *what, GVariant *v)
     nino_status st = nino_canvas_spots_delete(&c->spots, &err);
     if (!st && n)
         st = nino_document_delete(c->doc, ids, n, &err);
-    end(c, st, &err);
+    canvas_actions_end(c, st, &err);
 }
 
 static void color_action(GtkWidget *w, const char *what, GVariant *v)
@@ -168,7 +168,7 @@ static void color_action(GtkWidget *w, const char *what, GVariant *v)
     nino_status st = nino_canvas_spots_color(&c->spots, k->name ? k->group : "#3f789e", &err);
     if (!st && n)
         st = nino_document_set_color(c->doc, ids, n, k->title, k->body, &err);
-    end(c, st, &err);
+    canvas_actions_end(c, st, &err);
 }
 
 static void group_action(GtkWidget *w, const char *what, GVariant *v)

@@ -28,7 +28,7 @@ static const char *slot_type(const nino_doc_node *n, int slot, gboolean is_outpu
 }
 
 // The first slot of the new node that fits; sockets first, then values.
-static nino_status join(NinoCanvas *c, const AddAt *at, int added, nino_error *err)
+static nino_status canvas_add_join(NinoCanvas *c, const AddAt *at, int added, nino_error *err)
 {
     const int node = nino_document_find(c->doc, at->node);
     const char *type = slot_type(nino_document_node(c->doc, node), at->slot, at->from_output);
@@ -50,7 +50,7 @@ static nino_status join(NinoCanvas *c, const AddAt *at, int added, nino_error *e
 
 // ---- a place beside a node -------------------------------------------------------------------
 
-static gboolean is_free(NinoCanvas *c, const graphene_rect_t *place)
+static gboolean is_canvas_add_free(NinoCanvas *c, const graphene_rect_t *place)
 {
     for (guint i = 0; i < c->nodes->len; i++) {
         graphene_rect_t box;
@@ -63,7 +63,7 @@ static gboolean is_free(NinoCanvas *c, const graphene_rect_t *place)
 }
 
 // In the column beside the slot, as near to its height as others leave room.
-static void find_place(NinoCanvas *c, AddAt *at, const nino_node_def *def)
+static void canvas_add_find_place(NinoCanvas *c, AddAt *at, const nino_node_def *def)
 {
     NinoNodeView *v = g_hash_table_lookup(c->by_id, at->node);
     graphene_rect_t own, box;
@@ -86,7 +86,7 @@ static void find_place(NinoCanvas *c, AddAt *at, const nino_node_def *def)
         }
         const graphene_rect_t place =
             GRAPHENE_RECT_INIT((float) at->x, (float) y, (float) w, (float) h);
-        if (fabs(y - wanted) >= best || !is_free(c, &place))
+        if (fabs(y - wanted) >= best || !is_canvas_add_free(c, &place))
             continue;
         best = fabs(y - wanted);
         at->y = y;
@@ -96,7 +96,8 @@ static void find_place(NinoCanvas *c, AddAt *at, const nino_node_def *def)
 // ---- the search ------------------------------------------------------------------------------
 
 // file: for its parameter `key`; NULL: none.
-static void add(NinoCanvas *c, const nino_node_def *def, const char *key, const char *file)
+static void canvas_add_add(NinoCanvas *c, const nino_node_def *def, const char *key,
+                           const char *file)
 {
     AddAt *at = g_object_get_data(G_OBJECT(c), "add-at");
     nino_error err = { 0 };
@@ -104,7 +105,7 @@ static void add(NinoCanvas *c, const nino_node_def *def, const char *key, const 
     if (!c->doc || !at || !def)
         return;
     if (at->is_beside)
-        find_place(c, at, def);
+        canvas_add_find_place(c, at, def);
     const gboolean by_title = at->is_beside || !*at->node; // or by the first slot, where it fell
     g_snprintf(name, sizeof(name), "Add %s", def->title);
     nino_document_begin(c->doc, name);
@@ -113,7 +114,7 @@ static void add(NinoCanvas *c, const nino_node_def *def, const char *key, const 
     if (!st && file)
         st = nino_document_set_text(c->doc, id, key, file, &err);
     if (!st && *at->node)
-        st = join(c, at, nino_document_find(c->doc, id), &err);
+        st = canvas_add_join(c, at, nino_document_find(c->doc, id), &err);
     if (st)
         nino_document_cancel(c->doc);
     else
@@ -130,7 +131,7 @@ static void add(NinoCanvas *c, const nino_node_def *def, const char *key, const 
 
 static void on_class(gpointer user, const char *key)
 {
-    add(user, nino_node_find(key, NULL), NULL, NULL);
+    canvas_add_add(user, nino_node_find(key, NULL), NULL, NULL);
 }
 
 static AddAt *new_place(NinoCanvas *c, double sx, double sy)
@@ -187,7 +188,7 @@ static void on_model(gpointer user, const char *key)
 {
     g_auto(GStrv) part = g_strsplit(key, "\n", 3); // class, parameter, file
     if (g_strv_length(part) == 3)
-        add(user, nino_node_find(part[0], NULL), part[1], part[2]);
+        canvas_add_add(user, nino_node_find(part[0], NULL), part[1], part[2]);
 }
 
 static void offer_models(GPtrArray *items, const char *folder)

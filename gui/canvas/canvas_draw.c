@@ -38,8 +38,8 @@ static void draw_grid(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *colo
 
 // ---- groups ----------------------------------------------------------------------------------
 
-static void draw_text(NinoCanvas *c, GtkSnapshot *s, const char *text, double x, double y,
-                      double size, double width, const GdkRGBA *color)
+static void canvas_draw_draw_text(NinoCanvas *c, GtkSnapshot *s, const char *text, double x,
+                                  double y, double size, double width, const GdkRGBA *color)
 {
     PangoLayout *l = gtk_widget_create_pango_layout(GTK_WIDGET(c), text);
     PangoFontDescription *f = pango_font_description_copy(
@@ -73,8 +73,8 @@ static void draw_group(NinoCanvas *c, GtkSnapshot *s, int i, const NinoGraphColo
         s, &edge,
         &GRAPHENE_RECT_INIT(box.origin.x, box.origin.y, box.size.width, (float) (34 * z)));
     if (24 * z >= 5 && *g->title)
-        draw_text(c, s, g->title, box.origin.x + 8 * z, box.origin.y + 3 * z, 22 * z,
-                  box.size.width - 12 * z, &text);
+        canvas_draw_draw_text(c, s, g->title, box.origin.x + 8 * z, box.origin.y + 3 * z, 22 * z,
+                              box.size.width - 12 * z, &text);
     if (nino_canvas_spots_is_bright(&c->spots, i))
         gtk_snapshot_append_border(
             s, &GSK_ROUNDED_RECT_INIT(box.origin.x, box.origin.y, box.size.width, box.size.height),

@@ -123,7 +123,7 @@ static gboolean cut_slot(NinoCanvas *c, NinoNodeView *v, double x, double y)
     return TRUE;
 }
 
-static void on_drag_begin(GtkGestureDrag *g, double x, double y, gpointer user)
+static void on_canvas_input_drag_begin(GtkGestureDrag *g, double x, double y, gpointer user)
 {
     NinoCanvas *c = user;
     const guint button = gtk_gesture_single_get_current_button(GTK_GESTURE_SINGLE(g));
@@ -201,7 +201,7 @@ static void drag_to(NinoCanvas *c, double dx, double dy)
     }
 }
 
-static void on_drag_update(GtkGestureDrag *g, double dx, double dy, gpointer user)
+static void on_canvas_input_drag_update(GtkGestureDrag *g, double dx, double dy, gpointer user)
 {
     NinoCanvas *c = user;
     if (!c->doc || c->drag == DRAG_NONE)
@@ -242,7 +242,7 @@ static void end_group_size(NinoCanvas *c)
 }
 
 // A click on the title's dot folds the node.
-static void click(NinoCanvas *c)
+static void canvas_input_click(NinoCanvas *c)
 {
     double x, y;
     nino_error err = { 0 };
@@ -271,7 +271,7 @@ static void on_drag_end(GtkGestureDrag *g, double dx, double dy, gpointer user)
     if (drag == DRAG_LINK)
         nino_canvas_show_wanted(c, FALSE);
     if (!c->has_moved) {
-        click(c);
+        canvas_input_click(c);
         c->drag = DRAG_NONE;
         c->spots.resized = -1;
         gtk_widget_queue_draw(GTK_WIDGET(c));
@@ -307,7 +307,8 @@ static void select_for_menu(NinoCanvas *c, NinoNodeView *v, NinoSpot *s)
     nino_canvas_select_spot(c, s, TRUE);
 }
 
-static void on_click(GtkGestureClick *g, int n_press, double x, double y, gpointer user)
+static void on_canvas_input_click(GtkGestureClick *g, int n_press, double x, double y,
+                                  gpointer user)
 {
     NinoCanvas *c = user;
     const guint button = gtk_gesture_single_get_current_button(GTK_GESTURE_SINGLE(g));
@@ -344,7 +345,7 @@ static void on_click(GtkGestureClick *g, int n_press, double x, double y, gpoint
 
 // ---- scrolling and zoom ----------------------------------------------------------------------
 
-static void on_motion(GtkEventControllerMotion *m, double x, double y, gpointer user)
+static void on_canvas_input_motion(GtkEventControllerMotion *m, double x, double y, gpointer user)
 {
     NinoCanvas *c = user;
     (void) m;
@@ -355,7 +356,8 @@ static void on_motion(GtkEventControllerMotion *m, double x, double y, gpointer 
 }
 
 // A wheel zooms as in ComfyUI; a touchpad pans.
-static gboolean on_scroll(GtkEventControllerScroll *s, double dx, double dy, gpointer user)
+static gboolean on_canvas_input_scroll(GtkEventControllerScroll *s, double dx, double dy,
+                                       gpointer user)
 {
     NinoCanvas *c = user;
     const GdkModifierType mods =
@@ -391,23 +393,23 @@ static void on_zoom(GtkGestureZoom *g, double scale, gpointer user)
 
 // One gesture a button: the release of the right one goes to the menu, and a gesture for all would
 // wait for it.
-static void add_buttons(NinoCanvas *c)
+static void canvas_input_add_buttons(NinoCanvas *c)
 {
     for (guint button = 1; button <= 3; button++) {
         GtkGesture *g = button == 3 ? gtk_gesture_click_new() : gtk_gesture_drag_new();
         gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(g), button);
         if (button == 3) {
-            g_signal_connect(g, "pressed", G_CALLBACK(on_click), c);
+            g_signal_connect(g, "pressed", G_CALLBACK(on_canvas_input_click), c);
         } else {
-            g_signal_connect(g, "drag-begin", G_CALLBACK(on_drag_begin), c);
-            g_signal_connect(g, "drag-update", G_CALLBACK(on_drag_update), c);
+            g_signal_connect(g, "drag-begin", G_CALLBACK(on_canvas_input_drag_begin), c);
+            g_signal_connect(g, "drag-update", G_CALLBACK(on_canvas_input_drag_update), c);
             g_signal_connect(g, "drag-end", G_CALLBACK(on_drag_end), c);
         }
         gtk_widget_add_controller(GTK_WIDGET(c), GTK_EVENT_CONTROLLER(g));
     }
     GtkGesture *twice = gtk_gesture_click_new();
     gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(twice), 1);
-    g_signal_connect(twice, "pressed", G_CALLBACK(on_click), c);
+    g_signal_connect(twice, "pressed", G_CALLBACK(on_canvas_input_click), c);
     gtk_widget_add_controller(GTK_WIDGET(c), GTK_EVENT_CONTROLLER(twice));
 }
 
@@ -418,12 +420,12 @@ void nino_canvas_add_input(NinoCanvas *c)
     GtkEventController *scroll =
         gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES);
     GtkEventController *motion = gtk_event_controller_motion_new();
-    add_buttons(c);
+    canvas_input_add_buttons(c);
     gtk_event_controller_set_propagation_phase(motion, GTK_PHASE_CAPTURE);
     g_signal_connect(pinch, "begin", G_CALLBACK(on_zoom_begin), c);
     g_signal_connect(pinch, "scale-changed", G_CALLBACK(on_zoom), c);
-    g_signal_connect(scroll, "scroll", G_CALLBACK(on_scroll), c);
-    g_signal_connect(motion, "motion", G_CALLBACK(on_motion), c);
+    g_signal_connect(scroll, "scroll", G_CALLBACK(on_canvas_input_scroll), c);
+    g_signal_connect(motion, "motion", G_CALLBACK(on_canvas_input_motion), c);
     gtk_widget_add_controller(w, GTK_EVENT_CONTROLLER(pinch));
     gtk_widget_add_controller(w, scroll);
     gtk_widget_add_controller(w, motion);

@@ -10,7 +10,7 @@ enum { STEP = 20 }; // in the workflow
 // What the focus goes to by Tab and arrows: the nodes, then groups and points of links.
 static int n_stops(NinoCanvas *c) { return (int) (c->nodes->len + c->spots.all->len); }
 
-static GtkWidget *stop(NinoCanvas *c, int i)
+static GtkWidget *canvas_keys_stop(NinoCanvas *c, int i)
 {
     const int n = (int) c->nodes->len;
     return i < n ? g_ptr_array_index(c->nodes, (guint) i)
@@ -19,7 +19,7 @@ static GtkWidget *stop(NinoCanvas *c, int i)
 
 static graphene_rect_t stop_box(NinoCanvas *c, int i)
 {
-    GtkWidget *w = stop(c, i);
+    GtkWidget *w = canvas_keys_stop(c, i);
     graphene_rect_t box;
     if (NINO_IS_SPOT(w))
         return nino_canvas_spots_handle(&c->spots, NINO_SPOT(w));
@@ -32,14 +32,14 @@ static int focused_stop(NinoCanvas *c)
     GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(c));
     GtkWidget *w = root ? gtk_root_get_focus(root) : NULL;
     for (int i = 0; i < n_stops(c); i++)
-        if (stop(c, i) == w)
+        if (canvas_keys_stop(c, i) == w)
             return i;
     return -1;
 }
 
 static void select_stop(NinoCanvas *c, int i, gboolean selected)
 {
-    GtkWidget *w = stop(c, i);
+    GtkWidget *w = canvas_keys_stop(c, i);
     if (NINO_IS_SPOT(w))
         nino_canvas_select_spot(c, NINO_SPOT(w), selected);
     else
@@ -56,13 +56,13 @@ static void focus_stop(NinoCanvas *c, int i, gboolean keeps_selection)
         select_stop(c, i, TRUE);
     }
     nino_canvas_reveal(c, &box);
-    gtk_widget_grab_focus(stop(c, i));
+    gtk_widget_grab_focus(canvas_keys_stop(c, i));
 }
 
 void nino_canvas_focus_spot(NinoCanvas *c, NinoSpot *s)
 {
     for (int i = 0; i < n_stops(c); i++)
-        if (stop(c, i) == GTK_WIDGET(s))
+        if (canvas_keys_stop(c, i) == GTK_WIDGET(s))
             focus_stop(c, i, FALSE);
 }
 
@@ -104,7 +104,7 @@ static void resize(NinoCanvas *c, double dx, double dy)
         return;
     if (at < (int) c->nodes->len) {
         const nino_doc_node *n = nino_document_node(c->doc, at);
-        NinoNodeView *v = NINO_NODE_VIEW(stop(c, at));
+        NinoNodeView *v = NINO_NODE_VIEW(canvas_keys_stop(c, at));
         const graphene_rect_t box = stop_box(c, at);
         if (!nino_node_view_is_resize_corner(v, box.size.width - 1, box.size.height - 1))
             return;
@@ -114,8 +114,8 @@ static void resize(NinoCanvas *c, double dx, double dy)
                         nino_document_resize(c->doc, n->id, rint(now.size.width),
                                              rint(now.size.height - NINO_NODE_TITLE), &err),
                         &err);
-    } else if (NINO_SPOT(stop(c, at))->is_group) {
-        const int number = NINO_SPOT(stop(c, at))->number;
+    } else if (NINO_SPOT(canvas_keys_stop(c, at))->is_group) {
+        const int number = NINO_SPOT(canvas_keys_stop(c, at))->number;
         const nino_doc_group *g = nino_document_group(c->doc, number);
         nino_canvas_did(c,
                         nino_document_place_group(c->doc, number, g->x, g->y,
@@ -161,7 +161,7 @@ static gboolean on_space(NinoCanvas *c, GdkModifierType mods)
     if (!(mods & GDK_SHIFT_MASK)) {
         c->is_space_down = TRUE; // the pointer pans
     } else if (at >= 0) {
-        GtkWidget *w = stop(c, at);
+        GtkWidget *w = canvas_keys_stop(c, at);
         select_stop(c, at,
                     NINO_IS_SPOT(w) ? !NINO_SPOT(w)->is_selected
                                     : !g_hash_table_contains(c->selected,
@@ -170,14 +170,14 @@ static gboolean on_space(NinoCanvas *c, GdkModifierType mods)
     return TRUE;
 }
 
-static gboolean on_enter(NinoCanvas *c, GdkModifierType mods)
+static gboolean on_canvas_keys_enter(NinoCanvas *c, GdkModifierType mods)
 {
     const int at = focused_stop(c);
     NinoNodeView *v = nino_canvas_node(c, at);
     if (mods & (GDK_CONTROL_MASK | GDK_ALT_MASK) || at < 0)
         return FALSE;
     if (!v) {
-        const NinoSpot *s = NINO_SPOT(stop(c, at));
+        const NinoSpot *s = NINO_SPOT(canvas_keys_stop(c, at));
         nino_canvas_open_rename(c, -1, s->is_group ? s->number : -1);
         return TRUE;
     }
@@ -201,13 +201,13 @@ static gboolean on_canvas_key(NinoCanvas *c, guint key, GdkModifierType mods)
     case GDK_KEY_ISO_Left_Tab: return !(mods & GDK_CONTROL_MASK) && on_tab(c, -1);
     case GDK_KEY_space: return on_space(c, mods);
     case GDK_KEY_Return:
-    case GDK_KEY_KP_Enter: return on_enter(c, mods);
+    case GDK_KEY_KP_Enter: return on_canvas_keys_enter(c, mods);
     default: return FALSE;
     }
 }
 
-static gboolean on_key(GtkEventControllerKey *k, guint key, guint code, GdkModifierType mods,
-                       gpointer user)
+static gboolean on_canvas_keys_key(GtkEventControllerKey *k, guint key, guint code,
+                                   GdkModifierType mods, gpointer user)
 {
     NinoCanvas *c = user;
     GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(c));
@@ -236,7 +236,7 @@ void nino_canvas_add_keys(NinoCanvas *c)
 {
     GtkEventController *keys = gtk_event_controller_key_new();
     gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE);
-    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), c);
+    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_canvas_keys_key), c);
     g_signal_connect(keys, "key-released", G_CALLBACK(on_key_up), c);
     gtk_widget_add_controller(GTK_WIDGET(c), keys);
 }

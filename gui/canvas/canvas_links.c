@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static NinoNodeView *node_of(const CanvasScene *c, int node)
+static NinoNodeView *canvas_links_node_of(const CanvasScene *c, int node)
 {
     return node >= 0 && node < (int) c->nodes->len ? g_ptr_array_index(c->nodes, (guint) node)
                                                    : NULL;
@@ -14,10 +14,10 @@ static NinoNodeView *node_of(const CanvasScene *c, int node)
 graphene_point_t *nino_canvas_link_points(const CanvasScene *c, const nino_doc_link *l, int *n)
 {
     graphene_point_t *p = g_new(graphene_point_t, (gsize) l->n_reroutes + 2);
-    p[0] = nino_node_view_output(node_of(c, l->from), l->from_slot);
+    p[0] = nino_node_view_output(canvas_links_node_of(c, l->from), l->from_slot);
     for (int i = 0; i < l->n_reroutes; i++)
         p[i + 1] = nino_canvas_spots_point(c->spots, l->reroutes[i]);
-    p[l->n_reroutes + 1] = nino_node_view_input(node_of(c, l->to), l->to_slot);
+    p[l->n_reroutes + 1] = nino_node_view_input(canvas_links_node_of(c, l->to), l->to_slot);
     *n = l->n_reroutes + 2;
     return p;
 }
@@ -47,7 +47,7 @@ static void trace(cairo_t *cr, graphene_point_t a, graphene_point_t b, gboolean 
 
 static gboolean is_selected(const CanvasScene *c, int node)
 {
-    NinoNodeView *v = node_of(c, node);
+    NinoNodeView *v = canvas_links_node_of(c, node);
     return v && g_hash_table_contains(c->selected, nino_node_view_id(v));
 }
 
@@ -198,7 +198,7 @@ void nino_canvas_links_draw_dragged(const CanvasLinks *own, const CanvasScene *c
                                     double py, const NinoGraphColors *colors, GtkSnapshot *s)
 {
     const char *type = nino_canvas_links_type(own, c->doc);
-    NinoNodeView *v = node_of(c, own->node);
+    NinoNodeView *v = canvas_links_node_of(c, own->node);
     double x, y;
     if (!type || !v)
         return;

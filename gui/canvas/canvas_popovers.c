@@ -11,20 +11,20 @@
 
 // ---- popovers --------------------------------------------------------------------------------
 
-static gboolean drop_popover(gpointer p)
+static gboolean popovers_drop_popover(gpointer p)
 {
     gtk_widget_unparent(p);
     g_object_unref(p);
     return G_SOURCE_REMOVE;
 }
 
-static void on_closed(GtkPopover *p, gpointer user)
+static void on_popovers_closed(GtkPopover *p, gpointer user)
 {
     NinoCanvas *c = user;
     if (c->popover != GTK_WIDGET(p))
         return;
     c->popover = NULL;
-    g_idle_add(drop_popover, g_object_ref(p)); // not while it closes
+    g_idle_add(popovers_drop_popover, g_object_ref(p)); // not while it closes
 }
 
 void nino_canvas_show_popover(NinoCanvas *c, GtkWidget *popover, double sx, double sy)
@@ -37,14 +37,15 @@ void nino_canvas_show_popover(NinoCanvas *c, GtkWidget *popover, double sx, doub
     gtk_widget_set_parent(popover, GTK_WIDGET(c));
     gtk_popover_set_pointing_to(GTK_POPOVER(popover), &at);
     gtk_popover_set_position(GTK_POPOVER(popover), GTK_POS_BOTTOM);
-    g_signal_connect(popover, "closed", G_CALLBACK(on_closed), c);
+    g_signal_connect(popover, "closed", G_CALLBACK(on_popovers_closed), c);
     gtk_popover_popup(GTK_POPOVER(popover));
 }
 
 // ---- connecting by keyboard ------------------------------------------------------------------
 
-static void offer(GPtrArray *items, const char *verb, const nino_doc_node *to,
-                  const nino_doc_input *in, const nino_doc_node *from, int output, char *key)
+static void popovers_offer(GPtrArray *items, const char *verb, const nino_doc_node *to,
+                           const nino_doc_input *in, const nino_doc_node *from, int output,
+                           char *key)
 {
     NinoSearchItem *item = g_new0(NinoSearchItem, 1);
     item->key = key;
@@ -79,16 +80,16 @@ static GPtrArray *connections(NinoCanvas *c, int to)
     const nino_doc_node *n = nino_document_node(c->doc, to);
     for (int i = 0; i < n->n_inputs; i++) {
         if (n->inputs[i].link >= 0)
-            offer(items, _("Disconnect"), n, &n->inputs[i], NULL, 0,
-                  g_strdup_printf("-1 0 %d %d", to, i));
+            popovers_offer(items, _("Disconnect"), n, &n->inputs[i], NULL, 0,
+                           g_strdup_printf("-1 0 %d %d", to, i));
         for (int f = 0; f < nino_document_n_nodes(c->doc); f++) {
             const nino_doc_node *from = nino_document_node(c->doc, f);
             for (int o = 0; o < from->n_outputs && f != to; o++)
                 if (nino_document_types_fit(from->outputs[o].type, n->inputs[i].type) &&
                     (!n->inputs[i].widget || from->kind == NINO_DOC_PRIMITIVE ||
                      strcmp(from->outputs[o].type, "*") != 0))
-                    offer(items, NULL, n, &n->inputs[i], from, o,
-                          g_strdup_printf("%d %d %d %d", f, o, to, i));
+                    popovers_offer(items, NULL, n, &n->inputs[i], from, o,
+                                   g_strdup_printf("%d %d %d %d", f, o, to, i));
         }
     }
     return items;
@@ -206,7 +207,7 @@ void nino_canvas_open_bend(NinoCanvas *c)
 
 // ---- renaming --------------------------------------------------------------------------------
 
-static void on_renamed(GtkEntry *entry, gpointer user)
+static void on_popovers_renamed(GtkEntry *entry, gpointer user)
 {
     NinoCanvas *c = user;
     const char *text = gtk_editable_get_text(GTK_EDITABLE(entry));
@@ -238,7 +239,7 @@ void nino_canvas_open_rename(NinoCanvas *c, int node, int group)
     gtk_editable_set_width_chars(GTK_EDITABLE(entry), 24);
     gtk_accessible_update_property(GTK_ACCESSIBLE(entry), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Title"),
                                    -1);
-    g_signal_connect(entry, "activate", G_CALLBACK(on_renamed), c);
+    g_signal_connect(entry, "activate", G_CALLBACK(on_popovers_renamed), c);
     gtk_popover_set_child(GTK_POPOVER(popover), entry);
     nino_canvas_show_popover(c, popover, x, y);
     gtk_widget_grab_focus(entry);
@@ -259,7 +260,7 @@ static GMenu *color_menu(void)
     return m;
 }
 
-static void add_section(GMenu *menu, const char *const entries[][2])
+static void popovers_add_section(GMenu *menu, const char *const entries[][2])
 {
     GMenu *s = g_menu_new();
     for (; (*entries)[0]; entries++)
@@ -309,15 +310,15 @@ void nino_canvas_open_menu(NinoCanvas *c, double sx, double sy, gboolean of_sele
     const gboolean has_nodes = g_hash_table_size(c->selected) > 0;
     if (of_selection && (has_nodes || nino_canvas_spots_selected_group(&c->spots))) {
         GMenu *colors = color_menu();
-        add_section(menu, has_nodes ? on_nodes : on_group);
+        popovers_add_section(menu, has_nodes ? on_nodes : on_group);
         g_menu_append_submenu(menu, _("Colour"), G_MENU_MODEL(colors));
         if (has_nodes)
-            add_section(menu, edit);
+            popovers_add_section(menu, edit);
         g_object_unref(colors);
     } else if (of_selection) {
-        add_section(menu, on_point);
+        popovers_add_section(menu, on_point);
     } else {
-        add_section(menu, on_empty);
+        popovers_add_section(menu, on_empty);
     }
     GtkWidget *popover = gtk_popover_menu_new_from_model(G_MENU_MODEL(menu));
     g_object_unref(menu);

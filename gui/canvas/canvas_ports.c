@@ -23,7 +23,7 @@ static void free_port_at(gpointer user, GClosure *closure)
     g_free(at);
 }
 
-static void on_renamed(GtkEntry *entry, gpointer user)
+static void on_canvas_ports_renamed(GtkEntry *entry, gpointer user)
 {
     const PortAt *at = user;
     NinoCanvas *c = at->canvas;
@@ -58,7 +58,8 @@ void nino_canvas_open_rename_port(NinoCanvas *c, int node, gboolean is_output, i
     gtk_editable_set_width_chars(GTK_EDITABLE(entry), 24);
     gtk_accessible_update_property(GTK_ACCESSIBLE(entry), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Name of the port"), -1);
-    g_signal_connect_data(entry, "activate", G_CALLBACK(on_renamed), at, free_port_at, 0);
+    g_signal_connect_data(entry, "activate", G_CALLBACK(on_canvas_ports_renamed), at, free_port_at,
+                          0);
     gtk_popover_set_child(GTK_POPOVER(popover), entry);
     nino_canvas_middle_of(c, node, &x, &y);
     nino_canvas_show_popover(c, popover, x, y);
@@ -68,7 +69,7 @@ void nino_canvas_open_rename_port(NinoCanvas *c, int node, gboolean is_output, i
 
 // ---- the list --------------------------------------------------------------------------------
 
-static void offer(GPtrArray *items, char *title, const char *detail, char *key)
+static void canvas_ports_offer(GPtrArray *items, char *title, const char *detail, char *key)
 {
     NinoSearchItem *item = g_new0(NinoSearchItem, 1);
     *item = (NinoSearchItem){ .title = title, .detail = g_strdup(detail), .key = key };
@@ -84,22 +85,25 @@ static void offer_ports(GPtrArray *items, const nino_doc_node *n)
         const char *label = is_output ? n->outputs[slot].label : n->inputs[slot].label;
         const gboolean is_end = n->kind != NINO_DOC_SUBGRAPH; // it gives what comes in
         const gboolean is_out = is_output != is_end;
-        offer(items,
-              g_strdup_printf(is_out ? _("Rename output %s…") : _("Rename input %s…"), label),
-              n->title, g_strdup_printf("rename %d %d %s", is_output, slot, n->id));
-        offer(items, g_strdup_printf(is_out ? _("Remove output %s") : _("Remove input %s"), label),
-              n->title, g_strdup_printf("remove %d %d %s", is_output, slot, n->id));
+        canvas_ports_offer(
+            items, g_strdup_printf(is_out ? _("Rename output %s…") : _("Rename input %s…"), label),
+            n->title, g_strdup_printf("rename %d %d %s", is_output, slot, n->id));
+        canvas_ports_offer(
+            items, g_strdup_printf(is_out ? _("Remove output %s") : _("Remove input %s"), label),
+            n->title, g_strdup_printf("remove %d %d %s", is_output, slot, n->id));
     }
 }
 
 static void offer_new(GPtrArray *items, const nino_doc_node *n)
 {
     for (int i = 0; i < n->n_inputs; i++)
-        offer(items, g_strdup_printf(_("New input of the subgraph for %s"), n->inputs[i].label),
-              n->title, g_strdup_printf("add 0 %d %s", i, n->id));
+        canvas_ports_offer(
+            items, g_strdup_printf(_("New input of the subgraph for %s"), n->inputs[i].label),
+            n->title, g_strdup_printf("add 0 %d %s", i, n->id));
     for (int i = 0; i < n->n_outputs; i++)
-        offer(items, g_strdup_printf(_("New output of the subgraph from %s"), n->outputs[i].label),
-              n->title, g_strdup_printf("add 1 %d %s", i, n->id));
+        canvas_ports_offer(
+            items, g_strdup_printf(_("New output of the subgraph from %s"), n->outputs[i].label),
+            n->title, g_strdup_printf("add 1 %d %s", i, n->id));
 }
 
 static void offer_values(NinoCanvas *c, GPtrArray *items, const nino_doc_node *n)
@@ -109,12 +113,13 @@ static void offer_values(NinoCanvas *c, GPtrArray *items, const nino_doc_node *n
         const gboolean is_shown = nino_document_is_promoted(c->doc, n->id, w->name);
         const char *label = w->label ? w->label : w->name;
         if (nino_document_depth(c->doc) && (is_shown || !w->is_linked))
-            offer(items,
-                  g_strdup_printf(is_shown ? _("Hide %s outside") : _("Show %s outside"), label),
-                  n->title, g_strdup_printf("show %d %d %s", !is_shown, i, n->id));
+            canvas_ports_offer(
+                items,
+                g_strdup_printf(is_shown ? _("Hide %s outside") : _("Show %s outside"), label),
+                n->title, g_strdup_printf("show %d %d %s", !is_shown, i, n->id));
         if (n->kind == NINO_DOC_SUBGRAPH && w->input < 0)
-            offer(items, g_strdup_printf(_("Hide %s on this subgraph"), label), n->title,
-                  g_strdup_printf("hide 0 %d %s", i, n->id));
+            canvas_ports_offer(items, g_strdup_printf(_("Hide %s on this subgraph"), label),
+                               n->title, g_strdup_printf("hide 0 %d %s", i, n->id));
     }
 }
 
@@ -133,7 +138,7 @@ static nino_status do_it(NinoCanvas *c, const char *what, int node, int flag, in
                : nino_document_demote(c->doc, n->id, n->widgets[slot].name, err);
 }
 
-static void on_chosen(gpointer user, const char *key)
+static void on_canvas_ports_chosen(gpointer user, const char *key)
 {
     NinoCanvas *c = user;
     char what[16], id[64];
@@ -169,6 +174,6 @@ void nino_canvas_open_ports(NinoCanvas *c)
             offer_values(c, items, n);
     }
     nino_canvas_middle_of(c, node, &x, &y);
-    nino_canvas_show_popover(c, nino_search_new(_("Ports and shown values"), items, on_chosen, c),
-                             x, y);
+    nino_canvas_show_popover(
+        c, nino_search_new(_("Ports and shown values"), items, on_canvas_ports_chosen, c), x, y);
 }

@@ -9,14 +9,14 @@ enum { GROUP_TITLE = 34, GROUP_CORNER = 16, POINT_REACH = 11 };
 static NinoSpot *spot(const CanvasSpots *s, guint i) { return g_ptr_array_index(s->all, i); }
 
 // A number of the document as one of its spots; NULL while the document is ahead of the widgets.
-static NinoSpot *find(const CanvasSpots *s, int number)
+static NinoSpot *canvas_spots_find(const CanvasSpots *s, int number)
 {
     return number >= 0 && number < (int) s->all->len ? spot(s, (guint) number) : NULL;
 }
 
 NinoSpot *nino_canvas_spots_of_point(const CanvasSpots *s, int reroute)
 {
-    return find(s, nino_document_n_groups(s->doc) + reroute);
+    return canvas_spots_find(s, nino_document_n_groups(s->doc) + reroute);
 }
 
 // ---- places ----------------------------------------------------------------------------------
@@ -24,7 +24,7 @@ NinoSpot *nino_canvas_spots_of_point(const CanvasSpots *s, int reroute)
 graphene_rect_t nino_canvas_spots_group_box(const CanvasSpots *s, int group)
 {
     const nino_doc_group *g = nino_document_group(s->doc, group);
-    const NinoSpot *own = find(s, group);
+    const NinoSpot *own = canvas_spots_find(s, group);
     double x = g->x, y = g->y, w = g->width, h = g->height;
     if (s->resized == group) {
         w = MAX(w + s->dx, NINO_GROUP_MIN_WIDTH);
@@ -250,7 +250,7 @@ void nino_canvas_spots_select_in(CanvasSpots *s, const graphene_rect_t *area)
 
 gboolean nino_canvas_spots_is_bright(const CanvasSpots *s, int number)
 {
-    NinoSpot *one = find(s, number);
+    NinoSpot *one = canvas_spots_find(s, number);
     return one && (one->is_selected || gtk_widget_has_focus(GTK_WIDGET(one)));
 }
 

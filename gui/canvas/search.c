@@ -82,7 +82,7 @@ static int by_score(gconstpointer a, gconstpointer b)
 
 // ---- the list --------------------------------------------------------------------------------
 
-static GtkWidget *new_row(const NinoSearchItem *item)
+static GtkWidget *search_new_row(const NinoSearchItem *item)
 {
     GtkWidget *row = gtk_list_box_row_new(), *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
     GtkWidget *title = gtk_label_new(item->title), *detail = gtk_label_new(item->detail);
@@ -117,7 +117,7 @@ static void show_matches(Search *s)
         const NinoSearchItem *item = g_ptr_array_index(s->items, i);
         if (!item->score)
             break;
-        gtk_list_box_append(GTK_LIST_BOX(s->list), new_row(item));
+        gtk_list_box_append(GTK_LIST_BOX(s->list), search_new_row(item));
     }
     GtkListBoxRow *first = gtk_list_box_get_row_at_index(GTK_LIST_BOX(s->list), 0);
     gtk_list_box_select_row(GTK_LIST_BOX(s->list), first);
@@ -125,7 +125,7 @@ static void show_matches(Search *s)
                              0);
 }
 
-static void choose(Search *s, GtkListBoxRow *row)
+static void search_choose(Search *s, GtkListBoxRow *row)
 {
     if (!row)
         return;
@@ -136,26 +136,26 @@ static void choose(Search *s, GtkListBoxRow *row)
     chosen(user, key);
 }
 
-static void on_row(GtkListBox *list, GtkListBoxRow *row, gpointer user)
+static void on_search_row(GtkListBox *list, GtkListBoxRow *row, gpointer user)
 {
     (void) list;
-    choose(user, row);
+    search_choose(user, row);
 }
 
-static void on_activate(GtkSearchEntry *entry, gpointer user)
+static void on_search_activate(GtkSearchEntry *entry, gpointer user)
 {
     Search *s = user;
     (void) entry;
-    choose(s, gtk_list_box_get_selected_row(GTK_LIST_BOX(s->list)));
+    search_choose(s, gtk_list_box_get_selected_row(GTK_LIST_BOX(s->list)));
 }
 
-static void on_changed(GtkSearchEntry *entry, gpointer user)
+static void on_search_changed(GtkSearchEntry *entry, gpointer user)
 {
     (void) entry;
     show_matches(user);
 }
 
-static void leave(Search *s)
+static void search_leave(Search *s)
 {
     void (*const escape)(gpointer) = s->escape;
     gpointer user = s->user;
@@ -167,7 +167,7 @@ static void leave(Search *s)
 static void on_stop(GtkSearchEntry *entry, gpointer user)
 {
     (void) entry;
-    leave(user);
+    search_leave(user);
 }
 
 static void select_row(Search *s, GtkListBoxRow *row)
@@ -180,13 +180,13 @@ static void select_row(Search *s, GtkListBoxRow *row)
 }
 
 // Up and down move in the list while the entry keeps the focus.
-static gboolean on_key(GtkEventControllerKey *k, guint key, guint code, GdkModifierType mods,
-                       gpointer user)
+static gboolean on_search_key(GtkEventControllerKey *k, guint key, guint code, GdkModifierType mods,
+                              gpointer user)
 {
     Search *s = user;
     (void) k, (void) code, (void) mods;
     if (key == GDK_KEY_Escape) { // wherever the focus is in it
-        leave(s);
+        search_leave(s);
         return TRUE;
     }
     if (key != GDK_KEY_Down && key != GDK_KEY_Up)
@@ -236,12 +236,12 @@ GtkWidget *nino_search_new(const char *label, GPtrArray *items, NinoSearchFn cho
     gtk_popover_set_child(GTK_POPOVER(s->popover), box);
     gtk_popover_set_has_arrow(GTK_POPOVER(s->popover), FALSE);
     gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE);
-    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), s);
+    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_search_key), s);
     gtk_widget_add_controller(s->popover, keys);
-    g_signal_connect(s->entry, "search-changed", G_CALLBACK(on_changed), s);
-    g_signal_connect(s->entry, "activate", G_CALLBACK(on_activate), s);
+    g_signal_connect(s->entry, "search-changed", G_CALLBACK(on_search_changed), s);
+    g_signal_connect(s->entry, "activate", G_CALLBACK(on_search_activate), s);
     g_signal_connect(s->entry, "stop-search", G_CALLBACK(on_stop), s);
-    g_signal_connect(s->list, "row-activated", G_CALLBACK(on_row), s);
+    g_signal_connect(s->list, "row-activated", G_CALLBACK(on_search_row), s);
     gtk_search_entry_set_key_capture_widget(GTK_SEARCH_ENTRY(s->entry), s->popover);
     g_object_set_data_full(G_OBJECT(s->popover), "nino-search", s, search_free);
     show_matches(s);

@@ -6,14 +6,14 @@
 
 G_DEFINE_TYPE(NinoSpot, nino_spot, GTK_TYPE_WIDGET)
 
-static void on_focus(GtkWidget *w, GParamSpec *spec, gpointer user)
+static void on_spot_focus(GtkWidget *w, GParamSpec *spec, gpointer user)
 {
     (void) spec, (void) user;
     if (gtk_widget_get_parent(w))
         gtk_widget_queue_draw(gtk_widget_get_parent(w));
 }
 
-static void finalize(GObject *o)
+static void spot_finalize(GObject *o)
 {
     g_free(NINO_SPOT(o)->id);
     g_free(NINO_SPOT(o)->label);
@@ -22,7 +22,7 @@ static void finalize(GObject *o)
 
 static void nino_spot_class_init(NinoSpotClass *klass)
 {
-    G_OBJECT_CLASS(klass)->finalize = finalize;
+    G_OBJECT_CLASS(klass)->finalize = spot_finalize;
     gtk_widget_class_set_css_name(GTK_WIDGET_CLASS(klass), "ninospot");
     gtk_widget_class_set_accessible_role(GTK_WIDGET_CLASS(klass), GTK_ACCESSIBLE_ROLE_GROUP);
 }
@@ -31,7 +31,7 @@ static void nino_spot_init(NinoSpot *s)
 {
     gtk_widget_set_focusable(GTK_WIDGET(s), TRUE);
     gtk_widget_set_can_target(GTK_WIDGET(s), FALSE);
-    g_signal_connect(s, "notify::has-focus", G_CALLBACK(on_focus), NULL);
+    g_signal_connect(s, "notify::has-focus", G_CALLBACK(on_spot_focus), NULL);
 }
 
 GtkWidget *nino_spot_new(gboolean is_group, const char *id)

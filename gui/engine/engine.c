@@ -78,7 +78,7 @@ static void set_state(NinoEngine *e, NinoEngineState state, const char *message)
 
 static gboolean on_writable(gint fd, GIOCondition condition, gpointer user);
 
-static void answer(NinoEngine *e, Request *r, const nino_control_reply *reply)
+static void engine_answer(NinoEngine *e, Request *r, const nino_control_reply *reply)
 {
     if (r->done)
         r->done(r->user, reply);
@@ -107,7 +107,7 @@ static void drop_requests(NinoEngine *e, gboolean only_sent)
         if (only_sent && !r->number)
             g_queue_push_tail(&e->requests, r);
         else
-            answer(e, r, NULL);
+            engine_answer(e, r, NULL);
     }
 }
 
@@ -117,7 +117,7 @@ static void take_replies(NinoEngine *e)
     while (e->attach && nino_control_next(e->attach, &reply)) {
         Request *r = g_queue_pop_head(&e->requests);
         if (r)
-            answer(e, r, &reply);
+            engine_answer(e, r, &reply);
     }
 }
 
@@ -228,7 +228,7 @@ static void close_attach(NinoEngine *e)
 }
 
 // Hands over everything that can be read now. False when the process has closed the socket.
-static gboolean drain(NinoEngine *e)
+static gboolean engine_drain(NinoEngine *e)
 {
     nino_event batch[DRAIN_BATCH];
     while (e->attach) {
@@ -269,7 +269,7 @@ static gboolean on_socket(gint fd, GIOCondition condition, gpointer user)
 {
     (void) fd, (void) condition;
     NinoEngine *e = user;
-    if (drain(e))
+    if (engine_drain(e))
         return G_SOURCE_CONTINUE;
     e->source = 0;
     lost_contact(e);
@@ -280,7 +280,7 @@ static gboolean on_writable(gint fd, GIOCondition condition, gpointer user)
 {
     (void) fd, (void) condition;
     NinoEngine *e = user;
-    if (e->attach && !drain(e)) { // reading also goes on sending
+    if (e->attach && !engine_drain(e)) { // reading also goes on sending
         e->write_source = 0;
         return G_SOURCE_REMOVE;
     }
@@ -377,7 +377,7 @@ static void on_process_exit(GObject *source, GAsyncResult *result, gpointer user
         return; // the engine is gone or has another process
     NinoEngine *e = user;
     if (!e->is_foreign) {
-        drain(e);
+        engine_drain(e);
         close_attach(e);
         drop_requests(e, TRUE);
     }
@@ -576,7 +576,7 @@ void nino_engine_set_options(NinoEngine *e, const char *const *models, const cha
 
 // ---- the object ---------------------------------------------------------------------------------
 
-static void finalize(GObject *o)
+static void engine_finalize(GObject *o)
 {
     NinoEngine *e = NINO_ENGINE(o);
     g_cancellable_cancel(e->cancellable); // pending callbacks see it and do not touch e
@@ -598,7 +598,7 @@ static void finalize(GObject *o)
 
 static void nino_engine_class_init(NinoEngineClass *klass)
 {
-    G_OBJECT_CLASS(klass)->finalize = finalize;
+    G_OBJECT_CLASS(klass)->finalize = engine_finalize;
     const GType type = G_TYPE_FROM_CLASS(klass);
 #define SIGNAL(id, name, n, ...)                                                                   \
     signals[id] = g_signal_new(name, type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, n, \

@@ -14,7 +14,7 @@ typedef struct Question {
 } Question;
 
 // "fits      yes (budget 17.4 GiB)" and the lines before it, without the table of scopes.
-static char *summary(const char *out)
+static char *forecast_summary(const char *out)
 {
     const char *at = strstr(out, "\nprofile ");
     g_autofree char *tail = g_strdup(at ? at + 1 : out);
@@ -34,11 +34,11 @@ static void on_answer(GObject *source, GAsyncResult *result, gpointer user)
     }
     const int status = g_subprocess_get_if_exited(p) ? g_subprocess_get_exit_status(p) : -1;
     const gboolean has_plan = status == 0 || status == EXIT_NO_FIT;
-    g_autofree char *text = has_plan ? summary(out) : g_strdup(g_strstrip(err));
+    g_autofree char *text = has_plan ? forecast_summary(out) : g_strdup(g_strstrip(err));
     q->ready(q->user, *text ? text : _("There is no plan for this workflow"), status == 0);
 }
 
-static void add(GPtrArray *argv, const char *name, const char *value)
+static void forecast_add(GPtrArray *argv, const char *name, const char *value)
 {
     if (!value || !*value)
         return;
@@ -55,9 +55,9 @@ void nino_plan_ask(const char *workflow, gsize len, const char *const *models, c
     g_ptr_array_add(argv, program ? program : (gpointer) "ninodes");
     g_ptr_array_add(argv, (gpointer) "plan");
     for (int i = 0; models && models[i]; i++)
-        add(argv, "--models", models[i]);
-    add(argv, "--input", input);
-    add(argv, "--device", device);
+        forecast_add(argv, "--models", models[i]);
+    forecast_add(argv, "--input", input);
+    forecast_add(argv, "--device", device);
     g_ptr_array_add(argv, (gpointer) "-");
     g_ptr_array_add(argv, NULL);
     g_autoptr(GError) error = NULL;

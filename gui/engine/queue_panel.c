@@ -20,7 +20,7 @@ struct _NinoQueuePanel {
 G_DEFINE_TYPE(NinoQueuePanel, nino_queue_panel, GTK_TYPE_WIDGET)
 static guint show_error_signal, retry_signal;
 
-static const char *state_text(const NinoJob *j)
+static const char *queue_panel_state_text(const NinoJob *j)
 {
     switch (j->state) {
     case NINO_QUEUE_RUNNING: return _("running");
@@ -122,13 +122,13 @@ static void row_data_free(gpointer p)
     g_free(d);
 }
 
-static const RowData *data_of(GtkWidget *button)
+static const RowData *queue_panel_data_of(GtkWidget *button)
 {
     GtkWidget *row = gtk_widget_get_ancestor(button, GTK_TYPE_LIST_BOX_ROW);
     return g_object_get_data(G_OBJECT(row), "job");
 }
 
-static void move_to(NinoQueuePanel *p, const RowData *d, int position)
+static void queue_panel_move_to(NinoQueuePanel *p, const RowData *d, int position)
 {
     const nino_control c = { NINO_CONTROL_INIT, .cmd = NINO_CONTROL_MOVE, .job = d->id,
                              .position = position };
@@ -137,43 +137,46 @@ static void move_to(NinoQueuePanel *p, const RowData *d, int position)
 
 static void on_up(GtkButton *b, gpointer user)
 {
-    const RowData *d = data_of(GTK_WIDGET(b));
-    move_to(user, d, MAX(d->position - 1, 1));
+    const RowData *d = queue_panel_data_of(GTK_WIDGET(b));
+    queue_panel_move_to(user, d, MAX(d->position - 1, 1));
 }
 
 static void on_down(GtkButton *b, gpointer user)
 {
-    const RowData *d = data_of(GTK_WIDGET(b));
-    move_to(user, d, d->position + 1);
+    const RowData *d = queue_panel_data_of(GTK_WIDGET(b));
+    queue_panel_move_to(user, d, d->position + 1);
 }
 
-static void on_first(GtkButton *b, gpointer user) { move_to(user, data_of(GTK_WIDGET(b)), 1); }
+static void on_first(GtkButton *b, gpointer user)
+{
+    queue_panel_move_to(user, queue_panel_data_of(GTK_WIDGET(b)), 1);
+}
 
 static void on_remove(GtkButton *b, gpointer user)
 {
     NinoQueuePanel *p = user;
-    nino_engine_simple(p->engine, NINO_CONTROL_REMOVE, data_of(GTK_WIDGET(b))->id);
+    nino_engine_simple(p->engine, NINO_CONTROL_REMOVE, queue_panel_data_of(GTK_WIDGET(b))->id);
 }
 
 static void on_cancel(GtkButton *b, gpointer user)
 {
     NinoQueuePanel *p = user;
-    nino_engine_simple(p->engine, NINO_CONTROL_CANCEL, data_of(GTK_WIDGET(b))->id);
+    nino_engine_simple(p->engine, NINO_CONTROL_CANCEL, queue_panel_data_of(GTK_WIDGET(b))->id);
 }
 
-static void on_retry(GtkButton *b, gpointer user)
+static void on_queue_panel_retry(GtkButton *b, gpointer user)
 {
-    g_signal_emit(user, retry_signal, 0, data_of(GTK_WIDGET(b))->id);
+    g_signal_emit(user, retry_signal, 0, queue_panel_data_of(GTK_WIDGET(b))->id);
 }
 
 static void on_show(GtkButton *b, gpointer user)
 {
-    const RowData *d = data_of(GTK_WIDGET(b));
+    const RowData *d = queue_panel_data_of(GTK_WIDGET(b));
     g_signal_emit(user, show_error_signal, 0, d->id, d->where, d->error);
 }
 
-static void add_button(NinoQueuePanel *p, GtkWidget *box, const char *icon, const char *what,
-                       const char *job, GCallback callback)
+static void queue_panel_add_button(NinoQueuePanel *p, GtkWidget *box, const char *icon,
+                                   const char *what, const char *job, GCallback callback)
 {
     GtkWidget *b = gtk_button_new_from_icon_name(icon);
     gtk_button_set_has_frame(GTK_BUTTON(b), FALSE);
@@ -185,27 +188,32 @@ static void add_button(NinoQueuePanel *p, GtkWidget *box, const char *icon, cons
     gtk_box_append(GTK_BOX(box), b);
 }
 
-static void add_buttons(NinoQueuePanel *p, GtkWidget *box, const NinoJob *j)
+static void queue_panel_add_buttons(NinoQueuePanel *p, GtkWidget *box, const NinoJob *j)
 {
     switch (j->state) {
     case NINO_QUEUE_RUNNING:
-        add_button(p, box, "process-stop-symbolic", _("Interrupt"), j->name, G_CALLBACK(on_cancel));
+        queue_panel_add_button(p, box, "process-stop-symbolic", _("Interrupt"), j->name,
+                               G_CALLBACK(on_cancel));
         break;
     case NINO_QUEUE_WAITING:
-        add_button(p, box, "go-top-symbolic", _("Run next"), j->name, G_CALLBACK(on_first));
-        add_button(p, box, "go-up-symbolic", _("Move up"), j->name, G_CALLBACK(on_up));
-        add_button(p, box, "go-down-symbolic", _("Move down"), j->name, G_CALLBACK(on_down));
-        add_button(p, box, "edit-delete-symbolic", _("Remove"), j->name, G_CALLBACK(on_remove));
+        queue_panel_add_button(p, box, "go-top-symbolic", _("Run next"), j->name,
+                               G_CALLBACK(on_first));
+        queue_panel_add_button(p, box, "go-up-symbolic", _("Move up"), j->name, G_CALLBACK(on_up));
+        queue_panel_add_button(p, box, "go-down-symbolic", _("Move down"), j->name,
+                               G_CALLBACK(on_down));
+        queue_panel_add_button(p, box, "edit-delete-symbolic", _("Remove"), j->name,
+                               G_CALLBACK(on_remove));
         break;
     case NINO_QUEUE_FAILED:
-        add_button(p, box, "find-location-symbolic", _("Show where it failed"), j->name,
-                   G_CALLBACK(on_show));
+        queue_panel_add_button(p, box, "find-location-symbolic", _("Show where it failed"), j->name,
+                               G_CALLBACK(on_show));
         // fall through
     case NINO_QUEUE_DONE:
     case NINO_QUEUE_CANCELLED:
-        add_button(p, box, "view-refresh-symbolic", _("Run again, next"), j->name,
-                   G_CALLBACK(on_retry));
-        add_button(p, box, "edit-delete-symbolic", _("Remove"), j->name, G_CALLBACK(on_remove));
+        queue_panel_add_button(p, box, "view-refresh-symbolic", _("Run again, next"), j->name,
+                               G_CALLBACK(on_queue_panel_retry));
+        queue_panel_add_button(p, box, "edit-delete-symbolic", _("Remove"), j->name,
+                               G_CALLBACK(on_remove));
         break;
     }
 }
@@ -213,14 +221,15 @@ static void add_buttons(NinoQueuePanel *p, GtkWidget *box, const NinoJob *j)
 static char *detail_of(const NinoJob *j)
 {
     if (j->state == NINO_QUEUE_FAILED || j->state == NINO_QUEUE_CANCELLED)
-        return j->error && *j->error ? g_strdup_printf("%s: %s", state_text(j), j->error)
-                                     : g_strdup(state_text(j));
+        return j->error && *j->error
+                   ? g_strdup_printf("%s: %s", queue_panel_state_text(j), j->error)
+                   : g_strdup(queue_panel_state_text(j));
     if (j->state == NINO_QUEUE_DONE && j->ended_s >= j->started_s && j->started_s > 0) {
         g_autofree char *d = nino_duration_text(j->ended_s - j->started_s);
         const guint n = g_strv_length(j->outputs);
         return g_strdup_printf(ngettext("done in %s, %u file", "done in %s, %u files", n), d, n);
     }
-    return g_strdup(state_text(j));
+    return g_strdup(queue_panel_state_text(j));
 }
 
 static GtkWidget *small_label(const char *text)
@@ -231,7 +240,7 @@ static GtkWidget *small_label(const char *text)
     return l;
 }
 
-static void add_row(NinoQueuePanel *p, const NinoJob *j, int position)
+static void queue_panel_add_row(NinoQueuePanel *p, const NinoJob *j, int position)
 {
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
     gtk_widget_add_css_class(line, "queue-row");
@@ -259,7 +268,7 @@ static void add_row(NinoQueuePanel *p, const NinoJob *j, int position)
         gtk_box_append(GTK_BOX(line), eta);
         g_ptr_array_add(p->eta_labels, eta);
     }
-    add_buttons(p, line, j);
+    queue_panel_add_buttons(p, line, j);
     GtkWidget *row = gtk_list_box_row_new();
     gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), line);
     g_autofree char *name = g_strdup_printf("%s, %s", j->name, detail);
@@ -287,7 +296,7 @@ static void rebuild(NinoEngine *engine, gpointer user)
     int position = 0;
     for (guint i = 0; i < jobs->len; i++) {
         const NinoJob *j = jobs->pdata[i];
-        add_row(p, j, j->state == NINO_QUEUE_WAITING ? ++position : 0);
+        queue_panel_add_row(p, j, j->state == NINO_QUEUE_WAITING ? ++position : 0);
     }
     if (!nino_engine_running(engine)) {
         p->fraction = 0;
@@ -337,7 +346,7 @@ static GtkWidget *toolbar(NinoQueuePanel *p)
     return bar;
 }
 
-static void dispose(GObject *o)
+static void queue_panel_dispose(GObject *o)
 {
     NinoQueuePanel *p = NINO_QUEUE_PANEL(o);
     if (p->engine)
@@ -351,7 +360,7 @@ static void dispose(GObject *o)
 
 static void nino_queue_panel_class_init(NinoQueuePanelClass *klass)
 {
-    G_OBJECT_CLASS(klass)->dispose = dispose;
+    G_OBJECT_CLASS(klass)->dispose = queue_panel_dispose;
     gtk_widget_class_set_layout_manager_type(GTK_WIDGET_CLASS(klass), GTK_TYPE_BIN_LAYOUT);
     show_error_signal =
         g_signal_new("show-error", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,

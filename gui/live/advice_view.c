@@ -33,7 +33,7 @@ static guint signals[N_SIGNALS];
 // ---- the run -----------------------------------------------------------------------------------
 
 // Seconds of the last job that has ended, beginning at `from` or later; NaN: none.
-static double last_job(NinoRun *run, uint64_t from)
+static double advice_view_last_job(NinoRun *run, uint64_t from)
 {
     size_t n;
     double s = NAN;
@@ -46,7 +46,7 @@ static double last_job(NinoRun *run, uint64_t from)
 }
 
 // Plans need a device to plan for; "ref" is there without OpenCL, the profile says how fast.
-static size_t advise(NinoAdviceView *v, nino_advice *out)
+static size_t advice_view_advise(NinoAdviceView *v, nino_advice *out)
 {
     nino_graph *g =
         v->workflow ? nino_graph_load(v->workflow, v->workflow_len, "workflow", NULL) : NULL;
@@ -78,7 +78,7 @@ static void add_json(GString *s, const char *key, const char *text)
     g_string_append(s, "\", ");
 }
 
-static void add_number(GString *s, const char *key, double v, const char *after)
+static void advice_view_add_number(GString *s, const char *key, double v, const char *after)
 {
     char buf[G_ASCII_DTOSTR_BUF_SIZE];
     g_string_append_printf(s, "\"%s\": %s%s", key,
@@ -97,9 +97,9 @@ static void log_decision(const NinoAdviceView *v, const char *decision)
     add_json(line, "setting", v->tried.setting);
     add_json(line, "evidence", v->tried.evidence);
     add_json(line, "decision", decision);
-    add_number(line, "expected_gain_s", v->tried.gain_s, ", ");
-    add_number(line, "before_s", v->before_s, ", ");
-    add_number(line, "after_s", v->after_s, "}\n");
+    advice_view_add_number(line, "expected_gain_s", v->tried.gain_s, ", ");
+    advice_view_add_number(line, "before_s", v->before_s, ", ");
+    advice_view_add_number(line, "after_s", v->after_s, "}\n");
     g_mkdir_with_parents(dir, 0700);
     g_autoptr(GFile) file = g_file_new_for_path(path);
     g_autoptr(GFileOutputStream) out = g_file_append_to(file, G_FILE_CREATE_PRIVATE, NULL, NULL);
@@ -142,14 +142,14 @@ static void finish_trial(NinoAdviceView *v, const char *decision)
     show_trial(v);
 }
 
-static void on_keep(GtkButton *b, NinoAdviceView *v)
+static void on_advice_view_keep(GtkButton *b, NinoAdviceView *v)
 {
     (void) b;
     finish_trial(v, "kept");
     nino_advice_view_refresh(v);
 }
 
-static void on_revert(GtkButton *b, NinoAdviceView *v)
+static void on_advice_view_revert(GtkButton *b, NinoAdviceView *v)
 {
     (void) b;
     g_autofree char *undo = g_strdup(v->tried.undo);
@@ -164,7 +164,7 @@ void nino_advice_view_cancel(NinoAdviceView *v)
     nino_advice_view_refresh(v);
 }
 
-static void on_apply(GtkButton *b, NinoAdviceView *v)
+static void on_advice_view_apply(GtkButton *b, NinoAdviceView *v)
 {
     const size_t i = GPOINTER_TO_SIZE(g_object_get_data(G_OBJECT(b), "index"));
     if (i >= v->n || v->is_trying)
@@ -172,7 +172,7 @@ static void on_apply(GtkButton *b, NinoAdviceView *v)
     v->tried = v->advice[i];
     v->is_trying = TRUE;
     v->is_measured = FALSE;
-    v->before_s = last_job(v->run, 0);
+    v->before_s = advice_view_last_job(v->run, 0);
     v->after_s = NAN;
     v->tried_from = nino_history_end(nino_run_history(v->run)) + 1;
     show_trial(v);
@@ -182,7 +182,7 @@ static void on_apply(GtkButton *b, NinoAdviceView *v)
 
 // ---- the list ----------------------------------------------------------------------------------
 
-static GtkWidget *line(const char *text, const char *css)
+static GtkWidget *advice_view_line(const char *text, const char *css)
 {
     GtkWidget *l = gtk_label_new(text);
     gtk_label_set_xalign(GTK_LABEL(l), 0);
@@ -201,11 +201,11 @@ static GtkWidget *make_row(NinoAdviceView *v, size_t i)
     GtkWidget *words = gtk_box_new(GTK_ORIENTATION_VERTICAL, 3);
     GtkWidget *side = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
     gtk_widget_set_hexpand(words, TRUE);
-    gtk_box_append(GTK_BOX(words), line(a->title, "heading"));
-    gtk_box_append(GTK_BOX(words), line(a->evidence, NULL));
+    gtk_box_append(GTK_BOX(words), advice_view_line(a->title, "heading"));
+    gtk_box_append(GTK_BOX(words), advice_view_line(a->evidence, NULL));
     g_snprintf(text, sizeof(text), "%s%s%s", a->how,
                a->changes_result ? _(". The result may differ") : "", *a->setting ? "" : ".");
-    gtk_box_append(GTK_BOX(words), line(text, "dim-label"));
+    gtk_box_append(GTK_BOX(words), advice_view_line(text, "dim-label"));
     if (isfinite(a->gain_s)) {
         nino_format_ns(gain, sizeof(gain), a->gain_s * 1e9);
         g_snprintf(text, sizeof(text), "−%s\n%.0f %%", gain,
@@ -225,11 +225,11 @@ static GtkWidget *make_row(NinoAdviceView *v, size_t i)
         gtk_accessible_update_property(GTK_ACCESSIBLE(b), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, tip,
                                        -1);
         g_object_set_data(G_OBJECT(b), "index", GSIZE_TO_POINTER(i));
-        g_signal_connect(b, "clicked", G_CALLBACK(on_apply), v);
+        g_signal_connect(b, "clicked", G_CALLBACK(on_advice_view_apply), v);
         gtk_box_append(GTK_BOX(side), b);
     }
     if (*a->setting) {
-        GtkWidget *s = line(a->setting, "monospace");
+        GtkWidget *s = advice_view_line(a->setting, "monospace");
         gtk_label_set_selectable(GTK_LABEL(s), TRUE);
         gtk_box_append(GTK_BOX(words), s);
     }
@@ -248,12 +248,12 @@ void nino_advice_view_refresh(NinoAdviceView *v)
     GtkWidget *child;
     nino_run_draw_begin(v->run);
     g_signal_emit(v, signals[LOOK], 0);
-    v->n = advise(v, v->advice);
+    v->n = advice_view_advise(v, v->advice);
     while ((child = gtk_widget_get_first_child(v->list)))
         gtk_list_box_remove(GTK_LIST_BOX(v->list), child);
     for (size_t i = 0; i < v->n; i++)
         gtk_list_box_append(GTK_LIST_BOX(v->list), make_row(v, i));
-    const gboolean has_run = !isnan(last_job(v->run, 0));
+    const gboolean has_run = !isnan(advice_view_last_job(v->run, 0));
     gtk_label_set_text(GTK_LABEL(v->empty), has_run
                                                 ? _("Nothing in this run costs enough to change.")
                                                 : _("Advice appears here when a run has ended."));
@@ -263,11 +263,12 @@ void nino_advice_view_refresh(NinoAdviceView *v)
 }
 
 // Advice is about whole runs: it is made when one has ended, not while it runs.
-static void on_changed(NinoAdviceView *v)
+static void on_advice_view_changed(NinoAdviceView *v)
 {
     if (nino_run_is_live(v->run))
         return;
-    const double s = v->is_trying && !v->is_measured ? last_job(v->run, v->tried_from) : NAN;
+    const double s =
+        v->is_trying && !v->is_measured ? advice_view_last_job(v->run, v->tried_from) : NAN;
     if (isfinite(s)) {
         v->after_s = s;
         v->is_measured = TRUE;
@@ -290,7 +291,7 @@ void nino_advice_view_set_workflow(NinoAdviceView *v, const char *json, gsize le
     v->models = models ? g_strdupv((char **) (uintptr_t) models) : NULL;
 }
 
-static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+static void advice_view_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 {
     const NinoAdviceView *v = NINO_ADVICE_VIEW(view);
     for (size_t i = 0; i < v->n; i++) {
@@ -307,7 +308,7 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
     }
 }
 
-static void finalize(GObject *object)
+static void advice_view_finalize(GObject *object)
 {
     NinoAdviceView *v = NINO_ADVICE_VIEW(object);
     g_free(v->workflow);
@@ -319,7 +320,7 @@ static void finalize(GObject *object)
 
 static void nino_advice_view_class_init(NinoAdviceViewClass *c)
 {
-    G_OBJECT_CLASS(c)->finalize = finalize;
+    G_OBJECT_CLASS(c)->finalize = advice_view_finalize;
     signals[LOOK] = g_signal_new("look", G_TYPE_FROM_CLASS(c), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                  NULL, G_TYPE_NONE, 0);
     signals[APPLY] = g_signal_new("apply", G_TYPE_FROM_CLASS(c), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
@@ -344,16 +345,16 @@ static void nino_advice_view_init(NinoAdviceView *v)
     gtk_widget_set_margin_start(v->trial, 8);
     gtk_widget_set_margin_end(v->trial, 8);
     gtk_widget_set_margin_bottom(v->trial, 8);
-    v->trial_label = line("", NULL);
+    v->trial_label = advice_view_line("", NULL);
     gtk_widget_set_hexpand(v->trial_label, TRUE);
     gtk_box_append(GTK_BOX(v->trial), v->trial_label);
-    v->keep = button(v, _("Keep"), G_CALLBACK(on_keep));
-    v->revert = button(v, _("Revert"), G_CALLBACK(on_revert));
+    v->keep = button(v, _("Keep"), G_CALLBACK(on_advice_view_keep));
+    v->revert = button(v, _("Revert"), G_CALLBACK(on_advice_view_revert));
     gtk_widget_set_visible(v->trial, FALSE);
     v->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(v->list), GTK_SELECTION_NONE);
     gtk_list_box_set_show_separators(GTK_LIST_BOX(v->list), TRUE);
-    v->empty = line("", "dim-label");
+    v->empty = advice_view_line("", "dim-label");
     gtk_widget_set_valign(v->empty, GTK_ALIGN_CENTER);
     gtk_widget_set_halign(v->empty, GTK_ALIGN_CENTER);
     gtk_widget_set_vexpand(v->empty, TRUE);
@@ -370,11 +371,13 @@ static void nino_advice_view_init(NinoAdviceView *v)
 
 static GtkWidget *new_advice_view(NinoRun *run)
 {
-    static const NinoViewExport x = { .rows = export_rows };
+    static const NinoViewExport x = { .rows = advice_view_export_rows };
     NinoAdviceView *v = g_object_new(NINO_TYPE_ADVICE_VIEW, NULL);
     v->run = g_object_ref(run);
-    g_signal_connect_object(run, "changed", G_CALLBACK(on_changed), v, G_CONNECT_SWAPPED);
-    g_signal_connect_object(run, "cleared", G_CALLBACK(on_changed), v, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "changed", G_CALLBACK(on_advice_view_changed), v,
+                            G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "cleared", G_CALLBACK(on_advice_view_changed), v,
+                            G_CONNECT_SWAPPED);
     nino_view_set_export(GTK_WIDGET(v), &x);
     nino_advice_view_refresh(v);
     return GTK_WIDGET(v);

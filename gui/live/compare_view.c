@@ -32,7 +32,7 @@ struct _NinoCompareView {
 
 G_DEFINE_TYPE(NinoCompareView, nino_compare_view, GTK_TYPE_BOX)
 
-static double change(const nino_compare_row *r)
+static double compare_view_change(const nino_compare_row *r)
 {
     return r->n_a && r->n_b && r->total_a > 0 ? 100 * (r->total_b / r->total_a - 1) : NAN;
 }
@@ -59,7 +59,7 @@ static gboolean is_other(const nino_compare_row *r)
     return is_sum && ((r->low > 0 && delta < 0) || (r->high < 0 && delta > 0));
 }
 
-static void say(char *buf, size_t size, const nino_compare_row *r, Column column)
+static void compare_view_say(char *buf, size_t size, const nino_compare_row *r, Column column)
 {
     char t[40];
     const double delta = r->total_b - r->total_a;
@@ -79,8 +79,8 @@ static void say(char *buf, size_t size, const nino_compare_row *r, Column column
         g_snprintf(buf, size, "%s%s", delta < 0 ? "−" : "+", t);
         break;
     case CHANGE:
-        if (isfinite(change(r)) && r->cached_a == r->cached_b)
-            g_snprintf(buf, size, "%+.1f %%", change(r));
+        if (isfinite(compare_view_change(r)) && r->cached_a == r->cached_b)
+            g_snprintf(buf, size, "%+.1f %%", compare_view_change(r));
         break;
     case CONFIDENCE:
         if (!r->n_a || !r->n_b)
@@ -101,7 +101,7 @@ static void say(char *buf, size_t size, const nino_compare_row *r, Column column
     }
 }
 
-static void setup(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column)
+static void compare_view_setup(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column)
 {
     (void) f;
     GtkWidget *l = gtk_label_new(NULL);
@@ -118,7 +118,7 @@ static void bind(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column
     char text[256];
     GtkWidget *l = gtk_list_item_get_child(item);
     const nino_compare_row *r = &NINO_COMPARE_ROW(gtk_list_item_get_item(item))->r;
-    say(text, sizeof(text), r, (Column) GPOINTER_TO_INT(column));
+    compare_view_say(text, sizeof(text), r, (Column) GPOINTER_TO_INT(column));
     gtk_label_set_text(GTK_LABEL(l), text);
     const gboolean is_word =
         GPOINTER_TO_INT(column) == CONFIDENCE || GPOINTER_TO_INT(column) == CHANGE;
@@ -138,7 +138,7 @@ static void bind(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column
 
 // ---- comparing ---------------------------------------------------------------------------------
 
-static void refresh(NinoCompareView *v)
+static void compare_view_refresh(NinoCompareView *v)
 {
     nino_compare c;
     nino_error err;
@@ -186,7 +186,7 @@ static void set_base(NinoCompareView *v, nino_history *base, const char *name)
     v->base = base;
     g_free(v->base_name);
     v->base_name = g_strdup(name);
-    refresh(v);
+    compare_view_refresh(v);
 }
 
 gboolean nino_compare_view_open(NinoCompareView *v, const char *path, GError **error)
@@ -223,7 +223,7 @@ void nino_compare_view_keep(NinoCompareView *v)
 
 // ---- widget ------------------------------------------------------------------------------------
 
-static void on_keep(GtkButton *b, NinoCompareView *v)
+static void on_compare_view_keep(GtkButton *b, NinoCompareView *v)
 {
     (void) b;
     nino_compare_view_keep(v);
@@ -249,13 +249,13 @@ static void on_open(GtkButton *b, NinoCompareView *v)
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(d));
 }
 
-static void on_changed(NinoCompareView *v)
+static void on_compare_view_changed(NinoCompareView *v)
 {
     if (!nino_run_is_live(v->run))
-        refresh(v);
+        compare_view_refresh(v);
 }
 
-static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+static void compare_view_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 {
     GListModel *m = G_LIST_MODEL(NINO_COMPARE_VIEW(view)->rows);
     static const char *const verdicts[] = { "faster", "none", "slower" };
@@ -270,7 +270,7 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
                                    { "calls_b", NULL, (double) r->n_b },
                                    { "total_ms_a", NULL, r->total_a * 1e3 },
                                    { "total_ms_b", NULL, r->total_b * 1e3 },
-                                   { "change_percent", NULL, change(r) },
+                                   { "change_percent", NULL, compare_view_change(r) },
                                    { "low_ms", NULL, r->low * 1e3 },
                                    { "high_ms", NULL, r->high * 1e3 },
                                    { "p", NULL, r->p },
@@ -279,7 +279,7 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
     }
 }
 
-static void finalize(GObject *object)
+static void compare_view_finalize(GObject *object)
 {
     NinoCompareView *v = NINO_COMPARE_VIEW(object);
     nino_history_destroy(&v->base);
@@ -291,14 +291,14 @@ static void finalize(GObject *object)
 
 static void nino_compare_view_class_init(NinoCompareViewClass *c)
 {
-    G_OBJECT_CLASS(c)->finalize = finalize;
+    G_OBJECT_CLASS(c)->finalize = compare_view_finalize;
 }
 
 static void add_columns(GtkColumnView *table)
 {
     for (int i = 0; i < N_COLUMNS; i++) {
         GtkListItemFactory *f = gtk_signal_list_item_factory_new();
-        g_signal_connect(f, "setup", G_CALLBACK(setup), GINT_TO_POINTER(i));
+        g_signal_connect(f, "setup", G_CALLBACK(compare_view_setup), GINT_TO_POINTER(i));
         g_signal_connect(f, "bind", G_CALLBACK(bind), GINT_TO_POINTER(i));
         GtkColumnViewColumn *c = gtk_column_view_column_new(_(titles[i]), f);
         gtk_column_view_column_set_expand(c, i == WHAT);
@@ -308,8 +308,8 @@ static void add_columns(GtkColumnView *table)
     }
 }
 
-static void add_button(GtkBox *bar, NinoCompareView *v, const char *label, const char *help,
-                       GCallback clicked)
+static void compare_view_add_button(GtkBox *bar, NinoCompareView *v, const char *label,
+                                    const char *help, GCallback clicked)
 {
     GtkWidget *b = gtk_button_new_with_label(label);
     gtk_widget_set_tooltip_text(b, help);
@@ -330,10 +330,11 @@ static void nino_compare_view_init(NinoCompareView *v)
     gtk_label_set_ellipsize(GTK_LABEL(v->label), PANGO_ELLIPSIZE_END);
     gtk_widget_set_hexpand(v->label, TRUE);
     gtk_box_append(GTK_BOX(bar), v->label);
-    add_button(GTK_BOX(bar), v, _("Keep as Baseline"), _("Compare later runs with this one"),
-               G_CALLBACK(on_keep));
-    add_button(GTK_BOX(bar), v, _("Open Trace…"), _("Compare with a saved trace"),
-               G_CALLBACK(on_open));
+    compare_view_add_button(GTK_BOX(bar), v, _("Keep as Baseline"),
+                            _("Compare later runs with this one"),
+                            G_CALLBACK(on_compare_view_keep));
+    compare_view_add_button(GTK_BOX(bar), v, _("Open Trace…"), _("Compare with a saved trace"),
+                            G_CALLBACK(on_open));
     v->rows = g_list_store_new(NINO_TYPE_COMPARE_ROW);
     GtkSelectionModel *model =
         GTK_SELECTION_MODEL(gtk_no_selection_new(G_LIST_MODEL(g_object_ref(v->rows))));
@@ -351,12 +352,13 @@ static void nino_compare_view_init(NinoCompareView *v)
 
 static GtkWidget *new_compare_view(NinoRun *run)
 {
-    static const NinoViewExport x = { .rows = export_rows };
+    static const NinoViewExport x = { .rows = compare_view_export_rows };
     NinoCompareView *v = g_object_new(NINO_TYPE_COMPARE_VIEW, NULL);
     v->run = g_object_ref(run);
-    g_signal_connect_object(run, "changed", G_CALLBACK(on_changed), v, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "changed", G_CALLBACK(on_compare_view_changed), v,
+                            G_CONNECT_SWAPPED);
     nino_view_set_export(GTK_WIDGET(v), &x);
-    refresh(v);
+    compare_view_refresh(v);
     return GTK_WIDGET(v);
 }
 

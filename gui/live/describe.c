@@ -6,13 +6,13 @@
 
 #include <math.h>
 
-static void add_escaped(GString *text, const char *s)
+static void describe_add_escaped(GString *text, const char *s)
 {
     g_autofree char *e = g_markup_escape_text(s, -1);
     g_string_append(text, e);
 }
 
-static void add_ns(GString *text, const char *what, double ns)
+static void describe_add_ns(GString *text, const char *what, double ns)
 {
     char v[48];
     nino_format_ns(v, sizeof(v), ns);
@@ -28,7 +28,7 @@ static const char *kind_name(uint8_t kind)
 
 static void add_name(NinoRun *run, const nino_span *s, GString *text)
 {
-    add_escaped(text, nino_run_name(run, s->name));
+    describe_add_escaped(text, nino_run_name(run, s->name));
     if (s->arg1 && (s->kind == NINO_EV_STEP || s->kind == NINO_EV_TILE))
         g_string_append_printf(text, " %u/%u", s->arg0 + 1, s->arg1);
 }
@@ -62,7 +62,7 @@ static void add_rates(NinoRun *run, const nino_event *ev, GString *text)
         g_string_append_printf(text, _("\n%.0f %% of the measured peak"), share * 100);
 }
 
-static void add_launch(NinoRun *run, const nino_event *ev, GString *text)
+static void describe_add_launch(NinoRun *run, const nino_event *ev, GString *text)
 {
     nino_launch l;
     char global[NINO_WORK_TEXT], local[NINO_WORK_TEXT];
@@ -81,23 +81,23 @@ void nino_describe_slice(NinoRun *run, const nino_event *ev, GString *text)
     nino_history *h = nino_run_history(run);
     const char *shape = nino_run_name(run, ev->u.kernel.shape);
     g_string_append(text, "<b>");
-    add_escaped(text, nino_run_name(run, ev->name));
+    describe_add_escaped(text, nino_run_name(run, ev->name));
     g_string_append(text, "</b> ");
-    add_escaped(text, nino_run_name(run, ev->u.kernel.family));
+    describe_add_escaped(text, nino_run_name(run, ev->u.kernel.family));
     if (*shape) {
         g_string_append(text, " ");
-        add_escaped(text, shape);
+        describe_add_escaped(text, shape);
     }
     if (ev->kind == NINO_EV_KERNEL && nino_kernel_bits(ev))
         g_string_append_printf(text, _(", %u bits"), nino_kernel_bits(ev));
     if (ev->kind == NINO_EV_KERNEL)
-        add_launch(run, ev, text);
-    add_ns(text, _("\nran"), (double) ev->u.kernel.dur_ns);
-    add_ns(text, _(", from"), (double) (ev->t_ns - MIN(ev->t_ns, nino_history_begin(h))));
+        describe_add_launch(run, ev, text);
+    describe_add_ns(text, _("\nran"), (double) ev->u.kernel.dur_ns);
+    describe_add_ns(text, _(", from"), (double) (ev->t_ns - MIN(ev->t_ns, nino_history_begin(h))));
     if (ev->kind == NINO_EV_KERNEL && ev->u.kernel.queued_us) {
         const double submitted = ev->u.kernel.submitted_us * 1e3;
-        add_ns(text, _("\nqueued"), MAX(ev->u.kernel.queued_us * 1e3 - submitted, 0));
-        add_ns(text, _(", then submitted"), submitted);
+        describe_add_ns(text, _("\nqueued"), MAX(ev->u.kernel.queued_us * 1e3 - submitted, 0));
+        describe_add_ns(text, _(", then submitted"), submitted);
     }
     if (ev->u.kernel.dur_ns)
         add_rates(run, ev, text);
@@ -119,8 +119,9 @@ void nino_describe_span(NinoRun *run, int32_t span, GString *text)
     g_string_append(text, "<b>");
     add_name(run, e, text);
     g_string_append_printf(text, "</b> %s", kind_name(e->kind));
-    add_ns(text, _("\ntook"), (double) (end - e->begin_ns));
-    add_ns(text, _(", from"), (double) (e->begin_ns - MIN(e->begin_ns, nino_history_begin(h))));
+    describe_add_ns(text, _("\ntook"), (double) (end - e->begin_ns));
+    describe_add_ns(text, _(", from"),
+                    (double) (e->begin_ns - MIN(e->begin_ns, nino_history_begin(h))));
     if (e->parent >= 0) {
         const nino_span *up = &s[e->parent];
         const uint64_t all = (up->end_ns ? up->end_ns : nino_history_end(h)) - up->begin_ns;

@@ -113,7 +113,7 @@ static const nino_reading *readings(NinoRun *run, nino_counter_id id, size_t *n)
     return nino_history_counter(nino_run_history(run), id, n);
 }
 
-static double value_of(NinoRun *run, const Series *s, const nino_reading *r)
+static double device_view_value_of(NinoRun *run, const Series *s, const nino_reading *r)
 {
     return s->value ? s->value(run, s, r) : r->value;
 }
@@ -126,7 +126,7 @@ static double flags(NinoRun *run, const Series *s, const nino_reading *r)
 }
 
 // A counter at t: as told last before, else first after it.
-static double at(NinoRun *run, nino_counter_id id, uint64_t t)
+static double device_view_at(NinoRun *run, nino_counter_id id, uint64_t t)
 {
     size_t n;
     const nino_reading *r = readings(run, id, &n);
@@ -137,7 +137,7 @@ static double at(NinoRun *run, nino_counter_id id, uint64_t t)
 // The same as a part of a sum: nothing where it is not known.
 static double part_at(NinoRun *run, nino_counter_id id, uint64_t t)
 {
-    const double v = at(run, id, t);
+    const double v = device_view_at(run, id, t);
     return isnan(v) ? 0 : v;
 }
 
@@ -147,7 +147,7 @@ static double others(NinoRun *run, const Series *s, const nino_reading *r)
 {
     (void) s;
     const uint64_t t = r->t_ns;
-    const double available = at(run, NINO_COUNTER_RAM_AVAILABLE, t);
+    const double available = device_view_at(run, NINO_COUNTER_RAM_AVAILABLE, t);
     const double own = part_at(run, NINO_COUNTER_PROCESS_RAM, t);
     const double gtt =
         part_at(run, NINO_COUNTER_GTT_USED, t) - part_at(run, NINO_COUNTER_GTT_OTHERS, t);
@@ -171,7 +171,7 @@ static double top_of(NinoRun *run, const Strip *s)
         size_t n;
         const nino_reading *r = readings(run, s->series[i].counter, &n);
         for (size_t k = 0; k < n; k++) {
-            const double v = value_of(run, &s->series[i], &r[k]);
+            const double v = device_view_value_of(run, &s->series[i], &r[k]);
             if (isfinite(v) && !(v <= top))
                 top = v;
         }
@@ -180,7 +180,7 @@ static double top_of(NinoRun *run, const Strip *s)
         return top;
     // all the RAM there is
     const double all =
-        s->own[0].value == others ? at(run, NINO_COUNTER_RAM_TOTAL, UINT64_MAX - 1) : 0;
+        s->own[0].value == others ? device_view_at(run, NINO_COUNTER_RAM_TOTAL, UINT64_MAX - 1) : 0;
     if (s->unit == NINO_UNIT_PERCENT)
         return MAX(top, s->least_top);
     return all > 0 ? MAX(all, top) : round_up(s, MAX(top * 1.05, s->least_top));
@@ -193,10 +193,10 @@ static const nino_reading *reading_at(NinoRun *run, const Series *s, guint64 t)
     const nino_reading *r = readings(run, s->counter, &n);
     const size_t end = nino_reading_lower(r, n, t + 1);
     for (size_t i = end; i > 0; i--)
-        if (isfinite(value_of(run, s, &r[i - 1])))
+        if (isfinite(device_view_value_of(run, s, &r[i - 1])))
             return &r[i - 1];
     for (size_t i = end; i < n; i++)
-        if (isfinite(value_of(run, s, &r[i])))
+        if (isfinite(device_view_value_of(run, s, &r[i])))
             return &r[i];
     return NULL;
 }
@@ -217,7 +217,7 @@ static void draw_series(NinoArea *area, NinoPlot *p, const NinoPlotBox *b, const
         const float x = floorf(nino_area_x(area, b, r[i].t_ns));
         double lo = INFINITY, hi = -INFINITY;
         for (; i < n && floorf(nino_area_x(area, b, r[i].t_ns)) <= x; i++) {
-            const double v = value_of(nino_area_run(area), s, &r[i]);
+            const double v = device_view_value_of(nino_area_run(area), s, &r[i]);
             lo = isfinite(v) ? MIN(lo, v) : lo;
             hi = isfinite(v) ? MAX(hi, v) : hi;
         }
@@ -267,7 +267,7 @@ static void draw_strip(NinoArea *area, NinoPlot *p, const NinoPlotBox *b, const 
         const nino_reading *r = reading_at(run, k, cursor ? cursor : UINT64_MAX - 1);
         if (!r)
             continue;
-        s->format(v, sizeof(v), value_of(run, k, r));
+        s->format(v, sizeof(v), device_view_value_of(run, k, r));
         g_snprintf(text, sizeof(text), "%s %s", _(k->name), v);
         const GdkRGBA bg = nino_plot_alpha(&p->bg, 0.7f);
         nino_plot_bar(p, x - 2, b->y - nino_plot_text_height(p) - 2,
@@ -284,7 +284,7 @@ static void get_box(NinoArea *area, float width, float height, NinoPlotBox *box,
     *box = (NinoPlotBox){ LEFT, 4, MAX(width - LEFT - RIGHT, 10), MAX(height - AXIS - 8, 10) };
 }
 
-static void draw(NinoArea *area, NinoPlot *p, gpointer user)
+static void device_view_draw(NinoArea *area, NinoPlot *p, gpointer user)
 {
     NinoRun *run = nino_area_run(area);
     NinoPlotBox all;
@@ -315,7 +315,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     nino_area_draw_marks(area, p, &all);
 }
 
-static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
+static gboolean device_view_tip(NinoArea *area, double x, double y, GString *text, gpointer user)
 {
     NinoPlotBox b;
     (void) y;
@@ -336,7 +336,7 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
             const nino_reading *r = reading_at(nino_area_run(area), s, t);
             if (!r)
                 continue;
-            strips[i].format(v, sizeof(v), value_of(nino_area_run(area), s, r));
+            strips[i].format(v, sizeof(v), device_view_value_of(nino_area_run(area), s, r));
             g_string_append_printf(text, "%s%s: %s", text->len ? "\n" : "", _(s->name), v);
         }
     return text->len > 0;
@@ -344,7 +344,7 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
 
 // ---- widget ------------------------------------------------------------------------------------
 
-static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+static void device_view_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 {
     NinoRun *run = nino_area_run(g_object_get_data(G_OBJECT(view), "area"));
     size_t n; // a row for every sample of the device
@@ -362,19 +362,21 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
                 const nino_reading *r = readings(run, x->counter, &m);
                 const size_t next = nino_reading_lower(r, m, d[i].t_ns);
                 cells[k++] =
-                    (NinoCell){ x->column, NULL, m ? value_of(run, x, &r[MIN(next, m - 1)]) : NAN };
+                    (NinoCell){ x->column, NULL,
+                                m ? device_view_value_of(run, x, &r[MIN(next, m - 1)]) : NAN };
             }
         row(user, cells, k);
     }
 }
 
-static void export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboolean is_dark)
+static void device_view_export_draw(GtkWidget *view, cairo_t *cr, double w, double h,
+                                    gboolean is_dark)
 {
     nino_area_export(g_object_get_data(G_OBJECT(view), "area"), cr, w, h, is_dark);
 }
 
 // As high as its strips need; the view scrolls when they are many.
-static void on_changed(NinoArea *area)
+static void on_device_view_changed(NinoArea *area)
 {
     int n = 0, now;
     for (size_t i = 0; i < n_strips; i++)
@@ -387,20 +389,22 @@ static void on_changed(NinoArea *area)
 static GtkWidget *new_device_view(NinoRun *run)
 {
     static const NinoAreaType type = { .label = N_("Device counters"),
-                                       .draw = draw,
-                                       .tip = tip,
+                                       .draw = device_view_draw,
+                                       .tip = device_view_tip,
                                        .box = get_box,
                                        .has_time = TRUE,
                                        .min_width = 320,
                                        .min_height = LEAST };
-    static const NinoViewExport x = { .draw = export_draw, .rows = export_rows };
+    static const NinoViewExport x = { .draw = device_view_export_draw,
+                                      .rows = device_view_export_rows };
     fill_strips();
     GtkWidget *area = nino_area_new(run, &type, NULL, NULL), *w = gtk_scrolled_window_new();
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(w), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(w), area);
     g_object_set_data(G_OBJECT(w), "area", area);
-    g_signal_connect_object(run, "changed", G_CALLBACK(on_changed), area, G_CONNECT_SWAPPED);
-    on_changed(NINO_AREA(area));
+    g_signal_connect_object(run, "changed", G_CALLBACK(on_device_view_changed), area,
+                            G_CONNECT_SWAPPED);
+    on_device_view_changed(NINO_AREA(area));
     nino_view_set_export(w, &x);
     return w;
 }

@@ -24,7 +24,7 @@ typedef struct Flame {
 
 // ---- data --------------------------------------------------------------------------------------
 
-static void forget(Flame *f)
+static void flame_forget(Flame *f)
 {
     g_clear_pointer(&f->node, free);
     g_clear_pointer(&f->from, g_free);
@@ -49,7 +49,7 @@ static int32_t same_node(const Flame *f, const nino_flame *old, int32_t i)
     return -1;
 }
 
-static void place(Flame *f)
+static void flame_place(Flame *f)
 {
     double roots = 0;
     f->total = 0;
@@ -75,7 +75,7 @@ static void show_scope(Flame *f, gboolean is_part)
         gtk_label_set_text(GTK_LABEL(f->scope), text);
 }
 
-static void update(NinoArea *area)
+static void flame_update(NinoArea *area)
 {
     Flame *f = nino_area_user(area);
     guint64 t0, t1;
@@ -86,10 +86,10 @@ static void update(NinoArea *area)
     nino_flame *old = f->node;
     const int32_t root = f->root, focus = f->focus;
     f->node = NULL;
-    forget(f);
+    flame_forget(f);
     const gboolean on_device = gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(f->device));
     if (!nino_history_flame(nino_run_history(f->run), t0, t1, on_device, &f->node, &f->n, NULL)) {
-        place(f);
+        flame_place(f);
         f->root = same_node(f, old, root);
         f->focus = same_node(f, old, focus);
     }
@@ -100,25 +100,25 @@ static void update(NinoArea *area)
     nino_run_draw_end(f->run);
 }
 
-static void on_changed(NinoArea *area)
+static void on_flame_changed(NinoArea *area)
 {
     Flame *f = nino_area_user(area);
     if (!nino_run_is_live(f->run) ||
         g_get_monotonic_time() - f->updated >= UPDATE_MS * (gint64) 1000)
-        update(area);
+        flame_update(area);
 }
 
-static void on_cleared(NinoArea *area)
+static void on_flame_cleared(NinoArea *area)
 {
     Flame *f = nino_area_user(area);
-    forget(f);
+    flame_forget(f);
     show_scope(f, FALSE);
     gtk_widget_queue_draw(GTK_WIDGET(area));
 }
 
 // ---- drawing -----------------------------------------------------------------------------------
 
-static gboolean is_inside(const Flame *f, int32_t i)
+static gboolean is_flame_inside(const Flame *f, int32_t i)
 {
     while (i >= 0 && i != f->root)
         i = f->node[i].parent;
@@ -126,7 +126,7 @@ static gboolean is_inside(const Flame *f, int32_t i)
 }
 
 // Where a node is drawn; FALSE: nowhere. Ancestors of the root span the width.
-static gboolean box_of(const Flame *f, int32_t i, float width, NinoPlotBox *box)
+static gboolean flame_box_of(const Flame *f, int32_t i, float width, NinoPlotBox *box)
 {
     const double from = f->root < 0 ? 0 : f->from[f->root];
     const double all = f->root < 0 ? (double) f->total : (double) f->node[f->root].ns;
@@ -141,7 +141,7 @@ static gboolean box_of(const Flame *f, int32_t i, float width, NinoPlotBox *box)
         box->w = width - 8;
         return TRUE;
     }
-    if (!is_inside(f, i))
+    if (!is_flame_inside(f, i))
         return FALSE;
     box->x = floorf(4 + (float) ((f->from[i] - from) * scale));
     box->w = floorf(4 + (float) ((f->from[i] - from + (double) f->node[i].ns) * scale)) - box->x;
@@ -158,7 +158,7 @@ static size_t colour_of(const Flame *f, const nino_flame *n)
     return nino_plot_family(n->family < k ? names[n->family] : NULL);
 }
 
-static void draw_legend(NinoPlot *p, const gboolean *seen)
+static void flame_draw_legend(NinoPlot *p, const gboolean *seen)
 {
     float x = 6;
     for (size_t i = NINO_PLOT_SERIES; i < NINO_PLOT_COLOURS; i++)
@@ -166,7 +166,7 @@ static void draw_legend(NinoPlot *p, const gboolean *seen)
             x = nino_plot_legend(p, x, 2, nino_plot_colour(i), nino_plot_kind_name(i));
 }
 
-static void draw(NinoArea *area, NinoPlot *p, gpointer user)
+static void flame_draw(NinoArea *area, NinoPlot *p, gpointer user)
 {
     (void) area;
     Flame *f = user;
@@ -177,7 +177,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
         return;
     }
     for (size_t i = 0; i < f->n; i++) {
-        if (!box_of(f, (int32_t) i, p->width, &b))
+        if (!flame_box_of(f, (int32_t) i, p->width, &b))
             continue;
         const size_t kind = colour_of(f, &f->node[i]);
         const GdkRGBA c = *nino_plot_colour(kind), ink = nino_plot_ink(&c);
@@ -194,7 +194,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
         nino_plot_text(p, b.x + 4, b.y + floorf((b.h - nino_plot_text_height(p)) / 2), b.w - 8,
                        NINO_PLOT_LEFT, &ink, text);
     }
-    draw_legend(p, seen);
+    flame_draw_legend(p, seen);
 }
 
 // ---- pointer and keys --------------------------------------------------------------------------
@@ -204,13 +204,13 @@ static int32_t node_at(NinoArea *area, Flame *f, double x, double y)
     NinoPlotBox b;
     const float width = (float) gtk_widget_get_width(GTK_WIDGET(area));
     for (size_t i = 0; i < f->n; i++)
-        if (box_of(f, (int32_t) i, width, &b) && x >= (double) b.x && x < (double) (b.x + b.w) &&
-            y >= (double) b.y && y < (double) (b.y + b.h))
+        if (flame_box_of(f, (int32_t) i, width, &b) && x >= (double) b.x &&
+            x < (double) (b.x + b.w) && y >= (double) b.y && y < (double) (b.y + b.h))
             return (int32_t) i;
     return -1;
 }
 
-static void describe(Flame *f, int32_t i, GString *text)
+static void flame_describe(Flame *f, int32_t i, GString *text)
 {
     const nino_flame *n = &f->node[i];
     char ns[40];
@@ -226,11 +226,11 @@ static void describe(Flame *f, int32_t i, GString *text)
     }
 }
 
-static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
+static gboolean flame_tip(NinoArea *area, double x, double y, GString *text, gpointer user)
 {
     const int32_t i = node_at(area, user, x, y);
     if (i >= 0)
-        describe(user, i, text);
+        flame_describe(user, i, text);
     return i >= 0;
 }
 
@@ -240,13 +240,13 @@ static void set_focus(Flame *f, int32_t i)
     f->focus = i;
     g_autoptr(GString) text = g_string_new(NULL);
     if (i >= 0)
-        describe(f, i, text);
+        flame_describe(f, i, text);
     nino_area_say(NINO_AREA(f->area), text->str);
     gtk_widget_queue_draw(f->area);
 }
 
 // A scope becomes the whole, a kernel the selected one.
-static void activate(Flame *f, int32_t i)
+static void flame_activate(Flame *f, int32_t i)
 {
     if (i >= 0 && f->node[i].kind > NINO_EV_TILE)
         nino_run_set_kernel(f->run, f->node[i].name);
@@ -255,10 +255,10 @@ static void activate(Flame *f, int32_t i)
     set_focus(f, i);
 }
 
-static gboolean click(NinoArea *area, double x, double y, int n_press, gpointer user)
+static gboolean flame_click(NinoArea *area, double x, double y, int n_press, gpointer user)
 {
     (void) n_press;
-    activate(user, node_at(area, user, x, y));
+    flame_activate(user, node_at(area, user, x, y));
     return TRUE;
 }
 
@@ -280,7 +280,7 @@ static int32_t first_child(const Flame *f, int32_t i)
     return i;
 }
 
-static gboolean on_key(NinoArea *area, guint key, GdkModifierType mods, gpointer user)
+static gboolean on_flame_key(NinoArea *area, guint key, GdkModifierType mods, gpointer user)
 {
     (void) area, (void) mods;
     Flame *f = user;
@@ -293,12 +293,12 @@ static gboolean on_key(NinoArea *area, guint key, GdkModifierType mods, gpointer
     case GDK_KEY_Down: set_focus(f, first_child(f, f->focus)); return TRUE;
     case GDK_KEY_Up: set_focus(f, parent); return TRUE;
     case GDK_KEY_Return:
-    case GDK_KEY_KP_Enter: activate(f, f->focus); return TRUE;
+    case GDK_KEY_KP_Enter: flame_activate(f, f->focus); return TRUE;
     case GDK_KEY_BackSpace:
     case GDK_KEY_Escape:
         if (f->root < 0)
             return FALSE;
-        activate(f, f->node[f->root].parent);
+        flame_activate(f, f->node[f->root].parent);
         return TRUE;
     default: return FALSE;
     }
@@ -306,13 +306,13 @@ static gboolean on_key(NinoArea *area, guint key, GdkModifierType mods, gpointer
 
 // ---- widget ------------------------------------------------------------------------------------
 
-static void export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboolean is_dark)
+static void flame_export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboolean is_dark)
 {
     const Flame *f = g_object_get_data(G_OBJECT(view), "flame");
     nino_area_export(f->area, cr, w, h, is_dark);
 }
 
-static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+static void flame_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 {
     const Flame *f = g_object_get_data(G_OBJECT(view), "flame");
     for (size_t i = 0; i < f->n; i++) {
@@ -330,11 +330,11 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 
 static void flame_free(gpointer data)
 {
-    forget(data);
+    flame_forget(data);
     g_free(data);
 }
 
-static GtkWidget *make_bar(Flame *f)
+static GtkWidget *flame_make_bar(Flame *f)
 {
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     f->device = gtk_toggle_button_new_with_label(_("On device"));
@@ -362,27 +362,29 @@ static GtkWidget *make_bar(Flame *f)
 static GtkWidget *new_flame(NinoRun *run)
 {
     static const NinoAreaType type = { .label = N_("Time by call path"),
-                                       .draw = draw,
+                                       .draw = flame_draw,
                                        .draws_itself = TRUE,
-                                       .tip = tip,
-                                       .click = click,
-                                       .key = on_key,
+                                       .tip = flame_tip,
+                                       .click = flame_click,
+                                       .key = on_flame_key,
                                        .min_width = 240,
                                        .min_height = LEGEND + 8 * ROW };
-    static const NinoViewExport x = { .draw = export_draw, .rows = export_rows };
+    static const NinoViewExport x = { .draw = flame_export_draw, .rows = flame_export_rows };
     Flame *f = g_new0(Flame, 1);
     f->run = run;
     f->root = f->focus = -1;
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-    gtk_box_append(GTK_BOX(box), make_bar(f));
+    gtk_box_append(GTK_BOX(box), flame_make_bar(f));
     f->area = nino_area_new(run, &type, f, NULL);
     gtk_box_append(GTK_BOX(box), f->area);
     g_object_set_data_full(G_OBJECT(box), "flame", f, flame_free);
-    g_signal_connect_object(run, "changed", G_CALLBACK(on_changed), f->area, G_CONNECT_SWAPPED);
-    g_signal_connect_object(run, "range", G_CALLBACK(update), f->area, G_CONNECT_SWAPPED);
-    g_signal_connect_object(run, "cleared", G_CALLBACK(on_cleared), f->area, G_CONNECT_SWAPPED);
-    g_signal_connect_swapped(f->device, "toggled", G_CALLBACK(update), f->area);
-    g_signal_connect(f->area, "map", G_CALLBACK(update), NULL);
+    g_signal_connect_object(run, "changed", G_CALLBACK(on_flame_changed), f->area,
+                            G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "range", G_CALLBACK(flame_update), f->area, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "cleared", G_CALLBACK(on_flame_cleared), f->area,
+                            G_CONNECT_SWAPPED);
+    g_signal_connect_swapped(f->device, "toggled", G_CALLBACK(flame_update), f->area);
+    g_signal_connect(f->area, "map", G_CALLBACK(flame_update), NULL);
     nino_view_set_export(box, &x);
     return box;
 }

@@ -33,7 +33,7 @@ static uint32_t kernel_to_show(NinoRun *run)
     return nino_history_find(nino_run_history(run), top.name);
 }
 
-static void on_row(GtkListBox *list, GtkListBoxRow *row, Histogram *h)
+static void on_histogram_row(GtkListBox *list, GtkListBoxRow *row, Histogram *h)
 {
     (void) list;
     const int i = gtk_list_box_row_get_index(row);
@@ -67,7 +67,7 @@ static void show_outliers(Histogram *h)
     }
 }
 
-static void update(NinoArea *area)
+static void histogram_update(NinoArea *area)
 {
     Histogram *h = nino_area_user(area);
     guint64 t0, t1;
@@ -94,22 +94,22 @@ static void update(NinoArea *area)
     nino_run_draw_end(h->run);
 }
 
-static void on_changed(NinoArea *area)
+static void on_histogram_changed(NinoArea *area)
 {
     Histogram *h = nino_area_user(area);
     if (!nino_run_is_live(h->run) ||
         g_get_monotonic_time() - h->updated >= UPDATE_MS * (gint64) 1000)
-        update(area);
+        histogram_update(area);
 }
 
 // ---- drawing -----------------------------------------------------------------------------------
 
-static void plot_box(float width, float height, NinoPlotBox *box)
+static void histogram_plot_box(float width, float height, NinoPlotBox *box)
 {
     *box = (NinoPlotBox){ LEFT, TOP, MAX(width - LEFT - 12, 1), MAX(height - TOP - BOTTOM, 1) };
 }
 
-static float x_of(const Histogram *h, const NinoPlotBox *box, double ns)
+static float histogram_x_of(const Histogram *h, const NinoPlotBox *box, double ns)
 {
     const double bin = (ns - h->data.lo_ns) / h->data.bin_ns;
     return box->x + (float) (CLAMP(bin, 0, NINO_HISTOGRAM_BINS) / NINO_HISTOGRAM_BINS) * box->w;
@@ -121,7 +121,7 @@ static void draw_mark(NinoPlot *p, const Histogram *h, const NinoPlotBox *box, c
     char v[40], text[64];
     nino_format_ns(v, sizeof(v), ns);
     g_snprintf(text, sizeof(text), "%s %s", name, v);
-    const float x = floorf(x_of(h, box, ns)), w = nino_plot_text_width(p, text);
+    const float x = floorf(histogram_x_of(h, box, ns)), w = nino_plot_text_width(p, text);
     const float left = MIN(x + 3, p->width - w - 2);
     nino_plot_bar(p, x, box->y, 1, box->h, &p->fg);
     if (left < *free_from)
@@ -130,7 +130,7 @@ static void draw_mark(NinoPlot *p, const Histogram *h, const NinoPlotBox *box, c
     *free_from = left + w + 8;
 }
 
-static void draw(NinoArea *area, NinoPlot *p, gpointer user)
+static void histogram_draw(NinoArea *area, NinoPlot *p, gpointer user)
 {
     (void) area;
     Histogram *h = user;
@@ -140,7 +140,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
         nino_plot_empty(p, _("The times of the selected kernel's calls appear here"));
         return;
     }
-    plot_box(p->width, p->height, &box);
+    histogram_plot_box(p->width, p->height, &box);
     uint64_t most = 1;
     for (int i = 0; i < NINO_HISTOGRAM_BINS; i++)
         most = MAX(most, h->data.bin[i]);
@@ -171,12 +171,12 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
 }
 
 // The i-th bin that is not empty.
-static gboolean item(NinoArea *area, int i, double *x, double *y, gpointer user)
+static gboolean histogram_item(NinoArea *area, int i, double *x, double *y, gpointer user)
 {
     const Histogram *h = user;
     NinoPlotBox box;
     GtkWidget *w = GTK_WIDGET(area);
-    plot_box((float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &box);
+    histogram_plot_box((float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &box);
     for (int k = 0; k < NINO_HISTOGRAM_BINS; k++) {
         if (!h->data.bin[k] || i-- > 0)
             continue;
@@ -187,14 +187,14 @@ static gboolean item(NinoArea *area, int i, double *x, double *y, gpointer user)
     return FALSE;
 }
 
-static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
+static gboolean histogram_tip(NinoArea *area, double x, double y, GString *text, gpointer user)
 {
     (void) y;
     Histogram *h = user;
     NinoPlotBox box;
     char a[40], b[40];
     GtkWidget *w = GTK_WIDGET(area);
-    plot_box((float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &box);
+    histogram_plot_box((float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &box);
     const int i = (int) floor((x - (double) box.x) / (double) box.w * NINO_HISTOGRAM_BINS);
     if (!h->data.calls || i < 0 || i >= NINO_HISTOGRAM_BINS)
         return FALSE;
@@ -209,13 +209,14 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
 
 // ---- widget ------------------------------------------------------------------------------------
 
-static void export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboolean is_dark)
+static void histogram_export_draw(GtkWidget *view, cairo_t *cr, double w, double h,
+                                  gboolean is_dark)
 {
     const Histogram *data = g_object_get_data(G_OBJECT(view), "histogram");
     nino_area_export(data->area, cr, w, h, is_dark);
 }
 
-static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+static void histogram_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 {
     const Histogram *h = g_object_get_data(G_OBJECT(view), "histogram");
     for (int i = 0; i < NINO_HISTOGRAM_BINS && h->data.calls; i++) {
@@ -250,7 +251,7 @@ static GtkWidget *make_list(Histogram *h)
     gtk_list_box_set_placeholder(GTK_LIST_BOX(h->list), none);
     gtk_accessible_update_property(GTK_ACCESSIBLE(h->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Outliers"), -1);
-    g_signal_connect(h->list, "row-activated", G_CALLBACK(on_row), h);
+    g_signal_connect(h->list, "row-activated", G_CALLBACK(on_histogram_row), h);
     GtkWidget *scroll = gtk_scrolled_window_new();
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
@@ -265,13 +266,14 @@ static GtkWidget *make_list(Histogram *h)
 static GtkWidget *new_histogram(NinoRun *run)
 {
     static const NinoAreaType type = { .label = N_("Histogram of the selected kernel"),
-                                       .draw = draw,
+                                       .draw = histogram_draw,
                                        .draws_itself = TRUE,
-                                       .tip = tip,
-                                       .item = item,
+                                       .tip = histogram_tip,
+                                       .item = histogram_item,
                                        .min_width = 240,
                                        .min_height = 120 };
-    static const NinoViewExport x = { .draw = export_draw, .rows = export_rows };
+    static const NinoViewExport x = { .draw = histogram_export_draw,
+                                      .rows = histogram_export_rows };
     Histogram *h = g_new0(Histogram, 1);
     h->run = run;
     h->area = nino_area_new(run, &type, h, NULL);
@@ -282,11 +284,14 @@ static GtkWidget *new_histogram(NinoRun *run)
     gtk_paned_set_shrink_end_child(GTK_PANED(paned), FALSE);
     gtk_paned_set_shrink_start_child(GTK_PANED(paned), FALSE);
     g_object_set_data_full(G_OBJECT(paned), "histogram", h, g_free);
-    g_signal_connect_object(run, "changed", G_CALLBACK(on_changed), h->area, G_CONNECT_SWAPPED);
-    g_signal_connect_object(run, "cleared", G_CALLBACK(update), h->area, G_CONNECT_SWAPPED);
-    g_signal_connect_object(run, "range", G_CALLBACK(update), h->area, G_CONNECT_SWAPPED);
-    g_signal_connect_object(run, "kernel", G_CALLBACK(update), h->area, G_CONNECT_SWAPPED);
-    g_signal_connect(h->area, "map", G_CALLBACK(update), NULL);
+    g_signal_connect_object(run, "changed", G_CALLBACK(on_histogram_changed), h->area,
+                            G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "cleared", G_CALLBACK(histogram_update), h->area,
+                            G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "range", G_CALLBACK(histogram_update), h->area, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "kernel", G_CALLBACK(histogram_update), h->area,
+                            G_CONNECT_SWAPPED);
+    g_signal_connect(h->area, "map", G_CALLBACK(histogram_update), NULL);
     nino_view_set_export(paned, &x);
     return paned;
 }

@@ -86,7 +86,7 @@ NinoKernelRow *nino_kernel_row_new(const nino_op_stat *o, gboolean has_work)
     return r;
 }
 
-static gboolean is_same(const double *a, const double *b)
+static gboolean is_kernel_row_same(const double *a, const double *b)
 {
     for (int c = NINO_KERNEL_TEXTS; c < NINO_KERNEL_COLUMNS; c++)
         if (a[c] != b[c] && !(isnan(a[c]) && isnan(b[c])))
@@ -96,7 +96,7 @@ static gboolean is_same(const double *a, const double *b)
 
 void nino_kernel_row_set(NinoKernelRow *r, const double value[NINO_KERNEL_COLUMNS])
 {
-    if (is_same(value, r->value))
+    if (is_kernel_row_same(value, r->value))
         return;
     for (int c = NINO_KERNEL_TEXTS; c < NINO_KERNEL_COLUMNS; c++)
         r->value[c] = value[c];
@@ -188,7 +188,7 @@ static void on_unbind(GtkSignalListItemFactory *f, GtkListItem *item, gpointer c
 }
 
 // Work sizes sort by how many work-items they are.
-static int compare(gconstpointer a, gconstpointer b, gpointer column)
+static int kernel_row_compare(gconstpointer a, gconstpointer b, gpointer column)
 {
     const NinoKernelRow *x = a, *y = b;
     const int c = GPOINTER_TO_INT(column);
@@ -206,7 +206,8 @@ GtkColumnViewColumn *nino_kernel_row_add_column(GtkColumnView *view, int c)
     g_signal_connect(f, "bind", G_CALLBACK(on_bind), GINT_TO_POINTER(c));
     g_signal_connect(f, "unbind", G_CALLBACK(on_unbind), GINT_TO_POINTER(c));
     GtkColumnViewColumn *col = gtk_column_view_column_new(_(columns[c].title), f);
-    GtkSorter *sorter = GTK_SORTER(gtk_custom_sorter_new(compare, GINT_TO_POINTER(c), NULL));
+    GtkSorter *sorter =
+        GTK_SORTER(gtk_custom_sorter_new(kernel_row_compare, GINT_TO_POINTER(c), NULL));
     gtk_column_view_column_set_sorter(col, sorter);
     g_object_unref(sorter);
     gtk_column_view_column_set_resizable(col, TRUE);

@@ -34,7 +34,7 @@ static gboolean is_by(GtkWidget *toggle)
     return gtk_toggle_button_get_active(GTK_TOGGLE_BUTTON(toggle));
 }
 
-static NinoKernelRow *row_of(Table *t, const nino_op_stat *o)
+static NinoKernelRow *kernel_table_row_of(Table *t, const nino_op_stat *o)
 {
     g_autofree char *key = g_strconcat(o->name, "\n", o->family, NULL);
     NinoKernelRow *r = g_hash_table_lookup(t->by_name, key);
@@ -128,7 +128,7 @@ static gboolean is_at_top(const Table *t)
     return !v || gtk_adjustment_get_value(v) < 1;
 }
 
-static void fill(Table *t)
+static void kernel_table_fill(Table *t)
 {
     guint64 t0, t1;
     nino_history *h = nino_run_history(t->run);
@@ -147,7 +147,7 @@ static void fill(Table *t)
     t->selecting = TRUE;
     const gboolean was_at_top = is_at_top(t);
     for (size_t i = 0; i < n; i++)
-        set_values(t, row_of(t, &t->ops[i]), &t->ops[i], all);
+        set_values(t, kernel_table_row_of(t, &t->ops[i]), &t->ops[i], all);
     remove_unseen(t);
     gtk_sorter_changed(gtk_sort_list_model_get_sorter(t->sorted), GTK_SORTER_CHANGE_DIFFERENT);
     stay_at_top(t, was_at_top);
@@ -157,13 +157,13 @@ static void fill(Table *t)
 }
 
 // Now; what was to come later is part of it.
-static void update(GtkWidget *box)
+static void kernel_table_update(GtkWidget *box)
 {
     Table *t = g_object_get_data(G_OBJECT(box), "table");
     g_clear_handle_id(&t->later, g_source_remove);
     if (gtk_widget_get_mapped(t->box)) {
         nino_run_draw_begin(t->run);
-        fill(t);
+        kernel_table_fill(t);
         nino_run_draw_end(t->run);
         t->updated = g_get_monotonic_time();
     }
@@ -173,16 +173,16 @@ static gboolean on_later(gpointer box)
 {
     Table *t = g_object_get_data(G_OBJECT(box), "table");
     t->later = 0; // this source ends by itself
-    update(box);
+    kernel_table_update(box);
     return G_SOURCE_REMOVE;
 }
 
-static void on_changed(GtkWidget *box)
+static void on_kernel_table_changed(GtkWidget *box)
 {
     Table *t = g_object_get_data(G_OBJECT(box), "table");
     const gint64 since = (g_get_monotonic_time() - t->updated) / 1000;
     if (!nino_run_is_live(t->run) || since >= UPDATE_MS)
-        update(box);
+        kernel_table_update(box);
     else if (!t->later)
         t->later = nino_tick_add((guint) (UPDATE_MS - since), on_later, box);
 }
@@ -247,7 +247,7 @@ static gboolean longest_of(Table *t, const NinoKernelRow *r, nino_event *out)
 }
 
 // A double click shows the longest call in the timeline.
-static void on_activate(GtkColumnView *view, guint position, Table *t)
+static void on_kernel_table_activate(GtkColumnView *view, guint position, Table *t)
 {
     (void) view;
     g_autoptr(NinoKernelRow) r = g_list_model_get_item(G_LIST_MODEL(t->selection), position);
@@ -258,15 +258,18 @@ static void on_activate(GtkColumnView *view, guint position, Table *t)
 
 // ---- filter, export ----------------------------------------------------------------------------
 
-static gboolean matches(gpointer item, gpointer table)
+static gboolean kernel_table_matches(gpointer item, gpointer table)
 {
     const Table *t = table;
     return nino_kernel_row_matches(item, gtk_editable_get_text(GTK_EDITABLE(t->search)));
 }
 
-static void on_search(Table *t) { gtk_filter_changed(t->filter, GTK_FILTER_CHANGE_DIFFERENT); }
+static void on_kernel_table_search(Table *t)
+{
+    gtk_filter_changed(t->filter, GTK_FILTER_CHANGE_DIFFERENT);
+}
 
-static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+static void kernel_table_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 {
     Table *t = g_object_get_data(G_OBJECT(view), "table");
     const guint n = g_list_model_get_n_items(G_LIST_MODEL(t->selection));
@@ -308,7 +311,7 @@ static void on_toggled(GtkWidget *toggle, Table *t)
         return;
     }
     show_sizes(t);
-    update(t->box);
+    kernel_table_update(t->box);
 }
 
 static void make_model(Table *t)
@@ -322,7 +325,7 @@ static void make_model(Table *t)
     t->sizes[1] = col[NINO_KERNEL_LOCAL];
     show_sizes(t);
     nino_kernel_row_explain(view);
-    t->filter = GTK_FILTER(gtk_custom_filter_new(matches, t, NULL));
+    t->filter = GTK_FILTER(gtk_custom_filter_new(kernel_table_matches, t, NULL));
     GtkFilterListModel *filtered =
         gtk_filter_list_model_new(G_LIST_MODEL(g_object_ref(t->rows)), t->filter);
     t->sorted = gtk_sort_list_model_new(G_LIST_MODEL(filtered),
@@ -338,21 +341,23 @@ static void make_model(Table *t)
     gtk_accessible_update_property(GTK_ACCESSIBLE(t->view), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Kernels"), -1);
     g_signal_connect_swapped(t->selection, "notify::selected", G_CALLBACK(on_selected), t);
-    g_signal_connect(t->view, "activate", G_CALLBACK(on_activate), t);
+    g_signal_connect(t->view, "activate", G_CALLBACK(on_kernel_table_activate), t);
 }
 
 static void connect(Table *t, NinoRun *run)
 {
-    g_signal_connect_object(run, "changed", G_CALLBACK(on_changed), t->box, G_CONNECT_SWAPPED);
-    g_signal_connect_object(run, "range", G_CALLBACK(update), t->box, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "changed", G_CALLBACK(on_kernel_table_changed), t->box,
+                            G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "range", G_CALLBACK(kernel_table_update), t->box,
+                            G_CONNECT_SWAPPED);
     g_signal_connect_object(run, "kernel", G_CALLBACK(on_kernel), t->box, G_CONNECT_SWAPPED);
-    g_signal_connect(t->box, "map", G_CALLBACK(update), NULL);
+    g_signal_connect(t->box, "map", G_CALLBACK(kernel_table_update), NULL);
     g_signal_connect(t->by_shape, "toggled", G_CALLBACK(on_toggled), t);
     g_signal_connect(t->by_work, "toggled", G_CALLBACK(on_toggled), t);
-    g_signal_connect_swapped(t->search, "search-changed", G_CALLBACK(on_search), t);
+    g_signal_connect_swapped(t->search, "search-changed", G_CALLBACK(on_kernel_table_search), t);
 }
 
-static GtkWidget *make_bar(Table *t)
+static GtkWidget *kernel_table_make_bar(Table *t)
 {
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
     t->search = gtk_search_entry_new();
@@ -382,14 +387,14 @@ static GtkWidget *make_bar(Table *t)
 
 static GtkWidget *new_kernel_table(NinoRun *run)
 {
-    static const NinoViewExport x = { .rows = export_rows };
+    static const NinoViewExport x = { .rows = kernel_table_export_rows };
     Table *t = g_new0(Table, 1);
     t->run = g_object_ref(run);
     t->ops = g_new(nino_op_stat, MAX_OPS);
     t->rows = g_list_store_new(NINO_TYPE_KERNEL_ROW);
     t->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     t->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-    gtk_box_append(GTK_BOX(t->box), make_bar(t));
+    gtk_box_append(GTK_BOX(t->box), kernel_table_make_bar(t));
     make_model(t);
     GtkWidget *scroll = gtk_scrolled_window_new();
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), t->view);

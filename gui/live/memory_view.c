@@ -13,7 +13,8 @@ static const char *const owners[] = { N_("weights"), N_("activations"), N_("work
                                       N_("staging") };
 static const int owner_colour[] = { 0, 1, 2, 5 };
 
-static void plot_box(NinoArea *area, float width, float height, NinoPlotBox *box, gpointer user)
+static void memory_view_plot_box(NinoArea *area, float width, float height, NinoPlotBox *box,
+                                 gpointer user)
 {
     (void) area, (void) user;
     *box = (NinoPlotBox){ LEFT, TOP, MAX(width - LEFT - 8, 1), MAX(height - TOP - BOTTOM, 1) };
@@ -21,7 +22,7 @@ static void plot_box(NinoArea *area, float width, float height, NinoPlotBox *box
 
 // The end of the value axis: what was ever held, so that it does not jump with the zoom; what was
 // ever used, when that would be a line at the bottom of it.
-static double find_top(const nino_history *h)
+static double memory_view_find_top(const nino_history *h)
 {
     nino_mem_stat m;
     nino_stats_memory(nino_history_stats(h), &m);
@@ -51,7 +52,7 @@ static Column column_of(const nino_history *h, uint64_t t0, uint64_t t1, double 
     return c;
 }
 
-static gboolean is_same(const Column *a, const Column *b)
+static gboolean is_memory_view_same(const Column *a, const Column *b)
 {
     for (int o = 0; o < NINO_OWN_COUNT; o++)
         if (a->use[o] != b->use[o])
@@ -70,7 +71,7 @@ static void draw_column(NinoPlot *p, const NinoPlotBox *box, const Column *c, fl
         nino_plot_bar(p, x, box->y + box->h - c->reserved, w, 1, &p->fg);
 }
 
-static void draw_legend(NinoArea *area, NinoPlot *p, double top)
+static void memory_view_draw_legend(NinoArea *area, NinoPlot *p, double top)
 {
     NinoRun *run = nino_area_run(area);
     nino_mem_point m = { 0 };
@@ -90,21 +91,21 @@ static void draw_legend(NinoArea *area, NinoPlot *p, double top)
         nino_plot_legend(p, x, 3, &p->fg, text);
 }
 
-static void draw(NinoArea *area, NinoPlot *p, gpointer user)
+static void memory_view_draw(NinoArea *area, NinoPlot *p, gpointer user)
 {
     NinoRun *run = nino_area_run(area);
     const nino_history *h = nino_run_history(run);
     NinoPlotBox box;
     size_t n;
     guint64 t0, t1;
-    plot_box(area, p->width, p->height, &box, user);
+    memory_view_plot_box(area, p->width, p->height, &box, user);
     nino_history_points(h, NINO_EV_MEM, &n);
     if (!n) {
         nino_plot_empty(p, _("Device memory by owner appears here while a workflow runs"));
         return;
     }
     nino_run_view(run, &t0, &t1);
-    const double top = find_top(h), per = (double) (t1 - t0) / (double) box.w;
+    const double top = memory_view_find_top(h), per = (double) (t1 - t0) / (double) box.w;
     nino_plot_value_axis(p, &box, top, nino_format_bytes);
     nino_plot_time_axis(p, &box, t0, t1, nino_history_begin(h));
     Column was = { 0 };
@@ -116,17 +117,17 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
         const uint64_t a = t0 + (uint64_t) (per * c);
         if (c < columns && a < nino_history_end(h))
             now = column_of(h, a, MAX(t0 + (uint64_t) (per * (c + step)), a + 1), top, box.h);
-        if (c < columns && is_same(&now, &was))
+        if (c < columns && is_memory_view_same(&now, &was))
             continue;
         draw_column(p, &box, &was, box.x + (float) since, (float) (MIN(c, columns) - since));
         was = now;
         since = c;
     }
-    draw_legend(area, p, top);
+    memory_view_draw_legend(area, p, top);
     nino_area_draw_marks(area, p, &box);
 }
 
-static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
+static gboolean memory_view_tip(NinoArea *area, double x, double y, GString *text, gpointer user)
 {
     if (y < TOP - 4) {
         g_string_append(text, _("<b>weights</b>: of models; <b>activations</b>: what layers make "
@@ -140,7 +141,8 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
     NinoPlotBox box;
     nino_mem_point m;
     char v[32];
-    plot_box(area, (float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &box, user);
+    memory_view_plot_box(area, (float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w),
+                         &box, user);
     const guint64 at = nino_area_time(area, &box, x), next = nino_area_time(area, &box, x + 1);
     if (!nino_history_memory_peak(nino_run_history(run), at, MAX(next, at + 1), &m))
         return FALSE;
@@ -158,7 +160,7 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
 }
 
 // Every record of the range: time, owners, held, largest free.
-static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+static void memory_view_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 {
     NinoRun *run = nino_area_run(NINO_AREA(view));
     nino_history *h = nino_run_history(run);
@@ -187,13 +189,13 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 static GtkWidget *new_memory_view(NinoRun *run)
 {
     static const NinoAreaType type = { .label = N_("Memory over time"),
-                                       .draw = draw,
-                                       .tip = tip,
-                                       .box = plot_box,
+                                       .draw = memory_view_draw,
+                                       .tip = memory_view_tip,
+                                       .box = memory_view_plot_box,
                                        .has_time = TRUE,
                                        .min_width = 260,
                                        .min_height = 110 };
-    static const NinoViewExport x = { .draw = nino_area_export, .rows = export_rows };
+    static const NinoViewExport x = { .draw = nino_area_export, .rows = memory_view_export_rows };
     GtkWidget *w = nino_area_new(run, &type, NULL, NULL);
     nino_view_set_export(w, &x);
     return w;

@@ -56,7 +56,7 @@ typedef struct Perf {
     GtkWidget *grid, *scope, *value[G_N_ELEMENTS(figures)];
 } Perf;
 
-static double value_of(const nino_perf_stats *s, size_t i)
+static double perf_view_value_of(const nino_perf_stats *s, size_t i)
 {
     return *(const double *) ((const char *) s + figures[i].offset);
 }
@@ -70,7 +70,7 @@ static void format(char *buf, size_t size, double v, Unit unit)
     }
 }
 
-static gboolean get(NinoRun *run, nino_perf_stats *s)
+static gboolean perf_view_get(NinoRun *run, nino_perf_stats *s)
 {
     const nino_stats *stats = nino_run_stats(run);
     if (stats)
@@ -78,17 +78,17 @@ static gboolean get(NinoRun *run, nino_perf_stats *s)
     return stats != NULL;
 }
 
-static void update(GtkWidget *grid)
+static void perf_view_update(GtkWidget *grid)
 {
     Perf *f = g_object_get_data(G_OBJECT(grid), "perf");
     nino_perf_stats s;
     guint64 t0, t1;
-    if (!gtk_widget_get_mapped(grid) || !get(f->run, &s))
+    if (!gtk_widget_get_mapped(grid) || !perf_view_get(f->run, &s))
         return;
     nino_run_draw_begin(f->run);
     for (size_t i = 0; i < G_N_ELEMENTS(figures); i++) {
         char text[48];
-        format(text, sizeof(text), value_of(&s, i), figures[i].unit);
+        format(text, sizeof(text), perf_view_value_of(&s, i), figures[i].unit);
         if (g_strcmp0(gtk_label_get_text(GTK_LABEL(f->value[i])), text) != 0)
             gtk_label_set_text(GTK_LABEL(f->value[i]), text);
     }
@@ -98,15 +98,15 @@ static void update(GtkWidget *grid)
     nino_run_draw_end(f->run);
 }
 
-static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+static void perf_view_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 {
     Perf *f = g_object_get_data(G_OBJECT(view), "perf");
     nino_perf_stats s;
-    if (!get(f->run, &s))
+    if (!perf_view_get(f->run, &s))
         return;
     for (size_t i = 0; i < G_N_ELEMENTS(figures); i++) {
         const NinoCell cells[] = { { "figure", figures[i].key, 0 },
-                                   { "value", NULL, value_of(&s, i) },
+                                   { "value", NULL, perf_view_value_of(&s, i) },
                                    { "definition", figures[i].definition, 0 } };
         row(user, cells, G_N_ELEMENTS(cells));
     }
@@ -114,7 +114,7 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 
 static GtkWidget *new_perf_view(NinoRun *run)
 {
-    static const NinoViewExport x = { .rows = export_rows };
+    static const NinoViewExport x = { .rows = perf_view_export_rows };
     Perf *f = g_new0(Perf, 1);
     f->run = run;
     f->grid = gtk_grid_new();
@@ -149,9 +149,10 @@ static GtkWidget *new_perf_view(NinoRun *run)
     g_object_set_data(G_OBJECT(f->grid), "perf", f);
     g_object_set_data_full(G_OBJECT(scroll), "perf", f, g_free);
     g_object_set_data_full(G_OBJECT(f->grid), "run", g_object_ref(run), g_object_unref);
-    g_signal_connect_object(run, "changed", G_CALLBACK(update), f->grid, G_CONNECT_SWAPPED);
-    g_signal_connect_object(run, "range", G_CALLBACK(update), f->grid, G_CONNECT_SWAPPED);
-    g_signal_connect(f->grid, "map", G_CALLBACK(update), NULL);
+    g_signal_connect_object(run, "changed", G_CALLBACK(perf_view_update), f->grid,
+                            G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "range", G_CALLBACK(perf_view_update), f->grid, G_CONNECT_SWAPPED);
+    g_signal_connect(f->grid, "map", G_CALLBACK(perf_view_update), NULL);
     nino_view_set_export(scroll, &x);
     return scroll;
 }

@@ -73,7 +73,7 @@ static void show_figures(Pool *p)
     set_text(p->figures, text);
 }
 
-static void update(NinoArea *area)
+static void pool_view_update(NinoArea *area)
 {
     Pool *p = nino_area_user(area);
     guint64 t0, t1;
@@ -98,12 +98,12 @@ static void update(NinoArea *area)
     nino_run_draw_end(p->run);
 }
 
-static void on_changed(NinoArea *area)
+static void on_pool_view_changed(NinoArea *area)
 {
     Pool *p = nino_area_user(area);
     if (!nino_run_is_live(p->run) ||
         g_get_monotonic_time() - p->updated >= UPDATE_MS * (gint64) 1000)
-        update(area);
+        pool_view_update(area);
 }
 
 // ---- drawing -----------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ static void draw_arena(NinoPlot *p, const nino_pool_map *m, const nino_pool_aren
     nino_plot_frame(p, LEFT - 1, y - 1, width + 2, STRIP + 2, &line);
 }
 
-static void draw(NinoArea *area, NinoPlot *p, gpointer user)
+static void pool_view_draw(NinoArea *area, NinoPlot *p, gpointer user)
 {
     (void) area;
     const Pool *pool = user;
@@ -173,7 +173,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     }
 }
 
-static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
+static gboolean pool_view_tip(NinoArea *area, double x, double y, GString *text, gpointer user)
 {
     const Pool *p = user;
     const nino_pool_map *m = &p->map;
@@ -208,7 +208,7 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
     return FALSE;
 }
 
-static gboolean item(NinoArea *area, int i, double *x, double *y, gpointer user)
+static gboolean pool_view_item(NinoArea *area, int i, double *x, double *y, gpointer user)
 {
     const Pool *p = user;
     const nino_pool_map *m = &p->map;
@@ -224,13 +224,14 @@ static gboolean item(NinoArea *area, int i, double *x, double *y, gpointer user)
 
 // ---- widget ------------------------------------------------------------------------------------
 
-static void export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboolean is_dark)
+static void pool_view_export_draw(GtkWidget *view, cairo_t *cr, double w, double h,
+                                  gboolean is_dark)
 {
     const Pool *p = g_object_get_data(G_OBJECT(view), "pool");
     nino_area_export(p->area, cr, w, h, is_dark);
 }
 
-static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+static void pool_view_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 {
     const Pool *p = g_object_get_data(G_OBJECT(view), "pool");
     for (size_t i = 0; i < p->map.n_blocks; i++) {
@@ -253,7 +254,7 @@ static void pool_free(gpointer data)
     g_free(p);
 }
 
-static GtkWidget *make_bar(Pool *p)
+static GtkWidget *pool_view_make_bar(Pool *p)
 {
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     GtkWidget *both = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
@@ -287,17 +288,18 @@ static GtkWidget *make_bar(Pool *p)
 static GtkWidget *new_pool_view(NinoRun *run)
 {
     static const NinoAreaType type = { .label = N_("Blocks of the memory pool"),
-                                       .draw = draw,
+                                       .draw = pool_view_draw,
                                        .draws_itself = TRUE,
-                                       .tip = tip,
-                                       .item = item,
+                                       .tip = pool_view_tip,
+                                       .item = pool_view_item,
                                        .min_width = 240,
                                        .min_height = 90 };
-    static const NinoViewExport x = { .draw = export_draw, .rows = export_rows };
+    static const NinoViewExport x = { .draw = pool_view_export_draw,
+                                      .rows = pool_view_export_rows };
     Pool *p = g_new0(Pool, 1);
     p->run = run;
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-    gtk_box_append(GTK_BOX(box), make_bar(p));
+    gtk_box_append(GTK_BOX(box), pool_view_make_bar(p));
     p->area = nino_area_new(run, &type, p, NULL);
     GtkWidget *scroll = gtk_scrolled_window_new();
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
@@ -308,10 +310,12 @@ static GtkWidget *new_pool_view(NinoRun *run)
     gtk_accessible_update_relation(GTK_ACCESSIBLE(p->area), GTK_ACCESSIBLE_RELATION_DESCRIBED_BY,
                                    p->figures, NULL, -1);
     g_object_set_data_full(G_OBJECT(box), "pool", p, pool_free);
-    g_signal_connect_object(run, "changed", G_CALLBACK(on_changed), p->area, G_CONNECT_SWAPPED);
-    g_signal_connect_object(run, "cleared", G_CALLBACK(update), p->area, G_CONNECT_SWAPPED);
-    g_signal_connect_object(run, "range", G_CALLBACK(update), p->area, G_CONNECT_SWAPPED);
-    g_signal_connect(p->area, "map", G_CALLBACK(update), NULL);
+    g_signal_connect_object(run, "changed", G_CALLBACK(on_pool_view_changed), p->area,
+                            G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "cleared", G_CALLBACK(pool_view_update), p->area,
+                            G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "range", G_CALLBACK(pool_view_update), p->area, G_CONNECT_SWAPPED);
+    g_signal_connect(p->area, "map", G_CALLBACK(pool_view_update), NULL);
     nino_view_set_export(box, &x);
     return box;
 }

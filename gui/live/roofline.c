@@ -36,7 +36,7 @@ double nino_roofline_intensity(const Roofline *r, const nino_op_stat *o)
     return o->flops / (is_requested ? o->requested : o->bytes);
 }
 
-static void widen(double *lo, double *hi, double v)
+static void roofline_widen(double *lo, double *hi, double v)
 {
     if (v > 0 && isfinite(v)) {
         *lo = MIN(*lo, floor(log10(v)));
@@ -68,19 +68,20 @@ void nino_roofline_update(Roofline *r)
             r->op[r->n++] = all[i];
             r->total_ns += all[i].total_ns;
             r->n_unknown += !nino_roofline_is_known(r, &all[i]);
-            widen(&r->lo_x, &r->hi_x, nino_roofline_intensity(r, &all[i]));
-            widen(&r->lo_y, &r->hi_y, all[i].gflops * 1e9);
-            widen(&r->lo_y, &r->hi_y, all[i].gflops * 0.5e9); // for the names of the lowest
+            roofline_widen(&r->lo_x, &r->hi_x, nino_roofline_intensity(r, &all[i]));
+            roofline_widen(&r->lo_y, &r->hi_y, all[i].gflops * 1e9);
+            roofline_widen(&r->lo_y, &r->hi_y,
+                           all[i].gflops * 0.5e9); // for the names of the lowest
         }
     const nino_ceilings *c = nino_run_ceilings(r->run);
     r->has_ceilings = c != NULL;
     if (c) {
         r->c = *c;
-        widen(&r->lo_y, &r->hi_y, r->c.flops_f32 * 1.2);
-        widen(&r->lo_y, &r->hi_y, r->c.flops_f16 * 1.2);
+        roofline_widen(&r->lo_y, &r->hi_y, r->c.flops_f32 * 1.2);
+        roofline_widen(&r->lo_y, &r->hi_y, r->c.flops_f16 * 1.2);
     }
     if (r->has_overlay)
-        widen(&r->lo_y, &r->hi_y, r->overlay.flops_f16 * 1.2);
+        roofline_widen(&r->lo_y, &r->hi_y, r->overlay.flops_f16 * 1.2);
     r->hi_y += 0.6; // for the names of the highest ones
     r->lo_y = MAX(r->lo_y, floor(r->hi_y) - 7);
     r->lo_x = MAX(r->lo_x, -3);
@@ -114,7 +115,7 @@ static NinoPlotBox box_in(NinoArea *area)
                              nino_area_line(area));
 }
 
-static gboolean item(NinoArea *area, int i, double *x, double *y, gpointer user)
+static gboolean roofline_item(NinoArea *area, int i, double *x, double *y, gpointer user)
 {
     Roofline *r = user;
     const NinoPlotBox b = box_in(area);
@@ -129,7 +130,7 @@ static gboolean item(NinoArea *area, int i, double *x, double *y, gpointer user)
 static const char *const limits[] = { N_("arithmetic"), N_("memory bandwidth"),
                                       N_("cache bandwidth") };
 
-static const nino_op_stat *at(NinoArea *area, Roofline *r, double x, double y)
+static const nino_op_stat *roofline_at(NinoArea *area, Roofline *r, double x, double y)
 {
     const NinoPlotBox b = box_in(area);
     const nino_op_stat *best = NULL;
@@ -159,10 +160,10 @@ static void add_intensities(const nino_op_stat *o, GString *text)
                                o->flops / o->requested);
 }
 
-static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
+static gboolean roofline_tip(NinoArea *area, double x, double y, GString *text, gpointer user)
 {
     Roofline *r = user;
-    const nino_op_stat *o = at(area, r, x, y);
+    const nino_op_stat *o = roofline_at(area, r, x, y);
     char took[32], speed[32], top[32];
     const NinoPlotBox b = box_in(area);
     if (!o && x >= (double) b.x && y <= (double) (b.y + b.h))
@@ -192,10 +193,10 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
     return TRUE;
 }
 
-static gboolean click(NinoArea *area, double x, double y, int n_press, gpointer user)
+static gboolean roofline_click(NinoArea *area, double x, double y, int n_press, gpointer user)
 {
     Roofline *r = user;
-    const nino_op_stat *o = at(area, r, x, y);
+    const nino_op_stat *o = roofline_at(area, r, x, y);
     if (!o || n_press != 1)
         return FALSE;
     nino_run_set_kernel(r->run, nino_history_find(nino_run_history(r->run), o->name));
@@ -203,7 +204,7 @@ static gboolean click(NinoArea *area, double x, double y, int n_press, gpointer 
     return TRUE;
 }
 
-static gboolean key(NinoArea *area, guint keyval, GdkModifierType mods, gpointer user)
+static gboolean roofline_key(NinoArea *area, guint keyval, GdkModifierType mods, gpointer user)
 {
     (void) area;
     Roofline *r = user;
@@ -221,12 +222,12 @@ static Roofline *roofline_of(GtkWidget *view)
     return g_object_get_data(G_OBJECT(view), "roofline");
 }
 
-static void export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboolean is_dark)
+static void roofline_export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboolean is_dark)
 {
     nino_area_export(roofline_of(view)->area, cr, w, h, is_dark);
 }
 
-static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+static void roofline_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 {
     static const char *const limit_ids[] = { "arithmetic", "memory", "cache" };
     Roofline *r = roofline_of(view);
@@ -261,7 +262,7 @@ static void on_axis(GtkToggleButton *choice, Roofline *r)
     gtk_widget_queue_draw(r->area);
 }
 
-static GtkWidget *make_bar(Roofline *r)
+static GtkWidget *roofline_make_bar(Roofline *r)
 {
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12), *first = NULL;
     GtkWidget *both = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
@@ -287,18 +288,18 @@ static GtkWidget *new_roofline(NinoRun *run)
 {
     static const NinoAreaType type = { .label = N_("Roofline"),
                                        .draw = nino_roofline_draw,
-                                       .tip = tip,
-                                       .item = item,
-                                       .click = click,
-                                       .key = key,
+                                       .tip = roofline_tip,
+                                       .item = roofline_item,
+                                       .click = roofline_click,
+                                       .key = roofline_key,
                                        .min_width = 360,
                                        .min_height = 240 };
-    static const NinoViewExport x = { .draw = export_draw, .rows = export_rows };
+    static const NinoViewExport x = { .draw = roofline_export_draw, .rows = roofline_export_rows };
     Roofline *r = g_new0(Roofline, 1);
     r->run = run;
     r->has_overlay = nino_ceilings_of_profile(nino_roofline_overlay, &r->overlay, NULL) == NINO_OK;
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-    gtk_box_append(GTK_BOX(box), make_bar(r));
+    gtk_box_append(GTK_BOX(box), roofline_make_bar(r));
     r->area = nino_area_new(run, &type, r, NULL);
     gtk_box_append(GTK_BOX(box), r->area);
     g_object_set_data_full(G_OBJECT(box), "roofline", r, g_free);

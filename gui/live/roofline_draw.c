@@ -68,7 +68,7 @@ static void draw_axes(const Roofline *r, NinoPlot *p, const NinoPlotBox *b)
 
 // ---- names -------------------------------------------------------------------------------------
 
-static gboolean is_free(const Roofline *r, const Taken *t)
+static gboolean is_roofline_draw_free(const Roofline *r, const Taken *t)
 {
     for (size_t k = 0; k < r->n_taken; k++) {
         const Taken *o = &r->taken[k];
@@ -79,11 +79,13 @@ static gboolean is_free(const Roofline *r, const Taken *t)
 }
 
 // A name at the first of these places where nothing else is; NULL: nowhere.
-static const Taken *find_place(Roofline *r, const NinoPlotBox *b, const Taken *place, size_t n)
+static const Taken *roofline_draw_find_place(Roofline *r, const NinoPlotBox *b, const Taken *place,
+                                             size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const Taken *t = &place[i];
-        if (t->x < b->x || t->x + t->w > b->x + b->w + RIGHT || t->y < b->y - 2 || !is_free(r, t))
+        if (t->x < b->x || t->x + t->w > b->x + b->w + RIGHT || t->y < b->y - 2 ||
+            !is_roofline_draw_free(r, t))
             continue;
         if (r->n_taken < G_N_ELEMENTS(r->taken))
             r->taken[r->n_taken++] = *t;
@@ -95,7 +97,7 @@ static const Taken *find_place(Roofline *r, const NinoPlotBox *b, const Taken *p
 static gboolean draw_name(Roofline *r, NinoPlot *p, const NinoPlotBox *b, const char *text,
                           const GdkRGBA *fg, const Taken *place, size_t n)
 {
-    const Taken *t = find_place(r, b, place, n);
+    const Taken *t = roofline_draw_find_place(r, b, place, n);
     if (!t)
         return FALSE;
     const GdkRGBA bg = nino_plot_alpha(&p->bg, 0.8f); // lines go on behind it
@@ -272,7 +274,7 @@ static void draw_unknown(const Roofline *r, NinoPlot *p, const NinoPlotBox *b)
     nino_plot_text(p, b->x + 4, b->y + 2, b->w - 8, NINO_PLOT_LEFT, &p->dim, text);
 }
 
-static void draw_head(const Roofline *r, NinoPlot *p)
+static void roofline_draw_draw_head(const Roofline *r, NinoPlot *p)
 {
     char text[256];
     if (r->has_ceilings && r->c.measured_at) {
@@ -311,5 +313,5 @@ void nino_roofline_draw(NinoArea *area, NinoPlot *p, gpointer user)
     draw_names(r, p, &b);
     draw_unknown(r, p, &b);
     nino_plot_unclip(p);
-    draw_head(r, p);
+    roofline_draw_draw_head(r, p);
 }

@@ -18,7 +18,7 @@ typedef struct Steps {
     double most_sigma, least_sigma, top;
 } Steps;
 
-static int by_value(const void *x, const void *y)
+static int step_plot_by_value(const void *x, const void *y)
 {
     const double a = *(const double *) x, b = *(const double *) y;
     return a < b ? -1 : a > b;
@@ -30,7 +30,7 @@ static uint64_t begin_of(const nino_event *step)
 }
 
 // The steps of the last sampling.
-static void update(Steps *s)
+static void step_plot_update(Steps *s)
 {
     size_t n, m;
     nino_history *h = nino_run_history(s->run);
@@ -55,7 +55,7 @@ static void update(Steps *s)
         s->most_sigma = isfinite(sigma) ? MAX(s->most_sigma, sigma) : s->most_sigma;
         s->least_sigma = isfinite(sigma) && sigma > 0 ? MIN(s->least_sigma, sigma) : s->least_sigma;
     }
-    qsort(sorted, s->n, sizeof(*sorted), by_value);
+    qsort(sorted, s->n, sizeof(*sorted), step_plot_by_value);
     s->median = (sorted[s->n / 2] + sorted[(s->n - 1) / 2]) / 2;
     const double q1 = sorted[s->n / 4], q3 = sorted[s->n * 3 / 4];
     s->limit = MAX(q3 + 3 * (q3 - q1), s->median * 1.3);
@@ -85,7 +85,7 @@ static double joules(const Steps *s, uint64_t begin, uint64_t end)
     return sum;
 }
 
-static NinoPlotBox box_of(float width, float height, float line)
+static NinoPlotBox step_plot_box_of(float width, float height, float line)
 {
     const float top = line + 14;
     return (NinoPlotBox){ LEFT, top, MAX(width - LEFT - RIGHT, 10),
@@ -124,7 +124,7 @@ static void draw_sigma(const Steps *s, NinoPlot *p, const NinoPlotBox *b)
     g_free(xy);
 }
 
-static void draw_head(const Steps *s, NinoPlot *p, size_t slow)
+static void step_plot_draw_head(const Steps *s, NinoPlot *p, size_t slow)
 {
     char text[320], median[32], cost[128] = "";
     nino_format_ns(median, sizeof(median), s->median * 1e9);
@@ -144,17 +144,17 @@ static void draw_head(const Steps *s, NinoPlot *p, size_t slow)
     nino_plot_text(p, p->width - 10, 4, p->width - x - 16, NINO_PLOT_RIGHT, &p->fg, text);
 }
 
-static void draw(NinoArea *area, NinoPlot *p, gpointer user)
+static void step_plot_draw(NinoArea *area, NinoPlot *p, gpointer user)
 {
     (void) area;
     Steps *s = user;
     size_t slow = 0;
-    update(s);
+    step_plot_update(s);
     if (!s->n) {
         nino_plot_empty(p, _("The steps of the sampler appear here"));
         return;
     }
-    const NinoPlotBox b = box_of(p->width, p->height, nino_plot_text_height(p));
+    const NinoPlotBox b = step_plot_box_of(p->width, p->height, nino_plot_text_height(p));
     // Steps that took many times as long (the first compiles) do not press the others flat.
     const gboolean is_cut = s->n > 2 && s->top > 4 * s->usual;
     const double top = is_cut ? s->usual * 1.8 : s->top * 1.08;
@@ -191,25 +191,25 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     }
     nino_plot_text(p, b.x + b.w / 2, b.y + b.h + nino_plot_text_height(p) + 3, b.w,
                    NINO_PLOT_CENTRE, &p->dim, _("step"));
-    draw_head(s, p, slow);
+    step_plot_draw_head(s, p, slow);
 }
 
-static const nino_event *at(NinoArea *area, Steps *s, double x)
+static const nino_event *step_plot_at(NinoArea *area, Steps *s, double x)
 {
-    const NinoPlotBox b = box_of((float) gtk_widget_get_width(GTK_WIDGET(area)),
-                                 (float) gtk_widget_get_height(GTK_WIDGET(area)), 0);
-    update(s);
+    const NinoPlotBox b = step_plot_box_of((float) gtk_widget_get_width(GTK_WIDGET(area)),
+                                           (float) gtk_widget_get_height(GTK_WIDGET(area)), 0);
+    step_plot_update(s);
     const double i = (x - (double) b.x) / (double) b.w * (double) s->total;
     return i >= 0 && i < (double) s->n ? &s->ev[(size_t) i] : NULL;
 }
 
-static gboolean item(NinoArea *area, int i, double *x, double *y, gpointer user)
+static gboolean step_plot_item(NinoArea *area, int i, double *x, double *y, gpointer user)
 {
     Steps *s = user;
     GtkWidget *w = GTK_WIDGET(area);
-    const NinoPlotBox b = box_of((float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w),
-                                 nino_area_line(area));
-    update(s);
+    const NinoPlotBox b = step_plot_box_of((float) gtk_widget_get_width(w),
+                                           (float) gtk_widget_get_height(w), nino_area_line(area));
+    step_plot_update(s);
     if ((size_t) i >= s->n)
         return FALSE;
     *x = (double) b.x + (i + 0.5) * (double) b.w / (double) s->total;
@@ -217,10 +217,10 @@ static gboolean item(NinoArea *area, int i, double *x, double *y, gpointer user)
     return TRUE;
 }
 
-static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
+static gboolean step_plot_tip(NinoArea *area, double x, double y, GString *text, gpointer user)
 {
     Steps *s = user;
-    const nino_event *e = at(area, s, x);
+    const nino_event *e = step_plot_at(area, s, x);
     char took[32];
     if (s->n && y < (double) nino_area_line(area) + 8) {
         g_string_append(text, _("<b>slow</b>: longer than the third quartile by three times the "
@@ -238,9 +238,9 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
 }
 
 // Shows the step on the time axis of the other plots.
-static gboolean click(NinoArea *area, double x, double y, int n_press, gpointer user)
+static gboolean step_plot_click(NinoArea *area, double x, double y, int n_press, gpointer user)
 {
-    const nino_event *e = at(area, user, x);
+    const nino_event *e = step_plot_at(area, user, x);
     (void) y;
     if (!e || n_press != 1)
         return FALSE;
@@ -249,10 +249,10 @@ static gboolean click(NinoArea *area, double x, double y, int n_press, gpointer 
     return TRUE;
 }
 
-static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+static void step_plot_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 {
     Steps *s = nino_area_user(NINO_AREA(view));
-    update(s);
+    step_plot_update(s);
     for (size_t i = 0; i < s->n; i++) {
         const NinoCell cells[] = {
             { "step", NULL, s->ev[i].u.step.step },
@@ -268,13 +268,13 @@ static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 static GtkWidget *new_step_plot(NinoRun *run)
 {
     static const NinoAreaType type = { .label = N_("Sampler steps"),
-                                       .draw = draw,
-                                       .tip = tip,
-                                       .item = item,
-                                       .click = click,
+                                       .draw = step_plot_draw,
+                                       .tip = step_plot_tip,
+                                       .item = step_plot_item,
+                                       .click = step_plot_click,
                                        .min_width = 320,
                                        .min_height = 180 };
-    static const NinoViewExport x = { .draw = nino_area_export, .rows = export_rows };
+    static const NinoViewExport x = { .draw = nino_area_export, .rows = step_plot_export_rows };
     Steps *s = g_new0(Steps, 1);
     s->run = run;
     GtkWidget *w = nino_area_new(run, &type, s, g_free);

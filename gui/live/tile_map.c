@@ -24,14 +24,14 @@ typedef struct TileMap {
 
 // ---- data --------------------------------------------------------------------------------------
 
-static int by_value(const void *x, const void *y)
+static int tile_map_by_value(const void *x, const void *y)
 {
     const double a = *(const double *) x, b = *(const double *) y;
     return a < b ? -1 : a > b;
 }
 
 // One tile that took many times as long (it compiled) must not make all others the same colour.
-static double find_top(const TileMap *m)
+static double tile_map_find_top(const TileMap *m)
 {
     g_autofree double *ms = g_new(double, m->n + 1);
     size_t n = 0;
@@ -40,7 +40,7 @@ static double find_top(const TileMap *m)
             ms[n++] = (double) m->tile[i].u.tile.ns * 1e-6;
     if (n < 3)
         return m->most_ms;
-    qsort(ms, n, sizeof(*ms), by_value);
+    qsort(ms, n, sizeof(*ms), tile_map_by_value);
     double usual = ms[0];
     for (size_t i = 0; i < n; i++)
         usual = ms[i] <= 4 * ms[n / 2] ? ms[i] : usual;
@@ -48,7 +48,7 @@ static double find_top(const TileMap *m)
 }
 
 // The records of the last image that was tiled.
-static void find_tiles(TileMap *m)
+static void tile_map_find_tiles(TileMap *m)
 {
     size_t n;
     const nino_event *ev = nino_history_points(nino_run_history(m->run), NINO_EV_TILE_INFO, &n);
@@ -73,7 +73,7 @@ static void find_tiles(TileMap *m)
             m->least_ms = MIN(m->least_ms, (double) m->tile[i].u.tile.ns * 1e-6);
             m->most_ms = MAX(m->most_ms, (double) m->tile[i].u.tile.ns * 1e-6);
         }
-    m->top_ms = find_top(m);
+    m->top_ms = tile_map_find_top(m);
 }
 
 // The picture that was written after the tiles, if it has their size.
@@ -118,7 +118,7 @@ static Place place_of(const TileMap *m, float width, float height, float line)
     return p;
 }
 
-static void draw_picture(NinoPlot *p, GdkTexture *t, float x, float y, float w, float h)
+static void tile_map_draw_picture(NinoPlot *p, GdkTexture *t, float x, float y, float w, float h)
 {
     if (p->snapshot) {
         gtk_snapshot_append_texture(p->snapshot, t, &GRAPHENE_RECT_INIT(x, y, w, h));
@@ -181,7 +181,7 @@ static void draw_tile(const TileMap *m, NinoPlot *p, const Place *at, const nino
     nino_plot_text(p, mx, my, 0, NINO_PLOT_CENTRE, &white, text);
 }
 
-static void draw_head(const TileMap *m, NinoPlot *p, size_t in_pass)
+static void tile_map_draw_head(const TileMap *m, NinoPlot *p, size_t in_pass)
 {
     char a[32], b[32], both[80], text[200];
     nino_format_ns(a, sizeof(a), m->least_ms * 1e6);
@@ -235,12 +235,12 @@ static void draw_seams(const TileMap *m, NinoPlot *p)
     nino_plot_text(p, MARGIN, y, p->width - 2 * MARGIN, NINO_PLOT_LEFT, &p->fg, text);
 }
 
-static void draw(NinoArea *area, NinoPlot *p, gpointer user)
+static void tile_map_draw(NinoArea *area, NinoPlot *p, gpointer user)
 {
     (void) area;
     TileMap *m = user;
     size_t in_pass = 0;
-    find_tiles(m);
+    tile_map_find_tiles(m);
     if (!m->n) {
         nino_plot_empty(p, _("Tiles appear here when an image is decoded or encoded in tiles"));
         return;
@@ -249,7 +249,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
     const Place at = place_of(m, p->width, p->height, nino_plot_text_height(p));
     const float w = (float) m->w * at.scale, h = (float) m->h * at.scale;
     if (m->picture)
-        draw_picture(p, m->picture, at.x, at.y, w, h);
+        tile_map_draw_picture(p, m->picture, at.x, at.y, w, h);
     else
         nino_plot_bar(p, at.x, at.y, w, h, &p->grid);
     for (size_t i = 0; i < m->n; i++)
@@ -257,7 +257,7 @@ static void draw(NinoArea *area, NinoPlot *p, gpointer user)
             draw_tile(m, p, &at, &m->tile[i]);
             in_pass++;
         }
-    draw_head(m, p, in_pass);
+    tile_map_draw_head(m, p, in_pass);
     draw_seams(m, p);
 }
 
@@ -271,10 +271,10 @@ static Place place_in(NinoArea *area, const TileMap *m)
 }
 
 // The middle of the i-th tile's own part.
-static gboolean item(NinoArea *area, int i, double *x, double *y, gpointer user)
+static gboolean tile_map_item(NinoArea *area, int i, double *x, double *y, gpointer user)
 {
     TileMap *m = user;
-    find_tiles(m);
+    tile_map_find_tiles(m);
     const Place at = place_in(area, m);
     for (size_t k = 0; k < m->n; k++) {
         const nino_event *e = &m->tile[k];
@@ -287,11 +287,11 @@ static gboolean item(NinoArea *area, int i, double *x, double *y, gpointer user)
     return FALSE;
 }
 
-static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
+static gboolean tile_map_tip(NinoArea *area, double x, double y, GString *text, gpointer user)
 {
     TileMap *m = user;
     int found = 0;
-    find_tiles(m);
+    tile_map_find_tiles(m);
     if (m->n &&
         y > gtk_widget_get_height(GTK_WIDGET(area)) - 2 * (double) nino_area_line(area) - 8) {
         g_string_append(text, _("<b>Seams</b>: how much neighbouring tiles differ where they "
@@ -327,7 +327,7 @@ static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer 
     return found > 0;
 }
 
-static gboolean key(NinoArea *area, guint keyval, GdkModifierType mods, gpointer user)
+static gboolean tile_map_key(NinoArea *area, guint keyval, GdkModifierType mods, gpointer user)
 {
     TileMap *m = user;
     if ((keyval != GDK_KEY_p && keyval != GDK_KEY_P) ||
@@ -339,19 +339,19 @@ static gboolean key(NinoArea *area, guint keyval, GdkModifierType mods, gpointer
     return TRUE;
 }
 
-static gboolean click(NinoArea *area, double x, double y, int n_press, gpointer user)
+static gboolean tile_map_click(NinoArea *area, double x, double y, int n_press, gpointer user)
 {
     (void) x;
     (void) y;
-    return n_press == 1 && key(area, GDK_KEY_p, 0, user);
+    return n_press == 1 && tile_map_key(area, GDK_KEY_p, 0, user);
 }
 
 // ---- widget ------------------------------------------------------------------------------------
 
-static void export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+static void tile_map_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 {
     TileMap *m = nino_area_user(NINO_AREA(view));
-    find_tiles(m);
+    tile_map_find_tiles(m);
     for (size_t i = 0; i < m->n; i++) {
         const nino_event *e = &m->tile[i];
         const NinoCell cells[] = {
@@ -383,14 +383,14 @@ static void free_map(gpointer user)
 static GtkWidget *new_tile_map(NinoRun *run)
 {
     static const NinoAreaType type = { .label = N_("Tile map"),
-                                       .draw = draw,
-                                       .tip = tip,
-                                       .item = item,
-                                       .click = click,
-                                       .key = key,
+                                       .draw = tile_map_draw,
+                                       .tip = tile_map_tip,
+                                       .item = tile_map_item,
+                                       .click = tile_map_click,
+                                       .key = tile_map_key,
                                        .min_width = 320,
                                        .min_height = 240 };
-    static const NinoViewExport x = { .draw = nino_area_export, .rows = export_rows };
+    static const NinoViewExport x = { .draw = nino_area_export, .rows = tile_map_export_rows };
     TileMap *m = g_new0(TileMap, 1);
     m->run = run;
     GtkWidget *w = nino_area_new(run, &type, m, free_map);

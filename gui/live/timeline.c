@@ -9,8 +9,8 @@
 
 // ---- rows --------------------------------------------------------------------------------------
 
-static void add_row(Timeline *t, RowKind kind, uint16_t track, uint16_t depth, float h,
-                    const char *label)
+static void timeline_add_row(Timeline *t, RowKind kind, uint16_t track, uint16_t depth, float h,
+                             const char *label)
 {
     if (t->n_rows == MAX_ROWS)
         return;
@@ -36,7 +36,7 @@ static void scope_label(const nino_history *h, uint16_t track, uint16_t depth, c
         g_snprintf(buf, size, "%s, %s", *a ? _(a) : "", *b ? _(b) : "");
 }
 
-static void lay_out(Timeline *t)
+static void timeline_lay_out(Timeline *t)
 {
     const nino_history *h = nino_run_history(t->run);
     nino_track_info info[64];
@@ -48,21 +48,22 @@ static void lay_out(Timeline *t)
         const uint16_t k = info[i].number;
         for (uint16_t d = 0; d < info[i].n_rows; d++) {
             scope_label(h, k, d, label, sizeof(label));
-            add_row(t, ROW_SCOPES, k, d, ROW, label);
+            timeline_add_row(t, ROW_SCOPES, k, d, ROW, label);
         }
         if (k < 256 && info[i].n_slices) {
             g_snprintf(label, sizeof(label), k ? _("transfers %u") : _("transfers"), k);
-            add_row(t, ROW_HOST, k, 0, ROW, label);
+            timeline_add_row(t, ROW_HOST, k, 0, ROW, label);
         } else if (info[i].n_slices) {
-            add_row(t, ROW_WAIT, k, 0, WAIT, _("waiting"));
+            timeline_add_row(t, ROW_WAIT, k, 0, WAIT, _("waiting"));
             g_snprintf(label, sizeof(label), _("queue %u"), k - 256u);
-            add_row(t, ROW_QUEUE, k, 0, QUEUE, label);
+            timeline_add_row(t, ROW_QUEUE, k, 0, QUEUE, label);
         }
         t->height += GAP;
     }
 }
 
-static void plot_box(NinoArea *area, float width, float height, NinoPlotBox *box, gpointer user)
+static void timeline_plot_box(NinoArea *area, float width, float height, NinoPlotBox *box,
+                              gpointer user)
 {
     (void) area, (void) user;
     *box = (NinoPlotBox){ GUTTER, 0, MAX(width - GUTTER - 8, 1), height };
@@ -76,7 +77,7 @@ static void draw_ruler(NinoArea *area, NinoPlot *p, gpointer user)
     const nino_history *h = nino_run_history(t->run);
     NinoPlotBox box;
     guint64 t0, t1;
-    plot_box(area, p->width, p->height, &box, user);
+    timeline_plot_box(area, p->width, p->height, &box, user);
     if (!nino_history_end(h))
         return;
     nino_run_view(t->run, &t0, &t1);
@@ -119,14 +120,14 @@ static void draw_notes(NinoArea *area, NinoPlot *p, const NinoPlotBox *box)
     }
 }
 
-static void draw(NinoArea *area, NinoPlot *p, gpointer user)
+static void timeline_draw(NinoArea *area, NinoPlot *p, gpointer user)
 {
     Timeline *t = user;
     const nino_history *h = nino_run_history(t->run);
     NinoPlotBox box;
     guint64 t0, t1;
-    plot_box(area, p->width, p->height, &box, user);
-    lay_out(t);
+    timeline_plot_box(area, p->width, p->height, &box, user);
+    timeline_lay_out(t);
     if (!t->n_rows) {
         nino_plot_empty(p, _("Nodes, steps and kernels appear here while a workflow runs"));
         return;
@@ -174,7 +175,8 @@ static const nino_event *slice_near(const nino_history *h, uint16_t track, uint6
 }
 
 // Describes what lies in the row at a time.
-static gboolean describe(Timeline *t, const Row *r, uint64_t at, uint64_t slack, GString *text)
+static gboolean timeline_describe(Timeline *t, const Row *r, uint64_t at, uint64_t slack,
+                                  GString *text)
 {
     const nino_history *h = nino_run_history(t->run);
     if (r->kind != ROW_SCOPES) {
@@ -201,30 +203,32 @@ static guint64 pixel_ns(Timeline *t, const NinoPlotBox *box)
     return (guint64) ((double) (t1 - t0) / (double) box->w);
 }
 
-static gboolean tip(NinoArea *area, double x, double y, GString *text, gpointer user)
+static gboolean timeline_tip(NinoArea *area, double x, double y, GString *text, gpointer user)
 {
     Timeline *t = user;
     NinoPlotBox box;
     GtkWidget *w = GTK_WIDGET(area);
-    plot_box(area, (float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &box, user);
+    timeline_plot_box(area, (float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &box,
+                      user);
     const Row *r = row_at(t, y);
     return r && x >= (double) box.x &&
-           describe(t, r, nino_area_time(area, &box, x), pixel_ns(t, &box), text);
+           timeline_describe(t, r, nino_area_time(area, &box, x), pixel_ns(t, &box), text);
 }
 
 static gboolean read_row(NinoArea *area, guint64 at, GString *text, gpointer user)
 {
     (void) area;
     Timeline *t = user;
-    return t->focus_row < t->n_rows && describe(t, &t->row[t->focus_row], at, 0, text);
+    return t->focus_row < t->n_rows && timeline_describe(t, &t->row[t->focus_row], at, 0, text);
 }
 
-static gboolean click(NinoArea *area, double x, double y, int n_press, gpointer user)
+static gboolean timeline_click(NinoArea *area, double x, double y, int n_press, gpointer user)
 {
     Timeline *t = user;
     NinoPlotBox box;
     GtkWidget *w = GTK_WIDGET(area);
-    plot_box(area, (float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &box, user);
+    timeline_plot_box(area, (float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &box,
+                      user);
     const Row *r = row_at(t, y);
     if (!r)
         return FALSE;
@@ -300,7 +304,7 @@ static void step_in_row(Timeline *t, const Row *r, gboolean forward)
     nino_run_set_cursor(t->run, found);
 }
 
-static gboolean on_key(NinoArea *area, guint key, GdkModifierType mods, gpointer user)
+static gboolean on_timeline_key(NinoArea *area, guint key, GdkModifierType mods, gpointer user)
 {
     (void) mods;
     Timeline *t = user;
@@ -317,9 +321,9 @@ static gboolean on_key(NinoArea *area, guint key, GdkModifierType mods, gpointer
     case GDK_KEY_KP_Enter: { // as a double click at the cursor
         NinoPlotBox box;
         GtkWidget *w = GTK_WIDGET(area);
-        plot_box(area, (float) gtk_widget_get_width(w), 1, &box, user);
-        click(area, (double) nino_area_x(area, &box, nino_run_cursor(t->run)), (double) (r->y + 1),
-              2, user);
+        timeline_plot_box(area, (float) gtk_widget_get_width(w), 1, &box, user);
+        timeline_click(area, (double) nino_area_x(area, &box, nino_run_cursor(t->run)),
+                       (double) (r->y + 1), 2, user);
         break;
     }
     default: return FALSE;
@@ -332,12 +336,12 @@ static gboolean on_key(NinoArea *area, guint key, GdkModifierType mods, gpointer
 
 // ---- widget ------------------------------------------------------------------------------------
 
-static void on_cursor(NinoArea *area) { show_readout(nino_area_user(area)); }
+static void on_timeline_cursor(NinoArea *area) { show_readout(nino_area_user(area)); }
 
-static void on_changed(NinoArea *area)
+static void on_timeline_changed(NinoArea *area)
 {
     Timeline *t = nino_area_user(area);
-    lay_out(t);
+    timeline_lay_out(t);
     const int h = (int) t->height + 2;
     int now;
     gtk_widget_get_size_request(t->area, NULL, &now);
@@ -345,7 +349,7 @@ static void on_changed(NinoArea *area)
         gtk_widget_set_size_request(t->area, 240, MAX(h, 80));
 }
 
-static void export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboolean is_dark)
+static void timeline_export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboolean is_dark)
 {
     Timeline *t = g_object_get_data(G_OBJECT(view), "timeline");
     nino_area_export(t->area, cr, w, h, is_dark);
@@ -354,23 +358,23 @@ static void export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboole
 static GtkWidget *new_timeline(NinoRun *run)
 {
     static const NinoAreaType type = { .label = N_("Timeline"),
-                                       .draw = draw,
-                                       .tip = tip,
+                                       .draw = timeline_draw,
+                                       .tip = timeline_tip,
                                        .read = read_row,
-                                       .click = click,
-                                       .key = on_key,
-                                       .box = plot_box,
+                                       .click = timeline_click,
+                                       .key = on_timeline_key,
+                                       .box = timeline_plot_box,
                                        .has_time = TRUE,
                                        .min_width = 240,
                                        .min_height = 80 };
     static const NinoAreaType ruler = { .label = N_("Time axis"),
                                         .draw = draw_ruler,
                                         .tip = tip_ruler,
-                                        .box = plot_box,
+                                        .box = timeline_plot_box,
                                         .has_time = TRUE,
                                         .min_width = 240,
                                         .min_height = RULER };
-    static const NinoViewExport x = { .draw = export_draw };
+    static const NinoViewExport x = { .draw = timeline_export_draw };
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     Timeline *t = g_new0(Timeline, 1);
     t->run = run;
@@ -393,9 +397,11 @@ static GtkWidget *new_timeline(NinoRun *run)
     gtk_box_append(GTK_BOX(box), scroll);
     gtk_box_append(GTK_BOX(box), t->readout);
     g_object_set_data_full(G_OBJECT(box), "timeline", t, g_free);
-    g_signal_connect_object(run, "changed", G_CALLBACK(on_changed), t->area, G_CONNECT_SWAPPED);
-    g_signal_connect_object(run, "cursor", G_CALLBACK(on_cursor), t->area, G_CONNECT_SWAPPED);
-    on_changed(NINO_AREA(t->area));
+    g_signal_connect_object(run, "changed", G_CALLBACK(on_timeline_changed), t->area,
+                            G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "cursor", G_CALLBACK(on_timeline_cursor), t->area,
+                            G_CONNECT_SWAPPED);
+    on_timeline_changed(NINO_AREA(t->area));
     show_readout(t);
     nino_view_set_export(box, &x);
     return box;

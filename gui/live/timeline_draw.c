@@ -21,7 +21,7 @@ static View view_of(Timeline *t, const NinoPlotBox *box)
     return v;
 }
 
-static float x_of(const View *v, uint64_t t)
+static float timeline_draw_x_of(const View *v, uint64_t t)
 {
     const double x = ((double) t - (double) v->t0) * v->per_ns;
     return v->box.x + (float) CLAMP(x, 0, (double) v->box.w);
@@ -66,7 +66,8 @@ static void draw_scopes(NinoPlot *p, const View *v, const Row *r, float y)
          i < n && s[row[i]].begin_ns < v->t1;) {
         const nino_span *e = &s[row[i]];
         const uint64_t end = e->end_ns ? e->end_ns : nino_history_end(v->h);
-        const float x0 = floorf(x_of(v, e->begin_ns)), x1 = floorf(x_of(v, end));
+        const float x0 = floorf(timeline_draw_x_of(v, e->begin_ns)),
+                    x1 = floorf(timeline_draw_x_of(v, end));
         const char *name = nino_history_name((void *) v->h, e->name);
         const GdkRGBA c =
             *nino_plot_colour(e->status ? NINO_PLOT_FAILED : nino_plot_scope(e->kind, name));
@@ -88,9 +89,9 @@ static void draw_scopes(NinoPlot *p, const View *v, const Row *r, float y)
                 k = MAX(nino_timeline_span_at(v, s, row, n, time_at(v, to)), k + 1);
                 if (k >= n || s[row[k]].begin_ns >= v->t1)
                     break;
-                const float next = floorf(x_of(v, s[row[k]].begin_ns));
+                const float next = floorf(timeline_draw_x_of(v, s[row[k]].begin_ns));
                 const uint64_t stop = s[row[k]].end_ns ? s[row[k]].end_ns : nino_history_end(v->h);
-                if (next > to + 1 || x_of(v, stop) - next >= 2)
+                if (next > to + 1 || timeline_draw_x_of(v, stop) - next >= 2)
                     break;
                 to = next + 1;
             } while (to < v->box.x + v->box.w);
@@ -111,7 +112,8 @@ static void draw_each(NinoPlot *p, Timeline *t, const View *v, const Row *r, flo
         const uint64_t end = e->t_ns + e->u.kernel.dur_ns;
         if (end < v->t0)
             continue;
-        const float x0 = floorf(x_of(v, e->t_ns)), x1 = MAX(floorf(x_of(v, end)), x0 + 1);
+        const float x0 = floorf(timeline_draw_x_of(v, e->t_ns)),
+                    x1 = MAX(floorf(timeline_draw_x_of(v, end)), x0 + 1);
         GdkRGBA c = *v->family[nino_history_family_of(v->h, e->u.kernel.family)];
         if (chosen && e->name != chosen)
             c = nino_plot_mix(&c, &p->bg, 0.7f);
@@ -216,7 +218,8 @@ static void draw_waiting(NinoPlot *p, const View *v, const Row *r, float y)
 
 // ---- flow --------------------------------------------------------------------------------------
 
-static const Row *row_of(const Timeline *t, RowKind kind, uint16_t track, uint16_t depth)
+static const Row *timeline_draw_row_of(const Timeline *t, RowKind kind, uint16_t track,
+                                       uint16_t depth)
 {
     for (int i = 0; i < t->n_rows; i++)
         if (t->row[i].kind == kind && t->row[i].track == track && t->row[i].depth == depth)
@@ -231,12 +234,12 @@ static void draw_arrow(NinoPlot *p, const Timeline *t, const View *v, const Row 
     size_t n;
     const int32_t i = nino_history_span_of(v->h, e->parent);
     const nino_span *s = i >= 0 ? &nino_history_spans(v->h, &n)[i] : NULL;
-    const Row *host = s ? row_of(t, ROW_SCOPES, s->track, s->depth) : NULL;
+    const Row *host = s ? timeline_draw_row_of(t, ROW_SCOPES, s->track, s->depth) : NULL;
     const uint64_t queued = e->t_ns - MIN(e->t_ns, e->u.kernel.queued_us * 1000ull);
     if (!host || e->t_ns < v->t0 || e->t_ns >= v->t1 || queued < v->t0)
         return;
-    const float x0 = x_of(v, queued), y0 = top + host->y + host->h - 2;
-    const float x1 = x_of(v, e->t_ns), y1 = top + queue->y;
+    const float x0 = timeline_draw_x_of(v, queued), y0 = top + host->y + host->h - 2;
+    const float x1 = timeline_draw_x_of(v, e->t_ns), y1 = top + queue->y;
     const float line[][2] = {
         { x0, y0 }, { x0, (y0 + y1) / 2 }, { x1, (y0 + y1) / 2 }, { x1, y1 }
     };

@@ -37,7 +37,7 @@ static void on_activated(GtkListBox *list, GtkListBoxRow *row, gpointer user)
     gtk_popover_popdown(GTK_POPOVER(c->popover));
 }
 
-static gboolean matches(GtkListBoxRow *row, gpointer user)
+static gboolean choice_matches(GtkListBoxRow *row, gpointer user)
 {
     NinoChoice *c = user;
     const char *typed = gtk_editable_get_text(GTK_EDITABLE(c->search));
@@ -47,13 +47,13 @@ static gboolean matches(GtkListBoxRow *row, gpointer user)
     return strstr(text, what) != NULL;
 }
 
-static void on_search(GtkSearchEntry *entry, gpointer user)
+static void on_choice_search(GtkSearchEntry *entry, gpointer user)
 {
     (void) entry;
     gtk_list_box_invalidate_filter(GTK_LIST_BOX(NINO_CHOICE(user)->list));
 }
 
-static void on_enter(GtkSearchEntry *entry, gpointer user)
+static void on_choice_enter(GtkSearchEntry *entry, gpointer user)
 {
     NinoChoice *c = user;
     (void) entry;
@@ -65,7 +65,7 @@ static void on_enter(GtkSearchEntry *entry, gpointer user)
         }
 }
 
-static gboolean drop_popover(gpointer user)
+static gboolean choice_drop_popover(gpointer user)
 {
     NinoChoice *c = user;
     if (c->popover)
@@ -75,13 +75,13 @@ static gboolean drop_popover(gpointer user)
     return G_SOURCE_REMOVE;
 }
 
-static void on_closed(GtkPopover *p, gpointer user)
+static void on_choice_closed(GtkPopover *p, gpointer user)
 {
     (void) p;
-    g_idle_add(drop_popover, g_object_ref(user));
+    g_idle_add(choice_drop_popover, g_object_ref(user));
 }
 
-static void fill(NinoChoice *c, char **choices)
+static void choice_fill(NinoChoice *c, char **choices)
 {
     const char *now = gtk_label_get_text(c->label);
     for (char **s = choices; s && *s; s++) {
@@ -111,12 +111,12 @@ static void open_list(NinoChoice *c)
     gtk_accessible_update_property(GTK_ACCESSIBLE(c->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Choices"), -1);
     g_signal_connect(c->list, "row-activated", G_CALLBACK(on_activated), c);
-    fill(c, choices);
+    choice_fill(c, choices);
     if (choices && g_strv_length(choices) > MANY) {
         c->search = gtk_search_entry_new();
-        gtk_list_box_set_filter_func(GTK_LIST_BOX(c->list), matches, c, NULL);
-        g_signal_connect(c->search, "search-changed", G_CALLBACK(on_search), c);
-        g_signal_connect(c->search, "activate", G_CALLBACK(on_enter), c);
+        gtk_list_box_set_filter_func(GTK_LIST_BOX(c->list), choice_matches, c, NULL);
+        g_signal_connect(c->search, "search-changed", G_CALLBACK(on_choice_search), c);
+        g_signal_connect(c->search, "activate", G_CALLBACK(on_choice_enter), c);
         gtk_box_append(GTK_BOX(box), c->search);
     }
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroller), GTK_POLICY_NEVER,
@@ -127,13 +127,13 @@ static void open_list(NinoChoice *c)
     gtk_box_append(GTK_BOX(box), scroller);
     gtk_popover_set_child(GTK_POPOVER(c->popover), box);
     gtk_widget_set_parent(c->popover, GTK_WIDGET(c));
-    g_signal_connect(c->popover, "closed", G_CALLBACK(on_closed), c);
+    g_signal_connect(c->popover, "closed", G_CALLBACK(on_choice_closed), c);
     gtk_popover_popup(GTK_POPOVER(c->popover));
 }
 
 static void on_clicked(GtkButton *b) { open_list(NINO_CHOICE(b)); }
 
-static void size_allocate(GtkWidget *w, int width, int height, int baseline)
+static void choice_size_allocate(GtkWidget *w, int width, int height, int baseline)
 {
     NinoChoice *c = NINO_CHOICE(w);
     GTK_WIDGET_CLASS(nino_choice_parent_class)->size_allocate(w, width, height, baseline);
@@ -141,7 +141,7 @@ static void size_allocate(GtkWidget *w, int width, int height, int baseline)
         gtk_popover_present(GTK_POPOVER(c->popover));
 }
 
-static void dispose(GObject *o)
+static void choice_dispose(GObject *o)
 {
     NinoChoice *c = NINO_CHOICE(o);
     g_clear_pointer(&c->popover, gtk_widget_unparent);
@@ -150,8 +150,8 @@ static void dispose(GObject *o)
 
 static void nino_choice_class_init(NinoChoiceClass *klass)
 {
-    G_OBJECT_CLASS(klass)->dispose = dispose;
-    GTK_WIDGET_CLASS(klass)->size_allocate = size_allocate;
+    G_OBJECT_CLASS(klass)->dispose = choice_dispose;
+    GTK_WIDGET_CLASS(klass)->size_allocate = choice_size_allocate;
     GTK_BUTTON_CLASS(klass)->clicked = on_clicked;
 }
 

@@ -49,13 +49,13 @@ static void editor_free(gpointer p)
     g_free(e);
 }
 
-static void report(Editor *e, const char *text)
+static void editors_report(Editor *e, const char *text)
 {
     if (e->fn && !e->is_updating)
         e->fn(e->user, e->name, e->is_control ? NINO_EDIT_CONTROL : NINO_EDIT_VALUE, text);
 }
 
-static void on_leave(GtkEventControllerFocus *focus, gpointer user)
+static void on_editors_leave(GtkEventControllerFocus *focus, gpointer user)
 {
     Editor *e = user;
     (void) focus;
@@ -91,11 +91,11 @@ static void on_spin(GtkSpinButton *spin, gpointer user)
 {
     char text[G_ASCII_DTOSTR_BUF_SIZE];
     print_number(user, gtk_spin_button_get_value(spin), text);
-    report(user, text);
+    editors_report(user, text);
 }
 
 // The text is the value: as many digits as it has, the same in every locale.
-static gboolean on_output(GtkSpinButton *spin, gpointer user)
+static gboolean on_editors_output(GtkSpinButton *spin, gpointer user)
 {
     char text[G_ASCII_DTOSTR_BUF_SIZE];
     print_number(user, gtk_spin_button_get_value(spin), text);
@@ -143,7 +143,7 @@ static GtkWidget *new_spin(Editor *e)
     gtk_spin_button_set_numeric(GTK_SPIN_BUTTON(spin), FALSE);
     gtk_editable_set_width_chars(GTK_EDITABLE(spin), 4);
     gtk_editable_set_max_width_chars(GTK_EDITABLE(spin), 8);
-    g_signal_connect(spin, "output", G_CALLBACK(on_output), e);
+    g_signal_connect(spin, "output", G_CALLBACK(on_editors_output), e);
     g_signal_connect(spin, "input", G_CALLBACK(on_input), e);
     g_signal_connect(spin, "value-changed", G_CALLBACK(on_spin), e);
     return spin;
@@ -186,15 +186,15 @@ static void on_entry(GtkEditable *entry, gpointer user)
     const char *text = gtk_editable_get_text(entry);
     if (e->kind == NINO_WIDGET_INT && !is_number_text(text))
         return; // not yet a number
-    report(e, text);
+    editors_report(e, text);
 }
 
-static void on_text(GtkTextBuffer *buffer, gpointer user)
+static void on_editors_text(GtkTextBuffer *buffer, gpointer user)
 {
     GtkTextIter from, to;
     gtk_text_buffer_get_bounds(buffer, &from, &to);
     g_autofree char *text = gtk_text_buffer_get_text(buffer, &from, &to, FALSE);
-    report(user, text);
+    editors_report(user, text);
 }
 
 static GtkWidget *new_text(Editor *e, GtkWidget **outer)
@@ -210,8 +210,8 @@ static GtkWidget *new_text(Editor *e, GtkWidget **outer)
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(*outer), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(*outer), view);
-    g_signal_connect(gtk_text_view_get_buffer(GTK_TEXT_VIEW(view)), "changed", G_CALLBACK(on_text),
-                     e);
+    g_signal_connect(gtk_text_view_get_buffer(GTK_TEXT_VIEW(view)), "changed",
+                     G_CALLBACK(on_editors_text), e);
     return view;
 }
 
@@ -242,7 +242,7 @@ static char **list_files(const char *folder, const char *const *extra)
 
 char **nino_editors_files(const char *folder) { return list_files(folder, NULL); }
 
-static char **choices_of(gpointer user)
+static char **editors_choices_of(gpointer user)
 {
     static const char *const controls[] = { "fixed", "increment", "decrement", "randomize", NULL };
     const Editor *e = user;
@@ -253,17 +253,17 @@ static char **choices_of(gpointer user)
     return e->param && e->param->names ? g_strdupv((char **) e->param->names) : NULL;
 }
 
-static void on_choice(gpointer user, const char *text) { report(user, text); }
+static void on_editors_choice(gpointer user, const char *text) { editors_report(user, text); }
 
-static void on_check(GtkCheckButton *check, gpointer user)
+static void on_editors_check(GtkCheckButton *check, gpointer user)
 {
-    report(user, gtk_check_button_get_active(check) ? "true" : "false");
+    editors_report(user, gtk_check_button_get_active(check) ? "true" : "false");
 }
 
 // ---- making ----------------------------------------------------------------------------------
 
-static GtkWidget *make_input(Editor *e, const nino_doc_widget *w, gboolean compact,
-                             GtkWidget **outer)
+static GtkWidget *editors_make_input(Editor *e, const nino_doc_widget *w, gboolean compact,
+                                     GtkWidget **outer)
 {
     const gboolean is_seed =
         e->param ? e->param->type == NINO_SEED : w->control && w->kind == NINO_WIDGET_INT;
@@ -280,11 +280,11 @@ static GtkWidget *make_input(Editor *e, const nino_doc_widget *w, gboolean compa
     }
     if (e->kind == NINO_WIDGET_BOOL) {
         entry = gtk_check_button_new();
-        g_signal_connect(entry, "toggled", G_CALLBACK(on_check), e);
+        g_signal_connect(entry, "toggled", G_CALLBACK(on_editors_check), e);
         return entry;
     }
     if (e->kind == NINO_WIDGET_CHOICE && e->param)
-        return nino_choice_new(choices_of, on_choice, e);
+        return nino_choice_new(editors_choices_of, on_editors_choice, e);
     if (nino_editor_is_multiline(w))
         return new_text(e, outer);
     entry = gtk_entry_new();
@@ -310,11 +310,12 @@ static char *help_of(const nino_doc_widget *w)
     return *help ? g_strdup(help) : NULL;
 }
 
-static GtkWidget *finish(Editor *e, GtkWidget *outer, const nino_doc_widget *w, const char *name)
+static GtkWidget *editors_finish(Editor *e, GtkWidget *outer, const nino_doc_widget *w,
+                                 const char *name)
 {
     GtkEventController *focus = gtk_event_controller_focus_new();
     g_autofree char *help = help_of(w);
-    g_signal_connect(focus, "leave", G_CALLBACK(on_leave), e);
+    g_signal_connect(focus, "leave", G_CALLBACK(on_editors_leave), e);
     gtk_widget_add_controller(e->input, focus);
     gtk_accessible_update_property(GTK_ACCESSIBLE(e->input), GTK_ACCESSIBLE_PROPERTY_LABEL, name,
                                    -1);
@@ -343,11 +344,11 @@ GtkWidget *nino_editor_new(const nino_doc_widget *w, gboolean compact, NinoEditF
                    .fn = fn,
                    .user = user,
                    .is_updating = TRUE };
-    e->input = make_input(e, w, compact, &outer);
+    e->input = editors_make_input(e, w, compact, &outer);
     const char *label = w->label                      ? w->label
                         : w->param && w->param->label ? w->param->label
                                                       : w->name;
-    GtkWidget *editor = finish(e, outer ? outer : e->input, w, label);
+    GtkWidget *editor = editors_finish(e, outer ? outer : e->input, w, label);
     e->is_updating = FALSE;
     return editor;
 }
@@ -358,9 +359,9 @@ GtkWidget *nino_editor_new_control(const nino_doc_widget *w, NinoEditFn fn, gpoi
     g_autofree char *label = g_strdup_printf(_("%s after a run"), w->name);
     *e = (Editor){ .name = g_strdup(w->name), .kind = NINO_WIDGET_CHOICE, .fn = fn, .user = user };
     e->is_control = TRUE;
-    e->input = nino_choice_new(choices_of, on_choice, e);
+    e->input = nino_choice_new(editors_choices_of, on_editors_choice, e);
     gtk_widget_set_tooltip_text(e->input, _("What happens to the value after a run was queued"));
-    return finish(e, e->input, w, label);
+    return editors_finish(e, e->input, w, label);
 }
 
 static void show_text(GtkWidget *view, const char *text)

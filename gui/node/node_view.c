@@ -204,7 +204,7 @@ void nino_node_view_place_again(NinoNodeView *v, const nino_doc_node *n)
     gtk_widget_queue_draw(GTK_WIDGET(v));
 }
 
-static void read_node(NinoNodeView *v, const nino_doc_node *n)
+static void node_view_read_node(NinoNodeView *v, const nino_doc_node *n)
 {
     g_free(v->title);
     g_free(v->color);
@@ -229,7 +229,7 @@ static void read_node(NinoNodeView *v, const nino_doc_node *n)
 }
 
 // The picture that a node loads, once it was seen.
-static void load_picture(NinoNodeView *v, const nino_doc_node *n)
+static void node_view_load_picture(NinoNodeView *v, const nino_doc_node *n)
 {
     g_autofree char *path = NULL;
     for (int i = 0; i < n->n_widgets && !path; i++)
@@ -246,7 +246,7 @@ static void load_picture(NinoNodeView *v, const nino_doc_node *n)
 static void update_editors(NinoNodeView *v, const nino_doc_node *n)
 {
     if (v->has_editors)
-        load_picture(v, n);
+        node_view_load_picture(v, n);
     for (guint i = 0; i < v->rows->len; i++) {
         Row *r = ROWS(v, i);
         const nino_doc_widget *w = nino_doc_widget_find(n, r->name);
@@ -255,7 +255,7 @@ static void update_editors(NinoNodeView *v, const nino_doc_node *n)
     }
 }
 
-static void on_edit(gpointer user, const char *name, NinoEditKind kind, const char *text)
+static void on_node_view_edit(gpointer user, const char *name, NinoEditKind kind, const char *text)
 {
     NinoNodeView *v = user;
     v->host->edit(v->user, v->id, name, kind, text);
@@ -274,13 +274,13 @@ void nino_node_view_need_editors(NinoNodeView *v)
         const nino_doc_widget *w = nino_doc_widget_find(n, r->name);
         if (!w)
             continue;
-        r->editor = r->is_control ? nino_editor_new_control(w, on_edit, v)
-                                  : nino_editor_new(w, TRUE, on_edit, v);
+        r->editor = r->is_control ? nino_editor_new_control(w, on_node_view_edit, v)
+                                  : nino_editor_new(w, TRUE, on_node_view_edit, v);
         gtk_widget_set_parent(r->editor, GTK_WIDGET(v));
         nino_graph_keep_ltr(r->editor);
         gtk_widget_set_child_visible(r->editor, v->detail == NINO_DETAIL_FULL);
     }
-    load_picture(v, n);
+    node_view_load_picture(v, n);
 }
 
 void nino_node_view_update(NinoNodeView *v, const nino_doc_node *n)
@@ -295,7 +295,7 @@ void nino_node_view_update(NinoNodeView *v, const nino_doc_node *n)
     if (!same_rows)
         read_rows(v, n);
     if (!same) {
-        read_node(v, n);
+        node_view_read_node(v, n);
         nino_node_view_name_it(v);
         for (guint i = 0; i < v->rows->len; i++)
             if (ROWS(v, i)->editor)
@@ -310,7 +310,7 @@ void nino_node_view_update(NinoNodeView *v, const nino_doc_node *n)
 
 // ---- widget ----------------------------------------------------------------------------------
 
-static void size_allocate(GtkWidget *w, int width, int height, int baseline)
+static void node_view_size_allocate(GtkWidget *w, int width, int height, int baseline)
 {
     NinoNodeView *v = NINO_NODE_VIEW(w);
     double x, area;
@@ -332,8 +332,8 @@ static void size_allocate(GtkWidget *w, int width, int height, int baseline)
     }
 }
 
-static void measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat, int *min_base,
-                    int *nat_base)
+static void node_view_measure(GtkWidget *w, GtkOrientation o, int for_size, int *min, int *nat,
+                              int *min_base, int *nat_base)
 {
     const NinoNodeView *v = NINO_NODE_VIEW(w);
     (void) for_size;
@@ -349,13 +349,13 @@ static void map(GtkWidget *w)
     GTK_WIDGET_CLASS(nino_node_view_parent_class)->map(w);
 }
 
-static void on_focus(GtkWidget *w, GParamSpec *spec, gpointer user)
+static void on_node_view_focus(GtkWidget *w, GParamSpec *spec, gpointer user)
 {
     (void) spec, (void) user;
     gtk_widget_queue_draw(w);
 }
 
-static void dispose(GObject *o)
+static void node_view_dispose(GObject *o)
 {
     NinoNodeView *v = NINO_NODE_VIEW(o);
     if (v->rows)
@@ -363,7 +363,7 @@ static void dispose(GObject *o)
     G_OBJECT_CLASS(nino_node_view_parent_class)->dispose(o);
 }
 
-static void finalize(GObject *o)
+static void node_view_finalize(GObject *o)
 {
     NinoNodeView *v = NINO_NODE_VIEW(o);
     g_clear_pointer(&v->rows, g_array_unref);
@@ -385,11 +385,11 @@ static void finalize(GObject *o)
 static void nino_node_view_class_init(NinoNodeViewClass *klass)
 {
     GtkWidgetClass *wc = GTK_WIDGET_CLASS(klass);
-    G_OBJECT_CLASS(klass)->dispose = dispose;
-    G_OBJECT_CLASS(klass)->finalize = finalize;
+    G_OBJECT_CLASS(klass)->dispose = node_view_dispose;
+    G_OBJECT_CLASS(klass)->finalize = node_view_finalize;
     wc->snapshot = nino_node_view_snapshot;
-    wc->size_allocate = size_allocate;
-    wc->measure = measure;
+    wc->size_allocate = node_view_size_allocate;
+    wc->measure = node_view_measure;
     wc->map = map;
     gtk_widget_class_set_css_name(wc, "ninonode");
     gtk_widget_class_set_accessible_role(wc, GTK_ACCESSIBLE_ROLE_GROUP);
@@ -405,7 +405,7 @@ static void nino_node_view_init(NinoNodeView *v)
     g_array_set_clear_func(v->rows, clear_row);
     gtk_widget_set_focusable(GTK_WIDGET(v), TRUE);
     nino_graph_keep_ltr(GTK_WIDGET(v));
-    g_signal_connect(v, "notify::has-focus", G_CALLBACK(on_focus), NULL);
+    g_signal_connect(v, "notify::has-focus", G_CALLBACK(on_node_view_focus), NULL);
 }
 
 GtkWidget *nino_node_view_new(const nino_doc_node *n, const NinoNodeHost *host, gpointer user)

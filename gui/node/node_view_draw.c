@@ -12,8 +12,8 @@ typedef struct Pen {
     NinoGraphColors c;
 } Pen;
 
-static void draw_text(Pen *p, const char *text, double x, double y, double width, int align,
-                      GdkRGBA color)
+static void node_view_draw_draw_text(Pen *p, const char *text, double x, double y, double width,
+                                     int align, GdkRGBA color)
 {
     int h = 0, w = 0;
     pango_layout_set_width(p->layout, (int) (MAX(width, 1) * PANGO_SCALE));
@@ -27,7 +27,8 @@ static void draw_text(Pen *p, const char *text, double x, double y, double width
     gtk_snapshot_restore(p->s);
 }
 
-static void rounded(cairo_t *cr, double x, double y, double w, double h, double top, double bottom)
+static void node_view_draw_rounded(cairo_t *cr, double x, double y, double w, double h, double top,
+                                   double bottom)
 {
     cairo_new_sub_path(cr);
     cairo_arc(cr, x + w - top, y + top, top, -G_PI / 2, 0);
@@ -75,22 +76,22 @@ static void draw_box(const NinoNodeView *v, const Pen *p)
     const gboolean flat = v->is_collapsed || t == 0;
     cairo_t *cr =
         gtk_snapshot_append_cairo(p->s, &GRAPHENE_RECT_INIT(-3, -3, (float) w + 6, (float) h + 6));
-    rounded(cr, 0, 0, w, h, 7, 7);
+    node_view_draw_rounded(cr, 0, 0, w, h, 7, 7);
     gdk_cairo_set_source_rgba(cr, flat && t > 0 ? &title : &body);
     cairo_fill(cr);
     if (!flat) {
-        rounded(cr, 0, 0, w, t, 7, 0);
+        node_view_draw_rounded(cr, 0, 0, w, t, 7, 0);
         gdk_cairo_set_source_rgba(cr, &title);
         cairo_fill(cr);
     }
     if (v->mode == NINO_MODE_BYPASSED) {
         GdkRGBA tint = p->c.bypass;
         tint.alpha = 0.45f;
-        rounded(cr, 0, 0, w, h, 7, 7);
+        node_view_draw_rounded(cr, 0, 0, w, h, 7, 7);
         gdk_cairo_set_source_rgba(cr, &tint);
         cairo_fill(cr);
     }
-    rounded(cr, 0, 0, w, h, 7, 7);
+    node_view_draw_rounded(cr, 0, 0, w, h, 7, 7);
     gdk_cairo_set_source_rgba(cr, &edge);
     cairo_set_line_width(cr, line);
     cairo_stroke(cr);
@@ -195,18 +196,18 @@ static void draw_title(const NinoNodeView *v, Pen *p)
         pango_layout_set_text(p->layout, badge, -1);
         pango_layout_get_pixel_size(p->layout, &w, &h);
         right -= MIN(w, v->width * 0.6);
-        draw_text(p, badge, right, NINO_NODE_TITLE / 2.0, w + 1, 0,
-                  mark_color(v->mark.state, &p->c));
+        node_view_draw_draw_text(p, badge, right, NINO_NODE_TITLE / 2.0, w + 1, 0,
+                                 mark_color(v->mark.state, &p->c));
         right -= 6;
     }
     if (v->is_pinned) {
-        draw_text(p, "📌", right - 16, NINO_NODE_TITLE / 2.0, 18, 0, p->c.dim);
+        node_view_draw_draw_text(p, "📌", right - 16, NINO_NODE_TITLE / 2.0, 18, 0, p->c.dim);
         right -= 18;
     }
-    draw_text(p, v->title, 28, NINO_NODE_TITLE / 2.0, right - 28, 0, p->c.text);
+    node_view_draw_draw_text(p, v->title, 28, NINO_NODE_TITLE / 2.0, right - 28, 0, p->c.text);
 }
 
-static gboolean fits(const NinoNodeView *v, const Slot *s, gboolean is_input)
+static gboolean node_view_draw_fits(const NinoNodeView *v, const Slot *s, gboolean is_input)
 {
     if (!v->wanted)
         return TRUE;
@@ -225,7 +226,7 @@ static void draw_dots(const NinoNodeView *v, const Pen *p)
         for (guint i = 0; i < slots->len; i++) {
             const Slot *s = SLOTS(slots, i);
             GdkRGBA color = nino_type_color(s->type, p->c.is_dark);
-            if (!fits(v, s, !k))
+            if (!node_view_draw_fits(v, s, !k))
                 color.alpha = 0.15f;
             // A value's socket shows only when it is used or may be.
             else if (s->is_row && !s->is_linked)
@@ -256,15 +257,17 @@ static void draw_labels(const NinoNodeView *v, Pen *p)
         for (guint i = 0; i < slots->len; i++) {
             const Slot *s = SLOTS(slots, i);
             GdkRGBA color = p->c.dim;
-            color.alpha = fits(v, s, !k) ? 1 : 0.3f;
+            color.alpha = node_view_draw_fits(v, s, !k) ? 1 : 0.3f;
             if (!s->is_row)
-                draw_text(p, s->label, k ? v->width - 12 - room : 12, s->y, room, (int) k, color);
+                node_view_draw_draw_text(p, s->label, k ? v->width - 12 - room : 12, s->y, room,
+                                         (int) k, color);
         }
     }
     if (nino_node_view_is_end(v)) {
         const gboolean takes = v->wanted && (v->kind == NINO_DOC_OUTPUT) == v->wants_inputs;
-        draw_text(p, "+", v->kind == NINO_DOC_OUTPUT ? 12 : v->width - 24,
-                  nino_node_view_new_port_y(v), 12, 1, takes ? p->c.accent : p->c.dim);
+        node_view_draw_draw_text(p, "+", v->kind == NINO_DOC_OUTPUT ? 12 : v->width - 24,
+                                 nino_node_view_new_port_y(v), 12, 1,
+                                 takes ? p->c.accent : p->c.dim);
     }
     nino_node_view_label_area(v, &x, &width);
     for (guint i = 0; i < v->rows->len; i++) {
@@ -272,12 +275,12 @@ static void draw_labels(const NinoNodeView *v, Pen *p)
         GdkRGBA color = p->c.dim;
         color.alpha = r->is_inert ? 0.6f : 1;
         if (!r->is_text)
-            draw_text(p, r->label, 12, r->y + r->height / 2, x - 16, 0, color);
+            node_view_draw_draw_text(p, r->label, 12, r->y + r->height / 2, x - 16, 0, color);
     }
 }
 
 // As large as it fits below the values.
-static void draw_picture(const NinoNodeView *v, const Pen *p)
+static void node_view_draw_draw_picture(const NinoNodeView *v, const Pen *p)
 {
     GdkTexture *t = v->made ? v->made : v->loaded;
     const double room_w = v->width - 20, room_h = v->height - v->picture_y - 10;
@@ -313,7 +316,7 @@ static void draw_error(const NinoNodeView *v, Pen *p)
 {
     if (!v->error || v->is_collapsed)
         return;
-    draw_text(p, v->error, 4, v->height + 10, MAX(v->width - 8, 220), 0, p->c.error);
+    node_view_draw_draw_text(p, v->error, 4, v->height + 10, MAX(v->width - 8, 220), 0, p->c.error);
 }
 
 void nino_node_view_snapshot(GtkWidget *w, GtkSnapshot *s)
@@ -338,7 +341,7 @@ void nino_node_view_snapshot(GtkWidget *w, GtkSnapshot *s)
         if (!v->is_collapsed && v->detail == NINO_DETAIL_FULL)
             draw_dots(v, &p);
         if (!v->is_collapsed)
-            draw_picture(v, &p);
+            node_view_draw_draw_picture(v, &p);
         draw_error(v, &p);
         g_object_unref(p.layout);
     }

@@ -47,7 +47,7 @@ const NinoNodeColor nino_node_colors[] = {
     { 0 },
 };
 
-static GdkRGBA mix(GdkRGBA a, GdkRGBA b, float t)
+static GdkRGBA style_mix(GdkRGBA a, GdkRGBA b, float t)
 {
     return (GdkRGBA){ a.red + (b.red - a.red) * t, a.green + (b.green - a.green) * t,
                       a.blue + (b.blue - a.blue) * t, a.alpha };
@@ -68,7 +68,7 @@ GdkRGBA nino_type_color(const char *type, gboolean is_dark)
         }
     if (!is_dark) { // the bright ones would vanish on white
         const float l = luma(&c);
-        c = mix(c, (GdkRGBA){ 0, 0, 0, 1 }, l > 0.45f ? 1 - 0.45f / l : 0);
+        c = style_mix(c, (GdkRGBA){ 0, 0, 0, 1 }, l > 0.45f ? 1 - 0.45f / l : 0);
     }
     return c;
 }
@@ -78,7 +78,7 @@ gboolean nino_file_color(const char *text, gboolean is_dark, GdkRGBA *out)
     if (!text || !gdk_rgba_parse(out, text))
         return FALSE;
     if (!is_dark && luma(out) < 0.5f) // chosen for a dark canvas
-        *out = mix(*out, (GdkRGBA){ 1, 1, 1, 1 }, 0.72f);
+        *out = style_mix(*out, (GdkRGBA){ 1, 1, 1, 1 }, 0.72f);
     return TRUE;
 }
 

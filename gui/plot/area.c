@@ -84,16 +84,16 @@ void nino_area_read_out(NinoArea *a)
 }
 
 // The pointer moves cursors too, without a focus: nobody listens there.
-static void on_cursor(NinoArea *a)
+static void on_area_cursor(NinoArea *a)
 {
     if (gtk_widget_has_focus(GTK_WIDGET(a)))
         nino_area_read_out(a);
 }
 
-static void on_focus(NinoArea *a)
+static void on_area_focus(NinoArea *a)
 {
     if (a->type->has_time || a->type->item)
-        on_cursor(a);
+        on_area_cursor(a);
     gtk_widget_queue_draw(GTK_WIDGET(a));
 }
 
@@ -173,7 +173,7 @@ static void draw_focus(NinoPlot *p)
     nino_plot_frame(p, 0, 0, p->width, p->height, &c);
 }
 
-static void snapshot(GtkWidget *w, GtkSnapshot *s)
+static void area_snapshot(GtkWidget *w, GtkSnapshot *s)
 {
     NinoArea *a = NINO_AREA(w);
     NinoPlot p = { .snapshot = s,
@@ -276,8 +276,8 @@ static void realize(GtkWidget *w)
 
 // ---- pointer and keys --------------------------------------------------------------------------
 
-static gboolean on_key(GtkEventControllerKey *c, guint key, guint code, GdkModifierType mods,
-                       gpointer user)
+static gboolean on_area_key(GtkEventControllerKey *c, guint key, guint code, GdkModifierType mods,
+                            gpointer user)
 {
     (void) c, (void) code;
     NinoArea *a = user;
@@ -291,7 +291,7 @@ static gboolean on_key(GtkEventControllerKey *c, guint key, guint code, GdkModif
 
 // ---- widget ------------------------------------------------------------------------------------
 
-static void on_click(GtkGestureClick *g, int n_press, double x, double y, gpointer user)
+static void on_area_click(GtkGestureClick *g, int n_press, double x, double y, gpointer user)
 {
     (void) g;
     NinoArea *a = user;
@@ -325,7 +325,7 @@ static void redraw(NinoArea *a)
         gtk_widget_queue_draw(GTK_WIDGET(a));
 }
 
-static void on_cleared(NinoArea *a)
+static void on_area_cleared(NinoArea *a)
 {
     a->item = -1;
     nino_area_say(a, "");
@@ -337,8 +337,8 @@ static void css_changed(GtkWidget *w, GtkCssStyleChange *change)
     g_hash_table_remove_all(NINO_AREA(w)->layouts); // maybe another font
 }
 
-static void measure(GtkWidget *w, GtkOrientation orientation, int for_size, int *minimum,
-                    int *natural, int *minimum_baseline, int *natural_baseline)
+static void area_measure(GtkWidget *w, GtkOrientation orientation, int for_size, int *minimum,
+                         int *natural, int *minimum_baseline, int *natural_baseline)
 {
     (void) for_size;
     const NinoAreaType *t = NINO_AREA(w)->type;
@@ -347,7 +347,7 @@ static void measure(GtkWidget *w, GtkOrientation orientation, int for_size, int 
     *minimum_baseline = *natural_baseline = -1;
 }
 
-static void dispose(GObject *o)
+static void area_dispose(GObject *o)
 {
     NinoArea *a = NINO_AREA(o);
     if (a->user_free && a->user)
@@ -365,9 +365,9 @@ static void dispose(GObject *o)
 static void nino_area_class_init(NinoAreaClass *klass)
 {
     GtkWidgetClass *wc = GTK_WIDGET_CLASS(klass);
-    G_OBJECT_CLASS(klass)->dispose = dispose;
-    wc->snapshot = snapshot;
-    wc->measure = measure;
+    G_OBJECT_CLASS(klass)->dispose = area_dispose;
+    wc->snapshot = area_snapshot;
+    wc->measure = area_measure;
     wc->realize = realize;
     wc->css_changed = css_changed;
     gtk_widget_class_set_css_name(wc, "plotarea");
@@ -389,10 +389,10 @@ static void add_controllers(NinoArea *a)
 {
     GtkWidget *w = GTK_WIDGET(a);
     GtkEventController *c = gtk_event_controller_key_new();
-    g_signal_connect(c, "key-pressed", G_CALLBACK(on_key), a);
+    g_signal_connect(c, "key-pressed", G_CALLBACK(on_area_key), a);
     gtk_widget_add_controller(w, c);
     GtkGesture *g = gtk_gesture_click_new();
-    g_signal_connect(g, "released", G_CALLBACK(on_click), a);
+    g_signal_connect(g, "released", G_CALLBACK(on_area_click), a);
     gtk_widget_add_controller(w, GTK_EVENT_CONTROLLER(g));
     if (a->type->has_time)
         nino_area_add_time_controllers(a);
@@ -413,10 +413,10 @@ GtkWidget *nino_area_new(NinoRun *run, const NinoAreaType *type, gpointer user,
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
         if (type->draws_itself ? FALSE : i < 4 || type->has_time)
             g_signal_connect_object(run, all[i], G_CALLBACK(redraw), a, G_CONNECT_SWAPPED);
-    g_signal_connect_object(run, "cleared", G_CALLBACK(on_cleared), a, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "cleared", G_CALLBACK(on_area_cleared), a, G_CONNECT_SWAPPED);
     if (type->has_time)
-        g_signal_connect_object(run, "cursor", G_CALLBACK(on_cursor), a, G_CONNECT_SWAPPED);
-    g_signal_connect(a, "notify::has-focus", G_CALLBACK(on_focus), NULL);
+        g_signal_connect_object(run, "cursor", G_CALLBACK(on_area_cursor), a, G_CONNECT_SWAPPED);
+    g_signal_connect(a, "notify::has-focus", G_CALLBACK(on_area_focus), NULL);
     if (type->tip) {
         gtk_widget_set_has_tooltip(GTK_WIDGET(a), TRUE);
         g_signal_connect(a, "query-tooltip", G_CALLBACK(on_tooltip), NULL);

@@ -29,7 +29,7 @@ const nino_event *nino_area_note_at(NinoArea *a, guint64 t)
     return best;
 }
 
-static void on_activate(GtkEntry *entry, NinoArea *a)
+static void on_area_note_activate(GtkEntry *entry, NinoArea *a)
 {
     const guint64 *t = g_object_get_data(G_OBJECT(entry), "time");
     g_autofree char *text = g_strstrip(g_strdup(gtk_editable_get_text(GTK_EDITABLE(entry))));
@@ -46,7 +46,7 @@ static gboolean unparent(gpointer popover)
 }
 
 // Not at once: it still handles its own closing.
-static void on_closed(GtkWidget *popover, NinoArea *a)
+static void on_area_note_closed(GtkWidget *popover, NinoArea *a)
 {
     gtk_widget_grab_focus(GTK_WIDGET(a));
     g_idle_add_full(G_PRIORITY_DEFAULT_IDLE, unparent, g_object_ref(popover), g_object_unref);
@@ -67,8 +67,8 @@ void nino_area_edit_note(NinoArea *a, guint64 t)
     gtk_accessible_update_property(GTK_ACCESSIBLE(entry), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Note about this moment"), -1);
     g_object_set_data_full(G_OBJECT(entry), "time", g_memdup2(&t, sizeof(t)), g_free);
-    g_signal_connect_object(entry, "activate", G_CALLBACK(on_activate), a, 0);
-    g_signal_connect_object(popover, "closed", G_CALLBACK(on_closed), a, 0);
+    g_signal_connect_object(entry, "activate", G_CALLBACK(on_area_note_activate), a, 0);
+    g_signal_connect_object(popover, "closed", G_CALLBACK(on_area_note_closed), a, 0);
     gtk_popover_set_child(GTK_POPOVER(popover), entry);
     gtk_widget_set_parent(popover, GTK_WIDGET(a));
     gtk_popover_set_pointing_to(GTK_POPOVER(popover), &(GdkRectangle){ x, (int) box.y + 8, 1, 1 });

@@ -47,7 +47,7 @@ static void pan_from(NinoArea *a, const guint64 view[2], double ns)
         nino_run_set_view(a->run, (guint64) from, (guint64) (from + range));
 }
 
-static void pan(NinoArea *a, double share)
+static void area_time_pan(NinoArea *a, double share)
 {
     guint64 view[2];
     nino_run_view(a->run, &view[0], &view[1]);
@@ -65,7 +65,8 @@ static gboolean scrolls(NinoArea *a)
            gtk_adjustment_get_page_size(v) + 0.5;
 }
 
-static gboolean on_scroll(GtkEventControllerScroll *c, double dx, double dy, gpointer user)
+static gboolean on_area_time_scroll(GtkEventControllerScroll *c, double dx, double dy,
+                                    gpointer user)
 {
     NinoArea *a = user;
     NinoPlotBox box;
@@ -73,17 +74,17 @@ static gboolean on_scroll(GtkEventControllerScroll *c, double dx, double dy, gpo
     const GdkModifierType mods =
         gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(c));
     if (mods & GDK_SHIFT_MASK)
-        pan(a, dy * 0.1);
+        area_time_pan(a, dy * 0.1);
     else if (mods & GDK_CONTROL_MASK || !scrolls(a))
         zoom(a, nino_area_time(a, &box, a->pointer_x), pow(1.25, dy));
     else
         return GDK_EVENT_PROPAGATE;
     if (dx != 0)
-        pan(a, dx * 0.1);
+        area_time_pan(a, dx * 0.1);
     return GDK_EVENT_STOP;
 }
 
-static void on_motion(GtkEventControllerMotion *c, double x, double y, gpointer user)
+static void on_area_time_motion(GtkEventControllerMotion *c, double x, double y, gpointer user)
 {
     (void) c, (void) y;
     NinoArea *a = user;
@@ -96,7 +97,7 @@ static void on_motion(GtkEventControllerMotion *c, double x, double y, gpointer 
     nino_run_set_cursor(a->run, inside ? nino_area_time(a, &box, x) : 0);
 }
 
-static void on_leave(GtkEventControllerMotion *c, gpointer user)
+static void on_area_time_leave(GtkEventControllerMotion *c, gpointer user)
 {
     (void) c;
     NinoArea *a = user;
@@ -155,8 +156,8 @@ gboolean nino_area_time_key(NinoArea *a, guint key, GdkModifierType mods)
     case GDK_KEY_KP_Subtract: zoom(a, cursor, 1 / 0.7); return TRUE;
     case GDK_KEY_0:
     case GDK_KEY_Home: nino_run_set_view(a->run, 0, 0); return TRUE;
-    case GDK_KEY_Page_Up: pan(a, -0.5); return TRUE;
-    case GDK_KEY_Page_Down: pan(a, 0.5); return TRUE;
+    case GDK_KEY_Page_Up: area_time_pan(a, -0.5); return TRUE;
+    case GDK_KEY_Page_Down: area_time_pan(a, 0.5); return TRUE;
     case GDK_KEY_Escape:
         if (!is_part)
             return FALSE;
@@ -172,7 +173,7 @@ gboolean nino_area_time_key(NinoArea *a, guint key, GdkModifierType mods)
     case GDK_KEY_Right:
     case GDK_KEY_KP_Right:
         if (mods & GDK_CONTROL_MASK) {
-            pan(a, step < 0 ? -0.1 : 0.1);
+            area_time_pan(a, step < 0 ? -0.1 : 0.1);
             return TRUE;
         }
         if (mods & GDK_SHIFT_MASK) { // the end that the cursor is at moves along
@@ -191,11 +192,11 @@ void nino_area_add_time_controllers(NinoArea *a)
 {
     GtkWidget *w = GTK_WIDGET(a);
     GtkEventController *c = gtk_event_controller_motion_new();
-    g_signal_connect(c, "motion", G_CALLBACK(on_motion), a);
-    g_signal_connect(c, "leave", G_CALLBACK(on_leave), a);
+    g_signal_connect(c, "motion", G_CALLBACK(on_area_time_motion), a);
+    g_signal_connect(c, "leave", G_CALLBACK(on_area_time_leave), a);
     gtk_widget_add_controller(w, c);
     c = gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES);
-    g_signal_connect(c, "scroll", G_CALLBACK(on_scroll), a);
+    g_signal_connect(c, "scroll", G_CALLBACK(on_area_time_scroll), a);
     gtk_widget_add_controller(w, c);
     GtkGesture *g = gtk_gesture_drag_new();
     gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(g), 0);

@@ -30,7 +30,7 @@ const char *const *nino_export_types(GtkWidget *view, gboolean with_plot, gboole
     return plot && table ? all_types : plot ? plot_types : table ? table_types : no_types;
 }
 
-static gboolean fail(GError **error, const char *path, const char *why)
+static gboolean export_fail(GError **error, const char *path, const char *why)
 {
     g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: %s", path, why);
     return FALSE;
@@ -38,7 +38,7 @@ static gboolean fail(GError **error, const char *path, const char *why)
 
 // ---- plots -------------------------------------------------------------------------------------
 
-static cairo_status_t append(void *bytes, const unsigned char *data, unsigned n)
+static cairo_status_t export_append(void *bytes, const unsigned char *data, unsigned n)
 {
     g_byte_array_append(bytes, data, n);
     return CAIRO_STATUS_SUCCESS;
@@ -99,8 +99,8 @@ static gboolean write_plot(GtkWidget *view, const char *path, int w, int h, gboo
     const double scale = is_png ? 2 : 1; // sharp on paper
     cairo_surface_t *s = is_png ? cairo_image_surface_create(CAIRO_FORMAT_ARGB32, w * 2, h * 2)
                          : g_str_has_suffix(path, ".svg")
-                             ? cairo_svg_surface_create_for_stream(append, bytes, w, h)
-                             : cairo_pdf_surface_create_for_stream(append, bytes, w, h);
+                             ? cairo_svg_surface_create_for_stream(export_append, bytes, w, h)
+                             : cairo_pdf_surface_create_for_stream(export_append, bytes, w, h);
     cairo_t *cr = cairo_create(s);
     cairo_scale(cr, scale, scale);
     nino_view_get_export(view)->draw(view, cr, w, h - FOOTER, is_dark);
@@ -108,12 +108,12 @@ static gboolean write_plot(GtkWidget *view, const char *path, int w, int h, gboo
     cairo_status_t st = cairo_status(cr);
     cairo_destroy(cr);
     if (!st && is_png)
-        st = cairo_surface_write_to_png_stream(s, append, bytes);
+        st = cairo_surface_write_to_png_stream(s, export_append, bytes);
     cairo_surface_finish(s);
     st = st ? st : cairo_surface_status(s);
     cairo_surface_destroy(s);
     if (st)
-        return fail(error, path, cairo_status_to_string(st));
+        return export_fail(error, path, cairo_status_to_string(st));
     return g_file_set_contents(path, (const char *) bytes->data, (gssize) bytes->len, error);
 }
 
@@ -126,7 +126,7 @@ typedef struct Table {
 } Table;
 
 // No more digits than give the same number again: 0.00072, not 0.00072000000000000005.
-static void add_number(GString *s, double v, gboolean is_json)
+static void export_add_number(GString *s, double v, gboolean is_json)
 {
     char buf[G_ASCII_DTOSTR_BUF_SIZE];
     if (isfinite(v)) {
@@ -138,7 +138,7 @@ static void add_number(GString *s, double v, gboolean is_json)
         g_string_append(s, "null");
 }
 
-static void add_text(GString *s, const char *text, gboolean is_json)
+static void export_add_text(GString *s, const char *text, gboolean is_json)
 {
     if (!is_json && !strpbrk(text, "\",\n\r")) {
         g_string_append(s, text);
@@ -156,24 +156,24 @@ static void add_text(GString *s, const char *text, gboolean is_json)
     g_string_append_c(s, '"');
 }
 
-static void add_row(gpointer user, const NinoCell *cells, size_t n)
+static void export_add_row(gpointer user, const NinoCell *cells, size_t n)
 {
     Table *t = user;
     for (size_t i = 0; i < n && !t->is_json && !t->n; i++) {
         g_string_append(t->out, i ? "," : "");
-        add_text(t->out, cells[i].column, FALSE);
+        export_add_text(t->out, cells[i].column, FALSE);
     }
     g_string_append(t->out, !t->is_json ? t->n ? "" : "\r\n" : t->n ? ",\n  {" : "\n  {");
     for (size_t i = 0; i < n; i++) {
         g_string_append(t->out, i ? "," : "");
         if (t->is_json) {
-            add_text(t->out, cells[i].column, TRUE);
+            export_add_text(t->out, cells[i].column, TRUE);
             g_string_append(t->out, ": ");
         }
         if (cells[i].text)
-            add_text(t->out, cells[i].text, t->is_json);
+            export_add_text(t->out, cells[i].text, t->is_json);
         else
-            add_number(t->out, cells[i].number, t->is_json);
+            export_add_number(t->out, cells[i].number, t->is_json);
     }
     g_string_append(t->out, t->is_json ? "}" : "\r\n");
     t->n++;
@@ -184,7 +184,7 @@ static gboolean write_table(GtkWidget *view, const char *path, GError **error)
     Table t = { .out = g_string_new(NULL), .is_json = g_str_has_suffix(path, ".json") };
     if (t.is_json)
         g_string_append_c(t.out, '[');
-    nino_view_get_export(view)->rows(view, add_row, &t);
+    nino_view_get_export(view)->rows(view, export_add_row, &t);
     if (t.is_json)
         g_string_append(t.out, "\n]\n");
     const gboolean ok = g_file_set_contents(path, t.out->str, (gssize) t.out->len, error);
@@ -199,11 +199,11 @@ gboolean nino_export_view(GtkWidget *view, const char *path, int width, int heig
     const char *dot = strrchr(path, '.');
     if (dot && g_strv_contains(plot_types, dot + 1))
         return x && x->draw ? write_plot(view, path, width, height, is_dark, error)
-                            : fail(error, path, _("this view has no plot"));
+                            : export_fail(error, path, _("this view has no plot"));
     if (dot && g_strv_contains(table_types, dot + 1))
         return x && x->rows ? write_table(view, path, error)
-                            : fail(error, path, _("this view has no table"));
-    return fail(error, path, _("the name must end in .png, .svg, .pdf, .csv or .json"));
+                            : export_fail(error, path, _("this view has no table"));
+    return export_fail(error, path, _("the name must end in .png, .svg, .pdf, .csv or .json"));
 }
 
 gboolean nino_export_trace(NinoRun *run, const char *path, GError **error)
@@ -211,7 +211,7 @@ gboolean nino_export_trace(NinoRun *run, const char *path, GError **error)
     nino_error err;
     if (nino_history_save(nino_run_history(run), path, &err) == NINO_OK)
         return TRUE;
-    return fail(error, err.where, err.msg);
+    return export_fail(error, err.where, err.msg);
 }
 
 // ---- asking ------------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ void nino_export_ask(GtkWidget *view, NinoRun *run, const char *kind)
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(a->chooser));
 }
 
-static void on_action(GSimpleAction *action, GVariant *parameter, gpointer view)
+static void on_export_action(GSimpleAction *action, GVariant *parameter, gpointer view)
 {
     (void) parameter;
     nino_export_ask(view, g_object_get_data(G_OBJECT(view), "nino-export-run"),
@@ -287,9 +287,9 @@ static void on_action(GSimpleAction *action, GVariant *parameter, gpointer view)
 void nino_export_install(GtkWidget *view, NinoRun *run)
 {
     g_object_set_data(G_OBJECT(view), "nino-run", run); // its widgets hold it
-    static const GActionEntry entries[] = { { .name = "plot", .activate = on_action },
-                                            { .name = "table", .activate = on_action },
-                                            { .name = "trace", .activate = on_action } };
+    static const GActionEntry entries[] = { { .name = "plot", .activate = on_export_action },
+                                            { .name = "table", .activate = on_export_action },
+                                            { .name = "trace", .activate = on_export_action } };
     g_autoptr(GSimpleActionGroup) group = g_simple_action_group_new();
     g_action_map_add_action_entries(G_ACTION_MAP(group), entries, G_N_ELEMENTS(entries), view);
     g_object_set_data_full(G_OBJECT(view), "nino-export-run", g_object_ref(run), g_object_unref);

@@ -159,7 +159,7 @@ void nino_run_add(NinoRun *run, const nino_event *ev, size_t n, NinoNameFn name,
     start_timer(run);
 }
 
-static void forget(NinoRun *run)
+static void run_model_forget(NinoRun *run)
 {
     nino_stats_destroy(&run->range_stats);
     run->range[0] = run->range[1] = run->view[0] = run->view[1] = 0;
@@ -169,7 +169,7 @@ static void forget(NinoRun *run)
 
 void nino_run_restart(NinoRun *run, guint64 t)
 {
-    forget(run);
+    run_model_forget(run);
     nino_history_restart(run->history, t);
     g_signal_emit(run, signals[CLEARED], 0);
     send_changed(run);
@@ -185,7 +185,7 @@ gboolean nino_run_load(NinoRun *run, const char *path, GError **error)
                     err.code ? err.msg : "out of memory");
         return FALSE;
     }
-    forget(run);
+    run_model_forget(run);
     nino_history_destroy(&run->history);
     run->history = h;
     g_signal_emit(run, signals[CLEARED], 0);
@@ -350,7 +350,7 @@ double nino_run_peak_share(NinoRun *run, double gflops, double gbps, unsigned bi
 
 // ---- object ------------------------------------------------------------------------------------
 
-static void finalize(GObject *o)
+static void run_model_finalize(GObject *o)
 {
     NinoRun *run = NINO_RUN(o);
     g_clear_handle_id(&run->timer, g_source_remove);
@@ -363,7 +363,7 @@ static void nino_run_class_init(NinoRunClass *klass)
 {
     static const char *const names[N_SIGNALS] = { "changed", "cleared", "range",
                                                   "view",    "cursor",  "kernel" };
-    G_OBJECT_CLASS(klass)->finalize = finalize;
+    G_OBJECT_CLASS(klass)->finalize = run_model_finalize;
     for (int i = 0; i < N_SIGNALS; i++)
         signals[i] = g_signal_new(names[i], NINO_TYPE_RUN, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                   G_TYPE_NONE, 0);

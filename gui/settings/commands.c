@@ -134,7 +134,7 @@ static void begin_group(GString *xml, const char *title)
     g_string_append(xml, text);
 }
 
-static void add_shortcut(GString *xml, const char *label, const char *keys)
+static void commands_add_shortcut(GString *xml, const char *label, const char *keys)
 {
     g_autofree char *text =
         g_markup_printf_escaped("<child><object class='GtkShortcutsShortcut'>"
@@ -154,7 +154,7 @@ static void add_groups(GString *xml, const char *const *groups)
                 continue;
             const gboolean has_two = keys[1] && !strstr(keys[1], "KP_"); // not the same elsewhere
             g_autofree char *shown = g_strjoin(" ", keys[0], has_two ? keys[1] : NULL, NULL);
-            add_shortcut(xml, c->label, shown);
+            commands_add_shortcut(xml, c->label, shown);
         }
         g_string_append(xml, END);
     }
@@ -185,7 +185,7 @@ GtkWidget *nino_commands_shortcuts_window(void)
         if (i + 1 == G_N_ELEMENTS(sections)) {
             begin_group(xml, _("By keyboard"));
             for (gsize k = 0; k < G_N_ELEMENTS(fixed); k++)
-                add_shortcut(xml, fixed[k].label, fixed[k].keys);
+                commands_add_shortcut(xml, fixed[k].label, fixed[k].keys);
             g_string_append(xml, END);
         }
         g_string_append(xml, END);

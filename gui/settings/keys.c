@@ -25,7 +25,7 @@ static GKeyFile *file(void)
     return chosen;
 }
 
-static void save(void)
+static void keys_save(void)
 {
     g_autofree char *path = file_path(), *folder = g_path_get_dirname(path);
     g_autoptr(GError) error = NULL;
@@ -34,7 +34,7 @@ static void save(void)
         g_message("keys are not kept: %s", error->message);
 }
 
-static gboolean is_key(const char *key)
+static gboolean is_keys_key(const char *key)
 {
     guint value = 0;
     GdkModifierType mods = 0;
@@ -42,7 +42,7 @@ static gboolean is_key(const char *key)
 }
 
 // In the one form that can be compared; NULL: not a key.
-static char *normal(const char *key)
+static char *keys_normal(const char *key)
 {
     guint value = 0;
     GdkModifierType mods = 0;
@@ -50,9 +50,9 @@ static char *normal(const char *key)
                                                               : NULL;
 }
 
-static gboolean is_same(const char *a, const char *b)
+static gboolean is_keys_same(const char *a, const char *b)
 {
-    g_autofree char *na = normal(a), *nb = normal(b);
+    g_autofree char *na = keys_normal(a), *nb = keys_normal(b);
     return na && !g_strcmp0(na, nb);
 }
 
@@ -70,7 +70,7 @@ char **nino_keys_get(const NinoCommand *c)
     g_auto(GStrv) own = g_key_file_get_string_list(file(), SECTION, c->action, NULL, NULL);
     g_autoptr(GStrvBuilder) b = g_strv_builder_new();
     for (gsize i = 0; own && own[i]; i++)
-        if (is_key(own[i])) // a file that was edited by hand may hold anything
+        if (is_keys_key(own[i])) // a file that was edited by hand may hold anything
             g_strv_builder_add(b, own[i]);
     return g_strv_builder_end(b);
 }
@@ -80,7 +80,7 @@ const NinoCommand *nino_keys_owner(const char *key, const NinoCommand *but)
     for (const NinoCommand *c = nino_commands; c->action; c++) {
         g_auto(GStrv) keys = nino_keys_get(c);
         for (gsize i = 0; keys[i] && c != but; i++)
-            if (is_same(keys[i], key))
+            if (is_keys_same(keys[i], key))
                 return c;
     }
     return NULL;
@@ -109,7 +109,7 @@ static gboolean is_of_canvas(const NinoCommand *c)
     return g_str_has_prefix(c->action, "canvas.");
 }
 
-static void add_shortcut(GListStore *to, const NinoCommand *c, const char *key)
+static void keys_add_shortcut(GListStore *to, const NinoCommand *c, const char *key)
 {
     g_autofree char *name = NULL;
     g_autoptr(GVariant) target = NULL;
@@ -128,9 +128,9 @@ static void apply_one(const NinoCommand *c)
     g_autoptr(GPtrArray) early = g_ptr_array_new();
     for (gsize i = 0; keys[i]; i++)
         if (is_of_canvas(c))
-            add_shortcut(canvas_keys, c, keys[i]);
+            keys_add_shortcut(canvas_keys, c, keys[i]);
         else if (comes_last(c, keys[i]))
-            add_shortcut(window_keys, c, keys[i]);
+            keys_add_shortcut(window_keys, c, keys[i]);
         else
             g_ptr_array_add(early, keys[i]);
     g_ptr_array_add(early, NULL);
@@ -139,7 +139,7 @@ static void apply_one(const NinoCommand *c)
                                               (const char *const *) early->pdata);
 }
 
-static void apply(void)
+static void keys_apply(void)
 {
     if (!window_keys) {
         window_keys = g_list_store_new(GTK_TYPE_SHORTCUT);
@@ -154,7 +154,7 @@ static void apply(void)
 void nino_keys_start(GtkApplication *app)
 {
     application = app;
-    apply();
+    keys_apply();
 }
 
 static void add_controller(GtkWidget *w, GListStore *keys)
@@ -165,14 +165,14 @@ static void add_controller(GtkWidget *w, GListStore *keys)
 void nino_keys_add_to_window(GtkWidget *window)
 {
     if (!window_keys)
-        apply();
+        keys_apply();
     add_controller(window, window_keys);
 }
 
 void nino_keys_add_to_canvas(GtkWidget *canvas)
 {
     if (!canvas_keys)
-        apply();
+        keys_apply();
     add_controller(canvas, canvas_keys);
 }
 
@@ -181,8 +181,8 @@ void nino_keys_add_to_canvas(GtkWidget *canvas)
 void nino_keys_set(const NinoCommand *c, const char *const *keys)
 {
     g_key_file_set_string_list(file(), SECTION, c->action, keys, g_strv_length((char **) keys));
-    save();
-    apply();
+    keys_save();
+    keys_apply();
 }
 
 void nino_keys_reset(const NinoCommand *c)
@@ -191,8 +191,8 @@ void nino_keys_reset(const NinoCommand *c)
         g_key_file_remove_key(file(), SECTION, c->action, NULL);
     else
         g_key_file_remove_group(file(), SECTION, NULL);
-    save();
-    apply();
+    keys_save();
+    keys_apply();
 }
 
 void nino_keys_remove(const NinoCommand *c, const char *key)
@@ -200,7 +200,7 @@ void nino_keys_remove(const NinoCommand *c, const char *key)
     g_auto(GStrv) keys = nino_keys_get(c);
     g_autoptr(GPtrArray) left = g_ptr_array_new();
     for (gsize i = 0; keys[i]; i++)
-        if (!is_same(keys[i], key))
+        if (!is_keys_same(keys[i], key))
             g_ptr_array_add(left, keys[i]);
     g_ptr_array_add(left, NULL);
     nino_keys_set(c, (const char *const *) left->pdata);

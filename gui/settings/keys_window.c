@@ -49,7 +49,7 @@ static void show_rows(void)
     }
 }
 
-static void say(const char *text, gboolean asks)
+static void keys_window_say(const char *text, gboolean asks)
 {
     gtk_label_set_text(GTK_LABEL(w.message), text);
     gtk_widget_set_visible(w.take, asks);
@@ -60,7 +60,7 @@ static void stop_waiting(const char *text)
 {
     w.waiting = NULL;
     g_clear_pointer(&w.wanted, g_free);
-    say(text, FALSE);
+    keys_window_say(text, FALSE);
     show_rows();
 }
 
@@ -87,12 +87,12 @@ static void take_key(const char *key)
                                             label, _(owner->label), _(owner->group));
     g_free(w.wanted);
     w.wanted = g_strdup(key);
-    say(text, TRUE);
+    keys_window_say(text, TRUE);
     gtk_widget_grab_focus(w.take);
 }
 
-static gboolean on_key(GtkEventControllerKey *k, guint key, guint code, GdkModifierType state,
-                       gpointer user)
+static gboolean on_keys_window_key(GtkEventControllerKey *k, guint key, guint code,
+                                   GdkModifierType state, gpointer user)
 {
     (void) code, (void) user;
     GdkEvent *event = gtk_event_controller_get_current_event(GTK_EVENT_CONTROLLER(k));
@@ -129,7 +129,7 @@ static void on_take(void)
     give_key(w.waiting, key);
 }
 
-static void on_leave(void) { stop_waiting(""); }
+static void on_keys_window_leave(void) { stop_waiting(""); }
 
 static void on_change(GtkButton *b, gpointer command)
 {
@@ -139,7 +139,8 @@ static void on_change(GtkButton *b, gpointer command)
     }
     stop_waiting("");
     w.waiting = command;
-    say(_("Press the new key. Escape leaves it as it is, Backspace takes it away."), FALSE);
+    keys_window_say(_("Press the new key. Escape leaves it as it is, Backspace takes it away."),
+                    FALSE);
     show_rows();
     gtk_widget_grab_focus(GTK_WIDGET(b));
 }
@@ -156,7 +157,7 @@ static void on_reset(GtkButton *b, gpointer command)
             continue;
         g_autofree char *text =
             g_strdup_printf(_("“%s” has one of these keys too"), _(owner->label));
-        say(text, FALSE);
+        keys_window_say(text, FALSE);
     }
 }
 
@@ -168,7 +169,7 @@ static void on_reset_all(void)
 
 // ---- building -----------------------------------------------------------------------------------
 
-static gboolean is_listed(GtkListBoxRow *row, gpointer user)
+static gboolean is_keys_window_listed(GtkListBoxRow *row, gpointer user)
 {
     (void) user;
     const Row *r = &g_array_index(w.rows, Row, (guint) gtk_list_box_row_get_index(row));
@@ -196,7 +197,7 @@ static void add_heading(GtkListBoxRow *row, GtkListBoxRow *before, gpointer user
     gtk_list_box_row_set_header(row, title);
 }
 
-static void add_row(const NinoCommand *c)
+static void keys_window_add_row(const NinoCommand *c)
 {
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     GtkWidget *label = gtk_label_new(_(c->label));
@@ -243,7 +244,7 @@ static GtkWidget *bottom(void)
     gtk_widget_set_visible(w.take, FALSE);
     gtk_widget_set_visible(w.leave, FALSE);
     g_signal_connect(w.take, "clicked", on_take, NULL);
-    g_signal_connect(w.leave, "clicked", on_leave, NULL);
+    g_signal_connect(w.leave, "clicked", on_keys_window_leave, NULL);
     g_signal_connect(all, "clicked", on_reset_all, NULL);
     GtkWidget *parts[] = { w.message, w.take, w.leave, all };
     for (gsize i = 0; i < G_N_ELEMENTS(parts); i++) {
@@ -260,7 +261,7 @@ static void on_destroy(void)
     memset(&w, 0, sizeof(w));
 }
 
-static void build(void)
+static void keys_window_build(void)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     GtkWidget *scroller = gtk_scrolled_window_new();
@@ -288,14 +289,14 @@ static void build(void)
     gtk_box_append(GTK_BOX(box), bottom());
     gtk_window_set_child(GTK_WINDOW(w.window), box);
     for (const NinoCommand *c = nino_commands; c->action; c++)
-        add_row(c);
-    gtk_list_box_set_filter_func(GTK_LIST_BOX(w.list), is_listed, NULL, NULL);
+        keys_window_add_row(c);
+    gtk_list_box_set_filter_func(GTK_LIST_BOX(w.list), is_keys_window_listed, NULL, NULL);
     gtk_list_box_set_header_func(GTK_LIST_BOX(w.list), add_heading, NULL, NULL);
     g_signal_connect_swapped(w.filter, "search-changed", G_CALLBACK(gtk_list_box_invalidate_filter),
                              w.list);
     GtkEventController *keys = gtk_event_controller_key_new();
     gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE);
-    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), NULL);
+    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_keys_window_key), NULL);
     gtk_widget_add_controller(w.window, keys);
     g_signal_connect(w.window, "destroy", on_destroy, NULL);
     show_rows();
@@ -304,7 +305,7 @@ static void build(void)
 void nino_keys_window_present(GtkWindow *parent)
 {
     if (!w.window)
-        build();
+        keys_window_build();
     gtk_window_set_transient_for(GTK_WINDOW(w.window), parent);
     gtk_window_present(GTK_WINDOW(w.window));
 }

@@ -93,7 +93,7 @@ static void nino_prefs_init(NinoPrefs *p)
     p->values = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
 }
 
-static const NinoPref *find(const char *key)
+static const NinoPref *prefs_find(const char *key)
 {
     for (const NinoPref *p = nino_prefs; p->key; p++)
         if (!strcmp(p->key, key))
@@ -117,7 +117,7 @@ static gboolean acceptable(const NinoPref *p, const char *value)
 
 // A key file of the user that is broken or unreadable counts as empty: it must not keep the app
 // from starting.
-static GKeyFile *load_file(const char *path)
+static GKeyFile *prefs_load_file(const char *path)
 {
     GKeyFile *f = g_key_file_new();
     g_key_file_load_from_file(f, path, G_KEY_FILE_KEEP_COMMENTS, NULL);
@@ -139,7 +139,7 @@ NinoPrefs *nino_prefs_default(void)
         return only;
     only = g_object_new(NINO_TYPE_PREFS, NULL);
     only->path = g_build_filename(g_get_user_config_dir(), "ninodes", "studio.ini", NULL);
-    only->file = load_file(only->path);
+    only->file = prefs_load_file(only->path);
     for (const NinoPref *p = nino_prefs; p->key; p++) {
         g_autofree char *v = g_key_file_get_string(only->file, "preferences", p->key, NULL);
         g_hash_table_insert(only->values, (gpointer) p->key,
@@ -150,7 +150,7 @@ NinoPrefs *nino_prefs_default(void)
 
 const char *nino_prefs_text(const char *key)
 {
-    return g_hash_table_lookup(nino_prefs_default()->values, find(key)->key);
+    return g_hash_table_lookup(nino_prefs_default()->values, prefs_find(key)->key);
 }
 
 gboolean nino_prefs_bool(const char *key) { return !strcmp(nino_prefs_text(key), "true"); }
@@ -160,7 +160,7 @@ double nino_prefs_number(const char *key) { return g_ascii_strtod(nino_prefs_tex
 void nino_prefs_set(const char *key, const char *value)
 {
     NinoPrefs *prefs = nino_prefs_default();
-    const NinoPref *p = find(key);
+    const NinoPref *p = prefs_find(key);
     if (!acceptable(p, value) || !strcmp(nino_prefs_text(key), value))
         return;
     g_hash_table_insert(prefs->values, (gpointer) p->key, g_strdup(value));
@@ -199,7 +199,7 @@ static void on_pref_changed(NinoPrefs *prefs, const char *key, gpointer action)
 {
     (void) prefs;
     if (!strcmp(g_action_get_name(action), key))
-        g_simple_action_set_state(action, action_state(find(key)));
+        g_simple_action_set_state(action, action_state(prefs_find(key)));
 }
 
 void nino_prefs_add_actions(GActionMap *map)
@@ -227,11 +227,11 @@ char *nino_state_path(const char *name)
     return g_build_filename(dir, name, NULL);
 }
 
-static GKeyFile *state(void)
+static GKeyFile *prefs_state(void)
 {
     if (!state_file) {
         g_autofree char *path = nino_state_path("state.ini");
-        state_file = load_file(path);
+        state_file = prefs_load_file(path);
     }
     return state_file;
 }
@@ -252,7 +252,7 @@ static gboolean flush_later(gpointer user)
     return G_SOURCE_REMOVE;
 }
 
-static void touched(void)
+static void prefs_touched(void)
 {
     if (!state_timer)
         state_timer = g_timeout_add_seconds(STATE_DELAY_S, flush_later, NULL);
@@ -261,7 +261,7 @@ static void touched(void)
 double nino_state_number(const char *key, double otherwise)
 {
     g_autoptr(GError) error = NULL;
-    const double v = g_key_file_get_double(state(), "state", key, &error);
+    const double v = g_key_file_get_double(prefs_state(), "state", key, &error);
     return error ? otherwise : v;
 }
 
@@ -269,18 +269,18 @@ void nino_state_set_number(const char *key, double value)
 {
     if (nino_state_number(key, value - 1) == value)
         return;
-    g_key_file_set_double(state(), "state", key, value);
-    touched();
+    g_key_file_set_double(prefs_state(), "state", key, value);
+    prefs_touched();
 }
 
 char **nino_state_list(const char *key)
 {
-    char **list = g_key_file_get_string_list(state(), "state", key, NULL, NULL);
+    char **list = g_key_file_get_string_list(prefs_state(), "state", key, NULL, NULL);
     return list ? list : g_new0(char *, 1);
 }
 
 void nino_state_set_list(const char *key, const char *const *list)
 {
-    g_key_file_set_string_list(state(), "state", key, list, g_strv_length((char **) list));
-    touched();
+    g_key_file_set_string_list(prefs_state(), "state", key, list, g_strv_length((char **) list));
+    prefs_touched();
 }

@@ -12,7 +12,7 @@ static void on_switch(GObject *sw, GParamSpec *pspec, gpointer pref)
     nino_prefs_set_bool(((const NinoPref *) pref)->key, gtk_switch_get_active(GTK_SWITCH(sw)));
 }
 
-static void on_choice(GObject *drop_down, GParamSpec *pspec, gpointer pref)
+static void on_prefs_window_choice(GObject *drop_down, GParamSpec *pspec, gpointer pref)
 {
     (void) pspec;
     const NinoPref *p = pref;
@@ -26,7 +26,7 @@ static void on_number(GtkSpinButton *spin, gpointer pref)
     nino_prefs_set(((const NinoPref *) pref)->key, text);
 }
 
-static void on_text(GtkEditable *entry, gpointer pref)
+static void on_prefs_window_text(GtkEditable *entry, gpointer pref)
 {
     nino_prefs_set(((const NinoPref *) pref)->key, gtk_editable_get_text(entry));
 }
@@ -60,7 +60,7 @@ static GtkWidget *choice(const NinoPref *p)
     for (guint i = 0; p->values[i]; i++)
         if (!strcmp(p->values[i], nino_prefs_text(p->key)))
             gtk_drop_down_set_selected(GTK_DROP_DOWN(w), i);
-    g_signal_connect(w, "notify::selected", G_CALLBACK(on_choice), (gpointer) p);
+    g_signal_connect(w, "notify::selected", G_CALLBACK(on_prefs_window_choice), (gpointer) p);
     return w;
 }
 
@@ -70,7 +70,7 @@ static GtkWidget *folder(const NinoPref *p, GtkWidget **entry)
     *entry = gtk_entry_new();
     gtk_widget_set_hexpand(*entry, TRUE);
     gtk_editable_set_text(GTK_EDITABLE(*entry), nino_prefs_text(p->key));
-    g_signal_connect(*entry, "changed", G_CALLBACK(on_text), (gpointer) p);
+    g_signal_connect(*entry, "changed", G_CALLBACK(on_prefs_window_text), (gpointer) p);
     GtkWidget *browse = gtk_button_new_from_icon_name("folder-open-symbolic");
     g_autofree char *name = g_strdup_printf(_("Choose: %s"), _(p->label));
     gtk_accessible_update_property(GTK_ACCESSIBLE(browse), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
@@ -103,13 +103,13 @@ static GtkWidget *editor(const NinoPref *p, GtkWidget **named)
     case NINO_PREF_TEXT:
         w = gtk_entry_new();
         gtk_editable_set_text(GTK_EDITABLE(w), nino_prefs_text(p->key));
-        g_signal_connect(w, "changed", G_CALLBACK(on_text), (gpointer) p);
+        g_signal_connect(w, "changed", G_CALLBACK(on_prefs_window_text), (gpointer) p);
         break;
     }
     return *named = w;
 }
 
-static void add_row(GtkGrid *grid, int row, const NinoPref *p)
+static void prefs_window_add_row(GtkGrid *grid, int row, const NinoPref *p)
 {
     GtkWidget *label = gtk_label_new(_(p->label));
     gtk_label_set_xalign(GTK_LABEL(label), 0);
@@ -145,7 +145,7 @@ static GtkWidget *page(void)
             gtk_grid_attach(GTK_GRID(grid), title, 0, row++, 2, 1);
             group = p->group;
         }
-        add_row(GTK_GRID(grid), row++, p);
+        prefs_window_add_row(GTK_GRID(grid), row++, p);
     }
     return grid;
 }

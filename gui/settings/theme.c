@@ -16,7 +16,7 @@ static struct {
     char *first_theme; // gtk-theme-name before we touched it
 } theme;
 
-static void apply(void)
+static void theme_apply(void)
 {
     const char *want = nino_prefs_text("theme");
     const gboolean system = !strcmp(want, "system");
@@ -34,7 +34,7 @@ static void apply(void)
         g_object_set(s, "gtk-application-prefer-dark-theme", dark, NULL);
 }
 
-static void take(const char *key, GVariant *value)
+static void theme_take(const char *key, GVariant *value)
 {
     g_autoptr(GVariant) v = g_variant_ref(value);
     while (g_variant_is_of_type(v, G_VARIANT_TYPE_VARIANT)) { // the portal wraps it once or twice
@@ -62,18 +62,18 @@ static void on_portal_signal(GDBusProxy *proxy, const char *sender, const char *
     g_variant_get(args, "(&s&sv)", &space, &key, &value);
     if (strcmp(space, APPEARANCE) != 0)
         return;
-    take(key, value);
-    apply();
+    theme_take(key, value);
+    theme_apply();
 }
 
-static void on_read(GObject *source, GAsyncResult *result, gpointer key)
+static void on_theme_read(GObject *source, GAsyncResult *result, gpointer key)
 {
     g_autoptr(GVariant) reply = g_dbus_proxy_call_finish(G_DBUS_PROXY(source), result, NULL);
     if (!reply || !g_variant_is_of_type(reply, G_VARIANT_TYPE("(v)")))
         return;
     g_autoptr(GVariant) value = g_variant_get_child_value(reply, 0);
-    take(key, value);
-    apply();
+    theme_take(key, value);
+    theme_apply();
 }
 
 static void on_portal(GObject *source, GAsyncResult *result, gpointer user)
@@ -87,13 +87,13 @@ static void on_portal(GObject *source, GAsyncResult *result, gpointer user)
     static const char *const keys[] = { "color-scheme", "contrast" };
     for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
         g_dbus_proxy_call(theme.portal, "Read", g_variant_new("(ss)", APPEARANCE, keys[i]),
-                          G_DBUS_CALL_FLAGS_NONE, 2000, NULL, on_read, (gpointer) keys[i]);
+                          G_DBUS_CALL_FLAGS_NONE, 2000, NULL, on_theme_read, (gpointer) keys[i]);
 }
 
 static void on_pref(NinoPrefs *prefs, const char *key, gpointer user)
 {
     (void) prefs, (void) key, (void) user;
-    apply();
+    theme_apply();
 }
 
 void nino_theme_start(void)
@@ -108,5 +108,5 @@ void nino_theme_start(void)
     g_signal_connect(nino_prefs_default(), "changed::theme", G_CALLBACK(on_pref), NULL);
     g_dbus_proxy_new_for_bus(G_BUS_TYPE_SESSION, G_DBUS_PROXY_FLAGS_DO_NOT_AUTO_START, NULL, PORTAL,
                              PORTAL_PATH, PORTAL_IFACE, NULL, on_portal, NULL);
-    apply();
+    theme_apply();
 }

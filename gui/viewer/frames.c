@@ -47,7 +47,7 @@ static void add_frames(GPtrArray *out, nino_picture *p, guint64 *bytes)
     }
 }
 
-static void load_all(GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+static void frames_load_all(GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
     (void) source;
     Loading *l = data;
@@ -71,7 +71,7 @@ static void load_all(GTask *task, gpointer source, gpointer data, GCancellable *
     g_task_return_pointer(task, out, (GDestroyNotify) g_ptr_array_unref);
 }
 
-static void on_loaded(GObject *source, GAsyncResult *result, gpointer user)
+static void on_frames_loaded(GObject *source, GAsyncResult *result, gpointer user)
 {
     (void) source, (void) user;
     GTask *task = G_TASK(result);
@@ -88,13 +88,13 @@ void nino_frames_load(const char *const *paths, GCancellable *cancellable, NinoF
     l->paths = g_strdupv((char **) paths);
     l->ready = ready;
     l->user = user;
-    g_autoptr(GTask) task = g_task_new(NULL, cancellable, on_loaded, NULL);
+    g_autoptr(GTask) task = g_task_new(NULL, cancellable, on_frames_loaded, NULL);
     g_task_set_task_data(task, l, loading_free);
-    g_task_run_in_thread(task, load_all);
+    g_task_run_in_thread(task, frames_load_all);
 }
 
 // The mean of the pixels that fall into each small one.
-static void shrink(const guchar *src, int w, int h, guchar *dst, int tw, int th)
+static void frames_shrink(const guchar *src, int w, int h, guchar *dst, int tw, int th)
 {
     for (int y = 0; y < th; y++) {
         const int y0 = y * h / th, y1 = MAX((y + 1) * h / th, y0 + 1);
@@ -122,7 +122,7 @@ GdkTexture *nino_frames_thumbnail(GdkTexture *texture, int size)
     g_autofree guchar *pixels = g_malloc((gsize) w * (gsize) h * 4);
     gdk_texture_download(texture, pixels, (gsize) w * 4);
     guchar *small = g_malloc((gsize) tw * (gsize) th * 4);
-    shrink(pixels, w, h, small, tw, th);
+    frames_shrink(pixels, w, h, small, tw, th);
     g_autoptr(GBytes) bytes = g_bytes_new_take(small, (gsize) tw * (gsize) th * 4);
     // What gdk_texture_download() writes: the memory format of cairo.
     return gdk_memory_texture_new(tw, th, GDK_MEMORY_DEFAULT, bytes, (gsize) tw * 4);

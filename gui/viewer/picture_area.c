@@ -48,7 +48,7 @@ static graphene_rect_t placed(NinoPictureArea *a)
     return r;
 }
 
-static void changed(NinoPictureArea *a)
+static void picture_area_changed(NinoPictureArea *a)
 {
     gtk_widget_queue_draw(GTK_WIDGET(a));
     g_signal_emit(a, signals[ZOOMED], 0);
@@ -76,7 +76,7 @@ static void zoom_at(NinoPictureArea *a, double factor, double x, double y)
     a->cx = ix - (x - gtk_widget_get_width(GTK_WIDGET(a)) / 2.0) / next;
     a->cy = iy - (y - gtk_widget_get_height(GTK_WIDGET(a)) / 2.0) / next;
     keep_inside(a);
-    changed(a);
+    picture_area_changed(a);
 }
 
 void nino_picture_area_set_zoom(NinoPictureArea *a, double zoom)
@@ -86,7 +86,7 @@ void nino_picture_area_set_zoom(NinoPictureArea *a, double zoom)
         a->cy = gdk_texture_get_height(a->a) / 2.0;
     }
     a->zoom = zoom > 0 ? CLAMP(zoom, MIN_ZOOM, MAX_ZOOM) : 0;
-    changed(a);
+    picture_area_changed(a);
 }
 
 void nino_picture_area_set(NinoPictureArea *a, GdkTexture *texture)
@@ -97,7 +97,7 @@ void nino_picture_area_set(NinoPictureArea *a, GdkTexture *texture)
     g_set_object(&a->a, texture);
     if (!same_size)
         a->zoom = 0;
-    changed(a);
+    picture_area_changed(a);
 }
 
 void nino_picture_area_compare(NinoPictureArea *a, GdkTexture *other)
@@ -148,7 +148,7 @@ static void draw_other(NinoPictureArea *a, GtkSnapshot *snapshot, const graphene
                 top);
 }
 
-static void snapshot(GtkWidget *widget, GtkSnapshot *snapshot)
+static void picture_area_snapshot(GtkWidget *widget, GtkSnapshot *snapshot)
 {
     NinoPictureArea *a = NINO_PICTURE_AREA(widget);
     if (!a->a)
@@ -162,8 +162,8 @@ static void snapshot(GtkWidget *widget, GtkSnapshot *snapshot)
     gtk_snapshot_pop(snapshot);
 }
 
-static void measure(GtkWidget *widget, GtkOrientation orientation, int for_size, int *min, int *nat,
-                    int *min_base, int *nat_base)
+static void picture_area_measure(GtkWidget *widget, GtkOrientation orientation, int for_size,
+                                 int *min, int *nat, int *min_base, int *nat_base)
 {
     (void) widget, (void) orientation, (void) for_size;
     *min = 80;
@@ -173,7 +173,8 @@ static void measure(GtkWidget *widget, GtkOrientation orientation, int for_size,
 
 // ---- pointer and keys ---------------------------------------------------------------------------
 
-static void on_motion(GtkEventControllerMotion *motion, double x, double y, gpointer user)
+static void on_picture_area_motion(GtkEventControllerMotion *motion, double x, double y,
+                                   gpointer user)
 {
     (void) motion;
     NinoPictureArea *a = user;
@@ -181,7 +182,8 @@ static void on_motion(GtkEventControllerMotion *motion, double x, double y, gpoi
     a->py = y;
 }
 
-static gboolean on_scroll(GtkEventControllerScroll *scroll, double dx, double dy, gpointer user)
+static gboolean on_picture_area_scroll(GtkEventControllerScroll *scroll, double dx, double dy,
+                                       gpointer user)
 {
     (void) scroll, (void) dx;
     NinoPictureArea *a = user;
@@ -191,7 +193,7 @@ static gboolean on_scroll(GtkEventControllerScroll *scroll, double dx, double dy
     return TRUE;
 }
 
-static void on_drag_begin(GtkGestureDrag *drag, double x, double y, gpointer user)
+static void on_picture_area_drag_begin(GtkGestureDrag *drag, double x, double y, gpointer user)
 {
     (void) drag, (void) y;
     NinoPictureArea *a = user;
@@ -208,7 +210,7 @@ static void on_drag_begin(GtkGestureDrag *drag, double x, double y, gpointer use
     gtk_widget_grab_focus(GTK_WIDGET(a));
 }
 
-static void on_drag_update(GtkGestureDrag *drag, double dx, double dy, gpointer user)
+static void on_picture_area_drag_update(GtkGestureDrag *drag, double dx, double dy, gpointer user)
 {
     NinoPictureArea *a = user;
     if (!a->a)
@@ -229,7 +231,7 @@ static void on_drag_update(GtkGestureDrag *drag, double dx, double dy, gpointer 
     gtk_widget_queue_draw(GTK_WIDGET(a));
 }
 
-static void pan(NinoPictureArea *a, double dx, double dy)
+static void picture_area_pan(NinoPictureArea *a, double dx, double dy)
 {
     if (a->zoom <= 0)
         return;
@@ -239,8 +241,8 @@ static void pan(NinoPictureArea *a, double dx, double dy)
     gtk_widget_queue_draw(GTK_WIDGET(a));
 }
 
-static gboolean on_key(GtkEventControllerKey *controller, guint key, guint code,
-                       GdkModifierType mods, gpointer user)
+static gboolean on_picture_area_key(GtkEventControllerKey *controller, guint key, guint code,
+                                    GdkModifierType mods, gpointer user)
 {
     (void) controller, (void) code;
     NinoPictureArea *a = user;
@@ -255,17 +257,17 @@ static gboolean on_key(GtkEventControllerKey *controller, guint key, guint code,
     case GDK_KEY_KP_Subtract: zoom_at(a, 1 / ZOOM_STEP, mx, my); return TRUE;
     case GDK_KEY_0: nino_picture_area_set_zoom(a, 0); return TRUE;
     case GDK_KEY_1: nino_picture_area_set_zoom(a, 1); return TRUE;
-    case GDK_KEY_Left: pan(a, -1, 0); return TRUE;
-    case GDK_KEY_Right: pan(a, 1, 0); return TRUE;
-    case GDK_KEY_Up: pan(a, 0, -1); return TRUE;
-    case GDK_KEY_Down: pan(a, 0, 1); return TRUE;
+    case GDK_KEY_Left: picture_area_pan(a, -1, 0); return TRUE;
+    case GDK_KEY_Right: picture_area_pan(a, 1, 0); return TRUE;
+    case GDK_KEY_Up: picture_area_pan(a, 0, -1); return TRUE;
+    case GDK_KEY_Down: picture_area_pan(a, 0, 1); return TRUE;
     default: return FALSE;
     }
 }
 
 // ---- the object ---------------------------------------------------------------------------------
 
-static void dispose(GObject *o)
+static void picture_area_dispose(GObject *o)
 {
     NinoPictureArea *a = NINO_PICTURE_AREA(o);
     g_clear_object(&a->a);
@@ -273,7 +275,7 @@ static void dispose(GObject *o)
     G_OBJECT_CLASS(nino_picture_area_parent_class)->dispose(o);
 }
 
-static void size_allocate(GtkWidget *widget, int width, int height, int baseline)
+static void picture_area_size_allocate(GtkWidget *widget, int width, int height, int baseline)
 {
     (void) width, (void) height, (void) baseline;
     NinoPictureArea *a = NINO_PICTURE_AREA(widget);
@@ -284,10 +286,10 @@ static void size_allocate(GtkWidget *widget, int width, int height, int baseline
 static void nino_picture_area_class_init(NinoPictureAreaClass *klass)
 {
     GtkWidgetClass *wc = GTK_WIDGET_CLASS(klass);
-    G_OBJECT_CLASS(klass)->dispose = dispose;
-    wc->snapshot = snapshot;
-    wc->measure = measure;
-    wc->size_allocate = size_allocate;
+    G_OBJECT_CLASS(klass)->dispose = picture_area_dispose;
+    wc->snapshot = picture_area_snapshot;
+    wc->measure = picture_area_measure;
+    wc->size_allocate = picture_area_size_allocate;
     gtk_widget_class_set_accessible_role(wc, GTK_ACCESSIBLE_ROLE_IMG);
     gtk_widget_class_set_css_name(wc, "picturearea");
     signals[ZOOMED] = g_signal_new("zoomed", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL,
@@ -303,18 +305,18 @@ static void nino_picture_area_init(NinoPictureArea *a)
     gtk_widget_set_hexpand(GTK_WIDGET(a), TRUE);
     gtk_widget_set_vexpand(GTK_WIDGET(a), TRUE);
     GtkEventController *motion = gtk_event_controller_motion_new();
-    g_signal_connect(motion, "motion", G_CALLBACK(on_motion), a);
+    g_signal_connect(motion, "motion", G_CALLBACK(on_picture_area_motion), a);
     gtk_widget_add_controller(GTK_WIDGET(a), motion);
     GtkEventController *scroll =
         gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_VERTICAL);
-    g_signal_connect(scroll, "scroll", G_CALLBACK(on_scroll), a);
+    g_signal_connect(scroll, "scroll", G_CALLBACK(on_picture_area_scroll), a);
     gtk_widget_add_controller(GTK_WIDGET(a), scroll);
     GtkGesture *drag = gtk_gesture_drag_new();
-    g_signal_connect(drag, "drag-begin", G_CALLBACK(on_drag_begin), a);
-    g_signal_connect(drag, "drag-update", G_CALLBACK(on_drag_update), a);
+    g_signal_connect(drag, "drag-begin", G_CALLBACK(on_picture_area_drag_begin), a);
+    g_signal_connect(drag, "drag-update", G_CALLBACK(on_picture_area_drag_update), a);
     gtk_widget_add_controller(GTK_WIDGET(a), GTK_EVENT_CONTROLLER(drag));
     GtkEventController *key = gtk_event_controller_key_new();
-    g_signal_connect(key, "key-pressed", G_CALLBACK(on_key), a);
+    g_signal_connect(key, "key-pressed", G_CALLBACK(on_picture_area_key), a);
     gtk_widget_add_controller(GTK_WIDGET(a), key);
 }
 

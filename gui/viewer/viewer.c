@@ -102,7 +102,7 @@ static void strip_changed(NinoViewer *v)
         v->strip_idle = g_idle_add(scroll_strip, v);
 }
 
-static void show(NinoViewer *v, int index)
+static void viewer_show(NinoViewer *v, int index)
 {
     const Result *r = nino_viewer_result(v, index);
     if (!r)
@@ -124,7 +124,7 @@ static void show(NinoViewer *v, int index)
     nino_viewer_update_actions(v);
 }
 
-void nino_viewer_show(NinoViewer *v, guint index) { show(v, (int) index); }
+void nino_viewer_show(NinoViewer *v, guint index) { viewer_show(v, (int) index); }
 
 static void on_thumb(GtkToggleButton *button, gpointer user)
 {
@@ -135,7 +135,7 @@ static void on_thumb(GtkToggleButton *button, gpointer user)
         if (((Result *) v->results->pdata[i])->button == GTK_WIDGET(button)) {
             v->settled = i + 1 < v->results->len; // the newest one: follow new ones again
             nino_viewer_stop(v);
-            show(v, (int) i);
+            viewer_show(v, (int) i);
         }
 }
 
@@ -199,7 +199,7 @@ void nino_viewer_add(NinoViewer *v, const char *group, const char *path)
         gtk_widget_set_visible(r->badge, TRUE);
     }
     if (!v->settled)
-        show(v, (int) v->results->len - 1);
+        viewer_show(v, (int) v->results->len - 1);
     nino_viewer_update_actions(v);
 }
 
@@ -231,14 +231,14 @@ void nino_viewer_preview_end(NinoViewer *v)
         return;
     v->in_preview = FALSE;
     if (v->results->len)
-        show(v, v->shown >= 0 ? v->shown : (int) v->results->len - 1);
+        viewer_show(v, v->shown >= 0 ? v->shown : (int) v->results->len - 1);
     else
         nino_viewer_describe(v, _("The last preview; the run gave no result"));
 }
 
 // ---- building -----------------------------------------------------------------------------------
 
-static void dispose(GObject *o)
+static void viewer_dispose(GObject *o)
 {
     NinoViewer *v = NINO_VIEWER(o);
     nino_viewer_play_dispose(v);
@@ -253,7 +253,7 @@ static void dispose(GObject *o)
 static void nino_viewer_class_init(NinoViewerClass *klass)
 {
     GtkWidgetClass *wc = GTK_WIDGET_CLASS(klass);
-    G_OBJECT_CLASS(klass)->dispose = dispose;
+    G_OBJECT_CLASS(klass)->dispose = viewer_dispose;
     gtk_widget_class_set_layout_manager_type(wc, GTK_TYPE_BIN_LAYOUT);
     gtk_widget_class_set_css_name(wc, "viewer");
     gtk_widget_class_set_template_from_resource(wc, "/org/ninodes/Studio/viewer.ui");

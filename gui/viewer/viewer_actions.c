@@ -50,7 +50,7 @@ static const char *shown_path(NinoViewer *v)
 }
 
 // The file itself, so that the workflow inside it goes along, or one that does not tell it.
-static void save_to(NinoViewer *v, const char *path, GFile *to, gboolean is_bare)
+static void viewer_actions_save_to(NinoViewer *v, const char *path, GFile *to, gboolean is_bare)
 {
     g_autoptr(GFile) from = g_file_new_for_path(path);
     g_autoptr(GError) error = NULL;
@@ -69,12 +69,12 @@ static void on_save_chosen(GtkNativeDialog *dialog, int response, gpointer user)
     if (response == GTK_RESPONSE_ACCEPT) {
         g_autoptr(GFile) to = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
         const char *bare = gtk_file_chooser_get_choice(GTK_FILE_CHOOSER(dialog), "bare");
-        save_to(v, path, to, !g_strcmp0(bare, "true"));
+        viewer_actions_save_to(v, path, to, !g_strcmp0(bare, "true"));
     }
     g_object_unref(dialog);
 }
 
-static void save_as(NinoViewer *v)
+static void viewer_actions_save_as(NinoViewer *v)
 {
     const char *path = shown_path(v);
     if (!path)
@@ -97,8 +97,9 @@ static void action_save_to(GSimpleAction *action, GVariant *parameter, gpointer 
     NinoViewer *v = user;
     g_autoptr(GFile) to = g_file_new_for_path(g_variant_get_string(parameter, NULL));
     if (shown_path(v))
-        save_to(v, shown_path(v), to,
-                g_str_equal(g_action_get_name(G_ACTION(action)), "viewer-save-bare-to"));
+        viewer_actions_save_to(
+            v, shown_path(v), to,
+            g_str_equal(g_action_get_name(G_ACTION(action)), "viewer-save-bare-to"));
 }
 
 static void open_elsewhere(NinoViewer *v)
@@ -109,7 +110,7 @@ static void open_elsewhere(NinoViewer *v)
         gtk_show_uri(GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(v))), uri, GDK_CURRENT_TIME);
 }
 
-static void on_action(GSimpleAction *action, GVariant *parameter, gpointer user)
+static void on_viewer_actions_action(GSimpleAction *action, GVariant *parameter, gpointer user)
 {
     (void) parameter;
     NinoViewer *v = user;
@@ -127,7 +128,7 @@ static void on_action(GSimpleAction *action, GVariant *parameter, gpointer user)
         gdk_clipboard_set_texture(gtk_widget_get_clipboard(GTK_WIDGET(v)),
                                   nino_picture_area_get(v->area));
     else if (g_str_equal(name, "save-as"))
-        save_as(v);
+        viewer_actions_save_as(v);
     else if (g_str_equal(name, "open-elsewhere"))
         open_elsewhere(v);
     else if (g_str_equal(name, "profile") && shown_path(v))
@@ -154,24 +155,24 @@ static void on_action(GSimpleAction *action, GVariant *parameter, gpointer user)
 void nino_viewer_add_actions(NinoViewer *v, GActionMap *map)
 {
     static const GActionEntry entries[] = {
-        { .name = "viewer-fit", .activate = on_action },
-        { .name = "viewer-actual-size", .activate = on_action },
-        { .name = "viewer-zoom-in", .activate = on_action },
-        { .name = "viewer-zoom-out", .activate = on_action },
-        { .name = "viewer-copy", .activate = on_action },
-        { .name = "viewer-save-as", .activate = on_action },
+        { .name = "viewer-fit", .activate = on_viewer_actions_action },
+        { .name = "viewer-actual-size", .activate = on_viewer_actions_action },
+        { .name = "viewer-zoom-in", .activate = on_viewer_actions_action },
+        { .name = "viewer-zoom-out", .activate = on_viewer_actions_action },
+        { .name = "viewer-copy", .activate = on_viewer_actions_action },
+        { .name = "viewer-save-as", .activate = on_viewer_actions_action },
         { .name = "viewer-save-to", .activate = action_save_to, .parameter_type = "s" },
         { .name = "viewer-save-bare-to", .activate = action_save_to, .parameter_type = "s" },
-        { .name = "viewer-open-elsewhere", .activate = on_action },
-        { .name = "viewer-profile", .activate = on_action },
-        { .name = "viewer-open-workflow", .activate = on_action },
-        { .name = "viewer-next-result", .activate = on_action },
-        { .name = "viewer-previous-result", .activate = on_action },
-        { .name = "viewer-next-frame", .activate = on_action },
-        { .name = "viewer-previous-frame", .activate = on_action },
-        { .name = "viewer-play", .activate = on_action, .state = "false" },
-        { .name = "viewer-loop", .activate = on_action, .state = "true" },
-        { .name = "viewer-compare", .activate = on_action, .state = "false" },
+        { .name = "viewer-open-elsewhere", .activate = on_viewer_actions_action },
+        { .name = "viewer-profile", .activate = on_viewer_actions_action },
+        { .name = "viewer-open-workflow", .activate = on_viewer_actions_action },
+        { .name = "viewer-next-result", .activate = on_viewer_actions_action },
+        { .name = "viewer-previous-result", .activate = on_viewer_actions_action },
+        { .name = "viewer-next-frame", .activate = on_viewer_actions_action },
+        { .name = "viewer-previous-frame", .activate = on_viewer_actions_action },
+        { .name = "viewer-play", .activate = on_viewer_actions_action, .state = "false" },
+        { .name = "viewer-loop", .activate = on_viewer_actions_action, .state = "true" },
+        { .name = "viewer-compare", .activate = on_viewer_actions_action, .state = "false" },
     };
     v->map = map;
     g_action_map_add_action_entries(map, entries, G_N_ELEMENTS(entries), v);

@@ -102,7 +102,7 @@ static void on_frame(GtkRange *range, gpointer user)
 
 // ---- frames -------------------------------------------------------------------------------------
 
-static void take_frames(NinoViewer *v, GPtrArray *frames, double fps)
+static void viewer_play_take_frames(NinoViewer *v, GPtrArray *frames, double fps)
 {
     g_clear_pointer(&v->frames, g_ptr_array_unref);
     v->frames = g_ptr_array_ref(frames);
@@ -125,7 +125,7 @@ static void on_frames(gpointer user, GPtrArray *frames, double fps, const GError
         nino_viewer_fail(v, error->message);
     if (!frames->len)
         return;
-    take_frames(v, frames, fps);
+    viewer_play_take_frames(v, frames, fps);
     show_frame(v, frames->len > 1 ? nino_viewer_frame(v) : 0);
     gtk_stack_set_visible_child_name(GTK_STACK(v->stack), "picture");
     nino_viewer_describe_result(v, r, frames->len);
@@ -143,7 +143,7 @@ static void on_other_frames(gpointer user, GPtrArray *frames, double fps, const 
     show_frame(v, nino_viewer_frame(v));
 }
 
-static void load(NinoViewer *v, int index, GCancellable **slot, NinoFramesReady ready)
+static void viewer_play_load(NinoViewer *v, int index, GCancellable **slot, NinoFramesReady ready)
 {
     const Result *r = nino_viewer_result(v, index);
     g_cancellable_cancel(*slot);
@@ -158,7 +158,10 @@ static void load(NinoViewer *v, int index, GCancellable **slot, NinoFramesReady 
     nino_frames_load((const char *const *) paths->pdata, *slot, ready, v);
 }
 
-void nino_viewer_load_shown(NinoViewer *v) { load(v, v->shown, &v->loading, on_frames); }
+void nino_viewer_load_shown(NinoViewer *v)
+{
+    viewer_play_load(v, v->shown, &v->loading, on_frames);
+}
 
 // ---- comparison ---------------------------------------------------------------------------------
 
@@ -172,7 +175,7 @@ void nino_viewer_compare_with(NinoViewer *v, guint index)
     v->updating = TRUE;
     gtk_drop_down_set_selected(GTK_DROP_DOWN(v->other), index);
     v->updating = FALSE;
-    load(v, v->compared, &v->loading_other, on_other_frames);
+    viewer_play_load(v, v->compared, &v->loading_other, on_other_frames);
 }
 
 void nino_viewer_compare_off(NinoViewer *v)

@@ -15,7 +15,7 @@ static void add_cell(GtkWidget *grid, const char *text, int column, int row)
     gtk_grid_attach(GTK_GRID(grid), label, column, row, 1, 1);
 }
 
-static void add_node(GtkWidget *grid, const nino_run_profile_node *n, int row)
+static void viewer_profile_add_node(GtkWidget *grid, const nino_run_profile_node *n, int row)
 {
     const nino_node_def *def = nino_node_find(n->class_type, NULL);
     g_autofree char *name = g_strdup_printf("%s %s", n->node, def ? def->title : n->class_type);
@@ -37,7 +37,7 @@ static GtkWidget *table(const nino_run_profile *p)
     gtk_accessible_update_property(GTK_ACCESSIBLE(grid), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Time and memory of the nodes"), -1);
     for (size_t i = 0; i < p->n_nodes; i++)
-        add_node(grid, &p->nodes[i], (int) i);
+        viewer_profile_add_node(grid, &p->nodes[i], (int) i);
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroller), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
     gtk_scrolled_window_set_propagate_natural_height(GTK_SCROLLED_WINDOW(scroller), TRUE);
@@ -46,14 +46,17 @@ static GtkWidget *table(const nino_run_profile *p)
     return scroller;
 }
 
-static gboolean drop(gpointer popover)
+static gboolean viewer_profile_drop(gpointer popover)
 {
     gtk_widget_unparent(popover);
     g_object_unref(popover);
     return G_SOURCE_REMOVE;
 }
 
-static void on_closed(GtkPopover *popover) { g_idle_add(drop, g_object_ref(popover)); }
+static void on_viewer_profile_closed(GtkPopover *popover)
+{
+    g_idle_add(viewer_profile_drop, g_object_ref(popover));
+}
 
 void nino_viewer_show_profile(NinoViewer *v, const char *path)
 {
@@ -73,7 +76,7 @@ void nino_viewer_show_profile(NinoViewer *v, const char *path)
     gtk_box_append(GTK_BOX(box), open);
     gtk_popover_set_child(GTK_POPOVER(popover), box);
     gtk_widget_set_parent(popover, v->made);
-    g_signal_connect(popover, "closed", G_CALLBACK(on_closed), NULL);
+    g_signal_connect(popover, "closed", G_CALLBACK(on_viewer_profile_closed), NULL);
     gtk_popover_popup(GTK_POPOVER(popover));
     nino_run_profile_release(&p);
 }

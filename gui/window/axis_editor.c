@@ -45,8 +45,8 @@ static gboolean is_clear(const nino_graph_node *nodes, gsize n, gsize at)
     return TRUE;
 }
 
-static void add_input(GPtrArray *to, NinoTab *tab, const nino_graph_node *n, gboolean clear,
-                      const nino_param *p)
+static void axis_editor_add_input(GPtrArray *to, NinoTab *tab, const nino_graph_node *n,
+                                  gboolean clear, const nino_param *p)
 {
     nino_document *doc = nino_tab_document(tab);
     const nino_doc_node *node = nino_document_node(doc, nino_document_find(doc, n->id));
@@ -74,12 +74,12 @@ GPtrArray *nino_grid_inputs(NinoTab *tab)
     for (gsize i = 0; i < n; i++) {
         const nino_param *p = nodes[i].def ? nodes[i].def->params : NULL;
         for (; p && p->key; p++)
-            add_input(out, tab, &nodes[i], is_clear(nodes, n, i), p);
+            axis_editor_add_input(out, tab, &nodes[i], is_clear(nodes, n, i), p);
     }
     return out;
 }
 
-static const NinoGridInput *chosen(NinoAxisEditor *e)
+static const NinoGridInput *axis_editor_chosen(NinoAxisEditor *e)
 {
     const guint i = gtk_drop_down_get_selected(GTK_DROP_DOWN(e->choice)); // 0: none
     return i && i <= e->inputs->len ? e->inputs->pdata[i - 1] : NULL;
@@ -87,7 +87,7 @@ static const NinoGridInput *chosen(NinoAxisEditor *e)
 
 // ---- editors ------------------------------------------------------------------------------------
 
-static void changed(NinoAxisEditor *e) { g_signal_emit(e, changed_signal, 0); }
+static void axis_editor_changed(NinoAxisEditor *e) { g_signal_emit(e, changed_signal, 0); }
 
 static void set_name(GtkWidget *w, const char *axis, const char *name)
 {
@@ -135,12 +135,12 @@ static void make_numbers(NinoAxisEditor *e, const NinoGridInput *in)
     gtk_widget_set_tooltip_text(e->numbers,
                                 _("Numbers and ranges with commas: 1..5, or 1..9:2 in steps of 2"));
     gtk_editable_set_text(GTK_EDITABLE(e->numbers), in->value);
-    g_signal_connect_swapped(e->numbers, "changed", G_CALLBACK(changed), e);
+    g_signal_connect_swapped(e->numbers, "changed", G_CALLBACK(axis_editor_changed), e);
     gtk_box_append(GTK_BOX(e->place), line);
     gtk_box_append(GTK_BOX(e->place), e->numbers);
 }
 
-static char **choices_of(const nino_param *p)
+static char **axis_editor_choices_of(const nino_param *p)
 {
     static const char *const both[] = { "true", "false", NULL };
     if (p->type == NINO_BOOL)
@@ -168,12 +168,12 @@ static GtkWidget *scrolled(GtkWidget *child, int height)
 
 static void make_checks(NinoAxisEditor *e, const NinoGridInput *in)
 {
-    g_auto(GStrv) list = choices_of(in->param);
+    g_auto(GStrv) list = axis_editor_choices_of(in->param);
     e->checks = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     for (char **c = list; c && *c; c++) {
         GtkWidget *check = gtk_check_button_new_with_label(*c);
         gtk_check_button_set_active(GTK_CHECK_BUTTON(check), !strcmp(*c, in->value));
-        g_signal_connect_swapped(check, "toggled", G_CALLBACK(changed), e);
+        g_signal_connect_swapped(check, "toggled", G_CALLBACK(axis_editor_changed), e);
         gtk_box_append(GTK_BOX(e->checks), check);
     }
     gtk_box_append(GTK_BOX(e->place), scrolled(e->checks, 132));
@@ -189,19 +189,19 @@ static void make_lines(NinoAxisEditor *e, const NinoGridInput *in)
     set_name(e->lines, e->title, _("Values"));
     GtkTextBuffer *b = gtk_text_view_get_buffer(GTK_TEXT_VIEW(e->lines));
     gtk_text_buffer_set_text(b, line, -1);
-    g_signal_connect_swapped(b, "changed", G_CALLBACK(changed), e);
+    g_signal_connect_swapped(b, "changed", G_CALLBACK(axis_editor_changed), e);
     gtk_box_append(GTK_BOX(e->place), scrolled(e->lines, 132));
 }
 
-static void on_choice(NinoAxisEditor *e)
+static void on_axis_editor_choice(NinoAxisEditor *e)
 {
-    const NinoGridInput *in = chosen(e);
+    const NinoGridInput *in = axis_editor_chosen(e);
     GtkWidget *child;
     e->numbers = e->checks = e->lines = NULL;
     while ((child = gtk_widget_get_first_child(e->place)))
         gtk_box_remove(GTK_BOX(e->place), child);
     if (!in) {
-        changed(e);
+        axis_editor_changed(e);
         return;
     }
     switch (in->param->type) {
@@ -213,12 +213,12 @@ static void on_choice(NinoAxisEditor *e)
     case NINO_FILE: make_checks(e, in); break;
     case NINO_STRING: make_lines(e, in); break;
     }
-    changed(e);
+    axis_editor_changed(e);
 }
 
 // ---- values as text -----------------------------------------------------------------------------
 
-static void add_quoted(GString *to, const char *value, gssize len)
+static void axis_editor_add_quoted(GString *to, const char *value, gssize len)
 {
     g_string_append(to, to->len ? ",\"" : "\"");
     for (gssize i = 0; i < len; i++) {
@@ -229,7 +229,7 @@ static void add_quoted(GString *to, const char *value, gssize len)
     g_string_append_c(to, '"');
 }
 
-static char *values(NinoAxisEditor *e)
+static char *axis_editor_values(NinoAxisEditor *e)
 {
     GString *text = g_string_new(NULL);
     if (e->numbers) { // spaces are for people
@@ -241,7 +241,7 @@ static char *values(NinoAxisEditor *e)
              c = gtk_widget_get_next_sibling(c))
             if (gtk_check_button_get_active(GTK_CHECK_BUTTON(c))) {
                 const char *label = gtk_check_button_get_label(GTK_CHECK_BUTTON(c));
-                add_quoted(text, label, (gssize) strlen(label));
+                axis_editor_add_quoted(text, label, (gssize) strlen(label));
             }
     } else if (e->lines) {
         GtkTextIter begin, end;
@@ -251,15 +251,15 @@ static char *values(NinoAxisEditor *e)
         g_auto(GStrv) lines = g_strsplit(all, "\n", -1);
         for (char **l = lines; *l; l++)
             if (**l)
-                add_quoted(text, *l, (gssize) strlen(*l));
+                axis_editor_add_quoted(text, *l, (gssize) strlen(*l));
     }
     return g_string_free(text, FALSE);
 }
 
 char *nino_axis_editor_get(NinoAxisEditor *e)
 {
-    const NinoGridInput *in = chosen(e);
-    g_autofree char *text = in ? values(e) : NULL;
+    const NinoGridInput *in = axis_editor_chosen(e);
+    g_autofree char *text = in ? axis_editor_values(e) : NULL;
     return in ? g_strdup_printf("%s=%s", in->name, text) : NULL;
 }
 
@@ -304,7 +304,7 @@ void nino_axis_editor_set(NinoAxisEditor *e, const char *axis)
 
 // ---- building -----------------------------------------------------------------------------------
 
-static void finalize(GObject *o)
+static void axis_editor_finalize(GObject *o)
 {
     NinoAxisEditor *e = NINO_AXIS_EDITOR(o);
     g_free(e->title);
@@ -314,7 +314,7 @@ static void finalize(GObject *o)
 
 static void nino_axis_editor_class_init(NinoAxisEditorClass *klass)
 {
-    G_OBJECT_CLASS(klass)->finalize = finalize;
+    G_OBJECT_CLASS(klass)->finalize = axis_editor_finalize;
     changed_signal = g_signal_new("changed", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL,
                                   NULL, NULL, G_TYPE_NONE, 0);
 }
@@ -345,6 +345,6 @@ GtkWidget *nino_axis_editor_new(const char *title, GPtrArray *inputs)
     gtk_box_append(GTK_BOX(e), heading);
     gtk_box_append(GTK_BOX(e), e->choice);
     gtk_box_append(GTK_BOX(e), e->place);
-    g_signal_connect_swapped(e->choice, "notify::selected", G_CALLBACK(on_choice), e);
+    g_signal_connect_swapped(e->choice, "notify::selected", G_CALLBACK(on_axis_editor_choice), e);
     return GTK_WIDGET(e);
 }

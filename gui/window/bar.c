@@ -10,7 +10,7 @@ struct _NinoBar {
 
 G_DEFINE_TYPE(NinoBar, nino_bar, GTK_TYPE_WIDGET)
 
-static GtkWidget *find(NinoBar *bar, const char *id)
+static GtkWidget *bar_find(NinoBar *bar, const char *id)
 {
     for (GtkWidget *row = gtk_widget_get_first_child(bar->box); row;
          row = gtk_widget_get_next_sibling(row))
@@ -27,7 +27,7 @@ static void on_close(GtkButton *button, gpointer row)
         gtk_box_remove(GTK_BOX(box), row);
 }
 
-static GtkWidget *add_button(GtkWidget *row, const char *label, const char *action)
+static GtkWidget *bar_add_button(GtkWidget *row, const char *label, const char *action)
 {
     GtkWidget *b = gtk_button_new_with_label(label);
     gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(b), action);
@@ -38,7 +38,7 @@ static GtkWidget *add_button(GtkWidget *row, const char *label, const char *acti
     return b;
 }
 
-static GtkWidget *new_row(NinoBarKind kind, const char *id)
+static GtkWidget *bar_new_row(NinoBarKind kind, const char *id)
 {
     static const char *const icons[] = { "dialog-information-symbolic", "dialog-warning-symbolic",
                                          "dialog-error-symbolic" };
@@ -60,7 +60,7 @@ void nino_bar_show(NinoBar *bar, const char *id, NinoBarKind kind, const char *t
                    const NinoBarButton *buttons)
 {
     nino_bar_hide(bar, id);
-    GtkWidget *row = new_row(kind, id);
+    GtkWidget *row = bar_new_row(kind, id);
     GtkWidget *label = gtk_label_new(text);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END); // all of it is in the tooltip
@@ -73,7 +73,7 @@ void nino_bar_show(NinoBar *bar, const char *id, NinoBarKind kind, const char *t
     gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, text, -1);
     g_object_set_data_full(G_OBJECT(row), "text", g_strdup(text), g_free);
     for (; buttons && buttons->label; buttons++)
-        add_button(row, buttons->label, buttons->action);
+        bar_add_button(row, buttons->label, buttons->action);
     GtkWidget *close = gtk_button_new_from_icon_name("window-close-symbolic");
     gtk_button_set_has_frame(GTK_BUTTON(close), FALSE);
     gtk_widget_set_valign(close, GTK_ALIGN_CENTER);
@@ -87,7 +87,7 @@ void nino_bar_show(NinoBar *bar, const char *id, NinoBarKind kind, const char *t
 
 void nino_bar_hide(NinoBar *bar, const char *id)
 {
-    GtkWidget *row = find(bar, id);
+    GtkWidget *row = bar_find(bar, id);
     if (row)
         gtk_box_remove(GTK_BOX(bar->box), row);
 }
@@ -98,7 +98,7 @@ const char *nino_bar_text(NinoBar *bar)
     return row ? g_object_get_data(G_OBJECT(row), "text") : "";
 }
 
-static void dispose(GObject *o)
+static void bar_dispose(GObject *o)
 {
     g_clear_pointer(&NINO_BAR(o)->box, gtk_widget_unparent);
     G_OBJECT_CLASS(nino_bar_parent_class)->dispose(o);
@@ -106,7 +106,7 @@ static void dispose(GObject *o)
 
 static void nino_bar_class_init(NinoBarClass *klass)
 {
-    G_OBJECT_CLASS(klass)->dispose = dispose;
+    G_OBJECT_CLASS(klass)->dispose = bar_dispose;
     gtk_widget_class_set_layout_manager_type(GTK_WIDGET_CLASS(klass), GTK_TYPE_BIN_LAYOUT);
     gtk_widget_class_set_css_name(GTK_WIDGET_CLASS(klass), "messages");
 }

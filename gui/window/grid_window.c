@@ -27,7 +27,7 @@ static void window_free(gpointer p)
     g_free(g);
 }
 
-static void first_error(void *priv, const nino_issue *i)
+static void grid_window_first_error(void *priv, const nino_issue *i)
 {
     char **text = priv;
     if (i->severity == NINO_ISSUE_ERROR && !*text)
@@ -43,7 +43,7 @@ static char *try_values(nino_graph *graph, const nino_axis *a)
         if (!assignment || nino_graph_set(graph, assignment, &err))
             text = g_strdup_printf("%s: %s", err.where, err.msg);
         else
-            nino_graph_check(graph, NULL, first_error, &text);
+            nino_graph_check(graph, NULL, grid_window_first_error, &text);
         free(assignment);
         if (text)
             return text;
@@ -63,7 +63,7 @@ static char **axes_of(GridWindow *g)
     return g_strv_builder_end(b);
 }
 
-static char *summary(GridWindow *g, char **axes, gboolean *ok)
+static char *grid_window_summary(GridWindow *g, char **axes, gboolean *ok)
 {
     guint n = 1, count[2] = { 0 };
     char *inputs[2] = { NULL, NULL }, *problem = NULL;
@@ -99,16 +99,16 @@ static char *summary(GridWindow *g, char **axes, gboolean *ok)
     return g_strdup_printf(_("%s%s, about %s"), shape, runs, time);
 }
 
-static void update(GridWindow *g)
+static void grid_window_update(GridWindow *g)
 {
     gboolean ok = FALSE;
     g_auto(GStrv) axes = axes_of(g);
-    g_autofree char *text = summary(g, axes, &ok);
+    g_autofree char *text = grid_window_summary(g, axes, &ok);
     gtk_label_set_text(GTK_LABEL(g->summary), text);
     gtk_widget_set_sensitive(g->queue, ok);
 }
 
-static void on_queue(GridWindow *g)
+static void on_grid_window_queue(GridWindow *g)
 {
     g_auto(GStrv) axes = axes_of(g);
     if (g->fn(g->user, g->uid, (const char *const *) axes))
@@ -148,7 +148,7 @@ static GtkWidget *buttons(GridWindow *g)
         gtk_box_append(GTK_BOX(line), parts[i]);
     }
     g_signal_connect_swapped(cancel, "clicked", G_CALLBACK(gtk_window_destroy), g->window);
-    g_signal_connect_swapped(g->queue, "clicked", G_CALLBACK(on_queue), g);
+    g_signal_connect_swapped(g->queue, "clicked", G_CALLBACK(on_grid_window_queue), g);
     gtk_window_set_default_widget(GTK_WINDOW(g->window), g->queue);
     return line;
 }
@@ -191,9 +191,9 @@ void nino_grid_window_present(GtkWindow *parent, NinoTab *tab, double seconds, N
     gtk_box_append(GTK_BOX(box), buttons(g));
     gtk_window_set_child(GTK_WINDOW(g->window), box);
     show_last(g, inputs);
-    update(g);
+    grid_window_update(g);
     for (int i = 0; i < 2; i++)
-        g_signal_connect_swapped(g->axis[i], "changed", G_CALLBACK(update), g);
+        g_signal_connect_swapped(g->axis[i], "changed", G_CALLBACK(grid_window_update), g);
     GtkShortcut *escape = gtk_shortcut_new(gtk_keyval_trigger_new(GDK_KEY_Escape, 0),
                                            gtk_named_action_new("window.close"));
     GtkEventController *keys = gtk_shortcut_controller_new();

@@ -16,24 +16,24 @@ G_DEFINE_TYPE(NinoWindow, nino_window, GTK_TYPE_APPLICATION_WINDOW)
 
 static const char *const panel_names[] = { "result", "queue", "problems", "form", "log" };
 
-static GSimpleAction *find(NinoWindow *w, const char *action)
+static GSimpleAction *window_find(NinoWindow *w, const char *action)
 {
     return G_SIMPLE_ACTION(g_action_map_lookup_action(G_ACTION_MAP(w), action));
 }
 
 void nino_window_set_enabled(NinoWindow *w, const char *action, gboolean enabled)
 {
-    g_simple_action_set_enabled(find(w, action), enabled);
+    g_simple_action_set_enabled(window_find(w, action), enabled);
 }
 
 void nino_window_set_state_text(NinoWindow *w, const char *action, const char *value)
 {
-    g_simple_action_set_state(find(w, action), g_variant_new_string(value));
+    g_simple_action_set_state(window_find(w, action), g_variant_new_string(value));
 }
 
 void nino_window_set_state_bool(NinoWindow *w, const char *action, gboolean value)
 {
-    g_simple_action_set_state(find(w, action), g_variant_new_boolean(value));
+    g_simple_action_set_state(window_find(w, action), g_variant_new_boolean(value));
 }
 
 void nino_window_say(NinoWindow *w, const char *text)
@@ -250,7 +250,7 @@ static gboolean on_drop(GtkDropTarget *target, const GValue *value, double x, do
     return TRUE;
 }
 
-static void dispose(GObject *o)
+static void window_dispose(GObject *o)
 {
     NinoWindow *w = NINO_WINDOW(o);
     if (w->engine)
@@ -260,7 +260,7 @@ static void dispose(GObject *o)
     G_OBJECT_CLASS(nino_window_parent_class)->dispose(o);
 }
 
-static void finalize(GObject *o)
+static void window_finalize(GObject *o)
 {
     NinoWindow *w = NINO_WINDOW(o);
     g_strfreev(w->options.models);
@@ -273,8 +273,8 @@ static void finalize(GObject *o)
 static void nino_window_class_init(NinoWindowClass *klass)
 {
     GtkWidgetClass *wc = GTK_WIDGET_CLASS(klass);
-    G_OBJECT_CLASS(klass)->dispose = dispose;
-    G_OBJECT_CLASS(klass)->finalize = finalize;
+    G_OBJECT_CLASS(klass)->dispose = window_dispose;
+    G_OBJECT_CLASS(klass)->finalize = window_finalize;
     gtk_widget_class_set_template_from_resource(wc, "/org/ninodes/Studio/window.ui");
 #define BIND(name) gtk_widget_class_bind_template_child(wc, NinoWindow, name)
     BIND(bar);
@@ -326,7 +326,7 @@ static void nino_window_init(NinoWindow *w)
     nino_window_run_update(w);
 }
 
-static char *chosen(const char *option, const char *key)
+static char *window_chosen(const char *option, const char *key)
 {
     const char *v = option ? option : nino_prefs_text(key);
     return g_strdup(*v ? v : NULL);
@@ -340,9 +340,9 @@ GtkWidget *nino_window_new(GtkApplication *app, const NinoWindowOptions *options
         .models = options->models   ? g_strdupv(options->models)
                   : *pref_models[0] ? g_strdupv((char **) pref_models)
                                     : NULL,
-        .input = chosen(options->input, "input"),
-        .output = chosen(options->output, "output"),
-        .device = chosen(options->device, "device"),
+        .input = window_chosen(options->input, "input"),
+        .output = window_chosen(options->output, "output"),
+        .device = window_chosen(options->device, "device"),
     };
     nino_engine_set_options(w->engine, (const char *const *) w->options.models, w->options.input,
                             w->options.output, w->options.device);

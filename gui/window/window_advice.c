@@ -23,8 +23,8 @@ static gboolean set_option(const char *setting, char **undo)
 }
 
 // Inputs of nodes are set by window_live.c.
-static void on_apply(NinoAdviceView *view, const char *rule, int action, const char *setting,
-                     NinoWindow *w)
+static void on_window_advice_apply(NinoAdviceView *view, const char *rule, int action,
+                                   const char *setting, NinoWindow *w)
 {
     char *undo = NULL;
     (void) rule;
@@ -40,7 +40,7 @@ static void on_apply(NinoAdviceView *view, const char *rule, int action, const c
     g_action_group_activate_action(G_ACTION_GROUP(w), "run", NULL);
 }
 
-static void on_revert(NinoAdviceView *view, const char *setting, NinoWindow *w)
+static void on_window_advice_revert(NinoAdviceView *view, const char *setting, NinoWindow *w)
 {
     const char *option = g_object_get_data(G_OBJECT(view), "option-undo");
     (void) w;
@@ -52,6 +52,6 @@ void nino_window_add_advice(NinoWindow *w, GtkWidget *view)
 {
     if (!NINO_IS_ADVICE_VIEW(view))
         return;
-    g_signal_connect_object(view, "apply", G_CALLBACK(on_apply), w, 0);
-    g_signal_connect_object(view, "revert", G_CALLBACK(on_revert), w, 0);
+    g_signal_connect_object(view, "apply", G_CALLBACK(on_window_advice_apply), w, 0);
+    g_signal_connect_object(view, "revert", G_CALLBACK(on_window_advice_revert), w, 0);
 }

@@ -94,7 +94,7 @@ static void show_preview(NinoWindow *w)
         nino_node_pictures_preview(tab, r->preview_node, r->job_scope, t);
 }
 
-static gboolean refresh(gpointer user)
+static gboolean window_events_refresh(gpointer user)
 {
     NinoWindow *w = user;
     struct NinoRunState *r = w->run;
@@ -126,7 +126,8 @@ static void refresh_later(NinoWindow *w)
 {
     if (w->refresh_timer)
         return;
-    w->refresh_timer = nino_tick_add((guint) (1000 / fmin(wanted_hz(), READ_HZ)), refresh, w);
+    w->refresh_timer =
+        nino_tick_add((guint) (1000 / fmin(wanted_hz(), READ_HZ)), window_events_refresh, w);
 }
 
 static gboolean show_cost(gpointer user)
@@ -225,7 +226,10 @@ static void on_scope_begin(NinoWindow *w, const nino_event *ev)
 }
 
 // Names of nodes are "ID CLASS"; ids never contain a space.
-static char *id_of(const Scope *s) { return g_strndup(s->name, strcspn(s->name, " ")); }
+static char *window_events_id_of(const Scope *s)
+{
+    return g_strndup(s->name, strcspn(s->name, " "));
+}
 
 static void on_scope_end(NinoWindow *w, const nino_event *ev)
 {
@@ -233,7 +237,7 @@ static void on_scope_end(NinoWindow *w, const nino_event *ev)
     const Scope *s = g_hash_table_lookup(r->scopes, GUINT_TO_POINTER(ev->id));
     if (s && s->name) {
         NinoTab *tab = nino_window_run_tab(w);
-        g_autofree char *id = id_of(s);
+        g_autofree char *id = window_events_id_of(s);
         if (tab)
             nino_tab_mark_end(tab, s->name, (double) (ev->t_ns - s->begin_ns) * 1e-9,
                               (gint64) (r->in_use - s->mem_in_use), ev->u.scope.arg0 == 0,
@@ -256,7 +260,7 @@ static Scope *node_scope(NinoWindow *w, guint32 id)
     return NULL;
 }
 
-static void on_output(NinoWindow *w, const nino_event *ev)
+static void on_window_events_output(NinoWindow *w, const nino_event *ev)
 {
     const Scope *s = node_scope(w, ev->parent);
     const char *path = nino_engine_name(w->engine, ev->name);
@@ -267,13 +271,13 @@ static void on_output(NinoWindow *w, const nino_event *ev)
         nino_gallery_keep(group, whole);
     }
     NinoTab *tab = nino_window_run_tab(w);
-    g_autofree char *id = s && s->name ? id_of(s) : NULL;
+    g_autofree char *id = s && s->name ? window_events_id_of(s) : NULL;
     if (tab && id && w->run->job_scope)
         nino_node_pictures_add(tab, id, w->run->job_scope, path);
 }
 
 // Warnings come in the worker's log too, which is shown whole.
-static void on_message(NinoWindow *w, const nino_event *ev)
+static void on_window_events_message(NinoWindow *w, const nino_event *ev)
 {
     if (ev->u.scope.arg0 != NINO_LOG_INFO)
         return;
@@ -283,7 +287,7 @@ static void on_message(NinoWindow *w, const nino_event *ev)
         nino_window_kept(w);
 }
 
-static void on_step(struct NinoRunState *r, const nino_event *ev)
+static void on_window_events_step(struct NinoRunState *r, const nino_event *ev)
 {
     r->has_step = TRUE;
     r->step = ev->u.step.step;
@@ -300,7 +304,7 @@ static void on_preview(NinoWindow *w, const nino_event *ev)
     r->preview_path = g_strdup(nino_engine_name(w->engine, ev->name));
     const Scope *s = node_scope(w, ev->parent);
     g_free(r->preview_node);
-    r->preview_node = s && s->name ? id_of(s) : NULL;
+    r->preview_node = s && s->name ? window_events_id_of(s) : NULL;
     r->preview_step = ev->u.step.step;
     r->preview_total = ev->u.step.total;
     r->preview_s = ev->u.step.seconds;
@@ -342,10 +346,10 @@ static void on_event(NinoWindow *w, const nino_event *ev)
         if (ev->sub == NINO_CACHE_NODE && ev->u.scope.arg0)
             on_cached(w, nino_engine_name(w->engine, ev->name));
         break;
-    case NINO_EV_STEP_INFO: on_step(r, ev); break;
+    case NINO_EV_STEP_INFO: on_window_events_step(r, ev); break;
     case NINO_EV_PREVIEW: on_preview(w, ev); break;
-    case NINO_EV_OUTPUT: on_output(w, ev); break;
-    case NINO_EV_MESSAGE: on_message(w, ev); break;
+    case NINO_EV_OUTPUT: on_window_events_output(w, ev); break;
+    case NINO_EV_MESSAGE: on_window_events_message(w, ev); break;
     default: break;
     }
 }

@@ -106,7 +106,7 @@ static void on_result_wanted(NinoViewer *v, const char *path, gpointer user)
 
 typedef void (*Chosen)(NinoWindow *w, const char *path);
 
-static void on_chosen(GtkNativeDialog *dialog, int response, gpointer user)
+static void on_window_file_chosen(GtkNativeDialog *dialog, int response, gpointer user)
 {
     if (response == GTK_RESPONSE_ACCEPT) {
         g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
@@ -118,8 +118,9 @@ static void on_chosen(GtkNativeDialog *dialog, int response, gpointer user)
 }
 
 // endings: NULL-terminated, or NULL for all files.
-static void choose(NinoWindow *w, GtkFileChooserAction what, const char *title, const char *name,
-                   const char *const *endings, const char *filter_name, Chosen then)
+static void window_file_choose(NinoWindow *w, GtkFileChooserAction what, const char *title,
+                               const char *name, const char *const *endings,
+                               const char *filter_name, Chosen then)
 {
     const gboolean save = what == GTK_FILE_CHOOSER_ACTION_SAVE;
     GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
@@ -134,7 +135,7 @@ static void choose(NinoWindow *w, GtkFileChooserAction what, const char *title, 
         gtk_file_chooser_add_filter(GTK_FILE_CHOOSER(dialog), filter);
     }
     g_object_set_data(G_OBJECT(dialog), "then", (gpointer) then);
-    g_signal_connect_object(dialog, "response", G_CALLBACK(on_chosen), w, 0);
+    g_signal_connect_object(dialog, "response", G_CALLBACK(on_window_file_chosen), w, 0);
     gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
 }
@@ -145,16 +146,16 @@ static void action_open(GSimpleAction *a, GVariant *parameter, gpointer user)
     static const char *const endings[] = { "json", "png",    "webp",        "jpg",  "jpeg", "apng",
                                            "mp4",  "webm",   "mov",         "flac", "mp3",  "opus",
                                            "ogg",  "latent", "safetensors", NULL };
-    choose(user, GTK_FILE_CHOOSER_ACTION_OPEN, _("Open workflow"), NULL, endings,
-           _("Workflows, pictures and videos that hold one"), open_path);
+    window_file_choose(user, GTK_FILE_CHOOSER_ACTION_OPEN, _("Open workflow"), NULL, endings,
+                       _("Workflows, pictures and videos that hold one"), open_path);
 }
 
 static void action_open_trace(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     (void) a, (void) parameter;
     static const char *const endings[] = { "ninotrace", "json", "gz", NULL };
-    choose(user, GTK_FILE_CHOOSER_ACTION_OPEN, _("Open trace"), NULL, endings, _("Traces"),
-           nino_window_open_trace);
+    window_file_choose(user, GTK_FILE_CHOOSER_ACTION_OPEN, _("Open trace"), NULL, endings,
+                       _("Traces"), nino_window_open_trace);
 }
 
 static void action_new(GSimpleAction *a, GVariant *parameter, gpointer user)
@@ -167,7 +168,7 @@ static void action_new(GSimpleAction *a, GVariant *parameter, gpointer user)
 
 // ---- save ---------------------------------------------------------------------------------------
 
-static gboolean save_to(NinoWindow *w, NinoTab *tab, const char *path)
+static gboolean window_file_save_to(NinoWindow *w, NinoTab *tab, const char *path)
 {
     g_autoptr(GError) error = NULL;
     if (!nino_tab_save(tab, path, &error)) {
@@ -185,18 +186,18 @@ static gboolean save_to(NinoWindow *w, NinoTab *tab, const char *path)
 static void save_current_to(NinoWindow *w, const char *path)
 {
     if (nino_window_tab(w))
-        save_to(w, nino_window_tab(w), path);
+        window_file_save_to(w, nino_window_tab(w), path);
 }
 
-static void save_as(NinoWindow *w)
+static void window_file_save_as(NinoWindow *w)
 {
     NinoTab *tab = nino_window_tab(w);
     static const char *const endings[] = { "json", NULL };
     const char *title = nino_tab_title(tab), *dot = strrchr(title, '.');
     g_autofree char *stem = dot ? g_strndup(title, (gsize) (dot - title)) : g_strdup(title);
     g_autofree char *name = g_strconcat(stem, ".json", NULL);
-    choose(w, GTK_FILE_CHOOSER_ACTION_SAVE, _("Save workflow"), name, endings,
-           _("Workflows (JSON)"), save_current_to);
+    window_file_choose(w, GTK_FILE_CHOOSER_ACTION_SAVE, _("Save workflow"), name, endings,
+                       _("Workflows (JSON)"), save_current_to);
 }
 
 static void export_to(NinoWindow *w, const char *path)
@@ -214,17 +215,17 @@ static void action_save(GSimpleAction *a, GVariant *parameter, gpointer user)
     if (!tab)
         return;
     if (g_str_equal(g_action_get_name(G_ACTION(a)), "save") && nino_tab_path(tab))
-        save_to(w, tab, nino_tab_path(tab));
+        window_file_save_to(w, tab, nino_tab_path(tab));
     else
-        save_as(w);
+        window_file_save_as(w);
 }
 
 static void action_export(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     (void) a, (void) parameter;
     static const char *const endings[] = { "json", NULL };
-    choose(user, GTK_FILE_CHOOSER_ACTION_SAVE, _("Export in API form"), "workflow_api.json",
-           endings, _("Workflows (JSON)"), export_to);
+    window_file_choose(user, GTK_FILE_CHOOSER_ACTION_SAVE, _("Export in API form"),
+                       "workflow_api.json", endings, _("Workflows (JSON)"), export_to);
 }
 
 static void action_to_path(GSimpleAction *a, GVariant *parameter, gpointer user)
@@ -270,8 +271,8 @@ static void action_close_tab(GSimpleAction *a, GVariant *parameter, gpointer use
     } else if (g_str_equal(name, "save-tab")) {
         gtk_notebook_set_current_page(w->tabs, gtk_notebook_page_num(w->tabs, GTK_WIDGET(tab)));
         if (!nino_tab_path(tab))
-            save_as(w); // it closes with the next try
-        else if (save_to(w, tab, nino_tab_path(tab)))
+            window_file_save_as(w); // it closes with the next try
+        else if (window_file_save_to(w, tab, nino_tab_path(tab)))
             nino_window_remove_tab(w, tab);
     } else {
         close_tab(w, tab);

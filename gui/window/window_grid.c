@@ -43,7 +43,7 @@ static void grid_free(gpointer p)
 
 // ---- the sheet ----------------------------------------------------------------------------------
 
-static void make_sheet(GTask *task, gpointer source, gpointer data, GCancellable *c)
+static void window_grid_make_sheet(GTask *task, gpointer source, gpointer data, GCancellable *c)
 {
     (void) source, (void) c;
     Grid *g = data;
@@ -88,7 +88,7 @@ static void on_sheet(GObject *source, GAsyncResult *result, gpointer data)
 
 // ---- the jobs -----------------------------------------------------------------------------------
 
-static const NinoJob *find_job(NinoWindow *w, guint64 id)
+static const NinoJob *window_grid_find_job(NinoWindow *w, guint64 id)
 {
     GPtrArray *jobs = nino_engine_jobs(w->engine);
     for (guint i = 0; i < jobs->len; i++) {
@@ -115,7 +115,7 @@ static void ignore(gpointer user, const nino_control_reply *reply) { (void) user
 static void stop_rest(NinoWindow *w, Grid *g)
 {
     for (gsize i = 0; i < g->n; i++) {
-        const NinoJob *j = g->cell[i].job ? find_job(w, g->cell[i].job) : NULL;
+        const NinoJob *j = g->cell[i].job ? window_grid_find_job(w, g->cell[i].job) : NULL;
         const nino_control c = { NINO_CONTROL_INIT, .cmd = NINO_CONTROL_CANCEL,
                                  .job = g->cell[i].job };
         if (j && j->state < NINO_QUEUE_DONE)
@@ -124,13 +124,13 @@ static void stop_rest(NinoWindow *w, Grid *g)
 }
 
 // TRUE when all cells have ended.
-static gboolean look_at(NinoWindow *w, Grid *g)
+static gboolean window_grid_look_at(NinoWindow *w, Grid *g)
 {
     gsize ended = 0;
     gboolean stops = g->stops;
     for (gsize i = 0; i < g->n; i++) {
         Cell *c = &g->cell[i];
-        const NinoJob *j = c->job && !c->ended ? find_job(w, c->job) : NULL;
+        const NinoJob *j = c->job && !c->ended ? window_grid_find_job(w, c->job) : NULL;
         c->seen |= j != NULL;
         if (j && j->state >= NINO_QUEUE_DONE) {
             c->ended = TRUE;
@@ -148,20 +148,20 @@ static gboolean look_at(NinoWindow *w, Grid *g)
     return ended == g->n;
 }
 
-static void on_queue(NinoEngine *engine, gpointer user)
+static void on_window_grid_queue(NinoEngine *engine, gpointer user)
 {
     (void) engine;
     NinoWindow *w = user;
     for (guint i = w->grids->len; i-- > 0;) {
         Grid *g = w->grids->pdata[i];
-        if (!look_at(w, g))
+        if (!window_grid_look_at(w, g))
             continue;
         g_ptr_array_steal_index(w->grids, i);
         g->w = w;
         g_object_add_weak_pointer(G_OBJECT(w), (gpointer *) &g->w);
         g_autoptr(GTask) task = g_task_new(NULL, NULL, on_sheet, g);
         g_task_set_task_data(task, g, grid_free);
-        g_task_run_in_thread(task, make_sheet);
+        g_task_run_in_thread(task, window_grid_make_sheet);
     }
 }
 
@@ -179,12 +179,12 @@ static void on_cell(NinoWindow *w, guint tag, guint64 job)
             stop_rest(w, g);
     }
     if (w->grids)
-        on_queue(w->engine, w);
+        on_window_grid_queue(w->engine, w);
 }
 
 // ---- starting -----------------------------------------------------------------------------------
 
-static gboolean refuse(NinoWindow *w, const nino_error *err)
+static gboolean window_grid_refuse(NinoWindow *w, const nino_error *err)
 {
     g_autofree char *text =
         *err->where ? g_strdup_printf("%s: %s", err->where, err->msg) : g_strdup(err->msg);
@@ -192,7 +192,8 @@ static gboolean refuse(NinoWindow *w, const nino_error *err)
     return FALSE;
 }
 
-static nino_status set_cell(const Grid *g, nino_graph *graph, gsize cell, nino_error *err)
+static nino_status window_grid_set_cell(const Grid *g, nino_graph *graph, gsize cell,
+                                        nino_error *err)
 {
     nino_status st = NINO_OK;
     for (gsize k = 0; k < g->n_axes && !st; k++) {
@@ -204,7 +205,7 @@ static nino_status set_cell(const Grid *g, nino_graph *graph, gsize cell, nino_e
     return st;
 }
 
-static gboolean start(NinoWindow *w, NinoTab *tab, const char *const *axes)
+static gboolean window_grid_start(NinoWindow *w, NinoTab *tab, const char *const *axes)
 {
     nino_error err = { 0 };
     gsize len = 0;
@@ -219,11 +220,11 @@ static gboolean start(NinoWindow *w, NinoTab *tab, const char *const *axes)
     g->n = ok && g->n_axes ? g->axis[0].n * (g->n_axes == 2 ? g->axis[1].n : 1) : 0;
     g->cell = g_new0(Cell, g->n + 1);
     for (gsize i = g->n; ok && i-- > 0;) // all of them before the first one is queued
-        ok = !set_cell(g, graph, i, &err);
+        ok = !window_grid_set_cell(g, graph, i, &err);
     if (!ok || !g->n) {
         grid_free(g);
         nino_graph_destroy(&graph);
-        return refuse(w, &err);
+        return window_grid_refuse(w, &err);
     }
     static guint numbers;
     g->number = ++numbers & 0xffff;
@@ -232,7 +233,7 @@ static gboolean start(NinoWindow *w, NinoTab *tab, const char *const *axes)
     nino_state_set_list(NINO_GRID_STATE, axes);
     nino_bar_hide(w->bar, "grid");
     for (gsize i = 0; i < g->n; i++) {
-        set_cell(g, graph, i, NULL);
+        window_grid_set_cell(g, graph, i, NULL);
         const char *json = nino_graph_json(graph, &len);
         nino_window_queue_workflow(w, tab, json, len, 0, on_cell, g->number << 16 | (guint) i);
     }
@@ -247,7 +248,7 @@ static gboolean on_asked(gpointer user, const char *uid, const char *const *axes
 {
     NinoWindow *w = user;
     NinoTab *tab = nino_window_find_tab(w, uid);
-    return tab && start(w, tab, axes);
+    return tab && window_grid_start(w, tab, axes);
 }
 
 static void action_grid(GSimpleAction *a, GVariant *parameter, gpointer user)
@@ -269,7 +270,7 @@ static void action_queue_grid(GSimpleAction *a, GVariant *parameter, gpointer us
     NinoTab *tab = nino_window_tab(w);
     g_auto(GStrv) axes = g_strsplit(g_variant_get_string(parameter, NULL), "\n", 2);
     if (tab)
-        start(w, tab, (const char *const *) axes);
+        window_grid_start(w, tab, (const char *const *) axes);
 }
 
 void nino_window_grid_init(NinoWindow *w)
@@ -280,7 +281,7 @@ void nino_window_grid_init(NinoWindow *w)
     };
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
     w->grids = g_ptr_array_new_with_free_func(grid_free);
-    g_signal_connect_after(w->engine, "queue", G_CALLBACK(on_queue), w);
+    g_signal_connect_after(w->engine, "queue", G_CALLBACK(on_window_grid_queue), w);
 }
 
 void nino_window_grid_dispose(NinoWindow *w) { g_clear_pointer(&w->grids, g_ptr_array_unref); }

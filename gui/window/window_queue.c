@@ -114,7 +114,7 @@ static void action_run(GSimpleAction *a, GVariant *parameter, gpointer user)
 // -----------------------------------------------------------------------------------
 
 // The newest job of the tab in front that has ended; NULL: none, or the worker is not ours.
-static const NinoJob *last_job(NinoWindow *w)
+static const NinoJob *window_queue_last_job(NinoWindow *w)
 {
     NinoTab *tab = nino_window_tab(w);
     GPtrArray *jobs = nino_engine_jobs(w->engine);
@@ -126,7 +126,7 @@ static const NinoJob *last_job(NinoWindow *w)
     return NULL;
 }
 
-gboolean nino_window_can_run_again(NinoWindow *w) { return last_job(w) != NULL; }
+gboolean nino_window_can_run_again(NinoWindow *w) { return window_queue_last_job(w) != NULL; }
 
 void nino_window_retry(NinoWindow *w, guint64 job)
 {
@@ -154,7 +154,7 @@ static void action_again(GSimpleAction *a, GVariant *parameter, gpointer user)
     (void) parameter;
     NinoWindow *w = user;
     NinoTab *tab = nino_window_tab(w);
-    const NinoJob *j = last_job(w);
+    const NinoJob *j = window_queue_last_job(w);
     if (!tab)
         return;
     need_engine(w);
@@ -169,7 +169,7 @@ static void action_again(GSimpleAction *a, GVariant *parameter, gpointer user)
     }
 }
 
-static void on_retry(NinoQueuePanel *p, guint64 job, gpointer user)
+static void on_window_queue_retry(NinoQueuePanel *p, guint64 job, gpointer user)
 {
     (void) p;
     nino_window_retry(user, job);
@@ -184,5 +184,5 @@ void nino_window_queue_init(NinoWindow *w)
         { .name = "measure-again", .activate = action_again },
     };
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
-    g_signal_connect(w->queue, "retry", G_CALLBACK(on_retry), w);
+    g_signal_connect(w->queue, "retry", G_CALLBACK(on_window_queue_retry), w);
 }

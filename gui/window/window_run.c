@@ -142,7 +142,7 @@ static void job_ended(NinoWindow *w, const NinoJob *j)
     }
 }
 
-static void on_queue(NinoEngine *engine, gpointer user)
+static void on_window_run_queue(NinoEngine *engine, gpointer user)
 {
     NinoWindow *w = user;
     GPtrArray *jobs = nino_engine_jobs(engine);
@@ -237,7 +237,7 @@ void nino_window_log(NinoWindow *w, const char *line)
     }
 }
 
-static void on_log(NinoEngine *engine, const char *line, gpointer user)
+static void on_window_run_log(NinoEngine *engine, const char *line, gpointer user)
 {
     (void) engine;
     nino_window_log(user, line);
@@ -370,7 +370,7 @@ static void on_jump(NinoProblems *p, const char *node, gpointer user)
         nino_tab_show_node(tab, node);
 }
 
-static void on_plan(gpointer user, const char *text, gboolean fits)
+static void on_window_run_plan(gpointer user, const char *text, gboolean fits)
 {
     nino_problems_set_plan(NINO_WINDOW(user)->problems, text, fits);
 }
@@ -395,7 +395,7 @@ static void ask_plan(NinoProblems *p, gpointer user)
     g_clear_object(&w->planning);
     w->planning = g_cancellable_new();
     nino_plan_ask(text, len, (const char *const *) w->options.models, w->options.input,
-                  w->options.device, w->planning, on_plan, w);
+                  w->options.device, w->planning, on_window_run_plan, w);
 }
 
 static void action_plan(GSimpleAction *a, GVariant *parameter, gpointer user)
@@ -451,9 +451,9 @@ void nino_window_run_init(NinoWindow *w)
     nino_window_live_init(w);
     nino_window_events_init(w);
     g_signal_connect(w->engine, "state", G_CALLBACK(on_engine_state), w);
-    g_signal_connect(w->engine, "queue", G_CALLBACK(on_queue), w);
+    g_signal_connect(w->engine, "queue", G_CALLBACK(on_window_run_queue), w);
     nino_window_grid_init(w);
-    g_signal_connect(w->engine, "log", G_CALLBACK(on_log), w);
+    g_signal_connect(w->engine, "log", G_CALLBACK(on_window_run_log), w);
     g_signal_connect(w->engine, "refused", G_CALLBACK(on_refused), w);
     g_signal_connect(w->problems, "jump", G_CALLBACK(on_jump), w);
     g_signal_connect(w->problems, "plan", G_CALLBACK(ask_plan), w);

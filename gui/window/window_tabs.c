@@ -97,7 +97,7 @@ gboolean nino_window_autosave(gpointer user)
     return G_SOURCE_REMOVE;
 }
 
-static void on_changed(NinoTab *tab, gpointer user)
+static void on_window_tabs_changed(NinoTab *tab, gpointer user)
 {
     NinoWindow *w = user;
     show_tab_title(tab);
@@ -117,7 +117,7 @@ static void on_checked(NinoTab *tab, gpointer user)
         nino_window_check(w);
 }
 
-static void on_problem(NinoTab *tab, const char *text, gpointer user)
+static void on_window_tabs_problem(NinoTab *tab, const char *text, gpointer user)
 {
     (void) tab;
     nino_bar_show(NINO_WINDOW(user)->bar, "edit", NINO_BAR_WARNING, text, NULL);
@@ -148,9 +148,9 @@ NinoTab *nino_window_add_tab(NinoWindow *w)
     g_object_set_data(G_OBJECT(tab), "label", label);
     const int i = gtk_notebook_append_page(w->tabs, GTK_WIDGET(tab), box);
     gtk_notebook_set_tab_reorderable(w->tabs, GTK_WIDGET(tab), TRUE);
-    g_signal_connect(tab, "changed", G_CALLBACK(on_changed), w);
+    g_signal_connect(tab, "changed", G_CALLBACK(on_window_tabs_changed), w);
     g_signal_connect(tab, "checked", G_CALLBACK(on_checked), w);
-    g_signal_connect(tab, "problem", G_CALLBACK(on_problem), w);
+    g_signal_connect(tab, "problem", G_CALLBACK(on_window_tabs_problem), w);
     show_tab_title(tab);
     gtk_notebook_set_current_page(w->tabs, i);
     return tab;

@@ -36,7 +36,7 @@ static const char *session_dir(void)
     return own_dir;
 }
 
-static char *file_of(const char *dir, const char *uid, const char *ending)
+static char *autosave_file_of(const char *dir, const char *uid, const char *ending)
 {
     g_autofree char *name = g_strconcat(uid, ending, NULL);
     return g_build_filename(dir, name, NULL);
@@ -46,7 +46,8 @@ void nino_autosave_keep(const char *uid, const char *title, const char *path, co
                         gsize len)
 {
     const char *dir = session_dir();
-    g_autofree char *text = file_of(dir, uid, ".json"), *about = file_of(dir, uid, ".ini");
+    g_autofree char *text = autosave_file_of(dir, uid, ".json"),
+                    *about = autosave_file_of(dir, uid, ".ini");
     g_autoptr(GKeyFile) meta = g_key_file_new();
     g_autoptr(GError) error = NULL;
     g_key_file_set_string(meta, "workflow", "title", title);
@@ -61,7 +62,8 @@ void nino_autosave_forget(const char *uid)
 {
     if (!own_dir)
         return;
-    g_autofree char *text = file_of(own_dir, uid, ".json"), *about = file_of(own_dir, uid, ".ini");
+    g_autofree char *text = autosave_file_of(own_dir, uid, ".json"),
+                    *about = autosave_file_of(own_dir, uid, ".ini");
     g_unlink(text);
     g_unlink(about);
 }
@@ -80,7 +82,8 @@ static void take_file(GPtrArray *out, const char *dir, const char *name)
     if (!g_str_has_suffix(name, ".json"))
         return;
     g_autofree char *uid = g_strndup(name, strlen(name) - strlen(".json"));
-    g_autofree char *text = file_of(dir, uid, ".json"), *about = file_of(dir, uid, ".ini");
+    g_autofree char *text = autosave_file_of(dir, uid, ".json"),
+                    *about = autosave_file_of(dir, uid, ".ini");
     g_autoptr(GKeyFile) meta = g_key_file_new();
     NinoRecovered *r = g_new0(NinoRecovered, 1);
     if (!g_file_get_contents(text, &r->json, &r->len, NULL)) {

@@ -39,7 +39,7 @@ static void row_free(gpointer p)
     g_free(r);
 }
 
-static void on_edit(gpointer user, const char *name, NinoEditKind kind, const char *text)
+static void on_form_edit(gpointer user, const char *name, NinoEditKind kind, const char *text)
 {
     const Row *r = user;
     NinoForm *form = r->form;
@@ -87,7 +87,7 @@ static gboolean chooses(NinoForm *form)
 }
 
 // Writes what is ticked into the workflow, as ComfyUI's own form view keeps it.
-static void on_check(GtkCheckButton *check, gpointer user)
+static void on_form_check(GtkCheckButton *check, gpointer user)
 {
     (void) check;
     NinoForm *form = user;
@@ -110,7 +110,7 @@ static void on_check(GtkCheckButton *check, gpointer user)
 }
 
 // What the form is made of, as text: equal when the same rows would be built.
-static char *shape_of(NinoForm *form, nino_document *doc)
+static char *form_shape_of(NinoForm *form, nino_document *doc)
 {
     const gboolean all = chooses(form);
     GString *s = g_string_new(all ? "all\n" : NULL);
@@ -124,8 +124,8 @@ static char *shape_of(NinoForm *form, nino_document *doc)
     return g_string_free(s, FALSE);
 }
 
-static void add_row(NinoForm *form, GtkWidget *grid, int at, const nino_doc_node *n,
-                    const nino_doc_widget *w)
+static void form_add_row(NinoForm *form, GtkWidget *grid, int at, const nino_doc_node *n,
+                         const nino_doc_widget *w)
 {
     const char *text = w->label                      ? w->label
                        : w->param && w->param->label ? w->param->label
@@ -141,7 +141,7 @@ static void add_row(NinoForm *form, GtkWidget *grid, int at, const nino_doc_node
     r->form = form;
     r->node = g_strdup(n->id);
     r->widget = g_strdup(w->name);
-    r->editor = g_object_ref_sink(nino_editor_new(w, FALSE, on_edit, r));
+    r->editor = g_object_ref_sink(nino_editor_new(w, FALSE, on_form_edit, r));
     gtk_widget_set_hexpand(r->editor, TRUE);
     g_ptr_array_add(form->rows, r);
     if (chooses(form)) {
@@ -151,7 +151,7 @@ static void add_row(NinoForm *form, GtkWidget *grid, int at, const nino_doc_node
         g_autofree char *name = g_strdup_printf(_("Show %s of %s"), text, n->title);
         gtk_accessible_update_property(GTK_ACCESSIBLE(r->check), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                        name, -1);
-        g_signal_connect(r->check, "toggled", G_CALLBACK(on_check), form);
+        g_signal_connect(r->check, "toggled", G_CALLBACK(on_form_check), form);
         gtk_widget_set_valign(r->check, GTK_ALIGN_CENTER);
         gtk_grid_attach(GTK_GRID(grid), r->check, 2, at, 1, 1);
     }
@@ -164,13 +164,13 @@ static void add_row(NinoForm *form, GtkWidget *grid, int at, const nino_doc_node
     gtk_grid_attach(GTK_GRID(grid), label, 0, at, 1, 1);
     gtk_grid_attach(GTK_GRID(grid), r->editor, 1, at, 1, 1);
     if (w->control) {
-        r->control = g_object_ref_sink(nino_editor_new_control(w, on_edit, r));
+        r->control = g_object_ref_sink(nino_editor_new_control(w, on_form_edit, r));
         gtk_widget_set_tooltip_text(r->control, _("What happens to the value after a run"));
         gtk_grid_attach(GTK_GRID(grid), r->control, 1, at + 1, 1, 1);
     }
 }
 
-static void add_section(NinoForm *form, nino_document *doc, const nino_doc_node *n)
+static void form_add_section(NinoForm *form, nino_document *doc, const nino_doc_node *n)
 {
     GtkWidget *grid = NULL;
     int at = 0;
@@ -189,7 +189,7 @@ static void add_section(NinoForm *form, nino_document *doc, const nino_doc_node 
             gtk_widget_set_margin_bottom(grid, 10);
             gtk_box_append(GTK_BOX(form->box), grid);
         }
-        add_row(form, grid, at, n, &n->widgets[k]);
+        form_add_row(form, grid, at, n, &n->widgets[k]);
         at += 2;
     }
 }
@@ -225,7 +225,7 @@ void nino_form_show(NinoForm *form, NinoTab *tab)
         return;
     }
     nino_document *doc = nino_tab_document(tab);
-    g_autofree char *shape = shape_of(form, doc);
+    g_autofree char *shape = form_shape_of(form, doc);
     if (!is_other && !g_strcmp0(shape, form->shape)) {
         update_values(form, doc);
         return;
@@ -233,7 +233,7 @@ void nino_form_show(NinoForm *form, NinoTab *tab)
     clear(form);
     form->shape = g_steal_pointer(&shape);
     for (int i = 0; i < nino_document_n_nodes(doc); i++)
-        add_section(form, doc, nino_document_node(doc, i));
+        form_add_section(form, doc, nino_document_node(doc, i));
     if (!form->rows->len) {
         GtkWidget *none = gtk_label_new(_("This workflow has no values to set"));
         gtk_widget_add_css_class(none, "dim-label");
@@ -249,7 +249,7 @@ static void on_choose(GtkToggleButton *button, gpointer user)
     nino_form_show(form, form->tab);
 }
 
-static void dispose(GObject *o)
+static void form_dispose(GObject *o)
 {
     NinoForm *form = NINO_FORM(o);
     g_clear_pointer(&form->rows, g_ptr_array_unref);
@@ -260,7 +260,7 @@ static void dispose(GObject *o)
 
 static void nino_form_class_init(NinoFormClass *klass)
 {
-    G_OBJECT_CLASS(klass)->dispose = dispose;
+    G_OBJECT_CLASS(klass)->dispose = form_dispose;
     gtk_widget_class_set_layout_manager_type(GTK_WIDGET_CLASS(klass), GTK_TYPE_BIN_LAYOUT);
     refused_signal = g_signal_new("refused", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL,
                                   NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);

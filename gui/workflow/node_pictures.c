@@ -64,7 +64,7 @@ static void paint_cell(cairo_t *cr, GdkTexture *t, double x, double y)
 }
 
 // Row by row, as ComfyUI's editor lays a batch out.
-static GdkTexture *make_sheet(GPtrArray *cells, guint columns)
+static GdkTexture *node_pictures_make_sheet(GPtrArray *cells, guint columns)
 {
     const int w = gdk_texture_get_width(cells->pdata[0]) + 2,
               h = gdk_texture_get_height(cells->pdata[0]) + 2;
@@ -88,7 +88,8 @@ static GdkTexture *make_sheet(GPtrArray *cells, guint columns)
                                   stride);
 }
 
-static void load(GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+static void node_pictures_load(GTask *task, gpointer source, gpointer data,
+                               GCancellable *cancellable)
 {
     (void) source;
     char **paths = data;
@@ -100,12 +101,13 @@ static void load(GTask *task, gpointer source, gpointer data, GCancellable *canc
         if (t)
             g_ptr_array_add(cells, t);
     }
-    g_task_return_pointer(task, cells->len ? make_sheet(cells, columns) : NULL, g_object_unref);
+    g_task_return_pointer(task, cells->len ? node_pictures_make_sheet(cells, columns) : NULL,
+                          g_object_unref);
 }
 
 // ---- on the main loop ---------------------------------------------------------------------------
 
-static void on_loaded(GObject *source, GAsyncResult *result, gpointer user)
+static void on_node_pictures_loaded(GObject *source, GAsyncResult *result, gpointer user)
 {
     (void) source;
     GTask *task = G_TASK(result);
@@ -125,15 +127,15 @@ static gboolean start_loading(gpointer user)
     g_clear_object(&m->loading);
     m->loading = g_cancellable_new();
     g_ptr_array_add(m->paths, NULL);
-    g_autoptr(GTask) task = g_task_new(NULL, m->loading, on_loaded, m);
+    g_autoptr(GTask) task = g_task_new(NULL, m->loading, on_node_pictures_loaded, m);
     g_task_set_task_data(task, g_strdupv((char **) m->paths->pdata), paths_free);
     g_ptr_array_set_size(m->paths, (int) m->paths->len - 1);
-    g_task_run_in_thread(task, load);
+    g_task_run_in_thread(task, node_pictures_load);
     return G_SOURCE_REMOVE;
 }
 
 // What is known of a node; NULL if nothing is and `run` is 0.
-static Made *find(NinoTab *tab, const char *node_id, guint32 run)
+static Made *node_pictures_find(NinoTab *tab, const char *node_id, guint32 run)
 {
     static const char key[] = "node-pictures";
     GHashTable *all = g_object_get_data(G_OBJECT(tab), key);
@@ -158,7 +160,7 @@ static Made *find(NinoTab *tab, const char *node_id, guint32 run)
 
 void nino_node_pictures_add(NinoTab *tab, const char *node_id, guint32 run, const char *path)
 {
-    Made *m = find(tab, node_id, run);
+    Made *m = node_pictures_find(tab, node_id, run);
     g_ptr_array_add(m->paths, g_strdup(path));
     if (!m->timer)
         m->timer = g_timeout_add(WAIT_MS, start_loading, m);
@@ -166,16 +168,16 @@ void nino_node_pictures_add(NinoTab *tab, const char *node_id, guint32 run, cons
 
 void nino_node_pictures_preview(NinoTab *tab, const char *node_id, guint32 run, GdkTexture *t)
 {
-    find(tab, node_id, run);
+    node_pictures_find(tab, node_id, run);
     nino_canvas_set_picture(nino_tab_canvas(tab), node_id, t);
 }
 
 void nino_node_pictures_ran(NinoTab *tab, const char *node_id, guint32 run)
 {
-    Made *m = find(tab, node_id, 0);
+    Made *m = node_pictures_find(tab, node_id, 0);
     if (!m || m->run == run)
         return;
-    find(tab, node_id, run);
+    node_pictures_find(tab, node_id, run);
     g_cancellable_cancel(m->loading);
     nino_canvas_set_picture(nino_tab_canvas(tab), node_id, NULL);
 }

@@ -18,7 +18,7 @@ G_DEFINE_TYPE(NinoProblems, nino_problems, GTK_TYPE_WIDGET)
 enum { JUMP, PLAN, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
-static void add_row(void *priv, const nino_issue *issue)
+static void problems_add_row(void *priv, const nino_issue *issue)
 {
     NinoProblems *p = priv;
     const gboolean is_error = issue->severity == NINO_ISSUE_ERROR;
@@ -65,7 +65,7 @@ void nino_problems_set_folders(NinoProblems *p, const char *const *models, const
 }
 
 // A context of its own each time, so that files that came since are found.
-static void check(NinoProblems *p, nino_graph *g)
+static void problems_check(NinoProblems *p, nino_graph *g)
 {
     const nino_ctx_params params = { NINO_CTX_PARAMS_INIT, .device = "ref",
                                      .job = &(nino_job_options){
@@ -73,7 +73,7 @@ static void check(NinoProblems *p, nino_graph *g)
                                          .models = (const char *const *) p->models,
                                          .input_dir = p->input } };
     nino_ctx *ctx = nino_ctx_create(&params, NULL); // NULL: files are not looked for
-    nino_graph_check(g, ctx, add_row, p);
+    nino_graph_check(g, ctx, problems_add_row, p);
     nino_ctx_destroy(&ctx);
 }
 
@@ -88,7 +88,7 @@ guint nino_problems_check(NinoProblems *p, NinoTab *tab)
     if (tab)
         nino_canvas_clear_issues(nino_tab_canvas(tab));
     if (g)
-        check(p, g);
+        problems_check(p, g);
     const gboolean is_empty = !gtk_widget_get_first_child(p->list);
     gtk_widget_set_visible(p->none, is_empty);
     gtk_widget_set_visible(p->list, !is_empty);
@@ -106,7 +106,7 @@ void nino_problems_set_plan(NinoProblems *p, const char *text, gboolean fits)
         gtk_widget_add_css_class(p->plan, "error-text");
 }
 
-static void on_row(GtkListBox *list, GtkListBoxRow *row, gpointer user)
+static void on_problems_row(GtkListBox *list, GtkListBoxRow *row, gpointer user)
 {
     (void) list;
     const char *node = g_object_get_data(G_OBJECT(row), "node");
@@ -114,13 +114,13 @@ static void on_row(GtkListBox *list, GtkListBoxRow *row, gpointer user)
         g_signal_emit(user, signals[JUMP], 0, node);
 }
 
-static void on_plan(GtkButton *b, gpointer user)
+static void on_problems_plan(GtkButton *b, gpointer user)
 {
     (void) b;
     g_signal_emit(user, signals[PLAN], 0);
 }
 
-static void dispose(GObject *o)
+static void problems_dispose(GObject *o)
 {
     NinoProblems *p = NINO_PROBLEMS(o);
     g_clear_pointer(&p->models, g_strfreev);
@@ -131,7 +131,7 @@ static void dispose(GObject *o)
 
 static void nino_problems_class_init(NinoProblemsClass *klass)
 {
-    G_OBJECT_CLASS(klass)->dispose = dispose;
+    G_OBJECT_CLASS(klass)->dispose = problems_dispose;
     gtk_widget_class_set_layout_manager_type(GTK_WIDGET_CLASS(klass), GTK_TYPE_BIN_LAYOUT);
     signals[JUMP] = g_signal_new("jump", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                  NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
@@ -148,7 +148,7 @@ static void nino_problems_init(NinoProblems *p)
     GtkWidget *plan = gtk_button_new_with_label(_("What does it need?"));
     gtk_widget_set_tooltip_text(plan, _("Plans the run: memory needed and free, work, time"));
     gtk_widget_set_valign(plan, GTK_ALIGN_START); // the answer has several lines
-    g_signal_connect(plan, "clicked", G_CALLBACK(on_plan), p);
+    g_signal_connect(plan, "clicked", G_CALLBACK(on_problems_plan), p);
     p->plan = gtk_label_new("");
     gtk_label_set_xalign(GTK_LABEL(p->plan), 0);
     gtk_label_set_wrap(GTK_LABEL(p->plan), TRUE);
@@ -162,7 +162,7 @@ static void nino_problems_init(NinoProblems *p)
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(p->list), GTK_SELECTION_BROWSE);
     gtk_accessible_update_property(GTK_ACCESSIBLE(p->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Problems of the workflow"), -1);
-    g_signal_connect(p->list, "row-activated", G_CALLBACK(on_row), p);
+    g_signal_connect(p->list, "row-activated", G_CALLBACK(on_problems_row), p);
     GtkWidget *inner = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_box_append(GTK_BOX(inner), p->none);
     gtk_box_append(GTK_BOX(inner), p->list);

@@ -26,7 +26,7 @@ G_DEFINE_TYPE(NinoTab, nino_tab, GTK_TYPE_WIDGET)
 enum { CHANGED, CHECKED, PROBLEM, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
-static gboolean fail(GError **error, const nino_error *err)
+static gboolean tab_fail(GError **error, const nino_error *err)
 {
     g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s%s%s", err->where, *err->where ? ": " : "",
                 err->msg);
@@ -46,7 +46,7 @@ static void check_now(NinoTab *tab)
     g_signal_emit(tab, signals[CHECKED], 0);
 }
 
-static gboolean on_check(gpointer user)
+static gboolean on_tab_check(gpointer user)
 {
     NinoTab *tab = user;
     tab->check_timer = 0;
@@ -55,12 +55,12 @@ static gboolean on_check(gpointer user)
 }
 
 // Something in the document is another one now.
-static void touched(NinoTab *tab)
+static void tab_touched(NinoTab *tab)
 {
     tab->seen = nino_document_version(tab->doc);
     tab->is_untouched = FALSE;
     if (!tab->check_timer)
-        tab->check_timer = g_timeout_add(CHECK_DELAY_MS, on_check, tab);
+        tab->check_timer = g_timeout_add(CHECK_DELAY_MS, on_tab_check, tab);
     g_signal_emit(tab, signals[CHANGED], 0);
 }
 
@@ -70,10 +70,10 @@ static void on_canvas_changed(NinoCanvas *canvas, gpointer user)
     (void) canvas;
     NinoTab *tab = user;
     if (nino_document_version(tab->doc) != tab->seen)
-        touched(tab);
+        tab_touched(tab);
 }
 
-static void on_problem(NinoCanvas *canvas, const char *text, gpointer user)
+static void on_tab_problem(NinoCanvas *canvas, const char *text, gpointer user)
 {
     (void) canvas;
     g_signal_emit(user, signals[PROBLEM], 0, text);
@@ -88,7 +88,7 @@ nino_graph *nino_tab_graph(NinoTab *tab)
 
 // ---- opening ------------------------------------------------------------------------------------
 
-static void take(NinoTab *tab, nino_document *doc, const char *path)
+static void tab_take(NinoTab *tab, nino_document *doc, const char *path)
 {
     nino_canvas_set_document(tab->canvas, doc);
     nino_document_destroy(&tab->doc);
@@ -117,9 +117,9 @@ gboolean nino_tab_open(NinoTab *tab, const char *path, GError **error)
     nino_error err = { 0 };
     nino_document *doc = nino_document_load_file(path, &err);
     if (!doc)
-        return fail(error, &err);
+        return tab_fail(error, &err);
     tab->is_recovered = FALSE;
-    take(tab, doc, path);
+    tab_take(tab, doc, path);
     nino_run_profile profile = { 0 };
     if (nino_document_origin(doc) == NINO_DOCUMENT_IMPORT && nino_profile_read(path, &profile)) {
         mark_profile(tab, &profile);
@@ -134,9 +134,9 @@ gboolean nino_tab_restore(NinoTab *tab, const char *json, gsize len, const char 
     nino_error err = { 0 };
     nino_document *doc = nino_document_load(json, len, path ? path : _("recovered workflow"), &err);
     if (!doc)
-        return fail(error, &err);
+        return tab_fail(error, &err);
     tab->is_recovered = TRUE; // not in its file yet, whatever the document thinks
-    take(tab, doc, path);
+    tab_take(tab, doc, path);
     return TRUE;
 }
 
@@ -169,11 +169,11 @@ const char *nino_tab_json(NinoTab *tab, gboolean api, gsize *len, GError **error
     const char *text =
         api ? nino_document_api_json(tab->doc, len, &err) : nino_document_json(tab->doc, len, &err);
     if (!text)
-        fail(error, &err);
+        tab_fail(error, &err);
     return text;
 }
 
-static gboolean write_file(const char *path, const char *text, gsize len, GError **error)
+static gboolean tab_write_file(const char *path, const char *text, gsize len, GError **error)
 {
     return g_file_set_contents_full(path, text, (gssize) len, G_FILE_SET_CONTENTS_CONSISTENT, 0666,
                                     error);
@@ -183,14 +183,14 @@ gboolean nino_tab_export_api(NinoTab *tab, const char *path, GError **error)
 {
     gsize len = 0;
     const char *text = nino_tab_json(tab, TRUE, &len, error);
-    return text && write_file(path, text, len, error);
+    return text && tab_write_file(path, text, len, error);
 }
 
 gboolean nino_tab_save(NinoTab *tab, const char *path, GError **error)
 {
     gsize len = 0;
     const char *text = nino_tab_json(tab, FALSE, &len, error);
-    if (!text || !write_file(path, text, len, error))
+    if (!text || !tab_write_file(path, text, len, error))
         return FALSE;
     char *copy = g_strdup(path);
     g_free(tab->path);
@@ -209,7 +209,7 @@ gboolean nino_tab_save(NinoTab *tab, const char *path, GError **error)
 static void changed_here(NinoTab *tab)
 {
     nino_canvas_refresh(tab->canvas);
-    touched(tab);
+    tab_touched(tab);
 }
 
 void nino_tab_changed_elsewhere(NinoTab *tab) { changed_here(tab); }
@@ -230,7 +230,7 @@ const char *nino_tab_undo_name(NinoTab *tab) { return nino_document_undo_name(ta
 const char *nino_tab_redo_name(NinoTab *tab) { return nino_document_redo_name(tab->doc); }
 
 // Ids of nodes in subgraphs are "57:41": each part but the last is entered. Returns the levels.
-static int enter(nino_document *doc, const char **id, nino_error *err)
+static int tab_enter(nino_document *doc, const char **id, nino_error *err)
 {
     int levels = 0;
     const char *colon;
@@ -251,13 +251,13 @@ gboolean nino_tab_set_value(NinoTab *tab, const char *node, const char *input, c
     const int depth = nino_document_depth(tab->doc);
     if (depth) // what is shown now is part of a subgraph: ids count from the outside
         nino_document_leave(tab->doc, depth, NULL);
-    const int levels = enter(tab->doc, &node, &err);
+    const int levels = tab_enter(tab->doc, &node, &err);
     const nino_status st = nino_document_set_text(tab->doc, node, input, value, &err);
     nino_document_seal(tab->doc);
     if (levels)
         nino_document_leave(tab->doc, levels, NULL);
     if (st)
-        return fail(error, &err);
+        return tab_fail(error, &err);
     changed_here(tab);
     return TRUE;
 }
@@ -280,20 +280,20 @@ void nino_tab_advance(NinoTab *tab)
     const guint64 random = ((guint64) g_random_int() << 32) | g_random_int();
     const guint64 before = nino_document_version(tab->doc);
     if (!nino_document_advance(tab->doc, random, NULL) && nino_document_version(tab->doc) != before)
-        touched(tab);
+        tab_touched(tab);
 }
 
 // ---- marks --------------------------------------------------------------------------------------
 
 // Scope names are "ID CLASS"; ids never contain a space.
-static char *id_of(const char *scope_name)
+static char *tab_id_of(const char *scope_name)
 {
     return g_strndup(scope_name, strcspn(scope_name, " "));
 }
 
-static void mark(NinoTab *tab, const char *scope_name, const NinoNodeMark *m)
+static void tab_mark(NinoTab *tab, const char *scope_name, const NinoNodeMark *m)
 {
-    g_autofree char *id = id_of(scope_name);
+    g_autofree char *id = tab_id_of(scope_name);
     nino_canvas_mark(tab->canvas, id, m);
     g_hash_table_replace(tab->marks, g_steal_pointer(&id), g_memdup2(m, sizeof(*m)));
 }
@@ -308,20 +308,20 @@ void nino_tab_mark_reset(NinoTab *tab, gboolean queued)
     if (g)
         nino_graph_nodes(g, nodes, n);
     for (size_t i = 0; i < n; i++)
-        mark(tab, nodes[i].id,
-             &(NinoNodeMark){ .state = NINO_NODE_QUEUED, .progress = -1, .seconds = -1 });
+        tab_mark(tab, nodes[i].id,
+                 &(NinoNodeMark){ .state = NINO_NODE_QUEUED, .progress = -1, .seconds = -1 });
 }
 
 void nino_tab_mark_begin(NinoTab *tab, const char *scope_name)
 {
-    mark(tab, scope_name,
-         &(NinoNodeMark){ .state = NINO_NODE_RUNNING, .progress = -1, .seconds = -1 });
+    tab_mark(tab, scope_name,
+             &(NinoNodeMark){ .state = NINO_NODE_RUNNING, .progress = -1, .seconds = -1 });
 }
 
 void nino_tab_mark_progress(NinoTab *tab, const char *scope_name, double fraction)
 {
-    mark(tab, scope_name,
-         &(NinoNodeMark){ .state = NINO_NODE_RUNNING, .progress = fraction, .seconds = -1 });
+    tab_mark(tab, scope_name,
+             &(NinoNodeMark){ .state = NINO_NODE_RUNNING, .progress = fraction, .seconds = -1 });
 }
 
 void nino_tab_mark_end(NinoTab *tab, const char *scope_name, double seconds, gint64 mem_delta,
@@ -333,7 +333,7 @@ void nino_tab_mark_end(NinoTab *tab, const char *scope_name, double seconds, gin
                              .progress = -1,
                              .seconds = seconds,
                              .bytes = mem_delta };
-    mark(tab, scope_name, &m);
+    tab_mark(tab, scope_name, &m);
 }
 
 // Nodes that were not reached have nothing to show any more.
@@ -360,7 +360,7 @@ NinoCanvas *nino_tab_canvas(NinoTab *tab) { return tab->canvas; }
 
 // ---- the object ---------------------------------------------------------------------------------
 
-static void dispose(GObject *o)
+static void tab_dispose(GObject *o)
 {
     NinoTab *tab = NINO_TAB(o);
     g_clear_handle_id(&tab->check_timer, g_source_remove);
@@ -373,7 +373,7 @@ static void dispose(GObject *o)
     G_OBJECT_CLASS(nino_tab_parent_class)->dispose(o);
 }
 
-static void finalize(GObject *o)
+static void tab_finalize(GObject *o)
 {
     NinoTab *tab = NINO_TAB(o);
     nino_graph_destroy(&tab->graph);
@@ -387,8 +387,8 @@ static void finalize(GObject *o)
 
 static void nino_tab_class_init(NinoTabClass *klass)
 {
-    G_OBJECT_CLASS(klass)->dispose = dispose;
-    G_OBJECT_CLASS(klass)->finalize = finalize;
+    G_OBJECT_CLASS(klass)->dispose = tab_dispose;
+    G_OBJECT_CLASS(klass)->finalize = tab_finalize;
     gtk_widget_class_set_layout_manager_type(GTK_WIDGET_CLASS(klass), GTK_TYPE_BIN_LAYOUT);
     signals[CHANGED] = g_signal_new("changed", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL,
                                     NULL, NULL, G_TYPE_NONE, 0);
@@ -411,7 +411,7 @@ static void nino_tab_init(NinoTab *tab)
     nino_keys_add_to_canvas(GTK_WIDGET(tab->canvas));
     nino_canvas_set_document(tab->canvas, tab->doc);
     g_signal_connect(tab->canvas, "changed", G_CALLBACK(on_canvas_changed), tab);
-    g_signal_connect(tab->canvas, "problem", G_CALLBACK(on_problem), tab);
+    g_signal_connect(tab->canvas, "problem", G_CALLBACK(on_tab_problem), tab);
     gtk_widget_set_parent(GTK_WIDGET(tab->canvas), GTK_WIDGET(tab));
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 // Reads the input and aborts (CHECK) when something is wrong; returns 0.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -14,3 +16,14 @@ size_t fuzz_seed(unsigned i, uint8_t *buf, size_t cap);
 extern const char *const fuzz_words[];
 // Longest input worth trying.
 extern const size_t fuzz_max_len;
+
+// Seed i of a list of n texts, for targets whose inputs are text.
+static inline size_t fuzz_text(const char *const *seeds, size_t n, unsigned i, uint8_t *buf,
+                               size_t cap)
+{
+    const size_t len = i < n ? strlen(seeds[i]) : 0;
+    if (len > cap)
+        abort();
+    memcpy(buf, i < n ? seeds[i] : "", len);
+    return len;
+}

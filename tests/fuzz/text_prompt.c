@@ -40,12 +40,7 @@ size_t fuzz_seed(unsigned i, uint8_t *buf, size_t cap)
         "(((((((((a)))))))))) (a:b:1.5) () (:1) (a:",
         "aaaaaaaaaaaaaaaaaaaa (bababab:1.1)(bababab)(bababab)(bababababab)(bababab)(bababab)",
     };
-    if (i >= sizeof(seeds) / sizeof(seeds[0]))
-        return 0;
-    const size_t n = strlen(seeds[i]);
-    CHECK(n <= cap);
-    memcpy(buf, seeds[i], n);
-    return n;
+    return fuzz_text(seeds, sizeof(seeds) / sizeof(seeds[0]), i, buf, cap);
 }
 
 static nino_tokenizer *tok;

@@ -5,7 +5,7 @@
 
 #include "core/file/latent_file.h"
 #include "tests/flow.h"
-#include "tests/random_vae.h"
+#include "tests/flow_vae.h"
 
 static const char flow[] =
     "{'1': {'class_type': 'EmptyLatentImage', 'inputs': {'width': 64, 'height': 64, 'batch_size': "
@@ -28,24 +28,14 @@ static void log_line(void *priv, nino_log_level level, const char *line)
 
 static void make_files(void)
 {
-    char dir[512], cmd[1100];
+    char dir[512];
     nino_error err = { 0 };
-    snprintf(cmd, sizeof(cmd), "mkdir -p %s/input %s/models/vae %s/models/checkpoints", flow_temp(),
-             flow_temp(), flow_temp());
-    CHECK(system(cmd) == 0);
-    const random_vae small = { .ch = 32,
-                               .mult = { 1, 1 },
-                               .n_levels = 2,
-                               .n_res = 1,
-                               .z = 4,
-                               .quant_convs = true,
-                               .with_encoder = true,
-                               .dtype = NINO_F32,
-                               .seed = 3 };
-    snprintf(dir, sizeof(dir), "%s/models/vae", flow_temp());
-    CHECK_OK(random_vae_save(small, dir, "a.safetensors", &err), err);
-    snprintf(dir, sizeof(dir), "%s/models/checkpoints", flow_temp());
-    CHECK_OK(random_vae_save(small, dir, "c.safetensors", &err), err);
+    random_vae small = flow_small_vae;
+    small.mult[1] = 1;
+    small.with_encoder = true;
+    small.seed = 3;
+    flow_save_vae(small, "vae", "a.safetensors");
+    flow_save_vae(small, "checkpoints", "c.safetensors");
     // a latent that no number format can hold the decode of, and one that f16 cannot
     nino_array *z = nino_array_create(NINO_F32, NINO_SHAPE(1, 8, 8, 4));
     for (int64_t i = 0; i < nino_shape_count(&z->shape); i++)

@@ -1,7 +1,6 @@
 // Cancel: while a node runs, while a job waits for its turn, and by destroying it. The ctx works
 // on.
-#include "tests/flow.h"
-#include "tests/random_vae.h"
+#include "tests/flow_vae.h"
 
 static const char flow[] =
     "{'1': {'class_type': 'EmptyLatentImage', 'inputs': {'width': 256, 'height': 256, "
@@ -10,23 +9,7 @@ static const char flow[] =
     "'3': {'class_type': 'VAEDecode', 'inputs': {'samples': ['1', 0], 'vae': ['2', 0]}},"
     "'4': {'class_type': 'SaveImage', 'inputs': {'images': ['3', 0], 'filename_prefix': 'a'}}}";
 
-static void make_files(void)
-{
-    char dir[512], cmd[600];
-    nino_error err = { 0 };
-    snprintf(cmd, sizeof(cmd), "mkdir -p %s/models/vae %s/input", flow_temp(), flow_temp());
-    CHECK(system(cmd) == 0);
-    const random_vae small = { .ch = 32,
-                               .mult = { 1, 2 },
-                               .n_levels = 2,
-                               .n_res = 1,
-                               .z = 4,
-                               .quant_convs = true,
-                               .dtype = NINO_F32,
-                               .seed = 5 };
-    snprintf(dir, sizeof(dir), "%s/models/vae", flow_temp());
-    CHECK_OK(random_vae_save(small, dir, "a.safetensors", &err), err);
-}
+static void make_files(void) { flow_save_vae(flow_small_vae, "vae", "a.safetensors"); }
 
 // Polls until a node of this class has begun.
 static void wait_for(nino_job *job, const char *name)

@@ -7,8 +7,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/file/weights.h"
-#include "tests/flow.h"
-#include "tests/random_vae.h"
+#include "tests/flow_vae.h"
 
 static const char flow[] =
     "{'1': {'class_type': 'EmptyLatentImage', 'inputs': {'width': 64, 'height': 48, 'batch_size': "
@@ -116,20 +115,9 @@ static void in_child(bool is_on)
 
 int main(void)
 {
-    char dir[512], cmd[600];
-    nino_error err = { 0 };
-    snprintf(cmd, sizeof(cmd), "mkdir -p %s/models/vae %s/input", flow_temp(), flow_temp());
-    CHECK(system(cmd) == 0);
-    const random_vae small = { .ch = 32,
-                               .mult = { 1, 1 },
-                               .n_levels = 2,
-                               .n_res = 1,
-                               .z = 4,
-                               .quant_convs = true,
-                               .dtype = NINO_F32,
-                               .seed = 5 };
-    snprintf(dir, sizeof(dir), "%s/models/vae", flow_temp());
-    CHECK_OK(random_vae_save(small, dir, "a.safetensors", &err), err);
+    random_vae small = flow_small_vae;
+    small.mult[1] = 1;
+    flow_save_vae(small, "vae", "a.safetensors");
     CHECK(chdir(flow_temp()) == 0);
     in_child(false);
     CHECK(access("test_data", F_OK));

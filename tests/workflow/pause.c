@@ -1,8 +1,7 @@
 // Pausing a job: it stands between two ops, can be cancelled there, gives memory back, and goes on
 // to the same picture. Nothing here depends on how fast anything is.
 #include "core/base/time.h"
-#include "tests/flow.h"
-#include "tests/random_vae.h"
+#include "tests/flow_vae.h"
 
 #include <poll.h>
 #include <sys/stat.h>
@@ -18,23 +17,8 @@ static char models[256], input[256], output[256];
 
 static void make_files(void)
 {
-    char dir[512], cmd[600];
-    nino_error err = { 0 };
-    snprintf(cmd, sizeof(cmd), "mkdir -m 700 %s/run && mkdir -p %s/models/vae %s/input",
-             flow_temp(), flow_temp(), flow_temp());
-    CHECK(system(cmd) == 0);
-    snprintf(dir, sizeof(dir), "%s/run", flow_temp());
-    setenv("XDG_RUNTIME_DIR", dir, 1);
-    const random_vae small = { .ch = 32,
-                               .mult = { 1, 2 },
-                               .n_levels = 2,
-                               .n_res = 1,
-                               .z = 4,
-                               .quant_convs = true,
-                               .dtype = NINO_F32,
-                               .seed = 5 };
-    snprintf(dir, sizeof(dir), "%s/models/vae", flow_temp());
-    CHECK_OK(random_vae_save(small, dir, "a.safetensors", &err), err);
+    flow_own_sockets();
+    flow_save_vae(flow_small_vae, "vae", "a.safetensors");
 }
 
 static nino_ctx *open_serving(void)

@@ -3,16 +3,7 @@
 #include <math.h>
 
 #include "tests/flow.h"
-#include "tests/random_vae.h"
-
-static const random_vae net = { .ch = 32,
-                                .mult = { 1, 2 },
-                                .n_levels = 2,
-                                .n_res = 1,
-                                .z = 4,
-                                .quant_convs = true,
-                                .dtype = NINO_F32,
-                                .seed = 5 };
+#include "tests/flow_vae.h"
 
 static const char whole[] =
     "{'1': {'class_type': 'EmptyLatentImage', 'inputs': {'width': 320, 'height': 256, "
@@ -125,8 +116,8 @@ static void check_numbers(void)
     nino_graph *g = flow_graph(whole);
     nino_plan p = plan(ctx, g, NULL);
     const double rest = 2 * 3.0 * 64 * 80; // -1..1 to 0..1
-    printf("  products %.0f, all %.0f\n", decoder(&net, 32, 40), p.flops);
-    CHECK(p.flops == decoder(&net, 32, 40) + norms(&net, 32, 40) + rest);
+    printf("  products %.0f, all %.0f\n", decoder(&flow_small_vae, 32, 40), p.flops);
+    CHECK(p.flops == decoder(&flow_small_vae, 32, 40) + norms(&flow_small_vae, 32, 40) + rest);
     CHECK_STR(p.profile, "ref");
     CHECK(!p.tiling.is_tiled && p.kernels > 20 && p.peak_bytes > p.weight_bytes);
     CHECK(p.n_scopes > 8);
@@ -140,7 +131,7 @@ static void check_numbers(void)
     p = plan(ctx, g, "gfx1151");
     CHECK_STR(p.profile, "gfx1151");
     CHECK(p.seconds > 0);
-    CHECK(p.flops > decoder(&net, 32, 40));
+    CHECK(p.flops > decoder(&flow_small_vae, 32, 40));
     nino_plan_release(&p);
     nino_error err = { 0 };
     CHECK(nino_graph_plan(ctx, g, "no-such-device", NULL, &p, &err) == NINO_ERR_UNKNOWN);
@@ -186,7 +177,7 @@ int main(void)
     snprintf(cmd, sizeof(cmd), "mkdir -p %s/models/vae %s/input", flow_temp(), flow_temp());
     CHECK(system(cmd) == 0);
     snprintf(dir, sizeof(dir), "%s/models/vae", flow_temp());
-    CHECK_OK(random_vae_save(net, dir, "a.safetensors", &err), err);
+    CHECK_OK(random_vae_save(flow_small_vae, dir, "a.safetensors", &err), err);
     check_numbers();
     static const char *const devices[] = { "ref", "cl" };
     for (int i = 0; i < 2; i++) {

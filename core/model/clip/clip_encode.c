@@ -108,7 +108,7 @@ typedef struct encoding {
     task task[NINO_ENC_COUNT];
 } encoding;
 
-static nino_status no_memory(const encoding *x)
+static nino_status clip_encode_no_memory(const encoding *x)
 {
     return nino_fail(x->err, NINO_ERR_NOMEM, x->c->name, "out of memory");
 }
@@ -189,7 +189,7 @@ static bool *attention_mask(const task *t, const nino_prompt *p)
     return mask;
 }
 
-static bool is_finite(const nino_array *a)
+static bool is_clip_encode_finite(const nino_array *a)
 {
     for (int64_t i = 0; a && i < nino_shape_count(&a->shape); i++)
         if (!isfinite(nino_array_f32(a)[i]))
@@ -206,7 +206,7 @@ static nino_status pad_rows(const encoding *x, const task *t, const nino_prompt 
     if (len < p->chunk_len) {
         a = nino_array_create(NINO_F32, NINO_SHAPE(p->n_chunks, p->chunk_len, width));
         if (!a)
-            return no_memory(x);
+            return clip_encode_no_memory(x);
         memcpy(a->data, (*hidden)->data, (*hidden)->bytes); // is_zeroed: one chunk
         nino_array_unref(hidden);
         *hidden = a;
@@ -219,15 +219,15 @@ static nino_status pad_rows(const encoding *x, const task *t, const nino_prompt 
 
 // All chunks at once. *hidden: f32 [n_chunks,chunk_len,width], or NULL if the type takes none;
 // *pooled: of the first chunk; a NULL argument: not wanted.
-static nino_status run(const encoding *x, const task *t, const nino_prompt *p, nino_array **hidden,
-                       nino_array **pooled)
+static nino_status clip_encode_run(const encoding *x, const task *t, const nino_prompt *p,
+                                   nino_array **hidden, nino_array **pooled)
 {
     nino_stream *s = x->s;
     nino_prompt seen = *p; // shares its tokens
     nino_array *rows = NULL;
     seen.chunk_len = used_len(t, p);
     bool *mask = attention_mask(t, &seen);
-    nino_status st = !mask && t->rule->is_masked ? no_memory(x) : NINO_OK;
+    nino_status st = !mask && t->rule->is_masked ? clip_encode_no_memory(x) : NINO_OK;
     if (!st)
         st = nino_encoder_embed(t->e, &seen, nino_stream_is_plan(s), &rows, x->err);
     if (st)
@@ -250,7 +250,8 @@ static nino_status run(const encoding *x, const task *t, const nino_prompt *p, n
     if (pooled)
         *pooled = nino_download(s, out.pooled, NINO_F32);
     st = nino_stream_status(s, x->err);
-    if (!st && !(is_finite(hidden ? *hidden : NULL) && is_finite(pooled ? *pooled : NULL)))
+    if (!st && !(is_clip_encode_finite(hidden ? *hidden : NULL) &&
+                 is_clip_encode_finite(pooled ? *pooled : NULL)))
         st = nino_fail_kind(x->err, NINO_ERR_RANGE, "nan", x->c->name,
                             "encoding text produced values that are not finite in %s arithmetic",
                             nino_dtype_name(nino_stream_act_type(s)));
@@ -281,7 +282,7 @@ static nino_status encode_empty(const encoding *x, const task *t, int len)
     nino_array_unref(&e->empty);
     nino_status st = nino_prompt_empty(&t->prompt_rules, len, &p, x->err);
     if (!st)
-        st = run(x, t, &p, &e->empty, NULL);
+        st = clip_encode_run(x, t, &p, &e->empty, NULL);
     if (st || nino_stream_is_plan(x->s))
         e->empty_key = (nino_hash){ 0 };
     else
@@ -311,7 +312,7 @@ static nino_status join_chunks(const encoding *x, task *t)
     nino_array *all =
         nino_array_create(NINO_F32, NINO_SHAPE(1, chunks * t->prompt.chunk_len, width));
     if (!all)
-        return no_memory(x);
+        return clip_encode_no_memory(x);
     char *to = all->data;
     memcpy(to, t->hidden->data, t->hidden->bytes);
     to += t->hidden->bytes;
@@ -328,9 +329,9 @@ static nino_status encode_one(const encoding *x, task *t)
     nino_status st;
     if (!t->rule->has_hidden) { // pooled is the first chunk's
         first.n_chunks = 1;
-        return run(x, t, &first, NULL, &t->pooled);
+        return clip_encode_run(x, t, &first, NULL, &t->pooled);
     }
-    st = run(x, t, &t->prompt, &t->hidden, t->rule->has_pooled ? &t->pooled : NULL);
+    st = clip_encode_run(x, t, &t->prompt, &t->hidden, t->rule->has_pooled ? &t->pooled : NULL);
     if (!st && (t->prompt.is_weighted || t->n_empty))
         st = encode_empty(x, t, t->prompt.chunk_len);
     if (!st && t->prompt.is_weighted)
@@ -340,13 +341,16 @@ static nino_status encode_one(const encoding *x, task *t)
 
 // ---- putting it together ---------------------------------------------------------------------
 
-static int64_t rows_of(const nino_array *a) { return a ? a->shape.dim[1] : 0; }
-static int64_t cols_of(const nino_array *a) { return a ? a->shape.dim[a->shape.rank - 1] : 0; }
+static int64_t clip_encode_rows_of(const nino_array *a) { return a ? a->shape.dim[1] : 0; }
+static int64_t clip_encode_cols_of(const nino_array *a)
+{
+    return a ? a->shape.dim[a->shape.rank - 1] : 0;
+}
 
 // dst [1,T,W] at row0, col0 becomes the first n rows of src [1,n or more,w].
 static void put_rows(nino_array *dst, int64_t row0, int64_t col0, const nino_array *src, int64_t n)
 {
-    const int64_t width = cols_of(dst), w = cols_of(src);
+    const int64_t width = clip_encode_cols_of(dst), w = clip_encode_cols_of(src);
     for (int64_t i = 0; src && i < n; i++)
         memcpy(nino_array_f32(dst) + (row0 + i) * width + col0, nino_array_f32(src) + i * w,
                (size_t) w * sizeof(float));
@@ -356,12 +360,14 @@ static void put_rows(nino_array *dst, int64_t row0, int64_t col0, const nino_arr
 static nino_status combine_sdxl(const encoding *x, nino_cond_entry *out)
 {
     const nino_array *l = x->task[NINO_ENC_CLIP_L].hidden, *g = x->task[NINO_ENC_CLIP_G].hidden;
-    const int64_t n = rows_of(l) < rows_of(g) ? rows_of(l) : rows_of(g);
-    out->context = nino_array_create(NINO_F32, NINO_SHAPE(1, n, cols_of(l) + cols_of(g)));
+    const int64_t n = clip_encode_rows_of(l) < clip_encode_rows_of(g) ? clip_encode_rows_of(l)
+                                                                      : clip_encode_rows_of(g);
+    out->context = nino_array_create(
+        NINO_F32, NINO_SHAPE(1, n, clip_encode_cols_of(l) + clip_encode_cols_of(g)));
     if (!out->context)
-        return no_memory(x);
+        return clip_encode_no_memory(x);
     put_rows(out->context, 0, 0, l, n);
-    put_rows(out->context, 0, cols_of(l), g, n);
+    put_rows(out->context, 0, clip_encode_cols_of(l), g, n);
     nino_cond_set_array(&out->pooled, x->task[NINO_ENC_CLIP_G].pooled);
     return NINO_OK;
 }
@@ -371,29 +377,29 @@ static nino_status combine_sd3(const encoding *x, nino_cond_entry *out)
 {
     const task *l = &x->task[NINO_ENC_CLIP_L], *g = &x->task[NINO_ENC_CLIP_G];
     const nino_array *t5 = x->task[NINO_ENC_T5].hidden;
-    int64_t n = l->hidden ? rows_of(l->hidden) : rows_of(g->hidden);
-    if (g->hidden && rows_of(g->hidden) < n)
-        n = rows_of(g->hidden);
-    const int64_t g_col = l->hidden ? cols_of(l->hidden) : CLIP_L_WIDTH;
-    const int64_t lg_width = n ? g_col + cols_of(g->hidden) : 0;
-    int64_t width = t5 ? cols_of(t5) : SD3_WIDTH;
+    int64_t n = l->hidden ? clip_encode_rows_of(l->hidden) : clip_encode_rows_of(g->hidden);
+    if (g->hidden && clip_encode_rows_of(g->hidden) < n)
+        n = clip_encode_rows_of(g->hidden);
+    const int64_t g_col = l->hidden ? clip_encode_cols_of(l->hidden) : CLIP_L_WIDTH;
+    const int64_t lg_width = n ? g_col + clip_encode_cols_of(g->hidden) : 0;
+    int64_t width = t5 ? clip_encode_cols_of(t5) : SD3_WIDTH;
     width = lg_width > width ? lg_width : width;
-    const int64_t rows = n + rows_of(t5);
+    const int64_t rows = n + clip_encode_rows_of(t5);
     out->context = nino_array_create(NINO_F32, NINO_SHAPE(1, rows ? rows : SD3_ROWS, width));
-    const int64_t l_pooled = l->pooled ? cols_of(l->pooled) : CLIP_L_WIDTH;
-    const int64_t g_pooled = g->pooled ? cols_of(g->pooled) : CLIP_G_WIDTH;
+    const int64_t l_pooled = l->pooled ? clip_encode_cols_of(l->pooled) : CLIP_L_WIDTH;
+    const int64_t g_pooled = g->pooled ? clip_encode_cols_of(g->pooled) : CLIP_G_WIDTH;
     out->pooled = nino_array_create(NINO_F32, NINO_SHAPE(1, l_pooled + g_pooled));
     if (!out->context || !out->pooled)
-        return no_memory(x);
+        return clip_encode_no_memory(x);
     put_rows(out->context, 0, 0, l->hidden, n);
     put_rows(out->context, 0, g_col, g->hidden, n);
-    put_rows(out->context, n, 0, t5, rows_of(t5));
+    put_rows(out->context, n, 0, t5, clip_encode_rows_of(t5));
     put_rows(out->pooled, 0, 0, l->pooled, 1);
     put_rows(out->pooled, 0, l_pooled, g->pooled, 1);
     return NINO_OK;
 }
 
-static nino_status combine(const encoding *x, nino_cond_entry *out)
+static nino_status clip_encode_combine(const encoding *x, nino_cond_entry *out)
 {
     if (x->c->type == NINO_CLIP_SDXL)
         return combine_sdxl(x, out);
@@ -472,7 +478,7 @@ static nino_status encode_all(encoding *x, const nino_clip_text *text, nino_cond
         if (x->task[i].rule)
             st = encode_one(x, &x->task[i]);
     if (!st)
-        st = combine(x, out);
+        st = clip_encode_combine(x, out);
     for (int i = 0; i < NINO_ENC_COUNT; i++) {
         nino_prompt_release(&x->task[i].prompt);
         nino_array_unref(&x->task[i].hidden);

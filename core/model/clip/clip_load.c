@@ -98,7 +98,7 @@ static nino_status fail_content(const nino_weights *file, const nino_detected *d
                           what ? what : "");
 }
 
-static nino_status find_parts(nino_weights *file, parts *out, nino_error *err)
+static nino_status clip_load_find_parts(nino_weights *file, parts *out, nino_error *err)
 {
     nino_detected d;
     const int before = out->n;
@@ -187,8 +187,8 @@ static nino_status check_twice(const parts *ps, nino_error *err)
     return NINO_OK;
 }
 
-static nino_status check_type(const parts *ps, nino_clip_type type, const char *name,
-                              nino_error *err)
+static nino_status clip_load_check_type(const parts *ps, nino_clip_type type, const char *name,
+                                        nino_error *err)
 {
     const unsigned have = encoders_of(ps), want = types[type].encoders;
     char names[96], lacking[96];
@@ -208,7 +208,7 @@ static nino_status check_type(const parts *ps, nino_clip_type type, const char *
 
 // ---- loading ---------------------------------------------------------------------------------
 
-static void destroy(nino_clip *c)
+static void clip_load_destroy(nino_clip *c)
 {
     for (int i = 0; i < NINO_ENC_COUNT; i++)
         nino_encoder_destroy(&c->enc[i]);
@@ -233,21 +233,21 @@ nino_status nino_clip_load(nino_weights *const *files, int n, nino_clip_type typ
     if (n < 1 || n > MAX_PARTS)
         return nino_fail(err, NINO_ERR_ARG, name, "%d files for one text encoder", n);
     for (int i = 0; i < n && !st; i++)
-        st = find_parts(files[i], &ps, err);
+        st = clip_load_find_parts(files[i], &ps, err);
     if (st)
         return st;
     tell_clips_apart(&ps, type);
     const int usual = usual_type(encoders_of(&ps));
     if (type == NINO_CLIP_SD1 && ps.n == 1 && usual >= 0)
         type = (nino_clip_type) usual;
-    if ((st = check_twice(&ps, err)) || (st = check_type(&ps, type, name, err)))
+    if ((st = check_twice(&ps, err)) || (st = clip_load_check_type(&ps, type, name, err)))
         return st;
     nino_clip *c = calloc(1, sizeof(*c));
     if (!c)
         return nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
     c->refs = 1;
     c->type = type;
-    c->destroy = destroy;
+    c->destroy = clip_load_destroy;
     c->identity = identity_of(files, n, type);
     if (services)
         c->services = *services;

@@ -15,7 +15,7 @@ typedef struct taps { // output i: sum over k < count[i] of weight[i * size + k]
     float *weight;
 } taps;
 
-static float cubic(float x)
+static float clip_pixels_cubic(float x)
 {
     const float a = -0.5f;
     x = fabsf(x);
@@ -48,7 +48,7 @@ static bool make_taps(taps *t, int64_t in, int64_t out)
         hi = hi > in ? in : hi;
         float *w = t->weight + i * t->size, sum = 0;
         for (int64_t k = 0; k < hi - lo; k++)
-            sum += w[k] = cubic(((float) (k + lo) - centre + 0.5f) * inverse);
+            sum += w[k] = clip_pixels_cubic(((float) (k + lo) - centre + 0.5f) * inverse);
         for (int64_t k = 0; k < hi - lo && sum != 0; k++)
             w[k] /= sum;
         t->start[i] = lo;

@@ -22,8 +22,8 @@ typedef struct vision_net {
 // ---- forward ---------------------------------------------------------------------------------
 
 // A small table of the file as [1,rows,width]; zeros where nothing is to be read.
-static nino_tensor *upload_table(nino_stream *s, const nino_clip_vision *v,
-                                 const nino_tensor_info *t)
+static nino_tensor *clip_vision_upload_table(nino_stream *s, const nino_clip_vision *v,
+                                             const nino_tensor_info *t)
 {
     nino_error err = { .code = NINO_OK };
     const nino_shape shape = nino_shape_make(t->rank, t->dim);
@@ -39,24 +39,25 @@ static nino_tensor *upload_table(nino_stream *s, const nino_clip_vision *v,
 }
 
 // Patches [N,P,3pp] -> [N,T,width]: the class token in front, positions added.
-static nino_tensor *embed(nino_stream *s, const nino_clip_vision *v, const nino_array *pixels)
+static nino_tensor *clip_vision_embed(nino_stream *s, const nino_clip_vision *v,
+                                      const nino_array *pixels)
 {
     const int64_t n = pixels->shape.dim[0];
     nino_tensor *x = nino_upload(s, pixels, nino_stream_act_type(s));
     x = nino_linear_op(s, x, &v->net->patches);
     if (v->class_token) {
-        nino_tensor *one = upload_table(s, v, v->class_token), *all = nino_ref(one);
+        nino_tensor *one = clip_vision_upload_table(s, v, v->class_token), *all = nino_ref(one);
         for (int64_t i = 1; i < n; i++)
             all = nino_concat(s, all, nino_ref(one), 0);
         nino_unref(one);
         x = nino_concat(s, all, x, 1);
     }
-    x = nino_add(s, x, upload_table(s, v, v->positions));
+    x = nino_add(s, x, clip_vision_upload_table(s, v, v->positions));
     return v->net->pre.gamma ? nino_layer_norm(s, x, &v->net->pre) : x;
 }
 
 // The normed state of the class token, projected; SigLIP: of all tokens.
-static nino_tensor *project(nino_stream *s, const nino_clip_vision *v, nino_tensor *x)
+static nino_tensor *clip_vision_project(nino_stream *s, const nino_clip_vision *v, nino_tensor *x)
 {
     if (!v->is_siglip) {
         const int64_t n = nino_dim(x, 0);
@@ -77,7 +78,7 @@ nino_status nino_clip_vision_encode(nino_stream *s, const nino_clip_vision *v,
     nino_status st = nino_clip_vision_pixels(v, image, crop, &pixels, err);
     if (st)
         return st;
-    nino_tensor *x = embed(s, v, pixels);
+    nino_tensor *x = clip_vision_embed(s, v, pixels);
     nino_array_unref(&pixels);
     for (int i = 0; i < v->n_layers; i++) {
         char stage[32];
@@ -90,7 +91,7 @@ nino_status nino_clip_vision_encode(nino_stream *s, const nino_clip_vision *v,
     }
     if (v->is_siglip)
         x = nino_layer_norm(s, x, &v->net->post);
-    nino_tensor *embeds = project(s, v, nino_ref(x));
+    nino_tensor *embeds = clip_vision_project(s, v, nino_ref(x));
     out->last = nino_download(s, x, NINO_F32);
     out->penultimate = nino_download(s, before, NINO_F32);
     out->embeds = nino_download(s, embeds, NINO_F32);
@@ -125,7 +126,7 @@ static const names dialects[] = {
       &nino_clip_names_open },
 };
 
-static const names *find_names(nino_loader *l)
+static const names *clip_vision_find_names(nino_loader *l)
 {
     for (size_t i = 0; i < sizeof(dialects) / sizeof(dialects[0]); i++)
         if (nino_load_has(l, "%s", dialects[i].positions))
@@ -135,7 +136,7 @@ static const names *find_names(nino_loader *l)
     return &dialects[0];
 }
 
-static const nino_tensor_info *find(nino_loader *l, const char *name)
+static const nino_tensor_info *clip_vision_find(nino_loader *l, const char *name)
 {
     const nino_tensor_info *t = nino_weights_find(l->file, nino_name_of("%s%s", l->prefix, name).s);
     if (!t)
@@ -146,7 +147,7 @@ static const nino_tensor_info *find(nino_loader *l, const char *name)
 // The convolution whose stride is its size, as a matrix.
 static void load_patches(nino_loader *l, nino_clip_vision *v, const char *name, nino_linear *out)
 {
-    const nino_tensor_info *t = find(l, nino_name_of("%s.weight", name).s);
+    const nino_tensor_info *t = clip_vision_find(l, nino_name_of("%s.weight", name).s);
     if (l->st)
         return;
     if (t->rank != 4 || t->dim[1] != 3 || t->dim[2] != t->dim[3] || t->dim[2] < 1 ||
@@ -168,14 +169,14 @@ static void load_patches(nino_loader *l, nino_clip_vision *v, const char *name, 
 static void load_tables(nino_loader *l, nino_clip_vision *v, const names *n)
 {
     if (!l->st && nino_load_has(l, "%s", n->class_token)) {
-        v->class_token = find(l, n->class_token);
+        v->class_token = clip_vision_find(l, n->class_token);
         const nino_shape s = nino_shape_make(v->class_token->rank, v->class_token->dim);
         if (nino_shape_count(&s) != v->width)
             nino_load_fail(l, NINO_ERR_FORMAT, "%s has not %d values", v->class_token->name,
                            v->width);
     }
     v->is_siglip = !v->class_token;
-    v->positions = l->st ? NULL : find(l, n->positions);
+    v->positions = l->st ? NULL : clip_vision_find(l, n->positions);
     if (l->st)
         return;
     const nino_tensor_info *t = v->positions;
@@ -191,7 +192,7 @@ static void load_projection(nino_loader *l, nino_clip_vision *v, const names *n,
     v->embed_width = v->width;
     if (l->st || !nino_load_has(l, "%s", n->projection))
         return;
-    const nino_tensor_info *t = find(l, n->projection);
+    const nino_tensor_info *t = clip_vision_find(l, n->projection);
     if (!n->is_turned)
         nino_load_weight(l, (nino_weight_part){ .name = n->projection }, NINO_W_MATRIX, -1,
                          v->width, true, &out->w);
@@ -205,7 +206,7 @@ static void load_projection(nino_loader *l, nino_clip_vision *v, const names *n,
 
 // The released networks have 16 heads from ViT-L on, of 64 (L), 72 (SigLIP), 80 (H) or 104 (G);
 // smaller ones have heads of 64, as the text networks.
-static int heads_of(int width) { return width >= 1024 ? 16 : nino_clip_heads(width); }
+static int clip_vision_heads_of(int width) { return width >= 1024 ? 16 : nino_clip_heads(width); }
 
 // L is OpenAI's own, with the approximation; the larger ones are OpenCLIP's.
 static nino_act act_of(const nino_clip_vision *v)
@@ -224,7 +225,7 @@ static void load_net(nino_loader *l, nino_clip_vision *v, const names *n)
         return;
     load_patches(l, v, n->patches, &v->net->patches);
     load_tables(l, v, n);
-    v->heads = heads_of(v->width);
+    v->heads = clip_vision_heads_of(v->width);
     if (v->n_layers < 2 || v->width % v->heads)
         nino_load_fail(l, NINO_ERR_FORMAT, "%d layers of width %d are not a CLIP vision network",
                        v->n_layers, v->width);
@@ -250,7 +251,7 @@ nino_status nino_clip_vision_load(nino_weights *file, const char *prefix, const 
     v->refs = 1;
     v->file = nino_weights_ref(file);
     snprintf(v->name, sizeof(v->name), "%s", name);
-    const names *n = find_names(&l);
+    const names *n = clip_vision_find_names(&l);
     if (!l.st)
         load_net(&l, v, n);
     if (l.st) {

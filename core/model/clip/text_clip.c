@@ -42,7 +42,8 @@ static nino_tensor *pool(nino_stream *s, const clip_net *net, nino_tensor *x, in
     return is_projected && net->projection.w ? nino_linear_op(s, x, &net->projection) : x;
 }
 
-static nino_encoder_out forward(nino_stream *s, const nino_encoder *e, const nino_encoder_in *in)
+static nino_encoder_out text_clip_forward(nino_stream *s, const nino_encoder *e,
+                                          const nino_encoder_in *in)
 {
     const clip_net *net = e->net;
     const int wanted = in->layer < 0 ? net->n_layers + in->layer + 1 : net->n_layers;
@@ -108,7 +109,7 @@ static void get_projection(nino_loader *l, nino_encoder *e, nino_linear *out)
         e->pooled_width = (int) out->w->n;
 }
 
-static const names *find_names(const nino_encoder *e)
+static const names *text_clip_find_names(const nino_encoder *e)
 {
     for (size_t i = 0; i < sizeof(dialects) / sizeof(dialects[0]); i++)
         if (nino_weights_find(e->file, nino_name_of("%s%s", e->prefix, dialects[i].tokens).s))
@@ -118,7 +119,7 @@ static const names *find_names(const nino_encoder *e)
 
 nino_status nino_text_clip_load(nino_encoder *e, nino_error *err)
 {
-    const names *n = find_names(e);
+    const names *n = text_clip_find_names(e);
     nino_loader l = { .file = e->file, .prefix = e->prefix, .layers = &e->layers, .err = err };
     nino_text_start(&l, e, n->tokens, n->blocks);
     e->max_len = (int) nino_text_table(&l, n->positions, e->width, &e->positions);
@@ -135,7 +136,7 @@ nino_status nino_text_clip_load(nino_encoder *e, nino_error *err)
     net->n_layers = e->n_layers;
     net->heads = heads;
     e->net = net;
-    e->forward = forward;
+    e->forward = text_clip_forward;
     for (int i = 0; i < e->n_layers && !l.st; i++)
         nino_clip_block_load(&l, n->in_block, nino_name_of("%s%d.", n->blocks, i).s, e->width, act,
                              &net->layer[i]);

@@ -57,7 +57,8 @@ static void make_finite(float *v, int64_t n)
 }
 
 // Row by row; a token that repeats (padding) is copied.
-static nino_status gather(const nino_encoder *e, const nino_prompt *p, float *x, nino_error *err)
+static nino_status text_encoder_gather(const nino_encoder *e, const nino_prompt *p, float *x,
+                                       nino_error *err)
 {
     const size_t row = (size_t) e->width * sizeof(float);
     const int n = p->n_chunks * p->chunk_len;
@@ -79,8 +80,8 @@ static nino_status gather(const nino_encoder *e, const nino_prompt *p, float *x,
     return st;
 }
 
-static nino_status add_positions(const nino_encoder *e, const nino_prompt *p, float *x,
-                                 nino_error *err)
+static nino_status text_encoder_add_positions(const nino_encoder *e, const nino_prompt *p, float *x,
+                                              nino_error *err)
 {
     const int64_t n = (int64_t) p->chunk_len * e->width;
     nino_array *pos = nino_array_create(NINO_F32, NINO_SHAPE(p->chunk_len, e->width));
@@ -108,9 +109,9 @@ nino_status nino_encoder_embed(const nino_encoder *e, const nino_prompt *p, bool
     if (!x)
         return nino_fail(err, NINO_ERR_NOMEM, "prompt", "out of memory for %d tokens",
                          p->n_chunks * p->chunk_len);
-    nino_status st = is_plan ? NINO_OK : gather(e, p, nino_array_f32(x), err);
+    nino_status st = is_plan ? NINO_OK : text_encoder_gather(e, p, nino_array_f32(x), err);
     if (!st && e->positions && !is_plan)
-        st = add_positions(e, p, nino_array_f32(x), err);
+        st = text_encoder_add_positions(e, p, nino_array_f32(x), err);
     if (!st && e->makes_finite)
         make_finite(nino_array_f32(x), nino_shape_count(&x->shape));
     if (st)

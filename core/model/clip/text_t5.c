@@ -105,8 +105,8 @@ static nino_tensor *add_linear(nino_stream *s, nino_tensor *x, nino_tensor *t, c
     return nino_add(s, x, nino_cast(s, nino_linear_op(s, t, l), NINO_F32));
 }
 
-static nino_tensor *run_block(nino_stream *s, const block *w, int heads, nino_tensor *x,
-                              nino_tensor *bias)
+static nino_tensor *text_t5_run_block(nino_stream *s, const block *w, int heads, nino_tensor *x,
+                                      nino_tensor *bias)
 {
     nino_tensor *t = norm(s, nino_ref(x), &w->norm1);
     nino_tensor *q = nino_linear_op(s, nino_ref(t), &w->q);
@@ -122,7 +122,8 @@ static nino_tensor *run_block(nino_stream *s, const block *w, int heads, nino_te
     return add_linear(s, x, t, &w->wo);
 }
 
-static nino_encoder_out forward(nino_stream *s, const nino_encoder *e, const nino_encoder_in *in)
+static nino_encoder_out text_t5_forward(nino_stream *s, const nino_encoder *e,
+                                        const nino_encoder_in *in)
 {
     const t5_net *net = e->net;
     const int last = in->layer < 0 ? net->n_layers + in->layer + 1 : net->n_layers;
@@ -137,7 +138,7 @@ static nino_encoder_out forward(nino_stream *s, const nino_encoder *e, const nin
             nino_unref(bias);
             bias = position_bias(s, w->position, &shape, in->attend);
         }
-        x = run_block(s, w, net->heads, x, bias);
+        x = text_t5_run_block(s, w, net->heads, x, bias);
         nino_scope_end(s);
     }
     nino_unref(bias);
@@ -159,7 +160,7 @@ static void get_position(nino_loader *l, const char *stem, int i, nino_array **o
 }
 
 // RMS norms have no beta.
-static void get_norm(nino_loader *l, const char *name, int64_t width, nino_norm *out)
+static void text_t5_get_norm(nino_loader *l, const char *name, int64_t width, nino_norm *out)
 {
     out->eps = NORM_EPS;
     nino_load_vector(l, nino_name_of("%s.weight", name).s, width, &out->gamma);
@@ -169,14 +170,14 @@ static void get_block(nino_loader *l, int64_t width, int i, block *out)
 {
     const nino_name attn = nino_name_of("encoder.block.%d.layer.0.", i);
     const nino_name ff = nino_name_of("encoder.block.%d.layer.1.", i);
-    get_norm(l, nino_name_of("%slayer_norm", attn.s).s, width, &out->norm1);
+    text_t5_get_norm(l, nino_name_of("%slayer_norm", attn.s).s, width, &out->norm1);
     nino_text_linear(l, attn.s, "SelfAttention.q", -1, width, &out->q);
     const int64_t inner = nino_load_rows(l, out->q.w);
     nino_text_linear(l, attn.s, "SelfAttention.k", inner, width, &out->k);
     nino_text_linear(l, attn.s, "SelfAttention.v", inner, width, &out->v);
     nino_text_linear(l, attn.s, "SelfAttention.o", width, inner, &out->o);
     get_position(l, attn.s, i, &out->position);
-    get_norm(l, nino_name_of("%slayer_norm", ff.s).s, width, &out->norm2);
+    text_t5_get_norm(l, nino_name_of("%slayer_norm", ff.s).s, width, &out->norm2);
     if (nino_load_has(l, "%sDenseReluDense.wi_1.weight", ff.s)) {
         nino_text_linear(l, ff.s, "DenseReluDense.wi_0", -1, width, &out->wi_0);
         nino_text_linear(l, ff.s, "DenseReluDense.wi_1", nino_load_rows(l, out->wi_0.w), width,
@@ -226,10 +227,10 @@ nino_status nino_text_t5_load(nino_encoder *e, nino_error *err)
         return l.st;
     net->n_layers = e->n_layers;
     e->net = net;
-    e->forward = forward;
+    e->forward = text_t5_forward;
     for (int i = 0; i < e->n_layers && !l.st; i++)
         get_block(&l, e->width, i, &net->layer[i]);
-    get_norm(&l, "encoder.final_layer_norm", e->width, &net->final_norm);
+    text_t5_get_norm(&l, "encoder.final_layer_norm", e->width, &net->final_norm);
     check_heads(&l, net);
     snprintf(e->detail, sizeof(e->detail), "%s, %d layers, width %d", nino_encoder_titles[e->id],
              e->n_layers, e->width);

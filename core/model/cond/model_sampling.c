@@ -11,7 +11,8 @@
 #define BEFORE_START 999999999.9
 static const double pi = 3.14159265358979323846;
 
-static nino_sampling *create(nino_schedule_kind schedule, nino_prediction prediction, int n)
+static nino_sampling *model_sampling_create(nino_schedule_kind schedule, nino_prediction prediction,
+                                            int n)
 {
     nino_sampling *ms = calloc(1, sizeof(*ms));
     if (!ms)
@@ -32,7 +33,7 @@ static nino_sampling *create(nino_schedule_kind schedule, nino_prediction predic
     return ms;
 }
 
-static nino_sampling *finish(nino_sampling *ms)
+static nino_sampling *model_sampling_finish(nino_sampling *ms)
 {
     ms->sigma_min = ms->sigmas[0];
     ms->sigma_max = ms->sigmas[ms->n - 1];
@@ -65,7 +66,7 @@ static void discrete_sigmas(double *sigma, bool zero_snr)
 
 nino_sampling *nino_sampling_discrete(nino_prediction prediction, bool zero_snr)
 {
-    nino_sampling *ms = create(NINO_SCHEDULE_DISCRETE, prediction, N_BETAS);
+    nino_sampling *ms = model_sampling_create(NINO_SCHEDULE_DISCRETE, prediction, N_BETAS);
     if (!ms)
         return NULL;
     double sigma[N_BETAS];
@@ -74,12 +75,13 @@ nino_sampling *nino_sampling_discrete(nino_prediction prediction, bool zero_snr)
         ms->sigmas[i] = (float) sigma[i];
         ms->log_sigmas[i] = (float) log(sigma[i]);
     }
-    return finish(ms);
+    return model_sampling_finish(ms);
 }
 
 nino_sampling *nino_sampling_distilled(nino_prediction prediction, bool zero_snr)
 {
-    nino_sampling *ms = create(NINO_SCHEDULE_DISTILLED, prediction, N_BETAS / SKIP_STEPS);
+    nino_sampling *ms =
+        model_sampling_create(NINO_SCHEDULE_DISTILLED, prediction, N_BETAS / SKIP_STEPS);
     if (!ms)
         return NULL;
     double sigma[N_BETAS];
@@ -88,12 +90,12 @@ nino_sampling *nino_sampling_distilled(nino_prediction prediction, bool zero_snr
         ms->sigmas[i] = (float) sigma[SKIP_STEPS * i + SKIP_STEPS - 1];
         ms->log_sigmas[i] = f_log(ms->sigmas[i]);
     }
-    return finish(ms);
+    return model_sampling_finish(ms);
 }
 
 nino_sampling *nino_sampling_flow(double shift, double multiplier)
 {
-    nino_sampling *ms = create(NINO_SCHEDULE_FLOW, NINO_PRED_FLOW, 1000);
+    nino_sampling *ms = model_sampling_create(NINO_SCHEDULE_FLOW, NINO_PRED_FLOW, 1000);
     if (!ms)
         return NULL;
     ms->shift = shift;
@@ -101,31 +103,31 @@ nino_sampling *nino_sampling_flow(double shift, double multiplier)
     for (int i = 0; i < ms->n; i++)
         ms->sigmas[i] =
             nino_sampling_sigma(ms, (float) (i + 1) / (float) ms->n * (float) multiplier);
-    return finish(ms);
+    return model_sampling_finish(ms);
 }
 
 nino_sampling *nino_sampling_flux(double mu)
 {
-    nino_sampling *ms = create(NINO_SCHEDULE_FLUX, NINO_PRED_FLOW, 10000);
+    nino_sampling *ms = model_sampling_create(NINO_SCHEDULE_FLUX, NINO_PRED_FLOW, 10000);
     if (!ms)
         return NULL;
     ms->shift = mu;
     for (int i = 0; i < ms->n; i++)
         ms->sigmas[i] = nino_sampling_sigma(ms, (float) (i + 1) / (float) ms->n);
-    return finish(ms);
+    return model_sampling_finish(ms);
 }
 
 nino_sampling *nino_sampling_continuous(nino_schedule_kind schedule, nino_prediction prediction,
                                         double sigma_min, double sigma_max, double sigma_data)
 {
-    nino_sampling *ms = create(schedule, prediction, 1000);
+    nino_sampling *ms = model_sampling_create(schedule, prediction, 1000);
     if (!ms)
         return NULL;
     ms->sigma_data = sigma_data;
     const float from = (float) log(sigma_min), to = (float) log(sigma_max);
     for (int i = 0; i < ms->n; i++)
         ms->sigmas[i] = f_exp(f_linspace(from, to, ms->n, i));
-    return finish(ms);
+    return model_sampling_finish(ms);
 }
 
 double nino_sampling_flux_mu(double max_shift, double base_shift, int width, int height)

@@ -15,14 +15,15 @@
 #include <string.h>
 
 // A tensor beside or below the network's, that only marks how it was trained.
-static const nino_tensor_info *mark(nino_weights *file, const char *prefix, const char *name)
+static const nino_tensor_info *diffusion_load_mark(nino_weights *file, const char *prefix,
+                                                   const char *name)
 {
     const nino_tensor_info *t = nino_weights_find(file, name);
     return t ? t : nino_weights_find(file, nino_name_of("%s%s", prefix, name).s);
 }
 
-static nino_status read_number(nino_weights *file, const nino_tensor_info *t, double *out,
-                               nino_error *err)
+static nino_status diffusion_load_read_number(nino_weights *file, const nino_tensor_info *t,
+                                              double *out, nino_error *err)
 {
     nino_array *a = nino_weights_read_f32(file, t, err);
     if (!a)
@@ -65,21 +66,23 @@ static nino_status sd2_is_v(nino_weights *file, const char *prefix, bool *is_v, 
 static nino_status sdxl_sampling(nino_weights *file, const char *prefix, nino_sampling **out,
                                  bool *playground, nino_error *err)
 {
-    const nino_tensor_info *top = mark(file, prefix, "edm_vpred.sigma_max");
-    const nino_tensor_info *low = mark(file, prefix, "edm_vpred.sigma_min");
-    *playground = mark(file, prefix, "edm_mean") && mark(file, prefix, "edm_std");
+    const nino_tensor_info *top = diffusion_load_mark(file, prefix, "edm_vpred.sigma_max");
+    const nino_tensor_info *low = diffusion_load_mark(file, prefix, "edm_vpred.sigma_min");
+    *playground = diffusion_load_mark(file, prefix, "edm_mean") &&
+                  diffusion_load_mark(file, prefix, "edm_std");
     if (*playground) {
         *out = nino_sampling_continuous(NINO_SCHEDULE_EDM, NINO_PRED_EDM, 0.002, 80, 0.5);
     } else if (top) {
         double sigma_max = 120, sigma_min = 0.002;
-        nino_status st = read_number(file, top, &sigma_max, err);
+        nino_status st = diffusion_load_read_number(file, top, &sigma_max, err);
         if (!st && low)
-            st = read_number(file, low, &sigma_min, err);
+            st = diffusion_load_read_number(file, low, &sigma_min, err);
         if (st)
             return st;
         *out = nino_sampling_continuous(NINO_SCHEDULE_EDM, NINO_PRED_V, sigma_min, sigma_max, 1);
-    } else if (mark(file, prefix, "v_pred")) {
-        *out = nino_sampling_discrete(NINO_PRED_V, mark(file, prefix, "ztsnr") != NULL);
+    } else if (diffusion_load_mark(file, prefix, "v_pred")) {
+        *out =
+            nino_sampling_discrete(NINO_PRED_V, diffusion_load_mark(file, prefix, "ztsnr") != NULL);
     } else {
         *out = nino_sampling_discrete(NINO_PRED_EPS, false);
     }
@@ -138,7 +141,7 @@ static nino_status load_wan(nino_weights *file, const char *prefix, nino_diffusi
     return NINO_OK;
 }
 
-static nino_status refuse(const nino_detected *d, const char *name, nino_error *err)
+static nino_status diffusion_load_refuse(const nino_detected *d, const char *name, nino_error *err)
 {
     if (d->diffusion[0])
         return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", name,
@@ -175,7 +178,7 @@ nino_status nino_diffusion_load_as(nino_weights *file, const char *name, nino_dt
         is_unet |= !strcmp(found.diffusion, unets[i]);
     const bool is_flux = !strcmp(found.diffusion, "flux");
     if (!is_unet && !is_flux && strcmp(found.diffusion, "wan") != 0)
-        return refuse(&found, name, err);
+        return diffusion_load_refuse(&found, name, err);
     nino_diffusion *d = calloc(1, sizeof(*d));
     if (!d)
         return nino_fail(err, NINO_ERR_NOMEM, name, "no memory for its layers");

@@ -10,14 +10,14 @@
 #define SINUSOID 256 // channels of a time step
 
 // ---- the condition vector --------------------------------------------------------------------
-static nino_tensor *run_mlp(nino_stream *s, const flux_mlp *m, nino_tensor *x)
+static nino_tensor *flux_run_mlp(nino_stream *s, const flux_mlp *m, nino_tensor *x)
 {
     x = nino_linear_op(s, x, &m->in);
     return nino_linear_op(s, x, &m->out);
 }
 
 // [n,256]: cosines, then sines of 1000 v at frequencies from 1 down to 1/10000
-static nino_tensor *sinusoid(nino_stream *s, const float *v, int64_t n, int64_t stride)
+static nino_tensor *flux_sinusoid(nino_stream *s, const float *v, int64_t n, int64_t stride)
 {
     enum { HALF = SINUSOID / 2 };
     nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(n, SINUSOID));
@@ -40,12 +40,13 @@ static nino_tensor *condition(nino_stream *s, const nino_diffusion *d, nino_forw
 {
     const flux *net = d->net;
     const int64_t n = nino_dim(f->x, 0);
-    nino_tensor *vec = run_mlp(s, &net->time, sinusoid(s, f->timestep, n, 1));
+    nino_tensor *vec = flux_run_mlp(s, &net->time, flux_sinusoid(s, f->timestep, n, 1));
     if (d->has_guidance && !isnan(f->guidance))
-        vec = nino_add(s, vec, run_mlp(s, &net->guidance, sinusoid(s, &f->guidance, n, 0)));
+        vec =
+            nino_add(s, vec, flux_run_mlp(s, &net->guidance, flux_sinusoid(s, &f->guidance, n, 0)));
     nino_tensor *y =
         f->y ? nino_ref(f->y) : nino_zeros(s, NINO_SHAPE(n, d->y_dim), nino_stream_act_type(s));
-    vec = nino_add(s, vec, run_mlp(s, &net->vector, y));
+    vec = nino_add(s, vec, flux_run_mlp(s, &net->vector, y));
     return nino_act_op(s, vec, NINO_ACT_SILU);
 }
 
@@ -59,8 +60,8 @@ static nino_tensor *normed(nino_stream *s, const flux *net, const flux_mod *m, n
 }
 
 // x + gate * branch
-static nino_tensor *gated(nino_stream *s, const flux_mod *m, nino_tensor *x, nino_tensor *branch,
-                          nino_tensor *vec)
+static nino_tensor *flux_gated(nino_stream *s, const flux_mod *m, nino_tensor *x,
+                               nino_tensor *branch, nino_tensor *vec)
 {
     return nino_gate_add(s, x, branch, nino_linear_op(s, nino_ref(vec), &m->gate));
 }
@@ -69,7 +70,7 @@ typedef struct qkv {
     nino_tensor *q, *k, *v;
 } qkv;
 
-static qkv project(nino_stream *s, const flux_qkv *w, nino_tensor *u)
+static qkv flux_project(nino_stream *s, const flux_qkv *w, nino_tensor *u)
 {
     qkv t = { .q = nino_linear_op(s, nino_ref(u), &w->q),
               .k = nino_linear_op(s, nino_ref(u), &w->k),
@@ -79,7 +80,7 @@ static qkv project(nino_stream *s, const flux_qkv *w, nino_tensor *u)
     return t;
 }
 
-static nino_tensor *attend(nino_stream *s, const flux *net, qkv t, nino_tensor *table)
+static nino_tensor *flux_attend(nino_stream *s, const flux *net, qkv t, nino_tensor *table)
 {
     t.q = nino_rope(s, t.q, nino_ref(table), net->heads);
     t.k = nino_rope(s, t.k, nino_ref(table), net->heads);
@@ -90,21 +91,21 @@ static nino_tensor *attend(nino_stream *s, const flux *net, qkv t, nino_tensor *
 static nino_tensor *finish_half(nino_stream *s, const flux *net, const flux_half *h, nino_tensor *x,
                                 nino_tensor *attn, nino_tensor *vec)
 {
-    x = gated(s, &h->mod1, x, nino_linear_op(s, attn, &h->proj), vec);
+    x = flux_gated(s, &h->mod1, x, nino_linear_op(s, attn, &h->proj), vec);
     nino_tensor *u = normed(s, net, &h->mod2, nino_ref(x), vec);
-    return gated(s, &h->mod2, x, run_mlp(s, &h->mlp, u), vec);
+    return flux_gated(s, &h->mod2, x, flux_run_mlp(s, &h->mlp, u), vec);
 }
 
 static void run_double(nino_stream *s, const flux *net, const flux_double *b, nino_tensor **img,
                        nino_tensor **txt, nino_tensor *vec, nino_tensor *table)
 {
     const int64_t n_txt = nino_dim(*txt, 1), n_img = nino_dim(*img, 1);
-    const qkv t = project(s, &b->txt.qkv, normed(s, net, &b->txt.mod1, nino_ref(*txt), vec));
-    const qkv i = project(s, &b->img.qkv, normed(s, net, &b->img.mod1, nino_ref(*img), vec));
+    const qkv t = flux_project(s, &b->txt.qkv, normed(s, net, &b->txt.mod1, nino_ref(*txt), vec));
+    const qkv i = flux_project(s, &b->img.qkv, normed(s, net, &b->img.mod1, nino_ref(*img), vec));
     const qkv both = { .q = nino_concat(s, t.q, i.q, 1),
                        .k = nino_concat(s, t.k, i.k, 1),
                        .v = nino_concat(s, t.v, i.v, 1) };
-    nino_tensor *attn = attend(s, net, both, table);
+    nino_tensor *attn = flux_attend(s, net, both, table);
     nino_tensor *of_txt = nino_slice(s, nino_ref(attn), 1, 0, n_txt);
     nino_tensor *of_img = nino_slice(s, attn, 1, n_txt, n_img);
     *txt = finish_half(s, net, &b->txt, *txt, of_txt, vec);
@@ -115,17 +116,17 @@ static nino_tensor *run_single(nino_stream *s, const flux *net, const flux_singl
                                nino_tensor *x, nino_tensor *vec, nino_tensor *table)
 {
     nino_tensor *u = normed(s, net, &b->mod, nino_ref(x), vec);
-    nino_tensor *attn = attend(s, net, project(s, &b->qkv, nino_ref(u)), table);
+    nino_tensor *attn = flux_attend(s, net, flux_project(s, &b->qkv, nino_ref(u)), table);
     nino_tensor *y = nino_linear_op(s, attn, &b->out_attn);
     nino_tensor *h = nino_linear_op(s, u, &b->mlp);
     y = nino_linear_add(s, h, &b->out_mlp, y);
-    return gated(s, &b->mod, x, y, vec);
+    return flux_gated(s, &b->mod, x, y, vec);
 }
 
 // ---- pictures and tokens ---------------------------------------------------------------------
 // [B,h,w,C] -> [B,tokens,4C]: squares of 2 x 2 cells, feature c*4 + y*2 + x. Odd sizes are padded
 // with the first row or column.
-static nino_tensor *to_tokens(nino_stream *s, nino_tensor *x)
+static nino_tensor *flux_to_tokens(nino_stream *s, nino_tensor *x)
 {
     if (nino_dim(x, 1) % 2)
         x = nino_concat(s, x, nino_slice(s, nino_ref(x), 1, 0, 1), 1);
@@ -148,7 +149,7 @@ static nino_tensor *to_picture(nino_stream *s, nino_tensor *x, int64_t height, i
     return nino_slice(s, nino_slice(s, x, 1, 0, height), 2, 0, width);
 }
 
-static void add_picture(flux_rope *r, const nino_tensor *x)
+static void flux_add_picture(flux_rope *r, const nino_tensor *x)
 {
     r->h[r->n] = nino_dim(x, 1);
     r->w[r->n] = nino_dim(x, 2);
@@ -164,17 +165,17 @@ static nino_tensor *read_pictures(nino_stream *s, const nino_diffusion *d, nino_
         nino_stream_fail(s, NINO_ERR_UNSUPPORTED, d->name, "more than %d reference latents",
                          NINO_FLUX_REFS);
     r->method = f->ref_method;
-    add_picture(r, f->x);
-    nino_tensor *img = to_tokens(s, f->concat ? nino_concat(s, f->x, f->concat, 3) : f->x);
+    flux_add_picture(r, f->x);
+    nino_tensor *img = flux_to_tokens(s, f->concat ? nino_concat(s, f->x, f->concat, 3) : f->x);
     for (int i = 0; i < f->n_refs; i++) {
         if (i < NINO_FLUX_REFS)
-            add_picture(r, f->refs[i]);
-        img = nino_concat(s, img, to_tokens(s, f->refs[i]), 1);
+            flux_add_picture(r, f->refs[i]);
+        img = nino_concat(s, img, flux_to_tokens(s, f->refs[i]), 1);
     }
     return nino_linear_op(s, img, &net->img_in);
 }
 
-static nino_tensor *upload_table(nino_stream *s, flux *net, const flux_rope *r)
+static nino_tensor *flux_upload_table(nino_stream *s, flux *net, const flux_rope *r)
 {
     nino_array *a = flux_rope_table(net, r);
     nino_tensor *t = a ? nino_upload(s, a, NINO_F32)
@@ -183,8 +184,8 @@ static nino_tensor *upload_table(nino_stream *s, flux *net, const flux_rope *r)
     return t;
 }
 
-static nino_tensor *run_blocks(nino_stream *s, const flux *net, nino_tensor *img, nino_tensor *txt,
-                               nino_tensor *vec, nino_tensor *table)
+static nino_tensor *flux_run_blocks(nino_stream *s, const flux *net, nino_tensor *img,
+                                    nino_tensor *txt, nino_tensor *vec, nino_tensor *table)
 {
     char stage[32];
     for (int i = 0; i < net->n_doubles; i++) {
@@ -213,9 +214,9 @@ nino_tensor *flux_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
     nino_tensor *vec = condition(s, d, f);
     nino_tensor *img = read_pictures(s, d, f, &r);
     nino_tensor *txt = nino_linear_op(s, f->context, &net->txt_in);
-    nino_tensor *table = upload_table(s, net, &r);
+    nino_tensor *table = flux_upload_table(s, net, &r);
     nino_scope_end(s);
-    nino_tensor *x = run_blocks(s, net, img, txt, vec, table);
+    nino_tensor *x = flux_run_blocks(s, net, img, txt, vec, table);
     nino_scope_begin(s, NINO_EV_STAGE, "flux.out", 0, 0);
     x = nino_slice(s, x, 1, r.text, ((height + 1) / 2) * ((width + 1) / 2)); // the image alone
     x = normed(s, net, &net->final_mod, x, vec);

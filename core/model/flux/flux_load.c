@@ -126,7 +126,7 @@ static void load_single(flux_loader *f, const char *base, flux_single *out)
     out->out_mlp.b = NULL; // the same bias as the other's: only one is added
 }
 
-static void load_blocks(flux_loader *f)
+static void flux_load_load_blocks(flux_loader *f)
 {
     flux *net = f->net;
     const char *doubles = f->is_diffusers ? "transformer_blocks." : "double_blocks.";
@@ -145,7 +145,8 @@ static void load_blocks(flux_loader *f)
         load_single(f, nino_name_of("%s%d.", singles, i).s, &net->singles[i]);
 }
 
-static void load_mlp(flux_loader *f, const char *bfl, const char *diffusers, flux_mlp *out)
+static void flux_load_load_mlp(flux_loader *f, const char *bfl, const char *diffusers,
+                               flux_mlp *out)
 {
     const nino_name d = nino_name_of("time_text_embed.%s_embedder.linear_", diffusers);
     const int64_t h = f->net->hidden;
@@ -157,7 +158,7 @@ static void load_mlp(flux_loader *f, const char *bfl, const char *diffusers, flu
 }
 
 // Width, and how it divides into heads.
-static void load_sizes(flux_loader *f)
+static void flux_load_load_sizes(flux_loader *f)
 {
     nino_loader *l = &f->l;
     flux *net = f->net;
@@ -184,7 +185,7 @@ static void load_sizes(flux_loader *f)
     net->norm = (nino_norm){ .eps = NORM_EPS };
 }
 
-static void load_ends(flux_loader *f, nino_diffusion *d)
+static void flux_load_load_ends(flux_loader *f, nino_diffusion *d)
 {
     nino_loader *l = &f->l;
     flux *net = f->net;
@@ -193,10 +194,10 @@ static void load_ends(flux_loader *f, nino_diffusion *d)
                                            : "guidance_in.in_layer.weight";
     d->has_guidance = nino_load_has(l, "%s", guidance);
     load_whole(f, "", "txt_in", "context_embedder", -1, h, &net->txt_in);
-    load_mlp(f, "time_in", "timestep", &net->time);
-    load_mlp(f, "vector_in", "text", &net->vector);
+    flux_load_load_mlp(f, "time_in", "timestep", &net->time);
+    flux_load_load_mlp(f, "vector_in", "text", &net->vector);
     if (d->has_guidance)
-        load_mlp(f, "guidance_in", "guidance", &net->guidance);
+        flux_load_load_mlp(f, "guidance_in", "guidance", &net->guidance);
     // diffusers has the scale first
     const char *bfl = "final_layer.adaLN_modulation.1", *diffusers = "norm_out.linear";
     expect_total(f, "", bfl, diffusers, 2 * h);
@@ -234,10 +235,10 @@ nino_status nino_flux_load(nino_weights *file, const char *prefix, nino_diffusio
     d->forward = flux_forward;
     d->destroy = flux_destroy;
     f.is_diffusers = nino_load_has(&f.l, "x_embedder.weight");
-    load_sizes(&f);
+    flux_load_load_sizes(&f);
     if (!f.l.st)
-        load_ends(&f, d);
+        flux_load_load_ends(&f, d);
     if (!f.l.st)
-        load_blocks(&f);
+        flux_load_load_blocks(&f);
     return f.l.st;
 }

@@ -11,7 +11,7 @@
 static int64_t tokens_of(int64_t cells) { return (cells + 1) / 2; }
 
 // Channels of axis 0 (which picture), 1 (row) and 2 (column): 16, 56, 56 of 128.
-static void split(int depth, int axis[3])
+static void flux_rope_split(int depth, int axis[3])
 {
     axis[0] = depth / 8;
     axis[1] = axis[2] = (depth - axis[0]) / 2;
@@ -66,7 +66,7 @@ static float *put_uxo(float *to, const int axis[3], const flux_rope *r)
     return to;
 }
 
-static nino_array *make(int depth, const flux_rope *r)
+static nino_array *flux_rope_make(int depth, const flux_rope *r)
 {
     static const double origin[3];
     int axis[3];
@@ -76,7 +76,7 @@ static nino_array *make(int depth, const flux_rope *r)
     nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(tokens, depth));
     if (!a)
         return NULL;
-    split(depth, axis);
+    flux_rope_split(depth, axis);
     float *to = nino_array_f32(a);
     for (int64_t i = 0; i < r->text; i++)
         to = put_token(to, axis, origin);
@@ -96,7 +96,7 @@ nino_array *flux_rope_table(flux *net, const flux_rope *r)
     pthread_mutex_lock(&net->lock);
     if (!net->table || memcmp(&net->table_of, r, sizeof(*r)) != 0) {
         nino_array_unref(&net->table);
-        net->table = make(net->depth, r);
+        net->table = flux_rope_make(net->depth, r);
         net->table_of = *r;
     }
     nino_array *a = net->table ? nino_array_ref(net->table) : NULL;

@@ -8,7 +8,7 @@
 #include "core/base/arena.h"
 #include "core/base/error.h"
 
-static int by_name(const void *a, const void *b)
+static int lora_file_by_name(const void *a, const void *b)
 {
     const lora_layer *x = a, *y = b;
     const size_t n = x->name_len < y->name_len ? x->name_len : y->name_len;
@@ -17,7 +17,7 @@ static int by_name(const void *a, const void *b)
 }
 
 // One layer a tensor at first; those of one name become one.
-static nino_status gather(nino_lora *l, nino_error *err)
+static nino_status lora_file_gather(nino_lora *l, nino_error *err)
 {
     const int n = nino_weights_count(l->file);
     int k = 0, layers = 0;
@@ -34,9 +34,9 @@ static nino_status gather(nino_lora *l, nino_error *err)
         l->layer[k++].t[role] = t;
     }
     if (k)
-        qsort(l->layer, (size_t) k, sizeof(l->layer[0]), by_name);
+        qsort(l->layer, (size_t) k, sizeof(l->layer[0]), lora_file_by_name);
     for (int i = 0; i < k; i++) {
-        if (layers && !by_name(&l->layer[layers - 1], &l->layer[i]))
+        if (layers && !lora_file_by_name(&l->layer[layers - 1], &l->layer[i]))
             for (int r = 0; r < LORA_ROLES; r++) {
                 const nino_tensor_info **to = &l->layer[layers - 1].t[r];
                 *to = *to ? *to : l->layer[i].t[r];
@@ -57,7 +57,7 @@ nino_status nino_lora_open(nino_weights *file, const char *name, nino_lora **out
     l->refs = 1;
     l->file = nino_weights_ref(file);
     snprintf(l->name, sizeof(l->name), "%s", name ? name : nino_weights_path(file));
-    const nino_status st = gather(l, err);
+    const nino_status st = lora_file_gather(l, err);
     if (st)
         nino_lora_unref(&l);
     *out = l;

@@ -28,13 +28,16 @@ lora_kind lora_kind_of(const lora_layer *l)
 
 // ---- sizes -----------------------------------------------------------------------------------
 
-static int64_t count(const nino_tensor_info *t)
+static int64_t lora_math_count(const nino_tensor_info *t)
 {
     const nino_shape s = nino_shape_make(t->rank, t->dim);
     return nino_shape_count(&s);
 }
 
-static int64_t row_of(const nino_tensor_info *t) { return count(t) / t->dim[0]; }
+static int64_t lora_math_row_of(const nino_tensor_info *t)
+{
+    return lora_math_count(t) / t->dim[0];
+}
 
 // B A, or C(B, A) with a core [r,r,k...]: rows and columns.
 static bool size_low_rank(const nino_tensor_info *up, const nino_tensor_info *down,
@@ -43,11 +46,11 @@ static bool size_low_rank(const nino_tensor_info *up, const nino_tensor_info *do
     if (!up || !down || up->rank < 2 || down->rank < 2)
         return false;
     *rows = up->dim[0];
-    *cols = row_of(down);
+    *cols = lora_math_row_of(down);
     if (!mid)
-        return row_of(up) == down->dim[0];
-    *cols *= mid->rank > 2 ? row_of(mid) / mid->dim[1] : 1;
-    return mid->rank >= 2 && row_of(up) == mid->dim[0] && mid->dim[1] == down->dim[0];
+        return lora_math_row_of(up) == down->dim[0];
+    *cols *= mid->rank > 2 ? lora_math_row_of(mid) / mid->dim[1] : 1;
+    return mid->rank >= 2 && lora_math_row_of(up) == mid->dim[0] && mid->dim[1] == down->dim[0];
 }
 
 // With a core, LyCORIS has the first factor the other way round: [r,out].
@@ -60,7 +63,7 @@ static bool size_factors(const nino_tensor_info *a, const nino_tensor_info *b,
     *cols = b->dim[1];
     if (!core)
         return a->dim[1] == b->dim[0];
-    *cols *= core->rank > 2 ? row_of(core) / core->dim[1] : 1;
+    *cols *= core->rank > 2 ? lora_math_row_of(core) / core->dim[1] : 1;
     return core->rank >= 2 && a->dim[0] == core->dim[0] && core->dim[1] == b->dim[0];
 }
 
@@ -75,7 +78,7 @@ static bool size_kron(const lora_layer *l, int64_t *rows, int64_t *cols)
            : !size_factors(l->t[LORA_KRON_W2A], l->t[LORA_KRON_W2B], l->t[LORA_KRON_T2], &n2, &c2))
         return false;
     *rows = (w1 ? w1->dim[0] : n1) * (w2 ? w2->dim[0] : n2);
-    *cols = (w1 ? w1->dim[1] : c1) * (w2 ? row_of(w2) : c2);
+    *cols = (w1 ? w1->dim[1] : c1) * (w2 ? lora_math_row_of(w2) : c2);
     return true;
 }
 
@@ -146,7 +149,7 @@ bool lora_size_of(const lora_layer *l, lora_kind kind, int64_t *rows, int64_t *c
         if (d->rank < 1)
             return false;
         *rows = d->dim[0];
-        *cols = row_of(d);
+        *cols = lora_math_row_of(d);
         return true;
     }
     case LORA_KIND_GLORA: return size_generalised(l, rows, cols);
@@ -172,7 +175,7 @@ nino_status lora_scale_of(const nino_weights *file, const lora_layer *l, lora_ki
 {
     const nino_tensor_info *rank = rank_tensor(l, kind), *alpha = l->t[LORA_ALPHA];
     *scale = 1;
-    if (!rank || !alpha || count(alpha) != 1)
+    if (!rank || !alpha || lora_math_count(alpha) != 1)
         return NINO_OK;
     nino_array *a = nino_weights_read_f32(file, alpha, err);
     if (!a)
@@ -245,7 +248,7 @@ typedef struct reader { // does nothing after the first failure
     nino_error *err;
 } reader;
 
-static nino_array *read_all(reader *r, const nino_tensor_info *t)
+static nino_array *lora_math_read_all(reader *r, const nino_tensor_info *t)
 {
     if (r->st)
         return NULL;
@@ -255,7 +258,7 @@ static nino_array *read_all(reader *r, const nino_tensor_info *t)
     return a;
 }
 
-static nino_array *make(reader *r, int64_t n, int64_t m)
+static nino_array *lora_math_make(reader *r, int64_t n, int64_t m)
 {
     if (r->st)
         return NULL;
@@ -267,7 +270,7 @@ static nino_array *make(reader *r, int64_t n, int64_t m)
 
 static nino_array *read_some(reader *r, const nino_tensor_info *t, int64_t first, int64_t n)
 {
-    nino_array *a = make(r, n, row_of(t));
+    nino_array *a = lora_math_make(r, n, lora_math_row_of(t));
     if (a)
         r->st = nino_weights_read_rows_f32(r->file, t, first, n, nino_array_f32(a), r->err);
     return a;
@@ -280,7 +283,7 @@ static nino_array *contract(reader *r, const nino_array *core, const nino_array 
         return NULL;
     const int64_t ni = core->shape.dim[0], nj = core->shape.dim[1], nc = b->shape.dim[1];
     const int64_t nk = nino_shape_count(&core->shape) / (ni * nj);
-    nino_array *out = make(r, ni, nc * nk);
+    nino_array *out = lora_math_make(r, ni, nc * nk);
     for (int64_t i = 0; out && i < ni; i++)
         for (int64_t j = 0; j < nj; j++)
             for (int64_t c = 0; c < nc; c++) {
@@ -296,12 +299,12 @@ static nino_array *contract(reader *r, const nino_array *core, const nino_array 
 // A as a matrix [r,cols], through the core where there is one.
 static nino_array *read_down(reader *r, const nino_tensor_info *down, const nino_tensor_info *core)
 {
-    nino_array *a = read_all(r, down);
+    nino_array *a = lora_math_read_all(r, down);
     if (r->st || !core)
         return a;
-    nino_array *c = read_all(r, core), *flat = NULL;
+    nino_array *c = lora_math_read_all(r, core), *flat = NULL;
     if (!r->st) // [n,in,1,1] is a matrix as it lies
-        a->shape = NINO_SHAPE(down->dim[0], row_of(down));
+        a->shape = NINO_SHAPE(down->dim[0], lora_math_row_of(down));
     flat = contract(r, c, a);
     nino_array_unref(&a);
     nino_array_unref(&c);
@@ -314,7 +317,7 @@ static nino_array *read_up(reader *r, const nino_tensor_info *up, bool is_turned
 {
     if (!is_turned)
         return read_some(r, up, first, n);
-    nino_array *all = read_all(r, up), *out = make(r, n, up->dim[0]);
+    nino_array *all = lora_math_read_all(r, up), *out = lora_math_make(r, n, up->dim[0]);
     for (int64_t i = 0; !r->st && i < n; i++)
         for (int64_t k = 0; k < up->dim[0]; k++)
             nino_array_f32(out)[i * up->dim[0] + k] =
@@ -342,7 +345,7 @@ static void hadamard(reader *r, const lora_layer *l, int64_t first, int64_t n, i
                      float *out)
 {
     const nino_tensor_info *const *t = l->t;
-    nino_array *other = make(r, n, cols);
+    nino_array *other = lora_math_make(r, n, cols);
     if (!r->st)
         product(r, t[LORA_HADA_W1A], t[LORA_HADA_T1], t[LORA_HADA_W1B], t[LORA_HADA_T1], first, n,
                 cols, out);
@@ -360,13 +363,13 @@ static nino_array *kron_factor(reader *r, const nino_tensor_info *whole, const n
 {
     int64_t rows = 0, cols = 0;
     if (whole) {
-        nino_array *w = read_all(r, whole);
+        nino_array *w = lora_math_read_all(r, whole);
         if (w)
-            w->shape = NINO_SHAPE(whole->dim[0], row_of(whole));
+            w->shape = NINO_SHAPE(whole->dim[0], lora_math_row_of(whole));
         return w;
     }
     size_factors(a, b, core, &rows, &cols);
-    nino_array *w = make(r, rows, cols);
+    nino_array *w = lora_math_make(r, rows, cols);
     if (!r->st)
         product(r, a, core, b, core, 0, rows, cols, nino_array_f32(w));
     return w;

@@ -13,7 +13,7 @@
 
 // ---- the view --------------------------------------------------------------------------------
 
-static bool covers(void *priv, const char *name)
+static bool lora_apply_covers(void *priv, const char *name)
 {
     const lora_patches *c = priv;
     const nino_tensor_info *t = nino_weights_find(c->base, name);
@@ -21,13 +21,13 @@ static bool covers(void *priv, const char *name)
     return t && p < c->p + c->n && p->target == t;
 }
 
-static nino_status apply(void *priv, const nino_tensor_info *t, int64_t row0, int64_t rows,
-                         float *values, nino_error *err)
+static nino_status lora_apply_apply(void *priv, const nino_tensor_info *t, int64_t row0,
+                                    int64_t rows, float *values, nino_error *err)
 {
     return lora_patches_apply(priv, t, NULL, row0, rows, lora_width(priv, t), values, err);
 }
 
-static void enlarge(void *priv, const char *name, int64_t dim[2])
+static void lora_apply_enlarge(void *priv, const char *name, int64_t dim[2])
 {
     const lora_patches *c = priv;
     const nino_tensor_info *t = nino_weights_find(c->base, name);
@@ -36,7 +36,7 @@ static void enlarge(void *priv, const char *name, int64_t dim[2])
         dim[0] = p->row0 + p->rows > dim[0] ? p->row0 + p->rows : dim[0];
 }
 
-static void destroy(void *priv)
+static void lora_apply_destroy(void *priv)
 {
     lora_patches *c = priv;
     for (int i = 0; i < c->n; i++)
@@ -93,14 +93,14 @@ static int by_target(const void *a, const void *b)
 }
 
 // A view of c's file; takes c. NULL: failed.
-static nino_weights *make_view(lora_patches *c, nino_error *err)
+static nino_weights *lora_apply_make_view(lora_patches *c, nino_error *err)
 {
     const nino_weights_change change = { .priv = c,
                                          .identity = stack_identity(c->stack),
-                                         .covers = covers,
-                                         .apply = apply,
-                                         .destroy = destroy,
-                                         .enlarge = enlarge };
+                                         .covers = lora_apply_covers,
+                                         .apply = lora_apply_apply,
+                                         .destroy = lora_apply_destroy,
+                                         .enlarge = lora_apply_enlarge };
     for (int i = 0; i < c->n; i++)
         c->p[i].order = i;
     if (c->n)
@@ -134,8 +134,8 @@ static void use_layer(const matcher *m, const lora_layer *l, bool is_bias)
             use(m, l->t[r]);
 }
 
-static void misfit(const matcher *m, const lora_layer *l, const lora_place *p, int64_t rows,
-                   int64_t cols)
+static void lora_apply_misfit(const matcher *m, const lora_layer *l, const lora_place *p,
+                              int64_t rows, int64_t cols)
 {
     nino_lora_report *r = m->report;
     if (!r || r->n_misfits++ >= 2)
@@ -147,7 +147,7 @@ static void misfit(const matcher *m, const lora_layer *l, const lora_place *p, i
              (long long) (p->tensor->rank > 1 ? p->tensor->dim[1] : 1));
 }
 
-static int64_t cols_of(const nino_tensor_info *t)
+static int64_t lora_apply_cols_of(const nino_tensor_info *t)
 {
     const nino_shape s = nino_shape_make(t->rank, t->dim);
     return nino_shape_count(&s) / t->dim[0];
@@ -185,10 +185,10 @@ static nino_status put_patch(matcher *m, const lora_layer *l, lora_patch p)
     return is_bias ? NINO_OK : lora_scale_of(to->from, l, p.kind, &to->scale, m->err);
 }
 
-static nino_status add_weight(matcher *m, const lora_layer *l, const lora_place *p)
+static nino_status lora_apply_add_weight(matcher *m, const lora_layer *l, const lora_place *p)
 {
     const lora_kind kind = lora_kind_of(l);
-    int64_t cols = cols_of(p->tensor), rows, width;
+    int64_t cols = lora_apply_cols_of(p->tensor), rows, width;
     if (kind == LORA_KIND_NONE)
         return NINO_OK;
     const bool has_size = lora_size_of(l, kind, &rows, &width);
@@ -196,7 +196,7 @@ static nino_status add_weight(matcher *m, const lora_layer *l, const lora_place 
     if (enlarges)
         cols = width;
     if (!has_size || p->from + p->rows > rows || (width ? width != cols : p->rows != rows)) {
-        misfit(m, l, p, rows, width);
+        lora_apply_misfit(m, l, p, rows, width);
         return NINO_OK;
     }
     return put_patch(m, l,
@@ -210,7 +210,7 @@ static nino_status add_weight(matcher *m, const lora_layer *l, const lora_place 
 
 // The bias beside a weight: the same rows of the tensor that is called "bias" where it ends in
 // "weight".
-static nino_status add_bias(matcher *m, const lora_layer *l, const lora_place *p)
+static nino_status lora_apply_add_bias(matcher *m, const lora_layer *l, const lora_place *p)
 {
     static const char weight[] = "weight";
     const nino_tensor_info *d = l->t[LORA_DIFF_B];
@@ -220,8 +220,8 @@ static nino_status add_bias(matcher *m, const lora_layer *l, const lora_place *p
         return NINO_OK;
     snprintf(name, sizeof(name), "%.*sbias", (int) (n - k), p->tensor->name);
     const nino_tensor_info *t = nino_weights_find(p->file, name);
-    if (!t || t->rank != 1 || d->rank < 1 || cols_of(d) != 1 || p->from + p->rows > d->dim[0] ||
-        p->row0 + p->rows > t->dim[0])
+    if (!t || t->rank != 1 || d->rank < 1 || lora_apply_cols_of(d) != 1 ||
+        p->from + p->rows > d->dim[0] || p->row0 + p->rows > t->dim[0])
         return NINO_OK;
     return put_patch(m, l,
                      (lora_patch){ .target = t,
@@ -232,7 +232,7 @@ static nino_status add_bias(matcher *m, const lora_layer *l, const lora_place *p
                                    .first = p->from });
 }
 
-static nino_status match(matcher *m)
+static nino_status lora_apply_match(matcher *m)
 {
     nino_status st = NINO_OK;
     for (int i = 0; i < m->lora->n_layers && !st; i++) {
@@ -242,9 +242,9 @@ static nino_status match(matcher *m)
         for (int k = 0; k < n && !st; k++) {
             if (m->file && p[k].file != m->file)
                 continue;
-            st = add_weight(m, l, &p[k]);
+            st = lora_apply_add_weight(m, l, &p[k]);
             if (!st)
-                st = add_bias(m, l, &p[k]);
+                st = lora_apply_add_bias(m, l, &p[k]);
         }
     }
     return st;
@@ -282,17 +282,17 @@ nino_status lora_view(nino_weights *file, const lora_map *map, nino_lora_stack *
                       .strength = s->e[i].strength,
                       .to = c,
                       .err = err };
-        st = match(&m);
+        st = lora_apply_match(&m);
     }
     *out = NULL;
     if (!st && c->n) {
-        *out = make_view(c, err);
+        *out = lora_apply_make_view(c, err);
         return *out ? NINO_OK : NINO_ERR_NOMEM;
     }
     if (!st)
         *out = nino_weights_ref(file);
     if (c)
-        destroy(c);
+        lora_apply_destroy(c);
     return st;
 }
 
@@ -330,7 +330,7 @@ nino_status nino_model_with_lora(nino_model *m, nino_lora *l, double strength, n
     nino_status st = lora_map_diffusion(&map, m->net, err);
     matcher count = { .map = &map, .lora = l, .report = r, .err = err };
     if (!st)
-        st = match(&count);
+        st = lora_apply_match(&count);
     if (!st && (strength == 0 || !count.n))
         *out = nino_model_ref(m);
     if (st || *out)
@@ -382,7 +382,7 @@ nino_status nino_clip_with_lora(nino_clip *c, nino_lora *l, double strength, nin
     nino_status st = lora_map_clip(&map, c, err);
     matcher count = { .map = &map, .lora = l, .report = r, .err = err };
     if (!st)
-        st = match(&count);
+        st = lora_apply_match(&count);
     if (!st && (strength == 0 || !count.n))
         *out = nino_clip_ref(c);
     if (st || *out)

@@ -92,8 +92,8 @@ static bool find_tensor(const flux_map *f, const char *stem, nino_name *out)
     return nino_weights_find(f->file, out->s) != NULL;
 }
 
-static void add_pairs(const flux_map *f, const char *bfl_base, const char *diffusers_base,
-                      const pair *list, size_t n)
+static void lora_flux_add_pairs(const flux_map *f, const char *bfl_base, const char *diffusers_base,
+                                const pair *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const pair *p = &list[i];
@@ -131,13 +131,13 @@ void lora_map_flux(lora_map *m, const nino_weights *file, const char *prefix)
                             f.is_diffusers ? "single_transformer_blocks." : "single_blocks." };
     const int n_doubles = nino_load_count(&l, stem[0]), n_singles = nino_load_count(&l, stem[1]);
     for (int i = 0; i < n_doubles; i++)
-        add_pairs(&f, nino_name_of("double_blocks.%d.", i).s,
-                  nino_name_of("transformer_blocks.%d.", i).s, doubles,
-                  sizeof(doubles) / sizeof(doubles[0]));
+        lora_flux_add_pairs(&f, nino_name_of("double_blocks.%d.", i).s,
+                            nino_name_of("transformer_blocks.%d.", i).s, doubles,
+                            sizeof(doubles) / sizeof(doubles[0]));
     for (int i = 0; i < n_singles; i++)
-        add_pairs(&f, nino_name_of("single_blocks.%d.", i).s,
-                  nino_name_of("single_transformer_blocks.%d.", i).s, singles,
-                  sizeof(singles) / sizeof(singles[0]));
-    add_pairs(&f, "", "", ends, sizeof(ends) / sizeof(ends[0]));
+        lora_flux_add_pairs(&f, nino_name_of("single_blocks.%d.", i).s,
+                            nino_name_of("single_transformer_blocks.%d.", i).s, singles,
+                            sizeof(singles) / sizeof(singles[0]));
+    lora_flux_add_pairs(&f, "", "", ends, sizeof(ends) / sizeof(ends[0]));
     add_aliases(&f, n_doubles > n_singles ? n_doubles : n_singles);
 }

@@ -9,7 +9,7 @@
 #include "core/base/arena.h"
 #include "core/base/error.h"
 
-static bool make_room(lora_map *m)
+static bool lora_map_make_room(lora_map *m)
 {
     if (!m->arena && !(m->arena = nino_arena_create()))
         return false;
@@ -24,9 +24,9 @@ static bool make_room(lora_map *m)
     return true;
 }
 
-static void add_key(lora_map *m, const char *key, lora_place p)
+static void lora_map_add_key(lora_map *m, const char *key, lora_place p)
 {
-    p.key = make_room(m) ? nino_arena_strdup(m->arena, key) : NULL;
+    p.key = lora_map_make_room(m) ? nino_arena_strdup(m->arena, key) : NULL;
     if (!p.key) {
         m->is_failed = true;
         return;
@@ -52,11 +52,11 @@ void lora_map_add(lora_map *m, const nino_weights *file, const char *tensor, con
                            .from = from };
     if (p.rows < 1 || p.rows > t->dim[0] - row0)
         return;
-    add_key(m, key, p);
+    lora_map_add_key(m, key, p);
     const size_t n = strlen(key), k = strlen(list);
     if (n > k && !strcmp(key + n - k, list)) {
         key[n - 2] = 0;
-        add_key(m, key, p);
+        lora_map_add_key(m, key, p);
     }
 }
 
@@ -71,7 +71,7 @@ void lora_map_alias(lora_map *m, const char *from, const char *to, int64_t rows)
             continue;
         if (rows > 0 && p.rows > rows - p.from)
             p.rows = rows - p.from;
-        add_key(m, other, p);
+        lora_map_add_key(m, other, p);
     }
 }
 
@@ -87,14 +87,14 @@ size_t lora_map_stem(const char *name)
     return 0;
 }
 
-static int by_key(const void *a, const void *b)
+static int lora_map_by_key(const void *a, const void *b)
 {
     const lora_place *x = a, *y = b;
     const int c = strcmp(x->key, y->key);
     return c ? c : (x->order > y->order) - (x->order < y->order);
 }
 
-static bool is_same(const lora_place *a, const lora_place *b)
+static bool is_lora_map_same(const lora_place *a, const lora_place *b)
 {
     return !strcmp(a->key, b->key) && a->tensor == b->tensor && a->row0 == b->row0 &&
            a->from == b->from;
@@ -107,9 +107,9 @@ nino_status lora_map_finish(lora_map *m, const char *where, nino_error *err)
     if (m->is_failed)
         return nino_fail(err, NINO_ERR_NOMEM, where, "no memory for the names of its layers");
     if (m->n)
-        qsort(m->place, (size_t) m->n, sizeof(m->place[0]), by_key);
+        qsort(m->place, (size_t) m->n, sizeof(m->place[0]), lora_map_by_key);
     for (int i = 0; i < m->n; i++)
-        if (!n || !is_same(&m->place[n - 1], &m->place[i]))
+        if (!n || !is_lora_map_same(&m->place[n - 1], &m->place[i]))
             m->place[n++] = m->place[i];
     m->n = n;
     return NINO_OK;
@@ -146,24 +146,24 @@ typedef struct words {
     int n;
 } words;
 
-static void add_word(words *w, const char *word) { w->list[w->n++] = word; }
+static void lora_map_add_word(words *w, const char *word) { w->list[w->n++] = word; }
 
 static void clip_words(words *w, const nino_clip *c, nino_encoder_id id)
 {
     const bool has_l = c->enc[NINO_ENC_CLIP_L] != NULL;
     if (id == NINO_ENC_CLIP_G && has_l) {
-        add_word(w, "lora_te2_");
-        add_word(w, "text_encoder_2.");
+        lora_map_add_word(w, "lora_te2_");
+        lora_map_add_word(w, "text_encoder_2.");
     } else {
-        add_word(w, "lora_te_");
-        add_word(w, "lora_te1_");
-        add_word(w, "text_encoder.");
+        lora_map_add_word(w, "lora_te_");
+        lora_map_add_word(w, "lora_te1_");
+        lora_map_add_word(w, "text_encoder.");
     }
     if (id == NINO_ENC_CLIP_G)
-        add_word(w, "lora_prior_te_");
-    add_word(w, id == NINO_ENC_CLIP_L   ? "text_encoders.clip_l.transformer."
-                : id == NINO_ENC_CLIP_G ? "text_encoders.clip_g.transformer."
-                                        : "text_encoders.clip_h.transformer.");
+        lora_map_add_word(w, "lora_prior_te_");
+    lora_map_add_word(w, id == NINO_ENC_CLIP_L   ? "text_encoders.clip_l.transformer."
+                         : id == NINO_ENC_CLIP_G ? "text_encoders.clip_g.transformer."
+                                                 : "text_encoders.clip_h.transformer.");
 }
 
 // T5 comes after the CLIPs; behind one CLIP it is counted as the second or, as in SD3, the third.
@@ -171,19 +171,19 @@ static void t5_words(words *w, const nino_clip *c, nino_encoder_id id)
 {
     const int before = (c->enc[NINO_ENC_CLIP_L] != NULL) + (c->enc[NINO_ENC_CLIP_G] != NULL);
     if (!before) {
-        add_word(w, "lora_te1_");
-        add_word(w, "text_encoder.");
+        lora_map_add_word(w, "lora_te1_");
+        lora_map_add_word(w, "text_encoder.");
     }
     if (before == 1) {
-        add_word(w, "lora_te2_");
-        add_word(w, "text_encoder_2.");
+        lora_map_add_word(w, "lora_te2_");
+        lora_map_add_word(w, "text_encoder_2.");
     }
     if (before) {
-        add_word(w, "lora_te3_");
-        add_word(w, "text_encoder_3.");
+        lora_map_add_word(w, "lora_te3_");
+        lora_map_add_word(w, "text_encoder_3.");
     }
-    add_word(w, id == NINO_ENC_T5 ? "text_encoders.t5xxl.transformer."
-                                  : "text_encoders.umt5xxl.transformer.");
+    lora_map_add_word(w, id == NINO_ENC_T5 ? "text_encoders.t5xxl.transformer."
+                                           : "text_encoders.umt5xxl.transformer.");
 }
 
 static void add_words(lora_map *m, const words *w, const nino_weights *file, const char *tensor,

@@ -12,7 +12,7 @@
 
 #define ROOM (1 << 18) // values of a weight at a time
 
-static float *make(const lora_patch *p, int64_t n, nino_error *err)
+static float *lora_patch_make(const lora_patch *p, int64_t n, nino_error *err)
 {
     float *v = calloc((size_t) n, sizeof(*v));
     if (!v)
@@ -45,7 +45,7 @@ static nino_status column_norms(lora_patches *c, const lora_patch *p, float *nor
 {
     const int64_t taps = taps_of(p), step = p->cols < ROOM ? ROOM / p->cols : 1;
     const int64_t some = step < p->rows ? step : p->rows, n = p->cols / taps;
-    float *w = make(p, 2 * some * p->cols, err), *delta = w ? w + some * p->cols : NULL;
+    float *w = lora_patch_make(p, 2 * some * p->cols, err), *delta = w ? w + some * p->cols : NULL;
     double *sum = calloc((size_t) n, sizeof(*sum));
     nino_status st =
         w && sum ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, p->target->name, "out of memory");
@@ -69,7 +69,7 @@ static nino_status get_norms(lora_patches *c, lora_patch *p, nino_error *err)
     nino_status st = NINO_OK;
     pthread_mutex_lock(&c->lock);
     if (!p->norms) {
-        float *norms = make(p, p->cols, err);
+        float *norms = lora_patch_make(p, p->cols, err);
         st = norms ? column_norms(c, p, norms, err) : NINO_ERR_NOMEM;
         if (st)
             free(norms);
@@ -132,7 +132,7 @@ nino_status lora_patch_apply(lora_patches *c, lora_patch *p, int64_t row0, int64
     if (p->kind == LORA_KIND_OFT || p->kind == LORA_KIND_BOFT)
         return lora_turn(c, p, row0, rows, values, err);
     const int64_t n = rows * p->cols;
-    float *delta = make(p, n, err);
+    float *delta = lora_patch_make(p, n, err);
     nino_status st = delta ? read_change(p, row0, rows, values, delta, err) : NINO_ERR_NOMEM;
     if (!st && p->layer->t[LORA_DORA] && p->kind != LORA_KIND_DIFF && p->kind != LORA_KIND_BIAS)
         st = apply_dora(c, p, row0, rows, delta, values, err);

@@ -50,7 +50,7 @@ static void add_module(unet_map *u, nino_name ldm, nino_name diffusers, bool is_
         u->module[u->n++] = (module){ ldm, diffusers, is_res };
 }
 
-static bool has(const unet_map *u, const char *base, const char *leaf)
+static bool lora_unet_has(const unet_map *u, const char *base, const char *leaf)
 {
     return nino_load_has(&u->l, "%s.%s.weight", base, leaf);
 }
@@ -69,7 +69,7 @@ static void pair_down_ldm(unet_map *u)
     for (int i = 1, level = 0, k = 0; i < n; i++) {
         const nino_name ldm = nino_name_of("input_blocks.%d", i);
         const nino_name block = nino_name_of("down_blocks.%d", level);
-        if (!has(u, ldm.s, "0.op")) {
+        if (!lora_unet_has(u, ldm.s, "0.op")) {
             add_block(u, ldm.s, block.s, k++);
             continue;
         }
@@ -88,7 +88,7 @@ static void pair_up_ldm(unet_map *u)
         const nino_name block = nino_name_of("up_blocks.%d", level);
         add_block(u, ldm.s, block.s, k++);
         for (int up = 1; up < 3; up++)
-            if (has(u, ldm.s, nino_name_of("%d.conv", up).s)) {
+            if (lora_unet_has(u, ldm.s, nino_name_of("%d.conv", up).s)) {
                 add_module(u, nino_name_of("%s.%d.conv", ldm.s, up),
                            nino_name_of("%s.upsamplers.0.conv", block.s), false);
                 level++;
@@ -112,7 +112,7 @@ static void pair_down_diffusers(unet_map *u)
         const int count = count_resnets(u, block.s);
         for (int k = 0; k < count; k++)
             add_block(u, nino_name_of("input_blocks.%d", i++).s, block.s, k);
-        if (has(u, block.s, "downsamplers.0.conv"))
+        if (lora_unet_has(u, block.s, "downsamplers.0.conv"))
             add_module(u, nino_name_of("input_blocks.%d.0.op", i++),
                        nino_name_of("%s.downsamplers.0.conv", block.s), false);
     }
@@ -126,8 +126,8 @@ static void pair_up_diffusers(unet_map *u)
         const int count = count_resnets(u, block.s);
         for (int k = 0; k < count; k++)
             add_block(u, nino_name_of("output_blocks.%d", i++).s, block.s, k);
-        const bool has_attn = has(u, block.s, "attentions.0.proj_in");
-        if (has(u, block.s, "upsamplers.0.conv"))
+        const bool has_attn = lora_unet_has(u, block.s, "attentions.0.proj_in");
+        if (lora_unet_has(u, block.s, "upsamplers.0.conv"))
             add_module(u, nino_name_of("output_blocks.%d.%d.conv", i - 1, has_attn ? 2 : 1),
                        nino_name_of("%s.upsamplers.0.conv", block.s), false);
     }

@@ -52,7 +52,7 @@ typedef struct wan_map {
     bool is_diffusers;
 } wan_map;
 
-static void add_pairs(const wan_map *w, const char *base, const pair *list, size_t n)
+static void lora_wan_add_pairs(const wan_map *w, const char *base, const pair *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const char *own = w->is_diffusers ? list[i].diffusers : list[i].wan;
@@ -68,7 +68,7 @@ void lora_map_wan(lora_map *m, const nino_weights *file, const char *prefix)
     const wan_map w = { m, file, prefix, nino_load_has(&l, "condition_embedder.time_proj.weight") };
     const int n = nino_load_count(&l, "blocks.");
     for (int i = 0; i < n; i++)
-        add_pairs(&w, nino_name_of("blocks.%d.", i).s, in_block,
-                  sizeof(in_block) / sizeof(in_block[0]));
-    add_pairs(&w, "", ends, sizeof(ends) / sizeof(ends[0]));
+        lora_wan_add_pairs(&w, nino_name_of("blocks.%d.", i).s, in_block,
+                           sizeof(in_block) / sizeof(in_block[0]));
+    lora_wan_add_pairs(&w, "", ends, sizeof(ends) / sizeof(ends[0]));
 }

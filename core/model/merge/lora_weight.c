@@ -11,7 +11,7 @@
 
 #define ROOM (1 << 18) // values of a weight at a time
 
-static nino_status no_memory(const lora_patch *p, nino_error *err)
+static nino_status lora_weight_no_memory(const lora_patch *p, nino_error *err)
 {
     return nino_fail(err, NINO_ERR_NOMEM, p->target->name, "out of memory");
 }
@@ -110,7 +110,7 @@ static nino_status read_turns(const lora_patch *p, turns *t, nino_error *err)
     t->r = malloc((size_t) (all * n) * sizeof(double));
     work = malloc((size_t) (2 * n) * sizeof(double));
     if (!st && (!t->r || !work))
-        st = no_memory(p, err);
+        st = lora_weight_no_memory(p, err);
     const double f = st ? 0 : constraint(nino_array_f32(b), t, alpha);
     for (int64_t i = 0; !st && i < all; i++)
         if (!rotation(nino_array_f32(b) + i * n, f, t->size, t->r + i * n, work))
@@ -168,7 +168,7 @@ static nino_status coefficients(const lora_patch *p, int64_t row0, int64_t rows,
     turns t = { 0 };
     double *next = malloc((size_t) p->rows * sizeof(*next));
     nino_array *rescale = NULL;
-    nino_status st = next ? read_turns(p, &t, err) : no_memory(p, err);
+    nino_status st = next ? read_turns(p, &t, err) : lora_weight_no_memory(p, err);
     if (!st && is_boft && scale && !(rescale = nino_weights_read_f32(p->from, scale, err)))
         st = err && err->code ? err->code : NINO_ERR_IO;
     const int64_t n_scales = rescale ? nino_shape_count(&rescale->shape) : 0;
@@ -194,7 +194,7 @@ nino_status lora_turn(lora_patches *c, const lora_patch *p, int64_t row0, int64_
     const int64_t some = step < p->rows ? step : p->rows;
     double *f = calloc((size_t) (rows * p->rows), sizeof(*f));
     float *w = malloc((size_t) (some * p->cols) * sizeof(*w));
-    nino_status st = f && w ? coefficients(p, row0, rows, f, err) : no_memory(p, err);
+    nino_status st = f && w ? coefficients(p, row0, rows, f, err) : lora_weight_no_memory(p, err);
     for (int64_t at = 0; !st && at < p->rows; at += some) {
         const int64_t n = p->rows - at < some ? p->rows - at : some;
         st = lora_patches_read(c, p, p->row0 + at, n, w, err);
@@ -231,7 +231,7 @@ nino_status lora_generalised(const lora_patch *p, int64_t row0, int64_t rows, co
     if (!down)
         st = err && err->code ? err->code : NINO_ERR_IO;
     else if (!up)
-        st = no_memory(p, err);
+        st = lora_weight_no_memory(p, err);
     if (!st) { // the values are rows of W: W a, then that times the other
         memset(delta, 0, (size_t) (rows * p->cols) * sizeof(*delta));
         lora_multiply(values, nino_array_f32(first), rows, p->cols, rank_a, up);

@@ -31,15 +31,15 @@ static pair *pair_of(mix *m, const nino_tensor_info *t)
     return &m->pair[t - nino_weights_at(m->base, 0)];
 }
 
-static bool covers(void *priv, const char *name)
+static bool merge_covers(void *priv, const char *name)
 {
     mix *m = priv;
     const nino_tensor_info *t = nino_weights_find(m->base, name);
     return t && pair_of(m, t)->t;
 }
 
-static nino_status apply(void *priv, const nino_tensor_info *t, int64_t row0, int64_t rows,
-                         float *values, nino_error *err)
+static nino_status merge_apply(void *priv, const nino_tensor_info *t, int64_t row0, int64_t rows,
+                               float *values, nino_error *err)
 {
     const pair *p = pair_of(priv, t);
     const nino_shape shape = nino_shape_make(t->rank, t->dim);
@@ -56,7 +56,7 @@ static nino_status apply(void *priv, const nino_tensor_info *t, int64_t row0, in
     return st;
 }
 
-static void destroy(void *priv)
+static void merge_destroy(void *priv)
 {
     mix *m = priv;
     for (int i = 0; i < m->n_files; i++)
@@ -66,7 +66,7 @@ static void destroy(void *priv)
     free(m);
 }
 
-static mix *create(nino_weights *base, const nino_merge_part *parts, int n, nino_error *err)
+static mix *merge_create(nino_weights *base, const nino_merge_part *parts, int n, nino_error *err)
 {
     mix *m = calloc(1, sizeof(*m));
     if (m && !(m->pair = calloc((size_t) nino_weights_count(base) + 1, sizeof(*m->pair)))) {
@@ -106,7 +106,7 @@ static const nino_merge_part *part_of(const mix *m, const char *name)
     return best;
 }
 
-static bool is_alike(const nino_tensor_info *a, const nino_tensor_info *b)
+static bool is_merge_alike(const nino_tensor_info *a, const nino_tensor_info *b)
 {
     bool yes = a->rank == b->rank && a->rank >= 1 && a->rank <= NINO_MAX_RANK;
     for (int i = 0; yes && i < a->rank; i++)
@@ -122,8 +122,8 @@ static bool is_scale(const char *name)
 }
 
 // Pairs up what is called `prefix` + name with what is called `prefix2` + name in another file.
-static nino_status match(mix *m, const char *prefix, nino_weights *file, const char *prefix2,
-                         nino_error *err)
+static nino_status merge_match(mix *m, const char *prefix, nino_weights *file, const char *prefix2,
+                               nino_error *err)
 {
     const size_t skip = strlen(prefix);
     m->file[m->n_files++] = nino_weights_ref(file);
@@ -136,7 +136,7 @@ static nino_status match(mix *m, const char *prefix, nino_weights *file, const c
         const nino_merge_part *part = part_of(m, t->name + skip);
         const nino_tensor_info *other =
             nino_weights_find(file, nino_name_of("%s%s", prefix2, t->name + skip).s);
-        if (!part || !other || !is_alike(t, other))
+        if (!part || !other || !is_merge_alike(t, other))
             continue;
         m->n_common++;
         if (part->mine == 1 && part->other == 0) // as it is
@@ -153,11 +153,13 @@ static nino_status match(mix *m, const char *prefix, nino_weights *file, const c
 }
 
 // Takes m.
-static nino_status make_view(mix *m, nino_weights **out, nino_error *err)
+static nino_status merge_make_view(mix *m, nino_weights **out, nino_error *err)
 {
-    const nino_weights_change c = {
-        .priv = m, .identity = m->identity, .covers = covers, .apply = apply, .destroy = destroy
-    };
+    const nino_weights_change c = { .priv = m,
+                                    .identity = m->identity,
+                                    .covers = merge_covers,
+                                    .apply = merge_apply,
+                                    .destroy = merge_destroy };
     m->parts = NULL; // the caller's
     *out = nino_weights_changed(m->base, &c, err);
     return *out ? NINO_OK : NINO_ERR_NOMEM;
@@ -195,18 +197,18 @@ nino_status nino_model_merge(nino_model *a, const nino_model *b, const nino_merg
     mix *m = NULL;
     if (st || (st = nino_model_file(b, &other, err)))
         goto end;
-    if (!(m = create(mine, parts, n, err))) {
+    if (!(m = merge_create(mine, parts, n, err))) {
         st = NINO_ERR_NOMEM;
         goto end;
     }
-    st = match(m, a->net->prefix, other, b->net->prefix, err);
+    st = merge_match(m, a->net->prefix, other, b->net->prefix, err);
     if (!st && !m->n_common)
         st = fail_alien(a->net->name, b->net->name, err);
     if (st) {
-        destroy(m);
+        merge_destroy(m);
         goto end;
     }
-    if ((st = make_view(m, &view, err)) ||
+    if ((st = merge_make_view(m, &view, err)) ||
         (st = nino_diffusion_load_as(view, a->net->name, a->net->weight_type, &d, err)))
         goto end;
     if ((*out = nino_model_copy(a))) {
@@ -230,17 +232,17 @@ static nino_status mix_file(const nino_clip *a, const nino_clip *b, int first,
                             const nino_merge_part *parts, int n, int *n_common, nino_weights **out,
                             nino_error *err)
 {
-    mix *m = create(a->enc[first]->file, parts, n, err);
+    mix *m = merge_create(a->enc[first]->file, parts, n, err);
     nino_status st = m ? NINO_OK : NINO_ERR_NOMEM;
     for (int i = first; i < NINO_ENC_COUNT && !st; i++)
         if (a->enc[i] && b->enc[i] && a->enc[i]->file == a->enc[first]->file)
-            st = match(m, a->enc[i]->prefix, b->enc[i]->file, b->enc[i]->prefix, err);
+            st = merge_match(m, a->enc[i]->prefix, b->enc[i]->file, b->enc[i]->prefix, err);
     if (!st) {
         *n_common += m->n_common;
-        return make_view(m, out, err);
+        return merge_make_view(m, out, err);
     }
     if (m)
-        destroy(m);
+        merge_destroy(m);
     return st;
 }
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 // silu(embedding of the time steps, and of y) [B,4*channels]: what every residual block adds.
-static nino_tensor *embed(nino_stream *s, const unet *u, nino_forward *f)
+static nino_tensor *unet_embed(nino_stream *s, const unet *u, nino_forward *f)
 {
     const int64_t n = nino_dim(f->x, 0), half = u->channels / 2;
     nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(n, 2 * half));
@@ -30,7 +30,8 @@ static nino_tensor *embed(nino_stream *s, const unet *u, nino_forward *f)
 }
 
 // The shortcut goes first, so that the norm may work in place and its input is gone early.
-static nino_tensor *run_res(nino_stream *s, const unet_res *w, nino_tensor *x, nino_tensor *emb)
+static nino_tensor *unet_run_res(nino_stream *s, const unet_res *w, nino_tensor *x,
+                                 nino_tensor *emb)
 {
     nino_tensor *skip = w->skip.w ? nino_linear_op(s, nino_ref(x), &w->skip) : nino_ref(x);
     x = nino_group_norm_silu(s, x, &w->norm1);
@@ -41,8 +42,8 @@ static nino_tensor *run_res(nino_stream *s, const unet_res *w, nino_tensor *x, n
 }
 
 // x + attention of LN(x) to itself or to the context
-static nino_tensor *run_attn(nino_stream *s, const unet_attn *w, nino_tensor *x,
-                             nino_tensor *context)
+static nino_tensor *unet_run_attn(nino_stream *s, const unet_attn *w, nino_tensor *x,
+                                  nino_tensor *context)
 {
     nino_tensor *h = nino_layer_norm(s, nino_ref(x), &w->norm);
     nino_tensor *from = context ? nino_ref(context) : nino_ref(h);
@@ -53,11 +54,11 @@ static nino_tensor *run_attn(nino_stream *s, const unet_attn *w, nino_tensor *x,
     return nino_linear_add(s, h, &w->out, x);
 }
 
-static nino_tensor *run_block(nino_stream *s, const unet_block *w, nino_tensor *x,
-                              nino_tensor *context)
+static nino_tensor *unet_run_block(nino_stream *s, const unet_block *w, nino_tensor *x,
+                                   nino_tensor *context)
 {
-    x = run_attn(s, &w->self, x, NULL);
-    x = run_attn(s, &w->cross, x, context);
+    x = unet_run_attn(s, &w->self, x, NULL);
+    x = unet_run_attn(s, &w->cross, x, context);
     nino_tensor *h = nino_layer_norm(s, nino_ref(x), &w->norm);
     h = nino_linear_op(s, h, &w->gate);
     h = nino_glu(s, h, NINO_ACT_GELU);
@@ -72,7 +73,7 @@ static nino_tensor *run_transformer(nino_stream *s, const unet_transformer *w, n
     h = nino_linear_op(s, h, &w->in);
     h = nino_reshape(s, h, NINO_SHAPE(image.dim[0], image.dim[1] * image.dim[2], nino_dim(h, 3)));
     for (int i = 0; i < w->n_blocks; i++)
-        h = run_block(s, &w->block[i], h, context);
+        h = unet_run_block(s, &w->block[i], h, context);
     h = nino_reshape(s, h, NINO_SHAPE(image.dim[0], image.dim[1], image.dim[2], nino_dim(h, 2)));
     return nino_linear_add(s, h, &w->out, x);
 }
@@ -108,7 +109,7 @@ static nino_tensor *run_stage(nino_stream *s, const unet_stage *st, const char *
         case UNET_CONV:
         case UNET_DOWN: x = nino_conv2d(s, x, &m->conv); break;
         case UNET_UP: x = run_up(s, &m->conv, x, next); break;
-        case UNET_RES: x = run_res(s, m->res, x, emb); break;
+        case UNET_RES: x = unet_run_res(s, m->res, x, emb); break;
         case UNET_TRANSFORMER: x = run_transformer(s, m->transformer, x, f->context); break;
         }
     }
@@ -124,7 +125,7 @@ nino_tensor *unet_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
     if (u->label1.w && !f->y)
         nino_stream_fail(s, NINO_ERR_ARG, d->name, "it needs a pooled conditioning");
     nino_scope_begin(s, NINO_EV_STAGE, "unet.in", 0, 0);
-    nino_tensor *emb = embed(s, u, f);
+    nino_tensor *emb = unet_embed(s, u, f);
     nino_tensor *x = f->concat ? nino_concat(s, f->x, f->concat, 3) : f->x;
     nino_scope_end(s);
     for (int i = 0; i < u->n_down; i++) {

@@ -21,7 +21,8 @@ static const char *leaf(const unet_loader *u, const char *ldm, const char *diffu
 }
 
 // What a module is, by its tensors; a convolution's own name goes to *conv. False: there is none.
-static bool kind_of(const unet_loader *u, const char *base, unet_kind *kind, nino_name *conv)
+static bool unet_load_kind_of(const unet_loader *u, const char *base, unet_kind *kind,
+                              nino_name *conv)
 {
     const nino_loader *l = &u->l;
     *conv = no_name;
@@ -92,7 +93,8 @@ static void load_attn(unet_loader *u, const char *base, const char *norm, int64_
     out->heads = heads;
 }
 
-static void load_block(unet_loader *u, const char *base, int64_t c, int heads, unet_block *out)
+static void unet_load_load_block(unet_loader *u, const char *base, int64_t c, int heads,
+                                 unet_block *out)
 {
     nino_loader *l = &u->l;
     const nino_name self = nino_name_of("%s.attn1", base), cross = nino_name_of("%s.attn2", base);
@@ -117,7 +119,7 @@ static void load_block(unet_loader *u, const char *base, int64_t c, int heads, u
 // SD1 has convolutions around its transformers and 8 heads; its successors have linear layers and
 // heads of 64 channels, whatever the width. The shapes do not tell more; reduced models of the same
 // make, which are not as wide, have narrower heads.
-static int heads_of(const unet_loader *u, const char *proj_in, int64_t c)
+static int unet_load_heads_of(const unet_loader *u, const char *proj_in, int64_t c)
 {
     const nino_tensor_info *t =
         nino_weights_find(u->l.file, nino_name_of("%s%s.weight", u->l.prefix, proj_in).s);
@@ -134,7 +136,7 @@ static void load_transformer(unet_loader *u, const char *base, int64_t c, unet_t
     nino_load_norm(l, nino_name_of("%s.norm", base).s, c, NINO_UNET_GROUPS, 1e-6f, &out->norm);
     nino_load_linear(l, in.s, c, &out->in);
     const int64_t width = nino_load_rows(l, out->in.w);
-    const int heads = heads_of(u, in.s, width);
+    const int heads = unet_load_heads_of(u, in.s, width);
     const int n = nino_load_count(l, nino_name_of("%s.transformer_blocks.", base).s);
     if (!n || width % heads)
         nino_load_fail(l, NINO_ERR_FORMAT,
@@ -144,8 +146,8 @@ static void load_transformer(unet_loader *u, const char *base, int64_t c, unet_t
     out->block = nino_load_alloc(l, (size_t) n, sizeof(*out->block));
     out->n_blocks = n;
     for (int i = 0; i < n && !l->st; i++)
-        load_block(u, nino_name_of("%s.transformer_blocks.%d", base, i).s, width, heads,
-                   &out->block[i]);
+        unet_load_load_block(u, nino_name_of("%s.transformer_blocks.%d", base, i).s, width, heads,
+                             &out->block[i]);
     nino_load_linear(l, o.s, width, &out->out);
     nino_load_expect(l, o.s, &out->out, c);
 }
@@ -186,7 +188,7 @@ static void load_ldm_stage(unet_loader *u, const char *base, int64_t *c, unet_st
         const nino_name name = nino_name_of("%s.%d", base, m);
         unet_kind kind = UNET_RES;
         nino_name conv;
-        if (!kind_of(u, name.s, &kind, &conv))
+        if (!unet_load_kind_of(u, name.s, &kind, &conv))
             nino_load_fail(&u->l, NINO_ERR_FORMAT, "%s%s is missing or of an unknown kind",
                            u->l.prefix, name.s);
         if (u->l.st)
@@ -223,7 +225,7 @@ static bool load_pair(unet_loader *u, const char *block, int i, int64_t *c, unet
     unet_kind kind;
     nino_name conv;
     load_module(u, UNET_RES, nino_name_of("%s.resnets.%d", block, i).s, c, st);
-    if (!kind_of(u, attn.s, &kind, &conv))
+    if (!unet_load_kind_of(u, attn.s, &kind, &conv))
         return false;
     load_module(u, UNET_TRANSFORMER, attn.s, c, st);
     return true;
@@ -307,7 +309,7 @@ static void load_mid(unet_loader *u, unet *net, int64_t *c)
 
 // ---- the whole -------------------------------------------------------------------------------
 // UNets that are built from the same parts but need more than this file knows.
-static void refuse_others(unet_loader *u)
+static void unet_load_refuse_others(unet_loader *u)
 {
     static const struct {
         const char *tensor, *what;
@@ -348,7 +350,7 @@ static void load_embeddings(unet_loader *u, unet *net, nino_diffusion *d)
     d->y_dim = l->st ? 0 : (int) net->label1.w->c;
 }
 
-static void load_all(unet_loader *u, unet *net, nino_diffusion *d)
+static void unet_load_load_all(unet_loader *u, unet *net, nino_diffusion *d)
 {
     nino_loader *l = &u->l;
     int64_t c = -1, widths[NINO_UNET_STAGES] = { 0 };
@@ -390,8 +392,8 @@ nino_status nino_unet_load(nino_weights *file, const char *prefix, nino_diffusio
     d->forward = unet_forward;
     u.is_diffusers = nino_load_has(&u.l, "conv_in.weight") ||
                      nino_load_has(&u.l, "time_embedding.linear_1.weight");
-    refuse_others(&u);
-    load_all(&u, net, d);
+    unet_load_refuse_others(&u);
+    unet_load_load_all(&u, net, d);
     if (!u.l.st && net->conv_out.w->n != d->format->channels)
         nino_load_fail(&u.l, NINO_ERR_UNSUPPORTED,
                        "it makes %lld channels where the %s latent has %d",

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_one_of(const char *s, const char *const *list)
+static bool is_vae_one_of(const char *s, const char *const *list)
 {
     for (; *list; list++)
         if (!strcmp(s, *list))
@@ -25,11 +25,11 @@ nino_status nino_vae_load(nino_weights *file, const char *name, nino_vae **out, 
     nino_status st;
     *out = NULL;
     nino_detect(file, &d);
-    if (is_one_of(d.vae, tiny))
+    if (is_vae_one_of(d.vae, tiny))
         st = nino_vae_tiny_load(file, file, NULL, out, err);
-    else if (is_one_of(d.vae, kl))
+    else if (is_vae_one_of(d.vae, kl))
         st = nino_vae_kl_load(file, d.vae_prefix, out, err);
-    else if (is_one_of(d.vae, wan))
+    else if (is_vae_one_of(d.vae, wan))
         st = nino_vae_wan_load(file, d.vae_prefix, out, err);
     else if (!strcmp(d.vae, "taehv"))
         st = nino_vae_taehv_load(file, d.vae_prefix, out, err);

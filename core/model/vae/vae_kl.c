@@ -58,7 +58,7 @@ static nino_tensor *run_resnet(nino_stream *s, const resnet *w, nino_tensor *x)
 }
 
 // One head over all positions, as wide as the features.
-static nino_tensor *run_attn(nino_stream *s, const attn *w, nino_tensor *x)
+static nino_tensor *vae_kl_run_attn(nino_stream *s, const attn *w, nino_tensor *x)
 {
     const int64_t n = nino_dim(x, 0), height = nino_dim(x, 1), width = nino_dim(x, 2),
                   c = nino_dim(x, 3);
@@ -72,11 +72,11 @@ static nino_tensor *run_attn(nino_stream *s, const attn *w, nino_tensor *x)
     return nino_linear_add(s, t, &w->proj, x);
 }
 
-static nino_tensor *run_mid(nino_stream *s, const half *h, const char *stage, nino_tensor *x)
+static nino_tensor *vae_kl_run_mid(nino_stream *s, const half *h, const char *stage, nino_tensor *x)
 {
     nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
     x = run_resnet(s, &h->mid1, x);
-    x = run_attn(s, &h->mid_attn, x);
+    x = vae_kl_run_attn(s, &h->mid_attn, x);
     x = run_resnet(s, &h->mid2, x);
     nino_scope_end(s);
     return x;
@@ -96,7 +96,7 @@ static nino_tensor *run_level(nino_stream *s, const level *l, const char *what, 
     return x;
 }
 
-static nino_tensor *decode(nino_stream *s, const nino_vae *v, nino_tensor *z)
+static nino_tensor *vae_kl_decode(nino_stream *s, const nino_vae *v, nino_tensor *z)
 {
     const half *d = &((const kl_net *) v->net)->decoder;
     nino_scope_begin(s, NINO_EV_STAGE, "decoder.in", 0, 0);
@@ -104,7 +104,7 @@ static nino_tensor *decode(nino_stream *s, const nino_vae *v, nino_tensor *z)
         z = nino_linear_op(s, z, &d->quant);
     nino_tensor *x = nino_conv2d(s, z, &d->conv_in);
     nino_scope_end(s);
-    x = run_mid(s, d, "decoder.mid", x);
+    x = vae_kl_run_mid(s, d, "decoder.mid", x);
     for (int i = d->n_levels - 1; i >= 0; i--)
         x = run_level(s, &d->level[i], "decoder.up", i, x);
     nino_scope_begin(s, NINO_EV_STAGE, "decoder.out", 0, 0);
@@ -115,7 +115,7 @@ static nino_tensor *decode(nino_stream *s, const nino_vae *v, nino_tensor *z)
     return x;
 }
 
-static nino_tensor *encode(nino_stream *s, const nino_vae *v, nino_tensor *pixels)
+static nino_tensor *vae_kl_encode(nino_stream *s, const nino_vae *v, nino_tensor *pixels)
 {
     const half *e = &((const kl_net *) v->net)->encoder;
     nino_scope_begin(s, NINO_EV_STAGE, "encoder.in", 0, 0);
@@ -124,7 +124,7 @@ static nino_tensor *encode(nino_stream *s, const nino_vae *v, nino_tensor *pixel
     nino_scope_end(s);
     for (int i = 0; i < e->n_levels; i++)
         x = run_level(s, &e->level[i], "encoder.down", i, x);
-    x = run_mid(s, e, "encoder.mid", x);
+    x = vae_kl_run_mid(s, e, "encoder.mid", x);
     nino_scope_begin(s, NINO_EV_STAGE, "encoder.out", 0, 0);
     x = nino_group_norm_silu(s, x, &e->norm_out);
     x = nino_conv2d(s, x, &e->conv_out);
@@ -163,13 +163,14 @@ static nino_name resample_name(const kl_loader *k, bool is_decoder, int i)
     return nino_name_of("%s.%s", level_name(k, is_decoder, i).s, leaf);
 }
 
-static bool has(const kl_loader *k, const char *base, const char *leaf)
+static bool vae_kl_has(const kl_loader *k, const char *base, const char *leaf)
 {
     return nino_load_has(&k->l, "%s%s", base, leaf);
 }
 
 // ---- loading: every step does nothing after the first failure --------------------------------
-static void get_conv(kl_loader *k, const char *base, const char *leaf, int64_t cin, nino_conv *out)
+static void vae_kl_get_conv(kl_loader *k, const char *base, const char *leaf, int64_t cin,
+                            nino_conv *out)
 {
     nino_load_conv(&k->l, nino_name_of("%s%s", base, leaf).s, cin, out);
 }
@@ -180,7 +181,8 @@ static void get_linear(kl_loader *k, const char *base, const char *leaf, int64_t
     nino_load_linear(&k->l, nino_name_of("%s%s", base, leaf).s, cin, out);
 }
 
-static void get_norm(kl_loader *k, const char *base, const char *leaf, int64_t c, nino_norm *out)
+static void vae_kl_get_norm(kl_loader *k, const char *base, const char *leaf, int64_t c,
+                            nino_norm *out)
 {
     nino_load_norm(&k->l, nino_name_of("%s%s", base, leaf).s, c, NORM_GROUPS, NORM_EPS, out);
 }
@@ -188,12 +190,12 @@ static void get_norm(kl_loader *k, const char *base, const char *leaf, int64_t c
 static void get_resnet(kl_loader *k, const char *base, int64_t *c, resnet *out)
 {
     const char *shortcut = k->is_diffusers ? ".conv_shortcut" : ".nin_shortcut";
-    get_norm(k, base, ".norm1", *c, &out->norm1);
-    get_conv(k, base, ".conv1", *c, &out->conv1);
+    vae_kl_get_norm(k, base, ".norm1", *c, &out->norm1);
+    vae_kl_get_conv(k, base, ".conv1", *c, &out->conv1);
     const int64_t width = nino_load_rows(&k->l, out->conv1.w);
-    get_norm(k, base, ".norm2", width, &out->norm2);
-    get_conv(k, base, ".conv2", width, &out->conv2);
-    if (has(k, base, nino_name_of("%s.weight", shortcut).s))
+    vae_kl_get_norm(k, base, ".norm2", width, &out->norm2);
+    vae_kl_get_conv(k, base, ".conv2", width, &out->conv2);
+    if (vae_kl_has(k, base, nino_name_of("%s.weight", shortcut).s))
         get_linear(k, base, shortcut, *c, &out->shortcut);
     if (!k->l.st &&
         (out->conv2.w->n != width || (out->shortcut.w ? out->shortcut.w->n : *c) != width))
@@ -203,7 +205,7 @@ static void get_resnet(kl_loader *k, const char *base, int64_t *c, resnet *out)
     *c = width;
 }
 
-static void get_attn(kl_loader *k, const char *base, int64_t c, attn *out)
+static void vae_kl_get_attn(kl_loader *k, const char *base, int64_t c, attn *out)
 {
     // diffusers: the first four of today's names, then those of its first releases
     static const char *const leaves[3][5] = {
@@ -211,8 +213,10 @@ static void get_attn(kl_loader *k, const char *base, int64_t c, attn *out)
         { ".group_norm", ".to_q", ".to_k", ".to_v", ".to_out.0" },
         { ".group_norm", ".query", ".key", ".value", ".proj_attn" },
     };
-    const char *const *n = leaves[!k->is_diffusers ? 0 : has(k, base, ".to_q.weight") ? 1 : 2];
-    get_norm(k, base, n[0], c, &out->norm);
+    const char *const *n = leaves[!k->is_diffusers                      ? 0
+                                  : vae_kl_has(k, base, ".to_q.weight") ? 1
+                                                                        : 2];
+    vae_kl_get_norm(k, base, n[0], c, &out->norm);
     get_linear(k, base, n[1], c, &out->q);
     get_linear(k, base, n[2], c, &out->k);
     get_linear(k, base, n[3], c, &out->v);
@@ -224,14 +228,14 @@ static void get_attn(kl_loader *k, const char *base, int64_t c, attn *out)
                        base);
 }
 
-static void get_mid(kl_loader *k, const char *half_name, int64_t *c, half *h)
+static void vae_kl_get_mid(kl_loader *k, const char *half_name, int64_t *c, half *h)
 {
     const char *mid = k->is_diffusers ? ".mid_block" : ".mid";
     const char *r1 = k->is_diffusers ? ".resnets.0" : ".block_1";
     const char *at = k->is_diffusers ? ".attentions.0" : ".attn_1";
     const char *r2 = k->is_diffusers ? ".resnets.1" : ".block_2";
     get_resnet(k, nino_name_of("%s%s%s", half_name, mid, r1).s, c, &h->mid1);
-    get_attn(k, nino_name_of("%s%s%s", half_name, mid, at).s, *c, &h->mid_attn);
+    vae_kl_get_attn(k, nino_name_of("%s%s%s", half_name, mid, at).s, *c, &h->mid_attn);
     get_resnet(k, nino_name_of("%s%s%s", half_name, mid, r2).s, c, &h->mid2);
 }
 
@@ -246,7 +250,7 @@ static void count_levels(kl_loader *k, bool is_decoder, half *h)
                                is_decoder ? "decoder.up_blocks" : "encoder.down_blocks", i)
                 : nino_name_of("%s.%d.block.0.norm1.weight",
                                is_decoder ? "decoder.up" : "encoder.down", i);
-        if (!has(k, first.s, ""))
+        if (!vae_kl_has(k, first.s, ""))
             break;
         k->n_levels++;
     }
@@ -260,13 +264,13 @@ static void get_level(kl_loader *k, bool is_decoder, int i, int64_t *c, level *o
 {
     for (int b = 0; b < MAX_BLOCKS && !k->l.st; b++) {
         const nino_name base = block_name(k, is_decoder, i, b);
-        if (!has(k, base.s, ".norm1.weight"))
+        if (!vae_kl_has(k, base.s, ".norm1.weight"))
             break;
         get_resnet(k, base.s, c, &out->block[out->n_blocks++]);
     }
     const nino_name resample = resample_name(k, is_decoder, i);
-    if (has(k, resample.s, ".weight"))
-        get_conv(k, resample.s, "", *c, &out->resample);
+    if (vae_kl_has(k, resample.s, ".weight"))
+        vae_kl_get_conv(k, resample.s, "", *c, &out->resample);
     if (is_decoder) {
         out->resample.upsample2x = true;
     } else {
@@ -276,44 +280,45 @@ static void get_level(kl_loader *k, bool is_decoder, int i, int64_t *c, level *o
     *c = out->resample.w && !k->l.st ? out->resample.w->n : *c;
     const nino_name extra = nino_name_of("%s.%s.0.", level_name(k, is_decoder, i).s,
                                          k->is_diffusers ? "attentions" : "attn");
-    if (!k->l.st && (has(k, extra.s, "norm.weight") || has(k, extra.s, "group_norm.weight")))
+    if (!k->l.st &&
+        (vae_kl_has(k, extra.s, "norm.weight") || vae_kl_has(k, extra.s, "group_norm.weight")))
         nino_load_fail(&k->l, NINO_ERR_UNSUPPORTED,
                        "%s%s: attention outside the middle is not known", k->l.prefix, extra.s);
 }
 
-static void get_decoder(kl_loader *k, half *h)
+static void vae_kl_get_decoder(kl_loader *k, half *h)
 {
-    if (has(k, "post_quant_conv.weight", ""))
+    if (vae_kl_has(k, "post_quant_conv.weight", ""))
         get_linear(k, "post_quant_conv", "", -1, &h->quant);
-    get_conv(k, "decoder.conv_in", "", h->quant.w ? nino_load_rows(&k->l, h->quant.w) : -1,
-             &h->conv_in);
+    vae_kl_get_conv(k, "decoder.conv_in", "", h->quant.w ? nino_load_rows(&k->l, h->quant.w) : -1,
+                    &h->conv_in);
     int64_t c = nino_load_rows(&k->l, h->conv_in.w);
-    get_mid(k, "decoder", &c, h);
+    vae_kl_get_mid(k, "decoder", &c, h);
     if (!k->l.st)
         count_levels(k, true, h);
     for (int i = h->n_levels - 1; i >= 0 && !k->l.st; i--)
         get_level(k, true, i, &c, &h->level[i]);
-    get_norm(k, "decoder.", k->is_diffusers ? "conv_norm_out" : "norm_out", c, &h->norm_out);
-    get_conv(k, "decoder.conv_out", "", c, &h->conv_out);
+    vae_kl_get_norm(k, "decoder.", k->is_diffusers ? "conv_norm_out" : "norm_out", c, &h->norm_out);
+    vae_kl_get_conv(k, "decoder.conv_out", "", c, &h->conv_out);
 }
 
-static void get_encoder(kl_loader *k, half *h)
+static void vae_kl_get_encoder(kl_loader *k, half *h)
 {
-    get_conv(k, "encoder.conv_in", "", 3, &h->conv_in);
+    vae_kl_get_conv(k, "encoder.conv_in", "", 3, &h->conv_in);
     int64_t c = nino_load_rows(&k->l, h->conv_in.w);
     if (!k->l.st)
         count_levels(k, false, h);
     for (int i = 0; i < h->n_levels && !k->l.st; i++)
         get_level(k, false, i, &c, &h->level[i]);
-    get_mid(k, "encoder", &c, h);
-    get_norm(k, "encoder.", k->is_diffusers ? "conv_norm_out" : "norm_out", c, &h->norm_out);
-    get_conv(k, "encoder.conv_out", "", c, &h->conv_out);
-    if (has(k, "quant_conv.weight", ""))
+    vae_kl_get_mid(k, "encoder", &c, h);
+    vae_kl_get_norm(k, "encoder.", k->is_diffusers ? "conv_norm_out" : "norm_out", c, &h->norm_out);
+    vae_kl_get_conv(k, "encoder.conv_out", "", c, &h->conv_out);
+    if (vae_kl_has(k, "quant_conv.weight", ""))
         get_linear(k, "quant_conv", "", nino_load_rows(&k->l, h->conv_out.w), &h->quant);
 }
 
 // ---- the whole -------------------------------------------------------------------------------
-static int factor_of(const half *h)
+static int vae_kl_factor_of(const half *h)
 {
     int f = 1;
     for (int i = 0; i < h->n_levels; i++)
@@ -331,11 +336,11 @@ static void set_sizes(nino_vae *v, nino_loader *l)
     const int dec_z = v->has_decoder ? (int) in->c : 0;
     const int enc_z = v->has_encoder ? (int) (out->n / 2) : 0;
     v->channels = dec_z ? dec_z : enc_z;
-    v->factor = factor_of(v->has_decoder ? d : e);
-    if (v->has_encoder && v->has_decoder && (enc_z != dec_z || factor_of(e) != v->factor))
+    v->factor = vae_kl_factor_of(v->has_decoder ? d : e);
+    if (v->has_encoder && v->has_decoder && (enc_z != dec_z || vae_kl_factor_of(e) != v->factor))
         nino_load_fail(l, NINO_ERR_FORMAT,
                        "encoder (%d channels, %dx) and decoder (%d, %dx) do not belong together",
-                       enc_z, factor_of(e), dec_z, factor_of(d));
+                       enc_z, vae_kl_factor_of(e), dec_z, vae_kl_factor_of(d));
     if (v->has_decoder && d->conv_out.w->n != 3)
         nino_load_fail(l, NINO_ERR_UNSUPPORTED, "decoder.conv_out makes %lld channels instead of 3",
                        (long long) d->conv_out.w->n);
@@ -371,18 +376,18 @@ nino_status nino_vae_kl_load(nino_weights *file, const char *prefix, nino_vae **
         return NINO_ERR_NOMEM;
     kl_loader k = { .l = { file, prefix, &v->layers, .where = path, .err = err } };
     kl_net *net = v->net;
-    v->decode = decode;
-    v->encode = encode;
-    k.is_diffusers = has(&k, "decoder.up_blocks.0.resnets.0.norm1.weight", "") ||
-                     has(&k, "encoder.down_blocks.0.resnets.0.norm1.weight", "");
-    v->has_decoder = has(&k, "decoder.conv_in.weight", "");
-    v->has_encoder = has(&k, "encoder.conv_in.weight", "");
+    v->decode = vae_kl_decode;
+    v->encode = vae_kl_encode;
+    k.is_diffusers = vae_kl_has(&k, "decoder.up_blocks.0.resnets.0.norm1.weight", "") ||
+                     vae_kl_has(&k, "encoder.down_blocks.0.resnets.0.norm1.weight", "");
+    v->has_decoder = vae_kl_has(&k, "decoder.conv_in.weight", "");
+    v->has_encoder = vae_kl_has(&k, "encoder.conv_in.weight", "");
     if (!v->has_decoder && !v->has_encoder)
         nino_load_fail(&k.l, NINO_ERR_FORMAT, "%sdecoder.conv_in.weight is missing", prefix);
     if (v->has_decoder)
-        get_decoder(&k, &net->decoder);
+        vae_kl_get_decoder(&k, &net->decoder);
     if (v->has_encoder)
-        get_encoder(&k, &net->encoder);
+        vae_kl_get_encoder(&k, &net->encoder);
     if (!k.l.st)
         set_sizes(v, &k.l);
     if (k.l.st) {

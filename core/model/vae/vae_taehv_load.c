@@ -20,15 +20,15 @@ typedef struct taehv_loader {
     bool is_decoder;
 } taehv_loader;
 
-static bool has(const taehv_loader *t, int i, const char *leaf)
+static bool vae_taehv_load_has(const taehv_loader *t, int i, const char *leaf)
 {
     return nino_load_has(&t->l, "%d.%s", i, leaf);
 }
 
 // ---- layers: every step does nothing after the first failure ---------------------------------
 
-static void get_conv(taehv_loader *t, int i, const char *leaf, int64_t cin, nino_weight_role role,
-                     nino_act act, nino_conv *out)
+static void vae_taehv_load_get_conv(taehv_loader *t, int i, const char *leaf, int64_t cin,
+                                    nino_weight_role role, nino_act act, nino_conv *out)
 {
     char name[32];
     snprintf(name, sizeof(name), "%d%s", i, leaf);
@@ -43,13 +43,13 @@ static void get_conv(taehv_loader *t, int i, const char *leaf, int64_t cin, nino
 static void get_mem(taehv_loader *t, int i, int64_t *c, taehv_layer *out)
 {
     out->kind = TAEHV_MEM;
-    get_conv(t, i, ".conv.0", 2 * *c, NINO_W_CONV3, NINO_ACT_RELU, &out->mem0);
-    get_conv(t, i, ".conv.2", nino_load_rows(&t->l, out->mem0.w), NINO_W_CONV3, NINO_ACT_RELU,
-             &out->mem2);
-    get_conv(t, i, ".conv.4", nino_load_rows(&t->l, out->mem2.w), NINO_W_CONV3, NINO_ACT_RELU,
-             &out->mem4);
-    if (has(t, i, "skip.weight"))
-        get_conv(t, i, ".skip", *c, NINO_W_MATRIX, NINO_ACT_NONE, &out->skip);
+    vae_taehv_load_get_conv(t, i, ".conv.0", 2 * *c, NINO_W_CONV3, NINO_ACT_RELU, &out->mem0);
+    vae_taehv_load_get_conv(t, i, ".conv.2", nino_load_rows(&t->l, out->mem0.w), NINO_W_CONV3,
+                            NINO_ACT_RELU, &out->mem2);
+    vae_taehv_load_get_conv(t, i, ".conv.4", nino_load_rows(&t->l, out->mem2.w), NINO_W_CONV3,
+                            NINO_ACT_RELU, &out->mem4);
+    if (vae_taehv_load_has(t, i, "skip.weight"))
+        vae_taehv_load_get_conv(t, i, ".skip", *c, NINO_W_MATRIX, NINO_ACT_NONE, &out->skip);
     const int64_t n = nino_load_rows(&t->l, out->mem4.w);
     if (!t->l.st && n != (out->skip.w ? out->skip.w->n : *c))
         nino_load_fail(&t->l, NINO_ERR_FORMAT,
@@ -61,7 +61,8 @@ static void get_mem(taehv_loader *t, int i, int64_t *c, taehv_layer *out)
 static void get_time(taehv_loader *t, int i, int64_t c, taehv_layer *out)
 {
     out->kind = TAEHV_TIME;
-    get_conv(t, i, ".conv", t->is_decoder ? c : -1, NINO_W_MATRIX, NINO_ACT_NONE, &out->conv);
+    vae_taehv_load_get_conv(t, i, ".conv", t->is_decoder ? c : -1, NINO_W_MATRIX, NINO_ACT_NONE,
+                            &out->conv);
     if (t->l.st)
         return;
     const int64_t many = t->is_decoder ? out->conv.w->n : out->conv.w->c;
@@ -75,7 +76,8 @@ static void get_time(taehv_loader *t, int i, int64_t c, taehv_layer *out)
 
 static bool is_gap(const taehv_loader *t, int i)
 {
-    return !has(t, i, "weight") && !has(t, i, "conv.weight") && !has(t, i, "conv.0.weight");
+    return !vae_taehv_load_has(t, i, "weight") && !vae_taehv_load_has(t, i, "conv.weight") &&
+           !vae_taehv_load_has(t, i, "conv.0.weight");
 }
 
 // What stands at a position without tensors: in front of a decoder's change of the frame rate an
@@ -84,15 +86,17 @@ static bool is_gap(const taehv_loader *t, int i)
 static void get_layer(taehv_loader *t, int i, int64_t *c, bool *is_doubled, taehv_layer *out)
 {
     out->position = i;
-    if (has(t, i, "conv.0.weight")) {
+    if (vae_taehv_load_has(t, i, "conv.0.weight")) {
         get_mem(t, i, c, out);
-    } else if (has(t, i, "conv.weight")) {
+    } else if (vae_taehv_load_has(t, i, "conv.weight")) {
         get_time(t, i, *c, out);
         *is_doubled = !t->is_decoder || (i > 0 && is_gap(t, i - 1));
     } else {
-        const bool is_relu = is_gap(t, i + 1) && !(t->is_decoder && has(t, i + 2, "conv.weight"));
+        const bool is_relu =
+            is_gap(t, i + 1) && !(t->is_decoder && vae_taehv_load_has(t, i + 2, "conv.weight"));
         out->kind = TAEHV_CONV;
-        get_conv(t, i, "", *c, NINO_W_CONV3, is_relu ? NINO_ACT_RELU : NINO_ACT_NONE, &out->conv);
+        vae_taehv_load_get_conv(t, i, "", *c, NINO_W_CONV3, is_relu ? NINO_ACT_RELU : NINO_ACT_NONE,
+                                &out->conv);
         out->conv.upsample2x = t->is_decoder && *is_doubled;
         out->conv.stride = !t->is_decoder && *is_doubled ? 2 : 1;
         out->is_level = *is_doubled;
@@ -127,7 +131,7 @@ static void get_half(taehv_loader *t, taehv_half *h)
 
 // ---- halves ----------------------------------------------------------------------------------
 
-static int time_of(const taehv_half *h)
+static int vae_taehv_load_time_of(const taehv_half *h)
 {
     int t = 1;
     for (int i = 0; i < h->n && t <= 64; i++)
@@ -135,7 +139,7 @@ static int time_of(const taehv_half *h)
     return t;
 }
 
-static int factor_of(const taehv_half *h, int patch)
+static int vae_taehv_load_factor_of(const taehv_half *h, int patch)
 {
     for (int i = 0; i < h->n && patch <= 1 << 12; i++)
         patch *= h->layer[i].is_level ? 2 : 1;
@@ -145,7 +149,7 @@ static int factor_of(const taehv_half *h, int patch)
 // A decoder may have rows for more frames than it is used with: those of the last ones count.
 static void drop_frames(taehv_loader *t, int time, taehv_half *h)
 {
-    for (int i = 0; i < h->n && time_of(h) > time && !t->l.st; i++) {
+    for (int i = 0; i < h->n && vae_taehv_load_time_of(h) > time && !t->l.st; i++) {
         taehv_layer *layer = &h->layer[i];
         const int64_t c = layer->conv.w ? layer->conv.w->c : 0;
         if (layer->kind != TAEHV_TIME || layer->stride == 1)
@@ -160,9 +164,9 @@ static void drop_frames(taehv_loader *t, int time, taehv_half *h)
         layer->conv.b = m.b;
         layer->stride = 1;
     }
-    if (!t->l.st && time_of(h) != time)
+    if (!t->l.st && vae_taehv_load_time_of(h) != time)
         nino_load_fail(&t->l, NINO_ERR_FORMAT, "%s makes %d frames of one, %d are wanted", t->half,
-                       time_of(h), time);
+                       vae_taehv_load_time_of(h), time);
 }
 
 static int patch_of(taehv_loader *t, int64_t n)
@@ -176,7 +180,7 @@ static int patch_of(taehv_loader *t, int64_t n)
     return p;
 }
 
-static void get_net(taehv_loader *t, const char *prefix, nino_vae *v, taehv_net *net)
+static void vae_taehv_load_get_net(taehv_loader *t, const char *prefix, nino_vae *v, taehv_net *net)
 {
     taehv_half *const halves[2] = { &net->encoder, &net->decoder };
     int patch[2] = { 0, 0 }, channels[2] = { 0, 0 };
@@ -194,7 +198,7 @@ static void get_net(taehv_loader *t, const char *prefix, nino_vae *v, taehv_net 
             return;
         patch[i] = patch_of(t, i ? last->n : first->c);
         channels[i] = (int) (i ? first->c : last->n);
-        v->factor = factor_of(h, patch[i]);
+        v->factor = vae_taehv_load_factor_of(h, patch[i]);
         v->channels = channels[i];
         net->patch = patch[i];
         *(i ? &v->has_decoder : &v->has_encoder) = true;
@@ -204,11 +208,13 @@ static void get_net(taehv_loader *t, const char *prefix, nino_vae *v, taehv_net 
     if (t->l.st)
         return;
     // Without an encoder that tells: LTX folds eight frames, the others four.
-    const int usual = v->channels == 128 ? 8 : 4, most = time_of(&net->decoder);
-    v->time_factor = v->has_encoder ? time_of(&net->encoder) : most < usual ? most : usual;
+    const int usual = v->channels == 128 ? 8 : 4, most = vae_taehv_load_time_of(&net->decoder);
+    v->time_factor = v->has_encoder ? vae_taehv_load_time_of(&net->encoder)
+                     : most < usual ? most
+                                    : usual;
     if (v->has_encoder && v->has_decoder &&
         (patch[0] != patch[1] || channels[0] != channels[1] ||
-         factor_of(&net->encoder, patch[0]) != v->factor))
+         vae_taehv_load_factor_of(&net->encoder, patch[0]) != v->factor))
         nino_load_fail(&t->l, NINO_ERR_FORMAT, "its encoder and its decoder do not fit together");
     if (v->has_decoder)
         drop_frames(t, v->time_factor, &net->decoder);
@@ -288,7 +294,7 @@ nino_status nino_vae_taehv_load(nino_weights *file, const char *prefix, nino_vae
     v->encode = nino_vae_encode_each;
     v->decode_next = taehv_decode_next;
     v->encode_next = taehv_encode_next;
-    get_net(&t, prefix, v, v->net);
+    vae_taehv_load_get_net(&t, prefix, v, v->net);
     if (!t.l.st)
         set_space(&t.l, v, v->net);
     if (t.l.st) {

@@ -41,7 +41,7 @@ static const struct {
 };
 
 // ---- forward ---------------------------------------------------------------------------------
-static nino_tensor *run_block(nino_stream *s, const block *b, nino_tensor *x)
+static nino_tensor *vae_tiny_run_block(nino_stream *s, const block *b, nino_tensor *x)
 {
     if (b->pool0.w) {
         nino_tensor *p = nino_linear_op(s, nino_ref(x), &b->pool0);
@@ -54,7 +54,8 @@ static nino_tensor *run_block(nino_stream *s, const block *b, nino_tensor *x)
     return nino_conv2d_add(s, x, &b->conv4, skip);
 }
 
-static nino_tensor *run(nino_stream *s, const sequence *q, const char *what, nino_tensor *x)
+static nino_tensor *vae_tiny_run(nino_stream *s, const sequence *q, const char *what,
+                                 nino_tensor *x)
 {
     char name[32];
     int level = 0;
@@ -67,24 +68,24 @@ static nino_tensor *run(nino_stream *s, const sequence *q, const char *what, nin
             snprintf(name, sizeof(name), "%s.%d", what, ++level);
             nino_scope_begin(s, NINO_EV_STAGE, name, 0, 0);
         }
-        x = l->is_block ? run_block(s, &l->block, x) : nino_conv2d(s, x, &l->conv);
+        x = l->is_block ? vae_tiny_run_block(s, &l->block, x) : nino_conv2d(s, x, &l->conv);
     }
     nino_scope_end(s);
     return x;
 }
 
-static nino_tensor *decode(nino_stream *s, const nino_vae *v, nino_tensor *z)
+static nino_tensor *vae_tiny_decode(nino_stream *s, const nino_vae *v, nino_tensor *z)
 {
     const tiny_net *net = v->net;
     z = nino_scale(s, z, (float) v->scale, (float) (-v->shift * v->scale));
     z = nino_act_op(s, z, NINO_ACT_TANH3);
-    return run(s, &net->decoder, "decoder", z);
+    return vae_tiny_run(s, &net->decoder, "decoder", z);
 }
 
-static nino_tensor *encode(nino_stream *s, const nino_vae *v, nino_tensor *pixels)
+static nino_tensor *vae_tiny_encode(nino_stream *s, const nino_vae *v, nino_tensor *pixels)
 {
     const tiny_net *net = v->net;
-    nino_tensor *z = run(s, &net->encoder, "encoder", pixels);
+    nino_tensor *z = vae_tiny_run(s, &net->encoder, "encoder", pixels);
     return nino_scale(s, z, (float) (1 / v->scale), (float) v->shift);
 }
 
@@ -101,7 +102,7 @@ static void load_linear(nino_loader *l, int i, const char *leaf, int64_t cin, ni
     nino_load_linear(l, nino_name_of("%d%s", i, leaf).s, cin, out);
 }
 
-static void load_block(nino_loader *l, int i, int64_t *c, block *b)
+static void vae_tiny_load_block(nino_loader *l, int i, int64_t *c, block *b)
 {
     load_conv(l, i, ".conv.0", *c, NINO_ACT_RELU, &b->conv0);
     load_conv(l, i, ".conv.2", nino_load_rows(l, b->conv0.w), NINO_ACT_RELU, &b->conv2);
@@ -124,7 +125,7 @@ static void load_block(nino_loader *l, int i, int64_t *c, block *b)
 }
 
 // What the positions without tensors mean. Decoder: an upsampling, but right after the first
-// convolution a ReLU (position 0, the clamp, is part of decode()). Encoder: a ReLU. Encoder
+// convolution a ReLU (position 0, the clamp, is part of vae_tiny_decode()). Encoder: a ReLU. Encoder
 // convolutions halve the resolution, except the last and a first one that a block follows.
 static void load_sequence(nino_loader *l, bool is_decoder, sequence *q)
 {
@@ -140,7 +141,7 @@ static void load_sequence(nino_loader *l, bool is_decoder, sequence *q)
         if (nino_load_has(l, "%d.conv.0.weight", i)) {
             at->is_block = has_block = true;
             q->n++;
-            load_block(l, i, &c, &at->block);
+            vae_tiny_load_block(l, i, &c, &at->block);
         } else if (nino_load_has(l, "%d.weight", i)) {
             q->n++;
             const bool is_stem = is_gap_next && !has_block;
@@ -207,7 +208,8 @@ static nino_status load_part(nino_vae *v, nino_weights *w, bool is_decoder, bool
     return NINO_OK;
 }
 
-static nino_status read_number(nino_weights *w, const char *name, double *out, nino_error *err)
+static nino_status vae_tiny_read_number(nino_weights *w, const char *name, double *out,
+                                        nino_error *err)
 {
     const nino_tensor_info *t = nino_weights_find(w, name);
     if (!t || t->bytes != nino_dtype_size(t->dtype)) // one number, or not what we know
@@ -232,8 +234,8 @@ static nino_status set_scale(nino_vae *v, nino_weights *w, const char *family, n
         v->shift = families[i].shift;
         break;
     }
-    nino_status st = read_number(w, "vae_scale", &v->scale, err);
-    st = st ? st : read_number(w, "vae_shift", &v->shift, err);
+    nino_status st = vae_tiny_read_number(w, "vae_scale", &v->scale, err);
+    st = st ? st : vae_tiny_read_number(w, "vae_shift", &v->shift, err);
     if (st)
         return st;
     if (!(v->scale > 0) || !(v->shift > -1e6 && v->shift < 1e6))
@@ -253,8 +255,8 @@ nino_status nino_vae_tiny_load(nino_weights *encoder, nino_weights *decoder, con
     *out = NULL;
     if (!v)
         return NINO_ERR_NOMEM;
-    v->decode = decode;
-    v->encode = encode;
+    v->decode = vae_tiny_decode;
+    v->encode = vae_tiny_encode;
     if (decoder)
         st = load_part(v, decoder, true, is_one_file, err);
     if (!st && encoder)

@@ -44,7 +44,8 @@ static nino_tensor *causal(nino_stream *s, nino_vae_clip *c, const nino_conv *w,
 
 // ---- layers ----------------------------------------------------------------------------------
 
-static nino_tensor *run_res(nino_stream *s, nino_vae_clip *c, const wan_res *w, nino_tensor *x)
+static nino_tensor *vae_wan_run_res(nino_stream *s, nino_vae_clip *c, const wan_res *w,
+                                    nino_tensor *x)
 {
     nino_tensor *skip = w->shortcut.w ? nino_conv2d(s, nino_ref(x), &w->shortcut) : nino_ref(x);
     x = nino_rms_norm_act(s, x, &w->norm1, NINO_ACT_SILU);
@@ -54,7 +55,7 @@ static nino_tensor *run_res(nino_stream *s, nino_vae_clip *c, const wan_res *w, 
 }
 
 // Each frame by itself: one head over its positions.
-static nino_tensor *run_attn(nino_stream *s, const wan_attn *w, nino_tensor *x)
+static nino_tensor *vae_wan_run_attn(nino_stream *s, const wan_attn *w, nino_tensor *x)
 {
     const nino_shape shape = *nino_shape_of(x);
     const nino_shape rows = NINO_SHAPE(shape.dim[0], shape.dim[1] * shape.dim[2], shape.dim[3]);
@@ -115,7 +116,7 @@ static nino_tensor *run_group(nino_stream *s, nino_vae_clip *c, const wan_group 
     snprintf(name, sizeof(name), is_decode ? "decoder.up.%d" : "encoder.down.%d", i);
     nino_scope_begin(s, NINO_EV_STAGE, name, 0, 0);
     for (int b = 0; b < g->n_res; b++)
-        x = run_res(s, c, &g->res[b], x);
+        x = vae_wan_run_res(s, c, &g->res[b], x);
     const int ft = g->sample.time.w ? 2 : 1, fs = g->sample.conv.w ? 2 : 1;
     if (ft > 1 && is_decode)
         x = double_frames(s, c, &g->sample.time, x);
@@ -131,12 +132,13 @@ static nino_tensor *run_group(nino_stream *s, nino_vae_clip *c, const wan_group 
     return x;
 }
 
-static nino_tensor *run_mid(nino_stream *s, nino_vae_clip *c, const wan_half *h, nino_tensor *x)
+static nino_tensor *vae_wan_run_mid(nino_stream *s, nino_vae_clip *c, const wan_half *h,
+                                    nino_tensor *x)
 {
     nino_scope_begin(s, NINO_EV_STAGE, c->is_decode ? "decoder.mid" : "encoder.mid", 0, 0);
-    x = run_res(s, c, &h->mid1, x);
-    x = run_attn(s, &h->attn, x);
-    x = run_res(s, c, &h->mid2, x);
+    x = vae_wan_run_res(s, c, &h->mid1, x);
+    x = vae_wan_run_attn(s, &h->attn, x);
+    x = vae_wan_run_res(s, c, &h->mid2, x);
     nino_scope_end(s);
     return x;
 }
@@ -173,7 +175,7 @@ nino_tensor *wan_decode_next(nino_stream *s, nino_vae_clip *c, nino_tensor *z)
     nino_tensor *x = nino_conv2d(s, z, &d->quant);
     x = causal(s, c, &d->conv_in, x, NULL);
     nino_scope_end(s);
-    x = run_mid(s, c, d, x);
+    x = vae_wan_run_mid(s, c, d, x);
     for (int i = 0; i < d->n_groups; i++)
         x = run_group(s, c, &d->group[i], i, x);
     nino_scope_begin(s, NINO_EV_STAGE, "decoder.out", 0, 0);
@@ -195,7 +197,7 @@ nino_tensor *wan_encode_next(nino_stream *s, nino_vae_clip *c, nino_tensor *pixe
     nino_scope_end(s);
     for (int i = 0; i < e->n_groups; i++)
         x = run_group(s, c, &e->group[i], i, x);
-    x = run_mid(s, c, e, x);
+    x = vae_wan_run_mid(s, c, e, x);
     nino_scope_begin(s, NINO_EV_STAGE, "encoder.out", 0, 0);
     x = nino_rms_norm_act(s, x, &e->norm_out, NINO_ACT_SILU);
     x = causal(s, c, &e->conv_out, x, NULL);

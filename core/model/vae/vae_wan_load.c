@@ -14,7 +14,7 @@ typedef struct wan_loader {
     bool is_diffusers, is_22;
 } wan_loader;
 
-static bool has(const wan_loader *w, const char *base, const char *leaf)
+static bool vae_wan_load_has(const wan_loader *w, const char *base, const char *leaf)
 {
     return nino_load_has(&w->l, "%s%s", base, leaf);
 }
@@ -22,8 +22,8 @@ static bool has(const wan_loader *w, const char *base, const char *leaf)
 // ---- layers: every step does nothing after the first failure ---------------------------------
 
 // role: what the weight must be.
-static void get_conv(wan_loader *w, const char *base, const char *leaf, int64_t cin,
-                     nino_weight_role role, nino_conv *out)
+static void vae_wan_load_get_conv(wan_loader *w, const char *base, const char *leaf, int64_t cin,
+                                  nino_weight_role role, nino_conv *out)
 {
     const nino_name n = nino_name_of("%s%s", base, leaf);
     nino_load_conv(&w->l, n.s, cin, out);
@@ -43,7 +43,8 @@ static void get_rows(wan_loader *w, const char *base, int64_t first, int64_t row
     *out = (nino_conv){ .w = m.w, .b = m.b, .each_image = true };
 }
 
-static void get_norm(wan_loader *w, const char *base, const char *leaf, int64_t c, nino_norm *out)
+static void vae_wan_load_get_norm(wan_loader *w, const char *base, const char *leaf, int64_t c,
+                                  nino_norm *out)
 {
     out->eps = NORM_EPS;
     nino_load_vector(&w->l, nino_name_of("%s%s.gamma", base, leaf).s, c, &out->gamma);
@@ -56,13 +57,13 @@ static void get_res(wan_loader *w, const char *base, int64_t *c, wan_res *out)
         { ".norm1", ".conv1", ".norm2", ".conv2", ".conv_shortcut" },
     };
     const char *const *n = leaves[w->is_diffusers];
-    get_norm(w, base, n[0], *c, &out->norm1);
-    get_conv(w, base, n[1], *c, NINO_W_CONV3D, &out->conv1);
+    vae_wan_load_get_norm(w, base, n[0], *c, &out->norm1);
+    vae_wan_load_get_conv(w, base, n[1], *c, NINO_W_CONV3D, &out->conv1);
     const int64_t width = nino_load_rows(&w->l, out->conv1.w);
-    get_norm(w, base, n[2], width, &out->norm2);
-    get_conv(w, base, n[3], width, NINO_W_CONV3D, &out->conv2);
-    if (has(w, base, nino_name_of("%s.weight", n[4]).s))
-        get_conv(w, base, n[4], *c, NINO_W_MATRIX, &out->shortcut);
+    vae_wan_load_get_norm(w, base, n[2], width, &out->norm2);
+    vae_wan_load_get_conv(w, base, n[3], width, NINO_W_CONV3D, &out->conv2);
+    if (vae_wan_load_has(w, base, nino_name_of("%s.weight", n[4]).s))
+        vae_wan_load_get_conv(w, base, n[4], *c, NINO_W_MATRIX, &out->shortcut);
     if (!w->l.st &&
         (out->conv2.w->n != width || (out->shortcut.w ? out->shortcut.w->n : *c) != width))
         nino_load_fail(&w->l, NINO_ERR_FORMAT,
@@ -71,20 +72,20 @@ static void get_res(wan_loader *w, const char *base, int64_t *c, wan_res *out)
     *c = width;
 }
 
-static void get_attn(wan_loader *w, const char *base, int64_t c, wan_attn *out)
+static void vae_wan_load_get_attn(wan_loader *w, const char *base, int64_t c, wan_attn *out)
 {
     const nino_name qkv = nino_name_of("%s.to_qkv", base);
-    get_norm(w, base, ".norm", c, &out->norm);
+    vae_wan_load_get_norm(w, base, ".norm", c, &out->norm);
     get_rows(w, qkv.s, 0, c, c, &out->q);
     get_rows(w, qkv.s, c, c, c, &out->k);
     get_rows(w, qkv.s, 2 * c, c, c, &out->v);
-    get_conv(w, base, ".proj", c, NINO_W_MATRIX, &out->proj);
+    vae_wan_load_get_conv(w, base, ".proj", c, NINO_W_MATRIX, &out->proj);
     if (!w->l.st && out->proj.w->n != c)
         nino_load_fail(&w->l, NINO_ERR_FORMAT, "%s%s: attention of another width is not known",
                        w->l.prefix, base);
 }
 
-static void get_mid(wan_loader *w, const char *half, int64_t *c, wan_half *h)
+static void vae_wan_load_get_mid(wan_loader *w, const char *half, int64_t *c, wan_half *h)
 {
     static const char *const leaves[2][3] = {
         { ".middle.0", ".middle.1", ".middle.2" },
@@ -92,20 +93,20 @@ static void get_mid(wan_loader *w, const char *half, int64_t *c, wan_half *h)
     };
     const char *const *n = leaves[w->is_diffusers];
     get_res(w, nino_name_of("%s%s", half, n[0]).s, c, &h->mid1);
-    get_attn(w, nino_name_of("%s%s", half, n[1]).s, *c, &h->attn);
+    vae_wan_load_get_attn(w, nino_name_of("%s%s", half, n[1]).s, *c, &h->attn);
     get_res(w, nino_name_of("%s%s", half, n[2]).s, c, &h->mid2);
 }
 
 static void get_sample(wan_loader *w, const char *base, bool is_decoder, int64_t *c,
                        wan_sample *out)
 {
-    get_conv(w, base, ".resample.1", *c, NINO_W_CONV3, &out->conv);
+    vae_wan_load_get_conv(w, base, ".resample.1", *c, NINO_W_CONV3, &out->conv);
     out->conv.upsample2x = is_decoder;
     out->conv.stride = is_decoder ? 1 : 2;
     out->conv.pad = is_decoder ? NINO_PAD_SAME : NINO_PAD_END;
     const int64_t width = nino_load_rows(&w->l, out->conv.w), in = is_decoder ? *c : width;
-    if (has(w, base, ".time_conv.weight"))
-        get_conv(w, base, ".time_conv", in, NINO_W_CONV_T, &out->time);
+    if (vae_wan_load_has(w, base, ".time_conv.weight"))
+        vae_wan_load_get_conv(w, base, ".time_conv", in, NINO_W_CONV_T, &out->time);
     if (!w->l.st && out->time.w && out->time.w->n != (is_decoder ? 2 * in : in))
         nino_load_fail(&w->l, NINO_ERR_FORMAT,
                        "%s%s.time_conv.weight has another number of rows than its frames need",
@@ -117,16 +118,17 @@ static void get_sample(wan_loader *w, const char *base, bool is_decoder, int64_t
 
 static bool is_res(const wan_loader *w, const char *base)
 {
-    return has(w, base, w->is_diffusers ? ".conv1.weight" : ".residual.2.weight");
+    return vae_wan_load_has(w, base, w->is_diffusers ? ".conv1.weight" : ".residual.2.weight");
 }
 
 static bool is_sample(const wan_loader *w, const char *base)
 {
-    return has(w, base, ".resample.1.weight");
+    return vae_wan_load_has(w, base, ".resample.1.weight");
 }
 
 // Adds what is called `base` to the group; false: there is nothing of that name.
-static bool add_step(wan_loader *w, const char *base, bool is_decoder, int64_t *c, wan_group *g)
+static bool vae_wan_load_add_step(wan_loader *w, const char *base, bool is_decoder, int64_t *c,
+                                  wan_group *g)
 {
     if (is_res(w, base)) {
         if (g->n_res == WAN_MAX_STEPS)
@@ -165,7 +167,7 @@ static void get_flat(wan_loader *w, const char *base, bool is_decoder, int64_t *
             g = next_group(w, h);
         if (!g)
             break;
-        add_step(w, n.s, is_decoder, c, g);
+        vae_wan_load_add_step(w, n.s, is_decoder, c, g);
     }
 }
 
@@ -180,10 +182,12 @@ static void get_grouped(wan_loader *w, const char *base, bool is_decoder, int64_
             break;
         wan_group *g = next_group(w, h);
         for (int k = 0; g && !w->l.st; k++)
-            if (!add_step(w, nino_name_of("%s.%d.%s.%d", base, i, list, k).s, is_decoder, c, g))
+            if (!vae_wan_load_add_step(w, nino_name_of("%s.%d.%s.%d", base, i, list, k).s,
+                                       is_decoder, c, g))
                 break;
         for (int k = 0; g && w->is_diffusers && k < 4; k++)
-            add_step(w, nino_name_of("%s.%d.%s", base, i, samplers[k]).s, is_decoder, c, g);
+            vae_wan_load_add_step(w, nino_name_of("%s.%d.%s", base, i, samplers[k]).s, is_decoder,
+                                  c, g);
         if (g)
             g->has_shortcut = w->is_22 && (!is_decoder || g->sample.conv.w);
     }
@@ -204,30 +208,33 @@ static void get_groups(wan_loader *w, bool is_decoder, int64_t *c, wan_half *h)
 
 // ---- halves ----------------------------------------------------------------------------------
 
-static void get_decoder(wan_loader *w, nino_vae *v, wan_half *h)
+static void vae_wan_load_get_decoder(wan_loader *w, nino_vae *v, wan_half *h)
 {
     const bool df = w->is_diffusers;
-    get_conv(w, df ? "post_quant_conv" : "conv2", "", -1, NINO_W_MATRIX, &h->quant);
+    vae_wan_load_get_conv(w, df ? "post_quant_conv" : "conv2", "", -1, NINO_W_MATRIX, &h->quant);
     v->channels = (int) nino_load_rows(&w->l, h->quant.w);
-    get_conv(w, df ? "decoder.conv_in" : "decoder.conv1", "", v->channels, NINO_W_CONV3D,
-             &h->conv_in);
+    vae_wan_load_get_conv(w, df ? "decoder.conv_in" : "decoder.conv1", "", v->channels,
+                          NINO_W_CONV3D, &h->conv_in);
     int64_t c = nino_load_rows(&w->l, h->conv_in.w);
-    get_mid(w, "decoder", &c, h);
+    vae_wan_load_get_mid(w, "decoder", &c, h);
     get_groups(w, true, &c, h);
-    get_norm(w, df ? "decoder.norm_out" : "decoder.head.0", "", c, &h->norm_out);
-    get_conv(w, df ? "decoder.conv_out" : "decoder.head.2", "", c, NINO_W_CONV3D, &h->conv_out);
+    vae_wan_load_get_norm(w, df ? "decoder.norm_out" : "decoder.head.0", "", c, &h->norm_out);
+    vae_wan_load_get_conv(w, df ? "decoder.conv_out" : "decoder.head.2", "", c, NINO_W_CONV3D,
+                          &h->conv_out);
 }
 
-static void get_encoder(wan_loader *w, nino_vae *v, wan_half *h)
+static void vae_wan_load_get_encoder(wan_loader *w, nino_vae *v, wan_half *h)
 {
     const bool df = w->is_diffusers;
     const char *quant = df ? "quant_conv" : "conv1";
-    get_conv(w, df ? "encoder.conv_in" : "encoder.conv1", "", -1, NINO_W_CONV3D, &h->conv_in);
+    vae_wan_load_get_conv(w, df ? "encoder.conv_in" : "encoder.conv1", "", -1, NINO_W_CONV3D,
+                          &h->conv_in);
     int64_t c = nino_load_rows(&w->l, h->conv_in.w);
     get_groups(w, false, &c, h);
-    get_mid(w, "encoder", &c, h);
-    get_norm(w, df ? "encoder.norm_out" : "encoder.head.0", "", c, &h->norm_out);
-    get_conv(w, df ? "encoder.conv_out" : "encoder.head.2", "", c, NINO_W_CONV3D, &h->conv_out);
+    vae_wan_load_get_mid(w, "encoder", &c, h);
+    vae_wan_load_get_norm(w, df ? "encoder.norm_out" : "encoder.head.0", "", c, &h->norm_out);
+    vae_wan_load_get_conv(w, df ? "encoder.conv_out" : "encoder.head.2", "", c, NINO_W_CONV3D,
+                          &h->conv_out);
     const int64_t both = nino_load_rows(&w->l, h->conv_out.w); // mean and logarithm of the variance
     if (!w->l.st && both % 2)
         nino_load_fail(&w->l, NINO_ERR_FORMAT, "%s%s has an odd number of rows", w->l.prefix,
@@ -243,7 +250,8 @@ static void get_encoder(wan_loader *w, nino_vae *v, wan_half *h)
 
 // How much smaller a half makes frames, how many of them it folds into one, and pixels into
 // channels.
-static void measure(const wan_half *h, int64_t colours, int *factor, int *time, int *patch)
+static void vae_wan_load_measure(const wan_half *h, int64_t colours, int *factor, int *time,
+                                 int *patch)
 {
     *patch = colours == 12 ? 2 : 1;
     *factor = *patch;
@@ -254,21 +262,23 @@ static void measure(const wan_half *h, int64_t colours, int *factor, int *time, 
     }
 }
 
-static void get_net(wan_loader *w, nino_vae *v, wan_net *net)
+static void vae_wan_load_get_net(wan_loader *w, nino_vae *v, wan_net *net)
 {
     int f[2] = { 0, 0 }, t[2] = { 0, 0 }, p[2] = { 0, 0 };
     int64_t colours = 0;
-    v->has_decoder = has(w, w->is_diffusers ? "decoder.conv_in" : "decoder.conv1", ".weight");
-    v->has_encoder = has(w, w->is_diffusers ? "encoder.conv_in" : "encoder.conv1", ".weight");
+    v->has_decoder =
+        vae_wan_load_has(w, w->is_diffusers ? "decoder.conv_in" : "decoder.conv1", ".weight");
+    v->has_encoder =
+        vae_wan_load_has(w, w->is_diffusers ? "encoder.conv_in" : "encoder.conv1", ".weight");
     if (v->has_decoder) {
-        get_decoder(w, v, &net->decoder);
+        vae_wan_load_get_decoder(w, v, &net->decoder);
         colours = nino_load_rows(&w->l, net->decoder.conv_out.w);
-        measure(&net->decoder, colours, &f[0], &t[0], &p[0]);
+        vae_wan_load_measure(&net->decoder, colours, &f[0], &t[0], &p[0]);
     }
     if (v->has_encoder) {
-        get_encoder(w, v, &net->encoder);
+        vae_wan_load_get_encoder(w, v, &net->encoder);
         colours = w->l.st ? 0 : net->encoder.conv_in.w->c;
-        measure(&net->encoder, colours, &f[1], &t[1], &p[1]);
+        vae_wan_load_measure(&net->encoder, colours, &f[1], &t[1], &p[1]);
     }
     if (!v->has_decoder && !v->has_encoder)
         nino_load_fail(&w->l, NINO_ERR_FORMAT,
@@ -298,10 +308,10 @@ nino_status nino_vae_wan_load(nino_weights *file, const char *prefix, nino_vae *
     v->encode = nino_vae_encode_each;
     v->decode_next = wan_decode_next;
     v->encode_next = wan_encode_next;
-    w.is_diffusers = has(&w, "decoder.mid_block.resnets.0.norm1.gamma", "");
-    w.is_22 = has(&w, "decoder.upsamples.0.upsamples.0.residual.2.weight", "") ||
-              has(&w, "decoder.up_blocks.0.upsampler.resample.1.weight", "");
-    get_net(&w, v, v->net);
+    w.is_diffusers = vae_wan_load_has(&w, "decoder.mid_block.resnets.0.norm1.gamma", "");
+    w.is_22 = vae_wan_load_has(&w, "decoder.upsamples.0.upsamples.0.residual.2.weight", "") ||
+              vae_wan_load_has(&w, "decoder.up_blocks.0.upsampler.resample.1.weight", "");
+    vae_wan_load_get_net(&w, v, v->net);
     if (w.l.st) {
         nino_vae_unref(&v);
         return w.l.st;

@@ -22,14 +22,14 @@ typedef struct wan_run {
 } wan_run;
 
 // ---- the time step ---------------------------------------------------------------------------
-static nino_tensor *run_mlp(nino_stream *s, const wan_mlp *m, nino_tensor *x)
+static nino_tensor *wan_run_mlp(nino_stream *s, const wan_mlp *m, nino_tensor *x)
 {
     x = nino_linear_op(s, x, &m->in);
     return nino_linear_op(s, x, &m->out);
 }
 
 // [n,256]: cosines, then sines of v at frequencies from 1 down to 1/10000
-static nino_tensor *sinusoid(nino_stream *s, const float *v, int64_t n)
+static nino_tensor *wan_sinusoid(nino_stream *s, const float *v, int64_t n)
 {
     enum { HALF = SINUSOID / 2 };
     nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(n, SINUSOID));
@@ -74,8 +74,8 @@ static nino_tensor *modulated(nino_stream *s, const wan_run *r, nino_tensor *x, 
 }
 
 // x + gate * branch
-static nino_tensor *gated(nino_stream *s, const wan_run *r, nino_tensor *x, nino_tensor *branch,
-                          nino_tensor *mods, int gate)
+static nino_tensor *wan_gated(nino_stream *s, const wan_run *r, nino_tensor *x, nino_tensor *branch,
+                              nino_tensor *mods, int gate)
 {
     x = nino_gate_add(s, regroup(s, x, r->groups), regroup(s, branch, r->groups),
                       mod(s, r->net, mods, gate));
@@ -83,8 +83,8 @@ static nino_tensor *gated(nino_stream *s, const wan_run *r, nino_tensor *x, nino
 }
 
 // ---- blocks ----------------------------------------------------------------------------------
-static nino_tensor *project(nino_stream *s, nino_tensor *x, const nino_linear *w,
-                            const nino_norm *norm)
+static nino_tensor *wan_project(nino_stream *s, nino_tensor *x, const nino_linear *w,
+                                const nino_norm *norm)
 {
     return nino_rms_norm(s, nino_linear_op(s, x, w), norm);
 }
@@ -93,8 +93,8 @@ static nino_tensor *self_attention(nino_stream *s, const wan_run *r, const wan_a
                                    nino_tensor *u)
 {
     const int heads = r->net->heads;
-    nino_tensor *q = project(s, nino_ref(u), &w->q, &w->norm_q);
-    nino_tensor *k = project(s, nino_ref(u), &w->k, &w->norm_k);
+    nino_tensor *q = wan_project(s, nino_ref(u), &w->q, &w->norm_q);
+    nino_tensor *k = wan_project(s, nino_ref(u), &w->k, &w->norm_k);
     nino_tensor *v = nino_linear_op(s, u, &w->v);
     q = nino_rope(s, q, nino_ref(r->table), heads);
     k = nino_rope(s, k, nino_ref(r->table), heads);
@@ -108,14 +108,14 @@ static nino_tensor *cross_attention(nino_stream *s, const wan_run *r, const wan_
     const wan_attention *w = &b->cross;
     const int heads = r->net->heads;
     nino_tensor *u = nino_layer_norm(s, nino_ref(x), &b->norm), *of_image = NULL;
-    nino_tensor *q = project(s, u, &w->q, &w->norm_q);
+    nino_tensor *q = wan_project(s, u, &w->q, &w->norm_q);
     if (r->net->has_picture) {
         nino_tensor *image = r->image ? r->image : r->text;
-        nino_tensor *k = project(s, nino_ref(image), &b->image.k, &b->image.norm_k);
+        nino_tensor *k = wan_project(s, nino_ref(image), &b->image.k, &b->image.norm_k);
         nino_tensor *v = nino_linear_op(s, nino_ref(image), &b->image.v);
         of_image = nino_attention(s, nino_ref(q), k, v, heads, 0);
     }
-    nino_tensor *k = project(s, nino_ref(r->text), &w->k, &w->norm_k);
+    nino_tensor *k = wan_project(s, nino_ref(r->text), &w->k, &w->norm_k);
     nino_tensor *v = nino_linear_op(s, nino_ref(r->text), &w->v);
     nino_tensor *a = nino_attention(s, q, k, v, heads, 0);
     if (of_image)
@@ -123,15 +123,16 @@ static nino_tensor *cross_attention(nino_stream *s, const wan_run *r, const wan_
     return nino_linear_add(s, a, &w->o, x);
 }
 
-static nino_tensor *run_block(nino_stream *s, const wan_run *r, const wan_block *b, nino_tensor *x)
+static nino_tensor *wan_run_block(nino_stream *s, const wan_run *r, const wan_block *b,
+                                  nino_tensor *x)
 {
     enum { SHIFT1, SCALE1, GATE1, SHIFT2, SCALE2, GATE2 };
     nino_tensor *m = add_mods(s, nino_ref(r->mods), b->modulation);
     nino_tensor *u = modulated(s, r, nino_ref(x), m, SHIFT1, SCALE1);
-    x = gated(s, r, x, self_attention(s, r, &b->self, u), m, GATE1);
+    x = wan_gated(s, r, x, self_attention(s, r, &b->self, u), m, GATE1);
     x = cross_attention(s, r, b, x);
     u = modulated(s, r, nino_ref(x), m, SHIFT2, SCALE2);
-    x = gated(s, r, x, run_mlp(s, &b->ffn, u), m, GATE2);
+    x = wan_gated(s, r, x, wan_run_mlp(s, &b->ffn, u), m, GATE2);
     nino_unref(m);
     return x;
 }
@@ -143,7 +144,7 @@ static nino_tensor *follow(nino_stream *s, const wan_run *r, const wan_follow *w
     for (int i = 0; i < f->n_controls; i++) {
         if (w->before.w)
             c[i] = nino_linear_add(s, c[i], &w->before, nino_ref(r->start));
-        c[i] = run_block(s, r, &w->block, c[i]);
+        c[i] = wan_run_block(s, r, &w->block, c[i]);
         nino_tensor *found = nino_linear_op(s, nino_ref(c[i]), &w->after);
         if (f->control_strength[i] != 1)
             found = nino_scale(s, found, f->control_strength[i], 0);
@@ -152,8 +153,8 @@ static nino_tensor *follow(nino_stream *s, const wan_run *r, const wan_follow *w
     return x;
 }
 
-static nino_tensor *run_blocks(nino_stream *s, const wan_run *r, const nino_forward *f,
-                               nino_tensor **c, nino_tensor *x)
+static nino_tensor *wan_run_blocks(nino_stream *s, const wan_run *r, const nino_forward *f,
+                                   nino_tensor **c, nino_tensor *x)
 {
     char stage[32];
     const wan *net = r->net;
@@ -161,7 +162,7 @@ static nino_tensor *run_blocks(nino_stream *s, const wan_run *r, const nino_forw
     for (int i = 0; i < net->n_blocks; i++) {
         snprintf(stage, sizeof(stage), "wan.block.%d", i);
         nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
-        x = run_block(s, r, &net->blocks[i], x);
+        x = wan_run_block(s, r, &net->blocks[i], x);
         if (net->n_follow && i % every == 0 && i / every < net->n_follow)
             x = follow(s, r, &net->follow[i / every], f, c, x);
         nino_scope_end(s);
@@ -172,7 +173,7 @@ static nino_tensor *run_blocks(nino_stream *s, const wan_run *r, const nino_forw
 // ---- what goes in ----------------------------------------------------------------------------
 // [B,t,h,w,C] -> [B,tokens,4C]: squares of 2 x 2 cells, feature c*4 + y*2 + x. Odd sizes are padded
 // with the first row or column.
-static nino_tensor *to_tokens(nino_stream *s, nino_tensor *x)
+static nino_tensor *wan_to_tokens(nino_stream *s, nino_tensor *x)
 {
     if (nino_dim(x, 2) % 2)
         x = nino_concat(s, x, nino_slice(s, nino_ref(x), 2, 0, 1), 2);
@@ -196,7 +197,7 @@ static nino_tensor *to_video(nino_stream *s, nino_tensor *x, const nino_shape *l
     return nino_slice(s, nino_slice(s, x, 2, 0, like->dim[2]), 3, 0, like->dim[3]);
 }
 
-static nino_tensor *add_positions(nino_stream *s, const wan_picture *w, nino_tensor *x)
+static nino_tensor *wan_add_positions(nino_stream *s, const wan_picture *w, nino_tensor *x)
 {
     const int64_t have = nino_dim(x, 1), know = w->positions ? w->positions->shape.dim[1] : 0;
     const int64_t n = have < know ? have : know;
@@ -213,11 +214,11 @@ static nino_tensor *read_picture(nino_stream *s, const wan *net, nino_tensor *x)
         return NULL;
     }
     const wan_picture *w = &net->picture;
-    x = nino_layer_norm(s, add_positions(s, w, x), &w->norm_in);
-    return nino_layer_norm(s, run_mlp(s, &w->mlp, x), &w->norm_out);
+    x = nino_layer_norm(s, wan_add_positions(s, w, x), &w->norm_in);
+    return nino_layer_norm(s, wan_run_mlp(s, &w->mlp, x), &w->norm_out);
 }
 
-static nino_tensor *upload_table(nino_stream *s, wan *net, const nino_shape *x)
+static nino_tensor *wan_upload_table(nino_stream *s, wan *net, const nino_shape *x)
 {
     const wan_size size = { x->dim[1], (x->dim[2] + 1) / 2, (x->dim[3] + 1) / 2 };
     nino_array *a = nino_stream_status(s, NULL) ? NULL : wan_rope_table(net, &size);
@@ -236,18 +237,18 @@ nino_tensor *wan_forward(nino_stream *s, const nino_diffusion *d, nino_forward *
     wan_run r = { .net = net, .batch = shape.dim[0] };
     r.groups = r.batch * (f->frames ? f->frames : 1);
     nino_scope_begin(s, NINO_EV_STAGE, "wan.in", 0, 0);
-    nino_tensor *e = run_mlp(s, &net->time, sinusoid(s, f->timestep, r.groups));
+    nino_tensor *e = wan_run_mlp(s, &net->time, wan_sinusoid(s, f->timestep, r.groups));
     r.mods = nino_linear_op(s, nino_act_op(s, nino_ref(e), NINO_ACT_SILU), &net->time_mods);
-    r.text = run_mlp(s, &net->text, f->context);
+    r.text = wan_run_mlp(s, &net->text, f->context);
     r.image = read_picture(s, net, f->vision);
-    r.table = upload_table(s, net, &shape);
-    nino_tensor *x = to_tokens(s, f->concat ? nino_concat(s, f->x, f->concat, 4) : f->x);
+    r.table = wan_upload_table(s, net, &shape);
+    nino_tensor *x = wan_to_tokens(s, f->concat ? nino_concat(s, f->x, f->concat, 4) : f->x);
     x = nino_linear_op(s, x, &net->patch);
     for (int i = 0; i < f->n_controls; i++)
-        c[i] = nino_linear_op(s, to_tokens(s, f->control[i]), &net->follow_patch);
+        c[i] = nino_linear_op(s, wan_to_tokens(s, f->control[i]), &net->follow_patch);
     r.start = f->n_controls ? nino_ref(x) : NULL;
     nino_scope_end(s);
-    x = run_blocks(s, &r, f, c, x);
+    x = wan_run_blocks(s, &r, f, c, x);
     nino_scope_begin(s, NINO_EV_STAGE, "wan.out", 0, 0);
     nino_tensor *both = nino_concat(s, nino_ref(e), e, 1);
     nino_tensor *m = add_mods(s, both, net->head_mods);

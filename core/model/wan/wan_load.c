@@ -13,8 +13,8 @@ typedef struct wan_loader {
     bool is_diffusers;
 } wan_loader;
 
-static nino_name pick(const wan_loader *w, const char *base, const char *theirs,
-                      const char *diffusers)
+static nino_name wan_load_pick(const wan_loader *w, const char *base, const char *theirs,
+                               const char *diffusers)
 {
     return nino_name_of("%s%s", base, w->is_diffusers ? diffusers : theirs);
 }
@@ -23,7 +23,7 @@ static nino_name pick(const wan_loader *w, const char *base, const char *theirs,
 static void load_layer(wan_loader *w, const char *base, const char *theirs, const char *diffusers,
                        int64_t cin, int64_t rows, nino_linear *out)
 {
-    const nino_name name = pick(w, base, theirs, diffusers);
+    const nino_name name = wan_load_pick(w, base, theirs, diffusers);
     nino_load_linear(&w->l, name.s, cin, out);
     if (rows >= 0)
         nino_load_expect(&w->l, name.s, out, rows);
@@ -32,7 +32,7 @@ static void load_layer(wan_loader *w, const char *base, const char *theirs, cons
 static void load_rms(wan_loader *w, const char *base, const char *theirs, const char *diffusers,
                      nino_norm *out)
 {
-    const nino_name name = pick(w, base, theirs, diffusers);
+    const nino_name name = wan_load_pick(w, base, theirs, diffusers);
     nino_load_vector(&w->l, nino_name_of("%s.weight", name.s).s, w->net->dim, &out->gamma);
     out->groups = 1;
     out->eps = NORM_EPS;
@@ -65,34 +65,34 @@ static void load_attention(wan_loader *w, const char *base, bool is_cross, wan_a
     static const char *const diffusers[] = { "to_q", "to_k", "to_v", "to_out.0" };
     nino_linear *const to[] = { &out->q, &out->k, &out->v, &out->o };
     const int64_t dim = w->net->dim;
-    const nino_name in =
-        pick(w, base, is_cross ? "cross_attn." : "self_attn.", is_cross ? "attn2." : "attn1.");
+    const nino_name in = wan_load_pick(w, base, is_cross ? "cross_attn." : "self_attn.",
+                                       is_cross ? "attn2." : "attn1.");
     for (int i = 0; i < 4; i++)
         load_layer(w, in.s, theirs[i], diffusers[i], dim, dim, to[i]);
     load_rms(w, in.s, "norm_q", "norm_q", &out->norm_q);
     load_rms(w, in.s, "norm_k", "norm_k", &out->norm_k);
 }
 
-static void load_block(wan_loader *w, const char *base, wan_block *b)
+static void wan_load_load_block(wan_loader *w, const char *base, wan_block *b)
 {
     const int64_t dim = w->net->dim;
-    load_table(w, pick(w, base, "modulation", "scale_shift_table").s,
+    load_table(w, wan_load_pick(w, base, "modulation", "scale_shift_table").s,
                NINO_SHAPE(1, NINO_WAN_MODS * dim), &b->modulation);
     load_attention(w, base, false, &b->self);
     load_attention(w, base, true, &b->cross);
     if (w->net->has_picture) {
-        const nino_name in = pick(w, base, "cross_attn.", "attn2.");
+        const nino_name in = wan_load_pick(w, base, "cross_attn.", "attn2.");
         load_layer(w, in.s, "k_img", "add_k_proj", dim, dim, &b->image.k);
         load_layer(w, in.s, "v_img", "add_v_proj", dim, dim, &b->image.v);
         load_rms(w, in.s, "norm_k_img", "norm_added_k", &b->image.norm_k);
     }
-    nino_load_norm(&w->l, pick(w, base, "norm3", "norm2").s, dim, 1, NORM_EPS, &b->norm);
+    nino_load_norm(&w->l, wan_load_pick(w, base, "norm3", "norm2").s, dim, 1, NORM_EPS, &b->norm);
     load_layer(w, base, "ffn.0", "ffn.net.0.proj", dim, -1, &b->ffn.in);
     load_layer(w, base, "ffn.2", "ffn.net.2", nino_load_rows(&w->l, b->ffn.in.w), dim, &b->ffn.out);
     b->ffn.in.act = NINO_ACT_GELU_TANH;
 }
 
-static void load_blocks(wan_loader *w)
+static void wan_load_load_blocks(wan_loader *w)
 {
     wan *net = w->net;
     const int n = nino_load_count(&w->l, "blocks.");
@@ -103,7 +103,7 @@ static void load_blocks(wan_loader *w)
     net->blocks = nino_load_alloc(&w->l, (size_t) n, sizeof(*net->blocks));
     net->n_blocks = n;
     for (int i = 0; i < n && !w->l.st; i++)
-        load_block(w, nino_name_of("blocks.%d.", i).s, &net->blocks[i]);
+        wan_load_load_block(w, nino_name_of("blocks.%d.", i).s, &net->blocks[i]);
 }
 
 // VACE: blocks beside the others.
@@ -127,7 +127,7 @@ static void load_follow(wan_loader *w, nino_diffusion *d)
     net->n_follow = n;
     for (int i = 0; i < n && !w->l.st; i++) {
         const nino_name base = nino_name_of("vace_blocks.%d.", i);
-        load_block(w, base.s, &net->follow[i].block);
+        wan_load_load_block(w, base.s, &net->follow[i].block);
         if (!i)
             load_layer(w, base.s, "before_proj", "proj_in", net->dim, net->dim,
                        &net->follow[i].before);
@@ -135,8 +135,8 @@ static void load_follow(wan_loader *w, nino_diffusion *d)
     }
 }
 
-static void load_mlp(wan_loader *w, const char *theirs, const char *diffusers, nino_act act,
-                     wan_mlp *out)
+static void wan_load_load_mlp(wan_loader *w, const char *theirs, const char *diffusers,
+                              nino_act act, wan_mlp *out)
 {
     const int64_t dim = w->net->dim;
     const nino_name d = nino_name_of("condition_embedder.%s.linear_", diffusers);
@@ -147,20 +147,21 @@ static void load_mlp(wan_loader *w, const char *theirs, const char *diffusers, n
     out->in.act = act;
 }
 
-static void load_picture(wan_loader *w, nino_diffusion *d)
+static void wan_load_load_picture(wan_loader *w, nino_diffusion *d)
 {
     static const char *const embedder = "condition_embedder.image_embedder.";
     wan_picture *p = &w->net->picture;
     const char *base = w->is_diffusers ? embedder : "img_emb.";
-    const nino_name first = pick(w, base, "proj.1", "ff.net.0.proj");
-    const nino_name positions = pick(w, base, "emb_pos", "pos_embed");
+    const nino_name first = wan_load_pick(w, base, "proj.1", "ff.net.0.proj");
+    const nino_name positions = wan_load_pick(w, base, "emb_pos", "pos_embed");
     nino_load_linear(&w->l, first.s, -1, &p->mlp.in);
     if (w->l.st)
         return;
     const int64_t c = p->mlp.in.w->c;
-    nino_load_norm(&w->l, pick(w, base, "proj.0", "norm1").s, c, 1, PICTURE_EPS, &p->norm_in);
+    nino_load_norm(&w->l, wan_load_pick(w, base, "proj.0", "norm1").s, c, 1, PICTURE_EPS,
+                   &p->norm_in);
     load_layer(w, base, "proj.3", "ff.net.2", p->mlp.in.w->n, w->net->dim, &p->mlp.out);
-    nino_load_norm(&w->l, pick(w, base, "proj.4", "norm2").s, w->net->dim, 1, PICTURE_EPS,
+    nino_load_norm(&w->l, wan_load_pick(w, base, "proj.4", "norm2").s, w->net->dim, 1, PICTURE_EPS,
                    &p->norm_out);
     p->mlp.in.act = NINO_ACT_GELU;
     d->vision_dim = (int) c;
@@ -171,7 +172,7 @@ static void load_picture(wan_loader *w, nino_diffusion *d)
 }
 
 // Width, heads, and what is inside the patches at both ends.
-static void load_sizes(wan_loader *w, nino_diffusion *d)
+static void wan_load_load_sizes(wan_loader *w, nino_diffusion *d)
 {
     nino_loader *l = &w->l;
     wan *net = w->net;
@@ -200,12 +201,12 @@ static void load_sizes(wan_loader *w, nino_diffusion *d)
                        d->in_channels);
 }
 
-static void load_ends(wan_loader *w, nino_diffusion *d)
+static void wan_load_load_ends(wan_loader *w, nino_diffusion *d)
 {
     wan *net = w->net;
     const int64_t dim = net->dim;
-    load_mlp(w, "time_embedding", "time_embedder", NINO_ACT_SILU, &net->time);
-    load_mlp(w, "text_embedding", "text_embedder", NINO_ACT_GELU_TANH, &net->text);
+    wan_load_load_mlp(w, "time_embedding", "time_embedder", NINO_ACT_SILU, &net->time);
+    wan_load_load_mlp(w, "text_embedding", "text_embedder", NINO_ACT_GELU_TANH, &net->text);
     load_layer(w, "", "time_projection.1", "condition_embedder.time_proj", dim, NINO_WAN_MODS * dim,
                &net->time_mods);
     load_table(w, w->is_diffusers ? "scale_shift_table" : "head.modulation", NINO_SHAPE(1, 2 * dim),
@@ -217,11 +218,11 @@ static void load_ends(wan_loader *w, nino_diffusion *d)
         nino_load_has(&w->l, w->is_diffusers ? "condition_embedder.image_embedder.norm1.bias"
                                              : "img_emb.proj.0.bias");
     if (net->has_picture)
-        load_picture(w, d);
+        wan_load_load_picture(w, d);
 }
 
 // Models that have more than this network.
-static void refuse_others(wan_loader *w)
+static void wan_load_refuse_others(wan_loader *w)
 {
     static const struct {
         const char *name, *what;
@@ -256,12 +257,12 @@ nino_status nino_wan_load(nino_weights *file, const char *prefix, nino_diffusion
     d->forward = wan_forward;
     d->destroy = wan_destroy;
     w.is_diffusers = nino_load_has(&w.l, "condition_embedder.time_proj.weight");
-    refuse_others(&w);
-    load_sizes(&w, d);
+    wan_load_refuse_others(&w);
+    wan_load_load_sizes(&w, d);
     if (!w.l.st)
-        load_ends(&w, d);
+        wan_load_load_ends(&w, d);
     if (!w.l.st)
-        load_blocks(&w);
+        wan_load_load_blocks(&w);
     if (!w.l.st && nino_load_has(&w.l, "vace_patch_embedding.weight"))
         load_follow(&w, d);
     return w.l.st;

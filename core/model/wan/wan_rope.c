@@ -17,14 +17,14 @@ static void fill_axis(float *to, int64_t n, int channels)
         }
 }
 
-static float *put(float *to, const float *from, int n)
+static float *wan_rope_put(float *to, const float *from, int n)
 {
     for (int i = 0; i < n; i++)
         *to++ = from[i];
     return to;
 }
 
-static nino_array *make(const wan_size *s)
+static nino_array *wan_rope_make(const wan_size *s)
 {
     const int side = NINO_WAN_HEAD / 6 * 2, time = NINO_WAN_HEAD - 2 * side; // 42, 42 and 44
     const int64_t t = s->frames * time, h = s->h * side, w = s->w * side;
@@ -43,9 +43,9 @@ static nino_array *make(const wan_size *s)
     for (int64_t f = 0; f < s->frames; f++)
         for (int64_t y = 0; y < s->h; y++)
             for (int64_t x = 0; x < s->w; x++) {
-                to = put(to, frames + f * time, time);
-                to = put(to, rows + y * side, side);
-                to = put(to, columns + x * side, side);
+                to = wan_rope_put(to, frames + f * time, time);
+                to = wan_rope_put(to, rows + y * side, side);
+                to = wan_rope_put(to, columns + x * side, side);
             }
     nino_array_unref(&axes);
     return a;
@@ -57,7 +57,7 @@ nino_array *wan_rope_table(wan *net, const wan_size *size)
     pthread_mutex_lock(&net->lock);
     if (!net->table || had->frames != size->frames || had->h != size->h || had->w != size->w) {
         nino_array_unref(&net->table);
-        net->table = make(size);
+        net->table = wan_rope_make(size);
         net->table_of = *size;
     }
     nino_array *a = net->table ? nino_array_ref(net->table) : NULL;

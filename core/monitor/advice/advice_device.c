@@ -20,7 +20,7 @@ static double roof(const advisor *a, double flops, double bytes, double peak)
     return fmax(peak > 0 ? flops / peak : 0, a->c.bandwidth > 0 ? bytes / a->c.bandwidth : 0);
 }
 
-static void count(const advisor *a, use *u, const nino_event *e)
+static void advice_device_count(const advisor *a, use *u, const nino_event *e)
 {
     const double s = (double) e->u.kernel.dur_ns * 1e-9;
     if (e->kind == NINO_EV_TRANSFER) {
@@ -45,7 +45,7 @@ static void count(const advisor *a, use *u, const nino_event *e)
     u->f32_then += now > 0 ? s * then / now : s;
 }
 
-static void gather(const advisor *a, use *u)
+static void advice_device_gather(const advisor *a, use *u)
 {
     nino_track_info track[64];
     const size_t n = nino_history_tracks(a->h, track, 64);
@@ -55,7 +55,7 @@ static void gather(const advisor *a, use *u)
         uint64_t end = 0, first = 0;
         const nino_event *ev = nino_history_slices(a->h, track[i].number, &m);
         for (size_t k = nino_history_slice_at(a->h, track[i].number, a->begin_ns); k < m; k++) {
-            count(a, u, &ev[k]);
+            advice_device_count(a, u, &ev[k]);
             if (track[i].number < 256)
                 continue;
             const double gap = end && ev[k].t_ns > end ? (double) (ev[k].t_ns - end) * 1e-9 : 0;
@@ -166,7 +166,7 @@ static void advise_precision(advisor *a, const use *u)
 void nino_advise_device(advisor *a)
 {
     use u = { .n = 0 };
-    gather(a, &u);
+    advice_device_gather(a, &u);
     advise_launches(a, &u);
     advise_idle(a, &u);
     advise_transfers(a, &u);

@@ -8,7 +8,7 @@ typedef struct churn {
     uint64_t weight_peak;  // of weights at once
 } churn;
 
-static void gather(const advisor *a, churn *c)
+static void advice_memory_gather(const advisor *a, churn *c)
 {
     size_t n;
     const nino_event *ev = nino_history_points(a->h, NINO_EV_MEM, &n);
@@ -139,7 +139,7 @@ static void advise_compiling(advisor *a)
 void nino_advise_memory(advisor *a)
 {
     churn c = { .trims = 0 };
-    gather(a, &c);
+    advice_memory_gather(a, &c);
     advise_evictions(a, &c);
     advise_trims(a, &c);
     advise_compiling(a);

@@ -11,13 +11,13 @@ typedef struct steps {
     const nino_event **ev;
 } steps;
 
-static int by_value(const void *x, const void *y)
+static int advice_step_by_value(const void *x, const void *y)
 {
     const double a = *(const double *) x, b = *(const double *) y;
     return a < b ? -1 : a > b;
 }
 
-static double quantile(const double *sorted, size_t n, double q)
+static double advice_step_quantile(const double *sorted, size_t n, double q)
 {
     const double at = q * (double) (n - 1);
     const size_t i = (size_t) at;
@@ -140,7 +140,8 @@ static void say_cause(const advisor *a, nino_advice *v, const steps *s, double l
 
 static void advise_slow_steps(advisor *a, const steps *s, const double *sorted)
 {
-    const double q1 = quantile(sorted, s->n, 0.25), q3 = quantile(sorted, s->n, 0.75);
+    const double q1 = advice_step_quantile(sorted, s->n, 0.25),
+                 q3 = advice_step_quantile(sorted, s->n, 0.75);
     const double limit = fmax(q3 + 3 * (q3 - q1), s->median * 1.3); // Tukey's far outliers
     double extra = 0, most = 0;
     size_t n = 0;
@@ -177,8 +178,8 @@ void nino_advise_sampler(advisor *a)
             s.seconds[i] = sorted[i] = ev[first + i].u.step.seconds;
             s.sum += s.seconds[i];
         }
-        qsort(sorted, s.n, sizeof(*sorted), by_value);
-        s.median = quantile(sorted, s.n, 0.5);
+        qsort(sorted, s.n, sizeof(*sorted), advice_step_by_value);
+        s.median = advice_step_quantile(sorted, s.n, 0.5);
         advise_previews(a, &s);
         advise_slow_steps(a, &s, sorted);
     }

@@ -15,7 +15,7 @@ typedef struct tiles {
 } tiles;
 
 // The tiles of the last decode or encode that was tiled.
-static bool find_tiles(const advisor *a, tiles *t)
+static bool advice_tile_find_tiles(const advisor *a, tiles *t)
 {
     size_t n, k;
     const nino_event *ev = nino_history_points(a->h, NINO_EV_TILE_INFO, &n);
@@ -67,8 +67,8 @@ static void say_evidence(nino_advice *v, const tiles *t, uint64_t budget)
 
 // The gain of a setting by plan: measured time, scaled by what plan says of both. Else by the
 // pixels that tiles of that size compute. False: no gain, or it does not fit.
-static bool weigh(const advisor *a, const tiles *t, nino_advice *v, double area_then,
-                  double peak_then)
+static bool advice_tile_weigh(const advisor *a, const tiles *t, nino_advice *v, double area_then,
+                              double peak_then)
 {
     double seconds;
     uint64_t peak;
@@ -122,7 +122,7 @@ static bool try_tile(advisor *a, const tiles *t, const char *rule, int tile, int
     say_evidence(v, t, a->budget);
     const double tile_area = (double) t->tile_w * t->tile_h;
     const double then = (double) (tile < t->w ? tile : t->w) * (tile < t->h ? tile : t->h);
-    if (weigh(a, t, v, area * t->passes, (double) t->peak * then / tile_area))
+    if (advice_tile_weigh(a, t, v, area * t->passes, (double) t->peak * then / tile_area))
         return true;
     a->n--;
     return false;
@@ -143,7 +143,7 @@ static void overlap_less(advisor *a, const tiles *t, int tile, int overlap)
     SAY(v->title, "Less overlap: %d instead of %d pixels", less, overlap);
     say_evidence(v, t, a->budget);
     const double area = axis_pixels(t->w, tile, less) * axis_pixels(t->h, tile, less);
-    if (!weigh(a, t, v, area * t->passes, (double) t->peak))
+    if (!advice_tile_weigh(a, t, v, area * t->passes, (double) t->peak))
         a->n--;
 }
 
@@ -151,7 +151,7 @@ void nino_advise_tiles(advisor *a)
 {
     tiles t;
     char text[32];
-    if (!find_tiles(a, &t) || t.n < 2 ||
+    if (!advice_tile_find_tiles(a, &t) || t.n < 2 ||
         !nino_advice_value(a, t.node, "tile_size", text, sizeof(text)))
         return;
     const int tile = atoi(text);

@@ -40,7 +40,7 @@ typedef struct side {
     bool failed;
 } side;
 
-static bool grow(void **p, size_t *cap, size_t n, size_t size)
+static bool compare_runs_grow(void **p, size_t *cap, size_t n, size_t size)
 {
     if (n < *cap)
         return true;
@@ -55,9 +55,12 @@ static bool grow(void **p, size_t *cap, size_t n, size_t size)
 
 // ---- one run -----------------------------------------------------------------------------------
 
-static const char *text(const side *s, uint32_t id) { return nino_history_name((void *) s->h, id); }
+static const char *compare_runs_text(const side *s, uint32_t id)
+{
+    return nino_history_name((void *) s->h, id);
+}
 
-static int32_t find_node(const side *s, const char *name)
+static int32_t compare_runs_find_node(const side *s, const char *name)
 {
     for (size_t i = 0; i < s->n_nodes; i++)
         if (!strcmp(s->node[i].name, name))
@@ -81,7 +84,8 @@ static void mark_cached(side *s)
     const nino_event *ev = nino_history_points(s->h, NINO_EV_CACHE, &n);
     for (size_t i = ev ? nino_history_lower(ev, n, s->begin_ns) : n; i < n; i++) {
         const bool is_hit = ev[i].sub == NINO_CACHE_NODE && ev[i].u.scope.arg0;
-        const int32_t at = is_hit ? find_node(s, text(s, ev[i].name)) : -1;
+        const int32_t at =
+            is_hit ? compare_runs_find_node(s, compare_runs_text(s, ev[i].name)) : -1;
         if (at >= 0 && s->node) // at came from it
             s->node[at].is_cached = true;
     }
@@ -103,10 +107,11 @@ static void collect_nodes(side *s)
         char name[96];
         if (span[i].kind != NINO_EV_NODE || span[i].begin_ns < s->begin_ns)
             continue;
-        bare_name(name, sizeof(name), text(s, span[i].name));
-        int32_t at = find_node(s, name);
+        bare_name(name, sizeof(name), compare_runs_text(s, span[i].name));
+        int32_t at = compare_runs_find_node(s, name);
         if (at < 0) {
-            if (!grow((void **) &s->node, &s->cap_nodes, s->n_nodes, sizeof(*s->node)) ||
+            if (!compare_runs_grow((void **) &s->node, &s->cap_nodes, s->n_nodes,
+                                   sizeof(*s->node)) ||
                 !s->node) {
                 s->failed = true;
                 return;
@@ -119,7 +124,7 @@ static void collect_nodes(side *s)
             continue;
         const uint64_t end = span[i].end_ns ? span[i].end_ns : s->end_ns;
         s->node[at].runs++;
-        if (strcmp(name, text(s, span[i].name)) != 0) // it says so
+        if (strcmp(name, compare_runs_text(s, span[i].name)) != 0) // it says so
             s->node[at].is_cached = true;
         s->node[at].seconds += (double) (end - span[i].begin_ns) * 1e-9;
     }
@@ -127,7 +132,7 @@ static void collect_nodes(side *s)
 }
 
 // The node a scope lies in, -1: none of this job.
-static int32_t node_of(const side *s, uint32_t scope)
+static int32_t compare_runs_node_of(const side *s, uint32_t scope)
 {
     size_t n;
     char name[96];
@@ -136,11 +141,11 @@ static int32_t node_of(const side *s, uint32_t scope)
         nino_history_enclosing(s->h, nino_history_span_of(s->h, scope), NINO_EV_NODE);
     if (at < 0)
         return -1;
-    bare_name(name, sizeof(name), text(s, span[at].name));
-    return find_node(s, name);
+    bare_name(name, sizeof(name), compare_runs_text(s, span[at].name));
+    return compare_runs_find_node(s, name);
 }
 
-static bool rehash(side *s)
+static bool compare_runs_rehash(side *s)
 {
     const size_t n = s->n_slots ? s->n_slots * 2 : 256;
     uint32_t *slot = calloc(n, sizeof(*slot));
@@ -162,7 +167,7 @@ static bool rehash(side *s)
 
 static calls *calls_of(side *s, int32_t node_at, uint32_t name, uint32_t shape)
 {
-    if (s->n_calls * 2 >= s->n_slots && !rehash(s))
+    if (s->n_calls * 2 >= s->n_slots && !compare_runs_rehash(s))
         return NULL;
     size_t h =
         ((size_t) name * 31 + (size_t) shape * 17 + (size_t) (node_at + 1)) & (s->n_slots - 1);
@@ -171,7 +176,7 @@ static calls *calls_of(side *s, int32_t node_at, uint32_t name, uint32_t shape)
         if (c->node == node_at && c->name == name && c->shape == shape)
             return c;
     }
-    if (!grow((void **) &s->calls, &s->cap_calls, s->n_calls, sizeof(*s->calls)))
+    if (!compare_runs_grow((void **) &s->calls, &s->cap_calls, s->n_calls, sizeof(*s->calls)))
         return NULL;
     s->calls[s->n_calls] = (calls){ .node = node_at, .name = name, .shape = shape };
     s->slot[h] = (uint32_t) ++s->n_calls;
@@ -192,7 +197,7 @@ static void collect_kernels(side *s, bool is_flat)
             if (ev[k].kind != NINO_EV_KERNEL)
                 continue;
             if (!is_flat && (!scope || ev[k].parent != scope))
-                at = node_of(s, scope = ev[k].parent);
+                at = compare_runs_node_of(s, scope = ev[k].parent);
             calls *c = calls_of(s, at, ev[k].name, is_flat ? 0 : ev[k].u.kernel.shape);
             if (!c) {
                 s->failed = true;
@@ -221,11 +226,11 @@ static void collect_steps(side *s)
     size_t n;
     const nino_event *ev = nino_history_points(s->h, NINO_EV_STEP_INFO, &n);
     for (size_t i = ev ? nino_history_lower(ev, n, s->begin_ns) : n; i < n; i++) {
-        const int32_t at = node_of(s, ev[i].parent);
+        const int32_t at = compare_runs_node_of(s, ev[i].parent);
         node *o = at >= 0 ? &s->node[at] : NULL;
         if (!o)
             continue;
-        if (!grow((void **) &o->step, &o->cap_steps, o->n_steps, sizeof(*o->step))) {
+        if (!compare_runs_grow((void **) &o->step, &o->cap_steps, o->n_steps, sizeof(*o->step))) {
             s->failed = true;
             return;
         }
@@ -233,7 +238,7 @@ static void collect_steps(side *s)
     }
 }
 
-static void release(side *s)
+static void compare_runs_release(side *s)
 {
     for (size_t i = 0; i < s->n_nodes; i++)
         free(s->node[i].step);
@@ -244,7 +249,7 @@ static void release(side *s)
 
 // ---- alignment ---------------------------------------------------------------------------------
 
-static const char *class_of(const char *name)
+static const char *compare_runs_class_of(const char *name)
 {
     const char *c = strchr(name, ' ');
     return c ? c + 1 : name;
@@ -259,14 +264,14 @@ static void pair(side *a, side *b, size_t i, size_t k)
 static void align(side *a, side *b)
 {
     for (size_t i = 0; i < a->n_nodes; i++) {
-        const int32_t k = find_node(b, a->node[i].name);
+        const int32_t k = compare_runs_find_node(b, a->node[i].name);
         if (k >= 0)
             pair(a, b, i, (size_t) k);
     }
     for (size_t i = 0; i < a->n_nodes; i++)
         for (size_t k = 0; k < b->n_nodes && a->node[i].other < 0; k++)
-            if (b->node[k].other < 0 &&
-                !strcmp(class_of(a->node[i].name), class_of(b->node[k].name)))
+            if (b->node[k].other < 0 && !strcmp(compare_runs_class_of(a->node[i].name),
+                                                compare_runs_class_of(b->node[k].name)))
                 pair(a, b, i, k);
 }
 
@@ -278,9 +283,10 @@ typedef struct table {
     bool failed;
 } table;
 
-static nino_compare_row *add_row(table *t, nino_compare_kind kind, const char *node_name)
+static nino_compare_row *compare_runs_add_row(table *t, nino_compare_kind kind,
+                                              const char *node_name)
 {
-    if (!grow((void **) &t->row, &t->cap, t->n, sizeof(*t->row))) {
+    if (!compare_runs_grow((void **) &t->row, &t->cap, t->n, sizeof(*t->row))) {
         t->failed = true;
         return NULL;
     }
@@ -290,7 +296,7 @@ static nino_compare_row *add_row(table *t, nino_compare_kind kind, const char *n
     return r;
 }
 
-static void judge(nino_compare_row *r, double delta, double of)
+static void compare_runs_judge(nino_compare_row *r, double delta, double of)
 {
     if (isfinite(r->p) && r->p < 0.01 && of > 0 && fabs(delta) > 0.01 * of)
         r->verdict = delta < 0 ? -1 : 1;
@@ -307,7 +313,7 @@ static void set_test(nino_compare_row *r, const nino_welch *w)
 static void sum_row(table *t, nino_compare_kind kind, const char *name, const node *a,
                     const node *b)
 {
-    nino_compare_row *r = add_row(t, kind, name);
+    nino_compare_row *r = compare_runs_add_row(t, kind, name);
     if (!r)
         return;
     r->n_a = a ? a->runs : 0;
@@ -327,13 +333,13 @@ static void sum_row(table *t, nino_compare_kind kind, const char *name, const no
     // A run that works more and still ends earlier (nothing was to be compiled) is not slower.
     const double wall = r->total_b - r->total_a;
     if (wall * w.delta > 0 && fabs(wall) > 0.01 * r->total_a)
-        judge(r, w.delta, a->kernel_s);
+        compare_runs_judge(r, w.delta, a->kernel_s);
 }
 
 static void step_row(table *t, const node *a, const node *b)
 {
     const size_t n = a->n_steps < b->n_steps ? a->n_steps : b->n_steps;
-    nino_compare_row *r = n ? add_row(t, NINO_COMPARE_STEPS, a->name) : NULL;
+    nino_compare_row *r = n ? compare_runs_add_row(t, NINO_COMPARE_STEPS, a->name) : NULL;
     if (!r)
         return;
     double mean = 0, m2 = 0;
@@ -357,7 +363,7 @@ static void step_row(table *t, const node *a, const node *b)
     const double half = se * nino_student_quantile(0.05, df);
     r->low = mean - half;
     r->high = mean + half;
-    judge(r, mean, r->mean_a);
+    compare_runs_judge(r, mean, r->mean_a);
 }
 
 static void kernel_row(table *t, const side *a, const calls *x, const side *b, const calls *y)
@@ -365,11 +371,12 @@ static void kernel_row(table *t, const side *a, const calls *x, const side *b, c
     const side *s = x ? a : b;
     const calls *c = x ? x : y;
     nino_compare_row *r =
-        c ? add_row(t, NINO_COMPARE_KERNEL, c->node >= 0 ? s->node[c->node].name : "") : NULL;
+        c ? compare_runs_add_row(t, NINO_COMPARE_KERNEL, c->node >= 0 ? s->node[c->node].name : "")
+          : NULL;
     if (!r)
         return;
-    snprintf(r->name, sizeof(r->name), "%s", text(s, c->name));
-    snprintf(r->shape, sizeof(r->shape), "%s", text(s, c->shape));
+    snprintf(r->name, sizeof(r->name), "%s", compare_runs_text(s, c->name));
+    snprintf(r->shape, sizeof(r->shape), "%s", compare_runs_text(s, c->shape));
     r->n_a = x ? (uint64_t) x->n : 0;
     r->n_b = y ? (uint64_t) y->n : 0;
     r->total_a = x ? x->total : 0;
@@ -381,7 +388,7 @@ static void kernel_row(table *t, const side *a, const calls *x, const side *b, c
     const nino_welch w = nino_welch_test(x->n, x->mean, x->n > 1 ? x->m2 / (x->n - 1) : 0, y->n,
                                          y->mean, y->n > 1 ? y->m2 / (y->n - 1) : 0);
     set_test(r, &w);
-    judge(r, w.delta, x->mean);
+    compare_runs_judge(r, w.delta, x->mean);
 }
 
 static calls *partner(side *a, const calls *x, side *b)
@@ -391,8 +398,9 @@ static calls *partner(side *a, const calls *x, side *b)
         return NULL;
     for (size_t i = 0; i < b->n_calls; i++) {
         calls *y = &b->calls[i];
-        if (!y->is_matched && y->node == node_at && !strcmp(text(a, x->name), text(b, y->name)) &&
-            !strcmp(text(a, x->shape), text(b, y->shape)))
+        if (!y->is_matched && y->node == node_at &&
+            !strcmp(compare_runs_text(a, x->name), compare_runs_text(b, y->name)) &&
+            !strcmp(compare_runs_text(a, x->shape), compare_runs_text(b, y->shape)))
             return y;
     }
     return NULL;
@@ -424,7 +432,7 @@ static void kernel_rows(table *t, side *a, int32_t i, side *b, int32_t k)
 }
 
 // The whole run as one node.
-static node whole(const side *s)
+static node compare_runs_whole(const side *s)
 {
     node n = { .runs = s->has_job || s->n_nodes,
                .seconds = (double) (s->end_ns - s->begin_ns) * 1e-9 };
@@ -437,9 +445,9 @@ static node whole(const side *s)
     return n;
 }
 
-static void fill(table *t, side *a, side *b)
+static void compare_runs_fill(table *t, side *a, side *b)
 {
-    const node x = whole(a), y = whole(b);
+    const node x = compare_runs_whole(a), y = compare_runs_whole(b);
     sum_row(t, NINO_COMPARE_RUN, "", &x, &y);
     for (size_t i = 0; i < a->n_nodes; i++) {
         const int32_t k = a->node[i].other;
@@ -478,10 +486,10 @@ nino_status nino_compare_runs(const nino_history *ha, const nino_history *hb, ni
         *(i ? &c.peak_b : &c.peak_a) = m.peak;
     }
     align(&a, &b);
-    fill(&t, &a, &b);
+    compare_runs_fill(&t, &a, &b);
     const bool failed = a.failed || b.failed || t.failed;
-    release(&a);
-    release(&b);
+    compare_runs_release(&a);
+    compare_runs_release(&b);
     if (failed) {
         free(t.row);
         return nino_fail(err, NINO_ERR_NOMEM, "compare", "out of memory");

@@ -20,7 +20,7 @@ bool history_reserve(void **data, size_t *cap, size_t n, size_t size)
 
 // ---- names -------------------------------------------------------------------------------------
 
-static uint32_t hash_text(const char *s)
+static uint32_t history_hash_text(const char *s)
 {
     uint32_t v = 2166136261u; // FNV-1a
     for (; *s; s++)
@@ -32,13 +32,13 @@ uint32_t nino_history_find(const nino_history *h, const char *text)
 {
     if (!h->n_bucket || !*text)
         return 0;
-    uint32_t i = h->bucket[hash_text(text) & (h->n_bucket - 1)];
+    uint32_t i = h->bucket[history_hash_text(text) & (h->n_bucket - 1)];
     while (i != UINT32_MAX && strcmp(h->name[i].text, text) != 0)
         i = h->name[i].next;
     return i == UINT32_MAX ? 0 : i;
 }
 
-static bool rehash(nino_history *h)
+static bool history_rehash(nino_history *h)
 {
     const uint32_t n = h->n_bucket ? h->n_bucket * 2 : FIRST_BUCKETS;
     uint32_t *b = malloc(n * sizeof(*b));
@@ -46,7 +46,7 @@ static bool rehash(nino_history *h)
         return false;
     memset(b, 0xff, n * sizeof(*b));
     for (uint32_t i = 1; i < h->n_names; i++) {
-        uint32_t *head = &b[hash_text(h->name[i].text) & (n - 1)];
+        uint32_t *head = &b[history_hash_text(h->name[i].text) & (n - 1)];
         h->name[i].next = *head;
         *head = i;
     }
@@ -57,13 +57,13 @@ static bool rehash(nino_history *h)
 }
 
 // The id of a text; 0 for "" and when there is no memory.
-static uint32_t intern(nino_history *h, const char *text)
+static uint32_t history_intern(nino_history *h, const char *text)
 {
     uint32_t i = nino_history_find(h, text);
     if (i || !*text)
         return i;
     size_t cap = h->cap_names;
-    if (h->n_names >= h->n_bucket && !rehash(h))
+    if (h->n_names >= h->n_bucket && !history_rehash(h))
         return 0;
     if (!history_reserve((void **) &h->name, &cap, h->n_names, sizeof(*h->name)))
         return 0;
@@ -72,7 +72,7 @@ static uint32_t intern(nino_history *h, const char *text)
     if (!copy)
         return 0;
     i = h->n_names++;
-    uint32_t *head = &h->bucket[hash_text(text) & (h->n_bucket - 1)];
+    uint32_t *head = &h->bucket[history_hash_text(text) & (h->n_bucket - 1)];
     h->name[i] = (history_name){ .text = copy, .next = *head, .family = -1 };
     *head = i;
     return i;
@@ -86,7 +86,7 @@ static uint32_t own_name(nino_history *h, uint32_t id, const char *(*name)(void 
         return 0;
     if (id < h->n_own_of && h->own_of[id] && !strcmp(h->name[h->own_of[id]].text, text))
         return h->own_of[id];
-    const uint32_t own = intern(h, text);
+    const uint32_t own = history_intern(h, text);
     if (id >= 1 << 20)
         return own;
     if (id >= h->n_own_of) {
@@ -145,7 +145,7 @@ const nino_event *nino_history_points(const nino_history *h, nino_event_kind kin
 
 // ---- adding ------------------------------------------------------------------------------------
 
-static bool keep(nino_history *h, const nino_event *ev)
+static bool history_keep(nino_history *h, const nino_event *ev)
 {
     switch (ev->kind) {
     case NINO_EV_JOB:
@@ -223,7 +223,7 @@ static bool is_open(const nino_history *h)
 
 // The time that plots show. Samples of an idle device come before and after the work, for as long
 // as somebody watches; they count while there is nothing else.
-static void extend(nino_history *h, const nino_event *ev, uint64_t last)
+static void history_extend(nino_history *h, const nino_event *ev, uint64_t last)
 {
     const bool is_sample = ev->kind == NINO_EV_DEVICE || ev->kind == NINO_EV_HOST;
     if (!ev->t_ns || ev->kind == NINO_EV_LOST || (is_sample && h->has_work && !is_open(h)))
@@ -249,15 +249,15 @@ void nino_history_add(nino_history *h, const nino_event *ev, size_t n,
             e.u.kernel.shape = own_name(h, e.u.kernel.shape, name, priv);
             e.u.kernel.family = own_name(h, e.u.kernel.family, name, priv);
             if (!e.u.kernel.family && e.kind == NINO_EV_TRANSFER)
-                e.u.kernel.family = intern(h, "transfer");
+                e.u.kernel.family = history_intern(h, "transfer");
         }
         if (e.kind == NINO_EV_KERNEL)
             e.id = nino_kernel_id(nino_kernel_bits(&e),
                                   own_name(h, nino_kernel_launch(&e), name, priv));
         h->count++;
-        extend(h, &e, last);
+        history_extend(h, &e, last);
         nino_stats_add(h->stats, &e, 1, nino_history_name, h);
-        if (!keep(h, &e))
+        if (!history_keep(h, &e))
             h->dropped++;
         if (h->kept > h->max)
             drop_older_half(h);
@@ -284,7 +284,7 @@ const nino_stats *nino_history_stats(const nino_history *h) { return h->stats; }
 
 // ---- life --------------------------------------------------------------------------------------
 
-static void release(nino_history *h)
+static void history_release(nino_history *h)
 {
     for (uint32_t i = 1; i < h->n_names; i++)
         free(h->name[i].text);
@@ -315,7 +315,7 @@ static void release(nino_history *h)
 }
 
 // An empty history; false: out of memory.
-static bool setup(nino_history *h, size_t max, nino_stats *stats)
+static bool history_setup(nino_history *h, size_t max, nino_stats *stats)
 {
     size_t cap = 0;
     *h = (nino_history){ .max = max ? max : DEFAULT_MAX, .stats = stats };
@@ -331,7 +331,7 @@ nino_history *nino_history_create(size_t max_records)
 {
     nino_history *h = malloc(sizeof(*h));
     nino_stats *stats = nino_stats_create();
-    if (h && stats && setup(h, max_records, stats))
+    if (h && stats && history_setup(h, max_records, stats))
         return h;
     nino_stats_destroy(&stats);
     free(h);
@@ -343,13 +343,13 @@ void nino_history_destroy(nino_history **history)
     nino_history *h = *history;
     if (!h)
         return;
-    release(h);
+    history_release(h);
     free(h);
     *history = NULL;
 }
 
 // The ceilings that were told last, and their points.
-static void tell_ceilings(nino_history *to, const nino_history *from, uint64_t t)
+static void history_tell_ceilings(nino_history *to, const nino_history *from, uint64_t t)
 {
     const history_list *c = &from->list[NINO_EV_CEILINGS], *p = &from->list[NINO_EV_CEILING_POINT];
     if (!c->n)
@@ -370,15 +370,15 @@ static void begin_anew(nino_history *h, uint64_t t)
 {
     nino_stats *stats = nino_stats_create();
     nino_history fresh;
-    if (!stats || !setup(&fresh, h->max, stats)) { // nothing is lost but memory
+    if (!stats || !history_setup(&fresh, h->max, stats)) { // nothing is lost but memory
         nino_stats_destroy(&stats);
         return;
     }
     if (t) {
-        tell_ceilings(&fresh, h, t);
+        history_tell_ceilings(&fresh, h, t);
         history_tell_pool(&fresh, h, t);
     }
-    release(h);
+    history_release(h);
     *h = fresh;
 }
 

@@ -117,7 +117,8 @@ static void put_children(const tree *t, int32_t from, int32_t parent, nino_flame
 }
 
 // The tree level by level: parents before children.
-static nino_status write_out(const tree *t, nino_flame **out, size_t *n, nino_error *err)
+static nino_status history_flame_write_out(const tree *t, nino_flame **out, size_t *n,
+                                           nino_error *err)
 {
     nino_flame *f = malloc((t->n + 1) * sizeof(*f));
     key *keys = malloc((t->n + 1) * sizeof(*keys));
@@ -160,7 +161,7 @@ nino_status nino_history_flame(const nino_history *h, uint64_t t0, uint64_t t1, 
         for (size_t i = t.n; on_device && i-- > 0;) // children come after their parents
             if (t.node[i].f.parent >= 0)
                 t.node[t.node[i].f.parent].f.ns += t.node[i].f.ns;
-        st = write_out(&t, out, n, err);
+        st = history_flame_write_out(&t, out, n, err);
     }
     free(t.of_span);
     free(t.node);

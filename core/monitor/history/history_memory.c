@@ -122,7 +122,7 @@ bool nino_history_memory_peak(const nino_history *h, uint64_t t0, uint64_t t1, n
 
 // ---- the pool's blocks -------------------------------------------------------------------------
 
-static size_t place(const history_pool *p, uint16_t arena, uint64_t offset)
+static size_t history_memory_place(const history_pool *p, uint16_t arena, uint64_t offset)
 {
     size_t lo = 0, hi = p->n;
     while (lo < hi) {
@@ -147,8 +147,8 @@ static void remove_blocks(history_pool *p, size_t at, size_t n)
 // An arena came (bytes > 0) or went: no block of an earlier one with its number is there.
 static void set_arena(history_pool *p, uint16_t number, uint64_t bytes)
 {
-    const size_t at = place(p, number, 0);
-    remove_blocks(p, at, place(p, (uint16_t) (number + 1), 0) - at);
+    const size_t at = history_memory_place(p, number, 0);
+    remove_blocks(p, at, history_memory_place(p, (uint16_t) (number + 1), 0) - at);
     while (number >= p->n_arenas) {
         if (!history_reserve((void **) &p->arena, &p->cap_arenas, p->n_arenas, sizeof(*p->arena)))
             return;
@@ -160,7 +160,7 @@ static void set_arena(history_pool *p, uint16_t number, uint64_t bytes)
 static void set_block(history_pool *p, const nino_event *ev)
 {
     const uint64_t offset = (uint64_t) ev->id * 256, end = offset + ev->u.mem.bytes;
-    const size_t at = place(p, ev->u.mem.arena, offset);
+    const size_t at = history_memory_place(p, ev->u.mem.arena, offset);
     size_t n = 0; // whatever is known to lie there is not there any more: its end was lost
     while (at + n < p->n && p->block[at + n].arena == ev->u.mem.arena &&
            p->block[at + n].offset < end)

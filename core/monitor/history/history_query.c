@@ -40,7 +40,7 @@ static void feed(const replay *r, const nino_event *ev)
     nino_stats_add(r->stats, ev, 1, nino_history_name, (void *) r->h);
 }
 
-static void add_list(replay *r, const nino_event *ev, size_t n)
+static void history_query_add_list(replay *r, const nino_event *ev, size_t n)
 {
     const size_t i = nino_history_lower(ev, n, r->t0), end = nino_history_lower(ev, n, r->t1);
     if (ev && i < end)
@@ -124,9 +124,9 @@ nino_stats *nino_history_range_stats(const nino_history *h, uint64_t t0, uint64_
             r.end[r.n_ends++] = (span_end){ h->span[i].end_ns, h->span[i].id };
     qsort(r.end, r.n_ends, sizeof(*r.end), by_end);
     for (size_t i = 0; i < h->n_tracks; i++)
-        add_list(&r, h->track[i]->slices.ev, h->track[i]->slices.n);
-    add_list(&r, h->list[NINO_EV_MEM].ev, h->list[NINO_EV_MEM].n);
-    add_list(&r, h->list[NINO_EV_CACHE].ev, h->list[NINO_EV_CACHE].n);
+        history_query_add_list(&r, h->track[i]->slices.ev, h->track[i]->slices.n);
+    history_query_add_list(&r, h->list[NINO_EV_MEM].ev, h->list[NINO_EV_MEM].n);
+    history_query_add_list(&r, h->list[NINO_EV_CACHE].ev, h->list[NINO_EV_CACHE].n);
     feed_start(&r);
     while (feed_next(&r))
         ;
@@ -162,7 +162,8 @@ static const char *pair_name(void *priv, uint32_t id)
     return s->text;
 }
 
-static bool add_pairs(parts *s, const history_list *l, uint64_t t0, uint64_t t1, nino_stats *stats)
+static bool history_query_add_pairs(parts *s, const history_list *l, uint64_t t0, uint64_t t1,
+                                    nino_stats *stats)
 {
     for (size_t i = nino_history_lower(l->ev, l->n, t0); i < l->n && l->ev[i].t_ns < t1; i++) {
         nino_event e = l->ev[i];
@@ -190,7 +191,7 @@ static nino_stats *part_stats(const nino_history *h, bool is_work, uint64_t t0, 
     nino_stats *stats = nino_stats_create();
     bool ok = stats != NULL;
     for (size_t i = 0; i < h->n_tracks && ok; i++)
-        ok = add_pairs(&s, &h->track[i]->slices, t0, t1, stats);
+        ok = history_query_add_pairs(&s, &h->track[i]->slices, t0, t1, stats);
     free(s.pair);
     if (!ok)
         nino_stats_destroy(&stats);
@@ -260,7 +261,7 @@ size_t nino_history_calls(const nino_history *h, uint32_t name, uint64_t t0, uin
 }
 
 // The value below which a share q of the calls lies; c is sorted downwards.
-static double quantile(const call *c, size_t n, double q)
+static double history_query_quantile(const call *c, size_t n, double q)
 {
     const double at = (1 - q) * (double) (n - 1);
     const size_t i = (size_t) at;
@@ -277,12 +278,13 @@ nino_status nino_history_histogram(const nino_history *h, uint32_t name, uint64_
         return nino_fail(err, NINO_ERR_NOMEM, "histogram", "out of memory");
     *out = (nino_histogram){ .calls = n };
     if (n) {
-        const double q1 = quantile(c, n, 0.25), q3 = quantile(c, n, 0.75);
+        const double q1 = history_query_quantile(c, n, 0.25),
+                     q3 = history_query_quantile(c, n, 0.75);
         out->max_ns = c[0].ns;
         out->min_ns = c[n - 1].ns;
-        out->p50_ns = quantile(c, n, 0.5);
-        out->p95_ns = quantile(c, n, 0.95);
-        out->p99_ns = quantile(c, n, 0.99);
+        out->p50_ns = history_query_quantile(c, n, 0.5);
+        out->p95_ns = history_query_quantile(c, n, 0.95);
+        out->p99_ns = history_query_quantile(c, n, 0.99);
         out->outlier_ns = q3 + 3 * (q3 - q1);
         // The bins cover what is usual; a rare call a hundred times as long must not flatten them.
         double hi = out->outlier_ns < (double) out->max_ns ? out->outlier_ns : (double) out->max_ns;

@@ -14,7 +14,7 @@ typedef struct records {
     size_t n;
 } records;
 
-static void put(records *r, const nino_event *ev, uint64_t order)
+static void history_save_put(records *r, const nino_event *ev, uint64_t order)
 {
     r->list[r->n++] = (record){ ev->t_ns, order, *ev };
 }
@@ -27,7 +27,7 @@ static int by_time(const void *x, const void *y)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static size_t count(const nino_history *h)
+static size_t history_save_count(const nino_history *h)
 {
     size_t n = h->n_spans * 2;
     for (size_t i = 0; i < h->n_tracks; i++)
@@ -37,42 +37,42 @@ static size_t count(const nino_history *h)
     return n;
 }
 
-static void gather(const nino_history *h, records *r)
+static void history_save_gather(const nino_history *h, records *r)
 {
     for (size_t i = 0; i < h->n_spans; i++) {
         const nino_span *s = &h->span[i];
-        put(r,
-            &(nino_event){ .t_ns = s->begin_ns,
-                           .kind = s->kind,
-                           .track = s->track,
-                           .name = s->name,
-                           .id = s->id,
-                           .parent = s->parent >= 0 ? h->span[s->parent].id : 0,
-                           .u.scope = { s->arg0, s->arg1 } },
-            i);
+        history_save_put(r,
+                         &(nino_event){ .t_ns = s->begin_ns,
+                                        .kind = s->kind,
+                                        .track = s->track,
+                                        .name = s->name,
+                                        .id = s->id,
+                                        .parent = s->parent >= 0 ? h->span[s->parent].id : 0,
+                                        .u.scope = { s->arg0, s->arg1 } },
+                         i);
         if (s->end_ns)
-            put(r,
-                &(nino_event){ .t_ns = s->end_ns,
-                               .kind = NINO_EV_END,
-                               .track = s->track,
-                               .id = s->id,
-                               .u.scope.arg0 = (uint32_t) s->status },
-                UINT64_MAX - i); // inner scopes end first
+            history_save_put(r,
+                             &(nino_event){ .t_ns = s->end_ns,
+                                            .kind = NINO_EV_END,
+                                            .track = s->track,
+                                            .id = s->id,
+                                            .u.scope.arg0 = (uint32_t) s->status },
+                             UINT64_MAX - i); // inner scopes end first
     }
     for (size_t i = 0; i < h->n_tracks; i++)
         for (size_t k = 0; k < h->track[i]->slices.n; k++)
-            put(r, &h->track[i]->slices.ev[k], UINT32_MAX + (uint64_t) k);
+            history_save_put(r, &h->track[i]->slices.ev[k], UINT32_MAX + (uint64_t) k);
     for (uint64_t i = 0; i < HISTORY_KINDS; i++) // kind by kind: records of a sample stay together
         for (size_t k = 0; k < h->list[i].n; k++)
-            put(r, &h->list[i].ev[k], ((i + 1) << 32) + k);
+            history_save_put(r, &h->list[i].ev[k], ((i + 1) << 32) + k);
 }
 
 nino_status nino_history_save(const nino_history *h, const char *path, nino_error *err)
 {
-    records r = { .list = calloc(count(h) + 1, sizeof(*r.list)) };
+    records r = { .list = calloc(history_save_count(h) + 1, sizeof(*r.list)) };
     if (!r.list)
         return nino_fail(err, NINO_ERR_NOMEM, path, "out of memory");
-    gather(h, &r);
+    history_save_gather(h, &r);
     qsort(r.list, r.n, sizeof(*r.list), by_time);
     nino_error e = { .code = NINO_OK };
     nino_trace *t = nino_trace_create(path, &e);

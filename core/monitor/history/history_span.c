@@ -3,7 +3,7 @@
 
 // ---- by id -------------------------------------------------------------------------------------
 
-static uint32_t slot_of(const nino_history *h, uint32_t id)
+static uint32_t history_span_slot_of(const nino_history *h, uint32_t id)
 {
     uint32_t i = id * 2654435761u & (h->n_by_id - 1);
     while (h->by_id[i].span >= 0 && h->by_id[i].id != id)
@@ -13,7 +13,7 @@ static uint32_t slot_of(const nino_history *h, uint32_t id)
 
 int32_t nino_history_span_of(const nino_history *h, uint32_t scope_id)
 {
-    return h->n_by_id && scope_id ? h->by_id[slot_of(h, scope_id)].span : -1;
+    return h->n_by_id && scope_id ? h->by_id[history_span_slot_of(h, scope_id)].span : -1;
 }
 
 static bool index_spans(nino_history *h, uint32_t n)
@@ -27,7 +27,7 @@ static bool index_spans(nino_history *h, uint32_t n)
     for (uint32_t i = 0; i < n; i++)
         h->by_id[i].span = -1;
     for (size_t i = 0; i < h->n_spans; i++) {
-        const uint32_t k = slot_of(h, h->span[i].id);
+        const uint32_t k = history_span_slot_of(h, h->span[i].id);
         h->by_id[k].id = h->span[i].id;
         h->by_id[k].span = (int32_t) i;
     }
@@ -36,7 +36,7 @@ static bool index_spans(nino_history *h, uint32_t n)
 
 // ---- begin and end -----------------------------------------------------------------------------
 
-static int find_open(const nino_history *h, const history_track *t, uint32_t id)
+static int history_span_find_open(const nino_history *h, const history_track *t, uint32_t id)
 {
     int i = t->depth - 1;
     while (i >= 0 && h->span[t->open[i]].id != id)
@@ -44,7 +44,8 @@ static int find_open(const nino_history *h, const history_track *t, uint32_t id)
     return i;
 }
 
-static void close_top(nino_history *h, history_track *t, uint64_t ns, int status, bool is_cut)
+static void history_span_close_top(nino_history *h, history_track *t, uint64_t ns, int status,
+                                   bool is_cut)
 {
     nino_span *s = &h->span[t->open[--t->depth]];
     s->end_ns = ns > s->begin_ns ? ns : s->begin_ns;
@@ -60,10 +61,10 @@ bool history_span_begin(nino_history *h, const nino_event *ev)
     if (!t)
         return false;
     // Ends that were lost: whatever is open inside the parent is over.
-    const int parent = find_open(h, t, ev->parent);
+    const int parent = history_span_find_open(h, t, ev->parent);
     if (parent >= 0 || !ev->parent)
         while (t->depth > parent + 1)
-            close_top(h, t, ev->t_ns, 0, true);
+            history_span_close_top(h, t, ev->t_ns, 0, true);
     if (h->n_spans * 2 >= h->n_by_id && !index_spans(h, h->n_by_id ? h->n_by_id * 2 : 256))
         return false;
     history_row *row = t->depth < HISTORY_DEPTH ? &t->row[t->depth] : NULL;
@@ -84,7 +85,7 @@ bool history_span_begin(nino_history *h, const nino_event *ev)
     row->span[row->n++] = (uint32_t) at;
     t->open[t->depth++] = at;
     t->n_rows = t->depth > t->n_rows ? t->depth : t->n_rows;
-    const uint32_t k = slot_of(h, ev->id);
+    const uint32_t k = history_span_slot_of(h, ev->id);
     h->by_id[k].id = ev->id;
     h->by_id[k].span = at;
     h->kept++;
@@ -95,9 +96,10 @@ void history_span_end(nino_history *h, const nino_event *ev)
 {
     const int32_t at = nino_history_span_of(h, ev->id);
     history_track *t = at >= 0 ? history_track_of(h, h->span[at].track) : NULL;
-    const int i = t ? find_open(h, t, ev->id) : -1;
+    const int i = t ? history_span_find_open(h, t, ev->id) : -1;
     while (i >= 0 && t->depth > i)
-        close_top(h, t, ev->t_ns, t->depth == i + 1 ? (int) ev->u.scope.arg0 : 0, t->depth > i + 1);
+        history_span_close_top(h, t, ev->t_ns, t->depth == i + 1 ? (int) ev->u.scope.arg0 : 0,
+                               t->depth > i + 1);
 }
 
 // Jobs and nodes stay: they are few, and everything else is told by where it belongs.
@@ -138,7 +140,7 @@ void history_drop_spans(nino_history *h, uint64_t before)
     for (uint32_t i = 0; i < h->n_by_id; i++)
         h->by_id[i].span = -1;
     for (size_t i = 0; i < n; i++) {
-        const uint32_t k = slot_of(h, h->span[i].id);
+        const uint32_t k = history_span_slot_of(h, h->span[i].id);
         h->by_id[k].id = h->span[i].id;
         h->by_id[k].span = (int32_t) i;
     }

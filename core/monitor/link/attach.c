@@ -42,7 +42,7 @@ static nino_status bad_frame(nino_attach *a, nino_error *err)
     return nino_fail(err, NINO_ERR_FORMAT, a->path, "does not speak this version's protocol");
 }
 
-static bool take_names(nino_attach *a, const char *p, size_t n)
+static bool attach_take_names(nino_attach *a, const char *p, size_t n)
 {
     while (n) {
         uint32_t item[2];
@@ -80,7 +80,7 @@ static bool take_hello(nino_attach *a, const char *p, size_t n)
 
 // Takes the next frame out of the buffer if it is complete; *more: there was one. Of EVENTS only
 // the head: the records are handed out from the buffer.
-static nino_status take_frame(nino_attach *a, bool *more, nino_error *err)
+static nino_status attach_take_frame(nino_attach *a, bool *more, nino_error *err)
 {
     nino_wire_head h;
     *more = false;
@@ -102,7 +102,7 @@ static nino_status take_frame(nino_attach *a, bool *more, nino_error *err)
         return NINO_OK;
     const char *body = a->in.data + a->at + sizeof(h);
     if ((h.type == NINO_WIRE_HELLO && !take_hello(a, body, h.bytes)) ||
-        (h.type == NINO_WIRE_NAMES && !take_names(a, body, h.bytes)))
+        (h.type == NINO_WIRE_NAMES && !attach_take_names(a, body, h.bytes)))
         return bad_frame(a, err);
     if (!nino_control_take_frame(a, h.type, body, h.bytes))
         return nino_fail(err, NINO_ERR_NOMEM, a->path, "out of memory");
@@ -144,7 +144,7 @@ nino_status nino_attach_read(nino_attach *a, nino_event *out, size_t max, size_t
             continue;
         }
         bool more = false;
-        if (!a->events_left && (st = take_frame(a, &more, err)))
+        if (!a->events_left && (st = attach_take_frame(a, &more, err)))
             break;
         if (more)
             continue;
@@ -171,7 +171,7 @@ static nino_status wait_hello(nino_attach *a, int ms, nino_error *err)
     const uint64_t until = nino_now_ns() + (uint64_t) ms * 1000000u;
     for (;;) {
         bool more;
-        nino_status st = take_frame(a, &more, err);
+        nino_status st = attach_take_frame(a, &more, err);
         if (st || a->hello.version)
             return st;
         const uint64_t now = nino_now_ns();

@@ -88,7 +88,7 @@ void nino_queue_write(nino_buf *b, const nino_queue *q)
 // ---- reading -----------------------------------------------------------------------------------
 // Missing members are zero: an older or newer version may have written it.
 
-static const char *text_of(const nino_json *obj, const char *key)
+static const char *queue_view_text_of(const nino_json *obj, const char *key)
 {
     const char *s = nino_json_str(nino_json_get(obj, key));
     return s ? s : "";
@@ -131,7 +131,8 @@ static bool read_lists(nino_arena *arena, const nino_json *v, nino_queue_job *j)
             paths[j->n_outputs++] = nino_json_str(o);
     for (const nino_json *o = texts ? texts->child : NULL; o; o = o->next)
         t[j->n_texts++] =
-            (nino_job_text){ text_of(o, "node"), text_of(o, "title"), text_of(o, "text") };
+            (nino_job_text){ queue_view_text_of(o, "node"), queue_view_text_of(o, "title"),
+                             queue_view_text_of(o, "text") };
     j->outputs = paths;
     j->texts = t;
     return true;
@@ -139,10 +140,10 @@ static bool read_lists(nino_arena *arena, const nino_json *v, nino_queue_job *j)
 
 static bool read_job(nino_arena *arena, const nino_json *v, nino_queue_job *j, nino_error *err)
 {
-    const char *state = text_of(v, "state");
+    const char *state = queue_view_text_of(v, "state");
     const char **models = NULL;
     *j = (nino_queue_job){ .id = u64_of(v, "id", UINT64_MAX),
-                           .name = text_of(v, "name"),
+                           .name = queue_view_text_of(v, "name"),
                            .scope = (uint32_t) u64_of(v, "scope", UINT32_MAX),
                            .n_nodes = (uint32_t) u64_of(v, "nodes", UINT32_MAX),
                            .lost = (int) u64_of(v, "lost", 1000000),
@@ -159,7 +160,8 @@ static bool read_job(nino_arena *arena, const nino_json *v, nino_queue_job *j, n
     j->state = (nino_queue_state) i;
     nino_status st = NINO_OK;
     if (nino_status_parse(nino_json_str(nino_json_get(v, "status")), &st) && st)
-        nino_fail(&j->err, st, text_of(v, "where"), "%s", text_of(v, "message"));
+        nino_fail(&j->err, st, queue_view_text_of(v, "where"), "%s",
+                  queue_view_text_of(v, "message"));
     nino_job_options *o = nino_arena_alloc(arena, sizeof(*o));
     j->options = o;
     if (!o)
@@ -191,7 +193,7 @@ static bool read_job(nino_arena *arena, const nino_json *v, nino_queue_job *j, n
 static bool read_queue(nino_queue_view *view, nino_error *err)
 {
     const nino_json *root = view->doc->root, *jobs = list_of(root, "jobs");
-    if (!jobs || strcmp(text_of(root, "schema"), "queue/1") != 0) {
+    if (!jobs || strcmp(queue_view_text_of(root, "schema"), "queue/1") != 0) {
         nino_fail(err, NINO_ERR_FORMAT, "queue", "is not the queue of a worker");
         return false;
     }
@@ -205,8 +207,8 @@ static bool read_queue(nino_queue_view *view, nino_error *err)
                             .is_worker = bool_of(root, "worker"),
                             .is_paused = bool_of(root, "paused"),
                             .is_ending = bool_of(root, "ending"),
-                            .notice = text_of(root, "notice"),
-                            .device = text_of(root, "device"),
+                            .notice = queue_view_text_of(root, "notice"),
+                            .device = queue_view_text_of(root, "device"),
                             .jobs = list };
     for (const nino_json *j = jobs->child; j; j = j->next)
         if (!read_job(view->arena, j, &list[view->q.n_jobs++], err))

@@ -13,7 +13,7 @@ static const char *const commands[NINO_CONTROL_COUNT] = {
 
 // ---- writing -----------------------------------------------------------------------------------
 
-static void add_key(nino_buf *b, const char *key)
+static void request_add_key(nino_buf *b, const char *key)
 {
     if (b->len && b->data && !strchr("{[", b->data[b->len - 1]))
         nino_buf_addc(b, ',');
@@ -23,13 +23,13 @@ static void add_key(nino_buf *b, const char *key)
 
 void nino_json_add_text(nino_buf *b, const char *key, const char *text)
 {
-    add_key(b, key);
+    request_add_key(b, key);
     nino_buf_add_json_string(b, text, strlen(text));
 }
 
 void nino_json_add_u64(nino_buf *b, const char *key, uint64_t v)
 {
-    add_key(b, key);
+    request_add_key(b, key);
     nino_buf_addf(b, "%llu", (unsigned long long) v);
 }
 
@@ -48,7 +48,7 @@ void nino_options_write(nino_buf *b, const nino_job_options *o)
 {
     nino_buf_addc(b, '{');
     if (o->models && o->models[0]) {
-        add_key(b, "models");
+        request_add_key(b, "models");
         for (const char *const *m = o->models; *m; m++) {
             nino_buf_addc(b, m == o->models ? '[' : ',');
             nino_buf_add_json_string(b, *m, strlen(*m));
@@ -83,7 +83,7 @@ void nino_request_write(nino_buf *b, uint32_t id, const nino_control *c)
     if (c->position > 0)
         nino_json_add_u64(b, "position", (uint64_t) c->position);
     if (c->workflow) {
-        add_key(b, "workflow");
+        request_add_key(b, "workflow");
         nino_buf_add_json_string(b, c->workflow, c->workflow_bytes);
     }
     add_set(b, "name", c->name);
@@ -92,7 +92,7 @@ void nino_request_write(nino_buf *b, uint32_t id, const nino_control *c)
         nino_json_add_u64(b, "after_job", 1);
     if (c->cmd == NINO_CONTROL_QUEUE) {
         static const nino_job_options none = { NINO_JOB_OPTIONS_INIT };
-        add_key(b, "options");
+        request_add_key(b, "options");
         nino_options_write(b, c->options ? c->options : &none);
     }
     nino_buf_addc(b, '}');
@@ -112,7 +112,7 @@ void nino_reply_write(nino_buf *b, uint32_t id, const nino_reply *r)
     if (r->bytes)
         nino_json_add_u64(b, "bytes", r->bytes);
     if (r->text.len) {
-        add_key(b, "text");
+        request_add_key(b, "text");
         nino_buf_add_json_string(b, r->text.data, r->text.len);
     }
     nino_buf_addc(b, '}');
@@ -130,7 +130,7 @@ bool nino_status_parse(const char *name, nino_status *out)
 
 // ---- reading -----------------------------------------------------------------------------------
 
-static nino_status bad(nino_error *err, const char *key, const char *what)
+static nino_status request_bad(nino_error *err, const char *key, const char *what)
 {
     return nino_fail(err, NINO_ERR_FORMAT, key, "%s", what);
 }
@@ -142,7 +142,7 @@ static nino_status get_text(const nino_json *obj, const char *key, const char **
     const nino_json *v = nino_json_get(obj, key);
     const char *s = nino_json_str(v);
     if (v && !s)
-        return bad(err, key, "is not a text");
+        return request_bad(err, key, "is not a text");
     if (s)
         *out = s;
     return NINO_OK;
@@ -154,7 +154,7 @@ static nino_status get_u64(const nino_json *obj, const char *key, uint64_t max, 
     const nino_json *v = nino_json_get(obj, key);
     uint64_t n = *out;
     if (v && (!nino_json_u64(v, &n) || n > max))
-        return bad(err, key, "is not a whole number in its range");
+        return request_bad(err, key, "is not a whole number in its range");
     *out = n;
     return NINO_OK;
 }
@@ -165,14 +165,14 @@ static nino_status get_models(const nino_json *v, const char ***out, nino_error 
     if (!v)
         return NINO_OK;
     if (v->type != NINO_JSON_ARRAY)
-        return bad(err, "options.models", "is not a list of folders");
+        return request_bad(err, "options.models", "is not a list of folders");
     const char **list = calloc((size_t) v->count + 1, sizeof(*list));
     if (!list)
         return nino_fail(err, NINO_ERR_NOMEM, "options.models", "out of memory");
     for (const nino_json *m = v->child; m; m = m->next)
         if (!(list[n++] = nino_json_str(m))) {
             free(list);
-            return bad(err, "options.models", "is not a list of folders");
+            return request_bad(err, "options.models", "is not a list of folders");
         }
     *out = list;
     return NINO_OK;
@@ -189,7 +189,7 @@ nino_status nino_options_parse(const nino_json *v, nino_job_options *o, const ch
     if (!v)
         return NINO_OK;
     if (v->type != NINO_JSON_OBJECT)
-        return bad(err, "options", "is not an object");
+        return request_bad(err, "options", "is not an object");
     if ((st = get_text(v, "input", &o->input_dir, err)) ||
         (st = get_text(v, "output", &o->output_dir, err)) ||
         (st = get_text(v, "trace", &o->trace_path, err)) ||
@@ -207,9 +207,9 @@ nino_status nino_options_parse(const nino_json *v, nino_job_options *o, const ch
     o->no_profile = no_profile != 0;
     o->no_metadata = no_metadata != 0;
     if (precision && !nino_precision_opt_find(precision, &o->precision))
-        return bad(err, "options.precision", "is not one of auto, fp32, fp16, bf16");
+        return request_bad(err, "options.precision", "is not one of auto, fp32, fp16, bf16");
     if (preview && *preview && !nino_preview_opt_find(preview, &o->preview))
-        return bad(err, "options.preview", "is not one of none, latent2rgb, taesd, auto");
+        return request_bad(err, "options.preview", "is not one of none, latent2rgb, taesd, auto");
     return NINO_OK;
 }
 
@@ -240,7 +240,7 @@ nino_status nino_request_parse(const char *json, size_t len, nino_request *out, 
         return st;
     const nino_json *r = out->doc->root;
     if (r->type != NINO_JSON_OBJECT)
-        return bad(err, "request", "is not an object");
+        return request_bad(err, "request", "is not an object");
     if ((st = get_u64(r, "id", UINT32_MAX, &id, err)))
         return st;
     out->id = (uint32_t) id;

@@ -140,7 +140,7 @@ static size_t before_blocks(const viewer *v, const nino_event *ev, size_t n)
 }
 
 // Puts the next batch into the empty out buffer; false: there is nothing to say.
-static bool fill(nino_server *s, viewer *v)
+static bool serve_fill(nino_server *s, viewer *v)
 {
     nino_buf_clear(&v->out);
     v->sent = 0;
@@ -171,7 +171,7 @@ static bool fill(nino_server *s, viewer *v)
 }
 
 // Sends what is in the buffer; false: the viewer is gone.
-static bool flush(viewer *v)
+static bool serve_flush(viewer *v)
 {
     if (v->out.failed)
         return false;
@@ -189,16 +189,16 @@ static bool flush(viewer *v)
 static bool pump(nino_server *s, viewer *v)
 {
     for (int i = 0; i < BATCHES_A_TICK; i++) {
-        if (!flush(v))
+        if (!serve_flush(v))
             return false;
-        if (v->sent < v->out.len || !fill(s, v))
+        if (v->sent < v->out.len || !serve_fill(s, v))
             return true;
     }
     return true;
 }
 
 // One request and its answer. Good ones cost little, so that a large workflow may come at once.
-static void answer(nino_server *s, viewer *v, const char *json, size_t len)
+static void serve_answer(nino_server *s, viewer *v, const char *json, size_t len)
 {
     nino_request r;
     nino_reply reply = { 0 };
@@ -225,7 +225,7 @@ static void answer(nino_server *s, viewer *v, const char *json, size_t len)
 }
 
 // Takes the whole frames out of what has come; false: one makes no sense.
-static bool take_frames(nino_server *s, viewer *v)
+static bool serve_take_frames(nino_server *s, viewer *v)
 {
     size_t at = 0;
     nino_wire_head h;
@@ -237,7 +237,7 @@ static bool take_frames(nino_server *s, viewer *v)
             break;
         v->in_cost += sizeof(h);
         if (h.type == NINO_WIRE_REQUEST)
-            answer(s, v, v->in.data + at + sizeof(h), h.bytes);
+            serve_answer(s, v, v->in.data + at + sizeof(h), h.bytes);
         else
             v->in_cost += h.bytes;
         at += sizeof(h) + h.bytes;
@@ -255,7 +255,7 @@ static bool hear(nino_server *s, viewer *v)
     if (k <= 0)
         return k < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
     nino_buf_add(&v->in, chunk, (size_t) k);
-    if (v->in.failed || !take_frames(s, v))
+    if (v->in.failed || !serve_take_frames(s, v))
         return false;
     if (!v->in.len)
         nino_buf_release(&v->in); // a workflow was large, the next request is not
@@ -263,7 +263,7 @@ static bool hear(nino_server *s, viewer *v)
            v->out.len - v->sent <= MAX_UNREAD;
 }
 
-static void leave(nino_server *s, int i)
+static void serve_leave(nino_server *s, int i)
 {
     viewer *v = &s->v[i];
     close(v->fd);
@@ -277,7 +277,7 @@ static void leave(nino_server *s, int i)
 }
 
 // Makes room when every place is taken by viewers of which one has been asleep for long.
-static bool make_room(nino_server *s)
+static bool serve_make_room(nino_server *s)
 {
     if (s->n < MAX_VIEWERS)
         return true;
@@ -288,11 +288,11 @@ static bool make_room(nino_server *s)
     const viewer *v = &s->v[worst];
     if (v->sent == v->out.len || nino_now_ns() - v->took_ns < STALLED_S * 1000000000ull)
         return false;
-    leave(s, worst);
+    serve_leave(s, worst);
     return true;
 }
 
-static void enter(nino_server *s)
+static void serve_enter(nino_server *s)
 {
     const int fd = accept4(s->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)
@@ -300,7 +300,7 @@ static void enter(nino_server *s)
     viewer *v = NULL;
     nino_event snapshot[MAX_SNAPSHOT];
     size_t n = 0;
-    if (nino_wire_same_user(fd) && make_room(s)) {
+    if (nino_wire_same_user(fd) && serve_make_room(s)) {
         v = &s->v[s->n];
         *v = (viewer){ .fd = fd, .since_ns = nino_now_ns() };
         v->took_ns = v->since_ns;
@@ -337,7 +337,7 @@ static void farewell(nino_server *s)
             viewer *v = &s->v[i];
             if (said[i] && v->sent == v->out.len)
                 continue;
-            const bool alive = said[i] ? flush(v) : pump(s, v);
+            const bool alive = said[i] ? serve_flush(v) : pump(s, v);
             if (!alive) {
                 said[i] = true;
                 v->sent = v->out.len;
@@ -352,7 +352,7 @@ static void farewell(nino_server *s)
     }
 }
 
-static void *serve(void *arg)
+static void *link_serve(void *arg)
 {
     nino_server *s = arg;
     prctl(PR_SET_NAME, "nino-serve"); // what watching costs can be read off, also from outside
@@ -373,7 +373,7 @@ static void *serve(void *arg)
         }
         if (atomic_load(&s->is_stopping))
             break;
-        for (int i = n; i-- > 0;) { // backwards: leave() moves the last one here
+        for (int i = n; i-- > 0;) { // backwards: serve_leave() moves the last one here
             const short r = p[2 + i].revents;
             bool alive = !(r & (POLLERR | POLLNVAL));
             if (alive && (r & (POLLIN | POLLHUP)))
@@ -381,15 +381,15 @@ static void *serve(void *arg)
             if (alive)
                 alive = pump(s, &s->v[i]);
             if (!alive)
-                leave(s, i);
+                serve_leave(s, i);
         }
         if (p[1].revents & POLLIN)
-            enter(s);
+            serve_enter(s);
         pause_ms(1); // however much they shout
     }
     farewell(s);
     while (s->n)
-        leave(s, s->n - 1);
+        serve_leave(s, s->n - 1);
     return NULL;
 }
 
@@ -435,7 +435,7 @@ static bool start_thread(nino_server *s)
     sigdelset(&all, SIGFPE);
     sigdelset(&all, SIGILL);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    const int rc = pthread_create(&s->thread, NULL, serve, s);
+    const int rc = pthread_create(&s->thread, NULL, link_serve, s);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (!rc)
         pthread_setname_np(s->thread, "nino-serve");
@@ -482,7 +482,7 @@ nino_server *nino_server_start(nino_monitor *m, const char *title, const nino_se
     return NULL;
 }
 
-static void wake(nino_server *s)
+static void serve_wake(nino_server *s)
 {
     const uint64_t one = 1;
     while (write(s->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
@@ -494,7 +494,7 @@ void nino_server_changed(nino_server *s)
     if (!s)
         return;
     atomic_fetch_add(&s->state_version, 1);
-    wake(s);
+    serve_wake(s);
 }
 
 uint64_t nino_server_version(const nino_server *s)
@@ -508,7 +508,7 @@ void nino_server_stop(nino_server **server)
     if (!s)
         return;
     atomic_store(&s->is_stopping, 1);
-    wake(s);
+    serve_wake(s);
     pthread_join(s->thread, NULL);
     unlink(s->path);
     close(s->listen_fd);

@@ -27,7 +27,7 @@ static nino_status check_parent(const char *path, nino_error *err)
     return NINO_OK;
 }
 
-static nino_status check_own(const char *path, nino_error *err)
+static nino_status wire_check_own(const char *path, nino_error *err)
 {
     const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
@@ -63,7 +63,7 @@ nino_status nino_wire_dir(char *buf, size_t size, bool create, nino_error *err)
         return st;
     if (create && mkdir(buf, 0700) && errno != EEXIST)
         return nino_fail(err, NINO_ERR_IO, buf, "%s", strerror(errno));
-    return check_own(buf, err);
+    return wire_check_own(buf, err);
 }
 
 bool nino_wire_address(struct sockaddr_un *a, const char *path)

@@ -56,25 +56,25 @@ struct nino_trace {
 
 // ---- output ------------------------------------------------------------------------------------
 
-// Begins an item of its form; the caller adds its arguments and calls end().
-static void begin(nino_trace *t, const nino_trace_item *it)
+// Begins an item of its form; the caller adds its arguments and calls trace_end().
+static void trace_begin(nino_trace *t, const nino_trace_item *it)
 {
     t->out->form->begin(t->out, it);
     t->last_ns = it->ns > t->last_ns ? it->ns : t->last_ns;
 }
 
-static void add_number(nino_trace *t, const char *key, double v)
+static void trace_add_number(nino_trace *t, const char *key, double v)
 {
     if (isfinite(v))
         t->out->form->number(t->out, key, v);
 }
 
-static void add_text(nino_trace *t, const char *key, const char *text)
+static void trace_add_text(nino_trace *t, const char *key, const char *text)
 {
     t->out->form->text(t->out, key, text);
 }
 
-static void end(nino_trace *t)
+static void trace_end(nino_trace *t)
 {
     t->out->form->end(t->out);
     nino_trace_out_flush(t->out, false);
@@ -112,7 +112,7 @@ static track *track_of(nino_trace *t, uint32_t tid)
 }
 
 // The first lane of the family that is free at ns, else the one that is free first.
-static track *lane_of(nino_trace *t, uint32_t tid, uint64_t ns)
+static track *trace_lane_of(nino_trace *t, uint32_t tid, uint64_t ns)
 {
     track *best = NULL;
     for (uint32_t i = 0; i < TID_LANES; i++) {
@@ -142,7 +142,7 @@ static thread *thread_of(nino_trace *t, uint16_t number)
     return &t->thread[t->n_threads++];
 }
 
-static void close_top(nino_trace *t, thread *th, uint64_t ns, uint32_t status)
+static void trace_close_top(nino_trace *t, thread *th, uint64_t ns, uint32_t status)
 {
     const uint32_t id = th->open[--th->depth].id;
     track *k = track_of(t, th->open[th->depth].tid);
@@ -150,15 +150,15 @@ static void close_top(nino_trace *t, thread *th, uint64_t ns, uint32_t status)
         k->end_ns = after(k, ns);
         if (t->place[id % PLACES].id == id)
             t->place[id % PLACES].end_ns = k->end_ns;
-        begin(t, &(nino_trace_item){ .ph = 'E', .tid = k->tid, .ns = k->end_ns });
+        trace_begin(t, &(nino_trace_item){ .ph = 'E', .tid = k->tid, .ns = k->end_ns });
         if (status)
-            add_number(t, "status", status);
-        end(t);
+            trace_add_number(t, "status", status);
+        trace_end(t);
     }
 }
 
 // The position of scope `id` in the thread's stack, -1: not there.
-static int find_open(const thread *th, uint32_t id)
+static int trace_find_open(const thread *th, uint32_t id)
 {
     int i = th->depth - 1;
     while (i >= 0 && th->open[i].id != id)
@@ -166,16 +166,16 @@ static int find_open(const thread *th, uint32_t id)
     return i;
 }
 
-static void scope_begin(nino_trace *t, const nino_event *ev, const char *name)
+static void trace_scope_begin(nino_trace *t, const nino_event *ev, const char *name)
 {
     thread *th = ev->track < 256 ? thread_of(t, ev->track) : NULL;
-    if (!th || find_open(th, ev->id) >= 0) // a late viewer may be told twice
+    if (!th || trace_find_open(th, ev->id) >= 0) // a late viewer may be told twice
         return;
     // Ends that were lost: whatever is inside the parent is over.
-    const int parent = find_open(th, ev->parent);
+    const int parent = trace_find_open(th, ev->parent);
     if (parent >= 0 || !ev->parent)
         while (th->depth > parent + 1)
-            close_top(t, th, ev->t_ns, 0);
+            trace_close_top(t, th, ev->t_ns, 0);
     track *k = th->depth < MAX_DEPTH ? track_of(t, ev->track * 8u + ev->kind) : NULL;
     if (!k)
         return;
@@ -186,22 +186,22 @@ static void scope_begin(nino_trace *t, const nino_event *ev, const char *name)
     t->place[ev->id % PLACES].tid = k->tid;
     t->place[ev->id % PLACES].begin_ns = k->end_ns;
     t->place[ev->id % PLACES].end_ns = 0;
-    begin(t, &(nino_trace_item){ .ph = 'B', .tid = k->tid, .ns = k->end_ns, .name = name });
-    add_number(t, "id", ev->id);
-    add_number(t, "parent", ev->parent);
+    trace_begin(t, &(nino_trace_item){ .ph = 'B', .tid = k->tid, .ns = k->end_ns, .name = name });
+    trace_add_number(t, "id", ev->id);
+    trace_add_number(t, "parent", ev->parent);
     if (ev->u.scope.arg1) {
-        add_number(t, "index", ev->u.scope.arg0);
-        add_number(t, "of", ev->u.scope.arg1);
+        trace_add_number(t, "index", ev->u.scope.arg0);
+        trace_add_number(t, "of", ev->u.scope.arg1);
     }
-    end(t);
+    trace_end(t);
 }
 
-static void scope_end(nino_trace *t, const nino_event *ev)
+static void trace_scope_end(nino_trace *t, const nino_event *ev)
 {
     thread *th = ev->track < 256 ? thread_of(t, ev->track) : NULL;
-    const int at = th ? find_open(th, ev->id) : -1;
+    const int at = th ? trace_find_open(th, ev->id) : -1;
     while (at >= 0 && th->depth > at)
-        close_top(t, th, ev->t_ns, th->depth == at + 1 ? ev->u.scope.arg0 : 0);
+        trace_close_top(t, th, ev->t_ns, th->depth == at + 1 ? ev->u.scope.arg0 : 0);
 }
 
 // ---- points ------------------------------------------------------------------------------------
@@ -227,27 +227,27 @@ static void set_flow(nino_trace *t, nino_trace_item *it, const nino_event *ev)
 }
 
 // The work size of a kernel, in words for people who look at the arguments of a slice.
-static void add_launch(nino_trace *t, const char *text)
+static void trace_add_launch(nino_trace *t, const char *text)
 {
     nino_launch l;
     char size[NINO_WORK_TEXT];
     if (!nino_launch_read(&l, text))
         return;
-    add_text(t, "global", nino_work_text(size, l.global));
+    trace_add_text(t, "global", nino_work_text(size, l.global));
     nino_work_text(size, l.local);
-    add_text(t, "local", *size ? size : TRACE_DRIVERS_CHOICE);
+    trace_add_text(t, "local", *size ? size : TRACE_DRIVERS_CHOICE);
     if (l.requested > 0)
-        add_number(t, "requested_bytes", l.requested);
+        trace_add_number(t, "requested_bytes", l.requested);
 }
 
-static void slice(nino_trace *t, const nino_event *ev, const char *(*name)(void *priv, uint32_t id),
-                  void *priv)
+static void trace_slice(nino_trace *t, const nino_event *ev,
+                        const char *(*name)(void *priv, uint32_t id), void *priv)
 {
     const bool is_kernel = ev->kind == NINO_EV_KERNEL;
     uint32_t tid = ev->track * 8u + TID_TRANSFER;
     if (ev->track >= 256)
         tid = TID_QUEUES + (ev->track - 256u) * TID_LANES;
-    track *k = ev->track >= 256 ? lane_of(t, tid, ev->t_ns) : track_of(t, tid);
+    track *k = ev->track >= 256 ? trace_lane_of(t, tid, ev->t_ns) : track_of(t, tid);
     if (!k)
         return;
     const uint64_t ns = after(k, ev->t_ns), stop = ev->t_ns + ev->u.kernel.dur_ns;
@@ -260,32 +260,32 @@ static void slice(nino_trace *t, const nino_event *ev, const char *(*name)(void 
                            .cat = is_kernel ? "kernel" : "transfer" };
     if (is_kernel && ev->track >= 256)
         set_flow(t, &it, ev);
-    begin(t, &it);
-    add_text(t, "family", name(priv, ev->u.kernel.family));
-    add_text(t, "shape", name(priv, ev->u.kernel.shape));
-    add_number(t, "scope", ev->parent);
-    add_number(t, "sub", ev->sub);
-    add_number(t, "bits", is_kernel ? nino_kernel_bits(ev) : ev->id);
+    trace_begin(t, &it);
+    trace_add_text(t, "family", name(priv, ev->u.kernel.family));
+    trace_add_text(t, "shape", name(priv, ev->u.kernel.shape));
+    trace_add_number(t, "scope", ev->parent);
+    trace_add_number(t, "sub", ev->sub);
+    trace_add_number(t, "bits", is_kernel ? nino_kernel_bits(ev) : ev->id);
     if (is_kernel)
-        add_launch(t, name(priv, nino_kernel_launch(ev)));
-    add_number(t, "flops", ev->u.kernel.flops);
-    add_number(t, "bytes", ev->u.kernel.bytes);
+        trace_add_launch(t, name(priv, nino_kernel_launch(ev)));
+    trace_add_number(t, "flops", ev->u.kernel.flops);
+    trace_add_number(t, "bytes", ev->u.kernel.bytes);
     if (is_kernel && ev->u.kernel.dur_ns) {
-        add_number(t, "gflops", ev->u.kernel.flops / (double) ev->u.kernel.dur_ns);
-        add_number(t, "queued_us", ev->u.kernel.queued_us);
-        add_number(t, "submitted_us", ev->u.kernel.submitted_us);
+        trace_add_number(t, "gflops", ev->u.kernel.flops / (double) ev->u.kernel.dur_ns);
+        trace_add_number(t, "queued_us", ev->u.kernel.queued_us);
+        trace_add_number(t, "submitted_us", ev->u.kernel.submitted_us);
     }
-    end(t);
+    trace_end(t);
 }
 
-static void counter(nino_trace *t, uint64_t ns, const char *name, bool is_bytes)
+static void trace_counter(nino_trace *t, uint64_t ns, const char *name, bool is_bytes)
 {
     t->counter_ns = ns > t->counter_ns ? ns : t->counter_ns; // several threads may report
-    begin(t,
-          &(nino_trace_item){ .ph = 'C', .ns = t->counter_ns, .name = name, .is_bytes = is_bytes });
+    trace_begin(t, &(nino_trace_item){
+                       .ph = 'C', .ns = t->counter_ns, .name = name, .is_bytes = is_bytes });
 }
 
-// Begins a point on a track of the thread; the caller adds its fields and calls end(). False: no
+// Begins a point on a track of the thread; the caller adds its fields and calls trace_end(). False: no
 // room.
 static bool mark_begin(nino_trace *t, const nino_event *ev, uint32_t tid, const char *name)
 {
@@ -293,28 +293,28 @@ static bool mark_begin(nino_trace *t, const nino_event *ev, uint32_t tid, const 
     if (!k)
         return false;
     k->end_ns = after(k, ev->t_ns ? ev->t_ns : t->last_ns); // lost records have no time
-    begin(t, &(nino_trace_item){ .ph = 'i',
-                                 .tid = k->tid,
-                                 .ns = k->end_ns,
-                                 .name = name,
-                                 .cat = nino_trace_kind_name(ev->kind) });
+    trace_begin(t, &(nino_trace_item){ .ph = 'i',
+                                       .tid = k->tid,
+                                       .ns = k->end_ns,
+                                       .name = name,
+                                       .cat = nino_trace_kind_name(ev->kind) });
     if (ev->parent)
-        add_number(t, "scope", ev->parent);
+        trace_add_number(t, "scope", ev->parent);
     return true;
 }
 
 // A point with every field that a reader needs (trace_fields.c).
-static void mark(nino_trace *t, const nino_event *ev, uint32_t tid, const char *name)
+static void trace_mark(nino_trace *t, const nino_event *ev, uint32_t tid, const char *name)
 {
     if (!mark_begin(t, ev, tid, name))
         return;
     for (const nino_trace_field *f = nino_trace_fields; f->key; f++)
         if (f->kind == ev->kind)
-            add_number(t, f->key, nino_trace_get(ev, f));
-    end(t);
+            trace_add_number(t, f->key, nino_trace_get(ev, f));
+    trace_end(t);
 }
 
-static void memory(nino_trace *t, const nino_event *ev)
+static void trace_memory(nino_trace *t, const nino_event *ev)
 {
     static const char *const owners[] = { "weights", "activation", "workspace", "staging" };
     static const char *const ops[] = {
@@ -322,19 +322,20 @@ static void memory(nino_trace *t, const nino_event *ev)
     };
     if (ev->u.mem.owner < NINO_OWN_COUNT)
         t->owner_use[ev->u.mem.owner] = (uint64_t) ev->u.mem.owner_use * 256;
-    mark(t, ev, TID_SAMPLES, ev->sub < sizeof(ops) / sizeof(ops[0]) ? ops[ev->sub] : "memory");
-    counter(t, ev->t_ns, "pool bytes", true);
+    trace_mark(t, ev, TID_SAMPLES,
+               ev->sub < sizeof(ops) / sizeof(ops[0]) ? ops[ev->sub] : "memory");
+    trace_counter(t, ev->t_ns, "pool bytes", true);
     for (int i = 0; i < NINO_OWN_COUNT; i++)
-        add_number(t, owners[i], (double) t->owner_use[i]);
-    end(t);
-    counter(t, ev->t_ns, "pool", true);
-    add_number(t, "in_use", (double) ev->u.mem.in_use);
-    add_number(t, "reserved", (double) ev->u.mem.reserved);
-    end(t);
+        trace_add_number(t, owners[i], (double) t->owner_use[i]);
+    trace_end(t);
+    trace_counter(t, ev->t_ns, "pool", true);
+    trace_add_number(t, "in_use", (double) ev->u.mem.in_use);
+    trace_add_number(t, "reserved", (double) ev->u.mem.reserved);
+    trace_end(t);
 }
 
 // A point with all counters of the sample, for readers, then each of them on its own track.
-static void sample(nino_trace *t, const nino_event *ev)
+static void trace_sample(nino_trace *t, const nino_event *ev)
 {
     nino_sample *s = &t->sample;
     const nino_counter *c;
@@ -342,15 +343,15 @@ static void sample(nino_trace *t, const nino_event *ev)
         return;
     if (mark_begin(t, ev, TID_SAMPLES, nino_trace_kind_name(ev->kind))) {
         for (unsigned id = 1; (c = nino_counter_row(id)); id++)
-            add_number(t, nino_counter_word(c, c->arg),
-                       c->arg_scale > 0 ? s->value[id] / c->arg_scale : s->value[id]);
-        end(t);
+            trace_add_number(t, nino_counter_word(c, c->arg),
+                             c->arg_scale > 0 ? s->value[id] / c->arg_scale : s->value[id]);
+        trace_end(t);
     }
     for (unsigned id = 1; (c = nino_counter_row(id)); id++)
         if (isfinite(s->value[id])) {
-            counter(t, ev->t_ns, nino_counter_word(c, c->track), c->unit == NINO_UNIT_BYTES);
-            add_number(t, "value", s->value[id]);
-            end(t);
+            trace_counter(t, ev->t_ns, nino_counter_word(c, c->track), c->unit == NINO_UNIT_BYTES);
+            trace_add_number(t, "value", s->value[id]);
+            trace_end(t);
         }
 }
 
@@ -372,7 +373,7 @@ nino_trace *nino_trace_create(const char *path, nino_error *err)
     return t;
 }
 
-static void start(nino_trace *t, uint64_t ns)
+static void trace_start(nino_trace *t, uint64_t ns)
 {
     if (!t->is_started)
         t->out->form->start(t->out, ns);
@@ -387,7 +388,7 @@ void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
         return;
     }
     if (n)
-        start(t, ev[0].t_ns);
+        trace_start(t, ev[0].t_ns);
     for (size_t i = 0; i < n && !t->out->st; i++) {
         const nino_event *e = &ev[i];
         switch (e->kind) {
@@ -395,28 +396,30 @@ void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
         case NINO_EV_NODE:
         case NINO_EV_STAGE:
         case NINO_EV_STEP:
-        case NINO_EV_TILE: scope_begin(t, e, name(priv, e->name)); break;
-        case NINO_EV_END: scope_end(t, e); break;
+        case NINO_EV_TILE: trace_scope_begin(t, e, name(priv, e->name)); break;
+        case NINO_EV_END: trace_scope_end(t, e); break;
         case NINO_EV_KERNEL:
-        case NINO_EV_TRANSFER: slice(t, e, name, priv); break;
-        case NINO_EV_MEM: memory(t, e); break;
+        case NINO_EV_TRANSFER: trace_slice(t, e, name, priv); break;
+        case NINO_EV_MEM: trace_memory(t, e); break;
         case NINO_EV_DEVICE:
-        case NINO_EV_HOST: sample(t, e); break;
+        case NINO_EV_HOST: trace_sample(t, e); break;
         case NINO_EV_MESSAGE:
         case NINO_EV_OUTPUT:
-        case NINO_EV_NOTE: mark(t, e, TID_MESSAGE, name(priv, e->name)); break;
-        case NINO_EV_TILE_INFO: mark(t, e, TID_MESSAGE, "tile"); break;
-        case NINO_EV_STEP_INFO: mark(t, e, TID_MESSAGE, "step"); break;
-        case NINO_EV_PREVIEW: mark(t, e, TID_MESSAGE, "preview"); break;
-        case NINO_EV_SEAM: mark(t, e, TID_MESSAGE, "seams"); break;
-        case NINO_EV_CHUNK: mark(t, e, TID_MESSAGE, "chunk"); break;
-        case NINO_EV_CLIP: mark(t, e, TID_MESSAGE, "clip"); break;
-        case NINO_EV_CACHE: mark(t, e, TID_SAMPLES, e->name ? name(priv, e->name) : "cache"); break;
-        case NINO_EV_CEILINGS: mark(t, e, TID_SAMPLES, name(priv, e->name)); break;
-        case NINO_EV_CEILING_POINT: mark(t, e, TID_SAMPLES, "ceiling point"); break;
+        case NINO_EV_NOTE: trace_mark(t, e, TID_MESSAGE, name(priv, e->name)); break;
+        case NINO_EV_TILE_INFO: trace_mark(t, e, TID_MESSAGE, "tile"); break;
+        case NINO_EV_STEP_INFO: trace_mark(t, e, TID_MESSAGE, "step"); break;
+        case NINO_EV_PREVIEW: trace_mark(t, e, TID_MESSAGE, "preview"); break;
+        case NINO_EV_SEAM: trace_mark(t, e, TID_MESSAGE, "seams"); break;
+        case NINO_EV_CHUNK: trace_mark(t, e, TID_MESSAGE, "chunk"); break;
+        case NINO_EV_CLIP: trace_mark(t, e, TID_MESSAGE, "clip"); break;
+        case NINO_EV_CACHE:
+            trace_mark(t, e, TID_SAMPLES, e->name ? name(priv, e->name) : "cache");
+            break;
+        case NINO_EV_CEILINGS: trace_mark(t, e, TID_SAMPLES, name(priv, e->name)); break;
+        case NINO_EV_CEILING_POINT: trace_mark(t, e, TID_SAMPLES, "ceiling point"); break;
         case NINO_EV_LOST:
             t->lost += e->u.lost;
-            mark(t, e, TID_MESSAGE, "lost records");
+            trace_mark(t, e, TID_MESSAGE, "lost records");
             break;
         default: break; // progress is for people who watch
         }
@@ -432,10 +435,10 @@ nino_status nino_trace_finish(nino_trace **trace, nino_error *err)
         nino_trace_abort(trace);
         return done;
     }
-    start(t, nino_now_ns());
+    trace_start(t, nino_now_ns());
     for (int i = 0; i < t->n_threads; i++)
         while (t->thread[i].depth)
-            close_top(t, &t->thread[i], t->last_ns, 0);
+            trace_close_top(t, &t->thread[i], t->last_ns, 0);
     t->out->form->finish(t->out, t->lost);
     const nino_status st = nino_trace_out_finish(&t->out, err);
     nino_trace_abort(trace);

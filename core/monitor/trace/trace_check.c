@@ -148,7 +148,7 @@ fault(const checker *c, const track *t, const char *kind, nino_error *err, const
     return nino_fail_kind(err, NINO_ERR_FORMAT, kind, where, "%s", what);
 }
 
-static nino_status push(track *t, span s, nino_error *err)
+static nino_status trace_check_push(track *t, span s, nino_error *err)
 {
     if (t->depth == t->cap) {
         const size_t cap = t->cap ? t->cap * 2 : 16;
@@ -177,8 +177,8 @@ static nino_status check_slice(const checker *c, track *t, char ph, const char *
     case 'X':
         if (top && ts + dur > top->end)
             return fault(c, t, "overlap", err, "\"%s\" overlaps \"%s\"", name, top->name);
-        return dur ? push(t, (span){ ts, ts + dur, name }, err) : NINO_OK;
-    case 'B': return push(t, (span){ ts, INT64_MAX, name }, err);
+        return dur ? trace_check_push(t, (span){ ts, ts + dur, name }, err) : NINO_OK;
+    case 'B': return trace_check_push(t, (span){ ts, INT64_MAX, name }, err);
     case 'E':
         if (!top)
             return fault(c, t, "unbalanced", err, "an E without a B");
@@ -226,7 +226,7 @@ static void count_records(void *priv, const nino_event *ev, size_t n,
 }
 
 // Of the own form every block is checked; it has no tracks.
-static nino_status check_own(const char *path, uint64_t *n_events, nino_error *err)
+static nino_status trace_check_check_own(const char *path, uint64_t *n_events, nino_error *err)
 {
     uint64_t n = 0;
     const nino_status st = nino_own_read(path, count_records, &n, NULL, err);
@@ -238,7 +238,7 @@ static nino_status check_own(const char *path, uint64_t *n_events, nino_error *e
 nino_status nino_trace_check(const char *path, uint64_t *n_events, nino_error *err)
 {
     if (nino_own_is(path))
-        return check_own(path, n_events, err);
+        return trace_check_check_own(path, n_events, err);
     nino_json_doc *doc = NULL;
     const nino_json *events;
     nino_status st = nino_trace_parse(path, &doc, &events, err);

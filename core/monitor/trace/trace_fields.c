@@ -135,7 +135,7 @@ double nino_trace_get(const nino_event *ev, const nino_trace_field *f)
 }
 
 // v as a whole number of at most max; what is out of range becomes the nearest that is not.
-static uint64_t whole(double v, uint64_t max)
+static uint64_t trace_fields_whole(double v, uint64_t max)
 {
     if (!(v > 0))
         return 0;
@@ -145,10 +145,10 @@ static uint64_t whole(double v, uint64_t max)
 void nino_trace_set(nino_event *ev, const nino_trace_field *f, double v)
 {
     char *p = (char *) ev + f->offset;
-    const uint8_t u8 = (uint8_t) whole(v, UINT8_MAX);
-    const uint16_t u16 = (uint16_t) whole(v, UINT16_MAX);
-    const uint32_t u32 = (uint32_t) whole(v, UINT32_MAX);
-    const uint64_t u64 = whole(v, UINT64_MAX / 2);
+    const uint8_t u8 = (uint8_t) trace_fields_whole(v, UINT8_MAX);
+    const uint16_t u16 = (uint16_t) trace_fields_whole(v, UINT16_MAX);
+    const uint32_t u32 = (uint32_t) trace_fields_whole(v, UINT32_MAX);
+    const uint64_t u64 = trace_fields_whole(v, UINT64_MAX / 2);
     const float f32 = (float) v;
     switch ((nino_trace_type) f->type) {
     case NINO_TRACE_U8: memcpy(p, &u8, sizeof(u8)); break;

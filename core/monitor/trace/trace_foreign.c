@@ -47,7 +47,7 @@ typedef struct loader {
 
 // ---- records -----------------------------------------------------------------------------------
 
-static const char *name_of(void *priv, uint32_t id)
+static const char *trace_foreign_name_of(void *priv, uint32_t id)
 {
     const loader *l = priv;
     return nino_names_text(l->names, id);
@@ -62,15 +62,18 @@ static uint64_t ns_of(const loader *l, double us)
 
 // ---- what an event is --------------------------------------------------------------------------
 
-static const char *text_of(const nino_json *obj, const char *key)
+static const char *trace_foreign_text_of(const nino_json *obj, const char *key)
 {
     const nino_json *v = nino_json_get(obj, key);
     return v && v->text ? v->text : "";
 }
 
-static bool has(const char *text, const char *word) { return strcasestr(text, word) != NULL; }
+static bool trace_foreign_has(const char *text, const char *word)
+{
+    return strcasestr(text, word) != NULL;
+}
 
-static lane *lane_of(loader *l, const char *pid, const char *tid)
+static lane *trace_foreign_lane_of(loader *l, const char *pid, const char *tid)
 {
     for (size_t i = l->n_lanes; i-- > 0;)
         if (!strcmp(l->lane[i].tid, tid) && !strcmp(l->lane[i].pid, pid))
@@ -109,7 +112,8 @@ static size_t without_stage(const char *name, int *stage)
 static bool is_of_device(const lane *at, const char *cat, const nino_json *tid, const char *name,
                          size_t len)
 {
-    if (at->is_device || has(cat, "kernel") || has(cat, "memcpy") || has(cat, "memset"))
+    if (at->is_device || trace_foreign_has(cat, "kernel") || trace_foreign_has(cat, "memcpy") ||
+        trace_foreign_has(cat, "memset"))
         return true;
     if (tid && tid->type == NINO_JSON_NUMBER)
         return tid->text[0] == '-' || strchr(tid->text, '.') != NULL;
@@ -119,8 +123,8 @@ static bool is_of_device(const lane *at, const char *cat, const nino_json *tid, 
 static bool is_transfer(const char *cat, const char *name)
 {
     static const char *const words[] = { "Read", "Write", "Copy", "Map", "Fill", "Migrate", "Mem" };
-    if (has(cat, "memcpy") || has(cat, "memset") || !strncmp(name, "Memcpy", 6) ||
-        !strncmp(name, "Memset", 6))
+    if (trace_foreign_has(cat, "memcpy") || trace_foreign_has(cat, "memset") ||
+        !strncmp(name, "Memcpy", 6) || !strncmp(name, "Memset", 6))
         return true;
     if (strncmp(name, "clEnqueue", 9) != 0 && strncmp(name, "zeCommandListAppend", 19) != 0)
         return false;
@@ -142,7 +146,7 @@ static void close_until(loader *l, lane *at, uint64_t ns)
     }
 }
 
-static void stage(loader *l, lane *at, const piece *p, const char *name)
+static void trace_foreign_stage(loader *l, lane *at, const piece *p, const char *name)
 {
     const uint64_t t = ns_of(l, p->us), end = ns_of(l, p->us + p->dur_us);
     close_until(l, at, t);
@@ -179,7 +183,7 @@ static void command(loader *l, lane *at, const piece *p, const char *name, size_
     if (at->track == UINT16_MAX)
         at->track = (uint16_t) (256 + (l->n_queues < 4096 ? l->n_queues++ : 0));
     snprintf(bare, sizeof(bare), "%.*s", (int) (len < 255 ? len : 255), name);
-    const bool copies = is_transfer(text_of(p->e, "cat"), bare);
+    const bool copies = is_transfer(trace_foreign_text_of(p->e, "cat"), bare);
     const nino_json *args = nino_json_get(p->e, "args");
     double bytes = 0;
     if (!nino_json_double(nino_json_get(args, "bytes"), &bytes) || !isfinite(bytes) || bytes < 0)
@@ -200,11 +204,13 @@ static void command(loader *l, lane *at, const piece *p, const char *name, size_
     at->queued_us = at->submitted_us = 0;
 }
 
-static void one(loader *l, const piece *p)
+static void trace_foreign_one(loader *l, const piece *p)
 {
     const nino_json *tid = nino_json_get(p->e, "tid");
-    const char *name = text_of(p->e, "name"), *cat = text_of(p->e, "cat");
-    lane *at = lane_of(l, text_of(p->e, "pid"), text_of(p->e, "tid"));
+    const char *name = trace_foreign_text_of(p->e, "name"),
+               *cat = trace_foreign_text_of(p->e, "cat");
+    lane *at = trace_foreign_lane_of(l, trace_foreign_text_of(p->e, "pid"),
+                                     trace_foreign_text_of(p->e, "tid"));
     int part;
     const size_t len = without_stage(name, &part);
     if (!at || !*name)
@@ -212,30 +218,33 @@ static void one(loader *l, const piece *p)
     if (part >= 0 || is_of_device(at, cat, tid, name, len))
         command(l, at, p, name, len, part);
     else
-        stage(l, at, p, name);
+        trace_foreign_stage(l, at, p, name);
 }
 
 // ---- the file ----------------------------------------------------------------------------------
 
 // The names of threads and processes tell which are queues of a device.
-static void metadata(loader *l, const nino_json *e)
+static void trace_foreign_metadata(loader *l, const nino_json *e)
 {
-    const char *what = text_of(e, "name"), *name = text_of(nino_json_get(e, "args"), "name");
+    const char *what = trace_foreign_text_of(e, "name"),
+               *name = trace_foreign_text_of(nino_json_get(e, "args"), "name");
     if (strcmp(what, "thread_name") != 0)
         return;
-    lane *at = lane_of(l, text_of(e, "pid"), text_of(e, "tid"));
-    if (at && (has(name, "queue") || has(name, "stream ") || has(name, "gpu")))
+    lane *at =
+        trace_foreign_lane_of(l, trace_foreign_text_of(e, "pid"), trace_foreign_text_of(e, "tid"));
+    if (at && (trace_foreign_has(name, "queue") || trace_foreign_has(name, "stream ") ||
+               trace_foreign_has(name, "gpu")))
         at->is_device = true;
 }
 
-static bool gather(loader *l, const nino_json *events)
+static bool trace_foreign_gather(loader *l, const nino_json *events)
 {
     uint32_t order = 0;
     for (const nino_json *e = events->child; e; e = e->next, order++) {
-        const char *ph = text_of(e, "ph");
+        const char *ph = trace_foreign_text_of(e, "ph");
         piece p = { .e = e, .order = order };
         if (*ph == 'M')
-            metadata(l, e);
+            trace_foreign_metadata(l, e);
         if (*ph != 'X' || !nino_json_double(nino_json_get(e, "ts"), &p.us) || !isfinite(p.us) ||
             fabs(p.us) > 1e18)
             continue;
@@ -268,20 +277,20 @@ static int by_begin(const void *x, const void *y)
 
 bool nino_trace_is_foreign(const nino_json_doc *doc, const nino_json *events)
 {
-    const char *producer = text_of(nino_json_get(doc->root, "otherData"), "producer");
+    const char *producer = trace_foreign_text_of(nino_json_get(doc->root, "otherData"), "producer");
     if (!strncmp(producer, "ninodes", 7))
         return false;
     // Ours that was cut: it begins with the name of the process.
     const nino_json *first = events->child;
-    return !first || strcmp(text_of(first, "name"), "process_name") != 0 ||
-           strcmp(text_of(nino_json_get(first, "args"), "name"), "ninodes") != 0;
+    return !first || strcmp(trace_foreign_text_of(first, "name"), "process_name") != 0 ||
+           strcmp(trace_foreign_text_of(nino_json_get(first, "args"), "name"), "ninodes") != 0;
 }
 
 nino_status nino_trace_foreign(const nino_json *events, const char *path, nino_trace_sink sink,
                                void *priv, nino_error *err)
 {
     loader *l = calloc(1, sizeof(*l));
-    bool ok = l && (l->names = nino_names_create()) && gather(l, events);
+    bool ok = l && (l->names = nino_names_create()) && trace_foreign_gather(l, events);
     nino_status st = NINO_OK;
     if (!ok)
         st = nino_fail(err, NINO_ERR_NOMEM, path, "out of memory");
@@ -290,8 +299,9 @@ nino_status nino_trace_foreign(const nino_json *events, const char *path, nino_t
                             "is a trace of another program without complete events (ph X)");
     if (!st) {
         double end_us = 0;
-        l->batch =
-            (nino_trace_batch){ .sink = sink, .priv = priv, .name = name_of, .name_priv = l };
+        l->batch = (nino_trace_batch){
+            .sink = sink, .priv = priv, .name = trace_foreign_name_of, .name_priv = l
+        };
         l->next_id = JOB_ID + 1;
         qsort(l->piece, l->n, sizeof(*l->piece), by_begin);
         l->begin_us = l->piece[0].us;
@@ -303,7 +313,7 @@ nino_status nino_trace_foreign(const nino_json *events, const char *path, nino_t
                                                       .name = nino_names_add(
                                                           l->names, "trace of another program") });
         for (size_t i = 0; i < l->n; i++)
-            one(l, &l->piece[i]);
+            trace_foreign_one(l, &l->piece[i]);
         for (size_t i = 0; i < l->n_lanes; i++)
             close_until(l, &l->lane[i], UINT64_MAX);
         nino_trace_batch_add(&l->batch, (nino_event){ .t_ns = ns_of(l, l->begin_us + end_us),

@@ -10,17 +10,20 @@ typedef struct json {
     nino_trace_item it; // between begin and end
 } json;
 
-static bool init(nino_trace_out *o) { return (o->state = calloc(1, sizeof(json))) != NULL; }
+static bool trace_json_init(nino_trace_out *o)
+{
+    return (o->state = calloc(1, sizeof(json))) != NULL;
+}
 
-static void release(nino_trace_out *o) { free(o->state); }
+static void trace_json_release(nino_trace_out *o) { free(o->state); }
 
-static void add_ns(nino_trace_out *o, const char *key, uint64_t ns)
+static void trace_json_add_ns(nino_trace_out *o, const char *key, uint64_t ns)
 {
     nino_buf_addf(&o->buf, ",\"%s\":%llu.%03u", key, (unsigned long long) (ns / 1000),
                   (unsigned) (ns % 1000));
 }
 
-static void add_string(nino_trace_out *o, const char *key, const char *text)
+static void trace_json_add_string(nino_trace_out *o, const char *key, const char *text)
 {
     nino_buf_addf(&o->buf, "\"%s\":", key);
     nino_buf_add_json_string(&o->buf, text, strlen(text));
@@ -35,41 +38,41 @@ static void open_event(nino_trace_out *o, char ph, uint32_t tid, uint64_t ns, co
     nino_buf_addf(&o->buf, "{\"ph\":\"%c\",\"pid\":%d,\"tid\":%u", ph, o->pid, tid);
     if (name) {
         nino_buf_addc(&o->buf, ',');
-        add_string(o, "name", name);
+        trace_json_add_string(o, "name", name);
     }
     if (ph != 'M')
-        add_ns(o, "ts", ns);
+        trace_json_add_ns(o, "ts", ns);
 }
 
-static void metadata(nino_trace_out *o, const char *what, uint32_t tid, const char *name)
+static void trace_json_metadata(nino_trace_out *o, const char *what, uint32_t tid, const char *name)
 {
     open_event(o, 'M', tid, 0, what);
     nino_buf_adds(&o->buf, ",\"args\":{");
-    add_string(o, "name", name);
+    trace_json_add_string(o, "name", name);
     nino_buf_adds(&o->buf, "}}");
 }
 
-static void start(nino_trace_out *o, uint64_t ns)
+static void trace_json_start(nino_trace_out *o, uint64_t ns)
 {
     (void) ns;
     nino_buf_adds(&o->buf, "{\"traceEvents\":[");
-    metadata(o, "process_name", 0, "ninodes");
+    trace_json_metadata(o, "process_name", 0, "ninodes");
 }
 
-static void declare_track(nino_trace_out *o, uint32_t tid, const char *name)
+static void trace_json_declare_track(nino_trace_out *o, uint32_t tid, const char *name)
 {
-    metadata(o, "thread_name", tid, name);
+    trace_json_metadata(o, "thread_name", tid, name);
     open_event(o, 'M', tid, 0, "thread_sort_index");
     nino_buf_addf(&o->buf, ",\"args\":{\"sort_index\":%u}}", tid);
 }
 
-static void begin(nino_trace_out *o, const nino_trace_item *it)
+static void trace_json_begin(nino_trace_out *o, const nino_trace_item *it)
 {
     json *j = o->state;
     j->it = *it;
     open_event(o, it->ph, it->tid, it->ns, it->name);
     if (it->ph == 'X')
-        add_ns(o, "dur", it->dur_ns);
+        trace_json_add_ns(o, "dur", it->dur_ns);
     if (it->ph == 'i')
         nino_buf_adds(&o->buf, ",\"s\":\"t\"");
     if (it->cat)
@@ -89,19 +92,19 @@ static void next_arg(nino_trace_out *o)
     j->has_args = true;
 }
 
-static void number(nino_trace_out *o, const char *key, double v)
+static void trace_json_number(nino_trace_out *o, const char *key, double v)
 {
     next_arg(o);
     nino_buf_addf(&o->buf, "\"%s\":%.17g", key, v);
 }
 
-static void text(nino_trace_out *o, const char *key, const char *s)
+static void trace_json_text(nino_trace_out *o, const char *key, const char *s)
 {
     next_arg(o);
-    add_string(o, key, s);
+    trace_json_add_string(o, key, s);
 }
 
-static void end(nino_trace_out *o)
+static void trace_json_end(nino_trace_out *o)
 {
     const json *j = o->state;
     const nino_trace_item *it = &j->it;
@@ -115,7 +118,7 @@ static void end(nino_trace_out *o)
                   (unsigned long long) it->flow);
 }
 
-static void finish(nino_trace_out *o, uint64_t lost)
+static void trace_json_finish(nino_trace_out *o, uint64_t lost)
 {
     nino_buf_addf(&o->buf,
                   "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"ninodes %s\","
@@ -123,12 +126,12 @@ static void finish(nino_trace_out *o, uint64_t lost)
                   nino_version(), (unsigned long long) lost);
 }
 
-const nino_trace_form nino_trace_json = { .init = init,
-                                          .release = release,
-                                          .start = start,
-                                          .track = declare_track,
-                                          .begin = begin,
-                                          .number = number,
-                                          .text = text,
-                                          .end = end,
-                                          .finish = finish };
+const nino_trace_form nino_trace_json = { .init = trace_json_init,
+                                          .release = trace_json_release,
+                                          .start = trace_json_start,
+                                          .track = trace_json_declare_track,
+                                          .begin = trace_json_begin,
+                                          .number = trace_json_number,
+                                          .text = trace_json_text,
+                                          .end = trace_json_end,
+                                          .finish = trace_json_finish };

@@ -33,7 +33,7 @@ typedef struct loader {
     bool has_memory; // memory records as such: the counters say nothing new
 } loader;
 
-static const char *name_of(void *priv, uint32_t id)
+static const char *trace_load_name_of(void *priv, uint32_t id)
 {
     const loader *l = priv;
     return id < l->n_names ? l->name[id] : "";
@@ -51,7 +51,7 @@ void nino_trace_batch_sample(nino_trace_batch *b, const nino_sample *s, uint16_t
 
 // ---- names -------------------------------------------------------------------------------------
 
-static uint32_t *slot_of(const loader *l, const char *s)
+static uint32_t *trace_load_slot_of(const loader *l, const char *s)
 {
     uint32_t v = 2166136261u; // FNV-1a
     for (const char *c = s; *c; c++)
@@ -77,40 +77,40 @@ static bool grow_names(loader *l)
     l->slot = slot;
     l->cap_names = cap;
     for (uint32_t i = 1; i < l->n_names; i++)
-        *slot_of(l, l->name[i]) = i;
+        *trace_load_slot_of(l, l->name[i]) = i;
     return true;
 }
 
-static uint32_t intern(loader *l, const char *s)
+static uint32_t trace_load_intern(loader *l, const char *s)
 {
     if (!s || !*s)
         return 0;
-    const uint32_t known = *slot_of(l, s);
+    const uint32_t known = *trace_load_slot_of(l, s);
     if (known)
         return known;
     if (l->n_names == l->cap_names && !grow_names(l))
         return 0;
-    *slot_of(l, s) = l->n_names;
+    *trace_load_slot_of(l, s) = l->n_names;
     l->name[l->n_names] = s;
     return l->n_names++;
 }
 
 // ---- members -----------------------------------------------------------------------------------
 
-static double number(const nino_json *obj, const char *key)
+static double trace_load_number(const nino_json *obj, const char *key)
 {
     double v = 0;
     nino_json_double(nino_json_get(obj, key), &v);
     return isfinite(v) ? v : 0;
 }
 
-static uint64_t whole(const nino_json *obj, const char *key)
+static uint64_t trace_load_whole(const nino_json *obj, const char *key)
 {
-    const double v = number(obj, key);
+    const double v = trace_load_number(obj, key);
     return v > 0 && v < 1.8e19 ? (uint64_t) v : 0;
 }
 
-static uint64_t time_of(const nino_json *e, const char *key)
+static uint64_t trace_load_time_of(const nino_json *e, const char *key)
 {
     int64_t ns;
     return nino_trace_time(nino_json_get(e, key), &ns) && ns > 0 ? (uint64_t) ns : 0;
@@ -126,18 +126,19 @@ static void scope(loader *l, const nino_json *e, const nino_json *args, const ch
         if (l->n_open == MAX_OPEN || *rest || n >= 256ul * 8 || n % 8 < NINO_EV_JOB ||
             n % 8 > NINO_EV_TILE)
             return;
-        const uint32_t id = (uint32_t) whole(args, "id");
+        const uint32_t id = (uint32_t) trace_load_whole(args, "id");
         l->open[l->n_open].tid = tid;
         l->open[l->n_open++].id = id;
         nino_trace_batch_add(
-            &l->batch, (nino_event){ .t_ns = time_of(e, "ts"),
-                                     .kind = (uint8_t) (n % 8),
-                                     .track = (uint16_t) (n / 8),
-                                     .id = id,
-                                     .parent = (uint32_t) whole(args, "parent"),
-                                     .name = intern(l, nino_json_str(nino_json_get(e, "name"))),
-                                     .u.scope = { (uint32_t) whole(args, "index"),
-                                                  (uint32_t) whole(args, "of") } });
+            &l->batch,
+            (nino_event){ .t_ns = trace_load_time_of(e, "ts"),
+                          .kind = (uint8_t) (n % 8),
+                          .track = (uint16_t) (n / 8),
+                          .id = id,
+                          .parent = (uint32_t) trace_load_whole(args, "parent"),
+                          .name = trace_load_intern(l, nino_json_str(nino_json_get(e, "name"))),
+                          .u.scope = { (uint32_t) trace_load_whole(args, "index"),
+                                       (uint32_t) trace_load_whole(args, "of") } });
         return;
     }
     int i = l->n_open - 1;
@@ -145,17 +146,17 @@ static void scope(loader *l, const nino_json *e, const nino_json *args, const ch
         i--;
     if (i < 0)
         return;
-    nino_trace_batch_add(&l->batch,
-                         (nino_event){ .t_ns = time_of(e, "ts"),
-                                       .kind = NINO_EV_END,
-                                       .id = l->open[i].id,
-                                       .u.scope.arg0 = (uint32_t) whole(args, "status") });
+    nino_trace_batch_add(
+        &l->batch, (nino_event){ .t_ns = trace_load_time_of(e, "ts"),
+                                 .kind = NINO_EV_END,
+                                 .id = l->open[i].id,
+                                 .u.scope.arg0 = (uint32_t) trace_load_whole(args, "status") });
     l->n_open--;
     memmove(&l->open[i], &l->open[i + 1], (size_t) (l->n_open - i) * sizeof(l->open[0]));
 }
 
 // The name of a launch, made of the members that tell it; 0: none do.
-static uint32_t launch(loader *l, const nino_json *args)
+static uint32_t trace_load_launch(loader *l, const nino_json *args)
 {
     const char *global = nino_json_str(nino_json_get(args, "global"));
     const char *local = nino_json_str(nino_json_get(args, "local"));
@@ -167,9 +168,9 @@ static uint32_t launch(loader *l, const nino_json *args)
              local && strcmp(local, TRACE_DRIVERS_CHOICE) != 0 ? local : "");
     if (!nino_launch_read(&at, text))
         return 0;
-    at.requested = number(args, "requested_bytes");
+    at.requested = trace_load_number(args, "requested_bytes");
     nino_launch_write(again, &at);
-    const uint32_t known = *slot_of(l, again);
+    const uint32_t known = *trace_load_slot_of(l, again);
     if (known)
         return known;
     made *m = malloc(sizeof(*m));
@@ -178,10 +179,10 @@ static uint32_t launch(loader *l, const nino_json *args)
     memcpy(m->text, again, sizeof(again));
     m->next = l->made;
     l->made = m;
-    return intern(l, m->text);
+    return trace_load_intern(l, m->text);
 }
 
-static void slice(loader *l, const nino_json *e, const nino_json *args, uint64_t tid)
+static void trace_load_slice(loader *l, const nino_json *e, const nino_json *args, uint64_t tid)
 {
     const char *cat = nino_json_str(nino_json_get(e, "cat"));
     const bool is_kernel = cat && !strcmp(cat, "kernel");
@@ -191,27 +192,29 @@ static void slice(loader *l, const nino_json *e, const nino_json *args, uint64_t
     nino_trace_batch_add(
         &l->batch,
         (nino_event){
-            .t_ns = time_of(e, "ts"),
+            .t_ns = trace_load_time_of(e, "ts"),
             .kind = is_kernel ? NINO_EV_KERNEL : NINO_EV_TRANSFER,
-            .sub = (uint8_t) whole(args, "sub"),
+            .sub = (uint8_t) trace_load_whole(args, "sub"),
             .track = (uint16_t) (track <= UINT16_MAX ? track : UINT16_MAX),
-            .id = is_kernel ? nino_kernel_id((unsigned) whole(args, "bits"), launch(l, args)) : 0,
-            .parent = (uint32_t) whole(args, "scope"),
-            .name = intern(l, nino_json_str(nino_json_get(e, "name"))),
+            .id = is_kernel ? nino_kernel_id((unsigned) trace_load_whole(args, "bits"),
+                                             trace_load_launch(l, args))
+                            : 0,
+            .parent = (uint32_t) trace_load_whole(args, "scope"),
+            .name = trace_load_intern(l, nino_json_str(nino_json_get(e, "name"))),
             .u.kernel = {
-                .dur_ns = time_of(e, "dur"),
-                .queued_us = (uint32_t) whole(args, "queued_us"),
-                .submitted_us = (uint32_t) whole(args, "submitted_us"),
-                .flops = number(args, "flops"),
-                .bytes = number(args, "bytes"),
-                .family = intern(l, nino_json_str(nino_json_get(args, "family"))),
-                .shape = intern(l, nino_json_str(nino_json_get(args, "shape"))),
+                .dur_ns = trace_load_time_of(e, "dur"),
+                .queued_us = (uint32_t) trace_load_whole(args, "queued_us"),
+                .submitted_us = (uint32_t) trace_load_whole(args, "submitted_us"),
+                .flops = trace_load_number(args, "flops"),
+                .bytes = trace_load_number(args, "bytes"),
+                .family = trace_load_intern(l, nino_json_str(nino_json_get(args, "family"))),
+                .shape = trace_load_intern(l, nino_json_str(nino_json_get(args, "shape"))),
             } });
 }
 
 // The two memory counters of a moment become one event of each owner whose use has changed; for
 // traces without memory records.
-static void counter(loader *l, const nino_json *e, const nino_json *args)
+static void trace_load_counter(loader *l, const nino_json *e, const nino_json *args)
 {
     static const char *const owners[] = { "weights", "activation", "workspace", "staging" };
     const char *name = nino_json_str(nino_json_get(e, "name"));
@@ -219,21 +222,21 @@ static void counter(loader *l, const nino_json *e, const nino_json *args)
         return;
     if (name && !strcmp(name, "pool bytes"))
         for (int i = 0; i < NINO_OWN_COUNT; i++)
-            l->use[i] = whole(args, owners[i]);
+            l->use[i] = trace_load_whole(args, owners[i]);
     if (!name || strcmp(name, "pool") != 0)
         return;
     for (int i = 0; i < NINO_OWN_COUNT; i++)
         nino_trace_batch_add(
-            &l->batch, (nino_event){ .t_ns = time_of(e, "ts"),
+            &l->batch, (nino_event){ .t_ns = trace_load_time_of(e, "ts"),
                                      .kind = NINO_EV_MEM,
                                      .sub = NINO_MEM_FREE, // says the state, counts no request
-                                     .u.mem = { .in_use = whole(args, "in_use"),
-                                                .reserved = whole(args, "reserved"),
+                                     .u.mem = { .in_use = trace_load_whole(args, "in_use"),
+                                                .reserved = trace_load_whole(args, "reserved"),
                                                 .owner = (uint8_t) i,
                                                 .owner_use = (uint32_t) (l->use[i] / 256) } });
 }
 
-static void sample(loader *l, const nino_event *at, const nino_json *args)
+static void trace_load_sample(loader *l, const nino_event *at, const nino_json *args)
 {
     nino_sample s;
     const nino_counter *c;
@@ -251,13 +254,14 @@ static void sample(loader *l, const nino_event *at, const nino_json *args)
 static void point(loader *l, const nino_json *e, const nino_json *args, uint64_t tid)
 {
     const char *cat = nino_json_str(nino_json_get(e, "cat"));
-    nino_event ev = { .t_ns = time_of(e, "ts"),
+    nino_event ev = { .t_ns = trace_load_time_of(e, "ts"),
                       .track = (uint16_t) (tid < 256ul * 8 ? tid / 8 : 0),
-                      .parent = (uint32_t) whole(args, "scope") };
+                      .parent = (uint32_t) trace_load_whole(args, "scope") };
     if (!cat) {
         if (nino_json_get(args, "records")) // of a trace without categories
             nino_trace_batch_add(
-                &l->batch, (nino_event){ .kind = NINO_EV_LOST, .u.lost = whole(args, "records") });
+                &l->batch,
+                (nino_event){ .kind = NINO_EV_LOST, .u.lost = trace_load_whole(args, "records") });
         return;
     }
     for (uint8_t kind = 1; kind < 32 && !ev.kind; kind++)
@@ -266,7 +270,7 @@ static void point(loader *l, const nino_json *e, const nino_json *args, uint64_t
     if (!ev.kind)
         return;
     if (ev.kind == NINO_EV_DEVICE || ev.kind == NINO_EV_HOST) {
-        sample(l, &ev, args);
+        trace_load_sample(l, &ev, args);
         return;
     }
     for (const nino_trace_field *f = nino_trace_fields; f->key; f++) {
@@ -278,7 +282,7 @@ static void point(loader *l, const nino_json *e, const nino_json *args, uint64_t
     }
     if (ev.kind == NINO_EV_MESSAGE || ev.kind == NINO_EV_OUTPUT || ev.kind == NINO_EV_CEILINGS ||
         ev.kind == NINO_EV_CACHE || ev.kind == NINO_EV_NOTE)
-        ev.name = intern(l, nino_json_str(nino_json_get(e, "name")));
+        ev.name = trace_load_intern(l, nino_json_str(nino_json_get(e, "name")));
     l->has_memory = l->has_memory || ev.kind == NINO_EV_MEM;
     nino_trace_batch_add(&l->batch, ev);
 }
@@ -292,11 +296,11 @@ static void event(loader *l, const nino_json *e)
     if ((*ph == 'B' || *ph == 'E') && tid && tid->text && tid->text[0])
         scope(l, e, args, tid->text, *ph);
     else if (*ph == 'X')
-        slice(l, e, args, whole(e, "tid"));
+        trace_load_slice(l, e, args, trace_load_whole(e, "tid"));
     else if (*ph == 'C')
-        counter(l, e, args);
+        trace_load_counter(l, e, args);
     else if (*ph == 'i')
-        point(l, e, args, whole(e, "tid"));
+        point(l, e, args, trace_load_whole(e, "tid"));
 }
 
 nino_status nino_trace_read(const char *path, nino_trace_sink sink_fn, void *priv, nino_error *err)
@@ -314,8 +318,9 @@ nino_status nino_trace_read(const char *path, nino_trace_sink sink_fn, void *pri
     if (!st && nino_trace_is_foreign(doc, events)) {
         st = nino_trace_foreign(events, path, sink_fn, priv, err);
     } else if (!st && l) {
-        l->batch =
-            (nino_trace_batch){ .sink = sink_fn, .priv = priv, .name = name_of, .name_priv = l };
+        l->batch = (nino_trace_batch){
+            .sink = sink_fn, .priv = priv, .name = trace_load_name_of, .name_priv = l
+        };
         l->name[0] = "";
         l->n_names = 1;
         for (const nino_json *e = events->child; e; e = e->next)

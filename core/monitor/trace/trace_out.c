@@ -45,7 +45,7 @@ nino_trace_out *nino_trace_out_create(const char *path, nino_error *err)
     return o;
 }
 
-static void write_out(nino_trace_out *o, bool is_last)
+static void trace_out_write_out(nino_trace_out *o, bool is_last)
 {
     if (!o->st && o->buf.failed)
         o->st = nino_fail(&o->err, NINO_ERR_NOMEM, "trace", "out of memory");
@@ -71,19 +71,19 @@ static void write_out(nino_trace_out *o, bool is_last)
 void nino_trace_out_flush(nino_trace_out *o, bool now)
 {
     if (now || o->buf.len >= FLUSH_AT)
-        write_out(o, false);
+        trace_out_write_out(o, false);
 }
 
 void nino_trace_out_pulse(nino_trace_out *o)
 {
     if (o->is_live && o->buf.len && nino_now_ns() - o->flushed_ns > FLUSH_MS * 1000000ull)
-        write_out(o, false);
+        trace_out_write_out(o, false);
 }
 
 nino_status nino_trace_out_finish(nino_trace_out **out, nino_error *err)
 {
     nino_trace_out *o = *out;
-    write_out(o, true);
+    trace_out_write_out(o, true);
     nino_status st = o->st;
     if (st && err)
         *err = o->err;

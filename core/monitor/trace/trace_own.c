@@ -48,7 +48,7 @@ static uint64_t hash_of(nino_own_block b, const void *p)
 }
 
 // One write() a block, so that a killed process leaves whole ones.
-static void write_block(nino_own_trace *t, nino_own_kind kind, const void *p, size_t n)
+static void trace_own_write_block(nino_own_trace *t, nino_own_kind kind, const void *p, size_t n)
 {
     uLongf packed = compressBound(n);
     char *buf = malloc(sizeof(nino_own_block) + packed + n);
@@ -85,19 +85,19 @@ static void write_names(nino_own_trace *t)
         if (b.failed)
             t->st = nino_fail(&t->err, NINO_ERR_NOMEM, t->path, "out of memory");
         else
-            write_block(t, NINO_OWN_FILE_NAMES, b.data, b.len);
+            trace_own_write_block(t, NINO_OWN_FILE_NAMES, b.data, b.len);
         nino_buf_release(&b);
     }
 }
 
-static void flush(nino_own_trace *t)
+static void trace_own_flush(nino_own_trace *t)
 {
     t->flushed_ns = nino_now_ns();
     if (!t->n || t->st)
         return;
     write_names(t); // before the records that mention them
     if (!t->st)
-        write_block(t, NINO_OWN_FILE_EVENTS, t->batch, t->n * sizeof(t->batch[0]));
+        trace_own_write_block(t, NINO_OWN_FILE_EVENTS, t->batch, t->n * sizeof(t->batch[0]));
     t->n = 0;
 }
 
@@ -152,18 +152,18 @@ void nino_own_add(nino_own_trace *t, const nino_event *ev, size_t n,
                                   nino_names_add(t->names, name(priv, nino_kernel_launch(&e))));
         t->batch[t->n++] = e;
         if (t->n == BATCH)
-            flush(t);
+            trace_own_flush(t);
     }
     if (nino_now_ns() - t->flushed_ns > FLUSH_MS * 1000000ull)
-        flush(t);
+        trace_own_flush(t);
 }
 
 nino_status nino_own_finish(nino_own_trace **trace, nino_error *err)
 {
     nino_own_trace *t = *trace;
-    flush(t);
+    trace_own_flush(t);
     if (!t->st)
-        write_block(t, NINO_OWN_FILE_END, NULL, 0);
+        trace_own_write_block(t, NINO_OWN_FILE_END, NULL, 0);
     nino_error e;
     const nino_status closed = nino_file_writer_commit(&t->w, false, &e),
                       st = t->st ? t->st : closed;
@@ -193,7 +193,7 @@ typedef struct reader {
     bool is_whole;
 } reader;
 
-static const char *name_of(void *priv, uint32_t id)
+static const char *trace_own_name_of(void *priv, uint32_t id)
 {
     const reader *r = priv;
     return id < r->n_names && r->name[id] ? r->name[id] : "";
@@ -228,7 +228,7 @@ static bool keep_name(reader *r, uint32_t id, const char *text, size_t len)
     return true;
 }
 
-static bool take_names(reader *r, const char *p, size_t n)
+static bool trace_own_take_names(reader *r, const char *p, size_t n)
 {
     while (n) {
         uint32_t item[2];
@@ -285,7 +285,7 @@ static found next_block(reader *r, nino_own_block *b, char *stored, char *out)
     return FOUND_BLOCK;
 }
 
-static nino_status read_blocks(reader *r, char *stored, char *out, nino_error *err)
+static nino_status trace_own_read_blocks(reader *r, char *stored, char *out, nino_error *err)
 {
     nino_own_block b;
     for (;;) {
@@ -295,7 +295,7 @@ static nino_status read_blocks(reader *r, char *stored, char *out, nino_error *e
             return NINO_OK;
         bool ok = f == FOUND_BLOCK;
         if (ok && b.kind == NINO_OWN_FILE_NAMES)
-            ok = take_names(r, out, b.bytes);
+            ok = trace_own_take_names(r, out, b.bytes);
         else if (ok && b.kind == NINO_OWN_FILE_EVENTS)
             ok = take_events(r, out, b.bytes);
         if (!ok)
@@ -311,7 +311,7 @@ nino_status nino_own_read(const char *path,
                                       void *name_priv),
                           void *priv, bool *is_whole, nino_error *err)
 {
-    reader r = { .path = path, .batch = { .sink = add, .priv = priv, .name = name_of } };
+    reader r = { .path = path, .batch = { .sink = add, .priv = priv, .name = trace_own_name_of } };
     r.batch.name_priv = &r;
     nino_own_head h;
     nino_status st = NINO_OK;
@@ -331,7 +331,7 @@ nino_status nino_own_read(const char *path,
                             NINO_OWN_FILE_VERSION);
     else {
         r.version = h.version;
-        st = read_blocks(&r, buf, buf + NINO_OWN_FILE_MAX_BLOCK, err);
+        st = trace_own_read_blocks(&r, buf, buf + NINO_OWN_FILE_MAX_BLOCK, err);
     }
     if (r.f)
         fclose(r.f);

@@ -104,7 +104,7 @@ typedef struct pftrace {
     uint32_t n_counters;
 } pftrace;
 
-static void release(nino_trace_out *o)
+static void trace_pftrace_release(nino_trace_out *o)
 {
     pftrace *p = o->state;
     if (!p)
@@ -118,7 +118,7 @@ static void release(nino_trace_out *o)
     o->state = NULL;
 }
 
-static bool init(nino_trace_out *o)
+static bool trace_pftrace_init(nino_trace_out *o)
 {
     pftrace *p = o->state = calloc(1, sizeof(*p));
     return p && (p->names = nino_names_create());
@@ -163,7 +163,7 @@ static void add_double(nino_buf *b, uint32_t field, double v)
     add_fixed(b, field, bits);
 }
 
-static void add_bytes(nino_buf *b, uint32_t field, const void *p, size_t n)
+static void trace_pftrace_add_bytes(nino_buf *b, uint32_t field, const void *p, size_t n)
 {
     add_tag(b, field, WIRE_BYTES);
     add_varint(b, n);
@@ -172,21 +172,21 @@ static void add_bytes(nino_buf *b, uint32_t field, const void *p, size_t n)
 }
 
 // A message that was made in `part`, which is empty again.
-static void add_part(nino_buf *b, uint32_t field, nino_buf *part)
+static void trace_pftrace_add_part(nino_buf *b, uint32_t field, nino_buf *part)
 {
-    add_bytes(b, field, part->data, part->len);
+    trace_pftrace_add_bytes(b, field, part->data, part->len);
     b->failed |= part->failed;
     nino_buf_clear(part);
 }
 
 // What is no UTF-8 in it becomes U+FFFD, as in JSON.
-static void add_text(nino_buf *b, uint32_t field, const char *s)
+static void trace_pftrace_add_text(nino_buf *b, uint32_t field, const char *s)
 {
     const size_t len = strlen(s);
     nino_buf clean = { 0 };
     uint32_t cp;
     if (nino_utf8_valid(s, len)) {
-        add_bytes(b, field, s, len);
+        trace_pftrace_add_bytes(b, field, s, len);
         return;
     }
     for (size_t i = 0; i < len;) {
@@ -194,7 +194,7 @@ static void add_text(nino_buf *b, uint32_t field, const char *s)
         nino_buf_add(&clean, n ? s + i : "\xef\xbf\xbd", n ? (size_t) n : 3);
         i += n ? (size_t) n : 1;
     }
-    add_part(b, field, &clean);
+    trace_pftrace_add_part(b, field, &clean);
     nino_buf_release(&clean);
 }
 
@@ -205,7 +205,7 @@ static bool is_whole(double v) { return fabs(v) < 9007199254740992.0 && v == flo
 
 // The number that `text` has in the dictionary, which the packet being made tells if need be; 0:
 // none, the text itself has to be written.
-static uint32_t intern(pftrace *p, dict d, const char *text)
+static uint32_t trace_pftrace_intern(pftrace *p, dict d, const char *text)
 {
     const uint32_t id = nino_names_add(p->names, text);
     if (!id)
@@ -222,8 +222,8 @@ static uint32_t intern(pftrace *p, dict d, const char *text)
     if (!(p->told[id] & 1u << d)) {
         nino_buf entry = { 0 };
         add_uint(&entry, ENTRY_IID, id);
-        add_text(&entry, ENTRY_TEXT, nino_names_text(p->names, id));
-        add_part(&p->interned, dict_field[d], &entry);
+        trace_pftrace_add_text(&entry, ENTRY_TEXT, nino_names_text(p->names, id));
+        trace_pftrace_add_part(&p->interned, dict_field[d], &entry);
         nino_buf_release(&entry);
         p->told[id] |= (uint8_t) (1u << d);
     }
@@ -233,11 +233,11 @@ static uint32_t intern(pftrace *p, dict d, const char *text)
 static void add_interned(pftrace *p, nino_buf *b, dict d, uint32_t field_iid, uint32_t field_text,
                          const char *text)
 {
-    const uint32_t id = intern(p, d, text);
+    const uint32_t id = trace_pftrace_intern(p, d, text);
     if (id)
         add_uint(b, field_iid, id);
     else
-        add_text(b, field_text, text);
+        trace_pftrace_add_text(b, field_text, text);
 }
 
 // Ends a packet whose other fields are in `part`: it goes to the file as a whole.
@@ -248,15 +248,15 @@ static void end_packet(nino_trace_out *o, uint32_t flags)
     if (flags)
         add_uint(&p->part, PACKET_FLAGS, flags);
     if (p->interned.len)
-        add_part(&p->part, PACKET_INTERNED, &p->interned);
-    add_part(&o->buf, TRACE_PACKET, &p->part);
+        trace_pftrace_add_part(&p->part, PACKET_INTERNED, &p->interned);
+    trace_pftrace_add_part(&o->buf, TRACE_PACKET, &p->part);
 }
 
 static void end_event(nino_trace_out *o, uint64_t ns)
 {
     pftrace *p = o->state;
     add_uint(&p->part, PACKET_TIMESTAMP, ns);
-    add_part(&p->part, PACKET_EVENT, &p->event);
+    trace_pftrace_add_part(&p->part, PACKET_EVENT, &p->event);
     end_packet(o, FLAG_NEEDS_STATE);
 }
 
@@ -275,7 +275,7 @@ static void name_event(pftrace *p, const char *cat, const char *name)
 
 // ---- the form ----------------------------------------------------------------------------------
 
-static void start(nino_trace_out *o, uint64_t ns)
+static void trace_pftrace_start(nino_trace_out *o, uint64_t ns)
 {
     pftrace *p = o->state;
     nino_buf clock = { 0 }, snapshot = { 0 }, process = { 0 }, track = { 0 };
@@ -283,21 +283,21 @@ static void start(nino_trace_out *o, uint64_t ns)
     // one clock and no other beside it: a trace that is converted may be of another machine
     add_uint(&clock, CLOCK_ID, CLOCK_OF_TRACE);
     add_uint(&clock, CLOCK_NS, ns);
-    add_part(&snapshot, SNAPSHOT_CLOCK, &clock);
+    trace_pftrace_add_part(&snapshot, SNAPSHOT_CLOCK, &clock);
     add_uint(&snapshot, SNAPSHOT_PRIMARY, CLOCK_OF_TRACE);
-    add_part(&p->part, PACKET_CLOCK_SNAPSHOT, &snapshot);
+    trace_pftrace_add_part(&p->part, PACKET_CLOCK_SNAPSHOT, &snapshot);
     end_packet(o, 0);
 
     snprintf(label, sizeof(label), "ninodes %.40s", nino_version());
     add_uint(&process, PROCESS_PID, (uint64_t) o->pid);
-    add_text(&process, PROCESS_NAME, "ninodes");
-    add_text(&process, PROCESS_LABEL, label);
+    trace_pftrace_add_text(&process, PROCESS_NAME, "ninodes");
+    trace_pftrace_add_text(&process, PROCESS_LABEL, label);
     add_uint(&track, TRACK_UUID, UUID_PROCESS);
-    add_part(&track, TRACK_PROCESS, &process);
+    trace_pftrace_add_part(&track, TRACK_PROCESS, &process);
     add_uint(&track, TRACK_ORDER, ORDER_BY_RANK);
-    add_part(&p->part, PACKET_TRACK, &track);
+    trace_pftrace_add_part(&p->part, PACKET_TRACK, &track);
     add_uint(&clock, PACKET_CLOCK, CLOCK_OF_TRACE);
-    add_part(&p->part, PACKET_DEFAULTS, &clock);
+    trace_pftrace_add_part(&p->part, PACKET_DEFAULTS, &clock);
     add_uint(&p->part, PACKET_IS_FIRST, 1);
     end_packet(o, FLAG_CLEARED);
     nino_buf_release(&clock);
@@ -312,20 +312,20 @@ static void put_track(nino_trace_out *o, uint64_t uuid, const char *name, const 
     nino_buf track = { 0 }, counter = { 0 };
     add_uint(&track, TRACK_UUID, uuid);
     add_uint(&track, TRACK_PARENT, UUID_PROCESS);
-    add_text(&track, TRACK_NAME, name);
+    trace_pftrace_add_text(&track, TRACK_NAME, name);
     add_uint(&track, TRACK_RANK, uuid);
     if (is_bytes) {
         if (*is_bytes)
             add_uint(&counter, COUNTER_UNIT, UNIT_BYTES);
-        add_part(&track, TRACK_COUNTER, &counter);
+        trace_pftrace_add_part(&track, TRACK_COUNTER, &counter);
     }
-    add_part(&p->part, PACKET_TRACK, &track);
+    trace_pftrace_add_part(&p->part, PACKET_TRACK, &track);
     end_packet(o, FLAG_NEEDS_STATE);
     nino_buf_release(&track);
     nino_buf_release(&counter);
 }
 
-static void declare_track(nino_trace_out *o, uint32_t tid, const char *name)
+static void trace_pftrace_declare_track(nino_trace_out *o, uint32_t tid, const char *name)
 {
     put_track(o, UUID_TRACKS + tid, name, NULL);
 }
@@ -352,7 +352,7 @@ static uint32_t find_counter(nino_trace_out *o, const char *key)
     return p->n_counters++;
 }
 
-static void begin(nino_trace_out *o, const nino_trace_item *it)
+static void trace_pftrace_begin(nino_trace_out *o, const nino_trace_item *it)
 {
     pftrace *p = o->state;
     p->it = *it;
@@ -375,7 +375,7 @@ static void begin(nino_trace_out *o, const nino_trace_item *it)
         add_fixed(&p->event, EVENT_FLOW_END, it->flow);
 }
 
-static void count(nino_trace_out *o, const char *key, double v)
+static void trace_pftrace_count(nino_trace_out *o, const char *key, double v)
 {
     pftrace *p = o->state;
     const uint32_t at = find_counter(o, key);
@@ -390,11 +390,11 @@ static void count(nino_trace_out *o, const char *key, double v)
     end_event(o, p->it.ns);
 }
 
-static void number(nino_trace_out *o, const char *key, double v)
+static void trace_pftrace_number(nino_trace_out *o, const char *key, double v)
 {
     pftrace *p = o->state;
     if (p->it.ph == 'C') {
-        count(o, key, v);
+        trace_pftrace_count(o, key, v);
         return;
     }
     add_interned(p, &p->part, DICT_KEY, ANNOTATION_NAME_IID, ANNOTATION_NAME, key);
@@ -402,18 +402,18 @@ static void number(nino_trace_out *o, const char *key, double v)
         add_double(&p->part, ANNOTATION_DOUBLE, v);
     else
         add_uint(&p->part, v < 0 ? ANNOTATION_INT : ANNOTATION_UINT, (uint64_t) (int64_t) v);
-    add_part(&p->event, EVENT_ANNOTATION, &p->part);
+    trace_pftrace_add_part(&p->event, EVENT_ANNOTATION, &p->part);
 }
 
-static void text(nino_trace_out *o, const char *key, const char *s)
+static void trace_pftrace_text(nino_trace_out *o, const char *key, const char *s)
 {
     pftrace *p = o->state;
     add_interned(p, &p->part, DICT_KEY, ANNOTATION_NAME_IID, ANNOTATION_NAME, key);
     add_interned(p, &p->part, DICT_TEXT, ANNOTATION_TEXT_IID, ANNOTATION_TEXT, s);
-    add_part(&p->event, EVENT_ANNOTATION, &p->part);
+    trace_pftrace_add_part(&p->event, EVENT_ANNOTATION, &p->part);
 }
 
-static void end(nino_trace_out *o)
+static void trace_pftrace_end(nino_trace_out *o)
 {
     pftrace *p = o->state;
     if (p->it.ph == 'C')
@@ -426,15 +426,15 @@ static void end(nino_trace_out *o)
 }
 
 // A file has no end of its own; the records that were lost are points of their own.
-static void finish(nino_trace_out *o, uint64_t lost) { (void) o, (void) lost; }
+static void trace_pftrace_finish(nino_trace_out *o, uint64_t lost) { (void) o, (void) lost; }
 
-const nino_trace_form nino_trace_pftrace = { .init = init,
-                                             .release = release,
-                                             .start = start,
-                                             .track = declare_track,
-                                             .begin = begin,
-                                             .number = number,
-                                             .text = text,
-                                             .end = end,
-                                             .finish = finish,
+const nino_trace_form nino_trace_pftrace = { .init = trace_pftrace_init,
+                                             .release = trace_pftrace_release,
+                                             .start = trace_pftrace_start,
+                                             .track = trace_pftrace_declare_track,
+                                             .begin = trace_pftrace_begin,
+                                             .number = trace_pftrace_number,
+                                             .text = trace_pftrace_text,
+                                             .end = trace_pftrace_end,
+                                             .finish = trace_pftrace_finish,
                                              .is_cut_anywhere = true };

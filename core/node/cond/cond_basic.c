@@ -67,8 +67,8 @@ static nino_array *concat_tokens(const nino_array *a, const nino_array *b, const
 }
 
 // a * weight + b * (1 - weight), token by token; b has zeros where it ends early.
-static nino_array *mix(const nino_array *a, const nino_array *b, double weight, const char *what,
-                       nino_error *err)
+static nino_array *cond_basic_mix(const nino_array *a, const nino_array *b, double weight,
+                                  const char *what, nino_error *err)
 {
     const int rank = a->shape.rank;
     const int64_t c = a->shape.dim[rank - 1], n = a->shape.dim[0];
@@ -87,7 +87,7 @@ static nino_array *mix(const nino_array *a, const nino_array *b, double weight, 
 }
 
 // Puts a new array into a slot, which takes it.
-static nino_status give(nino_array **slot, nino_array *a)
+static nino_status cond_basic_give(nino_array **slot, nino_array *a)
 {
     if (!a)
         return NINO_ERR_NOMEM;
@@ -100,19 +100,21 @@ static nino_status concat_entry(nino_run *r, nino_cond_entry *e, const nino_cond
                                 double weight, nino_error *err)
 {
     (void) weight;
-    return give(&e->context, concat_tokens(e->context, from->context, r->def->key, err));
+    return cond_basic_give(&e->context, concat_tokens(e->context, from->context, r->def->key, err));
 }
 
 static nino_status average_entry(nino_run *r, nino_cond_entry *e, const nino_cond_entry *from,
                                  double weight, nino_error *err)
 {
-    nino_status st = give(&e->context, mix(e->context, from->context, weight, r->def->key, err));
+    nino_status st = cond_basic_give(
+        &e->context, cond_basic_mix(e->context, from->context, weight, r->def->key, err));
     if (st || !from->pooled)
         return st;
     const nino_array *pooled = e->pooled ? e->pooled : from->pooled;
     if ((st = same_width(pooled, from->pooled, err)))
         return st;
-    return give(&e->pooled, mix(pooled, from->pooled, weight, r->def->key, err));
+    return cond_basic_give(&e->pooled,
+                           cond_basic_mix(pooled, from->pooled, weight, r->def->key, err));
 }
 
 // Every entry of conditioning_to changed by the first of conditioning_from.
@@ -135,14 +137,14 @@ static nino_status each_with_first(nino_run *r, double weight,
     return nino_out_cond(r, 0, c, err);
 }
 
-static nino_status concat_run(nino_run *r, nino_error *err)
+static nino_status cond_basic_concat_run(nino_run *r, nino_error *err)
 {
     return each_with_first(r, 0, concat_entry, err);
 }
 
 NINO_NODE(cond_concat, "ConditioningConcat", "Conditioning (Concat)", "conditioning",
           "One prompt after the other, as one longer prompt", .inputs = to_from_in,
-          NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)), NINO_RUN(concat_run));
+          NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)), NINO_RUN(cond_basic_concat_run));
 
 typedef struct average_params {
     double conditioning_to_strength;
@@ -186,7 +188,7 @@ static double cells(int64_t pixels)
     return (double) whole;
 }
 
-static void set_area(const nino_run *r, nino_cond_entry *e)
+static void cond_basic_set_area(const nino_run *r, nino_cond_entry *e)
 {
     const area_params *p = r->params;
     e->area_kind = NINO_AREA_CELLS;
@@ -198,7 +200,10 @@ static void set_area(const nino_run *r, nino_cond_entry *e)
     e->mask_bounds = false;
 }
 
-static nino_status area_run(nino_run *r, nino_error *err) { return each(r, set_area, err); }
+static nino_status area_run(nino_run *r, nino_error *err)
+{
+    return each(r, cond_basic_set_area, err);
+}
 
 #define STRENGTH(S)                                                                                \
     NINO_P_FLOAT(S, strength, 1.0, 0.0, 10.0, 0.01, .label = "Strength",                           \
@@ -285,7 +290,10 @@ static void set_mask(const nino_run *r, nino_cond_entry *e)
     e->mask_bounds = p->set_cond_area == 1;
 }
 
-static nino_status mask_run(nino_run *r, nino_error *err) { return each(r, set_mask, err); }
+static nino_status cond_basic_mask_run(nino_run *r, nino_error *err)
+{
+    return each(r, set_mask, err);
+}
 
 NINO_NODE(
     cond_mask, "ConditioningSetMask", "Conditioning (Set Mask)", "conditioning",
@@ -297,7 +305,7 @@ NINO_NODE(
         NINO_P_ENUM(mask_params, set_cond_area, NINO_WORDS("default", "mask bounds"), 0,
                     .label = "Area",
                     .help = "mask bounds: the model sees only the rectangle around the mask")),
-    NINO_RUN(mask_run));
+    NINO_RUN(cond_basic_mask_run));
 
 typedef struct range_params {
     double start, end;
@@ -332,9 +340,11 @@ static nino_status zero_run(nino_run *r, nino_error *err)
     nino_status st = NINO_OK;
     for (int i = 0; c && i < c->n && st == NINO_OK; i++) {
         nino_cond_entry *e = &c->entry[i];
-        st = give(&e->context, nino_node_array(NINO_F32, e->context->shape, r->def->key, err));
+        st = cond_basic_give(&e->context,
+                             nino_node_array(NINO_F32, e->context->shape, r->def->key, err));
         if (st == NINO_OK && e->pooled)
-            st = give(&e->pooled, nino_node_array(NINO_F32, e->pooled->shape, r->def->key, err));
+            st = cond_basic_give(&e->pooled,
+                                 nino_node_array(NINO_F32, e->pooled->shape, r->def->key, err));
     }
     if (st)
         nino_cond_unref(&c);

@@ -50,7 +50,8 @@ static void hide(const nino_array *pixels, const nino_array *mask)
 // ---- InpaintModelConditioning, InstructPixToPixConditioning ----------------------------------
 
 // Gives inputs 0 and 1 with the picture that the model sees beside the noise.
-static nino_status give_both(nino_run *r, nino_array *latent, nino_array *mask, nino_error *err)
+static nino_status cond_image_give_both(nino_run *r, nino_array *latent, nino_array *mask,
+                                        nino_error *err)
 {
     nino_status st = NINO_OK;
     for (int i = 0; i < 2 && st == NINO_OK; i++) {
@@ -82,7 +83,7 @@ static nino_status inpaint_run(nino_run *r, nino_error *err)
     if (st == NINO_OK)
         st = nino_encode_pixels(r, nino_in_vae(r, 2), image, &whole, err);
     if (st == NINO_OK)
-        st = give_both(r, seen, mask, err);
+        st = cond_image_give_both(r, seen, mask, err);
     if (st == NINO_OK) {
         const nino_latent l = { .samples = nino_array_ref(whole),
                                 .noise_mask = p->noise_mask ? nino_array_ref(mask) : NULL };
@@ -119,7 +120,7 @@ static nino_status ip2p_run(nino_run *r, nino_error *err)
     if (st == NINO_OK)
         st = nino_encode_pixels(r, nino_in_vae(r, 2), pixels, &seen, err);
     if (st == NINO_OK)
-        st = give_both(r, seen, NULL, err);
+        st = cond_image_give_both(r, seen, NULL, err);
     if (st == NINO_OK) {
         empty = nino_node_array(NINO_F32, seen->shape, r->def->key, err);
         st = nino_out_latent(r, 2, (nino_latent){ .samples = empty }, err);
@@ -215,7 +216,7 @@ static void grow_line(const double *in, double *out, int64_t n, int64_t step, in
 
 // The rounded mask summed over squares of `side` pixels, cut to 0..1: it grows by about half of
 // that. An even side reaches one pixel further up and left, as ComfyUI's convolution does.
-static nino_status grow(const nino_array *mask, int64_t side, nino_error *err)
+static nino_status cond_image_grow(const nino_array *mask, int64_t side, nino_error *err)
 {
     const nino_picture m = nino_picture_of(mask);
     const int64_t cells = m.h * m.w, before = side / 2, after = side - 1 - before;
@@ -238,7 +239,7 @@ static nino_status grow(const nino_array *mask, int64_t side, nino_error *err)
     return NINO_OK;
 }
 
-static nino_status encode_run(nino_run *r, nino_error *err)
+static nino_status cond_image_encode_run(nino_run *r, nino_error *err)
 {
     const encode_params *p = r->params;
     const nino_vae *vae = nino_in_vae(r, 1);
@@ -252,7 +253,7 @@ static nino_status encode_run(nino_run *r, nino_error *err)
     }
     // without growing the mask is only rounded, which is what a side of one does
     if (st == NINO_OK && !r->is_plan)
-        st = grow(mask, p->grow_mask_by ? p->grow_mask_by : 1, err);
+        st = cond_image_grow(mask, p->grow_mask_by ? p->grow_mask_by : 1, err);
     if (st == NINO_OK) {
         l.noise_mask = nino_array_ref(mask);
         st = nino_out_latent(r, 0, l, err);
@@ -274,7 +275,7 @@ NINO_NODE(vae_encode_inpaint, "VAEEncodeForInpaint", "VAE Encode (for Inpainting
                       NINO_P_INT(encode_params, grow_mask_by, 6, 0, 64, 1, .label = "Grow mask",
                                  .unit = "px",
                                  .help = "The mask grows by half of this, so that no seam shows")),
-          NINO_RUN(encode_run));
+          NINO_RUN(cond_image_encode_run));
 
 // ---- SetLatentNoiseMask ----------------------------------------------------------------------
 

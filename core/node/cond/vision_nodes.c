@@ -7,7 +7,7 @@
 
 // ---- loaders ---------------------------------------------------------------------------------
 
-static nino_hash key_of(const nino_weights *file)
+static nino_hash vision_nodes_key_of(const nino_weights *file)
 {
     const nino_hash id = nino_weights_identity(file);
     return nino_hash_bytes(&id, sizeof(id));
@@ -25,7 +25,7 @@ static nino_status vision_run(nino_run *r, nino_error *err)
     nino_status st = nino_services_of(r->ctx)->open_model(r->ctx, "clip_vision", name, &file, err);
     if (st)
         return st;
-    const nino_hash key = key_of(file);
+    const nino_hash key = vision_nodes_key_of(file);
     if (!(r->out[0] = nino_services_of(r->ctx)->find_object(r->ctx, NINO_PORT_CLIP_VISION, key)) &&
         !(st = nino_clip_vision_load(file, "", name, &v, err)) &&
         !(st = nino_out_clip_vision(r, 0, v, err)))
@@ -61,7 +61,7 @@ static nino_status style_run(nino_run *r, nino_error *err)
     nino_status st = nino_services_of(r->ctx)->open_model(r->ctx, "style_models", name, &file, err);
     if (st)
         return st;
-    const nino_hash key = key_of(file);
+    const nino_hash key = vision_nodes_key_of(file);
     if (!(r->out[0] = nino_services_of(r->ctx)->find_object(r->ctx, NINO_PORT_STYLE_MODEL, key)) &&
         !(st = nino_style_load(file, name, &m, err)) && !(st = nino_out_style(r, 0, m, err)))
         nino_services_of(r->ctx)->keep_object(r->ctx, key, r->out[0]);
@@ -89,7 +89,7 @@ typedef struct encode_params {
     int64_t crop;
 } encode_params;
 
-static nino_status encode_run(nino_run *r, nino_error *err)
+static nino_status vision_nodes_encode_run(nino_run *r, nino_error *err)
 {
     const encode_params *p = r->params;
     nino_vision_output out;
@@ -107,7 +107,7 @@ NINO_NODE(clip_vision_encode, "CLIPVisionEncode", "CLIP Vision Encode", "conditi
               NINO_P_ENUM(
                   encode_params, crop, NINO_WORDS("center", "none"), 0, .label = "Crop",
                   .help = "center: the middle square of the picture; none: all of it, stretched")),
-          NINO_RUN(encode_run));
+          NINO_RUN(vision_nodes_encode_run));
 
 // ---- StyleModelApply -------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ static nino_status apply_check(const nino_ctx *ctx, const void *params, nino_err
 }
 
 // [1,T,C] with the tokens behind it.
-static nino_array *append(const nino_array *context, const nino_array *tokens)
+static nino_array *vision_nodes_append(const nino_array *context, const nino_array *tokens)
 {
     const nino_shape *a = &context->shape, *b = &tokens->shape;
     nino_array *out = nino_array_create(NINO_F32, NINO_SHAPE(1, a->dim[1] + b->dim[1], a->dim[2]));
@@ -149,7 +149,7 @@ static nino_status add_tokens(nino_cond *c, const nino_array *tokens, const char
                                   "its tokens of width %lld do not fit a prompt of width %lld",
                                   (long long) tokens->shape.dim[2],
                                   (long long) (*at)->shape.dim[2]);
-        nino_array *all = append(*at, tokens);
+        nino_array *all = vision_nodes_append(*at, tokens);
         if (!all)
             return nino_fail(err, NINO_ERR_NOMEM, model, "out of memory");
         nino_array_unref(at);

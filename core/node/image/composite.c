@@ -196,12 +196,12 @@ enum {
     XOR
 };
 
-static float unit_range(float v) { return v < 0 ? 0 : v > 1 ? 1 : v; }
+static float composite_unit_range(float v) { return v < 0 ? 0 : v > 1 ? 1 : v; }
 
 static float out_alpha(int mode, float sa, float da)
 {
     switch (mode) {
-    case ADD: return unit_range(sa + da);
+    case ADD: return composite_unit_range(sa + da);
     case CLEAR: return 0;
     case DST:
     case SRC_ATOP: return da;
@@ -223,7 +223,7 @@ static float out_alpha(int mode, float sa, float da)
 static float out_color(int mode, float s, float sa, float d, float da)
 {
     switch (mode) {
-    case ADD: return unit_range(s + d);
+    case ADD: return composite_unit_range(s + d);
     case CLEAR: return 0;
     case DARKEN: return (1 - da) * s + (1 - sa) * d + (s < d ? s : d);
     case LIGHTEN: return (1 - da) * s + (1 - sa) * d + (s > d ? s : d);
@@ -272,7 +272,7 @@ static void porter(int mode, const nino_picture in[4], const nino_picture *image
         for (int64_t k = 0; k < c; k++) {
             const float v =
                 out_color(mode, in[0].v[i * c + k] * sa, sa, in[2].v[i * c + k] * da, da);
-            image->v[i * c + k] = a > 1e-5f ? unit_range(v / a) : 0;
+            image->v[i * c + k] = a > 1e-5f ? composite_unit_range(v / a) : 0;
         }
         mask->v[i] = 1 - a;
     }

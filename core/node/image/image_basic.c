@@ -11,8 +11,8 @@
 static const char *const methods[] = { "nearest-exact", "bilinear", "area",
                                        "bicubic",       "lanczos",  NULL };
 
-static nino_status scaled(nino_run *r, const nino_array *x, int64_t width, int64_t height,
-                          int64_t method, bool center, nino_error *err)
+static nino_status image_basic_scaled(nino_run *r, const nino_array *x, int64_t width,
+                                      int64_t height, int64_t method, bool center, nino_error *err)
 {
     nino_value *v = nino_node_out(r, 0, NINO_PORT_IMAGE, err);
     if (!v)
@@ -41,7 +41,7 @@ static nino_status scale_run(nino_run *r, nino_error *err)
         width = at_least_1(w * (double) height / h);
     else if (!height)
         height = at_least_1(h * (double) width / w);
-    return scaled(r, x, width, height, p->upscale_method, p->crop == 1, err);
+    return image_basic_scaled(r, x, width, height, p->upscale_method, p->crop == 1, err);
 }
 
 NINO_NODE(image_scale, "ImageScale", "Upscale Image", "image/upscaling", "Scales images to a size",
@@ -67,9 +67,9 @@ static nino_status scale_by_run(nino_run *r, nino_error *err)
 {
     const by_params *p = r->params;
     const nino_array *x = r->in[0]->u.image;
-    return scaled(r, x, (int64_t) rint((double) x->shape.dim[2] * p->scale_by),
-                  (int64_t) rint((double) x->shape.dim[1] * p->scale_by), p->upscale_method, false,
-                  err);
+    return image_basic_scaled(r, x, (int64_t) rint((double) x->shape.dim[2] * p->scale_by),
+                              (int64_t) rint((double) x->shape.dim[1] * p->scale_by),
+                              p->upscale_method, false, err);
 }
 
 NINO_NODE(image_scale_by, "ImageScaleBy", "Upscale Image By", "image/upscaling",
@@ -86,7 +86,7 @@ NINO_NODE(image_scale_by, "ImageScaleBy", "Upscale Image By", "image/upscaling",
 // ---- ImageBatch ------------------------------------------------------------------------------
 
 // Copies `src` to image `at` of dst; a channel that src does not have is 1 (opaque).
-static void put(nino_array *dst, int64_t at, const nino_array *src)
+static void image_basic_put(nino_array *dst, int64_t at, const nino_array *src)
 {
     const int64_t dc = dst->shape.dim[3], sc = src->shape.dim[3];
     const int64_t cells = src->shape.dim[0] * src->shape.dim[1] * src->shape.dim[2];
@@ -97,7 +97,7 @@ static void put(nino_array *dst, int64_t at, const nino_array *src)
             d[i * dc + k] = k < sc ? s[i * sc + k] : 1.0f;
 }
 
-static nino_status batch_run(nino_run *r, nino_error *err)
+static nino_status image_basic_batch_run(nino_run *r, nino_error *err)
 {
     const nino_array *a = r->in[0]->u.image, *b = r->in[1]->u.image;
     nino_array *fitted = NULL;
@@ -119,8 +119,8 @@ static nino_status batch_run(nino_run *r, nino_error *err)
     if (!v || !v->u.image) {
         st = NINO_ERR_NOMEM;
     } else if (!r->is_plan) {
-        put(v->u.image, 0, a);
-        put(v->u.image, a->shape.dim[0], b);
+        image_basic_put(v->u.image, 0, a);
+        image_basic_put(v->u.image, a->shape.dim[0], b);
     }
     nino_array_unref(&fitted);
     return st;
@@ -129,4 +129,4 @@ static nino_status batch_run(nino_run *r, nino_error *err)
 NINO_NODE(image_batch, "ImageBatch", "Batch Images", "image",
           "Puts two batches one after the other; the second is scaled to the first",
           NINO_INPUTS(NINO_PORT(image1, IMAGE), NINO_PORT(image2, IMAGE)),
-          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)), NINO_RUN(batch_run));
+          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)), NINO_RUN(image_basic_batch_run));

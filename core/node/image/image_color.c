@@ -121,13 +121,13 @@ static float mean(const float *v, int64_t n)
     return sum / (float) n;
 }
 
-static float unit_range(float v) { return v < 0 ? 0 : v > 1 ? 1 : v; }
+static float image_color_unit_range(float v) { return v < 0 ? 0 : v > 1 ? 1 : v; }
 
-static void to_rgb(float y, float u, float v, float *rgb)
+static void image_color_to_rgb(float y, float u, float v, float *rgb)
 {
-    rgb[0] = unit_range(y + 1.403f * (v - 0.5f));
-    rgb[1] = unit_range(y - 0.714f * (v - 0.5f) - 0.344f * (u - 0.5f));
-    rgb[2] = unit_range(y + 1.773f * (u - 0.5f));
+    rgb[0] = image_color_unit_range(y + 1.403f * (v - 0.5f));
+    rgb[1] = image_color_unit_range(y - 0.714f * (v - 0.5f) - 0.344f * (u - 0.5f));
+    rgb[2] = image_color_unit_range(y + 1.773f * (u - 0.5f));
 }
 
 static nino_status to_rgb_run(nino_run *r, nino_error *err)
@@ -147,7 +147,7 @@ static nino_status to_rgb_run(nino_run *r, nino_error *err)
         float v[3];
         for (int k = 0; k < 3; k++)
             v[k] = mean(nino_array_f32(in[k]) + i * in[k]->shape.dim[3], in[k]->shape.dim[3]);
-        to_rgb(v[0], v[1], v[2], nino_array_f32(out) + i * 3);
+        image_color_to_rgb(v[0], v[1], v[2], nino_array_f32(out) + i * 3);
     }
     return nino_out_image(r, 0, out, err);
 }
@@ -190,7 +190,8 @@ static void extreme_line(float *v, int64_t n, int64_t step, int64_t k, bool most
 }
 
 // Grows (or shrinks) what is bright, in place.
-static nino_status extreme(nino_run *r, nino_array *a, int64_t k, bool most, nino_error *err)
+static nino_status image_color_extreme(nino_run *r, nino_array *a, int64_t k, bool most,
+                                       nino_error *err)
 {
     const nino_picture p = nino_picture_of(a);
     const int64_t longest = (p.h > p.w ? p.h : p.w) + k - 1;
@@ -223,9 +224,9 @@ static nino_status morph(nino_run *r, nino_array *out, nino_array *other, nino_e
     const int64_t op = p->operation, k = p->kernel_size;
     const bool grows = op == DILATE || op == CLOSE || op == GRADIENT || op == BOTTOM_HAT;
     nino_array *first = op == TOP_HAT ? other : out;
-    nino_status st = extreme(r, first, k, grows, err);
+    nino_status st = image_color_extreme(r, first, k, grows, err);
     if (!st && op != ERODE && op != DILATE) // the second half, of the other one for the gradient
-        st = extreme(r, op == GRADIENT ? other : first, k, !grows, err);
+        st = image_color_extreme(r, op == GRADIENT ? other : first, k, !grows, err);
     if (!st && (op == GRADIENT || op == BOTTOM_HAT || op == TOP_HAT))
         take_away(out, other);
     return st;

@@ -12,7 +12,7 @@ typedef struct empty_params {
     int64_t width, height, batch_size, color;
 } empty_params;
 
-static nino_status empty_run(nino_run *r, nino_error *err)
+static nino_status image_edit_empty_run(nino_run *r, nino_error *err)
 {
     const empty_params *p = r->params;
     const float rgb[3] = { (float) ((double) (p->color >> 16 & 255) / 255),
@@ -36,11 +36,11 @@ NINO_NODE(empty_image, "EmptyImage", "EmptyImage", "image", "Images of one colou
                                  .help = "How many images are made", .ui_min.i = 1, .ui_max.i = 16),
                       NINO_P_INT(empty_params, color, 0, 0, 0xFFFFFF, 1, .label = "Colour",
                                  .help = "65536 red + 256 green + blue, each 0 to 255")),
-          NINO_RUN(empty_run));
+          NINO_RUN(image_edit_empty_run));
 
 // ---- ImageInvert -----------------------------------------------------------------------------
 
-static nino_status invert_run(nino_run *r, nino_error *err)
+static nino_status image_edit_invert_run(nino_run *r, nino_error *err)
 {
     nino_array *out = nino_picture_copy(nino_in_image(r, 0), r->def->key, err);
     for (int64_t i = 0; out && i < nino_shape_count(&out->shape); i++)
@@ -50,7 +50,7 @@ static nino_status invert_run(nino_run *r, nino_error *err)
 
 NINO_NODE(image_invert, "ImageInvert", "Invert Image", "image", "The negative of an image",
           NINO_INPUTS(NINO_PORT(image, IMAGE)), NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
-          NINO_RUN(invert_run));
+          NINO_RUN(image_edit_invert_run));
 
 // ---- ImageCrop -------------------------------------------------------------------------------
 
@@ -58,16 +58,17 @@ typedef struct crop_params {
     int64_t width, height, x, y;
 } crop_params;
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t image_edit_least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static nino_status crop_run(nino_run *r, nino_error *err)
+static nino_status image_edit_crop_run(nino_run *r, nino_error *err)
 {
     const crop_params *p = r->params;
     const nino_picture s = nino_picture_of(nino_in_image(r, 0));
-    const int64_t x = least(p->x, s.w - 1), y = least(p->y, s.h - 1);
+    const int64_t x = image_edit_least(p->x, s.w - 1), y = image_edit_least(p->y, s.h - 1);
     return nino_out_image(r, 0,
-                          nino_picture_crop(nino_in_image(r, 0), y, x, least(p->height, s.h - y),
-                                            least(p->width, s.w - x), r->def->key, err),
+                          nino_picture_crop(nino_in_image(r, 0), y, x,
+                                            image_edit_least(p->height, s.h - y),
+                                            image_edit_least(p->width, s.w - x), r->def->key, err),
                           err);
 }
 
@@ -83,7 +84,7 @@ NINO_NODE(image_crop, "ImageCrop", "Image Crop", "image/transform",
                                  .help = "Left edge of what is kept"),
                       NINO_P_INT(crop_params, y, 0, 0, 16384, 1, .label = "Top", .unit = "px",
                                  .help = "Top edge of what is kept")),
-          NINO_RUN(crop_run));
+          NINO_RUN(image_edit_crop_run));
 
 // ---- ImageFlip, ImageRotate ------------------------------------------------------------------
 
@@ -91,7 +92,7 @@ typedef struct flip_params {
     int64_t flip_method;
 } flip_params;
 
-static nino_status flip_run(nino_run *r, nino_error *err)
+static nino_status image_edit_flip_run(nino_run *r, nino_error *err)
 {
     const int64_t how = ((const flip_params *) r->params)->flip_method;
     return nino_out_image(
@@ -105,13 +106,13 @@ NINO_NODE(image_flip, "ImageFlip", "ImageFlip", "image/transform", "Mirrors an i
                                   NINO_WORDS("x-axis: vertically", "y-axis: horizontally"), 0,
                                   .label = "Direction",
                                   .help = "Whether rows or columns change order")),
-          NINO_RUN(flip_run));
+          NINO_RUN(image_edit_flip_run));
 
 typedef struct rotate_params {
     int64_t rotation;
 } rotate_params;
 
-static nino_status rotate_run(nino_run *r, nino_error *err)
+static nino_status image_edit_rotate_run(nino_run *r, nino_error *err)
 {
     const int turns = (int) ((const rotate_params *) r->params)->rotation;
     return nino_out_image(r, 0, nino_picture_rotate(nino_in_image(r, 0), turns, r->def->key, err),
@@ -125,7 +126,7 @@ NINO_NODE(image_rotate, "ImageRotate", "ImageRotate", "image/transform",
                       NINO_P_ENUM(rotate_params, rotation,
                                   NINO_WORDS("none", "90 degrees", "180 degrees", "270 degrees"), 0,
                                   .label = "Rotation", .help = "Clockwise")),
-          NINO_RUN(rotate_run));
+          NINO_RUN(image_edit_rotate_run));
 
 // ---- ImageFromBatch, RepeatImageBatch --------------------------------------------------------
 
@@ -133,15 +134,15 @@ typedef struct from_params {
     int64_t batch_index, length;
 } from_params;
 
-static nino_status from_run(nino_run *r, nino_error *err)
+static nino_status image_edit_from_run(nino_run *r, nino_error *err)
 {
     const from_params *p = r->params;
     const int64_t n = nino_in_image(r, 0)->shape.dim[0];
-    const int64_t at = least(p->batch_index, n - 1);
-    return nino_out_image(
-        r, 0,
-        nino_picture_batch(nino_in_image(r, 0), at, least(p->length, n - at), r->def->key, err),
-        err);
+    const int64_t at = image_edit_least(p->batch_index, n - 1);
+    return nino_out_image(r, 0,
+                          nino_picture_batch(nino_in_image(r, 0), at,
+                                             image_edit_least(p->length, n - at), r->def->key, err),
+                          err);
 }
 
 NINO_NODE(image_from_batch, "ImageFromBatch", "ImageFromBatch", "image/batch",
@@ -152,13 +153,13 @@ NINO_NODE(image_from_batch, "ImageFromBatch", "ImageFromBatch", "image/batch",
                                  .help = "The first one that is taken"),
                       NINO_P_INT(from_params, length, 1, 1, 4096, 1, .label = "Count",
                                  .help = "How many are taken")),
-          NINO_RUN(from_run));
+          NINO_RUN(image_edit_from_run));
 
 typedef struct repeat_params {
     int64_t amount;
 } repeat_params;
 
-static nino_status repeat_run(nino_run *r, nino_error *err)
+static nino_status image_edit_repeat_run(nino_run *r, nino_error *err)
 {
     const int64_t amount = ((const repeat_params *) r->params)->amount;
     const nino_array *in = nino_in_image(r, 0);
@@ -172,7 +173,7 @@ NINO_NODE(image_repeat, "RepeatImageBatch", "RepeatImageBatch", "image/batch",
           NINO_PARAMS(repeat_params,
                       NINO_P_INT(repeat_params, amount, 1, 1, 4096, 1, .label = "Times",
                                  .help = "How often the batch is repeated")),
-          NINO_RUN(repeat_run));
+          NINO_RUN(image_edit_repeat_run));
 
 // ---- GetImageSize ----------------------------------------------------------------------------
 
@@ -208,14 +209,14 @@ static float over(const pad_params *p, int64_t y, int64_t x, int64_t h, int64_t 
                              p->right ? w - x : w };
     int64_t d = far[0];
     for (int i = 1; i < 4; i++)
-        d = least(d, far[i]);
+        d = image_edit_least(d, far[i]);
     if (d >= p->feathering)
         return 0;
     const double v = (double) (p->feathering - d) / (double) p->feathering;
     return (float) (v * v);
 }
 
-static nino_status pad_run(nino_run *r, nino_error *err)
+static nino_status image_edit_pad_run(nino_run *r, nino_error *err)
 {
     const pad_params *p = r->params;
     const nino_array *in = nino_in_image(r, 0);
@@ -252,4 +253,4 @@ NINO_NODE(
                 NINO_P_INT(pad_params, feathering, 40, 0, 16384, 1, .label = "Feathering",
                            .unit = "px",
                            .help = "Width over which the old image is painted over less and less")),
-    NINO_RUN(pad_run));
+    NINO_RUN(image_edit_pad_run));

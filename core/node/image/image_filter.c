@@ -9,7 +9,7 @@
 #include "core/node/planar.h"
 #include "core/sample/noise/rng.h"
 
-static float unit_range(float v) { return v < 0 ? 0 : v > 1 ? 1 : v; }
+static float image_filter_unit_range(float v) { return v < 0 ? 0 : v > 1 ? 1 : v; }
 
 // ---- ImageBlend ------------------------------------------------------------------------------
 
@@ -56,7 +56,7 @@ static nino_status like_first(nino_run *r, nino_array **out, nino_error *err)
     return st;
 }
 
-static nino_status blend_run(nino_run *r, nino_error *err)
+static nino_status image_filter_blend_run(nino_run *r, nino_error *err)
 {
     const blend_params *p = r->params;
     const float keep = (float) (1 - p->blend_factor), mix = (float) p->blend_factor;
@@ -76,7 +76,8 @@ static nino_status blend_run(nino_run *r, nino_error *err)
         const float *from = nino_array_f32(b) + i % nb * cells;
         float *v = nino_array_f32(out) + i * cells;
         for (int64_t k = 0; k < cells; k++)
-            v[k] = unit_range(v[k] * keep + blended(p->blend_mode, v[k], from[k]) * mix);
+            v[k] =
+                image_filter_unit_range(v[k] * keep + blended(p->blend_mode, v[k], from[k]) * mix);
     }
     nino_array_unref(&b);
     return nino_out_image(r, 0, out, err);
@@ -92,7 +93,7 @@ NINO_NODE(
                              .help = "0: only image1, 1: only the blend"),
                 NINO_P_ENUM(blend_params, blend_mode, blend_modes, 0, .label = "Mode",
                             .help = "How the two are combined; difference is image1 - image2")),
-    NINO_RUN(blend_run));
+    NINO_RUN(image_filter_blend_run));
 
 // ---- gaussian filter -------------------------------------------------------------------------
 
@@ -197,7 +198,8 @@ static nino_status sharpen_run(nino_run *r, nino_error *err)
     const double a = p->alpha * 10;
     for (int64_t i = 0; out && !r->is_plan && i < nino_shape_count(&in->shape); i++) {
         float *v = nino_array_f32(out) + i;
-        *v = unit_range((float) ((1 + a) * (double) nino_array_f32(in)[i] - a * (double) *v));
+        *v = image_filter_unit_range(
+            (float) ((1 + a) * (double) nino_array_f32(in)[i] - a * (double) *v));
     }
     return nino_out_image(r, 0, out, err);
 }
@@ -223,7 +225,7 @@ typedef struct noise_params {
     double strength;
 } noise_params;
 
-static nino_status noise_run(nino_run *r, nino_error *err)
+static nino_status image_filter_noise_run(nino_run *r, nino_error *err)
 {
     const noise_params *p = r->params;
     const nino_array *in = nino_in_image(r, 0);
@@ -235,7 +237,7 @@ static nino_status noise_run(nino_run *r, nino_error *err)
         nino_rng_randn(&rng, nino_array_f32(out), n);
         for (int64_t i = 0; i < n; i++) {
             float *v = nino_array_f32(out) + i;
-            *v = unit_range(nino_array_f32(in)[i] + (float) p->strength * *v);
+            *v = image_filter_unit_range(nino_array_f32(in)[i] + (float) p->strength * *v);
         }
     }
     return nino_out_image(r, 0, out, err);
@@ -248,7 +250,7 @@ NINO_NODE(image_noise, "ImageAddNoise", "ImageAddNoise", "image", "Adds normally
                                   .help = "Start of the random numbers"),
                       NINO_P_FLOAT(noise_params, strength, 0.5, 0.0, 1.0, 0.01, .label = "Strength",
                                    .help = "What the noise is multiplied by")),
-          NINO_RUN(noise_run));
+          NINO_RUN(image_filter_noise_run));
 
 // ---- Canny -----------------------------------------------------------------------------------
 
@@ -305,7 +307,7 @@ static bool is_ridge(const float *length, int64_t h, int64_t w, int64_t y, int64
 enum { NONE, WEAK, STRONG };
 
 // Weak pixels next to a strong one become strong, and so on. stack has room for all.
-static void follow(uint8_t *edge, int64_t h, int64_t w, int64_t *stack)
+static void image_filter_follow(uint8_t *edge, int64_t h, int64_t w, int64_t *stack)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < h * w; i++)
@@ -370,7 +372,7 @@ static void canny(const canny_room *m, const nino_picture *s, int64_t i, float l
                      : m->length[p] > low  ? WEAK
                                            : NONE;
     }
-    follow(m->edge, s->h, s->w, m->stack);
+    image_filter_follow(m->edge, s->h, s->w, m->stack);
     for (int64_t p = 0; p < n * 3; p++)
         out[i * n * 3 + p] = m->edge[p / 3] == STRONG ? 1.0f : 0.0f;
 }

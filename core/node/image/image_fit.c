@@ -9,8 +9,8 @@
 #include "core/base/error.h"
 #include "core/node/planar.h"
 
-static nino_status scaled(nino_run *r, int64_t width, int64_t height, nino_scale_method method,
-                          bool center, nino_error *err)
+static nino_status image_fit_scaled(nino_run *r, int64_t width, int64_t height,
+                                    nino_scale_method method, bool center, nino_error *err)
 {
     nino_array *out = NULL;
     const nino_status st =
@@ -37,8 +37,8 @@ static nino_status total_run(nino_run *r, nino_error *err)
     const nino_picture s = nino_picture_of(nino_in_image(r, 0));
     const double total = trunc(p->megapixels * 1024 * 1024);
     const double by = sqrt(total / (double) (s.w * s.h));
-    return scaled(r, (int64_t) rint((double) s.w * by), (int64_t) rint((double) s.h * by),
-                  total_of[p->upscale_method], false, err);
+    return image_fit_scaled(r, (int64_t) rint((double) s.w * by), (int64_t) rint((double) s.h * by),
+                            total_of[p->upscale_method], false, err);
 }
 
 NINO_NODE(image_scale_total, "ImageScaleToTotalPixels", "ImageScaleToTotalPixels",
@@ -72,7 +72,7 @@ static nino_status longest_run(nino_run *r, nino_error *err)
     const double size = (double) p->largest_size, h = (double) s.h, w = (double) s.w;
     const int64_t width = h > w ? (int64_t) rint(w / h * size) : p->largest_size;
     const int64_t height = w > h ? (int64_t) rint(h / w * size) : p->largest_size;
-    return scaled(r, width, height, longest_of[p->upscale_method], false, err);
+    return image_fit_scaled(r, width, height, longest_of[p->upscale_method], false, err);
 }
 
 NINO_NODE(image_scale_longest, "ImageScaleToMaxDimension", "ImageScaleToMaxDimension",
@@ -109,7 +109,7 @@ static nino_status kontext_run(nino_run *r, nino_error *err)
             best = i;
         }
     }
-    return scaled(r, kontext[best][0], kontext[best][1], NINO_SCALE_LANCZOS, true, err);
+    return image_fit_scaled(r, kontext[best][0], kontext[best][1], NINO_SCALE_LANCZOS, true, err);
 }
 
 NINO_NODE(kontext_scale, "FluxKontextImageScale", "FluxKontextImageScale",
@@ -129,7 +129,7 @@ typedef struct pad_params {
     int64_t target_width, target_height, padding_color, interpolation;
 } pad_params;
 
-static nino_status pad_run(nino_run *r, nino_error *err)
+static nino_status image_fit_pad_run(nino_run *r, nino_error *err)
 {
     const pad_params *p = r->params;
     const nino_array *in = nino_in_image(r, 0);
@@ -161,7 +161,7 @@ NINO_NODE(image_resize_pad, "ResizeAndPadImage", "ResizeAndPadImage", "image/tra
                                   .help = "Colour of what the image does not fill"),
                       NINO_P_ENUM(pad_params, interpolation, pad_methods, 0, .label = "Method",
                                   .help = "How values between pixels are found")),
-          NINO_RUN(pad_run));
+          NINO_RUN(image_fit_pad_run));
 
 // ---- ImageStitch -----------------------------------------------------------------------------
 
@@ -192,7 +192,7 @@ static nino_status replace(nino_array **a, nino_array *next)
 }
 
 // The last image goes on until there are n.
-static nino_status extend(nino_array **a, int64_t n, const char *what, nino_error *err)
+static nino_status image_fit_extend(nino_array **a, int64_t n, const char *what, nino_error *err)
 {
     const int64_t had = (*a)->shape.dim[0];
     if (had >= n)
@@ -206,7 +206,7 @@ static nino_status extend(nino_array **a, int64_t n, const char *what, nino_erro
 }
 
 // Makes the sides that will touch equally long: scales the second, or pads the shorter one.
-static nino_status match(nino_run *r, nino_array *a[2], nino_error *err)
+static nino_status image_fit_match(nino_run *r, nino_array *a[2], nino_error *err)
 {
     const stitch_params *p = r->params;
     const nino_picture s[2] = { nino_picture_of(a[0]), nino_picture_of(a[1]) };
@@ -254,11 +254,11 @@ static nino_status stitch(nino_run *r, nino_array *a[2], nino_error *err)
         a[0]->shape.dim[0] > a[1]->shape.dim[0] ? a[0]->shape.dim[0] : a[1]->shape.dim[0];
     const int64_t c =
         a[0]->shape.dim[3] > a[1]->shape.dim[3] ? a[0]->shape.dim[3] : a[1]->shape.dim[3];
-    nino_status st = extend(&a[0], n, what, err);
+    nino_status st = image_fit_extend(&a[0], n, what, err);
     if (st == NINO_OK)
-        st = extend(&a[1], n, what, err);
+        st = image_fit_extend(&a[1], n, what, err);
     if (st == NINO_OK)
-        st = match(r, a, err);
+        st = image_fit_match(r, a, err);
     for (int i = 0; i < 2 && st == NINO_OK; i++)
         if (a[i]->shape.dim[3] < c)
             st = replace(&a[i], nino_picture_channels(a[i], c, what, err));

@@ -68,7 +68,7 @@ static nino_status read_image(nino_run *r, const char *name, nino_image *out, ni
     return st;
 }
 
-static nino_array *to_rgb(const nino_image *in, const char *name, nino_error *err)
+static nino_array *image_load_to_rgb(const nino_image *in, const char *name, nino_error *err)
 {
     const int64_t n = (int64_t) in->frames * in->height * in->width, c = in->channels;
     nino_array *out =
@@ -98,21 +98,21 @@ static nino_array *to_mask(const nino_image *in, const char *name, nino_error *e
     return out;
 }
 
-static nino_status load_run(nino_run *r, nino_error *err)
+static nino_status image_load_load_run(nino_run *r, nino_error *err)
 {
     const load_params *p = r->params;
     nino_image in = { 0 };
     nino_status st = read_image(r, p->image, &in, err);
     if (st == NINO_OK)
-        st = nino_out_image(r, 0, to_rgb(&in, p->image, err), err);
+        st = nino_out_image(r, 0, image_load_to_rgb(&in, p->image, err), err);
     if (st == NINO_OK)
         st = nino_out_mask(r, 1, to_mask(&in, p->image, err), err);
     nino_image_release(&in);
     return st;
 }
 
-static nino_status load_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
-                                 nino_error *err)
+static nino_status image_load_load_identity(nino_ctx *ctx, const void *params,
+                                            struct nino_hasher *h, nino_error *err)
 {
     return nino_services_of(ctx)->identity(ctx, "input", ((const load_params *) params)->image, h,
                                            err);
@@ -126,7 +126,7 @@ NINO_NODE(load_image, "LoadImage", "Load Image", "image",
                                                .upload_slot = true,
                                                .help = "A PNG, JPEG or WebP file in the "
                                                        "input folder")),
-          NINO_RUN(load_run, .identity = load_identity));
+          NINO_RUN(image_load_load_run, .identity = image_load_load_identity));
 
 // ---- LoadImageMask ---------------------------------------------------------------------------
 
@@ -147,7 +147,7 @@ static nino_array *to_channel(const nino_image *in, int colour, const char *name
     return out;
 }
 
-static nino_status mask_run(nino_run *r, nino_error *err)
+static nino_status image_load_mask_run(nino_run *r, nino_error *err)
 {
     const mask_params *p = r->params;
     nino_image in = { 0 };
@@ -175,4 +175,4 @@ NINO_NODE(
         NINO_P_ENUM(mask_params, channel, NINO_WORDS("alpha", "red", "green", "blue"), 0,
                     .label = "Channel",
                     .help = "What becomes the mask; alpha is turned round: 1 where nothing is")),
-    NINO_RUN(mask_run, .identity = mask_identity));
+    NINO_RUN(image_load_mask_run, .identity = mask_identity));

@@ -15,8 +15,8 @@ typedef struct save_params {
 } save_params;
 
 // One image of the batch as a PNG file in memory.
-static nino_status encode(const nino_run *r, const nino_array *images, int64_t i, uint8_t *pixels,
-                          nino_buf *out, nino_error *err)
+static nino_status image_save_encode(const nino_run *r, const nino_array *images, int64_t i,
+                                     uint8_t *pixels, nino_buf *out, nino_error *err)
 {
     const int64_t h = images->shape.dim[1], w = images->shape.dim[2], c = images->shape.dim[3];
     nino_meta text[NINO_RUN_TEXTS];
@@ -39,8 +39,8 @@ static char *with_batch(const char *name, int64_t i)
     return b.data;
 }
 
-static nino_status save(nino_run *r, const nino_array *images, const char *dir, const char *prefix,
-                        nino_error *err)
+static nino_status image_save_save(nino_run *r, const nino_array *images, const char *dir,
+                                   const char *prefix, nino_error *err)
 {
     const int64_t h = images->shape.dim[1], w = images->shape.dim[2], c = images->shape.dim[3];
     const time_t now = time(NULL);
@@ -57,7 +57,8 @@ static nino_status save(nino_run *r, const nino_array *images, const char *dir, 
         goto end;
     int64_t counter = nino_prefix_counter(dir, name);
     for (int64_t i = 0; i < images->shape.dim[0]; i++) {
-        if ((st = nino_node_cancelled(r, err)) || (st = encode(r, images, i, pixels, &png, err)))
+        if ((st = nino_node_cancelled(r, err)) ||
+            (st = image_save_encode(r, images, i, pixels, &png, err)))
             goto end;
         if (!(numbered = with_batch(name, i))) {
             st = nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
@@ -79,18 +80,18 @@ end:
     return st;
 }
 
-static nino_status save_run(nino_run *r, nino_error *err)
+static nino_status image_save_save_run(nino_run *r, nino_error *err)
 {
     const char *dir = nino_services_of(r->ctx)->output_dir(r->ctx);
     if (r->is_plan)
         return NINO_OK;
     const nino_status st = nino_file_mkdirs(dir, false, err);
     return st ? st
-              : save(r, nino_in_image(r, 0), dir,
-                     ((const save_params *) r->params)->filename_prefix, err);
+              : image_save_save(r, nino_in_image(r, 0), dir,
+                                ((const save_params *) r->params)->filename_prefix, err);
 }
 
-static nino_status save_check(const nino_ctx *ctx, const void *params, nino_error *err)
+static nino_status image_save_save_check(const nino_ctx *ctx, const void *params, nino_error *err)
 {
     return nino_prefix_check(ctx ? nino_services_of(ctx)->output_dir(ctx) : NULL,
                              ((const save_params *) params)->filename_prefix, err);
@@ -102,15 +103,15 @@ static nino_status preview(nino_run *r, const nino_array *images, nino_error *er
     if (r->is_plan)
         return NINO_OK;
     const nino_status st = nino_file_mkdirs(dir, true, err);
-    return st ? st : save(r, images, dir, "ninodes_preview", err);
+    return st ? st : image_save_save(r, images, dir, "ninodes_preview", err);
 }
 
-static nino_status preview_run(nino_run *r, nino_error *err)
+static nino_status image_save_preview_run(nino_run *r, nino_error *err)
 {
     return preview(r, nino_in_image(r, 0), err);
 }
 
-static nino_status mask_run(nino_run *r, nino_error *err)
+static nino_status image_save_mask_run(nino_run *r, nino_error *err)
 {
     nino_array *grey = nino_mask_to_image(nino_in_mask(r, 0), r->def->key, err);
     const nino_status st = grey ? preview(r, grey, err) : NINO_ERR_NOMEM;
@@ -126,12 +127,12 @@ NINO_NODE(
         NINO_P_STRING(save_params, filename_prefix, "ComfyUI", .label = "File name",
                       .help = "Start of the name, with sub-folders of the output folder and tokens "
                               "such as %date:yyyy-MM-dd%, %width% or %KSampler.seed%")),
-    .is_output = true, NINO_RUN(save_run, .check = save_check));
+    .is_output = true, NINO_RUN(image_save_save_run, .check = image_save_save_check));
 NINO_NODE(preview_image, "PreviewImage", "Preview Image", "image",
           "Writes PNG files to a temporary folder", NINO_INPUTS(NINO_PORT(images, IMAGE)),
-          NINO_NO_OUTPUTS, .is_output = true, NINO_RUN(preview_run));
+          NINO_NO_OUTPUTS, .is_output = true, NINO_RUN(image_save_preview_run));
 
 NINO_NODE(mask_preview, "MaskPreview", "MaskPreview", "mask",
           "Writes masks as grey PNG files to a temporary folder",
           NINO_INPUTS(NINO_PORT(mask, MASK)), NINO_NO_OUTPUTS, .is_output = true,
-          NINO_RUN(mask_run));
+          NINO_RUN(image_save_mask_run));

@@ -15,14 +15,14 @@ typedef struct rebatch_params {
                .help = "How many the new batches hold; the last of each size may be smaller")
 
 // Puts v (taken) behind output 0, which is a list.
-static nino_status give(nino_run *r, nino_value *v, nino_error *err)
+static nino_status rebatch_give(nino_run *r, nino_value *v, nino_error *err)
 {
     if (v && nino_value_append(r->out[0], v))
         return NINO_OK;
     return nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
 }
 
-static nino_status begin(nino_run *r, nino_port_type type, nino_error *err)
+static nino_status rebatch_begin(nino_run *r, nino_port_type type, nino_error *err)
 {
     r->out[0] = nino_value_create_list(type);
     return r->out[0] ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
@@ -30,7 +30,7 @@ static nino_status begin(nino_run *r, nino_port_type type, nino_error *err)
 
 // ---- RebatchLatents --------------------------------------------------------------------------
 
-static void release(nino_latent *l)
+static void rebatch_release(nino_latent *l)
 {
     nino_array_unref(&l->samples);
     nino_array_unref(&l->noise_mask);
@@ -38,9 +38,12 @@ static void release(nino_latent *l)
     *l = (nino_latent){ 0 };
 }
 
-static int64_t count(const nino_latent *l) { return l->samples ? l->samples->shape.dim[0] : 0; }
+static int64_t rebatch_count(const nino_latent *l)
+{
+    return l->samples ? l->samples->shape.dim[0] : 0;
+}
 
-static bool is_white(const nino_array *mask)
+static bool is_rebatch_white(const nino_array *mask)
 {
     double sum = 0;
     const int64_t n = nino_shape_count(&mask->shape);
@@ -54,7 +57,7 @@ static nino_status full_mask(nino_run *r, const nino_latent *from, nino_array **
                              nino_error *err)
 {
     const nino_picture p = nino_picture_of(from->samples);
-    const int64_t n = count(from), h = p.h * 8, w = p.w * 8;
+    const int64_t n = rebatch_count(from), h = p.h * 8, w = p.w * 8;
     nino_array *fitted = NULL;
     if (!from->noise_mask) {
         *out = nino_node_array(NINO_F32, NINO_SHAPE(n, h, w), r->def->key, err);
@@ -71,10 +74,10 @@ static nino_status full_mask(nino_run *r, const nino_latent *from, nino_array **
 }
 
 // A copy that has everything; offset: how many came before it.
-static nino_status complete(nino_run *r, const nino_latent *from, int64_t offset, nino_latent *out,
-                            nino_error *err)
+static nino_status rebatch_complete(nino_run *r, const nino_latent *from, int64_t offset,
+                                    nino_latent *out, nino_error *err)
 {
-    const int64_t n = count(from);
+    const int64_t n = rebatch_count(from);
     *out = (nino_latent){ .samples = nino_array_ref(from->samples) };
     out->batch_index = calloc((size_t) n + 1, sizeof(*out->batch_index));
     nino_status st = out->batch_index
@@ -83,14 +86,14 @@ static nino_status complete(nino_run *r, const nino_latent *from, int64_t offset
     for (int64_t i = 0; !st && i < n; i++)
         out->batch_index[i] = from->batch_index ? from->batch_index[i] : i + offset;
     if (st)
-        release(out);
+        rebatch_release(out);
     return st;
 }
 
 // *a goes on with *b, which is released.
-static nino_status join(nino_run *r, nino_latent *a, nino_latent *b, nino_error *err)
+static nino_status rebatch_join(nino_run *r, nino_latent *a, nino_latent *b, nino_error *err)
 {
-    const int64_t na = count(a), nb = count(b);
+    const int64_t na = rebatch_count(a), nb = rebatch_count(b);
     nino_latent all = { .samples = nino_picture_join(a->samples, b->samples, 0, r->def->key, err) };
     if (all.samples)
         all.noise_mask = nino_picture_join(a->noise_mask, b->noise_mask, 0, r->def->key, err);
@@ -100,12 +103,12 @@ static nino_status join(nino_run *r, nino_latent *a, nino_latent *b, nino_error 
     if (ok) {
         memcpy(all.batch_index, a->batch_index, (size_t) na * sizeof(int64_t));
         memcpy(all.batch_index + na, b->batch_index, (size_t) nb * sizeof(int64_t));
-        release(a);
+        rebatch_release(a);
         *a = all;
     } else {
-        release(&all);
+        rebatch_release(&all);
     }
-    release(b);
+    rebatch_release(b);
     return ok ? NINO_OK : err && err->code ? err->code : NINO_ERR_NOMEM;
 }
 
@@ -115,26 +118,26 @@ static nino_status give_part(nino_run *r, const nino_latent *from, int64_t at, i
 {
     nino_value *v = nino_value_create(NINO_PORT_LATENT);
     if (!v)
-        return give(r, NULL, err);
+        return rebatch_give(r, NULL, err);
     nino_latent *l = &v->u.latent;
     l->samples = nino_picture_batch(from->samples, at, n, r->def->key, err);
     l->noise_mask = nino_picture_batch(from->noise_mask, at, n, r->def->key, err);
     l->batch_index = calloc((size_t) n, sizeof(int64_t));
     if (!l->samples || !l->noise_mask || !l->batch_index) {
         nino_value_unref(&v);
-        return give(r, NULL, err);
+        return rebatch_give(r, NULL, err);
     }
     memcpy(l->batch_index, from->batch_index + at, (size_t) n * sizeof(int64_t));
-    if (is_white(l->noise_mask)) // it says nothing
+    if (is_rebatch_white(l->noise_mask)) // it says nothing
         nino_array_unref(&l->noise_mask);
-    return give(r, v, err);
+    return rebatch_give(r, v, err);
 }
 
 // Full batches of *l go out; what remains stays in it. last: everything goes out.
 static nino_status give_batches(nino_run *r, nino_latent *l, int64_t size, bool last,
                                 nino_error *err)
 {
-    int64_t at = 0, n = count(l);
+    int64_t at = 0, n = rebatch_count(l);
     nino_status st = NINO_OK;
     for (; !st && (n - at > size || (last && at < n)); at += size)
         st = give_part(r, l, at, n - at < size ? n - at : size, err);
@@ -152,12 +155,12 @@ static nino_status give_batches(nino_run *r, nino_latent *l, int64_t size, bool 
         rest.noise_mask = nino_picture_batch(l->noise_mask, at, n - at, r->def->key, err);
         rest.batch_index = calloc((size_t) (n - at), sizeof(int64_t));
         if (!rest.samples || !rest.noise_mask || !rest.batch_index) {
-            release(&rest);
-            return give(r, v, err);
+            rebatch_release(&rest);
+            return rebatch_give(r, v, err);
         }
         memcpy(rest.batch_index, l->batch_index + at, (size_t) (n - at) * sizeof(int64_t));
     }
-    release(l);
+    rebatch_release(l);
     *l = rest;
     return NINO_OK;
 }
@@ -173,18 +176,18 @@ static nino_status latents_run(nino_run *r, nino_error *err)
     const int64_t size = ((const rebatch_params *) r->params)->batch_size;
     nino_latent now = { 0 };
     int64_t offset = 0;
-    nino_status st = begin(r, NINO_PORT_LATENT, err);
+    nino_status st = rebatch_begin(r, NINO_PORT_LATENT, err);
     for (int i = 0; !st && i < nino_value_count(r->in[0]); i++) {
         nino_latent next;
-        if ((st = complete(r, &nino_value_at(r->in[0], i)->u.latent, offset, &next, err)))
+        if ((st = rebatch_complete(r, &nino_value_at(r->in[0], i)->u.latent, offset, &next, err)))
             break;
-        offset += count(&next);
+        offset += rebatch_count(&next);
         if (now.samples && is_same_size(&now, &next)) {
-            st = join(r, &now, &next, err);
+            st = rebatch_join(r, &now, &next, err);
         } else {
             if (now.samples)
                 st = give_batches(r, &now, size, true, err);
-            release(&now);
+            rebatch_release(&now);
             now = next;
         }
         if (!st)
@@ -192,7 +195,7 @@ static nino_status latents_run(nino_run *r, nino_error *err)
     }
     if (!st && now.samples)
         st = give_batches(r, &now, size, true, err);
-    release(&now);
+    rebatch_release(&now);
     return st;
 }
 
@@ -236,7 +239,7 @@ static nino_status images_run(nino_run *r, nino_error *err)
 {
     const int64_t size = ((const rebatch_params *) r->params)->batch_size;
     int64_t n = 0;
-    nino_status st = begin(r, NINO_PORT_IMAGE, err);
+    nino_status st = rebatch_begin(r, NINO_PORT_IMAGE, err);
     for (int i = 0; i < nino_value_count(r->in[0]); i++)
         n += nino_value_at(r->in[0], i)->u.image->shape.dim[0];
     for (int64_t at = 0; !st && at < n; at += size) {
@@ -245,7 +248,7 @@ static nino_status images_run(nino_run *r, nino_error *err)
             nino_value_unref(&v);
             return err && err->code ? err->code : NINO_ERR_NOMEM;
         }
-        st = give(r, v, err);
+        st = rebatch_give(r, v, err);
     }
     return st;
 }

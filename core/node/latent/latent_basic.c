@@ -25,7 +25,7 @@ static nino_weights *open_latent(nino_ctx *ctx, const char *name, nino_error *er
     return nino_weights_open_fd(fd, name, err);
 }
 
-static nino_status load_run(nino_run *r, nino_error *err)
+static nino_status latent_basic_load_run(nino_run *r, nino_error *err)
 {
     const load_params *p = r->params;
     nino_weights *w = open_latent(r->ctx, p->latent, err);
@@ -37,8 +37,8 @@ static nino_status load_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static nino_status load_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
-                                 nino_error *err)
+static nino_status latent_basic_load_identity(nino_ctx *ctx, const void *params,
+                                              struct nino_hasher *h, nino_error *err)
 {
     return nino_services_of(ctx)->identity(ctx, "input", ((const load_params *) params)->latent, h,
                                            err);
@@ -48,7 +48,7 @@ NINO_NODE(load_latent, "LoadLatent", "Load Latent", "_for_testing",
           "Reads a .latent file that SaveLatent wrote", NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
           NINO_PARAMS(load_params, NINO_P_FILE(load_params, latent, "input", .label = "Latent",
                                                .help = "A .latent file in the input folder")),
-          NINO_RUN(load_run, .identity = load_identity));
+          NINO_RUN(latent_basic_load_run, .identity = latent_basic_load_identity));
 
 // ---- SaveLatent ------------------------------------------------------------------------------
 
@@ -56,7 +56,7 @@ typedef struct save_params {
     const char *filename_prefix;
 } save_params;
 
-static nino_status save_run(nino_run *r, nino_error *err)
+static nino_status latent_basic_save_run(nino_run *r, nino_error *err)
 {
     const save_params *p = r->params;
     const nino_latent *l = &r->in[0]->u.latent;
@@ -93,7 +93,7 @@ end:
     return st;
 }
 
-static nino_status save_check(const nino_ctx *ctx, const void *params, nino_error *err)
+static nino_status latent_basic_save_check(const nino_ctx *ctx, const void *params, nino_error *err)
 {
     return nino_prefix_check(ctx ? nino_services_of(ctx)->output_dir(ctx) : NULL,
                              ((const save_params *) params)->filename_prefix, err);
@@ -106,7 +106,7 @@ NINO_NODE(
     NINO_PARAMS(save_params,
                 NINO_P_STRING(save_params, filename_prefix, "latents/ComfyUI", .label = "File name",
                               .help = "Start of the name, with sub-folders of the output folder")),
-    .is_output = true, NINO_RUN(save_run, .check = save_check));
+    .is_output = true, NINO_RUN(latent_basic_save_run, .check = latent_basic_save_check));
 
 // ---- empty latents ---------------------------------------------------------------------------
 
@@ -172,8 +172,8 @@ static const char *const methods[] = { "nearest-exact", "bilinear", "area",
                                        "bicubic",       "bislerp",  NULL };
 
 // The input with other samples; a noise mask keeps its own size, as samplers scale it.
-static nino_status scaled(nino_run *r, int64_t width, int64_t height, int64_t method, bool center,
-                          nino_error *err)
+static nino_status latent_basic_scaled(nino_run *r, int64_t width, int64_t height, int64_t method,
+                                       bool center, nino_error *err)
 {
     const nino_latent *in = &r->in[0]->u.latent;
     nino_value *v = nino_node_out(r, 0, NINO_PORT_LATENT, err);
@@ -210,7 +210,7 @@ static nino_status upscale_run(nino_run *r, nino_error *err)
         width = max64(64, (int64_t) rint(w * (double) height / h));
     else if (!p->height)
         height = max64(64, (int64_t) rint(h * (double) width / w));
-    return scaled(r, width / 8, height / 8, p->upscale_method, p->crop == 1, err);
+    return latent_basic_scaled(r, width / 8, height / 8, p->upscale_method, p->crop == 1, err);
 }
 
 NINO_NODE(latent_upscale, "LatentUpscale", "Upscale Latent", "latent",
@@ -238,9 +238,9 @@ static nino_status upscale_by_run(nino_run *r, nino_error *err)
 {
     const by_params *p = r->params;
     const nino_shape *s = &r->in[0]->u.latent.samples->shape;
-    return scaled(r, (int64_t) rint((double) s->dim[s->rank - 2] * p->scale_by),
-                  (int64_t) rint((double) s->dim[s->rank - 3] * p->scale_by), p->upscale_method,
-                  false, err);
+    return latent_basic_scaled(r, (int64_t) rint((double) s->dim[s->rank - 2] * p->scale_by),
+                               (int64_t) rint((double) s->dim[s->rank - 3] * p->scale_by),
+                               p->upscale_method, false, err);
 }
 
 NINO_NODE(latent_upscale_by, "LatentUpscaleBy", "Upscale Latent By", "latent",

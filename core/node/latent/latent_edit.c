@@ -10,8 +10,8 @@
 
 // ---- LatentComposite, LatentCompositeMasked --------------------------------------------------
 
-static nino_status same_kind(const nino_picture *to, const nino_picture *from, const char *key,
-                             nino_error *err)
+static nino_status latent_edit_same_kind(const nino_picture *to, const nino_picture *from,
+                                         const char *key, nino_error *err)
 {
     if (to->c != from->c)
         return nino_fail_kind(err, NINO_ERR_ARG, "shape", key,
@@ -28,7 +28,8 @@ typedef struct composite_params {
     int64_t x, y, feather;
 } composite_params;
 
-static void fade_line(float *mask, int64_t h, int64_t w, bool is_row, int64_t at, float rate)
+static void latent_edit_fade_line(float *mask, int64_t h, int64_t w, bool is_row, int64_t at,
+                                  float rate)
 {
     const int64_t n = is_row ? w : h;
     if (at < 0 || at >= (is_row ? h : w))
@@ -47,17 +48,17 @@ static void fade(float *mask, int64_t h, int64_t w, int64_t cells, const bool ed
         const float rate = (float) (1.0 / (double) cells * (double) (t + 1));
         const int64_t below = h - 1 - t, right = w - 1 - t;
         if (edge[0])
-            fade_line(mask, h, w, true, t, rate);
+            latent_edit_fade_line(mask, h, w, true, t, rate);
         if (edge[1])
-            fade_line(mask, h, w, true, below < -1 ? below + h : below, rate);
+            latent_edit_fade_line(mask, h, w, true, below < -1 ? below + h : below, rate);
         if (edge[2])
-            fade_line(mask, h, w, false, t, rate);
+            latent_edit_fade_line(mask, h, w, false, t, rate);
         if (edge[3])
-            fade_line(mask, h, w, false, right < -1 ? right + w : right, rate);
+            latent_edit_fade_line(mask, h, w, false, right < -1 ? right + w : right, rate);
     }
 }
 
-static nino_status composite_run(nino_run *r, nino_error *err)
+static nino_status latent_edit_composite_run(nino_run *r, nino_error *err)
 {
     const composite_params *p = r->params;
     const nino_latent *to = nino_in_latent(r, 0), *from = nino_in_latent(r, 1);
@@ -65,7 +66,7 @@ static nino_status composite_run(nino_run *r, nino_error *err)
     const int64_t x = p->x / CELL, y = p->y / CELL, cells = p->feather / CELL;
     const int64_t h = b.h < a.h - y ? b.h : a.h - y, w = b.w < a.w - x ? b.w : a.w - x;
     nino_array *cut = NULL, *mask = NULL;
-    nino_status st = same_kind(&a, &b, "samples_from", err);
+    nino_status st = latent_edit_same_kind(&a, &b, "samples_from", err);
     if (st == NINO_OK)
         st = nino_batch_agrees(b.n, a.n, "samples_from", err);
     if (st)
@@ -100,7 +101,7 @@ NINO_NODE(latent_composite, "LatentComposite", "Latent Composite", "latent",
           NINO_PARAMS(composite_params, PLACE(composite_params, "samples_from"),
                       NINO_P_INT(composite_params, feather, 0, 0, 16384, 8, .label = "Feather",
                                  .unit = "px", .help = "Width over which its edges fade")),
-          NINO_RUN(composite_run));
+          NINO_RUN(latent_edit_composite_run));
 
 typedef struct masked_params {
     int64_t x, y;
@@ -122,7 +123,7 @@ static nino_status masked_run(nino_run *r, nino_error *err)
     }
     if (st == NINO_OK) {
         const nino_picture s = nino_picture_of(source);
-        st = same_kind(&d, &s, "source", err);
+        st = latent_edit_same_kind(&d, &s, "source", err);
         if (st == NINO_OK && nino_in_mask(r, 2))
             st = nino_mask_fit(r, nino_in_mask(r, 2), s.h, s.w, &mask, err);
     }
@@ -149,7 +150,7 @@ typedef struct crop_params {
     int64_t width, height, x, y;
 } crop_params;
 
-static nino_status crop_run(nino_run *r, nino_error *err)
+static nino_status latent_edit_crop_run(nino_run *r, nino_error *err)
 {
     const crop_params *p = r->params;
     const nino_latent *in = nino_in_latent(r, 0);
@@ -179,13 +180,13 @@ NINO_NODE(latent_crop, "LatentCrop", "Crop Latent", "latent/transform",
                                  .help = "Left edge of what is kept"),
                       NINO_P_INT(crop_params, y, 0, 0, 16384, 8, .label = "Top", .unit = "px",
                                  .help = "Top edge of what is kept")),
-          NINO_RUN(crop_run));
+          NINO_RUN(latent_edit_crop_run));
 
 typedef struct flip_params {
     int64_t flip_method;
 } flip_params;
 
-static nino_status flip_run(nino_run *r, nino_error *err)
+static nino_status latent_edit_flip_run(nino_run *r, nino_error *err)
 {
     const flip_params *p = r->params;
     const nino_latent *in = nino_in_latent(r, 0);
@@ -201,13 +202,13 @@ NINO_NODE(latent_flip, "LatentFlip", "Flip Latent", "latent/transform", "Mirrors
                                   NINO_WORDS("x-axis: vertically", "y-axis: horizontally"), 0,
                                   .label = "Direction",
                                   .help = "Whether rows or columns change order")),
-          NINO_RUN(flip_run));
+          NINO_RUN(latent_edit_flip_run));
 
 typedef struct rotate_params {
     int64_t rotation;
 } rotate_params;
 
-static nino_status rotate_run(nino_run *r, nino_error *err)
+static nino_status latent_edit_rotate_run(nino_run *r, nino_error *err)
 {
     const rotate_params *p = r->params;
     const nino_latent *in = nino_in_latent(r, 0);
@@ -222,7 +223,7 @@ NINO_NODE(latent_rotate, "LatentRotate", "Rotate Latent", "latent/transform",
                       NINO_P_ENUM(rotate_params, rotation,
                                   NINO_WORDS("none", "90 degrees", "180 degrees", "270 degrees"), 0,
                                   .label = "Rotation", .help = "Clockwise")),
-          NINO_RUN(rotate_run));
+          NINO_RUN(latent_edit_rotate_run));
 
 // ---- LatentConcat, LatentCut -----------------------------------------------------------------
 
@@ -244,7 +245,7 @@ typedef struct concat_params {
 static const char *const concat_dims[] = { "x", "-x", "y", "-y", "t", "-t", NULL };
 static const char *const cut_dims[] = { "x", "y", "t", NULL };
 
-static nino_status concat_run(nino_run *r, nino_error *err)
+static nino_status latent_edit_concat_run(nino_run *r, nino_error *err)
 {
     const char *dim = concat_dims[((const concat_params *) r->params)->dim];
     const bool is_before = dim[0] == '-';
@@ -270,7 +271,7 @@ NINO_NODE(
         NINO_P_ENUM(
             concat_params, dim, concat_dims, 0, .label = "Side",
             .help = "Where samples2 goes: right (x), left (-x), below, above, after, before")),
-    NINO_RUN(concat_run));
+    NINO_RUN(latent_edit_concat_run));
 
 typedef struct cut_params {
     int64_t dim, index, amount;

@@ -31,7 +31,7 @@ static nino_status sized_like(nino_run *r, const nino_array *a, nino_array *b,
 // ---- LatentAdd, LatentSubtract, LatentMultiply -----------------------------------------------
 
 // a + sign b; b is scaled and repeated to a.
-static nino_status add(nino_run *r, float sign, nino_error *err)
+static nino_status latent_mix_add(nino_run *r, float sign, nino_error *err)
 {
     const nino_latent *to = nino_in_latent(r, 0);
     const nino_array *a = to->samples;
@@ -51,15 +51,22 @@ static nino_status add(nino_run *r, float sign, nino_error *err)
     return nino_out_latent_like(r, 0, to, out, err);
 }
 
-static nino_status add_run(nino_run *r, nino_error *err) { return add(r, 1.0f, err); }
-static nino_status subtract_run(nino_run *r, nino_error *err) { return add(r, -1.0f, err); }
+static nino_status latent_mix_add_run(nino_run *r, nino_error *err)
+{
+    return latent_mix_add(r, 1.0f, err);
+}
+static nino_status latent_mix_subtract_run(nino_run *r, nino_error *err)
+{
+    return latent_mix_add(r, -1.0f, err);
+}
 
 NINO_NODE(latent_add, "LatentAdd", "LatentAdd", "latent/advanced",
           "The sum of two latents; the second is scaled and repeated to the first",
-          .inputs = two_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)), NINO_RUN(add_run));
+          .inputs = two_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)), NINO_RUN(latent_mix_add_run));
 NINO_NODE(latent_subtract, "LatentSubtract", "LatentSubtract", "latent/advanced",
           "The difference of two latents; the second is scaled and repeated to the first",
-          .inputs = two_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)), NINO_RUN(subtract_run));
+          .inputs = two_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_RUN(latent_mix_subtract_run));
 
 typedef struct multiply_params {
     double multiplier;
@@ -147,7 +154,7 @@ typedef struct blend_params {
     double blend_factor;
 } blend_params;
 
-static nino_status blend_run(nino_run *r, nino_error *err)
+static nino_status latent_mix_blend_run(nino_run *r, nino_error *err)
 {
     const double factor = ((const blend_params *) r->params)->blend_factor;
     const float fa = (float) factor, fb = (float) (1.0 - factor);
@@ -180,7 +187,7 @@ NINO_NODE(latent_blend, "LatentBlend", "Latent Blend", "_for_testing",
           NINO_PARAMS(blend_params, NINO_P_FLOAT(blend_params, blend_factor, 0.5, 0.0, 1.0, 0.01,
                                                  .label = "Factor",
                                                  .help = "1: only samples1, 0: only samples2")),
-          NINO_RUN(blend_run));
+          NINO_RUN(latent_mix_blend_run));
 
 // ---- LatentBatch -----------------------------------------------------------------------------
 
@@ -197,7 +204,7 @@ static int64_t *new_index(int64_t n, const char *what, nino_error *err)
     return index;
 }
 
-static nino_status batch_run(nino_run *r, nino_error *err)
+static nino_status latent_mix_batch_run(nino_run *r, nino_error *err)
 {
     const nino_latent *a = nino_in_latent(r, 0), *b = nino_in_latent(r, 1);
     const int64_t na = a->samples->shape.dim[0], nb = b->samples->shape.dim[0];
@@ -218,7 +225,8 @@ static nino_status batch_run(nino_run *r, nino_error *err)
 
 NINO_NODE(latent_batch, "LatentBatch", "LatentBatch", "latent/batch",
           "Puts two batches one after the other; the second is scaled to the first",
-          .inputs = two_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)), NINO_RUN(batch_run));
+          .inputs = two_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_RUN(latent_mix_batch_run));
 
 // ---- LatentFromBatch -------------------------------------------------------------------------
 
@@ -226,7 +234,7 @@ typedef struct from_params {
     int64_t batch_index, length;
 } from_params;
 
-static nino_status from_run(nino_run *r, nino_error *err)
+static nino_status latent_mix_from_run(nino_run *r, nino_error *err)
 {
     const from_params *p = r->params;
     const nino_latent *in = nino_in_latent(r, 0);
@@ -254,7 +262,7 @@ NINO_NODE(latent_from_batch, "LatentFromBatch", "Latent From Batch", "latent/bat
                                  .help = "The first one that is taken"),
                       NINO_P_INT(from_params, length, 1, 1, 64, 1, .label = "Count",
                                  .help = "How many are taken")),
-          NINO_RUN(from_run));
+          NINO_RUN(latent_mix_from_run));
 
 // ---- RepeatLatentBatch -----------------------------------------------------------------------
 
@@ -277,7 +285,7 @@ static int64_t *repeated_index(const nino_latent *in, int64_t amount, const char
     return index;
 }
 
-static nino_status repeat_run(nino_run *r, nino_error *err)
+static nino_status latent_mix_repeat_run(nino_run *r, nino_error *err)
 {
     const int64_t amount = ((const repeat_params *) r->params)->amount;
     const nino_latent *in = nino_in_latent(r, 0);
@@ -301,7 +309,7 @@ NINO_NODE(latent_repeat, "RepeatLatentBatch", "Repeat Latent Batch", "latent/bat
           NINO_PARAMS(repeat_params,
                       NINO_P_INT(repeat_params, amount, 1, 1, 64, 1, .label = "Times",
                                  .help = "How often the batch is repeated")),
-          NINO_RUN(repeat_run));
+          NINO_RUN(latent_mix_repeat_run));
 
 // ---- LatentBatchSeedBehavior -----------------------------------------------------------------
 

@@ -29,7 +29,7 @@ static const nino_latent_format *format_of(const nino_array *z, int64_t choice)
 }
 
 // One cell in -1..1 -> 0..1; the map is of model latents.
-static void to_rgb(const nino_latent_format *f, const float *cell, float *rgb)
+static void latent_show_to_rgb(const nino_latent_format *f, const float *cell, float *rgb)
 {
     double sum[3] = { 0 };
     for (int c = 0; c < f->channels; c++) {
@@ -43,14 +43,15 @@ static void to_rgb(const nino_latent_format *f, const float *cell, float *rgb)
     }
 }
 
-static void draw(const nino_latent_format *f, const nino_picture *z, int64_t scale, float *out)
+static void latent_show_draw(const nino_latent_format *f, const nino_picture *z, int64_t scale,
+                             float *out)
 {
     const int64_t w = z->w * scale;
     for (int64_t plane = 0; plane < z->n * z->t; plane++)
         for (int64_t y = 0; y < z->h; y++, out += scale * w * 3) {
             for (int64_t x = 0; x < z->w; x++) {
                 float *cell = out + x * scale * 3;
-                to_rgb(f, nino_picture_at(z, plane, y, x), cell);
+                latent_show_to_rgb(f, nino_picture_at(z, plane, y, x), cell);
                 for (int64_t i = 1; i < scale; i++)
                     memcpy(cell + 3 * i, cell, 3 * sizeof(float));
             }
@@ -59,7 +60,7 @@ static void draw(const nino_latent_format *f, const nino_picture *z, int64_t sca
         }
 }
 
-static nino_status run(nino_run *r, nino_error *err)
+static nino_status latent_show_run(nino_run *r, nino_error *err)
 {
     const preview_params *p = r->params;
     const nino_array *z = nino_in_latent(r, 0)->samples;
@@ -74,7 +75,7 @@ static nino_status run(nino_run *r, nino_error *err)
     if (!out)
         return NINO_ERR_NOMEM;
     if (!r->is_plan)
-        draw(f, &in, p->scale, nino_array_f32(out));
+        latent_show_draw(f, &in, p->scale, nino_array_f32(out));
     return nino_out_image(r, 0, out, err);
 }
 
@@ -88,4 +89,4 @@ NINO_NODE(
                             .help = "Whose latent it is; auto goes by the number of channels"),
                 NINO_P_INT(preview_params, scale, 8, 1, 16, 1, .label = "Pixels a cell",
                            .help = "Width and height of a latent cell in the picture")),
-    NINO_RUN(run));
+    NINO_RUN(latent_show_run));

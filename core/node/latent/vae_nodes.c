@@ -17,7 +17,8 @@ static const nino_port decode_in[] = { NINO_PORT(samples, LATENT), NINO_PORT(vae
 static const nino_port encode_in[] = { NINO_PORT(pixels, IMAGE), NINO_PORT(vae, VAE), { 0 } };
 
 // Frames of a clip that is being decoded go into a picture batch.
-static nino_status put_frames(void *priv, int64_t first, const nino_array *frames, nino_error *err)
+static nino_status vae_nodes_put_frames(void *priv, int64_t first, const nino_array *frames,
+                                        nino_error *err)
 {
     nino_array *image = priv;
     const int64_t frame = nino_shape_count(&image->shape) / image->shape.dim[0];
@@ -48,11 +49,11 @@ static nino_status decode_clip(nino_run *r, const nino_vae *vae, const nino_arra
     if (!(v->u.image = nino_array_create(NINO_F32, shape)))
         return nino_fail(err, NINO_ERR_NOMEM, r->def->key, "no host memory for %lld frames",
                          (long long) shape.dim[0]);
-    const nino_frame_sink sink = { r->is_plan ? skip_frames : put_frames, v->u.image };
+    const nino_frame_sink sink = { r->is_plan ? skip_frames : vae_nodes_put_frames, v->u.image };
     return nino_vae_decode_video(r->stream, vae, z, p, &sink, &report, err);
 }
 
-static nino_status decode(nino_run *r, const nino_video_params *p, nino_error *err)
+static nino_status vae_nodes_decode(nino_run *r, const nino_video_params *p, nino_error *err)
 {
     const nino_vae *vae = r->in[1]->u.vae;
     const nino_array *z = r->in[0]->u.latent.samples;
@@ -102,7 +103,7 @@ static nino_status encode_image(nino_run *r, const nino_vae *vae, const nino_arr
     return nino_vae_encode_tiled(r->stream, vae, x, tile, out, &report, err);
 }
 
-static nino_status encode(nino_run *r, const nino_tile_params *tile, nino_error *err)
+static nino_status vae_nodes_encode(nino_run *r, const nino_tile_params *tile, nino_error *err)
 {
     nino_value *v = nino_node_out(r, 0, NINO_PORT_LATENT, err);
     return v ? encode_image(r, nino_in_vae(r, 1), nino_in_image(r, 0), tile, &v->u.latent.samples,
@@ -120,13 +121,20 @@ nino_status nino_encode_pixels(nino_run *r, const nino_vae *vae, const nino_arra
     return encode_image(r, vae, image, &whole.tile, out, err);
 }
 
-static nino_status decode_run(nino_run *r, nino_error *err) { return decode(r, &whole, err); }
-static nino_status encode_run(nino_run *r, nino_error *err) { return encode(r, &whole.tile, err); }
+static nino_status decode_run(nino_run *r, nino_error *err)
+{
+    return vae_nodes_decode(r, &whole, err);
+}
+static nino_status vae_nodes_encode_run(nino_run *r, nino_error *err)
+{
+    return vae_nodes_encode(r, &whole.tile, err);
+}
 
 NINO_NODE(vae_decode, "VAEDecode", "VAE Decode", "latent", "Turns a latent into pixels",
           .inputs = decode_in, NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)), NINO_RUN(decode_run));
 NINO_NODE(vae_encode, "VAEEncode", "VAE Encode", "latent", "Turns pixels into a latent",
-          .inputs = encode_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)), NINO_RUN(encode_run));
+          .inputs = encode_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_RUN(vae_nodes_encode_run));
 
 // ---- VAEDecodeTiled, VAEEncodeTiled ----------------------------------------------------------
 
@@ -159,13 +167,13 @@ static nino_status decode_tiled_run(nino_run *r, nino_error *err)
         p->temporal_size < 2 * p->temporal_overlap ? p->temporal_overlap / 2 : p->temporal_overlap;
     nino_video_params v = { .tile = stock_tiles(p) };
     set_chunks(r, p->temporal_size, shared, &v);
-    return decode(r, &v, err);
+    return vae_nodes_decode(r, &v, err);
 }
 
 static nino_status encode_tiled_run(nino_run *r, nino_error *err)
 {
     const nino_tile_params t = stock_tiles(r->params);
-    return encode(r, &t, err);
+    return vae_nodes_encode(r, &t, err);
 }
 
 #define FRAMES_HELP                                                                                \
@@ -231,11 +239,11 @@ static bool fits_whole(const nino_run *r)
             nino_vae_fits(r->stream, &need, &budget));
 }
 
-static nino_status rocm_run(nino_run *r, nino_error *err)
+static nino_status vae_nodes_rocm_run(nino_run *r, nino_error *err)
 {
     const rocm_params *p = r->params;
     if (p->compatibility_mode)
-        return decode(r, &whole, err);
+        return vae_nodes_decode(r, &whole, err);
     const int64_t most = p->tile_size / 4;
     nino_video_params v = { .tile = { NINO_TILE_AUTO, (int) p->tile_size,
                                       (int) (p->overlap > most ? most : p->overlap) } };
@@ -244,7 +252,7 @@ static nino_status rocm_run(nino_run *r, nino_error *err)
         v.chunk = (int) p->temporal_chunk_size;
         v.overlap = (int) p->temporal_overlap;
     }
-    return decode(r, &v, err);
+    return vae_nodes_decode(r, &v, err);
 }
 
 static const char *const temporal[] = { "auto", "enable", "disable", NULL };
@@ -319,7 +327,7 @@ NINO_NODE(
                 { NINO_WORDS(FIRST_FIVE, "-i", "-b"), "1.0.13" },
                 { NINO_WORDS(FIRST_FIVE, "-b", "-b", "-b"), "1.0.9" },
                 { NINO_WORDS(FIRST_FIVE), "1.0.0" }),
-    NINO_RUN(rocm_run, .precision = rocm_precision));
+    NINO_RUN(vae_nodes_rocm_run, .precision = rocm_precision));
 
 // ---- ROCMOptimizedVAEDecodeTiled -------------------------------------------------------------
 
@@ -337,7 +345,7 @@ static nino_status rocm_tiled_run(nino_run *r, nino_error *err)
     nino_video_params v = { .tile = { NINO_TILE_STOCK, (int) p->tile_size,
                                       (int) (p->overlap > most ? most : p->overlap) } };
     set_chunks(r, p->temporal_size, is_short ? p->temporal_size / 2 : p->temporal_overlap, &v);
-    return decode(r, &v, err);
+    return vae_nodes_decode(r, &v, err);
 }
 
 NINO_NODE(

@@ -36,9 +36,9 @@ static nino_hash clip_key(nino_weights *const *files, int n, nino_clip_type type
     return nino_hash_bytes(id, sizeof(id));
 }
 
-static nino_status set_clip(nino_run *r, int slot, nino_weights *const *files, int n,
-                            nino_clip_type type, const char *name, const nino_load_how *how,
-                            nino_error *err)
+static nino_status clip_loader_set_clip(nino_run *r, int slot, nino_weights *const *files, int n,
+                                        nino_clip_type type, const char *name,
+                                        const nino_load_how *how, nino_error *err)
 {
     const nino_text_services services = { r->ctx, service_tokenizer, service_embedding,
                                           service_warn };
@@ -61,7 +61,7 @@ nino_status nino_node_checkpoint_clip(nino_run *r, int slot, nino_weights *file,
 {
     nino_clip_type type;
     nino_status st = nino_clip_type_of_checkpoint(file, &type, err);
-    return st ? st : set_clip(r, slot, &file, 1, type, name, how, err);
+    return st ? st : clip_loader_set_clip(r, slot, &file, 1, type, name, how, err);
 }
 
 // ---- CLIPLoader, DualCLIPLoader, TripleCLIPLoader --------------------------------------------
@@ -96,7 +96,7 @@ static const char *const two_names[] = { "sdxl",    "sd3",           "flux", "hu
 static const int two_types[] = { NINO_CLIP_SDXL, NINO_CLIP_SD3, NINO_CLIP_FLUX, -1, -1, -1 };
 static const char *const devices[] = { "default", "cpu", NULL };
 
-static nino_status check_type(const char *name, int type, nino_error *err)
+static nino_status clip_loader_check_type(const char *name, int type, nino_error *err)
 {
     return type >= 0 ? NINO_OK
                      : nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "value", "type",
@@ -116,8 +116,8 @@ static nino_status load_files(nino_run *r, const char *const *names, int n, int 
             nino_services_of(r->ctx)->open_model(r->ctx, "text_encoders", names[i], &files[i], err);
     }
     if (!st)
-        st = set_clip(r, 0, files, n, (nino_clip_type) type, all, &(nino_load_how){ .keep = true },
-                      err);
+        st = clip_loader_set_clip(r, 0, files, n, (nino_clip_type) type, all,
+                                  &(nino_load_how){ .keep = true }, err);
     for (int i = 0; i < n; i++)
         nino_weights_unref(&files[i]);
     return st;
@@ -139,7 +139,7 @@ static nino_status one_check(const nino_ctx *ctx, const void *params, nino_error
 {
     const clip_params *p = params;
     (void) ctx;
-    return check_type(one_names[p->type], one_types[p->type], err);
+    return clip_loader_check_type(one_names[p->type], one_types[p->type], err);
 }
 
 static nino_status one_run(nino_run *r, nino_error *err)
@@ -174,7 +174,7 @@ static nino_status two_check(const nino_ctx *ctx, const void *params, nino_error
 {
     const dual_params *p = params;
     (void) ctx;
-    return check_type(two_names[p->type], two_types[p->type], err);
+    return clip_loader_check_type(two_names[p->type], two_types[p->type], err);
 }
 
 static nino_status two_run(nino_run *r, nino_error *err)

@@ -44,22 +44,22 @@ static const char *const stock_types[] = { "default", "fp8_e4m3fn", "fp8_e4m3fn_
                                            NULL };
 static const char *const rocm_types[] = { "default", "fp8_e4m3fn", "fp8_e5m2", NULL };
 
-static nino_dtype type_of(const char *word)
+static nino_dtype loader_type_of(const char *word)
 {
     if (!strncmp(word, "fp8_e4m3fn", 10))
         return NINO_F8_E4M3;
     return !strcmp(word, "fp8_e5m2") ? NINO_F8_E5M2 : NINO_F32;
 }
 
-static nino_status load(nino_run *r, const char *name, const char *type, nino_error *err)
+static nino_status loader_load(nino_run *r, const char *name, const char *type, nino_error *err)
 {
     nino_weights *file = NULL;
     nino_status st =
         nino_services_of(r->ctx)->open_model(r->ctx, "diffusion_models", name, &file, err);
     if (st)
         return st;
-    st = nino_node_file_model(r, 0, file, name, type_of(type), &(nino_load_how){ .keep = true },
-                              err);
+    st = nino_node_file_model(r, 0, file, name, loader_type_of(type),
+                              &(nino_load_how){ .keep = true }, err);
     if (!st && r->out[0]->u.model->net->is_scaled && strcmp(type, "default") != 0)
         nino_logf(r->log, NINO_LOG_WARN,
                   "%s %s: %s has scaled 8-bit weights, weight_dtype %s would lose the scales and "
@@ -72,13 +72,13 @@ static nino_status load(nino_run *r, const char *name, const char *type, nino_er
 static nino_status stock_run(nino_run *r, nino_error *err)
 {
     const unet_params *p = r->params;
-    return load(r, p->unet_name, stock_types[p->weight_dtype], err);
+    return loader_load(r, p->unet_name, stock_types[p->weight_dtype], err);
 }
 
-static nino_status rocm_run(nino_run *r, nino_error *err)
+static nino_status loader_rocm_run(nino_run *r, nino_error *err)
 {
     const unet_params *p = r->params;
-    return load(r, p->unet_name, rocm_types[p->weight_dtype], err);
+    return loader_load(r, p->unet_name, rocm_types[p->weight_dtype], err);
 }
 
 static nino_status unet_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
@@ -112,7 +112,7 @@ NINO_NODE(rocm_unet_loader, "ROCmDiffusionLoader", "ROCm Diffusion Loader", "ROC
                       NINO_P_ENUM(unet_params, weight_dtype, rocm_types, 0, .label = "Weight type",
                                   .optional = true, .help = TYPE_HELP)),
           NINO_ALIASES({ .name = "ROCMOptimizedUNetLoader" }),
-          NINO_RUN(rocm_run, .identity = unet_identity));
+          NINO_RUN(loader_rocm_run, .identity = unet_identity));
 
 // ---- UnetLoaderGGUF, UnetLoaderGGUFAdvanced, ROCmGGUFLoader ----------------------------------
 // Any loader opens GGUF files; these are the names that workflows know.
@@ -129,7 +129,7 @@ typedef struct rocm_gguf_params {
 
 static nino_status gguf_run(nino_run *r, nino_error *err)
 {
-    return load(r, ((const gguf_params *) r->params)->unet_name, "default", err);
+    return loader_load(r, ((const gguf_params *) r->params)->unet_name, "default", err);
 }
 
 static nino_status gguf_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
@@ -141,7 +141,7 @@ static nino_status gguf_identity(nino_ctx *ctx, const void *params, struct nino_
 
 static nino_status rocm_gguf_run(nino_run *r, nino_error *err)
 {
-    return load(r, ((const rocm_gguf_params *) r->params)->gguf_name, "default", err);
+    return loader_load(r, ((const rocm_gguf_params *) r->params)->gguf_name, "default", err);
 }
 
 static nino_status rocm_gguf_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,

@@ -17,8 +17,8 @@ typedef struct model_params { // LoraLoaderModelOnly
     double strength_model;
 } model_params;
 
-static void report(const nino_run *r, const nino_lora *l, const nino_lora_report *rep,
-                   const char *name)
+static void lora_loader_report(const nino_run *r, const nino_lora *l, const nino_lora_report *rep,
+                               const char *name)
 {
     char text[640];
     if (r->is_plan) // the run says it
@@ -52,8 +52,8 @@ static nino_status apply_clip(nino_run *r, nino_lora *l, double strength, nino_l
     return st ? st : nino_out_clip(r, 1, out, err);
 }
 
-static nino_status run(nino_run *r, const char *name, double strength_model, double strength_clip,
-                       bool has_clip, nino_error *err)
+static nino_status lora_loader_run(nino_run *r, const char *name, double strength_model,
+                                   double strength_clip, bool has_clip, nino_error *err)
 {
     nino_weights *file = NULL;
     nino_lora *l = NULL;
@@ -76,7 +76,7 @@ static nino_status run(nino_run *r, const char *name, double strength_model, dou
     if (!st && has_clip)
         st = apply_clip(r, l, strength_clip, &rep, err);
     if (!st)
-        report(r, l, &rep, name);
+        lora_loader_report(r, l, &rep, name);
 end:
     free(rep.used);
     nino_lora_unref(&l);
@@ -84,10 +84,10 @@ end:
     return st;
 }
 
-static nino_status both_run(nino_run *r, nino_error *err)
+static nino_status lora_loader_both_run(nino_run *r, nino_error *err)
 {
     const lora_params *p = r->params;
-    return run(r, p->lora_name, p->strength_model, p->strength_clip, true, err);
+    return lora_loader_run(r, p->lora_name, p->strength_model, p->strength_clip, true, err);
 }
 
 static nino_status both_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
@@ -97,10 +97,10 @@ static nino_status both_identity(nino_ctx *ctx, const void *params, struct nino_
                                            h, err);
 }
 
-static nino_status model_run(nino_run *r, nino_error *err)
+static nino_status lora_loader_model_run(nino_run *r, nino_error *err)
 {
     const model_params *p = r->params;
-    return run(r, p->lora_name, p->strength_model, 0, false, err);
+    return lora_loader_run(r, p->lora_name, p->strength_model, 0, false, err);
 }
 
 static nino_status model_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
@@ -127,14 +127,14 @@ NINO_NODE(lora_loader, "LoraLoader", "Load LoRA", "loaders",
           NINO_PARAMS(lora_params, P_NAME(lora_params),
                       P_STRENGTH(lora_params, strength_model, 100, "Strength", MODEL_HELP),
                       P_STRENGTH(lora_params, strength_clip, 100, "Text strength", CLIP_HELP)),
-          NINO_RUN(both_run, .identity = both_identity));
+          NINO_RUN(lora_loader_both_run, .identity = both_identity));
 
 NINO_NODE(lora_loader_model, "LoraLoaderModelOnly", "LoraLoaderModelOnly", "loaders",
           "Changes a model by what a LoRA file learned; several in a row add up",
           NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
           NINO_PARAMS(model_params, P_NAME(model_params),
                       P_STRENGTH(model_params, strength_model, 100, "Strength", MODEL_HELP)),
-          NINO_RUN(model_run, .identity = model_identity));
+          NINO_RUN(lora_loader_model_run, .identity = model_identity));
 
 NINO_NODE(rocm_lora, "ROCMLoRALoader", "ROCm LoRA Loader", "ROCm Ninodes/Loaders",
           "Changes a model, and its text encoder if one is connected, by what a LoRA file "
@@ -144,4 +144,4 @@ NINO_NODE(rocm_lora, "ROCMLoRALoader", "ROCm LoRA Loader", "ROCm Ninodes/Loaders
           NINO_PARAMS(lora_params, P_NAME(lora_params),
                       P_STRENGTH(lora_params, strength_model, 10, "Strength", MODEL_HELP),
                       P_STRENGTH(lora_params, strength_clip, 10, "Text strength", CLIP_HELP)),
-          NINO_RUN(both_run, .identity = both_identity));
+          NINO_RUN(lora_loader_both_run, .identity = both_identity));

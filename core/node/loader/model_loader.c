@@ -195,7 +195,7 @@ end:
     return st;
 }
 
-static nino_status vae_run(nino_run *r, nino_error *err)
+static nino_status model_loader_vae_run(nino_run *r, nino_error *err)
 {
     return nino_node_load_vae(r->ctx, ((const vae_params *) r->params)->vae_name, &r->out[0], err);
 }
@@ -229,7 +229,7 @@ NINO_NODE(
                     .help =
                         "A file of models/vae, or taesd, taesdxl, taesd3, taef1, taef2, or a video "
                         "one's file name, for the tiny autoencoders in models/vae_approx")),
-    NINO_RUN(vae_run, .identity = vae_identity, .check = vae_check));
+    NINO_RUN(model_loader_vae_run, .identity = vae_identity, .check = vae_check));
 
 // ---- checkpoints -----------------------------------------------------------------------------
 
@@ -254,8 +254,9 @@ static nino_status set_unloaded(nino_run *r, int slot, nino_port_type type, nino
 
 // The text encoder goes to slot 1. One that cannot be used is no reason to refuse the rest of the
 // file: who wants to encode text with it is told what is wrong.
-static nino_status set_clip(nino_run *r, nino_weights *file, const char *name, const char *family,
-                            const nino_load_how *how, nino_error *err)
+static nino_status model_loader_set_clip(nino_run *r, nino_weights *file, const char *name,
+                                         const char *family, const nino_load_how *how,
+                                         nino_error *err)
 {
     nino_error e = { 0 };
     if (!family[0])
@@ -313,7 +314,7 @@ static nino_status load_checkpoint(nino_run *r, const char *name, const ckpt_opt
     }
     const nino_load_how how = { o->use_cache, o->force_reload };
     if ((st = set_model(r, file, name, d.diffusion, &how, err)) ||
-        (st = set_clip(r, file, name, d.text[0], &how, err)))
+        (st = model_loader_set_clip(r, file, name, d.text[0], &how, err)))
         goto end;
     if (d.vae[0]) {
         if ((r->out[2] = nino_services_of(r->ctx)->find_object(r->ctx, NINO_PORT_VAE, key)))
@@ -392,7 +393,7 @@ typedef struct rocm_params {
     bool use_cache, force_reload, compatibility_mode;
 } rocm_params;
 
-static nino_status rocm_run(nino_run *r, nino_error *err)
+static nino_status model_loader_rocm_run(nino_run *r, nino_error *err)
 {
     const rocm_params *p = r->params;
     const ckpt_options o = { .use_cache = p->use_cache,
@@ -435,4 +436,5 @@ NINO_NODE(rocm_checkpoint, "ROCMOptimizedCheckpointLoader", "ROCm Checkpoint Loa
                       { NINO_WORDS("ckpt_name", "-", "-", "-", "compatibility_mode"), "1.0.0" },
                       { NINO_WORDS("ckpt_name", "-", "-", "-"), "1.0.0" },
                       { NINO_WORDS("ckpt_name"), "1.0.9" }),
-          NINO_RUN(rocm_run, .identity = rocm_identity, .is_volatile_with = rocm_is_volatile));
+          NINO_RUN(model_loader_rocm_run, .identity = rocm_identity,
+                   .is_volatile_with = rocm_is_volatile));

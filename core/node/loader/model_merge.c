@@ -95,14 +95,14 @@ static const nino_param subtract_table[] = { NINO_P_FLOAT(subtract_params, multi
                                                           .help = "Factor of the difference"),
                                              { 0 } };
 
-static nino_status subtract_run(nino_run *r, nino_error *err)
+static nino_status model_merge_subtract_run(nino_run *r, nino_error *err)
 {
     const double k = ((const subtract_params *) r->params)->multiplier;
     const nino_merge_part all = { "", k, -k };
     return merge_models(r, &all, 1, err);
 }
 
-static nino_status add_run(nino_run *r, nino_error *err)
+static nino_status model_merge_add_run(nino_run *r, nino_error *err)
 {
     const nino_merge_part all = { "", 1, 1 };
     return merge_models(r, &all, 1, err);
@@ -119,11 +119,11 @@ static nino_status clip_add_run(nino_run *r, nino_error *err) { return merge_cli
 NINO_NODE(merge_subtract, "ModelMergeSubtract", "ModelMergeSubtract", "advanced/model_merging",
           "The difference of two models, to be added to a third", .inputs = models_in,
           NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)), .params = subtract_table,
-          .params_size = sizeof(subtract_params), NINO_RUN(subtract_run));
+          .params_size = sizeof(subtract_params), NINO_RUN(model_merge_subtract_run));
 
 NINO_NODE(merge_add, "ModelMergeAdd", "ModelMergeAdd", "advanced/model_merging",
           "The sum of two models, one of which is a difference", .inputs = models_in,
-          NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)), NINO_RUN(add_run));
+          NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)), NINO_RUN(model_merge_add_run));
 
 NINO_NODE(clip_merge_subtract, "CLIPMergeSubtract", "CLIPMergeSubtract", "advanced/model_merging",
           "The difference of two text encoders", .inputs = clips_in,

@@ -28,7 +28,7 @@ typedef struct content {
     int n_meta;
 } content;
 
-static void release(content *c)
+static void model_save_release(content *c)
 {
     free(c->entry);
     free(c->name);
@@ -36,8 +36,8 @@ static void release(content *c)
 }
 
 // All tensors of the file that begin with `from`, which becomes `to`; room for `more`.
-static nino_status take(content *c, const nino_weights *file, const char *from, const char *to,
-                        int more, nino_error *err)
+static nino_status model_save_take(content *c, const nino_weights *file, const char *from,
+                                   const char *to, int more, nino_error *err)
 {
     const size_t skip = strlen(from);
     const int count = nino_weights_count(file);
@@ -99,7 +99,7 @@ end:
     return st;
 }
 
-static nino_status save_check(const nino_ctx *ctx, const void *params, nino_error *err)
+static nino_status model_save_save_check(const nino_ctx *ctx, const void *params, nino_error *err)
 {
     return nino_prefix_check(ctx ? nino_services_of(ctx)->output_dir(ctx) : NULL,
                              ((const save_params *) params)->filename_prefix, err);
@@ -125,7 +125,7 @@ static void add_marks(content *c, const nino_model *m, const nino_array *empty)
         c->entry[c->n++] = (nino_st_source){ .name = "ztsnr", .array = empty };
 }
 
-static nino_status model_run(nino_run *r, nino_error *err)
+static nino_status model_save_model_run(nino_run *r, nino_error *err)
 {
     nino_model *m = nino_need_model(r, 0, err);
     nino_weights *file = NULL;
@@ -141,12 +141,12 @@ static nino_status model_run(nino_run *r, nino_error *err)
                             "its weights are scaled 8-bit floats and were changed: start from a "
                             "file in f16, bf16 or f32");
     if (!st)
-        st = take(&c, file, m->net->prefix, "model.diffusion_model.", 2, err);
+        st = model_save_take(&c, file, m->net->prefix, "model.diffusion_model.", 2, err);
     if (!st) {
         add_marks(&c, m, &empty);
         st = write(r, &c, "", err);
     }
-    release(&c);
+    model_save_release(&c);
     nino_weights_unref(&file);
     return st;
 }
@@ -155,7 +155,7 @@ NINO_NODE(model_save, "ModelSave", "ModelSave", "advanced/model_merging",
           "Writes a diffusion model as a file, with its LoRAs and merges in the weights",
           NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_NO_OUTPUTS,
           NINO_PARAMS(save_params, P_PREFIX("diffusion_models/ComfyUI")), .is_output = true,
-          NINO_RUN(model_run, .check = save_check));
+          NINO_RUN(model_save_model_run, .check = model_save_save_check));
 
 // ---- CLIPSave --------------------------------------------------------------------------------
 
@@ -170,11 +170,11 @@ static nino_status clip_run(nino_run *r, nino_error *err)
         const nino_encoder *e = clip->enc[i];
         if (!e)
             continue;
-        if (!(st = take(&c, e->file, e->prefix, "", 0, err))) {
+        if (!(st = model_save_take(&c, e->file, e->prefix, "", 0, err))) {
             add_meta(&c, "format", "pt");
             st = write(r, &c, suffix[i], err);
         }
-        release(&c);
+        model_save_release(&c);
     }
     return st;
 }
@@ -183,4 +183,4 @@ NINO_NODE(clip_save, "CLIPSave", "CLIPSave", "advanced/model_merging",
           "Writes every text encoder as a file, with its LoRAs and merges in the weights",
           NINO_INPUTS(NINO_PORT(clip, CLIP)), NINO_NO_OUTPUTS,
           NINO_PARAMS(save_params, P_PREFIX("clip/ComfyUI")), .is_output = true,
-          NINO_RUN(clip_run, .check = save_check));
+          NINO_RUN(clip_run, .check = model_save_save_check));

@@ -33,7 +33,7 @@ NINO_NODE(solid_mask, "SolidMask", "SolidMask", "mask", "A mask of one value",
                                  .unit = "px", .help = "Height of the mask")),
           NINO_RUN(solid_run));
 
-static nino_status invert_run(nino_run *r, nino_error *err)
+static nino_status mask_nodes_invert_run(nino_run *r, nino_error *err)
 {
     const nino_array *in = nino_in_mask(r, 0);
     nino_array *m = nino_node_array(NINO_F32, in->shape, r->def->key, err);
@@ -44,7 +44,7 @@ static nino_status invert_run(nino_run *r, nino_error *err)
 
 NINO_NODE(invert_mask, "InvertMask", "InvertMask", "mask", "1 minus the mask",
           NINO_INPUTS(NINO_PORT(mask, MASK)), NINO_OUTPUTS(NINO_PORT(MASK, MASK)),
-          NINO_RUN(invert_run));
+          NINO_RUN(mask_nodes_invert_run));
 
 typedef struct threshold_params {
     double value;
@@ -74,7 +74,7 @@ typedef struct crop_params {
     int64_t x, y, width, height;
 } crop_params;
 
-static nino_status crop_run(nino_run *r, nino_error *err)
+static nino_status mask_nodes_crop_run(nino_run *r, nino_error *err)
 {
     const crop_params *p = r->params;
     const nino_array *in = nino_in_mask(r, 0);
@@ -100,7 +100,7 @@ NINO_NODE(crop_mask, "CropMask", "CropMask", "mask", "Cuts a rectangle out of a 
                                  .unit = "px", .help = "Width of what is kept"),
                       NINO_P_INT(crop_params, height, 512, 1, 16384, 1, .label = "Height",
                                  .unit = "px", .help = "Height of what is kept")),
-          NINO_RUN(crop_run));
+          NINO_RUN(mask_nodes_crop_run));
 
 // ---- MaskComposite ---------------------------------------------------------------------------
 
@@ -110,7 +110,7 @@ typedef struct composite_params {
 
 enum { MULTIPLY, ADD, SUBTRACT, AND, OR, XOR };
 
-static float combine(int64_t operation, float d, float s)
+static float mask_nodes_combine(int64_t operation, float d, float s)
 {
     const bool bd = rintf(d) != 0, bs = rintf(s) != 0;
     switch (operation) {
@@ -123,9 +123,9 @@ static float combine(int64_t operation, float d, float s)
     }
 }
 
-static float unit_range(float v) { return v < 0 ? 0 : v > 1 ? 1 : v; }
+static float mask_nodes_unit_range(float v) { return v < 0 ? 0 : v > 1 ? 1 : v; }
 
-static nino_status composite_run(nino_run *r, nino_error *err)
+static nino_status mask_nodes_composite_run(nino_run *r, nino_error *err)
 {
     const composite_params *p = r->params;
     const nino_picture s = nino_picture_of(nino_in_mask(r, 1));
@@ -138,11 +138,11 @@ static nino_status composite_run(nino_run *r, nino_error *err)
         for (int64_t y = 0; y < s.h && p->y + y < d.h; y++)
             for (int64_t x = 0; x < s.w && p->x + x < d.w; x++) {
                 float *v = nino_picture_at(&d, i, p->y + y, p->x + x);
-                *v =
-                    combine(p->operation, *v, *nino_picture_at(&s, nino_batch_entry(s.n, i), y, x));
+                *v = mask_nodes_combine(p->operation, *v,
+                                        *nino_picture_at(&s, nino_batch_entry(s.n, i), y, x));
             }
     for (int64_t i = 0; i < d.n * d.h * d.w; i++)
-        d.v[i] = unit_range(d.v[i]);
+        d.v[i] = mask_nodes_unit_range(d.v[i]);
     return nino_out_mask(r, 0, out, err);
 }
 
@@ -159,7 +159,7 @@ NINO_NODE(mask_composite, "MaskComposite", "MaskComposite", "mask",
                                   NINO_WORDS("multiply", "add", "subtract", "and", "or", "xor"), 0,
                                   .label = "Operation",
                                   .help = "and, or, xor round the values to 0 and 1 first")),
-          NINO_RUN(composite_run));
+          NINO_RUN(mask_nodes_composite_run));
 
 // ---- FeatherMask -----------------------------------------------------------------------------
 
@@ -215,7 +215,7 @@ typedef struct grow_params {
     bool tapered_corners;
 } grow_params;
 
-static float extreme(float a, float b, bool is_max) { return (a > b) == is_max ? a : b; }
+static float mask_nodes_extreme(float a, float b, bool is_max) { return (a > b) == is_max ? a : b; }
 
 // One pixel further in every direction, diagonals only if `corners`. Beyond the edge lies what is
 // on it. True if anything changed.
@@ -230,7 +230,7 @@ static bool grow_once(const float *in, float *out, int64_t h, int64_t w, bool is
                     const int64_t ny = y + dy, nx = x + dx;
                     if ((dx && dy && !corners) || ny < 0 || ny >= h || nx < 0 || nx >= w)
                         continue;
-                    v = extreme(v, in[ny * w + nx], is_max);
+                    v = mask_nodes_extreme(v, in[ny * w + nx], is_max);
                 }
             out[y * w + x] = v;
             changed |= v != in[y * w + x];

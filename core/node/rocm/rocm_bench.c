@@ -265,8 +265,8 @@ static nino_status time_gemm(nino_stream *s, double *gflops, nino_error *err)
     return nino_stream_status(s, err);
 }
 
-static nino_status measure(nino_run *r, const nino_model *m, int side, timing *t, nino_array **out,
-                           nino_error *err)
+static nino_status rocm_bench_measure(nino_run *r, const nino_model *m, int side, timing *t,
+                                      nino_array **out, nino_error *err)
 {
     nino_stream *s = r->stream;
     const nino_backend *be = nino_stream_backend(s);
@@ -333,7 +333,7 @@ static void print_device(nino_run *r, const nino_model *m, nino_buf *b)
     nino_buf_addc(b, '\n');
 }
 
-static void print_timing(nino_buf *b, const timing *t, int side, int factor)
+static void rocm_bench_print_timing(nino_buf *b, const timing *t, int side, int factor)
 {
     const double rate = t->flops / t->one.median * 1e-9;
     nino_buf_addf(b, "%s: %.4f s a forward at %dx%d (median of %d; %.4f to %.4f), %.1f GFLOP/s",
@@ -353,8 +353,8 @@ static const timing *better(const timing *f32, const timing *t)
     return t->one.median < 0.95 * f32->one.median && t->nmse <= 1e-3 ? t : f32;
 }
 
-static void print_advice(nino_buf *b, const timing *f32, const timing *f16, const timing *bf16,
-                         int steps)
+static void rocm_bench_print_advice(nino_buf *b, const timing *f32, const timing *f16,
+                                    const timing *bf16, int steps)
 {
     const timing *best = better(f32, bf16); // what the node can be set to
     nino_buf_addf(b, "precision_mode: %s (%.2f times as fast as fp32, n = %d)\n", best->name,
@@ -389,16 +389,16 @@ static nino_status monitor_run(nino_run *r, nino_error *err)
     print_device(r, m, &text[0]);
     nino_status st = choose_side(r, m, &side, err);
     for (int i = 0; i < 3 && !st; i++) {
-        st = measure(r, m, side, &t[i], &out[i], err);
+        st = rocm_bench_measure(r, m, side, &t[i], &out[i], err);
         if (!st)
             t[i].nmse = nmse(out[0], out[i]);
         if (!st)
-            print_timing(&text[1], &t[i], side, m->net->format->factor);
+            rocm_bench_print_timing(&text[1], &t[i], side, m->net->format->factor);
     }
     nino_stream_set_precision(r->stream, before);
     if (!st)
-        print_advice(&text[2], &t[0], &t[1], &t[2],
-                     (int) ((const monitor_params *) r->params)->test_steps);
+        rocm_bench_print_advice(&text[2], &t[0], &t[1], &t[2],
+                                (int) ((const monitor_params *) r->params)->test_steps);
     for (int i = 0; i < 3; i++)
         nino_array_unref(&out[i]);
     if (!st)

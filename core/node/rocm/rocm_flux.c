@@ -120,7 +120,7 @@ static nino_status read_cfgs(const char *text, cfg_list *out, nino_error *err)
     return out->n ? NINO_OK : bad_list("test_cfg_values", "no value is given", err);
 }
 
-static nino_status check(const nino_ctx *ctx, const void *params, nino_error *err)
+static nino_status rocm_flux_check(const nino_ctx *ctx, const void *params, nino_error *err)
 {
     const flux_params *p = params;
     size_list sizes;
@@ -155,7 +155,7 @@ static nino_status encode_once(bench *b, double *seconds, nino_error *err)
     return st;
 }
 
-static nino_status encode(bench *b, nino_error *err)
+static nino_status rocm_flux_encode(bench *b, nino_error *err)
 {
     double t[ENCODES] = { 0 };
     nino_pool_reset_peak(nino_stream_backend(b->r->stream)->pool);
@@ -173,7 +173,7 @@ typedef struct watch {
     picture *p;
 } watch;
 
-static void on_step(void *priv, const nino_sample_step *step)
+static void on_rocm_flux_step(void *priv, const nino_sample_step *step)
 {
     const watch *w = priv;
     if (w->p->n_steps < MAX_STEPS)
@@ -181,8 +181,8 @@ static void on_step(void *priv, const nino_sample_step *step)
     nino_run_step(w->b->r, (uint32_t) ++w->b->done, (uint32_t) (w->b->n * w->b->steps));
 }
 
-static nino_status sample(bench *b, picture *p, int steps, bool is_counted, nino_array **z,
-                          nino_error *err)
+static nino_status rocm_flux_sample(bench *b, picture *p, int steps, bool is_counted,
+                                    nino_array **z, nino_error *err)
 {
     const nino_sampler euler = nino_sampler_default(NINO_SAMPLER_EULER);
     const nino_latent_format *f = b->model->net->format;
@@ -202,14 +202,14 @@ static nino_status sample(bench *b, picture *p, int steps, bool is_counted, nino
                                     .sigmas = b->sigmas.v,
                                     .n_sigmas = steps + 1,
                                     .samples = zeros,
-                                    .on_step = is_counted ? on_step : NULL,
+                                    .on_step = is_counted ? on_rocm_flux_step : NULL,
                                     .priv = &w };
     const nino_status st = nino_sample_latent(b->r->stream, &sp, z, NULL, err);
     nino_array_unref(&zeros);
     return st;
 }
 
-static nino_status decode(bench *b, picture *p, const nino_array *z, nino_error *err)
+static nino_status rocm_flux_decode(bench *b, picture *p, const nino_array *z, nino_error *err)
 {
     const nino_tile_params tile = { NINO_TILE_AUTO, 512, 64 };
     nino_array *pixels = NULL;
@@ -220,19 +220,19 @@ static nino_status decode(bench *b, picture *p, const nino_array *z, nino_error 
 }
 
 // is_counted: timed, with its peaks; otherwise one step, so that kernels and weights are there.
-static nino_status make(bench *b, picture *p, bool is_counted, nino_error *err)
+static nino_status rocm_flux_make(bench *b, picture *p, bool is_counted, nino_error *err)
 {
     nino_pool *pool = nino_stream_backend(b->r->stream)->pool;
     nino_array *z = NULL;
     nino_pool_reset_peak(pool);
     uint64_t begin = nino_now_ns();
-    nino_status st = sample(b, p, is_counted ? b->steps : 1, is_counted, &z, err);
+    nino_status st = rocm_flux_sample(b, p, is_counted ? b->steps : 1, is_counted, &z, err);
     p->denoise = seconds_since(begin);
     p->denoise_peak = pool_peak(b);
     if (st == NINO_OK) {
         nino_pool_reset_peak(pool);
         begin = nino_now_ns();
-        st = decode(b, p, z, err);
+        st = rocm_flux_decode(b, p, z, err);
         p->decode = seconds_since(begin);
         p->decode_peak = pool_peak(b);
     }
@@ -250,9 +250,9 @@ static nino_status make_all(bench *b, nino_error *err)
         const bool is_new_size = !i || p->w != p[-1].w || p->h != p[-1].h;
         nino_error e = { 0 };
         if (is_new_size && !b->r->is_plan)
-            st = make(b, p, false, &e);
+            st = rocm_flux_make(b, p, false, &e);
         if (st == NINO_OK)
-            st = make(b, p, true, &e);
+            st = rocm_flux_make(b, p, true, &e);
         if (st == NINO_ERR_NOMEM && !b->r->is_plan) {
             snprintf(p->failed, sizeof(p->failed), "%s", e.msg);
             nino_stream_clear_error(b->r->stream);
@@ -269,8 +269,8 @@ static nino_status make_all(bench *b, nino_error *err)
 
 // ---- texts -----------------------------------------------------------------------------------
 
-static double mib(uint64_t bytes) { return (double) bytes / 0x1p20; }
-static double whole(const picture *p) { return p->denoise + p->decode; }
+static double rocm_flux_mib(uint64_t bytes) { return (double) bytes / 0x1p20; }
+static double rocm_flux_whole(const picture *p) { return p->denoise + p->decode; }
 
 static void print_results(const bench *b, nino_buf *out)
 {
@@ -287,7 +287,7 @@ static void print_results(const bench *b, nino_buf *out)
                   "Text: %.3f s for a prompt and an empty one (median of %d; %.3f to %.3f), %.3f s "
                   "the first time, peak %.1f MiB\n",
                   b->encode.median, b->encode.n, b->encode.min, b->encode.max, b->first_encode,
-                  mib(b->encode_peak));
+                  rocm_flux_mib(b->encode_peak));
     for (int i = 0; i < b->n; i++) {
         const picture *p = &b->list[i];
         nino_buf_addf(out, "%dx%d, cfg %g: ", p->w, p->h, p->cfg);
@@ -299,7 +299,8 @@ static void print_results(const bench *b, nino_buf *out)
                       "%.4f s a step (median of %d; %.4f to %.4f), denoise %.3f s (peak %.1f MiB), "
                       "decode %.3f s (peak %.1f MiB)\n",
                       p->per_step.median, p->per_step.n, p->per_step.min, p->per_step.max,
-                      p->denoise, mib(p->denoise_peak), p->decode, mib(p->decode_peak));
+                      p->denoise, rocm_flux_mib(p->denoise_peak), p->decode,
+                      rocm_flux_mib(p->decode_peak));
     }
 }
 
@@ -309,7 +310,8 @@ static void print_chart(const bench *b, nino_buf *out)
 {
     double longest = 0;
     for (int i = 0; i < b->n; i++)
-        longest = fmax(longest, b->list[i].failed[0] ? 0 : whole(&b->list[i]) + b->encode.median);
+        longest = fmax(longest,
+                       b->list[i].failed[0] ? 0 : rocm_flux_whole(&b->list[i]) + b->encode.median);
     nino_buf_adds(out, "Seconds a picture: t text, # denoise, = decode\n");
     for (int i = 0; i < b->n; i++) {
         const picture *p = &b->list[i];
@@ -323,7 +325,7 @@ static void print_chart(const bench *b, nino_buf *out)
         if (p->failed[0])
             nino_buf_adds(out, "not enough memory\n");
         else
-            nino_buf_addf(out, " %.3f\n", whole(p) + b->encode.median);
+            nino_buf_addf(out, " %.3f\n", rocm_flux_whole(p) + b->encode.median);
     }
 }
 
@@ -341,7 +343,7 @@ static const picture *cheapest(const bench *b, const picture *of)
 }
 
 // Only what the numbers say, with the numbers.
-static void print_advice(const bench *b, nino_buf *out)
+static void rocm_flux_print_advice(const bench *b, nino_buf *out)
 {
     const picture *fastest = NULL;
     double least = INFINITY;
@@ -351,7 +353,7 @@ static void print_advice(const bench *b, nino_buf *out)
             nino_buf_addf(out, "%dx%d, cfg %g does not fit this device\n", p->w, p->h, p->cfg);
             continue;
         }
-        const double sum = whole(p) + b->encode.median;
+        const double sum = rocm_flux_whole(p) + b->encode.median;
         const double per_pixel = p->per_step.median / (p->w * (double) p->h) * 0x1p20;
         const picture *q = cheapest(b, p);
         nino_buf_addf(out, "%dx%d, cfg %g: %.0f %% text, %.0f %% denoise, %.0f %% decode", p->w,
@@ -373,19 +375,19 @@ static void print_advice(const bench *b, nino_buf *out)
                       fastest->w, fastest->h, fastest->cfg, least);
 }
 
-static void print_memory(const bench *b, nino_buf *out)
+static void rocm_flux_print_memory(const bench *b, nino_buf *out)
 {
     nino_mem_stat m;
     nino_pool_stat(nino_stream_backend(b->r->stream)->pool, &m);
     nino_buf_addf(out, "Weights as stored: model %.1f MiB, text encoder %.1f MiB, VAE %.1f MiB\n",
-                  mib(b->model->net->weight_bytes), mib(b->clip->weight_bytes),
-                  mib(b->vae->weight_bytes));
+                  rocm_flux_mib(b->model->net->weight_bytes), rocm_flux_mib(b->clip->weight_bytes),
+                  rocm_flux_mib(b->vae->weight_bytes));
     nino_buf_addf(out, "Device pool: %.1f MiB in use before, %.1f MiB after, %.1f MiB held",
-                  mib(b->before), mib(m.in_use), mib(m.reserved));
+                  rocm_flux_mib(b->before), rocm_flux_mib(m.in_use), rocm_flux_mib(m.reserved));
     if (m.budget)
-        nino_buf_addf(out, ", budget %.1f MiB", mib(m.budget));
+        nino_buf_addf(out, ", budget %.1f MiB", rocm_flux_mib(m.budget));
     nino_buf_addf(out, "\nSystem memory available: %.2f GiB\nPeaks: text %.1f MiB\n",
-                  (double) nino_mem_available() / 0x1p30, mib(b->encode_peak));
+                  (double) nino_mem_available() / 0x1p30, rocm_flux_mib(b->encode_peak));
     for (int i = 0; i < b->n; i++) {
         const picture *p = &b->list[i];
         const uint64_t peak = p->denoise_peak > p->decode_peak ? p->denoise_peak : p->decode_peak;
@@ -393,16 +395,16 @@ static void print_memory(const bench *b, nino_buf *out)
         if (p->failed[0])
             nino_buf_adds(out, "not enough memory\n");
         else if (m.budget)
-            nino_buf_addf(out, "%.1f MiB, %.0f %% of the budget\n", mib(peak),
+            nino_buf_addf(out, "%.1f MiB, %.0f %% of the budget\n", rocm_flux_mib(peak),
                           100 * (double) peak / (double) m.budget);
         else
-            nino_buf_addf(out, "%.1f MiB\n", mib(peak));
+            nino_buf_addf(out, "%.1f MiB\n", rocm_flux_mib(peak));
     }
 }
 
 // ---- the node --------------------------------------------------------------------------------
 
-static nino_status prepare(bench *b, nino_error *err)
+static nino_status rocm_flux_prepare(bench *b, nino_error *err)
 {
     const flux_params *p = b->r->params;
     const int factor = b->model->net->format->factor, channels = b->model->net->format->channels;
@@ -435,22 +437,22 @@ static nino_status prepare(bench *b, nino_error *err)
                                err);
 }
 
-static nino_status flux_run(nino_run *r, nino_error *err)
+static nino_status rocm_flux_flux_run(nino_run *r, nino_error *err)
 {
     const flux_params *p = r->params;
     bench b = {
         .r = r, .model = r->in[0]->u.model, .vae = r->in[1]->u.vae, .clip = r->in[2]->u.clip
     };
     nino_buf text[TEXTS] = { { 0 } };
-    nino_status st = prepare(&b, err);
-    if (st == NINO_OK && !(st = encode(&b, err)))
+    nino_status st = rocm_flux_prepare(&b, err);
+    if (st == NINO_OK && !(st = rocm_flux_encode(&b, err)))
         st = make_all(&b, err);
     if (st == NINO_OK && !r->is_plan) {
         print_results(&b, &text[RESULTS]);
         if (p->generate_report) {
             print_chart(&b, &text[CHART]);
-            print_advice(&b, &text[ADVICE]);
-            print_memory(&b, &text[MEMORY]);
+            rocm_flux_print_advice(&b, &text[ADVICE]);
+            rocm_flux_print_memory(&b, &text[MEMORY]);
         }
     }
     nino_cond_unref(&b.prompt);
@@ -485,4 +487,4 @@ NINO_NODE(
     NINO_ORDERS({ NINO_WORDS("test_resolutions", "test_steps", "test_cfg_values", "test_hipblas",
                              "-", "generate_report"),
                   "1.0.9" }),
-    NINO_RUN(flux_run, .check = check, .is_volatile = true));
+    NINO_RUN(rocm_flux_flux_run, .check = rocm_flux_check, .is_volatile = true));

@@ -45,7 +45,7 @@ static void drop_all(nino_run *r, nino_buf *b)
     malloc_trim(0);
 }
 
-static nino_status tidy(nino_run *r, bool drops, nino_error *err)
+static nino_status rocm_memory_tidy(nino_run *r, bool drops, nino_error *err)
 {
     nino_buf text[1] = { { 0 } };
     nino_pool *pool = nino_stream_backend(r->stream)->pool;
@@ -62,8 +62,14 @@ static nino_status tidy(nino_run *r, bool drops, nino_error *err)
     return nino_probe_texts(r, text, err);
 }
 
-static nino_status defragment_run(nino_run *r, nino_error *err) { return tidy(r, false, err); }
-static nino_status reset_run(nino_run *r, nino_error *err) { return tidy(r, true, err); }
+static nino_status defragment_run(nino_run *r, nino_error *err)
+{
+    return rocm_memory_tidy(r, false, err);
+}
+static nino_status reset_run(nino_run *r, nino_error *err)
+{
+    return rocm_memory_tidy(r, true, err);
+}
 
 NINO_NODE(rocm_defragment, "ROCMMemoryDefragmenter", "ROCm Memory Defragmenter",
           "ROCm Ninodes/Memory",
@@ -139,7 +145,7 @@ static void print_status(const system_memory *m, const paging_params *p, nino_bu
                       (double) m->committed / GIB, (double) m->limit / GIB);
 }
 
-static void print_advice(const system_memory *m, const paging_params *p, nino_buf *b)
+static void rocm_memory_print_advice(const system_memory *m, const paging_params *p, nino_buf *b)
 {
     if (p->check_memory && m->available < 8 * GIB)
         nino_buf_adds(b, "close other programs, or use a quantised model or smaller pictures\n");
@@ -164,7 +170,7 @@ static nino_status paging_run(nino_run *r, nino_error *err)
     const system_memory m = read_system();
     print_system(&m, r, &text[0]);
     print_status(&m, p, &text[1]);
-    print_advice(&m, p, &text[2]);
+    rocm_memory_print_advice(&m, p, &text[2]);
     if (p->apply_fixes)
         trim_pool(nino_stream_backend(r->stream)->pool, &text[3]);
     nino_buf_adds(&text[3], "the system's settings are left as they are\n");

@@ -160,8 +160,8 @@ static void describe_device(nino_run *r, const nino_vae *vae, nino_buf *b)
 }
 
 // The largest tile whose planned peak fits what the budget leaves.
-static nino_status advise(nino_run *r, const nino_vae *vae, int wanted, const decode_probe *d,
-                          nino_buf *b, nino_error *err)
+static nino_status rocm_monitor_advise(nino_run *r, const nino_vae *vae, int wanted,
+                                       const decode_probe *d, nino_buf *b, nino_error *err)
 {
     const nino_backend *be = nino_stream_backend(r->stream);
     nino_mem_stat m;
@@ -195,7 +195,7 @@ static nino_status advise(nino_run *r, const nino_vae *vae, int wanted, const de
     return NINO_OK;
 }
 
-static nino_status vae_run(nino_run *r, nino_error *err)
+static nino_status rocm_monitor_vae_run(nino_run *r, nino_error *err)
 {
     const nino_vae *vae = r->in[0]->u.vae;
     const int wanted = (int) ((const vae_params *) r->params)->test_resolution;
@@ -228,7 +228,7 @@ static nino_status vae_run(nino_run *r, nino_error *err)
         nino_buf_addf(&text[1], ": %.1f ms, %.3f s per megapixel (n = 1)\n", d.ms[i],
                       d.ms[i] * 1e-3 / mpix);
     }
-    st = advise(r, vae, wanted, &d, &text[2], err);
+    st = rocm_monitor_advise(r, vae, wanted, &d, &text[2], err);
     if (st == NINO_OK)
         return nino_probe_texts(r, text, err);
 end:
@@ -246,7 +246,7 @@ NINO_NODE(rocm_vae_monitor, "ROCMVAEPerformanceMonitor", "ROCm VAE Performance M
                       NINO_P_INT(vae_params, test_resolution, 1024, 256, 4096, 64,
                                  .label = "Resolution", .unit = "px",
                                  .help = "Side of the picture that the settings are for")),
-          .is_output = true, NINO_RUN(vae_run, .is_volatile = true));
+          .is_output = true, NINO_RUN(rocm_monitor_vae_run, .is_volatile = true));
 
 // ---- ROCMMemoryOptimizer ---------------------------------------------------------------------
 
@@ -282,7 +282,7 @@ static void add_loaded(void *priv, const nino_value *v)
     l->n++;
 }
 
-static void print_memory(nino_buf *b, const char *when, const nino_mem_stat *m)
+static void rocm_monitor_print_memory(nino_buf *b, const char *when, const nino_mem_stat *m)
 {
     nino_buf_addf(b,
                   "%s: %.2f GiB in use (weights %.1f MiB, the rest %.1f MiB), %.2f GiB held from "
@@ -360,11 +360,11 @@ static nino_status memory_run(nino_run *r, nino_error *err)
     if (st)
         return st;
     nino_pool_stat(pool, &m);
-    print_memory(&text[0], "before", &m);
+    rocm_monitor_print_memory(&text[0], "before", &m);
     nino_services_of(r->ctx)->each_object(r->ctx, add_loaded, &loaded);
     free_memory(r, p, loaded.n, &text[1]);
     nino_pool_stat(pool, &m);
-    print_memory(&text[0], "after", &m);
+    rocm_monitor_print_memory(&text[0], "after", &m);
     print_hints(r, p, &text[2]);
     return nino_probe_texts(r, text, err);
 }

@@ -21,7 +21,7 @@ static nino_precision precision_of(int64_t mode, bool is_stock)
 }
 
 // What the executor set the stream to for this node, f32 in a second try; AUTO: the node says none.
-static nino_precision chosen(const nino_run *r)
+static nino_precision rocm_sample_chosen(const nino_run *r)
 {
     return r->def->ops->precision(r->params) == NINO_PREC_AUTO ? NINO_PREC_AUTO
                                                                : nino_stream_precision(r->stream);
@@ -56,7 +56,7 @@ static nino_precision ksampler_precision(const void *params)
     return precision_of(p->precision_mode, p->compatibility_mode);
 }
 
-static nino_status ksampler_run(nino_run *r, nino_error *err)
+static nino_status rocm_sample_ksampler_run(nino_run *r, nino_error *err)
 {
     const ksampler_params *p = r->params;
     const bool is_stock = p->compatibility_mode;
@@ -69,7 +69,7 @@ static nino_status ksampler_run(nino_run *r, nino_error *err)
                               .start_step = -1,
                               .end_step = -1 };
     const nino_sampling_how how = {
-        .precision = chosen(r),
+        .precision = rocm_sample_chosen(r),
         .no_previews = p->optimize_for_video && !is_stock && has_frames(r, 3),
     };
     return nino_node_run_ksampler(r, &k, &how, err);
@@ -87,7 +87,7 @@ NINO_NODE(rocm_ksampler, "ROCMOptimizedKSampler", "ROCm KSampler", "ROCm Ninodes
                         "1.0.9" },
                       { NINO_WORDS(STOCK_ORDER, "-", "precision_mode", "-", "-"), "1.0.0" },
                       { NINO_WORDS(STOCK_ORDER), "1.0.26" }),
-          NINO_RUN(ksampler_run, .precision = ksampler_precision));
+          NINO_RUN(rocm_sample_ksampler_run, .precision = ksampler_precision));
 
 // ---- ROCMOptimizedKSamplerAdvanced -----------------------------------------------------------
 
@@ -105,7 +105,7 @@ static nino_precision advanced_precision(const void *params)
     return precision_of(p->precision_mode, p->compatibility_mode);
 }
 
-static nino_status advanced_run(nino_run *r, nino_error *err)
+static nino_status rocm_sample_advanced_run(nino_run *r, nino_error *err)
 {
     const advanced_params *p = r->params;
     const bool is_stock = p->compatibility_mode;
@@ -120,7 +120,7 @@ static nino_status advanced_run(nino_run *r, nino_error *err)
                               .start_step = (int) p->start_at_step,
                               .end_step = (int) p->end_at_step };
     const nino_sampling_how how = {
-        .precision = chosen(r),
+        .precision = rocm_sample_chosen(r),
         .no_previews = p->optimize_for_video && !is_stock && has_frames(r, 3),
     };
     return nino_node_run_ksampler(r, &k, &how, err);
@@ -139,7 +139,7 @@ NINO_NODE(rocm_ksampler_advanced, "ROCMOptimizedKSamplerAdvanced", "ROCm KSample
                                    "compatibility_mode"),
                         "1.0" },
                       { NINO_WORDS(STOCK_ADVANCED_ORDER, "-", "precision_mode", "-"), "1.0" }),
-          NINO_RUN(advanced_run, .precision = advanced_precision));
+          NINO_RUN(rocm_sample_advanced_run, .precision = advanced_precision));
 
 // ---- ROCMSamplerCustomAdvanced ---------------------------------------------------------------
 
@@ -148,7 +148,7 @@ typedef struct custom_params {
     int64_t flash_attention;
 } custom_params;
 
-static nino_status custom_run(nino_run *r, nino_error *err)
+static nino_status rocm_sample_custom_run(nino_run *r, nino_error *err)
 {
     const custom_params *p = r->params;
     const nino_sampling_how how = { .no_previews = !p->compatibility_mode && has_frames(r, 4) };
@@ -171,4 +171,5 @@ NINO_NODE(
             .help = "No effect: attention is always one fused operation whose sums are in fp32, "
                     "there is no other one to choose")),
     // Up to then the optional widgets were others.
-    NINO_ORDERS({ NINO_WORDS("-", "-", "compatibility_mode"), "2.2.0" }), NINO_RUN(custom_run));
+    NINO_ORDERS({ NINO_WORDS("-", "-", "compatibility_mode"), "2.2.0" }),
+    NINO_RUN(rocm_sample_custom_run));

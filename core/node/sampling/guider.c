@@ -107,7 +107,7 @@ typedef struct noise_params {
     uint64_t noise_seed;
 } noise_params;
 
-static nino_status noise_run(nino_run *r, nino_error *err)
+static nino_status guider_noise_run(nino_run *r, nino_error *err)
 {
     const nino_noise n = { .seed = ((const noise_params *) r->params)->noise_seed };
     return nino_out_noise(r, 0, n, err);
@@ -123,7 +123,7 @@ NINO_NODE(random_noise, "RandomNoise", "RandomNoise", "sampling/custom_sampling/
           NINO_OUTPUTS(NINO_PORT(NOISE, NOISE)),
           NINO_PARAMS(noise_params, NINO_P_SEED(noise_params, noise_seed, .label = "Seed",
                                                 .help = "Start of the random numbers")),
-          NINO_RUN(noise_run));
+          NINO_RUN(guider_noise_run));
 NINO_NODE(disable_noise, "DisableNoise", "DisableNoise", "sampling/custom_sampling/noise",
           "No noise: the latent already has it", NINO_OUTPUTS(NINO_PORT(NOISE, NOISE)),
           NINO_RUN(no_noise_run));

@@ -32,7 +32,7 @@ typedef struct watcher {
     nino_preview *preview;
 } watcher;
 
-static void on_step(void *priv, const nino_sample_step *step)
+static void on_ksampler_step(void *priv, const nino_sample_step *step)
 {
     const watcher *w = priv;
     nino_run_step(w->r, (uint32_t) step->step, (uint32_t) step->total);
@@ -40,7 +40,7 @@ static void on_step(void *priv, const nino_sample_step *step)
 }
 
 // A sampling of its own for each turn of the node.
-static nino_resume_place keep_at(nino_run *r)
+static nino_resume_place ksampler_keep_at(nino_run *r)
 {
     nino_resume_place at = nino_services_of(r->ctx)->steps(r->ctx);
     const nino_hash all[2] = { r->key ? *r->key : (nino_hash){ 0 }, at.key };
@@ -62,7 +62,7 @@ nino_status nino_node_sample(nino_run *r, const nino_guider *g, nino_noise noise
     const nino_sampling_how h = how ? *how : (nino_sampling_how){ 0 };
     const bool has_denoised = r->def->outputs[1].key && r->def->outputs[1].type == NINO_PORT_LATENT;
     nino_array *out = NULL, *denoised = NULL;
-    const nino_resume_place keep = keep_at(r);
+    const nino_resume_place keep = ksampler_keep_at(r);
     int n_kept = 0;
     watcher w = { .r = r };
     if (!h.no_previews)
@@ -80,7 +80,7 @@ nino_status nino_node_sample(nino_run *r, const nino_guider *g, nino_noise noise
                                    .keep = &keep,
                                    .n_kept = &n_kept,
                                    .log = r->log,
-                                   .on_step = on_step,
+                                   .on_step = on_ksampler_step,
                                    .priv = &w };
     nino_status st = nino_sample_latent(r->stream, &p, &out, has_denoised ? &denoised : NULL, err);
     nino_preview_destroy(&w.preview);
@@ -173,7 +173,7 @@ typedef struct advanced_params {
     double cfg;
 } advanced_params;
 
-static nino_status advanced_run(nino_run *r, nino_error *err)
+static nino_status ksampler_advanced_run(nino_run *r, nino_error *err)
 {
     const advanced_params *p = r->params;
     const nino_ksampler k = { .seed = p->noise_seed,
@@ -193,7 +193,7 @@ NINO_NODE(ksampler_advanced, "KSamplerAdvanced", "KSampler (Advanced)", "samplin
           "KSampler for a part of the steps, with or without noise before and after",
           .inputs = ksampler_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
           NINO_PARAMS(advanced_params, KSAMPLER_ADVANCED_PARAMS(advanced_params)),
-          NINO_RUN(advanced_run));
+          NINO_RUN(ksampler_advanced_run));
 
 // ---- SamplerCustom, SamplerCustomAdvanced ----------------------------------------------------
 
@@ -203,7 +203,7 @@ typedef struct custom_params {
     double cfg;
 } custom_params;
 
-static nino_status custom_run(nino_run *r, nino_error *err)
+static nino_status ksampler_custom_run(nino_run *r, nino_error *err)
 {
     const custom_params *p = r->params;
     if (!nino_need_model(r, 0, err))
@@ -235,7 +235,7 @@ NINO_NODE(sampler_custom, "SamplerCustom", "SamplerCustom", "sampling/custom_sam
                                   .help = "Start of the random numbers"),
                       NINO_P_FLOAT(custom_params, cfg, 8.0, 0.0, 100.0, 0.1, .label = "CFG",
                                    .ui_max.f = 20.0, .help = KSAMPLER_CFG_HELP)),
-          NINO_RUN(custom_run));
+          NINO_RUN(ksampler_custom_run));
 
 static nino_status custom_advanced_run(nino_run *r, nino_error *err)
 {
@@ -257,8 +257,8 @@ NINO_NODE(sampler_custom_advanced, "SamplerCustomAdvanced", "SamplerCustomAdvanc
 // ---- AddNoise --------------------------------------------------------------------------------
 
 // The noise that a stretch of the schedule would remove, added to a model latent (channels first).
-static void add_noise(const nino_model *m, const nino_noise *noise, float sigma,
-                      const int64_t *batch_index, nino_array *first, float *drawn)
+static void ksampler_add_noise(const nino_model *m, const nino_noise *noise, float sigma,
+                               const int64_t *batch_index, nino_array *first, float *drawn)
 {
     const nino_shape *s = &first->shape;
     const int64_t item = nino_shape_count(s) / s->dim[0], cells = item / s->dim[1];
@@ -297,7 +297,7 @@ static nino_status add_noise_run(nino_run *r, nino_error *err)
     nino_array *first = nino_array_to_channels_first(in->samples), *out = NULL;
     float *drawn = first ? calloc(1, first->bytes) : NULL;
     if (drawn) {
-        add_noise(m, &r->in[1]->u.noise, sigma, in->batch_index, first, drawn);
+        ksampler_add_noise(m, &r->in[1]->u.noise, sigma, in->batch_index, first, drawn);
         out = nino_array_to_channels_last(first);
     }
     nino_array_unref(&first);

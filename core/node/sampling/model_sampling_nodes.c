@@ -6,8 +6,8 @@
 #include "core/node/util.h"
 
 // The output is the input with other sampling, which is taken; NULL: out of memory.
-static nino_status give(nino_run *r, nino_sampling *ms, const nino_latent_format *format,
-                        nino_error *err)
+static nino_status sampling_nodes_give(nino_run *r, nino_sampling *ms,
+                                       const nino_latent_format *format, nino_error *err)
 {
     nino_model *m = ms ? nino_model_copy(nino_in_model(r, 0)) : NULL;
     if (m) {
@@ -27,12 +27,12 @@ typedef struct flux_params {
     int64_t width, height;
 } flux_params;
 
-static nino_status flux_run(nino_run *r, nino_error *err)
+static nino_status sampling_nodes_flux_run(nino_run *r, nino_error *err)
 {
     const flux_params *p = r->params;
     const double mu =
         nino_sampling_flux_mu(p->max_shift, p->base_shift, (int) p->width, (int) p->height);
-    return give(r, nino_sampling_flux(mu), NULL, err);
+    return sampling_nodes_give(r, nino_sampling_flux(mu), NULL, err);
 }
 
 #define SHIFT_HELP "More spends more of the steps on high noise, which decides the composition"
@@ -48,7 +48,7 @@ NINO_NODE(sampling_flux, "ModelSamplingFlux", "ModelSamplingFlux", "advanced/mod
                                  .unit = "px", .help = "Of the picture that will be made"),
                       NINO_P_INT(flux_params, height, 1024, 16, 16384, 8, .label = "Height",
                                  .unit = "px", .help = "Of the picture that will be made")),
-          NINO_RUN(flux_run));
+          NINO_RUN(sampling_nodes_flux_run));
 
 // ---- ModelSamplingSD3, ModelSamplingAuraFlow -------------------------------------------------
 
@@ -56,14 +56,16 @@ typedef struct shift_params {
     double shift;
 } shift_params;
 
-static nino_status sd3_run(nino_run *r, nino_error *err)
+static nino_status sampling_nodes_sd3_run(nino_run *r, nino_error *err)
 {
-    return give(r, nino_sampling_flow(((const shift_params *) r->params)->shift, 1000), NULL, err);
+    return sampling_nodes_give(
+        r, nino_sampling_flow(((const shift_params *) r->params)->shift, 1000), NULL, err);
 }
 
 static nino_status aura_run(nino_run *r, nino_error *err)
 {
-    return give(r, nino_sampling_flow(((const shift_params *) r->params)->shift, 1), NULL, err);
+    return sampling_nodes_give(r, nino_sampling_flow(((const shift_params *) r->params)->shift, 1),
+                               NULL, err);
 }
 
 NINO_NODE(sampling_sd3, "ModelSamplingSD3", "ModelSamplingSD3", "advanced/model",
@@ -71,7 +73,7 @@ NINO_NODE(sampling_sd3, "ModelSamplingSD3", "ModelSamplingSD3", "advanced/model"
           NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
           NINO_PARAMS(shift_params, NINO_P_FLOAT(shift_params, shift, 3, 0, 100, 0.01,
                                                  .label = "Shift", .help = SHIFT_HELP)),
-          NINO_RUN(sd3_run));
+          NINO_RUN(sampling_nodes_sd3_run));
 
 NINO_NODE(sampling_aura, "ModelSamplingAuraFlow", "ModelSamplingAuraFlow", "advanced/model",
           "The shift of a rectified-flow model that is told time steps of 0 to 1",
@@ -99,7 +101,7 @@ static nino_status discrete_run(nino_run *r, nino_error *err)
     const nino_prediction kind = discrete_kinds[p->sampling];
     nino_sampling *ms = kind == NINO_PRED_LCM ? nino_sampling_distilled(kind, p->zsnr)
                                               : nino_sampling_discrete(kind, p->zsnr);
-    return give(r, ms, NULL, err);
+    return sampling_nodes_give(r, ms, NULL, err);
 }
 
 #define MEANS_HELP "What the model was trained to answer"
@@ -159,11 +161,11 @@ static nino_status edm_run(nino_run *r, nino_error *err)
         return nino_fail_kind(err, NINO_ERR_ARG, "value", "sampling",
                               "Playground's latents have %d channels, the model's %d",
                               format->channels, nino_in_model(r, 0)->format->channels);
-    return give(r,
-                nino_sampling_continuous(edm_kinds[p->sampling].schedule,
-                                         edm_kinds[p->sampling].prediction, p->sigma_min,
-                                         p->sigma_max, edm_kinds[p->sampling].sigma_data),
-                format, err);
+    return sampling_nodes_give(
+        r,
+        nino_sampling_continuous(edm_kinds[p->sampling].schedule, edm_kinds[p->sampling].prediction,
+                                 p->sigma_min, p->sigma_max, edm_kinds[p->sampling].sigma_data),
+        format, err);
 }
 
 #define MAX_HELP "The noise that sampling starts from"
@@ -185,10 +187,10 @@ static nino_status v_run(nino_run *r, nino_error *err)
     const continuous_params *p = r->params;
     const nino_status st = check_range(r->ctx, p, err);
     return st ? st
-              : give(r,
-                     nino_sampling_continuous(NINO_SCHEDULE_V, NINO_PRED_V, p->sigma_min,
-                                              p->sigma_max, 1),
-                     NULL, err);
+              : sampling_nodes_give(r,
+                                    nino_sampling_continuous(NINO_SCHEDULE_V, NINO_PRED_V,
+                                                             p->sigma_min, p->sigma_max, 1),
+                                    NULL, err);
 }
 
 NINO_NODE(sampling_v, "ModelSamplingContinuousV", "ModelSamplingContinuousV", "advanced/model",

@@ -144,7 +144,7 @@ static bool is_rgb_affordable(const nino_preview *p)
                              p->spent + p->rgb_last <= p->set->share * elapsed(p));
 }
 
-static nino_status save(nino_preview *p, const nino_array *pixels, nino_error *err)
+static nino_status sample_preview_save(nino_preview *p, const nino_array *pixels, nino_error *err)
 {
     const char *dir = nino_services_of(p->r->ctx)->temp_dir(p->r->ctx),
                *slash = strrchr(p->set->path, '/');
@@ -159,8 +159,8 @@ static nino_status save(nino_preview *p, const nino_array *pixels, nino_error *e
     return st;
 }
 
-static void publish(nino_preview *p, const nino_sample_step *step, const nino_array *pixels,
-                    double seconds)
+static void sample_preview_publish(nino_preview *p, const nino_sample_step *step,
+                                   const nino_array *pixels, double seconds)
 {
     nino_monitor *m = nino_services_of(p->r->ctx)->monitor(p->r->ctx);
     nino_event ev = { .kind = NINO_EV_PREVIEW, .name = nino_monitor_name(m, p->set->path) };
@@ -175,8 +175,8 @@ static void publish(nino_preview *p, const nino_sample_step *step, const nino_ar
 }
 
 // All frames of a video on one picture.
-static nino_status draw(nino_preview *p, const nino_sample_step *step, bool with_tiny,
-                        nino_array **pixels, nino_error *err)
+static nino_status sample_preview_draw(nino_preview *p, const nino_sample_step *step,
+                                       bool with_tiny, nino_array **pixels, nino_error *err)
 {
     nino_array *frames = NULL;
     nino_status st = with_tiny
@@ -191,7 +191,7 @@ static nino_status draw(nino_preview *p, const nino_sample_step *step, bool with
     return st;
 }
 
-static void make(nino_preview *p, const nino_sample_step *step, bool with_tiny)
+static void sample_preview_make(nino_preview *p, const nino_sample_step *step, bool with_tiny)
 {
     nino_stream *s = p->r->stream;
     nino_array *pixels = NULL;
@@ -199,9 +199,9 @@ static void make(nino_preview *p, const nino_sample_step *step, bool with_tiny)
     const uint64_t begin = nino_now_ns();
     const double before = once(nino_stream_backend(s));
     nino_scope_begin(s, NINO_EV_STAGE, "preview", 0, 0);
-    nino_status st = draw(p, step, with_tiny, &pixels, &err);
+    nino_status st = sample_preview_draw(p, step, with_tiny, &pixels, &err);
     if (!st)
-        st = save(p, pixels, &err);
+        st = sample_preview_save(p, pixels, &err);
     nino_scope_end(s);
     const double seconds = (double) (nino_now_ns() - begin) * 1e-9;
     p->spent += seconds;
@@ -209,7 +209,7 @@ static void make(nino_preview *p, const nino_sample_step *step, bool with_tiny)
     *(with_tiny ? &p->tiny_last : &p->rgb_last) =
         fmax(seconds - (once(nino_stream_backend(s)) - before), 1e-6);
     if (!st) {
-        publish(p, step, pixels, seconds);
+        sample_preview_publish(p, step, pixels, seconds);
     } else if (st != NINO_ERR_CANCELLED) { // the sampling goes on without
         warn(p, &err);
         p->is_off = true;
@@ -229,8 +229,8 @@ void nino_preview_step(nino_preview *p, const nino_sample_step *step)
     // Until a decode is worth its time there is the linear map, which takes next to none.
     const bool is_waiting = !p->tiny || p->tiny_last == 0;
     if (p->tiny && is_tiny_affordable(p))
-        make(p, step, true);
+        sample_preview_make(p, step, true);
     else if ((is_waiting || p->set->kind == NINO_PREVIEW_AUTO) && p->format->rgb &&
              is_rgb_affordable(p))
-        make(p, step, false);
+        sample_preview_make(p, step, false);
 }

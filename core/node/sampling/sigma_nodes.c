@@ -24,7 +24,7 @@ static const nino_port two_out[] = { NINO_PORT(high_sigmas, SIGMAS),
         P_SIGMA(S, sigma_min, 0.0291675, "Last sigma", "Noise level of the last step before 0")
 
 // Gives the list that was made, or passes the failure on.
-static nino_status give(nino_run *r, nino_status st, nino_sigmas s, nino_error *err)
+static nino_status sigma_nodes_give(nino_run *r, nino_status st, nino_sigmas s, nino_error *err)
 {
     return st ? st : nino_out_sigmas(r, 0, s, err);
 }
@@ -43,10 +43,10 @@ static nino_status basic_scheduler_run(nino_run *r, nino_error *err)
     nino_sigmas s = { 0 };
     if (!m)
         return NINO_ERR_UNSUPPORTED;
-    return give(r,
-                nino_schedule_basic(m->sampling, (nino_scheduler) p->scheduler, (int) p->steps,
-                                    p->denoise, &s, err),
-                s, err);
+    return sigma_nodes_give(r,
+                            nino_schedule_basic(m->sampling, (nino_scheduler) p->scheduler,
+                                                (int) p->steps, p->denoise, &s, err),
+                            s, err);
 }
 
 static nino_status turbo_scheduler_run(nino_run *r, nino_error *err)
@@ -56,8 +56,8 @@ static nino_status turbo_scheduler_run(nino_run *r, nino_error *err)
     nino_sigmas s = { 0 };
     if (!m)
         return NINO_ERR_UNSUPPORTED;
-    return give(r, nino_schedule_sd_turbo(m->sampling, (int) p->steps, p->denoise, &s, err), s,
-                err);
+    return sigma_nodes_give(
+        r, nino_schedule_sd_turbo(m->sampling, (int) p->steps, p->denoise, &s, err), s, err);
 }
 
 static nino_status beta_scheduler_run(nino_run *r, nino_error *err)
@@ -67,8 +67,8 @@ static nino_status beta_scheduler_run(nino_run *r, nino_error *err)
     nino_sigmas s = { 0 };
     if (!m)
         return NINO_ERR_UNSUPPORTED;
-    return give(r, nino_schedule_beta(m->sampling, (int) p->steps, p->alpha, p->beta, &s, err), s,
-                err);
+    return sigma_nodes_give(
+        r, nino_schedule_beta(m->sampling, (int) p->steps, p->alpha, p->beta, &s, err), s, err);
 }
 
 NINO_NODE(basic_scheduler, "BasicScheduler", "BasicScheduler", SCHEDULERS,
@@ -110,24 +110,24 @@ static nino_status karras_scheduler_run(nino_run *r, nino_error *err)
 {
     const free_params *p = r->params;
     nino_sigmas s = { 0 };
-    return give(r,
-                nino_schedule_karras((int) p->steps, p->sigma_max, p->sigma_min, p->rho, &s, err),
-                s, err);
+    return sigma_nodes_give(
+        r, nino_schedule_karras((int) p->steps, p->sigma_max, p->sigma_min, p->rho, &s, err), s,
+        err);
 }
 
 static nino_status exponential_scheduler_run(nino_run *r, nino_error *err)
 {
     const free_params *p = r->params;
     nino_sigmas s = { 0 };
-    return give(r, nino_schedule_exponential((int) p->steps, p->sigma_max, p->sigma_min, &s, err),
-                s, err);
+    return sigma_nodes_give(
+        r, nino_schedule_exponential((int) p->steps, p->sigma_max, p->sigma_min, &s, err), s, err);
 }
 
 static nino_status poly_scheduler_run(nino_run *r, nino_error *err)
 {
     const free_params *p = r->params;
     nino_sigmas s = { 0 };
-    return give(
+    return sigma_nodes_give(
         r,
         nino_schedule_polyexponential((int) p->steps, p->sigma_max, p->sigma_min, p->rho, &s, err),
         s, err);
@@ -137,7 +137,7 @@ static nino_status laplace_scheduler_run(nino_run *r, nino_error *err)
 {
     const free_params *p = r->params;
     nino_sigmas s = { 0 };
-    return give(
+    return sigma_nodes_give(
         r,
         nino_schedule_laplace((int) p->steps, p->sigma_max, p->sigma_min, p->mu, p->beta, &s, err),
         s, err);
@@ -147,8 +147,8 @@ static nino_status vp_scheduler_run(nino_run *r, nino_error *err)
 {
     const free_params *p = r->params;
     nino_sigmas s = { 0 };
-    return give(r, nino_schedule_vp((int) p->steps, p->beta_d, p->beta_min, p->eps_s, &s, err), s,
-                err);
+    return sigma_nodes_give(
+        r, nino_schedule_vp((int) p->steps, p->beta_d, p->beta_min, p->eps_s, &s, err), s, err);
 }
 
 NINO_NODE(karras_scheduler, "KarrasScheduler", "KarrasScheduler", SCHEDULERS,
@@ -201,8 +201,9 @@ static nino_status ays_scheduler_run(nino_run *r, nino_error *err)
                                                 NINO_LEVELS_AYS_SVD };
     const table_params *p = r->params;
     nino_sigmas s = { 0 };
-    return give(r, nino_schedule_levels(tables[p->model_type], (int) p->steps, p->denoise, &s, err),
-                s, err);
+    return sigma_nodes_give(
+        r, nino_schedule_levels(tables[p->model_type], (int) p->steps, p->denoise, &s, err), s,
+        err);
 }
 
 static nino_status optimal_scheduler_run(nino_run *r, nino_error *err)
@@ -211,15 +212,17 @@ static nino_status optimal_scheduler_run(nino_run *r, nino_error *err)
                                                 NINO_LEVELS_OPTIMAL_CHROMA };
     const table_params *p = r->params;
     nino_sigmas s = { 0 };
-    return give(r, nino_schedule_levels(tables[p->model_type], (int) p->steps, p->denoise, &s, err),
-                s, err);
+    return sigma_nodes_give(
+        r, nino_schedule_levels(tables[p->model_type], (int) p->steps, p->denoise, &s, err), s,
+        err);
 }
 
 static nino_status gits_scheduler_run(nino_run *r, nino_error *err)
 {
     const table_params *p = r->params;
     nino_sigmas s = { 0 };
-    return give(r, nino_schedule_gits(p->coeff, (int) p->steps, p->denoise, &s, err), s, err);
+    return sigma_nodes_give(r, nino_schedule_gits(p->coeff, (int) p->steps, p->denoise, &s, err), s,
+                            err);
 }
 
 NINO_NODE(
@@ -292,24 +295,26 @@ static nino_status split_sigmas_denoise_run(nino_run *r, nino_error *err)
 static nino_status flip_sigmas_run(nino_run *r, nino_error *err)
 {
     nino_sigmas s = { 0 };
-    return give(r, nino_sigmas_flip(nino_in_sigmas(r, 0), &s, err), s, err);
+    return sigma_nodes_give(r, nino_sigmas_flip(nino_in_sigmas(r, 0), &s, err), s, err);
 }
 
 static nino_status set_first_sigma_run(nino_run *r, nino_error *err)
 {
     const change_params *p = r->params;
     nino_sigmas s = { 0 };
-    return give(r, nino_sigmas_set_first(nino_in_sigmas(r, 0), p->sigma, &s, err), s, err);
+    return sigma_nodes_give(r, nino_sigmas_set_first(nino_in_sigmas(r, 0), p->sigma, &s, err), s,
+                            err);
 }
 
 static nino_status extend_sigmas_run(nino_run *r, nino_error *err)
 {
     const change_params *p = r->params;
     nino_sigmas s = { 0 };
-    return give(r,
-                nino_sigmas_extend(nino_in_sigmas(r, 0), (int) p->steps, p->start_at_sigma,
-                                   p->end_at_sigma, (nino_spacing) p->spacing, &s, err),
-                s, err);
+    return sigma_nodes_give(r,
+                            nino_sigmas_extend(nino_in_sigmas(r, 0), (int) p->steps,
+                                               p->start_at_sigma, p->end_at_sigma,
+                                               (nino_spacing) p->spacing, &s, err),
+                            s, err);
 }
 
 NINO_NODE(split_sigmas, "SplitSigmas", "SplitSigmas", SIGMAS, "Cuts a list in two at a step",

@@ -286,7 +286,7 @@ bool nino_node_is_known_unsupported(const char *class_type)
 #define MAX_NAME 96
 
 // Edit distance with swapped neighbours (optimal string alignment), upper and lower case alike.
-static size_t distance(const char *a, size_t na, const char *b, size_t nb)
+static size_t node_table_distance(const char *a, size_t na, const char *b, size_t nb)
 {
     size_t row[3][MAX_NAME + 1];
     for (size_t j = 0; j <= nb; j++)
@@ -323,7 +323,7 @@ static void consider(nearest *n, const char *name)
     const size_t gap = len > n->len ? len - n->len : n->len - len;
     if (len > MAX_NAME || gap >= n->distance)
         return;
-    const size_t d = distance(n->text, n->len, name, len);
+    const size_t d = node_table_distance(n->text, n->len, name, len);
     if (d < n->distance) {
         n->distance = d;
         n->best = name;

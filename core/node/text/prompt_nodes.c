@@ -19,8 +19,8 @@ static nino_clip *clip_of(nino_run *r, nino_error *err)
 }
 
 // *entry: the only one of a new conditioning, which is output 0.
-static nino_status encode(nino_run *r, const nino_clip_text *text, nino_cond_entry **entry,
-                          nino_error *err)
+static nino_status prompt_nodes_encode(nino_run *r, const nino_clip_text *text,
+                                       nino_cond_entry **entry, nino_error *err)
 {
     nino_cond *cond = NULL;
     const nino_clip *c = clip_of(r, err);
@@ -42,17 +42,17 @@ typedef struct text_params {
     const char *text;
 } text_params;
 
-static nino_status text_run(nino_run *r, nino_error *err)
+static nino_status prompt_nodes_text_run(nino_run *r, nino_error *err)
 {
     const text_params *p = r->params;
-    return encode(r, &(nino_clip_text){ .all = p->text }, NULL, err);
+    return prompt_nodes_encode(r, &(nino_clip_text){ .all = p->text }, NULL, err);
 }
 
 NINO_NODE(clip_text_encode, "CLIPTextEncode", "CLIP Text Encode (Prompt)", "conditioning",
           "Turns a prompt into what a diffusion model is guided by",
           NINO_INPUTS(NINO_PORT(clip, CLIP)), NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
           NINO_PARAMS(text_params, P_TEXT(text_params, text, "Prompt", "What the picture shows")),
-          NINO_RUN(text_run));
+          NINO_RUN(prompt_nodes_text_run));
 
 // ---- CLIPTextEncodeFlux ----------------------------------------------------------------------
 
@@ -61,13 +61,13 @@ typedef struct flux_params {
     double guidance;
 } flux_params;
 
-static nino_status flux_run(nino_run *r, nino_error *err)
+static nino_status prompt_nodes_flux_run(nino_run *r, nino_error *err)
 {
     const flux_params *p = r->params;
     nino_cond_entry *e = NULL;
     const nino_clip_text text = { .by_encoder = {
                                       [NINO_ENC_CLIP_L] = p->clip_l, [NINO_ENC_T5] = p->t5xxl } };
-    const nino_status st = encode(r, &text, &e, err);
+    const nino_status st = prompt_nodes_encode(r, &text, &e, err);
     if (!st) {
         e->has_guidance = true;
         e->guidance = p->guidance;
@@ -84,7 +84,7 @@ NINO_NODE(
                 P_TEXT(flux_params, t5xxl, "Prompt of T5", "The picture in sentences"),
                 NINO_P_FLOAT(flux_params, guidance, 3.5, 0.0, 100.0, 0.1, .label = "Guidance",
                              .ui_max.f = 10.0, .help = "How closely Flux dev follows the prompt")),
-    NINO_RUN(flux_run));
+    NINO_RUN(prompt_nodes_flux_run));
 
 // ---- CLIPTextEncodeSDXL, CLIPTextEncodeSDXLRefiner -------------------------------------------
 
@@ -106,7 +106,7 @@ static nino_status sdxl_run(nino_run *r, nino_error *err)
         .all = p->text_g,
         .by_encoder = { [NINO_ENC_CLIP_L] = p->text_l, [NINO_ENC_CLIP_G] = p->text_g },
     };
-    const nino_status st = encode(r, &text, &e, err);
+    const nino_status st = prompt_nodes_encode(r, &text, &e, err);
     if (!st) {
         e->has_size = true;
         e->width = (int) p->width;
@@ -145,7 +145,7 @@ static nino_status refiner_run(nino_run *r, nino_error *err)
 {
     const refiner_params *p = r->params;
     nino_cond_entry *e = NULL;
-    const nino_status st = encode(r, &(nino_clip_text){ .all = p->text }, &e, err);
+    const nino_status st = prompt_nodes_encode(r, &(nino_clip_text){ .all = p->text }, &e, err);
     if (!st) {
         e->has_size = true;
         e->width = e->target_w = (int) p->width;
@@ -175,7 +175,7 @@ typedef struct sd3_params {
     int64_t empty_padding;
 } sd3_params;
 
-static nino_status sd3_run(nino_run *r, nino_error *err)
+static nino_status prompt_nodes_sd3_run(nino_run *r, nino_error *err)
 {
     const sd3_params *p = r->params;
     const nino_clip_text text = {
@@ -185,7 +185,7 @@ static nino_status sd3_run(nino_run *r, nino_error *err)
                         [NINO_ENC_T5] = p->t5xxl },
         .no_empty_padding = p->empty_padding == 0,
     };
-    return encode(r, &text, NULL, err);
+    return prompt_nodes_encode(r, &text, NULL, err);
 }
 
 NINO_NODE(
@@ -200,7 +200,7 @@ NINO_NODE(
                     .label = "Empty prompts",
                     .help = "none: encoders without a text take no part; empty_prompt: they encode "
                             "nothing, padded to full length")),
-    NINO_RUN(sd3_run));
+    NINO_RUN(prompt_nodes_sd3_run));
 
 // ---- CLIPSetLastLayer ------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@
     NINO_P_STRING(S, fld, "", .label = name, .help = what, .multiline = true)
 
 // Takes the buffer as output 0.
-static nino_status give(nino_run *r, nino_buf *b, nino_error *err)
+static nino_status string_nodes_give(nino_run *r, nino_buf *b, nino_error *err)
 {
     if (!b->data)
         nino_buf_adds(b, "");
@@ -28,14 +28,14 @@ typedef struct concat_params {
     const char *string_a, *string_b, *delimiter;
 } concat_params;
 
-static nino_status concat_run(nino_run *r, nino_error *err)
+static nino_status string_nodes_concat_run(nino_run *r, nino_error *err)
 {
     const concat_params *p = r->params;
     nino_buf b = { 0 };
     nino_buf_adds(&b, p->string_a);
     nino_buf_adds(&b, p->delimiter);
     nino_buf_adds(&b, p->string_b);
-    return give(r, &b, err);
+    return string_nodes_give(r, &b, err);
 }
 
 NINO_NODE(string_concat, "StringConcatenate", "Concatenate", "utils/string",
@@ -44,11 +44,11 @@ NINO_NODE(string_concat, "StringConcatenate", "Concatenate", "utils/string",
                       TEXT(concat_params, string_b, "Second", "Comes last"),
                       NINO_P_STRING(concat_params, delimiter, "", .label = "Between",
                                     .help = "Goes between the two")),
-          NINO_RUN(concat_run));
+          NINO_RUN(string_nodes_concat_run));
 
 // ---- StringSubstring, StringLength -----------------------------------------------------------
 
-static int64_t count(const char *s)
+static int64_t string_nodes_count(const char *s)
 {
     const size_t len = strlen(s);
     int64_t n = 0;
@@ -59,7 +59,7 @@ static int64_t count(const char *s)
 }
 
 // Bytes before code point n.
-static size_t offset_of(const char *s, int64_t n)
+static size_t string_nodes_offset_of(const char *s, int64_t n)
 {
     const size_t len = strlen(s);
     size_t i = 0;
@@ -78,11 +78,12 @@ static nino_status sub_run(nino_run *r, nino_error *err)
 {
     const sub_params *p = r->params;
     int64_t from, len;
-    nino_slice_range(p->start, p->end, count(p->string), &from, &len);
-    const size_t a = offset_of(p->string, from), b = offset_of(p->string, from + len);
+    nino_slice_range(p->start, p->end, string_nodes_count(p->string), &from, &len);
+    const size_t a = string_nodes_offset_of(p->string, from),
+                 b = string_nodes_offset_of(p->string, from + len);
     nino_buf out = { 0 };
     nino_buf_add(&out, p->string + a, b - a);
-    return give(r, &out, err);
+    return string_nodes_give(r, &out, err);
 }
 
 NINO_NODE(string_sub, "StringSubstring", "Substring", "utils/string", "A part of a text",
@@ -100,7 +101,7 @@ typedef struct one_params {
 
 static nino_status length_run(nino_run *r, nino_error *err)
 {
-    return nino_out_int(r, 0, count(((const one_params *) r->params)->string), err);
+    return nino_out_int(r, 0, string_nodes_count(((const one_params *) r->params)->string), err);
 }
 
 NINO_NODE(string_length, "StringLength", "Length", "utils/string", "How many characters a text has",
@@ -123,7 +124,7 @@ static nino_status case_run(nino_run *r, nino_error *err)
     const mode_params *p = r->params;
     nino_buf b = { 0 };
     fn[p->mode](&b, p->string, strlen(p->string));
-    return give(r, &b, err);
+    return string_nodes_give(r, &b, err);
 }
 
 NINO_NODE(string_case, "CaseConverter", "Case Converter", "utils/string",
@@ -136,7 +137,7 @@ NINO_NODE(string_case, "CaseConverter", "Case Converter", "utils/string",
 
 enum { BOTH, LEFT, RIGHT };
 
-static nino_status trim_run(nino_run *r, nino_error *err)
+static nino_status string_nodes_trim_run(nino_run *r, nino_error *err)
 {
     const mode_params *p = r->params;
     const size_t len = strlen(p->string);
@@ -157,7 +158,7 @@ static nino_status trim_run(nino_run *r, nino_error *err)
     nino_buf b = { 0 };
     if (to > from)
         nino_buf_add(&b, p->string + from, to - from);
-    return give(r, &b, err);
+    return string_nodes_give(r, &b, err);
 }
 
 NINO_NODE(string_trim, "StringTrim", "Trim", "utils/string", "A text without white space around it",
@@ -165,7 +166,7 @@ NINO_NODE(string_trim, "StringTrim", "Trim", "utils/string", "A text without whi
           NINO_PARAMS(mode_params, TEXT(mode_params, string, "Text", "What is trimmed"),
                       NINO_P_ENUM(mode_params, mode, NINO_WORDS("Both", "Left", "Right"), 0,
                                   .label = "Side", .help = "Where white space is taken away")),
-          NINO_RUN(trim_run));
+          NINO_RUN(string_nodes_trim_run));
 
 // ---- StringReplace ---------------------------------------------------------------------------
 
@@ -202,7 +203,7 @@ static nino_status replace_run(nino_run *r, nino_error *err)
     } else {
         spread(&b, p->string, p->replace);
     }
-    return give(r, &b, err);
+    return string_nodes_give(r, &b, err);
 }
 
 NINO_NODE(string_replace, "StringReplace", "Replace", "utils/string",
@@ -237,8 +238,8 @@ static bool compares(const nino_buf *a, const nino_buf *b, int64_t how)
     }
 }
 
-static nino_status compare(nino_run *r, const char *sa, const char *sb, int64_t how,
-                           bool case_sensitive, nino_error *err)
+static nino_status string_nodes_compare(nino_run *r, const char *sa, const char *sb, int64_t how,
+                                        bool case_sensitive, nino_error *err)
 {
     nino_buf a = { 0 }, b = { 0 };
     comparable(sa, case_sensitive, &a);
@@ -259,7 +260,7 @@ typedef struct contains_params {
 static nino_status contains_run(nino_run *r, nino_error *err)
 {
     const contains_params *p = r->params;
-    return compare(r, p->string, p->substring, CONTAINS, p->case_sensitive, err);
+    return string_nodes_compare(r, p->string, p->substring, CONTAINS, p->case_sensitive, err);
 }
 
 #define CASE_SENSITIVE(S)                                                                          \
@@ -282,7 +283,7 @@ typedef struct compare_params {
 static nino_status compare_run(nino_run *r, nino_error *err)
 {
     const compare_params *p = r->params;
-    return compare(r, p->string_a, p->string_b, p->mode, p->case_sensitive, err);
+    return string_nodes_compare(r, p->string_a, p->string_b, p->mode, p->case_sensitive, err);
 }
 
 NINO_NODE(string_compare, "StringCompare", "Compare", "utils/string",

@@ -66,7 +66,7 @@ typedef struct text_params {
     const char *value;
 } text_params;
 
-static nino_status text_run(nino_run *r, nino_error *err)
+static nino_status value_nodes_text_run(nino_run *r, nino_error *err)
 {
     return nino_node_out_text(r, 0, strdup(((const text_params *) r->params)->value), err);
 }
@@ -75,12 +75,12 @@ NINO_NODE(line, "PrimitiveString", "String", "utils/primitive", "A text of one l
           NINO_OUTPUTS(NINO_PORT(STRING, STRING)),
           NINO_PARAMS(text_params,
                       NINO_P_STRING(text_params, value, "", .label = "Value", .help = "The text")),
-          NINO_RUN(text_run));
+          NINO_RUN(value_nodes_text_run));
 NINO_NODE(text, "PrimitiveStringMultiline", "String (Multiline)", "utils/primitive",
           "A text of several lines", NINO_OUTPUTS(NINO_PORT(STRING, STRING)),
           NINO_PARAMS(text_params, NINO_P_STRING(text_params, value, "", .label = "Value",
                                                  .help = "The text", .multiline = true)),
-          NINO_RUN(text_run));
+          NINO_RUN(value_nodes_text_run));
 
 // ---- PreviewAny ------------------------------------------------------------------------------
 
@@ -120,7 +120,7 @@ static void describe_sigmas(nino_buf *b, const nino_sigmas *s)
         nino_buf_addf(b, "%s%g", i ? ", " : "", (double) s->v[i]);
 }
 
-static void describe(nino_buf *b, const nino_value *v)
+static void value_nodes_describe(nino_buf *b, const nino_value *v)
 {
     char num[48];
     switch (v->type) {
@@ -154,12 +154,12 @@ static void describe(nino_buf *b, const nino_value *v)
         nino_buf_adds(b, nino_port_type_name(v->type));
 }
 
-static nino_status preview_run(nino_run *r, nino_error *err)
+static nino_status value_nodes_preview_run(nino_run *r, nino_error *err)
 {
     nino_buf b = { 0 };
     if (r->is_plan)
         return NINO_OK;
-    describe(&b, r->in[0]);
+    value_nodes_describe(&b, r->in[0]);
     const bool failed = b.failed;
     if (!failed)
         nino_run_text(r, "source", b.data ? b.data : "");
@@ -170,4 +170,4 @@ static nino_status preview_run(nino_run *r, nino_error *err)
 NINO_NODE(preview_any, "PreviewAny", "Preview Any", "utils",
           "Shows a value as text; of images and latents their size and range",
           NINO_INPUTS(NINO_PORT(source, ANY)), NINO_NO_OUTPUTS, .is_output = true,
-          NINO_RUN(preview_run));
+          NINO_RUN(value_nodes_preview_run));

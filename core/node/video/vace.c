@@ -15,7 +15,7 @@ typedef struct vace_params {
 } vace_params;
 
 // 1 where a pixel is to be made: the masks at the clip's size, the last frames without one too.
-static nino_status make_mask(nino_run *r, nino_array **out, nino_error *err)
+static nino_status vace_make_mask(nino_run *r, nino_array **out, nino_error *err)
 {
     const vace_params *p = r->params;
     const nino_array *in = nino_in_mask(r, 4);
@@ -111,7 +111,7 @@ static nino_status make_control(nino_run *r, nino_array **out, nino_error *err)
     nino_array *latent = NULL, *cells = NULL;
     nino_status st = video ? nino_video_fit(r, video, false, &start, err) : NINO_OK;
     if (!st)
-        st = make_mask(r, &mask, err);
+        st = vace_make_mask(r, &mask, err);
     if (!st && !(clip = nino_video_make(r, start, NULL, err)))
         st = NINO_ERR_NOMEM;
     if (!st)
@@ -137,7 +137,7 @@ static nino_status make_control(nino_run *r, nino_array **out, nino_error *err)
 }
 
 // Inputs 0 and 1 with one more video to follow.
-static nino_status give_both(nino_run *r, nino_array *control, nino_error *err)
+static nino_status vace_give_both(nino_run *r, nino_array *control, nino_error *err)
 {
     const vace_params *p = r->params;
     nino_status st = NINO_OK;
@@ -162,13 +162,13 @@ static nino_status give_both(nino_run *r, nino_array *control, nino_error *err)
     return st;
 }
 
-static nino_status run(nino_run *r, nino_error *err)
+static nino_status vace_run(nino_run *r, nino_error *err)
 {
     const vace_params *p = r->params;
     nino_array *control = NULL, *empty = NULL;
     nino_status st = make_control(r, &control, err);
     if (!st)
-        st = give_both(r, control, err);
+        st = vace_give_both(r, control, err);
     if (!st) {
         const int64_t *d = control->shape.dim;
         empty = nino_node_array(NINO_F32, NINO_SHAPE(p->batch_size, d[1], d[2], d[3], CHANNELS),
@@ -211,4 +211,4 @@ NINO_NODE(wan_vace, "WanVaceToVideo", "WanVaceToVideo", "conditioning/video_mode
                          .help = "How many videos are made at once", .ui_min.i = 1, .ui_max.i = 4),
               NINO_P_FLOAT(vace_params, strength, 1.0, 0.0, 1000.0, 0.01, .label = "Strength",
                            .help = "How much the video is followed", .ui_max.f = 2.0)),
-          NINO_RUN(run));
+          NINO_RUN(vace_run));

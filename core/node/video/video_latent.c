@@ -31,7 +31,7 @@ static nino_array *empty_clip(const nino_run *r, int64_t channels, int64_t facto
 
 // ---- EmptyHunyuanLatentVideo -----------------------------------------------------------------
 
-static nino_status empty_run(nino_run *r, nino_error *err)
+static nino_status video_latent_empty_run(nino_run *r, nino_error *err)
 {
     return nino_out_latent(r, 0, (nino_latent){ .samples = empty_clip(r, 16, 8, err) }, err);
 }
@@ -39,7 +39,7 @@ static nino_status empty_run(nino_run *r, nino_error *err)
 NINO_NODE(empty_hunyuan_video, "EmptyHunyuanLatentVideo", "EmptyHunyuanLatentVideo", "latent/video",
           "A video latent of zeros for Wan 2.1, Wan 2.2 14B and HunyuanVideo",
           NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
-          NINO_PARAMS(clip_params, SIZES(848, 480, 25, 16, 16)), NINO_RUN(empty_run));
+          NINO_PARAMS(clip_params, SIZES(848, 480, 25, 16, 16)), NINO_RUN(video_latent_empty_run));
 
 // ---- given frames ----------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ nino_status nino_video_fit(nino_run *r, const nino_array *image, bool is_end, ni
 }
 
 // Frames become those of the clip from `at` on.
-static void put_frames(nino_array *clip, int64_t at, const nino_array *frames)
+static void video_latent_put_frames(nino_array *clip, int64_t at, const nino_array *frames)
 {
     const int64_t c = frames->shape.dim[3], cells = nino_shape_count(&frames->shape) / c;
     const int64_t pixels = clip->shape.dim[1] * clip->shape.dim[2];
@@ -95,15 +95,15 @@ nino_array *nino_video_make(const nino_run *r, const nino_array *start, const ni
     for (int64_t i = 0; i < nino_shape_count(&shape); i++)
         nino_array_f32(clip)[i] = 0.5f;
     if (start)
-        put_frames(clip, 0, start);
+        video_latent_put_frames(clip, 0, start);
     if (end)
-        put_frames(clip, p->length - end->shape.dim[0], end);
+        video_latent_put_frames(clip, p->length - end->shape.dim[0], end);
     return clip;
 }
 
 // Inputs 0 and 1 with what the model sees beside the noise; each may be NULL: stays as it is.
-static nino_status give_both(nino_run *r, nino_array *latent, nino_array *mask, nino_array *vision,
-                             nino_error *err)
+static nino_status video_latent_give_both(nino_run *r, nino_array *latent, nino_array *mask,
+                                          nino_array *vision, nino_error *err)
 {
     nino_status st = NINO_OK;
     for (int i = 0; i < 2 && st == NINO_OK; i++) {
@@ -151,7 +151,7 @@ static nino_status image_run(nino_run *r, nino_error *err)
             st = NINO_ERR_NOMEM;
     }
     if (!st)
-        st = give_both(r, latent, mask, seen ? seen->penultimate : NULL, err);
+        st = video_latent_give_both(r, latent, mask, seen ? seen->penultimate : NULL, err);
     if (!st)
         st = nino_out_latent(r, 2, (nino_latent){ .samples = empty_clip(r, 16, 8, err) }, err);
     nino_array_unref(&start);
@@ -190,7 +190,7 @@ static nino_status join_seen(const nino_run *r, nino_array **out, nino_error *er
     return !(a || b) || *out ? NINO_OK : err && err->code ? err->code : NINO_ERR_NOMEM;
 }
 
-static nino_status both_run(nino_run *r, nino_error *err)
+static nino_status video_latent_both_run(nino_run *r, nino_error *err)
 {
     const nino_array *first = nino_in_image(r, 5), *last = nino_in_image(r, 6);
     nino_array *start = NULL, *end = NULL, *clip = NULL, *latent = NULL, *mask = NULL, *seen = NULL;
@@ -208,7 +208,7 @@ static nino_status both_run(nino_run *r, nino_error *err)
     if (!st)
         st = join_seen(r, &seen, err);
     if (!st)
-        st = give_both(r, latent, mask, seen, err);
+        st = video_latent_give_both(r, latent, mask, seen, err);
     if (!st)
         st = nino_out_latent(r, 2, (nino_latent){ .samples = empty_clip(r, 16, 8, err) }, err);
     nino_array *all[] = { start, end, clip, latent, mask, seen };
@@ -227,7 +227,7 @@ NINO_NODE(wan_first_last, "WanFirstLastFrameToVideo", "WanFirstLastFrameToVideo"
                       NINO_PORT(start_image, IMAGE, .optional = true, .help = "First frames"),
                       NINO_PORT(end_image, IMAGE, .optional = true, .help = "Last frames")),
           .outputs = pair_out, .params = wan_table, .params_size = sizeof(clip_params),
-          NINO_RUN(both_run));
+          NINO_RUN(video_latent_both_run));
 
 // ---- Wan22ImageToVideoLatent -----------------------------------------------------------------
 
@@ -289,7 +289,7 @@ typedef struct trim_params {
     int64_t trim_amount;
 } trim_params;
 
-static nino_status trim_run(nino_run *r, nino_error *err)
+static nino_status video_latent_trim_run(nino_run *r, nino_error *err)
 {
     const nino_latent *in = nino_in_latent(r, 0);
     const int64_t cut = ((const trim_params *) r->params)->trim_amount;
@@ -315,4 +315,4 @@ NINO_NODE(trim_video, "TrimVideoLatent", "TrimVideoLatent", "latent/video",
           NINO_PARAMS(trim_params,
                       NINO_P_INT(trim_params, trim_amount, 0, 0, 99999, 1, .label = "Latent frames",
                                  .help = "How many are cut off at the start")),
-          NINO_RUN(trim_run));
+          NINO_RUN(video_latent_trim_run));

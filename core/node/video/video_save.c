@@ -15,7 +15,7 @@
 // ---- writing ---------------------------------------------------------------------------------
 
 // Frame i as 8 bits, alpha left out.
-static void to_rgb8(const nino_array *images, int64_t i, uint8_t *out)
+static void video_save_to_rgb8(const nino_array *images, int64_t i, uint8_t *out)
 {
     const int64_t n = images->shape.dim[1] * images->shape.dim[2], c = images->shape.dim[3];
     const float *src = nino_array_f32(images) + i * n * c;
@@ -41,7 +41,7 @@ static nino_status write_frames(nino_run *r, const nino_array *images, nino_file
     for (int64_t i = 0; i < n && !st; i++) {
         if ((st = nino_node_cancelled(r, err)))
             break;
-        to_rgb8(images, i, rgb);
+        video_save_to_rgb8(images, i, rgb);
         st = nino_video_add(v, rgb, err);
         nino_run_step(r, (uint32_t) (i + 1), (uint32_t) n);
     }
@@ -53,8 +53,8 @@ static nino_status write_frames(nino_run *r, const nino_array *images, nino_file
 }
 
 // One file of all images. p: format and its settings.
-static nino_status save(nino_run *r, const nino_array *images, const char *prefix,
-                        nino_video_params p, nino_error *err)
+static nino_status video_save_save(nino_run *r, const nino_array *images, const char *prefix,
+                                   nino_video_params p, nino_error *err)
 {
     const char *dir = nino_services_of(r->ctx)->output_dir(r->ctx),
                *ext = nino_video_extension(p.format);
@@ -105,7 +105,7 @@ static nino_status webm_run(nino_run *r, nino_error *err)
     const nino_video_params how = {
         .format = NINO_VIDEO_WEBM, .codec = webm_codecs[p->codec], .fps = p->fps, .crf = p->crf
     };
-    return save(r, nino_in_image(r, 0), p->filename_prefix, how, err);
+    return video_save_save(r, nino_in_image(r, 0), p->filename_prefix, how, err);
 }
 
 static nino_status webm_check(const nino_ctx *ctx, const void *params, nino_error *err)
@@ -147,7 +147,7 @@ static nino_status webp_run(nino_run *r, nino_error *err)
                                     .is_lossless = p->lossless,
                                     .quality = (int) p->quality,
                                     .method = methods[p->method] };
-    return save(r, nino_in_image(r, 0), p->filename_prefix, how, err);
+    return video_save_save(r, nino_in_image(r, 0), p->filename_prefix, how, err);
 }
 
 static nino_status webp_check(const nino_ctx *ctx, const void *params, nino_error *err)
@@ -187,7 +187,7 @@ static nino_status apng_run(nino_run *r, nino_error *err)
     const nino_video_params how = { .format = NINO_VIDEO_APNG,
                                     .fps = p->fps,
                                     .level = (int) p->compress_level };
-    return save(r, nino_in_image(r, 0), p->filename_prefix, how, err);
+    return video_save_save(r, nino_in_image(r, 0), p->filename_prefix, how, err);
 }
 
 static nino_status apng_check(const nino_ctx *ctx, const void *params, nino_error *err)
@@ -260,7 +260,7 @@ typedef struct load_params {
     const char *file;
 } load_params;
 
-static nino_status load_run(nino_run *r, nino_error *err)
+static nino_status video_save_load_run(nino_run *r, nino_error *err)
 {
     const char *name = ((const load_params *) r->params)->file;
     nino_video_info info = { 0 };
@@ -282,8 +282,8 @@ static nino_status load_run(nino_run *r, nino_error *err)
     return st;
 }
 
-static nino_status load_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
-                                 nino_error *err)
+static nino_status video_save_load_identity(nino_ctx *ctx, const void *params,
+                                            struct nino_hasher *h, nino_error *err)
 {
     return nino_services_of(ctx)->identity(ctx, "input", ((const load_params *) params)->file, h,
                                            err);
@@ -294,7 +294,7 @@ NINO_NODE(load_video, "LoadVideo", "Load Video", "image/video",
           NINO_PARAMS(load_params,
                       NINO_P_FILE(load_params, file, "input", .label = "File", .upload_slot = true,
                                   .help = "A video file in the input folder")),
-          NINO_RUN(load_run, .identity = load_identity));
+          NINO_RUN(video_save_load_run, .identity = video_save_load_identity));
 
 // ---- SaveVideo -------------------------------------------------------------------------------
 
@@ -312,7 +312,7 @@ static nino_status video_run(nino_run *r, nino_error *err)
     const nino_video_params how = { .format = NINO_VIDEO_MP4,
                                     .codec = p->codec ? video_codecs[p->codec] : NULL,
                                     .fps = v->fps };
-    return save(r, v->frames, p->filename_prefix, how, err);
+    return video_save_save(r, v->frames, p->filename_prefix, how, err);
 }
 
 static nino_status video_check(const nino_ctx *ctx, const void *params, nino_error *err)

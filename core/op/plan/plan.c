@@ -32,8 +32,8 @@ static void note_use(nino_backend *be)
             p->scopes[p->open[i]].peak_bytes = m.in_use;
 }
 
-static nino_status upload(nino_backend *be, const nino_block *dst, const void *src, size_t bytes,
-                          nino_error *err)
+static nino_status plan_upload(nino_backend *be, const nino_block *dst, const void *src,
+                               size_t bytes, nino_error *err)
 {
     (void) dst;
     (void) src;
@@ -43,8 +43,8 @@ static nino_status upload(nino_backend *be, const nino_block *dst, const void *s
     return NINO_OK;
 }
 
-static nino_status download(nino_backend *be, const nino_block *src, void *dst, size_t bytes,
-                            nino_error *err)
+static nino_status plan_download(nino_backend *be, const nino_block *src, void *dst, size_t bytes,
+                                 nino_error *err)
 {
     (void) be;
     (void) src;
@@ -53,29 +53,31 @@ static nino_status download(nino_backend *be, const nino_block *src, void *dst, 
     return NINO_OK;
 }
 
-static nino_status fill_zero(nino_backend *be, const nino_block *dst, size_t bytes, nino_error *err)
+static nino_status plan_fill_zero(nino_backend *be, const nino_block *dst, size_t bytes,
+                                  nino_error *err)
 {
-    return upload(be, dst, NULL, bytes, err);
+    return plan_upload(be, dst, NULL, bytes, err);
 }
 
-static size_t packed_bytes(nino_backend *be, const nino_weight *w, nino_dtype *dtype)
+static size_t plan_packed_bytes(nino_backend *be, const nino_weight *w, nino_dtype *dtype)
 {
     return nino_sched_packed_bytes(&be->profile, w, dtype);
 }
 
-static nino_status pack(nino_backend *be, const nino_weight *w, nino_packed *out, nino_error *err)
+static nino_status plan_pack(nino_backend *be, const nino_weight *w, nino_packed *out,
+                             nino_error *err)
 {
     (void) w;
-    return upload(be, &out->mem, NULL, 0, err);
+    return plan_upload(be, &out->mem, NULL, 0, err);
 }
 
-static size_t workspace(nino_backend *be, const nino_op_desc *d)
+static size_t plan_workspace(nino_backend *be, const nino_op_desc *d)
 {
     return nino_sched_workspace(&be->profile, d);
 }
 
 // Adds to the time and to every open scope; the stream keeps the backend's own totals.
-static void count(plan *p, const nino_plan_mark *w)
+static void plan_count(plan *p, const nino_plan_mark *w)
 {
     p->seconds += w->seconds;
     for (int i = 0; i < p->depth; i++)
@@ -88,18 +90,18 @@ static void count(plan *p, const nino_plan_mark *w)
         }
 }
 
-static nino_status run(nino_backend *be, const nino_op_call *c, nino_error *err)
+static nino_status plan_run(nino_backend *be, const nino_op_call *c, nino_error *err)
 {
     const nino_op_def *op = &nino_ops[c->d.op];
     nino_plan_mark w = { .flops = op->flops(&c->d), .bytes = op->bytes(&c->d), .kernels = 1 };
     w.seconds = nino_sched_seconds(&be->profile, &c->d, w.flops, w.bytes);
     (void) err;
     note_use(be);
-    count(plan_of(be), &w);
+    plan_count(plan_of(be), &w);
     return NINO_OK;
 }
 
-static nino_status finish(nino_backend *be, nino_error *err)
+static nino_status plan_finish(nino_backend *be, nino_error *err)
 {
     (void) be;
     (void) err;
@@ -107,8 +109,8 @@ static nino_status finish(nino_backend *be, nino_error *err)
 }
 
 // A scope that cannot be recorded (no memory, too deep) is still counted by those around it.
-static void scope_begin(nino_backend *be, nino_event_kind kind, const char *name, uint32_t arg0,
-                        uint32_t arg1)
+static void plan_scope_begin(nino_backend *be, nino_event_kind kind, const char *name,
+                             uint32_t arg0, uint32_t arg1)
 {
     plan *p = plan_of(be);
     (void) kind;
@@ -138,7 +140,7 @@ static void scope_begin(nino_backend *be, nino_event_kind kind, const char *name
     note_use(be);
 }
 
-static void scope_end(nino_backend *be) { plan_of(be)->depth--; }
+static void plan_scope_end(nino_backend *be) { plan_of(be)->depth--; }
 
 static void close_plan(nino_backend *be)
 {
@@ -148,16 +150,16 @@ static void close_plan(nino_backend *be)
 
 static const nino_backend_impl impl = { .name = "plan",
                                         .close = close_plan,
-                                        .upload = upload,
-                                        .download = download,
-                                        .fill_zero = fill_zero,
-                                        .packed_bytes = packed_bytes,
-                                        .pack = pack,
-                                        .workspace = workspace,
-                                        .run = run,
-                                        .finish = finish,
-                                        .scope_begin = scope_begin,
-                                        .scope_end = scope_end };
+                                        .upload = plan_upload,
+                                        .download = plan_download,
+                                        .fill_zero = plan_fill_zero,
+                                        .packed_bytes = plan_packed_bytes,
+                                        .pack = plan_pack,
+                                        .workspace = plan_workspace,
+                                        .run = plan_run,
+                                        .finish = plan_finish,
+                                        .scope_begin = plan_scope_begin,
+                                        .scope_end = plan_scope_end };
 
 nino_backend *nino_plan_open(const nino_profile *profile, uint64_t mem_limit, const nino_log *log,
                              nino_error *err)
@@ -201,5 +203,5 @@ void nino_plan_backend_repeat(nino_backend *be, const nino_plan_mark *work)
     be->flops += work->flops;
     be->bytes += work->bytes;
     be->n_ops += work->kernels;
-    count(plan_of(be), work);
+    plan_count(plan_of(be), work);
 }

@@ -37,7 +37,7 @@ nino_status nino_ref_softmax(const nino_ref_args *a, nino_error *err)
 }
 
 // Adds the bias to the logits; false: it hides every key.
-static bool add_bias(double *p, const float *bias, int64_t n)
+static bool attn_add_bias(double *p, const float *bias, int64_t n)
 {
     bool sees_any = false;
     for (int64_t j = 0; j < n; j++)
@@ -52,8 +52,9 @@ static bool add_bias(double *p, const float *bias, int64_t n)
 
 // One query against all keys of its head. k, v: first key's and value's channels of the head; bias
 // may be NULL.
-static void attend(const float *q, const float *k, const float *v, const float *bias, int64_t tk,
-                   int64_t depth, int64_t row, double scale, double *p, double *out)
+static void attn_attend(const float *q, const float *k, const float *v, const float *bias,
+                        int64_t tk, int64_t depth, int64_t row, double scale, double *p,
+                        double *out)
 {
     for (int64_t j = 0; j < tk; j++) {
         double dot = 0;
@@ -62,7 +63,7 @@ static void attend(const float *q, const float *k, const float *v, const float *
         p[j] = dot * scale;
     }
     memset(out, 0, (size_t) depth * sizeof(*out));
-    if (bias && !add_bias(p, bias, tk))
+    if (bias && !attn_add_bias(p, bias, tk))
         return;
     softmax(p, tk);
     for (int64_t j = 0; j < tk; j++)
@@ -94,8 +95,9 @@ nino_status nino_ref_attention(const nino_ref_args *a, nino_error *err)
         for (int64_t h = 0; h < row; h += depth)
             for (int64_t i = 0; i < tq; i++) {
                 const int64_t at = (b * tq + i) * row + h, key = b * tk * row + h;
-                attend(a->x[0] + at, a->x[1] + key, a->x[2] + key, bias_row(a, b, h / depth, i), tk,
-                       depth, row, a->d->attr.scale, p, p + tk);
+                attn_attend(a->x[0] + at, a->x[1] + key, a->x[2] + key,
+                            bias_row(a, b, h / depth, i), tk, depth, row, a->d->attr.scale, p,
+                            p + tk);
                 for (int64_t c = 0; c < depth; c++)
                     a->y[at + c] = (float) p[tk + c];
             }

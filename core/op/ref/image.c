@@ -53,7 +53,7 @@ nino_status nino_ref_resample(const nino_ref_args *a, nino_error *err)
 }
 
 // Weight of position i of n along one axis.
-static double ramp(int64_t i, int64_t n, int feather, bool at_start, bool at_end)
+static double image_ramp(int64_t i, int64_t n, int feather, bool at_start, bool at_end)
 {
     double m = 1;
     if (at_start && i < feather)
@@ -71,8 +71,8 @@ nino_status nino_ref_blend(const nino_ref_args *a, nino_error *err)
     (void) err;
     for (int64_t y = 0; y < h; y++)
         for (int64_t x = 0; x < w; x++) {
-            const double m = ramp(x, w, at->feather_x, at->sides & 1, at->sides & 4) *
-                             ramp(y, h, at->feather_y, at->sides & 2, at->sides & 8);
+            const double m = image_ramp(x, w, at->feather_x, at->sides & 1, at->sides & 4) *
+                             image_ramp(y, h, at->feather_y, at->sides & 2, at->sides & 8);
             float *to = a->y + ((at->y0 + y) * width + at->x0 + x) * (c + 1);
             for (int64_t k = 0; k < c; k++)
                 to[k] = (float) (to[k] + m * a->x[1][(y * w + x) * c + k]);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 // Product of the dimensions from..to-1.
-static int64_t extent(const nino_shape *s, int from, int to)
+static int64_t move_extent(const nino_shape *s, int from, int to)
 {
     int64_t n = 1;
     for (int i = from; i < to; i++)
@@ -15,12 +15,12 @@ static int64_t extent(const nino_shape *s, int from, int to)
 nino_status nino_ref_concat(const nino_ref_args *a, nino_error *err)
 {
     const int axis = a->d->attr.axis;
-    const int64_t outer = extent(&a->d->dst, 0, axis);
+    const int64_t outer = move_extent(&a->d->dst, 0, axis);
     float *y = a->y;
     (void) err;
     for (int64_t o = 0; o < outer; o++)
         for (int i = 0; i < 2; i++) {
-            const int64_t n = extent(&a->d->src[i], axis, a->d->src[i].rank);
+            const int64_t n = move_extent(&a->d->src[i], axis, a->d->src[i].rank);
             memcpy(y, a->x[i] + o * n, (size_t) n * sizeof(*y));
             y += n;
         }
@@ -31,7 +31,7 @@ nino_status nino_ref_slice(const nino_ref_args *a, nino_error *err)
 {
     const nino_shape *s = &a->d->src[0], *d = &a->d->dst;
     const int axis = a->d->attr.axis;
-    const int64_t outer = extent(d, 0, axis), inner = extent(d, axis + 1, d->rank);
+    const int64_t outer = move_extent(d, 0, axis), inner = move_extent(d, axis + 1, d->rank);
     const int64_t n = d->dim[axis] * inner, step = s->dim[axis] * inner;
     (void) err;
     for (int64_t o = 0; o < outer; o++)
@@ -46,7 +46,7 @@ nino_status nino_ref_permute(const nino_ref_args *a, nino_error *err)
     int64_t index[NINO_MAX_RANK] = { 0 }, stride[NINO_MAX_RANK] = { 0 };
     (void) err;
     for (int i = 0; i < d->rank; i++)
-        stride[i] = extent(s, a->d->attr.perm[i] + 1, s->rank);
+        stride[i] = move_extent(s, a->d->attr.perm[i] + 1, s->rank);
     for (int64_t k = 0, n = nino_shape_count(d); k < n; k++) {
         int64_t from = 0;
         for (int i = 0; i < d->rank; i++)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *at(const nino_block *b) { return (char *) b->base + b->offset; }
+static void *ref_at(const nino_block *b) { return (char *) b->base + b->offset; }
 
 nino_status nino_ref_nomem(nino_error *err)
 {
@@ -29,50 +29,52 @@ static void destroy_arena(void *priv, void *handle)
     free(handle);
 }
 
-static nino_status upload(nino_backend *be, const nino_block *dst, const void *src, size_t bytes,
-                          nino_error *err)
+static nino_status ref_upload(nino_backend *be, const nino_block *dst, const void *src,
+                              size_t bytes, nino_error *err)
 {
     (void) be;
     (void) err;
-    memcpy(at(dst), src, bytes);
+    memcpy(ref_at(dst), src, bytes);
     return NINO_OK;
 }
-static nino_status download(nino_backend *be, const nino_block *src, void *dst, size_t bytes,
-                            nino_error *err)
+static nino_status ref_download(nino_backend *be, const nino_block *src, void *dst, size_t bytes,
+                                nino_error *err)
 {
     (void) be;
     (void) err;
-    memcpy(dst, at(src), bytes);
+    memcpy(dst, ref_at(src), bytes);
     return NINO_OK;
 }
-static nino_status fill_zero(nino_backend *be, const nino_block *dst, size_t bytes, nino_error *err)
+static nino_status ref_fill_zero(nino_backend *be, const nino_block *dst, size_t bytes,
+                                 nino_error *err)
 {
     (void) be;
     (void) err;
-    memset(at(dst), 0, bytes);
+    memset(ref_at(dst), 0, bytes);
     return NINO_OK;
 }
 
-static size_t packed_bytes(nino_backend *be, const nino_weight *w, nino_dtype *dtype)
+static size_t ref_packed_bytes(nino_backend *be, const nino_weight *w, nino_dtype *dtype)
 {
     return nino_sched_packed_bytes(&be->profile, w, dtype);
 }
-static nino_status pack(nino_backend *be, const nino_weight *w, nino_packed *out, nino_error *err)
+static nino_status ref_pack(nino_backend *be, const nino_weight *w, nino_packed *out,
+                            nino_error *err)
 {
-    return nino_pack_weight(&be->profile, w, be->cancel, at(&out->mem), err);
+    return nino_pack_weight(&be->profile, w, be->cancel, ref_at(&out->mem), err);
 }
 
 // ---- running ---------------------------------------------------------------------------------
 
 // The values of source i as f32; *owned is to be freed.
-static const float *load(const nino_tensor *t, float **owned)
+static const float *ref_load(const nino_tensor *t, float **owned)
 {
     const int64_t n = nino_shape_count(&t->shape);
     if (t->dtype == NINO_F32)
-        return at(&t->mem);
+        return ref_at(&t->mem);
     *owned = malloc((size_t) n * sizeof(float) + 1);
     if (*owned)
-        nino_to_f32(*owned, at(&t->mem), t->dtype, (size_t) n);
+        nino_to_f32(*owned, ref_at(&t->mem), t->dtype, (size_t) n);
     return *owned;
 }
 
@@ -93,7 +95,7 @@ static void record(nino_backend *be, const nino_op_desc *d, uint64_t start)
     nino_monitor_publish(be->monitor, &ev);
 }
 
-static nino_status run(nino_backend *be, const nino_op_call *c, nino_error *err)
+static nino_status ref_run(nino_backend *be, const nino_op_call *c, nino_error *err)
 {
     static nino_status (*const table[NINO_OP_COUNT])(const nino_ref_args *, nino_error *) = {
 #define X(ID, name, family) [NINO_OP_##ID] = nino_ref_##name,
@@ -106,7 +108,7 @@ static nino_status run(nino_backend *be, const nino_op_call *c, nino_error *err)
     nino_ref_args a = { .d = &c->d };
     nino_status st = NINO_OK;
     for (int i = 0; i < c->d.n_src; i++)
-        if (!(a.x[i] = load(c->src[i], &owned[i]))) {
+        if (!(a.x[i] = ref_load(c->src[i], &owned[i]))) {
             st = nino_ref_nomem(err);
             goto end;
         }
@@ -114,13 +116,13 @@ static nino_status run(nino_backend *be, const nino_op_call *c, nino_error *err)
         st = nino_ref_nomem(err);
         goto end;
     }
-    a.y = out ? out : at(&c->dst->mem);
-    a.w = c->weight ? at(&c->weight->mem) : NULL;
-    a.b = c->bias ? at(&c->bias->mem) : NULL;
-    a.count = at(&c->dst->mem);
+    a.y = out ? out : ref_at(&c->dst->mem);
+    a.w = c->weight ? ref_at(&c->weight->mem) : NULL;
+    a.b = c->bias ? ref_at(&c->bias->mem) : NULL;
+    a.count = ref_at(&c->dst->mem);
     st = table[c->d.op](&a, err);
     if (!st && out && c->d.op != NINO_OP_CHECK_FINITE)
-        nino_from_f32(at(&c->dst->mem), c->d.dst_type, out, n);
+        nino_from_f32(ref_at(&c->dst->mem), c->d.dst_type, out, n);
     if (start)
         record(be, &c->d, start);
 end:
@@ -130,7 +132,7 @@ end:
     return st;
 }
 
-static nino_status finish(nino_backend *be, nino_error *err)
+static nino_status ref_finish(nino_backend *be, nino_error *err)
 {
     (void) be;
     (void) err;
@@ -141,13 +143,13 @@ static void close_ref(nino_backend *be) { free(be); }
 
 static const nino_backend_impl impl = { .name = "ref",
                                         .close = close_ref,
-                                        .upload = upload,
-                                        .download = download,
-                                        .fill_zero = fill_zero,
-                                        .packed_bytes = packed_bytes,
-                                        .pack = pack,
-                                        .run = run,
-                                        .finish = finish };
+                                        .upload = ref_upload,
+                                        .download = ref_download,
+                                        .fill_zero = ref_fill_zero,
+                                        .packed_bytes = ref_packed_bytes,
+                                        .pack = ref_pack,
+                                        .run = ref_run,
+                                        .finish = ref_finish };
 
 nino_backend *nino_ref_open(uint64_t mem_limit, const nino_log *log, nino_error *err)
 {

@@ -30,7 +30,7 @@ static bool same_row_shape(const nino_array *a, const nino_array *b) // but for 
 }
 
 // Cross-attention does not notice a text that is repeated as a whole; a joint one would.
-static bool same_text(const nino_guide_run *r, const nino_array *a, const nino_array *b)
+static bool batch_same_text(const nino_guide_run *r, const nino_array *a, const nino_array *b)
 {
     const int64_t ta = a->shape.dim[1], tb = b->shape.dim[1];
     if (r->net->kind != NINO_DIFFUSION_UNET)
@@ -50,7 +50,7 @@ static bool can_share(const nino_guide_run *r, const nino_cond_use *a, const nin
 {
     const nino_cond_model *x = a->model, *y = b->model;
     if (memcmp(a->size, b->size, (size_t) r->n_axes * sizeof(a->size[0])) ||
-        !same_text(r, x->context, y->context) || !same_row_shape(x->y, y->y) ||
+        !batch_same_text(r, x->context, y->context) || !same_row_shape(x->y, y->y) ||
         !same_row_shape(x->concat, y->concat) || !same_row_shape(x->vision, y->vision) ||
         !same_controls(x, y) || x->n_refs != y->n_refs ||
         (x->n_refs && x->ref_method != y->ref_method))
@@ -65,8 +65,8 @@ static bool can_share(const nino_guide_run *r, const nino_cond_use *a, const nin
 
 // ---- one forward -----------------------------------------------------------------------------
 
-static nino_tensor *forward(nino_guide_run *r, const nino_guide_feed *f, nino_tensor *x,
-                            float timestep)
+static nino_tensor *batch_forward(nino_guide_run *r, const nino_guide_feed *f, nino_tensor *x,
+                                  float timestep)
 {
     const int64_t n = f->n * r->batch, frames = nino_guide_frames(r);
     float *t = malloc((size_t) (n * (frames ? frames : 1)) * sizeof(*t));
@@ -127,7 +127,7 @@ static void read_tile(const nino_guide_run *r, const nino_cond_use *u, const flo
 }
 
 // out += tile * mult, weight += mult, over the entry's area.
-static void add_tile(const nino_guide_run *r, const nino_guide_piece *p, const float *tile)
+static void batch_add_tile(const nino_guide_run *r, const nino_guide_piece *p, const float *tile)
 {
     const nino_cond_use *u = p->use;
     const int64_t *size = u->size, *at = u->at, c = r->channels;
@@ -176,14 +176,14 @@ static void take_output(nino_guide_run *r, const nino_guide_piece *p, int n, nin
         nino_sampling_calculate_denoised(r->sampling, sigma, v, nino_array_f32(tile), v,
                                          (int64_t) count);
         for (int i = 0; i < n; i++)
-            add_tile(r, &p[i], v + (size_t) i * (count / (size_t) n));
+            batch_add_tile(r, &p[i], v + (size_t) i * (count / (size_t) n));
     }
     nino_array_unref(&out);
 }
 
 // Under plan nothing but the network is walked, twice a batch (the first brings the weights in);
 // further evaluations cost what the second did.
-static void walk(nino_guide_run *r, nino_guide_feed *f)
+static void batch_walk(nino_guide_run *r, nino_guide_feed *f)
 {
     nino_backend *be = nino_stream_backend(r->s);
     if (f->walks > 1) {
@@ -193,7 +193,7 @@ static void walk(nino_guide_run *r, nino_guide_feed *f)
     const nino_plan_mark before = nino_plan_backend_mark(be);
     nino_tensor *x = nino_zeros(r->s, nino_guide_tile_shape(r, f->use[0], f->n, r->channels),
                                 nino_stream_act_type(r->s));
-    nino_unref(forward(r, f, x, 0));
+    nino_unref(batch_forward(r, f, x, 0));
     f->cost = nino_plan_mark_since(be, &before);
     f->walks++;
 }
@@ -205,7 +205,7 @@ void nino_guide_run_batch(nino_guide_run *r, const nino_guide_piece *p, int n, c
     if (!f || nino_stream_status(r->s, NULL))
         return;
     if (nino_stream_is_plan(r->s)) {
-        walk(r, f);
+        batch_walk(r, f);
         return;
     }
     nino_array *tile =
@@ -227,7 +227,7 @@ void nino_guide_run_batch(nino_guide_run *r, const nino_guide_piece *p, int n, c
                                   (int64_t) count);
     nino_tensor *in = nino_upload(r->s, scaled, nino_stream_act_type(r->s));
     take_output(r, p, n, tile, sigma,
-                forward(r, f, in, nino_sampling_timestep(r->sampling, sigma)));
+                batch_forward(r, f, in, nino_sampling_timestep(r->sampling, sigma)));
 end:
     nino_array_unref(&tile);
     nino_array_unref(&scaled);
@@ -302,7 +302,7 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
     return st;
 }
 
-static bool fits(nino_guide_run *r, const nino_guide_piece *p, int n)
+static bool batch_fits(nino_guide_run *r, const nino_guide_piece *p, int n)
 {
     nino_mem_stat mem;
     uint64_t reserved = 0, weights = 0;
@@ -343,7 +343,7 @@ int nino_guide_choose(nino_guide_run *r, nino_guide_piece *p, int n)
         }
     for (int parts = 1; parts <= same; parts++) {
         const int k = same / parts;
-        if (k == 1 || fits(r, p, k))
+        if (k == 1 || batch_fits(r, p, k))
             return k;
     }
     return 1;

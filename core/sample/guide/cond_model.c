@@ -14,7 +14,7 @@
 #define SIZE_DIM INT64_C(256)       // numbers that one size becomes
 #define FILL_MASK (PIXELS * PIXELS) // channels of Flux Fill's mask: every pixel of a cell
 
-static nino_status no_memory(nino_error *err)
+static nino_status cond_model_no_memory(nino_error *err)
 {
     return nino_fail(err, NINO_ERR_NOMEM, "", "no memory for conditioning");
 }
@@ -62,7 +62,7 @@ static nino_status make_y(const nino_guide_run *r, const nino_cond_entry *e, int
                               "model (%s, %d in all)",
                               (long long) pooled, r->net->family, dim);
     if (!(m->y = nino_array_create(NINO_F32, NINO_SHAPE(1, dim))))
-        return no_memory(err);
+        return cond_model_no_memory(err);
     if (is_unclip)
         return nino_cond_unclip(r, e, m->y, err);
     float *y = nino_array_f32(m->y);
@@ -90,15 +90,15 @@ static nino_array *copy_of(const nino_array *a)
 }
 
 // A node latent at this run's size and batch. Model units where to_model says so. Zeros: NULL.
-static nino_status fit_latent(const nino_guide_run *r, const nino_array *a, bool to_model,
-                              nino_array **out, nino_error *err)
+static nino_status cond_model_fit_latent(const nino_guide_run *r, const nino_array *a,
+                                         bool to_model, nino_array **out, nino_error *err)
 {
     const nino_shape zeros = NINO_SHAPE(r->batch, r->axis[0], r->axis[1], r->channels);
     nino_array *scaled = NULL, *picked = NULL;
     *out = NULL;
     if (!a) {
         if (!(*out = nino_array_create(NINO_F32, zeros)))
-            return no_memory(err);
+            return cond_model_no_memory(err);
     } else if (a->shape.rank != 4 || a->shape.dim[3] != r->channels) {
         return nino_fail_kind(err, NINO_ERR_ARG, "shape", r->net->name,
                               "the conditioning's latent has %lld channels, this model %lld",
@@ -106,7 +106,7 @@ static nino_status fit_latent(const nino_guide_run *r, const nino_array *a, bool
     } else {
         if ((scaled = nino_planes_scale(a, r->axis[0], r->axis[1], true, err)) &&
             (picked = nino_planes_pick(scaled, r->batch, err)) && !(*out = copy_of(picked)))
-            no_memory(err);
+            cond_model_no_memory(err);
         nino_array_unref(&scaled);
         nino_array_unref(&picked);
         if (!*out)
@@ -119,8 +119,9 @@ static nino_status fit_latent(const nino_guide_run *r, const nino_array *a, bool
 
 // The entry's mask, else the latent's noise mask, [n,H,W,1] at h x w and this batch; NULL in *out:
 // there is none.
-static nino_status fit_mask(const nino_guide_run *r, const nino_cond_entry *e, int64_t h, int64_t w,
-                            bool is_rounded, nino_array **out, nino_error *err)
+static nino_status cond_model_fit_mask(const nino_guide_run *r, const nino_cond_entry *e, int64_t h,
+                                       int64_t w, bool is_rounded, nino_array **out,
+                                       nino_error *err)
 {
     const nino_array *m = e->concat_mask ? e->concat_mask : r->mask;
     nino_array *scaled = NULL, *sharp = NULL;
@@ -134,7 +135,7 @@ static nino_status fit_mask(const nino_guide_run *r, const nino_cond_entry *e, i
     else
         scaled = nino_planes_scale(&flat, h, w, true, err);
     if (!scaled)
-        return no_memory(err);
+        return cond_model_no_memory(err);
     for (int64_t i = 0; is_rounded && i < nino_shape_count(&scaled->shape); i++)
         nino_array_f32(scaled)[i] = rintf(nino_array_f32(scaled)[i]);
     sharp = nino_planes_pick(scaled, r->batch, err);
@@ -158,7 +159,7 @@ static nino_array *new_concat(const nino_guide_run *r, int64_t channels, nino_er
     nino_array *a =
         nino_array_create(NINO_F32, NINO_SHAPE(r->batch, r->axis[0], r->axis[1], channels));
     if (!a)
-        no_memory(err);
+        cond_model_no_memory(err);
     return a;
 }
 
@@ -171,7 +172,7 @@ static nino_status concat_inpaint(const nino_guide_run *r, const nino_cond_entry
                                   nino_cond_model *m, nino_error *err)
 {
     nino_array *mask = NULL, *image = NULL, *own = NULL;
-    nino_status st = fit_mask(r, e, r->axis[0], r->axis[1], true, &mask, err);
+    nino_status st = cond_model_fit_mask(r, e, r->axis[0], r->axis[1], true, &mask, err);
     if (st)
         return st;
     if (!(m->concat = new_concat(r, 1 + r->channels, err))) {
@@ -188,7 +189,7 @@ static nino_status concat_inpaint(const nino_guide_run *r, const nino_cond_entry
         goto end;
     }
     if (e->concat_latent)
-        st = fit_latent(r, e->concat_latent, true, &own, err);
+        st = cond_model_fit_latent(r, e->concat_latent, true, &own, err);
     if (st)
         goto end;
     if (!(image = own ? nino_array_ref(own) : nino_planes_pick(r->latent, r->batch, err))) {
@@ -210,14 +211,14 @@ static nino_status concat_flux(const nino_guide_run *r, const nino_cond_entry *e
 {
     nino_array *image = NULL, *mask = NULL;
     const int64_t h = r->axis[0], w = r->axis[1], c = r->channels;
-    nino_status st = fit_latent(r, e->concat_latent, true, &image, err);
+    nino_status st = cond_model_fit_latent(r, e->concat_latent, true, &image, err);
     if (st)
         return st;
     if (!with_mask) {
         m->concat = image;
         return NINO_OK;
     }
-    st = fit_mask(r, e, h * PIXELS, w * PIXELS, false, &mask, err);
+    st = cond_model_fit_mask(r, e, h * PIXELS, w * PIXELS, false, &mask, err);
     if (!st && !(m->concat = new_concat(r, c + FILL_MASK, err)))
         st = NINO_ERR_NOMEM;
     if (st)
@@ -252,7 +253,7 @@ static nino_status make_concat(const nino_guide_run *r, const nino_cond_entry *e
         if (extra == 1 + c)
             return concat_inpaint(r, e, m, err);
         if (extra == c) // InstructPix2Pix
-            return fit_latent(r, e->concat_latent, false, &m->concat, err);
+            return cond_model_fit_latent(r, e->concat_latent, false, &m->concat, err);
     }
     return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", r->net->name,
                           "%s models with %d channels beside the latent are not supported",
@@ -267,7 +268,7 @@ static nino_status make_refs(const nino_guide_run *r, const nino_cond_entry *e, 
     if (!e->n_refs || r->net->kind != NINO_DIFFUSION_FLUX)
         return NINO_OK;
     if (!(m->refs = calloc((size_t) e->n_refs, sizeof(*m->refs))))
-        return no_memory(err);
+        return cond_model_no_memory(err);
     for (int i = 0; i < e->n_refs; i++) {
         const nino_array *a = e->refs[i];
         if (a->shape.rank != 4 || a->shape.dim[3] != r->channels)
@@ -276,7 +277,7 @@ static nino_status make_refs(const nino_guide_run *r, const nino_cond_entry *e, 
                                   (long long) a->shape.dim[a->shape.rank - 1],
                                   (long long) r->channels);
         if (!(m->refs[i] = copy_of(a)))
-            return no_memory(err);
+            return cond_model_no_memory(err);
         m->n_refs++;
         process_in(r, m->refs[i]);
     }

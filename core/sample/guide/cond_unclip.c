@@ -43,8 +43,8 @@ static void augment(const float *from, int n, double amount, nino_rng *rng, floa
 }
 
 // y += what one picture is. rng: as it is after the last one.
-static void add_picture(const nino_guide_run *r, const nino_cond_picture *p, int64_t i, int n,
-                        nino_rng *rng, float *spare, float *y)
+static void cond_unclip_add_picture(const nino_guide_run *r, const nino_cond_picture *p, int64_t i,
+                                    int n, nino_rng *rng, float *spare, float *y)
 {
     float *one = spare + n;
     nino_rng_seed(rng, r->seed - 10); // the same noise for each
@@ -73,7 +73,7 @@ nino_status nino_cond_unclip(const nino_guide_run *r, const nino_cond_entry *e, 
                                 "(unCLIPCheckpointLoader)",
                                 (long long) width, r->net->family, n);
         for (int64_t i = 0; !st && i < p->embeds->shape.dim[0]; i++, count++)
-            add_picture(r, p, i, n, &rng, spare, v);
+            cond_unclip_add_picture(r, p, i, n, &rng, spare, v);
     }
     if (!st && count > 1)
         augment(v, n, MERGED_NOISE, &rng, spare, v); // its noise goes on behind the last one's

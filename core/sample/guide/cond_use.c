@@ -26,11 +26,11 @@ void nino_guide_set_shape(nino_guide_run *r, const nino_shape *latent)
 
 // ---- areas and masks -------------------------------------------------------------------------
 
-static int64_t *rows(nino_guide_run *r) { return &r->axis[r->n_axes - 2]; }
+static int64_t *cond_use_rows(nino_guide_run *r) { return &r->axis[r->n_axes - 2]; }
 
 // An area of pictures covers every frame of a video.
-static void set_area(const nino_guide_run *r, nino_cond_use *u, int64_t h, int64_t w, int64_t y,
-                     int64_t x)
+static void cond_use_set_area(const nino_guide_run *r, nino_cond_use *u, int64_t h, int64_t w,
+                              int64_t y, int64_t x)
 {
     const int i = r->n_axes - 2;
     u->has_area = true;
@@ -47,14 +47,14 @@ static void set_area(const nino_guide_run *r, nino_cond_use *u, int64_t h, int64
 static void resolve_area(nino_guide_run *r, nino_cond_use *u)
 {
     const nino_cond_entry *e = u->entry;
-    const double h = (double) rows(r)[0], w = (double) rows(r)[1];
+    const double h = (double) cond_use_rows(r)[0], w = (double) cond_use_rows(r)[1];
     if (e->area_kind == NINO_AREA_CELLS)
-        set_area(r, u, (int64_t) e->area_h, (int64_t) e->area_w, (int64_t) e->area_y,
-                 (int64_t) e->area_x);
+        cond_use_set_area(r, u, (int64_t) e->area_h, (int64_t) e->area_w, (int64_t) e->area_y,
+                          (int64_t) e->area_x);
     else if (e->area_kind == NINO_AREA_FRACTION)
-        set_area(r, u, (int64_t) fmax(1, rint(e->area_h * h)),
-                 (int64_t) fmax(1, rint(e->area_w * w)), (int64_t) rint(e->area_y * h),
-                 (int64_t) rint(e->area_x * w));
+        cond_use_set_area(r, u, (int64_t) fmax(1, rint(e->area_h * h)),
+                          (int64_t) fmax(1, rint(e->area_w * w)), (int64_t) rint(e->area_y * h),
+                          (int64_t) rint(e->area_x * w));
 }
 
 // The box of what is not zero in any mask of the batch.
@@ -73,11 +73,12 @@ static void area_of_mask(nino_guide_run *r, nino_cond_use *u)
                     x1 = x > x1 ? x : x1;
                 }
     if (y1 < 0) { // nothing will come of it: as small as may be
-        set_area(r, u, MIN_BOUNDS, MIN_BOUNDS, 0, 0);
+        cond_use_set_area(r, u, MIN_BOUNDS, MIN_BOUNDS, 0, 0);
         return;
     }
     const int64_t h = y1 - y0 + 1, w = x1 - x0 + 1;
-    set_area(r, u, h < MIN_BOUNDS ? MIN_BOUNDS : h, w < MIN_BOUNDS ? MIN_BOUNDS : w, y0, x0);
+    cond_use_set_area(r, u, h < MIN_BOUNDS ? MIN_BOUNDS : h, w < MIN_BOUNDS ? MIN_BOUNDS : w, y0,
+                      x0);
 }
 
 static nino_status resolve_mask(nino_guide_run *r, nino_cond_use *u, nino_error *err)
@@ -90,13 +91,13 @@ static nino_status resolve_mask(nino_guide_run *r, nino_cond_use *u, nino_error 
                               "a conditioning mask has three dimensions");
     nino_array flat = *m; // one channel
     flat.shape = NINO_SHAPE(m->shape.dim[0], m->shape.dim[1], m->shape.dim[2], 1);
-    if (m->shape.dim[1] == rows(r)[0] && m->shape.dim[2] == rows(r)[1]) {
+    if (m->shape.dim[1] == cond_use_rows(r)[0] && m->shape.dim[2] == cond_use_rows(r)[1]) {
         u->mask = nino_array_ref((nino_array *) m);
     } else {
-        u->mask = nino_planes_scale(&flat, rows(r)[0], rows(r)[1], false, err);
+        u->mask = nino_planes_scale(&flat, cond_use_rows(r)[0], cond_use_rows(r)[1], false, err);
         if (!u->mask)
             return err ? err->code : NINO_ERR_NOMEM;
-        u->mask->shape = NINO_SHAPE(m->shape.dim[0], rows(r)[0], rows(r)[1]);
+        u->mask->shape = NINO_SHAPE(m->shape.dim[0], cond_use_rows(r)[0], cond_use_rows(r)[1]);
     }
     if (u->entry->mask_bounds)
         area_of_mask(r, u);
@@ -105,7 +106,7 @@ static nino_status resolve_mask(nino_guide_run *r, nino_cond_use *u, nino_error 
 
 // ---- lists -----------------------------------------------------------------------------------
 
-static nino_cond_use *add(nino_cond_list *l, nino_error *err)
+static nino_cond_use *cond_use_add(nino_cond_list *l, nino_error *err)
 {
     if (l->n == l->cap) {
         const int cap = l->cap ? l->cap * 2 : 4;
@@ -125,7 +126,7 @@ static nino_status read_list(nino_guide_run *r, int kind, const nino_cond *c, ni
 {
     for (int i = 0; i < c->n; i++) {
         const nino_cond_entry *e = &c->entry[i];
-        nino_cond_use *u = add(&r->list[kind], err);
+        nino_cond_use *u = cond_use_add(&r->list[kind], err);
         if (!u)
             return NINO_ERR_NOMEM;
         u->entry = e;
@@ -144,7 +145,8 @@ static nino_status read_list(nino_guide_run *r, int kind, const nino_cond *c, ni
     return NINO_OK;
 }
 
-static bool is_inside(const nino_guide_run *r, const nino_cond_use *a, const nino_cond_use *outer)
+static bool is_cond_use_inside(const nino_guide_run *r, const nino_cond_use *a,
+                               const nino_cond_use *outer)
 {
     for (int i = 0; i < r->n_axes; i++)
         if (a->at[i] < outer->at[i] || a->at[i] + a->size[i] > outer->at[i] + outer->size[i])
@@ -168,8 +170,8 @@ static bool same_area(const nino_guide_run *r, const nino_cond_use *a, const nin
 
 // The other list gets an entry of the same area, which says what its smallest entry around that
 // area says; nothing if there is none or it has this very area.
-static nino_status complete(nino_guide_run *r, nino_cond_list *l, const nino_cond_use *c,
-                            nino_error *err)
+static nino_status cond_use_complete(nino_guide_run *r, nino_cond_list *l, const nino_cond_use *c,
+                                     nino_error *err)
 {
     const nino_cond_use *best = NULL;
     if (!c->has_area)
@@ -177,7 +179,7 @@ static nino_status complete(nino_guide_run *r, nino_cond_list *l, const nino_con
     for (const nino_cond_use *x = l->use; x < l->use + l->n; x++) {
         if (!x->has_area)
             best = best ? best : x;
-        else if (is_inside(r, c, x) &&
+        else if (is_cond_use_inside(r, c, x) &&
                  (!best || !best->has_area || area_cells(r, best) > area_cells(r, x)))
             best = x;
     }
@@ -187,7 +189,7 @@ static nino_status complete(nino_guide_run *r, nino_cond_list *l, const nino_con
     nino_cond_use copy = *c; // c may not live in l, but best does, and l may move
     copy.model = model;
     copy.mask = nino_array_ref(c->mask);
-    nino_cond_use *u = add(l, err);
+    nino_cond_use *u = cond_use_add(l, err);
     if (!u) {
         nino_array_unref(&copy.mask);
         return NINO_ERR_NOMEM;
@@ -203,7 +205,8 @@ static nino_status complete_all(nino_guide_run *r, nino_error *err)
             for (int other = 0; other < NINO_COND_KINDS; other++) {
                 if (other == k || !r->has[other])
                     continue;
-                const nino_status st = complete(r, &r->list[other], &r->list[k].use[i], err);
+                const nino_status st =
+                    cond_use_complete(r, &r->list[other], &r->list[k].use[i], err);
                 if (st)
                     return st;
             }
@@ -231,7 +234,7 @@ static nino_status fit_area(const nino_guide_run *r, nino_cond_use *u, nino_erro
 }
 
 // One line of cells across axis i, a cells from its start, times f.
-static void fade_line(const nino_guide_run *r, nino_cond_use *u, int i, int64_t a, float f)
+static void cond_use_fade_line(const nino_guide_run *r, nino_cond_use *u, int i, int64_t a, float f)
 {
     int64_t inner = 1, outer = 1;
     for (int k = 0; k < r->n_axes; k++)
@@ -248,9 +251,10 @@ static void feather(const nino_guide_run *r, nino_cond_use *u)
     for (int i = 0; i < r->n_axes; i++) {
         const int64_t n = u->size[i] / 4 < FEATHER ? u->size[i] / 4 : FEATHER;
         for (int64_t t = 0; u->at[i] && t < n; t++)
-            fade_line(r, u, i, t, (float) (1.0 / (double) n * (double) (t + 1)));
+            cond_use_fade_line(r, u, i, t, (float) (1.0 / (double) n * (double) (t + 1)));
         for (int64_t t = 0; u->at[i] + u->size[i] < r->axis[i] && t < n; t++)
-            fade_line(r, u, i, u->size[i] - 1 - t, (float) (1.0 / (double) n * (double) (t + 1)));
+            cond_use_fade_line(r, u, i, u->size[i] - 1 - t,
+                               (float) (1.0 / (double) n * (double) (t + 1)));
     }
 }
 
@@ -278,7 +282,7 @@ static nino_status weigh_mask(const nino_guide_run *r, nino_cond_use *u, nino_er
     return NINO_OK;
 }
 
-static nino_status weigh(const nino_guide_run *r, nino_cond_use *u, nino_error *err)
+static nino_status cond_use_weigh(const nino_guide_run *r, nino_cond_use *u, nino_error *err)
 {
     nino_status st = fit_area(r, u, err);
     if (st)
@@ -324,7 +328,7 @@ nino_status nino_guide_conds(nino_guide_run *r, nino_error *err)
         st = complete_all(r, err);
     for (int k = 0; k < NINO_COND_KINDS; k++)
         for (int i = 0; i < r->list[k].n && !st; i++)
-            st = weigh(r, &r->list[k].use[i], err);
+            st = cond_use_weigh(r, &r->list[k].use[i], err);
     return st;
 }
 

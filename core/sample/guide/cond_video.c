@@ -9,7 +9,7 @@
 
 #define MASK_CHANNELS INT64_C(4) // one for each frame of a latent frame
 
-static nino_status no_memory(nino_error *err)
+static nino_status cond_video_no_memory(nino_error *err)
 {
     return nino_fail(err, NINO_ERR_NOMEM, "", "no memory for conditioning");
 }
@@ -78,7 +78,7 @@ static nino_status put_mask(const nino_guide_run *r, const nino_cond_entry *e, n
                               (long long) had, (long long) frames);
     nino_array *m = fit(r, &video, err);
     if (!m)
-        return no_memory(err);
+        return cond_video_no_memory(err);
     for (int64_t b = 0; b < r->batch; b++)
         for (int64_t i = 0; i < had * plane; i++) {
             const float *from = nino_array_f32(m) + (b * had * plane + i) * c;
@@ -110,10 +110,10 @@ nino_status nino_cond_concat_video(const nino_guide_run *r, const nino_cond_entr
             (long long) extra, (long long) r->axis[0]);
     nino_array *image = a ? fit(r, a, err) : NULL;
     if (a && !image)
-        return no_memory(err);
+        return cond_video_no_memory(err);
     nino_status st = NINO_OK;
     if (!(*out = nino_array_create(NINO_F32, shape)))
-        st = no_memory(err);
+        st = cond_video_no_memory(err);
     if (!st && image)
         put_latent(r, *out, with_mask ? MASK_CHANNELS : 0, image,
                    with_mask ? extra - MASK_CHANNELS : extra);
@@ -141,7 +141,7 @@ nino_status nino_cond_controls(const nino_guide_run *r, const nino_cond_entry *e
                                   (long long) r->axis[0], (long long) r->axis[2],
                                   (long long) r->axis[1]);
         if (!(m->control[i] = nino_array_create(NINO_F32, shape)))
-            return no_memory(err);
+            return cond_video_no_memory(err);
         m->control_strength[i] = from ? (float) e->control_strength[i] : 1;
         m->n_controls = i + 1;
         float *v = nino_array_f32(m->control[i]);

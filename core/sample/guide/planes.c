@@ -15,7 +15,7 @@ typedef struct window {
     int64_t at, n;
 } window;
 
-static void cut(int64_t h, int64_t w, int64_t new_h, int64_t new_w, window *y, window *x)
+static void planes_cut(int64_t h, int64_t w, int64_t new_h, int64_t new_w, window *y, window *x)
 {
     const double old_aspect = (double) w / (double) h, aspect = (double) new_w / (double) new_h;
     *y = (window){ 0, h };
@@ -54,7 +54,7 @@ nino_array *nino_planes_scale(const nino_array *a, int64_t h, int64_t w, bool ce
     nino_resample_axis ty = { 0 }, tx = { 0 };
     nino_array *out = NULL;
     if (center)
-        cut(y.n, x.n, h, w, &y, &x);
+        planes_cut(y.n, x.n, h, w, &y, &x);
     if (y.n == h && x.n == w && y.n == a->shape.dim[1] && x.n == a->shape.dim[2])
         return nino_array_ref((nino_array *) a);
     if (y.n < 1 || x.n < 1) {

@@ -42,14 +42,14 @@ struct nino_resume {
 
 // ---- the folder ------------------------------------------------------------------------------
 
-static bool is_ours(const char *name)
+static bool is_resume_ours(const char *name)
 {
     const size_t n = strlen(name);
     return n > strlen(SUFFIX) && !strcmp(name + n - strlen(SUFFIX), SUFFIX);
 }
 
 // Bytes of the files in a folder, after removing old ones; *oldest: the name of the oldest.
-static int64_t look(const char *dir, time_t before, char *oldest, size_t size)
+static int64_t resume_look(const char *dir, time_t before, char *oldest, size_t size)
 {
     struct stat sb;
     time_t first = 0;
@@ -57,7 +57,7 @@ static int64_t look(const char *dir, time_t before, char *oldest, size_t size)
     DIR *d = opendir(dir);
     *oldest = 0;
     for (const struct dirent *e; d && (e = readdir(d));) {
-        if (!is_ours(e->d_name) || fstatat(dirfd(d), e->d_name, &sb, AT_SYMLINK_NOFOLLOW))
+        if (!is_resume_ours(e->d_name) || fstatat(dirfd(d), e->d_name, &sb, AT_SYMLINK_NOFOLLOW))
             continue;
         if (sb.st_mtime < before) {
             unlinkat(dirfd(d), e->d_name, 0);
@@ -74,10 +74,10 @@ static int64_t look(const char *dir, time_t before, char *oldest, size_t size)
     return bytes;
 }
 
-static void tidy(const char *dir, int dir_fd)
+static void resume_tidy(const char *dir, int dir_fd)
 {
     char oldest[256];
-    while (look(dir, time(NULL) - max_age, oldest, sizeof(oldest)) > max_bytes && *oldest)
+    while (resume_look(dir, time(NULL) - max_age, oldest, sizeof(oldest)) > max_bytes && *oldest)
         if (unlinkat(dir_fd, oldest, 0))
             break;
 }
@@ -86,12 +86,12 @@ void nino_resume_clear(const char *dir)
 {
     char ignored[256];
     if (dir)
-        look(dir, time(NULL) + max_age, ignored, sizeof(ignored));
+        resume_look(dir, time(NULL) + max_age, ignored, sizeof(ignored));
 }
 
 // ---- opening ---------------------------------------------------------------------------------
 
-static bool open_file(nino_resume *r, const char *dir)
+static bool resume_open_file(nino_resume *r, const char *dir)
 {
     nino_error err = { 0 };
     if (nino_file_mkdirs(dir, true, &err)) {
@@ -100,7 +100,7 @@ static bool open_file(nino_resume *r, const char *dir)
     }
     r->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (r->dir_fd >= 0) {
-        tidy(dir, r->dir_fd);
+        resume_tidy(dir, r->dir_fd);
         r->fd = openat(r->dir_fd, r->name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     }
     if (r->fd < 0)
@@ -109,7 +109,7 @@ static bool open_file(nino_resume *r, const char *dir)
     return r->fd >= 0;
 }
 
-static bool begin(nino_resume *r, bool goes_on)
+static bool resume_begin(nino_resume *r, bool goes_on)
 {
     head had, h = { .count = r->count };
     struct stat sb;
@@ -130,9 +130,9 @@ nino_resume *nino_resume_open(const nino_resume_place *at, size_t count, const n
     snprintf(r->name, sizeof(r->name), "%016llx%016llx" SUFFIX, (unsigned long long) at->key.hi,
              (unsigned long long) at->key.lo);
     // The lock: another process samples the same.
-    if (open_file(r, at->dir) && !flock(r->fd, LOCK_EX | LOCK_NB)) {
+    if (resume_open_file(r, at->dir) && !flock(r->fd, LOCK_EX | LOCK_NB)) {
         r->is_locked = true;
-        if (begin(r, at->goes_on))
+        if (resume_begin(r, at->goes_on))
             return r;
     }
     nino_resume_close(&r, true);
@@ -174,7 +174,7 @@ static record record_of(const nino_resume *r, const float *x, double sigma, bool
 static bool is_equal(nino_hash a, nino_hash b) { return a.lo == b.lo && a.hi == b.hi; }
 
 // What is beyond this place is of no use.
-static void cut(nino_resume *r, off_t end)
+static void resume_cut(nino_resume *r, off_t end)
 {
     r->at = r->end = end;
     if (ftruncate(r->fd, end))
@@ -198,7 +198,7 @@ bool nino_resume_take(nino_resume *r, const float *x, double sigma, float *denoi
     if (is_it)
         r->at = data + (off_t) (is.n * bytes);
     else
-        cut(r, r->at);
+        resume_cut(r, r->at);
     return is_it;
 }
 
@@ -219,7 +219,7 @@ void nino_resume_add(nino_resume *r, const float *x, double sigma, const float *
         return;
     }
     nino_logf(r->log, NINO_LOG_WARN, "no more steps are kept: %s", strerror(errno));
-    cut(r, r->end);
+    resume_cut(r, r->end);
     r->is_full = true;
 }
 

@@ -25,7 +25,7 @@ static uint32_t hash_mix(uint32_t v, uint32_t *c)
     return v ^ v >> 16;
 }
 
-static uint32_t mix(uint32_t x, uint32_t y)
+static uint32_t brownian_mix(uint32_t x, uint32_t y)
 {
     const uint32_t r = 0xca01f9ddu * x - 0x4973f715u * y;
     return r ^ r >> 16;
@@ -56,10 +56,10 @@ void nino_seed_sequence(uint64_t entropy, const uint64_t *key, int n_key, int po
     for (int src = 0; src < pool; src++)
         for (int dst = 0; dst < pool; dst++)
             if (src != dst)
-                p[dst] = mix(p[dst], hash_mix(p[src], &c));
+                p[dst] = brownian_mix(p[dst], hash_mix(p[src], &c));
     for (int src = pool; src < n_words; src++)
         for (int dst = 0; dst < pool; dst++)
-            p[dst] = mix(p[dst], hash_mix(words[src], &c));
+            p[dst] = brownian_mix(p[dst], hash_mix(words[src], &c));
 
     uint32_t h = 0x8b51f9ddu;
     for (int i = 0; i < n; i++) {
@@ -83,7 +83,7 @@ struct nino_brownian {
 };
 
 // To six decimals, exactly as Python's round(): the borders of nodes must meet.
-static double rounded(double t)
+static double brownian_rounded(double t)
 {
     char text[400];
     nino_snprintf(text, sizeof(text), "%.6f", t);
@@ -119,8 +119,8 @@ nino_status nino_brownian_create(double t0, double t1, int64_t count, uint64_t s
         goto nomem;
     const double low = t0 < t1 ? t0 : t1, high = t0 < t1 ? t1 : t0;
     b->sign = t0 < t1 ? 1.0f : -1.0f;
-    b->start = rounded(low);
-    b->end = rounded(high);
+    b->start = brownian_rounded(low);
+    b->end = brownian_rounded(high);
     b->count = count;
     b->seed = seed;
     b->root = take_values(b);
@@ -171,7 +171,7 @@ static node right_of(const node *p, double middle)
 }
 
 // w: the node's increment -> b->scratch: the left half's, w: the right half's.
-static void split(nino_brownian *b, const node *p, double middle, float *w)
+static void brownian_split(nino_brownian *b, const node *p, double middle, float *w)
 {
     uint32_t state[4];
     nino_seed_sequence(b->seed, (uint64_t[]){ p->key, (uint64_t) p->depth }, 2, POOL, state, 4);
@@ -191,11 +191,11 @@ static void split(nino_brownian *b, const node *p, double middle, float *w)
 static bool add_increment(nino_brownian *b, node p, float *w, double from, double to, float *acc)
 {
     for (;;) {
-        const double middle = rounded(0.5 * (p.end + p.start));
+        const double middle = brownian_rounded(0.5 * (p.end + p.start));
         const bool is_whole = from == p.start && to == p.end;
         if (is_whole || !(p.start < middle && middle < p.end))
             break;
-        split(b, &p, middle, w);
+        brownian_split(b, &p, middle, w);
         if (to <= middle) {
             float *left = b->scratch;
             b->scratch = w;
@@ -223,7 +223,7 @@ static bool add_increment(nino_brownian *b, node p, float *w, double from, doubl
 
 static double clamped(const nino_brownian *b, double t)
 {
-    return rounded(t < b->start ? b->start : t > b->end ? b->end : t);
+    return brownian_rounded(t < b->start ? b->start : t > b->end ? b->end : t);
 }
 
 nino_status nino_brownian_noise(nino_brownian *b, double from, double to, float *dst,

@@ -59,8 +59,8 @@ nino_status nino_sigmas_copy(const nino_sigmas *s, nino_sigmas *out, nino_error 
     return nino_sigmas_slice(s, 0, s->n, out, err);
 }
 
-static nino_status cut(const nino_sigmas *s, int high_end, int low_begin, nino_sigmas *high,
-                       nino_sigmas *low, nino_error *err)
+static nino_status sigmas_cut(const nino_sigmas *s, int high_end, int low_begin, nino_sigmas *high,
+                              nino_sigmas *low, nino_error *err)
 {
     nino_sigmas a, b;
     nino_status st = nino_sigmas_slice(s, 0, high_end, &a, err);
@@ -79,7 +79,7 @@ nino_status nino_sigmas_split(const nino_sigmas *s, int step, nino_sigmas *high,
                               nino_error *err)
 {
     step = step < 0 ? 0 : step > s->n ? s->n : step;
-    return cut(s, step + 1, step, high, low, err);
+    return sigmas_cut(s, step + 1, step, high, low, err);
 }
 
 nino_status nino_sigmas_split_denoise(const nino_sigmas *s, double denoise, nino_sigmas *high,
@@ -88,7 +88,7 @@ nino_status nino_sigmas_split_denoise(const nino_sigmas *s, double denoise, nino
     const int steps = s->n > 0 ? s->n - 1 : 0;
     const int total = (int) rint(steps * fmin(fmax(denoise, 0), 1));
     // As in ComfyUI, nothing to denoise leaves no high part: s[:-0] is empty.
-    return cut(s, total ? s->n - total : 0, s->n - (total + 1), high, low, err);
+    return sigmas_cut(s, total ? s->n - total : 0, s->n - (total + 1), high, low, err);
 }
 
 nino_status nino_sigmas_flip(const nino_sigmas *s, nino_sigmas *out, nino_error *err)

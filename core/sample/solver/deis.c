@@ -28,7 +28,7 @@ static float vp_time(const vp *p, float sigma)
 }
 
 // -1/2 d(ln alpha)/dt / sqrt(alpha (1 - alpha))
-static float kernel(const vp *p, float t)
+static float deis_kernel(const vp *p, float t)
 {
     const float slope = p->beta_1 - p->beta_0;
     const float alpha = f_exp(-0.5f * (t * t) * slope - t * p->beta_0);
@@ -44,7 +44,7 @@ static void weights(const vp *p, const float *sigma, int k, int order, float *w)
     const float next = vp_time(p, sigma[k + 1]);
     double sum[4] = { 0 };
     for (int q = 0; q < N_POINTS; q++) {
-        const float tau = f_linspace(t[0], next, N_POINTS, q), g = kernel(p, tau);
+        const float tau = f_linspace(t[0], next, N_POINTS, q), g = deis_kernel(p, tau);
         for (int j = 0; j < order; j++) {
             float poly = 1;
             for (int m = 0; m < order; m++)

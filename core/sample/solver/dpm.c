@@ -31,7 +31,7 @@ static nino_status find_eps(dpm *p, const float *u, float t, float *eps)
     return st;
 }
 
-static nino_status begin(dpm *p, const float *x, float t)
+static nino_status dpm_begin(dpm *p, const float *x, float t)
 {
     p->x = x;
     p->has_eps_1 = false;
@@ -96,7 +96,7 @@ static nino_status range(nino_solve *s, float *from, float *to)
 }
 
 // D = x - sigma eps, for progress
-static void report(dpm *p, int k, float t, float *D)
+static void dpm_report(dpm *p, int k, float t, float *D)
 {
     const float sigma = f_exp(-t);
     EACH(p->s) D[i] = p->x[i] - sigma * p->eps[i];
@@ -116,9 +116,9 @@ nino_status nino_sample_dpm_fast(nino_solve *s)
     for (int k = 0; k < m; k++) {
         const float t = f_linspace(from, to, m + 1, k), next = f_linspace(from, to, m + 1, k + 1);
         const int order = rest ? (k < m - 1 ? 3 : rest) : k < m - 2 ? 3 : m - k;
-        if ((st = begin(&p, x, t)))
+        if ((st = dpm_begin(&p, x, t)))
             return st;
-        report(&p, k, t, next_x);
+        dpm_report(&p, k, t, next_x);
         st = order == 1   ? step_1(&p, t, next, next_x)
              : order == 2 ? step_2(&p, t, next, 0.5, next_x)
                           : step_3(&p, t, next, next_x);
@@ -208,9 +208,9 @@ nino_status nino_sample_dpm_adaptive(nino_solve *s)
             down = fminf(end, -f_log(sigma));
             up = f_sqrt(f_exp(-next) * f_exp(-next) - f_exp(-down) * f_exp(-down));
         }
-        if ((st = begin(&p, x, t)))
+        if ((st = dpm_begin(&p, x, t)))
             return st;
-        report(&p, k, t, D);
+        dpm_report(&p, k, t, D);
         if ((st = both_orders(&p, o->order, t, down, low, high)))
             return st;
         const double error = step_error(s, low, high, prev);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 // x += scale N(from, to) s_noise size, as torch multiplies: ((scale N) s_noise) size
-static nino_status add_noise(nino_solve *s, float *x, float from, float to, float scale, float size,
-                             float *noise)
+static nino_status dpmpp_sde_add_noise(nino_solve *s, float *x, float from, float to, float scale,
+                                       float size, float *noise)
 {
     const float s_noise = (float) s->opt->s_noise;
     const nino_status st = nino_solve_tree_noise(s, from, to, noise);
@@ -26,7 +26,7 @@ static nino_status sde_step(nino_solve *s, float sigma_s, float lambda_s, float 
     const float keep = alpha / alpha_s * f_exp(-h), add = alpha * f_expm1(-h);
     EACH(s) out[i] = keep * s->x[i] - add * D[i];
     if (eta > 0 && s->opt->s_noise > 0)
-        return add_noise(s, out, sigma_s, sigma, alpha, step.up, noise);
+        return dpmpp_sde_add_noise(s, out, sigma_s, sigma, alpha, step.up, noise);
     return NINO_OK;
 }
 

@@ -81,7 +81,8 @@ nino_status nino_sample_lms(nino_solve *s)
 
 // ---- ipndm ------------------------------------------------------------------------------------
 // x += h (w[0] d[0] + .. + w[n-1] d[n-1]) / divisor
-static void combine(nino_solve *s, float h, const float *w, int n, float *const *d, float divisor)
+static void multistep_combine(nino_solve *s, float h, const float *w, int n, float *const *d,
+                              float divisor)
 {
     float *x = s->x;
     EACH(s)
@@ -157,7 +158,7 @@ static nino_status ipndm(nino_solve *s, bool is_even)
             even_weights(order, w, &divisor);
         else
             uneven_weights(order, h, w);
-        combine(s, next - t, w, order, d, divisor);
+        multistep_combine(s, next - t, w, order, d, divisor);
     }
     return st;
 }

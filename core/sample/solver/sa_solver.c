@@ -110,7 +110,7 @@ static nino_status correct(sa *p, int k, int order)
     return st;
 }
 
-static nino_status predict(sa *p, int k, int order)
+static nino_status sa_solver_predict(sa *p, int k, int order)
 {
     nino_solve *s = p->s;
     const float to = s->sigma[k + 1];
@@ -129,7 +129,7 @@ static nino_status predict(sa *p, int k, int order)
     return NINO_OK;
 }
 
-static int least(int a, int b, int c)
+static int sa_solver_least(int a, int b, int c)
 {
     const int m = a < b ? a : b;
     return m < c ? m : c;
@@ -151,15 +151,16 @@ static nino_status sa_loop(sa *p)
             return st;
         nino_solve_report(s, k, s->sigma[k], p->pred, D);
         const bool is_last = s->sigma[k + 1] == 0;
-        const int predictor = least(o->predictor_order, p->n_D, ends_in_zero ? n - 1 - k : n);
-        int corrector = least(o->corrector_order, p->n_D, ends_in_zero ? n - k : n);
+        const int predictor =
+            sa_solver_least(o->predictor_order, p->n_D, ends_in_zero ? n - 1 - k : n);
+        int corrector = sa_solver_least(o->corrector_order, p->n_D, ends_in_zero ? n - k : n);
         if (k == 0 || (is_last && !o->use_pece))
             corrector = 0;
         if ((st = correct(p, k, corrector)))
             return st;
         if (is_last)
             memcpy(s->x, D, (size_t) s->count * sizeof(float));
-        else if ((st = predict(p, k, predictor)))
+        else if ((st = sa_solver_predict(p, k, predictor)))
             return st;
     }
     return NINO_OK;

@@ -38,7 +38,7 @@ static nino_status seeds_create(seeds *p, nino_solve *s)
     return st;
 }
 
-static void begin(seeds *p, float from, float to)
+static void seeds_begin(seeds *p, float from, float to)
 {
     p->lambda_s = nino_half_log_snr(p->s, from);
     p->lambda_t = nino_half_log_snr(p->s, to);
@@ -47,13 +47,13 @@ static void begin(seeds *p, float from, float to)
 }
 
 // sigma / from e^(-r h eta): what of x stays at fraction r of the step
-static float keep_at(const seeds *p, float r, float sigma, float from)
+static float seeds_keep_at(const seeds *p, float r, float sigma, float from)
 {
     return sigma / from * f_exp(-r * p->h * (float) p->eta);
 }
 
 // Carries the noise from fraction r0 to r1 of the step and adds it to x.
-static void add_noise(seeds *p, double r0, double r1, float sigma, float *x)
+static void seeds_add_noise(seeds *p, double r0, double r1, float sigma, float *x)
 {
     if (!p->has_noise)
         return;
@@ -76,21 +76,21 @@ static nino_status seeds_2_step(seeds *p, float from, float to)
     float *x = s->x;
     const double r = s->opt->r;
     const float fac = (float) (1 / (2 * r));
-    begin(p, from, to);
+    seeds_begin(p, from, to);
     const float lambda_1 = lerp(p->lambda_s, p->lambda_t, (float) r);
     const float sigma_1 = nino_sigma_of_half_log_snr(s, lambda_1);
     const float alpha_1 = sigma_1 * f_exp(lambda_1), alpha = to * f_exp(p->lambda_t);
 
-    const float keep_1 = keep_at(p, (float) r, sigma_1, from);
+    const float keep_1 = seeds_keep_at(p, (float) r, sigma_1, from);
     const float add_1 = alpha_1 * phi_1((float) -r * p->h_eta);
     EACH(s) p->x2[i] = keep_1 * x[i] - add_1 * p->D[i];
-    add_noise(p, 0, r, sigma_1, p->x2);
+    seeds_add_noise(p, 0, r, sigma_1, p->x2);
     const nino_status st = nino_solve_denoise(s, p->x2, sigma_1, p->D2, NULL);
     if (st)
         return st;
-    const float keep = keep_at(p, 1, to, from), add = alpha * phi_1(-p->h_eta);
+    const float keep = seeds_keep_at(p, 1, to, from), add = alpha * phi_1(-p->h_eta);
     EACH(s) x[i] = keep * x[i] - add * lerp(p->D[i], p->D2[i], fac);
-    add_noise(p, r, 1, to, x);
+    seeds_add_noise(p, r, 1, to, x);
     return NINO_OK;
 }
 
@@ -99,7 +99,7 @@ static nino_status seeds_3_step(seeds *p, float from, float to)
     nino_solve *s = p->s;
     float *x = s->x;
     const double r1 = s->opt->r, r2 = s->opt->r2;
-    begin(p, from, to);
+    seeds_begin(p, from, to);
     const float lambda_1 = lerp(p->lambda_s, p->lambda_t, (float) r1);
     const float lambda_2 = lerp(p->lambda_s, p->lambda_t, (float) r2);
     const float sigma_1 = nino_sigma_of_half_log_snr(s, lambda_1);
@@ -107,30 +107,30 @@ static nino_status seeds_3_step(seeds *p, float from, float to)
     const float alpha_1 = sigma_1 * f_exp(lambda_1), alpha_2 = sigma_2 * f_exp(lambda_2);
     const float alpha = to * f_exp(p->lambda_t);
 
-    const float keep_1 = keep_at(p, (float) r1, sigma_1, from);
+    const float keep_1 = seeds_keep_at(p, (float) r1, sigma_1, from);
     const float add_1 = alpha_1 * phi_1((float) -r1 * p->h_eta);
     EACH(s) p->x2[i] = keep_1 * x[i] - add_1 * p->D[i];
-    add_noise(p, 0, r1, sigma_1, p->x2);
+    seeds_add_noise(p, 0, r1, sigma_1, p->x2);
     nino_status st = nino_solve_denoise(s, p->x2, sigma_1, p->D2, NULL);
     if (st)
         return st;
 
     const float a2 = (float) (r2 / r1) * phi_2((float) -r2 * p->h_eta);
     const float a1 = phi_1((float) -r2 * p->h_eta) - a2;
-    const float keep_2 = keep_at(p, (float) r2, sigma_2, from);
+    const float keep_2 = seeds_keep_at(p, (float) r2, sigma_2, from);
     EACH(s) p->x3[i] = keep_2 * x[i] - alpha_2 * (a1 * p->D[i] + a2 * p->D2[i]);
-    add_noise(p, r1, r2, sigma_2, p->x3);
+    seeds_add_noise(p, r1, r2, sigma_2, p->x3);
     if ((st = nino_solve_denoise(s, p->x3, sigma_2, p->D3, NULL)))
         return st;
 
     const float b3 = phi_2(-p->h_eta) / (float) r2, b1 = phi_1(-p->h_eta) - b3;
-    const float keep = keep_at(p, 1, to, from);
+    const float keep = seeds_keep_at(p, 1, to, from);
     EACH(s) x[i] = keep * x[i] - alpha * (b1 * p->D[i] + b3 * p->D3[i]);
-    add_noise(p, r2, 1, to, x);
+    seeds_add_noise(p, r2, 1, to, x);
     return NINO_OK;
 }
 
-static nino_status run(nino_solve *s, nino_status (*step)(seeds *p, float from, float to))
+static nino_status seeds_run(nino_solve *s, nino_status (*step)(seeds *p, float from, float to))
 {
     seeds p;
     nino_status st = seeds_create(&p, s);
@@ -150,5 +150,5 @@ static nino_status run(nino_solve *s, nino_status (*step)(seeds *p, float from, 
     return st;
 }
 
-nino_status nino_sample_seeds_2(nino_solve *s) { return run(s, seeds_2_step); }
-nino_status nino_sample_seeds_3(nino_solve *s) { return run(s, seeds_3_step); }
+nino_status nino_sample_seeds_2(nino_solve *s) { return seeds_run(s, seeds_2_step); }
+nino_status nino_sample_seeds_3(nino_solve *s) { return seeds_run(s, seeds_3_step); }

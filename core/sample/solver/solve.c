@@ -17,7 +17,7 @@ void nino_solve_report(nino_solve *s, int k, float sigma, const float *x, const 
         s->run->on_step(s->run->step_priv, k, s->n_steps, sigma, x, D);
 }
 
-static nino_status keep(nino_solve *s, int64_t n, float **v)
+static nino_status solve_keep(nino_solve *s, int64_t n, float **v)
 {
     *v = s->n_arrays < SOLVE_MAX_ARRAYS ? calloc((size_t) n, sizeof(float)) : NULL;
     if (!*v)
@@ -31,11 +31,11 @@ nino_status nino_solve_arrays(nino_solve *s, float **array, int n)
 {
     nino_status st = NINO_OK;
     for (int k = 0; st == NINO_OK && k < n; k++)
-        st = keep(s, s->count, &array[k]);
+        st = solve_keep(s, s->count, &array[k]);
     return st;
 }
 
-nino_status nino_solve_scalars(nino_solve *s, int n, float **v) { return keep(s, n, v); }
+nino_status nino_solve_scalars(nino_solve *s, int n, float **v) { return solve_keep(s, n, v); }
 
 void nino_solve_noise(nino_solve *s, float *dst) { nino_rng_randn(&s->rng, dst, s->count); }
 

@@ -44,8 +44,8 @@ static nino_status data_prediction(unipc *p, const float *y, float sigma, float 
 }
 
 // y[] = base - alpha B (sum of w[j] (m_{j+1} - m_0) / r[j], and w[n-1] (fresh - m_0) if fresh)
-static void combine(unipc *p, float scale, const float *r, const float *w, int n_past,
-                    const float *fresh, float *y)
+static void unipc_combine(unipc *p, float scale, const float *r, const float *w, int n_past,
+                          const float *fresh, float *y)
 {
     const float *m0 = p->m[0];
     EACH(p->s)
@@ -84,7 +84,7 @@ static bool solve_weights(const float *matrix, const float *b, int order, int n,
 }
 
 // y from the newest past point to sigma; with corrector m[MAX_ORDER] becomes the x0 there.
-static nino_status update(unipc *p, float sigma, int order, bool use_corrector)
+static nino_status unipc_update(unipc *p, float sigma, int order, bool use_corrector)
 {
     nino_solve *s = p->s;
     float *y = s->x, *fresh = p->m[MAX_ORDER];
@@ -100,7 +100,7 @@ static nino_status update(unipc *p, float sigma, int order, bool use_corrector)
     EACH(s) p->base[i] = keep * y[i] - add * p->m[0][i];
     if (order > 2 && !solve_weights(matrix, b, order, order - 1, w))
         return nino_solve_fail(s, "two sigmas are equal");
-    combine(p, scale, r, w, order - 1, NULL, y);
+    unipc_combine(p, scale, r, w, order - 1, NULL, y);
     if (!use_corrector)
         return NINO_OK;
     const nino_status st = data_prediction(p, y, sigma, fresh);
@@ -109,12 +109,12 @@ static nino_status update(unipc *p, float sigma, int order, bool use_corrector)
     w[0] = 0.5f;
     if (order > 1 && !solve_weights(matrix, b, order, order, w))
         return nino_solve_fail(s, "two sigmas are equal");
-    combine(p, scale, r, w, order - 1, fresh, y);
+    unipc_combine(p, scale, r, w, order - 1, fresh, y);
     return NINO_OK;
 }
 
 // The x0 in m[MAX_ORDER] becomes the newest past point.
-static void push(unipc *p, float sigma)
+static void unipc_push(unipc *p, float sigma)
 {
     float *fresh = p->m[MAX_ORDER];
     memmove(p->m + 1, p->m, MAX_ORDER * sizeof(*p->m));
@@ -146,13 +146,13 @@ nino_status nino_sample_unipc(nino_solve *s)
         } else if (n > 1) {
             int order = k < max_order ? k : max_order;
             order = order < n + 1 - k ? order : n + 1 - k;
-            st = update(&p, sigma, order, k < n);
+            st = unipc_update(&p, sigma, order, k < n);
         }
         if (st)
             return st;
         if (k == n)
             break;
-        push(&p, sigma);
+        unipc_push(&p, sigma);
         if (k < n - 1)
             nino_solve_report(s, k, sigma, y, p.m[0]);
     }

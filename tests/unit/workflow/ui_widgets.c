@@ -11,28 +11,6 @@ static nino_graph *load(const char *json)
     return g;
 }
 
-static nino_json_doc *parse(const char *json)
-{
-    nino_error err = { 0 };
-    nino_json_doc *doc = NULL;
-    CHECK_OK(nino_json_parse(json, strlen(json), "wanted", NULL, &doc, &err), err);
-    return doc;
-}
-
-static void expect_graph(nino_graph *g, const char *want)
-{
-    nino_buf diff = { 0 };
-    nino_json_doc *a = parse(want), *b = parse(nino_graph_api_json(g, NULL));
-    prompt_diff(a->root, b->root, &diff);
-    if (diff.len) {
-        fprintf(stderr, "%sin %s\n", diff.data, nino_graph_json(g, NULL));
-        exit(1);
-    }
-    nino_json_doc_destroy(&a);
-    nino_json_doc_destroy(&b);
-    nino_buf_release(&diff);
-}
-
 // ---- names -----------------------------------------------------------------------------------
 
 // class, widgets_values, inputs
@@ -142,7 +120,7 @@ static void check_orders(void)
         nino_buf_addf(&api, "{\"1\": {\"class_type\": \"%s\", \"inputs\": {%s}}}", orders[i][0],
                       orders[i][2]);
         nino_graph *g = load(ui.data);
-        expect_graph(g, api.data);
+        prompt_expect(g, api.data);
         nino_graph_destroy(&g);
     }
     nino_buf_release(&ui);
@@ -165,9 +143,10 @@ static void check_named(void)
         "{\"name\": \"width\", \"type\": \"INT\", \"link\": null, \"widget\": {\"name\": "
         "\"width\"}}], "
         "\"widgets_values\": [\"new\", 64]}], \"links\": []}");
-    expect_graph(g, "{\"1\": {\"class_type\": \"Pack\", \"inputs\": {\"seed\": 5, \"a\": \"x\"}}, "
-                    "\"2\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {\"kind\": \"new\", "
-                    "\"width\": 64}}}");
+    prompt_expect(g,
+                  "{\"1\": {\"class_type\": \"Pack\", \"inputs\": {\"seed\": 5, \"a\": \"x\"}}, "
+                  "\"2\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {\"kind\": \"new\", "
+                  "\"width\": 64}}}");
     nino_graph_destroy(&g);
 }
 
@@ -194,12 +173,12 @@ static void check_named_first(void)
     "{\"id\": 3, \"type\": \"LoadImage\", \"inputs\": [" W("image", "COMBO") ", " W(               \
         "upload", "IMAGEUPLOAD") "], \"widgets_values\": [\"a\", \"image\"]}"
     nino_graph *g = load("{\"nodes\": [" LOADER ", " LATENT ", " IMAGE "], \"links\": []}");
-    expect_graph(g, "{\"1\": {\"class_type\": \"ROCMOptimizedCheckpointLoader\", \"inputs\": "
-                    "{\"ckpt_name\": \"c\", \"lazy_loading\": true, \"optimize_for_flux\": true, "
-                    "\"compatibility_mode\": false}}, "
-                    "\"2\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {\"width\": 64, "
-                    "\"height\": 32, \"batch_size\": 1}}, \"3\": {\"class_type\": \"LoadImage\", "
-                    "\"inputs\": {\"image\": \"a\"}}}");
+    prompt_expect(g, "{\"1\": {\"class_type\": \"ROCMOptimizedCheckpointLoader\", \"inputs\": "
+                     "{\"ckpt_name\": \"c\", \"lazy_loading\": true, \"optimize_for_flux\": true, "
+                     "\"compatibility_mode\": false}}, "
+                     "\"2\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {\"width\": 64, "
+                     "\"height\": 32, \"batch_size\": 1}}, \"3\": {\"class_type\": \"LoadImage\", "
+                     "\"inputs\": {\"image\": \"a\"}}}");
     nino_graph_destroy(&g);
 }
 
@@ -279,9 +258,10 @@ static void check_texts(void)
         "{\"id\": 2, \"type\": \"SaveImage\", \"widgets_values\": [\"{a} // b\"]}], \"links\": []}";
     nino_error err;
     nino_graph *g = load(flow);
-    expect_graph(g, "{\"1\": {\"class_type\": \"CLIPTextEncode\", \"inputs\": {\"text\": \"a \"}}, "
-                    "\"2\": {\"class_type\": \"SaveImage\", \"inputs\": {\"filename_prefix\": "
-                    "\"{a} // b\"}}}");
+    prompt_expect(g,
+                  "{\"1\": {\"class_type\": \"CLIPTextEncode\", \"inputs\": {\"text\": \"a \"}}, "
+                  "\"2\": {\"class_type\": \"SaveImage\", \"inputs\": {\"filename_prefix\": "
+                  "\"{a} // b\"}}}");
     CHECK(!nino_graph_set(g, "1.text={b} /* c */", &err));
     CHECK(strstr(nino_graph_json(g, NULL), "\"{b} /* c */\""));
     CHECK(strstr(nino_graph_api_json(g, NULL), "\"b \""));
@@ -308,8 +288,8 @@ static void change(const char *json, const char *const *assignments, const char 
     CHECK_STR(nino_graph_json(g, NULL), want);
     nino_graph *copy = nino_graph_copy(g, &err);
     CHECK(copy);
-    expect_graph(copy, nino_graph_api_json(g, NULL));
-    expect_graph(g, nino_graph_api_json(copy, NULL));
+    prompt_expect(copy, nino_graph_api_json(g, NULL));
+    prompt_expect(g, nino_graph_api_json(copy, NULL));
     nino_graph_destroy(&copy);
     nino_graph_destroy(&g);
 }
@@ -359,8 +339,8 @@ static void check_links(void)
     snprintf(after, sizeof(after), both, "72");
     CHANGE(before, after, "1.height=72");
     nino_graph *g = load(after);
-    expect_graph(g, "{\"1\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {\"width\": 72, "
-                    "\"height\": 72, \"batch_size\": 1}}}");
+    prompt_expect(g, "{\"1\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {\"width\": 72, "
+                     "\"height\": 72, \"batch_size\": 1}}}");
     nino_graph_destroy(&g);
     // from a node: the link is cut off
     CHANGE(
@@ -395,10 +375,10 @@ static void check_subgraphs(void)
            "57:4.scale_by=2.5");
     nino_graph *g = load(SUB(USE("57") ", " USE("58"), "1.5"));
     CHECK_OK(set(g, "58:4.scale_by=3", &err), err);
-    expect_graph(g, "{\"57:4\": {\"class_type\": \"LatentUpscaleBy\", \"inputs\": "
-                    "{\"upscale_method\": \"bilinear\", \"scale_by\": 3}}, "
-                    "\"58:4\": {\"class_type\": \"LatentUpscaleBy\", \"inputs\": "
-                    "{\"upscale_method\": \"bilinear\", \"scale_by\": 3}}}");
+    prompt_expect(g, "{\"57:4\": {\"class_type\": \"LatentUpscaleBy\", \"inputs\": "
+                     "{\"upscale_method\": \"bilinear\", \"scale_by\": 3}}, "
+                     "\"58:4\": {\"class_type\": \"LatentUpscaleBy\", \"inputs\": "
+                     "{\"upscale_method\": \"bilinear\", \"scale_by\": 3}}}");
     nino_graph_destroy(&g);
     // the value of the instance is its own
     static const char promoted[] =
