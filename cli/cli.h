@@ -4,19 +4,25 @@
 #include <ninodes/ninodes.h>
 #include <stdio.h>
 
-typedef enum exit_code {
-    EXIT_OK = 0,
-    EXIT_RUN = 1,        // the run failed
-    EXIT_USAGE = 2,      // bad command line
-    EXIT_WORKFLOW = 3,   // workflow invalid or unsupported
-    EXIT_MISSING = 4,    // model or file missing
-    EXIT_DEVICE = 5,     // device or OpenCL error
-    EXIT_NOMEM = 6,      // out of memory, or it would not fit
-    EXIT_REGRESSION = 7, // slower than --fail-over allows
-    EXIT_LOST = 75,      // lost contact
-    EXIT_SIGINT = 130,   // 128 + SIGINT
-    EXIT_SIGTERM = 143,  // 128 + SIGTERM
-} exit_code;
+// Every way to end: name, exit status, what it means. Help, the manual page and data/doc have it
+// from here.
+// clang-format off
+#define EXIT_CODES(X) \
+    X(OK, 0, "ok") \
+    X(RUN, 1, "the run failed") \
+    X(USAGE, 2, "bad command line") \
+    X(WORKFLOW, 3, "workflow invalid or unsupported") \
+    X(MISSING, 4, "model or file missing") \
+    X(DEVICE, 5, "device or OpenCL error") \
+    X(NOMEM, 6, "out of memory, or it would not fit") \
+    X(REGRESSION, 7, "slower than --fail-over allows") \
+    X(LOST, 75, "lost contact") \
+    X(SIGINT, 130, "interrupted (128 + SIGINT)") \
+    X(SIGTERM, 143, "terminated (128 + SIGTERM)")
+// clang-format on
+#define EXIT_ID_(name, status, text) EXIT_##name = status,
+typedef enum exit_code { EXIT_CODES(EXIT_ID_) } exit_code;
+#undef EXIT_ID_
 
 // ---- options (opts.c) --------------------------------------------------------------------------
 

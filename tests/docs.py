@@ -103,9 +103,8 @@ class Facts:
         return words([n for n in names if f'"{n}"' not in loaders])
 
     def exit_codes(self):
-        text = re.search(r"enum exit_code \{(.*?)\}", read("cli/cli.h"), re.S).group(1)
-        rows = re.findall(r"EXIT_(\w+) = (\d+),\s*(?://\s*(.*))?", text)
-        return table(["exit code", "meaning"], [[code, said or name.lower()] for name, code, said in rows])
+        rows = re.findall(r'^    X\(\w+, (\d+), "([^"]+)"\)', read("cli/cli.h"), re.M)
+        return table(["exit code", "meaning"], [list(row) for row in rows])
 
     def command_names(self):
         return [c for c in re.findall(r"^  ([a-z]+) {2,}(.+)$", self.run("help"), re.M) if c[0] != "help"]
