@@ -4,19 +4,25 @@
 #include <ninodes/ninodes.h>
 #include <stdio.h>
 
-typedef enum exit_code {
-    EXIT_OK = 0,
-    EXIT_RUN = 1,        // the run failed
-    EXIT_USAGE = 2,      // bad command line
-    EXIT_WORKFLOW = 3,   // workflow invalid or unsupported
-    EXIT_MISSING = 4,    // model or file missing
-    EXIT_DEVICE = 5,     // device or OpenCL error
-    EXIT_NOMEM = 6,      // out of memory, or it would not fit
-    EXIT_REGRESSION = 7, // slower than --fail-over allows
-    EXIT_LOST = 75,      // lost contact
-    EXIT_SIGINT = 130,   // 128 + SIGINT
-    EXIT_SIGTERM = 143,  // 128 + SIGTERM
-} exit_code;
+// Every way to end: name, exit status, what it means. Help, the manual page and data/doc have it
+// from here.
+// clang-format off
+#define EXIT_CODES(X) \
+    X(OK, 0, "ok") \
+    X(RUN, 1, "the run failed") \
+    X(USAGE, 2, "bad command line") \
+    X(WORKFLOW, 3, "workflow invalid or unsupported") \
+    X(MISSING, 4, "model or file missing") \
+    X(DEVICE, 5, "device or OpenCL error") \
+    X(NOMEM, 6, "out of memory, or it would not fit") \
+    X(REGRESSION, 7, "slower than --fail-over allows") \
+    X(LOST, 75, "lost contact") \
+    X(SIGINT, 130, "interrupted (128 + SIGINT)") \
+    X(SIGTERM, 143, "terminated (128 + SIGTERM)")
+// clang-format on
+#define EXIT_ID_(name, status, text) EXIT_##name = status,
+typedef enum exit_code { EXIT_CODES(EXIT_ID_) } exit_code;
+#undef EXIT_ID_
 
 // ---- options (opts.c) --------------------------------------------------------------------------
 
@@ -71,6 +77,8 @@ bool options_parse(const command *c, int argc, char **argv, options *o);
 void options_release(options *o);
 // True for one of the words in "a|b|c".
 bool one_of(const char *choices, const char *word);
+// "5%" or "5"; negative: not such a text.
+double parse_percent(const char *s);
 // The word of a list nearest to a misspelt one, or NULL when none is near.
 const char *nearest(const char *word, const char *const *list, size_t n);
 
@@ -163,10 +171,16 @@ void report_work_json(const nino_history *h);
 // The ceilings that a run told; NULL: it told none. *out is where they are put.
 const nino_ceilings *told_ceilings(const nino_history *h, nino_ceilings *out);
 
-// The queue as an event line (cmd_jobs.c).
-void queue_line(const nino_queue *q);
+// ---- the queue of a worker (queue.c) -----------------------------------------------------------
 
-// The screen of ninodes monitor (tui.c).
+double unix_now(void);                             // seconds since 1970, as a queue has times
+void queue_line(const nino_queue *q);              // as an event line
+void queue_json(const nino_queue *q);              // its members
+void queue_job_json(const nino_queue_job *j);      // an element of an array
+double queue_job_seconds(const nino_queue_job *j); // that it has run so far; 0: not yet
+
+// ---- the screen of ninodes monitor (tui.c) -----------------------------------------------------
+
 typedef struct tui tui;
 typedef enum tui_action { TUI_NOTHING, TUI_QUIT, TUI_PAUSE, TUI_CANCEL } tui_action;
 bool tui_possible(void); // stdin and stdout are a terminal that can
@@ -179,9 +193,41 @@ void tui_advise(tui *t, const char *text); // the advice that is shown; "": none
 // q may be NULL. At most ten times a second.
 void tui_draw(tui *t, int pid, const progress *p, const nino_stats *s, const nino_queue *q);
 
-// ---- what commands share -----------------------------------------------------------------------
+// ---- the workflow of a command line (load.c) ---------------------------------------------------
 
-// The two axes of --grid at most (cmd_grid.c); the first is that of the columns.
+// Loads the workflow, applies --seed and --set. NULL: said why, *rc is the exit code.
+nino_graph *load_graph(const options *o, const char *cmd, int *rc);
+// Reports every problem of the graph. 0: none; else the exit code.
+int check_graph(const options *o, const char *cmd, nino_graph *g, const nino_ctx *ctx);
+// The same without the warnings.
+int check_graph_errors(const options *o, const char *cmd, nino_graph *g, const nino_ctx *ctx);
+
+// ---- following a job (follow.c) ----------------------------------------------------------------
+
+// A job and those who listen to what it says.
+typedef struct watched {
+    progress *p;
+    nino_stats *s;
+    event_lines *lines; // NULL: none
+    nino_history *h;    // NULL: none
+    // The last result of the seam meter, and of a clip; a kind stays 0 when nothing was tiled or
+    // there was no clip.
+    nino_event last[2];
+    size_t n_cached; // nodes whose results were there already
+} watched;
+// From now on SIGINT and SIGTERM cancel the job that is followed; SIGTSTP pauses its context.
+void follow_signals(void);
+void follow_ctx(nino_ctx *ctx); // the one to pause; NULL: none
+// Follows a job to its end, however it ends.
+nino_status follow(nino_job *job, watched *w, nino_error *err);
+// The files that a job wrote: the list is the caller's, its texts are the job's.
+const char **outputs_of(const nino_job *job, size_t *n);
+// What is said of a run that stopped; NULL: nothing is left to go on with.
+const char *go_on_hint(const nino_ctx *ctx, char *out, size_t size);
+
+// ---- grids (grid.c) ----------------------------------------------------------------------------
+
+// The two axes of --grid at most; the first is that of the columns.
 typedef struct grid {
     nino_axis axis[2];
     size_t n_axes; // 0: an ordinary run
@@ -198,32 +244,8 @@ int grid_run(const options *o, const grid *g, nino_ctx *ctx, nino_graph *graph);
 int grid_dry_run(const options *o, const grid *g, nino_ctx *ctx, nino_graph *graph);
 void grid_axes_json(const grid *g); // member "axes"
 
-// A job and those who listen to what it says (cmd_run.c).
-typedef struct watched {
-    progress *p;
-    nino_stats *s;
-    event_lines *lines; // NULL: none
-    nino_history *h;    // NULL: none
-    // The last result of the seam meter, and of a clip; a kind stays 0 when nothing was tiled or
-    // there was no clip.
-    nino_event last[2];
-    size_t n_cached; // nodes whose results were there already
-} watched;
-// Follows a job to its end; Ctrl-C cancels it.
-nino_status follow(nino_job *job, watched *w, nino_error *err);
-// The files that a job wrote: the list is the caller's, its texts are the job's.
-const char **outputs_of(const nino_job *job, size_t *n);
-// What is said of a run that stopped; NULL: nothing is left to go on with.
-const char *go_on_hint(const nino_ctx *ctx, char *out, size_t size);
+// ---- plans (plan.c) ----------------------------------------------------------------------------
 
-// Loads the workflow, applies --seed and --set. NULL: said why, *rc is the exit code.
-nino_graph *load_graph(const options *o, const char *cmd, int *rc);
-// "5%" or "5"; negative: not such a text.
-double parse_percent(const char *s);
-// Reports every problem of the graph. 0: none; else the exit code.
-int check_graph(const options *o, const char *cmd, nino_graph *g, const nino_ctx *ctx);
-int check_graph_errors(const options *o, const char *cmd, nino_graph *g,
-                       const nino_ctx *ctx); // no warnings
 // Prints a plan; the exit code says whether it fits. g: NULL, or what all runs together are;
 // seconds 0: not known.
 int print_plan(const options *o, const char *cmd, const nino_plan *p, const grid *g,

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { ANSWER_MS = 30000, STATE_MS = 10000 };
@@ -49,68 +48,17 @@ static nino_attach *attach_default(nino_error *err)
 
 // ---- telling -----------------------------------------------------------------------------------
 
-static double unix_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
-}
-
-static double seconds_of(const nino_queue_job *j)
-{
-    if (j->started_s <= 0)
-        return 0;
-    return (j->ended_s > 0 ? j->ended_s : unix_now()) - j->started_s;
-}
-
-static void job_json(const nino_queue_job *j)
-{
-    js_open(NULL, '{');
-    js_uint("job", j->id);
-    js_text("state", nino_queue_state_name(j->state));
-    js_text("name", j->name);
-    js_uint("nodes", j->n_nodes);
-    js_num("seconds", seconds_of(j));
-    js_num("queued", j->queued_s);
-    js_uint("lost", (uint64_t) j->lost);
-    js_open("outputs", '[');
-    for (size_t i = 0; i < j->n_outputs; i++)
-        js_text(NULL, j->outputs[i]);
-    js_close(']');
-    js_text("error", j->err.code ? j->err.msg : NULL);
-    js_text("where", j->err.code ? j->err.where : NULL);
-    js_close('}');
-}
-
 static void print_job(const nino_queue_job *j)
 {
     char id[24], time[24] = "";
     snprintf(id, sizeof(id), "%llu", (unsigned long long) j->id);
     if (j->started_s > 0)
-        snprintf(time, sizeof(time), "%.1f s", seconds_of(j));
+        snprintf(time, sizeof(time), "%.1f s", queue_job_seconds(j));
     printf("%5s  %-9s %5u  %9s  %zu  ", id, nino_queue_state_name(j->state), j->n_nodes, time,
            j->n_outputs);
     for (const char *p = j->name; *p; p++)
         putchar((unsigned char) *p < 0x20 || *p == 0x7f ? '?' : *p);
     putchar('\n');
-}
-
-static void queue_members(const nino_queue *q)
-{
-    js_bool("worker", q->is_worker);
-    js_bool("paused", q->is_paused);
-    js_text("notice", *q->notice ? q->notice : NULL);
-    js_open("jobs", '[');
-    for (size_t i = 0; i < q->n_jobs; i++)
-        job_json(&q->jobs[i]);
-    js_close(']');
-}
-
-void queue_line(const nino_queue *q)
-{
-    js_line("event/1", "queue");
-    queue_members(q);
-    js_end();
 }
 
 static int cmd_jobs_list(const options *o, nino_attach *a)
@@ -124,7 +72,7 @@ static int cmd_jobs_list(const options *o, nino_attach *a)
         js_envelope("jobs");
         js_int("pid", nino_attach_pid(a));
         js_text("device", q->device);
-        queue_members(q);
+        queue_json(q);
         js_envelope_end();
         return EXIT_OK;
     }
@@ -150,7 +98,7 @@ static int cmd_jobs_show(const options *o, const nino_queue_job *j)
     if (o->json) {
         js_envelope("jobs");
         js_open("jobs", '[');
-        job_json(j);
+        queue_job_json(j);
         js_close(']');
         js_envelope_end();
         return EXIT_OK;

@@ -172,13 +172,6 @@ static void diff_text(const options *o, const nino_compare *c)
     printf("\n");
 }
 
-double parse_percent(const char *s)
-{
-    char *end;
-    const double v = strtod(s, &end);
-    return end != s && (!*end || !strcmp(end, "%")) && v >= 0 && v < 1e6 ? v : -1;
-}
-
 static int diff(const options *o)
 {
     nino_error err = { .code = NINO_OK };

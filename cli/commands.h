@@ -5,6 +5,13 @@
 extern const command commands[]; // ends with {0}
 const command *command_find(const char *name);
 
+// Every exit status with what it means, in order; ends with {0}.
+typedef struct exit_row {
+    exit_code code;
+    const char *text;
+} exit_row;
+extern const exit_row exit_rows[];
+
 void help_all(FILE *f);
 void help_command(FILE *f, const command *c);
 bool completion_print(FILE *f, const char *shell); // bash, zsh, fish; "man": the manual page

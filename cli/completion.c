@@ -216,10 +216,12 @@ static void manual(FILE *f)
             fputs("\n", f);
         }
     }
-    fputs(
-        ".SH EXIT STATUS\n0 ok, 1 run failed, 2 usage, 3 workflow invalid or unsupported, 4 model "
-        "or file missing, 5 device, 6 out of memory, 75 lost contact, 130 SIGINT, 143 SIGTERM.\n",
-        f);
+    fputs(".SH EXIT STATUS\n", f);
+    for (const exit_row *e = exit_rows; e->text; e++) {
+        fprintf(f, ".TP\n%d\n", e->code);
+        roff(f, e->text);
+        fputs("\n", f);
+    }
 }
 
 bool completion_print(FILE *f, const char *shell)

@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+const exit_row exit_rows[] = {
+#define EXIT_ROW(name, status, text) { EXIT_##name, text },
+    EXIT_CODES(EXIT_ROW)
+#undef EXIT_ROW
+        { 0 }
+};
+
 void help_all(FILE *f)
 {
     fprintf(f, "usage: ninodes COMMAND ...\n\n"
@@ -11,10 +18,9 @@ void help_all(FILE *f)
         fprintf(f, "  %-11s %s\n", c->name, c->summary);
     fprintf(f, "\nninodes help COMMAND says more, ninodes help environment lists the variables,\n"
                "ninodes help counters what runs tell of the machine; ninodes --version says which "
-               "this is.\n"
-               "Exit status: 0 ok, 1 run failed, 2 usage, 3 workflow invalid, 4 file missing,\n"
-               "5 device, 6 out of memory, 7 slower than allowed, 75 lost contact, 130 "
-               "interrupted, 143 terminated.\n");
+               "this is.\n\nExit status:\n");
+    for (const exit_row *e = exit_rows; e->text; e++)
+        fprintf(f, "  %-11d %s\n", e->code, e->text);
 }
 
 // "-m, --models DIR"

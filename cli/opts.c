@@ -216,3 +216,10 @@ void options_release(options *o)
     free(o->set.item);
     free(o->grid.item);
 }
+
+double parse_percent(const char *s)
+{
+    char *end;
+    const double v = strtod(s, &end);
+    return end != s && (!*end || !strcmp(end, "%")) && v >= 0 && v < 1e6 ? v : -1;
+}

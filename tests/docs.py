@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """README.md and data/doc/*.md: facts that the project knows better than a writer, and checks.
 
-  docs.py write BUILD         fills every region  <!-- generated: NAME -->...<!-- end -->  anew
+  docs.py write BUILD         fills every region  <!-- generated: NAME -->...<!-- end -->  anew, and
+                              the counters in the schema of JSON lines
   docs.py check BUILD         exit status 1 and a line each: stale regions, links to files that do not
                               exist, code blocks without a reason to be left out, a README too long
   docs.py blocks FILE FOLDER  writes the sh blocks of FILE that are to be run as FOLDER/LINE.sh
@@ -18,6 +19,7 @@ import sys
 
 README_LINES = 150
 REGION = re.compile(r"(<!-- generated: ([a-z-]+) -->)(.*?)(<!-- end -->)", re.S)
+SCHEMA = "data/schema/lines.schema.json"
 MARK = re.compile(r"<!-- (not run|long): \S.* -->")
 
 
@@ -28,6 +30,13 @@ def documents():
 def read(path):
     with open(path, encoding="utf-8") as f:
         return f.read()
+
+
+def write(path, text):
+    if text != read(path):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        print("wrote", path)
 
 
 def find_source(folder, text):
@@ -103,9 +112,8 @@ class Facts:
         return words([n for n in names if f'"{n}"' not in loaders])
 
     def exit_codes(self):
-        text = re.search(r"enum exit_code \{(.*?)\}", read("cli/cli.h"), re.S).group(1)
-        rows = re.findall(r"EXIT_(\w+) = (\d+),\s*(?://\s*(.*))?", text)
-        return table(["exit code", "meaning"], [[code, said or name.lower()] for name, code, said in rows])
+        rows = re.findall(r'^    X\(\w+, (\d+), "([^"]+)"\)', read("cli/cli.h"), re.M)
+        return table(["exit code", "meaning"], [list(row) for row in rows])
 
     def command_names(self):
         return [c for c in re.findall(r"^  ([a-z]+) {2,}(.+)$", self.run("help"), re.M) if c[0] != "help"]
@@ -168,16 +176,10 @@ class Facts:
         return table(["profile", "devices whose name contains", "schedule", "activations", "Winograd"], rows)
 
     def schedules(self):
-        path = "core/op/sched_list.h"
-        if os.path.exists(path):
-            return words(re.findall(r"^SCHEDULE\((\w+),", read(path), re.M))
-        return words(sorted({json.loads(read(p))["schedule"] for p in glob.glob("data/devices/*.json")}))
+        return words(re.findall(r"^SCHEDULE\((\w+),", read("core/op/sched_list.h"), re.M))
 
     def counters(self):
-        try:
-            return f"\n```text\n{self.run('help', 'counters').strip()}\n```\n"
-        except subprocess.CalledProcessError:
-            return "\n"
+        return f"\n```text\n{self.run('help', 'counters').strip()}\n```\n"
 
 
 def literal(text):
@@ -215,6 +217,33 @@ def filled(text, facts):
             raise SystemExit(f"docs.py: no such region: {m.group(2)}")
         return m.group(1) + getattr(facts, name)() + m.group(4)
     return REGION.sub(fill, text)
+
+
+# ---- the schema of JSON lines ----------------------------------------------------------------
+
+def counter_members(sample):
+    """(member, its schema) of a JSON line for each counter that this kind of sample tells."""
+    table = read("core/include/ninodes/counter.h").replace("\\\n", " ")
+    for row in re.findall(r"\bX\((\w+, (?:DEVICE|HOST), .*?)(?= X\(|/\* new rows)", table):
+        _, told_by, _, unit, name = re.match(r'(\w+), (\w+), (\w+), (\w+), "([\w.]+)"', row).groups()
+        member = re.search(r'\.json = "([^"]+)"', row)
+        if told_by == sample:
+            yield (member.group(1) if member else name,
+                   '{"type": "integer", "minimum": 0}' if unit == "BYTES" else '{"type": ["number", "null"]}')
+
+
+def filled_schema(text):
+    """The schema with the members of its device and host lines as the table of counters has them."""
+    for sample in ("DEVICE", "HOST"):
+        members = list(counter_members(sample))
+        properties = "".join(f',\n        "{name}": {schema}' for name, schema in members)
+        required = "".join(f',\n        "{name}"' for name, _ in members)
+        text, n = re.subn(r'("type": \{"const": "%s"\},\n *"t_ns": [^\n]*?\})(?:,\n.*?)?(\n      \},\n      '
+                          r'"required": \[\n        "schema",\n        "type",\n        "t_ns").*?(\n      \])' % sample.lower(),
+                          lambda m: m.group(1) + properties + m.group(2) + required + m.group(3), text, flags=re.S)
+        if n != 1:
+            raise SystemExit(f"docs.py: {SCHEMA} has {n} lines for counters of {sample}")
+    return text
 
 
 # ---- blocks of code --------------------------------------------------------------------------
@@ -272,6 +301,8 @@ def check(facts):
             yield f"{path}: a generated part does not end"
         for line in re.findall(r"^ *<!-- (?:generated|end)\b.*?-->.+$", text, re.M):
             yield f"{path}: {line[:60]!r}: a line that begins with a mark is shown as it is: put a word before it"
+    if filled_schema(read(SCHEMA)) != read(SCHEMA):
+        yield f"{SCHEMA}: counters are not as in their table: make doc"
     n = read("README.md").count("\n")
     if n > README_LINES:
         yield f"README.md: {n} lines; what is more than {README_LINES} belongs into data/doc"
@@ -288,12 +319,8 @@ def main():
         print("\n".join(problems))
         raise SystemExit(bool(problems))
     for path in documents():
-        old = read(path)
-        new = filled(old, facts)
-        if new != old:
-            with open(path, "w", encoding="utf-8") as f:
-                f.write(new)
-            print("wrote", path)
+        write(path, filled(read(path), facts))
+    write(SCHEMA, filled_schema(read(SCHEMA)))
 
 
 main()

@@ -24,6 +24,8 @@ copy && sed -i 's/^| 75 | .*/| 75 | something else |/' "$tmp/copy/data/doc/use.m
 copy && echo '[a](data/nowhere.md) [b](data/doc/use.md#nowhere)' >>"$tmp/copy/README.md" && noticed 'nowhere.md: no such file'
 printed 'use.md#nowhere: no such heading'
 copy && seq 150 >>"$tmp/copy/README.md" && noticed 'README.md: .* lines'
+copy && rm "$tmp/copy/data/schema" && cp -r data/schema "$tmp/copy/data" &&
+    sed -i '/"cpu.busy": /d' "$tmp/copy/data/schema/lines.schema.json" && noticed 'lines.schema.json: counters are not as in their table'
 copy && printf '```bash\nfalse\n```\n' >>"$tmp/copy/README.md" && noticed "code in 'bash'"
 
 # ---- the blocks

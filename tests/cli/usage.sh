@@ -92,6 +92,9 @@ complete_line() {
 [ "$(complete_line 'run --precision bf' 3)" = bf16 ] || die "bash does not complete the value"
 if command -v zsh >/dev/null; then zsh -n "$tmp/completion.zsh" || die "zsh completion is not zsh"; fi
 if command -v fish >/dev/null; then fish -n "$tmp/completion.fish" || die "fish completion is not fish"; fi
+for code in 0 1 2 3 4 5 6 7 75 130 143; do # help and the manual page have every exit status
+    "$N" --help | grep -q "^  $code  *[a-z]" && grep -qx "$code" "$tmp/completion.man" || die "exit status $code"
+done
 if command -v man >/dev/null; then
     man --warnings -l "$tmp/completion.man" >/dev/null 2>"$tmp/man" || true
     [ ! -s "$tmp/man" ] || die "the manual page: $(cat "$tmp/man")"

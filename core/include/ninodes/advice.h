@@ -2,7 +2,7 @@
 // this run), what following it should gain and how that figure was computed, and the setting to
 // change. A rule that has no figures says nothing.
 //
-// Thread-safety: one thread at a time.
+// Threads: one thread at a time.
 #pragma once
 #include <ninodes/ctx.h>
 #include <ninodes/graph.h>

@@ -2,7 +2,7 @@
 // fixed matrix product), so that the ratio of the two holds on a machine whose clock or load
 // changes. Results are kept in files and compared.
 //
-// Thread-safety: any thread.
+// Threads: any thread.
 #pragma once
 #include <ninodes/ctx.h>
 

@@ -3,7 +3,7 @@
 // screen of `ninodes monitor`, OpenMetrics, JSON lines and `ninodes help counters` derive from it.
 // A new counter is a row here and a line in its sensor (core/event/sensor.c).
 //
-// Thread-safety: any thread.
+// Threads: a read-only table, for any thread.
 #pragma once
 #include <ninodes/base.h>
 
@@ -90,10 +90,13 @@ typedef enum nino_counter_id {
 #define NINO_COUNTER_ID_(id, ...) NINO_COUNTER_##id,
     NINO_COUNTERS(NINO_COUNTER_ID_)
 #undef NINO_COUNTER_ID_
-        NINO_COUNTER_END, // one more than the last
-    NINO_COUNTER_MAX = 64 // numbers stay below this
+    // One more than the last.
+    NINO_COUNTER_END,
+    // Numbers stay below this.
+    NINO_COUNTER_MAX = 64
 } nino_counter_id;
 
+// How a value changes: up and down, only up, or as bits that are set or not.
 typedef enum nino_counter_kind {
     NINO_COUNTER_GAUGE = 0,
     NINO_COUNTER_TOTAL = 1,
@@ -109,34 +112,40 @@ typedef enum nino_unit {
     NINO_UNIT_CELSIUS = 5
 } nino_unit;
 
-// A row.
+// A row of the table.
 typedef struct nino_counter {
+    // Its nino_counter_id.
     uint16_t id;
-    uint8_t sample; // nino_event_kind of the samples that tell it
-    uint8_t kind;   // nino_counter_kind
-    uint8_t unit;   // nino_unit
+    // The nino_event_kind of the samples that tell it, a nino_counter_kind, and a nino_unit.
+    uint8_t sample;
+    uint8_t kind;
+    uint8_t unit;
     const char *name, *label;
     double lo, hi;
     const char *text;
-    // The axis that plots draw it on, with others of the same unit; NULL: none does.
+    // The axis that plots draw it on, with others of the same unit; NULL: none does. colour is its
+    // place in the palette of plots.
     const char *plot;
-    unsigned colour; // its place in the palette of plots
+    unsigned colour;
     // What the screen of `ninodes monitor` writes before the value, may be ""; NULL: not there.
     const char *brief;
-    // Words of single outputs, where they are not the name (see nino_counter_word).
-    const char *json;   // member of a JSON line
-    const char *track;  // counter track of a trace
-    const char *metric; // OpenMetrics, without the unit
-    const char *column; // of an exported table
-    const char *arg;    // argument of a sample's point in a trace, in units of arg_scale (0: 1)
+    // Words of single outputs, NULL where they are the name (see nino_counter_word()): member of a
+    // JSON line, counter track of a trace, OpenMetrics without the unit, column of an exported
+    // table.
+    const char *json;
+    const char *track;
+    const char *metric;
+    const char *column;
+    // Argument of a sample's point in a trace, and what one of its units is worth (0: 1).
+    const char *arg;
     double arg_scale;
 } nino_counter;
 
 // The row of a counter. NULL: this library knows none of that number, or it is NINO_COUNTER_NONE.
 NINO_API const nino_counter *nino_counter_row(unsigned id);
-// "MHz"; "" for NINO_UNIT_NONE.
+// Symbol of a unit: "MHz", or "" for NINO_UNIT_NONE. Never NULL.
 NINO_API const char *nino_unit_text(nino_unit unit);
-// The word of an output: c->json and its like where the row tells it, else the name.
+// The word of an output: c->json or one of its like where the row tells it, else the name.
 static inline const char *nino_counter_word(const nino_counter *c, const char *word)
 {
     return word ? word : c->name;

@@ -44,8 +44,8 @@ NINO_API nino_status nino_graph_set(nino_graph *g, const char *assignment, nino_
 // as LoadImage, which has no inputs and whose first output is an IMAGE. node is an id. The pixels
 // are copied; NULL takes them away again. What is made from them is computed anew exactly when they
 // change. The workflow's JSON stays as it is. Errors: NINO_ERR_UNKNOWN (no such node), NINO_ERR_ARG
-// (not such a node; no size, no pixels, other channels than 3 or 4), NINO_ERR_RANGE (a float that is
-// not finite, or larger than 16384 a side), NINO_ERR_NOMEM.
+// (not such a node; no size, no pixels, other channels than 3 or 4), NINO_ERR_RANGE (a float that
+// is not finite, or larger than 16384 a side), NINO_ERR_NOMEM.
 NINO_API nino_status nino_graph_set_image(nino_graph *g, const char *node, const nino_raster *image,
                                           nino_error *err);
 // The same of a node such as LoadLatent or EmptyLatentImage, whose first output is a LATENT. The

@@ -1,7 +1,7 @@
 // Grids: a workflow run over the values of one or two inputs, and the picture that shows all
 // results beside each other.
 //
-// Thread-safety: an axis and a sheet are plain data; one thread at a time.
+// Threads: an axis and a sheet are plain data; one thread at a time.
 #pragma once
 #include <ninodes/base.h>
 

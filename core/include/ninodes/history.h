@@ -1,9 +1,11 @@
-// Everything recorded about one run, kept in memory for views: scopes as spans, kernels and
-// transfers sorted by time, memory, samples; and the queries by time range that plots and tables
-// are made of. None of them scans all records to draw a picture.
+// Everything that was told about one run, kept in memory for views: scopes as spans, kernels and
+// transfers by time, memory, counters; and the questions about ranges of time that plots and tables
+// are made of. None of them goes over all events to draw a picture.
 //
-// Times are CLOCK_MONOTONIC nanoseconds; a range is [t0, t1). Thread-safety: one thread at a time.
-// Pointers into a history live until the next add, load or clear.
+// Times are nanoseconds of CLOCK_MONOTONIC; a range is [t0, t1). Pointers into a history, and what
+// it returns as const, live until its next add, load, restart or clear.
+//
+// Threads: a history belongs to one thread at a time.
 #pragma once
 #include <ninodes/monitor.h>
 
@@ -11,58 +13,71 @@ NINO_BEGIN
 
 typedef struct nino_history nino_history;
 
-// Keeps up to max_records (0: two million, about 160 MiB); when there are more, the older half
-// goes. NULL: out of memory.
+// Makes a history of up to max_records events (0: two million, about 160 MiB). When there are more,
+// the older half goes. NULL: out of memory.
 NINO_API nino_history *nino_history_create(size_t max_records);
 NINO_API void nino_history_destroy(nino_history **h);
+// Forgets everything.
 NINO_API void nino_history_clear(nino_history *h);
-// The next job of the same process begins at t: forgets the records, but not what goes on to be so,
+// The next job of the same process begins at t: forgets the events, but not what goes on to be so,
 // the blocks of the pool and the ceilings of the device.
 NINO_API void nino_history_restart(nino_history *h, uint64_t t);
-// Names are kept as ids of the history itself; ids in what the functions below return are resolved
-// with nino_history_name().
+// Adds n events; name and priv as in nino_stats_add(). The history gives names ids of its own:
+// those in all that the functions below return are resolved by nino_history_name().
 NINO_API void nino_history_add(nino_history *h, const nino_event *ev, size_t n,
                                const char *(*name)(void *priv, uint32_t id), void *priv);
-// Adds the records of a trace written by ninodes.
+// Adds the events of a trace. Errors: as nino_trace_read().
 NINO_API nino_status nino_history_load(nino_history *h, const char *path, nino_error *err);
-// Writes what is kept as a Chrome trace, compressed when path ends in .gz.
+// Writes what is kept as a trace, in the form that nino_trace_create() takes from the name.
 NINO_API nino_status nino_history_save(const nino_history *h, const char *path, nino_error *err);
 
 // Notes something about a moment, in place of what was noted there; text NULL or "" takes that
-// away. Notes are points (NINO_EV_NOTE) and are saved with the records. False: t is 0, or no
+// away. Notes are points (NINO_EV_NOTE) and are saved with the events. False: t is 0, or out of
 // memory.
 NINO_API bool nino_history_note(nino_history *h, uint64_t t, const char *text);
 
-// Fits the `name` callbacks of monitor.h; "" for ids that are not known.
+// Text of an id, "" for one that is not known; history is a nino_history. Fits the `name` callbacks
+// of ninodes/monitor.h.
 NINO_API const char *nino_history_name(void *history, uint32_t id);
-NINO_API uint32_t nino_history_find(const nino_history *h, const char *text); // 0: never seen
-// First and last time seen; both 0 while there is nothing. Samples of a device that idles before or
-// after the work do not count.
+// The other way. 0: no event has this text.
+NINO_API uint32_t nino_history_find(const nino_history *h, const char *text);
+// First and last time of the work; both 0 while there is nothing. Samples of a device that idles
+// before or after it do not count.
 NINO_API uint64_t nino_history_begin(const nino_history *h);
 NINO_API uint64_t nino_history_end(const nino_history *h);
-NINO_API uint64_t nino_history_count(const nino_history *h); // records added, kept or not
-// Records that are gone because there were too many of them or no memory for them.
+// Events that were added, kept or not.
+NINO_API uint64_t nino_history_count(const nino_history *h);
+// Events that are gone because there were too many of them, or no memory for them.
 NINO_API uint64_t nino_history_dropped(const nino_history *h);
-// Records that were lost before they came here (NINO_EV_LOST).
+// Events that were lost before they came here (NINO_EV_LOST).
 NINO_API uint64_t nino_history_lost(const nino_history *h);
 
 // ---- scopes ----------------------------------------------------------------------------------
 
+// A scope with its begin and its end.
 typedef struct nino_span {
-    uint64_t begin_ns, end_ns; // end 0: still open
+    // end_ns is 0 while it is open.
+    uint64_t begin_ns, end_ns;
+    // The scope, and its name.
     uint32_t id, name;
-    uint32_t arg0, arg1; // as in the event
-    int32_t parent;      // index of the enclosing span, -1: none
+    // As in the event that began it.
+    uint32_t arg0, arg1;
+    // Index of the enclosing span; -1: none.
+    int32_t parent;
     uint16_t track, depth;
-    uint8_t kind;   // nino_event_kind: JOB to TILE
-    uint8_t is_cut; // its end was never told; a later scope shows that it is over
-    int16_t status; // of the end: 0 ok, else -nino_status
+    // A nino_event_kind from JOB to TILE.
+    uint8_t kind;
+    // Its end was never told; a later scope shows that it is over.
+    uint8_t is_cut;
+    // Of its end: 0 ok, else -nino_status.
+    int16_t status;
 } nino_span;
 
-// In the order they began; parents before children.
+// All spans in the order in which they began, parents before children.
 NINO_API const nino_span *nino_history_spans(const nino_history *h, size_t *n);
-NINO_API int32_t nino_history_span_of(const nino_history *h, uint32_t scope_id); // -1: not kept
-// Enclosing span of that kind, the span itself included; -1: none.
+// Index of the span of a scope; -1: it is not kept.
+NINO_API int32_t nino_history_span_of(const nino_history *h, uint32_t scope_id);
+// The nearest span of that kind that encloses a span, or the span itself; -1: none.
 NINO_API int32_t nino_history_enclosing(const nino_history *h, int32_t span, nino_event_kind kind);
 // Indexes of the spans at one depth of a thread, by time; they do not overlap.
 NINO_API const uint32_t *nino_history_row(const nino_history *h, uint16_t track, uint16_t depth,
@@ -70,86 +85,110 @@ NINO_API const uint32_t *nino_history_row(const nino_history *h, uint16_t track,
 
 // ---- tracks: threads and device queues -------------------------------------------------------
 
-enum { NINO_HISTORY_FAMILIES = 12 }; // told apart in plots; the last one collects the rest
+// Families of ops that are told apart in plots; the last one collects the rest.
+enum { NINO_HISTORY_FAMILIES = 12 };
 
 typedef struct nino_track_info {
-    uint16_t number;   // as in the events: below 256 a thread, else a device queue
-    uint16_t n_rows;   // depths of scopes
-    uint64_t n_slices; // kernels and transfers
+    // As in the events: below 256 a thread, else a queue of the device.
+    uint16_t number;
+    // Depths of its scopes.
+    uint16_t n_rows;
+    // Kernels and transfers.
+    uint64_t n_slices;
 } nino_track_info;
 
+// Fills up to max entries, and returns how many tracks there are.
 NINO_API size_t nino_history_tracks(const nino_history *h, nino_track_info *out, size_t max);
-// Kernels and transfers of a track by start; records as they came, with the history's name ids.
+// Kernels and transfers of a track by their start: events as they came, with the history's names.
 NINO_API const nino_event *nino_history_slices(const nino_history *h, uint16_t track, size_t *n);
-// First slice of the track that begins at t or later; their number when there is none.
+// Index of the first of them that begins at t or later; their number when there is none.
 NINO_API size_t nino_history_slice_at(const nino_history *h, uint16_t track, uint64_t t);
 // Bits of an element that a kernel stored last; 0: not known.
 NINO_API unsigned nino_history_bits(const nino_history *h, uint32_t kernel_name);
-// Op families in the order they were seen; their number. "" is "other".
+// Fills up to max names of families in the order in which they were seen, and returns how many
+// there are. "" stands for what has no family.
 NINO_API size_t nino_history_families(const nino_history *h, const char **out, size_t max);
-// Nanoseconds of the range in which the track was busy with each family. O(log n).
+// Nanoseconds of the range in which the track was busy with each family, in O(log n).
 NINO_API void nino_history_busy(const nino_history *h, uint16_t track, uint64_t t0, uint64_t t1,
                                 uint64_t out[NINO_HISTORY_FAMILIES]);
+// Place of a family in these lists.
 NINO_API size_t nino_history_family_of(const nino_history *h, uint32_t family_name);
 
 // ---- points ----------------------------------------------------------------------------------
 
-// Records of one kind by time: DEVICE and HOST (see nino_history_counter), TILE_INFO, SEAM,
-// STEP_INFO, PREVIEW, PROGRESS, MESSAGE, OUTPUT, CACHE, MEM, NOTE. Others: NULL.
+// Events of one kind by time: TILE_INFO, SEAM, STEP_INFO, PREVIEW, PROGRESS, MESSAGE, OUTPUT,
+// CACHE, MEM, NOTE, and DEVICE and HOST, which nino_history_counter() has counter by counter. NULL
+// for other kinds.
 NINO_API const nino_event *nino_history_points(const nino_history *h, nino_event_kind kind,
                                                size_t *n);
-// First record of `list` (sorted by time) at t or later.
+// Index of the first event of list, which is sorted by time, at t or later; n when there is none.
 NINO_API size_t nino_history_lower(const nino_event *list, size_t n, uint64_t t);
 
 // ---- counters --------------------------------------------------------------------------------
 
 typedef struct nino_reading {
     uint64_t t_ns;
-    double value; // NaN: was looked for, and not known
+    // NaN: it was looked for, and not known.
+    double value;
 } nino_reading;
 
-// What samples told of one counter (ninodes/counter.h), by time. None: NULL, *n is 0.
+// What samples told of one counter (ninodes/counter.h), by time. NULL, and *n is 0: nothing.
 NINO_API const nino_reading *nino_history_counter(const nino_history *h, nino_counter_id id,
                                                   size_t *n);
-// First reading of `list` at t or later; n when there is none.
+// Index of the first reading of list at t or later; n when there is none.
 NINO_API size_t nino_reading_lower(const nino_reading *list, size_t n, uint64_t t);
 
 // ---- memory ----------------------------------------------------------------------------------
 
+// The pool at one moment, in bytes.
 typedef struct nino_mem_point {
     uint64_t t_ns, in_use, reserved, largest_free;
     uint64_t by_owner[NINO_OWN_COUNT];
 } nino_mem_point;
 
-// The state after the i-th record of nino_history_points(h, NINO_EV_MEM).
+// The state after event i of nino_history_points(h, NINO_EV_MEM). False: there is no such event.
 NINO_API bool nino_history_memory(const nino_history *h, size_t i, nino_mem_point *out);
-// The moment of highest use in the range, the state it begins with included. False: nothing known.
-// O(log n).
+// The moment of highest use in the range, the state with which it begins included, in O(log n).
+// False: nothing is known of it.
 NINO_API bool nino_history_memory_peak(const nino_history *h, uint64_t t0, uint64_t t1,
                                        nino_mem_point *out);
 
+// A piece of an arena.
 typedef struct nino_pool_block {
     uint64_t offset, bytes;
-    uint64_t since_ns; // handed out or freed; 0: before the records begin
-    uint32_t scope;    // that asked for it, 0: not known
-    uint16_t arena;    // index into arena[]
-    uint8_t owner;     // nino_mem_owner
+    // When it was handed out or freed; 0: before the events begin.
+    uint64_t since_ns;
+    // The scope that asked for it; 0: not known.
+    uint32_t scope;
+    // Index of its arena.
+    uint16_t arena;
+    // A nino_mem_owner.
+    uint8_t owner;
     uint8_t is_free;
 } nino_pool_block;
 
+// Memory that the pool holds from the driver.
 typedef struct nino_pool_arena {
-    uint64_t bytes; // 0: its size was not told; the end of its last block is taken
+    // 0: its size was not told; the end of its last block is taken.
+    uint64_t bytes;
     uint64_t used;
-    uint32_t number, first, n; // first: index of its first block
+    // Its number in the events, the index of its first block, and how many blocks it has.
+    uint32_t number, first, n;
 } nino_pool_arena;
 
+// All of the pool at one moment.
 typedef struct nino_pool_map {
-    uint64_t t_ns, in_use, reserved, budget; // budget 0: none
+    // budget 0: there is none.
+    uint64_t t_ns, in_use, reserved, budget;
     uint64_t largest_free, free_bytes;
-    uint64_t unknown_bytes; // in use, but handed out before the records begin
-    double fragmentation;   // 1 - largest_free / free_bytes; 0 when nothing is free
-    nino_pool_arena *arena; // by number
-    nino_pool_block *block; // by arena and address, free ones included
+    // In use, but handed out before the events begin.
+    uint64_t unknown_bytes;
+    // 1 - largest_free / free_bytes; 0 when nothing is free.
+    double fragmentation;
+    // Arenas by their number, and blocks by arena and offset, free ones included. Both are owned;
+    // nino_pool_map_release().
+    nino_pool_arena *arena;
+    nino_pool_block *block;
     size_t n_arenas, n_blocks;
 } nino_pool_map;
 
@@ -157,57 +196,72 @@ typedef struct nino_pool_map {
 NINO_API nino_status nino_history_pool(const nino_history *h, uint64_t t, nino_pool_map *out,
                                        nino_error *err);
 NINO_API void nino_pool_map_release(nino_pool_map *m);
+
+// How the pool would serve a request.
 typedef enum nino_fit {
-    NINO_FIT_BLOCK = 0, // into a free block
-    NINO_FIT_ARENA = 1, // the budget allows a new arena
-    NINO_FIT_TRIM = 2,  // after arenas that are wholly free were given back
+    // From a free block.
+    NINO_FIT_BLOCK = 0,
+    // From a new arena, which the budget allows.
+    NINO_FIT_ARENA = 1,
+    // After arenas that are wholly free were given back.
+    NINO_FIT_TRIM = 2,
     NINO_FIT_NO = 3
 } nino_fit;
-// Would one request of `bytes` be served in this state?
+// Says how a request of so many bytes would be served in this state.
 NINO_API nino_fit nino_pool_map_fit(const nino_pool_map *m, uint64_t bytes);
 
 // ---- what tables and plots show --------------------------------------------------------------
 
-// Statistics of the whole run (the history's own) or of a range (the caller destroys them; NULL:
-// out of memory). A range counts the kernels that begin in it and the node runs that end in it.
+// Statistics of the whole run, owned by the history.
 NINO_API const nino_stats *nino_history_stats(const nino_history *h);
+// Statistics of a range: of the kernels that begin in it and the runs of nodes that end in it. The
+// caller destroys these, and those of the next two functions. NULL: out of memory.
 NINO_API nino_stats *nino_history_range_stats(const nino_history *h, uint64_t t0, uint64_t t1);
-// Of the kernels and transfers that begin in the range, one op for every shape that they ran with:
-// "gemm 1x77x64". NULL: out of memory.
+// Statistics of the kernels and transfers that begin in the range, one op for every shape that they
+// ran with: "gemm 1x77x64".
 NINO_API nino_stats *nino_history_shape_stats(const nino_history *h, uint64_t t0, uint64_t t1);
-// The same for every work size, behind the last blank: "gemm 4096x16x1/64x1x1" (see nino_launch; no
-// local size: the driver's choice). The bare name for what tells none.
+// The same for every work size, which stands behind the last blank: "gemm 4096x16x1/64x1x1" (see
+// nino_launch; without a local size the driver chose). What tells none has its bare name.
 NINO_API nino_stats *nino_history_work_stats(const nino_history *h, uint64_t t0, uint64_t t1);
 
-// Calls of one kernel that begin in the range, by duration, longest first; returns how many there
-// are. `name` 0: of any kernel.
+// Fills up to max calls of one kernel that begin in the range, longest first, and returns how many
+// there are. name 0: of any kernel.
 NINO_API size_t nino_history_calls(const nino_history *h, uint32_t name, uint64_t t0, uint64_t t1,
                                    nino_event *out, size_t max);
 
 enum { NINO_HISTOGRAM_BINS = 64 };
+// How long the calls of a kernel took.
 typedef struct nino_histogram {
     uint64_t calls, min_ns, max_ns;
     double p50_ns, p95_ns, p99_ns;
-    double lo_ns, bin_ns; // bin i counts [lo + i bin, lo + (i + 1) bin); the last one all above
-    double outlier_ns; // calls above are outliers: third quartile + 3 interquartile ranges (Tukey)
+    // Bin i counts calls of [lo + i bin, lo + (i + 1) bin); the last one all above.
+    double lo_ns, bin_ns;
+    // Calls above this are outliers: third quartile + 3 interquartile ranges (Tukey).
+    double outlier_ns;
     uint64_t outliers;
     uint64_t bin[NINO_HISTOGRAM_BINS];
 } nino_histogram;
-// Errors: NINO_ERR_NOMEM.
+// Fills *out from the calls that begin in the range; name as in nino_history_calls(). Errors:
+// NINO_ERR_NOMEM.
 NINO_API nino_status nino_history_histogram(const nino_history *h, uint32_t name, uint64_t t0,
                                             uint64_t t1, nino_histogram *out, nino_error *err);
 
+// A bar of a flame graph.
 typedef struct nino_flame {
     uint32_t name;
-    int32_t parent; // index, -1: a root
+    // Index of the bar below it; -1: it is a root.
+    int32_t parent;
     uint16_t depth;
-    uint8_t kind;   // nino_event_kind: a scope, KERNEL or TRANSFER
-    uint8_t family; // of kernels: as nino_history_family_of()
+    // A nino_event_kind: a scope, KERNEL or TRANSFER.
+    uint8_t kind;
+    // Of kernels: as nino_history_family_of().
+    uint8_t family;
     uint64_t ns, calls;
 } nino_flame;
-// Time of the range by call path, paths of equal names merged: parents before children, children
-// of one parent together, longest first. on_device: time of kernels and transfers, summed upwards;
-// else wall time of the scopes. *out is freed with free(). Errors: NINO_ERR_NOMEM.
+// The time of the range by call path, paths of equal names merged: parents before children, the
+// children of one parent together, longest first. With on_device it is the time of kernels and
+// transfers, summed upwards, else the wall time of the scopes. The caller frees *out with free().
+// Errors: NINO_ERR_NOMEM.
 NINO_API nino_status nino_history_flame(const nino_history *h, uint64_t t0, uint64_t t1,
                                         bool on_device, nino_flame **out, size_t *n,
                                         nino_error *err);

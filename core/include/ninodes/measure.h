@@ -2,7 +2,7 @@
 // probe kernels and kept per device and driver. "% of measured peak", the roofline and the times of
 // a plan come from them.
 //
-// Thread-safety: any thread.
+// Threads: any thread.
 #pragma once
 #include <ninodes/ctx.h>
 

@@ -15,28 +15,29 @@
 // another process (monitor.h), by poll() or whatever its toolkit has. Only functions that say that
 // they wait do so.
 //
-// ENVIRONMENT. The library never prints, exits, aborts or forks, and leaves locale, signal handlers,
-// signal masks of the caller's threads and working directory alone. Its threads block all signals.
-// It reads the variables that nino_variables() lists and the settings file ninodes.conf, once per
-// process. Numbers in files and JSON do not depend on the locale.
+// ENVIRONMENT. The library never prints, exits, aborts or forks, and leaves locale, signal
+// handlers, signal masks of the caller's threads and working directory alone. Its threads block all
+// signals. It reads the variables that nino_variables() lists and the settings file ninodes.conf,
+// once per process. Numbers in files and JSON do not depend on the locale.
 //
-// OWNERSHIP. What has a create, start or open is ended by the function of its own that takes a T **,
-// accepts NULL and a pointer to NULL, and leaves NULL behind. What a function fills into a caller's
-// struct is emptied by its release. Strings that go in are copied, unless a comment says otherwise;
-// strings that come out belong to the object that the comment names, for as long as it says.
+// OWNERSHIP. What has a create, start or open is ended by the function of its own that takes a T
+// **, accepts NULL and a pointer to NULL, and leaves NULL behind. What a function fills into a
+// caller's struct is emptied by its release. Strings that go in are copied, unless a comment says
+// otherwise; strings that come out belong to the object that the comment names, for as long as it
+// says.
 //
-// ERRORS. A function that can fail returns nino_status, or NULL, and takes a nino_error * last, which
-// may be NULL. Its outputs stay untouched on failure. The innermost cause is told, with the user's
-// own name for what is concerned.
+// ERRORS. A function that can fail returns nino_status, or NULL, and takes a nino_error * last,
+// which may be NULL. Its outputs stay untouched on failure. The innermost cause is told, with the
+// user's own name for what is concerned.
 //
 // UNITS. Bytes are named *_bytes, counts n_*, nanoseconds *_ns, seconds *_s; shapes begin with the
 // outermost dimension. Zero in a params struct means the default.
 //
 // ABI. A struct that begins with `size_t size` may grow at its end while the library keeps its
-// soname. Callers begin it with its macro, { NINO_CTX_PARAMS_INIT, .device = "ref" }, and the library
-// takes the part that both know: what an older caller does not have is zero. A size of zero is
-// NINO_ERR_ARG. All other structs, and all functions and constants, stay as they are until the soname
-// changes; `make lint` compares them with data/abi. Symbols carry the version NINODES_1.
+// soname. Callers begin it with its macro, { NINO_CTX_PARAMS_INIT, .device = "ref" }, and the
+// library takes the part that both know: what an older caller does not have is zero. A size of zero
+// is NINO_ERR_ARG. All other structs, and all functions and constants, stay as they are until the
+// soname changes; `make lint` compares them with data/abi. Symbols carry the version NINODES_1.
 #pragma once
 #include <ninodes/advice.h>
 #include <ninodes/base.h>

@@ -1,22 +1,31 @@
-// The node table: everything the CLI, the GUI, the JSON reader and the docs know about a node comes
-// from here.
+// The node table: what people wire together. Everything that the readers of workflows, the command
+// line, the app and the documents know about a node comes from here.
 //
-// Thread-safety: read-only tables, usable from any thread.
+// Threads: read-only tables, for any thread. Their texts live as long as the program.
 #pragma once
 #include <ninodes/base.h>
 
 NINO_BEGIN
 
+// What a parameter is, and how C holds its value.
 typedef enum nino_type {
-    NINO_BOOL,   // C: bool
-    NINO_INT,    // C: int64_t
-    NINO_FLOAT,  // C: double
-    NINO_SEED,   // C: uint64_t, the whole range is valid
-    NINO_ENUM,   // C: int64_t, index into `names`
-    NINO_STRING, // C: const char *, owned by the graph
-    NINO_FILE, // C: const char *: a name inside the model folders or the input folder, see `folder`
+    // bool.
+    NINO_BOOL,
+    // int64_t.
+    NINO_INT,
+    // double.
+    NINO_FLOAT,
+    // uint64_t, of which the whole range is valid.
+    NINO_SEED,
+    // int64_t, an index into `names`.
+    NINO_ENUM,
+    // const char *, owned by the graph.
+    NINO_STRING,
+    // const char *, the name of a file in the folder that `folder` names.
+    NINO_FILE,
 } nino_type;
 
+// A value of a parameter: the member that belongs to its type.
 typedef union nino_default {
     bool b;
     int64_t i;
@@ -25,27 +34,40 @@ typedef union nino_default {
     const char *s;
 } nino_default;
 
-// One widget of one node. `key` is the input name in workflow files and the C field name.
+// A parameter of a node, which an editor shows as a widget.
 typedef struct nino_param {
+    // The input's name in workflow files, the text that stands before the value, its unit, and what
+    // it does. unit and help may be NULL.
     const char *key, *label, *unit, *help;
     nino_type type;
-    bool optional;                    // may be missing in a workflow; the default is taken
-    bool multiline;                   // STRING: show a text area
-    bool is_inert;                    // accepted for compatibility, has no effect (help says why)
-    nino_default def, min, max, step; // hard limits, enforced everywhere
-    nino_default ui_min, ui_max;      // slider range if narrower; both 0: use min/max
-    const char *const *names;         // NINO_ENUM: NULL-terminated
-    const char *folder;               // NINO_FILE: "vae", "checkpoints", "input", ...
-    const char *const
-        *extra;        // NINO_FILE: further accepted words ("taesd"), NULL-terminated, or NULL
-    bool upload_slot;  // widgets_values has one extra entry after it (LoadImage)
-    bool control_slot; // the same, with the choice what happens to the value after a run; seeds
-                       // have it without saying so
-    uint16_t offset;   // internal: into the node's params struct
+    // A workflow may leave it out; then it has its default.
+    bool optional;
+    // NINO_STRING: shown as an area of text.
+    bool multiline;
+    // It is accepted for compatibility and has no effect; help says why.
+    bool is_inert;
+    // The default, the range that is enforced everywhere, and the step of editors.
+    nino_default def, min, max, step;
+    // The range of a slider where it is narrower; both 0: min to max.
+    nino_default ui_min, ui_max;
+    // NINO_ENUM: the choices, NULL-terminated.
+    const char *const *names;
+    // NINO_FILE: "vae", "checkpoints", "input", ...
+    const char *folder;
+    // NINO_FILE: words that are accepted beside the files ("taesd"), NULL-terminated; or NULL.
+    const char *const *extra;
+    // widgets_values of the editor's files has one more entry behind it (LoadImage).
+    bool upload_slot;
+    // The same, and the entry chooses what becomes of the value after a run. Seeds have it without
+    // saying so.
+    bool control_slot;
+    // The library's own.
+    uint16_t offset;
 } nino_param;
 // ComfyUI's name of the parameter's type: INT, FLOAT, BOOLEAN, STRING, COMBO.
 NINO_API const char *nino_param_type_name(const nino_param *p);
 
+// What goes over a link.
 typedef enum nino_port_type {
     NINO_PORT_NONE,
     NINO_PORT_MODEL,
@@ -67,54 +89,75 @@ typedef enum nino_port_type {
     NINO_PORT_CLIP_VISION_OUTPUT,
     NINO_PORT_STYLE_MODEL,
     NINO_PORT_VIDEO,
-    NINO_PORT_ANY,  // "*"
-    NINO_PORT_OTHER // a ComfyUI type this version has no value for
+    // "*": any of them.
+    NINO_PORT_ANY,
+    // A type of ComfyUI that this version has no value for.
+    NINO_PORT_OTHER
 } nino_port_type;
-NINO_API const char *nino_port_type_name(nino_port_type t); // "LATENT" ...
+// ComfyUI's name of the type: "LATENT". Never NULL.
+NINO_API const char *nino_port_type_name(nino_port_type t);
 
+// An input or an output of a node.
 typedef struct nino_port {
+    // Its name in workflow files.
     const char *key;
     nino_port_type type;
+    // Of an input: the node runs without it as well.
     bool optional;
     const char *help;
 } nino_port;
 
-// A former name of the class, or a name used by shipped files.
+// A former name of a class, or one that shipped files use.
 typedef struct nino_alias {
     const char *name;
-    const char *const
-        *ignored;     // inputs of that form that are accepted and ignored, NULL-terminated, or NULL
-    const char *note; // shown once as a warning, or NULL
-    const char *const
-        *values; // triples "key", "former value", "value now"; NULL-terminated, or NULL
+    // Inputs of that form that are accepted and ignored, NULL-terminated; or NULL.
+    const char *const *ignored;
+    // What a warning says once about it; NULL: nothing.
+    const char *note;
+    // Values that have changed, as triples of key, former value and value now, NULL-terminated; or
+    // NULL.
+    const char *const *values;
 } nino_alias;
 
-// A former order of widgets_values, matched by length, then by the types of the values.
+// A former order of widgets_values. A file's list is matched by its length, then by the types of
+// its values.
 typedef struct nino_widget_order {
-    // NULL-terminated list of keys. "-" skips a value of any type, "-i" one that looks like an INT;
-    // f FLOAT, b BOOLEAN, s STRING, e a choice. A seed's control_after_generate has an entry here.
+    // Keys, NULL-terminated. "-" skips a value of any type, "-i" one that looks like an INT; f
+    // FLOAT, b BOOLEAN, s STRING, e a choice. A seed's control_after_generate has an entry here.
     const char *const *keys;
-    const char *version; // "1.0.9"
+    // The version that wrote it: "1.0.9".
+    const char *version;
 } nino_widget_order;
 
+// A class of nodes.
 typedef struct nino_node_def {
-    const char *key; // class_type in workflow files
+    // class_type of workflow files.
+    const char *key;
     const char *title, *category, *help;
-    const nino_port *inputs, *outputs; // {0}-terminated
-    const nino_param *params;          // {0}-terminated, in the order of widgets_values
+    // Both end with {0}.
+    const nino_port *inputs, *outputs;
+    // In the order of widgets_values; ends with {0}.
+    const nino_param *params;
     size_t params_size;
-    bool is_output;                  // runs even if nothing uses it
-    bool is_virtual;                 // Note: never runs
-    const nino_alias *aliases;       // {0}-terminated or NULL
-    const nino_widget_order *orders; // {0}-terminated or NULL
-    const struct nino_node_ops *ops; // internal: run, identity, plan
+    // It runs even if nothing uses it.
+    bool is_output;
+    // It never runs, as a note.
+    bool is_virtual;
+    // Both end with {0}, or are NULL.
+    const nino_alias *aliases;
+    const nino_widget_order *orders;
+    // The library's own.
+    const struct nino_node_ops *ops;
 } nino_node_def;
 
-NINO_API extern const nino_node_def *const nino_node_defs[]; // NULL-terminated
+// All classes, NULL-terminated.
+NINO_API extern const nino_node_def *const nino_node_defs[];
 
-// By class name or alias; *alias (may be NULL) is set when it was an alias. NULL: no such node.
+// Finds a class by its name or by an alias. *alias becomes the alias, or NULL when it was none;
+// alias may be NULL. NULL: there is no such class.
 NINO_API const nino_node_def *nino_node_find(const char *class_type, const nino_alias **alias);
-// A class of ComfyUI (or of the original extension) that this version knows by name but cannot run.
+// True for a class of ComfyUI or of the ROCm extension that this version knows by name but cannot
+// run.
 NINO_API bool nino_node_is_known_unsupported(const char *class_type);
 // The known class name nearest to a misspelt one, or NULL.
 NINO_API const char *nino_node_nearest(const char *class_type);

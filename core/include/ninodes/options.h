@@ -48,8 +48,8 @@ typedef struct nino_job_options {
     // Model folders, NULL-terminated, searched in order. A ComfyUI extra_model_paths.yaml in one of
     // them is read as well. By default "models".
     const char *const *models;
-    // Where LoadImage and LoadLatent find files ("input" by default), and where SaveImage, SaveLatent
-    // and their like put theirs ("output" by default; made when needed).
+    // Where LoadImage and LoadLatent find files ("input" by default), and where SaveImage,
+    // SaveLatent and their like put theirs ("output" by default; made when needed).
     const char *input_dir, *output_dir;
     // A trace of the job is written here, in the form that nino_trace_create() takes from the name.
     const char *trace_path;
@@ -66,8 +66,8 @@ typedef struct nino_job_options {
     bool no_profile, no_metadata;
     // The job has no events for nino_job_poll(): for measuring what they cost.
     bool is_silent;
-    // What output nodes were given stays in memory, for nino_job_image() and nino_job_latent(). They
-    // run even where their result is there from an earlier job.
+    // What output nodes were given stays in memory, for nino_job_image() and nino_job_latent().
+    // They run even where their result is there from an earlier job.
     bool keep_results;
     // Nodes that only write files do not run: SaveImage, PreviewImage, SaveLatent and their like.
     bool no_files;

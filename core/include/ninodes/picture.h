@@ -2,7 +2,7 @@
 // WebP and of MP4, MOV, WebM and Matroska videos, and of a saved .latent the rough colours that
 // previews have, a pixel a cell.
 //
-// Thread-safety: a picture is plain data; loading may run on any thread.
+// Threads: a picture is plain data; loading may run on any thread.
 #pragma once
 #include <ninodes/base.h>
 

@@ -1,7 +1,7 @@
 // The profile that an output file carries beside its workflow: what ran on which device, and where
 // time and memory went. In PNG files it is the text chunk "ninodes_profile", JSON in ASCII.
 //
-// Thread-safety: plain functions and data.
+// Threads: plain functions and data.
 #pragma once
 #include <ninodes/base.h>
 

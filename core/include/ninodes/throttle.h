@@ -1,6 +1,6 @@
 // Why a device runs slower than it could, as the counter gpu.throttle tells it.
 //
-// Thread-safety: any thread.
+// Threads: any thread.
 #pragma once
 #include <ninodes/base.h>
 

@@ -2,7 +2,7 @@
 // results as it is are tuned: how work is cut, never in what order numbers are added. What is found
 // is kept for the device, its driver and this version of the library; later runs and plans use it.
 //
-// Thread-safety: any thread.
+// Threads: any thread.
 #pragma once
 #include <ninodes/ctx.h>
 

@@ -4,6 +4,9 @@
 // The queue lives in a folder: every waiting job, its workflow and the files that finished jobs
 // wrote are there again after the process was killed. A job that ran then waits again, at the
 // front, and the queue is paused so that what killed the worker does not do so again unasked.
+//
+// Threads: a worker belongs to the thread that runs it, except nino_worker_stop(), which any thread
+// may call.
 #pragma once
 #include <ninodes/control.h>
 
@@ -33,13 +36,14 @@ NINO_API nino_worker *nino_worker_create(const nino_worker_params *params, nino_
 // Runs jobs on the calling thread until nino_worker_stop() or a SHUTDOWN request. NINO_OK, or why
 // the queue could not be written when it ended.
 NINO_API nino_status nino_worker_run(nino_worker *w, nino_error *err);
-// Ends nino_worker_run(): the running job is cancelled and waits again. Any thread.
+// Ends nino_worker_run(): the running job is cancelled and waits again.
 NINO_API void nino_worker_stop(nino_worker *w);
-// Not while it runs; NULL-safe.
+// Must not be called while it runs.
 NINO_API void nino_worker_destroy(nino_worker **w);
+// Path of its socket, owned by w.
 NINO_API const char *nino_worker_socket(const nino_worker *w);
-// Process that has the state folder (as in nino_worker_params), 0: none. It may still be opening
-// its device, or be about to end.
+// Id of the process that has the state folder (as in nino_worker_params); 0: none has it. It may
+// still be opening its device, or be about to end.
 NINO_API int nino_worker_find(const char *state_dir);
 
 NINO_END

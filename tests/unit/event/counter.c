@@ -125,7 +125,7 @@ static void check_line(const nino_json *defs, const char *type, nino_event_kind 
             continue;
         n++;
         if (!t)
-            fprintf(stderr, "data/schema/lines.schema.json: %s lacks %s\n", type, key);
+            fprintf(stderr, "data/schema/lines.schema.json: %s lacks %s: make doc\n", type, key);
         CHECK(t);
         if (c->unit == NINO_UNIT_BYTES)
             CHECK_STR(nino_json_str(t), "integer");

@@ -1,5 +1,5 @@
-// ninodes run --grid: one run for each value of an input, or each pair, and the sheet of them.
-#include "commands.h"
+// Grids of ninodes run: one run for each value of an input, or each pair, and the sheet of them.
+#include "cli.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 size_t grid_cells(const grid *g) { return g->axis[0].n * (g->n_axes == 2 ? g->axis[1].n : 1); }
 
-static bool cmd_grid_refuse(const options *o, const char *text)
+static bool grid_refuse(const options *o, const char *text)
 {
     if (o->json)
         js_envelope_error("run", nino_status_name(NINO_ERR_ARG), text, "--grid", HINT);
@@ -21,10 +21,10 @@ bool grid_parse(const options *o, grid *g)
 {
     *g = (grid){ .n_axes = 0 };
     if (o->grid.n > 2)
-        return cmd_grid_refuse(o, "--grid takes two axes at most");
+        return grid_refuse(o, "--grid takes two axes at most");
     if (o->grid.n && (o->trace || o->advise))
-        return cmd_grid_refuse(o, o->trace ? "--trace is of one run, not of a --grid"
-                                           : "--advise is on one run, not on a --grid");
+        return grid_refuse(o, o->trace ? "--trace is of one run, not of a --grid"
+                                       : "--advise is on one run, not on a --grid");
     for (size_t i = 0; i < o->grid.n; i++) {
         nino_error err = { .code = NINO_OK };
         if (nino_axis_parse(o->grid.item[i], &g->axis[i], &err)) {
@@ -36,7 +36,7 @@ bool grid_parse(const options *o, grid *g)
     }
     if (g->n_axes == 2 && !strcmp(g->axis[0].input, g->axis[1].input)) {
         grid_release(g);
-        return cmd_grid_refuse(o, "both axes of the --grid change the same input");
+        return grid_refuse(o, "both axes of the --grid change the same input");
     }
     return true;
 }
@@ -65,7 +65,7 @@ void grid_axes_json(const grid *g)
 
 // ---- values ------------------------------------------------------------------------------------
 
-static nino_status cmd_grid_set(nino_graph *graph, const nino_axis *a, size_t i, nino_error *err)
+static nino_status grid_set(nino_graph *graph, const nino_axis *a, size_t i, nino_error *err)
 {
     char *text = nino_axis_assignment(a, i);
     const nino_status st = text ? nino_graph_set(graph, text, err) : NINO_ERR_NOMEM;
@@ -74,16 +74,16 @@ static nino_status cmd_grid_set(nino_graph *graph, const nino_axis *a, size_t i,
 }
 
 // Which value of axis k cell i has.
-static size_t cmd_grid_value_of(const grid *g, size_t k, size_t i)
+static size_t grid_value_of(const grid *g, size_t k, size_t i)
 {
     return k ? i / g->axis[0].n : i % g->axis[0].n;
 }
 
-static nino_status cmd_grid_set_cell(nino_graph *graph, const grid *g, size_t i, nino_error *err)
+static nino_status grid_set_cell(nino_graph *graph, const grid *g, size_t i, nino_error *err)
 {
     nino_status st = NINO_OK;
     for (size_t k = 0; k < g->n_axes && !st; k++)
-        st = cmd_grid_set(graph, &g->axis[k], cmd_grid_value_of(g, k, i), err);
+        st = grid_set(graph, &g->axis[k], grid_value_of(g, k, i), err);
     return st;
 }
 
@@ -92,7 +92,7 @@ int grid_check_values(const options *o, const grid *g, nino_graph *graph)
     nino_error err = { .code = NINO_OK };
     for (size_t k = 0; k < g->n_axes; k++)
         for (size_t i = g->axis[k].n; i-- > 0;) // so that the first one stays
-            if (cmd_grid_set(graph, &g->axis[k], i, &err)) {
+            if (grid_set(graph, &g->axis[k], i, &err)) {
                 report_error(o, "run", &err, HINT);
                 return EXIT_USAGE;
             }
@@ -105,7 +105,7 @@ int grid_check(const options *o, const grid *g, nino_graph *graph, const nino_ct
     for (size_t k = 0; k < g->n_axes; k++)
         for (size_t i = g->axis[k].n; i-- > 0;) {
             int rc = EXIT_OK;
-            if (cmd_grid_set(graph, &g->axis[k], i, &err))
+            if (grid_set(graph, &g->axis[k], i, &err))
                 return report_error(o, "run", &err, HINT);
             if ((rc = check_graph_errors(o, "run", graph, ctx)))
                 return rc;
@@ -134,7 +134,7 @@ typedef struct grid_state {
     char *sheet;
 } grid_state;
 
-static double cmd_grid_now_ms(void)
+static double grid_now_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -147,13 +147,13 @@ static void cell_name(const grid *g, size_t i, char *out, size_t size)
     int n = snprintf(out, size, "%zu/%zu", i + 1, grid_cells(g));
     for (size_t k = 0; k < g->n_axes && (size_t) n < size; k++)
         n += snprintf(out + n, size - (size_t) n, " %.60s=%.60s", g->axis[k].input,
-                      g->axis[k].value[cmd_grid_value_of(g, k, i)]);
+                      g->axis[k].value[grid_value_of(g, k, i)]);
 }
 
 static void place_json(const grid *g, size_t i)
 {
-    js_uint("column", cmd_grid_value_of(g, 0, i));
-    js_uint("row", cmd_grid_value_of(g, 1, i));
+    js_uint("column", grid_value_of(g, 0, i));
+    js_uint("row", grid_value_of(g, 1, i));
 }
 
 static void begin_json(const grid *g, size_t i)
@@ -166,7 +166,7 @@ static void begin_json(const grid *g, size_t i)
     for (size_t k = 0; k < g->n_axes; k++) {
         js_open(NULL, '{');
         js_text("input", g->axis[k].input);
-        js_text("value", g->axis[k].value[cmd_grid_value_of(g, k, i)]);
+        js_text("value", g->axis[k].value[grid_value_of(g, k, i)]);
         js_close('}');
     }
     js_close(']');
@@ -224,19 +224,19 @@ static bool run_cell(grid_state *s, size_t i, nino_error *err)
     cell *c = &s->cell[i];
     nino_job *job = NULL;
     char name[300];
-    const double begin = cmd_grid_now_ms();
+    const double begin = grid_now_ms();
     cell_name(s->g, i, name, sizeof(name));
     s->w.n_cached = 0;
     if (s->o->json)
         begin_json(s->g, i);
     s->w.p = progress_create(name, s->o->quiet, s->o->json);
-    if (!s->w.p || cmd_grid_set_cell(s->graph, s->g, i, err) ||
+    if (!s->w.p || grid_set_cell(s->graph, s->g, i, err) ||
         !(job = nino_job_start(s->ctx, s->graph, NULL, err)))
         c->status = err->code ? err->code : NINO_ERR_NOMEM;
     else
         c->status = follow(job, &s->w, err);
     progress_destroy(&s->w.p);
-    c->ms = cmd_grid_now_ms() - begin;
+    c->ms = grid_now_ms() - begin;
     c->n_cached = s->w.n_cached;
     if (c->status)
         snprintf(c->error, sizeof(c->error), "%s%s%s", err->where, *err->where ? ": " : "",
@@ -282,7 +282,7 @@ static void save_sheet(grid_state *s)
     free(picture);
 }
 
-static void cmd_grid_tell_json(const grid_state *s)
+static void grid_tell_json(const grid_state *s)
 {
     js_envelope("run");
     js_text("workflow", s->o->arg[0]);
@@ -343,7 +343,7 @@ int grid_run(const options *o, const grid *g, nino_ctx *ctx, nino_graph *graph)
     if (ok) {
         save_sheet(&s);
         if (!first.code && o->json)
-            cmd_grid_tell_json(&s);
+            grid_tell_json(&s);
         if (!first.code && !o->json && !o->quiet) {
             report_nodes(stderr, s.w.s);
             report_memory(stderr, s.w.s);
@@ -373,8 +373,7 @@ int grid_dry_run(const options *o, const grid *g, nino_ctx *ctx, nino_graph *gra
     bool knows = true;
     for (size_t i = 0; i < grid_cells(g) && !signals_stopped(); i++) {
         nino_plan p = { .n_scopes = 0 };
-        if (cmd_grid_set_cell(graph, g, i, &err) ||
-            nino_graph_plan(ctx, graph, NULL, NULL, &p, &err)) {
+        if (grid_set_cell(graph, g, i, &err) || nino_graph_plan(ctx, graph, NULL, NULL, &p, &err)) {
             nino_plan_release(&most);
             return report_error(o, "run", &err, NULL);
         }
