@@ -147,9 +147,9 @@ nino_status nino_file_open_below(const char *dir, const char *name, int *fd, nin
     struct stat s;
     int top, file = -1;
     // looked at first: opening a device can have effects of its own
-    if ((top = open_dir(AT_FDCWD, dir && *dir ? dir : ".", true)) < 0 || fstatat(top, name, &s, 0))
-        st = nino_file_errno(err, name, "cannot open");
-    else if (S_ISREG(s.st_mode) && ((file = openat(top, name, READ_FLAGS)) < 0 || fstat(file, &s)))
+    if ((top = open_dir(AT_FDCWD, dir && *dir ? dir : ".", true)) < 0 ||
+        fstatat(top, name, &s, 0) ||
+        (S_ISREG(s.st_mode) && ((file = openat(top, name, READ_FLAGS)) < 0 || fstat(file, &s))))
         st = nino_file_errno(err, name, "cannot open");
     else if (!S_ISREG(s.st_mode))
         st = nino_fail_kind(err, NINO_ERR_RANGE, "path", name, "not a regular file");
