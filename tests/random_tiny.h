@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "tests/random_vae.h"
+#include "tests/test.h"
 
 typedef struct random_tiny {
     int width, levels, blocks, z;  // levels: resolutions; factor is 1 << (levels - 1)
