@@ -83,6 +83,8 @@ endif
 gui_test_SRC := $(if $(gui_SRC),$(sort $(wildcard tests/gui/program/*.c)))
 test_SRC := $(unit_SRC) $(golden_SRC) $(workflow_SRC) $(kernel_SRC) $(fuzz_SRC)
 script_SRC := $(sort $(wildcard tests/cli/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
+# Minutes of work each, so only check-long starts them.
+long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh
 header_SRC := $(sort $(wildcard core/include/ninodes/*.h))
 # Each of these is a language of the app.
 po_DIR := data/po
@@ -94,6 +96,7 @@ bin = $(patsubst %.c,$(B)/%,$(1))
 lib_OBJ := $(call obj,$(core_SRC) $(cl_SRC))
 # Each example as C11 and, where there is a compiler, as C++17.
 examples := $(call bin,$(example_SRC)) $(if $(shell command -v $(CXX)),$(addsuffix -cxx,$(call bin,$(example_SRC))))
+tests_ALL := $(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(golden_SRC) $(workflow_SRC)) $(examples) $(script_SRC)
 headers_OK := $(patsubst core/include/%.h,$(B)/headers/%.ok,$(header_SRC))
 
 # Who may include what. core/ and cl/ see the tree, in the order of core/LAYERS (lint-layers); cli/,
@@ -231,13 +234,13 @@ tests: $(call bin,$(test_SRC) $(gui_test_SRC)) $(examples)
 check: deps-check
 	$(Q)$(MAKE) --no-print-directory check-all
 check-all: all tests check-headers
-	$(Q)tests/run.sh $(B) $(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(golden_SRC) $(workflow_SRC)) $(examples) $(script_SRC)
+	$(Q)tests/run.sh $(B) $(filter-out $(call bin,$(long_SRC)),$(tests_ALL))
 check-long: deps-check
 	$(Q)$(MAKE) --no-print-directory all tests check-headers
-	$(Q)NINODES_TEST_LONG=1 tests/run.sh $(B) $(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(golden_SRC) $(workflow_SRC)) $(examples) $(script_SRC)
+	$(Q)NINODES_TEST_LONG=1 tests/run.sh $(B) $(tests_ALL)
 # The part that sanitizer builds run: no scripts, no GUI.
 check-core: all tests
-	$(Q)tests/run.sh $(B) $(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(workflow_SRC))
+	$(Q)tests/run.sh $(B) $(filter-out $(call bin,$(long_SRC)),$(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(workflow_SRC)))
 check-headers: $(headers_OK)
 
 # Every public header compiles alone, as C11 and as C++.

@@ -1,7 +1,10 @@
 // A TAESD-like network with random weights in one file (ComfyUI's combined prefixes): any width,
 // levels and blocks a level. Needs no more than a few cells of context, unlike AutoencoderKL.
 #pragma once
+#include <sys/stat.h>
+
 #include "tests/random_vae.h"
+#include "tests/test.h"
 
 typedef struct random_tiny {
     int width, levels, blocks, z;  // levels: resolutions; factor is 1 << (levels - 1)
@@ -64,4 +67,31 @@ static inline nino_status random_tiny_save(const random_tiny *t, const char *dir
         random_tiny_conv(&v, t->encoder, i, "", t->z, t->width, 3, true);
     }
     return random_vae_write(&v, dir, name, err);
+}
+
+// ROOT/vae_approx as ComfyUI keeps it, for tests without the published networks: "taesd" and
+// "taef1" of four and sixteen channels.
+static inline void random_tiny_approx(const char *root)
+{
+    static const struct {
+        const char *name;
+        int z;
+    } nets[] = { { "taesd", 4 }, { "taef1", 16 } };
+    char dir[512], file[64];
+    nino_error err = { 0 };
+    snprintf(dir, sizeof(dir), "%s/vae_approx", root);
+    mkdir(root, 0700);
+    CHECK(!mkdir(dir, 0700));
+    for (int i = 0; i < 4; i++) {
+        const bool decodes = i & 1;
+        const random_tiny t = { .width = 8,
+                                .levels = 4,
+                                .blocks = 1,
+                                .z = nets[i / 2].z,
+                                .encoder = decodes ? NULL : "",
+                                .decoder = decodes ? "" : NULL };
+        snprintf(file, sizeof(file), "%s_%s.safetensors", nets[i / 2].name,
+                 decodes ? "decoder" : "encoder");
+        CHECK_OK(random_tiny_save(&t, dir, file, &err), err);
+    }
 }

@@ -23,12 +23,10 @@ expect 0 "$N" run $W $TINY --output "$tmp/bare" --telemetry=off --no-metadata
 ! grep -aqE 'prompt|workflow|profile' "$tmp/bare/demo_00001_.png" || die "metadata in spite of --no-metadata"
 
 # a video: how fast its frames came, and how they meet
-A=../shared/assets
-if [ -f $A/e2e/workflows/wan_tiny_euler.json ]; then
-    expect 0 "$N" run $A/e2e/workflows/wan_tiny_euler.json --models $A/models --device ref --output "$tmp/v" \
-        --telemetry=off --set 3.steps=1
-    said 'video: 9 frames in [0-9.]* s, [0-9.]* frames/s, steps where pieces meet [0-9.]*/255'
-fi
+A=tests/data
+expect 0 "$N" run $A/e2e/workflows/wan_tiny_euler.json --models $A/models --device ref --output "$tmp/v" \
+    --telemetry=off --set 3.steps=1
+said 'video: 9 frames in [0-9.]* s, [0-9.]* frames/s, steps where pieces meet [0-9.]*/255'
 
 # in tiles: the seam meter speaks
 sed 's/"VAEDecode"/"VAEDecodeTiled"/; s/"samples":/"tile_size": 256, "overlap": 32, "temporal_size": 64, "temporal_overlap": 8, "samples":/' \

@@ -178,7 +178,7 @@ int main(void)
     const char *assets = test_assets();
     const bool is_long = getenv("NINODES_TEST_LONG") != NULL;
     if (!assets)
-        printf("  part skipped: the published networks\n");
+        test_skip_part("the published networks");
     for (const char *const *name = devices; *name; name++) {
         test_device d;
         if (!test_device_open(&d, *name, 0))

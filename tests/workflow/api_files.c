@@ -31,21 +31,25 @@ static void note(void *priv, const nino_issue *i)
                  i->message);
 }
 
+// Where the models and pictures of some workflows are.
+typedef struct place {
+    const char *models, *input;
+} place;
+
 // Is `name` of this folder kind on the disk?
-static bool exists(const char *assets, const char *folder, const char *name)
+static bool exists(const place *p, const char *folder, const char *name)
 {
     static const char *const tiny[] = { "taesd", "taesdxl", "taesd3", "taef1", "taef2" };
     char path[512];
     for (size_t i = 0; i < 5; i++)
         if (!strcmp(folder, "vae") && !strcmp(name, tiny[i])) {
-            snprintf(path, sizeof(path), "%s/models/vae_approx/%s_decoder.safetensors", assets,
-                     name);
+            snprintf(path, sizeof(path), "%s/vae_approx/%s_decoder.safetensors", p->models, name);
             return !access(path, R_OK);
         }
     if (strcmp(folder, "input"))
-        snprintf(path, sizeof(path), "%s/models/%s/%s", assets, folder, name);
+        snprintf(path, sizeof(path), "%s/%s/%s", p->models, folder, name);
     else
-        snprintf(path, sizeof(path), "%s/taesd_ref/%s", assets, name);
+        snprintf(path, sizeof(path), "%s/%s", p->input, name);
     return !access(path, R_OK);
 }
 
@@ -57,7 +61,7 @@ static int in(const char list[][64], int n, const char *what)
     return hits;
 }
 
-static void compare(const char *assets, const char *file, const nino_json *prompt, const found *f)
+static void compare(const place *at, const char *file, const nino_json *prompt, const found *f)
 {
     int n_unsupported = 0, n_missing = 0;
     for (const nino_json *n = prompt->child; n; n = n->next) {
@@ -73,7 +77,7 @@ static void compare(const char *assets, const char *file, const nino_json *promp
         }
         for (const nino_param *p = def->params; p && p->key; p++) {
             const char *name = nino_json_str(nino_json_get(nino_json_get(n, "inputs"), p->key));
-            if (p->type != NINO_FILE || !name || exists(assets, p->folder, name))
+            if (p->type != NINO_FILE || !name || exists(at, p->folder, name))
                 continue;
             char want[128];
             int hits = 0;
@@ -94,11 +98,10 @@ static void compare(const char *assets, const char *file, const nino_json *promp
     }
 }
 
-static int check_folder(nino_ctx *ctx, const char *assets, const char *sub, int *n_runnable)
+static int check_folder(nino_ctx *ctx, const place *at, const char *dir, int *n_runnable)
 {
-    char dir[400], path[768];
+    char path[768];
     int n = 0;
-    snprintf(dir, sizeof(dir), "%s/%s", assets, sub);
     DIR *d = opendir(dir);
     CHECK(d);
     for (struct dirent *e; (e = readdir(d));) {
@@ -121,7 +124,7 @@ static int check_folder(nino_ctx *ctx, const char *assets, const char *sub, int 
         CHECK_OK(nino_json_parse(back, graph_len, path, NULL, &doc, &err), err);
         CHECK(nino_graph_nodes(g, NULL, 0) == doc->root->count);
         *n_runnable += nino_graph_check(g, ctx, note, &f) == 0;
-        compare(assets, path, doc->root, &f);
+        compare(at, path, doc->root, &f);
         nino_graph_destroy(&g);
         nino_json_doc_destroy(&doc);
         free(text);
@@ -131,29 +134,64 @@ static int check_folder(nino_ctx *ctx, const char *assets, const char *sub, int 
     return n;
 }
 
-int main(void)
+static nino_ctx *open_at(const place *p)
 {
-    const char *assets = test_assets();
-    if (!assets)
-        return test_skip("no test data");
-    char models[400], input[400];
     nino_error err = { 0 };
+    const char *const roots[] = { p->models, NULL };
+    const nino_ctx_params params = {
+        NINO_CTX_PARAMS_INIT, .device = "ref",
+        .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots, .input_dir = p->input }
+    };
+    nino_ctx *ctx = nino_ctx_create(&params, &err);
+    CHECK_OK(err.code, err);
+    return ctx;
+}
+
+static void check_own(void)
+{
+    static const place demo = { "data/demo/models", "data/demo/input" };
+    static const place tiny = { "tests/data/models", "data/demo/input" };
     int n_runnable = 0;
+    nino_ctx *ctx = open_at(&demo);
+    CHECK(check_folder(ctx, &demo, "data/workflows", &n_runnable) == 20 && n_runnable == 20);
+    n_runnable = 0; // their models are not here
+    CHECK(check_folder(ctx, &demo, "tests/data/e2e/workflows", &n_runnable) == 8 && !n_runnable);
+    nino_ctx_destroy(&ctx);
+    ctx = open_at(&tiny);
+    CHECK(check_folder(ctx, &tiny, "tests/data/e2e/workflows", &n_runnable) == 8);
+    CHECK(n_runnable == 8);
+    nino_ctx_destroy(&ctx);
+}
+
+static void check_reference(const char *assets)
+{
+    static const struct {
+        const char *folder;
+        int n, n_runnable;                   // -1: some
+    } sets[] = { { "workflows_api", 37, 0 }, // their models are not here
+                 { "workflows_ui", 55, 0 },
+                 { "e2e/workflows", 14, -1 },
+                 { "taesd_ref/workflows", 6, 6 } };
+    char models[400], input[400], dir[400];
     snprintf(models, sizeof(models), "%s/models", assets);
     snprintf(input, sizeof(input), "%s/taesd_ref", assets);
-    const char *const roots[] = { models, NULL };
-    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "ref",
-                                .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots,
-                                                            .input_dir = input } };
-    nino_ctx *ctx = nino_ctx_create(&p, &err);
-    CHECK_OK(err.code, err);
-    CHECK(check_folder(ctx, assets, "workflows_api", &n_runnable) == 37);
-    CHECK(check_folder(ctx, assets, "workflows_ui", &n_runnable) == 55);
-    CHECK(n_runnable == 0); // their models are not here
-    CHECK(check_folder(ctx, assets, "e2e/workflows", &n_runnable) == 14);
-    n_runnable = 0;
-    CHECK(check_folder(ctx, assets, "taesd_ref/workflows", &n_runnable) == 6);
-    CHECK(n_runnable == 6);
+    const place at = { models, input };
+    nino_ctx *ctx = open_at(&at);
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+        int n = 0;
+        snprintf(dir, sizeof(dir), "%s/%s", assets, sets[i].folder);
+        CHECK(check_folder(ctx, &at, dir, &n) == sets[i].n);
+        CHECK(sets[i].n_runnable < 0 || n == sets[i].n_runnable);
+    }
     nino_ctx_destroy(&ctx);
+}
+
+int main(void)
+{
+    check_own();
+    if (test_assets())
+        check_reference(test_assets());
+    else
+        test_skip_part("ComfyUI's own workflows");
     return 0;
 }

@@ -311,8 +311,9 @@ static const nino_job_options *options(const char *assets, nino_preview_opt kind
                                        double share)
 {
     static char models[512], output[512];
-    static const char *const roots[] = { models, NULL };
+    static const char *roots[] = { models, NULL, NULL };
     static nino_job_options o;
+    roots[1] = flow_models();
     snprintf(models, sizeof(models), "%s/models", assets);
     snprintf(output, sizeof(output), "%s/output", flow_temp());
     o = (nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots,        .output_dir = output,
@@ -388,16 +389,17 @@ static void test_run(const char *assets)
 
 int main(void)
 {
-    const char *assets = test_assets();
+    random_tiny_approx(flow_models());
     test_map();
     test_sheet();
     test_tiny();
     test_video();
     test_names();
-    if (!assets)
-        return test_skip("no test data folder");
-    test_wan(assets);
-    test_run(assets);
+    if (test_assets())
+        test_wan(test_assets());
+    else
+        test_skip_part("ComfyUI's sheet of a real clip");
+    test_run(test_models());
     flow_clean();
     return 0;
 }

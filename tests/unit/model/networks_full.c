@@ -34,7 +34,7 @@ static void check_list(const nino_weights *w, const char *list)
     if (shape_list_each(path, check_shape, &l))
         CHECK(l.n == nino_weights_count(w));
     else
-        printf("  (no %s to compare with)\n", list);
+        printf("  part skipped: no %s to compare with\n", list);
 }
 
 // ---- an independent count --------------------------------------------------------------------

@@ -305,7 +305,7 @@ static void compare_object_info(void)
     nino_error err = { 0 };
     nino_json_doc *doc = NULL;
     if (!path || nino_file_read(path, 16 << 20, false, &text, &len, &err)) {
-        printf("  no object_info.json: the comparison is left out\n");
+        test_skip_part("no object_info.json to compare with");
         return;
     }
     CHECK_OK(nino_json_parse(text, len, path, NULL, &doc, &err), err);

@@ -135,7 +135,7 @@ int main(void)
 {
     check_values();
     if (!test_assets()) {
-        printf("  part skipped: all values of the runs and the sigmas of their calls\n");
+        test_skip_part("all values of the runs and the sigmas of their calls");
         return 0;
     }
     char folder[400];

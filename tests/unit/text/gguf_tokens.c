@@ -1,5 +1,5 @@
-// Tokenizers in GGUF metadata: the ids of the SentencePiece model they were made from (T5's and
-// UMT5's of ../shared/assets too), and what is refused.
+// Tokenizers in GGUF metadata: the ids of the SentencePiece model they were made from (the demo's,
+// and T5's and UMT5's own), and what is refused.
 #include "core/base/file.h"
 #include "core/text/tokenizer.h"
 #include "tests/gguf_tokens.h"
@@ -98,20 +98,15 @@ static void test_small(void)
     }
 }
 
-static void test_real(void)
+static void test_real(const char *data)
 {
     char path[512], *text = NULL;
     size_t n = 0;
-    const char *assets = test_assets();
-    if (!assets) {
-        printf("  no assets: T5's and UMT5's own models are left out\n");
-        return;
-    }
-    snprintf(path, sizeof(path), "%s/models/tokenizers/t5/spiece.model", assets);
+    snprintf(path, sizeof(path), "%s/models/tokenizers/t5/spiece.model", data);
     CHECK_OK(nino_file_read(path, 1 << 26, false, &text, &n, &err), err);
     compare(text, n);
     free(text);
-    nino_weights *w = test_open("%s/models/text_encoders/umt5_tiny.safetensors", assets);
+    nino_weights *w = test_open("%s/models/text_encoders/umt5_tiny.safetensors", data);
     const nino_tensor_info *t = nino_weights_find(w, "spiece_model");
     if (t && (text = malloc((size_t) t->bytes))) {
         CHECK_OK(nino_weights_read(w, t, text, &err), err);
@@ -166,7 +161,10 @@ int main(void)
     dir = test_dir_create();
     test_small();
     test_bad();
-    test_real();
+    for (const char *data = NULL; (data = test_data_next(data));)
+        test_real(data);
+    if (!test_assets())
+        test_skip_part("T5's and UMT5's own models");
     test_dir_remove(&dir, files);
     return 0;
 }
