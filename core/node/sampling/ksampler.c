@@ -206,11 +206,12 @@ typedef struct custom_params {
 static nino_status ksampler_custom_run(nino_run *r, nino_error *err)
 {
     const custom_params *p = r->params;
-    if (!nino_need_model(r, 0, err))
+    nino_model *m = nino_need_model(r, 0, err);
+    if (!m)
         return NINO_ERR_UNSUPPORTED;
     const nino_guider g = { .refs = 1,
                             .kind = NINO_GUIDE_CFG,
-                            .model = nino_in_model(r, 0),
+                            .model = m,
                             .positive = nino_in_cond(r, 1),
                             .negative = nino_in_cond(r, 2),
                             .cfg = p->cfg };
