@@ -110,12 +110,14 @@ const char *nino_history_name(void *history, uint32_t id)
 
 // ---- points ------------------------------------------------------------------------------------
 
-size_t history_lower(const uint64_t *first, size_t n, size_t stride, uint64_t t)
+size_t history_lower(const void *list, size_t n, size_t stride, size_t time_at, uint64_t t)
 {
     size_t lo = 0, hi = n;
     while (lo < hi) {
         const size_t mid = lo + (hi - lo) / 2;
-        if (*(const uint64_t *) (const void *) ((const char *) first + mid * stride) < t)
+        uint64_t then;
+        memcpy(&then, (const char *) list + mid * stride + time_at, sizeof(then));
+        if (then < t)
             lo = mid + 1;
         else
             hi = mid;
@@ -125,7 +127,7 @@ size_t history_lower(const uint64_t *first, size_t n, size_t stride, uint64_t t)
 
 size_t nino_history_lower(const nino_event *list, size_t n, uint64_t t)
 {
-    return history_lower(&list->t_ns, n, sizeof(*list), t);
+    return history_lower(list, n, sizeof(*list), offsetof(nino_event, t_ns), t);
 }
 
 size_t history_list_add(history_list *l, const nino_event *ev)

@@ -3,7 +3,7 @@
 
 size_t nino_reading_lower(const nino_reading *list, size_t n, uint64_t t)
 {
-    return history_lower(&list->t_ns, n, sizeof(*list), t);
+    return history_lower(list, n, sizeof(*list), offsetof(nino_reading, t_ns), t);
 }
 
 const nino_reading *nino_history_counter(const nino_history *h, nino_counter_id id, size_t *n)

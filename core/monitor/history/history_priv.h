@@ -92,9 +92,9 @@ struct nino_history {
 
 // Room for one more element of `size` bytes; false: out of memory.
 bool history_reserve(void **data, size_t *cap, size_t n, size_t size);
-// The first of n elements, `stride` bytes apart and ordered by time, that is not before t. first: the
-// time of the first one.
-size_t history_lower(const uint64_t *first, size_t n, size_t stride, uint64_t t);
+// The first of n elements that is not before t. They are `stride` bytes apart and in order of their
+// times, which lie time_at bytes into them. list may be NULL if there are none.
+size_t history_lower(const void *list, size_t n, size_t stride, size_t time_at, uint64_t t);
 // Inserts by time; returns its place, SIZE_MAX: out of memory.
 size_t history_list_add(history_list *l, const nino_event *ev);
 history_track *history_track_of(const nino_history *h, uint16_t number); // NULL: not seen
