@@ -77,7 +77,7 @@ kernel_SRC := $(sort $(wildcard tests/check/*.c))
 fuzz_SRC := $(filter-out tests/fuzz/main.c,$(sort $(wildcard tests/fuzz/*.c)))
 bench_SRC := $(sort $(wildcard bench/*.c))
 ifneq ($(CL),1)
-unit_SRC := $(sort $(wildcard tests/unit/*/*.c))
+unit_SRC := $(filter-out tests/unit/cl/%,$(unit_SRC))
 endif
 # Programs that test widgets or help scripts; tests/gui/test_*.sh starts them on a display of its own.
 gui_test_SRC := $(if $(gui_SRC),$(sort $(wildcard tests/gui/program/*.c)))
