@@ -171,7 +171,7 @@ void report_work_json(const nino_history *h);
 // The ceilings that a run told; NULL: it told none. *out is where they are put.
 const nino_ceilings *told_ceilings(const nino_history *h, nino_ceilings *out);
 
-// ---- the queue of a worker (queue.c) -----------------------------------------------------------
+// ---- the queue of a worker (print_queue.c) -----------------------------------------------------
 
 double unix_now(void);                             // seconds since 1970, as a queue has times
 void queue_line(const nino_queue *q);              // as an event line
@@ -225,7 +225,7 @@ const char **outputs_of(const nino_job *job, size_t *n);
 // What is said of a run that stopped; NULL: nothing is left to go on with.
 const char *go_on_hint(const nino_ctx *ctx, char *out, size_t size);
 
-// ---- grids (grid.c) ----------------------------------------------------------------------------
+// ---- grids (grid_runs.c) -----------------------------------------------------------------------
 
 // The two axes of --grid at most; the first is that of the columns.
 typedef struct grid {
@@ -244,7 +244,7 @@ int grid_run(const options *o, const grid *g, nino_ctx *ctx, nino_graph *graph);
 int grid_dry_run(const options *o, const grid *g, nino_ctx *ctx, nino_graph *graph);
 void grid_axes_json(const grid *g); // member "axes"
 
-// ---- plans (plan.c) ----------------------------------------------------------------------------
+// ---- plans (print_plan.c) ----------------------------------------------------------------------
 
 // Prints a plan; the exit code says whether it fits. g: NULL, or what all runs together are;
 // seconds 0: not known.

@@ -1,5 +1,5 @@
 // Files of many large weights, and what loading them does to the process: for bench/load and
-// tests/unit/cl_load.
+// tests/unit/cl/load.
 #pragma once
 #include "core/base/buf.h"
 #include "core/op/backend.h"

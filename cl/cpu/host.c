@@ -22,8 +22,7 @@ enum {
     PIECES = NINO_STANDARD_GEMM_PIECES // macro tiles to aim at for each compute unit
 };
 
-// ---- the shared kernels: a work-item some thousands of elements
-// ----------------------------------
+// ---- the shared kernels: a work-item some thousands of elements ---------------------------------
 
 static size_t up(int64_t n, int64_t unit) { return (size_t) nino_ceil_div(n, unit); }
 
@@ -69,8 +68,7 @@ static nino_cl_grid host_expand(int64_t panels, int64_t len)
     return (nino_cl_grid){ 2, { up(len, 256), (size_t) panels } };
 }
 
-// ---- probes
-// --------------------------------------------------------------------------------------
+// ---- probes -------------------------------------------------------------------------------------
 
 static double host_probe_round(uint64_t n, size_t items)
 {
@@ -93,8 +91,7 @@ static size_t host_probe_items(nino_ceiling_kind kind, unsigned compute_units, u
     return parts;
 }
 
-// ---- products
-// --------------------------------------------------------------------------------------
+// ---- products -----------------------------------------------------------------------------------
 
 void NINO_CL_OWN(tile)(const nino_cl *cl, int64_t n, int64_t panels, bool is_raw,
                        int64_t *tile_rows, int64_t *tile_panels)
@@ -143,8 +140,7 @@ static int host_skinny_rows(int64_t n)
     return (int) nino_ceil_div(n, nino_ceil_div(n, SKINNY_TILE));
 }
 
-// ---- attention
-// -------------------------------------------------------------------------------------
+// ---- attention ----------------------------------------------------------------------------------
 
 // Queries of a work-item: blocks of about one size, enough of them for all compute units.
 static int64_t queries(const nino_cl *cl, int64_t tq, int64_t planes, int64_t most)

@@ -14,8 +14,7 @@ enum { GROUP = 256, SMALL_LOCAL = 40 << 10 };
 // A device with less __local than the largest tiles of gemm.cl and attn.cl take.
 static bool is_small(const nino_cl *cl) { return nino_cl_local_bytes(cl) < SMALL_LOCAL; }
 
-// ---- the shared kernels: a work-item an element, or a few
-// ----------------------------------------
+// ---- the shared kernels: a work-item an element, or a few ---------------------------------------
 
 static size_t items(int64_t n) { return (size_t) nino_ceil_div(n, GROUP) * GROUP; }
 
@@ -60,8 +59,7 @@ static nino_cl_grid host_expand(int64_t panels, int64_t len)
     return (nino_cl_grid){ 2, { (size_t) nino_ceil_div(len, 256) * GROUP, (size_t) panels } };
 }
 
-// ---- probes
-// --------------------------------------------------------------------------------------
+// ---- probes -------------------------------------------------------------------------------------
 
 static double host_probe_round(uint64_t n, size_t n_items)
 {
@@ -75,8 +73,7 @@ static size_t host_probe_items(nino_ceiling_kind kind, unsigned compute_units, u
     return kind == NINO_CEILING_LAUNCH ? GROUP : (size_t) compute_units * 2048;
 }
 
-// ---- products and attention
-// ------------------------------------------------------------------------
+// ---- products and attention ---------------------------------------------------------------------
 
 // The largest tile of which there are enough for all compute units.
 static void host_cut_product(const nino_cl *cl, const nino_cl_product *g, int64_t n, bool is_raw,

@@ -1,4 +1,4 @@
-// Probes of a device (cl/probe.c): reading, writing and copying a working set, fused multiply-adds
+// Probes of a device (cl/cl_probe.c): reading, writing and copying a working set, fused multiply-adds
 // without dependencies, and nothing at all.
 // -D HALF=1           16-bit floats for probe_fma
 // -D NARROW=1         CPU: vectors of 8 for probe_fma, which suit 16 registers of 256 bits

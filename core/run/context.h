@@ -3,7 +3,7 @@
 #include "core/base/log.h"
 #include "core/run/results.h"
 #include "core/run/capture.h"
-#include "core/run/settings.h"
+#include "core/run/job_settings.h"
 #include "core/event/publish.h"
 #include "core/node/node_impl.h"
 #include "core/op/backend.h"

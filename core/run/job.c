@@ -290,7 +290,7 @@ void nino_first_issue(void *error, const nino_issue *i)
     for (size_t k = 0; k < sizeof(table) / sizeof(table[0]); k++)
         if (!strcmp(i->code, table[k].code))
             st = table[k].status;
-    kind = i->code; // a literal of check.c
+    kind = i->code; // a literal of graph_check.c
     char where[160];
     snprintf(where, sizeof(where), "%s%.60s%s%.80s", i->node[0] ? "node " : "", i->node,
              i->input[0] ? "." : "", i->input);

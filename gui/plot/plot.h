@@ -81,8 +81,7 @@ void nino_plot_value_axis(NinoPlot *p, const NinoPlotBox *box, double top,
 // Coloured squares with names, from the left; returns the x behind the last one.
 float nino_plot_legend(NinoPlot *p, float x, float y, const GdkRGBA *colour, const char *text);
 
-// ---- numbers as text: four digits and a unit
-// -----------------------------------------------------
+// ---- numbers as text: four digits and a unit ----------------------------------------------------
 
 void nino_format_ns(char *buf, size_t size, double ns);       // "12.3 ms"
 void nino_format_bytes(char *buf, size_t size, double bytes); // "1.25 GiB"

@@ -61,8 +61,7 @@ uint32_t nino_run_kernel(NinoRun *run);
 // Shows one instance in the timeline: selects its kernel, moves the view there, sets the cursor.
 void nino_run_show(NinoRun *run, const nino_event *slice);
 
-// ---- what this device can do, for "% of measured peak"
-// -------------------------------------------
+// ---- what this device can do, for "% of measured peak" ------------------------------------------
 
 // Measured ceilings (or those of a profile) of the device the run uses; NULL: not known.
 void nino_run_set_ceilings(NinoRun *run, const nino_ceilings *c);

@@ -1,7 +1,7 @@
 // The keys of the commands: the table's or the user's own, kept in
 // $XDG_CONFIG_HOME/ninodes/keys.ini. A change counts at once, everywhere.
 #pragma once
-#include "settings/commands.h"
+#include "settings/actions.h"
 
 // Accelerators; NULL-terminated, g_strfreev().
 char **nino_keys_get(const NinoCommand *c);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "settings/commands.h"
+#include "settings/actions.h"
 #include "viewer/gallery.h"
 #include "settings/keys.h"
 #include "settings/prefs.h"

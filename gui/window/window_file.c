@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "workflow/autosave.h"
-#include "settings/commands.h"
+#include "settings/actions.h"
 #include "settings/prefs.h"
 #include "base/i18n.h"
 

@@ -110,8 +110,7 @@ static void action_run(GSimpleAction *a, GVariant *parameter, gpointer user)
     nino_window_run_update(w);
 }
 
-// ---- once more
-// -----------------------------------------------------------------------------------
+// ---- once more ----------------------------------------------------------------------------------
 
 // The newest job of the tab in front that has ended; NULL: none, or the worker is not ours.
 static const NinoJob *window_queue_last_job(NinoWindow *w)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Files come and go: dropped on the window with the pointer, listed as recent, written with the workflow inside or without it.
 . "$(dirname "$0")/lib.sh"
-[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/atclick was not built"; exit 77; }
+[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/program/atclick was not built"; exit 77; }
 command -v xdotool >/dev/null || { echo "skip: xdotool is not installed"; exit 77; }
 
 # One run makes a file of each kind that carries its workflow.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A result tells how it was made and opens its workflow with what each node took; lists of workflows and models by key.
 . "$(dirname "$0")/lib.sh"
-[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/atclick was not built"; exit 77; }
+[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/program/atclick was not built"; exit 77; }
 command -v xdotool >/dev/null || { echo "skip: xdotool is not installed"; exit 77; }
 vae=$(basename "$(ls "$root"/data/tiny/models/vae/*.safetensors | head -1)")
 cp "$root/data/tiny/decode.json" "$work/flow.json"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A grid of runs: through D-Bus, and from its window; the sheet is made and shown, cancelling one cell stops all.
 . "$(dirname "$0")/lib.sh"
-[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/atclick was not built"; exit 77; }
+[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/program/atclick was not built"; exit 77; }
 sed 's/"width": 128/"width": 64/; s/"height": 128/"height": 64/; s/"steps": 10/"steps": 1/' \
     "$root/data/workflows/text_to_image.api.json" >"$work/small.json"
 start --models "$root/data/demo/models" --device ref --output "$work/out" "$work/small.json"

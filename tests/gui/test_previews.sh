@@ -1,7 +1,7 @@
 #!/bin/bash
 # Previews while a node samples: none, or those of the chosen kind, with what they cost (tests/workflow/preview has the bound).
 . "$(dirname "$0")/lib.sh"
-[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/atclick was not built"; exit 77; }
+[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/program/atclick was not built"; exit 77; }
 mkdir -p "$XDG_CONFIG_HOME/ninodes"
 printf '[preferences]\npreview=none\npreview-every=1\npreview-percent=100\n' >"$XDG_CONFIG_HOME/ninodes/studio.ini"
 sample_workflow 64 12

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What keeps a workflow from running is found before it runs: listed, marked on its node, and gone when it is solved.
 . "$(dirname "$0")/lib.sh"
-[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/atclick was not built"; exit 77; }
+[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/program/atclick was not built"; exit 77; }
 cp -r "$root/data/tiny/models" "$work/models"
 vae=$(cd "$work/models/vae" && ls ./*.safetensors | head -1)
 mv "$work/models/vae/$vae" "$work/kept"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A sampling that was cancelled, or whose worker was killed, goes on at its step when it is run again.
 . "$(dirname "$0")/lib.sh"
-[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/atclick was not built"; exit 77; }
+[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/program/atclick was not built"; exit 77; }
 sample_workflow 128 16
 start --models "$root/data/demo/models" --device ref --output "$work/out" "$work/sample.json"
 ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 A=${NINODES_ASSETS:-$root/../shared/assets}
 is() { [ "$(state_of "$1")" = "$2" ]; }
-[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/atclick was not built"; exit 77; }
+[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/program/atclick was not built"; exit 77; }
 
 mkdir -p "$XDG_CONFIG_HOME/ninodes"
 printf '[preferences]\nautosave=1\n' >"$XDG_CONFIG_HOME/ninodes/studio.ini"

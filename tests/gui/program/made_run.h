@@ -18,8 +18,7 @@ static const char *name_of(void *priv, uint32_t id)
     return id < G_N_ELEMENTS(names) ? names[id] : "";
 }
 
-// ---- a made-up run: the shape of a real one, the same every time
-// ----------------------------------
+// ---- a made-up run: the shape of a real one, the same every time --------------------------------
 
 typedef struct Maker {
     NinoRun *run;

@@ -1,5 +1,5 @@
 // The options that a job runs with.
-#include "core/run/settings.h"
+#include "core/run/job_settings.h"
 
 #include <stdlib.h>
 

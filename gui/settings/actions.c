@@ -1,5 +1,5 @@
 // The keys are those of ComfyUI's editor where it has them.
-#include "settings/commands.h"
+#include "settings/actions.h"
 
 #include <string.h>
 
