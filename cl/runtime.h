@@ -2,6 +2,7 @@
 // and cl_backend.c share. Op hosts include cl/cl.h only.
 #pragma once
 #include "cl/cl.h"
+#include "core/base/buf.h"
 #include "core/base/error.h"
 
 // ---- cl_device.c -----------------------------------------------------------------------------
@@ -9,6 +10,7 @@ typedef struct nino_cl_device {
     cl_platform_id platform;
     cl_device_id id;
     bool is_host; // the processors of this machine: their memory is ours too, and they cannot hang
+    bool is_unified; // its memory is the host's
     nino_device_info info;
     char version[128], platform_version[128]; // parts of the cache key
 } nino_cl_device;
@@ -16,9 +18,17 @@ typedef struct nino_cl_device {
 // The devices of this process, found on the first call under a lock (PoCL 3.1 breaks when two
 // threads are first). The list lives as long as the process.
 size_t nino_cl_devices(const nino_cl_device **list);
+// Lines: the calls that failed while they were looked for; "": none.
+const char *nino_cl_enumeration_problem(void);
 // Bytes that may be taken from the device now: the least of what it reports and what the system can
 // give (host memory for CPU devices and integrated GPUs, GTT), less a reserve.
 uint64_t nino_cl_budget(const nino_cl_device *dev, const nino_profile *profile);
+
+// ---- cl_explain.c ----------------------------------------------------------------------------
+// As nino_device_provider.explain.
+void nino_cl_explain(char *cause, size_t size, nino_buf *lines);
+// Whether a file is there, but not for this user.
+bool nino_cl_is_locked(const char *path);
 
 // ---- cl_schedule.c ---------------------------------------------------------------------------
 const nino_cl_schedule *nino_cl_schedule_of(const nino_profile *p);

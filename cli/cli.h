@@ -86,6 +86,9 @@ const char *nearest(const char *word, const char *const *list, size_t n);
 
 // "ninodes: ..." and a newline on stderr; the progress line steps aside.
 __attribute__((format(printf, 1, 2))) void say(const char *fmt, ...);
+// Says why there is no device, or no GPU, to compute on, a line each; they are in out too. 0: there
+// is nothing to say.
+size_t devices_explained(char *out, size_t size);
 // Says the error and returns the exit code that fits; hint may be NULL.
 int report_error(const options *o, const char *cmd, const nino_error *err, const char *hint);
 exit_code exit_for(nino_status st);
