@@ -10,6 +10,7 @@ typedef struct nino_cl_device {
     cl_device_id id;
     bool is_host; // the processors of this machine: their memory is ours too, and they cannot hang
     nino_device_info info;
+    unsigned clock_mhz, lanes; // of all compute units, and of one; 0: not known
     char version[128], platform_version[128]; // parts of the cache key
 } nino_cl_device;
 
