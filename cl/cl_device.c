@@ -4,7 +4,6 @@
 
 #include "core/base/vars.h"
 
-#include <glob.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,6 +148,7 @@ static void cl_device_describe(nino_cl_device *d, size_t index)
     d->clock_mhz =
         (unsigned) cl_device_number(d, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof(cl_uint));
     d->lanes = lanes_of(d, extensions);
+    nino_cl_find_card(d);
     find_schedule(d);
     const char *problem = problem_of(d);
     if (*problem)
@@ -195,48 +195,4 @@ size_t nino_cl_devices(const nino_cl_device **list)
     pthread_once(&once, enumerate);
     *list = devices;
     return n_devices;
-}
-
-// GTT (system memory mapped for the GPU) that is still free, over all amdgpu cards; 0: no such
-// card.
-static uint64_t gtt_free(void)
-{
-    glob_t g;
-    uint64_t best = 0;
-    if (glob("/sys/class/drm/card*/device/mem_info_gtt_total", 0, NULL, &g))
-        return 0;
-    for (size_t i = 0; i < g.gl_pathc; i++) {
-        char used[256];
-        const uint64_t total = cl_device_read_number(g.gl_pathv[i], "");
-        snprintf(used, sizeof(used), "%.*sused", (int) (strlen(g.gl_pathv[i]) - strlen("total")),
-                 g.gl_pathv[i]);
-        const uint64_t taken = cl_device_read_number(used, "");
-        if (total > taken && total - taken > best)
-            best = total - taken;
-    }
-    globfree(&g);
-    return best;
-}
-
-uint64_t nino_cl_budget(const nino_cl_device *dev, const nino_profile *profile)
-{
-    const uint64_t gib = (uint64_t) 1 << 30;
-    const uint64_t available = cl_device_meminfo("MemAvailable:");
-    cl_bool is_unified = CL_FALSE;
-    if (OCL(clGetDeviceInfo, dev->id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof(is_unified),
-            &is_unified, NULL))
-        is_unified = CL_FALSE;
-    uint64_t bytes = dev->info.mem_bytes;
-    if (profile->mem_bytes && profile->mem_bytes < bytes)
-        bytes = profile->mem_bytes;
-    if ((dev->is_host || is_unified) && available && available < bytes)
-        bytes = available;
-    const uint64_t gtt = is_unified && !dev->is_host ? gtt_free() : 0;
-    if (gtt && gtt < bytes)
-        bytes = gtt;
-    // Left for the system: 4 GiB or a tenth; on small machines a quarter.
-    uint64_t reserve = bytes / 10 > 4 * gib ? bytes / 10 : 4 * gib;
-    if (reserve > bytes / 4)
-        reserve = bytes / 4;
-    return bytes - reserve;
 }
