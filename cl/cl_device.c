@@ -4,7 +4,6 @@
 
 #include "core/base/vars.h"
 
-#include <glob.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +78,23 @@ static bool has_extension(const char *list, const char *name)
     return false;
 }
 
+// f32 multiply-adds of a compute unit in a clock. OpenCL does not ask for it: AMD's driver tells in
+// an extension, else it is the maker's usual number.
+static unsigned lanes_of(const nino_cl_device *d, const char *extensions)
+{
+    enum { AMD_SIMDS = 0x4040, AMD_SIMD_WIDTH = 0x4041 }; // cl_ext.h
+    if (d->is_host)
+        return 16;
+    if (has_extension(extensions, "cl_amd_device_attribute_query")) {
+        cl_uint simds = 0, width = 0; // not told: a guess is enough to cut work by
+        if (!OCL(clGetDeviceInfo, d->id, AMD_SIMDS, sizeof(simds), &simds, NULL) &&
+            !OCL(clGetDeviceInfo, d->id, AMD_SIMD_WIDTH, sizeof(width), &width, NULL) &&
+            simds * width)
+            return simds * width;
+    }
+    return strcasestr(d->info.vendor, "intel") ? 8 : strcasestr(d->info.vendor, "nvidia") ? 128 : 0;
+}
+
 // What no kernel could do without; "": nothing.
 static const char *lack_of(nino_cl_device *d)
 {
@@ -149,6 +165,9 @@ static void cl_device_describe(nino_cl_device *d, size_t index)
         o->mem_bytes = cl_device_meminfo("MemTotal:");
     o->has_fp16 = has_extension(extensions, "cl_khr_fp16");
     o->has_fp64 = has_extension(extensions, "cl_khr_fp64");
+    d->clock_mhz = (unsigned) cl_device_number(d, CL_DEVICE_MAX_CLOCK_FREQUENCY, cl_uint);
+    d->lanes = lanes_of(d, extensions);
+    nino_cl_find_card(d);
     const char *lack = lack_of(d);
     find_schedule(d);
     if (*lack && (o->profile[0] || !o->problem[0]))
@@ -222,44 +241,4 @@ size_t nino_cl_devices(const nino_cl_device **list)
     pthread_once(&once, enumerate);
     *list = devices;
     return n_devices;
-}
-
-// GTT (system memory mapped for the GPU) that is still free, over all amdgpu cards; 0: no such
-// card.
-static uint64_t gtt_free(void)
-{
-    glob_t g;
-    uint64_t best = 0;
-    if (glob("/sys/class/drm/card*/device/mem_info_gtt_total", 0, NULL, &g))
-        return 0;
-    for (size_t i = 0; i < g.gl_pathc; i++) {
-        char used[256];
-        const uint64_t total = cl_device_read_number(g.gl_pathv[i], "");
-        snprintf(used, sizeof(used), "%.*sused", (int) (strlen(g.gl_pathv[i]) - strlen("total")),
-                 g.gl_pathv[i]);
-        const uint64_t taken = cl_device_read_number(used, "");
-        if (total > taken && total - taken > best)
-            best = total - taken;
-    }
-    globfree(&g);
-    return best;
-}
-
-uint64_t nino_cl_budget(const nino_cl_device *dev, const nino_profile *profile)
-{
-    const uint64_t gib = (uint64_t) 1 << 30;
-    const uint64_t available = cl_device_meminfo("MemAvailable:");
-    uint64_t bytes = dev->info.mem_bytes;
-    if (profile->mem_bytes && profile->mem_bytes < bytes)
-        bytes = profile->mem_bytes;
-    if ((dev->is_host || dev->is_unified) && available && available < bytes)
-        bytes = available;
-    const uint64_t gtt = dev->is_unified && !dev->is_host ? gtt_free() : 0;
-    if (gtt && gtt < bytes)
-        bytes = gtt;
-    // Left for the system: 4 GiB or a tenth; on small machines a quarter.
-    uint64_t reserve = bytes / 10 > 4 * gib ? bytes / 10 : 4 * gib;
-    if (reserve > bytes / 4)
-        reserve = bytes / 4;
-    return bytes - reserve;
 }

@@ -4,14 +4,17 @@
 #include "cl/cl.h"
 #include "core/base/buf.h"
 #include "core/base/error.h"
+#include "core/event/sensor.h"
 
 // ---- cl_device.c -----------------------------------------------------------------------------
 typedef struct nino_cl_device {
     cl_platform_id platform;
     cl_device_id id;
     bool is_host; // the processors of this machine: their memory is ours too, and they cannot hang
-    bool is_unified; // its memory is the host's
     nino_device_info info;
+    bool is_unified;           // its memory is the machine's
+    char pci[16];              // address, "0000:c5:00.0"; "": not told
+    unsigned clock_mhz, lanes; // of all compute units, and of one; 0: not known
     char version[128], platform_version[128]; // parts of the cache key
 } nino_cl_device;
 
@@ -20,9 +23,15 @@ typedef struct nino_cl_device {
 size_t nino_cl_devices(const nino_cl_device **list);
 // Lines: the calls that failed while they were looked for; "": none.
 const char *nino_cl_enumeration_problem(void);
+
+// ---- budget.c --------------------------------------------------------------------------------
 // Bytes that may be taken from the device now: the least of what it reports and what the system can
-// give (host memory for CPU devices and integrated GPUs, GTT), less a reserve.
+// give, less a reserve. The system gives processors its free memory; a card its free VRAM; an APU
+// both the free part of what was carved out for it, and of GTT what the machine has free.
 uint64_t nino_cl_budget(const nino_cl_device *dev, const nino_profile *profile);
+uint64_t nino_cl_budget_of(const nino_cl_device *dev, const nino_profile *profile,
+                           const nino_memory_now *m);
+void nino_cl_find_card(nino_cl_device *d); // sets pci
 
 // ---- cl_explain.c ----------------------------------------------------------------------------
 // As nino_device_provider.explain.

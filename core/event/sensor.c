@@ -111,6 +111,47 @@ void nino_device_sample(const char *root, nino_sample *out)
     v[NINO_COUNTER_GPU_TEMPERATURE] = sensor_number(hw, "temp1_input", 1e3);
 }
 
+// ---- memory ------------------------------------------------------------------------------------
+
+static uint64_t sensor_bytes(const char *dir, const char *name)
+{
+    const double v = sensor_number(dir, name, 1);
+    return v > 0 ? (uint64_t) v : 0;
+}
+
+// Whether the card has another address; one that does not tell may be any.
+static bool is_elsewhere(const char *card, const char *pci)
+{
+    char path[300], text[1024];
+    snprintf(path, sizeof(path), "%s/uevent", card);
+    const char *slot = slurp(path, text, sizeof(text)) ? strstr(text, "PCI_SLOT_NAME=") : NULL;
+    return *pci && slot && strncasecmp(slot + strlen("PCI_SLOT_NAME="), pci, strlen(pci)) != 0;
+}
+
+void nino_memory_read(const char *root, const char *pci, nino_memory_now *out)
+{
+    const double available = sensor_meminfo(root, "MemAvailable:");
+    *out = (nino_memory_now){ .available = available > 0 ? (uint64_t) available : 0 };
+    for (int i = 0; i < 16; i++) {
+        char card[200], path[232], vendor[32];
+        snprintf(card, sizeof(card), "%s/sys/class/drm/card%d/device", root, i);
+        snprintf(path, sizeof(path), "%s/vendor", card);
+        if (!slurp(path, vendor, sizeof(vendor)) || strncmp(vendor, "0x1002", 6) != 0 ||
+            is_elsewhere(card, pci))
+            continue;
+        const uint64_t vram = sensor_bytes(card, "mem_info_vram_total"),
+                       gtt = sensor_bytes(card, "mem_info_gtt_total");
+        if (vram + gtt <= out->vram_total + out->gtt_total)
+            continue;
+        out->has_card = true;
+        out->is_apu = nino_card_is_apu(card);
+        out->vram_total = vram;
+        out->gtt_total = gtt;
+        out->vram_used = sensor_bytes(card, "mem_info_vram_used");
+        out->gtt_used = sensor_bytes(card, "mem_info_gtt_used");
+    }
+}
+
 // ---- the machine -------------------------------------------------------------------------------
 
 // Percent of all cores since the last call; NaN: not known yet.

@@ -141,6 +141,14 @@ static bool profile_matches(const nino_json_doc *doc, const char *device_name)
     return false;
 }
 
+void nino_profile_estimate(nino_profile *p, unsigned compute_units, unsigned clock_mhz,
+                           unsigned lanes)
+{
+    if (p->peak_f32 <= 0)
+        p->peak_f32 = 2e6 * (compute_units ? compute_units : 1) * (clock_mhz ? clock_mhz : 1000) *
+                      (lanes ? lanes : 64);
+}
+
 nino_status nino_profile_find(const char *device_name, bool is_cpu, nino_profile *out,
                               nino_error *err)
 {

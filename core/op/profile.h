@@ -45,6 +45,12 @@ nino_status nino_profile_find(const char *device_name, bool is_cpu, nino_profile
 // names a schedule that does not exist, err->where is the path: NINO_ERR_FORMAT, NINO_ERR_UNKNOWN.
 nino_status nino_profile_load(const char *name, nino_profile *out, nino_error *err);
 
+// A peak for a profile that has none, from what a driver tells of its device: fused multiply-adds of
+// all lanes at the highest clock. It serves to cut and queue work; what is shown to people is
+// measured. 0 where the driver does not tell: 1 GHz, 64 lanes.
+void nino_profile_estimate(nino_profile *p, unsigned compute_units, unsigned clock_mhz,
+                           unsigned lanes);
+
 // The built-in files: name and JSON text; NULL ends the list.
 typedef struct nino_profile_text {
     const char *name, *json, *end;
@@ -120,5 +126,11 @@ size_t nino_sched_workspace(const nino_profile *p, const nino_op_desc *d);
 size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino_dtype *dtype);
 
 // Predicted seconds of a call (roofline with the profile's efficiencies); 0 when the profile has no
-// numbers.
+// numbers. Where the bandwidth is not known, of the arithmetic alone.
 double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double flops, double bytes);
+
+// How many launches a work of so many seconds and work-groups should be split into, so that each
+// ends within about a twentieth of a second and a cancel is answered soon. No launch has fewer than
+// four work-groups for each compute unit, which would leave the device idle; a work that has no
+// more of them is one launch.
+int64_t nino_sched_pieces(double seconds, int64_t groups, unsigned compute_units);

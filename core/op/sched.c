@@ -23,6 +23,9 @@
 // leaving enough strips for every core.
 #define NORM_STRIP_BYTES ((int64_t) 128 * 1024)
 
+// Of one launch: a cancel waits for it.
+#define PIECE_SECONDS 0.05
+
 const nino_sched nino_scheds[] = {
 #define SCHEDULE(id, form, ...) { .name = #id, .define = #form, __VA_ARGS__ },
 #include "core/op/sched_list.h"
@@ -214,7 +217,7 @@ size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino
 
 double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double flops, double bytes)
 {
-    if (p->peak_f32 <= 0 || p->bandwidth <= 0)
+    if (p->peak_f32 <= 0)
         return 0;
     double efficiency = 0, peak = p->peak_f32;
     switch (d->op) {
@@ -230,5 +233,13 @@ double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double f
     if (nino_sched_conv(p, d) == NINO_CONV_WINOGRAD)
         peak *= NINO_WINO_SPEEDUP;
     const double compute = efficiency > 0 ? flops / (peak * efficiency) : 0;
-    return fmax(compute, bytes / p->bandwidth) + p->launch_s;
+    return fmax(compute, p->bandwidth > 0 ? bytes / p->bandwidth : 0) + p->launch_s;
+}
+
+int64_t nino_sched_pieces(double seconds, int64_t groups, unsigned compute_units)
+{
+    const int64_t most = groups / (4 * (int64_t) (compute_units ? compute_units : 1));
+    const double wanted = ceil(seconds / PIECE_SECONDS);
+    const int64_t pieces = wanted < (double) most ? (int64_t) wanted : most;
+    return pieces < 1 ? 1 : pieces;
 }
