@@ -26,7 +26,7 @@ VERSION := 0.1.0
 SOVERSION := 1
 
 # ---- packages: the only list ------------------------------------------------------------------
-DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libavformat-dev libswscale-dev libxxhash-dev libutf8proc-dev libyaml-dev
+DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libavformat-dev libswscale-dev libxxhash-dev libutf8proc-dev libyaml-dev libfreetype-dev libfontconfig-dev
 DEPS_cli := libncurses-dev
 DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd nettle-dev
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
@@ -105,6 +105,8 @@ headers_OK := $(patsubst core/include/%.h,$(B)/headers/%.ok,$(header_SRC))
 public := -Icore/include
 $(B)/core/%.o: INC := -I. $(public)
 $(B)/cl/%.o: INC := -I. $(public)
+font_CFLAGS := $(subst -I,-isystem ,$(shell $(PKG_CONFIG) --cflags freetype2 fontconfig 2>/dev/null))
+$(B)/core/media/glyphs.o: INC += $(font_CFLAGS)
 # Names of a schedule carry that of its folder.
 $(foreach d,$(schedule_DIRS),$(eval $(B)/$(d)/%.o: INC += -DSCHEDULE=$(notdir $(d))))
 $(B)/tests/%.o $(B)/bench/%.o: INC := -I. $(public)
@@ -120,7 +122,7 @@ $(B)/tests/gui/%.o: INC = $(public) -Igui -I$(B)/gui -I. $(gtk_CFLAGS)
 $(B)/core/sample/%.o: CFLAGS += -O3 -ffp-contract=off -fno-math-errno
 # Reference code must stay plain: no contraction, no reordering.
 $(B)/core/op/ref/%.o: CFLAGS += -O3 -ffp-contract=off
-core_LIBS := -lpng -ljpeg -lwebp -lwebpdemux -lwebpmux -lz -lxxhash -lutf8proc -lyaml -lm -ldl
+core_LIBS := -lpng -ljpeg -lwebp -lwebpdemux -lwebpmux -lz -lxxhash -lutf8proc -lyaml -lfreetype -lfontconfig -lm -ldl
 lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 
 Q := $(if $(V),,@)
@@ -306,7 +308,7 @@ format:
 compile_commands.json: Makefile $(core_SRC) $(cl_SRC) $(cli_SRC) $(gui_SRC) $(test_SRC)
 	$(call say,GEN,$@)
 	$(Q){ sep='['; for f in $(core_SRC) $(cl_SRC) $(test_SRC) $(cli_SRC) $(gui_SRC) $(gui_test_SRC); do \
-	  case $$f in cli/*) i='$(public)';; cl/*/*) i="-I. $(public) -DSCHEDULE=$$(basename $${f%/*})";; gui/*) i='$(public) -Igui -I$(B)/gui $(if $(gui_SRC),$(gtk_CFLAGS))';; tests/gui/*) i='$(public) -Igui -I$(B)/gui -I. $(if $(gui_SRC),$(gtk_CFLAGS))';; *) i='-I. $(public)';; esac; \
+	  case $$f in core/media/glyphs.c) i='-I. $(public) $(font_CFLAGS)';; cli/*) i='$(public)';; cl/*/*) i="-I. $(public) -DSCHEDULE=$$(basename $${f%/*})";; gui/*) i='$(public) -Igui -I$(B)/gui $(if $(gui_SRC),$(gtk_CFLAGS))';; tests/gui/*) i='$(public) -Igui -I$(B)/gui -I. $(if $(gui_SRC),$(gtk_CFLAGS))';; *) i='-I. $(public)';; esac; \
 	  printf '%s\n{"directory":"%s","file":"%s","command":"cc %s %s -c %s"}' "$$sep" '$(CURDIR)' "$$f" '$(subst \",\\\",$(BASE))' "$$i" "$$f"; sep=','; done; \
 	  printf '\n]\n'; } > $@
 
