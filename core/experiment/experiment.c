@@ -16,7 +16,7 @@ struct nino_experiment {
     int next_look;            // rounds after which the next one is
     int warmed, taken;        // measurements; taken without those that warmed up
     bool is_over;
-    double seconds; // of all measurements
+    double seconds; // of all that count
     double t[NINO_MAX_ROUNDS][NINO_MAX_SETTINGS];
 };
 
@@ -39,14 +39,14 @@ nino_experiment *nino_experiment_create(const nino_experiment_params *params, ni
     p.rounds_max = p.rounds_max ? p.rounds_max : 4 * p.rounds_min;
     p.alpha = p.alpha ? p.alpha : 0.01;
     p.least = p.least ? p.least : 0.02;
-    const bool ok = p.settings >= 2 && p.settings <= NINO_MAX_SETTINGS && p.rounds_min > 0 &&
+    const bool ok = p.settings >= 1 && p.settings <= NINO_MAX_SETTINGS && p.rounds_min > 0 &&
                     p.rounds_max >= p.rounds_min && p.rounds_max <= NINO_MAX_ROUNDS &&
                     p.alpha > 0 && p.alpha < 1 && p.least > 0 && p.least < 1 && p.max_seconds >= 0;
     nino_experiment *e = ok ? calloc(1, sizeof(*e)) : NULL;
     if (!e) {
         nino_fail(err, ok ? NINO_ERR_NOMEM : NINO_ERR_RANGE, "experiment", "%s",
                   ok ? "out of memory"
-                     : "2 to 8 settings, 1 to 128 rounds and shares between 0 and 1 are possible");
+                     : "1 to 16 settings, 1 to 128 rounds and shares between 0 and 1 are possible");
         return NULL;
     }
     e->p = p;
@@ -57,7 +57,7 @@ nino_experiment *nino_experiment_create(const nino_experiment_params *params, ni
 
 void nino_experiment_destroy(nino_experiment **e)
 {
-    free(*e);
+    free(*e); // NULL is fine
     *e = NULL;
 }
 
@@ -99,7 +99,8 @@ static bool is_decided(const nino_experiment *e)
 
 static void end_round(nino_experiment *e, int rounds)
 {
-    if (rounds >= e->p.rounds_max || (e->p.max_seconds > 0 && e->seconds >= e->p.max_seconds)) {
+    const bool is_late = e->p.max_seconds > 0 && e->seconds >= e->p.max_seconds;
+    if (rounds >= e->p.rounds_max || (is_late && rounds >= e->p.rounds_min)) {
         e->is_over = true;
     } else if (rounds >= e->next_look) {
         e->is_over = is_decided(e);
@@ -114,12 +115,12 @@ nino_status nino_experiment_add(nino_experiment *e, double seconds, nino_error *
     if (k < 0 || !isfinite(seconds))
         return nino_fail(err, NINO_ERR_RANGE, "experiment", "%s",
                          k < 0 ? "it is over" : "a time is not a finite number");
-    seconds = fmax(seconds, 1e-9);
-    e->seconds += seconds;
     if (is_warmup) {
         e->warmed++;
         return NINO_OK;
     }
+    seconds = fmax(seconds, 1e-9);
+    e->seconds += seconds;
     e->t[e->taken / e->p.settings][k] = seconds;
     if (++e->taken % e->p.settings == 0)
         end_round(e, e->taken / e->p.settings);
@@ -182,13 +183,14 @@ void nino_experiment_effect(const nino_experiment *e, int setting, nino_effect *
     size_t n_forth = 0, n_back = 0;
     rank_sum r;
     const int rounds = e->taken / e->p.settings;
-    *out = (nino_effect){ .rounds = (uint64_t) rounds,
-                          .percent = NAN,
-                          .low = -INFINITY,
-                          .high = INFINITY,
-                          .p = NAN,
-                          .alpha = e->p.alpha / e->looks / (e->p.settings - 1),
-                          .is_too_few = true };
+    *out =
+        (nino_effect){ .rounds = (uint64_t) rounds,
+                       .percent = NAN,
+                       .low = -INFINITY,
+                       .high = INFINITY,
+                       .p = NAN,
+                       .alpha = e->p.alpha / e->looks / (e->p.settings > 1 ? e->p.settings - 1 : 1),
+                       .is_too_few = true };
     for (int i = 0; i < rounds; i++) { // the later measurement by the earlier one
         const double d = log(e->t[i][setting] / e->t[i][0]);
         if (is_reversed(i))

@@ -1,4 +1,4 @@
-// Experiments: two or more settings measured in turn, and what may be said about their difference.
+// Experiments: settings measured in turn, and what may be said about their difference.
 // Advice that is tried out, the monitor and benchmark nodes and `ninodes bench` all judge by this.
 //
 // How it measures. A round measures every setting once, in an order that alternates as the
@@ -28,20 +28,19 @@
 
 NINO_BEGIN
 
-enum { NINO_MAX_SETTINGS = 8, NINO_MAX_ROUNDS = 128 };
+enum { NINO_MAX_SETTINGS = 16, NINO_MAX_ROUNDS = 128 };
 
 #define NINO_EXPERIMENT_PARAMS_INIT .size = sizeof(nino_experiment_params)
 typedef struct nino_experiment_params {
     // Set by NINO_EXPERIMENT_PARAMS_INIT.
     size_t size;
-    // 2 to NINO_MAX_SETTINGS; 0: 2. The others are compared with setting 0.
+    // 1 (only repeated) to NINO_MAX_SETTINGS; 0: 2. The others are compared with setting 0.
     int settings;
     // Measurements of each setting that are thrown away; 0: 1; -1: none.
     int warmup;
     // Up to NINO_MAX_ROUNDS; 0: 12, and four times rounds_min.
     int rounds_min, rounds_max;
-    // No new round begins after so many seconds of measurements, however many there were; 0: no
-    // limit.
+    // Beyond rounds_min, no round begins after so many seconds of measurements; 0: no limit.
     double max_seconds;
     // Chance of a claim about equal settings; 0: 0.01.
     double alpha;
