@@ -1,4 +1,4 @@
-// Finding devices: one enumeration per process, what each can do, and how much memory it may use.
+// Finding devices: one enumeration per process, and what each can do.
 #include "cl/cl_schedule.h"
 #include "cl/runtime.h"
 
@@ -14,11 +14,10 @@ static nino_cl_device devices[MAX_DEVICES];
 static size_t n_devices;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-// Number after `key` in a file like /proc/meminfo or a file that is only a number (key ""), 0 if
-// absent.
-static uint64_t cl_device_read_number(const char *path, const char *key)
+// Bytes of a line of /proc/meminfo; 0: absent.
+static uint64_t cl_device_meminfo(const char *key)
 {
-    FILE *f = fopen(path, "re");
+    FILE *f = fopen("/proc/meminfo", "re");
     if (!f)
         return 0;
     char line[256];
@@ -29,12 +28,7 @@ static uint64_t cl_device_read_number(const char *path, const char *key)
             break;
         }
     fclose(f);
-    return v;
-}
-
-static uint64_t cl_device_meminfo(const char *key)
-{
-    return cl_device_read_number("/proc/meminfo", key) * 1024;
+    return v * 1024;
 }
 
 // What the driver does not tell is never guessed: a CPU taken for a GPU would get other kernels. The
@@ -88,8 +82,8 @@ static unsigned lanes_of(const nino_cl_device *d, const char *extensions)
     if (has_extension(extensions, "cl_amd_device_attribute_query")) {
         cl_uint simds = 0, width = 0; // not told: a guess is enough to cut work by
         if (!OCL(clGetDeviceInfo, d->id, AMD_SIMDS, sizeof(simds), &simds, NULL) &&
-            !OCL(clGetDeviceInfo, d->id, AMD_SIMD_WIDTH, sizeof(width), &width, NULL) &&
-            simds * width)
+            !OCL(clGetDeviceInfo, d->id, AMD_SIMD_WIDTH, sizeof(width), &width, NULL) && simds &&
+            width)
             return simds * width;
     }
     return strcasestr(d->info.vendor, "intel") ? 8 : strcasestr(d->info.vendor, "nvidia") ? 128 : 0;

@@ -82,6 +82,16 @@ double parse_percent(const char *s);
 // The word of a list nearest to a misspelt one, or NULL when none is near.
 const char *nearest(const char *word, const char *const *list, size_t n);
 
+// ---- the way out (out.c) -----------------------------------------------------------------------
+
+// From now on all that goes to stdout and stderr is cleaned by nino_utf8_printable(), line by line.
+void out_open(void);
+// Data for another program: exactly these bytes, unless stdout is a terminal. A path also gets a
+// newline.
+void out_data(const char *s, size_t n);
+void out_path(const char *path);
+FILE *out_plain(void); // stdout as it was, for a library that draws on the terminal itself
+
 // ---- talking (talk.c) --------------------------------------------------------------------------
 
 // "ninodes: ..." and a newline on stderr; the progress line steps aside.
@@ -89,6 +99,8 @@ __attribute__((format(printf, 1, 2))) void say(const char *fmt, ...);
 // Says why there is no device, or no GPU, to compute on, a line each; they are in out too. 0: there
 // is nothing to say.
 size_t devices_explained(char *out, size_t size);
+// What was said last, without "ninodes: "; "": nothing yet.
+const char *last_said(void);
 // Says the error and returns the exit code that fits; hint may be NULL.
 int report_error(const options *o, const char *cmd, const nino_error *err, const char *hint);
 exit_code exit_for(nino_status st);
@@ -126,6 +138,7 @@ void js_null(const char *key);
 // The last line of a command: js_envelope(cmd), members of "data", js_envelope_end().
 void js_envelope(const char *cmd);
 void js_envelope_end(void);
+bool js_has_envelope(void); // it was written already
 void js_envelope_error(const char *cmd, const char *code, const char *message, const char *where,
                        const char *hint);
 

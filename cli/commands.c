@@ -68,7 +68,7 @@
     }
 #define O_QUIET                                                                                    \
     {                                                                                              \
-        "quiet", 'q', OPT_FLAG, FIELD(quiet), NULL, "Only errors"                                  \
+        "quiet", 'q', OPT_FLAG, FIELD(quiet), NULL, "On stderr only errors"                        \
     }
 #define O_VERBOSE                                                                                  \
     {                                                                                              \

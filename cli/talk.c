@@ -5,10 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+static char said[1024]; // the line before the newline, guarded by the line's lock
+
 static void put_line(void *line)
 {
     // One write: lines of several processes on one terminal do not mix.
     const char *const text = line;
+    snprintf(said, sizeof(said), "%.*s", (int) strcspn(text + 9, "\n"), text + 9);
     if (write(STDERR_FILENO, text, strlen(text)) < 0)
         return;
 }
@@ -20,14 +23,14 @@ void say(const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(line + 9, sizeof(line) - 10, fmt, ap);
     va_end(ap);
-    for (char *p = line; *p; p++)
-        if ((unsigned char) *p < 0x20 || *p == 0x7f)
-            *p = '?'; // file names and workflows must not steer the terminal
+    nino_utf8_printable(line, sizeof(line) - 1, line, strlen(line));
     const size_t n = strlen(line);
     line[n] = '\n';
     line[n + 1] = 0;
     progress_aside(put_line, line);
 }
+
+const char *last_said(void) { return said; }
 
 exit_code exit_for(nino_status st)
 {
