@@ -93,7 +93,7 @@ static bool is_output(const nino_gnode *n)
     if (n->def)
         return n->def->is_output;
     const nino_known_class *k = nino_known_class_find(n->class_type);
-    return k && k->is_output;
+    return k && (k->flags & NINO_KNOWN_OUTPUT);
 }
 
 // Nodes that lead to an output: backwards from the outputs.
