@@ -93,7 +93,7 @@ static bool is_output(const nino_gnode *n)
     if (n->def)
         return n->def->is_output;
     const nino_known_class *k = nino_known_class_find(n->class_type);
-    return k && k->is_output;
+    return k && (k->flags & NINO_KNOWN_OUTPUT);
 }
 
 // Nodes that lead to an output: backwards from the outputs.
@@ -411,6 +411,8 @@ size_t nino_graph_check(nino_graph *g, const nino_ctx *ctx,
 {
     check c = { .g = g, .ctx = ctx, .report = report, .priv = priv };
     graph_check_forget(g);
+    if (g->note)
+        issue(&c, NINO_ISSUE_WARNING, "edited", NULL, NULL, "%s", g->note);
     c.failed = !(g->checked = nino_arena_create());
     if (!c.failed)
         collect_links(&c);
