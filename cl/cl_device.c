@@ -145,8 +145,7 @@ static void cl_device_describe(nino_cl_device *d, size_t index)
         o->mem_bytes = cl_device_meminfo("MemTotal:");
     o->has_fp16 = has_extension(extensions, "cl_khr_fp16");
     o->has_fp64 = has_extension(extensions, "cl_khr_fp64");
-    d->clock_mhz =
-        (unsigned) cl_device_number(d, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof(cl_uint));
+    d->clock_mhz = (unsigned) cl_device_number(d, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof(cl_uint));
     d->lanes = lanes_of(d, extensions);
     nino_cl_find_card(d);
     find_schedule(d);

@@ -339,7 +339,7 @@ static void rocm_bench_print_timing(nino_buf *b, const timing *t, int side, int 
     nino_buf_addf(b, "%s: %.4f s a forward at %dx%d (median of %d; %.4f to %.4f), %.1f GFLOP/s",
                   t->name, t->one.median, side * factor, side * factor, t->one.n, t->one.min,
                   t->one.max, rate);
-    nino_buf_addf(b, ", %.0f %% of the %.1f GFLOP/s of a matrix product\n", 100 * rate / t->gemm,
+    nino_buf_addf(b, ", %.2f times the %.1f GFLOP/s of a matrix product\n", rate / t->gemm,
                   t->gemm);
     nino_buf_addf(b, "%s: two entries in one forward %.4f s, %.2f times as fast as one by one\n",
                   t->name, t->two.median, 2 * t->one.median / t->two.median);
