@@ -94,7 +94,7 @@ static void speed_text(const nino_device_info *d)
     if (nino_ceilings_load(NULL, d, &c, NULL) &&
         (nino_ceilings_of_profile(d->profile, &c, NULL) || c.bandwidth <= 0))
         return;
-    printf("%-8s %.0f GFLOP/s in f32, %.0f GB/s %s\n", "", c.flops_f32 * 1e-9, c.bandwidth * 1e-9,
+    printf("%-8s %.0f GFLOP/s in f32, %.0f GB/s, %s\n", "", c.flops_f32 * 1e-9, c.bandwidth * 1e-9,
            peak_source(&c, source, sizeof(source)));
 }
 

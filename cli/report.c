@@ -148,8 +148,7 @@ const char *peak_source(const nino_ceilings *c, char *buf, size_t size)
     struct tm tm;
     if (at && localtime_r(&at, &tm))
         strftime(day, sizeof(day), "%Y-%m-%d", &tm);
-    snprintf(buf, size, at ? "of what was measured on this device, %s" : "of the data sheet%s",
-             day);
+    snprintf(buf, size, at ? "as measured on this device, %s" : "of the data sheet%s", day);
     return buf;
 }
 

@@ -23,9 +23,9 @@ expect 0 "$N" devices
 grep -q 'measured on this device' "$tmp/out" && die "it was measured before its first use"
 run first
 expect 0 "$N" devices
-printed "GFLOP/s in f32, .* GB/s of what was measured on this device, $today"
+printed "GFLOP/s in f32, .* GB/s, as measured on this device, $today"
 expect 0 "$N" trace summary "$tmp/first.ninotrace"
-printed "(% peak: of what was measured on this device, $today)"
+printed "(% peak: as measured on this device, $today)"
 
 # A ceiling that was measured far too low: the run raises it, tells it, and keeps it.
 file=$(ls "$tmp/cache-home/ninodes/ceilings/"*.json)
