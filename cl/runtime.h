@@ -12,9 +12,9 @@ typedef struct nino_cl_device {
     cl_device_id id;
     bool is_host; // the processors of this machine: their memory is ours too, and they cannot hang
     nino_device_info info;
-    bool is_unified;           // its memory is the machine's
-    char pci[16];              // address, "0000:c5:00.0"; "": not told
-    unsigned clock_mhz, lanes; // of all compute units, and of one; 0: not known
+    bool is_unified;                          // its memory is the machine's
+    char pci[16];                             // address, "0000:c5:00.0"; "": not told
+    unsigned clock_mhz, lanes;                // of all compute units, and of one; 0: not known
     char version[128], platform_version[128]; // parts of the cache key
 } nino_cl_device;
 
@@ -189,6 +189,6 @@ nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *par
 nino_status nino_cl_fail(nino_cl *cl, cl_int e, const char *what, nino_error *err);
 // cl_probe.c
 nino_status nino_cl_probe(nino_backend *be, nino_ceiling_kind kind, uint64_t bytes, int repeats,
-                          double *rate, nino_error *err);
+                          double seconds, double *rate, nino_error *err);
 // cl_ops.c
 nino_status nino_cl_run(nino_backend *be, const nino_op_call *call, nino_error *err);

@@ -184,6 +184,9 @@ void report_json(const nino_stats *s, const nino_ceilings *c);
 void metrics_print(const nino_stats *s, const nino_history *h, const nino_queue *q);
 // Member "work_sizes": every global and local size that kernels were launched with.
 void report_work_json(const nino_history *h);
+// Of which peak a percentage is: "as measured on this device, 2026-11-22", "of the data
+// sheet". Returns buf.
+const char *peak_source(const nino_ceilings *c, char *buf, size_t size);
 // The ceilings that a run told; NULL: it told none. *out is where they are put.
 const nino_ceilings *told_ceilings(const nino_history *h, nino_ceilings *out);
 

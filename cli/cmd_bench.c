@@ -215,6 +215,7 @@ static void tell_text(const nino_bench_result *r, const nino_bench_result *base)
            r->yardstick_edge, r->yardstick_s * 1e3);
     printf("%-52s %4s %10s %8s %10s %15s %9s %7s%s\n", "case", "n", "mean ms", "sigma", "ratio",
            "95 % of ratio", "GFLOP/s", "% peak", base ? "    change" : "");
+    bool has_peak = false;
     for (size_t i = 0; i < r->n_cases; i++) {
         const nino_bench_case *c = &r->cases[i];
         char sigma[16], low[16], high[16], gflops[16], peak[16], range[40];
@@ -230,7 +231,11 @@ static void tell_text(const nino_bench_result *r, const nino_bench_result *base)
         else if (base)
             printf("  not in the baseline");
         printf("\n");
+        has_peak = has_peak || isfinite(c->peak_percent);
     }
+    if (has_peak)
+        printf("%% peak: of what was measured on this device; of a convolution by Winograd its own "
+               "arithmetic\n");
 }
 
 // Exit code for --fail-over: slower by more than allowed, and not by chance.

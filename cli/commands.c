@@ -290,7 +290,7 @@ const command commands[] = {
       cmd_inspect },
     { "devices", "", 0, 0, "List devices, or measure one",
       "--measure takes some seconds and needs the device for itself. What it finds replaces the\n"
-      "profile's figures in plans, the roofline and \"% of peak\".\n",
+      "data sheet's figures in plans, the roofline and \"% of peak\".\n",
       devices_opts, cmd_devices },
     { "nodes", "[NAME]", 0, 1, "List the nodes a workflow can use, or describe one", "", nodes_opts,
       cmd_nodes },

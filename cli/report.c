@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { NODE_LINES = 10 }; // with the head and the total: twelve
 
@@ -131,21 +132,30 @@ const nino_ceilings *told_ceilings(const nino_history *h, nino_ceilings *out)
     return h && nino_history_ceilings(h, out) ? out : NULL;
 }
 
-// The larger share of the two ceilings, in percent; NaN: not known. Whether a kernel computed in 16
-// bits is not told apart: the higher ceiling counts.
+// In percent; NaN: not known. Of what a kernel stores statistics do not tell: the higher peak counts.
 static double peak_percent(const nino_op_stat *o, const nino_ceilings *c)
 {
-    if (!c)
-        return NAN;
-    const double top = c->flops_f16 > c->flops_f32 ? c->flops_f16 : c->flops_f32;
-    const double a = top > 0 && o->gflops > 0 ? o->gflops * 1e9 / top : (double) NAN;
-    const double b = c->bandwidth > 0 && o->gbps > 0 ? o->gbps * 1e9 / c->bandwidth : (double) NAN;
-    return 100 * (isnan(a) || b > a ? b : a);
+    const double n = (double) o->calls;
+    return c && o->calls ? 100 * nino_ceilings_share(c, o->flops / n, o->bytes / n,
+                                                     (double) o->total_ns * 1e-9 / n, 0)
+                         : (double) NAN;
+}
+
+const char *peak_source(const nino_ceilings *c, char *buf, size_t size)
+{
+    const time_t at = (time_t) c->measured_at;
+    char day[32] = "";
+    struct tm tm;
+    if (at && localtime_r(&at, &tm))
+        strftime(day, sizeof(day), "%Y-%m-%d", &tm);
+    snprintf(buf, size, at ? "as measured on this device, %s" : "of the data sheet%s", day);
+    return buf;
 }
 
 void report_kernels(FILE *f, const nino_stats *s, size_t max, const nino_ceilings *c)
 {
     nino_op_stat list[64];
+    char source[80];
     if (max > 64)
         max = 64;
     const size_t all = nino_stats_ops(s, list, max), n = all < max ? all : max;
@@ -166,9 +176,8 @@ void report_kernels(FILE *f, const nino_stats *s, size_t max, const nino_ceiling
     if (all > n)
         fprintf(f, "  (%zu others)\n", all - n);
     if (c)
-        fprintf(f, "  (%% peak: of what %s)\n",
-                c->measured_at ? "ninodes devices --measure found on this device"
-                               : "the device's profile says; ninodes devices --measure finds out");
+        fprintf(f, "  (%% peak: %s%s)\n", peak_source(c, source, sizeof(source)),
+                c->measured_at ? "" : "; ninodes devices --measure finds out");
 }
 
 static void op_json(const nino_op_stat *o, const nino_ceilings *c)

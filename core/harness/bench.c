@@ -4,6 +4,7 @@
 #include "core/base/params.h"
 #include "core/event/student.h"
 #include "core/harness/kernel_check_priv.h"
+#include "core/harness/measure_first.h"
 #include "core/op/device/device.h"
 #include <ninodes/bench.h>
 
@@ -128,15 +129,6 @@ static void bench_describe(nino_bench_result *r, const nino_backend *be)
     r->load = getloadavg(&load, 1) == 1 ? load : (double) NAN;
 }
 
-// Seconds that the device would take at the nearer of its measured limits.
-static double limit(const nino_backend *be, const nino_ceilings *c, double flops, double bytes)
-{
-    const bool is_matrix = be->profile.schedule->has_matrix && c->flops_f16 > 0;
-    const double peak = is_matrix ? c->flops_f16 : c->flops_f32;
-    const double rate = nino_ceilings_bandwidth(c, (uint64_t) bytes);
-    return fmax(peak > 0 ? flops / peak : 0, rate > 0 ? bytes / rate : 0);
-}
-
 static nino_status bench_sample(timer *yard, timer *t, const nino_bench_params *p, double *seconds,
                                 double *ratios, double *yards, nino_error *err)
 {
@@ -174,7 +166,9 @@ static nino_status bench_run_case(nino_backend *be, timer *yard, const nino_chec
         b->bytes = nino_ops[c->op].bytes(&t.job.d);
         nino_bench_fill(b, samples, samples + n, n);
         if (limits->measured_at)
-            b->peak_percent = 100 * limit(be, limits, b->flops, b->bytes) / b->median_s;
+            b->peak_percent = 100 * nino_ceilings_share(
+                                        limits, nino_sched_flops(&be->profile, &t.job.d), b->bytes,
+                                        b->median_s, (unsigned) nino_dtype_bits(t.job.d.dst_type));
         out->yardstick_s = bench_median(samples + 2 * n, n);
         out->n_cases++;
     }
@@ -237,6 +231,7 @@ nino_status nino_bench(const nino_bench_params *params, nino_bench_result *out, 
     nino_backend *be = nino_device_open(p->device, &cp, NULL, &mine);
     nino_status st = mine.code;
     if (be) {
+        nino_measure_first(be, p->cache_dir);
         bench_describe(&r, be);
         st = run_cases(be, p, &r, &mine);
     }

@@ -67,6 +67,10 @@ nino_status nino_ctx_open_embedding(nino_ctx *ctx, const char *name, nino_weight
                                     nino_error *err);
 nino_value *nino_ctx_find_object(nino_ctx *ctx, nino_port_type type, nino_hash key);
 void nino_ctx_keep_object(nino_ctx *ctx, nino_hash key, nino_value *v);
+// Ceilings of the device, on the job's thread. Before the job: those that were measured since.
+// After it: what its kernels have raised is told and kept.
+void nino_ctx_renew_ceilings(nino_ctx *ctx);
+void nino_ctx_keep_ceilings(nino_ctx *ctx);
 void nino_ctx_drop_object(nino_ctx *ctx, nino_port_type type, nino_hash key);
 void nino_ctx_each_object(nino_ctx *ctx, void (*fn)(void *priv, const nino_value *v), void *priv);
 char **nino_ctx_list_models(const nino_ctx *ctx, const char *kind);

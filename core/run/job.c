@@ -204,6 +204,7 @@ static nino_status run_graph(nino_job *job, nino_error *err)
         return nino_fail(err, NINO_ERR_NOMEM, job->g->name, "out of memory");
     }
     nino_pool_reset_peak(sp.backend->pool);
+    nino_ctx_renew_ceilings(job->ctx);
     nino_status st = NINO_ERR_NOMEM;
     nino_profile_log profile;
     nino_profile_log_init(&profile, sp.backend, nino_precision_name(job->precision));
@@ -213,6 +214,7 @@ static nino_status run_graph(nino_job *job, nino_error *err)
     if (x.stream)
         st = nino_exec_run(&x, err);
     nino_stream_destroy(&x.stream);
+    nino_ctx_keep_ceilings(job->ctx);
     nino_profile_log_release(&profile);
     free(x.prompt_json);
     free(x.workflow_json);

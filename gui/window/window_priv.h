@@ -4,6 +4,7 @@
 #pragma once
 #include "window/bar.h"
 #include "engine/engine.h"
+#include "engine/measure_row.h"
 #include "workflow/form.h"
 #include "workflow/problems.h"
 #include "engine/queue_panel.h"

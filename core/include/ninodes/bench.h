@@ -21,9 +21,9 @@ typedef struct nino_bench_case {
     double ratio, ratio_sigma, ratio_low, ratio_high;
     // Of the median.
     double gflops, gbps;
-    // Percent of what the device was measured to do (ninodes/measure.h), of the limit that is
-    // nearer: arithmetic or memory. Of a Winograd convolution the plain arithmetic is counted: it
-    // can pass 100.
+    // Percent of what the device was measured to do, of the limit that is nearer: arithmetic or
+    // memory (nino_ceilings_share()). Of a convolution by Winograd its own arithmetic counts,
+    // while `gflops` is that of a direct one.
     double peak_percent;
 } nino_bench_case;
 

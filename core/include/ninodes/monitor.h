@@ -152,8 +152,8 @@ typedef struct nino_event {
             // Microseconds from being queued, and from being submitted, to the start.
             uint32_t queued_us;
             uint32_t submitted_us;
-            // Arithmetic of this launch, as the op table counts it. An op of several kernels has
-            // all of it on the main one.
+            // Arithmetic of this launch, as the op table counts it; of Winograd's products their
+            // own. An op of several kernels has all of it on the main one.
             double flops;
             // Bytes that it must move at least.
             double bytes;
@@ -190,7 +190,7 @@ typedef struct nino_event {
             double flops_f32, flops_f16, bandwidth;
             // Seconds.
             double launch_s;
-            // Seconds since 1970; 0: these are the figures of a profile.
+            // Seconds since 1970; 0: these are the figures of a data sheet.
             uint64_t measured_at;
         } ceilings;
         struct {
