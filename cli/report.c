@@ -313,5 +313,8 @@ void report_json(const nino_stats *s, const nino_ceilings *c)
     memory_json(s);
     perf_json(s);
     energy_json(s);
+    uint64_t summed;
+    nino_stats_count(s, &summed);
     js_uint("telemetry_lost", nino_stats_lost(s));
+    js_uint("telemetry_summed", summed);
 }

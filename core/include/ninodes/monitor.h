@@ -72,6 +72,10 @@ typedef enum nino_event_kind {
     NINO_EV_CLIP = 24,
     // What a user has noted about a moment (nino_history_note()). The name is the text.
     NINO_EV_NOTE = 25,
+    // What earlier records, which are not held any more, add up to: u.sum. A viewer that comes late
+    // is told these first; nino_stats_add() takes them. Their time is 0, and what is in them is
+    // between the two ends of one version.
+    NINO_EV_SUM = 26,
 } nino_event_kind;
 
 // Which cache a NINO_EV_CACHE is about.
@@ -262,6 +266,7 @@ typedef struct nino_event {
             uint64_t ns;
         } clip;
         uint64_t lost;
+        uint64_t sum[5];
         uint64_t pad[5];
     } u;
 } nino_event;
@@ -421,6 +426,9 @@ NINO_API void nino_stats_perf(const nino_stats *s, nino_perf_stats *out);
 NINO_API void nino_stats_energy(const nino_stats *s, nino_energy_stat *out);
 // Events that were lost before they came here.
 NINO_API uint64_t nino_stats_lost(const nino_stats *s);
+// Events that were counted. Those of them that came as sums only (NINO_EV_SUM), because they were
+// not held any more, are in *summed, which may be NULL.
+NINO_API uint64_t nino_stats_count(const nino_stats *s, uint64_t *summed);
 
 // ---- trace files ----------------------------------------------------------------------------
 
@@ -457,8 +465,9 @@ NINO_API nino_status nino_trace_load(const char *path, nino_stats *stats, nino_e
 // ---- attaching to another process ------------------------------------------------------------
 
 // A connection to a run or a worker. Each of them listens on $XDG_RUNTIME_DIR/ninodes/PID.sock, for
-// processes of the same user. A viewer that comes late is first told the names so far, the open
-// scopes, the state of the memory, and the events that are still held.
+// processes of the same user. A viewer that comes late is first told the names so far, what the
+// events that are not held any more add up to (NINO_EV_SUM: before this job, then of it), the scopes
+// that were open then, and all events since: its totals are those of one that saw all.
 typedef struct nino_attach nino_attach;
 
 // target is the path of a socket or a process id; NULL: the newest run. Errors: NINO_ERR_MISSING
