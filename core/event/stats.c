@@ -181,6 +181,13 @@ static void stats_scope_begin(nino_stats *s, const nino_event *ev,
     }
 }
 
+static void stats_once(nino_stats *s, const nino_event *ev)
+{
+    const int node = stats_node_of(s, ev->parent);
+    if (node >= 0 && node < (int) s->n_node)
+        s->node[node].once_ns += ev->u.once.load_ns + ev->u.once.build_ns;
+}
+
 static void stats_scope_end(nino_stats *s, const nino_event *ev)
 {
     if (s->pause && ev->id == s->pause) { // no node took this time
@@ -356,6 +363,7 @@ void nino_stats_add(nino_stats *s, const nino_event *ev, size_t n,
             s->look_hits += ev[i].u.scope.arg0 != 0;
             break;
         case NINO_EV_DEVICE: power_sample(s, &ev[i]); break;
+        case NINO_EV_ONCE: stats_once(s, &ev[i]); break;
         case NINO_EV_LOST: s->lost += ev[i].u.lost; break;
         default: break;
         }
@@ -490,6 +498,11 @@ size_t nino_stats_nodes(const nino_stats *s, nino_node_stat *out, size_t max)
             }
     }
     return s->n_node;
+}
+
+uint64_t nino_stats_node_once(const nino_stats *s, size_t i)
+{
+    return i < s->n_node ? s->node[i].once_ns : 0;
 }
 
 void nino_stats_memory(const nino_stats *s, nino_mem_stat *out)

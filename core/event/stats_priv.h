@@ -19,7 +19,7 @@ typedef struct op_acc {
 
 typedef struct node_acc {
     char name[96];
-    uint64_t ns, kernel_ns, calls, mem_peak;
+    uint64_t ns, kernel_ns, calls, mem_peak, once_ns;
     int64_t mem_delta;
 } node_acc;
 

@@ -19,36 +19,33 @@ enum {
     SUM_NODE,      // name: of the node; id 1: it began last
     SUM_OPEN,      // name: its node; id: the scope
     SUM_SCOPES,    // name: their node, 0: none; pairs of scopes
+    SUM_ONCE,      // name: of the node; what running it again would not repeat
 };
 
 enum { ADD, ADD_REAL, MAX, SET };
+// clang-format off
 static const struct {
     size_t at;
     int how;
 } fields[] = {
 #define FIELD(how, member) { offsetof(nino_stats, member), how },
     FIELD(ADD, summed) FIELD(ADD, lost) FIELD(ADD, runs) FIELD(ADD, run_ns) FIELD(ADD, batch_sum)
-        FIELD(ADD, batch_runs) FIELD(ADD, batched) FIELD(ADD, look_ups) FIELD(ADD, look_hits) FIELD(
-            ADD, n_driver_programs) FIELD(ADD, timed_ns) FIELD(ADD, short_ns) FIELD(ADD, n_short)
-            FIELD(ADD, ahead_bytes) FIELD(ADD, late_bytes) FIELD(ADD, n_ahead) FIELD(
-                ADD, mem.allocs) FIELD(ADD, mem.hits) FIELD(ADD, mem.fails) FIELD(ADD, mem.trims)
-                FIELD(ADD, mem.requested_bytes) FIELD(ADD, mem.reused_bytes)
-                    FIELD(ADD, power.sum.jobs) FIELD(ADD_REAL, power.sum.joules)
-                        FIELD(ADD_REAL, power.sum.seconds) FIELD(MAX, batch_max) FIELD(MAX, last_ns)
-                            FIELD(MAX, mem.peak) FIELD(MAX, mem.peak_by_owner[0])
-                                FIELD(MAX, mem.peak_by_owner[1]) FIELD(MAX, mem.peak_by_owner[2])
-                                    FIELD(MAX, mem.peak_by_owner[3]) FIELD(SET, mem.in_use)
-                                        FIELD(SET, mem.reserved) FIELD(SET, mem.budget) FIELD(
-                                            SET, mem.largest_free) FIELD(SET, mem.by_owner[0])
-                                            FIELD(SET, mem.by_owner[1]) FIELD(SET, mem.by_owner[2])
-                                                FIELD(SET, mem.by_owner[3]) FIELD(SET, pause) FIELD(
-                                                    SET, pause_ns) FIELD(SET, power.job)
-                                                    FIELD(SET, power.from_ns) FIELD(SET, power.watt)
-                                                        FIELD(SET, power.watt_ns)
-                                                            FIELD(SET, power.sum.last_joules)
-                                                                FIELD(SET, power.has_samples)
+    FIELD(ADD, batch_runs) FIELD(ADD, batched) FIELD(ADD, look_ups) FIELD(ADD, look_hits)
+    FIELD(ADD, n_driver_programs) FIELD(ADD, timed_ns) FIELD(ADD, short_ns) FIELD(ADD, n_short)
+    FIELD(ADD, ahead_bytes) FIELD(ADD, late_bytes) FIELD(ADD, n_ahead) FIELD(ADD, mem.allocs)
+    FIELD(ADD, mem.hits) FIELD(ADD, mem.fails) FIELD(ADD, mem.trims) FIELD(ADD, mem.requested_bytes)
+    FIELD(ADD, mem.reused_bytes) FIELD(ADD, power.sum.jobs) FIELD(ADD_REAL, power.sum.joules)
+    FIELD(ADD_REAL, power.sum.seconds) FIELD(MAX, batch_max) FIELD(MAX, last_ns)
+    FIELD(MAX, mem.peak) FIELD(MAX, mem.peak_by_owner[0]) FIELD(MAX, mem.peak_by_owner[1])
+    FIELD(MAX, mem.peak_by_owner[2]) FIELD(MAX, mem.peak_by_owner[3]) FIELD(SET, mem.in_use)
+    FIELD(SET, mem.reserved) FIELD(SET, mem.budget) FIELD(SET, mem.largest_free)
+    FIELD(SET, mem.by_owner[0]) FIELD(SET, mem.by_owner[1]) FIELD(SET, mem.by_owner[2])
+    FIELD(SET, mem.by_owner[3]) FIELD(SET, pause) FIELD(SET, pause_ns) FIELD(SET, power.job)
+    FIELD(SET, power.from_ns) FIELD(SET, power.watt) FIELD(SET, power.watt_ns)
+    FIELD(SET, power.sum.last_joules) FIELD(SET, power.has_samples)
 #undef FIELD
 };
+// clang-format on
 enum { N_FIELDS = sizeof(fields) / sizeof(fields[0]) };
 _Static_assert(NINO_OWN_COUNT == 4, "the owners above");
 
@@ -138,6 +135,8 @@ void nino_stats_tell(const nino_stats *s, const nino_sums_out *out)
         sums_emit(out, SUM_NODE, a->name, (int) i == s->last_node,
                   (uint64_t[WORDS]){ a->ns, a->kernel_ns, a->calls, a->mem_peak,
                                      (uint64_t) a->mem_delta });
+        if (a->once_ns)
+            sums_emit(out, SUM_ONCE, a->name, 0, (uint64_t[WORDS]){ a->once_ns });
         sums_scopes(s, (int) i, a->name, out);
     }
     for (int i = 0; i < s->n_open; i++) {
@@ -223,6 +222,8 @@ static void sums_take_node(nino_stats *s, const nino_event *ev, int node)
         a->mem_peak = w[3] > a->mem_peak ? w[3] : a->mem_peak;
         a->mem_delta += (int64_t) w[4];
         s->last_node = ev->id ? node : s->last_node;
+    } else if (ev->sub == SUM_ONCE) {
+        a->once_ns += w[0];
     } else if (s->n_open < STATS_OPEN) {
         s->open[s->n_open++] = (open_node){ ev->id, node, w[0], w[1], (uint32_t) w[2], w[3] };
     }
@@ -242,7 +243,8 @@ static void sums_take_scopes(nino_stats *s, const nino_event *ev, int node)
 void nino_stats_add_sum(nino_stats *s, const nino_event *ev, nino_name_fn name, void *priv)
 {
     const char *text = name(priv, ev->name);
-    const bool has_node = ev->sub == SUM_NODE || ev->sub == SUM_OPEN || ev->sub == SUM_SCOPES;
+    const bool has_node = ev->sub == SUM_NODE || ev->sub == SUM_OPEN ||
+                          ev->sub == SUM_SCOPES || ev->sub == SUM_ONCE;
     const int node = has_node && *text ? nino_stats_node(s, text) : -1;
     switch (ev->sub) {
     case SUM_FIELDS: sums_take_fields(s, ev); break;
@@ -251,6 +253,7 @@ void nino_stats_add_sum(nino_stats *s, const nino_event *ev, nino_name_fn name, 
     case SUM_OP_TOTALS:
     case SUM_OP_BINS: sums_take_op(s, ev, text); break;
     case SUM_NODE:
+    case SUM_ONCE:
     case SUM_OPEN:
         if (node >= 0)
             sums_take_node(s, ev, node);

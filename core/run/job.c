@@ -190,6 +190,7 @@ static nino_status run_graph(nino_job *job, nino_error *err)
                     .text = job_add_text,
                     .keep = job->settings->o.keep_results ? keep_result : NULL,
                     .no_files = job->settings->o.no_files,
+                    .is_anew = job->settings->o.is_anew,
                     .priv = job };
     const nino_stream_params sp = { .backend = nino_ctx_backend(job->ctx),
                                     .monitor = nino_ctx_monitor(job->ctx),

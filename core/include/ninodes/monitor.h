@@ -72,10 +72,12 @@ typedef enum nino_event_kind {
     NINO_EV_CLIP = 24,
     // What a user has noted about a moment (nino_history_note()). The name is the text.
     NINO_EV_NOTE = 25,
+    // What the node has done that running it again would not repeat, told when it ends: u.once.
+    NINO_EV_ONCE = 26,
     // What earlier records, which are not held any more, add up to: u.sum. A viewer that comes late
     // is told these first; nino_stats_add() takes them. Their time is 0, and what is in them is
     // between the two ends of one version.
-    NINO_EV_SUM = 26,
+    NINO_EV_SUM = 27,
 } nino_event_kind;
 
 // Which cache a NINO_EV_CACHE is about.
@@ -265,6 +267,10 @@ typedef struct nino_event {
             uint32_t frames, n_borders;
             uint64_t ns;
         } clip;
+        struct {
+            // Waiting for weights from files, and for kernels to be compiled or taken from the cache.
+            uint64_t load_ns, build_ns;
+        } once;
         uint64_t lost;
         uint64_t sum[5];
         uint64_t pad[5];
@@ -421,6 +427,9 @@ NINO_API void nino_stats_add(nino_stats *s, const nino_event *ev, size_t n,
 NINO_API size_t nino_stats_ops(const nino_stats *s, nino_op_stat *out, size_t max);
 NINO_API size_t nino_stats_families(const nino_stats *s, nino_op_stat *out, size_t max);
 NINO_API size_t nino_stats_nodes(const nino_stats *s, nino_node_stat *out, size_t max);
+// Of the time of node i, in the order of nino_stats_nodes(): what running it again would not repeat
+// (NINO_EV_ONCE), in nanoseconds.
+NINO_API uint64_t nino_stats_node_once(const nino_stats *s, size_t i);
 NINO_API void nino_stats_memory(const nino_stats *s, nino_mem_stat *out);
 NINO_API void nino_stats_perf(const nino_stats *s, nino_perf_stats *out);
 NINO_API void nino_stats_energy(const nino_stats *s, nino_energy_stat *out);
