@@ -61,7 +61,7 @@ static void cmd_run_tell_json(const options *o, const nino_job *job, const nino_
     free(texts);
 }
 
-static void cmd_run_tell(const nino_job *job, const nino_stats *s, const nino_event last[2])
+static void cmd_run_tell(nino_job *job, const nino_stats *s, const nino_event last[3])
 {
     size_t n, n_texts;
     const char **paths = outputs_of(job, &n);
@@ -71,6 +71,7 @@ static void cmd_run_tell(const nino_job *job, const nino_stats *s, const nino_ev
     report_nodes(stderr, s);
     report_memory(stderr, s);
     report_energy(stderr, s);
+    report_tiles(stderr, &last[2], nino_job_name(job, last[2].name));
     report_seams(stderr, &last[0]);
     report_video(stderr, &last[1]);
     for (size_t i = 0; i < n; i++)
