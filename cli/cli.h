@@ -170,7 +170,10 @@ void report_nodes(FILE *f, const nino_stats *s);
 // c: how fast the device can be, for "% peak"; NULL: nobody told.
 void report_kernels(FILE *f, const nino_stats *s, size_t max, const nino_ceilings *c);
 void report_memory(FILE *f, const nino_stats *s);
-void report_energy(FILE *f, const nino_stats *s);   // nothing without samples
+void report_energy(FILE *f, const nino_stats *s); // nothing without samples
+// The tiles of the last image, of which `tile` is the first, and why; nothing unless it is a
+// NINO_EV_TILE_INFO.
+void report_tiles(FILE *f, const nino_event *tile, const char *why);
 void report_seams(FILE *f, const nino_event *seam); // nothing unless it is a NINO_EV_SEAM
 // Speed of a clip's decoding, and how smoothly its pieces meet; nothing unless it is a
 // NINO_EV_CLIP.
@@ -231,8 +234,8 @@ typedef struct watched {
     nino_history *h;    // NULL: none
     // The last result of the seam meter, and of a clip; a kind stays 0 when nothing was tiled or
     // there was no clip.
-    nino_event last[2];
-    size_t n_cached; // nodes whose results were there already
+    nino_event last[3]; // and the first tile of the last image
+    size_t n_cached;    // nodes whose results were there already
 } watched;
 // From now on SIGINT and SIGTERM cancel the job that is followed; SIGTSTP pauses its context.
 void follow_signals(void);

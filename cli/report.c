@@ -112,6 +112,13 @@ void report_energy(FILE *f, const nino_stats *s)
                 e.joules / e.seconds);
 }
 
+void report_tiles(FILE *f, const nino_event *tile, const char *why)
+{
+    if (tile->kind == NINO_EV_TILE_INFO)
+        fprintf(f, "  tiles: %u, the first of %ux%u pixels: %s\n", tile->u.tile.n, tile->u.tile.w,
+                tile->u.tile.h, why);
+}
+
 void report_seams(FILE *f, const nino_event *seam)
 {
     if (seam->kind != NINO_EV_SEAM || !seam->u.seam.pixels)

@@ -45,6 +45,8 @@ int nino_ctx_viewers(const nino_ctx *ctx);   // how many watch now; any thread
 
 const char *nino_precision_name(nino_precision p); // "auto", "fp32", "fp16", "bf16"
 nino_results *nino_ctx_results(nino_ctx *ctx);
+// For the time of a plan: returns those that were there.
+nino_results *nino_ctx_swap_results(nino_ctx *ctx, nino_results *r);
 nino_capture *nino_ctx_capture(nino_ctx *ctx); // NULL: off
 nino_gate *nino_ctx_gate(nino_ctx *ctx);
 

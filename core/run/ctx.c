@@ -282,4 +282,10 @@ nino_monitor *nino_ctx_monitor(nino_ctx *ctx) { return ctx->monitor; }
 nino_gate *nino_ctx_gate(nino_ctx *ctx) { return &ctx->gate; }
 const nino_log *nino_ctx_log(const nino_ctx *ctx) { return &ctx->log; }
 nino_results *nino_ctx_results(nino_ctx *ctx) { return ctx->results; }
+nino_results *nino_ctx_swap_results(nino_ctx *ctx, nino_results *r)
+{
+    nino_results *before = ctx->results;
+    ctx->results = r;
+    return before;
+}
 nino_capture *nino_ctx_capture(nino_ctx *ctx) { return ctx->capture; }

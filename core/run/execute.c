@@ -365,7 +365,7 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
     char *profile = x->profile && n->def->is_output ? nino_profile_log_json(x->profile) : NULL;
     r.base.profile_json = profile;
     const nino_status st = run_turns(rs, n, s, &r, err);
-    if (st == NINO_OK && !x->is_plan && !s->is_volatile)
+    if (st == NINO_OK && !s->is_volatile)
         nino_results_put(nino_ctx_results(x->ctx), s->key, s->out, s->n_out, &r.shown);
     nino_shown_release(&r.shown);
     free(profile);
@@ -378,7 +378,7 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
     return st;
 }
 
-static nino_status run_all(run_state *rs, nino_error *err)
+static nino_status run_nodes(run_state *rs, nino_error *err)
 {
     nino_exec *x = rs->x;
     nino_status st = NINO_OK;
@@ -407,6 +407,23 @@ static nino_status run_all(run_state *rs, nino_error *err)
         if (st == NINO_OK && !x->is_plan)
             nino_exec_node_progress(x);
     }
+    return st;
+}
+
+// A plan has a cache of its own: what the run's would keep (a model that a LoRA made) stays on the
+// device to the end, and what earlier runs left there is none of its business.
+static nino_status run_all(run_state *rs, nino_error *err)
+{
+    nino_ctx *ctx = rs->x->ctx;
+    if (!rs->x->is_plan)
+        return run_nodes(rs, err);
+    nino_results *own = nino_results_create_plan(nino_ctx_results(ctx));
+    if (!own)
+        return nino_fail(err, NINO_ERR_NOMEM, "plan", "out of memory");
+    nino_results *kept = nino_ctx_swap_results(ctx, own);
+    const nino_status st = run_nodes(rs, err);
+    nino_ctx_swap_results(ctx, kept);
+    nino_results_destroy(&own);
     return st;
 }
 

@@ -11,7 +11,7 @@ typedef struct nino_exec {
     nino_stream *stream;
     nino_precision precision; // for nodes that do not say otherwise
     const volatile int *cancel;
-    bool is_plan; // walk the nodes on a plan backend: no cache, no files, no capture
+    bool is_plan; // walk the nodes on a plan backend: nothing from the cache, no files, no capture
     char *prompt_json, *workflow_json;
     nino_profile_log *profile; // for the metadata of files; NULL: none
     // Called as files and texts appear; may be NULL.

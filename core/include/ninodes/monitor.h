@@ -39,7 +39,7 @@ typedef enum nino_event_kind {
     // A message. The name is its text, u.scope.arg0 its nino_log_level. The message that a sampling
     // has left steps behind to go on with has their number in arg1.
     NINO_EV_MESSAGE = 11,
-    // Where the tile of scope `parent` lies: u.tile.
+    // Where the tile of scope `parent` lies: u.tile; name: why tiles, and of this size.
     NINO_EV_TILE_INFO = 12,
     // What the seam meter found: u.seam.
     NINO_EV_SEAM = 13,
