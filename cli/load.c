@@ -59,7 +59,7 @@ typedef struct problems {
     const options *o;
     const char *cmd;
     const nino_graph_node *nodes;
-    size_t n_nodes, errors, missing;
+    size_t n_nodes, errors, missing, places; // places: that cannot be written
     bool only_errors;
     char code[32], message[320], where[160];
 } problems;
@@ -83,6 +83,7 @@ static void load_issue(void *priv, const nino_issue *i)
         memcpy(p->where, where, sizeof(where));
     }
     p->missing += is_error && !strcmp(i->code, "missing_file");
+    p->places += is_error && !strcmp(i->code, "io");
     if (is_error || !p->o->quiet)
         say("%s: %s: %s%s%s (%s)", p->cmd, is_error ? "error" : "warning", where,
             *where ? ": " : "", i->message, i->code);
@@ -113,11 +114,13 @@ static int load_check(const options *o, const char *cmd, nino_graph *g, const ni
     free(nodes);
     if (!errors)
         return EXIT_OK;
-    const bool is_missing = p.missing == errors;
+    const bool is_missing = p.missing == errors, is_place = p.places == errors;
     if (o->json)
         js_envelope_error(cmd, p.code, p.message, p.where,
-                          is_missing ? "--models DIR and --input DIR say where to look" : NULL);
-    return is_missing ? EXIT_MISSING : EXIT_WORKFLOW;
+                          is_missing ? "--models DIR and --input DIR say where to look"
+                          : is_place ? "--output DIR says where results go"
+                                     : NULL);
+    return is_missing ? EXIT_MISSING : is_place ? EXIT_RUN : EXIT_WORKFLOW;
 }
 
 int check_graph(const options *o, const char *cmd, nino_graph *g, const nino_ctx *ctx)

@@ -51,5 +51,9 @@ nino_status nino_file_save(const char *dir, const char *name, bool below, const 
 // mkdir -p, mode 0777 & ~umask. With priv: mode 0700; the folder must be ours and no link, and no
 // link on the way to it may belong to another user than root and us (kind "path").
 nino_status nino_file_mkdirs(const char *path, bool priv, nino_error *err);
+// Whether a file could be made in the folder now: tries it, in the nearest one that is there, and
+// leaves nothing. NINO_ERR_IO with the folder in *where and why not: no permission, a file in the
+// place of a folder, a read-only or a full file system.
+nino_status nino_file_check_folder(const char *path, nino_error *err);
 // Removes ".NAME.PID.N.part" leftovers of dead processes in dir. Errors are ignored.
 void nino_file_sweep_parts(const char *dir);

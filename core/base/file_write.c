@@ -216,6 +216,87 @@ nino_status nino_file_save(const char *dir, const char *name, bool below, const 
     return st;
 }
 
+// ---- looking ahead -----------------------------------------------------------------------------
+
+enum { TRY_BYTES = 65536 }; // that a file system must have room for, if it is to count as not full
+
+// Makes a file without a name in `dir` and writes into it; where the file system has no such files,
+// one with a name.
+static int try_to_write(const char *dir)
+{
+    static const char zeros[TRY_BYTES];
+    nino_file_writer *w = NULL;
+    int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600), e = 0;
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
+        errno = EACCES; // should no call tell more
+        if (nino_file_writer_open(dir, "ninodes", false, &w, NULL))
+            return errno;
+        fd = w->fd;
+    }
+    if (fd < 0)
+        return errno;
+    for (size_t n = 0; n < TRY_BYTES && !e;) {
+        const ssize_t k = write(fd, zeros, TRY_BYTES - n);
+        if (k > 0)
+            n += (size_t) k;
+        else if (errno != EINTR)
+            e = errno;
+    }
+    if (w)
+        nino_file_writer_abort(&w);
+    else
+        close(fd);
+    return e;
+}
+
+nino_status nino_file_check_folder(const char *path, nino_error *err)
+{
+    struct stat s;
+    int e = 0;
+    char *dir = strdup(*path ? path : ".");
+    if (!dir)
+        return nino_fail(err, NINO_ERR_NOMEM, path, "out of memory");
+    while (stat(dir, &s) && (errno == ENOENT || errno == ENOTDIR)) { // the nearest that is there
+        char *slash = strrchr(dir, '/');
+        while (slash > dir && slash[-1] == '/')
+            slash--;
+        if (slash == dir)
+            slash[1] = 0;
+        else if (slash)
+            *slash = 0;
+        else
+            memcpy(dir, ".", 2);
+    }
+    if (stat(dir, &s))
+        e = errno;
+    else if (!S_ISDIR(s.st_mode))
+        e = ENOTDIR;
+    else
+        e = try_to_write(dir);
+    const nino_status st =
+        !e ? NINO_OK
+           : nino_fail(err, NINO_ERR_IO, path, "no file can be written there: %s%s%s",
+                       strcmp(dir, path) ? dir : "", strcmp(dir, path) ? ": " : "", strerror(e));
+    free(dir);
+    return st;
+}
+
+nino_status nino_place_check(const char *path, nino_error *err)
+{
+    struct stat s;
+    const char *slash = strrchr(path, '/');
+    if (!*path || (slash && !slash[1]))
+        return nino_fail(err, NINO_ERR_IO, path, "is not the name of a file");
+    if (!stat(path, &s) && !S_ISREG(s.st_mode))
+        return nino_fail(err, NINO_ERR_IO, path, "exists and is not a regular file");
+    char *dir = strndup(path, slash ? (size_t) (slash - path) + 1 : 0);
+    nino_error e = { 0 };
+    const nino_status st = dir ? nino_file_check_folder(dir, &e)
+                               : nino_fail(&e, NINO_ERR_NOMEM, path, "out of memory");
+    free(dir);
+    return st ? nino_fail(err, st, path, "%s", e.msg) : NINO_OK;
+}
+
 // ---- leftovers --------------------------------------------------------------------------------
 
 // The process number in ".NAME.PID.N.part", 0 if this is no such name.

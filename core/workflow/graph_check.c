@@ -284,7 +284,7 @@ static void check_port(check *c, nino_gnode *n, const nino_port *p, const nino_j
 // Issue codes are the kinds that params and checks fail with; anything else is a bad value.
 static const char *code_of(const nino_error *e)
 {
-    static const char *const codes[] = { "range", "value", "path", "missing_file" };
+    static const char *const codes[] = { "range", "value", "path", "missing_file", "io", "nomem" };
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
         if (e->kind && !strcmp(e->kind, codes[i]))
             return codes[i];

@@ -70,7 +70,7 @@ typedef struct nino_issue {
     nino_issue_severity severity;
     // "unknown_class", "unsupported_class", "missing_input", "bad_link", "type_mismatch", "range",
     // "value", "missing_file", "cycle", "no_output", "ignored_input", "path", "alias" (a former
-    // class name), "nomem".
+    // class name), "io" (an output that cannot be written), "nomem".
     const char *code;
     // Id of the node and name of its input, or "".
     const char *node, *input;
