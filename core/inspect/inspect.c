@@ -320,7 +320,9 @@ static nino_status inspect_workflow(maker *m, const char *path, const char *data
     const size_t n = nino_graph_nodes(g, NULL, 0);
     nino_graph_node *nodes = calloc(n + 1, sizeof(*nodes));
     size_t missing = 0;
-    for (size_t i = 0; nodes && i < nino_graph_nodes(g, nodes, n); i++)
+    if (nodes)
+        nino_graph_nodes(g, nodes, n);
+    for (size_t i = 0; nodes && i < n; i++)
         missing += !nodes[i].def;
     m->failed |= !nodes;
     m->i->format = "workflow";

@@ -76,6 +76,8 @@ typedef struct nino_issue {
     const char *node, *input;
     // One line.
     const char *message;
+    // Class of that node, or "".
+    const char *class_type;
 } nino_issue;
 
 // Reports every problem at once through report(), with texts that live until it returns. ctx may be
