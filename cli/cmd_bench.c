@@ -211,6 +211,8 @@ int cmd_bench(const options *o)
     }
     if (o->against.n)
         return bench_against(o, limit);
+    if (o->save && nino_place_check(o->save, &err))
+        return report_error(o, "bench", &err, NULL);
     if (o->baseline) { // said before minutes of measuring
         nino_bench_result base = { .n_cases = 0 };
         if (nino_bench_load(o->baseline, &base, &err))

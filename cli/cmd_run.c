@@ -164,6 +164,10 @@ int cmd_run(const options *o)
     grid cells;
     if (!grid_parse(o, &cells))
         return EXIT_USAGE;
+    if (o->trace && nino_place_check(o->trace, &err)) {
+        grid_release(&cells);
+        return report_error(o, "run", &err, NULL);
+    }
     follow_signals();
     nino_graph *g = load_graph(o, "run", &rc);
     if (!g || (rc = grid_check_values(o, &cells, g))) {

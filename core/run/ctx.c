@@ -270,7 +270,8 @@ const char *nino_ctx_socket(const nino_ctx *ctx)
 void nino_ctx_device(const nino_ctx *ctx, nino_device_info *out) { *out = ctx->backend->info; }
 const char *nino_ctx_output_dir(const nino_ctx *ctx)
 {
-    return nino_ctx_settings(ctx)->o.output_dir;
+    const nino_job_options *o = &nino_ctx_settings(ctx)->o;
+    return o->no_files ? NULL : o->output_dir;
 }
 const char *nino_ctx_temp_dir(const nino_ctx *ctx) { return ctx->temp_dir; }
 const nino_preview_settings *nino_ctx_previews(const nino_ctx *ctx)
