@@ -200,7 +200,7 @@ static void count_edited(void *priv, const nino_issue *i)
 static void edited_pictures(void)
 {
 #define EDITED_UI(value)                                                                           \
-    "{\"nodes\": [{\"id\": 7, \"type\": \"EmptyLatentImage\", \"widgets_values\": [" value           \
+    "{\"nodes\": [{\"id\": 7, \"type\": \"EmptyLatentImage\", \"widgets_values\": [" value         \
     ", 8, 1]}], \"links\": []}"
     const uint8_t pixel[3] = { 0 };
     static const char *const uis[] = { EDITED_UI("64"), "{\"nodes\": [64, 8, 1]}", "{}64, 8, 1" };
