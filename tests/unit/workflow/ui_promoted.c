@@ -54,7 +54,7 @@ static void expect(const char *quoted, const char *quoted_want)
                  "'target_slot': 0}]}"
 #define FLOW(nodes, links, definitions)                                                            \
     "{'nodes': [" nodes "], 'links': [" links "], 'definitions': {'subgraphs': [" definitions "]}" \
-                                                                                              "}"
+    "}"
 #define USE(id, inputs, more) "{'id': " id ", 'type': 'S', 'inputs': [" inputs "]" more "}"
 #define PROXIES(list) ", 'properties': {'proxyWidgets': [" list "]}"
 #define VALUES(list) ", 'widgets_values': [" list "]"
