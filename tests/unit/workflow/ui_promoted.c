@@ -265,6 +265,9 @@ static void check_links(void)
 static void check_ids(void)
 {
     // notes, and nodes whose links say which is which
+    expect(
+        PLAIN("{'id': 8, 'type': 'Mute / Bypass Repeater (rgthree)', 'widgets_values': [1]}", ""),
+        "{}");
     expect(PLAIN("{'id': 30, 'type': 'MarkdownNote'}, {'id': 30, 'type': 'MarkdownNote'}, " GIVES(
                      "30", ""),
                  ""),
