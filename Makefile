@@ -176,6 +176,7 @@ $(B)/cl/kernels.o: $(wildcard cl/kernels/*.cl)
 $(foreach d,$(schedule_DIRS),$(eval $(B)/$(d)/host.o: $(wildcard $(d)/*.cl)))
 $(B)/core/op/profile_data.o: $(wildcard data/devices/*.json)
 $(B)/core/media/label.o: data/labels/sans.png
+$(B)/core/node/table/known.o: data/known_classes.txt
 
 $(B)/libninodes.a: $(lib_OBJ)
 	$(call say,AR,$@)

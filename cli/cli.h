@@ -35,7 +35,7 @@ typedef struct text_list {
 typedef struct options {
     const char *arg[8]; // what is not an option
     int n_args;
-    text_list models, set, grid, against;
+    text_list models, set, grid, against, object_info;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
         *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file;
     uint64_t seed, mem_limit, preview_every, preview_percent, position, samples, warmup, idle_end;

@@ -62,6 +62,11 @@
         "mem-limit", 0, OPT_SIZE, FIELD(mem_limit), "SIZE",                                        \
             "Device memory to use at most: 2GiB, 512M"                                             \
     }
+#define O_INFO                                                                                     \
+    {                                                                                              \
+        "object-info", 0, OPT_LIST, FIELD(object_info), "FILE",                                    \
+            "Classes of your ComfyUI: its answer to GET /object_info; may be given again"          \
+    }
 #define O_JSON                                                                                     \
     {                                                                                              \
         "json", 0, OPT_FLAG, FIELD(json), NULL, "JSON lines on stdout, an envelope last"           \
@@ -82,6 +87,7 @@
 static const opt run_opts[] = {
     O_MODELS,
     O_INPUT,
+    O_INFO,
     { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
     O_SET,
     O_SEED,
@@ -116,6 +122,7 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
                                    "Plan for a device profile, e.g. gfx1151; default: the device" },
                                  O_MODELS,
                                  O_INPUT,
+                                 O_INFO,
                                  O_SET,
                                  O_SEED,
                                  O_DEVICE,
@@ -129,6 +136,7 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
 static const opt convert_opts[] = {
     { "output", 'o', OPT_TEXT, FIELD(output), "FILE", "Write to FILE instead of stdout" },
     { "ui", 0, OPT_FLAG, FIELD(ui), NULL, "The form that the editor saved, where the file has it" },
+    O_INFO,
     O_SET,
     O_SEED,
     O_QUIET,
@@ -136,9 +144,12 @@ static const opt convert_opts[] = {
     { 0 }
 };
 
-static const opt inspect_opts[] = {
-    { "tensors", 't', OPT_FLAG, FIELD(tensors), NULL, "List every tensor" }, O_JSON, O_HELP, { 0 }
-};
+static const opt inspect_opts[] = { { "tensors", 't', OPT_FLAG, FIELD(tensors), NULL,
+                                      "List every tensor" },
+                                    O_INFO,
+                                    O_JSON,
+                                    O_HELP,
+                                    { 0 } };
 static const opt devices_opts[] = {
     { "measure", 0, OPT_FLAG, FIELD(measure), NULL,
       "Measure bandwidths, arithmetic and launches of --device, and keep them" },

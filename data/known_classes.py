@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Writes core/node/table/known_classes.c: which classes exist elsewhere and the order of their widgets.
+"""Writes data/known_classes.txt: which classes exist elsewhere and the order of their widgets.
 
-usage: data/known_classes.py object_info.json... [paid.txt...] > core/node/table/known_classes.c
+usage: data/known_classes.py object_info.json... [paid.txt...] > data/known_classes.txt
 
 object_info.json is what a ComfyUI server answers to GET /object_info; of a class that several of them
 have, the first counts. paid.txt lists classes that call a paid service, one a line. The committed file
 was made from ComfyUI 0.33.0, from 19 packs of nodes, and from ComfyUI 0.3.64 for what is gone since:
-only names, kinds and their order are taken. Classes of others are listed below, in the notation of the
-C file. core/node/table/object_info.c reads such a file in a run; a test compares the two.
+only names, kinds and their order are taken. Classes of others are listed below, in the notation of
+core/node/table/known.h. A line is a class: name, flags (1 output, 2 paid), widgets, separated by tabs; lines
+are sorted by byte. core/node/table/object_info.c reads such a file in a run; a test compares the two.
 """
 import json
 import sys
@@ -41,20 +42,6 @@ OTHERS = {
     "WindowsPaginationDiagnostic": "b:check_memory b:check_paging_file b:apply_fixes",
 }
 
-HEAD = """// Classes of ComfyUI 0.33.0 and 0.3.64, of 19 packs of nodes, of the original ROCm extension, and those
-// of paid services, sorted by byte. A workflow that uses one this version cannot run is told "not
-// supported yet" or "calls a paid service" instead of "unknown", and its widgets still get their
-// names. Written by data/known_classes.py; the notation is in known.h.
-#include "core/node/table/known.h"
-
-// clang-format off
-const nino_known_class nino_known_classes[] = {
-"""
-TAIL = """};
-// clang-format on
-
-const size_t nino_n_known_classes = sizeof(nino_known_classes) / sizeof(nino_known_classes[0]);
-"""
 LETTERS = {"INT": "i", "FLOAT": "f", "BOOLEAN": "b", "STRING": "s", "COMBO": "e", "COLOR": "s",
            "COMFY_DYNAMICCOMBO_V3": "c"}
 OBJECTS = ("LOAD_3D", "LOAD_3D_ANIMATION", "WEBCAM", "AUDIO_RECORD", "COLORS", "BOUNDING_BOX",
@@ -73,7 +60,7 @@ def options_of(options, prefix):
 
 
 def widget(name, spec, prefix):
-    """One widget in the notation of the C file; None for a socket."""
+    """One widget in the notation; None for a socket."""
     kind, options = spec[0], spec[1] if len(spec) > 1 and isinstance(spec[1], dict) else {}
     if isinstance(kind, list):
         letter = "e"
@@ -106,17 +93,6 @@ def widgets(inputs, prefix=""):
     return [w for w in found if w]
 
 
-def lines(text, width):
-    """The words of text as C string literals that fit on one line each."""
-    line = ""
-    for w in text.split():
-        if line and len(line) + len(w) + 1 > width:
-            yield line + " "
-            line = ""
-        line += (" " if line else "") + w
-    yield line
-
-
 def main():
     classes = {name: (0, text) for name, text in OTHERS.items()}
     for path in sys.argv[1:]:
@@ -128,16 +104,8 @@ def main():
             for name, d in json.load(f).items():
                 flags = int(bool(d.get("output_node"))) + 2 * int(bool(d.get("api_node")))
                 classes.setdefault(name, (flags, " ".join(widgets(d["input"]))))
-    sys.stdout.write(HEAD)
     for name in sorted(classes, key=str.encode):
-        flags, text = classes[name]
-        shown = name.replace("\\", "\\\\").replace('"', '\\"')
-        row = '    { "%s", %d, "%s" },\n' % (shown, flags, text)
-        if len(row) > 100:
-            parts = '"\n      "'.join(lines(text, 90))
-            row = '    { "%s", %d,\n      "%s" },\n' % (shown, flags, parts)
-        sys.stdout.write(row)
-    sys.stdout.write(TAIL)
+        sys.stdout.write("%s\t%d\t%s\n" % (name, *classes[name]))
 
 
 if __name__ == "__main__":

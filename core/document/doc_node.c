@@ -374,7 +374,9 @@ static nino_status json_of(const nino_doc_widget *w, const char *text, nino_buf 
         nino_arena *a = nino_arena_create();
         st = a ? nino_param_from_text(w->param, text, a, &v, err)
                : nino_fail(err, NINO_ERR_NOMEM, w->name, "out of memory");
-        if (!st)
+        if (!st && nino_param_is_random(w->param, text))
+            nino_buf_adds(out, "-1");
+        else if (!st)
             nino_param_print(out, w->param, &v);
         nino_arena_destroy(&a);
         return st;

@@ -55,6 +55,16 @@ static const char *dup(reader *r, const char *s, size_t n)
 
 // ---- widgets ---------------------------------------------------------------------------------
 
+// The name of a file with folders as they are written here, so that lists of files have it.
+static const char *slashed(reader *r, const char *s, size_t n)
+{
+    char *copy = nino_arena_strndup(r->a, s, n);
+    r->failed = r->failed || !copy;
+    for (char *c = copy; c && *c; c++)
+        *c = *c == '\\' ? '/' : *c;
+    return copy ? copy : "";
+}
+
 static void doc_read_set_value(reader *r, nino_doc_widget *w, const nino_json *v)
 {
     nino_buf b = { 0 };
@@ -69,7 +79,9 @@ static void doc_read_set_value(reader *r, nino_doc_widget *w, const nino_json *v
     nino_buf_release(&b);
     const bool is_string = v && v->type == NINO_JSON_STRING;
     const size_t n = strlen(w->json);
-    if (is_string)
+    if (is_string && w->param && w->param->type == NINO_FILE)
+        w->text = slashed(r, v->text, v->len);
+    else if (is_string)
         w->text = dup(r, v->text, v->len);
     else if (!v && n >= 2 && w->json[0] == '"') // defaults need no escapes
         w->text = dup(r, w->json + 1, n - 2);

@@ -28,7 +28,7 @@ typedef struct exif {
     const char *name;
     nino_texts *texts;
     int *orientation;
-    uint32_t second; // offset of the second directory, 0: none
+    uint32_t second;    // offset of the second directory, 0: none
     int n_read;         // texts
     nino_error overrun; // the first tag that ends behind the data
 } exif;

@@ -283,6 +283,8 @@ void nino_first_issue(void *error, const nino_issue *i)
         nino_status status;
     } table[] = { { "unknown_class", NINO_ERR_UNSUPPORTED },
                   { "unsupported_class", NINO_ERR_UNSUPPORTED },
+                  { "unsupported_model", NINO_ERR_UNSUPPORTED },
+                  { "paid_service", NINO_ERR_UNSUPPORTED },
                   { "missing_file", NINO_ERR_MISSING },
                   { "range", NINO_ERR_RANGE },
                   { "io", NINO_ERR_IO },
@@ -314,6 +316,7 @@ static nino_status job_prepare(nino_job *job, nino_ctx *ctx, nino_graph *g,
         return NINO_ERR_NOMEM;
     job->precision = nino_precision_of(job->settings->o.precision);
     if (!(job->g = nino_graph_copy(g, &e)) ||
+        nino_graph_draw_seeds(job->g, nino_services_of(ctx)->log(ctx), &e) ||
         nino_ctx_check_graph(ctx, job->settings, job->g, nino_first_issue, &e)) {
         if (err)
             *err = e;

@@ -250,6 +250,12 @@ static nino_ui_kind ui_read_kind_of(const char *type)
         { "Fast Bypasser (rgthree)", NINO_UI_NOTE },
         { "Fast Groups Muter (rgthree)", NINO_UI_NOTE },
         { "Fast Groups Bypasser (rgthree)", NINO_UI_NOTE },
+        { "Fast Actions Button (rgthree)", NINO_UI_NOTE },
+        { "Mute / Bypass Repeater (rgthree)", NINO_UI_NOTE },
+        { "Mute / Bypass Relay (rgthree)", NINO_UI_NOTE },
+        { "Node Collector (rgthree)", NINO_UI_NOTE },
+        { "Random Unmuter (rgthree)", NINO_UI_NOTE },
+        { "Note Plus (mtb)", NINO_UI_NOTE },
     };
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
         if (!strcmp(type, own[i].type))

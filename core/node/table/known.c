@@ -1,6 +1,7 @@
 // Reading the table of known classes, and what it gets from a ComfyUI server's object_info.
 #include "core/node/table/known.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,15 @@
 #include "core/base/json.h"
 #include <ninodes/node.h>
 
+// Its separators become ends of strings on first use.
+__asm__(".section .data\n"
+        ".globl nino_known_text\n.hidden nino_known_text\n"
+        "nino_known_text: .incbin \"data/known_classes.txt\"\n"
+        ".byte 0\n"
+        ".previous\n");
+extern char nino_known_text[];
+
+#define MAX_CLASSES 2048 // of that text; a test counts them
 #define MAX_INFO ((size_t) 64 << 20)
 #define MAX_LEVELS 32 // dynamic combos in dynamic combos
 
@@ -239,6 +249,35 @@ char *nino_known_widgets_of(const nino_json *input)
     return w.out.data;
 }
 
+// ---- the table -------------------------------------------------------------------------------
+
+static nino_known_class table[MAX_CLASSES];
+static size_t n_table;
+
+static char *known_cut(char *s, char at)
+{
+    char *end = strchr(s, at);
+    *end = 0;
+    return end + 1;
+}
+
+static void known_read_table(void)
+{
+    for (char *s = nino_known_text; *s && n_table < MAX_CLASSES; n_table++) {
+        char *flags = known_cut(s, '\t'), *widgets = known_cut(flags, '\t');
+        table[n_table] = (nino_known_class){ s, (unsigned) (flags[0] - '0'), widgets };
+        s = known_cut(widgets, '\n');
+    }
+}
+
+const nino_known_class *nino_known_classes(size_t *n)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, known_read_table);
+    *n = n_table;
+    return table;
+}
+
 // ---- classes of a server ---------------------------------------------------------------------
 
 static nino_known_class *added; // sorted by name; lives as long as the process
@@ -258,8 +297,10 @@ static nino_known_class *known_find_in(const nino_known_class *list, size_t n, c
 
 const nino_known_class *nino_known_class_find(const char *name)
 {
+    size_t n;
+    const nino_known_class *all = nino_known_classes(&n);
     const nino_known_class *k = known_find_in(added, n_added, name);
-    return k ? k : known_find_in(nino_known_classes, nino_n_known_classes, name);
+    return k ? k : known_find_in(all, n, name);
 }
 
 static bool known_add_class(nino_known_class *to, const nino_json *v)

@@ -21,8 +21,8 @@ enum {
     NINO_KNOWN_PAID = 2,   // calls a paid service
 };
 
-extern const nino_known_class nino_known_classes[]; // sorted by name; includes those that run here
-extern const size_t nino_n_known_classes;
+// Those of data/known_classes.txt, sorted by name; includes those that run here.
+const nino_known_class *nino_known_classes(size_t *n);
 // Also of those that nino_object_info_add() has read, which count first. NULL: nobody knows it.
 const nino_known_class *nino_known_class_find(const char *name);
 

@@ -326,7 +326,9 @@ const char *nino_node_nearest(const char *class_type)
         for (const nino_alias *a = nino_node_defs[i]->aliases; a && a->name; a++)
             consider(&n, a->name);
     }
-    for (size_t i = 0; i < nino_n_known_classes; i++)
-        consider(&n, nino_known_classes[i].name);
+    size_t n_known;
+    const nino_known_class *known = nino_known_classes(&n_known);
+    for (size_t i = 0; i < n_known; i++)
+        consider(&n, known[i].name);
     return n.best;
 }

@@ -100,6 +100,8 @@ static void refusals(void)
         refused_text("{\"1\": {\"class_type\": \"Note\"}, \"1\": {\"class_type\": \"Note\"}}"),
         "dup");
     CHECK_STR(refused_text("{\"nodes\": [], \"links\": [], \"version\": 0.4}"), "ok");
+    CHECK_STR(refused_text("{\"_made_by\": {\"x\": 1}, \"1\": {\"class_type\": \"Note\"}}"), "ok");
+    CHECK_STR(refused_text("{\"made_by\": {\"x\": 1}}"), "schema");
     nino_error err = { 0 };
     CHECK(!nino_graph_load("{\"1\": 2}", 8, "f.json", &err));
     CHECK(strstr(err.where, "node 1") && strstr(err.msg, "1:7"));
@@ -200,7 +202,7 @@ static void count_edited(void *priv, const nino_issue *i)
 static void edited_pictures(void)
 {
 #define EDITED_UI(value)                                                                           \
-    "{\"nodes\": [{\"id\": 7, \"type\": \"EmptyLatentImage\", \"widgets_values\": [" value           \
+    "{\"nodes\": [{\"id\": 7, \"type\": \"EmptyLatentImage\", \"widgets_values\": [" value         \
     ", 8, 1]}], \"links\": []}"
     const uint8_t pixel[3] = { 0 };
     static const char *const uis[] = { EDITED_UI("64"), "{\"nodes\": [64, 8, 1]}", "{}64, 8, 1" };

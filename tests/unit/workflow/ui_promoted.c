@@ -54,7 +54,7 @@ static void expect(const char *quoted, const char *quoted_want)
                  "'target_slot': 0}]}"
 #define FLOW(nodes, links, definitions)                                                            \
     "{'nodes': [" nodes "], 'links': [" links "], 'definitions': {'subgraphs': [" definitions "]}" \
-                                                                                              "}"
+    "}"
 #define USE(id, inputs, more) "{'id': " id ", 'type': 'S', 'inputs': [" inputs "]" more "}"
 #define PROXIES(list) ", 'properties': {'proxyWidgets': [" list "]}"
 #define VALUES(list) ", 'widgets_values': [" list "]"
@@ -265,6 +265,9 @@ static void check_links(void)
 static void check_ids(void)
 {
     // notes, and nodes whose links say which is which
+    expect(
+        PLAIN("{'id': 8, 'type': 'Mute / Bypass Repeater (rgthree)', 'widgets_values': [1]}", ""),
+        "{}");
     expect(PLAIN("{'id': 30, 'type': 'MarkdownNote'}, {'id': 30, 'type': 'MarkdownNote'}, " GIVES(
                      "30", ""),
                  ""),
