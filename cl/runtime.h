@@ -12,9 +12,9 @@ typedef struct nino_cl_device {
     cl_device_id id;
     bool is_host; // the processors of this machine: their memory is ours too, and they cannot hang
     nino_device_info info;
-    bool is_unified;           // its memory is the machine's
-    char pci[16];              // address, "0000:c5:00.0"; "": not told
-    unsigned clock_mhz, lanes; // of all compute units, and of one; 0: not known
+    bool is_unified;                          // its memory is the machine's
+    char pci[16];                             // address, "0000:c5:00.0"; "": not told
+    unsigned clock_mhz, lanes;                // of all compute units, and of one; 0: not known
     char version[128], platform_version[128]; // parts of the cache key
 } nino_cl_device;
 
@@ -32,6 +32,9 @@ uint64_t nino_cl_budget(const nino_cl_device *dev, const nino_profile *profile);
 uint64_t nino_cl_budget_of(const nino_cl_device *dev, const nino_profile *profile,
                            const nino_memory_now *m);
 void nino_cl_find_card(nino_cl_device *d); // sets pci
+
+// As nino_kernel_folder().
+bool nino_cl_kernel_folder(int i, char *out, size_t size);
 
 // ---- cl_explain.c ----------------------------------------------------------------------------
 // As nino_device_provider.explain.

@@ -79,6 +79,7 @@ int main(int argc, char **argv)
         } else {
             if (nino_settings_problem())
                 say("warning: %s", nino_settings_problem());
+            crash_guard(c, argv, &o);
             rc = c->run(&o);
         }
     }
