@@ -202,6 +202,6 @@ nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *par
 nino_status nino_cl_fail(nino_cl *cl, cl_int e, const char *what, nino_error *err);
 // cl_probe.c
 nino_status nino_cl_probe(nino_backend *be, nino_ceiling_kind kind, uint64_t bytes, int repeats,
-                          double *rate, nino_error *err);
+                          double seconds, double *rate, nino_error *err);
 // cl_ops.c
 nino_status nino_cl_run(nino_backend *be, const nino_op_call *call, nino_error *err);

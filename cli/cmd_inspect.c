@@ -10,7 +10,10 @@ enum { META_WIDTH = 160 };
 static void print_text(const char *s, size_t width)
 {
     char text[1024];
-    nino_utf8_printable(text, width < sizeof(text) ? width + 1 : sizeof(text), s, strlen(s));
+    snprintf(text, width < sizeof(text) ? width + 1 : sizeof(text), "%s", s);
+    for (char *p = text; *p; p++)
+        *p = *p == '\n' ? ' ' : *p;
+    nino_utf8_printable(text, sizeof(text), text, strlen(text));
     printf("%s%s\n", text, strlen(s) > width ? "..." : "");
 }
 

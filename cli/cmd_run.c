@@ -70,7 +70,7 @@ static void tell_paths(const nino_job *job)
     free(paths);
 }
 
-static void cmd_run_tell(const nino_job *job, const nino_stats *s, const nino_event last[2])
+static void cmd_run_tell(nino_job *job, const nino_stats *s, const nino_event last[3])
 {
     size_t n_texts;
     nino_job_text *texts = texts_of(job, &n_texts);
@@ -79,6 +79,7 @@ static void cmd_run_tell(const nino_job *job, const nino_stats *s, const nino_ev
     report_nodes(stderr, s);
     report_memory(stderr, s);
     report_energy(stderr, s);
+    report_tiles(stderr, &last[2], nino_job_name(job, last[2].name));
     report_seams(stderr, &last[0]);
     report_video(stderr, &last[1]);
     free(texts);
@@ -163,6 +164,10 @@ int cmd_run(const options *o)
     grid cells;
     if (!grid_parse(o, &cells))
         return EXIT_USAGE;
+    if (o->trace && nino_place_check(o->trace, &err)) {
+        grid_release(&cells);
+        return report_error(o, "run", &err, NULL);
+    }
     follow_signals();
     nino_graph *g = load_graph(o, "run", &rc);
     if (!g || (rc = grid_check_values(o, &cells, g))) {

@@ -213,21 +213,20 @@ void nino_host_sample(const char *root, nino_cpu_time *before, nino_sample *out)
 struct nino_device_sampler {
     nino_monitor *m;
     char root[120];
-    bool has_ceilings;
-    nino_ceilings ceilings;
     nino_cpu_time cpu;
-    bool stop; // with m->lock
+    // With m->lock:
+    bool has_ceilings, stop;
+    nino_ceilings ceilings;
     pthread_t thread;
 };
 
-static void sensor_tell_ceilings(const nino_device_sampler *s)
+static void sensor_tell_ceilings(nino_monitor *m, const nino_ceilings *c)
 {
-    const nino_ceilings *c = &s->ceilings;
     nino_event ev = { .kind = NINO_EV_CEILINGS,
-                      .name = nino_monitor_name(s->m, c->device),
+                      .name = nino_monitor_name(m, c->device),
                       .u.ceilings = { c->flops_f32, c->flops_f16, c->bandwidth, c->launch_s,
                                       (uint64_t) c->measured_at } };
-    nino_monitor_publish(s->m, &ev);
+    nino_monitor_publish(m, &ev);
     ev.kind = NINO_EV_CEILING_POINT;
     for (size_t i = 0; i < c->n_points; i++) {
         ev.u.ceiling_point.bytes = c->point[i].bytes;
@@ -236,8 +235,19 @@ static void sensor_tell_ceilings(const nino_device_sampler *s)
         ev.u.ceiling_point.copy = c->point[i].copy;
         ev.u.ceiling_point.index = (uint32_t) i;
         ev.u.ceiling_point.n = (uint32_t) c->n_points;
-        nino_monitor_publish(s->m, &ev);
+        nino_monitor_publish(m, &ev);
     }
+}
+
+void nino_device_sampler_tell(nino_device_sampler *s, const nino_ceilings *c)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->m->lock);
+    s->ceilings = *c;
+    s->has_ceilings = true;
+    pthread_mutex_unlock(&s->m->lock);
+    sensor_tell_ceilings(s->m, c);
 }
 
 static void sensor_publish(nino_device_sampler *s, nino_sample *sample)
@@ -274,10 +284,12 @@ static void *sensor_sample(void *arg)
             pthread_cond_wait(&m->changed, &m->lock);
             continue;
         }
+        const nino_ceilings now = s->ceilings;
+        const bool has_now = s->has_ceilings;
         pthread_mutex_unlock(&m->lock);
         if (readers > known) {
-            if (s->has_ceilings)
-                sensor_tell_ceilings(s);
+            if (has_now)
+                sensor_tell_ceilings(m, &now);
             round = 0;
         }
         known = readers;

@@ -43,4 +43,6 @@ uint64_t nino_own_gtt(const char *root); // bytes that this process holds throug
 typedef struct nino_device_sampler nino_device_sampler;
 nino_device_sampler *nino_device_sampler_start(nino_monitor *m, const char *root,
                                                const nino_ceilings *ceilings);
+// Other ceilings from now on: all readers are told, before the call returns. s may be NULL.
+void nino_device_sampler_tell(nino_device_sampler *s, const nino_ceilings *c);
 void nino_device_sampler_stop(nino_device_sampler **s);

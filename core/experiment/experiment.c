@@ -166,13 +166,18 @@ void nino_spread_of(const double *values, size_t n, nino_spread *out)
     free(v);
 }
 
+size_t nino_experiment_times(const nino_experiment *e, int setting, double *out, size_t max)
+{
+    const size_t n = (size_t) (e->taken / e->p.settings);
+    for (size_t i = 0; i < n && i < max; i++)
+        out[i] = e->t[i][setting];
+    return n;
+}
+
 void nino_experiment_spread(const nino_experiment *e, int setting, nino_spread *out)
 {
     double v[NINO_MAX_ROUNDS];
-    const int rounds = e->taken / e->p.settings;
-    for (int i = 0; i < rounds; i++)
-        v[i] = e->t[i][setting];
-    nino_spread_of(v, (size_t) rounds, out);
+    nino_spread_of(v, nino_experiment_times(e, setting, v, NINO_MAX_ROUNDS), out);
 }
 
 static double experiment_percent(double log_ratio) { return 100 * expm1(log_ratio); }

@@ -57,6 +57,9 @@ static nino_status read_profile(const nino_json *root, const char *where, nino_p
             bad = numbers[i].key;
     if (!nino_json_bool(nino_json_get(root, "winograd"), &p.has_winograd))
         bad = "winograd";
+    const nino_json *stand_in = nino_json_get(root, "stand_in"); // may be left out
+    if (stand_in && !nino_json_bool(stand_in, &p.is_stand_in))
+        bad = "stand_in";
     if (!read_type(root, "weight_type", &p.weight_type))
         bad = "weight_type";
     if (!read_type(root, "act_type", &p.act_type))

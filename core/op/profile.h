@@ -31,8 +31,10 @@ typedef struct nino_profile {
     double bandwidth;          // bytes/s; 0: not known
     double launch_s;           // fixed time per kernel
     double efficiency_gemm, efficiency_conv,
-        efficiency_attn; // fraction of peak reached, for predicted times
+        efficiency_attn; // fraction of peak reached, for predicted times; _conv: by Winograd's
+                         // products where the profile has it, _gemm then holds for direct ones
     nino_tuning tuning;
+    bool is_stand_in; // the numbers are none of this device's own: it is measured at its first use
     bool is_measured; // the numbers were measured on this device (core/op/ceilings.h)
 } nino_profile;
 
@@ -71,9 +73,11 @@ enum {
 bool nino_tuning_apply(const char *cache_dir, const nino_device_info *d, nino_profile *p);
 
 // ---- decisions -------------------------------------------------------------------------------
-#define NINO_WINO_SPEEDUP 2.0 // over the direct kernel; 1.6 to 2.8 measured
 typedef enum nino_conv_algo { NINO_CONV_DIRECT, NINO_CONV_WINOGRAD } nino_conv_algo;
 nino_conv_algo nino_sched_conv(const nino_profile *p, const nino_op_desc *d);
+// Arithmetic that the schedule does for a call. The op table counts direct convolutions; Winograd's
+// F(4,3) has 36 products for 16 results of 9 taps, a quarter.
+double nino_sched_flops(const nino_profile *p, const nino_op_desc *d);
 
 // Workspaces. Offsets are bytes from the workspace's start, multiples of 256; all parts are f32.
 //

@@ -75,6 +75,17 @@ nino_conv_algo nino_sched_conv(const nino_profile *p, const nino_op_desc *d)
                : NINO_CONV_DIRECT;
 }
 
+// Of a call's arithmetic as the op table counts it.
+static double sched_own_part(const nino_profile *p, const nino_op_desc *d)
+{
+    return nino_sched_conv(p, d) == NINO_CONV_WINOGRAD ? 36.0 / (16 * 9) : 1;
+}
+
+double nino_sched_flops(const nino_profile *p, const nino_op_desc *d)
+{
+    return nino_ops[d->op].flops(d) * sched_own_part(p, d);
+}
+
 nino_wino_layout nino_sched_wino(const nino_profile *p, const nino_op_desc *d)
 {
     const int frames = (nino_op_taps(d) - nino_op_first_tap(d)) / 9;
@@ -219,20 +230,21 @@ double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double f
 {
     if (p->peak_f32 <= 0)
         return 0;
+    const double own = sched_own_part(p, d);
     double efficiency = 0, peak = p->peak_f32;
     switch (d->op) {
     case NINO_OP_LINEAR: efficiency = p->efficiency_gemm; break;
     case NINO_OP_CONV2D:
-    case NINO_OP_CONV3D: efficiency = p->efficiency_conv; break;
+    case NINO_OP_CONV3D:
+        efficiency = p->has_winograd && own == 1 ? p->efficiency_gemm : p->efficiency_conv;
+        break;
     case NINO_OP_ATTENTION: efficiency = p->efficiency_attn; break;
     default: break; // the rest is bound by memory
     }
     // Only matrix instructions gain from 16-bit operands; other schedules compute in f32.
     if (p->schedule->has_matrix && d->src_type[0] != NINO_F32 && p->peak_f16 > 0)
         peak = p->peak_f16;
-    if (nino_sched_conv(p, d) == NINO_CONV_WINOGRAD)
-        peak *= NINO_WINO_SPEEDUP;
-    const double compute = efficiency > 0 ? flops / (peak * efficiency) : 0;
+    const double compute = efficiency > 0 ? flops * own / (peak * efficiency) : 0;
     return fmax(compute, p->bandwidth > 0 ? bytes / p->bandwidth : 0) + p->launch_s;
 }
 

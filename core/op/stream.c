@@ -100,6 +100,7 @@ static void heed(nino_stream *s)
     const uint64_t start = nino_now_ns();
     nino_gate_wait(s->gate, s->cancel);
     s->be->load_ns += nino_now_ns() - start; // steps and estimates leave it out
+    s->be->pause_ns += nino_now_ns() - start;
     nino_monitor_end(s->monitor, scope);
     nino_monitor_message(s->monitor, NINO_LOG_INFO, "resumed");
 }

@@ -97,8 +97,8 @@ nino_store *nino_store_open(const char *dir, nino_error *err)
         st = dir ? nino_fail(err, NINO_ERR_NOMEM, "", "out of memory")
                  : nino_fail(err, NINO_ERR_MISSING, "HOME",
                              "is not set, nor is XDG_STATE_HOME: no place to keep the queue");
-    else if (!(st = nino_file_mkdirs(s->dir, true, err)) && !(st = queue_store_take(s, err)))
-        nino_file_sweep_parts(s->dir);
+    else if (!(st = nino_file_mkdirs(s->dir, true, err)))
+        st = queue_store_take(s, err);
     if (st)
         nino_store_close(&s);
     return s;

@@ -86,6 +86,12 @@ NINO_API const char *nino_settings_problem(void);
 // two characters.
 NINO_API void nino_utf8_printable(char *out, size_t size, const char *s, size_t len);
 
+// Whether the library could write a file of that name now, whose folders it makes: tries it in the
+// nearest folder that is there, and leaves nothing. NINO_ERR_IO with what is in the way: no
+// permission, a file in the place of a folder, a folder in the place of the file, a read-only or a
+// full file system.
+NINO_API nino_status nino_place_check(const char *path, nino_error *err);
+
 // Version of the library that runs: "0.1.0".
 NINO_API const char *nino_version(void);
 

@@ -89,6 +89,9 @@ NINO_API int nino_experiment_next(const nino_experiment *e, bool *is_warmup);
 NINO_API nino_status nino_experiment_add(nino_experiment *e, double seconds, nino_error *err);
 // Measurements taken, and as many as there may be at most, both with those that warm up.
 NINO_API void nino_experiment_progress(const nino_experiment *e, uint64_t *done, uint64_t *most);
+// Seconds of a setting, a round each, in their order: fills up to max, returns how many there are.
+NINO_API size_t nino_experiment_times(const nino_experiment *e, int setting, double *out,
+                                      size_t max);
 // Of one setting, and of one against setting 0; complete rounds count. Valid at any time.
 NINO_API void nino_experiment_spread(const nino_experiment *e, int setting, nino_spread *out);
 NINO_API void nino_experiment_effect(const nino_experiment *e, int setting, nino_effect *out);

@@ -394,8 +394,8 @@ static void rocm_bench_print_timing(const monitoring *x, const timing *t, nino_b
     char text[200];
     nino_buf_addf(b, "%s: a forward at %dx%d ", t->name, pixels, pixels);
     nino_probe_time(b, &t->one, 1, "s", 4);
-    nino_buf_addf(b, ", %.1f GFLOP/s, %.0f %% of the %.1f GFLOP/s of a matrix product\n", rate,
-                  100 * rate / t->gemm, t->gemm);
+    nino_buf_addf(b, ", %.1f GFLOP/s, %.2f times the %.1f GFLOP/s of a matrix product\n", rate,
+                  rate / t->gemm, t->gemm);
     if (t != &x->t[F32])
         nino_buf_addf(b, "%s against fp32: %s; output differs by NMSE %.2g\n", t->name,
                       nino_effect_text(&t->effect, text, sizeof(text)), t->nmse);

@@ -79,7 +79,7 @@ static double room(const nino_cl_device *d)
     return b >= 36 ? b / 0.9 : b >= 12 ? b + 4 : b / 0.75;
 }
 
-#define NEAR(a, b) CHECK((a) > (b) - 1e-3 && (a) < (b) + 1e-3)
+#define NEAR(a, b) CHECK((a) > (b) -1e-3 && (a) < (b) + 1e-3)
 
 // A machine of 128 GB: what is carved out for the GPU is not in MemAvailable.
 static void test_carve_out(void)
@@ -119,7 +119,7 @@ static void test_missing(void)
     nino_cl_device d = device(amd, true, 60);
     NEAR(room(&d), 60); // neither /proc nor /sys: what it reports
     put_available(30);
-    NEAR(room(&d), 30); // no card
+    NEAR(room(&d), 30);                // no card
     put_card(0, NULL, -1, -1, 16, -1); // no VRAM, nobody counts what is used
     NEAR(room(&d), 16);
     put_card(0, NULL, 8, -1, 16, 1);
