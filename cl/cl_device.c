@@ -168,14 +168,26 @@ static void cl_device_describe(nino_cl_device *d, size_t index)
         snprintf(o->problem, sizeof(o->problem), "%s", lack);
 }
 
+bool nino_cl_kernel_folder(int i, char *out, size_t size)
+{
+    char dir[4096];
+    const char *pocl = getenv("POCL_CACHE_DIR");
+    int n = -1;
+    if (i == 0 && pocl && *pocl)
+        n = snprintf(out, size, "%s", pocl);
+    else if (i >= 0 && i < 2 && nino_cache_dir(NULL, dir, sizeof(dir)))
+        n = snprintf(out, size, "%s/%s", dir, i ? "kernels" : "pocl");
+    return n > 0 && (size_t) n < size;
+}
+
 // PoCL loads code from its kernel cache: keep that inside the folder whose owner and mode we check.
 static void settle_pocl_cache(void)
 {
-    char dir[4096], pocl[4096 + 8];
-    if (getenv("POCL_CACHE_DIR") || !nino_cache_dir(NULL, dir, sizeof(dir)))
+    char dir[4096], pocl[4096];
+    if (getenv("POCL_CACHE_DIR") || !nino_cache_dir(NULL, dir, sizeof(dir)) ||
+        !nino_cl_kernel_folder(0, pocl, sizeof(pocl)))
         return;
     nino_cl_cache *c = nino_cl_cache_open(dir, 0, NULL); // makes and checks the folder
-    snprintf(pocl, sizeof(pocl), "%s/pocl", dir);
     if (c) {
         nino_cl_cache_sweep_pocl(c);
         setenv("POCL_CACHE_DIR", pocl, 0);

@@ -33,6 +33,9 @@ uint64_t nino_cl_budget_of(const nino_cl_device *dev, const nino_profile *profil
                            const nino_memory_now *m);
 void nino_cl_find_card(nino_cl_device *d); // sets pci
 
+// As nino_kernel_folder().
+bool nino_cl_kernel_folder(int i, char *out, size_t size);
+
 // ---- cl_explain.c ----------------------------------------------------------------------------
 // As nino_device_provider.explain.
 void nino_cl_explain(char *cause, size_t size, nino_buf *lines);
@@ -75,6 +78,7 @@ typedef struct nino_cl_kernel {
     char name[48];
     cl_uint n_args;
     size_t local[3]; // reqd_work_group_size; all 0: the driver chooses
+    bool was_launched;
 } nino_cl_kernel;
 
 // Finds or builds. `defs` as given to nino_cl_launch(). The compiler runs on a thread of its own,
@@ -107,6 +111,11 @@ void nino_cl_record(nino_cl *cl, struct nino_cl_command *c);
 
 // ---- queue.c ---------------------------------------------------------------------------------
 enum { NINO_CL_PENDING = 64 };
+// A GPU is taken for lost when none of our commands has moved for so many seconds, or for 20 times
+// what was predicted: other programs may have it for a while. Drivers compile a kernel anew when it
+// is first launched, in place of the command: that may take longer, until the command is said to
+// run.
+enum { NINO_CL_SILENCE_S = 120, NINO_CL_FIRST_S = 600 };
 
 // A command that has been enqueued with an event.
 typedef struct nino_cl_pending {
@@ -119,6 +128,7 @@ typedef struct nino_cl_pending {
     uint64_t begin_ns;            // when the first of the commands before it was enqueued
     double seconds;               // predicted, with the commands before it that have no event
     int n_commands;
+    bool is_first; // one of them launches a kernel that has not been launched before
 } nino_cl_pending;
 
 typedef struct nino_cl_queue {
@@ -127,6 +137,7 @@ typedef struct nino_cl_queue {
     unsigned head, tail; // ring[head % size] is the oldest, tail - head entries
     // Commands since the last one with an event.
     int n_bare, n_unflushed;
+    bool is_bare_first;
     double bare_seconds;
     // In flight, in all.
     int n_flight;
@@ -141,6 +152,7 @@ typedef struct nino_cl_queue {
     int64_t offset_ns;
     uint64_t offset_width_ns, last_end_ns;
     uint64_t cancel_ns; // when a wait first saw the present cancel; 0: none
+    double silence_s, first_s;
 } nino_cl_queue;
 
 // What is about to be enqueued.
@@ -153,6 +165,7 @@ typedef struct nino_cl_command {
     void *host;               // to free when it is done (taken in any case, also on failure)
     cl_event *event;          // out of begin(): pass this to the enqueue call; NULL: no event
     bool must_track;          // in: an event even if nobody listens
+    bool is_first;            // in: the first launch of its kernel
     double seconds;
     nino_cl_pending rec;
     cl_event handle;

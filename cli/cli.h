@@ -122,6 +122,15 @@ void signals_standing(void);    // the job stands between two kernels
 int signals_stopped(void);      // the signal that asked to stop, 0: none
 bool signals_take_status(void); // SIGUSR1 has come since the last call
 
+// ---- crashes of drivers (crash.c) ---------------------------------------------------------------
+
+// From now on a crash of a command that takes --device is told in a line, the folders of compiled
+// kernels are renamed, and the program begins once more: the same process, so that whoever started
+// it need not know. A second crash ends it with EXIT_DEVICE. A worker dies at once of the signal;
+// its queue is kept, whoever starts the next one finds the folders renamed.
+void crash_guard(const command *c, char **argv, const options *o);
+bool crash_is_again(void); // this is the second try
+
 // ---- JSON output (json_out.c) ------------------------------------------------------------------
 
 // One JSON value a line on stdout. Keys are NULL inside arrays.

@@ -180,7 +180,7 @@ int cmd_run(const options *o)
     fill_ctx_params(o, &p, &jo);
     p.serve = !o->dry_run && !(o->telemetry && !strcmp(o->telemetry, "off"));
     p.title = nino_graph_name(g);
-    p.steps = o->resume ? NINO_STEPS_RESUME : NINO_STEPS_KEEP;
+    p.steps = o->resume || crash_is_again() ? NINO_STEPS_RESUME : NINO_STEPS_KEEP;
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     if (!ctx) {
         rc = report_error(o, "run", &err, "ninodes devices lists the devices");

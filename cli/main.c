@@ -96,6 +96,7 @@ int main(int argc, char **argv)
         } else {
             if (nino_settings_problem())
                 say("warning: %s", nino_settings_problem());
+            crash_guard(c, argv, &o);
             rc = read_info(c, &o);
             if (rc == EXIT_OK)
                 rc = c->run(&o);

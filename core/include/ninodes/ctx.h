@@ -96,6 +96,11 @@ NINO_API size_t nino_devices(nino_device_info *out, size_t max);
 // why each device is left out and what to do, a line each, up to size bytes of them with the final
 // 0. Returns the bytes of all lines; 0: there is nothing to explain.
 NINO_API size_t nino_devices_explain(char *out, size_t size);
+// Folder number i, from 0, of those where compiled kernels are kept, by a driver (PoCL; where others
+// keep theirs is not known) and by this library with the default cache folder. They hold code: a
+// damaged file crashes the process that loads it. They may be renamed or removed at any time and are
+// made anew. False: no more.
+NINO_API bool nino_kernel_folder(int i, char *out, size_t size);
 // The device of a context.
 NINO_API void nino_ctx_device(const nino_ctx *ctx, nino_device_info *out);
 

@@ -145,6 +145,11 @@ size_t nino_devices_explain(char *out, size_t size)
     return n;
 }
 
+bool nino_kernel_folder(int i, char *out, size_t size)
+{
+    return nino_cl_provider && nino_cl_provider->kernel_folder(i, out, size);
+}
+
 static nino_backend *open_selected(const char *selector, const nino_ctx_params *p,
                                    const nino_log *log, nino_error *err)
 {

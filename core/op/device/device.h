@@ -15,6 +15,8 @@ typedef struct nino_device_provider {
     // Why no device of it can be used, or none that is a GPU though this machine has one: a clause
     // in `cause`, and in `lines` all that was found and what to do, a line each. "": all is well.
     void (*explain)(char *cause, size_t size, nino_buf *lines);
+    // As nino_kernel_folder().
+    bool (*kernel_folder)(int i, char *out, size_t size);
 } nino_device_provider;
 
 // Defined by cl/ (or by core/op/device/device_none.c when built with CL=0).
