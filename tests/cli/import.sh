@@ -49,6 +49,19 @@ expect 2 "$N" convert "$tmp/own.json" --object-info "$tmp/own.json"
 said "own.json: not what a ComfyUI server answers to /object_info"
 expect 4 "$N" convert "$tmp/own.json" --object-info "$tmp/none.json"
 
+# a picture whose text somebody changed in place
+if [ -d data/tiny/models ]; then
+    expect 0 "$N" run data/tiny/decode.json $TINY --device ref --output "$tmp/o"
+    P=$(tail -1 "$tmp/out")
+    expect 0 "$N" inspect "$P"
+    ! grep -q 'edited' "$tmp/out" || die "nobody has edited it"
+    LC_ALL=C sed -i 's/"filename_prefix": "demo"/"filename_prefix": "DEMO"/' "$P"
+    expect 0 "$N" inspect "$P"
+    printed '^graph  *prompt: 4 nodes, .* bytes, edited after it was saved'
+    expect 0 "$N" run "$P" $TINY --device ref --output "$tmp/o"
+    printed '/DEMO_00001_.png'
+fi
+
 # a seed of -1: two runs differ, and the file says with what
 if [ -d data/tiny/models ]; then
     cat >"$tmp/noise.json" <<'EOF'
