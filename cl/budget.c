@@ -18,12 +18,8 @@ typedef struct amd_topology {
 
 void nino_cl_find_card(nino_cl_device *d)
 {
-    cl_bool is_unified = CL_FALSE;
     cl_uint at[4];
     amd_topology amd = { 0 };
-    if (!OCL(clGetDeviceInfo, d->id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof(is_unified), &is_unified,
-             NULL))
-        d->is_unified = is_unified;
     if (d->is_host)
         return;
     if (!OCL(clGetDeviceInfo, d->id, PCI_BUS_INFO, sizeof(at), at, NULL))

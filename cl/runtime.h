@@ -2,6 +2,7 @@
 // and cl_backend.c share. Op hosts include cl/cl.h only.
 #pragma once
 #include "cl/cl.h"
+#include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/event/sensor.h"
 
@@ -20,6 +21,8 @@ typedef struct nino_cl_device {
 // The devices of this process, found on the first call under a lock (PoCL 3.1 breaks when two
 // threads are first). The list lives as long as the process.
 size_t nino_cl_devices(const nino_cl_device **list);
+// Lines: the calls that failed while they were looked for; "": none.
+const char *nino_cl_enumeration_problem(void);
 
 // ---- budget.c --------------------------------------------------------------------------------
 // Bytes that may be taken from the device now: the least of what it reports and what the system can
@@ -28,7 +31,13 @@ size_t nino_cl_devices(const nino_cl_device **list);
 uint64_t nino_cl_budget(const nino_cl_device *dev, const nino_profile *profile);
 uint64_t nino_cl_budget_of(const nino_cl_device *dev, const nino_profile *profile,
                            const nino_memory_now *m);
-void nino_cl_find_card(nino_cl_device *d); // sets is_unified, pci
+void nino_cl_find_card(nino_cl_device *d); // sets pci
+
+// ---- cl_explain.c ----------------------------------------------------------------------------
+// As nino_device_provider.explain.
+void nino_cl_explain(char *cause, size_t size, nino_buf *lines);
+// Whether a file is there, but not for this user.
+bool nino_cl_is_locked(const char *path);
 
 // ---- cl_schedule.c ---------------------------------------------------------------------------
 const nino_cl_schedule *nino_cl_schedule_of(const nino_profile *p);

@@ -130,12 +130,15 @@ int cmd_devices(const options *o)
     }
     size_t got = nino_devices(d, n);
     got = got < n ? got : n;
+    char found[4096];
+    const bool is_explained = devices_explained(found, sizeof(found)) > 0;
     if (o->json) {
         js_envelope("devices");
         js_open("devices", '[');
         for (size_t i = 0; i < got; i++)
             device_json(&d[i]);
         js_close(']');
+        js_text("explanation", is_explained ? found : NULL);
         js_envelope_end();
     } else if (got) {
         printf("%-8s %-4s %5s %10s  %-14s %-10s %s\n", "SEL", "KIND", "UNITS", "MEMORY", "PROFILE",

@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/install.h"
 #include "core/base/json.h"
 #include "core/base/vars.h"
 
@@ -10,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef NINO_DATADIR
-#define NINO_DATADIR "/usr/local/share/ninodes"
-#endif
 #define MAX_PROFILE_BYTES 65536
 
 static bool profile_read_number(const nino_json *root, const char *key, double *out)
@@ -103,7 +101,7 @@ static nino_json_doc *profile_open_file(const char *dir, const char *name, char 
 static nino_status open_text(const nino_profile_text *t, char where[MAX_PATH], nino_json_doc **doc,
                              nino_error *err)
 {
-    const char *dirs[] = { nino_vars_get()->profile_dir, NINO_DATADIR };
+    const char *dirs[] = { nino_vars_get()->profile_dir, nino_data_dir() };
     for (int i = 0; i < 2; i++)
         if ((*doc = profile_open_file(dirs[i], t->name, where)))
             return NINO_OK;

@@ -38,8 +38,8 @@ typedef struct nino_profile {
     bool is_measured; // the numbers were measured on this device (core/op/ceilings.h)
 } nino_profile;
 
-// Finds the profile for a device by its name: data/devices/NAME.json in $NINODES_DATA_DIR, the
-// install folder, or the built-in copies. `is_cpu` chooses the fallback. Fails if that file is
+// Finds the profile for a device by its name: devices/NAME.json in $NINODES_DATA_DIR, in the
+// install (core/base/install.h), or the built-in copies. `is_cpu` chooses the fallback. Fails if that file is
 // wrong, as below.
 nino_status nino_profile_find(const char *device_name, bool is_cpu, nino_profile *out,
                               nino_error *err);

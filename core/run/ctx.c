@@ -270,7 +270,8 @@ const char *nino_ctx_socket(const nino_ctx *ctx)
 void nino_ctx_device(const nino_ctx *ctx, nino_device_info *out) { *out = ctx->backend->info; }
 const char *nino_ctx_output_dir(const nino_ctx *ctx)
 {
-    return nino_ctx_settings(ctx)->o.output_dir;
+    const nino_job_options *o = &nino_ctx_settings(ctx)->o;
+    return o->no_files ? NULL : o->output_dir;
 }
 const char *nino_ctx_temp_dir(const nino_ctx *ctx) { return ctx->temp_dir; }
 const nino_preview_settings *nino_ctx_previews(const nino_ctx *ctx)
@@ -282,4 +283,10 @@ nino_monitor *nino_ctx_monitor(nino_ctx *ctx) { return ctx->monitor; }
 nino_gate *nino_ctx_gate(nino_ctx *ctx) { return &ctx->gate; }
 const nino_log *nino_ctx_log(const nino_ctx *ctx) { return &ctx->log; }
 nino_results *nino_ctx_results(nino_ctx *ctx) { return ctx->results; }
+nino_results *nino_ctx_swap_results(nino_ctx *ctx, nino_results *r)
+{
+    nino_results *before = ctx->results;
+    ctx->results = r;
+    return before;
+}
 nino_capture *nino_ctx_capture(nino_ctx *ctx) { return ctx->capture; }

@@ -190,6 +190,7 @@ static nino_status run_graph(nino_job *job, nino_error *err)
                     .text = job_add_text,
                     .keep = job->settings->o.keep_results ? keep_result : NULL,
                     .no_files = job->settings->o.no_files,
+                    .is_anew = job->settings->o.is_anew,
                     .priv = job };
     const nino_stream_params sp = { .backend = nino_ctx_backend(job->ctx),
                                     .monitor = nino_ctx_monitor(job->ctx),
@@ -284,6 +285,7 @@ void nino_first_issue(void *error, const nino_issue *i)
                   { "unsupported_class", NINO_ERR_UNSUPPORTED },
                   { "missing_file", NINO_ERR_MISSING },
                   { "range", NINO_ERR_RANGE },
+                  { "io", NINO_ERR_IO },
                   { "nomem", NINO_ERR_NOMEM } };
     if (i->severity != NINO_ISSUE_ERROR || e->code)
         return;
@@ -317,7 +319,8 @@ static nino_status job_prepare(nino_job *job, nino_ctx *ctx, nino_graph *g,
             *err = e;
         return e.code;
     }
-    return NINO_OK;
+    const char *trace = job->settings->o.trace_path;
+    return trace ? nino_place_check(trace, err) : NINO_OK;
 }
 
 static void job_release(nino_job *job)
