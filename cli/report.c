@@ -322,6 +322,8 @@ void report_json(const nino_stats *s, const nino_ceilings *c)
     nino_op_stat *ops = calloc(n_ops + 1, sizeof(*ops));
     if (ops)
         nino_stats_ops(s, ops, n_ops);
+    char source[80];
+    js_text("peak_of", c ? peak_source(c, source, sizeof(source)) : NULL);
     js_open("kernels", '[');
     for (size_t i = 0; ops && i < n_ops; i++)
         op_json(&ops[i], c);

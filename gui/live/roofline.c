@@ -262,6 +262,7 @@ static void roofline_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
               0 },
             { "limit", most > 0 ? limit_ids[limit] : "", 0 },
             { "share_of_limit", NULL, most > 0 ? share_of(o, most) : NAN },
+            { "limit_of", nino_run_peak_of(r->run), 0 },
         };
         row(user, cells, G_N_ELEMENTS(cells));
     }

@@ -22,6 +22,7 @@ struct _NinoRun {
     uint32_t kernel;
     nino_ceilings ceilings;
     gboolean has_ceilings;
+    char peak_of[32];
     nino_stats *range_stats; // of range[], made from the first `range_count` records
     guint64 range_count;
     gboolean range_is_open; // records may still come into the range
@@ -334,6 +335,17 @@ const nino_ceilings *nino_run_ceilings(NinoRun *run)
     if (!run->has_ceilings) // the run tells them by itself
         return nino_history_ceilings(run->history, &run->ceilings) ? &run->ceilings : NULL;
     return &run->ceilings;
+}
+
+const char *nino_run_peak_of(NinoRun *run)
+{
+    const nino_ceilings *c = nino_run_ceilings(run);
+    if (!c || !c->measured_at)
+        return c ? "data sheet" : "";
+    g_autoptr(GDateTime) t = g_date_time_new_from_unix_local(c->measured_at);
+    g_autofree char *day = t ? g_date_time_format(t, "%F") : g_strdup("");
+    g_snprintf(run->peak_of, sizeof(run->peak_of), "measured %s", day);
+    return run->peak_of;
 }
 
 double nino_run_peak_share(NinoRun *run, double flops, double bytes, double seconds, unsigned bits)

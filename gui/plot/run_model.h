@@ -66,6 +66,9 @@ void nino_run_show(NinoRun *run, const nino_event *slice);
 // Measured ceilings (or those of the data sheet) of the device the run uses; NULL: not known.
 void nino_run_set_ceilings(NinoRun *run, const nino_ceilings *c);
 const nino_ceilings *nino_run_ceilings(NinoRun *run); // NULL: not known
+// Which peak a share is of, for files: "measured 2026-11-22", "data sheet", "" when it is not known.
+// Owned by run, until the next call.
+const char *nino_run_peak_of(NinoRun *run);
 // nino_ceilings_share() of a call; NAN: not known.
 double nino_run_peak_share(NinoRun *run, double flops, double bytes, double seconds, unsigned bits);
 

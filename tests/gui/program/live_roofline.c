@@ -78,6 +78,8 @@ static void take_row(gpointer rows, const NinoCell *cells, size_t n)
             r->requested = c->number;
         if (!strcmp(c->column, "share_of_limit"))
             r->share = c->number;
+        if (!strcmp(c->column, "limit_of"))
+            CHECK(!strncmp(c->text, "measured 2023-11-1", 18)); // 1700000000
         if (!strcmp(c->column, "axis"))
             g_strlcpy(r->axis, c->text, sizeof(r->axis));
         if (!strcmp(c->column, "limit"))
