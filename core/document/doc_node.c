@@ -312,10 +312,11 @@ static nino_status set_widget(nino_doc_edit *e, const char *id, const char *widg
     if (!ui)
         return err->code;
     int32_t i = nino_ui_get(ui, NINO_UI_IS_NODE, s->scope, id);
-    if (i >= 0)
-        nino_doc_follow_proxy(ui, &i, &widget);
+    nino_json *kept = i >= 0 ? nino_doc_follow_proxy(ui, &i, &widget) : NULL;
     const nino_status st = i < 0 ? nino_fail(err, NINO_ERR_UNKNOWN, id, "no such node")
-                                 : nino_ui_set_widget(ui, i, widget, json, is_control, err);
+                           : kept && !is_control
+                               ? nino_json_replace(e->json, kept, json, err)
+                               : nino_ui_set_widget(ui, i, widget, json, is_control, err);
     nino_ui_destroy(&ui);
     return st;
 }

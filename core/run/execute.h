@@ -21,6 +21,7 @@ typedef struct nino_exec {
     void (*keep)(void *priv, const char *node, nino_value *v);
     void *priv;
     bool no_files; // nodes that only write do not run
+    bool is_anew;  // results of earlier runs are not used
     // For progress: predicted FLOPs, what the backend had scheduled before, and when the run began.
     double total_flops, flops_before;
     uint64_t started_ns, reported_ns, load_before;

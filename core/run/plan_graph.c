@@ -111,6 +111,7 @@ nino_status nino_graph_plan(nino_ctx *ctx, nino_graph *g, const char *profile,
     nino_settings *settings = nino_ctx_settings_with(ctx, &o, err);
     if (!settings)
         return NINO_ERR_NOMEM;
+    settings->o.no_files = true; // a plan writes nothing, wherever it could
     nino_ctx_enter(ctx, NULL, settings);
     nino_exec x = { .ctx = ctx, .is_plan = true };
     x.precision = nino_precision_of(settings->o.precision);

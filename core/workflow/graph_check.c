@@ -15,14 +15,15 @@
 #include "core/node/node_impl.h"
 #include "core/node/param.h"
 
-#define MAX_IGNORED 16 // warnings about unknown inputs of one node
+#define MAX_IGNORED 16  // warnings about unknown inputs of one node
+#define MAX_NEAREST 100 // unknown classes for which a similar one is looked for, which takes long
 
 typedef struct check {
     nino_graph *g;
     const nino_ctx *ctx;
     void (*report)(void *priv, const nino_issue *issue);
     void *priv;
-    size_t n_errors;
+    size_t n_errors, n_unknown;
     bool failed; // out of memory
     // links of all nodes, by node: first[i]..first[i+1] into to[]
     int32_t *first, *to;
@@ -44,7 +45,8 @@ __attribute__((format(printf, 6, 7))) static void issue(check *c, nino_issue_sev
             severity = NINO_ISSUE_WARNING;
     }
     c->n_errors += severity == NINO_ISSUE_ERROR;
-    const nino_issue i = { severity, code, n ? n->id : "", input ? input : "", text };
+    const nino_issue i = { severity,           code, n ? n->id : "",
+                           input ? input : "", text, n ? n->class_type : "" };
     if (c->report)
         c->report(c->priv, &i);
 }
@@ -93,7 +95,7 @@ static bool is_output(const nino_gnode *n)
     if (n->def)
         return n->def->is_output;
     const nino_known_class *k = nino_known_class_find(n->class_type);
-    return k && k->is_output;
+    return k && (k->flags & NINO_KNOWN_OUTPUT);
 }
 
 // Nodes that lead to an output: backwards from the outputs.
@@ -187,7 +189,7 @@ static void check_class(check *c, nino_gnode *n)
         return;
     }
     // Nobody can say whether an unknown class saves something: an error wherever it is.
-    const char *near = nino_node_nearest(n->class_type);
+    const char *near = c->n_unknown++ < MAX_NEAREST ? nino_node_nearest(n->class_type) : NULL;
     n->is_wanted = true;
     issue(c, NINO_ISSUE_ERROR, "unknown_class", n, NULL, "no node class '%.100s'%s%s%s",
           n->class_type, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
@@ -284,7 +286,7 @@ static void check_port(check *c, nino_gnode *n, const nino_port *p, const nino_j
 // Issue codes are the kinds that params and checks fail with; anything else is a bad value.
 static const char *code_of(const nino_error *e)
 {
-    static const char *const codes[] = { "range", "value", "path", "missing_file" };
+    static const char *const codes[] = { "range", "value", "path", "missing_file", "io", "nomem" };
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
         if (e->kind && !strcmp(e->kind, codes[i]))
             return codes[i];
@@ -411,6 +413,8 @@ size_t nino_graph_check(nino_graph *g, const nino_ctx *ctx,
 {
     check c = { .g = g, .ctx = ctx, .report = report, .priv = priv };
     graph_check_forget(g);
+    if (g->note)
+        issue(&c, NINO_ISSUE_WARNING, "edited", NULL, NULL, "%s", g->note);
     c.failed = !(g->checked = nino_arena_create());
     if (!c.failed)
         collect_links(&c);

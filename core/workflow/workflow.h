@@ -41,6 +41,7 @@ struct nino_graph {
     nino_json_doc *ui_doc; // the file, when it is in the UI form; doc is then made from it
     nino_ui *ui;           // what ui_doc holds; members[i] is nodes[i]
     char *workflow_json;   // UI form that came with a file in API form, or NULL
+    const char *note;      // what is to be said about where it came from, or NULL
     nino_gnode *nodes;     // in file order
     int n_nodes;
     int32_t *index; // hash table of ids, open addressing; -1: free

@@ -77,6 +77,8 @@ expect 4 "$N" trace check "$tmp/none.json"
 
 # --set by id and by class; the values are checked
 expect 0 "$N" run $W $TINY --output "$tmp/c" --set 4.filename_prefix=other -q
+[ "$(cat "$tmp/out")" = "$tmp/c/other_00001_.png" ] || die "-q: not the path alone"
+silent err
 [ -s "$tmp/c/other_00001_.png" ] || die "--set by id"
 expect 0 "$N" run $W $TINY --output "$tmp/c" -s SaveImage.filename_prefix=third -q
 [ -s "$tmp/c/third_00001_.png" ] || die "--set by class"

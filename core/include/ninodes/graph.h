@@ -70,12 +70,15 @@ typedef struct nino_issue {
     nino_issue_severity severity;
     // "unknown_class", "unsupported_class", "missing_input", "bad_link", "type_mismatch", "range",
     // "value", "missing_file", "cycle", "no_output", "ignored_input", "path", "alias" (a former
-    // class name), "nomem".
+    // class name), "edited" (which of a picture's two texts was taken), "io" (an output that cannot
+    // be written), "nomem".
     const char *code;
     // Id of the node and name of its input, or "".
     const char *node, *input;
     // One line.
     const char *message;
+    // Class of that node, or "".
+    const char *class_type;
 } nino_issue;
 
 // Reports every problem at once through report(), with texts that live until it returns. ctx may be

@@ -422,6 +422,7 @@ void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
         case NINO_EV_SEAM: trace_mark(t, e, TID_MESSAGE, "seams"); break;
         case NINO_EV_CHUNK: trace_mark(t, e, TID_MESSAGE, "chunk"); break;
         case NINO_EV_CLIP: trace_mark(t, e, TID_MESSAGE, "clip"); break;
+        case NINO_EV_ONCE: trace_mark(t, e, TID_MESSAGE, "once"); break;
         case NINO_EV_CACHE:
             trace_mark(t, e, TID_SAMPLES, e->name ? name(priv, e->name) : "cache");
             break;

@@ -315,7 +315,7 @@ static void compare_object_info(void)
         nino_json_bool(nino_json_get(c, "output_node"), &is_output);
         const nino_known_class *k = nino_known_class_find(c->key);
         current = c->key;
-        ROW(k && k->is_output == is_output);
+        ROW(k && !!(k->flags & NINO_KNOWN_OUTPUT) == is_output);
         ROW(nino_node_find(c->key, NULL) || nino_node_is_known_unsupported(c->key));
         n += compare_class(c);
     }
