@@ -108,9 +108,9 @@ size_t nino_cl_flat(const nino_cl *cl, uint64_t n)
     return nino_cl_items(cl, (n + each - 1) / each);
 }
 
-int64_t nino_cl_pieces(const nino_cl *cl, double flops)
+int64_t nino_cl_pieces(const nino_cl *cl, const nino_op_desc *d, double flops, int64_t groups)
 {
-    const double peak = cl->be.profile.peak_f32, seconds = 0.05 / fmax(cl->queue.slowdown, 1);
-    const double per_piece = seconds * (peak > 0 ? peak / 2 : 100e9);
-    return (int64_t) (flops / per_piece) + 1;
+    const double seconds = nino_sched_seconds(&cl->be.profile, d, flops, 0);
+    return nino_sched_pieces(seconds * fmax(cl->queue.slowdown, 1), groups,
+                             nino_cl_compute_units(cl));
 }

@@ -106,7 +106,7 @@ static void learn_speed(nino_cl_queue *q, const nino_cl_pending *p, uint64_t sta
 }
 
 // Takes the times of a command that has ended.
-static void take_times(nino_cl_queue *q, nino_cl_pending *p)
+static void take_times(nino_cl_queue *q, nino_cl_pending *p, nino_ceiling_watch *watch)
 {
     static const cl_profiling_info what[] = { CL_PROFILING_COMMAND_QUEUED,
                                               CL_PROFILING_COMMAND_SUBMIT,
@@ -128,6 +128,8 @@ static void take_times(nino_cl_queue *q, nino_cl_pending *p)
     p->ev.u.kernel.queued_us = clip_us(t[0], t[2]);
     p->ev.u.kernel.submitted_us = clip_us(t[1], t[2]);
     q->last_end_ns = start + p->ev.u.kernel.dur_ns;
+    if (watch && p->ev.kind == NINO_EV_KERNEL)
+        nino_ceiling_watch_kernel(watch, &p->ev);
     nino_monitor_publish(p->monitor, &p->ev);
 }
 
@@ -144,7 +146,7 @@ static void queue_forget(nino_cl *cl, bool has_ended)
     nino_cl_queue *q = &cl->queue;
     nino_cl_pending *p = queue_oldest(q);
     if (has_ended)
-        take_times(q, p);
+        take_times(q, p, cl->be.watch);
     else if (cl->dev->is_host) // it may still read p->host
         nino_ocl.clWaitForEvents(1, &p->event);
     if (!cl->is_lost || cl->dev->is_host)

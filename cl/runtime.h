@@ -2,7 +2,9 @@
 // and cl_backend.c share. Op hosts include cl/cl.h only.
 #pragma once
 #include "cl/cl.h"
+#include "core/base/buf.h"
 #include "core/base/error.h"
+#include "core/event/sensor.h"
 
 // ---- cl_device.c -----------------------------------------------------------------------------
 typedef struct nino_cl_device {
@@ -10,15 +12,32 @@ typedef struct nino_cl_device {
     cl_device_id id;
     bool is_host; // the processors of this machine: their memory is ours too, and they cannot hang
     nino_device_info info;
+    bool is_unified;                          // its memory is the machine's
+    char pci[16];                             // address, "0000:c5:00.0"; "": not told
+    unsigned clock_mhz, lanes;                // of all compute units, and of one; 0: not known
     char version[128], platform_version[128]; // parts of the cache key
 } nino_cl_device;
 
 // The devices of this process, found on the first call under a lock (PoCL 3.1 breaks when two
 // threads are first). The list lives as long as the process.
 size_t nino_cl_devices(const nino_cl_device **list);
+// Lines: the calls that failed while they were looked for; "": none.
+const char *nino_cl_enumeration_problem(void);
+
+// ---- budget.c --------------------------------------------------------------------------------
 // Bytes that may be taken from the device now: the least of what it reports and what the system can
-// give (host memory for CPU devices and integrated GPUs, GTT), less a reserve.
+// give, less a reserve. The system gives processors its free memory; a card its free VRAM; an APU
+// both the free part of what was carved out for it, and of GTT what the machine has free.
 uint64_t nino_cl_budget(const nino_cl_device *dev, const nino_profile *profile);
+uint64_t nino_cl_budget_of(const nino_cl_device *dev, const nino_profile *profile,
+                           const nino_memory_now *m);
+void nino_cl_find_card(nino_cl_device *d); // sets pci
+
+// ---- cl_explain.c ----------------------------------------------------------------------------
+// As nino_device_provider.explain.
+void nino_cl_explain(char *cause, size_t size, nino_buf *lines);
+// Whether a file is there, but not for this user.
+bool nino_cl_is_locked(const char *path);
 
 // ---- cl_schedule.c ---------------------------------------------------------------------------
 const nino_cl_schedule *nino_cl_schedule_of(const nino_profile *p);
@@ -170,6 +189,6 @@ nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *par
 nino_status nino_cl_fail(nino_cl *cl, cl_int e, const char *what, nino_error *err);
 // cl_probe.c
 nino_status nino_cl_probe(nino_backend *be, nino_ceiling_kind kind, uint64_t bytes, int repeats,
-                          double *rate, nino_error *err);
+                          double seconds, double *rate, nino_error *err);
 // cl_ops.c
 nino_status nino_cl_run(nino_backend *be, const nino_op_call *call, nino_error *err);

@@ -45,7 +45,7 @@ int cmd_convert(const options *o)
     } else if (o->output) {
         rc = cmd_convert_write_file(o->output, text, len);
     } else {
-        fwrite(text, 1, len, stdout);
+        out_data(text, len);
         if (text[len - 1] != '\n')
             putchar('\n');
     }

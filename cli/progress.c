@@ -40,6 +40,16 @@ static void progress_put(const char *s)
         return;
 }
 
+// With what goes before and after it: text has names of others, those steer the terminal.
+static void progress_put_text(const char *before, const char *text, const char *after)
+{
+    char line[520];
+    const size_t n = (size_t) snprintf(line, sizeof(line), "%s", before);
+    nino_utf8_printable(line + n, sizeof(line) - n - strlen(after), text, strlen(text));
+    snprintf(line + strlen(line), sizeof(line) - strlen(line), "%s", after);
+    progress_put(line);
+}
+
 void progress_aside(void (*f)(void *priv), void *priv)
 {
     pthread_mutex_lock(&line_lock);
@@ -157,11 +167,7 @@ void progress_text(const progress *p, char *buf, size_t size)
     }
 }
 
-static void print_line(void *text)
-{
-    progress_put(text);
-    progress_put("\n");
-}
+static void print_line(void *text) { progress_put_text("", text, "\n"); }
 
 void progress_print(progress *p)
 {
@@ -284,14 +290,13 @@ void progress_draw(progress *p)
         return;
     p->drawn_ms = now;
     struct winsize w = { .ws_col = 80 };
-    char text[400], line[420];
+    char text[400];
     progress_text(p, text, sizeof(text));
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) || w.ws_col < 10)
         w.ws_col = 80;
     progress_cut(text, w.ws_col);
-    snprintf(line, sizeof(line), "\r%s\033[K", text);
     pthread_mutex_lock(&line_lock);
-    progress_put(line);
+    progress_put_text("\r", text, "\033[K");
     line_shown = true;
     pthread_mutex_unlock(&line_lock);
 }

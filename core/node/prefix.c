@@ -198,6 +198,18 @@ nino_status nino_prefix_check(const char *dir, const char *prefix, nino_error *e
         else if (!S_ISDIR(sb.st_mode))
             st = prefix_refuse(name, "leads through something that is not a folder", err);
     }
+    if (name && dir && st == NINO_OK) {
+        nino_error e = { 0 };
+        const char *base = strrchr(name, '/');
+        nino_buf_clear(&path);
+        nino_buf_adds(&path, dir);
+        if (base)
+            nino_buf_addf(&path, "/%.*s", (int) (base - name), name);
+        st = path.failed ? nino_fail(&e, NINO_ERR_NOMEM, "", "out of memory")
+                         : nino_file_check_folder(path.data, &e);
+        if (st)
+            nino_fail(err, st, "", "%s: %s", e.where, e.msg);
+    }
     nino_buf_release(&path);
     free(name);
     return st;

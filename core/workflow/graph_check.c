@@ -15,7 +15,8 @@
 #include "core/node/node_impl.h"
 #include "core/node/param.h"
 
-#define MAX_IGNORED 16 // warnings about unknown inputs of one node
+#define MAX_IGNORED 16  // warnings about unknown inputs of one node
+#define MAX_NEAREST 100 // unknown classes for which a similar one is looked for, which takes long
 
 // What can never run here comes first, files that are missing last: with them it might.
 enum { STAGE_NEVER, STAGE_OTHER, STAGE_FILES, N_STAGES };
@@ -30,7 +31,7 @@ typedef struct check {
     const nino_ctx *ctx;
     void (*report)(void *priv, const nino_issue *issue);
     void *priv;
-    size_t n_errors;
+    size_t n_errors, n_unknown;
     bool failed; // out of memory
     told *first_told[N_STAGES], *last_told[N_STAGES];
     // links of all nodes, by node: first[i]..first[i+1] into to[]
@@ -60,7 +61,9 @@ static void keep_issue(check *c, const nino_issue *i)
         c->report(c->priv, i);
         return;
     }
-    t->i = (nino_issue){ i->severity, i->code, i->node, input, text };
+    t->i = *i;
+    t->i.input = input;
+    t->i.message = text;
     if (c->last_told[stage])
         c->last_told[stage]->next = t;
     else
@@ -84,7 +87,8 @@ __attribute__((format(printf, 6, 7))) static void issue(check *c, nino_issue_sev
             severity = NINO_ISSUE_WARNING;
     }
     c->n_errors += severity == NINO_ISSUE_ERROR;
-    const nino_issue i = { severity, code, n ? n->id : "", input ? input : "", text };
+    const nino_issue i = { severity,           code, n ? n->id : "",
+                           input ? input : "", text, n ? n->class_type : "" };
     keep_issue(c, &i);
 }
 
@@ -260,7 +264,7 @@ static void check_class(check *c, nino_gnode *n)
         return;
     }
     // Nobody can say whether an unknown class saves something: an error wherever it is.
-    const char *near = nino_node_nearest(n->class_type);
+    const char *near = c->n_unknown++ < MAX_NEAREST ? nino_node_nearest(n->class_type) : NULL;
     n->is_wanted = true;
     issue(c, NINO_ISSUE_ERROR, "unknown_class", n, NULL, "no node class '%.100s'%s%s%s",
           n->class_type, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
@@ -357,7 +361,7 @@ static void check_port(check *c, nino_gnode *n, const nino_port *p, const nino_j
 // Issue codes are the kinds that params and checks fail with; anything else is a bad value.
 static const char *code_of(const nino_error *e)
 {
-    static const char *const codes[] = { "range", "value", "path", "missing_file" };
+    static const char *const codes[] = { "range", "value", "path", "missing_file", "io", "nomem" };
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
         if (e->kind && !strcmp(e->kind, codes[i]))
             return codes[i];

@@ -76,7 +76,9 @@ static void set_values(Table *t, NinoKernelRow *r, const nino_op_stat *o, double
         [NINO_KERNEL_P95] = o->p95_ns,
         [NINO_KERNEL_GFLOPS] = o->gflops,
         [NINO_KERNEL_GBPS] = o->gbps,
-        [NINO_KERNEL_PEAK] = nino_run_peak_share(t->run, o->gflops, o->gbps, bits),
+        [NINO_KERNEL_PEAK] =
+            nino_run_peak_share(t->run, o->flops / (double) o->calls, o->bytes / (double) o->calls,
+                                o->mean_ns * 1e-9, bits),
     };
     r->is_seen = TRUE;
     nino_kernel_row_set(r, v);

@@ -336,16 +336,10 @@ const nino_ceilings *nino_run_ceilings(NinoRun *run)
     return &run->ceilings;
 }
 
-double nino_run_peak_share(NinoRun *run, double gflops, double gbps, unsigned bits)
+double nino_run_peak_share(NinoRun *run, double flops, double bytes, double seconds, unsigned bits)
 {
     const nino_ceilings *c = nino_run_ceilings(run);
-    if (!c)
-        return (double) NAN;
-    const double top =
-        bits && bits <= 16 && c->flops_f16 > c->flops_f32 ? c->flops_f16 : c->flops_f32;
-    const double a = top > 0 && gflops > 0 ? gflops * 1e9 / top : (double) NAN;
-    const double b = c->bandwidth > 0 && gbps > 0 ? gbps * 1e9 / c->bandwidth : (double) NAN;
-    return isnan(a) ? b : isnan(b) ? a : MAX(a, b);
+    return c ? nino_ceilings_share(c, flops, bytes, seconds, bits) : (double) NAN;
 }
 
 // ---- object ------------------------------------------------------------------------------------

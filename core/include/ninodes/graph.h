@@ -71,12 +71,15 @@ typedef struct nino_issue {
     // "unsupported_model" (it is made for a network that is not here), "paid_service",
     // "unknown_class", "unsupported_class", "missing_input", "bad_link", "type_mismatch", "range",
     // "value", "missing_file", "cycle", "no_output", "ignored_input", "path", "alias" (a former
-    // class name), "edited" (which of a picture's two texts was taken), "random_seed" (-1), "nomem".
+    // class name), "edited" (which of a picture's two texts was taken), "random_seed" (-1), "io" (an
+    // output that cannot be written), "nomem".
     const char *code;
     // Id of the node and name of its input, or "".
     const char *node, *input;
     // One line.
     const char *message;
+    // Class of that node, or "".
+    const char *class_type;
 } nino_issue;
 
 // Reports every problem at once through report(), with texts that live until it returns: first what
