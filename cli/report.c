@@ -75,8 +75,15 @@ void report_nodes(FILE *f, const nino_stats *s)
         snprintf(name, sizeof(name), "(%zu others)", others);
         node_line(f, name, rest, rest_delta);
     }
+    uint64_t programs;
+    const uint64_t preparing = nino_stats_preparing(s, &programs);
+    if (programs) {
+        char name[48];
+        snprintf(name, sizeof(name), "(preparing kernels, %llu)", (unsigned long long) programs);
+        node_line(f, name, preparing, 0);
+    }
     if (n)
-        node_line(f, "total", sum, delta);
+        node_line(f, "total", sum + preparing, delta);
     free(list);
 }
 
@@ -304,7 +311,12 @@ void report_json(const nino_stats *s, const nino_ceilings *c)
     memory_json(s);
     perf_json(s);
     energy_json(s);
-    uint64_t summed;
+    uint64_t summed, programs;
+    const uint64_t preparing = nino_stats_preparing(s, &programs);
+    js_open("preparing", '{');
+    js_uint("programs", programs);
+    js_num("ms", (double) preparing * 1e-6);
+    js_close('}');
     nino_stats_count(s, &summed);
     js_uint("telemetry_lost", nino_stats_lost(s));
     js_uint("telemetry_summed", summed);
