@@ -71,6 +71,12 @@ static void metrics_nodes(const nino_stats *s)
         printf("} %.12g\n", (double) node[i].ns * 1e-9);
     }
     free(node);
+    uint64_t programs;
+    const uint64_t preparing = nino_stats_preparing(s, &programs);
+    metrics_head("preparing_seconds", "counter", "Time that nodes waited for kernels to be made.");
+    printf("ninodes_preparing_seconds_total %.12g\n", (double) preparing * 1e-9);
+    metrics_head("prepared_programs", "counter", "How many programs that was.");
+    printf("ninodes_prepared_programs_total %llu\n", (unsigned long long) programs);
 }
 
 static void metrics_memory(const nino_stats *s)

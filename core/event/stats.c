@@ -175,9 +175,14 @@ static void stats_scope_begin(nino_stats *s, const nino_event *ev,
     }
     s->scope[ev->id % STATS_SCOPES].id = ev->id;
     s->scope[ev->id % STATS_SCOPES].node = node;
-    if (ev->kind == NINO_EV_STAGE && !strcmp(name(priv, ev->name), "paused")) {
+    if (ev->kind != NINO_EV_STAGE)
+        return;
+    const char *text = name(priv, ev->name);
+    const bool prepares = !strncmp(text, NINO_STAGE_COMPILE, sizeof(NINO_STAGE_COMPILE) - 1);
+    if (prepares || !strcmp(text, "paused")) {
         s->pause = ev->id;
         s->pause_ns = ev->t_ns;
+        s->pause_prepares = prepares;
     }
 }
 
@@ -185,7 +190,7 @@ static void stats_once(nino_stats *s, const nino_event *ev)
 {
     const int node = stats_node_of(s, ev->parent);
     if (node >= 0 && node < (int) s->n_node)
-        s->node[node].once_ns += ev->u.once.load_ns + ev->u.once.build_ns;
+        s->node[node].once_ns += ev->u.once.load_ns;
 }
 
 static void stats_scope_end(nino_stats *s, const nino_event *ev)
@@ -193,6 +198,8 @@ static void stats_scope_end(nino_stats *s, const nino_event *ev)
     if (s->pause && ev->id == s->pause) { // no node took this time
         for (int k = 0; k < s->n_open; k++)
             s->open[k].paused_ns += ev->t_ns - s->pause_ns;
+        s->prepare_ns += s->pause_prepares ? ev->t_ns - s->pause_ns : 0;
+        s->n_prepared += s->pause_prepares;
         s->pause = 0;
     }
     int i = s->n_open - 1;
@@ -492,8 +499,9 @@ size_t nino_stats_nodes(const nino_stats *s, nino_node_stat *out, size_t max)
         memcpy(out[i].name, a->name, sizeof(out[i].name));
         for (int k = 0; k < s->n_open; k++) // still running: until now
             if (s->open[k].node == (int) i) {
-                out[i].ns +=
-                    s->last_ns > s->open[k].begin_ns ? s->last_ns - s->open[k].begin_ns : 0;
+                const uint64_t from = s->open[k].begin_ns + s->open[k].paused_ns;
+                const uint64_t until = s->pause ? s->pause_ns : s->last_ns;
+                out[i].ns += until > from ? until - from : 0;
                 out[i].mem_delta += (int64_t) s->mem.in_use - (int64_t) s->open[k].mem;
             }
     }
@@ -536,6 +544,14 @@ void nino_stats_perf(const nino_stats *s, nino_perf_stats *out)
 }
 
 uint64_t nino_stats_lost(const nino_stats *s) { return s->lost; }
+
+uint64_t nino_stats_preparing(const nino_stats *s, uint64_t *programs)
+{
+    const bool lasts = s->pause && s->pause_prepares;
+    if (programs)
+        *programs = s->n_prepared + lasts;
+    return s->prepare_ns + (lasts && s->last_ns > s->pause_ns ? s->last_ns - s->pause_ns : 0);
+}
 
 uint64_t nino_stats_count(const nino_stats *s, uint64_t *summed)
 {

@@ -44,9 +44,11 @@ struct nino_stats {
         uint32_t id;
         int32_t node;
     } scope[STATS_SCOPES];
-    int last_node;     // begun last, -1: none
-    uint64_t pause;    // scope of a pause that lasts, 0: none
-    uint64_t pause_ns; // when it began
+    int last_node;           // begun last, -1: none
+    uint64_t pause;          // scope of a pause, or of preparing a kernel, that lasts; 0: none
+    uint64_t pause_ns;       // when it began
+    uint64_t pause_prepares; // 1: it is that of a kernel
+    uint64_t prepare_ns, n_prepared;
     nino_mem_stat mem;
     uint64_t lost, last_ns;
     uint64_t count, summed; // records added; those that came as sums

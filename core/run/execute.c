@@ -262,13 +262,12 @@ static void tell_load(run_state *rs, const nino_gnode *n, uint64_t ns, uint64_t 
 }
 
 // What of the time since then another run of the node would not take.
-static void tell_once(run_state *rs, uint64_t load_ns, uint64_t pause_ns, uint64_t build_ns)
+static void tell_once(run_state *rs, uint64_t load_ns, uint64_t pause_ns)
 {
     const nino_backend *be = nino_stream_backend(rs->x->stream);
     nino_event e = { .kind = NINO_EV_ONCE };
     e.u.once.load_ns = be->load_ns - load_ns - (be->pause_ns - pause_ns);
-    e.u.once.build_ns = be->build_ns - build_ns;
-    if (e.u.once.load_ns + e.u.once.build_ns && !rs->x->is_plan)
+    if (e.u.once.load_ns && !rs->x->is_plan)
         nino_monitor_publish(nino_ctx_monitor(rs->x->ctx), &e);
 }
 
@@ -284,14 +283,14 @@ static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, i
     capture(rs, n, "input", r->in, n->def->inputs, 0);
     const nino_backend *be = nino_stream_backend(rs->x->stream);
     const uint64_t begin = nino_now_ns(), load_ns = be->load_ns, load_bytes = be->load_bytes;
-    const uint64_t pause_ns = be->pause_ns, build_ns = be->build_ns;
+    const uint64_t pause_ns = be->pause_ns;
     st = attempt(rs, n, s, r, err);
     if (st == NINO_OK && rs->x->keep && !rs->x->is_plan && n->def->is_output && r->in[0])
         rs->x->keep(rs->x->priv, n->id, r->in[0]);
     if (st == NINO_OK)
         st = nino_stream_finish(rs->x->stream, err);
     tell_load(rs, n, load_ns, load_bytes);
-    tell_once(rs, load_ns, pause_ns, build_ns);
+    tell_once(rs, load_ns, pause_ns);
     if (st == NINO_OK && !rs->x->is_plan)
         nino_loader_tell(&r->base, (double) (nino_now_ns() - begin) * 1e-9, tell_line, r);
     if (st == NINO_ERR_NOMEM && !rs->x->is_plan)

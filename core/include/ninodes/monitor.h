@@ -20,7 +20,10 @@ typedef enum nino_event_kind {
     // Scope: a node runs. u.scope.arg0 is its place in the order of the run, arg1 how many nodes
     // there are; the name is "ID CLASS".
     NINO_EV_NODE = 2,
-    // Scope: a part of a model, such as "decoder.up.3", "load" or "encode".
+    // Scope: a part of a model, such as "decoder.up.3", "load" or "encode". A name that begins with
+    // NINO_STAGE_COMPILE is no part of the node around it: kernels are prepared, which the node
+    // waits for. u.scope.arg0 is 1 when the driver has them in a cache, arg1 is 1 when the next run
+    // will have them.
     NINO_EV_STAGE = 3,
     // Scope: step u.scope.arg0 of arg1 of a sampling.
     NINO_EV_STEP = 4,
@@ -79,6 +82,8 @@ typedef enum nino_event_kind {
     // between the two ends of one version.
     NINO_EV_SUM = 27,
 } nino_event_kind;
+
+#define NINO_STAGE_COMPILE "compile "
 
 // Which cache a NINO_EV_CACHE is about.
 typedef enum nino_cache {
@@ -268,8 +273,7 @@ typedef struct nino_event {
             uint64_t ns;
         } clip;
         struct {
-            // Waiting for weights from files, and for kernels to be compiled or taken from the cache.
-            uint64_t load_ns, build_ns;
+            uint64_t load_ns; // waiting for weights from files
         } once;
         uint64_t lost;
         uint64_t sum[5];
@@ -435,6 +439,9 @@ NINO_API void nino_stats_perf(const nino_stats *s, nino_perf_stats *out);
 NINO_API void nino_stats_energy(const nino_stats *s, nino_energy_stat *out);
 // Events that were lost before they came here.
 NINO_API uint64_t nino_stats_lost(const nino_stats *s);
+// Nanoseconds that went into preparing kernels (NINO_STAGE_COMPILE), which are in the time of no
+// node, and for how many programs.
+NINO_API uint64_t nino_stats_preparing(const nino_stats *s, uint64_t *programs);
 // Events that were counted. Those of them that came as sums only (NINO_EV_SUM), because they were
 // not held any more, are in *summed, which may be NULL.
 NINO_API uint64_t nino_stats_count(const nino_stats *s, uint64_t *summed);

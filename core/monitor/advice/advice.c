@@ -48,17 +48,24 @@ void nino_advice_node_of(const advisor *a, uint32_t scope, char *id, size_t size
     snprintf(id, size, "%.*s", (int) strcspn(name, " "), name);
 }
 
-double nino_advice_compiling(const advisor *a, uint64_t t0, uint64_t t1, size_t *n_stages)
+double nino_advice_compiling(const advisor *a, uint64_t t0, uint64_t t1, size_t *n_stages,
+                             double *saved_s)
 {
     size_t n, found = 0;
-    double sum = 0;
+    double sum = 0, saved = 0;
     const nino_span *s = nino_history_spans(a->h, &n);
     for (size_t i = 0; i < n; i++)
         if (s[i].kind == NINO_EV_STAGE && s[i].begin_ns >= t0 && s[i].begin_ns < t1 &&
-            s[i].end_ns && !strncmp(nino_history_name((void *) a->h, s[i].name), "compile ", 8)) {
-            sum += (double) (s[i].end_ns - s[i].begin_ns) * 1e-9;
+            s[i].end_ns &&
+            !strncmp(nino_history_name((void *) a->h, s[i].name), NINO_STAGE_COMPILE,
+                     sizeof(NINO_STAGE_COMPILE) - 1)) {
+            const double d = (double) (s[i].end_ns - s[i].begin_ns) * 1e-9;
+            sum += d;
+            saved += !s[i].arg0 && s[i].arg1 ? d : 0;
             found++;
         }
+    if (saved_s)
+        *saved_s = saved;
     if (n_stages)
         *n_stages = found;
     return sum;

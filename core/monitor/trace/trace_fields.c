@@ -68,7 +68,6 @@ const nino_trace_field nino_trace_fields[] = {
     { NINO_EV_CLIP, NINO_TRACE_U32, AT(u.clip.n_borders), false, "borders" },
     { NINO_EV_CLIP, NINO_TRACE_U64, AT(u.clip.ns), false, "ns" },
     { NINO_EV_ONCE, NINO_TRACE_U64, AT(u.once.load_ns), false, "load_ns" },
-    { NINO_EV_ONCE, NINO_TRACE_U64, AT(u.once.build_ns), false, "build_ns" },
     { NINO_EV_CACHE, NINO_TRACE_U8, AT(sub), false, "cache" },
     { NINO_EV_CACHE, NINO_TRACE_U32, AT(u.scope.arg0), false, "hit" },
     { NINO_EV_CACHE, NINO_TRACE_U32, AT(u.scope.arg1), false, "by_driver" },

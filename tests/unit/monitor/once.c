@@ -24,8 +24,7 @@ int main(void)
     nino_trace *t = nino_trace_create(path, &err);
     CHECK(s && t);
     nino_event once = { .t_ns = 900, .kind = NINO_EV_ONCE, .parent = 10 };
-    once.u.once.load_ns = 300;
-    once.u.once.build_ns = 400;
+    once.u.once.load_ns = 700;
     feed(s, t, (nino_event){ .t_ns = 1, .kind = NINO_EV_JOB, .id = 9 });
     feed(s, t, (nino_event){ .t_ns = 2, .kind = NINO_EV_NODE, .id = 10, .parent = 9, .name = 1 });
     feed(s, t, once);
