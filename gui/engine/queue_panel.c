@@ -26,8 +26,23 @@ static const char *queue_panel_state_text(const NinoJob *j)
     case NINO_QUEUE_RUNNING: return _("running");
     case NINO_QUEUE_WAITING: return j->lost ? _("waiting (the worker died in it)") : _("waiting");
     case NINO_QUEUE_DONE: return _("done");
-    case NINO_QUEUE_FAILED: return _("failed");
+    case NINO_QUEUE_FAILED: return j->lost ? _("failed (the worker died in it)") : _("failed");
     case NINO_QUEUE_CANCELLED: return _("cancelled");
+    }
+    return "";
+}
+
+// What the row looks like, told apart without reading.
+static const char *queue_panel_icon(const NinoJob *j)
+{
+    if (j->lost && j->state != NINO_QUEUE_RUNNING && j->state != NINO_QUEUE_DONE)
+        return "dialog-warning-symbolic";
+    switch (j->state) {
+    case NINO_QUEUE_RUNNING: return "media-playback-start-symbolic";
+    case NINO_QUEUE_WAITING: return "document-open-recent-symbolic";
+    case NINO_QUEUE_DONE: return "object-select-symbolic";
+    case NINO_QUEUE_FAILED: return "dialog-error-symbolic";
+    case NINO_QUEUE_CANCELLED: return "process-stop-symbolic";
     }
     return "";
 }
@@ -244,6 +259,11 @@ static void queue_panel_add_row(NinoQueuePanel *p, const NinoJob *j, int positio
 {
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
     gtk_widget_add_css_class(line, "queue-row");
+    GtkWidget *icon = gtk_image_new_from_icon_name(queue_panel_icon(j));
+    gtk_widget_set_tooltip_text(icon, queue_panel_state_text(j));
+    if (j->state == NINO_QUEUE_FAILED)
+        gtk_widget_add_css_class(icon, "error-text");
+    gtk_box_append(GTK_BOX(line), icon);
     GtkWidget *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
     gtk_widget_set_hexpand(texts, TRUE);
     gtk_box_append(GTK_BOX(texts), small_label(j->name));
