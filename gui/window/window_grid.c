@@ -257,10 +257,12 @@ static void action_grid(GSimpleAction *a, GVariant *parameter, gpointer user)
     (void) a, (void) parameter;
     NinoWindow *w = user;
     NinoTab *tab = nino_window_tab(w);
+    gsize len = 0;
+    const char *json = tab ? nino_tab_json(tab, FALSE, &len, NULL) : NULL;
+    g_autofree char *content = json ? nino_queue_content(json, len) : NULL;
     if (tab)
-        nino_grid_window_present(GTK_WINDOW(w), tab,
-                                 nino_queue_panel_seconds(w->queue, nino_tab_title(tab)), on_asked,
-                                 w);
+        nino_grid_window_present(GTK_WINDOW(w), tab, nino_queue_panel_seconds(w->queue, content),
+                                 on_asked, w);
 }
 
 // Lines of NODE.INPUT=VALUES, one or two.
