@@ -137,7 +137,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install uninstall stage FORCE shots clean deps deps-check deps-lint deps-bench demo
+.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install uninstall stage FORCE shots plans clean deps deps-check deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -335,6 +335,10 @@ demo: deps
 	@echo "Made on this machine, by the kernels of this build, with models of its own. Another: $(B)/ninodes run data/workflows/text_to_image.json \\"
 	@echo "  $(DEMO) --set 'Prompt.text=a small yellow star at the top on a purple background'"
 	@echo "Watch runs live: $(B)/ninodes monitor (another terminal). Open the app: $(B)/ninodes-studio data/workflows/text_to_image.json $(DEMO)"
+
+# The plans of models that are not here, from published shape lists.
+plans: $(B)/bench/plans
+	$(Q)$< >$(B)/plan-gfx1151.md && cp $(B)/plan-gfx1151.md bench/results/plan-gfx1151.md
 
 # Pictures of every view over real runs, in $(B)/shots.
 shots: all tests

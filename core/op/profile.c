@@ -74,7 +74,10 @@ static nino_status read_profile(const nino_json *root, const char *where, nino_p
     const nino_status st = nino_sched_find(schedule, where, &p.schedule, err);
     if (st)
         return st;
+    const char *date = nino_json_str(nino_json_get(root, "date"));
     snprintf(p.name, sizeof(p.name), "%s", name);
+    snprintf(p.file, sizeof(p.file), "%s", where);
+    snprintf(p.date, sizeof(p.date), "%s", date ? date : "");
     p.winograd_stripe = (uint64_t) stripe;
     p.mem_bytes = (uint64_t) mem;
     *out = p;

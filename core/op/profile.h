@@ -36,7 +36,15 @@ typedef struct nino_profile {
     nino_tuning tuning;
     bool is_stand_in; // the numbers are none of this device's own: it is measured at its first use
     bool is_measured; // the numbers were measured on this device (core/op/ceilings.h)
+    char file[256];   // that it was read from; built in: its name
+    char date[16];    // of the file's numbers, as it says; "": it does not
 } nino_profile;
+
+// Whose peak the efficiencies are shares of, for operands of act_type.
+static inline bool nino_profile_uses_f16_peak(const nino_profile *p, nino_dtype type)
+{
+    return p->schedule->has_matrix && type != NINO_F32 && p->peak_f16 > 0;
+}
 
 // Finds the profile for a device by its name: devices/NAME.json in $NINODES_DATA_DIR, in the
 // install (core/base/install.h), or the built-in copies. `is_cpu` chooses the fallback. Fails if that file is

@@ -242,7 +242,7 @@ double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double f
     default: break; // the rest is bound by memory
     }
     // Only matrix instructions gain from 16-bit operands; other schedules compute in f32.
-    if (p->schedule->has_matrix && d->src_type[0] != NINO_F32 && p->peak_f16 > 0)
+    if (nino_profile_uses_f16_peak(p, d->src_type[0]))
         peak = p->peak_f16;
     const double compute = efficiency > 0 ? flops * own / (peak * efficiency) : 0;
     return fmax(compute, p->bandwidth > 0 ? bytes / p->bandwidth : 0) + p->launch_s;

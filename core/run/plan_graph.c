@@ -30,6 +30,25 @@ static void find_tiling(const nino_monitor *m, nino_mon_reader *reader, nino_pla
         }
 }
 
+static void plan_graph_basis(const nino_backend *be, nino_plan_basis *b)
+{
+    const nino_profile *p = &be->profile;
+    const bool is_f16 = nino_profile_uses_f16_peak(p, p->act_type);
+    *b = (nino_plan_basis){ .is_measured = p->is_measured,
+                            .peak = is_f16 ? p->peak_f16 : p->peak_f32,
+                            .bandwidth = p->bandwidth,
+                            .launch_s = p->launch_s,
+                            .efficiency_gemm = p->efficiency_gemm,
+                            .efficiency_conv = p->efficiency_conv,
+                            .efficiency_attn = p->efficiency_attn };
+    snprintf(b->file, sizeof(b->file), "%s", p->file);
+    snprintf(b->date, sizeof(b->date), "%s", p->date);
+    snprintf(b->peak_type, sizeof(b->peak_type), "%s", is_f16 ? "f16" : "f32");
+    const double compute = b->peak > 0 ? be->flops / b->peak : 0;
+    const double memory = b->bandwidth > 0 ? be->bytes / b->bandwidth : 0;
+    b->least_seconds = compute > memory ? compute : memory;
+}
+
 static nino_status plan_graph_fill(nino_backend *be, nino_plan *out, nino_error *err)
 {
     nino_mem_stat mem;
@@ -43,6 +62,7 @@ static nino_status plan_graph_fill(nino_backend *be, nino_plan *out, nino_error 
         memcpy(out->scopes, s, n * sizeof(*s));
     out->n_scopes = n;
     snprintf(out->profile, sizeof(out->profile), "%s", be->profile.name);
+    plan_graph_basis(be, &out->basis);
     out->flops = be->flops;
     out->bytes = be->bytes;
     out->kernels = be->n_ops;
