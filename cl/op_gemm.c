@@ -189,11 +189,27 @@ static launch op_gemm_launch_of(const nino_op_call *c, const nino_cl_columns *w)
     return l;
 }
 
-// Rows of one launch: a multiple of `unit`.
-static int64_t rows_per_launch(const nino_cl *cl, double flops, int64_t rows, int64_t unit)
+// Cuts a launch of n rows; its work-groups.
+static int64_t cut_rows(const nino_cl *cl, const nino_op_call *c, launch *l, int64_t n)
 {
-    const int64_t pieces = nino_cl_pieces(cl, flops);
-    return nino_ceil_div(nino_ceil_div(rows, pieces), unit) * unit;
+    const nino_cl_schedule *s = nino_cl_schedule_now(cl);
+    l->cut = (nino_cl_cut){ .file = "gemm", .kernel = "gemm" };
+    nino_cl_product_defs(c, l->w, &l->cut);
+    s->cut_product(cl, &l->g, n, l->w->raw != NULL, &l->cut);
+    return (int64_t) (l->cut.global[0] / s->group * l->cut.global[1]);
+}
+
+// How many launches; each begins at a multiple of ROW_UNIT.
+static int64_t op_gemm_pieces(const nino_cl *cl, const nino_op_call *c, launch *l, double flops)
+{
+    const int64_t rows = l->g.rows, most = rows > ROW_UNIT ? rows / ROW_UNIT : 1;
+    int64_t pieces = nino_cl_pieces(cl, &c->d, flops, cut_rows(cl, c, l, rows));
+    pieces = pieces < most ? pieces : most;
+    // The shortest launch has as many work-groups as any should.
+    while (pieces > 1 && cut_rows(cl, c, l, rows / pieces / ROW_UNIT * ROW_UNIT) <
+                             4 * (int64_t) nino_cl_compute_units(cl))
+        pieces--;
+    return pieces;
 }
 
 static nino_status run_direct(nino_cl *cl, const nino_op_call *c, const nino_cl_columns *w,
@@ -207,14 +223,12 @@ static nino_status run_direct(nino_cl *cl, const nino_op_call *c, const nino_cl_
     if (rows > INT32_MAX - 256 || l.g.ld > INT32_MAX - 256 || l.g.c * l.g.taps > INT32_MAX - 256)
         return nino_fail(err, NINO_ERR_UNSUPPORTED, nino_ops[d->op].name,
                          "an operand has more than 2^31 rows or columns");
-    const int64_t step = rows_per_launch(cl, nino_ops[d->op].flops(d) * part, rows, ROW_UNIT);
+    const int64_t pieces = op_gemm_pieces(cl, c, &l, nino_ops[d->op].flops(d) * part);
     nino_status st = NINO_OK;
-    for (l.row0 = 0; l.row0 < rows && !st; l.row0 = l.row1) {
-        l.row1 = l.row0 + step < rows ? l.row0 + step : rows;
+    for (int64_t i = 1; i <= pieces && !st; i++, l.row0 = l.row1) {
+        l.row1 = i < pieces ? rows * i / pieces / ROW_UNIT * ROW_UNIT : rows;
         const int64_t n = l.row1 - l.row0;
-        l.cut = (nino_cl_cut){ .file = "gemm", .kernel = "gemm" };
-        nino_cl_product_defs(c, w, &l.cut);
-        s->cut_product(cl, &l.g, n, w->raw != NULL, &l.cut);
+        cut_rows(cl, c, &l, n);
         const nino_cl_tiles tiles = { n, l.g.n, (int64_t) (l.cut.global[0] / s->group),
                                       (int64_t) l.cut.global[1] };
         const nino_cl_what what = { .d = d,

@@ -7,6 +7,8 @@
 static void on_cmd_convert_issue(void *priv, const nino_issue *i)
 {
     (void) priv;
+    if (!strcmp(i->code, "edited"))
+        say("convert: %s", i->message);
     if (!strcmp(i->code, "bad_link") || !strcmp(i->code, "cycle"))
         say("convert: warning: %s.%s: %s", i->node, i->input, i->message);
 }

@@ -70,7 +70,7 @@ static void tell_paths(const nino_job *job)
     free(paths);
 }
 
-static void cmd_run_tell(const nino_job *job, const nino_stats *s, const nino_event last[2])
+static void cmd_run_tell(nino_job *job, const nino_stats *s, const nino_event last[3])
 {
     size_t n_texts;
     nino_job_text *texts = texts_of(job, &n_texts);
@@ -79,6 +79,7 @@ static void cmd_run_tell(const nino_job *job, const nino_stats *s, const nino_ev
     report_nodes(stderr, s);
     report_memory(stderr, s);
     report_energy(stderr, s);
+    report_tiles(stderr, &last[2], nino_job_name(job, last[2].name));
     report_seams(stderr, &last[0]);
     report_video(stderr, &last[1]);
     free(texts);
@@ -179,7 +180,7 @@ int cmd_run(const options *o)
     fill_ctx_params(o, &p, &jo);
     p.serve = !o->dry_run && !(o->telemetry && !strcmp(o->telemetry, "off"));
     p.title = nino_graph_name(g);
-    p.steps = o->resume ? NINO_STEPS_RESUME : NINO_STEPS_KEEP;
+    p.steps = o->resume || crash_is_again() ? NINO_STEPS_RESUME : NINO_STEPS_KEEP;
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     if (!ctx) {
         rc = report_error(o, "run", &err, "ninodes devices lists the devices");

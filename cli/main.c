@@ -18,6 +18,23 @@ static int no_such_command(const char *word)
     return EXIT_USAGE;
 }
 
+// Classes of other programs, before a workflow is read.
+static int read_info(const command *c, const options *o)
+{
+    nino_error err = { .code = NINO_OK };
+    for (size_t i = 0; i < o->object_info.n; i++)
+        if (nino_node_add_info(o->object_info.item[i], &err)) {
+            const int rc =
+                report_error(o, c->name, &err,
+                             "--object-info FILE: curl http://127.0.0.1:8188/object_info "
+                             "writes one while ComfyUI runs");
+            return err.code == NINO_ERR_IO       ? EXIT_MISSING
+                   : err.code == NINO_ERR_FORMAT ? EXIT_USAGE
+                                                 : rc;
+        }
+    return EXIT_OK;
+}
+
 // Data that did not reach its reader is a failure, unless the reader left on purpose (head).
 static int main_finish(int rc)
 {
@@ -79,7 +96,10 @@ int main(int argc, char **argv)
         } else {
             if (nino_settings_problem())
                 say("warning: %s", nino_settings_problem());
-            rc = c->run(&o);
+            crash_guard(c, argv, &o);
+            rc = read_info(c, &o);
+            if (rc == EXIT_OK)
+                rc = c->run(&o);
         }
     }
     options_release(&o);

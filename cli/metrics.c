@@ -149,5 +149,12 @@ void metrics_print(const nino_stats *s, const nino_history *h, const nino_queue 
         printf("ninodes_energy_joules_total %.12g\n", e.joules);
     }
     metrics_head("telemetry_lost", "counter", "Records that were lost on the way here.");
-    printf("ninodes_telemetry_lost_total %llu\n# EOF\n", (unsigned long long) nino_stats_lost(s));
+    printf("ninodes_telemetry_lost_total %llu\n", (unsigned long long) nino_stats_lost(s));
+    uint64_t summed;
+    const uint64_t count = nino_stats_count(s, &summed);
+    metrics_head("telemetry_records", "counter", "Records that these totals are made of.");
+    printf("ninodes_telemetry_records_total %llu\n", (unsigned long long) count);
+    gauge("telemetry_summed", "Those of them that are not held one by one any more.",
+          (double) summed);
+    printf("# EOF\n");
 }

@@ -23,6 +23,7 @@ static void plan_json(const char *cmd, const nino_plan *p, const grid *g, double
     js_int("tile_h", p->tiling.tile_h);
     js_int("overlap", p->tiling.overlap);
     js_int("tiles", p->tiling.n_tiles);
+    js_text("why", p->tiling.why);
     js_close('}');
     js_open("scopes", '[');
     for (size_t i = 0; i < p->n_scopes; i++) {
@@ -163,8 +164,8 @@ static void plan_text(const nino_plan *p)
            human_bytes(a, sizeof(a), (double) p->weight_bytes),
            human_bytes(b, sizeof(b), (double) p->peak_activation_bytes));
     if (p->tiling.is_tiled)
-        printf("tiles     %d of %dx%d pixels, overlap %d\n", p->tiling.n_tiles, p->tiling.tile_w,
-               p->tiling.tile_h, p->tiling.overlap);
+        printf("tiles     %d of %dx%d pixels, overlap %d: %s\n", p->tiling.n_tiles,
+               p->tiling.tile_w, p->tiling.tile_h, p->tiling.overlap, p->tiling.why);
     if (p->budget)
         printf("fits      %s (budget %s)\n", p->fits ? "yes" : "no",
                human_bytes(a, sizeof(a), (double) p->budget));

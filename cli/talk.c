@@ -61,13 +61,24 @@ const char *status_hint(const nino_error *err)
     }
 }
 
+size_t devices_explained(char *out, size_t size)
+{
+    const size_t n = nino_devices_explain(out, size);
+    for (char *line = out, *end; n && (end = strchr(line, '\n')); line = end + 1)
+        say("%.*s", (int) (end - line), line);
+    return n;
+}
+
 int report_error(const options *o, const char *cmd, const nino_error *err, const char *hint)
 {
     if (!hint)
         hint = status_hint(err);
     say("%s: %s%s%s (%s)", cmd, err->where, *err->where ? ": " : "", err->msg,
         nino_status_name(err->code));
-    if (hint && !o->quiet)
+    char found[4096];
+    if (!strcmp(err->kind ? err->kind : "", "none") && devices_explained(found, sizeof(found)))
+        hint = found;
+    else if (hint && !o->quiet)
         say("%s", hint);
     if (o->json)
         js_envelope_error(cmd, err->kind ? err->kind : nino_status_name(err->code), err->msg,

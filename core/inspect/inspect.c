@@ -269,18 +269,18 @@ static nino_status inspect_weights(maker *m, const char *path, nino_error *err)
 
 // ---- pictures --------------------------------------------------------------------------------
 // Nodes of an embedded graph: members of the API form, or the "nodes" array of the editor's form.
-// What the nodes of a workflow in either form come to.
-static void add_graph(maker *m, const char *role, const char *json, size_t len)
+static void add_graph(maker *m, const char *role, const nino_text *t)
 {
     nino_json_doc *doc = NULL;
     nino_error err = { 0 };
     char detail[96];
-    if (nino_json_parse(json, len, role, NULL, &doc, &err)) {
+    if (nino_json_parse(t->value, t->value_len, role, NULL, &doc, &err)) {
         snprintf(detail, sizeof(detail), "unreadable: %.80s", err.msg);
     } else {
         const nino_json *nodes = nino_json_get(doc->root, "nodes");
-        snprintf(detail, sizeof(detail), "%u nodes, %zu bytes",
-                 nodes ? nodes->count : doc->root->count, len);
+        snprintf(detail, sizeof(detail), "%u nodes, %zu bytes%s",
+                 nodes ? nodes->count : doc->root->count, t->value_len,
+                 t->is_edited ? ", edited after it was saved" : "");
     }
     inspect_add_part(m, "graph", role, detail);
     nino_json_doc_destroy(&doc);
@@ -294,7 +294,7 @@ static void add_texts(maker *m, const nino_texts *texts)
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         const nino_text *t = nino_texts_find(texts, keys[i]);
         if (t)
-            add_graph(m, keys[i], t->value, t->value_len);
+            add_graph(m, keys[i], t);
         n_graphs += t != NULL;
     }
     if (!n_graphs)

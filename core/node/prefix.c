@@ -165,6 +165,8 @@ nino_status nino_prefix_expand(const char *prefix, const nino_prefix_vars *vars,
     if (vars->prompt_json && strchr(prefix, '%') && strchr(prefix, '.')) // else nobody asks for it
         nino_json_parse(vars->prompt_json, strlen(vars->prompt_json), "prompt", NULL, &doc, NULL);
     prefix_expand(&text, prefix, vars, doc ? doc->root : NULL);
+    for (char *c = text.data; c && *c; c++) // as Windows names folders
+        *c = *c == '\\' ? '/' : *c;
     if (text.failed)
         st = nino_fail(err, NINO_ERR_NOMEM, "filename_prefix", "out of memory");
     else if ((st = prefix_normalise(text.data ? text.data : "", &name, err)) == NINO_OK) {

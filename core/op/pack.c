@@ -304,7 +304,7 @@ nino_status nino_pack_rows(const nino_profile *p, const nino_weight *w, int64_t 
     nino_sched_packed_bytes(p, w, &j.dtype);
     j.is_stored = !j.is_ref && w->dtype == j.dtype && nino_weight_is_stored(w);
     if (w->file && w->n_ranges)
-        nino_weights_read_ahead(w->file, w->range[w->n_ranges - 1].info);
+        nino_weights_read_ahead(w->range[w->n_ranges - 1].file, w->range[w->n_ranges - 1].info);
     return pack_rows(&j);
 }
 
@@ -315,7 +315,7 @@ nino_status nino_pack_weight(const nino_profile *p, const nino_weight *w,
     nino_dtype dtype;
     if (!p->schedule->is_plain && nino_raw_layout_of(w, &raw)) {
         if (w->file && w->n_ranges)
-            nino_weights_read_ahead(w->file, w->range[w->n_ranges - 1].info);
+            nino_weights_read_ahead(w->range[w->n_ranges - 1].file, w->range[w->n_ranges - 1].info);
         return nino_raw_read(w, &raw, cancel, dst, err);
     }
     if (w->role != NINO_W_VECTOR)

@@ -93,7 +93,7 @@ static bool is_volatile(const run_state *rs, int i)
 {
     const nino_gnode *n = &rs->x->g->nodes[i];
     const nino_node_ops *ops = n->def->ops;
-    bool yes = (rs->x->keep && n->def->is_output) || ops->is_volatile ||
+    bool yes = rs->x->is_anew || (rs->x->keep && n->def->is_output) || ops->is_volatile ||
                (ops->is_volatile_with && ops->is_volatile_with(n->params));
     for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++)
         yes |= n->ports[k].node >= 0 && rs->node[n->ports[k].node].is_volatile;

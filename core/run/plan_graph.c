@@ -8,7 +8,7 @@
 #include "core/op/plan/plan.h"
 
 // Tiles of the last decode, from the events that the tile code publishes on a monitor of our own.
-static void find_tiling(nino_mon_reader *reader, nino_plan *out)
+static void find_tiling(const nino_monitor *m, nino_mon_reader *reader, nino_plan *out)
 {
     nino_event ev[256];
     size_t n;
@@ -23,6 +23,8 @@ static void find_tiling(nino_mon_reader *reader, nino_plan *out)
                 out->tiling.tile_w = ev[i].u.tile.w;
             if (is_first || ev[i].u.tile.h > out->tiling.tile_h)
                 out->tiling.tile_h = ev[i].u.tile.h;
+            snprintf(out->tiling.why, sizeof(out->tiling.why), "%s",
+                     nino_monitor_name_text(m, ev[i].name));
             if (is_first) // a corner tile shares pixels on two sides only
                 out->tiling.overlap = ev[i].u.tile.w - ev[i].u.tile.core_w;
         }
@@ -81,7 +83,7 @@ static nino_status plan_graph_walk(nino_exec *x, const nino_profile *prof, uint6
     else
         st = nino_exec_run(x, &e);
     if (st == NINO_OK && (st = plan_graph_fill(be, &plan, &e)) == NINO_OK) {
-        find_tiling(reader, &plan);
+        find_tiling(m, reader, &plan);
         plan.fits = !plan.budget || plan.peak_bytes <= plan.budget;
         *out = plan;
     }

@@ -235,7 +235,8 @@ static gboolean window_grid_start(NinoWindow *w, NinoTab *tab, const char *const
     for (gsize i = 0; i < g->n; i++) {
         window_grid_set_cell(g, graph, i, NULL);
         const char *json = nino_graph_json(graph, &len);
-        nino_window_queue_workflow(w, tab, json, len, 0, on_cell, g->number << 16 | (guint) i);
+        nino_window_queue_workflow(w, tab, json, len, 0, FALSE, on_cell,
+                                   g->number << 16 | (guint) i);
     }
     nino_graph_destroy(&graph);
     g_object_set_data(G_OBJECT(tab), "run-state", NULL);

@@ -58,14 +58,15 @@ static void need_engine(NinoWindow *w)
 }
 
 void nino_window_queue_workflow(NinoWindow *w, NinoTab *tab, const char *text, gsize len,
-                                int position, NinoQueuedFn fn, guint tag)
+                                int position, gboolean is_anew, NinoQueuedFn fn, guint tag)
 {
     nino_job_options options = { NINO_JOB_OPTIONS_INIT,
                                  .preview = NINO_PREVIEW_NONE,
                                  .preview_every = (int) nino_prefs_number("preview-every"),
                                  .preview_share = nino_prefs_number("preview-percent") * 0.01,
                                  .no_profile = !nino_prefs_bool("embed-profile"),
-                                 .no_metadata = !nino_prefs_bool("embed-workflow") };
+                                 .no_metadata = !nino_prefs_bool("embed-workflow"),
+                                 .is_anew = is_anew };
     nino_precision_opt_find(nino_prefs_text("precision"), &options.precision);
     if (!nino_prefs_bool("quiet"))
         nino_preview_opt_find(nino_prefs_text("preview"), &options.preview);
@@ -86,7 +87,7 @@ static gboolean queue_once(NinoWindow *w, NinoTab *tab, int position)
         nino_bar_show(w->bar, "job", NINO_BAR_ERROR, error->message, NULL);
         return FALSE;
     }
-    nino_window_queue_workflow(w, tab, text, len, position, NULL, 0);
+    nino_window_queue_workflow(w, tab, text, len, position, FALSE, NULL, 0);
     return TRUE;
 }
 

@@ -32,12 +32,15 @@ said 'video: 9 frames in [0-9.]* s, [0-9.]* frames/s, steps where pieces meet [0
 sed 's/"VAEDecode"/"VAEDecodeTiled"/; s/"samples":/"tile_size": 256, "overlap": 32, "temporal_size": 64, "temporal_overlap": 8, "samples":/' \
     $W >"$tmp/tiled.json"
 expect 0 "$N" run "$tmp/tiled.json" $TINY --output "$tmp/a" --set 4.filename_prefix=tiled
+said 'tiles: [0-9]*, the first of [0-9]*x[0-9]* pixels: tiles were asked for'
 said 'seams: [0-9]*, neighbours differ by [0-9.]*/255'
 expect 0 "$N" run "$tmp/tiled.json" $TINY --output "$tmp/a" --set 4.filename_prefix=tiled --json --advise \
     --trace "$tmp/tiles.json"
+printed '"type":"tile".*"why":"tiles were asked for"'
 printed '"type":"seams"'
 printed '"type":"advice".*"rule":"tiled-but-fits".*"setting":"3.tile_size=[0-9]*"'
 json_lines "$tmp/out" ok
+expect 0 grep -q '"why":"tiles were asked for"' "$tmp/tiles.json"
 expect 0 "$N" trace advice "$tmp/tiles.json"
 expect 0 "$N" trace diff "$tmp/tiles.json" "$tmp/tiles.json" --fail-over 1%
 printed '3 VAEDecodeTiled .* +0.0 %'

@@ -90,6 +90,8 @@ typedef struct nino_plan_tiling {
     // Pixels.
     int tile_w, tile_h, overlap;
     int n_tiles;
+    // Why tiles, and of this size; "" where nothing is tiled.
+    char why[160];
 } nino_plan_tiling;
 
 typedef struct nino_plan {
