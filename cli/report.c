@@ -94,8 +94,7 @@ void report_nodes(FILE *f, const nino_stats *s)
         node_line(f, "total", sum + preparing, once_sum, delta);
     if (once_sum * 10 > sum && once_sum > 10000000)
         fprintf(f, "  reading: weights come from files once, whatever runs later finds them; to "
-                   "compare settings, ninodes bench
-");
+                   "compare settings, ninodes bench\n");
     free(list);
 }
 
