@@ -245,8 +245,8 @@ static void sums_take_scopes(nino_stats *s, const nino_event *ev, int node)
 void nino_stats_add_sum(nino_stats *s, const nino_event *ev, nino_name_fn name, void *priv)
 {
     const char *text = name(priv, ev->name);
-    const bool has_node = ev->sub == SUM_NODE || ev->sub == SUM_OPEN ||
-                          ev->sub == SUM_SCOPES || ev->sub == SUM_ONCE;
+    const bool has_node =
+        ev->sub == SUM_NODE || ev->sub == SUM_OPEN || ev->sub == SUM_SCOPES || ev->sub == SUM_ONCE;
     const int node = has_node && *text ? nino_stats_node(s, text) : -1;
     switch (ev->sub) {
     case SUM_FIELDS: sums_take_fields(s, ev); break;
