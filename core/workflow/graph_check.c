@@ -492,11 +492,11 @@ static void check_families(check *c)
 {
     int row = 0, node = 0;
     const char *input = NULL;
-    for (const char *name; (name = nino_graph_next_family(c->g, &row, &node, &input));)
+    for (const char *name; (name = nino_graph_next_family(c->g, c->ctx, &row, &node, &input));)
         issue(c, NINO_ISSUE_ERROR, "unsupported_model", &c->g->nodes[node], input,
-              "the workflow is made for %s, which does not run here yet; SD 1 and 2, SDXL, FLUX.1, "
-              "Wan 2.1 and 2.2 do",
-              name);
+              "%sthe workflow is made for %s, which does not run here yet; SD 1 and 2, SDXL, "
+              "FLUX.1, Wan 2.1 and 2.2 do",
+              input && strcmp(input, "type") != 0 ? "by this name " : "", name);
 }
 
 static void graph_check_forget(nino_graph *g)

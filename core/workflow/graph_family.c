@@ -1,9 +1,11 @@
 // Which networks a workflow is made for that this version does not have, as far as it can be told
-// without a file: by classes, the type of text encoders, and how files are called. A network that is
-// added loses its row here.
+// without a file: by classes, the type of text encoders, and how files are called that are not here
+// (those that are tell it themselves). A network that is added loses its row here.
 #include <ctype.h>
 #include <string.h>
 
+#include "core/node/node_impl.h"
+#include "core/node/param.h"
 #include "core/workflow/workflow.h"
 
 enum { MAX_CLUES = 8 };
@@ -121,8 +123,16 @@ static bool is_family_file(const family *f, const char *path)
     return false;
 }
 
+static bool is_family_here(const nino_ctx *ctx, const nino_gnode *n, const char *key,
+                           const char *path)
+{
+    const nino_param *p = ctx && n->def ? nino_param_find(n->def, key) : NULL;
+    nino_error e = { 0 };
+    return p && p->folder && !nino_services_of(ctx)->check_file(ctx, p->folder, path, &e);
+}
+
 // The input that tells, "" for the class itself; NULL: the node says nothing about it.
-static const char *family_clue(const family *f, const nino_gnode *n)
+static const char *family_clue(const family *f, const nino_ctx *ctx, const nino_gnode *n)
 {
     static const char *const models[] = { "unet_name", "ckpt_name", "gguf_name", "diffusion_name" };
     const nino_json *in = nino_json_get(n->json, "inputs");
@@ -133,18 +143,19 @@ static const char *family_clue(const family *f, const nino_gnode *n)
         return "type";
     for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
         const char *path = nino_json_str(nino_json_get(in, models[i]));
-        if (path && is_family_file(f, path))
+        if (path && is_family_file(f, path) && !is_family_here(ctx, n, models[i], path))
             return models[i];
     }
     return NULL;
 }
 
-const char *nino_graph_next_family(const nino_graph *g, int *row, int *node, const char **input)
+const char *nino_graph_next_family(const nino_graph *g, const nino_ctx *ctx, int *row, int *node,
+                                   const char **input)
 {
     for (; *row < (int) (sizeof(families) / sizeof(families[0])); ++*row)
         for (int i = 0; i < g->n_nodes; i++) {
             const nino_gnode *n = &g->nodes[i];
-            const char *clue = n->is_wanted ? family_clue(&families[*row], n) : NULL;
+            const char *clue = n->is_wanted ? family_clue(&families[*row], ctx, n) : NULL;
             if (!clue)
                 continue;
             *node = i;

@@ -81,8 +81,10 @@ nino_status nino_graph_draw_seeds(nino_graph *g, const nino_log *log, nino_error
 nino_graph *nino_graph_copy(nino_graph *g, nino_error *err);
 
 // The next network from *row (at first 0) on that the workflow is made for and that is not here:
-// its name, and the wanted node and its input that tell (*input NULL: its class). NULL: no more.
-const char *nino_graph_next_family(const nino_graph *g, int *row, int *node, const char **input);
+// its name, and the wanted node and its input that tell (*input NULL: its class). NULL: no more. A
+// file says nothing by its name where ctx, which may be NULL, has it.
+const char *nino_graph_next_family(const nino_graph *g, const nino_ctx *ctx, int *row, int *node,
+                                   const char **input);
 
 // Shows an array, [n,h,w,c] or [n,t,h,w,c], as a raster.
 void nino_raster_of(const nino_array *a, nino_raster *out);

@@ -47,7 +47,7 @@ static bool is_made_for(const char *quoted, const char *input, const char *name)
     const char *at = NULL;
     nino_graph *g = graph_of(quoted);
     nino_graph_check(g, NULL, NULL, NULL); // which nodes are wanted
-    const char *got = nino_graph_next_family(g, &row, &node, &at);
+    const char *got = nino_graph_next_family(g, NULL, &row, &node, &at);
     const bool same =
         (!name && !got) || (name && got && !strcmp(name, got) && !strcmp(g->nodes[node].id, "2") &&
                             !strcmp(at ? at : "", input));
@@ -121,6 +121,27 @@ static void check_order(void)
     nino_ctx_destroy(&ctx);
 }
 
+// What a file is called says nothing once it is there: a picture network may be named Chroma.
+static void check_file_here(void)
+{
+    char dir[] = "/tmp/ninodes-family-XXXXXX", path[200];
+    CHECK(mkdtemp(dir));
+    const char *const models[] = { dir, NULL };
+    const nino_job_options options = { NINO_JOB_OPTIONS_INIT, .models = models };
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "ref", .job = &options };
+    snprintf(path, sizeof(path), "mkdir %s/unet && : > %s/unet/chroma_mix.safetensors", dir, dir);
+    CHECK(system(path) == 0);
+    nino_ctx *ctx = nino_ctx_create(&p, &err);
+    CHECK_OK(ctx ? NINO_OK : err.code, err);
+    const char *told = issues_of("{" UNET("chroma_mix.safetensors") LORA_SAVE "}", ctx);
+    CHECK(!strstr(told, "unsupported_model"));
+    told = issues_of("{" UNET("chroma_2.safetensors") LORA_SAVE "}", ctx);
+    CHECK(strstr(told, "unsupported_model"));
+    nino_ctx_destroy(&ctx);
+    snprintf(path, sizeof(path), "rm -r %s", dir);
+    CHECK(system(path) == 0);
+}
+
 // ---- values ----------------------------------------------------------------------------------
 
 #define UI(type, values)                                                                           \
@@ -188,6 +209,7 @@ int main(void)
 {
     check_families();
     check_order();
+    check_file_here();
     check_types();
     check_dotted();
     check_seeds();
