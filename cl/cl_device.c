@@ -94,7 +94,8 @@ static void find_schedule(nino_cl_device *d)
     }
     const nino_cl_schedule *s = nino_cl_schedule_of(&profile);
     snprintf(o->profile, sizeof(o->profile), "%s", profile.name);
-    snprintf(o->schedule, sizeof(o->schedule), "%s", profile.schedule->name);
+    snprintf(o->schedule, sizeof(o->schedule), "%s%s", profile.schedule->name,
+             nino_cl_is_emulated(d, profile.schedule) ? "-emulated" : "");
     if (cl_device_number(d, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t)) < s->group)
         snprintf(o->problem, sizeof(o->problem), "its work-groups are smaller than %zu", s->group);
     else if (o->local_bytes < s->local_bytes)
@@ -130,8 +131,10 @@ static void cl_device_describe(nino_cl_device *d, size_t index)
         o->mem_bytes = cl_device_meminfo("MemTotal:");
     o->has_fp16 = has_extension(extensions, "cl_khr_fp16");
     o->has_fp64 = has_extension(extensions, "cl_khr_fp64");
-    find_schedule(d);
     const char *problem = problem_of(d);
+    if (!*problem)
+        d->native = nino_cl_native(d);
+    find_schedule(d);
     if (*problem)
         snprintf(o->problem, sizeof(o->problem), "%s", problem);
 }
