@@ -19,8 +19,11 @@
 #endif
 #endif
 
+// Pairs of f16 in words, rounded to nearest even each.
 #if HAS_WMMA
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
+INLINE uint4 pairs_mul(uint4 a, uint4 b) { return as_uint4(as_half8(a) * as_half8(b)); }
+INLINE uint4 pairs_add(uint4 a, uint4 b) { return as_uint4(as_half8(a) + as_half8(b)); }
 #define FRAGMENT_SCRATCH
 #define UNROLL _Pragma("unroll")
 #define IN_ORDER __builtin_amdgcn_sched_barrier(0);
@@ -36,6 +39,15 @@ typedef short short16_w __attribute__((ext_vector_type(16)));
                                                      __builtin_astype(b, half16_w), acc)
 #endif
 #else
+INLINE float8 pairs_values(uint4 a) { return vload_half8(0, (const private half *) &a); }
+INLINE uint4 pairs_of(float8 v)
+{
+    uint4 a;
+    vstore_half8_rte(v, 0, (private half *) &a);
+    return a;
+}
+INLINE uint4 pairs_mul(uint4 a, uint4 b) { return pairs_of(pairs_values(a) * pairs_values(b)); }
+INLINE uint4 pairs_add(uint4 a, uint4 b) { return pairs_of(pairs_values(a) + pairs_values(b)); }
 #define UNROLL _Pragma("nounroll")
 #define IN_ORDER ;
 #define FRAGMENT_SCRATCH local uint8 wmma_a[WG_SIZE], wmma_b[WG_SIZE];

@@ -17,14 +17,19 @@ extern const nino_cl_schedule nino_cl_generic_schedule;
 extern const nino_cl_grids nino_cl_generic_grids;
 extern const nino_cl_probing nino_cl_generic_probing;
 
-// Whether gemm_wmma reads such operands.
+// Types with a chunk_TYPE() in wmma.cl.
+static bool host_has_chunks(nino_dtype t)
+{
+    return t == NINO_I8 || t == NINO_Q8_0 || t == NINO_Q4_0 || t == NINO_F8_E4M3 ||
+           t == NINO_F8_E5M2;
+}
+
+// Whether gemm_wmma does it: not with panels, to which weights of convolutions are expanded.
 static bool host_is_matrix(const nino_op_call *c, const nino_cl_columns *w,
                            const nino_cl_product *g)
 {
-    if (c->d.src_type[0] == NINO_F32 || !w->raw ||
-        (w->raw->type != NINO_F32 && w->raw->type != NINO_F16 && w->raw->type != NINO_BF16))
-        return false;
-    return (c->d.op == NINO_OP_LINEAR || (g->oh <= MOST_SIDE && g->ow <= MOST_SIDE));
+    const bool fits = c->d.op == NINO_OP_LINEAR || (g->oh <= MOST_SIDE && g->ow <= MOST_SIDE);
+    return c->d.src_type[0] != NINO_F32 && w->raw && fits;
 }
 
 static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nino_cl_columns *w,
@@ -45,7 +50,8 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
     nino_cl_cut_define(out, "%s -DRAW=%s -DBP=%d -DBN=%d -DWP=%d -DWN=%d", nino_cl_type_defs(type),
                        nino_dtype_name(w->raw->type), t.rows, t.columns, t.waves_along,
                        t.waves_across);
-    nino_cl_cut_define(out, "%s%s%s%s", w->raw->type == type ? " -DSAME=1" : "",
+    nino_cl_cut_define(out, "%s%s%s%s%s", w->raw->type == type ? " -DSAME=1" : "",
+                       type == NINO_F16 && host_has_chunks(w->raw->type) ? " -DCHUNKED=1" : "",
                        is_plain ? "" : " -DTAPPED=1", g->is_video ? " -DVIDEO=1" : "",
                        g->c % 8 ? " -DODD=1" : "");
     out->global[0] = (size_t) nino_ceil_div(n, t.rows) * out->group;

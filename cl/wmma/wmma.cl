@@ -11,6 +11,7 @@
 //        where is_scaled
 //   -D RAW=TYPE     storage of W
 //   -D SAME=1       which is that of the activations
+//   -D CHUNKED=1    which has a chunk_TYPE() below, for f16
 //   -D BP= BN=      tile                                                           [128 128]
 //   -D WP= WN=      waves along pixels, along columns                              [2 2]
 //   -D TAPPED=1     a result's inputs are not those of one pixel of the same number: source() tells
@@ -38,6 +39,17 @@
 #ifndef RAW
 #define RAW f32
 #endif
+// Weights are decoded a chunk at a time.
+#undef V
+#define V 8
+#define vec float8
+#define ivec int8
+DEFINE_BF16(8, uint8, float8, ushort8)
+typedef ushort8 ushort8_u __attribute__((aligned(2)));
+typedef float8 float8_u __attribute__((aligned(4)));
+INLINE float8 load8_f32(global const float *p) { return *(global const float8_u *) p; }
+INLINE float8 load8_f16(global const half *p) { return vload_half8(0, p); }
+INLINE float8 load8_bf16(global const ushort *p) { return from_bf168(*(global const ushort8_u *) p); }
 #include "product.cl"
 #define WG_SIZE (WP * WN * 32)
 #include "fragment.cl"
@@ -107,6 +119,49 @@ INLINE uint4 load_pixel(global const T *x, int c, int C)
 }
 #endif
 
+#if CHUNKED
+// ---- eight weights as f16 without a detour by f32 ------------------------------------------------
+// A byte in the low bits of 1024 as f16 makes 1024 more than the byte, from which the rest is exact.
+typedef uint2 uint2_u __attribute__((aligned(1)));
+#define CHUNK(name) INLINE uint4 chunk_##name(bytes W, grids grid, ulong at)
+
+// Bytes to the low halves of 16 bits.
+INLINE uint4 spread(uint2 q)
+{
+    const uint4 v = (uint4)(q.x, q.x >> 16, q.y, q.y >> 16);
+    return (v & 0xffu) | (v & 0xff00u) << 8;
+}
+INLINE uint4 both(uint h) { return (uint4)(h * 0x10001u); }
+INLINE uint4 small_ints(uint2 q, uint less) // less: -1024 and what the byte is less, as f16
+{
+    return pairs_add(spread(q) | both(0x6400), both(less));
+}
+INLINE uint4 signed_bytes(uint2 q) { return small_ints(q ^ 0x80808080u, 0xe480); } // -1152
+
+CHUNK(i8) { return signed_bytes(*(global const uint2_u *) (W + at)); }
+CHUNK(q8_0)
+{
+    bytes b = W + at / 32 * 34;
+    return pairs_mul(signed_bytes(*(global const uint2_u *) (b + 2 + at % 32)), both(word(b)));
+}
+CHUNK(q4_0)
+{
+    bytes b = W + at / 32 * 18;
+    const uint2 q = *(global const uint2_u *) (b + 2 + at % 16);
+    return pairs_mul(small_ints((at & 16 ? q >> 4 : q) & 0x0f0f0f0fu, 0xe408), // -1032
+                     both(word(b)));
+}
+CHUNK(f8_e5m2) { return spread(*(global const uint2_u *) (W + at)) << 8; }
+// Four bits of exponent are eight less than five. NaN looks like 480 / 256, the only number that 34944
+// makes infinite, which times 0 is NaN.
+CHUNK(f8_e4m3)
+{
+    const uint4 s = spread(*(global const uint2_u *) (W + at)) << 8;
+    const uint4 h = (s & 0x80008000u) | (s & 0x7f007f00u) >> 1;
+    return pairs_add(pairs_mul(h, both(0x5c00)), pairs_mul(pairs_mul(h, both(0x7844)), both(0)));
+}
+#endif
+
 // Channels c .. c + 7 of a row of weights, `row` values behind value `first`, which is the same for all
 // of a work-group; any others beyond its end.
 INLINE uint4 load_weights(global const W_t *W, grids grid, ulong first, uint row, int c, int Cp)
@@ -114,8 +169,11 @@ INLINE uint4 load_weights(global const W_t *W, grids grid, ulong first, uint row
     row += IS_CHANNEL(c, Cp) ? c : 0;
 #if SAME
     return *(global const uint4 *) ((global const ushort *) W + first + row);
+#elif CHUNKED
+    return PASTE(chunk_, RAW)(W, grid, first + row);
 #else
-    return pack8(VALUES(W, grid, first + row), VALUES(W, grid, first + row + 4));
+    const float8 v = VALUES(W, grid, first + row);
+    return pack8(v.lo, v.hi);
 #endif
 }
 
@@ -171,7 +229,7 @@ kernel WG(WG_SIZE) void gemm_wmma(int row0, int row1, int N, int ld, int C, int 
     const int lrow = t / CHUNKS, lcol = t % CHUNKS * 8;
     const int wrow = WEIGHT_ROW(lrow);
     uint4 rx[NX], rw[NW];
-    int rm[NX]; // ~0, or 0: what was loaded counts as zero
+    int rm[NX], wm = 0; // ~0, or 0: what was loaded counts as zero
     uint wr[NW];
     X += X_off;
     Wp += Wp_off;
@@ -205,7 +263,7 @@ kernel WG(WG_SIZE) void gemm_wmma(int row0, int row1, int N, int ld, int C, int 
                 *(local uint4 *) (Xs + LOCAL_ROW(lrow + q * STEP) + lcol) = rx[q] & (uint4)(rm[q]);
             UNROLL
             for (int q = 0; q < NW; q++)
-                *(local uint4 *) (Ws + LOCAL_ROW(lrow + q * STEP) + lcol) = rw[q];
+                *(local uint4 *) (Ws + LOCAL_ROW(lrow + q * STEP) + lcol) = rw[q] & (uint4)(wm);
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         if (s + 1 < steps) {
@@ -222,14 +280,13 @@ kernel WG(WG_SIZE) void gemm_wmma(int row0, int row1, int N, int ld, int C, int 
                 rx[q] = load_pixel(PIXEL(q), c + lcol, C);
                 rm[q] = IS_INSIDE(q) && IS_CHANNEL(c + lcol, C) ? ~0 : 0;
             }
+            wm = IS_CHANNEL(c + lcol, Cp) ? ~0 : 0;
             const ulong first = ((ulong) n0 * taps + tap) * Cp;
             UNROLL
             for (int q = 0; q < NW; q++) {
                 rw[q] = load_weights(Wp, (grids) (Wp + grid), first, wr[q], c + lcol, Cp);
-#if !SAME
-                if (q % 2) {
-                    IN_ORDER
-                }
+#if !SAME && TAPPED
+                IN_ORDER
 #endif
             }
             if ((c += BK) >= Cp) {

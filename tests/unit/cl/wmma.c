@@ -49,8 +49,7 @@ static int64_t rows_of(const nino_check_case *c)
     return 0;
 }
 
-// Few rows are another kernel, with a program for each number of them; blocks are not yet decoded
-// here.
+// Few rows are another kernel, with a program for each number of them.
 static bool is_of_matrix(const nino_check_case *c)
 {
     const bool is_product =
@@ -98,13 +97,82 @@ static void test_tile(int tile, nino_dtype type, nino_dtype weight)
         }
 }
 
+// Weights as files store them, decoded as they are loaded; each type is a program.
+static void test_stored(nino_dtype type, const nino_dtype *weights, int n)
+{
+    static const struct {
+        int rows, c, n;
+    } shapes[] = { { 23, 256, 70 }, { 70, 512, 40 }, { 150, 256, 129 } };
+    on_cl->profile.tuning.gemm_tile = 4;
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < 3; i++) {
+            const nino_check_case c = { .op = NINO_OP_LINEAR,
+                                        .src = { { shapes[i].rows, shapes[i].c } },
+                                        .n = shapes[i].n,
+                                        .bias = i == 0,
+                                        .residual = i == 2,
+                                        .weight = weights[k] };
+            run(&c, type, -1);
+        }
+}
+
+// All 256 numbers of a type of 8 bits: each is a row of weights, with zeros behind it.
+static void test_bytes(nino_dtype type, nino_dtype weight)
+{
+    enum { ROWS = 20, C = 16, N = 256 };
+    nino_error err;
+    nino_array *x = nino_array_create(NINO_F32, NINO_SHAPE(ROWS, C)), *got[2];
+    nino_array *w = nino_array_create(weight, NINO_SHAPE(N, C));
+    CHECK(x && w);
+    memset(x->data, 0, x->bytes);
+    memset(w->data, 0, w->bytes);
+    for (int n = 0; n < N; n++)
+        ((uint8_t *) w->data)[n * C] = (uint8_t) n;
+    for (int i = 0; i < ROWS; i++)
+        nino_array_f32(x)[i * C] = 1;
+    nino_linear l = { .w = nino_weight_from_array(w, NINO_W_MATRIX) };
+    for (int k = 0; k < 2; k++) {
+        nino_backend *be = k ? on_ref : on_cl;
+        nino_stream *s = nino_stream_create(&(nino_stream_params){ .backend = be }, &err);
+        CHECK(s);
+        nino_tensor *y = nino_linear_op(s, nino_upload(s, x, type), &l);
+        CHECK((got[k] = nino_download(s, y, NINO_F32)));
+        nino_stream_destroy(&s);
+    }
+    for (int i = 0; i < ROWS * N; i++) {
+        const float a = nino_array_f32(got[0])[i], b = nino_array_f32(got[1])[i];
+        if (!(a == b || (a != a && b != b))) {
+            fprintf(stderr, "%s, weight %s 0x%02x: %g instead of %g\n", nino_dtype_name(type),
+                    nino_dtype_name(weight), (unsigned) (i % N), (double) a, (double) b);
+            exit(1);
+        }
+    }
+    n_cases++;
+    nino_linear_release(&l);
+    for (int k = 0; k < 2; k++)
+        nino_array_unref(&got[k]);
+    nino_array_unref(&x);
+    nino_array_unref(&w);
+}
+
 static int run_type(nino_dtype type)
 {
+    static const nino_dtype f16[] = { NINO_F8_E4M3, NINO_F8_E5M2, NINO_I8,  NINO_Q8_0,
+                                      NINO_Q4_0,    NINO_Q4_1,    NINO_Q5_K };
+    static const nino_dtype bf16[] = { NINO_F8_E4M3, NINO_F8_E5M2, NINO_I8,
+                                       NINO_Q8_0,    NINO_Q4_K,    NINO_Q6_K };
     open_both();
     const nino_dtype other = type == NINO_F16 ? NINO_BF16 : NINO_F16;
     test_harness(type);
     test_tile(type == NINO_F16 ? 1 : 3, type, type);
     test_tile(2, type, type == NINO_F16 ? NINO_F32 : other);
+    if (type == NINO_F16)
+        test_stored(type, f16, sizeof(f16) / sizeof(f16[0]));
+    else
+        test_stored(type, bf16, sizeof(bf16) / sizeof(bf16[0]));
+    test_bytes(type, NINO_F8_E4M3);
+    test_bytes(type, NINO_F8_E5M2);
+    test_bytes(type, NINO_I8);
     close_both();
     printf("%s: %d cases, %d wrong\n", nino_dtype_name(type), n_cases, n_failed);
     CHECK(n_cases >= 100);
