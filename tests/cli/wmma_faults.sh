@@ -10,10 +10,10 @@ case=conv2d_f16_1x9x15x33 # channels, pixels and columns that fill no tile
 fault() {
     rm -rf "$tmp/cl"
     cp -a cl "$tmp"
-    sed -i "s|^\(#define $2\((.*)\)\? \).*|\1$3|" "$tmp/cl/wmma/$1.cl"
+    sed -i "s|^\(#define $2\(([^)]*)\)\? \).*|\1$3|" "$tmp/cl/wmma/$1.cl"
     ! cmp -s "cl/wmma/$1.cl" "$tmp/cl/wmma/$1.cl" || die "$1.cl has no macro $2"
     expect 5 "$N" selftest --device cl --op $case
-    printed "^FAIL $case"
+    printed 'element .* expected' # it builds and runs, but the numbers are wrong
 }
 
 cp -a cl "$tmp"
