@@ -241,7 +241,8 @@ static nino_status run_skinny(nino_cl *cl, const nino_op_call *c, const nino_cl_
     const nino_op_desc *d = &c->d;
     launch l = op_gemm_launch_of(c, w);
     nino_cl_product_defs(c, w, &l.cut);
-    nino_cl_cut_define(&l.cut, " -DM=%d", nino_cl_schedule_now(cl)->skinny_rows(l.g.rows));
+    nino_cl_cut_define(&l.cut, " -DM=%d%s", nino_cl_schedule_now(cl)->skinny_rows(l.g.rows),
+                       w->raw && l.g.c % 4 ? " -DTAIL=1" : "");
     const int64_t panels = nino_pack_panels_of(w->n);
     const size_t global = nino_cl_groups(cl, (uint64_t) panels);
     const nino_cl_tiles tiles = { l.g.rows, w->n, 1, panels };

@@ -4,6 +4,7 @@
 //   Y[p][n] = act(bias[n] + R[p][n] + sum over c of X[p][c] W[c][n])
 //
 //   -D M=n   rows, at most 16                                                               [1]
+//   -D TAIL=1  with RAW: C is no multiple of 4
 // Global size: ceil(N / 64) * 256, local 256.
 #include "product.cl"
 
@@ -13,10 +14,12 @@
 // Channels k .. k + 3 of a row; beyond its end zeros.
 INLINE float4 load_tail(global const T *x, int k, int C)
 {
-    if (k + 4 <= C)
-        return LOAD4(x + k);
-    return (float4)(LOAD(x + k), k + 1 < C ? LOAD(x + k + 1) : 0.0f, k + 2 < C ? LOAD(x + k + 2) : 0.0f,
-                    0.0f);
+#if TAIL
+    if (k + 4 > C)
+        return (float4)(LOAD(x + k), k + 1 < C ? LOAD(x + k + 1) : 0.0f, k + 2 < C ? LOAD(x + k + 2) : 0.0f,
+                        0.0f);
+#endif
+    return LOAD4(x + k);
 }
 
 // A work-item sums 4 columns over every 16th channel, or, of rows as the file stores them, four columns
