@@ -3,7 +3,8 @@
 #   make                 library, CLI, app        make check       all tests (make check-long: the long ones too)
 #   make demo            a picture and a clip     make bench       speed, as ratios against other libraries
 #   make lint            style and static checks  make format      rewrite with clang-format
-#   make install DESTDIR=... PREFIX=/usr          make deps        install the Debian packages that are missing
+#   make install DESTDIR=... PREFIX=/usr          make uninstall   with the same: takes away what that put there
+#   make deps            install the Debian packages that are missing
 #   make pot             take the app's texts anew into data/po, after one of them changed
 #   make doc             fill the generated parts of README.md and data/doc anew, and data/nodes.md
 #   make docs            the API as pages, in $(B)/docs    make abi   keep the library's ABI as it is now
@@ -25,8 +26,16 @@ CL ?= 1
 VERSION := 0.1.0
 SOVERSION := 1
 
+# An install may stand anywhere, also below DESTDIR: its parts find each other by the way from one to the next. Those
+# that know such a way are made anew only when that has changed.
+way = $(shell realpath -m --relative-to='$(1)' '$(2)')
+lib_to_data := $(call way,$(LIBDIR),$(DATADIR))
+bin_to_data := $(call way,$(BINDIR),$(DATADIR))
+bin_to_lib := $(call way,$(BINDIR),$(LIBDIR))
+RPATH = -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/$(bin_to_lib)'
+
 # ---- packages: the only list ------------------------------------------------------------------
-DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libavformat-dev libswscale-dev libxxhash-dev libutf8proc-dev
+DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libavformat-dev libswscale-dev libxxhash-dev libutf8proc-dev libyaml-dev libfreetype-dev libfontconfig-dev
 DEPS_cli := libncurses-dev
 DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd nettle-dev
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
@@ -48,7 +57,7 @@ B ?= build$(flavour)
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
 	-Wvla -Wwrite-strings -Wundef -Wformat=2 $(if $(WERROR),-Werror)
-BASE := -std=c11 -D_GNU_SOURCE -DNINO_VERSION=\"$(VERSION)\" -DNINO_DATADIR=\"$(DATADIR)/ninodes\" \
+BASE := -std=c11 -D_GNU_SOURCE -DNINO_VERSION=\"$(VERSION)\" \
 	-fvisibility=hidden -fPIC -pthread $(WARN)
 ifdef SANITIZE
 BASE += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -105,6 +114,8 @@ headers_OK := $(patsubst core/include/%.h,$(B)/headers/%.ok,$(header_SRC))
 public := -Icore/include
 $(B)/core/%.o: INC := -I. $(public)
 $(B)/cl/%.o: INC := -I. $(public)
+font_CFLAGS := $(subst -I,-isystem ,$(shell $(PKG_CONFIG) --cflags freetype2 fontconfig 2>/dev/null))
+$(B)/core/media/glyphs.o: INC += $(font_CFLAGS)
 # Names of a schedule carry that of its folder.
 $(foreach d,$(schedule_DIRS),$(eval $(B)/$(d)/%.o: INC += -DSCHEDULE=$(notdir $(d))))
 $(B)/tests/%.o $(B)/bench/%.o: INC := -I. $(public)
@@ -120,17 +131,17 @@ $(B)/tests/gui/%.o: INC = $(public) -Igui -I$(B)/gui -I. $(gtk_CFLAGS)
 $(B)/core/sample/%.o: CFLAGS += -O3 -ffp-contract=off -fno-math-errno
 # Reference code must stay plain: no contraction, no reordering.
 $(B)/core/op/ref/%.o: CFLAGS += -O3 -ffp-contract=off
-core_LIBS := -lpng -ljpeg -lwebp -lwebpdemux -lwebpmux -lz -lxxhash -lutf8proc -lm -ldl
+core_LIBS := -lpng -ljpeg -lwebp -lwebpdemux -lwebpmux -lz -lxxhash -lutf8proc -lyaml -lfreetype -lfontconfig -lm -ldl
 lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install shots clean deps deps-check deps-lint deps-bench demo
+.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install uninstall stage FORCE shots plans clean deps deps-check deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
-all: $(B)/libninodes.so $(B)/libninodes.a $(B)/libninodes.pc $(B)/ninodes $(if $(gui_SRC),$(B)/ninodes-studio) $(mo_OUT)
+all: $(B)/libninodes.so $(B)/libninodes.a $(B)/ninodes $(if $(gui_SRC),$(B)/ninodes-studio) $(mo_OUT)
 
 # ---- packages ---------------------------------------------------------------------------------
 # $(call install,LIST): installs what is missing, as root or through sudo, or says what to type.
@@ -165,6 +176,7 @@ $(B)/cl/kernels.o: $(wildcard cl/kernels/*.cl)
 $(foreach d,$(schedule_DIRS),$(eval $(B)/$(d)/host.o: $(wildcard $(d)/*.cl)))
 $(B)/core/op/profile_data.o: $(wildcard data/devices/*.json)
 $(B)/core/media/label.o: data/labels/sans.png
+$(B)/core/node/table/known.o: data/known_classes.txt
 
 $(B)/libninodes.a: $(lib_OBJ)
 	$(call say,AR,$@)
@@ -176,14 +188,18 @@ $(B)/libninodes.so: $(lib_OBJ) core/libninodes.map
 		-Wl,--version-script=core/libninodes.map $(if $(SANITIZE),,-Wl,--no-undefined) $(lib_OBJ) $(lib_LIBS) -o $@
 	$(Q)ln -sf libninodes.so $@.$(SOVERSION)
 
-$(B)/libninodes.pc: Makefile
+# The ways between the parts of an install, rewritten when they are others.
+$(B)/ways: FORCE
 	@mkdir -p $(@D)
-	$(Q)printf 'prefix=%s\nlibdir=%s\nincludedir=%s\n\nName: ninodes\nDescription: diffusion workflows on OpenCL, measured\nVersion: %s\nLibs: -L$${libdir} -lninodes\nLibs.private: %s\nCflags: -I$${includedir}\n' \
-		'$(PREFIX)' '$(LIBDIR)' '$(INCLUDEDIR)' '$(VERSION)' '$(lib_LIBS)' > $@
+	@echo '$(lib_to_data) $(bin_to_data) $(bin_to_lib)' | cmp -s - $@ || echo '$(lib_to_data) $(bin_to_data) $(bin_to_lib)' > $@
+FORCE:
+$(B)/core/base/install.o $(B)/gui/base/i18n.o $(B)/ninodes $(B)/ninodes-studio: $(B)/ways
+$(B)/core/base/install.o: INC += -DNINO_DATA_FROM_LIB=\"$(lib_to_data)\"
+$(B)/gui/base/i18n.o: INC += -DNINO_DATA_FROM_BIN=\"$(bin_to_data)\"
 
 $(B)/ninodes: $(call obj,$(cli_SRC)) $(B)/libninodes.so
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/../lib' -o $@
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -Wl,--export-dynamic-symbol=sigaction $(RPATH) -o $@
 
 # .ui templates, compiled into the app
 gui_RES := $(if $(gui_SRC),$(B)/gui/resources.o)
@@ -196,7 +212,7 @@ $(B)/gui/resources.o: $(B)/gui/resources.c
 
 $(B)/ninodes-studio: $(call obj,$(gui_SRC)) $(gui_RES) $(B)/libninodes.so
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/../lib' $(gtk_LIBS) -lm -o $@
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes $(RPATH) $(gtk_LIBS) -lm -o $@
 
 # Beside the program, where it looks first.
 $(B)/locale/%/LC_MESSAGES/ninodes.mo: $(po_DIR)/%.po
@@ -306,7 +322,7 @@ format:
 compile_commands.json: Makefile $(core_SRC) $(cl_SRC) $(cli_SRC) $(gui_SRC) $(test_SRC)
 	$(call say,GEN,$@)
 	$(Q){ sep='['; for f in $(core_SRC) $(cl_SRC) $(test_SRC) $(cli_SRC) $(gui_SRC) $(gui_test_SRC); do \
-	  case $$f in cli/*) i='$(public)';; cl/*/*) i="-I. $(public) -DSCHEDULE=$$(basename $${f%/*})";; gui/*) i='$(public) -Igui -I$(B)/gui $(if $(gui_SRC),$(gtk_CFLAGS))';; tests/gui/*) i='$(public) -Igui -I$(B)/gui -I. $(if $(gui_SRC),$(gtk_CFLAGS))';; *) i='-I. $(public)';; esac; \
+	  case $$f in core/media/glyphs.c) i='-I. $(public) $(font_CFLAGS)';; cli/*) i='$(public)';; cl/*/*) i="-I. $(public) -DSCHEDULE=$$(basename $${f%/*})";; gui/*) i='$(public) -Igui -I$(B)/gui $(if $(gui_SRC),$(gtk_CFLAGS))';; tests/gui/*) i='$(public) -Igui -I$(B)/gui -I. $(if $(gui_SRC),$(gtk_CFLAGS))';; *) i='-I. $(public)';; esac; \
 	  printf '%s\n{"directory":"%s","file":"%s","command":"cc %s %s -c %s"}' "$$sep" '$(CURDIR)' "$$f" '$(subst \",\\\",$(BASE))' "$$i" "$$f"; sep=','; done; \
 	  printf '\n]\n'; } > $@
 
@@ -319,6 +335,10 @@ demo: deps
 	@echo "Made on this machine, by the kernels of this build, with models of its own. Another: $(B)/ninodes run data/workflows/text_to_image.json \\"
 	@echo "  $(DEMO) --set 'Prompt.text=a small yellow star at the top on a purple background'"
 	@echo "Watch runs live: $(B)/ninodes monitor (another terminal). Open the app: $(B)/ninodes-studio data/workflows/text_to_image.json $(DEMO)"
+
+# The plans of models that are not here, from published shape lists.
+plans: $(B)/bench/plans
+	$(Q)$< >$(B)/plan-gfx1151.md && cp $(B)/plan-gfx1151.md bench/results/plan-gfx1151.md
 
 # Pictures of every view over real runs, in $(B)/shots.
 shots: all tests
@@ -339,33 +359,48 @@ doc: $(B)/ninodes
 	$(Q)$(B)/ninodes nodes --markdown > data/nodes.md
 	$(Q)python3 tests/docs.py write $(B)
 
+# Whoever compiles with the library: pkg-config ninodes. What is below the prefix moves with it (--define-prefix).
+below = $(patsubst $(PREFIX)/%,$${prefix}/%,$(1))
+pc_LINES = 'prefix=$(PREFIX)' 'libdir=$(call below,$(LIBDIR))' 'includedir=$(call below,$(INCLUDEDIR))' '' 'Name: ninodes' \
+	'Description: diffusion workflows on OpenCL, measured' 'Version: $(VERSION)' 'Libs: -L$${libdir} -lninodes' \
+	'Libs.private: $(lib_LIBS) -pthread' 'Cflags: -I$${includedir}'
+
+installed_LIST := $(DATADIR)/ninodes/installed
 install: all
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/ninodes $(DESTDIR)$(DATADIR)/ninodes/devices
-	install -m 755 $(B)/ninodes $(if $(gui_SRC),$(B)/ninodes-studio) $(DESTDIR)$(BINDIR)
-	install -m 755 $(B)/libninodes.so $(DESTDIR)$(LIBDIR)/libninodes.so.$(VERSION)
-	ln -sf libninodes.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libninodes.so.$(SOVERSION)
-	ln -sf libninodes.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libninodes.so
-	install -m 644 $(B)/libninodes.a $(DESTDIR)$(LIBDIR)
-	install -m 644 $(header_SRC) $(DESTDIR)$(INCLUDEDIR)/ninodes
-	install -m 644 $(B)/libninodes.pc $(DESTDIR)$(LIBDIR)/pkgconfig/ninodes.pc
-	install -m 644 $(wildcard data/devices/*.json) $(DESTDIR)$(DATADIR)/ninodes/devices
-	$(if $(gui_SRC),for d in applications metainfo mime/packages icons/hicolor/scalable/apps; do install -d $(DESTDIR)$(DATADIR)/$$d; done)
-	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.desktop $(DESTDIR)$(DATADIR)/applications)
-	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.metainfo.xml $(DESTDIR)$(DATADIR)/metainfo)
-	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.mime.xml $(DESTDIR)$(DATADIR)/mime/packages/org.ninodes.Studio.xml)
-	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.svg $(DESTDIR)$(DATADIR)/icons/hicolor/scalable/apps)
-	$(foreach m,$(mo_OUT),install -D -m 644 $m $(DESTDIR)$(DATADIR)/$(patsubst $(B)/%,%,$m) &&) true
-	install -d $(DESTDIR)$(DATADIR)/ninodes/workflows
-	install -m 644 $(wildcard data/workflows/*.json data/workflows/seeds/*.json) $(DESTDIR)$(DATADIR)/ninodes/workflows
-	cd data && find demo -type f -not -path 'demo/expected/*' -exec install -Dm 644 {} $(DESTDIR)$(DATADIR)/ninodes/{} \;
-	install -d $(DESTDIR)$(DATADIR)/doc/ninodes
-	install -m 644 $(wildcard data/doc/*.md) data/nodes.md LICENSE $(DESTDIR)$(DATADIR)/doc/ninodes
-	install -D -m 644 -t $(DESTDIR)$(DATADIR)/doc/ninodes/views $(wildcard data/doc/views/*.png)
-	install -d $(addprefix $(DESTDIR)$(DATADIR)/,bash-completion/completions zsh/site-functions fish/vendor_completions.d man/man1)
-	$(B)/ninodes completion bash > $(DESTDIR)$(DATADIR)/bash-completion/completions/ninodes
-	$(B)/ninodes completion zsh > $(DESTDIR)$(DATADIR)/zsh/site-functions/_ninodes
-	$(B)/ninodes completion fish > $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/ninodes.fish
-	$(B)/ninodes completion man > $(DESTDIR)$(DATADIR)/man/man1/ninodes.1
+	$(Q)stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && $(MAKE) -s --no-print-directory stage STAGE="$$stage" && \
+		sh data/install.sh put "$$stage" '$(DESTDIR)' '$(installed_LIST)'
+uninstall:
+	$(Q)sh data/install.sh remove '$(DESTDIR)' '$(installed_LIST)'
+# All of it as it is to be, below the folder STAGE.
+stage: all
+	$(if $(STAGE),,$(error STAGE is missing))
+	install -d $(STAGE)$(BINDIR) $(STAGE)$(LIBDIR)/pkgconfig $(STAGE)$(INCLUDEDIR)/ninodes $(STAGE)$(DATADIR)/ninodes/devices
+	install -m 755 $(B)/ninodes $(if $(gui_SRC),$(B)/ninodes-studio) $(STAGE)$(BINDIR)
+	install -m 755 $(B)/libninodes.so $(STAGE)$(LIBDIR)/libninodes.so.$(VERSION)
+	ln -sf libninodes.so.$(VERSION) $(STAGE)$(LIBDIR)/libninodes.so.$(SOVERSION)
+	ln -sf libninodes.so.$(SOVERSION) $(STAGE)$(LIBDIR)/libninodes.so
+	install -m 644 $(B)/libninodes.a $(STAGE)$(LIBDIR)
+	install -m 644 $(header_SRC) $(STAGE)$(INCLUDEDIR)/ninodes
+	printf '%s\n' $(pc_LINES) > $(STAGE)$(LIBDIR)/pkgconfig/ninodes.pc
+	install -m 644 $(wildcard data/devices/*.json) $(STAGE)$(DATADIR)/ninodes/devices
+	$(if $(gui_SRC),for d in applications metainfo mime/packages icons/hicolor/scalable/apps; do install -d $(STAGE)$(DATADIR)/$$d; done)
+	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.desktop $(STAGE)$(DATADIR)/applications)
+	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.metainfo.xml $(STAGE)$(DATADIR)/metainfo)
+	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.mime.xml $(STAGE)$(DATADIR)/mime/packages/org.ninodes.Studio.xml)
+	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.svg $(STAGE)$(DATADIR)/icons/hicolor/scalable/apps)
+	$(foreach m,$(mo_OUT),install -D -m 644 $m $(STAGE)$(DATADIR)/$(patsubst $(B)/%,%,$m) &&) true
+	install -d $(STAGE)$(DATADIR)/ninodes/workflows
+	install -m 644 $(wildcard data/workflows/*.json data/workflows/seeds/*.json) $(STAGE)$(DATADIR)/ninodes/workflows
+	cd data && find demo -type f -not -path 'demo/expected/*' -exec install -Dm 644 {} $(STAGE)$(DATADIR)/ninodes/{} \;
+	install -D -m 644 -t $(STAGE)$(DATADIR)/ninodes/schema data/schema/lines.schema.json
+	install -d $(STAGE)$(DATADIR)/doc/ninodes
+	install -m 644 $(wildcard data/doc/*.md) data/nodes.md LICENSE $(STAGE)$(DATADIR)/doc/ninodes
+	install -D -m 644 -t $(STAGE)$(DATADIR)/doc/ninodes/views $(wildcard data/doc/views/*.png)
+	install -d $(addprefix $(STAGE)$(DATADIR)/,bash-completion/completions zsh/site-functions fish/vendor_completions.d man/man1)
+	$(B)/ninodes completion bash > $(STAGE)$(DATADIR)/bash-completion/completions/ninodes
+	$(B)/ninodes completion zsh > $(STAGE)$(DATADIR)/zsh/site-functions/_ninodes
+	$(B)/ninodes completion fish > $(STAGE)$(DATADIR)/fish/vendor_completions.d/ninodes.fish
+	$(B)/ninodes completion man > $(STAGE)$(DATADIR)/man/man1/ninodes.1
 
 clean:
 	rm -rf build build-* compile_commands.json out

@@ -199,6 +199,29 @@ static void print_scopes(const nino_plan *p)
     }
 }
 
+// Where the tables come from and what their seconds rest on.
+static void print_head(nino_ctx *ctx, const char *profile)
+{
+    nino_plan p = { 0 };
+    nino_graph *g = make_graph(&runs[0]);
+    CHECK_OK(nino_graph_plan(ctx, g, profile, NULL, &p, &err), err);
+    const nino_plan_basis *b = &p.basis;
+    printf(
+        "# Plans of WAN on %s\n\nWritten by `make plans`: files with the tensors of the published "
+        "shape lists and no data (experts and text encoder in\n8-bit floats, 5B in f16, VAEs in "
+        "bf16), walked by the plan backend with the profile `data/devices/%s.json`%s%s.\n"
+        "Seconds follow from that profile's figures: products reach %.0f %%, convolutions %.0f "
+        "%%, attention %.0f %% of the %s peak,\n%.1f TFLOPS; memory %.0f GB/s. **These shares "
+        "are assumed: nothing was measured on such a device.** ComfyUI's example\nsettings: A14B "
+        "20 steps of two evaluations, the second expert from the tenth; 5B 30 steps. Peak is what "
+        "the pool holds by\nthe end of a stage, weights included: both experts stay.\n",
+        p.profile, p.profile, *b->date ? " of " : "", b->date, 100 * b->efficiency_gemm,
+        100 * b->efficiency_conv, 100 * b->efficiency_attn, b->peak_type, b->peak * 1e-12,
+        b->bandwidth * 1e-9);
+    nino_plan_release(&p);
+    nino_graph_destroy(&g);
+}
+
 static void print_run(nino_ctx *ctx, const run *r, const char *profile)
 {
     nino_plan p = { 0 };
@@ -207,11 +230,13 @@ static void print_run(nino_ctx *ctx, const run *r, const char *profile)
     if (nino_graph_plan(ctx, g, profile, NULL, &p, &err)) {
         printf("%s: %s\n", err.where, err.msg);
     } else {
-        printf("| stage | TFLOP | peak GiB | seconds |\n|---|---|---|---|\n");
+        printf("| stage | TFLOP | peak GiB | seconds, assumed |\n|---|---|---|---|\n");
         print_scopes(&p);
         print_row("**total**", p.flops, p.peak_bytes, p.seconds);
         printf("\nWeights %.2f GiB on the device, activations and workspace at most %.2f GiB.\n",
                (double) p.weight_bytes / 0x1p30, (double) p.peak_activation_bytes / 0x1p30);
+        printf("At all of the peak and the bandwidth it would be %.1f seconds.\n",
+               p.basis.least_seconds);
     }
     nino_plan_release(&p);
     nino_graph_destroy(&g);
@@ -245,6 +270,7 @@ int main(int argc, char **argv)
                             .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots } },
         &err);
     CHECK_OK(ctx ? NINO_OK : err.code, err);
+    print_head(ctx, profile);
     for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
         if (!only || strstr(runs[i].title, only))
             print_run(ctx, &runs[i], profile);

@@ -192,7 +192,6 @@ nino_cl_cache *nino_cl_cache_open(const char *dir, uint64_t max_bytes, const nin
         return NULL;
     }
     snprintf(c->path, sizeof(c->path), "%s/kernels", dir);
-    nino_file_sweep_parts(c->path);
     limit_size(c, max_bytes ? max_bytes : default_max);
     return c;
 }

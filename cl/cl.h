@@ -75,9 +75,9 @@ size_t nino_cl_items(const nino_cl *cl, uint64_t n);
 size_t nino_cl_groups(const nino_cl *cl, uint64_t n);
 // Global size of a FLAT_KERNEL (cl/kernels/common.cl) over n elements.
 size_t nino_cl_flat(const nino_cl *cl, uint64_t n);
-// How many launches a work of that many FLOPs should be split into, so that each ends within about
-// a twentieth of a second at the speed of the last commands, and a cancel is answered soon.
-int64_t nino_cl_pieces(const nino_cl *cl, double flops);
+// How many launches a part of an op should be split into, at the speed of the last commands
+// (nino_sched_pieces); groups: its work-groups in one launch.
+int64_t nino_cl_pieces(const nino_cl *cl, const nino_op_desc *d, double flops, int64_t groups);
 // Number of entries of an argument table.
 #define NINO_CL_COUNT(a) ((int) (sizeof(a) / sizeof((a)[0])))
 

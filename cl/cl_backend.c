@@ -273,6 +273,8 @@ static nino_status open_queue(nino_cl *cl, nino_error *err)
     cl->context = OCL_NEW(e, clCreateContext, properties, 1, &cl->dev->id, on_context_error, cl);
     if (!cl->context)
         return nino_cl_fail(cl, e, "clCreateContext", err);
+    cl->queue.silence_s = NINO_CL_SILENCE_S;
+    cl->queue.first_s = NINO_CL_FIRST_S;
     cl->queue.handle =
         OCL_NEW(e, clCreateCommandQueue, cl->context, cl->dev->id, CL_QUEUE_PROFILING_ENABLE);
     return cl->queue.handle ? NINO_OK : nino_cl_fail(cl, e, "clCreateCommandQueue", err);

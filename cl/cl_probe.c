@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 enum { MAX_REPEATS = 9 };
-static const double least_seconds = 6e-3;
 
 typedef struct probe {
     nino_cl *cl;
@@ -16,6 +15,7 @@ typedef struct probe {
     nino_ceiling_kind kind;
     nino_block set, out;
     uint64_t bytes; // of the set
+    double least_seconds;
     size_t items;
     void *host;
     bool is_narrow; // fused multiply-adds of shorter vectors
@@ -140,9 +140,9 @@ static nino_status cl_probe_median(const probe *p, int repeats, double *rate, ni
     // More and more until it takes long enough to be timed.
     for (int i = 0; i < 40 && !st; i++) {
         st = timed(p, amount, &done, &seconds, err);
-        if (seconds >= least_seconds)
+        if (seconds >= p->least_seconds)
             break;
-        const double more = least_seconds * 1.3 / (seconds > 1e-6 ? seconds : 1e-6);
+        const double more = p->least_seconds * 1.3 / (seconds > 1e-6 ? seconds : 1e-6);
         amount *= more < 16 ? more : 16;
     }
     repeats = repeats < 1 ? 1 : repeats > MAX_REPEATS ? MAX_REPEATS : repeats;
@@ -158,9 +158,9 @@ static nino_status cl_probe_median(const probe *p, int repeats, double *rate, ni
 }
 
 nino_status nino_cl_probe(nino_backend *be, nino_ceiling_kind kind, uint64_t bytes, int repeats,
-                          double *rate, nino_error *err)
+                          double seconds, double *rate, nino_error *err)
 {
-    probe p = { .cl = (nino_cl *) be, .kind = kind, .bytes = bytes };
+    probe p = { .cl = (nino_cl *) be, .kind = kind, .bytes = bytes, .least_seconds = seconds };
     p.schedule = nino_cl_schedule_now(p.cl);
     double narrow = 0;
     nino_status st = cl_probe_prepare(&p, err);

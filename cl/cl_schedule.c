@@ -41,6 +41,8 @@ nino_status nino_cl_profile_of(const nino_cl_device *dev, nino_profile *out, nin
 {
     const char *name = nino_vars_get()->schedule;
     const nino_status st = nino_profile_find(dev->info.name, dev->is_host, out, err);
+    if (!st)
+        nino_profile_estimate(out, dev->info.compute_units, dev->clock_mhz, dev->lanes);
     if (!st && *name)
         return nino_sched_find(name, "NINODES_SCHEDULE", &out->schedule, err);
     if (!st && dev->native && nino_cl_base(dev->native) == out->schedule)

@@ -49,7 +49,7 @@ nino_status nino_cl_launch(nino_cl *cl, const char *file, const char *kernel, co
             return NINO_OK;
     if (nino_backend_is_cancelled(&cl->be)) // between the pieces of an op too
         return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
-    const nino_cl_kernel *k = nino_cl_kernel_get(cl, file, kernel, defs, err);
+    nino_cl_kernel *k = nino_cl_kernel_get(cl, file, kernel, defs, err);
     if (!k)
         return err ? err->code : NINO_ERR_DEVICE;
     cl_uint n = (cl_uint) n_args;
@@ -62,6 +62,7 @@ nino_status nino_cl_launch(nino_cl *cl, const char *file, const char *kernel, co
     nino_cl_command c = { .name = kernel,
                           .kind = NINO_EV_KERNEL,
                           .what = what,
+                          .is_first = !k->was_launched,
                           .launch = launch_of(dims, global, own, what) };
     nino_status st = nino_cl_command_begin(cl, &c, err);
     if (st)
@@ -70,6 +71,7 @@ nino_status nino_cl_launch(nino_cl *cl, const char *file, const char *kernel, co
     if (!e)
         e = OCL(clEnqueueNDRangeKernel, cl->queue.handle, k->handle, (cl_uint) dims, NULL, global,
                 own, 0, NULL, c.event);
+    k->was_launched = !e;
     return nino_cl_command_end(cl, &c, e, err);
 }
 
@@ -108,9 +110,9 @@ size_t nino_cl_flat(const nino_cl *cl, uint64_t n)
     return nino_cl_items(cl, (n + each - 1) / each);
 }
 
-int64_t nino_cl_pieces(const nino_cl *cl, double flops)
+int64_t nino_cl_pieces(const nino_cl *cl, const nino_op_desc *d, double flops, int64_t groups)
 {
-    const double peak = cl->be.profile.peak_f32, seconds = 0.05 / fmax(cl->queue.slowdown, 1);
-    const double per_piece = seconds * (peak > 0 ? peak / 2 : 100e9);
-    return (int64_t) (flops / per_piece) + 1;
+    const double seconds = nino_sched_seconds(&cl->be.profile, d, flops, 0);
+    return nino_sched_pieces(seconds * fmax(cl->queue.slowdown, 1), groups,
+                             nino_cl_compute_units(cl));
 }

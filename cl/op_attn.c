@@ -95,10 +95,12 @@ static nino_status run_attention(nino_cl *cl, const nino_op_call *c, nino_error 
         a.bias_n > INT32_MAX)
         return nino_fail(err, NINO_ERR_UNSUPPORTED, "attention", "the tensors are too big");
     nino_status st = s->pack_keys ? s->pack_keys(cl, c, defs, err) : NINO_OK;
-    const int64_t step = nino_ceil_div(a.blocks, nino_cl_pieces(cl, nino_ops[d->op].flops(d)));
-    for (; a.first < a.blocks && !st; a.first += step)
-        st = launch_attention(cl, c, &a, a.blocks - a.first < step ? a.blocks - a.first : step,
-                              defs, err);
+    const int64_t pieces = nino_cl_pieces(cl, d, nino_ops[d->op].flops(d), a.blocks);
+    for (int64_t i = 1; i <= pieces && !st; i++) {
+        const int64_t end = a.blocks * i / pieces;
+        st = launch_attention(cl, c, &a, end - a.first, defs, err);
+        a.first = end;
+    }
     return st;
 }
 

@@ -195,33 +195,45 @@ static launch op_gemm_launch_of(const nino_op_call *c, const nino_cl_columns *w)
     return l;
 }
 
-// Rows of one launch: a multiple of `unit`.
-static int64_t rows_per_launch(const nino_cl *cl, double flops, int64_t rows, int64_t unit)
+// Cuts a launch of n rows; its work-groups.
+static int64_t cut_rows(const nino_cl *cl, const nino_op_call *c, launch *l, int64_t n)
 {
-    const int64_t pieces = nino_cl_pieces(cl, flops);
-    return nino_ceil_div(nino_ceil_div(rows, pieces), unit) * unit;
+    const nino_cl_schedule *s = nino_cl_schedule_now(cl);
+    l->cut = (nino_cl_cut){ .file = "gemm", .kernel = "gemm", .group = s->group };
+    s->cut_product(cl, c, l->w, &l->g, n, &l->cut);
+    return (int64_t) (l->cut.global[0] / l->cut.group * l->cut.global[1]);
+}
+
+// How many launches; each begins at a multiple of ROW_UNIT.
+static int64_t op_gemm_pieces(const nino_cl *cl, const nino_op_call *c, launch *l, double flops)
+{
+    const int64_t rows = l->g.rows, most = rows > ROW_UNIT ? rows / ROW_UNIT : 1;
+    int64_t pieces = nino_cl_pieces(cl, &c->d, flops, cut_rows(cl, c, l, rows));
+    pieces = pieces < most ? pieces : most;
+    // The shortest launch has as many work-groups as any should.
+    while (pieces > 1 && cut_rows(cl, c, l, rows / pieces / ROW_UNIT * ROW_UNIT) <
+                             4 * (int64_t) nino_cl_compute_units(cl))
+        pieces--;
+    return pieces;
 }
 
 static nino_status run_direct(nino_cl *cl, const nino_op_call *c, const nino_cl_columns *w,
                               nino_error *err)
 {
     const nino_op_desc *d = &c->d;
-    const nino_cl_schedule *s = nino_cl_schedule_now(cl);
     launch l = op_gemm_launch_of(c, w);
     const int64_t rows = l.g.rows;
     const double part = (double) l.g.n / (double) l.g.ld;
     if (rows > INT32_MAX - 256 || l.g.ld > INT32_MAX - 256 || l.g.c * l.g.taps > INT32_MAX - 256)
         return nino_fail(err, NINO_ERR_UNSUPPORTED, nino_ops[d->op].name,
                          "an operand has more than 2^31 rows or columns");
-    const int64_t step = rows_per_launch(cl, nino_ops[d->op].flops(d) * part, rows, ROW_UNIT);
+    const int64_t pieces = op_gemm_pieces(cl, c, &l, nino_ops[d->op].flops(d) * part);
     nino_status st = NINO_OK;
-    for (l.row0 = 0; l.row0 < rows && !st; l.row0 = l.row1) {
-        l.row1 = l.row0 + step < rows ? l.row0 + step : rows;
+    for (int64_t i = 1; i <= pieces && !st; i++, l.row0 = l.row1) {
+        l.row1 = i < pieces ? rows * i / pieces / ROW_UNIT * ROW_UNIT : rows;
         const int64_t n = l.row1 - l.row0;
-        l.cut = (nino_cl_cut){ .file = "gemm", .kernel = "gemm" };
-        s->cut_product(cl, c, w, &l.g, n, &l.cut);
-        const size_t group = l.cut.group ? l.cut.group : s->group;
-        const nino_cl_tiles tiles = { n, l.g.n, (int64_t) (l.cut.global[0] / group),
+        cut_rows(cl, c, &l, n);
+        const nino_cl_tiles tiles = { n, l.g.n, (int64_t) (l.cut.global[0] / l.cut.group),
                                       (int64_t) l.cut.global[1] };
         const nino_cl_what what = { .d = d,
                                     .is_main = true,

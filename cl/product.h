@@ -29,8 +29,8 @@ typedef struct nino_cl_cut {
     const char *file, *kernel;
     char defs[192];
     int64_t tile_rows, tile_panels; // 0: it takes none
-    size_t group;                   // work-items of a work-group; 0: the schedule's
-    bool takes_epilogue;            // what follows the sum is arguments, not options
+    size_t group;        // work-items of a work-group: the schedule's, where that says no other
+    bool takes_epilogue; // what follows the sum is arguments, not options
     size_t global[2];
 } nino_cl_cut;
 // Adds options.

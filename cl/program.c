@@ -112,6 +112,16 @@ static bool is_worth_saving(const nino_cl *cl)
     return !strstr(cl->dev->info.platform, "Portable Computing Language");
 }
 
+// Where the driver keeps programs itself, our cache has a mark for each that it was given here: the
+// next time it need not compile, or nobody could say whether it did.
+static const char driver_mark[] = "the driver has it";
+
+static bool will_be_kept(const nino_cl *cl)
+{
+    const char *pocl = getenv("POCL_KERNEL_CACHE");
+    return cl->cache && (is_worth_saving(cl) || !pocl || strcmp(pocl, "0") != 0);
+}
+
 static void save_binary(nino_cl *cl, cl_program p, const nino_cl_key *key)
 {
     size_t bytes = 0;
@@ -147,6 +157,7 @@ struct nino_cl_build {
     struct nino_cl_program *program; // owned until it is in the list
     nino_cl_key key;
     char options[1024];
+    bool is_known; // the driver has it in a cache of its own
     pthread_t thread;
     bool has_thread;
     pthread_mutex_t lock; // of what follows
@@ -227,8 +238,10 @@ static nino_status take_build(nino_cl *cl, nino_error *err)
         st = nino_fail_kind(err, NINO_ERR_DEVICE, "build", p->file,
                             "the kernels do not build with %s", b->options);
     } else {
-        if (cl->cache && is_worth_saving(cl))
+        if (will_be_kept(cl) && is_worth_saving(cl))
             save_binary(cl, p->handle, &b->key);
+        else if (will_be_kept(cl) && !b->is_known)
+            nino_cl_cache_put(cl->cache, &b->key, driver_mark, sizeof(driver_mark));
         b->program = NULL;
         p->next = cl->programs;
         cl->programs = p;
@@ -256,8 +269,9 @@ nino_status nino_cl_build_settle(nino_cl *cl, nino_error *err)
 static nino_status compile(nino_cl *cl, struct nino_cl_build *b, nino_error *err)
 {
     char stage[64]; // it can take seconds: show it
-    snprintf(stage, sizeof(stage), "compile %.40s", b->program->file);
-    const uint32_t scope = nino_monitor_begin(cl->be.monitor, NINO_EV_STAGE, stage, 0, 0);
+    snprintf(stage, sizeof(stage), NINO_STAGE_COMPILE "%.40s", b->program->file);
+    const uint32_t scope =
+        nino_monitor_begin(cl->be.monitor, NINO_EV_STAGE, stage, b->is_known, will_be_kept(cl));
     cl->build = b;
     b->has_thread = !nino_thread_start(&b->thread, "nino-compiler", run_compiler, b);
     if (!b->has_thread)
@@ -276,7 +290,8 @@ static nino_status build_source(nino_cl *cl, struct nino_cl_build *b, const char
     cl_int e;
     b->key = program_key_of(cl, source, b->options);
     void *binary = cl->cache ? nino_cl_cache_get(cl->cache, &b->key, &bytes) : NULL;
-    if (binary)
+    b->is_known = binary && !is_worth_saving(cl) && will_be_kept(cl);
+    if (binary && is_worth_saving(cl))
         p->handle = from_binary(cl, binary, bytes, b->options);
     free(binary);
     const nino_event ev = { .kind = NINO_EV_CACHE,

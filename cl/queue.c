@@ -16,8 +16,9 @@ static const int batch_commands = 16, max_commands = 48;
 static const double batch_seconds = 0.02, max_seconds = 0.06;
 static const double unknown_seconds = 1e-3;    // a command without a prediction
 static const size_t max_host_bytes = 64 << 20; // weights on their way to the device
-// A GPU that has not finished 20 times the predicted work in this time is taken for hung.
-static const double deadline_seconds = 10;
+// What lies between two looks counts as this at most: a process that was stopped, or a machine that
+// slept, has not waited.
+static const uint64_t look_ns = 1000000;
 static const double most_slowdown = 30;
 
 static nino_cl_pending *queue_oldest(nino_cl_queue *q)
@@ -40,13 +41,44 @@ static bool has_given_up(nino_cl *cl)
     return cl->queue.cancel_ns && now - cl->queue.cancel_ns > cancel_grace_ns;
 }
 
+// How far the commands with an event are.
+typedef struct stand {
+    unsigned moved;      // differs when one of them has moved; never 0
+    bool is_first_built; // the one whose turn it is may be being compiled
+} stand;
+
+static stand look(nino_cl *cl)
+{
+    nino_cl_queue *q = &cl->queue;
+    for (unsigned i = q->head; i != q->tail; i++) {
+        const nino_cl_pending *p = &q->ring[i % NINO_CL_PENDING];
+        cl_int state = CL_QUEUED;
+        if (nino_ocl.clGetEventInfo(p->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state),
+                                    &state, NULL) ||
+            state != CL_COMPLETE)
+            return (stand){ 4 * i + 1 + (unsigned) (CL_QUEUED - state),
+                            p->is_first && state > CL_RUNNING };
+    }
+    return (stand){ 4 * q->tail + 1, false };
+}
+
+static nino_status fail_silent(nino_cl *cl, double limit, nino_error *err)
+{
+    cl->is_lost = true;
+    return nino_fail_kind(err, NINO_ERR_DEVICE, "lost", cl->dev->info.name,
+                          "the device has not answered: none of its commands has moved for %.3g s",
+                          limit);
+}
+
 // Polls: a cancel has to be seen, and the queue of a GPU has no time limit of its own. A CPU device
 // cannot hang; it may only be slow.
 static nino_status wait_event(nino_cl *cl, cl_event event, double seconds, nino_error *err)
 {
     cl_int e = nino_ocl_fault(), state = CL_QUEUED; // counted once, however often it asks
-    const uint64_t start = nino_now_ns();
-    const double limit = seconds * 20 > deadline_seconds ? seconds * 20 : deadline_seconds;
+    const double often = seconds * cl->queue.slowdown * 20;
+    double limit = fmax(often, cl->queue.silence_s), silent = 0;
+    stand before = { 0 };
+    uint64_t last = nino_now_ns();
     has_given_up(cl); // an earlier cancel is over, even if nothing has been waited for since
     for (long nap_ns = 5000;; nap_ns = nap_ns < 200000 ? nap_ns * 2 : nap_ns) {
         if (!e)
@@ -60,10 +92,16 @@ static nino_status wait_event(nino_cl *cl, cl_event event, double seconds, nino_
             return NINO_OK;
         if (has_given_up(cl))
             return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
-        if (!cl->dev->is_host && (double) (nino_now_ns() - start) > limit * 1e9) {
-            cl->is_lost = true;
-            return nino_fail_kind(err, NINO_ERR_DEVICE, "lost", cl->dev->info.name,
-                                  "the device has not answered for %.0f s", limit);
+        const uint64_t now = nino_now_ns();
+        silent += (double) (now - last < look_ns ? now - last : look_ns) * 1e-9;
+        last = now;
+        if (!cl->dev->is_host && (!before.moved || silent > limit)) {
+            const stand at = look(cl);
+            if (at.moved == before.moved)
+                return fail_silent(cl, limit, err);
+            before = at;
+            silent = 0;
+            limit = fmax(often, at.is_first_built ? cl->queue.first_s : cl->queue.silence_s);
         }
         nanosleep(&(struct timespec){ .tv_nsec = nap_ns }, NULL);
     }
@@ -106,7 +144,7 @@ static void learn_speed(nino_cl_queue *q, const nino_cl_pending *p, uint64_t sta
 }
 
 // Takes the times of a command that has ended.
-static void take_times(nino_cl_queue *q, nino_cl_pending *p)
+static void take_times(nino_cl_queue *q, nino_cl_pending *p, nino_ceiling_watch *watch)
 {
     static const cl_profiling_info what[] = { CL_PROFILING_COMMAND_QUEUED,
                                               CL_PROFILING_COMMAND_SUBMIT,
@@ -128,6 +166,8 @@ static void take_times(nino_cl_queue *q, nino_cl_pending *p)
     p->ev.u.kernel.queued_us = clip_us(t[0], t[2]);
     p->ev.u.kernel.submitted_us = clip_us(t[1], t[2]);
     q->last_end_ns = start + p->ev.u.kernel.dur_ns;
+    if (watch && p->ev.kind == NINO_EV_KERNEL)
+        nino_ceiling_watch_kernel(watch, &p->ev);
     nino_monitor_publish(p->monitor, &p->ev);
 }
 
@@ -144,7 +184,7 @@ static void queue_forget(nino_cl *cl, bool has_ended)
     nino_cl_queue *q = &cl->queue;
     nino_cl_pending *p = queue_oldest(q);
     if (has_ended)
-        take_times(q, p);
+        take_times(q, p, cl->be.watch);
     else if (cl->dev->is_host) // it may still read p->host
         nino_ocl.clWaitForEvents(1, &p->event);
     if (!cl->is_lost || cl->dev->is_host)
@@ -241,6 +281,7 @@ nino_status nino_cl_command_end(nino_cl *cl, nino_cl_command *c, cl_int e, nino_
     q->n_flight++;
     q->flight_seconds += c->seconds;
     q->n_bare++;
+    q->is_bare_first = q->is_bare_first || c->is_first;
     q->bare_seconds += c->seconds;
     q->n_unflushed++;
     if (!c->handle)
@@ -250,10 +291,12 @@ nino_status nino_cl_command_end(nino_cl *cl, nino_cl_command *c, cl_int e, nino_
     c->rec.host_bytes = c->host ? (size_t) c->bytes : 0;
     q->flight_bytes += c->rec.host_bytes;
     c->rec.n_commands = q->n_bare;
+    c->rec.is_first = q->is_bare_first;
     c->rec.begin_ns = q->bare_begin_ns;
     c->rec.seconds = q->bare_seconds;
     q->ring[q->tail++ % NINO_CL_PENDING] = c->rec;
     q->n_bare = 0;
+    q->is_bare_first = false;
     q->bare_seconds = 0;
     return q->n_unflushed >= batch_commands ? queue_flush(cl, err) : NINO_OK;
 }

@@ -65,7 +65,7 @@ void nino_cl_record(nino_cl *cl, nino_cl_command *c)
     ev->u.kernel.family = nino_monitor_name(m, nino_ops[d->op].family);
     if (c->what->is_main) {
         const double share = c->what->share > 0 ? c->what->share : 1;
-        ev->u.kernel.flops = nino_ops[d->op].flops(d) * share;
+        ev->u.kernel.flops = nino_sched_flops(&cl->be.profile, d) * share;
         ev->u.kernel.bytes = nino_ops[d->op].bytes(d) * share;
     }
 }

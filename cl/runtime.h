@@ -2,7 +2,9 @@
 // and cl_backend.c share. Op hosts include cl/cl.h only.
 #pragma once
 #include "cl/cl.h"
+#include "core/base/buf.h"
 #include "core/base/error.h"
+#include "core/event/sensor.h"
 
 // ---- cl_device.c -----------------------------------------------------------------------------
 struct nino_cl_device {
@@ -12,15 +14,35 @@ struct nino_cl_device {
     // The schedule that it answered for when it was asked (is_native); NULL: none.
     const nino_sched *native;
     nino_device_info info;
+    bool is_unified;                          // its memory is the machine's
+    char pci[16];                             // address, "0000:c5:00.0"; "": not told
+    unsigned clock_mhz, lanes;                // of all compute units, and of one; 0: not known
     char version[128], platform_version[128]; // parts of the cache key
 };
 
 // The devices of this process, found on the first call under a lock (PoCL 3.1 breaks when two
 // threads are first). The list lives as long as the process.
 size_t nino_cl_devices(const nino_cl_device **list);
+// Lines: the calls that failed while they were looked for; "": none.
+const char *nino_cl_enumeration_problem(void);
+
+// ---- budget.c --------------------------------------------------------------------------------
 // Bytes that may be taken from the device now: the least of what it reports and what the system can
-// give (host memory for CPU devices and integrated GPUs, GTT), less a reserve.
+// give, less a reserve. The system gives processors its free memory; a card its free VRAM; an APU
+// both the free part of what was carved out for it, and of GTT what the machine has free.
 uint64_t nino_cl_budget(const nino_cl_device *dev, const nino_profile *profile);
+uint64_t nino_cl_budget_of(const nino_cl_device *dev, const nino_profile *profile,
+                           const nino_memory_now *m);
+void nino_cl_find_card(nino_cl_device *d); // sets pci
+
+// As nino_kernel_folder().
+bool nino_cl_kernel_folder(int i, char *out, size_t size);
+
+// ---- cl_explain.c ----------------------------------------------------------------------------
+// As nino_device_provider.explain.
+void nino_cl_explain(char *cause, size_t size, nino_buf *lines);
+// Whether a file is there, but not for this user.
+bool nino_cl_is_locked(const char *path);
 
 // ---- cl_schedule.c ---------------------------------------------------------------------------
 const nino_cl_schedule *nino_cl_schedule_of(const nino_profile *p);
@@ -65,6 +87,7 @@ typedef struct nino_cl_kernel {
     char name[48];
     cl_uint n_args;
     size_t local[3]; // reqd_work_group_size; all 0: the driver chooses
+    bool was_launched;
 } nino_cl_kernel;
 
 // malloc'd text of FILE.cl with what it includes.
@@ -100,6 +123,11 @@ void nino_cl_record(nino_cl *cl, struct nino_cl_command *c);
 
 // ---- queue.c ---------------------------------------------------------------------------------
 enum { NINO_CL_PENDING = 64 };
+// A GPU is taken for lost when none of our commands has moved for so many seconds, or for 20 times
+// what was predicted: other programs may have it for a while. Drivers compile a kernel anew when it
+// is first launched, in place of the command: that may take longer, until the command is said to
+// run.
+enum { NINO_CL_SILENCE_S = 120, NINO_CL_FIRST_S = 600 };
 
 // A command that has been enqueued with an event.
 typedef struct nino_cl_pending {
@@ -112,6 +140,7 @@ typedef struct nino_cl_pending {
     uint64_t begin_ns;            // when the first of the commands before it was enqueued
     double seconds;               // predicted, with the commands before it that have no event
     int n_commands;
+    bool is_first; // one of them launches a kernel that has not been launched before
 } nino_cl_pending;
 
 typedef struct nino_cl_queue {
@@ -120,6 +149,7 @@ typedef struct nino_cl_queue {
     unsigned head, tail; // ring[head % size] is the oldest, tail - head entries
     // Commands since the last one with an event.
     int n_bare, n_unflushed;
+    bool is_bare_first;
     double bare_seconds;
     // In flight, in all.
     int n_flight;
@@ -134,6 +164,7 @@ typedef struct nino_cl_queue {
     int64_t offset_ns;
     uint64_t offset_width_ns, last_end_ns;
     uint64_t cancel_ns; // when a wait first saw the present cancel; 0: none
+    double silence_s, first_s;
 } nino_cl_queue;
 
 // What is about to be enqueued.
@@ -146,6 +177,7 @@ typedef struct nino_cl_command {
     void *host;               // to free when it is done (taken in any case, also on failure)
     cl_event *event;          // out of begin(): pass this to the enqueue call; NULL: no event
     bool must_track;          // in: an event even if nobody listens
+    bool is_first;            // in: the first launch of its kernel
     double seconds;
     nino_cl_pending rec;
     cl_event handle;
@@ -182,6 +214,6 @@ nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *par
 nino_status nino_cl_fail(nino_cl *cl, cl_int e, const char *what, nino_error *err);
 // cl_probe.c
 nino_status nino_cl_probe(nino_backend *be, nino_ceiling_kind kind, uint64_t bytes, int repeats,
-                          double *rate, nino_error *err);
+                          double seconds, double *rate, nino_error *err);
 // cl_ops.c
 nino_status nino_cl_run(nino_backend *be, const nino_op_call *call, nino_error *err);

@@ -35,7 +35,7 @@ typedef struct text_list {
 typedef struct options {
     const char *arg[8]; // what is not an option
     int n_args;
-    text_list models, set, grid;
+    text_list models, set, grid, against, object_info;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
         *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file;
     uint64_t seed, mem_limit, preview_every, preview_percent, position, samples, warmup, idle_end;
@@ -82,10 +82,25 @@ double parse_percent(const char *s);
 // The word of a list nearest to a misspelt one, or NULL when none is near.
 const char *nearest(const char *word, const char *const *list, size_t n);
 
+// ---- the way out (out.c) -----------------------------------------------------------------------
+
+// From now on all that goes to stdout and stderr is cleaned by nino_utf8_printable(), line by line.
+void out_open(void);
+// Data for another program: exactly these bytes, unless stdout is a terminal. A path also gets a
+// newline.
+void out_data(const char *s, size_t n);
+void out_path(const char *path);
+FILE *out_plain(void); // stdout as it was, for a library that draws on the terminal itself
+
 // ---- talking (talk.c) --------------------------------------------------------------------------
 
 // "ninodes: ..." and a newline on stderr; the progress line steps aside.
 __attribute__((format(printf, 1, 2))) void say(const char *fmt, ...);
+// Says why there is no device, or no GPU, to compute on, a line each; they are in out too. 0: there
+// is nothing to say.
+size_t devices_explained(char *out, size_t size);
+// What was said last, without "ninodes: "; "": nothing yet.
+const char *last_said(void);
 // Says the error and returns the exit code that fits; hint may be NULL.
 int report_error(const options *o, const char *cmd, const nino_error *err, const char *hint);
 exit_code exit_for(nino_status st);
@@ -107,6 +122,15 @@ void signals_standing(void);    // the job stands between two kernels
 int signals_stopped(void);      // the signal that asked to stop, 0: none
 bool signals_take_status(void); // SIGUSR1 has come since the last call
 
+// ---- crashes of drivers (crash.c) ---------------------------------------------------------------
+
+// From now on a crash of a command that takes --device is told in a line, the folders of compiled
+// kernels are renamed, and the program begins once more: the same process, so that whoever started
+// it need not know. A second crash ends it with EXIT_DEVICE. A worker dies at once of the signal;
+// its queue is kept, whoever starts the next one finds the folders renamed.
+void crash_guard(const command *c, char **argv, const options *o);
+bool crash_is_again(void); // this is the second try
+
 // ---- JSON output (json_out.c) ------------------------------------------------------------------
 
 // One JSON value a line on stdout. Keys are NULL inside arrays.
@@ -123,6 +147,7 @@ void js_null(const char *key);
 // The last line of a command: js_envelope(cmd), members of "data", js_envelope_end().
 void js_envelope(const char *cmd);
 void js_envelope_end(void);
+bool js_has_envelope(void); // it was written already
 void js_envelope_error(const char *cmd, const char *code, const char *message, const char *where,
                        const char *hint);
 
@@ -154,7 +179,10 @@ void report_nodes(FILE *f, const nino_stats *s);
 // c: how fast the device can be, for "% peak"; NULL: nobody told.
 void report_kernels(FILE *f, const nino_stats *s, size_t max, const nino_ceilings *c);
 void report_memory(FILE *f, const nino_stats *s);
-void report_energy(FILE *f, const nino_stats *s);   // nothing without samples
+void report_energy(FILE *f, const nino_stats *s); // nothing without samples
+// The tiles of the last image, of which `tile` is the first, and why; nothing unless it is a
+// NINO_EV_TILE_INFO.
+void report_tiles(FILE *f, const nino_event *tile, const char *why);
 void report_seams(FILE *f, const nino_event *seam); // nothing unless it is a NINO_EV_SEAM
 // Speed of a clip's decoding, and how smoothly its pieces meet; nothing unless it is a
 // NINO_EV_CLIP.
@@ -168,6 +196,9 @@ void report_json(const nino_stats *s, const nino_ceilings *c);
 void metrics_print(const nino_stats *s, const nino_history *h, const nino_queue *q);
 // Member "work_sizes": every global and local size that kernels were launched with.
 void report_work_json(const nino_history *h);
+// Of which peak a percentage is: "as measured on this device, 2026-11-22", "of the data
+// sheet". Returns buf.
+const char *peak_source(const nino_ceilings *c, char *buf, size_t size);
 // The ceilings that a run told; NULL: it told none. *out is where they are put.
 const nino_ceilings *told_ceilings(const nino_history *h, nino_ceilings *out);
 
@@ -212,8 +243,8 @@ typedef struct watched {
     nino_history *h;    // NULL: none
     // The last result of the seam meter, and of a clip; a kind stays 0 when nothing was tiled or
     // there was no clip.
-    nino_event last[2];
-    size_t n_cached; // nodes whose results were there already
+    nino_event last[3]; // and the first tile of the last image
+    size_t n_cached;    // nodes whose results were there already
 } watched;
 // From now on SIGINT and SIGTERM cancel the job that is followed; SIGTSTP pauses its context.
 void follow_signals(void);

@@ -1,107 +1,18 @@
 // ninodes bench: how fast kernels or a whole workflow run here, and against a result that was kept.
 #include "commands.h"
 
-#include <ftw.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { SAMPLES = 10, WARMUP = 2, WORKFLOW_SAMPLES = 3, WORKFLOW_WARMUP = 1, MAX_SAMPLES = 1000 };
+enum { SAMPLES = 10, WARMUP = 2 };
 
 static void on_cmd_bench_case(void *priv, const char *name)
 {
     const options *o = priv;
     if (!o->quiet && !o->json && isatty(STDERR_FILENO))
         fprintf(stderr, "measuring: %s\n", name);
-}
-
-// ---- a workflow --------------------------------------------------------------------------------
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
-}
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-    (void) st;
-    (void) kind;
-    (void) at;
-    return remove(path);
-}
-
-// One run in a context of its own, so that nothing comes from an earlier one's results.
-static nino_status time_workflow(const options *o, nino_graph *g, const char *dir, double *seconds,
-                                 nino_error *err)
-{
-    nino_ctx_params p;
-    nino_job_options jo;
-    fill_ctx_params(o, &p, &jo);
-    jo.output_dir = dir;
-    jo.is_silent = true;
-    nino_ctx *ctx = nino_ctx_create(&p, err);
-    if (!ctx)
-        return err->code;
-    const double begin = now();
-    nino_job *job = nino_job_start(ctx, g, NULL, err);
-    nino_status st = job ? NINO_OK : err->code;
-    while (job && !nino_job_done(job, &st, err))
-        nino_job_wait(job, 200);
-    *seconds = now() - begin;
-    nino_job_destroy(&job);
-    nino_ctx_destroy(&ctx);
-    return st;
-}
-
-static nino_status sample_workflow(const options *o, nino_graph *g, const char *dir, size_t n,
-                                   size_t warmup, double *seconds, double *ratios,
-                                   nino_bench_result *r, nino_error *err)
-{
-    nino_status st = NINO_OK;
-    for (size_t i = 0; i < warmup + n && !st; i++) {
-        double yard = 0, s = 0;
-        st = nino_bench_yardstick(o->device, r, &yard, err);
-        if (!st)
-            st = time_workflow(o, g, dir, &s, err);
-        if (st || i < warmup)
-            continue;
-        seconds[i - warmup] = s;
-        ratios[i - warmup] = s / yard;
-    }
-    return st;
-}
-
-static int bench_workflow(const options *o, nino_bench_result *r)
-{
-    int rc = EXIT_OK;
-    nino_error err = { .code = NINO_OK };
-    char dir[] = "/tmp/ninodes-bench-XXXXXX";
-    const size_t n = o->samples ? o->samples : WORKFLOW_SAMPLES;
-    nino_graph *g = load_graph(o, "bench", &rc);
-    if (!g)
-        return rc;
-    double *v = calloc(2 * n, sizeof(*v));
-    r->cases = calloc(1, sizeof(*r->cases)); // nino_bench_release() frees it
-    if (!v || !r->cases || !mkdtemp(dir)) {
-        say("bench: no memory, or no temporary folder");
-        rc = EXIT_RUN;
-    } else {
-        const nino_status st = sample_workflow(
-            o, g, dir, n, o->warmup ? o->warmup : WORKFLOW_WARMUP, v, v + n, r, &err);
-        if (st)
-            rc = report_error(o, "bench", &err, NULL);
-        snprintf(r->cases[0].name, sizeof(r->cases[0].name), "%s", nino_graph_name(g));
-        nino_bench_fill(&r->cases[0], v, v + n, n);
-        r->n_cases = st ? 0 : 1;
-        nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-    }
-    free(v);
-    nino_graph_destroy(&g);
-    return rc;
 }
 
 // ---- telling -----------------------------------------------------------------------------------
@@ -215,6 +126,7 @@ static void tell_text(const nino_bench_result *r, const nino_bench_result *base)
            r->yardstick_edge, r->yardstick_s * 1e3);
     printf("%-52s %4s %10s %8s %10s %15s %9s %7s%s\n", "case", "n", "mean ms", "sigma", "ratio",
            "95 % of ratio", "GFLOP/s", "% peak", base ? "    change" : "");
+    bool has_peak = false;
     for (size_t i = 0; i < r->n_cases; i++) {
         const nino_bench_case *c = &r->cases[i];
         char sigma[16], low[16], high[16], gflops[16], peak[16], range[40];
@@ -230,7 +142,11 @@ static void tell_text(const nino_bench_result *r, const nino_bench_result *base)
         else if (base)
             printf("  not in the baseline");
         printf("\n");
+        has_peak = has_peak || isfinite(c->peak_percent);
     }
+    if (has_peak)
+        printf("%% peak: of what was measured on this device; of a convolution by Winograd its own "
+               "arithmetic\n");
 }
 
 // Exit code for --fail-over: slower by more than allowed, and not by chance.
@@ -280,13 +196,23 @@ int cmd_bench(const options *o)
     nino_bench_result r = { .n_cases = 0 };
     const double limit = o->fail_over ? parse_percent(o->fail_over) : INFINITY;
     int rc = EXIT_OK;
-    if (limit < 0 || o->samples > MAX_SAMPLES || o->warmup > MAX_SAMPLES ||
-        (o->fail_over && !o->baseline)) {
-        say(limit < 0                      ? "bench: --fail-over needs a percentage such as 5%%"
-            : o->fail_over && !o->baseline ? "bench: --fail-over needs a --baseline to compare with"
-                                           : "bench: at most 1000 samples, and as many to warm up");
+    const char *wrong =
+        limit < 0 ? "--fail-over needs a percentage such as 5%"
+        : o->fail_over && !o->baseline && !o->against.n
+            ? "--fail-over needs a --baseline or --against to compare with"
+        : o->samples > NINO_MAX_ROUNDS || o->warmup > NINO_MAX_ROUNDS
+            ? "at most 128 samples, and as many to warm up"
+        : o->against.n && (!is_workflow(o) || o->baseline || o->save || o->csv)
+            ? "--against compares two settings of a WORKFLOW, without --baseline, --save and --csv"
+            : NULL;
+    if (wrong) {
+        say("bench: %s", wrong);
         return EXIT_USAGE;
     }
+    if (o->against.n)
+        return bench_against(o, limit);
+    if (o->save && nino_place_check(o->save, &err))
+        return report_error(o, "bench", &err, NULL);
     if (o->baseline) { // said before minutes of measuring
         nino_bench_result base = { .n_cases = 0 };
         if (nino_bench_load(o->baseline, &base, &err))

@@ -7,6 +7,8 @@
 static void on_cmd_convert_issue(void *priv, const nino_issue *i)
 {
     (void) priv;
+    if (!strcmp(i->code, "edited"))
+        say("convert: %s", i->message);
     if (!strcmp(i->code, "bad_link") || !strcmp(i->code, "cycle"))
         say("convert: warning: %s.%s: %s", i->node, i->input, i->message);
 }
@@ -43,7 +45,7 @@ int cmd_convert(const options *o)
     } else if (o->output) {
         rc = cmd_convert_write_file(o->output, text, len);
     } else {
-        fwrite(text, 1, len, stdout);
+        out_data(text, len);
         if (text[len - 1] != '\n')
             putchar('\n');
     }

@@ -60,8 +60,8 @@ static void device_json(const nino_device_info *d)
 
 static void ceilings_text(const nino_ceilings *c)
 {
-    char b[32];
-    printf("%s (%s)\n", c->device, c->driver);
+    char b[32], source[80];
+    printf("%s (%s), %s\n", c->device, c->driver, peak_source(c, source, sizeof(source)));
     printf("  fused multiply-add  f32 %.1f GFLOP/s", c->flops_f32 * 1e-9);
     if (c->flops_f16 > 0)
         printf(", f16 %.1f GFLOP/s\n", c->flops_f16 * 1e-9);
@@ -84,6 +84,18 @@ static void on_probe(void *priv, const char *what)
     const options *o = priv;
     if (!o->json)
         fprintf(stderr, "measuring: %s\n", what);
+}
+
+// How fast it is, and who says so; nothing where nobody does.
+static void speed_text(const nino_device_info *d)
+{
+    nino_ceilings c;
+    char source[80];
+    if (nino_ceilings_load(NULL, d, &c, NULL) &&
+        (nino_ceilings_of_profile(d->profile, &c, NULL) || c.bandwidth <= 0))
+        return;
+    printf("%-8s %.0f GFLOP/s in f32, %.0f GB/s, %s\n", "", c.flops_f32 * 1e-9, c.bandwidth * 1e-9,
+           peak_source(&c, source, sizeof(source)));
 }
 
 static int cmd_devices_measure(const options *o)
@@ -118,12 +130,15 @@ int cmd_devices(const options *o)
     }
     size_t got = nino_devices(d, n);
     got = got < n ? got : n;
+    char found[4096];
+    const bool is_explained = devices_explained(found, sizeof(found)) > 0;
     if (o->json) {
         js_envelope("devices");
         js_open("devices", '[');
         for (size_t i = 0; i < got; i++)
             device_json(&d[i]);
         js_close(']');
+        js_text("explanation", is_explained ? found : NULL);
         js_envelope_end();
     } else if (got) {
         printf("%-8s %-4s %5s %10s  %-14s %-10s %s\n", "SEL", "KIND", "UNITS", "MEMORY", "PROFILE",
@@ -136,6 +151,8 @@ int cmd_devices(const options *o)
                d[i].profile, d[i].schedule, d[i].name);
         if (*d[i].problem)
             printf("%-8s cannot be used: %s\n", "", d[i].problem);
+        else
+            speed_text(&d[i]);
     }
     free(d);
     return EXIT_OK;

@@ -6,15 +6,15 @@
 
 enum { META_WIDTH = 160 };
 
-// Text of a file on a terminal: one line, shortened, nothing that steers it.
+// Text of a file: one line, shortened.
 static void print_text(const char *s, size_t width)
 {
-    size_t n = 0;
-    for (; *s && n < width; s++, n++)
-        putchar((unsigned char) *s < 0x20 || *s == 0x7f ? ' ' : *s);
-    if (*s)
-        fputs("...", stdout);
-    putchar('\n');
+    char text[1024];
+    snprintf(text, width < sizeof(text) ? width + 1 : sizeof(text), "%s", s);
+    for (char *p = text; *p; p++)
+        *p = *p == '\n' ? ' ' : *p;
+    nino_utf8_printable(text, sizeof(text), text, strlen(text));
+    printf("%s%s\n", text, strlen(s) > width ? "..." : "");
 }
 
 // The profile of a run as a table; false: it is none that this version knows.
@@ -82,7 +82,8 @@ static void as_text(const options *o, const nino_inspect *f)
         if (!strcmp(f->meta[i].key, NINO_RUN_PROFILE_KEY) && print_profile(f->meta[i].value))
             continue;
         printf("%-13s ", i ? "" : "metadata");
-        printf("%.60s = ", f->meta[i].key);
+        nino_utf8_printable(shape, 61, f->meta[i].key, strlen(f->meta[i].key));
+        printf("%s = ", shape);
         print_text(f->meta[i].value, META_WIDTH);
     }
     for (size_t i = 0; o->tensors && i < f->n_tensors; i++) {

@@ -50,15 +50,13 @@ static nino_attach *attach_default(nino_error *err)
 
 static void print_job(const nino_queue_job *j)
 {
-    char id[24], time[24] = "";
+    char id[24], time[24] = "", name[512];
     snprintf(id, sizeof(id), "%llu", (unsigned long long) j->id);
     if (j->started_s > 0)
         snprintf(time, sizeof(time), "%.1f s", queue_job_seconds(j));
-    printf("%5s  %-9s %5u  %9s  %zu  ", id, nino_queue_state_name(j->state), j->n_nodes, time,
-           j->n_outputs);
-    for (const char *p = j->name; *p; p++)
-        putchar((unsigned char) *p < 0x20 || *p == 0x7f ? '?' : *p);
-    putchar('\n');
+    nino_utf8_printable(name, sizeof(name), j->name, strlen(j->name)); // one line
+    printf("%5s  %-9s %5u  %9s  %zu  %s\n", id, nino_queue_state_name(j->state), j->n_nodes, time,
+           j->n_outputs, name);
 }
 
 static int cmd_jobs_list(const options *o, nino_attach *a)
@@ -106,7 +104,7 @@ static int cmd_jobs_show(const options *o, const nino_queue_job *j)
     for (size_t i = 0; i < j->n_texts; i++)
         fprintf(stderr, "%s\n%s\n", j->texts[i].title, j->texts[i].text);
     for (size_t i = 0; i < j->n_outputs; i++)
-        printf("%s\n", j->outputs[i]);
+        out_path(j->outputs[i]);
     return EXIT_OK;
 }
 
@@ -198,7 +196,7 @@ static int tell_reply(const options *o, const nino_control_reply *r)
         js_uint("bytes", r->bytes);
         js_envelope_end();
     } else if (*r->text) {
-        printf("%s\n", r->text);
+        out_path(r->text); // a workflow
     } else if (r->job) {
         printf("%llu\n", (unsigned long long) r->job);
     }

@@ -141,6 +141,18 @@ static void state_json(const watcher *w)
     js_envelope_end();
 }
 
+// What the totals count, but tables of single records, advice and plots cannot show.
+static void cmd_monitor_unkept(const nino_stats *s)
+{
+    uint64_t summed;
+    const uint64_t count = nino_stats_count(s, &summed), lost = nino_stats_lost(s);
+    if (summed)
+        printf("%llu of %llu records are in the totals only: they are not held any more\n",
+               (unsigned long long) summed, (unsigned long long) count);
+    if (lost)
+        printf("%llu records were lost; they are in no total\n", (unsigned long long) lost);
+}
+
 static void cmd_monitor_state_text(watcher *w, const char *title)
 {
     nino_ceilings c;
@@ -152,6 +164,7 @@ static void cmd_monitor_state_text(watcher *w, const char *title)
     report_memory(stdout, w->s);
     report_kernels(stdout, w->s, 12, told_ceilings(w->h, &c));
     report_advice(stdout, &(nino_advice_input){ NINO_ADVICE_INPUT_INIT, .history = w->h });
+    cmd_monitor_unkept(w->s);
 }
 
 static void tell_end(const options *o, watcher *w, int rc)

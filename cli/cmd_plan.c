@@ -11,6 +11,7 @@ int cmd_plan(const options *o)
     nino_ctx_params params;
     nino_job_options jo;
     fill_ctx_params(o, &params, &jo);
+    jo.no_files = true; // where results could be written does not matter
     nino_ctx *ctx = nino_ctx_create(&params, &err);
     nino_plan plan = { .n_scopes = 0 };
     if (!ctx) {

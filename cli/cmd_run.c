@@ -61,21 +61,27 @@ static void cmd_run_tell_json(const options *o, const nino_job *job, const nino_
     free(texts);
 }
 
-static void cmd_run_tell(const nino_job *job, const nino_stats *s, const nino_event last[2])
+static void tell_paths(const nino_job *job)
 {
-    size_t n, n_texts;
+    size_t n;
     const char **paths = outputs_of(job, &n);
+    for (size_t i = 0; i < n; i++)
+        out_path(paths[i]);
+    free(paths);
+}
+
+static void cmd_run_tell(nino_job *job, const nino_stats *s, const nino_event last[3])
+{
+    size_t n_texts;
     nino_job_text *texts = texts_of(job, &n_texts);
     for (size_t i = 0; i < n_texts; i++)
         fprintf(stderr, "%s\n%s\n", texts[i].title, texts[i].text);
     report_nodes(stderr, s);
     report_memory(stderr, s);
     report_energy(stderr, s);
+    report_tiles(stderr, &last[2], nino_job_name(job, last[2].name));
     report_seams(stderr, &last[0]);
     report_video(stderr, &last[1]);
-    for (size_t i = 0; i < n; i++)
-        printf("%s\n", paths[i]);
-    free(paths);
     free(texts);
 }
 
@@ -108,6 +114,8 @@ static int cmd_run_run_job(const options *o, nino_ctx *ctx, nino_graph *g)
             cmd_run_tell_json(o, job, w.s);
         else if (!st && !o->quiet)
             cmd_run_tell(job, w.s, w.last);
+        if (!st && !o->json)
+            tell_paths(job);
         if (!st && w.h && !o->json)
             report_advice(stderr, &in);
         if (st && o->json && err.code != NINO_ERR_CANCELLED) {
@@ -156,6 +164,10 @@ int cmd_run(const options *o)
     grid cells;
     if (!grid_parse(o, &cells))
         return EXIT_USAGE;
+    if (o->trace && nino_place_check(o->trace, &err)) {
+        grid_release(&cells);
+        return report_error(o, "run", &err, NULL);
+    }
     follow_signals();
     nino_graph *g = load_graph(o, "run", &rc);
     if (!g || (rc = grid_check_values(o, &cells, g))) {
@@ -168,7 +180,7 @@ int cmd_run(const options *o)
     fill_ctx_params(o, &p, &jo);
     p.serve = !o->dry_run && !(o->telemetry && !strcmp(o->telemetry, "off"));
     p.title = nino_graph_name(g);
-    p.steps = o->resume ? NINO_STEPS_RESUME : NINO_STEPS_KEEP;
+    p.steps = o->resume || crash_is_again() ? NINO_STEPS_RESUME : NINO_STEPS_KEEP;
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     if (!ctx) {
         rc = report_error(o, "run", &err, "ninodes devices lists the devices");

@@ -231,7 +231,7 @@ static int cmd_trace_convert(const options *o)
         js_text("output", o->arg[2]);
         js_envelope_end();
     } else {
-        printf("%s\n", o->arg[2]);
+        out_path(o->arg[2]);
     }
     return EXIT_OK;
 }

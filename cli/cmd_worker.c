@@ -68,7 +68,7 @@ int cmd_worker(const options *o)
         return err.code == NINO_ERR_UNKNOWN ? EXIT_DEVICE : rc;
     }
     if (*nino_worker_socket(w)) {
-        printf("%s\n", nino_worker_socket(w)); // whoever started it waits for this line
+        out_path(nino_worker_socket(w)); // whoever started it waits for this line
         fflush(stdout);
     }
     cmd_worker_serve(w);

@@ -62,13 +62,18 @@
         "mem-limit", 0, OPT_SIZE, FIELD(mem_limit), "SIZE",                                        \
             "Device memory to use at most: 2GiB, 512M"                                             \
     }
+#define O_INFO                                                                                     \
+    {                                                                                              \
+        "object-info", 0, OPT_LIST, FIELD(object_info), "FILE",                                    \
+            "Classes of your ComfyUI: its answer to GET /object_info; may be given again"          \
+    }
 #define O_JSON                                                                                     \
     {                                                                                              \
         "json", 0, OPT_FLAG, FIELD(json), NULL, "JSON lines on stdout, an envelope last"           \
     }
 #define O_QUIET                                                                                    \
     {                                                                                              \
-        "quiet", 'q', OPT_FLAG, FIELD(quiet), NULL, "Only errors"                                  \
+        "quiet", 'q', OPT_FLAG, FIELD(quiet), NULL, "On stderr only errors"                        \
     }
 #define O_VERBOSE                                                                                  \
     {                                                                                              \
@@ -82,6 +87,7 @@
 static const opt run_opts[] = {
     O_MODELS,
     O_INPUT,
+    O_INFO,
     { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
     O_SET,
     O_SEED,
@@ -116,6 +122,7 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
                                    "Plan for a device profile, e.g. gfx1151; default: the device" },
                                  O_MODELS,
                                  O_INPUT,
+                                 O_INFO,
                                  O_SET,
                                  O_SEED,
                                  O_DEVICE,
@@ -129,6 +136,7 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
 static const opt convert_opts[] = {
     { "output", 'o', OPT_TEXT, FIELD(output), "FILE", "Write to FILE instead of stdout" },
     { "ui", 0, OPT_FLAG, FIELD(ui), NULL, "The form that the editor saved, where the file has it" },
+    O_INFO,
     O_SET,
     O_SEED,
     O_QUIET,
@@ -136,9 +144,12 @@ static const opt convert_opts[] = {
     { 0 }
 };
 
-static const opt inspect_opts[] = {
-    { "tensors", 't', OPT_FLAG, FIELD(tensors), NULL, "List every tensor" }, O_JSON, O_HELP, { 0 }
-};
+static const opt inspect_opts[] = { { "tensors", 't', OPT_FLAG, FIELD(tensors), NULL,
+                                      "List every tensor" },
+                                    O_INFO,
+                                    O_JSON,
+                                    O_HELP,
+                                    { 0 } };
 static const opt devices_opts[] = {
     { "measure", 0, OPT_FLAG, FIELD(measure), NULL,
       "Measure bandwidths, arithmetic and launches of --device, and keep them" },
@@ -164,13 +175,16 @@ static const opt selftest_opts[] = {
     { 0 }
 };
 static const opt bench_opts[] = {
-    { "samples", 'n', OPT_NUMBER, FIELD(samples), "N", "Samples of every case (default 10)" },
+    { "samples", 'n', OPT_NUMBER, FIELD(samples), "N",
+      "Samples of every case (default 10, of a workflow 5)" },
     { "warmup", 0, OPT_NUMBER, FIELD(warmup), "N", "Runs before those that count (default 2)" },
     { "quick", 0, OPT_FLAG, FIELD(fast), NULL, "A few small cases" },
     { "save", 0, OPT_TEXT, FIELD(save), "FILE", "Keep the result for a later --baseline" },
     { "baseline", 0, OPT_TEXT, FIELD(baseline), "FILE", "Compare with a result that was kept" },
+    { "against", 0, OPT_LIST, FIELD(against), "N.I=V",
+      "Compare the WORKFLOW with itself with this setting" },
     { "fail-over", 0, OPT_TEXT, FIELD(fail_over), "PERCENT",
-      "Exit with 7 when a case is slower than in the baseline by more, beyond doubt" },
+      "Exit with 7 when it is slower by more than that, beyond doubt" },
     { "csv", 0, OPT_FLAG, FIELD(csv), NULL, "Comma-separated values" },
     O_DEVICE,
     O_MODELS,
@@ -290,19 +304,20 @@ const command commands[] = {
       cmd_inspect },
     { "devices", "", 0, 0, "List devices, or measure one",
       "--measure takes some seconds and needs the device for itself. What it finds replaces the\n"
-      "profile's figures in plans, the roofline and \"% of peak\".\n",
+      "data sheet's figures in plans, the roofline and \"% of peak\".\n",
       devices_opts, cmd_devices },
     { "nodes", "[NAME]", 0, 1, "List the nodes a workflow can use, or describe one", "", nodes_opts,
       cmd_nodes },
     { "selftest", "", 0, 0, "Compare every kernel on a device with the reference", "",
       selftest_opts, cmd_selftest },
     { "bench", "[TEXT|WORKFLOW]", 0, 1, "Say how fast kernels, or a workflow, run here",
-      "TEXT: only cases whose name contains it, as the table prints them. Every sample is\n"
-      "taken right after one of a yardstick, a matrix product; what is compared with a\n"
-      "baseline is the ratio of the two, which holds when clock or load change.\n"
-      "A WORKFLOW is run as a whole, each time with its models read anew; its files go to a "
-      "folder\n"
-      "that is removed.\n",
+      "TEXT: only cases whose name contains it, as the table prints them. Samples are taken\n"
+      "in turn with those of a yardstick, a matrix product; what is compared with a baseline\n"
+      "is the ratio of the two, which holds when clock or load change.\n"
+      "A WORKFLOW is run as a whole, after one run that loads and compiles; every node works\n"
+      "again, and its files go to a folder that is removed. --against KSampler.steps=10 runs\n"
+      "it in turn with itself so set, 8 times each (-n), and says what that changes a picture,\n"
+      "with its confidence, and whether the results are the same.\n",
       bench_opts, cmd_bench },
     { "tune", "", 0, 0, "Choose how a device's work is cut, by measuring",
       "Takes about a minute and needs the device for itself. Only what changes no bit of a result\n"

@@ -25,6 +25,10 @@ int cmd_devices(const options *o);
 int cmd_nodes(const options *o);
 int cmd_selftest(const options *o);
 int cmd_bench(const options *o);
+// bench of a WORKFLOW: fills *r; or against itself with other settings, in percent that it may be
+// slower. Both return an exit code.
+int bench_workflow(const options *o, nino_bench_result *r);
+int bench_against(const options *o, double limit);
 int cmd_tune(const options *o);
 int cmd_monitor(const options *o);
 int cmd_worker(const options *o);

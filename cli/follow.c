@@ -74,6 +74,8 @@ nino_status follow(nino_job *job, watched *w, nino_error *err)
                 signals_standing();
             if (ev[i].kind == NINO_EV_SEAM || ev[i].kind == NINO_EV_CLIP)
                 w->last[ev[i].kind == NINO_EV_CLIP] = ev[i];
+            if (ev[i].kind == NINO_EV_TILE_INFO && !ev[i].u.tile.order)
+                w->last[2] = ev[i];
             w->n_cached += is_cached(&ev[i], name);
         }
         if (signals_take_status())

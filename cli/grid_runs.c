@@ -210,11 +210,12 @@ static void tell_cell(const grid_state *s, size_t i)
     }
     if (c->status && c->status != NINO_ERR_CANCELLED)
         say("run: %s: %s", name, c->error);
-    if (c->status || s->o->json || s->o->quiet)
+    if (c->status || s->o->json)
         return;
-    say("%s: %.2f s, %zu nodes reused", name, c->ms * 1e-3, c->n_cached);
+    if (!s->o->quiet)
+        say("%s: %.2f s, %zu nodes reused", name, c->ms * 1e-3, c->n_cached);
     for (size_t k = 0; k < c->n_paths; k++)
-        printf("%s\n", c->path[k]);
+        out_path(c->path[k]);
     fflush(stdout);
 }
 
@@ -275,8 +276,8 @@ static void save_sheet(grid_state *s)
         js_uint("columns", s->g->axis[0].n);
         js_uint("rows", rows ? rows->n : 1);
         js_end();
-    } else if (s->sheet && !s->o->quiet) {
-        printf("%s\n", s->sheet);
+    } else if (s->sheet) {
+        out_path(s->sheet);
     }
     free(dir);
     free(picture);

@@ -6,6 +6,24 @@
 #include <string.h>
 
 static bool comma; // the next member needs one before it
+static bool has_envelope;
+
+// A character beyond ASCII, n well-formed bytes; one that is not for a terminal as its number.
+static void json_out_wide(const char *s, size_t n)
+{
+    char shown[8];
+    nino_utf8_printable(shown, sizeof(shown), s, n);
+    if (!memcmp(shown, s, n)) {
+        fwrite(s, 1, n, stdout);
+        return;
+    }
+    uint32_t cp = (uint8_t) s[0] & (0x7fu >> n);
+    for (size_t i = 1; i < n; i++)
+        cp = cp << 6 | ((uint8_t) s[i] & 0x3f);
+    if (cp > 0xffff)
+        printf("\\u%04x", 0xd7c0 + (cp >> 10));
+    printf("\\u%04x", cp > 0xffff ? 0xdc00 + (cp & 0x3ff) : cp);
+}
 
 // A JSON string. Bytes that are not UTF-8 (file names may hold anything) become \ufffd.
 static void json_out_text(const char *s)
@@ -28,7 +46,7 @@ static void json_out_text(const char *s)
             fputs("\\ufffd", stdout);
             p++;
         } else if (n > 1) {
-            fwrite(p, 1, (size_t) n, stdout);
+            json_out_wide((const char *) p, (size_t) n);
             p += n;
         } else {
             if (*p == '"' || *p == '\\')
@@ -136,11 +154,14 @@ void js_end(void)
 
 void js_envelope(const char *cmd)
 {
+    has_envelope = true;
     js_line("envelope/1", "envelope");
     js_bool("ok", true);
     js_text("command", cmd);
     js_open("data", '{');
 }
+
+bool js_has_envelope(void) { return has_envelope; }
 
 void js_envelope_end(void)
 {
@@ -152,6 +173,7 @@ void js_envelope_end(void)
 void js_envelope_error(const char *cmd, const char *code, const char *message, const char *where,
                        const char *hint)
 {
+    has_envelope = true;
     js_line("envelope/1", "envelope");
     js_bool("ok", false);
     js_text("command", cmd);

@@ -55,27 +55,51 @@ nino_graph *load_graph(const options *o, const char *cmd, int *rc)
     return NULL;
 }
 
+enum { MAX_SAME = 10, MAX_CODES = 32 }; // lines about problems of one kind
+
 typedef struct problems {
     const options *o;
     const char *cmd;
-    const nino_graph_node *nodes;
-    size_t n_nodes, errors, missing;
+    struct {
+        const char *code;
+        nino_issue_severity severity;
+        size_t n;
+    } kind[MAX_CODES];
+    size_t errors, missing, places; // places: that cannot be written
     bool only_errors;
     char code[32], message[320], where[160];
 } problems;
+
+// Whether people are to see one more problem of the kind.
+static bool is_shown(problems *p, const nino_issue *i)
+{
+    for (size_t k = 0; k < MAX_CODES; k++) {
+        if (p->kind[k].n &&
+            (strcmp(p->kind[k].code, i->code) || p->kind[k].severity != i->severity))
+            continue;
+        p->kind[k].code = i->code; // a literal of the library
+        p->kind[k].severity = i->severity;
+        return p->kind[k].n++ < MAX_SAME;
+    }
+    return true;
+}
+
+static void say_hidden(const problems *p)
+{
+    for (size_t k = 0; k < MAX_CODES && p->kind[k].n; k++)
+        if (p->kind[k].n > MAX_SAME && (p->kind[k].severity == NINO_ISSUE_ERROR || !p->o->quiet))
+            say("%s: and %zu more %s of this kind (%s)", p->cmd, p->kind[k].n - MAX_SAME,
+                p->kind[k].severity == NINO_ISSUE_ERROR ? "errors" : "warnings", p->kind[k].code);
+}
 
 static void load_issue(void *priv, const nino_issue *i)
 {
     problems *p = priv;
     const bool is_error = i->severity == NINO_ISSUE_ERROR;
-    const char *class = "";
     if (!is_error && p->only_errors)
         return;
-    for (size_t k = 0; k < p->n_nodes; k++)
-        if (!strcmp(p->nodes[k].id, i->node))
-            class = p->nodes[k].class_type;
     char where[160];
-    snprintf(where, sizeof(where), "%s%s%s%s%s", i->node, *class ? " " : "", class,
+    snprintf(where, sizeof(where), "%s%s%s%s%s", i->node, *i->class_type ? " " : "", i->class_type,
              *i->input ? "." : "", i->input);
     if (is_error && !p->errors++) {
         snprintf(p->code, sizeof(p->code), "%s", i->code);
@@ -83,7 +107,8 @@ static void load_issue(void *priv, const nino_issue *i)
         memcpy(p->where, where, sizeof(where));
     }
     p->missing += is_error && !strcmp(i->code, "missing_file");
-    if (is_error || !p->o->quiet)
+    p->places += is_error && !strcmp(i->code, "io");
+    if (is_shown(p, i) && (is_error || !p->o->quiet))
         say("%s: %s: %s%s%s (%s)", p->cmd, is_error ? "error" : "warning", where,
             *where ? ": " : "", i->message, i->code);
     if (!p->o->json)
@@ -92,7 +117,7 @@ static void load_issue(void *priv, const nino_issue *i)
     js_text("severity", is_error ? "error" : "warning");
     js_text("code", i->code);
     js_text("node", i->node);
-    js_text("class_type", class);
+    js_text("class_type", i->class_type);
     js_text("input", i->input);
     js_text("message", i->message);
     js_end();
@@ -102,22 +127,17 @@ static int load_check(const options *o, const char *cmd, nino_graph *g, const ni
                       bool only_errors)
 {
     problems p = { .o = o, .cmd = cmd, .only_errors = only_errors };
-    const size_t n = nino_graph_nodes(g, NULL, 0);
-    nino_graph_node *nodes = calloc(n + 1, sizeof(*nodes));
-    if (nodes) {
-        nino_graph_nodes(g, nodes, n);
-        p.nodes = nodes;
-        p.n_nodes = n;
-    }
     const size_t errors = nino_graph_check(g, ctx, load_issue, &p);
-    free(nodes);
+    say_hidden(&p);
     if (!errors)
         return EXIT_OK;
-    const bool is_missing = p.missing == errors;
+    const bool is_missing = p.missing == errors, is_place = p.places == errors;
     if (o->json)
         js_envelope_error(cmd, p.code, p.message, p.where,
-                          is_missing ? "--models DIR and --input DIR say where to look" : NULL);
-    return is_missing ? EXIT_MISSING : EXIT_WORKFLOW;
+                          is_missing ? "--models DIR and --input DIR say where to look"
+                          : is_place ? "--output DIR says where results go"
+                                     : NULL);
+    return is_missing ? EXIT_MISSING : is_place ? EXIT_RUN : EXIT_WORKFLOW;
 }
 
 int check_graph(const options *o, const char *cmd, nino_graph *g, const nino_ctx *ctx)

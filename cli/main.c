@@ -18,6 +18,23 @@ static int no_such_command(const char *word)
     return EXIT_USAGE;
 }
 
+// Classes of other programs, before a workflow is read.
+static int read_info(const command *c, const options *o)
+{
+    nino_error err = { .code = NINO_OK };
+    for (size_t i = 0; i < o->object_info.n; i++)
+        if (nino_node_add_info(o->object_info.item[i], &err)) {
+            const int rc =
+                report_error(o, c->name, &err,
+                             "--object-info FILE: curl http://127.0.0.1:8188/object_info "
+                             "writes one while ComfyUI runs");
+            return err.code == NINO_ERR_IO       ? EXIT_MISSING
+                   : err.code == NINO_ERR_FORMAT ? EXIT_USAGE
+                                                 : rc;
+        }
+    return EXIT_OK;
+}
+
 // Data that did not reach its reader is a failure, unless the reader left on purpose (head).
 static int main_finish(int rc)
 {
@@ -30,8 +47,31 @@ static int main_finish(int rc)
     return rc;
 }
 
+// Whoever asked for JSON gets an envelope, whatever ended the command: also a command line that
+// could not be read.
+static int finish_json(int argc, char **argv, int rc)
+{
+    bool is_json = false;
+    for (int i = 2; i < argc && strcmp(argv[i], "--"); i++)
+        is_json |= !strcmp(argv[i], "--json");
+    if (!is_json || !rc || js_has_envelope())
+        return main_finish(rc);
+    const char *why = last_said(), *code = rc == EXIT_USAGE   ? "usage"
+                                           : rc == EXIT_LOST  ? "lost"
+                                           : rc == EXIT_NOMEM ? "nomem"
+                                                              : "failed";
+    const size_t n = strlen(argv[1]);
+    if (!strncmp(why, argv[1], n) && !strncmp(why + n, ": ", 2))
+        why += n + 2;
+    for (const exit_row *e = exit_rows; !*why && e->text; e++)
+        why = (int) e->code == rc ? e->text : why;
+    js_envelope_error(argv[1], code, why, "", NULL);
+    return main_finish(rc);
+}
+
 int main(int argc, char **argv)
 {
+    out_open();
     if (argc < 2) {
         help_all(stderr);
         return EXIT_USAGE;
@@ -46,7 +86,7 @@ int main(int argc, char **argv)
     }
     const command *c = command_find(argv[1]);
     if (!c)
-        return no_such_command(argv[1]);
+        return finish_json(argc, argv, no_such_command(argv[1]));
     options o = { .n_args = 0 };
     int rc = EXIT_USAGE;
     if (options_parse(c, argc - 2, argv + 2, &o)) {
@@ -56,9 +96,12 @@ int main(int argc, char **argv)
         } else {
             if (nino_settings_problem())
                 say("warning: %s", nino_settings_problem());
-            rc = c->run(&o);
+            crash_guard(c, argv, &o);
+            rc = read_info(c, &o);
+            if (rc == EXIT_OK)
+                rc = c->run(&o);
         }
     }
     options_release(&o);
-    return main_finish(rc);
+    return finish_json(argc, argv, rc);
 }

@@ -71,6 +71,12 @@ static void metrics_nodes(const nino_stats *s)
         printf("} %.12g\n", (double) node[i].ns * 1e-9);
     }
     free(node);
+    uint64_t programs;
+    const uint64_t preparing = nino_stats_preparing(s, &programs);
+    metrics_head("preparing_seconds", "counter", "Time that nodes waited for kernels to be made.");
+    printf("ninodes_preparing_seconds_total %.12g\n", (double) preparing * 1e-9);
+    metrics_head("prepared_programs", "counter", "How many programs that was.");
+    printf("ninodes_prepared_programs_total %llu\n", (unsigned long long) programs);
 }
 
 static void metrics_memory(const nino_stats *s)
@@ -149,5 +155,12 @@ void metrics_print(const nino_stats *s, const nino_history *h, const nino_queue 
         printf("ninodes_energy_joules_total %.12g\n", e.joules);
     }
     metrics_head("telemetry_lost", "counter", "Records that were lost on the way here.");
-    printf("ninodes_telemetry_lost_total %llu\n# EOF\n", (unsigned long long) nino_stats_lost(s));
+    printf("ninodes_telemetry_lost_total %llu\n", (unsigned long long) nino_stats_lost(s));
+    uint64_t summed;
+    const uint64_t count = nino_stats_count(s, &summed);
+    metrics_head("telemetry_records", "counter", "Records that these totals are made of.");
+    printf("ninodes_telemetry_records_total %llu\n", (unsigned long long) count);
+    gauge("telemetry_summed", "Those of them that are not held one by one any more.",
+          (double) summed);
+    printf("# EOF\n");
 }

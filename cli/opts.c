@@ -215,6 +215,7 @@ void options_release(options *o)
     free(o->models.item);
     free(o->set.item);
     free(o->grid.item);
+    free(o->object_info.item);
 }
 
 double parse_percent(const char *s)

@@ -36,6 +36,11 @@ void report_advice(FILE *f, const nino_advice_input *in)
             fprintf(f, "          %s%s\n", a->setting,
                     a->changes_result ? "   (the result may differ)" : "");
     }
+    for (size_t i = 0; i < n; i++)
+        if (list[i].action == NINO_ADVICE_SET) {
+            fprintf(f, "  measure it: ninodes bench WORKFLOW --against %s\n", list[i].setting);
+            break;
+        }
     free(list);
 }
 

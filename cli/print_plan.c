@@ -4,6 +4,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+// What most of the predicted time goes into: shares of bytes and launches are known, the rest is
+// arithmetic. "-": no numbers.
+static const char *limiter(const nino_plan_basis *b, double bytes, double s, uint64_t kernels)
+{
+    const double launches = (double) kernels * b->launch_s;
+    if (s <= 0)
+        return "-";
+    if (launches > s / 2)
+        return "launches";
+    return b->bandwidth > 0 && bytes / b->bandwidth > (s - launches) / 2 ? "memory" : "arithmetic";
+}
+
+static void basis_json(const nino_plan *p)
+{
+    const nino_plan_basis *b = &p->basis;
+    js_open("basis", '{');
+    js_text("file", b->file);
+    js_text("date", b->date);
+    js_bool("measured", b->is_measured);
+    js_bool("assumed_efficiencies", p->seconds > 0);
+    js_text("peak_type", b->peak_type);
+    js_num("peak", b->peak);
+    js_num("bandwidth", b->bandwidth);
+    js_num("launch_s", b->launch_s);
+    js_num("efficiency_gemm", b->efficiency_gemm);
+    js_num("efficiency_conv", b->efficiency_conv);
+    js_num("efficiency_attn", b->efficiency_attn);
+    js_num("least_seconds", b->least_seconds);
+    js_text("limiter", limiter(b, p->bytes, p->seconds, p->kernels));
+    js_close('}');
+}
+
 static void plan_json(const char *cmd, const nino_plan *p, const grid *g, double total)
 {
     js_envelope(cmd);
@@ -17,12 +49,14 @@ static void plan_json(const char *cmd, const nino_plan *p, const grid *g, double
     js_uint("weight_bytes", p->weight_bytes);
     js_uint("peak_activation_bytes", p->peak_activation_bytes);
     js_uint("budget", p->budget);
+    basis_json(p);
     js_open("tiling", '{');
     js_bool("tiled", p->tiling.is_tiled);
     js_int("tile_w", p->tiling.tile_w);
     js_int("tile_h", p->tiling.tile_h);
     js_int("overlap", p->tiling.overlap);
     js_int("tiles", p->tiling.n_tiles);
+    js_text("why", p->tiling.why);
     js_close('}');
     js_open("scopes", '[');
     for (size_t i = 0; i < p->n_scopes; i++) {
@@ -35,6 +69,7 @@ static void plan_json(const char *cmd, const nino_plan *p, const grid *g, double
         js_num("seconds", s->seconds);
         js_uint("kernels", s->kernels);
         js_uint("peak_bytes", s->peak_bytes);
+        js_text("limiter", limiter(&p->basis, s->bytes, s->seconds, s->kernels));
         js_close('}');
     }
     js_close(']');
@@ -51,7 +86,7 @@ static void plan_json(const char *cmd, const nino_plan *p, const grid *g, double
 static void seconds(char *buf, size_t size, double s)
 {
     if (s > 0)
-        snprintf(buf, size, "%.3f s", s);
+        snprintf(buf, size, "~%.3f s", s); // no device's efficiencies are measured
     else
         snprintf(buf, size, "-");
 }
@@ -143,28 +178,47 @@ static void plan_rows(const nino_plan *p)
         const nino_plan_scope *s = &r[i].s;
         row_name(name, sizeof(name), &r[i]);
         seconds(t, sizeof(t), s->seconds);
-        printf("%-44.44s %12.3f %8llu %12s %11s\n", name, s->flops * 1e-9,
+        printf("%-44.44s %12.3f %8llu %12s %11s  %s\n", name, s->flops * 1e-9,
                (unsigned long long) s->kernels, human_bytes(a, sizeof(a), (double) s->peak_bytes),
-               t);
+               t, limiter(&p->basis, s->bytes, s->seconds, s->kernels));
     }
     free(r);
+}
+
+static void plan_basis(const nino_plan *p)
+{
+    const nino_plan_basis *b = &p->basis;
+    if (p->seconds <= 0)
+        return;
+    printf(
+        "~         assumed: products reach %.0f %%, convolutions %.0f %%, attention %.0f %% of the "
+        "%s peak\n",
+        100 * b->efficiency_gemm, 100 * b->efficiency_conv, 100 * b->efficiency_attn, b->peak_type);
+    printf("bounds    at least %.3f s, with all of %.3g TFLOPS (%s) and %.3g GB/s, both %s\n",
+           b->least_seconds, b->peak * 1e-12, b->peak_type, b->bandwidth * 1e-9,
+           b->is_measured ? "measured here" : "the profile's");
 }
 
 static void plan_text(const nino_plan *p)
 {
     char a[32], b[32], t[32];
-    printf("%-44s %12s %8s %12s %11s\n", "scope", "GFLOP", "kernels", "peak", "time");
+    printf("%-44s %12s %8s %12s %11s  %s\n", "scope", "GFLOP", "kernels", "peak", "time", "limit");
     plan_rows(p);
     seconds(t, sizeof(t), p->seconds);
-    printf("%-44s %12.3f %8llu %12s %11s\n", "total", p->flops * 1e-9,
-           (unsigned long long) p->kernels, human_bytes(a, sizeof(a), (double) p->peak_bytes), t);
-    printf("profile   %s\n", p->profile);
+    printf("%-44s %12.3f %8llu %12s %11s  %s\n", "total", p->flops * 1e-9,
+           (unsigned long long) p->kernels, human_bytes(a, sizeof(a), (double) p->peak_bytes), t,
+           limiter(&p->basis, p->bytes, p->seconds, p->kernels));
+    printf("profile   %s", p->profile);
+    if (*p->basis.file)
+        printf(" (%s%s%s)", p->basis.file, *p->basis.date ? ", " : "", p->basis.date);
+    printf("\n");
+    plan_basis(p);
     printf("weights   %s, activations and workspace at most %s\n",
            human_bytes(a, sizeof(a), (double) p->weight_bytes),
            human_bytes(b, sizeof(b), (double) p->peak_activation_bytes));
     if (p->tiling.is_tiled)
-        printf("tiles     %d of %dx%d pixels, overlap %d\n", p->tiling.n_tiles, p->tiling.tile_w,
-               p->tiling.tile_h, p->tiling.overlap);
+        printf("tiles     %d of %dx%d pixels, overlap %d: %s\n", p->tiling.n_tiles,
+               p->tiling.tile_w, p->tiling.tile_h, p->tiling.overlap, p->tiling.why);
     if (p->budget)
         printf("fits      %s (budget %s)\n", p->fits ? "yes" : "no",
                human_bytes(a, sizeof(a), (double) p->budget));

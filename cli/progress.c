@@ -17,6 +17,7 @@ struct progress {
     char node[96];
     uint32_t node_id, index, n_nodes;
     uint32_t step, n_steps, step_id, tile, n_tiles, tile_id;
+    uint32_t preparing_id, n_prepared; // a kernel's stage, 0: none; of this job
     uint64_t step_ns, last_step_ns;
     double step_eta_s;        // of the sampling; NaN: not known
     uint64_t loaded, load_ms; // bytes of weights this node brought in; when that was last told
@@ -38,6 +39,16 @@ static void progress_put(const char *s)
 {
     if (write(STDERR_FILENO, s, strlen(s)) < 0)
         return;
+}
+
+// With what goes before and after it: text has names of others, those steer the terminal.
+static void progress_put_text(const char *before, const char *text, const char *after)
+{
+    char line[520];
+    const size_t n = (size_t) snprintf(line, sizeof(line), "%s", before);
+    nino_utf8_printable(line + n, sizeof(line) - n - strlen(after), text, strlen(text));
+    snprintf(line + strlen(line), sizeof(line) - strlen(line), "%s", after);
+    progress_put(line);
 }
 
 void progress_aside(void (*f)(void *priv), void *priv)
@@ -129,6 +140,10 @@ void progress_text(const progress *p, char *buf, size_t size)
             n = progress_append(buf, size, n, part);
         }
     }
+    if (p->preparing_id) {
+        snprintf(part, sizeof(part), "  preparing kernels (%u)", p->n_prepared);
+        n = progress_append(buf, size, n, part);
+    }
     if (p->loaded && progress_now_ms() - p->load_ms < LOAD_SHOWN_MS) {
         snprintf(part, sizeof(part), "  loading %s", human_bytes(a, sizeof(a), (double) p->loaded));
         n = progress_append(buf, size, n, part);
@@ -157,11 +172,7 @@ void progress_text(const progress *p, char *buf, size_t size)
     }
 }
 
-static void print_line(void *text)
-{
-    progress_put(text);
-    progress_put("\n");
-}
+static void print_line(void *text) { progress_put_text("", text, "\n"); }
 
 void progress_print(progress *p)
 {
@@ -198,6 +209,7 @@ static void progress_one(progress *p, const nino_event *e, name_fn name, void *p
     case NINO_EV_JOB:
         p->job_id = e->id;
         p->job_ended = false;
+        p->n_prepared = p->preparing_id = 0;
         break;
     case NINO_EV_NODE:
         p->loaded = 0;
@@ -211,6 +223,12 @@ static void progress_one(progress *p, const nino_event *e, name_fn name, void *p
             char text[160];
             node_text(p, text, sizeof(text));
             progress_aside(print_line, text);
+        }
+        break;
+    case NINO_EV_STAGE:
+        if (!strncmp(name(priv, e->name), NINO_STAGE_COMPILE, sizeof(NINO_STAGE_COMPILE) - 1)) {
+            p->preparing_id = e->id;
+            p->n_prepared++;
         }
         break;
     case NINO_EV_STEP:
@@ -236,6 +254,8 @@ static void progress_one(progress *p, const nino_event *e, name_fn name, void *p
         p->tile_id = e->id;
         break;
     case NINO_EV_END:
+        if (e->id == p->preparing_id)
+            p->preparing_id = 0;
         if (e->id == p->node_id)
             p->n_steps = p->n_tiles = 0;
         if (e->id == p->job_id && p->job_id) {
@@ -284,14 +304,13 @@ void progress_draw(progress *p)
         return;
     p->drawn_ms = now;
     struct winsize w = { .ws_col = 80 };
-    char text[400], line[420];
+    char text[400];
     progress_text(p, text, sizeof(text));
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) || w.ws_col < 10)
         w.ws_col = 80;
     progress_cut(text, w.ws_col);
-    snprintf(line, sizeof(line), "\r%s\033[K", text);
     pthread_mutex_lock(&line_lock);
-    progress_put(line);
+    progress_put_text("\r", text, "\033[K");
     line_shown = true;
     pthread_mutex_unlock(&line_lock);
 }

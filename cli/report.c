@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { NODE_LINES = 10 }; // with the head and the total: twelve
 
@@ -41,10 +42,14 @@ static uint64_t report_threshold(const nino_node_stat *list, size_t n)
     return top[NODE_LINES - 2];
 }
 
-static void node_line(FILE *f, const char *name, uint64_t ns, int64_t delta)
+// once_ns: what of the time went into reading weights, which another run would not do; shown where
+// it is a tenth and more.
+static void node_line(FILE *f, const char *name, uint64_t ns, uint64_t once_ns, int64_t delta)
 {
-    char b[32];
-    fprintf(f, "  %-40.40s %10.3f s  %12s\n", name, (double) ns * 1e-9,
+    char b[32], once[16] = "";
+    if (once_ns * 10 > ns && once_ns > 10000000)
+        snprintf(once, sizeof(once), "%.3f s", (double) (once_ns < ns ? once_ns : ns) * 1e-9);
+    fprintf(f, "  %-40.40s %10.3f s  %10s  %12s\n", name, (double) ns * 1e-9, once,
             signed_bytes(b, sizeof(b), delta));
 }
 
@@ -53,19 +58,22 @@ void report_nodes(FILE *f, const nino_stats *s)
     size_t n;
     nino_node_stat *list = all_nodes(s, &n);
     const uint64_t least = n > NODE_LINES ? report_threshold(list, n) : 0;
-    uint64_t sum = 0, rest = 0;
+    uint64_t sum = 0, rest = 0, once_sum = 0, once_rest = 0;
     int64_t delta = 0, rest_delta = 0;
     size_t shown = 0, others = 0;
     if (n)
-        fprintf(f, "  %-40s %12s  %13s\n", "node", "time", "\u0394memory");
+        fprintf(f, "  %-40s %12s  %10s  %13s\n", "node", "time", "reading", "\u0394memory");
     for (size_t i = 0; i < n; i++) {
+        const uint64_t once = nino_stats_node_once(s, i);
         sum += list[i].ns;
+        once_sum += once;
         delta += list[i].mem_delta;
         if (n <= NODE_LINES || (list[i].ns >= least && shown < NODE_LINES - 1)) {
-            node_line(f, list[i].name, list[i].ns, list[i].mem_delta);
+            node_line(f, list[i].name, list[i].ns, once, list[i].mem_delta);
             shown++;
         } else {
             rest += list[i].ns;
+            once_rest += once;
             rest_delta += list[i].mem_delta;
             others++;
         }
@@ -73,10 +81,20 @@ void report_nodes(FILE *f, const nino_stats *s)
     if (others) {
         char name[32];
         snprintf(name, sizeof(name), "(%zu others)", others);
-        node_line(f, name, rest, rest_delta);
+        node_line(f, name, rest, once_rest, rest_delta);
+    }
+    uint64_t programs;
+    const uint64_t preparing = nino_stats_preparing(s, &programs);
+    if (programs) {
+        char name[48];
+        snprintf(name, sizeof(name), "(preparing kernels, %llu)", (unsigned long long) programs);
+        node_line(f, name, preparing, 0, 0);
     }
     if (n)
-        node_line(f, "total", sum, delta);
+        node_line(f, "total", sum + preparing, once_sum, delta);
+    if (once_sum * 10 > sum && once_sum > 10000000)
+        fprintf(f, "  reading: weights come from files once, whatever runs later finds them; to "
+                   "compare settings, ninodes bench\n");
     free(list);
 }
 
@@ -99,6 +117,13 @@ void report_energy(FILE *f, const nino_stats *s)
     if (isfinite(e.joules) && e.seconds > 0)
         fprintf(f, "  energy: %.1f J in %.1f s, %.1f W\n", e.joules, e.seconds,
                 e.joules / e.seconds);
+}
+
+void report_tiles(FILE *f, const nino_event *tile, const char *why)
+{
+    if (tile->kind == NINO_EV_TILE_INFO)
+        fprintf(f, "  tiles: %u, the first of %ux%u pixels: %s\n", tile->u.tile.n, tile->u.tile.w,
+                tile->u.tile.h, why);
 }
 
 void report_seams(FILE *f, const nino_event *seam)
@@ -131,21 +156,30 @@ const nino_ceilings *told_ceilings(const nino_history *h, nino_ceilings *out)
     return h && nino_history_ceilings(h, out) ? out : NULL;
 }
 
-// The larger share of the two ceilings, in percent; NaN: not known. Whether a kernel computed in 16
-// bits is not told apart: the higher ceiling counts.
+// In percent; NaN: not known. Of what a kernel stores statistics do not tell: the higher peak counts.
 static double peak_percent(const nino_op_stat *o, const nino_ceilings *c)
 {
-    if (!c)
-        return NAN;
-    const double top = c->flops_f16 > c->flops_f32 ? c->flops_f16 : c->flops_f32;
-    const double a = top > 0 && o->gflops > 0 ? o->gflops * 1e9 / top : (double) NAN;
-    const double b = c->bandwidth > 0 && o->gbps > 0 ? o->gbps * 1e9 / c->bandwidth : (double) NAN;
-    return 100 * (isnan(a) || b > a ? b : a);
+    const double n = (double) o->calls;
+    return c && o->calls ? 100 * nino_ceilings_share(c, o->flops / n, o->bytes / n,
+                                                     (double) o->total_ns * 1e-9 / n, 0)
+                         : (double) NAN;
+}
+
+const char *peak_source(const nino_ceilings *c, char *buf, size_t size)
+{
+    const time_t at = (time_t) c->measured_at;
+    char day[32] = "";
+    struct tm tm;
+    if (at && localtime_r(&at, &tm))
+        strftime(day, sizeof(day), "%Y-%m-%d", &tm);
+    snprintf(buf, size, at ? "as measured on this device, %s" : "of the data sheet%s", day);
+    return buf;
 }
 
 void report_kernels(FILE *f, const nino_stats *s, size_t max, const nino_ceilings *c)
 {
     nino_op_stat list[64];
+    char source[80];
     if (max > 64)
         max = 64;
     const size_t all = nino_stats_ops(s, list, max), n = all < max ? all : max;
@@ -166,9 +200,8 @@ void report_kernels(FILE *f, const nino_stats *s, size_t max, const nino_ceiling
     if (all > n)
         fprintf(f, "  (%zu others)\n", all - n);
     if (c)
-        fprintf(f, "  (%% peak: of what %s)\n",
-                c->measured_at ? "ninodes devices --measure found on this device"
-                               : "the device's profile says; ninodes devices --measure finds out");
+        fprintf(f, "  (%% peak: %s%s)\n", peak_source(c, source, sizeof(source)),
+                c->measured_at ? "" : "; ninodes devices --measure finds out");
 }
 
 static void op_json(const nino_op_stat *o, const nino_ceilings *c)
@@ -296,6 +329,8 @@ void report_json(const nino_stats *s, const nino_ceilings *c)
     nino_op_stat *ops = calloc(n_ops + 1, sizeof(*ops));
     if (ops)
         nino_stats_ops(s, ops, n_ops);
+    char source[80];
+    js_text("peak_of", c ? peak_source(c, source, sizeof(source)) : NULL);
     js_open("kernels", '[');
     for (size_t i = 0; ops && i < n_ops; i++)
         op_json(&ops[i], c);
@@ -304,5 +339,13 @@ void report_json(const nino_stats *s, const nino_ceilings *c)
     memory_json(s);
     perf_json(s);
     energy_json(s);
+    uint64_t summed, programs;
+    const uint64_t preparing = nino_stats_preparing(s, &programs);
+    js_open("preparing", '{');
+    js_uint("programs", programs);
+    js_num("ms", (double) preparing * 1e-6);
+    js_close('}');
+    nino_stats_count(s, &summed);
     js_uint("telemetry_lost", nino_stats_lost(s));
+    js_uint("telemetry_summed", summed);
 }

@@ -5,10 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+static char said[1024]; // the line before the newline, guarded by the line's lock
+
 static void put_line(void *line)
 {
     // One write: lines of several processes on one terminal do not mix.
     const char *const text = line;
+    snprintf(said, sizeof(said), "%.*s", (int) strcspn(text + 9, "\n"), text + 9);
     if (write(STDERR_FILENO, text, strlen(text)) < 0)
         return;
 }
@@ -20,14 +23,14 @@ void say(const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(line + 9, sizeof(line) - 10, fmt, ap);
     va_end(ap);
-    for (char *p = line; *p; p++)
-        if ((unsigned char) *p < 0x20 || *p == 0x7f)
-            *p = '?'; // file names and workflows must not steer the terminal
+    nino_utf8_printable(line, sizeof(line) - 1, line, strlen(line));
     const size_t n = strlen(line);
     line[n] = '\n';
     line[n + 1] = 0;
     progress_aside(put_line, line);
 }
+
+const char *last_said(void) { return said; }
 
 exit_code exit_for(nino_status st)
 {
@@ -58,13 +61,24 @@ const char *status_hint(const nino_error *err)
     }
 }
 
+size_t devices_explained(char *out, size_t size)
+{
+    const size_t n = nino_devices_explain(out, size);
+    for (char *line = out, *end; n && (end = strchr(line, '\n')); line = end + 1)
+        say("%.*s", (int) (end - line), line);
+    return n;
+}
+
 int report_error(const options *o, const char *cmd, const nino_error *err, const char *hint)
 {
     if (!hint)
         hint = status_hint(err);
     say("%s: %s%s%s (%s)", cmd, err->where, *err->where ? ": " : "", err->msg,
         nino_status_name(err->code));
-    if (hint && !o->quiet)
+    char found[4096];
+    if (!strcmp(err->kind ? err->kind : "", "none") && devices_explained(found, sizeof(found)))
+        hint = found;
+    else if (hint && !o->quiet)
         say("%s", hint);
     if (o->json)
         js_envelope_error(cmd, err->kind ? err->kind : nino_status_name(err->code), err->msg,

@@ -58,7 +58,7 @@ tui *tui_open(void)
     for (size_t i = 0; i < NINO_COUNTER_MAX; i++)
         t->value[i] = (double) NAN;
     setlocale(LC_CTYPE, ""); // characters wider than a byte; numbers stay as they are
-    if (!(t->screen = newterm(NULL, stdout, stdin))) {
+    if (!(t->screen = newterm(NULL, out_plain(), stdin))) {
         free(t->tiles);
         free(t);
         return NULL;
@@ -162,9 +162,7 @@ __attribute__((format(printf, 4, 5))) static void put(int y, int x, int width, c
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    for (char *c = text; *c; c++)
-        if ((unsigned char) *c < 0x20 || *c == 0x7f)
-            *c = '?';
+    nino_utf8_printable(text, sizeof(text), text, strlen(text));
     if (y >= LINES || x >= COLS || width <= 0)
         return;
     width = width < COLS - x ? width : COLS - x;

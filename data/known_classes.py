@@ -1,33 +1,26 @@
 #!/usr/bin/env python3
-"""Writes core/node/table/known_classes.c: which classes exist elsewhere and the order of their widgets.
+"""Writes data/known_classes.txt: which classes exist elsewhere and the order of their widgets.
 
-usage: data/known_classes.py object_info.json > core/node/table/known_classes.c
+usage: data/known_classes.py object_info.json... [paid.txt...] > data/known_classes.txt
 
-object_info.json is what a ComfyUI server answers to GET /object_info; the committed file was made
-from version 0.3.64. Classes of others are listed below, in the notation of the C file.
+object_info.json is what a ComfyUI server answers to GET /object_info; of a class that several of them
+have, the first counts. paid.txt lists classes that call a paid service, one a line. The committed file
+was made from ComfyUI 0.33.0, from 19 packs of nodes, and from ComfyUI 0.3.64 for what is gone since:
+only names, kinds and their order are taken. Classes of others are listed below, in the notation of
+core/node/table/known.h. A line is a class: name, flags (1 output, 2 paid), widgets, separated by tabs; lines
+are sorted by byte. core/node/table/object_info.c reads such a file in a run; a test compares the two.
 """
 import json
 import sys
-
-VERSION = "0.3.64"
 
 SAMPLER = "i+seed i:steps f:cfg e:sampler_name e:scheduler f:denoise"
 ADVANCED = ("e:add_noise i+noise_seed i:steps f:cfg e:sampler_name e:scheduler i:start_at_step "
             "i:end_at_step e:return_with_leftover_noise")
 COMMON = " b:optimize_for_video e:precision_mode b:compatibility_mode"
 
-# Not in that version: ComfyUI-GGUF, newer stock classes, and the original ROCm extension.
+# In none of those files: the original ROCm extension and what was renamed.
 OTHERS = {
-    "CLIPLoaderGGUF": "e:clip_name e:type",
-    "DualCLIPLoaderGGUF": "e:clip_name1 e:clip_name2 e:type",
-    "TripleCLIPLoaderGGUF": "e:clip_name1 e:clip_name2 e:clip_name3",
-    "QuadrupleCLIPLoaderGGUF": "e:clip_name1 e:clip_name2 e:clip_name3 e:clip_name4",
-    "UnetLoaderGGUF": "e:unet_name",
-    "UnetLoaderGGUFAdvanced": "e:unet_name e:dequant_dtype e:patch_dtype b:patch_on_device",
-    "EmptyFlux2LatentImage": "i:width i:height i:batch_size",
-    "Flux2Scheduler": "i:steps i:width i:height",
     "EmptyLatentVideo": "i:width i:height i:batch_size i:frame_count",
-    "TextGenerateLTX2Prompt": "",
     "ROCMEmergencyMemoryReset": "",
     "ROCMFluxBenchmark": "s:test_resolutions i:test_steps s:test_cfg_values b:test_hipblas "
                          "b:generate_report",
@@ -49,35 +42,35 @@ OTHERS = {
     "WindowsPaginationDiagnostic": "b:check_memory b:check_paging_file b:apply_fixes",
 }
 
-HEAD = """// Classes of ComfyUI %s, of ComfyUI-GGUF and of the original ROCm extension, sorted by byte. A
-// workflow that uses one this version cannot run is told "not supported yet" instead of "unknown",
-// and its widgets still get their names. Written by data/known_classes.py.
-//
-// Widgets in the order of widgets_values, each a letter, a mark and its name. The letter: i INT,
-// f FLOAT, b BOOLEAN, s STRING, d one with {this|or that}, e a choice, x a value of the editor's
-// own. The mark: '+' when a choice of control_after_generate follows, '^' when the entry of an
-// upload button does, else ':'.
-#include "core/node/table/known.h"
-
-// clang-format off
-const nino_known_class nino_known_classes[] = {
-"""
-TAIL = """};
-// clang-format on
-
-const size_t nino_n_known_classes = sizeof(nino_known_classes) / sizeof(nino_known_classes[0]);
-"""
-LETTERS = {"INT": "i", "FLOAT": "f", "BOOLEAN": "b", "STRING": "s", "COMBO": "e", "LOAD_3D": "x",
-           "LOAD_3D_ANIMATION": "x", "WEBCAM": "x", "AUDIO_RECORD": "x"}
+LETTERS = {"INT": "i", "FLOAT": "f", "BOOLEAN": "b", "STRING": "s", "COMBO": "e", "COLOR": "s",
+           "COMFY_DYNAMICCOMBO_V3": "c"}
+OBJECTS = ("LOAD_3D", "LOAD_3D_ANIMATION", "WEBCAM", "AUDIO_RECORD", "COLORS", "BOUNDING_BOX",
+           "BOUNDING_BOXES", "CURVE", "RANGE", "IMAGECOMPARE", "COMPOSITOR")
 
 
-def widget(name, spec):
-    """One widget in the notation of the C file; None for a socket."""
-    kind, options = spec[0], spec[1] if len(spec) > 1 else {}
-    letter = "e" if isinstance(kind, list) else LETTERS.get(kind)
-    if not letter or options.get("forceInput"):
+def word(text):
+    """A name as one word."""
+    return text.replace(" ", "~")
+
+
+def options_of(options, prefix):
+    """What the options of a dynamic combo bring with them."""
+    return "".join("|" + word(o["key"]) + "".join(" " + w for w in widgets(o["inputs"], prefix))
+                   for o in options)
+
+
+def widget(name, spec, prefix):
+    """One widget in the notation; None for a socket."""
+    kind, options = spec[0], spec[1] if len(spec) > 1 and isinstance(spec[1], dict) else {}
+    if isinstance(kind, list):
+        letter = "e"
+    elif kind in OBJECTS:
+        letter = "x"
+    else:
+        letter = LETTERS.get(options.get("widgetType", kind))
+    if not letter or options.get("forceInput") or options.get("hidden"):
         return None
-    is_seed = letter == "i" and name in ("seed", "noise_seed")
+    is_seed = letter == "i" and not prefix and name in ("seed", "noise_seed")
     mark = ":"
     if letter == "s" and options.get("dynamicPrompts"):
         letter = "d"
@@ -85,37 +78,35 @@ def widget(name, spec):
         mark = "+"
     if any(options.get(k + "_upload") for k in ("image", "video", "audio", "file")):
         mark = "^"
-    return letter + mark + name
+    if kind == "BOUNDING_BOX":
+        mark = "#"
+    text = letter + mark + word(prefix + name)
+    if letter == "c":
+        text += "{" + options_of(options["options"], prefix + name + ".") + "}"
+    return text
 
 
-def lines(text, width):
-    """The words of text as C string literals that fit on one line each."""
-    line = ""
-    for word in text.split():
-        if len(line) + len(word) + 1 > width:
-            yield line + " "
-            line = ""
-        line += (" " if line else "") + word
-    yield line
+def widgets(inputs, prefix=""):
+    """All of a class, or of an option, in order."""
+    found = [widget(k, s, prefix) for part in ("required", "optional")
+             for k, s in inputs.get(part, {}).items()]
+    return [w for w in found if w]
 
 
 def main():
-    with open(sys.argv[1], encoding="utf-8") as f:
-        info = json.load(f)
     classes = {name: (0, text) for name, text in OTHERS.items()}
-    for name, d in info.items():
-        found = [widget(k, s) for part in ("required", "optional")
-                 for k, s in d["input"].get(part, {}).items()]
-        classes[name] = (int(bool(d.get("output_node"))), " ".join(w for w in found if w))
-    sys.stdout.write(HEAD % VERSION)
+    for path in sys.argv[1:]:
+        with open(path, encoding="utf-8") as f:
+            if path.endswith(".txt"):
+                for name in f.read().splitlines():
+                    classes.setdefault(name, (2, ""))
+                continue
+            for name, d in json.load(f).items():
+                flags = int(bool(d.get("output_node"))) + 2 * int(bool(d.get("api_node")))
+                classes.setdefault(name, (flags, " ".join(widgets(d["input"]))))
     for name in sorted(classes, key=str.encode):
-        is_output, text = classes[name]
-        row = '    { "%s", %d, "%s" },\n' % (name, is_output, text)
-        if len(row) > 100:
-            parts = '"\n      "'.join(lines(text, 90))
-            row = '    { "%s", %d,\n      "%s" },\n' % (name, is_output, parts)
-        sys.stdout.write(row)
-    sys.stdout.write(TAIL)
+        sys.stdout.write("%s\t%d\t%s\n" % (name, *classes[name]))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -49,7 +49,8 @@ static void quit(GSimpleAction *action, GVariant *parameter, gpointer app)
 static void preferences(GSimpleAction *action, GVariant *parameter, gpointer app)
 {
     (void) action, (void) parameter;
-    nino_prefs_window_present(GTK_WINDOW(window_of(app)));
+    NinoWindow *w = window_of(app);
+    nino_prefs_window_present(GTK_WINDOW(w), _("Speed"), nino_window_measure_row, w);
 }
 
 static void keys(GSimpleAction *action, GVariant *parameter, gpointer app)

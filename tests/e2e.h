@@ -46,22 +46,23 @@ static inline flow_result e2e_run(nino_ctx *ctx, const char *json)
     return r;
 }
 
-// The text of a workflow of the test data; to be freed.
-static inline char *e2e_workflow(const char *assets, const char *name)
+// The text of a workflow of a folder of the test data ("e2e"); to be freed.
+static inline char *e2e_workflow(const char *assets, const char *folder, const char *name)
 {
     char path[512], *json = NULL;
     size_t len = 0;
     nino_error err = { 0 };
-    snprintf(path, sizeof(path), "%s/e2e/workflows/%s.json", assets, name);
+    snprintf(path, sizeof(path), "%s/%s/workflows/%s.json", assets, folder, name);
     CHECK_OK(nino_file_read(path, 1 << 20, false, &json, &len, &err), err);
     return json;
 }
 
 // The picture of a run is that of the test data, but for `most` of 255.
-static inline void e2e_check(const flow_result *r, const char *assets, const char *name, int most)
+static inline void e2e_check(const flow_result *r, const char *assets, const char *folder,
+                             const char *name, int most)
 {
     char want[512];
-    snprintf(want, sizeof(want), "%s/e2e/expected/%s.png", assets, name);
+    snprintf(want, sizeof(want), "%s/%s/expected/%s.png", assets, folder, name);
     const int worst = e2e_difference(r->path[0], want);
     printf("  %s.png: largest difference %d of 255\n", name, worst);
     CHECK(worst <= most);

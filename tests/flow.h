@@ -11,7 +11,7 @@ typedef struct flow_result {
     char path[16][600];
     size_t n_paths, n_texts;
     char text[4][2048];
-    uint64_t n_kernels, n_progress;
+    uint64_t n_kernels, n_progress, n_tiles, n_seams, n_steps;
     double last_done, last_total;
 } flow_result;
 
@@ -85,6 +85,9 @@ static inline void flow_events(nino_job *job, flow_result *r)
                 snprintf(r->hits + hits, sizeof(r->hits) - hits, "%s|",
                          nino_job_name(job, ev[i].name));
             r->n_kernels += ev[i].kind == NINO_EV_KERNEL;
+            r->n_tiles += ev[i].kind == NINO_EV_TILE_INFO;
+            r->n_seams += ev[i].kind == NINO_EV_SEAM;
+            r->n_steps += ev[i].kind == NINO_EV_STEP_INFO;
             if (ev[i].kind == NINO_EV_PROGRESS) {
                 CHECK(ev[i].u.progress.done >= r->last_done);
                 r->n_progress++;

@@ -190,3 +190,25 @@ static inline nino_weights *test_copy(const nino_weights *w, const test_dir *dir
     free(names);
     return test_open("%s/%s", dir->path, file);
 }
+
+// Writes a copy of w with one entry of metadata.
+static inline nino_weights *test_copy_with_meta(const nino_weights *w, const char *dir,
+                                                const char *file, const char *key,
+                                                const char *value)
+{
+    const nino_meta meta = { key, value, strlen(value) };
+    const int n = nino_weights_count(w);
+    nino_st_source *from = calloc((size_t) n + 1, sizeof(*from));
+    nino_file_writer *out = NULL;
+    nino_error err = { 0 };
+    CHECK(from != NULL);
+    for (int i = 0; i < n; i++) {
+        const nino_tensor_info *t = nino_weights_at(w, i);
+        from[i] = (nino_st_source){ .name = t->name, .file = w, .info = t };
+    }
+    CHECK_OK(nino_file_writer_open(dir, file, false, &out, &err), err);
+    CHECK_OK(nino_st_write(out, file, from, n, &meta, 1, NULL, &err), err);
+    CHECK_OK(nino_file_writer_commit(&out, false, &err), err);
+    free(from);
+    return test_open("%s/%s", dir, file);
+}

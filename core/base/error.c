@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #undef nino_fail // as the analyzer sees them
 #undef nino_fail_kind
@@ -26,12 +27,9 @@ __attribute__((format(printf, 5, 0))) static void fill(nino_error *err, nino_sta
     err->kind = kind;
     snprintf(err->where, sizeof(err->where), "%s", where ? where : "");
     vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
-    for (char *p = err->msg; *p; p++) // one line, and nothing a terminal would obey
-        if ((unsigned char) *p < 0x20 || *p == 0x7f)
-            *p = '?';
-    for (char *p = err->where; *p; p++)
-        if ((unsigned char) *p < 0x20 || *p == 0x7f)
-            *p = '?';
+    // one line, and nothing a terminal would obey
+    nino_utf8_printable(err->msg, sizeof(err->msg), err->msg, strlen(err->msg));
+    nino_utf8_printable(err->where, sizeof(err->where), err->where, strlen(err->where));
 }
 
 nino_status nino_fail(nino_error *err, nino_status code, const char *where, const char *fmt, ...)

@@ -24,7 +24,8 @@ nino_status nino_file_check_name(const char *name, nino_error *err);
 nino_status nino_file_pread(int fd, void *buf, size_t n, uint64_t off, const char *name,
                             nino_error *err);
 
-// Atomic writer: create -> write … -> commit (fsync + rename + fsync of the folder) or abort
+// Atomic writer; what killed processes left behind in the folder goes with the first one there:
+// create -> write … -> commit (fsync + rename + fsync of the folder) or abort
 // (nothing left).
 typedef struct nino_file_writer nino_file_writer;
 // Creates a temporary file beside dir/name. dir must exist; sub-folders inside `name` are made.
@@ -51,5 +52,7 @@ nino_status nino_file_save(const char *dir, const char *name, bool below, const 
 // mkdir -p, mode 0777 & ~umask. With priv: mode 0700; the folder must be ours and no link, and no
 // link on the way to it may belong to another user than root and us (kind "path").
 nino_status nino_file_mkdirs(const char *path, bool priv, nino_error *err);
-// Removes ".NAME.PID.N.part" leftovers of dead processes in dir. Errors are ignored.
-void nino_file_sweep_parts(const char *dir);
+// Whether a file could be made in the folder now: tries it, in the nearest one that is there, and
+// leaves nothing. NINO_ERR_IO with the folder in *where and why not: no permission, a file in the
+// place of a folder, a read-only or a full file system.
+nino_status nino_file_check_folder(const char *path, nino_error *err);

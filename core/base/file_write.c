@@ -1,5 +1,6 @@
 // Outputs appear whole or not at all: a temporary file in the same folder, fsync, rename, fsync of
-// the folder. A killed process leaves a ".NAME.PID.N.part" that the next start sweeps.
+// the folder. A killed process leaves a ".NAME.PID.N.ninodes.part", which the next one that writes into
+// the folder removes.
 #include "core/base/file.h"
 
 #include "core/base/error.h"
@@ -9,12 +10,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define PART ".ninodes.part"
 
 struct nino_file_writer {
     int dir, fd;
@@ -25,18 +28,92 @@ struct nino_file_writer {
     char tmp[NAME_MAX + 1]; // its name for now
 };
 
+// Holds a lock on it for as long as it is written: that is how sweep_parts() knows it from one that
+// was left behind.
 static bool temp_open(nino_file_writer *w)
 {
     static unsigned counter;
+    struct stat s;
     do {
         const unsigned n = __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED);
-        snprintf(w->tmp, sizeof(w->tmp), ".%.200s.%d.%u.part", w->base, (int) getpid(), n);
+        if (w->fd >= 0) // swept before it was locked
+            close(w->fd);
+        snprintf(w->tmp, sizeof(w->tmp), ".%.200s.%d.%u" PART, w->base, (int) getpid(), n);
         w->fd = openat(w->dir, w->tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    } while (w->fd < 0 && errno == EEXIST);
-    if (w->fd >= 0)
-        (void) flock(w->fd, LOCK_EX | LOCK_NB); // for nino_file_sweep_parts()
+    } while (w->fd < 0 ? errno == EEXIST
+                       : (flock(w->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) ||
+                             (!fstat(w->fd, &s) && !s.st_nlink));
     return w->fd >= 0;
 }
+
+// ---- leftovers --------------------------------------------------------------------------------
+
+// ".NAME.PID.N.ninodes.part"
+static bool is_part(const char *name)
+{
+    const size_t len = strlen(name), n = strlen(PART);
+    if (name[0] != '.' || len <= n || strcmp(name + len - n, PART))
+        return false;
+    const char *end = name + len - n;
+    for (int i = 0; i < 2; i++) { // back over .N and .PID
+        const char *p = end;
+        while (p > name && p[-1] >= '0' && p[-1] <= '9')
+            p--;
+        if (p == end || p <= name + 1 || p[-1] != '.')
+            return false;
+        end = p - 1;
+    }
+    return end > name + 1;
+}
+
+// Removes what dead processes left in the folder. Errors are ignored.
+static void sweep_parts(int folder)
+{
+    const int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = copy < 0 ? NULL : fdopendir(copy);
+    if (!d && copy >= 0)
+        close(copy);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        struct stat s;
+        if (!is_part(e->d_name))
+            continue;
+        const int fd =
+            openat(folder, e->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+        if (fd < 0)
+            continue;
+        if (!fstat(fd, &s) && S_ISREG(s.st_mode) && !flock(fd, LOCK_EX | LOCK_NB))
+            unlinkat(folder, e->d_name, 0);
+        close(fd);
+    }
+    if (d)
+        closedir(d);
+}
+
+// The same when this process writes into the folder for the first time, or has since written into
+// many others.
+static void sweep_once(int folder)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct {
+        dev_t dev;
+        ino_t ino;
+    } swept[16];
+    static unsigned next;
+    struct stat s;
+    bool is_new = !fstat(folder, &s);
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < 16 && is_new; i++)
+        is_new = swept[i].ino != s.st_ino || swept[i].dev != s.st_dev;
+    if (is_new) {
+        swept[next % 16].dev = s.st_dev;
+        swept[next++ % 16].ino = s.st_ino;
+    }
+    pthread_mutex_unlock(&lock);
+    if (is_new)
+        sweep_parts(folder);
+}
+
+// ---- writing ----------------------------------------------------------------------------------
 
 // What a rename onto the name would replace must be a regular file: never /dev/null.
 static nino_status check_target(nino_file_writer *w, bool below, nino_error *err)
@@ -88,6 +165,7 @@ nino_status nino_file_writer_open(const char *dir, const char *name, bool below,
     }
     if ((st = check_target(w, below, err)))
         goto end;
+    sweep_once(w->dir);
     if (!temp_open(w))
         st = nino_file_errno(err, name, "cannot create");
 end:
@@ -216,45 +294,83 @@ nino_status nino_file_save(const char *dir, const char *name, bool below, const 
     return st;
 }
 
-// ---- leftovers --------------------------------------------------------------------------------
+// ---- looking ahead -----------------------------------------------------------------------------
 
-// The process number in ".NAME.PID.N.part", 0 if this is no such name.
-static pid_t part_pid(const char *name)
+enum { TRY_BYTES = 65536 }; // that a file system must have room for, if it is to count as not full
+
+// Makes a file without a name in `dir` and writes into it; where the file system has no such files,
+// one with a name.
+static int try_to_write(const char *dir)
 {
-    const char *dot[3], *end = strrchr(name, '.');
-    if (name[0] != '.' || !end || strcmp(end, ".part"))
-        return 0;
-    dot[2] = end;
-    for (int i = 1; i >= 0; i--) { // back over .N and .PID
-        const char *p = dot[i + 1];
-        while (p > name && p[-1] >= '0' && p[-1] <= '9')
-            p--;
-        if (p == dot[i + 1] || p <= name + 1 || p[-1] != '.')
-            return 0;
-        dot[i] = p - 1;
+    static const char zeros[TRY_BYTES];
+    nino_file_writer *w = NULL;
+    int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600), e = 0;
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
+        errno = EACCES; // should no call tell more
+        if (nino_file_writer_open(dir, "ninodes", false, &w, NULL))
+            return errno;
+        fd = w->fd;
     }
-    const long pid = strtol(dot[0] + 1, NULL, 10);
-    return dot[0] > name + 1 && pid > 0 && pid <= INT_MAX ? (pid_t) pid : 0;
+    if (fd < 0)
+        return errno;
+    for (size_t n = 0; n < TRY_BYTES && !e;) {
+        const ssize_t k = write(fd, zeros, TRY_BYTES - n);
+        if (k > 0)
+            n += (size_t) k;
+        else if (errno != EINTR)
+            e = errno;
+    }
+    if (w)
+        nino_file_writer_abort(&w);
+    else
+        close(fd);
+    return e;
 }
 
-void nino_file_sweep_parts(const char *dir)
+nino_status nino_file_check_folder(const char *path, nino_error *err)
 {
-    DIR *d = opendir(dir && *dir ? dir : ".");
-    if (!d)
-        return;
-    for (struct dirent *e; (e = readdir(d));) {
-        const pid_t pid = part_pid(e->d_name);
-        if (!pid || !kill(pid, 0) || errno != ESRCH)
-            continue;
-        // A process of another container is unknown here, but holds its lock.
-        struct stat s;
-        const int fd =
-            openat(dirfd(d), e->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-        if (fd < 0)
-            continue;
-        if (!fstat(fd, &s) && S_ISREG(s.st_mode) && !flock(fd, LOCK_EX | LOCK_NB))
-            unlinkat(dirfd(d), e->d_name, 0);
-        close(fd);
+    struct stat s;
+    int e = 0;
+    char *dir = strdup(*path ? path : ".");
+    if (!dir)
+        return nino_fail(err, NINO_ERR_NOMEM, path, "out of memory");
+    while (stat(dir, &s) && (errno == ENOENT || errno == ENOTDIR)) { // the nearest that is there
+        char *slash = strrchr(dir, '/');
+        while (slash > dir && slash[-1] == '/')
+            slash--;
+        if (slash == dir)
+            slash[1] = 0;
+        else if (slash)
+            *slash = 0;
+        else
+            memcpy(dir, ".", 2);
     }
-    closedir(d);
+    if (stat(dir, &s))
+        e = errno;
+    else if (!S_ISDIR(s.st_mode))
+        e = ENOTDIR;
+    else
+        e = try_to_write(dir);
+    const nino_status st =
+        !e ? NINO_OK
+           : nino_fail(err, NINO_ERR_IO, path, "no file can be written there: %s%s%s",
+                       strcmp(dir, path) ? dir : "", strcmp(dir, path) ? ": " : "", strerror(e));
+    free(dir);
+    return st;
+}
+
+nino_status nino_place_check(const char *path, nino_error *err)
+{
+    struct stat s;
+    const char *slash = strrchr(path, '/');
+    if (!*path || (slash && !slash[1]))
+        return nino_fail(err, NINO_ERR_IO, path, "is not the name of a file");
+    if (!stat(path, &s) && !S_ISREG(s.st_mode))
+        return nino_fail(err, NINO_ERR_IO, path, "exists and is not a regular file");
+    char *dir = strndup(path, slash ? (size_t) (slash - path) + 1 : 0);
+    nino_error e = { 0 };
+    const nino_status st = dir ? nino_file_check_folder(dir, &e)
+                               : nino_fail(&e, NINO_ERR_NOMEM, path, "out of memory");
+    free(dir);
+    return st ? nino_fail(err, st, path, "%s", e.msg) : NINO_OK;
 }

@@ -87,6 +87,7 @@ void nino_options_lay_over(nino_job_options *o, const nino_job_options *over)
     o->is_silent |= over->is_silent;
     o->keep_results |= over->keep_results;
     o->no_files |= over->no_files;
+    o->is_anew |= over->is_anew;
 }
 
 static bool params_keep_text(const char **text, nino_arena *arena)

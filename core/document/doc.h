@@ -105,15 +105,19 @@ nino_status nino_doc_next_id(nino_doc_edit *e, const char *counter, int64_t *id)
 void nino_doc_print_number(nino_buf *out, double v);
 
 // ---- values that an instance shows from inside ------------------------------------------------
-const nino_json *nino_doc_proxies(const nino_ui *ui, const nino_ui_node *n); // NULL: none
 // One of them: what the instance calls it, and the inner node and its widget. False: not from
 // inside.
 bool nino_doc_proxy(const nino_ui *ui, const nino_ui_node *n, const nino_json *entry, char name[96],
                     int32_t *node, const char **widget);
-// From a node that only shows a widget to the one that has it.
-void nino_doc_follow_proxy(const nino_ui *ui, int32_t *node, const char **widget);
+// From a node that only shows a widget to the one that has it. Returns the value that an instance on
+// the way keeps in its place; NULL: none does.
+nino_json *nino_doc_follow_proxy(const nino_ui *ui, int32_t *node, const char **widget);
 // One more of them at the end of an instance's list.
 nino_status nino_doc_show_value(nino_doc_edit *e, nino_json *list, const char *id,
+                                const char *widget);
+
+// Takes the entry out of an instance's list, with the value that it has there.
+nino_status nino_doc_hide_value(nino_doc_edit *e, nino_json *node, const char *id,
                                 const char *widget);
 
 // Does fn to every instance of a subgraph, wherever it is; at: e in the scope of that instance.

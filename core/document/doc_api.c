@@ -265,20 +265,45 @@ static void print_known_values(const layout *l, nino_buf *out, const nino_gnode 
     }
 }
 
-// By the order in the table of known classes: "i+seed f:cfg".
+static void print_listed_value(const layout *l, nino_buf *out, const nino_known_widget *w,
+                               const nino_json *v)
+{
+    static const char *const corners[] = { "x", "y", "width", "height" };
+    if (!print_literal(l, out, v))
+        nino_buf_adds(out, "null");
+    if (w->mark == '+' || w->mark == '^')
+        nino_buf_adds(out, w->mark == '+' ? ", \"fixed\"" : ", \"image\"");
+    for (int i = 0; i < 4 && w->mark == '#'; i++) {
+        nino_buf_adds(out, ", ");
+        if (!print_literal(l, out, nino_json_get(v, corners[i])))
+            nino_buf_adds(out, "0");
+    }
+}
+
+// In the order of the table of known classes; what a choice brings follows it.
 static void print_listed_values(const layout *l, nino_buf *out, const nino_gnode *n,
                                 const char *widgets)
 {
+    enum { MAX_CHOICES = 32 };
     const nino_json *in = nino_json_get(n->json, "inputs");
-    for (const char *w = widgets; *w;) {
-        const size_t len = strcspn(w, " ");
-        char key[128];
-        snprintf(key, sizeof(key), "%.*s", (int) len - 2, w + 2);
-        nino_buf_adds(out, w == widgets ? "" : ", ");
-        if (!print_literal(l, out, nino_json_get(in, key)))
-            nino_buf_adds(out, "null");
-        nino_buf_adds(out, w[1] == '+' ? ", \"fixed\"" : w[1] == '^' ? ", \"image\"" : "");
-        w += len + (w[len] == ' ');
+    const char *rest[MAX_CHOICES] = { widgets };
+    bool is_first = true;
+    for (int depth = 1; depth;) {
+        nino_known_widget w;
+        char key[256];
+        if (!nino_known_next(&rest[depth - 1], &w)) {
+            depth--;
+            continue;
+        }
+        nino_known_name(&w, key, sizeof(key));
+        const nino_json *v = nino_json_get(in, key);
+        nino_buf_adds(out, is_first ? "" : ", ");
+        is_first = false;
+        print_listed_value(l, out, &w, v);
+        const char *chosen = w.options ? nino_json_str(v) : NULL;
+        const char *words = chosen ? nino_known_option(w.options, chosen) : NULL;
+        if (words && depth < MAX_CHOICES)
+            rest[depth++] = words;
     }
 }
 

@@ -55,13 +55,6 @@ const nino_doc_widget *nino_doc_widget_find(const nino_doc_node *n, const char *
 
 enum { MAX_LEVELS = 64 };
 
-const nino_json *nino_doc_proxies(const nino_ui *ui, const nino_ui_node *n)
-{
-    if (n->kind != NINO_UI_INSTANCE || n->inner < 0 || ui->scopes[n->inner].is_group)
-        return NULL;
-    return nino_ui_array(nino_json_get(n->json, "properties"), "proxyWidgets");
-}
-
 bool nino_doc_proxy(const nino_ui *ui, const nino_ui_node *n, const nino_json *entry, char name[96],
                     int32_t *node, const char **widget)
 {
@@ -71,7 +64,7 @@ bool nino_doc_proxy(const nino_ui *ui, const nino_ui_node *n, const nino_json *e
     *node = id ? nino_ui_get(ui, NINO_UI_IS_NODE, n->inner, id) : NINO_UI_NONE;
     if (*node < 0 || !*widget) // "-1" is the instance itself: its own widget
         return false;
-    for (const nino_json *v = nino_doc_proxies(ui, n)->child; v != entry; v = v->next) {
+    for (const nino_json *v = nino_ui_proxies(ui, n)->child; v != entry; v = v->next) {
         const char *other = nino_json_str(nino_json_at(v, 1));
         is_second = is_second || (other && !strcmp(other, *widget));
     }
@@ -82,19 +75,26 @@ bool nino_doc_proxy(const nino_ui *ui, const nino_ui_node *n, const nino_json *e
     return true;
 }
 
-void nino_doc_follow_proxy(const nino_ui *ui, int32_t *node, const char **widget)
+nino_json *nino_doc_follow_proxy(const nino_ui *ui, int32_t *node, const char **widget)
 {
+    nino_json *kept = NULL;
     for (int level = 0; level < MAX_LEVELS; level++) {
         const nino_ui_node *n = &ui->nodes[*node];
-        const nino_json *list = nino_doc_proxies(ui, n), *v = list ? list->child : NULL;
+        const nino_json *list = nino_ui_proxies(ui, n), *v = list ? list->child : NULL;
         int32_t inner = NINO_UI_NONE;
         const char *key = NULL;
+        uint32_t at;
         char name[96];
         while (v && !(nino_doc_proxy(ui, n, v, name, &inner, &key) && !strcmp(name, *widget)))
             v = v->next;
+        if (!v && !kept && n->kind == NINO_UI_INSTANCE)
+            kept = nino_ui_host_value(ui, n, *widget, &at);
         if (!v)
-            return;
+            break;
+        if (!kept)
+            kept = nino_ui_proxy_value(ui, n, ui->nodes[inner].id, key, &at);
         *node = inner;
         *widget = key;
     }
+    return kept;
 }

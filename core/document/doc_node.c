@@ -312,10 +312,11 @@ static nino_status set_widget(nino_doc_edit *e, const char *id, const char *widg
     if (!ui)
         return err->code;
     int32_t i = nino_ui_get(ui, NINO_UI_IS_NODE, s->scope, id);
-    if (i >= 0)
-        nino_doc_follow_proxy(ui, &i, &widget);
+    nino_json *kept = i >= 0 ? nino_doc_follow_proxy(ui, &i, &widget) : NULL;
     const nino_status st = i < 0 ? nino_fail(err, NINO_ERR_UNKNOWN, id, "no such node")
-                                 : nino_ui_set_widget(ui, i, widget, json, is_control, err);
+                           : kept && !is_control
+                               ? nino_json_replace(e->json, kept, json, err)
+                               : nino_ui_set_widget(ui, i, widget, json, is_control, err);
     nino_ui_destroy(&ui);
     return st;
 }
@@ -373,7 +374,9 @@ static nino_status json_of(const nino_doc_widget *w, const char *text, nino_buf 
         nino_arena *a = nino_arena_create();
         st = a ? nino_param_from_text(w->param, text, a, &v, err)
                : nino_fail(err, NINO_ERR_NOMEM, w->name, "out of memory");
-        if (!st)
+        if (!st && nino_param_is_random(w->param, text))
+            nino_buf_adds(out, "-1");
+        else if (!st)
             nino_param_print(out, w->param, &v);
         nino_arena_destroy(&a);
         return st;

@@ -68,11 +68,14 @@ nino_status nino_doc_each_instance(nino_doc_edit *e, const nino_json *definition
     return st;
 }
 
-// Where an instance has the port: at the same place, by name where the numbers differ.
+// Where an instance has the port: an input by name, else at the same place where there are as many.
 static nino_json *port_of(const nino_json *node, const port_edit *p, int *at)
 {
     const nino_json *list = ports_of(node, p->is_output);
-    *at = list && list->count == p->count ? (int) p->k : find_name(list, p->name);
+    const bool same_place = list && list->count == p->count;
+    *at = p->is_output && same_place ? (int) p->k : find_name(list, p->name);
+    if (*at < 0 && same_place)
+        *at = (int) p->k;
     return *at < 0 ? NULL : (nino_json *) nino_json_at(list, (uint32_t) *at);
 }
 
@@ -97,7 +100,7 @@ static nino_status doc_port_begin(port_edit *p, nino_document *d, int node, bool
     const nino_json *list = ports_of(p->definition, p->is_output);
     if (!p->definition)
         st = nino_fail(err, NINO_ERR_UNSUPPORTED, n->title, "a group node keeps its ports");
-    else if (!list || (int) list->count != count)
+    else if (!list || (int) list->count != count || (!p->is_output && find_name(list, name) >= 0))
         k = find_name(list, name);
     if (!st && (!list || k < 0))
         st = nino_fail_kind(err, NINO_ERR_ARG, "slot", n->title, "the subgraph has no such port");
@@ -209,22 +212,15 @@ static nino_status drop_value(nino_doc_edit *e, nino_json *node, const nino_json
     const nino_json *values = nino_json_get(node, "widgets_values");
     const nino_json *shown = nino_ui_array(nino_json_get(node, "properties"), "proxyWidgets");
     const char *name = doc_port_name_of(port);
-    nino_status st = NINO_OK;
+    const nino_json *own = NULL;
     if (!nino_json_get(port, "widget"))
         return NINO_OK;
-    nino_json *own =
-        (nino_json *) (values && values->type == NINO_JSON_OBJECT
-                           ? nino_json_get(values, name)
-                           : nino_json_at(values, doc_port_count_values(ports_of(node, false),
-                                                                        (uint32_t) at)));
-    if (own)
-        st = nino_json_remove(e->json, own, e->err);
-    for (nino_json *v = shown ? shown->child : NULL; v && !st; v = v->next) {
-        const char *id = nino_ui_id(nino_json_at(v, 0)), *w = nino_json_str(nino_json_at(v, 1));
-        if (id && w && !strcmp(id, "-1") && !strcmp(w, name))
-            return nino_json_remove(e->json, v, e->err);
-    }
-    return st;
+    if (values && values->type == NINO_JSON_OBJECT)
+        own = nino_json_get(values, name);
+    else if (!shown || !shown->count)
+        own = nino_json_at(values, doc_port_count_values(ports_of(node, false), (uint32_t) at));
+    const nino_status st = own ? nino_json_remove(e->json, (nino_json *) own, e->err) : NINO_OK;
+    return st ? st : nino_doc_hide_value(e, node, "-1", name);
 }
 
 static nino_status drop_at(nino_doc_edit *e, nino_json *node, const void *arg)
@@ -309,13 +305,19 @@ static nino_status doc_port_add_value(nino_doc_edit *e, nino_json *node, const n
 {
     nino_status st = NINO_OK;
     const nino_json *list = ports_of(node, false);
-    const uint32_t at = doc_port_count_values(list, list->count - 1);
+    const nino_json *shown = nino_ui_array(nino_json_get(node, "properties"), "proxyWidgets");
+    const bool is_shown = shown && shown->count;
+    const uint32_t at = is_shown ? shown->count : doc_port_count_values(list, list->count - 1);
     nino_json *values = nino_doc_need(e, node, "widgets_values", "[]", &st);
-    nino_json *old = (nino_json *) nino_json_at(values, at);
     if (st || !p->value)
         return st;
     if (values->type == NINO_JSON_OBJECT)
         return nino_json_set(e->json, values, p->name, p->value, e->err);
+    while (is_shown && !st && values->count < at)
+        st = nino_json_append(e->json, values, "null", e->err);
+    nino_json *old = (nino_json *) nino_json_at(values, at);
+    if (st)
+        return st;
     if (old)
         return nino_json_replace(e->json, old, p->value, e->err);
     return values->count == at ? nino_json_append(e->json, values, p->value, e->err) : NINO_OK;

@@ -57,11 +57,27 @@ static nino_status show_at(nino_doc_edit *e, nino_json *node, const void *arg)
     return st ? st : nino_doc_show_value(e, list, want->id, want->widget);
 }
 
-static nino_status hide_at(nino_doc_edit *e, nino_json *node, const void *arg)
+nino_status nino_doc_hide_value(nino_doc_edit *e, nino_json *node, const char *id,
+                                const char *widget)
 {
     const nino_json *list = nino_ui_array(nino_json_get(node, "properties"), "proxyWidgets");
-    nino_json *entry = find_entry(list, arg);
-    return entry ? nino_json_remove(e->json, entry, e->err) : NINO_OK;
+    const nino_json *values = nino_ui_array(node, "widgets_values");
+    const shown_value want = { id, widget };
+    nino_json *entry = find_entry(list, &want);
+    uint32_t at = 0;
+    if (!entry)
+        return NINO_OK;
+    for (const nino_json *v = list->child; v != entry; v = v->next)
+        at++;
+    nino_json *value = (nino_json *) nino_json_at(values, at);
+    const nino_status st = value ? nino_json_remove(e->json, value, e->err) : NINO_OK;
+    return st ? st : nino_json_remove(e->json, entry, e->err);
+}
+
+static nino_status hide_at(nino_doc_edit *e, nino_json *node, const void *arg)
+{
+    const shown_value *want = arg;
+    return nino_doc_hide_value(e, node, want->id, want->widget);
 }
 
 nino_status nino_document_promote(nino_document *d, const char *id, const char *widget,
@@ -93,7 +109,7 @@ bool nino_document_is_promoted(const nino_document *d, const char *id, const cha
     for (int32_t i = 0; s->scope && i < s->ui->n_nodes; i++) {
         const nino_ui_node *n = &s->ui->nodes[i];
         if (n->kind == NINO_UI_INSTANCE && n->inner == s->scope &&
-            find_entry(nino_doc_proxies(s->ui, n), &want))
+            find_entry(nino_ui_proxies(s->ui, n), &want))
             return true;
     }
     return false;
@@ -105,7 +121,7 @@ nino_status nino_document_demote(nino_document *d, const char *id, const char *w
     const nino_doc_state *s = d->state;
     const int32_t i = nino_ui_get(s->ui, NINO_UI_IS_NODE, s->scope, id);
     const nino_ui_node *n = i >= 0 ? &s->ui->nodes[i] : NULL;
-    const nino_json *list = n ? nino_doc_proxies(s->ui, n) : NULL;
+    const nino_json *list = n ? nino_ui_proxies(s->ui, n) : NULL;
     const nino_json *v = list ? list->child : NULL;
     shown_value want = { 0 };
     char name[96];

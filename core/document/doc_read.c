@@ -55,6 +55,16 @@ static const char *dup(reader *r, const char *s, size_t n)
 
 // ---- widgets ---------------------------------------------------------------------------------
 
+// The name of a file with folders as they are written here, so that lists of files have it.
+static const char *slashed(reader *r, const char *s, size_t n)
+{
+    char *copy = nino_arena_strndup(r->a, s, n);
+    r->failed = r->failed || !copy;
+    for (char *c = copy; c && *c; c++)
+        *c = *c == '\\' ? '/' : *c;
+    return copy ? copy : "";
+}
+
 static void doc_read_set_value(reader *r, nino_doc_widget *w, const nino_json *v)
 {
     nino_buf b = { 0 };
@@ -69,7 +79,9 @@ static void doc_read_set_value(reader *r, nino_doc_widget *w, const nino_json *v
     nino_buf_release(&b);
     const bool is_string = v && v->type == NINO_JSON_STRING;
     const size_t n = strlen(w->json);
-    if (is_string)
+    if (is_string && w->param && w->param->type == NINO_FILE)
+        w->text = slashed(r, v->text, v->len);
+    else if (is_string)
         w->text = dup(r, v->text, v->len);
     else if (!v && n >= 2 && w->json[0] == '"') // defaults need no escapes
         w->text = dup(r, w->json + 1, n - 2);
@@ -85,6 +97,7 @@ static nino_doc_widget_kind doc_read_kind_of(const nino_ui_widget *u, const nino
     case 'b': return NINO_WIDGET_BOOL;
     case 's':
     case 'd': return NINO_WIDGET_STRING;
+    case 'c':
     case 'e': return NINO_WIDGET_CHOICE;
     default: break;
     }
@@ -149,22 +162,31 @@ static void read_widgets(reader *r, const nino_ui_node *u, nino_doc_node *n)
     nino_doc_widget *w = alloc(r, (size_t) list.n, sizeof(*w));
     for (int32_t i = 0; w && i < list.n; i++) {
         const nino_ui_widget *from = &list.list[i];
-        const nino_param *p = u->def ? nino_param_find(u->def, from->name) : NULL;
+        const nino_node_def *def = u->def;
+        nino_ui_widget inner = *from; // of an instance: what it is inside
+        if (n->kind == NINO_DOC_SUBGRAPH &&
+            !nino_ui_inner_widget(r->s->ui, u, from->name, &def, &inner))
+            r->failed = true;
+        const nino_json *value = from->value ? from->value : inner.value;
+        const nino_param *p = def ? nino_param_find(def, inner.name) : NULL;
         w[i] = (nino_doc_widget){ .name = from->name,
-                                  .kind = doc_read_kind_of(from, from->value),
-                                  .param = p,
-                                  .control = control_of(r, from->mark, from->value) };
-        doc_read_set_value(r, &w[i], from->value);
+                                  .kind = doc_read_kind_of(&inner, value),
+                                  .param = p };
+        if (n->kind != NINO_DOC_SUBGRAPH) // the choice of a promoted seed is an entry of its own
+            w[i].control = control_of(r, from->mark, value);
+        doc_read_set_value(r, &w[i], value);
     }
     n->widgets = w;
     n->n_widgets = w ? list.n : 0;
 }
 
-static void add_proxy(reader *r, const char *name, int32_t node, const char *key,
-                      nino_doc_widget *list, int *n, int n_own)
+// `node`: the instance.
+static void add_proxy(reader *r, int32_t node, const char *name, nino_doc_widget *list, int *n,
+                      int n_own)
 {
     nino_ui_widgets in;
-    nino_doc_follow_proxy(r->ui, &node, &key);
+    const char *key = name;
+    const nino_json *kept = nino_doc_follow_proxy(r->ui, &node, &key);
     const nino_ui_node *u = &r->ui->nodes[node];
     if (!nino_ui_bind(r->s->ui, u, u->values, 0, &in)) {
         r->failed = true;
@@ -180,17 +202,18 @@ static void add_proxy(reader *r, const char *name, int32_t node, const char *key
     if (at == n_own)
         at = (*n)++;
     const nino_ui_widget *w = &in.list[from];
+    const nino_json *value = kept ? kept : w->value;
     list[at] = (nino_doc_widget){ .name = dup(r, name, strlen(name)),
-                                  .kind = doc_read_kind_of(w, w->value),
+                                  .kind = doc_read_kind_of(w, value),
                                   .param = u->def ? nino_param_find(u->def, key) : NULL,
                                   .control = control_of(r, w->mark, w->value) };
-    doc_read_set_value(r, &list[at], w->value);
+    doc_read_set_value(r, &list[at], value);
 }
 
 // What an instance shows of the values inside, behind or in the place of its own.
 static void add_proxies(reader *r, const nino_ui_node *u, nino_doc_node *n)
 {
-    const nino_json *proxies = nino_doc_proxies(r->ui, u);
+    const nino_json *proxies = nino_ui_proxies(r->ui, u);
     const int n_own = n->n_widgets;
     if (!proxies || !proxies->count)
         return;
@@ -204,7 +227,7 @@ static void add_proxies(reader *r, const nino_ui_node *u, nino_doc_node *n)
         int32_t node = NINO_UI_NONE;
         const char *key = NULL;
         if (nino_doc_proxy(r->ui, u, v, name, &node, &key))
-            add_proxy(r, name, node, key, list, &n->n_widgets, n_own);
+            add_proxy(r, (int32_t) (u - r->ui->nodes), name, list, &n->n_widgets, n_own);
     }
     n->widgets = list;
 }

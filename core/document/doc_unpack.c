@@ -44,17 +44,21 @@ static int position(const unpacker *u, const char *id)
     return -1;
 }
 
+static const char *input_name(const unpacker *u, int k) // of the definition, or NULL
+{
+    const nino_json *input = k < 0 ? NULL : nino_json_at(u->inner->inputs, (uint32_t) k);
+    return nino_json_str(nino_json_get(input, "name"));
+}
+
 // The instance's input that is input k of the definition.
 static const nino_doc_input *outer_input(const unpacker *u, int k)
 {
-    if (u->n->n_inputs == u->inner->n_inputs)
-        return k >= 0 && k < u->n->n_inputs ? &u->n->inputs[k] : NULL;
-    const char *name =
-        k < 0 ? NULL
-              : nino_json_str(nino_json_get(nino_json_at(u->inner->inputs, (uint32_t) k), "name"));
+    const char *name = input_name(u, k);
     for (int i = 0; name && i < u->n->n_inputs; i++)
         if (!strcmp(u->n->inputs[i].name, name))
             return &u->n->inputs[i];
+    if (u->n->n_inputs == u->inner->n_inputs && k >= 0 && k < u->n->n_inputs)
+        return &u->n->inputs[k];
     return NULL;
 }
 
@@ -83,14 +87,38 @@ static bool find_origin(unpacker *u, const nino_doc_ends *l, tie *t)
 static void take_value(unpacker *u, const nino_doc_ends *l, const nino_ui_node *to)
 {
     const nino_doc_input *in = outer_input(u, l->from_slot);
+    const char *name = input_name(u, l->from_slot);
     const nino_doc_widget *w =
-        in && in->link < 0 && in->widget ? nino_doc_widget_find(u->n, in->widget) : NULL;
+        name && (!in || in->link < 0) ? nino_doc_widget_find(u->n, name) : NULL;
+    if (!w && in && in->link < 0 && in->widget)
+        w = nino_doc_widget_find(u->n, in->widget);
     const int at = position(u, l->to);
     if (!w || !w->json || at < 0 || l->to_slot < 0 || l->to_slot >= to->n_ports ||
         !to->ports[l->to_slot].widget)
         return;
     u->values[u->n_values++] = (value){ at, doc_unpack_keep(u, to->ports[l->to_slot].widget),
                                         doc_unpack_keep(u, w->json) };
+}
+
+// The same of values that it kept in the place of inner ones it shows.
+static void take_shown(unpacker *u, const nino_ui_node *n)
+{
+    const nino_ui *ui = u->d->state->ui;
+    const nino_json *list = nino_ui_proxies(ui, n);
+    for (const nino_json *v = list ? list->child : NULL; v; v = v->next) {
+        const char *id = nino_ui_id(nino_json_at(v, 0)), *w = nino_json_str(nino_json_at(v, 1));
+        const int inner = id && w ? position(u, id) : -1;
+        uint32_t at;
+        const nino_json *kept = inner >= 0 ? nino_ui_proxy_value(ui, n, id, w, &at) : NULL;
+        nino_buf b = { 0 };
+        if (!kept || nino_ui_is_extra(w))
+            continue;
+        nino_json_write(&b, u->d->state->json, kept);
+        if (b.data)
+            u->values[u->n_values++] =
+                (value){ inner, doc_unpack_keep(u, w), doc_unpack_keep(u, b.data) };
+        nino_buf_release(&b);
+    }
 }
 
 static void take_link(unpacker *u, const nino_doc_ends *l)
@@ -127,7 +155,8 @@ static nino_status doc_unpack_read_links(unpacker *u)
     const size_t most =
         ((links ? links->count : 0) + (size_t) 1) * ((size_t) u->d->state->n_links + 1);
     u->ties = calloc(most, sizeof(*u->ties));
-    u->values = calloc((links ? links->count : 0) + (size_t) 1, sizeof(*u->values));
+    u->values =
+        calloc((links ? links->count : 0) + (size_t) NINO_UI_MAX_INPUTS + 1, sizeof(*u->values));
     u->arena = nino_arena_create();
     if (!u->ties || !u->values || !u->arena)
         return nino_doc_nomem(u->d, u->err);
@@ -136,6 +165,8 @@ static nino_status doc_unpack_read_links(unpacker *u)
         if (nino_doc_link_ends(v, &l))
             take_link(u, &l);
     }
+    const nino_doc_state *s = u->d->state;
+    take_shown(u, &s->ui->nodes[nino_ui_get(s->ui, NINO_UI_IS_NODE, s->scope, u->n->id)]);
     for (size_t i = 0; i < u->n_ties; i++)
         if ((u->ties[i].from < 0 && !u->ties[i].from_id) ||
             (u->ties[i].to < 0 && !u->ties[i].to_id))

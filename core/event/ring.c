@@ -208,11 +208,6 @@ void nino_ring_push(nino_monitor *m, nino_ring *r, nino_event *ev)
         ev->parent = nino_ring_current(r);
     if (ev->track < NINO_MAX_RINGS)
         ev->track = r->track;
-    if (ev->kind == NINO_EV_MEM && ev->sub != NINO_MEM_BLOCK && ev->u.mem.owner < NINO_OWN_COUNT) {
-        pthread_mutex_lock(&m->lock);
-        m->mem[ev->sub == NINO_MEM_BUDGET ? NINO_OWN_COUNT : ev->u.mem.owner] = *ev;
-        pthread_mutex_unlock(&m->lock);
-    }
     uint64_t w[NINO_EVENT_WORDS];
     memcpy(w, ev, sizeof(w));
     const uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
@@ -258,6 +253,7 @@ void nino_monitor_message(nino_monitor *m, nino_log_level level, const char *fmt
 
 struct nino_mon_reader {
     nino_monitor *m;
+    bool is_quiet;    // does not count as one who watches
     uint64_t dropped; // of m->dropped, already told
     struct {
         uint64_t next; // record to read from the ring
@@ -266,14 +262,13 @@ struct nino_mon_reader {
     } at[NINO_MAX_RINGS];
 };
 
-static nino_mon_reader *reader_create(nino_monitor *m)
+// The monitor is on for the reader from here on.
+static nino_mon_reader *reader_begin(nino_mon_reader *r)
 {
-    nino_mon_reader *r = calloc(1, sizeof(*r));
-    if (!r)
-        return NULL;
-    r->m = m;
-    r->dropped = atomic_load(&m->dropped);
+    nino_monitor *m = r->m;
     atomic_fetch_add(&m->on, 1);
+    if (r->is_quiet)
+        return r;
     pthread_mutex_lock(&m->lock); // the device sampler waits for the first reader
     atomic_fetch_add(&m->n_read, 1);
     pthread_cond_broadcast(&m->changed);
@@ -281,9 +276,20 @@ static nino_mon_reader *reader_create(nino_monitor *m)
     return r;
 }
 
+static nino_mon_reader *reader_create(nino_monitor *m, bool is_quiet)
+{
+    nino_mon_reader *r = calloc(1, sizeof(*r));
+    if (!r)
+        return NULL;
+    r->m = m;
+    r->is_quiet = is_quiet;
+    r->dropped = atomic_load(&m->dropped);
+    return reader_begin(r);
+}
+
 nino_mon_reader *nino_mon_reader_create(nino_monitor *m)
 {
-    nino_mon_reader *r = m ? reader_create(m) : NULL;
+    nino_mon_reader *r = m ? reader_create(m, false) : NULL;
     const int n = r ? atomic_load(&m->n_rings) : 0;
     for (int i = 0; i < n; i++)
         r->at[i].next = atomic_load(&atomic_load(&m->ring[i])->head);
@@ -297,18 +303,13 @@ static uint64_t ring_oldest(uint64_t head)
     return head > keep ? head - keep : 0;
 }
 
-nino_mon_reader *nino_mon_reader_create_late(nino_monitor *m, nino_event *snapshot, size_t max,
-                                             size_t *n)
+nino_mon_reader *nino_mon_reader_create_quiet(nino_monitor *m, nino_event *open, size_t max,
+                                              size_t *n)
 {
     *n = 0;
-    nino_mon_reader *r = reader_create(m);
+    nino_mon_reader *r = reader_create(m, true);
     if (!r)
         return NULL;
-    pthread_mutex_lock(&m->lock);
-    for (int o = NINO_OWN_COUNT; o >= 0 && *n < max; o--)
-        if (m->mem[o].kind)
-            snapshot[(*n)++] = m->mem[o];
-    pthread_mutex_unlock(&m->lock);
     const int n_rings = atomic_load(&m->n_rings);
     for (int i = 0; i < n_rings; i++) {
         nino_ring *ring = atomic_load(&m->ring[i]);
@@ -317,10 +318,20 @@ nino_mon_reader *nino_mon_reader_create_late(nino_monitor *m, nino_event *snapsh
         const int depth = ring->depth < NINO_MAX_DEPTH ? ring->depth : NINO_MAX_DEPTH;
         for (int k = 0; k < depth && *n < max; k++)
             if (ring->scope[k].seq == UINT64_MAX || ring->scope[k].seq < r->at[i].next)
-                snapshot[(*n)++] = ring->scope[k].begin;
+                open[(*n)++] = ring->scope[k].begin;
         pthread_mutex_unlock(&ring->scope_lock);
     }
     return r;
+}
+
+nino_mon_reader *nino_mon_reader_follow(const nino_mon_reader *r)
+{
+    nino_mon_reader *follower = malloc(sizeof(*follower));
+    if (!follower)
+        return NULL;
+    *follower = *r;
+    follower->is_quiet = false;
+    return reader_begin(follower);
 }
 
 void nino_mon_reader_destroy(nino_mon_reader **reader)
@@ -329,19 +340,20 @@ void nino_mon_reader_destroy(nino_mon_reader **reader)
     if (!r)
         return;
     atomic_fetch_sub(&r->m->on, 1);
-    atomic_fetch_sub(&r->m->n_read, 1);
+    if (!r->is_quiet)
+        atomic_fetch_sub(&r->m->n_read, 1);
     free(r);
     *reader = NULL;
 }
 
-// Reads the next record of ring i into at[i].ev; false when there is none.
-static bool ring_fetch(nino_mon_reader *r, int i, uint64_t *lost)
+// Reads the next record of ring i into at[i].ev; false when there is none older than `keep`.
+static bool ring_fetch(nino_mon_reader *r, int i, uint64_t keep, uint64_t *lost)
 {
     const nino_ring *ring = atomic_load_explicit(&r->m->ring[i], memory_order_acquire);
     for (;;) {
         const uint64_t next = r->at[i].next;
         const uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
-        if (next == head)
+        if (head - next <= keep)
             return false;
         uint64_t w[NINO_EVENT_WORDS];
         const _Atomic uint64_t *slot = ring->word[next % NINO_RING_SIZE];
@@ -359,7 +371,8 @@ static bool ring_fetch(nino_mon_reader *r, int i, uint64_t *lost)
     }
 }
 
-size_t nino_mon_reader_read(nino_mon_reader *r, nino_event *out, size_t max, uint64_t *lost)
+size_t nino_mon_reader_read_behind(nino_mon_reader *r, nino_event *out, size_t max, uint64_t keep,
+                                   uint64_t *lost)
 {
     uint64_t gone = 0;
     size_t n = 0;
@@ -370,7 +383,7 @@ size_t nino_mon_reader_read(nino_mon_reader *r, nino_event *out, size_t max, uin
         int first = -1;
         for (int i = 0; i < n_rings; i++) {
             if (!r->at[i].has)
-                r->at[i].has = ring_fetch(r, i, &gone);
+                r->at[i].has = ring_fetch(r, i, keep, &gone);
             if (r->at[i].has && (first < 0 || r->at[i].ev.t_ns < r->at[first].ev.t_ns))
                 first = i;
         }
@@ -385,4 +398,9 @@ size_t nino_mon_reader_read(nino_mon_reader *r, nino_event *out, size_t max, uin
     if (lost)
         *lost += gone;
     return n;
+}
+
+size_t nino_mon_reader_read(nino_mon_reader *r, nino_event *out, size_t max, uint64_t *lost)
+{
+    return nino_mon_reader_read_behind(r, out, max, 0, lost);
 }

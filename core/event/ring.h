@@ -52,13 +52,11 @@ struct nino_monitor {
     atomic_int n_rings;
     _Atomic(nino_ring *) ring[NINO_MAX_RINGS];
     nino_names *names;
-    pthread_mutex_t lock; // ring[] additions, mem
+    pthread_mutex_t lock; // ring[] additions
     pthread_cond_t changed;
     pthread_mutex_t blocks_lock; // the next two
     nino_blocks_fn blocks;
     void *blocks_priv;
-    // Last memory event of every owner, then the last one that told the budget; kind 0: none yet.
-    nino_event mem[NINO_OWN_COUNT + 1];
     // Bells: descriptors of those who wait. A producer looks for an armed one after each record.
     atomic_int n_bells, n_armed;
     pthread_mutex_t bell_lock;
@@ -81,8 +79,13 @@ size_t nino_monitor_blocks(nino_monitor *m, nino_event *out, size_t max);
 // Keeps the rings written without reading them: history for viewers that come later.
 void nino_monitor_hold(nino_monitor *m);
 void nino_monitor_drop(nino_monitor *m);
-// A reader that starts with the oldest records still held. Fills open with up to max scopes whose
-// beginning is older than that, outermost first, and mem with the last memory event of every owner;
-// returns the number of both together in *n.
-nino_mon_reader *nino_mon_reader_create_late(nino_monitor *m, nino_event *snapshot, size_t max,
-                                             size_t *n);
+// A reader that starts with the oldest records still held and wakes no sampler: the monitor is on
+// for it, but nobody watches. Fills open with up to max scopes whose beginning is older than that,
+// outermost first, and returns their number in *n.
+nino_mon_reader *nino_mon_reader_create_quiet(nino_monitor *m, nino_event *open, size_t max,
+                                              size_t *n);
+// As nino_mon_reader_read(), but leaves the newest `keep` records of every ring for later.
+size_t nino_mon_reader_read_behind(nino_mon_reader *r, nino_event *out, size_t max, uint64_t keep,
+                                   uint64_t *lost);
+// A reader that watches and goes on where this one is. NULL: out of memory.
+nino_mon_reader *nino_mon_reader_follow(const nino_mon_reader *r);

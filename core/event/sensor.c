@@ -111,6 +111,47 @@ void nino_device_sample(const char *root, nino_sample *out)
     v[NINO_COUNTER_GPU_TEMPERATURE] = sensor_number(hw, "temp1_input", 1e3);
 }
 
+// ---- memory ------------------------------------------------------------------------------------
+
+static uint64_t sensor_bytes(const char *dir, const char *name)
+{
+    const double v = sensor_number(dir, name, 1);
+    return v > 0 ? (uint64_t) v : 0;
+}
+
+// Whether the card has another address; one that does not tell may be any.
+static bool is_elsewhere(const char *card, const char *pci)
+{
+    char path[300], text[1024];
+    snprintf(path, sizeof(path), "%s/uevent", card);
+    const char *slot = slurp(path, text, sizeof(text)) ? strstr(text, "PCI_SLOT_NAME=") : NULL;
+    return *pci && slot && strncasecmp(slot + strlen("PCI_SLOT_NAME="), pci, strlen(pci)) != 0;
+}
+
+void nino_memory_read(const char *root, const char *pci, nino_memory_now *out)
+{
+    const double available = sensor_meminfo(root, "MemAvailable:");
+    *out = (nino_memory_now){ .available = available > 0 ? (uint64_t) available : 0 };
+    for (int i = 0; i < 16; i++) {
+        char card[200], path[232], vendor[32];
+        snprintf(card, sizeof(card), "%s/sys/class/drm/card%d/device", root, i);
+        snprintf(path, sizeof(path), "%s/vendor", card);
+        if (!slurp(path, vendor, sizeof(vendor)) || strncmp(vendor, "0x1002", 6) != 0 ||
+            is_elsewhere(card, pci))
+            continue;
+        const uint64_t vram = sensor_bytes(card, "mem_info_vram_total"),
+                       gtt = sensor_bytes(card, "mem_info_gtt_total");
+        if (vram + gtt <= out->vram_total + out->gtt_total)
+            continue;
+        out->has_card = true;
+        out->is_apu = nino_card_is_apu(card);
+        out->vram_total = vram;
+        out->gtt_total = gtt;
+        out->vram_used = sensor_bytes(card, "mem_info_vram_used");
+        out->gtt_used = sensor_bytes(card, "mem_info_gtt_used");
+    }
+}
+
 // ---- the machine -------------------------------------------------------------------------------
 
 // Percent of all cores since the last call; NaN: not known yet.
@@ -172,21 +213,20 @@ void nino_host_sample(const char *root, nino_cpu_time *before, nino_sample *out)
 struct nino_device_sampler {
     nino_monitor *m;
     char root[120];
-    bool has_ceilings;
-    nino_ceilings ceilings;
     nino_cpu_time cpu;
-    bool stop; // with m->lock
+    // With m->lock:
+    bool has_ceilings, stop;
+    nino_ceilings ceilings;
     pthread_t thread;
 };
 
-static void sensor_tell_ceilings(const nino_device_sampler *s)
+static void sensor_tell_ceilings(nino_monitor *m, const nino_ceilings *c)
 {
-    const nino_ceilings *c = &s->ceilings;
     nino_event ev = { .kind = NINO_EV_CEILINGS,
-                      .name = nino_monitor_name(s->m, c->device),
+                      .name = nino_monitor_name(m, c->device),
                       .u.ceilings = { c->flops_f32, c->flops_f16, c->bandwidth, c->launch_s,
                                       (uint64_t) c->measured_at } };
-    nino_monitor_publish(s->m, &ev);
+    nino_monitor_publish(m, &ev);
     ev.kind = NINO_EV_CEILING_POINT;
     for (size_t i = 0; i < c->n_points; i++) {
         ev.u.ceiling_point.bytes = c->point[i].bytes;
@@ -195,8 +235,19 @@ static void sensor_tell_ceilings(const nino_device_sampler *s)
         ev.u.ceiling_point.copy = c->point[i].copy;
         ev.u.ceiling_point.index = (uint32_t) i;
         ev.u.ceiling_point.n = (uint32_t) c->n_points;
-        nino_monitor_publish(s->m, &ev);
+        nino_monitor_publish(m, &ev);
     }
+}
+
+void nino_device_sampler_tell(nino_device_sampler *s, const nino_ceilings *c)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->m->lock);
+    s->ceilings = *c;
+    s->has_ceilings = true;
+    pthread_mutex_unlock(&s->m->lock);
+    sensor_tell_ceilings(s->m, c);
 }
 
 static void sensor_publish(nino_device_sampler *s, nino_sample *sample)
@@ -233,10 +284,12 @@ static void *sensor_sample(void *arg)
             pthread_cond_wait(&m->changed, &m->lock);
             continue;
         }
+        const nino_ceilings now = s->ceilings;
+        const bool has_now = s->has_ceilings;
         pthread_mutex_unlock(&m->lock);
         if (readers > known) {
-            if (s->has_ceilings)
-                sensor_tell_ceilings(s);
+            if (has_now)
+                sensor_tell_ceilings(m, &now);
             round = 0;
         }
         known = readers;

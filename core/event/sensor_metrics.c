@@ -66,6 +66,15 @@ static unsigned from_residency(const unsigned char *p, nino_throttle_state *befo
     return bits;
 }
 
+bool nino_card_is_apu(const char *card)
+{
+    unsigned char t[4];
+    char path[400];
+    snprintf(path, sizeof(path), "%s/gpu_metrics", card);
+    // Of cards it is format 1.
+    return sensor_metrics_read_file(path, t, sizeof(t)) == sizeof(t) && (t[2] == 2 || t[2] == 3);
+}
+
 unsigned nino_throttle_read(const char *card, nino_throttle_state *before)
 {
     unsigned char t[TABLE_MAX];

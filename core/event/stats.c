@@ -1,71 +1,11 @@
 // Statistics over event records: kernels by name and family, nodes, memory, and the performance
 // numbers of the seed project. Everything is counted from events, so a live viewer, a trace file
 // and the process itself give the same tables.
-#include <ninodes/monitor.h>
+#include "core/event/stats_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    BINS = 2240,   // 1.02^2240 > 2^63 ns
-    SCOPES = 8192, // remembered scopes: kernels finish after the scope they belong to
-    MAX_OPEN = 16  // nodes open at once
-};
-
-typedef struct op_acc {
-    char *name, *family;
-    uint64_t calls, total_ns, min_ns, max_ns;
-    double mean, m2; // Welford
-    double flops, bytes, requested;
-    uint64_t unrequested; // calls with bytes of which `requested` is not known
-    uint32_t *bin;
-} op_acc;
-
-typedef struct node_acc {
-    char name[96];
-    uint64_t ns, kernel_ns, calls, mem_peak;
-    int64_t mem_delta;
-} node_acc;
-
-typedef struct open_node {
-    uint32_t id;
-    int node;
-    uint64_t begin_ns, mem;
-    uint32_t batch; // largest leading dimension of its kernels
-    uint64_t paused_ns;
-} open_node;
-
-struct nino_stats {
-    op_acc *op;
-    size_t n_op, cap_op;
-    int32_t *op_of; // by name id, -1: not seen; a guess: another run numbers names differently
-    size_t n_op_of;
-    node_acc *node;
-    size_t n_node, cap_node;
-    open_node open[MAX_OPEN];
-    int n_open;
-    struct {
-        uint32_t id;
-        int32_t node;
-    } scope[SCOPES];
-    int last_node;     // begun last, -1: none
-    uint32_t pause;    // scope of a pause that lasts, 0: none
-    uint64_t pause_ns; // when it began
-    nino_mem_stat mem;
-    uint64_t lost, last_ns;
-    uint64_t runs, run_ns, batch_sum, batch_max, batch_runs, batched;
-    uint64_t look_ups, look_hits, n_driver_programs, timed_ns, short_ns, n_short;
-    uint64_t ahead_bytes, late_bytes, n_ahead;
-    struct {
-        uint32_t job;     // scope of the running job, 0: none
-        uint64_t from_ns; // counted up to here
-        double watt;      // of the last sample
-        uint64_t watt_ns; // when that was; 0: none yet
-        nino_energy_stat sum;
-        bool has_samples; // in this job
-    } power;
-};
 
 nino_stats *nino_stats_create(void)
 {
@@ -86,6 +26,7 @@ void nino_stats_destroy(nino_stats **stats)
         free(s->op[i].bin);
     }
     free(s->op);
+    free(s->sum_family);
     free(s->op_of);
     free(s->node);
     free(s);
@@ -108,7 +49,7 @@ static bool stats_reserve(void **data, size_t *cap, size_t n, size_t size)
 
 // ---- kernels -----------------------------------------------------------------------------------
 
-static op_acc *op_add(nino_stats *s, const char *name, const char *family)
+op_acc *nino_stats_op(nino_stats *s, const char *name, const char *family)
 {
     for (size_t i = 0; i < s->n_op; i++)
         if (!strcmp(s->op[i].name, name) && !strcmp(s->op[i].family, family))
@@ -118,7 +59,7 @@ static op_acc *op_add(nino_stats *s, const char *name, const char *family)
     op_acc a = { .name = strdup(name),
                  .family = strdup(family),
                  .min_ns = UINT64_MAX,
-                 .bin = calloc(BINS, sizeof(*a.bin)) };
+                 .bin = calloc(STATS_BINS, sizeof(*a.bin)) };
     if (!a.name || !a.family || !a.bin) {
         free(a.name);
         free(a.family);
@@ -141,7 +82,7 @@ static op_acc *op_of(nino_stats *s, const nino_event *ev,
         if (!strcmp(known->name, text) && !strcmp(known->family, family))
             return known;
     }
-    op_acc *a = op_add(s, text, family);
+    op_acc *a = nino_stats_op(s, text, family);
     if (!a || id >= 1 << 20)
         return a;
     if (id >= s->n_op_of) {
@@ -161,7 +102,7 @@ static op_acc *op_of(nino_stats *s, const nino_event *ev,
 static size_t bin_of(uint64_t ns)
 {
     const double i = ns > 1 ? floor(log((double) ns) / log(1.02)) : 0;
-    return i < BINS ? (size_t) i : BINS - 1;
+    return i < STATS_BINS ? (size_t) i : STATS_BINS - 1;
 }
 
 // What the work-groups of a launch requested, from its name: as nino_launch_read(), but that the
@@ -194,11 +135,23 @@ static void op_count(op_acc *a, const nino_event *ev, double requested)
 
 // ---- nodes -------------------------------------------------------------------------------------
 
+int nino_stats_node(nino_stats *s, const char *name)
+{
+    for (int i = 0; i < (int) s->n_node; i++)
+        if (!strncmp(s->node[i].name, name, sizeof(s->node[i].name) - 1))
+            return i;
+    if (!stats_reserve((void **) &s->node, &s->cap_node, s->n_node, sizeof(*s->node)))
+        return -1;
+    s->node[s->n_node] = (node_acc){ .ns = 0 };
+    strncpy(s->node[s->n_node].name, name, sizeof(s->node[0].name) - 1);
+    return (int) s->n_node++;
+}
+
 // The node a scope belongs to; scopes that were never announced count to the node begun last.
 static int stats_node_of(const nino_stats *s, uint32_t scope)
 {
-    if (s->scope[scope % SCOPES].id == scope && scope)
-        return s->scope[scope % SCOPES].node;
+    if (s->scope[scope % STATS_SCOPES].id == scope && scope)
+        return s->scope[scope % STATS_SCOPES].node;
     return s->last_node;
 }
 
@@ -212,29 +165,32 @@ static void stats_scope_begin(nino_stats *s, const nino_event *ev,
         for (int i = 0; i < s->n_open; i++)
             if (s->open[i].id == ev->id)
                 return; // told twice to a late viewer
-        const char *text = name(priv, ev->name);
-        for (node = 0; node < (int) s->n_node; node++)
-            if (!strncmp(s->node[node].name, text, sizeof(s->node[node].name) - 1))
-                break;
-        if (node == (int) s->n_node) {
-            if (!stats_reserve((void **) &s->node, &s->cap_node, s->n_node, sizeof(*s->node)))
-                return;
-            s->node[node] = (node_acc){ .ns = 0 };
-            strncpy(s->node[node].name, text, sizeof(s->node[node].name) - 1);
-            s->n_node++;
-        }
-        if (s->n_open < MAX_OPEN)
+        if ((node = nino_stats_node(s, name(priv, ev->name))) < 0)
+            return;
+        if (s->n_open < STATS_OPEN)
             s->open[s->n_open++] = (open_node){ ev->id, node, ev->t_ns, s->mem.in_use, 0, 0 };
         if (s->mem.in_use > s->node[node].mem_peak)
             s->node[node].mem_peak = s->mem.in_use;
         s->last_node = node;
     }
-    s->scope[ev->id % SCOPES].id = ev->id;
-    s->scope[ev->id % SCOPES].node = node;
-    if (ev->kind == NINO_EV_STAGE && !strcmp(name(priv, ev->name), "paused")) {
+    s->scope[ev->id % STATS_SCOPES].id = ev->id;
+    s->scope[ev->id % STATS_SCOPES].node = node;
+    if (ev->kind != NINO_EV_STAGE)
+        return;
+    const char *text = name(priv, ev->name);
+    const bool prepares = !strncmp(text, NINO_STAGE_COMPILE, sizeof(NINO_STAGE_COMPILE) - 1);
+    if (prepares || !strcmp(text, "paused")) {
         s->pause = ev->id;
         s->pause_ns = ev->t_ns;
+        s->pause_prepares = prepares;
     }
+}
+
+static void stats_once(nino_stats *s, const nino_event *ev)
+{
+    const int node = stats_node_of(s, ev->parent);
+    if (node >= 0 && node < (int) s->n_node)
+        s->node[node].once_ns += ev->u.once.load_ns;
 }
 
 static void stats_scope_end(nino_stats *s, const nino_event *ev)
@@ -242,6 +198,8 @@ static void stats_scope_end(nino_stats *s, const nino_event *ev)
     if (s->pause && ev->id == s->pause) { // no node took this time
         for (int k = 0; k < s->n_open; k++)
             s->open[k].paused_ns += ev->t_ns - s->pause_ns;
+        s->prepare_ns += s->pause_prepares ? ev->t_ns - s->pause_ns : 0;
+        s->n_prepared += s->pause_prepares;
         s->pause = 0;
     }
     int i = s->n_open - 1;
@@ -387,6 +345,11 @@ void nino_stats_add(nino_stats *s, const nino_event *ev, size_t n,
                     const char *(*name)(void *priv, uint32_t id), void *priv)
 {
     for (size_t i = 0; i < n; i++) {
+        if (ev[i].kind == NINO_EV_SUM) {
+            nino_stats_add_sum(s, &ev[i], name, priv);
+            continue;
+        }
+        s->count += ev[i].kind != NINO_EV_LOST;
         power_job(s, &ev[i]);
         switch (ev[i].kind) {
         case NINO_EV_JOB:
@@ -407,6 +370,7 @@ void nino_stats_add(nino_stats *s, const nino_event *ev, size_t n,
             s->look_hits += ev[i].u.scope.arg0 != 0;
             break;
         case NINO_EV_DEVICE: power_sample(s, &ev[i]); break;
+        case NINO_EV_ONCE: stats_once(s, &ev[i]); break;
         case NINO_EV_LOST: s->lost += ev[i].u.lost; break;
         default: break;
         }
@@ -422,7 +386,7 @@ static double percentile(const op_acc *a, double q)
 {
     const double want = q * (double) a->calls;
     double seen = 0;
-    for (size_t i = 0; i < BINS; i++) {
+    for (size_t i = 0; i < STATS_BINS; i++) {
         seen += a->bin[i];
         if (seen >= want && a->bin[i]) {
             const double v = pow(1.02, (double) i + 0.5);
@@ -480,27 +444,29 @@ size_t nino_stats_ops(const nino_stats *s, nino_op_stat *out, size_t max)
 }
 
 // a += b, as if b's calls had been counted in a (Chan's update of the second moment).
-static void stats_merge(op_acc *a, const op_acc *b)
+void nino_stats_merge(op_acc *a, const op_acc *b)
 {
     const double na = (double) a->calls, nb = (double) b->calls, d = b->mean - a->mean;
+    if (b->calls <= 0)
+        return;
     a->calls += b->calls;
     a->total_ns += b->total_ns;
     a->min_ns = b->min_ns < a->min_ns ? b->min_ns : a->min_ns;
     a->max_ns = b->max_ns > a->max_ns ? b->max_ns : a->max_ns;
-    a->mean += d * nb / (na + nb);
+    a->mean = na > 0 ? a->mean + d * nb / (na + nb) : b->mean;
     a->m2 += b->m2 + d * d * na * nb / (na + nb);
     a->flops += b->flops;
     a->bytes += b->bytes;
     a->requested += b->requested;
     a->unrequested += b->unrequested;
-    for (size_t i = 0; i < BINS; i++)
+    for (size_t i = 0; b->bin && i < STATS_BINS; i++)
         a->bin[i] += b->bin[i];
 }
 
 size_t nino_stats_families(const nino_stats *s, nino_op_stat *out, size_t max)
 {
     op_acc *fam = calloc(s->n_op + 1, sizeof(*fam));
-    uint32_t *bins = calloc(s->n_op + 1, BINS * sizeof(*bins));
+    uint32_t *bins = calloc(s->n_op + 1, STATS_BINS * sizeof(*bins));
     size_t n = 0;
     for (size_t i = 0; fam && bins && i < s->n_op; i++) {
         size_t k = 0;
@@ -510,10 +476,10 @@ size_t nino_stats_families(const nino_stats *s, nino_op_stat *out, size_t max)
             fam[n] = (op_acc){ .name = s->op[i].family,
                                .family = s->op[i].family,
                                .min_ns = UINT64_MAX,
-                               .bin = bins + n * BINS };
+                               .bin = bins + n * STATS_BINS };
             n++;
         }
-        stats_merge(&fam[k], &s->op[i]);
+        nino_stats_merge(&fam[k], &s->op[i]);
     }
     n = results(fam, n, out, max);
     free(fam);
@@ -533,12 +499,18 @@ size_t nino_stats_nodes(const nino_stats *s, nino_node_stat *out, size_t max)
         memcpy(out[i].name, a->name, sizeof(out[i].name));
         for (int k = 0; k < s->n_open; k++) // still running: until now
             if (s->open[k].node == (int) i) {
-                out[i].ns +=
-                    s->last_ns > s->open[k].begin_ns ? s->last_ns - s->open[k].begin_ns : 0;
+                const uint64_t from = s->open[k].begin_ns + s->open[k].paused_ns;
+                const uint64_t until = s->pause ? s->pause_ns : s->last_ns;
+                out[i].ns += until > from ? until - from : 0;
                 out[i].mem_delta += (int64_t) s->mem.in_use - (int64_t) s->open[k].mem;
             }
     }
     return s->n_node;
+}
+
+uint64_t nino_stats_node_once(const nino_stats *s, size_t i)
+{
+    return i < s->n_node ? s->node[i].once_ns : 0;
 }
 
 void nino_stats_memory(const nino_stats *s, nino_mem_stat *out)
@@ -572,3 +544,18 @@ void nino_stats_perf(const nino_stats *s, nino_perf_stats *out)
 }
 
 uint64_t nino_stats_lost(const nino_stats *s) { return s->lost; }
+
+uint64_t nino_stats_preparing(const nino_stats *s, uint64_t *programs)
+{
+    const bool lasts = s->pause && s->pause_prepares;
+    if (programs)
+        *programs = s->n_prepared + lasts;
+    return s->prepare_ns + (lasts && s->last_ns > s->pause_ns ? s->last_ns - s->pause_ns : 0);
+}
+
+uint64_t nino_stats_count(const nino_stats *s, uint64_t *summed)
+{
+    if (summed)
+        *summed = s->summed;
+    return s->count + s->summed;
+}

@@ -12,9 +12,6 @@ void nino_paths_destroy(nino_paths **p);
 // Folders to search for a kind, in order; malloc'd NULL-terminated array, one free(). NULL: out of
 // memory.
 char **nino_paths_dirs(const nino_paths *p, const char *kind);
-// Reads the text of an extra_model_paths.yaml that lies in folder `dir`. Errors name the line.
-nino_status nino_paths_add_yaml(nino_paths *p, const char *dir, const char *text, const char *name,
-                                nino_error *err);
 // Names of the files below dirs, sorted, each once, "sub/name" for sub-folders; links and hidden
 // files are left out. ext: accepted endings, NULL-terminated; NULL: any. One malloc'd block.
 char **nino_paths_list(char *const *dirs, const char *const *ext);

@@ -236,6 +236,8 @@ uint64_t nino_weights_bytes(const nino_weights *w, const char *prefix)
 {
     const size_t n = strlen(prefix);
     uint64_t sum = 0;
+    if (w->base && w->change.low_rank)
+        return nino_weights_bytes(w->base, prefix);
     for (int i = 0; i < w->header.n_infos; i++)
         if (!strncmp(w->header.infos[i].name, prefix, n))
             sum += w->header.infos[i].bytes;

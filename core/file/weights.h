@@ -42,7 +42,8 @@ int nino_weights_count(const nino_weights *w);
 const nino_tensor_info *nino_weights_at(const nino_weights *w, int i);
 // NULL if there is none of that name. O(1).
 const nino_tensor_info *nino_weights_find(const nino_weights *w, const char *name);
-// Bytes of the tensors whose names start with prefix, as stored.
+// Bytes of the tensors whose names start with prefix, as stored; of a view that can add products,
+// as the file stores them.
 uint64_t nino_weights_bytes(const nino_weights *w, const char *prefix);
 int nino_weights_meta_count(const nino_weights *w);
 const nino_meta *nino_weights_meta_at(const nino_weights *w, int i);
@@ -89,6 +90,15 @@ nino_status nino_factors_apply(const nino_weights *w, const nino_factors *f, int
                                int64_t n, int64_t width, float *values, nino_error *err);
 
 // ---- changed values ----------------------------------------------------------------------------
+// A product of two small matrices that a view adds to rows row0 ... of a tensor: scale times rows
+// `first` ... of up [N,r] times down [r,C..], whatever the dimensions behind the first are called.
+typedef struct nino_low_rank {
+    nino_weights *file; // of up and down; lives as long as the view
+    const nino_tensor_info *up, *down;
+    float scale;
+    int64_t row0, rows, first;
+} nino_low_rank;
+
 // What a view adds to some tensors of a file: LoRA and the like (core/model/merge/lora_apply.h).
 typedef struct nino_weights_change {
     void *priv;
@@ -102,6 +112,9 @@ typedef struct nino_weights_change {
     void (*destroy)(void *priv); // with the last reference to the view
     // Gives t, of two dimensions, more rows or columns; apply gets them as 0. NULL: none changes.
     void (*enlarge)(void *priv, const char *name, int64_t dim[2]);
+    // The products that are all that changes the tensor of that name, at most max of them; 0: they
+    // are more, or not all. NULL: whoever has the view wants values only.
+    int (*low_rank)(void *priv, const char *name, nino_low_rank *out, int max);
 } nino_weights_change;
 
 // A view of base (one reference is taken) in which the covered tensors have other values; computed
@@ -109,5 +122,10 @@ typedef struct nino_weights_change {
 // f32). Takes c->priv, also on failure. NULL: out of memory.
 nino_weights *nino_weights_changed(nino_weights *base, const nino_weights_change *c,
                                    nino_error *err);
+// For those who multiply with t and can add products beside it: t of a view that only adds some, to
+// a tensor which is quantised or of 8 bits and would become f32. *base and *stored become the file
+// and its tensor, out the products. 0: t can only be read.
+int nino_weights_low_rank(nino_weights *w, const nino_tensor_info *t, nino_weights **base,
+                          const nino_tensor_info **stored, nino_low_rank *out, int max);
 // What a view was made of; a file itself. Borrowed.
 nino_weights *nino_weights_base(nino_weights *w);

@@ -171,3 +171,22 @@ nino_weights *nino_weights_changed(nino_weights *base, const nino_weights_change
 }
 
 nino_weights *nino_weights_base(nino_weights *w) { return w->base ? w->base : w; }
+
+int nino_weights_low_rank(nino_weights *w, const nino_tensor_info *t, nino_weights **base,
+                          const nino_tensor_info **stored, nino_low_rank *out, int max)
+{
+    if (!w->base || !w->is_changed[t - w->header.infos] || !w->change.low_rank)
+        return 0;
+    const nino_tensor_info *b = base_info(w, t);
+    if (!nino_dtype_is_block(b->dtype) && nino_dtype_bits(b->dtype) > 8)
+        return 0;
+    for (int i = 0; i < t->rank; i++)
+        if (t->dim[i] != b->dim[i])
+            return 0;
+    const int n = w->change.low_rank(w->change.priv, t->name, out, max);
+    if (n) {
+        *base = w->base;
+        *stored = b;
+    }
+    return n;
+}

@@ -1,11 +1,12 @@
-// nino_bench(): the cases of the kernel harness against the clock, each sample beside one of the
-// yardstick.
+// nino_bench(): the cases of the kernel harness against the clock, in turn with the yardstick.
 #include "core/base/error.h"
 #include "core/base/params.h"
 #include "core/event/student.h"
 #include "core/harness/kernel_check_priv.h"
+#include "core/harness/measure_first.h"
 #include "core/op/device/device.h"
 #include <ninodes/bench.h>
+#include <ninodes/experiment.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SAMPLES = 10, WARMUP = 2, MAX_SAMPLES = 1000, EDGE = 512, QUICK_EDGE = 128 };
+enum { SAMPLES = 10, WARMUP = 2, MAX_SAMPLES = NINO_MAX_ROUNDS, EDGE = 512, QUICK_EDGE = 128 };
 
 static nino_check_case yardstick(int edge)
 {
@@ -43,26 +44,6 @@ static void timer_close(timer *t)
 }
 
 // ---- statistics --------------------------------------------------------------------------------
-
-static int bench_by_value(const void *a, const void *b)
-{
-    const double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
-}
-
-static double bench_median(const double *v, size_t n)
-{
-    double *s = malloc((n + 1) * sizeof(*s));
-    if (!s || !n) {
-        free(s);
-        return NAN;
-    }
-    memcpy(s, v, n * sizeof(*s));
-    qsort(s, n, sizeof(*s), bench_by_value);
-    const double m = n % 2 ? s[n / 2] : (s[n / 2 - 1] + s[n / 2]) / 2;
-    free(s);
-    return m;
-}
 
 static void moments(const double *v, size_t n, double *mean, double *sigma, double *low,
                     double *high)
@@ -95,10 +76,10 @@ void nino_bench_fill(nino_bench_case *c, const double *seconds, const double *ra
     c->ratio = exp(mean);
     c->ratio_low = exp(low);
     c->ratio_high = exp(high);
-    c->median_s = bench_median(seconds, n);
-    c->min_s = NAN;
-    for (size_t i = 0; i < n; i++)
-        c->min_s = fmin(c->min_s, seconds[i]);
+    nino_spread s;
+    nino_spread_of(seconds, n, &s);
+    c->median_s = s.median;
+    c->min_s = s.min;
     c->gflops = c->flops > 0 ? c->flops / c->median_s * 1e-9 : (double) NAN;
     c->gbps = c->bytes > 0 ? c->bytes / c->median_s * 1e-9 : (double) NAN;
     c->peak_percent = NAN;
@@ -128,32 +109,31 @@ static void bench_describe(nino_bench_result *r, const nino_backend *be)
     r->load = getloadavg(&load, 1) == 1 ? load : (double) NAN;
 }
 
-// Seconds that the device would take at the nearer of its measured limits.
-static double limit(const nino_backend *be, const nino_ceilings *c, double flops, double bytes)
+// The yardstick and the case, in turn.
+static nino_status measure_side(void *priv, int k, bool is_warmup, double *seconds, nino_error *err)
 {
-    const bool is_matrix = be->profile.schedule->has_matrix && c->flops_f16 > 0;
-    const double peak = is_matrix ? c->flops_f16 : c->flops_f32;
-    const double rate = nino_ceilings_bandwidth(c, (uint64_t) bytes);
-    return fmax(peak > 0 ? flops / peak : 0, rate > 0 ? bytes / rate : 0);
+    timer *const *t = priv;
+    (void) is_warmup;
+    return check_side_time(&t[k]->side, seconds, err);
 }
 
 static nino_status bench_sample(timer *yard, timer *t, const nino_bench_params *p, double *seconds,
                                 double *ratios, double *yards, nino_error *err)
 {
-    const int warmup = p->warmup > 0 ? p->warmup : WARMUP;
     const int n = p->samples > 0 ? p->samples : SAMPLES;
-    nino_status st = NINO_OK;
-    for (int i = -warmup; i < n && !st; i++) {
-        double y = 0, s = 0;
-        st = check_side_time(&yard->side, &y, err);
-        if (!st)
-            st = check_side_time(&t->side, &s, err);
-        if (i < 0 || st)
-            continue;
-        seconds[i] = s;
-        ratios[i] = s / y;
-        yards[i] = y;
+    const nino_experiment_params ep = { NINO_EXPERIMENT_PARAMS_INIT, .settings = 2,
+                                        .warmup = p->warmup > 0 ? p->warmup : WARMUP,
+                                        .rounds_min = n, .rounds_max = n };
+    timer *both[2] = { yard, t };
+    nino_experiment *e = nino_experiment_create(&ep, err);
+    const nino_status st = e ? nino_experiment_run(e, measure_side, both, err) : NINO_ERR_NOMEM;
+    if (!st) {
+        nino_experiment_times(e, 0, yards, (size_t) n);
+        nino_experiment_times(e, 1, seconds, (size_t) n);
+        for (int i = 0; i < n; i++)
+            ratios[i] = seconds[i] / yards[i];
     }
+    nino_experiment_destroy(&e);
     return st;
 }
 
@@ -174,8 +154,12 @@ static nino_status bench_run_case(nino_backend *be, timer *yard, const nino_chec
         b->bytes = nino_ops[c->op].bytes(&t.job.d);
         nino_bench_fill(b, samples, samples + n, n);
         if (limits->measured_at)
-            b->peak_percent = 100 * limit(be, limits, b->flops, b->bytes) / b->median_s;
-        out->yardstick_s = bench_median(samples + 2 * n, n);
+            b->peak_percent = 100 * nino_ceilings_share(
+                                        limits, nino_sched_flops(&be->profile, &t.job.d), b->bytes,
+                                        b->median_s, (unsigned) nino_dtype_bits(t.job.d.dst_type));
+        nino_spread yards;
+        nino_spread_of(samples + 2 * n, n, &yards);
+        out->yardstick_s = yards.median;
         out->n_cases++;
     }
     timer_close(&t);
@@ -237,6 +221,7 @@ nino_status nino_bench(const nino_bench_params *params, nino_bench_result *out, 
     nino_backend *be = nino_device_open(p->device, &cp, NULL, &mine);
     nino_status st = mine.code;
     if (be) {
+        nino_measure_first(be, p->cache_dir);
         bench_describe(&r, be);
         st = run_cases(be, p, &r, &mine);
     }
@@ -274,7 +259,9 @@ nino_status nino_bench_yardstick(const char *device, nino_bench_result *out, dou
         for (int i = -1; i < 5 && !st; i++) // the first one warms up
             st = check_side_time(&yard.side, &v[i < 0 ? 0 : i], &mine);
         timer_close(&yard);
-        *seconds = st ? 0 : bench_median(v, 5);
+        nino_spread s;
+        nino_spread_of(v, st ? 0 : 5, &s);
+        *seconds = st ? 0 : s.median;
         out->yardstick_s = *seconds;
     }
     nino_backend_close(&be);

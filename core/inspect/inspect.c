@@ -1,9 +1,13 @@
-// nino_inspect_file(): what a model, latent or image file is, for people and for the app.
+// nino_inspect_file(): what a model, latent, picture or video file is, for people and for the app.
 #include "core/base/arena.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/file_walk.h"
 #include "core/base/json.h"
+#include "core/base/num.h"
+#include "core/media/frame_list.h"
 #include "core/media/image.h"
+#include "core/media/video.h"
 #include "core/model/detect.h"
 #include "core/model/clip/text_encoder.h"
 #include "core/model/vae/vae.h"
@@ -11,6 +15,7 @@
 #include <ninodes/graph.h>
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <ninodes/inspect.h>
 #include <stdlib.h>
@@ -264,47 +269,103 @@ static nino_status inspect_weights(maker *m, const char *path, nino_error *err)
 
 // ---- pictures --------------------------------------------------------------------------------
 // Nodes of an embedded graph: members of the API form, or the "nodes" array of the editor's form.
-// What the nodes of a workflow in either form come to.
-static void add_graph(maker *m, const char *role, const char *json, size_t len)
+static void add_graph(maker *m, const char *role, const nino_text *t)
 {
     nino_json_doc *doc = NULL;
     nino_error err = { 0 };
     char detail[96];
-    if (nino_json_parse(json, len, role, NULL, &doc, &err)) {
+    if (nino_json_parse(t->value, t->value_len, role, NULL, &doc, &err)) {
         snprintf(detail, sizeof(detail), "unreadable: %.80s", err.msg);
     } else {
         const nino_json *nodes = nino_json_get(doc->root, "nodes");
-        snprintf(detail, sizeof(detail), "%u nodes, %zu bytes",
-                 nodes ? nodes->count : doc->root->count, len);
+        snprintf(detail, sizeof(detail), "%u nodes, %zu bytes%s",
+                 nodes ? nodes->count : doc->root->count, t->value_len,
+                 t->is_edited ? ", edited after it was saved" : "");
     }
     inspect_add_part(m, "graph", role, detail);
     nino_json_doc_destroy(&doc);
 }
 
+// The workflows and other texts that a file carries.
+static void add_texts(maker *m, const nino_texts *texts)
+{
+    static const char *const keys[] = { "prompt", "workflow", "usercomment" };
+    size_t n_graphs = 0;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const nino_text *t = nino_texts_find(texts, keys[i]);
+        if (t)
+            add_graph(m, keys[i], t);
+        n_graphs += t != NULL;
+    }
+    if (!n_graphs)
+        inspect_add_part(m, "graph", "none", "no workflow in it");
+    m->i->meta = nino_arena_alloc(m->a, ((size_t) texts->n + 1) * sizeof(*m->i->meta));
+    m->failed |= !m->i->meta;
+    for (int i = 0; i < texts->n && !m->failed; i++)
+        m->i->meta[m->i->n_meta++] = (nino_inspect_meta){ inspect_text(m, texts->list[i].key),
+                                                          inspect_text(m, texts->list[i].value) };
+}
+
+// A part "video": what its frames are coded with, and "512x320, 16 frames, 4 fps, 4.000 s".
+static void add_video(maker *m, const char *codec, int width, int height, int64_t frames,
+                      double fps, double seconds)
+{
+    char detail[160], number[32];
+    size_t n = (size_t) snprintf(detail, sizeof(detail), "%dx%d, %lld frame%s", width, height,
+                                 (long long) frames, frames == 1 ? "" : "s");
+    nino_print_double(number, sizeof(number), round(fps * 1000) / 1000);
+    if (fps > 0)
+        n += (size_t) snprintf(detail + n, sizeof(detail) - n, ", %s fps", number);
+    if (seconds > 0)
+        nino_snprintf(detail + n, sizeof(detail) - n, ", %.3f s", seconds);
+    inspect_add_part(m, "video", codec, detail);
+}
+
+static nino_status inspect_video(maker *m, const char *path, nino_error *err)
+{
+    char head[64];
+    nino_video_info v;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return nino_file_errno(err, path, "cannot open");
+    const ssize_t n = pread(fd, head, sizeof(head), 0);
+    const off_t bytes = lseek(fd, 0, SEEK_END);
+    const nino_status st = nino_video_read(fd, path, &v, NULL, err);
+    close(fd);
+    if (st)
+        return st;
+    m->i->file_bytes = bytes > 0 ? (uint64_t) bytes : 0;
+    if (v.width) {
+        m->i->format = nino_video_container(head, n > 0 ? (size_t) n : 0);
+        add_video(m, v.codec, v.width, v.height, v.frames, v.fps, v.seconds);
+    } else {
+        m->i->format = "sound";
+        inspect_add_part(m, "sound", v.codec, "");
+    }
+    add_texts(m, &v.texts);
+    nino_video_info_release(&v);
+    return NINO_OK;
+}
+
 static nino_status inspect_image(maker *m, const char *path, const char *data, size_t len,
                                  nino_error *err)
 {
-    static const char *const keys[] = { "prompt", "workflow", "usercomment" };
     nino_image image;
     char detail[96];
     nino_status st = nino_image_read(data, len, path, false, &image, err);
     if (st)
         return st;
-    m->i->format = image.format;
-    snprintf(detail, sizeof(detail), image.frames > 1 ? "%dx%d, %d frames" : "%dx%d", image.width,
-             image.height, image.frames);
-    inspect_add_part(m, "image", image.format, detail);
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        const nino_text *t = nino_texts_find(&image.texts, keys[i]);
-        if (t)
-            add_graph(m, keys[i], t->value, t->value_len);
+    const nino_timing t =
+        nino_apng_is(data, len) ? nino_apng_timing(data, len) : nino_webp_timing(data, len);
+    m->i->format = nino_apng_is(data, len) ? "apng" : image.format;
+    if (t.frames) {
+        add_video(m, image.format, image.width, image.height, t.frames,
+                  t.seconds > 0 ? t.frames / t.seconds : 0, t.seconds);
+    } else {
+        snprintf(detail, sizeof(detail), "%dx%d", image.width, image.height);
+        inspect_add_part(m, "image", image.format, detail);
     }
-    m->i->meta = nino_arena_alloc(m->a, ((size_t) image.texts.n + 1) * sizeof(*m->i->meta));
-    m->failed |= !m->i->meta;
-    for (int i = 0; i < image.texts.n && !m->failed; i++)
-        m->i->meta[m->i->n_meta++] =
-            (nino_inspect_meta){ inspect_text(m, image.texts.list[i].key),
-                                 inspect_text(m, image.texts.list[i].value) };
+    add_texts(m, &image.texts);
     nino_image_release(&image);
     return NINO_OK;
 }
@@ -320,7 +381,9 @@ static nino_status inspect_workflow(maker *m, const char *path, const char *data
     const size_t n = nino_graph_nodes(g, NULL, 0);
     nino_graph_node *nodes = calloc(n + 1, sizeof(*nodes));
     size_t missing = 0;
-    for (size_t i = 0; nodes && i < nino_graph_nodes(g, nodes, n); i++)
+    if (nodes)
+        nino_graph_nodes(g, nodes, n);
+    for (size_t i = 0; nodes && i < n; i++)
         missing += !nodes[i].def;
     m->failed |= !nodes;
     m->i->format = "workflow";
@@ -334,14 +397,15 @@ static nino_status inspect_workflow(maker *m, const char *path, const char *data
 typedef nino_status (*inspect_small)(maker *m, const char *path, const char *data, size_t len,
                                      nino_error *err);
 
-// Pictures and workflows are read whole; NULL: the file is neither.
-static inspect_small find_small(const char *path)
+// Pictures and workflows are read whole; NULL: the file is neither. *is_video: nor that.
+static inspect_small find_small(const char *path, bool *is_video)
 {
     char head[64] = { 0 };
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     const ssize_t n = fd < 0 ? 0 : pread(fd, head, sizeof(head) - 1, 0);
     if (fd >= 0)
         close(fd);
+    *is_video = n > 0 && (nino_video_is(head, (size_t) n) || nino_sound_is(head, (size_t) n));
     if (n > 0 && nino_image_is(head, (size_t) n))
         return inspect_image;
     const char *p = head + (memcmp(head, "\xef\xbb\xbf", 3) ? 0 : 3);
@@ -366,7 +430,8 @@ nino_status nino_inspect_file(const char *path, nino_inspect *out, nino_error *e
 {
     nino_error own = { 0 };
     maker m = { .i = out };
-    const inspect_small small = find_small(path);
+    bool is_video;
+    const inspect_small small = find_small(path, &is_video);
     nino_status st;
     memset(out, 0, sizeof(*out));
     out->quantisation = "none";
@@ -379,7 +444,9 @@ nino_status nino_inspect_file(const char *path, nino_inspect *out, nino_error *e
     if (!m.a || !out->parts)
         st = nino_fail(err, NINO_ERR_NOMEM, path, "no memory for the description");
     else
-        st = small ? inspect_whole(&m, path, small, err) : inspect_weights(&m, path, err);
+        st = small      ? inspect_whole(&m, path, small, err)
+             : is_video ? inspect_video(&m, path, err)
+                        : inspect_weights(&m, path, err);
     if (!st && m.failed)
         st = nino_fail(err, NINO_ERR_NOMEM, path, "no memory for the description");
     if (st)

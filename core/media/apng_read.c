@@ -217,6 +217,25 @@ bool nino_apng_is(const void *data, size_t len)
     return false;
 }
 
+nino_timing nino_apng_timing(const void *data, size_t len)
+{
+    const uint8_t *p = data;
+    nino_timing t = { 0 };
+    for (size_t at = 8; nino_apng_is(data, len) && len - at >= 12;) {
+        const size_t n = nino_be32(p + at);
+        if (n > len - at - 12)
+            break;
+        if (n == 26 && !memcmp(p + at + 4, "fcTL", 4)) { // a fraction; 0: of a hundred
+            const uint8_t *d = p + at + 8 + 20;
+            const int num = d[0] << 8 | d[1], den = d[2] << 8 | d[3];
+            t.seconds += (double) num / (den ? den : 100);
+            t.frames++;
+        }
+        at += n + 12;
+    }
+    return t;
+}
+
 nino_status nino_apng_frames(const void *data, size_t len, const char *name, nino_frame_fn fn,
                              void *priv, nino_error *err)
 {

@@ -28,7 +28,9 @@ typedef struct exif {
     const char *name;
     nino_texts *texts;
     int *orientation;
-    uint32_t second; // offset of the second directory, 0: none
+    uint32_t second;    // offset of the second directory, 0: none
+    int n_read;         // texts
+    nino_error overrun; // the first tag that ends behind the data
 } exif;
 
 static uint32_t exif_u16(const exif *x, size_t at)
@@ -151,7 +153,8 @@ static nino_status exif_read_entry(exif *x, size_t at, nino_error *err)
         return NINO_OK;
     const uint32_t where = exif_u32(x, at + 8);
     if (where > x->len || count > x->len - where)
-        return REFUSE("truncated", "EXIF tag 0x%04x ends behind the data", tag);
+        return nino_fail_kind(err, NINO_ERR_FORMAT, "tag", name,
+                              "EXIF tag 0x%04x ends behind the data", tag);
     if (tag == TAG_USER_COMMENT)
         return add_comment(x, where, count, err);
     return type == TYPE_ASCII ? exif_add_bytes(x, where, count, false, err) : NINO_OK;
@@ -166,9 +169,18 @@ static nino_status exif_read_directory(exif *x, size_t at, nino_error *err)
     const size_t n = exif_u16(x, at);
     if (n > MAX_ENTRIES || n * 12 > x->len - at - 2)
         return REFUSE("truncated", "the EXIF data ends inside its directory");
-    for (size_t i = 0; i < n; i++) { // a damaged text does not hide which way is up
-        const nino_status one = exif_read_entry(x, at + 2 + 12 * i, st ? NULL : err);
-        st = st ? st : one;
+    for (size_t i = 0; i < n; i++) { // a damaged text hides neither the others nor which way is up
+        const int n_texts = x->texts->n;
+        nino_error e = { 0 };
+        const nino_status one = exif_read_entry(x, at + 2 + 12 * i, &e);
+        x->n_read += x->texts->n > n_texts;
+        if (one && e.kind && !strcmp(e.kind, "tag")) {
+            x->overrun = x->overrun.code ? x->overrun : e;
+        } else if (one && !st) {
+            st = one;
+            if (err)
+                *err = e;
+        }
     }
     return st;
 }
@@ -187,5 +199,7 @@ nino_status nino_exif_read(const void *data, size_t len, const char *name, nino_
     nino_status st = exif_read_directory(&x, exif_u32(&x, 4), err);
     if (st == NINO_OK && x.second)
         st = exif_read_directory(&x, x.second, err);
+    if (st == NINO_OK && x.overrun.code && !x.n_read)
+        return REFUSE("truncated", "%s", x.overrun.msg); // it may have been the only text
     return st;
 }

@@ -20,6 +20,13 @@ nino_status nino_apng_frames(const void *data, size_t len, const char *name, nin
                              void *priv, nino_error *err);
 nino_status nino_webp_frames(const void *data, size_t len, const char *name, nino_frame_fn fn,
                              void *priv, nino_error *err);
+// What the container says of its frames, without decoding one; all zero: it does not move.
+typedef struct nino_timing {
+    int frames;
+    double seconds; // 0: not known
+} nino_timing;
+nino_timing nino_apng_timing(const void *data, size_t len);
+nino_timing nino_webp_timing(const void *data, size_t len);
 // MP4, MOV, WebM, Matroska. fd: any position.
 nino_status nino_video_frames(int fd, const char *name, nino_frame_fn fn, void *priv,
                               nino_error *err);

@@ -164,7 +164,8 @@ static void note_transparency(nino_png *out)
     out->has_colour_key = !out->is_palette;
 }
 
-// Visits every chunk; checks those that it uses. A missing IEND is forgiven.
+// Visits every chunk; checks those that it uses. A missing IEND is forgiven, and so is the checksum
+// of a text: programs and people change texts in place, which is noted.
 static nino_status png_read_walk(nino_png *out, const unsigned char *data, size_t len,
                                  const char *name, nino_error *err)
 {
@@ -183,9 +184,12 @@ static nino_status png_read_walk(nino_png *out, const unsigned char *data, size_
         const bool text = is_png_read_text(type);
         if (first && memcmp(type, "IHDR", 4))
             return REFUSE("syntax", "the first chunk is not IHDR");
-        if ((first || text) && crc32(0, type, (uInt) n + 4) != nino_be32(body + n))
+        const bool is_whole =
+            (!first && !text) || crc32(0, type, (uInt) n + 4) == nino_be32(body + n);
+        if (first && !is_whole)
             return REFUSE("syntax", "the checksum of chunk %.4s is wrong", (const char *) type);
         nino_status st = NINO_OK;
+        const int n_texts = out->texts.n;
         if (first)
             st = read_ihdr(out, body, n, name, err);
         else if (text)
@@ -198,6 +202,8 @@ static nino_status png_read_walk(nino_png *out, const unsigned char *data, size_
             break;
         if (st)
             return st;
+        for (int i = n_texts; i < out->texts.n && text; i++)
+            out->texts.list[i].is_edited = !is_whole;
         at += n + 12;
     }
     return NINO_OK;

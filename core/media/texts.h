@@ -10,6 +10,7 @@
 typedef struct nino_text {
     char *key, *value; // malloc'd, NUL-terminated UTF-8
     size_t value_len;
+    bool is_edited; // its checksum is wrong: changed after it was written
 } nino_text;
 
 typedef struct nino_texts {

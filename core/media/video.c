@@ -78,6 +78,14 @@ bool nino_video_is(const void *data, size_t len)
            (len >= 4 && !memcmp(p, "\x1a\x45\xdf\xa3", 4));
 }
 
+const char *nino_video_container(const void *data, size_t len)
+{
+    const char *p = data;
+    if (len >= 12 && !memcmp(p + 4, "ftyp", 4))
+        return memcmp(p + 8, "qt", 2) ? "mp4" : "mov";
+    return memmem(data, len < 64 ? len : 64, "webm", 4) ? "webm" : "matroska";
+}
+
 bool nino_sound_is(const void *data, size_t len)
 {
     return len >= 4 &&

@@ -48,13 +48,15 @@ const char *nino_video_codec(nino_video_format f, const char *wanted);
 
 typedef struct nino_video_info {
     int width, height;
-    int64_t frames; // as the container says; 0: it does not
+    int64_t frames; // as the container says, or counted where nobody asked for pictures
     double fps;
+    double seconds; // 0: not known
     char codec[32];
     nino_texts texts; // the container's tags
 } nino_video_info;
 
 bool nino_video_is(const void *data, size_t len); // starts like MP4, MOV, WebM or Matroska
+const char *nino_video_container(const void *data, size_t len); // "mp4", "mov", "webm", "matroska"
 bool nino_sound_is(const void *data, size_t len); // FLAC, Ogg (Opus), MP3 with tags: tags only
 // Size, rate and tags. *frames, if asked for: f32 [N,H,W,3], value/255. fd: any position.
 nino_status nino_video_read(int fd, const char *name, nino_video_info *info, nino_array **frames,

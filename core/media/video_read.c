@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/media/frame_list.h"
 #include "core/media/video_priv.h"
+#include <ninodes/run_profile.h>
 
 #define IO_BUFFER 65536
 #define MAX_SIDE 16384
@@ -107,9 +108,10 @@ static nino_status add_tags(reader *r, const AVDictionary *tags, nino_video_info
     nino_status st = NINO_OK;
     while (!st && (e = r->av->av_dict_get(tags, "", e, AV_DICT_IGNORE_SUFFIX))) {
         // Matroska writes names in capitals
-        const char *key = !strcasecmp(e->key, "prompt")     ? "prompt"
-                          : !strcasecmp(e->key, "workflow") ? "workflow"
-                                                            : e->key;
+        const char *key = !strcasecmp(e->key, "prompt")               ? "prompt"
+                          : !strcasecmp(e->key, "workflow")           ? "workflow"
+                          : !strcasecmp(e->key, NINO_RUN_PROFILE_KEY) ? NINO_RUN_PROFILE_KEY
+                                                                      : e->key;
         st = nino_texts_add(&info->texts, key, e->value, strlen(e->value), r->name, err);
     }
     return st;
@@ -141,12 +143,25 @@ static nino_status video_read_read_info(reader *r, nino_video_info *info, nino_e
     info->width = s->codecpar->width;
     info->height = s->codecpar->height;
     info->frames = s->nb_frames > 0 ? s->nb_frames : 0;
+    info->seconds = r->fmt->duration > 0 ? (double) r->fmt->duration / AV_TIME_BASE : 0;
     info->fps = rate.num > 0 && rate.den > 0 ? (double) rate.num / rate.den : 0;
     snprintf(info->codec, sizeof(info->codec), "%s",
              r->av->avcodec_get_name(s->codecpar->codec_id));
     if (info->width < 1 || info->height < 1 || info->width > MAX_SIDE || info->height > MAX_SIDE)
         return nino_fail_kind(err, NINO_ERR_FORMAT, "limit", r->name,
                               "frames of %d x %d pixels are not read", info->width, info->height);
+    return NINO_OK;
+}
+
+// For containers that do not say how many frames they have: one a packet.
+static nino_status count_frames(reader *r, nino_video_info *info, nino_error *err)
+{
+    if (!(r->packet = r->av->av_packet_alloc()))
+        return video_read_no_memory(r, err);
+    while (r->av->av_read_frame(r->fmt, r->packet) >= 0) {
+        info->frames += r->packet->stream_index == r->stream;
+        r->av->av_packet_unref(r->packet);
+    }
     return NINO_OK;
 }
 
@@ -252,6 +267,8 @@ static nino_status video_read_read_all(reader *r, nino_video_info *info, nino_er
         st = video_read_read_info(r, info, err);
     if (!st && r->fn)
         st = video_read_read_frames(r, info, err);
+    else if (!st && r->stream >= 0 && !info->frames && r->src.fd >= 0)
+        st = count_frames(r, info, err);
     close_all(r);
     if (st)
         nino_video_info_release(info);

@@ -103,6 +103,30 @@ bool nino_webp_is_moving(const void *data, size_t len)
     return len >= 30 && !memcmp(p, "RIFF", 4) && !memcmp(p + 8, "WEBPVP8X", 8) && p[20] & 2;
 }
 
+nino_timing nino_webp_timing(const void *data, size_t len)
+{
+    const uint8_t *p = data;
+    uint64_t ms = 0;
+    nino_timing t = { 0 };
+    for (size_t at = 12; nino_webp_is_moving(data, len) && len - at >= 8;) {
+        const size_t n = (size_t) p[at + 4] | (size_t) p[at + 5] << 8 | (size_t) p[at + 6] << 16 |
+                         (size_t) p[at + 7] << 24;
+        if (n > len - at - 8)
+            break;
+        if (n >= 16 &&
+            !memcmp(p + at, "ANMF", 4)) { // 24 bits of milliseconds behind place and size
+            const uint8_t *d = p + at + 8 + 12;
+            ms += (uint64_t) d[0] | (uint64_t) d[1] << 8 | (uint64_t) d[2] << 16;
+            t.frames++;
+        }
+        at += 8 + n;
+        if (n & 1 && at < len)
+            at++;
+    }
+    t.seconds = (double) ms * 1e-3;
+    return t;
+}
+
 nino_status nino_webp_frames(const void *data, size_t len, const char *name, nino_frame_fn fn,
                              void *priv, nino_error *err)
 {

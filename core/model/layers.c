@@ -3,11 +3,7 @@
 
 #include "core/base/arena.h"
 
-typedef struct nino_layers_item { // one of the two
-    struct nino_layers_item *next;
-    nino_weight *weight;
-    nino_array *array;
-} layers_item;
+typedef nino_layers_item layers_item;
 
 void *nino_layers_alloc(nino_layers *l, size_t n, size_t size)
 {

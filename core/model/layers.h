@@ -5,9 +5,15 @@
 #pragma once
 #include "core/op/weight.h"
 
+typedef struct nino_layers_item { // one of the two
+    struct nino_layers_item *next;
+    nino_weight *weight;
+    nino_array *array;
+} nino_layers_item;
+
 typedef struct nino_layers { // all zero: nothing yet
     struct nino_arena *arena;
-    struct nino_layers_item *items; // what has to be given back, the newest first
+    nino_layers_item *items; // what has to be given back, the newest first
 } nino_layers;
 
 // n things of `size` bytes, zeroed. NULL: no memory.

@@ -2,6 +2,7 @@
 #include "core/model/loader.h"
 
 #include "core/base/error.h"
+#include "core/base/num.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -169,6 +170,20 @@ void nino_load_expect(nino_loader *l, const char *name, const nino_linear *w, in
     if (!l->st && w->w->n != n)
         nino_load_fail(l, NINO_ERR_FORMAT, "%s%s.weight has %lld rows where %lld are needed",
                        l->prefix, name, (long long) w->w->n, (long long) n);
+}
+
+int nino_load_heads(nino_loader *l, int64_t width, int usual)
+{
+    const char *text = nino_weights_meta(l->file, NINO_META_HEAD_CHANNELS);
+    int64_t channels = 0;
+    if (text && (!nino_parse_i64(text, &channels) || channels < 1 || width % channels))
+        nino_load_fail(l, NINO_ERR_FORMAT,
+                       "head_channels in its metadata, %.32s, does not divide a width of %lld",
+                       text, (long long) width);
+    else if (!text && (usual < 1 || width % usual))
+        nino_load_fail(l, NINO_ERR_FORMAT, "a width of %lld does not divide into %d heads",
+                       (long long) width, usual);
+    return l->st ? 1 : text ? (int) (width / channels) : usual;
 }
 
 int nino_load_count(const nino_loader *l, const char *stem)

@@ -4,6 +4,10 @@
 #pragma once
 #include "core/model/layers.h"
 
+// The entry of a file's metadata that says how many channels its heads of attention have: the
+// tensors do not tell, and small models do not follow the rule of the released ones.
+#define NINO_META_HEAD_CHANNELS "head_channels"
+
 typedef struct nino_loader {
     nino_weights *file;
     const char *prefix;  // before every name
@@ -51,6 +55,9 @@ nino_array *nino_load_values(nino_loader *l, const nino_tensor_info *t);
 int64_t nino_load_rows(const nino_loader *l, const nino_weight *w);
 // A linear must have exactly n rows.
 void nino_load_expect(nino_loader *l, const char *name, const nino_linear *w, int64_t n);
+// Heads of attentions that are `width` wide: of as many channels as "head_channels" in the file's
+// metadata says, else `usual`. 1 after a failure.
+int nino_load_heads(nino_loader *l, int64_t width, int usual);
 // 1 + the largest N of the tensors called stemN.*, so that a gap shows as a missing tensor; at most
 // 1000.
 int nino_load_count(const nino_loader *l, const char *stem);

@@ -87,8 +87,8 @@ typedef struct nino_services {
     // it.
     nino_status (*tokenizer)(nino_ctx *ctx, nino_tokenizer_kind kind, nino_tokenizer **out,
                              nino_error *err);
-    const char *(*output_dir)(const nino_ctx *ctx);
-    const char *(*temp_dir)(const nino_ctx *ctx); // previews; private to this user
+    const char *(*output_dir)(const nino_ctx *ctx); // NULL: nothing is written
+    const char *(*temp_dir)(const nino_ctx *ctx);   // previews; private to this user
     // ---- what is kept from node to node
     // MODEL, CLIP and VAE values made from files, shared by every node that names the same ones:
     // device memory holds each network once. key: what the value was made from (files' identities,

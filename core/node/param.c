@@ -100,6 +100,12 @@ static nino_status int_from(const nino_param *p, const char *text, size_t len, n
     return NINO_OK;
 }
 
+bool nino_param_is_random(const nino_param *p, const char *text)
+{
+    double d;
+    return p->type == NINO_SEED && text[0] == '-' && nino_parse_double(text, &d) && d == -1;
+}
+
 static nino_status seed_from(const nino_param *p, const char *text, size_t len, nino_default *out,
                              nino_error *err)
 {
@@ -108,6 +114,10 @@ static nino_status seed_from(const nino_param *p, const char *text, size_t len, 
     double d;
     if (!nino_parse_double(text, &d) || isnan(d))
         return bad_value(p, text, len, "a seed", err);
+    if (nino_param_is_random(p, text)) { // until it is drawn
+        out->u = UINT64_MAX;
+        return NINO_OK;
+    }
     // An exact float such as 20.0 is a seed; above 2^53 a float no longer says which one.
     if (!(d >= 0 && d <= 9007199254740992.0))
         return nino_fail_kind(err, NINO_ERR_RANGE, "range", p->key,
@@ -191,6 +201,8 @@ static nino_status file_from(const nino_param *p, const char *text, size_t len, 
     char *s = nino_arena_strndup(a, text, len);
     if (!s)
         return nino_fail(err, NINO_ERR_NOMEM, p->key, "out of memory");
+    for (char *c = s; *c; c++) // files that were written on Windows name folders so
+        *c = *c == '\\' ? '/' : *c;
     for (const char *const *w = p->extra; w && *w; w++)
         if (!strcmp(*w, s)) {
             out->s = s;

@@ -20,6 +20,9 @@ nino_status nino_param_from_json(const nino_param *p, const nino_json *v, const 
 // The same from text that a person typed ("512", "true", "lanczos").
 nino_status nino_param_from_text(const nino_param *p, const char *text, nino_arena *a,
                                  nino_default *out, nino_error *err);
+// Is it a seed of -1: one that is drawn anew for each run (nino_graph_draw_seeds())? Read as a value
+// it is the largest seed there is.
+bool nino_param_is_random(const nino_param *p, const char *text);
 // Stores a value in the node's params struct and loads it back.
 void nino_param_store(const nino_param *p, void *params, const nino_default *v);
 nino_default nino_param_load(const nino_param *p, const void *params);

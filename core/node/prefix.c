@@ -165,6 +165,8 @@ nino_status nino_prefix_expand(const char *prefix, const nino_prefix_vars *vars,
     if (vars->prompt_json && strchr(prefix, '%') && strchr(prefix, '.')) // else nobody asks for it
         nino_json_parse(vars->prompt_json, strlen(vars->prompt_json), "prompt", NULL, &doc, NULL);
     prefix_expand(&text, prefix, vars, doc ? doc->root : NULL);
+    for (char *c = text.data; c && *c; c++) // as Windows names folders
+        *c = *c == '\\' ? '/' : *c;
     if (text.failed)
         st = nino_fail(err, NINO_ERR_NOMEM, "filename_prefix", "out of memory");
     else if ((st = prefix_normalise(text.data ? text.data : "", &name, err)) == NINO_OK) {
@@ -195,6 +197,18 @@ nino_status nino_prefix_check(const char *dir, const char *prefix, nino_error *e
             st = prefix_refuse(name, "leads through a link", err);
         else if (!S_ISDIR(sb.st_mode))
             st = prefix_refuse(name, "leads through something that is not a folder", err);
+    }
+    if (name && dir && st == NINO_OK) {
+        nino_error e = { 0 };
+        const char *base = strrchr(name, '/');
+        nino_buf_clear(&path);
+        nino_buf_adds(&path, dir);
+        if (base)
+            nino_buf_addf(&path, "/%.*s", (int) (base - name), name);
+        st = path.failed ? nino_fail(&e, NINO_ERR_NOMEM, "", "out of memory")
+                         : nino_file_check_folder(path.data, &e);
+        if (st)
+            nino_fail(err, st, "", "%s: %s", e.where, e.msg);
     }
     nino_buf_release(&path);
     free(name);

@@ -1,28 +1,72 @@
 // Short measurements that nodes make and report.
 #include "core/node/probe.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "core/node/util.h"
 
-static int probe_by_value(const void *a, const void *b)
+nino_experiment *nino_probe_rounds(nino_run *r, const nino_experiment_params *p,
+                                   nino_measure_once measure, void *priv, nino_error *err)
 {
-    const double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
+    nino_experiment *e = nino_experiment_create(p, err);
+    bool is_warmup;
+    nino_status st = e ? NINO_OK : NINO_ERR_ARG;
+    nino_stream_set_quiet(r->stream, true);
+    for (int k; !st && (k = nino_experiment_next(e, &is_warmup)) >= 0;) {
+        double seconds = 0;
+        uint64_t done, most;
+        if (!(st = nino_node_cancelled(r, err)) &&
+            !(st = measure(priv, k, is_warmup, &seconds, err)))
+            st = nino_experiment_add(e, seconds, err);
+        nino_experiment_progress(e, &done, &most);
+        nino_run_step(r, (uint32_t) done, (uint32_t) most);
+    }
+    nino_stream_set_quiet(r->stream, false);
+    if (st && e)
+        nino_experiment_destroy(&e);
+    return e;
 }
 
-nino_probe nino_probe_of(double *t, int n)
+nino_experiment *nino_probe_settings(nino_run *r, int settings, double max_seconds,
+                                     nino_measure_once measure, void *priv, nino_error *err)
 {
-    qsort(t, (size_t) n, sizeof(*t), probe_by_value);
-    return (nino_probe){ n ? t[n / 2] : 0, n ? t[0] : 0, n ? t[n - 1] : 0, n };
+    const nino_experiment_params p = {
+        NINO_EXPERIMENT_PARAMS_INIT, .settings = settings, .rounds_min = 10, .rounds_max = 20,
+        .max_seconds = max_seconds,  .alpha = 0.05
+    };
+    return nino_probe_rounds(r, &p, measure, priv, err);
 }
 
-void nino_probe_rate(nino_buf *b, const char *what, const nino_probe *p, double amount,
+void nino_probe_time(nino_buf *b, const nino_spread *s, double unit, const char *name, int digits)
+{
+    nino_buf_addf(b, "%.*f %s (median of %d, MAD %.*f)", digits, s->median * unit, name, (int) s->n,
+                  digits, s->mad * unit);
+}
+
+void nino_probe_rate(nino_buf *b, const char *what, const nino_spread *s, double amount,
                      const char *unit)
 {
-    nino_buf_addf(b, "%s: %.1f %s (median of %d; %.1f to %.1f)\n", what, amount / p->median * 1e-9,
-                  unit, p->n, amount / p->max * 1e-9, amount / p->min * 1e-9);
+    const double rate = amount / s->median * 1e-9;
+    nino_buf_addf(b, "%s: %.1f %s (median of %d, MAD %.1f)\n", what, rate, unit, (int) s->n,
+                  rate * s->mad / s->median);
+}
+
+nino_difference nino_probe_difference(const nino_array *x, const nino_array *y)
+{
+    nino_difference d = { .is_equal = !memcmp(x->data, y->data, x->bytes) };
+    double power = 0, sum = 0;
+    const int64_t n = nino_shape_count(&x->shape);
+    for (int64_t i = 0; i < n; i++) {
+        const double u = (double) nino_array_f32(x)[i], v = (double) nino_array_f32(y)[i] - u;
+        sum += v * v;
+        power += u * u;
+        d.most = fmax(d.most, fabs(v));
+    }
+    d.nmse = power > 0 ? sum / power : sum;
+    return d;
 }
 
 nino_array *nino_probe_noise(nino_shape shape, nino_error *err)

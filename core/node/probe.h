@@ -1,17 +1,28 @@
-// Internal: short measurements that nodes make and report: repeated timings, random inputs, texts.
+// Internal: short measurements that nodes make and report: experiments, random inputs, texts.
 #pragma once
 #include "core/base/buf.h"
 #include "core/node/node_impl.h"
+#include <ninodes/experiment.h>
 
-typedef struct nino_probe {
-    double median, min, max; // seconds
-    int n;
-} nino_probe;
-
-nino_probe nino_probe_of(double *seconds, int n); // sorts them
-// "WHAT: 12.3 UNIT (median of 5; 11.9 to 12.5)" of amount a run, in 1e9 a second.
-void nino_probe_rate(nino_buf *b, const char *what, const nino_probe *p, double amount,
+// Measures `settings` of something in turn (ninodes/experiment.h: 10 to 20 rounds, verdicts at 5 %;
+// beyond 10 only within max_seconds) and leaves the result to the caller, who destroys it. What runs
+// meanwhile is no part of the run's stages, tiles and seams. NULL: *err, cancelled too.
+nino_experiment *nino_probe_settings(nino_run *r, int settings, double max_seconds,
+                                     nino_measure_once measure, void *priv, nino_error *err);
+// The same with the rounds as they are wanted; p->size is set.
+nino_experiment *nino_probe_rounds(nino_run *r, const nino_experiment_params *p,
+                                   nino_measure_once measure, void *priv, nino_error *err);
+// "0.0123 s (median of 10, MAD 0.0002)", the times multiplied by `unit`.
+void nino_probe_time(nino_buf *b, const nino_spread *s, double unit, const char *name, int digits);
+// "WHAT: 12.3 UNIT (median of 10, MAD 0.2)" of amount a run, in 1e9 a second.
+void nino_probe_rate(nino_buf *b, const char *what, const nino_spread *s, double amount,
                      const char *unit);
+// How far y is from x, of one shape; NMSE: squared difference by squared x.
+typedef struct nino_difference {
+    bool is_equal; // bit for bit
+    double most, nmse;
+} nino_difference;
+nino_difference nino_probe_difference(const nino_array *x, const nino_array *y);
 // f32, evenly spread over -1..1, always the same.
 nino_array *nino_probe_noise(nino_shape shape, nino_error *err);
 // Takes the buffers as the node's STRING outputs, of which it has as many, and shows them.

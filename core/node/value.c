@@ -124,6 +124,19 @@ bool nino_value_shares(const nino_value *a, const nino_value *b)
     }
 }
 
+bool nino_value_is_network(const nino_value *v)
+{
+    switch (v ? v->type : NINO_PORT_NONE) {
+    case NINO_PORT_MODEL:
+    case NINO_PORT_CLIP:
+    case NINO_PORT_VAE:
+    case NINO_PORT_CLIP_VISION:
+    case NINO_PORT_STYLE_MODEL:
+    case NINO_PORT_GUIDER: return true; // a guider has its model
+    default: return false;
+    }
+}
+
 static uint64_t cond_bytes(const nino_cond *c) { return c ? nino_cond_bytes(c) : 0; }
 
 static uint64_t guider_bytes(const nino_guider *g)

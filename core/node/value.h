@@ -70,4 +70,6 @@ int nino_value_count(const nino_value *v); // items; 1: not a list; NULL: 0
 nino_value *nino_value_at(nino_value *v, int i);
 // Do both hold the same network (MODEL, CLIP, VAE ..., or a copy that shares it)?
 bool nino_value_shares(const nino_value *a, const nino_value *b);
+// Can it hold a network, and with it weights on a device? A list of such values can.
+bool nino_value_is_network(const nino_value *v);
 uint64_t nino_value_bytes(const nino_value *v); // host memory it keeps alive

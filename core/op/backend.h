@@ -56,10 +56,11 @@ typedef struct nino_backend_impl {
     void (*scope_begin)(nino_backend *be, nino_event_kind kind, const char *name, uint32_t arg0,
                         uint32_t arg1);
     void (*scope_end)(nino_backend *be);
-    // Optional: measures one ceiling of the device, the median of `repeats`: bytes/s, FLOP/s or
-    // seconds. bytes: the working set, or what is copied; a power of two.
+    // Optional: measures one ceiling of the device, the median of `repeats`, each of about so many
+    // seconds: bytes/s, FLOP/s or seconds. bytes: the working set, or what is copied; a power of
+    // two.
     nino_status (*probe)(nino_backend *be, nino_ceiling_kind kind, uint64_t bytes, int repeats,
-                         double *rate, nino_error *err);
+                         double seconds, double *rate, nino_error *err);
 } nino_backend_impl;
 
 // An implementation embeds this as its first member and creates `pool` with its own arena hooks.
@@ -71,12 +72,14 @@ struct nino_backend {
     nino_monitor *monitor;      // may be NULL; set by the stream that uses it
     const volatile int *cancel; // likewise; waits and long host work look at it
     const nino_log *log;
-    nino_device_info info; // which device this is; set by nino_device_open()
+    nino_ceiling_watch *watch; // may be NULL: is told the times of kernels that somebody watches
+    nino_device_info info;     // which device this is; set by nino_device_open()
     // Running totals of the scheduled work, for plan and progress.
     double flops, bytes;
     uint64_t n_ops;
     uint64_t turn;       // counts ops: the weights of the one being prepared are not given up
     uint64_t load_ns;    // spent bringing weights in, so that progress can leave it out
+    uint64_t pause_ns;   // of that, waited because the job was paused
     uint64_t load_bytes; // of the weights brought in, as the device holds them
     uint64_t build_ns;   // spent waiting for kernels to be compiled or taken from the cache
     uint64_t n_builds;   // programs that came so

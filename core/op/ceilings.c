@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FILE = 65536, FORMAT = 1 };
+enum { MAX_FILE = 65536, FORMAT = 2 };
 
 // ---- the file ----------------------------------------------------------------------------------
 
@@ -183,6 +183,9 @@ nino_status nino_ceilings_of_profile(const char *profile, nino_ceilings *out, ni
     const nino_status st = nino_profile_load(profile, &p, err);
     if (st)
         return st;
+    if (p.is_stand_in)
+        return nino_fail(err, NINO_ERR_MISSING, profile,
+                         "its figures are of no device in particular");
     *out = (nino_ceilings){ .flops_f32 = p.peak_f32,
                             .flops_f16 = p.peak_f16,
                             .bandwidth = p.bandwidth,
@@ -210,19 +213,126 @@ bool nino_ceilings_apply(const char *cache_dir, const nino_device_info *d, nino_
     return true;
 }
 
-double nino_ceilings_bandwidth(const nino_ceilings *c, uint64_t bytes)
+// ---- use ---------------------------------------------------------------------------------------
+
+static double fastest(const nino_ceiling_point *p)
 {
+    return fmax(p->copy, fmax(p->read, p->write));
+}
+
+// The first point that is no smaller.
+static size_t point_of(const nino_ceilings *c, double bytes)
+{
+    size_t i = 0;
+    while (i < c->n_points && (double) c->point[i].bytes < bytes)
+        i++;
+    return i;
+}
+
+static double bandwidth_of(const nino_ceilings *c, double bytes)
+{
+    const size_t i = point_of(c, bytes);
     if (!c->n_points)
         return c->bandwidth;
-    size_t i = 0;
-    while (i < c->n_points && c->point[i].bytes < bytes)
-        i++;
-    if (!i)
-        return c->point[0].copy;
-    if (i == c->n_points)
-        return c->point[i - 1].copy;
+    if (!i || i == c->n_points)
+        return fastest(&c->point[i ? i - 1 : 0]);
     const nino_ceiling_point *a = &c->point[i - 1], *b = &c->point[i];
-    const double t =
-        log((double) bytes / (double) a->bytes) / log((double) b->bytes / (double) a->bytes);
-    return a->copy + t * (b->copy - a->copy);
+    const double t = log(bytes / (double) a->bytes) / log((double) b->bytes / (double) a->bytes);
+    return fastest(a) + t * (fastest(b) - fastest(a));
+}
+
+double nino_ceilings_bandwidth(const nino_ceilings *c, uint64_t bytes)
+{
+    return bandwidth_of(c, (double) bytes);
+}
+
+// Whether the peak of 16-bit floats counts for elements of so many bits.
+static bool is_half(const nino_ceilings *c, unsigned bits)
+{
+    return bits <= 16 && c->flops_f16 > c->flops_f32;
+}
+
+double nino_ceilings_share(const nino_ceilings *c, double flops, double bytes, double seconds,
+                           unsigned bits)
+{
+    const double peak = is_half(c, bits) ? c->flops_f16 : c->flops_f32;
+    const double most = bandwidth_of(c, bytes);
+    double a = peak > 0 && flops > 0 ? flops / seconds / peak : (double) NAN;
+    double b = most > 0 && bytes > 0 ? bytes / seconds / most : (double) NAN;
+    if (!(seconds > 0))
+        return NAN;
+    if (!c->n_points && b > 1)
+        b = NAN;
+    const double share = fmax(a, b); // the one that is known
+    return share > 1 ? 1 : share;
+}
+
+// ---- ceilings that turn out to be too low ------------------------------------------------------
+
+static void raise_arithmetic(nino_ceilings *c, bool half, double times)
+{
+    if (half) {
+        c->flops_f16 *= times;
+        return;
+    }
+    c->flops_f32 *= times;
+    c->efficiency_gemm /= times; // the kernels are no faster than they were
+    c->efficiency_conv /= times;
+    c->efficiency_attn /= times;
+}
+
+static void raise_point(nino_ceiling_point *p, double times)
+{
+    p->read *= times;
+    p->write *= times;
+    p->copy *= times;
+}
+
+// Both points that a set between them goes by.
+static void raise_bandwidth(nino_ceilings *c, size_t i, double times)
+{
+    if (i < c->n_points)
+        raise_point(&c->point[i], times);
+    if (i)
+        raise_point(&c->point[i - 1], times);
+    c->bandwidth = c->point[c->n_points - 1].copy;
+}
+
+// Takes a reading; by how much all that is needed were faster, 1: not faster.
+static double ceiling_watch_take(double best[NINO_CEILING_EVIDENCE], double times)
+{
+    for (int i = 0; i < NINO_CEILING_EVIDENCE; i++)
+        if (times > best[i]) {
+            const double less = best[i];
+            best[i] = times;
+            times = less;
+        }
+    return fmax(best[NINO_CEILING_EVIDENCE - 1], 1);
+}
+
+void nino_ceiling_watch_kernel(nino_ceiling_watch *w, const nino_event *kernel)
+{
+    nino_ceilings *c = &w->c;
+    const double seconds = (double) kernel->u.kernel.dur_ns * 1e-9;
+    const double flops = kernel->u.kernel.flops, bytes = kernel->u.kernel.bytes;
+    if (!c->measured_at || seconds < 1e-4)
+        return;
+    const bool half = is_half(c, nino_kernel_bits(kernel));
+    const double peak = half ? c->flops_f16 : c->flops_f32;
+    double times = ceiling_watch_take(w->best[half], peak > 0 ? flops / seconds / peak : 0);
+    if (times > 1) {
+        raise_arithmetic(c, half, times);
+        memset(w->best[half], 0, sizeof(w->best[half])); // they were of the lower one
+        w->is_raised = true;
+    }
+    const size_t i = point_of(c, bytes);
+    if (!c->n_points || !(bytes > 0))
+        return;
+    times = ceiling_watch_take(w->best[2 + (i < c->n_points ? i : i - 1)],
+                               bytes / seconds / bandwidth_of(c, bytes));
+    if (times > 1) {
+        raise_bandwidth(c, i, times);
+        memset(w->best + 2, 0, sizeof(w->best) - 2 * sizeof(w->best[0]));
+        w->is_raised = true;
+    }
 }

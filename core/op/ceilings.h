@@ -3,6 +3,7 @@
 #include "core/base/buf.h"
 #include "core/op/profile.h"
 #include <ninodes/measure.h>
+#include <ninodes/monitor.h>
 
 typedef enum nino_ceiling_kind {
     NINO_CEILING_READ, // bytes/s of a working set
@@ -14,6 +15,20 @@ typedef enum nino_ceiling_kind {
     NINO_CEILING_UPLOAD, // bytes/s
     NINO_CEILING_DOWNLOAD
 } nino_ceiling_kind;
+
+// Raises the ceilings of a device by kernels that were faster: probes are short, and may have run on
+// a device that was busy or whose clock was low. One reading may be a clock's error, so three of a
+// kind must have been as fast, of a tenth of a millisecond at least.
+enum { NINO_CEILING_EVIDENCE = 3 };
+typedef struct nino_ceiling_watch {
+    nino_ceilings c;
+    // How many times as fast as its ceiling, the highest first: f32, f16, and sets up to each point
+    // but beyond the one before.
+    double best[2 + NINO_MAX_CEILING_POINTS][NINO_CEILING_EVIDENCE];
+    bool is_raised; // since it was last set to false
+} nino_ceiling_watch;
+// A KERNEL with its times. Ceilings that nobody measured stay as they are.
+void nino_ceiling_watch_kernel(nino_ceiling_watch *w, const nino_event *kernel);
 
 // Where something that belongs to a device and its driver is kept: DIR/KIND/NAME-HASH.json, and
 // DIR/KIND; `version` may be "" or what else it belongs to. False: nowhere.

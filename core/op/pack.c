@@ -327,7 +327,7 @@ nino_status nino_pack_rows(const nino_profile *p, const nino_weight *w, int64_t 
     j.is_stored = !j.is_ref && w->dtype == j.dtype && nino_weight_is_stored(w) &&
                   (!j.keeps_rows || nino_pack_cp(w->c) == w->c);
     if (w->file && w->n_ranges)
-        nino_weights_read_ahead(w->file, w->range[w->n_ranges - 1].info);
+        nino_weights_read_ahead(w->range[w->n_ranges - 1].file, w->range[w->n_ranges - 1].info);
     const nino_status st = pack_rows(&j);
     if (!st && j.keeps_rows) { // up to whole panels, as in all layouts
         const size_t row = nino_pack_row_bytes(p, w);
@@ -344,7 +344,7 @@ nino_status nino_pack_weight(const nino_profile *p, const nino_weight *w,
     nino_dtype dtype;
     if (!p->schedule->is_plain && nino_raw_layout_of(w, &raw)) {
         if (w->file && w->n_ranges)
-            nino_weights_read_ahead(w->file, w->range[w->n_ranges - 1].info);
+            nino_weights_read_ahead(w->range[w->n_ranges - 1].file, w->range[w->n_ranges - 1].info);
         return nino_raw_read(w, &raw, cancel, dst, err);
     }
     if (w->role != NINO_W_VECTOR)

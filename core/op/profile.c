@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/install.h"
 #include "core/base/json.h"
 #include "core/base/vars.h"
 
@@ -10,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef NINO_DATADIR
-#define NINO_DATADIR "/usr/local/share/ninodes"
-#endif
 #define MAX_PROFILE_BYTES 65536
 
 static bool profile_read_number(const nino_json *root, const char *key, double *out)
@@ -59,6 +57,9 @@ static nino_status read_profile(const nino_json *root, const char *where, nino_p
             bad = numbers[i].key;
     if (!nino_json_bool(nino_json_get(root, "winograd"), &p.has_winograd))
         bad = "winograd";
+    const nino_json *stand_in = nino_json_get(root, "stand_in"); // may be left out
+    if (stand_in && !nino_json_bool(stand_in, &p.is_stand_in))
+        bad = "stand_in";
     if (!read_type(root, "weight_type", &p.weight_type))
         bad = "weight_type";
     if (!read_type(root, "act_type", &p.act_type))
@@ -73,7 +74,10 @@ static nino_status read_profile(const nino_json *root, const char *where, nino_p
     const nino_status st = nino_sched_find(schedule, where, &p.schedule, err);
     if (st)
         return st;
+    const char *date = nino_json_str(nino_json_get(root, "date"));
     snprintf(p.name, sizeof(p.name), "%s", name);
+    snprintf(p.file, sizeof(p.file), "%s", where);
+    snprintf(p.date, sizeof(p.date), "%s", date ? date : "");
     p.winograd_stripe = (uint64_t) stripe;
     p.mem_bytes = (uint64_t) mem;
     *out = p;
@@ -100,7 +104,7 @@ static nino_json_doc *profile_open_file(const char *dir, const char *name, char 
 static nino_status open_text(const nino_profile_text *t, char where[MAX_PATH], nino_json_doc **doc,
                              nino_error *err)
 {
-    const char *dirs[] = { nino_vars_get()->profile_dir, NINO_DATADIR };
+    const char *dirs[] = { nino_vars_get()->profile_dir, nino_data_dir() };
     for (int i = 0; i < 2; i++)
         if ((*doc = profile_open_file(dirs[i], t->name, where)))
             return NINO_OK;
@@ -139,6 +143,14 @@ static bool profile_matches(const nino_json_doc *doc, const char *device_name)
         if (nino_json_str(e) && strcasestr(device_name, nino_json_str(e)))
             return true;
     return false;
+}
+
+void nino_profile_estimate(nino_profile *p, unsigned compute_units, unsigned clock_mhz,
+                           unsigned lanes)
+{
+    if (p->peak_f32 <= 0)
+        p->peak_f32 = 2e6 * (compute_units ? compute_units : 1) * (clock_mhz ? clock_mhz : 1000) *
+                      (lanes ? lanes : 64);
 }
 
 nino_status nino_profile_find(const char *device_name, bool is_cpu, nino_profile *out,

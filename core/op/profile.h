@@ -31,19 +31,35 @@ typedef struct nino_profile {
     double bandwidth;          // bytes/s; 0: not known
     double launch_s;           // fixed time per kernel
     double efficiency_gemm, efficiency_conv,
-        efficiency_attn; // fraction of peak reached, for predicted times
+        efficiency_attn; // fraction of peak reached, for predicted times; _conv: by Winograd's
+                         // products where the profile has it, _gemm then holds for direct ones
     nino_tuning tuning;
+    bool is_stand_in; // the numbers are none of this device's own: it is measured at its first use
     bool is_measured; // the numbers were measured on this device (core/op/ceilings.h)
+    char file[256];   // that it was read from; built in: its name
+    char date[16];    // of the file's numbers, as it says; "": it does not
 } nino_profile;
 
-// Finds the profile for a device by its name: data/devices/NAME.json in $NINODES_DATA_DIR, the
-// install folder, or the built-in copies. `is_cpu` chooses the fallback. Fails if that file is
+// Whose peak the efficiencies are shares of, for operands of act_type.
+static inline bool nino_profile_uses_f16_peak(const nino_profile *p, nino_dtype type)
+{
+    return p->schedule->has_matrix && type != NINO_F32 && p->peak_f16 > 0;
+}
+
+// Finds the profile for a device by its name: devices/NAME.json in $NINODES_DATA_DIR, in the
+// install (core/base/install.h), or the built-in copies. `is_cpu` chooses the fallback. Fails if that file is
 // wrong, as below.
 nino_status nino_profile_find(const char *device_name, bool is_cpu, nino_profile *out,
                               nino_error *err);
 // By profile name; NINO_ERR_UNKNOWN with the list of known names. Of a file that lacks something or
 // names a schedule that does not exist, err->where is the path: NINO_ERR_FORMAT, NINO_ERR_UNKNOWN.
 nino_status nino_profile_load(const char *name, nino_profile *out, nino_error *err);
+
+// A peak for a profile that has none, from what a driver tells of its device: fused multiply-adds of
+// all lanes at the highest clock. It serves to cut and queue work; what is shown to people is
+// measured. 0 where the driver does not tell: 1 GHz, 64 lanes.
+void nino_profile_estimate(nino_profile *p, unsigned compute_units, unsigned clock_mhz,
+                           unsigned lanes);
 
 // The built-in files: name and JSON text; NULL ends the list.
 typedef struct nino_profile_text {
@@ -65,9 +81,11 @@ enum {
 bool nino_tuning_apply(const char *cache_dir, const nino_device_info *d, nino_profile *p);
 
 // ---- decisions -------------------------------------------------------------------------------
-#define NINO_WINO_SPEEDUP 2.0 // over the direct kernel; 1.6 to 2.8 measured
 typedef enum nino_conv_algo { NINO_CONV_DIRECT, NINO_CONV_WINOGRAD } nino_conv_algo;
 nino_conv_algo nino_sched_conv(const nino_profile *p, const nino_op_desc *d);
+// Arithmetic that the schedule does for a call. The op table counts direct convolutions; Winograd's
+// F(4,3) has 36 products for 16 results of 9 taps, a quarter.
+double nino_sched_flops(const nino_profile *p, const nino_op_desc *d);
 
 // Workspaces. Offsets are bytes from the workspace's start, multiples of 256; all parts are f32.
 //
@@ -131,5 +149,11 @@ typedef struct nino_tile {
 nino_tile nino_sched_tile(int64_t rows, int64_t columns, unsigned units, int largest);
 
 // Predicted seconds of a call (roofline with the profile's efficiencies); 0 when the profile has no
-// numbers.
+// numbers. Where the bandwidth is not known, of the arithmetic alone.
 double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double flops, double bytes);
+
+// How many launches a work of so many seconds and work-groups should be split into, so that each
+// ends within about a twentieth of a second and a cancel is answered soon. No launch has fewer than
+// four work-groups for each compute unit, which would leave the device idle; a work that has no
+// more of them is one launch.
+int64_t nino_sched_pieces(double seconds, int64_t groups, unsigned compute_units);

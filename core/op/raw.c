@@ -82,6 +82,8 @@ static bool raw_find_parts(const nino_weight *w, nino_raw_layout *l)
     *l = (nino_raw_layout){ 0 };
     if (w->role == NINO_W_VECTOR)
         return false;
+    if (w->place)
+        return false;
     if (!w->n_ranges || w->is_rounded)
         return is_whole_raw(w) && raw_add_rows(l, w->dtype, w->n, false);
     for (int i = 0; i < w->n_ranges; i++) {
@@ -133,8 +135,8 @@ static uint64_t raw_bytes_of(nino_dtype type, int64_t n)
 }
 
 // Columns of some rows: whole rows are read, as many as fit.
-static nino_status read_columns(const nino_weight *w, const nino_weight_range *r,
-                                const volatile int *cancel, char *dst, nino_error *err)
+static nino_status read_columns(const nino_weight_range *r, const volatile int *cancel, char *dst,
+                                nino_error *err)
 {
     enum { ROOM = 1 << 20 };
     const uint64_t row = raw_bytes_of(r->info->dtype, raw_row_of(r->info));
@@ -149,7 +151,7 @@ static nino_status read_columns(const nino_weight *w, const nino_weight_range *r
         const int64_t n = r->rows - i < step ? r->rows - i : step;
         st = is_cancelled(cancel)
                  ? nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled")
-                 : nino_weights_read_bytes(w->file, r->info, (uint64_t) (r->row0 + i) * row,
+                 : nino_weights_read_bytes(r->file, r->info, (uint64_t) (r->row0 + i) * row,
                                            (uint64_t) n * row, rows, err);
         for (int64_t k = 0; !st && k < n; k++, dst += cols)
             memcpy(dst, rows + (uint64_t) k * row + at, (size_t) cols);
@@ -164,7 +166,7 @@ static nino_status raw_read_range(const nino_weight *w, const nino_weight_range 
     enum { STEP = 1 << 24 };
     const int64_t row = raw_row_of(r->info);
     if (r->cols * nino_weight_taps(w) != row)
-        return read_columns(w, r, cancel, dst, err);
+        return read_columns(r, cancel, dst, err);
     const uint64_t at = raw_bytes_of(r->info->dtype, r->row0 * row);
     const uint64_t bytes = raw_bytes_of(r->info->dtype, r->rows * row);
     nino_status st = NINO_OK;
@@ -172,7 +174,7 @@ static nino_status raw_read_range(const nino_weight *w, const nino_weight_range 
         const uint64_t n = bytes - i < STEP ? bytes - i : STEP;
         st = is_cancelled(cancel)
                  ? nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled")
-                 : nino_weights_read_bytes(w->file, r->info, at + i, n, dst + i, err);
+                 : nino_weights_read_bytes(r->file, r->info, at + i, n, dst + i, err);
     }
     return st;
 }
@@ -216,7 +218,7 @@ static nino_status read_part(const nino_weight *w, const nino_raw_part *p, int *
         for (int64_t n = 0; p->is_scaled && n < r->rows; n++)
             scale[n] = 1;
         if (!st && p->is_scaled)
-            st = nino_factors_apply(w->file, &r->scale, r->row0, r->rows, 1, scale, err);
+            st = nino_factors_apply(r->file, &r->scale, r->row0, r->rows, 1, scale, err);
         scale += p->is_scaled ? r->rows : 0;
     }
     return st;

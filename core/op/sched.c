@@ -23,6 +23,9 @@
 // leaving enough strips for every core.
 #define NORM_STRIP_BYTES ((int64_t) 128 * 1024)
 
+// Of one launch: a cancel waits for it.
+#define PIECE_SECONDS 0.05
+
 const nino_sched nino_scheds[] = {
 #define SCHEDULE(id, form, ...) { .name = #id, .define = #form, __VA_ARGS__ },
 #include "core/op/sched_list.h"
@@ -70,6 +73,17 @@ nino_conv_algo nino_sched_conv(const nino_profile *p, const nino_op_desc *d)
     return c >= WINO_MIN_CHANNELS && n >= WINO_MIN_CHANNELS && pixels >= WINO_MIN_PIXELS
                ? NINO_CONV_WINOGRAD
                : NINO_CONV_DIRECT;
+}
+
+// Of a call's arithmetic as the op table counts it.
+static double sched_own_part(const nino_profile *p, const nino_op_desc *d)
+{
+    return nino_sched_conv(p, d) == NINO_CONV_WINOGRAD ? 36.0 / (16 * 9) : 1;
+}
+
+double nino_sched_flops(const nino_profile *p, const nino_op_desc *d)
+{
+    return nino_ops[d->op].flops(d) * sched_own_part(p, d);
 }
 
 nino_wino_layout nino_sched_wino(const nino_profile *p, const nino_op_desc *d)
@@ -244,21 +258,30 @@ size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino
 
 double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double flops, double bytes)
 {
-    if (p->peak_f32 <= 0 || p->bandwidth <= 0)
+    if (p->peak_f32 <= 0)
         return 0;
+    const double own = sched_own_part(p, d);
     double efficiency = 0, peak = p->peak_f32;
     switch (d->op) {
     case NINO_OP_LINEAR: efficiency = p->efficiency_gemm; break;
     case NINO_OP_CONV2D:
-    case NINO_OP_CONV3D: efficiency = p->efficiency_conv; break;
+    case NINO_OP_CONV3D:
+        efficiency = p->has_winograd && own == 1 ? p->efficiency_gemm : p->efficiency_conv;
+        break;
     case NINO_OP_ATTENTION: efficiency = p->efficiency_attn; break;
     default: break; // the rest is bound by memory
     }
     // Only matrix instructions gain from 16-bit operands; other schedules compute in f32.
-    if (p->schedule->has_matrix && d->src_type[0] != NINO_F32 && p->peak_f16 > 0)
+    if (nino_profile_uses_f16_peak(p, d->src_type[0]))
         peak = p->peak_f16;
-    if (nino_sched_conv(p, d) == NINO_CONV_WINOGRAD)
-        peak *= NINO_WINO_SPEEDUP;
-    const double compute = efficiency > 0 ? flops / (peak * efficiency) : 0;
-    return fmax(compute, bytes / p->bandwidth) + p->launch_s;
+    const double compute = efficiency > 0 ? flops * own / (peak * efficiency) : 0;
+    return fmax(compute, p->bandwidth > 0 ? bytes / p->bandwidth : 0) + p->launch_s;
+}
+
+int64_t nino_sched_pieces(double seconds, int64_t groups, unsigned compute_units)
+{
+    const int64_t most = groups / (4 * (int64_t) (compute_units ? compute_units : 1));
+    const double wanted = ceil(seconds / PIECE_SECONDS);
+    const int64_t pieces = wanted < (double) most ? (int64_t) wanted : most;
+    return pieces < 1 ? 1 : pieces;
 }

@@ -100,6 +100,7 @@ static void heed(nino_stream *s)
     const uint64_t start = nino_now_ns();
     nino_gate_wait(s->gate, s->cancel);
     s->be->load_ns += nino_now_ns() - start; // steps and estimates leave it out
+    s->be->pause_ns += nino_now_ns() - start;
     nino_monitor_end(s->monitor, scope);
     nino_monitor_message(s->monitor, NINO_LOG_INFO, "resumed");
 }
@@ -134,7 +135,8 @@ nino_dtype nino_stream_act_type(const nino_stream *s)
                                             : NINO_F32;
 }
 nino_backend *nino_stream_backend(nino_stream *s) { return s->be; }
-nino_monitor *nino_stream_monitor(nino_stream *s) { return s->monitor; }
+nino_monitor *nino_stream_monitor(nino_stream *s) { return s->is_quiet ? NULL : s->monitor; }
+void nino_stream_set_quiet(nino_stream *s, bool is_quiet) { s->is_quiet = is_quiet; }
 const volatile int *nino_stream_cancel_flag(const nino_stream *s) { return s->cancel; }
 bool nino_stream_is_plan(const nino_stream *s) { return !strcmp(s->be->impl->name, "plan"); }
 
@@ -146,7 +148,8 @@ void nino_scope_begin(nino_stream *s, nino_event_kind kind, const char *name, ui
     const int i = s->n_scopes++;
     if (i >= NINO_MAX_SCOPES)
         return;
-    s->scopes[i] = s->monitor ? nino_monitor_begin(s->monitor, kind, name, arg0, arg1) : 0;
+    nino_monitor *m = nino_stream_monitor(s);
+    s->scopes[i] = m ? nino_monitor_begin(m, kind, name, arg0, arg1) : 0;
     if (s->be->impl->scope_begin)
         s->be->impl->scope_begin(s->be, kind, name, arg0, arg1);
 }
@@ -156,7 +159,7 @@ void nino_scope_end(nino_stream *s)
     const int i = --s->n_scopes;
     if (i >= NINO_MAX_SCOPES)
         return;
-    if (s->monitor)
+    if (s->scopes[i])
         nino_monitor_end(s->monitor, s->scopes[i]);
     if (s->be->impl->scope_end)
         s->be->impl->scope_end(s->be);

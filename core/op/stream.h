@@ -54,7 +54,10 @@ nino_precision nino_stream_asked_precision(const nino_stream *s); // as it was s
 void nino_stream_set_precision(nino_stream *s,
                                nino_precision p); // affects tensors made from now on
 nino_backend *nino_stream_backend(nino_stream *s);
-nino_monitor *nino_stream_monitor(nino_stream *s);
+nino_monitor *nino_stream_monitor(nino_stream *s); // NULL: none, or it is quiet
+// Stages, tiles, seams and steps from now on are a measurement of a node, not the run's: they are
+// not published. Kernels and memory still are. Between scopes only.
+void nino_stream_set_quiet(nino_stream *s, bool is_quiet);
 const volatile int *nino_stream_cancel_flag(const nino_stream *s); // may be NULL
 bool nino_stream_is_plan(const nino_stream *s); // no arithmetic happens; downloads give zeros
 

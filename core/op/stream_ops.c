@@ -104,9 +104,20 @@ static nino_op_call linear_call(nino_tensor *x, const nino_linear *l)
     return c;
 }
 
+// What a LoRA adds to a layer whose weight stays quantised, with what is added anyway: a residual.
+static nino_tensor *linear_beside(nino_stream *s, nino_tensor *x, const nino_weight *w,
+                                  nino_tensor *residual)
+{
+    const nino_linear down = { .w = w->down }, up = { .w = w->up };
+    x = nino_linear_op(s, nino_ref(x), &down);
+    return residual ? nino_linear_add(s, x, &up, residual) : nino_linear_op(s, x, &up);
+}
+
 nino_tensor *nino_linear_op(nino_stream *s, nino_tensor *x, const nino_linear *l)
 {
     nino_op_call c = linear_call(x, l);
+    if (l->w && l->w->up)
+        return with_residual(s, &c, linear_beside(s, x, l->w, NULL));
     return nino_stream_run(s, &c);
 }
 
@@ -114,6 +125,8 @@ nino_tensor *nino_linear_add(nino_stream *s, nino_tensor *x, const nino_linear *
                              nino_tensor *residual)
 {
     nino_op_call c = linear_call(x, l);
+    if (l->w && l->w->up)
+        residual = linear_beside(s, x, l->w, residual);
     return with_residual(s, &c, residual);
 }
 
@@ -131,9 +144,23 @@ static nino_op_call conv_call(nino_tensor *x, const nino_conv *v)
     return c;
 }
 
+static nino_tensor *conv_beside(nino_stream *s, nino_tensor *x, const nino_conv *v,
+                                nino_tensor *residual)
+{
+    nino_conv down = *v;
+    const nino_conv up = { .w = v->w->up, .each_image = v->each_image };
+    down.w = v->w->down;
+    down.b = NULL;
+    down.act = NINO_ACT_NONE;
+    x = nino_conv2d(s, nino_ref(x), &down);
+    return residual ? nino_conv2d_add(s, x, &up, residual) : nino_conv2d(s, x, &up);
+}
+
 nino_tensor *nino_conv2d(nino_stream *s, nino_tensor *x, const nino_conv *v)
 {
     nino_op_call c = conv_call(x, v);
+    if (v->w && v->w->up)
+        return with_residual(s, &c, conv_beside(s, x, v, NULL));
     return nino_stream_run(s, &c);
 }
 
@@ -141,6 +168,8 @@ nino_tensor *nino_conv2d_add(nino_stream *s, nino_tensor *x, const nino_conv *v,
                              nino_tensor *residual)
 {
     nino_op_call c = conv_call(x, v);
+    if (v->w && v->w->up)
+        residual = conv_beside(s, x, v, residual);
     return with_residual(s, &c, residual);
 }
 

@@ -13,7 +13,8 @@ struct nino_stream {
     nino_error err;                  // code NINO_OK: none yet
     nino_tensor *tensors;            // every living one
     int n_scopes; // open ones; deeper than NINO_MAX_SCOPES are counted, not recorded
-    uint32_t scopes[NINO_MAX_SCOPES];
+    uint32_t scopes[NINO_MAX_SCOPES];           // 0: not published
+    bool is_quiet;                              // see nino_stream_set_quiet()
     void (*progress)(void *priv, double flops); // may be NULL
     void *progress_priv;
 };

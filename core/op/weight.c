@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define MAX_NAME 512
-#define MAX_PARTS 8 // of one weight; more than any model needs
+#define MAX_PARTS 8     // of one weight; more than any model needs
+#define MAX_PRODUCTS 64 // beside one weight; with more LoRAs on it it is read with them
 
 static nino_status fail_model(nino_weights *f, const char *name, nino_error *err, nino_status st,
                               const char *what)
@@ -118,7 +119,7 @@ static nino_status find_range(nino_weights *file, const char *prefix, const nino
     char full[MAX_NAME], text[160];
     int64_t n = 0, c = 0;
     const int len = snprintf(full, sizeof(full), "%s%s", prefix ? prefix : "", p->name);
-    *r = (nino_weight_range){ 0 };
+    *r = (nino_weight_range){ .file = file };
     r->info = len < (int) sizeof(full) ? nino_weights_find(file, full) : NULL;
     if (!r->info)
         return fail_model(file, full, err, NINO_ERR_FORMAT, "the file has no such tensor");
@@ -137,16 +138,51 @@ static nino_status find_range(nino_weights *file, const char *prefix, const nino
             (long long) r->col0 + (long long) r->cols, (long long) n, (long long) c);
         return fail_model(file, full, err, NINO_ERR_FORMAT, text);
     }
-    return nino_weights_scale(file, r->info, &r->scale, err);
+    return NINO_OK;
+}
+
+// Products beside a weight, as they are found range by range.
+typedef struct products {
+    nino_low_rank p[MAX_PRODUCTS];
+    int64_t row0[MAX_PRODUCTS]; // of the weight
+    int64_t col0[MAX_PRODUCTS]; // of down
+    int n;
+} products;
+
+// A range of a view that only adds products becomes one of the file, and the products are kept.
+static void find_products(nino_weight *w, nino_weight_range *r, products *out)
+{
+    nino_low_rank found[MAX_PRODUCTS];
+    if (w->role != NINO_W_MATRIX && w->role != NINO_W_CONV3)
+        return;
+    const int n =
+        nino_weights_low_rank(r->file, r->info, &r->file, &r->info, found, MAX_PRODUCTS - out->n);
+    for (int i = 0; i < n; i++) {
+        nino_low_rank p = found[i];
+        const int64_t lo = p.row0 > r->row0 ? p.row0 : r->row0;
+        const int64_t end = r->row0 + r->rows, p_end = p.row0 + p.rows;
+        const int64_t hi = end < p_end ? end : p_end;
+        if (lo >= hi)
+            continue;
+        p.first += lo - p.row0;
+        p.rows = hi - lo;
+        out->row0[out->n] = w->n + lo - r->row0;
+        out->col0[out->n] = r->col0;
+        out->p[out->n++] = p;
+    }
 }
 
 // Adds a part's rows to w.
 static nino_status weight_add_range(nino_weights *file, const char *prefix,
-                                    const nino_weight_part *p, nino_weight *w, nino_error *err)
+                                    const nino_weight_part *p, nino_weight *w, products *beside,
+                                    nino_error *err)
 {
     nino_weight_range *r = &w->range[w->n_ranges];
     nino_status st = find_range(file, prefix, p, w->role, r, err);
     if (st || !r->info)
+        return st;
+    find_products(w, r, beside);
+    if ((st = nino_weights_scale(r->file, r->info, &r->scale, err)))
         return st;
     if (!w->n_ranges++) {
         w->info = r->info;
@@ -159,6 +195,95 @@ static nino_status weight_add_range(nino_weights *file, const char *prefix,
     return r->cols == w->c ? NINO_OK
                            : fail_model(file, r->info->name, err, NINO_ERR_FORMAT,
                                         "its columns differ from those of the tensors beside it");
+}
+
+// ---- products beside a weight ------------------------------------------------------------------
+
+static bool is_wide_float(nino_dtype t) { return t == NINO_F32 || t == NINO_F16 || t == NINO_BF16; }
+
+// All down matrices, one below the other, with their scales.
+static nino_weight *make_down(const nino_weight *w, const products *p)
+{
+    nino_weight *d = calloc(1, sizeof(*d) + (size_t) p->n * sizeof(d->range[0]));
+    if (!d)
+        return NULL;
+    *d = (nino_weight){ .file = nino_weights_ref(w->file),
+                        .info = p->p[0].down,
+                        .role = w->role,
+                        .c = w->c,
+                        .dtype = p->p[0].down->dtype,
+                        .n_ranges = p->n };
+    for (int i = 0; i < p->n; i++) {
+        const nino_low_rank *l = &p->p[i];
+        d->range[i] = (nino_weight_range){ .file = l->file,
+                                           .info = l->down,
+                                           .rows = l->down->dim[0],
+                                           .col0 = p->col0[i],
+                                           .cols = w->c,
+                                           .scale = { .all = l->scale } };
+        d->n += l->down->dim[0];
+        if (l->scale != 1 || l->down->dtype != d->dtype || !is_wide_float(d->dtype))
+            d->dtype = NINO_F32;
+    }
+    return d;
+}
+
+// All up matrices, each at the rows that it changes and the columns that belong to its down.
+static nino_weight *make_up(const nino_weight *w, const products *p)
+{
+    nino_weight *u = calloc(1, sizeof(*u));
+    nino_weight_place *place = calloc((size_t) p->n, sizeof(*place));
+    if (!u || !place) {
+        free(u);
+        free(place);
+        return NULL;
+    }
+    *u = (nino_weight){ .file = nino_weights_ref(w->file),
+                        .info = p->p[0].up,
+                        .role = NINO_W_MATRIX,
+                        .n = w->n,
+                        .dtype = p->p[0].up->dtype,
+                        .place = place,
+                        .n_places = p->n };
+    for (int i = 0; i < p->n; i++) {
+        const nino_low_rank *l = &p->p[i];
+        place[i] = (nino_weight_place){ .file = l->file,
+                                        .info = l->up,
+                                        .row0 = p->row0[i],
+                                        .rows = l->rows,
+                                        .col0 = u->c,
+                                        .cols = l->down->dim[0],
+                                        .first = l->first };
+        u->c += l->down->dim[0];
+        if (l->up->dtype != u->dtype || !is_wide_float(u->dtype))
+            u->dtype = NINO_F32;
+    }
+    return u;
+}
+
+static nino_status read_places(const nino_weight *w, int64_t first, int64_t rows, float *dst,
+                               nino_error *err)
+{
+    nino_status st = NINO_OK;
+    memset(dst, 0, (size_t) (rows * w->c) * sizeof(*dst));
+    for (int i = 0; i < w->n_places && !st; i++) {
+        const nino_weight_place *p = &w->place[i];
+        const int64_t lo = first > p->row0 ? first : p->row0;
+        const int64_t end = first + rows, p_end = p->row0 + p->rows;
+        const int64_t hi = end < p_end ? end : p_end;
+        if (lo >= hi)
+            continue;
+        float *values = malloc((size_t) ((hi - lo) * p->cols) * sizeof(*values));
+        if (!values)
+            return nino_fail(err, NINO_ERR_NOMEM, p->info->name, "no memory to read it");
+        st = nino_weights_read_rows_f32(p->file, p->info, p->first + lo - p->row0, hi - lo, values,
+                                        err);
+        for (int64_t k = 0; k < hi - lo && !st; k++)
+            memcpy(dst + (lo - first + k) * w->c + p->col0, values + k * p->cols,
+                   (size_t) p->cols * sizeof(*dst));
+        free(values);
+    }
+    return st;
 }
 
 static bool has_tensor(nino_weights *file, const char *prefix, const char *name)
@@ -180,18 +305,21 @@ nino_status nino_weight_get_parts(nino_weights *file, const char *prefix,
     nino_weight *w = calloc(1, sizeof(*w) + (size_t) n_parts * sizeof(w->range[0]));
     if (!w)
         return nino_fail(err, NINO_ERR_NOMEM, parts[0].name, "no memory");
+    products beside = { .n = 0 };
     w->role = role;
     for (int i = 0; !st && i < n_parts; i++)
-        st = weight_add_range(file, prefix, &parts[i], w, err);
+        st = weight_add_range(file, prefix, &parts[i], w, &beside, err);
     if (!st)
         st = check_size(file, w, n, role == NINO_W_VECTOR ? -1 : c, err);
+    w->file = nino_weights_ref(file);
+    if (!st && beside.n && (!(w->down = make_down(w, &beside)) || !(w->up = make_up(w, &beside))))
+        st = nino_fail(err, NINO_ERR_NOMEM, parts[0].name, "no memory");
     if (st) {
-        free(w);
+        nino_weight_destroy(&w);
         return st;
     }
-    w->file = nino_weights_ref(file);
     for (int i = 0; i < w->n_ranges; i++)
-        nino_weights_expect(file, w->range[i].info);
+        nino_weights_expect(w->range[i].file, w->range[i].info);
     if (role == NINO_W_PATCH)
         w->role = NINO_W_MATRIX;
     *out = w;
@@ -218,6 +346,9 @@ void nino_weight_destroy(nino_weight **pw)
     if (!w)
         return;
     nino_weight_evict(w);
+    nino_weight_destroy(&w->up);
+    nino_weight_destroy(&w->down);
+    free(w->place);
     nino_weights_unref(&w->file);
     nino_array_unref(&w->data);
     free(w);
@@ -238,10 +369,11 @@ static void order_row(float *dst, const float *flat, int64_t taps, int64_t col0,
 
 // Rows first ... of a range; those that are wanted in another order a few at a time, to need little
 // memory beside dst.
-static nino_status weight_read_range(nino_weights *file, const nino_weight_range *r, int64_t first,
-                                     int64_t rows, int64_t taps, float *dst, nino_error *err)
+static nino_status weight_read_range(const nino_weight_range *r, int64_t first, int64_t rows,
+                                     int64_t taps, float *dst, nino_error *err)
 {
     enum { ROOM = 1 << 20 }; // values at a time
+    nino_weights *file = r->file;
     const nino_tensor_info *t = r->info;
     const nino_shape shape = nino_shape_make(t->rank, t->dim);
     const int64_t row = nino_shape_count(&shape) / t->dim[0], fit = row < ROOM ? ROOM / row : 1;
@@ -308,13 +440,15 @@ nino_status nino_weight_read_part(const nino_weight *w, int64_t first, int64_t r
     nino_status st = NINO_OK;
     if (w->data)
         return read_array(w, first, rows, taps, dst, err);
+    if (w->place)
+        return read_places(w, first, rows, dst, err);
     int64_t begin = 0; // of the range, in rows of the weight
     for (int i = 0; !st && i < w->n_ranges; begin += w->range[i++].rows) {
         const int64_t end = begin + w->range[i].rows;
         const int64_t from = first > begin ? first : begin;
         const int64_t to = first + rows < end ? first + rows : end;
         if (from < to)
-            st = weight_read_range(w->file, &w->range[i], from - begin, to - from, taps,
+            st = weight_read_range(&w->range[i], from - begin, to - from, taps,
                                    dst + (from - first) * row, err);
     }
     if (!st && w->is_rounded)
@@ -329,13 +463,14 @@ nino_status nino_weight_read_rows(const nino_weight *w, float *dst, nino_error *
 
 bool nino_weight_is_stored(const nino_weight *w)
 {
-    if (w->data || w->is_rounded || nino_weight_taps(w) != 1 || !nino_dtype_size(w->dtype))
+    if (w->data || w->place || w->is_rounded || nino_weight_taps(w) != 1 ||
+        !nino_dtype_size(w->dtype))
         return false;
     for (int i = 0; i < w->n_ranges; i++) {
         const nino_weight_range *r = &w->range[i];
         const uint64_t row = r->info->bytes / (uint64_t) r->info->dim[0];
         if (r->info->dtype != w->dtype || nino_factors_any(&r->scale) ||
-            !nino_weights_is_stored(w->file, r->info) ||
+            !nino_weights_is_stored(r->file, r->info) ||
             (uint64_t) r->cols * nino_dtype_size(w->dtype) != row)
             return false;
     }
@@ -354,7 +489,7 @@ nino_status nino_weight_read_stored(const nino_weight *w, int64_t first, int64_t
         const int64_t to = first + rows < begin + r->rows ? first + rows : begin + r->rows;
         if (from < to)
             st = nino_weights_read_bytes(
-                w->file, r->info, (uint64_t) (r->row0 + from - begin) * row,
+                r->file, r->info, (uint64_t) (r->row0 + from - begin) * row,
                 (uint64_t) (to - from) * row, (char *) dst + (uint64_t) (from - first) * row, err);
     }
     return st;

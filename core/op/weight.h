@@ -19,10 +19,19 @@ typedef enum nino_weight_role {
 
 // Rows and columns of one file tensor. Lives as long as the file.
 typedef struct nino_weight_range {
+    nino_weights *file; // that has the tensor; borrowed
     const nino_tensor_info *info;
     int64_t row0, rows, col0, cols;
     nino_factors scale; // of scaled 8-bit numbers
 } nino_weight_range;
+
+// Rows of a tensor somewhere in a weight that is zero elsewhere.
+typedef struct nino_weight_place {
+    nino_weights *file; // borrowed
+    const nino_tensor_info *info;
+    int64_t row0, rows, col0, cols; // of the weight
+    int64_t first;                  // the tensor's row for row0
+} nino_weight_place;
 
 struct nino_weight {
     nino_weights *file;           // owned reference; NULL when data is set
@@ -33,8 +42,13 @@ struct nino_weight {
     nino_dtype dtype;               // as stored; f32 where ranges differ or are scaled
     bool is_rounded;                // values are rounded to dtype, which is narrower than stored
     struct nino_resident *resident; // where backends keep it; guarded by a global lock
-    int n_ranges;                   // 0 with data
-    nino_weight_range range[];      // their rows, one below the other, are the weight
+    // What a LoRA adds to a weight that stays quantised: layers add up(down(x)) to their sum. down
+    // has the role of the weight and as many rows as up has columns; owned, NULL: nothing.
+    nino_weight *up, *down;
+    nino_weight_place *place; // n_places of them, instead of ranges
+    int n_places;
+    int n_ranges;              // 0 with data or places
+    nino_weight_range range[]; // their rows, one below the other, are the weight
 };
 
 static inline int nino_weight_role_taps(nino_weight_role role)
@@ -56,6 +70,7 @@ typedef struct nino_weight_part {
     int64_t col0, cols; // cols < 1: to the last one; columns of a tap
 } nino_weight_part;
 
+// Of a view of a quantised file that a LoRA made, w->up and w->down are set where that is all.
 // The same as nino_weight_get() with the rows of n_parts pieces, one below the other; they need
 // equal columns. required false: *out stays NULL when the first tensor is absent.
 nino_status nino_weight_get_parts(nino_weights *file, const char *prefix,

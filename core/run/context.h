@@ -45,6 +45,8 @@ int nino_ctx_viewers(const nino_ctx *ctx);   // how many watch now; any thread
 
 const char *nino_precision_name(nino_precision p); // "auto", "fp32", "fp16", "bf16"
 nino_results *nino_ctx_results(nino_ctx *ctx);
+// For the time of a plan: returns those that were there.
+nino_results *nino_ctx_swap_results(nino_ctx *ctx, nino_results *r);
 nino_capture *nino_ctx_capture(nino_ctx *ctx); // NULL: off
 nino_gate *nino_ctx_gate(nino_ctx *ctx);
 
@@ -52,7 +54,7 @@ nino_gate *nino_ctx_gate(nino_ctx *ctx);
 nino_status nino_ctx_open_model(nino_ctx *ctx, const char *kind, const char *name,
                                 nino_weights **out, nino_error *err);
 nino_status nino_ctx_open_input(nino_ctx *ctx, const char *name, int *fd, nino_error *err);
-const char *nino_ctx_output_dir(const nino_ctx *ctx);
+const char *nino_ctx_output_dir(const nino_ctx *ctx); // NULL: nothing is written
 const char *nino_ctx_temp_dir(const nino_ctx *ctx);
 const nino_preview_settings *nino_ctx_previews(const nino_ctx *ctx);
 nino_resume_place nino_ctx_steps(const nino_ctx *ctx);
@@ -67,6 +69,10 @@ nino_status nino_ctx_open_embedding(nino_ctx *ctx, const char *name, nino_weight
                                     nino_error *err);
 nino_value *nino_ctx_find_object(nino_ctx *ctx, nino_port_type type, nino_hash key);
 void nino_ctx_keep_object(nino_ctx *ctx, nino_hash key, nino_value *v);
+// Ceilings of the device, on the job's thread. Before the job: those that were measured since.
+// After it: what its kernels have raised is told and kept.
+void nino_ctx_renew_ceilings(nino_ctx *ctx);
+void nino_ctx_keep_ceilings(nino_ctx *ctx);
 void nino_ctx_drop_object(nino_ctx *ctx, nino_port_type type, nino_hash key);
 void nino_ctx_each_object(nino_ctx *ctx, void (*fn)(void *priv, const nino_value *v), void *priv);
 char **nino_ctx_list_models(const nino_ctx *ctx, const char *kind);

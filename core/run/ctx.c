@@ -121,17 +121,6 @@ static char *make_preview_path(const char *dir)
     return b.data;
 }
 
-// Viewers are told what the device was measured to do, else what its profile says.
-static nino_device_sampler *start_sampler(const nino_ctx *ctx, const nino_ctx_params *p)
-{
-    const nino_device_info *d = &ctx->backend->info;
-    nino_ceilings c;
-    const bool is_known = !nino_ceilings_load(p->cache_dir, d, &c, NULL) ||
-                          (!nino_ceilings_of_profile(d->profile, &c, NULL) && c.bandwidth > 0);
-    snprintf(c.device, sizeof(c.device), "%s", d->name);
-    return nino_device_sampler_start(ctx->monitor, "", is_known ? &c : NULL);
-}
-
 static char *find_steps_dir(const char *state_dir)
 {
     char dir[4096];
@@ -152,10 +141,12 @@ static nino_status ctx_open_parts(nino_ctx *ctx, const nino_ctx_params *p, nino_
     ctx->steps_dir = find_steps_dir(p->state_dir);
     if (!(ctx->own = nino_settings_create(p->job, NULL, ctx->preview_path, &ctx->log, err)))
         return NINO_ERR_NOMEM;
+    if (p->cache_dir && !(ctx->cache_dir = strdup(p->cache_dir)))
+        return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
     if (!(ctx->backend = nino_device_open(p->device, p, &ctx->log, err)))
         return NINO_ERR_DEVICE;
     ctx->capture = nino_capture_start(&ctx->log);
-    ctx->sampler = start_sampler(ctx, p); // without one only its numbers are missing
+    nino_ctx_start_sampler(ctx);
     nino_error e = { 0 };
     if (p->serve && !(ctx->server = nino_server_start(ctx->monitor, p->title ? p->title : "",
                                                       &ctx->control, ctx->control_priv, &e)))
@@ -264,6 +255,7 @@ void nino_ctx_unref(nino_ctx *ctx)
     pthread_mutex_destroy(&ctx->lock);
     nino_settings_destroy(&ctx->own);
     free(ctx->temp_dir);
+    free(ctx->cache_dir);
     free(ctx->steps_dir);
     free(ctx->preview_path);
     free(ctx);
@@ -278,7 +270,8 @@ const char *nino_ctx_socket(const nino_ctx *ctx)
 void nino_ctx_device(const nino_ctx *ctx, nino_device_info *out) { *out = ctx->backend->info; }
 const char *nino_ctx_output_dir(const nino_ctx *ctx)
 {
-    return nino_ctx_settings(ctx)->o.output_dir;
+    const nino_job_options *o = &nino_ctx_settings(ctx)->o;
+    return o->no_files ? NULL : o->output_dir;
 }
 const char *nino_ctx_temp_dir(const nino_ctx *ctx) { return ctx->temp_dir; }
 const nino_preview_settings *nino_ctx_previews(const nino_ctx *ctx)
@@ -290,4 +283,10 @@ nino_monitor *nino_ctx_monitor(nino_ctx *ctx) { return ctx->monitor; }
 nino_gate *nino_ctx_gate(nino_ctx *ctx) { return &ctx->gate; }
 const nino_log *nino_ctx_log(const nino_ctx *ctx) { return &ctx->log; }
 nino_results *nino_ctx_results(nino_ctx *ctx) { return ctx->results; }
+nino_results *nino_ctx_swap_results(nino_ctx *ctx, nino_results *r)
+{
+    nino_results *before = ctx->results;
+    ctx->results = r;
+    return before;
+}
 nino_capture *nino_ctx_capture(nino_ctx *ctx) { return ctx->capture; }

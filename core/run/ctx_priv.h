@@ -30,6 +30,8 @@ struct nino_ctx {
     nino_monitor *monitor;
     nino_server *server;
     nino_device_sampler *sampler;
+    nino_ceiling_watch watch; // what viewers are told, raised by what the jobs reach
+    char *cache_dir;          // as in nino_ctx_params
     nino_capture *capture;
     nino_backend *backend;
     nino_results *results;
@@ -63,5 +65,7 @@ struct nino_ctx {
 extern const nino_services nino_ctx_services;
 // The answers of a ctx that nobody else answers for: that of a run.
 extern const nino_server_ops nino_ctx_control;
+// Starts the sampler, which tells viewers the ceilings (ctx_ceilings.c).
+void nino_ctx_start_sampler(nino_ctx *ctx);
 // Gives up every kept model, file and tokenizer.
 void nino_ctx_drop_kept(nino_ctx *ctx);

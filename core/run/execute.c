@@ -261,6 +261,16 @@ static void tell_load(run_state *rs, const nino_gnode *n, uint64_t ns, uint64_t 
                       n->class_type, b / 0x1p20, s, s > 0 ? b * 1e-9 / s : 0);
 }
 
+// What of the time since then another run of the node would not take.
+static void tell_once(run_state *rs, uint64_t load_ns, uint64_t pause_ns)
+{
+    const nino_backend *be = nino_stream_backend(rs->x->stream);
+    nino_event e = { .kind = NINO_EV_ONCE };
+    e.u.once.load_ns = be->load_ns - load_ns - (be->pause_ns - pause_ns);
+    if (e.u.once.load_ns && !rs->x->is_plan)
+        nino_monitor_publish(nino_ctx_monitor(rs->x->ctx), &e);
+}
+
 // Once, with the items of this turn.
 static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, int turn,
                             node_run *r, nino_error *err)
@@ -273,12 +283,14 @@ static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, i
     capture(rs, n, "input", r->in, n->def->inputs, 0);
     const nino_backend *be = nino_stream_backend(rs->x->stream);
     const uint64_t begin = nino_now_ns(), load_ns = be->load_ns, load_bytes = be->load_bytes;
+    const uint64_t pause_ns = be->pause_ns;
     st = attempt(rs, n, s, r, err);
     if (st == NINO_OK && rs->x->keep && !rs->x->is_plan && n->def->is_output && r->in[0])
         rs->x->keep(rs->x->priv, n->id, r->in[0]);
     if (st == NINO_OK)
         st = nino_stream_finish(rs->x->stream, err);
     tell_load(rs, n, load_ns, load_bytes);
+    tell_once(rs, load_ns, pause_ns);
     if (st == NINO_OK && !rs->x->is_plan)
         nino_loader_tell(&r->base, (double) (nino_now_ns() - begin) * 1e-9, tell_line, r);
     if (st == NINO_ERR_NOMEM && !rs->x->is_plan)
@@ -352,7 +364,7 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
     char *profile = x->profile && n->def->is_output ? nino_profile_log_json(x->profile) : NULL;
     r.base.profile_json = profile;
     const nino_status st = run_turns(rs, n, s, &r, err);
-    if (st == NINO_OK && !x->is_plan && !s->is_volatile)
+    if (st == NINO_OK && !s->is_volatile)
         nino_results_put(nino_ctx_results(x->ctx), s->key, s->out, s->n_out, &r.shown);
     nino_shown_release(&r.shown);
     free(profile);
@@ -365,7 +377,7 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
     return st;
 }
 
-static nino_status run_all(run_state *rs, nino_error *err)
+static nino_status run_nodes(run_state *rs, nino_error *err)
 {
     nino_exec *x = rs->x;
     nino_status st = NINO_OK;
@@ -394,6 +406,23 @@ static nino_status run_all(run_state *rs, nino_error *err)
         if (st == NINO_OK && !x->is_plan)
             nino_exec_node_progress(x);
     }
+    return st;
+}
+
+// A plan has a cache of its own: what the run's would keep (a model that a LoRA made) stays on the
+// device to the end, and what earlier runs left there is none of its business.
+static nino_status run_all(run_state *rs, nino_error *err)
+{
+    nino_ctx *ctx = rs->x->ctx;
+    if (!rs->x->is_plan)
+        return run_nodes(rs, err);
+    nino_results *own = nino_results_create_plan(nino_ctx_results(ctx));
+    if (!own)
+        return nino_fail(err, NINO_ERR_NOMEM, "plan", "out of memory");
+    nino_results *kept = nino_ctx_swap_results(ctx, own);
+    const nino_status st = run_nodes(rs, err);
+    nino_ctx_swap_results(ctx, kept);
+    nino_results_destroy(&own);
     return st;
 }
 

@@ -11,7 +11,7 @@ typedef struct nino_exec {
     nino_stream *stream;
     nino_precision precision; // for nodes that do not say otherwise
     const volatile int *cancel;
-    bool is_plan; // walk the nodes on a plan backend: no cache, no files, no capture
+    bool is_plan; // walk the nodes on a plan backend: nothing from the cache, no files, no capture
     char *prompt_json, *workflow_json;
     nino_profile_log *profile; // for the metadata of files; NULL: none
     // Called as files and texts appear; may be NULL.
@@ -21,6 +21,7 @@ typedef struct nino_exec {
     void (*keep)(void *priv, const char *node, nino_value *v);
     void *priv;
     bool no_files; // nodes that only write do not run
+    bool is_anew;  // results of earlier runs are not used
     // For progress: predicted FLOPs, what the backend had scheduled before, and when the run began.
     double total_flops, flops_before;
     uint64_t started_ns, reported_ns, load_before;

@@ -39,7 +39,7 @@ static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err
     nino_hasher_add(h, &precision, sizeof(precision));
     execute_decide_hash_text(h, n->def->key);
     if (n->def->is_output) // what it wrote is in a folder
-        execute_decide_hash_text(h, rs->x->no_files ? NULL : nino_ctx_output_dir(rs->x->ctx));
+        execute_decide_hash_text(h, nino_ctx_output_dir(rs->x->ctx));
     if (n->given[0]) { // that alone decides
         nino_hasher_add(h, &n->given_key, sizeof(n->given_key));
         rs->node[i].key = nino_hasher_finish(&h);
@@ -93,7 +93,7 @@ static bool is_volatile(const run_state *rs, int i)
 {
     const nino_gnode *n = &rs->x->g->nodes[i];
     const nino_node_ops *ops = n->def->ops;
-    bool yes = (rs->x->keep && n->def->is_output) || ops->is_volatile ||
+    bool yes = rs->x->is_anew || (rs->x->keep && n->def->is_output) || ops->is_volatile ||
                (ops->is_volatile_with && ops->is_volatile_with(n->params));
     for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++)
         yes |= n->ports[k].node >= 0 && rs->node[n->ports[k].node].is_volatile;

@@ -190,6 +190,7 @@ static nino_status run_graph(nino_job *job, nino_error *err)
                     .text = job_add_text,
                     .keep = job->settings->o.keep_results ? keep_result : NULL,
                     .no_files = job->settings->o.no_files,
+                    .is_anew = job->settings->o.is_anew,
                     .priv = job };
     const nino_stream_params sp = { .backend = nino_ctx_backend(job->ctx),
                                     .monitor = nino_ctx_monitor(job->ctx),
@@ -204,6 +205,7 @@ static nino_status run_graph(nino_job *job, nino_error *err)
         return nino_fail(err, NINO_ERR_NOMEM, job->g->name, "out of memory");
     }
     nino_pool_reset_peak(sp.backend->pool);
+    nino_ctx_renew_ceilings(job->ctx);
     nino_status st = NINO_ERR_NOMEM;
     nino_profile_log profile;
     nino_profile_log_init(&profile, sp.backend, nino_precision_name(job->precision));
@@ -213,6 +215,7 @@ static nino_status run_graph(nino_job *job, nino_error *err)
     if (x.stream)
         st = nino_exec_run(&x, err);
     nino_stream_destroy(&x.stream);
+    nino_ctx_keep_ceilings(job->ctx);
     nino_profile_log_release(&profile);
     free(x.prompt_json);
     free(x.workflow_json);
@@ -280,8 +283,11 @@ void nino_first_issue(void *error, const nino_issue *i)
         nino_status status;
     } table[] = { { "unknown_class", NINO_ERR_UNSUPPORTED },
                   { "unsupported_class", NINO_ERR_UNSUPPORTED },
+                  { "unsupported_model", NINO_ERR_UNSUPPORTED },
+                  { "paid_service", NINO_ERR_UNSUPPORTED },
                   { "missing_file", NINO_ERR_MISSING },
                   { "range", NINO_ERR_RANGE },
+                  { "io", NINO_ERR_IO },
                   { "nomem", NINO_ERR_NOMEM } };
     if (i->severity != NINO_ISSUE_ERROR || e->code)
         return;
@@ -310,12 +316,14 @@ static nino_status job_prepare(nino_job *job, nino_ctx *ctx, nino_graph *g,
         return NINO_ERR_NOMEM;
     job->precision = nino_precision_of(job->settings->o.precision);
     if (!(job->g = nino_graph_copy(g, &e)) ||
+        nino_graph_draw_seeds(job->g, nino_services_of(ctx)->log(ctx), &e) ||
         nino_ctx_check_graph(ctx, job->settings, job->g, nino_first_issue, &e)) {
         if (err)
             *err = e;
         return e.code;
     }
-    return NINO_OK;
+    const char *trace = job->settings->o.trace_path;
+    return trace ? nino_place_check(trace, err) : NINO_OK;
 }
 
 static void job_release(nino_job *job)

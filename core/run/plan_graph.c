@@ -8,7 +8,7 @@
 #include "core/op/plan/plan.h"
 
 // Tiles of the last decode, from the events that the tile code publishes on a monitor of our own.
-static void find_tiling(nino_mon_reader *reader, nino_plan *out)
+static void find_tiling(const nino_monitor *m, nino_mon_reader *reader, nino_plan *out)
 {
     nino_event ev[256];
     size_t n;
@@ -23,9 +23,30 @@ static void find_tiling(nino_mon_reader *reader, nino_plan *out)
                 out->tiling.tile_w = ev[i].u.tile.w;
             if (is_first || ev[i].u.tile.h > out->tiling.tile_h)
                 out->tiling.tile_h = ev[i].u.tile.h;
+            snprintf(out->tiling.why, sizeof(out->tiling.why), "%s",
+                     nino_monitor_name_text(m, ev[i].name));
             if (is_first) // a corner tile shares pixels on two sides only
                 out->tiling.overlap = ev[i].u.tile.w - ev[i].u.tile.core_w;
         }
+}
+
+static void plan_graph_basis(const nino_backend *be, nino_plan_basis *b)
+{
+    const nino_profile *p = &be->profile;
+    const bool is_f16 = nino_profile_uses_f16_peak(p, p->act_type);
+    *b = (nino_plan_basis){ .is_measured = p->is_measured,
+                            .peak = is_f16 ? p->peak_f16 : p->peak_f32,
+                            .bandwidth = p->bandwidth,
+                            .launch_s = p->launch_s,
+                            .efficiency_gemm = p->efficiency_gemm,
+                            .efficiency_conv = p->efficiency_conv,
+                            .efficiency_attn = p->efficiency_attn };
+    snprintf(b->file, sizeof(b->file), "%s", p->file);
+    snprintf(b->date, sizeof(b->date), "%s", p->date);
+    snprintf(b->peak_type, sizeof(b->peak_type), "%s", is_f16 ? "f16" : "f32");
+    const double compute = b->peak > 0 ? be->flops / b->peak : 0;
+    const double memory = b->bandwidth > 0 ? be->bytes / b->bandwidth : 0;
+    b->least_seconds = compute > memory ? compute : memory;
 }
 
 static nino_status plan_graph_fill(nino_backend *be, nino_plan *out, nino_error *err)
@@ -41,6 +62,7 @@ static nino_status plan_graph_fill(nino_backend *be, nino_plan *out, nino_error 
         memcpy(out->scopes, s, n * sizeof(*s));
     out->n_scopes = n;
     snprintf(out->profile, sizeof(out->profile), "%s", be->profile.name);
+    plan_graph_basis(be, &out->basis);
     out->flops = be->flops;
     out->bytes = be->bytes;
     out->kernels = be->n_ops;
@@ -81,7 +103,7 @@ static nino_status plan_graph_walk(nino_exec *x, const nino_profile *prof, uint6
     else
         st = nino_exec_run(x, &e);
     if (st == NINO_OK && (st = plan_graph_fill(be, &plan, &e)) == NINO_OK) {
-        find_tiling(reader, &plan);
+        find_tiling(m, reader, &plan);
         plan.fits = !plan.budget || plan.peak_bytes <= plan.budget;
         *out = plan;
     }
@@ -109,6 +131,7 @@ nino_status nino_graph_plan(nino_ctx *ctx, nino_graph *g, const char *profile,
     nino_settings *settings = nino_ctx_settings_with(ctx, &o, err);
     if (!settings)
         return NINO_ERR_NOMEM;
+    settings->o.no_files = true; // a plan writes nothing, wherever it could
     nino_ctx_enter(ctx, NULL, settings);
     nino_exec x = { .ctx = ctx, .is_plan = true };
     x.precision = nino_precision_of(settings->o.precision);

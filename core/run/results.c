@@ -19,6 +19,7 @@ struct nino_results {
     entry *e;
     int n;
     uint64_t bytes, max_bytes, clock;
+    bool is_plan; // only networks are kept
 };
 
 bool nino_shown_add_path(nino_shown *s, const char *path)
@@ -69,6 +70,14 @@ nino_results *nino_results_create(uint64_t max_bytes)
     if (c)
         c->max_bytes = max_bytes;
     return c;
+}
+
+nino_results *nino_results_create_plan(const nino_results *c)
+{
+    nino_results *plan = nino_results_create(c->max_bytes);
+    if (plan)
+        plan->is_plan = true;
+    return plan;
 }
 
 static void results_release(entry *e)
@@ -160,7 +169,7 @@ void nino_results_put(nino_results *c, nino_hash key, nino_value *const *out, in
         return;
     }
     for (int i = 0; i < n; i++)
-        copy[i] = nino_value_ref(out[i]);
+        copy[i] = c->is_plan && !nino_value_is_network(out[i]) ? NULL : nino_value_ref(out[i]);
     e[c->n++] = (entry){ key, copy, n, *shown, bytes, ++c->clock };
     c->bytes += bytes;
     *shown = (nino_shown){ 0 };

@@ -21,6 +21,9 @@ typedef struct nino_results nino_results;
 
 // max_bytes: host memory that the values may keep alive; the longest unused go first.
 nino_results *nino_results_create(uint64_t max_bytes);
+// One for a plan: it keeps and drops as c, which is empty, would in a run, but of the values only
+// networks, whose weights then stay on the device. NULL: out of memory.
+nino_results *nino_results_create_plan(const nino_results *c);
 void nino_results_destroy(nino_results **c);
 // New references in out[0..n), and what the node showed (owned by the cache until the next put). A
 // result whose files are gone is no result.

@@ -44,7 +44,7 @@ static int larger(int a, int b) { return a > b ? a : b; }
 // ---- labels ------------------------------------------------------------------------------------
 
 // Breaks at spaces, inside of words only where one is too long.
-static label break_lines(const nino_font *f, const char *text, int width)
+static label break_lines(nino_font *f, const char *text, int width)
 {
     label l = { .n = 0 };
     size_t left = strlen(text);

@@ -9,6 +9,7 @@ typedef struct walk {
     bool is_decode, is_clip;
     int64_t n, pieces; // images, latent frames; clips that are streamed: how often
     int64_t h, w;
+    int64_t all_h, all_w; // of the picture that it is a tile of; 0: no tile
 } walk;
 
 static nino_tensor *input(nino_stream *s, const walk *k, int64_t n)
@@ -22,8 +23,13 @@ static void run_once(nino_stream *s, const walk *k)
 {
     const nino_vae *v = k->v;
     if (!k->is_clip) {
+        const int64_t u = k->is_decode ? v->factor : 1, c = k->is_decode ? 3 : v->channels;
+        nino_tensor *canvas =
+            k->all_h ? nino_zeros(s, NINO_SHAPE(k->all_h * u, k->all_w * u, c + 1), NINO_F32)
+                     : NULL;
         nino_tensor *t = input(s, k, k->n);
-        nino_unref(k->is_decode ? v->decode(s, v, t) : v->encode(s, v, t));
+        t = k->is_decode ? v->decode(s, v, t) : v->encode(s, v, t);
+        nino_unref(canvas ? nino_blend_div(s, nino_blend(s, canvas, t, 0, 0, 0, 0, 0)) : t);
     } else if (!v->decode_next) {
         nino_unref(v->decode_clip(s, v, input(s, k, k->n)));
     } else {
@@ -37,12 +43,14 @@ static void run_once(nino_stream *s, const walk *k)
     }
 }
 
-static nino_status need_get(nino_stream *s, const walk *k, nino_vae_need *out, nino_error *err)
+// limit: of the pool, in which weights come and go where it is short; 0: none
+static nino_status need_get(nino_stream *s, const walk *k, uint64_t limit, nino_vae_need *out,
+                            nino_error *err)
 {
     nino_backend *be = nino_stream_backend(s);
     nino_stream *dry = NULL;
     nino_status st = NINO_OK;
-    nino_backend *plan = nino_plan_open(&be->profile, 0, be->log, err);
+    nino_backend *plan = nino_plan_open(&be->profile, limit, limit ? NULL : be->log, err);
     if (!plan)
         return err ? err->code : NINO_ERR_NOMEM;
     dry = nino_stream_create(
@@ -55,6 +63,7 @@ static nino_status need_get(nino_stream *s, const walk *k, nino_vae_need *out, n
     for (int pass = 0; pass < 2 && !st; pass++) {
         nino_pool_reset_peak(plan->pool);
         out->flops = -plan->flops;
+        out->reread = plan->load_bytes;
         run_once(dry, k);
         st = nino_stream_status(dry, err);
     }
@@ -64,6 +73,7 @@ static nino_status need_get(nino_stream *s, const walk *k, nino_vae_need *out, n
         out->weights = m.by_owner[NINO_OWN_WEIGHTS];
         out->activations = m.peak - out->weights;
         out->reserved = m.reserved;
+        out->reread = plan->load_bytes - out->reread;
         out->flops += plan->flops;
         out->ops = plan->ops;
     }
@@ -77,7 +87,7 @@ nino_status nino_vae_need_get(nino_stream *s, const nino_vae *v, bool is_decode,
                               int w, nino_vae_need *out, nino_error *err)
 {
     const walk k = { .v = v, .is_decode = is_decode, .n = n, .h = h, .w = w };
-    return need_get(s, &k, out, err);
+    return need_get(s, &k, 0, out, err);
 }
 
 nino_status nino_vae_need_clip(nino_stream *s, const nino_vae *v, bool is_decode, int64_t t,
@@ -91,7 +101,7 @@ nino_status nino_vae_need_clip(nino_stream *s, const nino_vae *v, bool is_decode
                      .pieces = t < 4 ? t : 4,
                      .h = h,
                      .w = w };
-    const nino_status st = need_get(s, &k, out, err);
+    const nino_status st = need_get(s, &k, 0, out, err);
     out->flops *= (double) t / (double) (v->decode_next ? k.pieces : k.n);
     return st;
 }
@@ -109,12 +119,82 @@ nino_status nino_vae_decode_peak(nino_stream *s, const nino_vae *v, int n, int h
     return NINO_OK;
 }
 
-bool nino_vae_fits(nino_stream *s, const nino_vae_need *need, uint64_t *budget)
+// What the budget leaves to others than weights: those, this VAE's or others', are given up when
+// memory is short; the rest stays. 0: there is no budget.
+static uint64_t room_for(nino_stream *s, uint64_t *budget)
 {
     nino_mem_stat m;
     nino_pool_stat(nino_stream_backend(s)->pool, &m);
-    // Weights, this VAE's or others', are given up when memory is short; the rest stays.
     const uint64_t others = m.in_use - m.by_owner[NINO_OWN_WEIGHTS];
     *budget = m.budget;
-    return !m.budget || need->reserved + others <= m.budget;
+    return !m.budget ? 0 : m.budget > others ? m.budget - others : 1;
+}
+
+bool nino_vae_fits(nino_stream *s, const nino_vae_need *need, uint64_t *budget)
+{
+    const uint64_t room = room_for(s, budget);
+    return !room || need->reserved <= room;
+}
+
+// ---- the size of tiles -------------------------------------------------------------------------
+
+static bool fits_walk(nino_stream *s, const walk *k, bool keeps_weights)
+{
+    nino_vae_need need = { 0 };
+    uint64_t budget;
+    const uint64_t room = room_for(s, &budget);
+    return !need_get(s, k, room, &need, NULL) && !(keeps_weights && need.reread);
+}
+
+bool nino_vae_fits_thrifty(nino_stream *s, const nino_vae *v, bool is_decode, int h, int w)
+{
+    const walk k = { .v = v, .is_decode = is_decode, .n = 1, .h = h, .w = w };
+    return fits_walk(s, &k, false);
+}
+
+// Every shape of tile that a picture is computed in.
+static bool fits_tile(nino_stream *s, const nino_tile_fit *f, int tile, bool keeps_weights)
+{
+    const int w[3] = { tile, tile / 2, tile * 2 }, h[3] = { tile, tile * 2, tile / 2 };
+    bool fits = true;
+    for (int i = 0; i < (f->is_stock && !f->frames ? 3 : 1) && fits; i++) {
+        walk k = { .v = f->v,
+                   .is_decode = f->is_decode,
+                   .is_clip = f->frames > 0,
+                   .n = f->frames ? f->chunk > 0 && f->chunk < f->frames ? f->chunk : f->frames : 1,
+                   .pieces = f->frames < 4 ? f->frames : 4,
+                   .h = h[i] < f->h ? h[i] : f->h,
+                   .w = w[i] < f->w ? w[i] : f->w };
+        if (!k.is_clip && (k.h < f->h || k.w < f->w)) {
+            k.all_h = f->h;
+            k.all_w = f->w;
+        }
+        fits = fits_walk(s, &k, keeps_weights);
+    }
+    return fits;
+}
+
+int nino_vae_fit_tile(nino_stream *s, const nino_tile_fit *f, int least, int most)
+{
+    int lo = least, hi = most;
+    bool keeps = true; // weights are read once; where no tile leaves them room they come and go
+    if (least > most)
+        return 0;
+    if (fits_tile(s, f, most, true))
+        return most;
+    if (!fits_tile(s, f, least, true)) {
+        keeps = false;
+        if (fits_tile(s, f, most, false))
+            return most;
+        if (!fits_tile(s, f, least, false))
+            return 0;
+    }
+    while (hi - lo > 1) {
+        const int mid = lo + (hi - lo) / 2;
+        if (fits_tile(s, f, mid, keeps))
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
 }

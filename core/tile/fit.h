@@ -6,6 +6,7 @@ typedef struct nino_vae_need {
     uint64_t activations; // highest use by everything that is not weights
     uint64_t weights;     // as packed for the device
     uint64_t reserved;    // both, in whole arenas: what the budget is compared with
+    uint64_t reread;      // bytes of weights that had to go and come again within a limit
     double flops;         // of one time
     uint64_t ops;         // as in nino_backend: which ones it is made of
 } nino_vae_need;
@@ -19,3 +20,17 @@ nino_status nino_vae_need_clip(nino_stream *s, const nino_vae *v, bool is_decode
                                int chunk, int h, int w, nino_vae_need *out, nino_error *err);
 // *budget becomes the pool's (0: unlimited).
 bool nino_vae_fits(nino_stream *s, const nino_vae_need *need, uint64_t *budget);
+// The same for one image, whose weights may come and go while it is computed.
+bool nino_vae_fits_thrifty(nino_stream *s, const nino_vae *v, bool is_decode, int h, int w);
+
+// What is computed in tiles; lengths in latent cells.
+typedef struct nino_tile_fit {
+    const nino_vae *v;
+    bool is_decode, is_stock; // is_stock: in tiles of three shapes, see NINO_TILE_STOCK
+    int64_t frames;           // latent ones of a clip; 0: a picture
+    int chunk;                // of frames, as nino_vae_need_clip() has it
+    int h, w;
+} nino_tile_fit;
+// The largest tile of least ... most cells with which the stream's device has enough memory, by
+// walking one tile and the canvas on a plan backend; 0: even the least needs more.
+int nino_vae_fit_tile(nino_stream *s, const nino_tile_fit *f, int least, int most);

@@ -37,6 +37,7 @@ typedef struct job {
     int n_passes, n_tiles, order;
     bool is_stock; // blending: every side of every tile is feathered
     uint64_t computed;
+    uint32_t why; // the report's, as a name of the monitor
     nino_seam seam;
 } job;
 
@@ -104,7 +105,7 @@ static void tile_publish_tile(const job *j, const pass *p, int ix, int iy, uint6
     const int f = j->v->factor;
     const int left = tile_shared(&p->x, ix), next = tile_shared(&p->x, ix + 1);
     const int top = tile_shared(&p->y, iy), below = tile_shared(&p->y, iy + 1);
-    nino_event e = { .kind = NINO_EV_TILE_INFO };
+    nino_event e = { .kind = NINO_EV_TILE_INFO, .name = j->why };
     e.u.tile.x = (uint16_t) (p->x.pos[ix] * f);
     e.u.tile.y = (uint16_t) (p->y.pos[iy] * f);
     e.u.tile.w = (uint16_t) (p->x.len[ix] * f);
@@ -273,43 +274,99 @@ static void tile_fill_report(const job *j, nino_tile_report *r)
 
 static double tile_mib(uint64_t bytes) { return (double) bytes / (1 << 20); }
 
-// AUTO: whole when plan says that it fits.
-static nino_status tile_choose(job *j, nino_tile_style *style, nino_tile_report *r, nino_error *err)
+// The least tile that still has a middle: overlaps stay as they are, for seams are what they hide.
+static int tile_least(nino_tile_style style, int overlap)
 {
+    const int least = style == NINO_TILE_STOCK ? 4 * overlap : 2 * overlap;
+    return least < MIN_TILE ? MIN_TILE : least;
+}
+
+// Tiles that plan says there is memory for, in one pass where three leave no room. Only where that
+// is not enough do the overlaps shrink, which is said aloud. What cannot be made to fit stays as it
+// was asked for, and fails with what was missing.
+static void tile_fit(job *j, nino_tile_style *style, int *tile, int *overlap, nino_tile_report *r)
+{
+    const int f = j->v->factor, asked = *tile;
+    nino_tile_style way = *style;
+    int found = 0, shared = *overlap;
+    while (true) {
+        const nino_tile_fit fit = { .v = j->v,
+                                    .is_decode = j->is_decode,
+                                    .is_stock = way == NINO_TILE_STOCK,
+                                    .h = j->h,
+                                    .w = j->w };
+        found = nino_vae_fit_tile(j->s, &fit, tile_least(way, shared), asked);
+        if (found || (way != NINO_TILE_STOCK && shared < 2))
+            break;
+        if (way == NINO_TILE_STOCK)
+            way = NINO_TILE_ALWAYS;
+        else
+            shared /= 2;
+    }
+    if (!found || (found == asked && way == *style))
+        return;
+    const size_t n = strlen(r->why);
+    snprintf(r->why + n, sizeof(r->why) - n, "; tiles of %d, for those of %d there is no room",
+             found * f, asked * f);
+    if (shared < *overlap && !nino_stream_is_plan(j->s)) {
+        static const char text[] = "%s: so little memory that tiles share %d pixels instead of %d: "
+                                   "seams may show";
+        nino_logf(nino_stream_backend(j->s)->log, NINO_LOG_WARN, text, j->v->name, shared * f,
+                  *overlap * f);
+        nino_monitor_message(nino_stream_monitor(j->s), NINO_LOG_WARN, text, j->v->name, shared * f,
+                             *overlap * f);
+    }
+    *style = way;
+    *tile = found;
+    *overlap = shared;
+}
+
+// Whole when plan says that it fits (AUTO, NEVER), else in tiles for which there is memory.
+static nino_status tile_choose(job *j, nino_tile_style *style, int *tile, int *overlap,
+                               nino_tile_report *r, nino_error *err)
+{
+    const bool is_never = *style == NINO_TILE_NEVER;
     nino_vae_need need = { 0 };
-    uint64_t budget;
-    const nino_status st = nino_vae_need_get(j->s, j->v, j->is_decode, 1, j->h, j->w, &need, err);
-    if (st)
-        return st;
-    const bool fits = nino_vae_fits(j->s, &need, &budget);
-    *style = fits ? NINO_TILE_NEVER : NINO_TILE_ALWAYS;
-    const uint64_t all = need.activations + need.weights;
-    if (!budget)
-        snprintf(r->why, sizeof(r->why), "whole image: %.0f MiB, no budget is set", tile_mib(all));
-    else
-        snprintf(r->why, sizeof(r->why), "%s: the whole image needs %.0f MiB, the budget is %.0f",
-                 fits ? "whole image" : "tiled", tile_mib(all), tile_mib(budget));
-    if (!fits && !nino_stream_is_plan(j->s))
-        nino_logf(nino_stream_backend(j->s)->log, NINO_LOG_INFO, "%s: %s MiB", j->v->name, r->why);
+    nino_mem_stat m;
+    nino_pool_stat(nino_stream_backend(j->s)->pool, &m);
+    snprintf(r->why, sizeof(r->why), "%s", is_never ? "whole image" : "tiles were asked for");
+    if (*style == NINO_TILE_AUTO || (is_never && m.budget)) {
+        const nino_status st =
+            nino_vae_need_get(j->s, j->v, j->is_decode, 1, j->h, j->w, &need, err);
+        uint64_t budget;
+        if (st)
+            return st;
+        const bool fits = nino_vae_fits(j->s, &need, &budget) ||
+                          (is_never && nino_vae_fits_thrifty(j->s, j->v, j->is_decode, j->h, j->w));
+        const double all = tile_mib(need.activations + need.weights);
+        if (!budget)
+            snprintf(r->why, sizeof(r->why), "whole image: %.0f MiB, no budget is set", all);
+        else
+            snprintf(r->why, sizeof(r->why),
+                     "%s: the whole image needs %.0f MiB, the budget is %.0f MiB",
+                     fits ? "whole image" : "tiled", all, tile_mib(budget));
+        *style = fits ? NINO_TILE_NEVER : is_never ? NINO_TILE_STOCK : NINO_TILE_ALWAYS;
+    }
+    if (*style != NINO_TILE_NEVER && m.budget)
+        tile_fit(j, style, tile, overlap, r);
+    if (!nino_stream_is_plan(j->s) && (m.budget || *style != NINO_TILE_NEVER))
+        nino_logf(nino_stream_backend(j->s)->log, NINO_LOG_INFO, "%s: %s", j->v->name, r->why);
     return NINO_OK;
 }
 
-// The device had no room: the next smaller way, false when there is none.
-static bool tile_shrink(job *j, nino_tile_style *style, int *tile, int *overlap, int *halvings,
+// The device had less room than plan knew of: the next smaller way, false when there is none.
+static bool tile_shrink(job *j, nino_tile_style *style, int *tile, int overlap,
                         nino_tile_style fallback, nino_tile_report *r)
 {
-    if (*style == NINO_TILE_NEVER) {
+    if (*style == NINO_TILE_NEVER)
         *style = fallback;
-    } else if (*halvings < 3 && *tile / 2 >= MIN_TILE) {
+    else if (*tile / 2 >= tile_least(*style, overlap))
         *tile /= 2;
-        *overlap = *overlap <= *tile / 4 ? *overlap : *tile / 4;
-        (*halvings)++;
-    } else {
+    else
         return false;
-    }
     const int f = j->v->factor;
     snprintf(r->why, sizeof(r->why), "device memory ran out: tiles of %d with an overlap of %d",
-             *tile * f, *overlap * f);
+             *tile * f, overlap * f);
     nino_logf(nino_stream_backend(j->s)->log, NINO_LOG_WARN, "%s: %s", j->v->name, r->why);
     nino_monitor_message(nino_stream_monitor(j->s), NINO_LOG_WARN, "%s: %s", j->v->name, r->why);
     return true;
@@ -322,8 +379,6 @@ static nino_status tile_run_job(job *j, const nino_tile_params *p, nino_tile_rep
     const bool is_never = p->style == NINO_TILE_NEVER;
     nino_tile_style style = p->style;
     int tile = p->tile / f, overlap = p->overlap / f;
-    int halvings = 0;
-    nino_status st = NINO_OK;
     if (is_never) { // what ComfyUI falls back to
         tile = j->is_decode ? 64 : 512 / f;
         overlap = j->is_decode ? 16 : 64 / f;
@@ -334,15 +389,14 @@ static nino_status tile_run_job(job *j, const nino_tile_params *p, nino_tile_rep
                          "a tile of %d pixels is below %d, or the overlap %d is negative", p->tile,
                          MIN_TILE * f, p->overlap);
     overlap = overlap <= tile / 4 ? overlap : tile / 4;
-    snprintf(r->why, sizeof(r->why), "%s", is_never ? "whole image" : "tiles were asked for");
-    if (style == NINO_TILE_AUTO)
-        st = tile_choose(j, &style, r, err);
+    nino_status st = tile_choose(j, &style, &tile, &overlap, r, err);
     for (int b = 0; b < n && !st;) {
         const uint64_t computed = j->computed;
         const nino_seam seam = j->seam;
+        j->why = nino_monitor_name(nino_stream_monitor(j->s), r->why);
         st = tile_lay_out(j, style, tile, overlap, err);
         st = st ? st : run_image(j, b, err);
-        if (st == NINO_ERR_NOMEM && tile_shrink(j, &style, &tile, &overlap, &halvings,
+        if (st == NINO_ERR_NOMEM && tile_shrink(j, &style, &tile, overlap,
                                                 is_never ? NINO_TILE_STOCK : NINO_TILE_ALWAYS, r)) {
             nino_stream_clear_error(j->s);
             j->computed = computed; // the failed attempt is not part of the result

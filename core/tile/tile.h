@@ -55,8 +55,10 @@ typedef struct nino_tile_report {
 } nino_tile_report;
 
 // z [N,h,w,C] f32 host, node latent -> pixels [N,H,W,3] f32 host, clamped to 0..1. Emits tile
-// scopes, TILE_INFO and SEAM events. On device memory failure: halves the tile and retries (at most
-// 3 times), says so in the log and the report.
+// scopes, TILE_INFO and SEAM events. Tiles are as large as the plan of one says that the budget
+// allows, at most as large as asked for; their overlap stays, so that seams do not show more where
+// memory is short, unless not even two overlaps fit: then it shrinks, with a warning. If the device runs out all the same: halves the tile and retries while two
+// overlaps fit into it, says so in the log and the report.
 nino_status nino_vae_decode_tiled(nino_stream *s, const nino_vae *v, const nino_array *z,
                                   const nino_tile_params *p, nino_array **pixels,
                                   nino_tile_report *report, nino_error *err);

@@ -21,6 +21,7 @@ typedef struct nino_video_job {
     nino_seam seam;
     nino_clip_meter meter;
     uint64_t computed, piece_ns;
+    uint32_t why;   // the report's, as a name of the monitor
     bool has_begun; // the sink has frames
 } nino_video_job;
 

@@ -300,7 +300,7 @@ static void video_tiles_publish_tile(const job *j, int ix, int iy, uint64_t ns)
     const int f = j->v->factor, left = video_tiles_shared(&j->x, ix),
               next = video_tiles_shared(&j->x, ix + 1);
     const int top = video_tiles_shared(&j->y, iy), below = video_tiles_shared(&j->y, iy + 1);
-    nino_event e = { .kind = NINO_EV_TILE_INFO };
+    nino_event e = { .kind = NINO_EV_TILE_INFO, .name = j->why };
     e.u.tile.x = (uint16_t) (j->x.pos[ix] * f);
     e.u.tile.y = (uint16_t) (j->y.pos[iy] * f);
     e.u.tile.w = (uint16_t) (j->x.len[ix] * f);
@@ -404,8 +404,15 @@ static nino_status video_tiles_lay_out(job *j, nino_tile_style style, int tile, 
 
 static double video_tiles_mib(uint64_t bytes) { return (double) bytes / (1 << 20); }
 
-static nino_status video_tiles_choose(job *j, nino_tile_style *style, nino_tile_report *r,
-                                      nino_error *err)
+// The least tile that still has a middle: overlaps stay as they are.
+static int video_tiles_least(int overlap)
+{
+    return 2 * overlap < MIN_TILE ? MIN_TILE : 2 * overlap;
+}
+
+// Whole frames when plan says that they fit, else tiles for which there is memory.
+static nino_status video_tiles_choose(job *j, nino_tile_style *style, int *tile, int overlap,
+                                      nino_tile_report *r, nino_error *err)
 {
     nino_vae_need need = { 0 };
     uint64_t budget;
@@ -419,21 +426,35 @@ static nino_status video_tiles_choose(job *j, nino_tile_style *style, nino_tile_
     snprintf(r->why, sizeof(r->why), "%s: whole frames need %.0f MiB, the budget is %.0f MiB%s",
              fits ? "whole frames" : "tiled", video_tiles_mib(need.activations + need.weights),
              video_tiles_mib(budget), budget ? "" : " (none)");
+    if (fits)
+        return NINO_OK;
+    const nino_tile_fit fit = { .v = j->v,
+                                .is_decode = j->is_decode,
+                                .frames = frames,
+                                .chunk = j->p->chunk,
+                                .h = j->h,
+                                .w = j->w };
+    const int found = nino_vae_fit_tile(j->s, &fit, video_tiles_least(overlap), *tile);
+    const size_t n = strlen(r->why);
+    if (found && found < *tile) {
+        snprintf(r->why + n, sizeof(r->why) - n, "; tiles of %d, for those of %d there is no room",
+                 found * j->v->factor, *tile * j->v->factor);
+        *tile = found;
+    }
     return NINO_OK;
 }
 
-static bool video_tiles_shrink(job *j, nino_tile_style *style, int *tile, int *overlap,
+static bool video_tiles_shrink(job *j, nino_tile_style *style, int *tile, int overlap,
                                nino_tile_report *r)
 {
     if (*style == NINO_TILE_NEVER)
         *style = NINO_TILE_ALWAYS;
-    else if (*tile / 2 >= MIN_TILE)
+    else if (*tile / 2 >= video_tiles_least(overlap))
         *tile /= 2;
     else
         return false;
-    *overlap = *overlap <= *tile / 4 ? *overlap : *tile / 4;
     snprintf(r->why, sizeof(r->why), "device memory ran out: tiles of %d with an overlap of %d",
-             *tile * j->v->factor, *overlap * j->v->factor);
+             *tile * j->v->factor, overlap * j->v->factor);
     nino_logf(nino_stream_backend(j->s)->log, NINO_LOG_WARN, "%s: %s", j->v->name, r->why);
     nino_monitor_message(nino_stream_monitor(j->s), NINO_LOG_WARN, "%s: %s", j->v->name, r->why);
     return true;
@@ -467,13 +488,14 @@ nino_status nino_video_job_run(job *j, nino_tile_report *r, nino_error *err)
                          j->p->tile.tile, MIN_TILE * f, j->p->tile.overlap);
     overlap = overlap <= tile / 4 ? overlap : tile / 4;
     snprintf(r->why, sizeof(r->why), "%s", is_never ? "whole frames" : "tiles were asked for");
-    if (style == NINO_TILE_AUTO && (st = video_tiles_choose(j, &style, r, err)))
+    if (style == NINO_TILE_AUTO && (st = video_tiles_choose(j, &style, &tile, overlap, r, err)))
         return st;
     for (;;) {
         const uint64_t start = nino_now_ns();
         j->computed = 0;
         j->seam = (nino_seam){ .is_picture = j->is_decode };
         nino_clip_meter_begin(&j->meter);
+        j->why = nino_monitor_name(nino_stream_monitor(j->s), r->why);
         st = video_tiles_lay_out(j, style, tile, overlap, err);
         st = st ? st : run_clip(j, err);
         if (!st) {
@@ -482,7 +504,7 @@ nino_status nino_video_job_run(job *j, nino_tile_report *r, nino_error *err)
         }
         nino_clip_meter_end(&j->meter);
         if (st != NINO_ERR_NOMEM || j->has_begun ||
-            !video_tiles_shrink(j, &style, &tile, &overlap, r))
+            !video_tiles_shrink(j, &style, &tile, overlap, r))
             return st;
         nino_stream_clear_error(j->s);
     }

@@ -6,12 +6,14 @@
 #include "core/base/file.h"
 #include "core/base/vars.h"
 #include "core/base/num.h"
+#include "core/workflow/workflow.h"
 #include "core/monitor/link/queue_view.h"
 #include "core/monitor/link/request.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@
 #include <unistd.h>
 
 #define QUEUE_FILE "queue.json"
+#define MAX_ID ((uint64_t) 1 << 53) // of a job; beyond it somebody has made the number up
 
 struct nino_store {
     char *dir;
@@ -94,8 +97,8 @@ nino_store *nino_store_open(const char *dir, nino_error *err)
         st = dir ? nino_fail(err, NINO_ERR_NOMEM, "", "out of memory")
                  : nino_fail(err, NINO_ERR_MISSING, "HOME",
                              "is not set, nor is XDG_STATE_HOME: no place to keep the queue");
-    else if (!(st = nino_file_mkdirs(s->dir, true, err)) && !(st = queue_store_take(s, err)))
-        nino_file_sweep_parts(s->dir);
+    else if (!(st = nino_file_mkdirs(s->dir, true, err)))
+        st = queue_store_take(s, err);
     if (st)
         nino_store_close(&s);
     return s;
@@ -179,39 +182,183 @@ static nino_status read_below(const nino_store *s, const char *name, char **data
     return st;
 }
 
-static void sweep(const nino_store *s, const nino_jobs *jobs)
+static int by_number(const void *a, const void *b)
 {
+    const uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
+    return (x > y) - (x < y);
+}
+
+// The numbers of the workflows in the folder, ascending; malloc'd. NULL: out of memory.
+static uint64_t *list_workflows(const nino_store *s, size_t *n)
+{
+    size_t cap = 16;
+    uint64_t *list = malloc(cap * sizeof(*list));
     DIR *d = opendir(s->dir);
-    if (!d)
-        return;
-    for (const struct dirent *e; (e = readdir(d));) {
+    *n = 0;
+    for (const struct dirent *e; d && list && (e = readdir(d));) {
         char number[24];
         uint64_t id;
-        const size_t n = strlen(e->d_name);
-        if (n < 10 || n > 30 || strncmp(e->d_name, "job-", 4) != 0 ||
-            strcmp(e->d_name + n - 5, ".json") != 0)
+        const size_t len = strlen(e->d_name);
+        if (len < 10 || len > 30 || strncmp(e->d_name, "job-", 4) != 0 ||
+            strcmp(e->d_name + len - 5, ".json") != 0)
             continue;
-        snprintf(number, sizeof(number), "%.*s", (int) n - 9, e->d_name + 4);
-        if (nino_parse_u64(number, &id) && !nino_jobs_find(jobs, id))
-            remove_below(s, e->d_name);
+        snprintf(number, sizeof(number), "%.*s", (int) len - 9, e->d_name + 4);
+        if (!nino_parse_u64(number, &id) || !id || id > MAX_ID)
+            continue;
+        if (*n == cap) {
+            uint64_t *more = realloc(list, 2 * cap * sizeof(*list));
+            if (!more)
+                free(list);
+            list = more;
+            cap *= 2;
+        }
+        if (list)
+            list[(*n)++] = id;
     }
-    closedir(d);
+    if (d)
+        closedir(d);
+    if (list)
+        qsort(list, *n, sizeof(*list), by_number);
+    return list;
+}
+
+// Workflows of jobs that are in no list any more.
+static void sweep(const nino_store *s, const nino_jobs *jobs)
+{
+    size_t n;
+    uint64_t *list = list_workflows(s, &n);
+    for (size_t i = 0; list && i < n; i++)
+        if (!nino_jobs_find(jobs, list[i]))
+            nino_store_drop_workflow((nino_store *) s, list[i]);
+    free(list);
+}
+
+// Gives a file that cannot be used a name of its own, which nothing here touches again: NAME.damaged,
+// or with a number behind it.
+static nino_status set_aside(const nino_store *s, const char *name, char *aside, size_t size,
+                             nino_error *err)
+{
+    nino_buf from = { 0 }, to = { 0 };
+    bool is_free = false;
+    nino_buf_addf(&from, "%s/%s", s->dir, name);
+    for (int i = 1; i < 1000 && !is_free && !to.failed; i++) {
+        snprintf(aside, size, i == 1 ? "%s.damaged" : "%s.damaged-%d", name, i);
+        nino_buf_clear(&to);
+        nino_buf_addf(&to, "%s/%s", s->dir, aside);
+        is_free = !to.failed && access(to.data, F_OK) && errno == ENOENT;
+    }
+    nino_status st = NINO_OK;
+    if (from.failed || to.failed)
+        st = nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
+    else if (!is_free || rename(from.data, to.data))
+        st = nino_fail(err, NINO_ERR_IO, from.data, "is damaged, and cannot be set aside: %s",
+                       is_free ? strerror(errno) : "too many of the kind");
+    nino_buf_release(&from);
+    nino_buf_release(&to);
+    return st;
+}
+
+// One more thing to say; the first ones count when there is no room.
+__attribute__((format(printf, 2, 3))) static void note(nino_stored *out, const char *fmt, ...)
+{
+    const size_t n = strlen(out->notice);
+    va_list ap;
+    va_start(ap, fmt);
+    if (n + 40 < sizeof(out->notice)) {
+        snprintf(out->notice + n, sizeof(out->notice) - n, "%s", n ? "; " : "");
+        vsnprintf(out->notice + strlen(out->notice), sizeof(out->notice) - strlen(out->notice), fmt,
+                  ap);
+    }
+    va_end(ap);
+}
+
+// A workflow that is in the folder as a job that waits: what else there was to know is lost.
+// NINO_ERR_FORMAT and NINO_ERR_IO: it cannot be used.
+static nino_status rebuild_job(nino_store *s, nino_jobs *jobs, uint64_t id, nino_error *err)
+{
+    static const nino_job_options none = { NINO_JOB_OPTIONS_INIT };
+    char name[40], *text = NULL;
+    size_t len = 0;
+    job_file(name, sizeof(name), id);
+    nino_status st = read_below(s, name, &text, &len, err);
+    nino_graph *g = st ? NULL : nino_graph_load(text, len, name, err);
+    if (!st && !g)
+        st = err->code == NINO_ERR_NOMEM ? NINO_ERR_NOMEM : NINO_ERR_FORMAT;
+    if (!st) {
+        const nino_queue_job q = { .id = id,
+                                   .state = NINO_QUEUE_WAITING,
+                                   .name = name,
+                                   .n_nodes = (uint32_t) nino_graph_nodes(g, NULL, 0),
+                                   .options = &none };
+        nino_wjob *j = nino_wjob_create(&q, text, len);
+        if (j)
+            nino_jobs_insert(jobs, j, 0);
+        else
+            st = nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
+    }
+    nino_graph_destroy(&g);
+    free(text);
+    return st;
+}
+
+// The queue anew from the workflows that are there, in the order in which they were queued.
+static nino_status rebuild(nino_store *s, nino_jobs *jobs, const char *why, nino_stored *out,
+                           nino_error *err)
+{
+    size_t n, n_jobs = 0, n_bad = 0;
+    char aside[64];
+    nino_status st = NINO_OK;
+    uint64_t *list = list_workflows(s, &n);
+    if (!list)
+        return nino_fail(err, NINO_ERR_NOMEM, s->dir, "out of memory");
+    for (size_t i = 0; i < n && !st; i++) {
+        nino_error e = { .code = NINO_OK };
+        char name[40];
+        st = rebuild_job(s, jobs, list[i], &e);
+        if (st == NINO_ERR_NOMEM) {
+            if (err)
+                *err = e;
+            break;
+        }
+        job_file(name, sizeof(name), list[i]);
+        n_bad += st != NINO_OK;
+        n_jobs += st == NINO_OK;
+        st = st ? set_aside(s, name, aside, sizeof(aside), err) : NINO_OK;
+        jobs->next_id = list[i] + 1;
+    }
+    free(list);
+    if (st)
+        return st;
+    note(out, "%s: %zu %s again; names, options and which of them had ended are lost", why, n_jobs,
+         n_jobs == 1 ? "job waits" : "jobs wait");
+    if (n_bad)
+        note(out, "%zu damaged %s aside: job-*.json.damaged", n_bad,
+             n_bad == 1 ? "workflow is set" : "workflows are set");
+    out->is_rebuilt = true;
+    return NINO_OK;
 }
 
 // One job of the stored queue. Its workflow may be missing only if somebody has removed the file.
-static nino_status restore(nino_store *s, nino_jobs *jobs, const nino_queue_job *q, char *notice,
-                           size_t size, nino_error *err)
+static nino_status restore(nino_store *s, nino_jobs *jobs, const nino_queue_job *q,
+                           nino_stored *out, nino_error *err)
 {
-    char name[40], *text = NULL;
+    char name[40], aside[64], *text = NULL;
     size_t len = 0;
     const bool did_run = q->state == NINO_QUEUE_RUNNING;
     const bool is_over = !did_run && q->state != NINO_QUEUE_WAITING;
     job_file(name, sizeof(name), q->id);
     nino_error e = { .code = NINO_OK };
-    if (read_below(s, name, &text, &len, &e) && !is_over) {
-        snprintf(notice, size, "job %llu (%.60s) is lost: %.120s", (unsigned long long) q->id,
-                 q->name, e.msg);
-        return NINO_OK;
+    const nino_status st = read_below(s, name, &text, &len, &e);
+    if (st == NINO_ERR_NOMEM || q->id > MAX_ID || nino_jobs_find(jobs, q->id)) {
+        free(text);
+        return st == NINO_ERR_NOMEM
+                   ? nino_fail(err, st, name, "out of memory")
+                   : nino_fail(err, NINO_ERR_FORMAT, QUEUE_FILE,
+                               "job %llu is there twice, or cannot be", (unsigned long long) q->id);
+    }
+    if (st && !is_over) {
+        note(out, "job %llu (%.60s) is lost: %.80s", (unsigned long long) q->id, q->name, e.msg);
+        return st == NINO_ERR_MISSING ? NINO_OK : set_aside(s, name, aside, sizeof(aside), err);
     }
     nino_wjob *j = nino_wjob_create(q, text, len);
     free(text);
@@ -222,8 +369,8 @@ static nino_status restore(nino_store *s, nino_jobs *jobs, const nino_queue_job 
         j->q.state = NINO_QUEUE_WAITING;
         j->q.started_s = 0;
         j->q.lost++;
-        snprintf(notice, size, "the worker died while job %llu (%.60s) ran",
-                 (unsigned long long) q->id, q->name);
+        note(out, "the worker died while job %llu (%.60s) ran", (unsigned long long) q->id,
+             q->name);
     }
     if (is_over) { // they come newest first
         nino_wjob **at = &jobs->finished;
@@ -238,33 +385,60 @@ static nino_status restore(nino_store *s, nino_jobs *jobs, const nino_queue_job 
     return NINO_OK;
 }
 
-nino_status nino_store_load(nino_store *s, nino_jobs *jobs, bool *paused, char *notice, size_t size,
-                            nino_error *err)
+// The queue as it was stored. NINO_ERR_FORMAT: it is damaged; jobs may have been added.
+static nino_status load_queue(nino_store *s, nino_jobs *jobs, const char *text, size_t len,
+                              nino_stored *out, nino_error *err)
+{
+    uint64_t next = 0;
+    nino_status st = NINO_OK;
+    nino_queue_view *v = nino_queue_view_parse(text, len, err);
+    if (!v)
+        return err->code == NINO_ERR_NOMEM ? NINO_ERR_NOMEM : NINO_ERR_FORMAT;
+    for (size_t i = 0; i < v->q.n_jobs && !st; i++)
+        st = restore(s, jobs, &v->q.jobs[i], out, err);
+    if (nino_json_u64(nino_json_get(v->doc->root, "next"), &next) && next > jobs->next_id &&
+        next <= MAX_ID)
+        jobs->next_id = next;
+    out->is_paused = v->q.is_paused;
+    nino_queue_view_destroy(&v);
+    return st;
+}
+
+// Sets a damaged queue aside and begins anew; e says what is wrong with it.
+static nino_status load_damaged(nino_store *s, nino_jobs *jobs, const nino_error *e,
+                                nino_stored *out, nino_error *err)
+{
+    char aside[64], why[200];
+    const nino_status st = set_aside(s, QUEUE_FILE, aside, sizeof(aside), err);
+    if (st)
+        return st;
+    nino_jobs_release(jobs);
+    *jobs = (nino_jobs){ .next_id = 1 };
+    *out = (nino_stored){ .is_paused = false };
+    snprintf(why, sizeof(why), QUEUE_FILE " was damaged (%.80s) and is %s now", e->msg, aside);
+    return rebuild(s, jobs, why, out, err);
+}
+
+nino_status nino_store_load(nino_store *s, nino_jobs *jobs, nino_stored *out, nino_error *err)
 {
     char *text = NULL;
-    size_t len = 0;
+    size_t len = 0, n = 0;
     nino_error e = { .code = NINO_OK };
-    notice[0] = 0;
-    *paused = false;
+    *out = (nino_stored){ .is_paused = false };
     if (!s)
         return NINO_OK;
     nino_status st = read_below(s, QUEUE_FILE, &text, &len, &e);
-    if (st == NINO_ERR_MISSING)
-        return NINO_OK;
-    nino_queue_view *v = st ? NULL : nino_queue_view_parse(text, len, &e);
-    free(text);
-    if (!v) {
-        if (err)
-            *err = e;
-        return e.code;
+    if (st == NINO_ERR_MISSING) {
+        free(list_workflows(s, &n));
+        return n ? rebuild(s, jobs, QUEUE_FILE " was missing", out, err) : NINO_OK;
     }
-    uint64_t next = 0;
-    for (size_t i = 0; i < v->q.n_jobs && !st; i++)
-        st = restore(s, jobs, &v->q.jobs[i], notice, size, err);
-    if (nino_json_u64(nino_json_get(v->doc->root, "next"), &next) && next > jobs->next_id)
-        jobs->next_id = next;
-    *paused = v->q.is_paused;
-    nino_queue_view_destroy(&v);
+    if (!st)
+        st = load_queue(s, jobs, text, len, out, &e);
+    free(text);
+    if (st == NINO_ERR_FORMAT)
+        return load_damaged(s, jobs, &e, out, err);
+    if (st && err)
+        *err = e;
     if (!st)
         sweep(s, jobs);
     return st;

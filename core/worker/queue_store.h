@@ -18,7 +18,17 @@ nino_status nino_store_save_workflow(nino_store *s, const nino_wjob *j, nino_err
 void nino_store_drop_workflow(nino_store *s, uint64_t id); // after the queue without it was saved
 nino_status nino_store_save(nino_store *s, const nino_jobs *jobs, const nino_queue *q,
                             nino_error *err);
-// Fills empty `jobs` and *paused. A job that ran waits again, first, one time more `lost`; its name
-// goes to notice. Files that no job names are removed. Nothing stored is fine.
-nino_status nino_store_load(nino_store *s, nino_jobs *jobs, bool *paused, char *notice, size_t size,
-                            nino_error *err);
+
+typedef struct nino_stored {
+    bool is_paused;
+    bool is_rebuilt;  // from the workflows alone: what had ended may wait again
+    char notice[320]; // one line on what is not as it was left, or ""
+} nino_stored;
+// Fills empty `jobs`. A job that ran waits again, first, one time more `lost`. Files that no job
+// names are removed. Nothing stored is fine.
+//
+// A queue.json that is damaged, in whatever way, is set aside as queue.json.damaged, and the jobs
+// are made anew of the workflows that are there; so they are where it is missing. Workflows that
+// cannot be used are set aside likewise. A queue.json that cannot be read (permission, an error of
+// the disk) may be whole: that is an error with its path, and nothing has changed.
+nino_status nino_store_load(nino_store *s, nino_jobs *jobs, nino_stored *out, nino_error *err);

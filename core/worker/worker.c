@@ -38,6 +38,11 @@ bool nino_worker_queue(const nino_worker *w, nino_queue *q)
     return (q->jobs = nino_jobs_list(&w->jobs, &q->n_jobs)) != NULL;
 }
 
+static nino_log log_of(const nino_worker *w)
+{
+    return (nino_log){ w->params.log, w->params.log_priv, w->params.log_level };
+}
+
 void nino_worker_save(nino_worker *w)
 {
     nino_queue q;
@@ -50,9 +55,9 @@ void nino_worker_save(nino_worker *w)
     else
         nino_store_save(w->store, &w->jobs, &q, &e);
     free((nino_queue_job *) q.jobs);
-    if (e.code && !w->save_error.code && w->params.log)
-        nino_logf(&(nino_log){ w->params.log, w->params.log_priv, w->params.log_level },
-                  NINO_LOG_ERROR, "the queue cannot be kept: %s: %s", e.where, e.msg);
+    const nino_log log = log_of(w);
+    if (e.code && !w->save_error.code)
+        nino_logf(&log, NINO_LOG_ERROR, "the queue cannot be kept: %s: %s", e.where, e.msg);
     w->save_error = e;
 }
 
@@ -236,21 +241,25 @@ static bool keep_params(nino_worker *w)
 
 static nino_status worker_open_parts(nino_worker *w, const nino_worker_params *p, nino_error *err)
 {
-    bool was_paused = false;
+    nino_stored stored = { .is_paused = false };
     nino_device_info info;
     if (!(w->arena = nino_arena_create()) || !keep_params(w))
         return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
     if (!p->state_dir || *p->state_dir) {
         if (!(w->store = nino_store_open(p->state_dir, err)))
             return NINO_ERR_IO;
-        const nino_status st =
-            nino_store_load(w->store, &w->jobs, &was_paused, w->notice, sizeof(w->notice), err);
+        const nino_status st = nino_store_load(w->store, &w->jobs, &stored, err);
         if (st)
             return st;
+        memcpy(w->notice, stored.notice, sizeof(w->notice));
+        const nino_log log = log_of(w);
+        if (*w->notice)
+            nino_logf(&log, NINO_LOG_WARN, "%s: %s", nino_store_dir(w->store), w->notice);
         w->params.state_dir = nino_store_dir(w->store);
         w->params.steps = NINO_STEPS_RESUME;
     }
-    w->is_paused = !p->resume && (was_paused || w->notice[0]);
+    // what had ended is not done again unasked, not even for who resumes at once
+    w->is_paused = stored.is_rebuilt || (!p->resume && (stored.is_paused || w->notice[0]));
     nino_ctx *ctx = nino_ctx_create_with(&w->params, &nino_worker_ops, w, err);
     if (!ctx)
         return NINO_ERR_DEVICE;

@@ -24,7 +24,7 @@ struct nino_worker {
     int idle_s;                  // as in nino_worker_params
     uint64_t needed_ns;          // somebody watched then, or there was work
     uint64_t version;
-    char notice[256];
+    char notice[sizeof(((nino_stored *) 0)->notice)];
     char device[128];
     nino_error save_error; // code NINO_OK: what is stored is what is here
 };

@@ -15,18 +15,61 @@
 #include "core/node/node_impl.h"
 #include "core/node/param.h"
 
-#define MAX_IGNORED 16 // warnings about unknown inputs of one node
+#define MAX_IGNORED 16  // warnings about unknown inputs of one node
+#define MAX_NEAREST 100 // unknown classes for which a similar one is looked for, which takes long
+
+// What can never run here comes first, files that are missing last: with them it might.
+enum { STAGE_NEVER, STAGE_OTHER, STAGE_FILES, N_STAGES };
+
+typedef struct told {
+    nino_issue i;
+    struct told *next;
+} told;
 
 typedef struct check {
     nino_graph *g;
     const nino_ctx *ctx;
     void (*report)(void *priv, const nino_issue *issue);
     void *priv;
-    size_t n_errors;
+    size_t n_errors, n_unknown;
     bool failed; // out of memory
+    told *first_told[N_STAGES], *last_told[N_STAGES];
     // links of all nodes, by node: first[i]..first[i+1] into to[]
     int32_t *first, *to;
 } check;
+
+static int stage_of(const char *code)
+{
+    static const char *const never[] = { "unsupported_model", "paid_service", "unsupported_class",
+                                         "unknown_class" };
+    for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+        if (!strcmp(code, never[i]))
+            return STAGE_NEVER;
+    return strcmp(code, "missing_file") != 0 ? STAGE_OTHER : STAGE_FILES;
+}
+
+static void keep_issue(check *c, const nino_issue *i)
+{
+    const int stage = stage_of(i->code);
+    nino_arena *a = c->g->checked;
+    if (!c->report)
+        return;
+    told *t = a ? nino_arena_alloc(a, sizeof(*t)) : NULL;
+    char *text = t ? nino_arena_strdup(a, i->message) : NULL;
+    char *input = text ? nino_arena_strdup(a, i->input) : NULL;
+    if (!input) { // no room to sort it
+        c->report(c->priv, i);
+        return;
+    }
+    t->i = *i;
+    t->i.input = input;
+    t->i.message = text;
+    if (c->last_told[stage])
+        c->last_told[stage]->next = t;
+    else
+        c->first_told[stage] = t;
+    c->last_told[stage] = t;
+}
 
 __attribute__((format(printf, 6, 7))) static void issue(check *c, nino_issue_severity severity,
                                                         const char *code, nino_gnode *n,
@@ -44,16 +87,44 @@ __attribute__((format(printf, 6, 7))) static void issue(check *c, nino_issue_sev
             severity = NINO_ISSUE_WARNING;
     }
     c->n_errors += severity == NINO_ISSUE_ERROR;
-    const nino_issue i = { severity, code, n ? n->id : "", input ? input : "", text };
-    if (c->report)
-        c->report(c->priv, &i);
+    const nino_issue i = { severity,           code, n ? n->id : "",
+                           input ? input : "", text, n ? n->class_type : "" };
+    keep_issue(c, &i);
+}
+
+static void report_issues(check *c)
+{
+    for (int k = 0; k < N_STAGES; k++)
+        for (const told *t = c->first_told[k]; t; t = t->next)
+            c->report(c->priv, &t->i);
 }
 
 // ---- which nodes matter ----------------------------------------------------------------------
 
+// The part of "format.codec" that is an input of the class: the combo has become a dynamic one.
+static const char *own_key(const nino_node_def *def, const char *key)
+{
+    const char *dot = strrchr(key, '.');
+    if (nino_port_find(def, key) || nino_param_find(def, key))
+        return key;
+    return dot && (nino_port_find(def, dot + 1) || nino_param_find(def, dot + 1)) ? dot + 1 : NULL;
+}
+
 static bool is_used_input(const nino_gnode *n, const char *key)
 {
-    return !n->def || nino_port_find(n->def, key) || nino_param_find(n->def, key);
+    return !n->def || own_key(n->def, key);
+}
+
+// The value or link of an input, in a newer layout too.
+static const nino_json *input_of(const nino_node_def *def, const nino_json *inputs, const char *key)
+{
+    const nino_json *v = nino_json_get(inputs, key);
+    for (const nino_json *w = inputs && !v ? inputs->child : NULL; w && !v; w = w->next) {
+        const char *own = strchr(w->key, '.') ? own_key(def, w->key) : NULL;
+        if (own && !strcmp(own, key))
+            v = w;
+    }
+    return v;
 }
 
 // Collects the links between nodes. Inputs that the class does not have make no dependency.
@@ -93,7 +164,7 @@ static bool is_output(const nino_gnode *n)
     if (n->def)
         return n->def->is_output;
     const nino_known_class *k = nino_known_class_find(n->class_type);
-    return k && k->is_output;
+    return k && (k->flags & NINO_KNOWN_OUTPUT);
 }
 
 // Nodes that lead to an output: backwards from the outputs.
@@ -181,13 +252,19 @@ static void check_class(check *c, nino_gnode *n)
             issue(c, NINO_ISSUE_WARNING, "alias", n, NULL, "%s: %s", n->class_type, n->alias->note);
         return;
     }
+    if (known && (known->flags & NINO_KNOWN_PAID)) {
+        n->is_wanted = true;
+        issue(c, NINO_ISSUE_ERROR, "paid_service", n, NULL,
+              "%.100s calls a paid service over the network; nothing here does", n->class_type);
+        return;
+    }
     if (known) {
         issue(c, NINO_ISSUE_ERROR, "unsupported_class", n, NULL, "%s is not supported yet",
               n->class_type);
         return;
     }
     // Nobody can say whether an unknown class saves something: an error wherever it is.
-    const char *near = nino_node_nearest(n->class_type);
+    const char *near = c->n_unknown++ < MAX_NEAREST ? nino_node_nearest(n->class_type) : NULL;
     n->is_wanted = true;
     issue(c, NINO_ISSUE_ERROR, "unknown_class", n, NULL, "no node class '%.100s'%s%s%s",
           n->class_type, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
@@ -284,7 +361,7 @@ static void check_port(check *c, nino_gnode *n, const nino_port *p, const nino_j
 // Issue codes are the kinds that params and checks fail with; anything else is a bad value.
 static const char *code_of(const nino_error *e)
 {
-    static const char *const codes[] = { "range", "value", "path", "missing_file" };
+    static const char *const codes[] = { "range", "value", "path", "missing_file", "io", "nomem" };
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
         if (e->kind && !strcmp(e->kind, codes[i]))
             return codes[i];
@@ -299,6 +376,17 @@ static void graph_check_check_file(check *c, nino_gnode *n, const nino_param *p,
             return; // the class's own check knows more
     if (c->ctx && nino_services_of(c->ctx)->check_file(c->ctx, p->folder, name, &e))
         issue(c, NINO_ISSUE_ERROR, code_of(&e), n, p->key, "%s", e.msg);
+}
+
+// Editors keep values as what they are: another type is a value of another widget. In the API form
+// ComfyUI makes 1 of true, and a text of a number.
+static bool is_ui_value(const nino_param *p, const nino_json *v)
+{
+    switch (v->type) {
+    case NINO_JSON_NUMBER: return p->type != NINO_STRING && p->type != NINO_BOOL;
+    case NINO_JSON_BOOL: return p->type == NINO_BOOL || p->type == NINO_ENUM;
+    default: return true;
+    }
 }
 
 static void check_param(check *c, nino_gnode *n, const nino_param *p, const nino_json *v,
@@ -328,6 +416,13 @@ static void check_param(check *c, nino_gnode *n, const nino_param *p, const nino
         check_link(c, n, p->key, param_port_name(p), v, link);
         return;
     }
+    if (c->g->ui && !is_ui_value(p, v)) {
+        issue(c, NINO_ISSUE_ERROR, "value", n, p->key, "%s where %s is needed",
+              v->type == NINO_JSON_BOOL ? "true or false" : "a number", nino_param_type_name(p));
+        return;
+    }
+    if (v->text && nino_param_is_random(p, v->text))
+        issue(c, NINO_ISSUE_WARNING, "random_seed", n, p->key, "-1: every run draws another seed");
     nino_error e = { 0 };
     nino_default value = p->def;
     if (nino_param_from_json(p, v, n->alias, c->g->checked, &value, &e)) {
@@ -351,7 +446,7 @@ static void check_extra_inputs(check *c, nino_gnode *n, const nino_json *inputs)
 {
     int ignored = 0;
     for (const nino_json *v = inputs ? inputs->child : NULL; v; v = v->next) {
-        if (nino_port_find(n->def, v->key) || nino_param_find(n->def, v->key) ||
+        if (is_used_input(n, v->key) || nino_ui_is_extra(v->key) ||
             (n->alias && is_graph_check_listed(n->alias->ignored, v->key)))
             continue;
         if (ignored++ < MAX_IGNORED)
@@ -380,10 +475,10 @@ static void check_node(check *c, nino_gnode *n)
     nino_params_init(n->def, n->params);
     const nino_json *inputs = nino_json_get(n->json, "inputs");
     for (size_t i = 0; i < n_ports; i++)
-        check_port(c, n, &n->def->inputs[i], nino_json_get(inputs, n->def->inputs[i].key),
+        check_port(c, n, &n->def->inputs[i], input_of(n->def, inputs, n->def->inputs[i].key),
                    &n->ports[i]);
     for (size_t i = 0; i < n_params; i++)
-        check_param(c, n, &n->def->params[i], nino_json_get(inputs, n->def->params[i].key),
+        check_param(c, n, &n->def->params[i], input_of(n->def, inputs, n->def->params[i].key),
                     &n->param_links[i]);
     check_extra_inputs(c, n, inputs);
     nino_error e = { 0 };
@@ -391,6 +486,17 @@ static void check_node(check *c, nino_gnode *n)
         n->def->ops->check(c->ctx, n->params, &e))
         issue(c, NINO_ISSUE_ERROR, code_of(&e), n,
               nino_param_find(n->def, e.where) ? e.where : NULL, "%s", e.msg);
+}
+
+static void check_families(check *c)
+{
+    int row = 0, node = 0;
+    const char *input = NULL;
+    for (const char *name; (name = nino_graph_next_family(c->g, &row, &node, &input));)
+        issue(c, NINO_ISSUE_ERROR, "unsupported_model", &c->g->nodes[node], input,
+              "the workflow is made for %s, which does not run here yet; SD 1 and 2, SDXL, FLUX.1, "
+              "Wan 2.1 and 2.2 do",
+              name);
 }
 
 static void graph_check_forget(nino_graph *g)
@@ -412,11 +518,15 @@ size_t nino_graph_check(nino_graph *g, const nino_ctx *ctx,
     check c = { .g = g, .ctx = ctx, .report = report, .priv = priv };
     graph_check_forget(g);
     c.failed = !(g->checked = nino_arena_create());
+    if (g->note)
+        issue(&c, NINO_ISSUE_WARNING, "edited", NULL, NULL, "%s", g->note);
     if (!c.failed)
         collect_links(&c);
     const int n_outputs = c.failed ? 0 : mark_wanted(&c);
     if (!c.failed)
         find_order(&c);
+    if (!c.failed)
+        check_families(&c);
     for (int i = 0; i < g->n_nodes && !c.failed; i++)
         check_node(&c, &g->nodes[i]);
     if (c.failed)
@@ -424,6 +534,8 @@ size_t nino_graph_check(nino_graph *g, const nino_ctx *ctx,
     else if (!n_outputs)
         issue(&c, NINO_ISSUE_ERROR, "no_output", NULL, NULL,
               "nothing to run: no node saves or shows anything");
+    if (report)
+        report_issues(&c);
     free(c.first);
     free(c.to);
     return c.n_errors;

@@ -13,8 +13,25 @@
 #include "core/file/safetensors.h"
 #include "core/media/video.h"
 
+// The text in the place of what g holds; false: it cannot be read.
+static bool take_edited(nino_graph *g, const nino_text *ui)
+{
+    nino_graph *edited = calloc(1, sizeof(*edited));
+    const bool ok = edited && (edited->name = strdup(g->name)) &&
+                    !nino_graph_parse(edited, ui->value, ui->value_len, NULL) && edited->n_nodes;
+    if (ok) {
+        const nino_graph old = *g;
+        *g = *edited;
+        *edited = old;
+        g->note = "the picture's `workflow` was edited after it was saved: it is taken, and not "
+                  "`prompt`";
+    }
+    nino_graph_destroy(&edited);
+    return ok;
+}
+
 // From what a file says beside its content. The prompt is what ran; the editor's form beside it may
-// be older or newer.
+// be older or newer. One that was edited afterwards is newer, and what the editor opens.
 static nino_status parse_texts(nino_graph *g, const nino_text *prompt, const nino_text *ui,
                                const char *what, nino_error *err)
 {
@@ -22,10 +39,15 @@ static nino_status parse_texts(nino_graph *g, const nino_text *prompt, const nin
     if (!text)
         return nino_fail_kind(err, NINO_ERR_FORMAT, "unknown", g->name, "no workflow in this %s",
                               what);
+    if (prompt && ui && ui->is_edited && take_edited(g, ui))
+        return NINO_OK;
     nino_status st = nino_graph_parse(g, text->value, text->value_len, err);
     if (st == NINO_OK && prompt && ui && !g->workflow_json &&
         !(g->workflow_json = strdup(ui->value)))
         st = nino_fail(err, NINO_ERR_NOMEM, g->name, "out of memory");
+    if (st == NINO_OK && prompt && ui && ui->is_edited)
+        g->note = "the picture's `workflow` was edited after it was saved and cannot be read: "
+                  "`prompt` is taken";
     return st;
 }
 

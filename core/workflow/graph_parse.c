@@ -95,6 +95,8 @@ static nino_status graph_parse_read_nodes(nino_graph *g, nino_error *err)
     if (!g->nodes)
         return nino_fail(err, NINO_ERR_NOMEM, g->name, "out of memory");
     for (nino_json *n = g->prompt->child; n; n = n->next) {
+        if (n->key[0] == '_' && !nino_json_get(n, "class_type"))
+            continue; // what other programs note about the file
         const nino_status st = graph_parse_read_node(g, n, &g->nodes[g->n_nodes], err);
         if (st)
             return st;

@@ -1,9 +1,11 @@
 // Changing one input of a workflow from text: NODE.INPUT=VALUE.
 #include "core/workflow/workflow.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "core/base/error.h"
 #include "core/base/utf8.h"
@@ -69,7 +71,9 @@ static nino_status value_json(const nino_gnode *n, const char *input, const char
         nino_default v = { 0 };
         st = a ? nino_param_from_text(p, value, a, &v, err)
                : nino_fail(err, NINO_ERR_NOMEM, input, "out of memory");
-        if (st == NINO_OK)
+        if (st == NINO_OK && nino_param_is_random(p, value))
+            nino_buf_adds(out, "-1");
+        else if (st == NINO_OK)
             nino_param_print(out, p, &v);
         nino_arena_destroy(&a);
         return st;
@@ -212,5 +216,31 @@ end:
     nino_buf_release(&json);
     free(node);
     free(input);
+    return st;
+}
+
+// ---- seeds that are drawn --------------------------------------------------------------------
+
+nino_status nino_graph_draw_seeds(nino_graph *g, const nino_log *log, nino_error *err)
+{
+    nino_status st = NINO_OK;
+    for (int i = 0; i < g->n_nodes && !st; i++) {
+        const nino_gnode *n = &g->nodes[i];
+        for (const nino_param *p = n->def ? n->def->params : NULL; p && p->key && !st; p++) {
+            const nino_json *v = nino_json_get(nino_json_get(n->json, "inputs"), p->key);
+            uint64_t seed = 0;
+            char json[32];
+            if (!v || !v->text || !nino_param_is_random(p, v->text))
+                continue;
+            if (getrandom(&seed, sizeof(seed), 0) != (ssize_t) sizeof(seed))
+                return nino_fail(err, NINO_ERR_IO, n->id, "the system gives no random seed");
+            // As many bits as the editor's own draws have: it reads numbers as doubles.
+            snprintf(json, sizeof(json), "%" PRIu64, seed >> 14);
+            st = g->ui ? set_both(g, i, p->key, json, err)
+                       : graph_set_set_input(g, i, p->key, json, err);
+            nino_logf(log, NINO_LOG_INFO, "node %s.%s: -1 has drawn the seed %s", n->id, p->key,
+                      json);
+        }
+    }
     return st;
 }

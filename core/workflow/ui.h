@@ -57,11 +57,13 @@ typedef struct nino_ui_scope {
     nino_json *json;
     const char *name;
     bool is_group;
+    bool has_widget_ports;       // group node: its inputs include those of widgets
     int32_t first, n_nodes;      // in nodes
     int32_t n_inputs;            // from outside
     const nino_json *inputs;     // subgraph: their definitions
     int32_t n_outputs, *outputs; // links that arrive at the output node, by slot
     int32_t n_instances;
+    int32_t first_use; // the first node that is one of these, or NINO_UI_NONE
 } nino_ui_scope;
 
 // A scope as it is executed: a subgraph used twice has two.
@@ -111,8 +113,9 @@ typedef struct nino_ui {
 } nino_ui;
 
 bool nino_ui_is(const nino_json *root); // does it look like the editor's form?
-// Reads what root (an object of doc) holds; doc is borrowed and must outlive it. Errors name the
-// node. Kinds: schema, dup, limit, graph (a subgraph that holds itself).
+// Reads what root (an object of doc) holds; doc is borrowed and must outlive it. In it, node ids that
+// are there twice and links that only their origin knows are put right. Errors name the node. Kinds:
+// schema, dup, limit, graph (a subgraph that holds itself).
 nino_ui *nino_ui_create(nino_json_doc *doc, nino_json *root, const char *name, nino_error *err);
 void nino_ui_destroy(nino_ui **ui);
 
@@ -139,7 +142,8 @@ enum {
     NINO_UI_IS_NODE = 'n',
     NINO_UI_IS_LINK = 'l',
     NINO_UI_IS_SETTER = 's',
-    NINO_UI_IS_DEFINITION = 'd'
+    NINO_UI_IS_DEFINITION = 'd',
+    NINO_UI_IS_ENTRY = 'e' // a node of the document, before nodes are read
 };
 // The value that the name has already, or NINO_UI_NONE when it is new; *failed: out of memory.
 int32_t nino_ui_put(nino_ui *ui, char what, int32_t scope, const char *name, int32_t value,
@@ -154,21 +158,25 @@ nino_status nino_ui_bad(const nino_ui *ui, int32_t scope, const char *what, cons
                         const char *kind, const nino_json *at, const char *msg, nino_error *err);
 nino_status nino_ui_nomem(const nino_ui *ui, nino_error *err);
 
+nino_status nino_ui_repair(nino_ui *ui, int32_t scope, nino_error *err); // before nodes are read
 size_t nino_ui_count_links(const nino_ui *ui); // room that nino_ui_read_links() needs
 nino_status nino_ui_read_links(nino_ui *ui, int32_t scope, nino_error *err);
 nino_status nino_ui_make_instances(nino_ui *ui, nino_error *err);
+// The input of a node of group class s that is its input `slot`, or NULL.
+const nino_ui_port *nino_ui_group_port(const nino_ui_scope *s, const nino_ui_node *n, int32_t slot);
 
 // One widget of a node, in the order of widgets_values.
 typedef struct nino_ui_widget {
     const char *name;
-    char kind;        // i f b s d e x, as in known_classes.c; '?': nobody knows
-    char mark;        // ':', or '+' / '^': an entry that is no input follows
-    nino_json *value; // NULL: widgets_values has none
-    bool is_linked;   // inside a group node: it has no value there
+    char kind;           // i f b s d e c x, as in known.h; '?': nobody knows
+    char mark;           // ':', or '+' '^' '#': entries that are no input follow
+    nino_json *value;    // NULL: widgets_values has none
+    bool is_linked;      // inside a group node: it has no value there
+    const char *options; // a choice that brings further widgets: those, as in known.h
 } nino_ui_widget;
 typedef struct nino_ui_widgets {
     nino_ui_widget *list;
-    int32_t n;
+    int32_t n, room;
     int32_t n_used;   // entries of widgets_values
     bool is_complete; // each has a value
 } nino_ui_widgets;
@@ -176,11 +184,32 @@ typedef struct nino_ui_widgets {
 bool nino_ui_bind(nino_ui *ui, const nino_ui_node *n, nino_json *values, int32_t from,
                   nino_ui_widgets *out);
 
+// ---- values that instances keep (ui_promote.c)
+const nino_json *nino_ui_proxies(const nino_ui *ui, const nino_ui_node *n); // NULL: none
+// What instance node n has for the entry [id, widget] of its proxyWidgets. NULL: nothing, the inner
+// value counts. *at: its number in widgets_values, UINT32_MAX: there is no such entry.
+nino_json *nino_ui_proxy_value(const nino_ui *ui, const nino_ui_node *n, const char *id,
+                               const char *widget, uint32_t *at);
+// The same for input `name` of its definition.
+nino_json *nino_ui_host_value(const nino_ui *ui, const nino_ui_node *n, const char *name,
+                              uint32_t *at);
+// What the instances around a node have in the place of its widget; NULL: nothing.
+nino_json *nino_ui_override(const nino_ui *ui, int32_t instance, int32_t node, const char *widget);
+// The value of input `name` of instance node `node`, which is in this instance, or NULL.
+nino_json *nino_ui_promoted(const nino_ui *ui, int32_t instance, int32_t node, const char *name);
+// The widget inside that input `name` of an instance feeds, with the value that it has where the
+// instance has none. *def: of its node, or NULL. False: out of memory.
+bool nino_ui_inner_widget(nino_ui *ui, const nino_ui_node *n, const char *name,
+                          const nino_node_def **def, nino_ui_widget *out);
+// As nino_ui_bind(), of an instance of a subgraph.
+bool nino_ui_bind_instance(nino_ui *ui, const nino_ui_node *n, nino_ui_widgets *out);
+
 // Texts with choices: a widget of the editor that it works on before it sends it; and that work.
 // salt: what the choice depends on.
 bool nino_ui_is_dynamic(const char *class_type, const char *key);
 void nino_ui_dynamic_text(nino_buf *out, const char *text, size_t len, const char *salt);
-bool nino_ui_is_control(const char *s); // a choice of control_after_generate
+bool nino_ui_is_extra(const char *name); // of the editor, no input of any class
+bool nino_ui_is_control(const char *s);  // a choice of control_after_generate
 // The array or object with the values of a node, and the first entry that is its own.
 nino_json *nino_ui_values(const nino_ui *ui, int32_t instance, int32_t node, int32_t *from);
 

@@ -95,10 +95,12 @@ static bool collect_inputs(emit *e, int32_t instance, int32_t node)
     nino_json *values = nino_ui_values(e->ui, instance, node, &from);
     if (!nino_ui_bind(e->ui, n, values, from, &w))
         return false;
-    for (int32_t i = 0; i < w.n; i++)
-        if (w.list[i].value &&
-            !ui_api_set_input(e, (input){ w.list[i].name, w.list[i].value, 0, NINO_UI_NONE, 0 }))
+    for (int32_t i = 0; i < w.n; i++) {
+        nino_json *outer = nino_ui_override(e->ui, instance, node, w.list[i].name);
+        nino_json *value = outer ? outer : w.list[i].value;
+        if (value && !ui_api_set_input(e, (input){ w.list[i].name, value, 0, NINO_UI_NONE, 0 }))
             return false;
+    }
     for (int32_t i = 0; i < n->n_ports; i++)
         if (!take_port(e, instance, &n->ports[i]))
             return false;

@@ -21,11 +21,11 @@ static nino_ui_widget widget_of(const nino_param *p)
     };
     const bool is_seed =
         p->type == NINO_SEED || p->control_slot || (p->type == NINO_INT && is_seed_name(p->key));
-    return (nino_ui_widget){ p->key, kinds[p->type],
-                             is_seed          ? '+'
-                             : p->upload_slot ? '^'
-                                              : ':',
-                             NULL, false };
+    return (nino_ui_widget){ .name = p->key,
+                             .kind = kinds[p->type],
+                             .mark = is_seed          ? '+'
+                                     : p->upload_slot ? '^'
+                                                      : ':' };
 }
 
 static bool from_def(nino_ui *ui, const nino_node_def *def, nino_ui_widgets *out)
@@ -39,24 +39,42 @@ static bool from_def(nino_ui *ui, const nino_node_def *def, nino_ui_widgets *out
     return out->list;
 }
 
-// "i+seed i:steps" of the table of known classes.
-static bool from_known(nino_ui *ui, const char *text, nino_ui_widgets *out)
+// Puts the words of the notation behind the first `at` widgets; there is room for all of a class.
+static bool add_known(nino_ui *ui, const char *words, int32_t at, nino_ui_widgets *out)
 {
-    size_t n = 1;
-    for (const char *c = text; *c; c++)
-        n += *c == ' ';
-    char *names = nino_arena_strdup(ui->arena, text);
-    out->list = nino_arena_alloc(ui->arena, n * sizeof(*out->list));
-    if (!names || !out->list)
-        return false;
-    while (*names) {
-        const size_t len = strcspn(names, " ");
-        char *next = names + len + (names[len] == ' ');
-        names[len] = 0;
-        out->list[out->n++] = (nino_ui_widget){ names + 2, names[0], names[1], NULL, false };
-        names = next;
+    nino_known_widget k;
+    const char *rest = words;
+    int32_t n = 0;
+    while (nino_known_next(&rest, &k))
+        n++;
+    if (n > out->room - out->n)
+        return true; // a choice that was made twice
+    memmove(out->list + at + n, out->list + at, (size_t) (out->n - at) * sizeof(*out->list));
+    out->n += n;
+    for (; nino_known_next(&words, &k); at++) {
+        char *name = nino_arena_alloc(ui->arena, k.len + 1);
+        if (!name)
+            return false;
+        nino_known_name(&k, name, k.len + 1);
+        out->list[at] =
+            (nino_ui_widget){ .name = name, .kind = k.kind, .mark = k.mark, .options = k.options };
     }
     return true;
+}
+
+static bool from_known(nino_ui *ui, const char *text, nino_ui_widgets *out)
+{
+    out->room = (int32_t) nino_known_count(text);
+    out->list = nino_arena_alloc(ui->arena, ((size_t) out->room + 1) * sizeof(*out->list));
+    return out->list && add_known(ui, text, 0, out);
+}
+
+// A choice that was made brings its widgets.
+static bool open_choice(nino_ui *ui, nino_ui_widgets *w, int32_t i)
+{
+    const char *key = w->list[i].options ? nino_json_str(w->list[i].value) : NULL;
+    const char *words = key ? nino_known_option(w->list[i].options, key) : NULL;
+    return !words || add_known(ui, words, i + 1, w);
 }
 
 static bool is_upload(const char *type) // IMAGEUPLOAD, AUDIOUPLOAD
@@ -68,13 +86,11 @@ static bool is_upload(const char *type) // IMAGEUPLOAD, AUDIOUPLOAD
 bool nino_ui_is_dynamic(const char *class_type, const char *key)
 {
     const nino_known_class *known = nino_known_class_find(class_type);
-    const size_t n = strlen(key);
-    for (const char *w = known ? known->widgets : ""; *w;) {
-        const size_t len = strcspn(w, " ");
-        if (w[0] == 'd' && len == n + 2 && !memcmp(w + 2, key, n))
+    const char *words = known ? known->widgets : "";
+    nino_known_widget w;
+    while (nino_known_next(&words, &w)) // none is part of a choice
+        if (w.kind == 'd' && w.len == strlen(key) && !memcmp(w.name, key, w.len))
             return true;
-        w += len + (w[len] == ' ');
-    }
     return false;
 }
 
@@ -91,8 +107,9 @@ static bool from_file(nino_ui *ui, const nino_ui_node *node, nino_ui_widgets *ou
         } else if (p)
             out->list[out->n++] = widget_of(p);
         else if (name)
-            out->list[out->n++] =
-                (nino_ui_widget){ name, '?', is_seed_name(name) ? '+' : ':', NULL, false };
+            out->list[out->n++] = (nino_ui_widget){ .name = name,
+                                                    .kind = '?',
+                                                    .mark = is_seed_name(name) ? '+' : ':' };
     }
     return out->list;
 }
@@ -126,9 +143,8 @@ static bool ui_bind_fits(char kind, const nino_json *v)
     case NINO_JSON_BOOL: return kind == 'b' || kind == 'e' || kind == 'x' || kind == '?';
     case NINO_JSON_NUMBER:
         nino_json_double(v, &d);
-        return kind == 'i' ? d == rint(d) : kind != 'b' && kind != 's' && kind != 'd';
-    case NINO_JSON_STRING:
-        return kind == 's' || kind == 'd' || kind == 'e' || kind == 'x' || kind == '?';
+        return kind == 'i' ? d == rint(d) : !strchr("bsdc", kind);
+    case NINO_JSON_STRING: return strchr("sdecx?", kind) != NULL;
     case NINO_JSON_ARRAY:
     case NINO_JSON_OBJECT: return kind == 'x' || kind == '?';
     }
@@ -151,10 +167,19 @@ static bool is_slot(char mark, const nino_json *v, char next_kind)
            (!*s || !strcmp(s, "image") || !strcmp(s, "video") || !strcmp(s, "audio"));
 }
 
-// Deals out values from v on. Returns false when one does not fit.
-static bool deal(nino_ui_widgets *w, nino_json *v)
+// Behind the entries that belong to a value and are no input.
+static nino_json *skip_slots(nino_ui_widgets *w, char mark, nino_json *v, char next_kind)
 {
-    bool all_fit = true;
+    int most = mark == '#' ? 4 : v && is_slot(mark, v, next_kind) ? 1 : 0;
+    for (; v && most && (mark != '#' || v->type == NINO_JSON_NUMBER); most--, v = v->next)
+        w->n_used++;
+    return v;
+}
+
+// Deals out values from v on. *fits becomes false when one does not fit; false: out of memory.
+static bool deal(nino_ui *ui, nino_ui_widgets *w, nino_json *v, bool *fits)
+{
+    *fits = true;
     w->n_used = 0;
     w->is_complete = true;
     for (int32_t i = 0; i < w->n; i++) {
@@ -166,15 +191,22 @@ static bool deal(nino_ui_widgets *w, nino_json *v)
             w->is_complete = false;
             continue;
         }
-        all_fit = all_fit && ui_bind_fits(to->kind, v);
+        *fits = *fits && ui_bind_fits(to->kind, v);
         w->n_used++;
-        v = v->next;
-        if (v && is_slot(to->mark, v, i + 1 < w->n ? to[1].kind : 0)) {
-            w->n_used++;
-            v = v->next;
-        }
+        if (!open_choice(ui, w, i))
+            return false;
+        v = skip_slots(w, to->mark, v->next, i + 1 < w->n ? to[1].kind : 0);
     }
-    return all_fit;
+    return true;
+}
+
+// The same for a whole list of values. *all: every one has a name and fits it.
+static bool deal_all(nino_ui *ui, nino_ui_widgets *w, nino_json *first, int32_t n_values, bool *all)
+{
+    if (!deal(ui, w, first, all))
+        return false;
+    *all = *all && w->is_complete && w->n_used == n_values;
+    return true;
 }
 
 // A former order: "-" or "-b" is a value that no input has any more.
@@ -210,18 +242,60 @@ static bool deal_order(nino_ui *ui, const nino_node_def *def, const nino_widget_
     return true;
 }
 
-// widgets_values as an object: by name, as some packs of nodes write it.
-static bool ui_bind_by_name(nino_ui *ui, const nino_json *values, nino_ui_widgets *w)
+// What editors and packs keep among the values of a node; no class has an input for it.
+bool nino_ui_is_extra(const char *name)
+{
+    static const char *const extras[] = {
+        "control_after_generate",
+        "control_before_generate",
+        "upload",
+        "choose file to upload",
+        "refresh",
+        "Update inputs",
+        "video-preview",
+        "videopreview",
+        "audioUI",
+        "preview",
+        "previewMode",
+        "rgthree_comparer",
+        "vhs_gif_preview__0",
+        "text_0",
+        "PowerLoraLoaderHeaderWidget",
+        "\xe2\x9e\x95 Add Lora",
+    };
+    for (size_t i = 0; i < sizeof(extras) / sizeof(extras[0]); i++)
+        if (!strcmp(name, extras[i]))
+            return true;
+    return !strncmp(name, "$$", 2);
+}
+
+// Values by name: widgets_values as an object, as some packs of nodes write it, or
+// widgets_values_named beside a list, which counts where both have as many entries.
+static bool ui_bind_by_name(nino_ui *ui, const nino_json *names, const nino_json *list,
+                            nino_ui_widgets *w)
 {
     const bool is_open = !w->n; // nothing is known: take them all
-    if (is_open && !(w->list = nino_arena_alloc(ui->arena, values->count * sizeof(*w->list))))
+    const bool has_list = list && list->type == NINO_JSON_ARRAY && list->count == names->count;
+    nino_json *at = has_list ? list->child : NULL;
+    if (is_open && !(w->list = nino_arena_alloc(ui->arena, names->count * sizeof(*w->list))))
         return false;
-    for (nino_json *v = values->child; v; v = v->next)
-        if (is_open && v->type != NINO_JSON_OBJECT && strlen(v->key) == v->key_len)
-            w->list[w->n++] = (nino_ui_widget){ v->key, '?', ':', v, false };
-    for (int32_t i = 0; i < w->n && !is_open; i++)
-        w->list[i].value = (nino_json *) nino_json_get(values, w->list[i].name);
-    w->n_used = (int32_t) values->count;
+    for (nino_json *v = names->child; v && is_open; v = v->next) {
+        if (v->type != NINO_JSON_OBJECT && strlen(v->key) == v->key_len &&
+            !nino_ui_is_extra(v->key))
+            w->list[w->n++] =
+                (nino_ui_widget){ .name = v->key, .kind = '?', .mark = ':', .value = at ? at : v };
+        at = at ? at->next : NULL;
+    }
+    for (int32_t i = 0; i < w->n && !is_open; i++) {
+        const nino_json *v = nino_json_get(names, w->list[i].name);
+        at = has_list ? list->child : NULL;
+        for (const nino_json *k = names->child; v && at && k != v; k = k->next)
+            at = at->next;
+        w->list[i].value = at && v ? at : (nino_json *) v;
+        if (!open_choice(ui, w, i))
+            return false;
+    }
+    w->n_used = (int32_t) names->count;
     return true;
 }
 
@@ -237,42 +311,103 @@ static void mark_linked(const nino_ui *ui, const nino_ui_node *n, nino_ui_widget
 
 // ---- choosing --------------------------------------------------------------------------------
 
+// A combo that became a dynamic one has moved its neighbours below it: "format.codec" is the
+// "codec" of before, and has that name here while nothing stands below it.
+static void use_old_names(const nino_ui_node *n, nino_ui_widgets *w)
+{
+    for (int32_t i = 0; n->def && i < w->n; i++) {
+        const char *name = w->list[i].name, *dot = strrchr(name, '.');
+        const size_t len = strlen(name);
+        bool is_alone = dot && !nino_param_find(n->def, name) && nino_param_find(n->def, dot + 1);
+        for (int32_t k = 0; k < w->n && is_alone; k++)
+            is_alone = strncmp(w->list[k].name, name, len) != 0 || w->list[k].name[len] != '.';
+        if (is_alone)
+            w->list[i].name = dot + 1;
+    }
+}
+
+// Orders that a list may have beside that of the class, first the one of newer programs. *found:
+// it is one of them, and *out says so.
+static bool try_orders(nino_ui *ui, const nino_ui_node *n, const nino_known_class *known,
+                       nino_json *first, int32_t n_values, nino_ui_widgets *out, bool *found)
+{
+    nino_ui_widgets now = { 0 };
+    bool failed = false;
+    const nino_widget_order *o = n->def ? n->def->orders : NULL;
+    if (n->def && known) {
+        if (!from_known(ui, known->widgets, &now) || !deal_all(ui, &now, first, n_values, found))
+            return false;
+        if (*found)
+            *out = now;
+    }
+    for (; o && o->keys && !*found && !failed; o++)
+        *found = deal_order(ui, n->def, o, first, n_values, out, &failed);
+    return !failed;
+}
+
+static bool bind_list(nino_ui *ui, const nino_ui_node *n, const nino_known_class *known,
+                      nino_json *values, nino_json *first, nino_ui_widgets *out)
+{
+    const nino_json *names = nino_json_get(n->json, "widgets_values_named");
+    const int32_t n_values = (int32_t) values->count;
+    const bool is_known = n->def || known;
+    nino_ui_widgets named = { 0 }, other = { 0 };
+    bool fits = false;
+    names = names && names->type == NINO_JSON_OBJECT && names->count ? names : NULL;
+    if (!is_known && names) {
+        out->n = 0;
+        return ui_bind_by_name(ui, names, values, out);
+    }
+    if (is_known && !from_file(ui, n, &named))
+        return false;
+    if (named.n && !same_names(&named, out)) {
+        if (!deal_all(ui, &named, first, n_values, &fits))
+            return false;
+        if (fits) {
+            *out = named;
+            return true;
+        }
+    }
+    if (!deal_all(ui, out, first, n_values, &fits))
+        return false;
+    if (!fits && !try_orders(ui, n, known, first, n_values, &other, &fits))
+        return false;
+    if (fits && other.list)
+        *out = other;
+    // The list fits nothing that is known of the class: its names count.
+    return fits || !names || ui_bind_by_name(ui, names, values, out);
+}
+
 bool nino_ui_bind(nino_ui *ui, const nino_ui_node *n, nino_json *values, int32_t from,
                   nino_ui_widgets *out)
 {
-    const nino_known_class *known = n->def ? NULL : nino_known_class_find(n->type);
-    nino_ui_widgets named = { 0 };
-    bool failed = false;
+    const nino_known_class *known = nino_known_class_find(n->type);
+    bool fits;
     *out = (nino_ui_widgets){ 0 };
+    if (n->kind == NINO_UI_INSTANCE && !ui->scopes[n->inner].is_group)
+        return nino_ui_bind_instance(ui, n, out);
     if (n->def ? !from_def(ui, n->def, out) : known && !from_known(ui, known->widgets, out))
         return false;
     if (!n->def && !known && !from_file(ui, n, out))
         return false;
     if (ui->scopes[n->scope].is_group)
         mark_linked(ui, n, out);
-    if (!values || values->type == NINO_JSON_OBJECT)
-        return !values || ui_bind_by_name(ui, values, out);
-    if (values->type != NINO_JSON_ARRAY)
+    const nino_json *names = nino_json_get(n->json, "widgets_values_named");
+    if (values == n->values && names && names->type == NINO_JSON_OBJECT &&
+        (!values || values->type == NINO_JSON_NULL))
+        return ui_bind_by_name(ui, names, NULL, out);
+    if (!values || (values->type != NINO_JSON_OBJECT && values->type != NINO_JSON_ARRAY))
         return true;
-    nino_json *first = (nino_json *) nino_json_at(values, (uint32_t) from);
-    // In a group node the values of other nodes follow, so their number says nothing.
-    if (ui->scopes[n->scope].is_group) {
-        deal(out, first);
-        return true;
-    }
-    const int32_t n_values = (int32_t) values->count;
-    if ((n->def || known) && !from_file(ui, n, &named))
+    if (values->type == NINO_JSON_OBJECT && !ui_bind_by_name(ui, values, NULL, out))
         return false;
-    if (named.n && !same_names(&named, out) && deal(&named, first) && named.is_complete &&
-        named.n_used == n_values) {
-        *out = named;
-        return true;
-    }
-    if (deal(out, first) && out->is_complete && out->n_used == n_values)
-        return true;
-    const nino_widget_order *o = n->def ? n->def->orders : NULL;
-    for (; o && o->keys; o++)
-        if (deal_order(ui, n->def, o, first, n_values, out, &failed))
-            return true;
-    return !failed;
+    nino_json *first = values->type == NINO_JSON_ARRAY
+                           ? (nino_json *) nino_json_at(values, (uint32_t) from)
+                           : NULL;
+    // In a group node the values of other nodes follow, so their number says nothing.
+    if (values->type == NINO_JSON_ARRAY && ui->scopes[n->scope].is_group)
+        return deal(ui, out, first, &fits);
+    if (values->type == NINO_JSON_ARRAY && !bind_list(ui, n, known, values, first, out))
+        return false;
+    use_old_names(n, out);
+    return true;
 }

@@ -223,6 +223,48 @@ static nino_status rewrite(edit *e, const nino_ui_widgets *old, nino_json **valu
     return add_places(e, &now);
 }
 
+// An instance has no value of its own yet: its list is filled up to the entry's place.
+static nino_status write_instance(edit *e, nino_json **value)
+{
+    nino_ui *ui = e->ui;
+    uint32_t at;
+    nino_status st = NINO_OK;
+    nino_ui_host_value(ui, e->node, e->key, &at);
+    if (at == UINT32_MAX)
+        return refuse(e, "the node has no such widget");
+    if (!e->node->values || e->node->values->type == NINO_JSON_NULL)
+        st = nino_json_set(ui->doc, e->node->json, "widgets_values", "[]", e->err);
+    nino_json *list = (nino_json *) nino_json_get(e->node->json, "widgets_values");
+    if (!st && list->type == NINO_JSON_OBJECT)
+        return nino_json_set(ui->doc, list, e->key, e->json, e->err);
+    while (!st && list->count < at)
+        st = nino_json_append(ui->doc, list, "null", e->err);
+    if (st)
+        return st;
+    e->node->values = list;
+    st = list->count == at
+             ? nino_json_append(ui->doc, list, e->json, e->err)
+             : nino_json_replace(ui->doc, (nino_json *) nino_json_at(list, at), e->json, e->err);
+    *value = (nino_json *) nino_json_at(list, at);
+    return st;
+}
+
+// widgets_values_named says the same as the list, wherever it has the name.
+static nino_status write_name(const edit *e)
+{
+    nino_json *names = (nino_json *) nino_json_get(e->node->json, "widgets_values_named");
+    nino_json *v = (nino_json *) nino_json_get(names, e->key);
+    return v ? nino_json_replace(e->ui->doc, v, e->json, e->err) : NINO_OK;
+}
+
+static nino_status check_choice(edit *e, const nino_ui_widgets *w)
+{
+    for (int32_t i = 0; i < w->n; i++)
+        if (w->list[i].options && !strcmp(w->list[i].name, e->key))
+            return refuse(e, "other values depend on the choice");
+    return NINO_OK;
+}
+
 static nino_status write_widget(edit *e, nino_json **value)
 {
     nino_ui *ui = e->ui;
@@ -230,8 +272,17 @@ static nino_status write_widget(edit *e, nino_json **value)
     nino_json *values = e->node->values;
     if (!nino_ui_bind(ui, e->node, values, 0, &w))
         return nino_ui_nomem(ui, e->err);
+    const bool is_instance = e->node->kind == NINO_UI_INSTANCE && e->node->inner >= 0 &&
+                             !ui->scopes[e->node->inner].is_group;
+    nino_status bad = check_choice(e, &w);
+    if (!bad)
+        bad = write_name(e);
+    if (bad)
+        return bad;
     if ((*value = find_value(&w, e->key)))
         return nino_json_replace(ui->doc, *value, e->json, e->err);
+    if (is_instance)
+        return write_instance(e, value);
     if (!values || values->type != NINO_JSON_OBJECT)
         return rewrite(e, &w, value);
     const nino_status st = nino_json_set(ui->doc, values, e->key, e->json, e->err);

@@ -67,46 +67,22 @@ static const nino_ui_port *passed_through(const nino_ui_node *n, int32_t slot, c
 
 // ---- subgraphs -------------------------------------------------------------------------------
 
-// The input of the instance node that is input `slot` of its definition: by position, by name where
-// the numbers differ.
+// The input of the instance node that is input `slot` of its definition: by name, since nothing
+// keeps the two lists in one order; group nodes have no names.
 static const nino_ui_port *outer_port(const nino_ui *ui, const nino_ui_node *n, int32_t slot)
 {
     const nino_ui_scope *s = &ui->scopes[n->inner];
-    if (n->n_ports == s->n_inputs)
-        return slot < n->n_ports ? &n->ports[slot] : NULL;
     const char *name =
         nino_json_str(nino_json_get(nino_json_at(s->inputs, (uint32_t) slot), "name"));
+    if (slot < n->n_ports && name && !strcmp(n->ports[slot].name, name) &&
+        n->n_ports == s->n_inputs)
+        return &n->ports[slot];
     for (int32_t i = 0; name && i < n->n_ports; i++)
         if (!strcmp(n->ports[i].name, name))
             return &n->ports[i];
-    return NULL;
-}
-
-// Is the widget of outer input `name` an inner node's own, edited in place?
-static bool is_proxy(const nino_ui_node *n, const char *name)
-{
-    const nino_json *list = nino_ui_array(nino_json_get(n->json, "properties"), "proxyWidgets");
-    for (const nino_json *v = list ? list->child : NULL; v; v = v->next) {
-        const char *id = nino_ui_id(nino_json_at(v, 0)),
-                   *widget = nino_json_str(nino_json_at(v, 1));
-        if (id && widget && !strcmp(widget, name))
-            return strcmp(id, "-1") != 0;
-    }
-    return false;
-}
-
-// The value that the instance node keeps for an open input, or NULL: that of the inner node counts.
-static nino_json *promoted(const nino_ui_node *n, const nino_ui_port *port)
-{
-    uint32_t at = 0;
-    if (!port || !port->widget || !n->values || is_proxy(n, port->name))
-        return NULL;
-    if (n->values->type == NINO_JSON_OBJECT)
-        return (nino_json *) nino_json_get(n->values, port->name);
-    for (const nino_ui_port *p = n->ports; p < port; p++)
-        at += p->widget != NULL;
-    nino_json *v = (nino_json *) nino_json_at(n->values, at);
-    return v && v->type != NINO_JSON_NULL ? v : NULL;
+    if (s->is_group)
+        return nino_ui_group_port(s, n, slot);
+    return n->n_ports == s->n_inputs && slot < n->n_ports ? &n->ports[slot] : NULL;
 }
 
 // ---- following -------------------------------------------------------------------------------
@@ -167,11 +143,17 @@ static void ui_follow_leave(walk *w, const nino_ui_link *l)
     }
     const nino_ui_node *n = &w->ui->nodes[x->node];
     const nino_ui_port *port = outer_port(w->ui, n, l->slot);
+    const nino_json *input = nino_json_at(w->ui->scopes[x->scope].inputs, (uint32_t) l->slot);
+    const char *name = nino_json_str(nino_json_get(input, "name"));
     w->instance = x->parent;
-    if (port && port->link_id)
+    if (port && port->link_id) {
         w->port = port;
-    else
-        ui_follow_give(w, promoted(n, port));
+        return;
+    }
+    nino_json *v = name ? nino_ui_promoted(w->ui, x->parent, x->node, name) : NULL;
+    if (!v && name && port && strcmp(port->name, name) != 0)
+        v = nino_ui_promoted(w->ui, x->parent, x->node, port->name);
+    ui_follow_give(w, v);
 }
 
 static void follow_node(walk *w, int32_t node, const nino_ui_link *l)

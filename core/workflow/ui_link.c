@@ -126,6 +126,55 @@ static nino_ui_link *made_up(nino_ui *ui, const nino_ui_node *n, int32_t origin,
     return l;
 }
 
+// Hidden ends of a group node are none: config[number of the node][part][name or slot].visible.
+static bool is_ui_link_hidden(const nino_ui_scope *s, int32_t node, const char *part,
+                              const char *name)
+{
+    char number[16];
+    bool b = true;
+    snprintf(number, sizeof(number), "%" PRId32, node);
+    const nino_json *config = nino_json_get(nino_json_get(s->json, "config"), number);
+    const nino_json *end = nino_json_get(nino_json_get(config, part), name);
+    return nino_json_bool(nino_json_get(end, "visible"), &b) && !b;
+}
+
+static bool is_hidden_output(const nino_ui_scope *s, int32_t node, int32_t slot)
+{
+    char number[16];
+    snprintf(number, sizeof(number), "%" PRId32, slot);
+    return is_ui_link_hidden(s, node, "output", number);
+}
+
+static bool is_open_port(const nino_ui *ui, const nino_ui_scope *s, int32_t node, int32_t port)
+{
+    const nino_ui_port *p = &ui->nodes[s->first + node].ports[port];
+    return p->link < 0 && (!p->widget || s->has_widget_ports) &&
+           !is_ui_link_hidden(s, node, "input", p->name);
+}
+
+// Editors since 2025 list widgets among the inputs, where they are no ends of the group; before,
+// they stood there when they had been made one. The nodes of the group show which it is.
+static bool has_widget_ends(const nino_ui *ui, int32_t scope)
+{
+    const nino_ui_scope *s = &ui->scopes[scope];
+    int32_t n_all = 0, n_widgets = 0;
+    for (int32_t i = 0; i < s->n_nodes; i++)
+        for (int32_t k = 0; k < ui->nodes[s->first + i].n_ports; k++) {
+            n_all += ui->nodes[s->first + i].ports[k].link < 0;
+            n_widgets += ui->nodes[s->first + i].ports[k].link < 0 &&
+                         ui->nodes[s->first + i].ports[k].widget;
+        }
+    return n_widgets && s->first_use >= 0 && ui->nodes[s->first_use].n_ports == n_all;
+}
+
+const nino_ui_port *nino_ui_group_port(const nino_ui_scope *s, const nino_ui_node *n, int32_t slot)
+{
+    for (int32_t i = 0; i < n->n_ports; i++)
+        if ((s->has_widget_ports || !n->ports[i].widget) && !slot--)
+            return &n->ports[i];
+    return NULL;
+}
+
 // What the ends of a group node lead to is not written down: its inputs are the open inputs of its
 // nodes, its outputs the outputs that nothing inside takes, in the order of the nodes. Links are
 // made up for both, so that from here on it is a subgraph.
@@ -143,16 +192,17 @@ static nino_status open_group(nino_ui *ui, int32_t scope, int32_t first_link, ni
     if (!taken || !alloc_outputs(ui, s, n_out))
         return nino_ui_nomem(ui, err);
     mark_taken(ui, s, first_link, first, taken);
+    s->has_widget_ports = has_widget_ends(ui, scope);
     s->n_outputs = 0;
     for (int32_t i = 0; i < s->n_nodes; i++) {
         for (int32_t k = 0; k < nodes[i].n_ports; k++)
-            if (nodes[i].ports[k].link < 0) {
+            if (is_open_port(ui, s, i, k)) {
                 nodes[i].ports[k].link = ui->n_links;
                 nodes[i].ports[k].link_id = "?";
                 made_up(ui, &nodes[i], NINO_UI_OUTER, s->n_inputs++);
             }
         for (int32_t k = first[i]; k < first[i + 1]; k++)
-            if (!taken[k]) {
+            if (!taken[k] && !is_hidden_output(s, i, k - first[i])) {
                 s->outputs[s->n_outputs++] = ui->n_links;
                 made_up(ui, &nodes[i], s->first + i, k - first[i]);
             }

@@ -164,9 +164,11 @@ static nino_status add_scope(nino_ui *ui, nino_json *v, const char *name, bool i
     if (v->type != NINO_JSON_OBJECT || !nodes)
         return nino_ui_bad(ui, 0, is_group ? "group node" : "subgraph", name, "schema", v,
                            "a definition must be an object with nodes", err);
-    ui->scopes[ui->n_scopes] = (nino_ui_scope){
-        .json = v, .name = name, .is_group = is_group, .inputs = nino_ui_array(v, "inputs")
-    };
+    ui->scopes[ui->n_scopes] = (nino_ui_scope){ .json = v,
+                                                .name = name,
+                                                .is_group = is_group,
+                                                .inputs = nino_ui_array(v, "inputs"),
+                                                .first_use = NINO_UI_NONE };
     if (nodes->count > NINO_GRAPH_MAX_NODES - (uint32_t) ui->n_nodes)
         return nino_fail_kind(err, NINO_ERR_FORMAT, "limit", ui->name, "more than %d nodes in all",
                               NINO_GRAPH_MAX_NODES);
@@ -248,6 +250,12 @@ static nino_ui_kind ui_read_kind_of(const char *type)
         { "Fast Bypasser (rgthree)", NINO_UI_NOTE },
         { "Fast Groups Muter (rgthree)", NINO_UI_NOTE },
         { "Fast Groups Bypasser (rgthree)", NINO_UI_NOTE },
+        { "Fast Actions Button (rgthree)", NINO_UI_NOTE },
+        { "Mute / Bypass Repeater (rgthree)", NINO_UI_NOTE },
+        { "Mute / Bypass Relay (rgthree)", NINO_UI_NOTE },
+        { "Node Collector (rgthree)", NINO_UI_NOTE },
+        { "Random Unmuter (rgthree)", NINO_UI_NOTE },
+        { "Note Plus (mtb)", NINO_UI_NOTE },
     };
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
         if (!strcmp(type, own[i].type))
@@ -345,6 +353,8 @@ static nino_status ui_read_read_nodes(nino_ui *ui, int32_t scope, nino_error *er
                                err);
         if (!strcmp(n->type, "SetNode"))
             nino_ui_put(ui, NINO_UI_IS_SETTER, scope, shared_name(n), ui->n_nodes, &failed);
+        if (n->inner >= 0 && ui->scopes[n->inner].first_use < 0)
+            ui->scopes[n->inner].first_use = ui->n_nodes;
         ui->n_nodes++;
         s->n_nodes++;
     }
@@ -366,6 +376,8 @@ static nino_status ui_read_read_all(nino_ui *ui, nino_error *err)
     if (!ui->nodes)
         return nino_ui_nomem(ui, err);
     ui->n_nodes = 0; // counted again while they are read
+    for (int32_t i = 0; i < ui->n_scopes && !st; i++)
+        st = nino_ui_repair(ui, i, err);
     for (int32_t i = 0; i < ui->n_scopes && !st; i++)
         st = ui_read_read_nodes(ui, i, err);
     if (st)

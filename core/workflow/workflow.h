@@ -41,6 +41,7 @@ struct nino_graph {
     nino_json_doc *ui_doc; // the file, when it is in the UI form; doc is then made from it
     nino_ui *ui;           // what ui_doc holds; members[i] is nodes[i]
     char *workflow_json;   // UI form that came with a file in API form, or NULL
+    const char *note;      // what is to be said about where it came from, or NULL
     nino_gnode *nodes;     // in file order
     int n_nodes;
     int32_t *index; // hash table of ids, open addressing; -1: free
@@ -74,8 +75,14 @@ char *nino_graph_prompt_ascii(const nino_graph *g);
 bool nino_graph_workflow_ascii(const nino_graph *g, char **out);
 // Fills an empty graph from JSON in any of the forms.
 nino_status nino_graph_parse(nino_graph *g, const char *text, size_t len, nino_error *err);
+// Puts a number in the place of each seed of -1, so that what is written down says what has run.
+nino_status nino_graph_draw_seeds(nino_graph *g, const nino_log *log, nino_error *err);
 // A copy; values from memory are shared, all else is its own.
 nino_graph *nino_graph_copy(nino_graph *g, nino_error *err);
+
+// The next network from *row (at first 0) on that the workflow is made for and that is not here:
+// its name, and the wanted node and its input that tell (*input NULL: its class). NULL: no more.
+const char *nino_graph_next_family(const nino_graph *g, int *row, int *node, const char **input);
 
 // Shows an array, [n,h,w,c] or [n,t,h,w,c], as a raster.
 void nino_raster_of(const nino_array *a, nino_raster *out);

@@ -125,11 +125,13 @@ class ClipLayer(nn.Module):
 class Clip(nn.Module):
     """CLIP-L; forward gives the pooled vector: the row of the end token after the last norm."""
 
+    head_channels = 16  # small ones look more closely; the file's metadata says so
+
     def __init__(self, vocab, c=64, layers=3):
         super().__init__()
         self.text_model = named(
             embeddings=named(token_embedding=nn.Embedding(vocab, c), position_embedding=nn.Embedding(77, c)),
-            encoder=named(layers=nn.ModuleList([ClipLayer(c, 4 if c < 256 else c // 64) for _ in range(layers)])),
+            encoder=named(layers=nn.ModuleList([ClipLayer(c, c // self.head_channels) for _ in range(layers)])),
             final_layer_norm=nn.LayerNorm(c))
 
     def forward(self, ids, end):  # ids [B,n], end [B]: where the end token is

@@ -62,7 +62,8 @@ def pack_images(work, to):
              **half(model.t5.state_dict(), "text_encoders.t5xxl.transformer."),
              "text_encoders.t5xxl.spiece_model": spiece(prompts.unigram),
              **half(vae.state_dict(), "vae.")}
-    export.safetensors(folder(to, "checkpoints") / "demo_flux.safetensors", parts)
+    export.safetensors(folder(to, "checkpoints") / "demo_flux.safetensors", parts,
+                       {"head_channels": str(model.clip.head_channels)})
     export.gguf(folder(to, "diffusion_models") / "demo_flux_Q8_0.gguf", flux, "flux")
     export.scaled_fp8(folder(to, "diffusion_models") / "demo_flux_fp8_scaled.safetensors", flux)
     prompts.bpe.save(folder(to, "tokenizers/clip"))

@@ -5,20 +5,21 @@
 #include <locale.h>
 #include <unistd.h>
 
-// Beside the program (a build folder) or where `make install` puts them.
+#ifndef NINO_DATA_FROM_BIN
+#define NINO_DATA_FROM_BIN "../share"
+#endif
+
+// Beside the program (a build folder) or where `make install` puts them, as seen from the program.
 static char *catalogues(void)
 {
     char self[4096];
     const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (n > 0) {
-        self[n] = 0;
-        g_autofree char *dir = g_path_get_dirname(self);
-        char *beside = g_build_filename(dir, "locale", NULL);
-        if (g_file_test(beside, G_FILE_TEST_IS_DIR))
-            return beside;
-        g_free(beside);
-    }
-    return g_strdup(NINO_DATADIR "/../locale");
+    self[n > 0 ? n : 0] = 0;
+    g_autofree char *dir = g_path_get_dirname(self);
+    g_autofree char *beside = g_build_filename(dir, "locale", NULL);
+    if (g_file_test(beside, G_FILE_TEST_IS_DIR))
+        return g_steal_pointer(&beside);
+    return g_build_filename(dir, NINO_DATA_FROM_BIN, "locale", NULL);
 }
 
 void nino_i18n_start(const char *language)

@@ -36,7 +36,9 @@ struct _NinoEngine {
     GQueue requests; // Request, in the order they were made
     NinoEngineState state;
     gboolean is_foreign, is_stopping, starts_again, was_started;
-    char *message, *last_line, *notice, *device;
+    gboolean is_gone, is_silent; // the process has ended; nothing more can be read from it
+    char *message, *notice, *device;
+    GString *words; // the last error that the process told, with what to do about it
     GPtrArray *jobs;
     gboolean is_paused;
     guint64 queue_version;
@@ -359,23 +361,24 @@ char *nino_engine_program(void)
 
 static char *ending(NinoEngine *e)
 {
+    const char *words = e->words->str;
     if (g_subprocess_get_if_signaled(e->process)) {
         const int sig = g_subprocess_get_term_sig(e->process);
-        return g_strdup_printf(_("The worker was killed by signal %d (%s)"), sig, g_strsignal(sig));
+        g_autofree char *how =
+            g_strdup_printf(_("The worker was killed by signal %d (%s)"), sig, g_strsignal(sig));
+        return g_strconcat(how, *words ? ": " : "", words, NULL);
     }
-    if (e->last_line)
-        return g_strdup_printf(_("The worker ended: %s"), e->last_line);
+    if (*words)
+        return g_strdup_printf(_("The worker ended: %s"), words);
     return g_strdup_printf(_("The worker ended with status %d"),
                            g_subprocess_get_exit_status(e->process));
 }
 
-static void on_process_exit(GObject *source, GAsyncResult *result, gpointer user)
+// Its last words are read before it is said how it ended.
+static void process_ended(NinoEngine *e)
 {
-    g_autoptr(GError) error = NULL;
-    g_subprocess_wait_finish(G_SUBPROCESS(source), result, &error);
-    if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-        return; // the engine is gone or has another process
-    NinoEngine *e = user;
+    if (!e->is_gone || !e->is_silent)
+        return;
     if (!e->is_foreign) {
         engine_drain(e);
         close_attach(e);
@@ -389,6 +392,29 @@ static void on_process_exit(GObject *source, GAsyncResult *result, gpointer user
         worker_ended(e, why);
 }
 
+static void on_process_exit(GObject *source, GAsyncResult *result, gpointer user)
+{
+    g_autoptr(GError) error = NULL;
+    g_subprocess_wait_finish(G_SUBPROCESS(source), result, &error);
+    if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+        return; // the engine is gone or has another process
+    NinoEngine *e = user;
+    e->is_gone = TRUE;
+    process_ended(e);
+}
+
+// "ninodes: worker: ..." begins an error, the lines after it explain it.
+static void keep_words(NinoEngine *e, const char *line)
+{
+    enum { MOST = 4096 };
+    const char *text = g_str_has_prefix(line, "ninodes: ") ? line + strlen("ninodes: ") : line;
+    if (g_str_has_prefix(text, "worker: ")) {
+        g_string_assign(e->words, text + strlen("worker: "));
+    } else if (e->words->len < MOST) {
+        g_string_append_printf(e->words, "%s%s", e->words->len ? "\n" : "", text);
+    }
+}
+
 static void read_next(NinoEngine *e, GDataInputStream *stream);
 
 static void on_line(GObject *source, GAsyncResult *result, gpointer user)
@@ -399,11 +425,13 @@ static void on_line(GObject *source, GAsyncResult *result, gpointer user)
     if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
         return;
     NinoEngine *e = user;
-    if (!line && !error)
+    if (!line && !error) {
+        e->is_silent = TRUE;
+        process_ended(e);
         return;
+    }
     if (line && *line) {
-        g_free(e->last_line);
-        e->last_line = g_strdup(line);
+        keep_words(e, line);
         g_signal_emit(e, signals[LOG], 0, line);
     }
     read_next(e, G_DATA_INPUT_STREAM(source));
@@ -472,7 +500,8 @@ void nino_engine_start(NinoEngine *e)
         set_state(e, NINO_ENGINE_DEAD, error->message);
         return;
     }
-    g_clear_pointer(&e->last_line, g_free);
+    g_string_truncate(e->words, 0);
+    e->is_gone = e->is_silent = FALSE;
     g_clear_object(&e->cancellable);
     e->cancellable = g_cancellable_new();
     g_autoptr(GDataInputStream) err =
@@ -589,7 +618,7 @@ static void engine_finalize(GObject *o)
     g_clear_object(&e->cancellable);
     nino_engine_set_options(e, NULL, NULL, NULL, NULL);
     g_free(e->message);
-    g_free(e->last_line);
+    g_string_free(e->words, TRUE);
     g_free(e->notice);
     g_free(e->device);
     g_ptr_array_unref(e->jobs);
@@ -614,6 +643,7 @@ static void nino_engine_class_init(NinoEngineClass *klass)
 static void nino_engine_init(NinoEngine *e)
 {
     e->jobs = g_ptr_array_new_with_free_func(job_free);
+    e->words = g_string_new(NULL);
     g_queue_init(&e->requests);
 }
 

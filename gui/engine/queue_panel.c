@@ -12,7 +12,8 @@ struct _NinoQueuePanel {
     NinoEngine *engine;
     GtkWidget *running_label; // of the running job's row, or NULL
     GtkProgressBar *running_bar;
-    GHashTable *seconds;   // name -> double[1]: how long the last run of it took
+    GHashTable *contents;  // job -> what it computes
+    GHashTable *seconds;   // the same -> double[1]: how long the last run of it took
     GPtrArray *eta_labels; // of the waiting rows, in order
     double fraction, eta_s;
 };
@@ -26,8 +27,23 @@ static const char *queue_panel_state_text(const NinoJob *j)
     case NINO_QUEUE_RUNNING: return _("running");
     case NINO_QUEUE_WAITING: return j->lost ? _("waiting (the worker died in it)") : _("waiting");
     case NINO_QUEUE_DONE: return _("done");
-    case NINO_QUEUE_FAILED: return _("failed");
+    case NINO_QUEUE_FAILED: return j->lost ? _("failed (the worker died in it)") : _("failed");
     case NINO_QUEUE_CANCELLED: return _("cancelled");
+    }
+    return "";
+}
+
+// What the row looks like, told apart without reading.
+static const char *queue_panel_icon(const NinoJob *j)
+{
+    if (j->lost && j->state != NINO_QUEUE_RUNNING && j->state != NINO_QUEUE_DONE)
+        return "dialog-warning-symbolic";
+    switch (j->state) {
+    case NINO_QUEUE_RUNNING: return "media-playback-start-symbolic";
+    case NINO_QUEUE_WAITING: return "document-open-recent-symbolic";
+    case NINO_QUEUE_DONE: return "object-select-symbolic";
+    case NINO_QUEUE_FAILED: return "dialog-error-symbolic";
+    case NINO_QUEUE_CANCELLED: return "process-stop-symbolic";
     }
     return "";
 }
@@ -48,9 +64,37 @@ char *nino_duration_text(double s)
 
 // ---- estimates ----------------------------------------------------------------------------------
 
-double nino_queue_panel_seconds(NinoQueuePanel *p, const char *name)
+// Seeds, prompts, names and titles do not decide how long a run takes; models, sizes and steps do.
+char *nino_queue_content(const char *workflow, gsize len)
 {
-    const double *s = g_hash_table_lookup(p->seconds, name);
+    static GRegex *free_values;
+    if (!free_values)
+        free_values = g_regex_new("\"(seed|noise_seed|text|filename_prefix|title)\"\\s*:\\s*"
+                                  "(\"(\\\\.|[^\"\\\\])*\"|-?[0-9]+)",
+                                  G_REGEX_OPTIMIZE, 0, NULL);
+    nino_graph *g = nino_graph_load(workflow, len, "workflow", NULL);
+    size_t n = 0;
+    const char *api = g ? nino_graph_api_json(g, &n) : NULL;
+    g_autofree char *rest =
+        api ? g_regex_replace_literal(free_values, api, (gssize) n, 0, "", 0, NULL) : NULL;
+    nino_graph_destroy(&g);
+    return rest ? g_compute_checksum_for_string(G_CHECKSUM_SHA256, rest, -1) : NULL;
+}
+
+void nino_queue_panel_tell(NinoQueuePanel *p, guint64 job, const char *content)
+{
+    if (content)
+        g_hash_table_replace(p->contents, g_memdup2(&job, sizeof(job)), g_strdup(content));
+}
+
+const char *nino_queue_panel_content(NinoQueuePanel *p, guint64 job)
+{
+    return g_hash_table_lookup(p->contents, &job);
+}
+
+double nino_queue_panel_seconds(NinoQueuePanel *p, const char *content)
+{
+    const double *s = content ? g_hash_table_lookup(p->seconds, content) : NULL;
     return s ? *s : NAN;
 }
 
@@ -60,9 +104,12 @@ static void learn(NinoQueuePanel *p, GPtrArray *jobs)
         const NinoJob *j = jobs->pdata[i];
         if (j->state != NINO_QUEUE_DONE || j->started_s <= 0 || j->ended_s < j->started_s)
             continue;
+        const char *content = nino_queue_panel_content(p, j->id);
+        if (!content) // of another session
+            continue;
         double *s = g_new(double, 1);
         *s = j->ended_s - j->started_s;
-        g_hash_table_replace(p->seconds, g_strdup(j->name), s);
+        g_hash_table_replace(p->seconds, g_strdup(content), s);
     }
 }
 
@@ -78,7 +125,7 @@ static void show_estimates(NinoQueuePanel *p)
             at += p->eta_s;
         if (j->state != NINO_QUEUE_WAITING || row >= p->eta_labels->len)
             continue;
-        at += nino_queue_panel_seconds(p, j->name);
+        at += nino_queue_panel_seconds(p, nino_queue_panel_content(p, j->id));
         g_autofree char *d = nino_duration_text(at);
         g_autofree char *text =
             isnan(at) ? g_strdup(_("not known yet")) : g_strdup_printf(_("in %s"), d);
@@ -244,6 +291,11 @@ static void queue_panel_add_row(NinoQueuePanel *p, const NinoJob *j, int positio
 {
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
     gtk_widget_add_css_class(line, "queue-row");
+    GtkWidget *icon = gtk_image_new_from_icon_name(queue_panel_icon(j));
+    gtk_widget_set_tooltip_text(icon, queue_panel_state_text(j));
+    if (j->state == NINO_QUEUE_FAILED)
+        gtk_widget_add_css_class(icon, "error-text");
+    gtk_box_append(GTK_BOX(line), icon);
     GtkWidget *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
     gtk_widget_set_hexpand(texts, TRUE);
     gtk_box_append(GTK_BOX(texts), small_label(j->name));
@@ -354,6 +406,7 @@ static void queue_panel_dispose(GObject *o)
     g_clear_object(&p->engine);
     g_clear_pointer(&p->box, gtk_widget_unparent);
     g_clear_pointer(&p->seconds, g_hash_table_unref);
+    g_clear_pointer(&p->contents, g_hash_table_unref);
     g_clear_pointer(&p->eta_labels, g_ptr_array_unref);
     G_OBJECT_CLASS(nino_queue_panel_parent_class)->dispose(o);
 }
@@ -372,6 +425,7 @@ static void nino_queue_panel_class_init(NinoQueuePanelClass *klass)
 static void nino_queue_panel_init(NinoQueuePanel *p)
 {
     p->seconds = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    p->contents = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
     p->eta_labels = g_ptr_array_new();
     p->eta_s = NAN;
     p->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);

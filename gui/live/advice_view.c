@@ -1,4 +1,4 @@
-// The list of advice and its loop: apply, run again, keep or revert; logged.
+// The list of advice and its loop: try by an experiment, keep or revert; logged.
 #include "live/advice_view.h"
 
 #include "base/i18n.h"
@@ -6,8 +6,9 @@
 #include "plot/view.h"
 
 #include <math.h>
+#include <ninodes/experiment.h>
 
-enum { MAX_ADVICE = 32 };
+enum { MAX_ADVICE = 32, ROUNDS = 8, LEVEL = 5 };
 
 struct _NinoAdviceView {
     GtkBox parent;
@@ -18,31 +19,40 @@ struct _NinoAdviceView {
     char *workflow, *profile;
     gsize workflow_len;
     char **models;
-    // What is being tried.
+    // What is being tried: setting 0 is the workflow as it is, 1 with the advice. Nothing is changed
+    // before it is kept.
     gboolean is_trying, is_measured;
     nino_advice tried;
-    double before_s, after_s;
-    uint64_t tried_from; // jobs that begin after this are the trial
+    nino_experiment *trial_runs;
+    uint64_t tried_from; // the next job that begins after this is the one that was asked for
 };
 
 G_DEFINE_TYPE(NinoAdviceView, nino_advice_view, GTK_TYPE_BOX)
 
-enum { LOOK, APPLY, REVERT, N_SIGNALS };
+enum { LOOK, TRY, APPLY, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 // ---- the run -----------------------------------------------------------------------------------
 
-// Seconds of the last job that has ended, beginning at `from` or later; NaN: none.
-static double advice_view_last_job(NinoRun *run, uint64_t from)
+// The first job that has ended and began at `from` or later; NULL: none.
+static const nino_span *advice_view_job(NinoRun *run, uint64_t from)
 {
     size_t n;
-    double s = NAN;
     const nino_span *span = nino_history_spans(nino_run_history(run), &n);
     for (size_t i = 0; i < n; i++)
-        if (span[i].kind == NINO_EV_JOB && span[i].end_ns && span[i].begin_ns >= from &&
-            span[i].status == 0)
-            s = (double) (span[i].end_ns - span[i].begin_ns) * 1e-9;
-    return s;
+        if (span[i].kind == NINO_EV_JOB && span[i].end_ns && span[i].begin_ns >= from)
+            return &span[i];
+    return NULL;
+}
+
+// Seconds of a job for each file that it wrote: advice may change how many there are.
+static double advice_view_seconds(NinoRun *run, const nino_span *job)
+{
+    size_t n, files = 0;
+    const nino_event *e = nino_history_points(nino_run_history(run), NINO_EV_OUTPUT, &n);
+    for (size_t i = 0; i < n; i++)
+        files += e[i].t_ns >= job->begin_ns && e[i].t_ns <= job->end_ns;
+    return (double) (job->end_ns - job->begin_ns) * 1e-9 / (double) MAX(files, 1);
 }
 
 // Plans need a device to plan for; "ref" is there without OpenCL, the profile says how fast.
@@ -97,9 +107,17 @@ static void log_decision(const NinoAdviceView *v, const char *decision)
     add_json(line, "setting", v->tried.setting);
     add_json(line, "evidence", v->tried.evidence);
     add_json(line, "decision", decision);
+    nino_spread before, after;
+    nino_effect f;
+    nino_experiment_spread(v->trial_runs, 0, &before);
+    nino_experiment_spread(v->trial_runs, 1, &after);
+    nino_experiment_effect(v->trial_runs, 1, &f);
     advice_view_add_number(line, "expected_gain_s", v->tried.gain_s, ", ");
-    advice_view_add_number(line, "before_s", v->before_s, ", ");
-    advice_view_add_number(line, "after_s", v->after_s, "}\n");
+    advice_view_add_number(line, "before_s", before.median, ", ");
+    advice_view_add_number(line, "after_s", after.median, ", ");
+    advice_view_add_number(line, "rounds", (double) f.rounds, ", ");
+    advice_view_add_number(line, "percent", f.percent, ", ");
+    advice_view_add_number(line, "p", f.p, "}\n");
     g_mkdir_with_parents(dir, 0700);
     g_autoptr(GFile) file = g_file_new_for_path(path);
     g_autoptr(GFileOutputStream) out = g_file_append_to(file, G_FILE_CREATE_PRIVATE, NULL, NULL);
@@ -109,75 +127,121 @@ static void log_decision(const NinoAdviceView *v, const char *decision)
 
 // ---- the loop ----------------------------------------------------------------------------------
 
+// "3 % slower": what was shown; g_free().
+static char *trial_verdict(const nino_effect *f)
+{
+    if (f->verdict)
+        return g_strdup_printf(f->verdict < 0 ? _("%.1f %% less time") : _("%.1f %% more time"),
+                               fabs(f->percent));
+    return g_strdup(f->is_too_few ? _("too few runs to tell") : _("no difference shown"));
+}
+
 static void show_trial(NinoAdviceView *v)
 {
-    char before[32], after[32], gain[32];
     gtk_widget_set_visible(v->trial, v->is_trying);
     gtk_widget_set_sensitive(v->keep, v->is_measured);
     if (!v->is_trying)
         return;
-    nino_format_ns(before, sizeof(before), v->before_s * 1e9);
-    nino_format_ns(gain, sizeof(gain), v->tried.gain_s * 1e9);
+    char gain[32];
     g_autofree char *text = NULL;
+    uint64_t done, most;
+    nino_format_ns(gain, sizeof(gain), v->tried.gain_s * 1e9);
+    nino_experiment_progress(v->trial_runs, &done, &most);
     if (!v->is_measured) {
-        text = g_strdup_printf(
-            _("Trying %s. Before: %s, expected: %s less. It is measured when the run ends."),
-            v->tried.setting, before, isfinite(v->tried.gain_s) ? gain : _("not known how much"));
+        text = g_strdup_printf(_("Trying %s in turn with the present setting: run %u of %u. "
+                                 "Expected: %s less a run."),
+                               v->tried.setting, (guint) done + 1, (guint) most,
+                               isfinite(v->tried.gain_s) ? gain : _("not known how much"));
     } else {
-        nino_format_ns(after, sizeof(after), v->after_s * 1e9);
-        text =
-            g_strdup_printf(_("%s: %s before, %s now (%+.1f %%); expected %+.1f %%."),
-                            v->tried.setting, before, after, 100 * (v->after_s / v->before_s - 1),
-                            isfinite(v->tried.gain_s) ? -100 * v->tried.gain_s / v->before_s : 0.0);
+        char before[32], after[32];
+        nino_spread a, b;
+        nino_effect f;
+        nino_experiment_spread(v->trial_runs, 0, &a);
+        nino_experiment_spread(v->trial_runs, 1, &b);
+        nino_experiment_effect(v->trial_runs, 1, &f);
+        nino_format_ns(before, sizeof(before), a.median * 1e9);
+        nino_format_ns(after, sizeof(after), b.median * 1e9);
+        g_autofree char *verdict = trial_verdict(&f);
+        text = g_strdup_printf(
+            _("%s: %s a result before, %s with it (medians of %u runs each): "
+              "%s; %+.1f to %+.1f %% with %.0f %% confidence. Expected: %+.1f %%."),
+            v->tried.setting, before, after, (guint) f.rounds, verdict, f.low, f.high,
+            100 * (1 - f.alpha),
+            isfinite(v->tried.gain_s) ? -100 * v->tried.gain_s / v->tried.of_s : 0.0);
     }
     gtk_label_set_text(GTK_LABEL(v->trial_label), text);
 }
 
-static void finish_trial(NinoAdviceView *v, const char *decision)
+static void end_trial(NinoAdviceView *v)
 {
-    if (!v->is_trying)
-        return;
-    log_decision(v, decision);
     v->is_trying = FALSE;
+    nino_experiment_destroy(&v->trial_runs);
     show_trial(v);
 }
 
 static void on_advice_view_keep(GtkButton *b, NinoAdviceView *v)
 {
     (void) b;
-    finish_trial(v, "kept");
+    if (!v->is_trying)
+        return;
+    log_decision(v, "kept");
+    end_trial(v);
+    g_signal_emit(v, signals[APPLY], 0, v->tried.rule, (int) v->tried.action, v->tried.setting);
     nino_advice_view_refresh(v);
 }
 
 static void on_advice_view_revert(GtkButton *b, NinoAdviceView *v)
 {
     (void) b;
-    g_autofree char *undo = g_strdup(v->tried.undo);
-    finish_trial(v, "reverted");
-    g_signal_emit(v, signals[REVERT], 0, undo);
+    if (!v->is_trying)
+        return;
+    log_decision(v, "reverted");
+    end_trial(v);
+    nino_advice_view_refresh(v);
 }
 
 void nino_advice_view_cancel(NinoAdviceView *v)
 {
-    v->is_trying = FALSE;
-    show_trial(v);
+    if (v->is_trying)
+        end_trial(v);
     nino_advice_view_refresh(v);
+}
+
+// Asks for the next run of the trial; over: shows what it found.
+static void ask_next(NinoAdviceView *v)
+{
+    const int k = nino_experiment_next(v->trial_runs, NULL);
+    v->is_measured = k < 0;
+    show_trial(v);
+    if (k >= 0)
+        g_signal_emit(v, signals[TRY], 0, (int) v->tried.action, v->tried.setting, k == 1);
 }
 
 static void on_advice_view_apply(GtkButton *b, NinoAdviceView *v)
 {
+    const nino_experiment_params p = { NINO_EXPERIMENT_PARAMS_INIT, .rounds_min = ROUNDS,
+                                       .rounds_max = ROUNDS, .alpha = LEVEL / 100.0 };
     const size_t i = GPOINTER_TO_SIZE(g_object_get_data(G_OBJECT(b), "index"));
-    if (i >= v->n || v->is_trying)
+    if (i >= v->n || v->is_trying || !(v->trial_runs = nino_experiment_create(&p, NULL)))
         return;
     v->tried = v->advice[i];
     v->is_trying = TRUE;
-    v->is_measured = FALSE;
-    v->before_s = advice_view_last_job(v->run, 0);
-    v->after_s = NAN;
     v->tried_from = nino_history_end(nino_run_history(v->run)) + 1;
-    show_trial(v);
     nino_advice_view_refresh(v);
-    g_signal_emit(v, signals[APPLY], 0, v->tried.rule, (int) v->tried.action, v->tried.setting);
+    ask_next(v);
+}
+
+// A run has ended that was asked for. One that failed or was cancelled ends the trial.
+static void take_run(NinoAdviceView *v)
+{
+    const nino_span *job = advice_view_job(v->run, v->tried_from);
+    if (!job)
+        return;
+    v->tried_from = job->end_ns;
+    if (job->status || nino_experiment_add(v->trial_runs, advice_view_seconds(v->run, job), NULL))
+        end_trial(v);
+    else
+        ask_next(v);
 }
 
 // ---- the list ----------------------------------------------------------------------------------
@@ -219,7 +283,8 @@ static GtkWidget *make_row(NinoAdviceView *v, size_t i)
     gtk_box_append(GTK_BOX(side), amount);
     if (a->action == NINO_ADVICE_SET || a->action == NINO_ADVICE_OPTION) {
         GtkWidget *b = gtk_button_new_with_label(_("Apply"));
-        g_autofree char *tip = g_strdup_printf(_("Set %s and run again"), a->setting);
+        g_autofree char *tip =
+            g_strdup_printf(_("Measure %s in turn with the present setting"), a->setting);
         gtk_widget_set_tooltip_text(b, tip);
         gtk_widget_set_sensitive(b, !v->is_trying);
         gtk_accessible_update_property(GTK_ACCESSIBLE(b), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, tip,
@@ -253,7 +318,7 @@ void nino_advice_view_refresh(NinoAdviceView *v)
         gtk_list_box_remove(GTK_LIST_BOX(v->list), child);
     for (size_t i = 0; i < v->n; i++)
         gtk_list_box_append(GTK_LIST_BOX(v->list), make_row(v, i));
-    const gboolean has_run = !isnan(advice_view_last_job(v->run, 0));
+    const gboolean has_run = advice_view_job(v->run, 0) != NULL;
     gtk_label_set_text(GTK_LABEL(v->empty), has_run
                                                 ? _("Nothing in this run costs enough to change.")
                                                 : _("Advice appears here when a run has ended."));
@@ -267,12 +332,10 @@ static void on_advice_view_changed(NinoAdviceView *v)
 {
     if (nino_run_is_live(v->run))
         return;
-    const double s =
-        v->is_trying && !v->is_measured ? advice_view_last_job(v->run, v->tried_from) : NAN;
-    if (isfinite(s)) {
-        v->after_s = s;
-        v->is_measured = TRUE;
-        show_trial(v);
+    if (v->is_trying) { // the list stays as it is meanwhile
+        if (!v->is_measured)
+            take_run(v);
+        return;
     }
     nino_advice_view_refresh(v);
 }
@@ -311,6 +374,7 @@ static void advice_view_export_rows(GtkWidget *view, NinoRowFn row, gpointer use
 static void advice_view_finalize(GObject *object)
 {
     NinoAdviceView *v = NINO_ADVICE_VIEW(object);
+    nino_experiment_destroy(&v->trial_runs);
     g_free(v->workflow);
     g_free(v->profile);
     g_strfreev(v->models);
@@ -323,10 +387,10 @@ static void nino_advice_view_class_init(NinoAdviceViewClass *c)
     G_OBJECT_CLASS(c)->finalize = advice_view_finalize;
     signals[LOOK] = g_signal_new("look", G_TYPE_FROM_CLASS(c), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                  NULL, G_TYPE_NONE, 0);
+    signals[TRY] = g_signal_new("try", G_TYPE_FROM_CLASS(c), G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                G_TYPE_NONE, 3, G_TYPE_INT, G_TYPE_STRING, G_TYPE_BOOLEAN);
     signals[APPLY] = g_signal_new("apply", G_TYPE_FROM_CLASS(c), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                   NULL, G_TYPE_NONE, 3, G_TYPE_STRING, G_TYPE_INT, G_TYPE_STRING);
-    signals[REVERT] = g_signal_new("revert", G_TYPE_FROM_CLASS(c), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
-                                   NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
 }
 
 static GtkWidget *button(NinoAdviceView *v, const char *label, GCallback clicked)

@@ -49,7 +49,8 @@ static void add_rates(NinoRun *run, const nino_event *ev, GString *text)
 {
     const double ns = (double) ev->u.kernel.dur_ns;
     const double gflops = ev->u.kernel.flops / ns, gbps = ev->u.kernel.bytes / ns;
-    const double share = nino_run_peak_share(run, gflops, gbps, nino_kernel_bits(ev));
+    const double share = nino_run_peak_share(run, ev->u.kernel.flops, ev->u.kernel.bytes, ns * 1e-9,
+                                             nino_kernel_bits(ev));
     char v[48];
     if (ev->u.kernel.flops > 0)
         g_string_append_printf(text, "\n%.2f GFLOP · %.1f GFLOP/s", ev->u.kernel.flops * 1e-9,
@@ -59,7 +60,11 @@ static void add_rates(NinoRun *run, const nino_event *ev, GString *text)
         g_string_append_printf(text, _("\n%s at least · %.1f GB/s"), v, gbps);
     }
     if (!isnan(share))
-        g_string_append_printf(text, _("\n%.0f %% of the measured peak"), share * 100);
+        g_string_append_printf(text,
+                               nino_run_ceilings(run)->measured_at
+                                   ? _("\n%.0f %% of the measured peak")
+                                   : _("\n%.0f %% of the peak of the data sheet"),
+                               share * 100);
 }
 
 static void describe_add_launch(NinoRun *run, const nino_event *ev, GString *text)

@@ -35,8 +35,9 @@ static const struct {
     { "gbps", "GB/s", N_("Bytes the op must move at least, divided by total time"), 7, NULL },
     // xgettext:no-c-format
     { "peak_share", N_("% of peak"),
-      N_("Larger share of the ceilings of this device, arithmetic and bandwidth: as measured "
-         "(ninodes devices --measure), else those of its profile"),
+      N_("Larger share of what the device can do in arithmetic and in the bandwidth of that "
+         "working "
+         "set: as measured, else by its data sheet (the roofline says which)"),
       7, nino_format_share },
 };
 

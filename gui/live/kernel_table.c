@@ -76,7 +76,9 @@ static void set_values(Table *t, NinoKernelRow *r, const nino_op_stat *o, double
         [NINO_KERNEL_P95] = o->p95_ns,
         [NINO_KERNEL_GFLOPS] = o->gflops,
         [NINO_KERNEL_GBPS] = o->gbps,
-        [NINO_KERNEL_PEAK] = nino_run_peak_share(t->run, o->gflops, o->gbps, bits),
+        [NINO_KERNEL_PEAK] =
+            nino_run_peak_share(t->run, o->flops / (double) o->calls, o->bytes / (double) o->calls,
+                                o->mean_ns * 1e-9, bits),
     };
     r->is_seen = TRUE;
     nino_kernel_row_set(r, v);
@@ -275,10 +277,11 @@ static void kernel_table_export_rows(GtkWidget *view, NinoRowFn row, gpointer us
     const guint n = g_list_model_get_n_items(G_LIST_MODEL(t->selection));
     for (guint i = 0; i < n; i++) {
         g_autoptr(NinoKernelRow) r = g_list_model_get_item(G_LIST_MODEL(t->selection), i);
-        NinoCell cells[NINO_KERNEL_COLUMNS];
+        NinoCell cells[NINO_KERNEL_COLUMNS + 1];
         for (int c = 0; c < NINO_KERNEL_COLUMNS; c++)
             cells[c] = nino_kernel_row_cell(r, c);
-        row(user, cells, NINO_KERNEL_COLUMNS);
+        cells[NINO_KERNEL_COLUMNS] = (NinoCell){ "peak_of", nino_run_peak_of(t->run), 0 };
+        row(user, cells, G_N_ELEMENTS(cells));
     }
 }
 

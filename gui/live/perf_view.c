@@ -1,5 +1,6 @@
 // The performance statistics of the seed project, each with its definition in the tooltip, for the
-// selected range or the whole run.
+// selected range or the whole run. Those of batches are left out: of a run of one picture they only
+// say that kernels have sides of different lengths (0.34 for a perfect one).
 #include "plot/view.h"
 
 #include "base/i18n.h"
@@ -32,8 +33,6 @@ static const struct {
            "requested.")),
     ROW(precision_efficiency, N_("Precision efficiency"), SHARE,
         N_("Share of the kernel time whose kernels store 16 bits an element or less.")),
-    ROW(batch_efficiency, N_("Batch efficiency"), SHARE,
-        N_("Average batch of a node run divided by the largest batch of the run.")),
     ROW(prefetch_efficiency, N_("Prefetch efficiency"), SHARE,
         N_("Prefetched bytes that were there before they were needed, divided by all bytes "
            "prefetched.")),
@@ -41,8 +40,6 @@ static const struct {
         N_("Pool requests that were served without asking the driver.")),
     ROW(total_precision_optimizations, N_("Precision optimizations"), COUNT,
         N_("Kernels that store 16 bits an element or less.")),
-    ROW(total_batch_optimizations, N_("Batch optimizations"), COUNT,
-        N_("Node runs that worked on more than one image at once.")),
     ROW(total_prefetch_hits, N_("Prefetch hits"), COUNT,
         N_("Prefetched pieces that were there before they were needed.")),
     ROW(total_driver_programs, N_("Programs left to the driver"), COUNT,
@@ -160,6 +157,6 @@ static GtkWidget *new_perf_view(NinoRun *run)
 const NinoViewType nino_view_perf = {
     .id = "performance",
     .title = N_("Performance"),
-    .help = N_("Efficiency of caches, memory, precision, batches and prefetching"),
+    .help = N_("Efficiency of caches, memory, precision and prefetching"),
     .create = new_perf_view,
 };

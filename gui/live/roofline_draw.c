@@ -282,12 +282,14 @@ static void roofline_draw_draw_head(const Roofline *r, NinoPlot *p)
         g_autofree char *day = t ? g_date_time_format(t, "%F %R") : g_strdup("");
         g_snprintf(text, sizeof(text), _("%s, measured %s"), r->c.device, day);
     } else if (r->has_ceilings) {
-        g_snprintf(text, sizeof(text),
-                   _("%s: figures of its profile; ninodes devices --measure finds its own"),
-                   r->c.device);
+        g_snprintf(
+            text, sizeof(text),
+            _("%s: figures of its data sheet; Preferences, Measure this device, finds its own"),
+            r->c.device);
     } else {
-        g_snprintf(text, sizeof(text),
-                   _("The ceilings of this device are not known: ninodes devices --measure"));
+        g_snprintf(
+            text, sizeof(text),
+            _("The ceilings of this device are not known: Preferences, Measure this device"));
     }
     nino_plot_text(p, LEFT, 4, p->width * 0.6f, NINO_PLOT_LEFT, &p->fg, text);
     nino_plot_text(p, p->width - RIGHT, 4, p->width * 0.32f, NINO_PLOT_RIGHT, &p->dim,

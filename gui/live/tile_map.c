@@ -221,7 +221,10 @@ static void draw_seams(const TileMap *m, NinoPlot *p)
     nino_format_bytes(peak, sizeof(peak), (double) most);
     char took[32];
     nino_format_ns(took, sizeof(took), ns);
+    const char *why = nino_run_name(m->run, m->tile[0].name);
     g_snprintf(text, sizeof(text), _("%zu tiles in %s; most memory of one: %s"), m->n, took, peak);
+    if (*why)
+        g_snprintf(text + strlen(text), sizeof(text) - strlen(text), " (%s)", why);
     nino_plot_text(p, MARGIN, y + line + 2, p->width - 2 * MARGIN, NINO_PLOT_LEFT, &p->dim, text);
     if (s && s->u.seam.pixels)
         g_snprintf(text, sizeof(text),

@@ -62,7 +62,7 @@ size_t nino_plot_scope(uint8_t kind, const char *name)
 {
     static const size_t of_kind[] = { NINO_PLOT_OTHER, NINO_PLOT_JOB,  NINO_PLOT_NODE,
                                       NINO_PLOT_STAGE, NINO_PLOT_STEP, NINO_PLOT_TILE };
-    if (kind == NINO_EV_STAGE && g_str_has_prefix(name, "compile "))
+    if (kind == NINO_EV_STAGE && g_str_has_prefix(name, NINO_STAGE_COMPILE))
         return NINO_PLOT_COMPILE;
     return of_kind[kind <= NINO_EV_TILE ? kind : 0];
 }

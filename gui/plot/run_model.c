@@ -22,6 +22,7 @@ struct _NinoRun {
     uint32_t kernel;
     nino_ceilings ceilings;
     gboolean has_ceilings;
+    char peak_of[32];
     nino_stats *range_stats; // of range[], made from the first `range_count` records
     guint64 range_count;
     gboolean range_is_open; // records may still come into the range
@@ -336,16 +337,21 @@ const nino_ceilings *nino_run_ceilings(NinoRun *run)
     return &run->ceilings;
 }
 
-double nino_run_peak_share(NinoRun *run, double gflops, double gbps, unsigned bits)
+const char *nino_run_peak_of(NinoRun *run)
 {
     const nino_ceilings *c = nino_run_ceilings(run);
-    if (!c)
-        return (double) NAN;
-    const double top =
-        bits && bits <= 16 && c->flops_f16 > c->flops_f32 ? c->flops_f16 : c->flops_f32;
-    const double a = top > 0 && gflops > 0 ? gflops * 1e9 / top : (double) NAN;
-    const double b = c->bandwidth > 0 && gbps > 0 ? gbps * 1e9 / c->bandwidth : (double) NAN;
-    return isnan(a) ? b : isnan(b) ? a : MAX(a, b);
+    if (!c || !c->measured_at)
+        return c ? "data sheet" : "";
+    g_autoptr(GDateTime) t = g_date_time_new_from_unix_local(c->measured_at);
+    g_autofree char *day = t ? g_date_time_format(t, "%F") : g_strdup("");
+    g_snprintf(run->peak_of, sizeof(run->peak_of), "measured %s", day);
+    return run->peak_of;
+}
+
+double nino_run_peak_share(NinoRun *run, double flops, double bytes, double seconds, unsigned bits)
+{
+    const nino_ceilings *c = nino_run_ceilings(run);
+    return c ? nino_ceilings_share(c, flops, bytes, seconds, bits) : (double) NAN;
 }
 
 // ---- object ------------------------------------------------------------------------------------

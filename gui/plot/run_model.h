@@ -61,14 +61,16 @@ uint32_t nino_run_kernel(NinoRun *run);
 // Shows one instance in the timeline: selects its kernel, moves the view there, sets the cursor.
 void nino_run_show(NinoRun *run, const nino_event *slice);
 
-// ---- what this device can do, for "% of measured peak" ------------------------------------------
+// ---- what this device can do, for "% of peak" ---------------------------------------------------
 
-// Measured ceilings (or those of a profile) of the device the run uses; NULL: not known.
+// Measured ceilings (or those of the data sheet) of the device the run uses; NULL: not known.
 void nino_run_set_ceilings(NinoRun *run, const nino_ceilings *c);
 const nino_ceilings *nino_run_ceilings(NinoRun *run); // NULL: not known
-// The larger share of the arithmetic and the bandwidth ceiling that a kernel reached, 0..1; NAN:
-// not known. bits: of its stored elements, 0: not known.
-double nino_run_peak_share(NinoRun *run, double gflops, double gbps, unsigned bits);
+// Which peak a share is of, for files: "measured 2026-11-22", "data sheet", "" when it is not known.
+// Owned by run, until the next call.
+const char *nino_run_peak_of(NinoRun *run);
+// nino_ceilings_share() of a call; NAN: not known.
+double nino_run_peak_share(NinoRun *run, double flops, double bytes, double seconds, unsigned bits);
 
 // ---- what watching costs -----------------------------------------------------------------------
 

@@ -109,23 +109,28 @@ static GtkWidget *editor(const NinoPref *p, GtkWidget **named)
     return *named = w;
 }
 
-static void prefs_window_add_row(GtkGrid *grid, int row, const NinoPref *p)
+static void prefs_window_attach(GtkGrid *grid, int row, const char *name, GtkWidget *w)
 {
-    GtkWidget *label = gtk_label_new(_(p->label));
+    GtkWidget *label = gtk_label_new(name);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
-    GtkWidget *named = NULL;
-    GtkWidget *w = editor(p, &named);
     gtk_widget_set_hexpand(w, TRUE);
     gtk_widget_set_valign(w, GTK_ALIGN_CENTER);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(named), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   _(p->label), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, _(p->help),
-                                   -1);
-    gtk_widget_set_tooltip_text(w, _(p->help));
     gtk_grid_attach(grid, label, 0, row, 1, 1);
     gtk_grid_attach(grid, w, 1, row, 1, 1);
 }
 
-static GtkWidget *page(void)
+static void prefs_window_add_row(GtkGrid *grid, int row, const NinoPref *p)
+{
+    GtkWidget *named = NULL;
+    GtkWidget *w = editor(p, &named);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(named), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   _(p->label), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, _(p->help),
+                                   -1);
+    gtk_widget_set_tooltip_text(w, _(p->help));
+    prefs_window_attach(grid, row, _(p->label), w);
+}
+
+static GtkWidget *page(const char *label, NinoPrefsRow last, gpointer user)
 {
     GtkWidget *grid = gtk_grid_new();
     gtk_grid_set_row_spacing(GTK_GRID(grid), 8);
@@ -147,10 +152,15 @@ static GtkWidget *page(void)
         }
         prefs_window_add_row(GTK_GRID(grid), row++, p);
     }
+    GtkWidget *named = NULL, *w = last(user, &named);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(named), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                   label, -1);
+    prefs_window_attach(GTK_GRID(grid), row, label, w);
     return grid;
 }
 
-void nino_prefs_window_present(GtkWindow *parent)
+void nino_prefs_window_present(GtkWindow *parent, const char *label, NinoPrefsRow row,
+                               gpointer user)
 {
     static GtkWidget *only;
     if (!only) {
@@ -160,7 +170,7 @@ void nino_prefs_window_present(GtkWindow *parent)
         GtkWidget *scroller = gtk_scrolled_window_new();
         gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroller), GTK_POLICY_NEVER,
                                        GTK_POLICY_AUTOMATIC);
-        gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), page());
+        gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), page(label, row, user));
         gtk_window_set_child(GTK_WINDOW(only), scroller);
         g_object_add_weak_pointer(G_OBJECT(only), (gpointer *) &only);
     }

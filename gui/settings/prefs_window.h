@@ -2,4 +2,9 @@
 #pragma once
 #include <gtk/gtk.h>
 
-void nino_prefs_window_present(GtkWindow *parent); // one at a time
+// Makes a row that is no setting, for the end of the table; *named is the widget that carries its
+// name.
+typedef GtkWidget *(*NinoPrefsRow)(gpointer user, GtkWidget **named);
+// One window at a time. label: of the row.
+void nino_prefs_window_present(GtkWindow *parent, const char *label, NinoPrefsRow row,
+                               gpointer user);

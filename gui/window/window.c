@@ -332,6 +332,12 @@ static char *window_chosen(const char *option, const char *key)
     return g_strdup(*v ? v : NULL);
 }
 
+GtkWidget *nino_window_measure_row(gpointer window, GtkWidget **named)
+{
+    const NinoWindow *w = window;
+    return nino_measure_row_new(w->engine, w->options.device, named);
+}
+
 GtkWidget *nino_window_new(GtkApplication *app, const NinoWindowOptions *options)
 {
     NinoWindow *w = g_object_new(NINO_TYPE_WINDOW, "application", app, NULL);

@@ -17,5 +17,7 @@ GtkWidget *nino_window_new(GtkApplication *app, const NinoWindowOptions *options
 void nino_window_end(NinoWindow *window);
 // A workflow in a tab of its own (one that is open already comes to the front), or a trace.
 void nino_window_open(NinoWindow *window, GFile *file);
+// The row of preferences that measures the device of the window's jobs (NinoPrefsRow).
+GtkWidget *nino_window_measure_row(gpointer window, GtkWidget **named);
 // Watches a run that somebody started: a process id, a socket, or "" for the newest one.
 void nino_window_attach(NinoWindow *window, const char *target);

@@ -1,5 +1,6 @@
-// Advice in the window that is about options of the run: they are preferences here. Applied, the
-// workflow runs again; reverted, the old value is back.
+// Advice in the window: tried by runs of the workflow with and without it, and kept. Options of the
+// run are preferences here, inputs of nodes are set in the workflow, where it can be undone.
+#include "base/i18n.h"
 #include "settings/prefs.h"
 #include "window/window_priv.h"
 #include "live/advice_view.h"
@@ -22,36 +23,63 @@ static gboolean set_option(const char *setting, char **undo)
     return FALSE;
 }
 
-// Inputs of nodes are set by window_live.c.
+static NinoTab *advice_tab(NinoWindow *w)
+{
+    return nino_window_run_tab(w) ? nino_window_run_tab(w) : nino_window_tab(w);
+}
+
+// One run for the experiment of the view; the tab stays as it is.
+static gboolean try_once(NinoWindow *w, int action, const char *setting, gboolean is_with)
+{
+    NinoTab *tab = advice_tab(w);
+    gsize len = 0;
+    g_autofree char *undo = NULL;
+    const char *json = tab ? nino_tab_json(tab, FALSE, &len, NULL) : NULL;
+    nino_graph *g = json ? nino_graph_load(json, len, "workflow", NULL) : NULL;
+    gboolean ok = g != NULL;
+    if (is_with && action == NINO_ADVICE_SET)
+        ok = ok && !nino_graph_set(g, setting, NULL);
+    if (is_with && action == NINO_ADVICE_OPTION)
+        ok = ok && set_option(setting, &undo);
+    const char *text = ok ? nino_graph_json(g, &len) : NULL;
+    if (text)
+        nino_window_queue_workflow(w, tab, text, len, 1, TRUE, NULL, 0);
+    if (undo)
+        set_option(undo, NULL);
+    nino_graph_destroy(&g);
+    return text != NULL;
+}
+
+static void on_window_advice_try(NinoAdviceView *view, int action, const char *setting,
+                                 gboolean is_with, NinoWindow *w)
+{
+    if (try_once(w, action, setting, is_with))
+        return;
+    nino_advice_view_cancel(view);
+    g_autofree char *text = g_strdup_printf(_("To follow this advice, change: %s"), setting);
+    nino_bar_show(w->bar, "advice", NINO_BAR_INFO, text, NULL);
+}
+
 static void on_window_advice_apply(NinoAdviceView *view, const char *rule, int action,
                                    const char *setting, NinoWindow *w)
 {
-    char *undo = NULL;
-    (void) rule;
-    if (action != NINO_ADVICE_OPTION)
-        return;
-    const gboolean done = set_option(setting, &undo);
-    g_object_set_data_full(G_OBJECT(view), "option-undo", undo, g_free);
-    if (!done) { // the window says what to change
-        nino_advice_view_cancel(view);
-        return;
+    NinoTab *tab = advice_tab(w);
+    g_autoptr(GError) error = NULL;
+    (void) view, (void) rule;
+    if (action == NINO_ADVICE_OPTION) {
+        set_option(setting, NULL);
+    } else if (tab && !nino_tab_set(tab, setting, &error)) {
+        nino_bar_show(w->bar, "edit", NINO_BAR_WARNING, error->message, NULL);
+    } else if (tab) {
+        gtk_notebook_set_current_page(w->tabs, gtk_notebook_page_num(w->tabs, GTK_WIDGET(tab)));
+        nino_tab_graph(tab); // checked now, so that it can run
     }
-    g_signal_stop_emission_by_name(view, "apply");
-    g_action_group_activate_action(G_ACTION_GROUP(w), "run", NULL);
-}
-
-static void on_window_advice_revert(NinoAdviceView *view, const char *setting, NinoWindow *w)
-{
-    const char *option = g_object_get_data(G_OBJECT(view), "option-undo");
-    (void) w;
-    if (!*setting && option)
-        set_option(option, NULL);
 }
 
 void nino_window_add_advice(NinoWindow *w, GtkWidget *view)
 {
     if (!NINO_IS_ADVICE_VIEW(view))
         return;
+    g_signal_connect_object(view, "try", G_CALLBACK(on_window_advice_try), w, 0);
     g_signal_connect_object(view, "apply", G_CALLBACK(on_window_advice_apply), w, 0);
-    g_signal_connect_object(view, "revert", G_CALLBACK(on_window_advice_revert), w, 0);
 }

@@ -19,7 +19,8 @@ typedef struct Scope {
     char *name; // of nodes: "ID CLASS"; others: NULL
     guint32 parent;
     guint64 begin_ns, mem_in_use;
-    gboolean cached;
+    guint64 waited_ns; // of a node: for kernels to be prepared, which is not its own time
+    gboolean cached, prepares;
 } Scope;
 
 // What the events of the running job say; shown at most `refresh` times a second.
@@ -207,6 +208,8 @@ static void on_scope_begin(NinoWindow *w, const nino_event *ev)
     s->parent = ev->parent;
     s->begin_ns = ev->t_ns;
     s->mem_in_use = r->in_use;
+    s->prepares = ev->kind == NINO_EV_STAGE &&
+                  g_str_has_prefix(nino_engine_name(w->engine, ev->name), NINO_STAGE_COMPILE);
     if (ev->kind == NINO_EV_NODE) {
         s->name = g_strdup(nino_engine_name(w->engine, ev->name));
         s->cached = g_hash_table_contains(r->cached, s->name) ||
@@ -231,23 +234,6 @@ static char *window_events_id_of(const Scope *s)
     return g_strndup(s->name, strcspn(s->name, " "));
 }
 
-static void on_scope_end(NinoWindow *w, const nino_event *ev)
-{
-    struct NinoRunState *r = w->run;
-    const Scope *s = g_hash_table_lookup(r->scopes, GUINT_TO_POINTER(ev->id));
-    if (s && s->name) {
-        NinoTab *tab = nino_window_run_tab(w);
-        g_autofree char *id = window_events_id_of(s);
-        if (tab)
-            nino_tab_mark_end(tab, s->name, (double) (ev->t_ns - s->begin_ns) * 1e-9,
-                              (gint64) (r->in_use - s->mem_in_use), ev->u.scope.arg0 == 0,
-                              s->cached);
-        if (tab && !s->cached)
-            nino_node_pictures_ran(tab, id, r->job_scope);
-    }
-    g_hash_table_remove(r->scopes, GUINT_TO_POINTER(ev->id));
-}
-
 // The node that a scope is part of, or NULL.
 static Scope *node_scope(NinoWindow *w, guint32 id)
 {
@@ -258,6 +244,26 @@ static Scope *node_scope(NinoWindow *w, guint32 id)
         id = s->parent;
     }
     return NULL;
+}
+
+static void on_scope_end(NinoWindow *w, const nino_event *ev)
+{
+    struct NinoRunState *r = w->run;
+    const Scope *s = g_hash_table_lookup(r->scopes, GUINT_TO_POINTER(ev->id));
+    Scope *waiting = s && s->prepares ? node_scope(w, s->parent) : NULL;
+    if (waiting)
+        waiting->waited_ns += ev->t_ns - s->begin_ns;
+    if (s && s->name) {
+        NinoTab *tab = nino_window_run_tab(w);
+        g_autofree char *id = window_events_id_of(s);
+        if (tab)
+            nino_tab_mark_end(tab, s->name, (double) (ev->t_ns - s->begin_ns - s->waited_ns) * 1e-9,
+                              (gint64) (r->in_use - s->mem_in_use), ev->u.scope.arg0 == 0,
+                              s->cached);
+        if (tab && !s->cached)
+            nino_node_pictures_ran(tab, id, r->job_scope);
+    }
+    g_hash_table_remove(r->scopes, GUINT_TO_POINTER(ev->id));
 }
 
 static void on_window_events_output(NinoWindow *w, const nino_event *ev)

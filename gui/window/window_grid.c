@@ -235,7 +235,8 @@ static gboolean window_grid_start(NinoWindow *w, NinoTab *tab, const char *const
     for (gsize i = 0; i < g->n; i++) {
         window_grid_set_cell(g, graph, i, NULL);
         const char *json = nino_graph_json(graph, &len);
-        nino_window_queue_workflow(w, tab, json, len, 0, on_cell, g->number << 16 | (guint) i);
+        nino_window_queue_workflow(w, tab, json, len, 0, FALSE, on_cell,
+                                   g->number << 16 | (guint) i);
     }
     nino_graph_destroy(&graph);
     g_object_set_data(G_OBJECT(tab), "run-state", NULL);
@@ -256,10 +257,12 @@ static void action_grid(GSimpleAction *a, GVariant *parameter, gpointer user)
     (void) a, (void) parameter;
     NinoWindow *w = user;
     NinoTab *tab = nino_window_tab(w);
+    gsize len = 0;
+    const char *json = tab ? nino_tab_json(tab, FALSE, &len, NULL) : NULL;
+    g_autofree char *content = json ? nino_queue_content(json, len) : NULL;
     if (tab)
-        nino_grid_window_present(GTK_WINDOW(w), tab,
-                                 nino_queue_panel_seconds(w->queue, nino_tab_title(tab)), on_asked,
-                                 w);
+        nino_grid_window_present(GTK_WINDOW(w), tab, nino_queue_panel_seconds(w->queue, content),
+                                 on_asked, w);
 }
 
 // Lines of NODE.INPUT=VALUES, one or two.

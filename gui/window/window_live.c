@@ -1,5 +1,4 @@
-// What the live views ask the window for: files of what they show, and advice that changes the
-// workflow.
+// What the live views ask the window for: files of what they show, and the workflow that ran.
 #include "window/window_priv.h"
 
 #include <string.h>
@@ -32,44 +31,6 @@ static void action_export_view(GSimpleAction *a, GVariant *parameter, gpointer u
         nino_bar_show(w->bar, "export", NINO_BAR_ERROR, error->message, NULL);
 }
 
-// Advice sets inputs of nodes: the change can be undone like any other, then it runs again.
-static void set_and_run(NinoWindow *w, const char *setting)
-{
-    NinoTab *tab = nino_window_run_tab(w) ? nino_window_run_tab(w) : nino_window_tab(w);
-    g_autoptr(GError) error = NULL;
-    if (!tab || !*setting)
-        return;
-    if (!nino_tab_set(tab, setting, &error)) {
-        nino_bar_show(w->bar, "edit", NINO_BAR_WARNING, error->message, NULL);
-        return;
-    }
-    gtk_notebook_set_current_page(w->tabs, gtk_notebook_page_num(w->tabs, GTK_WIDGET(tab)));
-    nino_tab_graph(tab); // checked now, so that it can run
-    g_action_group_activate_action(G_ACTION_GROUP(w), "run", NULL);
-}
-
-static void on_advice_apply(GtkWidget *view, const char *rule, int action, const char *setting,
-                            gpointer user)
-{
-    (void) view, (void) rule;
-    NinoWindow *w = user;
-    if (action == NINO_ADVICE_SET) {
-        set_and_run(w, setting);
-        return;
-    }
-    g_autofree char *text = g_strdup_printf(_("To follow this advice, change: %s"), setting);
-    nino_bar_show(w->bar, "advice", NINO_BAR_INFO, text, NULL);
-}
-
-static void on_advice_revert(GtkWidget *view, const char *setting, gpointer user)
-{
-    (void) view;
-    NinoWindow *w = user;
-    NinoTab *tab = nino_window_run_tab(w) ? nino_window_run_tab(w) : nino_window_tab(w);
-    if (tab && *setting)
-        nino_tab_set(tab, setting, NULL);
-}
-
 // The workflow that ran, for advice that changes it.
 void nino_window_tell_advice(NinoWindow *w, NinoTab *tab)
 {
@@ -83,17 +44,6 @@ void nino_window_tell_advice(NinoWindow *w, NinoTab *tab)
     }
 }
 
-static void connect_advice(NinoWindow *w)
-{
-    for (int i = 0; i < gtk_notebook_get_n_pages(w->live); i++) {
-        GtkWidget *view = gtk_notebook_get_nth_page(w->live, i);
-        if (!NINO_IS_ADVICE_VIEW(view))
-            continue;
-        g_signal_connect(view, "apply", G_CALLBACK(on_advice_apply), w);
-        g_signal_connect(view, "revert", G_CALLBACK(on_advice_revert), w);
-    }
-}
-
 void nino_window_live_init(NinoWindow *w)
 {
     static const GActionEntry actions[] = {
@@ -104,5 +54,4 @@ void nino_window_live_init(NinoWindow *w)
         { .name = "export-trace-to", .activate = action_export_view, .parameter_type = "s" },
     };
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
-    connect_advice(w);
 }

@@ -4,6 +4,7 @@
 #pragma once
 #include "window/bar.h"
 #include "engine/engine.h"
+#include "engine/measure_row.h"
 #include "workflow/form.h"
 #include "workflow/problems.h"
 #include "engine/queue_panel.h"
@@ -96,9 +97,9 @@ void nino_window_tell_advice(NinoWindow *w, NinoTab *tab); // the workflow that 
 void nino_window_queue_init(NinoWindow *w);
 // What became of a workflow that was to be queued; job 0: it was refused.
 typedef void (*NinoQueuedFn)(NinoWindow *w, guint tag, guint64 job);
-// position: as in nino_control; fn may be NULL.
+// position: as in nino_control; is_anew: as in nino_job_options; fn may be NULL.
 void nino_window_queue_workflow(NinoWindow *w, NinoTab *tab, const char *text, gsize len,
-                                int position, NinoQueuedFn fn, guint tag);
+                                int position, gboolean is_anew, NinoQueuedFn fn, guint tag);
 gboolean nino_window_can_run_again(NinoWindow *w);  // the tab in front has a job that has ended
 void nino_window_retry(NinoWindow *w, guint64 job); // the same inputs, next to run
 

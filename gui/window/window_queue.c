@@ -8,7 +8,7 @@
 
 typedef struct Queued {
     NinoWindow *w; // weak
-    char *uid;
+    char *uid, *content;
     NinoQueuedFn fn; // NULL: nobody asks
     guint tag;
 } Queued;
@@ -29,12 +29,14 @@ static void on_queued(gpointer user, const nino_control_reply *reply)
         } else {
             guint64 *id = g_memdup2(&(guint64){ reply->job }, sizeof(guint64));
             g_hash_table_replace(q->w->job_tabs, id, g_strdup(q->uid));
+            nino_queue_panel_tell(q->w->queue, reply->job, q->content);
         }
         if (q->fn)
             q->fn(q->w, q->tag, reply && !reply->err.code ? reply->job : 0);
         g_object_remove_weak_pointer(G_OBJECT(q->w), (gpointer *) &q->w);
     }
     g_free(q->uid);
+    g_free(q->content);
     g_free(q);
 }
 
@@ -44,6 +46,8 @@ static void send_job(NinoWindow *w, NinoTab *tab, const nino_control *c, NinoQue
     Queued *q = g_new0(Queued, 1);
     q->w = w;
     q->uid = g_strdup(tab ? nino_tab_uid(tab) : "");
+    q->content = c->workflow ? nino_queue_content(c->workflow, c->workflow_bytes)
+                             : g_strdup(nino_queue_panel_content(w->queue, c->job)); // of a retry
     q->fn = fn;
     q->tag = tag;
     g_object_add_weak_pointer(G_OBJECT(w), (gpointer *) &q->w);
@@ -58,14 +62,15 @@ static void need_engine(NinoWindow *w)
 }
 
 void nino_window_queue_workflow(NinoWindow *w, NinoTab *tab, const char *text, gsize len,
-                                int position, NinoQueuedFn fn, guint tag)
+                                int position, gboolean is_anew, NinoQueuedFn fn, guint tag)
 {
     nino_job_options options = { NINO_JOB_OPTIONS_INIT,
                                  .preview = NINO_PREVIEW_NONE,
                                  .preview_every = (int) nino_prefs_number("preview-every"),
                                  .preview_share = nino_prefs_number("preview-percent") * 0.01,
                                  .no_profile = !nino_prefs_bool("embed-profile"),
-                                 .no_metadata = !nino_prefs_bool("embed-workflow") };
+                                 .no_metadata = !nino_prefs_bool("embed-workflow"),
+                                 .is_anew = is_anew };
     nino_precision_opt_find(nino_prefs_text("precision"), &options.precision);
     if (!nino_prefs_bool("quiet"))
         nino_preview_opt_find(nino_prefs_text("preview"), &options.preview);
@@ -86,7 +91,7 @@ static gboolean queue_once(NinoWindow *w, NinoTab *tab, int position)
         nino_bar_show(w->bar, "job", NINO_BAR_ERROR, error->message, NULL);
         return FALSE;
     }
-    nino_window_queue_workflow(w, tab, text, len, position, NULL, 0);
+    nino_window_queue_workflow(w, tab, text, len, position, FALSE, NULL, 0);
     return TRUE;
 }
 

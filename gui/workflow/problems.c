@@ -71,7 +71,7 @@ static void problems_check(NinoProblems *p, nino_graph *g)
                                      .job = &(nino_job_options){
                                          NINO_JOB_OPTIONS_INIT,
                                          .models = (const char *const *) p->models,
-                                         .input_dir = p->input } };
+                                         .input_dir = p->input, .no_files = true } };
     nino_ctx *ctx = nino_ctx_create(&params, NULL); // NULL: files are not looked for
     nino_graph_check(g, ctx, problems_add_row, p);
     nino_ctx_destroy(&ctx);

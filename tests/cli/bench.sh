@@ -33,6 +33,19 @@ expect 0 "$N" bench data/tiny/decode.json $TINY -d ref -n 1 --warmup 1
 printed "decode"
 [ ! -e output ] || die "a folder of results was left"
 
+# against itself: in turn, with models and kernels there, results compared
+tiny="data/tiny/decode.json $TINY -d ref"
+expect 0 "$N" bench $tiny --against 4.filename_prefix=x
+printed "^B against A, in turn: "
+printed "(median of 8, MAD "
+printed "^results: equal, bit for bit"
+expect 0 "$N" bench $tiny --against 4.filename_prefix=x -n 2 --json
+grep -q '"verdict":"none"' "$tmp/out" || die "two rounds can show nothing"
+json_lines "$tmp/out" ok
+expect 2 "$N" bench $tiny --against 4.no_such=1
+expect 2 "$N" bench $tiny --against 4.filename_prefix=x --save "$tmp/x.json"
+expect 2 "$N" bench group_norm $few --against 4.filename_prefix=x
+
 # tuning: nothing to tune on ref; what was found is kept, carried and forgotten
 # (tests/unit/harness/tune.c measures)
 expect 3 "$N" tune -d ref --quick

@@ -47,7 +47,9 @@ expect 0 $R --grid KSampler.seed=1..3 --dry-run --json
 json_lines "$tmp/out" ok
 printed '"grid":{"axes":.*"runs":3,"seconds":'
 expect 0 $R --output "$tmp/q" --grid KSampler.seed=1,2 -q
-silent out
+[ "$(cat "$tmp/out")" = "$(printf '%s\n' "$tmp"/q/text_to_image_0000[12]_.png "$tmp/q/grid_00001_.png")" ] ||
+    die "-q: not the paths alone"
+silent err
 
 # what is refused, before anything runs, in one line
 refused() {

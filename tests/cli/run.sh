@@ -32,12 +32,15 @@ said 'video: 9 frames in [0-9.]* s, [0-9.]* frames/s, steps where pieces meet [0
 sed 's/"VAEDecode"/"VAEDecodeTiled"/; s/"samples":/"tile_size": 256, "overlap": 32, "temporal_size": 64, "temporal_overlap": 8, "samples":/' \
     $W >"$tmp/tiled.json"
 expect 0 "$N" run "$tmp/tiled.json" $TINY --output "$tmp/a" --set 4.filename_prefix=tiled
+said 'tiles: [0-9]*, the first of [0-9]*x[0-9]* pixels: tiles were asked for'
 said 'seams: [0-9]*, neighbours differ by [0-9.]*/255'
 expect 0 "$N" run "$tmp/tiled.json" $TINY --output "$tmp/a" --set 4.filename_prefix=tiled --json --advise \
     --trace "$tmp/tiles.json"
+printed '"type":"tile".*"why":"tiles were asked for"'
 printed '"type":"seams"'
 printed '"type":"advice".*"rule":"tiled-but-fits".*"setting":"3.tile_size=[0-9]*"'
 json_lines "$tmp/out" ok
+expect 0 grep -q '"why":"tiles were asked for"' "$tmp/tiles.json"
 expect 0 "$N" trace advice "$tmp/tiles.json"
 expect 0 "$N" trace diff "$tmp/tiles.json" "$tmp/tiles.json" --fail-over 1%
 printed '3 VAEDecodeTiled .* +0.0 %'
@@ -74,6 +77,8 @@ expect 4 "$N" trace check "$tmp/none.json"
 
 # --set by id and by class; the values are checked
 expect 0 "$N" run $W $TINY --output "$tmp/c" --set 4.filename_prefix=other -q
+[ "$(cat "$tmp/out")" = "$tmp/c/other_00001_.png" ] || die "-q: not the path alone"
+silent err
 [ -s "$tmp/c/other_00001_.png" ] || die "--set by id"
 expect 0 "$N" run $W $TINY --output "$tmp/c" -s SaveImage.filename_prefix=third -q
 [ -s "$tmp/c/third_00001_.png" ] || die "--set by class"
@@ -94,6 +99,13 @@ printed 'fits *no (budget 4.0 MiB)'
 expect 0 "$N" plan $W $TINY --profile gfx1151 --json
 json_lines "$tmp/out" ok
 printed '"profile":"gfx1151"'
+printed '"basis":{"file":"[^"]*gfx1151[^"]*","date":"20[0-9-]*","measured":false,"assumed_efficiencies":true,"peak_type":"f32"'
+printed '"least_seconds":[0-9.e-]*,"limiter":"\(arithmetic\|memory\|launches\)"'
+expect 0 "$N" plan $W $TINY --profile gfx1151
+printed 'total .* ~[0-9.]* s  \(arithmetic\|memory\|launches\)$'
+printed '^profile   gfx1151 (.*gfx1151.*, 20[0-9-]*)$'
+printed '^~         assumed: products reach 20 %, convolutions 17 %, attention 10 % of the f32 peak$'
+printed '^bounds    at least [0-9.]* s, with all of 29.7 TFLOPS (f32) and 212 GB/s, both the profile.s$'
 expect 2 "$N" plan $W $TINY --profile nothing
 
 # failures

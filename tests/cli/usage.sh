@@ -58,6 +58,39 @@ said 'known, but not supported yet'
 expect 1 sh -c "'$N' help >/dev/full"
 said 'stdout:'
 
+# whoever asked for JSON gets an envelope on stdout, and the line for people on stderr
+usage_json() {
+    expect 2 "$N" "$@"
+    json_lines "$tmp/out" error
+    printed '"code":"usage"'
+    [ -s "$tmp/err" ] || die "nothing for people: $*"
+}
+usage_json run --json
+usage_json run a.json b.json --json
+usage_json run w.json --json --moddels x
+printed '"command":"run",.*"message":"unknown option --moddels (did you mean --models?)"'
+usage_json run w.json --json --seed -1
+usage_json run w.json --json --precision fp64
+usage_json run w.json --json --models
+usage_json run w.json --json=1 --json
+usage_json plan --json
+usage_json jobs lst --json
+printed '"command":"jobs",.*"message":"lst is not one of'
+usage_json jobs cancel one --json
+usage_json jobs add --json
+usage_json nodes VAEDecod --json
+usage_json trace frob x --json
+usage_json trace diff x --json
+usage_json trace convert x --json
+usage_json trace diff x y --fail-over much --json
+usage_json bench --fail-over 5% --json
+usage_json bench --samples 2000 --json
+usage_json tune --nothing --json
+usage_json rnu --json
+usage_json convert w.json --json
+expect 2 "$N" run -- --json x # a file of that name
+silent out
+
 for c in run plan inspect devices nodes selftest bench tune monitor trace completion help; do
     expect 0 "$N" help $c
     printed "usage: ninodes $c"

@@ -51,6 +51,32 @@ for f in a_00001_.mp4 b_00001_.webm c_00001_.webp d_00001_.png e_00001_.png; do
     expect 0 "$N" convert "$tmp/o/$f"
     printed '"class_type": "SaveAnimatedPNG"'
 done
+# what each of them is, and that there is a workflow in it, or none
+is() { # FILE CONTAINER CODEC
+    expect 0 "$N" inspect "$1"
+    printed "^format  *$2\$"
+    printed "^video  *$3: 512x320, 16 frames, 4 fps, 4.000 s\$"
+    [ -z "$4" ] && printed '^graph  *prompt: 8 nodes, [0-9]* bytes' && printed '^profile .*ninodes [0-9]' ||
+        printed '^graph  *none: no workflow in it'
+    expect 0 "$N" inspect "$1" --json
+    json_lines "$tmp/out" ok
+    printed "\"format\":\"$2\".*\"role\":\"video\",\"family\":\"$3\",\"detail\":\"512x320, 16 frames, 4 fps, 4.000 s\""
+}
+is "$tmp/o/a_00001_.mp4" mp4 '\(h264\|mpeg4\)'
+is "$tmp/o/b_00001_.webm" webm vp9
+is "$tmp/o/c_00001_.webp" webp webp
+is "$tmp/o/d_00001_.png" apng png
+expect 0 "$N" inspect "$tmp/o/e_00001_.png"
+printed '^image  *png: 512x320$'
+expect 0 "$N" run "$tmp/clip.json" --input "$A" --output "$tmp/bare" --device ref -q --no-metadata
+is "$tmp/bare/a_00001_.mp4" mp4 '\(h264\|mpeg4\)' none
+is "$tmp/bare/b_00001_.webm" webm vp9 none
+is "$tmp/bare/c_00001_.webp" webp webp none
+is "$tmp/bare/d_00001_.png" apng png none
+head -c 3000 "$tmp/o/a_00001_.mp4" >"$tmp/cut.mp4" # a damaged one is an error, in one line
+expect 1 "$N" inspect "$tmp/cut.mp4"
+said cut.mp4
+[ "$(wc -l <"$tmp/err")" = 1 ] || die "more than a line"
 # nothing is left of a clip that was not finished
 [ -z "$(ls -A "$tmp/o" | grep part)" ] || die "a temporary file is left"
 

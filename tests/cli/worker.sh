@@ -172,7 +172,35 @@ start
 is '13:waiting 12:done '
 J shutdown
 wait $pid
+
+# a damaged queue: what there is of it waits, paused whatever was asked, and the worker and the list say why
+head -c 100 "$tmp/state/queue.json" >"$tmp/cut"
+cp "$tmp/cut" "$tmp/state/queue.json"
+start --resume
+grep -q "state: queue.json was damaged (.*) and is queue.json.damaged now: 2 jobs wait again" "$tmp/worker.err" ||
+    die "the worker does not say it: $(cat "$tmp/worker.err")"
+[ "$(wc -l <"$tmp/worker.err")" = 1 ] || die "more than a line: $(cat "$tmp/worker.err")"
+cmp "$tmp/cut" "$tmp/state/queue.json.damaged" || die "the damaged queue is gone"
+J ls
+said 'paused: queue.json was damaged'
+is '12:waiting 13:waiting '
+J remove 12
+J add data/tiny/decode.json --models "$PWD/data/tiny/models" --input "$PWD/data/tiny/input" --output "$tmp/o"
+printed '^14$'
+J shutdown
+wait $pid
+echo '{"1": {"class_ty' >"$tmp/state/job-13.json" # a damaged workflow fails, alone
+start --resume
+expect 1 "$N" jobs wait 13
+said job-13.json
+J wait 14
+is '14:done 13:failed '
+J shutdown
+wait $pid
 pid=
+mkdir "$tmp/state2" && chmod 700 "$tmp/state2" && mkdir "$tmp/state2/queue.json" # what cannot be read is named
+expect 1 "$N" worker --state "$tmp/state2"
+said "$tmp/state2/queue.json: not a regular file"
 
 # killed again and again, at any moment: the queue stands, and all of it is done in the end
 if [ -n "$NINODES_TEST_LONG" ]; then

@@ -20,6 +20,8 @@ static void note(void *priv, const nino_issue *i)
 {
     found *f = priv;
     CHECK(f->n_unsupported < MAX_ISSUES && f->n_missing < MAX_ISSUES);
+    if (!strcmp(i->code, "unsupported_model"))
+        return; // by the name of a file, which is missing as well
     if (!strcmp(i->code, "unsupported_class"))
         snprintf(f->unsupported[f->n_unsupported++], 64, "%s", i->node);
     else if (!strcmp(i->code, "missing_file"))

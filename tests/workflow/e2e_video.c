@@ -19,7 +19,7 @@ static char *latent_workflow(const char *assets, const char *name)
 {
     static const char saved[] = ", \"90\": {\"class_type\": \"SaveLatent\", \"inputs\": "
                                 "{\"filename_prefix\": \"x\", \"samples\": [\"3\", 0]}}}";
-    char *json = e2e_workflow(assets, name);
+    char *json = e2e_workflow(assets, "e2e", name);
     size_t len = 0;
     while (json[len] && strncmp(json + len, "\"8\": {", 6) != 0) // VAEDecode and what follows
         len++;

@@ -11,18 +11,18 @@ static const char *const quantised[] = { "flux_tiny_gguf_q4_K", "flux_tiny_gguf_
 static void check_all(nino_ctx *ctx, const char *assets)
 {
     for (size_t i = 0; i < 3; i++) {
-        char *json = e2e_workflow(assets, lora_flows[i]);
+        char *json = e2e_workflow(assets, "e2e", lora_flows[i]);
         const flow_result r = e2e_run(ctx, json);
-        e2e_check(&r, assets, expected[i], 2);
+        e2e_check(&r, assets, "e2e", expected[i], 2);
         char plain[512];
         snprintf(plain, sizeof(plain), "%s/e2e/expected/flux_tiny_bf16.png", assets);
         CHECK(e2e_difference(r.path[0], plain) > 2);
         free(json);
     }
     for (size_t i = 0; i < 3; i++) {
-        char *json = e2e_workflow(assets, quantised[i]);
+        char *json = e2e_workflow(assets, "e2e", quantised[i]);
         const flow_result r = e2e_run(ctx, json);
-        e2e_check(&r, assets, quantised[i], 2);
+        e2e_check(&r, assets, "e2e", quantised[i], 2);
         free(json);
     }
 }
@@ -48,20 +48,20 @@ static void check_nodes(nino_ctx *ctx, const char *assets)
     static const char kohya[] = "flux_tiny_kohya.safetensors";
     static const char *const names[] = { "\"LoraLoader\"", "\"ROCMLoRALoader\"" };
     for (int i = 0; i < 2; i++) {
-        char *json = e2e_workflow(assets, lora_flows[0]);
+        char *json = e2e_workflow(assets, "e2e", lora_flows[0]);
         json = replace(json, loader, names[i]);
         json = replace(json, strength,
                        "\"clip\": [\"2\", 0], \"strength_model\": 0.8, \"strength_clip\": -1");
         const flow_result r = e2e_run(ctx, json);
-        e2e_check(&r, assets, expected[0], 2);
+        e2e_check(&r, assets, "e2e", expected[0], 2);
         free(json);
     }
-    char *json = e2e_workflow(assets, lora_flows[0]);
+    char *json = e2e_workflow(assets, "e2e", lora_flows[0]);
     json = replace(json, kohya, "lora_disney_inpainting.safetensors");
     const flow_result other = e2e_run(ctx, json);
-    e2e_check(&other, assets, "flux_tiny_bf16", 2);
+    e2e_check(&other, assets, "e2e", "flux_tiny_bf16", 2);
     free(json);
-    json = e2e_workflow(assets, lora_flows[0]);
+    json = e2e_workflow(assets, "e2e", lora_flows[0]);
     json = replace(json, strength, "\"strength_model\": 1.3");
     json = replace(json, model, "\"model\": [\"20\"");
     json = replace(json, "{",
@@ -69,7 +69,7 @@ static void check_nodes(nino_ctx *ctx, const char *assets)
                    "\"flux_tiny_comfy.safetensors\", \"strength_model\": -0.5, \"model\": [\"1\", "
                    "0]}},");
     const flow_result two = e2e_run(ctx, json);
-    e2e_check(&two, assets, expected[0], 2);
+    e2e_check(&two, assets, "e2e", expected[0], 2);
     free(json);
 }
 

@@ -102,15 +102,16 @@ static void models(void)
     check_mixed(saved);
     CHECK_STR(nino_weights_meta(saved, "modelspec.predict_key"), "epsilon");
     CHECK(strstr(nino_weights_meta(saved, "prompt"), "ModelMergeSimple"));
-    char cmd[1400];
-    snprintf(cmd, sizeof(cmd), "cp %s %s/models/diffusion_models/c.safetensors", r.path[0],
-             flow_temp());
-    CHECK(system(cmd) == 0);
+    nino_weights *told = test_copy_with_meta( // what only the metadata tells goes along
+        saved, nino_name_of("%s/models/diffusion_models", flow_temp()).s, "c.safetensors",
+        NINO_META_HEAD_CHANNELS, "32");
     r = run("{" LOAD("1", "c.safetensors") SAVE("1", "sub/m"));
     CHECK_OK(r.st, r.err);
     CHECK(r.n_paths == 1 && strstr(r.path[0], "/output/sub/m_00002_.safetensors"));
     nino_weights *again = test_open("%s", r.path[0]);
     check_same(saved, again);
+    CHECK_STR(nino_weights_meta(again, NINO_META_HEAD_CHANNELS), "32");
+    nino_weights_unref(&told);
     nino_weights_unref(&again);
     nino_weights_unref(&saved);
     r = run("{" LOAD("1", "c.safetensors") SAVE("1", "../m"));
@@ -129,6 +130,7 @@ static void encoders(void)
     nino_weights *b = test_open("%s", r.path[0]);
     check_same(a, b);
     CHECK_STR(nino_weights_meta(b, "format"), "pt");
+    CHECK_STR(nino_weights_meta(b, NINO_META_HEAD_CHANNELS), "96");
     nino_weights_unref(&a);
     nino_weights_unref(&b);
 }
@@ -144,7 +146,11 @@ int main(void)
     make_unet("a.safetensors", false);
     make_unet("b.safetensors", true);
     snprintf(root.path, sizeof(root.path), "%s", flow_temp());
-    nino_weights *w = random_text_file(&root, "models/text_encoders/l.safetensors", &l, 1, NULL);
+    nino_weights *w = random_text_file(&root, "l", &l, 1, NULL);
+    nino_weights *told =
+        test_copy_with_meta(w, nino_name_of("%s/models/text_encoders", root.path).s,
+                            "l.safetensors", NINO_META_HEAD_CHANNELS, "96");
+    nino_weights_unref(&told);
     nino_weights_unref(&w);
     ctx = flow_open("ref", NULL);
     models();

@@ -139,6 +139,7 @@ static void check_numbers(void)
     g = flow_graph(tiled);
     p = plan(ctx, g, NULL);
     CHECK(p.tiling.is_tiled && p.tiling.n_tiles > 2 && p.tiling.overlap > 0);
+    CHECK_STR(p.tiling.why, "tiles were asked for");
     nino_plan_release(&p);
     nino_graph_destroy(&g);
     nino_ctx_destroy(&ctx);

@@ -162,7 +162,8 @@ static void monitors(void)
                 "{" CKPT PARTS(CFG) CUSTOM("3", "ROCMSamplerCustomAdvancedBenchmark", "10",
                                            "['13', 0]", "5", "") SAVE "}");
     printf("%s", text[0]);
-    CHECK(strstr(text[0], "A, one entry a forward: ") && strstr(text[0], "median of 3"));
+    CHECK(strstr(text[0], "A, one entry a forward: ") && strstr(text[0], "(median of 8, MAD "));
+    CHECK(strstr(text[0], "B against A, in turn: ") && strstr(text[0], "8 rounds)"));
     CHECK(strstr(text[0], "Results: ") && strstr(text[0], "2 conditioning entries"));
     CHECK(!strstr(text[0], "same computation"));
     nino_array_unref(&z);
@@ -183,6 +184,7 @@ static void monitors(void)
         printf("%s", r.text[i]);
     CHECK(strstr(r.text[0], "sd15_tiny") && strstr(r.text[0], "Measured: 2"));
     CHECK(strstr(r.text[1], "fp32: ") && strstr(r.text[1], "bf16: ") && strstr(r.text[1], "NMSE"));
+    CHECK(strstr(r.text[1], "fp16 against fp32: ") && strstr(r.text[1], " confidence, p "));
     CHECK(strstr(r.text[2], "precision_mode: ") && strstr(r.text[2], "30 steps"));
     nino_graph_destroy(&g);
 }

@@ -108,8 +108,32 @@ static void follow(nino_ctx *ctx)
     CHECK(difference(&none, &video) > 0 && difference(&video, &weak) > 0);
 }
 
+// What measures a model measures every Wan: one latent frame of its channels.
+static void measured(nino_ctx *ctx, const char *net, const char *node, const char *expected)
+{
+    char json[1200];
+    snprintf(json, sizeof(json),
+             "{'1': {'class_type': 'UNETLoader', 'inputs': {'unet_name': '%s', 'weight_dtype': "
+             "'default'}}, '2': {'class_type': 'CLIPLoader', 'inputs': {'clip_name': "
+             "'umt5_tiny.safetensors', 'type': 'wan'}}, '3': {'class_type': 'VAELoader', 'inputs': "
+             "{'vae_name': 'wan_2.1_vae_tiny.safetensors'}}, '4': {'class_type': '%s', 'inputs': "
+             "{'model': ['1', 0]%s}}}",
+             net, node,
+             strstr(node, "Flux") ? ", 'vae': ['3', 0], 'clip': ['2', 0], 'test_resolutions': "
+                                    "'16x16', 'test_steps': 2, 'test_cfg_values': '1,4', "
+                                    "'test_hipblas': true, 'generate_report': true"
+                                  : ", 'test_steps': 20");
+    nino_graph *g = flow_graph(json);
+    const flow_result r = flow_run(ctx, g, NULL);
+    nino_graph_destroy(&g);
+    CHECK_OK(r.st, r.err);
+    CHECK(r.n_texts >= 3 && strstr(r.text[2], expected) && r.n_steps == 0);
+}
+
 int main(void)
 {
+    static const net_wan t2v = { 128, 96, 1, 16, 16, 32, 0, 0, 0 };
+    static const net_wan large = { 128, 96, 1, 48, 48, 32, 0, 0, 0 }; // 2.2 5B
     static const net_wan i2v = { 128, 96, 1, 36, 16, 32, 0, 0, 0 };
     static const net_wan vace = { 128, 96, 2, 16, 16, 32, 0, 0, 1 };
     char cmd[200];
@@ -118,9 +142,15 @@ int main(void)
     CHECK(system(cmd) == 0);
     save_net(&i2v, "i2v.safetensors");
     save_net(&vace, "vace.safetensors");
+    save_net(&t2v, "t2v.safetensors");
+    save_net(&large, "large.safetensors");
     nino_ctx *ctx = open_ctx();
     pictures(ctx);
     follow(ctx);
+    measured(ctx, "t2v.safetensors", "ROCMSamplerPerformanceMonitor", "precision_mode: ");
+    measured(ctx, "large.safetensors", "ROCMSamplerPerformanceMonitor", "precision_mode: ");
+    measured(ctx, "i2v.safetensors", "ROCMFluxBenchmark", "a step against cfg 1: ");
+    measured(ctx, "vace.safetensors", "ROCMFluxBenchmark", "a step against cfg 1: ");
     nino_ctx_destroy(&ctx);
     flow_clean();
     return 0;

@@ -23,7 +23,7 @@
 static char *workflow(const char *assets, const char *name, const char *decoder, const char *more,
                       const char *rest)
 {
-    char *json = e2e_workflow(assets, name), *cut = strstr(json, "\"8\": {");
+    char *json = e2e_workflow(assets, "e2e", name), *cut = strstr(json, "\"8\": {");
     CHECK(cut);
     const size_t head = (size_t) (cut - json), size = head + 2048;
     char *out = calloc(1, size);

@@ -79,6 +79,19 @@ NINO_API const nino_variable *nino_variables(void);
 // The first line of a settings file that could not be used, with its place; NULL: there is none.
 NINO_API const char *nino_settings_problem(void);
 
+// Copies len bytes of text to out (size bytes, terminated; may be s) for people to see: characters
+// that steer a terminal (below U+0020, U+007F to U+009F), that reorder or hide what stands around
+// them (U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069, U+FEFF, U+FFF9 to U+FFFB,
+// U+E0000 to U+E007F), and bytes that are no UTF-8 become '?'. Text that does not fit is cut between
+// two characters.
+NINO_API void nino_utf8_printable(char *out, size_t size, const char *s, size_t len);
+
+// Whether the library could write a file of that name now, whose folders it makes: tries it in the
+// nearest folder that is there, and leaves nothing. NINO_ERR_IO with what is in the way: no
+// permission, a file in the place of a folder, a folder in the place of the file, a read-only or a
+// full file system.
+NINO_API nino_status nino_place_check(const char *path, nino_error *err);
+
 // Version of the library that runs: "0.1.0".
 NINO_API const char *nino_version(void);
 

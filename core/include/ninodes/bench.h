@@ -1,6 +1,6 @@
-// How fast kernels run on a device: samples of every case, each taken right after a yardstick (one
-// fixed matrix product), so that the ratio of the two holds on a machine whose clock or load
-// changes. Results are kept in files and compared.
+// How fast kernels run on a device: samples of every case, in turn with a yardstick (one fixed matrix
+// product; the order alternates, see ninodes/experiment.h), so that the ratio of the two holds on a
+// machine whose clock or load changes. Results are kept in files and compared.
 //
 // Threads: any thread.
 #pragma once
@@ -17,13 +17,13 @@ typedef struct nino_bench_case {
     double flops, bytes;
     uint64_t n;
     double mean_s, sigma_s, low_s, high_s, median_s, min_s;
-    // Time / time of the yardstick before it: geometric mean, sigma of the logarithm, interval.
+    // Time / time of the yardstick beside it: geometric mean, sigma of the logarithm, interval.
     double ratio, ratio_sigma, ratio_low, ratio_high;
     // Of the median.
     double gflops, gbps;
-    // Percent of what the device was measured to do (ninodes/measure.h), of the limit that is
-    // nearer: arithmetic or memory. Of a Winograd convolution the plain arithmetic is counted: it
-    // can pass 100.
+    // Percent of what the device was measured to do, of the limit that is nearer: arithmetic or
+    // memory (nino_ceilings_share()). Of a convolution by Winograd its own arithmetic counts,
+    // while `gflops` is that of a direct one.
     double peak_percent;
 } nino_bench_case;
 
@@ -52,7 +52,7 @@ typedef struct nino_bench_params {
     const char *device, *cache_dir;
     // Only cases whose name contains this; NULL: all.
     const char *filter;
-    // Of every case; 0: 10 and 2.
+    // Of every case, up to NINO_MAX_ROUNDS; 0: 10 and 2.
     int samples, warmup;
     // A few small cases.
     bool quick;

@@ -29,7 +29,7 @@ typedef struct nino_ctx_params {
     // Set by NINO_CTX_PARAMS_INIT. All else may stay zero.
     size_t size;
     // "cl", "cl:0", "cl:gfx1151" (part of the device's name), "ref". NULL takes the first OpenCL
-    // GPU, else the first OpenCL CPU, else the reference.
+    // GPU, else the first OpenCL CPU; a library that was built without OpenCL the reference.
     const char *device;
     // Device memory to use at most, in bytes. 0: decided from the device and what is free there.
     uint64_t mem_limit;
@@ -50,7 +50,8 @@ typedef struct nino_ctx_params {
 } nino_ctx_params;
 
 // Opens a device. params may be NULL and need not outlive the call. Returns NULL and fills *err:
-// NINO_ERR_UNKNOWN (no such device), NINO_ERR_DEVICE (it failed), NINO_ERR_NOMEM, NINO_ERR_ARG.
+// NINO_ERR_UNKNOWN (no such device), NINO_ERR_DEVICE (it failed; kind "none": no device was named
+// and OpenCL has none that can be used), NINO_ERR_NOMEM, NINO_ERR_ARG.
 NINO_API nino_ctx *nino_ctx_create(const nino_ctx_params *params, nino_error *err);
 // Waits for its jobs. The job objects may live on: their events and results can still be read.
 NINO_API void nino_ctx_destroy(nino_ctx **ctx);
@@ -92,6 +93,15 @@ typedef struct nino_device_info {
 
 // Fills up to max entries and returns how many devices there are. OpenCL is asked once a process.
 NINO_API size_t nino_devices(nino_device_info *out, size_t max);
+// Why OpenCL has no device that can be used, or no GPU though this machine has one: what was found,
+// why each device is left out and what to do, a line each, up to size bytes of them with the final
+// 0. Returns the bytes of all lines; 0: there is nothing to explain.
+NINO_API size_t nino_devices_explain(char *out, size_t size);
+// Folder number i, from 0, of those where compiled kernels are kept, by a driver (PoCL; where others
+// keep theirs is not known) and by this library with the default cache folder. They hold code: a
+// damaged file crashes the process that loads it. They may be renamed or removed at any time and are
+// made anew. False: no more.
+NINO_API bool nino_kernel_folder(int i, char *out, size_t size);
 // The device of a context.
 NINO_API void nino_ctx_device(const nino_ctx *ctx, nino_device_info *out);
 

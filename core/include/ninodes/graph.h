@@ -68,17 +68,22 @@ typedef enum nino_issue_severity { NINO_ISSUE_WARNING, NINO_ISSUE_ERROR } nino_i
 
 typedef struct nino_issue {
     nino_issue_severity severity;
+    // "unsupported_model" (it is made for a network that is not here), "paid_service",
     // "unknown_class", "unsupported_class", "missing_input", "bad_link", "type_mismatch", "range",
     // "value", "missing_file", "cycle", "no_output", "ignored_input", "path", "alias" (a former
-    // class name), "nomem".
+    // class name), "edited" (which of a picture's two texts was taken), "random_seed" (-1), "io" (an
+    // output that cannot be written), "nomem".
     const char *code;
     // Id of the node and name of its input, or "".
     const char *node, *input;
     // One line.
     const char *message;
+    // Class of that node, or "".
+    const char *class_type;
 } nino_issue;
 
-// Reports every problem at once through report(), with texts that live until it returns. ctx may be
+// Reports every problem at once through report(), with texts that live until it returns: first what
+// can never run here, at last the files that are missing. ctx may be
 // NULL: files are not looked for then. Returns the number of errors.
 NINO_API size_t nino_graph_check(nino_graph *g, const nino_ctx *ctx,
                                  void (*report)(void *priv, const nino_issue *issue), void *priv);

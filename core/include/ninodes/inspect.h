@@ -1,4 +1,9 @@
-// What a file is: a model and its parts, a latent, a picture.
+// What a file is: a model and its parts, a latent, a picture, a video.
+//
+// A video, or a picture that moves, has the container as its format ("mp4", "mov", "webm",
+// "matroska", "webp", "apng") and a part "video": the codec, and "512x320, 16 frames, 4 fps,
+// 4.000 s". Pictures, videos and sounds have a part "graph" for each workflow in them, or one of the
+// family "none".
 //
 // Threads: plain functions and data.
 #pragma once

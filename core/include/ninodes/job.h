@@ -90,7 +90,26 @@ typedef struct nino_plan_tiling {
     // Pixels.
     int tile_w, tile_h, overlap;
     int n_tiles;
+    // Why tiles, and of this size; "" where nothing is tiled.
+    char why[160];
 } nino_plan_tiling;
+
+// What predicted times rest on: figures of a profile, of which the efficiencies are assumed on every
+// device; see nino_ceilings for measured peaks.
+typedef struct nino_plan_basis {
+    // The profile's file (its name where it is built in) and the date of its numbers; "": unknown.
+    char file[256];
+    char date[16];
+    // Whether peak and bandwidth were measured on this device.
+    bool is_measured;
+    // "f32" or "f16": whose peak, FLOP/s, the efficiencies are shares of.
+    char peak_type[8];
+    double peak, bandwidth, launch_s;
+    double efficiency_gemm, efficiency_conv, efficiency_attn;
+    // What arithmetic takes at all of the peak and memory at all of the bandwidth, whichever is
+    // longer: no run is faster. 0: the profile has no numbers.
+    double least_seconds;
+} nino_plan_basis;
 
 typedef struct nino_plan {
     // What it was made for, by its name in data/devices.
@@ -106,6 +125,7 @@ typedef struct nino_plan {
     // Owned by the plan; nino_plan_release().
     size_t n_scopes;
     nino_plan_scope *scopes;
+    nino_plan_basis basis;
 } nino_plan;
 
 // Walks the networks of a graph without arithmetic. profile is a name of data/devices; NULL: the

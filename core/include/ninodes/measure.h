@@ -1,6 +1,8 @@
 // Ceilings of a device: how fast it reads, writes, computes, starts kernels and copies, measured by
-// probe kernels and kept per device and driver. "% of measured peak", the roofline and the times of
-// a plan come from them.
+// probe kernels and kept per device and driver. "% of peak", the roofline and the times of a plan
+// come from them. A device that no profile describes is measured, in about 0.3 s, when a context
+// opens it for the first time. Kernels of later runs that are faster than the ceilings, three of a
+// kind, raise them.
 //
 // Threads: any thread.
 #pragma once
@@ -21,7 +23,7 @@ typedef struct nino_ceiling_point {
 typedef struct nino_ceilings {
     // What they belong to.
     char device[128], driver[96], platform[96];
-    // Seconds since 1970; 0: figures of a profile, nobody measured.
+    // Seconds since 1970; 0: of the data sheet that a profile holds, nobody measured.
     int64_t measured_at;
     // FLOP/s of dependent-free fused multiply-adds; 0: not known.
     double flops_f32;
@@ -33,7 +35,8 @@ typedef struct nino_ceilings {
     double launch_s;
     // Bytes/s between host and device memory.
     double upload, download;
-    // Share of flops_f32 that a large matrix product, 3x3 convolution and attention reach here.
+    // Share of flops_f32 that a large matrix product, 3x3 convolution and attention reach here; of
+    // a convolution by Winograd its own arithmetic counts. 0: not measured.
     double efficiency_gemm, efficiency_conv, efficiency_attn;
     size_t n_points;
     // By size.
@@ -63,9 +66,17 @@ NINO_API nino_status nino_measure(const nino_measure_params *params, nino_ceilin
 NINO_API nino_status nino_ceilings_load(const char *cache_dir, const nino_device_info *d,
                                         nino_ceilings *out, nino_error *err);
 // The figures of a profile ("gfx1151"), for an overlay or a device that nobody measured.
+// NINO_ERR_MISSING: those of that profile are no device's own ("pocl-cpu").
 NINO_API nino_status nino_ceilings_of_profile(const char *profile, nino_ceilings *out,
                                               nino_error *err);
-// Bandwidth of a working set of that size, between the points; 0: not measured.
+// Bandwidth of a working set of that size, between the points, in the fastest way: reading, writing
+// or copying; 0: not measured.
 NINO_API double nino_ceilings_bandwidth(const nino_ceilings *c, uint64_t bytes);
+// Share of what the device can do that a piece of work of `flops` and `bytes` reached in so many
+// seconds: of arithmetic or of the bandwidth of its working set, whichever is larger. 0 to 1; NaN:
+// not known. bits: of its stored elements, 0: not known; 16 and less have the higher peak. What was
+// faster than ceilings that have no points had its data in caches: of memory it has no share.
+NINO_API double nino_ceilings_share(const nino_ceilings *c, double flops, double bytes,
+                                    double seconds, unsigned bits);
 
 NINO_END

@@ -20,7 +20,10 @@ typedef enum nino_event_kind {
     // Scope: a node runs. u.scope.arg0 is its place in the order of the run, arg1 how many nodes
     // there are; the name is "ID CLASS".
     NINO_EV_NODE = 2,
-    // Scope: a part of a model, such as "decoder.up.3", "load" or "encode".
+    // Scope: a part of a model, such as "decoder.up.3", "load" or "encode". A name that begins with
+    // NINO_STAGE_COMPILE is no part of the node around it: kernels are prepared, which the node
+    // waits for. u.scope.arg0 is 1 when the driver has them in a cache, arg1 is 1 when the next run
+    // will have them.
     NINO_EV_STAGE = 3,
     // Scope: step u.scope.arg0 of arg1 of a sampling.
     NINO_EV_STEP = 4,
@@ -39,7 +42,7 @@ typedef enum nino_event_kind {
     // A message. The name is its text, u.scope.arg0 its nino_log_level. The message that a sampling
     // has left steps behind to go on with has their number in arg1.
     NINO_EV_MESSAGE = 11,
-    // Where the tile of scope `parent` lies: u.tile.
+    // Where the tile of scope `parent` lies: u.tile; name: why tiles, and of this size.
     NINO_EV_TILE_INFO = 12,
     // What the seam meter found: u.seam.
     NINO_EV_SEAM = 13,
@@ -72,7 +75,15 @@ typedef enum nino_event_kind {
     NINO_EV_CLIP = 24,
     // What a user has noted about a moment (nino_history_note()). The name is the text.
     NINO_EV_NOTE = 25,
+    // What the node has done that running it again would not repeat, told when it ends: u.once.
+    NINO_EV_ONCE = 26,
+    // What earlier records, which are not held any more, add up to: u.sum. A viewer that comes late
+    // is told these first; nino_stats_add() takes them. Their time is 0, and what is in them is
+    // between the two ends of one version.
+    NINO_EV_SUM = 27,
 } nino_event_kind;
+
+#define NINO_STAGE_COMPILE "compile "
 
 // Which cache a NINO_EV_CACHE is about.
 typedef enum nino_cache {
@@ -152,8 +163,8 @@ typedef struct nino_event {
             // Microseconds from being queued, and from being submitted, to the start.
             uint32_t queued_us;
             uint32_t submitted_us;
-            // Arithmetic of this launch, as the op table counts it. An op of several kernels has
-            // all of it on the main one.
+            // Arithmetic of this launch, as the op table counts it; of Winograd's products their
+            // own. An op of several kernels has all of it on the main one.
             double flops;
             // Bytes that it must move at least.
             double bytes;
@@ -190,7 +201,7 @@ typedef struct nino_event {
             double flops_f32, flops_f16, bandwidth;
             // Seconds.
             double launch_s;
-            // Seconds since 1970; 0: these are the figures of a profile.
+            // Seconds since 1970; 0: these are the figures of a data sheet.
             uint64_t measured_at;
         } ceilings;
         struct {
@@ -261,7 +272,11 @@ typedef struct nino_event {
             uint32_t frames, n_borders;
             uint64_t ns;
         } clip;
+        struct {
+            uint64_t load_ns; // waiting for weights from files
+        } once;
         uint64_t lost;
+        uint64_t sum[5];
         uint64_t pad[5];
     } u;
 } nino_event;
@@ -416,11 +431,20 @@ NINO_API void nino_stats_add(nino_stats *s, const nino_event *ev, size_t n,
 NINO_API size_t nino_stats_ops(const nino_stats *s, nino_op_stat *out, size_t max);
 NINO_API size_t nino_stats_families(const nino_stats *s, nino_op_stat *out, size_t max);
 NINO_API size_t nino_stats_nodes(const nino_stats *s, nino_node_stat *out, size_t max);
+// Of the time of node i, in the order of nino_stats_nodes(): what running it again would not repeat
+// (NINO_EV_ONCE), in nanoseconds.
+NINO_API uint64_t nino_stats_node_once(const nino_stats *s, size_t i);
 NINO_API void nino_stats_memory(const nino_stats *s, nino_mem_stat *out);
 NINO_API void nino_stats_perf(const nino_stats *s, nino_perf_stats *out);
 NINO_API void nino_stats_energy(const nino_stats *s, nino_energy_stat *out);
 // Events that were lost before they came here.
 NINO_API uint64_t nino_stats_lost(const nino_stats *s);
+// Nanoseconds that went into preparing kernels (NINO_STAGE_COMPILE), which are in the time of no
+// node, and for how many programs.
+NINO_API uint64_t nino_stats_preparing(const nino_stats *s, uint64_t *programs);
+// Events that were counted. Those of them that came as sums only (NINO_EV_SUM), because they were
+// not held any more, are in *summed, which may be NULL.
+NINO_API uint64_t nino_stats_count(const nino_stats *s, uint64_t *summed);
 
 // ---- trace files ----------------------------------------------------------------------------
 
@@ -457,8 +481,9 @@ NINO_API nino_status nino_trace_load(const char *path, nino_stats *stats, nino_e
 // ---- attaching to another process ------------------------------------------------------------
 
 // A connection to a run or a worker. Each of them listens on $XDG_RUNTIME_DIR/ninodes/PID.sock, for
-// processes of the same user. A viewer that comes late is first told the names so far, the open
-// scopes, the state of the memory, and the events that are still held.
+// processes of the same user. A viewer that comes late is first told the names so far, what the
+// events that are not held any more add up to (NINO_EV_SUM: before this job, then of it), the scopes
+// that were open then, and all events since: its totals are those of one that saw all.
 typedef struct nino_attach nino_attach;
 
 // target is the path of a socket or a process id; NULL: the newest run. Errors: NINO_ERR_MISSING

@@ -46,6 +46,7 @@
 #include <ninodes/control.h>
 #include <ninodes/ctx.h>
 #include <ninodes/document.h>
+#include <ninodes/experiment.h>
 #include <ninodes/graph.h>
 #include <ninodes/grid.h>
 #include <ninodes/history.h>

@@ -159,6 +159,13 @@ NINO_API const nino_node_def *nino_node_find(const char *class_type, const nino_
 // True for a class of ComfyUI or of the ROCm extension that this version knows by name but cannot
 // run.
 NINO_API bool nino_node_is_known_unsupported(const char *class_type);
+// Adds the classes of a ComfyUI server, with its own packs of nodes, to those known by name: path is
+// a file with its answer to GET /object_info, "-" standard input. They cannot run here, but
+// workflows that are loaded afterwards have their values under the right names. A class that is in
+// the file takes the place of the known one of that name, not of one that runs here. Errors:
+// NINO_ERR_IO, NINO_ERR_FORMAT, NINO_ERR_NOMEM; classes read before stay. Threads: while no other
+// function of the library runs. It holds for the whole process.
+NINO_API nino_status nino_node_add_info(const char *path, nino_error *err);
 // The known class name nearest to a misspelt one, or NULL.
 NINO_API const char *nino_node_nearest(const char *class_type);
 

@@ -71,6 +71,9 @@ typedef struct nino_job_options {
     bool keep_results;
     // Nodes that only write files do not run: SaveImage, PreviewImage, SaveLatent and their like.
     bool no_files;
+    // Every node works again: results of earlier jobs are not used. Opened models, their weights on
+    // the device and compiled kernels are: for measuring.
+    bool is_anew;
 } nino_job_options;
 
 NINO_END

@@ -3,7 +3,9 @@
 //
 // The queue lives in a folder: every waiting job, its workflow and the files that finished jobs
 // wrote are there again after the process was killed. A job that ran then waits again, at the
-// front, and the queue is paused so that what killed the worker does not do so again unasked.
+// front, and the queue is paused so that what killed the worker does not do so again unasked. A
+// queue whose file is damaged or missing is made anew of the workflows beside it, and paused; the
+// damaged file is kept under another name, which the log and the queue's notice say.
 //
 // Threads: a worker belongs to the thread that runs it, except nino_worker_stop(), which any thread
 // may call.
@@ -22,7 +24,8 @@ typedef struct nino_worker_params {
     const nino_ctx_params *ctx;
     // Where the queue is kept. NULL: $XDG_STATE_HOME/ninodes; "": nowhere.
     const char *state_dir;
-    // Starts with the queue running, whatever happened before.
+    // Starts with the queue running, whatever happened before; only a queue that had to be made
+    // anew stays paused.
     bool resume;
     // Ends by itself when for so many seconds nobody was connected, no job ran and none waited in a
     // queue that is not paused. 0: never. What waits in a paused queue is there at the next start.

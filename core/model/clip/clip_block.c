@@ -57,9 +57,8 @@ void nino_clip_block_load(nino_loader *l, const nino_clip_names *n, const char *
     out->fc1.act = act;
 }
 
-// Every released text network has heads of 64; the file does not say. Networks too narrow for four
-// of those (made for tests) have four.
-int nino_clip_heads(int width) { return width < 4 * 64 ? 4 : width / 64; }
+// Every released text network has heads of 64; other widths (of networks made for tests) have four.
+int nino_clip_heads(int width) { return width % 64 ? 4 : width / 64; }
 
 static nino_array *turned(const nino_array *a)
 {

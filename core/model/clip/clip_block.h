@@ -23,7 +23,7 @@ void nino_clip_block_load(nino_loader *l, const nino_clip_names *n, const char *
 // x [N,T,width] -> the same. mask: nino_attention_bias()'s, stays the caller's; NULL: none.
 nino_tensor *nino_clip_block_run(nino_stream *s, const nino_clip_block *w, int heads,
                                  nino_tensor *x, nino_tensor *mask);
-// Heads of a text network, which are 64 wide.
+// Heads of a text network whose file does not say how wide they are (nino_load_heads()).
 int nino_clip_heads(int width);
 // *out = the matrix t [rows,cols] as a linear layer's weight [cols,rows], in memory.
 void nino_clip_load_turned(nino_loader *l, const nino_tensor_info *t, nino_weight **out);

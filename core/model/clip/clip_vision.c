@@ -225,8 +225,8 @@ static void load_net(nino_loader *l, nino_clip_vision *v, const names *n)
         return;
     load_patches(l, v, n->patches, &v->net->patches);
     load_tables(l, v, n);
-    v->heads = clip_vision_heads_of(v->width);
-    if (v->n_layers < 2 || v->width % v->heads)
+    v->heads = nino_load_heads(l, v->width, clip_vision_heads_of(v->width));
+    if (v->n_layers < 2)
         nino_load_fail(l, NINO_ERR_FORMAT, "%d layers of width %d are not a CLIP vision network",
                        v->n_layers, v->width);
     if (!v->is_siglip)

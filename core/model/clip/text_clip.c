@@ -123,10 +123,7 @@ nino_status nino_text_clip_load(nino_encoder *e, nino_error *err)
     nino_loader l = { .file = e->file, .prefix = e->prefix, .layers = &e->layers, .err = err };
     nino_text_start(&l, e, n->tokens, n->blocks);
     e->max_len = (int) nino_text_table(&l, n->positions, e->width, &e->positions);
-    const int heads = nino_clip_heads(e->width);
-    if (e->width % heads)
-        nino_load_fail(&l, NINO_ERR_FORMAT, "a CLIP of width %d does not divide into %d heads",
-                       e->width, heads);
+    const int heads = nino_load_heads(&l, e->width, nino_clip_heads(e->width));
     clip_net *net =
         nino_load_alloc(&l, 1, sizeof(*net) + (size_t) e->n_layers * sizeof(net->layer[0]));
     if (!net)

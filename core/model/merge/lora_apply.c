@@ -36,6 +36,33 @@ static void lora_apply_enlarge(void *priv, const char *name, int64_t dim[2])
         dim[0] = p->row0 + p->rows > dim[0] ? p->row0 + p->rows : dim[0];
 }
 
+// B A without a core between them and without magnitudes, on all columns.
+static bool is_product(const lora_patches *c, const lora_patch *p)
+{
+    const lora_layer *l = p->layer;
+    return p->kind == LORA_KIND_LOW_RANK && !l->t[LORA_MID] && !l->t[LORA_DORA] &&
+           p->cols == lora_width(c, p->target);
+}
+
+static int lora_apply_low_rank(void *priv, const char *name, nino_low_rank *out, int max)
+{
+    const lora_patches *c = priv;
+    const nino_tensor_info *t = nino_weights_find(c->base, name);
+    int n = 0;
+    for (const lora_patch *p = lora_first(c, t); p < c->p + c->n && p->target == t; p++) {
+        if (n == max || !is_product(c, p))
+            return 0;
+        out[n++] = (nino_low_rank){ .file = (nino_weights *) p->from,
+                                    .up = p->layer->t[LORA_UP],
+                                    .down = p->layer->t[LORA_DOWN],
+                                    .scale = p->strength * p->scale,
+                                    .row0 = p->row0,
+                                    .rows = p->rows,
+                                    .first = p->first };
+    }
+    return n;
+}
+
 static void lora_apply_destroy(void *priv)
 {
     lora_patches *c = priv;
@@ -93,14 +120,15 @@ static int by_target(const void *a, const void *b)
 }
 
 // A view of c's file; takes c. NULL: failed.
-static nino_weights *lora_apply_make_view(lora_patches *c, nino_error *err)
+static nino_weights *lora_apply_make_view(lora_patches *c, bool is_multiplied, nino_error *err)
 {
     const nino_weights_change change = { .priv = c,
                                          .identity = stack_identity(c->stack),
                                          .covers = lora_apply_covers,
                                          .apply = lora_apply_apply,
                                          .destroy = lora_apply_destroy,
-                                         .enlarge = lora_apply_enlarge };
+                                         .enlarge = lora_apply_enlarge,
+                                         .low_rank = is_multiplied ? lora_apply_low_rank : NULL };
     for (int i = 0; i < c->n; i++)
         c->p[i].order = i;
     if (c->n)
@@ -270,7 +298,7 @@ nino_lora_stack *lora_stack_push(const nino_lora_stack *s, nino_lora *l, double 
 }
 
 nino_status lora_view(nino_weights *file, const lora_map *map, nino_lora_stack *s,
-                      nino_weights **out, nino_error *err)
+                      bool is_multiplied, nino_weights **out, nino_error *err)
 {
     lora_patches *c = make_patches(file, s);
     nino_status st =
@@ -286,7 +314,7 @@ nino_status lora_view(nino_weights *file, const lora_map *map, nino_lora_stack *
     }
     *out = NULL;
     if (!st && c->n) {
-        *out = lora_apply_make_view(c, err);
+        *out = lora_apply_make_view(c, is_multiplied, err);
         return *out ? NINO_OK : NINO_ERR_NOMEM;
     }
     if (!st)
@@ -303,7 +331,7 @@ static nino_status load_model(const nino_model *m, const lora_map *map, nino_lor
 {
     nino_diffusion *d = NULL;
     nino_weights *view;
-    nino_status st = lora_view(m->net->file, map, s, &view, err);
+    nino_status st = lora_view(m->net->file, map, s, true, &view, err);
     if (!st)
         st = nino_diffusion_load_as(view, m->net->name, m->net->weight_type, &d, err);
     nino_weights_unref(&view);
@@ -360,7 +388,7 @@ static nino_status load_clip(const nino_clip *c, const lora_map *map, nino_lora_
             file[n++] = lora_file_of(c, c->enc[i]);
     }
     for (int i = 0; i < n && !st; i++)
-        st = lora_view(file[i], map, s, &view[i], err);
+        st = lora_view(file[i], map, s, true, &view[i], err);
     if (!st)
         st = nino_clip_load(view, n, c->type, &c->services, c->name, out, err);
     for (int i = 0; i < n; i++)

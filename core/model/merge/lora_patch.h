@@ -29,8 +29,10 @@ typedef struct lora_patches {
 } lora_patches;
 
 // A view of file with all of a stack; *out is a reference to file itself where nothing changes.
+// is_multiplied: for a network, whose layers multiply with quantised weights as they are and add
+// what is of low rank beside them (nino_weights_low_rank()).
 nino_status lora_view(nino_weights *file, const lora_map *map, nino_lora_stack *s,
-                      nino_weights **out, nino_error *err);
+                      bool is_multiplied, nino_weights **out, nino_error *err);
 // One patch, on rows row0 ... row0 + rows of its target, which are in values.
 nino_status lora_patch_apply(lora_patches *c, lora_patch *p, int64_t row0, int64_t rows,
                              float *values, nino_error *err);

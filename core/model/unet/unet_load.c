@@ -136,13 +136,10 @@ static void load_transformer(unet_loader *u, const char *base, int64_t c, unet_t
     nino_load_norm(l, nino_name_of("%s.norm", base).s, c, NINO_UNET_GROUPS, 1e-6f, &out->norm);
     nino_load_linear(l, in.s, c, &out->in);
     const int64_t width = nino_load_rows(l, out->in.w);
-    const int heads = unet_load_heads_of(u, in.s, width);
+    const int heads = nino_load_heads(l, width, unet_load_heads_of(u, in.s, width));
     const int n = nino_load_count(l, nino_name_of("%s.transformer_blocks.", base).s);
-    if (!n || width % heads)
-        nino_load_fail(l, NINO_ERR_FORMAT,
-                       n ? "%s%s: its width does not divide into heads"
-                         : "%s%s has no transformer blocks",
-                       l->prefix, base);
+    if (!n)
+        nino_load_fail(l, NINO_ERR_FORMAT, "%s%s has no transformer blocks", l->prefix, base);
     out->block = nino_load_alloc(l, (size_t) n, sizeof(*out->block));
     out->n_blocks = n;
     for (int i = 0; i < n && !l->st; i++)

@@ -48,17 +48,24 @@ void nino_advice_node_of(const advisor *a, uint32_t scope, char *id, size_t size
     snprintf(id, size, "%.*s", (int) strcspn(name, " "), name);
 }
 
-double nino_advice_compiling(const advisor *a, uint64_t t0, uint64_t t1, size_t *n_stages)
+double nino_advice_compiling(const advisor *a, uint64_t t0, uint64_t t1, size_t *n_stages,
+                             double *saved_s)
 {
     size_t n, found = 0;
-    double sum = 0;
+    double sum = 0, saved = 0;
     const nino_span *s = nino_history_spans(a->h, &n);
     for (size_t i = 0; i < n; i++)
         if (s[i].kind == NINO_EV_STAGE && s[i].begin_ns >= t0 && s[i].begin_ns < t1 &&
-            s[i].end_ns && !strncmp(nino_history_name((void *) a->h, s[i].name), "compile ", 8)) {
-            sum += (double) (s[i].end_ns - s[i].begin_ns) * 1e-9;
+            s[i].end_ns &&
+            !strncmp(nino_history_name((void *) a->h, s[i].name), NINO_STAGE_COMPILE,
+                     sizeof(NINO_STAGE_COMPILE) - 1)) {
+            const double d = (double) (s[i].end_ns - s[i].begin_ns) * 1e-9;
+            sum += d;
+            saved += !s[i].arg0 && s[i].arg1 ? d : 0;
             found++;
         }
+    if (saved_s)
+        *saved_s = saved;
     if (n_stages)
         *n_stages = found;
     return sum;
@@ -206,7 +213,7 @@ static int by_gain(const void *x, const void *y)
                    : strcmp(((const nino_advice *) x)->rule, ((const nino_advice *) y)->rule);
 }
 
-// Figures of a profile, not of this device: percentages of peak are guesses until it is measured.
+// Figures of a data sheet, which no kernel reaches: what this device does is not known.
 static void advise_measure(advisor *a)
 {
     size_t n;
@@ -217,8 +224,10 @@ static void advise_measure(advisor *a)
         return;
     n = nino_stats_ops(nino_history_stats(a->h), op, 64);
     for (size_t i = 0; i < n && i < 64; i++) {
-        const double share = fmax(a->c.flops_f32 > 0 ? op[i].gflops * 1e9 / a->c.flops_f32 : 0,
-                                  a->c.bandwidth > 0 ? op[i].gbps * 1e9 / a->c.bandwidth : 0);
+        const double calls = (double) op[i].calls;
+        const unsigned bits = nino_history_bits(a->h, nino_history_find(a->h, op[i].name));
+        const double share = nino_ceilings_share(&a->c, op[i].flops / calls, op[i].bytes / calls,
+                                                 (double) op[i].total_ns * 1e-9 / calls, bits);
         if (share > best) {
             best = share;
             snprintf(name, sizeof(name), "%.60s", op[i].name);
@@ -227,9 +236,9 @@ static void advise_measure(advisor *a)
     nino_advice *v = best > 0 ? nino_advice_new(a, "not-measured", "") : NULL;
     if (!v)
         return;
-    SAY(v->title, "Measure this device: its ceilings are a profile's");
+    SAY(v->title, "Measure this device: its ceilings are those of its data sheet");
     SAY(v->evidence,
-        "%s reached %.0f %% of what the profile says (%.1f GFLOP/s, %.1f GB/s); %s was never "
+        "%s reached %.0f %% of the data sheet (%.1f GFLOP/s in f32, %.1f GB/s); %s was never "
         "measured",
         name, best * 100, a->c.flops_f32 * 1e-9, a->c.bandwidth * 1e-9, a->c.device);
     SAY(v->how,

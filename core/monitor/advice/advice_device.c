@@ -99,7 +99,7 @@ static void advise_launches(advisor *a, const use *u)
 
 static void advise_idle(advisor *a, const use *u)
 {
-    const double idle = u->gaps_s - nino_advice_compiling(a, a->begin_ns, UINT64_MAX, NULL);
+    const double idle = u->gaps_s - nino_advice_compiling(a, a->begin_ns, UINT64_MAX, NULL, NULL);
     if (u->n < 20 || idle < 0.2 * u->span_s || idle < 0.05 * a->wall_s)
         return;
     nino_advice *v = nino_advice_new(a, "device-idle", "");

@@ -112,8 +112,9 @@ static void advise_compiling(advisor *a)
     for (size_t i = ev ? nino_history_lower(ev, n, a->begin_ns) : n; i < n; i++)
         if (ev[i].sub == NINO_CACHE_PROGRAM)
             *(ev[i].u.scope.arg0 ? &hits : ev[i].u.scope.arg1 ? &by_driver : &misses) += 1;
-    const double seconds = nino_advice_compiling(a, a->begin_ns, UINT64_MAX, &stages);
-    if (!stages || seconds < 0.05 * a->wall_s)
+    double saved;
+    const double seconds = nino_advice_compiling(a, a->begin_ns, UINT64_MAX, &stages, &saved);
+    if (saved <= 0 || saved < 0.05 * a->wall_s)
         return;
     nino_advice *v = nino_advice_new(a, "compiled", "");
     if (!v)
@@ -128,7 +129,7 @@ static void advise_compiling(advisor *a)
     else
         nino_advice_text(v->evidence + at, sizeof(v->evidence) - at,
                          "of our cache, %zu look-ups missed and %zu hit", misses, hits);
-    v->gain_s = seconds;
+    v->gain_s = saved;
     if (by_driver)
         SAY(v->how,
             "at most: in the next run they come from the driver's cache, or are still there");

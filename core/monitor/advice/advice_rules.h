@@ -43,8 +43,10 @@ bool nino_advice_value(const advisor *a, const char *node, const char *input, ch
 bool nino_advice_find(const advisor *a, const char *class_part, const char *input, char *node,
                       size_t size);
 
-// Seconds of "compile ..." stages that began in [t0, t1), and their number (may be NULL).
-double nino_advice_compiling(const advisor *a, uint64_t t0, uint64_t t1, size_t *n);
+// Seconds of preparing kernels that began in [t0, t1), for how many programs, and what of it the
+// next run saves: it was compiled, and is kept. Both may be NULL.
+double nino_advice_compiling(const advisor *a, uint64_t t0, uint64_t t1, size_t *n,
+                             double *saved_s);
 
 // Rules by topic.
 void nino_advise_tiles(advisor *a);   // advice_tile.c

@@ -95,7 +95,7 @@ static double late_seconds(const advisor *a, uint64_t t0, uint64_t t1)
 // Why the slow steps were slow: the first cause that its own figures show.
 static void say_cause(const advisor *a, nino_advice *v, const steps *s, double limit)
 {
-    double slow = 0, rest = 0, compile = 0, late = 0;
+    double slow = 0, rest = 0, compile = 0, kept = 0, late = 0;
     size_t n_slow = 0, n_rest = 0, memory = 0;
     for (size_t i = 0; i < s->n; i++) {
         const uint64_t t1 = s->ev[i]->t_ns, d = (uint64_t) (s->ev[i]->u.step.seconds * 1e9);
@@ -108,7 +108,9 @@ static void say_cause(const advisor *a, nino_advice *v, const steps *s, double l
         }
         if (!is_slow)
             continue;
-        compile += nino_advice_compiling(a, t0, t1, NULL);
+        double saved;
+        compile += nino_advice_compiling(a, t0, t1, NULL, &saved);
+        kept += saved;
         late += late_seconds(a, t0, t1);
         memory += count_memory(a, t0, t1);
     }
@@ -118,7 +120,9 @@ static void say_cause(const advisor *a, nino_advice *v, const steps *s, double l
     slow = n_slow ? slow / (double) n_slow : (double) NAN;
     rest = n_rest ? rest / (double) n_rest : (double) NAN;
     if (compile > 0.2 * v->gain_s) {
-        SAY(v->title, "Slow steps compiled kernels: the next run has them");
+        SAY(v->title, "Slow steps %s",
+            kept > 0.5 * compile ? "compiled kernels: the next run has them"
+                                 : "waited for their kernels");
         nino_advice_text(p, left, "; %.2f s of them went into compiling", compile);
     } else if (slow < 0.93 * rest) {
         SAY(v->title, "The device throttles: its clock fell in the slow steps");

@@ -165,6 +165,7 @@ static bool history_keep(nino_history *h, const nino_event *ev)
     case NINO_EV_TRANSFER: return history_slice_add(h, ev);
     case NINO_EV_MEM: return history_memory_add(h, ev);
     case NINO_EV_LOST: h->lost += ev->u.lost; return true;
+    case NINO_EV_SUM: return true; // for the statistics alone
     case NINO_EV_DEVICE:
     case NINO_EV_HOST:
         if (!history_counter_add(h, ev))
@@ -261,7 +262,7 @@ void nino_history_add(nino_history *h, const nino_event *ev, size_t n,
         if (e.kind == NINO_EV_KERNEL)
             e.id = nino_kernel_id(nino_kernel_bits(&e),
                                   own_name(h, nino_kernel_launch(&e), name, priv));
-        h->count++;
+        h->count += e.kind != NINO_EV_SUM;
         history_extend(h, &e, last);
         nino_stats_add(h->stats, &e, 1, nino_history_name, h);
         if (!history_keep(h, &e))

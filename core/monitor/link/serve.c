@@ -9,6 +9,7 @@
 #include "core/base/thread.h"
 #include "core/base/time.h"
 #include "core/event/ring.h"
+#include "core/monitor/link/totals.h"
 #include "core/monitor/link/wire.h"
 
 #include <errno.h>
@@ -24,7 +25,8 @@
 
 enum {
     MAX_VIEWERS = 16,
-    TICK_MS = 20,        // how often the rings are looked at
+    TICK_MS = 20,        // how often the rings are looked at for viewers,
+    TOTALS_MS = 100,     // and for the totals while there is none
     BATCHES_A_TICK = 64, // for one viewer
     IN_RATE = 64 * 1024, // bytes a second a viewer may send, good requests counted as BASE_COST
     BASE_COST = 256,
@@ -33,8 +35,8 @@ enum {
     IN_A_TURN = 64 * 1024, // bytes read from a viewer at a time
     LAST_MS = 200,         // for the last records when the run ends
     NAMES_A_FRAME = 64 * 1024,
-    MAX_SNAPSHOT = 256,
-    MAX_BLOCKS = 32768 // of the pool, told to a new viewer
+    MAX_BLOCKS = 32768, // of the pool, told to a new viewer
+    BATCH_BYTES = NINO_WIRE_BATCH * (int) sizeof(nino_event)
 };
 
 typedef struct viewer {
@@ -52,6 +54,8 @@ typedef struct viewer {
 
 struct nino_server {
     nino_monitor *m;
+    nino_totals *totals;
+    _Atomic uint64_t counted; // by them
     nino_server_ops ops;
     void *priv;
     nino_wire_hello hello;
@@ -292,21 +296,25 @@ static bool serve_make_room(nino_server *s)
     return true;
 }
 
+static void serve_note(void *buf, const nino_event *ev) { nino_buf_add(buf, ev, sizeof(*ev)); }
+
 static void serve_enter(nino_server *s)
 {
     const int fd = accept4(s->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)
         return;
     viewer *v = NULL;
-    nino_event snapshot[MAX_SNAPSHOT];
-    size_t n = 0;
+    nino_buf before = { 0 };
     if (nino_wire_same_user(fd) && serve_make_room(s)) {
         v = &s->v[s->n];
         *v = (viewer){ .fd = fd, .since_ns = nino_now_ns() };
         v->took_ns = v->since_ns;
-        v->reader = nino_mon_reader_create_late(s->m, snapshot, MAX_SNAPSHOT, &n);
+        v->reader = nino_totals_tell(s->totals, serve_note, &before);
     }
-    if (!v || !v->reader) {
+    if (!v || !v->reader || before.failed) {
+        if (v)
+            nino_mon_reader_destroy(&v->reader);
+        nino_buf_release(&before);
         close(fd);
         return;
     }
@@ -318,8 +326,11 @@ static void serve_enter(nino_server *s)
     add_state(s, v);
     while (!add_names(s, v))
         continue;
-    if (n)
-        add_frame(&v->out, NINO_WIRE_EVENTS, snapshot, n * sizeof(snapshot[0]));
+    for (size_t at = 0, n; at < before.len; at += n) {
+        n = before.len - at < BATCH_BYTES ? before.len - at : BATCH_BYTES;
+        add_frame(&v->out, NINO_WIRE_EVENTS, before.data + at, n);
+    }
+    nino_buf_release(&before);
 }
 
 // ---- the thread --------------------------------------------------------------------------------
@@ -364,7 +375,7 @@ static void *link_serve(void *arg)
                 (struct pollfd){ s->v[i].fd,
                                  POLLIN | (s->v[i].sent < s->v[i].out.len ? POLLOUT : 0), 0 };
         const int n = s->n;
-        if (poll(p, (nfds_t) n + 2, n ? TICK_MS : -1) < 0 && errno != EINTR)
+        if (poll(p, (nfds_t) n + 2, n ? TICK_MS : TOTALS_MS) < 0 && errno != EINTR)
             break;
         if (p[0].revents) { // the state has changed, or it is the end
             uint64_t count;
@@ -373,6 +384,8 @@ static void *link_serve(void *arg)
         }
         if (atomic_load(&s->is_stopping))
             break;
+        nino_totals_advance(s->totals);
+        atomic_store(&s->counted, nino_totals_count(s->totals));
         for (int i = n; i-- > 0;) { // backwards: serve_leave() moves the last one here
             const short r = p[2 + i].revents;
             bool alive = !(r & (POLLERR | POLLNVAL));
@@ -451,10 +464,10 @@ nino_server *nino_server_start(nino_monitor *m, const char *title, const nino_se
     if (s->wake_fd < 0)
         nino_fail(err, NINO_ERR_IO, dir, "%s", strerror(errno));
     else if (!listen_at(s, dir, err)) {
-        nino_monitor_hold(m);
-        if (!nino_thread_start(&s->thread, "nino-serve", link_serve, s))
+        s->totals = nino_totals_create(m);
+        if (s->totals && !nino_thread_start(&s->thread, "nino-serve", link_serve, s))
             return s;
-        nino_monitor_drop(m);
+        nino_totals_destroy(&s->totals);
         unlink(s->path);
         nino_fail(err, NINO_ERR_NOMEM, dir, "could not start a thread");
     }
@@ -497,7 +510,7 @@ void nino_server_stop(nino_server **server)
     unlink(s->path);
     close(s->listen_fd);
     close(s->wake_fd);
-    nino_monitor_drop(s->m);
+    nino_totals_destroy(&s->totals);
     nino_buf_release(&s->state);
     free(s);
     *server = NULL;
@@ -505,3 +518,4 @@ void nino_server_stop(nino_server **server)
 
 int nino_server_viewers(const nino_server *s) { return atomic_load(&s->n); }
 const char *nino_server_path(const nino_server *s) { return s ? s->path : ""; }
+uint64_t nino_server_counted(const nino_server *s) { return atomic_load(&s->counted); }

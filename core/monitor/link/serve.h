@@ -24,3 +24,5 @@ void nino_server_stop(
     nino_server **s); // flushes what viewers can take within 200 ms, removes the socket
 const char *nino_server_path(const nino_server *s);
 int nino_server_viewers(const nino_server *s); // how many are connected; any thread
+// Records that late viewers are told as sums, lost ones included; any thread.
+uint64_t nino_server_counted(const nino_server *s);

@@ -303,15 +303,23 @@ static bool mark_begin(nino_trace *t, const nino_event *ev, uint32_t tid, const 
     return true;
 }
 
-// A point with every field that a reader needs (trace_fields.c).
-static void trace_mark(nino_trace *t, const nino_event *ev, uint32_t tid, const char *name)
+// A point with every field that a reader needs (trace_fields.c). why: NULL, or text beside them.
+static void trace_mark_why(nino_trace *t, const nino_event *ev, uint32_t tid, const char *name,
+                           const char *why)
 {
     if (!mark_begin(t, ev, tid, name))
         return;
     for (const nino_trace_field *f = nino_trace_fields; f->key; f++)
         if (f->kind == ev->kind)
             trace_add_number(t, f->key, nino_trace_get(ev, f));
+    if (why && *why)
+        trace_add_text(t, "why", why);
     trace_end(t);
+}
+
+static void trace_mark(nino_trace *t, const nino_event *ev, uint32_t tid, const char *name)
+{
+    trace_mark_why(t, ev, tid, name, NULL);
 }
 
 static void trace_memory(nino_trace *t, const nino_event *ev)
@@ -406,12 +414,15 @@ void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
         case NINO_EV_MESSAGE:
         case NINO_EV_OUTPUT:
         case NINO_EV_NOTE: trace_mark(t, e, TID_MESSAGE, name(priv, e->name)); break;
-        case NINO_EV_TILE_INFO: trace_mark(t, e, TID_MESSAGE, "tile"); break;
+        case NINO_EV_TILE_INFO:
+            trace_mark_why(t, e, TID_MESSAGE, "tile", name(priv, e->name));
+            break;
         case NINO_EV_STEP_INFO: trace_mark(t, e, TID_MESSAGE, "step"); break;
         case NINO_EV_PREVIEW: trace_mark(t, e, TID_MESSAGE, "preview"); break;
         case NINO_EV_SEAM: trace_mark(t, e, TID_MESSAGE, "seams"); break;
         case NINO_EV_CHUNK: trace_mark(t, e, TID_MESSAGE, "chunk"); break;
         case NINO_EV_CLIP: trace_mark(t, e, TID_MESSAGE, "clip"); break;
+        case NINO_EV_ONCE: trace_mark(t, e, TID_MESSAGE, "once"); break;
         case NINO_EV_CACHE:
             trace_mark(t, e, TID_SAMPLES, e->name ? name(priv, e->name) : "cache");
             break;

@@ -67,6 +67,7 @@ const nino_trace_field nino_trace_fields[] = {
     { NINO_EV_CLIP, NINO_TRACE_U32, AT(u.clip.frames), false, "frames" },
     { NINO_EV_CLIP, NINO_TRACE_U32, AT(u.clip.n_borders), false, "borders" },
     { NINO_EV_CLIP, NINO_TRACE_U64, AT(u.clip.ns), false, "ns" },
+    { NINO_EV_ONCE, NINO_TRACE_U64, AT(u.once.load_ns), false, "load_ns" },
     { NINO_EV_CACHE, NINO_TRACE_U8, AT(sub), false, "cache" },
     { NINO_EV_CACHE, NINO_TRACE_U32, AT(u.scope.arg0), false, "hit" },
     { NINO_EV_CACHE, NINO_TRACE_U32, AT(u.scope.arg1), false, "by_driver" },
@@ -108,6 +109,7 @@ const char *nino_trace_kind_name(uint8_t kind)
     case NINO_EV_CHUNK: return "chunk";
     case NINO_EV_CLIP: return "clip";
     case NINO_EV_NOTE: return "note";
+    case NINO_EV_ONCE: return "once";
     default: return "";
     }
 }

@@ -177,15 +177,19 @@ static nino_status encode_tiled_run(nino_run *r, nino_error *err)
 }
 
 #define FRAMES_HELP                                                                                \
-    "For clips and VAEs that are not causal in time; Wan's stream frame by frame, which is exact"
-#define TILED_REST                                                                                 \
+    "For clips and VAEs that are not causal in time, the tiny ones (TAEHV); no effect with Wan's " \
+    "own, "                                                                                        \
+    "which streams frame by frame and is exact"
+#define ENCODE_HELP "No effect: clips are encoded frame by frame, which is exact"
+#define TILED_OVERLAP                                                                              \
     NINO_P_INT(tiled_params, overlap, 64, 0, 4096, 32, .label = "Overlap", .unit = "px",           \
                .help = "Pixels that neighbouring tiles share, at most a quarter of the tile",      \
-               .ui_max.i = 512),                                                                   \
-        NINO_P_INT(tiled_params, temporal_size, 64, 8, 4096, 4, .label = "Frames",                 \
-                   .help = FRAMES_HELP),                                                           \
+               .ui_max.i = 512)
+#define TILED_FRAMES(inert, text)                                                                  \
+    NINO_P_INT(tiled_params, temporal_size, 64, 8, 4096, 4, .label = "Frames", .is_inert = inert,  \
+               .help = text),                                                                      \
         NINO_P_INT(tiled_params, temporal_overlap, 8, 4, 4096, 4, .label = "Frame overlap",        \
-                   .help = FRAMES_HELP)
+                   .is_inert = inert, .help = text)
 
 NINO_NODE(vae_decode_tiled, "VAEDecodeTiled", "VAE Decode (Tiled)", "_for_testing",
           "Decodes in three passes of tiles that are averaged", .inputs = decode_in,
@@ -195,7 +199,7 @@ NINO_NODE(vae_decode_tiled, "VAEDecodeTiled", "VAE Decode (Tiled)", "_for_testin
                                  .unit = "px",
                                  .help = "Side of a tile; smaller tiles need less memory",
                                  .ui_max.i = 2048),
-                      TILED_REST),
+                      TILED_OVERLAP, TILED_FRAMES(false, FRAMES_HELP)),
           NINO_RUN(decode_tiled_run));
 NINO_NODE(vae_encode_tiled, "VAEEncodeTiled", "VAE Encode (Tiled)", "_for_testing",
           "Encodes in three passes of tiles that are averaged", .inputs = encode_in,
@@ -205,7 +209,7 @@ NINO_NODE(vae_encode_tiled, "VAEEncodeTiled", "VAE Encode (Tiled)", "_for_testin
                                  .unit = "px",
                                  .help = "Side of a tile; smaller tiles need less memory",
                                  .ui_max.i = 2048),
-                      TILED_REST),
+                      TILED_OVERLAP, TILED_FRAMES(true, ENCODE_HELP)),
           NINO_RUN(encode_tiled_run));
 
 // ---- ROCMOptimizedVAEDecode ------------------------------------------------------------------

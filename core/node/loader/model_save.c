@@ -64,6 +64,14 @@ static void add_meta(content *c, const char *key, const char *value)
     c->meta[c->n_meta++] = (nino_meta){ key, value, strlen(value) };
 }
 
+// What the tensors alone do not tell goes along.
+static void keep_heads(content *c, const nino_weights *file)
+{
+    const char *channels = nino_weights_meta(file, NINO_META_HEAD_CHANNELS);
+    if (channels)
+        add_meta(c, NINO_META_HEAD_CHANNELS, channels);
+}
+
 // Writes it below the output folder under the next free number of the prefix and the suffix.
 static nino_status write(nino_run *r, content *c, const char *suffix, nino_error *err)
 {
@@ -143,6 +151,7 @@ static nino_status model_save_model_run(nino_run *r, nino_error *err)
     if (!st)
         st = model_save_take(&c, file, m->net->prefix, "model.diffusion_model.", 2, err);
     if (!st) {
+        keep_heads(&c, file);
         add_marks(&c, m, &empty);
         st = write(r, &c, "", err);
     }
@@ -172,6 +181,7 @@ static nino_status clip_run(nino_run *r, nino_error *err)
             continue;
         if (!(st = model_save_take(&c, e->file, e->prefix, "", 0, err))) {
             add_meta(&c, "format", "pt");
+            keep_heads(&c, e->file);
             st = write(r, &c, suffix[i], err);
         }
         model_save_release(&c);

@@ -1,5 +1,6 @@
-// ROCMSamplerCustomAdvancedBenchmark runs a sampling twice over in two ways and compares;
-// ROCMSamplerPerformanceMonitor times a model's forward. Both report only what they measured.
+// ROCMSamplerCustomAdvancedBenchmark samples in two ways in turn and compares;
+// ROCMSamplerPerformanceMonitor times a model's forward. Both are experiments
+// (ninodes/experiment.h) and report only what they measured.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,17 +14,21 @@
 
 // ---- ROCMSamplerCustomAdvancedBenchmark ------------------------------------------------------
 // A: every conditioning entry in a forward of its own. B: entries that fit together share one, as
-// all sampling nodes do. Both are warmed up with one step, then run in turn, A B B A A B.
+// all sampling nodes do. Whole samplings, so no more rounds than a verdict needs; one step warms up.
 
-#define PAIRS 3
+enum { ROUNDS = 8, LEVEL = 5 }; // percent
 
 typedef struct way {
     const char *name;
     bool one_by_one;
-    double seconds[PAIRS];
     uint64_t peak; // bytes of the pool, highest of its runs
     nino_array *result;
 } way;
+
+typedef struct ways {
+    nino_run *r;
+    way w[2];
+} ways;
 
 static nino_status run_way(nino_run *r, way *w, const nino_sigmas *sigmas, double *seconds,
                            nino_error *err)
@@ -50,20 +55,14 @@ static nino_status run_way(nino_run *r, way *w, const nino_sigmas *sigmas, doubl
     return st;
 }
 
-static nino_status run_pairs(nino_run *r, way *w, nino_error *err)
+static nino_status measure_way(void *priv, int k, bool is_warmup, double *seconds, nino_error *err)
 {
-    const nino_sigmas *all = nino_in_sigmas(r, 3);
+    ways *x = priv;
+    const nino_sigmas *all = nino_in_sigmas(x->r, 3);
     const nino_sigmas first = { .n = all->n < 2 ? all->n : 2, .v = all->v };
-    double warm_up = 0;
-    nino_status st = NINO_OK;
-    for (int i = 0; i < 2 && !st; i++) {
-        st = run_way(r, &w[i], &first, &warm_up, err);
-        w[i].peak = 0;
-    }
-    for (int i = 0; i < 2 * PAIRS && !st; i++) {
-        const int k = (i + 1) / 2 % 2; // 0 1 1 0 0 1
-        st = run_way(r, &w[k], all, &w[k].seconds[i / 2], err);
-    }
+    const nino_status st = run_way(x->r, &x->w[k], is_warmup ? &first : all, seconds, err);
+    if (is_warmup)
+        x->w[k].peak = 0;
     return st;
 }
 
@@ -79,44 +78,31 @@ static int entries_of(const nino_guider *g)
     return n;
 }
 
-static void print_way(nino_buf *b, const way *w, int steps)
+static void print_way(nino_buf *b, const way *w, const nino_spread *s, int steps)
 {
-    double sorted[PAIRS];
-    memcpy(sorted, w->seconds, sizeof(sorted));
-    const nino_probe p = nino_probe_of(sorted, PAIRS);
-    nino_buf_addf(b,
-                  "%s: %.3f s (median of %d; %.3f to %.3f), %.4f s a step, peak %.1f MiB of the "
-                  "device pool\n",
-                  w->name, p.median, p.n, p.min, p.max, p.median / (steps > 0 ? steps : 1),
-                  (double) w->peak / 0x1p20);
+    nino_buf_addf(b, "%s: ", w->name);
+    nino_probe_time(b, s, 1, "s", 3);
+    nino_buf_addf(b, ", %.4f s a step, peak %.1f MiB of the device pool\n",
+                  s->median / (steps > 0 ? steps : 1), (double) w->peak / 0x1p20);
 }
 
 static void print_equality(nino_buf *b, const nino_array *x, const nino_array *y)
 {
-    double diff = 0, power = 0, most = 0;
-    const int64_t n = nino_shape_count(&x->shape);
-    for (int64_t i = 0; i < n; i++) {
-        const double u = (double) nino_array_f32(x)[i], d = (double) nino_array_f32(y)[i] - u;
-        diff += d * d;
-        power += u * u;
-        most = fmax(most, fabs(d));
-    }
-    if (!memcmp(x->data, y->data, x->bytes))
+    const nino_difference d = nino_probe_difference(x, y);
+    if (d.is_equal)
         nino_buf_adds(b, "Results: equal, bit for bit\n");
     else
-        nino_buf_addf(b, "Results: differ by %.3g at most, NMSE %.3g\n", most,
-                      power > 0 ? diff / power : diff);
+        nino_buf_addf(b, "Results: differ by %.3g at most, NMSE %.3g\n", d.most, d.nmse);
 }
 
-static void print_report(nino_run *r, const way *w, nino_buf *b)
+static void print_report(nino_run *r, const ways *x, const nino_experiment *e, nino_buf *b)
 {
     const nino_backend *be = nino_stream_backend(r->stream);
     const nino_guider *g = nino_in_guider(r, 1);
     const int steps = nino_in_sigmas(r, 3)->n - 1, entries = entries_of(g);
-    double ratio[PAIRS];
-    for (int i = 0; i < PAIRS; i++)
-        ratio[i] = w[0].seconds[i] / w[1].seconds[i];
-    const nino_probe speed = nino_probe_of(ratio, PAIRS);
+    char text[200];
+    nino_effect f;
+    nino_spread s;
     nino_buf_adds(b, "ROCm SamplerCustomAdvanced Benchmark, ");
     nino_probe_date(b);
     nino_buf_addf(b, "\nDevice: %s (%s), profile %s, storage %s\n", be->info.name,
@@ -125,41 +111,54 @@ static void print_report(nino_run *r, const way *w, nino_buf *b)
     nino_buf_addf(b, "Model: %s (%s), %d steps, %d conditioning entr%s a step\n",
                   g->model->net->name, g->model->net->detail, steps > 0 ? steps : 0, entries,
                   entries == 1 ? "y" : "ies");
-    print_way(b, &w[0], steps);
-    print_way(b, &w[1], steps);
+    for (int k = 0; k < 2; k++) {
+        nino_experiment_spread(e, k, &s);
+        print_way(b, &x->w[k], &s, steps);
+    }
     if (entries < 2)
-        nino_buf_adds(b, "With one conditioning entry A and B are the same computation: the "
-                         "difference below is noise\n");
-    nino_buf_addf(b, "Speed of B: %.3f times A (median of %d pairs run in turn; %.3f to %.3f)\n",
-                  speed.median, speed.n, speed.min, speed.max);
-    if (speed.min <= 1 && speed.max >= 1)
-        nino_buf_adds(b, "The pairs disagree on which is faster: no difference was measured\n");
+        nino_buf_adds(b, "With one conditioning entry A and B are the same computation: a "
+                         "difference would be noise\n");
+    nino_experiment_effect(e, 1, &f);
+    nino_buf_addf(b, "B against A, in turn: %s\n", nino_effect_text(&f, text, sizeof(text)));
     nino_buf_addf(b, "Memory of B: %+.1f MiB against A\n",
-                  ((double) w[1].peak - (double) w[0].peak) / 0x1p20);
-    print_equality(b, w[0].result, w[1].result);
+                  ((double) x->w[1].peak - (double) x->w[0].peak) / 0x1p20);
+    print_equality(b, x->w[0].result, x->w[1].result);
+}
+
+static nino_status run_ways(nino_run *r, ways *x, nino_buf *report, nino_error *err)
+{
+    const nino_experiment_params p = { NINO_EXPERIMENT_PARAMS_INIT, .rounds_min = ROUNDS,
+                                       .rounds_max = ROUNDS, .alpha = LEVEL / 100.0 };
+    nino_error mine = { .code = NINO_OK };
+    nino_experiment *e = nino_probe_rounds(r, &p, measure_way, x, &mine);
+    if (e)
+        print_report(r, x, e, report);
+    else if (err)
+        *err = mine;
+    nino_experiment_destroy(&e);
+    return mine.code;
 }
 
 static nino_status bench_run(nino_run *r, nino_error *err)
 {
-    way w[2] = { { .name = "A, one entry a forward", .one_by_one = true },
-                 { .name = "B, entries share a forward" } };
+    ways x = { r,
+               { { .name = "A, one entry a forward", .one_by_one = true },
+                 { .name = "B, entries share a forward" } } };
     nino_buf report = { 0 };
     nino_latent out = { 0 };
     double seconds;
-    nino_status st =
-        r->is_plan ? run_way(r, &w[1], nino_in_sigmas(r, 3), &seconds, err) : run_pairs(r, w, err);
+    nino_status st = r->is_plan ? run_way(r, &x.w[1], nino_in_sigmas(r, 3), &seconds, err)
+                                : run_ways(r, &x, &report, err);
     if (st)
         goto end;
     if (r->is_plan)
         nino_buf_adds(&report, " ");
-    else
-        print_report(r, w, &report);
     if (report.failed) {
         st = nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
         goto end;
     }
     nino_run_text(r, r->def->outputs[1].key, report.data);
-    out.samples = nino_array_ref(w[1].result);
+    out.samples = nino_array_ref(x.w[1].result);
     out.noise_mask = nino_array_ref(nino_in_latent(r, 4)->noise_mask);
     if (!(st = nino_out_latent(r, 0, out, err))) {
         st = nino_node_out_text(r, 1, report.data, err);
@@ -167,8 +166,8 @@ static nino_status bench_run(nino_run *r, nino_error *err)
     }
 end:
     nino_buf_release(&report);
-    nino_array_unref(&w[0].result);
-    nino_array_unref(&w[1].result);
+    nino_array_unref(&x.w[0].result);
+    nino_array_unref(&x.w[1].result);
     return st;
 }
 
@@ -182,18 +181,31 @@ NINO_NODE(rocm_sampler_benchmark, "ROCMSamplerCustomAdvancedBenchmark",
 
 // ---- ROCMSamplerPerformanceMonitor -----------------------------------------------------------
 
-#define RUNS 3            // timed forwards, after one that warms up
-#define PROBE_SECONDS 0.2 // what a forward of the probe may take: decides its size
+#define PROBE_SECONDS 0.05 // what a forward of the probe may take: decides its size
+#define LIMIT_SECONDS 3    // of every experiment, beyond its least rounds
 #define MAX_CELLS 128
+
+enum { F32, F16, BF16, PRECISIONS };
 
 typedef struct timing {
     nino_precision precision;
     const char *name;
-    nino_probe one, two; // forwards of one and of two entries
-    double flops;        // of one
-    double gemm;         // GFLOP/s of a large matrix product at this precision
-    double nmse;         // of the output against f32
+    nino_spread one;    // forwards of one entry
+    nino_effect effect; // against fp32
+    double gemm;        // GFLOP/s of a large matrix product at this precision
+    double nmse;        // of the output against f32
+    nino_array *out;
 } timing;
+
+typedef struct monitoring {
+    nino_run *r;
+    const nino_model *m;
+    int side;     // latent cells
+    double flops; // of a forward of one entry
+    timing t[PRECISIONS];
+    nino_spread each; // of two entries that share a forward: half of it
+    nino_effect together;
+} monitoring;
 
 static nino_tensor *random_tensor(nino_stream *s, nino_shape shape, nino_error *err)
 {
@@ -201,6 +213,13 @@ static nino_tensor *random_tensor(nino_stream *s, nino_shape shape, nino_error *
     nino_tensor *t = a ? nino_upload(s, a, nino_stream_act_type(s)) : NULL;
     nino_array_unref(&a);
     return t;
+}
+
+// A picture, or one latent frame of a video.
+static nino_shape probe_shape(const nino_diffusion *net, int batch, int side, int channels)
+{
+    return net->format->time_factor > 1 ? NINO_SHAPE(batch, 1, side, side, channels)
+                                        : NINO_SHAPE(batch, side, side, channels);
 }
 
 // One forward on side x side cells; *seconds without loading weights. The output goes to *out if
@@ -216,12 +235,12 @@ static nino_status time_forward(nino_stream *s, const nino_model *m, int side, i
                          nino_sampling_timestep(m->sampling, sigma) };
     const int c = net->format->channels, extra = net->in_channels - c;
     nino_forward f = { .timestep = t, .guidance = 3.5f };
-    f.x = random_tensor(s, NINO_SHAPE(batch, side, side, c), err);
+    f.x = random_tensor(s, probe_shape(net, batch, side, c), err);
     f.context = random_tensor(s, NINO_SHAPE(batch, is_unet ? 77 : 256, net->context_dim), err);
     if (net->y_dim)
         f.y = random_tensor(s, NINO_SHAPE(batch, net->y_dim), err);
     if (extra > 0)
-        f.concat = random_tensor(s, NINO_SHAPE(batch, side, side, extra), err);
+        f.concat = random_tensor(s, probe_shape(net, batch, side, extra), err);
     nino_stream_finish(s, NULL);
     const nino_backend *be = nino_stream_backend(s);
     const uint64_t begin = nino_now_ns(), load = be->load_ns;
@@ -235,69 +254,104 @@ static nino_status time_forward(nino_stream *s, const nino_model *m, int side, i
     return nino_stream_status(s, err);
 }
 
-// y[n,n] = x[n,n] w[n,n]: what the device can do at best with numbers stored like this.
-static nino_status time_gemm(nino_stream *s, double *gflops, nino_error *err)
+typedef struct product {
+    nino_stream *s;
+    nino_linear l;
+    int64_t n;
+} product;
+
+static nino_status measure_product(void *priv, int k, bool is_warmup, double *seconds,
+                                   nino_error *err)
 {
-    double t[RUNS] = { 0 };
-    nino_linear l = { 0 };
+    product *p = priv;
+    (void) k, (void) is_warmup;
+    nino_tensor *x = nino_zeros(p->s, NINO_SHAPE(1, p->n, p->n), nino_stream_act_type(p->s));
+    nino_stream_finish(p->s, NULL);
+    const uint64_t begin = nino_now_ns();
+    nino_unref(nino_linear_op(p->s, x, &p->l));
+    nino_stream_finish(p->s, NULL);
+    *seconds = (double) (nino_now_ns() - begin) * 1e-9;
+    return nino_stream_status(p->s, err);
+}
+
+// y[n,n] = x[n,n] w[n,n]: what the device can do at best with numbers stored like this.
+static nino_status time_gemm(nino_run *r, double *gflops, nino_error *err)
+{
     for (int64_t n = 256; n <= 4096; n *= 2) {
+        product p = { .s = r->stream, .n = n };
+        nino_spread s;
         nino_array *w = nino_probe_noise(NINO_SHAPE(n, n), err);
-        l.w = w ? nino_weight_from_array(w, NINO_W_MATRIX) : NULL;
+        p.l.w = w ? nino_weight_from_array(w, NINO_W_MATRIX) : NULL;
         nino_array_unref(&w);
-        if (!l.w)
+        if (!p.l.w)
             return nino_fail(err, NINO_ERR_NOMEM, "probe", "out of memory");
-        for (int i = -1; i < RUNS; i++) {
-            nino_tensor *x = nino_zeros(s, NINO_SHAPE(1, n, n), nino_stream_act_type(s));
-            nino_stream_finish(s, NULL);
-            const uint64_t begin = nino_now_ns();
-            nino_unref(nino_linear_op(s, x, &l));
-            nino_stream_finish(s, NULL);
-            if (i >= 0)
-                t[i] = (double) (nino_now_ns() - begin) * 1e-9;
+        nino_error mine = { .code = NINO_OK };
+        nino_experiment *e = nino_probe_settings(r, 1, PROBE_SECONDS, measure_product, &p, &mine);
+        if (e)
+            nino_experiment_spread(e, 0, &s);
+        nino_experiment_destroy(&e);
+        nino_linear_release(&p.l);
+        if (mine.code) {
+            if (err)
+                *err = mine;
+            return mine.code;
         }
-        nino_linear_release(&l);
-        const nino_probe p = nino_probe_of(t, RUNS);
-        const double rate = 2.0 * (double) n * (double) n * (double) n / p.median * 1e-9;
-        *gflops = rate > *gflops ? rate : *gflops;
-        if (p.median > 0.02 || nino_stream_status(s, NULL))
+        const double rate = 2.0 * (double) n * (double) n * (double) n / s.median * 1e-9;
+        *gflops = fmax(*gflops, rate);
+        if (s.median > 0.02)
             break;
     }
-    return nino_stream_status(s, err);
+    return NINO_OK;
 }
 
-static nino_status rocm_bench_measure(nino_run *r, const nino_model *m, int side, timing *t,
-                                      nino_array **out, nino_error *err)
+static nino_status measure_precision(void *priv, int k, bool is_warmup, double *seconds,
+                                     nino_error *err)
 {
-    nino_stream *s = r->stream;
-    const nino_backend *be = nino_stream_backend(s);
-    double one[RUNS], two[RUNS], warm_up;
-    nino_stream_set_precision(s, t->precision);
+    monitoring *x = priv;
+    const nino_backend *be = nino_stream_backend(x->r->stream);
     const double before = be->flops;
-    nino_status st = time_forward(s, m, side, 1, &warm_up, out, err);
-    t->flops = be->flops - before;
-    if (!st)
-        st = time_forward(s, m, side, 2, &warm_up, NULL, err);
-    for (int i = 0; i < RUNS && !st; i++) {
-        if (!(st = nino_node_cancelled(r, err)) &&
-            !(st = time_forward(s, m, side, 1, &one[i], NULL, err)))
-            st = time_forward(s, m, side, 2, &two[i], NULL, err);
-    }
-    if (st)
-        return st;
-    t->one = nino_probe_of(one, RUNS);
-    t->two = nino_probe_of(two, RUNS);
-    return time_gemm(s, &t->gemm, err);
+    nino_stream_set_precision(x->r->stream, x->t[k].precision);
+    const nino_status st =
+        time_forward(x->r->stream, x->m, x->side, 1, seconds, is_warmup ? &x->t[k].out : NULL, err);
+    x->flops = be->flops - before;
+    return st;
 }
 
-static double nmse(const nino_array *ref, const nino_array *x)
+static nino_status measure_entries(void *priv, int k, bool is_warmup, double *seconds,
+                                   nino_error *err)
 {
-    double diff = 0, power = 0;
-    for (int64_t i = 0; i < nino_shape_count(&ref->shape); i++) {
-        const double v = (double) nino_array_f32(ref)[i], d = (double) nino_array_f32(x)[i] - v;
-        diff += d * d;
-        power += v * v;
+    const monitoring *x = priv;
+    (void) is_warmup;
+    const nino_status st = time_forward(x->r->stream, x->m, x->side, 1 + k, seconds, NULL, err);
+    *seconds /= 1 + k;
+    return st;
+}
+
+// Every precision, then one entry against two at the run's precision.
+static nino_status rocm_bench_measure(monitoring *x, nino_error *err)
+{
+    const nino_precision before = nino_stream_asked_precision(x->r->stream);
+    nino_error mine = { .code = NINO_OK };
+    nino_experiment *e =
+        nino_probe_settings(x->r, PRECISIONS, LIMIT_SECONDS, measure_precision, x, &mine);
+    for (int i = 0; i < PRECISIONS && e && !mine.code; i++) {
+        nino_experiment_spread(e, i, &x->t[i].one);
+        nino_experiment_effect(e, i, &x->t[i].effect);
+        x->t[i].nmse = nino_probe_difference(x->t[0].out, x->t[i].out).nmse;
+        nino_stream_set_precision(x->r->stream, x->t[i].precision);
+        time_gemm(x->r, &x->t[i].gemm, &mine);
     }
-    return power > 0 ? diff / power : diff;
+    nino_experiment_destroy(&e);
+    nino_stream_set_precision(x->r->stream, before);
+    if (!mine.code &&
+        (e = nino_probe_settings(x->r, 2, LIMIT_SECONDS, measure_entries, x, &mine))) {
+        nino_experiment_spread(e, 1, &x->each);
+        nino_experiment_effect(e, 1, &x->together);
+    }
+    nino_experiment_destroy(&e);
+    if (mine.code && err)
+        *err = mine;
+    return mine.code;
 }
 
 // The largest square that the time allows, starting from a small one.
@@ -333,39 +387,44 @@ static void print_device(nino_run *r, const nino_model *m, nino_buf *b)
     nino_buf_addc(b, '\n');
 }
 
-static void rocm_bench_print_timing(nino_buf *b, const timing *t, int side, int factor)
+static void rocm_bench_print_timing(const monitoring *x, const timing *t, nino_buf *b)
 {
-    const double rate = t->flops / t->one.median * 1e-9;
-    nino_buf_addf(b, "%s: %.4f s a forward at %dx%d (median of %d; %.4f to %.4f), %.1f GFLOP/s",
-                  t->name, t->one.median, side * factor, side * factor, t->one.n, t->one.min,
-                  t->one.max, rate);
-    nino_buf_addf(b, ", %.0f %% of the %.1f GFLOP/s of a matrix product\n", 100 * rate / t->gemm,
-                  t->gemm);
-    nino_buf_addf(b, "%s: two entries in one forward %.4f s, %.2f times as fast as one by one\n",
-                  t->name, t->two.median, 2 * t->one.median / t->two.median);
-    if (t->precision != NINO_PREC_F32)
-        nino_buf_addf(b, "%s: output differs from fp32 by NMSE %.2g\n", t->name, t->nmse);
+    const int pixels = x->side * x->m->net->format->factor;
+    const double rate = x->flops / t->one.median * 1e-9;
+    char text[200];
+    nino_buf_addf(b, "%s: a forward at %dx%d ", t->name, pixels, pixels);
+    nino_probe_time(b, &t->one, 1, "s", 4);
+    nino_buf_addf(b, ", %.1f GFLOP/s, %.2f times the %.1f GFLOP/s of a matrix product\n", rate,
+                  rate / t->gemm, t->gemm);
+    if (t != &x->t[F32])
+        nino_buf_addf(b, "%s against fp32: %s; output differs by NMSE %.2g\n", t->name,
+                      nino_effect_text(&t->effect, text, sizeof(text)), t->nmse);
 }
 
-// The faster of fp32 and t, if that costs no more than 16-bit storage may.
-static const timing *better(const timing *f32, const timing *t)
+static void print_entries(const monitoring *x, nino_buf *b)
 {
-    return t->one.median < 0.95 * f32->one.median && t->nmse <= 1e-3 ? t : f32;
+    char text[200];
+    nino_buf_adds(b, "two entries in one forward: ");
+    nino_probe_time(b, &x->each, 1, "s each", 4);
+    nino_buf_addf(b, ", against one by one: %s\n",
+                  nino_effect_text(&x->together, text, sizeof(text)));
 }
 
-static void rocm_bench_print_advice(nino_buf *b, const timing *f32, const timing *f16,
-                                    const timing *bf16, int steps)
+// Shown to be faster than fp32, and no further from it than 16-bit storage may be.
+static bool is_better(const timing *t) { return t->effect.verdict < 0 && t->nmse <= 1e-3; }
+
+static void rocm_bench_print_advice(const monitoring *x, int steps, nino_buf *b)
 {
-    const timing *best = better(f32, bf16); // what the node can be set to
-    nino_buf_addf(b, "precision_mode: %s (%.2f times as fast as fp32, n = %d)\n", best->name,
-                  f32->one.median / best->one.median, best->one.n);
-    if (better(best, f16) == f16)
-        nino_buf_addf(b,
-                      "ModelComputeDtype fp16, or --precision fp16: %.2f times as fast as fp32 "
-                      "(n = %d)\n",
-                      f32->one.median / f16->one.median, f16->one.n);
-    nino_buf_addf(b, "%d steps at this size: %.2f s with cfg 1, %.2f s with a negative prompt\n",
-                  steps, steps * best->one.median, steps * best->two.median);
+    const timing *f32 = &x->t[F32], *f16 = &x->t[F16], *bf16 = &x->t[BF16];
+    const timing *best = is_better(bf16) ? bf16 : f32; // what the node can be set to
+    char text[200];
+    nino_buf_addf(b, "precision_mode: %s (bf16 against fp32: %s)\n", best->name,
+                  nino_effect_text(&bf16->effect, text, sizeof(text)));
+    if (is_better(f16) && f16->one.median < best->one.median)
+        nino_buf_addf(b, "ModelComputeDtype fp16, or --precision fp16: against fp32 %s\n",
+                      nino_effect_text(&f16->effect, text, sizeof(text)));
+    nino_buf_addf(b, "%d steps at this size, one conditioning entry: %.2f s\n", steps,
+                  steps * best->one.median);
 }
 
 typedef struct monitor_params {
@@ -374,33 +433,29 @@ typedef struct monitor_params {
 
 static nino_status monitor_run(nino_run *r, nino_error *err)
 {
-    const nino_model *m = nino_need_model(r, 0, err);
-    timing t[3] = { { .precision = NINO_PREC_F32, .name = "fp32" },
-                    { .precision = NINO_PREC_F16, .name = "fp16" },
-                    { .precision = NINO_PREC_BF16, .name = "bf16" } };
+    monitoring x = { .r = r,
+                     .m = nino_need_model(r, 0, err),
+                     .t = { { .precision = NINO_PREC_F32, .name = "fp32" },
+                            { .precision = NINO_PREC_F16, .name = "fp16" },
+                            { .precision = NINO_PREC_BF16, .name = "bf16" } } };
     nino_buf text[3] = { { 0 } };
-    nino_array *out[3] = { NULL };
-    const nino_precision before = nino_stream_precision(r->stream);
-    int side = 0;
-    if (!m)
+    if (!x.m)
         return NINO_ERR_UNSUPPORTED;
     if (r->is_plan)
         return nino_probe_texts(r, text, err);
-    print_device(r, m, &text[0]);
-    nino_status st = choose_side(r, m, &side, err);
-    for (int i = 0; i < 3 && !st; i++) {
-        st = rocm_bench_measure(r, m, side, &t[i], &out[i], err);
-        if (!st)
-            t[i].nmse = nmse(out[0], out[i]);
-        if (!st)
-            rocm_bench_print_timing(&text[1], &t[i], side, m->net->format->factor);
+    print_device(r, x.m, &text[0]);
+    nino_stream_set_quiet(r->stream, true);
+    nino_status st = choose_side(r, x.m, &x.side, err);
+    nino_stream_set_quiet(r->stream, false);
+    if (!st && !(st = rocm_bench_measure(&x, err))) {
+        for (int i = 0; i < PRECISIONS; i++)
+            rocm_bench_print_timing(&x, &x.t[i], &text[1]);
+        print_entries(&x, &text[1]);
+        rocm_bench_print_advice(&x, (int) ((const monitor_params *) r->params)->test_steps,
+                                &text[2]);
     }
-    nino_stream_set_precision(r->stream, before);
-    if (!st)
-        rocm_bench_print_advice(&text[2], &t[0], &t[1], &t[2],
-                                (int) ((const monitor_params *) r->params)->test_steps);
-    for (int i = 0; i < 3; i++)
-        nino_array_unref(&out[i]);
+    for (int i = 0; i < PRECISIONS; i++)
+        nino_array_unref(&x.t[i].out);
     if (!st)
         return nino_probe_texts(r, text, err);
     for (int i = 0; i < 3; i++)

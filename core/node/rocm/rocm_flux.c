@@ -1,6 +1,6 @@
-// ROCMFluxBenchmark: what a picture costs with this model, text encoder and VAE. Every resolution
-// is sampled and decoded with every cfg; times are per stage and step, peaks per run. A run that
-// the device has no memory for is reported as such, and the others go on.
+// ROCMFluxBenchmark: what a picture costs with this model, text encoder and VAE. Of every resolution
+// one step with every cfg is measured in turn, and decoding by itself; a picture's time is worked out
+// from them. A size that the device has no memory for is reported as such, and the others go on.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 #define MAX_CASES 16 // resolutions, and cfg values
 #define MAX_STEPS 100
-#define ENCODES 3 // timed ones, after one that loads the weights
+#define LIMIT_SECONDS 5 // of an experiment, beyond its least rounds
 #define PROMPT "a photo of a red fox in the snow, golden light, shallow depth of field"
 
 enum { RESULTS, CHART, ADVICE, MEMORY, TEXTS };
@@ -41,10 +41,9 @@ typedef struct cfg_list {
 typedef struct picture {
     int w, h;
     double cfg;
-    double step[MAX_STEPS]; // seconds
-    int n_steps;
-    nino_probe per_step;
-    double denoise, decode; // seconds
+    nino_spread step, decode; // seconds; decoding is the same for all of a resolution
+    nino_effect effect;       // of a step, against that of `against`: the first that fits
+    const struct picture *against;
     uint64_t denoise_peak, decode_peak;
     nino_tile_report tiles;
     char failed[320]; // why it could not be made, or ""
@@ -59,10 +58,13 @@ typedef struct bench {
     nino_sigmas sigmas;
     nino_cond *prompt, *empty;
     double first_encode;          // with loading the weights
-    nino_probe encode;            // both prompts
+    nino_spread encode;           // both prompts
     uint64_t encode_peak, before; // bytes of the pool
     picture *list;
-    int n, done; // steps of all pictures, for progress
+    int n;
+    // What is being measured.
+    picture *at[MAX_CASES]; // cfgs of one resolution that fit
+    nino_array *z;          // a finished latent of it
 } bench;
 
 // ---- parameters ------------------------------------------------------------------------------
@@ -142,9 +144,12 @@ static uint64_t pool_peak(const bench *b)
 static double seconds_since(uint64_t begin) { return (double) (nino_now_ns() - begin) * 1e-9; }
 
 // Both prompts, as a workflow encodes them.
-static nino_status encode_once(bench *b, double *seconds, nino_error *err)
+static nino_status measure_encode(void *priv, int k, bool is_warmup, double *seconds,
+                                  nino_error *err)
 {
+    bench *b = priv;
     const nino_clip_text text = { .all = PROMPT }, none = { .all = "" };
+    (void) k;
     nino_cond_unref(&b->prompt);
     nino_cond_unref(&b->empty);
     const uint64_t begin = nino_now_ns();
@@ -152,125 +157,184 @@ static nino_status encode_once(bench *b, double *seconds, nino_error *err)
     if (st == NINO_OK)
         st = nino_clip_encode(b->r->stream, b->clip, &none, &b->empty, err);
     *seconds = seconds_since(begin);
+    if (is_warmup)
+        b->first_encode = *seconds;
     return st;
 }
-
-static nino_status rocm_flux_encode(bench *b, nino_error *err)
-{
-    double t[ENCODES] = { 0 };
-    nino_pool_reset_peak(nino_stream_backend(b->r->stream)->pool);
-    nino_status st = encode_once(b, &b->first_encode, err);
-    for (int i = 0; i < ENCODES && st == NINO_OK && !b->r->is_plan; i++)
-        if ((st = nino_node_cancelled(b->r, err)) == NINO_OK)
-            st = encode_once(b, &t[i], err);
-    b->encode = nino_probe_of(t, ENCODES);
-    b->encode_peak = pool_peak(b);
-    return st;
-}
-
-typedef struct watch {
-    bench *b;
-    picture *p;
-} watch;
 
 static void on_rocm_flux_step(void *priv, const nino_sample_step *step)
 {
-    const watch *w = priv;
-    if (w->p->n_steps < MAX_STEPS)
-        w->p->step[w->p->n_steps++] = step->seconds;
-    nino_run_step(w->b->r, (uint32_t) ++w->b->done, (uint32_t) (w->b->n * w->b->steps));
+    *(double *) priv = step->seconds;
 }
 
-static nino_status rocm_flux_sample(bench *b, picture *p, int steps, bool is_counted,
-                                    nino_array **z, nino_error *err)
+// One step; its time is without what a sampling does before and after.
+static nino_status sample_step(bench *b, const picture *p, double *seconds, nino_array **z,
+                               nino_error *err)
 {
     const nino_sampler euler = nino_sampler_default(NINO_SAMPLER_EULER);
     const nino_latent_format *f = b->model->net->format;
+    const int h = p->h / f->factor, w = p->w / f->factor;
     const nino_guider g = { .refs = 1,
                             .kind = NINO_GUIDE_CFG,
                             .model = b->model,
                             .positive = b->prompt,
                             .negative = b->empty,
                             .cfg = p->cfg };
-    watch w = { b, p };
-    nino_array *zeros = nino_node_array(
-        NINO_F32, NINO_SHAPE(1, p->h / f->factor, p->w / f->factor, f->channels), "latent", err);
+    nino_array *zeros = nino_node_array(NINO_F32,
+                                        f->time_factor > 1 ? NINO_SHAPE(1, 1, h, w, f->channels)
+                                                           : NINO_SHAPE(1, h, w, f->channels),
+                                        "latent", err);
     if (!zeros)
         return NINO_ERR_NOMEM;
     const nino_sample_params sp = { .guider = &g,
                                     .sampler = &euler,
                                     .sigmas = b->sigmas.v,
-                                    .n_sigmas = steps + 1,
+                                    .n_sigmas = 2,
                                     .samples = zeros,
-                                    .on_step = is_counted ? on_rocm_flux_step : NULL,
-                                    .priv = &w };
+                                    .on_step = on_rocm_flux_step,
+                                    .priv = seconds };
     const nino_status st = nino_sample_latent(b->r->stream, &sp, z, NULL, err);
     nino_array_unref(&zeros);
     return st;
 }
 
-static nino_status rocm_flux_decode(bench *b, picture *p, const nino_array *z, nino_error *err)
+static nino_status measure_step(void *priv, int k, bool is_warmup, double *seconds, nino_error *err)
 {
-    const nino_tile_params tile = { NINO_TILE_AUTO, 512, 64 };
-    nino_array *pixels = NULL;
-    const nino_status st =
-        nino_vae_decode_tiled(b->r->stream, b->vae, z, &tile, &pixels, &p->tiles, err);
-    nino_array_unref(&pixels);
-    return st;
-}
-
-// is_counted: timed, with its peaks; otherwise one step, so that kernels and weights are there.
-static nino_status rocm_flux_make(bench *b, picture *p, bool is_counted, nino_error *err)
-{
-    nino_pool *pool = nino_stream_backend(b->r->stream)->pool;
+    bench *b = priv;
     nino_array *z = NULL;
-    nino_pool_reset_peak(pool);
-    uint64_t begin = nino_now_ns();
-    nino_status st = rocm_flux_sample(b, p, is_counted ? b->steps : 1, is_counted, &z, err);
-    p->denoise = seconds_since(begin);
-    p->denoise_peak = pool_peak(b);
-    if (st == NINO_OK) {
-        nino_pool_reset_peak(pool);
-        begin = nino_now_ns();
-        st = rocm_flux_decode(b, p, z, err);
-        p->decode = seconds_since(begin);
-        p->decode_peak = pool_peak(b);
-    }
+    (void) is_warmup;
+    const nino_status st = sample_step(b, b->at[k], seconds, &z, err);
     nino_array_unref(&z);
     return st;
 }
 
-// A picture that does not fit is a result; everything else that fails ends the benchmark.
-static nino_status make_all(bench *b, nino_error *err)
+// One frame of a video is a picture.
+static nino_status decode_latent(bench *b, nino_tile_report *tiles, nino_error *err)
+{
+    const nino_tile_params tile = { NINO_TILE_AUTO, 512, 64 };
+    nino_array *pixels = NULL, flat = *b->z;
+    const int64_t *d = b->z->shape.dim;
+    if (b->z->shape.rank == 5)
+        flat.shape = NINO_SHAPE(d[0], d[2], d[3], d[4]);
+    const nino_status st =
+        nino_vae_decode_tiled(b->r->stream, b->vae, &flat, &tile, &pixels, tiles, err);
+    nino_array_unref(&pixels);
+    return st;
+}
+
+static nino_status measure_decode(void *priv, int k, bool is_warmup, double *seconds,
+                                  nino_error *err)
+{
+    bench *b = priv;
+    nino_tile_report tiles = { 0 };
+    (void) k, (void) is_warmup;
+    const uint64_t begin = nino_now_ns();
+    const nino_status st = decode_latent(b, &tiles, err);
+    *seconds = seconds_since(begin);
+    return st;
+}
+
+static nino_status measure_all(bench *b, int settings, nino_measure_once measure,
+                               nino_experiment **out, nino_error *err)
+{
+    nino_error mine = { .code = NINO_OK };
+    *out = nino_probe_settings(b->r, settings, LIMIT_SECONDS, measure, b, &mine);
+    if (!*out && err)
+        *err = mine;
+    return mine.code;
+}
+
+static nino_status rocm_flux_encode(bench *b, nino_error *err)
+{
+    nino_experiment *e = NULL;
+    nino_status st;
+    nino_pool_reset_peak(nino_stream_backend(b->r->stream)->pool);
+    if (b->r->is_plan) {
+        st = measure_encode(b, 0, true, &b->first_encode, err);
+    } else if (!(st = measure_all(b, 1, measure_encode, &e, err))) {
+        nino_experiment_spread(e, 0, &b->encode);
+    }
+    nino_experiment_destroy(&e);
+    b->encode_peak = pool_peak(b);
+    return st;
+}
+
+// One step and the decoding of what it gives: whether it fits, with its peaks. Kernels and weights
+// are there afterwards.
+static nino_status try_picture(bench *b, picture *p, nino_error *err)
+{
+    nino_pool *pool = nino_stream_backend(b->r->stream)->pool;
+    double seconds;
+    nino_array_unref(&b->z);
+    nino_pool_reset_peak(pool);
+    nino_status st = sample_step(b, p, &seconds, &b->z, err);
+    p->denoise_peak = pool_peak(b);
+    if (st == NINO_OK) {
+        nino_pool_reset_peak(pool);
+        st = decode_latent(b, &p->tiles, err);
+        p->decode_peak = pool_peak(b);
+    }
+    return st;
+}
+
+// The pictures from `first` on that have its size. A picture that does not fit is a result;
+// everything else that fails ends the benchmark.
+static nino_status measure_size(bench *b, int first, int n, int *n_failed, nino_error *err)
 {
     nino_status st = NINO_OK;
-    int n_failed = 0;
-    for (int i = 0; i < b->n && st == NINO_OK; i++) {
+    nino_experiment *steps = NULL, *decodes = NULL;
+    int n_fit = 0;
+    for (int i = first; i < first + n && !st; i++) {
         picture *p = &b->list[i];
-        const bool is_new_size = !i || p->w != p[-1].w || p->h != p[-1].h;
         nino_error e = { 0 };
-        if (is_new_size && !b->r->is_plan)
-            st = rocm_flux_make(b, p, false, &e);
-        if (st == NINO_OK)
-            st = rocm_flux_make(b, p, true, &e);
+        st = try_picture(b, p, &e);
         if (st == NINO_ERR_NOMEM && !b->r->is_plan) {
             snprintf(p->failed, sizeof(p->failed), "%s", e.msg);
             nino_stream_clear_error(b->r->stream);
-            n_failed++;
-            st = n_failed == b->n ? st : NINO_OK;
+            st = ++*n_failed == b->n ? st : NINO_OK;
+        } else if (!st) {
+            b->at[n_fit++] = p;
         }
         if (st && err)
             *err = e;
-        p->per_step = nino_probe_of(p->step, p->n_steps);
-        b->done = (i + 1) * b->steps;
     }
+    if (!st && n_fit && !b->r->is_plan && !(st = measure_all(b, n_fit, measure_step, &steps, err)))
+        st = measure_all(b, 1, measure_decode, &decodes, err);
+    for (int i = 0; i < n_fit && decodes; i++) {
+        nino_experiment_spread(steps, i, &b->at[i]->step);
+        nino_experiment_effect(steps, i, &b->at[i]->effect);
+        b->at[i]->against = b->at[0];
+        nino_experiment_spread(decodes, 0, &b->at[i]->decode);
+    }
+    nino_experiment_destroy(&steps);
+    nino_experiment_destroy(&decodes);
+    return st;
+}
+
+static nino_status make_all(bench *b, int per_size, nino_error *err)
+{
+    nino_status st = NINO_OK;
+    int n_failed = 0;
+    for (int i = 0; i < b->n && st == NINO_OK; i += per_size) {
+        nino_stream_set_quiet(b->r->stream, true);
+        st = measure_size(b, i, per_size, &n_failed, err);
+        nino_stream_set_quiet(b->r->stream, false);
+    }
+    nino_array_unref(&b->z);
     return st;
 }
 
 // ---- texts -----------------------------------------------------------------------------------
 
 static double rocm_flux_mib(uint64_t bytes) { return (double) bytes / 0x1p20; }
-static double rocm_flux_whole(const picture *p) { return p->denoise + p->decode; }
+static double rocm_flux_denoise(const bench *b, const picture *p)
+{
+    return b->steps * p->step.median;
+}
+static double rocm_flux_whole(const bench *b, const picture *p)
+{
+    return rocm_flux_denoise(b, p) + p->decode.median + b->encode.median;
+}
 
 static void print_results(const bench *b, nino_buf *out)
 {
@@ -282,11 +346,9 @@ static void print_results(const bench *b, nino_buf *out)
                   nino_dtype_name(nino_stream_act_type(b->r->stream)));
     nino_buf_addf(out, "Model: %s (%s)\nText encoder: %s\nVAE: %s (%s)\n", b->model->net->name,
                   b->model->net->detail, b->clip->name, b->vae->name, b->vae->detail);
-    nino_buf_addf(out, "Sampling: euler, simple, %d steps, one picture\n", b->steps);
-    nino_buf_addf(out,
-                  "Text: %.3f s for a prompt and an empty one (median of %d; %.3f to %.3f), %.3f s "
-                  "the first time, peak %.1f MiB\n",
-                  b->encode.median, b->encode.n, b->encode.min, b->encode.max, b->first_encode,
+    nino_buf_addf(out, "Sampling: euler, simple, %d steps, one picture\nText: ", b->steps);
+    nino_probe_time(out, &b->encode, 1, "s for a prompt and an empty one", 3);
+    nino_buf_addf(out, ", %.3f s the first time, peak %.1f MiB\n", b->first_encode,
                   rocm_flux_mib(b->encode_peak));
     for (int i = 0; i < b->n; i++) {
         const picture *p = &b->list[i];
@@ -295,12 +357,11 @@ static void print_results(const bench *b, nino_buf *out)
             nino_buf_addf(out, "not enough memory: %s\n", p->failed);
             continue;
         }
-        nino_buf_addf(out,
-                      "%.4f s a step (median of %d; %.4f to %.4f), denoise %.3f s (peak %.1f MiB), "
-                      "decode %.3f s (peak %.1f MiB)\n",
-                      p->per_step.median, p->per_step.n, p->per_step.min, p->per_step.max,
-                      p->denoise, rocm_flux_mib(p->denoise_peak), p->decode,
-                      rocm_flux_mib(p->decode_peak));
+        nino_probe_time(out, &p->step, 1, "s a step", 4);
+        nino_buf_addf(out, ", %d steps %.3f s (peak %.1f MiB), decode ", b->steps,
+                      rocm_flux_denoise(b, p), rocm_flux_mib(p->denoise_peak));
+        nino_probe_time(out, &p->decode, 1, "s", 3);
+        nino_buf_addf(out, " (peak %.1f MiB)\n", rocm_flux_mib(p->decode_peak));
     }
 }
 
@@ -310,12 +371,11 @@ static void print_chart(const bench *b, nino_buf *out)
 {
     double longest = 0;
     for (int i = 0; i < b->n; i++)
-        longest = fmax(longest,
-                       b->list[i].failed[0] ? 0 : rocm_flux_whole(&b->list[i]) + b->encode.median);
+        longest = fmax(longest, b->list[i].failed[0] ? 0 : rocm_flux_whole(b, &b->list[i]));
     nino_buf_adds(out, "Seconds a picture: t text, # denoise, = decode\n");
     for (int i = 0; i < b->n; i++) {
         const picture *p = &b->list[i];
-        const double part[3] = { b->encode.median, p->denoise, p->decode };
+        const double part[3] = { b->encode.median, rocm_flux_denoise(b, p), p->decode.median };
         char label[40];
         snprintf(label, sizeof(label), "%dx%d cfg %g", p->w, p->h, p->cfg);
         nino_buf_addf(out, "%-22s ", label);
@@ -325,21 +385,8 @@ static void print_chart(const bench *b, nino_buf *out)
         if (p->failed[0])
             nino_buf_adds(out, "not enough memory\n");
         else
-            nino_buf_addf(out, " %.3f\n", rocm_flux_whole(p) + b->encode.median);
+            nino_buf_addf(out, " %.3f\n", rocm_flux_whole(b, p));
     }
-}
-
-// The picture of the same size with the lowest cfg, if it is another one.
-static const picture *cheapest(const bench *b, const picture *of)
-{
-    const picture *best = of;
-    for (int i = 0; i < b->n; i++) {
-        const picture *p = &b->list[i];
-        if (!p->failed[0] && p->w == of->w && p->h == of->h &&
-            p->per_step.median < best->per_step.median)
-            best = p;
-    }
-    return best;
 }
 
 // Only what the numbers say, with the numbers.
@@ -353,15 +400,15 @@ static void rocm_flux_print_advice(const bench *b, nino_buf *out)
             nino_buf_addf(out, "%dx%d, cfg %g does not fit this device\n", p->w, p->h, p->cfg);
             continue;
         }
-        const double sum = rocm_flux_whole(p) + b->encode.median;
-        const double per_pixel = p->per_step.median / (p->w * (double) p->h) * 0x1p20;
-        const picture *q = cheapest(b, p);
+        const double sum = rocm_flux_whole(b, p);
+        const double per_pixel = p->step.median / (p->w * (double) p->h) * 0x1p20;
+        char text[200];
         nino_buf_addf(out, "%dx%d, cfg %g: %.0f %% text, %.0f %% denoise, %.0f %% decode", p->w,
-                      p->h, p->cfg, 100 * b->encode.median / sum, 100 * p->denoise / sum,
-                      100 * p->decode / sum);
-        if (q->per_step.median < 0.9 * p->per_step.median)
-            nino_buf_addf(out, "; a step with cfg %g is %.2f times as fast", q->cfg,
-                          p->per_step.median / q->per_step.median);
+                      p->h, p->cfg, 100 * b->encode.median / sum,
+                      100 * rocm_flux_denoise(b, p) / sum, 100 * p->decode.median / sum);
+        if (p->against != p)
+            nino_buf_addf(out, "; a step against cfg %g: %s", p->against->cfg,
+                          nino_effect_text(&p->effect, text, sizeof(text)));
         if (p->tiles.tiled)
             nino_buf_addf(out, "; decoded in %d tiles: %s", p->tiles.n_tiles, p->tiles.why);
         nino_buf_addc(out, '\n');
@@ -404,7 +451,7 @@ static void rocm_flux_print_memory(const bench *b, nino_buf *out)
 
 // ---- the node --------------------------------------------------------------------------------
 
-static nino_status rocm_flux_prepare(bench *b, nino_error *err)
+static nino_status rocm_flux_prepare(bench *b, int *per_size, nino_error *err)
 {
     const flux_params *p = b->r->params;
     const int factor = b->model->net->format->factor, channels = b->model->net->format->channels;
@@ -424,6 +471,7 @@ static nino_status rocm_flux_prepare(bench *b, nino_error *err)
             return bad_list("test_resolutions", "a side is smaller than one latent cell", err);
     b->steps = (int) p->test_steps;
     b->n = sizes.n * cfgs.n;
+    *per_size = cfgs.n;
     if (!(b->list = calloc((size_t) b->n, sizeof(*b->list))))
         return nino_fail(err, NINO_ERR_NOMEM, b->r->def->key, "out of memory");
     for (int i = 0; i < b->n; i++) {
@@ -444,9 +492,10 @@ static nino_status rocm_flux_flux_run(nino_run *r, nino_error *err)
         .r = r, .model = r->in[0]->u.model, .vae = r->in[1]->u.vae, .clip = r->in[2]->u.clip
     };
     nino_buf text[TEXTS] = { { 0 } };
-    nino_status st = rocm_flux_prepare(&b, err);
+    int per_size = 0;
+    nino_status st = rocm_flux_prepare(&b, &per_size, err);
     if (st == NINO_OK && !(st = rocm_flux_encode(&b, err)))
-        st = make_all(&b, err);
+        st = make_all(&b, per_size, err);
     if (st == NINO_OK && !r->is_plan) {
         print_results(&b, &text[RESULTS]);
         if (p->generate_report) {
@@ -464,7 +513,7 @@ static nino_status rocm_flux_flux_run(nino_run *r, nino_error *err)
 
 NINO_NODE(
     rocm_flux_benchmark, "ROCMFluxBenchmark", "ROCm Flux Benchmark", "ROCm Ninodes/Benchmark",
-    "Measures text encoding, every step and decoding of whole pictures on this device",
+    "Measures text encoding, a step and decoding of pictures on this device, in turn",
     NINO_INPUTS(NINO_PORT(model, MODEL), NINO_PORT(vae, VAE), NINO_PORT(clip, CLIP)),
     NINO_OUTPUTS(NINO_PORT(BENCHMARK_RESULTS, STRING), NINO_PORT(PERFORMANCE_CHART, STRING),
                  NINO_PORT(OPTIMIZATION_RECOMMENDATIONS, STRING),
@@ -475,10 +524,10 @@ NINO_NODE(
                       .label = "Resolutions",
                       .help = "Widths and heights, such as 512x512,1024x768"),
         NINO_P_INT(flux_params, test_steps, 20, 1, MAX_STEPS, 1, .label = "Steps",
-                   .help = "Steps of every picture"),
-        NINO_P_STRING(
-            flux_params, test_cfg_values, "1.0,3.5,8.0", .label = "CFG values",
-            .help = "Every resolution is sampled with each of them; 1 needs half of the work"),
+                   .help = "Steps of a picture: the measured time of one is multiplied by them"),
+        NINO_P_STRING(flux_params, test_cfg_values, "1.0,3.5,8.0", .label = "CFG values",
+                      .help = "Of every resolution a step is measured with each of them, in turn; "
+                              "1 needs half of the work"),
         NINO_P_BOOL(flux_params, test_hipblas, true, .label = "hipBLAS", .is_inert = true,
                     .help = "No effect: matrix products are OpenCL kernels"),
         NINO_P_BOOL(flux_params, generate_report, true, .label = "Report",

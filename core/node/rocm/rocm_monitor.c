@@ -13,124 +13,164 @@
 #include "core/node/util.h"
 #include "core/op/backend.h"
 
-#define RUNS 5 // timed repetitions of a probe, after one that warms up
+#define LIMIT_SECONDS 3     // of a probe, beyond its least rounds
+#define DECODE_SECONDS 0.15 // what a test picture may take: decides its size
 
 // ---- probes ----------------------------------------------------------------------------------
 
-// y = 1 x + 0 with x kept: reads and writes every byte once. *bytes: per run.
-static nino_status probe_copy(nino_stream *s, nino_probe *out, double *bytes, nino_error *err)
+// y = 1 x + 0 with x kept: reads and writes every byte once.
+static nino_status measure_copy(void *priv, int k, bool is_warmup, double *seconds, nino_error *err)
 {
-    const nino_shape shape = NINO_SHAPE(1, 512, 512, 16);
-    double t[RUNS] = { 0 };
-    nino_tensor *x = nino_zeros(s, shape, nino_stream_act_type(s));
-    *bytes =
-        2.0 * (double) nino_shape_count(&shape) * (double) nino_dtype_size(nino_stream_act_type(s));
-    for (int i = -1; i < RUNS; i++) {
-        nino_stream_finish(s, NULL);
-        const uint64_t begin = nino_now_ns();
-        nino_unref(nino_scale(s, nino_ref(x), 1.0f, 0.0f));
-        nino_stream_finish(s, NULL);
-        if (i >= 0)
-            t[i] = (double) (nino_now_ns() - begin) * 1e-9;
-    }
+    nino_stream *s = ((nino_run *) priv)->stream;
+    (void) k, (void) is_warmup;
+    nino_tensor *x = nino_zeros(s, NINO_SHAPE(1, 512, 512, 16), nino_stream_act_type(s));
+    nino_stream_finish(s, NULL);
+    const uint64_t begin = nino_now_ns();
+    nino_unref(nino_scale(s, nino_ref(x), 1.0f, 0.0f));
+    nino_stream_finish(s, NULL);
+    *seconds = (double) (nino_now_ns() - begin) * 1e-9;
     nino_unref(x);
-    *out = nino_probe_of(t, RUNS);
     return nino_stream_status(s, err);
 }
 
-// 3x3, 128 -> 128 channels, on side x side.
-static double time_conv(nino_stream *s, const nino_conv *conv, int side)
+// Measures one thing as often as a probe is; *out.
+static nino_status probe_one(nino_run *r, nino_measure_once measure, void *priv, nino_spread *out,
+                             nino_error *err)
 {
-    nino_tensor *x = nino_zeros(s, NINO_SHAPE(1, side, side, 128), nino_stream_act_type(s));
-    nino_stream_finish(s, NULL);
+    nino_error mine = { .code = NINO_OK };
+    nino_experiment *e = nino_probe_settings(r, 1, LIMIT_SECONDS, measure, priv, &mine);
+    if (e)
+        nino_experiment_spread(e, 0, out);
+    else if (err)
+        *err = mine;
+    nino_experiment_destroy(&e);
+    return mine.code;
+}
+
+// 3x3, 128 -> 128 channels, on side x side.
+typedef struct conv_probe {
+    nino_stream *s;
+    nino_conv conv;
+    int side;
+    nino_spread spread;
+} conv_probe;
+
+static nino_status measure_conv(void *priv, int k, bool is_warmup, double *seconds, nino_error *err)
+{
+    const conv_probe *c = priv;
+    (void) k, (void) is_warmup;
+    nino_tensor *x =
+        nino_zeros(c->s, NINO_SHAPE(1, c->side, c->side, 128), nino_stream_act_type(c->s));
+    nino_stream_finish(c->s, NULL);
     const uint64_t begin = nino_now_ns();
-    nino_unref(nino_conv2d(s, x, conv));
-    nino_stream_finish(s, NULL);
-    return (double) (nino_now_ns() - begin) * 1e-9;
+    nino_unref(nino_conv2d(c->s, x, &c->conv));
+    nino_stream_finish(c->s, NULL);
+    *seconds = (double) (nino_now_ns() - begin) * 1e-9;
+    return nino_stream_status(c->s, err);
 }
 
 static double conv_flops(int side) { return 2.0 * 9 * 128 * 128 * side * side; }
 
-static nino_status probe_conv(nino_stream *s, nino_probe *out, double *flops, int *side,
-                              nino_error *err)
+static nino_status probe_conv(nino_run *r, conv_probe *c, nino_error *err)
 {
-    double t[RUNS] = { 0 };
+    double small = 0;
     nino_array *w = nino_probe_noise(NINO_SHAPE(128, 128, 3, 3), err);
-    nino_conv conv = { .w = w ? nino_weight_from_array(w, NINO_W_CONV3) : NULL };
+    *c = (conv_probe){ .s = r->stream,
+                       .conv = { .w = w ? nino_weight_from_array(w, NINO_W_CONV3) : NULL },
+                       .side = 32 };
     nino_array_unref(&w);
-    if (!conv.w)
+    if (!c->conv.w)
         return nino_fail(err, NINO_ERR_NOMEM, "probe", "out of memory");
-    // As large as a tenth of a second allows: the machine may be anything.
-    time_conv(s, &conv, 16);
-    const double small = time_conv(s, &conv, 32);
-    *side = 32;
-    while (*side < 256 && small * *side * *side / (32.0 * 32.0) < 0.025)
-        *side *= 2;
-    for (int i = 0; i < RUNS; i++)
-        t[i] = time_conv(s, &conv, *side);
-    nino_conv_release(&conv);
-    *flops = conv_flops(*side);
-    *out = nino_probe_of(t, RUNS);
-    return nino_stream_status(s, err);
+    // As large as a tenth of a second allows: the machine may be anything. The first one compiles.
+    nino_status st = measure_conv(c, 0, true, &small, err);
+    if (!st)
+        st = measure_conv(c, 0, true, &small, err);
+    while (c->side < 256 && small * c->side * c->side / (32.0 * 32.0) < 0.025)
+        c->side *= 2;
+    if (!st)
+        st = probe_one(r, measure_conv, c, &c->spread, err);
+    nino_conv_release(&c->conv);
+    return st;
 }
 
-static nino_status time_decode(nino_run *r, const nino_vae *vae, const nino_array *z,
-                               nino_tile_params tile, double *seconds, nino_tile_report *report,
-                               nino_error *err)
+enum { WAYS = 3 }; // whole, and in two sizes of tiles
+
+typedef struct decode_probe {
+    nino_run *r;
+    const nino_vae *vae;
+    nino_array *z;
+    int side;        // pixels of the test picture
+    int tile[WAYS];  // 0: whole
+    int tiles[WAYS]; // computed
+    int n;
+    nino_spread spread[WAYS];
+    nino_effect effect[WAYS]; // against the whole picture
+} decode_probe;
+
+static nino_status measure_decode(void *priv, int k, bool is_warmup, double *seconds,
+                                  nino_error *err)
 {
+    decode_probe *d = priv;
+    const int tile = d->tile[k];
+    const nino_tile_params p = { tile ? NINO_TILE_ALWAYS : NINO_TILE_NEVER, tile, tile / 4 };
+    nino_tile_report report = { 0 };
     nino_array *pixels = NULL;
+    (void) is_warmup;
     const uint64_t begin = nino_now_ns();
-    const nino_status st = nino_vae_decode_tiled(r->stream, vae, z, &tile, &pixels, report, err);
+    const nino_status st =
+        nino_vae_decode_tiled(d->r->stream, d->vae, d->z, &p, &pixels, &report, err);
     *seconds = (double) (nino_now_ns() - begin) * 1e-9;
+    d->tiles[k] = report.tiled ? report.n_tiles : 1;
     nino_array_unref(&pixels);
     return st;
 }
 
-typedef struct decode_probe {
-    int side;     // pixels of the test picture
-    int tile[3];  // 0: whole
-    double ms[3]; // of one decode
-    int tiles[3]; // computed
-    int n;
-} decode_probe;
-
-// One picture, whole and in tiles. The side is what about a second of decoding pays for.
-static nino_status probe_decode(nino_run *r, const nino_vae *vae, int wanted, decode_probe *out,
-                                nino_error *err)
+static nino_status make_latent(decode_probe *d, nino_error *err)
 {
-    nino_status st = NINO_OK;
+    const int cells = d->side / d->vae->factor;
+    nino_array_unref(&d->z);
+    d->z = nino_probe_noise(NINO_SHAPE(1, cells, cells, d->vae->channels), err);
+    return d->z ? NINO_OK : NINO_ERR_NOMEM;
+}
+
+// The largest picture that may be decoded so often.
+static nino_status choose_picture(decode_probe *d, int wanted, nino_error *err)
+{
     double seconds = 0;
-    nino_tile_report report = { 0 };
-    const nino_tile_params whole = { .style = NINO_TILE_NEVER };
-    nino_array *z = NULL;
-    out->side = 64;
-    for (int pass = 0; pass < 2 && st == NINO_OK; pass++) { // the first one packs the weights
-        z = nino_probe_noise(NINO_SHAPE(1, 64 / vae->factor, 64 / vae->factor, vae->channels), err);
-        st = z ? time_decode(r, vae, z, whole, &seconds, &report, err) : NINO_ERR_NOMEM;
-        nino_array_unref(&z);
-    }
-    while (st == NINO_OK && out->side * 2 <= wanted && out->side < 1024 && seconds * 4 < 0.7) {
-        out->side *= 2;
+    d->side = 64;
+    nino_status st = make_latent(d, err);
+    for (int pass = 0; pass < 2 && !st; pass++) // the first one packs the weights
+        st = measure_decode(d, 0, true, &seconds, err);
+    while (d->side * 2 <= wanted && d->side < 1024 && seconds * 4 < DECODE_SECONDS) {
+        d->side *= 2;
         seconds *= 4;
     }
-    const int cells = out->side / vae->factor;
-    if (st == NINO_OK && !(z = nino_probe_noise(NINO_SHAPE(1, cells, cells, vae->channels), err)))
-        st = NINO_ERR_NOMEM;
-    for (int i = 0; i < 3 && st == NINO_OK; i++) {
-        const int tile = i ? out->side >> i : 0;
-        if (tile && tile < 8 * vae->factor)
-            break;
-        const nino_tile_params p =
-            tile ? (nino_tile_params){ NINO_TILE_ALWAYS, tile, tile / 4 } : whole;
-        if ((st = nino_node_cancelled(r, err)) ||
-            (st = time_decode(r, vae, z, p, &seconds, &report, err)))
-            break;
-        out->tile[i] = tile;
-        out->ms[i] = seconds * 1e3;
-        out->tiles[i] = report.tiled ? report.n_tiles : 1;
-        out->n = i + 1;
+    return st ? st : make_latent(d, err);
+}
+
+// One picture, whole and in tiles, in turn.
+static nino_status probe_decode(nino_run *r, const nino_vae *vae, int wanted, decode_probe *d,
+                                nino_error *err)
+{
+    nino_error mine = { .code = NINO_OK };
+    nino_experiment *e = NULL;
+    *d = (decode_probe){ .r = r, .vae = vae, .n = 1 };
+    nino_stream_set_quiet(r->stream, true);
+    nino_status st = choose_picture(d, wanted, err);
+    nino_stream_set_quiet(r->stream, false);
+    for (int i = 1; i < WAYS && d->side >> i >= 8 * vae->factor; i++)
+        d->tile[d->n++] = d->side >> i;
+    if (!st && !(e = nino_probe_settings(r, d->n, LIMIT_SECONDS, measure_decode, d, &mine))) {
+        st = mine.code;
+        if (err)
+            *err = mine;
     }
-    nino_array_unref(&z);
+    for (int i = 0; e && i < d->n; i++) {
+        nino_experiment_spread(e, i, &d->spread[i]);
+        nino_experiment_effect(e, i, &d->effect[i]);
+    }
+    nino_experiment_destroy(&e);
+    nino_array_unref(&d->z);
     return st;
 }
 
@@ -177,22 +217,45 @@ static nino_status rocm_monitor_advise(nino_run *r, const nino_vae *vae, int wan
         if (!m.budget || peak + weights <= m.budget)
             break;
     }
-    int best = 0;
-    for (int i = 1; i < d->n; i++)
-        if (d->ms[i] < d->ms[best])
-            best = i;
     if (side >= wanted)
         nino_buf_addf(b, "tile_size: not needed at %dx%d (plan: %.1f MiB + %.1f MiB weights)\n",
                       wanted, wanted, (double) peak / 0x1p20, (double) weights / 0x1p20);
     else
         nino_buf_addf(b, "tile_size: %d (largest that fits; plan: %.1f MiB + %.1f MiB weights)\n",
                       side < 256 ? 256 : side, (double) peak / 0x1p20, (double) weights / 0x1p20);
-    if (d->n && best)
-        nino_buf_addf(b, "fastest measured: tiles of %d at %dx%d\n", d->tile[best], d->side,
-                      d->side);
-    else if (d->n)
-        nino_buf_addf(b, "fastest measured: whole image at %dx%d\n", d->side, d->side);
+    int best = 0; // only what was shown to be faster is recommended
+    for (int i = 1; i < d->n; i++)
+        if (d->effect[i].verdict < 0 && d->spread[i].median < d->spread[best].median)
+            best = i;
+    char text[200];
+    if (best)
+        nino_buf_addf(b, "fastest measured: tiles of %d at %dx%d, against the whole image: %s\n",
+                      d->tile[best], d->side, d->side,
+                      nino_effect_text(&d->effect[best], text, sizeof(text)));
+    else
+        nino_buf_addf(b,
+                      "fastest measured: whole image at %dx%d; no tiles were shown to be faster\n",
+                      d->side, d->side);
     return NINO_OK;
+}
+
+static void print_decodes(const decode_probe *d, nino_buf *b)
+{
+    const double mpix = d->side * (double) d->side * 1e-6;
+    char text[200];
+    for (int i = 0; i < d->n; i++) {
+        nino_buf_addf(b, "decode %dx%d ", d->side, d->side);
+        if (d->tile[i])
+            nino_buf_addf(b, "in %d tiles of %d: ", d->tiles[i], d->tile[i]);
+        else
+            nino_buf_adds(b, "whole: ");
+        nino_probe_time(b, &d->spread[i], 1e3, "ms", 1);
+        nino_buf_addf(b, ", %.3f s per megapixel", d->spread[i].median / mpix);
+        if (i)
+            nino_buf_addf(b, "; against whole: %s",
+                          nino_effect_text(&d->effect[i], text, sizeof(text)));
+        nino_buf_addc(b, '\n');
+    }
 }
 
 static nino_status rocm_monitor_vae_run(nino_run *r, nino_error *err)
@@ -200,10 +263,12 @@ static nino_status rocm_monitor_vae_run(nino_run *r, nino_error *err)
     const nino_vae *vae = r->in[0]->u.vae;
     const int wanted = (int) ((const vae_params *) r->params)->test_resolution;
     nino_buf text[3] = { { 0 } };
-    nino_probe copy = { 0 }, conv = { 0 };
-    decode_probe d = { 0 };
-    double bytes = 0, flops = 0;
-    int side = 0;
+    // What measure_copy() moves.
+    const double bytes =
+        2.0 * 512 * 512 * 16 * (double) nino_dtype_size(nino_stream_act_type(r->stream));
+    nino_spread copy;
+    conv_probe conv;
+    decode_probe d;
     nino_status st = NINO_OK;
     if (r->is_plan)
         return nino_probe_texts(r, text, err);
@@ -211,23 +276,13 @@ static nino_status rocm_monitor_vae_run(nino_run *r, nino_error *err)
         return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", vae->name,
                               "this file has no decoder to measure");
     describe_device(r, vae, &text[0]);
-    if ((st = probe_copy(r->stream, &copy, &bytes, err)) ||
-        (st = probe_conv(r->stream, &conv, &flops, &side, err)) ||
+    if ((st = probe_one(r, measure_copy, r, &copy, err)) || (st = probe_conv(r, &conv, err)) ||
         (st = probe_decode(r, vae, wanted, &d, err)))
         goto end;
     nino_probe_rate(&text[1], "copy", &copy, bytes, "GB/s");
-    nino_buf_addf(&text[1], "conv 3x3 128->128 at %dx%d, ", side, side);
-    nino_probe_rate(&text[1], "speed", &conv, flops, "GFLOP/s");
-    for (int i = 0; i < d.n; i++) {
-        const double mpix = d.side * (double) d.side * 1e-6;
-        nino_buf_addf(&text[1], "decode %dx%d ", d.side, d.side);
-        if (d.tile[i])
-            nino_buf_addf(&text[1], "in %d tiles of %d", d.tiles[i], d.tile[i]);
-        else
-            nino_buf_adds(&text[1], "whole");
-        nino_buf_addf(&text[1], ": %.1f ms, %.3f s per megapixel (n = 1)\n", d.ms[i],
-                      d.ms[i] * 1e-3 / mpix);
-    }
+    nino_buf_addf(&text[1], "conv 3x3 128->128 at %dx%d, ", conv.side, conv.side);
+    nino_probe_rate(&text[1], "speed", &conv.spread, conv_flops(conv.side), "GFLOP/s");
+    print_decodes(&d, &text[1]);
     st = rocm_monitor_advise(r, vae, wanted, &d, &text[2], err);
     if (st == NINO_OK)
         return nino_probe_texts(r, text, err);

@@ -262,22 +262,6 @@ const nino_node_def *nino_node_find(const char *class_type, const nino_alias **a
     return NULL;
 }
 
-const nino_known_class *nino_known_class_find(const char *name)
-{
-    size_t lo = 0, hi = nino_n_known_classes;
-    while (lo < hi) {
-        const size_t mid = lo + (hi - lo) / 2;
-        const int c = strcmp(name, nino_known_classes[mid].name);
-        if (!c)
-            return &nino_known_classes[mid];
-        if (c < 0)
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    return NULL;
-}
-
 bool nino_node_is_known_unsupported(const char *class_type)
 {
     return !nino_node_find(class_type, NULL) && nino_known_class_find(class_type);
@@ -342,7 +326,9 @@ const char *nino_node_nearest(const char *class_type)
         for (const nino_alias *a = nino_node_defs[i]->aliases; a && a->name; a++)
             consider(&n, a->name);
     }
-    for (size_t i = 0; i < nino_n_known_classes; i++)
-        consider(&n, nino_known_classes[i].name);
+    size_t n_known;
+    const nino_known_class *known = nino_known_classes(&n_known);
+    for (size_t i = 0; i < n_known; i++)
+        consider(&n, known[i].name);
     return n.best;
 }

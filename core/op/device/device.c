@@ -110,10 +110,50 @@ static nino_backend *open_cl(size_t i, const nino_device_info *info, const nino_
     return be;
 }
 
+// The reference never stands in unasked: it would compute for hours what a device does in a minute.
+static void *fail_none(nino_error *err)
+{
+    char cause[256];
+    nino_buf lines = { 0 };
+    nino_cl_provider->explain(cause, sizeof(cause), &lines);
+    nino_buf_release(&lines);
+    nino_fail_kind(err, NINO_ERR_DEVICE, "none", "", "no OpenCL device can be used: %s", cause);
+    return NULL;
+}
+
+// Nobody has asked for the processor.
+static void warn_of_missed(const nino_log *log)
+{
+    char cause[256];
+    nino_buf lines = { 0 };
+    nino_cl_provider->explain(cause, sizeof(cause), &lines);
+    nino_buf_release(&lines);
+    if (*cause)
+        nino_logf(log, NINO_LOG_WARN, "no GPU is used: %s; ninodes devices says more", cause);
+}
+
+size_t nino_devices_explain(char *out, size_t size)
+{
+    char cause[256];
+    nino_buf lines = { 0 };
+    if (nino_cl_provider)
+        nino_cl_provider->explain(cause, sizeof(cause), &lines);
+    const size_t n = lines.len;
+    if (size)
+        snprintf(out, size, "%s", lines.data ? lines.data : "");
+    nino_buf_release(&lines);
+    return n;
+}
+
+bool nino_kernel_folder(int i, char *out, size_t size)
+{
+    return nino_cl_provider && nino_cl_provider->kernel_folder(i, out, size);
+}
+
 static nino_backend *open_selected(const char *selector, const nino_ctx_params *p,
                                    const nino_log *log, nino_error *err)
 {
-    if (!strcmp(selector, "ref"))
+    if (!strcmp(selector, "ref") || (!*selector && !nino_cl_provider))
         return open_ref(p->mem_limit, log, err);
     nino_backend *be = NULL;
     nino_device_info *d = calloc(MAX_DEVICES, sizeof(*d));
@@ -125,12 +165,15 @@ static nino_backend *open_selected(const char *selector, const nino_ctx_params *
     n = n < MAX_DEVICES ? n : MAX_DEVICES;
     const bool is_cl = !strncmp(selector, "cl", 2) && (!selector[2] || selector[2] == ':');
     const int i = is_cl || !*selector ? find_cl(*selector ? selector + 2 : "", d, n) : -1;
-    if (i >= 0 && (*selector || is_eligible(&d[i])))
+    if (i >= 0 && (*selector || is_eligible(&d[i]))) {
         be = open_cl((size_t) i, &d[i], p, log, err);
-    else if (!*selector)
-        be = open_ref(p->mem_limit, log, err);
-    else
+        if (be && !*selector && !d[i].is_gpu)
+            warn_of_missed(log);
+    } else if (!*selector) {
+        fail_none(err);
+    } else {
         fail_unknown(selector, d, n, err);
+    }
     free(d);
     return be;
 }

@@ -17,7 +17,9 @@ static const char *name_of(void *priv, uint32_t id)
                                          "64x1x1//",
                                          "64x1x1/8x1x1/8000000",
                                          "64x1x1/8x1x1/4000000",
-                                         "64x1x1/8x1x1/1000000" };
+                                         "64x1x1/8x1x1/1000000",
+                                         "hot",
+                                         "small" };
     (void) priv;
     return id < G_N_ELEMENTS(names) ? names[id] : "";
 }
@@ -43,13 +45,17 @@ static NinoRun *make_run(void)
     NinoRun *run = nino_run_new();
     nino_ceilings c = { .flops_f32 = 1e12, .bandwidth = 20e9, .measured_at = 1700000000 };
     c.point[0] =
-        (nino_ceiling_point){ .bytes = 1 << 20, .read = 100e9, .write = 50e9, .copy = 90e9 };
-    c.n_points = 1;
+        (nino_ceiling_point){ .bytes = 256 << 10, .read = 100e9, .write = 50e9, .copy = 90e9 };
+    c.point[1] =
+        (nino_ceiling_point){ .bytes = 512 << 10, .read = 20e9, .write = 10e9, .copy = 20e9 };
+    c.n_points = 2;
     g_strlcpy(c.device, "a device", sizeof(c.device));
     for (uint64_t i = 0; i < 4; i++) {
-        add(run, 1000000000 + i * 10000000, 1, 7, 4e7, 1e6); // tiles take eight times the bytes
-        add(run, 1002000000 + i * 10000000, 2, 6, 3e7, 1e6); // not known
-        add(run, 1004000000 + i * 10000000, 3, 8, 1e6, 4e6); // the same
+        add(run, 1000000000 + i * 10000000, 1, 7, 4e7, 1e6);  // tiles take eight times the bytes
+        add(run, 1002000000 + i * 10000000, 2, 6, 3e7, 1e6);  // not known
+        add(run, 1004000000 + i * 10000000, 3, 8, 1e6, 4e6);  // the same
+        add(run, 1005000000 + i * 10000000, 10, 6, 1e6, 3e7); // faster than memory was measured
+        add(run, 1007500000 + i * 10000000, 11, 6, 1e5, 1e5); // a cache holds it
         add(run, 1006000000 + i * 10000000, 4, i == 2 ? 6 : 9, 1e7, 1e6); // not known of one call
     }
     nino_run_set_ceilings(run, &c);
@@ -72,6 +78,8 @@ static void take_row(gpointer rows, const NinoCell *cells, size_t n)
             r->requested = c->number;
         if (!strcmp(c->column, "share_of_limit"))
             r->share = c->number;
+        if (!strcmp(c->column, "limit_of"))
+            CHECK(!strncmp(c->text, "measured 2023-11-1", 18)); // 1700000000
         if (!strcmp(c->column, "axis"))
             g_strlcpy(r->axis, c->text, sizeof(r->axis));
         if (!strcmp(c->column, "limit"))
@@ -85,7 +93,7 @@ static void check_row(GtkWidget *view, const char *kernel, const char *axis, con
 {
     g_autoptr(GHashTable) rows = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     nino_view_get_export(view)->rows(view, take_row, rows);
-    CHECK(g_hash_table_size(rows) == 4);
+    CHECK(g_hash_table_size(rows) == 6);
     const Row *r = g_hash_table_lookup(rows, kernel);
     CHECK(r && !strcmp(r->axis, axis) && !strcmp(r->limit, limit));
     CHECK(fabs(r->least - least) < 1e-9 && fabs(r->share - share) < 1e-9);
@@ -114,7 +122,7 @@ static gboolean is_told(GtkWidget *area, const char *text)
 static gboolean reads(GtkWidget *area, const char *kernel, const char *text)
 {
     press(area, GDK_KEY_Home, 0);
-    for (int i = 0; i < 5; i++, press(area, GDK_KEY_Right, 0))
+    for (int i = 0; i < 7; i++, press(area, GDK_KEY_Right, 0))
         if (is_told(area, kernel))
             return is_told(area, text);
     return FALSE;
@@ -132,6 +140,8 @@ static void check_axis(NinoRun *run, const char *dir)
     check_row(view, "gemm", "least", "memory", 40, 5, 40.0 / 800);
     check_row(view, "gemm_f16", "least", "memory", 30, NAN, 30.0 / 600);
     check_row(view, "add", "least", "memory", 0.25, 0.25, 1.0 / 5);
+    check_row(view, "hot", "least", "memory", 1.0 / 30, NAN, 1); // not 150 %
+    check_row(view, "small", "least", "cache", 1, NAN, 0.1 / 100);
     gtk_widget_grab_focus(area);
     CHECK(reads(area, "gemm (gemm)", "5.00 per byte that its work-groups request"));
     CHECK(reads(area, "add", "its work-groups request the same"));

@@ -341,11 +341,11 @@ static void test_no_room(void)
     CHECK(count_files("w") == before);
 }
 
-// A process that dies between the first write and the commit leaves the old file and a .part,
-// which a sweep removes; a .part of a living process and other files stay.
+// A process that dies between the first write and the commit leaves the old file and a .part, which
+// the next one that writes there removes; a .part of a living process and files of others stay.
 static void test_killed(void)
 {
-    CHECK(!mkdir(in("k"), 0755));
+    CHECK(!mkdir(in("k"), 0755) && !mkdir(in("k2"), 0755));
     put("k/out.png", "old");
     for (int step = 0; step < 3; step++) {
         const pid_t pid = fork();
@@ -364,33 +364,57 @@ static void test_killed(void)
         CHECK(waitpid(pid, &status, 0) == pid);
         CHECK(step > 1 ? WIFSIGNALED(status) : WIFEXITED(status) && !WEXITSTATUS(status));
         check_content("k/out.png", "old");
-        CHECK(count_files("k") == step + 2);
+        CHECK(count_files("k") == 2); // the one before has gone
     }
-    nino_file_writer *w = NULL;
-    CHECK_OK(nino_file_writer_open(in("k"), "mine", true, &w, &err), err);
-    static const char *const stay[] = { "x.part",         ".part",
-                                        ".x.part",        ".x.1.part",
-                                        ".x.a.1.part",    "x.999999.1.part",
-                                        ".999999.1.part", ".x.999999.1.partx" };
+    int ready[2], end[2];
+    char byte;
+    CHECK(!pipe(ready) && !pipe(end));
+    const pid_t living = fork(); // another one, half-way
+    CHECK(living >= 0);
+    if (!living) {
+        nino_file_writer *w = NULL;
+        CHECK_OK(nino_file_writer_open(in("k2"), "x", true, &w, &err), err);
+        CHECK(write(ready[1], "r", 1) == 1 && read(end[0], &byte, 1) == 1);
+        _exit(nino_file_writer_commit(&w, false, NULL) != NINO_OK);
+    }
+    CHECK(read(ready[0], &byte, 1) == 1 && count_files("k2") == 1);
+    static const char *const stay[] = { "x.part",
+                                        ".part",
+                                        ".x.1.1.part", // of another program
+                                        ".x.999999.1.part",
+                                        ".x.ninodes.part",
+                                        ".x.1.ninodes.part",
+                                        ".x.a.1.ninodes.part",
+                                        "x.999999.1.ninodes.part",
+                                        ".999999.1.ninodes.part",
+                                        ".x.999999.1.ninodes.partx",
+                                        ".x.999999.1.ninodes" };
     for (size_t i = 0; i < sizeof(stay) / sizeof(stay[0]); i++) {
         char name[64];
         snprintf(name, sizeof(name), "k/%s", stay[i]);
         put(name, "");
     }
-    CHECK(!mkdir(in("k/.d.4194303.1.part"), 0755) &&
-          !symlink("out.png", in("k/.l.4194303.1.part")));
+    CHECK(!mkdir(in("k/.d.4194303.1.ninodes.part"), 0755) &&
+          !symlink("out.png", in("k/.l.4194303.1.ninodes.part")));
+    put("k/.1.2.1.1.ninodes.part", ""); // a process 1 is there wherever this runs
     const int before = count_files("k");
-    nino_file_sweep_parts(in("k"));
-    CHECK(count_files("k") == before - 3);
+    nino_file_writer *w = NULL, *w2 = NULL;
+    CHECK_OK(nino_file_writer_open(in("k"), "mine", true, &w, &err), err);
+    CHECK(count_files("k") == before - 2 + 1);
+    CHECK_OK(nino_file_writer_open(in("k2"), "mine", true, &w2, &err), err);
+    CHECK(count_files("k2") == 2);
     for (size_t i = 0; i < sizeof(stay) / sizeof(stay[0]); i++) {
         char name[64];
         snprintf(name, sizeof(name), "k/%s", stay[i]);
         CHECK(!access(in(name), F_OK));
     }
+    int status;
+    CHECK(write(end[1], "e", 1) == 1 && waitpid(living, &status, 0) == living && !status);
+    CHECK_OK(nino_file_writer_commit(&w2, false, &err), err);
+    CHECK(count_files("k2") == 2); // x and mine
     CHECK_OK(nino_file_writer_commit(&w, false, &err), err);
     check_content("k/mine", "");
     check_content("k/out.png", "old");
-    nino_file_sweep_parts(in("nodir"));
 }
 
 // Readers see the old or the new content, whole.

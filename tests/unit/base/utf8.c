@@ -1,5 +1,6 @@
 // Strict UTF-8: every boundary of the encoding, and printable text.
 #include "core/base/utf8.h"
+#include "core/base/error.h"
 #include "tests/test.h"
 
 static bool valid(const char *s) { return nino_utf8_valid(s, strlen(s)); }
@@ -64,6 +65,43 @@ static void check_printable(const char *in, size_t size, const char *expect)
         CHECK(out[i] == 'Z');
 }
 
+// Every character that steers a terminal, reorders or hides text, and every byte that is none: '?',
+// alone and between others, and nothing else.
+static void test_printable_all(void)
+{
+    static const uint32_t unsafe[][2] = { { 0x00, 0x1f },      { 0x7f, 0x9f },
+                                          { 0x61c, 0x61c },    { 0x200e, 0x200f },
+                                          { 0x2028, 0x202e },  { 0x2066, 0x2069 },
+                                          { 0xfeff, 0xfeff },  { 0xfff9, 0xfffb },
+                                          { 0xe0000, 0xe007f } };
+    nino_error err;
+    for (uint32_t cp = 1; cp < 0x110000; cp++) {
+        char in[8] = "a", out[8], expect[8] = "a?b";
+        bool is_unsafe = false;
+        if (cp == 0xd800)
+            cp = 0xe000;
+        for (size_t i = 0; i < sizeof(unsafe) / sizeof(unsafe[0]); i++)
+            is_unsafe |= cp >= unsafe[i][0] && cp <= unsafe[i][1];
+        in[1 + nino_utf8_put(in + 1, cp)] = 'b';
+        if (!is_unsafe)
+            memcpy(expect, in, sizeof(in));
+        nino_utf8_printable(out, sizeof(out), in, strlen(in));
+        CHECK_STR(out, expect);
+        if (cp > 0xffff && cp < 0xe0000)
+            continue;
+        nino_fail(&err, NINO_ERR_IO, in, "%s", in); // what every failure says
+        CHECK_STR(err.where, expect);
+        CHECK_STR(err.msg, expect);
+    }
+    for (int byte = 0x80; byte < 0x100; byte++) {
+        const char in[] = { 'a', (char) byte, 'b', 0 };
+        check_printable(in, 64, "a?b");
+        nino_fail(&err, NINO_ERR_IO, in, "%s", in);
+        CHECK_STR(err.where, "a?b");
+        CHECK_STR(err.msg, "a?b");
+    }
+}
+
 static void test_printable(void)
 {
     check_printable("plain \xc3\xa9 \xf0\x9f\x98\x80", 64, "plain \xc3\xa9 \xf0\x9f\x98\x80");
@@ -90,5 +128,6 @@ int main(void)
     test_all_code_points();
     test_bad();
     test_printable();
+    test_printable_all();
     return 0;
 }

@@ -1,8 +1,11 @@
 // Finding devices: from many threads at once, without an OpenCL library, without a driver.
 #include "tests/cl.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static pthread_barrier_t start;
 
@@ -83,7 +86,7 @@ static void test_open(void)
 }
 
 // Runs this program again with a variable set and an argument that says what to expect.
-static void again(const char *self, const char *variable, const char *value, const char *what)
+static int again_status(const char *self, const char *variable, const char *value, const char *what)
 {
     int status;
     const pid_t pid = fork();
@@ -93,39 +96,116 @@ static void again(const char *self, const char *variable, const char *value, con
         execl(self, self, what, (char *) NULL);
         _exit(99);
     }
-    CHECK(waitpid(pid, &status, 0) == pid);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+    return WEXITSTATUS(status);
 }
 
-// Only ref is there, and asking for OpenCL says so.
-static int expect_none(void)
+static void again(const char *self, const char *variable, const char *value, const char *what)
+{
+    CHECK(again_status(self, variable, value, what) == 0);
+}
+
+// Only ref is there; asking for OpenCL, or for no device, says so, and why.
+static int expect_none(const char *why)
 {
     nino_device_info info[16];
     nino_error err;
+    char found[4096];
     CHECK(nino_devices(info, 16) == 1);
     CHECK_STR(info[0].selector, "ref");
     CHECK(!nino_device_open("cl", NULL, NULL, &err));
     CHECK(err.code == NINO_ERR_UNKNOWN && err.msg[0]);
-    nino_backend *be = nino_device_open(NULL, NULL, NULL, &err);
+    CHECK(!nino_device_open(NULL, NULL, NULL, &err)); // never the reference unasked
+    CHECK(err.code == NINO_ERR_DEVICE && strstr(err.msg, why));
+    CHECK_STR(err.kind, "none");
+    const size_t n = nino_devices_explain(found, sizeof(found));
+    CHECK(n == strlen(found) && n < sizeof(found) && found[n - 1] == '\n');
+    CHECK(strstr(found, why) && strstr(found, "to do: "));
+    CHECK(nino_devices_explain(found, 9) == n && strlen(found) == 8);
+    CHECK(nino_devices_explain(NULL, 0) == n);
+    nino_backend *be = nino_device_open("ref", NULL, NULL, &err);
     CHECK(be);
-    CHECK_STR(be->impl->name, "ref");
     nino_backend_close(&be);
     return 0;
 }
 
+// A query of the driver has failed, which the environment says: the device is the same as ever, or
+// it is refused by the query's name, and nothing computes in its place.
+static int expect_refused(const char *profile)
+{
+    nino_device_info info[16];
+    nino_error err;
+    CHECK(nino_devices(info, 16) == 2);
+    if (!info[0].problem[0]) {
+        CHECK_STR(info[0].profile, profile);
+        return 0;
+    }
+    CHECK(strstr(info[0].problem, "Info(CL_") &&
+          strstr(info[0].problem, "CL_INVALID_COMMAND_QUEUE"));
+    CHECK(info[0].name[0] && !info[0].profile[0] && !info[0].schedule[0]);
+    CHECK(!nino_device_open(NULL, NULL, NULL, &err));
+    CHECK(err.code == NINO_ERR_DEVICE && strstr(err.msg, info[0].problem));
+    CHECK_STR(err.where, info[0].name);
+    CHECK(!nino_device_open("cl", NULL, NULL, &err) && strstr(err.msg, info[0].problem));
+    return 3;
+}
+
+// Every call of the enumeration fails once.
+static void test_queries(const char *self, const nino_device_info *healthy)
+{
+    enum { FIRST = 3 }; // after those for platforms and devices
+    char fault[32], profile[80];
+    int refused = 0, status;
+    snprintf(profile, sizeof(profile), "refused %s", healthy->profile);
+    again(self, "NINODES_FAIL_CL", "1:-36",
+          "none clGetPlatformIDs fails: CL_INVALID_COMMAND_QUEUE");
+    again(self, "NINODES_FAIL_CL", "2:-36", "none clGetDeviceIDs fails: CL_INVALID_COMMAND_QUEUE");
+    for (int n = FIRST;; n++, refused++) {
+        snprintf(fault, sizeof(fault), "%d:-36", n);
+        if ((status = again_status(self, "NINODES_FAIL_CL", fault, profile)) != 3)
+            break;
+    }
+    CHECK(status == 0 && refused >= 18);
+}
+
+// A GPU's file that belongs to others.
+static void test_locked(const char *dir)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "%s/kfd", dir);
+    CHECK(!nino_cl_is_locked(path)); // there is none
+    const int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    CHECK(fd >= 0 && !nino_cl_is_locked(path));
+    CHECK(fchmod(fd, 0) == 0 && close(fd) == 0);
+    const bool is_root = geteuid() == 0;
+    CHECK(!is_root || (chmod(dir, 0755) == 0 && seteuid(65534) == 0));
+    CHECK(nino_cl_is_locked(path));
+    CHECK(!is_root || seteuid(0) == 0);
+    CHECK(unlink(path) == 0);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc == 2 && !strcmp(argv[1], "none"))
-        return expect_none();
+    if (argc == 2 && !strncmp(argv[1], "none ", 5))
+        return expect_none(argv[1] + 5);
+    if (argc == 2 && !strncmp(argv[1], "refused ", 8))
+        return expect_refused(argv[1] + 8);
     char dir[] = "/tmp/ninodes-device-XXXXXX", library[64];
     CHECK(mkdtemp(dir));
-    again(argv[0], "OCL_ICD_VENDORS", dir, "none"); // a loader that finds no driver
-    snprintf(library, sizeof(library), "%s/libOpenCL.so.1", dir);
+    again(argv[0], "OCL_ICD_VENDORS", dir, "none no driver"); // a loader that finds none
+    snprintf(library, sizeof(library), "%s/a.icd", dir);
     FILE *f = fopen(library, "w");
+    CHECK(f && fputs("libno-such-driver.so\n", f) > 0 && fclose(f) == 0);
+    again(argv[0], "OCL_ICD_VENDORS", dir, "none can");
+    CHECK(unlink(library) == 0);
+    snprintf(library, sizeof(library), "%s/libOpenCL.so.1", dir);
+    f = fopen(library, "w");
     CHECK(f && fputs("not a library\n", f) > 0 && fclose(f) == 0);
-    again(argv[0], "LD_LIBRARY_PATH", dir, "none"); // no loader that works
-    CHECK(unlink(library) == 0 && rmdir(dir) == 0);
-    again(argv[0], "NINODES_FAIL_CL", "1:-32", "none"); // finding platforms fails
+    again(argv[0], "LD_LIBRARY_PATH", dir, "none libOpenCL.so.1"); // no loader that works
+    CHECK(unlink(library) == 0);
+    test_locked(dir);
+    CHECK(rmdir(dir) == 0);
+    test_queries(argv[0], &test_cl_device()->info);
     test_threads();
     test_info();
     test_budget();

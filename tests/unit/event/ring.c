@@ -1,4 +1,4 @@
-// Event rings: order, exact loss counts, threads, names, scopes, late readers.
+// Event rings: order, exact loss counts, threads, names, scopes, readers that stay behind.
 #include "core/base/time.h"
 #include "core/event/ring.h"
 #include "tests/test.h"
@@ -203,31 +203,29 @@ static void test_scopes(void)
     nino_monitor_destroy(&m);
 }
 
-static void test_late(void)
+// A reader that keeps the monitor on without watching, stays behind, and is followed.
+static void test_behind(void)
 {
     nino_monitor *m = nino_monitor_create();
-    const uint32_t job = nino_monitor_begin(m, NINO_EV_JOB, "job", 0, 0); // before the hold
-    nino_monitor_hold(m);
-    const uint32_t node = nino_monitor_begin(m, NINO_EV_NODE, "node", 0, 0);
-    nino_monitor_publish(m,
-                         &(nino_event){ .kind = NINO_EV_MEM, .u.mem.owner = 2, .u.mem.in_use = 7 });
-    nino_event snap[8];
-    size_t n;
-    nino_mon_reader *r = nino_mon_reader_create_late(m, snap, 8, &n);
-    CHECK(r && n == 2 && snap[0].kind == NINO_EV_MEM && snap[0].u.mem.in_use == 7);
-    CHECK(snap[1].kind == NINO_EV_JOB && snap[1].id == job);
-    CHECK(nino_mon_reader_read(r, out, 100, NULL) == 2); // the node and the memory are history
-    CHECK(out[0].id == node && out[1].kind == NINO_EV_MEM);
-    nino_mon_reader_destroy(&r);
-    for (int i = 0; i < NINO_RING_SIZE; i++)
-        nino_monitor_publish(m, &(nino_event){ .kind = NINO_EV_CACHE });
-    r = nino_mon_reader_create_late(m, snap, 8, &n); // now the node has left the ring
-    CHECK(n == 3 && snap[1].id == job && snap[2].id == node && snap[2].parent == job);
+    const uint32_t job = nino_monitor_begin(m, NINO_EV_JOB, "job", 0, 0); // the monitor is off
+    nino_event open[8];
     uint64_t lost = 0;
-    CHECK(nino_mon_reader_read(r, out, NINO_RING_SIZE, &lost) > NINO_RING_SIZE / 2 && lost == 0);
+    size_t n;
+    nino_mon_reader *r = nino_mon_reader_create_quiet(m, open, 8, &n);
+    CHECK(r && nino_monitor_is_on(m) && n == 1 && open[0].id == job);
+    const uint32_t node = nino_monitor_begin(m, NINO_EV_NODE, "node", 0, 0);
+    for (uint32_t i = 1; i < 100; i++)
+        nino_monitor_publish(m, &(nino_event){ .kind = NINO_EV_CACHE, .u.scope.arg0 = i });
+    CHECK(nino_mon_reader_read_behind(r, out, 1000, 100, &lost) == 0);
+    CHECK(nino_mon_reader_read_behind(r, out, 1000, 70, &lost) == 30);
+    CHECK(out[0].id == node && out[0].parent == job && out[29].u.scope.arg0 == 29);
+    nino_mon_reader *f = nino_mon_reader_follow(r);
+    CHECK(f && nino_mon_reader_read(f, out, 1000, &lost) == 70 && out[0].u.scope.arg0 == 30);
+    CHECK(nino_mon_reader_read_behind(r, out, 1000, 69, &lost) == 1 && out[0].u.scope.arg0 == 30);
     nino_mon_reader_destroy(&r);
-    nino_monitor_drop(m);
-    CHECK(!nino_monitor_is_on(m));
+    CHECK(nino_monitor_is_on(m)); // for the follower
+    nino_mon_reader_destroy(&f);
+    CHECK(!nino_monitor_is_on(m) && !lost);
     nino_monitor_destroy(&m);
 }
 
@@ -259,7 +257,7 @@ int main(void)
     test_lost_is_exact();
     test_threads();
     test_scopes();
-    test_late();
+    test_behind();
     print_cost();
     return 0;
 }

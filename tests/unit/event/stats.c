@@ -108,6 +108,39 @@ static const char *swapped(void *priv, uint32_t id)
     return id == 1 ? "group_norm" : id == 2 ? "norm" : "";
 }
 
+static const char *compiling(void *priv, uint32_t id)
+{
+    (void) priv;
+    return id == 1 ? "3 CLIPTextEncode" : id == 2 ? "compile gemm" : id == 3 ? "encode" : "";
+}
+
+// Kernels that are prepared are in the time of no node, while it lasts and afterwards.
+static void test_preparing(void)
+{
+    const nino_event ev[] = {
+        { .t_ns = 100, .kind = NINO_EV_JOB, .id = 1 },
+        { .t_ns = 1000, .kind = NINO_EV_NODE, .id = 2, .parent = 1, .name = 1 },
+        { .t_ns = 1100, .kind = NINO_EV_STAGE, .id = 3, .parent = 2, .name = 3 },
+        { .t_ns = 1200, .kind = NINO_EV_STAGE, .id = 4, .parent = 3, .name = 2 },
+        { .t_ns = 6200, .kind = NINO_EV_MESSAGE },
+        { .t_ns = 9200, .kind = NINO_EV_END, .id = 4 },
+        { .t_ns = 9300, .kind = NINO_EV_STAGE, .id = 5, .parent = 3, .name = 2 },
+        { .t_ns = 9800, .kind = NINO_EV_END, .id = 5 },
+        { .t_ns = 9900, .kind = NINO_EV_END, .id = 3 },
+        { .t_ns = 10000, .kind = NINO_EV_END, .id = 2 },
+    };
+    nino_stats *s = nino_stats_create();
+    nino_node_stat n;
+    uint64_t programs;
+    nino_stats_add(s, ev, 5, compiling, s);
+    CHECK(nino_stats_nodes(s, &n, 1) == 1 && n.ns == 200);
+    CHECK(nino_stats_preparing(s, &programs) == 5000 && programs == 1);
+    nino_stats_add(s, ev + 5, 5, compiling, s);
+    CHECK(nino_stats_nodes(s, &n, 1) == 1 && n.ns == 9000 - 8500);
+    CHECK(nino_stats_preparing(s, &programs) == 8500 && programs == 2);
+    nino_stats_destroy(&s);
+}
+
 // Two runs number their names differently.
 static void test_sources(void)
 {
@@ -239,6 +272,7 @@ int main(void)
     test_ops();
     test_requested();
     test_sources();
+    test_preparing();
     test_nodes();
     return 0;
 }

@@ -2,6 +2,8 @@
 #include "core/file/model_paths.h"
 #include "tests/test.h"
 
+#include <stdlib.h>
+
 static char dir[] = "/tmp/ninodes-paths-XXXXXX";
 
 // "a:b:c" of a NULL-terminated list that is freed; the private folder is shown as "$".
@@ -52,38 +54,6 @@ static void roots(void)
     nino_paths_destroy(&p);
 }
 
-static void yaml(void)
-{
-    nino_paths *p;
-    save("extra_model_paths.yaml", "# comment\n"
-                                   "comfyui:\n"
-                                   "    vae: models/vae/   # relative to base_path\n"
-                                   "    clip: |\n"
-                                   "         models/text_encoders/\n"
-                                   "\n"
-                                   "         /abs/clip\n"
-                                   "    base_path: sub/comfy/\r\n"
-                                   "\n"
-                                   "first:\n"
-                                   "  base_path: '/data/my models'\n"
-                                   "  is_default: true\n"
-                                   "  vae: \"v a e\"\n"
-                                   "  unet: u\n"
-                                   "none:\n"
-                                   "  loras: l\n");
-    p = open_paths(NULL); // beside both roots: read twice, found twice, harmless
-    char *vae = strdup(joined(nino_paths_dirs(p, "vae")));
-    CHECK(!strncmp(vae, "/data/my models/v a e:", 22)); // defaults before the roots
-    CHECK(strstr(vae, ":$/models/vae:$/more/vae:"));
-    CHECK(strstr(vae, "/sub/comfy/models/vae"));
-    free(vae);
-    CHECK(strstr(joined(nino_paths_dirs(p, "text_encoders")), ":/abs/clip"));
-    CHECK(strstr(joined(nino_paths_dirs(p, "text_encoders")), "/sub/comfy/models/text_encoders"));
-    CHECK(strstr(joined(nino_paths_dirs(p, "diffusion_models")), "/data/my models/u"));
-    CHECK(strstr(joined(nino_paths_dirs(p, "loras")), "/l"));
-    nino_paths_destroy(&p);
-}
-
 static char warning[512];
 
 static void log_line(void *priv, nino_log_level level, const char *line)
@@ -93,39 +63,125 @@ static void log_line(void *priv, nino_log_level level, const char *line)
     snprintf(warning, sizeof(warning), "%s", line);
 }
 
+// What a file makes of the folders for "vae", as "BEFORE|AFTER" the roots. Values were worked out
+// with PyYAML 6 and ComfyUI's load_extra_path_config, which refuses empty files, tabs within a line
+// and lists, and names a folder once.
+static const struct {
+    const char *text, *folders;
+} forms[] = {
+    { "", "|" },
+    { "# only words\n", "|" },
+    { "---\na:\n  vae: /x\n...\n", "|/x" },
+    { "a:\n  vae: x/y/\n", "|$/x/y" },
+    { "a:\n  vae: ./x/../y\n", "|$/y" },
+    { "a:\n    base_path: sub/comfy/\r\n    vae: models/vae/   # words\r\n",
+      "|$/sub/comfy/models/vae" },
+    { "a:\n  vae: |\n    x\n\n    /y\n  base_path: b\n", "|$/b/x:/y" },
+    { "a:\n  vae: |-\n    x\n    y", "|$/x:$/y" },
+    { "a:\n  vae: >\n    x\n    y\n", "|$/x y" },
+    { "a:\n  vae: \"v\\u00e4 e\"\n", "|$/v\xc3\xa4 e" },
+    { "a:\n  vae: \"x\\ny\"\n", "|$/x:$/y" },
+    { "a:\n  'vae': 'it''s'\n", "|$/it's" },
+    { "a:\n  vae: models # x\n  loras: l\n", "|$/models" },
+    { "a:\n  vae: a#b\n", "|$/a#b" },
+    { "a:\n  vae:\tx\t# words\n", "|$/x" },
+    { "a:\n  vae: a\tb\n", "|$/a\tb" },
+    { "\xef\xbb\xbf"
+      "a:\n  vae: /x\n",
+      "|/x" },
+    { "a: {vae: /x, base_path: /y}\n", "|/x" },
+    { "{\"a\": {\"base_path\": \"/b\", \"vae\": \"x\"}}\n", "|/b/x" },
+    { "? a\n: ? vae\n  : x\n", "|$/x" },
+    { "a:\n  base_path: &b /data\n  vae: *b\n", "|/data" },
+    { "a: &a\n  base_path: /a\n  vae: x\nb:\n  <<: *a\n  base_path: /b\n", "|/a/x:/b/x" },
+    { "a: &a {vae: /a}\nb: &b {vae: /b}\nc: {<<: [*b, *a]}\n", "|/a:/b:/b" },
+    { "a:\n  vae: x\n  vae: y\n", "|$/y" },
+    { "a:\nb:\n  vae: !!str x\n", "|$/x" },
+    { "a:\n  vae:\n    - x\n    - /y\n", "|$/x:/y" }, // a list: beyond ComfyUI
+    { "a:\n  vae: [x, /y]\n", "|$/x:/y" },
+    { "a:\n  base_path: ~/c\n  vae: x\n", "|/home/of/me/c/x" },
+    { "a:\n  base_path: ~\n  loras: x\n", NULL }, // that is null
+    { "a:\n  base_path: \"~\"\n  vae: x\n", "|/home/of/me/x" },
+    { "a:\n  base_path: ~no-such-user/c\n  vae: x\n", "|$/~no-such-user/c/x" },
+    { "a:\n  base_path: $DISK/c/${DISK}s\n  vae: x\n", "|/mnt/c/mnts/x" },
+    { "a:\n  base_path: $NOT_SET\n  vae: $DISK\n", "|$/$NOT_SET/$DISK" },
+    { "a:\n  is_default: true\n  vae: /x\n", "/x|" },
+    { "a:\n  is_default: Yes\n  vae: /x\n", "/x|" },
+    { "a:\n  is_default: off\n  vae: /x\n", "|/x" },
+    { "a:\n  is_default: 'false'\n  vae: /x\n", "/x|" }, // a text that is not empty
+    { "a:\n  is_default:\n  vae: /x\n", "|/x" },
+    { "a:\n  is_default: 1\n  vae: |\n    /x\n    /y\nb: {is_default: on, vae: /z}\n",
+      "/z:/y:/x|" },
+};
+
+static void yaml_forms(void)
+{
+    const nino_log log = { log_line, NULL, NINO_LOG_WARN };
+    char root[300];
+    const char *const roots[] = { root, NULL };
+    snprintf(root, sizeof(root), "%s/models", dir);
+    CHECK(!setenv("HOME", "/home/of/me", 1) && !setenv("DISK", "/mnt", 1));
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        char want[512];
+        warning[0] = 0;
+        save("extra_model_paths.yaml", forms[i].text);
+        nino_paths *p = nino_paths_create(roots, &log, NULL);
+        CHECK(p);
+        const char *folders = joined(nino_paths_dirs(p, "vae"));
+        snprintf(want, sizeof(want), "%s", forms[i].folders ? forms[i].folders : "|");
+        char *bar = strchr(want, '|');
+        char line[1100];
+        *bar = 0;
+        snprintf(line, sizeof(line), "%s%s$/models/vae%s%s", want, *want ? ":" : "",
+                 bar[1] ? ":" : "", bar + 1);
+        if (strcmp(folders, line) != 0 || !warning[0] != !!forms[i].folders) {
+            fprintf(stderr, "form %zu: '%s' is not '%s'; %s\n%s", i, folders, line, warning,
+                    forms[i].text);
+            exit(1);
+        }
+        nino_paths_destroy(&p);
+    }
+}
+
 static void bad_yaml(void)
 {
     static const char *const bad[][2] = {
-        { "a:\n\tvae: x\n", "line 2" },
-        { "vae\n", "line 1" },
-        { "a: b\n", "line 1" },
-        { "a:\n  vae: x\n   loras: y\n", "line 3" },
-        { "a:\n  vae: [x, y]\n", "line 2" },
-        { "a:\n  vae: {x: y}\n", "line 2" },
-        { "a:\n  vae: &x y\n", "line 2" },
-        { "  vae: x\n", "line 1" },
-        { "a:\n  vae: \"x\\n\"\n", "line 2" },
-        { "a:\n  vae:\n", "line 2" },
-        { "a:\n  - vae\n", "line 2" },
-        { "a:\n  vae:x\n", "line 2" },
+        { "a:\n\tvae: x\n", "line 2, column 1" },
+        { "vae\n", "line 1, column 1" },
+        { "a: b\n", "line 1, column 4" },
+        { "a:\n  vae: x\n   loras: y\n", "line 3, column 9" },
+        { "a:\n  vae: {x: y}\n", "line 2, column 8" },
+        { "a:\n  vae: [x, [y]]\n", "line 2, column 12" },
+        { "a:\n  vae: *x\n", "line 2, column 8" },
+        { "a:\n  vae: \"x\\q\"\n", "line 2, column 10" },
+        { "a:\n  vae: \"x\\0y\"\n", "line 2, column 8" },
+        { "a:\n  vae: 'x\n", "line 3, column 1" },
+        { "a:\n  vae:\n", "line 2, column 7" },
+        { "a:\n  - vae\n", "line 2, column 3" },
+        { "a:\n  vae:x\n", "line 2, column 3" },
+        { "a:\n  ? [vae]\n  : x\n", "line 2, column 5" },
+        { "a:\n  base_path: [x]\n", "line 2, column 14" },
+        { "a: &a\n  <<: *a\n", "line 2, column 3" }, // of itself
+        { "a:\n  vae: x\n---\nb:\n  vae: y\n", "line 3, column 1" },
+        { "a:\n  vae: \xff\n", "byte 10" },
     };
     const nino_log log = { log_line, NULL, NINO_LOG_WARN };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         char text[256];
         warning[0] = 0;
-        snprintf(text, sizeof(text), "ok:\n  loras: never\n%s", bad[i][0]);
         save("extra_model_paths.yaml", bad[i][0]);
         nino_paths *p = open_paths(&log);
-        if (!strstr(warning, bad[i][1]) || !strstr(warning, "ignored")) {
+        if (!strstr(warning, bad[i][1]) || !strstr(warning, "ignored") ||
+            !strstr(warning, "/extra_model_paths.yaml: ")) {
             fprintf(stderr, "case %zu: '%s'\n", i, warning);
             exit(1);
         }
         nino_paths_destroy(&p);
-        save("extra_model_paths.yaml", text); // what stood before the mistake does not count either
-        warning[0] = 0;
+        // What stood before the mistake does not count either.
+        snprintf(text, sizeof(text), "ok:\n  loras: never\n%s", bad[i][0]);
+        save("extra_model_paths.yaml", text);
         p = open_paths(&log);
-        if (warning[0]) // "  vae: x" is right in a section
-            CHECK_STR(joined(nino_paths_dirs(p, "loras")), "$/models/loras:$/more/loras");
+        CHECK_STR(joined(nino_paths_dirs(p, "loras")), "$/models/loras:$/more/loras");
         nino_paths_destroy(&p);
     }
 }
@@ -158,7 +214,7 @@ int main(void)
     char cmd[64];
     CHECK(mkdtemp(dir));
     roots();
-    yaml();
+    yaml_forms();
     bad_yaml();
     lists();
     snprintf(cmd, sizeof(cmd), "rm -r %s", dir);

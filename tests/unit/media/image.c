@@ -62,6 +62,19 @@ static void check_exif(void)
         }
         nino_buf_release(&b);
     }
+    // a tag that ends behind the data is left out, the others stay; alone it is an error
+    for (int n = 1; n <= 2; n++) {
+        const exif_entry *e = n == 1 ? &entries[1] : entries;
+        nino_buf b = exif_make(e, n, 0, false);
+        nino_texts t = { 0 };
+        int up = 1;
+        b.data[10 + 12 * (n - 1) + 4 + 2] = 1; // 64 KiB longer
+        const nino_status st = nino_exif_read(b.data, b.len, "x", &t, &up, &err);
+        CHECK(n == 2 ? st == NINO_OK : st == NINO_ERR_FORMAT && strstr(err.msg, "tag 0x0110"));
+        CHECK(t.n == n - 1 && !nino_texts_find(&t, "prompt"));
+        nino_texts_release(&t);
+        nino_buf_release(&b);
+    }
     const exif_entry comments[] = {
         { COMMENT, 7, "ASCII\0\0\0prompt:{\"caf\xe9\"}", 23, 0 }, // latin-1
         { COMMENT, 7, "UNICODE\0\xfe\xff\0{\xd8\x3d\xde\x00\0}", 18, 0 },

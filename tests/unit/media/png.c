@@ -185,6 +185,28 @@ static void check_texts(void)
     nino_buf_release(&b);
 }
 
+// A text that was changed in its file keeps the old checksum.
+static void check_edited(void)
+{
+    nino_buf b;
+    nino_png p;
+    nino_error err;
+    start(&b, 1, 1, 8, 0, 0);
+    add_chunk(&b, "tEXt", "prompt\0{}", 9);
+    add_chunk(&b, "tEXt", "workflow\0{1}", 12);
+    b.data[b.len - 6] ^= 1;
+    finish(&b, "\0\0", 2);
+    for (int pixels = 0; pixels < 2; pixels++) {
+        CHECK_OK(nino_png_read(b.data, b.len, "x", pixels, &p, &err), err);
+        CHECK_STR(nino_png_text_get(&p, "prompt"), "{}");
+        CHECK_STR(nino_png_text_get(&p, "workflow"), "{0}");
+        CHECK(!nino_texts_find(&p.texts, "prompt")->is_edited);
+        CHECK(nino_texts_find(&p.texts, "workflow")->is_edited);
+        nino_png_release(&p);
+    }
+    nino_buf_release(&b);
+}
+
 static void check_refusals(void)
 {
     nino_buf b = { 0 };
@@ -194,10 +216,13 @@ static void check_refusals(void)
     nino_buf_adds(&b, "\xff\xd8\xff\xe0 JPEG picture");
     expect(&b, true, "magic");
 
-    start(&b, 1, 1, 8, 0, 0);
-    add_chunk(&b, "tEXt", "prompt\0{}", 9);
+    start(&b, 1, 1, 8, 0, 0); // checksums: strict where they guard pixels
     b.data[b.len - 1] ^= 1;
     expect(&b, false, "syntax");
+    start(&b, 1, 1, 8, 0, 0);
+    add_packed(&b, "IDAT", "", 0, "\0\0", 2);
+    b.data[b.len - 1] ^= 1;
+    expect(&b, true, "syntax");
     start(&b, 1, 1, 8, 0, 0);
     add_chunk(&b, "tEXt", "prompt\0{}", 9);
     add_chunk(&b, "tEXt", "prompt\0{}", 9);
@@ -277,6 +302,7 @@ int main(void)
     check_round_trip(4, 16);
     check_kinds();
     check_texts();
+    check_edited();
     check_refusals();
     check_arguments();
     check_truncation();

@@ -118,6 +118,19 @@ static void memory(fake_run *r, nino_mem_op op, nino_mem_owner owner, uint64_t b
                                          .owner_use = (uint32_t) (use / 256) } });
 }
 
+// The stage of a kernel that is compiled, or loaded from a cache of the driver's; will the next run
+// have it?
+static uint32_t compile(fake_run *r, uint32_t node, bool is_known, bool is_kept)
+{
+    const uint32_t stage = ++r->scope;
+    fake_add(r, (nino_event){ .kind = NINO_EV_STAGE,
+                              .id = stage,
+                              .parent = node,
+                              .name = fake_id(r, "compile gemm"),
+                              .u.scope = { is_known, is_kept } });
+    return stage;
+}
+
 static void test_memory(void)
 {
     fake_run r = fake_begin();
@@ -130,7 +143,7 @@ static void test_memory(void)
         memory(&r, NINO_MEM_TRIM, NINO_OWN_ACTIVATION, 100 << 20, 0);
         memory(&r, NINO_MEM_FAIL, NINO_OWN_ACTIVATION, 600 << 20, 0);
     }
-    const uint32_t stage = fake_scope(&r, NINO_EV_STAGE, "compile gemm", node);
+    const uint32_t stage = compile(&r, node, false, true);
     fake_add(&r, (nino_event){ .kind = NINO_EV_CACHE, .sub = NINO_CACHE_PROGRAM });
     r.t += 50000000;
     fake_end(&r, stage);
@@ -152,7 +165,7 @@ static void test_driver_cache(void)
 {
     fake_run r = fake_begin();
     const uint32_t node = fake_scope(&r, NINO_EV_NODE, "3 KSampler", 1);
-    const uint32_t stage = fake_scope(&r, NINO_EV_STAGE, "compile gemm", node);
+    const uint32_t stage = compile(&r, node, false, true);
     fake_add(&r,
              (nino_event){ .kind = NINO_EV_CACHE, .sub = NINO_CACHE_PROGRAM, .u.scope.arg1 = 1 });
     r.t += 50000000;
@@ -162,6 +175,23 @@ static void test_driver_cache(void)
     CHECK(a && strstr(a->evidence, "1 of them are not in our cache because this driver keeps") &&
           !strstr(a->evidence, "missed"));
     finish(&r);
+}
+
+// Another run is advised only where it would be faster: not when the driver had the kernels, nor
+// when nobody keeps them.
+static void test_run_again(void)
+{
+    for (int i = 0; i < 4; i++) {
+        const bool is_known = i & 1, is_kept = i & 2;
+        fake_run r = fake_begin();
+        const uint32_t node = fake_scope(&r, NINO_EV_NODE, "3 KSampler", 1);
+        const uint32_t stage = compile(&r, node, is_known, is_kept);
+        r.t += 50000000;
+        fake_end(&r, stage);
+        fake_end(&r, node);
+        CHECK(!advise(&r, "compiled", NULL) == (is_known || !is_kept));
+        finish(&r);
+    }
 }
 
 static void tile(fake_run *r, uint32_t parent, int x, int y, int order)
@@ -214,6 +244,7 @@ int main(void)
     test_device();
     test_memory();
     test_driver_cache();
+    test_run_again();
     test_tiles();
     return 0;
 }

@@ -115,9 +115,16 @@ static void strings_and_files(void)
     CHECK_STR(read_json("VAELoader", "vae_name", "\"taef1\"", &v), "ok");
     CHECK_STR(read_json("LoadImage", "image", "\"x.png [input]\"", &v), "ok");
     CHECK_STR(v.s, "x.png");
-    static const char *const bad[] = { "\"../x\"",     "\"/etc/passwd\"",        "\"a/../../x\"",
-                                       "\"a\\\\b\"",   "\"/proc/self/environ\"", "\"a\\nb\"",
-                                       "\"a\\u0000b\"" };
+    // folders as Windows writes them; a text keeps what it says
+    CHECK_STR(read_json("VAELoader", "vae_name", "\"sub\\\\dir\\\\x.safetensors\"", &v), "ok");
+    CHECK_STR(v.s, "sub/dir/x.safetensors");
+    CHECK_STR(read_json("CLIPTextEncode", "text", "\"\\\\(a\\\\)\"", &v), "ok");
+    CHECK_STR(v.s, "\\(a\\)");
+    static const char *const bad[] = {
+        "\"../x\"",          "\"/etc/passwd\"",     "\"a/../../x\"",
+        "\"..\\\\..\\\\x\"", "\"\\\\server\\\\x\"", "\"/proc/self/environ\"",
+        "\"a\\nb\"",         "\"a\\u0000b\""
+    };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         CHECK_STR(read_json("VAELoader", "vae_name", bad[i], &v), "path");
     CHECK_STR(read_json("VAELoader", "vae_name", "\"\"", &v), "value");
@@ -137,7 +144,10 @@ static void seeds(void)
     CHECK_OK(nino_param_from_text(&p, "20.0", arena, &v, &err), err);
     CHECK(v.u == 20);
     CHECK(nino_param_from_text(&p, "18446744073709551616", arena, &v, &err) == NINO_ERR_RANGE);
-    CHECK(nino_param_from_text(&p, "-1", arena, &v, &err) == NINO_ERR_RANGE);
+    CHECK_OK(nino_param_from_text(&p, "-1", arena, &v, &err), err); // drawn for each run
+    CHECK(nino_param_is_random(&p, "-1") && nino_param_is_random(&p, "-1.0"));
+    CHECK(!nino_param_is_random(&p, "1") && !nino_param_is_random(&p, "-2"));
+    CHECK(nino_param_from_text(&p, "-2", arena, &v, &err) == NINO_ERR_RANGE);
     CHECK(nino_param_from_text(&p, "x", arena, &v, &err) == NINO_ERR_FORMAT);
 }
 
@@ -169,6 +179,7 @@ static void prefixes(void)
 {
     CHECK_STR(expand("ComfyUI"), "ComfyUI");
     CHECK_STR(expand("a//b/./c"), "a/b/c");
+    CHECK_STR(expand("video\\sub\\x"), "video/sub/x");
     CHECK_STR(expand("x_%width%x%height%"), "x_640x480");
     CHECK_STR(expand("%year%-%month%-%day%_%hour%%minute%%second%"), "2024-03-07_090530");
     CHECK_STR(expand("%date:yyyy-MM-dd%/x"), "2024-03-07/x");

@@ -64,6 +64,39 @@ static void test_load(int may_fail)
     nino_graph_destroy(&g);
 }
 
+// what editors of 2026 write: an id that is there twice, a link that its origin knows, values that
+// an instance keeps, values by name, a choice that brings others
+#define NEWER                                                                                      \
+    "{'nodes': [{'id': 1, 'type': 'ResizeImageMaskNode', 'widgets_values': ['scale dimensions', "  \
+    "8, 8, 'center', 'area']}, {'id': 1, 'type': 'Note'}, {'id': 2, 'type': 'S', 'properties': "   \
+    "{'proxyWidgets': [['-1', 'width'], ['4', 'height']]}, 'widgets_values': [32, 64]}, {'id': "   \
+    "3, "                                                                                          \
+    "'type': 'EmptyLatentImage', 'outputs': [{'type': 'LATENT', 'links': [5]}], "                  \
+    "'widgets_values': [64, 64, 1]}, {'id': 5, 'type': 'SaveLatent', 'inputs': [{'name': "         \
+    "'samples', "                                                                                  \
+    "'type': 'LATENT', 'link': null}], 'widgets_values_named': {'filename_prefix': 'x'}}], "       \
+    "'links': [[5, 3, 0, 5, 0, 'LATENT']], 'definitions': {'subgraphs': [{'id': 'S', 'inputs': "   \
+    "[{'name': 'width', 'linkIds': [1]}], 'nodes': [{'id': 4, 'type': 'EmptyLatentImage', "        \
+    "'inputs': [{'name': 'width', 'link': null, 'widget': {'name': 'width'}}], "                   \
+    "'widgets_values': [8, 16, 1]}], 'links': [{'id': 1, 'origin_id': -10, 'origin_slot': 0, "     \
+    "'target_id': 4, 'target_slot': 0}]}]}}"
+
+static void test_newer(int may_fail)
+{
+    const long at = oom_pause();
+    char *json = test_quoted(NEWER);
+    CHECK(json);
+    oom_resume(at);
+    nino_graph *g = nino_graph_load(json, strlen(json), "flow.json", &err);
+    if (done(g ? NINO_OK : err.code, may_fail)) {
+        CHECK(nino_graph_nodes(g, NULL, 0) == 4);
+        CHECK(!nino_graph_check(g, NULL, ignore, NULL) || may_fail);
+        done(nino_graph_set(g, "2:4.height=72", &err), may_fail);
+    }
+    nino_graph_destroy(&g);
+    free(json);
+}
+
 static void test_set(int may_fail)
 {
     static const char *const sets[] = { "1.width=72", "1.batch_size=2", "4:4.scale_by=3",
@@ -112,6 +145,7 @@ int main(void)
     pictures[0] = webp_make(pixels, 4, 6, 1, true, &exif);
     pictures[1] = jpeg_make(pixels, 4, 6, 3, false, &exif);
     CHECK(oom_each(test_load) > 10);
+    CHECK(oom_each(test_newer) > 10);
     CHECK(oom_each(test_set) > 10);
     CHECK(oom_each(test_attached) > 10);
     CHECK(oom_each(test_images) > 4);

@@ -84,7 +84,7 @@ static void values(int may_fail)
         done(nino_lora_open(file, "lora", &l, &err), may_fail)) {
         s = lora_stack_push(NULL, l, 0.5);
         CHECK(s || (may_fail && oom.fired));
-        if (s && done(lora_view(net, &map, s, &view, &err), may_fail)) {
+        if (s && done(lora_view(net, &map, s, true, &view, &err), may_fail)) {
             CHECK(view != net);
             read_all(view, may_fail);
         }

@@ -275,6 +275,34 @@ static void test_seconds(void)
     w.schedule = &matrix; // matrix instructions: four times the peak
     CHECK(fabs(nino_sched_seconds(&w, &d, 1e12, 1e3) - (0.5 + 1e-5)) < 1e-9);
     CHECK(nino_sched_seconds(&nino_profile_ref, &d, 1e12, 1e3) == 0);
+    w.bandwidth = 0; // not known
+    CHECK(fabs(nino_sched_seconds(&w, &d, 1e12, 1e15) - (0.5 + 1e-5)) < 1e-9);
+}
+
+// By time, but for work-groups: at least four for each compute unit.
+static void test_pieces(void)
+{
+    CHECK(nino_sched_pieces(0, 1000, 10) == 1 && nino_sched_pieces(0.05, 1000, 10) == 1);
+    CHECK(nino_sched_pieces(0.051, 1000, 10) == 2 && nino_sched_pieces(0.5, 1000, 10) == 10);
+    CHECK(nino_sched_pieces(60, 1000, 10) == 25 && nino_sched_pieces(1e300, 1000, 10) == 25);
+    CHECK(nino_sched_pieces(60, 39, 10) == 1 && nino_sched_pieces(60, 79, 10) == 1);
+    CHECK(nino_sched_pieces(60, 80, 10) == 2 && nino_sched_pieces(60, 80, 0) == 20);
+}
+
+// Only of what a profile lacks.
+static void test_estimate(void)
+{
+    nino_profile p;
+    CHECK_OK(nino_profile_load("generic-gpu", &p, &err), err);
+    CHECK(p.peak_f32 == 0);
+    nino_profile_estimate(&p, 40, 2900, 64);
+    CHECK(p.peak_f32 == 14.848e12 && p.bandwidth == 0);
+    CHECK_OK(nino_profile_load("gfx1151", &p, &err), err);
+    nino_profile_estimate(&p, 1, 1, 1);
+    CHECK(p.peak_f32 == 29.7e12);
+    p.peak_f32 = 0;
+    nino_profile_estimate(&p, 0, 0, 0);
+    CHECK(p.peak_f32 == 128e9);
 }
 
 int main(void)
@@ -289,5 +317,7 @@ int main(void)
     test_seconds();
     test_tiles();
     test_rows();
+    test_pieces();
+    test_estimate();
     return 0;
 }

@@ -5,6 +5,7 @@
 #include "tests/test.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static char root[64];
 static nino_error err;
@@ -85,10 +86,11 @@ static void save(nino_store *s, const nino_jobs *jobs, bool is_paused)
     free((nino_queue_job *) q.jobs);
 }
 
-static nino_status load(nino_store *s, nino_jobs *jobs, bool *paused, char *notice)
+static nino_stored stored;
+static nino_status load(nino_store *s, nino_jobs *jobs)
 {
     *jobs = (nino_jobs){ .next_id = 1 };
-    return nino_store_load(s, jobs, paused, notice, 200, &err);
+    return nino_store_load(s, jobs, &stored, &err);
 }
 
 static void write_file(const char *dir, const char *name, const char *text)
@@ -109,15 +111,14 @@ static bool exists(const char *dir, const char *name)
 
 static void test_store(void)
 {
-    char dir[100], notice[200];
-    bool paused;
+    char dir[100];
     nino_jobs jobs = { .next_id = 1 }, again;
     snprintf(dir, sizeof(dir), "%s/deep/state", root);
     nino_store *s = nino_store_open(dir, &err);
     CHECK_OK(s ? NINO_OK : err.code, err);
     CHECK(!nino_store_open(dir, &err) && !strcmp(err.kind, "busy"));
-    CHECK_OK(load(s, &again, &paused, notice), err); // nothing stored is an empty queue
-    CHECK(!paused && !notice[0] && !again.waiting && again.next_id == 1);
+    CHECK_OK(load(s, &again), err); // nothing stored is an empty queue
+    CHECK(!stored.is_paused && !stored.notice[0] && !again.waiting && again.next_id == 1);
 
     nino_wjob *a = make(&jobs, "a"), *b = make(&jobs, "b"), *c = make(&jobs, "c");
     CHECK_OK(nino_store_save_workflow(s, a, &err), err);
@@ -142,10 +143,10 @@ static void test_store(void)
     // after a crash
     s = nino_store_open(dir, &err);
     CHECK_OK(s ? NINO_OK : err.code, err);
-    CHECK_OK(load(s, &again, &paused, notice), err);
+    CHECK_OK(load(s, &again), err);
     CHECK_STR(order(&again), "a:waiting b:waiting c:failed");
     CHECK(again.next_id == 40 && !exists(dir, "job-39.json") && exists(dir, "job-1.json"));
-    CHECK(strstr(notice, "died while job 1 (a) ran"));
+    CHECK(strstr(stored.notice, "died while job 1 (a) ran"));
     const nino_wjob *j = again.waiting;
     CHECK(j->q.lost == 1 && !j->q.scope && j->q.n_outputs == 1 && j->workflow_bytes == 1);
     CHECK_STR(j->q.outputs[0], "/o/one.png");
@@ -162,28 +163,142 @@ static void test_store(void)
     // a workflow that was removed takes its job along, and says so
     CHECK(exists(dir, "job-2.json"));
     nino_store_drop_workflow(s, 2);
-    CHECK_OK(load(s, &again, &paused, notice), err);
+    CHECK_OK(load(s, &again), err);
     CHECK_STR(order(&again), "a:waiting c:failed");
     nino_jobs_release(&again);
     save(s, &jobs, true);
-    CHECK_OK(load(s, &again, &paused, notice), err);
-    CHECK(paused);
+    CHECK_OK(load(s, &again), err);
+    CHECK(stored.is_paused && !stored.is_rebuilt);
     nino_jobs_release(&again);
 
-    // a damaged queue is an error, never an empty queue that would replace it
-    static const char *const bad[] = { "",
-                                       "{",
-                                       "[]",
-                                       "{\"schema\":\"queue/1\"}",
-                                       "{\"schema\":\"queue/1\",\"jobs\":[{\"id\":1}]}",
-                                       "{\"schema\":\"queue/1\",\"jobs\":[1]}" };
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        write_file(dir, "queue.json", bad[i]);
-        CHECK(load(s, &again, &paused, notice) == NINO_ERR_FORMAT);
-        nino_jobs_release(&again);
-    }
     nino_store_close(&s);
     nino_jobs_release(&jobs);
+}
+
+static const char *const flow = "{\"1\":{\"class_type\":\"NoSuchClass\",\"inputs\":{}}}";
+
+static void read_text(const char *dir, const char *name, char *out, size_t size)
+{
+    char path[200];
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    FILE *f = fopen(path, "rb");
+    CHECK(f);
+    out[fread(out, 1, size - 1, f)] = 0;
+    fclose(f);
+}
+
+// Every way for queue.json to be damaged: it is kept under another name, the jobs are there again,
+// and one line says all that.
+static void test_damaged(void)
+{
+    char dir[100], text[400], long_text[2000] = "";
+    nino_jobs again;
+    for (int i = 0; i < 300; i++)
+        strncat(long_text, "[[[[[", 6);
+    const char *const bad[] = {
+        "", // cut to nothing
+        "{",
+        "\x1f\x8b binary",
+        "[]",
+        "null",
+        long_text, // deeper than anything
+        "{\"schema\":\"queue/1\"}",
+        "{\"schema\":\"queue/1\",\"jobs\":{}}",
+        "{\"schema\":\"queue/2\",\"jobs\":[]}", // of another version
+        "{\"schema\":1,\"jobs\":[]}",
+        "{\"schema\":\"queue/1\",\"jobs\":[{\"id\":1}]}",
+        "{\"schema\":\"queue/1\",\"jobs\":[1]}",
+        "{\"schema\":\"queue/1\",\"jobs\":[{\"id\":\"2\",\"state\":\"waiting\"}]}",
+        "{\"schema\":\"queue/1\",\"jobs\":[{\"id\":2,\"state\":\"asleep\"}]}",
+        "{\"schema\":\"queue/1\",\"jobs\":[{\"id\":-2,\"state\":\"waiting\"}]}",
+        "{\"schema\":\"queue/1\",\"jobs\":[{\"id\":18446744073709551615,\"state\":\"done\"}]}",
+        "{\"schema\":\"queue/1\",\"jobs\":[{\"id\":2,\"state\":\"waiting\",\"options\":7}]}",
+        "{\"schema\":\"queue/1\",\"jobs\":[{\"id\":2,\"state\":\"waiting\"},"
+        "{\"id\":2,\"state\":\"done\"}]}", // twice
+    };
+    snprintf(dir, sizeof(dir), "%s/damaged", root);
+    nino_store *s = nino_store_open(dir, &err);
+    CHECK_OK(s ? NINO_OK : err.code, err);
+    write_file(dir, "job-2.json", flow);
+    write_file(dir, "job-11.json", flow);
+    const size_t n = sizeof(bad) / sizeof(bad[0]);
+    for (size_t i = 0; i < n; i++) {
+        char aside[40];
+        snprintf(aside, sizeof(aside), i ? "queue.json.damaged-%zu" : "queue.json.damaged", i + 1);
+        write_file(dir, "queue.json", bad[i]);
+        CHECK_OK(load(s, &again), err);
+        CHECK_STR(order(&again), "job-2.json:waiting job-11.json:waiting");
+        CHECK(again.next_id == 12 && again.waiting->q.n_nodes == 1);
+        CHECK_STR(again.waiting->workflow, flow);
+        CHECK(stored.is_rebuilt && !exists(dir, "queue.json"));
+        CHECK(strstr(stored.notice, "queue.json was damaged (") && !strchr(stored.notice, '\n'));
+        CHECK(strstr(stored.notice, aside) && strstr(stored.notice, "2 jobs wait again"));
+        read_text(dir, aside, text, sizeof(text));
+        CHECK(!strncmp(text, bad[i], sizeof(text) - 1)); // nothing of it is lost
+        nino_jobs_release(&again);
+    }
+
+    // missing, and one of the workflows damaged: it is kept as well
+    write_file(dir, "job-11.json", "{\"1\":{\"class_type\":\"NoSu");
+    CHECK_OK(load(s, &again), err);
+    CHECK_STR(order(&again), "job-2.json:waiting");
+    CHECK(stored.is_rebuilt && again.next_id == 12); // no number is given twice
+    CHECK(strstr(stored.notice, "queue.json was missing: 1 job waits again") &&
+          strstr(stored.notice, "1 damaged workflow is set aside: job-*.json.damaged"));
+    CHECK(exists(dir, "job-11.json.damaged") && !exists(dir, "job-11.json"));
+    save(s, &again, true);
+    nino_jobs_release(&again);
+    CHECK_OK(load(s, &again), err); // all is well again
+    CHECK_STR(order(&again), "job-2.json:waiting");
+    CHECK(!stored.is_rebuilt && !stored.notice[0] && stored.is_paused);
+    CHECK(exists(dir, "job-11.json.damaged") && exists(dir, "queue.json.damaged"));
+    nino_jobs_release(&again);
+
+    // a workflow that cannot be read takes its job along, but is not removed
+    CHECK(!chdir(dir) && !unlink("job-2.json") && !mkdir("job-2.json", 0755));
+    CHECK_OK(load(s, &again), err);
+    CHECK(!again.waiting &&
+          strstr(stored.notice, "job 2 (job-2.json) is lost: not a regular file"));
+    CHECK(exists(dir, "job-2.json.damaged"));
+    nino_jobs_release(&again);
+
+    // what may be whole is not touched: the error names it
+    CHECK(!unlink("queue.json") && !mkdir("queue.json", 0755));
+    CHECK(load(s, &again) == NINO_ERR_IO);
+    CHECK(strstr(err.where, "/damaged/queue.json") && exists(dir, "queue.json"));
+    nino_jobs_release(&again);
+    nino_store_close(&s);
+}
+
+// The permission of root is to read everything: as somebody else.
+static void test_forbidden(void)
+{
+    int status;
+    const pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (!pid) {
+        nino_jobs again;
+        char dir[] = "/tmp/nino-worker-XXXXXX", cmd[64];
+        if (!geteuid())
+            CHECK(!setgid(65534) && !setuid(65534));
+        CHECK(mkdtemp(dir) && !chdir(dir));
+        nino_store *s = nino_store_open(dir, &err);
+        CHECK_OK(s ? NINO_OK : err.code, err);
+        write_file(dir, "job-1.json", flow);
+        write_file(dir, "queue.json", "{");
+        CHECK(!chmod("queue.json", 0));
+        CHECK(load(s, &again) == NINO_ERR_IO && strstr(err.where, "/queue.json"));
+        CHECK(strstr(err.msg, "Permission denied") && exists(dir, "job-1.json"));
+        CHECK(!chmod("queue.json", 0600) && !chmod(dir, 0500)); // it cannot be set aside
+        CHECK(load(s, &again) == NINO_ERR_IO && strstr(err.where, "/queue.json"));
+        CHECK(strstr(err.msg, "is damaged, and cannot be set aside: Permission denied"));
+        CHECK(!chmod(dir, 0700));
+        nino_jobs_release(&again);
+        nino_store_close(&s);
+        snprintf(cmd, sizeof(cmd), "rm -rf '%s'", dir);
+        exit(system(cmd) != 0);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status));
 }
 
 int main(void)
@@ -193,6 +308,8 @@ int main(void)
     CHECK(mkdtemp(root));
     test_lists();
     test_store();
+    test_damaged();
+    test_forbidden();
     // no place to keep it: said, not guessed
     unsetenv("HOME");
     unsetenv("XDG_STATE_HOME");

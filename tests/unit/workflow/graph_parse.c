@@ -100,6 +100,8 @@ static void refusals(void)
         refused_text("{\"1\": {\"class_type\": \"Note\"}, \"1\": {\"class_type\": \"Note\"}}"),
         "dup");
     CHECK_STR(refused_text("{\"nodes\": [], \"links\": [], \"version\": 0.4}"), "ok");
+    CHECK_STR(refused_text("{\"_made_by\": {\"x\": 1}, \"1\": {\"class_type\": \"Note\"}}"), "ok");
+    CHECK_STR(refused_text("{\"made_by\": {\"x\": 1}}"), "schema");
     nino_error err = { 0 };
     CHECK(!nino_graph_load("{\"1\": 2}", 8, "f.json", &err));
     CHECK(strstr(err.where, "node 1") && strstr(err.msg, "1:7"));
@@ -191,6 +193,42 @@ static void pictures(void)
     CHECK_STR(png_refused(&bad, 1, NULL), "syntax");
 }
 
+static void count_edited(void *priv, const nino_issue *i)
+{
+    *(int *) priv += !strcmp(i->code, "edited") && i->severity == NINO_ISSUE_WARNING;
+}
+
+// `workflow` with another letter than its checksum is of: what it says now is what the editor opens.
+static void edited_pictures(void)
+{
+#define EDITED_UI(value)                                                                           \
+    "{\"nodes\": [{\"id\": 7, \"type\": \"EmptyLatentImage\", \"widgets_values\": [" value         \
+    ", 8, 1]}], \"links\": []}"
+    const uint8_t pixel[3] = { 0 };
+    static const char *const uis[] = { EDITED_UI("64"), "{\"nodes\": [64, 8, 1]}", "{}64, 8, 1" };
+    for (int i = 0; i < 3; i++) {
+        const nino_meta texts[] = { { "prompt", two, strlen(two) },
+                                    { "workflow", uis[i], strlen(uis[i]) } };
+        nino_buf b = { 0 };
+        nino_error err = { 0 };
+        int n_notes = 0;
+        CHECK_OK(nino_png_encode(&b, pixel, 1, 1, 3, 8, texts, 2, &err), err);
+        char *at = memmem(b.data, b.len, "64, 8, 1", 8);
+        CHECK(at);
+        *at = '3';
+        nino_graph *g = nino_graph_load(b.data, b.len, "x.png", &err);
+        CHECK_OK(g ? NINO_OK : err.code, err);
+        nino_graph_check(g, NULL, count_edited, &n_notes);
+        CHECK(n_notes == 1);
+        if (!i)
+            CHECK_STR(nino_graph_json(g, NULL), EDITED_UI("34"));
+        else // which cannot be read
+            CHECK_STR(nino_graph_json(g, NULL), two);
+        nino_graph_destroy(&g);
+        nino_buf_release(&b);
+    }
+}
+
 // ---- set -------------------------------------------------------------------------------------
 
 static nino_status set(nino_graph *g, const char *assignment)
@@ -243,6 +281,7 @@ int main(void)
     other_files();
     deep_and_large();
     pictures();
+    edited_pictures();
     edits();
     return 0;
 }

@@ -1,0 +1,80 @@
+// Internal to core/event: what statistics are made of, and how they are told to others as events.
+#pragma once
+#include "core/event/stats_sums.h"
+
+enum {
+    STATS_BINS = 2240,   // 1.02^2240 > 2^63 ns
+    STATS_SCOPES = 8192, // remembered scopes: kernels finish after the scope they belong to
+    STATS_OPEN = 16      // nodes open at once
+};
+
+typedef struct op_acc {
+    char *name, *family;
+    uint64_t calls, total_ns, min_ns, max_ns;
+    double mean, m2; // Welford
+    double flops, bytes, requested;
+    uint64_t unrequested; // calls with bytes of which `requested` is not known
+    uint32_t *bin;
+} op_acc;
+
+typedef struct node_acc {
+    char name[96];
+    uint64_t ns, kernel_ns, calls, mem_peak, once_ns;
+    int64_t mem_delta;
+} node_acc;
+
+typedef struct open_node {
+    uint32_t id;
+    int node;
+    uint64_t begin_ns, mem;
+    uint32_t batch; // largest leading dimension of its kernels
+    uint64_t paused_ns;
+} open_node;
+
+struct nino_stats {
+    op_acc *op;
+    size_t n_op, cap_op;
+    int32_t *op_of; // by name id, -1: not seen; a guess: another run numbers names differently
+    size_t n_op_of;
+    node_acc *node;
+    size_t n_node, cap_node;
+    open_node open[STATS_OPEN];
+    int n_open;
+    struct {
+        uint32_t id;
+        int32_t node;
+    } scope[STATS_SCOPES];
+    int last_node;           // begun last, -1: none
+    uint64_t pause;          // scope of a pause, or of preparing a kernel, that lasts; 0: none
+    uint64_t pause_ns;       // when it began
+    uint64_t pause_prepares; // 1: it is that of a kernel
+    uint64_t prepare_ns, n_prepared;
+    nino_mem_stat mem;
+    uint64_t lost, last_ns;
+    uint64_t count, summed; // records added; those that came as sums
+    char *sum_family;       // of the kernel that is being told as sums,
+    uint64_t sum_counts[5]; // its counts,
+    op_acc *sum_op;         // and itself, for its bins
+    uint64_t runs, run_ns, batch_sum, batch_max, batch_runs, batched;
+    uint64_t look_ups, look_hits, n_driver_programs, timed_ns, short_ns, n_short;
+    uint64_t ahead_bytes, late_bytes, n_ahead;
+    struct {
+        uint64_t job;     // scope of the running job, 0: none
+        uint64_t from_ns; // counted up to here
+        double watt;      // of the last sample
+        uint64_t watt_ns; // when that was; 0: none yet
+        nino_energy_stat sum;
+        uint64_t has_samples; // in this job
+    } power;
+};
+
+typedef const char *(*nino_name_fn)(void *priv, uint32_t id);
+
+// The kernel of this name and family, made when it is new; NULL: out of memory.
+op_acc *nino_stats_op(nino_stats *s, const char *name, const char *family);
+// The index of a node; -1: out of memory.
+int nino_stats_node(nino_stats *s, const char *name);
+// a += b, as if b's calls had been counted in a.
+void nino_stats_merge(op_acc *a, const op_acc *b);
+// Takes in a NINO_EV_SUM.
+void nino_stats_add_sum(nino_stats *s, const nino_event *ev, nino_name_fn name, void *priv);
