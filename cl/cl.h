@@ -8,6 +8,7 @@
 
 typedef struct nino_cl nino_cl;
 typedef struct nino_cl_program nino_cl_program;
+typedef struct nino_cl_device nino_cl_device;     // cl/runtime.h
 typedef struct nino_cl_schedule nino_cl_schedule; // cl/cl_schedule.h
 
 // A kernel file: its name without ".cl". A list of them ends with a NULL name.

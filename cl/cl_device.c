@@ -124,7 +124,8 @@ static void find_schedule(nino_cl_device *d)
     }
     const nino_cl_schedule *s = nino_cl_schedule_of(&profile);
     snprintf(o->profile, sizeof(o->profile), "%s", profile.name);
-    snprintf(o->schedule, sizeof(o->schedule), "%s", profile.schedule->name);
+    snprintf(o->schedule, sizeof(o->schedule), "%s%s", profile.schedule->name,
+             nino_cl_is_emulated(d, profile.schedule) ? "-emulated" : "");
     if (group < s->group)
         snprintf(o->problem, sizeof(o->problem), "its work-groups are smaller than %zu", s->group);
     else if (o->local_bytes < s->local_bytes)
@@ -163,6 +164,8 @@ static void cl_device_describe(nino_cl_device *d, size_t index)
     d->lanes = lanes_of(d, extensions);
     nino_cl_find_card(d);
     const char *lack = lack_of(d);
+    if (!*lack)
+        d->native = nino_cl_native(d);
     find_schedule(d);
     if (*lack && (o->profile[0] || !o->problem[0]))
         snprintf(o->problem, sizeof(o->problem), "%s", lack);

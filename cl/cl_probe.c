@@ -24,7 +24,7 @@ typedef struct probe {
 // Rounds over a set of n vectors that move about `total` vectors.
 static uint32_t rounds(const probe *p, uint64_t n, double amount)
 {
-    const double r = amount / p->schedule->probing.round(n, p->items);
+    const double r = amount / p->schedule->probing->round(n, p->items);
     return r < 1 ? 1 : r > 1e9 ? 1000000000u : (uint32_t) r;
 }
 
@@ -39,7 +39,7 @@ static nino_status cl_probe_launch(const probe *p, const char *kernel, const cha
 // launches that it really did.
 static nino_status cl_probe_go(const probe *p, double amount, double *done, nino_error *err)
 {
-    const nino_cl_probing *how = &p->schedule->probing;
+    const nino_cl_probing *how = p->schedule->probing;
     const int lanes = how->vector;
     const uint64_t n = p->bytes / (uint64_t) (lanes * 4), half = n / 2;
     const size_t elem = (size_t) lanes * 4;
@@ -117,7 +117,7 @@ static int cl_probe_by_value(const void *a, const void *b)
 static nino_status cl_probe_prepare(probe *p, nino_error *err)
 {
     nino_status st = NINO_OK;
-    p->items = p->schedule->probing.items(p->kind, nino_cl_compute_units(p->cl), p->bytes);
+    p->items = p->schedule->probing->items(p->kind, nino_cl_compute_units(p->cl), p->bytes);
     const bool is_copy = p->kind == NINO_CEILING_UPLOAD || p->kind == NINO_CEILING_DOWNLOAD;
     if (is_copy && !(p->host = calloc(p->bytes, 1)))
         return nino_fail(err, NINO_ERR_NOMEM, "probe", "no host memory");
@@ -166,7 +166,7 @@ nino_status nino_cl_probe(nino_backend *be, nino_ceiling_kind kind, uint64_t byt
     nino_status st = cl_probe_prepare(&p, err);
     if (!st)
         st = cl_probe_median(&p, repeats, rate, err);
-    if (!st && kind == NINO_CEILING_F32 && p.schedule->probing.fma_narrow) {
+    if (!st && kind == NINO_CEILING_F32 && p.schedule->probing->fma_narrow) {
         p.is_narrow = true; // which of the two fills the registers depends on the processor
         st = cl_probe_median(&p, repeats, &narrow, err);
         *rate = narrow > *rate ? narrow : *rate;

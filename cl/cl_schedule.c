@@ -18,13 +18,38 @@ const nino_cl_schedule *nino_cl_schedule_of(const nino_profile *p)
     return all[p->schedule - nino_scheds];
 }
 
+const nino_sched *nino_cl_base(const nino_sched *s)
+{
+    const nino_sched *base = NULL;
+    return s->base && !nino_sched_find(s->base, s->name, &base, NULL) ? base : NULL;
+}
+
+const nino_sched *nino_cl_native(const nino_cl_device *dev)
+{
+    for (const nino_sched *s = nino_scheds; s->name && !dev->is_host; s++)
+        if (all[s - nino_scheds]->is_native && all[s - nino_scheds]->is_native(dev, NULL))
+            return s;
+    return NULL;
+}
+
+bool nino_cl_is_emulated(const nino_cl_device *dev, const nino_sched *s)
+{
+    return all[s - nino_scheds]->is_native && dev->native != s;
+}
+
 nino_status nino_cl_profile_of(const nino_cl_device *dev, nino_profile *out, nino_error *err)
 {
     const char *name = nino_vars_get()->schedule;
     const nino_status st = nino_profile_find(dev->info.name, dev->is_host, out, err);
     if (!st)
         nino_profile_estimate(out, dev->info.compute_units, dev->clock_mhz, dev->lanes);
-    return st || !*name ? st : nino_sched_find(name, "NINODES_SCHEDULE", &out->schedule, err);
+    if (!st && *name)
+        return nino_sched_find(name, "NINODES_SCHEDULE", &out->schedule, err);
+    if (!st && dev->native && nino_cl_base(dev->native) == out->schedule)
+        out->schedule = dev->native;
+    else if (!st && !dev->is_host && nino_cl_is_emulated(dev, out->schedule))
+        out->schedule = nino_cl_base(out->schedule);
+    return st;
 }
 
 static const char *cl_schedule_find(const nino_cl_text *list, const char *file)
@@ -37,6 +62,8 @@ static const char *cl_schedule_find(const nino_cl_text *list, const char *file)
 
 const char *nino_cl_source(const nino_profile *p, const char *file)
 {
-    const char *own = cl_schedule_find(nino_cl_schedule_of(p)->kernels, file);
+    const char *own = NULL;
+    for (const nino_sched *s = p->schedule; s && !own; s = nino_cl_base(s))
+        own = cl_schedule_find(all[s - nino_scheds]->kernels, file);
     return own ? own : cl_schedule_find(nino_cl_shared_kernels, file);
 }

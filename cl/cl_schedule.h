@@ -2,7 +2,8 @@
 // Each is a folder of cl/ and a row of core/op/sched_list.h:
 //
 //   host.c  defines NINO_CL_OWN(schedule) and embeds the kernels of the folder (cl/embed.h)
-//   *.cl    the kernels that are written for it alone: gemm, attn and skinny at least
+//   *.cl    the kernels that are written for it alone: gemm, attn and skinny at least, unless its row
+//           names another schedule whose kernels it takes then
 //
 // Kernels that differ little are shared, in cl/kernels; the row says in which form a schedule takes
 // them. A copy of a folder and a row for it are a new schedule.
@@ -62,12 +63,14 @@ struct nino_cl_schedule {
     size_t group;         // work-items of a work-group
     uint64_t local_bytes; // that its kernels need at least
     const nino_cl_text *kernels;
-    nino_cl_grids grids;
-    nino_cl_probing probing;
-    // LINEAR, CONV2D, CONV3D: how a launch of that many rows is cut. is_raw: the weight is as its
-    // file stores it. *out names the kernel gemm and has the options that all have.
-    void (*cut_product)(const nino_cl *cl, const nino_cl_product *g, int64_t rows, bool is_raw,
-                        nino_cl_cut *out);
+    // Whether its kernels are at home on a device, which takes a while to find out; NULL: on all. They
+    // run on others, too, but emulated. options: NULL; of the compiler, for tests.
+    bool (*is_native)(const nino_cl_device *dev, const char *options);
+    const nino_cl_grids *grids;
+    const nino_cl_probing *probing;
+    // LINEAR, CONV2D, CONV3D: how a launch of that many rows of c is cut. *out names the kernel gemm.
+    void (*cut_product)(const nino_cl *cl, const nino_op_call *c, const nino_cl_columns *w,
+                        const nino_cl_product *g, int64_t rows, nino_cl_cut *out);
     // The M of linear_skinny for that many rows.
     int (*skinny_rows)(int64_t rows);
     // NULL without the row's has_winograd.

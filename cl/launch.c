@@ -106,7 +106,7 @@ size_t nino_cl_groups(const nino_cl *cl, uint64_t n) { return n * nino_cl_schedu
 
 size_t nino_cl_flat(const nino_cl *cl, uint64_t n)
 {
-    const uint64_t each = (uint64_t) nino_cl_schedule_now(cl)->grids.flat; // FLAT
+    const uint64_t each = (uint64_t) nino_cl_schedule_now(cl)->grids->flat; // FLAT
     return nino_cl_items(cl, (n + each - 1) / each);
 }
 

@@ -57,7 +57,7 @@ static nino_status launch_rows(nino_cl *cl, const nino_op_call *c, const char *k
                                 .requested = nino_cl_rows_bytes(&c->d) };
     const bool is_narrow = r->len % 4 != 0;
     const int64_t items = r->n * r->len / (is_narrow ? narrow : 4);
-    const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids.rows(r->n, r->each, items);
+    const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids->rows(r->n, r->each, items);
     char defs[96], all[160];
     make_defs(&c->d, defs);
     snprintf(all, sizeof(all), "%s%s %s", defs, is_narrow ? " -DNARROW=1" : "",

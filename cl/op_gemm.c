@@ -106,6 +106,8 @@ typedef struct launch {
     const nino_cl_columns *w;
     operands o;
     nino_cl_cut cut;
+    nino_act act;
+    int has; // 1: a bias, 2: what is added, 4: rows of results are whole pieces of 16 bytes
 } launch;
 
 typedef struct arguments {
@@ -154,6 +156,8 @@ static arguments gemm_arguments(const launch *l)
     if (g->is_video)
         ADD(&a, A_BUF(l->o.earlier, l->o.elem), A_INT(g->earlier), A_INT(g->pad_t),
             A_INT(g->stride_t), A_INT(g->first_tap));
+    if (l->cut.takes_epilogue)
+        ADD(&a, A_INT(l->act), A_INT(l->has));
     return a;
 }
 
@@ -186,6 +190,8 @@ static launch op_gemm_launch_of(const nino_op_call *c, const nino_cl_columns *w)
     launch l = { .g = nino_cl_product_of(&c->d), .w = w };
     l.o = operands_of(c, &l.g, w->first);
     l.g.n = w->n;
+    l.act = c->d.attr.act;
+    l.has = l.o.has_bias | l.o.has_residual << 1 | (l.g.ld % 8 == 0) << 2;
     return l;
 }
 
@@ -193,10 +199,9 @@ static launch op_gemm_launch_of(const nino_op_call *c, const nino_cl_columns *w)
 static int64_t cut_rows(const nino_cl *cl, const nino_op_call *c, launch *l, int64_t n)
 {
     const nino_cl_schedule *s = nino_cl_schedule_now(cl);
-    l->cut = (nino_cl_cut){ .file = "gemm", .kernel = "gemm" };
-    nino_cl_product_defs(c, l->w, &l->cut);
-    s->cut_product(cl, &l->g, n, l->w->raw != NULL, &l->cut);
-    return (int64_t) (l->cut.global[0] / s->group * l->cut.global[1]);
+    l->cut = (nino_cl_cut){ .file = "gemm", .kernel = "gemm", .group = s->group };
+    s->cut_product(cl, c, l->w, &l->g, n, &l->cut);
+    return (int64_t) (l->cut.global[0] / l->cut.group * l->cut.global[1]);
 }
 
 // How many launches; each begins at a multiple of ROW_UNIT.
@@ -216,7 +221,6 @@ static nino_status run_direct(nino_cl *cl, const nino_op_call *c, const nino_cl_
                               nino_error *err)
 {
     const nino_op_desc *d = &c->d;
-    const nino_cl_schedule *s = nino_cl_schedule_now(cl);
     launch l = op_gemm_launch_of(c, w);
     const int64_t rows = l.g.rows;
     const double part = (double) l.g.n / (double) l.g.ld;
@@ -229,7 +233,7 @@ static nino_status run_direct(nino_cl *cl, const nino_op_call *c, const nino_cl_
         l.row1 = i < pieces ? rows * i / pieces / ROW_UNIT * ROW_UNIT : rows;
         const int64_t n = l.row1 - l.row0;
         cut_rows(cl, c, &l, n);
-        const nino_cl_tiles tiles = { n, l.g.n, (int64_t) (l.cut.global[0] / s->group),
+        const nino_cl_tiles tiles = { n, l.g.n, (int64_t) (l.cut.global[0] / l.cut.group),
                                       (int64_t) l.cut.global[1] };
         const nino_cl_what what = { .d = d,
                                     .is_main = true,
@@ -249,7 +253,8 @@ static nino_status run_skinny(nino_cl *cl, const nino_op_call *c, const nino_cl_
     const nino_op_desc *d = &c->d;
     launch l = op_gemm_launch_of(c, w);
     nino_cl_product_defs(c, w, &l.cut);
-    nino_cl_cut_define(&l.cut, " -DM=%d", nino_cl_schedule_now(cl)->skinny_rows(l.g.rows));
+    nino_cl_cut_define(&l.cut, " -DM=%d%s", nino_cl_schedule_now(cl)->skinny_rows(l.g.rows),
+                       w->raw && l.g.c % 4 ? " -DTAIL=1" : "");
     const int64_t panels = nino_pack_panels_of(w->n);
     const size_t global = nino_cl_groups(cl, (uint64_t) panels);
     const nino_cl_tiles tiles = { l.g.rows, w->n, 1, panels };
@@ -266,7 +271,7 @@ static nino_status op_gemm_expand(nino_cl *cl, const nino_op_call *c, const nino
                                   const nino_cl_columns *to, nino_error *err)
 {
     const nino_weight *w = c->d.weight;
-    const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids.expand(
+    const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids->expand(
         nino_pack_panels_of(to->n), nino_weight_taps(w) * nino_pack_cp(w->c));
     char kernel[32];
     snprintf(kernel, sizeof(kernel), "expand_%s", nino_dtype_name(part->type));
@@ -315,13 +320,14 @@ static nino_status run_part(nino_cl *cl, const nino_op_call *c, const nino_raw_p
 nino_status nino_cl_gemm(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
     const nino_expand_layout e = nino_sched_expand(nino_cl_profile(cl), &c->d);
-    const nino_cl_columns all = { .mem = c->weight->mem,
-                                  .type = c->weight->dtype,
-                                  .n = c->d.weight->n };
+    nino_cl_columns all = { .mem = c->weight->mem, .type = c->weight->dtype, .n = c->d.weight->n };
+    const nino_raw_part rows = { .type = all.type, .rows = all.n };
     nino_raw_layout raw;
     nino_status st = NINO_OK;
-    if (!nino_raw_layout_of(c->d.weight, &raw))
+    if (!nino_raw_layout_of(c->d.weight, &raw)) {
+        all.raw = nino_cl_profile(cl)->schedule->keeps_rows ? &rows : NULL;
         return run_columns(cl, c, &all, err);
+    }
     for (int i = 0; i < raw.n_parts && !st; i++)
         st = run_part(cl, c, &raw.part[i], &e, err);
     return st;

@@ -6,7 +6,7 @@
 // Global size for w pixels a row.
 static size_t pixels(const nino_cl *cl, int64_t w)
 {
-    const int64_t run = nino_cl_schedule_now(cl)->grids.pixels; // RUN
+    const int64_t run = nino_cl_schedule_now(cl)->grids->pixels; // RUN
     return nino_cl_items(cl, (uint64_t) ((w + run - 1) / run));
 }
 

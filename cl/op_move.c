@@ -31,7 +31,7 @@ static nino_status op_move_copy_rows(nino_cl *cl, const nino_op_call *c, int src
     const size_t elem = nino_dtype_size(c->d.dst_type);
     const nino_cl_what what = { .d = &c->d, .is_main = src == 0 };
     int together;
-    const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids.copy_rows(r.n, r.len, &together);
+    const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids->copy_rows(r.n, r.len, &together);
     const nino_cl_arg args[] = { A_BUF(&c->src[src]->mem, elem),
                                  A_BUF(&c->dst->mem, elem),
                                  A_U64(r.n),
@@ -105,7 +105,7 @@ static nino_status op_move_permute(nino_cl *cl, const nino_op_call *c, nino_erro
                                  A_U64(stride[2]),
                                  A_U64(stride[3]),
                                  A_U64(stride[4]) };
-    const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids.permute(dim);
+    const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids->permute(dim);
     char defs[64];
     snprintf(defs, sizeof(defs), "-DE=%s %s", carrier(elem), nino_cl_wide_defs(count + 1024));
     return nino_cl_launch(cl, "move", "permute", defs, &what, grid.dims, grid.size, NULL, args,
@@ -150,7 +150,7 @@ static nino_status op_move_shuffle(nino_cl *cl, const nino_op_call *c, nino_erro
                                  A_INT(a->fold_s),
                                  A_INT(a->start),
                                  A_INT(parts) };
-    const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids.shuffle(o[0] * o[1], o[2], o[3]);
+    const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids->shuffle(o[0] * o[1], o[2], o[3]);
     const nino_cl_what what = { .d = d, .is_main = true };
     char defs[96];
     snprintf(defs, sizeof(defs), "%s -DE=uint -DSHUFFLE=1%s%s", nino_cl_type_defs(d->src_type[0]),

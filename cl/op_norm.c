@@ -12,7 +12,7 @@ static nino_status group_norm(nino_cl *cl, const nino_op_call *c, nino_error *er
     const int64_t batch = s->dim[0], channels = s->dim[s->rank - 1];
     const int64_t per_group = channels / d->attr.groups;
     const size_t elem = nino_dtype_size(d->src_type[0]);
-    const nino_cl_grids *grids = &nino_cl_schedule_now(cl)->grids;
+    const nino_cl_grids *grids = nino_cl_schedule_now(cl)->grids;
     const bool is_narrow = channels % 4 != 0;
     const nino_block *x = &c->src[0]->mem, *y = &c->dst->mem;
     nino_block part = c->workspace, coef = c->workspace;
@@ -90,7 +90,7 @@ static nino_status row_norm(nino_cl *cl, const nino_op_call *c, nino_error *err)
                                  A_INT(r.batch),
                                  A_INT(r.position) };
     const nino_cl_what what = { .d = d, .is_main = true, .requested = nino_cl_rows_bytes(d) };
-    const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids.rows(rows, each, rows * lanes);
+    const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids->rows(rows, each, rows * lanes);
     return nino_cl_launch(cl, "norm", "row_norm", defs, &what, grid.dims, grid.size, NULL, args,
                           NINO_CL_COUNT(args), err);
 }

@@ -20,7 +20,7 @@ typedef struct nino_cl_columns {
     nino_block mem;
     nino_dtype type;
     int64_t first, n;
-    const nino_raw_part *raw; // NULL: panels
+    const nino_raw_part *raw; // rows of some type, as the file stores them or padded; NULL: panels
 } nino_cl_columns;
 
 // How one launch is cut: the kernel and its options, the global size, and what of a tile the kernel
@@ -29,6 +29,8 @@ typedef struct nino_cl_cut {
     const char *file, *kernel;
     char defs[192];
     int64_t tile_rows, tile_panels; // 0: it takes none
+    size_t group;        // work-items of a work-group: the schedule's, where that says no other
+    bool takes_epilogue; // what follows the sum is arguments, not options
     size_t global[2];
 } nino_cl_cut;
 // Adds options.

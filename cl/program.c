@@ -30,8 +30,9 @@ static nino_status program_load_file(const nino_profile *p, const char *file, ch
     const char *dir = nino_vars_get()->kernel_dir;
     size_t len;
     if (*dir) {
-        char path[4096];
-        snprintf(path, sizeof(path), "%s/%s/%s.cl", dir, p->schedule->name, file);
+        char path[4096] = "";
+        for (const nino_sched *s = p->schedule; s && access(path, F_OK); s = nino_cl_base(s))
+            snprintf(path, sizeof(path), "%s/%s/%s.cl", dir, s->name, file);
         if (access(path, F_OK))
             snprintf(path, sizeof(path), "%s/kernels/%s.cl", dir, file);
         return nino_file_read(path, MAX_SOURCE, false, out, &len, err);
@@ -56,7 +57,8 @@ static char *program_splice(char *text, size_t before, const char *part, const c
 
 // FILE.cl with files in place of the lines that include them, which a driver would look for on
 // disk.
-static nino_status load_source(const nino_profile *p, const char *file, char **out, nino_error *err)
+nino_status nino_cl_program_source(const nino_profile *p, const char *file, char **out,
+                                   nino_error *err)
 {
     enum { MOST = 16 }; // a file that includes itself must end
     static const char mark[] = "\n#include \"";
@@ -334,7 +336,8 @@ static nino_status program_build(nino_cl *cl, const char *file, const char *defs
     struct nino_cl_build *b = build_create(cl, file, defs);
     if (!b)
         return nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
-    if ((st = load_source(p, "common", &common, err)) || (st = load_source(p, file, &own, err)))
+    if ((st = nino_cl_program_source(p, "common", &common, err)) ||
+        (st = nino_cl_program_source(p, file, &own, err)))
         goto end;
     // PoCL prints the number of warnings; they are for who works on kernels.
     const char *warn = nino_debug_has("cl") ? "" : "-w ";

@@ -7,16 +7,18 @@
 #include "core/event/sensor.h"
 
 // ---- cl_device.c -----------------------------------------------------------------------------
-typedef struct nino_cl_device {
+struct nino_cl_device {
     cl_platform_id platform;
     cl_device_id id;
     bool is_host; // the processors of this machine: their memory is ours too, and they cannot hang
+    // The schedule that it answered for when it was asked (is_native); NULL: none.
+    const nino_sched *native;
     nino_device_info info;
     bool is_unified;                          // its memory is the machine's
     char pci[16];                             // address, "0000:c5:00.0"; "": not told
     unsigned clock_mhz, lanes;                // of all compute units, and of one; 0: not known
     char version[128], platform_version[128]; // parts of the cache key
-} nino_cl_device;
+};
 
 // The devices of this process, found on the first call under a lock (PoCL 3.1 breaks when two
 // threads are first). The list lives as long as the process.
@@ -44,9 +46,16 @@ bool nino_cl_is_locked(const char *path);
 
 // ---- cl_schedule.c ---------------------------------------------------------------------------
 const nino_cl_schedule *nino_cl_schedule_of(const nino_profile *p);
-// The profile of a device, with the schedule that NINODES_SCHEDULE names if it does.
+// Asks a device that is no processor for which of the schedules that not all can do it is made.
+const nino_sched *nino_cl_native(const nino_cl_device *dev);
+// Whether a schedule's kernels run emulated there.
+bool nino_cl_is_emulated(const nino_cl_device *dev, const nino_sched *s);
+// The profile of a device, with the schedule that NINODES_SCHEDULE names if it does; else GPUs that have
+// what a schedule needs get that in place of its base, those that have not its base.
 nino_status nino_cl_profile_of(const nino_cl_device *dev, nino_profile *out, nino_error *err);
-// The built-in FILE.cl of the profile's schedule, else the shared one; NULL: no such file.
+// The schedule whose kernels one takes that it has not itself; NULL: none.
+const nino_sched *nino_cl_base(const nino_sched *s);
+// The built-in FILE.cl of the profile's schedule, of its base, else the shared one; NULL: no such file.
 const char *nino_cl_source(const nino_profile *p, const char *file);
 
 // ---- cache.c ---------------------------------------------------------------------------------
@@ -81,6 +90,9 @@ typedef struct nino_cl_kernel {
     bool was_launched;
 } nino_cl_kernel;
 
+// malloc'd text of FILE.cl with what it includes.
+nino_status nino_cl_program_source(const nino_profile *p, const char *file, char **out,
+                                   nino_error *err);
 // Finds or builds. `defs` as given to nino_cl_launch(). The compiler runs on a thread of its own,
 // so that a cancel need not wait for it: the call ends with NINO_ERR_CANCELLED, the build goes on,
 // and its program is there for the next one who asks.

@@ -114,10 +114,12 @@ void NINO_CL_OWN(tile)(const nino_cl *cl, int64_t n, int64_t panels, bool is_raw
     *tile_panels = nb;
 }
 
-static void host_cut_product(const nino_cl *cl, const nino_cl_product *g, int64_t n, bool is_raw,
-                             nino_cl_cut *out)
+static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nino_cl_columns *w,
+                             const nino_cl_product *g, int64_t n, nino_cl_cut *out)
 {
     const int64_t panels = nino_pack_panels_of(g->n);
+    const bool is_raw = w->raw != NULL;
+    nino_cl_product_defs(c, w, out);
     if (!is_raw && g->n <= 4 && g->c % 16 == 0 && g->n * g->taps * g->c <= FEW_MAX) {
         out->file = "few";
         out->kernel = "gemm_few";
@@ -175,18 +177,21 @@ static nino_status pack_keys(nino_cl *cl, const nino_op_call *c, const char *def
                           NINO_CL_COUNT(args), err);
 }
 
+const nino_cl_grids NINO_CL_OWN(grids) = { host_rows,      host_norm_stat, host_norm_apply,
+                                           host_copy_rows, host_permute,   host_shuffle,
+                                           host_expand,    .flat = 4096,   .pixels = 64 };
+const nino_cl_probing NINO_CL_OWN(probing) = { .vector = 16,
+                                               .fma_f32 = 16,
+                                               .fma_narrow = 8,
+                                               .fma_f16 = 16,
+                                               .round = host_probe_round,
+                                               .items = host_probe_items };
 const nino_cl_schedule NINO_CL_OWN(schedule) = {
     .group = 1,
     .local_bytes = 224 << 10,
     .kernels = TEXTS,
-    .grids = { host_rows, host_norm_stat, host_norm_apply, host_copy_rows, host_permute,
-               host_shuffle, host_expand, .flat = 4096, .pixels = 64 },
-    .probing = { .vector = 16,
-                 .fma_f32 = 16,
-                 .fma_narrow = 8,
-                 .fma_f16 = 16,
-                 .round = host_probe_round,
-                 .items = host_probe_items },
+    .grids = &NINO_CL_OWN(grids),
+    .probing = &NINO_CL_OWN(probing),
     .cut_product = host_cut_product,
     .skinny_rows = host_skinny_rows,
     .winograd = NINO_CL_OWN(winograd),

@@ -103,7 +103,7 @@ kernel WG(256) void gemm(int row0, int row1, int N, int ld, int C, int H, int W,
 #ifdef RAW
                 b[i] = moves_b && n0 + ra + i * 64 < N
                            ? VALUES(Wp, (grids) (Wp + grid),
-                                    (ulong) (n0 + ra + i * 64) * C + c + ca) * scale[i]
+                                    ((ulong) (n0 + ra + i * 64) * taps + tap) * Cp + c + ca) * scale[i]
                            : (float4)(0.0f);
 #else
                 b[i] = moves_b && n0 / 64 + i < panels

@@ -76,8 +76,8 @@ static size_t host_probe_items(nino_ceiling_kind kind, unsigned compute_units, u
 // ---- products and attention ---------------------------------------------------------------------
 
 // The largest tile of which there are enough for all compute units.
-static void host_cut_product(const nino_cl *cl, const nino_cl_product *g, int64_t n, bool is_raw,
-                             nino_cl_cut *out)
+static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nino_cl_columns *w,
+                             const nino_cl_product *g, int64_t n, nino_cl_cut *out)
 {
     static const struct {
         int tm, tn, wm;
@@ -85,7 +85,7 @@ static void host_cut_product(const nino_cl *cl, const nino_cl_product *g, int64_
     const bool small = is_small(cl); // no room for the first and the fourth
     const int largest = nino_cl_profile(cl)->tuning.gemm_tile;
     int64_t across, along;
-    (void) is_raw;
+    nino_cl_product_defs(c, w, out);
     int i = g->n <= 16 ? 3 + small : g->n <= 64 || small ? 1 : 0;
     if (g->n > 16 && i < largest - 1)
         i = largest - 1;
@@ -119,17 +119,18 @@ static void host_cut_attention(const nino_cl *cl, const nino_op_desc *d, nino_cl
     out->passes = (int) nino_ceil_div(d->src[1].dim[1], 64);
 }
 
+const nino_cl_grids NINO_CL_OWN(grids) = { host_rows,      host_norm_stat, host_norm_apply,
+                                           host_copy_rows, host_permute,   host_shuffle,
+                                           host_expand,    .flat = 4,      .pixels = 1 };
+const nino_cl_probing NINO_CL_OWN(probing) = {
+    .vector = 4, .fma_f32 = 1, .fma_f16 = 2, .round = host_probe_round, .items = host_probe_items
+};
 const nino_cl_schedule NINO_CL_OWN(schedule) = {
     .group = GROUP,
     .local_bytes = 32 << 10,
     .kernels = TEXTS,
-    .grids = { host_rows, host_norm_stat, host_norm_apply, host_copy_rows, host_permute,
-               host_shuffle, host_expand, .flat = 4, .pixels = 1 },
-    .probing = { .vector = 4,
-                 .fma_f32 = 1,
-                 .fma_f16 = 2,
-                 .round = host_probe_round,
-                 .items = host_probe_items },
+    .grids = &NINO_CL_OWN(grids),
+    .probing = &NINO_CL_OWN(probing),
     .cut_product = host_cut_product,
     .skinny_rows = host_skinny_rows,
     .cut_attention = host_cut_attention,

@@ -4,12 +4,24 @@
 //   Y[p][n] = act(bias[n] + R[p][n] + sum over c of X[p][c] W[c][n])
 //
 //   -D M=n   rows, at most 16                                                               [1]
+//   -D TAIL=1  with RAW: C is no multiple of 4
 // Global size: ceil(N / 64) * 256, local 256.
 #include "product.cl"
 
 #ifndef M
 #define M 1
 #endif
+// Channels k .. k + 3 of a row; beyond its end zeros.
+INLINE float4 load_tail(global const T *x, int k, int C)
+{
+#if TAIL
+    if (k + 4 > C)
+        return (float4)(LOAD(x + k), k + 1 < C ? LOAD(x + k + 1) : 0.0f, k + 2 < C ? LOAD(x + k + 2) : 0.0f,
+                        0.0f);
+#endif
+    return LOAD4(x + k);
+}
+
 // A work-item sums 4 columns over every 16th channel, or, of rows as the file stores them, four columns
 // 16 apart over every 16th four channels; the 16 sums of a column are added in __local.
 kernel WG(256) void linear_skinny(const int rows, const int N, const int ld, const int C, global const T *X,
@@ -27,6 +39,7 @@ kernel WG(256) void linear_skinny(const int rows, const int N, const int ld, con
     for (int r = 0; r < M; r++)
         s[r] = (float4)(0.0f);
 #ifdef RAW
+    const int Cp = (C + 15) & ~15;
     const int lane = t & 15; // neighbours read neighbouring channels of one column
     Wp += Wp_off;
     for (int k = lane * 4; k < C; k += 64) {
@@ -34,12 +47,12 @@ kernel WG(256) void linear_skinny(const int rows, const int N, const int ld, con
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const int m = min((int) get_group_id(0) * 64 + slice + i * 16, N - 1);
-            w[i] = VALUES(Wp, (grids) (Wp + grid), (ulong) m * C + k) *
+            w[i] = VALUES(Wp, (grids) (Wp + grid), (ulong) m * Cp + k) *
                    (is_scaled ? ((global const float *) (Wp + scales))[m] : 1.0f);
         }
 #pragma unroll
         for (int r = 0; r < M; r++) {
-            const float4 x = LOAD4(X + (long) min(r, rows - 1) * C + k);
+            const float4 x = load_tail(X + (long) min(r, rows - 1) * C, k, C);
             s[r] += (float4)(dot(x, w[0]), dot(x, w[1]), dot(x, w[2]), dot(x, w[3]));
         }
     }

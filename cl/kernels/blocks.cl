@@ -22,6 +22,12 @@ typedef global const ushort *grids;
 #define LANES4 (ivec)(0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3)
 #define EIGHTS(f) (ivec)((int8)(f(0)), (int8)(f(1))) // f of the eights that the values are in
 #define FOURS(f) (ivec)((int4)(f(0)), (int4)(f(1)), (int4)(f(2)), (int4)(f(3)))
+#elif V == 8
+#define LANES (ivec)(0, 1, 2, 3, 4, 5, 6, 7)
+#define LANES8 LANES
+#define LANES4 (ivec)(0, 1, 2, 3, 0, 1, 2, 3)
+#define EIGHTS(f) (ivec)(f(0))
+#define FOURS(f) (ivec)((int4)(f(0)), (int4)(f(1)))
 #else
 #define LANES (ivec)(0, 1, 2, 3)
 #define LANES8 ((i & 4) + LANES)
@@ -33,7 +39,7 @@ typedef global const ushort *grids;
 constant char iq4_values[16] = { -127, -104, -83, -65, -49, -35, -22, -10,
                                  1,    13,   25,  38,  53,  69,  89,  113 };
 
-INLINE uint word(bytes p) { return p[0] | (uint) p[1] << 8; }
+INLINE uint word(bytes p) { return *(global const ushort *) p; } // all are at even places
 INLINE uint word2(bytes p) { return word(p) | word(p + 2) << 16; }
 INLINE float half_of(uint bits)
 {
@@ -207,6 +213,9 @@ DECODE(tq1_0) // five digits of 32 bytes, five of 16, four of 4
 #if SCHED_CPU
     const int4 four = convert_int4(vload4(0, b + 48));
     return trits((ivec)(four, four * 3, four * 9, four * 27)) * d;
+#elif V == 8
+    const int4 four = convert_int4(vload4(0, b + 48)) * (j == 0 ? 1 : 9);
+    return trits((ivec)(four, four * 3)) * d;
 #else
     return trits(BYTES(b + 48) * (j == 0 ? 1 : j == 4 ? 3 : j == 8 ? 9 : 27)) * d;
 #endif

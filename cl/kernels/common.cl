@@ -123,27 +123,17 @@ typedef PASTE(T_, STORAGE) T;
 #ifndef ACT
 #define ACT 0
 #endif
-#if ACT == 0
-#define ACTIVATE(v) (v)
-#elif ACT == 1
-#define ACTIVATE(v) ((v) < 0.0f ? 0.0f : (v))
-#elif ACT == 2
-#define ACTIVATE(v) ((v) / (1.0f + exp(-(v))))
-#elif ACT == 3
-#define ACTIVATE(v) (0.5f * (v) * (1.0f + erf((v) * 0.70710678f)))
-#elif ACT == 4
-#define ACTIVATE(v) (0.5f * (v) * (1.0f + tanh(0.79788456f * ((v) + 0.044715f * (v) * (v) * (v)))))
-#elif ACT == 5
-#define ACTIVATE(v) ((v) / (1.0f + exp(-1.702f * (v))))
-#elif ACT == 6
-#define ACTIVATE(v) (1.0f / (1.0f + exp(-(v))))
-#elif ACT == 7
-#define ACTIVATE(v) tanh(v)
-#elif ACT == 8
-#define ACTIVATE(v) (3.0f * tanh((v) * (1.0f / 3.0f)))
-#elif ACT == 9
-#define ACTIVATE(v) ((v) < 0.0f ? 0.0f : (v) > 1.0f ? 1.0f : (v)) // NaN stays NaN
-#endif
+#define ACTIVATE_0(v) (v)
+#define ACTIVATE_1(v) ((v) < 0.0f ? 0.0f : (v))
+#define ACTIVATE_2(v) ((v) / (1.0f + exp(-(v))))
+#define ACTIVATE_3(v) (0.5f * (v) * (1.0f + erf((v) * 0.70710678f)))
+#define ACTIVATE_4(v) (0.5f * (v) * (1.0f + tanh(0.79788456f * ((v) + 0.044715f * (v) * (v) * (v)))))
+#define ACTIVATE_5(v) ((v) / (1.0f + exp(-1.702f * (v))))
+#define ACTIVATE_6(v) (1.0f / (1.0f + exp(-(v))))
+#define ACTIVATE_7(v) tanh(v)
+#define ACTIVATE_8(v) (3.0f * tanh((v) * (1.0f / 3.0f)))
+#define ACTIVATE_9(v) ((v) < 0.0f ? 0.0f : (v) > 1.0f ? 1.0f : (v)) // NaN stays NaN
+#define ACTIVATE(v) PASTE(ACTIVATE_, ACT)(v)
 INLINE float act(float v) { return ACTIVATE(v); }
 INLINE float4 act4(float4 v) { return ACTIVATE(v); }
 

@@ -16,8 +16,8 @@
 //   P holds the `earlier` frames before it, and pad_t frames of zeros are before those.
 //
 //   -D WT=f32|f16|bf16  storage of Wp                                                       [f32]
-//   -D RAW=TYPE         Wp are rows [N][C] as their file stores them, decoded as they are needed: see
-//                       blocks.cl; C is a multiple of 16, and there is one tap
+//   -D RAW=TYPE         Wp are rows [N][taps][Cp], decoded as they are needed: see blocks.cl; as their
+//                       file stores them where C is a multiple of 16, and there is one tap
 //   -D ACT=n            activation (common.cl)                                                [0]
 //   -D BIAS=1 RES=1     bias and R are there                                                  [0]
 

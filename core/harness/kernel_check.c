@@ -167,9 +167,19 @@ static void plant_mask(nino_array *a)
             v[i] = i % 2 ? -INFINITY : -FLT_MAX;
 }
 
+// Values that are multiplied in a narrower type than they are stored in have no more bits than that
+// has.
+static bool round_to_operand(nino_array **a, const nino_profile *p, nino_dtype act)
+{
+    nino_array *r = nino_array_convert(*a, nino_sched_operand(p, act));
+    nino_array_unref(a);
+    *a = r;
+    return r != NULL;
+}
+
 static nino_weight *make_weight(const nino_check_case *c, const nino_profile *p,
-                                nino_weight_role role, nino_shape shape, double spread,
-                                uint64_t *rng)
+                                nino_weight_role role, nino_dtype act, nino_shape shape,
+                                double spread, uint64_t *rng)
 {
     nino_weight probe = { .role = role, .n = shape.dim[0], .c = 1, .dtype = c->weight };
     nino_dtype stored;
@@ -185,28 +195,29 @@ static nino_weight *make_weight(const nino_check_case *c, const nino_profile *p,
     // Rounded to what the device will keep, so that both sides compute with the same numbers.
     nino_array *a = kernel_check_values(shape, stored, spread, rng), *t = NULL;
     nino_weight *w = NULL;
-    if (a && (t = nino_array_convert(a, probe.dtype)))
+    if (a && (role == NINO_W_VECTOR || round_to_operand(&a, p, act)) &&
+        (t = nino_array_convert(a, probe.dtype)))
         w = nino_weight_from_array(t, role);
     nino_array_unref(&a);
     nino_array_unref(&t);
     return w;
 }
 
-static bool make_weights(const nino_check_case *c, const nino_profile *p, nino_op_desc *d,
-                         nino_weight **w, nino_weight **b, uint64_t *rng)
+static bool make_weights(const nino_check_case *c, const nino_profile *p, nino_dtype act,
+                         nino_op_desc *d, nino_weight **w, nino_weight **b, uint64_t *rng)
 {
     const int64_t channels = d->src[0].dim[d->src[0].rank - 1];
     if (c->op == NINO_OP_GROUP_NORM) {
-        *w = make_weight(c, p, NINO_W_VECTOR, NINO_SHAPE(channels), 1, rng);
-        *b = make_weight(c, p, NINO_W_VECTOR, NINO_SHAPE(channels), 1, rng);
+        *w = make_weight(c, p, NINO_W_VECTOR, act, NINO_SHAPE(channels), 1, rng);
+        *b = make_weight(c, p, NINO_W_VECTOR, act, NINO_SHAPE(channels), 1, rng);
         d->weight = *w;
         d->bias = *b;
         return *w && *b;
     }
     if (c->gamma) {
         const int64_t n = channels / (c->attr.groups ? c->attr.groups : 1);
-        *w = make_weight(c, p, NINO_W_VECTOR, NINO_SHAPE(n), 1, rng);
-        *b = c->bias ? make_weight(c, p, NINO_W_VECTOR, NINO_SHAPE(n), 1, rng) : NULL;
+        *w = make_weight(c, p, NINO_W_VECTOR, act, NINO_SHAPE(n), 1, rng);
+        *b = c->bias ? make_weight(c, p, NINO_W_VECTOR, act, NINO_SHAPE(n), 1, rng) : NULL;
         d->weight = *w;
         d->bias = *b;
         return *w && (*b || !c->bias);
@@ -221,9 +232,9 @@ static bool make_weights(const nino_check_case *c, const nino_profile *p, nino_o
     const int64_t dim[] = { c->n, channels, is_video ? 3 : k, k, k };
     const nino_shape shape = nino_shape_make(is_video ? 5 : is_3x3 ? 4 : 2, dim);
     const double spread = 1 / sqrt((double) channels * nino_weight_role_taps(role));
-    *w = make_weight(c, p, role, shape, spread, rng);
+    *w = make_weight(c, p, role, act, shape, spread, rng);
     if (c->bias)
-        *b = make_weight(c, p, NINO_W_VECTOR, NINO_SHAPE(c->n), 1, rng);
+        *b = make_weight(c, p, NINO_W_VECTOR, act, NINO_SHAPE(c->n), 1, rng);
     d->weight = *w;
     d->bias = *b;
     return *w && (*b || !c->bias);
@@ -356,7 +367,7 @@ nino_status check_job_init(check_job *j, const nino_check_case *c, nino_dtype ty
     *j = (check_job){ .d = { .op = c->op, .attr = c->attr } };
     if (c->src[0][0])
         j->d.src[0] = kernel_check_shape_of(c->src[0]);
-    if (!make_weights(c, p, &j->d, &j->w, &j->bias, &seed))
+    if (!make_weights(c, p, type, &j->d, &j->w, &j->bias, &seed))
         return nino_fail(err, NINO_ERR_NOMEM, "check", "no host memory for weights");
     const nino_status st = kernel_check_describe(c, type, &j->d, err);
     for (int i = 0; i < j->d.n_src && !st; i++) {

@@ -46,6 +46,18 @@ void nino_pack_panels(const float *rows, int64_t n, int taps, int64_t c, nino_dt
     }
 }
 
+void nino_pack_padded(const float *rows, int64_t n, int taps, int64_t c, nino_dtype dtype,
+                      void *dst)
+{
+    const int64_t cp = nino_pack_cp(c);
+    const size_t size = nino_dtype_size(dtype);
+    char *to = dst;
+    for (int64_t i = 0; i < n * taps; i++, rows += c, to += (size_t) cp * size) {
+        nino_from_f32(to, dtype, rows, (size_t) c);
+        memset(to + (size_t) c * size, 0, (size_t) (cp - c) * size);
+    }
+}
+
 // ---- rows that are stored as they are wanted ---------------------------------------------------
 // Values change places only. 64 bytes of each of the 64 rows at a time, which is what a cache line
 // holds: rows lie a power of two apart more often than not, and few of their lines stay in a cache.
@@ -186,6 +198,7 @@ typedef struct pack_job {
     const nino_weight *w;
     const volatile int *cancel;
     bool is_ref, is_stored; // the panels have the file's type: nothing is converted
+    bool keeps_rows;
     int taps;
     int64_t first, rows, step; // step: rows a piece
     nino_dtype dtype;
@@ -225,6 +238,9 @@ static bool is_over(pack_job *j)
     return is_failed;
 }
 
+// The file's own rows.
+static bool is_as_wanted(const pack_job *j) { return j->keeps_rows && j->is_stored; }
+
 // rows: room for a piece.
 static nino_status pack_piece(const pack_job *j, int64_t first, int64_t n, void *rows,
                               nino_error *err)
@@ -233,12 +249,16 @@ static nino_status pack_piece(const pack_job *j, int64_t first, int64_t n, void 
     char *dst = (char *) j->dst + (size_t) (first - j->first) * row;
     if (j->cancel && __atomic_load_n(j->cancel, __ATOMIC_RELAXED))
         return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
+    if (is_as_wanted(j)) // straight to where it stays
+        return nino_weight_read_stored(j->w, first, n, dst, err);
     const nino_status st = j->is_stored ? nino_weight_read_stored(j->w, first, n, rows, err)
                                         : nino_weight_read_part(j->w, first, n, rows, err);
     if (st)
         return st;
     if (j->is_ref)
         place_ref(j, rows, first, n);
+    else if (j->keeps_rows)
+        nino_pack_padded(rows, n, j->taps, j->w->c, j->dtype, dst);
     else if (j->is_stored)
         nino_pack_stored(rows, n, j->w->c, nino_dtype_size(j->dtype), dst);
     else
@@ -259,7 +279,8 @@ static void pack_pieces(void *priv, int64_t worker)
          !is_over(j) && (i = j->first + atomic_fetch_add(&j->next, 1) * j->step) < end;) {
         const int64_t n = end - i < j->step ? end - i : j->step;
         nino_status st = NINO_OK;
-        if (!rows && !(rows = malloc((size_t) (most * j->w->c * j->taps) * value)))
+        if (!rows && !is_as_wanted(j) &&
+            !(rows = malloc((size_t) (most * j->w->c * j->taps) * value)))
             st = nino_fail(&err, NINO_ERR_NOMEM, j->w->info ? j->w->info->name : "weight",
                            "no memory to pack it");
         if (!st)
@@ -295,6 +316,7 @@ nino_status nino_pack_rows(const nino_profile *p, const nino_weight *w, int64_t 
     pack_job j = { .w = w,
                    .cancel = cancel,
                    .is_ref = p->schedule->is_plain,
+                   .keeps_rows = p->schedule->keeps_rows,
                    .taps = nino_weight_taps(w),
                    .first = first,
                    .rows = rows,
@@ -302,10 +324,17 @@ nino_status nino_pack_rows(const nino_profile *p, const nino_weight *w, int64_t 
                    .lock = PTHREAD_MUTEX_INITIALIZER,
                    .err = err };
     nino_sched_packed_bytes(p, w, &j.dtype);
-    j.is_stored = !j.is_ref && w->dtype == j.dtype && nino_weight_is_stored(w);
+    j.is_stored = !j.is_ref && w->dtype == j.dtype && nino_weight_is_stored(w) &&
+                  (!j.keeps_rows || nino_pack_cp(w->c) == w->c);
     if (w->file && w->n_ranges)
         nino_weights_read_ahead(w->range[w->n_ranges - 1].file, w->range[w->n_ranges - 1].info);
-    return pack_rows(&j);
+    const nino_status st = pack_rows(&j);
+    if (!st && j.keeps_rows) { // up to whole panels, as in all layouts
+        const size_t row = nino_pack_row_bytes(p, w);
+        memset((char *) dst + (size_t) rows * row, 0,
+               (size_t) ((rows + 63) / 64 * 64 - rows) * row);
+    }
+    return st;
 }
 
 nino_status nino_pack_weight(const nino_profile *p, const nino_weight *w,

@@ -10,6 +10,9 @@ void nino_pack_panels(const float *rows, int64_t n, int taps, int64_t c, nino_dt
 // The same for one tap and rows that have the wanted type already, of `size` bytes (2 or 4): values
 // move, none is converted.
 void nino_pack_stored(const void *rows, int64_t n, int64_t c, size_t size, void *dst);
+// rows: f32 [n][taps][c] -> [n][taps][cp], storage `dtype`, zero-filled, for schedules that keep rows.
+void nino_pack_padded(const float *rows, int64_t n, int taps, int64_t c, nino_dtype dtype,
+                      void *dst);
 // Packs w for a profile's schedule, whatever its role: reads, converts, lays out, on all
 // processors. dst: nino_sched_packed_bytes() bytes of host memory. cancel (may be NULL): once it is
 // not zero the call ends with NINO_ERR_CANCELLED within a piece of 131072 values, or 64 rows.

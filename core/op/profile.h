@@ -12,7 +12,7 @@
 typedef struct nino_tuning {
     int gemm_pieces; // macro tiles to aim at for each compute unit
     int gemm_rows;   // most rows of a macro tile
-    int gemm_tile;   // the largest tile that is tried: 1 to 3, from large to small
+    int gemm_tile;   // the largest tile that is tried: 1 to 3 (wmma: 4), from large to small
     int wino_tiles;  // tiles of a Winograd stripe
 } nino_tuning;
 
@@ -133,9 +133,20 @@ size_t nino_sched_workspace(const nino_profile *p, const nino_op_desc *d);
 
 // Storage type and bytes of a packed weight on that device. Matrices are packed in panels of 64
 // columns [ceil(N/64)][taps][Cp][64] with Cp = C rounded up to 16 and zero-filled,
-// unless they stay as the file stores them (core/op/raw.h); vectors are f32, N rounded up to 64,
-// zero-filled.
+// unless they stay as the file stores them (core/op/raw.h) or the schedule keeps rows: then they are
+// [N rounded up to 64][taps][Cp]. Vectors are f32, N rounded up to 64, zero-filled.
 size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino_dtype *dtype);
+
+// The type in which matrices are multiplied with activations of type `act`: with matrix instructions
+// theirs, to which weights are rounded, else f32.
+nino_dtype nino_sched_operand(const nino_profile *p, nino_dtype act);
+
+// Tiles of a product by matrix instructions, and waves of a work-group along its rows and columns.
+typedef struct nino_tile {
+    int rows, columns, waves_along, waves_across;
+} nino_tile;
+// The one by which `units` work-group processors should be done first; largest: as gemm_tile.
+nino_tile nino_sched_tile(int64_t rows, int64_t columns, unsigned units, int largest);
 
 // Predicted seconds of a call (roofline with the profile's efficiencies); 0 when the profile has no
 // numbers. Where the bandwidth is not known, of the arithmetic alone.

@@ -208,6 +208,36 @@ static nino_dtype matrix_type(const nino_profile *p, nino_dtype stored)
     }
 }
 
+nino_dtype nino_sched_operand(const nino_profile *p, nino_dtype act)
+{
+    return p->schedule->has_matrix && act != NINO_F32 ? act : NINO_F32;
+}
+
+// A work-group processor works off its tiles one after the other (two at a time, but then at half the
+// speed each). A step of 32 channels costs 32 clocks for each product of 16 x 16 x 16, on four SIMDs,
+// and about 160 more to bring the step in, in which the other work-groups of a processor have nearly
+// all there is to do: a quarter of it counts. By clock model, not measured.
+nino_tile nino_sched_tile(int64_t rows, int64_t columns, unsigned units, int largest)
+{
+    static const nino_tile tiles[] = {
+        { 256, 128, 4, 2 }, { 128, 128, 2, 2 }, { 128, 64, 2, 2 }, { 64, 64, 2, 2 }
+    };
+    double least = INFINITY;
+    enum { N = sizeof(tiles) / sizeof(tiles[0]) };
+    nino_tile best = tiles[N - 1];
+    for (int i = largest > 0 ? largest - 1 : 0; i < N; i++) {
+        const nino_tile *t = &tiles[i];
+        const int64_t n = nino_ceil_div(rows, t->rows) * nino_ceil_div(columns, t->columns);
+        const double products = t->rows / 16.0 * (t->columns / 16.0) * 2;
+        const double cost = (double) nino_ceil_div(n, units) * (products * 32 / 4 + 40);
+        if (cost < least) {
+            least = cost;
+            best = *t;
+        }
+    }
+    return best;
+}
+
 size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino_dtype *dtype)
 {
     const int taps = nino_weight_taps(w);

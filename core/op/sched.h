@@ -17,10 +17,13 @@ enum {
 typedef struct nino_sched {
     const char *name;   // in profiles and NINODES_SCHEDULE; the folder of cl/
     const char *define; // -D of the kernels that schedules share: the form of them it takes
-    bool is_plain;      // obvious loops: weights are f32 [taps][C][N], there is no workspace
-    bool has_winograd;  // it has kernels of F(4,3)
-    bool has_matrix;    // it multiplies 16-bit operands at the device's peak for them, not at f32's
-    bool packs_keys;    // its attention wants K in the workspace, transposed
+    const char
+        *base;     // the schedule whose folder has the kernels that it has not itself; NULL: none
+    bool is_plain; // obvious loops: weights are f32 [taps][C][N], there is no workspace
+    bool has_winograd; // it has kernels of F(4,3)
+    bool has_matrix;   // it multiplies 16-bit operands at the device's peak for them, not at f32's
+    bool packs_keys;   // its attention wants K in the workspace, transposed
+    bool keeps_rows;   // matrices are rows [N][taps][Cp], not panels: as most files have them
     int64_t decode_rows; // most rows for which it decodes a weight as it multiplies; 0: any number
     unsigned tunes;      // NINO_TUNES_...
 } nino_sched;

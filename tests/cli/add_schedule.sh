@@ -10,6 +10,8 @@ expect 0 "$N" devices
 printed '^cl:0 .* cpu  '
 NINODES_SCHEDULE=generic expect 0 "$N" devices
 printed '^cl:0 .* generic  '
+NINODES_SCHEDULE=wmma expect 0 "$N" devices
+printed '^cl:0 .* wmma' # -emulated, where there are no matrix instructions
 NINODES_SCHEDULE=generic expect 0 "$N" devices --json
 printed '"schedule":"generic"'
 mkdir -p "$tmp/data/devices"
@@ -19,17 +21,17 @@ expect 0 "$N" devices
 printed '^cl:0 .* generic  '
 
 # none of that name: no run on another one in its place
-sed 's/"schedule": "cpu"/"schedule": "wmma"/' data/devices/pocl-cpu.json >"$tmp/data/devices/pocl-cpu.json"
+sed 's/"schedule": "cpu"/"schedule": "voodoo"/' data/devices/pocl-cpu.json >"$tmp/data/devices/pocl-cpu.json"
 expect 0 "$N" devices
-printed 'cannot be used: .*devices/pocl-cpu.json: there is no schedule "wmma"; there are cpu, generic'
+printed 'cannot be used: .*devices/pocl-cpu.json: there is no schedule "voodoo"; there are cpu, generic, wmma'
 for device in "" "--device cl"; do
     expect 5 "$N" selftest $device
-    said 'devices/pocl-cpu.json: there is no schedule "wmma"; there are cpu, generic'
+    said 'devices/pocl-cpu.json: there is no schedule "voodoo"; there are cpu, generic, wmma'
 done
 rm "$tmp/data/devices/pocl-cpu.json"
-sed 's/"schedule": "generic"/"schedule": "wmma"/' data/devices/gfx1151.json >"$tmp/data/devices/gfx1151.json"
+sed 's/"schedule": "[a-z]*"/"schedule": "voodoo"/' data/devices/gfx1151.json >"$tmp/data/devices/gfx1151.json"
 expect 2 "$N" plan data/tiny/decode.json $TINY --profile gfx1151
-said 'devices/gfx1151.json: there is no schedule "wmma"; there are cpu, generic'
+said 'devices/gfx1151.json: there is no schedule "voodoo"; there are cpu, generic, wmma'
 unset NINODES_DATA_DIR
 NINODES_SCHEDULE=voodoo expect 5 "$N" selftest
 said 'NINODES_SCHEDULE: there is no schedule "voodoo"; there are cpu, generic'
@@ -54,7 +56,7 @@ printed '^cl:0 .* mine  '
 NINODES_SCHEDULE=mine expect 0 "$N" $quick
 printed '^ok '
 NINODES_SCHEDULE=voodoo expect 5 "$N" selftest
-said 'there are cpu, generic, mine'
+said 'there are cpu, generic, mine, wmma'
 # its kernels are its own
 sed -i 's/STORE_RESULT(at, n, v)/STORE_RESULT(at, n, v + 1)/' cl/mine/skinny.cl
 export NINODES_KERNEL_DIR=cl

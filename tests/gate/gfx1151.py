@@ -30,6 +30,9 @@ LIBS = ("opencl ocml ockl oclc_isa_version_1036 oclc_abi_version_500 "
 LIST = open(os.path.join(ROOT, "core", "op", "sched_list.h")).read()
 SCHEDULES = {name: form for name, form in re.findall(r"^SCHEDULE\((\w+), *(\w+)", LIST, re.M)
              if form != "SCHED_CPU"}
+# Whose kernels one takes that it has not itself.
+BASES = dict(re.findall(r"^SCHEDULE\((\w+),[^)]*\.base = \"(\w+)\"", LIST, re.M))
+MATRIX = re.compile(r"^v_wmma")
 
 Case = collections.namedtuple("Case", "bad file vgpr lds options")
 
@@ -46,9 +49,12 @@ def read_table():
 
 
 def path_of(schedule, name):
-    """A kernel file of a schedule: its own, else the shared one."""
-    own = os.path.join(ROOT, "cl", schedule, name + ".cl")
-    return own if os.path.exists(own) else os.path.join(KERNELS, name + ".cl")
+    """A kernel file of a schedule: its own, its base's, else the shared one; None: it has none."""
+    for folder in (schedule, BASES.get(schedule, schedule), "kernels"):
+        path = os.path.join(ROOT, "cl", folder, name + ".cl")
+        if os.path.exists(path):
+            return path
+    return None
 
 
 def compile_kernel(schedule, case, out):
@@ -60,7 +66,8 @@ def compile_kernel(schedule, case, out):
     # CL2.0: the device library's vload and vstore want the generic address space.
     cmd = ["clang-19", "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa",
            "-mcpu=gfx1151", "-O3", "-nogpulib", "-mcode-object-version=5",
-           "-Wno-linker-warnings", "-I" + KERNELS, "-D%s=1" % SCHEDULES[schedule]]
+           "-Wno-linker-warnings", "-I" + KERNELS, "-I" + os.path.join(ROOT, "cl", schedule),
+           "-D%s=1" % SCHEDULES[schedule]]
     for lib in LIBS:
         cmd += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", "%s/%s.bc" % (BITCODE, lib)]
     r = subprocess.run(cmd + case.options + [source, "-o", out], capture_output=True, text=True)
@@ -95,7 +102,7 @@ def waves_per_simd(k):
     return min(n, 131072 // k["lds"] * (k["items"] // 32) // 4) if k["lds"] else n
 
 
-def complaints(case, k):
+def complaints(case, k, ops):
     if k["scratch"] or k["vspill"] or k["sspill"]:
         yield "scratch %d, %d VGPRs and %d SGPRs spilled" % (k["scratch"], k["vspill"], k["sspill"])
     if k["vgpr"] > case.vgpr:
@@ -104,6 +111,19 @@ def complaints(case, k):
         yield "%d bytes of LDS > %d" % (k["lds"], case.lds)
     if k["wave"] != 32:
         yield "wave%d" % k["wave"]
+    if case.file == "wmma":
+        n = sum(ops[o] for o in ops if MATRIX.match(o))
+        options = dict(re.findall(r"-D(\w+)=(\d+)", " ".join(case.options)))
+        bp, bn, wp, wn = (int(options.get(o, d)) for o, d in
+                          (("BP", 128), ("BN", 128), ("WP", 2), ("WN", 2)))
+        if n != bp * bn * 2 // (256 * wp * wn): # one step of 32 channels
+            yield "%d matrix instructions" % n
+        reads = (bp // wp + bn // wn) // 16 * 4
+        if ops["ds_load_b128"] != reads:
+            yield "%d reads of 16 bytes from LDS, not %d" % (ops["ds_load_b128"], reads)
+        loads = 1 if re.search(r"-DRAW=(f32|f16|bf16)", " ".join(case.options)) else 0
+        if ops["global_load_b128"] < loads or not ops["global_store_b128"] or not ops["ds_store_b128"]:
+            yield "no loads or stores of 16 bytes"
 
 
 def check(schedule, case, out):
@@ -117,7 +137,8 @@ def check(schedule, case, out):
     failed = n = 0
     for k in resources(out):
         n += 1
-        why, ops = "; ".join(complaints(case, k)), opcodes(out, k["name"])
+        ops = opcodes(out, k["name"])
+        why = "; ".join(complaints(case, k, ops))
         failed += why != ""
         verdict = ("bad" if case.bad else "FAIL") if why else "ok"
         print("%-4s %-20s vgpr %3d sgpr %3d lds %5d waves %2d b128 %2d/%2d  %s  %s" % (
@@ -151,7 +172,7 @@ def main():
                     wrong += 1
             for i, case in enumerate(cases):
                 what = (path_of(schedule, case.file), SCHEDULES[schedule], i)
-                if what in seen or sys.argv[1:] and case.file not in sys.argv[1:]:
+                if not what[0] or what in seen or sys.argv[1:] and case.file not in sys.argv[1:]:
                     continue
                 seen.add(what)
                 wrong += not check(schedule, case, os.path.join(tmp, "%s_%d" % (schedule, i)))

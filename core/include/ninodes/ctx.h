@@ -86,7 +86,8 @@ typedef struct nino_device_info {
     bool has_fp16, has_fp64;
     // Why it cannot be used, or "".
     char problem[160];
-    // How its kernels are cut: the schedule that its profile names, or NINODES_SCHEDULE.
+    // How its kernels are cut: the schedule that its profile names, or NINODES_SCHEDULE. GPUs with
+    // matrix instructions of gfx11 have "wmma"; elsewhere that is "wmma-emulated", which is slow.
     char schedule[32];
 } nino_device_info;
 

@@ -49,6 +49,38 @@ static nino_weight *make(nino_shape shape, nino_weight_role role)
 }
 
 // All at once, with the function that packs a piece.
+static const nino_sched *rows_schedule(void)
+{
+    const nino_sched *s = nino_scheds;
+    while (!s->keeps_rows)
+        s++;
+    return s;
+}
+
+// As the schedule of p wants rows.
+static void lay_out(const nino_profile *p, const float *rows, int64_t n, int taps, int64_t c,
+                    nino_dtype type, void *to)
+{
+    if (p->schedule->keeps_rows)
+        nino_pack_padded(rows, n, taps, c, type, to);
+    else
+        nino_pack_panels(rows, n, taps, c, type, to);
+}
+
+// Rows of each tap, up to 16 channels, zero-filled.
+static void test_padded(void)
+{
+    const float rows[2][3][2] = { { { 1, 2 }, { 3, 4 }, { 5, 6 } },
+                                  { { 7, 8 }, { 9, 10 }, { 11, 12 } } };
+    float to[2][3][16];
+    memset(to, 0x55, sizeof(to));
+    nino_pack_padded(&rows[0][0][0], 2, 3, 2, NINO_F32, to);
+    for (int n = 0; n < 2; n++)
+        for (int t = 0; t < 3; t++)
+            for (int c = 0; c < 16; c++)
+                CHECK(to[n][t][c] == (c < 2 ? rows[n][t][c] : 0));
+}
+
 static void test_bits(const nino_sched *schedule, nino_shape shape, nino_weight_role role)
 {
     nino_profile p;
@@ -62,6 +94,7 @@ static void test_bits(const nino_sched *schedule, nino_shape shape, nino_weight_
     float *rows = malloc((size_t) (w->n * w->c * taps) * sizeof(*rows));
     CHECK(got && want && rows);
     memset(got, 0x55, bytes);
+    memset(want, 0, bytes);
     CHECK_OK(nino_pack_weight(&p, w, NULL, got, &err), err);
     CHECK_OK(nino_weight_read_rows(w, rows, &err), err);
     if (schedule->is_plain)
@@ -69,7 +102,7 @@ static void test_bits(const nino_sched *schedule, nino_shape shape, nino_weight_
             for (int64_t k = 0; k < w->c * taps; k++)
                 ((float *) (void *) want)[k * w->n + i] = rows[i * w->c * taps + k];
     else
-        nino_pack_panels(rows, w->n, taps, w->c, type, want);
+        lay_out(&p, rows, w->n, taps, w->c, type, want);
     CHECK(!memcmp(got, want, bytes));
     free(got);
     free(want);
@@ -159,7 +192,7 @@ static void test_ends(void)
 
 // Files whose rows have the type of the panels already, in one piece and in parts of two tensors:
 // the same bits as by way of f32, all together and in stripes.
-static void test_stored(nino_dtype type, int64_t n, int64_t c)
+static void test_stored(const nino_sched *schedule, nino_dtype type, int64_t n, int64_t c)
 {
     test_dir dir = test_dir_create();
     static const char *const files[] = { "w", NULL };
@@ -181,6 +214,7 @@ static void test_stored(nino_dtype type, int64_t n, int64_t c)
     const nino_weight_part parts[] = { { .name = "b.weight" },
                                        { .name = "a.weight", .row0 = 1, .rows = n - 1 } };
     nino_profile_find("", true, &p, NULL);
+    p.schedule = schedule;
     for (int k = 1; k <= 2; k++) {
         CHECK_OK(nino_weight_get_parts(f, "", parts, k, NINO_W_MATRIX, -1, c, true, &w, &err), err);
         CHECK(nino_weight_is_stored(w));
@@ -189,7 +223,8 @@ static void test_stored(nino_dtype type, int64_t n, int64_t c)
         char *got = malloc(bytes + 1), *want = malloc(bytes);
         CHECK(got && want && packed == type && row * (size_t) ((w->n + 63) / 64 * 64) == bytes);
         CHECK_OK(nino_weight_read_rows(w, values, &err), err);
-        nino_pack_panels(values, w->n, 1, w->c, type, want);
+        memset(want, 0, bytes);
+        lay_out(&p, values, w->n, 1, w->c, type, want);
         for (int at = 0; at < 2; at++) { // and where memory is not aligned
             memset(got, 0x55, bytes + 1);
             CHECK_OK(nino_pack_weight(&p, w, NULL, got + at, &err), err);
@@ -214,13 +249,20 @@ int main(void)
     test_loops();
     for (int k = 0; k < 3; k++) {
         const nino_dtype type = k == 0 ? NINO_F16 : k == 1 ? NINO_BF16 : NINO_F32;
-        test_stored(type, 300, 100);
-        test_stored(type, 64, 64);
-        test_stored(type, 2, 7);
-        test_stored(type, 1000, 1500);
+        for (int i = 0; i < 2; i++) {
+            const nino_sched *schedule = i ? rows_schedule() : &nino_scheds[0];
+            test_stored(schedule, type, 300, 100);
+            test_stored(schedule, type, 64, 64);
+            test_stored(schedule, type, 300, 112);
+            test_stored(schedule, type, 2, 7);
+            test_stored(schedule, type, 1000, 1500);
+        }
     }
-    for (int k = 0; k < 2; k++) {
-        const nino_sched *schedule = k ? &nino_scheds[0] : &nino_sched_ref;
+    test_padded();
+    for (int k = 0; k < 3; k++) {
+        const nino_sched *schedule = k == 2   ? rows_schedule()
+                                     : k == 1 ? &nino_scheds[0]
+                                              : &nino_sched_ref;
         test_bits(schedule, NINO_SHAPE(1000, 700), NINO_W_MATRIX);
         test_bits(schedule, NINO_SHAPE(70, 9000), NINO_W_MATRIX);
         test_bits(schedule, NINO_SHAPE(300, 150, 3, 3), NINO_W_CONV3);

@@ -39,10 +39,10 @@ int main(void)
     CHECK_OK(nino_profile_find("some processor", true, &p, &err), err);
     CHECK_STR(p.schedule->name, "generic");
 
-    put("gfx1151", "wmma");
+    put("gfx1151", "voodoo");
     const nino_profile before = p;
     CHECK(nino_profile_load("gfx1151", &p, &err) == NINO_ERR_UNKNOWN);
-    CHECK(strstr(err.where, "/devices/gfx1151.json") && strstr(err.msg, "\"wmma\""));
+    CHECK(strstr(err.where, "/devices/gfx1151.json") && strstr(err.msg, "\"voodoo\""));
     for (const nino_sched *s = nino_scheds; s->name; s++)
         CHECK(strstr(err.msg, s->name));
     CHECK(nino_profile_find("Radeon 8060S", false, &p, &err) == NINO_ERR_UNKNOWN);

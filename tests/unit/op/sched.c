@@ -214,6 +214,51 @@ static void test_packing(void)
                 }
 }
 
+// A device's time is that of its fullest processor.
+static void test_tiles(void)
+{
+    static const struct {
+        int64_t rows, columns;
+        int units, largest, tile_rows, tile_columns;
+    } cases[] = {
+        { 4096, 12288, 20, 0, 256, 128 }, // 77 rounds of 20 large tiles, nearly all full
+        { 4096, 3072, 20, 0, 128, 128 },  // 39 of these end before 20 of the larger
+        { 640, 1024, 20, 0, 128, 128 },   // 2 full rounds, in place of 1.2 of the larger
+        { 256, 3072, 20, 0, 128, 64 },    // 4.8 rounds; 2.4 of the larger
+        { 64, 1280, 20, 0, 64, 64 },      // nothing but padding
+        { 1, 1, 20, 0, 64, 64 },          { 4096, 3072, 20, 2, 128, 128 }, // as told
+        { 4096, 3072, 20, 4, 64, 64 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const nino_tile t = nino_sched_tile(cases[i].rows, cases[i].columns,
+                                            (unsigned) cases[i].units, cases[i].largest);
+        if (t.rows != cases[i].tile_rows || t.columns != cases[i].tile_columns) {
+            fprintf(stderr, "%d x %d: %d x %d\n", (int) cases[i].rows, (int) cases[i].columns,
+                    t.rows, t.columns);
+            exit(1);
+        }
+        CHECK(t.rows % (16 * t.waves_along) == 0 && t.columns % (16 * t.waves_across) == 0);
+    }
+}
+
+// Rows as files have them, each tap's channels filled up.
+static void test_rows(void)
+{
+    nino_profile p;
+    nino_dtype type;
+    CHECK_OK(nino_profile_load("pocl-cpu", &p, &err), err);
+    p.schedule = schedule("wmma");
+    nino_weight w = { .role = NINO_W_MATRIX, .n = 128, .c = 48, .dtype = NINO_BF16 };
+    CHECK(nino_sched_packed_bytes(&p, &w, &type) == 128 * 48 * 2 && type == NINO_BF16);
+    CHECK(nino_pack_row_bytes(&p, &w) == 48 * 2);
+    w = (nino_weight){ .role = NINO_W_CONV3, .n = 64, .c = 17, .dtype = NINO_F16 };
+    CHECK(nino_sched_packed_bytes(&p, &w, &type) == 64 * 9 * 32 * 2 && type == NINO_F16);
+    CHECK(nino_sched_operand(&p, NINO_F16) == NINO_F16);
+    CHECK(nino_sched_operand(&p, NINO_F32) == NINO_F32);
+    p.schedule = schedule("generic");
+    CHECK(nino_sched_operand(&p, NINO_F16) == NINO_F32);
+}
+
 static void test_seconds(void)
 {
     const nino_profile p = { .schedule = schedule("generic"),
@@ -270,6 +315,8 @@ int main(void)
     test_packing();
     test_expand();
     test_seconds();
+    test_tiles();
+    test_rows();
     test_pieces();
     test_estimate();
     return 0;

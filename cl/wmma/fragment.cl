@@ -1,0 +1,91 @@
+// Products of 16x16 tiles by the 32 lanes of a wave: the matrix instructions of gfx11 where the compiler
+// has them, and lane by lane the same elsewhere, so that kernels which use them run on any device.
+//
+// D = A B + C, lane l of a wave holds
+//   A     row l & 15, 16 consecutive k: 16 values of 16 bits (lanes 16 to 31 hold what 0 to 15 do)
+//   B     column l & 15, 16 consecutive k, the same
+//   C, D  eight f32: element v is row 2 v + (l >> 4), column l & 15
+//
+//   -D BF16=1     values are bf16, else f16
+//   -D WG_SIZE=n  work-items of the work-group, before the include
+//   FRAGMENT_SCRATCH    stands among the local variables of the kernel
+//   WMMA(acc, a, b)     acc += a * b: every work-item of the work-group must come by
+//   UNROLL              unrolled where registers are to be saved by it, rolled in the emulation, whose
+//                       barriers a compiler for processors copies
+//   IN_ORDER            what stands behind is not moved before it, which would cost registers
+#ifdef __has_builtin
+#if __has_builtin(__builtin_amdgcn_wmma_f32_16x16x16_f16_w32) && !defined(__GFX12__)
+#define HAS_WMMA 1
+#endif
+#endif
+
+// Pairs of f16 in words, rounded to nearest even each.
+#if HAS_WMMA
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+INLINE uint4 pairs_mul(uint4 a, uint4 b) { return as_uint4(as_half8(a) * as_half8(b)); }
+INLINE uint4 pairs_add(uint4 a, uint4 b) { return as_uint4(as_half8(a) + as_half8(b)); }
+#define FRAGMENT_SCRATCH
+#define UNROLL _Pragma("unroll")
+#define IN_ORDER __builtin_amdgcn_sched_barrier(0);
+typedef half half16_w __attribute__((ext_vector_type(16)));
+typedef short short16_w __attribute__((ext_vector_type(16)));
+#if BF16
+#define WMMA(acc, a, b)                                                                            \
+    acc = __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32(__builtin_astype(a, short16_w),              \
+                                                      __builtin_astype(b, short16_w), acc)
+#else
+#define WMMA(acc, a, b)                                                                            \
+    acc = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(__builtin_astype(a, half16_w),                \
+                                                     __builtin_astype(b, half16_w), acc)
+#endif
+#else
+INLINE float8 pairs_values(uint4 a) { return vload_half8(0, (const private half *) &a); }
+INLINE uint4 pairs_of(float8 v)
+{
+    uint4 a;
+    vstore_half8_rte(v, 0, (private half *) &a);
+    return a;
+}
+INLINE uint4 pairs_mul(uint4 a, uint4 b) { return pairs_of(pairs_values(a) * pairs_values(b)); }
+INLINE uint4 pairs_add(uint4 a, uint4 b) { return pairs_of(pairs_values(a) + pairs_values(b)); }
+#define UNROLL _Pragma("nounroll")
+#define IN_ORDER ;
+#define FRAGMENT_SCRATCH local uint8 wmma_a[WG_SIZE], wmma_b[WG_SIZE];
+#if BF16
+#define FRAGMENT_LOAD(k, p) from_bf16((p)[k])
+#else
+#define FRAGMENT_LOAD(k, p) vload_half(k, (local const half *) (p))
+#endif
+// Rows and columns of a lane, in one place.
+#ifndef LANE_ROW
+#define LANE_ROW(v, lane) (2 * (v) + ((lane) >> 4))
+#endif
+#ifndef LANE_COLUMN
+#define LANE_COLUMN(lane) ((lane) & 15)
+#endif
+
+// Inlined always: PoCL 3.1 shares local arrays between its threads whose address it has put into a
+// function.
+INLINE float8 wmma_lane(local uint8 *wa, local uint8 *wb, uint8 a, uint8 b, float8 c)
+{
+    const int l = get_local_id(0), lane = l & 31, wave = l & ~31;
+    wa[l] = a;
+    wb[l] = b;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float r[8], column[16];
+    vstore8(c, 0, r);
+    local const ushort *bp = (local const ushort *) (wb + wave + LANE_COLUMN(lane));
+    for (int k = 0; k < 16; k++)
+        column[k] = FRAGMENT_LOAD(k, bp);
+    for (int v = 0; v < 8; v++) {
+        local const ushort *ap = (local const ushort *) (wa + wave + LANE_ROW(v, lane));
+        float s = r[v];
+        for (int k = 0; k < 16; k++)
+            s += FRAGMENT_LOAD(k, ap) * column[k];
+        r[v] = s;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return vload8(0, r);
+}
+#define WMMA(acc, a, b) acc = wmma_lane(wmma_a, wmma_b, a, b, acc)
+#endif

@@ -1,0 +1,78 @@
+// GPUs with matrix instructions of gfx11: products of 16-bit activations by them, all else as on GPUs of
+// any make. On devices without them the same kernels run emulated, which is slow and for tests.
+#include "cl/cl_schedule.h"
+#include "cl/wmma/wmma.h"
+#include "core/base/size.h"
+
+#define KERNELS(X) X(wmma) X(fragment) X(ask)
+#define FOLDER "cl/" TEXT(SCHEDULE)
+#define OWNER SCHEDULE
+#define TEXTS NINO_CL_OWN(kernels)
+#include "cl/embed.h"
+
+enum { MOST_SIDE = 32767 }; // of an image: gemm_wmma keeps a pixel's place in 32 bits
+
+// cl/generic/host.c
+extern const nino_cl_schedule nino_cl_generic_schedule;
+extern const nino_cl_grids nino_cl_generic_grids;
+extern const nino_cl_probing nino_cl_generic_probing;
+
+// Types with a chunk_TYPE() in wmma.cl.
+static bool host_has_chunks(nino_dtype t)
+{
+    return t == NINO_I8 || t == NINO_Q8_0 || t == NINO_Q4_0 || t == NINO_F8_E4M3 ||
+           t == NINO_F8_E5M2;
+}
+
+// Whether gemm_wmma does it: not with panels, to which weights of convolutions are expanded.
+static bool host_is_matrix(const nino_op_call *c, const nino_cl_columns *w,
+                           const nino_cl_product *g)
+{
+    const bool fits = c->d.op == NINO_OP_LINEAR || (g->oh <= MOST_SIDE && g->ow <= MOST_SIDE);
+    return c->d.src_type[0] != NINO_F32 && w->raw && fits;
+}
+
+static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nino_cl_columns *w,
+                             const nino_cl_product *g, int64_t n, nino_cl_cut *out)
+{
+    if (!host_is_matrix(c, w, g)) {
+        nino_cl_generic_schedule.cut_product(cl, c, w, g, n, out);
+        return;
+    }
+    const nino_dtype type = c->d.src_type[0];
+    const bool is_plain = !g->is_video && g->ks == 1 && g->stride == 1 && !g->up;
+    const nino_tile t =
+        nino_sched_tile(n, g->n, nino_cl_compute_units(cl), nino_cl_profile(cl)->tuning.gemm_tile);
+    out->file = "wmma";
+    out->kernel = "gemm_wmma";
+    out->takes_epilogue = true;
+    out->group = (size_t) (t.waves_along * t.waves_across) * 32;
+    nino_cl_cut_define(out, "%s -DRAW=%s -DBP=%d -DBN=%d -DWP=%d -DWN=%d", nino_cl_type_defs(type),
+                       nino_dtype_name(w->raw->type), t.rows, t.columns, t.waves_along,
+                       t.waves_across);
+    nino_cl_cut_define(out, "%s%s%s%s%s", w->raw->type == type ? " -DSAME=1" : "",
+                       type == NINO_F16 && host_has_chunks(w->raw->type) ? " -DCHUNKED=1" : "",
+                       is_plain ? "" : " -DTAPPED=1", g->is_video ? " -DVIDEO=1" : "",
+                       g->c % 8 ? " -DODD=1" : "");
+    out->global[0] = (size_t) nino_ceil_div(n, t.rows) * out->group;
+    out->global[1] = (size_t) nino_ceil_div(g->n, t.columns);
+}
+
+static int host_skinny_rows(int64_t n) { return nino_cl_generic_schedule.skinny_rows(n); }
+
+static void host_cut_attention(const nino_cl *cl, const nino_op_desc *d, nino_cl_attention *out)
+{
+    nino_cl_generic_schedule.cut_attention(cl, d, out);
+}
+
+const nino_cl_schedule NINO_CL_OWN(schedule) = {
+    .group = 256,
+    .local_bytes = 32 << 10,
+    .kernels = TEXTS,
+    .is_native = NINO_CL_OWN(ask),
+    .grids = &nino_cl_generic_grids,
+    .probing = &nino_cl_generic_probing,
+    .cut_product = host_cut_product,
+    .skinny_rows = host_skinny_rows,
+    .cut_attention = host_cut_attention,
+};

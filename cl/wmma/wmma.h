@@ -1,0 +1,7 @@
+// What the files of this folder share.
+#pragma once
+#include "cl/runtime.h"
+
+// Whether the device has the matrix instructions that the kernels of this folder use. options: NULL; in
+// tests of the compiler, for the emulation.
+bool nino_cl_wmma_ask(const nino_cl_device *dev, const char *options);

@@ -1,0 +1,205 @@
+// The wmma schedule, whatever the device's own is: where that has no matrix instructions, as the
+// emulation of cl/wmma/fragment.cl. Every linear layer and convolution of the kernel harness with
+// 16-bit activations, all tiles, all kinds of weights and epilogues, against ref. Programs are what
+// takes time: two processes share them.
+#include "core/base/size.h"
+#include "core/harness/kernel_check.h"
+#include "cl/wmma/wmma.h"
+#include "tests/cl.h"
+
+#include <sys/wait.h>
+
+static nino_backend *on_cl, *on_ref;
+static int n_cases, n_failed;
+
+static void open_both(void)
+{
+    nino_error err;
+    on_cl = nino_cl_open(test_cl_device(), NULL, NULL, &err);
+    on_ref = nino_ref_open(0, NULL, &err);
+    CHECK(on_cl && on_ref);
+    CHECK_OK(nino_sched_find("wmma", "", &on_cl->profile.schedule, &err), err);
+}
+
+static void close_both(void)
+{
+    nino_backend_close(&on_cl);
+    nino_backend_close(&on_ref);
+}
+
+static void run(const nino_check_case *c, nino_dtype type, int in_place)
+{
+    nino_check_result r;
+    nino_check_run(on_cl, on_ref, c, type, in_place, 1, false, &r);
+    n_cases++;
+    n_failed += !r.ok;
+    if (!r.ok)
+        printf("tile %d %s: nmse %g, allowed %g: %s\n", on_cl->profile.tuning.gemm_tile, r.name,
+               r.nmse, r.tol, r.note);
+}
+
+static int64_t rows_of(const nino_check_case *c)
+{
+    int64_t n = 1;
+    for (int i = 0; i < NINO_MAX_RANK && c->src[0][i]; i++)
+        n *= c->src[0][i];
+    for (int i = NINO_MAX_RANK - 1; i >= 0; i--)
+        if (c->src[0][i])
+            return n / c->src[0][i];
+    return 0;
+}
+
+// Few rows are another kernel, with a program for each number of them.
+static bool is_of_matrix(const nino_check_case *c)
+{
+    const bool is_product =
+        c->op == NINO_OP_LINEAR || c->op == NINO_OP_CONV2D || c->op == NINO_OP_CONV3D;
+    const bool is_float = c->weight == NINO_F32 || c->weight == NINO_F16 || c->weight == NINO_BF16;
+    return is_product && is_float && !c->is_large && !c->only_bench &&
+           (c->op != NINO_OP_LINEAR || rows_of(c) > 16);
+}
+
+// Those of the harness, with weights of the activations' type: one program for each form of inputs.
+static void test_harness(nino_dtype type)
+{
+    on_cl->profile.tuning.gemm_tile = 4;
+    for (size_t i = 0; i < nino_n_check_cases; i++) {
+        nino_check_case c = nino_check_cases[i];
+        if (!is_of_matrix(&c))
+            continue;
+        c.weight = type;
+        run(&c, type, -1);
+        if (c.op != NINO_OP_CONV3D && c.residual)
+            run(&c, type, 1);
+    }
+}
+
+// Tiles that are larger than the product, and some of each; every activation, with and without the
+// other parts of an epilogue, in rows that are whole pieces of 16 bytes and others.
+static void test_tile(int tile, nino_dtype type, nino_dtype weight)
+{
+    static const struct {
+        int rows, c, n;
+    } shapes[] = {
+        { 17, 32, 8 }, { 65, 64, 72 }, { 300, 48, 136 }, { 129, 96, 131 }, { 33, 16, 5 }
+    };
+    on_cl->profile.tuning.gemm_tile = tile;
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+        for (int act = (int) i % 2; act < NINO_ACT_COUNT; act += 2) {
+            const nino_check_case c = { .op = NINO_OP_LINEAR,
+                                        .attr.act = (nino_act) act,
+                                        .src = { { shapes[i].rows, shapes[i].c } },
+                                        .n = shapes[i].n,
+                                        .bias = act % 2,
+                                        .residual = act / 2 % 2,
+                                        .weight = weight };
+            run(&c, type, -1);
+        }
+}
+
+// Weights as files store them, decoded as they are loaded; each type is a program.
+static void test_stored(nino_dtype type, const nino_dtype *weights, int n)
+{
+    static const struct {
+        int rows, c, n;
+    } shapes[] = { { 23, 256, 70 }, { 70, 512, 40 }, { 150, 256, 129 } };
+    on_cl->profile.tuning.gemm_tile = 4;
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < 3; i++) {
+            const nino_check_case c = { .op = NINO_OP_LINEAR,
+                                        .src = { { shapes[i].rows, shapes[i].c } },
+                                        .n = shapes[i].n,
+                                        .bias = i == 0,
+                                        .residual = i == 2,
+                                        .weight = weights[k] };
+            run(&c, type, -1);
+        }
+}
+
+// All 256 numbers of a type of 8 bits: each is a row of weights, with zeros behind it.
+static void test_bytes(nino_dtype type, nino_dtype weight)
+{
+    enum { ROWS = 20, C = 16, N = 256 };
+    nino_error err;
+    nino_array *x = nino_array_create(NINO_F32, NINO_SHAPE(ROWS, C)), *got[2];
+    nino_array *w = nino_array_create(weight, NINO_SHAPE(N, C));
+    CHECK(x && w);
+    memset(x->data, 0, x->bytes);
+    memset(w->data, 0, w->bytes);
+    for (int n = 0; n < N; n++)
+        ((uint8_t *) w->data)[n * C] = (uint8_t) n;
+    for (int i = 0; i < ROWS; i++)
+        nino_array_f32(x)[i * C] = 1;
+    nino_linear l = { .w = nino_weight_from_array(w, NINO_W_MATRIX) };
+    for (int k = 0; k < 2; k++) {
+        nino_backend *be = k ? on_ref : on_cl;
+        nino_stream *s = nino_stream_create(&(nino_stream_params){ .backend = be }, &err);
+        CHECK(s);
+        nino_tensor *y = nino_linear_op(s, nino_upload(s, x, type), &l);
+        CHECK((got[k] = nino_download(s, y, NINO_F32)));
+        nino_stream_destroy(&s);
+    }
+    for (int i = 0; i < ROWS * N; i++) {
+        const float a = nino_array_f32(got[0])[i], b = nino_array_f32(got[1])[i];
+        if (!(a == b || (a != a && b != b))) {
+            fprintf(stderr, "%s, weight %s 0x%02x: %g instead of %g\n", nino_dtype_name(type),
+                    nino_dtype_name(weight), (unsigned) (i % N), (double) a, (double) b);
+            exit(1);
+        }
+    }
+    n_cases++;
+    nino_linear_release(&l);
+    for (int k = 0; k < 2; k++)
+        nino_array_unref(&got[k]);
+    nino_array_unref(&x);
+    nino_array_unref(&w);
+}
+
+static int run_type(nino_dtype type)
+{
+    static const nino_dtype f16[] = { NINO_F8_E4M3, NINO_F8_E5M2, NINO_I8,  NINO_Q8_0,
+                                      NINO_Q4_0,    NINO_Q4_1,    NINO_Q5_K };
+    static const nino_dtype bf16[] = { NINO_F8_E4M3, NINO_F8_E5M2, NINO_I8,
+                                       NINO_Q8_0,    NINO_Q4_K,    NINO_Q6_K };
+    open_both();
+    const nino_dtype other = type == NINO_F16 ? NINO_BF16 : NINO_F16;
+    test_harness(type);
+    test_tile(type == NINO_F16 ? 1 : 3, type, type);
+    test_tile(2, type, type == NINO_F16 ? NINO_F32 : other);
+    if (type == NINO_F16)
+        test_stored(type, f16, sizeof(f16) / sizeof(f16[0]));
+    else
+        test_stored(type, bf16, sizeof(bf16) / sizeof(bf16[0]));
+    test_bytes(type, NINO_F8_E4M3);
+    test_bytes(type, NINO_F8_E5M2);
+    test_bytes(type, NINO_I8);
+    close_both();
+    printf("%s: %d cases, %d wrong\n", nino_dtype_name(type), n_cases, n_failed);
+    CHECK(n_cases >= 100);
+    return n_failed != 0;
+}
+
+// A device is asked by a product that is compared.
+static void test_question(void)
+{
+    const nino_cl_device *dev = test_cl_device();
+    CHECK(nino_cl_wmma_ask(dev, ""));
+    if (nino_cl_wmma_ask(dev, NULL))
+        return; // it has them: nothing is emulated
+    CHECK(!nino_cl_wmma_ask(dev, "-DLANE_COLUMN(l)=((l)>>1)"));
+    CHECK(!nino_cl_wmma_ask(dev, "-DLANE_ROW(v,l)=((v)+8*((l)>>4))"));
+}
+
+int main(void)
+{
+    fflush(stdout);
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (!child)
+        return run_type(NINO_BF16);
+    int status = 0;
+    test_question();
+    const int failed = run_type(NINO_F16);
+    CHECK(waitpid(child, &status, 0) == child);
+    return failed || !WIFEXITED(status) ? 1 : WEXITSTATUS(status);
+}
