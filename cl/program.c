@@ -306,7 +306,7 @@ static nino_status build_source(nino_cl *cl, struct nino_cl_build *b, const char
         return NINO_OK;
     }
     p->handle = OCL_NEW(e, clCreateProgramWithSource, cl->context, 3, (const char **) source, NULL);
-    const nino_status st = !p->handle ? nino_cl_fail(cl, e, "clCreateProgramWithSource", err)
+    const nino_status st = !p->handle    ? nino_cl_fail(cl, e, "clCreateProgramWithSource", err)
                            : b->is_known ? NINO_OK
                                          : nino_cl_room_check(cl, err);
     if (!st)

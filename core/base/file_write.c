@@ -298,7 +298,8 @@ nino_status nino_place_save(const char *path, const void *data, size_t bytes, ni
 {
     nino_error e = { 0 };
     const nino_status st = nino_file_save("", path, false, data, bytes, &e);
-    return st ? nino_fail(err, st == NINO_ERR_NOMEM ? st : NINO_ERR_IO, path, "%s", e.msg) : NINO_OK;
+    return st ? nino_fail(err, st == NINO_ERR_NOMEM ? st : NINO_ERR_IO, path, "%s", e.msg)
+              : NINO_OK;
 }
 
 // ---- looking ahead -----------------------------------------------------------------------------

@@ -30,7 +30,6 @@ bool nino_passing_put(nino_passing *p, uint32_t id, const char *text, size_t len
 const char *nino_passing_text(const nino_passing *p, uint32_t id)
 {
     const size_t i = id % NINO_PASSING_SLOTS;
-    const bool is_there =
-        id && atomic_load_explicit(&p->slot[i].id, memory_order_acquire) == id;
+    const bool is_there = id && atomic_load_explicit(&p->slot[i].id, memory_order_acquire) == id;
     return is_there ? atomic_load_explicit(&p->slot[i].text, memory_order_acquire) : "";
 }

@@ -18,7 +18,7 @@ typedef struct nino_passing {
     } slot[NINO_PASSING_SLOTS];
 } nino_passing;
 
-nino_passing *nino_passing_create(void); // NULL: out of memory
+nino_passing *nino_passing_create(void);     // NULL: out of memory
 void nino_passing_destroy(nino_passing **p); // NULL-safe
 // In place of the one whose id is NINO_PASSING_SLOTS less. False: out of memory.
 bool nino_passing_put(nino_passing *p, uint32_t id, const char *text, size_t len);

@@ -45,13 +45,13 @@ static void problems_add_hidden(NinoProblems *p)
         if (p->kind[k].n <= MAX_SAME)
             continue;
         const guint n = p->kind[k].n - MAX_SAME;
-        g_autofree char *text = g_strdup_printf(
-            p->kind[k].severity == NINO_ISSUE_ERROR
-                ? ngettext("and %u more error of this kind (%s)",
-                           "and %u more errors of this kind (%s)", n)
-                : ngettext("and %u more warning of this kind (%s)",
-                           "and %u more warnings of this kind (%s)", n),
-            n, p->kind[k].code);
+        g_autofree char *text =
+            g_strdup_printf(p->kind[k].severity == NINO_ISSUE_ERROR
+                                ? ngettext("and %u more error of this kind (%s)",
+                                           "and %u more errors of this kind (%s)", n)
+                                : ngettext("and %u more warning of this kind (%s)",
+                                           "and %u more warnings of this kind (%s)", n),
+                            n, p->kind[k].code);
         GtkWidget *label = gtk_label_new(text), *row = gtk_list_box_row_new();
         gtk_label_set_xalign(GTK_LABEL(label), 0);
         gtk_widget_add_css_class(label, "dim-label");

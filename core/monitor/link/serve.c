@@ -44,9 +44,9 @@ typedef struct viewer {
     int fd;
     nino_mon_reader *reader;
     nino_buf out;
-    size_t sent; // of out
+    size_t sent;                      // of out
     uint32_t names_sent, passed_sent; // of either kind
-    uint64_t since_ns, took_ns; // connected; last took something
+    uint64_t since_ns, took_ns;       // connected; last took something
     uint64_t in_cost, state_sent;
     nino_buf in;
     nino_event *blocks; // of the pool when it came; sent after the records from before that
