@@ -232,7 +232,9 @@ static nino_status take_build(nino_cl *cl, nino_error *err)
     struct nino_cl_program *p = b->program;
     nino_status st = NINO_OK;
     log_build(cl, p->handle, p->file, b->e ? NINO_LOG_ERROR : NINO_LOG_DEBUG);
-    if (b->e && b->e != CL_BUILD_PROGRAM_FAILURE) {
+    if (b->e && nino_cl_room_explain(cl, err)) {
+        st = NINO_ERR_IO;
+    } else if (b->e && b->e != CL_BUILD_PROGRAM_FAILURE) {
         st = nino_cl_fail(cl, b->e, "clBuildProgram", err);
     } else if (b->e) {
         st = nino_fail_kind(err, NINO_ERR_DEVICE, "build", p->file,
@@ -306,10 +308,13 @@ static nino_status build_source(nino_cl *cl, struct nino_cl_build *b, const char
         return NINO_OK;
     }
     p->handle = OCL_NEW(e, clCreateProgramWithSource, cl->context, 3, (const char **) source, NULL);
-    if (p->handle)
+    const nino_status st = !p->handle    ? nino_cl_fail(cl, e, "clCreateProgramWithSource", err)
+                           : b->is_known ? NINO_OK
+                                         : nino_cl_room_check(cl, err);
+    if (!st)
         return compile(cl, b, err);
     build_destroy(&b);
-    return nino_cl_fail(cl, e, "clCreateProgramWithSource", err);
+    return st;
 }
 
 static struct nino_cl_build *build_create(nino_cl *cl, const char *file, const char *defs)

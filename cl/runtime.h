@@ -1,4 +1,4 @@
-// The inside of the OpenCL runtime: what cl_device.c, program.c, cache.c, queue.c, launch.c
+// The inside of the OpenCL runtime: what cl_device.c, program.c, room.c, cache.c, queue.c, launch.c
 // and cl_backend.c share. Op hosts include cl/cl.h only.
 #pragma once
 #include "cl/cl.h"
@@ -77,6 +77,12 @@ void nino_cl_cache_sweep_pocl(const nino_cl_cache *c);
 // malloc'd bytes of an entry, NULL: miss.
 void *nino_cl_cache_get(nino_cl_cache *c, const nino_cl_key *key, size_t *bytes);
 void nino_cl_cache_put(nino_cl_cache *c, const nino_cl_key *key, const void *data, size_t bytes);
+
+// ---- room.c ----------------------------------------------------------------------------------
+// Before a driver compiles: NINO_ERR_IO with what is missing of what it would end the process for.
+nino_status nino_cl_room_check(const nino_cl *cl, nino_error *err);
+// After its compiler has failed: NINO_ERR_IO with what it may have lacked; NINO_OK: nothing of that.
+nino_status nino_cl_room_explain(const nino_cl *cl, nino_error *err);
 
 // ---- program.c -------------------------------------------------------------------------------
 // A kernel object with what launching it needs to know. Owned by its program.

@@ -1,7 +1,6 @@
 // ninodes convert: a workflow in the form that ComfyUI's server takes, or as its editor saved it.
 #include "commands.h"
 
-#include <errno.h>
 #include <string.h>
 
 static void on_cmd_convert_issue(void *priv, const nino_issue *i)
@@ -15,15 +14,11 @@ static void on_cmd_convert_issue(void *priv, const nino_issue *i)
 
 static int cmd_convert_write_file(const char *path, const char *text, size_t len)
 {
-    FILE *f = fopen(path, "wb");
-    const bool wrote = f && fwrite(text, 1, len, f) == len;
-    if ((f && fclose(f)) || !wrote) {
-        say("convert: %s: %s", path, strerror(errno));
-        if (f)
-            remove(path);
-        return EXIT_RUN;
-    }
-    return EXIT_OK;
+    nino_error err;
+    if (!nino_place_save(path, text, len, &err))
+        return EXIT_OK;
+    say("convert: %s: %s", path, err.msg);
+    return (int) exit_for(err.code);
 }
 
 int cmd_convert(const options *o)

@@ -294,6 +294,14 @@ nino_status nino_file_save(const char *dir, const char *name, bool below, const 
     return st;
 }
 
+nino_status nino_place_save(const char *path, const void *data, size_t bytes, nino_error *err)
+{
+    nino_error e = { 0 };
+    const nino_status st = nino_file_save("", path, false, data, bytes, &e);
+    return st ? nino_fail(err, st == NINO_ERR_NOMEM ? st : NINO_ERR_IO, path, "%s", e.msg)
+              : NINO_OK;
+}
+
 // ---- looking ahead -----------------------------------------------------------------------------
 
 enum { TRY_BYTES = 65536 }; // that a file system must have room for, if it is to count as not full

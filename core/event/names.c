@@ -1,6 +1,8 @@
 // Interned names: text -> small id. Found names cost a hash and a compare, without a lock.
 #include "core/event/ring.h"
 
+#include "core/event/passing.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +27,9 @@ struct nino_names {
     _Atomic(table *) now;
     _Atomic(const char **) chunk[MAX_CHUNKS];
     atomic_uint count;
-    pthread_mutex_t lock; // everything below
+    atomic_uint passed; // texts that pass, so far
+    nino_passing *passing;
+    pthread_mutex_t lock; // adding, and everything below
     table *tables[MAX_TABLES];
     int n_tables;
     char *blocks[MAX_BLOCKS];
@@ -65,7 +69,9 @@ nino_names *nino_names_create(void)
         return NULL;
     n->tables[0] = table_create(FIRST_SLOTS);
     const char **first = calloc(CHUNK, sizeof(*first));
-    if (!n->tables[0] || !first) {
+    n->passing = nino_passing_create();
+    if (!n->tables[0] || !first || !n->passing) {
+        nino_passing_destroy(&n->passing);
         free(n->tables[0]);
         free(first);
         free(n);
@@ -91,6 +97,7 @@ void nino_names_destroy(nino_names **names)
         free(n->blocks[i]);
     for (int i = 0; i < MAX_CHUNKS; i++)
         free(atomic_load(&n->chunk[i]));
+    nino_passing_destroy(&n->passing);
     pthread_mutex_destroy(&n->lock);
     free(n);
     *names = NULL;
@@ -101,8 +108,17 @@ uint32_t nino_names_count(const nino_names *n)
     return atomic_load_explicit(&n->count, memory_order_acquire);
 }
 
+uint32_t nino_names_passed(const nino_names *n)
+{
+    return atomic_load_explicit(&n->passed, memory_order_acquire);
+}
+
 const char *nino_names_text(const nino_names *n, uint32_t id)
 {
+    if (id & NINO_PASSING_BIT) // none that a slot is about to take in place of
+        return ((nino_names_passed(n) - 1 - id) & ~NINO_PASSING_BIT) < NINO_PASSING_KEPT
+                   ? nino_passing_text(n->passing, id)
+                   : "";
     if (id >= nino_names_count(n))
         return "";
     return atomic_load_explicit(&n->chunk[id / CHUNK], memory_order_acquire)[id % CHUNK];
@@ -175,14 +191,36 @@ static uint32_t add_locked(nino_names *n, uint32_t hash, const char *text, size_
     return id;
 }
 
-uint32_t nino_names_add(nino_names *n, const char *text)
+// Length of the text as it is kept.
+static size_t names_length(const char *text)
 {
-    if (!text || !*text)
-        return 0;
     size_t len = strlen(text);
     if (len > MAX_TEXT)
         for (len = MAX_TEXT; len && ((unsigned char) text[len] & 0xc0) == 0x80;)
             len--; // not inside a character
+    return len;
+}
+
+uint32_t nino_names_pass(nino_names *n, const char *text)
+{
+    if (!text || !*text)
+        return 0;
+    pthread_mutex_lock(&n->lock);
+    const uint32_t count = nino_names_passed(n);
+    uint32_t id = NINO_PASSING_BIT | count;
+    if (nino_passing_put(n->passing, id, text, names_length(text)))
+        atomic_store_explicit(&n->passed, count + 1, memory_order_release);
+    else
+        id = 0;
+    pthread_mutex_unlock(&n->lock);
+    return id;
+}
+
+uint32_t nino_names_add(nino_names *n, const char *text)
+{
+    if (!text || !*text)
+        return 0;
+    const size_t len = names_length(text);
     const uint32_t hash = names_hash_text(text, len);
     uint32_t id = names_find(n, hash, text, len);
     if (id)

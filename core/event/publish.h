@@ -21,6 +21,9 @@ bool nino_monitor_is_on(const nino_monitor *m);
 // Interns a string for the life of the monitor; the same text gives the same id. Id 0 is "".
 // Thread-safe.
 uint32_t nino_monitor_name(nino_monitor *m, const char *text);
+// The same for a text that one record says and no other is likely to: it is known until 8192 later
+// ones have been named, and takes no room for good.
+uint32_t nino_monitor_passing(nino_monitor *m, const char *text);
 const char *nino_monitor_name_text(const nino_monitor *m, uint32_t id);
 
 // Scopes nest per thread: job > node > stage > step > tile. Returns the scope's id (never 0), which

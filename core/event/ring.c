@@ -195,6 +195,11 @@ uint32_t nino_monitor_name(nino_monitor *m, const char *text)
     return m ? nino_names_add(m->names, text) : 0;
 }
 
+uint32_t nino_monitor_passing(nino_monitor *m, const char *text)
+{
+    return m ? nino_names_pass(m->names, text) : 0;
+}
+
 const char *nino_monitor_name_text(const nino_monitor *m, uint32_t id)
 {
     return m ? nino_names_text(m->names, id) : "";
@@ -245,7 +250,7 @@ void nino_monitor_message(nino_monitor *m, nino_log_level level, const char *fmt
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     nino_monitor_publish(m, &(nino_event){ .kind = NINO_EV_MESSAGE,
-                                           .name = nino_monitor_name(m, text),
+                                           .name = nino_monitor_passing(m, text),
                                            .u.scope.arg0 = level });
 }
 

@@ -19,6 +19,11 @@ void nino_names_destroy(nino_names **n);
 uint32_t nino_names_add(nino_names *n, const char *text);
 const char *nino_names_text(const nino_names *n, uint32_t id); // "" for unknown ids
 uint32_t nino_names_count(const nino_names *n);                // ids below this have a text
+// A text that only one record says: of those, the newest NINO_PASSING_KEPT have one.
+enum { NINO_PASSING_KEPT = 8192 };
+uint32_t nino_names_pass(nino_names *n, const char *text);
+// How many there were so far, modulo 2^32. The id of number i, from 0, is NINO_PASSING_BIT | i.
+uint32_t nino_names_passed(const nino_names *n);
 
 // An open scope, kept so that a late viewer can be told about it.
 typedef struct nino_open_scope {

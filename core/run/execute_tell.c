@@ -13,7 +13,7 @@
 void nino_exec_show_path(nino_exec *x, const char *node, const char *path)
 {
     nino_monitor *m = nino_ctx_monitor(x->ctx);
-    const nino_event ev = { .kind = NINO_EV_OUTPUT, .name = nino_monitor_name(m, path) };
+    const nino_event ev = { .kind = NINO_EV_OUTPUT, .name = nino_monitor_passing(m, path) };
     nino_monitor_publish(m, &ev);
     if (x->output)
         x->output(x->priv, node, path);

@@ -56,10 +56,20 @@ static void viewer_actions_save_to(NinoViewer *v, const char *path, GFile *to, g
     g_autoptr(GError) error = NULL;
     g_autofree char *to_path = g_file_get_path(to);
     nino_error err = { 0 };
-    if (is_bare && to_path && nino_picture_save_bare(path, to_path, &err))
-        nino_viewer_fail(v, err.msg);
-    else if (!is_bare && !g_file_copy(from, to, G_FILE_COPY_OVERWRITE, NULL, NULL, NULL, &error))
-        nino_viewer_fail(v, error->message);
+    if (is_bare) {
+        if (to_path && nino_picture_save_bare(path, to_path, &err))
+            nino_viewer_fail(v, err.msg);
+    } else if (!to_path) { // not of this machine's files
+        if (!g_file_copy(from, to, G_FILE_COPY_OVERWRITE, NULL, NULL, NULL, &error))
+            nino_viewer_fail(v, error->message);
+    } else { // g_file_copy() puts what it could write of it in place of the old file
+        g_autoptr(GMappedFile) file = g_mapped_file_new(path, FALSE, &error);
+        if (!file)
+            nino_viewer_fail(v, error->message);
+        else if (nino_place_save(to_path, g_mapped_file_get_contents(file),
+                                 g_mapped_file_get_length(file), &err))
+            nino_viewer_fail(v, err.msg);
+    }
 }
 
 static void on_save_chosen(GtkNativeDialog *dialog, int response, gpointer user)

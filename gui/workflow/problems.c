@@ -6,11 +6,18 @@
 
 #include "base/i18n.h"
 
+enum { MAX_SAME = 10, MAX_KINDS = 32 }; // rows about problems of one kind, as the command line has
+
 struct _NinoProblems {
     GtkWidget parent;
     GtkWidget *box, *list, *none, *plan;
     guint n_errors;
     NinoTab *tab; // while it is checked
+    struct {
+        const char *code;
+        nino_issue_severity severity;
+        guint n; // 0: no more kinds
+    } kind[MAX_KINDS];
     char **models, *input;
 };
 
@@ -18,17 +25,48 @@ G_DEFINE_TYPE(NinoProblems, nino_problems, GTK_TYPE_WIDGET)
 enum { JUMP, PLAN, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
-static void problems_add_row(void *priv, const nino_issue *issue)
+// Whether one more problem of the kind has a row.
+static gboolean problems_is_shown(NinoProblems *p, const nino_issue *issue)
 {
-    NinoProblems *p = priv;
-    const gboolean is_error = issue->severity == NINO_ISSUE_ERROR;
-    p->n_errors += is_error;
-    if (is_error && *issue->node) {
-        g_autofree char *text = *issue->input
-                                    ? g_strdup_printf("%s: %s", issue->input, issue->message)
-                                    : g_strdup(issue->message);
-        nino_canvas_add_issue(nino_tab_canvas(p->tab), issue->node, text);
+    for (guint k = 0; k < MAX_KINDS; k++) {
+        if (p->kind[k].n &&
+            (!g_str_equal(p->kind[k].code, issue->code) || p->kind[k].severity != issue->severity))
+            continue;
+        p->kind[k].code = issue->code; // a literal of the library
+        p->kind[k].severity = issue->severity;
+        return p->kind[k].n++ < MAX_SAME;
     }
+    return TRUE;
+}
+
+static void problems_add_hidden(NinoProblems *p)
+{
+    for (guint k = 0; k < MAX_KINDS && p->kind[k].n; k++) {
+        if (p->kind[k].n <= MAX_SAME)
+            continue;
+        const guint n = p->kind[k].n - MAX_SAME;
+        g_autofree char *text =
+            g_strdup_printf(p->kind[k].severity == NINO_ISSUE_ERROR
+                                ? ngettext("and %u more error of this kind (%s)",
+                                           "and %u more errors of this kind (%s)", n)
+                                : ngettext("and %u more warning of this kind (%s)",
+                                           "and %u more warnings of this kind (%s)", n),
+                            n, p->kind[k].code);
+        GtkWidget *label = gtk_label_new(text), *row = gtk_list_box_row_new();
+        gtk_label_set_xalign(GTK_LABEL(label), 0);
+        gtk_widget_add_css_class(label, "dim-label");
+        gtk_widget_add_css_class(label, "queue-row");
+        gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), label);
+        gtk_list_box_row_set_activatable(GTK_LIST_BOX_ROW(row), FALSE);
+        gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, text,
+                                       -1);
+        gtk_list_box_append(GTK_LIST_BOX(p->list), row);
+    }
+}
+
+static void problems_add_row(NinoProblems *p, const nino_issue *issue)
+{
+    const gboolean is_error = issue->severity == NINO_ISSUE_ERROR;
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     gtk_widget_add_css_class(line, "queue-row");
     GtkWidget *icon = gtk_image_new_from_icon_name(is_error ? "dialog-error-symbolic"
@@ -56,6 +94,21 @@ static void problems_add_row(void *priv, const nino_issue *issue)
     gtk_list_box_append(GTK_LIST_BOX(p->list), row);
 }
 
+static void on_problems_issue(void *priv, const nino_issue *issue)
+{
+    NinoProblems *p = priv;
+    const gboolean is_error = issue->severity == NINO_ISSUE_ERROR;
+    p->n_errors += is_error;
+    if (is_error && *issue->node) {
+        g_autofree char *text = *issue->input
+                                    ? g_strdup_printf("%s: %s", issue->input, issue->message)
+                                    : g_strdup(issue->message);
+        nino_canvas_add_issue(nino_tab_canvas(p->tab), issue->node, text);
+    }
+    if (problems_is_shown(p, issue))
+        problems_add_row(p, issue);
+}
+
 void nino_problems_set_folders(NinoProblems *p, const char *const *models, const char *input)
 {
     g_strfreev(p->models);
@@ -73,7 +126,8 @@ static void problems_check(NinoProblems *p, nino_graph *g)
                                          .models = (const char *const *) p->models,
                                          .input_dir = p->input, .no_files = true } };
     nino_ctx *ctx = nino_ctx_create(&params, NULL); // NULL: files are not looked for
-    nino_graph_check(g, ctx, problems_add_row, p);
+    nino_graph_check(g, ctx, on_problems_issue, p);
+    problems_add_hidden(p);
     nino_ctx_destroy(&ctx);
 }
 
@@ -83,6 +137,7 @@ guint nino_problems_check(NinoProblems *p, NinoTab *tab)
     while ((child = gtk_widget_get_first_child(p->list)))
         gtk_list_box_remove(GTK_LIST_BOX(p->list), child);
     p->n_errors = 0;
+    memset(p->kind, 0, sizeof(p->kind));
     nino_graph *g = tab ? nino_tab_graph(tab) : NULL;
     p->tab = tab;
     if (tab)

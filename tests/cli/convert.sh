@@ -26,6 +26,15 @@ printed '\[424242, "fixed", 7, 1, "euler"'
 expect 2 "$N" convert $S/example_workflow.json --set 5.nothing=7
 said 'no such input'
 
+# where there is no room for the new file, the old one stays and nothing else does
+mkdir "$tmp/w"
+echo old >"$tmp/w/flow.json"
+expect 1 bash -c "trap '' XFSZ; ulimit -f 1; exec '$N' convert $S/example_workflow.json -o '$tmp/w/flow.json'"
+said 'w/flow.json: .*File too large'
+[ "$(cat "$tmp/w/flow.json")" = old ] && [ "$(ls -A "$tmp/w")" = flow.json ] || die "the old file is gone"
+expect 1 "$N" convert $S/example_workflow.json -o "$tmp/w/flow.json/x"
+said 'Not a directory'
+
 # links that lead nowhere are named, the rest is there
 cat >"$tmp/broken.json" <<'EOF'
 {"nodes": [{"id": 3, "type": "SaveLatent", "inputs": [{"name": "samples", "type": "LATENT", "link": 77}]}], "links": []}

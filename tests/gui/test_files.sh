@@ -24,6 +24,7 @@ if command -v ffmpeg >/dev/null; then # a sound as ComfyUI saves one
 fi
 made() { find "$work/made" -name "$1*" | head -1; }
 
+trap '' XFSZ # a limit for files is to end no app below
 start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out"
 ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
 
@@ -93,6 +94,14 @@ wait_state ready 30; win_do run; wait_state done 120
 tells "$first" || die "a picture does not tell its workflow"
 until_ok 20 enabled viewer-save-to || die "the result cannot be saved"
 win_do viewer-save-to "$work/copy.png"; until_ok 20 cmp -s "$first" "$work/copy.png" || die "the copy is another file"
+if command -v prlimit >/dev/null; then # no room: what stood there stays
+    echo old >"$work/old.png"
+    prlimit --pid "$app_pid" --fsize=100:
+    win_do viewer-save-to "$work/old.png"
+    at '*' '*File too large*' wait || die "it does not say that there was no room"
+    [ "$(cat "$work/old.png")" = old ] || die "a copy that failed took the old file with it"
+    prlimit --pid "$app_pid" --fsize=unlimited:
+fi
 win_do viewer-save-bare-to "$work/bare.png"; until_ok 20 is_bare "$work/bare.png" || die "saved without metadata, but it tells"
 [ "$(pixels "$first")" = "$(pixels "$work/bare.png")" ] || die "without metadata it is another picture"
 tells "$first" || die "the result itself lost its workflow"

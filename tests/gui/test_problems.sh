@@ -35,6 +35,24 @@ at '*' '*, node 1, cannot run*' wait || die "the node with the value is not mark
 win_do canvas-select-all; win_do canvas-subgraph
 at '*' 'New Subgraph, node *, cannot run*' wait || die "the subgraph around the node is not marked"
 shot range
+
+# Very many of a kind: the first ten have a row, the rest one together; all of their nodes are marked.
+sep='{'
+{
+    for i in $(seq 30); do
+        printf '%s"%s":{"class_type":"EmptyLatentImage","inputs":{"width":7,"height":64,"batch_size":1}}' "$sep" "$i"
+        printf ',"%s":{"class_type":"SaveLatent","inputs":{"samples":["%s",0],"filename_prefix":"x"}}' "$((i + 30))" "$i"
+        sep=,
+    done
+    echo '}'
+} >"$work/many.json"
+win_do open-path "$work/many.json"
+wait_state invalid 10
+at '*' 'and 20 more errors of this kind (range)' wait || die "thirty problems of a kind are not counted together"
+at '*' 'Error, node 10 · width: *' wait || die "the tenth problem is not listed"
+ATCLICK_SECONDS=1 at '*' 'Error, node 11 · width: *' wait 2>/dev/null && die "the eleventh problem of a kind is listed"
+at '*' '*, node 30, cannot run*' wait || die "the last node with a problem is not marked"
+shot many
 app_do quit
 at button 'Quit anyway' click
 until_ok 15 gone || die "the app did not quit"

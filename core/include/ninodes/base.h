@@ -91,6 +91,11 @@ NINO_API void nino_utf8_printable(char *out, size_t size, const char *s, size_t 
 // permission, a file in the place of a folder, a folder in the place of the file, a read-only or a
 // full file system.
 NINO_API nino_status nino_place_check(const char *path, nino_error *err);
+// Writes a file whole or not at all: until all of it is on the disk under another name in the same
+// folder, which is made where it is missing, an existing file stays what it was. NINO_ERR_IO: as
+// above, also where the disk is full; NINO_ERR_NOMEM; nothing is left behind.
+NINO_API nino_status nino_place_save(const char *path, const void *data, size_t bytes,
+                                     nino_error *err);
 
 // Version of the library that runs: "0.1.0".
 NINO_API const char *nino_version(void);

@@ -134,7 +134,8 @@ typedef enum nino_mem_owner {
 
 // One event: 64 bytes in the byte order of the host. Between processes of one machine it travels as
 // it is. Names are ids of texts: nino_job_name(), nino_attach_name() and nino_history_name()
-// resolve those of their own events.
+// resolve those of their own events. Texts of OUTPUT and MESSAGE, which come once, are known to the
+// first two until 8192 later ones have come.
 typedef struct nino_event {
     // CLOCK_MONOTONIC. Of kernels and transfers it is the start of execution on the device.
     uint64_t t_ns;

@@ -49,9 +49,13 @@ static bool attach_take_names(nino_attach *a, const char *p, size_t n)
         if (n < sizeof(item))
             return false;
         memcpy(item, p, sizeof(item));
-        if (item[0] >= MAX_NAMES || item[1] > n - sizeof(item))
+        const bool passes = item[0] & NINO_PASSING_BIT;
+        if ((!passes && item[0] >= MAX_NAMES) || item[1] > n - sizeof(item))
             return false;
-        if (item[0] >= a->n_names) {
+        if (passes && ((!a->passing && !(a->passing = nino_passing_create())) ||
+                       !nino_passing_put(a->passing, item[0], p + sizeof(item), item[1])))
+            return false;
+        if (!passes && item[0] >= a->n_names) {
             const size_t more = (size_t) item[0] * 2 + 64;
             char **list = realloc(a->name, more * sizeof(*list));
             if (!list)
@@ -60,7 +64,7 @@ static bool attach_take_names(nino_attach *a, const char *p, size_t n)
             a->name = list;
             a->n_names = more;
         }
-        if (!a->name[item[0]]) // a name never changes: pointers given out stay good
+        if (!passes && !a->name[item[0]]) // a name never changes: pointers given out stay good
             a->name[item[0]] = strndup(p + sizeof(item), item[1]);
         p += sizeof(item) + item[1];
         n -= sizeof(item) + item[1];
@@ -218,6 +222,7 @@ void nino_attach_close(nino_attach **attach)
     for (size_t i = 0; i < a->n_names; i++)
         free(a->name[i]);
     free(a->name);
+    nino_passing_destroy(&a->passing);
     nino_control_close(a);
     nino_buf_release(&a->in);
     free(a);
@@ -292,6 +297,8 @@ int nino_attach_pid(const nino_attach *a) { return a->hello.pid; }
 const char *nino_attach_name(void *attach, uint32_t id)
 {
     const nino_attach *a = attach;
+    if (id & NINO_PASSING_BIT)
+        return a->passing ? nino_passing_text(a->passing, id) : "";
     return id < a->n_names && a->name[id] ? a->name[id] : "";
 }
 

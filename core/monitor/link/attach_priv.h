@@ -3,6 +3,7 @@
 #pragma once
 #include "core/base/buf.h"
 #include "core/base/json.h"
+#include "core/event/passing.h"
 #include "core/monitor/link/wire.h"
 #include <ninodes/control.h>
 
@@ -23,6 +24,7 @@ struct nino_attach {
     size_t events_left; // bytes of the EVENTS frame that `at` is in
     char **name;
     size_t n_names;
+    nino_passing *passing; // NULL: none yet
     // Requests, answers and the queue.
     nino_buf out;
     size_t sent; // of out

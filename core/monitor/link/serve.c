@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/thread.h"
 #include "core/base/time.h"
+#include "core/event/passing.h"
 #include "core/event/ring.h"
 #include "core/monitor/link/totals.h"
 #include "core/monitor/link/wire.h"
@@ -43,9 +44,9 @@ typedef struct viewer {
     int fd;
     nino_mon_reader *reader;
     nino_buf out;
-    size_t sent; // of out
-    uint32_t names_sent;
-    uint64_t since_ns, took_ns; // connected; last took something
+    size_t sent;                      // of out
+    uint32_t names_sent, passed_sent; // of either kind
+    uint64_t since_ns, took_ns;       // connected; last took something
     uint64_t in_cost, state_sent;
     nino_buf in;
     nino_event *blocks; // of the pool when it came; sent after the records from before that
@@ -78,27 +79,35 @@ static void add_frame(nino_buf *b, nino_wire_type type, const void *p, size_t n)
     nino_buf_add(b, p, n);
 }
 
+static void add_name(const nino_server *s, viewer *v, uint32_t id)
+{
+    const char *text = nino_names_text(s->m->names, id);
+    const uint32_t item[2] = { id, (uint32_t) strlen(text) };
+    nino_buf_add(&v->out, item, sizeof(item));
+    nino_buf_add(&v->out, text, item[1]);
+}
+
 // Appends names the viewer has not seen, about NAMES_A_FRAME bytes at most; true: all of them now.
 static bool add_names(const nino_server *s, viewer *v)
 {
     const uint32_t count = nino_names_count(s->m->names);
-    if (v->names_sent == count)
+    const uint32_t passed = nino_names_passed(s->m->names);
+    if (passed - v->passed_sent > NINO_PASSING_KEPT)
+        v->passed_sent = passed - NINO_PASSING_KEPT; // those before are gone
+    if (v->names_sent == count && v->passed_sent == passed)
         return true;
     const size_t head = v->out.len;
     add_frame(&v->out, NINO_WIRE_NAMES, NULL, 0);
     const size_t body = v->out.len;
-    while (v->names_sent < count && v->out.len - body < NAMES_A_FRAME) {
-        const char *text = nino_names_text(s->m->names, v->names_sent);
-        const uint32_t item[2] = { v->names_sent, (uint32_t) strlen(text) };
-        nino_buf_add(&v->out, item, sizeof(item));
-        nino_buf_add(&v->out, text, item[1]);
-        v->names_sent++;
-    }
+    while (v->names_sent < count && v->out.len - body < NAMES_A_FRAME)
+        add_name(s, v, v->names_sent++);
+    while (v->passed_sent != passed && v->out.len - body < NAMES_A_FRAME)
+        add_name(s, v, NINO_PASSING_BIT | v->passed_sent++);
     if (!v->out.failed)
         memcpy(v->out.data + head,
                &(nino_wire_head){ NINO_WIRE_NAMES, (uint32_t) (v->out.len - body) },
                sizeof(nino_wire_head));
-    return v->names_sent == count;
+    return v->names_sent == count && v->passed_sent == passed;
 }
 
 // Adds the state if the viewer has not seen it. Only the newest one is ever sent: a slow viewer
@@ -149,7 +158,9 @@ static bool serve_fill(nino_server *s, viewer *v)
     nino_buf_clear(&v->out);
     v->sent = 0;
     add_state(s, v);
-    if (nino_names_count(s->m->names) - v->names_sent > 64 && !add_names(s, v))
+    const uint32_t unsaid = nino_names_count(s->m->names) - v->names_sent +
+                            nino_names_passed(s->m->names) - v->passed_sent;
+    if (unsaid > 64 && !add_names(s, v))
         return true; // many names: events later
     nino_event batch[NINO_WIRE_BATCH];
     uint64_t lost = 0;

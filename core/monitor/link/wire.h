@@ -24,7 +24,7 @@ typedef enum nino_wire_type {
 
 enum {
     NINO_WIRE_VERSION =
-        5, // one higher when records mean something else; a new counter does not count
+        6, // one higher when records mean something else; a new counter does not count
     NINO_WIRE_MAX = 32 << 20,         // largest payload a viewer accepts
     NINO_WIRE_MAX_REQUEST = 16 << 20, // largest payload the server accepts
     NINO_WIRE_BATCH = 512             // records in one frame

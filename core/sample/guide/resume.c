@@ -239,6 +239,6 @@ void nino_resume_tell_kept(nino_monitor *m, int n, int total)
              total);
     if (m)
         nino_monitor_publish(m, &(nino_event){ .kind = NINO_EV_MESSAGE,
-                                               .name = nino_monitor_name(m, text),
+                                               .name = nino_monitor_passing(m, text),
                                                .u.scope = { NINO_LOG_INFO, (uint32_t) n } });
 }

@@ -3,6 +3,8 @@
 #include "core/event/ring.h"
 #include "tests/test.h"
 
+#include <malloc.h>
+
 static nino_event out[NINO_RING_SIZE * 2];
 
 static void test_off(void)
@@ -50,6 +52,51 @@ static void test_names(void)
     longer[sizeof(longer) - 1] = 0;
     const uint32_t cut = nino_monitor_name(m, longer);
     CHECK(strlen(nino_monitor_name_text(m, cut)) == 1000 && nino_monitor_name(m, longer) == cut);
+    nino_monitor_destroy(&m);
+}
+
+// Says n messages that nobody said before, and reads them; the ids of the first and the last.
+static void say_messages(nino_monitor *m, nino_mon_reader *r, int first, int n, uint32_t id[2])
+{
+    for (int i = first; i < first + n; i++) {
+        char text[64];
+        nino_event ev;
+        snprintf(text, sizeof(text), "a message of its own with the number %d", i);
+        nino_monitor_message(m, NINO_LOG_INFO, "%s", text);
+        CHECK(nino_mon_reader_read(r, &ev, 1, NULL) == 1 && ev.kind == NINO_EV_MESSAGE);
+        CHECK_STR(nino_monitor_name_text(m, ev.name), text);
+        id[i > first] = ev.name;
+    }
+}
+
+static size_t bytes_in_use(void)
+{
+    const struct mallinfo2 now = mallinfo2();
+    return now.uordblks + now.hblkhd; // 0 where a sanitizer has its own malloc
+}
+
+// What is said once is known for a while and then forgotten: a process that runs for weeks does not
+// grow with it, and names stay to be had.
+static void test_passing(void)
+{
+    nino_monitor *m = nino_monitor_create();
+    nino_mon_reader *r = nino_mon_reader_create(m);
+    uint32_t id[2], older[2];
+    say_messages(m, r, 0, 30000, older);
+    const size_t before = bytes_in_use();
+    say_messages(m, r, 30000, 70000, id);
+    const size_t after = bytes_in_use();
+    printf("  70000 messages: %zd bytes more\n", (ssize_t) (after - before));
+    CHECK(after < before + 65536);
+    CHECK_STR(nino_monitor_name_text(m, older[1]), "");
+    CHECK_STR(nino_monitor_name_text(m, id[0]), "");
+    CHECK_STR(nino_monitor_name_text(m, id[1] + 1), "");
+    say_messages(m, r, 100000, 8191, older);
+    CHECK_STR(nino_monitor_name_text(m, id[1]), "a message of its own with the number 99999");
+    say_messages(m, r, 108191, 1, older);
+    CHECK_STR(nino_monitor_name_text(m, id[1]), "");
+    CHECK(nino_monitor_name(m, "a name") == 1);
+    nino_mon_reader_destroy(&r);
     nino_monitor_destroy(&m);
 }
 
@@ -253,6 +300,7 @@ int main(void)
 {
     test_off();
     test_names();
+    test_passing();
     test_names_threads();
     test_lost_is_exact();
     test_threads();

@@ -197,6 +197,38 @@ static void publish(nino_monitor *m, uint32_t first, uint32_t n)
         nino_monitor_publish(m, &(nino_event){ .kind = NINO_EV_CACHE, .u.scope.arg0 = i });
 }
 
+// A viewer that comes after more messages than are known is told the texts of the newest.
+static void test_forgotten(void)
+{
+    enum { SAID = 20000 };
+    nino_monitor *m = nino_monitor_create();
+    nino_server *s = nino_server_start(m, "title", NULL, NULL, &err);
+    CHECK_OK(s ? NINO_OK : err.code, err);
+    for (int i = 0; i < SAID; i++)
+        nino_monitor_message(m, NINO_LOG_INFO, "message %d", i);
+    nino_attach *a = nino_attach_open(nino_server_path(s), &err);
+    CHECK_OK(a ? NINO_OK : err.code, err);
+    for (int i = 0; i < SAID;) {
+        nino_event ev;
+        size_t n = 0;
+        char want[32];
+        struct pollfd p = { nino_attach_fd(a), POLLIN, 0 };
+        CHECK_OK(nino_attach_read(a, &ev, 1, &n, &err), err);
+        if (!n) {
+            poll(&p, 1, 100);
+            continue;
+        }
+        if (ev.kind != NINO_EV_MESSAGE)
+            continue;
+        snprintf(want, sizeof(want), "message %d", i);
+        CHECK_STR(nino_attach_name(a, ev.name), i >= SAID - 8192 ? want : "");
+        i++;
+    }
+    nino_attach_close(&a);
+    nino_server_stop(&s);
+    nino_monitor_destroy(&m);
+}
+
 static void test_viewers(void)
 {
     nino_monitor *m = nino_monitor_create();
@@ -435,6 +467,7 @@ int main(void)
     CHECK(mkdtemp(root));
     test_permissions();
     test_viewers();
+    test_forgotten();
     test_blocks();
     test_slow();
     test_hostile();
