@@ -26,8 +26,8 @@ typedef struct sampling {
     uint64_t start_ns, start_load_ns;
     nino_resume *resume;
     nino_guide_run spared; // what is taken from there, walked on a plan of the device
-    int n_computed; // evaluations since the last step that was told
-    int n_taken;    // steps that were
+    int n_computed;        // evaluations since the last step that was told
+    int n_taken;           // steps that were
     int total;
     double sigma;
     int step;
