@@ -119,6 +119,8 @@ static void diff_json(const options *o, const nino_compare *c)
     js_num("joules_b", c->joules_b);
     js_uint("peak_a", c->peak_a);
     js_uint("peak_b", c->peak_b);
+    js_text("end_a", c->end_a);
+    js_text("end_b", c->end_b);
     js_uint("files_a", c->files_a);
     js_uint("files_b", c->files_b);
     js_open("rows", '[');
@@ -170,8 +172,8 @@ static void diff_text(const options *o, const nino_compare *c)
     char a[32], b[32];
     size_t shown = 0, left_out = 0;
     const bool has_files = c->files_a && c->files_b;
-    printf("  A: %s\n  B: %s\n  %-44s %9s %9s %10s\n", o->arg[1], o->arg[2], "", "A ms", "B ms",
-           "change");
+    printf("  A: %s%s%s\n  B: %s%s%s\n  %-44s %9s %9s %10s\n", o->arg[1], *c->end_a ? ", " : "",
+           c->end_a, o->arg[2], *c->end_b ? ", " : "", c->end_b, "", "A ms", "B ms", "change");
     for (size_t i = 0; i < c->n_rows; i++) {
         shown = c->rows[i].kind == NINO_COMPARE_KERNEL ? shown + 1 : 0;
         if (shown <= 5) // the kernels of a node that differ most

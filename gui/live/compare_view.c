@@ -137,6 +137,11 @@ static void bind(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column
     gtk_widget_set_tooltip_text(l, tip);
 }
 
+// How runs end, as nino_compare has it: for translators.
+__attribute__((unused)) static const char *const ends[] = { N_("done"), N_("cancelled"),
+                                                            N_("failed"), N_("cut off"),
+                                                            N_("no job") };
+
 // ---- comparing ---------------------------------------------------------------------------------
 
 static void compare_view_refresh(NinoCompareView *v)
@@ -173,8 +178,11 @@ static void compare_view_refresh(NinoCompareView *v)
             isfinite(c.joules_a) && isfinite(c.joules_b)
                 ? g_strdup_printf(_("; energy %.1f J and %.1f J"), c.joules_a, c.joules_b)
                 : g_strdup("");
-        g_autofree char *text = g_strdup_printf(_("Baseline: %s. Peak of the pool %s and %s%s."),
-                                                v->base_name, a, b, energy);
+        g_autofree char *ended = g_strdup_printf(_(" This run: %s."), _(c.end_b));
+        g_autofree char *text =
+            g_strdup_printf(_("Baseline: %s (%s). Peak of the pool %s and %s%s.%s"), v->base_name,
+                            _(*c.end_a ? c.end_a : "no job"), a, b, energy,
+                            g_strcmp0(c.end_b, "done") && *c.end_b ? ended : "");
         gtk_label_set_text(GTK_LABEL(v->label), text);
         nino_compare_release(&c);
     }

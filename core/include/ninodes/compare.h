@@ -57,6 +57,9 @@ typedef struct nino_compare {
     double joules_a, joules_b;
     // Most bytes of the pool in use.
     uint64_t peak_a, peak_b;
+    // How the job ended: "done", "cancelled", "failed", "cut off" (killed, or it still runs); "" when
+    // there is none. Never NULL.
+    const char *end_a, *end_b;
     // Files that the job wrote.
     uint64_t files_a, files_b;
     size_t n_rows;

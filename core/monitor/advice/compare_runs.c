@@ -40,6 +40,7 @@ typedef struct side {
     const nino_history *h;
     uint64_t begin_ns, end_ns;
     bool has_job;
+    const char *end; // how it ended; NULL: no job
     uint64_t files;
     double once_s; // in no time here: preparing kernels, reading weights
     node *node;
@@ -116,6 +117,13 @@ static void mark_cached(side *s)
     }
 }
 
+static const char *compare_runs_end(const nino_span *job)
+{
+    if (!job->end_ns || job->is_cut)
+        return "cut off";
+    return !job->status ? "done" : job->status == -NINO_ERR_CANCELLED ? "cancelled" : "failed";
+}
+
 static void collect_nodes(side *s)
 {
     size_t n;
@@ -127,6 +135,7 @@ static void collect_nodes(side *s)
             s->begin_ns = span[i].begin_ns;
             s->end_ns = span[i].end_ns ? span[i].end_ns : nino_history_end(s->h);
             s->has_job = true;
+            s->end = compare_runs_end(&span[i]);
         }
     for (size_t i = 0; i < n; i++) {
         char name[96];
@@ -514,6 +523,7 @@ nino_status nino_compare_runs(const nino_history *ha, const nino_history *hb, ni
         *(i ? &c.joules_b : &c.joules_a) = e.last_joules;
         *(i ? &c.peak_b : &c.peak_a) = m.peak;
         *(i ? &c.files_b : &c.files_a) = both[i]->files;
+        *(i ? &c.end_b : &c.end_a) = both[i]->end ? both[i]->end : "";
     }
     align(&a, &b);
     compare_runs_fill(&t, &a, &b);

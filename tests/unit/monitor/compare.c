@@ -191,13 +191,36 @@ static void test_once(void)
     nino_history_destroy(&warm.h);
 }
 
+// Runs that did not end well are told from those that did.
+static void test_ends(void)
+{
+    nino_error err;
+    nino_compare c;
+    fake_run r[4];
+    static const char *const ends[] = { "done", "cancelled", "failed", "cut off" };
+    for (int i = 0; i < 4; i++) {
+        r[i] = fake_begin();
+        r[i].t += 1000;
+        const uint32_t status[] = { 0, -NINO_ERR_CANCELLED, -NINO_ERR_NOMEM };
+        if (i < 3)
+            fake_add(&r[i],
+                     (nino_event){ .kind = NINO_EV_END, .id = 1, .u.scope.arg0 = status[i] });
+        CHECK_OK(nino_compare_runs(r[0].h, r[i].h, &c, &err), err);
+        CHECK_STR(c.end_a, "done");
+        CHECK_STR(c.end_b, ends[i]);
+        nino_compare_release(&c);
+    }
+    for (int i = 0; i < 4; i++)
+        nino_history_destroy(&r[i].h);
+}
+
 static void test_empty(void)
 {
     nino_error err;
     nino_compare c;
     nino_history *h = nino_history_create(0);
     CHECK_OK(nino_compare_runs(h, h, &c, &err), err);
-    CHECK(c.n_rows == 1 && c.rows[0].total_a == 0 && !c.rows[0].effect.verdict);
+    CHECK(c.n_rows == 1 && !*c.end_a && c.rows[0].total_a == 0 && !c.rows[0].effect.verdict);
     nino_compare_release(&c);
     nino_history_destroy(&h);
 }
@@ -208,6 +231,7 @@ int main(void)
     test_cached();
     test_flat();
     test_once();
+    test_ends();
     test_empty();
     return 0;
 }
