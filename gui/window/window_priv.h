@@ -42,7 +42,7 @@ struct _NinoWindow {
     GHashTable *job_tabs; // guint64 id -> uid of the tab it came from
     struct NinoRunState *run;
     struct NinoMeasuring *measuring; // NULL: nothing is measured
-    GPtrArray *grids; // of runs that have not all ended
+    GPtrArray *grids;                // of runs that have not all ended
     GCancellable *planning;
     guint refresh_timer, cost_timer;
     guint64 cost_cpu_us, cost_wall_us;
