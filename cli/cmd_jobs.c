@@ -48,15 +48,26 @@ static nino_attach *attach_default(nino_error *err)
 
 // ---- telling -----------------------------------------------------------------------------------
 
+// What else is to be known of how a job stands; "": nothing.
+static void job_reason(const nino_queue_job *j, char *buf, size_t size)
+{
+    const bool is_failed = j->state == NINO_QUEUE_FAILED && *j->err.msg;
+    const bool died = j->lost && (j->state == NINO_QUEUE_WAITING || j->state == NINO_QUEUE_FAILED);
+    snprintf(buf, size, "%s%s%s", died ? ": the worker died in it" : "", is_failed ? ": " : "",
+             is_failed ? j->err.msg : "");
+}
+
 static void print_job(const nino_queue_job *j)
 {
-    char id[24], time[24] = "", name[512];
+    char id[24], time[24] = "", text[1200], line[1200];
     snprintf(id, sizeof(id), "%llu", (unsigned long long) j->id);
     if (j->started_s > 0)
         snprintf(time, sizeof(time), "%.1f s", queue_job_seconds(j));
-    nino_utf8_printable(name, sizeof(name), j->name, strlen(j->name)); // one line
+    snprintf(text, sizeof(text), "%.500s", j->name);
+    job_reason(j, text + strlen(text), sizeof(text) - strlen(text));
+    nino_utf8_printable(line, sizeof(line), text, strlen(text)); // one line
     printf("%5s  %-9s %5u  %9s  %zu  %s\n", id, nino_queue_state_name(j->state), j->n_nodes, time,
-           j->n_outputs, name);
+           j->n_outputs, line);
 }
 
 static int cmd_jobs_list(const options *o, nino_attach *a)

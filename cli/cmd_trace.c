@@ -78,9 +78,10 @@ static nino_history *cmd_trace_load(const options *o, const char *path, int *rc)
     return h;
 }
 
+// Of one: a result, a run of a node, a step, a call.
 static double cmd_trace_change(const nino_compare_row *r)
 {
-    return r->total_a > 0 ? 100 * (r->total_b / r->total_a - 1) : (double) NAN;
+    return r->a.median > 0 ? 100 * (r->b.median / r->a.median - 1) : (double) NAN;
 }
 
 static void row_json(const nino_compare_row *r)
@@ -95,13 +96,15 @@ static void row_json(const nino_compare_row *r)
     js_uint("calls_b", r->n_b);
     js_num("total_ms_a", r->total_a * 1e3);
     js_num("total_ms_b", r->total_b * 1e3);
-    js_num("mean_ms_a", r->mean_a * 1e3);
-    js_num("mean_ms_b", r->mean_b * 1e3);
+    js_num("median_ms_a", r->a.median * 1e3);
+    js_num("median_ms_b", r->b.median * 1e3);
+    js_num("mad_ms_a", r->a.mad * 1e3);
+    js_num("mad_ms_b", r->b.mad * 1e3);
     js_num("change_percent", cmd_trace_change(r));
-    js_num("low_ms", r->low * 1e3);
-    js_num("high_ms", r->high * 1e3);
-    js_num("p", r->p);
-    js_text("verdict", verdicts[r->verdict + 1]);
+    js_num("low_percent", r->effect.low);
+    js_num("high_percent", r->effect.high);
+    js_num("p", r->effect.p);
+    js_text("verdict", r->effect.is_too_few ? NULL : verdicts[r->effect.verdict + 1]);
     js_bool("cached_a", r->cached_a);
     js_bool("cached_b", r->cached_b);
     js_close('}');
@@ -116,6 +119,10 @@ static void diff_json(const options *o, const nino_compare *c)
     js_num("joules_b", c->joules_b);
     js_uint("peak_a", c->peak_a);
     js_uint("peak_b", c->peak_b);
+    js_text("end_a", c->end_a);
+    js_text("end_b", c->end_b);
+    js_uint("files_a", c->files_a);
+    js_uint("files_b", c->files_b);
     js_open("rows", '[');
     for (size_t i = 0; i < c->n_rows; i++)
         row_json(&c->rows[i]);
@@ -123,48 +130,62 @@ static void diff_json(const options *o, const nino_compare *c)
     js_envelope_end();
 }
 
-// "-12.3 %  faster (p 0.0002)"
-static void diff_line(const nino_compare_row *r)
+// "0.51", "0.0123": so that a call of a few microseconds is seen.
+static const char *diff_ms(char *buf, size_t size, double seconds)
 {
-    static const char *const words[] = { "faster", "", "slower" };
-    char name[200], p[40] = "";
+    snprintf(buf, size, seconds < 1e-4 ? "%.4f" : "%.2f", seconds * 1e3);
+    return buf;
+}
+
+// "-12.3 %  faster (p 0.0002)"
+static void diff_line(const nino_compare_row *r, bool has_files)
+{
+    static const char *const words[] = { "faster", "none shown", "slower" };
+    const nino_effect *f = &r->effect;
+    char name[200], a[32], b[32], p[40] = "";
     switch (r->kind) {
-    case NINO_COMPARE_RUN: snprintf(name, sizeof(name), "run"); break;
+    case NINO_COMPARE_RUN: snprintf(name, sizeof(name), has_files ? "run, a file" : "run"); break;
     case NINO_COMPARE_NODE: snprintf(name, sizeof(name), "%s", r->node); break;
-    case NINO_COMPARE_STEPS: snprintf(name, sizeof(name), "  steps"); break;
-    case NINO_COMPARE_KERNEL: snprintf(name, sizeof(name), "    %s %s", r->name, r->shape); break;
+    case NINO_COMPARE_STEPS: snprintf(name, sizeof(name), "  a step"); break;
+    case NINO_COMPARE_KERNEL:
+        snprintf(name, sizeof(name), "    a call of %s %s", r->name, r->shape);
+        break;
     }
+    printf("  %-44.44s %9s %9s ", name, r->n_a ? diff_ms(a, sizeof(a), r->a.median) : "",
+           r->n_b ? diff_ms(b, sizeof(b), r->b.median) : "");
     if (!r->n_a || !r->n_b) {
-        printf("  %-44.44s %9.2f %9.2f  only in %s\n", name, r->total_a * 1e3, r->total_b * 1e3,
-               r->n_a ? "A" : "B");
+        printf(" only in %s\n", r->n_a ? "A" : "B");
         return;
     }
     if (r->cached_a != r->cached_b) {
-        printf("  %-44.44s %9.2f %9.2f  cached in %s\n", name, r->total_a * 1e3, r->total_b * 1e3,
-               r->cached_a ? "A" : "B");
+        printf(" cached in %s\n", r->cached_a ? "A" : "B");
         return;
     }
-    if (isfinite(r->p))
-        snprintf(p, sizeof(p), r->p < 1e-4 ? "p < 0.0001" : "p %.4f", r->p);
-    printf("  %-44.44s %9.2f %9.2f %+8.1f %%  %-6s %s\n", name, r->total_a * 1e3, r->total_b * 1e3,
-           cmd_trace_change(r), words[r->verdict + 1], p);
+    if (!f->is_too_few)
+        snprintf(p, sizeof(p), f->p < 1e-4 ? "  %s (p < 0.0001)" : "  %s (p %.4f)",
+                 words[f->verdict + 1], f->p);
+    printf("%+8.1f %%%s\n", cmd_trace_change(r), p);
 }
 
 static void diff_text(const options *o, const nino_compare *c)
 {
     char a[32], b[32];
     size_t shown = 0, left_out = 0;
-    printf("  A: %s\n  B: %s\n  %-44s %9s %9s %10s\n", o->arg[1], o->arg[2], "", "A ms", "B ms",
-           "change");
+    const bool has_files = c->files_a && c->files_b;
+    printf("  A: %s%s%s\n  B: %s%s%s\n  %-44s %9s %9s %10s\n", o->arg[1], *c->end_a ? ", " : "",
+           c->end_a, o->arg[2], *c->end_b ? ", " : "", c->end_b, "", "A ms", "B ms", "change");
     for (size_t i = 0; i < c->n_rows; i++) {
         shown = c->rows[i].kind == NINO_COMPARE_KERNEL ? shown + 1 : 0;
         if (shown <= 5) // the kernels of a node that differ most
-            diff_line(&c->rows[i]);
+            diff_line(&c->rows[i], has_files);
         else
             left_out++;
     }
     if (left_out)
         printf("  (%zu kernels with smaller differences; --json has all)\n", left_out);
+    if (c->n_rows && c->rows[0].n_a && c->rows[0].n_b)
+        printf("  one run each: no verdict on run and nodes; those on steps and calls are about "
+               "these two\n  recordings (bench WORKFLOW --against measures in turn)\n");
     printf("  pool peak %s, %s", human_bytes(a, sizeof(a), (double) c->peak_a),
            human_bytes(b, sizeof(b), (double) c->peak_b));
     if (isfinite(c->joules_a) && isfinite(c->joules_b))

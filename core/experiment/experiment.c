@@ -182,20 +182,44 @@ void nino_experiment_spread(const nino_experiment *e, int setting, nino_spread *
 
 static double experiment_percent(double log_ratio) { return 100 * expm1(log_ratio); }
 
+// b against a, both logarithms; halves: the shift is of twice the effect.
+static void experiment_judge(const double *b, size_t n_b, const double *a, size_t n_a, bool halves,
+                             double least, nino_effect *out)
+{
+    rank_sum r;
+    const double part = halves ? 0.5 : 1;
+    if (!nino_rank_sum(b, n_b, a, n_a, out->alpha, &r) || isnan(r.p))
+        return;
+    out->percent = experiment_percent(r.shift * part);
+    if (isfinite(r.low)) {
+        out->low = experiment_percent(r.low * part);
+        out->high = experiment_percent(r.high * part);
+    }
+    out->p = r.p;
+    out->is_too_few = r.least_p > out->alpha;
+    if (r.p <= out->alpha && fabs(out->percent) >= 100 * least)
+        out->verdict = out->percent < 0 ? -1 : 1;
+    out->is_equal = !out->verdict && out->low > -100 * least && out->high < 100 * least;
+}
+
+static nino_effect experiment_no_effect(size_t rounds, double alpha)
+{
+    return (nino_effect){ .rounds = rounds,
+                          .percent = NAN,
+                          .low = -INFINITY,
+                          .high = INFINITY,
+                          .p = NAN,
+                          .alpha = alpha,
+                          .is_too_few = true };
+}
+
 void nino_experiment_effect(const nino_experiment *e, int setting, nino_effect *out)
 {
     double forth[NINO_MAX_ROUNDS], back[NINO_MAX_ROUNDS];
     size_t n_forth = 0, n_back = 0;
-    rank_sum r;
     const int rounds = e->taken / e->p.settings;
-    *out =
-        (nino_effect){ .rounds = (uint64_t) rounds,
-                       .percent = NAN,
-                       .low = -INFINITY,
-                       .high = INFINITY,
-                       .p = NAN,
-                       .alpha = e->p.alpha / e->looks / (e->p.settings > 1 ? e->p.settings - 1 : 1),
-                       .is_too_few = true };
+    *out = experiment_no_effect((size_t) rounds, e->p.alpha / e->looks /
+                                                     (e->p.settings > 1 ? e->p.settings - 1 : 1));
     for (int i = 0; i < rounds; i++) { // the later measurement by the earlier one
         const double d = log(e->t[i][setting] / e->t[i][0]);
         if (is_reversed(i))
@@ -203,19 +227,21 @@ void nino_experiment_effect(const nino_experiment *e, int setting, nino_effect *
         else
             forth[n_forth++] = d;
     }
-    if (!nino_rank_sum(forth, n_forth, back, n_back, out->alpha, &r) || isnan(r.p))
+    experiment_judge(forth, n_forth, back, n_back, true, e->p.least, out);
+}
+
+void nino_effect_of_samples(const double *a, size_t n_a, const double *b, size_t n_b, double alpha,
+                            double least, nino_effect *out)
+{
+    double x[RANK_SUM_MOST], y[RANK_SUM_MOST];
+    *out = experiment_no_effect(n_a < n_b ? n_a : n_b, alpha);
+    if (n_a > RANK_SUM_MOST || n_b > RANK_SUM_MOST)
         return;
-    out->percent = experiment_percent(r.shift / 2);
-    if (isfinite(r.low)) {
-        out->low = experiment_percent(r.low / 2);
-        out->high = experiment_percent(r.high / 2);
-    }
-    out->p = r.p;
-    out->is_too_few = r.least_p > out->alpha;
-    const double least = 100 * e->p.least;
-    if (r.p <= out->alpha && fabs(out->percent) >= least)
-        out->verdict = out->percent < 0 ? -1 : 1;
-    out->is_equal = !out->verdict && out->low > -least && out->high < least;
+    for (size_t i = 0; i < n_a; i++)
+        x[i] = log(fmax(a[i], 1e-9));
+    for (size_t i = 0; i < n_b; i++)
+        y[i] = log(fmax(b[i], 1e-9));
+    experiment_judge(y, n_b, x, n_a, false, least, out);
 }
 
 char *nino_effect_text(const nino_effect *e, char *buf, size_t size)

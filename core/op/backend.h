@@ -76,6 +76,7 @@ struct nino_backend {
     nino_device_info info;     // which device this is; set by nino_device_open()
     // Running totals of the scheduled work, for plan and progress.
     double flops, bytes;
+    double spared; // FLOPs that were not scheduled, because an earlier run kept what they give
     uint64_t n_ops;
     uint64_t turn;       // counts ops: the weights of the one being prepared are not given up
     uint64_t load_ns;    // spent bringing weights in, so that progress can leave it out

@@ -167,6 +167,13 @@ void nino_scope_end(nino_stream *s)
         s->progress(s->progress_priv, s->be->flops);
 }
 
+void nino_stream_spare(nino_stream *s, double flops)
+{
+    s->be->spared += flops;
+    if (s->progress)
+        s->progress(s->progress_priv, s->be->flops);
+}
+
 // ---- tensors ---------------------------------------------------------------------------------
 
 static nino_tensor *link_tensor(nino_stream *s, nino_shape shape, nino_dtype type)

@@ -479,6 +479,7 @@ nino_status nino_exec_run(nino_exec *x, nino_error *err)
         x->total_flops = execute_predict(&rs);
     x->started_ns = nino_now_ns();
     x->flops_before = nino_stream_backend(x->stream)->flops;
+    x->spared_before = x->spared_told = nino_stream_backend(x->stream)->spared;
     x->load_before = nino_stream_backend(x->stream)->load_ns;
     x->eta = (nino_eta){ .spacing = 0.3 };
     if (st == NINO_OK)

@@ -24,6 +24,7 @@ typedef struct nino_exec {
     bool is_anew;  // results of earlier runs are not used
     // For progress: predicted FLOPs, what the backend had scheduled before, and when the run began.
     double total_flops, flops_before;
+    double spared_before, spared_told; // of what the backend was spared
     uint64_t started_ns, reported_ns, load_before;
     nino_eta eta;
     uint32_t n_nodes, node_index;

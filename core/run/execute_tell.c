@@ -58,16 +58,18 @@ void nino_exec_say(nino_exec *x, nino_log_level level, const char *fmt, ...)
 
 // ---- progress --------------------------------------------------------------------------------
 
-static void publish_progress(nino_exec *x, double done, double total)
+// done of total; `spared` of both were there when the run began, which says nothing about its speed.
+static void publish_progress(nino_exec *x, double done, double total, double spared)
 {
     // Loading weights says nothing about the rest, nor does the first per cent.
     const nino_backend *be = nino_stream_backend(x->stream);
     const uint64_t ns = nino_now_ns() - x->started_ns, load = be->load_ns - x->load_before;
-    const double left = nino_eta_left(&x->eta, (double) (ns - load) * 1e-9, done, total);
+    const double own = fmax(done - spared, 0), all = fmax(total - spared, 0);
+    const double left = nino_eta_left(&x->eta, (double) (ns - load) * 1e-9, own, all);
     nino_event ev = { .kind = NINO_EV_PROGRESS };
     ev.u.progress.done = done;
     ev.u.progress.total = total;
-    ev.u.progress.eta_s = done > 0.01 * total ? left : (double) NAN;
+    ev.u.progress.eta_s = own > 0.01 * all ? left : (double) NAN;
     ev.u.progress.step = x->step;
     ev.u.progress.n_steps = x->n_steps;
     ev.u.progress.node_index = x->node_index;
@@ -78,19 +80,21 @@ static void publish_progress(nino_exec *x, double done, double total)
 void nino_exec_progress(void *exec, double flops)
 {
     nino_exec *x = exec;
+    const double kept = nino_stream_backend(x->stream)->spared;
     const uint64_t now = nino_now_ns();
-    if (!(x->total_flops > 0) || now - x->reported_ns < 50000000)
+    if (!(x->total_flops > 0) || (now - x->reported_ns < 50000000 && kept <= x->spared_told))
         return;
     x->reported_ns = now;
+    x->spared_told = kept;
     // An estimate may be short (a retry computes more): never say "done" before the end.
-    const double done = flops - x->flops_before;
-    publish_progress(x, fmin(done, 0.999 * x->total_flops), x->total_flops);
+    const double spared = kept - x->spared_before, done = flops - x->flops_before + spared;
+    publish_progress(x, fmin(done, 0.999 * x->total_flops), x->total_flops, spared);
 }
 
 void nino_exec_node_progress(nino_exec *x)
 {
     if (!(x->total_flops > 0))
-        publish_progress(x, x->node_index, x->n_nodes);
+        publish_progress(x, x->node_index, x->n_nodes, 0);
     else if (x->node_index == x->n_nodes)
-        publish_progress(x, x->total_flops, x->total_flops);
+        publish_progress(x, x->total_flops, x->total_flops, 0);
 }

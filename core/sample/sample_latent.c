@@ -25,8 +25,9 @@ typedef struct sampling {
     uint64_t begin_ns, load_ns; // of the step that runs
     uint64_t start_ns, start_load_ns;
     nino_resume *resume;
-    int n_computed; // evaluations since the last step that was told
-    int n_taken;    // steps that were
+    nino_guide_run spared; // what is taken from there, walked on a plan of the device
+    int n_computed;        // evaluations since the last step that was told
+    int n_taken;           // steps that were
     int total;
     double sigma;
     int step;
@@ -190,6 +191,41 @@ static void sample_latent_mix(const sampling *s, float *a, const float *b)
             }
 }
 
+// ---- what earlier runs computed ----------------------------------------------------------------
+
+static void spared_release(sampling *s)
+{
+    nino_backend *plan = s->spared.s ? nino_stream_backend(s->spared.s) : NULL;
+    nino_guide_release_feeds(&s->spared);
+    nino_stream_destroy(&s->spared.s);
+    nino_backend_close(&plan);
+}
+
+static bool spared_begin(sampling *s)
+{
+    const nino_backend *be = nino_stream_backend(s->run.s);
+    nino_backend *plan = nino_plan_open(&be->profile, 0, NULL, NULL);
+    const nino_stream_params p = { .backend = plan, .precision = nino_stream_precision(s->run.s) };
+    s->spared = s->run;
+    s->spared.feeds = NULL;
+    s->spared.fits = NULL;
+    s->spared.n_fits = 0;
+    if (!(s->spared.s = plan ? nino_stream_create(&p, NULL) : NULL))
+        nino_backend_close(&plan);
+    return s->spared.s != NULL;
+}
+
+// An evaluation was taken: progress goes on by what it would have cost.
+static void spared_tell(sampling *s, float sigma, float *uncond)
+{
+    if (!s->spared.s && !spared_begin(s))
+        return;
+    const nino_backend *plan = nino_stream_backend(s->spared.s);
+    const double before = plan->flops;
+    if (!nino_guide_denoise(&s->spared, NULL, sigma, NULL, uncond, NULL))
+        nino_stream_spare(s->run.s, plan->flops - before);
+}
+
 // ---- what the sampler calls ------------------------------------------------------------------
 
 static nino_status denoise(void *priv, const float *x, double sigma, float *denoised, float *uncond,
@@ -199,8 +235,10 @@ static nino_status denoise(void *priv, const float *x, double sigma, float *deno
     nino_guide_run *r = &s->run;
     const bool is_plan = nino_stream_is_plan(r->s);
     const float *asked = x;
-    if (nino_resume_take(s->resume, asked, sigma, denoised, uncond))
+    if (nino_resume_take(s->resume, asked, sigma, denoised, uncond)) {
+        spared_tell(s, (float) sigma, uncond);
         return NINO_OK;
+    }
     s->n_computed++;
     if (!s->begin_ns) {
         s->begin_ns = nino_now_ns();
@@ -377,6 +415,7 @@ static nino_status run_sampler(sampling *s, nino_error *err)
 
 static void sample_latent_release(sampling *s)
 {
+    spared_release(s);
     nino_guide_release_feeds(&s->run);
     nino_guide_release_conds(&s->run);
     for (int k = 0; k < NINO_COND_KINDS; k++) {

@@ -34,7 +34,7 @@ G_DEFINE_TYPE(NinoCompareView, nino_compare_view, GTK_TYPE_BOX)
 
 static double compare_view_change(const nino_compare_row *r)
 {
-    return r->n_a && r->n_b && r->total_a > 0 ? 100 * (r->total_b / r->total_a - 1) : NAN;
+    return r->n_a && r->n_b && r->a.median > 0 ? 100 * (r->b.median / r->a.median - 1) : NAN;
 }
 
 typedef enum Column { WHAT, TIME_A, TIME_B, DELTA, CHANGE, CONFIDENCE, N_COLUMNS } Column;
@@ -46,35 +46,51 @@ static void say_what(char *buf, size_t size, const nino_compare_row *r)
     switch (r->kind) {
     case NINO_COMPARE_RUN: g_snprintf(buf, size, _("whole run")); break;
     case NINO_COMPARE_NODE: g_snprintf(buf, size, "%s", r->node); break;
-    case NINO_COMPARE_STEPS: g_snprintf(buf, size, _("    steps of %s"), r->node); break;
-    case NINO_COMPARE_KERNEL: g_snprintf(buf, size, "        %s %s", r->name, r->shape); break;
+    case NINO_COMPARE_STEPS: g_snprintf(buf, size, _("    a step of %s"), r->node); break;
+    case NINO_COMPARE_KERNEL:
+        g_snprintf(buf, size, _("        a call of %s %s"), r->name, r->shape);
+        break;
     }
 }
 
-// Whether what the confidence is of, the time of kernels, changed against the wall time.
-static gboolean is_other(const nino_compare_row *r)
+// What may be said of the difference.
+static void say_verdict(char *buf, size_t size, const nino_compare_row *r)
 {
+    const nino_effect *f = &r->effect;
     const gboolean is_sum = r->kind == NINO_COMPARE_RUN || r->kind == NINO_COMPARE_NODE;
-    const double delta = r->total_b - r->total_a;
-    return is_sum && ((r->low > 0 && delta < 0) || (r->high < 0 && delta > 0));
+    if (!r->n_a || !r->n_b)
+        g_snprintf(buf, size, "%s", r->n_a ? _("only in the baseline") : _("only in this run"));
+    else if (r->cached_a != r->cached_b)
+        g_snprintf(buf, size, "%s",
+                   r->cached_a ? _("cached in the baseline") : _("cached in this run"));
+    else if (f->is_too_few)
+        g_snprintf(buf, size, "%s", is_sum ? _("one run each: no verdict") : _("too few to tell"));
+    else
+        g_snprintf(buf, size, f->p < 1e-4 ? "%s (p < 0.0001)" : "%s (p %.4f)",
+                   f->verdict < 0   ? _("faster")
+                   : f->verdict > 0 ? _("slower")
+                                    : _("no difference shown"),
+                   f->p);
 }
 
 static void compare_view_say(char *buf, size_t size, const nino_compare_row *r, Column column)
 {
     char t[40];
-    const double delta = r->total_b - r->total_a;
+    const double delta = r->b.median - r->a.median;
     buf[0] = 0;
     switch (column) {
     case WHAT: say_what(buf, size, r); break;
     case TIME_A:
         if (r->n_a)
-            nino_format_ns(buf, size, r->total_a * 1e9);
+            nino_format_ns(buf, size, r->a.median * 1e9);
         break;
     case TIME_B:
         if (r->n_b)
-            nino_format_ns(buf, size, r->total_b * 1e9);
+            nino_format_ns(buf, size, r->b.median * 1e9);
         break;
     case DELTA:
+        if (!r->n_a || !r->n_b)
+            break;
         nino_format_ns(t, sizeof(t), fabs(delta) * 1e9);
         g_snprintf(buf, size, "%s%s", delta < 0 ? "−" : "+", t);
         break;
@@ -82,21 +98,7 @@ static void compare_view_say(char *buf, size_t size, const nino_compare_row *r, 
         if (isfinite(compare_view_change(r)) && r->cached_a == r->cached_b)
             g_snprintf(buf, size, "%+.1f %%", compare_view_change(r));
         break;
-    case CONFIDENCE:
-        if (!r->n_a || !r->n_b)
-            g_snprintf(buf, size, "%s", r->n_a ? _("only in the baseline") : _("only in this run"));
-        else if (r->cached_a != r->cached_b)
-            g_snprintf(buf, size, "%s",
-                       r->cached_a ? _("cached in the baseline") : _("cached in this run"));
-        else if (isfinite(r->p))
-            g_snprintf(buf, size, r->p < 1e-4 ? "%s (p < 0.0001)" : "%s (p %.4f)",
-                       r->verdict < 0   ? _("faster")
-                       : r->verdict > 0 ? _("slower")
-                       : r->p >= 0.01   ? _("no evidence")
-                       : is_other(r)    ? _("kernel time went the other way")
-                                        : _("less than 1 %"),
-                       r->p);
-        break;
+    case CONFIDENCE: say_verdict(buf, size, r); break;
     case N_COLUMNS: break;
     }
 }
@@ -122,19 +124,23 @@ static void bind(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column
     gtk_label_set_text(GTK_LABEL(l), text);
     const gboolean is_word =
         GPOINTER_TO_INT(column) == CONFIDENCE || GPOINTER_TO_INT(column) == CHANGE;
+    gtk_widget_set_tooltip_text(l, NULL);
     gtk_widget_remove_css_class(l, "success");
     gtk_widget_remove_css_class(l, "error");
-    if (is_word && r->verdict)
-        gtk_widget_add_css_class(l, r->verdict < 0 ? "success" : "error");
-    if (GPOINTER_TO_INT(column) != CONFIDENCE || !isfinite(r->low))
+    if (is_word && r->effect.verdict)
+        gtk_widget_add_css_class(l, r->effect.verdict < 0 ? "success" : "error");
+    if (GPOINTER_TO_INT(column) != CONFIDENCE || !isfinite(r->effect.low))
         return;
     g_autofree char *tip = g_strdup_printf(
-        r->kind == NINO_COMPARE_KERNEL || r->kind == NINO_COMPARE_STEPS
-            ? _("95 %% interval of the difference: %+.3g to %+.3g ms a call")
-            : _("95 %% interval of the difference: %+.3g to %+.3g ms of kernel time"),
-        r->low * 1e3, r->high * 1e3);
+        _("%+.1f to %+.1f %% with %.4g %% confidence, from the spread within these two runs"),
+        r->effect.low, r->effect.high, 100 * (1 - r->effect.alpha));
     gtk_widget_set_tooltip_text(l, tip);
 }
+
+// How runs end, as nino_compare has it: for translators.
+__attribute__((unused)) static const char *const ends[] = { N_("done"), N_("cancelled"),
+                                                            N_("failed"), N_("cut off"),
+                                                            N_("no job") };
 
 // ---- comparing ---------------------------------------------------------------------------------
 
@@ -172,8 +178,11 @@ static void compare_view_refresh(NinoCompareView *v)
             isfinite(c.joules_a) && isfinite(c.joules_b)
                 ? g_strdup_printf(_("; energy %.1f J and %.1f J"), c.joules_a, c.joules_b)
                 : g_strdup("");
-        g_autofree char *text = g_strdup_printf(_("Baseline: %s. Peak of the pool %s and %s%s."),
-                                                v->base_name, a, b, energy);
+        g_autofree char *ended = g_strdup_printf(_(" This run: %s."), _(c.end_b));
+        g_autofree char *text =
+            g_strdup_printf(_("Baseline: %s (%s). Peak of the pool %s and %s%s.%s"), v->base_name,
+                            _(*c.end_a ? c.end_a : "no job"), a, b, energy,
+                            g_strcmp0(c.end_b, "done") && *c.end_b ? ended : "");
         gtk_label_set_text(GTK_LABEL(v->label), text);
         nino_compare_release(&c);
     }
@@ -262,19 +271,23 @@ static void compare_view_export_rows(GtkWidget *view, NinoRowFn row, gpointer us
     for (guint i = 0; i < g_list_model_get_n_items(m); i++) {
         g_autoptr(CompareRow) item = g_list_model_get_item(m, i);
         const nino_compare_row *r = &item->r;
-        const NinoCell cells[] = { { "kind", nino_compare_kind_name(r->kind), 0 },
-                                   { "node", r->node, 0 },
-                                   { "kernel", r->name, 0 },
-                                   { "shape", r->shape, 0 },
-                                   { "calls_a", NULL, (double) r->n_a },
-                                   { "calls_b", NULL, (double) r->n_b },
-                                   { "total_ms_a", NULL, r->total_a * 1e3 },
-                                   { "total_ms_b", NULL, r->total_b * 1e3 },
-                                   { "change_percent", NULL, compare_view_change(r) },
-                                   { "low_ms", NULL, r->low * 1e3 },
-                                   { "high_ms", NULL, r->high * 1e3 },
-                                   { "p", NULL, r->p },
-                                   { "verdict", verdicts[r->verdict + 1], 0 } };
+        const NinoCell cells[] = {
+            { "kind", nino_compare_kind_name(r->kind), 0 },
+            { "node", r->node, 0 },
+            { "kernel", r->name, 0 },
+            { "shape", r->shape, 0 },
+            { "calls_a", NULL, (double) r->n_a },
+            { "calls_b", NULL, (double) r->n_b },
+            { "total_ms_a", NULL, r->total_a * 1e3 },
+            { "total_ms_b", NULL, r->total_b * 1e3 },
+            { "median_ms_a", NULL, r->a.median * 1e3 },
+            { "median_ms_b", NULL, r->b.median * 1e3 },
+            { "change_percent", NULL, compare_view_change(r) },
+            { "low_percent", NULL, r->effect.low },
+            { "high_percent", NULL, r->effect.high },
+            { "p", NULL, r->effect.p },
+            { "verdict", r->effect.is_too_few ? "" : verdicts[r->effect.verdict + 1], 0 }
+        };
         row(user, cells, G_N_ELEMENTS(cells));
     }
 }

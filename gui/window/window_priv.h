@@ -41,7 +41,8 @@ struct _NinoWindow {
     NinoEngine *engine;
     GHashTable *job_tabs; // guint64 id -> uid of the tab it came from
     struct NinoRunState *run;
-    GPtrArray *grids; // of runs that have not all ended
+    struct NinoMeasuring *measuring; // NULL: nothing is measured
+    GPtrArray *grids;                // of runs that have not all ended
     GCancellable *planning;
     guint refresh_timer, cost_timer;
     guint64 cost_cpu_us, cost_wall_us;
@@ -102,6 +103,12 @@ void nino_window_queue_workflow(NinoWindow *w, NinoTab *tab, const char *text, g
                                 int position, gboolean is_anew, NinoQueuedFn fn, guint tag);
 gboolean nino_window_can_run_again(NinoWindow *w);  // the tab in front has a job that has ended
 void nino_window_retry(NinoWindow *w, guint64 job); // the same inputs, next to run
+
+// ---- window_measure.c ---------------------------------------------------------------------------
+void nino_window_measure_init(NinoWindow *w);
+void nino_window_measure_dispose(NinoWindow *w);
+// Measures the inputs of this job; 0: the tab's, which never ran. The message bar says the result.
+void nino_window_measure(NinoWindow *w, NinoTab *tab, guint64 job);
 
 // ---- window_grid.c ------------------------------------------------------------------------------
 void nino_window_grid_init(NinoWindow *w);

@@ -151,8 +151,7 @@ void nino_window_retry(NinoWindow *w, guint64 job)
     nino_window_run_update(w);
 }
 
-// The inputs of the last run, seeds included, whatever was edited since; next to run. To measure,
-// what is kept of results and models is forgotten first, so that every node works again.
+// The inputs of the last run, seeds included, whatever was edited since; next to run.
 static void action_again(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     (void) parameter;
@@ -162,9 +161,9 @@ static void action_again(GSimpleAction *a, GVariant *parameter, gpointer user)
     if (!tab)
         return;
     need_engine(w);
-    if (g_str_equal(g_action_get_name(G_ACTION(a)), "measure-again"))
-        nino_engine_simple(w->engine, NINO_CONTROL_RELOAD, 0);
-    if (j) {
+    if (g_str_equal(g_action_get_name(G_ACTION(a)), "measure-again")) {
+        nino_window_measure(w, tab, j ? j->id : 0);
+    } else if (j) {
         nino_window_retry(w, j->id);
     } else { // it never ran
         g_object_set_data(G_OBJECT(tab), "run-state", NULL);

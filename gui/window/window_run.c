@@ -453,6 +453,7 @@ void nino_window_run_init(NinoWindow *w)
     g_signal_connect(w->engine, "state", G_CALLBACK(on_engine_state), w);
     g_signal_connect(w->engine, "queue", G_CALLBACK(on_window_run_queue), w);
     nino_window_grid_init(w);
+    nino_window_measure_init(w);
     g_signal_connect(w->engine, "log", G_CALLBACK(on_window_run_log), w);
     g_signal_connect(w->engine, "refused", G_CALLBACK(on_refused), w);
     g_signal_connect(w->problems, "jump", G_CALLBACK(on_jump), w);
@@ -471,6 +472,7 @@ void nino_window_run_dispose(NinoWindow *w)
         g_signal_handlers_disconnect_by_data(w->engine, w);
     g_clear_object(&w->engine);
     nino_window_grid_dispose(w);
+    nino_window_measure_dispose(w);
     g_clear_object(&w->records);
     g_clear_pointer(&w->job_tabs, g_hash_table_unref);
 }

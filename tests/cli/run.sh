@@ -44,6 +44,8 @@ expect 0 grep -q '"why":"tiles were asked for"' "$tmp/tiles.json"
 expect 0 "$N" trace advice "$tmp/tiles.json"
 expect 0 "$N" trace diff "$tmp/tiles.json" "$tmp/tiles.json" --fail-over 1%
 printed '3 VAEDecodeTiled .* +0.0 %'
+printed 'one run each: no verdict on run and nodes'
+printed "B: .*tiles.json, done"
 expect 0 "$N" trace diff "$tmp/tiles.json" "$tmp/tiles.json" --json
 json_lines "$tmp/out" ok
 expect 0 "$N" trace convert "$tmp/tiles.json" "$tmp/tiles2.json.gz"

@@ -109,6 +109,7 @@ expect 4 "$N" jobs ls
 start
 J ls
 said 'paused: the worker died while job 7'
+printed '7  waiting .*: the worker died in it$'
 is '7:waiting 8:waiting 6:cancelled 4:cancelled 5:cancelled 2:done 1:done 3:done '
 J show 2
 [ -f "$(cat "$tmp/out")" ] || die "the picture is gone"
@@ -195,6 +196,8 @@ expect 1 "$N" jobs wait 13
 said job-13.json
 J wait 14
 is '14:done 13:failed '
+J ls
+printed '13  failed .* job-13.json: control character'
 J shutdown
 wait $pid
 pid=

@@ -1,5 +1,6 @@
 // A sampling that was cancelled goes on where it was, whatever the sampler: the latent is that of a
-// run that was not stopped, bit for bit, and the steps that are there are not computed again.
+// run that was not stopped, bit for bit, the steps that are there are not computed again, and
+// progress begins behind them.
 #include <dirent.h>
 
 #include "core/base/file.h"
@@ -12,6 +13,7 @@ typedef struct ran {
     nino_status st;
     int steps, kept; // computed and told; left behind
     bool has_said;   // that it goes on
+    double share;    // of the work that was done by then, as progress told
     char *latent;    // the file
     size_t len;
 } ran;
@@ -63,6 +65,8 @@ static ran run(const char *sampler, int seed, nino_steps_opt opt, int stop)
         for (size_t n; (n = nino_job_poll(job, ev, 64));)
             for (size_t i = 0; i < n; i++) {
                 r.steps += ev[i].kind == NINO_EV_STEP_INFO;
+                if (ev[i].kind == NINO_EV_PROGRESS && !r.has_said)
+                    r.share = ev[i].u.progress.done / ev[i].u.progress.total;
                 r.has_said |=
                     ev[i].kind == NINO_EV_MESSAGE &&
                     strstr(nino_job_name(job, ev[i].name), "where the last run was stopped");
@@ -117,9 +121,10 @@ static void check(const char *sampler)
     CHECK(again.st == NINO_ERR_CANCELLED && again.kept == stopped.kept + again.steps);
     ran rest = run(sampler, 7, NINO_STEPS_RESUME, 0);
     CHECK_OK(rest.st, err);
-    printf("  %-28s %d steps, %d and %d were kept, %d computed\n", sampler, whole.steps,
-           stopped.kept, again.kept, rest.steps);
+    printf("  %-28s %d steps, %d and %d were kept, %d computed, goes on at %.0f %%\n", sampler,
+           whole.steps, stopped.kept, again.kept, rest.steps, 100 * rest.share);
     CHECK(rest.steps == whole.steps - again.kept && rest.has_said && !whole.has_said);
+    CHECK(rest.share > 0.8 * again.kept / whole.steps && rest.share < 1);
     CHECK(is_equal(&rest, &whole) && !rest.kept && count_files(path, sizeof(path)) == 0);
     free(whole.latent);
     free(rest.latent);

@@ -1,23 +1,29 @@
 // Two runs compared: nodes, sampler steps and kernels of one are aligned with those of the other,
 // with the difference and how sure it is.
 //
-// Nodes are aligned by id and class, else by class and order; steps by node and number; kernels by
-// node, name and shape, or by name alone with a run that has no nodes, the trace of another
-// program. Confidence comes from the spread of the calls within the two runs (Welch's t test; steps
-// are paired). What changes from run to run only, such as another program that was busy all the
-// time, it cannot see.
+// Nodes are aligned by id and class, else by class and order; steps by node; kernels by node, name
+// and shape, or by name alone with a run that has no nodes, the trace of another program. Preparing
+// kernels (NINO_STAGE_COMPILE) and reading weights (NINO_EV_ONCE) are in no time here.
+//
+// What is claimed. Steps and calls are many in each run: up to 24 of each, spread evenly, are
+// judged by the rank test of ninodes/experiment.h, with a chance of 1 % for a wrong claim in all of
+// the comparison. That is about these two recordings: what changes from run to run, such as a clock
+// or another program that was busy all the time, it cannot see. Of a run and of its nodes there is
+// one time each, from which nothing can be claimed: `ninodes bench WORKFLOW --against` and
+// nino_experiment measure several in turn.
 //
 // Threads: plain functions and data; a history that is compared belongs to the calling thread.
 #pragma once
+#include <ninodes/experiment.h>
 #include <ninodes/history.h>
 
 NINO_BEGIN
 
 // What a row compares.
 typedef enum nino_compare_kind {
-    // Wall time of the last job.
+    // Wall time of the last job; one each, no verdict.
     NINO_COMPARE_RUN,
-    // Wall time of a node; its confidence is that of its kernels' time.
+    // Wall time of a node; one each, no verdict.
     NINO_COMPARE_NODE,
     // The sampler steps of a node.
     NINO_COMPARE_STEPS,
@@ -35,19 +41,13 @@ typedef struct nino_compare_row {
     char shape[64];
     // Calls; 0: only the other run has it.
     uint64_t n_a, n_b;
-    // Seconds of all calls.
+    // Seconds of all.
     double total_a, total_b;
-    // Seconds of a call.
-    double mean_a, mean_b;
-    // 95 % interval of mean_b - mean_a, for RUN and NODE of their kernel time; NaN: the spread is
-    // not known.
-    double low, high;
-    // Chance of so large a difference among equal runs, two-sided; NaN: the spread is not known.
-    double p;
-    // -1: b is faster; 1: b is slower; 0: no difference is shown. One is shown when p is below 0.01
-    // and it is more than 1 %; for RUN and NODE, when wall time and kernel time changed the same
-    // way.
-    int verdict;
+    // Seconds of one: a file that the RUN wrote (the run, where not both wrote some), a run of the NODE, a
+    // step, a call. Medians are what is compared. n is of what they are from.
+    nino_spread a, b;
+    // Of b against a. RUN, NODE, and what has too few calls: is_too_few.
+    nino_effect effect;
     // NODE: it did not run, because its result was there already.
     bool cached_a, cached_b;
 } nino_compare_row;
@@ -57,6 +57,11 @@ typedef struct nino_compare {
     double joules_a, joules_b;
     // Most bytes of the pool in use.
     uint64_t peak_a, peak_b;
+    // How the job ended: "done", "cancelled", "failed", "cut off" (killed, or it still runs); "" when
+    // there is none. Never NULL.
+    const char *end_a, *end_b;
+    // Files that the job wrote.
+    uint64_t files_a, files_b;
     size_t n_rows;
     // The run, then nodes in the order of the first run, each with its steps and with its kernels,
     // those with the largest difference of total time first. Owned; nino_compare_release().

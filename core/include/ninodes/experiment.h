@@ -103,6 +103,13 @@ typedef nino_status (*nino_measure_once)(void *priv, int setting, bool is_warmup
 NINO_API nino_status nino_experiment_run(nino_experiment *e, nino_measure_once measure, void *priv,
                                          nino_error *err);
 
+// Two samples that were not measured in turn, of recorded runs: b against a by the same rank test
+// and estimate, at the level alpha; `rounds` is the smaller number. At most 64 of each: *out has
+// no verdict otherwise. What differed between the two recordings as a whole, a clock or another
+// program, is in the difference.
+NINO_API void nino_effect_of_samples(const double *a, size_t n_a, const double *b, size_t n_b,
+                                     double alpha, double least, nino_effect *out);
+
 // Median and MAD of n values; they are not changed.
 NINO_API void nino_spread_of(const double *values, size_t n, nino_spread *out);
 // "4.9 % more time (+4.1 to +5.6 % with 99.67 % confidence, p 0.0022, 12 rounds)", "no difference

@@ -117,8 +117,8 @@ NINO_API size_t nino_history_family_of(const nino_history *h, uint32_t family_na
 // ---- points ----------------------------------------------------------------------------------
 
 // Events of one kind by time: TILE_INFO, SEAM, STEP_INFO, PREVIEW, PROGRESS, MESSAGE, OUTPUT,
-// CACHE, MEM, NOTE, and DEVICE and HOST, which nino_history_counter() has counter by counter. NULL
-// for other kinds.
+// CACHE, MEM, NOTE, ONCE, and DEVICE and HOST, which nino_history_counter() has counter by counter.
+// NULL for other kinds.
 NINO_API const nino_event *nino_history_points(const nino_history *h, nino_event_kind kind,
                                                size_t *n);
 // Index of the first event of list, which is sorted by time, at t or later; n when there is none.

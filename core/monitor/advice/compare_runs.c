@@ -1,6 +1,5 @@
-// Comparing two runs: sums over the calls of each, alignment, and tests of the differences.
+// Comparing two runs: sums over the calls of each, alignment, and what may be said of differences.
 #include "core/base/error.h"
-#include "core/event/student.h"
 
 #include <math.h>
 #include <ninodes/compare.h>
@@ -8,29 +7,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SAMPLE_MOST = 24 };        // a rank test of more takes long, and shows little more
+static const double level = 0.01; // chance of any wrong claim
+static const double least = 0.02; // share below which a difference is none
+
+// Every stride-th value of a row whose length is not known before.
+typedef struct sample {
+    double v[SAMPLE_MOST], total;
+    size_t n, stride;
+    uint64_t seen;
+} sample;
+
 // Calls of one kernel and shape in one node.
 typedef struct calls {
     int32_t node; // index of the run's nodes, -1: none
     uint32_t name, shape;
-    double n, mean, m2, total;
+    sample t;
     bool is_matched;
 } calls;
 
 typedef struct node {
-    char name[96];                        // without " (cached)"
-    double seconds, kernel_s, kernel_var; // variance of the sum of its kernels
-    double kernels;
+    char name[96]; // without " (cached)"
+    double seconds;
     uint32_t runs;
     bool is_cached; // it did not run
-    double *step;
-    size_t n_steps, cap_steps;
-    int32_t other; // its partner, -1: none
+    sample step;
+    uint64_t step_ns; // when the last one ended
+    int32_t other;    // its partner, -1: none
 } node;
 
 typedef struct side {
     const nino_history *h;
     uint64_t begin_ns, end_ns;
     bool has_job;
+    const char *end; // how it ended; NULL: no job
+    uint64_t files;
+    double once_s; // in no time here: preparing kernels, reading weights
     node *node;
     size_t n_nodes, cap_nodes;
     calls *calls;
@@ -51,6 +63,20 @@ static bool compare_runs_grow(void **p, size_t *cap, size_t n, size_t size)
         *cap = more;
     }
     return q != NULL;
+}
+
+static void sample_add(sample *s, double v)
+{
+    s->stride = s->stride ? s->stride : 1;
+    s->total += v;
+    if (s->seen++ % s->stride)
+        return;
+    if (s->n == SAMPLE_MOST) { // every other one stays; this one is the next of those
+        s->stride *= 2;
+        for (s->n = 0; s->n < SAMPLE_MOST / 2; s->n++)
+            s->v[s->n] = s->v[2 * s->n];
+    }
+    s->v[s->n++] = v;
 }
 
 // ---- one run -----------------------------------------------------------------------------------
@@ -91,6 +117,13 @@ static void mark_cached(side *s)
     }
 }
 
+static const char *compare_runs_end(const nino_span *job)
+{
+    if (!job->end_ns || job->is_cut)
+        return "cut off";
+    return !job->status ? "done" : job->status == -NINO_ERR_CANCELLED ? "cancelled" : "failed";
+}
+
 static void collect_nodes(side *s)
 {
     size_t n;
@@ -102,6 +135,7 @@ static void collect_nodes(side *s)
             s->begin_ns = span[i].begin_ns;
             s->end_ns = span[i].end_ns ? span[i].end_ns : nino_history_end(s->h);
             s->has_job = true;
+            s->end = compare_runs_end(&span[i]);
         }
     for (size_t i = 0; i < n; i++) {
         char name[96];
@@ -143,6 +177,36 @@ static int32_t compare_runs_node_of(const side *s, uint32_t scope)
         return -1;
     bare_name(name, sizeof(name), compare_runs_text(s, span[at].name));
     return compare_runs_find_node(s, name);
+}
+
+static bool compare_runs_prepares(const side *s, const nino_span *span)
+{
+    return span->kind == NINO_EV_STAGE && span->end_ns && span->begin_ns >= s->begin_ns &&
+           !strncmp(compare_runs_text(s, span->name), NINO_STAGE_COMPILE,
+                    sizeof(NINO_STAGE_COMPILE) - 1);
+}
+
+// What the next run would not do again is no part of how fast this one is.
+static void take_out(side *s, int32_t at, double seconds)
+{
+    s->once_s += seconds;
+    if (at >= 0 && s->node) // at came from it
+        s->node[at].seconds -= seconds;
+}
+
+static void take_out_once(side *s)
+{
+    size_t n;
+    const nino_span *span = nino_history_spans(s->h, &n);
+    for (size_t i = 0; i < n; i++)
+        if (compare_runs_prepares(s, &span[i]))
+            take_out(s, compare_runs_node_of(s, span[i].id),
+                     (double) (span[i].end_ns - span[i].begin_ns) * 1e-9);
+    const nino_event *ev = nino_history_points(s->h, NINO_EV_ONCE, &n);
+    for (size_t i = ev ? nino_history_lower(ev, n, s->begin_ns) : n; i < n; i++)
+        take_out(s, compare_runs_node_of(s, ev[i].parent), (double) ev[i].u.once.load_ns * 1e-9);
+    ev = nino_history_points(s->h, NINO_EV_OUTPUT, &n);
+    s->files = ev ? n - nino_history_lower(ev, n, s->begin_ns) : 0;
 }
 
 static bool compare_runs_rehash(side *s)
@@ -203,22 +267,24 @@ static void collect_kernels(side *s, bool is_flat)
                 s->failed = true;
                 return;
             }
-            const double t = (double) ev[k].u.kernel.dur_ns * 1e-9, d = t - c->mean;
-            c->n += 1; // Welford
-            c->mean += d / c->n;
-            c->m2 += d * (t - c->mean);
-            c->total += t;
+            sample_add(&c->t, (double) ev[k].u.kernel.dur_ns * 1e-9);
         }
     }
-    for (size_t i = 0; i < s->n_calls; i++) {
-        const calls *c = &s->calls[i];
-        node *o = c->node >= 0 ? &s->node[c->node] : NULL;
-        if (!o)
-            continue;
-        o->kernel_s += c->total;
-        o->kernels += c->n;
-        o->kernel_var += c->n > 1 ? c->n * c->m2 / (c->n - 1) : 0;
-    }
+}
+
+// Seconds of preparing kernels in the steps of a node between two moments.
+static double prepared_in_steps(const side *s, int32_t at, uint64_t from, uint64_t to)
+{
+    size_t n;
+    double sum = 0;
+    const nino_span *span = nino_history_spans(s->h, &n);
+    for (size_t i = 0; i < n; i++)
+        if (span[i].begin_ns >= from && span[i].begin_ns < to &&
+            compare_runs_prepares(s, &span[i]) &&
+            nino_history_enclosing(s->h, (int32_t) i, NINO_EV_STEP) >= 0 &&
+            compare_runs_node_of(s, span[i].id) == at)
+            sum += (double) (span[i].end_ns - span[i].begin_ns) * 1e-9;
+    return sum;
 }
 
 static void collect_steps(side *s)
@@ -230,18 +296,14 @@ static void collect_steps(side *s)
         node *o = at >= 0 ? &s->node[at] : NULL;
         if (!o)
             continue;
-        if (!compare_runs_grow((void **) &o->step, &o->cap_steps, o->n_steps, sizeof(*o->step))) {
-            s->failed = true;
-            return;
-        }
-        o->step[o->n_steps++] = ev[i].u.step.seconds;
+        sample_add(&o->step, fmax(0, ev[i].u.step.seconds -
+                                         prepared_in_steps(s, at, o->step_ns, ev[i].t_ns)));
+        o->step_ns = ev[i].t_ns;
     }
 }
 
 static void compare_runs_release(side *s)
 {
-    for (size_t i = 0; i < s->n_nodes; i++)
-        free(s->node[i].step);
     free(s->node);
     free(s->calls);
     free(s->slot);
@@ -280,6 +342,7 @@ static void align(side *a, side *b)
 typedef struct table {
     nino_compare_row *row;
     size_t n, cap;
+    double alpha; // of one row
     bool failed;
 } table;
 
@@ -291,79 +354,59 @@ static nino_compare_row *compare_runs_add_row(table *t, nino_compare_kind kind,
         return NULL;
     }
     nino_compare_row *r = &t->row[t->n++];
-    *r = (nino_compare_row){ .kind = kind, .low = NAN, .high = NAN, .p = NAN };
+    *r = (nino_compare_row){ .kind = kind };
+    nino_spread_of(NULL, 0, &r->a);
+    nino_spread_of(NULL, 0, &r->b);
+    nino_effect_of_samples(NULL, 0, NULL, 0, t->alpha, least, &r->effect);
     snprintf(r->node, sizeof(r->node), "%s", node_name);
     return r;
 }
 
-static void compare_runs_judge(nino_compare_row *r, double delta, double of)
+static void set_samples(nino_compare_row *r, const table *t, const sample *a, const sample *b)
 {
-    if (isfinite(r->p) && r->p < 0.01 && of > 0 && fabs(delta) > 0.01 * of)
-        r->verdict = delta < 0 ? -1 : 1;
+    if (a) {
+        r->n_a = a->seen;
+        r->total_a = a->total;
+        nino_spread_of(a->v, a->n, &r->a);
+    }
+    if (b) {
+        r->n_b = b->seen;
+        r->total_b = b->total;
+        nino_spread_of(b->v, b->n, &r->b);
+    }
+    if (a && b)
+        nino_effect_of_samples(a->v, a->n, b->v, b->n, t->alpha, least, &r->effect);
 }
 
-static void set_test(nino_compare_row *r, const nino_welch *w)
+// One time each: shown, and not judged. Of so many files, or runs of the node.
+static void sum_row(table *t, nino_compare_kind kind, const node *a, uint64_t n_a, const node *b,
+                    uint64_t n_b)
 {
-    r->p = w->p;
-    r->low = w->low;
-    r->high = w->high;
+    nino_compare_row *r = compare_runs_add_row(t, kind, a ? a->name : b ? b->name : "");
+    for (int i = 0; r && i < 2; i++) {
+        const node *o = i ? b : a;
+        const uint64_t n = i ? n_b : n_a;
+        if (!o)
+            continue;
+        const double one = o->seconds / (double) (n ? n : 1);
+        *(i ? &r->n_b : &r->n_a) = o->runs;
+        *(i ? &r->total_b : &r->total_a) = o->seconds;
+        *(i ? &r->cached_b : &r->cached_a) = o->is_cached;
+        nino_spread_of(&one, o->runs ? 1 : 0, i ? &r->b : &r->a);
+    }
 }
 
-// Sums of many calls: their spread gives the confidence; wall time is what is shown.
-static void sum_row(table *t, nino_compare_kind kind, const char *name, const node *a,
-                    const node *b)
+static void node_row(table *t, const node *a, const node *b)
 {
-    nino_compare_row *r = compare_runs_add_row(t, kind, name);
-    if (!r)
-        return;
-    r->n_a = a ? a->runs : 0;
-    r->n_b = b ? b->runs : 0;
-    r->total_a = a ? a->seconds : 0;
-    r->total_b = b ? b->seconds : 0;
-    r->mean_a = r->n_a ? r->total_a / (double) r->n_a : NAN;
-    r->mean_b = r->n_b ? r->total_b / (double) r->n_b : NAN;
-    r->cached_a = a && a->is_cached;
-    r->cached_b = b && b->is_cached;
-    if (!a || !b || a->kernels < 3 || b->kernels < 3)
-        return;
-    // A sum of n calls: as a mean of n with the variance of the sum times n.
-    const nino_welch w = nino_welch_test(a->kernels, a->kernel_s, a->kernel_var * a->kernels,
-                                         b->kernels, b->kernel_s, b->kernel_var * b->kernels);
-    set_test(r, &w);
-    // A run that works more and still ends earlier (nothing was to be compiled) is not slower.
-    const double wall = r->total_b - r->total_a;
-    if (wall * w.delta > 0 && fabs(wall) > 0.01 * r->total_a)
-        compare_runs_judge(r, w.delta, a->kernel_s);
+    sum_row(t, NINO_COMPARE_NODE, a, a ? a->runs : 0, b, b ? b->runs : 0);
 }
 
 static void step_row(table *t, const node *a, const node *b)
 {
-    const size_t n = a->n_steps < b->n_steps ? a->n_steps : b->n_steps;
-    nino_compare_row *r = n ? compare_runs_add_row(t, NINO_COMPARE_STEPS, a->name) : NULL;
-    if (!r)
-        return;
-    double mean = 0, m2 = 0;
-    r->n_a = a->n_steps;
-    r->n_b = b->n_steps;
-    for (size_t i = 0; i < a->n_steps; i++)
-        r->total_a += a->step[i];
-    for (size_t i = 0; i < b->n_steps; i++)
-        r->total_b += b->step[i];
-    r->mean_a = r->total_a / (double) a->n_steps;
-    r->mean_b = r->total_b / (double) b->n_steps;
-    for (size_t i = 0; i < n; i++) { // step i against step i
-        const double x = b->step[i] - a->step[i], d = x - mean;
-        mean += d / (double) (i + 1);
-        m2 += d * (x - mean);
-    }
-    if (n < 2)
-        return;
-    const double df = (double) (n - 1), se = sqrt(m2 / df / (double) n);
-    r->p = se > 0 ? nino_student_p(mean / se, df) : mean == 0 ? 1 : 0;
-    const double half = se * nino_student_quantile(0.05, df);
-    r->low = mean - half;
-    r->high = mean + half;
-    compare_runs_judge(r, mean, r->mean_a);
+    nino_compare_row *r =
+        a->step.n && b->step.n ? compare_runs_add_row(t, NINO_COMPARE_STEPS, a->name) : NULL;
+    if (r)
+        set_samples(r, t, &a->step, &b->step);
 }
 
 static void kernel_row(table *t, const side *a, const calls *x, const side *b, const calls *y)
@@ -377,18 +420,7 @@ static void kernel_row(table *t, const side *a, const calls *x, const side *b, c
         return;
     snprintf(r->name, sizeof(r->name), "%s", compare_runs_text(s, c->name));
     snprintf(r->shape, sizeof(r->shape), "%s", compare_runs_text(s, c->shape));
-    r->n_a = x ? (uint64_t) x->n : 0;
-    r->n_b = y ? (uint64_t) y->n : 0;
-    r->total_a = x ? x->total : 0;
-    r->total_b = y ? y->total : 0;
-    r->mean_a = x ? x->mean : NAN;
-    r->mean_b = y ? y->mean : NAN;
-    if (!x || !y)
-        return;
-    const nino_welch w = nino_welch_test(x->n, x->mean, x->n > 1 ? x->m2 / (x->n - 1) : 0, y->n,
-                                         y->mean, y->n > 1 ? y->m2 / (y->n - 1) : 0);
-    set_test(r, &w);
-    compare_runs_judge(r, w.delta, x->mean);
+    set_samples(r, t, x ? &x->t : NULL, y ? &y->t : NULL);
 }
 
 static calls *partner(side *a, const calls *x, side *b)
@@ -434,32 +466,37 @@ static void kernel_rows(table *t, side *a, int32_t i, side *b, int32_t k)
 // The whole run as one node.
 static node compare_runs_whole(const side *s)
 {
-    node n = { .runs = s->has_job || s->n_nodes,
-               .seconds = (double) (s->end_ns - s->begin_ns) * 1e-9 };
-    for (size_t i = 0; i < s->n_calls; i++) {
-        const calls *c = &s->calls[i];
-        n.kernel_s += c->total;
-        n.kernels += c->n;
-        n.kernel_var += c->n > 1 ? c->n * c->m2 / (c->n - 1) : 0;
-    }
-    return n;
+    return (node){ .runs = s->has_job || s->n_nodes,
+                   .seconds = (double) (s->end_ns - s->begin_ns) * 1e-9 - s->once_s };
+}
+
+// The level is shared by all rows that there may be a verdict on.
+static double compare_runs_alpha(const side *a, const side *b)
+{
+    const size_t most = a->n_calls < b->n_calls ? a->n_calls : b->n_calls;
+    size_t n = most ? most : 1;
+    for (size_t i = 0; i < a->n_nodes; i++)
+        n += a->node[i].step.n > 0;
+    return level / (double) n;
 }
 
 static void compare_runs_fill(table *t, side *a, side *b)
 {
     const node x = compare_runs_whole(a), y = compare_runs_whole(b);
-    sum_row(t, NINO_COMPARE_RUN, "", &x, &y);
+    t->alpha = compare_runs_alpha(a, b);
+    const bool has_files = a->files && b->files;
+    sum_row(t, NINO_COMPARE_RUN, &x, has_files ? a->files : 1, &y, has_files ? b->files : 1);
     for (size_t i = 0; i < a->n_nodes; i++) {
         const int32_t k = a->node[i].other;
         const node *o = k >= 0 ? &b->node[k] : NULL;
-        sum_row(t, NINO_COMPARE_NODE, a->node[i].name, &a->node[i], o);
+        node_row(t, &a->node[i], o);
         if (o)
             step_row(t, &a->node[i], o);
         kernel_rows(t, a, (int32_t) i, b, k);
     }
     for (size_t k = 0; k < b->n_nodes; k++)
         if (b->node[k].other < 0) {
-            sum_row(t, NINO_COMPARE_NODE, b->node[k].name, NULL, &b->node[k]);
+            node_row(t, NULL, &b->node[k]);
             kernel_rows(t, a, -1, b, (int32_t) k);
         }
     kernel_rows(t, a, -1, b, -1); // of no node
@@ -478,12 +515,15 @@ nino_status nino_compare_runs(const nino_history *ha, const nino_history *hb, ni
     collect_nodes(&b);
     const bool is_flat = !a.n_nodes != !b.n_nodes;
     for (int i = 0; i < 2; i++) {
+        take_out_once(both[i]);
         collect_kernels(both[i], is_flat);
         collect_steps(both[i]);
         nino_stats_energy(nino_history_stats(both[i]->h), &e);
         nino_stats_memory(nino_history_stats(both[i]->h), &m);
         *(i ? &c.joules_b : &c.joules_a) = e.last_joules;
         *(i ? &c.peak_b : &c.peak_a) = m.peak;
+        *(i ? &c.files_b : &c.files_a) = both[i]->files;
+        *(i ? &c.end_b : &c.end_a) = both[i]->end ? both[i]->end : "";
     }
     align(&a, &b);
     compare_runs_fill(&t, &a, &b);

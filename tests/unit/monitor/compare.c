@@ -1,27 +1,10 @@
-// Comparing runs: the t distribution against tables, alignment of nodes, steps and kernels, and
-// verdicts that need both size and confidence.
-#include "core/event/student.h"
+// Comparing runs: alignment of nodes, steps and kernels; verdicts where there are enough calls, none
+// from one run each; what is done once is in no time.
 #include "tests/history.h"
 
 #include <ninodes/compare.h>
 
 static bool near(double a, double b, double tol) { return fabs(a - b) <= tol; }
-
-// Values of published tables of Student's t.
-static void test_student(void)
-{
-    CHECK(near(nino_student_p(12.706, 1), 0.05, 1e-5) &&
-          near(nino_student_p(2.228, 10), 0.05, 1e-4));
-    CHECK(near(nino_student_p(2.576, 1e7), 0.01, 1e-4) && near(nino_student_p(0, 5), 1, 1e-12));
-    CHECK(near(nino_student_p(-2.228, 10), 0.05, 1e-4) && nino_student_p(INFINITY, 3) == 0);
-    CHECK(isnan(nino_student_p(1, 0)) && isnan(nino_student_p(NAN, 4)));
-    CHECK(near(nino_student_quantile(0.05, 4), 2.776, 1e-3));
-    CHECK(near(nino_student_quantile(0.01, 30), 2.750, 1e-3));
-    const nino_welch w = nino_welch_test(10, 20, 4, 15, 22, 9); // by hand: t 2, df 23
-    CHECK(near(w.se, 1, 1e-12) && near(w.df, 1 / (0.16 / 9 + 0.36 / 14), 1e-9));
-    CHECK(near(w.p, nino_student_p(2, w.df), 1e-12) && w.low < 0 && w.high > 4);
-    CHECK(isnan(nino_welch_test(1, 1, 0, 5, 1, 1).p) && nino_welch_test(3, 1, 0, 3, 1, 0).p == 1);
-}
 
 // scale: of the times of the sampler; id: of the sampler's node.
 static fake_run make(const char *sampler, double scale, bool has_save)
@@ -64,30 +47,35 @@ static void test_runs(void)
     fake_run a = make("3 KSampler", 1, true), b = make("7 KSampler", 0.8, false); // another id
     CHECK_OK(nino_compare_runs(a.h, b.h, &c, &err), err);
     CHECK(c.n_rows && c.rows[0].kind == NINO_COMPARE_RUN && c.rows[0].total_b < c.rows[0].total_a);
-    CHECK(c.rows[0].verdict == -1 && isnan(c.joules_a));
+    CHECK(!c.rows[0].effect.verdict && c.rows[0].effect.is_too_few && isnan(c.joules_a));
     const nino_compare_row *r = find(&c, NINO_COMPARE_NODE, "3 KSampler", "");
     CHECK(r && r->n_a == 1 && r->n_b == 1 && near(r->total_b / r->total_a, 0.8, 0.01));
-    CHECK(r->verdict == -1 && r->high < 0);
+    CHECK(!r->effect.verdict && isnan(r->effect.p)); // one time each: nothing can be said
     r = find(&c, NINO_COMPARE_STEPS, "3 KSampler", "");
-    CHECK(r && r->n_a == 10 && r->n_b == 10 && r->verdict == -1 && near(r->mean_a, 0.509, 1e-3));
+    CHECK(r && r->n_a == 10 && r->n_b == 10 && r->effect.verdict == -1 &&
+          near(r->a.median, 0.51, 1e-9));
     r = find(&c, NINO_COMPARE_KERNEL, "3 KSampler", "gemm");
-    CHECK(r && r->n_a == 200 && r->n_b == 200 && r->verdict == -1 && near(r->mean_a, 102e-6, 1e-9));
-    CHECK(r->low < -20.4e-6 && r->high > -20.4e-6 && r->p < 1e-10);
+    CHECK(r && r->n_a == 200 && r->n_b == 200 && r->effect.verdict == -1);
+    CHECK(near(r->a.median, 102e-6, 1.1e-6) && near(r->total_a, 200 * 102e-6, 1e-9));
+    CHECK(r->a.n >= 12 && r->a.n <= 24 && r->a.min > 99e-6 && r->a.max < 105e-6);
+    CHECK(r->effect.low < -19 && r->effect.high > -21 && near(r->effect.percent, -20, 1));
+    CHECK(r->effect.p < 1e-5 && r->effect.alpha < 0.01); // shared by all rows
     CHECK_STR(r->shape, "1x8x8");
     r = find(&c, NINO_COMPARE_KERNEL, "3 KSampler", "norm");
-    CHECK(r && r->verdict == 0 && r->p > 0.9);
+    CHECK(r && r->effect.verdict == 0 && r->effect.p > 0.9 && !r->effect.is_too_few);
     CHECK(r > find(&c, NINO_COMPARE_KERNEL, "3 KSampler", "gemm")); // largest difference first
     r = find(&c, NINO_COMPARE_NODE, "1 LoadVAE", "");
-    CHECK(r && r->n_a == 1 && isnan(r->p) && !r->verdict); // one time each: nothing can be said
+    CHECK(r && r->n_a == 1 && r->effect.is_too_few && !r->effect.verdict);
     r = find(&c, NINO_COMPARE_NODE, "9 SaveImage", "");
     CHECK(r && r->n_a == 1 && r->n_b == 0);
     nino_compare_release(&c);
     CHECK_OK(nino_compare_runs(b.h, a.h, &c, &err), err); // the other way round
-    CHECK(c.rows[0].verdict == 1 && find(&c, NINO_COMPARE_NODE, "9 SaveImage", "")->n_b == 1);
+    CHECK(find(&c, NINO_COMPARE_STEPS, "7 KSampler", "")->effect.verdict == 1 &&
+          find(&c, NINO_COMPARE_NODE, "9 SaveImage", "")->n_b == 1);
     nino_compare_release(&c);
     CHECK_OK(nino_compare_runs(a.h, a.h, &c, &err), err);
     for (size_t i = 0; i < c.n_rows; i++)
-        CHECK(!c.rows[i].verdict && c.rows[i].total_a == c.rows[i].total_b);
+        CHECK(!c.rows[i].effect.verdict && c.rows[i].total_a == c.rows[i].total_b);
     nino_compare_release(&c);
     nino_compare_release(&c);
     nino_history_destroy(&a.h);
@@ -119,11 +107,11 @@ static void test_cached(void)
         fake_end(&r[i], 1);
     }
     CHECK_OK(nino_compare_runs(r[0].h, r[1].h, &c, &err), err);
-    CHECK(c.rows[0].total_b < c.rows[0].total_a && c.rows[0].low > 0 && !c.rows[0].verdict);
+    CHECK(c.rows[0].total_b < c.rows[0].total_a && !c.rows[0].effect.verdict);
     const nino_compare_row *row = find(&c, NINO_COMPARE_NODE, "3 CLIPTextEncode", "");
-    CHECK(row && row->cached_a && !row->cached_b && !row->verdict);
+    CHECK(row && row->cached_a && !row->cached_b && !row->effect.verdict);
     row = find(&c, NINO_COMPARE_NODE, "5 VAEDecode", "");
-    CHECK(row && !row->cached_a && !row->cached_b && !row->verdict);
+    CHECK(row && !row->cached_a && !row->cached_b && !row->effect.verdict);
     nino_compare_release(&c);
     nino_history_destroy(&r[0].h);
     nino_history_destroy(&r[1].h);
@@ -140,7 +128,7 @@ static void test_flat(void)
     fake_end(&b, 1);
     CHECK_OK(nino_compare_runs(a.h, b.h, &c, &err), err);
     const nino_compare_row *r = find(&c, NINO_COMPARE_KERNEL, "", "gemm");
-    CHECK(r && r->n_a == 200 && r->n_b == 300 && r->verdict == -1);
+    CHECK(r && r->n_a == 200 && r->n_b == 300 && r->effect.verdict == -1);
     CHECK_STR(r->shape, "");
     CHECK(!find(&c, NINO_COMPARE_KERNEL, "3 KSampler", "gemm"));
     r = find(&c, NINO_COMPARE_NODE, "3 KSampler", "");
@@ -150,23 +138,100 @@ static void test_flat(void)
     nino_history_destroy(&b.h);
 }
 
+// Two runs that work as fast: one prepares kernels, reads weights and writes two pictures.
+static fake_run once(bool is_cold)
+{
+    fake_run r = fake_begin();
+    const uint32_t node = fake_scope(&r, NINO_EV_NODE, "3 KSampler", 1);
+    for (uint32_t i = 0; i < 12; i++) {
+        double s = 0.1 + 0.001 * (i % 3);
+        const uint32_t step = fake_scope(&r, NINO_EV_STEP, "step", node);
+        if (is_cold) { // in every step
+            const uint32_t stage = fake_scope(&r, NINO_EV_STAGE, NINO_STAGE_COMPILE "gemm", step);
+            r.t += 400000000;
+            fake_end(&r, stage);
+            s += 0.4;
+        }
+        r.t += (uint64_t) (s * 1e9) - (is_cold ? 400000000 : 0);
+        fake_end(&r, step);
+        fake_add(&r, (nino_event){ .kind = NINO_EV_STEP_INFO,
+                                   .parent = node,
+                                   .u.step = { .step = i + 1, .total = 12, .seconds = s } });
+    }
+    if (is_cold) {
+        r.t += 3000000000;
+        fake_add(
+            &r, (nino_event){ .kind = NINO_EV_ONCE, .parent = node, .u.once.load_ns = 3000000000 });
+    }
+    fake_end(&r, node);
+    for (int i = 0; i < 1 + is_cold; i++) {
+        r.t += 100000000;
+        fake_add(&r, (nino_event){ .kind = NINO_EV_OUTPUT, .name = fake_id(&r, "p.png") });
+    }
+    fake_end(&r, 1);
+    return r;
+}
+
+static void test_once(void)
+{
+    nino_error err;
+    nino_compare c;
+    fake_run cold = once(true), warm = once(false);
+    CHECK_OK(nino_compare_runs(cold.h, warm.h, &c, &err), err);
+    const nino_compare_row *r = find(&c, NINO_COMPARE_NODE, "3 KSampler", "");
+    CHECK(r && near(r->total_a, 1.212, 1e-6) && near(r->total_b, 1.212, 1e-6));
+    r = find(&c, NINO_COMPARE_STEPS, "3 KSampler", "");
+    CHECK(r && near(r->a.median, 0.101, 1e-6) && near(r->total_a, 1.212, 1e-6));
+    CHECK(!r->effect.verdict && !r->effect.is_too_few);
+    r = &c.rows[0]; // seconds a file
+    CHECK(c.files_a == 2 && c.files_b == 1);
+    CHECK(near(r->a.median, 1.412 / 2, 1e-6) && near(r->b.median, 1.312, 1e-6));
+    nino_compare_release(&c);
+    nino_history_destroy(&cold.h);
+    nino_history_destroy(&warm.h);
+}
+
+// Runs that did not end well are told from those that did.
+static void test_ends(void)
+{
+    nino_error err;
+    nino_compare c;
+    fake_run r[4];
+    static const char *const ends[] = { "done", "cancelled", "failed", "cut off" };
+    for (int i = 0; i < 4; i++) {
+        r[i] = fake_begin();
+        r[i].t += 1000;
+        const uint32_t status[] = { 0, -NINO_ERR_CANCELLED, -NINO_ERR_NOMEM };
+        if (i < 3)
+            fake_add(&r[i],
+                     (nino_event){ .kind = NINO_EV_END, .id = 1, .u.scope.arg0 = status[i] });
+        CHECK_OK(nino_compare_runs(r[0].h, r[i].h, &c, &err), err);
+        CHECK_STR(c.end_a, "done");
+        CHECK_STR(c.end_b, ends[i]);
+        nino_compare_release(&c);
+    }
+    for (int i = 0; i < 4; i++)
+        nino_history_destroy(&r[i].h);
+}
+
 static void test_empty(void)
 {
     nino_error err;
     nino_compare c;
     nino_history *h = nino_history_create(0);
     CHECK_OK(nino_compare_runs(h, h, &c, &err), err);
-    CHECK(c.n_rows == 1 && c.rows[0].total_a == 0 && !c.rows[0].verdict);
+    CHECK(c.n_rows == 1 && !*c.end_a && c.rows[0].total_a == 0 && !c.rows[0].effect.verdict);
     nino_compare_release(&c);
     nino_history_destroy(&h);
 }
 
 int main(void)
 {
-    test_student();
     test_runs();
     test_cached();
     test_flat();
+    test_once();
+    test_ends();
     test_empty();
     return 0;
 }

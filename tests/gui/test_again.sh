@@ -1,0 +1,29 @@
+#!/bin/bash
+# F5 measures the last run: one that warms up and five more, every node anew with the same inputs; median and spread are told.
+. "$(dirname "$0")/lib.sh"
+[ -d "$root/data/demo/models" ] || { echo "skip: no demo model"; exit 77; }
+sample_workflow 32 2
+start --models "$root/data/demo/models" --device ref --output "$work/out" "$work/sample.json"
+wait_state ready 60
+files() { ls "$work/out" 2>/dev/null | grep -c '^sampled'; }
+has_files() { [ "$(files)" = "$1" ]; }
+win_do run
+wait_state done 120
+has_files 1 || die "$(files) files of one run"
+win_do set 4.seed=8 # what ran is measured, not what was edited since
+win_do measure-again
+until_ok 120 has_files 7 || die "$(files) files: not six more runs"
+sleep 1
+has_files 7 || die "it runs on: $(files) files"
+wait_state done 30
+for f in "$work"/out/sampled*; do # metadata tells the inputs
+    grep -aq '"seed": *7\|seed\\":7\|seed\\": 7' "$f" || die "$f was not made of the inputs that ran"
+done
+if [ -x "$B/tests/gui/program/atclick" ]; then
+    ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null &&
+        { at '*' 'Measured in 5 runs after one that warmed up: * a file (median; MAD *' wait || die "the result is not told"; }
+fi
+shot measured
+app_do quit
+at button 'Quit anyway' click 2>/dev/null || kill $app_pid # the workflow was changed
+until_ok 15 gone || die "the app did not quit"
