@@ -26,9 +26,9 @@ const nino_sched *nino_cl_base(const nino_sched *s)
 
 const nino_sched *nino_cl_native(const nino_cl_device *dev)
 {
-    for (const nino_sched *s = nino_scheds; s->name && !dev->is_host; s++)
-        if (all[s - nino_scheds]->is_native && all[s - nino_scheds]->is_native(dev, NULL))
-            return s;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && !dev->is_host; i++)
+        if (all[i]->is_native && all[i]->is_native(dev, NULL))
+            return &nino_scheds[i];
     return NULL;
 }
 

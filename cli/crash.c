@@ -172,8 +172,10 @@ static bool prepare_start(char **argv)
         k++;
     char **list = calloc(n + k + 2, sizeof(*list));
     const ssize_t len = readlink("/proc/self/exe", guard.program, sizeof(guard.program) - 1);
-    if (!list || len <= 0)
+    if (!list || len <= 0) {
+        free(list);
         return false;
+    }
     guard.program[len] = 0;
     memcpy(list, argv, n * sizeof(*list));
     memcpy(list + n + 1, environ, k * sizeof(*list));

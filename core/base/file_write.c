@@ -315,12 +315,13 @@ static int try_to_write(const char *dir)
     int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600), e = 0;
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
         errno = EACCES; // should no call tell more
-        if (nino_file_writer_open(dir, "ninodes", false, &w, NULL))
-            return errno;
-        fd = w->fd;
+        fd = nino_file_writer_open(dir, "ninodes", false, &w, NULL) ? -1 : w->fd;
     }
-    if (fd < 0)
-        return errno;
+    if (fd < 0) {
+        e = errno;
+        nino_file_writer_abort(&w);
+        return e;
+    }
     for (size_t n = 0; n < TRY_BYTES && !e;) {
         const ssize_t k = write(fd, zeros, TRY_BYTES - n);
         if (k > 0)

@@ -65,7 +65,7 @@ static double *count_sums(const ranked *r, size_t n, size_t m, size_t *size)
 
 static bool rank_sum_p(const double *x, size_t m, const double *y, size_t n, double *p)
 {
-    ranked r[2 * RANK_SUM_MOST];
+    ranked r[2 * RANK_SUM_MOST] = { { 0 } };
     size_t sum = 0, size;
     double low = 0, high = 0, all = 0;
     for (size_t i = 0; i < m + n; i++)
@@ -90,7 +90,7 @@ static bool rank_sum_p(const double *x, size_t m, const double *y, size_t n, dou
 // distribution without ties; 0: not even the outermost may be left out.
 static bool outside(size_t m, size_t n, double alpha, size_t *k, double *least_p)
 {
-    ranked r[2 * RANK_SUM_MOST];
+    ranked r[2 * RANK_SUM_MOST] = { { 0 } };
     size_t size;
     double all = 0, below = 0;
     for (size_t i = 0; i < m + n; i++)

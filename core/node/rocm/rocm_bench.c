@@ -279,7 +279,7 @@ static nino_status time_gemm(nino_run *r, double *gflops, nino_error *err)
 {
     for (int64_t n = 256; n <= 4096; n *= 2) {
         product p = { .s = r->stream, .n = n };
-        nino_spread s;
+        nino_spread s = { .n = 0 };
         nino_array *w = nino_probe_noise(NINO_SHAPE(n, n), err);
         p.l.w = w ? nino_weight_from_array(w, NINO_W_MATRIX) : NULL;
         nino_array_unref(&w);
@@ -296,8 +296,8 @@ static nino_status time_gemm(nino_run *r, double *gflops, nino_error *err)
                 *err = mine;
             return mine.code;
         }
-        const double rate = 2.0 * (double) n * (double) n * (double) n / s.median * 1e-9;
-        *gflops = fmax(*gflops, rate);
+        if (s.median > 0)
+            *gflops = fmax(*gflops, 2.0 * (double) n * (double) n * (double) n / s.median * 1e-9);
         if (s.median > 0.02)
             break;
     }

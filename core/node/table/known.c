@@ -305,15 +305,15 @@ const nino_known_class *nino_known_class_find(const char *name)
 
 static bool known_add_class(nino_known_class *to, const nino_json *v)
 {
-    char *name = strdup(v->key), *widgets = nino_known_widgets_of(nino_json_get(v, "input"));
     const bool is_output = is_known_set(v, "output_node"), is_paid = is_known_set(v, "api_node");
-    *to = (nino_known_class){
-        name, (is_output ? NINO_KNOWN_OUTPUT : 0u) | (is_paid ? NINO_KNOWN_PAID : 0u), widgets
-    };
-    if (name && widgets)
+    *to =
+        (nino_known_class){ strdup(v->key),
+                            (is_output ? NINO_KNOWN_OUTPUT : 0u) | (is_paid ? NINO_KNOWN_PAID : 0u),
+                            nino_known_widgets_of(nino_json_get(v, "input")) };
+    if (to->name && to->widgets)
         return true;
-    free(name);
-    free(widgets);
+    free((char *) to->name);
+    free((char *) to->widgets);
     return false;
 }
 
