@@ -177,7 +177,7 @@ size_t nino_experiment_times(const nino_experiment *e, int setting, double *out,
 
 void nino_experiment_spread(const nino_experiment *e, int setting, nino_spread *out)
 {
-    double v[NINO_MAX_ROUNDS];
+    double v[NINO_MAX_ROUNDS] = { 0 };
     nino_spread_of(v, nino_experiment_times(e, setting, v, NINO_MAX_ROUNDS), out);
 }
 
