@@ -129,9 +129,10 @@ nino_status nino_experiment_add(nino_experiment *e, double seconds, nino_error *
 
 void nino_experiment_progress(const nino_experiment *e, uint64_t *done, uint64_t *most)
 {
-    *done = (uint64_t) (e->warmed + e->taken);
-    *most =
-        e->is_over ? *done : (uint64_t) (e->p.warmup + e->p.rounds_max) * (uint64_t) e->p.settings;
+    *done = (uint64_t) e->warmed + (uint64_t) e->taken;
+    *most = e->is_over
+                ? *done
+                : ((uint64_t) e->p.warmup + (uint64_t) e->p.rounds_max) * (uint64_t) e->p.settings;
 }
 
 nino_status nino_experiment_run(nino_experiment *e, nino_measure_once measure, void *priv,
