@@ -3,13 +3,13 @@
 // is treated as a GPU; what it says of its commands is held back for a number of questions.
 #include "tests/cl.h"
 
+#include <time.h>
+
 #ifdef __SANITIZE_ADDRESS__
 // What a device that is lost may still read is not freed.
-int __lsan_is_turned_off(void);
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) { return 1; }
 #endif
-
-#include <time.h>
 
 // Seconds after which a silent device is lost; a question counts as one millisecond at most, and is
 // asked no sooner than after 0.2 of them.
