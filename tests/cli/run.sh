@@ -101,13 +101,13 @@ printed 'fits *no (budget 4.0 MiB)'
 expect 0 "$N" plan $W $TINY --profile gfx1151 --json
 json_lines "$tmp/out" ok
 printed '"profile":"gfx1151"'
-printed '"basis":{"file":"[^"]*gfx1151[^"]*","date":"20[0-9-]*","measured":false,"assumed_efficiencies":true,"peak_type":"f32"'
+printed '"basis":{"file":"[^"]*gfx1151[^"]*","date":"20[0-9-]*","measured":false,"assumed_efficiencies":true,"peak_type":"f16"'
 printed '"least_seconds":[0-9.e-]*,"limiter":"\(arithmetic\|memory\|launches\)"'
 expect 0 "$N" plan $W $TINY --profile gfx1151
 printed 'total .* ~[0-9.]* s  \(arithmetic\|memory\|launches\)$'
 printed '^profile   gfx1151 (.*gfx1151.*, 20[0-9-]*)$'
-printed '^~         assumed: products reach 20 %, convolutions 17 %, attention 10 % of the f32 peak$'
-printed '^bounds    at least [0-9.]* s, with all of 29.7 TFLOPS (f32) and 212 GB/s, both the profile.s$'
+printed '^~         assumed: products reach 50 %, convolutions 45 %, attention 5 % of the f16 peak$'
+printed '^bounds    at least [0-9.]* s, with all of 59.4 TFLOPS (f16) and 212 GB/s, both the profile.s$'
 expect 2 "$N" plan $W $TINY --profile nothing
 
 # failures
