@@ -19,6 +19,8 @@ typedef enum nino_setting_scope { // which settings files may set it (settings.h
       "Compiled kernels and tuning; default XDG_CACHE_HOME/ninodes")                               \
     X(kernel_dir, "NINODES_KERNEL_DIR", NINO_SETTING_NONE, "",                                     \
       "Read .cl files from this copy of the source folder cl instead of the built-in ones")        \
+    X(helpers, "NINODES_HELPERS", NINO_SETTING_OWN, "",                                            \
+      "0: no processes that compile kernels ahead and keep them after a run")                      \
     X(schedule, "NINODES_SCHEDULE", NINO_SETTING_NONE, "",                                         \
       "Schedule of the kernels on OpenCL devices; default: the profile's (ninodes devices)")       \
     X(profile_dir, "NINODES_DATA_DIR", NINO_SETTING_OWN, "",                                       \

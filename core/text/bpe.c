@@ -1,4 +1,4 @@
-// CLIP's byte-level BPE: splitting text into words and merging their symbols. Source: openai/CLIP
+// Byte-level BPE: splitting text into words and merging their symbols. Source: openai/CLIP
 // simple_tokenizer.py; the order of merges is that of Hugging Face's CLIPTokenizer.
 #include "core/text/bpe.h"
 
@@ -117,9 +117,10 @@ static void bpe_add_word(work *w, const char *s, size_t len)
     const nino_bpe *b = w->b;
     if (!len || !reserve_word(w, len))
         return;
+    const bool is_clip = b->pattern == NINO_BPE_CLIP;
     w->n_heap = w->n_fresh = 0;
     for (size_t i = 0; i < len; i++)
-        w->nodes[i] = (node){ b->byte[i + 1 == len][(unsigned char) s[i]],
+        w->nodes[i] = (node){ b->byte[is_clip && i + 1 == len][(unsigned char) s[i]],
                               i ? (uint32_t) i - 1 : NONE, i + 1 < len ? (uint32_t) i + 1 : NONE };
     for (size_t i = 0; i + 1 < len; i++)
         found_pair(w, (uint32_t) i);
@@ -211,27 +212,93 @@ static void bpe_add_part(work *w, nino_bpe_clean clean, const char *s, size_t le
     nino_buf_release(&text);
 }
 
-nino_status nino_bpe_ids(const nino_bpe *b, nino_bpe_clean clean, const char *utf8, size_t len,
-                         int32_t **ids, int *n, nino_error *err)
+// Special tokens written out are found before anything is cleaned.
+static void bpe_add_clip(work *w, nino_bpe_clean clean, const char *s, size_t len)
 {
-    work w = { .b = b };
     size_t from = 0;
     int32_t id = 0;
-    if (len > NINO_BPE_MAX_TEXT)
-        return nino_fail(err, NINO_ERR_RANGE, "", "a text of %zu bytes is too long (at most %d)",
-                         len, NINO_BPE_MAX_TEXT);
-    // Special tokens written out are found before anything is cleaned.
     for (size_t i = 0, k; clean == NINO_BPE_CLEAN_HF && i < len; i += k) {
-        k = bpe_special_at(b, utf8 + i, len - i, &id);
+        k = bpe_special_at(w->b, s + i, len - i, &id);
         if (k) {
-            bpe_add_part(&w, clean, utf8 + from, i - from);
-            bpe_add_id(&w, id);
+            bpe_add_part(w, clean, s + from, i - from);
+            bpe_add_id(w, id);
             from = i + k;
         } else {
             k = 1;
         }
     }
-    bpe_add_part(&w, clean, utf8 + from, len - from);
+    bpe_add_part(w, clean, s + from, len - from);
+}
+
+// ---- language models -------------------------------------------------------------------------
+
+// Length of the longest special token at s, or 0.
+static size_t longest_special(const nino_bpe *b, const char *s, size_t len, int32_t *id)
+{
+    uint64_t hash = NINO_STRINGS_HASH;
+    size_t found = 0;
+    if (!b->begins_special[(unsigned char) *s])
+        return 0;
+    for (size_t n = 1; n <= len && n <= b->specials.longest; n++) {
+        hash = nino_strings_hash(hash, s + n - 1, 1);
+        const int64_t i = nino_strings_find_hashed(&b->specials, hash, s, n);
+        if (i >= 0) {
+            found = n;
+            *id = b->special_ids[i];
+        }
+    }
+    return found;
+}
+
+// A text between special tokens.
+static void add_words(work *w, const char *s, size_t len)
+{
+    nino_buf sound = { 0 }, composed = { 0 };
+    uint32_t cp;
+    for (size_t i = 0; i < len;) {
+        i += (size_t) nino_text_next(s + i, len - i, &cp);
+        nino_text_put(&sound, cp);
+    }
+    if (w->b->pattern == NINO_BPE_QWEN && sound.len)
+        nino_text_nfc(&composed, sound.data, sound.len);
+    const nino_buf *text = w->b->pattern == NINO_BPE_QWEN ? &composed : &sound;
+    w->failed = w->failed || sound.failed || composed.failed;
+    for (size_t i = 0, n; i < text->len && !w->failed; i += n) {
+        n = nino_bpe_word(w->b->pattern, text->data + i, text->len - i);
+        bpe_add_word(w, text->data + i, n);
+    }
+    nino_buf_release(&sound);
+    nino_buf_release(&composed);
+}
+
+static void add_whole(work *w, const char *s, size_t len)
+{
+    size_t from = 0;
+    int32_t id = 0;
+    for (size_t i = 0, k; i < len; i += k) {
+        k = longest_special(w->b, s + i, len - i, &id);
+        if (k) {
+            add_words(w, s + from, i - from);
+            bpe_add_id(w, id);
+            from = i + k;
+        } else {
+            k = 1;
+        }
+    }
+    add_words(w, s + from, len - from);
+}
+
+nino_status nino_bpe_ids(const nino_bpe *b, nino_bpe_clean clean, const char *utf8, size_t len,
+                         int32_t **ids, int *n, nino_error *err)
+{
+    work w = { .b = b };
+    if (len > NINO_BPE_MAX_TEXT)
+        return nino_fail(err, NINO_ERR_RANGE, "", "a text of %zu bytes is too long (at most %d)",
+                         len, NINO_BPE_MAX_TEXT);
+    if (b->pattern == NINO_BPE_CLIP)
+        bpe_add_clip(&w, clean, utf8, len);
+    else
+        add_whole(&w, utf8, len);
     free(w.nodes);
     free(w.heap);
     free(w.fresh);
@@ -242,6 +309,12 @@ nino_status nino_bpe_ids(const nino_bpe *b, nino_bpe_clean clean, const char *ut
     *ids = (int32_t *) (void *) w.ids.data;
     *n = (int) (w.ids.len / sizeof(**ids));
     return NINO_OK;
+}
+
+int32_t nino_bpe_special(const nino_bpe *b, const char *text)
+{
+    const int64_t i = nino_strings_find(&b->specials, text, strlen(text));
+    return i < 0 ? -1 : b->special_ids[i];
 }
 
 void nino_bpe_ends(const nino_bpe *b, int32_t *start, int32_t *end)

@@ -18,6 +18,7 @@
 #define WHOLE_GROUP 8 // tokens; smaller groups are not split
 #define NO_VECTOR (-1)
 #define WRONG_WIDTH (-2)
+#define NO_PAD (-2)
 static const char reference[] = "embedding:";
 #define REFERENCE (sizeof(reference) - 1)
 
@@ -26,18 +27,26 @@ nino_prompt_rules nino_prompt_rules_of(nino_prompt_style style)
     const int32_t start = 49406, end = 49407;
     switch (style) {
     case NINO_PROMPT_CLIP_L:
-        return (nino_prompt_rules){ start, end, end, 77, 0, "clip_l", 768, NULL, NULL, NULL, 0 };
+        return (nino_prompt_rules){ start, end,  end,  77, 0,     "clip_l", 768,
+                                    NULL,  NULL, NULL, 0,  false, false };
     case NINO_PROMPT_CLIP_G:
-        return (nino_prompt_rules){ start, end, 0, 77, 0, "clip_g", 1280, NULL, NULL, NULL, 0 };
+        return (nino_prompt_rules){ start, end,  0,    77, 0,     "clip_g", 1280,
+                                    NULL,  NULL, NULL, 0,  false, false };
     case NINO_PROMPT_CLIP_H:
-        return (nino_prompt_rules){ start, end, 0, 77, 0, "clip_l", 1024, NULL, NULL, NULL, 0 };
+        return (nino_prompt_rules){ start, end,  0,    77, 0,     "clip_l", 1024,
+                                    NULL,  NULL, NULL, 0,  false, false };
     case NINO_PROMPT_T5_FLUX:
-        return (nino_prompt_rules){ -1, 1, 0, 0, 256, "t5xxl", 4096, NULL, NULL, NULL, 0 };
+        return (nino_prompt_rules){ -1,   1,    0,    0, 256,   "t5xxl", 4096,
+                                    NULL, NULL, NULL, 0, false, false };
     case NINO_PROMPT_T5_SD3:
-        return (nino_prompt_rules){ -1, 1, 0, 0, 77, "t5xxl", 4096, NULL, NULL, NULL, 0 };
+        return (nino_prompt_rules){ -1,   1,    0,    0, 77,    "t5xxl", 4096,
+                                    NULL, NULL, NULL, 0, false, false };
+    case NINO_PROMPT_LLM:
+        return (
+            nino_prompt_rules){ -1, -1, NO_PAD, 0, 1, NULL, 0, NULL, NULL, NULL, 0, true, true };
     case NINO_PROMPT_UMT5_WAN: break;
     }
-    return (nino_prompt_rules){ -1, 1, 0, 0, 512, NULL, 4096, NULL, NULL, NULL, 0 };
+    return (nino_prompt_rules){ -1, 1, 0, 0, 512, NULL, 4096, NULL, NULL, NULL, 0, false, false };
 }
 
 nino_prompt_rules nino_prompt_rules_for(nino_prompt_style style, const nino_tokenizer *t)
@@ -247,12 +256,12 @@ static nino_status add_reference(builder *b, const char *s, double weight)
 
 // ---- segments --------------------------------------------------------------------------------
 
-// The next " embedding:" or "\nembedding:" in s, or NULL.
+// The next "embedding:" behind a space or a line end in s, or NULL.
 static char *next_reference(char *s)
 {
     for (char *p = s; (p = strstr(p, reference)); p++)
         if (p > s && (p[-1] == ' ' || p[-1] == '\n'))
-            return p - 1;
+            return p;
     return NULL;
 }
 
@@ -262,15 +271,30 @@ static nino_status prompt_add_segment(builder *b, char *s, double weight)
     nino_status st = NINO_OK;
     while (s && !st) {
         char *next = next_reference(s);
-        if (next)
-            *next++ = 0;
+        char *end = next && !b->rules->keeps_gap ? next - 1 : next;
+        const char cut = end ? *end : 0;
+        if (end)
+            *end = 0;
         if (*s)
             st = b->rules->embedding && b->rules->key && !strncmp(s, reference, REFERENCE)
                      ? add_reference(b, s + REFERENCE, weight)
                      : add_plain(b, s, weight);
+        if (end)
+            *end = cut;
         s = next;
     }
     return st;
+}
+
+static nino_status one_segment(builder *b, const char *text, size_t len, nino_segment **out,
+                               size_t *n)
+{
+    *out = malloc(sizeof(**out));
+    if (!*out)
+        return prompt_no_memory(b);
+    **out = (nino_segment){ text, len, 1 };
+    *n = 1;
+    return NINO_OK;
 }
 
 static nino_status add_segments(builder *b, const char *text, size_t len)
@@ -282,7 +306,8 @@ static nino_status add_segments(builder *b, const char *text, size_t len)
     if (!st) {
         memcpy(copy, text, len + 1);
         nino_prompt_escape(copy, len);
-        st = nino_prompt_segments(copy, len, &segments, &n, b->err);
+        st = b->rules->is_plain ? one_segment(b, copy, len, &segments, &n)
+                                : nino_prompt_segments(copy, len, &segments, &n, b->err);
     }
     for (size_t i = 0; i < n && !st; i++) {
         memcpy(part, segments[i].text, segments[i].len);

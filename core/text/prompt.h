@@ -10,7 +10,7 @@
 // What one encoder expects. Start from nino_prompt_rules_of() and fill width and the callbacks.
 typedef struct nino_prompt_rules {
     int32_t start, end; // -1: none
-    int32_t pad;
+    int32_t pad;        // below -1: never padded
     int max_len; // tokens a chunk, start and end included; chunks are padded to it. 0: one chunk
                  // of any length
     int min_len; // the last chunk is padded to at least this; 0: not
@@ -23,7 +23,9 @@ typedef struct nino_prompt_rules {
     void *priv;
     nino_status (*embedding)(void *priv, const char *name, nino_weights **out, nino_error *err);
     void (*warn)(void *priv, const char *text);
-    int min_pad; // pads that follow every prompt before min_len counts; not with max_len
+    int min_pad;    // pads that follow every prompt before min_len counts; not with max_len
+    bool is_plain;  // parentheses are text: no weights. Escapes are undone all the same
+    bool keeps_gap; // the white space before "embedding:" stays with the text before it
 } nino_prompt_rules;
 
 typedef enum nino_prompt_style {
@@ -33,6 +35,7 @@ typedef enum nino_prompt_style {
     NINO_PROMPT_T5_FLUX,  // ... 1, padded with 0 to at least 256
     NINO_PROMPT_T5_SD3,   // ... 1, padded with 0 to at least 77
     NINO_PROMPT_UMT5_WAN, // ... 1, padded with 0 to at least 512
+    NINO_PROMPT_LLM,      // without weights, start, end and padding
 } nino_prompt_style;
 // The rules of a known encoder; width and ids are the real model's (768, 1280, 1024, 4096).
 nino_prompt_rules nino_prompt_rules_of(nino_prompt_style style);

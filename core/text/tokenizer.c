@@ -12,7 +12,8 @@
 #include "core/text/unigram.h"
 
 #define MAX_FILE ((size_t) 64 << 20)
-#define TENSOR "spiece_model"
+#define SPIECE_TENSOR "spiece_model"
+#define TEKKEN_TENSOR "tekken_model"
 
 struct nino_tokenizer {
     int refs;
@@ -76,6 +77,11 @@ bool nino_tokenizer_ends(const nino_tokenizer *t, int32_t *start, int32_t *end)
     return t->bpe;
 }
 
+int32_t nino_tokenizer_special(const nino_tokenizer *t, const char *text)
+{
+    return t->bpe ? nino_bpe_special(t->bpe, text) : -1;
+}
+
 int nino_tokenizer_size(const nino_tokenizer *t)
 {
     return t->bpe ? nino_bpe_size(t->bpe) : nino_unigram_size(t->unigram);
@@ -96,46 +102,64 @@ nino_status nino_tokenizer_from_spiece(const void *bytes, size_t n, const char *
 nino_status nino_tokenizer_from_gguf(nino_weights *w, nino_tokenizer **out, nino_error *err)
 {
     nino_unigram *u = NULL;
-    const nino_status st = nino_unigram_from_gguf(w, &u, err);
-    return st ? st : tokenizer_make(NULL, u, nino_weights_path(w), out, err);
+    nino_bpe *bpe = NULL;
+    nino_status st = nino_unigram_from_gguf(w, &u, err);
+    if (st == NINO_ERR_MISSING)
+        st = nino_bpe_from_gguf(w, &bpe, err);
+    return st ? st : tokenizer_make(bpe, u, nino_weights_path(w), out, err);
 }
 
-static const nino_tensor_info *find_spiece(const nino_weights *w)
+static const nino_tensor_info *tokenizer_find(const nino_weights *w, const char *name)
 {
-    const nino_tensor_info *t = nino_weights_find(w, TENSOR);
+    const nino_tensor_info *t = nino_weights_find(w, name);
+    const size_t m = strlen(name);
     for (int i = 0; !t && i < nino_weights_count(w); i++) {
         const nino_tensor_info *k = nino_weights_at(w, i);
-        const size_t n = strlen(k->name), m = strlen("." TENSOR);
-        if (n > m && !strcmp(k->name + n - m, "." TENSOR))
+        const size_t n = strlen(k->name);
+        if (n > m && k->name[n - m - 1] == '.' && !strcmp(k->name + n - m, name))
             t = k;
     }
     return t;
+}
+
+static nino_status tokenizer_from_bytes(bool is_tekken, const void *bytes, size_t n,
+                                        const char *where, nino_tokenizer **out, nino_error *err)
+{
+    nino_bpe *b = NULL;
+    if (!is_tekken)
+        return nino_tokenizer_from_spiece(bytes, n, where, out, err);
+    const nino_status st = nino_bpe_from_tekken(bytes, n, where, &b, err);
+    return st ? st : tokenizer_make(b, NULL, where, out, err);
 }
 
 nino_status nino_tokenizer_from_weights(const nino_weights *w, nino_tokenizer **out,
                                         nino_error *err)
 {
     char where[192];
-    const nino_tensor_info *t = find_spiece(w);
+    const nino_tensor_info *spiece = tokenizer_find(w, SPIECE_TENSOR);
+    const nino_tensor_info *t = spiece ? spiece : tokenizer_find(w, TEKKEN_TENSOR);
     const char *file = nino_weights_path(w);
     if (!t)
-        return nino_fail(err, NINO_ERR_MISSING, file, "there is no tensor " TENSOR " in it");
+        return nino_fail(err, NINO_ERR_MISSING, file,
+                         "there is no tensor " SPIECE_TENSOR " or " TEKKEN_TENSOR " in it");
     nino_tensor_where(where, file, t->name, strlen(t->name));
     if (t->dtype != NINO_U8 || t->is_strided || !t->bytes || t->bytes > MAX_FILE)
         return nino_fail_kind(err, NINO_ERR_FORMAT, "dtype", where,
-                              "a SentencePiece model is at most 64 MiB of U8");
-    void *bytes = malloc((size_t) t->bytes);
+                              "a tokenizer is at most 64 MiB of U8");
+    char *bytes = malloc((size_t) t->bytes + 1);
     nino_status st = bytes ? nino_weights_read(w, t, bytes, err)
                            : nino_fail(err, NINO_ERR_NOMEM, where, "out of memory");
-    if (!st)
-        st = nino_tokenizer_from_spiece(bytes, (size_t) t->bytes, where, out, err);
+    if (!st) {
+        bytes[t->bytes] = 0;
+        st = tokenizer_from_bytes(t != spiece, bytes, (size_t) t->bytes, where, out, err);
+    }
     free(bytes);
     return st;
 }
 
 // ---- from files ------------------------------------------------------------------------------
 
-typedef enum form { VOCAB_AND_MERGES, BPE_JSON, BPE_SIMPLE, UNIGRAM_JSON, SPIECE } form;
+typedef enum form { VOCAB_AND_MERGES, BPE_JSON, BPE_SIMPLE, UNIGRAM_JSON, SPIECE, TEKKEN } form;
 
 typedef struct source {
     form form;
@@ -168,7 +192,26 @@ static const struct {
                               "spiece.model or tokenizer.json",
                               { { SPIECE, "spiece.model", NULL },
                                 { UNIGRAM_JSON, "tokenizer.json", NULL } } },
+    [NINO_TOKENIZER_QWEN] = { "Qwen tokenizer",
+                              "qwen25",
+                              "comfy/text_encoders/qwen25_tokenizer",
+                              "vocab.json and merges.txt or tokenizer.json",
+                              { { VOCAB_AND_MERGES, "vocab.json", "merges.txt" },
+                                { BPE_JSON, "tokenizer.json", NULL } } },
+    [NINO_TOKENIZER_MISTRAL] = { "Mistral tokenizer",
+                                 "mistral3",
+                                 NULL,
+                                 "tekken.json or tokenizer.json",
+                                 { { TEKKEN, "tekken.json", NULL },
+                                   { BPE_JSON, "tokenizer.json", NULL } } },
 };
+
+static nino_bpe_pattern pattern_of(nino_tokenizer_kind kind)
+{
+    return kind == NINO_TOKENIZER_QWEN      ? NINO_BPE_QWEN
+           : kind == NINO_TOKENIZER_MISTRAL ? NINO_BPE_MISTRAL
+                                            : NINO_BPE_CLIP;
+}
 
 static nino_status tokenizer_read_file(const char *dir, const char *file, nino_buf *path,
                                        char **data, size_t *len, nino_error *err)
@@ -179,25 +222,29 @@ static nino_status tokenizer_read_file(const char *dir, const char *file, nino_b
                         : nino_file_read(path->data, MAX_FILE, false, data, len, err);
 }
 
-static nino_status tokenizer_parse(const source *s, const char *path, const char *a, size_t n_a,
-                                   const char *b, size_t n_b, nino_tokenizer **out, nino_error *err)
+static nino_status tokenizer_parse(const source *s, nino_bpe_pattern pattern, const char *path,
+                                   const char *a, size_t n_a, const char *b, size_t n_b,
+                                   nino_tokenizer **out, nino_error *err)
 {
     nino_bpe *bpe = NULL;
     nino_unigram *u = NULL;
     nino_status st = NINO_OK;
     switch (s->form) {
-    case VOCAB_AND_MERGES: st = nino_bpe_from_vocab(a, n_a, b, n_b, path, &bpe, err); break;
-    case BPE_JSON: st = nino_bpe_from_json(a, n_a, path, &bpe, err); break;
+    case VOCAB_AND_MERGES:
+        st = nino_bpe_from_vocab(pattern, a, n_a, b, n_b, path, &bpe, err);
+        break;
+    case BPE_JSON: st = nino_bpe_from_json(pattern, a, n_a, path, &bpe, err); break;
     case BPE_SIMPLE: st = nino_bpe_from_simple(a, n_a, path, &bpe, err); break;
     case UNIGRAM_JSON: st = nino_unigram_from_json(a, n_a, path, &u, err); break;
+    case TEKKEN: st = nino_bpe_from_tekken(a, n_a, path, &bpe, err); break;
     case SPIECE: st = nino_unigram_from_spiece(a, n_a, path, &u, err); break;
     }
     return st ? st : tokenizer_make(bpe, u, path, out, err);
 }
 
 // NINO_ERR_MISSING: this folder does not have that source.
-static nino_status open_source(const source *s, const char *dir, nino_tokenizer **out,
-                               nino_error *err)
+static nino_status open_source(const source *s, nino_bpe_pattern pattern, const char *dir,
+                               nino_tokenizer **out, nino_error *err)
 {
     nino_buf path = { 0 };
     char *a = NULL, *b = NULL;
@@ -208,7 +255,7 @@ static nino_status open_source(const source *s, const char *dir, nino_tokenizer 
     if (!st)
         st = tokenizer_read_file(dir, s->file, &path, &a, &n_a, err);
     if (!st)
-        st = tokenizer_parse(s, path.data, a, n_a, b, n_b, out, err);
+        st = tokenizer_parse(s, pattern, path.data, a, n_a, b, n_b, out, err);
     free(a);
     free(b);
     nino_buf_release(&path);
@@ -240,7 +287,7 @@ nino_status nino_tokenizer_open(nino_tokenizer_kind kind, const char *const *dir
 {
     for (const char *const *d = dirs; *d; d++)
         for (const source *s = kinds[kind].sources; s->file; s++) {
-            const nino_status st = open_source(s, *d, out, err);
+            const nino_status st = open_source(s, pattern_of(kind), *d, out, err);
             if (st != NINO_ERR_MISSING)
                 return st;
         }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/text/base64.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/text/unigram_steps.h"
@@ -117,55 +118,23 @@ static nino_status add_specials(loader *l, const nino_json *added)
 
 // ---- normaliser ------------------------------------------------------------------------------
 
-static int base64_digit(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
-// Decodes into a malloc'd block; *n bytes.
-static nino_status base64(loader *l, const nino_json *text, unsigned char **out, size_t *n)
-{
-    uint32_t bits = 0;
-    int have = 0;
-    size_t len = text->len;
-    while (len && text->text[len - 1] == '=')
-        len--;
-    *n = 0;
-    if (!(*out = malloc(len / 4 * 3 + 4)))
-        return unigram_json_no_memory(l);
-    for (size_t i = 0; i < len; i++) {
-        const int d = base64_digit(text->text[i]);
-        if (d < 0) {
-            free(*out);
-            return unigram_json_bad(l, "precompiled_charsmap is not base64");
-        }
-        bits = bits << 6 | (uint32_t) d;
-        if ((have += 6) >= 8)
-            (*out)[(*n)++] = (unsigned char) (bits >> (have -= 8));
-    }
-    return NINO_OK;
-}
-
 static nino_status add_charsmap(loader *l, const nino_json *spec)
 {
     const nino_json *text = nino_json_get(spec, "precompiled_charsmap");
-    unsigned char *blob;
-    size_t n;
+    nino_buf blob = { 0 };
     if (!text || text->type == NINO_JSON_NULL)
         return NINO_OK;
     if (text->type != NINO_JSON_STRING || l->u->charsmap.n_units)
         return unigram_json_bad(l, "precompiled_charsmap is no text, or is there twice");
-    nino_status st = base64(l, text, &blob, &n);
-    if (st)
-        return st;
-    st = nino_charsmap_load(&l->u->charsmap, blob, n, l->name, l->err);
-    free(blob);
+    nino_status st = nino_base64_decode(text->text, text->len, &blob)
+                         ? NINO_OK
+                         : unigram_json_bad(l, "precompiled_charsmap is not base64");
+    if (blob.failed)
+        st = unigram_json_no_memory(l);
+    if (!st)
+        st = nino_charsmap_load(&l->u->charsmap, (unsigned char *) (blob.data ? blob.data : ""),
+                                blob.len, l->name, l->err);
+    nino_buf_release(&blob);
     return st;
 }
 
