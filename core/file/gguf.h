@@ -7,7 +7,7 @@
 // under "comfy.gguf.orig_shape.NAME" replaces the stored one. Key-values become metadata as text
 // (numbers, booleans, strings, and arrays of at most 16 numbers as "[1,2]"); longer arrays and
 // arrays of strings become "array of N TYPE".
-// The tensors of a T5 encoder get the names that they have elsewhere (gguf_names.c).
+// The tensors of text encoders get the names that they have elsewhere (gguf_names.c).
 // *more (may be NULL): true when the table goes on beyond head_len; then the error is "truncated".
 // Works on memory only, so it is also the fuzz entry.
 nino_status nino_gguf_parse(const void *head, size_t head_len, uint64_t file_bytes,

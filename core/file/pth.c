@@ -8,13 +8,10 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/size.h"
-#include "core/base/utf8.h"
-#include "core/file/pth_pickle.h"
+#include "core/file/pth_table.h"
 
 #define MAX_ENTRIES 100000u
 #define MAX_DIRECTORY (64u << 20)
-#define MAX_PICKLE (64u << 20)
-#define MAX_NAME 1024u
 
 #define REFUSE(kind, ...) nino_fail_kind(err, NINO_ERR_FORMAT, kind, __VA_ARGS__)
 
@@ -201,7 +198,7 @@ static nino_status pth_find(zip *z, const char *root, size_t root_len, const cha
                             size_t path_len, entry **out, nino_error *err)
 {
     enum { HEAD = 30 };
-    char key[2 * MAX_NAME], head[HEAD], local[2 * MAX_NAME];
+    char key[2 * NINO_PTH_MAX_NAME], head[HEAD], local[2 * NINO_PTH_MAX_NAME];
     *out = NULL;
     if (root_len + path_len > sizeof(key))
         return NINO_OK;
@@ -250,7 +247,7 @@ static nino_status find_root(zip *z, const char **root, size_t *len, nino_error 
         *root = e->name;
         *len = e->name_len - n + 1;
     }
-    if (!*root || *len > MAX_NAME)
+    if (!*root || *len > NINO_PTH_MAX_NAME)
         return REFUSE("schema", z->name, "a zip archive, but not of PyTorch: no data.pkl in it");
     return NINO_OK;
 }
@@ -273,53 +270,21 @@ static nino_status check_byteorder(zip *z, const char *root, size_t root_len, ni
 static nino_status fill_info(zip *z, const char *root, size_t root_len, const nino_pickle_tensor *t,
                              nino_arena *arena, nino_tensor_info *info, nino_error *err)
 {
-    char path[MAX_NAME] = "data/";
+    char path[NINO_PTH_MAX_NAME] = "data/";
     entry *e;
-    const size_t size = nino_dtype_size(t->dtype);
-    if (!t->name_len || t->name_len > MAX_NAME || t->key_len > MAX_NAME - 8)
-        return REFUSE(t->name_len ? "limit" : "name", z->name, "a tensor's name has %zu bytes",
-                      t->name_len);
-    for (size_t i = 0; i < t->name_len; i++)
-        if ((unsigned char) t->name[i] < 0x20 || t->name[i] == 0x7f)
-            return REFUSE("name", z->name, "a tensor's name contains control characters");
-    if (!nino_utf8_valid(t->name, t->name_len))
-        return REFUSE("name", z->name, "a tensor's name is not UTF-8");
+    nino_status st = nino_pth_check_name(t, z->name, err);
+    if (st)
+        return st;
     const int name_len = (int) (t->name_len < 100 ? t->name_len : 100);
     memcpy(path + 5, t->key, t->key_len);
-    nino_status st = pth_find(z, root, root_len, path, 5 + t->key_len, &e, err);
+    st = pth_find(z, root, root_len, path, 5 + t->key_len, &e, err);
     if (st)
         return st;
     if (!e)
         return REFUSE("schema", z->name, "the storage of '%.*s' is missing", name_len, t->name);
-    if (e->bytes / size < t->storage_count)
+    if (e->bytes / nino_dtype_size(t->dtype) < t->storage_count)
         return REFUSE("range", z->name, "the storage of '%.*s' is too short", name_len, t->name);
-    info->name = nino_arena_strndup(arena, t->name, t->name_len);
-    if (!info->name)
-        return nino_fail(err, NINO_ERR_NOMEM, z->name, "out of memory");
-    info->dtype = t->dtype;
-    info->rank = t->rank;
-    info->offset = e->data + t->offset * size;
-    uint64_t dense = 1; // the stride that a contiguous tensor has at dimension i
-    for (int i = t->rank - 1; i >= 0; i--) {
-        info->dim[i] = t->dim[i];
-        info->stride[i] = t->stride[i];
-        info->is_strided = info->is_strided || (t->dim[i] > 1 && (uint64_t) t->stride[i] != dense);
-        dense *= (uint64_t) t->dim[i];
-    }
-    info->bytes = dense * size;
-    if (!info->bytes) // an empty tensor's offset and strides mean nothing
-        info->offset = e->data;
-    if (!info->bytes || !info->is_strided)
-        nino_tensor_info_set_dense(info);
-    return NINO_OK;
-}
-
-static int pth_by_offset(const void *a, const void *b)
-{
-    const nino_tensor_info *x = a, *y = b;
-    if (x->offset != y->offset)
-        return x->offset < y->offset ? -1 : 1;
-    return strcmp(x->name, y->name);
+    return nino_pth_fill(t, e->data, z->name, arena, info, err);
 }
 
 static nino_status read_model(zip *z, nino_st_header *out, nino_arena *scratch, nino_error *err)
@@ -336,7 +301,7 @@ static nino_status read_model(zip *z, nino_st_header *out, nino_arena *scratch, 
         st = pth_find(z, root, root_len, "data.pkl", strlen("data.pkl"), &pickle, err);
     if (st)
         return st;
-    if (pickle->bytes > MAX_PICKLE)
+    if (pickle->bytes > NINO_PTH_MAX_PICKLE)
         return REFUSE("limit", z->name, "a pickle of %llu bytes",
                       (unsigned long long) pickle->bytes);
     char *p = nino_arena_alloc(scratch, (size_t) pickle->bytes + 1);
@@ -355,8 +320,7 @@ static nino_status read_model(zip *z, nino_st_header *out, nino_arena *scratch, 
     if (st)
         return st;
     out->n_infos = n;
-    if (n > 1)
-        qsort(out->infos, (size_t) n, sizeof(*out->infos), pth_by_offset);
+    nino_pth_sort(out);
     return NINO_OK;
 }
 

@@ -19,3 +19,31 @@ typedef struct nino_pickle_tensor {
 // are checked against the storage's size. *out lives in `arena` and points into p.
 nino_status nino_pickle_read(const char *p, size_t n, const char *name, nino_arena *arena,
                              nino_pickle_tensor **out, int *n_out, nino_error *err);
+
+// ---- files older than PyTorch 1.6 ------------------------------------------------------------
+// Five pickles, one behind the other: a magic number, a version, what machine wrote it, the state
+// dict, the keys of its storages in the order of their elements, which follow.
+#define NINO_PTH_OLD_MAGIC "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19."
+
+typedef struct nino_pickle_storage {
+    const char *key; // as in nino_pickle_tensor
+    size_t key_len;
+    nino_dtype dtype;
+    uint64_t count, data; // elements; data: position in the file, for the caller
+} nino_pickle_storage;
+
+typedef struct nino_pickle_old {
+    nino_pickle_tensor *tensors;
+    int n_tensors;
+    nino_pickle_storage *storages; // in the order of the file
+    int n_storages;
+    size_t used; // bytes of the pickles
+} nino_pickle_old;
+
+// p: the first n bytes of such a file. Kind "truncated" where the pickles go on behind them.
+nino_status nino_pickle_read_old(const char *p, size_t n, const char *name, nino_arena *arena,
+                                 nino_pickle_old *out, nino_error *err);
+void nino_pickle_storage_sort(nino_pickle_storage *s, int n);
+// Among sorted ones; NULL: there is none.
+const nino_pickle_storage *nino_pickle_storage_find(const nino_pickle_storage *s, int n,
+                                                    const char *key, size_t key_len);

@@ -14,6 +14,7 @@
 #include "core/base/size.h"
 #include "core/file/gguf.h"
 #include "core/file/pth.h"
+#include "core/file/pth_pickle.h"
 #include "core/file/weights_priv.h"
 
 static nino_status read_st(nino_weights *w, const char head[8], nino_error *err)
@@ -70,9 +71,10 @@ static nino_status read_table(nino_weights *w, nino_error *err)
         return st;
     if (n >= 8 && !memcmp(head, "GGUF", 4) && head[8] != '{')
         return read_gguf(w, err);
-    if (n >= 12 && !memcmp(head, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9", 9))
-        return nino_fail(err, NINO_ERR_UNSUPPORTED, w->path,
-                         "a PyTorch file older than 1.6; convert it to safetensors");
+    if (n >= 12 && !memcmp(head, NINO_PTH_OLD_MAGIC, 9)) {
+        w->format = "pth";
+        return nino_pth_old_parse(w->fd, w->file_bytes, w->path, &w->header, err);
+    }
     if (n >= 9 && !memcmp(head, "PK\3\4", 4) && head[8] != '{') {
         w->format = "pth";
         return nino_pth_parse(w->fd, w->file_bytes, w->path, &w->header, err);

@@ -22,7 +22,7 @@ typedef struct nino_meta { // one entry of __metadata__ or of the GGUF key-value
 
 typedef struct nino_weights nino_weights;
 
-// Opens a file by its content (safetensors, torch zip, GGUF); the extension is only used in
+// Opens a file by its content (safetensors, torch's two forms, GGUF); the extension is only used in
 // messages. The header is read and checked completely; tensor data is not touched. `path` is
 // trusted (use nino_file_open_below and _open_fd for names from a workflow). Errors:
 // NINO_ERR_MISSING, NINO_ERR_FORMAT with the kinds of reliability rules, NINO_ERR_UNSUPPORTED for
@@ -115,6 +115,9 @@ typedef struct nino_weights_change {
     // The products that are all that changes the tensor of that name, at most max of them; 0: they
     // are more, or not all. NULL: whoever has the view wants values only.
     int (*low_rank)(void *priv, const char *name, nino_low_rank *out, int max);
+    // Whoever multiplies with a covered tensor that is quantised or of 8 bits in the file has it in
+    // its new values only while it does: they are made when they are needed, every time.
+    bool is_made_at_use;
 } nino_weights_change;
 
 // A view of base (one reference is taken) in which the covered tensors have other values; computed
@@ -127,5 +130,7 @@ nino_weights *nino_weights_changed(nino_weights *base, const nino_weights_change
 // and its tensor, out the products. 0: t can only be read.
 int nino_weights_low_rank(nino_weights *w, const nino_tensor_info *t, nino_weights **base,
                           const nino_tensor_info **stored, nino_low_rank *out, int max);
+// Whether t of a view has values that are made at each use (nino_weights_change.is_made_at_use).
+bool nino_weights_is_made_at_use(const nino_weights *w, const nino_tensor_info *t);
 // What a view was made of; a file itself. Borrowed.
 nino_weights *nino_weights_base(nino_weights *w);

@@ -172,13 +172,25 @@ nino_weights *nino_weights_changed(nino_weights *base, const nino_weights_change
 
 nino_weights *nino_weights_base(nino_weights *w) { return w->base ? w->base : w; }
 
+// Numbers that would take two or four times the memory once they are changed.
+static bool is_narrow(const nino_tensor_info *t)
+{
+    return nino_dtype_is_block(t->dtype) || nino_dtype_bits(t->dtype) <= 8;
+}
+
+bool nino_weights_is_made_at_use(const nino_weights *w, const nino_tensor_info *t)
+{
+    return w->base && w->change.is_made_at_use && w->is_changed[t - w->header.infos] &&
+           is_narrow(base_info(w, t));
+}
+
 int nino_weights_low_rank(nino_weights *w, const nino_tensor_info *t, nino_weights **base,
                           const nino_tensor_info **stored, nino_low_rank *out, int max)
 {
     if (!w->base || !w->is_changed[t - w->header.infos] || !w->change.low_rank)
         return 0;
     const nino_tensor_info *b = base_info(w, t);
-    if (!nino_dtype_is_block(b->dtype) && nino_dtype_bits(b->dtype) > 8)
+    if (!is_narrow(b))
         return 0;
     for (int i = 0; i < t->rank; i++)
         if (t->dim[i] != b->dim[i])
