@@ -28,7 +28,8 @@ const char *nino_monitor_name_text(const nino_monitor *m, uint32_t id);
 
 // Scopes nest per thread: job > node > stage > step > tile. Returns the scope's id (never 0), which
 // begin() of an inner scope and kernels refer to as parent. Scopes keep counting when the monitor
-// is off, so that ids stay consistent.
+// is off, so that ids stay consistent. A job's name passes, as nino_monitor_passing(): every file has
+// its own.
 uint32_t nino_monitor_begin(nino_monitor *m, nino_event_kind scope_kind, const char *name,
                             uint32_t arg0, uint32_t arg1);
 // Ends the scope, and inner scopes of this thread that were left open. end_with() says how it

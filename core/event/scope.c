@@ -29,7 +29,9 @@ uint32_t nino_monitor_begin(nino_monitor *m, nino_event_kind scope_kind, const c
         return id;
     nino_open_scope open = { .begin = { .t_ns = nino_now_ns(),
                                         .kind = (uint8_t) scope_kind,
-                                        .name = nino_monitor_name(m, name),
+                                        .name = scope_kind == NINO_EV_JOB
+                                                    ? nino_monitor_passing(m, name)
+                                                    : nino_monitor_name(m, name),
                                         .id = id,
                                         .parent = nino_ring_current(r),
                                         .u.scope = { arg0, arg1 } },

@@ -182,7 +182,9 @@ static void stats_scope_begin(nino_stats *s, const nino_event *ev,
     if (prepares || !strcmp(text, "paused")) {
         s->pause = ev->id;
         s->pause_ns = ev->t_ns;
-        s->pause_prepares = prepares;
+        s->pause_prepares = !prepares                                                         ? 0
+                            : strncmp(text, NINO_STAGE_LAUNCH, sizeof(NINO_STAGE_LAUNCH) - 1) ? 1
+                                                                                              : 2;
     }
 }
 
@@ -199,7 +201,7 @@ static void stats_scope_end(nino_stats *s, const nino_event *ev)
         for (int k = 0; k < s->n_open; k++)
             s->open[k].paused_ns += ev->t_ns - s->pause_ns;
         s->prepare_ns += s->pause_prepares ? ev->t_ns - s->pause_ns : 0;
-        s->n_prepared += s->pause_prepares;
+        s->n_prepared += s->pause_prepares == 1;
         s->pause = 0;
     }
     int i = s->n_open - 1;
@@ -549,7 +551,7 @@ uint64_t nino_stats_preparing(const nino_stats *s, uint64_t *programs)
 {
     const bool lasts = s->pause && s->pause_prepares;
     if (programs)
-        *programs = s->n_prepared + lasts;
+        *programs = s->n_prepared + (lasts && s->pause_prepares == 1);
     return s->prepare_ns + (lasts && s->last_ns > s->pause_ns ? s->last_ns - s->pause_ns : 0);
 }
 

@@ -47,7 +47,7 @@ struct nino_stats {
     int last_node;           // begun last, -1: none
     uint64_t pause;          // scope of a pause, or of preparing a kernel, that lasts; 0: none
     uint64_t pause_ns;       // when it began
-    uint64_t pause_prepares; // 1: it is that of a kernel
+    uint64_t pause_prepares; // 1: a program is prepared, 2: a kernel at its first launch
     uint64_t prepare_ns, n_prepared;
     nino_mem_stat mem;
     uint64_t lost, last_ns;

@@ -167,6 +167,16 @@ static void plant_mask(nino_array *a)
             v[i] = i % 2 ? -INFINITY : -FLT_MAX;
 }
 
+// Given statistics: what is lost of a mean is small, variances are positive.
+static void plant_statistics(nino_array *a)
+{
+    float *v = nino_array_f32(a);
+    for (int64_t i = 0; i < nino_shape_count(&a->shape); i += 3) {
+        v[i + 1] *= 1e-7f;
+        v[i + 2] = fabsf(v[i + 2]) + 0.125f;
+    }
+}
+
 // Values that are multiplied in a narrower type than they are stored in have no more bits than that
 // has.
 static bool round_to_operand(nino_array **a, const nino_profile *p, nino_dtype act)
@@ -331,7 +341,7 @@ static nino_status kernel_check_describe(const nino_check_case *c, nino_dtype ty
     }
     if (c->op == NINO_OP_BLEND || c->op == NINO_OP_BLEND_DIV)
         d->src_type[0] = NINO_F32;
-    if (c->op == NINO_OP_ROPE)
+    if (c->op == NINO_OP_ROPE || c->op == NINO_OP_GROUP_NORM)
         d->src_type[1] = NINO_F32;
     if (c->op == NINO_OP_ATTENTION)
         d->src_type[3] = NINO_F32;
@@ -376,6 +386,8 @@ nino_status check_job_init(check_job *j, const nino_check_case *c, nino_dtype ty
         plant_special(c, j->x[i]);
         if (c->op == NINO_OP_ATTENTION && i == 3)
             plant_mask(j->x[i]);
+        if (c->op == NINO_OP_GROUP_NORM && i == 1)
+            plant_statistics(j->x[i]);
     }
     return st;
 }

@@ -10,7 +10,7 @@ typedef struct nino_check_case {
     int64_t n;                                   // LINEAR, CONV2D, CONV3D: rows of the weight
     int64_t out[2];      // SLICE: length; RESAMPLE: height, width; SHUFFLE: channels
     bool bias, residual; // as the op has them; bias: LAYER_NORM's beta
-    bool gamma;          // LAYER_NORM, RMS_NORM: it is there
+    bool gamma;          // LAYER_NORM, RMS_NORM: it is there; ACT: slopes
     nino_dtype cast_to;  // CAST
     nino_dtype weight;   // stored type of the weight
     float spread;        // values are about this large; 0: 1

@@ -8,6 +8,7 @@
 #define CONV3(k, pad, st, N, ...) { .op = NINO_OP_CONV3D, .attr.kernel = k, .attr.stride = 1, .attr.pad_t = pad, .attr.stride_t = st, .n = N, __VA_ARGS__ }
 #define SHUFFLE(up, ft, fs, first, N, ...) { .op = NINO_OP_SHUFFLE, .attr.is_up = up, .attr.fold_t = ft, .attr.fold_s = fs, .attr.start = first, .out = { N }, __VA_ARGS__ }
 #define NORM(g, e, ...)        { .op = NINO_OP_GROUP_NORM, .attr.groups = g, .attr.eps = e, __VA_ARGS__ }
+#define STAT(g, ...)           { .op = NINO_OP_GROUP_STAT, .attr.groups = g, __VA_ARGS__ }
 #define ATTN(N, TQ, TK, H, D, ...) { .op = NINO_OP_ATTENTION, .attr.heads = H, \
     .src = { { N, TQ, (int64_t) (H) * (D) }, { N, TK, (int64_t) (H) * (D) }, { N, TK, (int64_t) (H) * (D) } }, __VA_ARGS__ }
 #define BIASED(N, TQ, TK, H, D, BN, BH, BQ, ...) { .op = NINO_OP_ATTENTION, .attr.heads = H, \
@@ -82,6 +83,7 @@ const nino_check_case nino_check_cases[] = {
     CONV(3, 1, 48, X(1, 1, 40, 16), .bias = true),
     CONV(3, 1, 16, X(3, 31, 1, 48), .bias = true, .weight = NINO_BF16),
     CONV(3, 1, 31, X(1, 9, 15, 33), .attr.pad = NINO_PAD_NONE, .bias = true),
+    CONV(3, 1, 32, X(1, 11, 13, 44), .bias = true, .attr.act = NINO_ACT_LEAKY),
     CONV(3, 1, 32, X(1, 7, 9, 24), .attr.upsample2x = true, .bias = true),
     CONV(3, 2, 40, X(1, 9, 13, 16), .bias = true),
     CONV(3, 2, 40, X(2, 8, 11, 16), .attr.pad = NINO_PAD_END, .bias = true),
@@ -102,6 +104,7 @@ const nino_check_case nino_check_cases[] = {
     CONV(3, 1, 64, X(1, 35, 33, 40), .bias = true, .residual = true, .attr.act = NINO_ACT_SILU),
     CONV(3, 1, 37, X(2, 23, 29, 67), .weight = NINO_F16),
     CONV(3, 1, 48, X(1, 18, 19, 64), .attr.upsample2x = true, .bias = true, .attr.act = NINO_ACT_RELU),
+    CONV(3, 1, 64, X(1, 17, 35, 64), .attr.upsample2x = true, .bias = true, .attr.act = NINO_ACT_LEAKY),
     CONV(3, 1, 64, X(1, 96, 100, 64), .bias = true, .residual = true, .attr.act = NINO_ACT_RELU, .is_large = true),
     CONV(3, 1, 128, X(1, 64, 64, 128), .bias = true, .is_large = true),
     CONV(3, 1, 96, X(1, 32, 33, 512), .bias = true, .is_large = true), // long sums
@@ -139,6 +142,14 @@ const nino_check_case nino_check_cases[] = {
     NORM(4, 1e-5f, X(1, 64, 65, 256), .attr.act = NINO_ACT_RELU, .is_large = true),
     NORM(5, 1e-6f, X(1, 1031, 35), .spread = 1e-3f),
     NORM(32, 1e-6f, X(1, 512, 512, 128), .attr.act = NINO_ACT_SILU, .only_bench = true),
+    // with given statistics; those of parts
+    NORM(1, 1e-5f, .src = { { 1, 3, 7 }, { 1, 1, 3 } }),
+    NORM(3, 1e-6f, .src = { { 2, 5, 3, 6 }, { 2, 3, 3 } }, .attr.act = NINO_ACT_SILU),
+    NORM(32, 1e-6f, .src = { { 1, 33, 31, 64 }, { 1, 32, 3 } }, .attr.act = NINO_ACT_SILU),
+    NORM(5, 1e-6f, .src = { { 2, 1031, 35 }, { 2, 5, 3 } }, .spread = 30),
+    STAT(1, X(1, 1, 1)), STAT(3, X(2, 5, 3, 6)), STAT(32, X(1, 33, 31, 64)),
+    STAT(32, X(2, 17, 17, 96), .spread = 30), STAT(5, X(1, 1031, 35), .spread = 1e-3f),
+    STAT(4, X(1, 64, 65, 256), .is_large = true),
 
     // ---- layer norm, with and without gamma, beta and modulation; RMS norm
     LAYER(X(1, 1)), LAYER(X(3, 7), .gamma = true, .bias = true), LAYER(X(2, 5, 65), .gamma = true),
@@ -189,13 +200,16 @@ const nino_check_case nino_check_cases[] = {
     ACT(NONE, X(5)), ACT(RELU, X(1)), ACT(RELU, X(1023)), ACT(SILU, X(1025), .spread = 10), ACT(SILU, X(3, 7, 5)),
     ACT(GELU, X(257), .spread = 4), ACT(GELU_TANH, X(257), .spread = 4), ACT(QUICK_GELU, X(259), .spread = 4),
     ACT(SIGMOID, X(127), .spread = 20), ACT(TANH, X(2, 129), .spread = 4), ACT(TANH3, X(1, 9, 7, 4), .spread = 6),
-    ACT(CLAMP01, X(333)),
+    ACT(CLAMP01, X(333)), ACT(LEAKY, X(1025), .spread = 4),
     // by element and by vector alone, where the constants of an activation matter
     ACT(RELU, X(3)), ACT(SILU, X(3), .spread = 3), ACT(GELU, X(3), .spread = 2), ACT(GELU_TANH, X(3), .spread = 2),
-    ACT(QUICK_GELU, X(3), .spread = 3), ACT(SIGMOID, X(3), .spread = 3), ACT(TANH, X(3)), ACT(TANH3, X(3), .spread = 3), ACT(CLAMP01, X(3)),
+    ACT(QUICK_GELU, X(3), .spread = 3), ACT(SIGMOID, X(3), .spread = 3), ACT(TANH, X(3)), ACT(TANH3, X(3), .spread = 3), ACT(CLAMP01, X(3)), ACT(LEAKY, X(3)),
     ACT(RELU, X(64)), ACT(SILU, X(64), .spread = 3), ACT(GELU, X(64), .spread = 2), ACT(GELU_TANH, X(64), .spread = 2),
-    ACT(QUICK_GELU, X(64), .spread = 3), ACT(SIGMOID, X(64), .spread = 3), ACT(TANH, X(64)), ACT(TANH3, X(64), .spread = 3), ACT(CLAMP01, X(64)),
+    ACT(QUICK_GELU, X(64), .spread = 3), ACT(SIGMOID, X(64), .spread = 3), ACT(TANH, X(64)), ACT(TANH3, X(64), .spread = 3), ACT(CLAMP01, X(64)), ACT(LEAKY, X(64)),
     ACT(SILU, X(1, 512, 512, 128), .only_bench = true),
+    // PReLU
+    ACT(NONE, X(1), .gamma = true), ACT(NONE, X(3, 5, 7, 24), .gamma = true), ACT(NONE, X(2, 9, 35), .gamma = true),
+    ACT(NONE, X(257, 64), .gamma = true, .spread = 4), ACT(NONE, X(1, 512, 512, 64), .gamma = true, .only_bench = true),
     { .op = NINO_OP_ADD, .src = { { 1 }, { 1 } } },
     { .op = NINO_OP_ADD, .src = { { 3, 341 }, { 3, 341 } } },
     { .op = NINO_OP_ADD, .src = { { 1, 512, 512, 128 }, { 1, 512, 512, 128 } }, .only_bench = true },

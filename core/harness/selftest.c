@@ -76,6 +76,16 @@ static void check_complete(run *r)
     }
 }
 
+static nino_status selftest_set_schedule(nino_backend *be, const char *name, nino_error *err)
+{
+    if (!name)
+        return NINO_OK;
+    if (be->profile.schedule->is_plain)
+        return nino_fail(err, NINO_ERR_ARG, name, "the device %s has no schedules",
+                         be->profile.name);
+    return nino_sched_find(name, name, &be->profile.schedule, err);
+}
+
 nino_status nino_selftest(const nino_selftest_params *params,
                           void (*report)(void *priv, const nino_selftest_case *c), void *priv,
                           nino_error *err)
@@ -87,7 +97,8 @@ nino_status nino_selftest(const nino_selftest_params *params,
     nino_status st = NINO_OK;
     nino_error e = { 0 };
     r.be = nino_device_open(r.p->device, NULL, NULL, &e);
-    r.ref = r.be ? nino_ref_open(0, NULL, &e) : NULL;
+    r.ref =
+        r.be && !selftest_set_schedule(r.be, p.schedule, &e) ? nino_ref_open(0, NULL, &e) : NULL;
     if (!r.ref) {
         st = e.code;
         if (err)

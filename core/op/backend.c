@@ -32,11 +32,12 @@ static nino_resident *backend_find(const nino_weight *w, const nino_backend *be)
     return r;
 }
 
-static void publish_load(nino_backend *be, uint64_t start, uint64_t bytes)
+// What is made anew for every op is a part of computing, not of loading.
+static void publish_load(nino_backend *be, const nino_weight *w, uint64_t start, uint64_t bytes)
 {
     const uint64_t ns = nino_now_ns() - start;
-    be->load_ns += ns;
-    be->load_bytes += bytes;
+    be->load_ns += w->is_made ? 0 : ns;
+    be->load_bytes += w->is_made ? 0 : bytes;
     if (!be->monitor || !nino_monitor_is_on(be->monitor))
         return;
     nino_event ev = { .t_ns = start, .kind = NINO_EV_TRANSFER };
@@ -77,7 +78,7 @@ const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, n
         all->all_prev = r;
     all = r;
     pthread_mutex_unlock(&lock);
-    publish_load(be, start, bytes);
+    publish_load(be, w, start, bytes);
     return &r->packed;
 }
 
@@ -136,6 +137,16 @@ nino_status nino_backend_alloc(nino_backend *be, uint64_t bytes, nino_mem_owner 
     return st;
 }
 
+void nino_backend_drop_made(nino_backend *be, const nino_weight *w)
+{
+    nino_resident *r = w && w->is_made ? backend_find(w, be) : NULL;
+    if (!r)
+        return;
+    pthread_mutex_lock(&lock);
+    backend_drop(r); // as in evict_oldest(): what is enqueued still finds it
+    pthread_mutex_unlock(&lock);
+}
+
 void nino_weight_evict(nino_weight *w)
 {
     pthread_mutex_lock(&lock);
@@ -160,7 +171,8 @@ void nino_backend_weight_sizes(const nino_backend *be, uint64_t *wide, uint64_t 
     *wide = *narrow = 0;
     pthread_mutex_lock(&lock);
     for (const nino_resident *r = all; r; r = r->all_next)
-        if (r->be == be && r->w->role != NINO_W_VECTOR && nino_dtype_bits(r->packed.dtype) >= 16) {
+        if (r->be == be && r->w->role != NINO_W_VECTOR && !r->w->is_made &&
+            nino_dtype_bits(r->packed.dtype) >= 16) {
             *wide += r->packed.mem.bytes;
             *narrow += (uint64_t) (r->w->n * r->w->c * nino_weight_taps(r->w));
         }

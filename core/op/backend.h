@@ -4,6 +4,7 @@
 #include "core/op/ceilings.h"
 #include "core/op/pool.h"
 #include "core/op/profile.h"
+#include "core/op/programs.h"
 #include "core/op/stream.h"
 #include <ninodes/ctx.h>
 
@@ -56,6 +57,11 @@ typedef struct nino_backend_impl {
     void (*scope_begin)(nino_backend *be, nino_event_kind kind, const char *name, uint32_t arg0,
                         uint32_t arg1);
     void (*scope_end)(nino_backend *be);
+    // Optional: the coming work will ask for these programs.
+    void (*expect)(nino_backend *be, const nino_programs *programs);
+    // Optional, of a helper process: compiles a program that is not there; of one that is, puts a binary
+    // into the cache, with all that the driver would compile later.
+    nino_status (*compile)(nino_backend *be, const nino_plan_program *program, nino_error *err);
     // Optional: measures one ceiling of the device, the median of `repeats`, each of about so many
     // seconds: bytes/s, FLOP/s or seconds. bytes: the working set, or what is copied; a power of
     // two.
@@ -103,7 +109,9 @@ const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, n
 // again when they are needed again. The sizes and order are the same in plan.
 nino_status nino_backend_alloc(nino_backend *be, uint64_t bytes, nino_mem_owner owner,
                                nino_block *out, nino_error *err);
-void nino_weight_evict(nino_weight *w);           // from every backend
+void nino_weight_evict(nino_weight *w); // from every backend
+// The op that uses w has been enqueued: if its values are made at use, they go. w may be NULL.
+void nino_backend_drop_made(nino_backend *be, const nino_weight *w);
 void nino_backend_drop_weights(nino_backend *be); // all of them
 void nino_backend_close(nino_backend **be);       // NULL-safe
 // Bytes of the matrices on be that are 16 or 32 bits wide, and what 8-bit floats would take.

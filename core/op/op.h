@@ -30,7 +30,8 @@
     X(BLEND, blend, image)                                                                         \
     X(BLEND_DIV, blend_div, image)                                                                 \
     X(TO_RGB8, to_rgb8, image)                                                                     \
-    X(CHECK_FINITE, check_finite, elt)
+    X(CHECK_FINITE, check_finite, elt)                                                             \
+    X(GROUP_STAT, group_stat, norm)
 
 typedef enum nino_op_id {
 #define X(ID, name, family) NINO_OP_##ID,
@@ -52,6 +53,7 @@ typedef enum nino_act {
     NINO_ACT_TANH,
     NINO_ACT_TANH3,   // 3 tanh(x/3): TAESD's latent clamp
     NINO_ACT_CLAMP01, // min(max(x,0),1), NaN stays NaN
+    NINO_ACT_LEAKY,   // x, or 0.2 x where it is negative: ESRGAN's ReLU
     NINO_ACT_COUNT
 } nino_act;
 
@@ -90,6 +92,10 @@ typedef struct nino_weight nino_weight; // core/op/weight.h
 //                  the mean of the g = C ft fs^2 / N values x[t ft + a - start][i fs + b][j fs +
 //                  d][c] with n = (((c ft + a) fs + b) fs + d) / g; frames before the first are
 //                  zero. src[1], optional, is added.
+// GROUP_STAT       [N,..,C] -> f32 [N,groups,3]: the mean of what a group norm has in a group, what
+//                  is lost of it in f32, the variance. Those of parts of a picture give the whole's.
+// GROUP_NORM       src[1], optional: f32 [N,groups,3] as GROUP_STAT gives them, used instead of x's
+//                  own: x is then a part of what is normalised.
 // LAYER_NORM       over the last axis: (x - mean) / sqrt(var + eps) * gamma + beta; gamma and beta
 //                  are optional. With src[1] and src[2]: * (1 + src[1]) + src[2].
 // RMS_NORM         x / sqrt(mean(x^2) + eps) * gamma over each of `groups` equal parts of the last
@@ -97,6 +103,8 @@ typedef struct nino_weight nino_weight; // core/op/weight.h
 // ATTENTION        src q [N,Tq,heads*D], k, v [N,Tk,heads*D]; one softmax a head and query. src[3],
 //                  optional: f32 [N or 1, heads or 1, Tq or 1, Tk], added to the logits; -infinity
 //                  and -FLT_MAX hide a key; a query that sees no key gets 0.
+// ACT              act(src[0]). With a weight, a value a channel, instead: PReLU, x where it is
+//                  positive, else x * weight[c].
 // MUL              act(src[0]) * src[1].
 // GLU              [..,2C] -> [..,C]: x[..,:C] * act(x[..,C:]).
 // GATE_ADD         src[0] + src[1] * src[2].
@@ -127,9 +135,10 @@ typedef struct nino_op_attr {
     int stride_t;    // CONV3D: 1 or 2
     int fold_t, fold_s; // SHUFFLE
     bool is_up;         // SHUFFLE
-    int groups;         // GROUP_NORM, RMS_NORM (at least 1)
+    int groups;         // GROUP_NORM, GROUP_STAT, RMS_NORM (at least 1)
     float eps;          // GROUP_NORM, LAYER_NORM, RMS_NORM
     int heads;          // ATTENTION: q, k, v are [N,T,heads*D]; ROPE
+    bool keeps_scores;  // ATTENTION: the scores go through memory, where the schedule can do both
     float scale;        // ATTENTION, SOFTMAX: factor of the logits; SCALE: y = scale * x + shift
     float shift;        // SCALE
     int axis;           // CONCAT, SLICE; SOFTMAX always works on the last axis
@@ -149,7 +158,7 @@ typedef struct nino_op_desc {
     nino_shape dst;
     nino_dtype dst_type;
     // Weights: for LINEAR, CONV2D and CONV3D the matrix is [N][taps][C]; bias is optional. For the
-    // norms gamma and beta.
+    // norms gamma and beta, for ACT the slopes.
     const nino_weight *weight, *bias; // may be NULL
     bool has_residual; // src[1] is added before the activation (LINEAR, CONV2D, CONV3D, SHUFFLE)
 } nino_op_desc;

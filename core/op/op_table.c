@@ -31,6 +31,14 @@ static nino_status shape_same(nino_op_desc *d, nino_error *err)
     return NINO_OK;
 }
 
+static nino_status shape_act(nino_op_desc *d, nino_error *err)
+{
+    if (d->weight && (d->weight->role != NINO_W_VECTOR || d->weight->n != last_dim(&d->src[0]) ||
+                      d->attr.act != NINO_ACT_NONE))
+        return fail_shape(d, err, "slopes need one value a channel and no activation");
+    return shape_same(d, err);
+}
+
 static nino_status check_bias(const nino_op_desc *d, nino_error *err)
 {
     if (d->bias && d->bias->n != d->weight->n)
@@ -134,7 +142,22 @@ static nino_status shape_group_norm(nino_op_desc *d, nino_error *err)
         return fail_shape(d, err, "the channels do not divide into the groups");
     if (!d->weight || d->weight->n != c || !d->bias || d->bias->n != c)
         return fail_shape(d, err, "gamma and beta need one value a channel");
+    const nino_shape stat = NINO_SHAPE(d->src[0].dim[0], d->attr.groups, 3);
+    if (d->n_src > 1 && (!nino_shape_equal(&d->src[1], &stat) || d->src_type[1] != NINO_F32))
+        return fail_shape(d, err, "the statistics are not f32 [N,groups,3]");
     return shape_same(d, err);
+}
+
+static nino_status shape_group_stat(nino_op_desc *d, nino_error *err)
+{
+    const nino_status st = shape_same(d, err);
+    if (st)
+        return st;
+    if (d->src[0].rank < 2 || d->attr.groups < 1 || last_dim(&d->src[0]) % d->attr.groups)
+        return fail_shape(d, err, "the channels do not divide into the groups");
+    d->dst = NINO_SHAPE(d->src[0].dim[0], d->attr.groups, 3);
+    d->dst_type = NINO_F32;
+    return NINO_OK;
 }
 
 bool nino_op_broadcast(const nino_shape *x, const nino_shape *b, nino_op_rows *out)
@@ -399,6 +422,8 @@ static double flops_mul(const nino_op_desc *d)
 {
     return op_table_count(&d->dst) * (d->attr.act == NINO_ACT_NONE ? 1 : 5);
 }
+// Sum and sum of squares.
+static double flops_stat(const nino_op_desc *d) { return op_table_count(&d->src[0]) * 4; }
 static double flops_softmax(const nino_op_desc *d) { return op_table_count(&d->src[0]) * 5; }
 static double flops_act(const nino_op_desc *d) { return op_table_count(&d->src[0]) * 4; }
 static double flops_one(const nino_op_desc *d) { return op_table_count(&d->dst); }
@@ -462,7 +487,7 @@ const nino_op_def nino_ops[NINO_OP_COUNT] = {
     ROW(RMS_NORM,      rms_norm,      norm,   1,  rms_norm,    norm,       all,    1e-10,  1e-7),
     ROW(SOFTMAX,       softmax,       attn,   1,  same,        softmax,    all,    1e-11,  1e-6),
     ROW(ATTENTION,     attention,     attn,   0,  attention,   attention,  all,    1e-11,  1e-6),
-    ROW(ACT,           act,           elt,    1,  same,        act,        all,    1e-12,  1e-7),
+    ROW(ACT,           act,           elt,    1,  act,         act,        all,    1e-12,  1e-7),
     ROW(ADD,           add,           elt,    3,  add,         one,        all,    1e-14,  1e-7),
     ROW(SCALE,         scale,         elt,    1,  same,        two,        all,    1e-14,  1e-7),
     ROW(MUL,           mul,           elt,    3,  mul,         mul,        all,    1e-12,  1e-7),
@@ -479,6 +504,7 @@ const nino_op_def nino_ops[NINO_OP_COUNT] = {
     ROW(BLEND_DIV,     blend_div,     image,  0,  blend_div,   one,        all,    1e-13,  1e-7),
     ROW(TO_RGB8,       to_rgb8,       image,  0,  to_rgb8,     two,        all,    0,      0),
     ROW(CHECK_FINITE,  check_finite,  elt,    0,  check_finite, one,        all,    0,      0),
+    ROW(GROUP_STAT,    group_stat,    norm,   0,  group_stat,  stat,       all,    1e-10,  1e-10),
 };
 #undef ROW
 // clang-format on
@@ -491,8 +517,8 @@ unsigned nino_op_in_place(const nino_op_desc *d)
 const char *nino_act_name(nino_act a)
 {
     static const char *const names[NINO_ACT_COUNT] = {
-        "none",       "relu",    "silu", "gelu",  "gelu_tanh",
-        "quick_gelu", "sigmoid", "tanh", "tanh3", "clamp01",
+        "none",    "relu", "silu",  "gelu",    "gelu_tanh", "quick_gelu",
+        "sigmoid", "tanh", "tanh3", "clamp01", "leaky",
     };
     return (unsigned) a < NINO_ACT_COUNT ? names[a] : "?";
 }

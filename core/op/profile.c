@@ -37,7 +37,7 @@ static nino_status read_profile(const nino_json *root, const char *where, nino_p
     nino_profile p = { 0 };
     const char *name = nino_json_str(nino_json_get(root, "name")), *bad = NULL;
     const char *schedule = nino_json_str(nino_json_get(root, "schedule"));
-    double stripe = 0, mem = 0;
+    double stripe = 0, mem = 0, units = 0;
     const struct {
         const char *key;
         double *to;
@@ -57,6 +57,9 @@ static nino_status read_profile(const nino_json *root, const char *where, nino_p
             bad = numbers[i].key;
     if (!nino_json_bool(nino_json_get(root, "winograd"), &p.has_winograd))
         bad = "winograd";
+    if (nino_json_get(root, "units") &&
+        !profile_read_number(root, "units", &units)) // may be left out
+        bad = "units";
     const nino_json *stand_in = nino_json_get(root, "stand_in"); // may be left out
     if (stand_in && !nino_json_bool(stand_in, &p.is_stand_in))
         bad = "stand_in";
@@ -80,6 +83,7 @@ static nino_status read_profile(const nino_json *root, const char *where, nino_p
     snprintf(p.date, sizeof(p.date), "%s", date ? date : "");
     p.winograd_stripe = (uint64_t) stripe;
     p.mem_bytes = (uint64_t) mem;
+    p.units = (unsigned) units;
     *out = p;
     return NINO_OK;
 }

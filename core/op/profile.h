@@ -33,6 +33,8 @@ typedef struct nino_profile {
     double efficiency_gemm, efficiency_conv,
         efficiency_attn; // fraction of peak reached, for predicted times; _conv: by Winograd's
                          // products where the profile has it, _gemm then holds for direct ones
+                         // With `units`: of what the clock model allows (core/op/clocks.h)
+    unsigned units;      // work-group processors, where the clock model holds; 0: it does not
     nino_tuning tuning;
     bool is_stand_in; // the numbers are none of this device's own: it is measured at its first use
     bool is_measured; // the numbers were measured on this device (core/op/ceilings.h)
@@ -101,14 +103,27 @@ typedef struct nino_wino_layout {
 nino_wino_layout nino_sched_wino(const nino_profile *p, const nino_op_desc *d);
 
 // GROUP_NORM: each batch item's positions in strips of `strip`; part [N][n_strips][2][C] holds
-// means and sums of squared deviations, coef [N][2][C] the scale and shift of a channel.
+// means and sums of squared deviations, coef [N][2][C] the scale and shift of a channel. With given
+// statistics there is one row of part, for the means; GROUP_STAT has no coef.
 typedef struct nino_norm_layout {
-    int64_t positions, strip, n_strips;
+    int64_t positions, strip, n_strips, n_parts;
     uint64_t part, coef, bytes;
 } nino_norm_layout;
 nino_norm_layout nino_sched_norm(const nino_profile *p, const nino_op_desc *d);
 
-// ATTENTION of a schedule that packs keys: K^T [N][heads][ceil(Tk/64)][D][64].
+// ATTENTION. The form is the schedule's own, or with matrix instructions one of two, where heads have a
+// multiple of 8 channels of 16 bits: FLASH keeps the scores in registers, up to 160 channels; STRIPES
+// keeps those of `rows` queries of one head in the workspace: V^T [D][keys], keys = Tk up to 16, then
+// f32 [rows][keys] at `scores`, and f32 [rows] at `factors`. OWN of a schedule that packs keys: K^T
+// [N][heads][ceil(Tk/64)][D][64].
+typedef enum nino_attn_form { NINO_ATTN_OWN, NINO_ATTN_FLASH, NINO_ATTN_STRIPES } nino_attn_form;
+typedef struct nino_attn_layout {
+    nino_attn_form form;
+    int64_t rows, keys;
+    uint64_t scores, factors, bytes;
+} nino_attn_layout;
+nino_attn_layout nino_sched_attention(const nino_profile *p, const nino_op_desc *d);
+
 // RESAMPLE: both tables (core/op/resample.h), then the image after the horizontal pass
 // [N,H,w,C].
 typedef struct nino_resample_layout {
@@ -119,11 +134,13 @@ nino_resample_layout nino_sched_resample(const nino_op_desc *d);
 
 // LINEAR, CONV2D, CONV3D whose weight stays as the file stores it (core/op/raw.h). Schedules
 // decode it as they multiply, where they can and gain by it: panels is 0. Else `panels`
-// of its panels are expanded to f32 at a time, at `at` of the workspace, few enough to be
+// of its panels are expanded to f32 at a time, or as many rows of the type that matrix instructions
+// take, at `at` of the workspace, few enough to be
 // multiplied before they leave the last-level cache. Winograd's transform of the weights needs all
 // of them, before V and M are written.
 typedef struct nino_expand_layout {
     int64_t panels;
+    bool is_rows;       // [64 panels][taps][Cp] instead of panels
     uint64_t at, bytes; // bytes: of the whole workspace
 } nino_expand_layout;
 nino_expand_layout nino_sched_expand(const nino_profile *p, const nino_op_desc *d);

@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/size.h"
+#include "core/op/clocks.h"
 #include "core/op/pack.h"
 #include "core/op/profile.h"
 #include "core/op/raw.h"
@@ -22,6 +23,11 @@
 // Strip of the group norm statistics: bytes of f32 that stay in a first-level cache's reach while
 // leaving enough strips for every core.
 #define NORM_STRIP_BYTES ((int64_t) 128 * 1024)
+
+// Most channels of a head whose queries, scores and results a wave has registers for.
+#define FLASH_DEPTH 160
+// Scores of a stripe of queries: what a last-level cache of 32 MiB holds.
+#define STRIPE_ROOM ((int64_t) 32 << 20)
 
 // Of one launch: a cancel waits for it.
 #define PIECE_SECONDS 0.05
@@ -56,6 +62,8 @@ nino_status nino_sched_find(const char *name, const char *where, const nino_sche
 // Bytes of panels that are expanded at a time: enough columns to keep every core busy, little
 // enough for the last-level cache.
 #define EXPAND_ROOM ((int64_t) 8 << 20)
+// Matrix instructions need more tiles to be busy with.
+#define EXPAND_ROOM_MATRIX ((int64_t) 32 << 20)
 
 static uint64_t align256(uint64_t n) { return (n + 255) / 256 * 256; }
 
@@ -117,8 +125,9 @@ nino_norm_layout nino_sched_norm(const nino_profile *p, const nino_op_desc *d)
     l.strip = NORM_STRIP_BYTES / (c * 4);
     l.strip = l.strip < 16 ? 16 : l.strip > 1024 ? 1024 : l.strip;
     l.n_strips = nino_ceil_div(l.positions, l.strip);
-    l.coef = align256((uint64_t) (n * l.n_strips * 2 * c) * 4);
-    l.bytes = l.coef + align256((uint64_t) (n * 2 * c) * 4);
+    l.n_parts = d->n_src > 1 ? 1 : l.n_strips;
+    l.coef = align256((uint64_t) (n * l.n_parts * 2 * c) * 4);
+    l.bytes = l.coef + (d->op == NINO_OP_GROUP_NORM ? align256((uint64_t) (n * 2 * c) * 4) : 0);
     return l;
 }
 
@@ -136,10 +145,34 @@ nino_resample_layout nino_sched_resample(const nino_op_desc *d)
     return l;
 }
 
-static uint64_t attention_bytes(const nino_op_desc *d)
+// Whole tiles of products, as many as stay within the room; of equal size.
+static int64_t attention_rows(int64_t queries, int64_t keys)
 {
-    const int64_t keys = nino_ceil_div(d->src[1].dim[1], 64) * 64;
-    return (uint64_t) (d->src[1].dim[0] * keys * d->src[1].dim[2]) * 4;
+    const int64_t most = STRIPE_ROOM / (keys * 4) / 64 * 64;
+    const int64_t n = nino_ceil_div(queries, most < 64 ? 64 : most);
+    return nino_ceil_div(nino_ceil_div(queries, n), 64) * 64;
+}
+
+nino_attn_layout nino_sched_attention(const nino_profile *p, const nino_op_desc *d)
+{
+    const int64_t depth = d->src[0].dim[2] / d->attr.heads;
+    nino_attn_layout l = { .form = NINO_ATTN_OWN };
+    if (p->schedule->packs_keys) {
+        l.keys = nino_ceil_div(d->src[1].dim[1], 64) * 64;
+        l.bytes = (uint64_t) (d->src[1].dim[0] * l.keys * d->src[1].dim[2]) * 4;
+    }
+    if (!p->schedule->has_matrix || d->src_type[0] == NINO_F32 || depth % 8)
+        return l;
+    l.form = NINO_ATTN_FLASH;
+    if (depth <= FLASH_DEPTH && !d->attr.keeps_scores && d->attr.scale > 0)
+        return l;
+    l.form = NINO_ATTN_STRIPES;
+    l.keys = nino_ceil_div(d->src[1].dim[1], 16) * 16;
+    l.rows = attention_rows(d->src[0].dim[1], l.keys);
+    l.scores = align256((uint64_t) (depth * l.keys * 2));
+    l.factors = l.scores + align256((uint64_t) (l.rows * l.keys * 4));
+    l.bytes = l.factors + align256((uint64_t) l.rows * 4);
+    return l;
 }
 
 // Beyond some rows a weight is better expanded once: decoding it as it is multiplied reads the
@@ -161,7 +194,10 @@ nino_expand_layout nino_sched_expand(const nino_profile *p, const nino_op_desc *
         decodes(p, d))
         return l;
     const int64_t all = nino_pack_panels_of(d->weight->n);
-    const int64_t bytes = nino_weight_taps(d->weight) * nino_pack_cp(d->weight->c) * 64 * 4;
+    const nino_dtype type = nino_sched_operand(p, d->src_type[0]);
+    const int64_t bytes = nino_weight_taps(d->weight) * nino_pack_cp(d->weight->c) * 64 *
+                          (int64_t) nino_dtype_size(type);
+    l.is_rows = type != NINO_F32;
     if (nino_sched_conv(p, d) == NINO_CONV_WINOGRAD) {
         const nino_wino_layout w = nino_sched_wino(p, d);
         l.panels = all;
@@ -170,7 +206,7 @@ nino_expand_layout nino_sched_expand(const nino_profile *p, const nino_op_desc *
         l.bytes = l.bytes > w.bytes ? l.bytes : w.bytes;
         return l;
     }
-    int64_t most = EXPAND_ROOM / bytes;
+    int64_t most = (l.is_rows ? EXPAND_ROOM_MATRIX : EXPAND_ROOM) / bytes;
     most = most < 4 ? (most < 1 ? 1 : most) : most / 4 * 4; // whole tiles
     l.panels = all < most ? all : most;
     l.bytes = (uint64_t) (l.panels * bytes);
@@ -188,8 +224,9 @@ size_t nino_sched_workspace(const nino_profile *p, const nino_op_desc *d)
     case NINO_OP_CONV2D:
     case NINO_OP_CONV3D:
         return nino_sched_conv(p, d) == NINO_CONV_WINOGRAD ? nino_sched_wino(p, d).bytes : 0;
-    case NINO_OP_GROUP_NORM: return nino_sched_norm(p, d).bytes;
-    case NINO_OP_ATTENTION: return p->schedule->packs_keys ? attention_bytes(d) : 0;
+    case NINO_OP_GROUP_NORM:
+    case NINO_OP_GROUP_STAT: return nino_sched_norm(p, d).bytes;
+    case NINO_OP_ATTENTION: return nino_sched_attention(p, d).bytes;
     case NINO_OP_RESAMPLE: return nino_sched_resample(d).bytes;
     default: return 0;
     }
@@ -274,8 +311,10 @@ double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double f
     // Only matrix instructions gain from 16-bit operands; other schedules compute in f32.
     if (nino_profile_uses_f16_peak(p, d->src_type[0]))
         peak = p->peak_f16;
+    efficiency *= nino_clocks_share(p, d);
     const double compute = efficiency > 0 ? flops * own / (peak * efficiency) : 0;
-    return fmax(compute, p->bandwidth > 0 ? bytes / p->bandwidth : 0) + p->launch_s;
+    const double between = p->bandwidth > 0 ? nino_clocks_more_bytes(p, d) / p->bandwidth : 0;
+    return fmax(compute, p->bandwidth > 0 ? bytes / p->bandwidth : 0) + between + p->launch_s;
 }
 
 int64_t nino_sched_pieces(double seconds, int64_t groups, unsigned compute_units)

@@ -32,6 +32,7 @@ nino_stream *nino_stream_create(const nino_stream_params *p, nino_error *err)
     s->cancel = p->cancel;
     s->gate = p->gate;
     nino_stream_set_precision(s, p->precision);
+    s->keeps_scores = p->keeps_scores;
     s->progress = p->progress;
     s->progress_priv = p->progress_priv;
     s->outer_monitor = s->be->monitor;
@@ -123,6 +124,15 @@ nino_status nino_stream_finish(nino_stream *s, nino_error *err)
 
 nino_precision nino_stream_precision(const nino_stream *s) { return s->precision; }
 nino_precision nino_stream_asked_precision(const nino_stream *s) { return s->asked; }
+bool nino_stream_keep_scores(nino_stream *s, bool is_kept)
+{
+    const bool before = s->keeps_scores;
+    s->keeps_scores = is_kept;
+    return before;
+}
+
+bool nino_stream_keeps_scores(const nino_stream *s) { return s->keeps_scores; }
+
 void nino_stream_set_precision(nino_stream *s, nino_precision p)
 {
     s->asked = p;
@@ -365,6 +375,7 @@ end:
     for (int i = 0; i < c->d.n_src; i++)
         if (i != keep)
             nino_unref(c->src[i]);
+    nino_backend_drop_made(s->be, c->d.weight);
     s->be->turn++;
     return c->dst;
 }

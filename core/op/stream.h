@@ -29,6 +29,7 @@ typedef struct nino_stream_params {
     nino_monitor *monitor;      // may be NULL
     const volatile int *cancel; // may be NULL; non-zero ends the stream with NINO_ERR_CANCELLED
     nino_precision precision;
+    bool keeps_scores; // as nino_stream_keep_scores()
     // Called on the stream's thread when a scope ends, with the backend's FLOPs so far; may be
     // NULL.
     void (*progress)(void *priv, double flops);
@@ -53,6 +54,9 @@ nino_precision nino_stream_precision(const nino_stream *s);       // never AUTO
 nino_precision nino_stream_asked_precision(const nino_stream *s); // as it was set: may be AUTO
 void nino_stream_set_precision(nino_stream *s,
                                nino_precision p); // affects tensors made from now on
+// Attentions from now on put their scores into memory (keeps_scores of core/op/op.h); the value before.
+bool nino_stream_keep_scores(nino_stream *s, bool is_kept);
+bool nino_stream_keeps_scores(const nino_stream *s);
 nino_backend *nino_stream_backend(nino_stream *s);
 nino_monitor *nino_stream_monitor(nino_stream *s); // NULL: none, or it is quiet
 // Stages, tiles, seams and steps from now on are a measurement of a node, not the run's: they are
@@ -102,6 +106,11 @@ nino_tensor *nino_conv3d(nino_stream *s, nino_tensor *x, const nino_conv *c, nin
                          int pad_t, int stride_t, nino_tensor *residual);
 // x [N,..,C]: statistics over all positions and C/groups channels of each batch item; then act
 nino_tensor *nino_group_norm(nino_stream *s, nino_tensor *x, const nino_norm *n, nino_act act);
+// x's statistics, f32 [N,groups,3]: see GROUP_STAT in op.h. Consumes x.
+nino_tensor *nino_group_stat(nino_stream *s, nino_tensor *x, int groups);
+// With the statistics of what x [N,..,C] is a part of.
+nino_tensor *nino_group_norm_given(nino_stream *s, nino_tensor *x, const nino_norm *n,
+                                   nino_tensor *stat, nino_act act);
 static inline nino_tensor *nino_group_norm_silu(nino_stream *s, nino_tensor *x, const nino_norm *n)
 {
     return nino_group_norm(s, x, n, NINO_ACT_SILU);
@@ -127,6 +136,8 @@ nino_tensor *nino_attention_bias(nino_stream *s, nino_tensor *q, nino_tensor *k,
 // each head are turned: (a,b) -> (a cos - b sin, a sin + b cos).
 nino_tensor *nino_rope(nino_stream *s, nino_tensor *x, nino_tensor *table, int heads);
 nino_tensor *nino_act_op(nino_stream *s, nino_tensor *x, nino_act act);
+// x where it is positive, else x * slope[c]; slope: a vector of a value a channel
+nino_tensor *nino_prelu(nino_stream *s, nino_tensor *x, const nino_weight *slope);
 // b: a's shape, [1,..,C] (positions' own, all batch items alike) or [N or 1, C] (all positions)
 nino_tensor *nino_add(nino_stream *s, nino_tensor *a, nino_tensor *b);
 nino_tensor *nino_mul(nino_stream *s, nino_tensor *a, nino_tensor *b, nino_act act); // act(a) * b
@@ -139,6 +150,8 @@ nino_tensor *nino_scale(nino_stream *s, nino_tensor *x, float scale,
                         float shift); // scale*x + shift
 nino_tensor *nino_concat(nino_stream *s, nino_tensor *a, nino_tensor *b, int axis);
 nino_tensor *nino_slice(nino_stream *s, nino_tensor *x, int axis, int64_t start, int64_t len);
+// x as it is, but keeping no more memory than its own: what was sliced off something is copied.
+nino_tensor *nino_own(nino_stream *s, nino_tensor *x);
 nino_tensor *nino_permute(nino_stream *s, nino_tensor *x, const int *perm);
 // Channels of [T,H,W,C] become time and space (is_up) or the other way round: see SHUFFLE in op.h.
 nino_tensor *nino_shuffle(nino_stream *s, nino_tensor *x, bool is_up, int fold_t, int fold_s,

@@ -192,7 +192,7 @@ nino_tensor *nino_conv3d(nino_stream *s, nino_tensor *x, const nino_conv *v, nin
     return nino_stream_run(s, &c);
 }
 
-nino_tensor *nino_group_norm(nino_stream *s, nino_tensor *x, const nino_norm *n, nino_act act)
+static nino_op_call group_norm_call(nino_tensor *x, const nino_norm *n, nino_act act)
 {
     nino_op_call c = call1(NINO_OP_GROUP_NORM, x);
     c.d.weight = n->gamma;
@@ -200,6 +200,28 @@ nino_tensor *nino_group_norm(nino_stream *s, nino_tensor *x, const nino_norm *n,
     c.d.attr.groups = n->groups;
     c.d.attr.eps = n->eps;
     c.d.attr.act = act;
+    return c;
+}
+
+nino_tensor *nino_group_norm(nino_stream *s, nino_tensor *x, const nino_norm *n, nino_act act)
+{
+    nino_op_call c = group_norm_call(x, n, act);
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_group_norm_given(nino_stream *s, nino_tensor *x, const nino_norm *n,
+                                   nino_tensor *stat, nino_act act)
+{
+    nino_op_call c = group_norm_call(x, n, act);
+    c.src[1] = stat;
+    c.d.n_src = 2;
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_group_stat(nino_stream *s, nino_tensor *x, int groups)
+{
+    nino_op_call c = call1(NINO_OP_GROUP_STAT, x);
+    c.d.attr.groups = groups;
     return nino_stream_run(s, &c);
 }
 
@@ -263,6 +285,7 @@ nino_tensor *nino_attention_bias(nino_stream *s, nino_tensor *q, nino_tensor *k,
     nino_op_call c = { .d = { .op = NINO_OP_ATTENTION, .n_src = bias ? 4 : 3 },
                        .src = { q, k, v, bias } };
     c.d.attr.heads = heads;
+    c.d.attr.keeps_scores = s->keeps_scores;
     const double depth = heads > 0 ? (double) nino_dim(q, -1) / heads : 0;
     c.d.attr.scale = scale != 0 ? scale : depth > 0 ? (float) (1 / __builtin_sqrt(depth)) : 0;
     return nino_stream_run(s, &c);
@@ -281,6 +304,13 @@ nino_tensor *nino_act_op(nino_stream *s, nino_tensor *x, nino_act act)
 {
     nino_op_call c = call1(NINO_OP_ACT, x);
     c.d.attr.act = act;
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_prelu(nino_stream *s, nino_tensor *x, const nino_weight *slope)
+{
+    nino_op_call c = call1(NINO_OP_ACT, x);
+    c.d.weight = slope;
     return nino_stream_run(s, &c);
 }
 
@@ -358,6 +388,15 @@ nino_tensor *nino_slice(nino_stream *s, nino_tensor *x, int axis, int64_t start,
     c.d.attr.start = start;
     if (axis >= 0 && axis < NINO_MAX_RANK)
         c.d.dst.dim[axis] = len;
+    return nino_stream_run(s, &c);
+}
+
+nino_tensor *nino_own(nino_stream *s, nino_tensor *x)
+{
+    nino_op_call c = call1(NINO_OP_SLICE, x);
+    if (!x || !x->is_view || nino_shape_count(&x->shape) == nino_shape_count(&x->base->shape))
+        return x;
+    c.d.dst.dim[0] = x->shape.dim[0];
     return nino_stream_run(s, &c);
 }
 

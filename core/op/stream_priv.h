@@ -10,6 +10,7 @@ struct nino_stream {
     const volatile int *cancel, *outer_cancel;
     nino_gate *gate;                 // may be NULL
     nino_precision asked, precision; // as set; resolved
+    bool keeps_scores;               // see nino_stream_keep_scores()
     nino_error err;                  // code NINO_OK: none yet
     nino_tensor *tensors;            // every living one
     int n_scopes; // open ones; deeper than NINO_MAX_SCOPES are counted, not recorded

@@ -182,6 +182,7 @@ static nino_status weight_add_range(nino_weights *file, const char *prefix,
     if (st || !r->info)
         return st;
     find_products(w, r, beside);
+    w->is_made |= w->role != NINO_W_VECTOR && nino_weights_is_made_at_use(r->file, r->info);
     if ((st = nino_weights_scale(r->file, r->info, &r->scale, err)))
         return st;
     if (!w->n_ranges++) {
@@ -421,6 +422,8 @@ void nino_weight_round_to(nino_weight *w, nino_dtype type)
         return;
     w->dtype = type;
     w->is_rounded = true;
+    if (nino_dtype_bits(type) <= 8 && nino_weight_taps(w) == 1)
+        w->is_made = false; // it stays as narrow as that
 }
 
 static void round_to(float *v, int64_t n, nino_dtype type)

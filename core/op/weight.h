@@ -38,9 +38,10 @@ struct nino_weight {
     const nino_tensor_info *info; // of the first range; lives as long as file
     nino_array *data;             // in-memory alternative (tests, merged weights); f32 or f16
     nino_weight_role role;
-    int64_t n, c;                   // rows, columns per tap (vectors: c = 1)
-    nino_dtype dtype;               // as stored; f32 where ranges differ or are scaled
-    bool is_rounded;                // values are rounded to dtype, which is narrower than stored
+    int64_t n, c;     // rows, columns per tap (vectors: c = 1)
+    nino_dtype dtype; // as stored; f32 where ranges differ or are scaled
+    bool is_rounded;  // values are rounded to dtype, which is narrower than stored
+    bool is_made;     // its values are made for each op that uses it, and given up after it
     struct nino_resident *resident; // where backends keep it; guarded by a global lock
     // What a LoRA adds to a weight that stays quantised: layers add up(down(x)) to their sum. down
     // has the role of the weight and as many rows as up has columns; owned, NULL: nothing.

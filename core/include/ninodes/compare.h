@@ -5,12 +5,13 @@
 // and shape, or by name alone with a run that has no nodes, the trace of another program. Preparing
 // kernels (NINO_STAGE_COMPILE) and reading weights (NINO_EV_ONCE) are in no time here.
 //
-// What is claimed. Steps and calls are many in each run: up to 24 of each, spread evenly, are
-// judged by the rank test of ninodes/experiment.h, with a chance of 1 % for a wrong claim in all of
-// the comparison. That is about these two recordings: what changes from run to run, such as a clock
-// or another program that was busy all the time, it cannot see. Of a run and of its nodes there is
-// one time each, from which nothing can be claimed: `ninodes bench WORKFLOW --against` and
-// nino_experiment measure several in turn.
+// What is claimed. Runs are judged, not their steps and calls, which share whatever a run was under:
+// a clock, another program that was busy. From one run each nothing is claimed. Of a recording with
+// several, the newest and up to 23 directly before it that did the same work (nodes, kernels, shapes,
+// numbers of calls) count: seconds a file, a run of a node, the median step, the median call of each
+// go to the rank test of ninodes/experiment.h, with a chance of 1 % for a wrong claim in all of the
+// comparison; that takes some 8 runs each. What differed between the two recordings as a whole stays
+// in the difference: `ninodes bench WORKFLOW --against` and nino_experiment measure in turn.
 //
 // Threads: plain functions and data; a history that is compared belongs to the calling thread.
 #pragma once
@@ -21,9 +22,9 @@ NINO_BEGIN
 
 // What a row compares.
 typedef enum nino_compare_kind {
-    // Wall time of the last job; one each, no verdict.
+    // Wall time of the last job.
     NINO_COMPARE_RUN,
-    // Wall time of a node; one each, no verdict.
+    // Wall time of a node.
     NINO_COMPARE_NODE,
     // The sampler steps of a node.
     NINO_COMPARE_STEPS,
@@ -39,14 +40,15 @@ typedef struct nino_compare_row {
     // The kernel, and the shape that it ran with; "" for other rows.
     char name[96];
     char shape[64];
-    // Calls; 0: only the other run has it.
+    // Calls in the newest run; 0: only the other recording has it.
     uint64_t n_a, n_b;
-    // Seconds of all.
+    // Seconds of all of them.
     double total_a, total_b;
     // Seconds of one: a file that the RUN wrote (the run, where not both wrote some), a run of the NODE, a
-    // step, a call. Medians are what is compared. n is of what they are from.
+    // step, a call; of several runs, each one's own. n is of what they are from: runs, or of one run
+    // up to 24 of its steps and calls.
     nino_spread a, b;
-    // Of b against a. RUN, NODE, and what has too few calls: is_too_few.
+    // Of b against a; its rounds are runs. Too few of them: is_too_few.
     nino_effect effect;
     // NODE: it did not run, because its result was there already.
     bool cached_a, cached_b;

@@ -47,6 +47,10 @@ typedef struct nino_ctx_params {
     nino_log_fn log;
     void *log_priv;
     nino_log_level log_level;
+    // Path of a program that is started to compile kernels beside a run, several at once: its main() begins
+    // with nino_helper_main(). NULL: they are compiled in this process, one after the other when they are
+    // needed. It needs a cache_dir.
+    const char *helper;
 } nino_ctx_params;
 
 // Opens a device. params may be NULL and need not outlive the call. Returns NULL and fills *err:
@@ -97,6 +101,9 @@ NINO_API size_t nino_devices(nino_device_info *out, size_t max);
 // why each device is left out and what to do, a line each, up to size bytes of them with the final
 // 0. Returns the bytes of all lines; 0: there is nothing to explain.
 NINO_API size_t nino_devices_explain(char *out, size_t size);
+// False: this process was not started to compile kernels (nino_ctx_params.helper). Else it has done that, and
+// *status is what main() returns. Call it first of all.
+NINO_API bool nino_helper_main(int argc, char **argv, int *status);
 // Folder number i, from 0, of those where compiled kernels are kept, by a driver (PoCL; where others
 // keep theirs is not known) and by this library with the default cache folder. They hold code: a
 // damaged file crashes the process that loads it. They may be renamed or removed at any time and are

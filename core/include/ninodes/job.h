@@ -111,6 +111,11 @@ typedef struct nino_plan_basis {
     double least_seconds;
 } nino_plan_basis;
 
+// A program of the device: a file of kernels with the options that it is built with.
+typedef struct nino_plan_program {
+    char file[32], options[256];
+} nino_plan_program;
+
 typedef struct nino_plan {
     // What it was made for, by its name in data/devices.
     char profile[64];
@@ -126,6 +131,10 @@ typedef struct nino_plan {
     size_t n_scopes;
     nino_plan_scope *scopes;
     nino_plan_basis basis;
+    // What has to be compiled, or taken from the cache of kernels, in the order in which it is needed;
+    // owned by the plan. None where nothing is: for the reference.
+    size_t n_programs;
+    nino_plan_program *programs;
 } nino_plan;
 
 // Walks the networks of a graph without arithmetic. profile is a name of data/devices; NULL: the

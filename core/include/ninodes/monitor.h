@@ -22,8 +22,9 @@ typedef enum nino_event_kind {
     NINO_EV_NODE = 2,
     // Scope: a part of a model, such as "decoder.up.3", "load" or "encode". A name that begins with
     // NINO_STAGE_COMPILE is no part of the node around it: kernels are prepared, which the node
-    // waits for. u.scope.arg0 is 1 when the driver has them in a cache, arg1 is 1 when the next run
-    // will have them.
+    // waits for. u.scope.arg0 has the flag that the driver has them in a cache, and which of all
+    // programs these are, from 1; arg1 the flag that the next run will have them, and how many there
+    // are, 0: not known. See NINO_COMPILE_FLAG.
     NINO_EV_STAGE = 3,
     // Scope: step u.scope.arg0 of arg1 of a sampling.
     NINO_EV_STEP = 4,
@@ -84,6 +85,13 @@ typedef enum nino_event_kind {
 } nino_event_kind;
 
 #define NINO_STAGE_COMPILE "compile "
+// At a kernel's first launch, with drivers that compile then (PoCL): a scope as above with the number
+// 0, as it is of no further program.
+#define NINO_STAGE_LAUNCH NINO_STAGE_COMPILE "at launch: "
+// The flag and the number in an argument of such a scope, and an argument of both.
+#define NINO_COMPILE_FLAG(arg) ((arg) &1)
+#define NINO_COMPILE_NUMBER(arg) ((arg) >> 1)
+#define NINO_COMPILE_ARG(flag, number) ((uint32_t) ((number) << 1 | ((flag) != 0)))
 
 // Which cache a NINO_EV_CACHE is about.
 typedef enum nino_cache {

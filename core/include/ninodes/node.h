@@ -63,6 +63,9 @@ typedef struct nino_param {
     bool control_slot;
     // The library's own.
     uint16_t offset;
+    // It acts in some cases only: in which ("TAEHV models"); help says why. NULL: in all, or, with
+    // is_inert, in none.
+    const char *acts_for;
 } nino_param;
 // ComfyUI's name of the parameter's type: INT, FLOAT, BOOLEAN, STRING, COMBO.
 NINO_API const char *nino_param_type_name(const nino_param *p);
@@ -92,7 +95,8 @@ typedef enum nino_port_type {
     // "*": any of them.
     NINO_PORT_ANY,
     // A type of ComfyUI that this version has no value for.
-    NINO_PORT_OTHER
+    NINO_PORT_OTHER,
+    NINO_PORT_UPSCALE_MODEL
 } nino_port_type;
 // ComfyUI's name of the type: "LATENT". Never NULL.
 NINO_API const char *nino_port_type_name(nino_port_type t);

@@ -33,11 +33,15 @@ typedef struct nino_selftest_params {
     bool bench;
     // Small shapes only.
     bool quick;
+    // How kernels are cut on an OpenCL device: the name of a schedule (nino_device_info). One that
+    // needs matrix instructions runs emulated where the device has none, which is slow. NULL: the
+    // device's own.
+    const char *schedule;
 } nino_selftest_params;
 
 // Calls report() once a case, with texts that live until it returns. NINO_OK: all passed.
-// NINO_ERR_DEVICE: some did not, or the device failed. NINO_ERR_UNKNOWN: no such device, or no case
-// of that name. params may be NULL.
+// NINO_ERR_DEVICE: some did not, or the device failed. NINO_ERR_UNKNOWN: no such device or schedule,
+// or no case of that name. NINO_ERR_ARG: a schedule for a device that has none (ref). params may be NULL.
 NINO_API nino_status nino_selftest(const nino_selftest_params *params,
                                    void (*report)(void *priv, const nino_selftest_case *c),
                                    void *priv, nino_error *err);

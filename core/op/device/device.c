@@ -5,6 +5,7 @@
 #include "core/base/num.h"
 #include "core/base/vars.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,51 @@ size_t nino_devices_explain(char *out, size_t size)
 bool nino_kernel_folder(int i, char *out, size_t size)
 {
     return nino_cl_provider && nino_cl_provider->kernel_folder(i, out, size);
+}
+
+// Programs that somebody waits for first; then, with what time nobody else wants, the binaries of all, also
+// when who asked for them is gone.
+static void helper_work(nino_backend *be, nino_programs *all)
+{
+    nino_helper_task t;
+    nino_error err;
+    while (read(STDIN_FILENO, &t, sizeof(t)) == (ssize_t) sizeof(t)) {
+        const bool is_urgent = !(t.index & NINO_HELPER_IDLE);
+        nino_programs_add(all, t.program.file, t.program.options);
+        // Whoever waits for one that does not compile finds out why by itself.
+        if (is_urgent && (be->impl->compile(be, &t.program, &err), true) &&
+            write(STDOUT_FILENO, &t.index, sizeof(t.index)) != (ssize_t) sizeof(t.index))
+            return;
+    }
+    if (nice(19) < 0) // then at the same priority
+        errno = 0;
+    close(STDOUT_FILENO); // nobody waits for the rest
+    bool ok = true;
+    for (size_t i = 0; ok && i < all->n; i++)
+        for (int k = 0; ok && k < 2; k++) // builds what is not there; then keeps it
+            ok = !be->impl->compile(be, &all->list[i], &err);
+}
+
+bool nino_helper_main(int argc, char **argv, int *status)
+{
+    nino_error err = { .code = NINO_OK };
+    nino_programs all = { .n = 0 };
+    if (argc != 4 || strcmp(argv[1], NINO_HELPER_ARG) != 0)
+        return false;
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .cache_dir = *argv[3] ? argv[3] : NULL };
+    nino_backend *be = nino_device_open(argv[2], &p, NULL, &err);
+    *status = !be || !be->impl->compile;
+    if (!*status)
+        helper_work(be, &all);
+    nino_programs_release(&all);
+    nino_backend_close(&be);
+    return true;
+}
+
+nino_backend *nino_device_program_lister(const nino_profile *p, const nino_device_info *like,
+                                         nino_programs *out)
+{
+    return nino_cl_provider ? nino_cl_provider->list_programs(p, like, out) : NULL;
 }
 
 static nino_backend *open_selected(const char *selector, const nino_ctx_params *p,

@@ -15,12 +15,20 @@ typedef struct nino_device_provider {
     // Why no device of it can be used, or none that is a GPU though this machine has one: a clause
     // in `cause`, and in `lines` all that was found and what to do, a line each. "": all is well.
     void (*explain)(char *cause, size_t size, nino_buf *lines);
+    // A backend whose run() does nothing but add the programs that it would launch kernels of to
+    // `out`, which outlives it. like: of the device of that profile; NULL: it is not here.
+    nino_backend *(*list_programs)(const nino_profile *p, const nino_device_info *like,
+                                   nino_programs *out);
     // As nino_kernel_folder().
     bool (*kernel_folder)(int i, char *out, size_t size);
 } nino_device_provider;
 
 // Defined by cl/ (or by core/op/device/device_none.c when built with CL=0).
 extern const nino_device_provider *const nino_cl_provider; // NULL without OpenCL support
+
+// As nino_device_provider.list_programs; NULL: what that profile is of compiles nothing, or memory is short.
+nino_backend *nino_device_program_lister(const nino_profile *p, const nino_device_info *like,
+                                         nino_programs *out);
 
 // "", NULL: first OpenCL GPU, else first OpenCL device; without OpenCL support ref. "cl", "cl:N",
 // "cl:NAME" (substring, any case), "ref".

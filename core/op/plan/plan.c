@@ -13,8 +13,9 @@ typedef struct plan {
     double seconds;
     nino_plan_scope *scopes;
     size_t n, cap;
-    size_t open[64]; // indices of the open scopes, outermost first
-    int depth;       // may exceed the array when scopes could not be recorded
+    size_t open[64];      // indices of the open scopes, outermost first
+    int depth;            // may exceed the array when scopes could not be recorded
+    nino_backend *lister; // may be NULL
 } plan;
 
 static plan *plan_of(nino_backend *be) { return (plan *) be; }
@@ -94,11 +95,11 @@ static nino_status plan_run(nino_backend *be, const nino_op_call *c, nino_error 
 {
     const nino_op_def *op = &nino_ops[c->d.op];
     nino_plan_mark w = { .flops = op->flops(&c->d), .bytes = op->bytes(&c->d), .kernels = 1 };
+    nino_backend *lister = plan_of(be)->lister;
     w.seconds = nino_sched_seconds(&be->profile, &c->d, w.flops, w.bytes);
-    (void) err;
     note_use(be);
     plan_count(plan_of(be), &w);
-    return NINO_OK;
+    return lister ? lister->impl->run(lister, c, err) : NINO_OK;
 }
 
 static nino_status plan_finish(nino_backend *be, nino_error *err)
@@ -144,6 +145,7 @@ static void plan_scope_end(nino_backend *be) { plan_of(be)->depth--; }
 
 static void close_plan(nino_backend *be)
 {
+    nino_backend_close(&plan_of(be)->lister);
     free(plan_of(be)->scopes);
     free(be);
 }
@@ -175,6 +177,12 @@ nino_backend *nino_plan_open(const nino_profile *profile, uint64_t mem_limit, co
     p->be.profile = *profile;
     p->be.log = log;
     return &p->be;
+}
+
+void nino_plan_set_lister(nino_backend *be, nino_backend *lister)
+{
+    nino_backend_close(&plan_of(be)->lister);
+    plan_of(be)->lister = lister;
 }
 
 const nino_plan_scope *nino_plan_backend_scopes(const nino_backend *be, size_t *n)

@@ -7,6 +7,9 @@
 // outermost scope ("8 VAEDecode / decoder.up.2"); peak_bytes the most that was in use while it was
 // open, weights included. Lives until the backend closes or another scope begins.
 const nino_plan_scope *nino_plan_backend_scopes(const nino_backend *be, size_t *n);
+// What else is told of every op that comes: a backend whose run() lists what it would need. The plan closes
+// it. NULL: nothing.
+void nino_plan_set_lister(nino_backend *be, nino_backend *lister);
 // Predicted seconds of everything so far; 0: the profile has no numbers.
 double nino_plan_backend_seconds(const nino_backend *be);
 

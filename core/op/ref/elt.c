@@ -16,15 +16,22 @@ double nino_ref_activate(nino_act act, double v)
     case NINO_ACT_TANH: return tanh(v);
     case NINO_ACT_TANH3: return 3 * tanh(v / 3);
     case NINO_ACT_CLAMP01: return v < 0 ? 0 : v > 1 ? 1 : v;
+    case NINO_ACT_LEAKY: return v < 0 ? 0.2 * v : v;
     default: return v;
     }
 }
 
 nino_status nino_ref_act(const nino_ref_args *a, nino_error *err)
 {
+    const int64_t n = nino_shape_count(&a->d->dst), c = a->w ? a->d->weight->n : 1;
     (void) err;
-    for (int64_t i = 0, n = nino_shape_count(&a->d->dst); i < n; i++)
-        a->y[i] = (float) nino_ref_activate(a->d->attr.act, a->x[0][i]);
+    for (int64_t i = 0; i < n; i++) {
+        const float v = a->x[0][i];
+        if (a->w)
+            a->y[i] = v < 0 ? v * a->w[i % c] : v;
+        else
+            a->y[i] = (float) nino_ref_activate(a->d->attr.act, v);
+    }
     return NINO_OK;
 }
 

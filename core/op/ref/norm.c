@@ -3,25 +3,40 @@
 
 #include <math.h>
 
+// Of p positions of c channels, those of one group: its `per` ones from x on.
+static void group_moments(const float *x, int64_t p, int64_t c, int64_t per, double *mean,
+                          double *variance)
+{
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < p; i++)
+        for (int64_t k = 0; k < per; k++)
+            sum += x[i * c + k];
+    *mean = sum / (double) (p * per);
+    for (int64_t i = 0; i < p; i++)
+        for (int64_t k = 0; k < per; k++)
+            squares += (x[i * c + k] - *mean) * (x[i * c + k] - *mean);
+    *variance = squares / (double) (p * per);
+}
+
 nino_status nino_ref_group_norm(const nino_ref_args *a, nino_error *err)
 {
     const nino_shape *s = &a->d->src[0];
     const int64_t n = s->dim[0], c = s->dim[s->rank - 1], p = nino_shape_count(s) / (n * c);
-    const int64_t per = c / a->d->attr.groups;
+    const int64_t groups = a->d->attr.groups, per = c / groups;
     (void) err;
     for (int64_t b = 0; b < n; b++)
-        for (int64_t g = 0; g < a->d->attr.groups; g++) {
+        for (int64_t g = 0; g < groups; g++) {
             const float *x = a->x[0] + b * p * c + g * per;
+            const float *given = a->d->n_src > 1 ? a->x[1] + (b * groups + g) * 3 : NULL;
             float *y = a->y + b * p * c + g * per;
             double mean = 0, var = 0;
-            for (int64_t i = 0; i < p; i++)
-                for (int64_t k = 0; k < per; k++)
-                    mean += x[i * c + k];
-            mean /= (double) (p * per);
-            for (int64_t i = 0; i < p; i++)
-                for (int64_t k = 0; k < per; k++)
-                    var += (x[i * c + k] - mean) * (x[i * c + k] - mean);
-            const double r = 1 / sqrt(var / (double) (p * per) + a->d->attr.eps);
+            if (given) {
+                mean = (double) given[0] + (double) given[1];
+                var = given[2];
+            } else {
+                group_moments(x, p, c, per, &mean, &var);
+            }
+            const double r = 1 / sqrt(var + a->d->attr.eps);
             for (int64_t i = 0; i < p; i++)
                 for (int64_t k = 0; k < per; k++) {
                     const double v =
@@ -29,6 +44,23 @@ nino_status nino_ref_group_norm(const nino_ref_args *a, nino_error *err)
                     y[i * c + k] = (float) nino_ref_activate(a->d->attr.act, v);
                 }
         }
+    return NINO_OK;
+}
+
+nino_status nino_ref_group_stat(const nino_ref_args *a, nino_error *err)
+{
+    const nino_shape *s = &a->d->src[0];
+    const int64_t n = s->dim[0], c = s->dim[s->rank - 1], p = nino_shape_count(s) / (n * c);
+    const int64_t groups = a->d->attr.groups, per = c / groups;
+    (void) err;
+    for (int64_t i = 0; i < n * groups; i++) {
+        float *y = a->y + i * 3;
+        double mean, var;
+        group_moments(a->x[0] + i / groups * p * c + i % groups * per, p, c, per, &mean, &var);
+        y[0] = (float) mean;
+        y[1] = (float) (mean - y[0]);
+        y[2] = (float) var;
+    }
     return NINO_OK;
 }
 
