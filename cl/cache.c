@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -194,6 +195,12 @@ nino_cl_cache *nino_cl_cache_open(const char *dir, uint64_t max_bytes, const nin
     snprintf(c->path, sizeof(c->path), "%s/kernels", dir);
     limit_size(c, max_bytes ? max_bytes : default_max);
     return c;
+}
+
+bool nino_cl_cache_keeps(const nino_cl_cache *c)
+{
+    struct stat st;
+    return !flock(c->fd, LOCK_EX | LOCK_NB) && !fstat(c->fd, &st) && st.st_nlink;
 }
 
 void nino_cl_cache_close(nino_cl_cache **c)

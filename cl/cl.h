@@ -68,8 +68,9 @@ unsigned nino_cl_compute_units(const nino_cl *cl);               // at least 1
 uint64_t nino_cl_local_bytes(const nino_cl *cl);                 // of a compute unit
 // Common -D options for a storage type: F16, BF16.
 const char *nino_cl_type_defs(nino_dtype t);
-// "-DWIDE=1" when indices up to n do not fit 32 bits, else "".
-const char *nino_cl_wide_defs(uint64_t n);
+// Options of kernels whose work-items do parts of rows: NARROW, when rows are no quads; WIDE, when indices
+// up to n do not fit 32 bits.
+const char *nino_cl_row_defs(const nino_cl *cl, bool is_narrow, uint64_t n);
 // Global size for n work-items, and for n work-groups, of the schedule's size of a work-group.
 size_t nino_cl_items(const nino_cl *cl, uint64_t n);
 size_t nino_cl_groups(const nino_cl *cl, uint64_t n);
@@ -102,8 +103,9 @@ nino_status nino_cl_gemm(nino_cl *cl, const nino_op_call *c,
                          nino_error *err); // LINEAR, CONV2D: cl/op_gemm.c
 nino_status nino_cl_attn(nino_cl *cl, const nino_op_call *c,
                          nino_error *err); // ATTENTION, SOFTMAX: cl/op_attn.c
-nino_status nino_cl_norm(nino_cl *cl, const nino_op_call *c,
-                         nino_error *err); // GROUP_NORM LAYER_NORM RMS_NORM: cl/op_norm.c
+nino_status
+nino_cl_norm(nino_cl *cl, const nino_op_call *c,
+             nino_error *err); // GROUP_NORM GROUP_STAT LAYER_NORM RMS_NORM: cl/op_norm.c
 nino_status
 nino_cl_elt(nino_cl *cl, const nino_op_call *c,
             nino_error *err); // ACT ADD SCALE MUL GLU GATE_ADD ROPE CHECK_FINITE: cl/op_elt.c

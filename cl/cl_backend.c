@@ -232,6 +232,7 @@ static nino_status cl_backend_finish(nino_backend *be, nino_error *err)
 static void close_backend(nino_backend *be)
 {
     nino_cl *cl = (nino_cl *) be;
+    nino_cl_ahead_stop(cl);
     nino_cl_queue_release(cl);
     nino_cl_programs_release(cl);
     if (cl->context && (!cl->is_lost || cl->dev->is_host))
@@ -251,6 +252,8 @@ static const nino_backend_impl impl = {
     .workspace = cl_backend_workspace,
     .run = nino_cl_run,
     .finish = cl_backend_finish,
+    .expect = nino_cl_programs_expect,
+    .compile = nino_cl_program_compile,
     .probe = nino_cl_probe,
 };
 
@@ -324,6 +327,13 @@ nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *par
         close_backend(&cl->be);
         return NULL;
     }
+    if (params && params->helper && strcmp(nino_vars_get()->helpers, "0") != 0)
+        snprintf(cl->helper, sizeof(cl->helper), "%s", params->helper);
+    if (nino_cache_dir(params ? params->cache_dir : NULL, dir, sizeof(dir)) &&
+        strlen(dir) < sizeof(cl->cache_dir))
+        memcpy(cl->cache_dir, dir, strlen(dir) + 1);
+    else
+        cl->helper[0] = 0; // it would keep what it compiles elsewhere
     if (nino_cache_dir(params ? params->cache_dir : NULL, dir, sizeof(dir)))
         cl->cache = nino_cl_cache_open(dir, 0, &cl->log);
     nino_mem_stat m;

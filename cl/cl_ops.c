@@ -14,7 +14,7 @@ static nino_status (*const table[NINO_OP_COUNT])(nino_cl *, const nino_op_call *
     [NINO_OP_TO_RGB8] = nino_cl_image,    [NINO_OP_LAYER_NORM] = nino_cl_norm,
     [NINO_OP_RMS_NORM] = nino_cl_norm,    [NINO_OP_MUL] = nino_cl_elt,
     [NINO_OP_GLU] = nino_cl_elt,          [NINO_OP_GATE_ADD] = nino_cl_elt,
-    [NINO_OP_ROPE] = nino_cl_elt,
+    [NINO_OP_ROPE] = nino_cl_elt,         [NINO_OP_GROUP_STAT] = nino_cl_norm,
 };
 
 nino_status nino_cl_run(nino_backend *be, const nino_op_call *call, nino_error *err)

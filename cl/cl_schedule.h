@@ -34,8 +34,9 @@ typedef struct nino_cl_grids {
     nino_cl_grid (*shuffle)(int64_t rows, int64_t columns, int64_t channels);
     // quant.cl: panels of `len` elements a column.
     nino_cl_grid (*expand)(int64_t panels, int64_t len);
-    int flat;   // elements that a work-item of a FLAT_KERNEL does
-    int pixels; // pixels of a row that one of image.cl does
+    bool has_rows; // work-items do whole rows, of any length: nino_cl_row_defs()
+    int flat;      // elements that a work-item of a FLAT_KERNEL does
+    int pixels;    // pixels of a row that one of image.cl does
 } nino_cl_grids;
 
 // How probe.cl is cut.
@@ -50,8 +51,11 @@ typedef struct nino_cl_probing {
     size_t (*items)(nino_ceiling_kind kind, unsigned compute_units, uint64_t bytes);
 } nino_cl_probing;
 
-// How an attention is cut.
+// How an attention is cut. What stands there before it is asked: the file and kernel "attn" and
+// "attention", the schedule's work-group.
 typedef struct nino_cl_attention {
+    const char *file, *kernel;
+    size_t group;    // work-items of a work-group
     int most;        // queries that a work-group has room for; 0: no kernel does it
     int64_t rows;    // queries of a block
     bool takes_rows; // the kernel takes `rows` as its last argument
@@ -77,6 +81,8 @@ struct nino_cl_schedule {
     nino_status (*winograd)(nino_cl *cl, const nino_op_call *c, const nino_cl_columns *w,
                             nino_error *err);
     void (*cut_attention)(const nino_cl *cl, const nino_op_desc *d, nino_cl_attention *out);
+    // ATTENTION by NINO_ATTN_STRIPES; NULL without the row's has_matrix.
+    nino_status (*stripes)(nino_cl *cl, const nino_op_call *c, nino_error *err);
     // K as the kernel wants it, into the workspace; NULL without the row's packs_keys.
     nino_status (*pack_keys)(nino_cl *cl, const nino_op_call *c, const char *defs, nino_error *err);
 };

@@ -39,6 +39,14 @@ static nino_launch launch_of(int dims, const size_t *global, const size_t *local
     return l;
 }
 
+// Drivers that compile a kernel at its first launch do so in a stage of its own, which is no part of the
+// node around it: whatever came before is waited for, then the driver, until the kernel runs.
+static bool is_told_apart(const nino_cl *cl, const nino_cl_kernel *k)
+{
+    return !k->was_launched && nino_cl_builds_at_launch(cl) && cl->be.monitor &&
+           nino_monitor_is_on(cl->be.monitor);
+}
+
 nino_status nino_cl_launch(nino_cl *cl, const char *file, const char *kernel, const char *defs,
                            const nino_cl_what *what, int dims, const size_t *global,
                            const size_t *local, const nino_cl_arg *args, int n_args,
@@ -49,6 +57,8 @@ nino_status nino_cl_launch(nino_cl *cl, const char *file, const char *kernel, co
             return NINO_OK;
     if (nino_backend_is_cancelled(&cl->be)) // between the pieces of an op too
         return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
+    if (cl->listing)
+        return nino_cl_program_list(cl, file, defs, err);
     nino_cl_kernel *k = nino_cl_kernel_get(cl, file, kernel, defs, err);
     if (!k)
         return err ? err->code : NINO_ERR_DEVICE;
@@ -59,20 +69,29 @@ nino_status nino_cl_launch(nino_cl *cl, const char *file, const char *kernel, co
         return nino_fail(err, NINO_ERR_DEVICE, kernel, "it takes %u arguments, not %u", k->n_args,
                          n);
     const size_t *own = local ? local : k->local[0] ? k->local : NULL;
+    const bool is_apart = is_told_apart(cl, k);
     nino_cl_command c = { .name = kernel,
                           .kind = NINO_EV_KERNEL,
                           .what = what,
+                          .must_track = is_apart,
                           .is_first = !k->was_launched,
                           .launch = launch_of(dims, global, own, what) };
-    nino_status st = nino_cl_command_begin(cl, &c, err);
+    nino_status st = is_apart ? nino_cl_queue_finish(cl, err) : NINO_OK;
+    st = st ? st : nino_cl_command_begin(cl, &c, err);
     if (st)
         return st;
+    const uint32_t scope = is_apart ? nino_cl_stage_launch(cl, k) : 0;
     cl_int e = set_args(k, args, n_args);
     if (!e)
         e = OCL(clEnqueueNDRangeKernel, cl->queue.handle, k->handle, (cl_uint) dims, NULL, global,
                 own, 0, NULL, c.event);
     k->was_launched = !e;
-    return nino_cl_command_end(cl, &c, e, err);
+    if (!e && is_apart)
+        st = nino_cl_queue_started(cl, &c, err);
+    if (scope)
+        nino_monitor_end_with(cl->be.monitor, scope, st);
+    const nino_status ended = nino_cl_command_end(cl, &c, e, st ? NULL : err);
+    return st ? st : ended;
 }
 
 const nino_profile *nino_cl_profile(const nino_cl *cl) { return &cl->be.profile; }
@@ -94,7 +113,14 @@ const char *nino_cl_type_defs(nino_dtype t)
     return t == NINO_F16 ? "-DF16=1" : t == NINO_BF16 ? "-DBF16=1" : "";
 }
 
-const char *nino_cl_wide_defs(uint64_t n) { return n >> 32 ? "-DWIDE=1" : ""; }
+const char *nino_cl_row_defs(const nino_cl *cl, bool is_narrow, uint64_t n)
+{
+    if (nino_cl_schedule_now(cl)->grids->has_rows)
+        return "";
+    if (n >> 32)
+        return is_narrow ? "-DNARROW=1 -DWIDE=1" : "-DWIDE=1";
+    return is_narrow ? "-DNARROW=1" : "";
+}
 
 size_t nino_cl_items(const nino_cl *cl, uint64_t n)
 {

@@ -43,6 +43,7 @@ static attention attention_of(const nino_cl *cl, const nino_op_call *c)
                     .elem = nino_dtype_size(d->src_type[0]) };
     a.keys = s->pack_keys ? &c->workspace : &c->src[1]->mem;
     a.key_elem = s->pack_keys ? 4 : a.elem;
+    a.cut = (nino_cl_attention){ .file = "attn", .kernel = "attention", .group = s->group };
     s->cut_attention(cl, d, &a.cut);
     if (a.cut.most)
         a.blocks = nino_ceil_div(a.tq, a.cut.rows) * a.heads * d->src[0].dim[0];
@@ -72,13 +73,13 @@ static nino_status launch_attention(nino_cl *cl, const nino_op_call *c, const at
                                  A_INT(a->bias_h),
                                  A_INT(a->bias_q),
                                  A_INT(a->cut.rows) }; // the last: where takes_rows
-    const size_t global[] = { nino_cl_groups(cl, (uint64_t) count) };
+    const size_t global[] = { (size_t) count * a->cut.group };
     const double share = (double) count / (double) a->blocks;
     const double bytes = nino_cl_attention_bytes(d, a->blocks, a->cut.passes, a->key_elem);
     const nino_cl_what what = {
         .d = d, .is_main = true, .share = share, .requested = bytes * share
     };
-    return nino_cl_launch(cl, "attn", "attention", defs, &what, 1, global, NULL, args,
+    return nino_cl_launch(cl, a->cut.file, a->cut.kernel, defs, &what, 1, global, NULL, args,
                           NINO_CL_COUNT(args) - !a->cut.takes_rows, err);
 }
 
@@ -86,6 +87,8 @@ static nino_status run_attention(nino_cl *cl, const nino_op_call *c, nino_error 
 {
     const nino_op_desc *d = &c->d;
     const nino_cl_schedule *s = nino_cl_schedule_now(cl);
+    if (nino_sched_attention(nino_cl_profile(cl), d).form == NINO_ATTN_STRIPES)
+        return s->stripes(cl, c, err);
     attention a = attention_of(cl, c);
     char defs[96];
     snprintf(defs, sizeof(defs), "%s -DD=%d -DBQ=%d%s%s", nino_cl_type_defs(d->src_type[0]),

@@ -4,13 +4,6 @@
 
 #include <stdio.h>
 
-static void make_defs(const nino_op_desc *d, char defs[96])
-{
-    snprintf(defs, 96, "%s", nino_cl_type_defs(d->src_type[0]));
-    if (d->op == NINO_OP_ACT || d->op == NINO_OP_MUL || d->op == NINO_OP_GLU)
-        snprintf(defs, 96, "%s -DACT=%d", nino_cl_type_defs(d->src_type[0]), (int) d->attr.act);
-}
-
 static nino_status launch_flat(nino_cl *cl, const nino_op_call *c, const char *kernel,
                                const nino_cl_arg *args, int n_args, nino_error *err)
 {
@@ -18,9 +11,8 @@ static nino_status launch_flat(nino_cl *cl, const nino_op_call *c, const char *k
                                 .is_main = true,
                                 .requested = nino_cl_rows_bytes(&c->d) };
     const size_t global = nino_cl_flat(cl, (uint64_t) nino_shape_count(&c->d.src[0]));
-    char defs[96];
-    make_defs(&c->d, defs);
-    return nino_cl_launch(cl, "elt", kernel, defs, &what, 1, &global, NULL, args, n_args, err);
+    return nino_cl_launch(cl, "elt", kernel, nino_cl_type_defs(c->d.src_type[0]), &what, 1, &global,
+                          NULL, args, n_args, err);
 }
 
 // ---- kernels over rows -----------------------------------------------------------------------
@@ -58,11 +50,10 @@ static nino_status launch_rows(nino_cl *cl, const nino_op_call *c, const char *k
     const bool is_narrow = r->len % 4 != 0;
     const int64_t items = r->n * r->len / (is_narrow ? narrow : 4);
     const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids->rows(r->n, r->each, items);
-    char defs[96], all[160];
-    make_defs(&c->d, defs);
-    snprintf(all, sizeof(all), "%s%s %s", defs, is_narrow ? " -DNARROW=1" : "",
-             nino_cl_wide_defs((uint64_t) nino_shape_count(&c->d.src[0]) + 1024));
-    return nino_cl_launch(cl, "elt", kernel, all, &what, grid.dims, grid.size, NULL, args, n_args,
+    char defs[96];
+    snprintf(defs, sizeof(defs), "%s %s", nino_cl_type_defs(c->d.src_type[0]),
+             nino_cl_row_defs(cl, is_narrow, (uint64_t) nino_shape_count(&c->d.src[0]) + 1024));
+    return nino_cl_launch(cl, "elt", kernel, defs, &what, grid.dims, grid.size, NULL, args, n_args,
                           err);
 }
 
@@ -101,13 +92,31 @@ static nino_status gate_add(nino_cl *cl, const nino_op_call *c, nino_error *err)
     return st ? st : launch_rows(cl, c, "gate_add", &r, 1, args, NINO_CL_COUNT(args), err);
 }
 
+static nino_status prelu(nino_cl *cl, const nino_op_call *c, nino_error *err)
+{
+    const size_t elem = nino_dtype_size(c->d.src_type[0]);
+    rows r = { 0 };
+    const nino_status st = op_elt_rows_of(c, NULL, &r, err);
+    const nino_cl_arg args[] = { A_BUF(&c->src[0]->mem, elem),
+                                 A_BUF(&c->weight->mem, 4),
+                                 A_BUF(&c->dst->mem, elem),
+                                 A_U64(r.n),
+                                 A_INT(r.len),
+                                 A_INT(r.each) };
+    return st ? st : launch_rows(cl, c, "prelu", &r, 1, args, NINO_CL_COUNT(args), err);
+}
+
 static nino_status glu(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
     const size_t elem = nino_dtype_size(c->d.src_type[0]);
     rows r = { 0 };
     const nino_status st = op_elt_rows_of(c, NULL, &r, err);
-    const nino_cl_arg args[] = { A_BUF(&c->src[0]->mem, elem), A_BUF(&c->dst->mem, elem),
-                                 A_U64(r.n), A_INT(r.len), A_INT(r.each) };
+    const nino_cl_arg args[] = { A_BUF(&c->src[0]->mem, elem),
+                                 A_BUF(&c->dst->mem, elem),
+                                 A_U64(r.n),
+                                 A_INT(r.len),
+                                 A_INT(r.each),
+                                 A_INT(c->d.attr.act) };
     return st ? st : launch_rows(cl, c, "glu", &r, 1, args, NINO_CL_COUNT(args), err);
 }
 
@@ -139,16 +148,19 @@ nino_status nino_cl_elt(nino_cl *cl, const nino_op_call *c, nino_error *err)
     const size_t elem = nino_dtype_size(d->src_type[0]);
     const nino_block *x = &c->src[0]->mem, *y = &c->dst->mem;
     const nino_block *b = d->n_src > 1 ? &c->src[1]->mem : NULL;
-    const nino_cl_arg one[] = { A_BUF(x, elem), A_BUF(y, elem), A_U64(n) };
-    const nino_cl_arg two[] = { A_BUF(x, elem), A_BUF(b, elem), A_BUF(y, elem), A_U64(n) };
+    const nino_cl_arg one[] = { A_BUF(x, elem), A_BUF(y, elem), A_U64(n), A_INT(d->attr.act) };
+    const nino_cl_arg two[] = { A_BUF(x, elem), A_BUF(b, elem), A_BUF(y, elem), A_U64(n),
+                                A_INT(d->attr.act) }; // the last: of mul
     const nino_cl_arg scale[] = { A_BUF(x, elem), A_BUF(y, elem), A_U64(n), A_F32(d->attr.scale),
                                   A_F32(d->attr.shift) };
     const nino_cl_arg count[] = { A_BUF(x, elem), A_BUF(y, 4), A_U64(n) };
     switch (d->op) {
-    case NINO_OP_ACT: return launch_flat(cl, c, "act_op", one, NINO_CL_COUNT(one), err);
+    case NINO_OP_ACT:
+        return d->weight ? prelu(cl, c, err)
+                         : launch_flat(cl, c, "act_op", one, NINO_CL_COUNT(one), err);
     case NINO_OP_ADD:
         return nino_shape_equal(&d->src[0], &d->src[1])
-                   ? launch_flat(cl, c, "add", two, NINO_CL_COUNT(two), err)
+                   ? launch_flat(cl, c, "add", two, NINO_CL_COUNT(two) - 1, err)
                    : op_elt_add_rows(cl, c, err);
     case NINO_OP_MUL: return launch_flat(cl, c, "mul", two, NINO_CL_COUNT(two), err);
     case NINO_OP_SCALE: return launch_flat(cl, c, "scale", scale, NINO_CL_COUNT(scale), err);

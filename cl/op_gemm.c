@@ -61,10 +61,13 @@ void nino_cl_cut_define(nino_cl_cut *k, const char *fmt, ...)
 
 void nino_cl_product_defs(const nino_op_call *c, const nino_cl_columns *w, nino_cl_cut *k)
 {
-    nino_cl_cut_define(k, "%s -D%s=%s -DACT=%d -DBIAS=%d -DRES=%d%s",
-                       nino_cl_type_defs(c->d.src_type[0]), w->raw ? "RAW" : "WT",
-                       nino_dtype_name(w->type), (int) c->d.attr.act, c->bias != NULL,
-                       c->d.has_residual, c->d.op == NINO_OP_CONV3D ? " -DVIDEO=1" : "");
+    nino_cl_cut_define(k, "%s -D%s=%s", nino_cl_type_defs(c->d.src_type[0]), w->raw ? "RAW" : "WT",
+                       nino_dtype_name(w->type));
+}
+
+int nino_cl_product_has(const nino_op_call *c)
+{
+    return (c->bias != NULL) | c->d.has_residual << 1 | (c->d.weight->n % 8 == 0) << 2;
 }
 
 // ---- arguments: one builder a kernel -----------------------------------------------------------
@@ -107,7 +110,7 @@ typedef struct launch {
     operands o;
     nino_cl_cut cut;
     nino_act act;
-    int has; // 1: a bias, 2: what is added, 4: rows of results are whole pieces of 16 bytes
+    int has;
 } launch;
 
 typedef struct arguments {
@@ -156,8 +159,7 @@ static arguments gemm_arguments(const launch *l)
     if (g->is_video)
         ADD(&a, A_BUF(l->o.earlier, l->o.elem), A_INT(g->earlier), A_INT(g->pad_t),
             A_INT(g->stride_t), A_INT(g->first_tap));
-    if (l->cut.takes_epilogue)
-        ADD(&a, A_INT(l->act), A_INT(l->has));
+    ADD(&a, A_INT(l->act), A_INT(l->has));
     return a;
 }
 
@@ -168,6 +170,7 @@ static arguments skinny_arguments(const launch *l)
     ADD(&a, A_INT(g->rows), A_INT(g->n), A_INT(g->ld), A_INT(g->c), A_BUF(l->o.x, l->o.elem));
     op_gemm_add_weight(&a, l->w);
     add_result(&a, &l->o);
+    ADD(&a, A_INT(l->act), A_INT(l->has));
     return a;
 }
 
@@ -179,7 +182,7 @@ static arguments expand_arguments(const nino_weight *w, const nino_cl_columns *p
     ADD(&a, A_INT(to->first - part->first), A_INT(part->n), A_INT(w->c),
         A_INT(nino_weight_taps(w)));
     op_gemm_add_weight(&a, part);
-    ADD(&a, A_BUF(&to->mem, 4));
+    ADD(&a, A_BUF(&to->mem, nino_dtype_size(to->type)));
     return a;
 }
 
@@ -191,7 +194,7 @@ static launch op_gemm_launch_of(const nino_op_call *c, const nino_cl_columns *w)
     l.o = operands_of(c, &l.g, w->first);
     l.g.n = w->n;
     l.act = c->d.attr.act;
-    l.has = l.o.has_bias | l.o.has_residual << 1 | (l.g.ld % 8 == 0) << 2;
+    l.has = nino_cl_product_has(c);
     return l;
 }
 
@@ -277,7 +280,10 @@ static nino_status op_gemm_expand(nino_cl *cl, const nino_op_call *c, const nino
     snprintf(kernel, sizeof(kernel), "expand_%s", nino_dtype_name(part->type));
     const nino_cl_what what = { .d = &c->d };
     const arguments a = expand_arguments(w, part, to);
-    return nino_cl_launch(cl, "quant", kernel, "", &what, grid.dims, grid.size, NULL, a.list, a.n,
+    char defs[32];
+    snprintf(defs, sizeof(defs), "%s%s", to->raw ? nino_cl_type_defs(to->type) : "",
+             to->raw ? " -DROWS=1" : "");
+    return nino_cl_launch(cl, "quant", kernel, defs, &what, grid.dims, grid.size, NULL, a.list, a.n,
                           err);
 }
 
@@ -304,7 +310,11 @@ static nino_status run_part(nino_cl *cl, const nino_op_call *c, const nino_raw_p
     w.mem.offset += p->at;
     if (!step)
         return run_columns(cl, c, &w, err);
-    nino_cl_columns to = { .mem = c->workspace, .type = NINO_F32 };
+    const nino_raw_part rows = { .type =
+                                     nino_sched_operand(nino_cl_profile(cl), c->d.src_type[0]) };
+    nino_cl_columns to = { .mem = c->workspace,
+                           .type = rows.type,
+                           .raw = e->is_rows ? &rows : NULL };
     to.mem.offset += e->at;
     nino_status st = NINO_OK;
     for (int64_t i = 0; i < p->rows && !st; i += step) {

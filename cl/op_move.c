@@ -39,10 +39,11 @@ static nino_status op_move_copy_rows(nino_cl *cl, const nino_op_call *c, int src
                                  A_U64(r.src_row),
                                  A_U64(r.from),
                                  A_U64(r.dst_row),
-                                 A_U64(r.to) };
+                                 A_U64(r.to),
+                                 A_INT(together) };
     char defs[64];
-    snprintf(defs, sizeof(defs), "-DE=%s -DROWS=%d %s", carrier(elem), together,
-             nino_cl_wide_defs(r.n * r.len + 1024));
+    snprintf(defs, sizeof(defs), "-DE=%s %s", carrier(elem),
+             nino_cl_row_defs(cl, false, r.n * r.len + 1024));
     return nino_cl_launch(cl, "move", "copy_rows", defs, &what, grid.dims, grid.size, NULL, args,
                           NINO_CL_COUNT(args), err);
 }
@@ -107,7 +108,8 @@ static nino_status op_move_permute(nino_cl *cl, const nino_op_call *c, nino_erro
                                  A_U64(stride[4]) };
     const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids->permute(dim);
     char defs[64];
-    snprintf(defs, sizeof(defs), "-DE=%s %s", carrier(elem), nino_cl_wide_defs(count + 1024));
+    snprintf(defs, sizeof(defs), "-DE=%s %s", carrier(elem),
+             nino_cl_row_defs(cl, false, count + 1024));
     return nino_cl_launch(cl, "move", "permute", defs, &what, grid.dims, grid.size, NULL, args,
                           NINO_CL_COUNT(args), err);
 }

@@ -29,11 +29,12 @@ typedef struct nino_cl_cut {
     const char *file, *kernel;
     char defs[192];
     int64_t tile_rows, tile_panels; // 0: it takes none
-    size_t group;        // work-items of a work-group: the schedule's, where that says no other
-    bool takes_epilogue; // what follows the sum is arguments, not options
+    size_t group; // work-items of a work-group: the schedule's, where that says no other
     size_t global[2];
 } nino_cl_cut;
 // Adds options.
 __attribute__((format(printf, 2, 3))) void nino_cl_cut_define(nino_cl_cut *k, const char *fmt, ...);
-// What all kernels of products are told of an op.
+// How the operands are stored: options of all kernels of products.
 void nino_cl_product_defs(const nino_op_call *c, const nino_cl_columns *w, nino_cl_cut *k);
+// What follows the sum, their argument `has`: see cl/kernels/product.cl.
+int nino_cl_product_has(const nino_op_call *c);

@@ -1,4 +1,5 @@
 // Programs: source (built in or from a folder) + options -> kernels; through the binary cache.
+#include "cl/cl_schedule.h"
 #include "cl/runtime.h"
 
 #include "core/base/time.h"
@@ -18,6 +19,7 @@ struct nino_cl_program {
     char *file, *defs;
     cl_program handle;
     nino_cl_kernel *kernels;
+    bool is_known; // from a binary, or the driver has had it before
 };
 
 enum { MAX_SOURCE = 1 << 20, MAX_BINARY = 64 << 20 };
@@ -105,16 +107,24 @@ static cl_program from_binary(nino_cl *cl, const void *data, size_t bytes, const
     return p;
 }
 
-// PoCL compiles a second, general variant of every kernel to hand out a binary, 1 to 2 s a program,
-// while its own cache, which cl_device.c puts inside ours, brings a program back in 60 ms.
-static bool is_worth_saving(const nino_cl *cl)
+bool nino_cl_builds_at_launch(const nino_cl *cl)
 {
-    return !strstr(cl->dev->info.platform, "Portable Computing Language");
+    return strstr(cl->dev->info.platform, "Portable Computing Language") != NULL;
 }
+
+// PoCL compiles a second, general variant of every kernel to hand out a binary, 1 to 2 s a program, while
+// its own cache, which cl_device.c puts inside ours, brings a program back in 60 ms. Its binary takes 4 ms:
+// helpers make them when nobody waits any more.
+static bool is_worth_saving(const nino_cl *cl) { return !nino_cl_builds_at_launch(cl); }
 
 // Where the driver keeps programs itself, our cache has a mark for each that it was given here: the
 // next time it need not compile, or nobody could say whether it did.
 static const char driver_mark[] = "the driver has it";
+
+static bool program_is_mark(const void *data, size_t bytes)
+{
+    return bytes == sizeof(driver_mark) && !memcmp(data, driver_mark, bytes);
+}
 
 static bool will_be_kept(const nino_cl *cl)
 {
@@ -157,7 +167,8 @@ struct nino_cl_build {
     struct nino_cl_program *program; // owned until it is in the list
     nino_cl_key key;
     char options[1024];
-    bool is_known; // the driver has it in a cache of its own
+    bool is_known;  // the driver has it in a cache of its own
+    bool has_stage; // who watches has been told
     pthread_t thread;
     bool has_thread;
     pthread_mutex_t lock; // of what follows
@@ -267,19 +278,37 @@ nino_status nino_cl_build_settle(nino_cl *cl, nino_error *err)
     return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
 }
 
+// Which of how many programs it is, for who watches.
+static uint32_t begin_stage(nino_cl *cl, const char *file, bool is_known)
+{
+    char stage[64];
+    snprintf(stage, sizeof(stage), NINO_STAGE_COMPILE "%.40s", file);
+    return nino_monitor_begin(cl->be.monitor, NINO_EV_STAGE, stage,
+                              NINO_COMPILE_ARG(is_known, cl->n_come),
+                              NINO_COMPILE_ARG(will_be_kept(cl), cl->n_expected));
+}
+
+uint32_t nino_cl_stage_launch(nino_cl *cl, const nino_cl_kernel *k)
+{
+    char stage[80];
+    snprintf(stage, sizeof(stage), NINO_STAGE_LAUNCH "%.40s", k->name);
+    return nino_monitor_begin(cl->be.monitor, NINO_EV_STAGE, stage,
+                              NINO_COMPILE_ARG(k->program->is_known, 0),
+                              NINO_COMPILE_ARG(will_be_kept(cl), cl->n_expected));
+}
+
 // Compiles b's program, which has its source. Takes b.
 static nino_status compile(nino_cl *cl, struct nino_cl_build *b, nino_error *err)
 {
-    char stage[64]; // it can take seconds: show it
-    snprintf(stage, sizeof(stage), NINO_STAGE_COMPILE "%.40s", b->program->file);
     const uint32_t scope =
-        nino_monitor_begin(cl->be.monitor, NINO_EV_STAGE, stage, b->is_known, will_be_kept(cl));
+        b->has_stage ? 0 : begin_stage(cl, b->program->file, b->is_known); // it can take seconds
     cl->build = b;
     b->has_thread = !nino_thread_start(&b->thread, "nino-compiler", run_compiler, b);
     if (!b->has_thread)
         run_compiler(b);
     const nino_status st = finish_build(cl, err);
-    nino_monitor_end_with(cl->be.monitor, scope, st);
+    if (scope)
+        nino_monitor_end_with(cl->be.monitor, scope, st);
     return st;
 }
 
@@ -292,8 +321,10 @@ static nino_status build_source(nino_cl *cl, struct nino_cl_build *b, const char
     cl_int e;
     b->key = program_key_of(cl, source, b->options);
     void *binary = cl->cache ? nino_cl_cache_get(cl->cache, &b->key, &bytes) : NULL;
-    b->is_known = binary && !is_worth_saving(cl) && will_be_kept(cl);
-    if (binary && is_worth_saving(cl))
+    const bool is_mark = binary && program_is_mark(binary, bytes);
+    b->is_known = is_mark && !is_worth_saving(cl) && will_be_kept(cl);
+    p->is_known = b->is_known || (binary && !is_mark);
+    if (binary && !is_mark)
         p->handle = from_binary(cl, binary, bytes, b->options);
     free(binary);
     const nino_event ev = { .kind = NINO_EV_CACHE,
@@ -332,38 +363,93 @@ static struct nino_cl_build *build_create(nino_cl *cl, const char *file, const c
     return NULL;
 }
 
+// What a driver is given of a program. Owns the texts.
+typedef struct source {
+    char *common, *own, line[64];
+    const char *part[3];
+    char options[1024];
+} source;
+
+static nino_status program_read(const nino_cl *cl, const char *file, const char *defs, source *s,
+                                nino_error *err)
+{
+    nino_status st;
+    const nino_profile *p = &cl->be.profile;
+    // PoCL prints the number of warnings; they are for who works on kernels.
+    const char *warn = nino_debug_has("cl") ? "" : "-w ";
+    *s = (source){ .common = NULL };
+    if ((st = nino_cl_program_source(p, "common", &s->common, err)) ||
+        (st = nino_cl_program_source(p, file, &s->own, err)))
+        return st;
+    if (snprintf(s->options, sizeof(s->options), "-cl-std=CL1.2 %s-D%s=1 %s", warn,
+                 p->schedule->define, defs) >= (int) sizeof(s->options))
+        return nino_fail(err, NINO_ERR_DEVICE, file, "the options are too long: %s", defs);
+    snprintf(s->line, sizeof(s->line), "\n#line 1 \"%s.cl\"\n", file);
+    s->part[0] = s->common;
+    s->part[1] = s->line;
+    s->part[2] = s->own;
+    return NINO_OK;
+}
+
+static void source_release(source *s)
+{
+    free(s->common);
+    free(s->own);
+}
+
+// Waits for the helper that has it, if one has, and takes what is there then; takes b.
+static nino_status program_take(nino_cl *cl, struct nino_cl_build *b, const char *const part[3],
+                                nino_error *err)
+{
+    char file[64], defs[256];
+    snprintf(file, sizeof(file), "%s", b->program->file);
+    snprintf(defs, sizeof(defs), "%s", b->program->defs);
+    if (!nino_cl_ahead_has(cl, file, defs))
+        return build_source(cl, b, part, err);
+    const uint32_t scope = begin_stage(cl, file, false);
+    nino_status st = nino_cl_ahead_wait(cl, file, defs, err);
+    b->has_stage = true;
+    if (!st)
+        st = build_source(cl, b, part, err);
+    else
+        build_destroy(&b);
+    nino_monitor_end_with(cl->be.monitor, scope, st);
+    return st;
+}
+
 // On success the program is the first of the list.
 static nino_status program_build(nino_cl *cl, const char *file, const char *defs, nino_error *err)
 {
-    nino_status st;
-    char *common = NULL, *own = NULL, line[64];
-    const nino_profile *p = &cl->be.profile;
-    struct nino_cl_build *b = build_create(cl, file, defs);
-    if (!b)
-        return nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
-    if ((st = nino_cl_program_source(p, "common", &common, err)) ||
-        (st = nino_cl_program_source(p, file, &own, err)))
-        goto end;
-    // PoCL prints the number of warnings; they are for who works on kernels.
-    const char *warn = nino_debug_has("cl") ? "" : "-w ";
-    if (snprintf(b->options, sizeof(b->options), "-cl-std=CL1.2 %s-D%s=1 %s", warn,
-                 p->schedule->define, defs) >= (int) sizeof(b->options)) {
-        st = nino_fail(err, NINO_ERR_DEVICE, file, "the options are too long: %s", defs);
-        goto end;
+    source s;
+    nino_status st = program_read(cl, file, defs, &s, err);
+    struct nino_cl_build *b = st ? NULL : build_create(cl, file, defs);
+    if (!st && !b)
+        st = nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
+    if (st) {
+        source_release(&s);
+        return st;
     }
-    snprintf(line, sizeof(line), "\n#line 1 \"%s.cl\"\n", file);
-    const char *const source[] = { common, line, own };
+    memcpy(b->options, s.options, sizeof(b->options));
+    nino_logf(&cl->log, NINO_LOG_DEBUG, "program %s %s", file, defs);
     const uint64_t begin = nino_now_ns();
-    st = build_source(cl, b, source, err);
+    cl->n_come++;
+    if (cl->n_expected && cl->n_come > cl->n_expected)
+        cl->n_expected = cl->n_come;
+    st = program_take(cl, b, s.part, err);
     cl->be.build_ns += nino_now_ns() - begin;
     cl->be.n_builds++;
-    b = NULL;
-end:
-    if (b)
-        build_destroy(&b);
-    free(common);
-    free(own);
+    source_release(&s);
     return st;
+}
+
+// Options a blank apart: how the hosts put them together makes no second program.
+static void program_trim(const char *defs, char out[256])
+{
+    size_t n = 0;
+    for (const char *p = defs; *p && n + 2 < 256; p++)
+        if (*p != ' ' || (n && p[1] && p[1] != ' '))
+            out[n++] = *p;
+    out[n] = 0;
 }
 
 static struct nino_cl_program *program_find(nino_cl *cl, const char *file, const char *defs)
@@ -385,6 +471,65 @@ static struct nino_cl_program *program_get(nino_cl *cl, const char *file, const 
         return NULL;
     struct nino_cl_program *p = program_find(cl, file, defs);
     return p ? p : program_build(cl, file, defs, err) ? NULL : cl->programs;
+}
+
+nino_status nino_cl_program_list(nino_cl *cl, const char *file, const char *defs, nino_error *err)
+{
+    char options[256];
+    program_trim(defs, options);
+    nino_programs_add(cl->listing, file, options);
+    return cl->listing->is_short ? nino_fail(err, NINO_ERR_NOMEM, file, "out of memory") : NINO_OK;
+}
+
+void nino_cl_programs_expect(nino_backend *be, const nino_programs *programs)
+{
+    nino_cl *cl = (nino_cl *) be;
+    cl->n_expected = cl->n_come = 0;
+    for (size_t i = 0; i < programs->n; i++)
+        cl->n_expected += !program_find(cl, programs->list[i].file, programs->list[i].options);
+    nino_cl_ahead_start(cl, programs);
+}
+
+nino_cl_nearness nino_cl_program_near(nino_cl *cl, const char *file, const char *options)
+{
+    source s;
+    size_t bytes = 0;
+    void *data = NULL;
+    if (program_find(cl, file, options))
+        return NINO_CL_HERE;
+    if (!program_read(cl, file, options, &s, NULL)) {
+        const nino_cl_key key = program_key_of(cl, s.part, s.options);
+        data = nino_cl_cache_get(cl->cache, &key, &bytes);
+    }
+    source_release(&s);
+    const bool is_mark = data && program_is_mark(data, bytes);
+    free(data);
+    return is_mark ? NINO_CL_DRIVERS : data ? NINO_CL_HERE : NINO_CL_NOWHERE;
+}
+
+// The work-group functions of PoCL are part of a binary when they have been compiled: the variant that
+// launches here ask for is asked for with it.
+nino_status nino_cl_program_compile(nino_backend *be, const nino_plan_program *program,
+                                    nino_error *err)
+{
+    nino_cl *cl = (nino_cl *) be;
+    struct nino_cl_program *p = program_find(cl, program->file, program->options);
+    source s;
+    char variant[64];
+    if (!p)
+        return program_build(cl, program->file, program->options, err);
+    nino_status st = program_read(cl, program->file, program->options, &s, err);
+    snprintf(variant, sizeof(variant), "%zu-1-1-goffs0-smallgrid", nino_cl_schedule_now(cl)->group);
+    setenv("POCL_BINARY_SPECIALIZE_WG", variant, 0);
+    const bool keeps = !st && nino_cl_builds_at_launch(cl) && will_be_kept(cl);
+    if (keeps && !nino_cl_cache_keeps(cl->cache)) {
+        st = nino_fail(err, NINO_ERR_IO, program->file, "another helper keeps binaries there");
+    } else if (keeps) {
+        const nino_cl_key key = program_key_of(cl, s.part, s.options);
+        save_binary(cl, p->handle, &key);
+    }
+    source_release(&s);
+    return st;
 }
 
 static nino_cl_kernel *kernel_create(nino_cl *cl, struct nino_cl_program *p, const char *name,
@@ -411,6 +556,7 @@ static nino_cl_kernel *kernel_create(nino_cl *cl, struct nino_cl_program *p, con
         free(k);
         return NULL;
     }
+    k->program = p;
     k->next = p->kernels;
     return p->kernels = k;
 }
@@ -418,7 +564,9 @@ static nino_cl_kernel *kernel_create(nino_cl *cl, struct nino_cl_program *p, con
 nino_cl_kernel *nino_cl_kernel_get(nino_cl *cl, const char *file, const char *name,
                                    const char *defs, nino_error *err)
 {
-    struct nino_cl_program *p = program_get(cl, file, defs, err);
+    char options[256];
+    program_trim(defs, options);
+    struct nino_cl_program *p = program_get(cl, file, options, err);
     if (!p)
         return NULL;
     for (nino_cl_kernel *k = p->kernels; k; k = k->next)

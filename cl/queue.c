@@ -72,7 +72,9 @@ static nino_status fail_silent(nino_cl *cl, double limit, nino_error *err)
 
 // Polls: a cancel has to be seen, and the queue of a GPU has no time limit of its own. A CPU device
 // cannot hang; it may only be slow.
-static nino_status wait_event(nino_cl *cl, cl_event event, double seconds, nino_error *err)
+// until: CL_RUNNING or CL_COMPLETE.
+static nino_status wait_event(nino_cl *cl, cl_event event, cl_int until, double seconds,
+                              nino_error *err)
 {
     cl_int e = nino_ocl_fault(), state = CL_QUEUED; // counted once, however often it asks
     const double often = seconds * cl->queue.slowdown * 20;
@@ -88,7 +90,7 @@ static nino_status wait_event(nino_cl *cl, cl_event event, double seconds, nino_
             return nino_cl_fail(cl, e, "clGetEventInfo", err);
         if (state < 0)
             return nino_cl_fail(cl, state, "a kernel", err);
-        if (state == CL_COMPLETE)
+        if (state <= until)
             return NINO_OK;
         if (has_given_up(cl))
             return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
@@ -219,12 +221,12 @@ static nino_status retire(nino_cl *cl, nino_error *err)
     if (cl->is_lost)
         st = nino_fail_kind(err, NINO_ERR_DEVICE, "lost", cl->dev->info.name, "the device is lost");
     else if (!q->n_unflushed || !(st = queue_flush(cl, err)))
-        st = wait_event(cl, last->event, seconds, err);
+        st = wait_event(cl, last->event, CL_COMPLETE, seconds, err);
     if (st == NINO_ERR_CANCELLED)
         return st;
     for (; n; n--) {
         if (!st) // has ended, if badly
-            st = wait_event(cl, queue_oldest(q)->event, 0, err);
+            st = wait_event(cl, queue_oldest(q)->event, CL_COMPLETE, 0, err);
         queue_forget(cl, !st);
     }
     return st;
@@ -299,6 +301,12 @@ nino_status nino_cl_command_end(nino_cl *cl, nino_cl_command *c, cl_int e, nino_
     q->is_bare_first = false;
     q->bare_seconds = 0;
     return q->n_unflushed >= batch_commands ? queue_flush(cl, err) : NINO_OK;
+}
+
+nino_status nino_cl_queue_started(nino_cl *cl, const nino_cl_command *c, nino_error *err)
+{
+    const nino_status st = queue_flush(cl, err);
+    return st ? st : wait_event(cl, c->handle, CL_RUNNING, c->seconds, err);
 }
 
 nino_status nino_cl_queue_finish(nino_cl *cl, nino_error *err)

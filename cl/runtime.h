@@ -71,6 +71,9 @@ nino_cl_key nino_cl_hash(const char *const *parts, size_t n);
 // Opens (and makes) DIR/kernels and removes the entries used longest ago beyond max_bytes (0: 512
 // MiB). NULL when the folder cannot be trusted or made; the reason goes to the log.
 nino_cl_cache *nino_cl_cache_open(const char *dir, uint64_t max_bytes, const nino_log *log);
+// Whether this process alone puts binaries there that nobody waits for, and the folder is still there. The lock
+// goes with the process.
+bool nino_cl_cache_keeps(const nino_cl_cache *c);
 void nino_cl_cache_close(nino_cl_cache **c); // NULL-safe
 // PoCL leaves an empty tempfile_* in DIR/pocl for every process; removes the old ones.
 void nino_cl_cache_sweep_pocl(const nino_cl_cache *c);
@@ -104,10 +107,32 @@ nino_status nino_cl_program_source(const nino_profile *p, const char *file, char
 // and its program is there for the next one who asks.
 nino_cl_kernel *nino_cl_kernel_get(nino_cl *cl, const char *file, const char *name,
                                    const char *defs, nino_error *err);
+// As nino_backend_impl.expect.
+void nino_cl_programs_expect(nino_backend *be, const nino_programs *programs);
+// As nino_cl_kernel_get(), for a listing.
+nino_status nino_cl_program_list(nino_cl *cl, const char *file, const char *defs, nino_error *err);
+// As nino_backend_impl.compile.
+nino_status nino_cl_program_compile(nino_backend *be, const nino_plan_program *program,
+                                    nino_error *err);
+// Where it is: in this process or our cache; where the driver keeps it; nowhere.
+typedef enum nino_cl_nearness { NINO_CL_HERE, NINO_CL_DRIVERS, NINO_CL_NOWHERE } nino_cl_nearness;
+nino_cl_nearness nino_cl_program_near(nino_cl *cl, const char *file, const char *options);
+// Whether the driver compiles a kernel when it is first launched (PoCL).
+bool nino_cl_builds_at_launch(const nino_cl *cl);
+uint32_t nino_cl_stage_launch(nino_cl *cl, const nino_cl_kernel *k); // begins NINO_STAGE_LAUNCH
 // Waits for a build that a cancel has left; a later cancel ends the wait too.
 nino_status nino_cl_build_settle(nino_cl *cl, nino_error *err);
 void nino_cl_programs_release(nino_cl *cl);         // waits for it in any case
 extern const nino_cl_text nino_cl_shared_kernels[]; // cl/kernels.c
+
+// ---- ahead.c ---------------------------------------------------------------------------------
+// Helpers begin with those of the list that are nowhere, then keep binaries of those and of the driver's;
+// helpers of an earlier list that somebody waits for end.
+void nino_cl_ahead_start(nino_cl *cl, const nino_programs *programs);
+bool nino_cl_ahead_has(const nino_cl *cl, const char *file, const char *options);
+// Of one that they have: until it is done, no helper is left (also NINO_OK), or a cancel.
+nino_status nino_cl_ahead_wait(nino_cl *cl, const char *file, const char *options, nino_error *err);
+void nino_cl_ahead_stop(nino_cl *cl);
 
 // ---- record.c --------------------------------------------------------------------------------
 // What was told of a launch: those alike have the same names, which are not printed again.
@@ -196,6 +221,8 @@ nino_status nino_cl_command_end(nino_cl *cl, nino_cl_command *c, cl_int e, nino_
 // Waits for everything; after a cancel not for long: then NINO_ERR_CANCELLED, and what the device
 // has not finished goes on.
 nino_status nino_cl_queue_finish(nino_cl *cl, nino_error *err);
+// Waits until c, which is enqueued and has an event, runs.
+nino_status nino_cl_queue_started(nino_cl *cl, const nino_cl_command *c, nino_error *err);
 void nino_cl_queue_release(nino_cl *cl);
 
 // ---- cl_backend.c ----------------------------------------------------------------------------
@@ -207,12 +234,22 @@ struct nino_cl {
     nino_cl_tellings told;
     nino_cl_cache *cache; // may be NULL
     struct nino_cl_program *programs;
-    struct nino_cl_build *build; // that goes on in the background, NULL: none
+    struct nino_cl_build *build;        // that goes on in the background, NULL: none
+    struct nino_cl_ahead *ahead;        // programs that helpers build; NULL: none
+    char helper[1024], cache_dir[1024]; // of nino_ctx_params; "": none
+    unsigned
+        n_expected;  // programs that a plan has announced and that were not there yet; 0: not known
+    unsigned n_come; // of these, and others, those that have been prepared since
+    nino_programs
+        *listing; // launches only add their program to it, and there is no device; NULL: none
     nino_log log;
     uint64_t local_bytes; // of a compute unit
     bool is_lost;         // the driver failed in a way that nothing recovers from; no further calls
 };
 
+// As nino_device_provider.list_programs.
+nino_backend *nino_cl_list_programs(const nino_profile *p, const nino_device_info *like,
+                                    nino_programs *out);
 nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *params,
                            const nino_log *log, nino_error *err);
 // Fills *err with the class of an OpenCL error: too big -> NOMEM, gone -> DEVICE kind "lost", our

@@ -84,6 +84,7 @@ double nino_cl_rows_bytes(const nino_op_desc *d)
     case NINO_OP_GROUP_NORM: return n * (elem(d) * 2 + 12); // what a channel is made with: 3 f32
     case NINO_OP_LAYER_NORM: return n * (elem(d) * 4 + norm);
     case NINO_OP_RMS_NORM: return n * (elem(d) * 3 + norm);
+    case NINO_OP_GROUP_STAT: return (double) nino_shape_count(&d->src[0]) * elem(d);
     default: return nino_ops[d->op].bytes(d); // every element once
     }
 }

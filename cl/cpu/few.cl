@@ -36,7 +36,7 @@ kernel WG1 void gemm_few(int row0, int row1, int N, int ld, int C, int H, int W,
                          global const W_t *restrict Wp, const ulong Wp_off,
                          global const float *restrict bias, const ulong bias_off,
                          global const T *R, const ulong R_off, global T *Y, const ulong Y_off,
-                         int rows, int nb VIDEO_ARGS)
+                         int rows, int nb VIDEO_ARGS, int fn, int has)
 {
     local float w[FEW_MAX]; // [N][taps][C]
     const geometry g = { H, W, OH, OW, ks, stride, pad, up, VIDEO_GEOMETRY };

@@ -139,28 +139,16 @@ INLINE void accumulate_raw(const geometry *g, int p0, int np, int n0, int column
 
 // One row of the tile: bias, residual, activation, store.
 INLINE void finish(const local float16 *acc, int n0, int n1, global const float *bias,
-                   global const T *R, global T *Y)
+                   global const T *R, global T *Y, int fn, int has)
 {
     for (int n = n0; n < n1; n += 16, acc++) {
+        const int left = n1 - n;
         float16 v = *acc;
-#if BIAS
-        v += load16_f32(bias + n);
-#endif
-        if (n + 16 <= n1) {
-#if RES
-            v += LOAD16(R + n);
-#endif
-            STORE16(Y + n, act16(v));
-        } else { // by element: the next row starts here
-            float s[16];
-            *(float16_u *) s = v;
-            for (int i = 0; i < n1 - n; i++) {
-#if RES
-                s[i] += LOAD(R + n + i);
-#endif
-                STORE(Y + n + i, act(s[i]));
-            }
-        }
+        if (has & HAS_BIAS)
+            v += load16_f32(bias + n);
+        if (has & HAS_ADDED)
+            v += load16_some(R + n, left);
+        store16_some(Y + n, act16(v, fn), left);
     }
 }
 
@@ -169,7 +157,7 @@ kernel WG1 void gemm(int row0, int row1, int N, int ld, int C, int H, int W, int
                      int stride, int pad, int up, global const T *X, const ulong X_off,
                      global const W_t *restrict Wp, const ulong Wp_off RAW_ARGS,
                      global const float *restrict bias, const ulong bias_off, global const T *R,
-                     const ulong R_off, global T *Y, const ulong Y_off, int rows, int nb)
+                     const ulong R_off, global T *Y, const ulong Y_off, int rows, int nb, int fn, int has)
 {
     local float16 ws[KC * 4], acc[RAW_ROWS * 4];
     local float xs[RAW_STEP * LDX];
@@ -181,7 +169,7 @@ kernel WG1 void gemm(int row0, int row1, int N, int ld, int C, int H, int W, int
                    (global const float *) (Wp + scales), is_scaled, xs, ws, acc);
     for (int r = 0; r < np; r++) {
         const long at = (long) (p0 + r) * ld;
-        finish(acc + r * 4, n0, n1, bias + bias_off, R + R_off + at, Y + Y_off + at);
+        finish(acc + r * 4, n0, n1, bias + bias_off, R + R_off + at, Y + Y_off + at, fn, has);
     }
 }
 #else
@@ -190,7 +178,8 @@ kernel WG1 void gemm(int row0, int row1, int N, int ld, int C, int H, int W, int
                      int stride, int pad, int up, global const T *X, const ulong X_off,
                      global const W_t *restrict Wp, const ulong Wp_off,
                      global const float *restrict bias, const ulong bias_off, global const T *R,
-                     const ulong R_off, global T *Y, const ulong Y_off, int rows, int nb VIDEO_ARGS)
+                     const ulong R_off, global T *Y, const ulong Y_off, int rows, int nb VIDEO_ARGS, int fn,
+                     int has)
 {
     local float16 ws[KC * 4], acc[ROWS * LDACC];
     local float xs[ROWS * LDX];
@@ -201,7 +190,7 @@ kernel WG1 void gemm(int row0, int row1, int N, int ld, int C, int H, int W, int
     for (int r = 0; r < np; r++) {
         const long at = (long) (p0 + r) * ld;
         finish(acc + r * LDACC, j0 * 64, min(j1 * 64, N), bias + bias_off, R + R_off + at,
-               Y + Y_off + at);
+               Y + Y_off + at, fn, has);
     }
 }
 #endif // RAW

@@ -120,6 +120,8 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
     const int64_t panels = nino_pack_panels_of(g->n);
     const bool is_raw = w->raw != NULL;
     nino_cl_product_defs(c, w, out);
+    if (g->is_video)
+        nino_cl_cut_define(out, " -DVIDEO=1");
     if (!is_raw && g->n <= 4 && g->c % 16 == 0 && g->n * g->taps * g->c <= FEW_MAX) {
         out->file = "few";
         out->kernel = "gemm_few";
@@ -177,9 +179,10 @@ static nino_status pack_keys(nino_cl *cl, const nino_op_call *c, const char *def
                           NINO_CL_COUNT(args), err);
 }
 
-const nino_cl_grids NINO_CL_OWN(grids) = { host_rows,      host_norm_stat, host_norm_apply,
-                                           host_copy_rows, host_permute,   host_shuffle,
-                                           host_expand,    .flat = 4096,   .pixels = 64 };
+const nino_cl_grids NINO_CL_OWN(grids) = { host_rows,       host_norm_stat, host_norm_apply,
+                                           host_copy_rows,  host_permute,   host_shuffle,
+                                           host_expand,     .flat = 4096,   .pixels = 64,
+                                           .has_rows = true };
 const nino_cl_probing NINO_CL_OWN(probing) = { .vector = 16,
                                                .fma_f32 = 16,
                                                .fma_narrow = 8,

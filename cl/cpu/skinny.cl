@@ -1,5 +1,5 @@
 // Linear layers of few rows (embeddings of the time, modulation): reading the weights is all the work.
-// Reference: core/op/ref/gemm.c. The layouts and -D WT, RAW, ACT, BIAS, RES are those of product.cl.
+// Reference: core/op/ref/gemm.c. The layouts, -D WT, RAW, fn and has are those of product.cl.
 //
 //   Y[p][n] = act(bias[n] + R[p][n] + sum over c of X[p][c] W[c][n])
 //
@@ -28,7 +28,7 @@ kernel WG1 void linear_skinny(const int rows, const int N, const int ld, const i
                               const ulong X_off, global const W_t *restrict Wp,
                               const ulong Wp_off RAW_ARGS, global const float *restrict bias,
                               const ulong bias_off, global const T *R, const ulong R_off,
-                              global T *Y, const ulong Y_off)
+                              global T *Y, const ulong Y_off, const int fn, const int has)
 {
     const int n0 = get_group_id(0) * 64, n1 = min(n0 + 64, N);
     X += X_off;
@@ -103,7 +103,8 @@ INLINE void gather(global const T *X, int rows, int C, int k, int n, local float
 kernel WG1 void linear_skinny(const int rows, const int N, const int ld, const int C, global const T *X,
                               const ulong X_off, global const W_t *restrict Wp, const ulong Wp_off,
                               global const float *restrict bias, const ulong bias_off,
-                              global const T *R, const ulong R_off, global T *Y, const ulong Y_off)
+                              global const T *R, const ulong R_off, global T *Y, const ulong Y_off,
+                              const int fn, const int has)
 {
     local float xs[ROWS * KC];
     local float16 acc[ROWS * 4];

@@ -15,7 +15,7 @@
 //   Y, R [B][OH][OW][N]. Tiles at the right and lower border reach beyond the image.
 //   U, V and M must be f32: with U in f16 the error is 500 times larger.
 //   -D WT=f32|f16|bf16  storage of the packed weights                                       [f32]
-//   -D ACT=n BIAS=1 RES=1  as in gemm.cl                                                      [0]
+//   fn, has             as in product.cl
 // A work-item does one tile, 16 channels at a time.
 #ifndef WT
 #define WT f32
@@ -77,16 +77,6 @@ INLINE void input_transform(float16 *o, const int s, float16 d0, float16 d1, flo
     o[5 * s] = fma(F(4.0f), d1, fma(F(-5.0f), d3, d5));
 }
 
-INLINE float16 load_some(global const T *x, int n)
-{
-    if (n >= 16)
-        return LOAD16(x);
-    float v[16];
-    for (int i = 0; i < 16; i++)
-        v[i] = i < n ? LOAD(x + i) : 0.0f;
-    return *(float16_u *) v;
-}
-
 // th: tile rows of an image. row0: first tile row of the stripe, over all images. The image of a
 // tile is `shift` images away from the one it is a part of; the `earlier` first ones are in P.
 // Global size: (tw, tile rows of the stripe).
@@ -117,7 +107,7 @@ kernel WG1 void wino_input(global const T *restrict X, const ulong X_off,
                 local float16 *d = patch + (i * 6 + j) * 4;
                 if (ys[i] >= 0 && xs[j] >= 0)
                     for (int c = 0; c < n; c += 16)
-                        *d++ = load_some(x + ys[i] + xs[j] + c, n - c);
+                        *d++ = load16_some(x + ys[i] + xs[j] + c, n - c);
                 else
                     for (int c = 0; c < n; c += 16)
                         *d++ = F(0.0f);
@@ -179,23 +169,14 @@ INLINE void output_transform(float16 *o, const int s, float16 m0, float16 m1, fl
 }
 
 // Bias, residual, activation, store of n <= 16 channels.
-INLINE void finish(float16 v, int n, global const float *bias, global const T *R, global T *Y)
+INLINE void finish(float16 v, int n, global const float *bias, global const T *R, global T *Y, int fn,
+                   int has)
 {
-#if BIAS
-    v += load16_f32(bias);
-#endif
-#if RES
-    v += load_some(R, n);
-#endif
-    v = act16(v);
-    if (n >= 16) {
-        STORE16(Y, v);
-        return;
-    }
-    float s[16];
-    *(float16_u *) s = v;
-    for (int i = 0; i < n; i++)
-        STORE(Y + i, s[i]);
+    if (has & HAS_BIAS)
+        v += load16_f32(bias);
+    if (has & HAS_ADDED)
+        v += load16_some(R, n);
+    store16_some(Y, act16(v, fn), n);
 }
 
 // Global size as of wino_input. R may be Y.
@@ -203,7 +184,7 @@ kernel WG1 void wino_output(global const float *restrict M, const ulong M_off,
                             global const float *restrict bias, const ulong bias_off,
                             global const T *R, const ulong R_off, global T *Y, const ulong Y_off,
                             const int N, const int OH, const int OW, const int th, const int row0,
-                            const int Tp)
+                            const int Tp, const int fn, const int has)
 {
     const int row = row0 + get_group_id(1), b = row / th, Np = (N + 63) & ~63;
     const int y0 = (row - b * th) * 4, x0 = get_group_id(0) * 4;
@@ -222,7 +203,7 @@ kernel WG1 void wino_output(global const float *restrict M, const ulong M_off,
                              t[i * 6 + 4], t[i * 6 + 5]);
             for (int j = 0; j < nx; j++) {
                 const long y = at + ((long) i * OW + j) * N + n;
-                finish(o[j], N - n, bias + bias_off + n, R + R_off + y, Y + Y_off + y);
+                finish(o[j], N - n, bias + bias_off + n, R + R_off + y, Y + Y_off + y, fn, has);
             }
         }
     }

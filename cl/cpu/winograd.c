@@ -95,7 +95,9 @@ nino_status NINO_CL_OWN(winograd)(nino_cl *cl, const nino_op_call *c, const nino
                                     A_INT(g.ow),
                                     A_INT(th),
                                     A_INT(row),
-                                    A_INT(l.tp) };
+                                    A_INT(l.tp),
+                                    A_INT(d->attr.act),
+                                    A_INT(nino_cl_product_has(c)) };
         if ((st = wino_input(cl, c, &g, &l, k.defs, row, global, err)) ||
             (st = wino_gemm(cl, what, k.defs, &l, &u, &v, &m, tiles, err)) ||
             (st = nino_cl_launch(cl, "wino", "wino_output", k.defs, &helper, 2, global, NULL, out,

@@ -49,7 +49,7 @@ kernel WG(256) void gemm(int row0, int row1, int N, int ld, int C, int H, int W,
                          global const W_t *restrict Wp, const ulong Wp_off RAW_ARGS,
                          global const float *restrict bias, const ulong bias_off,
                          global const T *R, const ulong R_off, global T *Y,
-                         const ulong Y_off VIDEO_ARGS)
+                         const ulong Y_off VIDEO_ARGS, int fn, int has)
 {
     local float As[2][BK * LDA], Bs[2][BK * LDB];
     const geometry g = { H, W, OH, OW, ks, stride, pad, up, VIDEO_GEOMETRY };
@@ -159,38 +159,40 @@ kernel WG(256) void gemm(int row0, int row1, int N, int ld, int C, int H, int W,
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 
-#pragma unroll
+    // Four results at a time, the others moved up, so that there is one copy of what follows.
+#pragma nounroll
     for (int i = 0; i < TM; i++) {
         const int p = p0 + ty * TM + i;
-        if (p >= row1)
-            break;
-#pragma unroll
+#pragma nounroll
         for (int j = 0; j < TN; j += 4) {
             const int n = n0 + COLUMN(j / 4);
             const long at = (long) p * ld + n;
-            float4 v = (float4)(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
-            if (n >= N)
-                continue;
-#if BIAS
-            v += *(global const float4 *) (bias + bias_off + n);
-#endif
-#if VECN
-#if RES
-            v += LOAD4A(R + R_off + at);
-#endif
-            STORE4A(Y + Y_off + at, act4(v));
-#else
-            const float e[4] = { v.x, v.y, v.z, v.w };
+            float4 v = (float4)(acc[0][0], acc[0][1], acc[0][2], acc[0][3]);
 #pragma unroll
-            for (int k = 0; k < 4; k++)
-                if (n + k < N) {
-#if RES
-                    STORE(Y + Y_off + at + k, act(e[k] + LOAD(R + R_off + at + k)));
+            for (int k = 0; k + 4 < TN; k++)
+                acc[0][k] = acc[0][k + 4];
+            if (n >= N || p >= row1)
+                continue;
+            if (has & HAS_BIAS)
+                v += *(global const float4 *) (bias + bias_off + n);
+#if VECN
+            if (has & HAS_ADDED)
+                v += LOAD4A(R + R_off + at);
+            STORE4A(Y + Y_off + at, act4(v, fn));
 #else
-                    STORE(Y + Y_off + at + k, act(e[k]));
-#endif
-                }
+            float e[4] = { v.x, v.y, v.z, v.w };
+            for (int k = 0; k < 4 && (has & HAS_ADDED); k++)
+                e[k] += n + k < N ? LOAD(R + R_off + at + k) : 0.0f;
+            v = act4((float4)(e[0], e[1], e[2], e[3]), fn);
+            e[0] = v.x, e[1] = v.y, e[2] = v.z, e[3] = v.w;
+            for (int k = 0; k < 4 && n + k < N; k++)
+                STORE(Y + Y_off + at + k, e[k]);
 #endif
         }
+#pragma unroll
+        for (int k = 0; k + 1 < TM; k++)
+#pragma unroll
+            for (int j = 0; j < TN; j++)
+                acc[k][j] = acc[k + 1][j];
     }
 }

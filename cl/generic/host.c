@@ -86,6 +86,8 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
     const int largest = nino_cl_profile(cl)->tuning.gemm_tile;
     int64_t across, along;
     nino_cl_product_defs(c, w, out);
+    if (g->is_video)
+        nino_cl_cut_define(out, " -DVIDEO=1");
     int i = g->n <= 16 ? 3 + small : g->n <= 64 || small ? 1 : 0;
     if (g->n > 16 && i < largest - 1)
         i = largest - 1;

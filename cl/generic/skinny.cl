@@ -1,5 +1,5 @@
 // Linear layers of few rows (embeddings of the time, modulation): reading the weights is all the work.
-// Reference: core/op/ref/gemm.c. The layouts and -D WT, RAW, ACT, BIAS, RES are those of product.cl.
+// Reference: core/op/ref/gemm.c. The layouts, -D WT, RAW, fn and has are those of product.cl.
 //
 //   Y[p][n] = act(bias[n] + R[p][n] + sum over c of X[p][c] W[c][n])
 //
@@ -28,7 +28,7 @@ kernel WG(256) void linear_skinny(const int rows, const int N, const int ld, con
                                   const ulong X_off, global const W_t *restrict Wp,
                                   const ulong Wp_off RAW_ARGS, global const float *restrict bias,
                                   const ulong bias_off, global const T *R, const ulong R_off,
-                                  global T *Y, const ulong Y_off)
+                                  global T *Y, const ulong Y_off, const int fn, const int has)
 {
     local float sums[16 * 64];
     const int t = get_local_id(0), column = (t & 15) * 4, slice = t >> 4;
@@ -65,16 +65,21 @@ kernel WG(256) void linear_skinny(const int rows, const int N, const int ld, con
             s[r] = fma((float4)(LOAD(X + (long) min(r, rows - 1) * C + k)), w, s[r]);
     }
 #endif
-#pragma unroll
+    // A row at a time, the others moved up, so that there is one copy of what follows.
+#pragma nounroll
     for (int r = 0; r < M; r++) {
+        const float4 sum = s[0];
+#pragma unroll
+        for (int i = 0; i + 1 < M; i++)
+            s[i] = s[i + 1];
         barrier(CLK_LOCAL_MEM_FENCE);
 #ifdef RAW
-        sums[lane * 64 + slice] = s[r].x;
-        sums[lane * 64 + slice + 16] = s[r].y;
-        sums[lane * 64 + slice + 32] = s[r].z;
-        sums[lane * 64 + slice + 48] = s[r].w;
+        sums[lane * 64 + slice] = sum.x;
+        sums[lane * 64 + slice + 16] = sum.y;
+        sums[lane * 64 + slice + 32] = sum.z;
+        sums[lane * 64 + slice + 48] = sum.w;
 #else
-        *(local float4 *) (sums + slice * 64 + column) = s[r];
+        *(local float4 *) (sums + slice * 64 + column) = sum;
 #endif
         barrier(CLK_LOCAL_MEM_FENCE);
         if (t < 64 && n < N && r < rows) {

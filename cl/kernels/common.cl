@@ -3,7 +3,6 @@
 // -D SCHED_GENERIC=1  GPU schedule: neighbouring work-items on neighbouring elements
 // -D F16=1 | BF16=1   storage type T of activations, else f32; arithmetic is always float
 // -D WIDE=1           element indices do not fit 32 bits
-// -D ACT=n            activation of the epilogue, nino_act of core/op/op.h
 // Buffers are arenas: every buffer parameter is followed by `const ulong NAME_off`, an element
 // offset. Storage types are named f32, f16 and bf16 below; AS(t, name) pastes a type that came by -D.
 
@@ -120,22 +119,33 @@ typedef PASTE(T_, STORAGE) T;
 #define STORE16 PASTE(store16_, STORAGE)
 
 // ---- activations --------------------------------------------------------------------------------
-#ifndef ACT
-#define ACT 0
+// fn: a nino_act of core/op/op.h, the same in all of a launch.
+#define DEFINE_ACT(name, vec_t)                                                                    \
+    INLINE vec_t name(vec_t v, const int fn)                                                       \
+    {                                                                                              \
+        switch (fn) {                                                                              \
+        case 1: return v < 0.0f ? (vec_t)(0.0f) : v;                                               \
+        case 2: return v / (1.0f + exp(-v));                                                       \
+        case 3: return 0.5f * v * (1.0f + erf(v * 0.70710678f));                                   \
+        case 4: return 0.5f * v * (1.0f + tanh(0.79788456f * (v + 0.044715f * v * v * v)));        \
+        case 5: return v / (1.0f + exp(-1.702f * v));                                              \
+        case 6: return 1.0f / (1.0f + exp(-v));                                                    \
+        case 7: return tanh(v);                                                                    \
+        case 8: return 3.0f * tanh(v * (1.0f / 3.0f));                                             \
+        case 9: /* NaN stays NaN */                                                                \
+            return v < 0.0f ? (vec_t)(0.0f) : v > 1.0f ? (vec_t)(1.0f) : v;                        \
+        case 10: return v < 0.0f ? 0.2f * v : v;                                                   \
+        }                                                                                          \
+        return v;                                                                                  \
+    }
+#if !SCHED_CPU
+DEFINE_ACT(act, float)
+DEFINE_ACT(act4, float4)
 #endif
-#define ACTIVATE_0(v) (v)
-#define ACTIVATE_1(v) ((v) < 0.0f ? 0.0f : (v))
-#define ACTIVATE_2(v) ((v) / (1.0f + exp(-(v))))
-#define ACTIVATE_3(v) (0.5f * (v) * (1.0f + erf((v) * 0.70710678f)))
-#define ACTIVATE_4(v) (0.5f * (v) * (1.0f + tanh(0.79788456f * ((v) + 0.044715f * (v) * (v) * (v)))))
-#define ACTIVATE_5(v) ((v) / (1.0f + exp(-1.702f * (v))))
-#define ACTIVATE_6(v) (1.0f / (1.0f + exp(-(v))))
-#define ACTIVATE_7(v) tanh(v)
-#define ACTIVATE_8(v) (3.0f * tanh((v) * (1.0f / 3.0f)))
-#define ACTIVATE_9(v) ((v) < 0.0f ? 0.0f : (v) > 1.0f ? 1.0f : (v)) // NaN stays NaN
-#define ACTIVATE(v) PASTE(ACTIVATE_, ACT)(v)
-INLINE float act(float v) { return ACTIVATE(v); }
-INLINE float4 act4(float4 v) { return ACTIVATE(v); }
+
+// What of a product's epilogue there is: the bias, what is added; rows of both and of the results are whole
+// pieces of 16 bytes.
+enum { HAS_BIAS = 1, HAS_ADDED = 2, HAS_PIECES = 4 };
 
 #if SCHED_CPU
 // ---- faster than the driver's, on vectors -------------------------------------------------------
@@ -181,21 +191,58 @@ INLINE float16 gelu_fast(float16 x)
     return x * (x < 0.0f ? p : 1.0f - p);
 }
 
-INLINE float16 act16(float16 v)
+// tanh(x): by its series near 0, where the other form has lost its digits.
+INLINE float16 tanh_fast(float16 x)
 {
-#if ACT == 2
-    return v / one_plus_exp(v);
-#elif ACT == 3
-    return gelu_fast(v);
-#elif ACT == 4
-    return v / one_plus_exp(v * fma(v * v, (float16)(0.071354816f), (float16)(1.5957691f)));
-#elif ACT == 5
-    return v / one_plus_exp(1.702f * v);
-#elif ACT == 6
-    return 1.0f / one_plus_exp(v);
-#else
-    return ACTIVATE(v);
-#endif
+    const float16 q = x * x;
+    float16 p = fma(q, (float16)(2.1869489e-2f), (float16)(-5.3968254e-2f));
+    p = fma(p, q, (float16)(1.3333334e-1f));
+    p = fma(p, q, (float16)(-3.3333334e-1f));
+    return fabs(x) < 0.3f ? fma(x * q, p, x) : 2.0f / one_plus_exp(2.0f * x) - 1.0f;
+}
+
+// One copy of each part: what a driver compiles for every kernel anew.
+INLINE float16 act16(float16 v, const int fn)
+{
+    float16 t = v;
+    if (!fn) // most are; a jump through a table costs more than the rest of a short row
+        return v;
+    switch (fn) {
+    case 1: return v < 0.0f ? (float16)(0.0f) : v;
+    case 3: return gelu_fast(v);
+    case 4: t = v * fma(v * v, (float16)(0.071354816f), (float16)(1.5957691f)); break;
+    case 5: t = 1.702f * v; break;
+    case 7: return tanh_fast(v);
+    case 8: return 3.0f * tanh_fast(v * (1.0f / 3.0f));
+    case 9: return v < 0.0f ? (float16)(0.0f) : v > 1.0f ? (float16)(1.0f) : v; // NaN stays NaN
+    case 10: return v < 0.0f ? 0.2f * v : v;
+    }
+    return (fn == 6 ? (float16)(1.0f) : v) / one_plus_exp(t);
+}
+
+INLINE float act(float v, const int fn) { return act16((float16)(v), fn).s0; }
+
+// The first n of 16 elements; zeros beyond. What is stored ends there: the next row may begin.
+INLINE float16 load16_some(global const T *x, int n)
+{
+    if (n >= 16)
+        return LOAD16(x);
+    float v[16];
+    for (int i = 0; i < 16; i++)
+        v[i] = i < n ? LOAD(x + i) : 0.0f;
+    return *(float16_u *) v;
+}
+
+INLINE void store16_some(global T *y, float16 v, int n)
+{
+    if (n >= 16) {
+        STORE16(y, v);
+        return;
+    }
+    float s[16];
+    *(float16_u *) s = v;
+    for (int i = 0; i < n; i++)
+        STORE(y + i, s[i]);
 }
 #endif
 

@@ -1,14 +1,14 @@
 // Elementwise operations. Reference: core/op/ref/elt.c
-// -D ACT=n for act; storage type by F16 or BF16. Flat kernels: see common.cl.
+// Storage type by F16 or BF16; fn: see activations in common.cl, as flat kernels.
 // dst may be the memory of a source: an element is read before it is written, by one work-item.
 
 FLAT_KERNEL act_op(global const T *src, const ulong src_off, global T *dst, const ulong dst_off,
-                   const ulong n)
+                   const ulong n, const int fn)
 {
     src += src_off;
     dst += dst_off;
-    FLAT_LOOP(n, STOREV(STORAGE, dst + i, actv(LOADV(STORAGE, src + i))),
-              STORE(dst + i, act(LOAD(src + i))))
+    FLAT_LOOP(n, STOREV(STORAGE, dst + i, actv(LOADV(STORAGE, src + i), fn)),
+              STORE(dst + i, act(LOAD(src + i), fn)))
 }
 
 FLAT_KERNEL add(global const T *a, const ulong a_off, global const T *b, const ulong b_off,
@@ -34,13 +34,13 @@ FLAT_KERNEL scale(global const T *src, const ulong src_off, global T *dst, const
 
 // act(a) * b
 FLAT_KERNEL mul(global const T *a, const ulong a_off, global const T *b, const ulong b_off,
-                global T *dst, const ulong dst_off, const ulong n)
+                global T *dst, const ulong dst_off, const ulong n, const int fn)
 {
     a += a_off;
     b += b_off;
     dst += dst_off;
-    FLAT_LOOP(n, STOREV(STORAGE, dst + i, actv(LOADV(STORAGE, a + i)) * LOADV(STORAGE, b + i)),
-              STORE(dst + i, act(LOAD(a + i)) * LOAD(b + i)))
+    FLAT_LOOP(n, STOREV(STORAGE, dst + i, actv(LOADV(STORAGE, a + i), fn) * LOADV(STORAGE, b + i)),
+              STORE(dst + i, act(LOAD(a + i), fn) * LOAD(b + i)))
 }
 
 // *count += values that are NaN or infinite. Integer sums do not depend on their order.
@@ -121,6 +121,21 @@ FLAT_KERNEL add_rows(global const T *a, const ulong a_off, global const T *b, co
              STORE(dst + at, LOAD(a + at) + LOAD(b + r + c)))
 }
 
+// PReLU: x, or x * slope[c] where it is negative
+INLINE float leak(float x, float slope) { return x < 0.0f ? x * slope : x; }
+INLINE vec leakv(vec x, vec slope) { return x < 0.0f ? x * slope : x; }
+
+FLAT_KERNEL prelu(global const T *src, const ulong src_off, global const float *slope,
+                  const ulong slope_off, global T *dst, const ulong dst_off, const ulong rows,
+                  const int C, const int each)
+{
+    src += src_off;
+    slope += slope_off;
+    dst += dst_off;
+    ROW_LOOP(, STOREV(STORAGE, dst + at, leakv(LOADV(STORAGE, src + at), LOADV(f32, slope + c))),
+             STORE(dst + at, leak(LOAD(src + at), slope[c])))
+}
+
 // residual + x * gate
 FLAT_KERNEL gate_add(global const T *residual, const ulong residual_off, global const T *x,
                      const ulong x_off, global const T *gate, const ulong gate_off, global T *dst,
@@ -140,13 +155,13 @@ FLAT_KERNEL gate_add(global const T *residual, const ulong residual_off, global 
 
 // src [rows][2C]: the first half times the activated second
 FLAT_KERNEL glu(global const T *src, const ulong src_off, global T *dst, const ulong dst_off,
-                const ulong rows, const int C, const int each)
+                const ulong rows, const int C, const int each, const int fn)
 {
     src += src_off;
     dst += dst_off;
     ROW_LOOP(global const T *x = src + row * 2 * C,
-             STOREV(STORAGE, dst + at, LOADV(STORAGE, x + c) * actv(LOADV(STORAGE, x + C + c))),
-             STORE(dst + at, LOAD(x + c) * act(LOAD(x + C + c))))
+             STOREV(STORAGE, dst + at, LOADV(STORAGE, x + c) * actv(LOADV(STORAGE, x + C + c), fn)),
+             STORE(dst + at, LOAD(x + c) * act(LOAD(x + C + c), fn)))
 }
 
 // A row is a head of a token, C its channels; table [tokens][C]. With NARROW (C no multiple of 4) a

@@ -1,27 +1,23 @@
 // Moving values: concat, slice, permute, cast, shuffle. Reference: core/op/ref/move.c
-// -D ROWS=n  rows of a work-item of copy_rows (CPU)
 // -D E=uchar|ushort|uint  an element of its size, for all but cast
 // -D FROM=f32|f16|bf16 -D TO=f32|f16|bf16  for cast
 
 #ifndef E
 #define E uint
 #endif
-#ifndef ROWS
-#define ROWS 1
-#endif
 
 // dst[r][to + i] = src[r][from + i] for `rows` rows and i < len; a row is src_row or dst_row apart.
-// CPU: a work-item does ROWS rows of COLS elements, global (ceil(len / COLS), ceil(rows / ROWS)).
+// CPU: a work-item does `together` rows of COLS elements, global (ceil(len / COLS), ceil(rows / together)).
 // GENERIC: a work-item does one element, global (rows * len up to a multiple of 256), local 256.
 #if SCHED_CPU
 #define COLS 4096
 kernel WG1 void copy_rows(global const E *src, const ulong src_off, global E *dst,
                           const ulong dst_off, const ulong rows, const ulong len,
                           const ulong src_row, const ulong from, const ulong dst_row,
-                          const ulong to)
+                          const ulong to, const int together)
 {
     const ulong c0 = get_group_id(0) * (ulong) COLS, c1 = min(c0 + COLS, len);
-    const ulong r0 = get_group_id(1) * (ulong) ROWS, r1 = min(r0 + ROWS, rows);
+    const ulong r0 = get_group_id(1) * (ulong) together, r1 = min(r0 + together, rows);
     for (ulong r = r0; r < r1; r++) {
         global const E *s = src + src_off + r * src_row + from;
         global E *d = dst + dst_off + r * dst_row + to;
@@ -33,7 +29,7 @@ kernel WG1 void copy_rows(global const E *src, const ulong src_off, global E *ds
 kernel WG(256) void copy_rows(global const E *src, const ulong src_off, global E *dst,
                               const ulong dst_off, const ulong rows, const ulong len,
                               const ulong src_row, const ulong from, const ulong dst_row,
-                              const ulong to)
+                              const ulong to, const int together)
 {
     const index i = get_global_id(0);
     if (i >= rows * len)

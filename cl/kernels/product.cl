@@ -18,8 +18,9 @@
 //   -D WT=f32|f16|bf16  storage of Wp                                                       [f32]
 //   -D RAW=TYPE         Wp are rows [N][taps][Cp], decoded as they are needed: see blocks.cl; as their
 //                       file stores them where C is a multiple of 16, and there is one tap
-//   -D ACT=n            activation (common.cl)                                                [0]
-//   -D BIAS=1 RES=1     bias and R are there                                                  [0]
+//
+//   Last arguments: fn, see activations in common.cl, and has: 1 bias, 2 R are there, 4 rows of Y and R are
+//   whole pieces of 16 bytes.
 
 #ifdef RAW
 #include "blocks.cl"
@@ -64,17 +65,17 @@ typedef struct {
 #endif
 
 // Stores a sum of column n as the result at `at`: with the bias, what is added to it, activated.
-#if BIAS
-#define WITH_BIAS(sum, n) ((sum) + bias[bias_off + (n)])
-#else
-#define WITH_BIAS(sum, n) (sum)
-#endif
-#if RES
-#define WITH_ADDED(sum, at) ((sum) + LOAD(R + R_off + (at)))
-#else
-#define WITH_ADDED(sum, at) (sum)
-#endif
-#define STORE_RESULT(at, n, sum) STORE(Y + Y_off + (at), act(WITH_ADDED(WITH_BIAS(sum, n), at)))
+INLINE void store_result(float sum, global const float *bias, global const T *R, global T *Y, int fn,
+                         int has)
+{
+    if (has & HAS_BIAS)
+        sum += *bias;
+    if (has & HAS_ADDED)
+        sum += LOAD(R);
+    STORE(Y, act(sum, fn));
+}
+#define STORE_RESULT(at, n, sum)                                                                   \
+    store_result(sum, bias + bias_off + (n), R + R_off + (at), Y + Y_off + (at), fn, has)
 
 typedef struct {
     int b, y, x; // output pixel

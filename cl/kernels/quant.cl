@@ -1,9 +1,10 @@
-// Expands rows of a weight that is kept as its file stores it (core/op/raw.h) to panels of f32, for the
-// convolutions and shapes that gemm.cl and skinny.cl do not decode as they multiply.
-// Reference: core/op/pack.c for the panels.
+// Expands rows of a weight that is kept as its file stores it (core/op/raw.h) to panels of f32 or rows of
+// the activations' type, for the convolutions and shapes that gemm.cl, skinny.cl and wmma.cl do not decode
+// as they multiply. Reference: core/op/pack.c for the panels.
 //
 //   W   [n][c][tap]: one row behind the other, see blocks.cl
-//   Y   panels of 64 columns [..][taps][Cp][64], Cp = C up to 16, zero-filled
+//   Y   panels of 64 columns [..][taps][Cp][64], Cp = C up to 16, zero-filled; f32
+//   -D ROWS=1   rows [..][taps][Cp], of type T
 //
 // A kernel a type; a work-item does SPAN values of a row (GENERIC), or of the 64 rows of a panel (CPU).
 // Global size: CPU (ceil(taps * Cp / SPAN), panels); GENERIC (ceil(taps * Cp / SPAN / 4) * 256,
@@ -16,10 +17,22 @@
 #define SPAN 64
 #endif
 
+#if ROWS
+typedef T Y_t;
+#define BESIDE 1 // from one channel to the next
+#define ROW_OF(i, len) ((ulong) (i) * (len))
+#define PUT STORE
+#else
+typedef float Y_t;
+#define BESIDE 64
+#define ROW_OF(i, len) (i)
+#define PUT store_f32
+#endif
+
 // Where value f of a row goes: the channel and the tap, which follow each other.
-INLINE void put(float v, int taps, int Cp, int *c, int *t, global float *y)
+INLINE void put(float v, int taps, int Cp, int *c, int *t, global Y_t *y)
 {
-    y[((long) *t * Cp + *c) * 64] = v;
+    PUT(y + ((long) *t * Cp + *c) * BESIDE, v);
     if (++*t == taps) {
         *t = 0;
         ++*c;
@@ -31,7 +44,7 @@ INLINE void put(float v, int taps, int Cp, int *c, int *t, global float *y)
 // the C channels.
 #define DEFINE_COLUMN(name, values, size)                                                          \
     INLINE void column_##name(bytes W, grids grid, ulong at, int C, int taps, int Cp, int f0,      \
-                              int f1, float scale, global float *y)                                \
+                              int f1, float scale, global Y_t *y)                                  \
     {                                                                                              \
         const int end = min(f1, C * taps);                                                         \
         int f = f0;                                                                                \
@@ -39,7 +52,7 @@ INLINE void put(float v, int taps, int Cp, int *c, int *t, global float *y)
             for (; f + V <= end; f += V) {                                                         \
                 float v[V];                                                                        \
                 *(private vec *) v = values_##name(W, grid, at + f) * scale;                       \
-                UNROLL for (int k = 0; k < V; k++) y[(long) (f + k) * 64] = v[k];                  \
+                UNROLL for (int k = 0; k < V; k++) PUT(y + (long) (f + k) * BESIDE, v[k]);          \
             }                                                                                      \
         int c = f / taps, t = f - c * taps;                                                        \
         while (f < end) {                                                                          \
@@ -69,7 +82,7 @@ TYPES(DEFINE_COLUMN)
 // they are in W. Columns beyond the last have no channels.
 #define DEFINE_EXPAND(name, values, size)                                                          \
     EXPAND expand_##name(int first, int N, int C, int taps, bytes W, const ulong W_off,            \
-                         int is_scaled, const ulong scales, const ulong grid, global float *Y,     \
+                         int is_scaled, const ulong scales, const ulong grid, global Y_t *Y,       \
                          const ulong Y_off)                                                        \
     {                                                                                              \
         const int Cp = (C + 15) & ~15, j = get_group_id(1);                                        \
@@ -82,7 +95,7 @@ TYPES(DEFINE_COLUMN)
             const float scale =                                                                    \
                 is_in && is_scaled ? ((global const float *) (W + scales))[n] : 1.0f;              \
             column_##name(W, (grids) (W + grid), (ulong) (is_in ? n : 0) * C * taps,               \
-                          is_in ? C : 0, taps, Cp, f0, f1, scale, Y + i);                          \
+                          is_in ? C : 0, taps, Cp, f0, f1, scale, Y + ROW_OF(i, taps * Cp));       \
         }                                                                                          \
     }
 TYPES(DEFINE_EXPAND)

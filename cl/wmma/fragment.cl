@@ -10,6 +10,10 @@
 //   -D WG_SIZE=n  work-items of the work-group, before the include
 //   FRAGMENT_SCRATCH    stands among the local variables of the kernel
 //   WMMA(acc, a, b)     acc += a * b: every work-item of the work-group must come by
+//   OTHER_HALF(v)       the uint4 v of lane ^ 16: likewise
+//   EXP2(x)             2^x, 0 where that is no normal number
+//   LARGEST3(a, b, c)   of numbers
+//   LOWS(a, b), HIGHS(a, b)  the low halves of two words, the high ones: that of a first
 //   UNROLL              unrolled where registers are to be saved by it, rolled in the emulation, whose
 //                       barriers a compiler for processors copies
 //   IN_ORDER            what stands behind is not moved before it, which would cost registers
@@ -27,6 +31,26 @@ INLINE uint4 pairs_add(uint4 a, uint4 b) { return as_uint4(as_half8(a) + as_half
 #define FRAGMENT_SCRATCH
 #define UNROLL _Pragma("unroll")
 #define IN_ORDER __builtin_amdgcn_sched_barrier(0);
+#define EXP2(x) __builtin_amdgcn_exp2f(x)
+#define LOWS(a, b) __builtin_amdgcn_perm(b, a, 0x05040100)
+#define HIGHS(a, b) __builtin_amdgcn_perm(b, a, 0x07060302)
+// Not fmax(), which first multiplies each by one in case it is a signalling NaN.
+INLINE float largest3(float a, float b, float c)
+{
+    float v;
+    __asm__("v_max3_f32 %0, %1, %2, %3" : "=v"(v) : "v"(a), "v"(b), "v"(c));
+    return v;
+}
+#define LARGEST3(a, b, c) largest3(a, b, c)
+INLINE uint other_word(uint v)
+{
+    return __builtin_amdgcn_permlanex16(v, v, 0x76543210, 0xfedcba98, true, true);
+}
+INLINE uint4 other_half(uint4 v)
+{
+    return (uint4)(other_word(v.x), other_word(v.y), other_word(v.z), other_word(v.w));
+}
+#define OTHER_HALF(v) other_half(v)
 typedef half half16_w __attribute__((ext_vector_type(16)));
 typedef short short16_w __attribute__((ext_vector_type(16)));
 #if BF16
@@ -63,6 +87,9 @@ INLINE uint4 pairs_add(uint4 a, uint4 b) { return pairs_of(pairs_values(a) + pai
 #ifndef LANE_COLUMN
 #define LANE_COLUMN(lane) ((lane) & 15)
 #endif
+#ifndef LANE_OTHER
+#define LANE_OTHER(lane) ((lane) ^ 16)
+#endif
 
 // Inlined always: PoCL 3.1 shares local arrays between its threads whose address it has put into a
 // function.
@@ -88,4 +115,19 @@ INLINE float8 wmma_lane(local uint8 *wa, local uint8 *wb, uint8 a, uint8 b, floa
     return vload8(0, r);
 }
 #define WMMA(acc, a, b) acc = wmma_lane(wmma_a, wmma_b, a, b, acc)
+
+INLINE uint4 other_half(local uint8 *w, uint4 x)
+{
+    const int l = get_local_id(0);
+    w[l].lo = x;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint4 r = w[LANE_OTHER(l)].lo;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return r;
+}
+#define OTHER_HALF(v) other_half(wmma_a, v)
+#define EXP2(x) exp2(x)
+#define LOWS(a, b) (((a) & 0xffffu) | (b) << 16)
+#define HIGHS(a, b) ((a) >> 16 | ((b) & 0xffff0000u))
+#define LARGEST3(a, b, c) fmax(fmax(a, b), c)
 #endif

@@ -1,10 +1,10 @@
-// GPUs with matrix instructions of gfx11: products of 16-bit activations by them, all else as on GPUs of
-// any make. On devices without them the same kernels run emulated, which is slow and for tests.
+// GPUs with matrix instructions of gfx11: products and attention of 16-bit activations by them, all else as
+// on GPUs of any make. On devices without them the same kernels run emulated, which is slow and for tests.
 #include "cl/cl_schedule.h"
 #include "cl/wmma/wmma.h"
 #include "core/base/size.h"
 
-#define KERNELS(X) X(wmma) X(fragment) X(ask)
+#define KERNELS(X) X(wmma) X(flash) X(stripes) X(fragment) X(ask)
 #define FOLDER "cl/" TEXT(SCHEDULE)
 #define OWNER SCHEDULE
 #define TEXTS NINO_CL_OWN(kernels)
@@ -24,7 +24,7 @@ static bool host_has_chunks(nino_dtype t)
            t == NINO_F8_E5M2;
 }
 
-// Whether gemm_wmma does it: not with panels, to which weights of convolutions are expanded.
+// Whether gemm_wmma does it: not with panels, which those of f32 activations may be expanded to.
 static bool host_is_matrix(const nino_op_call *c, const nino_cl_columns *w,
                            const nino_cl_product *g)
 {
@@ -45,7 +45,6 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
         nino_sched_tile(n, g->n, nino_cl_compute_units(cl), nino_cl_profile(cl)->tuning.gemm_tile);
     out->file = "wmma";
     out->kernel = "gemm_wmma";
-    out->takes_epilogue = true;
     out->group = (size_t) (t.waves_along * t.waves_across) * 32;
     nino_cl_cut_define(out, "%s -DRAW=%s -DBP=%d -DBN=%d -DWP=%d -DWN=%d", nino_cl_type_defs(type),
                        nino_dtype_name(w->raw->type), t.rows, t.columns, t.waves_along,
@@ -62,7 +61,17 @@ static int host_skinny_rows(int64_t n) { return nino_cl_generic_schedule.skinny_
 
 static void host_cut_attention(const nino_cl *cl, const nino_op_desc *d, nino_cl_attention *out)
 {
-    nino_cl_generic_schedule.cut_attention(cl, d, out);
+    enum { ROWS = 64, GROUP = 128 };
+    if (nino_sched_attention(nino_cl_profile(cl), d).form != NINO_ATTN_FLASH) {
+        nino_cl_generic_schedule.cut_attention(cl, d, out);
+        return;
+    }
+    *out = (nino_cl_attention){ .file = "flash",
+                                .kernel = "attention_wmma",
+                                .group = GROUP,
+                                .most = ROWS,
+                                .rows = ROWS,
+                                .passes = 1 };
 }
 
 const nino_cl_schedule NINO_CL_OWN(schedule) = {
@@ -75,4 +84,5 @@ const nino_cl_schedule NINO_CL_OWN(schedule) = {
     .cut_product = host_cut_product,
     .skinny_rows = host_skinny_rows,
     .cut_attention = host_cut_attention,
+    .stripes = NINO_CL_OWN(stripes),
 };

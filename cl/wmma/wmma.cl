@@ -15,8 +15,11 @@
 //   -D BP= BN=      tile                                                           [128 128]
 //   -D WP= WN=      waves along pixels, along columns                              [2 2]
 //   -D TAPPED=1     a result's inputs are not those of one pixel of the same number: source() tells
+//   -D STRIDED=1    products of attention (stripes.cl): rows of X are H apart, those of W `W`, C is a
+//                   multiple of 8; bias are factors of the rows of Y
+//   -D SUMS=1       nothing follows the sums, Y is f32
 //   -D ODD=1        C is no multiple of 8, so that pixels are not whole chunks
-//   has: 1 bias, 2 R, 4 rows of Y and R are whole chunks; act: nino_act of core/op/op.h
+//   has: HAS_BIAS, HAS_ADDED (R), HAS_PIECES; fn: nino_act of core/op/op.h
 // Global size: (tiles along pixels * WG_SIZE, tiles along columns), work-group size WG_SIZE.
 #ifndef BP
 #define BP 128
@@ -67,6 +70,22 @@ INLINE float8 load8_bf16(global const ushort *p) { return from_bf168(*(global co
 // The column that is row r of the weights in __local.
 #define WEIGHT_ROW(r) (((r) & ~15) | ((r) & 1) << 3 | ((r) & 15) >> 1)
 #define IS_CHANNEL(c, C) ((c) < (C))
+#if STRIDED
+#define X_ROW H
+#define W_ROW (uint) W
+#define WEIGHTS_AT(n, tap) ((ulong) (n) * W_ROW)
+#define PADDED(C) (C)
+#else
+#define X_ROW C
+#define W_ROW (uint) (taps * Cp)
+#define WEIGHTS_AT(n, tap) (((ulong) (n) * taps + (tap)) * Cp)
+#define PADDED(C) (((C) + 15) & ~15)
+#endif
+#if SUMS
+typedef float Y_t;
+#else
+typedef T Y_t;
+#endif
 
 #if TAPPED
 #if VIDEO
@@ -184,34 +203,18 @@ INLINE float4 load_some(global const T *p, int n)
                     n > 3 ? LOAD(p + 3) : 0.0f);
 }
 
-INLINE float4 act_of(float4 v, int act)
-{
-    switch (act) {
-    case 1: return ACTIVATE_1(v);
-    case 2: return ACTIVATE_2(v);
-    case 3: return ACTIVATE_3(v);
-    case 4: return ACTIVATE_4(v);
-    case 5: return ACTIVATE_5(v);
-    case 6: return ACTIVATE_6(v);
-    case 7: return ACTIVATE_7(v);
-    case 8: return ACTIVATE_8(v);
-    case 9: return ACTIVATE_9(v);
-    default: return v;
-    }
-}
-
 kernel WG(WG_SIZE) void gemm_wmma(int row0, int row1, int N, int ld, int C, int H, int W, int OH, int OW,
                                   int ks, int stride, int pad, int up, global const T *X,
                                   const ulong X_off, global const W_t *restrict Wp,
                                   const ulong Wp_off RAW_ARGS, global const float *restrict bias,
                                   const ulong bias_off, global const T *R, const ulong R_off,
-                                  global T *Y, const ulong Y_off VIDEO_ARGS, int act, int has)
+                                  global Y_t *Y, const ulong Y_off VIDEO_ARGS, int fn, int has)
 {
     local ushort Xs[BP * LDK] __attribute__((aligned(16))), Ws[BN * LDK] __attribute__((aligned(16)));
     FRAGMENT_SCRATCH
     const geometry g = { H, W, OH, OW, ks, stride, pad, up, VIDEO_GEOMETRY };
     const int t = get_local_id(0), lane = t & 31, wave = t >> 5, wp = wave % WP, wn = wave / WP;
-    const int Cp = (C + 15) & ~15, taps = TAPS(&g);
+    const int Cp = PADDED(C), taps = TAPS(&g);
     // Tiles in the order in which they are dispatched, band by band.
     const int along = get_num_groups(0), across = get_num_groups(1);
     const int id = get_group_id(1) * along + get_group_id(0), band = id / (BAND * across);
@@ -235,7 +238,7 @@ kernel WG(WG_SIZE) void gemm_wmma(int row0, int row1, int N, int ld, int C, int 
     Wp += Wp_off;
     UNROLL
     for (int q = 0; q < NW; q++)
-        wr[q] = (uint) min(wrow + q * STEP, N - 1 - n0) * (uint) (taps * Cp);
+        wr[q] = (uint) min(wrow + q * STEP, N - 1 - n0) * W_ROW;
 #if TAPPED
     int x[NX]; // as source() tells
     int frame[NX], place[NX]; // y << 16 | x
@@ -249,8 +252,8 @@ kernel WG(WG_SIZE) void gemm_wmma(int row0, int row1, int N, int ld, int C, int 
     uint x[NX]; // from X on
     UNROLL
     for (int q = 0; q < NX; q++)
-        x[q] = (uint) (min(lrow + q * STEP, row1 - 1 - p0) * C);
-    X += (long) p0 * C;
+        x[q] = (uint) (min(lrow + q * STEP, row1 - 1 - p0) * X_ROW);
+    X += (long) p0 * X_ROW;
 #endif
 
     int c = 0, tap = FIRST_TAP;
@@ -281,7 +284,7 @@ kernel WG(WG_SIZE) void gemm_wmma(int row0, int row1, int N, int ld, int C, int 
                 rm[q] = IS_INSIDE(q) && IS_CHANNEL(c + lcol, C) ? ~0 : 0;
             }
             wm = IS_CHANNEL(c + lcol, Cp) ? ~0 : 0;
-            const ulong first = ((ulong) n0 * taps + tap) * Cp;
+            const ulong first = WEIGHTS_AT(n0, tap);
             UNROLL
             for (int q = 0; q < NW; q++) {
                 rw[q] = load_weights(Wp, (grids) (Wp + grid), first, wr[q], c + lcol, Cp);
@@ -340,13 +343,31 @@ kernel WG(WG_SIZE) void gemm_wmma(int row0, int row1, int N, int ld, int C, int 
                 lo *= (float4)(f[n], f[min(n + 1, m)], f[min(n + 2, m)], f[min(n + 3, m)]);
                 hi *= (float4)(f[min(n + 4, m)], f[min(n + 5, m)], f[min(n + 6, m)], f[min(n + 7, m)]);
             }
-            if (has & 1) {
+#if STRIDED
+            if (has & HAS_BIAS) {
+                lo *= bias[bias_off + p];
+                hi *= bias[bias_off + p];
+            }
+#else
+            if (has & HAS_BIAS) {
                 lo += *(global const float4 *) (bias + bias_off + n);
                 hi += *(global const float4 *) (bias + bias_off + n + 4);
             }
+#endif
             const long to = (long) p * ld + n;
-            const int is_chunk = (has & 4) && n + 8 <= N;
-            if ((has & 2) && is_chunk) {
+            const int is_chunk = (has & HAS_PIECES) && n + 8 <= N;
+#if SUMS
+            if (is_chunk) {
+                vstore4(lo, 0, Y + Y_off + to);
+                vstore4(hi, 1, Y + Y_off + to);
+            } else
+                for (int k = 0; k < 8 && k < N - n; k++, lo = lo.yzwx) {
+                    lo = k == 4 ? hi : lo;
+                    Y[Y_off + to + k] = lo.x;
+                }
+            continue;
+#else
+            if ((has & HAS_ADDED) && is_chunk) {
                 const uint4 r = *(global const uint4 *) (R + R_off + to);
                 lo += unpack4(r.lo);
                 hi += unpack4(r.hi);
@@ -354,9 +375,9 @@ kernel WG(WG_SIZE) void gemm_wmma(int row0, int row1, int N, int ld, int C, int 
             ushort out[8];
 #pragma nounroll
             for (int k = 0; k < 8; k += 4) {
-                if ((has & 2) && !is_chunk)
+                if ((has & HAS_ADDED) && !is_chunk)
                     lo += load_some(R + R_off + to + k, N - n - k);
-                vstore4(pack4(act_of(lo, act)), 0, out + k);
+                vstore4(pack4(act4(lo, fn)), 0, out + k);
                 lo = hi;
             }
             if (is_chunk)
@@ -364,6 +385,7 @@ kernel WG(WG_SIZE) void gemm_wmma(int row0, int row1, int N, int ld, int C, int 
             else
                 for (int k = 0; k < 8 && k < N - n; k++)
                     ((global ushort *) (Y + Y_off + to))[k] = out[k];
+#endif
         }
         UNROLL
         for (int k = 0; k + 1 < TN; k++)
