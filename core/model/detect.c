@@ -47,13 +47,14 @@ static int count_blocks(const nino_weights *w, const char *prefix, const char *s
 static void detect_set(char *dst, size_t size, const char *s) { snprintf(dst, size, "%s", s); }
 
 // ---- diffusion models ------------------------------------------------------------------------
-// First row whose tensor exists wins; "flux", "wan" and "unet" are refined below.
+// First row whose tensor exists wins; "unet" is refined below.
 static const struct {
     const char *name, *family;
 } diffusion_rules[] = {
     { "joint_blocks.0.context_block.attn.qkv.weight", "sd3" },
     { "txt_in.individual_token_refiner.blocks.0.norm1.weight", "hunyuan_video" },
     { "double_stream_modulation_img.lin.weight", "flux2" },
+    { "double_stream_modulation_img.linear.weight", "flux2" }, // diffusers names
     { "distilled_guidance_layer.norms.0.scale", "chroma" },
     { "double_blocks.0.img_attn.norm.key_norm.scale", "flux" },
     { "transformer_blocks.0.img_mod.1.weight", "qwen_image" },
@@ -69,6 +70,7 @@ static const struct {
     { "adaln_single.emb.timestep_embedder.linear_1.bias", "ltxv" },
     { "blocks.0.block.0.block.attn.to_q.0.weight", "cosmos" },
     { "blocks.0.mlp.layer1.weight", "cosmos_predict2" },
+    { "layers.0.adaLN_modulation.0.weight", "z_image" },
     { "cap_embedder.1.weight", "lumina2" },
     { "caption_projection.0.linear.weight", "hidream" },
     { "clf.1.weight", "cascade" },
@@ -122,6 +124,26 @@ static void flux_detail(const nino_weights *w, const char *p, nino_detected *d)
         detect_set(d->detail, sizeof(d->detail), "Flux.1 with diffusers names");
 }
 
+static void flux2_detail(const nino_weights *w, const char *p, nino_detected *d)
+{
+    const nino_tensor_info *in = detect_find(w, p, "img_in.weight");
+    const bool guided = detect_find(w, p, "guidance_in.in_layer.weight") != NULL;
+    if (in)
+        snprintf(d->detail, sizeof(d->detail),
+                 "FLUX.2 %s: %d double and %d single blocks, width %lld", guided ? "dev" : "klein",
+                 count_blocks(w, p, "double_blocks."), count_blocks(w, p, "single_blocks."),
+                 (long long) dim(in, 0));
+    else
+        detect_set(d->detail, sizeof(d->detail), "FLUX.2 with diffusers names");
+}
+
+static void z_image_detail(const nino_weights *w, const char *p, nino_detected *d)
+{
+    snprintf(d->detail, sizeof(d->detail), "Z-Image: %d layers, width %lld",
+             count_blocks(w, p, "layers."),
+             (long long) dim(detect_find(w, p, "cap_embedder.1.weight"), 0));
+}
+
 static void wan_detail(const nino_weights *w, const char *p, nino_detected *d)
 {
     static const struct {
@@ -149,6 +171,16 @@ static void wan_detail(const nino_weights *w, const char *p, nino_detected *d)
              (long long) dim(detect_find(w, p, "patch_embedding.weight"), 0), (long long) in);
 }
 
+static void qwen_image_detail(const nino_weights *w, const char *p, nino_detected *d)
+{
+    const char *kind = detect_find(w, p, "time_text_embed.addition_t_embedding.weight") ? "-Layered"
+                       : detect_find(w, p, "__index_timestep_zero__")                   ? "-Edit"
+                                                                                        : "";
+    snprintf(d->detail, sizeof(d->detail), "Qwen-Image%s: %d blocks, width %lld", kind,
+             count_blocks(w, p, "transformer_blocks."),
+             (long long) dim(detect_find(w, p, "img_in.weight"), 0));
+}
+
 static void detect_diffusion(const nino_weights *w, nino_detected *d)
 {
     static const char *const prefixes[] = { "model.diffusion_model.", "model.model.", "net." };
@@ -166,8 +198,14 @@ static void detect_diffusion(const nino_weights *w, nino_detected *d)
         const bool is_unet = !strcmp(family, "unet");
         if (!strcmp(family, "flux"))
             flux_detail(w, p, d);
+        else if (!strcmp(family, "flux2"))
+            flux2_detail(w, p, d);
+        else if (!strcmp(family, "z_image"))
+            z_image_detail(w, p, d);
         else if (!strcmp(family, "wan"))
             wan_detail(w, p, d);
+        else if (!strcmp(family, "qwen_image"))
+            qwen_image_detail(w, p, d);
         detect_set(d->diffusion, sizeof(d->diffusion), is_unet ? unet_family(w, p) : family);
         detect_set(d->diffusion_prefix, sizeof(d->diffusion_prefix), p);
         if (is_unet)
@@ -201,6 +239,7 @@ static const char *find_encoder(const nino_weights *w, const char *prefix, char 
         "token_embedding.weight",
         "shared.weight",
         "encoder.embed_tokens.weight",
+        "model.embed_tokens.weight",
     };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         snprintf(full, 64, "%s%s", prefix, words[i]);
@@ -223,10 +262,32 @@ static const char *clip_family(const nino_weights *w, const char *p)
     return n > 22 || width == 1024 ? "clip_h" : "clip_l";
 }
 
+// Of the language models, those that are read; "llm" is another.
+static const char *llm_family(const nino_weights *w, const char *p)
+{
+    static const char *const foreign[] = {
+        "model.layers.0.pre_feedforward_layernorm.weight", // Gemma
+        "model.layers.0.linear_attn.in_proj_qkvz.weight",  // Qwen3-Next
+    };
+    const char *pre = nino_weights_meta(w, "tokenizer.ggml.pre");
+    const int64_t width = dim(detect_find(w, p, "model.embed_tokens.weight"), 1);
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
+        if (detect_find(w, p, foreign[i]))
+            return "llm";
+    if (!detect_find(w, p, "model.layers.0.mlp.gate_proj.weight")) // a mixture of experts
+        return "llm";
+    if (detect_find(w, p, "model.layers.0.self_attn.k_proj.bias"))
+        return "qwen25_vl";
+    if (detect_find(w, p, "model.layers.0.self_attn.q_norm.weight"))
+        return count_prefix(w, "model.visual.") ? "llm" : "qwen3";
+    if (width == 5120 || detect_find(w, p, "tekken_model") || (pre && !strcmp(pre, "tekken")))
+        return "mistral3";
+    return "llm";
+}
+
 // A file of one encoder.
 static void detect_bare_text(const nino_weights *w, nino_detected *d)
 {
-    char prefix[64];
     if (detect_find(w, "", "text_model.encoder.layers.0.self_attn.q_proj.weight") ||
         detect_find(w, "", "transformer.resblocks.0.attn.in_proj_weight"))
         detect_add_text(d, clip_family(w, ""), "");
@@ -236,9 +297,11 @@ static void detect_bare_text(const nino_weights *w, nino_detected *d)
             w, "", "encoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight");
         detect_add_text(d, each ? "umt5" : "t5", "");
     }
-    if (!d->text[0][0] && detect_find(w, "", "model.layers.0.self_attn.q_proj.weight") &&
-        !find_encoder(w, "", prefix))
-        detect_add_text(d, "llm", "");
+    if (detect_find(w, "", "visual.patch_embed.proj.weight") &&
+        !detect_find(w, "", "model.embed_tokens.weight"))
+        detect_add_text(d, "qwen25_vision", "");
+    if (!d->text[0][0] && detect_find(w, "", "model.layers.0.self_attn.q_proj.weight"))
+        detect_add_text(d, llm_family(w, ""), "");
 }
 
 static void detect_text(const nino_weights *w, nino_detected *d)
@@ -255,6 +318,10 @@ static void detect_text(const nino_weights *w, nino_detected *d)
         { "text_encoders.clip_g.", "clip_g" },
         { "text_encoders.t5xxl.", "t5" },
         { "text_encoders.umt5xxl.", "umt5" },
+        { "text_encoders.qwen3_4b.", "qwen3" },
+        { "text_encoders.qwen3_8b.", "qwen3" },
+        { "text_encoders.mistral3_24b.", "mistral3" },
+        { "text_encoders.qwen25_7b.", "qwen25_vl" },
         { "vision_model.", "clip_vision" },
     };
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -440,4 +507,6 @@ void nino_detect(const nino_weights *w, nino_detected *out)
     detect_diffusion(w, out);
     detect_text(w, out);
     detect_vae(w, out);
+    if (!out->diffusion[0] && !out->text[0][0] && !out->vae[0])
+        nino_detect_upscale(w, out);
 }

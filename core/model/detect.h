@@ -6,12 +6,21 @@ typedef struct nino_detected {
     char vae[32], vae_prefix[32]; // family and prefix ("first_stage_model."), "" if none
     char diffusion[32], diffusion_prefix[32]; // "sd15", "sdxl", "flux", "wan", ...; named even when
                                               // not runnable yet
-    char text[4][32];                         // "clip_l", "clip_g", "clip_h", "t5", "umt5", or what
-                                              // is not run: "clip_vision", "llm"
-    char text_prefix[4][64];                  // of the names of each
-    char quantisation[48];                    // "none", "fp8 e4m3fn", "fp8 e4m3fn scaled", ...
+    char text[4][32];                     // "clip_l", "clip_g", "clip_h", "t5", "umt5", "qwen3",
+                                          // "mistral3", "qwen25_vl", or what is not run:
+                                          // "clip_vision", "llm"; "qwen25_vision", that
+                                          // of a qwen25_vl which lies beside it
+    char text_prefix[4][64];              // of the names of each
+    char quantisation[48];                // "none", "fp8 e4m3fn", "fp8 e4m3fn scaled", ...
+    char upscale[32], upscale_prefix[32]; // family: one of those below, or what is not run
     bool is_lora;
     char detail[160];
 } nino_detected;
 
+#define NINO_UPSCALE_ESRGAN "esrgan"
+#define NINO_UPSCALE_COMPACT "compact"
+
 void nino_detect(const nino_weights *w, nino_detected *out);
+
+// For nino_detect(): networks that enlarge pictures, in a file that holds nothing else.
+void nino_detect_upscale(const nino_weights *w, nino_detected *out);

@@ -46,6 +46,25 @@ static const float flux_rgb[16][3] = {
 };
 static const float flux_bias[3] = { -0.0329f, -0.0718f, -0.0851f };
 
+static const float flux2_rgb[32][3] = {
+    { 0.0058f, 0.0113f, 0.0073f },    { 0.0495f, 0.0443f, 0.0836f },
+    { -0.0099f, 0.0096f, 0.0644f },   { 0.2144f, 0.3009f, 0.3652f },
+    { 0.0166f, -0.0039f, -0.0054f },  { 0.0157f, 0.0103f, -0.0160f },
+    { -0.0398f, 0.0902f, -0.0235f },  { -0.0052f, 0.0095f, 0.0109f },
+    { -0.3527f, -0.2712f, -0.1666f }, { -0.0301f, -0.0356f, -0.0180f },
+    { -0.0107f, 0.0078f, 0.0013f },   { 0.0746f, 0.0090f, -0.0941f },
+    { 0.0156f, 0.0169f, 0.0070f },    { -0.0034f, -0.0040f, -0.0114f },
+    { 0.0032f, 0.0181f, 0.0080f },    { -0.0939f, -0.0008f, 0.0186f },
+    { 0.0018f, 0.0043f, 0.0104f },    { 0.0284f, 0.0056f, -0.0127f },
+    { -0.0024f, -0.0022f, -0.0030f }, { 0.1207f, -0.0026f, 0.0065f },
+    { 0.0128f, 0.0101f, 0.0142f },    { 0.0137f, -0.0072f, -0.0007f },
+    { 0.0095f, 0.0092f, -0.0059f },   { 0.0000f, -0.0077f, -0.0049f },
+    { -0.0465f, -0.0204f, -0.0312f }, { 0.0095f, 0.0012f, -0.0066f },
+    { 0.0290f, -0.0034f, 0.0025f },   { 0.0220f, 0.0169f, -0.0048f },
+    { -0.0332f, -0.0457f, -0.0468f }, { -0.0085f, 0.0389f, 0.0609f },
+    { -0.0076f, 0.0003f, -0.0043f },  { -0.0111f, -0.0460f, -0.0614f }
+};
+
 static const float wan21_mean[16] = { -0.7571f, -0.7089f, -0.9113f, 0.1075f,  -0.1745f, 0.9653f,
                                       -0.1517f, 1.5508f,  0.4134f,  -0.0715f, 0.5517f,  -0.3632f,
                                       -0.1922f, -0.9497f, 0.2503f,  -0.2921f };
@@ -150,6 +169,15 @@ static const nino_latent_format formats[] = {
       .rgb = flux_rgb,
       .rgb_bias = flux_bias,
       .tiny_vae = "taef1" },
+    { .name = "flux2", // as the network sees it: squares of 2 x 2 cells are one
+      .channels = 128,
+      .factor = 16,
+      .fold = 2,
+      .time_factor = 1,
+      .scale = 1,
+      .rgb = flux2_rgb,
+      .rgb_bias = flux_bias,
+      .tiny_vae = "taef2" },
     { .name = "wan21",
       .channels = 16,
       .factor = 8,
@@ -171,6 +199,23 @@ static const nino_latent_format formats[] = {
       .rgb_bias = wan22_bias,
       .tiny_vae = "taew2_2" },
 };
+
+nino_array *nino_latent_fold(const nino_array *z, int fold)
+{
+    const int64_t n = z->shape.dim[0], h = z->shape.dim[1] / fold, w = z->shape.dim[2] / fold;
+    const int64_t c = z->shape.dim[3], row = w * fold * c;
+    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(n, h, w, c * fold * fold));
+    if (!a)
+        return NULL;
+    float *to = nino_array_f32(a);
+    for (int64_t y = 0; y < n * h; y++)
+        for (int64_t x = 0; x < w; x++)
+            for (int64_t k = 0; k < c; k++)
+                for (int64_t i = 0; i < fold; i++)
+                    for (int64_t j = 0; j < fold; j++)
+                        *to++ = nino_array_f32(z)[(y * fold + i) * row + (x * fold + j) * c + k];
+    return a;
+}
 
 const nino_latent_format *nino_latent_format_find(const char *name)
 {

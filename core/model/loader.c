@@ -203,3 +203,16 @@ int nino_load_count(const nino_loader *l, const char *stem)
     }
     return count;
 }
+
+int64_t nino_load_head(nino_loader *l, const char *norm, int64_t width)
+{
+    const nino_tensor_info *t = nino_weights_find(l->file, nino_name_of("%s%s", l->prefix, norm).s);
+    const int64_t depth = t && t->rank == 1 ? t->dim[0] : 0;
+    if (!t || t->rank != 1)
+        nino_load_fail(l, NINO_ERR_FORMAT, "%s%s is missing", l->prefix, norm);
+    else if (depth < 1 || depth % 32 || width % depth || width > INT32_MAX)
+        nino_load_fail(l, NINO_ERR_UNSUPPORTED,
+                       "heads of %lld channels in %lld are not known; a head has a multiple of 32",
+                       (long long) depth, (long long) width);
+    return depth;
+}

@@ -61,3 +61,5 @@ int nino_load_heads(nino_loader *l, int64_t width, int usual);
 // 1 + the largest N of the tensors called stemN.*, so that a gap shows as a missing tensor; at most
 // 1000.
 int nino_load_count(const nino_loader *l, const char *stem);
+// Channels of a head of a network of that width: as many as `norm`, which is over one, has.
+int64_t nino_load_head(nino_loader *l, const char *norm, int64_t width);

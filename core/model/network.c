@@ -30,6 +30,10 @@ void nino_forward_check(nino_stream *s, const nino_diffusion *d, const nino_forw
                          "the conditioning is %lld wide where %d is needed: it was made by the "
                          "text encoder of another model",
                          (long long) nino_dim(f->context, 2), d->context_dim);
+    else if (f->context_mask && nino_dim(f->context_mask, 1) != nino_dim(f->context, 1))
+        nino_stream_fail(s, NINO_ERR_ARG, d->name, "the prompt's mask has %lld of its %lld tokens",
+                         (long long) nino_dim(f->context_mask, 1),
+                         (long long) nino_dim(f->context, 1));
     else if (f->y && d->y_dim && nino_dim(f->y, 1) != d->y_dim)
         nino_stream_fail(s, NINO_ERR_ARG, d->name,
                          "the pooled conditioning is %lld wide where %d is needed",

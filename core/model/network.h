@@ -8,9 +8,11 @@
 #include "core/op/stream.h"
 
 typedef enum nino_diffusion_kind {
-    NINO_DIFFUSION_UNET, // SD1, SD2, SDXL: core/model/unet/unet.c
-    NINO_DIFFUSION_FLUX, // FLUX.1: core/model/flux/flux.c
-    NINO_DIFFUSION_WAN,  // Wan 2.1 and 2.2, video: core/model/wan/wan.c
+    NINO_DIFFUSION_UNET,   // SD1, SD2, SDXL: core/model/unet/unet.c
+    NINO_DIFFUSION_FLUX,   // FLUX.1 and FLUX.2: core/model/flux/flux.c
+    NINO_DIFFUSION_WAN,    // Wan 2.1 and 2.2, video: core/model/wan/wan.c
+    NINO_DIFFUSION_ZIMAGE, // Z-Image: core/model/zimage/zimage.c
+    NINO_DIFFUSION_QWEN,   // Qwen-Image and its editing models: core/model/qwen_image/qwen_image.c
 } nino_diffusion_kind;
 
 // One evaluation of the network. The forward function consumes the tensors.
@@ -18,14 +20,16 @@ typedef struct nino_forward {
     nino_tensor *x;        // [B,(t,)h,w,C]: the model input (already scaled)
     const float *timestep; // B values, as nino_sampling_timestep() gives them
     int64_t frames; // > 0: the latent frames t of a video; timestep has a value for each, [B,t]
-    nino_tensor *context;  // [B,T,Cc]
+    nino_tensor *context; // [B,T,Cc]
+    nino_tensor
+        *context_mask;     // f32 [B,T]: 1 where a token is looked at, 0 where not; NULL: all are
     nino_tensor *y;        // [B,Cy] or NULL
     nino_tensor *concat;   // [B,(t,)h,w,Ce]: appended to x's channels (inpaint, edit), or NULL
     nino_tensor *vision;   // [B,Tv,Cv]: what an image encoder sees in a picture, or NULL
     nino_tensor **control; // [B,t,h,w,Cv]: videos to follow (VACE), n_controls of them
     const float *control_strength;
     int n_controls;
-    nino_tensor **refs; // reference latents [B,h',w',C] (Kontext), n_refs of them
+    nino_tensor **refs; // reference latents [B,h',w',C], n_refs of them
     int n_refs;
     nino_ref_method ref_method;
     float guidance; // distilled guidance (Flux dev), NaN: left out; ignored by other networks
@@ -39,11 +43,14 @@ struct nino_diffusion {
     const nino_latent_format *format;
     int in_channels;         // of x and concat together; format->channels is x's part
     int context_dim;         // Cc
+    int context_rows;        // a text with fewer rows gets zeros in front; 0: any length
     int y_dim;               // Cy; 0: takes no y
     int vision_dim;          // Cv; 0: takes no pictures
     int control_dim;         // channels of a video to follow; 0: takes none
     bool has_guidance;       // uses nino_forward.guidance
     bool has_frame_times;    // uses nino_forward.frames; a noise mask says which frames are done
+    bool has_context_mask;   // uses nino_forward.context_mask
+    bool has_refs;           // uses nino_forward.refs
     nino_sampling *sampling; // how it was trained: the default of a MODEL
     uint64_t weight_bytes;   // as stored
     nino_hash identity;      // of the file it came from

@@ -15,7 +15,11 @@ typedef enum nino_clip_type { // how outputs are combined; the `type` widget of 
     NINO_CLIP_SD3,
     NINO_CLIP_FLUX,
     NINO_CLIP_WAN,
-    NINO_CLIP_T5 // a T5 alone
+    NINO_CLIP_T5,        // a T5 alone
+    NINO_CLIP_Z_IMAGE,   // Qwen3, its last state but one
+    NINO_CLIP_KLEIN,     // Qwen3, three states of FLUX.2 klein
+    NINO_CLIP_FLUX2_DEV, // Mistral Small 3
+    NINO_CLIP_QWEN_IMAGE // Qwen2.5-VL
 } nino_clip_type;
 
 typedef enum nino_encoder_id { // slots of a nino_clip
@@ -24,6 +28,9 @@ typedef enum nino_encoder_id { // slots of a nino_clip
     NINO_ENC_CLIP_H,
     NINO_ENC_T5,
     NINO_ENC_UMT5,
+    NINO_ENC_QWEN3,
+    NINO_ENC_MISTRAL3,
+    NINO_ENC_QWEN25_VL,
     NINO_ENC_COUNT
 } nino_encoder_id;
 
@@ -55,10 +62,13 @@ typedef struct nino_clip {
     struct nino_clip *owner;              // of enc, NULL: this one. A copy keeps its original alive
 } nino_clip;
 
-// From n files in any order (a checkpoint, or separate encoder files); which file is which encoder
+// From n files in any order (a checkpoint, or separate encoder files; one may hold the vision network
+// that Qwen2.5-VL has beside it in GGUF files); which file is which encoder
 // is found by tensor names and shapes, tokenizers are looked for when text is encoded. As in
 // ComfyUI, SD1 is also what to say for one file of any kind: a lone CLIP-H then makes the type SD2,
-// CLIP-G the SDXL refiner's, T5 and UMT5 theirs. Errors: kind "model", naming file and what was
+// CLIP-G the SDXL refiner's, T5 and UMT5 theirs. A lone language model decides whatever the type:
+// Mistral is FLUX.2 dev's, Qwen2.5-VL Qwen-Image's; Qwen3 klein's where it is 4096 wide or the type
+// is one of Flux, else Z-Image's. Errors: kind "model", naming file and what was
 // expected.
 nino_status nino_clip_load(nino_weights *const *files, int n, nino_clip_type type,
                            const nino_text_services *services, const char *name, nino_clip **out,
@@ -77,6 +87,11 @@ typedef struct nino_clip_text {
     // CLIPTextEncodeSD3's empty_padding "none": an encoder whose text is empty gets no padding, and
     // takes no part at all where another can do without it.
     bool no_empty_padding;
+    // Of Qwen-Image's edit nodes. has_pictures: the text is an instruction, even with no pictures;
+    // its places "<|image_pad|>" are taken by them in their order.
+    bool has_pictures;
+    const nino_array *const *pictures; // n_pictures of f32 [1,H,W,3 or 4], 0..1
+    int n_pictures;
 } nino_clip_text;
 
 // Tokenises, encodes and combines: one entry with context, and pooled where the type has it.

@@ -1,7 +1,6 @@
 // From text to conditioning: which encoders a type has, what is taken of each, and how that is put
 // together. Rules: ComfyUI sd1_clip.py (weights, chunks), sdxl_clip.py, text_encoders/{flux,
 // sd3_clip,wan,genmo}.py.
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,43 +114,10 @@ static nino_status clip_encode_no_memory(const encoding *x)
 
 // ---- tokens ----------------------------------------------------------------------------------
 
-// The encoder's own tokenizer: a tensor of its file, then what a GGUF file says of it, then the
-// folders; found once. T5's is the same for all its files, so that the folders' complete one comes
-// before what a writer of GGUF files kept of it.
-static nino_status open_tokenizer(const encoding *x, nino_encoder *e)
-{
-    static const nino_tokenizer_kind kinds[NINO_ENC_COUNT] = {
-        [NINO_ENC_CLIP_L] = NINO_TOKENIZER_CLIP, [NINO_ENC_CLIP_G] = NINO_TOKENIZER_CLIP,
-        [NINO_ENC_CLIP_H] = NINO_TOKENIZER_CLIP, [NINO_ENC_T5] = NINO_TOKENIZER_T5,
-        [NINO_ENC_UMT5] = NINO_TOKENIZER_UMT5,
-    };
-    const nino_text_services *services = &x->c->services;
-    nino_status st = NINO_ERR_MISSING;
-    if (e->tok)
-        return NINO_OK;
-    if (kinds[e->id] != NINO_TOKENIZER_CLIP)
-        st = nino_tokenizer_from_weights(e->file, &e->tok, x->err);
-    if (st == NINO_ERR_MISSING && kinds[e->id] == NINO_TOKENIZER_UMT5)
-        st = nino_tokenizer_from_gguf(e->file, &e->tok, x->err);
-    if (st == NINO_ERR_MISSING && services->tokenizer)
-        st = services->tokenizer(services->priv, kinds[e->id], &e->tok, x->err);
-    else if (st == NINO_ERR_MISSING)
-        st = nino_fail(x->err, st, x->c->name, "there is no tokenizer for its %s",
-                       nino_encoder_titles[e->id]);
-    if (st == NINO_ERR_MISSING && kinds[e->id] == NINO_TOKENIZER_T5) {
-        nino_error own = { 0 };
-        const nino_status found = nino_tokenizer_from_gguf(e->file, &e->tok, &own);
-        st = found == NINO_ERR_MISSING ? st : found;
-        if (found != NINO_ERR_MISSING && x->err)
-            *x->err = own;
-    }
-    return st;
-}
-
 static nino_status tokenise(const encoding *x, task *t, const char *text)
 {
     nino_prompt_rules *r = &t->prompt_rules;
-    nino_status st = open_tokenizer(x, t->e);
+    nino_status st = nino_encoder_open_tokenizer(x->c, t->e, x->err);
     if (st)
         return st;
     *r = nino_prompt_rules_for(t->rule->style, t->e->tok);
@@ -187,14 +153,6 @@ static bool *attention_mask(const task *t, const nino_prompt *p)
     for (int i = 0; mask && i < n; i++)
         mask[i] = p->tokens[i].attend;
     return mask;
-}
-
-static bool is_clip_encode_finite(const nino_array *a)
-{
-    for (int64_t i = 0; a && i < nino_shape_count(&a->shape); i++)
-        if (!isfinite(nino_array_f32(a)[i]))
-            return false;
-    return true;
 }
 
 // Rows of zeros for what the network did not see.
@@ -250,11 +208,10 @@ static nino_status clip_encode_run(const encoding *x, const task *t, const nino_
     if (pooled)
         *pooled = nino_download(s, out.pooled, NINO_F32);
     st = nino_stream_status(s, x->err);
-    if (!st && !(is_clip_encode_finite(hidden ? *hidden : NULL) &&
-                 is_clip_encode_finite(pooled ? *pooled : NULL)))
-        st = nino_fail_kind(x->err, NINO_ERR_RANGE, "nan", x->c->name,
-                            "encoding text produced values that are not finite in %s arithmetic",
-                            nino_dtype_name(nino_stream_act_type(s)));
+    if (!st)
+        st = nino_encoder_check_finite(x->c, s, hidden ? *hidden : NULL, x->err);
+    if (!st)
+        st = nino_encoder_check_finite(x->c, s, pooled ? *pooled : NULL, x->err);
     if (!st && hidden && *hidden)
         st = pad_rows(x, t, p, hidden);
 end:
@@ -466,6 +423,8 @@ static void make_equally_long(encoding *x)
 static nino_status encode_all(encoding *x, const nino_clip_text *text, nino_cond_entry *out)
 {
     nino_status st = NINO_OK;
+    if (nino_clip_is_llm(x->c->type))
+        return nino_clip_encode_llm(x->s, x->c, text, out, x->err);
     choose_tasks(x);
     for (int i = 0; i < NINO_ENC_COUNT && !st; i++)
         if (x->task[i].rule)

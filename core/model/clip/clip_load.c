@@ -21,6 +21,7 @@ typedef struct part { // an encoder inside a file
 typedef struct parts {
     part p[MAX_PARTS];
     int n;
+    nino_weights *eyes; // a file with a language model's vision network
 } parts;
 
 #define BIT(id) (1u << NINO_ENC_##id)
@@ -39,6 +40,10 @@ static const struct {
     [NINO_CLIP_FLUX] = { "Flux", BIT(CLIP_L) | BIT(T5), false },
     [NINO_CLIP_WAN] = { "Wan", BIT(UMT5), false },
     [NINO_CLIP_T5] = { "T5", BIT(T5), false },
+    [NINO_CLIP_Z_IMAGE] = { "Z-Image", BIT(QWEN3), false },
+    [NINO_CLIP_KLEIN] = { "FLUX.2", BIT(QWEN3) | BIT(MISTRAL3), true },
+    [NINO_CLIP_FLUX2_DEV] = { "FLUX.2", BIT(MISTRAL3), false },
+    [NINO_CLIP_QWEN_IMAGE] = { "Qwen-Image", BIT(QWEN25_VL), false },
 };
 
 static const char *list_encoders(char *buf, size_t size, unsigned encoders)
@@ -76,7 +81,9 @@ static int64_t width_of(const nino_weights *w, const char *prefix)
         if (t && t->rank == 1)
             return t->dim[0];
     }
-    return 0;
+    const nino_tensor_info *rows =
+        nino_weights_find(w, nino_name_of("%smodel.embed_tokens.weight", prefix).s);
+    return rows && rows->rank == 2 ? rows->dim[1] : 0;
 }
 
 static nino_status fail_content(const nino_weights *file, const nino_detected *d, nino_error *err)
@@ -103,6 +110,10 @@ static nino_status clip_load_find_parts(nino_weights *file, parts *out, nino_err
     nino_detected d;
     const int before = out->n;
     nino_detect(file, &d);
+    if (!strcmp(d.text[0], "qwen25_vision") && !out->eyes) {
+        out->eyes = file;
+        return NINO_OK;
+    }
     for (int i = 0; i < 4 && d.text[i][0]; i++) {
         const nino_encoder_id id = encoder_of(d.text[i]);
         if (id == NINO_ENC_COUNT || out->n == MAX_PARTS)
@@ -141,13 +152,27 @@ static unsigned encoders_of(const parts *ps)
 static int usual_type(unsigned encoders)
 {
     static const nino_clip_type order[] = {
-        NINO_CLIP_SD1,  NINO_CLIP_SD2, NINO_CLIP_SDXL, NINO_CLIP_SDXL_REFINER,
-        NINO_CLIP_FLUX, NINO_CLIP_WAN, NINO_CLIP_T5,   NINO_CLIP_SD3,
+        NINO_CLIP_SD1,     NINO_CLIP_SD2,       NINO_CLIP_SDXL,       NINO_CLIP_SDXL_REFINER,
+        NINO_CLIP_FLUX,    NINO_CLIP_WAN,       NINO_CLIP_T5,         NINO_CLIP_SD3,
+        NINO_CLIP_Z_IMAGE, NINO_CLIP_FLUX2_DEV, NINO_CLIP_QWEN_IMAGE,
     };
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
         if (types[order[i]].encoders == encoders)
             return (int) order[i];
     return -1;
+}
+
+#define KLEIN_WIDTH 4096 // of the Qwen3 that is klein's alone
+
+// What a lone language model is for; the type that was asked for decides where it serves two.
+static nino_clip_type llm_type(const part *p, nino_clip_type asked)
+{
+    if (p->id == NINO_ENC_MISTRAL3)
+        return NINO_CLIP_FLUX2_DEV;
+    if (p->id == NINO_ENC_QWEN25_VL)
+        return NINO_CLIP_QWEN_IMAGE;
+    const bool is_flux = asked == NINO_CLIP_KLEIN || asked == NINO_CLIP_FLUX;
+    return is_flux || p->width >= KLEIN_WIDTH ? NINO_CLIP_KLEIN : NINO_CLIP_Z_IMAGE;
 }
 
 nino_status nino_clip_type_of_checkpoint(const nino_weights *file, nino_clip_type *type,
@@ -162,7 +187,9 @@ nino_status nino_clip_type_of_checkpoint(const nino_weights *file, nino_clip_typ
     if (!all)
         return nino_fail_kind(err, NINO_ERR_MISSING, "model", nino_weights_path(file),
                               "the file has no text encoder");
-    const int usual = !strcmp(d.diffusion, "sd3") ? NINO_CLIP_SD3 : usual_type(all);
+    const int usual = !strcmp(d.diffusion, "sd3")                          ? NINO_CLIP_SD3
+                      : !strcmp(d.diffusion, "flux2") && all == BIT(QWEN3) ? NINO_CLIP_KLEIN
+                                                                           : usual_type(all);
     if (usual < 0) {
         char names[96];
         return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", nino_weights_path(file),
@@ -190,6 +217,10 @@ static nino_status check_twice(const parts *ps, nino_error *err)
 static nino_status clip_load_check_type(const parts *ps, nino_clip_type type, const char *name,
                                         nino_error *err)
 {
+    if (!ps->n || (ps->eyes && ps->p[0].id != NINO_ENC_QWEN25_VL))
+        return nino_fail_kind(err, NINO_ERR_FORMAT, "model", nino_weights_path(ps->eyes),
+                              "it holds the vision network of Qwen2.5-VL, which is opened beside "
+                              "the language model");
     const unsigned have = encoders_of(ps), want = types[type].encoders;
     char names[96], lacking[96];
     list_encoders(names, sizeof(names), want);
@@ -228,6 +259,7 @@ nino_status nino_clip_load(nino_weights *const *files, int n, nino_clip_type typ
                            nino_error *err)
 {
     parts ps = { .n = 0 };
+    const nino_clip_type asked = type;
     nino_status st = NINO_OK;
     *out = NULL;
     if (n < 1 || n > MAX_PARTS)
@@ -240,6 +272,8 @@ nino_status nino_clip_load(nino_weights *const *files, int n, nino_clip_type typ
     const int usual = usual_type(encoders_of(&ps));
     if (type == NINO_CLIP_SD1 && ps.n == 1 && usual >= 0)
         type = (nino_clip_type) usual;
+    if (ps.n == 1 && ps.p[0].id >= NINO_ENC_QWEN3)
+        type = llm_type(&ps.p[0], asked);
     if ((st = check_twice(&ps, err)) || (st = clip_load_check_type(&ps, type, name, err)))
         return st;
     nino_clip *c = calloc(1, sizeof(*c));
@@ -254,9 +288,11 @@ nino_status nino_clip_load(nino_weights *const *files, int n, nino_clip_type typ
     snprintf(c->name, sizeof(c->name), "%s", name ? name : nino_weights_path(files[0]));
     for (int i = 0; i < ps.n && !st; i++) {
         const part *p = &ps.p[i];
-        st = nino_encoder_load(p->id, p->file, p->prefix, &c->enc[p->id], err);
+        st = nino_encoder_load(p->id, p->file, p->prefix, ps.eyes, &c->enc[p->id], err);
         c->weight_bytes += st ? 0 : c->enc[p->id]->weight_bytes;
     }
+    if (!st && nino_clip_is_llm(type))
+        st = nino_clip_check_llm(c, err);
     if (st)
         nino_clip_unref(&c);
     *out = c;

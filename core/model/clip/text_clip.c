@@ -2,11 +2,11 @@
 // the names of Hugging Face or of OpenCLIP. Sizes come from tensor shapes.
 // Sources: Radford et al. 2021; openai/CLIP model.py (network and OpenCLIP names), huggingface/
 // transformers modeling_clip.py (the other names), ComfyUI clip_model.py (hidden states, pooling).
-#include <float.h>
 #include <stdio.h>
 
 #include "core/model/clip/clip_block.h"
 #include "core/model/clip/text_encoder.h"
+#include "core/model/text_block.h"
 
 typedef struct clip_net {
     int n_layers, heads;
@@ -16,20 +16,6 @@ typedef struct clip_net {
 } clip_net;
 
 // ---- forward ---------------------------------------------------------------------------------
-// [1,1,T,T]: a position sees itself and what is before it.
-static nino_tensor *causal_mask(nino_stream *s, int64_t len)
-{
-    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(1, 1, len, len));
-    if (!a)
-        return nino_stream_fail(s, NINO_ERR_NOMEM, "clip", "out of memory");
-    for (int64_t q = 0; q < len; q++)
-        for (int64_t k = q + 1; k < len; k++)
-            nino_array_f32(a)[q * len + k] = -FLT_MAX;
-    nino_tensor *t = nino_upload(s, a, NINO_F32);
-    nino_array_unref(&a);
-    return t;
-}
-
 // The last state of one position of sequence 0 -> [1,width].
 static nino_tensor *pool(nino_stream *s, const clip_net *net, nino_tensor *x, int row,
                          bool is_projected)
@@ -50,7 +36,7 @@ static nino_encoder_out text_clip_forward(nino_stream *s, const nino_encoder *e,
     const int last = in->pooled_row >= 0 ? net->n_layers : wanted; // nobody needs the rest
     nino_encoder_out out = { 0 };
     char stage[32];
-    nino_tensor *mask = causal_mask(s, nino_dim(in->x, 1));
+    nino_tensor *mask = nino_causal_bias(s, nino_dim(in->x, 1), NULL);
     nino_tensor *x = nino_cast(s, in->x, nino_stream_act_type(s));
     for (int i = 0; i < last; i++) {
         snprintf(stage, sizeof(stage), "%s.%d", nino_encoder_names[e->id], i);

@@ -1,4 +1,4 @@
-// Internal: text encoder networks (CLIP, T5): from token ids to hidden states and a pooled vector.
+// Internal: text encoder networks (CLIP, T5, language models): from token ids to hidden states and a pooled vector.
 // Thread-safety: immutable after loading; used by one stream at a time.
 #pragma once
 #include "core/model/clip/clip.h"
@@ -29,13 +29,16 @@ struct nino_encoder {
     int max_len;           // positions it knows; 0: any number
     int64_t vocab;         // rows of the token embedding
     nino_weights *file;    // owned reference
+    nino_weights *vision;  // of a language model's eyes where they have a file; owned, or NULL
     char prefix[64];       // of its names in the file
     uint64_t weight_bytes; // as stored
+    // NULL: net is a nino_llm, which clip_llm.c runs.
     nino_encoder_out (*forward)(nino_stream *s, const nino_encoder *e, const nino_encoder_in *in);
     nino_layers layers;
     void *net; // their structs, in them
     // Rows that are gathered on the host: a vocabulary never lies in device memory.
     const nino_tensor_info *tokens, *positions; // positions NULL: none
+    nino_factors token_scale;                   // of scaled 8-bit embeddings
     bool makes_finite; // 8-bit embeddings: not-a-number counts as 0, as in ComfyUI
     // Made when first needed.
     nino_tokenizer *tok;
@@ -48,13 +51,36 @@ extern const char *const nino_encoder_titles[NINO_ENC_COUNT]; // "CLIP-L", ... f
 
 // The network called `prefix` + its usual names in a file. Errors: kind "model", naming file and
 // tensor.
+// vision: a file that has a language model's eyes, NULL: they are in `file`, or it has none.
 nino_status nino_encoder_load(nino_encoder_id id, nino_weights *file, const char *prefix,
-                              nino_encoder **out, nino_error *err);
+                              nino_weights *vision, nino_encoder **out, nino_error *err);
 void nino_encoder_destroy(nino_encoder **e); // NULL-safe
 // Token embeddings of all chunks with the prompt's vectors in their places, positions added: f32
 // [n_chunks,chunk_len,width]. is_plan: zeros, nothing is read.
 nino_status nino_encoder_embed(const nino_encoder *e, const nino_prompt *p, bool is_plan,
                                nino_array **out, nino_error *err);
+// Opens e->tok unless it is: a tensor of the encoder's file, then what a GGUF file says of it, then
+// the folders. A language model's tokenizer must be that of the model.
+nino_status nino_encoder_open_tokenizer(const nino_clip *c, nino_encoder *e, nino_error *err);
+// Fails (NINO_ERR_RANGE, kind "nan") where a is not NULL and has numbers that are not finite.
+nino_status nino_encoder_check_finite(const nino_clip *c, const nino_stream *s, const nino_array *a,
+                                      nino_error *err);
+// Types whose encoder is a language model.
+static inline bool nino_clip_is_llm(nino_clip_type type) { return type >= NINO_CLIP_Z_IMAGE; }
+// The same as nino_clip_encode() for those, in the stream's precision: core/model/clip/clip_llm.c.
+nino_status nino_clip_encode_llm(nino_stream *s, const nino_clip *c, const nino_clip_text *text,
+                                 nino_cond_entry *out, nino_error *err);
+// The tokens of a prompt in its template, pictures standing as one each, and the first whose row is
+// used. Release *out.
+nino_status nino_clip_prompt_llm(const nino_clip *c, const nino_clip_text *text, nino_prompt *out,
+                                 int *first, nino_error *err);
+// Whether the encoder has the layers that the type takes states of.
+nino_status nino_clip_check_llm(const nino_clip *c, nino_error *err);
+// The file of its own that a language model's eyes are in; NULL: there is none.
+static inline nino_weights *nino_clip_eyes(const nino_clip *c)
+{
+    return c->enc[NINO_ENC_QWEN25_VL] ? c->enc[NINO_ENC_QWEN25_VL]->vision : NULL;
+}
 // How ComfyUI's CLIPSetLastLayer counts: a layer the network does not have means the last.
 static inline int nino_encoder_layer(const nino_encoder *e, int layer)
 {
@@ -65,6 +91,7 @@ static inline int nino_encoder_layer(const nino_encoder *e, int layer)
 // They fill everything but id, file, prefix and weight_bytes.
 nino_status nino_text_clip_load(nino_encoder *e, nino_error *err); // core/model/clip/text_clip.c
 nino_status nino_text_t5_load(nino_encoder *e, nino_error *err);   // core/model/clip/text_t5.c
+nino_status nino_text_llm_load(nino_encoder *e, nino_error *err);  // core/model/clip/text_llm.c
 
 // Behaves like the steps of core/model/loader.h. Fills tokens, vocab, width and n_layers (blocks
 // called stem0 ... stemN).

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/model/clip/text_encoder.h"
+#include "core/model/text_block.h"
 
 #define NORM_EPS 1e-6f
 #define MAX_DISTANCE 128 // of two tokens; beyond, all share a bucket
@@ -85,41 +86,21 @@ static nino_tensor *position_bias(nino_stream *s, const nino_array *table, const
 }
 
 // ---- forward ---------------------------------------------------------------------------------
-// The states grow beyond what f16 holds, so they are f32; between the norm and the sum, numbers are
-// bf16 where that is what the stream stores, never f16.
-static nino_dtype branch_type(const nino_stream *s)
-{
-    return nino_stream_act_type(s) == NINO_BF16 ? NINO_BF16 : NINO_F32;
-}
-
-static nino_tensor *norm(nino_stream *s, nino_tensor *x, const nino_norm *w)
-{
-    return nino_cast(s, nino_rms_norm(s, x, w), branch_type(s));
-}
-
-// x + linear(t)
-static nino_tensor *add_linear(nino_stream *s, nino_tensor *x, nino_tensor *t, const nino_linear *l)
-{
-    if (nino_dtype_of(t) == NINO_F32)
-        return nino_linear_add(s, t, l, x);
-    return nino_add(s, x, nino_cast(s, nino_linear_op(s, t, l), NINO_F32));
-}
-
 static nino_tensor *text_t5_run_block(nino_stream *s, const block *w, int heads, nino_tensor *x,
                                       nino_tensor *bias)
 {
-    nino_tensor *t = norm(s, nino_ref(x), &w->norm1);
+    nino_tensor *t = nino_branch_norm(s, nino_ref(x), &w->norm1);
     nino_tensor *q = nino_linear_op(s, nino_ref(t), &w->q);
     nino_tensor *k = nino_linear_op(s, nino_ref(t), &w->k);
     nino_tensor *v = nino_linear_op(s, t, &w->v);
     t = nino_attention_bias(s, q, k, v, heads, 1, nino_ref(bias)); // not scaled by the depth
-    x = add_linear(s, x, t, &w->o);
-    t = norm(s, nino_ref(x), &w->norm2);
+    x = nino_branch_add(s, x, t, &w->o);
+    t = nino_branch_norm(s, nino_ref(x), &w->norm2);
     nino_tensor *up = w->wi_1.w ? nino_linear_op(s, nino_ref(t), &w->wi_1) : NULL;
     t = nino_linear_op(s, t, &w->wi_0);
     if (up)
         t = nino_mul(s, t, up, NINO_ACT_NONE);
-    return add_linear(s, x, t, &w->wo);
+    return nino_branch_add(s, x, t, &w->wo);
 }
 
 static nino_encoder_out text_t5_forward(nino_stream *s, const nino_encoder *e,

@@ -25,11 +25,11 @@ nino_cond *nino_cond_create(int n)
 }
 
 // The arrays an entry holds by name; its reference latents are a list beside them.
-enum { N_NAMED = 6, N_ARRAYS = N_NAMED + NINO_COND_CONTROLS };
+enum { N_NAMED = 7, N_ARRAYS = N_NAMED + NINO_COND_CONTROLS };
 static nino_array **array_of(nino_cond_entry *e, int i)
 {
-    nino_array **const all[N_NAMED] = { &e->context,       &e->pooled,      &e->mask,
-                                        &e->concat_latent, &e->concat_mask, &e->vision };
+    nino_array **const all[N_NAMED] = { &e->context,       &e->context_mask, &e->pooled, &e->mask,
+                                        &e->concat_latent, &e->concat_mask,  &e->vision };
     return i < N_NAMED ? all[i] : &e->control[i - N_NAMED];
 }
 
@@ -115,6 +115,16 @@ uint64_t nino_cond_bytes(const nino_cond *c)
             sum += sizeof(*e->pictures) + e->pictures[k].embeds->bytes;
     }
     return sum;
+}
+
+bool nino_cond_add_ref(nino_cond_entry *e, nino_array *latent)
+{
+    nino_array **refs = realloc(e->refs, (size_t) (e->n_refs + 1) * sizeof(*refs));
+    if (!refs)
+        return false;
+    e->refs = refs;
+    e->refs[e->n_refs++] = nino_array_ref(latent);
+    return true;
 }
 
 bool nino_cond_add_picture(nino_cond_entry *e, const nino_cond_picture *p)

@@ -11,10 +11,13 @@ typedef enum nino_area_kind {
     NINO_AREA_FRACTION // of the latent's size, 0..1
 } nino_area_kind;
 
-typedef enum nino_ref_method { // where a Flux model takes reference latents to be
+typedef enum nino_ref_method { // where a model takes reference latents to be
+    NINO_REFS_DEFAULT,         // as it was trained
     NINO_REFS_OFFSET, // one picture beside or below the other, apart from the one that is made
     NINO_REFS_INDEX,  // each a picture of its own
-    NINO_REFS_UXO     // continuing the one that is made, down and to the right
+    NINO_REFS_UXO,    // continuing the one that is made, down and to the right
+    NINO_REFS_INDEX_TIMESTEP_ZERO, // as INDEX, and told to be without noise
+    NINO_REFS_NEGATIVE_INDEX       // each a picture of its own, before the one that is made
 } nino_ref_method;
 
 #define NINO_COND_CONTROLS 4 // videos that a model follows at once
@@ -26,7 +29,10 @@ typedef struct nino_cond_picture { // that an unCLIP model is to vary
 
 typedef struct nino_cond_entry {
     nino_array *context; // f32 [1,T,C]
-    nino_array *pooled;  // f32 [1,P] or NULL
+    // f32 [1,T]: 1 where a token of context is looked at, 0 where it is not; NULL: all are. Only a
+    // language model's prompts have one, and only where something is hidden.
+    nino_array *context_mask;
+    nino_array *pooled; // f32 [1,P] or NULL
     nino_area_kind area_kind;
     double area_h, area_w, area_y, area_x;
     double strength;  // weight of the entry where entries overlap; 1
@@ -51,7 +57,7 @@ typedef struct nino_cond_entry {
     int n_controls;
     nino_array **refs; // reference latents f32 [N,h,w,C] (Kontext); n_refs of them
     int n_refs;
-    nino_ref_method ref_method;  // FluxKontextMultiReferenceLatentMethod
+    nino_ref_method ref_method;  // as the entry asks; DEFAULT: it does not
     nino_cond_picture *pictures; // n_pictures of them
     int n_pictures;
 } nino_cond_entry;
@@ -71,5 +77,7 @@ void nino_cond_unref(nino_cond **c);                               // NULL-safe
 uint64_t nino_cond_bytes(const nino_cond *c);
 // Takes a reference to p's embeddings. False: no memory.
 bool nino_cond_add_picture(nino_cond_entry *e, const nino_cond_picture *p);
+// Takes a reference to a reference latent, the last one. False: no memory.
+bool nino_cond_add_ref(nino_cond_entry *e, nino_array *latent);
 // Replaces *slot by a new reference to a (NULL clears it).
 void nino_cond_set_array(nino_array **slot, nino_array *a);

@@ -15,14 +15,34 @@ nino_status nino_diffusion_load_as(nino_weights *file, const char *name, nino_dt
 nino_diffusion *nino_diffusion_ref(nino_diffusion *d); // NULL-safe
 void nino_diffusion_unref(nino_diffusion **d);         // NULL-safe
 
+typedef enum nino_cfg_kind {
+    NINO_CFG_PLAIN,   // negative + cfg (positive - negative)
+    NINO_CFG_RESCALE, // RescaleCFG: brought back to the spread of the positive side
+    NINO_CFG_NORM,    // CFGNorm before: the length of the positive side's answer, cell by cell
+} nino_cfg_kind;
+
+typedef enum nino_post_kind {
+    NINO_POST_NORM,     // CFGNorm: no cell gets longer than on the positive side
+    NINO_POST_ZERO_STAR // CFGZeroStar: the negative side by what it shares with the positive one
+} nino_post_kind;
+
+#define NINO_MODEL_POSTS 8
+typedef struct nino_post { // done to what guidance gives
+    nino_post_kind kind;
+    double strength;
+} nino_post;
+
 // What travels on MODEL links: a network and how it is to be sampled. Immutable; nodes that change
 // something (ModelSampling*, RescaleCFG, precision) make a copy that shares the network.
 typedef struct nino_model {
     nino_diffusion *net;
     nino_sampling *sampling;
     const nino_latent_format *format; // the network's, unless a node chose another
-    double rescale_cfg;               // 0: off
-    nino_precision precision;         // AUTO: the stream's
+    nino_cfg_kind cfg_kind;           // how the two sides make one
+    double cfg_share;                 // of RESCALE and NORM; what is left of it is PLAIN
+    nino_post post[NINO_MODEL_POSTS]; // n_posts of them, in order
+    int n_posts;
+    nino_precision precision; // AUTO: the stream's
     // DifferentialDiffusion: a noise mask says how early a cell may change. The strength is how
     // much of that replaces the mask itself; 0 is the same as 1.
     bool has_differential;

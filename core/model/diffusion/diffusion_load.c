@@ -3,8 +3,10 @@
 #include "core/model/detect.h"
 #include "core/model/diffusion/diffusion.h"
 #include "core/model/flux/flux.h"
+#include "core/model/qwen_image/qwen_image.h"
 #include "core/model/unet/unet.h"
 #include "core/model/wan/wan.h"
+#include "core/model/zimage/zimage.h"
 #include "core/model/loader.h"
 
 #include "core/base/error.h"
@@ -124,6 +126,29 @@ static nino_status load_flux(nino_weights *file, const char *prefix, nino_diffus
     return NINO_OK;
 }
 
+static nino_status load_flux2(nino_weights *file, const char *prefix, nino_diffusion *d,
+                              nino_error *err)
+{
+    d->format = nino_latent_format_find("flux2");
+    const nino_status st = nino_flux_load(file, prefix, d, err);
+    if (st)
+        return st;
+    if (!d->has_guidance)
+        snprintf(d->family, sizeof(d->family), "flux2_klein");
+    d->sampling = nino_sampling_flux(2.02);
+    return NINO_OK;
+}
+
+static nino_status load_zimage(nino_weights *file, const char *prefix, nino_diffusion *d,
+                               nino_error *err)
+{
+    d->format = nino_latent_format_find("flux"); // the autoencoder is that of FLUX.1
+    const nino_status st = nino_zimage_load(file, prefix, d, err);
+    if (!st)
+        d->sampling = nino_sampling_flow(3, 1);
+    return st;
+}
+
 static nino_status load_wan(nino_weights *file, const char *prefix, nino_diffusion *d,
                             nino_error *err)
 {
@@ -139,6 +164,34 @@ static nino_status load_wan(nino_weights *file, const char *prefix, nino_diffusi
                                                     : "wan_t2v");
     d->sampling = nino_sampling_flow(8, 1000);
     return NINO_OK;
+}
+
+static nino_status load_qwen_image(nino_weights *file, const char *prefix, nino_diffusion *d,
+                                   nino_error *err)
+{
+    const nino_status st = nino_qwen_image_load(file, prefix, d, err);
+    if (!st)
+        d->sampling = nino_sampling_flux(1.15);
+    return st;
+}
+
+typedef nino_status load_fn(nino_weights *file, const char *prefix, nino_diffusion *d,
+                            nino_error *err);
+
+static load_fn *loader_of(const char *family)
+{
+    static const struct {
+        const char *family;
+        load_fn *load;
+    } loaders[] = {
+        { "sd15", load_unet },         { "sd2", load_unet },  { "sdxl", load_unet },
+        { "sdxl_refiner", load_unet }, { "flux", load_flux }, { "flux2", load_flux2 },
+        { "z_image", load_zimage },    { "wan", load_wan },   { "qwen_image", load_qwen_image },
+    };
+    for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
+        if (!strcmp(loaders[i].family, family))
+            return loaders[i].load;
+    return NULL;
 }
 
 static nino_status diffusion_load_refuse(const nino_detected *d, const char *name, nino_error *err)
@@ -168,16 +221,12 @@ nino_status nino_diffusion_load(nino_weights *file, const char *name, nino_diffu
 nino_status nino_diffusion_load_as(nino_weights *file, const char *name, nino_dtype type,
                                    nino_diffusion **out, nino_error *err)
 {
-    static const char *const unets[] = { "sd15", "sd2", "sdxl", "sdxl_refiner" };
     nino_detected found;
-    bool is_unet = false;
     *out = NULL;
     name = name ? name : nino_weights_path(file);
     nino_detect(file, &found);
-    for (size_t i = 0; i < sizeof(unets) / sizeof(unets[0]); i++)
-        is_unet |= !strcmp(found.diffusion, unets[i]);
-    const bool is_flux = !strcmp(found.diffusion, "flux");
-    if (!is_unet && !is_flux && strcmp(found.diffusion, "wan") != 0)
+    load_fn *const load = loader_of(found.diffusion);
+    if (!load)
         return diffusion_load_refuse(&found, name, err);
     nino_diffusion *d = calloc(1, sizeof(*d));
     if (!d)
@@ -192,9 +241,7 @@ nino_status nino_diffusion_load_as(nino_weights *file, const char *name, nino_dt
     snprintf(d->name, sizeof(d->name), "%s", name);
     d->weight_bytes = nino_weights_bytes(file, found.diffusion_prefix);
     d->identity = nino_weights_identity(file);
-    nino_status st = is_unet   ? load_unet(file, found.diffusion_prefix, d, err)
-                     : is_flux ? load_flux(file, found.diffusion_prefix, d, err)
-                               : load_wan(file, found.diffusion_prefix, d, err);
+    nino_status st = load(file, found.diffusion_prefix, d, err);
     if (!st && !d->sampling)
         st = nino_fail(err, NINO_ERR_NOMEM, name, "no memory for its noise schedule");
     if (st)

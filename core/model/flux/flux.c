@@ -1,13 +1,26 @@
-// The FLUX.1 transformer: one evaluation.
-// Sources: Black Forest Labs, FLUX.1 (2024), black-forest-labs/flux model.py and layers.py;
-// Esser et al., Scaling Rectified Flow Transformers for High-Resolution Image Synthesis (2024);
-// circular padding and reference latents as ComfyUI 0.3.64 ldm/flux/model.py has them.
+// The FLUX.1 and FLUX.2 transformers: one evaluation.
+// Sources: Black Forest Labs, FLUX.1 (2024), FLUX.2 (2025), black-forest-labs/flux and flux2 model.py
+// and layers.py; Esser et al., Scaling Rectified Flow Transformers for High-Resolution Image
+// Synthesis (2024); circular padding and reference latents as ComfyUI 0.3.64 and 0.29.0
+// ldm/flux/model.py have them.
 #include "core/model/flux/flux.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#define SINUSOID 256 // channels of a time step
+typedef struct vectors { // of one layer norm and the branch behind it; NULL: see normed()
+    nino_tensor *shift, *scale, *gate;
+} vectors;
+
+// What all blocks of one evaluation see.
+typedef struct flux_run {
+    const flux *net;
+    nino_tensor *vec;   // silu(time + guidance + pooled text): [B,hidden]
+    nino_tensor *clean; // the same without noise, for reference latents that are told so; or NULL
+    nino_tensor *table;
+    int64_t text, image, refs;              // tokens
+    vectors img1, img2, txt1, txt2, single; // where all blocks have the same
+} flux_run;
 
 // ---- the condition vector --------------------------------------------------------------------
 static nino_tensor *flux_run_mlp(nino_stream *s, const flux_mlp *m, nino_tensor *x)
@@ -16,56 +29,116 @@ static nino_tensor *flux_run_mlp(nino_stream *s, const flux_mlp *m, nino_tensor 
     return nino_linear_op(s, x, &m->out);
 }
 
-// [n,256]: cosines, then sines of 1000 v at frequencies from 1 down to 1/10000
-static nino_tensor *flux_sinusoid(nino_stream *s, const float *v, int64_t n, int64_t stride)
+static nino_tensor *flux_embed(nino_stream *s, const flux_mlp *m, const float *v, int64_t n,
+                               int64_t stride)
 {
-    enum { HALF = SINUSOID / 2 };
-    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(n, SINUSOID));
-    if (!a)
-        return nino_stream_fail(s, NINO_ERR_NOMEM, "flux", "no memory for the time steps");
-    for (int64_t i = 0; i < n; i++)
-        for (int k = 0; k < HALF; k++) {
-            const float rate = expf(-logf(10000) * (float) k / HALF);
-            const float angle = 1000 * v[i * stride] * rate;
-            nino_array_f32(a)[i * SINUSOID + k] = cosf(angle);
-            nino_array_f32(a)[i * SINUSOID + HALF + k] = sinf(angle);
-        }
-    nino_tensor *t = nino_upload(s, a, nino_stream_act_type(s));
-    nino_array_unref(&a);
-    return t;
+    return flux_run_mlp(s, m, nino_dit_sinusoid(s, v, n, stride, 1000));
 }
 
-// silu(time + guidance + pooled text): [B,hidden]; every use starts with the SiLU.
-static nino_tensor *condition(nino_stream *s, const nino_diffusion *d, nino_forward *f)
+// silu(time + guidance + pooled text): [B,hidden]; every use starts with the SiLU. stride 0: one
+// time step for all.
+static nino_tensor *condition(nino_stream *s, const nino_diffusion *d, const nino_forward *f,
+                              const float *timestep, int64_t stride)
 {
     const flux *net = d->net;
     const int64_t n = nino_dim(f->x, 0);
-    nino_tensor *vec = flux_run_mlp(s, &net->time, flux_sinusoid(s, f->timestep, n, 1));
+    nino_tensor *vec = flux_embed(s, &net->time, timestep, n, stride);
     if (d->has_guidance && !isnan(f->guidance))
-        vec =
-            nino_add(s, vec, flux_run_mlp(s, &net->guidance, flux_sinusoid(s, &f->guidance, n, 0)));
-    nino_tensor *y =
-        f->y ? nino_ref(f->y) : nino_zeros(s, NINO_SHAPE(n, d->y_dim), nino_stream_act_type(s));
-    vec = nino_add(s, vec, flux_run_mlp(s, &net->vector, y));
+        vec = nino_add(s, vec, flux_embed(s, &net->guidance, &f->guidance, n, 0));
+    if (net->vector.in.w) {
+        nino_tensor *y =
+            f->y ? nino_ref(f->y) : nino_zeros(s, NINO_SHAPE(n, d->y_dim), nino_stream_act_type(s));
+        vec = nino_add(s, vec, flux_run_mlp(s, &net->vector, y));
+    }
     return nino_act_op(s, vec, NINO_ACT_SILU);
 }
 
+// ---- modulation ------------------------------------------------------------------------------
+static vectors flux_vectors(nino_stream *s, const flux_mod *m, nino_tensor *vec)
+{
+    vectors v = { .shift = nino_linear_op(s, nino_ref(vec), &m->shift),
+                  .scale = nino_linear_op(s, nino_ref(vec), &m->scale) };
+    if (m->gate.w)
+        v.gate = nino_linear_op(s, nino_ref(vec), &m->gate);
+    return v;
+}
+
+static void flux_drop(vectors *v)
+{
+    nino_unref(v->shift);
+    nino_unref(v->scale);
+    nino_unref(v->gate);
+    *v = (vectors){ NULL };
+}
+
+// v [B,C] for n tokens each: [B,n,C]
+static nino_tensor *flux_spread(nino_stream *s, nino_tensor *v, int64_t n)
+{
+    const int64_t batch = nino_dim(v, 0), c = nino_dim(v, 1);
+    return nino_add(s, nino_zeros(s, NINO_SHAPE(batch, n, c), nino_dtype_of(v)), v);
+}
+
+// Of the first tokens `now`, of n reference tokens behind them `clean`.
+static nino_tensor *flux_both(nino_stream *s, nino_tensor *now, int64_t first, nino_tensor *clean,
+                              int64_t n)
+{
+    return nino_concat(s, flux_spread(s, now, first), flux_spread(s, clean, n), 1);
+}
+
+// What all blocks share, for so many tokens before those of reference latents.
+static vectors flux_shared_vectors(nino_stream *s, const flux_run *r, const flux_mod *m,
+                                   int64_t first)
+{
+    vectors v = flux_vectors(s, m, r->vec);
+    if (!r->clean)
+        return v;
+    vectors c = flux_vectors(s, m, r->clean);
+    v.shift = flux_both(s, v.shift, first, c.shift, r->refs);
+    v.scale = flux_both(s, v.scale, first, c.scale, r->refs);
+    v.gate = flux_both(s, v.gate, first, c.gate, r->refs);
+    return v;
+}
+
+static void flux_share(nino_stream *s, flux_run *r)
+{
+    const flux_shared *m = &r->net->shared;
+    if (!r->net->has_shared)
+        return;
+    r->img1 = flux_shared_vectors(s, r, &m->img1, r->image);
+    r->img2 = flux_shared_vectors(s, r, &m->img2, r->image);
+    r->txt1 = flux_vectors(s, &m->txt1, r->vec);
+    r->txt2 = flux_vectors(s, &m->txt2, r->vec);
+    r->single = flux_shared_vectors(s, r, &m->single, r->text + r->image);
+}
+
+// A block's own vectors where it has some, else those that all share; to be dropped.
+static vectors flux_vectors_of(nino_stream *s, const flux_run *r, const flux_mod *own,
+                               const vectors *shared)
+{
+    if (own->shift.w)
+        return flux_vectors(s, own, r->vec);
+    return (vectors){ .shift = nino_ref(shared->shift),
+                      .scale = nino_ref(shared->scale),
+                      .gate = nino_ref(shared->gate) };
+}
+
+// LN(x) * (1 + scale) + shift, which are used up
+static nino_tensor *normed(nino_stream *s, const flux *net, vectors *v, nino_tensor *x)
+{
+    x = nino_layer_norm_mod(s, x, &net->norm, v->scale, v->shift);
+    v->scale = v->shift = NULL;
+    return x;
+}
+
+// x + gate * branch, which is used up
+static nino_tensor *flux_gated(nino_stream *s, vectors *v, nino_tensor *x, nino_tensor *branch)
+{
+    x = nino_gate_add(s, x, branch, v->gate);
+    v->gate = NULL;
+    return x;
+}
+
 // ---- blocks ----------------------------------------------------------------------------------
-static nino_tensor *normed(nino_stream *s, const flux *net, const flux_mod *m, nino_tensor *x,
-                           nino_tensor *vec)
-{
-    nino_tensor *scale = nino_linear_op(s, nino_ref(vec), &m->scale);
-    nino_tensor *shift = nino_linear_op(s, nino_ref(vec), &m->shift);
-    return nino_layer_norm_mod(s, x, &net->norm, scale, shift);
-}
-
-// x + gate * branch
-static nino_tensor *flux_gated(nino_stream *s, const flux_mod *m, nino_tensor *x,
-                               nino_tensor *branch, nino_tensor *vec)
-{
-    return nino_gate_add(s, x, branch, nino_linear_op(s, nino_ref(vec), &m->gate));
-}
-
 typedef struct qkv {
     nino_tensor *q, *k, *v;
 } qkv;
@@ -80,75 +153,64 @@ static qkv flux_project(nino_stream *s, const flux_qkv *w, nino_tensor *u)
     return t;
 }
 
-static nino_tensor *flux_attend(nino_stream *s, const flux *net, qkv t, nino_tensor *table)
+static nino_tensor *flux_attend(nino_stream *s, const flux_run *r, qkv t)
 {
-    t.q = nino_rope(s, t.q, nino_ref(table), net->heads);
-    t.k = nino_rope(s, t.k, nino_ref(table), net->heads);
-    return nino_attention(s, t.q, t.k, t.v, net->heads, 0);
+    const int heads = r->net->heads;
+    t.q = nino_rope(s, t.q, nino_ref(r->table), heads);
+    t.k = nino_rope(s, t.k, nino_ref(r->table), heads);
+    return nino_attention(s, t.q, t.k, t.v, heads, 0);
 }
 
-// What follows the attention on either side.
-static nino_tensor *finish_half(nino_stream *s, const flux *net, const flux_half *h, nino_tensor *x,
-                                nino_tensor *attn, nino_tensor *vec)
+// What the last layer of a feed-forward gets.
+static nino_tensor *flux_feed(nino_stream *s, const flux_ffn *w, nino_tensor *u)
 {
-    x = flux_gated(s, &h->mod1, x, nino_linear_op(s, attn, &h->proj), vec);
-    nino_tensor *u = normed(s, net, &h->mod2, nino_ref(x), vec);
-    return flux_gated(s, &h->mod2, x, flux_run_mlp(s, &h->mlp, u), vec);
+    if (!w->gate.w)
+        return nino_linear_op(s, u, &w->in);
+    nino_tensor *gate = nino_linear_op(s, nino_ref(u), &w->gate);
+    return nino_mul(s, gate, nino_linear_op(s, u, &w->in), NINO_ACT_SILU);
 }
 
-static void run_double(nino_stream *s, const flux *net, const flux_double *b, nino_tensor **img,
-                       nino_tensor **txt, nino_tensor *vec, nino_tensor *table)
+// What follows the attention on either side. v: of the branch that the attention ends.
+static nino_tensor *finish_half(nino_stream *s, const flux_run *r, const flux_half *h,
+                                const vectors *shared, nino_tensor *x, nino_tensor *attn,
+                                vectors *v)
+{
+    x = flux_gated(s, v, x, nino_linear_op(s, attn, &h->proj));
+    vectors w = flux_vectors_of(s, r, &h->mod2, shared);
+    nino_tensor *u = normed(s, r->net, &w, nino_ref(x));
+    return flux_gated(s, &w, x, nino_linear_op(s, flux_feed(s, &h->ffn, u), &h->ffn.out));
+}
+
+static void run_double(nino_stream *s, const flux_run *r, const flux_double *b, nino_tensor **img,
+                       nino_tensor **txt)
 {
     const int64_t n_txt = nino_dim(*txt, 1), n_img = nino_dim(*img, 1);
-    const qkv t = flux_project(s, &b->txt.qkv, normed(s, net, &b->txt.mod1, nino_ref(*txt), vec));
-    const qkv i = flux_project(s, &b->img.qkv, normed(s, net, &b->img.mod1, nino_ref(*img), vec));
+    vectors of_t = flux_vectors_of(s, r, &b->txt.mod1, &r->txt1);
+    vectors of_i = flux_vectors_of(s, r, &b->img.mod1, &r->img1);
+    const qkv t = flux_project(s, &b->txt.qkv, normed(s, r->net, &of_t, nino_ref(*txt)));
+    const qkv i = flux_project(s, &b->img.qkv, normed(s, r->net, &of_i, nino_ref(*img)));
     const qkv both = { .q = nino_concat(s, t.q, i.q, 1),
                        .k = nino_concat(s, t.k, i.k, 1),
                        .v = nino_concat(s, t.v, i.v, 1) };
-    nino_tensor *attn = flux_attend(s, net, both, table);
+    nino_tensor *attn = flux_attend(s, r, both);
     nino_tensor *of_txt = nino_slice(s, nino_ref(attn), 1, 0, n_txt);
     nino_tensor *of_img = nino_slice(s, attn, 1, n_txt, n_img);
-    *txt = finish_half(s, net, &b->txt, *txt, of_txt, vec);
-    *img = finish_half(s, net, &b->img, *img, of_img, vec);
+    *txt = finish_half(s, r, &b->txt, &r->txt2, *txt, of_txt, &of_t);
+    *img = finish_half(s, r, &b->img, &r->img2, *img, of_img, &of_i);
 }
 
-static nino_tensor *run_single(nino_stream *s, const flux *net, const flux_single *b,
-                               nino_tensor *x, nino_tensor *vec, nino_tensor *table)
+static nino_tensor *run_single(nino_stream *s, const flux_run *r, const flux_single *b,
+                               nino_tensor *x)
 {
-    nino_tensor *u = normed(s, net, &b->mod, nino_ref(x), vec);
-    nino_tensor *attn = flux_attend(s, net, flux_project(s, &b->qkv, nino_ref(u)), table);
+    vectors v = flux_vectors_of(s, r, &b->mod, &r->single);
+    nino_tensor *u = normed(s, r->net, &v, nino_ref(x));
+    nino_tensor *attn = flux_attend(s, r, flux_project(s, &b->qkv, nino_ref(u)));
     nino_tensor *y = nino_linear_op(s, attn, &b->out_attn);
-    nino_tensor *h = nino_linear_op(s, u, &b->mlp);
-    y = nino_linear_add(s, h, &b->out_mlp, y);
-    return flux_gated(s, &b->mod, x, y, vec);
+    y = nino_linear_add(s, flux_feed(s, &b->ffn, u), &b->ffn.out, y);
+    return flux_gated(s, &v, x, y);
 }
 
 // ---- pictures and tokens ---------------------------------------------------------------------
-// [B,h,w,C] -> [B,tokens,4C]: squares of 2 x 2 cells, feature c*4 + y*2 + x. Odd sizes are padded
-// with the first row or column.
-static nino_tensor *flux_to_tokens(nino_stream *s, nino_tensor *x)
-{
-    if (nino_dim(x, 1) % 2)
-        x = nino_concat(s, x, nino_slice(s, nino_ref(x), 1, 0, 1), 1);
-    if (nino_dim(x, 2) % 2)
-        x = nino_concat(s, x, nino_slice(s, nino_ref(x), 2, 0, 1), 2);
-    const int64_t n = nino_dim(x, 0), h = nino_dim(x, 1) / 2, w = nino_dim(x, 2) / 2;
-    const int64_t c = nino_dim(x, 3);
-    x = nino_reshape(s, x, NINO_SHAPE(n * h, 2, w, 2, c));
-    x = nino_permute(s, x, (const int[]){ 0, 2, 4, 1, 3 });
-    return nino_reshape(s, x, NINO_SHAPE(n, h * w, 4 * c));
-}
-
-static nino_tensor *to_picture(nino_stream *s, nino_tensor *x, int64_t height, int64_t width)
-{
-    const int64_t n = nino_dim(x, 0), c = nino_dim(x, 2) / 4;
-    const int64_t h = (height + 1) / 2, w = (width + 1) / 2;
-    x = nino_reshape(s, x, NINO_SHAPE(n * h, w, c, 2, 2));
-    x = nino_permute(s, x, (const int[]){ 0, 3, 1, 4, 2 });
-    x = nino_reshape(s, x, NINO_SHAPE(n, 2 * h, 2 * w, c));
-    return nino_slice(s, nino_slice(s, x, 1, 0, height), 2, 0, width);
-}
-
 static void flux_add_picture(flux_rope *r, const nino_tensor *x)
 {
     r->h[r->n] = nino_dim(x, 1);
@@ -164,74 +226,77 @@ static nino_tensor *read_pictures(nino_stream *s, const nino_diffusion *d, nino_
     if (f->n_refs > NINO_FLUX_REFS)
         nino_stream_fail(s, NINO_ERR_UNSUPPORTED, d->name, "more than %d reference latents",
                          NINO_FLUX_REFS);
-    r->method = f->ref_method;
+    r->method = f->ref_method ? (int64_t) f->ref_method : net->place.method;
     flux_add_picture(r, f->x);
-    nino_tensor *img = flux_to_tokens(s, f->concat ? nino_concat(s, f->x, f->concat, 3) : f->x);
+    nino_tensor *x = f->concat ? nino_concat(s, f->x, f->concat, 3) : f->x;
+    nino_tensor *img = nino_dit_tokens(s, x, net->place.patch);
     for (int i = 0; i < f->n_refs; i++) {
         if (i < NINO_FLUX_REFS)
             flux_add_picture(r, f->refs[i]);
-        img = nino_concat(s, img, flux_to_tokens(s, f->refs[i]), 1);
+        img = nino_concat(s, img, nino_dit_tokens(s, f->refs[i], net->place.patch), 1);
     }
     return nino_linear_op(s, img, &net->img_in);
 }
 
-static nino_tensor *flux_upload_table(nino_stream *s, flux *net, const flux_rope *r)
-{
-    nino_array *a = flux_rope_table(net, r);
-    nino_tensor *t = a ? nino_upload(s, a, NINO_F32)
-                       : nino_stream_fail(s, NINO_ERR_NOMEM, "flux", "no memory for positions");
-    nino_array_unref(&a);
-    return t;
-}
-
-static nino_tensor *flux_run_blocks(nino_stream *s, const flux *net, nino_tensor *img,
-                                    nino_tensor *txt, nino_tensor *vec, nino_tensor *table)
+static nino_tensor *flux_run_blocks(nino_stream *s, const flux_run *r, nino_tensor *img,
+                                    nino_tensor *txt)
 {
     char stage[32];
-    for (int i = 0; i < net->n_doubles; i++) {
+    for (int i = 0; i < r->net->n_doubles; i++) {
         snprintf(stage, sizeof(stage), "flux.double.%d", i);
         nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
-        run_double(s, net, &net->doubles[i], &img, &txt, vec, table);
+        run_double(s, r, &r->net->doubles[i], &img, &txt);
         nino_scope_end(s);
     }
     nino_tensor *x = nino_concat(s, txt, img, 1);
-    for (int i = 0; i < net->n_singles; i++) {
+    for (int i = 0; i < r->net->n_singles; i++) {
         snprintf(stage, sizeof(stage), "flux.single.%d", i);
         nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
-        x = run_single(s, net, &net->singles[i], x, vec, table);
+        x = run_single(s, r, &r->net->singles[i], x);
         nino_scope_end(s);
     }
     return x;
+}
+
+static void flux_end_run(flux_run *r)
+{
+    vectors *shared[] = { &r->img1, &r->img2, &r->txt1, &r->txt2, &r->single };
+    for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+        flux_drop(shared[i]);
+    nino_unref(r->vec);
+    nino_unref(r->clean);
+    nino_unref(r->table);
 }
 
 nino_tensor *flux_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f)
 {
+    static const float no_noise = 0;
     flux *net = d->net;
     const int64_t height = nino_dim(f->x, 1), width = nino_dim(f->x, 2);
-    flux_rope r = { .text = nino_dim(f->context, 1) };
+    flux_rope key = { .place = net->place, .text = nino_dim(f->context, 1) };
+    flux_run r = { .net = net, .text = key.text };
     nino_forward_check(s, d, f);
+    r.image = flux_tokens(&net->place, height) * flux_tokens(&net->place, width);
     nino_scope_begin(s, NINO_EV_STAGE, "flux.in", 0, 0);
-    nino_tensor *vec = condition(s, d, f);
-    nino_tensor *img = read_pictures(s, d, f, &r);
+    r.vec = condition(s, d, f, f->timestep, 1);
+    if (net->has_shared && f->n_refs && f->ref_method == NINO_REFS_INDEX_TIMESTEP_ZERO)
+        r.clean = condition(s, d, f, &no_noise, 0);
+    nino_tensor *img = read_pictures(s, d, f, &key);
+    r.refs = nino_dim(img, 1) - r.image;
     nino_tensor *txt = nino_linear_op(s, f->context, &net->txt_in);
-    nino_tensor *table = flux_upload_table(s, net, &r);
+    r.table = nino_rope_upload(s, &net->rope, &key, sizeof(key), flux_rope_make);
+    flux_share(s, &r);
     nino_scope_end(s);
-    nino_tensor *x = flux_run_blocks(s, net, img, txt, vec, table);
+    nino_tensor *x = flux_run_blocks(s, &r, img, txt);
     nino_scope_begin(s, NINO_EV_STAGE, "flux.out", 0, 0);
-    x = nino_slice(s, x, 1, r.text, ((height + 1) / 2) * ((width + 1) / 2)); // the image alone
-    x = normed(s, net, &net->final_mod, x, vec);
-    x = nino_linear_op(s, x, &net->final);
-    x = to_picture(s, x, height, width);
+    x = nino_slice(s, x, 1, r.text, r.image); // the image alone
+    vectors v = flux_vectors(s, &net->final_mod, r.vec);
+    x = nino_linear_op(s, normed(s, net, &v, x), &net->final);
+    x = nino_dit_picture(s, x, net->place.patch, height, width);
     nino_scope_end(s);
-    nino_unref(vec);
-    nino_unref(table);
+    flux_end_run(&r);
     nino_unref(f->y);
     return x;
 }
 
-void flux_destroy(nino_diffusion *d)
-{
-    flux *net = d->net;
-    nino_array_unref(&net->table);
-    pthread_mutex_destroy(&net->lock);
-}
+void flux_destroy(nino_diffusion *d) { nino_rope_cache_release(&((flux *) d->net)->rope); }

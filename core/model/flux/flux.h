@@ -1,10 +1,9 @@
-// Private to flux.c and flux_load.c: the layers of a FLUX.1 transformer. Every linear layer has the
-// rows or columns that one use needs, however the file fuses them.
+// Private to core/model/flux: the layers of a FLUX.1 or FLUX.2 transformer. Every linear layer has
+// the rows or columns that one use needs, however the file fuses them.
 #pragma once
 #include "core/file/weights.h"
+#include "core/model/dit.h"
 #include "core/model/network.h"
-
-#include <pthread.h>
 
 #define NINO_FLUX_REFS 32 // reference latents
 
@@ -21,11 +20,15 @@ typedef struct flux_qkv {
     nino_norm norm_q, norm_k; // RMS, over a head
 } flux_qkv;
 
+typedef struct flux_ffn { // out(in(u)), where there is a gate out(silu(gate(u)) * in(u))
+    nino_linear gate, in, out;
+} flux_ffn;
+
 typedef struct flux_half { // a double block's image or text side
-    flux_mod mod1, mod2;
+    flux_mod mod1, mod2;   // none: the network's
     flux_qkv qkv;
     nino_linear proj;
-    flux_mlp mlp;
+    flux_ffn ffn;
 } flux_half;
 
 typedef struct flux_double {
@@ -33,38 +36,59 @@ typedef struct flux_double {
 } flux_double;
 
 typedef struct flux_single {
-    flux_mod mod;
+    flux_mod mod; // none: the network's
     flux_qkv qkv;
-    nino_linear mlp;
-    nino_linear out_attn, out_mlp; // columns of one layer, so that nothing is concatenated
+    nino_linear out_attn;
+    flux_ffn ffn; // its output and out_attn: columns of one layer, so that nothing is concatenated
 } flux_single;
 
-typedef struct flux_rope { // what the tokens are: text, then the image, then reference latents
-    int64_t text, n;       // n: pictures
-    int64_t method;        // nino_ref_method
+// What FLUX.1 and FLUX.2 make of positions.
+typedef struct flux_place {
+    nino_rope_axes axes; // picture, row, column; FLUX.2: and the place in the text
+    int64_t patch;       // latent cells a token, either way
+    int64_t step;        // from one reference latent to the next, on the axis of pictures
+    int64_t method;      // nino_ref_method where a conditioning does not say
+} flux_place;
+
+typedef struct
+    flux_rope { // without holes: what the tokens are: text, then the image, then reference latents
+    flux_place place;
+    int64_t text, n;                                      // n: pictures
+    int64_t method;                                       // nino_ref_method
     int64_t h[1 + NINO_FLUX_REFS], w[1 + NINO_FLUX_REFS]; // in latent cells
 } flux_rope;
 
+// Where every block is modulated alike (FLUX.2).
+typedef struct flux_shared {
+    flux_mod img1, img2, txt1, txt2, single;
+} flux_shared;
+
 typedef struct flux {
     int hidden, heads, depth; // depth: channels of a head
+    flux_place place;
     nino_linear img_in, txt_in;
-    flux_mlp time, vector, guidance; // guidance is optional
+    flux_mlp time, vector, guidance; // vector and guidance are optional
+    bool has_shared;
+    flux_shared shared;
     flux_double *doubles;
     flux_single *singles;
     int n_doubles, n_singles;
     flux_mod final_mod; // no gate
     nino_linear final;
     nino_norm norm; // of every layer norm: no weights
-    // The table of the last size that was run; not a weight, so it may change.
-    pthread_mutex_t lock;
-    nino_array *table;
-    flux_rope table_of;
+    nino_rope_cache rope;
 } flux;
 
 void flux_destroy(nino_diffusion *d);
 nino_tensor *flux_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f);
-// cos and sin of every token's position: f32 [T,depth], shared by all heads. NULL: no memory.
-nino_array *flux_rope_table(flux *net, const flux_rope *r);
+// cos and sin of every token's position: f32 [T,depth], shared by all heads; key: a flux_rope.
+// NULL: no memory.
+nino_array *flux_rope_make(const void *key);
+// Tokens of a side of so many cells.
+static inline int64_t flux_tokens(const flux_place *p, int64_t cells)
+{
+    return nino_dit_side(cells, p->patch);
+}
 // The loader behind nino_diffusion_load(); prefix: "", "model.diffusion_model.", ...
 nino_status nino_flux_load(nino_weights *file, const char *prefix, nino_diffusion *d,
                            nino_error *err);

@@ -1,15 +1,19 @@
-// Reading a FLUX.1 transformer: sizes from the shapes of the tensors, names of black-forest-labs
-// (ComfyUI, GGUF) or of huggingface/diffusers transformer_flux.py. The two fuse their layers
-// differently; each is described by where its rows are in either.
+// Reading a FLUX.1 or FLUX.2 transformer: sizes from the shapes of the tensors, names of
+// black-forest-labs (ComfyUI, GGUF) or of huggingface/diffusers transformer_flux.py and
+// transformer_flux2.py. The two fuse their layers differently; each is described by where its rows
+// are in either.
 #include "core/model/flux/flux.h"
 #include "core/model/loader.h"
 
+#include <string.h>
+
 #define NORM_EPS 1e-6f
+#define TEXT_ROWS_2 512 // of FLUX.2's texts, at least
 
 typedef struct flux_loader {
     nino_loader l;
     flux *net;
-    bool is_diffusers;
+    bool is_diffusers, is_2;
 } flux_loader;
 
 // Rows of a fused layer: which layer and the first row, in both dialects.
@@ -72,17 +76,47 @@ static void load_qkv(flux_loader *f, const char *base, const char *bfl, const ch
     nino_linear *const to[3] = { &out->q, &out->k, &out->v };
     nino_norm *const norms[2] = { &out->norm_q, &out->norm_k };
     for (int i = 0; i < 3; i++) {
-        expect_total(f, base, "", d[i], h);
-        load_rows(f, base, (place){ bfl, i * h, d[i], 0 }, h, h, to[i]);
+        const bool is_whole = strcmp(d[0], d[1]) != 0; // each is a layer of its own
+        if (is_whole)
+            expect_total(f, base, "", d[i], h);
+        load_rows(f, base, (place){ bfl, i * h, d[i], is_whole ? 0 : i * h }, h, h, to[i]);
     }
     for (int i = 0; i < 2; i++) {
-        const nino_name name =
-            f->is_diffusers ? nino_name_of("%s%s.weight", base, d[3 + i])
-                            : nino_name_of("%s%s%s_norm.scale", base, norm, i ? "key" : "query");
+        nino_name name = f->is_diffusers
+                             ? nino_name_of("%s%s.weight", base, d[3 + i])
+                             : nino_name_of("%s%s%s_norm.scale", base, norm, i ? "key" : "query");
+        const nino_name other = nino_name_of("%s%s%s_norm.weight", base, norm, i ? "key" : "query");
+        if (!f->is_diffusers && nino_load_has(&f->l, "%s", other.s)) // some call it a weight
+            name = other;
         nino_load_vector(&f->l, name.s, f->net->depth, &norms[i]->gamma);
         norms[i]->groups = f->net->heads;
         norms[i]->eps = NORM_EPS;
     }
+}
+
+// A feed-forward's first layer, from row0 on: FLUX.2 has the gate in front of the other half.
+static void load_feed(flux_loader *f, const char *base, place in, flux_ffn *out)
+{
+    nino_loader *l = &f->l;
+    const int64_t h = f->net->hidden, row0 = f->is_diffusers ? in.diffusers_row : in.bfl_row;
+    if (!f->is_2) {
+        load_rows(f, base, in, -1, h, &out->in);
+        out->in.act = NINO_ACT_GELU_TANH;
+        return;
+    }
+    const nino_name name =
+        nino_name_of("%s%s%s.weight", l->prefix, base, f->is_diffusers ? in.diffusers : in.bfl);
+    const nino_tensor_info *t = nino_weights_find(l->file, name.s);
+    const int64_t both = t && t->rank == 2 ? t->dim[0] - row0 : 0;
+    if (both < 2 || both % 2) {
+        nino_load_fail(l, NINO_ERR_FORMAT, "%s: no two equal halves behind %lld rows", name.s,
+                       (long long) row0);
+        return;
+    }
+    load_rows(f, base, in, both / 2, h, &out->gate);
+    in.bfl_row += both / 2;
+    in.diffusers_row += both / 2;
+    load_rows(f, base, in, both / 2, h, &out->in);
 }
 
 static void load_half(flux_loader *f, const char *base, bool is_txt, flux_half *out)
@@ -94,36 +128,44 @@ static void load_half(flux_loader *f, const char *base, bool is_txt, flux_half *
     const int64_t h = f->net->hidden;
     const char *mod = is_txt ? "txt_mod.lin" : "img_mod.lin";
     const char *mod_d = is_txt ? "norm1_context.linear" : "norm1.linear";
-    load_mod(f, base, mod, mod_d, 0, 6, &out->mod1);
-    load_mod(f, base, mod, mod_d, 3, 6, &out->mod2);
+    const nino_name feed =
+        nino_name_of("ff%s.%s", is_txt ? "_context" : "", f->is_2 ? "linear_in" : "net.0.proj");
+    const nino_name last =
+        nino_name_of("ff%s.%s", is_txt ? "_context" : "", f->is_2 ? "linear_out" : "net.2");
+    if (!f->is_2) {
+        load_mod(f, base, mod, mod_d, 0, 6, &out->mod1);
+        load_mod(f, base, mod, mod_d, 3, 6, &out->mod2);
+    }
     expect_total(f, base, is_txt ? "txt_attn.qkv" : "img_attn.qkv", "", 3 * h);
     load_qkv(f, base, is_txt ? "txt_attn.qkv" : "img_attn.qkv",
              is_txt ? "txt_attn.norm." : "img_attn.norm.", is_txt ? txt_d : img_d, &out->qkv);
     load_whole(f, base, is_txt ? "txt_attn.proj" : "img_attn.proj",
                is_txt ? "attn.to_add_out" : "attn.to_out.0", h, h, &out->proj);
-    load_whole(f, base, is_txt ? "txt_mlp.0" : "img_mlp.0",
-               is_txt ? "ff_context.net.0.proj" : "ff.net.0.proj", h, -1, &out->mlp.in);
-    load_whole(f, base, is_txt ? "txt_mlp.2" : "img_mlp.2",
-               is_txt ? "ff_context.net.2" : "ff.net.2", nino_load_rows(&f->l, out->mlp.in.w), h,
-               &out->mlp.out);
-    out->mlp.in.act = NINO_ACT_GELU_TANH;
+    load_feed(f, base, (place){ is_txt ? "txt_mlp.0" : "img_mlp.0", 0, feed.s, 0 }, &out->ffn);
+    load_whole(f, base, is_txt ? "txt_mlp.2" : "img_mlp.2", last.s,
+               nino_load_rows(&f->l, out->ffn.in.w), h, &out->ffn.out);
 }
 
 static void load_single(flux_loader *f, const char *base, flux_single *out)
 {
-    static const char *const d[5] = { "attn.to_q", "attn.to_k", "attn.to_v", "attn.norm_q",
-                                      "attn.norm_k" };
+    static const char *const d1[5] = { "attn.to_q", "attn.to_k", "attn.to_v", "attn.norm_q",
+                                       "attn.norm_k" };
+    static const char *const d2[5] = { "attn.to_qkv_mlp_proj", "attn.to_qkv_mlp_proj",
+                                       "attn.to_qkv_mlp_proj", "attn.norm_q", "attn.norm_k" };
     const int64_t h = f->net->hidden;
-    load_mod(f, base, "modulation.lin", "norm.linear", 0, 3, &out->mod);
-    load_qkv(f, base, "linear1", "norm.", d, &out->qkv);
-    load_rows(f, base, (place){ "linear1", 3 * h, "proj_mlp", 0 }, -1, h, &out->mlp);
-    out->mlp.act = NINO_ACT_GELU_TANH;
-    const nino_name name = nino_name_of("%s%s", base, f->is_diffusers ? "proj_out" : "linear2");
+    if (!f->is_2)
+        load_mod(f, base, "modulation.lin", "norm.linear", 0, 3, &out->mod);
+    load_qkv(f, base, "linear1", "norm.", f->is_2 ? d2 : d1, &out->qkv);
+    load_feed(f, base,
+              (place){ "linear1", 3 * h, f->is_2 ? d2[0] : "proj_mlp", f->is_2 ? 3 * h : 0 },
+              &out->ffn);
+    const char *last = f->is_2 ? "attn.to_out" : "proj_out";
+    const nino_name name = nino_name_of("%s%s", base, f->is_diffusers ? last : "linear2");
     nino_load_part(&f->l, (nino_weight_part){ .name = name.s, .cols = h }, h, &out->out_attn);
     nino_load_expect(&f->l, name.s, &out->out_attn, h);
     nino_load_part(&f->l, (nino_weight_part){ .name = name.s, .col0 = h },
-                   nino_load_rows(&f->l, out->mlp.w), &out->out_mlp);
-    out->out_mlp.b = NULL; // the same bias as the other's: only one is added
+                   nino_load_rows(&f->l, out->ffn.in.w), &out->ffn.out);
+    out->ffn.out.b = NULL; // the same bias as the other's: only one is added
 }
 
 static void flux_load_load_blocks(flux_loader *f)
@@ -148,7 +190,8 @@ static void flux_load_load_blocks(flux_loader *f)
 static void flux_load_load_mlp(flux_loader *f, const char *bfl, const char *diffusers,
                                flux_mlp *out)
 {
-    const nino_name d = nino_name_of("time_text_embed.%s_embedder.linear_", diffusers);
+    const nino_name d =
+        nino_name_of("time_%s_embed.%s_embedder.linear_", f->is_2 ? "guidance" : "text", diffusers);
     const int64_t h = f->net->hidden;
     load_whole(f, "", nino_name_of("%s.in_layer", bfl).s, nino_name_of("%s1", d.s).s, -1, h,
                &out->in);
@@ -164,19 +207,10 @@ static void flux_load_load_sizes(flux_loader *f)
     flux *net = f->net;
     const char *norm = f->is_diffusers ? "transformer_blocks.0.attn.norm_q.weight"
                                        : "double_blocks.0.img_attn.norm.query_norm.scale";
-    const nino_tensor_info *t = nino_weights_find(l->file, nino_name_of("%s%s", l->prefix, norm).s);
+    if (!f->is_diffusers && nino_load_has(l, "double_blocks.0.img_attn.norm.query_norm.weight"))
+        norm = "double_blocks.0.img_attn.norm.query_norm.weight";
     load_whole(f, "", "img_in", "x_embedder", -1, -1, &net->img_in);
-    if (!t || t->rank != 1) {
-        nino_load_fail(l, NINO_ERR_FORMAT, "%s%s is missing", l->prefix, norm);
-        return;
-    }
-    if (l->st)
-        return;
-    const int64_t h = net->img_in.w->n, depth = t->dim[0];
-    if (depth < 1 || depth % 32 || h % depth || h > INT32_MAX)
-        nino_load_fail(l, NINO_ERR_UNSUPPORTED,
-                       "heads of %lld channels in %lld are not known; a head has a multiple of 32",
-                       (long long) depth, (long long) h);
+    const int64_t h = net->img_in.w ? net->img_in.w->n : 0, depth = nino_load_head(l, norm, h);
     if (l->st)
         return;
     net->hidden = (int) h;
@@ -185,17 +219,63 @@ static void flux_load_load_sizes(flux_loader *f)
     net->norm = (nino_norm){ .eps = NORM_EPS };
 }
 
+// FLUX.1 has squares of 2 x 2 cells and three axes, 16, 56 and 56 of 128 channels; FLUX.2 single
+// cells and four equal axes.
+static void load_place(const flux_loader *f, flux_place *out)
+{
+    const int depth = f->net->depth, first = depth / 8, rest = (depth - first) / 2;
+    const int each = depth / NINO_ROPE_AXES;
+    *out = f->is_2 ? (flux_place){ .axes = { 2000, 4, { each, each, each, each } },
+                                   .patch = 1,
+                                   .step = 10,
+                                   .method = NINO_REFS_INDEX }
+                   : (flux_place){ .axes = { 10000, 3, { first, rest, rest } },
+                                   .patch = 2,
+                                   .step = 1,
+                                   .method = NINO_REFS_OFFSET };
+}
+
+static void load_shared(flux_loader *f, flux_shared *out)
+{
+    static const char img[] = "double_stream_modulation_img.";
+    static const char txt[] = "double_stream_modulation_txt.";
+    f->net->has_shared = true;
+    load_mod(f, img, "lin", "linear", 0, 6, &out->img1);
+    load_mod(f, img, "lin", "linear", 3, 6, &out->img2);
+    load_mod(f, txt, "lin", "linear", 0, 6, &out->txt1);
+    load_mod(f, txt, "lin", "linear", 3, 6, &out->txt2);
+    load_mod(f, "single_stream_modulation.", "lin", "linear", 0, 3, &out->single);
+}
+
+// What goes through the first and last layer: the latent, and at the first what goes with it.
+static void check_ends(flux_loader *f, nino_diffusion *d)
+{
+    const int cells = (int) (f->net->place.patch * f->net->place.patch);
+    const int own = d->format->channels;
+    const int64_t in = f->net->img_in.w->c;
+    if (in % cells || in / cells < own || (f->is_2 && in != own))
+        nino_load_fail(&f->l, NINO_ERR_FORMAT,
+                       "%simg_in.weight takes %lld features, %s%d%s are needed", f->l.prefix,
+                       (long long) in, f->is_2 ? "" : "at least ", cells * own,
+                       f->is_2 ? "" : " in fours");
+    d->in_channels = (int) (in / cells);
+}
+
 static void flux_load_load_ends(flux_loader *f, nino_diffusion *d)
 {
     nino_loader *l = &f->l;
     flux *net = f->net;
     const int64_t h = net->hidden;
-    const char *guidance = f->is_diffusers ? "time_text_embed.guidance_embedder.linear_1.weight"
-                                           : "guidance_in.in_layer.weight";
-    d->has_guidance = nino_load_has(l, "%s", guidance);
+    const char *words = f->is_2 ? "guidance" : "text";
+    d->has_guidance =
+        f->is_diffusers ? nino_load_has(l, "time_%s_embed.guidance_embedder.linear_1.weight", words)
+                        : nino_load_has(l, "guidance_in.in_layer.weight");
     load_whole(f, "", "txt_in", "context_embedder", -1, h, &net->txt_in);
     flux_load_load_mlp(f, "time_in", "timestep", &net->time);
-    flux_load_load_mlp(f, "vector_in", "text", &net->vector);
+    if (f->is_2)
+        load_shared(f, &net->shared);
+    else
+        flux_load_load_mlp(f, "vector_in", "text", &net->vector);
     if (d->has_guidance)
         flux_load_load_mlp(f, "guidance_in", "guidance", &net->guidance);
     // diffusers has the scale first
@@ -203,18 +283,15 @@ static void flux_load_load_ends(flux_loader *f, nino_diffusion *d)
     expect_total(f, "", bfl, diffusers, 2 * h);
     load_rows(f, "", (place){ bfl, 0, diffusers, h }, h, h, &net->final_mod.shift);
     load_rows(f, "", (place){ bfl, h, diffusers, 0 }, h, h, &net->final_mod.scale);
-    load_whole(f, "", "final_layer.linear", "proj_out", h, 4 * (int64_t) d->format->channels,
+    const int64_t cells = net->place.patch * net->place.patch;
+    load_whole(f, "", "final_layer.linear", "proj_out", h, cells * d->format->channels,
                &net->final);
     if (l->st)
         return;
-    d->in_channels = (int) (net->img_in.w->c / 4);
     d->context_dim = (int) net->txt_in.w->c;
-    d->y_dim = (int) net->vector.in.w->c;
-    if (net->img_in.w->c % 4 || d->in_channels < d->format->channels)
-        nino_load_fail(l, NINO_ERR_FORMAT,
-                       "%simg_in.weight takes %lld features, at least %d "
-                       "in fours are needed",
-                       l->prefix, (long long) net->img_in.w->c, 4 * d->format->channels);
+    d->context_rows = f->is_2 ? TEXT_ROWS_2 : 0;
+    d->y_dim = net->vector.in.w ? (int) net->vector.in.w->c : 0;
+    check_ends(f, d);
 }
 
 nino_status nino_flux_load(nino_weights *file, const char *prefix, nino_diffusion *d,
@@ -228,14 +305,19 @@ nino_status nino_flux_load(nino_weights *file, const char *prefix, nino_diffusio
     f.net = nino_load_alloc(&f.l, 1, sizeof(*f.net));
     if (!f.net)
         return f.l.st;
-    pthread_mutex_init(&f.net->lock, NULL);
+    nino_rope_cache_init(&f.net->rope);
     d->kind = NINO_DIFFUSION_FLUX;
     d->wants_bf16 = true;
+    d->has_refs = true;
     d->net = f.net;
     d->forward = flux_forward;
     d->destroy = flux_destroy;
     f.is_diffusers = nino_load_has(&f.l, "x_embedder.weight");
+    f.is_2 = nino_load_has(&f.l, "double_stream_modulation_img.%s.weight",
+                           f.is_diffusers ? "linear" : "lin");
     flux_load_load_sizes(&f);
+    if (!f.l.st)
+        load_place(&f, &f.net->place);
     if (!f.l.st)
         flux_load_load_ends(&f, d);
     if (!f.l.st)

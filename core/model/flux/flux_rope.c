@@ -1,53 +1,28 @@
-// Rotary position embedding of FLUX.1: three axes share the channels of a head, and every token
-// has three coordinates. Sources: Su et al., RoFormer (2021); black-forest-labs/flux math.py and
-// layers.py; placement of reference latents: ComfyUI ldm/flux/model.py.
+// Where the tokens of FLUX.1 and FLUX.2 are: which picture, row and column, and which word.
+// Sources: Su et al., RoFormer (2021); black-forest-labs/flux math.py and layers.py; placement of
+// reference latents: ComfyUI ldm/flux/model.py.
 #include "core/model/flux/flux.h"
 
-#include <math.h>
-#include <string.h>
-
-#define THETA 10000.0
-
-static int64_t tokens_of(int64_t cells) { return (cells + 1) / 2; }
-
-// Channels of axis 0 (which picture), 1 (row) and 2 (column): 16, 56, 56 of 128.
-static void flux_rope_split(int depth, int axis[3])
+static float *flux_put_grid(float *to, const flux_place *p, int64_t h, int64_t w, int64_t picture,
+                            int64_t y0, int64_t x0)
 {
-    axis[0] = depth / 8;
-    axis[1] = axis[2] = (depth - axis[0]) / 2;
-}
-
-static float *put_token(float *to, const int axis[3], const double pos[3])
-{
-    for (int a = 0; a < 3; a++)
-        for (int k = 0; k < axis[a] / 2; k++) {
-            const double angle = pos[a] / pow(THETA, 2.0 * k / axis[a]);
-            *to++ = (float) cos(angle);
-            *to++ = (float) sin(angle);
-        }
-    return to;
-}
-
-static float *put_grid(float *to, const int axis[3], int64_t h, int64_t w, int picture, int64_t y0,
-                       int64_t x0)
-{
-    for (int64_t y = 0; y < tokens_of(h); y++)
-        for (int64_t x = 0; x < tokens_of(w); x++) {
-            const double pos[3] = { picture, (double) (y + tokens_of(y0)),
-                                    (double) (x + tokens_of(x0)) };
-            to = put_token(to, axis, pos);
-        }
+    const int64_t top = flux_tokens(p, y0), left = flux_tokens(p, x0);
+    for (int64_t y = 0; y < flux_tokens(p, h); y++)
+        for (int64_t x = 0; x < flux_tokens(p, w); x++)
+            to = nino_rope_put(to, &p->axes,
+                               (const double[NINO_ROPE_AXES]){ (double) picture, (double) (y + top),
+                                                               (double) (x + left) });
     return to;
 }
 
 // Reference latents below or beside those before, where the whole stays smaller.
-static float *put_offset(float *to, const int axis[3], const flux_rope *r)
+static float *flux_put_offset(float *to, const flux_rope *r)
 {
     int64_t below = 0, beside = 0;
     for (int g = 1; g < r->n; g++) {
         const bool is_beside = r->h[g] + below > r->w[g] + beside;
         const int64_t y0 = is_beside ? 0 : below, x0 = is_beside ? beside : 0;
-        to = put_grid(to, axis, r->h[g], r->w[g], 1, y0, x0);
+        to = flux_put_grid(to, &r->place, r->h[g], r->w[g], 1, y0, x0);
         below = below > r->h[g] + y0 ? below : r->h[g] + y0;
         beside = beside > r->w[g] + x0 ? beside : r->w[g] + x0;
     }
@@ -55,51 +30,41 @@ static float *put_offset(float *to, const int axis[3], const flux_rope *r)
 }
 
 // Each starts at the lower right corner of what is before.
-static float *put_uxo(float *to, const int axis[3], const flux_rope *r)
+static float *flux_put_uxo(float *to, const flux_rope *r)
 {
-    int64_t y0 = 2 * tokens_of(r->h[0]), x0 = 2 * tokens_of(r->w[0]);
+    const int64_t patch = r->place.patch;
+    int64_t y0 = patch * flux_tokens(&r->place, r->h[0]);
+    int64_t x0 = patch * flux_tokens(&r->place, r->w[0]);
     for (int g = 1; g < r->n; g++) {
-        to = put_grid(to, axis, r->h[g], r->w[g], 0, y0, x0);
+        to = flux_put_grid(to, &r->place, r->h[g], r->w[g], 0, y0, x0);
         y0 += r->h[g];
         x0 += r->w[g];
     }
     return to;
 }
 
-static nino_array *flux_rope_make(int depth, const flux_rope *r)
+nino_array *flux_rope_make(const void *key)
 {
-    static const double origin[3];
-    int axis[3];
-    int64_t tokens = r->text;
+    const flux_rope *r = key;
+    const flux_place *p = &r->place;
+    int64_t tokens = r->text, depth = 0;
+    for (int i = 0; i < p->axes.n; i++)
+        depth += p->axes.channels[i];
     for (int g = 0; g < r->n; g++)
-        tokens += tokens_of(r->h[g]) * tokens_of(r->w[g]);
+        tokens += flux_tokens(p, r->h[g]) * flux_tokens(p, r->w[g]);
     nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(tokens, depth));
     if (!a)
         return NULL;
-    flux_rope_split(depth, axis);
     float *to = nino_array_f32(a);
     for (int64_t i = 0; i < r->text; i++)
-        to = put_token(to, axis, origin);
-    to = put_grid(to, axis, r->h[0], r->w[0], 0, 0, 0);
+        to = nino_rope_put(to, &p->axes, (const double[NINO_ROPE_AXES]){ 0, 0, 0, (double) i });
+    to = flux_put_grid(to, p, r->h[0], r->w[0], 0, 0, 0);
     if (r->method == NINO_REFS_OFFSET)
-        put_offset(to, axis, r);
+        flux_put_offset(to, r);
     else if (r->method == NINO_REFS_UXO)
-        put_uxo(to, axis, r);
+        flux_put_uxo(to, r);
     else
         for (int g = 1; g < r->n; g++)
-            to = put_grid(to, axis, r->h[g], r->w[g], g, 0, 0);
-    return a;
-}
-
-nino_array *flux_rope_table(flux *net, const flux_rope *r)
-{
-    pthread_mutex_lock(&net->lock);
-    if (!net->table || memcmp(&net->table_of, r, sizeof(*r)) != 0) {
-        nino_array_unref(&net->table);
-        net->table = flux_rope_make(net->depth, r);
-        net->table_of = *r;
-    }
-    nino_array *a = net->table ? nino_array_ref(net->table) : NULL;
-    pthread_mutex_unlock(&net->lock);
+            to = flux_put_grid(to, p, r->h[g], r->w[g], g * p->step, 0, 0);
     return a;
 }

@@ -128,7 +128,8 @@ static nino_weights *lora_apply_make_view(lora_patches *c, bool is_multiplied, n
                                          .apply = lora_apply_apply,
                                          .destroy = lora_apply_destroy,
                                          .enlarge = lora_apply_enlarge,
-                                         .low_rank = is_multiplied ? lora_apply_low_rank : NULL };
+                                         .low_rank = is_multiplied ? lora_apply_low_rank : NULL,
+                                         .is_made_at_use = is_multiplied };
     for (int i = 0; i < c->n; i++)
         c->p[i].order = i;
     if (c->n)
@@ -377,7 +378,8 @@ end:
 static nino_status load_clip(const nino_clip *c, const lora_map *map, nino_lora_stack *s,
                              nino_clip **out, nino_error *err)
 {
-    nino_weights *file[NINO_ENC_COUNT] = { NULL }, *view[NINO_ENC_COUNT] = { NULL };
+    nino_weights *file[NINO_ENC_COUNT] = { NULL }, *view[NINO_ENC_COUNT + 1] = { NULL };
+    nino_weights *eyes = nino_clip_eyes(c);
     int n = 0;
     nino_status st = NINO_OK;
     for (int i = 0; i < NINO_ENC_COUNT; i++) {
@@ -389,6 +391,8 @@ static nino_status load_clip(const nino_clip *c, const lora_map *map, nino_lora_
     }
     for (int i = 0; i < n && !st; i++)
         st = lora_view(file[i], map, s, true, &view[i], err);
+    if (eyes)
+        view[n++] = nino_weights_ref(eyes);
     if (!st)
         st = nino_clip_load(view, n, c->type, &c->services, c->name, out, err);
     for (int i = 0; i < n; i++)

@@ -1,5 +1,6 @@
-// Names of a FLUX.1 transformer's layers in the other dialect than its file's. The two fuse them
-// differently. Tables: huggingface/diffusers convert_flux_to_diffusers.py, XLabs-AI/x-flux.
+// Names of a FLUX.1 or FLUX.2 transformer's layers in the other dialect than its file's. The two fuse them
+// differently. Tables: huggingface/diffusers convert_flux_to_diffusers.py, XLabs-AI/x-flux. FLUX.2's
+// names are those that ComfyUI 0.29.0 knows (utils.py, flux_to_diffusers).
 #include "core/model/merge/lora_map.h"
 
 #include "core/model/loader.h"
@@ -28,6 +29,10 @@ static const pair doubles[] = {
     { "img_mlp.2", 0, "ff.net.2", 0, 0 },
     { "txt_mlp.0", 0, "ff_context.net.0.proj", 0, 0 },
     { "txt_mlp.2", 0, "ff_context.net.2", 0, 0 },
+    { "img_mlp.0", 0, "ff.linear_in", 0, 0 }, // FLUX.2
+    { "img_mlp.2", 0, "ff.linear_out", 0, 0 },
+    { "txt_mlp.0", 0, "ff_context.linear_in", 0, 0 },
+    { "txt_mlp.2", 0, "ff_context.linear_out", 0, 0 },
     { "img_attn.norm.query_norm", 0, "attn.norm_q", 0, 0 },
     { "img_attn.norm.key_norm", 0, "attn.norm_k", 0, 0 },
     { "txt_attn.norm.query_norm", 0, "attn.norm_added_q", 0, 0 },
@@ -41,6 +46,8 @@ static const pair singles[] = {
     { "linear1", 2, "attn.to_v", 0, 1 },
     { "linear1", 3, "proj_mlp", 0, 0 },
     { "linear2", 0, "proj_out", 0, 0 },
+    { "linear1", 0, "attn.to_qkv_mlp_proj", 0, 0 }, // FLUX.2
+    { "linear2", 0, "attn.to_out", 0, 0 },
     { "modulation.lin", 0, "norm.linear", 0, 0 },
     { "norm.query_norm", 0, "attn.norm_q", 0, 0 },
     { "norm.key_norm", 0, "attn.norm_k", 0, 0 },

@@ -135,6 +135,8 @@ nino_status lora_map_diffusion(lora_map *m, const nino_diffusion *d, nino_error 
         lora_map_flux(m, d->file, d->prefix);
     else if (d->kind == NINO_DIFFUSION_WAN)
         lora_map_wan(m, d->file, d->prefix);
+    else if (d->kind == NINO_DIFFUSION_ZIMAGE)
+        lora_map_zimage(m, d->file, d->prefix);
     return lora_map_finish(m, d->name, err);
 }
 
@@ -186,6 +188,21 @@ static void t5_words(words *w, const nino_clip *c, nino_encoder_id id)
                                            : "text_encoders.umt5xxl.transformer.");
 }
 
+// Language models are alone.
+static void llm_words(words *w, nino_encoder_id id)
+{
+    lora_map_add_word(w, "lora_te_");
+    lora_map_add_word(w, "lora_te1_");
+    lora_map_add_word(w, "text_encoder.");
+    if (id == NINO_ENC_QWEN3) {
+        lora_map_add_word(w, "text_encoders.qwen3_4b.transformer.");
+        lora_map_add_word(w, "text_encoders.qwen3_8b.transformer.");
+    } else {
+        lora_map_add_word(w, id == NINO_ENC_MISTRAL3 ? "text_encoders.mistral3_24b.transformer."
+                                                     : "text_encoders.qwen25_7b.transformer.");
+    }
+}
+
 static void add_words(lora_map *m, const words *w, const nino_weights *file, const char *tensor,
                       const char *stem, int64_t row0, int64_t rows)
 {
@@ -233,7 +250,7 @@ static void map_encoder(lora_map *m, const nino_clip *c, const nino_encoder *e, 
 {
     const nino_weights *file = lora_file_of(c, e);
     const size_t skip = strlen(e->prefix);
-    const bool is_t5 = e->id == NINO_ENC_T5 || e->id == NINO_ENC_UMT5;
+    const bool is_clip = e->id < NINO_ENC_T5;
     for (int i = 0; i < nino_weights_count(file); i++) {
         const char *full = nino_weights_at(file, i)->name, *name = full + skip;
         char stem[LORA_KEY_MAX];
@@ -241,12 +258,12 @@ static void map_encoder(lora_map *m, const nino_clip *c, const nino_encoder *e, 
             continue;
         // the first releases of transformers, and files made from them, lack the first word
         const bool is_short =
-            !is_t5 && (!strncmp(name, "encoder.layers.", 15) || !strncmp(name, "embeddings.", 11));
+            is_clip && (!strncmp(name, "encoder.layers.", 15) || !strncmp(name, "embeddings.", 11));
         const size_t len = lora_map_stem(name);
         snprintf(stem, sizeof(stem), "%s%.*s", is_short ? "text_model." : "", (int) len, name);
         if (len)
             add_words(m, w, file, full, stem, 0, 0);
-        if (!is_t5)
+        if (is_clip)
             add_open_clip(m, w, file, full, name);
     }
 }
@@ -259,6 +276,8 @@ nino_status lora_map_clip(lora_map *m, const nino_clip *c, nino_error *err)
             continue;
         if (i == NINO_ENC_T5 || i == NINO_ENC_UMT5)
             t5_words(&w, c, (nino_encoder_id) i);
+        else if (i >= NINO_ENC_QWEN3)
+            llm_words(&w, (nino_encoder_id) i);
         else
             clip_words(&w, c, (nino_encoder_id) i);
         map_encoder(m, c, c->enc[i], &w);

@@ -44,3 +44,4 @@ void lora_map_unet(lora_map *m, const nino_weights *file, const char *prefix); /
 nino_status lora_map_finish(lora_map *m, const char *where, nino_error *err);
 void lora_map_flux(lora_map *m, const nino_weights *file, const char *prefix); // lora_flux.c
 void lora_map_wan(lora_map *m, const nino_weights *file, const char *prefix);  // lora_wan.c
+void lora_map_zimage(lora_map *m, const nino_weights *file, const char *prefix);

@@ -30,7 +30,8 @@ typedef struct lora_patches {
 
 // A view of file with all of a stack; *out is a reference to file itself where nothing changes.
 // is_multiplied: for a network, whose layers multiply with quantised weights as they are and add
-// what is of low rank beside them (nino_weights_low_rank()).
+// what is of low rank beside them (nino_weights_low_rank()), and have those which change otherwise
+// made at each use.
 nino_status lora_view(nino_weights *file, const lora_map *map, nino_lora_stack *s,
                       bool is_multiplied, nino_weights **out, nino_error *err);
 // One patch, on rows row0 ... row0 + rows of its target, which are in values.

@@ -249,7 +249,7 @@ static nino_status mix_file(const nino_clip *a, const nino_clip *b, int first,
 nino_status nino_clip_merge(nino_clip *a, const nino_clip *b, const nino_merge_part *parts, int n,
                             nino_clip **out, nino_error *err)
 {
-    nino_weights *view[NINO_ENC_COUNT] = { NULL };
+    nino_weights *view[NINO_ENC_COUNT + 1] = { NULL }, *eyes = nino_clip_eyes(a);
     int n_views = 0, n_common = 0;
     nino_status st = NINO_OK;
     *out = NULL;
@@ -262,6 +262,8 @@ nino_status nino_clip_merge(nino_clip *a, const nino_clip *b, const nino_merge_p
     }
     if (!st && !n_common)
         st = fail_alien(a->name, b->name, err);
+    if (eyes)
+        view[n_views++] = nino_weights_ref(eyes);
     if (!st)
         st = nino_clip_load(view, n_views, a->type, &a->services, a->name, out, err);
     for (int i = 0; i < n_views; i++)

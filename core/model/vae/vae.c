@@ -18,7 +18,7 @@ static bool is_vae_one_of(const char *s, const char *const *list)
 nino_status nino_vae_load(nino_weights *file, const char *name, nino_vae **out, nino_error *err)
 {
     static const char *const tiny[] = { "taesd", "taef1", "taef2", NULL };
-    static const char *const kl[] = { "sd1", "sdxl", "sd3", "flux", "sd_x4", "kl", NULL };
+    static const char *const kl[] = { "sd1", "sdxl", "sd3", "flux", "flux2", "sd_x4", "kl", NULL };
     const char *path = nino_weights_path(file);
     static const char *const wan[] = { "wan21", "wan22", NULL };
     nino_detected d;

@@ -13,6 +13,16 @@ typedef enum nino_vae_kind {
 
 typedef struct nino_vae nino_vae;
 typedef struct nino_vae_clip nino_vae_clip;
+
+// How a picture is decoded in bands of rows.
+typedef struct nino_vae_bands {
+    int64_t rows; // of the picture in a band, at most; layers with smaller maps have larger bands
+    bool on_host; // maps between layers wait on the host, not on the device
+    void (*put)(void *priv, int64_t first,
+                nino_tensor *rows); // pixels [1,n,W,3], consumed; in order
+    void *priv;
+} nino_vae_bands;
+
 struct nino_vae {
     nino_vae_kind kind;
     char family[32]; // "taesd", "taef1", "sd1", "flux", ...
@@ -23,12 +33,18 @@ struct nino_vae {
     // frames.
     int time_factor;
     double scale, shift; // of the diffusion model's latent space: model = (latent - shift) * scale
+    int fold;            // 2: squares of 2 x 2 cells are one cell of its latents; 0 or 1: no
+    bool takes_unfolded; // also latents as they were before that (nino_latent_fold())
     bool has_encoder, has_decoder;
     uint64_t weight_bytes; // as stored
     nino_hash identity;    // of the files it came from
     char name[128];        // for messages: the node's vae_name or checkpoint
     // z [N,h,w,C] (node latent, act type) -> [N,h*f,w*f,3] with values meant for 0..1, not clamped.
     nino_tensor *(*decode)(nino_stream *s, const nino_vae *v, nino_tensor *z);
+    // The same of one image, in less memory: its layers run in bands of rows, with norms over the
+    // whole maps, so that the result is decode()'s within rounding. NULL: not known for this network.
+    void (*decode_bands)(nino_stream *s, const nino_vae *v, nino_tensor *z,
+                         const nino_vae_bands *how);
     // pixels [N,H,W,3] in 0..1 (H, W multiples of factor) -> node latent [N,H/f,W/f,C]: the
     // posterior mean.
     nino_tensor *(*encode)(nino_stream *s, const nino_vae *v, nino_tensor *pixels);

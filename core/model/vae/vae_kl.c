@@ -1,49 +1,37 @@
-// AutoencoderKL: the VAE of SD1, SD2, SDXL, SD3, Flux.1 and the x4 upscaler. Levels, blocks and
-// widths come from tensor names and shapes; LDM and diffusers names are both read.
+// AutoencoderKL: the VAE of SD1, SD2, SDXL, SD3, FLUX.1, FLUX.2 and the x4 upscaler. Levels, blocks
+// and widths come from tensor names and shapes; LDM and diffusers names are both read. FLUX.2's
+// latents are squares of 2 x 2 cells, normalised by a batch norm's statistics.
 // Sources: CompVis/latent-diffusion ldm/modules/diffusionmodules/model.py (the network, LDM names),
 // huggingface/diffusers autoencoder_kl.py and vae.py (the other names), ComfyUI sd.py (pixel range,
-// posterior mean), latent_formats.py (scale and shift).
+// posterior mean), latent_formats.py (scale and shift), ComfyUI 0.29.0 ldm/models/autoencoder.py
+// (FLUX.2's squares and statistics).
 #include "core/model/detect.h"
 #include "core/model/loader.h"
-#include "core/model/vae/vae.h"
+#include "core/model/vae/vae_kl.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_LEVELS 8
-#define MAX_BLOCKS 8
+#define MAX_LEVELS NINO_KL_LEVELS
+#define MAX_BLOCKS NINO_KL_BLOCKS
 #define NORM_GROUPS 32
 #define NORM_EPS 1e-6f
+#define BATCH_EPS 1e-4
 
-typedef struct resnet {
-    nino_norm norm1, norm2;
-    nino_conv conv1, conv2;
-    nino_linear shortcut; // where the width changes
-} resnet;
+typedef nino_kl_resnet resnet;
+typedef nino_kl_attn attn;
+typedef nino_kl_level level;
+typedef nino_kl_half half;
 
-typedef struct attn {
-    nino_norm norm;
-    nino_linear q, k, v, proj;
-} attn;
-
-typedef struct level {
-    resnet block[MAX_BLOCKS];
-    int n_blocks;
-    nino_conv resample; // after the blocks; no weight: none
-} level;
-
-typedef struct half { // encoder or decoder
-    nino_conv conv_in, conv_out;
-    level level[MAX_LEVELS]; // in the order of the names: 0 is the full resolution
-    int n_levels;
-    resnet mid1, mid2;
-    attn mid_attn;
-    nino_norm norm_out;
-    nino_linear quant; // quant_conv or post_quant_conv; optional
-} half;
+typedef struct kl_affine { // x + x gain + add, of every channel its own: f32 [1,C]; NULL: x
+    nino_array *gain, *add;
+} kl_affine;
 
 typedef struct kl_net {
     half encoder, decoder;
+    int z;                    // channels between the halves; the latent has z fold^2
+    kl_affine inside, across; // from the latent to those channels, and back
 } kl_net;
 
 // ---- forward ---------------------------------------------------------------------------------
@@ -96,15 +84,36 @@ static nino_tensor *run_level(nino_stream *s, const level *l, const char *what, 
     return x;
 }
 
-static nino_tensor *vae_kl_decode(nino_stream *s, const nino_vae *v, nino_tensor *z)
+static nino_tensor *vae_kl_affine(nino_stream *s, const kl_affine *a, nino_tensor *x)
 {
-    const half *d = &((const kl_net *) v->net)->decoder;
+    const nino_dtype type = nino_stream_act_type(s);
+    if (!a->gain)
+        return x;
+    x = nino_gate_add(s, nino_ref(x), x, nino_upload(s, a->gain, type));
+    return nino_add(s, x, nino_upload(s, a->add, type));
+}
+
+const half *nino_vae_kl_decoder(const nino_vae *v) { return &((const kl_net *) v->net)->decoder; }
+
+nino_tensor *nino_vae_kl_decode_mid(nino_stream *s, const nino_vae *v, nino_tensor *z)
+{
+    const kl_net *net = v->net;
+    const half *d = &net->decoder;
     nino_scope_begin(s, NINO_EV_STAGE, "decoder.in", 0, 0);
+    z = vae_kl_affine(s, &net->inside, z);
+    if (v->fold > 1)
+        z = nino_shuffle(s, z, true, 1, v->fold, 0, net->z, NULL);
     if (d->quant.w)
         z = nino_linear_op(s, z, &d->quant);
     nino_tensor *x = nino_conv2d(s, z, &d->conv_in);
     nino_scope_end(s);
-    x = vae_kl_run_mid(s, d, "decoder.mid", x);
+    return vae_kl_run_mid(s, d, "decoder.mid", x);
+}
+
+static nino_tensor *vae_kl_decode(nino_stream *s, const nino_vae *v, nino_tensor *z)
+{
+    const half *d = nino_vae_kl_decoder(v);
+    nino_tensor *x = nino_vae_kl_decode_mid(s, v, z);
     for (int i = d->n_levels - 1; i >= 0; i--)
         x = run_level(s, &d->level[i], "decoder.up", i, x);
     nino_scope_begin(s, NINO_EV_STAGE, "decoder.out", 0, 0);
@@ -117,7 +126,8 @@ static nino_tensor *vae_kl_decode(nino_stream *s, const nino_vae *v, nino_tensor
 
 static nino_tensor *vae_kl_encode(nino_stream *s, const nino_vae *v, nino_tensor *pixels)
 {
-    const half *e = &((const kl_net *) v->net)->encoder;
+    const kl_net *net = v->net;
+    const half *e = &net->encoder;
     nino_scope_begin(s, NINO_EV_STAGE, "encoder.in", 0, 0);
     nino_tensor *x = nino_scale(s, pixels, 2, -1);
     x = nino_conv2d(s, x, &e->conv_in);
@@ -130,7 +140,10 @@ static nino_tensor *vae_kl_encode(nino_stream *s, const nino_vae *v, nino_tensor
     x = nino_conv2d(s, x, &e->conv_out);
     if (e->quant.w)
         x = nino_linear_op(s, x, &e->quant);
-    x = nino_slice(s, x, 3, 0, v->channels); // the mean; the rest is the logarithm of the variance
+    x = nino_slice(s, x, 3, 0, net->z); // the mean; the rest is the logarithm of the variance
+    if (v->fold > 1)
+        x = nino_shuffle(s, x, false, 1, v->fold, 0, v->channels, NULL);
+    x = vae_kl_affine(s, &net->across, x);
     nino_scope_end(s);
     return x;
 }
@@ -286,10 +299,19 @@ static void get_level(kl_loader *k, bool is_decoder, int i, int64_t *c, level *o
                        "%s%s: attention outside the middle is not known", k->l.prefix, extra.s);
 }
 
+// The 1x1 convolution between the halves, which FLUX.2's file counts as a part of either.
+static void get_quant(kl_loader *k, const char *of_half, const char *name, int64_t cin,
+                      nino_linear *out)
+{
+    if (vae_kl_has(k, name, ".weight"))
+        get_linear(k, name, "", cin, out);
+    else if (vae_kl_has(k, of_half, nino_name_of("%s.weight", name).s))
+        get_linear(k, of_half, name, cin, out);
+}
+
 static void vae_kl_get_decoder(kl_loader *k, half *h)
 {
-    if (vae_kl_has(k, "post_quant_conv.weight", ""))
-        get_linear(k, "post_quant_conv", "", -1, &h->quant);
+    get_quant(k, "decoder.", "post_quant_conv", -1, &h->quant);
     vae_kl_get_conv(k, "decoder.conv_in", "", h->quant.w ? nino_load_rows(&k->l, h->quant.w) : -1,
                     &h->conv_in);
     int64_t c = nino_load_rows(&k->l, h->conv_in.w);
@@ -313,8 +335,58 @@ static void vae_kl_get_encoder(kl_loader *k, half *h)
     vae_kl_get_mid(k, "encoder", &c, h);
     vae_kl_get_norm(k, "encoder.", k->is_diffusers ? "conv_norm_out" : "norm_out", c, &h->norm_out);
     vae_kl_get_conv(k, "encoder.conv_out", "", c, &h->conv_out);
-    if (vae_kl_has(k, "quant_conv.weight", ""))
-        get_linear(k, "quant_conv", "", nino_load_rows(&k->l, h->conv_out.w), &h->quant);
+    get_quant(k, "encoder.", "quant_conv", nino_load_rows(&k->l, h->conv_out.w), &h->quant);
+}
+
+// The statistics of a batch norm, one number for each of n channels; released by the caller.
+static nino_array *get_statistic(kl_loader *k, const char *name, int64_t n)
+{
+    nino_loader *l = &k->l;
+    const nino_tensor_info *t = nino_weights_find(l->file, nino_name_of("%s%s", l->prefix, name).s);
+    if (!t || t->rank != 1 || t->dim[0] != n)
+        nino_load_fail(l, NINO_ERR_FORMAT, "%s%s has %lld values where %lld are needed", l->prefix,
+                       name, t && t->rank == 1 ? (long long) t->dim[0] : 0LL, (long long) n);
+    return nino_load_values(l, t);
+}
+
+static void set_affine(kl_loader *k, const nino_array *mean, const nino_array *var, bool is_across,
+                       kl_affine *out)
+{
+    const int64_t n = mean->shape.dim[0];
+    nino_array **const to[] = { &out->gain, &out->add };
+    for (int i = 0; i < 2; i++) {
+        *to[i] = nino_array_create(NINO_F32, NINO_SHAPE(1, n));
+        for (int64_t c = 0; c < n && *to[i]; c++) {
+            const double m = (double) nino_array_f32(mean)[c];
+            const double std = sqrt((double) nino_array_f32(var)[c] + BATCH_EPS);
+            const double gain = is_across ? 1 / std : std, add = is_across ? -m / std : m;
+            nino_array_f32(*to[i])[c] = (float) (i ? add : gain - 1);
+        }
+        if (!*to[i] || !nino_layers_keep_array(k->l.layers, to[i]))
+            nino_load_fail(&k->l, NINO_ERR_NOMEM, "no memory for its layers");
+    }
+}
+
+// FLUX.2: the latent is folded and normalised.
+static void get_batch_norm(kl_loader *k, nino_vae *v, kl_net *net)
+{
+    if (k->l.st || !vae_kl_has(k, "bn.running_mean", ""))
+        return;
+    v->fold = 2;
+    v->channels = net->z * v->fold * v->fold;
+    v->factor *= v->fold;
+    nino_array *mean = get_statistic(k, "bn.running_mean", v->channels);
+    nino_array *var = get_statistic(k, "bn.running_var", v->channels);
+    for (int64_t c = 0; var && c < v->channels; c++)
+        if (!(nino_array_f32(var)[c] >= 0))
+            nino_load_fail(&k->l, NINO_ERR_FORMAT, "%sbn.running_var has a variance of %g",
+                           k->l.prefix, (double) nino_array_f32(var)[c]);
+    if (mean && var && !k->l.st) {
+        set_affine(k, mean, var, false, &net->inside);
+        set_affine(k, mean, var, true, &net->across);
+    }
+    nino_array_unref(&mean);
+    nino_array_unref(&var);
 }
 
 // ---- the whole -------------------------------------------------------------------------------
@@ -329,13 +401,13 @@ static int vae_kl_factor_of(const half *h)
 // Sizes of the whole: latent channels and factor, which both halves must agree on.
 static void set_sizes(nino_vae *v, nino_loader *l)
 {
-    const kl_net *net = v->net;
+    kl_net *net = v->net;
     const half *e = &net->encoder, *d = &net->decoder;
     const nino_weight *in = d->quant.w ? d->quant.w : d->conv_in.w;
     const nino_weight *out = e->quant.w ? e->quant.w : e->conv_out.w;
     const int dec_z = v->has_decoder ? (int) in->c : 0;
     const int enc_z = v->has_encoder ? (int) (out->n / 2) : 0;
-    v->channels = dec_z ? dec_z : enc_z;
+    net->z = v->channels = dec_z ? dec_z : enc_z;
     v->factor = vae_kl_factor_of(v->has_decoder ? d : e);
     if (v->has_encoder && v->has_decoder && (enc_z != dec_z || vae_kl_factor_of(e) != v->factor))
         nino_load_fail(l, NINO_ERR_FORMAT,
@@ -377,6 +449,7 @@ nino_status nino_vae_kl_load(nino_weights *file, const char *prefix, nino_vae **
     kl_loader k = { .l = { file, prefix, &v->layers, .where = path, .err = err } };
     kl_net *net = v->net;
     v->decode = vae_kl_decode;
+    v->decode_bands = nino_vae_kl_decode_bands;
     v->encode = vae_kl_encode;
     k.is_diffusers = vae_kl_has(&k, "decoder.up_blocks.0.resnets.0.norm1.weight", "") ||
                      vae_kl_has(&k, "encoder.down_blocks.0.resnets.0.norm1.weight", "");
@@ -390,6 +463,7 @@ nino_status nino_vae_kl_load(nino_weights *file, const char *prefix, nino_vae **
         vae_kl_get_encoder(&k, &net->encoder);
     if (!k.l.st)
         set_sizes(v, &k.l);
+    get_batch_norm(&k, v, net);
     if (k.l.st) {
         nino_vae_unref(&v);
         return k.l.st;

@@ -77,6 +77,8 @@ static nino_tensor *vae_tiny_run(nino_stream *s, const sequence *q, const char *
 static nino_tensor *vae_tiny_decode(nino_stream *s, const nino_vae *v, nino_tensor *z)
 {
     const tiny_net *net = v->net;
+    if (v->fold > 1)
+        z = nino_shuffle(s, z, true, 1, v->fold, 0, v->channels / v->fold / v->fold, NULL);
     z = nino_scale(s, z, (float) v->scale, (float) (-v->shift * v->scale));
     z = nino_act_op(s, z, NINO_ACT_TANH3);
     return vae_tiny_run(s, &net->decoder, "decoder", z);
@@ -86,7 +88,8 @@ static nino_tensor *vae_tiny_encode(nino_stream *s, const nino_vae *v, nino_tens
 {
     const tiny_net *net = v->net;
     nino_tensor *z = vae_tiny_run(s, &net->encoder, "encoder", pixels);
-    return nino_scale(s, z, (float) (1 / v->scale), (float) v->shift);
+    z = nino_scale(s, z, (float) (1 / v->scale), (float) v->shift);
+    return v->fold > 1 ? nino_shuffle(s, z, false, 1, v->fold, 0, v->channels, NULL) : z;
 }
 
 // ---- loading ---------------------------------------------------------------------------------
@@ -208,6 +211,17 @@ static nino_status load_part(nino_vae *v, nino_weights *w, bool is_decoder, bool
     return NINO_OK;
 }
 
+// FLUX.2's latents are squares of 2 x 2 of this network's cells.
+static void set_fold(nino_vae *v)
+{
+    if (strcmp(v->family, "taef2") != 0)
+        return;
+    v->fold = 2;
+    v->takes_unfolded = true;
+    v->channels *= v->fold * v->fold;
+    v->factor *= v->fold;
+}
+
 static nino_status vae_tiny_read_number(nino_weights *w, const char *name, double *out,
                                         nino_error *err)
 {
@@ -266,6 +280,8 @@ nino_status nino_vae_tiny_load(nino_weights *encoder, nino_weights *decoder, con
                             "neither a TAESD encoder nor a decoder");
     if (!st)
         st = set_scale(v, file, family, err);
+    if (!st)
+        set_fold(v);
     if (st) {
         nino_vae_unref(&v);
         return st;

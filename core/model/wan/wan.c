@@ -5,10 +5,7 @@
 // video without a picture as ComfyUI 0.3.64 ldm/wan/model.py has them.
 #include "core/model/wan/wan.h"
 
-#include <math.h>
 #include <stdio.h>
-
-#define SINUSOID 256 // channels of a time step
 
 // What all blocks of one evaluation see.
 typedef struct wan_run {
@@ -26,24 +23,6 @@ static nino_tensor *wan_run_mlp(nino_stream *s, const wan_mlp *m, nino_tensor *x
 {
     x = nino_linear_op(s, x, &m->in);
     return nino_linear_op(s, x, &m->out);
-}
-
-// [n,256]: cosines, then sines of v at frequencies from 1 down to 1/10000
-static nino_tensor *wan_sinusoid(nino_stream *s, const float *v, int64_t n)
-{
-    enum { HALF = SINUSOID / 2 };
-    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(n, SINUSOID));
-    if (!a)
-        return nino_stream_fail(s, NINO_ERR_NOMEM, "wan", "no memory for the time steps");
-    for (int64_t i = 0; i < n; i++)
-        for (int k = 0; k < HALF; k++) {
-            const double angle = (double) v[i] * pow(10000, -(double) k / HALF);
-            nino_array_f32(a)[i * SINUSOID + k] = (float) cos(angle);
-            nino_array_f32(a)[i * SINUSOID + HALF + k] = (float) sin(angle);
-        }
-    nino_tensor *t = nino_upload(s, a, nino_stream_act_type(s));
-    nino_array_unref(&a);
-    return t;
 }
 
 // Vectors that a layer adds to those of the time step: [groups,n dim] in one.
@@ -171,19 +150,14 @@ static nino_tensor *wan_run_blocks(nino_stream *s, const wan_run *r, const nino_
 }
 
 // ---- what goes in ----------------------------------------------------------------------------
-// [B,t,h,w,C] -> [B,tokens,4C]: squares of 2 x 2 cells, feature c*4 + y*2 + x. Odd sizes are padded
-// with the first row or column.
+// [B,t,h,w,C] -> [B,tokens,4C], frame by frame
 static nino_tensor *wan_to_tokens(nino_stream *s, nino_tensor *x)
 {
-    if (nino_dim(x, 2) % 2)
-        x = nino_concat(s, x, nino_slice(s, nino_ref(x), 2, 0, 1), 2);
-    if (nino_dim(x, 3) % 2)
-        x = nino_concat(s, x, nino_slice(s, nino_ref(x), 3, 0, 1), 3);
-    const int64_t n = nino_dim(x, 0), t = nino_dim(x, 1), h = nino_dim(x, 2) / 2;
-    const int64_t w = nino_dim(x, 3) / 2, c = nino_dim(x, 4);
-    x = nino_reshape(s, x, NINO_SHAPE(n * t * h, 2, w, 2, c));
-    x = nino_permute(s, x, (const int[]){ 0, 2, 4, 1, 3 });
-    return nino_reshape(s, x, NINO_SHAPE(n, t * h * w, 4 * c));
+    const nino_shape *d = nino_shape_of(x);
+    const int64_t n = d->dim[0], t = d->dim[1];
+    x = nino_reshape(s, x, NINO_SHAPE(n * t, d->dim[2], d->dim[3], d->dim[4]));
+    x = nino_dit_tokens(s, x, 2);
+    return nino_reshape(s, x, NINO_SHAPE(n, t * nino_dim(x, 1), nino_dim(x, 2)));
 }
 
 // [B,tokens,4C] -> [B,t,h,w,C]: feature (y*2 + x)*C + c
@@ -218,16 +192,6 @@ static nino_tensor *read_picture(nino_stream *s, const wan *net, nino_tensor *x)
     return nino_layer_norm(s, wan_run_mlp(s, &w->mlp, x), &w->norm_out);
 }
 
-static nino_tensor *wan_upload_table(nino_stream *s, wan *net, const nino_shape *x)
-{
-    const wan_size size = { x->dim[1], (x->dim[2] + 1) / 2, (x->dim[3] + 1) / 2 };
-    nino_array *a = nino_stream_status(s, NULL) ? NULL : wan_rope_table(net, &size);
-    nino_tensor *t = a ? nino_upload(s, a, NINO_F32)
-                       : nino_stream_fail(s, NINO_ERR_NOMEM, "wan", "no memory for positions");
-    nino_array_unref(&a);
-    return t;
-}
-
 nino_tensor *wan_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f)
 {
     wan *net = d->net;
@@ -237,11 +201,12 @@ nino_tensor *wan_forward(nino_stream *s, const nino_diffusion *d, nino_forward *
     wan_run r = { .net = net, .batch = shape.dim[0] };
     r.groups = r.batch * (f->frames ? f->frames : 1);
     nino_scope_begin(s, NINO_EV_STAGE, "wan.in", 0, 0);
-    nino_tensor *e = wan_run_mlp(s, &net->time, wan_sinusoid(s, f->timestep, r.groups));
+    nino_tensor *e = wan_run_mlp(s, &net->time, nino_dit_sinusoid(s, f->timestep, r.groups, 1, 1));
     r.mods = nino_linear_op(s, nino_act_op(s, nino_ref(e), NINO_ACT_SILU), &net->time_mods);
     r.text = wan_run_mlp(s, &net->text, f->context);
     r.image = read_picture(s, net, f->vision);
-    r.table = wan_upload_table(s, net, &shape);
+    const wan_size size = { shape.dim[1], (shape.dim[2] + 1) / 2, (shape.dim[3] + 1) / 2 };
+    r.table = nino_rope_upload(s, &net->rope, &size, sizeof(size), wan_rope_make);
     nino_tensor *x = wan_to_tokens(s, f->concat ? nino_concat(s, f->x, f->concat, 4) : f->x);
     x = nino_linear_op(s, x, &net->patch);
     for (int i = 0; i < f->n_controls; i++)
@@ -263,9 +228,4 @@ nino_tensor *wan_forward(nino_stream *s, const nino_diffusion *d, nino_forward *
     return x;
 }
 
-void wan_destroy(nino_diffusion *d)
-{
-    wan *net = d->net;
-    nino_array_unref(&net->table);
-    pthread_mutex_destroy(&net->lock);
-}
+void wan_destroy(nino_diffusion *d) { nino_rope_cache_release(&((wan *) d->net)->rope); }

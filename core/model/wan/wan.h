@@ -1,9 +1,8 @@
 // Private to wan.c, wan_load.c and wan_rope.c: the layers of a Wan video transformer.
 #pragma once
 #include "core/file/weights.h"
+#include "core/model/dit.h"
 #include "core/model/network.h"
-
-#include <pthread.h>
 
 #define NINO_WAN_HEAD 128 // channels of a head, in every model
 #define NINO_WAN_MODS 6   // vectors that modulate a block
@@ -60,16 +59,14 @@ typedef struct wan {
     nino_array *head_mods; // f32 [1,2 dim]
     nino_linear head;
     nino_norm norm; // of every layer norm without weights
-    // The table of the last size that was run; not a weight, so it may change.
-    pthread_mutex_t lock;
-    nino_array *table;
-    wan_size table_of;
+    nino_rope_cache rope;
 } wan;
 
 void wan_destroy(nino_diffusion *d);
 nino_tensor *wan_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f);
-// cos and sin of every token's position: f32 [T,128], shared by all heads. NULL: no memory.
-nino_array *wan_rope_table(wan *net, const wan_size *size);
+// cos and sin of every token's position: f32 [T,128], shared by all heads; key: a wan_size. NULL: no
+// memory.
+nino_array *wan_rope_make(const void *key);
 // The loader behind nino_diffusion_load(); prefix: "", "model.diffusion_model.", ...
 nino_status nino_wan_load(nino_weights *file, const char *prefix, nino_diffusion *d,
                           nino_error *err);

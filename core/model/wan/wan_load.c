@@ -251,7 +251,7 @@ nino_status nino_wan_load(nino_weights *file, const char *prefix, nino_diffusion
     w.net = nino_load_alloc(&w.l, 1, sizeof(*w.net));
     if (!w.net)
         return w.l.st;
-    pthread_mutex_init(&w.net->lock, NULL);
+    nino_rope_cache_init(&w.net->rope);
     d->kind = NINO_DIFFUSION_WAN;
     d->net = w.net;
     d->forward = wan_forward;

@@ -24,8 +24,9 @@ static float *wan_rope_put(float *to, const float *from, int n)
     return to;
 }
 
-static nino_array *wan_rope_make(const wan_size *s)
+nino_array *wan_rope_make(const void *key)
 {
+    const wan_size *s = key;
     const int side = NINO_WAN_HEAD / 6 * 2, time = NINO_WAN_HEAD - 2 * side; // 42, 42 and 44
     const int64_t t = s->frames * time, h = s->h * side, w = s->w * side;
     nino_array *axes = nino_array_create(NINO_F32, NINO_SHAPE(t + h + w));
@@ -48,19 +49,5 @@ static nino_array *wan_rope_make(const wan_size *s)
                 to = wan_rope_put(to, columns + x * side, side);
             }
     nino_array_unref(&axes);
-    return a;
-}
-
-nino_array *wan_rope_table(wan *net, const wan_size *size)
-{
-    const wan_size *had = &net->table_of;
-    pthread_mutex_lock(&net->lock);
-    if (!net->table || had->frames != size->frames || had->h != size->h || had->w != size->w) {
-        nino_array_unref(&net->table);
-        net->table = wan_rope_make(size);
-        net->table_of = *size;
-    }
-    nino_array *a = net->table ? nino_array_ref(net->table) : NULL;
-    pthread_mutex_unlock(&net->lock);
     return a;
 }

@@ -1,0 +1,160 @@
+// Maps in bands of rows: kept, cut out, and their statistics merged.
+#include "core/model/bands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void nino_bands_begin(nino_bands *m, nino_stream *s, bool on_host, int groups)
+{
+    *m = (nino_bands){ .s = s, .on_host = on_host, .groups = groups };
+}
+
+static void bands_release(nino_band *b)
+{
+    nino_unref(b->tensor);
+    nino_unref(b->stat);
+    nino_array_unref(&b->array);
+    b->tensor = b->stat = NULL;
+}
+
+void nino_bands_end(nino_bands *m)
+{
+    for (int i = 0; i < m->n; i++)
+        bands_release(&m->band[i]);
+    free(m->band);
+    *m = (nino_bands){ 0 };
+}
+
+static nino_band *bands_add(nino_bands *m)
+{
+    if (m->n == m->room) {
+        const int room = m->room ? 2 * m->room : 16;
+        nino_band *b = realloc(m->band, (size_t) room * sizeof(*b));
+        if (!b)
+            return nino_stream_fail(m->s, NINO_ERR_NOMEM, "bands", "no host memory for %d", room);
+        m->band = b;
+        m->room = room;
+    }
+    m->band[m->n] = (nino_band){ .first = m->h };
+    return &m->band[m->n++];
+}
+
+void nino_bands_put(nino_bands *m, nino_tensor *rows)
+{
+    nino_band *b = rows ? bands_add(m) : NULL;
+    if (!b) {
+        nino_unref(rows);
+        return;
+    }
+    b->n = nino_dim(rows, 1);
+    m->h += b->n;
+    m->w = nino_dim(rows, 2);
+    m->c = nino_dim(rows, 3);
+    m->type = nino_dtype_of(rows);
+    if (m->groups)
+        b->stat = nino_group_stat(m->s, nino_ref(rows), m->groups);
+    if (!m->on_host)
+        b->tensor = nino_own(m->s, rows);
+    else if (nino_stream_is_plan(m->s)) // nothing would be in it
+        nino_unref(rows);
+    else
+        b->array = nino_download(m->s, rows, m->type);
+}
+
+// The same from the host, in one piece.
+static nino_tensor *bands_upload(nino_bands *m, int64_t first, int64_t end)
+{
+    const nino_shape shape = NINO_SHAPE(1, end - first, m->w, m->c);
+    const size_t row = (size_t) (m->w * m->c) * nino_dtype_size(m->type);
+    if (nino_stream_is_plan(m->s))
+        return nino_zeros(m->s, shape, m->type);
+    nino_array *a = nino_array_create(m->type, shape);
+    if (!a)
+        return nino_stream_fail(m->s, NINO_ERR_NOMEM, "bands", "no host memory for rows of a map");
+    for (int i = m->n_dropped; i < m->n; i++) {
+        const nino_band *b = &m->band[i];
+        const int64_t from = b->first > first ? b->first : first;
+        const int64_t to = b->first + b->n < end ? b->first + b->n : end;
+        if (from < to && b->array)
+            memcpy((char *) a->data + (size_t) (from - first) * row,
+                   (const char *) b->array->data + (size_t) (from - b->first) * row,
+                   (size_t) (to - from) * row);
+    }
+    nino_tensor *t = nino_upload(m->s, a, m->type);
+    nino_array_unref(&a);
+    return t;
+}
+
+nino_tensor *nino_bands_get(nino_bands *m, int64_t first, int64_t end)
+{
+    nino_tensor *out = NULL;
+    if (nino_stream_status(m->s, NULL))
+        return NULL;
+    if (m->on_host)
+        return bands_upload(m, first, end);
+    for (int i = m->n_dropped; i < m->n; i++) {
+        const nino_band *b = &m->band[i];
+        const int64_t from = b->first > first ? b->first : first;
+        const int64_t to = b->first + b->n < end ? b->first + b->n : end;
+        if (from >= to)
+            continue;
+        nino_tensor *part = nino_slice(m->s, nino_ref(b->tensor), 1, from - b->first, to - from);
+        out = out ? nino_concat(m->s, out, part, 1) : part;
+    }
+    return out;
+}
+
+void nino_bands_drop(nino_bands *m, int64_t row)
+{
+    for (; m->n_dropped < m->n; m->n_dropped++) {
+        nino_band *b = &m->band[m->n_dropped];
+        if (b->first + b->n > row)
+            return;
+        nino_unref(b->tensor);
+        nino_array_unref(&b->array);
+        b->tensor = NULL;
+    }
+}
+
+// One more part of n values goes into a group's mean and sum of squared deviations (Chan).
+static void bands_merge(double sum[2], double count, const float *stat, double n)
+{
+    const double d = (double) stat[0] + (double) stat[1] - sum[0];
+    sum[0] += d * n / (count + n);
+    sum[1] += n * (double) stat[2] + d * d * count * n / (count + n);
+}
+
+nino_tensor *nino_bands_stat(nino_bands *m)
+{
+    const nino_shape shape = NINO_SHAPE(1, m->groups, 3);
+    nino_array *all = nino_array_create(NINO_F32, shape);
+    double(*sum)[2] = calloc((size_t) m->groups, sizeof(*sum)), count = 0;
+    nino_tensor *t = NULL;
+    const int64_t width = m->groups ? m->w * (m->c / m->groups) : 0; // values of a group in a row
+    if (!all || !sum) {
+        nino_stream_fail(m->s, NINO_ERR_NOMEM, "bands", "no host memory for statistics");
+        goto end;
+    }
+    for (int i = 0; i < m->n && !nino_stream_status(m->s, NULL); i++) {
+        const double n = (double) (m->band[i].n * width);
+        nino_array *a = nino_download(m->s, m->band[i].stat, NINO_F32);
+        m->band[i].stat = NULL;
+        for (int g = 0; a && g < m->groups; g++)
+            bands_merge(sum[g], count, nino_array_f32(a) + (size_t) g * 3, n);
+        count += n;
+        nino_array_unref(&a);
+    }
+    if (!nino_stream_status(m->s, NULL)) {
+        for (int g = 0; g < m->groups; g++) {
+            float *to = nino_array_f32(all) + (size_t) g * 3;
+            to[0] = (float) sum[g][0];
+            to[1] = (float) (sum[g][0] - (double) to[0]);
+            to[2] = (float) (count > 0 ? sum[g][1] / count : 0);
+        }
+        t = nino_upload(m->s, all, NINO_F32);
+    }
+end:
+    free(sum);
+    nino_array_unref(&all);
+    return t;
+}
