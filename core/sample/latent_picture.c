@@ -36,7 +36,7 @@ static double latent_picture_misfit(const nino_latent_format *f, const nino_arra
 
 static const nino_latent_format *guess(const nino_array *a)
 {
-    static const char *const names[] = { "sd15", "sdxl", "flux", "sd3", "wan21", "wan22" };
+    static const char *const names[] = { "sd15", "sdxl", "flux", "sd3", "flux2", "wan21", "wan22" };
     const nino_latent_format *best = NULL;
     double least = INFINITY;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -104,7 +104,8 @@ static nino_status latent_picture_draw(nino_array *a, const char *name, int max_
     const nino_latent_format *f = guess(a);
     const nino_shape *s = &a->shape;
     const int64_t inner = cells_of(s), one = s->dim[1] * inner;
-    const int64_t w = s->dim[s->rank - 1], h = s->dim[s->rank - 2];
+    const int64_t fold = f && f->fold ? f->fold : 1;
+    const int64_t w = s->dim[s->rank - 1] * fold, h = s->dim[s->rank - 2] * fold;
     const int64_t frames = s->dim[0] * (s->rank == 5 ? s->dim[2] : 1);
     const int64_t wanted = max_frames && max_frames < frames ? max_frames : frames;
     nino_status st = NINO_OK;

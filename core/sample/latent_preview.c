@@ -18,6 +18,19 @@ static plane first_plane(const nino_shape *s)
     return p;
 }
 
+// The colour of one cell, whose channels are `stride` apart.
+static void preview_colour(const nino_latent_format *f, const float *x, int64_t stride, int64_t n,
+                           uint8_t *to)
+{
+    for (int k = 0; k < 3; k++) {
+        float v = f->rgb_bias ? f->rgb_bias[k] : 0;
+        for (int64_t c = 0; c < n; c++)
+            v += x[c * stride] * f->rgb[c][k];
+        v = (v + 1.0f) / 2.0f;
+        to[k] = (uint8_t) (255.0f * (v > 0 ? (v < 1 ? v : 1) : 0));
+    }
+}
+
 nino_status nino_preview_rgb(const nino_latent_format *f, const float *x0, const nino_shape *shape,
                              nino_array **out, nino_error *err)
 {
@@ -25,18 +38,17 @@ nino_status nino_preview_rgb(const nino_latent_format *f, const float *x0, const
     if (!f->rgb || p.channels != f->channels)
         return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", f->name,
                               "no colours are known for latents of this kind");
-    const int64_t frames = shape->rank == 5 ? shape->dim[2] : 1, n = frames * p.h * p.w;
-    nino_array *a = nino_array_create(NINO_U8, NINO_SHAPE(frames, p.h, p.w, 3));
+    const int64_t frames = shape->rank == 5 ? shape->dim[2] : 1, fold = f->fold ? f->fold : 1;
+    const int64_t h = frames * p.h * fold, w = p.w * fold; // frames follow each other in a channel
+    nino_array *a = nino_array_create(NINO_U8, NINO_SHAPE(frames, p.h * fold, w, 3));
     if (!a)
         return nino_fail(err, NINO_ERR_NOMEM, "preview", "no memory for a preview");
     uint8_t *to = a->data;
-    for (int64_t i = 0; i < n; i++) // frames follow each other in a channel
-        for (int k = 0; k < 3; k++) {
-            float v = f->rgb_bias ? f->rgb_bias[k] : 0;
-            for (int64_t c = 0; c < p.channels; c++)
-                v += x0[c * p.stride + i] * f->rgb[c][k];
-            v = (v + 1.0f) / 2.0f;
-            *to++ = (uint8_t) (255.0f * (v > 0 ? (v < 1 ? v : 1) : 0));
+    for (int64_t y = 0; y < h; y++)
+        for (int64_t x = 0; x < w; x++, to += 3) {
+            const int64_t part = y % fold * fold + x % fold;
+            preview_colour(f, x0 + part * p.stride + y / fold * p.w + x / fold,
+                           fold * fold * p.stride, p.channels / (fold * fold), to);
         }
     *out = a;
     return NINO_OK;

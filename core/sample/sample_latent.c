@@ -50,11 +50,20 @@ static bool is_zero(const nino_array *a)
     return true;
 }
 
-// An empty latent takes the channels of the model; a picture becomes a video of one frame.
+// So many cells of another size, but not none.
+static int64_t in_cells(int64_t n, int had, int want)
+{
+    const int64_t k = (int64_t) rint((double) n * had / want);
+    return k > 0 ? k : 1;
+}
+
+// An empty latent takes the channels and the cells of the model; a picture becomes a video of one
+// frame. factor: pixels a cell it was made for; 0: as the model's.
 static nino_status sample_latent_fit_latent(const nino_diffusion *net, const nino_array *in,
-                                            nino_array **out, nino_error *err)
+                                            int factor, nino_array **out, nino_error *err)
 {
     const bool is_video = net->format->time_factor > 1;
+    const bool is_resized = factor && factor != net->format->factor && is_zero(in);
     nino_shape shape = in->shape;
     const int64_t had = shape.rank > 1 ? shape.dim[shape.rank - 1] : 0;
     if (in->dtype != NINO_F32 || shape.rank < 4 || (shape.rank == 5 && !is_video))
@@ -67,7 +76,9 @@ static nino_status sample_latent_fit_latent(const nino_diffusion *net, const nin
                               (long long) had, net->family, net->format->channels);
     if (is_video && shape.rank == 4)
         shape = NINO_SHAPE(shape.dim[0], 1, shape.dim[1], shape.dim[2], had);
-    if (had == net->format->channels) {
+    for (int i = shape.rank - 3; is_resized && i < shape.rank - 1; i++)
+        shape.dim[i] = in_cells(shape.dim[i], factor, net->format->factor);
+    if (had == net->format->channels && !is_resized) {
         if (shape.rank == in->shape.rank) {
             *out = nino_array_ref((nino_array *) in);
             return NINO_OK;
@@ -205,7 +216,9 @@ static bool spared_begin(sampling *s)
 {
     const nino_backend *be = nino_stream_backend(s->run.s);
     nino_backend *plan = nino_plan_open(&be->profile, 0, NULL, NULL);
-    const nino_stream_params p = { .backend = plan, .precision = nino_stream_precision(s->run.s) };
+    const nino_stream_params p = { .backend = plan,
+                                   .precision = nino_stream_precision(s->run.s),
+                                   .keeps_scores = nino_stream_keeps_scores(s->run.s) };
     s->spared = s->run;
     s->spared.feeds = NULL;
     s->spared.fits = NULL;
@@ -509,7 +522,8 @@ nino_status nino_sample_latent(nino_stream *s, const nino_sample_params *p, nino
     nino_precision wanted = p->precision ? p->precision : m->precision;
     if (!wanted && !before && m->net->wants_bf16 && nino_stream_precision(s) == NINO_PREC_F16)
         wanted = NINO_PREC_BF16;
-    nino_status st = sample_latent_fit_latent(m->net, p->samples, &run->node, &e);
+    nino_status st =
+        sample_latent_fit_latent(m->net, p->samples, p->samples_factor, &run->node, &e);
     if (!st && !p->n_sigmas) { // nothing to do
         *out = nino_array_ref(run->node);
         if (denoised)
@@ -518,7 +532,9 @@ nino_status nino_sample_latent(nino_stream *s, const nino_sample_params *p, nino
         if (wanted)
             nino_stream_set_precision(s, wanted);
         nino_guide_set_shape(&run->run, &run->node->shape);
+        const bool kept = nino_stream_keep_scores(s, p->keeps_scores);
         st = sample_latent_sample(run, out, denoised, &e);
+        nino_stream_keep_scores(s, kept);
         nino_stream_set_precision(s, before);
     }
     sample_latent_release(run);

@@ -10,7 +10,15 @@ typedef struct walk {
     int64_t n, pieces; // images, latent frames; clips that are streamed: how often
     int64_t h, w;
     int64_t all_h, all_w; // of the picture that it is a tile of; 0: no tile
+    nino_vae_bands bands; // rows > 0: of an exact decode
 } walk;
+
+static void drop_rows(void *priv, int64_t first, nino_tensor *rows)
+{
+    (void) priv;
+    (void) first;
+    nino_unref(rows);
+}
 
 static nino_tensor *input(nino_stream *s, const walk *k, int64_t n)
 {
@@ -19,10 +27,13 @@ static nino_tensor *input(nino_stream *s, const walk *k, int64_t n)
     return nino_zeros(s, NINO_SHAPE(n, k->h * unit, k->w * unit, c), nino_stream_act_type(s));
 }
 
-static void run_once(nino_stream *s, const walk *k)
+static void run_once(nino_stream *s, const void *priv)
 {
+    const walk *k = priv;
     const nino_vae *v = k->v;
-    if (!k->is_clip) {
+    if (k->bands.rows) {
+        v->decode_bands(s, v, input(s, k, 1), &k->bands);
+    } else if (!k->is_clip) {
         const int64_t u = k->is_decode ? v->factor : 1, c = k->is_decode ? 3 : v->channels;
         nino_tensor *canvas =
             k->all_h ? nino_zeros(s, NINO_SHAPE(k->all_h * u, k->all_w * u, c + 1), NINO_F32)
@@ -43,9 +54,8 @@ static void run_once(nino_stream *s, const walk *k)
     }
 }
 
-// limit: of the pool, in which weights come and go where it is short; 0: none
-static nino_status need_get(nino_stream *s, const walk *k, uint64_t limit, nino_vae_need *out,
-                            nino_error *err)
+nino_status nino_need_get(nino_stream *s, nino_need_walk run, const void *priv, uint64_t limit,
+                          nino_vae_need *out, nino_error *err)
 {
     nino_backend *be = nino_stream_backend(s);
     nino_stream *dry = NULL;
@@ -53,8 +63,10 @@ static nino_status need_get(nino_stream *s, const walk *k, uint64_t limit, nino_
     nino_backend *plan = nino_plan_open(&be->profile, limit, limit ? NULL : be->log, err);
     if (!plan)
         return err ? err->code : NINO_ERR_NOMEM;
-    dry = nino_stream_create(
-        &(nino_stream_params){ .backend = plan, .precision = nino_stream_precision(s) }, err);
+    dry = nino_stream_create(&(nino_stream_params){ .backend = plan,
+                                                    .precision = nino_stream_precision(s),
+                                                    .keeps_scores = nino_stream_keeps_scores(s) },
+                             err);
     if (!dry) {
         st = err ? err->code : NINO_ERR_NOMEM;
         goto end;
@@ -64,7 +76,7 @@ static nino_status need_get(nino_stream *s, const walk *k, uint64_t limit, nino_
         nino_pool_reset_peak(plan->pool);
         out->flops = -plan->flops;
         out->reread = plan->load_bytes;
-        run_once(dry, k);
+        run(dry, priv);
         st = nino_stream_status(dry, err);
     }
     if (!st) {
@@ -87,7 +99,7 @@ nino_status nino_vae_need_get(nino_stream *s, const nino_vae *v, bool is_decode,
                               int w, nino_vae_need *out, nino_error *err)
 {
     const walk k = { .v = v, .is_decode = is_decode, .n = n, .h = h, .w = w };
-    return need_get(s, &k, 0, out, err);
+    return nino_need_get(s, run_once, &k, 0, out, err);
 }
 
 nino_status nino_vae_need_clip(nino_stream *s, const nino_vae *v, bool is_decode, int64_t t,
@@ -101,7 +113,7 @@ nino_status nino_vae_need_clip(nino_stream *s, const nino_vae *v, bool is_decode
                      .pieces = t < 4 ? t : 4,
                      .h = h,
                      .w = w };
-    const nino_status st = need_get(s, &k, 0, out, err);
+    const nino_status st = nino_need_get(s, run_once, &k, 0, out, err);
     out->flops *= (double) t / (double) (v->decode_next ? k.pieces : k.n);
     return st;
 }
@@ -138,18 +150,35 @@ bool nino_vae_fits(nino_stream *s, const nino_vae_need *need, uint64_t *budget)
 
 // ---- the size of tiles -------------------------------------------------------------------------
 
-static bool fits_walk(nino_stream *s, const walk *k, bool keeps_weights)
+bool nino_need_fits(nino_stream *s, nino_need_walk run, const void *priv, bool keeps_weights)
 {
     nino_vae_need need = { 0 };
     uint64_t budget;
     const uint64_t room = room_for(s, &budget);
-    return !need_get(s, k, room, &need, NULL) && !(keeps_weights && need.reread);
+    return !nino_need_get(s, run, priv, room, &need, NULL) && !(keeps_weights && need.reread);
 }
 
 bool nino_vae_fits_thrifty(nino_stream *s, const nino_vae *v, bool is_decode, int h, int w)
 {
     const walk k = { .v = v, .is_decode = is_decode, .n = 1, .h = h, .w = w };
-    return fits_walk(s, &k, false);
+    return nino_need_fits(s, run_once, &k, false);
+}
+
+static walk exact_walk(const nino_tile_fit *f, int tile)
+{
+    return (walk){ .v = f->v,
+                   .is_decode = true,
+                   .n = 1,
+                   .h = f->h,
+                   .w = f->w,
+                   .bands = { (int64_t) tile * f->v->factor, f->on_host, drop_rows, NULL } };
+}
+
+nino_status nino_vae_need_exact(nino_stream *s, const nino_tile_fit *f, int tile,
+                                nino_vae_need *out, nino_error *err)
+{
+    const walk k = exact_walk(f, tile);
+    return nino_need_get(s, run_once, &k, 0, out, err);
 }
 
 // Every shape of tile that a picture is computed in.
@@ -165,11 +194,13 @@ static bool fits_tile(nino_stream *s, const nino_tile_fit *f, int tile, bool kee
                    .pieces = f->frames < 4 ? f->frames : 4,
                    .h = h[i] < f->h ? h[i] : f->h,
                    .w = w[i] < f->w ? w[i] : f->w };
-        if (!k.is_clip && (k.h < f->h || k.w < f->w)) {
+        if (f->is_exact)
+            k = exact_walk(f, tile);
+        else if (!k.is_clip && (k.h < f->h || k.w < f->w)) {
             k.all_h = f->h;
             k.all_w = f->w;
         }
-        fits = fits_walk(s, &k, keeps_weights);
+        fits = nino_need_fits(s, run_once, &k, keeps_weights);
     }
     return fits;
 }

@@ -1,4 +1,4 @@
-// Internal: whether a VAE fits a device, see fit.c.
+// Internal: whether a VAE, or any other network, fits a device, see fit.c.
 #pragma once
 #include "core/tile/tile.h"
 
@@ -10,6 +10,15 @@ typedef struct nino_vae_need {
     double flops;         // of one time
     uint64_t ops;         // as in nino_backend: which ones it is made of
 } nino_vae_need;
+
+// What is counted: anything that runs ops on the stream it is given, the same each time.
+typedef void (*nino_need_walk)(nino_stream *dry, const void *priv);
+// It runs twice on a plan backend, and the second time counts: it finds its weights there. limit: of
+// the pool, in which weights come and go where it is short; 0: none.
+nino_status nino_need_get(nino_stream *s, nino_need_walk run, const void *priv, uint64_t limit,
+                          nino_vae_need *out, nino_error *err);
+// Within what the budget leaves to it. keeps_weights: they are read once.
+bool nino_need_fits(nino_stream *s, nino_need_walk run, const void *priv, bool keeps_weights);
 
 // n images of h x w latent cells through decode or encode.
 nino_status nino_vae_need_get(nino_stream *s, const nino_vae *v, bool is_decode, int n, int h,
@@ -30,7 +39,11 @@ typedef struct nino_tile_fit {
     int64_t frames;           // latent ones of a clip; 0: a picture
     int chunk;                // of frames, as nino_vae_need_clip() has it
     int h, w;
+    bool is_exact, on_host; // the tile's side is rows of an exact band; maps wait on the host
 } nino_tile_fit;
+// What bands of `tile` cells need, is_exact; err as everywhere.
+nino_status nino_vae_need_exact(nino_stream *s, const nino_tile_fit *f, int tile,
+                                nino_vae_need *out, nino_error *err);
 // The largest tile of least ... most cells with which the stream's device has enough memory, by
 // walking one tile and the canvas on a plan backend; 0: even the least needs more.
 int nino_vae_fit_tile(nino_stream *s, const nino_tile_fit *f, int least, int most);

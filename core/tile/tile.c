@@ -1,45 +1,18 @@
 // VAE decode and encode of host images, whole or in tiles: crop, run, blend, measure.
 // Blending is done on the device: tiles are summed into a canvas together with their weights, so
 // only the finished image and the strips that neighbours share cross the bus.
-#include "core/tile/tile.h"
+#include "core/tile/tile_job.h"
 #include "core/base/error.h"
-#include "core/base/log.h"
-#include "core/base/size.h"
 #include "core/base/time.h"
 #include "core/op/backend.h"
-#include "core/tile/fit.h"
-#include "core/tile/seam.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_TILE 4 // cells
-
-typedef struct pass {
-    nino_tile_axis x, y;
-    int overlap;
-} pass;
-
-// One call: everything counted in latent cells; unit is the number of elements of a cell's side.
-typedef struct job {
-    nino_stream *s;
-    const nino_vae *v;
-    bool is_decode;
-    const nino_array *in;
-    nino_array *out;
-    int w, h;
-    int in_unit, out_unit;
-    int in_x, in_y; // elements cropped at the left and the top
-    int in_c, out_c;
-    pass *pass; // 3
-    int n_passes, n_tiles, order;
-    bool is_stock; // blending: every side of every tile is feathered
-    uint64_t computed;
-    uint32_t why; // the report's, as a name of the monitor
-    nino_seam seam;
-} job;
+typedef nino_tile_job job;
+typedef nino_tile_pass pass;
 
 // ---- one tile --------------------------------------------------------------------------------
 static nino_array *tile_crop(const job *j, int b, nino_tile_rect r)
@@ -58,7 +31,7 @@ static nino_array *tile_crop(const job *j, int b, nino_tile_rect r)
     return a;
 }
 
-static nino_tensor *compute(job *j, int b, nino_tile_rect r)
+static nino_tensor *tile_upload(job *j, int b, nino_tile_rect r)
 {
     nino_array *a = tile_crop(j, b, r);
     if (!a)
@@ -66,6 +39,12 @@ static nino_tensor *compute(job *j, int b, nino_tile_rect r)
     nino_tensor *t = nino_upload(j->s, a, nino_stream_act_type(j->s));
     nino_array_unref(&a);
     j->computed += (uint64_t) r.w * (uint64_t) r.h;
+    return t;
+}
+
+static nino_tensor *compute(job *j, int b, nino_tile_rect r)
+{
+    nino_tensor *t = tile_upload(j, b, r);
     return j->is_decode ? j->v->decode(j->s, j->v, t) : j->v->encode(j->s, j->v, t);
 }
 
@@ -146,6 +125,69 @@ static nino_tensor *run_tile(job *j, int b, const pass *p, int ix, int iy, nino_
     return canvas;
 }
 
+// ---- exact: bands of rows ---------------------------------------------------------------------
+
+typedef struct exact_rows { // as they come
+    job *j;
+    nino_array *out;                       // [1,H,W,3]
+    int64_t first[NINO_TILE_MAX_AXIS + 1]; // rows where bands begin
+    int n;
+} exact_rows;
+
+static void exact_put(void *priv, int64_t first, nino_tensor *rows)
+{
+    exact_rows *e = priv;
+    const int64_t row = e->out->shape.dim[2] * 3;
+    nino_array *a = nino_download(e->j->s, rows, NINO_F32);
+    if (a && e->n < NINO_TILE_MAX_AXIS) {
+        memcpy(nino_array_f32(e->out) + first * row, a->data, a->bytes);
+        e->first[e->n++] = first;
+        e->first[e->n] = first + a->shape.dim[1];
+    }
+    nino_array_unref(&a);
+}
+
+// All layers went over all bands together: each has its share of the time.
+static void exact_publish(const exact_rows *e, uint64_t ns)
+{
+    const job *j = e->j;
+    const uint64_t peak = nino_pool_take_window_peak(nino_stream_backend(j->s)->pool);
+    for (int i = 0; i < e->n; i++) {
+        nino_event ev = { .kind = NINO_EV_TILE_INFO, .name = j->why };
+        ev.u.tile.y = ev.u.tile.core_y = (uint16_t) e->first[i];
+        ev.u.tile.w = ev.u.tile.core_w = (uint16_t) (j->w * j->out_unit);
+        ev.u.tile.h = ev.u.tile.core_h = (uint16_t) (e->first[i + 1] - e->first[i]);
+        ev.u.tile.order = (uint16_t) i;
+        ev.u.tile.n = (uint16_t) e->n;
+        ev.u.tile.n_passes = 1;
+        ev.u.tile.ns = ns / (uint64_t) e->n;
+        ev.u.tile.peak_bytes = peak;
+        nino_monitor_publish(nino_stream_monitor(j->s), &ev);
+    }
+}
+
+static nino_array *run_exact(job *j, int b)
+{
+    const int64_t h = (int64_t) j->h * j->out_unit, w = (int64_t) j->w * j->out_unit;
+    const uint64_t start = nino_now_ns();
+    exact_rows e = { .j = j, .out = nino_array_create(NINO_F32, NINO_SHAPE(1, h, w, 3)) };
+    const nino_vae_bands how = { .rows = (int64_t) j->pass[0].y.len[0] * j->out_unit,
+                                 .on_host = j->on_host,
+                                 .put = exact_put,
+                                 .priv = &e };
+    if (!e.out)
+        return nino_stream_fail(j->s, NINO_ERR_NOMEM, j->v->name, "no host memory for the image");
+    (void) nino_pool_take_window_peak(nino_stream_backend(j->s)->pool);
+    nino_tensor *z = tile_upload(j, b, (nino_tile_rect){ 0, 0, j->w, j->h });
+    if (z)
+        j->v->decode_bands(j->s, j->v, z, &how);
+    if (nino_stream_status(j->s, NULL))
+        nino_array_unref(&e.out);
+    else
+        exact_publish(&e, nino_now_ns() - start);
+    return e.out;
+}
+
 // ---- one image -------------------------------------------------------------------------------
 static bool is_tile_plain(const pass *p) { return p->x.n == 1 && p->y.n == 1; }
 
@@ -193,7 +235,7 @@ static nino_status run_image(job *j, int b, nino_error *err)
     float *dst = nino_array_f32(j->out) + (size_t) b * n;
     j->order = 0;
     for (int i = 0; i < j->n_passes; i++) {
-        nino_array *a = run_pass(j, b, &j->pass[i]);
+        nino_array *a = j->is_exact ? run_exact(j, b) : run_pass(j, b, &j->pass[i]);
         if (!a)
             return nino_stream_status(j->s, err);
         const float *src = nino_array_f32(a);
@@ -216,22 +258,28 @@ static nino_status run_image(job *j, int b, nino_error *err)
         if (j->is_decode)
             dst[k] = fminf(fmaxf(dst[k], 0), 1);
     }
-    for (int i = 0; i < j->n_passes; i++)
+    for (int i = 0; i < j->n_passes && !j->is_exact; i++)
         nino_seam_lines(&j->seam, dst, j->h * j->out_unit, j->w * j->out_unit, j->out_c,
                         &j->pass[i].x, &j->pass[i].y, j->out_unit);
     return NINO_OK;
 }
 
-// ---- choosing --------------------------------------------------------------------------------
-static nino_status tile_lay_out(job *j, nino_tile_style style, int tile, int overlap,
-                                nino_error *err)
+// ---- all images ------------------------------------------------------------------------------
+static nino_status tile_lay_out(job *j, const nino_tile_way *way, nino_error *err)
 {
+    const nino_tile_style style = way->style;
+    const int tile = way->tile, overlap = way->overlap;
     bool ok = true;
     j->is_stock = style == NINO_TILE_STOCK;
+    j->is_exact = style == NINO_TILE_EXACT;
+    j->on_host = way->on_host;
     j->n_passes = 1;
     if (style == NINO_TILE_NEVER) {
         ok = nino_tile_axis_even(&j->pass[0].x, j->w, j->w, 0) &&
              nino_tile_axis_even(&j->pass[0].y, j->h, j->h, 0);
+    } else if (j->is_exact) {
+        ok = nino_tile_axis_even(&j->pass[0].x, j->w, j->w, 0) &&
+             nino_tile_axis_even(&j->pass[0].y, j->h, tile, 0);
     } else if (style == NINO_TILE_STOCK) {
         const int w[3] = { tile / 2, tile * 2, tile }, h[3] = { tile * 2, tile / 2, tile };
         j->n_passes = 3;
@@ -272,132 +320,31 @@ static void tile_fill_report(const job *j, nino_tile_report *r)
     nino_seam_report(&j->seam, area, j->computed, f, nino_stream_monitor(j->s), &r->seam);
 }
 
-static double tile_mib(uint64_t bytes) { return (double) bytes / (1 << 20); }
-
-// The least tile that still has a middle: overlaps stay as they are, for seams are what they hide.
-static int tile_least(nino_tile_style style, int overlap)
-{
-    const int least = style == NINO_TILE_STOCK ? 4 * overlap : 2 * overlap;
-    return least < MIN_TILE ? MIN_TILE : least;
-}
-
-// Tiles that plan says there is memory for, in one pass where three leave no room. Only where that
-// is not enough do the overlaps shrink, which is said aloud. What cannot be made to fit stays as it
-// was asked for, and fails with what was missing.
-static void tile_fit(job *j, nino_tile_style *style, int *tile, int *overlap, nino_tile_report *r)
-{
-    const int f = j->v->factor, asked = *tile;
-    nino_tile_style way = *style;
-    int found = 0, shared = *overlap;
-    while (true) {
-        const nino_tile_fit fit = { .v = j->v,
-                                    .is_decode = j->is_decode,
-                                    .is_stock = way == NINO_TILE_STOCK,
-                                    .h = j->h,
-                                    .w = j->w };
-        found = nino_vae_fit_tile(j->s, &fit, tile_least(way, shared), asked);
-        if (found || (way != NINO_TILE_STOCK && shared < 2))
-            break;
-        if (way == NINO_TILE_STOCK)
-            way = NINO_TILE_ALWAYS;
-        else
-            shared /= 2;
-    }
-    if (!found || (found == asked && way == *style))
-        return;
-    const size_t n = strlen(r->why);
-    snprintf(r->why + n, sizeof(r->why) - n, "; tiles of %d, for those of %d there is no room",
-             found * f, asked * f);
-    if (shared < *overlap && !nino_stream_is_plan(j->s)) {
-        static const char text[] = "%s: so little memory that tiles share %d pixels instead of %d: "
-                                   "seams may show";
-        nino_logf(nino_stream_backend(j->s)->log, NINO_LOG_WARN, text, j->v->name, shared * f,
-                  *overlap * f);
-        nino_monitor_message(nino_stream_monitor(j->s), NINO_LOG_WARN, text, j->v->name, shared * f,
-                             *overlap * f);
-    }
-    *style = way;
-    *tile = found;
-    *overlap = shared;
-}
-
-// Whole when plan says that it fits (AUTO, NEVER), else in tiles for which there is memory.
-static nino_status tile_choose(job *j, nino_tile_style *style, int *tile, int *overlap,
-                               nino_tile_report *r, nino_error *err)
-{
-    const bool is_never = *style == NINO_TILE_NEVER;
-    nino_vae_need need = { 0 };
-    nino_mem_stat m;
-    nino_pool_stat(nino_stream_backend(j->s)->pool, &m);
-    snprintf(r->why, sizeof(r->why), "%s", is_never ? "whole image" : "tiles were asked for");
-    if (*style == NINO_TILE_AUTO || (is_never && m.budget)) {
-        const nino_status st =
-            nino_vae_need_get(j->s, j->v, j->is_decode, 1, j->h, j->w, &need, err);
-        uint64_t budget;
-        if (st)
-            return st;
-        const bool fits = nino_vae_fits(j->s, &need, &budget) ||
-                          (is_never && nino_vae_fits_thrifty(j->s, j->v, j->is_decode, j->h, j->w));
-        const double all = tile_mib(need.activations + need.weights);
-        if (!budget)
-            snprintf(r->why, sizeof(r->why), "whole image: %.0f MiB, no budget is set", all);
-        else
-            snprintf(r->why, sizeof(r->why),
-                     "%s: the whole image needs %.0f MiB, the budget is %.0f MiB",
-                     fits ? "whole image" : "tiled", all, tile_mib(budget));
-        *style = fits ? NINO_TILE_NEVER : is_never ? NINO_TILE_STOCK : NINO_TILE_ALWAYS;
-    }
-    if (*style != NINO_TILE_NEVER && m.budget)
-        tile_fit(j, style, tile, overlap, r);
-    if (!nino_stream_is_plan(j->s) && (m.budget || *style != NINO_TILE_NEVER))
-        nino_logf(nino_stream_backend(j->s)->log, NINO_LOG_INFO, "%s: %s", j->v->name, r->why);
-    return NINO_OK;
-}
-
-// The device had less room than plan knew of: the next smaller way, false when there is none.
-static bool tile_shrink(job *j, nino_tile_style *style, int *tile, int overlap,
-                        nino_tile_style fallback, nino_tile_report *r)
-{
-    if (*style == NINO_TILE_NEVER)
-        *style = fallback;
-    else if (*tile / 2 >= tile_least(*style, overlap))
-        *tile /= 2;
-    else
-        return false;
-    const int f = j->v->factor;
-    snprintf(r->why, sizeof(r->why), "device memory ran out: tiles of %d with an overlap of %d",
-             *tile * f, overlap * f);
-    nino_logf(nino_stream_backend(j->s)->log, NINO_LOG_WARN, "%s: %s", j->v->name, r->why);
-    nino_monitor_message(nino_stream_monitor(j->s), NINO_LOG_WARN, "%s: %s", j->v->name, r->why);
-    return true;
-}
-
 static nino_status tile_run_job(job *j, const nino_tile_params *p, nino_tile_report *r,
                                 nino_error *err)
 {
     const int f = j->v->factor, n = (int) j->in->shape.dim[0];
     const bool is_never = p->style == NINO_TILE_NEVER;
-    nino_tile_style style = p->style;
-    int tile = p->tile / f, overlap = p->overlap / f;
+    nino_tile_way way = { .style = p->style, .tile = p->tile / f, .overlap = p->overlap / f };
     if (is_never) { // what ComfyUI falls back to
-        tile = j->is_decode ? 64 : 512 / f;
-        overlap = j->is_decode ? 16 : 64 / f;
-        tile = tile < MIN_TILE ? MIN_TILE : tile;
+        way.tile = j->is_decode ? 64 : 512 / f;
+        way.overlap = j->is_decode ? 16 : 64 / f;
+        way.tile = way.tile < NINO_TILE_LEAST ? NINO_TILE_LEAST : way.tile;
     }
-    if (tile < MIN_TILE || overlap < 0)
+    if (way.tile < NINO_TILE_LEAST || way.overlap < 0)
         return nino_fail(err, NINO_ERR_RANGE, j->v->name,
                          "a tile of %d pixels is below %d, or the overlap %d is negative", p->tile,
-                         MIN_TILE * f, p->overlap);
-    overlap = overlap <= tile / 4 ? overlap : tile / 4;
-    nino_status st = tile_choose(j, &style, &tile, &overlap, r, err);
+                         NINO_TILE_LEAST * f, p->overlap);
+    way.overlap = way.overlap <= way.tile / 4 ? way.overlap : way.tile / 4;
+    way.fallback = is_never ? NINO_TILE_STOCK : NINO_TILE_ALWAYS;
+    nino_status st = nino_tile_choose(j, p->exact, &way, r, err);
     for (int b = 0; b < n && !st;) {
         const uint64_t computed = j->computed;
         const nino_seam seam = j->seam;
-        j->why = nino_monitor_name(nino_stream_monitor(j->s), r->why);
-        st = tile_lay_out(j, style, tile, overlap, err);
+        j->why = nino_monitor_passing(nino_stream_monitor(j->s), r->why);
+        st = tile_lay_out(j, &way, err);
         st = st ? st : run_image(j, b, err);
-        if (st == NINO_ERR_NOMEM && tile_shrink(j, &style, &tile, overlap,
-                                                is_never ? NINO_TILE_STOCK : NINO_TILE_ALWAYS, r)) {
+        if (st == NINO_ERR_NOMEM && nino_tile_shrink(j, &way, r)) {
             nino_stream_clear_error(j->s);
             j->computed = computed; // the failed attempt is not part of the result
             j->seam = seam;

@@ -25,18 +25,23 @@ bool nino_tile_axis_stock(nino_tile_axis *a, int size, int tile, int overlap);
 bool nino_tile_axis_even(nino_tile_axis *a, int size, int tile, int overlap);
 
 typedef enum nino_tile_style {
-    NINO_TILE_NEVER, // whole image; if the device has no memory for that, as STOCK with what
-                     // ComfyUI falls back to: 64, 16 cells to decode, 512, 64 pixels to encode
-    NINO_TILE_STOCK, // ComfyUI: three passes (t/2 wide x 2t high, 2t x t/2, t x t) averaged, every
-                     // tile feathered on every side; a pass whose tile holds the image is plain
-    NINO_TILE_AUTO,  // ROCm VAE Decode: whole image when plan fits the budget, else as ALWAYS
-    NINO_TILE_ALWAYS // one pass of even tiles, feathered where they overlap, exact elsewhere
+    NINO_TILE_NEVER,  // whole image; if the device has no memory for that, as STOCK with what
+                      // ComfyUI falls back to: 64, 16 cells to decode, 512, 64 pixels to encode
+    NINO_TILE_STOCK,  // ComfyUI: three passes (t/2 wide x 2t high, 2t x t/2, t x t) averaged, every
+                      // tile feathered on every side; a pass whose tile holds the image is plain
+    NINO_TILE_AUTO,   // ROCm VAE Decode: whole image when plan fits the budget, else as ALWAYS
+    NINO_TILE_ALWAYS, // one pass of even tiles, feathered where they overlap
+    NINO_TILE_EXACT   // decode in bands of rows with norms of the whole image: within rounding what
+                      // the whole image gives; see nino_vae.decode_bands
 } nino_tile_style;
 
 typedef struct nino_tile_params {
     nino_tile_style style;
     int tile, overlap; // pixels: largest tile, smallest overlap; any multiple of the factor is kept
                        // (others are rounded down), overlap is at most tile/4 as the nodes document
+    bool
+        exact; // where there would be tiles, as EXACT, with bands of at most `tile` rows, if the VAE
+               // can; else tiles, with a warning
 } nino_tile_params;
 
 typedef struct nino_seam_result {

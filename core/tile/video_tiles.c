@@ -8,14 +8,12 @@
 #include "core/base/log.h"
 #include "core/base/time.h"
 #include "core/op/backend.h"
-#include "core/tile/fit.h"
+#include "core/tile/tile_way.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MIN_TILE 4 // cells
 
 typedef nino_video_job job;
 
@@ -404,57 +402,52 @@ static nino_status video_tiles_lay_out(job *j, nino_tile_style style, int tile, 
 
 static double video_tiles_mib(uint64_t bytes) { return (double) bytes / (1 << 20); }
 
-// The least tile that still has a middle: overlaps stay as they are.
-static int video_tiles_least(int overlap)
+// Whole frames when plan says that they fit (AUTO, and NEVER within a budget), else tiles for which
+// there is memory, of at most the size that was asked for.
+static nino_status video_tiles_choose(job *j, nino_tile_way *w, nino_tile_report *r,
+                                      nino_error *err)
 {
-    return 2 * overlap < MIN_TILE ? MIN_TILE : 2 * overlap;
-}
-
-// Whole frames when plan says that they fit, else tiles for which there is memory.
-static nino_status video_tiles_choose(job *j, nino_tile_style *style, int *tile, int overlap,
-                                      nino_tile_report *r, nino_error *err)
-{
-    nino_vae_need need = { 0 };
-    uint64_t budget;
-    const int64_t frames = j->is_decode ? j->n_in : j->n_out;
-    const nino_status st =
-        nino_vae_need_clip(j->s, j->v, j->is_decode, frames, j->p->chunk, j->h, j->w, &need, err);
-    if (st)
-        return st;
-    const bool fits = nino_vae_fits(j->s, &need, &budget);
-    *style = fits ? NINO_TILE_NEVER : NINO_TILE_ALWAYS;
-    snprintf(r->why, sizeof(r->why), "%s: whole frames need %.0f MiB, the budget is %.0f MiB%s",
-             fits ? "whole frames" : "tiled", video_tiles_mib(need.activations + need.weights),
-             video_tiles_mib(budget), budget ? "" : " (none)");
-    if (fits)
-        return NINO_OK;
+    const bool is_never = w->style == NINO_TILE_NEVER;
     const nino_tile_fit fit = { .v = j->v,
                                 .is_decode = j->is_decode,
-                                .frames = frames,
+                                .frames = j->is_decode ? j->n_in : j->n_out,
                                 .chunk = j->p->chunk,
                                 .h = j->h,
                                 .w = j->w };
-    const int found = nino_vae_fit_tile(j->s, &fit, video_tiles_least(overlap), *tile);
-    const size_t n = strlen(r->why);
-    if (found && found < *tile) {
-        snprintf(r->why + n, sizeof(r->why) - n, "; tiles of %d, for those of %d there is no room",
-                 found * j->v->factor, *tile * j->v->factor);
-        *tile = found;
+    nino_vae_need need = { 0 };
+    nino_mem_stat m;
+    nino_pool_stat(nino_stream_backend(j->s)->pool, &m);
+    uint64_t budget = m.budget;
+    snprintf(r->why, sizeof(r->why), "%s", is_never ? "whole frames" : "tiles were asked for");
+    if (w->style == NINO_TILE_AUTO || (is_never && budget)) {
+        const nino_status st = nino_vae_need_clip(j->s, j->v, j->is_decode, fit.frames, fit.chunk,
+                                                  j->h, j->w, &need, err);
+        if (st)
+            return st;
+        const bool fits = nino_vae_fits(j->s, &need, &budget);
+        w->style = fits ? NINO_TILE_NEVER : w->fallback;
+        snprintf(r->why, sizeof(r->why), "%s: whole frames need %.0f MiB, the budget is %.0f MiB%s",
+                 fits ? "whole frames" : "tiled", video_tiles_mib(need.activations + need.weights),
+                 video_tiles_mib(budget), budget ? "" : " (none)");
     }
+    if (w->style != NINO_TILE_NEVER && j->p->tile.exact)
+        nino_tile_warn_inexact(j->s, j->v);
+    if (w->style != NINO_TILE_NEVER && budget)
+        nino_tile_fit_way(j->s, &fit, w, r);
     return NINO_OK;
 }
 
-static bool video_tiles_shrink(job *j, nino_tile_style *style, int *tile, int overlap,
-                               nino_tile_report *r)
+// The device had less room than plan knew of: the next smaller way, false when there is none.
+static bool video_tiles_shrink(job *j, nino_tile_way *w, nino_tile_report *r)
 {
-    if (*style == NINO_TILE_NEVER)
-        *style = NINO_TILE_ALWAYS;
-    else if (*tile / 2 >= video_tiles_least(overlap))
-        *tile /= 2;
+    if (w->style == NINO_TILE_NEVER)
+        w->style = w->fallback;
+    else if (w->tile / 2 >= nino_tile_least(NINO_TILE_ALWAYS, w->overlap))
+        w->tile /= 2;
     else
         return false;
     snprintf(r->why, sizeof(r->why), "device memory ran out: tiles of %d with an overlap of %d",
-             *tile * j->v->factor, overlap * j->v->factor);
+             w->tile * j->v->factor, w->overlap * j->v->factor);
     nino_logf(nino_stream_backend(j->s)->log, NINO_LOG_WARN, "%s: %s", j->v->name, r->why);
     nino_monitor_message(nino_stream_monitor(j->s), NINO_LOG_WARN, "%s: %s", j->v->name, r->why);
     return true;
@@ -478,33 +471,32 @@ nino_status nino_video_job_run(job *j, nino_tile_report *r, nino_error *err)
 {
     const int f = j->v->factor;
     const bool is_never = j->p->tile.style == NINO_TILE_NEVER;
-    nino_tile_style style = j->p->tile.style;
-    int tile = (is_never ? 512 : j->p->tile.tile) / f,
-        overlap = (is_never ? 64 : j->p->tile.overlap) / f;
-    nino_status st = NINO_OK;
-    if (tile < MIN_TILE || overlap < 0)
+    nino_tile_way way = { .style = j->p->tile.style,
+                          .fallback = NINO_TILE_ALWAYS,
+                          .tile = (is_never ? 512 : j->p->tile.tile) / f,
+                          .overlap = (is_never ? 64 : j->p->tile.overlap) / f };
+    if (way.tile < NINO_TILE_LEAST || way.overlap < 0)
         return nino_fail(err, NINO_ERR_RANGE, j->v->name,
                          "a tile of %d pixels is below %d, or the overlap %d is negative",
-                         j->p->tile.tile, MIN_TILE * f, j->p->tile.overlap);
-    overlap = overlap <= tile / 4 ? overlap : tile / 4;
-    snprintf(r->why, sizeof(r->why), "%s", is_never ? "whole frames" : "tiles were asked for");
-    if (style == NINO_TILE_AUTO && (st = video_tiles_choose(j, &style, &tile, overlap, r, err)))
+                         j->p->tile.tile, NINO_TILE_LEAST * f, j->p->tile.overlap);
+    way.overlap = way.overlap <= way.tile / 4 ? way.overlap : way.tile / 4;
+    nino_status st = video_tiles_choose(j, &way, r, err);
+    if (st)
         return st;
     for (;;) {
         const uint64_t start = nino_now_ns();
         j->computed = 0;
         j->seam = (nino_seam){ .is_picture = j->is_decode };
         nino_clip_meter_begin(&j->meter);
-        j->why = nino_monitor_name(nino_stream_monitor(j->s), r->why);
-        st = video_tiles_lay_out(j, style, tile, overlap, err);
+        j->why = nino_monitor_passing(nino_stream_monitor(j->s), r->why);
+        st = video_tiles_lay_out(j, way.style, way.tile, way.overlap, err);
         st = st ? st : run_clip(j, err);
         if (!st) {
             video_tiles_fill_report(j, r);
             nino_clip_meter_publish(&j->meter, nino_stream_monitor(j->s), nino_now_ns() - start);
         }
         nino_clip_meter_end(&j->meter);
-        if (st != NINO_ERR_NOMEM || j->has_begun ||
-            !video_tiles_shrink(j, &style, &tile, overlap, r))
+        if (st != NINO_ERR_NOMEM || j->has_begun || !video_tiles_shrink(j, &way, r))
             return st;
         nino_stream_clear_error(j->s);
     }

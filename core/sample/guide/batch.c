@@ -50,7 +50,8 @@ static bool can_share(const nino_guide_run *r, const nino_cond_use *a, const nin
 {
     const nino_cond_model *x = a->model, *y = b->model;
     if (memcmp(a->size, b->size, (size_t) r->n_axes * sizeof(a->size[0])) ||
-        !batch_same_text(r, x->context, y->context) || !same_row_shape(x->y, y->y) ||
+        !batch_same_text(r, x->context, y->context) ||
+        !same_row_shape(x->context_mask, y->context_mask) || !same_row_shape(x->y, y->y) ||
         !same_row_shape(x->concat, y->concat) || !same_row_shape(x->vision, y->vision) ||
         !same_controls(x, y) || x->n_refs != y->n_refs ||
         (x->n_refs && x->ref_method != y->ref_method))
@@ -89,6 +90,7 @@ static nino_tensor *batch_forward(nino_guide_run *r, const nino_guide_feed *f, n
                         .timestep = t,
                         .frames = frames,
                         .context = nino_ref(f->context),
+                        .context_mask = nino_ref(f->context_mask),
                         .y = nino_ref(f->y),
                         .concat = nino_ref(f->concat),
                         .vision = nino_ref(f->vision),
@@ -246,6 +248,11 @@ static nino_tensor *zero_rows(nino_stream *s, const nino_array *like, int64_t n,
     return nino_zeros(s, shape, nino_stream_act_type(s));
 }
 
+static nino_tensor *zero_mask(nino_stream *s, const nino_array *like, int64_t n)
+{
+    return like ? nino_zeros(s, NINO_SHAPE(n, like->shape.dim[1]), NINO_F32) : NULL;
+}
+
 // Walks the network on a plan of this device for n entries like p.
 static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n,
                              uint64_t *reserved, uint64_t *weights)
@@ -253,9 +260,11 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
     nino_backend *be = nino_stream_backend(r->s);
     nino_backend *plan = nino_plan_open(&be->profile, 0, be->log, NULL);
     nino_stream *s =
-        plan ? nino_stream_create(&(nino_stream_params){ .backend = plan,
-                                                         .precision = nino_stream_precision(r->s) },
-                                  NULL)
+        plan ? nino_stream_create(
+                   &(nino_stream_params){ .backend = plan,
+                                          .precision = nino_stream_precision(r->s),
+                                          .keeps_scores = nino_stream_keeps_scores(r->s) },
+                   NULL)
              : NULL;
     const nino_cond_model *m = p[0].use->model;
     const int64_t rows = n * r->batch, frames = nino_guide_frames(r);
@@ -269,6 +278,7 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
                             .timestep = t,
                             .frames = frames,
                             .context = zero_rows(s, m->context, rows, nino_guide_tokens(p, n)),
+                            .context_mask = zero_mask(s, m->context_mask, rows),
                             .y = zero_rows(s, m->y, rows, 0),
                             .vision = zero_rows(s, m->vision, rows, 0),
                             .control = control,

@@ -265,19 +265,27 @@ static nino_status make_concat(const nino_guide_run *r, const nino_cond_entry *e
 static nino_status make_refs(const nino_guide_run *r, const nino_cond_entry *e, nino_cond_model *m,
                              nino_error *err)
 {
-    if (!e->n_refs || r->net->kind != NINO_DIFFUSION_FLUX)
+    if (!e->n_refs || !r->net->has_refs)
         return NINO_OK;
     if (!(m->refs = calloc((size_t) e->n_refs, sizeof(*m->refs))))
         return cond_model_no_memory(err);
     for (int i = 0; i < e->n_refs; i++) {
         const nino_array *a = e->refs[i];
-        if (a->shape.rank != 4 || a->shape.dim[3] != r->channels)
+        const int last = a->shape.rank - 1;
+        if (last < 3 || a->shape.dim[last] != r->channels)
             return nino_fail_kind(err, NINO_ERR_ARG, "shape", r->net->name,
                                   "a reference latent has %lld channels, this model %lld",
-                                  (long long) a->shape.dim[a->shape.rank - 1],
-                                  (long long) r->channels);
+                                  (long long) a->shape.dim[last], (long long) r->channels);
+        if (last == 4 && a->shape.dim[1] != 1)
+            return nino_fail_kind(err, NINO_ERR_ARG, "shape", r->net->name,
+                                  "a reference latent is a clip of %lld frames, this model takes "
+                                  "pictures: encode one at a time",
+                                  (long long) a->shape.dim[1]);
         if (!(m->refs[i] = copy_of(a)))
             return cond_model_no_memory(err);
+        if (last == 4)
+            m->refs[i]->shape =
+                NINO_SHAPE(a->shape.dim[0], a->shape.dim[2], a->shape.dim[3], r->channels);
         m->n_refs++;
         process_in(r, m->refs[i]);
     }
@@ -300,6 +308,20 @@ static nino_status make_vision(const nino_guide_run *r, const nino_cond_entry *e
     return NINO_OK;
 }
 
+// Rows of zeros go in front of a text that is too short for the network.
+static nino_array *whole_text(const nino_guide_run *r, nino_array *text)
+{
+    const int64_t n = text->shape.dim[0], had = text->shape.dim[1], c = text->shape.dim[2];
+    const int64_t missing = r->net->context_rows - had;
+    if (missing <= 0)
+        return nino_array_ref(text);
+    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(n, had + missing, c));
+    for (int64_t i = 0; a && i < n; i++)
+        memcpy(nino_array_f32(a) + (i * (had + missing) + missing) * c,
+               nino_array_f32(text) + i * had * c, (size_t) (had * c) * sizeof(float));
+    return a;
+}
+
 nino_status nino_cond_model_make(const nino_guide_run *r, const nino_cond_entry *e, int kind,
                                  nino_cond_model *m, nino_error *err)
 {
@@ -313,7 +335,9 @@ nino_status nino_cond_model_make(const nino_guide_run *r, const nino_cond_entry 
                               "has %lld: encode with its own kind of CLIP",
                               r->net->family, r->net->context_dim,
                               text ? (long long) text->shape.dim[text->shape.rank - 1] : 0LL);
-    m->context = nino_array_ref(e->context);
+    m->context_mask = r->net->has_context_mask ? nino_array_ref(e->context_mask) : NULL;
+    if (!(m->context = whole_text(r, e->context)))
+        return cond_model_no_memory(err);
     m->ref_method = e->ref_method;
     if (r->net->has_guidance && !e->no_guidance)
         m->guidance = (float) (e->has_guidance ? e->guidance : 3.5);
@@ -327,6 +351,7 @@ nino_status nino_cond_model_make(const nino_guide_run *r, const nino_cond_entry 
 void nino_cond_model_release(nino_cond_model *m)
 {
     nino_array_unref(&m->context);
+    nino_array_unref(&m->context_mask);
     nino_array_unref(&m->y);
     nino_array_unref(&m->concat);
     nino_array_unref(&m->vision);

@@ -63,51 +63,127 @@ static void clear_sums(nino_guide_run *r)
 
 // ---- guidance --------------------------------------------------------------------------------
 
-// The factor that gives guided the spread of cond; both as v-predictions.
-static double spread_ratio(const float *cond, const float *guided, int64_t n)
+// An answer as a v-prediction.
+static float as_v(float x, float d, float s)
+{
+    return (x / (s * s + 1.0f) - d) * sqrtf(s * s + 1.0f) / s;
+}
+
+// The factor that gives guided, v-predictions, the spread of cond.
+static double spread_ratio(const float *x, const float *cond, float s, const float *guided,
+                           int64_t n)
 {
     double mean[2] = { 0 }, sum[2] = { 0 };
     for (int64_t i = 0; i < n; i++) {
-        mean[0] += (double) cond[i] / (double) n;
+        mean[0] += (double) as_v(x[i], cond[i], s) / (double) n;
         mean[1] += (double) guided[i] / (double) n;
     }
     for (int64_t i = 0; i < n; i++) {
-        sum[0] += ((double) cond[i] - mean[0]) * ((double) cond[i] - mean[0]);
-        sum[1] += ((double) guided[i] - mean[1]) * ((double) guided[i] - mean[1]);
+        const double c = (double) as_v(x[i], cond[i], s) - mean[0],
+                     g = (double) guided[i] - mean[1];
+        sum[0] += c * c;
+        sum[1] += g * g;
     }
     return sqrt(sum[0] / sum[1]);
 }
 
-// out may be cond; uncond is used up.
-static void rescaled(const nino_guide_run *r, const float *cond, float *uncond, float scale,
+static void rescaled(const nino_guide_run *r, const float *cond, const float *uncond, float scale,
                      const float *x, float s, float *out)
 {
     const int64_t n = r->channels * r->cells;
-    const float root = sqrtf(s * s + 1.0f), share = (float) r->guider->model->rescale_cfg;
+    const float root = sqrtf(s * s + 1.0f), share = (float) r->guider->model->cfg_share;
     for (int64_t b = 0; b < r->batch; b++, cond += n, uncond += n, x += n, out += n) {
         for (int64_t i = 0; i < n; i++) {
-            const float y = x[i] / (s * s + 1.0f);
-            const float vc = (y - cond[i]) * root / s, vu = (y - uncond[i]) * root / s;
-            uncond[i] = vu + scale * (vc - vu);
-            out[i] = vc;
+            const float vu = as_v(x[i], uncond[i], s);
+            out[i] = vu + scale * (as_v(x[i], cond[i], s) - vu);
         }
-        const float ratio = (float) spread_ratio(out, uncond, n);
+        const float ratio = (float) spread_ratio(x, cond, s, out, n);
         for (int64_t i = 0; i < n; i++) {
-            const float v = share * (uncond[i] * ratio) + (1.0f - share) * uncond[i];
+            const float v = share * (out[i] * ratio) + (1.0f - share) * out[i];
             out[i] = x[i] / (s * s + 1.0f) - v * s / root;
         }
     }
 }
 
-static void guide(const nino_guide_run *r, const float *cond, float *uncond, double scale,
+// Length of the values that all channels have in a cell, less those of `from` (NULL: nothing).
+static float cell_length(const nino_guide_run *r, const float *v, const float *from)
+{
+    double sum = 0;
+    for (int64_t c = 0; c < r->channels; c++) {
+        const double d = (double) v[c * r->cells] - (from ? (double) from[c * r->cells] : 0);
+        sum += d * d;
+    }
+    return (float) sqrt(sum);
+}
+
+// Of the noise that is found, as long in every cell as the positive side finds it.
+static void normed(const nino_guide_run *r, const float *cond, const float *uncond, float scale,
+                   const float *x, float *out)
+{
+    const float share = (float) r->guider->model->cfg_share;
+    const int64_t n = r->channels * r->cells;
+    for (int64_t b = 0; b < r->batch; b++, cond += n, uncond += n, x += n, out += n)
+        for (int64_t i = 0; i < r->cells; i++) {
+            for (int64_t k = i; k < n; k += r->cells) // the mixture of the answers themselves
+                out[k] = uncond[k] + scale * (cond[k] - uncond[k]);
+            const float had = cell_length(r, out + i, x + i);
+            const float by = had > 0 ? cell_length(r, cond + i, x + i) / fmaxf(had, 1e-12f) : 1.0f;
+            for (int64_t k = i; k < n; k += r->cells) {
+                const float noise = x[k] - out[k];
+                out[k] = x[k] - (share * (noise * by) + (1.0f - share) * noise);
+            }
+        }
+}
+
+// ---- what is done to it ----------------------------------------------------------------------
+
+static void post_norm(const nino_guide_run *r, float strength, const float *cond, float *out)
+{
+    const int64_t n = r->channels * r->cells;
+    for (int64_t b = 0; b < r->batch; b++, cond += n, out += n)
+        for (int64_t i = 0; i < r->cells; i++) {
+            const float had = cell_length(r, out + i, NULL);
+            const float by = cell_length(r, cond + i, NULL) / (had + 1e-8f);
+            for (int64_t k = i; k < n; k += r->cells)
+                out[k] = out[k] * fminf(by, 1.0f) * strength;
+        }
+}
+
+// Fan et al. 2025, "CFG-Zero*: Improved Classifier-Free Guidance for Flow Matching Models".
+static void post_zero_star(const nino_guide_run *r, const float *cond, const float *uncond,
+                           float scale, const float *x, float *out)
+{
+    const int64_t n = r->channels * r->cells;
+    for (int64_t b = 0; b < r->batch; b++, cond += n, uncond += n, x += n, out += n) {
+        double dot = 0, square = 0;
+        for (int64_t i = 0; i < n; i++) {
+            const double e = (double) x[i] - (double) uncond[i];
+            dot += ((double) x[i] - (double) cond[i]) * e;
+            square += e * e;
+        }
+        const float a = (float) (dot / (square + 1e-8));
+        for (int64_t i = 0; i < n; i++)
+            out[i] = out[i] + uncond[i] * (a - 1.0f) + scale * uncond[i] * (1.0f - a);
+    }
+}
+
+// out is none of the others.
+static void guide(const nino_guide_run *r, const float *cond, const float *uncond, double scale,
                   const float *x, float sigma, float *out)
 {
-    if (r->guider->model->rescale_cfg > 0) {
+    const nino_model *m = r->guider->model;
+    if (m->cfg_kind == NINO_CFG_RESCALE && m->cfg_share > 0) // 0: as if it were not there
         rescaled(r, cond, uncond, (float) scale, x, sigma, out);
-        return;
-    }
-    for (size_t i = 0; i < r->count; i++)
-        out[i] = uncond[i] + (cond[i] - uncond[i]) * (float) scale;
+    else if (m->cfg_kind == NINO_CFG_NORM)
+        normed(r, cond, uncond, (float) scale, x, out);
+    else
+        for (size_t i = 0; i < r->count; i++)
+            out[i] = uncond[i] + (cond[i] - uncond[i]) * (float) scale;
+    for (int i = 0; i < m->n_posts; i++)
+        if (m->post[i].kind == NINO_POST_NORM)
+            post_norm(r, (float) m->post[i].strength, cond, out);
+        else
+            post_zero_star(r, cond, uncond, (float) scale, x, out);
 }
 
 static bool is_one(double v) { return fabs(v - 1) <= 1e-9 * fmax(fabs(v), 1); }

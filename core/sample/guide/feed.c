@@ -37,8 +37,8 @@ static void fill_rows(const nino_guide_run *r, char *to, const nino_array *from,
                    (const char *) from->data + (size_t) (b % had) * bytes, bytes);
 }
 
-static nino_tensor *upload_rows(nino_guide_run *r, const nino_array *const *row, int n,
-                                nino_shape shape)
+static nino_tensor *upload_rows_as(nino_guide_run *r, const nino_array *const *row, int n,
+                                   nino_shape shape, nino_dtype type)
 {
     shape.dim[0] = n * r->batch;
     nino_array *a = nino_array_create(NINO_F32, shape);
@@ -47,9 +47,15 @@ static nino_tensor *upload_rows(nino_guide_run *r, const nino_array *const *row,
     const size_t each = a->bytes / (size_t) n;
     for (int i = 0; i < n; i++)
         fill_rows(r, (char *) a->data + (size_t) i * each, row[i], each / (size_t) r->batch);
-    nino_tensor *t = nino_upload(r->s, a, nino_stream_act_type(r->s));
+    nino_tensor *t = nino_upload(r->s, a, type);
     nino_array_unref(&a);
     return t;
+}
+
+static nino_tensor *upload_rows(nino_guide_run *r, const nino_array *const *row, int n,
+                                nino_shape shape)
+{
+    return upload_rows_as(r, row, n, shape, nino_stream_act_type(r->s));
 }
 
 // The part of a concat latent [B,(t,)h,w,C] that an area sees.
@@ -93,6 +99,10 @@ static void fill_feed(nino_guide_run *r, nino_guide_feed *f, int64_t tokens, nin
         row[i] = f->use[i]->model->context;
     f->context = upload_rows(r, rows, f->n, NINO_SHAPE(1, tokens, m->context->shape.dim[2]));
     for (int i = 0; i < f->n; i++)
+        row[i] = f->use[i]->model->context_mask;
+    if (m->context_mask)
+        f->context_mask = upload_rows_as(r, rows, f->n, m->context_mask->shape, NINO_F32);
+    for (int i = 0; i < f->n; i++)
         row[i] = f->use[i]->model->y;
     if (m->y)
         f->y = upload_rows(r, rows, f->n, m->y->shape);
@@ -121,6 +131,7 @@ static void fill_feed(nino_guide_run *r, nino_guide_feed *f, int64_t tokens, nin
 static void release_feed(nino_guide_feed *f)
 {
     nino_unref(f->context);
+    nino_unref(f->context_mask);
     nino_unref(f->y);
     nino_unref(f->concat);
     nino_unref(f->vision);

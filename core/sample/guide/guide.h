@@ -46,10 +46,12 @@ typedef struct nino_sample_params {
     const nino_sampler *sampler;
     const float *sigmas;
     int n_sigmas;
-    const nino_array *samples;     // f32 node latent, channels last: [N,h,w,C] or [N,t,h,w,C]
+    const nino_array *samples; // f32 node latent, channels last: [N,h,w,C] or [N,t,h,w,C]
+    int samples_factor; // pixels a cell they were made for where they are empty; 0: as the model's
     const nino_array *noise_mask;  // f32 [N,H,W] (1: may change), scaled to the latent; or NULL
     const int64_t *batch_index;    // N entries or NULL
     nino_precision precision;      // AUTO: the model's, else the stream's
+    bool keeps_scores;             // as nino_stream_keep_scores()
     bool one_by_one;               // never more than one conditioning entry in a forward
     const nino_resume_place *keep; // where answers of the network are kept; NULL: nowhere
     int *n_kept;                   // may be NULL, see below
@@ -63,6 +65,7 @@ typedef struct nino_sample_params {
 // goes when the sampling is done or fails for a reason of its own; after a cancel and when the
 // device or its memory was the reason it stays, and *n_kept is the number of steps in it (else 0).
 // Steps taken from there are told of once, in a message, not by on_step.
-// An all-zero latent of another channel count is taken as "empty" and gets the model's channels.
+// An all-zero latent of another channel count or samples_factor is taken as "empty" and gets the
+// model's channels and cells.
 nino_status nino_sample_latent(nino_stream *s, const nino_sample_params *p, nino_array **out,
                                nino_array **denoised, nino_error *err);

@@ -10,6 +10,7 @@
 // What the network is told by one entry; host arrays. guidance is NaN where there is none.
 typedef struct nino_cond_model {
     nino_array *context;                     // f32 [n,T,C]
+    nino_array *context_mask;                // f32 [1,T] or NULL
     nino_array *y;                           // f32 [1,Cy] or NULL
     nino_array *concat;                      // f32 [B,(t,)h,w,Ce] or NULL
     nino_array *vision;                      // f32 [1,Tv,Cv] or NULL
@@ -51,7 +52,7 @@ struct nino_guide_feed {
     nino_guide_feed *next;
     int n;
     const nino_cond_use **use;
-    nino_tensor *context, *y, *concat, *vision, **refs;
+    nino_tensor *context, *context_mask, *y, *concat, *vision, **refs;
     nino_tensor *control[NINO_COND_CONTROLS];
     int n_refs;
     int walks; // under plan: how often it was walked

@@ -68,6 +68,9 @@ nino_status nino_schedule_laplace(int steps, double sigma_max, double sigma_min,
                                   double beta, nino_sigmas *out, nino_error *err); // no final 0
 nino_status nino_schedule_vp(int steps, double beta_d, double beta_min, double eps_s,
                              nino_sigmas *out, nino_error *err);
+// FLUX.2's own, for a picture of width x height pixels.
+nino_status nino_schedule_flux2(int steps, int64_t width, int64_t height, nino_sigmas *out,
+                                nino_error *err);
 nino_status nino_schedule_beta(const nino_sampling *ms, int steps, double alpha, double beta,
                                nino_sigmas *out, nino_error *err);
 nino_status nino_schedule_sd_turbo(const nino_sampling *ms, int steps, double denoise,
