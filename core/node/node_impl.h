@@ -44,6 +44,11 @@ typedef struct nino_node_ops {
     // nino_value_at()). Other nodes run once for every item of the longest list; shorter ones go on
     // with their last item.
     bool takes_lists;
+    // Whether input `port` of the list is looked at; what gives it does not run for a node that does
+    // not. Asked before the run, and only where all parameters stand in the workflow or come from
+    // constants: else every input is made. NULL: all are looked at.
+    bool (*takes)(const void *params, int port);
+    bool is_constant; // the output is the only parameter
     // What can be said about the parameters before the run; ctx may be NULL (then no file is looked
     // for). err->kind is the nino_issue code: "path", "missing_file", "value". NULL: nothing more.
     nino_status (*check)(const nino_ctx *ctx, const void *params, nino_error *err);

@@ -6,6 +6,7 @@
 // How a node wants its sampling done, beyond what decides the result.
 typedef struct nino_sampling_how {
     nino_precision precision; // AUTO: the model's, else the run's
+    bool keeps_scores;        // attentions put their scores into memory
     bool no_previews;
     bool one_by_one; // conditioning entries are never batched
 } nino_sampling_how;

@@ -91,6 +91,7 @@ void nino_value_unref(nino_value **pv)
     case NINO_PORT_CLIP_VISION: nino_clip_vision_unref(&v->u.clip_vision); break;
     case NINO_PORT_CLIP_VISION_OUTPUT: nino_vision_out_release(&v->u.vision); break;
     case NINO_PORT_STYLE_MODEL: nino_style_unref(&v->u.style); break;
+    case NINO_PORT_UPSCALE_MODEL: nino_upscale_unref(&v->u.upscale); break;
     case NINO_PORT_VIDEO: nino_array_unref(&v->u.video.frames); break;
     default: break;
     }
@@ -114,6 +115,7 @@ bool nino_value_shares(const nino_value *a, const nino_value *b)
     case NINO_PORT_VAE: return a->u.vae == b->u.vae;
     case NINO_PORT_CLIP_VISION: return a->u.clip_vision == b->u.clip_vision;
     case NINO_PORT_STYLE_MODEL: return a->u.style == b->u.style;
+    case NINO_PORT_UPSCALE_MODEL: return a->u.upscale == b->u.upscale;
     case NINO_PORT_MODEL:
         return a->u.model && b->u.model ? a->u.model->net == b->u.model->net
                                         : a->u.unloaded.file == b->u.unloaded.file;
@@ -132,6 +134,7 @@ bool nino_value_is_network(const nino_value *v)
     case NINO_PORT_VAE:
     case NINO_PORT_CLIP_VISION:
     case NINO_PORT_STYLE_MODEL:
+    case NINO_PORT_UPSCALE_MODEL:
     case NINO_PORT_GUIDER: return true; // a guider has its model
     default: return false;
     }
@@ -180,10 +183,10 @@ uint64_t nino_value_bytes(const nino_value *v)
 const char *nino_port_type_name(nino_port_type t)
 {
     static const char *const names[] = {
-        "NONE",        "MODEL",   "CLIP",   "VAE",    "CONDITIONING", "LATENT",
-        "IMAGE",       "MASK",    "STRING", "INT",    "FLOAT",        "BOOLEAN",
-        "NOISE",       "SAMPLER", "SIGMAS", "GUIDER", "CLIP_VISION",  "CLIP_VISION_OUTPUT",
-        "STYLE_MODEL", "VIDEO",   "*",      "other",
+        "NONE",        "MODEL",   "CLIP",   "VAE",    "CONDITIONING",  "LATENT",
+        "IMAGE",       "MASK",    "STRING", "INT",    "FLOAT",         "BOOLEAN",
+        "NOISE",       "SAMPLER", "SIGMAS", "GUIDER", "CLIP_VISION",   "CLIP_VISION_OUTPUT",
+        "STYLE_MODEL", "VIDEO",   "*",      "other",  "UPSCALE_MODEL",
     };
     return (size_t) t < sizeof(names) / sizeof(names[0]) ? names[t] : "?";
 }

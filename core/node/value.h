@@ -3,6 +3,7 @@
 #include "core/model/clip/clip.h"
 #include "core/model/clip/clip_vision.h"
 #include "core/model/clip/style_model.h"
+#include "core/model/upscale/upscale.h"
 #include "core/model/vae/vae.h"
 #include "core/sample/guide/guide.h"
 #include <ninodes/node.h>
@@ -11,6 +12,7 @@ typedef struct nino_latent {
     nino_array *samples;    // f32 [N,h,w,C] or [N,t,h,w,C]
     nino_array *noise_mask; // f32 [N,H,W] or NULL
     int64_t *batch_index;   // N entries or NULL
+    int factor;             // pixels a cell that empty samples were made for; 0: not known
 } nino_latent;
 
 // A model or text encoder of a checkpoint: known, typed, not runnable in this version.
@@ -44,6 +46,7 @@ typedef struct nino_value {
             nino_clip_vision *clip_vision;
             nino_vision_output vision; // CLIP_VISION_OUTPUT
             nino_style *style;
+            nino_upscale *upscale;
             nino_video_value video;
             char *string;
             int64_t i;

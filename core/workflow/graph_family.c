@@ -19,16 +19,12 @@ typedef struct family {
 } family;
 
 static const family families[] = {
-    { "Qwen-Image",
-      { "qwen_image" },
-      { "TextEncodeQwenImageEdit", "TextEncodeQwenImageEditPlus",
-        "EmptyQwenImageLayeredLatentImage" },
-      { "qwen_image" } },
-    { "Z-Image or Lumina 2",
-      { "lumina2" },
-      { "CLIPTextEncodeLumina2", "TextEncodeZImageOmni" },
-      { "z_image", "lumina_2", "lumina2" } },
-    { "FLUX.2", { "flux2" }, { "EmptyFlux2LatentImage", "Flux2Scheduler" }, { "flux2", "flux_2" } },
+    { "Qwen-Image-Layered",
+      { NULL },
+      { "EmptyQwenImageLayeredLatentImage" },
+      { "qwen_image_layered" } },
+    { "Lumina 2", { NULL }, { "CLIPTextEncodeLumina2" }, { "lumina_2", "lumina2" } },
+    { "Z-Image Omni", { NULL }, { "TextEncodeZImageOmni" }, { "z_image_omni" } },
     { "Chroma",
       { "chroma" },
       { "ChromaRadianceOptions", "EmptyChromaRadianceLatentImage" },

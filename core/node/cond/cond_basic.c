@@ -96,10 +96,28 @@ static nino_status cond_basic_give(nino_array **slot, nino_array *a)
     return NINO_OK;
 }
 
+// What is looked at of both, one behind the other; NULL where that is everything.
+static nino_status concat_masks(nino_run *r, nino_cond_entry *e, const nino_cond_entry *from,
+                                nino_error *err)
+{
+    const int64_t ta = e->context->shape.dim[1], tb = from->context->shape.dim[1];
+    if (!e->context_mask && !from->context_mask)
+        return NINO_OK;
+    nino_array *both = nino_node_array(NINO_F32, NINO_SHAPE(1, ta + tb), r->def->key, err);
+    for (int64_t i = 0; both && i < ta + tb; i++) {
+        const nino_array *m = i < ta ? e->context_mask : from->context_mask;
+        nino_array_f32(both)[i] = m ? nino_array_f32(m)[i < ta ? i : i - ta] : 1;
+    }
+    return cond_basic_give(&e->context_mask, both);
+}
+
 static nino_status concat_entry(nino_run *r, nino_cond_entry *e, const nino_cond_entry *from,
                                 double weight, nino_error *err)
 {
     (void) weight;
+    const nino_status st = concat_masks(r, e, from, err);
+    if (st)
+        return st;
     return cond_basic_give(&e->context, concat_tokens(e->context, from->context, r->def->key, err));
 }
 

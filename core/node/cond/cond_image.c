@@ -139,23 +139,13 @@ NINO_NODE(ip2p_cond, "InstructPixToPixConditioning", "InstructPixToPixConditioni
 
 // ---- ReferenceLatent -------------------------------------------------------------------------
 
-static nino_status append_reference(nino_cond_entry *e, nino_array *latent)
-{
-    nino_array **refs = realloc(e->refs, (size_t) (e->n_refs + 1) * sizeof(*refs));
-    if (!refs)
-        return NINO_ERR_NOMEM;
-    e->refs = refs;
-    e->refs[e->n_refs++] = nino_array_ref(latent);
-    return NINO_OK;
-}
-
 static nino_status reference_run(nino_run *r, nino_error *err)
 {
     const nino_latent *l = nino_in_latent(r, 1);
     nino_cond *c = nino_cond_copy(nino_in_cond(r, 0));
     nino_status st = NINO_OK;
     for (int i = 0; l && c && i < c->n && st == NINO_OK; i++)
-        st = append_reference(&c->entry[i], l->samples);
+        st = nino_cond_add_ref(&c->entry[i], l->samples) ? NINO_OK : NINO_ERR_NOMEM;
     if (st)
         nino_cond_unref(&c);
     return nino_out_cond(r, 0, c, err);
@@ -179,20 +169,22 @@ static nino_status method_run(nino_run *r, nino_error *err)
     const int64_t method = ((const method_params *) r->params)->reference_latents_method;
     nino_cond *c = nino_cond_copy(nino_in_cond(r, 0));
     for (int i = 0; c && i < c->n; i++)
-        c->entry[i].ref_method = (nino_ref_method) method;
+        c->entry[i].ref_method = (nino_ref_method) (method + NINO_REFS_OFFSET);
     return nino_out_cond(r, 0, c, err);
 }
 
 NINO_NODE(reference_method, "FluxKontextMultiReferenceLatentMethod",
           "FluxKontextMultiReferenceLatentMethod", "advanced/conditioning/flux",
-          "Where a Flux model takes several reference latents to be",
+          "Where an editing model takes reference latents to be",
           NINO_INPUTS(NINO_PORT(conditioning, CONDITIONING)),
           NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
           NINO_PARAMS(method_params,
                       NINO_P_ENUM(method_params, reference_latents_method,
-                                  NINO_WORDS("offset", "index", "uxo/uno"), NINO_REFS_OFFSET,
-                                  .label = "Method",
-                                  .help = "As the model was trained; Kontext: offset or index")),
+                                  NINO_WORDS("offset", "index", "uxo/uno", "index_timestep_zero"),
+                                  0, .label = "Method",
+                                  .help = "As the model was trained; Kontext: offset or index, "
+                                          "FLUX.2 and Qwen-Image-Edit: index, Qwen-Image-Edit "
+                                          "from 2511 on: index_timestep_zero")),
           NINO_RUN(method_run));
 
 // ---- VAEEncodeForInpaint ---------------------------------------------------------------------

@@ -29,15 +29,23 @@ static const nino_scale_method total_of[] = { NINO_SCALE_NEAREST, NINO_SCALE_BIL
 typedef struct total_params {
     int64_t upscale_method;
     double megapixels;
+    int64_t resolution_steps;
 } total_params;
+
+// To a multiple of `steps`, of two the even one, at least one of them.
+static int64_t total_side(double side, int64_t steps)
+{
+    const int64_t n = (int64_t) rint(side / (double) steps);
+    return (n > 0 ? n : 1) * steps;
+}
 
 static nino_status total_run(nino_run *r, nino_error *err)
 {
     const total_params *p = r->params;
     const nino_picture s = nino_picture_of(nino_in_image(r, 0));
-    const double total = trunc(p->megapixels * 1024 * 1024);
-    const double by = sqrt(total / (double) (s.w * s.h));
-    return image_fit_scaled(r, (int64_t) rint((double) s.w * by), (int64_t) rint((double) s.h * by),
+    const double by = sqrt(p->megapixels * 1024 * 1024 / (double) (s.w * s.h));
+    return image_fit_scaled(r, total_side((double) s.w * by, p->resolution_steps),
+                            total_side((double) s.h * by, p->resolution_steps),
                             total_of[p->upscale_method], false, err);
 }
 
@@ -49,7 +57,10 @@ NINO_NODE(image_scale_total, "ImageScaleToTotalPixels", "ImageScaleToTotalPixels
                                   .help = "How values between pixels are found"),
                       NINO_P_FLOAT(total_params, megapixels, 1.0, 0.01, 16.0, 0.01,
                                    .label = "Megapixels",
-                                   .help = "New number of pixels, in units of 1024x1024")),
+                                   .help = "New number of pixels, in units of 1024x1024"),
+                      NINO_P_INT(total_params, resolution_steps, 1, 1, 256, 1, .optional = true,
+                                 .label = "Multiple of", .unit = "px",
+                                 .help = "Both sides become multiples of this")),
           NINO_RUN(total_run));
 
 // ---- ImageScaleToMaxDimension ----------------------------------------------------------------

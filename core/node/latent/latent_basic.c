@@ -1,4 +1,5 @@
-// Latents: load, save, empty ones, scaling. Behaviour of ComfyUI's nodes.py and nodes_sd3.py.
+// Latents: load, save, empty ones, scaling. Behaviour of ComfyUI's nodes.py, nodes_sd3.py and
+// nodes_flux.py.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +115,7 @@ typedef struct empty_params {
     int64_t width, height, batch_size, frame_count; // frame_count: 0 where there is none
 } empty_params;
 
-static nino_status empty(nino_run *r, int64_t channels, nino_error *err)
+static nino_status empty(nino_run *r, int64_t channels, int factor, nino_error *err)
 {
     const empty_params *p = r->params;
     nino_value *v = nino_node_out(r, 0, NINO_PORT_LATENT, err);
@@ -122,12 +123,14 @@ static nino_status empty(nino_run *r, int64_t channels, nino_error *err)
         return NINO_ERR_NOMEM;
     const int64_t n = p->batch_size * (p->frame_count ? p->frame_count : 1);
     v->u.latent.samples = nino_node_array(
-        NINO_F32, NINO_SHAPE(n, p->height / 8, p->width / 8, channels), r->def->key, err);
+        NINO_F32, NINO_SHAPE(n, p->height / factor, p->width / factor, channels), r->def->key, err);
+    v->u.latent.factor = factor;
     return v->u.latent.samples ? NINO_OK : NINO_ERR_NOMEM;
 }
 
-static nino_status empty4_run(nino_run *r, nino_error *err) { return empty(r, 4, err); }
-static nino_status empty16_run(nino_run *r, nino_error *err) { return empty(r, 16, err); }
+static nino_status empty4_run(nino_run *r, nino_error *err) { return empty(r, 4, 8, err); }
+static nino_status empty16_run(nino_run *r, nino_error *err) { return empty(r, 16, 8, err); }
+static nino_status empty128_run(nino_run *r, nino_error *err) { return empty(r, 128, 16, err); }
 
 #define BATCH_SIZE                                                                                 \
     NINO_P_INT(empty_params, batch_size, 1, 1, 4096, 1, .label = "Batch",                          \
@@ -153,18 +156,51 @@ NINO_NODE(empty_video_latent, "EmptyLatentVideo", "Empty Latent Video", "latent/
                       NINO_P_INT(empty_params, frame_count, 16, 1, 4096, 1, .label = "Frames",
                                  .help = "How many images each of the batch has", .ui_max.i = 64)),
           NINO_RUN(empty4_run));
+#define WIDTH_16                                                                                   \
+    NINO_P_INT(empty_params, width, 1024, 16, 16384, 16, .label = "Width", .unit = "px",           \
+               .help = "Width of the image", .ui_min.i = 64, .ui_max.i = 2048)
+#define HEIGHT_16                                                                                  \
+    NINO_P_INT(empty_params, height, 1024, 16, 16384, 16, .label = "Height", .unit = "px",         \
+               .help = "Height of the image", .ui_min.i = 64, .ui_max.i = 2048)
 NINO_NODE(empty_sd3_latent, "EmptySD3LatentImage", "EmptySD3LatentImage", "latent/sd3",
-          "A latent of zeros with 16 channels for SD3 and Flux",
+          "A latent of zeros with 16 channels for SD3, FLUX.1 and Z-Image",
           NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
-          NINO_PARAMS(empty_params,
-                      NINO_P_INT(empty_params, width, 1024, 16, 16384, 16, .label = "Width",
-                                 .unit = "px", .help = "Width of the image", .ui_min.i = 64,
-                                 .ui_max.i = 2048),
-                      NINO_P_INT(empty_params, height, 1024, 16, 16384, 16, .label = "Height",
-                                 .unit = "px", .help = "Height of the image", .ui_min.i = 64,
-                                 .ui_max.i = 2048),
-                      BATCH_SIZE),
-          NINO_RUN(empty16_run));
+          NINO_PARAMS(empty_params, WIDTH_16, HEIGHT_16, BATCH_SIZE), NINO_RUN(empty16_run));
+NINO_NODE(empty_flux2_latent, "EmptyFlux2LatentImage", "Empty Flux 2 Latent", "latent",
+          "A latent of zeros with 128 channels for FLUX.2", NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+          NINO_PARAMS(empty_params, WIDTH_16, HEIGHT_16, BATCH_SIZE), NINO_RUN(empty128_run));
+
+typedef struct layered_params {
+    int64_t width, height, layers, batch_size;
+} layered_params;
+
+static nino_status layered_run(nino_run *r, nino_error *err)
+{
+    const layered_params *p = r->params;
+    const nino_shape shape =
+        NINO_SHAPE(p->batch_size, p->layers + 1, p->height / 8, p->width / 8, 16);
+    nino_value *v = nino_node_out(r, 0, NINO_PORT_LATENT, err);
+    if (!v)
+        return NINO_ERR_NOMEM;
+    v->u.latent.samples = nino_node_array(NINO_F32, shape, r->def->key, err);
+    return v->u.latent.samples ? NINO_OK : NINO_ERR_NOMEM;
+}
+
+NINO_NODE(
+    empty_qwen_layered, "EmptyQwenImageLayeredLatentImage", "Empty Qwen Image Layered Latent",
+    "latent/qwen", "A latent of zeros for Qwen-Image-Layered: a picture and its layers as frames",
+    NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+    NINO_PARAMS(
+        layered_params,
+        NINO_P_INT(layered_params, width, 640, 16, 16384, 16, .label = "Width", .unit = "px",
+                   .help = "Width of the image", .ui_min.i = 64, .ui_max.i = 2048),
+        NINO_P_INT(layered_params, height, 640, 16, 16384, 16, .label = "Height", .unit = "px",
+                   .help = "Height of the image", .ui_min.i = 64, .ui_max.i = 2048),
+        NINO_P_INT(layered_params, layers, 3, 0, 16384, 1, .label = "Layers",
+                   .help = "How many layers each image has beside the whole", .ui_max.i = 16),
+        NINO_P_INT(layered_params, batch_size, 1, 1, 4096, 1, .label = "Batch",
+                   .help = "How many images are made at once", .ui_min.i = 1, .ui_max.i = 16)),
+    NINO_RUN(layered_run));
 
 // ---- scaling ---------------------------------------------------------------------------------
 

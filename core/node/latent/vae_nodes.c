@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/model/latent_format.h"
 #include "core/node/util.h"
 #include "core/tile/fit.h"
 #include "core/tile/video_tiles.h"
@@ -53,10 +54,9 @@ static nino_status decode_clip(nino_run *r, const nino_vae *vae, const nino_arra
     return nino_vae_decode_video(r->stream, vae, z, p, &sink, &report, err);
 }
 
-static nino_status vae_nodes_decode(nino_run *r, const nino_video_params *p, nino_error *err)
+static nino_status decode_latent(nino_run *r, const nino_vae *vae, const nino_array *z,
+                                 const nino_video_params *p, nino_error *err)
 {
-    const nino_vae *vae = r->in[1]->u.vae;
-    const nino_array *z = r->in[0]->u.latent.samples;
     const int64_t channels = z->shape.dim[z->shape.rank - 1];
     nino_array flat = *z; // a video latent of one frame is an image
     if (!vae->has_decoder)
@@ -83,6 +83,21 @@ static nino_status vae_nodes_decode(nino_run *r, const nino_video_params *p, nin
     nino_tile_report report = { 0 };
     return v ? nino_vae_decode_tiled(r->stream, vae, &flat, &p->tile, &v->u.image, &report, err)
              : NINO_ERR_NOMEM;
+}
+
+static nino_status vae_nodes_decode(nino_run *r, const nino_video_params *p, nino_error *err)
+{
+    const nino_vae *vae = r->in[1]->u.vae;
+    nino_array *z = r->in[0]->u.latent.samples;
+    const int64_t *d = z->shape.dim, f = vae->fold;
+    const bool is_unfolded = vae->takes_unfolded && z->shape.rank == 4 &&
+                             d[3] * f * f == vae->channels && d[1] >= f && d[2] >= f &&
+                             d[1] % f == 0 && d[2] % f == 0;
+    z = is_unfolded ? nino_latent_fold(z, vae->fold) : nino_array_ref(z);
+    const nino_status st = z ? decode_latent(r, vae, z, p, err)
+                             : nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
+    nino_array_unref(&z);
+    return st;
 }
 
 static nino_status encode_image(nino_run *r, const nino_vae *vae, const nino_array *x,
@@ -113,7 +128,9 @@ static nino_status vae_nodes_encode(nino_run *r, const nino_tile_params *tile, n
 
 // ---- VAEDecode, VAEEncode --------------------------------------------------------------------
 
-static const nino_video_params whole = { .tile = { NINO_TILE_AUTO, TILE, OVERLAP } };
+static const nino_video_params whole = {
+    .tile = { .style = NINO_TILE_AUTO, .tile = TILE, .overlap = OVERLAP }
+};
 
 nino_status nino_encode_pixels(nino_run *r, const nino_vae *vae, const nino_array *image,
                                nino_array **out, nino_error *err)
@@ -146,8 +163,9 @@ typedef struct tiled_params {
 static nino_tile_params stock_tiles(const tiled_params *p)
 {
     const int64_t most = p->tile_size / 4;
-    return (nino_tile_params){ NINO_TILE_STOCK, (int) p->tile_size,
-                               (int) (p->overlap > most ? most : p->overlap) };
+    return (nino_tile_params){ .style = NINO_TILE_STOCK,
+                               .tile = (int) p->tile_size,
+                               .overlap = (int) (p->overlap > most ? most : p->overlap) };
 }
 
 // Frames at a time and shared, as numbers of latent frames; ComfyUI's rules for both.
@@ -176,30 +194,37 @@ static nino_status encode_tiled_run(nino_run *r, nino_error *err)
     return vae_nodes_encode(r, &t, err);
 }
 
+// Of VAEs that are not causal in time.
+#define ACTS_FOR "TAEHV models"
 #define FRAMES_HELP                                                                                \
-    "For clips and VAEs that are not causal in time, the tiny ones (TAEHV); no effect with Wan's " \
-    "own, "                                                                                        \
-    "which streams frame by frame and is exact"
+    "Clips in pieces; no effect on Wan's causal VAE, which streams frame by frame and is exact"
+// Measured by bench/tiles: bench/results/tiles.md.
+#define LOSS                                                                                       \
+    ". Tiles lose: against the whole decode of the demo's VAE (AutoencoderKL, sheet.png, 816 x "   \
+    "952 "                                                                                         \
+    "pixels) three passes of 512, overlap 64, have a PSNR of 31.8 dB, of 256, overlap 32, 26.0 "   \
+    "dB; "                                                                                         \
+    "with TAESD of 512, overlap 64, 48.7 dB"
 #define ENCODE_HELP "No effect: clips are encoded frame by frame, which is exact"
 #define TILED_OVERLAP                                                                              \
     NINO_P_INT(tiled_params, overlap, 64, 0, 4096, 32, .label = "Overlap", .unit = "px",           \
                .help = "Pixels that neighbouring tiles share, at most a quarter of the tile",      \
                .ui_max.i = 512)
-#define TILED_FRAMES(inert, text)                                                                  \
-    NINO_P_INT(tiled_params, temporal_size, 64, 8, 4096, 4, .label = "Frames", .is_inert = inert,  \
-               .help = text),                                                                      \
+#define TILED_FRAMES(text, ...)                                                                    \
+    NINO_P_INT(tiled_params, temporal_size, 64, 8, 4096, 4, .label = "Frames", .help = text,       \
+               __VA_ARGS__),                                                                       \
         NINO_P_INT(tiled_params, temporal_overlap, 8, 4, 4096, 4, .label = "Frame overlap",        \
-                   .is_inert = inert, .help = text)
+                   .help = text, __VA_ARGS__)
 
 NINO_NODE(vae_decode_tiled, "VAEDecodeTiled", "VAE Decode (Tiled)", "_for_testing",
-          "Decodes in three passes of tiles that are averaged", .inputs = decode_in,
+          "Decodes in three passes of tiles that are averaged" LOSS, .inputs = decode_in,
           NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
           NINO_PARAMS(tiled_params,
                       NINO_P_INT(tiled_params, tile_size, 512, 64, 4096, 32, .label = "Tile",
                                  .unit = "px",
                                  .help = "Side of a tile; smaller tiles need less memory",
                                  .ui_max.i = 2048),
-                      TILED_OVERLAP, TILED_FRAMES(false, FRAMES_HELP)),
+                      TILED_OVERLAP, TILED_FRAMES(FRAMES_HELP, .acts_for = ACTS_FOR)),
           NINO_RUN(decode_tiled_run));
 NINO_NODE(vae_encode_tiled, "VAEEncodeTiled", "VAE Encode (Tiled)", "_for_testing",
           "Encodes in three passes of tiles that are averaged", .inputs = encode_in,
@@ -209,15 +234,24 @@ NINO_NODE(vae_encode_tiled, "VAEEncodeTiled", "VAE Encode (Tiled)", "_for_testin
                                  .unit = "px",
                                  .help = "Side of a tile; smaller tiles need less memory",
                                  .ui_max.i = 2048),
-                      TILED_OVERLAP, TILED_FRAMES(true, ENCODE_HELP)),
+                      TILED_OVERLAP, TILED_FRAMES(ENCODE_HELP, .is_inert = true)),
           NINO_RUN(encode_tiled_run));
+
+#define EXACT_TILES(params)                                                                        \
+    NINO_P_BOOL(params, exact_tiles, false, .label = "Exact tiles", .optional = true,              \
+                .help =                                                                            \
+                    "Where there would be tiles: bands of at most so many rows whose group "       \
+                    "norms use the statistics of the whole picture, without overlaps; the "        \
+                    "result is the whole decode's within rounding. Pictures and AutoencoderKL "    \
+                    "only; other VAEs use tiles")
 
 // ---- ROCMOptimizedVAEDecode ------------------------------------------------------------------
 
 typedef struct rocm_params {
     int64_t tile_size, overlap, precision_mode, enable_temporal_tiling, temporal_chunk_size,
         temporal_overlap;
-    bool use_rocm_optimizations, batch_optimization, compatibility_mode, last_frame_fix;
+    bool use_rocm_optimizations, batch_optimization, compatibility_mode, last_frame_fix,
+        exact_tiles;
 } rocm_params;
 
 static nino_precision rocm_precision(const void *params)
@@ -249,8 +283,10 @@ static nino_status vae_nodes_rocm_run(nino_run *r, nino_error *err)
     if (p->compatibility_mode)
         return vae_nodes_decode(r, &whole, err);
     const int64_t most = p->tile_size / 4;
-    nino_video_params v = { .tile = { NINO_TILE_AUTO, (int) p->tile_size,
-                                      (int) (p->overlap > most ? most : p->overlap) } };
+    nino_video_params v = { .tile = { .style = NINO_TILE_AUTO,
+                                      .tile = (int) p->tile_size,
+                                      .overlap = (int) (p->overlap > most ? most : p->overlap),
+                                      .exact = p->exact_tiles } };
     v.repeat_last = p->last_frame_fix;
     if (p->enable_temporal_tiling == 1 || (p->enable_temporal_tiling == 0 && !fits_whole(r))) {
         v.chunk = (int) p->temporal_chunk_size;
@@ -293,7 +329,9 @@ static const nino_alias rocm_aliases[] = {
     "tile_size", "overlap", "use_rocm_optimizations", "precision_mode", "batch_optimization"
 NINO_NODE(
     rocm_vae_decode, "ROCMOptimizedVAEDecode", "ROCm VAE Decode", "ROCm Ninodes/VAE",
-    "Turns a latent into pixels; tiles only when the memory budget asks for it",
+    "Turns a latent into pixels; tiles only when the memory budget asks for it" LOSS
+    ", or none with "
+    "exact_tiles",
     .inputs = decode_in, NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
     NINO_PARAMS(
         rocm_params,
@@ -313,15 +351,17 @@ NINO_NODE(
                     .optional = true,
                     .help = "Decodes exactly as VAEDecode does, without these tile sizes"),
         NINO_P_ENUM(rocm_params, enable_temporal_tiling, temporal, 0, .label = "Temporal tiling",
-                    .optional = true, .help = FRAMES_HELP),
+                    .optional = true, .acts_for = ACTS_FOR, .help = FRAMES_HELP),
         NINO_P_INT(rocm_params, temporal_chunk_size, 16, 4, 256, 2, .label = "Frames at once",
-                   .optional = true, .help = FRAMES_HELP),
+                   .optional = true, .acts_for = ACTS_FOR, .help = FRAMES_HELP),
         NINO_P_INT(rocm_params, temporal_overlap, 2, 1, 8, 1, .label = "Frame overlap",
-                   .optional = true, .help = FRAMES_HELP),
+                   .optional = true, .acts_for = ACTS_FOR, .help = FRAMES_HELP),
         NINO_P_BOOL(
             rocm_params, last_frame_fix, false, .label = "Last frame fix", .optional = true,
+            .acts_for = ACTS_FOR,
             .help = "With temporal tiling: the last latent frame goes through twice, what comes "
-                    "of the second is left out")),
+                    "of the second is left out"),
+        EXACT_TILES(rocm_params)),
     .aliases = rocm_aliases,
     NINO_ORDERS({ NINO_WORDS(FIRST_FIVE, "compatibility_mode", "enable_temporal_tiling",
                              "temporal_chunk_size", "temporal_overlap", "last_frame_fix"),
@@ -337,7 +377,7 @@ NINO_NODE(
 
 typedef struct rocm_tiled_params {
     int64_t tile_size, overlap, temporal_size, temporal_overlap;
-    bool rocm_optimizations;
+    bool rocm_optimizations, exact_tiles;
 } rocm_tiled_params;
 
 static nino_status rocm_tiled_run(nino_run *r, nino_error *err)
@@ -346,25 +386,29 @@ static nino_status rocm_tiled_run(nino_run *r, nino_error *err)
     // Tiles smaller than their overlaps make no progress, whatever the switch says.
     const int64_t most = p->rocm_optimizations ? p->tile_size / 4 : p->tile_size / 2;
     const bool is_short = p->rocm_optimizations && p->temporal_size < 2 * p->temporal_overlap;
-    nino_video_params v = { .tile = { NINO_TILE_STOCK, (int) p->tile_size,
-                                      (int) (p->overlap > most ? most : p->overlap) } };
+    nino_video_params v = { .tile = { .style = NINO_TILE_STOCK,
+                                      .tile = (int) p->tile_size,
+                                      .overlap = (int) (p->overlap > most ? most : p->overlap),
+                                      .exact = p->exact_tiles } };
     set_chunks(r, p->temporal_size, is_short ? p->temporal_size / 2 : p->temporal_overlap, &v);
     return vae_nodes_decode(r, &v, err);
 }
 
 NINO_NODE(
     rocm_vae_decode_tiled, "ROCMOptimizedVAEDecodeTiled", "ROCm VAE Decode Tiled",
-    "ROCm Ninodes/VAE", "Decodes in three passes of tiles that are averaged", .inputs = decode_in,
-    NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+    "ROCm Ninodes/VAE",
+    "Decodes in three passes of tiles that are averaged" LOSS ", or none with exact_tiles",
+    .inputs = decode_in, NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
     NINO_PARAMS(rocm_tiled_params,
                 NINO_P_INT(rocm_tiled_params, tile_size, 768, 256, 2048, 64, .label = "Tile",
                            .unit = "px", .help = "Side of a tile; smaller tiles need less memory"),
                 NINO_P_INT(rocm_tiled_params, overlap, 96, 32, 512, 16, .label = "Overlap",
                            .unit = "px", .help = "Pixels that neighbouring tiles share"),
                 NINO_P_INT(rocm_tiled_params, temporal_size, 64, 8, 4096, 4, .label = "Frames",
-                           .help = FRAMES_HELP),
+                           .acts_for = ACTS_FOR, .help = FRAMES_HELP),
                 NINO_P_INT(rocm_tiled_params, temporal_overlap, 8, 4, 4096, 4,
-                           .label = "Frame overlap", .help = FRAMES_HELP),
+                           .label = "Frame overlap", .acts_for = ACTS_FOR, .help = FRAMES_HELP),
                 NINO_P_BOOL(rocm_tiled_params, rocm_optimizations, true, .label = "Limit overlap",
-                            .help = "Keeps the overlap within a quarter of the tile")),
+                            .help = "Keeps the overlap within a quarter of the tile"),
+                EXACT_TILES(rocm_tiled_params)),
     NINO_ALIASES({ .name = "ROCmVAEDecodeTiled" }), NINO_RUN(rocm_tiled_run));

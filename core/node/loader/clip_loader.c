@@ -1,10 +1,13 @@
 // Loaders of text encoders: separate files, one to three of them, and those of a checkpoint. What a
 // CLIP value needs of the context (tokenizers, embeddings) is handed to it here.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/model/detect.h"
 #include "core/node/util.h"
 
 // ---- services --------------------------------------------------------------------------------
@@ -82,15 +85,28 @@ typedef struct triple_params {
     const char *clip_name1, *clip_name2, *clip_name3;
 } triple_params;
 
-// Words of ComfyUI's lists, and what they stand for here; -1: not yet.
+// Words of ComfyUI's lists, and what they stand for here; absent: not yet.
+// clang-format off
+enum { LUMINA2 = 8, WAN = 9, QWEN_IMAGE = 14, FLUX2 = 16 };
 static const char *const one_names[] = {
-    "stable_diffusion", "stable_cascade", "sd3", "stable_audio", "mochi",  "ltxv", "pixart",
-    "cosmos",           "lumina2",        "wan", "hidream",      "chroma", "ace",  "omnigen2",
-    "qwen_image",       "hunyuan_image",  NULL
+    "stable_diffusion", "stable_cascade", "sd3", "stable_audio", "mochi", "ltxv", "pixart",
+    "cosmos", [LUMINA2] = "lumina2", [WAN] = "wan", "hidream", "chroma", "ace", "omnigen2",
+    [QWEN_IMAGE] = "qwen_image", "hunyuan_image", [FLUX2] = "flux2", "ovis", "longcat_image",
+    "cogvideox", "lens", "pixeldit", "ideogram4", "boogu", "krea2", "joyimage", "mage", NULL
 };
-static const int one_types[] = {
-    NINO_CLIP_SD1, -1, NINO_CLIP_SD3, -1, -1, -1, -1, -1, -1, NINO_CLIP_WAN, -1, -1, -1, -1, -1, -1
-};
+// clang-format on
+static int one_type(int64_t word)
+{
+    switch (word) {
+    case 0: return NINO_CLIP_SD1;
+    case 2: return NINO_CLIP_SD3;
+    case LUMINA2: return NINO_CLIP_Z_IMAGE;
+    case WAN: return NINO_CLIP_WAN;
+    case QWEN_IMAGE: return NINO_CLIP_QWEN_IMAGE;
+    case FLUX2: return NINO_CLIP_KLEIN;
+    default: return -1;
+    }
+}
 static const char *const two_names[] = { "sdxl",    "sd3",           "flux", "hunyuan_video",
                                          "hidream", "hunyuan_image", NULL };
 static const int two_types[] = { NINO_CLIP_SDXL, NINO_CLIP_SD3, NINO_CLIP_FLUX, -1, -1, -1 };
@@ -103,10 +119,67 @@ static nino_status clip_loader_check_type(const char *name, int type, nino_error
                                       "text encoders of the type %s are not supported yet", name);
 }
 
+// Length of a GGUF file's name without what tells its block type, "x-Q4_K_M.gguf", and its ending.
+static size_t stem_len(const char *base)
+{
+    const char *dot = strrchr(base, '.'), *end = dot ? dot : base + strlen(base);
+    for (const char *p = end; --p > base;) {
+        const char *word = p + 1, *digit = strpbrk(word, "0123456789");
+        const bool is_type = !strncasecmp(word, "q", 1) || !strncasecmp(word, "iq", 2) ||
+                             !strncasecmp(word, "f16", 3) || !strncasecmp(word, "bf16", 4);
+        if (!strchr("-_.", *p) || !is_type || !digit || digit > word + 2)
+            continue;
+        return (size_t) (p - base) - (p - base > 3 && !strncasecmp(p - 3, "-UD", 3) ? 3 : 0);
+    }
+    return (size_t) (end - base);
+}
+
+// The file beside a GGUF file that may have its vision network: called like it but for the block
+// type, and "mmproj". malloc'd; NULL: there is none.
+static char *find_mmproj(nino_ctx *ctx, const char *name)
+{
+    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+    const size_t folder = (size_t) (base - name), len = strlen(name);
+    char *stem =
+        len > 5 && !strcasecmp(name + len - 5, ".gguf") ? strndup(base, stem_len(base)) : NULL;
+    char **all = stem ? nino_services_of(ctx)->list_models(ctx, "text_encoders") : NULL,
+         *found = NULL;
+    for (char **f = all; f && *f && !found; f++) {
+        const char *other = *f + folder;
+        if (!strncmp(*f, name, folder) && !strchr(other, '/') && strcasestr(other, "mmproj") &&
+            strcasestr(other, stem) && strcmp(*f, name) != 0)
+            found = strdup(*f);
+    }
+    free(stem);
+    free(all);
+    return found;
+}
+
+static bool holds(const nino_weights *file, const char *family)
+{
+    nino_detected d;
+    nino_detect(file, &d);
+    return !strcmp(d.text[0], family);
+}
+
+// *file: the vision network of the language model, where it lies beside it.
+static nino_status open_mmproj(nino_ctx *ctx, const char *name, const nino_weights *model,
+                               nino_weights **file, nino_error *err)
+{
+    char *mmproj = holds(model, "qwen25_vl") ? find_mmproj(ctx, name) : NULL;
+    nino_status st = NINO_OK;
+    if (mmproj)
+        st = nino_services_of(ctx)->open_model(ctx, "text_encoders", mmproj, file, err);
+    if (!st && *file && !holds(*file, "qwen25_vision"))
+        nino_weights_unref(file);
+    free(mmproj);
+    return st;
+}
+
 static nino_status load_files(nino_run *r, const char *const *names, int n, int type,
                               nino_error *err)
 {
-    nino_weights *files[MAX_FILES] = { NULL };
+    nino_weights *files[MAX_FILES + 1] = { NULL };
     char all[128] = "";
     nino_status st = NINO_OK;
     for (int i = 0; i < n && !st; i++) {
@@ -115,6 +188,9 @@ static nino_status load_files(nino_run *r, const char *const *names, int n, int 
         st =
             nino_services_of(r->ctx)->open_model(r->ctx, "text_encoders", names[i], &files[i], err);
     }
+    if (!st && n == 1)
+        st = open_mmproj(r->ctx, names[0], files[0], &files[1], err);
+    n += files[n] != NULL;
     if (!st)
         st = clip_loader_set_clip(r, 0, files, n, (nino_clip_type) type, all,
                                   &(nino_load_how){ .keep = true }, err);
@@ -129,6 +205,10 @@ static nino_status identify(nino_ctx *ctx, const char *const *names, int n, stru
     nino_status st = NINO_OK;
     for (int i = 0; i < n && !st; i++)
         st = nino_services_of(ctx)->identity(ctx, "text_encoders", names[i], h, err);
+    char *mmproj = n == 1 && !st ? find_mmproj(ctx, names[0]) : NULL;
+    if (mmproj)
+        st = nino_services_of(ctx)->identity(ctx, "text_encoders", mmproj, h, err);
+    free(mmproj);
     return st;
 }
 
@@ -139,14 +219,14 @@ static nino_status one_check(const nino_ctx *ctx, const void *params, nino_error
 {
     const clip_params *p = params;
     (void) ctx;
-    return clip_loader_check_type(one_names[p->type], one_types[p->type], err);
+    return clip_loader_check_type(one_names[p->type], one_type(p->type), err);
 }
 
 static nino_status one_run(nino_run *r, nino_error *err)
 {
     const clip_params *p = r->params;
     const nino_status st = one_check(r->ctx, p, err);
-    return st ? st : load_files(r, &p->clip_name, 1, one_types[p->type], err);
+    return st ? st : load_files(r, &p->clip_name, 1, one_type(p->type), err);
 }
 
 static nino_status one_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
@@ -156,7 +236,7 @@ static nino_status one_identity(nino_ctx *ctx, const void *params, struct nino_h
 }
 
 NINO_NODE(clip_loader, "CLIPLoader", "Load CLIP", "advanced/loaders",
-          "Opens a text encoder: CLIP-L, CLIP-G, CLIP-H, T5 or UMT5",
+          "Opens a text encoder: CLIP-L, CLIP-G, CLIP-H, T5, UMT5, Qwen3, Qwen2.5-VL or Mistral",
           NINO_OUTPUTS(NINO_PORT(CLIP, CLIP)),
           NINO_PARAMS(
               clip_params,

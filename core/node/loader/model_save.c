@@ -170,8 +170,9 @@ NINO_NODE(model_save, "ModelSave", "ModelSave", "advanced/model_merging",
 
 static nino_status clip_run(nino_run *r, nino_error *err)
 {
-    static const char *const suffix[NINO_ENC_COUNT] = { "_clip_l", "_clip_g", "_clip_h", "_t5xxl",
-                                                        "_umt5xxl" };
+    static const char *const suffix[NINO_ENC_COUNT] = { "_clip_l",   "_clip_g",   "_clip_h",
+                                                        "_t5xxl",    "_umt5xxl",  "_qwen3",
+                                                        "_mistral3", "_qwen25_vl" };
     const nino_clip *clip = nino_in_clip(r, 0);
     nino_status st = NINO_OK;
     for (int i = 0; i < NINO_ENC_COUNT && !st && !r->is_plan; i++) {

@@ -42,6 +42,7 @@ static nino_status run_way(nino_run *r, way *w, const nino_sigmas *sigmas, doubl
                                    .sigmas = sigmas->v,
                                    .n_sigmas = sigmas->n,
                                    .samples = latent->samples,
+                                   .samples_factor = latent->factor,
                                    .noise_mask = latent->noise_mask,
                                    .batch_index = latent->batch_index,
                                    .one_by_one = w->one_by_one };

@@ -211,7 +211,7 @@ static nino_status measure_step(void *priv, int k, bool is_warmup, double *secon
 // One frame of a video is a picture.
 static nino_status decode_latent(bench *b, nino_tile_report *tiles, nino_error *err)
 {
-    const nino_tile_params tile = { NINO_TILE_AUTO, 512, 64 };
+    const nino_tile_params tile = { .style = NINO_TILE_AUTO, .tile = 512, .overlap = 64 };
     nino_array *pixels = NULL, flat = *b->z;
     const int64_t *d = b->z->shape.dim;
     if (b->z->shape.rank == 5)

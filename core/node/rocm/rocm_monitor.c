@@ -112,7 +112,9 @@ static nino_status measure_decode(void *priv, int k, bool is_warmup, double *sec
 {
     decode_probe *d = priv;
     const int tile = d->tile[k];
-    const nino_tile_params p = { tile ? NINO_TILE_ALWAYS : NINO_TILE_NEVER, tile, tile / 4 };
+    const nino_tile_params p = { .style = tile ? NINO_TILE_ALWAYS : NINO_TILE_NEVER,
+                                 .tile = tile,
+                                 .overlap = tile / 4 };
     nino_tile_report report = { 0 };
     nino_array *pixels = NULL;
     (void) is_warmup;
@@ -329,6 +331,9 @@ static void add_loaded(void *priv, const nino_value *v)
     } else if (v->type == NINO_PORT_VAE && v->u.vae) {
         name = v->u.vae->name;
         bytes = v->u.vae->weight_bytes;
+    } else if (v->type == NINO_PORT_UPSCALE_MODEL) {
+        name = v->u.upscale->name;
+        bytes = v->u.upscale->weight_bytes;
     }
     if (!name)
         return;

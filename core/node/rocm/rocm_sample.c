@@ -148,10 +148,13 @@ typedef struct custom_params {
     int64_t flash_attention;
 } custom_params;
 
+enum { DISABLE_FLASH = 1 }; // the second word of flash_attention
+
 static nino_status rocm_sample_custom_run(nino_run *r, nino_error *err)
 {
     const custom_params *p = r->params;
-    const nino_sampling_how how = { .no_previews = !p->compatibility_mode && has_frames(r, 4) };
+    const nino_sampling_how how = { .no_previews = !p->compatibility_mode && has_frames(r, 4),
+                                    .keeps_scores = p->flash_attention == DISABLE_FLASH };
     return nino_node_sample_custom(r, &how, err);
 }
 
@@ -167,9 +170,11 @@ NINO_NODE(
                     .help = "Exactly the stock node: also previews latents of several frames"),
         NINO_P_ENUM(
             custom_params, flash_attention, NINO_WORDS("auto", "disable_flash", "force_flash"), 0,
-            .label = "Flash attention", .optional = true, .is_inert = true,
-            .help = "No effect: attention is always one fused operation whose sums are in fp32, "
-                    "there is no other one to choose")),
+            .label = "Flash attention", .optional = true,
+            .help = "disable_flash: the scores of attention go through memory in stripes of "
+                    "queries, on GPUs with matrix instructions and with 16-bit numbers; "
+                    "elsewhere it makes no difference. The others are the same: in registers "
+                    "up to 160 channels a head")),
     // Up to then the optional widgets were others.
     NINO_ORDERS({ NINO_WORDS("-", "-", "compatibility_mode"), "2.2.0" }),
     NINO_RUN(rocm_sample_custom_run));

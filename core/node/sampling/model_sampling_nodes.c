@@ -1,5 +1,5 @@
-// Nodes that give a MODEL another noise schedule, meaning of its output, guidance or number type.
-// They share its network. Behaviour: ComfyUI comfy_extras/nodes_model_advanced.py.
+// Nodes that give a MODEL another noise schedule, meaning of its output or number type. They share
+// its network. Behaviour: ComfyUI comfy_extras/nodes_model_advanced.py.
 #include <stdlib.h>
 
 #include "core/base/error.h"
@@ -205,30 +205,7 @@ NINO_NODE(sampling_v, "ModelSamplingContinuousV", "ModelSamplingContinuousV", "a
                                    .label = "Lowest noise", .help = MIN_HELP)),
           NINO_RUN(v_run, .check = check_range));
 
-// ---- RescaleCFG, ModelComputeDtype -----------------------------------------------------------
-
-typedef struct rescale_params {
-    double multiplier;
-} rescale_params;
-
-static nino_status rescale_run(nino_run *r, nino_error *err)
-{
-    nino_model *m = nino_model_copy(nino_in_model(r, 0));
-    if (m)
-        m->rescale_cfg = ((const rescale_params *) r->params)->multiplier;
-    return nino_out_model(r, 0, m, err);
-}
-
-NINO_NODE(rescale_cfg, "RescaleCFG", "RescaleCFG", "advanced/model",
-          "Guidance that does not overexpose", NINO_INPUTS(NINO_PORT(model, MODEL)),
-          NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
-          NINO_PARAMS(
-              rescale_params,
-              NINO_P_FLOAT(
-                  rescale_params, multiplier, 0.7, 0, 1, 0.01, .label = "Share",
-                  .help = "1 brings the guided answer all the way back to the spread of the plain "
-                          "one, 0 leaves it")),
-          NINO_RUN(rescale_run));
+// ---- ModelComputeDtype ------------------------------------------------------------------------
 
 typedef struct dtype_params {
     int64_t dtype;

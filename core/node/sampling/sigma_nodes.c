@@ -1,6 +1,6 @@
 // Nodes that make SIGMAS or change them. Behaviour of ComfyUI's nodes_custom_sampler.py,
-// nodes_align_your_steps.py, nodes_optimalsteps.py and nodes_gits.py; the formulas are in
-// core/sample/schedule/schedule.h.
+// nodes_align_your_steps.py, nodes_optimalsteps.py, nodes_gits.py and nodes_flux.py; the formulas
+// are in core/sample/schedule/schedule.h.
 #include "core/node/sampling_node.h"
 #include "core/node/util.h"
 
@@ -187,6 +187,33 @@ NINO_NODE(vp_scheduler, "VPScheduler", "VPScheduler", SCHEDULERS,
                       NINO_P_FLOAT(free_params, eps_s, 0.001, 0.0, 1.0, 0.0001,
                                    .label = "Last time", .help = "Time of the last step before 0")),
           NINO_RUN(vp_scheduler_run));
+
+// ---- Flux2Scheduler --------------------------------------------------------------------------
+
+typedef struct size_params {
+    int64_t steps, width, height;
+} size_params;
+
+static nino_status flux2_scheduler_run(nino_run *r, nino_error *err)
+{
+    const size_params *p = r->params;
+    nino_sigmas s = { 0 };
+    return sigma_nodes_give(r, nino_schedule_flux2((int) p->steps, p->width, p->height, &s, err), s,
+                            err);
+}
+
+NINO_NODE(flux2_scheduler, "Flux2Scheduler", "Flux2Scheduler", SCHEDULERS,
+          "Noise levels of FLUX.2 for a size of picture and a number of steps",
+          NINO_OUTPUTS(NINO_PORT(SIGMAS, SIGMAS)),
+          NINO_PARAMS(size_params,
+                      NINO_P_INT(size_params, steps, 20, 1, 4096, 1, .label = "Steps",
+                                 .ui_min.i = 1, .ui_max.i = 60,
+                                 .help = "Steps from noise to picture"),
+                      NINO_P_INT(size_params, width, 1024, 16, 16384, 1, .label = "Width",
+                                 .unit = "px", .help = "Of the picture that will be made"),
+                      NINO_P_INT(size_params, height, 1024, 16, 16384, 1, .label = "Height",
+                                 .unit = "px", .help = "Of the picture that will be made")),
+          NINO_RUN(flux2_scheduler_run));
 
 // ---- published tables ------------------------------------------------------------------------
 

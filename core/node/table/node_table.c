@@ -12,6 +12,8 @@
     X(save_latent)          \
     X(empty_latent)         \
     X(empty_sd3_latent)     \
+    X(empty_flux2_latent)   \
+    X(empty_qwen_layered)   \
     X(empty_video_latent)   \
     X(empty_hunyuan_video)  \
     X(wan_image_to_video)   \
@@ -29,6 +31,8 @@
     X(style_model_loader)   \
     X(style_model_apply)    \
     X(load_image_mask)      \
+    X(upscale_loader)       \
+    X(image_upscale)        \
     X(image_scale)          \
     X(image_scale_by)       \
     X(image_batch)          \
@@ -45,6 +49,7 @@
     X(inpaint_cond)         \
     X(ip2p_cond)            \
     X(reference_latent)     \
+    X(comfy_switch)         \
     X(reference_method)     \
     X(vae_encode_inpaint)   \
     X(set_noise_mask)       \
@@ -151,6 +156,8 @@
     X(clip_text_encode_sdxl_refiner) \
     X(clip_text_encode_sd3) \
     X(clip_set_last_layer)  \
+    X(qwen_edit)            \
+    X(qwen_edit_plus)       \
     X(unet_loader)          \
     X(rocm_unet_loader)     \
     X(gguf_loader)          \
@@ -166,6 +173,8 @@
     X(sampling_edm)         \
     X(sampling_v)           \
     X(rescale_cfg)          \
+    X(cfg_norm)             \
+    X(cfg_zero_star)        \
     X(model_dtype)          \
     X(vae_decode)           \
     X(vae_decode_tiled)     \
@@ -213,6 +222,7 @@
     X(poly_scheduler)       \
     X(laplace_scheduler)    \
     X(vp_scheduler)         \
+    X(flux2_scheduler)      \
     X(ays_scheduler)        \
     X(optimal_scheduler)    \
     X(gits_scheduler)       \

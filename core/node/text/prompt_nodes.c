@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/node/util.h"
+#include "core/node/text/prompt_node.h"
 
 // The CLIP of input 0; NULL: what came is not one that runs here.
 static nino_clip *clip_of(nino_run *r, nino_error *err)
@@ -18,9 +18,8 @@ static nino_clip *clip_of(nino_run *r, nino_error *err)
     return c;
 }
 
-// *entry: the only one of a new conditioning, which is output 0.
-static nino_status prompt_nodes_encode(nino_run *r, const nino_clip_text *text,
-                                       nino_cond_entry **entry, nino_error *err)
+nino_status nino_prompt_encode(nino_run *r, const nino_clip_text *text, nino_cond_entry **entry,
+                               nino_error *err)
 {
     nino_cond *cond = NULL;
     const nino_clip *c = clip_of(r, err);
@@ -45,7 +44,7 @@ typedef struct text_params {
 static nino_status prompt_nodes_text_run(nino_run *r, nino_error *err)
 {
     const text_params *p = r->params;
-    return prompt_nodes_encode(r, &(nino_clip_text){ .all = p->text }, NULL, err);
+    return nino_prompt_encode(r, &(nino_clip_text){ .all = p->text }, NULL, err);
 }
 
 NINO_NODE(clip_text_encode, "CLIPTextEncode", "CLIP Text Encode (Prompt)", "conditioning",
@@ -67,7 +66,7 @@ static nino_status prompt_nodes_flux_run(nino_run *r, nino_error *err)
     nino_cond_entry *e = NULL;
     const nino_clip_text text = { .by_encoder = {
                                       [NINO_ENC_CLIP_L] = p->clip_l, [NINO_ENC_T5] = p->t5xxl } };
-    const nino_status st = prompt_nodes_encode(r, &text, &e, err);
+    const nino_status st = nino_prompt_encode(r, &text, &e, err);
     if (!st) {
         e->has_guidance = true;
         e->guidance = p->guidance;
@@ -106,7 +105,7 @@ static nino_status sdxl_run(nino_run *r, nino_error *err)
         .all = p->text_g,
         .by_encoder = { [NINO_ENC_CLIP_L] = p->text_l, [NINO_ENC_CLIP_G] = p->text_g },
     };
-    const nino_status st = prompt_nodes_encode(r, &text, &e, err);
+    const nino_status st = nino_prompt_encode(r, &text, &e, err);
     if (!st) {
         e->has_size = true;
         e->width = (int) p->width;
@@ -145,7 +144,7 @@ static nino_status refiner_run(nino_run *r, nino_error *err)
 {
     const refiner_params *p = r->params;
     nino_cond_entry *e = NULL;
-    const nino_status st = prompt_nodes_encode(r, &(nino_clip_text){ .all = p->text }, &e, err);
+    const nino_status st = nino_prompt_encode(r, &(nino_clip_text){ .all = p->text }, &e, err);
     if (!st) {
         e->has_size = true;
         e->width = e->target_w = (int) p->width;
@@ -185,7 +184,7 @@ static nino_status prompt_nodes_sd3_run(nino_run *r, nino_error *err)
                         [NINO_ENC_T5] = p->t5xxl },
         .no_empty_padding = p->empty_padding == 0,
     };
-    return prompt_nodes_encode(r, &text, NULL, err);
+    return nino_prompt_encode(r, &text, NULL, err);
 }
 
 NINO_NODE(

@@ -29,7 +29,7 @@ NINO_NODE(int, "PrimitiveInt", "Int", "utils/primitive", "A whole number",
           NINO_PARAMS(int_params,
                       NINO_P_INT(int_params, value, 0, -LARGEST, LARGEST, 1, .label = "Value",
                                  .help = "The number", .control_slot = true)),
-          NINO_RUN(int_run));
+          NINO_RUN(int_run, .is_constant = true));
 
 typedef struct float_params {
     double value;
@@ -45,7 +45,7 @@ NINO_NODE(float, "PrimitiveFloat", "Float", "utils/primitive", "A number",
           NINO_PARAMS(float_params,
                       NINO_P_FLOAT(float_params, value, 0.0, -(double) LARGEST, (double) LARGEST,
                                    0.01, .label = "Value", .help = "The number")),
-          NINO_RUN(float_run));
+          NINO_RUN(float_run, .is_constant = true));
 
 typedef struct bool_params {
     bool value;
@@ -60,7 +60,7 @@ NINO_NODE(bool, "PrimitiveBoolean", "Boolean", "utils/primitive", "A switch",
           NINO_OUTPUTS(NINO_PORT(BOOLEAN, BOOLEAN)),
           NINO_PARAMS(bool_params, NINO_P_BOOL(bool_params, value, false, .label = "Value",
                                                .help = "On or off")),
-          NINO_RUN(bool_run));
+          NINO_RUN(bool_run, .is_constant = true));
 
 typedef struct text_params {
     const char *value;
@@ -75,12 +75,12 @@ NINO_NODE(line, "PrimitiveString", "String", "utils/primitive", "A text of one l
           NINO_OUTPUTS(NINO_PORT(STRING, STRING)),
           NINO_PARAMS(text_params,
                       NINO_P_STRING(text_params, value, "", .label = "Value", .help = "The text")),
-          NINO_RUN(value_nodes_text_run));
+          NINO_RUN(value_nodes_text_run, .is_constant = true));
 NINO_NODE(text, "PrimitiveStringMultiline", "String (Multiline)", "utils/primitive",
           "A text of several lines", NINO_OUTPUTS(NINO_PORT(STRING, STRING)),
           NINO_PARAMS(text_params, NINO_P_STRING(text_params, value, "", .label = "Value",
                                                  .help = "The text", .multiline = true)),
-          NINO_RUN(value_nodes_text_run));
+          NINO_RUN(value_nodes_text_run, .is_constant = true));
 
 // ---- PreviewAny ------------------------------------------------------------------------------
 
@@ -140,6 +140,9 @@ static void value_nodes_describe(nino_buf *b, const nino_value *v)
     case NINO_PORT_CONDITIONING: describe_cond(b, v->u.cond); break;
     case NINO_PORT_SIGMAS: describe_sigmas(b, &v->u.sigmas); break;
     case NINO_PORT_VAE: nino_buf_addf(b, "VAE %s: %s", v->u.vae->name, v->u.vae->detail); break;
+    case NINO_PORT_UPSCALE_MODEL:
+        nino_buf_addf(b, "UPSCALE_MODEL %s: %s", v->u.upscale->name, v->u.upscale->detail);
+        break;
     case NINO_PORT_MODEL:
         if (v->u.model)
             nino_buf_addf(b, "MODEL %s: %s", v->u.model->net->name, v->u.model->net->detail);
