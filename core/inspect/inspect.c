@@ -10,6 +10,7 @@
 #include "core/media/video.h"
 #include "core/model/detect.h"
 #include "core/model/clip/text_encoder.h"
+#include "core/model/upscale/upscale.h"
 #include "core/model/vae/vae.h"
 #include <ninodes/ctx.h>
 #include <ninodes/graph.h>
@@ -111,6 +112,17 @@ static void add_vae(maker *m, nino_weights *w, const nino_detected *d)
     nino_vae_unref(&v);
 }
 
+static void inspect_add_upscale(maker *m, nino_weights *w, const char *family)
+{
+    nino_error err = { 0 };
+    nino_upscale *u = NULL;
+    if (nino_upscale_load(w, NULL, &u, &err) == NINO_OK)
+        inspect_add_part(m, "upscale", u->family, u->detail);
+    else
+        inspect_add_part(m, "upscale", family, err.msg);
+    nino_upscale_unref(&u);
+}
+
 static void inspect_add_text(maker *m, nino_weights *w, const char *family, const char *prefix)
 {
     nino_error err = { 0 };
@@ -118,9 +130,13 @@ static void inspect_add_text(maker *m, nino_weights *w, const char *family, cons
     int id = 0;
     while (id < NINO_ENC_COUNT && strcmp(family, nino_encoder_names[id]) != 0)
         id++;
-    if (id == NINO_ENC_COUNT)
+    if (!strcmp(family, "qwen25_vision"))
+        inspect_add_part(
+            m, "text encoder", family,
+            "what Qwen2.5-VL sees pictures with; it belongs beside the language model");
+    else if (id == NINO_ENC_COUNT)
         inspect_add_part(m, "text encoder", family, "this version cannot run it");
-    else if (nino_encoder_load((nino_encoder_id) id, w, prefix, &e, &err) == NINO_OK)
+    else if (nino_encoder_load((nino_encoder_id) id, w, prefix, NULL, &e, &err) == NINO_OK)
         inspect_add_part(m, "text encoder", family, e->detail);
     else
         inspect_add_part(m, "text encoder", family, err.msg);
@@ -150,6 +166,8 @@ static void list_parts(maker *m, nino_weights *w, const nino_detected *d)
         inspect_add_text(m, w, d->text[i], d->text_prefix[i]);
     if (d->vae[0])
         add_vae(m, w, d);
+    if (d->upscale[0])
+        inspect_add_upscale(m, w, d->upscale);
 }
 
 // ---- what the name says ----------------------------------------------------------------------
@@ -222,10 +240,10 @@ static const char *disagreeing_hint(const char *path, const nino_inspect *i)
 
 // What GGUF files call architectures, and part of the name of the families they mean here.
 static const char *const architectures[][2] = {
-    { "flux", "flux" },   { "flux", "chroma" },    { "wan", "wan" },         { "sd1", "sd15" },
-    { "sd1", "sd2" },     { "sdxl", "sdxl" },      { "sd3", "sd3" },         { "aura", "aura" },
-    { "ltxv", "ltxv" },   { "lumina2", "lumina" }, { "hidream", "hidream" }, { "t5", "t5" },
-    { "t5encoder", "t5" }
+    { "flux", "flux" },    { "flux", "chroma" },    { "wan", "wan" },         { "sd1", "sd15" },
+    { "sd1", "sd2" },      { "sdxl", "sdxl" },      { "sd3", "sd3" },         { "aura", "aura" },
+    { "ltxv", "ltxv" },    { "lumina2", "lumina" }, { "hidream", "hidream" }, { "t5", "t5" },
+    { "t5encoder", "t5" }, { "lumina2", "z_image" }
 };
 
 // "" when the metadata names what is inside, nothing, or what is not known here.

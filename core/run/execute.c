@@ -9,6 +9,8 @@
 #include "core/base/error.h"
 #include "core/base/num.h"
 #include "core/base/time.h"
+#include "core/op/device/device.h"
+#include "core/op/plan/plan.h"
 #include "core/run/shortage.h"
 #include "core/node/param.h"
 
@@ -75,6 +77,8 @@ static int count_turns(const run_state *rs, const nino_gnode *n)
     int most = 1;
     for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++) {
         const nino_link l = n->ports[k];
+        if (!nino_exec_takes(rs, (int) (n - rs->x->g->nodes), k))
+            continue;
         const int count = l.node < 0 ? 0 : nino_value_count(rs->node[l.node].out[l.slot]);
         most = count > most ? count : most;
     }
@@ -94,8 +98,9 @@ static nino_status execute_gather(run_state *rs, const nino_gnode *n, int turn, 
     for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++) {
         const nino_link l = n->ports[k];
         const nino_port *p = &n->def->inputs[k];
-        in[k] = l.node < 0 ? NULL : rs->node[l.node].out[l.slot];
-        if (l.node < 0)
+        const bool is_taken = l.node >= 0 && nino_exec_takes(rs, (int) (n - g->nodes), k);
+        in[k] = is_taken ? rs->node[l.node].out[l.slot] : NULL;
+        if (!is_taken)
             continue;
         if (!n->def->ops->takes_lists)
             in[k] = nino_value_at(in[k], turn);
@@ -436,7 +441,8 @@ static void release_nodes(run_state *rs)
 }
 
 // The same nodes on a plan backend, with the cached values that the run will start from: how much
-// there is to compute. What cannot be planned has no total, and progress counts nodes instead.
+// there is to compute. What cannot be planned has no total, and progress counts nodes instead. The device
+// is told which programs will come.
 static double execute_predict(const run_state *real)
 {
     nino_exec x = *real->x;
@@ -444,7 +450,11 @@ static double execute_predict(const run_state *real)
     nino_mem_stat mem;
     nino_pool_stat(device->pool, &mem);
     run_state rs = { .x = &x, .node = calloc((size_t) x.g->n_nodes + 1, sizeof(node_state)) };
+    nino_programs programs = { .n = 0 };
     bool ok = rs.node && (plan = nino_plan_open(&device->profile, mem.budget, NULL, NULL));
+    if (ok)
+        nino_plan_set_lister(
+            plan, nino_device_program_lister(&device->profile, &device->info, &programs));
     for (int i = 0; ok && i < x.g->n_nodes; i++) {
         node_state *s = &rs.node[i];
         *s = real->node[i];
@@ -461,9 +471,12 @@ static double execute_predict(const run_state *real)
     nino_error e = { 0 };
     const bool is_planned = x.stream && run_all(&rs, &e) == NINO_OK;
     const double flops = is_planned ? plan->flops : 0;
+    if (device->impl->expect)
+        device->impl->expect(device, &programs);
     nino_stream_destroy(&x.stream);
     release_nodes(&rs);
     nino_backend_close(&plan);
+    nino_programs_release(&programs);
     return flops;
 }
 

@@ -67,11 +67,39 @@ static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err
 
 // ---- what has to run -------------------------------------------------------------------------
 
+// A parameter that a link gives: what it will be, where a constant says so.
+static bool link_is_constant(const run_state *rs, const nino_gnode *n, int k, nino_default *v)
+{
+    const nino_param *p = &n->def->params[k];
+    const nino_gnode *from = &rs->x->g->nodes[n->param_links[k].node];
+    if (!from->def->ops->is_constant || from->def->params[0].type != p->type ||
+        from->param_links[0].node >= 0)
+        return false;
+    *v = nino_param_load(&from->def->params[0], from->params);
+    return true;
+}
+
+bool nino_exec_takes(const run_state *rs, int i, int port)
+{
+    const nino_gnode *n = &rs->x->g->nodes[i];
+    nino_default v;
+    if (!n->def->ops->takes)
+        return true;
+    for (int k = 0; n->def->params[k].key; k++) {
+        if (n->param_links[k].node < 0)
+            continue;
+        if (!link_is_constant(rs, n, k, &v))
+            return true;
+        nino_param_store(&n->def->params[k], n->params, &v);
+    }
+    return n->def->ops->takes(n->params, port);
+}
+
 void nino_exec_each_source(run_state *rs, int i, link_fn fn)
 {
     const nino_gnode *n = &rs->x->g->nodes[i];
     for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++)
-        if (n->ports[k].node >= 0)
+        if (n->ports[k].node >= 0 && nino_exec_takes(rs, i, k))
             fn(rs, n->ports[k]);
     for (int k = 0; n->def->params && n->def->params[k].key; k++)
         if (n->param_links[k].node >= 0)

@@ -40,6 +40,8 @@ void nino_exec_node_progress(nino_exec *x);
 
 // ---- execute_decide.c: which nodes run
 typedef void (*link_fn)(run_state *rs, nino_link l);
+// Whether node i looks at an input; before the run and during it the same.
+bool nino_exec_takes(const run_state *rs, int i, int port);
 void nino_exec_each_source(run_state *rs, int i, link_fn fn);
 void nino_exec_drop_use(run_state *rs, nino_link l); // the last one frees the outputs
 nino_status nino_exec_decide(run_state *rs, nino_error *err);

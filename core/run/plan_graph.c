@@ -5,6 +5,8 @@
 
 #include "core/base/error.h"
 #include "core/run/execute.h"
+#include "core/op/device/device.h"
+#include "core/op/clocks.h"
 #include "core/op/plan/plan.h"
 
 // Tiles of the last decode, from the events that the tile code publishes on a monitor of our own.
@@ -34,13 +36,17 @@ static void plan_graph_basis(const nino_backend *be, nino_plan_basis *b)
 {
     const nino_profile *p = &be->profile;
     const bool is_f16 = nino_profile_uses_f16_peak(p, p->act_type);
+    const bool is_model =
+        p->units && is_f16 && !p->is_measured; // efficiencies are shares of its bounds
+    const double product = is_model ? nino_clocks_best(NINO_CLOCKS_PRODUCT) : 1;
+    const double attention = is_model ? nino_clocks_best(NINO_CLOCKS_FLASH) : 1;
     *b = (nino_plan_basis){ .is_measured = p->is_measured,
                             .peak = is_f16 ? p->peak_f16 : p->peak_f32,
                             .bandwidth = p->bandwidth,
                             .launch_s = p->launch_s,
-                            .efficiency_gemm = p->efficiency_gemm,
-                            .efficiency_conv = p->efficiency_conv,
-                            .efficiency_attn = p->efficiency_attn };
+                            .efficiency_gemm = p->efficiency_gemm * product,
+                            .efficiency_conv = p->efficiency_conv * product,
+                            .efficiency_attn = p->efficiency_attn * attention };
     snprintf(b->file, sizeof(b->file), "%s", p->file);
     snprintf(b->date, sizeof(b->date), "%s", p->date);
     snprintf(b->peak_type, sizeof(b->peak_type), "%s", is_f16 ? "f16" : "f32");
@@ -83,20 +89,23 @@ static void plan_graph_first_error(void *priv, const nino_issue *i)
 }
 
 // Runs x's graph on a plan backend with a budget (0: unlimited).
-static nino_status plan_graph_walk(nino_exec *x, const nino_profile *prof, uint64_t budget,
-                                   nino_plan *out, nino_error *err)
+static nino_status plan_graph_walk(nino_exec *x, const nino_profile *prof,
+                                   const nino_device_info *like, uint64_t budget, nino_plan *out,
+                                   nino_error *err)
 {
     nino_plan plan = { 0 };
     nino_status st = NINO_OK;
     nino_error e = { 0 };
     nino_backend *be = NULL;
     nino_mon_reader *reader = NULL;
+    nino_programs programs = { .n = 0 };
     nino_monitor *m = nino_monitor_create();
     if (!m || !(reader = nino_mon_reader_create(m)) ||
         !(be = nino_plan_open(prof, budget, NULL, &e))) {
         st = e.code ? e.code : nino_fail(&e, NINO_ERR_NOMEM, "plan", "out of memory");
         goto end;
     }
+    nino_plan_set_lister(be, nino_device_program_lister(prof, like, &programs));
     const nino_stream_params sp = { .backend = be, .monitor = m, .precision = x->precision };
     if (!(x->stream = nino_stream_create(&sp, &e)))
         st = e.code;
@@ -105,6 +114,9 @@ static nino_status plan_graph_walk(nino_exec *x, const nino_profile *prof, uint6
     if (st == NINO_OK && (st = plan_graph_fill(be, &plan, &e)) == NINO_OK) {
         find_tiling(m, reader, &plan);
         plan.fits = !plan.budget || plan.peak_bytes <= plan.budget;
+        plan.n_programs = programs.n;
+        plan.programs = programs.list;
+        programs = (nino_programs){ .n = 0 };
         *out = plan;
     }
 end:
@@ -112,6 +124,7 @@ end:
     nino_backend_close(&be);
     nino_mon_reader_destroy(&reader);
     nino_monitor_destroy(&m);
+    nino_programs_release(&programs);
     if (st && err)
         *err = e;
     return st;
@@ -146,9 +159,10 @@ nino_status nino_graph_plan(nino_ctx *ctx, nino_graph *g, const char *profile,
     // 0: no limit; a plan of a device that is not here says what it would need
     nino_pool_stat(nino_ctx_backend(ctx)->pool, &mem);
     const uint64_t budget = own_device ? mem.budget : prof.mem_bytes;
-    st = plan_graph_walk(&x, &prof, budget, out, &e);
+    const nino_device_info *like = own_device ? &nino_ctx_backend(ctx)->info : NULL;
+    st = plan_graph_walk(&x, &prof, like, budget, out, &e);
     if (st == NINO_ERR_NOMEM && budget &&
-        (st = plan_graph_walk(&x, &prof, 0, out, &e)) == NINO_OK) {
+        (st = plan_graph_walk(&x, &prof, like, 0, out, &e)) == NINO_OK) {
         out->budget = budget; // the same run without it: what is missing
         out->fits = false;
     }
@@ -164,5 +178,6 @@ end:
 void nino_plan_release(nino_plan *p)
 {
     free(p->scopes);
+    free(p->programs);
     *p = (nino_plan){ 0 };
 }

@@ -51,6 +51,16 @@ bool nino_shown_add_text(nino_shown *s, const char *title, const char *text)
     return false;
 }
 
+static uint64_t shown_bytes(const nino_shown *s)
+{
+    uint64_t n = s->n_paths * sizeof(*s->path) + s->n_texts * sizeof(*s->text);
+    for (size_t i = 0; i < s->n_paths; i++)
+        n += strlen(s->path[i]) + 1;
+    for (size_t i = 0; i < s->n_texts; i++)
+        n += strlen(s->text[i].title) + strlen(s->text[i].text) + 2;
+    return n;
+}
+
 void nino_shown_release(nino_shown *s)
 {
     for (size_t i = 0; i < s->n_paths; i++)
@@ -153,7 +163,7 @@ void nino_results_put(nino_results *c, nino_hash key, nino_value *const *out, in
                       nino_shown *shown)
 {
     const int old = results_find(c, key);
-    uint64_t bytes = sizeof(entry);
+    uint64_t bytes = sizeof(entry) + shown_bytes(shown);
     if (old >= 0)
         remove_at(c, old);
     for (int i = 0; i < n; i++)

@@ -19,7 +19,8 @@ void nino_shown_release(nino_shown *s);
 
 typedef struct nino_results nino_results;
 
-// max_bytes: host memory that the values may keep alive; the longest unused go first.
+// max_bytes: host memory that the values may keep alive, what is shown with them included; the
+// longest unused go first.
 nino_results *nino_results_create(uint64_t max_bytes);
 // One for a plan: it keeps and drops as c, which is empty, would in a run, but of the values only
 // networks, whose weights then stay on the device. NULL: out of memory.

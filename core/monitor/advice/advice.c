@@ -61,8 +61,9 @@ double nino_advice_compiling(const advisor *a, uint64_t t0, uint64_t t1, size_t 
                      sizeof(NINO_STAGE_COMPILE) - 1)) {
             const double d = (double) (s[i].end_ns - s[i].begin_ns) * 1e-9;
             sum += d;
-            saved += !s[i].arg0 && s[i].arg1 ? d : 0;
-            found++;
+            saved += !NINO_COMPILE_FLAG(s[i].arg0) && NINO_COMPILE_FLAG(s[i].arg1) ? d : 0;
+            found += strncmp(nino_history_name((void *) a->h, s[i].name), NINO_STAGE_LAUNCH,
+                             sizeof(NINO_STAGE_LAUNCH) - 1) != 0;
         }
     if (saved_s)
         *saved_s = saved;
