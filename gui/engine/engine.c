@@ -27,7 +27,7 @@ typedef struct Request {
 
 struct _NinoEngine {
     GObject parent;
-    char **models, *input, *output, *device_option;
+    char **models, *input, *output, *device_option, *object_info;
     GSubprocess *process;
     GPid adopted;              // worker of an app that is gone, which has our queue; 0: none
     GCancellable *cancellable; // of the process' streams
@@ -461,6 +461,7 @@ static GPtrArray *arguments(NinoEngine *e, const char *worker)
     add_option(argv, "--input", e->input);
     add_option(argv, "--output", e->output);
     add_option(argv, "--device", e->device_option);
+    add_option(argv, "--object-info", e->object_info);
     add_option(argv, "--state", state);
     add_option(argv, "--idle-end", IDLE_END_S);
     g_ptr_array_add(argv, NULL);
@@ -591,12 +592,14 @@ const char *nino_engine_name(void *engine, uint32_t id)
 }
 
 void nino_engine_set_options(NinoEngine *e, const char *const *models, const char *input,
-                             const char *output, const char *device)
+                             const char *output, const char *device, const char *object_info)
 {
     g_strfreev(e->models);
     g_free(e->input);
     g_free(e->output);
     g_free(e->device_option);
+    g_free(e->object_info);
+    e->object_info = g_strdup(object_info);
     e->models = g_strdupv((char **) models);
     e->input = g_strdup(input);
     e->output = g_strdup(output);
@@ -616,7 +619,7 @@ static void engine_finalize(GObject *o)
     end_worker(e);
     g_clear_object(&e->process);
     g_clear_object(&e->cancellable);
-    nino_engine_set_options(e, NULL, NULL, NULL, NULL);
+    nino_engine_set_options(e, NULL, NULL, NULL, NULL, NULL);
     g_free(e->message);
     g_string_free(e->words, TRUE);
     g_free(e->notice);

@@ -30,7 +30,7 @@ NinoEngine *nino_engine_new(void);
 char *nino_engine_program(void); // path of the command `ninodes`, or NULL; g_free()
 // Arguments for the worker; strings may be NULL. They count from its next start.
 void nino_engine_set_options(NinoEngine *e, const char *const *models, const char *input,
-                             const char *output, const char *device);
+                             const char *output, const char *device, const char *object_info);
 // The own worker: the one that survived an app that was killed, else a new one, which ends by
 // itself when no app is left and nothing is to be done. What fails comes as state DEAD.
 void nino_engine_start(NinoEngine *e);

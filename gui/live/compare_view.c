@@ -57,14 +57,14 @@ static void say_what(char *buf, size_t size, const nino_compare_row *r)
 static void say_verdict(char *buf, size_t size, const nino_compare_row *r)
 {
     const nino_effect *f = &r->effect;
-    const gboolean is_sum = r->kind == NINO_COMPARE_RUN || r->kind == NINO_COMPARE_NODE;
     if (!r->n_a || !r->n_b)
         g_snprintf(buf, size, "%s", r->n_a ? _("only in the baseline") : _("only in this run"));
     else if (r->cached_a != r->cached_b)
         g_snprintf(buf, size, "%s",
                    r->cached_a ? _("cached in the baseline") : _("cached in this run"));
     else if (f->is_too_few)
-        g_snprintf(buf, size, "%s", is_sum ? _("one run each: no verdict") : _("too few to tell"));
+        g_snprintf(buf, size, "%s",
+                   f->rounds < 2 ? _("one run: no verdict") : _("too few to tell"));
     else
         g_snprintf(buf, size, f->p < 1e-4 ? "%s (p < 0.0001)" : "%s (p %.4f)",
                    f->verdict < 0   ? _("faster")

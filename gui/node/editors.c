@@ -305,6 +305,8 @@ static char *help_of(const nino_doc_widget *w)
     if (p->is_inert)
         return g_strdup_printf("%s%s%s", help, *help ? "\n" : "",
                                _("Accepted, but without effect here"));
+    if (p->acts_for)
+        return g_strdup_printf(_("%s\nActs for %s only"), help, p->acts_for);
     if (p->unit && *p->unit)
         return g_strdup_printf("%s%s(%s)", help, *help ? " " : "", p->unit);
     return *help ? g_strdup(help) : NULL;

@@ -69,6 +69,9 @@ const NinoPref nino_prefs[] = {
     { "output", N_("Running"), N_("Output folder"),
       N_("Empty: the folder “output” where the app was started"), NINO_PREF_FOLDER, "", NULL, NULL,
       0, 0, 0 },
+    { "object-info", N_("Running"), N_("Classes of your ComfyUI"),
+      N_("A file with its answer to GET /object_info; counts from the next start of the app"),
+      NINO_PREF_FILE, "", NULL, NULL, 0, 0, 0 },
     { 0 },
 };
 

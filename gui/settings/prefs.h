@@ -8,7 +8,8 @@ typedef enum NinoPrefType {
     NINO_PREF_CHOICE, // one of `values`
     NINO_PREF_NUMBER, // min .. max
     NINO_PREF_TEXT,
-    NINO_PREF_FOLDER
+    NINO_PREF_FOLDER,
+    NINO_PREF_FILE
 } NinoPrefType;
 
 typedef struct NinoPref {

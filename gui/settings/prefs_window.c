@@ -31,7 +31,7 @@ static void on_prefs_window_text(GtkEditable *entry, gpointer pref)
     nino_prefs_set(((const NinoPref *) pref)->key, gtk_editable_get_text(entry));
 }
 
-static void on_folder(GtkNativeDialog *dialog, int response, gpointer entry)
+static void on_chosen(GtkNativeDialog *dialog, int response, gpointer entry)
 {
     if (response == GTK_RESPONSE_ACCEPT) {
         g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
@@ -43,11 +43,14 @@ static void on_folder(GtkNativeDialog *dialog, int response, gpointer entry)
 
 static void on_browse(GtkButton *button, gpointer entry)
 {
+    const gboolean is_file = g_object_get_data(G_OBJECT(button), "is-file") != NULL;
     GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
-        _("Choose a folder"), GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(button))),
-        GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER, _("_Choose"), _("_Cancel"));
+        is_file ? _("Choose a file") : _("Choose a folder"),
+        GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(button))),
+        is_file ? GTK_FILE_CHOOSER_ACTION_OPEN : GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER,
+        _("_Choose"), _("_Cancel"));
     gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
-    g_signal_connect_object(dialog, "response", G_CALLBACK(on_folder), entry, 0);
+    g_signal_connect_object(dialog, "response", G_CALLBACK(on_chosen), entry, 0);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
 }
 
@@ -64,14 +67,17 @@ static GtkWidget *choice(const NinoPref *p)
     return w;
 }
 
-static GtkWidget *folder(const NinoPref *p, GtkWidget **entry)
+static GtkWidget *path_row(const NinoPref *p, GtkWidget **entry)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
     *entry = gtk_entry_new();
     gtk_widget_set_hexpand(*entry, TRUE);
     gtk_editable_set_text(GTK_EDITABLE(*entry), nino_prefs_text(p->key));
     g_signal_connect(*entry, "changed", G_CALLBACK(on_prefs_window_text), (gpointer) p);
-    GtkWidget *browse = gtk_button_new_from_icon_name("folder-open-symbolic");
+    const gboolean is_file = p->type == NINO_PREF_FILE;
+    GtkWidget *browse =
+        gtk_button_new_from_icon_name(is_file ? "document-open-symbolic" : "folder-open-symbolic");
+    g_object_set_data(G_OBJECT(browse), "is-file", GINT_TO_POINTER(is_file));
     g_autofree char *name = g_strdup_printf(_("Choose: %s"), _(p->label));
     gtk_accessible_update_property(GTK_ACCESSIBLE(browse), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
     gtk_widget_set_tooltip_text(browse, name);
@@ -99,7 +105,8 @@ static GtkWidget *editor(const NinoPref *p, GtkWidget **named)
         gtk_spin_button_set_value(GTK_SPIN_BUTTON(w), nino_prefs_number(p->key));
         g_signal_connect(w, "value-changed", G_CALLBACK(on_number), (gpointer) p);
         break;
-    case NINO_PREF_FOLDER: return folder(p, named);
+    case NINO_PREF_FOLDER:
+    case NINO_PREF_FILE: return path_row(p, named);
     case NINO_PREF_TEXT:
         w = gtk_entry_new();
         gtk_editable_set_text(GTK_EDITABLE(w), nino_prefs_text(p->key));

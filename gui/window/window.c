@@ -2,6 +2,8 @@
 // "ready", "invalid", "running", "paused", "done", "failed", "cancelled".
 #include "window/window_priv.h"
 
+#include <ninodes/node.h>
+
 #include <string.h>
 
 #include "settings/actions.h"
@@ -332,6 +334,20 @@ static char *window_chosen(const char *option, const char *key)
     return g_strdup(*v ? v : NULL);
 }
 
+// The file with the classes of the user's ComfyUI, which the worker is to read, too; NULL: none, or
+// it cannot be read, which is told.
+static const char *read_object_info(NinoWindow *w)
+{
+    const char *path = nino_prefs_text("object-info");
+    nino_error err = { 0 };
+    if (!*path || !nino_node_add_info(path, &err))
+        return *path ? path : NULL;
+    g_autofree char *text = g_strdup_printf(_("Classes of your ComfyUI (preferences): %s: %s"),
+                                            *err.where ? err.where : path, err.msg);
+    nino_bar_show(w->bar, "object-info", NINO_BAR_ERROR, text, NULL);
+    return NULL;
+}
+
 GtkWidget *nino_window_measure_row(gpointer window, GtkWidget **named)
 {
     const NinoWindow *w = window;
@@ -351,7 +367,7 @@ GtkWidget *nino_window_new(GtkApplication *app, const NinoWindowOptions *options
         .device = window_chosen(options->device, "device"),
     };
     nino_engine_set_options(w->engine, (const char *const *) w->options.models, w->options.input,
-                            w->options.output, w->options.device);
+                            w->options.output, w->options.device, read_object_info(w));
     nino_editors_set_folders((const char *const *) w->options.models, w->options.input);
     nino_problems_set_folders(w->problems, (const char *const *) w->options.models,
                               w->options.input);

@@ -33,6 +33,8 @@ struct NinoRunState {
     guint n_kept; // steps that it left behind to go on with
     double fraction, eta_s, node_fraction;
     guint node_index, n_nodes;
+    guint32 preparing;          // the scope of a program that is prepared now; 0: none
+    guint prepared, n_programs; // which of how many
     guint step, n_steps, preview_step, preview_total;
     double step_s, step_eta_s, steps_total_s, previews_total_s, preview_s;
     gboolean has_progress, has_memory, has_step, has_preview;
@@ -74,6 +76,8 @@ static void show_status(NinoWindow *w)
                                r->step_s);
     if (r->has_step && r->step_eta_s >= 0) // not while it is not known
         g_string_append_printf(text, _(", %.0f s left"), r->step_eta_s);
+    if (r->preparing && r->n_programs)
+        g_string_append_printf(text, _(", preparing kernels %u of %u"), r->prepared, r->n_programs);
     if (text->len)
         nino_window_say(w, text->str);
 }
@@ -210,6 +214,12 @@ static void on_scope_begin(NinoWindow *w, const nino_event *ev)
     s->mem_in_use = r->in_use;
     s->prepares = ev->kind == NINO_EV_STAGE &&
                   g_str_has_prefix(nino_engine_name(w->engine, ev->name), NINO_STAGE_COMPILE);
+    if (s->prepares) {
+        r->preparing = ev->id;
+        if (NINO_COMPILE_NUMBER(ev->u.scope.arg0)) // else at the launch of one that was told
+            r->prepared = NINO_COMPILE_NUMBER(ev->u.scope.arg0);
+        r->n_programs = NINO_COMPILE_NUMBER(ev->u.scope.arg1);
+    }
     if (ev->kind == NINO_EV_NODE) {
         s->name = g_strdup(nino_engine_name(w->engine, ev->name));
         s->cached = g_hash_table_contains(r->cached, s->name) ||
@@ -251,6 +261,8 @@ static void on_scope_end(NinoWindow *w, const nino_event *ev)
     struct NinoRunState *r = w->run;
     const Scope *s = g_hash_table_lookup(r->scopes, GUINT_TO_POINTER(ev->id));
     Scope *waiting = s && s->prepares ? node_scope(w, s->parent) : NULL;
+    if (ev->id == r->preparing)
+        r->preparing = 0;
     if (waiting)
         waiting->waited_ns += ev->t_ns - s->begin_ns;
     if (s && s->name) {

@@ -14,6 +14,7 @@ struct NinoMeasuring {
     nino_experiment *runs;
     char *uid, *workflow; // of the tab; what ran, NULL: not told yet
     guint64 job;          // that is waited for, 0: none
+    guint number;         // of this measuring
     gboolean is_seen, has_files;
 };
 
@@ -53,11 +54,23 @@ static void show_measured(NinoWindow *w)
     nino_bar_show(w->bar, "measure", NINO_BAR_INFO, text, NULL);
 }
 
-static void on_measuring_queued(NinoWindow *w, guint tag, guint64 job)
+static void measuring_cancelled(NinoWindow *w)
 {
-    (void) tag;
-    if (!w->measuring)
+    uint64_t done, most;
+    nino_experiment_progress(w->measuring->runs, &done, &most);
+    g_autofree char *text = g_strdup_printf(_("Measuring was cancelled in run %u of %u"),
+                                            (guint) done + 1, (guint) most);
+    measuring_end(w);
+    nino_bar_show(w->bar, "measure", NINO_BAR_INFO, text, NULL);
+}
+
+static void on_measuring_queued(NinoWindow *w, guint number, guint64 job)
+{
+    if (!w->measuring || w->measuring->number != number) { // cancelled before the worker took it
+        if (job)
+            nino_engine_simple(w->engine, NINO_CONTROL_CANCEL, job);
         return;
+    }
     w->measuring->job = job;
     w->measuring->is_seen = FALSE;
     if (!job) // which the window has told
@@ -77,12 +90,13 @@ static void measure_next(NinoWindow *w)
         nino_experiment_progress(m->runs, &done, &most);
         g_autofree char *text =
             g_strdup_printf(_("Measuring: run %u of %u"), (guint) done + 1, (guint) most);
-        static const NinoBarButton buttons[] = { { N_("Cancel"), "win.cancel" }, { NULL, NULL } };
+        static const NinoBarButton buttons[] = { { N_("Cancel"), "win.cancel-measuring" },
+                                                 { NULL, NULL } };
         nino_bar_show(w->bar, "measure", NINO_BAR_INFO, text, buttons);
         g_object_set_data(G_OBJECT(tab), "run-state", NULL);
         m->job = 0;
         nino_window_queue_workflow(w, tab, m->workflow, strlen(m->workflow), 1, TRUE,
-                                   on_measuring_queued, 0);
+                                   on_measuring_queued, m->number);
         nino_window_run_update(w);
     }
 }
@@ -99,6 +113,10 @@ static void on_measuring_queue(NinoEngine *engine, NinoWindow *w)
     if (!m || !m->job || (!j && !m->is_seen) || (j && j->state < NINO_QUEUE_DONE)) {
         if (j)
             m->is_seen = TRUE;
+        return;
+    }
+    if (j && j->state == NINO_QUEUE_CANCELLED) {
+        measuring_cancelled(w);
         return;
     }
     const guint files = j ? g_strv_length(j->outputs) : 0;
@@ -136,7 +154,9 @@ void nino_window_measure(NinoWindow *w, NinoTab *tab, guint64 job)
     nino_experiment *runs = w->measuring ? NULL : nino_experiment_create(&p, NULL);
     if (!runs) // it measures already
         return;
+    static guint number;
     w->measuring = g_new0(struct NinoMeasuring, 1);
+    w->measuring->number = ++number;
     w->measuring->runs = runs;
     w->measuring->uid = g_strdup(nino_tab_uid(tab));
     if (job) {
@@ -157,8 +177,24 @@ void nino_window_measure(NinoWindow *w, NinoTab *tab, guint64 job)
     nino_bar_show(w->bar, "job", NINO_BAR_ERROR, error->message, NULL);
 }
 
+// Its own job, which may wait behind another's: that one goes on.
+static void action_cancel_measuring(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a, (void) parameter;
+    NinoWindow *w = user;
+    if (!w->measuring)
+        return;
+    if (w->measuring->job)
+        nino_engine_simple(w->engine, NINO_CONTROL_CANCEL, w->measuring->job);
+    measuring_cancelled(w);
+}
+
 void nino_window_measure_init(NinoWindow *w)
 {
+    static const GActionEntry actions[] = {
+        { .name = "cancel-measuring", .activate = action_cancel_measuring },
+    };
+    g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
     g_signal_connect_object(w->engine, "queue", G_CALLBACK(on_measuring_queue), w, G_CONNECT_AFTER);
 }
 
