@@ -37,7 +37,7 @@ typedef struct options {
     int n_args;
     text_list models, set, grid, against, object_info;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
-        *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file;
+        *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *schedule;
     uint64_t seed, mem_limit, preview_every, preview_percent, position, samples, warmup, idle_end;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
         no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset, metrics;

@@ -223,7 +223,11 @@ static int ask(const options *o, nino_attach *a, const nino_control *c)
         return wait_for(o, a, r.job, true);
     if (!st)
         return tell_reply(o, &r);
-    const int rc = report_error(o, "jobs", &err, NULL);
+    const bool is_class = o->object_info.n && c->cmd == NINO_CONTROL_QUEUE;
+    const int rc = report_error(o, "jobs", &err,
+                                is_class ? "the worker knows a class of the FILE only if it was "
+                                           "started with the same --object-info"
+                                         : NULL);
     if (st == NINO_ERR_IO)
         return EXIT_LOST;
     if (c->cmd == NINO_CONTROL_QUEUE && (st == NINO_ERR_FORMAT || st == NINO_ERR_RANGE))
@@ -244,7 +248,9 @@ static int cmd_jobs_add(const options *o, nino_attach *a)
     nino_ctx_params cp;
     nino_job_options jo;
     fill_ctx_params(o, &cp, &jo);
-    const char *text = nino_graph_json(g, &len), *slash = strrchr(o->arg[1], '/');
+    // in API form the values have the names that the classes given here say
+    const char *text = o->object_info.n ? nino_graph_api_json(g, &len) : nino_graph_json(g, &len);
+    const char *slash = strrchr(o->arg[1], '/');
     if (!text || !len || !paths_fill(&p, o)) {
         say("jobs: out of memory");
         rc = EXIT_NOMEM;

@@ -61,9 +61,10 @@ static void cmd_nodes_describe(const nino_node_def *d)
         char def[64], range[400];
         default_text(p, def, sizeof(def));
         range_text(p, "|", range, sizeof(range));
-        printf("  param   %-24s %s, default %s%s%s%s%s%s\n", p->key, type_name(p),
+        printf("  param   %-24s %s, default %s%s%s%s%s%s%s%s%s\n", p->key, type_name(p),
                *def ? def : "\"\"", *unit(p) ? " " : "", unit(p), *range ? ", " : "", range,
-               p->is_inert ? ", no effect" : "");
+               p->is_inert ? ", no effect" : "", p->acts_for ? ", acts for " : "",
+               p->acts_for ? p->acts_for : "", p->acts_for ? " only" : "");
         if (p->help)
             printf("          %-24s %s\n", "", p->help);
     }
@@ -122,6 +123,8 @@ static void node_markdown(const nino_node_def *d)
         cell(range);
         printf(" | ");
         cell(p->help);
+        if (p->acts_for)
+            printf(" (acts for %s only)", p->acts_for);
         printf("%s |\n", p->is_inert ? " (no effect)" : "");
     }
     ports_markdown("out", d->outputs);
@@ -166,6 +169,8 @@ static void param_json(const nino_param *p)
     js_text("type", type_name(p));
     js_bool("optional", p->optional);
     js_bool("no_effect", p->is_inert);
+    if (p->acts_for)
+        js_text("acts_for", p->acts_for);
     js_text("unit", p->unit);
     js_text("help", p->help);
     switch (p->type) {

@@ -167,6 +167,18 @@ static void diff_line(const nino_compare_row *r, bool has_files)
     printf("%+8.1f %%%s\n", cmd_trace_change(r), p);
 }
 
+// What verdicts there are, or are not, come from.
+static void diff_basis(const nino_compare_row *run)
+{
+    const unsigned long long a = run->a.n, b = run->b.n;
+    if (a == 1 && b == 1)
+        printf("  one run each: no verdict (bench WORKFLOW --against measures in turn)\n");
+    else
+        printf("  %llu and %llu runs of the same work; what differed between the recordings as a "
+               "whole is in it\n  (bench WORKFLOW --against measures in turn)\n",
+               a, b);
+}
+
 static void diff_text(const options *o, const nino_compare *c)
 {
     char a[32], b[32];
@@ -184,8 +196,7 @@ static void diff_text(const options *o, const nino_compare *c)
     if (left_out)
         printf("  (%zu kernels with smaller differences; --json has all)\n", left_out);
     if (c->n_rows && c->rows[0].n_a && c->rows[0].n_b)
-        printf("  one run each: no verdict on run and nodes; those on steps and calls are about "
-               "these two\n  recordings (bench WORKFLOW --against measures in turn)\n");
+        diff_basis(&c->rows[0]);
     printf("  pool peak %s, %s", human_bytes(a, sizeof(a), (double) c->peak_a),
            human_bytes(b, sizeof(b), (double) c->peak_b));
     if (isfinite(c->joules_a) && isfinite(c->joules_b))

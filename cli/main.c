@@ -71,6 +71,9 @@ static int finish_json(int argc, char **argv, int rc)
 
 int main(int argc, char **argv)
 {
+    int status;
+    if (nino_helper_main(argc, argv, &status))
+        return status;
     out_open();
     if (argc < 2) {
         help_all(stderr);

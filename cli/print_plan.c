@@ -73,6 +73,14 @@ static void plan_json(const char *cmd, const nino_plan *p, const grid *g, double
         js_close('}');
     }
     js_close(']');
+    js_open("programs", '[');
+    for (size_t i = 0; i < p->n_programs; i++) {
+        js_open(NULL, '{');
+        js_text("file", p->programs[i].file);
+        js_text("options", p->programs[i].options);
+        js_close('}');
+    }
+    js_close(']');
     if (g) {
         js_open("grid", '{');
         grid_axes_json(g);
@@ -190,13 +198,35 @@ static void plan_basis(const nino_plan *p)
     const nino_plan_basis *b = &p->basis;
     if (p->seconds <= 0)
         return;
-    printf(
-        "~         assumed: products reach %.0f %%, convolutions %.0f %%, attention %.0f %% of the "
-        "%s peak\n",
-        100 * b->efficiency_gemm, 100 * b->efficiency_conv, 100 * b->efficiency_attn, b->peak_type);
+    printf("~         assumed: products reach at most %.0f %%, convolutions %.0f %%, attention "
+           "%.0f %% of the "
+           "%s peak\n",
+           100 * b->efficiency_gemm, 100 * b->efficiency_conv, 100 * b->efficiency_attn,
+           b->peak_type);
     printf("bounds    at least %.3f s, with all of %.3g TFLOPS (%s) and %.3g GB/s, both %s\n",
            b->least_seconds, b->peak * 1e-12, b->peak_type, b->bandwidth * 1e-9,
            b->is_measured ? "measured here" : "the profile's");
+}
+
+// What has to be compiled once: how many programs of which files.
+static void plan_programs(const nino_plan *p)
+{
+    if (p->n_programs)
+        printf("programs  %zu:", p->n_programs);
+    for (size_t i = 0; i < p->n_programs; i++) {
+        const char *file = p->programs[i].file;
+        size_t n = 0, before = 0;
+        for (size_t k = 0; k < p->n_programs; k++) {
+            n += !strcmp(p->programs[k].file, file);
+            before += k < i && !strcmp(p->programs[k].file, file);
+        }
+        if (!before && n > 1)
+            printf(" %s (%zu)", file, n);
+        else if (!before)
+            printf(" %s", file);
+    }
+    if (p->n_programs)
+        printf("\n");
 }
 
 static void plan_text(const nino_plan *p)
@@ -216,6 +246,7 @@ static void plan_text(const nino_plan *p)
     printf("weights   %s, activations and workspace at most %s\n",
            human_bytes(a, sizeof(a), (double) p->weight_bytes),
            human_bytes(b, sizeof(b), (double) p->peak_activation_bytes));
+    plan_programs(p);
     if (p->tiling.is_tiled)
         printf("tiles     %d of %dx%d pixels, overlap %d: %s\n", p->tiling.n_tiles,
                p->tiling.tile_w, p->tiling.tile_h, p->tiling.overlap, p->tiling.why);

@@ -17,7 +17,8 @@ struct progress {
     char node[96];
     uint32_t node_id, index, n_nodes;
     uint32_t step, n_steps, step_id, tile, n_tiles, tile_id;
-    uint32_t preparing_id, n_prepared; // a kernel's stage, 0: none; of this job
+    uint32_t preparing_id;         // a kernel's stage, 0: none
+    uint32_t prepared, n_programs; // which program it is, and of how many; 0: not known
     uint64_t step_ns, last_step_ns;
     double step_eta_s;        // of the sampling; NaN: not known
     uint64_t loaded, load_ms; // bytes of weights this node brought in; when that was last told
@@ -141,7 +142,9 @@ void progress_text(const progress *p, char *buf, size_t size)
         }
     }
     if (p->preparing_id) {
-        snprintf(part, sizeof(part), "  preparing kernels (%u)", p->n_prepared);
+        snprintf(part, sizeof(part),
+                 p->n_programs ? "  preparing kernels %u of %u" : "  preparing kernels",
+                 p->prepared, p->n_programs);
         n = progress_append(buf, size, n, part);
     }
     if (p->loaded && progress_now_ms() - p->load_ms < LOAD_SHOWN_MS) {
@@ -209,7 +212,7 @@ static void progress_one(progress *p, const nino_event *e, name_fn name, void *p
     case NINO_EV_JOB:
         p->job_id = e->id;
         p->job_ended = false;
-        p->n_prepared = p->preparing_id = 0;
+        p->preparing_id = 0;
         break;
     case NINO_EV_NODE:
         p->loaded = 0;
@@ -228,7 +231,15 @@ static void progress_one(progress *p, const nino_event *e, name_fn name, void *p
     case NINO_EV_STAGE:
         if (!strncmp(name(priv, e->name), NINO_STAGE_COMPILE, sizeof(NINO_STAGE_COMPILE) - 1)) {
             p->preparing_id = e->id;
-            p->n_prepared++;
+            const uint32_t number = NINO_COMPILE_NUMBER(e->u.scope.arg0);
+            p->prepared = number ? number : p->prepared; // 0: at the launch of one that was told
+            p->n_programs = NINO_COMPILE_NUMBER(e->u.scope.arg1);
+            if (p->is_plain && number && p->n_programs && !NINO_COMPILE_FLAG(e->u.scope.arg0)) {
+                char text[64];
+                snprintf(text, sizeof(text), "preparing kernels %u of %u", p->prepared,
+                         p->n_programs);
+                progress_aside(print_line, text);
+            }
         }
         break;
     case NINO_EV_STEP:
