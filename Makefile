@@ -79,7 +79,7 @@ gui_SRC := $(if $(filter 1,$(GUI)),$(sort $(wildcard gui/*.c gui/*/*.c)))
 # Each of these files is one test program.
 unit_SRC := $(sort $(wildcard tests/unit/*/*.c))
 golden_SRC := $(sort $(wildcard tests/golden/*.c))
-workflow_SRC := $(sort $(wildcard tests/workflow/*.c))
+workflow_SRC := $(sort $(wildcard tests/workflow/*.c tests/e2e/*.c))
 example_SRC := $(sort $(wildcard tests/examples/*.c))
 kernel_SRC := $(sort $(wildcard tests/check/*.c))
 # Each of these is linked with tests/fuzz/main.c, which replays and mutates inputs.
@@ -137,7 +137,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install uninstall stage FORCE shots plans clean deps deps-check deps-lint deps-bench demo
+.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install uninstall stage FORCE shots plans clocks tiles clean deps deps-check deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -339,6 +339,15 @@ demo: deps
 # The plans of models that are not here, from published shape lists.
 plans: $(B)/bench/plans
 	$(Q)$< >$(B)/plan-gfx1151.md && cp $(B)/plan-gfx1151.md bench/results/plan-gfx1151.md
+	$(Q)$< --forecast yes >$(B)/forecast-gfx1151.md && cp $(B)/forecast-gfx1151.md bench/results/forecast-gfx1151.md
+
+# What the main loops of products and attention reach on gfx1151, by the gate's clock model.
+clocks:
+	$(Q)python3 tests/gate/gfx1151.py --write
+
+# What tiles of a VAE lose, measured on this machine's device.
+tiles: $(B)/bench/tiles
+	$(Q)$< >$(B)/tiles.md && cp $(B)/tiles.md bench/results/tiles.md
 
 # Pictures of every view over real runs, in $(B)/shots.
 shots: all tests

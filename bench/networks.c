@@ -1,13 +1,16 @@
 // Diffusion network benchmark: one evaluation of a full-size SD1.5 UNet at 512x512, of a unit-sized
-// Flux (one double and one single block, 1024 image and 256 text tokens) and of one block of Wan
-// 1.3B (5 latent frames of 256x256: 1280 tokens, 512 of text), random weights. Prints GFLOP/s, the
-// ratio to OpenBLAS's sgemm measured in turns with it, and where the time goes by op family.
+// Flux (one double and one single block, 1024 image and 256 text tokens), of one block of Wan 1.3B
+// (5 latent frames of 256x256: 1280 tokens, 512 of text), of one of Qwen-Image and one of each kind
+// of Z-Image (1024x1024: 4096 tokens, 512 of text), and of one layer of Qwen3-4B (512 tokens),
+// random weights. Prints GFLOP/s, the ratio to OpenBLAS's sgemm measured in turns with it, and where
+// the time goes by op family.
 //   bench/networks [--rounds N] [--device SEL] [--only TEXT] [--ops]     --ops: by op and shape
 #include "core/base/time.h"
 #include "core/event/publish.h"
 #include "core/op/backend.h"
 #include "core/op/device/device.h"
-#include "tests/random_net.h"
+#include "tests/random_dit.h"
+#include "tests/random_llm.h"
 #include "tests/diffusion.h"
 #include <ninodes/ctx.h>
 
@@ -27,8 +30,15 @@ typedef struct network {
     net_flux flux; // hidden 0: Wan
     int cells, tokens;
     net_wan wan;
-    int frames; // 0: pictures
+    int frames;    // 0: pictures
+    net_qwen qwen; // hidden 0: none
+    const net_zimage *zimage;
+    const net_llm *llm;
 } network;
+
+static const net_zimage zimage_unit = { 3840, 128, 1, 1, 10240, 2560, 256, 1024 };
+
+static const net_llm llm_layer = { 2560, 1, 32, 8, 128, 9728, 1024, true, false, false, 0, 0, 0 };
 
 static const network networks[] = {
     { "SD1.5 UNet, 512x512",
@@ -37,21 +47,51 @@ static const network networks[] = {
       64,
       77,
       { 0 },
-      0 },
+      0,
+      { 0 },
+      NULL,
+      NULL },
     { "Flux 1 + 1 blocks, 1024 + 256 tokens",
       { 0 },
       { 3072, 128, 1, 1, 16, 4096, 768, true },
       64,
       256,
       { 0 },
-      0 },
+      0,
+      { 0 },
+      NULL,
+      NULL },
     { "Wan 1.3B, 1 block, 1280 + 512 tokens",
       { 0 },
       { 0 },
       32,
       512,
       { 1536, 8960, 1, 16, 16, 4096, 0, 0, 0 },
-      5 },
+      5,
+      { 0 },
+      NULL,
+      NULL },
+    { "Qwen-Image, 1 block, 4096 + 512 tokens",
+      { 0 },
+      { 0 },
+      128,
+      512,
+      { 0 },
+      1,
+      { 3072, 128, 1, 12288, 3584, false },
+      NULL,
+      NULL },
+    { "Z-Image 1 + 1 + 1 blocks, 4096 + 512 tokens",
+      { 0 },
+      { 0 },
+      128,
+      512,
+      { 0 },
+      0,
+      { 0 },
+      &zimage_unit,
+      NULL },
+    { "Qwen3-4B, 1 layer, 512 tokens", { 0 }, { 0 }, 0, 512, { 0 }, 0, { 0 }, NULL, &llm_layer },
 };
 
 static double seconds_since(uint64_t start) { return (double) (nino_now_ns() - start) * 1e-9; }
@@ -96,7 +136,9 @@ static double blas_speed(float *const m[3])
 
 // ---- our side --------------------------------------------------------------------------------
 typedef struct workload {
-    nino_diffusion *d;
+    nino_diffusion *d; // or
+    nino_encoder *e;   // with x, which are rows of its embedding
+    nino_array *x;
     test_inputs in;
     nino_array *owned[3];
 } workload;
@@ -104,28 +146,37 @@ typedef struct workload {
 static const float timestep = 500;
 
 // The file is gone when this returns; the weights are read through the open descriptor.
-static nino_diffusion *load(const network *n)
+static nino_weights *make_file(const network *n)
 {
     char path[300];
     const char *b = getenv("B");
-    nino_diffusion *d = NULL;
     snprintf(path, sizeof(path), "%s/bench-data", b ? b : "build");
     mkdir(path, 0777);
     snprintf(path, sizeof(path), "%s/bench-data/network.safetensors", b ? b : "build");
-    net_list l = n->unet.ch       ? net_list_unet(&n->unet, NULL)
+    net_list l = n->llm           ? net_list_llm(n->llm)
+                 : n->zimage      ? net_list_zimage(n->zimage, NULL)
+                 : n->unet.ch     ? net_list_unet(&n->unet, NULL)
                  : n->flux.hidden ? net_list_flux(&n->flux, NULL)
+                 : n->qwen.hidden ? net_list_qwen(&n->qwen, NULL)
                                   : net_list_wan(&n->wan, NULL);
     net_save(&l, path, NINO_F16, NET_RANDOM);
     nino_weights *w = test_open("%s", path);
     unlink(path);
-    CHECK_OK(nino_diffusion_load(w, n->title, &d, &err), err);
-    nino_weights_unref(&w);
-    return d;
+    return w;
 }
 
 static workload open_workload(const network *n)
 {
-    workload w = { .d = load(n) };
+    workload w = { 0 };
+    nino_weights *file = make_file(n);
+    if (n->llm) {
+        CHECK_OK(nino_encoder_load(NINO_ENC_QWEN3, file, "", NULL, &w.e, &err), err);
+        nino_weights_unref(&file);
+        w.x = test_values(NINO_SHAPE(1, n->tokens, n->llm->width), 1);
+        return w;
+    }
+    CHECK_OK(nino_diffusion_load(file, n->title, &w.d, &err), err);
+    nino_weights_unref(&file);
     const int c = w.d->format->channels;
     w.owned[0] = test_values(n->frames ? NINO_SHAPE(1, n->frames, n->cells, n->cells, c)
                                        : NINO_SHAPE(1, n->cells, n->cells, c),
@@ -143,8 +194,20 @@ static workload open_workload(const network *n)
 static void close_workload(workload *w)
 {
     nino_diffusion_unref(&w->d);
+    nino_encoder_destroy(&w->e);
+    nino_array_unref(&w->x);
     for (int i = 0; i < 3; i++)
         nino_array_unref(&w->owned[i]);
+}
+
+static nino_array *encode(nino_stream *s, const workload *w)
+{
+    const nino_llm_in in = {
+        .x = nino_upload(s, w->x, NINO_F32), .stage = "llm", .n_out = 1, .out = { 1 }
+    };
+    nino_array *out = nino_download(s, nino_llm_run(s, w->e->net, &in), NINO_F32);
+    CHECK_OK(nino_stream_status(s, &err), err);
+    return out;
 }
 
 // Seconds of one evaluation; *flops: of its ops.
@@ -156,7 +219,7 @@ static double evaluate(const workload *w, nino_monitor *m, double *flops)
     CHECK_OK(s ? NINO_OK : err.code, err);
     const double before = backend->flops;
     const uint64_t start = nino_now_ns();
-    nino_array *out = test_forward(s, w->d, &w->in);
+    nino_array *out = w->e ? encode(s, w) : test_forward(s, w->d, &w->in);
     const double seconds = seconds_since(start);
     *flops = backend->flops - before;
     for (int64_t i = 0; i < nino_shape_count(&out->shape); i++)

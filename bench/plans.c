@@ -12,6 +12,8 @@
 
 static nino_error err;
 
+#include "bench/plans_flows.h"
+
 // ---- files without data ----------------------------------------------------------------------
 typedef struct model {
     const char *list, *path; // of the shapes; below the models folder
@@ -26,6 +28,22 @@ static const model models[] = {
     { "umt5xxl_encoder.txt", "text_encoders/umt5.safetensors", "F8_E4M3", 1 },
     { "wan21_vae.txt", "vae/wan21.safetensors", "BF16", 2 },
     { "wan22_vae.txt", "vae/wan22.safetensors", "BF16", 2 },
+    { "qwen_image.txt", "diffusion_models/qwen_image.safetensors", "BF16", 2 },
+    { "qwen25_vl_7b.txt", "text_encoders/qwen25.safetensors", "F8_E4M3", 1 },
+    { "z_image.txt", "diffusion_models/z_image.safetensors", "BF16", 2 },
+    { "flux2_klein_4b.txt", "diffusion_models/klein_4b.safetensors", "BF16", 2 },
+    { "flux2_klein_9b.txt", "diffusion_models/klein_9b.safetensors", "F8_E4M3", 1 },
+    { "flux2_dev.txt", "diffusion_models/flux2_dev.safetensors", "F8_E4M3", 1 },
+    { "qwen3_4b_encoder.txt", "text_encoders/qwen3_4b.safetensors", "BF16", 2 },
+    { "qwen3_8b_encoder.txt", "text_encoders/qwen3_8b.safetensors", "F8_E4M3", 1 },
+    { "vae_flux_sd3.txt", "vae/flux.safetensors", "BF16", 2 },
+    { "vae_flux2.txt", "vae/flux2.safetensors", "BF16", 2 },
+    { "flux_dev.txt", "diffusion_models/flux.safetensors", "BF16", 2 },
+    { "sdxl_unet.txt", "diffusion_models/sdxl.safetensors", "F16", 2 },
+    { "t5xxl_encoder.txt", "text_encoders/t5xxl.safetensors", "F16", 2 },
+    { "clip_l.txt", "text_encoders/clip_l.safetensors", "F16", 2 },
+    { "clip_g.txt", "text_encoders/clip_g.safetensors", "F16", 2 },
+    { "vae_sd1_sdxl.txt", "vae/sdxl.safetensors", "F16", 2 },
 };
 
 typedef struct header {
@@ -99,82 +117,6 @@ static bool write_model(const model *m, const char *shapes, const char *assets, 
     return true;
 }
 
-// ---- workflows -------------------------------------------------------------------------------
-typedef struct run {
-    const char *title;
-    int width, height, frames;
-    bool is_5b;
-} run;
-
-static const run runs[] = {
-    { "WAN 2.2 A14B image to video, 320x320, 17 frames", 320, 320, 17, false },
-    { "WAN 2.2 A14B image to video, 1280x720, 81 frames", 1280, 720, 81, false },
-    { "WAN 2.2 5B image to video, 1280x704, 121 frames", 1280, 704, 121, true },
-};
-
-// ComfyUI's example: 20 steps, the second expert from the tenth on.
-static void print_pair(nino_buf *b, const run *r)
-{
-    nino_buf_addf(
-        b,
-        "'1': {'class_type': 'UNETLoader', 'inputs': {'unet_name': 'high.safetensors', "
-        "'weight_dtype': 'default'}}, '2': {'class_type': 'UNETLoader', 'inputs': {'unet_name': "
-        "'low.safetensors', 'weight_dtype': 'default'}}, '8': {'class_type': 'VAELoader', "
-        "'inputs': {'vae_name': 'wan21.safetensors'}}, '10': {'class_type': 'WanImageToVideo', "
-        "'inputs': {'positive': ['6', 0], 'negative': ['7', 0], 'vae': ['8', 0], 'width': %d, "
-        "'height': %d, 'length': %d, 'batch_size': 1, 'start_image': ['9', 0]}}, ",
-        r->width, r->height, r->frames);
-    for (int i = 0; i < 2; i++)
-        nino_buf_addf(
-            b,
-            "'%d': {'class_type': 'ModelSamplingSD3', 'inputs': {'model': ['%d', 0], 'shift': 8}}, "
-            "'%d': {'class_type': 'KSamplerAdvanced', 'inputs': {'model': ['%d', 0], 'add_noise': "
-            "'%s', 'noise_seed': 0, 'steps': 20, 'cfg': 3.5, 'sampler_name': 'euler', 'scheduler': "
-            "'simple', 'positive': ['10', 0], 'negative': ['10', 1], 'latent_image': ['%d', %d], "
-            "'start_at_step': %d, 'end_at_step': %d, 'return_with_leftover_noise': '%s'}}, ",
-            3 + i, 1 + i, 11 + i, 3 + i, i ? "disable" : "enable", i ? 11 : 10, i ? 0 : 2, 10 * i,
-            i ? 10000 : 10, i ? "disable" : "enable");
-}
-
-static void print_5b(nino_buf *b, const run *r)
-{
-    nino_buf_addf(
-        b,
-        "'1': {'class_type': 'UNETLoader', 'inputs': {'unet_name': 'ti2v.safetensors', "
-        "'weight_dtype': 'default'}}, '8': {'class_type': 'VAELoader', 'inputs': {'vae_name': "
-        "'wan22.safetensors'}}, '3': {'class_type': 'ModelSamplingSD3', 'inputs': {'model': ['1', "
-        "0], 'shift': 8}}, '10': {'class_type': 'Wan22ImageToVideoLatent', 'inputs': {'vae': ['8', "
-        "0], 'width': %d, 'height': %d, 'length': %d, 'batch_size': 1, 'start_image': ['9', 0]}}, "
-        "'12': {'class_type': 'KSampler', 'inputs': {'model': ['3', 0], 'seed': 0, 'steps': 30, "
-        "'cfg': 5, 'sampler_name': 'uni_pc', 'scheduler': 'simple', 'positive': ['6', 0], "
-        "'negative': ['7', 0], 'latent_image': ['10', 0], 'denoise': 1}}, ",
-        r->width, r->height, r->frames);
-}
-
-static nino_graph *make_graph(const run *r)
-{
-    nino_buf b = { 0 };
-    nino_buf_addc(&b, '{');
-    (r->is_5b ? print_5b : print_pair)(&b, r);
-    nino_buf_addf(
-        &b,
-        "'5': {'class_type': 'CLIPLoader', 'inputs': {'clip_name': 'umt5.safetensors', 'type': "
-        "'wan'}}, '6': {'class_type': 'CLIPTextEncode', 'inputs': {'clip': ['5', 0], 'text': 'a "
-        "cat'}}, '7': {'class_type': 'CLIPTextEncode', 'inputs': {'clip': ['5', 0], 'text': "
-        "'blurry'}}, '9': {'class_type': 'EmptyImage', 'inputs': {'width': %d, 'height': %d, "
-        "'batch_size': 1, 'color': 0}}, '13': {'class_type': 'VAEDecode', 'inputs': {'samples': "
-        "['12', 0], 'vae': ['8', 0]}}, '14': {'class_type': 'PreviewImage', 'inputs': {'images': "
-        "['13', 0]}}}",
-        r->width, r->height);
-    CHECK(!b.failed);
-    for (size_t i = 0; i < b.len; i++)
-        b.data[i] = b.data[i] == '\'' ? '"' : b.data[i];
-    nino_graph *g = nino_graph_load(b.data, b.len, r->title, &err);
-    CHECK_OK(g ? NINO_OK : err.code, err);
-    nino_buf_release(&b);
-    return g;
-}
-
 // ---- tables ----------------------------------------------------------------------------------
 static void print_row(const char *name, double flops, uint64_t peak, double seconds)
 {
@@ -207,14 +149,22 @@ static void print_head(nino_ctx *ctx, const char *profile)
     CHECK_OK(nino_graph_plan(ctx, g, profile, NULL, &p, &err), err);
     const nino_plan_basis *b = &p.basis;
     printf(
-        "# Plans of WAN on %s\n\nWritten by `make plans`: files with the tensors of the published "
-        "shape lists and no data (experts and text encoder in\n8-bit floats, 5B in f16, VAEs in "
-        "bf16), walked by the plan backend with the profile `data/devices/%s.json`%s%s.\n"
-        "Seconds follow from that profile's figures: products reach %.0f %%, convolutions %.0f "
+        "# Plans on %s\n\nWritten by `make plans`: files with the tensors of the published shape "
+        "lists and no data (of WAN and Qwen-Image experts and text\nencoders in 8-bit floats, WAN "
+        "5B "
+        "in f16, Qwen-Image and VAEs in bf16), walked by the plan backend with the profile "
+        "`data/devices/%s.json`%s%s.\n"
+        "Seconds follow from that profile's figures: products reach at most %.0f %%, convolutions "
+        "%.0f "
         "%%, attention %.0f %% of the %s peak,\n%.1f TFLOPS; memory %.0f GB/s. **These shares "
         "are assumed: nothing was measured on such a device.** ComfyUI's example\nsettings: A14B "
         "20 steps of two evaluations, the second expert from the tenth; 5B 30 steps. Peak is what "
-        "the pool holds by\nthe end of a stage, weights included: both experts stay.\n",
+        "the pool holds by\nthe end of a stage, weights included: both experts stay. Published for "
+        "Qwen-Image: seconds of a whole cold run of ComfyUI with\nQwen-Image-2512 in bf16 on a "
+        "Strix "
+        "Halo (kyuz0/amd-strix-halo-comfyui-toolboxes, docs/benchmark_results.json, February "
+        "2026),\nreading of files included. Text encoders of Z-Image and FLUX.2 are bf16 with bf16 "
+        "models, else 8-bit floats.\n",
         p.profile, p.profile, *b->date ? " of " : "", b->date, 100 * b->efficiency_gemm,
         100 * b->efficiency_conv, 100 * b->efficiency_attn, b->peak_type, b->peak * 1e-12,
         b->bandwidth * 1e-9);
@@ -237,15 +187,64 @@ static void print_run(nino_ctx *ctx, const run *r, const char *profile)
                (double) p.weight_bytes / 0x1p30, (double) p.peak_activation_bytes / 0x1p30);
         printf("At all of the peak and the bandwidth it would be %.1f seconds.\n",
                p.basis.least_seconds);
+        if (r->published)
+            printf("Published for ComfyUI: %s.\n", r->published);
     }
     nino_plan_release(&p);
     nino_graph_destroy(&g);
 }
 
+// What a stage's seconds are made of: its arithmetic at the rate that its kernels are predicted to reach, or what it
+// moves.
+static void print_made_of(const nino_plan *p, double peak)
+{
+    printf("| stage | TFLOP | GB | seconds, predicted | TFLOPS | of the peak "
+           "|\n|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < p->n_scopes; i++) {
+        const nino_plan_scope *s = &p->scopes[i];
+        if (!s->depth && s->seconds > 0.001)
+            printf("| %s | %.2f | %.1f | %.2f | %.1f | %.0f %% |\n", s->name, s->flops * 1e-12,
+                   s->bytes * 1e-9, s->seconds, s->flops / s->seconds * 1e-12,
+                   100 * s->flops / s->seconds / peak);
+    }
+    printf("| **total** | %.2f | %.1f | %.2f | %.1f | %.0f %% |\n", p->flops * 1e-12,
+           p->bytes * 1e-9, p->seconds, p->flops / p->seconds * 1e-12,
+           100 * p->flops / p->seconds / peak);
+}
+
+static void print_forecast(nino_ctx *ctx, const run *r, const char *profile)
+{
+    nino_plan p = { 0 };
+    nino_graph *g = make_graph(r);
+    printf("\n## %s\n\n", r->title);
+    if (nino_graph_plan(ctx, g, profile, NULL, &p, &err)) {
+        printf("%s: %s\n", err.where, err.msg);
+    } else {
+        print_made_of(&p, p.basis.peak);
+        printf("\nLower bound, at all of the peak or of the bandwidth: %.2f s. Published: %s.\n",
+               p.basis.least_seconds, r->published);
+    }
+    nino_plan_release(&p);
+    nino_graph_destroy(&g);
+}
+
+static void print_forecast_head(const char *profile)
+{
+    printf(
+        "# Forecast for %s\n\nWritten by `make plans`. **Nothing here was measured on such a "
+        "device.** A kernel's seconds are its arithmetic divided by the peak,\nby the share that "
+        "its main loop can reach by the clock model of the gate (`core/op/clocks_list.h`) and its "
+        "tiles fill, and by the\nassumed share of that bound (`data/devices/%s.json`), or what it "
+        "moves at the profile's bandwidth if that is longer; plus scores\nand expanded weights "
+        "that go through memory, plus the launch. TFLOPS are TFLOP / seconds.\n",
+        profile, profile);
+}
+
 int main(int argc, char **argv)
 {
-    char root[300], shapes[512];
+    char root[300], shapes[512], tokenizers[512];
     const char *b = getenv("B"), *assets = test_assets(), *profile = "gfx1151", *only = NULL;
+    bool is_forecast = false;
     if (!assets)
         return test_skip("no test data folder");
     snprintf(shapes, sizeof(shapes), "%s/../spec/models/shapes", assets);
@@ -256,6 +255,8 @@ int main(int argc, char **argv)
             profile = argv[i + 1];
         else if (!strcmp(argv[i], "--only"))
             only = argv[i + 1];
+        else if (!strcmp(argv[i], "--forecast"))
+            is_forecast = true;
     }
     snprintf(root, sizeof(root), "%s/bench-data", b ? b : "build");
     mkdir(root, 0777);
@@ -264,16 +265,23 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++)
         if (!write_model(&models[i], shapes, assets, root))
             return 1;
-    const char *roots[] = { root, NULL };
+    snprintf(tokenizers, sizeof(tokenizers), "%s/models", assets);
+    const char *roots[] = { root, tokenizers, NULL };
     nino_ctx *ctx = nino_ctx_create(
         &(nino_ctx_params){ NINO_CTX_PARAMS_INIT, .device = "ref",
                             .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots } },
         &err);
     CHECK_OK(ctx ? NINO_OK : err.code, err);
-    print_head(ctx, profile);
-    for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
-        if (!only || strstr(runs[i].title, only))
-            print_run(ctx, &runs[i], profile);
+    is_forecast ? print_forecast_head(profile) : print_head(ctx, profile);
+    for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+        const run *r = &runs[i];
+        if (only && !strstr(r->title, only))
+            continue;
+        if (!is_forecast)
+            print_run(ctx, r, profile);
+        else if (r->published)
+            print_forecast(ctx, r, profile);
+    }
     nino_ctx_destroy(&ctx);
     return 0;
 }
