@@ -5,10 +5,10 @@
 #include "tests/vae.h"
 
 typedef struct test_services {
-    char clip[300], t5[300]; // folders of the tokenizers
-    const char *embeddings;  // folder, NULL: none
-    char *const *files;      // in it, NULL-terminated
-    char warning[512];       // the last one
+    char dir[NINO_TOKENIZER_KINDS][300]; // folders of the tokenizers
+    const char *embeddings;              // folder, NULL: none
+    char *const *files;                  // in it, NULL-terminated
+    char warning[512];                   // the last one
     nino_tokenizer *tok[NINO_TOKENIZER_KINDS];
 } test_services;
 
@@ -16,7 +16,7 @@ static inline nino_status test_tokenizer(void *priv, nino_tokenizer_kind kind, n
                                          nino_error *err)
 {
     test_services *t = priv;
-    const char *const dirs[] = { kind == NINO_TOKENIZER_CLIP ? t->clip : t->t5, NULL };
+    const char *const dirs[] = { t->dir[kind], NULL };
     nino_status st = NINO_OK;
     if (!t->tok[kind])
         st = nino_tokenizer_open(kind, dirs, &t->tok[kind], err);
@@ -45,8 +45,10 @@ static inline void test_warn(void *priv, const char *text)
 static inline nino_text_services test_services_open(test_services *t, const char *assets)
 {
     *t = (test_services){ .files = NULL };
-    snprintf(t->clip, sizeof(t->clip), "%s/models/tokenizers/clip", assets);
-    snprintf(t->t5, sizeof(t->t5), "%s/models/tokenizers/t5", assets);
+    static const char *const names[NINO_TOKENIZER_KINDS] = { "clip", "t5", "umt5", "qwen25",
+                                                             "mistral3" };
+    for (int i = 0; i < NINO_TOKENIZER_KINDS; i++)
+        snprintf(t->dir[i], sizeof(t->dir[i]), "%s/models/tokenizers/%s", assets, names[i]);
     return (nino_text_services){ t, test_tokenizer, test_embedding, test_warn };
 }
 

@@ -63,9 +63,10 @@ static inline nino_array *test_item(const nino_array *a, int64_t i)
 }
 
 typedef struct test_inputs { // host arrays; the optional ones may be NULL
-    const nino_array *x, *context, *y, *concat, *vision;
+    const nino_array *x, *context, *context_mask, *y, *concat, *vision;
     const nino_array *ref[4];
     int n_refs;
+    nino_ref_method ref_method;
     const nino_array *control[4];
     float strength[4];
     int n_controls;
@@ -87,6 +88,8 @@ static inline nino_array *test_forward_or(nino_stream *s, const nino_diffusion *
     nino_forward f = { .x = test_up(s, in->x),
                        .timestep = in->timestep,
                        .context = test_up(s, in->context),
+                       .context_mask =
+                           in->context_mask ? nino_upload(s, in->context_mask, NINO_F32) : NULL,
                        .y = test_up(s, in->y),
                        .concat = test_up(s, in->concat),
                        .vision = test_up(s, in->vision),
@@ -96,6 +99,7 @@ static inline nino_array *test_forward_or(nino_stream *s, const nino_diffusion *
                        .n_controls = in->n_controls,
                        .refs = refs,
                        .n_refs = in->n_refs,
+                       .ref_method = in->ref_method,
                        .guidance = in->guidance };
     for (int i = 0; i < in->n_refs; i++)
         refs[i] = test_up(s, in->ref[i]);

@@ -40,16 +40,16 @@ static inline const char *flow_models(void)
     return dir;
 }
 
-// assets: models and input come from there; NULL: from the private folder. Outputs go to the
-// private folder. NULL: there is no such device here.
-static inline nino_ctx *flow_open(const char *device, const char *assets)
+// assets: models come from there, and pictures from its folder `pictures`; NULL: from the private
+// folder. Outputs go to the private folder. NULL: there is no such device here.
+static inline nino_ctx *flow_open_with(const char *device, const char *assets, const char *pictures)
 {
     static char models[512], input[512], output[512];
     const char *roots[] = { models, assets ? flow_models() : NULL, NULL };
     nino_error err = { 0 };
     snprintf(models, sizeof(models), "%s/models", assets ? assets : flow_temp());
     snprintf(input, sizeof(input), "%s%s", assets ? assets : flow_temp(),
-             assets ? "/taesd_ref" : "/input");
+             assets ? pictures : "/input");
     snprintf(output, sizeof(output), "%s/output", flow_temp());
     const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = device,
                                 .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots,
@@ -60,6 +60,11 @@ static inline nino_ctx *flow_open(const char *device, const char *assets)
         return NULL;
     CHECK_OK(ctx ? NINO_OK : err.code, err);
     return ctx;
+}
+
+static inline nino_ctx *flow_open(const char *device, const char *assets)
+{
+    return flow_open_with(device, assets, "/taesd_ref");
 }
 
 // JSON with ' for "

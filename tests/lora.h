@@ -34,6 +34,33 @@ static inline void lora_number(lora_made *m, const char *name, float v)
     nino_array_f32(m->e[m->n - 1].array)[0] = v;
 }
 
+// Changes of a layer of [n,c] that are no products beside it. NULL ends.
+static const char *const lora_other_kinds[] = { "LoHa", "LoKr", "DoRA", "diff", NULL };
+
+static inline void lora_other(lora_made *m, int kind, const char *layer, int64_t n, int64_t c)
+{
+    static const struct {
+        int kind;
+        const char *end;
+        int rows, cols; // 0: n, c; below: n or c by so much
+    } t[] = { { 0, "hada_w1_a", 0, 2 },  { 0, "hada_w1_b", 2, 0 },     { 0, "hada_w2_a", 0, 2 },
+              { 0, "hada_w2_b", 2, 0 },  { 1, "lokr_w1", 2, 4 },       { 1, "lokr_w2", -2, -4 },
+              { 2, "dora_scale", 0, 1 }, { 2, "lora_A.weight", 3, 0 }, { 2, "lora_B.weight", 0, 3 },
+              { 3, "diff", 0, 0 } };
+    char name[96];
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+        if (t[i].kind == kind) {
+            snprintf(name, sizeof(name), "diffusion_model.%s.%s", layer, t[i].end);
+            lora_tensor(m, name,
+                        NINO_SHAPE(t[i].rows > 0 ? t[i].rows
+                                   : t[i].rows   ? n / -t[i].rows
+                                                 : n,
+                                   t[i].cols > 0 ? t[i].cols
+                                   : t[i].cols   ? c / -t[i].cols
+                                                 : c));
+        }
+}
+
 static inline nino_weights *lora_save(lora_made *m, const test_dir *dir, const char *file)
 {
     nino_error err = { 0 };

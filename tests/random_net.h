@@ -257,6 +257,56 @@ static inline net_list net_list_flux(const net_flux *f, const char *prefix)
     return l;
 }
 
+// ---- Qwen-Image ------------------------------------------------------------------------------
+typedef struct net_qwen {
+    int hidden, depth, blocks, ff, context; // depth: of a head
+    bool has_zero;                          // the mark of models from Edit-2511 on
+} net_qwen;
+
+static const net_qwen net_qwen_image
+    __attribute__((unused)) = { 3072, 128, 60, 12288, 3584, false };
+
+static inline void net_qwen_half(net_list *l, const char *b, const net_qwen *q, bool is_txt)
+{
+    static const char *const img[] = { "to_q", "to_k", "to_v", "to_out.0", "norm_q", "norm_k" };
+    static const char *const txt[] = { "add_q_proj", "add_k_proj",   "add_v_proj",
+                                       "to_add_out", "norm_added_q", "norm_added_k" };
+    const char *const *names = is_txt ? txt : img, *side = is_txt ? "txt" : "img";
+    const int64_t h = q->hidden, depth = q->depth;
+    net_linear(l, 6 * h, h, true, "%s.%s_mod.1", b, side);
+    net_linear(l, q->ff, h, true, "%s.%s_mlp.net.0.proj", b, side);
+    net_linear(l, h, q->ff, true, "%s.%s_mlp.net.2", b, side);
+    for (int i = 0; i < 4; i++)
+        net_linear(l, h, h, true, "%s.attn.%s", b, names[i]);
+    for (int i = 4; i < 6; i++) {
+        char name[96];
+        snprintf(name, sizeof(name), "%s.attn.%s.weight", b, names[i]);
+        net_add(l, name, 1, &depth);
+    }
+}
+
+static inline net_list net_list_qwen(const net_qwen *q, const char *prefix)
+{
+    static const char time[] = "time_text_embed.timestep_embedder.linear_";
+    net_list l = { .prefix = prefix };
+    const int64_t h = q->hidden, context = q->context;
+    net_linear(&l, h, 64, true, "img_in");
+    net_linear(&l, h, context, true, "txt_in");
+    net_add(&l, "txt_norm.weight", 1, &context);
+    net_linear(&l, h, 256, true, "%s1", time);
+    net_linear(&l, h, h, true, "%s2", time);
+    for (int i = 0; i < 2 * q->blocks; i++) {
+        char b[64];
+        snprintf(b, sizeof(b), "transformer_blocks.%d", i / 2);
+        net_qwen_half(&l, b, q, i % 2);
+    }
+    net_linear(&l, 2 * h, h, true, "norm_out.linear");
+    net_linear(&l, 64, h, true, "proj_out");
+    if (q->has_zero)
+        net_add(&l, "__index_timestep_zero__", 1, (const int64_t[]){ 0 });
+    return l;
+}
+
 // ---- Wan, in its own names -------------------------------------------------------------------
 typedef struct net_wan {
     int dim, ffn, layers, in, out, context;

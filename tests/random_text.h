@@ -263,7 +263,7 @@ static inline nino_text_services random_text_services(test_services *t, const te
     nino_error err = { 0 };
     nino_buf model = random_text_spiece();
     *t = (test_services){ .files = NULL };
-    snprintf(t->clip, sizeof(t->clip), "%s", dir->path);
+    snprintf(t->dir[NINO_TOKENIZER_CLIP], sizeof(t->dir[0]), "%s", dir->path);
     random_text_clip_tokenizer(dir->path);
     for (int i = NINO_TOKENIZER_T5; i <= NINO_TOKENIZER_UMT5; i++)
         CHECK_OK(nino_tokenizer_from_spiece(model.data, model.len, "test", &t->tok[i], &err), err);

@@ -11,6 +11,7 @@
 typedef struct random_vae {
     int ch, mult[4], n_levels, n_res, z;
     bool quant_convs, with_encoder, is_blank; // is_blank: zeros, where only sizes matter
+    bool is_folded;                           // FLUX.2's: a batch norm of squares of 2 x 2 cells
     nino_dtype dtype;
     uint64_t seed;
     nino_st_entry *entries;
@@ -172,6 +173,10 @@ static inline nino_status random_vae_save(random_vae v, const char *dir, const c
     if (v.quant_convs) {
         random_vae_conv(&v, "", "post_quant_conv", v.z, v.z, 1);
         random_vae_conv(&v, "", "quant_conv", 2 * v.z, 2 * v.z, 1);
+    }
+    if (v.is_folded) {
+        random_vae_add(&v, "bn.running_mean", NINO_SHAPE(4 * v.z), 0, 0.3f);
+        random_vae_add(&v, "bn.running_var", NINO_SHAPE(4 * v.z), 1, 0.1f);
     }
     return random_vae_write(&v, dir, name, err);
 }

@@ -13,8 +13,10 @@ expect 0 "$N" nodes --json
 json_lines "$tmp/out" ok
 expect 0 "$N" nodes VAEDecodeTiled
 printed 'tile_size .*512 px'
+printed 'temporal_size .*acts for TAEHV models only'
 expect 0 "$N" nodes VAEDecodeTiled --json
 json_lines "$tmp/out" ok
+printed '"name":"temporal_overlap".*"acts_for":"TAEHV models"'
 expect 0 "$N" nodes --markdown
 cmp -s "$tmp/out" data/nodes.md || die "data/nodes.md is stale: $N nodes --markdown >data/nodes.md"
 
@@ -28,6 +30,21 @@ if [ -f $F ]; then
     expect 0 "$N" inspect $F --json
     json_lines "$tmp/out" ok
 fi
+
+# upscale models: what a file is, where files are found, what a workflow takes
+M=tests/data/models E=tests/data/e2e_2026
+expect 0 "$N" inspect $M/upscale_models/up_old_x4_tiny.pth
+printed '^format  *pth'
+printed '^upscale  *esrgan: ESRGAN, 1 block of 12 channels, 4x'
+expect 0 "$N" inspect $M/upscale_models/up_compact_x2_tiny.safetensors --json
+json_lines "$tmp/out" ok
+mkdir -p "$tmp/m"
+printf 'x:\n  base_path: %s\n  upscale_models: upscale_models\n' "$PWD/$M" >"$tmp/m/extra_model_paths.yaml"
+for m in $M "$tmp/m"; do
+    expect 0 "$N" plan $E/workflows/up_realesrgan_x2_tiled.json --models "$m" --input $E/input --device ref
+    printed '^tiles  *2 of 1024x150 pixels, overlap 64: tiles of at most 512 pixels'
+done
+expect 0 "$N" run $E/workflows/up_realesrgan_x2_tiled.json --models $M --input $E/input --device ref --dry-run
 expect 4 "$N" inspect "$tmp/none"
 expect 4 "$N" inspect "$tmp/none" --json
 json_lines "$tmp/out" error

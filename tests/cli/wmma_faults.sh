@@ -22,6 +22,18 @@ printed '^ok .*n31_k3'
 fault wmma LOCAL_ROW '(((r) \& 31) * LDK)' # an index in local memory
 fault wmma IS_CHANNEL 1                      # a mask
 fault wmma WEIGHT_ROW '(r)'                  # the order of rows in local memory
+conv=$case case=attention_f16_1x47x128 # queries and keys that fill no tile
+rm -rf "$tmp/cl"
+cp -a cl "$tmp"
+expect 0 "$N" selftest --device cl --op $case
+fault flash KEY_ROW '(r)'              # the order of keys, and of channels of values
+fault flash CHANNEL_ROW '(r)'          # of channels alone
+fault flash IS_KEY 1                   # keys behind the last one count
+fault flash LDV '(KEYS - 8)'           # rows of values overlap
 "$N" devices | grep -q 'emulated' || exit 0
 fault fragment LANE_ROW '((v) + 8 * ((lane) >> 4))' # a lane holds other rows of the result
 fault fragment LANE_COLUMN '((lane) >> 1)'           # it is given another column
+fault fragment LANE_OTHER '(lane)'                   # it gets its own words back
+case=$conv
+fault fragment LANE_ROW '((v) + 8 * ((lane) >> 4))'
+fault fragment LANE_COLUMN '((lane) >> 1)'

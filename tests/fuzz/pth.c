@@ -99,10 +99,29 @@ static size_t put_archive(uint8_t *buf, const void *pickle, size_t len)
     return at + sizeof(end);
 }
 
+// A file older than PyTorch 1.6.
+static size_t put_old(uint8_t *buf)
+{
+    static const char head[] = NINO_PTH_OLD_MAGIC "\x80\2M\xe9\3.\x80\2}.";
+    static const char keys[] = "\x80\2]" NAME("0") "a.\6\0\0\0\0\0\0";
+    size_t at = sizeof(head) - 1;
+    memcpy(buf, head, at);
+    memcpy(buf + at, plain, sizeof(plain) - 1);
+    at += sizeof(plain) - 1;
+    memcpy(buf + at, keys, sizeof(keys)); // with the last zero of the count
+    memset(buf + at + sizeof(keys), 0, 24);
+    return at + sizeof(keys) + 24;
+}
+
 size_t fuzz_seed(unsigned i, uint8_t *buf, size_t cap)
 {
-    if (i >= 4)
+    if (i >= 5)
         return 0;
+    if (i == 4) {
+        CHECK(sizeof(plain) + 100 <= cap);
+        buf[0] = 0;
+        return 1 + put_old(buf + 1);
+    }
     const char *pickle = i % 2 ? nested : plain;
     const size_t len = i % 2 ? sizeof(nested) - 1 : sizeof(plain) - 1;
     CHECK(len + 300 <= cap);

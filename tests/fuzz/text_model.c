@@ -158,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size && *text == '{') {
         nino_status st = nino_unigram_from_json(text, size, "fuzz", &u, &err);
         check_unigram(st, u, text, size, &err);
-        st = nino_bpe_from_json(text, size, "fuzz", &b, &err);
+        st = nino_bpe_from_json(NINO_BPE_CLIP, text, size, "fuzz", &b, &err);
         check_bpe(st, b, text, size, &err);
     } else {
         nino_status st = nino_unigram_from_spiece(text, size, "fuzz", &u, &err);

@@ -63,7 +63,7 @@ static nino_encoder *load(nino_encoder_id id, const char *name, nino_weights **i
     nino_error err = { 0 };
     nino_encoder *e = NULL;
     nino_weights *w = test_open("%s/synth/%s.safetensors", data, name);
-    CHECK_OK(nino_encoder_load(id, w, "", &e, &err), err);
+    CHECK_OK(nino_encoder_load(id, w, "", NULL, &e, &err), err);
     nino_weights_unref(&w);
     *io = test_open("%s/synth/%s_io.safetensors", data, name);
     return e;

@@ -102,7 +102,9 @@ static void clip(void)
          *merges = read_asset("models/tokenizers/clip/merges.txt", &n_merges),
          *simple = read_asset("models/tokenizers/clip/bpe_simple_vocab_16e6.txt.gz", &n_simple);
     nino_bpe *a = NULL, *b = NULL;
-    CHECK_OK(nino_bpe_from_vocab(vocab, n_vocab, merges, n_merges, "vocab", &a, &err), err);
+    CHECK_OK(
+        nino_bpe_from_vocab(NINO_BPE_CLIP, vocab, n_vocab, merges, n_merges, "vocab", &a, &err),
+        err);
     CHECK_OK(nino_bpe_from_simple(simple, n_simple, "simple", &b, &err), err);
     CHECK(nino_bpe_size(a) == 49408 && nino_bpe_size(b) == 49408);
     check("CLIP, vocab.json, plain", bpe_plain, a, "clip", false);
@@ -161,7 +163,9 @@ static void demo(void)
          *model = read_asset("models/tokenizers/t5/spiece.model", &n_model);
     nino_bpe *a = NULL;
     nino_unigram *b = NULL;
-    CHECK_OK(nino_bpe_from_vocab(vocab, n_vocab, merges, n_merges, "vocab", &a, &err), err);
+    CHECK_OK(
+        nino_bpe_from_vocab(NINO_BPE_CLIP, vocab, n_vocab, merges, n_merges, "vocab", &a, &err),
+        err);
     CHECK_OK(nino_unigram_from_spiece(model, n_model, "spiece.model", &b, &err), err);
     check("the demo's CLIP", bpe_hf, a, "clip", false);
     check("the demo's T5", unigram, b, "t5_spm", false);

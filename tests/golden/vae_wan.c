@@ -78,6 +78,58 @@ static void check_model(test_device *d, const char *assets, const char *family, 
     nino_weights_unref(&io);
 }
 
+// Pictures, each a clip of one frame: [N,C,1,H,W] in the file.
+static nino_array *pictures(const nino_weights *io, const char *name, bool are_pixels)
+{
+    nino_array *a = test_tensor(io, name, true);
+    const int64_t *d = a->shape.dim;
+    CHECK(a->shape.rank == 5 && d[1] == 1);
+    a->shape = NINO_SHAPE(d[0], d[2], d[3], d[4]);
+    for (int64_t i = 0; are_pixels && i < nino_shape_count(&a->shape); i++)
+        nino_array_f32(a)[i] = nino_array_f32(a)[i] * 0.5f + 0.5f;
+    return a;
+}
+
+static void check_pictures(test_device *d, const nino_vae *v, const nino_weights *io,
+                           bool is_decode, nino_precision p)
+{
+    nino_error err = { 0 };
+    const double most = p == NINO_PREC_F32 ? 1e-6 : 1e-3;
+    nino_array *in = pictures(io, is_decode ? "decode_in" : "encode_in", !is_decode);
+    nino_array *want = pictures(io, is_decode ? "decode_out" : "encode_out", is_decode);
+    nino_stream_set_precision(d->s, p);
+    nino_tensor *x = nino_upload(d->s, in, nino_stream_act_type(d->s));
+    nino_array *got =
+        nino_download(d->s, is_decode ? v->decode(d->s, v, x) : v->encode(d->s, v, x), NINO_F32);
+    CHECK_OK(nino_stream_status(d->s, &err), err);
+    printf("  Qwen-Image's, %s: nmse %.2e\n", is_decode ? "decode" : "encode",
+           test_nmse(got, want));
+    CHECK(test_nmse(got, want) <= most);
+    nino_stream_set_precision(d->s, NINO_PREC_F32);
+    nino_array_unref(&in);
+    nino_array_unref(&want);
+    nino_array_unref(&got);
+}
+
+// Qwen-Image's VAE is Wan 2.1's in names and shapes.
+static void check_qwen(test_device *d, const char *assets, bool is_ref)
+{
+    nino_error err = { 0 };
+    nino_vae *v = NULL;
+    nino_weights *w = test_open("%s/models/vae/qwen_image_vae_tiny.safetensors", assets);
+    nino_weights *io = test_open("%s/synth/qwen_image_vae_tiny_io.safetensors", assets);
+    CHECK_OK(nino_vae_load(w, "qwen", &v, &err), err);
+    CHECK_STR(v->family, "wan21");
+    for (int is_decode = 0; is_decode < 2; is_decode++) {
+        check_pictures(d, v, io, is_decode, NINO_PREC_F32);
+        if (!is_ref)
+            check_pictures(d, v, io, is_decode, NINO_PREC_F16);
+    }
+    nino_vae_unref(&v);
+    nino_weights_unref(&w);
+    nino_weights_unref(&io);
+}
+
 int main(void)
 {
     static const char *const devices[] = { "ref", "cl", NULL };
@@ -90,6 +142,8 @@ int main(void)
         for (const char *data = NULL; (data = test_data_next(data));) {
             check_model(&d, data, "wan21", is_ref);
             check_model(&d, data, "wan22", is_ref);
+            if (!test_data_is_own(data))
+                check_qwen(&d, data, !strcmp(*name, "ref"));
         }
         test_device_close(&d);
     }

@@ -97,7 +97,8 @@ static void test_rescale(void)
 {
     nino_cond *p = cond_of(1, 4, 1), *n = cond_of(1, 4, -1);
     setup s = setup_of(p, n, 9);
-    s.m->rescale_cfg = 0.7;
+    s.m->cfg_kind = NINO_CFG_RESCALE;
+    s.m->cfg_share = 0.7;
     evaluate(&s, x);
     spot_of(0, p->entry, 1);
     spot_of(1, n->entry, 1);
@@ -114,6 +115,82 @@ static void test_rescale(void)
     const double ratio = spread(vp, C * CELLS) / spread(vg, C * CELLS);
     for (int i = 0; i < C * CELLS; i++)
         want[i] = (double) x[i] / ss - (0.7 * vg[i] * ratio + 0.3 * vg[i]) * s.sigma / root;
+    compare(want, C * CELLS, 1e-4);
+    end_setup(&s, p, n);
+}
+
+// What guidance gives before anything is done to it: both sides, and the mixture.
+static void guided(setup *s, const nino_cond *p, const nino_cond *n, double cfg, double *out)
+{
+    spot_of(0, p->entry, 1);
+    spot_of(1, n->entry, 1);
+    oracle(&spots[0], 1, x, 1, s->sigma, pos);
+    oracle(&spots[1], 1, x, 1, s->sigma, neg);
+    for (int i = 0; i < C * CELLS; i++)
+        out[i] = neg[i] + cfg * (pos[i] - neg[i]);
+}
+
+// Over the channels of cell i, less what `from` has there.
+static double cell_norm(const double *v, bool is_noise, int i)
+{
+    double sum = 0;
+    for (int c = 0; c < C; c++) {
+        const double d = v[c * CELLS + i] - (is_noise ? (double) x[c * CELLS + i] : 0);
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+static void test_norm(bool is_before)
+{
+    nino_cond *p = cond_of(1, 4, 1), *n = cond_of(1, 4, -1);
+    setup s = setup_of(p, n, 4);
+    static double want[C * CELLS];
+    if (is_before) {
+        s.m->cfg_kind = NINO_CFG_NORM;
+        s.m->cfg_share = 0.8;
+    } else {
+        s.m->post[s.m->n_posts++] = (nino_post){ NINO_POST_NORM, 0.9 };
+    }
+    evaluate(&s, x);
+    guided(&s, p, n, 4, want);
+    int shorter = 0;
+    for (int i = 0; i < CELLS; i++) {
+        const double by = cell_norm(pos, is_before, i) / cell_norm(want, is_before, i);
+        shorter += by < 1;
+        for (int c = 0; c < C; c++) {
+            double *v = &want[c * CELLS + i], at = (double) x[c * CELLS + i];
+            *v = is_before ? at - (0.8 * by + 0.2) * (at - *v) : *v * fmin(by, 1) * 0.9;
+        }
+    }
+    CHECK(shorter > 0 && shorter < CELLS); // both kinds of cells are there
+    compare(want, C * CELLS, 1e-4);
+    end_setup(&s, p, n);
+}
+
+// CFGZeroStar after CFGNorm, which comes first in what it works on.
+static void test_zero_star(bool is_second)
+{
+    nino_cond *p = cond_of(1, 4, 1), *n = cond_of(1, 4, -1);
+    setup s = setup_of(p, n, 5);
+    static double want[C * CELLS];
+    if (is_second)
+        s.m->post[s.m->n_posts++] = (nino_post){ NINO_POST_NORM, 0.5 };
+    s.m->post[s.m->n_posts++] = (nino_post){ .kind = NINO_POST_ZERO_STAR };
+    evaluate(&s, x);
+    guided(&s, p, n, 5, want);
+    double dot = 0, square = 0;
+    for (int i = 0; i < C * CELLS; i++) {
+        const double e = (double) x[i] - neg[i];
+        dot += ((double) x[i] - pos[i]) * e;
+        square += e * e;
+    }
+    const double a = dot / (square + 1e-8);
+    for (int i = 0; i < CELLS; i++) {
+        const double by = fmin(cell_norm(pos, false, i) / cell_norm(want, false, i), 1) * 0.5;
+        for (int k = i; k < C * CELLS; k += CELLS)
+            want[k] = (is_second ? want[k] * by : want[k]) + neg[k] * (a - 1) * (1 - 5);
+    }
     compare(want, C * CELLS, 1e-4);
     end_setup(&s, p, n);
 }
@@ -428,6 +505,10 @@ int main(void)
     open_all();
     test_cfg();
     test_dual();
+    test_norm(false);
+    test_norm(true);
+    test_zero_star(false);
+    test_zero_star(true);
     test_rescale();
     test_areas();
     test_smallest();

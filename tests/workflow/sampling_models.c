@@ -192,6 +192,7 @@ static void test_inpaint_model(void)
 static void test_flow(void)
 {
     other_net(NINO_DIFFUSION_FLUX, "sd15", C, nino_sampling_flow(3, 1000));
+    net.d.has_refs = true;
     nino_cond *p = cond_of(1, 4, 1);
     setup s = setup_of(p, NULL, 1);
     s.sigma = 0.7;

@@ -188,12 +188,18 @@ static void test_loaders(void)
     nino_value_unref(&a);
 
     node n;
+    const setting cosmos[] = { { "clip_name", "l.safetensors", 0 },
+                               { "type", "cosmos", 0 },
+                               { NULL, NULL, 0 } };
+    CHECK(run(&n, "CLIPLoader", NULL, cosmos) == NINO_ERR_UNSUPPORTED);
+    CHECK_STR(err.where, "type");
+    CHECK(strstr(err.msg, "cosmos"));
+    release(&n);
     const setting lumina[] = { { "clip_name", "l.safetensors", 0 },
                                { "type", "lumina2", 0 },
                                { NULL, NULL, 0 } };
-    CHECK(run(&n, "CLIPLoader", NULL, lumina) == NINO_ERR_UNSUPPORTED);
-    CHECK_STR(err.where, "type");
-    CHECK(strstr(err.msg, "lumina2"));
+    CHECK(run(&n, "CLIPLoader", NULL, lumina) == NINO_ERR_FORMAT);
+    CHECK(strstr(err.msg, "it holds a CLIP-L; the text encoder of Z-Image is Qwen3"));
     release(&n);
     const setting none[] = { { "clip_name", "none.safetensors", 0 }, { NULL, NULL, 0 } };
     CHECK(run(&n, "CLIPLoader", NULL, none) == NINO_ERR_MISSING);

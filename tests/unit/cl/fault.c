@@ -84,7 +84,7 @@ static void sweep_open(cl_int code, bool is_sticky)
     CHECK(be);
     CHECK(run(be) == NINO_OK);
     nino_backend_close(&be);
-    const uint64_t n = nino_ocl_calls(), step = getenv("NINODES_TEST_LONG") ? 1 : 7;
+    const uint64_t n = nino_ocl_calls(), step = getenv("NINODES_TEST_LONG") ? 1 : 11;
     for (uint64_t i = 1; i <= n; i += i < 6 ? 1 : step) {
         nino_ocl_set_fault(i, is_sticky ? UINT64_MAX : i, code);
         if (!(be = open_backend())) {

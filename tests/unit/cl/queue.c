@@ -115,7 +115,7 @@ static void test_argument_count(nino_backend *be)
     CHECK(nino_cl_launch((nino_cl *) be, "nofile", "x", "", NULL, 1, &global, NULL, args, 1,
                          &err) == NINO_ERR_DEVICE);
     CHECK_STR(err.where, "nofile");
-    CHECK(nino_cl_launch((nino_cl *) be, "elt", "act_op", "-DACT=77", NULL, 1, &global, NULL, args,
+    CHECK(nino_cl_launch((nino_cl *) be, "elt", "act_op", "-Dsrc=1", NULL, 1, &global, NULL, args,
                          1, &err) == NINO_ERR_DEVICE);
     CHECK_STR(err.kind, "build");
 }

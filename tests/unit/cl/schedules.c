@@ -131,6 +131,11 @@ static void test_norm(nino_dtype t)
         if (t == NINO_F32)
             BOTH("group_norm, large mean", GROUP_NORM, t,
                  nino_group_norm(s, nino_scale(s, input(s, v, t, 4), 1, 64), &n, NINO_ACT_NONE));
+        // The statistics of parts, and a norm that is given them.
+        BOTH("group_stat", GROUP_STAT, t, nino_group_stat(s, input(s, v, t, 4), n.groups));
+        BOTH("group_norm, given", GROUP_NORM, t,
+             nino_group_norm_given(s, input(s, v, t, 4), &n,
+                                   nino_group_stat(s, input(s, v, t, 9), n.groups), NINO_ACT_SILU));
         nino_norm_release(&n);
     }
 }

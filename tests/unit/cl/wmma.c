@@ -59,6 +59,62 @@ static bool is_of_matrix(const nino_check_case *c)
            (c->op != NINO_OP_LINEAR || rows_of(c) > 16);
 }
 
+// Each number of channels is a program: fewer of bf16, which differs by how values are rounded.
+static bool is_depth_of(int64_t depth, nino_dtype type)
+{
+    return depth % 8 == 0 && depth <= 160 &&
+           (type == NINO_F16 || depth == 40 || depth == 64 || depth == 128);
+}
+
+static bool is_of_attention(const nino_check_case *c, nino_dtype type)
+{
+    return c->op == NINO_OP_ATTENTION && !c->is_large && !c->only_bench &&
+           is_depth_of(c->src[0][2] / c->attr.heads, type);
+}
+
+// Those of the harness and more of the same programs: rows of results that end in a tile, keys that end
+// with a block or in one, many blocks, more work-groups than threads.
+static void test_attention(nino_dtype type)
+{
+    static const struct {
+        int n, tq, tk, heads, depth, bias;
+        float spread;
+        bool keeps_scores;
+    } cases[] = {
+        { 1, 65, 77, 2, 64, 0, 1, true },    { 2, 33, 130, 3, 64, 1, 8, true },
+        { 1, 100, 129, 1, 128, 0, 6, true }, { 2, 7, 5, 2, 40, 1, 1, true },
+        { 1, 64, 64, 12, 16, 0, 12, true },  { 3, 20, 31, 1, 96, 0, 1, true },
+        { 1, 70, 97, 1, 256, 0, 1, false },  { 1, 130, 70, 1, 512, 0, 8, false },
+        { 2, 17, 66, 2, 384, 1, 1, false },  { 1, 1, 1, 1, 168, 0, 1, false },
+        { 1, 2100, 4090, 1, 8, 0, 1, true }, { 1, 65, 64, 2, 64, 0, 1, false },
+        { 2, 64, 65, 3, 64, 1, 8, false },   { 1, 130, 200, 2, 64, 0, 1, false },
+        { 1, 63, 128, 1, 64, 1, 12, false }, { 1, 33, 31, 1, 128, 0, 1, false },
+        { 1, 64, 32, 5, 128, 1, 1, false },  { 2, 70, 161, 2, 128, 0, 1, false },
+        { 1, 63, 97, 3, 128, 1, 9, false },  { 1, 1, 300, 2, 128, 0, 12, false },
+        { 1, 50, 129, 4, 40, 1, 1, false },  { 1, 66, 127, 2, 40, 0, 3, false },
+        { 1, 100, 77, 2, 80, 0, 1, false },  { 1, 90, 70, 2, 160, 0, 1, false },
+        { 2, 16, 33, 3, 160, 0, 10, false }, { 1, 5, 64, 12, 16, 1, 1, false },
+        { 3, 65, 50, 3, 8, 0, 1, false },    { 2, 80, 65, 1, 96, 0, 6, false },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const int64_t n = cases[i].n, tq = cases[i].tq, tk = cases[i].tk, h = cases[i].heads,
+                      row = h * cases[i].depth;
+        const int64_t logits[] = { i % 2 ? n : 1, i % 3 ? h : 1, i % 4 ? tq : 1, tk };
+        nino_check_case c = { .op = NINO_OP_ATTENTION,
+                              .attr.heads = cases[i].heads,
+                              .attr.keeps_scores = cases[i].keeps_scores,
+                              .src = { { n, tq, row }, { n, tk, row }, { n, tk, row } },
+                              .spread = cases[i].spread };
+        if (cases[i].bias)
+            memcpy(c.src[3], logits, sizeof(logits));
+        if (is_of_attention(&c, type) || cases[i].keeps_scores || cases[i].depth > 160)
+            run(&c, type, -1);
+    }
+    for (size_t i = 0; i < nino_n_check_cases; i++)
+        if (is_of_attention(&nino_check_cases[i], type))
+            run(&nino_check_cases[i], type, -1);
+}
+
 // Those of the harness, with weights of the activations' type: one program for each form of inputs.
 static void test_harness(nino_dtype type)
 {
@@ -80,9 +136,8 @@ static void test_tile(int tile, nino_dtype type, nino_dtype weight)
 {
     static const struct {
         int rows, c, n;
-    } shapes[] = {
-        { 17, 32, 8 }, { 65, 64, 72 }, { 300, 48, 136 }, { 129, 96, 131 }, { 33, 16, 5 }
-    };
+    } shapes[] = { { 17, 32, 8 },    { 65, 64, 72 }, { 300, 48, 136 },
+                   { 129, 96, 131 }, { 33, 16, 5 },  { 31, 80, 24 } };
     on_cl->profile.tuning.gemm_tile = tile;
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
         for (int act = (int) i % 2; act < NINO_ACT_COUNT; act += 2) {
@@ -111,6 +166,32 @@ static void test_stored(nino_dtype type, const nino_dtype *weights, int n)
                                         .n = shapes[i].n,
                                         .bias = i == 0,
                                         .residual = i == 2,
+                                        .weight = weights[k] };
+            run(&c, type, -1);
+        }
+}
+
+// Convolutions by weights as files store them, which are expanded to rows; odd sizes, so that blocks begin
+// within rows.
+static void test_stored_conv(nino_dtype type, const nino_dtype *weights, int n)
+{
+    on_cl->profile.tuning.gemm_tile = 4;
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < 4; i++) {
+            const bool is_video = i == 3;
+            const nino_check_case c = { .op = is_video ? NINO_OP_CONV3D : NINO_OP_CONV2D,
+                                        .attr = { .kernel = 3,
+                                                  .stride = 1 + (i == 1),
+                                                  .upsample2x = i == 2,
+                                                  .pad_t = is_video ? 2 : 0,
+                                                  .stride_t = 1 },
+                                        .src = { { is_video ? 3 : 2, 5 + i, 7,
+                                                   weights[k] == NINO_Q4_K ? 256
+                                                   : i                     ? 32
+                                                                           : 64 } },
+                                        .n = i == 1 ? 130 : 24,
+                                        .bias = i != 1,
+                                        .residual = i == 0,
                                         .weight = weights[k] };
             run(&c, type, -1);
         }
@@ -161,15 +242,19 @@ static int run_type(nino_dtype type)
                                       NINO_Q4_0,    NINO_Q4_1,    NINO_Q5_K };
     static const nino_dtype bf16[] = { NINO_F8_E4M3, NINO_F8_E5M2, NINO_I8,
                                        NINO_Q8_0,    NINO_Q4_K,    NINO_Q6_K };
+    static const nino_dtype conv[] = { NINO_F8_E4M3, NINO_F8_E5M2, NINO_I8,  NINO_Q8_0,
+                                       NINO_Q4_0,    NINO_Q4_1,    NINO_Q4_K };
     open_both();
     const nino_dtype other = type == NINO_F16 ? NINO_BF16 : NINO_F16;
     test_harness(type);
+    test_attention(type);
     test_tile(type == NINO_F16 ? 1 : 3, type, type);
     test_tile(2, type, type == NINO_F16 ? NINO_F32 : other);
     if (type == NINO_F16)
         test_stored(type, f16, sizeof(f16) / sizeof(f16[0]));
     else
         test_stored(type, bf16, sizeof(bf16) / sizeof(bf16[0]));
+    test_stored_conv(type, conv, sizeof(conv) / sizeof(conv[0]));
     test_bytes(type, NINO_F8_E4M3);
     test_bytes(type, NINO_F8_E5M2);
     test_bytes(type, NINO_I8);

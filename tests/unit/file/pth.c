@@ -418,11 +418,157 @@ static void check_assets(const char *assets)
     nino_weights_unref(&s);
 }
 
+// Names under which training programs keep the tensors; the first one counts, and only where the
+// dict has no tensors itself.
+static void check_wrapped(void)
+{
+    static const struct {
+        const char *what, *p;
+        size_t len;
+        const char *has, *lacks;
+    } cases[] = {
+#define W(what, has, lacks, bytes) { what, bytes, sizeof(bytes) - 1, has, lacks }
+#define PARAMS "X\6\0\0\0params"
+#define EMA "X\x0a\0\0\0params_ema"
+        W("params_ema before params", "e", "p",
+          "\x80\x02}(" PARAMS "}" KEY("p") TENSOR "s" EMA "}" KEY("e") TENSOR "su."),
+        W("params beside a number", "p", "step",
+          "\x80\x02}(X\4\0\0\0stepK\1" PARAMS "}" KEY("p") TENSOR "su."),
+        W("within state_dict", "p", "x",
+          "\x80\x02}(X\x0a\0\0\0state_dict}(" PARAMS "}" KEY("p") TENSOR "su" KEY("x") "K\1u."),
+        W("tensors of its own", "t", "p",
+          "\x80\x02}(" KEY("t") TENSOR PARAMS "}" KEY("p") TENSOR "su."),
+        W("one dict in another", "w", "p",
+          "\x80\x02}" KEY("a") "}" KEY("b") "}" KEY("w") TENSOR "sss."),
+#undef W
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        nino_error err = { 0 };
+        nino_buf b = archive(cases[i].p, cases[i].len);
+        nino_weights *w = open_bytes(b.data, b.len, &err);
+        CHECK_OK(w ? NINO_OK : err.code, err);
+        if (!nino_weights_find(w, cases[i].has) || nino_weights_find(w, cases[i].lacks)) {
+            fprintf(stderr, "%s\n", cases[i].what);
+            exit(1);
+        }
+        nino_weights_unref(&w);
+        nino_buf_release(&b);
+    }
+}
+
+// ---- files older than PyTorch 1.6: pickles and storages one behind the other
+
+#define OLD_STORAGE(key, count, view)                                                              \
+    "(X\7\0\0\0storagectorch\nFloatStorage\n" KEY(key) "X\3\0\0\0cpu" count view "tQ"
+#define OLD_TENSOR(key, count, view, offset, shape, stride)                                        \
+    REBUILD "(" OLD_STORAGE(key, count, view) offset shape stride "\x89" DICT "tR"
+#define OLD_W OLD_TENSOR("0", "K\6", "N", "K\0", "K\2K\3\x86", "K\3K\1\x86")
+#define OLD_V OLD_TENSOR("1", "K\2", "N", "K\1", "K\1\x85", "K\1\x85")
+#define OLD_VIEW OLD_TENSOR("0", "K\6", KEY("7") "K\2K\4\x87", "K\1", "K\3\x85", "K\1\x85")
+
+typedef struct old_file {
+    const char *version, *info, *object, *keys; // pickles behind their first two bytes
+    size_t n_object;
+    uint64_t count[2]; // that the storages claim
+    size_t cut;        // bytes that the end lacks
+} old_file;
+
+static nino_buf old_bytes(const old_file *f)
+{
+    nino_buf b = { 0 };
+    nino_buf_add(&b, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 15);
+    nino_buf_add(&b, "\x80\x02", 2);
+    if (f->version)
+        nino_buf_adds(&b, f->version);
+    else
+        nino_buf_add(&b, "M\xe9\x03.", 4);
+    nino_buf_add(&b, "\x80\x02", 2);
+    if (f->info)
+        nino_buf_add(&b, f->info, 22);
+    else
+        nino_buf_add(&b, "}X\x0d\0\0\0little_endian\x88s.", 22);
+    nino_buf_add(&b, "\x80\x02", 2);
+    nino_buf_add(&b, f->object, f->n_object);
+    nino_buf_add(&b, "\x80\x02]", 3);
+    for (const char *k = f->keys; *k; k++) {
+        nino_buf_add(&b, "X\1\0\0\0", 5);
+        nino_buf_addc(&b, *k);
+        nino_buf_addc(&b, 'a');
+    }
+    nino_buf_addc(&b, '.');
+    le(&b, f->count[0], 8);
+    nino_buf_add(&b, storage, 2 * sizeof(float)); // storage "1" comes first
+    le(&b, f->count[1], 8);
+    nino_buf_add(&b, storage, sizeof(storage));
+    b.len -= f->cut;
+    return b;
+}
+
+#define OLD(listed, n1, n0, ...)                                                                   \
+    {                                                                                              \
+        .object = "}(" KEY("w") OLD_W KEY("v") OLD_V KEY("x") OLD_VIEW "u.",                       \
+        .n_object = sizeof("}(" KEY("w") OLD_W KEY("v") OLD_V KEY("x") OLD_VIEW "u.") - 1,         \
+        .keys = listed, .count = { n1, n0 }, __VA_ARGS__                                           \
+    }
+
+static void check_old(void)
+{
+    static const struct {
+        const char *what, *kind;
+        old_file f;
+    } bad[] = {
+        { "another version", "version", OLD("10", 2, 6, .version = "K\1.") },
+        { "a version that is a word", "version", OLD("10", 2, 6, .version = "N.") },
+        { "a storage longer than it says", "range", OLD("10", 1, 6, .cut = 0) },
+        { "a storage of 2^63 elements", "range", OLD("10", 2, 1ull << 63, .cut = 0) },
+        { "a file that lacks a byte", "truncated", OLD("10", 2, 6, .cut = 1) },
+        { "a file that lacks a storage", "truncated", OLD("10", 2, 6, .cut = 8 + sizeof(storage)) },
+        { "a storage without a tensor", "schema", OLD("12", 2, 6, .cut = 0) },
+        { "a tensor without a storage", "schema", OLD("1", 2, 6, .cut = 0) },
+        { "a storage twice", "range", OLD("110", 2, 6, .cut = 0) },
+        { "a function", "unknown", { .object = "cos\nsystem\n)R.", .n_object = 14, .keys = "" } },
+        { "an unknown instruction", "unknown", { .object = "\x93.", .n_object = 2, .keys = "" } },
+        { "a number", "schema", { .object = "K\1.", .n_object = 3, .keys = "" } },
+    };
+    const old_file good = OLD("10", 2, 6, .cut = 0),
+                   big_endian = OLD("10", 2, 6, .info = "}X\x0d\0\0\0little_endian\x89s.");
+    nino_buf b = old_bytes(&good);
+    nino_error err = { 0 };
+    nino_weights *w = open_bytes(b.data, b.len, &err);
+    CHECK_OK(w ? NINO_OK : err.code, err);
+    CHECK_STR(nino_weights_format(w), "pth");
+    CHECK(nino_weights_count(w) == 3);
+    const struct {
+        const char *name;
+        int n;
+        float first;
+    } want[] = { { "w", 6, 0 }, { "v", 1, 1 }, { "x", 3, 3 } };
+    for (int i = 0; i < 3; i++) {
+        nino_array *a = nino_weights_read_f32(w, nino_weights_find(w, want[i].name), &err);
+        CHECK(a && nino_shape_count(&a->shape) == want[i].n);
+        for (int k = 0; k < want[i].n; k++)
+            CHECK(nino_array_f32(a)[k] == want[i].first + (float) k);
+        nino_array_unref(&a);
+    }
+    nino_weights_unref(&w);
+    for (size_t n = 0; n < b.len; n++) // cut anywhere, never accepted
+        CHECK(!open_bytes(b.data, n, &err));
+    nino_buf_release(&b);
+    b = old_bytes(&big_endian);
+    expect(&b, "big-endian numbers", "version");
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        b = old_bytes(&bad[i].f);
+        expect(&b, bad[i].what, bad[i].kind);
+    }
+}
+
 int main(void)
 {
     check_pickles();
     check_inner();
+    check_wrapped();
     check_values();
+    check_old();
     check_zip();
     if (test_assets())
         check_assets(test_assets());

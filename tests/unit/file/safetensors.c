@@ -356,7 +356,7 @@ static void check_open(void)
                "\x80\x02\x8a\nl\xfc\x9c"
                "F\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.",
                22);
-    refuse("old.ckpt", NINO_ERR_UNSUPPORTED, "older than 1.6");
+    refuse("old.ckpt", NINO_ERR_FORMAT, "pickle"); // of PyTorch before 1.6, and no more of it
     write_file("page.safetensors", "<!DOCTYPE html><html></html>", 28);
     refuse("page.safetensors", NINO_ERR_FORMAT, "web page");
     write_file("pointer.safetensors", "version https://git-lfs.github.com/spec/v1\n", 43);

@@ -16,6 +16,7 @@ static nino_cond *prompt(float first)
     nino_cond *c = nino_cond_create(1);
     CHECK(c != NULL);
     c->entry[0].context = numbers(8, first);
+    c->entry[0].context_mask = numbers(3, first);
     c->entry[0].pooled = numbers(2, first);
     c->entry[0].refs = calloc(1, sizeof(nino_array *));
     CHECK(c->entry[0].refs != NULL);
@@ -46,6 +47,7 @@ static void test_copy(void)
     nino_cond *b = nino_cond_copy(a);
     CHECK(b && b != a && b->n == 1 && b->entry != a->entry);
     CHECK(b->entry[0].context == a->entry[0].context && a->entry[0].context->refs == 2);
+    CHECK(b->entry[0].context_mask == a->entry[0].context_mask);
     CHECK(b->entry[0].refs != a->entry[0].refs && b->entry[0].refs[0] == a->entry[0].refs[0]);
     b->entry[0].strength = 0.5; // its own
     CHECK(a->entry[0].strength == 1);
@@ -66,7 +68,7 @@ static void test_join(void)
 {
     nino_cond *a = prompt(1), *b = prompt(100);
     const uint64_t bytes = nino_cond_bytes(a);
-    CHECK(bytes > 14 * sizeof(float));
+    CHECK(bytes >= 17 * sizeof(float));
     nino_cond *c = nino_cond_join(a, b), *same = nino_cond_ref(c);
     CHECK(c && c->n == 2 && same == c && c->refs == 2);
     nino_cond_unref(&a);

@@ -98,8 +98,12 @@ static void check_diffusion(void)
           WANT(.diffusion = "wan", .detail = "VACE"));
     check(FILE_OF(T("joint_blocks.0.context_block.attn.qkv.weight", 8, 8)),
           WANT(.diffusion = "sd3"));
-    check(FILE_OF(T("transformer_blocks.0.img_mod.1.weight", 8, 8)),
-          WANT(.diffusion = "qwen_image"));
+    check(FILE_OF(T("transformer_blocks.0.img_mod.1.weight", 8, 8), T("img_in.weight", 8, 64),
+                  T("transformer_blocks.1.img_mod.1.weight", 8, 8)),
+          WANT(.diffusion = "qwen_image", .detail = "Qwen-Image: 2 blocks, width 8"));
+    check(
+        FILE_OF(T("transformer_blocks.0.img_mod.1.weight", 8, 8), T("__index_timestep_zero__", 1)),
+        WANT(.diffusion = "qwen_image", .detail = "Qwen-Image-Edit"));
     check(FILE_OF(T("img_in.weight", 8, 8),
                   T("txt_in.individual_token_refiner.blocks.0.norm1.weight", 8),
                   T("double_blocks.0.img_attn.norm.key_norm.scale", 8)),
@@ -244,6 +248,12 @@ static void check_inspect_model(void)
         CHECK_STR(i.arch_hint, k == 0 ? "wan" : ""); // "cow": of a program that has no name for it
         nino_inspect_release(&i);
     }
+    const nino_meta lumina2 = { "general.architecture", "lumina2", 7 };
+    path = write_file("a", FILE_OF(T("layers.0.adaLN_modulation.0.weight", 8)), &lumina2, 1);
+    CHECK_OK(nino_inspect_file(path, &i, &err), err); // Z-Image's name among GGUF files
+    CHECK_STR(i.parts[0].family, "z_image");
+    CHECK_STR(i.arch_hint, "");
+    nino_inspect_release(&i);
 
     CHECK_OK(nino_inspect_file("data/tiny/models/vae/vae_tiny.safetensors", &i, &err), err);
     CHECK_STR(i.parts[0].role, "vae");
@@ -306,6 +316,12 @@ static void check_data(const char *data)
         { "models/diffusion_models/flux_tiny_q4_K.gguf", "diffusion", "flux" },
         { "models/diffusion_models/flux_tiny_q8_0.gguf", "diffusion", "flux" },
         { "models/diffusion_models/wan_t2v_tiny.safetensors", "diffusion", "wan" },
+        { "models/diffusion_models/z_image_tiny_fp8_e4m3fn_scaled.safetensors", "diffusion",
+          "z_image" },
+        { "models/diffusion_models/z_image_tiny_Q8_0.gguf", "diffusion", "z_image" },
+        { "models/diffusion_models/flux2_dev_tiny_bf16.safetensors", "diffusion", "flux2" },
+        { "models/diffusion_models/flux2_klein_tiny_fp8.safetensors", "diffusion", "flux2" },
+        { "models/vae/flux2_vae_tiny.safetensors", "vae", "flux2" },
         { "models/text_encoders/clip_l_tiny.safetensors", "text encoder", "clip_l" },
         { "models/text_encoders/t5xxl_tiny.safetensors", "text encoder", "t5" },
         { "models/text_encoders/umt5_tiny.safetensors", "text encoder", "umt5" },
@@ -336,7 +352,7 @@ static void check_data(const char *data)
         CHECK_STR(i.arch_hint, "");
         nino_inspect_release(&i);
     }
-    CHECK(n == (test_data_is_own(data) ? 10 : all));
+    CHECK(n == (test_data_is_own(data) ? 12 : all));
 }
 
 int main(void)

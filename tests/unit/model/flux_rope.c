@@ -26,9 +26,7 @@ static int position(const float *t, int first, int channels)
 
 static void check(const flux_rope *r, const place *want, int n)
 {
-    flux net = { .depth = DEPTH };
-    pthread_mutex_init(&net.lock, NULL);
-    nino_array *a = flux_rope_table(&net, r);
+    nino_array *a = flux_rope_make(r);
     CHECK(a && a->shape.dim[0] == n && a->shape.dim[1] == DEPTH);
     for (int i = 0; i < n; i++) {
         const float *t = nino_array_f32(a) + (int64_t) i * DEPTH;
@@ -39,14 +37,16 @@ static void check(const flux_rope *r, const place *want, int n)
         CHECK(!memcmp(&got, &want[i], sizeof(got)));
     }
     nino_array_unref(&a);
-    nino_array_unref(&net.table);
-    pthread_mutex_destroy(&net.lock);
 }
 
 int main(void)
 {
     // one word, a picture of 2 x 4 cells, references of 3 x 2 and 2 x 2
-    flux_rope r = { .text = 1, .n = 3, .h = { 2, 3, 2 }, .w = { 4, 2, 2 } };
+    flux_rope r = { .place = { .axes = { 10000, 3, { 4, 14, 14 } }, .patch = 2, .step = 1 },
+                    .text = 1,
+                    .n = 3,
+                    .h = { 2, 3, 2 },
+                    .w = { 4, 2, 2 } };
     const place text = { 0, 0, 0 };
     r.method = NINO_REFS_OFFSET; // the second one: the whole is 3 high, so it goes beside
     check(&r,

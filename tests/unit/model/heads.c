@@ -16,7 +16,7 @@ static nino_array *text_of(nino_weights *w, int width)
 {
     nino_encoder *e = NULL;
     nino_array *x = test_values(NINO_SHAPE(1, 7, width), 3);
-    CHECK_OK(nino_encoder_load(NINO_ENC_CLIP_L, w, "", &e, &err), err);
+    CHECK_OK(nino_encoder_load(NINO_ENC_CLIP_L, w, "", NULL, &e, &err), err);
     const nino_encoder_in in = { .x = nino_upload(dev.s, x, NINO_F32),
                                  .has_hidden = true,
                                  .pooled_row = -1 };
@@ -112,7 +112,8 @@ static void test_wrong(void)
         nino_weights *told = with_heads(w, wrong[i]);
         snprintf(want, sizeof(want),
                  "head_channels in its metadata, %s, does not divide a width of 32", wrong[i]);
-        CHECK(nino_encoder_load(NINO_ENC_CLIP_L, told, "", &e, &err) == NINO_ERR_FORMAT && !e);
+        CHECK(nino_encoder_load(NINO_ENC_CLIP_L, told, "", NULL, &e, &err) == NINO_ERR_FORMAT &&
+              !e);
         CHECK_STR(err.msg, want);
         nino_weights_unref(&told);
     }

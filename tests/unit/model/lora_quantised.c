@@ -1,6 +1,6 @@
 // LoRAs on quantised weights: those stay as the file stores them, and the network with products
-// beside them computes what the one with merged weights does; changes that are no products are
-// merged as before.
+// beside them computes what the one with merged weights does; so does the one whose weights are
+// made at each use, for changes that are no products, and it keeps none of them.
 #include "core/model/merge/lora_apply.h"
 #include "core/model/merge/merge.h"
 #include "core/op/raw.h"
@@ -47,6 +47,18 @@ static uint64_t raw_bytes(const nino_diffusion *d, int *n_beside)
     return sum;
 }
 
+// Layers whose weights are made at use; none of them is on the device.
+static int count_made(const nino_diffusion *d)
+{
+    int n = 0;
+    for (const nino_layers_item *i = d->layers.items; i; i = i->next)
+        if (i->weight && i->weight->is_made) {
+            CHECK(!i->weight->resident && !i->weight->up);
+            n++;
+        }
+    return n;
+}
+
 static void check_equal(const nino_diffusion *plain, const nino_model *m, bool is_product,
                         const char *what)
 {
@@ -59,6 +71,7 @@ static void check_equal(const nino_diffusion *plain, const nino_model *m, bool i
     CHECK(none == 0 && before > 0 &&
           (is_product ? n > 0 && now == before : n == 0 && now < before));
     CHECK(test_nmse(b, c) < 1e-11 && test_nmse(b, a) > 1e-9);
+    CHECK(!count_made(plain) && !count_made(d) && (count_made(m->net) > 0) == !is_product);
     nino_array *all[] = { a, b, c };
     for (int i = 0; i < 3; i++)
         nino_array_unref(&all[i]);
@@ -83,6 +96,40 @@ static void check_files(const char *folder, const char *file, const char *lora)
     nino_weights_unref(&w);
 }
 
+static nino_shape shape_of(const nino_weights *w, const char *name)
+{
+    const nino_tensor_info *t = nino_weights_find(w, name);
+    CHECK(t != NULL);
+    return nino_shape_make(t->rank, t->dim);
+}
+
+// Each of the other kinds on a few layers, which are fused where the model wants them so.
+static void check_kinds(const char *folder, const char *file)
+{
+    static const char *const layers[] = { "double_blocks.0.img_attn.qkv", "single_blocks.0.linear1",
+                                          "single_blocks.0.linear2" };
+    nino_diffusion *d = NULL;
+    nino_weights *w = test_open("%s/models/diffusion_models/%s", folder, file);
+    CHECK_OK(nino_diffusion_load(w, file, &d, &err), err);
+    nino_model *m = nino_model_create(d);
+    for (int k = 0; lora_other_kinds[k]; k++) {
+        lora_made l = { .seed = 7 };
+        for (int i = 0; i < 3; i++) {
+            const nino_shape s = shape_of(w, nino_name_of("%s.weight", layers[i]).s);
+            lora_other(&l, k, layers[i], s.dim[0], s.dim[1]);
+        }
+        nino_weights *f = lora_save(&l, &dir, "kind");
+        nino_model *one = with(m, f, 0.05);
+        check_equal(d, one, false, nino_name_of("%s, %s", file, lora_other_kinds[k]).s);
+        nino_model_unref(&one);
+        nino_weights_unref(&f);
+        lora_forget(&l);
+    }
+    nino_model_unref(&m);
+    nino_diffusion_unref(&d);
+    nino_weights_unref(&w);
+}
+
 // A UNet in 8-bit floats, with convolutions of 3x3.
 static nino_weights *unet_f8(void)
 {
@@ -96,13 +143,6 @@ static nino_weights *unet_f8(void)
     }
     nino_weights_unref(&w);
     return save_copy("f8");
-}
-
-static nino_shape shape_of(const nino_weights *w, const char *name)
-{
-    const nino_tensor_info *t = nino_weights_find(w, name);
-    CHECK(t != NULL);
-    return nino_shape_make(t->rank, t->dim);
 }
 
 static void check_unet(void)
@@ -142,7 +182,7 @@ static void check_unet(void)
 
 int main(void)
 {
-    static const char *const made_files[] = { "ldm", "f8", "low", "other", NULL };
+    static const char *const made_files[] = { "ldm", "f8", "low", "other", "kind", NULL };
     static const char *const tiny[] = { "flux_tiny_fp8_e4m3fn_scaled.safetensors",
                                         "flux_tiny_q8_0.gguf", "flux_tiny_q4_K.gguf" };
     static const char *const dialects[] = { "flux_tiny_kohya.safetensors",
@@ -153,8 +193,12 @@ int main(void)
     check_unet();
     check_files("data/demo", "demo_flux_fp8_scaled.safetensors", "demo_outline.safetensors");
     check_files("data/demo", "demo_flux_Q8_0.gguf", "demo_outline.safetensors");
-    for (int i = 0; i < 3 && test_assets(); i++)
+    check_kinds("data/demo", "demo_flux_fp8_scaled.safetensors");
+    check_kinds("data/demo", "demo_flux_Q8_0.gguf");
+    for (int i = 0; i < 3 && test_assets(); i++) {
         check_files(test_assets(), tiny[i], dialects[i]);
+        check_kinds(test_assets(), tiny[i]);
+    }
     if (!test_assets())
         test_skip_part("Q4_K and other dialects: no test data folder");
     test_device_close(&dev);

@@ -1,7 +1,7 @@
 // Full-size diffusion networks without their data: names and shapes against the published lists,
 // and a plan of one evaluation (1024 x 1024, videos 81 frames of 832 x 480) against a count of the
 // products by tensor name.
-#include "tests/random_net.h"
+#include "tests/random_dit.h"
 
 #include "tests/diffusion.h"
 #include "tests/shape_list.h"
@@ -93,6 +93,35 @@ static double count_flux_tensor(const nino_tensor_info *t, int img, int txt, dou
     return values * (is_single ? all : is_txt ? txt : img);
 }
 
+// The last block's text is of no use behind its attention.
+static double count_qwen_tensor(const net_qwen *q, const nino_tensor_info *t, double img,
+                                double txt, double *attention)
+{
+    int block = -1;
+    if (t->rank < 2 || strstr(t->name, "time_") || strstr(t->name, "mod.1") ||
+        strstr(t->name, "norm_out"))
+        return 0;
+    const double values = (double) t->dim[0] * (double) t->dim[1], all = img + txt;
+    const bool is_txt = strstr(t->name, "txt_") || strstr(t->name, ".add_");
+    const bool is_out = strstr(t->name, "to_add_out") || strstr(t->name, "txt_mlp");
+    if (strstr(t->name, "attn.to_q"))
+        *attention += 2 * all * all * (double) t->dim[1];
+    sscanf(t->name, "transformer_blocks.%d.", &block);
+    return is_out && block == q->blocks - 1 ? 0 : values * (is_txt || is_out ? txt : img);
+}
+
+static double count_zimage_tensor(const nino_tensor_info *t, int img, int txt, double *attention)
+{
+    if (t->rank < 2 || strstr(t->name, "adaLN") || strstr(t->name, "t_embedder") ||
+        strstr(t->name, "pad_token"))
+        return 0;
+    const bool is_txt = !strncmp(t->name, "context_", 8) || !strncmp(t->name, "cap_", 4);
+    const double n = is_txt ? txt : !strncmp(t->name, "layers.", 7) ? img + txt : img;
+    if (strstr(t->name, "qkv"))
+        *attention += 2 * n * n * (double) t->dim[1];
+    return (double) t->dim[0] * (double) t->dim[1] * n;
+}
+
 static double count_wan_tensor(const nino_tensor_info *t, double video, double txt, double picture,
                                double *attention)
 {
@@ -122,6 +151,9 @@ typedef struct full {
     net_wan wan;
     int tokens;
     double tflop; // what is published for the layers alone, or 0
+    const net_flux2 *flux2;
+    const net_zimage *zimage;
+    const net_qwen *qwen;
 } full;
 
 static nino_array *blank(nino_shape shape)
@@ -135,8 +167,10 @@ enum { FRAMES = 21, ROWS = 60, COLUMNS = 104, SEEN = 257 };
 
 static nino_shape latent_of(const full *m, int channels)
 {
-    return m->wan.dim ? NINO_SHAPE(1, FRAMES, ROWS, COLUMNS, channels)
-                      : NINO_SHAPE(1, 128, 128, channels);
+    const int64_t side = m->flux2 ? 64 : 128; // 1024 pixels
+    return m->qwen      ? NINO_SHAPE(1, 1, side, side, channels)
+           : m->wan.dim ? NINO_SHAPE(1, FRAMES, ROWS, COLUMNS, channels)
+                        : NINO_SHAPE(1, side, side, channels);
 }
 
 static double count_tensor(const full *m, const nino_weights *w, const nino_tensor_info *t,
@@ -144,7 +178,11 @@ static double count_tensor(const full *m, const nino_weights *w, const nino_tens
 {
     if (m->unet.ch)
         return count_unet_tensor(w, t, 128, m->tokens, attention);
-    if (m->flux.hidden)
+    if (m->zimage)
+        return count_zimage_tensor(t, 64 * 64, m->tokens, attention);
+    if (m->qwen)
+        return count_qwen_tensor(m->qwen, t, 64 * 64, m->tokens, attention);
+    if (m->flux.hidden || m->flux2)
         return count_flux_tensor(t, 64 * 64, m->tokens, attention);
     return count_wan_tensor(t, FRAMES * ROWS / 2 * COLUMNS / 2, m->tokens,
                             m->wan.positions ? m->wan.positions : SEEN, attention);
@@ -181,6 +219,7 @@ static void check_plan(const full *m, nino_weights *w, const nino_diffusion *d)
     printf("  %-13s %7.2f TFLOP an evaluation, %.2f counted by names; %.2f G weights\n", m->family,
            be->flops * 1e-12, want * 1e-12, (double) d->weight_bytes / 2e9);
     CHECK(be->flops >= want && be->flops <= 1.02 * want);
+    CHECK(d->weight_bytes < 96e9); // in the memory of the device these are for
     CHECK(!m->tflop || fabs(2 * layers * 1e-12 / m->tflop - 1) < 0.02);
     nino_array *all[] = { x, context, y, concat, vision, out };
     for (int i = 0; i < 6; i++)
@@ -193,27 +232,53 @@ int main(void)
 {
     // 2.99 T multiplications is what profilers, which do not see attention, give for SDXL.
     const full models[] = {
-        { "sd15", "sd15_unet.txt", net_sd15, { 0 }, { 0 }, 77, 0 },
-        { "sd2", NULL, net_sd2, { 0 }, { 0 }, 77, 0 },
-        { "sdxl", "sdxl_unet.txt", net_sdxl, { 0 }, { 0 }, 77, 5.98 },
-        { "sdxl_refiner", NULL, net_refiner, { 0 }, { 0 }, 77, 0 },
-        { "flux", "flux_dev.txt", { 0 }, net_flux_dev, { 0 }, 512, 0 },
-        { "flux_schnell", "flux_schnell.txt", { 0 }, net_flux_schnell, { 0 }, 256, 0 },
-        { "flux", "flux_fill.txt", { 0 }, net_flux_fill, { 0 }, 512, 0 },
-        { "wan_t2v", "wan21_t2v_1.3B.txt", { 0 }, { 0 }, net_wan_1b, 512, 0 },
-        { "wan_t2v", "wan21_t2v_14B.txt", { 0 }, { 0 }, net_wan_14b, 512, 0 },
-        { "wan_i2v", "wan21_i2v_14B.txt", { 0 }, { 0 }, net_wan_i2v, 512, 0 },
-        { "wan_i2v", "wan21_flf2v_14B.txt", { 0 }, { 0 }, net_wan_flf, 512, 0 },
-        { "wan_i2v", "wan22_i2v_A14B_each.txt", { 0 }, { 0 }, net_wan22_i2v, 512, 0 },
-        { "wan22_ti2v", "wan22_ti2v_5B.txt", { 0 }, { 0 }, net_wan22_5b, 512, 0 },
+        { "sd15", "sd15_unet.txt", net_sd15, { 0 }, { 0 }, 77, 0, NULL, NULL, NULL },
+        { "sd2", NULL, net_sd2, { 0 }, { 0 }, 77, 0, NULL, NULL, NULL },
+        { "sdxl", "sdxl_unet.txt", net_sdxl, { 0 }, { 0 }, 77, 5.98, NULL, NULL, NULL },
+        { "sdxl_refiner", NULL, net_refiner, { 0 }, { 0 }, 77, 0, NULL, NULL, NULL },
+        { "flux", "flux_dev.txt", { 0 }, net_flux_dev, { 0 }, 512, 0, NULL, NULL, NULL },
+        { "flux_schnell",
+          "flux_schnell.txt",
+          { 0 },
+          net_flux_schnell,
+          { 0 },
+          256,
+          0,
+          NULL,
+          NULL,
+          NULL },
+        { "flux", "flux_fill.txt", { 0 }, net_flux_fill, { 0 }, 512, 0, NULL, NULL, NULL },
+        { "wan_t2v", "wan21_t2v_1.3B.txt", { 0 }, { 0 }, net_wan_1b, 512, 0, NULL, NULL, NULL },
+        { "wan_t2v", "wan21_t2v_14B.txt", { 0 }, { 0 }, net_wan_14b, 512, 0, NULL, NULL, NULL },
+        { "wan_i2v", "wan21_i2v_14B.txt", { 0 }, { 0 }, net_wan_i2v, 512, 0, NULL, NULL, NULL },
+        { "wan_i2v", "wan21_flf2v_14B.txt", { 0 }, { 0 }, net_wan_flf, 512, 0, NULL, NULL, NULL },
+        { "wan_i2v",
+          "wan22_i2v_A14B_each.txt",
+          { 0 },
+          { 0 },
+          net_wan22_i2v,
+          512,
+          0,
+          NULL,
+          NULL,
+          NULL },
+        { "wan22_ti2v", "wan22_ti2v_5B.txt", { 0 }, { 0 }, net_wan22_5b, 512, 0, NULL, NULL, NULL },
+        { "z_image", "z_image.txt", .tokens = 512, .zimage = &net_z_image },
+        { "flux2_klein", "flux2_klein_4b.txt", .tokens = 512, .flux2 = &net_klein_4b },
+        { "flux2_klein", "flux2_klein_9b.txt", .tokens = 512, .flux2 = &net_klein_9b },
+        { "flux2", "flux2_dev.txt", .tokens = 512, .flux2 = &net_flux2_dev },
+        { "qwen_image", "qwen_image.txt", .tokens = 512, .qwen = &net_qwen_image },
     };
     const test_dir dir = test_dir_create();
     for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
         const full *m = &models[i];
         char path[64];
         snprintf(path, sizeof(path), "%s/net", dir.path);
-        net_list l = m->unet.ch       ? net_list_unet(&m->unet, NULL)
+        net_list l = m->flux2         ? net_list_flux2(m->flux2, NULL)
+                     : m->zimage      ? net_list_zimage(m->zimage, NULL)
+                     : m->unet.ch     ? net_list_unet(&m->unet, NULL)
                      : m->flux.hidden ? net_list_flux(&m->flux, NULL)
+                     : m->qwen        ? net_list_qwen(m->qwen, NULL)
                                       : net_list_wan(&m->wan, NULL);
         net_save(&l, path, NINO_BF16, NET_SPARSE);
         nino_weights *w = test_open("%s", path);

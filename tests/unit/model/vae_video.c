@@ -151,7 +151,8 @@ static void check_tiles(nino_stream *s, const nino_vae *v)
 {
     const int f = v->factor;
     nino_array *z = random_clip(NINO_SHAPE(2, 3, 14, 17, v->channels), false);
-    nino_video_params p = { .tile = { NINO_TILE_ALWAYS, 10 * f, 2 * f } };
+    nino_video_params p = { .tile = {
+                                .style = NINO_TILE_ALWAYS, .tile = 10 * f, .overlap = 2 * f } };
     nino_tile_report r = { 0 };
     nino_array *a = decode(s, v, z, &plain, &r, NULL);
     CHECK(!r.tiled && r.n_tiles == 1);

@@ -41,6 +41,11 @@ static void concat(void)
     CHECK(got(0)->n == 1);
     EXPECT(got(0)->entry[0].context, SHAPE(1, 3, 2), 0, 1, 2, 10, 11, 12, 13);
     EXPECT(got(0)->entry[0].pooled, SHAPE(1, 2), 0, 5, 6); // the first one's stays
+    CHECK(!got(0)->entry[0].context_mask);
+    nino_value *masked = node_give("conditioning_from", cond(tokens(2, 10), NULL));
+    masked->u.cond->entry[0].context_mask = A(SHAPE(1, 2), 1, 0);
+    node_go(); // a prompt without a mask is looked at whole
+    EXPECT(got(0)->entry[0].context_mask, SHAPE(1, 3), 0, 1, 1, 0);
     node_give("conditioning_from", cond(A(SHAPE(1, 1, 3), 1, 2, 3), NULL));
     node_fails("shape", "conditioning_from");
     node_give("conditioning_from", node_cond(nino_cond_create(0)));
@@ -149,6 +154,12 @@ static void reference(void)
     node_set("reference_latents_method", "uxo/uno");
     node_go();
     CHECK(got(0)->entry[0].ref_method == NINO_REFS_UXO);
+    node_set("reference_latents_method", "index_timestep_zero");
+    node_go();
+    CHECK(got(0)->entry[0].ref_method == NINO_REFS_INDEX_TIMESTEP_ZERO);
+    node_set("reference_latents_method", "offset");
+    node_go();
+    CHECK(got(0)->entry[0].ref_method == NINO_REFS_OFFSET);
 }
 
 // Pictures are added to every entry; the list that came stays as it was.

@@ -108,6 +108,12 @@ static void fit(void)
     node_set("megapixels", "0.01"); // 10485 pixels: 132.19 x 79.3
     node_go();
     size_is(79, 132);
+    node_set("resolution_steps", "16"); // 8.26 and 4.96 of them
+    node_go();
+    size_is(80, 128);
+    node_set("resolution_steps", "256"); // not none
+    node_go();
+    size_is(256, 256);
     node_new("ImageScaleToMaxDimension");
     image("image", node_array(SHAPE(1, 30, 50, 3), NULL, 0));
     node_set("largest_size", "21"); // 12.6

@@ -167,12 +167,21 @@ static int check_node(const nino_node_def *d, const char *json, int *n_inputs)
     return wrong;
 }
 
-static bool is_marked(const char *node, const char *key)
+static const nino_param *param_of(const char *node, const char *key)
 {
     const nino_param *p = nino_node_find(node, NULL)->params;
     while (strcmp(p->key, key) != 0)
         p++;
-    return p->is_inert;
+    return p;
+}
+
+static bool is_marked(const char *node, const char *key) { return param_of(node, key)->is_inert; }
+
+// Pieces of time are for VAEs that are not causal: no effect on Wan's, some on the tiny ones.
+static bool is_for_taehv(const char *node, const char *key)
+{
+    const nino_param *p = param_of(node, key);
+    return !p->is_inert && p->acts_for && strstr(p->acts_for, "TAEHV");
 }
 
 int main(void)
@@ -197,6 +206,12 @@ int main(void)
     CHECK(is_marked("VAEEncodeTiled", "temporal_size") &&
           is_marked("VAEEncodeTiled", "temporal_overlap") &&
           !is_marked("VAEEncodeTiled", "overlap"));
+    CHECK(is_for_taehv("VAEDecodeTiled", "temporal_size") &&
+          is_for_taehv("VAEDecodeTiled", "temporal_overlap") &&
+          is_for_taehv("ROCMOptimizedVAEDecodeTiled", "temporal_size") &&
+          is_for_taehv("ROCMOptimizedVAEDecode", "temporal_chunk_size") &&
+          !param_of("VAEDecodeTiled", "overlap")->acts_for &&
+          !param_of("VAEEncodeTiled", "temporal_size")->acts_for);
     printf("  %d inputs of %d nodes\n", inputs, nodes);
     CHECK(nodes > 30 && inputs > 60);
     CHECK(!wrong);

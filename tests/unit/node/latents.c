@@ -88,6 +88,40 @@ static void masked(void)
     EXPECT(node_out_samples(0), SHAPE(3, 1, 2, 1), 1e-6f, 5.5f, 5.5f, 11, 11, 15.5f, 15.5f);
 }
 
+static void empty(void)
+{
+    node_new("EmptyFlux2LatentImage");
+    node_set("width", "112");
+    node_set("height", "48");
+    node_set("batch_size", "2");
+    node_go();
+    const nino_shape want = NINO_SHAPE(2, 3, 7, 128), sd3 = NINO_SHAPE(1, 128, 128, 16);
+    CHECK(nino_shape_equal(&node_out_samples(0)->shape, &want));
+    CHECK(node.out[0]->u.latent.factor == 16);
+    node_new("EmptySD3LatentImage");
+    node_go();
+    CHECK(nino_shape_equal(&node_out_samples(0)->shape, &sd3));
+    CHECK(node.out[0]->u.latent.factor == 8);
+}
+
+// One value of FLUX.2's latent colours one part of its cell.
+static void preview(void)
+{
+    nino_array *z = node_ramp(SHAPE(1, 1, 2, 128), 0);
+    nino_array_f32(z)[128 + 4 * 8 + 2 * 1 + 0] = 1; // second cell, channel 8, lower left
+    node_new("LatentPreview");
+    with("samples", z);
+    node_set("scale", "1");
+    node_go();
+    const nino_array *p = node_out_image(0);
+    const nino_shape want = NINO_SHAPE(1, 2, 4, 3);
+    CHECK(nino_shape_equal(&p->shape, &want));
+    for (int i = 0; i < 8; i++) { // bias and factor of red
+        const double red = -0.0329 + (i == 6 ? -0.3527 : 0);
+        CHECK(fabs((double) nino_array_f32(p)[3 * i] - (red + 1) / 2) < 1e-6);
+    }
+}
+
 static void crop(void)
 {
     node_new("LatentCrop");
@@ -295,6 +329,8 @@ int main(void)
     feather();
     composite_batches();
     masked();
+    empty();
+    preview();
     crop();
     turn();
     join_and_cut();

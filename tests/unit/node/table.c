@@ -196,7 +196,7 @@ static void compare_choice(const nino_param *p, const nino_json *names, const ch
 {
     if (p->type == NINO_FILE)
         return; // lists of installed files
-    ROW(p->type == NINO_ENUM && (uint32_t) count_names(p) == names->count);
+    ROW(p->type == NINO_ENUM && (uint32_t) count_names(p) >= names->count); // newer ones: more
     for (uint32_t i = 0; i < names->count; i++)
         CHECK_STR(p->names[i], nino_json_str(nino_json_at(names, i)));
     ROW(def ? !strcmp(p->names[p->def.i], def) : p->def.i == 0);
@@ -255,6 +255,19 @@ static void compare_param(const nino_param *p, const nino_json *input)
     }
 }
 
+// What later versions than the one compared with have at the end of a class's parameters.
+static bool is_newer(const char *key, const char *param)
+{
+    static const char *const list[][2] = {
+        { "CFGNorm", "pre_cfg" },
+        { "ImageScaleToTotalPixels", "resolution_steps" },
+    };
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+        if (!strcmp(list[i][0], key) && !strcmp(list[i][1], param))
+            return true;
+    return false;
+}
+
 static int compare_class(const nino_json *theirs)
 {
     const nino_node_def *d = nino_node_find(theirs->key, NULL);
@@ -280,6 +293,8 @@ static int compare_class(const nino_json *theirs)
                 check_type((port++)->type, type);
         }
     }
+    while (param && param->key && is_newer(d->key, param->key))
+        param++;
     ROW(!param || !param->key);
     ROW(!port || !port->key);
     uint32_t n = 0;

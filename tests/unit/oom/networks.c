@@ -1,7 +1,7 @@
 // Allocation failures while diffusion networks are loaded and run: everything is freed, and one
 // clear error comes out.
 #include "tests/oom.h"
-#include "tests/random_net.h"
+#include "tests/random_dit.h"
 
 #include "tests/diffusion.h"
 
@@ -40,6 +40,7 @@ static void test_run(int may_fail)
                              .vision = vision,
                              .ref = { ref },
                              .n_refs = ref ? 1 : 0,
+                             .ref_method = NINO_REFS_INDEX_TIMESTEP_ZERO,
                              .timestep = &t,
                              .guidance = 2 };
     nino_array *out = test_forward_or(s, d, &in, &err);
@@ -67,7 +68,7 @@ static void check_network(net_list l, bool is_flux)
     vision = net->vision_dim ? test_values(NINO_SHAPE(1, 3, net->vision_dim), 6) : NULL;
     context = test_values(NINO_SHAPE(1, 2, net->context_dim), 2);
     y = net->y_dim ? test_values(NINO_SHAPE(1, net->y_dim), 3) : NULL;
-    ref = is_flux ? test_values(NINO_SHAPE(1, 2, 2, 16), 4) : NULL;
+    ref = is_flux ? test_values(NINO_SHAPE(1, 2, 2, c), 4) : NULL;
     printf("  run: %ld allocations\n", oom_each(test_run));
     nino_array_unref(&x);
     nino_array_unref(&context);
@@ -84,9 +85,13 @@ int main(void)
 {
     const net_unet sd = { 32, 1, { 1 }, { 1 }, -1, 8, 4, 4, 4, true };
     const net_flux flux = { 64, 32, 1, 1, 16, 8, 8, true };
+    const net_flux2 flux2 = { 64, 32, 1, 1, 128, 8, 16, true };
+    const net_zimage zimage = { 32, 16, 1, 1, 16, 8, 16, 16 };
     const net_wan wan = { 128, 8, 1, 36, 16, 8, 8, 4, 0 };
     check_network(net_list_unet(&sd, NULL), false);
     check_network(net_list_flux(&flux, NULL), true);
     check_network(net_list_wan(&wan, NULL), false);
+    check_network(net_list_flux2(&flux2, NULL), true);
+    check_network(net_list_zimage(&zimage, NULL), false);
     return 0;
 }

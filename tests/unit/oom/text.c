@@ -21,7 +21,8 @@ static void test_bpe(int may_fail)
     nino_bpe *b = NULL;
     int32_t *ids = NULL;
     int n;
-    if (done(nino_bpe_from_vocab(vocab, strlen(vocab), merges, strlen(merges), "x", &b, &err),
+    if (done(nino_bpe_from_vocab(NINO_BPE_CLIP, vocab, strlen(vocab), merges, strlen(merges), "x",
+                                 &b, &err),
              may_fail)) {
         if (done(nino_bpe_ids(b, NINO_BPE_CLEAN_HF, PROMPT, strlen(PROMPT), &ids, &n, &err),
                  may_fail))

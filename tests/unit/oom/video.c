@@ -119,7 +119,7 @@ static void check_cuts(void)
     printf("  chunks: %ld allocations\n", oom_each(fail_decode));
     v.decode_clip = NULL;
     v.decode_next = copy_next;
-    params = (nino_video_params){ .tile = { NINO_TILE_ALWAYS, 4, 1 } };
+    params = (nino_video_params){ .tile = { .style = NINO_TILE_ALWAYS, .tile = 4, .overlap = 1 } };
     fail_decode(0);
     printf("  tiles: %ld allocations\n", oom_each(fail_decode));
     nino_array_unref(&z);

@@ -188,6 +188,28 @@ static void test_norms(void)
     d.src_type[2] = NINO_F16;
     CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
 
+    w.n = 12;
+    d = (nino_op_desc){ .op = NINO_OP_GROUP_NORM,
+                        .attr.groups = 4,
+                        .n_src = 2,
+                        .src = { NINO_SHAPE(2, 3, 12), NINO_SHAPE(2, 4, 3) },
+                        .src_type = { NINO_F16, NINO_F32 },
+                        .weight = &w,
+                        .bias = &w };
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    CHECK(nino_shape_equal(&d.dst, &d.src[0]) && d.dst_type == NINO_F16);
+    d.src[1].dim[1] = 3; // of three groups
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    d.src[1].dim[1] = 4;
+    d.src_type[1] = NINO_F16;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+    d.op = NINO_OP_GROUP_STAT;
+    CHECK_OK(nino_ops[d.op].shape(&d, &err), err);
+    CHECK(d.dst.rank == 3 && d.dst.dim[1] == 4 && d.dst.dim[2] == 3 && d.dst_type == NINO_F32);
+    d.attr.groups = 5;
+    CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);
+
+    w.n = 6;
     d = (nino_op_desc){ .op = NINO_OP_RMS_NORM,
                         .attr.groups = 2,
                         .n_src = 1,
@@ -273,12 +295,13 @@ static void test_permute(void)
 // Element types no arithmetic op takes.
 static void test_types(void)
 {
-    static const nino_op_id ops[] = { NINO_OP_SOFTMAX, NINO_OP_ACT, NINO_OP_SCALE, NINO_OP_CAST,
-                                      NINO_OP_CHECK_FINITE };
-    for (int i = 0; i < 5; i++) {
+    static const nino_op_id ops[] = { NINO_OP_SOFTMAX, NINO_OP_ACT,          NINO_OP_SCALE,
+                                      NINO_OP_CAST,    NINO_OP_CHECK_FINITE, NINO_OP_GROUP_STAT };
+    for (int i = 0; i < 6; i++) {
         nino_op_desc d = { .op = ops[i],
                            .n_src = 1,
                            .src = { NINO_SHAPE(2, 3) },
+                           .attr.groups = 3,
                            .src_type = { NINO_U8 },
                            .dst_type = NINO_F32 };
         CHECK(nino_ops[d.op].shape(&d, &err) == NINO_ERR_ARG);

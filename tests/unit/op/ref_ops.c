@@ -170,7 +170,8 @@ static void test_activations(void)
                   { NINO_ACT_SIGMOID, act_sigmoid },
                   { NINO_ACT_TANH, act_tanh },
                   { NINO_ACT_TANH3, act_tanh3 },
-                  { NINO_ACT_CLAMP01, act_clamp01 } };
+                  { NINO_ACT_CLAMP01, act_clamp01 },
+                  { NINO_ACT_LEAKY, act_leaky } };
     CHECK(COUNT(cases) == NINO_ACT_COUNT);
     nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(9));
     memcpy(a->data, x, sizeof(x));
@@ -184,6 +185,29 @@ static void test_activations(void)
         CHECK(isnan(nino_array_f32(y)[0]));
         nino_array_unref(&y);
     }
+    nino_array_unref(&a);
+}
+
+// A slope a channel: 0 is a ReLU, 1 nothing; a NaN stays one.
+static void test_prelu(void)
+{
+    static const float x[] = { -2, -2, -2, 3, 3, 3, 0, -0.5f, NAN }, slope[] = { 0, 1, -0.25f };
+    static const float want[] = { 0, -2, 0.5f, 3, 3, 3, 0, -0.5f };
+    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(1, 3, 3));
+    nino_array *b = nino_array_create(NINO_F32, NINO_SHAPE(3));
+    memcpy(a->data, x, sizeof(x));
+    memcpy(b->data, slope, sizeof(slope));
+    nino_weight *w = weight(b, NINO_W_VECTOR);
+    nino_array *y = nino_download(s, nino_prelu(s, nino_upload(s, a, NINO_F32), w), NINO_F32);
+    CHECK(y);
+    for (int i = 0; i < 8; i++)
+        CHECK(fabsf(nino_array_f32(y)[i] - want[i]) < 1e-7f);
+    CHECK(isnan(nino_array_f32(y)[8]));
+    nino_array_unref(&y);
+    y = nino_download(s, nino_prelu(s, input(NINO_SHAPE(2, 4), 1, 0, 3), w), NINO_F32);
+    CHECK(!y && nino_stream_status(s, &err) == NINO_ERR_ARG); // four channels, three slopes
+    nino_stream_clear_error(s);
+    nino_weight_destroy(&w);
     nino_array_unref(&a);
 }
 
@@ -435,6 +459,7 @@ int main(void)
     test_norm();
     test_attention();
     test_activations();
+    test_prelu();
     test_moves();
     test_arithmetic();
     test_row_norms();

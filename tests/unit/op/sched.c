@@ -177,6 +177,61 @@ static void test_expand(void)
     CHECK(e.bytes >= l.bytes && e.bytes >= l.v + 9 * 64 * 64 * 4);
 }
 
+// What matrix instructions multiply is of the activations' type.
+static void test_expand_rows(void)
+{
+    nino_profile p;
+    CHECK_OK(nino_profile_load("gfx1151", &p, &err), err);
+    const nino_weight w = { .role = NINO_W_CONV3, .n = 640, .c = 320, .dtype = NINO_Q8_0 };
+    nino_op_desc d = { .op = NINO_OP_CONV2D, .n_src = 1, .weight = &w };
+    d.attr.kernel = 3;
+    d.attr.stride = 1;
+    d.src[0] = NINO_SHAPE(1, 64, 64, 320);
+    d.dst = NINO_SHAPE(1, 64, 64, 640);
+    d.src_type[0] = NINO_F16;
+    nino_expand_layout e = nino_sched_expand(&p, &d);
+    CHECK(e.is_rows && e.panels == 10 && e.bytes == (uint64_t) 640 * 9 * 320 * 2);
+    CHECK(nino_sched_workspace(&p, &d) == e.bytes);
+    d.src_type[0] = NINO_F32;
+    e = nino_sched_expand(&p, &d);
+    CHECK(!e.is_rows && e.bytes == (uint64_t) e.panels * 64 * 9 * 320 * 4);
+}
+
+static nino_attn_layout attention(const nino_profile *p, nino_dtype type, int64_t queries,
+                                  int64_t depth, bool keeps_scores)
+{
+    nino_op_desc d = { .op = NINO_OP_ATTENTION, .n_src = 3, .dst_type = type };
+    d.attr.heads = 2;
+    d.attr.scale = 1;
+    d.attr.keeps_scores = keeps_scores;
+    for (int i = 0; i < 3; i++) {
+        d.src[i] = NINO_SHAPE(1, i ? 4090 : queries, 2 * depth);
+        d.src_type[i] = type;
+    }
+    const nino_attn_layout l = nino_sched_attention(p, &d);
+    CHECK(nino_sched_workspace(p, &d) == l.bytes);
+    return l;
+}
+
+static void test_attention(void)
+{
+    nino_profile p;
+    CHECK_OK(nino_profile_load("gfx1151", &p, &err), err);
+    nino_attn_layout l = attention(&p, NINO_F16, 5000, 128, false);
+    CHECK(l.form == NINO_ATTN_FLASH && !l.bytes);
+    CHECK(attention(&p, NINO_BF16, 5000, 160, false).form == NINO_ATTN_FLASH);
+    CHECK(attention(&p, NINO_F32, 5000, 128, true).form == NINO_ATTN_OWN);
+    CHECK(attention(&p, NINO_F16, 5000, 20, true).form == NINO_ATTN_OWN);
+    l = attention(&p, NINO_F16, 5000, 512, false);
+    CHECK(l.form == NINO_ATTN_STRIPES && l.keys == 4096 && l.rows == 1728); // three stripes
+    CHECK(l.scores == 512 * 4096 * 2 && l.factors == l.scores + 1728 * 4096 * 4);
+    CHECK(l.bytes == l.factors + 1728 * 4);
+    l = attention(&p, NINO_F16, 5000, 128, true);
+    CHECK(l.form == NINO_ATTN_STRIPES && l.rows == 1728);
+    p.schedule = schedule("generic");
+    CHECK(attention(&p, NINO_F16, 5000, 128, true).form == NINO_ATTN_OWN);
+}
+
 static void test_packing(void)
 {
     nino_profile p;
@@ -280,6 +335,51 @@ static void test_seconds(void)
 }
 
 // By time, but for work-groups: at least four for each compute unit.
+// Of the clock model: what a call takes of the f16 peak, and of f32's where it computes so.
+static double reached(const nino_profile *p, nino_op_id op, nino_dtype type, nino_dtype weight,
+                      int64_t rows, int64_t c, int64_t n)
+{
+    const nino_weight w = { .role = NINO_W_MATRIX, .n = n, .c = c, .dtype = weight };
+    nino_op_desc d = { .op = op, .n_src = 1, .weight = &w, .src_type = { type } };
+    d.src[0] = NINO_SHAPE(rows, c);
+    d.dst = NINO_SHAPE(rows, n);
+    if (op == NINO_OP_ATTENTION) { // c channels a head, n heads
+        d.weight = NULL;
+        d.n_src = 3;
+        d.attr.heads = (int) n;
+        d.attr.scale = 1;
+        for (int i = 0; i < 3; i++) {
+            d.src[i] = d.dst = NINO_SHAPE(1, rows, c * n);
+            d.src_type[i] = type;
+        }
+    }
+    const double flops = nino_ops[op].flops(&d);
+    return flops / (nino_sched_seconds(p, &d, flops, 0) - p->launch_s);
+}
+
+static void test_clocks(void)
+{
+    nino_profile p;
+    CHECK_OK(nino_profile_load("gfx1151", &p, &err), err);
+    const double best = p.peak_f16 * p.efficiency_gemm;
+    const double f16 = reached(&p, NINO_OP_LINEAR, NINO_F16, NINO_F16, 4608, 3072, 12288);
+    const double q4 = reached(&p, NINO_OP_LINEAR, NINO_F16, NINO_Q4_K, 4608, 3072, 12288);
+    const double f32 = reached(&p, NINO_OP_LINEAR, NINO_F32, NINO_F16, 4608, 3072, 12288);
+    const double few = reached(&p, NINO_OP_LINEAR, NINO_F16, NINO_F16, 65, 3072, 128);
+    CHECK(f16 > 0.85 * best && f16 < 0.95 * best);
+    CHECK(q4 < 0.9 * f16 && q4 > 0.5 * f16); // decoded as it is multiplied
+    CHECK(f32 < 0.4 * f16);                  // no matrix instructions
+    CHECK(few < 0.1 * f16);                  // most processors have no tile
+    const double fused = reached(&p, NINO_OP_ATTENTION, NINO_BF16, NINO_F32, 4608, 128, 24);
+    const double wide = reached(&p, NINO_OP_ATTENTION, NINO_F16, NINO_F32, 16384, 512, 1);
+    CHECK(fused > 0.8 * p.peak_f16 * p.efficiency_attn && fused < p.peak_f16 * p.efficiency_attn);
+    CHECK(wide < fused); // its scores go through memory
+    CHECK(wide < (double) 4 * 512 / 16 * p.bandwidth);
+    p.is_measured = true;
+    CHECK(fabs(reached(&p, NINO_OP_LINEAR, NINO_F16, NINO_Q4_K, 4608, 3072, 12288) - best) <
+          1e-3 * best);
+}
+
 static void test_pieces(void)
 {
     CHECK(nino_sched_pieces(0, 1000, 10) == 1 && nino_sched_pieces(0.05, 1000, 10) == 1);
@@ -314,7 +414,10 @@ int main(void)
     test_workspaces();
     test_packing();
     test_expand();
+    test_expand_rows();
+    test_attention();
     test_seconds();
+    test_clocks();
     test_tiles();
     test_rows();
     test_pieces();

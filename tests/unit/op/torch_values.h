@@ -163,4 +163,5 @@ static const float act_tanh[] = { -0.9999877f, -0.9866143f, -0.7615942f, -0.2913
                                   0.1973753f,  0.7162979f,  0.9950548f,  0.9999983f };
 static const float act_tanh3[] = { -2.892083f, -2.046785f, -0.9645382f, -0.299004f, 0.0f,
                                    0.1997042f, 0.8739378f, 2.284782f,   2.944104f };
+static const float act_leaky[] = { -1.2f, -0.5f, -0.2f, -0.06f, 0.0f, 0.2f, 0.9f, 3.0f, 7.0f };
 static const float act_clamp01[] = { 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.2f, 0.9f, 1.0f, 1.0f };

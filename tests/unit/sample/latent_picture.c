@@ -60,12 +60,14 @@ static void check_format(const char *name)
         nino_array_f32(a)[i] = next();
     nino_latent_process_out(f, nino_array_f32(a), 1, inner);
     CHECK_OK(nino_picture_load(saved(a), &p, &err), err);
-    CHECK(p.width == 6 && p.height == 8 && p.frames == (f->time_factor > 1 ? 3 : 1) && !p.is_cut);
+    const int fold = f->fold ? f->fold : 1, pixels = 48 * fold * fold;
+    CHECK(p.width == 6 * fold && p.height == 8 * fold && !p.is_cut);
+    CHECK(p.frames == (f->time_factor > 1 ? 3 : 1));
     CHECK_STR(p.format, "latent");
     nino_latent_process_in(f, nino_array_f32(a), 1, inner);
     CHECK_OK(nino_preview_rgb(f, nino_array_f32(a), &s, &rgb, &err), err);
     for (int i = 0; i < p.frames; i++)
-        CHECK(has_pixels(&p, i, (const uint8_t *) rgb->data + (size_t) i * 48 * 3, 48));
+        CHECK(has_pixels(&p, i, (const uint8_t *) rgb->data + (size_t) i * pixels * 3, pixels));
     nino_array_unref(&rgb);
     nino_array_unref(&a);
     nino_picture_release(&p);
@@ -121,6 +123,7 @@ int main(void)
     check_format("sdxl");
     check_format("sd3");
     check_format("flux");
+    check_format("flux2");
     check_format("wan21");
     check_format("wan22");
     check_unknown();

@@ -33,6 +33,18 @@ static void check_formulas(void)
     CHECK_OK(nino_schedule_vp(2, 19.9, 0.1, 0.001, &s, &err), err);
     CHECK_LIST(&s, sqrt(expm1(19.9 / 2 + 0.1)), sqrt(expm1(19.9e-6 / 2 + 1e-4)), 0);
     nino_sigmas_release(&s);
+    // FLUX.2: 4096 tokens, more than 4300, and 27.34 tokens
+    CHECK_OK(nino_schedule_flux2(4, 1024, 1024, &s, &err), err);
+    CHECK_LIST(&s, 1, 0.9673839882, 0.9081439225, 0.7671999639, 0);
+    nino_sigmas_release(&s);
+    CHECK_OK(nino_schedule_flux2(3, 1100, 1100, &s, &err), err);
+    CHECK_LIST(&s, 1, 0.8754415311, 0.6372986856, 0);
+    nino_sigmas_release(&s);
+    CHECK_OK(nino_schedule_flux2(2, 100, 70, &s, &err), err);
+    CHECK_LIST(&s, 1, 0.8766737113, 0);
+    nino_sigmas_release(&s);
+    CHECK(nino_schedule_flux2(0, 64, 64, &s, &err) == NINO_ERR_RANGE);
+    CHECK_STR(err.where, "steps");
     CHECK(nino_schedule_karras(0, 1, 1, 7, &s, &err) == NINO_ERR_RANGE);
     CHECK_STR(err.where, "steps");
     CHECK(nino_schedule_karras(3, 1, 1, 0, &s, &err) == NINO_ERR_RANGE);

@@ -118,7 +118,9 @@ static void other_files(void)
     int32_t *list = NULL;
     int n = 0;
     const char *merges = "#version: 0.2\r\na b</w>\r\n\r\n";
-    CHECK_OK(nino_bpe_from_vocab(VOCAB, strlen(VOCAB), merges, strlen(merges), "x", &b, &err), err);
+    CHECK_OK(nino_bpe_from_vocab(NINO_BPE_CLIP, VOCAB, strlen(VOCAB), merges, strlen(merges), "x",
+                                 &b, &err),
+             err);
     CHECK_OK(nino_bpe_ids(b, NINO_BPE_CLEAN_HF, "ab aab z", 8, &list, &n, &err), err);
     CHECK_STR(text_ids(list, n), "4 0 4 3"); // the unknown z is <|endoftext|>
     int32_t start, end;
@@ -130,7 +132,7 @@ static void other_files(void)
         snprintf(json, sizeof(json),
                  "{\"model\": {\"type\": \"BPE\", \"vocab\": %s, \"merges\": [%s]}}", VOCAB,
                  pairs ? "[\"a\", \"b</w>\"]" : "\"a b</w>\"");
-        CHECK_OK(nino_bpe_from_json(json, strlen(json), "x", &b, &err), err);
+        CHECK_OK(nino_bpe_from_json(NINO_BPE_CLIP, json, strlen(json), "x", &b, &err), err);
         CHECK_OK(nino_bpe_ids(b, NINO_BPE_CLEAN_HF, "ab b", 4, &list, &n, &err), err);
         CHECK_STR(text_ids(list, n), "4 1");
         nino_bpe_destroy(&b);
@@ -176,8 +178,8 @@ static void compressed(void)
 static void refused(const char *vocab, const char *merges, const char *kind)
 {
     nino_bpe *b = NULL;
-    const nino_status st =
-        nino_bpe_from_vocab(vocab, strlen(vocab), merges, strlen(merges), "v.json", &b, &err);
+    const nino_status st = nino_bpe_from_vocab(NINO_BPE_CLIP, vocab, strlen(vocab), merges,
+                                               strlen(merges), "v.json", &b, &err);
     if (st != NINO_ERR_FORMAT || b || strcmp(err.kind, kind) || strcmp(err.where, "v.json") ||
         strchr(err.msg, '\n')) {
         fprintf(stderr, "%s: %d %s: %s: %s, not %s\n", vocab, (int) st, err.kind, err.where,
@@ -204,7 +206,7 @@ static void damaged(void)
                                          "{\"model\": {\"vocab\": " VOCAB
                                          ", \"merges\": [[\"a\"]]}}" };
     for (size_t i = 0; i < sizeof(jsons) / sizeof(jsons[0]); i++)
-        CHECK(nino_bpe_from_json(jsons[i], strlen(jsons[i]), "t.json", &b, &err) ==
+        CHECK(nino_bpe_from_json(NINO_BPE_CLIP, jsons[i], strlen(jsons[i]), "t.json", &b, &err) ==
                   NINO_ERR_FORMAT &&
               !b);
     int32_t *list = NULL;

@@ -132,7 +132,7 @@ static void test_bad(void)
     nino_buf kv = { 0 }, list = { 0 };
     gguf_text(&kv, "general.architecture", "t5");
     CHECK(open_bad(&kv, 1) == NINO_ERR_MISSING);
-    gguf_text(&kv, "tokenizer.ggml.model", "gpt2");
+    gguf_text(&kv, "tokenizer.ggml.model", "llama");
     CHECK(open_bad(&kv, 1) == NINO_ERR_MISSING);
     gguf_text(&kv, "tokenizer.ggml.model", "t5");
     CHECK(open_bad(&kv, 1) == NINO_ERR_FORMAT);

@@ -46,7 +46,7 @@ static nino_encoder *load(const random_text *t, nino_encoder_id id)
 {
     nino_encoder *e = NULL;
     nino_weights *w = random_text_file(&dir, "f", t, 1, NULL);
-    CHECK_OK(nino_encoder_load(id, w, t->prefix ? t->prefix : "", &e, &err), err);
+    CHECK_OK(nino_encoder_load(id, w, t->prefix ? t->prefix : "", NULL, &e, &err), err);
     CHECK(e->weight_bytes > 0 && e->id == id);
     nino_weights_unref(&w);
     return e;
@@ -106,7 +106,7 @@ static void test_old_names(nino_stream *s)
     nino_encoder *a = load(&t, NINO_ENC_CLIP_L), *b = NULL;
     nino_weights *f = test_open("%s/f", dir.path),
                  *w = test_copy(f, &dir, "old", drop_base, NULL, 0);
-    CHECK_OK(nino_encoder_load(NINO_ENC_CLIP_L, w, "", &b, &err), err);
+    CHECK_OK(nino_encoder_load(NINO_ENC_CLIP_L, w, "", NULL, &b, &err), err);
     const nino_encoder_in in = { .has_hidden = true, .pooled_row = -1 };
     outputs x = forward(s, a, 6, in), y = forward(s, b, 6, in);
     CHECK(same(x.hidden, y.hidden));
@@ -234,7 +234,7 @@ static void test_finite(void)
           fwrite(special, 3, 1, f) == 1);
     CHECK(fclose(f) == 0);
     nino_encoder *e = NULL;
-    CHECK_OK(nino_encoder_load(NINO_ENC_T5, w, "", &e, &err), err);
+    CHECK_OK(nino_encoder_load(NINO_ENC_T5, w, "", NULL, &e, &err), err);
     nino_token token = { .id = 1 };
     const nino_prompt p = { .tokens = &token, .n_chunks = 1, .chunk_len = 1 };
     nino_array *x = NULL;
@@ -320,7 +320,8 @@ static void test_bad(void)
         nino_weights *w =
             random_text_file(&dir, "f", &bad[i].t, 1, bad[i].without ? without : NULL);
         err = (nino_error){ 0 };
-        CHECK(nino_encoder_load(bad[i].t.is_t5 ? NINO_ENC_T5 : NINO_ENC_CLIP_L, w, "", &e, &err));
+        CHECK(nino_encoder_load(bad[i].t.is_t5 ? NINO_ENC_T5 : NINO_ENC_CLIP_L, w, "", NULL, &e,
+                                &err));
         CHECK(!e);
         CHECK_STR(err.kind, "model");
         if (!strstr(err.msg, bad[i].message) && !strstr(err.where, bad[i].message)) {

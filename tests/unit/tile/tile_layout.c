@@ -189,7 +189,9 @@ static double check_core(const nino_array *got, const nino_array *want, int tile
 
 static void check_even(int h, int w, int tile, int overlap, int n_tiles)
 {
-    const nino_tile_params p = { NINO_TILE_ALWAYS, tile * F, overlap * F };
+    const nino_tile_params p = { .style = NINO_TILE_ALWAYS,
+                                 .tile = tile * F,
+                                 .overlap = overlap * F };
     nino_tile_report r;
     nino_array *z = noise(2, h, w, Z, -1, 1);
     nino_array *got = test_decode(&dev, vae, z, &p, &r);

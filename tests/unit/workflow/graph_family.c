@@ -62,10 +62,11 @@ static void check_families(void)
     static const struct {
         const char *file, *name;
     } files[] = {
-        { "Qwen-Image_fp8.safetensors", "Qwen-Image" },
-        { "sub/qwen_image_edit_2511_bf16.gguf", "Qwen-Image" },
-        { "z_image_turbo_bf16.safetensors", "Z-Image or Lumina 2" },
-        { "flux\\\\\\\\flux-2-klein-base-9b-fp8.safetensors", "FLUX.2" },
+        { "Qwen-Image-Layered_fp8.safetensors", "Qwen-Image-Layered" },
+        { "sub/qwen_image_edit_2511_bf16.gguf", NULL },
+        { "z_image_turbo_bf16.safetensors", NULL },
+        { "flux\\\\\\\\flux-2-klein-base-9b-fp8.safetensors", NULL },
+        { "sub\\\\\\\\lumina_2.safetensors", "Lumina 2" },
         { "chroma-unlocked-v39.safetensors", "Chroma" },
         { "hunyuanvideo1.5_720p.safetensors", "HunyuanVideo" },
         { "ltx-2-19b-dev.safetensors", "LTX-Video" },
@@ -83,7 +84,7 @@ static void check_families(void)
                  files[i].file, "}}" LORA_SAVE);
         CHECK(is_made_for(text, "unet_name", files[i].name));
     }
-    CHECK(is_made_for("{" CLIP("qwen_image") CLIP_SAVE "}", "type", "Qwen-Image"));
+    CHECK(is_made_for("{" CLIP("qwen_image") CLIP_SAVE "}", "", NULL));
     CHECK(is_made_for("{" CLIP("krea2") CLIP_SAVE "}", "type", "Krea 2"));
     CHECK(is_made_for("{" CLIP("wan") CLIP_SAVE "}", "", NULL));
     CHECK(is_made_for("{" CLIP("stable_diffusion") CLIP_SAVE "}", "", NULL));
@@ -94,7 +95,7 @@ static void check_families(void)
                           "3", "SaveLatent", "'samples': ['2', 0], 'filename_prefix': 'x'") "}",
                       "", NULL));
     // nothing uses it
-    CHECK(is_made_for("{" UNET("qwen_image.safetensors") "}", "", NULL));
+    CHECK(is_made_for("{" UNET("chroma_2.safetensors") "}", "", NULL));
 }
 
 static void check_order(void)
@@ -111,7 +112,7 @@ static void check_order(void)
                                                                  "'samples': 3, 'filename_prefix': "
                                                                  "'x'") ", " NODE("2", "UNETLoader",
                                                                                   "'unet_name': "
-                                                                                  "'z_image.gguf', "
+                                                                                  "'hidream.gguf', "
                                                                                   "'weight_dtype': "
                                                                                   "'default'")
                 LORA_SAVE "}",
