@@ -250,13 +250,13 @@ tests: $(call bin,$(test_SRC) $(gui_test_SRC)) $(examples)
 check: deps-check
 	$(Q)$(MAKE) --no-print-directory check-all
 check-all: all tests check-headers
-	$(Q)tests/run.sh $(B) $(filter-out $(call bin,$(long_SRC)),$(tests_ALL))
+	$(Q)tests/run.py $(B) $(filter-out $(call bin,$(long_SRC)),$(tests_ALL))
 check-long: deps-check
 	$(Q)$(MAKE) --no-print-directory all tests check-headers
-	$(Q)NINODES_TEST_LONG=1 tests/run.sh $(B) $(tests_ALL)
+	$(Q)NINODES_TEST_LONG=1 tests/run.py $(B) $(tests_ALL)
 # The part that sanitizer builds run: no scripts, no GUI.
 check-core: all tests
-	$(Q)tests/run.sh $(B) $(filter-out $(call bin,$(long_SRC)),$(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(workflow_SRC)))
+	$(Q)tests/run.py $(B) $(filter-out $(call bin,$(long_SRC)),$(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(workflow_SRC)))
 check-headers: $(headers_OK)
 
 # Every public header compiles alone, as C11 and as C++.

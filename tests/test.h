@@ -38,7 +38,7 @@ static inline int test_skip(const char *why)
     return 77;
 }
 
-// A test that passes says so of each part that it left out; tests/run.sh counts them.
+// A test that passes says so of each part that it left out; tests/run.py counts them.
 static inline void test_skip_part(const char *what) { printf("  part skipped: %s\n", what); }
 
 // JSON with ' for ", which reads better in a C string; malloc'd.

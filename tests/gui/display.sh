@@ -19,7 +19,7 @@ export GDK_BACKEND=x11 GSK_RENDERER=cairo GSETTINGS_BACKEND=memory LC_ALL=C.UTF-
 unset LANGUAGE GTK_A11Y NO_AT_BRIDGE WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS AT_SPI_BUS_ADDRESS 2>/dev/null || true
 # Without -noreset the server restarts when its last client leaves, and the next one may find no display.
 rc=0
-xvfb-run -a -s "-screen 0 1400x900x24 -noreset -nolisten tcp" dbus-run-session -- "$@" || rc=$?
+xvfb-run -a -n $((99 + 40 * ${NINODES_TEST_SLOT:-0})) -s "-screen 0 1400x900x24 -noreset -nolisten tcp" dbus-run-session -- "$@" || rc=$?
 if grep -hE '(Gtk|Gsk|Gdk|GLib[A-Za-z-]*)-(CRITICAL|WARNING)' "$SHOTS"/*.log; then
     echo "the app printed warnings"
     rc=1

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Runs test programs and scripts, several at a time; prints a line each and the closing counts.
+
+usage: run.py BUILD_DIR PROGRAM|SCRIPT...        exit status 1 if any failed
+
+A test that exits with 77 was skipped; its output says why. One that passes with parts left out says "part skipped" for
+each. A script that has "alone:" in its first five lines, with the reason, runs when no other does. A test that has not
+ended after a limit failed: it is ended with all it started, and its last words are shown.
+NINODES_TEST_JOBS: how many at a time, the processors at most 4 unless told. NINODES_TEST_LIMIT: seconds for one test,
+600 unless told (3600 in the long form). NINODES_TEST_LONG=1 asks tests for their long form.
+"""
+import concurrent.futures
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+running = {}  # Popen -> (name, log, start)
+printing = threading.Lock()
+
+
+def is_alone(test):
+    if not test.endswith(".sh"):
+        return False
+    with open(test, encoding="utf-8") as f:
+        return any("alone:" in line for _, line in zip(range(5), f))
+
+
+def end_group(process):
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def tail(text, n=40):
+    return "".join("     | %s\n" % line for line in text.splitlines()[-n:])
+
+
+def run(test, env, limit):
+    """Exit status, output and seconds; a status of None is a test that did not end."""
+    with tempfile.TemporaryFile() as log:
+        start = time.monotonic()
+        process = subprocess.Popen(["bash", test] if test.endswith(".sh") else [test], stdin=subprocess.DEVNULL,
+                                   stdout=log, stderr=subprocess.STDOUT, env=env, start_new_session=True)
+        running[process] = (test, log, start)
+        try:
+            status = process.wait(limit)
+        except subprocess.TimeoutExpired:
+            status = None
+        end_group(process)  # what a test left running would load the next ones
+        process.wait()
+        del running[process]
+        log.seek(0)
+        return status, log.read().decode("utf-8", "replace"), time.monotonic() - start
+
+
+def report(name, status, out, seconds, limit):
+    what = {0: "ok", 77: "skip"}.get(status, "FAIL")
+    text = "%-4s %s (%.0f s)\n" % (what, name, seconds)
+    lines = out.splitlines()
+    parts = [line for line in lines if "part skipped" in line] if what == "ok" else []
+    if what == "skip":
+        text += "".join(line + "\n" for line in [line for line in lines if "skip" in line][:1])
+    elif what == "FAIL":
+        text += tail(out)
+        text += "     | %s\n" % ("no end after %d s" % limit if status is None else "exit status %d" % status)
+    with printing:
+        sys.stdout.write(text + "".join(line + "\n" for line in parts))
+        sys.stdout.flush()
+    return what, len(parts)
+
+
+def stopped(signum, _frame):
+    for process, (test, log, start) in list(running.items()):
+        log.seek(0)
+        sys.stdout.write("CUT  %s after %.0f s\n" % (test, time.monotonic() - start))
+        sys.stdout.write(tail(log.read().decode("utf-8", "replace"), 10))
+        end_group(process)
+    sys.stdout.flush()
+    os._exit(128 + signum)
+
+
+def main():
+    build, tests = sys.argv[1], sys.argv[2:]
+    jobs = int(os.environ.get("NINODES_TEST_JOBS") or min(os.cpu_count() or 1, 4))
+    limit = int(os.environ.get("NINODES_TEST_LIMIT") or (3600 if os.environ.get("NINODES_TEST_LONG") else 600))
+    for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(s, stopped)
+    config = tempfile.mkdtemp()
+    env = dict(os.environ, B=build, XDG_CONFIG_HOME=config, XDG_CONFIG_DIRS=config)  # the user's own settings do not count
+    # PoCL's worker threads bring their own signal stacks, which AddressSanitizer then fails to unmap.
+    env["ASAN_OPTIONS"] = ":".join(filter(None, ["use_sigaltstack=0", os.environ.get("ASAN_OPTIONS")]))
+    slots = queue.SimpleQueue()
+    for slot in range(jobs):
+        slots.put(slot)
+    counts, parts = {"ok": 0, "FAIL": 0, "skip": 0}, 0
+
+    def one(test):
+        slot = slots.get()
+        status, out, seconds = run(test, dict(env, NINODES_TEST_SLOT=str(slot)), limit)
+        slots.put(slot)
+        return report(test.removeprefix(build + "/"), status, out, seconds, limit)
+
+    together = [t for t in tests if not is_alone(t)]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        results = list(pool.map(one, together))
+    results += [one(t) for t in tests if is_alone(t)]
+    for what, n in results:
+        counts[what] += 1
+        parts += n
+    shutil.rmtree(config, ignore_errors=True)
+    print("%d passed, %d failed, %d skipped%s" % (counts["ok"], counts["FAIL"], counts["skip"],
+                                                ", %d parts of passed ones left out" % parts if parts else ""))
+    return 1 if counts["FAIL"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
