@@ -195,7 +195,7 @@ $(B)/ways: FORCE
 FORCE:
 $(B)/core/base/install.o $(B)/gui/base/i18n.o $(B)/ninodes $(B)/ninodes-studio: $(B)/ways
 $(B)/core/base/install.o: INC += -DNINO_DATA_FROM_LIB=\"$(lib_to_data)\"
-$(B)/gui/base/i18n.o: INC += -DNINO_DATA_FROM_BIN=\"$(bin_to_data)\"
+$(B)/gui/base/places.o: INC += -DNINO_DATA_FROM_BIN=\"$(bin_to_data)\"
 
 $(B)/ninodes: $(call obj,$(cli_SRC)) $(B)/libninodes.so
 	$(call say,LINK,$@)
@@ -402,6 +402,7 @@ stage: all
 	$(foreach m,$(mo_OUT),install -D -m 644 $m $(STAGE)$(DATADIR)/$(patsubst $(B)/%,%,$m) &&) true
 	install -d $(STAGE)$(DATADIR)/ninodes/workflows
 	install -m 644 $(wildcard data/workflows/*.json data/workflows/seeds/*.json) $(STAGE)$(DATADIR)/ninodes/workflows
+	install -D -m 644 -t $(STAGE)$(DATADIR)/ninodes/workflows/pictures $(wildcard data/workflows/pictures/*.png)
 	cd data && find demo -type f -not -path 'demo/expected/*' -exec install -Dm 644 {} $(STAGE)$(DATADIR)/ninodes/{} \;
 	install -D -m 644 -t $(STAGE)$(DATADIR)/ninodes/schema data/schema/lines.schema.json
 	install -d $(STAGE)$(DATADIR)/doc/ninodes
