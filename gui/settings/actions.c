@@ -8,7 +8,6 @@
 
 // clang-format off
 const NinoCommand nino_commands[] = {
-    { "win.palette", N_("Find anything…"), N_("File"), { "<Control>k" }, TRUE },
     { "win.new", N_("New workflow"), N_("File"), { "<Control>t" }, TRUE },
     { "win.open", N_("Open…"), N_("File"), { "<Control>o" }, TRUE },
     { "win.recent", N_("Recent workflows"), N_("File"), { "w" }, FALSE },
@@ -35,12 +34,13 @@ const NinoCommand nino_commands[] = {
     { "win.export-plot", N_("Export the plot…"), N_("View"), { NULL }, TRUE },
     { "win.export-table", N_("Export the table…"), N_("View"), { NULL }, TRUE },
     { "win.export-trace", N_("Export the trace…"), N_("View"), { NULL }, TRUE },
+    { "win.palette", N_("Find anything…"), N_("View"), { "<Control>k" }, TRUE },
     { "win.perspective::compose", N_("Compose: the workflow and its pictures"), N_("View"), { "<Control>1" }, TRUE },
     { "win.perspective::profile", N_("Profile: where time and memory go"), N_("View"), { "<Control>2", "<Control><Shift>p" }, TRUE },
-    { "win.panel::queue", N_("Queue"), N_("View"), { "<Control>3", "q" }, FALSE },
-    { "win.panel::problems", N_("Problems"), N_("View"), { "<Control>4" }, FALSE },
-    { "win.panel::form", N_("Form"), N_("View"), { "<Control>5" }, FALSE },
-    { "win.panel::log", N_("Log"), N_("View"), { "<Control>6", "<Control>grave" }, FALSE },
+    { "win.drawer::queue", N_("Queue"), N_("View"), { "<Control>3", "q" }, FALSE },
+    { "win.drawer::problems", N_("Problems"), N_("View"), { "<Control>4" }, FALSE },
+    { "win.drawer::form", N_("Form"), N_("View"), { "<Control>5" }, FALSE },
+    { "win.drawer::log", N_("Log"), N_("View"), { "<Control>6", "<Control>grave" }, FALSE },
     { "win.side", N_("Results"), N_("View"), { "F9" }, TRUE },
     { "win.focus-mode", N_("Only the canvas"), N_("View"), { "f" }, TRUE },
     { "win.next-tab", N_("Next workflow"), N_("View"), { "<Control>Page_Down" }, FALSE },

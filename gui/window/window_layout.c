@@ -43,7 +43,7 @@ static void show_drawer(NinoWindow *w, const char *name)
     if (any)
         gtk_stack_set_visible_child_name(w->drawer, name);
     gtk_widget_set_visible(GTK_WIDGET(w->drawer), any);
-    nino_window_set_state_text(w, "panel", name);
+    nino_window_set_state_text(w, "drawer", name);
 }
 
 static void show_side(NinoWindow *w, gboolean on)
@@ -68,18 +68,20 @@ void nino_window_has_results(NinoWindow *w)
     w->had_results = TRUE; // closed by the user from now on, it stays closed
 }
 
-// The button of the drawer that is open closes it.
 static void action_panel(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
-    NinoWindow *w = user;
-    const char *name = g_variant_get_string(parameter, NULL);
+    (void) a;
+    nino_window_show_panel(user, g_variant_get_string(parameter, NULL));
+}
+
+// Of the rail: the button of the drawer that is open closes it.
+static void action_drawer(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
     g_autoptr(GVariant) state = g_action_get_state(G_ACTION(a));
-    const gboolean is_open = g_str_equal(g_variant_get_string(state, NULL), name) &&
-                             gtk_widget_get_mapped(GTK_WIDGET(w->drawer));
-    if (is_open)
-        show_drawer(w, "");
+    if (g_variant_equal(state, parameter))
+        show_drawer(user, "");
     else
-        nino_window_show_panel(w, name);
+        nino_window_show_panel(user, g_variant_get_string(parameter, NULL));
 }
 
 static gboolean toggle(GSimpleAction *a)
@@ -162,7 +164,7 @@ static void add_drawer(NinoWindow *w, int i, GtkWidget *panel)
     gtk_box_append(GTK_BOX(w->rail), button);
     title_button(button, _(drawers[i].title));
     gtk_actionable_set_action_target(GTK_ACTIONABLE(button), "s", drawers[i].name);
-    gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.panel");
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.drawer");
 }
 
 static GtkWidget *log_panel(NinoWindow *w)
@@ -284,7 +286,8 @@ void nino_window_layout_init(NinoWindow *w)
           .activate = action_perspective,
           .parameter_type = "s",
           .state = "'compose'" },
-        { .name = "panel", .activate = action_panel, .parameter_type = "s", .state = "''" },
+        { .name = "panel", .activate = action_panel, .parameter_type = "s" },
+        { .name = "drawer", .activate = action_drawer, .parameter_type = "s", .state = "''" },
         { .name = "view", .activate = action_view, .parameter_type = "s" },
         { .name = "side", .activate = action_side, .state = "false" },
         { .name = "focus-mode", .activate = action_focus_mode, .state = "false" },
