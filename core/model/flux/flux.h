@@ -1,8 +1,9 @@
-// Private to core/model/flux: the layers of a FLUX.1 or FLUX.2 transformer. Every linear layer has
+// Internal: the layers of a FLUX.1 or FLUX.2 transformer; control networks have the same blocks. Every linear layer has
 // the rows or columns that one use needs, however the file fuses them.
 #pragma once
 #include "core/file/weights.h"
 #include "core/model/dit.h"
+#include "core/model/loader.h"
 #include "core/model/network.h"
 
 #define NINO_FLUX_REFS 32 // reference latents
@@ -79,6 +80,30 @@ typedef struct flux {
     nino_rope_cache rope;
 } flux;
 
+// What one layer norm and the branch behind it are given; NULL: used up.
+typedef struct flux_vectors {
+    nino_tensor *shift, *scale, *gate;
+} flux_vectors;
+
+// What all blocks of one evaluation see.
+typedef struct flux_run {
+    const flux *net;
+    nino_tensor *vec;   // silu(time + guidance + pooled text): [B,hidden]
+    nino_tensor *clean; // the same without noise, for reference latents that are told so; or NULL
+    nino_tensor *table;
+    int64_t text, image, refs;                   // tokens
+    flux_vectors img1, img2, txt1, txt2, single; // where all blocks have the same
+} flux_run;
+
+// silu(time + guidance + pooled text): [B,hidden]; every use starts with the SiLU. stride 0: one
+// time step for all.
+nino_tensor *flux_condition(nino_stream *s, const nino_diffusion *d, const nino_forward *f,
+                            const float *timestep, int64_t stride);
+void flux_run_double(nino_stream *s, const flux_run *r, const flux_double *b, nino_tensor **img,
+                     nino_tensor **txt);
+nino_tensor *flux_run_single(nino_stream *s, const flux_run *r, const flux_single *b,
+                             nino_tensor *x); // [B,text+image+refs,hidden]
+void flux_end_run(flux_run *r);
 void flux_destroy(nino_diffusion *d);
 nino_tensor *flux_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f);
 // cos and sin of every token's position: f32 [T,depth], shared by all heads; key: a flux_rope.
@@ -92,3 +117,5 @@ static inline int64_t flux_tokens(const flux_place *p, int64_t cells)
 // The loader behind nino_diffusion_load(); prefix: "", "model.diffusion_model.", ...
 nino_status nino_flux_load(nino_weights *file, const char *prefix, nino_diffusion *d,
                            nino_error *err);
+// All but its last layer, for control networks: d gets the sizes, net the layers.
+void flux_load_body(nino_loader *l, flux *net, nino_diffusion *d);
