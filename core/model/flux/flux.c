@@ -1,6 +1,6 @@
-// The FLUX.1 and FLUX.2 transformers: one evaluation.
+// The FLUX.1, FLUX.2 and Chroma transformers: one evaluation.
 // Sources: Black Forest Labs, FLUX.1 (2024), FLUX.2 (2025), black-forest-labs/flux and flux2 model.py
-// and layers.py; Esser et al., Scaling Rectified Flow Transformers for High-Resolution Image
+// and layers.py; lodestone-rock/flow, Chroma (2025); Esser et al., Scaling Rectified Flow Transformers for High-Resolution Image
 // Synthesis (2024); circular padding and reference latents as ComfyUI 0.3.64 and 0.29.0
 // ldm/flux/model.py have them.
 #include "core/model/flux/flux.h"
@@ -17,6 +17,7 @@ typedef struct flux_run {
     const flux *net;
     nino_tensor *vec;   // silu(time + guidance + pooled text): [B,hidden]
     nino_tensor *clean; // the same without noise, for reference latents that are told so; or NULL
+    nino_tensor *given; // Chroma's vectors, and none of the above: [B or 1,FLUX_APPROX_ROWS,hidden]
     nino_tensor *table;
     int64_t text, image, refs;              // tokens
     vectors img1, img2, txt1, txt2, single; // where all blocks have the same
@@ -61,6 +62,13 @@ static vectors flux_vectors(nino_stream *s, const flux_mod *m, nino_tensor *vec)
     if (m->gate.w)
         v.gate = nino_linear_op(s, nino_ref(vec), &m->gate);
     return v;
+}
+
+// Chroma's vector number `row`: [B or 1,hidden].
+static nino_tensor *flux_given(nino_stream *s, const flux_run *r, int row)
+{
+    nino_tensor *v = nino_slice(s, nino_ref(r->given), 1, row, 1);
+    return nino_reshape(s, v, NINO_SHAPE(nino_dim(v, 0), nino_dim(v, 2)));
 }
 
 static void flux_drop(vectors *v)
@@ -117,6 +125,10 @@ static vectors flux_vectors_of(nino_stream *s, const flux_run *r, const flux_mod
 {
     if (own->shift.w)
         return flux_vectors(s, own, r->vec);
+    if (r->given)
+        return (vectors){ .shift = flux_given(s, r, own->row),
+                          .scale = flux_given(s, r, own->row + 1),
+                          .gate = flux_given(s, r, own->row + 2) };
     return (vectors){ .shift = nino_ref(shared->shift),
                       .scale = nino_ref(shared->scale),
                       .gate = nino_ref(shared->gate) };
@@ -238,11 +250,13 @@ static nino_tensor *read_pictures(nino_stream *s, const nino_diffusion *d, nino_
     return nino_linear_op(s, img, &net->img_in);
 }
 
-static nino_tensor *flux_run_blocks(nino_stream *s, const flux_run *r, nino_tensor *img,
-                                    nino_tensor *txt)
+static nino_tensor *flux_run_blocks(nino_stream *s, const flux_run *r, const nino_skip *skip,
+                                    nino_tensor *img, nino_tensor *txt)
 {
     char stage[32];
     for (int i = 0; i < r->net->n_doubles; i++) {
+        if (nino_skips(skip->doubles, i))
+            continue;
         snprintf(stage, sizeof(stage), "flux.double.%d", i);
         nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
         run_double(s, r, &r->net->doubles[i], &img, &txt);
@@ -250,6 +264,8 @@ static nino_tensor *flux_run_blocks(nino_stream *s, const flux_run *r, nino_tens
     }
     nino_tensor *x = nino_concat(s, txt, img, 1);
     for (int i = 0; i < r->net->n_singles; i++) {
+        if (nino_skips(skip->singles, i))
+            continue;
         snprintf(stage, sizeof(stage), "flux.single.%d", i);
         nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
         x = run_single(s, r, &r->net->singles[i], x);
@@ -265,6 +281,7 @@ static void flux_end_run(flux_run *r)
         flux_drop(shared[i]);
     nino_unref(r->vec);
     nino_unref(r->clean);
+    nino_unref(r->given);
     nino_unref(r->table);
 }
 
@@ -278,7 +295,10 @@ nino_tensor *flux_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
     nino_forward_check(s, d, f);
     r.image = flux_tokens(&net->place, height) * flux_tokens(&net->place, width);
     nino_scope_begin(s, NINO_EV_STAGE, "flux.in", 0, 0);
-    r.vec = condition(s, d, f, f->timestep, 1);
+    if (net->approx.n)
+        r.given = flux_approximate(s, net, f);
+    else
+        r.vec = condition(s, d, f, f->timestep, 1);
     if (net->has_shared && f->n_refs && f->ref_method == NINO_REFS_INDEX_TIMESTEP_ZERO)
         r.clean = condition(s, d, f, &no_noise, 0);
     nino_tensor *img = read_pictures(s, d, f, &key);
@@ -287,10 +307,12 @@ nino_tensor *flux_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
     r.table = nino_rope_upload(s, &net->rope, &key, sizeof(key), flux_rope_make);
     flux_share(s, &r);
     nino_scope_end(s);
-    nino_tensor *x = flux_run_blocks(s, &r, img, txt);
+    nino_tensor *x = flux_run_blocks(s, &r, &f->skip, img, txt);
     nino_scope_begin(s, NINO_EV_STAGE, "flux.out", 0, 0);
     x = nino_slice(s, x, 1, r.text, r.image); // the image alone
-    vectors v = flux_vectors(s, &net->final_mod, r.vec);
+    vectors v = r.given ? (vectors){ .shift = flux_given(s, &r, net->final_mod.row),
+                                     .scale = flux_given(s, &r, net->final_mod.row + 1) }
+                        : flux_vectors(s, &net->final_mod, r.vec);
     x = nino_linear_op(s, normed(s, net, &v, x), &net->final);
     x = nino_dit_picture(s, x, net->place.patch, height, width);
     nino_scope_end(s);
