@@ -223,7 +223,7 @@ nino_status nino_control_bind(nino_control_net *c, const nino_model *m, nino_con
     *out = NULL;
     if (c->serves != d->kind || !d->has_residuals ||
         (c->in_channels && c->in_channels != m->format->channels) ||
-        (c->context_dim && c->context_dim != d->context_dim) || (c->y_dim && c->y_dim != d->y_dim))
+        (c->context_dim && c->context_dim != d->context_dim) || c->y_dim > d->y_dim)
         return nino_fail_kind(err, NINO_ERR_ARG, "model", c->name,
                               "%s does not go with this model (%s): it is for another family",
                               c->detail, d->family);

@@ -220,6 +220,7 @@ nino_status nino_control_flux_load(nino_weights *file, const char *prefix, nino_
     c->factor = w->is_xlabs ? 8 : 0;
     c->in_channels = w->about.in_channels;
     c->context_dim = w->about.context_dim;
+    c->y_dim = w->about.y_dim;
     snprintf(c->detail, sizeof(c->detail), "ControlNet of FLUX.1%s, %d + %d blocks",
              c->n_types    ? ", union"
              : c->has_mask ? ", inpainting"

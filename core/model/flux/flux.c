@@ -1,6 +1,6 @@
-// The FLUX.1 and FLUX.2 transformers: one evaluation.
+// The FLUX.1, FLUX.2 and Chroma transformers: one evaluation.
 // Sources: Black Forest Labs, FLUX.1 (2024), FLUX.2 (2025), black-forest-labs/flux and flux2 model.py
-// and layers.py; Esser et al., Scaling Rectified Flow Transformers for High-Resolution Image
+// and layers.py; lodestone-rock/flow, Chroma (2025); Esser et al., Scaling Rectified Flow Transformers for High-Resolution Image
 // Synthesis (2024); circular padding and reference latents as ComfyUI 0.3.64 and 0.29.0
 // ldm/flux/model.py have them.
 #include "core/model/flux/flux.h"
@@ -45,6 +45,13 @@ static flux_vectors flux_make_vectors(nino_stream *s, const flux_mod *m, nino_te
     if (m->gate.w)
         v.gate = nino_linear_op(s, nino_ref(vec), &m->gate);
     return v;
+}
+
+// Chroma's vector number `row`: [B or 1,hidden].
+static nino_tensor *flux_given(nino_stream *s, const flux_run *r, int row)
+{
+    nino_tensor *v = nino_slice(s, nino_ref(r->given), 1, row, 1);
+    return nino_reshape(s, v, NINO_SHAPE(nino_dim(v, 0), nino_dim(v, 2)));
 }
 
 static void flux_drop(flux_vectors *v)
@@ -101,6 +108,10 @@ static flux_vectors flux_vectors_of(nino_stream *s, const flux_run *r, const flu
 {
     if (own->shift.w)
         return flux_make_vectors(s, own, r->vec);
+    if (r->given)
+        return (flux_vectors){ .shift = flux_given(s, r, own->row),
+                               .scale = flux_given(s, r, own->row + 1),
+                               .gate = flux_given(s, r, own->row + 2) };
     return (flux_vectors){ .shift = nino_ref(shared->shift),
                            .scale = nino_ref(shared->scale),
                            .gate = nino_ref(shared->gate) };
@@ -223,14 +234,16 @@ static nino_tensor *read_pictures(nino_stream *s, const nino_diffusion *d, nino_
 }
 
 static nino_tensor *flux_run_blocks(nino_stream *s, const nino_diffusion *d, const flux_run *r,
-                                    nino_tensor *img, nino_tensor *txt, nino_residuals *more)
+                                    const nino_forward *f, nino_tensor *img, nino_tensor *txt)
 {
+    nino_residuals none = { .middle = NULL }, *more = f->residuals ? f->residuals : &none;
     char stage[32];
     for (int i = 0; i < r->net->n_doubles; i++) {
         snprintf(stage, sizeof(stage), "flux.double.%d", i);
         nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
-        flux_run_double(s, r, &r->net->doubles[i], &img, &txt);
-        if (more && i < NINO_RESIDUALS)
+        if (!nino_skips(f->skip.doubles, i))
+            flux_run_double(s, r, &r->net->doubles[i], &img, &txt);
+        if (i < NINO_RESIDUALS)
             img = nino_residual_take_tokens(s, img, 0, &more->after[i], d->name);
         nino_scope_end(s);
     }
@@ -238,8 +251,9 @@ static nino_tensor *flux_run_blocks(nino_stream *s, const nino_diffusion *d, con
     for (int i = 0; i < r->net->n_singles; i++) {
         snprintf(stage, sizeof(stage), "flux.single.%d", i);
         nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
-        x = flux_run_single(s, r, &r->net->singles[i], x);
-        if (more && i < NINO_RESIDUALS)
+        if (!nino_skips(f->skip.singles, i))
+            x = flux_run_single(s, r, &r->net->singles[i], x);
+        if (i < NINO_RESIDUALS)
             x = nino_residual_take_tokens(s, x, r->text, &more->late[i], d->name);
         nino_scope_end(s);
     }
@@ -253,6 +267,7 @@ void flux_end_run(flux_run *r)
         flux_drop(shared[i]);
     nino_unref(r->vec);
     nino_unref(r->clean);
+    nino_unref(r->given);
     nino_unref(r->table);
 }
 
@@ -266,7 +281,10 @@ nino_tensor *flux_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
     nino_forward_check(s, d, f);
     r.image = flux_tokens(&net->place, height) * flux_tokens(&net->place, width);
     nino_scope_begin(s, NINO_EV_STAGE, "flux.in", 0, 0);
-    r.vec = flux_condition(s, d, f, f->timestep, 1);
+    if (net->approx.n)
+        r.given = flux_approximate(s, net, f);
+    else
+        r.vec = flux_condition(s, d, f, f->timestep, 1);
     if (net->has_shared && f->n_refs && f->ref_method == NINO_REFS_INDEX_TIMESTEP_ZERO)
         r.clean = flux_condition(s, d, f, &no_noise, 0);
     nino_tensor *img = read_pictures(s, d, f, &key);
@@ -275,10 +293,12 @@ nino_tensor *flux_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
     r.table = nino_rope_upload(s, &net->rope, &key, sizeof(key), flux_rope_make);
     flux_share(s, &r);
     nino_scope_end(s);
-    nino_tensor *x = flux_run_blocks(s, d, &r, img, txt, f->residuals);
+    nino_tensor *x = flux_run_blocks(s, d, &r, f, img, txt);
     nino_scope_begin(s, NINO_EV_STAGE, "flux.out", 0, 0);
     x = nino_slice(s, x, 1, r.text, r.image); // the image alone
-    flux_vectors v = flux_make_vectors(s, &net->final_mod, r.vec);
+    flux_vectors v = r.given ? (flux_vectors){ .shift = flux_given(s, &r, net->final_mod.row),
+                                               .scale = flux_given(s, &r, net->final_mod.row + 1) }
+                             : flux_make_vectors(s, &net->final_mod, r.vec);
     x = nino_linear_op(s, normed(s, net, &v, x), &net->final);
     x = nino_dit_picture(s, x, net->place.patch, height, width);
     nino_scope_end(s);
