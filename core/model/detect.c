@@ -539,6 +539,10 @@ void nino_detect(const nino_weights *w, nino_detected *out)
     out->is_lora = detect_lora(w, out);
     if (out->is_lora)
         return;
+    nino_detect_control(w, out);
+    // the way down of a control network looks like a diffusion model's; one may lie beside it
+    if (out->control[0] && !nino_weights_bytes(w, "model.diffusion_model."))
+        return;
     detect_diffusion(w, out);
     detect_text(w, out);
     detect_vae(w, out);

@@ -3,6 +3,7 @@
 #pragma once
 #include "core/model/latent_format.h"
 #include "core/model/layers.h"
+#include "core/model/residuals.h"
 #include "core/model/cond/cond.h"
 #include "core/model/cond/model_sampling.h"
 #include "core/op/stream.h"
@@ -40,6 +41,8 @@ typedef struct nino_forward {
     nino_tensor **refs; // reference latents [B,h',w',C], n_refs of them
     int n_refs;
     nino_ref_method ref_method;
+    // What control networks add, consumed; NULL: nothing. Networks without a place for any refuse it.
+    nino_residuals *residuals;
     float guidance; // distilled guidance (Flux dev), NaN: left out; ignored by other networks
     nino_skip skip; // transformers other than Z-Image; none: all blocks run
 } nino_forward;
@@ -61,6 +64,7 @@ struct nino_diffusion {
     bool has_frame_times;    // uses nino_forward.frames; a noise mask says which frames are done
     bool has_context_mask;   // uses nino_forward.context_mask
     bool has_refs;           // uses nino_forward.refs
+    bool has_residuals;      // uses nino_forward.residuals
     nino_sampling *sampling; // how it was trained: the default of a MODEL
     uint64_t weight_bytes;   // as stored
     nino_hash identity;      // of the file it came from

@@ -1,8 +1,9 @@
-// Private to core/model/flux: the layers of a FLUX.1, FLUX.2 or Chroma transformer. Every linear
-// layer has the rows or columns that one use needs, however the file fuses them.
+// Internal: the layers of a FLUX.1, FLUX.2 or Chroma transformer; control networks have the same
+// blocks. Every linear layer has the rows or columns that one use needs, however the file fuses them.
 #pragma once
 #include "core/file/weights.h"
 #include "core/model/dit.h"
+#include "core/model/loader.h"
 #include "core/model/network.h"
 
 #define NINO_FLUX_REFS 32 // reference latents
@@ -94,6 +95,31 @@ typedef struct flux {
     nino_rope_cache rope;
 } flux;
 
+// What one layer norm and the branch behind it are given; NULL: used up.
+typedef struct flux_vectors {
+    nino_tensor *shift, *scale, *gate;
+} flux_vectors;
+
+// What all blocks of one evaluation see.
+typedef struct flux_run {
+    const flux *net;
+    nino_tensor *vec;   // silu(time + guidance + pooled text): [B,hidden]
+    nino_tensor *clean; // the same without noise, for reference latents that are told so; or NULL
+    nino_tensor *given; // Chroma's vectors, and none of the above: [B or 1,FLUX_APPROX_ROWS,hidden]
+    nino_tensor *table;
+    int64_t text, image, refs;                   // tokens
+    flux_vectors img1, img2, txt1, txt2, single; // where all blocks have the same
+} flux_run;
+
+// silu(time + guidance + pooled text): [B,hidden]; every use starts with the SiLU. stride 0: one
+// time step for all.
+nino_tensor *flux_condition(nino_stream *s, const nino_diffusion *d, const nino_forward *f,
+                            const float *timestep, int64_t stride);
+void flux_run_double(nino_stream *s, const flux_run *r, const flux_double *b, nino_tensor **img,
+                     nino_tensor **txt);
+nino_tensor *flux_run_single(nino_stream *s, const flux_run *r, const flux_single *b,
+                             nino_tensor *x); // [B,text+image+refs,hidden]
+void flux_end_run(flux_run *r);
 void flux_destroy(nino_diffusion *d);
 nino_tensor *flux_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f);
 // What Chroma's approximator makes of time steps and guidance: [n,FLUX_APPROX_ROWS,hidden], n is 1
@@ -112,8 +138,9 @@ static inline int64_t flux_tokens(const flux_place *p, int64_t cells)
     return nino_dit_side(cells, p->patch);
 }
 // Reads net->approx; net->hidden is known.
-struct nino_loader;
-void flux_approx_load(struct nino_loader *l, flux *net);
+void flux_approx_load(nino_loader *l, flux *net);
 // The loader behind nino_diffusion_load(); prefix: "", "model.diffusion_model.", ...
 nino_status nino_flux_load(nino_weights *file, const char *prefix, nino_diffusion *d,
                            nino_error *err);
+// All but its last layer, for control networks: d gets the sizes, net the layers.
+void flux_load_body(nino_loader *l, flux *net, nino_diffusion *d);

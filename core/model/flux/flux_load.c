@@ -3,7 +3,6 @@
 // transformer_flux2.py. The two fuse their layers differently; each is described by where its rows
 // are in either.
 #include "core/model/flux/flux.h"
-#include "core/model/loader.h"
 
 #include <string.h>
 
@@ -276,7 +275,6 @@ static void flux_load_load_condition(flux_loader *f, nino_diffusion *d)
 {
     nino_loader *l = &f->l;
     flux *net = f->net;
-    const int64_t h = net->hidden;
     const char *words = f->is_2 ? "guidance" : "text";
     d->has_guidance =
         f->is_diffusers ? nino_load_has(l, "time_%s_embed.guidance_embedder.linear_1.weight", words)
@@ -289,11 +287,6 @@ static void flux_load_load_condition(flux_loader *f, nino_diffusion *d)
         flux_load_load_mlp(f, "vector_in", "text", &net->vector);
     if (d->has_guidance)
         flux_load_load_mlp(f, "guidance_in", "guidance", &net->guidance);
-    // diffusers has the scale first
-    const char *bfl = "final_layer.adaLN_modulation.1", *diffusers = "norm_out.linear";
-    expect_total(f, "", bfl, diffusers, 2 * h);
-    load_rows(f, "", (place){ bfl, 0, diffusers, h }, h, h, &net->final_mod.shift);
-    load_rows(f, "", (place){ bfl, h, diffusers, 0 }, h, h, &net->final_mod.scale);
     d->y_dim = !l->st && net->vector.in.w ? (int) net->vector.in.w->c : 0;
 }
 
@@ -307,24 +300,58 @@ static void flux_load_load_approx(flux_loader *f, nino_diffusion *d)
     d->has_refs = false;
 }
 
-static void flux_load_load_ends(flux_loader *f, nino_diffusion *d)
+static void flux_load_first(flux_loader *f, nino_diffusion *d)
 {
     nino_loader *l = &f->l;
     flux *net = f->net;
-    const int64_t h = net->hidden;
-    load_whole(f, "", "txt_in", "context_embedder", -1, h, &net->txt_in);
+    load_whole(f, "", "txt_in", "context_embedder", -1, net->hidden, &net->txt_in);
     if (f->is_chroma)
         flux_load_load_approx(f, d);
     else
         flux_load_load_condition(f, d);
-    const int64_t cells = net->place.patch * net->place.patch;
-    load_whole(f, "", "final_layer.linear", "proj_out", h, cells * d->format->channels,
-               &net->final);
     if (l->st)
         return;
     d->context_dim = (int) net->txt_in.w->c;
     d->context_rows = f->is_2 ? TEXT_ROWS_2 : 0;
     check_ends(f, d);
+}
+
+static void flux_load_last(flux_loader *f, nino_diffusion *d)
+{
+    flux *net = f->net;
+    const int64_t h = net->hidden, cells = net->place.patch * net->place.patch;
+    // diffusers has the scale first
+    const char *bfl = "final_layer.adaLN_modulation.1", *diffusers = "norm_out.linear";
+    if (!f->is_chroma) {
+        expect_total(f, "", bfl, diffusers, 2 * h);
+        load_rows(f, "", (place){ bfl, 0, diffusers, h }, h, h, &net->final_mod.shift);
+        load_rows(f, "", (place){ bfl, h, diffusers, 0 }, h, h, &net->final_mod.scale);
+    }
+    load_whole(f, "", "final_layer.linear", "proj_out", h, cells * d->format->channels,
+               &net->final);
+}
+
+static void flux_load_inner(flux_loader *f, nino_diffusion *d)
+{
+    f->is_diffusers = nino_load_has(&f->l, "x_embedder.weight");
+    f->is_2 = nino_load_has(&f->l, "double_stream_modulation_img.%s.weight",
+                            f->is_diffusers ? "linear" : "lin");
+    f->is_chroma = nino_load_count(&f->l, "distilled_guidance_layer.layers.") ||
+                   nino_load_count(&f->l, "distilled_guidance_layer.0.layers.");
+    flux_load_load_sizes(f);
+    if (!f->l.st)
+        load_place(f, &f->net->place);
+    if (!f->l.st)
+        flux_load_first(f, d);
+    if (!f->l.st)
+        flux_load_load_blocks(f);
+}
+
+void flux_load_body(nino_loader *l, flux *net, nino_diffusion *d)
+{
+    flux_loader f = { .l = *l, .net = net };
+    flux_load_inner(&f, d);
+    *l = f.l;
 }
 
 nino_status nino_flux_load(nino_weights *file, const char *prefix, nino_diffusion *d,
@@ -342,20 +369,12 @@ nino_status nino_flux_load(nino_weights *file, const char *prefix, nino_diffusio
     d->kind = NINO_DIFFUSION_FLUX;
     d->wants_bf16 = true;
     d->has_refs = true;
+    d->has_residuals = true;
     d->net = f.net;
     d->forward = flux_forward;
     d->destroy = flux_destroy;
-    f.is_diffusers = nino_load_has(&f.l, "x_embedder.weight");
-    f.is_2 = nino_load_has(&f.l, "double_stream_modulation_img.%s.weight",
-                           f.is_diffusers ? "linear" : "lin");
-    f.is_chroma = nino_load_count(&f.l, "distilled_guidance_layer.layers.") ||
-                  nino_load_count(&f.l, "distilled_guidance_layer.0.layers.");
-    flux_load_load_sizes(&f);
+    flux_load_inner(&f, d);
     if (!f.l.st)
-        load_place(&f, &f.net->place);
-    if (!f.l.st)
-        flux_load_load_ends(&f, d);
-    if (!f.l.st)
-        flux_load_load_blocks(&f);
+        flux_load_last(&f, d);
     return f.l.st;
 }

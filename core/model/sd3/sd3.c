@@ -52,8 +52,8 @@ static nino_tensor *sd3_normed(nino_stream *s, const sd3_run *r, nino_tensor *x,
                                sd3_vector(s, r, mods, shift + is_scale_first));
 }
 
-static nino_tensor *sd3_gated(nino_stream *s, const sd3_run *r, nino_tensor *x,
-                              nino_tensor *branch, nino_tensor *mods, int gate)
+static nino_tensor *sd3_gated(nino_stream *s, const sd3_run *r, nino_tensor *x, nino_tensor *branch,
+                              nino_tensor *mods, int gate)
 {
     return nino_gate_add(s, x, branch, sd3_vector(s, r, mods, gate));
 }
@@ -117,16 +117,17 @@ static void sd3_run_block(nino_stream *s, const sd3_run *r, const sd3_block *b, 
     nino_unref(mc);
 }
 
-static nino_tensor *sd3_run_blocks(nino_stream *s, const sd3_run *r, const nino_forward *f,
-                                   nino_tensor *x, nino_tensor *context)
+static nino_tensor *sd3_run_blocks(nino_stream *s, const nino_diffusion *d, const sd3_run *r,
+                                   const nino_forward *f, nino_tensor *x, nino_tensor *context)
 {
     char stage[32];
     for (int i = 0; i < r->net->n_blocks; i++) {
-        if (nino_skips(f->skip.doubles, i))
-            continue;
         snprintf(stage, sizeof(stage), "sd3.block.%d", i);
         nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
-        sd3_run_block(s, r, &r->net->blocks[i], &x, &context);
+        if (!nino_skips(f->skip.doubles, i))
+            sd3_run_block(s, r, &r->net->blocks[i], &x, &context);
+        if (f->residuals && i < NINO_RESIDUALS)
+            x = nino_residual_take_tokens(s, x, 0, &f->residuals->after[i], d->name);
         nino_scope_end(s);
     }
     nino_unref(context);
@@ -144,13 +145,14 @@ nino_tensor *sd3_forward(nino_stream *s, const nino_diffusion *d, nino_forward *
     x = nino_add(s, x, sd3_positions(s, d, nino_dit_side(height, 2), nino_dit_side(width, 2)));
     nino_tensor *context = nino_linear_op(s, f->context, &net->context_in);
     nino_scope_end(s);
-    x = sd3_run_blocks(s, &r, f, x, context);
+    x = sd3_run_blocks(s, d, &r, f, x, context);
     nino_scope_begin(s, NINO_EV_STAGE, "sd3.out", 0, 0);
     nino_tensor *m = nino_linear_op(s, r.cond, &net->final_mod);
     x = nino_linear_op(s, sd3_normed(s, &r, x, m, 0, net->is_scale_first), &net->final);
     x = nino_dit_picture_by_cell(s, x, 2, height, width);
     nino_scope_end(s);
     nino_unref(m);
+    nino_residuals_release(f->residuals);
     nino_unref(f->y);
     return x;
 }

@@ -232,6 +232,7 @@ nino_status nino_sd3_load(nino_weights *file, const char *prefix, nino_diffusion
     d->format = nino_latent_format_find("sd3");
     d->net = f.net;
     d->forward = sd3_forward;
+    d->has_residuals = true;
     d->destroy = sd3_destroy;
     f.is_diffusers = !nino_load_has(&f.l, "x_embedder.proj.weight");
     sd3_refuse_others(&f);

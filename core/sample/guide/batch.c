@@ -49,7 +49,8 @@ static bool same_controls(const nino_cond_model *a, const nino_cond_model *b)
 static bool can_share(const nino_guide_run *r, const nino_cond_use *a, const nino_cond_use *b)
 {
     const nino_cond_model *x = a->model, *y = b->model;
-    if (memcmp(a->size, b->size, (size_t) r->n_axes * sizeof(a->size[0])) ||
+    if (a->control != b->control || !same_row_shape(x->control_context, y->control_context) ||
+        memcmp(a->size, b->size, (size_t) r->n_axes * sizeof(a->size[0])) ||
         !batch_same_text(r, x->context, y->context) ||
         !same_row_shape(x->context_mask, y->context_mask) || !same_row_shape(x->y, y->y) ||
         !same_row_shape(x->concat, y->concat) || !same_row_shape(x->vision, y->vision) ||
@@ -67,8 +68,11 @@ static bool can_share(const nino_guide_run *r, const nino_cond_use *a, const nin
 // ---- one forward -----------------------------------------------------------------------------
 
 static nino_tensor *batch_forward(nino_guide_run *r, const nino_guide_feed *f, nino_tensor *x,
-                                  float timestep)
+                                  float sigma)
 {
+    const float timestep =
+        nino_stream_is_plan(r->s) ? 0 : nino_sampling_timestep(r->sampling, sigma);
+    nino_residuals more = { .middle = NULL };
     const int64_t n = f->n * r->batch, frames = nino_guide_frames(r);
     float *t = malloc((size_t) (n * (frames ? frames : 1)) * sizeof(*t));
     nino_tensor **refs = calloc((size_t) f->n_refs + 1, sizeof(*refs));
@@ -101,6 +105,10 @@ static nino_tensor *batch_forward(nino_guide_run *r, const nino_guide_feed *f, n
                         .n_refs = f->n_refs,
                         .ref_method = f->use[0]->model->ref_method,
                         .guidance = f->use[0]->model->guidance };
+    if (f->hints) {
+        nino_guide_residuals(r, r->s, f->use[0], f->hints, &in, f->control_context, sigma, &more);
+        in.residuals = &more;
+    }
     out = r->net->forward(r->s, r->net, &in);
     r->forwards++;
 end:
@@ -228,8 +236,7 @@ void nino_guide_run_batch(nino_guide_run *r, const nino_guide_piece *p, int n, c
     nino_sampling_calculate_input(r->sampling, sigma, nino_array_f32(tile), nino_array_f32(scaled),
                                   (int64_t) count);
     nino_tensor *in = nino_upload(r->s, scaled, nino_stream_act_type(r->s));
-    take_output(r, p, n, tile, sigma,
-                batch_forward(r, f, in, nino_sampling_timestep(r->sampling, sigma)));
+    take_output(r, p, n, tile, sigma, batch_forward(r, f, in, sigma));
 end:
     nino_array_unref(&tile);
     nino_array_unref(&scaled);
@@ -272,6 +279,7 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
     nino_tensor **refs = calloc((size_t) m->n_refs + 1, sizeof(*refs));
     nino_tensor *control[NINO_COND_CONTROLS];
     nino_status st = s && t && refs ? NINO_OK : NINO_ERR_NOMEM;
+    nino_control_hint *hints = st ? NULL : nino_guide_hints(r, s, p[0].use, n);
     for (int pass = 0; pass < 2 && !st; pass++) { // the first brings the weights in
         const nino_shape x = nino_guide_tile_shape(r, p[0].use, n, r->channels);
         nino_forward in = { .x = nino_zeros(s, x, nino_stream_act_type(s)),
@@ -296,6 +304,13 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
             refs[i] = zero_rows(s, m->refs[i], rows, 0);
         for (int i = 0; i < m->n_controls; i++)
             control[i] = zero_rows(s, m->control[i], rows, 0);
+        nino_residuals more = { .middle = NULL };
+        nino_tensor *context = zero_rows(s, m->control_context, rows, 0);
+        if (hints) {
+            nino_guide_residuals(r, s, p[0].use, hints, &in, context, 0, &more);
+            in.residuals = &more;
+        }
+        nino_unref(context);
         nino_unref(r->net->forward(s, r->net, &in));
         st = nino_stream_status(s, NULL);
     }
@@ -305,6 +320,7 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
         *reserved = mem.reserved;
         *weights = mem.by_owner[NINO_OWN_WEIGHTS];
     }
+    nino_guide_release_hints(p[0].use, &hints);
     free(t);
     free(refs);
     nino_stream_destroy(&s);

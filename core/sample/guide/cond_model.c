@@ -139,7 +139,8 @@ static nino_status cond_model_fit_latent(const nino_guide_run *r, const nino_arr
                               "the conditioning's latent has %lld channels, this model %lld",
                               (long long) a->shape.dim[a->shape.rank - 1], (long long) r->channels);
     } else {
-        if ((scaled = nino_planes_scale(a, r->axis[0], r->axis[1], true, err)) &&
+        if ((scaled =
+                 nino_planes_scale(a, r->axis[0], r->axis[1], NINO_FILTER_BILINEAR, true, err)) &&
             (picked = nino_planes_pick(scaled, r->batch, err)) && !(*out = copy_of(picked)))
             cond_model_no_memory(err);
         nino_array_unref(&scaled);
@@ -168,7 +169,7 @@ static nino_status cond_model_fit_mask(const nino_guide_run *r, const nino_cond_
     if (m->shape.dim[1] == h && m->shape.dim[2] == w)
         scaled = copy_of(&flat);
     else
-        scaled = nino_planes_scale(&flat, h, w, true, err);
+        scaled = nino_planes_scale(&flat, h, w, NINO_FILTER_BILINEAR, true, err);
     if (!scaled)
         return cond_model_no_memory(err);
     for (int64_t i = 0; is_rounded && i < nino_shape_count(&scaled->shape); i++)
@@ -377,6 +378,7 @@ nino_status nino_cond_model_make(const nino_guide_run *r, const nino_cond_entry 
                      : columns_of(text, first, r->net->context_dim);
     if (!m->context)
         return cond_model_no_memory(err);
+    m->control_context = nino_array_ref(e->control_context);
     m->ref_method = e->ref_method;
     if (r->net->has_guidance && !e->no_guidance)
         m->guidance = (float) (e->has_guidance ? e->guidance : r->net->usual_guidance);
@@ -394,6 +396,7 @@ void nino_cond_model_release(nino_cond_model *m)
     nino_array_unref(&m->y);
     nino_array_unref(&m->concat);
     nino_array_unref(&m->vision);
+    nino_array_unref(&m->control_context);
     for (int i = 0; i < m->n_controls; i++)
         nino_array_unref(&m->control[i]);
     for (int i = 0; i < m->n_refs; i++)
