@@ -5,6 +5,7 @@
 #include "core/model/layers.h"
 #include "core/model/cond/cond.h"
 #include "core/model/cond/model_sampling.h"
+#include "core/model/patch.h"
 #include "core/op/stream.h"
 
 typedef enum nino_diffusion_kind {
@@ -14,6 +15,13 @@ typedef enum nino_diffusion_kind {
     NINO_DIFFUSION_ZIMAGE, // Z-Image: core/model/zimage/zimage.c
     NINO_DIFFUSION_QWEN,   // Qwen-Image and its editing models: core/model/qwen_image/qwen_image.c
 } nino_diffusion_kind;
+
+// Blocks of a transformer that an evaluation leaves out: bit i is number i.
+typedef struct nino_skip {
+    uint64_t doubles; // of those which keep text and image apart; where all are alike, of them
+    uint64_t singles; // of those behind them, which run on both as one
+} nino_skip;
+static inline bool nino_skips(uint64_t set, int i) { return i < 64 && set >> i & 1; }
 
 // One evaluation of the network. The forward function consumes the tensors.
 typedef struct nino_forward {
@@ -33,6 +41,8 @@ typedef struct nino_forward {
     int n_refs;
     nino_ref_method ref_method;
     float guidance; // distilled guidance (Flux dev), NaN: left out; ignored by other networks
+    nino_skip skip; // transformers other than Z-Image; none: all blocks run
+    const nino_pass *pass; // what patches want; NULL: nothing
 } nino_forward;
 
 typedef struct nino_diffusion nino_diffusion;
