@@ -99,7 +99,7 @@ static nino_tensor *run_up(nino_stream *s, const nino_conv *w, nino_tensor *x,
     nino_conv conv = *w;
     conv.upsample2x = height == want_h && width == want_w;
     if (want_h > height || want_w > width || want_h < height - 1 || want_w < width - 1) {
-        x = nino_resample(s, x, want_h, want_w, NINO_FILTER_NEAREST);
+        x = unet_patch_up(s, x, want_h, want_w);
     } else if (!conv.upsample2x) {
         x = nino_resample(s, x, height, width, NINO_FILTER_NEAREST);
         x = nino_slice(s, x, 1, 0, want_h);

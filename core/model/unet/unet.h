@@ -100,6 +100,8 @@ nino_tensor *unet_patch_down(nino_stream *s, const unet_walk *w, nino_tensor *x,
 // What meets before a stage of the way up.
 void unet_patch_join(nino_stream *s, unet *u, const unet_walk *w, nino_tensor **x,
                      nino_tensor **skip);
+// x [N,H,W,C] as large as h x w, which is not about twice its size.
+nino_tensor *unet_patch_up(nino_stream *s, nino_tensor *x, int64_t h, int64_t w);
 void unet_destroy(nino_diffusion *d);
 
 nino_tensor *unet_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f);

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // ---- self-attention --------------------------------------------------------------------------
 
@@ -194,6 +195,28 @@ static nino_tensor *as_fine_as(nino_stream *s, const nino_patch *p, nino_tensor 
     return nino_resample(s, x, nino_dim(skip, 1), nino_dim(skip, 2), (nino_filter) p->filter[1]);
 }
 
+// torch's "nearest" takes the cell that begins before, no op does: on the host, it is rare.
+nino_tensor *unet_patch_up(nino_stream *s, nino_tensor *x, int64_t h, int64_t w)
+{
+    nino_array *a = nino_download(s, x, NINO_F32);
+    if (!a)
+        return NULL;
+    const int64_t n = a->shape.dim[0], had_h = a->shape.dim[1], had_w = a->shape.dim[2];
+    const int64_t c = a->shape.dim[3];
+    nino_array *out = nino_array_create(NINO_F32, NINO_SHAPE(n, h, w, c));
+    for (int64_t i = 0; i < n * h * w && out; i++) {
+        const int64_t y = i / w % h * had_h / h, v = i % w * had_w / w;
+        memcpy(nino_array_f32(out) + i * c,
+               nino_array_f32(a) + ((i / (h * w) * had_h + y) * had_w + v) * c,
+               (size_t) c * sizeof(float));
+    }
+    nino_tensor *t = out ? nino_upload(s, out, nino_stream_act_type(s))
+                         : nino_stream_fail(s, NINO_ERR_NOMEM, "unet", "no memory to enlarge");
+    nino_array_unref(&a);
+    nino_array_unref(&out);
+    return t;
+}
+
 // ---- FreeU -----------------------------------------------------------------------------------
 
 #define WAVES 7 // of frequencies -1 and 0 in both directions: one constant, three cosines and sines
@@ -325,11 +348,13 @@ void unet_patch_join(nino_stream *s, unet *u, const unet_walk *w, nino_tensor **
                      nino_tensor **skip)
 {
     const nino_pass *p = w->pass;
-    for (int i = 0; p && i < p->n_patches && !nino_stream_status(s, NULL); i++)
-        if (p->patch[i].kind == NINO_PATCH_FREEU || p->patch[i].kind == NINO_PATCH_FREEU2)
-            unet_free(s, u, &p->patch[i], x, skip);
-        else if (p->patch[i].kind == NINO_PATCH_DOWNSCALE)
+    for (int i = 0; p && i < p->n_patches && !nino_stream_status(s, NULL); i++) {
+        const nino_patch_kind kind = p->patch[i].kind;
+        if (kind == NINO_PATCH_DOWNSCALE)
             *x = as_fine_as(s, &p->patch[i], *x, *skip);
+        else if ((kind == NINO_PATCH_FREEU || kind == NINO_PATCH_FREEU2) && p->active >> i & 1)
+            unet_free(s, u, &p->patch[i], x, skip);
+    }
 }
 
 void unet_destroy(nino_diffusion *d)
