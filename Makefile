@@ -246,13 +246,15 @@ $(call bin,$(bench_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
 # ---- tests ------------------------------------------------------------------------------------
 tests: $(call bin,$(test_SRC) $(gui_test_SRC)) $(examples)
 
+# Builds on all processors where -j says nothing else.
+all_CPUS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 # Installs what is missing first, then builds and runs everything in a sub-make (pkg-config must see the new packages).
 check: deps-check
-	$(Q)$(MAKE) --no-print-directory check-all
+	$(Q)$(MAKE) $(all_CPUS) --no-print-directory check-all
 check-all: all tests check-headers
 	$(Q)tests/run.py $(B) $(filter-out $(call bin,$(long_SRC)),$(tests_ALL))
 check-long: deps-check
-	$(Q)$(MAKE) --no-print-directory all tests check-headers
+	$(Q)$(MAKE) $(all_CPUS) --no-print-directory all tests check-headers
 	$(Q)NINODES_TEST_LONG=1 tests/run.py $(B) $(tests_ALL)
 # The part that sanitizer builds run: no scripts, no GUI.
 check-core: all tests
@@ -301,8 +303,8 @@ lint-kernels:
 		-fsyntax-only -Wall -Werror -Wno-unused-function - || { echo "$$k ($$s, F16=$$f)"; exit 1; }; done; done; done
 	$(Q)! grep -nE 'is_cpu|SCHED_[A-Z]' $(wildcard cl/*.[ch])
 lint-static: compile_commands.json
-	$(Q)cppcheck -q -j2 --enable=warning,portability --error-exitcode=1 --inline-suppr --suppressions-list=.cppcheck $(addprefix -i ,$(sort cl/kernels $(kernel_FILES))) -Icore/include -I. core cl cli
-	$(Q)printf '%s\n' $(core_SRC) $(cl_SRC) $(cli_SRC) | xargs -P2 -n1 $(CLANG_TIDY) -quiet -p . 2>/dev/null
+	$(Q)cppcheck -q -j$(shell nproc) --enable=warning,portability --error-exitcode=1 --inline-suppr --suppressions-list=.cppcheck $(addprefix -i ,$(sort cl/kernels $(kernel_FILES))) -Icore/include -I. core cl cli
+	$(Q)printf '%s\n' $(core_SRC) $(cl_SRC) $(cli_SRC) | xargs -P$(shell nproc) -n1 $(CLANG_TIDY) -quiet -p . 2>/dev/null
 # The library against the ABI that data/abi keeps: nothing gone, nothing moved, nothing grown but
 # what carries its size (data/abi/growth). `make abi` keeps it anew, after additions or a new SOVERSION.
 abi_DUMP := data/abi/libninodes.xml

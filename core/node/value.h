@@ -3,6 +3,7 @@
 #include "core/model/clip/clip.h"
 #include "core/model/clip/clip_vision.h"
 #include "core/model/clip/style_model.h"
+#include "core/model/control/control.h"
 #include "core/model/upscale/upscale.h"
 #include "core/model/vae/vae.h"
 #include "core/sample/guide/guide.h"
@@ -21,6 +22,11 @@ typedef struct nino_unloaded {
     char family[32];
     char why[320]; // what was wrong with it; "": nothing, it is of a kind that cannot be run
 } nino_unloaded;
+
+typedef struct nino_control_value { // of CONTROL_NET links
+    nino_control_net *net;
+    int type; // of a union network: index of nino_control_types less 1; negative: not said
+} nino_control_value;
 
 typedef struct nino_video_value {
     nino_array *frames; // f32 [N,H,W,3 or 4], 0..1
@@ -47,6 +53,7 @@ typedef struct nino_value {
             nino_vision_output vision; // CLIP_VISION_OUTPUT
             nino_style *style;
             nino_upscale *upscale;
+            nino_control_value control;
             nino_video_value video;
             char *string;
             int64_t i;

@@ -147,8 +147,9 @@ static nino_status sample_latent_fit_mask(sampling *s, nino_error *err)
     nino_array flat = *m;
     flat.shape = NINO_SHAPE(m->shape.dim[0], m->shape.dim[1], m->shape.dim[2], 1);
     const bool is_scaled = m->shape.dim[1] != h || m->shape.dim[2] != w;
-    nino_array *scaled =
-        is_scaled ? nino_planes_scale(&flat, h, w, false, err) : nino_array_ref((nino_array *) m);
+    nino_array *scaled = is_scaled
+                             ? nino_planes_scale(&flat, h, w, NINO_FILTER_BILINEAR, false, err)
+                             : nino_array_ref((nino_array *) m);
     if (!scaled)
         return sample_latent_no_memory(err);
     if (is_scaled)
@@ -491,6 +492,8 @@ static nino_status begin_other(sampling *s, nino_error *err)
                            .net = g->model2->net,
                            .sampling = g->model2->sampling,
                            .one_by_one = r->one_by_one,
+                           .encode = r->encode,
+                           .asked = r->asked,
                            .latent = r->latent,
                            .mask = r->mask,
                            .seed = r->seed };
@@ -558,9 +561,11 @@ nino_status nino_sample_latent(nino_stream *s, const nino_sample_params *p, nino
                                  .guider = p->guider,
                                  .net = m->net,
                                  .sampling = m->sampling,
-                                 .one_by_one = p->one_by_one };
+                                 .one_by_one = p->one_by_one,
+                                 .encode = p->encode };
     nino_error e = { 0 };
     const nino_precision before = nino_stream_asked_precision(s);
+    run->run.asked = before;
     nino_precision wanted = p->precision ? p->precision : m->precision;
     if (!wanted && !before && m->net->wants_bf16 && nino_stream_precision(s) == NINO_PREC_F16)
         wanted = NINO_PREC_BF16;

@@ -96,7 +96,8 @@ typedef enum nino_port_type {
     NINO_PORT_ANY,
     // A type of ComfyUI that this version has no value for.
     NINO_PORT_OTHER,
-    NINO_PORT_UPSCALE_MODEL
+    NINO_PORT_UPSCALE_MODEL,
+    NINO_PORT_CONTROL_NET
 } nino_port_type;
 // ComfyUI's name of the type: "LATENT". Never NULL.
 NINO_API const char *nino_port_type_name(nino_port_type t);

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-// silu(embedding of the time steps, and of y) [B,4*channels]: what every residual block adds.
-static nino_tensor *unet_embed(nino_stream *s, const unet *u, nino_forward *f)
+nino_tensor *unet_embed(nino_stream *s, const unet *u, const nino_forward *f, nino_tensor *more)
 {
     const int64_t n = nino_dim(f->x, 0), half = u->channels / 2;
     nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(n, 2 * half));
@@ -23,8 +22,10 @@ static nino_tensor *unet_embed(nino_stream *s, const unet *u, nino_forward *f)
     nino_array_unref(&a);
     t = nino_linear_op(s, t, &u->time1);
     t = nino_linear_op(s, t, &u->time2);
+    if (more)
+        t = nino_add(s, t, more);
     if (!u->label1.w)
-        return t;
+        return more ? nino_act_op(s, t, NINO_ACT_SILU) : t;
     nino_tensor *y = nino_linear_op(s, nino_ref(f->y), &u->label1);
     return nino_linear_add(s, y, &u->label2, t);
 }
@@ -108,12 +109,12 @@ static nino_tensor *run_up(nino_stream *s, const nino_conv *w, nino_tensor *x,
     return nino_conv2d(s, x, &conv);
 }
 
-static nino_tensor *run_stage(nino_stream *s, unet_walk *walk, const unet_stage *st,
-                              const char *what, int i, nino_tensor *x, const nino_forward *f,
-                              nino_tensor *emb, const nino_tensor *next)
+nino_tensor *unet_run_stage(nino_stream *s, unet_walk *walk, const unet_stage *st, const char *what,
+                            int i, nino_tensor *x, const nino_forward *f, nino_tensor *emb,
+                            const nino_tensor *next)
 {
     char name[32];
-    snprintf(name, sizeof(name), i < 0 ? "unet.%s" : "unet.%s.%d", what, i);
+    snprintf(name, sizeof(name), i < 0 ? "%s" : "%s.%d", what, i);
     nino_scope_begin(s, NINO_EV_STAGE, name, 0, 0);
     for (int k = 0; k < st->n; k++) {
         const unet_module *m = &st->module[k];
@@ -145,35 +146,39 @@ nino_tensor *unet_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
 {
     unet *u = d->net;
     unet_walk w = { .pass = f->pass, .height = nino_dim(f->x, 1), .width = nino_dim(f->x, 2) };
+    nino_residuals none = { .middle = NULL }, *more = f->residuals ? f->residuals : &none;
     nino_tensor *skip[NINO_UNET_STAGES] = { NULL };
     nino_forward_check(s, d, f);
     if (u->label1.w && !f->y)
         nino_stream_fail(s, NINO_ERR_ARG, d->name, "it needs a pooled conditioning");
     nino_scope_begin(s, NINO_EV_STAGE, "unet.in", 0, 0);
-    nino_tensor *emb = unet_embed(s, u, f);
+    nino_tensor *emb = unet_embed(s, u, f, NULL);
     nino_tensor *x = f->concat ? nino_concat(s, f->x, f->concat, 3) : f->x;
     nino_scope_end(s);
     nino_ip_begin(s, &w.ip, f->pass, nino_dim(x, 0), w.height, w.width, u->n_cross, d->context_dim);
     for (int i = 0; i < u->n_down; i++) {
-        x = run_stage(s, &w, &u->down[i], "down", i, x, f, emb, NULL);
+        x = unet_run_stage(s, &w, &u->down[i], "unet.down", i, x, f, emb, NULL);
+        x = nino_residual_take(s, x, &more->after[i], d->name);
         x = unet_patch_down(s, &w, x, i, false);
-        skip[i] = nino_ref(x);
+        skip[i] = nino_residual_take(s, nino_ref(x), &more->late[i], d->name);
         x = unet_patch_down(s, &w, x, i, true);
     }
     unet_go_on(u, &w);
-    x = run_stage(s, &w, &u->mid, "mid", -1, x, f, emb, NULL);
+    x = unet_run_stage(s, &w, &u->mid, "unet.mid", -1, x, f, emb, NULL);
+    x = nino_residual_take(s, x, &more->middle, d->name);
     unet_go_on(u, &w);
     for (int i = 0; i < u->n_up; i++) {
         const int k = u->n_up - 1 - i;
         unet_patch_join(s, u, &w, &x, &skip[k]);
         x = nino_concat(s, x, skip[k], 3);
-        x = run_stage(s, &w, &u->up[i], "up", i, x, f, emb, k ? skip[k - 1] : NULL);
+        x = unet_run_stage(s, &w, &u->up[i], "unet.up", i, x, f, emb, k ? skip[k - 1] : NULL);
     }
     nino_ip_end(&w.ip);
     nino_scope_begin(s, NINO_EV_STAGE, "unet.out", 0, 0);
     x = nino_group_norm_silu(s, x, &u->norm_out);
     x = nino_conv2d(s, x, &u->conv_out);
     nino_scope_end(s);
+    nino_residuals_release(f->residuals);
     nino_unref(emb);
     nino_unref(f->context);
     nino_unref(f->y);

@@ -1,7 +1,8 @@
-// Private to unet.c and unet_load.c: the layers of a Stable Diffusion UNet.
+// Internal: the layers of a Stable Diffusion UNet; its way down is that of control networks, too.
 #pragma once
 #include "core/file/weights.h"
 #include "core/model/ip_adapter/ip_adapter.h"
+#include "core/model/loader.h"
 #include "core/model/network.h"
 
 #include <pthread.h>
@@ -105,6 +106,22 @@ nino_tensor *unet_patch_up(nino_stream *s, nino_tensor *x, int64_t h, int64_t w)
 void unet_destroy(nino_diffusion *d);
 
 nino_tensor *unet_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f);
+// silu(embedding of the time steps, and of y) [B,4*channels]: what every residual block adds. more
+// (may be NULL, consumed) is added to the embedding of the time steps, whose last layer then must not
+// end in an activation.
+nino_tensor *unet_embed(nino_stream *s, const unet *u, const nino_forward *f, nino_tensor *more);
+// One stage of a walk, as a scope called `what`, of stage i >= 0 "what.i". next: the skip that follows.
+nino_tensor *unet_run_stage(nino_stream *s, unet_walk *walk, const unet_stage *st, const char *what,
+                            int i, nino_tensor *x, const nino_forward *f, nino_tensor *emb,
+                            const nino_tensor *next);
+
+typedef struct unet_sizes {                  // that the tensors of the way down tell
+    int64_t width[NINO_UNET_STAGES], middle; // channels that stages give
+    int64_t in_channels, context, y_dim;     // y_dim 0: takes no y
+    bool is_diffusers;                       // names are those of huggingface/diffusers
+} unet_sizes;
+// The embeddings, the way down and the middle.
+void unet_load_down(nino_loader *l, unet *net, unet_sizes *out);
 // The loader behind nino_diffusion_load(); prefix: "", "model.diffusion_model.", ...
 nino_status nino_unet_load(nino_weights *file, const char *prefix, nino_diffusion *d,
                            nino_error *err);

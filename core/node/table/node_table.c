@@ -31,6 +31,13 @@
     X(style_model_loader)   \
     X(style_model_apply)    \
     X(load_image_mask)      \
+    X(control_loader)       \
+    X(diff_control_loader)  \
+    X(union_control)        \
+    X(control_apply)        \
+    X(control_apply_advanced)\
+    X(control_apply_sd3)    \
+    X(control_apply_alimama)\
     X(upscale_loader)       \
     X(image_upscale)        \
     X(image_scale)          \

@@ -50,7 +50,8 @@ static bool same_controls(const nino_cond_model *a, const nino_cond_model *b)
 static bool can_share(const nino_guide_run *r, const nino_cond_use *a, const nino_cond_use *b)
 {
     const nino_cond_model *x = a->model, *y = b->model;
-    if (memcmp(a->size, b->size, (size_t) r->n_axes * sizeof(a->size[0])) ||
+    if (a->control != b->control || !same_row_shape(x->control_context, y->control_context) ||
+        memcmp(a->size, b->size, (size_t) r->n_axes * sizeof(a->size[0])) ||
         !batch_same_text(r, x->context, y->context) ||
         !same_row_shape(x->context_mask, y->context_mask) || !same_row_shape(x->y, y->y) ||
         !same_row_shape(x->concat, y->concat) || !same_row_shape(x->vision, y->vision) ||
@@ -84,8 +85,11 @@ static bool same_way(const nino_guide_way *a, const nino_guide_way *b)
 // ---- one forward -----------------------------------------------------------------------------
 
 static nino_tensor *batch_forward(nino_guide_run *r, const nino_guide_feed *f, nino_tensor *x,
-                                  float timestep)
+                                  float sigma)
 {
+    const float timestep =
+        nino_stream_is_plan(r->s) ? 0 : nino_sampling_timestep(r->sampling, sigma);
+    nino_residuals more = { .middle = NULL };
     const int64_t n = f->n * r->batch, frames = nino_guide_frames(r);
     float *t = malloc((size_t) (n * (frames ? frames : 1)) * sizeof(*t));
     nino_tensor **refs = calloc((size_t) f->n_refs + 1, sizeof(*refs));
@@ -126,6 +130,10 @@ static nino_tensor *batch_forward(nino_guide_run *r, const nino_guide_feed *f, n
                         .guidance = f->use[0]->model->guidance,
                         .skip = r->skip,
                         .pass = pass.n_patches ? &pass : NULL };
+    if (f->hints) {
+        nino_guide_residuals(r, r->s, f->use[0], f->hints, &in, f->control_context, sigma, &more);
+        in.residuals = &more;
+    }
     out = r->net->forward(r->s, r->net, &in);
     r->forwards++;
 end:
@@ -251,7 +259,7 @@ static nino_array *ask(nino_guide_run *r, const nino_guide_piece *p, const nino_
         nino_array_unref(&out);
     }
     nino_tensor *in = nino_upload(r->s, x, nino_stream_act_type(r->s));
-    in = batch_forward(r, f, in, nino_sampling_timestep(r->sampling, sigma));
+    in = batch_forward(r, f, in, sigma);
     nino_array *out = nino_download(r->s, in, NINO_F32);
     if (out && nino_shape_equal(&out->shape, &x->shape))
         nino_guide_keep_batch(r, p, f->n, sigma, x, out);
@@ -333,6 +341,7 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
     uint8_t *negative = calloc((size_t) rows, 1); // which side a row is of costs nothing
     nino_pass pass = r->pass;
     nino_status st = s && t && refs && negative ? NINO_OK : NINO_ERR_NOMEM;
+    nino_control_hint *hints = st ? NULL : nino_guide_hints(r, s, p[0].use, n);
     pass.negative = negative;
     pass.n_rows = rows;
     for (int walk = 0; walk < 2 && !st; walk++) { // the first brings the weights in
@@ -361,6 +370,13 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
             refs[i] = zero_rows(s, m->refs[i], rows, 0);
         for (int i = 0; i < m->n_controls; i++)
             control[i] = zero_rows(s, m->control[i], rows, 0);
+        nino_residuals more = { .middle = NULL };
+        nino_tensor *context = zero_rows(s, m->control_context, rows, 0);
+        if (hints) {
+            nino_guide_residuals(r, s, p[0].use, hints, &in, context, 0, &more);
+            in.residuals = &more;
+        }
+        nino_unref(context);
         nino_unref(r->net->forward(s, r->net, &in));
         st = nino_stream_status(s, NULL);
     }
@@ -370,6 +386,7 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
         *reserved = mem.reserved;
         *weights = mem.by_owner[NINO_OWN_WEIGHTS];
     }
+    nino_guide_release_hints(p[0].use, &hints);
     free(t);
     free(refs);
     free(negative);

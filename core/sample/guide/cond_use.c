@@ -94,7 +94,8 @@ static nino_status resolve_mask(nino_guide_run *r, nino_cond_use *u, nino_error 
     if (m->shape.dim[1] == cond_use_rows(r)[0] && m->shape.dim[2] == cond_use_rows(r)[1]) {
         u->mask = nino_array_ref((nino_array *) m);
     } else {
-        u->mask = nino_planes_scale(&flat, cond_use_rows(r)[0], cond_use_rows(r)[1], false, err);
+        u->mask = nino_planes_scale(&flat, cond_use_rows(r)[0], cond_use_rows(r)[1],
+                                    NINO_FILTER_BILINEAR, false, err);
         if (!u->mask)
             return err ? err->code : NINO_ERR_NOMEM;
         u->mask->shape = NINO_SHAPE(m->shape.dim[0], cond_use_rows(r)[0], cond_use_rows(r)[1]);
@@ -131,6 +132,7 @@ static nino_status read_list(nino_guide_run *r, int kind, const nino_cond *c, ni
             return NINO_ERR_NOMEM;
         u->entry = e;
         u->is_negative = kind == NINO_COND_NEGATIVE;
+        u->control = e->control_net ? nino_control_use_of(e->control_net) : NULL;
         if (e->start > 0)
             u->first = nino_sampling_percent_to_sigma(r->sampling, e->start);
         if (e->end < 1)
@@ -331,11 +333,12 @@ nino_status nino_guide_conds(nino_guide_run *r, nino_error *err)
     for (int k = 0; k < NINO_COND_KINDS; k++)
         for (int i = 0; i < r->list[k].n && !st; i++)
             st = cond_use_weigh(r, &r->list[k].use[i], err);
-    return st;
+    return st ? st : nino_guide_controls(r, err);
 }
 
 void nino_guide_release_conds(nino_guide_run *r)
 {
+    nino_guide_release_controls(r);
     for (int k = 0; k < NINO_COND_KINDS; k++) {
         for (int i = 0; i < r->list[k].n; i++) {
             nino_array_unref(&r->list[k].use[i].mask);

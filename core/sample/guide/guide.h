@@ -5,6 +5,7 @@
 // thread.
 #pragma once
 #include "core/model/diffusion/diffusion.h"
+#include "core/model/vae/vae.h"
 #include "core/model/cond/cond.h"
 #include "core/sample/guide/resume.h"
 #include "core/sample/noise/rng.h"
@@ -46,6 +47,13 @@ typedef struct nino_sample_step { // for progress and previews; valid during the
     nino_shape shape;             // [N,C,h,w] or [N,C,t,h,w]
 } nino_sample_step;
 
+// Pixels [N,H,W,3] to the node latent of a VAE, as the run's memory allows.
+typedef struct nino_guide_encode {
+    nino_status (*fn)(void *priv, const nino_vae *vae, const nino_array *pixels, nino_array **out,
+                      nino_error *err);
+    void *priv;
+} nino_guide_encode;
+
 typedef struct nino_sample_params {
     const nino_guider *guider;
     nino_noise noise;
@@ -54,14 +62,15 @@ typedef struct nino_sample_params {
     int n_sigmas;
     const nino_array *samples; // f32 node latent, channels last: [N,h,w,C] or [N,t,h,w,C]
     int samples_factor; // pixels a cell they were made for where they are empty; 0: as the model's
-    const nino_array *noise_mask;  // f32 [N,H,W] (1: may change), scaled to the latent; or NULL
-    const int64_t *batch_index;    // N entries or NULL
-    nino_precision precision;      // AUTO: the model's, else the stream's
-    bool keeps_scores;             // as nino_stream_keep_scores()
-    bool one_by_one;               // never more than one conditioning entry in a forward
-    const nino_resume_place *keep; // where answers of the network are kept; NULL: nowhere
-    int *n_kept;                   // may be NULL, see below
-    const nino_log *log;           // may be NULL
+    const nino_array *noise_mask;    // f32 [N,H,W] (1: may change), scaled to the latent; or NULL
+    const int64_t *batch_index;      // N entries or NULL
+    nino_precision precision;        // AUTO: the model's, else the stream's
+    bool keeps_scores;               // as nino_stream_keep_scores()
+    bool one_by_one;                 // never more than one conditioning entry in a forward
+    const nino_resume_place *keep;   // where answers of the network are kept; NULL: nowhere
+    int *n_kept;                     // may be NULL, see below
+    const nino_guide_encode *encode; // for control networks whose hint is a latent; may be NULL
+    const nino_log *log;             // may be NULL
     void (*on_step)(void *priv, const nino_sample_step *step); // may be NULL
     void *priv;
 } nino_sample_params;

@@ -2,6 +2,7 @@
 // (cond_use.c, cond_model.c), on the device (feed.c), evaluated (batch.c), guided (denoise.c);
 // sample.c runs it.
 #pragma once
+#include "core/model/control/control.h"
 #include "core/op/plan/plan.h"
 #include "core/sample/guide/guide.h"
 
@@ -14,6 +15,7 @@ typedef struct nino_cond_model {
     nino_array *y;                           // f32 [1,Cy] or NULL
     nino_array *concat;                      // f32 [B,(t,)h,w,Ce] or NULL
     nino_array *vision;                      // f32 [1,Tv,Cv] or NULL
+    nino_array *control_context;             // f32 [1,T,C], for control networks; NULL: context
     nino_array *control[NINO_COND_CONTROLS]; // f32 [1,t,h,w,Cc]
     float control_strength[NINO_COND_CONTROLS];
     int n_controls;
@@ -27,8 +29,9 @@ typedef struct nino_cond_model {
 typedef struct nino_cond_use {
     const nino_cond_entry *entry;
     const nino_cond_model *model;
-    bool is_negative;   // of the negative list
-    double first, last; // applies while last <= sigma <= first
+    const nino_control_use *control; // or NULL
+    bool is_negative;                // of the negative list
+    double first, last;              // applies while last <= sigma <= first
     bool has_area;
     int64_t size[NINO_MAX_AXES], at[NINO_MAX_AXES];
     nino_array *mask; // f32 [n,h,w] at the latent's size, or NULL
@@ -68,11 +71,14 @@ struct nino_guide_feed {
     const nino_cond_use **use;
     nino_tensor *context, *context_mask, *y, *concat, *vision, **refs;
     nino_tensor *control[NINO_COND_CONTROLS];
+    nino_tensor *control_context;
+    nino_control_hint *hints; // of the control networks, the first of a chain first
     int n_refs;
     nino_guide_walk *walk;
     int n_walks;
 };
-typedef struct nino_guide_fit nino_guide_fit; // batch.c: batches whose memory need is known
+typedef struct nino_guide_control nino_guide_control; // control.c: control networks of a run
+typedef struct nino_guide_fit nino_guide_fit;         // batch.c: batches whose memory need is known
 
 typedef struct nino_guide_run nino_guide_run;
 struct nino_guide_run {
@@ -91,6 +97,9 @@ struct nino_guide_run {
     nino_cond_list list[NINO_COND_KINDS];
     bool has[NINO_COND_KINDS]; // false: no such list (not the same as an empty one)
     nino_guide_feed *feeds;
+    nino_guide_control *controls;
+    const nino_guide_encode *encode; // or NULL
+    nino_precision asked;            // for what is not the model
     nino_guide_fit *fits;
     int n_fits;
     nino_pass pass;                   // of the next evaluation
@@ -193,11 +202,25 @@ int64_t nino_guide_tokens(const nino_guide_piece *p, int n); // that their texts
 // n entries of this size with c channels.
 nino_shape nino_guide_tile_shape(const nino_guide_run *r, const nino_cond_use *u, int n, int64_t c);
 
+// control.c: gives negative entries the control that is meant for all, and reads all networks and
+// hints; after the entries' sizes are known.
+nino_status nino_guide_controls(nino_guide_run *r, nino_error *err);
+void nino_guide_release_controls(nino_guide_run *r);
+// What n entries like u are given by their chain of control networks, on any stream; *out is an array
+// of hints, NULL: no control, or the stream has failed.
+nino_control_hint *nino_guide_hints(const nino_guide_run *r, nino_stream *s, const nino_cond_use *u,
+                                    int n);
+void nino_guide_release_hints(const nino_cond_use *u, nino_control_hint **hints);
+// Runs the networks that apply at sigma (under plan: all). in is what the model will get.
+void nino_guide_residuals(const nino_guide_run *r, nino_stream *s, const nino_cond_use *u,
+                          const nino_control_hint *hints, const nino_forward *in,
+                          nino_tensor *context, float sigma, nino_residuals *out);
+
 // planes.c: masks [n,h,w] become frames of a video, linear in time. NULL: no memory.
 nino_array *nino_planes_to_frames(const nino_array *m, int64_t frames, nino_error *err);
-// x [N,H,W,C] f32 -> [N,h,w,C], bilinear as torch's interpolate. center: cut to the target's aspect
-// ratio first. NULL: no memory.
-nino_array *nino_planes_scale(const nino_array *x, int64_t h, int64_t w, bool center,
+// x [N,H,W,C] f32 -> [N,h,w,C] as torch's interpolate. center: cut to the target's aspect ratio
+// first. NULL: no memory.
+nino_array *nino_planes_scale(const nino_array *x, int64_t h, int64_t w, nino_filter f, bool center,
                               nino_error *err);
 // The first dimension becomes n by picking entries evenly. NULL: no memory.
 nino_array *nino_planes_pick(const nino_array *x, int64_t n, nino_error *err);
