@@ -66,13 +66,26 @@ static bool sd3_read(const sd3_window *o, float *to)
     return is_read;
 }
 
+// As all weights of the network are. False: no memory.
+static bool sd3_round(nino_array *a, nino_dtype type)
+{
+    const size_t n = (size_t) nino_shape_count(&a->shape);
+    void *narrow = type == NINO_F32 ? NULL : malloc(n * nino_dtype_size(type));
+    if (narrow) {
+        nino_from_f32(narrow, type, nino_array_f32(a), n);
+        nino_to_f32(nino_array_f32(a), narrow, type, n);
+    }
+    free(narrow);
+    return narrow || type == NINO_F32;
+}
+
 static nino_array *sd3_window_make(const void *key)
 {
     const sd3_window *o = key;
     nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(1, o->h * o->w, o->net->hidden));
     if (a && !o->net->positions)
         sd3_compute(o, nino_array_f32(a));
-    else if (a && !sd3_read(o, nino_array_f32(a)))
+    else if (a && !(sd3_read(o, nino_array_f32(a)) && sd3_round(a, o->net->type)))
         nino_array_unref(&a);
     return a;
 }

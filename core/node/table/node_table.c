@@ -86,6 +86,8 @@
     X(merge_sd2)            \
     X(merge_sdxl)           \
     X(merge_flux1)          \
+    X(merge_sd3)            \
+    X(merge_sd35)           \
     X(merge_wan)            \
     X(model_save)           \
     X(clip_save)            \
