@@ -74,6 +74,7 @@ typedef struct test_inputs { // host arrays; the optional ones may be NULL
     int64_t frames; // with a time step each
     float guidance;
     nino_skip skip;
+    const nino_pass *pass;
 } test_inputs;
 
 static inline nino_tensor *test_up(nino_stream *s, const nino_array *a)
@@ -102,7 +103,8 @@ static inline nino_array *test_forward_or(nino_stream *s, const nino_diffusion *
                        .n_refs = in->n_refs,
                        .ref_method = in->ref_method,
                        .guidance = in->guidance,
-                       .skip = in->skip };
+                       .skip = in->skip,
+                       .pass = in->pass };
     for (int i = 0; i < in->n_refs; i++)
         refs[i] = test_up(s, in->ref[i]);
     for (int i = 0; i < in->n_controls; i++)
