@@ -11,6 +11,7 @@ static const e2e_flow flows[] = {
     { "sd3_encode_sd3_zero_neg", "12", 1e-6 },
     { "sd3_img2img_odd", "10", 1e-6 },
     { "sd3_lora_peft", "9", 1e-6 },
+    { "sd3_skip_layer", "9", 1e-6 },
 };
 
 int main(void) { return e2e_check_flows(flows, sizeof(flows) / sizeof(flows[0])); }

@@ -201,6 +201,7 @@
     X(pag)                  \
     X(sag)                  \
     X(skip_layer_dit)       \
+    X(skip_layer_sd3)       \
     X(skip_layer_simple)    \
     X(add_downscale)        \
     X(hypertile)            \
