@@ -19,6 +19,7 @@ static const flow_case cases[] = {
     { "sd3_encode_sd3_zero_neg", "12", 1e-6 },
     { "sd3_img2img_odd", "10", 1e-6 },
     { "sd3_lora_peft", "9", 1e-6 },
+    { "sd3_skip_layer", "9", 1e-6 },
     { "chroma_euler_simple", "8", 1e-6 },
     { "chroma_weights_minpad_b2", "8", 1e-6 },
     { "chroma_auraflow_shift_guidance", "9", 1e-6 },
