@@ -203,10 +203,15 @@
     X(skip_layer_dit)       \
     X(skip_layer_sd3)       \
     X(skip_layer_simple)    \
+    X(skip_layer_sd3)       \
     X(add_downscale)        \
     X(hypertile)            \
     X(self_multiply)        \
     X(cross_multiply)       \
+    X(ip_loader)            \
+    X(ip_unified)           \
+    X(ip_adapter)           \
+    X(ip_advanced)          \
     X(model_dtype)          \
     X(vae_decode)           \
     X(vae_decode_tiled)     \
