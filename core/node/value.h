@@ -48,7 +48,7 @@ typedef struct nino_value {
             nino_style *style;
             nino_upscale *upscale;
             nino_video_value video;
-            char *string;
+            char *string; // STRING; BOUNDING_BOX, DICT, ARRAY: JSON
             int64_t i;
             double f;
             bool b;

@@ -50,6 +50,11 @@
     X(ip2p_cond)            \
     X(reference_latent)     \
     X(comfy_switch)         \
+    X(comfy_not)            \
+    X(comfy_and)            \
+    X(comfy_or)             \
+    X(create_list)          \
+    X(resize_image_mask)    \
     X(reference_method)     \
     X(vae_encode_inpaint)   \
     X(set_noise_mask)       \
