@@ -118,32 +118,35 @@ const char *nino_port_types(const nino_port *p)
     return p->type == NINO_PORT_ANY && p->types ? p->types : nino_port_type_name(p->type);
 }
 
+// The output that the match of output l is linked to, where that is one.
+static bool matched_source(const nino_graph *g, nino_link l, nino_link *out)
+{
+    const nino_gnode *n = &g->nodes[l.node];
+    const char *match = n->def->outputs[l.slot].match;
+    for (const nino_port *p = n->def->inputs; match && p && p->key; p++) {
+        const nino_json *v = p->match && !strcmp(p->match, match)
+                                 ? nino_json_get(graph_inputs_json(n), p->key)
+                                 : NULL;
+        if (!v || v->type != NINO_JSON_ARRAY || nino_link_resolve(g, v, out))
+            continue;
+        const nino_node_def *def = g->nodes[out->node].def;
+        int slots = 0;
+        while (def && def->outputs && def->outputs[slots].key)
+            slots++;
+        return out->slot < slots;
+    }
+    return false;
+}
+
 const char *nino_link_types(const nino_graph *g, nino_link l)
 {
-    for (int steps = 0; steps < 256; steps++) { // circles have an issue of their own
-        const nino_gnode *n = &g->nodes[l.node];
-        const nino_port *out = &n->def->outputs[l.slot];
-        const char *types = nino_port_types(out);
-        nino_link next = { -1, 0 };
-        for (const nino_port *p = n->def->inputs; out->match && p && p->key; p++) {
-            const nino_json *v = p->match && !strcmp(p->match, out->match)
-                                     ? nino_json_get(graph_inputs_json(n), p->key)
-                                     : NULL;
-            if (v && v->type == NINO_JSON_ARRAY && !nino_link_resolve(g, v, &next))
-                break;
-            next.node = -1;
-        }
-        if (next.node < 0 || !g->nodes[next.node].def)
-            return types;
-        const nino_port *q = g->nodes[next.node].def->outputs;
-        for (int i = 0; i < next.slot; i++)
-            if (!q[i].key)
-                return types;
-        if (!q[next.slot].key)
-            return types;
-        l = next;
+    const char *own = nino_port_types(&g->nodes[l.node].def->outputs[l.slot]), *types = own;
+    nino_link from;
+    for (int steps = 0; steps < 256 && matched_source(g, l, &from); steps++) { // circles end
+        l = from;
+        types = nino_port_types(&g->nodes[l.node].def->outputs[l.slot]);
     }
-    return "*";
+    return nino_types_agree(types, own) ? types : own;
 }
 
 // Is the word of n characters one of the list?
