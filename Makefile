@@ -35,7 +35,7 @@ bin_to_lib := $(call way,$(BINDIR),$(LIBDIR))
 RPATH = -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/$(bin_to_lib)'
 
 # ---- packages: the only list ------------------------------------------------------------------
-DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libavformat-dev libswscale-dev libxxhash-dev libutf8proc-dev libyaml-dev libfreetype-dev libfontconfig-dev
+DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libavformat-dev libswscale-dev libxxhash-dev libutf8proc-dev libpcre2-dev libyaml-dev libfreetype-dev libfontconfig-dev
 DEPS_cli := libncurses-dev
 DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd nettle-dev
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
@@ -131,7 +131,7 @@ $(B)/tests/gui/%.o: INC = $(public) -Igui -I$(B)/gui -I. $(gtk_CFLAGS)
 $(B)/core/sample/%.o: CFLAGS += -O3 -ffp-contract=off -fno-math-errno
 # Reference code must stay plain: no contraction, no reordering.
 $(B)/core/op/ref/%.o: CFLAGS += -O3 -ffp-contract=off
-core_LIBS := -lpng -ljpeg -lwebp -lwebpdemux -lwebpmux -lz -lxxhash -lutf8proc -lyaml -lfreetype -lfontconfig -lm -ldl
+core_LIBS := -lpng -ljpeg -lwebp -lwebpdemux -lwebpmux -lz -lxxhash -lutf8proc -lpcre2-8 -lyaml -lfreetype -lfontconfig -lm -ldl
 lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 
 Q := $(if $(V),,@)
