@@ -17,6 +17,7 @@ enum {
     PING_S = 30,        // a client of the WebSocket that says nothing is asked whether it is there,
     HANGUP_S = 60,      // and is taken for gone after that
     HEARD_BYTES = 65536, // of what a client of the WebSocket may say at once
+    REFUSED_BYTES = 1 << 20,
     TICK_US = 100000,
 };
 
@@ -191,7 +192,11 @@ static int begin_request(http *h, struct lws *wsi, session *s)
 
 static int take_body(http *h, struct lws *wsi, session *s, const void *data, size_t n)
 {
-    if (s->is_refused || !s->target)
+    if (s->is_refused) { // a short one is thrown away, so that the answer can be read
+        s->n_body += n;
+        return s->n_body <= REFUSED_BYTES ? 0 : -1;
+    }
+    if (!s->target)
         return -1;
     if (s->n_body + n > h->p.max_body)
         return -1;

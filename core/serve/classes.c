@@ -53,6 +53,12 @@ static void add_value(nino_buf *b, const char *key, const nino_param *p, const n
     nino_param_print(b, p, v);
 }
 
+static void add_true(nino_buf *b, const char *key)
+{
+    serve_key(b, key);
+    nino_buf_adds(b, "true");
+}
+
 static void add_param(nino_buf *b, lists *l, const nino_param *p)
 {
     serve_key(b, p->key);
@@ -77,11 +83,11 @@ static void add_param(nino_buf *b, lists *l, const nino_param *p)
             add_value(b, "step", p, &p->step);
     }
     if (p->type == NINO_SEED || p->control_slot)
-        nino_buf_adds(b, ",\"control_after_generate\":true");
+        add_true(b, "control_after_generate");
     if (p->multiline)
-        nino_buf_adds(b, ",\"multiline\":true");
+        add_true(b, "multiline");
     if (p->upload_slot)
-        nino_buf_adds(b, ",\"image_upload\":true");
+        add_true(b, "image_upload");
     if (p->help)
         serve_text(b, "tooltip", p->help);
     nino_buf_adds(b, "}]");

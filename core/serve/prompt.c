@@ -354,11 +354,6 @@ void serve_get_queue(nino_serve_call *c, const char *rest)
     serve_reply_json(c, 200);
 }
 
-static void tell_worker(nino_serve *s, nino_control_cmd cmd, uint64_t job)
-{
-    serve_send(s, &(nino_control){ NINO_CONTROL_INIT, .cmd = cmd, .job = job }, NULL, NULL);
-}
-
 // {"delete": [prompt_id, ...]}: those that are in a state between the two.
 static void drop_named(nino_serve *s, const nino_json *list, nino_queue_state from,
                        nino_queue_state to)
@@ -367,7 +362,7 @@ static void drop_named(nino_serve *s, const nino_json *list, nino_queue_state fr
          v = v->next) {
         const serve_record *r = nino_json_str(v) ? serve_record_find(s, nino_json_str(v)) : NULL;
         if (r && r->state >= from && r->state <= to)
-            tell_worker(s, NINO_CONTROL_REMOVE, r->job);
+            serve_tell_worker(s, NINO_CONTROL_REMOVE, r->job);
     }
 }
 
@@ -381,7 +376,7 @@ void serve_post_queue(nino_serve_call *c, const char *rest)
     nino_json_bool(nino_json_get(doc->root, "clear"), &clear);
     for (const serve_record *r = clear ? c->s->records : NULL; r; r = r->next)
         if (r->state == NINO_QUEUE_WAITING)
-            tell_worker(c->s, NINO_CONTROL_REMOVE, r->job);
+            serve_tell_worker(c->s, NINO_CONTROL_REMOVE, r->job);
     drop_named(c->s, nino_json_get(doc->root, "delete"), NINO_QUEUE_WAITING, NINO_QUEUE_WAITING);
     nino_json_doc_destroy(&doc);
     serve_reply(c, 200, "");
@@ -396,9 +391,9 @@ void serve_post_interrupt(nino_serve_call *c, const char *rest)
     const char *id = nino_json_str(nino_json_get(doc->root, "prompt_id"));
     const serve_record *r = id ? serve_record_find(c->s, id) : NULL;
     if (!id)
-        tell_worker(c->s, NINO_CONTROL_CANCEL, 0);
+        serve_tell_worker(c->s, NINO_CONTROL_CANCEL, 0);
     else if (r && r->state == NINO_QUEUE_RUNNING)
-        tell_worker(c->s, NINO_CONTROL_CANCEL, r->job);
+        serve_tell_worker(c->s, NINO_CONTROL_CANCEL, r->job);
     nino_json_doc_destroy(&doc);
     serve_reply(c, 200, "");
 }
@@ -413,7 +408,7 @@ void serve_post_free(nino_serve_call *c, const char *rest)
     nino_json_bool(nino_json_get(doc->root, "unload_models"), &models);
     nino_json_bool(nino_json_get(doc->root, "free_memory"), &memory);
     if (models || memory)
-        tell_worker(c->s, NINO_CONTROL_TRIM, 0);
+        serve_tell_worker(c->s, NINO_CONTROL_TRIM, 0);
     nino_json_doc_destroy(&doc);
     serve_reply(c, 200, "");
 }
@@ -460,7 +455,7 @@ void serve_post_history(nino_serve_call *c, const char *rest)
     if (!doc)
         return;
     if (nino_json_bool(nino_json_get(doc->root, "clear"), &clear) && clear)
-        tell_worker(c->s, NINO_CONTROL_REMOVE, 0);
+        serve_tell_worker(c->s, NINO_CONTROL_REMOVE, 0);
     drop_named(c->s, nino_json_get(doc->root, "delete"), NINO_QUEUE_DONE, NINO_QUEUE_CANCELLED);
     nino_json_doc_destroy(&doc);
     serve_reply(c, 200, "");

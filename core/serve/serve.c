@@ -62,6 +62,11 @@ bool serve_send(nino_serve *s, const nino_control *c,
     return true;
 }
 
+void serve_tell_worker(nino_serve *s, nino_control_cmd cmd, uint64_t job)
+{
+    serve_send(s, &(nino_control){ NINO_CONTROL_INIT, .cmd = cmd, .job = job }, NULL, NULL);
+}
+
 void serve_forget(nino_serve *s, const void *what)
 {
     for (serve_asked *a = s->asked; a; a = a->next)

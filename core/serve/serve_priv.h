@@ -45,6 +45,8 @@ struct serve_record {
     double queued_s, ended_s;
     char *prompt, *extra; // JSON; NULL: not known (yet)
     bool is_asked;        // the worker was asked for its workflow
+    int lost;      // how often a worker died in it
+    bool has_died; // the one that we were attached to did
     bool is_started, is_seen, has_ended, is_told_cached, is_told_end;
     uint64_t over_ns;                  // when the queue first said that it has ended
     char current[64];                  // node that runs
@@ -109,6 +111,8 @@ struct nino_serve {
 bool serve_send(nino_serve *s, const nino_control *c,
                 void (*done)(nino_serve *s, void *what, const nino_control_reply *reply),
                 void *what);
+// A request whose answer nobody waits for.
+void serve_tell_worker(nino_serve *s, nino_control_cmd cmd, uint64_t job);
 void serve_forget(nino_serve *s, const void *what); // nobody waits for its answers any more
 void serve_uuid(nino_serve *s, char out[37]);
 

@@ -168,7 +168,7 @@ static void tell_executed(nino_serve *s, const serve_record *r, const char *node
 static void tell_failure(nino_serve *s, serve_record *r)
 {
     nino_buf b = { 0 };
-    const bool is_cancelled = r->state == NINO_QUEUE_CANCELLED;
+    const bool is_cancelled = r->state == NINO_QUEUE_CANCELLED && !r->has_died;
     const char *node = *r->node_id ? r->node_id : *r->current ? r->current : NULL;
     nino_buf_addc(&b, ',');
     serve_text(&b, "node_id", node);
@@ -181,14 +181,23 @@ static void tell_failure(nino_serve *s, serve_record *r)
     nino_buf_addc(&b, ']');
     if (!is_cancelled) {
         char text[600];
-        snprintf(text, sizeof(text), "%s%s%s", r->err.where, *r->err.where ? ": " : "", r->err.msg);
+        snprintf(text, sizeof(text), "%s%s%s", r->has_died ? "" : r->err.where,
+                 !r->has_died && *r->err.where ? ": " : "",
+                 r->has_died ? "the worker died in it" : r->err.msg);
         serve_text(&b, "exception_message", text);
-        serve_text(&b, "exception_type", nino_status_name(r->err.code));
+        serve_text(&b, "exception_type", r->has_died ? "lost" : nino_status_name(r->err.code));
         nino_buf_adds(&b, ",\"traceback\":[],\"current_inputs\":{},\"current_outputs\":[]");
     }
     if (!b.failed)
         keep_post(s, r, is_cancelled ? "execution_interrupted" : "execution_error", b.data);
     nino_buf_release(&b);
+}
+
+static void answer_waiting(nino_serve *s, const serve_record *r)
+{
+    for (nino_serve_call *c = s->calls; c; c = c->next)
+        if (c->is_waiting && !strcmp(c->prompt_id, r->prompt_id))
+            serve_images_done(c, r);
 }
 
 static void tell_end(nino_serve *s, serve_record *r)
@@ -207,9 +216,7 @@ static void tell_end(nino_serve *s, serve_record *r)
         tell_failure(s, r);
     *r->current = 0;
     tell_executing(s, r);
-    for (nino_serve_call *c = s->calls; c; c = c->next)
-        if (c->is_waiting && !strcmp(c->prompt_id, r->prompt_id))
-            serve_images_done(c, r);
+    answer_waiting(s, r);
 }
 
 void serve_check_ends(nino_serve *s)
@@ -283,10 +290,15 @@ static void take_state(nino_serve *s, serve_record *r, const nino_queue_job *q)
 {
     if (q->state >= NINO_QUEUE_DONE && r->state < NINO_QUEUE_DONE)
         r->over_ns = nino_now_ns();
-    if (q->state == NINO_QUEUE_WAITING && r->state == NINO_QUEUE_RUNNING) { // the worker died in it
-        r->is_started = r->is_told_cached = r->has_ended = false;
+    if (q->state == NINO_QUEUE_WAITING && r->has_died && q->lost > r->lost) {
+        // what has killed one worker is not given to the next; then the queue may go on
+        serve_tell_worker(s, NINO_CONTROL_CANCEL, q->id);
+        serve_tell_worker(s, NINO_CONTROL_RESUME, 0);
+    } else if (q->state == NINO_QUEUE_WAITING && r->state == NINO_QUEUE_RUNNING) { // it was stopped
+        r->is_started = r->is_told_cached = r->is_seen = r->has_ended = r->has_died = false;
         *r->current = 0;
     }
+    r->lost = q->lost;
     r->job = q->id;
     r->queued_s = q->queued_s;
     r->ended_s = q->ended_s;
@@ -331,9 +343,9 @@ void serve_take_queue(nino_serve *s, const nino_queue *q)
         serve_record *r = old;
         old = r->next;
         serve_forget(s, r);
-        if (r->state < NINO_QUEUE_DONE) { // taken off the list
+        if (r->state < NINO_QUEUE_DONE) { // taken off the list: clients see that it is gone
             r->state = NINO_QUEUE_CANCELLED;
-            tell_end(s, r);
+            answer_waiting(s, r);
         }
         if (s->telling == r)
             s->telling = NULL;
@@ -352,9 +364,12 @@ void serve_take_queue(nino_serve *s, const nino_queue *q)
 // What ran waits again at the next worker; clients hear of it from there.
 void serve_lost_worker(nino_serve *s)
 {
-    for (serve_record *r = s->records; r; r = r->next)
+    s->telling = NULL;
+    for (serve_record *r = s->records; r; r = r->next) {
+        r->has_died |= r->state == NINO_QUEUE_RUNNING;
         if (!r->prompt)
             r->is_asked = false;
+    }
 }
 
 // ---- events ------------------------------------------------------------------------------------
