@@ -28,7 +28,8 @@ start
 expect 0 python3 tests/serve/protocol.py "$port" "$tmp/o" "$tmp/in"
 expect 0 python3 tests/serve/rules.py "$port" "$tmp/state"
 stop
-! cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -q "[n]inodes worker .*$tmp/state" || die "a worker stayed"
+workers() { for c in /proc/[0-9]*/cmdline; do tr '\0' ' ' <"$c" && echo; done 2>/dev/null | grep "[n]inodes worker .*$tmp/state"; }
+! workers || die "a worker stayed"
 
 start --token secret-token --host art.example.org
 expect 0 python3 tests/serve/rules.py "$port" "$tmp/state" secret-token
