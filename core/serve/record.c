@@ -105,6 +105,8 @@ static void take_graph(serve_record *r, const char *text, size_t len)
     nino_graph_destroy(&g);
 }
 
+static void find_writers(serve_record *r);
+
 void serve_record_workflow(serve_record *r, const char *text, size_t len)
 {
     nino_json_doc *doc = NULL;
@@ -127,6 +129,7 @@ void serve_record_workflow(serve_record *r, const char *text, size_t len)
         take_graph(r, text, len);
     }
     nino_json_doc_destroy(&doc);
+    find_writers(r);
 }
 
 // ---- what nodes show ---------------------------------------------------------------------------
@@ -198,6 +201,46 @@ void serve_record_texts(serve_record *r, const nino_queue_job *q)
         free(t->name);
         t->name = strdup(q->texts[n].text);
     }
+}
+
+// Which node has written a file, by what the prompt calls it: for those that nobody saw being written.
+static const char *writer_of(const nino_json *prompt, const serve_shown *s)
+{
+    const char *only = NULL;
+    for (const nino_json *n = prompt->child; n; n = n->next) {
+        const char *type = nino_json_str(nino_json_get(n, "class_type"));
+        const nino_node_def *def = type ? nino_node_find(type, NULL) : NULL;
+        const char *prefix =
+            nino_json_str(nino_json_get(nino_json_get(n, "inputs"), "filename_prefix"));
+        const char *slash = prefix ? strrchr(prefix, '/') : NULL;
+        if (!def || !def->is_output || !n->key)
+            continue;
+        prefix = slash ? slash + 1 : prefix;
+        if (prefix && !strncmp(s->name, prefix, strlen(prefix)))
+            return n->key;
+        only = only ? only : n->key;
+    }
+    return only;
+}
+
+static void find_writers(serve_record *r)
+{
+    nino_json_doc *doc = NULL;
+    bool is_needed = false;
+    for (const serve_shown *n = r->shown; n; n = n->next)
+        is_needed |= !*n->node;
+    if (!is_needed || !r->prompt ||
+        nino_json_parse(r->prompt, strlen(r->prompt), "prompt", NULL, &doc, NULL))
+        return;
+    for (serve_shown *n = r->shown; n; n = n->next) {
+        const char *id = *n->node || n->is_text || !n->name ? NULL : writer_of(doc->root, n);
+        char *copy = id ? strdup(id) : NULL;
+        if (!copy)
+            continue;
+        free(n->node);
+        n->node = copy;
+    }
+    nino_json_doc_destroy(&doc);
 }
 
 static void add_kind(nino_buf *b, const serve_record *r, const char *node, const char *kind)

@@ -310,7 +310,7 @@ static void take_state(nino_serve *s, serve_record *r, const nino_queue_job *q)
         tell_start(s, r);
     if (r->is_told_end && !r->shown) // not seen as it ran: no event says which node wrote them
         for (size_t i = 0; i < q->n_outputs; i++)
-            serve_record_show(s, r, "output", "", q->outputs[i]);
+            serve_record_show(s, r, "", "", q->outputs[i]);
 }
 
 void serve_take_queue(nino_serve *s, const nino_queue *q)

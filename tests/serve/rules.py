@@ -10,6 +10,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from client import Http, WebSocket, is_end
 
 PORT, STATE, TOKEN = int(sys.argv[1]), sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None
+DIES = "dies-" + (TOKEN or "")
 api, stranger = Http(PORT, TOKEN), Http(PORT)
 
 
@@ -58,12 +59,12 @@ def worker_dies():
     prompt["6"]["inputs"].update(steps=5000, seed=3)
     prompt["5"]["inputs"].update(width=256, height=256)
     ws = WebSocket(PORT, "dies", token=TOKEN)
-    api.post("/prompt", {"prompt": prompt, "client_id": "dies", "prompt_id": "dies"})
+    api.post("/prompt", {"prompt": prompt, "client_id": "dies", "prompt_id": DIES})
     ws.until(lambda m: isinstance(m, dict) and m["type"] == "progress")
     owner = [p for p in os.listdir("/proc") if p.isdigit() and is_worker(p)]
     assert len(owner) == 1, owner
     os.kill(int(owner[0]), signal.SIGKILL)
-    m = ws.until(lambda m: is_end(m, "dies"))
+    m = ws.until(lambda m: is_end(m, DIES))
     e = [x for x in m if isinstance(x, dict) and x["type"] == "execution_error"]
     assert e and "died" in e[0]["data"]["exception_message"], m[-3:]
     ws.close()
@@ -92,8 +93,17 @@ def is_worker(pid):
     return b"worker" in words[:2] and STATE.encode() in words
 
 
+def kept():
+    """The history of a server before this one."""
+    h = api.get("/history/fifty")["fifty"]
+    assert h["status"]["completed"] is True and list(h["outputs"]) == ["8"] and h["prompt"][2]["6"]["inputs"]["seed"] == 77, h
+    i = h["outputs"]["8"]["images"][0]
+    assert api.ask("GET", "/view?filename=" + i["filename"])[0] == 200
+
+
 names()
 if TOKEN:
     tokens()
+    kept()
 worker_dies()
 print("ok")
