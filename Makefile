@@ -36,7 +36,7 @@ RPATH = -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/$(bin_to_lib)'
 
 # ---- packages: the only list ------------------------------------------------------------------
 DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libavformat-dev libswscale-dev libxxhash-dev libutf8proc-dev libpcre2-dev libyaml-dev libfreetype-dev libfontconfig-dev
-DEPS_cli := libncurses-dev
+DEPS_cli := libncurses-dev libwebsockets-dev
 DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd nettle-dev
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 # What the tests and `make lint` use beyond that; a missing one only skips its tests.
@@ -74,7 +74,7 @@ kernel_FILES := $(wildcard cl/kernels/*.cl $(addsuffix /*.cl,$(schedule_DIRS)))
 cl_SRC := $(sort $(wildcard cl/*.c $(addsuffix /*.c,$(schedule_DIRS))))
 core_SRC := $(filter-out core/op/device/device_none.c,$(core_SRC))
 endif
-cli_SRC := $(sort $(wildcard cli/*.c))
+cli_SRC := $(sort $(wildcard cli/*.c cli/*/*.c))
 gui_SRC := $(if $(filter 1,$(GUI)),$(sort $(wildcard gui/*.c gui/*/*.c)))
 # Each of these files is one test program.
 unit_SRC := $(sort $(wildcard tests/unit/*/*.c))
@@ -120,7 +120,7 @@ $(B)/core/media/glyphs.o: INC += $(font_CFLAGS)
 $(foreach d,$(schedule_DIRS),$(eval $(B)/$(d)/%.o: INC += -DSCHEDULE=$(notdir $(d))))
 $(B)/tests/%.o $(B)/bench/%.o: INC := -I. $(public)
 $(B)/tests/examples/%.o: INC := $(public)
-$(B)/cli/%.o: INC := $(public)
+$(B)/cli/%.o: INC := $(public) -Icli
 ifeq ($(GUI),1)
 gtk_CFLAGS = $(subst -I,-isystem ,$(shell $(PKG_CONFIG) --cflags gtk4))
 gtk_LIBS = $(shell $(PKG_CONFIG) --libs gtk4)
@@ -176,6 +176,7 @@ $(B)/cl/kernels.o: $(wildcard cl/kernels/*.cl)
 $(foreach d,$(schedule_DIRS),$(eval $(B)/$(d)/host.o: $(wildcard $(d)/*.cl)))
 $(B)/core/op/profile_data.o: $(wildcard data/devices/*.json)
 $(B)/core/media/label.o: data/labels/sans.png
+$(B)/core/serve/user.o: data/serve/page.html
 $(B)/core/node/table/known.o: data/known_classes.txt
 
 $(B)/libninodes.a: $(lib_OBJ)
@@ -199,7 +200,7 @@ $(B)/gui/base/places.o: INC += -DNINO_DATA_FROM_BIN=\"$(bin_to_data)\"
 
 $(B)/ninodes: $(call obj,$(cli_SRC)) $(B)/libninodes.so
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -Wl,--export-dynamic-symbol=sigaction $(RPATH) -o $@
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -lwebsockets -Wl,--export-dynamic-symbol=sigaction $(RPATH) -o $@
 
 # .ui templates, compiled into the app
 gui_RES := $(if $(gui_SRC),$(B)/gui/resources.o)
@@ -324,7 +325,7 @@ format:
 compile_commands.json: Makefile $(core_SRC) $(cl_SRC) $(cli_SRC) $(gui_SRC) $(test_SRC)
 	$(call say,GEN,$@)
 	$(Q){ sep='['; for f in $(core_SRC) $(cl_SRC) $(test_SRC) $(cli_SRC) $(gui_SRC) $(gui_test_SRC); do \
-	  case $$f in core/media/glyphs.c) i='-I. $(public) $(font_CFLAGS)';; cli/*) i='$(public)';; cl/*/*) i="-I. $(public) -DSCHEDULE=$$(basename $${f%/*})";; gui/*) i='$(public) -Igui -I$(B)/gui $(if $(gui_SRC),$(gtk_CFLAGS))';; tests/gui/*) i='$(public) -Igui -I$(B)/gui -I. $(if $(gui_SRC),$(gtk_CFLAGS))';; *) i='-I. $(public)';; esac; \
+	  case $$f in core/media/glyphs.c) i='-I. $(public) $(font_CFLAGS)';; cli/*) i='$(public) -Icli';; cl/*/*) i="-I. $(public) -DSCHEDULE=$$(basename $${f%/*})";; gui/*) i='$(public) -Igui -I$(B)/gui $(if $(gui_SRC),$(gtk_CFLAGS))';; tests/gui/*) i='$(public) -Igui -I$(B)/gui -I. $(if $(gui_SRC),$(gtk_CFLAGS))';; *) i='-I. $(public)';; esac; \
 	  printf '%s\n{"directory":"%s","file":"%s","command":"cc %s %s -c %s"}' "$$sep" '$(CURDIR)' "$$f" '$(subst \",\\\",$(BASE))' "$$i" "$$f"; sep=','; done; \
 	  printf '\n]\n'; } > $@
 
