@@ -343,8 +343,9 @@ plans: $(B)/bench/plans
 	$(Q)$< --forecast yes >$(B)/forecast-gfx1151.md && cp $(B)/forecast-gfx1151.md bench/results/forecast-gfx1151.md
 
 # What the main loops of products and attention reach on gfx1151, by the gate's clock model.
-clocks:
-	$(Q)python3 tests/gate/gfx1151.py --write
+clocks: $(B)/tests/unit/run/real_programs
+	$(Q)$< --print $(B)/gate-programs.txt
+	$(Q)B=$(B) python3 tests/gate/gfx1151.py --programs $(B)/gate-programs.txt --write
 
 # What tiles of a VAE lose, measured on this machine's device.
 tiles: $(B)/bench/tiles

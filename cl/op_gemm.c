@@ -13,8 +13,7 @@
 #include <string.h>
 
 enum {
-    SKINNY_ROWS = 16, // most rows of skinny.cl
-    ROW_UNIT = 768    // what the rows of every tile divide
+    ROW_UNIT = 768 // what the rows of every tile divide
 };
 
 nino_cl_product nino_cl_product_of(const nino_op_desc *d)
@@ -295,7 +294,7 @@ static nino_status run_columns(nino_cl *cl, const nino_op_call *c, const nino_cl
         return nino_cl_schedule_now(cl)->winograd(cl, c, w, err);
     const bool is_skinny = d->op == NINO_OP_LINEAR && d->weight->n < INT32_MAX - 256 &&
                            d->weight->c < INT32_MAX - 256 &&
-                           nino_shape_count(&d->dst) / d->weight->n <= SKINNY_ROWS;
+                           nino_shape_count(&d->dst) / d->weight->n <= NINO_FEW_ROWS;
     return is_skinny ? run_skinny(cl, c, w, err) : run_direct(cl, c, w, err);
 }
 
