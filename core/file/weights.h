@@ -77,7 +77,7 @@ void nino_weights_read_ahead(nino_weights *w, const nino_tensor_info *t);
 // What the numbers of a scaled weight are multiplied by: 8-bit floats and integers have
 // "X.scale_weight" or, in newer files, "X.weight_scale" beside X.weight, one number or one a row.
 // The readers above do not apply it, views do. Integers without one are an error, and so is what
-// "X.comfy_quant" says and this version cannot undo.
+// "X.comfy_quant", or "_quantization_metadata" of the file, says and this version cannot undo.
 typedef struct nino_factors {
     const nino_tensor_info *rows; // a factor a row; NULL:
     float all;                    // of every row, 1 for weights that are not scaled
