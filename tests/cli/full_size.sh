@@ -129,12 +129,10 @@ official f4_qwen_image.json $vae $text qwen_image_fp8_e4m3fn$s
 official f4_z_image_turbo.json ae$s qwen_3_4b$s z_image_turbo_bf16$s
 official f8_null_links_flux2_klein.json flux-2-klein-4b-fp8$s flux2-vae$s qwen_3_4b$s \
     ComfyUI_temp_ksrio_00061_.png ComfyUI_temp_ubmbj_00044_.png
-for n in '' .api; do
-    official kyuz0/qwen_edit_2511_20$n.json $vae $text qwen_image_edit_2511_bf16$s ai-server.jpg
-    official kyuz0/qwen_edit_2511_4step$n.json $vae $text qwen_image_edit_2511_bf16$s ai-server.jpg \
-        Qwen-Image-Edit-2511-Lightning-4steps-V1.0-bf16$s
-    official kyuz0/qwen_image_2512_20$n.json $vae $text qwen_image_2512_bf16$s
-    official kyuz0/qwen_image_2512_4step$n.json $vae $text qwen_image_2512_bf16$s \
-        Qwen-Image-Edit-2511-Lightning-4steps-V1.0-bf16$s
-done
+official kyuz0/qwen_edit_2511_20.json $vae $text qwen_image_edit_2511_bf16$s ai-server.jpg
+official kyuz0/qwen_edit_2511_4step.json $vae $text qwen_image_edit_2511_bf16$s ai-server.jpg \
+    Qwen-Image-Edit-2511-Lightning-4steps-V1.0-bf16$s
+official kyuz0/qwen_image_2512_20.json $vae $text qwen_image_2512_bf16$s
+official kyuz0/qwen_image_2512_4step.json $vae $text qwen_image_2512_bf16$s \
+    Qwen-Image-Edit-2511-Lightning-4steps-V1.0-bf16$s
 exit 0
