@@ -66,7 +66,7 @@ static bool can_share(const nino_guide_run *r, const nino_cond_use *a, const nin
 
 // ---- one forward -----------------------------------------------------------------------------
 
-static nino_tensor *batch_forward(nino_guide_run *r, const nino_guide_feed *f, nino_tensor *x,
+static nino_tensor *batch_forward(nino_guide_run *r, nino_guide_feed *f, nino_tensor *x,
                                   float timestep)
 {
     const int64_t n = f->n * r->batch, frames = nino_guide_frames(r);
@@ -100,7 +100,9 @@ static nino_tensor *batch_forward(nino_guide_run *r, const nino_guide_feed *f, n
                         .refs = refs,
                         .n_refs = f->n_refs,
                         .ref_method = f->use[0]->model->ref_method,
-                        .guidance = f->use[0]->model->guidance };
+                        .guidance = f->use[0]->model->guidance,
+                        .text = &f->text,
+                        .times = &r->times };
     out = r->net->forward(r->s, r->net, &in);
     r->forwards++;
 end:
@@ -270,7 +272,8 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
     const int64_t rows = n * r->batch, frames = nino_guide_frames(r);
     float *t = calloc((size_t) (rows * (frames ? frames : 1)), sizeof(*t));
     nino_tensor **refs = calloc((size_t) m->n_refs + 1, sizeof(*refs));
-    nino_tensor *control[NINO_COND_CONTROLS];
+    nino_tensor *control[NINO_COND_CONTROLS], *text = NULL;
+    nino_run_times times = { .t = r->times.t, .n = r->times.n };
     nino_status st = s && t && refs ? NINO_OK : NINO_ERR_NOMEM;
     for (int pass = 0; pass < 2 && !st; pass++) { // the first brings the weights in
         const nino_shape x = nino_guide_tile_shape(r, p[0].use, n, r->channels);
@@ -287,7 +290,9 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
                             .refs = refs,
                             .n_refs = m->n_refs,
                             .ref_method = m->ref_method,
-                            .guidance = m->guidance };
+                            .guidance = m->guidance,
+                            .text = &text,
+                            .times = &times };
         if (m->concat)
             in.concat = nino_zeros(
                 s, nino_guide_tile_shape(r, p[0].use, n, m->concat->shape.dim[r->n_axes + 1]),
@@ -307,6 +312,8 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
     }
     free(t);
     free(refs);
+    nino_unref(text);
+    nino_run_times_release(&times);
     nino_stream_destroy(&s);
     nino_backend_close(&plan);
     return st;

@@ -53,6 +53,7 @@ struct nino_guide_feed {
     int n;
     const nino_cond_use **use;
     nino_tensor *context, *context_mask, *y, *concat, *vision, **refs;
+    nino_tensor *text; // what the network made of the context; NULL: it was not run yet
     nino_tensor *control[NINO_COND_CONTROLS];
     int n_refs;
     int walks; // under plan: how often it was walked
@@ -76,6 +77,7 @@ typedef struct nino_guide_run {
     nino_cond_list list[NINO_COND_KINDS];
     bool has[NINO_COND_KINDS]; // false: no such list (not the same as an empty one)
     nino_guide_feed *feeds;
+    nino_run_times times; // that the sampler will ask for
     nino_guide_fit *fits;
     int n_fits;
     uint64_t seed;                                         // of the run's noise
