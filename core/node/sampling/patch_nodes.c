@@ -193,41 +193,11 @@ NINO_NODE(skip_layer_sd3, "SkipLayerGuidanceSD3", "SkipLayerGuidanceSD3", "advan
                                    .help = "How far away"),
                       SKIP_RANGE(skip_sd3_params, 0.01, 0.15)),
           NINO_RUN(skip_sd3_run));
+
 NINO_NODE(skip_layer_simple, "SkipLayerGuidanceDiTSimple", "SkipLayerGuidanceDiTSimple",
           "advanced/guidance", "The negative side does without some blocks of a transformer",
           MODEL_IN, MODEL_OUT, NINO_PARAMS(skip_params, SKIP_LAYERS, SKIP_RANGE(skip_params, 0, 1)),
           NINO_RUN(skip_simple_run));
-
-typedef struct skip_sd3_params {
-    const char *layers;
-    double scale, start_percent, end_percent;
-} skip_sd3_params;
-
-static nino_status skip_sd3_run(nino_run *r, nino_error *err)
-{
-    const skip_sd3_params *p = r->params;
-    const nino_patch patch = { .kind = NINO_PATCH_SKIP,
-                               .v = { p->scale },
-                               .has_range = true,
-                               .start = p->start_percent,
-                               .end = p->end_percent,
-                               .doubles = blocks_of(p->layers) };
-    return nino_out_patched(r, &patch, err);
-}
-
-NINO_NODE(skip_layer_sd3, "SkipLayerGuidanceSD3", "SkipLayerGuidanceSD3", "advanced/guidance",
-          "Guides away from what SD3.5 makes without some of its blocks", MODEL_IN, MODEL_OUT,
-          NINO_PARAMS(skip_sd3_params,
-                      NINO_P_STRING(skip_sd3_params, layers, "7, 8, 9", .label = "Blocks",
-                                    .help = "Numbers of the blocks"),
-                      NINO_P_FLOAT(skip_sd3_params, scale, 3, 0, 10, 0.1, .label = "Scale",
-                                   .help = "How far away"),
-                      NINO_P_FLOAT(skip_sd3_params, start_percent, 0.01, 0, 1, 0.001,
-                                   .label = "From",
-                                   .help = "Part of the sampling after which it begins"),
-                      NINO_P_FLOAT(skip_sd3_params, end_percent, 0.15, 0, 1, 0.001, .label = "To",
-                                   .help = "Part of the sampling at which it ends")),
-          NINO_RUN(skip_sd3_run));
 
 // ---- PatchModelAddDownscale ------------------------------------------------------------------
 
