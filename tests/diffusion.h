@@ -73,10 +73,10 @@ typedef struct test_inputs { // host arrays; the optional ones may be NULL
     const float *timestep;
     int64_t frames; // with a time step each
     float guidance;
-    nino_tensor **text; // that runs keep
-    nino_run_times *times;
     nino_skip skip;
     const nino_pass *pass;
+    nino_tensor **text; // that runs keep
+    nino_run_times *times;
 } test_inputs;
 
 static inline nino_tensor *test_up(nino_stream *s, const nino_array *a)

@@ -46,12 +46,12 @@ typedef struct nino_forward {
     // What control networks add, consumed; NULL: nothing. Networks without a place for any refuse it.
     nino_residuals *residuals;
     float guidance; // distilled guidance (Flux dev), NaN: left out; ignored by other networks
+    nino_skip skip; // transformers other than Z-Image; none: all blocks run
+    const nino_pass *pass; // what patches want; NULL: nothing
     // What the evaluations of a run with the same context share: what the network makes of it, put
     // there by the first of them and owned by the caller. NULL: nothing is kept.
     nino_tensor **text;
     nino_run_times *times; // of the run; NULL: nothing is kept
-    nino_skip skip; // transformers other than Z-Image; none: all blocks run
-    const nino_pass *pass; // what patches want; NULL: nothing
 } nino_forward;
 
 typedef struct nino_diffusion nino_diffusion;

@@ -128,10 +128,10 @@ static nino_tensor *batch_forward(nino_guide_run *r, nino_guide_feed *f, nino_te
                         .n_refs = f->n_refs,
                         .ref_method = f->use[0]->model->ref_method,
                         .guidance = f->use[0]->model->guidance,
-                        .skip = r->skip,
-                        .pass = pass.n_patches ? &pass : NULL,
                         .text = &f->text,
-                        .times = &r->times };
+                        .times = &r->times,
+                        .skip = r->skip,
+                        .pass = pass.n_patches ? &pass : NULL };
     if (f->hints) {
         nino_guide_residuals(r, r->s, f->use[0], f->hints, &in, f->control_context, sigma, &more);
         in.residuals = &more;
@@ -363,10 +363,10 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
                             .n_refs = m->n_refs,
                             .ref_method = m->ref_method,
                             .guidance = m->guidance,
-                            .skip = r->skip,
-                            .pass = pass.n_patches ? &pass : NULL,
                             .text = &text,
-                            .times = &times };
+                            .times = &times,
+                            .skip = r->skip,
+                            .pass = pass.n_patches ? &pass : NULL };
         if (m->concat)
             in.concat = nino_zeros(
                 s, nino_guide_tile_shape(r, p[0].use, n, m->concat->shape.dim[r->n_axes + 1]),

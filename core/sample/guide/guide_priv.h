@@ -98,10 +98,10 @@ struct nino_guide_run {
     nino_cond_list list[NINO_COND_KINDS];
     bool has[NINO_COND_KINDS]; // false: no such list (not the same as an empty one)
     nino_guide_feed *feeds;
-    nino_run_times times; // that the sampler will ask for
     nino_guide_control *controls;
     const nino_guide_encode *encode; // or NULL
     nino_precision asked;            // for what is not the model
+    nino_run_times times;            // that the sampler will ask for
     nino_guide_fit *fits;
     int n_fits;
     nino_pass pass;                   // of the next evaluation
