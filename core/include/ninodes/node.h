@@ -97,7 +97,10 @@ typedef enum nino_port_type {
     // A type of ComfyUI that this version has no value for.
     NINO_PORT_OTHER,
     NINO_PORT_UPSCALE_MODEL,
-    NINO_PORT_CONTROL_NET
+    NINO_PORT_CONTROL_NET,
+    NINO_PORT_IPADAPTER,
+    // What is done to a latent.
+    NINO_PORT_LATENT_OPERATION
 } nino_port_type;
 // ComfyUI's name of the type: "LATENT". Never NULL.
 NINO_API const char *nino_port_type_name(nino_port_type t);

@@ -207,6 +207,10 @@
     X(hypertile)            \
     X(self_multiply)        \
     X(cross_multiply)       \
+    X(ip_loader)            \
+    X(ip_unified)           \
+    X(ip_adapter)           \
+    X(ip_advanced)          \
     X(model_dtype)          \
     X(vae_decode)           \
     X(vae_decode_tiled)     \
@@ -229,6 +233,12 @@
     X(basic_guider)         \
     X(cfg_guider)           \
     X(dual_cfg_guider)      \
+    X(dual_model_guider)    \
+    X(perp_neg_guider)      \
+    X(op_tonemap)           \
+    X(op_sharpen)           \
+    X(apply_operation)      \
+    X(apply_operation_cfg)  \
     X(random_noise)         \
     X(disable_noise)        \
     X(add_noise)            \
