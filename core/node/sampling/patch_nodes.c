@@ -193,6 +193,7 @@ NINO_NODE(skip_layer_sd3, "SkipLayerGuidanceSD3", "SkipLayerGuidanceSD3", "advan
                                    .help = "How far away"),
                       SKIP_RANGE(skip_sd3_params, 0.01, 0.15)),
           NINO_RUN(skip_sd3_run));
+
 NINO_NODE(skip_layer_simple, "SkipLayerGuidanceDiTSimple", "SkipLayerGuidanceDiTSimple",
           "advanced/guidance", "The negative side does without some blocks of a transformer",
           MODEL_IN, MODEL_OUT, NINO_PARAMS(skip_params, SKIP_LAYERS, SKIP_RANGE(skip_params, 0, 1)),
