@@ -42,6 +42,7 @@ static const model models[] = {
     { "vae_flux_sd3.txt", "vae/flux.safetensors", "BF16", 2 },
     { "vae_flux2.txt", "vae/flux2.safetensors", "BF16", 2 },
     { "flux_dev.txt", "diffusion_models/flux.safetensors", "BF16", 2 },
+    { "sd15_unet.txt", "diffusion_models/sd15.safetensors", "F16", 2 },
     { "sdxl_unet.txt", "diffusion_models/sdxl.safetensors", "F16", 2 },
     { "t5xxl_encoder.txt", "text_encoders/t5xxl.safetensors", "F16", 2 },
     { "clip_l.txt", "text_encoders/clip_l.safetensors", "F16", 2 },

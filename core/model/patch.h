@@ -48,9 +48,10 @@ typedef enum nino_patch_kind {
 typedef struct nino_patch {
     nino_patch_kind kind;
     double v[4];
-    bool has_range;                  // false: it applies to all of the sampling
-    double start, end;               // of the part it applies to, 0..1
-    bool ends_before;                // the end itself is no part of it
+    bool has_range;    // false: it applies to all of the sampling
+    double start, end; // of the part it applies to, 0..1
+    bool is_in_sigmas; // start and end are noise levels: of the schedule where the node stands
+    bool ends_before;  // the end itself is no part of it
     uint64_t doubles, singles;       // blocks, a bit each, as nino_skip has them
     int filter[2];                   // nino_filter: down, up
     struct nino_image_prompt *image; // owned reference; core/model/ip_adapter/ip_adapter.h

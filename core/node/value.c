@@ -87,6 +87,9 @@ void nino_value_unref(nino_value **pv)
     case NINO_PORT_CONDITIONING: nino_cond_unref(&v->u.cond); break;
     case NINO_PORT_SIGMAS: free(v->u.sigmas.v); break;
     case NINO_PORT_GUIDER: nino_guider_unref(&v->u.guider); break;
+    case NINO_PORT_BOUNDING_BOX:
+    case NINO_PORT_DICT:
+    case NINO_PORT_ARRAY:
     case NINO_PORT_STRING: free(v->u.string); break;
     case NINO_PORT_CLIP_VISION: nino_clip_vision_unref(&v->u.clip_vision); break;
     case NINO_PORT_CLIP_VISION_OUTPUT: nino_vision_out_release(&v->u.vision); break;
@@ -191,6 +194,9 @@ uint64_t nino_value_bytes(const nino_value *v)
     case NINO_PORT_CONDITIONING: n += cond_bytes(v->u.cond); break;
     case NINO_PORT_SIGMAS: n += (uint64_t) v->u.sigmas.n * sizeof(float); break;
     case NINO_PORT_GUIDER: n += guider_bytes(v->u.guider); break;
+    case NINO_PORT_BOUNDING_BOX:
+    case NINO_PORT_DICT:
+    case NINO_PORT_ARRAY:
     case NINO_PORT_STRING: n += v->u.string ? strlen(v->u.string) + 1 : 0; break;
     case NINO_PORT_CLIP_VISION_OUTPUT: n += vision_bytes(&v->u.vision); break;
     default: break;
@@ -227,6 +233,9 @@ const char *nino_port_type_name(nino_port_type t)
         "CONTROL_NET",
         "IPADAPTER",
         "LATENT_OPERATION",
+        "BOUNDING_BOX",
+        "DICT",
+        "ARRAY",
     };
     return (size_t) t < sizeof(names) / sizeof(names[0]) ? names[t] : "?";
 }

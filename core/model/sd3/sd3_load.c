@@ -44,7 +44,7 @@ typedef struct sd3_names {
 static void sd3_load_attn(sd3_loader *f, const char *base, const char *own, const sd3_names *d,
                           bool has_proj, sd3_attn *out)
 {
-    const int64_t h = f->net->hidden;
+    const int64_t h = f->net->hidden, rows = 3 * h;
     nino_linear *const to[3] = { &out->q, &out->k, &out->v };
     const char *const apart[3] = { d->q, d->k, d->v };
     const nino_name fused = nino_name_of("%s%s.qkv", base, own);
@@ -57,9 +57,9 @@ static void sd3_load_attn(sd3_loader *f, const char *base, const char *own, cons
                            h, to[i]);
     const nino_tensor_info *t =
         nino_weights_find(f->l.file, nino_name_of("%s%s.weight", f->l.prefix, fused.s).s);
-    if (t && !f->is_diffusers && t->dim[0] != 3 * h)
+    if (t && !f->is_diffusers && t->dim[0] != rows)
         nino_load_fail(&f->l, NINO_ERR_FORMAT, "%s%s.weight has %lld rows where %lld are needed",
-                       f->l.prefix, fused.s, (long long) t->dim[0], (long long) (3 * h));
+                       f->l.prefix, fused.s, (long long) t->dim[0], (long long) rows);
     sd3_load_norm(f, f->is_diffusers ? base : stem.s, f->is_diffusers ? d->norm_q : "ln_q",
                   &out->norm_q);
     sd3_load_norm(f, f->is_diffusers ? base : stem.s, f->is_diffusers ? d->norm_k : "ln_k",

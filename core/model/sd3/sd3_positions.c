@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SIDE 16    // pixels of a position
 #define MIDDLE 7.5 // of the positions that are computed
 
 typedef struct sd3_window { // a key: without holes
@@ -96,12 +97,12 @@ nino_tensor *sd3_positions(nino_stream *s, const nino_diffusion *d, int64_t h, i
     const sd3_window key = { net, h, w };
     if (nino_stream_status(s, NULL))
         return NULL;
-    if (net->positions && (h > net->grid || w > net->grid))
+    const int64_t most = SIDE * net->grid, height = SIDE * h, width = SIDE * w;
+    if (net->positions && (height > most || width > most))
         return nino_stream_fail(
             s, NINO_ERR_ARG, d->name,
             "it knows pictures of up to %lld x %lld pixels, this one has %lld x %lld",
-            (long long) (16 * net->grid), (long long) (16 * net->grid), (long long) (16 * w),
-            (long long) (16 * h));
+            (long long) most, (long long) most, (long long) width, (long long) height);
     if (nino_stream_is_plan(s)) // nothing is read
         return nino_zeros(s, NINO_SHAPE(1, h * w, net->hidden), nino_stream_act_type(s));
     nino_array *a = nino_rope_cache_get(&net->windows, &key, sizeof(key), sd3_window_make);

@@ -115,27 +115,33 @@ typedef struct skip_params {
     double scale, start_percent, end_percent, rescaling_scale;
 } skip_params;
 
-static nino_status skip_any_run(nino_run *r, nino_patch_kind kind, nino_error *err)
+static nino_status skip_give(nino_run *r, nino_patch_kind kind, const skip_params *p,
+                             nino_error *err)
 {
-    const skip_params *p = r->params;
-    const nino_patch patch = { .kind = kind,
-                               .v = { p->scale, p->rescaling_scale },
-                               .has_range = true,
-                               .start = p->start_percent,
-                               .end = p->end_percent,
-                               .doubles = blocks_of(p->double_layers),
-                               .singles = blocks_of(p->single_layers) };
+    nino_model *m = nino_need_model(r, 0, err);
+    if (!m)
+        return NINO_ERR_UNSUPPORTED;
+    const nino_patch patch = {
+        .kind = kind,
+        .v = { p->scale, p->rescaling_scale },
+        .has_range = true,
+        .start = nino_sampling_percent_to_sigma(m->sampling, p->start_percent),
+        .end = nino_sampling_percent_to_sigma(m->sampling, p->end_percent),
+        .is_in_sigmas = true,
+        .doubles = blocks_of(p->double_layers),
+        .singles = blocks_of(p->single_layers),
+    };
     if (!patch.doubles && !patch.singles)
-        return nino_out_model(r, 0, nino_model_ref(nino_in_model(r, 0)), err);
+        return nino_out_model(r, 0, nino_model_ref(m), err);
     return nino_out_patched(r, &patch, err);
 }
 static nino_status skip_run(nino_run *r, nino_error *err)
 {
-    return skip_any_run(r, NINO_PATCH_SKIP, err);
+    return skip_give(r, NINO_PATCH_SKIP, r->params, err);
 }
 static nino_status skip_simple_run(nino_run *r, nino_error *err)
 {
-    return skip_any_run(r, NINO_PATCH_SKIP_NEGATIVE, err);
+    return skip_give(r, NINO_PATCH_SKIP_NEGATIVE, r->params, err);
 }
 
 #define SKIP_LAYERS                                                                                \
@@ -143,10 +149,10 @@ static nino_status skip_simple_run(nino_run *r, nino_error *err)
                   .help = "Numbers of blocks with two streams, or of all where they are alike"),   \
         NINO_P_STRING(skip_params, single_layers, "7, 8, 9", .label = "Single blocks",             \
                       .help = "Numbers of blocks with one stream")
-#define SKIP_RANGE(from, to)                                                                       \
-    NINO_P_FLOAT(skip_params, start_percent, from, 0, 1, 0.001, .label = "From",                   \
+#define SKIP_RANGE(S, from, to)                                                                    \
+    NINO_P_FLOAT(S, start_percent, from, 0, 1, 0.001, .label = "From",                             \
                  .help = "Part of the sampling after which it begins"),                            \
-        NINO_P_FLOAT(skip_params, end_percent, to, 0, 1, 0.001, .label = "To",                     \
+        NINO_P_FLOAT(S, end_percent, to, 0, 1, 0.001, .label = "To",                               \
                      .help = "Part of the sampling at which it ends")
 
 NINO_NODE(skip_layer_dit, "SkipLayerGuidanceDiT", "SkipLayerGuidanceDiT", "advanced/guidance",
@@ -155,16 +161,12 @@ NINO_NODE(skip_layer_dit, "SkipLayerGuidanceDiT", "SkipLayerGuidanceDiT", "advan
           NINO_PARAMS(skip_params, SKIP_LAYERS,
                       NINO_P_FLOAT(skip_params, scale, 3, 0, 10, 0.1, .label = "Scale",
                                    .help = "How far away"),
-                      SKIP_RANGE(0.01, 0.15),
+                      SKIP_RANGE(skip_params, 0.01, 0.15),
                       NINO_P_FLOAT(skip_params, rescaling_scale, 0, 0, 10, 0.01,
                                    .label = "Rescaling",
                                    .help = "How much of the spread of the positive side comes "
                                            "back")),
           NINO_RUN(skip_run));
-NINO_NODE(skip_layer_simple, "SkipLayerGuidanceDiTSimple", "SkipLayerGuidanceDiTSimple",
-          "advanced/guidance", "The negative side does without some blocks of a transformer",
-          MODEL_IN, MODEL_OUT, NINO_PARAMS(skip_params, SKIP_LAYERS, SKIP_RANGE(0, 1)),
-          NINO_RUN(skip_simple_run));
 
 typedef struct skip_sd3_params {
     const char *layers;
@@ -174,28 +176,28 @@ typedef struct skip_sd3_params {
 static nino_status skip_sd3_run(nino_run *r, nino_error *err)
 {
     const skip_sd3_params *p = r->params;
-    const nino_patch patch = { .kind = NINO_PATCH_SKIP,
-                               .v = { p->scale },
-                               .has_range = true,
-                               .start = p->start_percent,
-                               .end = p->end_percent,
-                               .doubles = blocks_of(p->layers) };
-    return nino_out_patched(r, &patch, err);
+    const skip_params as = { .double_layers = p->layers,
+                             .single_layers = "",
+                             .scale = p->scale,
+                             .start_percent = p->start_percent,
+                             .end_percent = p->end_percent };
+    return skip_give(r, NINO_PATCH_SKIP, &as, err);
 }
 
 NINO_NODE(skip_layer_sd3, "SkipLayerGuidanceSD3", "SkipLayerGuidanceSD3", "advanced/guidance",
-          "Guides away from what SD3.5 makes without some of its blocks", MODEL_IN, MODEL_OUT,
+          "Guides away from what SD3 makes without some of its blocks", MODEL_IN, MODEL_OUT,
           NINO_PARAMS(skip_sd3_params,
                       NINO_P_STRING(skip_sd3_params, layers, "7, 8, 9", .label = "Blocks",
-                                    .help = "Numbers of the blocks"),
+                                    .help = "Numbers of blocks, whatever is between them"),
                       NINO_P_FLOAT(skip_sd3_params, scale, 3, 0, 10, 0.1, .label = "Scale",
                                    .help = "How far away"),
-                      NINO_P_FLOAT(skip_sd3_params, start_percent, 0.01, 0, 1, 0.001,
-                                   .label = "From",
-                                   .help = "Part of the sampling after which it begins"),
-                      NINO_P_FLOAT(skip_sd3_params, end_percent, 0.15, 0, 1, 0.001, .label = "To",
-                                   .help = "Part of the sampling at which it ends")),
+                      SKIP_RANGE(skip_sd3_params, 0.01, 0.15)),
           NINO_RUN(skip_sd3_run));
+
+NINO_NODE(skip_layer_simple, "SkipLayerGuidanceDiTSimple", "SkipLayerGuidanceDiTSimple",
+          "advanced/guidance", "The negative side does without some blocks of a transformer",
+          MODEL_IN, MODEL_OUT, NINO_PARAMS(skip_params, SKIP_LAYERS, SKIP_RANGE(skip_params, 0, 1)),
+          NINO_RUN(skip_simple_run));
 
 // ---- PatchModelAddDownscale ------------------------------------------------------------------
 

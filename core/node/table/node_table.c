@@ -57,6 +57,53 @@
     X(ip2p_cond)            \
     X(reference_latent)     \
     X(comfy_switch)         \
+    X(comfy_not)            \
+    X(comfy_and)            \
+    X(comfy_or)             \
+    X(create_list)          \
+    X(resize_image_mask)    \
+    X(batch_images)         \
+    X(batch_masks)          \
+    X(batch_latents)        \
+    X(split_tiles)          \
+    X(merge_tiles)          \
+    X(bounding_box)         \
+    X(image_crop_box)       \
+    X(image_crop_mask)      \
+    X(resize_longer)        \
+    X(resize_shorter)       \
+    X(center_crop)          \
+    X(normalize_images)     \
+    X(adjust_brightness)    \
+    X(adjust_contrast)      \
+    X(image_compare)        \
+    X(latent_slices)        \
+    X(replace_frames)       \
+    X(math_expression)      \
+    X(number_convert)       \
+    X(resolution_selector)  \
+    X(seed)                 \
+    X(custom_combo)         \
+    X(model_device)         \
+    X(clip_device)          \
+    X(vae_device)           \
+    X(manual_sigmas)        \
+    X(ltxv_scheduler)       \
+    X(regex_match)          \
+    X(regex_extract)        \
+    X(regex_replace)        \
+    X(string_format)        \
+    X(json_extract)         \
+    X(dictionary_text)      \
+    X(array_text)           \
+    X(save_text)            \
+    X(text_prefix)          \
+    X(text_suffix)          \
+    X(text_truncate)        \
+    X(text_lower)           \
+    X(text_upper)           \
+    X(text_strip)           \
+    X(merge_image_lists)    \
     X(reference_method)     \
     X(vae_encode_inpaint)   \
     X(set_noise_mask)       \
@@ -201,8 +248,8 @@
     X(pag)                  \
     X(sag)                  \
     X(skip_layer_dit)       \
-    X(skip_layer_simple)    \
     X(skip_layer_sd3)       \
+    X(skip_layer_simple)    \
     X(add_downscale)        \
     X(hypertile)            \
     X(self_multiply)        \

@@ -19,9 +19,12 @@ bool nino_guide_applies(const nino_guide_run *r, int i, float sigma)
     const nino_patch *p = &r->guider->model->patch[i];
     if (!p->has_range)
         return true;
-    return (double) sigma <= nino_sampling_percent_to_sigma(r->sampling, p->start) &&
-           (p->ends_before ? (double) sigma > nino_sampling_percent_to_sigma(r->sampling, p->end)
-                           : (double) sigma >= nino_sampling_percent_to_sigma(r->sampling, p->end));
+    const double first =
+        p->is_in_sigmas ? p->start : nino_sampling_percent_to_sigma(r->sampling, p->start);
+    const double last =
+        p->is_in_sigmas ? p->end : nino_sampling_percent_to_sigma(r->sampling, p->end);
+    return (double) sigma <= first &&
+           (p->ends_before ? (double) sigma > last : (double) sigma >= last);
 }
 
 static void set_pass(nino_guide_run *r, float sigma)
