@@ -33,15 +33,17 @@ typedef struct fake_net {
 // What the network answers for one value: x and concat of the cell, means of the rest.
 typedef struct fake_in {
     double x, concat, context, y, refs, timestep, guidance; // guidance NaN: none
-    double worse;                                           // perturbed, without blocks
+    double worse;                                           // perturbed
     int channel;
+    nino_skip skip;
 } fake_in;
 
 static inline double fake_answer(const fake_in *i)
 {
     return 0.3 * i->x + 0.2 * i->context * i->x + 0.07 * i->concat + 0.4 * i->context + 0.3 * i->y +
            0.2 * i->refs + 1e-4 * i->timestep + (isnan(i->guidance) ? 0 : 0.01 * i->guidance) +
-           0.02 * i->channel + i->worse * i->x;
+           0.02 * i->channel + i->worse * i->x + 0.05 * (double) i->skip.doubles +
+           0.03 * (double) i->skip.singles;
 }
 
 // Channel k of concat counts k + 1 times.
@@ -72,8 +74,7 @@ static inline nino_array *fake_take(nino_stream *s, nino_tensor *t)
 // The share that patches take from it.
 static inline double fake_worse(const nino_forward *f)
 {
-    return 0.11 * (f->pass && f->pass->is_perturbed) + 0.03 * (double) f->skip.doubles +
-           0.01 * (double) f->skip.singles;
+    return 0.11 * (f->pass && f->pass->is_perturbed);
 }
 
 // A map of half the latent's sides: every third cell is looked at.
@@ -127,7 +128,8 @@ static inline nino_tensor *fake_forward(nino_stream *s, const nino_diffusion *d,
                        .y = fake_mean(y, b),
                        .timestep = (double) f->timestep[b],
                        .guidance = (double) f->guidance,
-                       .worse = worse };
+                       .worse = worse,
+                       .skip = f->skip };
         for (int i = 0; i < f->n_refs; i++)
             in.refs += (i + 1) * fake_mean(ref[i], b);
         for (int64_t i = 0; i < cells; i++) {

@@ -45,6 +45,7 @@ static inline nino_cond *cond_of(int n, int64_t tokens, double sign)
 typedef struct spot { // an entry as the test thinks of it
     const nino_cond_entry *e;
     double y, refs, guidance, worse;
+    nino_skip skip;
     double weight[MAX_BATCH][CELLS];
     double concat[CELLS];
 } spot;
@@ -101,6 +102,7 @@ static inline void oracle(const spot *s, int n, const float *x, int batch, doubl
                                  .timestep = timestep_of(sigma),
                                  .guidance = s[k].guidance,
                                  .worse = s[k].worse,
+                                 .skip = s[k].skip,
                                  .channel = c };
             sum += s[k].weight[b][cell] * ((double) x[i] - sigma * fake_answer(&in));
             weight += s[k].weight[b][cell];

@@ -7,11 +7,12 @@ static float x[MAX_BATCH * N];
 static double want[N], worse[N];
 
 // The two sides of one evaluation, and the positive one as a worse network sees it.
-static void sides(const setup *s, const nino_cond *p, const nino_cond *n, double by)
+static void sides(const setup *s, const nino_cond *p, const nino_cond *n, double by, nino_skip skip)
 {
     spot_of(0, p->entry, 1);
     oracle(&spots[0], 1, x, 1, s->sigma, pos);
     spots[0].worse = by;
+    spots[0].skip = skip;
     oracle(&spots[0], 1, x, 1, s->sigma, worse);
     if (!n)
         return;
@@ -42,7 +43,7 @@ static void test_perturbed(void)
     CHECK(net.n == 2 && !net.call[0].is_perturbed && net.call[1].is_perturbed);
     CHECK(net.call[0].x.dim[0] == 2 && net.call[1].x.dim[0] == 1);
     CHECK(net.call[0].n_negative == 1 && net.call[1].n_negative == 0);
-    sides(&s, p, n, 0.11);
+    sides(&s, p, n, 0.11, (nino_skip){ 0 });
     for (int i = 0; i < N; i++)
         want[i] += 3 * (pos[i] - worse[i]);
     compare(want, N, 1e-4);
@@ -63,7 +64,7 @@ static void test_blocks(void)
     evaluate(&s, x);
     CHECK(net.n == 2 && net.call[1].skip.doubles == 5 && net.call[1].skip.singles == 2);
     CHECK(!net.call[0].skip.doubles && !net.call[0].is_perturbed && !net.call[1].is_perturbed);
-    sides(&s, p, n, 0.03 * 5 + 0.01 * 2);
+    sides(&s, p, n, 0, (nino_skip){ 5, 2 });
     for (int i = 0; i < N; i++)
         want[i] += 2.5 * (pos[i] - worse[i]);
     const double by = 0.6 * spread(pos) / spread(want) + 0.4;
@@ -75,7 +76,7 @@ static void test_blocks(void)
     s.m->patch[0].end = 0.1;
     evaluate(&s, x);
     CHECK(net.n == 1);
-    sides(&s, p, n, 0);
+    sides(&s, p, n, 0, (nino_skip){ 0 });
     compare(want, N, 1e-4);
 
     // the simple one: the negative side without blocks, and no third evaluation
@@ -84,7 +85,7 @@ static void test_blocks(void)
     evaluate(&s, x);
     CHECK(net.n == 2 && net.call[1].n_negative == 1 && net.call[1].skip.doubles == 5);
     CHECK(net.call[0].n_negative == 0 && !net.call[0].skip.doubles);
-    spot_of(1, n->entry, 1)->worse = 0.03 * 5 + 0.01 * 2;
+    spot_of(1, n->entry, 1)->skip = (nino_skip){ 5, 2 };
     oracle(&spots[1], 1, x, 1, s.sigma, neg);
     for (int i = 0; i < N; i++)
         want[i] = neg[i] + 4 * (pos[i] - neg[i]);
@@ -116,7 +117,7 @@ static void test_self_attention(void)
     patch(&s, (nino_patch){ .kind = NINO_PATCH_SELF_ATTENTION, .v = { 0.5, 2 } });
     evaluate(&s, x);
     CHECK(net.n == 2 && net.call[0].x.dim[0] == 2 && net.call[1].n_negative == 1);
-    sides(&s, p, n, 0);
+    sides(&s, p, n, 0, (nino_skip){ 0 });
     for (int i = 0; i < N; i++) {
         const int cell = i % CELLS, y = cell / W, c = cell % W;
         const int at = y * 12 / H * 10 + c * 10 / W; // of the map's 12 rows and 10 columns
@@ -131,7 +132,7 @@ static void test_self_attention(void)
     compare(want, N, 2e-4);
     net.look = 0.9f; // nothing is looked at: nothing is blurred
     evaluate(&s, x);
-    sides(&s, p, n, 0);
+    sides(&s, p, n, 0, (nino_skip){ 0 });
     for (int i = 0; i < N; i++)
         noisy[i] = x[i];
     oracle(&spots[1], 1, noisy, 1, s.sigma, worse);
@@ -150,7 +151,7 @@ static void test_override(void)
     patch(&s, (nino_patch){ .kind = NINO_PATCH_CFG, .v = { 1 }, .has_range = true, .end = 1 });
     evaluate(&s, x);
     CHECK(net.n == 1 && net.call[0].x.dim[0] == 1); // no need of the negative side
-    sides(&s, p, n, 0);
+    sides(&s, p, n, 0, (nino_skip){ 0 });
     compare(pos, N, 1e-4);
     s.m->patch[0].start = 0.99; // not yet
     evaluate(&s, x);
@@ -168,7 +169,7 @@ static void test_perp_neg(void)
     s.g.cfg2 = 1.3;
     patch(&s, (nino_patch){ .kind = NINO_PATCH_EPSILON, .v = { 1.1 } });
     evaluate(&s, x);
-    sides(&s, p, n, 0);
+    sides(&s, p, n, 0, (nino_skip){ 0 });
     spot_of(2, none->entry, 1);
     oracle(&spots[2], 1, x, 1, s.sigma, empty);
     double dot = 0, square = 0;
@@ -199,7 +200,7 @@ static void test_dual_model(void)
     s.g.model2 = other;
     evaluate(&s, x);
     CHECK(net.n == 1 && second.n == 1);
-    sides(&s, p, n, 0);
+    sides(&s, p, n, 0, (nino_skip){ 0 });
     compare(want, N, 1e-4);
     s.g.cfg = 1;
     second.n = 0;
@@ -277,7 +278,7 @@ static int by_the_rule(setup *s, const nino_cond *p, const nino_cond *n, bool ea
             sum = skips ? sum : 0;
         }
         s->sigma = sigma;
-        sides(s, p, n, 0);
+        sides(s, p, n, 0, (nino_skip){ 0 });
         for (int i = 0; i < N && !skips; i++) {
             out[0][i] = easy ? (at[i] - pos[i]) / sigma : want[i];
             out[1][i] = easy ? (at[i] - neg[i]) / sigma : want[i];

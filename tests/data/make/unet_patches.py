@@ -226,6 +226,9 @@ def main():
             io[key] = run(u, x, t, c, Walk(pictures=pictures))
         io[f"{name}.states"], io[f"{name}.tokens"], io[f"{name}.opposite"] = states, picture, opposite
         files.save(f"synth/ip_{name}.safetensors", a.tensors, a.tensors)
+        if name == "full":  # as the released files are: a dict of two
+            torch.save({k: {n[len(k) + 1:]: t.half() for n, t in a.tensors.items() if n.startswith(k + ".")}
+                        for k in ("image_proj", "ip_adapter")}, files.path("synth/ip_full.bin"))
     assert len(n.tensors) == len(tensors)
     net.save("unet_patches", n, x=x, timestep=t, context=c, map=maps, mask=mask, **io)
 
