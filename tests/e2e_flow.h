@@ -46,3 +46,74 @@ static inline void e2e_check_picture(const char *path, const char *want_path, in
     nino_png_release(&got);
     nino_png_release(&want);
 }
+
+// A workflow of e2e_2026 with its own file of references, latent_node_N.
+typedef struct e2e_flow {
+    const char *name;
+    const char *sampler; // the node that gives the latent
+    double most;         // NMSE of the latent
+} e2e_flow;
+
+// Pictures, the latent, and what was planned to the byte. In a context that has run nothing yet.
+static inline void e2e_check_flow(nino_ctx *ctx, const char *assets, const e2e_flow *c)
+{
+    nino_plan plan = { 0 };
+    const bool is_pair = strstr(c->name, "_b2") != NULL;
+    char want[512], tensor[32];
+    nino_error err = { 0 };
+    int pictures = 0, latents = 0;
+    nino_weights *ref = test_open("%s/e2e_2026/expected/%s_ref.safetensors", assets, c->name);
+    char *json = e2e_with_latent(e2e_workflow(assets, "e2e_2026", c->name), c->sampler);
+    nino_graph *g = nino_graph_load(json, strlen(json), c->name, &err);
+    CHECK_OK(g ? NINO_OK : err.code, err);
+    CHECK_OK(nino_graph_plan(ctx, g, NULL, NULL, &plan, &err), err);
+    const flow_result r = flow_run(ctx, g, NULL);
+    CHECK_OK(r.st, r.err);
+    printf("  %s:", c->name);
+    snprintf(tensor, sizeof(tensor), "latent_node_%s", c->sampler);
+    for (size_t i = 0; i < r.n_paths; i++)
+        if (strstr(r.path[i], ".latent") && !latents++)
+            e2e_check_latent(r.path[i], ref, tensor, c->most);
+    for (size_t i = 0; i < r.n_paths; i++)
+        if (strstr(r.path[i], ".png")) {
+            pictures++;
+            snprintf(want, sizeof(want), "%s/e2e_2026/expected/%s%s.png", assets, c->name,
+                     !is_pair        ? ""
+                     : pictures == 1 ? "_1"
+                                     : "_2");
+            e2e_check_picture(r.path[i], want, 2);
+        }
+    printf("\n");
+    fflush(stdout);
+    CHECK(latents == 1 && pictures == 1 + is_pair);
+    CHECK(plan.fits && plan.peak_bytes == r.memory.peak);
+    CHECK(plan.weight_bytes == r.memory.peak_by_owner[NINO_OWN_WEIGHTS]);
+    nino_plan_release(&plan);
+    nino_graph_destroy(&g);
+    nino_weights_unref(&ref);
+    free(json);
+}
+
+// All of them on every device.
+static inline int e2e_check_flows(const e2e_flow *flows, size_t n)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    static const char *const devices[] = { "cl", NULL }; // the plain loops would take minutes
+#else
+    static const char *const devices[] = { "ref", "cl", NULL };
+#endif
+    const char *assets = test_assets();
+    if (!assets)
+        return test_skip("no test data folder");
+    for (const char *const *name = devices; *name; name++) {
+        printf("%s\n", *name);
+        for (size_t i = 0; i < n; i++) {
+            nino_ctx *ctx = flow_open_with(*name, assets, "/e2e_2026/input");
+            if (ctx)
+                e2e_check_flow(ctx, assets, &flows[i]);
+            nino_ctx_destroy(&ctx);
+        }
+    }
+    flow_clean();
+    return 0;
+}

@@ -55,7 +55,7 @@ static const struct {
     { "txt_in.individual_token_refiner.blocks.0.norm1.weight", "hunyuan_video" },
     { "double_stream_modulation_img.lin.weight", "flux2" },
     { "double_stream_modulation_img.linear.weight", "flux2" }, // diffusers names
-    { "nerf_blocks.0.norm.scale", "chroma_radiance" }, // Chroma on pixels
+    { "nerf_blocks.0.norm.scale", "chroma_radiance" },         // Chroma on pixels
     { "distilled_guidance_layer.norms.0.scale", "chroma" },
     { "distilled_guidance_layer.0.norms.0.scale", "chroma" },
     { "distilled_guidance_layer.norms.0.weight", "chroma" }, // diffusers names

@@ -6,6 +6,7 @@
 #include "core/model/residuals.h"
 #include "core/model/cond/cond.h"
 #include "core/model/cond/model_sampling.h"
+#include "core/model/patch.h"
 #include "core/op/stream.h"
 
 typedef enum nino_diffusion_kind {
@@ -45,6 +46,7 @@ typedef struct nino_forward {
     nino_residuals *residuals;
     float guidance; // distilled guidance (Flux dev), NaN: left out; ignored by other networks
     nino_skip skip; // transformers other than Z-Image; none: all blocks run
+    const nino_pass *pass; // what patches want; NULL: nothing
 } nino_forward;
 
 typedef struct nino_diffusion nino_diffusion;

@@ -141,6 +141,18 @@ nino_status nino_out_control(nino_run *r, int i, nino_control_net *c, int type, 
     return NINO_OK;
 }
 
+nino_status nino_out_ip_adapter(nino_run *r, int i, nino_ip_value ip, nino_error *err)
+{
+    nino_value *v = ip.adapter ? nino_node_out(r, i, NINO_PORT_IPADAPTER, err) : NULL;
+    if (!v) {
+        nino_ip_adapter_unref(&ip.adapter);
+        nino_clip_vision_unref(&ip.vision);
+        return util_no_memory(r, err);
+    }
+    v->u.ip = ip;
+    return NINO_OK;
+}
+
 nino_status nino_out_latent(nino_run *r, int i, nino_latent latent, nino_error *err)
 {
     nino_value *v = latent.samples ? nino_node_out(r, i, NINO_PORT_LATENT, err) : NULL;

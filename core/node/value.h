@@ -3,6 +3,7 @@
 #include "core/model/clip/clip.h"
 #include "core/model/clip/clip_vision.h"
 #include "core/model/clip/style_model.h"
+#include "core/model/ip_adapter/ip_adapter.h"
 #include "core/model/control/control.h"
 #include "core/model/upscale/upscale.h"
 #include "core/model/vae/vae.h"
@@ -33,6 +34,11 @@ typedef struct nino_video_value {
     double fps;
 } nino_video_value;
 
+typedef struct nino_ip_value { // IPADAPTER links
+    nino_ip_adapter *adapter;
+    nino_clip_vision *vision; // that belongs to it; NULL: not chosen yet
+} nino_ip_value;
+
 typedef struct nino_value {
     nino_port_type type;
     int refs; // atomic
@@ -55,7 +61,9 @@ typedef struct nino_value {
             nino_upscale *upscale;
             nino_control_value control;
             nino_video_value video;
-            char *string;
+            nino_ip_value ip;
+            nino_patch operation; // LATENT_OPERATION: TONEMAP or SHARPEN
+            char *string; // STRING; BOUNDING_BOX, DICT, ARRAY: JSON
             int64_t i;
             double f;
             bool b;

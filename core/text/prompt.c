@@ -31,9 +31,8 @@ static nino_prompt_rules prompt_clip_rules(int32_t pad, const char *key, int wid
 
 static nino_prompt_rules prompt_t5_rules(int min_len, const char *key)
 {
-    return (nino_prompt_rules){
-        .start = -1, .end = 1, .min_len = min_len, .key = key, .width = 4096
-    };
+    return (
+        nino_prompt_rules){ .start = -1, .end = 1, .min_len = min_len, .key = key, .width = 4096 };
 }
 
 nino_prompt_rules nino_prompt_rules_of(nino_prompt_style style)
@@ -50,12 +49,9 @@ nino_prompt_rules nino_prompt_rules_of(nino_prompt_style style)
         r.is_empty_bare = true;
         return r;
     case NINO_PROMPT_LLM:
-        return (nino_prompt_rules){ .start = -1,
-                                    .end = -1,
-                                    .pad = NO_PAD,
-                                    .min_len = 1,
-                                    .is_plain = true,
-                                    .keeps_gap = true };
+        return (nino_prompt_rules){
+            .start = -1, .end = -1, .pad = NO_PAD, .min_len = 1, .is_plain = true, .keeps_gap = true
+        };
     case NINO_PROMPT_UMT5_WAN: break;
     }
     return prompt_t5_rules(512, NULL);

@@ -23,9 +23,9 @@ typedef struct nino_prompt_rules {
     void *priv;
     nino_status (*embedding)(void *priv, const char *name, nino_weights **out, nino_error *err);
     void (*warn)(void *priv, const char *text);
-    int min_pad;    // pads that follow every prompt before min_len counts; not with max_len
-    bool is_plain;  // parentheses are text: no weights. Escapes are undone all the same
-    bool keeps_gap; // the white space before "embedding:" stays with the text before it
+    int min_pad;        // pads that follow every prompt before min_len counts; not with max_len
+    bool is_plain;      // parentheses are text: no weights. Escapes are undone all the same
+    bool keeps_gap;     // the white space before "embedding:" stays with the text before it
     bool is_empty_bare; // the empty prompt that weights count from is pads alone, without an end
 } nino_prompt_rules;
 

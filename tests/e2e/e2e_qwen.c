@@ -108,7 +108,7 @@ static nino_model *qwen_model(const char *assets, const qwen_case *c)
         m->sampling = nino_sampling_flow(c->shift, 1);
     }
     if (c->has_norm)
-        m->post[m->n_posts++] = (nino_post){ NINO_POST_NORM, 1 };
+        CHECK(nino_model_add_patch(m, &(nino_patch){ .kind = NINO_PATCH_POST_NORM, .v = { 1 } }));
     nino_diffusion_unref(&net);
     nino_weights_unref(&file);
     return m;

@@ -110,16 +110,17 @@ static void control_unet_forward(nino_stream *s, const nino_control_net *c, cons
 {
     const control_unet *w = c->net;
     nino_scope_begin(s, NINO_EV_STAGE, "control.in", 0, 0);
+    unet_walk walk = { .pass = NULL }; // patches are of the model, not of those who guide it
     nino_tensor *emb = unet_embed(s, &w->net, f, nino_ref(hint->t[1]));
     nino_tensor *x = nino_ref(f->x);
     nino_scope_end(s);
     for (int i = 0; i < w->net.n_down; i++) {
-        x = unet_run_stage(s, &w->net.down[i], "control.down", i, x, f, emb, NULL);
+        x = unet_run_stage(s, &walk, &w->net.down[i], "control.down", i, x, f, emb, NULL);
         if (!i)
             x = nino_add(s, x, nino_ref(hint->t[0]));
         give(s, c, x, &w->zero[i], strength, &out->late[i]);
     }
-    x = unet_run_stage(s, &w->net.mid, "control.mid", -1, x, f, emb, NULL);
+    x = unet_run_stage(s, &walk, &w->net.mid, "control.mid", -1, x, f, emb, NULL);
     give(s, c, x, &w->zero_middle, strength, &out->middle);
     nino_unref(x);
     nino_unref(emb);

@@ -204,9 +204,9 @@ static load_fn *loader_of(const char *family)
         const char *family;
         load_fn *load;
     } loaders[] = {
-        { "sd15", load_unet },         { "sd2", load_unet },  { "sdxl", load_unet },
-        { "sdxl_refiner", load_unet }, { "flux", load_flux }, { "flux2", load_flux2 },
-        { "z_image", load_zimage },    { "wan", load_wan },   { "qwen_image", load_qwen_image },
+        { "sd15", load_unet },         { "sd2", load_unet },      { "sdxl", load_unet },
+        { "sdxl_refiner", load_unet }, { "flux", load_flux },     { "flux2", load_flux2 },
+        { "z_image", load_zimage },    { "wan", load_wan },       { "qwen_image", load_qwen_image },
         { "sd3", load_sd3 },           { "chroma", load_chroma },
     };
     for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)

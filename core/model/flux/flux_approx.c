@@ -18,9 +18,9 @@ static const float rates[16] = {
 };
 
 // n cosines and n sines of 1000 v at every `step`th rate; returns what follows.
-static float *flux_put_waves(float *to, float v, int n, int step)
+static float *flux_put_waves(float *to, float v, int64_t n, int64_t step)
 {
-    for (int k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++) {
         const float angle = rates[step * k] * (1000.0f * v);
         to[k] = (float) cos((double) angle);
         to[n + k] = (float) sin((double) angle);
@@ -48,9 +48,10 @@ nino_tensor *flux_approximate(nino_stream *s, const flux *net, const nino_forwar
     nino_array *rows = nino_array_create(NINO_F32, NINO_SHAPE(n, FLUX_APPROX_ROWS, FLUX_APPROX_IN));
     if (!rows)
         return nino_stream_fail(s, NINO_ERR_NOMEM, "model", "no memory for the time steps");
-    for (int i = 0; i < n * FLUX_APPROX_ROWS; i++)
+    for (int64_t i = 0; i < n * FLUX_APPROX_ROWS; i++)
         flux_approx_input(nino_array_f32(rows) + i * FLUX_APPROX_IN,
-                          f->timestep[i / FLUX_APPROX_ROWS], guidance, i % FLUX_APPROX_ROWS);
+                          f->timestep[i / FLUX_APPROX_ROWS], guidance,
+                          (int) (i % FLUX_APPROX_ROWS));
     nino_tensor *v = nino_linear_op(s, nino_upload(s, rows, nino_stream_act_type(s)), &a->in);
     nino_array_unref(&rows);
     for (int i = 0; i < a->n; i++) {

@@ -36,7 +36,8 @@ static const lora_pair sd3_context_mod[] = {
     { "context_block.adaLN_modulation.1", 0, "norm1_context.linear", 0, 0 },
 };
 
-static const lora_pair sd3_last_context_mod[] = { // the halves change places
+static const lora_pair sd3_last_context_mod[] = {
+    // the halves change places
     { "context_block.adaLN_modulation.1", 0, "norm1_context.linear", 1, 1 },
     { "context_block.adaLN_modulation.1", 1, "norm1_context.linear", 0, 1 },
 };

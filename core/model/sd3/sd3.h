@@ -34,6 +34,7 @@ typedef struct sd3 {
     nino_weights *file; // owned reference
     const nino_tensor_info *positions;
     int64_t grid;
+    nino_dtype type;         // they are rounded to; NINO_F32: stay as stored
     nino_rope_cache windows; // of the sizes that were run last
     sd3_block *blocks;
     int n_blocks;

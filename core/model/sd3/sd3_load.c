@@ -44,7 +44,7 @@ typedef struct sd3_names {
 static void sd3_load_attn(sd3_loader *f, const char *base, const char *own, const sd3_names *d,
                           bool has_proj, sd3_attn *out)
 {
-    const int64_t h = f->net->hidden;
+    const int64_t h = f->net->hidden, rows = 3 * h;
     nino_linear *const to[3] = { &out->q, &out->k, &out->v };
     const char *const apart[3] = { d->q, d->k, d->v };
     const nino_name fused = nino_name_of("%s%s.qkv", base, own);
@@ -53,14 +53,13 @@ static void sd3_load_attn(sd3_loader *f, const char *base, const char *own, cons
         if (f->is_diffusers)
             sd3_load_layer(f, base, apart[i], h, h, to[i]);
         else
-            nino_load_part(&f->l,
-                           (nino_weight_part){ .name = fused.s, .row0 = i * h, .rows = h }, h,
-                           to[i]);
+            nino_load_part(&f->l, (nino_weight_part){ .name = fused.s, .row0 = i * h, .rows = h },
+                           h, to[i]);
     const nino_tensor_info *t =
         nino_weights_find(f->l.file, nino_name_of("%s%s.weight", f->l.prefix, fused.s).s);
-    if (t && !f->is_diffusers && t->dim[0] != 3 * h)
+    if (t && !f->is_diffusers && t->dim[0] != rows)
         nino_load_fail(&f->l, NINO_ERR_FORMAT, "%s%s.weight has %lld rows where %lld are needed",
-                       f->l.prefix, fused.s, (long long) t->dim[0], (long long) (3 * h));
+                       f->l.prefix, fused.s, (long long) t->dim[0], (long long) rows);
     sd3_load_norm(f, f->is_diffusers ? base : stem.s, f->is_diffusers ? d->norm_q : "ln_q",
                   &out->norm_q);
     sd3_load_norm(f, f->is_diffusers ? base : stem.s, f->is_diffusers ? d->norm_k : "ln_k",
@@ -154,6 +153,7 @@ static void sd3_load_positions(sd3_loader *f)
     const int64_t n = is_pair || is_three ? t->dim[t->rank - 2] : 0;
     net->grid = (int64_t) sqrt((double) n);
     net->positions = t;
+    net->type = l->type;
     if (!n || t->dim[t->rank - 1] != net->hidden || net->grid * net->grid != n)
         nino_load_fail(l, NINO_ERR_FORMAT, "%s is no square of positions with %d numbers each",
                        name.s, net->hidden);
@@ -167,6 +167,11 @@ static void sd3_load_sizes(sd3_loader *f, nino_diffusion *d)
     nino_load_patch(l, in, &net->x_in);
     if (l->st)
         return;
+    if (l->type != NINO_F32) {
+        nino_weight_round_to(net->x_in.w, l->type);
+        if (net->x_in.b)
+            nino_weight_round_to(net->x_in.b, l->type);
+    }
     const int64_t h = net->x_in.w->n, c = net->x_in.w->c;
     if (h % HEAD || h > INT32_MAX)
         nino_load_fail(l, NINO_ERR_UNSUPPORTED,

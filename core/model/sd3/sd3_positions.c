@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SIDE 16    // pixels of a position
 #define MIDDLE 7.5 // of the positions that are computed
 
 typedef struct sd3_window { // a key: without holes
@@ -66,13 +67,26 @@ static bool sd3_read(const sd3_window *o, float *to)
     return is_read;
 }
 
+// As all weights of the network are. False: no memory.
+static bool sd3_round(nino_array *a, nino_dtype type)
+{
+    const size_t n = (size_t) nino_shape_count(&a->shape);
+    void *narrow = type == NINO_F32 ? NULL : malloc(n * nino_dtype_size(type));
+    if (narrow) {
+        nino_from_f32(narrow, type, nino_array_f32(a), n);
+        nino_to_f32(nino_array_f32(a), narrow, type, n);
+    }
+    free(narrow);
+    return narrow || type == NINO_F32;
+}
+
 static nino_array *sd3_window_make(const void *key)
 {
     const sd3_window *o = key;
     nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(1, o->h * o->w, o->net->hidden));
     if (a && !o->net->positions)
         sd3_compute(o, nino_array_f32(a));
-    else if (a && !sd3_read(o, nino_array_f32(a)))
+    else if (a && !(sd3_read(o, nino_array_f32(a)) && sd3_round(a, o->net->type)))
         nino_array_unref(&a);
     return a;
 }
@@ -83,12 +97,12 @@ nino_tensor *sd3_positions(nino_stream *s, const nino_diffusion *d, int64_t h, i
     const sd3_window key = { net, h, w };
     if (nino_stream_status(s, NULL))
         return NULL;
-    if (net->positions && (h > net->grid || w > net->grid))
+    const int64_t most = SIDE * net->grid, height = SIDE * h, width = SIDE * w;
+    if (net->positions && (height > most || width > most))
         return nino_stream_fail(
             s, NINO_ERR_ARG, d->name,
             "it knows pictures of up to %lld x %lld pixels, this one has %lld x %lld",
-            (long long) (16 * net->grid), (long long) (16 * net->grid), (long long) (16 * w),
-            (long long) (16 * h));
+            (long long) most, (long long) most, (long long) width, (long long) height);
     if (nino_stream_is_plan(s)) // nothing is read
         return nino_zeros(s, NINO_SHAPE(1, h * w, net->hidden), nino_stream_act_type(s));
     nino_array *a = nino_rope_cache_get(&net->windows, &key, sizeof(key), sd3_window_make);

@@ -396,6 +396,15 @@ static void unet_load_all(unet_loader *u, unet *net, nino_diffusion *d)
     nino_load_conv(l, leaf(u, "out.2", "conv_out"), c, &net->conv_out);
 }
 
+static int unet_load_cross_of(const unet_stage *st, int n)
+{
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < st[i].n; k++)
+            sum += st[i].module[k].transformer ? st[i].module[k].transformer->n_blocks : 0;
+    return sum;
+}
+
 nino_status nino_unet_load(nino_weights *file, const char *prefix, nino_diffusion *d,
                            nino_error *err)
 {
@@ -410,8 +419,13 @@ nino_status nino_unet_load(nino_weights *file, const char *prefix, nino_diffusio
     d->kind = NINO_DIFFUSION_UNET;
     d->net = net;
     d->forward = unet_forward;
+    d->destroy = unet_destroy;
+    pthread_mutex_init(&net->bases.lock, NULL);
     d->has_residuals = true;
     unet_load_all(&u, net, d);
+    net->n_cross_mid = unet_load_cross_of(&net->mid, 1);
+    net->n_cross = unet_load_cross_of(net->down, net->n_down) + net->n_cross_mid +
+                   unet_load_cross_of(net->up, net->n_up);
     if (!u.l.st && net->conv_out.w->n != d->format->channels)
         nino_load_fail(&u.l, NINO_ERR_UNSUPPORTED,
                        "it makes %lld channels where the %s latent has %d",

@@ -243,5 +243,8 @@ nino_backend *nino_device_open(const char *selector, const nino_ctx_params *para
                   vars->mem_limit);
         return NULL;
     }
-    return open_selected(selector && *selector ? selector : vars->device, &p, log, err);
+    nino_backend *be = open_selected(selector && *selector ? selector : vars->device, &p, log, err);
+    if (be)
+        be->mem_limit = p.mem_limit;
+    return be;
 }

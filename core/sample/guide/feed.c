@@ -148,6 +148,7 @@ static void release_feed(nino_guide_feed *f)
     for (int i = 0; i < f->n_refs; i++)
         nino_unref(f->refs[i]);
     free(f->refs);
+    free(f->walk);
     free(f->use);
     free(f);
 }

@@ -14,19 +14,25 @@
 typedef enum nino_guider_kind {
     NINO_GUIDE_BASIC, // positive only
     NINO_GUIDE_CFG,   // negative + cfg (positive - negative)
-    NINO_GUIDE_DUAL_CFG
+    NINO_GUIDE_DUAL_CFG,
+    NINO_GUIDE_DUAL_MODEL, // as CFG, the negative side from model2
+    NINO_GUIDE_PERP_NEG    // CFG without what the negative side shares; middle is the empty prompt
 } nino_guider_kind;
 
 typedef struct nino_guider { // what travels on GUIDER links
     int refs;
     nino_guider_kind kind;
-    nino_model *model;
+    nino_model *model, *model2;              // model2: DUAL_MODEL
     nino_cond *positive, *middle, *negative; // middle: DUAL_CFG's second prompt
-    double cfg, cfg2;
-    bool is_nested; // DUAL_CFG's "nested" style
+    double cfg, cfg2;                        // cfg2 of PERP_NEG: strength of the negative side
+    bool is_nested;                          // DUAL_CFG's "nested" style
 } nino_guider;
 nino_guider *nino_guider_ref(nino_guider *g); // NULL-safe
 void nino_guider_unref(nino_guider **g);      // NULL-safe
+
+// TONEMAP and SHARPEN: an operation on x [batch,channels,axis...].
+nino_status nino_latent_operate(const nino_patch *p, float *x, int64_t batch, int64_t channels,
+                                const int64_t *axis, int n_axes, nino_error *err);
 
 typedef struct nino_noise { // what travels on NOISE links
     bool is_disabled;       // the start has no noise

@@ -30,6 +30,7 @@ typedef struct nino_cond_use {
     const nino_cond_entry *entry;
     const nino_cond_model *model;
     const nino_control_use *control; // or NULL
+    bool is_negative;                // of the negative list
     double first, last;              // applies while last <= sigma <= first
     bool has_area;
     int64_t size[NINO_MAX_AXES], at[NINO_MAX_AXES];
@@ -49,6 +50,19 @@ typedef struct nino_guide_piece {
     int kind; // which list it belongs to
 } nino_guide_piece;
 
+// What makes an evaluation differ in what it costs.
+typedef struct nino_guide_way {
+    uint32_t active; // patches of the network
+    bool is_perturbed, has_map;
+    nino_skip skip;
+} nino_guide_way;
+
+typedef struct nino_guide_walk { // under plan: how often a way was walked
+    nino_guide_way way;
+    int n;
+    nino_plan_mark cost;
+} nino_guide_walk;
+
 // Entries of one batch as the network takes them; stays on the device for the whole run.
 typedef struct nino_guide_feed nino_guide_feed;
 struct nino_guide_feed {
@@ -60,13 +74,14 @@ struct nino_guide_feed {
     nino_tensor *control_context;
     nino_control_hint *hints; // of the control networks, the first of a chain first
     int n_refs;
-    int walks; // under plan: how often it was walked
-    nino_plan_mark cost;
+    nino_guide_walk *walk;
+    int n_walks;
 };
 typedef struct nino_guide_control nino_guide_control; // control.c: control networks of a run
 typedef struct nino_guide_fit nino_guide_fit;         // batch.c: batches whose memory need is known
 
-typedef struct nino_guide_run {
+typedef struct nino_guide_run nino_guide_run;
+struct nino_guide_run {
     nino_stream *s;
     const nino_guider *guider;
     const nino_diffusion *net;
@@ -87,12 +102,18 @@ typedef struct nino_guide_run {
     nino_precision asked;            // for what is not the model
     nino_guide_fit *fits;
     int n_fits;
-    uint64_t seed;                                         // of the run's noise
-    bool one_by_one;                                       // never batch entries
+    nino_pass pass;                   // of the next evaluation
+    nino_skip skip;                   // the same
+    nino_attention_map map;           // that one of this step has seen
+    float *spare;                     // of patches that evaluate again
+    void *memory[NINO_MODEL_PATCHES]; // what patches keep from step to step
+    nino_guide_run *other;            // DUAL_MODEL: of the negative side, else NULL
+    uint64_t seed;                    // of the run's noise
+    bool one_by_one;                  // never batch entries
     float *out[NINO_COND_KINDS], *weight[NINO_COND_KINDS]; // of one evaluation
     uint64_t evaluations, forwards;
     nino_error err; // what is not the stream's error
-} nino_guide_run;
+};
 
 // Shapes of the run from the model latent, channels last [N,h,w,C] or [N,t,h,w,C].
 void nino_guide_set_shape(nino_guide_run *r, const nino_shape *latent);
@@ -127,6 +148,45 @@ static inline int64_t nino_guide_frames(const nino_guide_run *r)
 // walked, no array is touched.
 nino_status nino_guide_denoise(nino_guide_run *r, const float *x, float sigma, float *denoised,
                                float *uncond, nino_error *err);
+
+// One evaluation of the lists that are wanted: their weighted means, to r->out.
+nino_status nino_guide_evaluate(nino_guide_run *r, const bool *wanted, const float *x, float sigma,
+                                nino_error *err);
+
+// The two sides of one answer.
+typedef struct nino_guide_sides {
+    const float *cond, *uncond, *x;
+    float scale, sigma;
+    int cond_kind, uncond_kind;
+} nino_guide_sides;
+// mix.c
+void nino_guide_mix(const nino_guide_run *r, const nino_guide_sides *g, float *out);
+void nino_guide_post(const nino_guide_run *r, const nino_patch *p, const nino_guide_sides *g,
+                     float *out);
+// before.c: what patches do to the two sides, which g->cond and g->uncond are.
+nino_status nino_guide_before(nino_guide_run *r, const nino_guide_sides *g, float *cond,
+                              float *uncond, bool has_uncond, nino_error *err);
+void nino_guide_forget_apg(void *past); // NULL-safe
+// again.c: patches that need one more evaluation, which changes `out`.
+nino_status nino_guide_again(nino_guide_run *r, const nino_patch *p, const nino_guide_sides *g,
+                             float *out, nino_error *err);
+bool nino_guide_sees_self(const nino_guide_run *r); // SelfAttentionGuidance is asked for
+// reuse.c: EasyCache and LazyCache. What the network (a batch's rows, channels last) or the guided
+// denoiser would answer to x is taken from earlier ones; false: it has to be asked. add: what it
+// said. The state is r->memory's.
+bool nino_guide_reuse_batch(nino_guide_run *r, const nino_guide_piece *p, int n, float sigma,
+                            const nino_array *x, nino_array *out);
+void nino_guide_keep_batch(nino_guide_run *r, const nino_guide_piece *p, int n, float sigma,
+                           const nino_array *x, const nino_array *out);
+bool nino_guide_reuse(nino_guide_run *r, const float *x, float sigma, float *out);
+void nino_guide_keep(nino_guide_run *r, const float *x, float sigma, const float *out);
+void nino_guide_reuse_begin(nino_guide_run *r); // an evaluation
+void nino_guide_forget_reuse(void *past);       // NULL-safe
+// Whether answers depend on those before them.
+bool nino_guide_has_past(const nino_model *m);
+void nino_guide_forget(nino_guide_run *r); // what patches keep
+// Patch i applies at this noise level.
+bool nino_guide_applies(const nino_guide_run *r, int i, float sigma);
 
 // batch.c: moves what shares a forward with p[0] to the front; returns how many run together.
 int nino_guide_choose(nino_guide_run *r, nino_guide_piece *p, int n);
