@@ -78,6 +78,10 @@ static inline nino_tensor *fake_forward(nino_stream *s, const nino_diffusion *d,
                                            .guidance = f->guidance,
                                            .n_refs = f->n_refs,
                                            .skip = f->skip };
+    if (f->residuals) { // added to the input, so that every cell shows it
+        f->x = nino_residual_take(s, f->x, &f->residuals->middle, d->name);
+        nino_residuals_release(f->residuals);
+    }
     nino_array *x = fake_take(s, nino_conv2d(s, f->x, &net->mix));
     nino_array *context = fake_take(s, f->context), *y = fake_take(s, f->y);
     nino_array *concat = fake_take(s, f->concat), *ref[8] = { NULL };
