@@ -32,11 +32,8 @@ static void fake_prepare(nino_stream *stream, const nino_control_net *c, nino_te
     fake_control *f = c->net;
     f->hint[f->hints++] = *nino_shape_of(hint);
     f->type = type;
-    nino_array *a = nino_download(stream, hint, NINO_F32);
-    for (int64_t i = 0; a && i < a->shape.dim[0]; i++)
-        f->means[i] = fake_mean(a, i);
-    nino_array_unref(&a);
-    *out = (nino_control_hint){ { NULL } };
+    (void) stream;
+    *out = (nino_control_hint){ { hint } };
 }
 
 static void fake_control_forward(nino_stream *stream, const nino_control_net *c,
@@ -44,7 +41,10 @@ static void fake_control_forward(nino_stream *stream, const nino_control_net *c,
                                  float strength, nino_residuals *out)
 {
     fake_control *f = c->net;
-    (void) hint;
+    nino_array *seen = nino_download(stream, nino_ref(hint->t[0]), NINO_F32);
+    for (int64_t i = 0; seen && i < seen->shape.dim[0]; i++)
+        f->means[i] = fake_mean(seen, i);
+    nino_array_unref(&seen);
     f->timestep[f->n] = in->timestep[0];
     f->rows[f->n] = nino_dim(in->x, 0);
     nino_array *context = nino_download(stream, nino_ref(in->context), NINO_F32);
@@ -202,7 +202,12 @@ static void check_strength(void)
     CHECK(is_near(moved_by(use_of(&a, 0.5, 0, 1, NULL)), 0.5 * one));
     const double both = moved_by(use_of(&b, 0.25, 0, 1, use_of(&a, 0.5, 0, 1, NULL)));
     CHECK(is_near(both, (0.5 + 0.25 * 3) * one)); // each with its own strength
-    CHECK(b.n == 1 && b.timestep[0] == net.call[0].timestep && b.context[0] == 1);
+    nino_cond_control *u = use_of(&b, 1, 0, 1, use_of(&a, 1, 0, 1, NULL));
+    static const float light[] = { 0.5f };
+    nino_array_unref(&nino_control_use_of(u)->hint);
+    nino_control_use_of(u)->hint = grey(1, 16, 16, light);
+    CHECK(is_near(moved_by(u), (1 + 3 + 0.5) * one) && a.means[0] == 0); // and its own hint
+    CHECK(b.n == 2 && b.timestep[0] == net.call[0].timestep && b.context[0] == 1);
 }
 
 static void check_ranges(void)
@@ -306,14 +311,16 @@ static void check_hints(void)
     static const float values[] = { 0.25f, 0.75f };
     fake_control a;
     control_init(&a, 0);
-    nino_cond *p = texts(1, 1);
+    nino_cond *p = texts(1, 1), *n = texts(1, 2);
     give(p, 0, use_of(&a, 1, 0, 1, NULL), false);
+    give(n, 0, nino_cond_control_ref(p->entry[0].control_net), false);
     nino_control_use *u = nino_control_use_of(p->entry[0].control_net);
     nino_array_unref(&u->hint);
     u->hint = grey(2, 50, 20, values);
-    (void) first_value(sample(p, NULL, 3, one_step, 2, NULL));
-    CHECK(a.hint[0].dim[1] == 8 * H && a.hint[0].dim[2] == 8 * W && a.hint[0].dim[0] == 3);
-    CHECK(is_near(a.means[0], 0.25) && is_near(a.means[1], 0.75) && is_near(a.means[2], 0.25));
+    (void) first_value(sample(p, n, 3, one_step, 2, NULL));
+    CHECK(a.hint[0].dim[1] == 8 * H && a.hint[0].dim[2] == 8 * W && a.hint[0].dim[0] == 6);
+    for (int i = 0; i < 6; i++) // each side begins anew
+        CHECK(is_near(a.means[i], i % 3 == 1 ? 0.75 : 0.25));
     control_init(&a, 0);
     a.c.multiple = 64;
     p = texts(1, 1);
