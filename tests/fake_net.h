@@ -113,6 +113,10 @@ static inline nino_tensor *fake_forward(nino_stream *s, const nino_diffusion *d,
         net->call[net->n - 1].n_negative += f->pass->negative[i];
     fake_look(net, f);
     const double worse = fake_worse(f);
+    if (f->residuals) { // added to the input, so that every cell shows it
+        f->x = nino_residual_take(s, f->x, &f->residuals->middle, d->name);
+        nino_residuals_release(f->residuals);
+    }
     nino_array *x = fake_take(s, nino_conv2d(s, f->x, &net->mix));
     nino_array *context = fake_take(s, f->context), *y = fake_take(s, f->y);
     nino_array *concat = fake_take(s, f->concat), *ref[8] = { NULL };
