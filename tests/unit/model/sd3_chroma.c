@@ -1,12 +1,12 @@
 // Stable Diffusion 3 and Chroma of random weights: under all the names that files use, in batches,
-// at odd sizes, rounded, in GGUF files, with blocks left out; what is refused, and what is said then; names in LoRA
-// files.
-#include "tests/random_mmdit.h"
+// at odd sizes, rounded, in GGUF files, with blocks left out; what is refused, and what is said
+// then; names in LoRA files.
+#include "tests/random_dit.h"
 
 #include "core/model/detect.h"
 #include "core/model/flux/flux.h"
 #include "core/model/sd3/sd3.h"
-#include "tests/dialects.h"
+#include "tests/networks.h"
 #include "tests/gguf_tokens.h"
 
 static const net_sd3 tiny_sd3 = { 64, 2, 96, 24, 20, 0, 0, false };
@@ -193,11 +193,11 @@ static void check_near(nino_weights *a, nino_weights *b, const char *family)
 static void test_gguf(void)
 {
     nino_weights *w = made(net_list_sd3(&tiny_35, NULL), "sd3");
-    check_same(w, in_gguf(w, "sd3", false), "sd3");
+    check_same_answer(w, in_gguf(w, "sd3", false), "sd3");
     check_near(w, in_gguf(w, "sd3", true), "sd3");
     nino_weights_unref(&w);
     w = made(net_list_chroma(&tiny_chroma, NULL), "chroma");
-    check_same(w, in_gguf(w, "flux", false), "chroma");
+    check_same_answer(w, in_gguf(w, "flux", false), "chroma");
     check_near(w, in_gguf(w, "flux", true), "chroma");
     nino_weights_unref(&w);
 }
@@ -217,13 +217,13 @@ static void test_names(void)
     nino_weights *other = sd3_in_diffusers(w, tiny_35.blocks);
     check_detail(w, "sd3", "Stable Diffusion 3.5 medium: 3 blocks, width 64");
     check_detail(other, "sd3", "Stable Diffusion 3.5 medium: 3 blocks, width 64");
-    check_same(w, other, "sd3");
-    check_same(w, made(net_list_sd3(&tiny_35, prefix), "prefixed"), "sd3");
+    check_same_answer(w, other, "sd3");
+    check_same_answer(w, made(net_list_sd3(&tiny_35, prefix), "prefixed"), "sd3");
     nino_weights_unref(&w);
     w = made(net_list_sd3(&tiny_sd3, NULL), "sd3");
     other = sd3_in_diffusers(w, tiny_sd3.blocks);
     check_detail(w, "sd3", "Stable Diffusion 3 medium: 2 blocks, width 64");
-    check_same(w, other, "sd3");
+    check_same_answer(w, other, "sd3");
     nino_weights_unref(&w);
     net_sd3 large = tiny_35;
     large.selves = 0;
@@ -234,9 +234,9 @@ static void test_names(void)
     other = chroma_in_diffusers(w);
     check_detail(w, "chroma", "Chroma: 2 double and 2 single blocks, width 64");
     check_detail(other, "chroma", "Chroma: 2 double and 2 single blocks, width 64");
-    check_same(w, other, "chroma");
-    check_same(w, chroma_deeper(w), "chroma");
-    check_same(w, made(net_list_chroma(&tiny_chroma, prefix), "prefixed"), "chroma");
+    check_same_answer(w, other, "chroma");
+    check_same_answer(w, chroma_deeper(w), "chroma");
+    check_same_answer(w, made(net_list_chroma(&tiny_chroma, prefix), "prefixed"), "chroma");
     nino_weights_unref(&w);
 }
 
