@@ -56,6 +56,7 @@ static void check_patches(bench *b)
         { "tile", { .kind = NINO_PATCH_HYPERTILE, .v = { 32, 2, 0, 0 } } },
         { "self", { .kind = NINO_PATCH_SELF_SCALE, .v = { 1.1, 0.9, 1.2, 0.8 } } },
         { "cross", { .kind = NINO_PATCH_CROSS_SCALE, .v = { 0.7, 1.3, 0.9, 1.1 } } },
+        { "nag", { .kind = NINO_PATCH_NAG, .v = { 5, 0.6, 1.5 } } },
         { "down_after", down_after },
         { "down_before", down_before },
     };

@@ -252,6 +252,7 @@
     X(skip_layer_simple)    \
     X(add_downscale)        \
     X(hypertile)            \
+    X(nag)                  \
     X(self_multiply)        \
     X(cross_multiply)       \
     X(ip_loader)            \
