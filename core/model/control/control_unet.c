@@ -250,11 +250,12 @@ nino_status nino_control_unet_load(nino_weights *file, const char *prefix, nino_
         return own.st;
     if (c->n_types)
         snprintf(c->family, sizeof(c->family), "controlnet_union");
-    snprintf(c->detail, sizeof(c->detail), "ControlNet of %s%s",
+    const control_unet *w = c->net;
+    snprintf(c->detail, sizeof(c->detail), "ControlNet of %s, %d stages",
              c->y_dim                 ? "SDXL"
              : c->context_dim == 1024 ? "SD2"
                                       : "SD1.5",
-             "");
+             w->net.n_down);
     if (c->n_types)
         snprintf(c->detail, sizeof(c->detail), "union ControlNet of %s, %d types",
                  c->y_dim ? "SDXL" : "SD", c->n_types);
