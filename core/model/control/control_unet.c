@@ -220,8 +220,10 @@ void nino_control_unet_layers(nino_loader *down, nino_loader *own, nino_control_
 {
     control_unet *w = nino_load_alloc(down, 1, sizeof(*w));
     unet_sizes sizes;
-    if (!w)
+    if (!w) {
+        own->st = down->st;
         return;
+    }
     c->net = w;
     c->serves = NINO_DIFFUSION_UNET;
     c->prepare = control_unet_prepare;
