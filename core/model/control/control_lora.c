@@ -56,8 +56,9 @@ static nino_status lora_apply(void *priv, const nino_tensor_info *t, int64_t row
 {
     const control_lora *c = priv;
     lora_change change;
-    change_of(c, t->name, &change);
-    if (change.whole)
+    if (!change_of(c, t->name, &change))
+        return NINO_OK;
+    if (change.whole || !change.down)
         return nino_weights_read_rows_f32(c->file, change.whole, row0, rows, values, err);
     const int64_t rank = change.down->dim[0], width = count_of(t) / t->dim[0];
     float *up = malloc((size_t) (rows * rank) * sizeof(*up) + 1);
