@@ -207,6 +207,7 @@
     X(dual_clip_loader)     \
     X(triple_clip_loader)   \
     X(clip_text_encode)     \
+    X(clip_text_encode_control)\
     X(clip_text_encode_flux)\
     X(clip_text_encode_sdxl)\
     X(clip_text_encode_sdxl_refiner) \
