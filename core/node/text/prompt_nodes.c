@@ -72,7 +72,8 @@ static nino_status prompt_nodes_control_run(nino_run *r, nino_error *err)
 }
 
 NINO_NODE(clip_text_encode_control, "CLIPTextEncodeControlnet", "CLIP Text Encode (Controlnet)",
-          "conditioning", "A prompt that control networks read in place of the model's",
+          "_for_testing/conditioning",
+          "A prompt that control networks read in place of the model's",
           NINO_INPUTS(NINO_PORT(clip, CLIP), NINO_PORT(conditioning, CONDITIONING)),
           NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
           NINO_PARAMS(text_params,
