@@ -63,7 +63,7 @@ static nino_tensor *with_type(nino_stream *s, const nino_control_net *c, nino_te
 static nino_tensor *embed_types(nino_stream *s, const nino_control_net *c, int64_t batch, int type)
 {
     const control_unet *w = c->net;
-    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(batch, c->n_types * TYPE_DIM));
+    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(batch, (int64_t) c->n_types * TYPE_DIM));
     if (!a)
         return nino_stream_fail(s, NINO_ERR_NOMEM, c->name, "no memory for its type");
     float *to = nino_array_f32(a);
@@ -172,9 +172,10 @@ static void load_third(nino_loader *l, const char *name, nino_weight_role role, 
                        nino_weight **out)
 {
     const nino_tensor_info *t = nino_weights_find(l->file, nino_name_of("%s%s", l->prefix, name).s);
-    if (t && t->rank && t->dim[0] != 3 * n)
+    const long long all = 3 * n;
+    if (t && t->rank && t->dim[0] != all)
         nino_load_fail(l, NINO_ERR_FORMAT, "%s%s has %lld rows where %lld are needed", l->prefix,
-                       name, (long long) t->dim[0], (long long) (3 * n));
+                       name, (long long) t->dim[0], all);
     const nino_weight_part part = { .name = name, .row0 = 2 * n, .rows = n };
     nino_load_weight(l, part, role, n, role == NINO_W_MATRIX ? n : -1, true, out);
 }
@@ -197,7 +198,8 @@ static void load_union(nino_loader *l, nino_control_net *c, control_unet *w)
     w->is_union = true;
     c->n_types = (int) task->dim[0];
     nino_load_table(l, task, &w->task);
-    nino_load_linear(l, "control_add_embedding.linear_1", c->n_types * TYPE_DIM, &w->type1);
+    nino_load_linear(l, "control_add_embedding.linear_1", (int64_t) c->n_types * TYPE_DIM,
+                     &w->type1);
     nino_load_linear(l, "control_add_embedding.linear_2", nino_load_rows(l, w->type1.w), &w->type2);
     nino_load_expect(l, "control_add_embedding.linear_2", &w->type2, emb);
     w->type1.act = NINO_ACT_SILU;

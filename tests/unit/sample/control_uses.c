@@ -6,7 +6,8 @@
 #include "core/sample/guide/guide.h"
 #include "tests/fake_net.h"
 
-enum { W = 6, H = 4, MOST = 64 };
+enum { MOST = 64 };
+static const int64_t W = 6, H = 4;
 
 // Adds `value` + the mean of the hint to every cell; remembers how it was called.
 typedef struct fake_control {
