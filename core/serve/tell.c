@@ -553,6 +553,7 @@ void serve_take_events(nino_serve *s, const nino_event *ev, size_t n)
         if (s->telling)
             take_event(s, s->telling, e);
     }
-    memmove(s->held, s->held + i, (s->n_held - i) * sizeof(*s->held));
+    if (i)
+        memmove(s->held, s->held + i, (s->n_held - i) * sizeof(*s->held));
     s->n_held -= i;
 }
