@@ -291,8 +291,8 @@ lint-text:
 	$(Q)$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
 	$(Q)! grep -nP '\t| +$$|\r' $(C_FILES) $(kernel_FILES)
 	$(Q)! grep -nE '\b(strcpy|strcat|sprintf|gets|strtok|alloca)\(' $(C_FILES)
-	$(Q)! grep -ln 'CL/cl.*\.h' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/* gui/*.[ch] gui/*/*.[ch])
-	$(Q)! grep -lnE '<(gtk|glib|gio)[a-z/-]*\.h>' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/* cl/*.[ch] cl/*/*.[ch])
+	$(Q)! grep -ln 'CL/cl.*\.h' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/*.[ch] cli/*/*.[ch] gui/*.[ch] gui/*/*.[ch])
+	$(Q)! grep -lnE '<(gtk|glib|gio)[a-z/-]*\.h>' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/*.[ch] cli/*/*.[ch] cl/*.[ch] cl/*/*.[ch])
 	$(Q)for f in $(C_FILES); do head -1 $$f | grep -q '^// ' || { echo "$$f: the first line must say what the file is for"; exit 1; }; done
 # Every kernel file parses as OpenCL C 1.2 in the schedules that it is for and all storage types,
 # without a driver; and what a schedule is lies in its folder, not in branches elsewhere.
