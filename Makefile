@@ -40,7 +40,7 @@ DEPS_cli := libncurses-dev libwebsockets-dev
 DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd nettle-dev
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 # What the tests and `make lint` use beyond that; a missing one only skips its tests.
-DEPS_test := python3 g++ ffmpeg
+DEPS_test := python3 g++ ffmpeg chromium
 DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-core adwaita-icon-theme \
 	librsvg2-common imagemagick xdotool
 DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git abigail-tools
