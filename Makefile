@@ -197,9 +197,9 @@ $(B)/ways: FORCE
 	@mkdir -p $(@D)
 	@echo '$(lib_to_data) $(bin_to_data) $(bin_to_lib)' | cmp -s - $@ || echo '$(lib_to_data) $(bin_to_data) $(bin_to_lib)' > $@
 FORCE:
-$(B)/core/base/install.o $(B)/gui/base/i18n.o $(B)/ninodes $(B)/ninodes-studio: $(B)/ways
+$(B)/core/base/install.o $(B)/cli/cmd_demo.o $(B)/gui/base/i18n.o $(B)/ninodes $(B)/ninodes-studio: $(B)/ways
 $(B)/core/base/install.o: INC += -DNINO_DATA_FROM_LIB=\"$(lib_to_data)\"
-$(B)/gui/base/places.o: INC += -DNINO_DATA_FROM_BIN=\"$(bin_to_data)\"
+$(B)/cli/cmd_demo.o $(B)/gui/base/places.o: INC += -DNINO_DATA_FROM_BIN=\"$(bin_to_data)\"
 
 $(B)/ninodes: $(call obj,$(cli_SRC)) $(B)/libninodes.so
 	$(call say,LINK,$@)
@@ -419,6 +419,7 @@ stage: all
 	$(B)/ninodes completion zsh > $(STAGE)$(DATADIR)/zsh/site-functions/_ninodes
 	$(B)/ninodes completion fish > $(STAGE)$(DATADIR)/fish/vendor_completions.d/ninodes.fish
 	$(B)/ninodes completion man > $(STAGE)$(DATADIR)/man/man1/ninodes.1
+	for c in $$($(B)/ninodes --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p'); do $(B)/ninodes completion man $$c > $(STAGE)$(DATADIR)/man/man1/ninodes-$$c.1 || exit 1; done
 
 clean:
 	rm -rf build build-* compile_commands.json out
