@@ -154,7 +154,7 @@ static int dry_run(const options *o, nino_ctx *ctx, nino_graph *g)
 // Runs once, and again whenever the file was saved; what is wrong with it then is said.
 static int watch_runs(const options *o, nino_ctx *ctx, nino_graph *first)
 {
-    file_watch w;
+    file_watch w = { .fd = -1 };
     if (!watch_open(&w, o->arg[0]))
         return EXIT_RUN;
     int rc = cmd_run_run_job(o, ctx, first);
