@@ -9,7 +9,7 @@
 typedef struct run run;
 typedef void print_fn(nino_buf *b, const run *r);
 static print_fn print_pair, print_5b, print_flux, print_sdxl, print_sd15, print_vae, print_qwen,
-    print_zimage, print_flux2;
+    print_zimage, print_flux2, print_sd3, print_chroma;
 struct run {
     const char *title;
     int width, height, frames; // frames 0: a picture
@@ -35,18 +35,26 @@ static const run runs[] = {
       .published = "5 to 10 s for 1600x1280 on Strix Point, a smaller chip (ROCm/TheRock#2591)" },
     { "Qwen-Image text to image, 1328x1328, 20 steps, guidance 2.5", 1328, 1328,
       .print = print_qwen, .steps = 20, .cfg = 2.5,
-      .published = "359 s (ComfyUI, a whole cold run)" },
+      .published = "355 s (kyuz0, as above); 359 s elsewhere, whose source is not known to us" },
     { "Qwen-Image text to image, 1328x1328, 4 steps, guidance 1", 1328, 1328, .print = print_qwen,
-      .steps = 4, .cfg = 1, .published = "75 s (ComfyUI, a whole cold run)" },
+      .steps = 4, .cfg = 1,
+      .published = "72 s (kyuz0, as above); 75 s elsewhere, whose source is not known to us" },
     { "Z-Image-Turbo, 1024x1024, 8 steps, bf16", 1024, 1024, .print = print_zimage,
       .model = "z_image", .text = "qwen3_4b", .steps = 8,
-      .published = "about 10 to 20 s (users, 2025 and 2026)" },
+      .published = "about 10 s, the first time 30 (IgnatBeresnev/comfyui-gfx1151#1, ComfyUI's "
+                   "template); 10 to 20 s elsewhere, whose source is not known to us" },
     { "FLUX.2 klein 4B, 1024x1024, 4 steps, bf16", 1024, 1024, .print = print_flux2,
       .model = "klein_4b", .text = "qwen3_4b", .steps = 4, .published = "none known to us" },
     { "FLUX.2 klein 4B, 1024x1024 from a picture, 4 steps, bf16", 1024, 1024, .print = print_flux2,
       .model = "klein_4b", .text = "qwen3_4b", .steps = 4, .refs = 1 },
     { "FLUX.2 klein 9B, 1024x1024, 4 steps, 8-bit floats", 1024, 1024, .print = print_flux2,
       .model = "klein_9b", .text = "qwen3_8b", .steps = 4 },
+    { "SD3.5 medium, 1024x1024, 28 steps of two evaluations, f16", 1024, 1024, .print = print_sd3,
+      .model = "sd35_medium", .steps = 28, .cfg = 5 },
+    { "SD3.5 large, 1024x1024, 28 steps of two evaluations, 8-bit floats", 1024, 1024,
+      .print = print_sd3, .model = "sd35_large", .steps = 28, .cfg = 4.5 },
+    { "Chroma, 1024x1024, 26 steps of two evaluations, bf16", 1024, 1024, .print = print_chroma,
+      .model = "chroma", .text = "t5xxl", .steps = 26, .cfg = 4 },
 };
 
 // ComfyUI's example: 20 steps, the second expert from the tenth on.
@@ -226,6 +234,39 @@ static void print_flux2(nino_buf *b, const run *r)
         "'inputs': {'noise': ['11', 0], 'guider': ['3', 0], 'sampler': ['4', 0], 'sigmas': ['2', "
         "0], 'latent_image': ['10', 0]}}}",
         r->width, r->height, r->steps, r->width, r->height, r->refs ? "16" : "6");
+}
+
+static void print_guided(nino_buf *b, const run *r, const char *sampler, const char *scheduler)
+{
+    nino_buf_addf(
+        b,
+        "'1': {'class_type': 'UNETLoader', 'inputs': {'unet_name': '%s.safetensors', "
+        "'weight_dtype': 'default'}}, '6': {'class_type': 'CLIPTextEncode', 'inputs': {'clip': "
+        "['5', 0], 'text': 'a cat'}}, '7': {'class_type': 'CLIPTextEncode', 'inputs': {'clip': "
+        "['5', 0], 'text': 'blurry'}}, '12': {'class_type': 'KSampler', 'inputs': {'model': ['1', "
+        "0], 'seed': 0, 'steps': %d, 'cfg': %g, 'sampler_name': '%s', 'scheduler': '%s', "
+        "'positive': ['6', 0], 'negative': ['7', 0], 'latent_image': ['10', 0], 'denoise': 1}}, ",
+        r->model, r->steps, r->cfg, sampler, scheduler);
+    print_decoded(b, r, "flux", "EmptySD3LatentImage", 12);
+}
+
+// ComfyUI's example of SD3.5.
+static void print_sd3(nino_buf *b, const run *r)
+{
+    nino_buf_addf(b, "'5': {'class_type': 'TripleCLIPLoader', 'inputs': {'clip_name1': "
+                     "'clip_l.safetensors', 'clip_name2': 'clip_g.safetensors', 'clip_name3': "
+                     "'t5xxl.safetensors'}}, ");
+    print_guided(b, r, "dpmpp_2m", "sgm_uniform");
+}
+
+// Chroma's usual sampler and guidance; prompts are not padded.
+static void print_chroma(nino_buf *b, const run *r)
+{
+    nino_buf_addf(b,
+                  "'5': {'class_type': 'CLIPLoader', 'inputs': {'clip_name': '%s.safetensors', "
+                  "'type': 'chroma'}}, ",
+                  r->text);
+    print_guided(b, r, "euler", "beta");
 }
 
 // What the videos share.

@@ -73,6 +73,10 @@ typedef struct test_inputs { // host arrays; the optional ones may be NULL
     const float *timestep;
     int64_t frames; // with a time step each
     float guidance;
+    nino_skip skip;
+    const nino_pass *pass;
+    nino_tensor **text; // that runs keep
+    nino_run_times *times;
 } test_inputs;
 
 static inline nino_tensor *test_up(nino_stream *s, const nino_array *a)
@@ -100,7 +104,11 @@ static inline nino_array *test_forward_or(nino_stream *s, const nino_diffusion *
                        .refs = refs,
                        .n_refs = in->n_refs,
                        .ref_method = in->ref_method,
-                       .guidance = in->guidance };
+                       .guidance = in->guidance,
+                       .skip = in->skip,
+                       .pass = in->pass,
+                       .text = in->text,
+                       .times = in->times };
     for (int i = 0; i < in->n_refs; i++)
         refs[i] = test_up(s, in->ref[i]);
     for (int i = 0; i < in->n_controls; i++)

@@ -16,12 +16,13 @@ typedef struct nino_run {
     nino_stream *stream; // precision already set for this node; plan backend when planning
     const char *node_id;
     const nino_node_def *def;
-    const void *params;        // the node's params struct
-    nino_value *const *in;     // one entry an input port; NULL: optional and not connected
-    nino_value **out;          // to be filled, one entry an output port (references)
-    const char *prompt_json;   // for metadata: API form of this run, NULL: none
-    const char *workflow_json; // UI form if the file had one, else NULL
-    const char *profile_json;  // of outputs: the run so far (ninodes/run_profile.h), NULL: none
+    const void *params;            // the node's params struct
+    nino_value *const *in;         // one entry an input port; NULL: optional and not connected
+    nino_value **out;              // to be filled, one entry an output port (references)
+    const struct nino_json *extra; // with takes_extra: "inputs" as in the workflow; else NULL
+    const char *prompt_json;       // for metadata: API form of this run, NULL: none
+    const char *workflow_json;     // UI form if the file had one, else NULL
+    const char *profile_json;      // of outputs: the run so far (ninodes/run_profile.h), NULL: none
     const nino_log *log;
     const volatile int *cancel;
     const nino_hash *key; // of the results; NULL: they must not be used again
@@ -44,10 +45,11 @@ typedef struct nino_node_ops {
     // nino_value_at()). Other nodes run once for every item of the longest list; shorter ones go on
     // with their last item.
     bool takes_lists;
-    // Whether input `port` of the list is looked at; what gives it does not run for a node that does
-    // not. Asked before the run, and only where all parameters stand in the workflow or come from
-    // constants: else every input is made. NULL: all are looked at.
+    // Lazy inputs: whether input `port` of the list is looked at; what gives it does not run for a
+    // node that does not. Asked before the run where all parameters stand in the workflow or come
+    // from constants, else when the parameters have been made. NULL: all are looked at.
     bool (*takes)(const void *params, int port);
+    bool takes_extra; // inputs beyond those of the class are legal, and in nino_run.extra
     bool is_constant; // the output is the only parameter
     // What can be said about the parameters before the run; ctx may be NULL (then no file is looked
     // for). err->kind is the nino_issue code: "path", "missing_file", "value". NULL: nothing more.
@@ -145,6 +147,37 @@ void nino_run_step(nino_run *r, uint32_t step, uint32_t total);
 #define NINO_NO_OUTPUTS .outputs = (const nino_port[]) { { 0 } }
 // Its name in workflow files, its type without NINO_PORT_, further fields of nino_port.
 #define NINO_PORT(name, T, ...) { .key = #name, .type = NINO_PORT_##T, __VA_ARGS__ }
+// Rows of inputs that grow, "images.image0" and so on: the first has to be there, of the others as
+// many as there are.
+#define NINO_FIRST(name, T, ...) { .key = name, .type = NINO_PORT_##T, .grows = true, __VA_ARGS__ }
+#define NINO_MORE(name, T, ...)                                                                    \
+    { .key = name, .type = NINO_PORT_##T, .grows = true, .optional = true, __VA_ARGS__ }
+#define NINO_MORE_1_9(prefix, T, ...)                                                              \
+    NINO_MORE(prefix "1", T, __VA_ARGS__), NINO_MORE(prefix "2", T, __VA_ARGS__),                  \
+        NINO_MORE(prefix "3", T, __VA_ARGS__), NINO_MORE(prefix "4", T, __VA_ARGS__),              \
+        NINO_MORE(prefix "5", T, __VA_ARGS__), NINO_MORE(prefix "6", T, __VA_ARGS__),              \
+        NINO_MORE(prefix "7", T, __VA_ARGS__), NINO_MORE(prefix "8", T, __VA_ARGS__),              \
+        NINO_MORE(prefix "9", T, __VA_ARGS__)
+#define NINO_MORE_0_9(prefix, T, ...)                                                              \
+    NINO_MORE(prefix "0", T, __VA_ARGS__), NINO_MORE_1_9(prefix, T, __VA_ARGS__)
+#define NINO_MORE_1_49(prefix, T, ...)                                                             \
+    NINO_MORE_1_9(prefix, T, __VA_ARGS__), NINO_MORE_0_9(prefix "1", T, __VA_ARGS__),              \
+        NINO_MORE_0_9(prefix "2", T, __VA_ARGS__), NINO_MORE_0_9(prefix "3", T, __VA_ARGS__),      \
+        NINO_MORE_0_9(prefix "4", T, __VA_ARGS__)
+#define NINO_MORE_B_Z(prefix, T, ...)                                                              \
+    NINO_MORE(prefix "b", T, __VA_ARGS__), NINO_MORE(prefix "c", T, __VA_ARGS__),                  \
+        NINO_MORE(prefix "d", T, __VA_ARGS__), NINO_MORE(prefix "e", T, __VA_ARGS__),              \
+        NINO_MORE(prefix "f", T, __VA_ARGS__), NINO_MORE(prefix "g", T, __VA_ARGS__),              \
+        NINO_MORE(prefix "h", T, __VA_ARGS__), NINO_MORE(prefix "i", T, __VA_ARGS__),              \
+        NINO_MORE(prefix "j", T, __VA_ARGS__), NINO_MORE(prefix "k", T, __VA_ARGS__),              \
+        NINO_MORE(prefix "l", T, __VA_ARGS__), NINO_MORE(prefix "m", T, __VA_ARGS__),              \
+        NINO_MORE(prefix "n", T, __VA_ARGS__), NINO_MORE(prefix "o", T, __VA_ARGS__),              \
+        NINO_MORE(prefix "p", T, __VA_ARGS__), NINO_MORE(prefix "q", T, __VA_ARGS__),              \
+        NINO_MORE(prefix "r", T, __VA_ARGS__), NINO_MORE(prefix "s", T, __VA_ARGS__),              \
+        NINO_MORE(prefix "t", T, __VA_ARGS__), NINO_MORE(prefix "u", T, __VA_ARGS__),              \
+        NINO_MORE(prefix "v", T, __VA_ARGS__), NINO_MORE(prefix "w", T, __VA_ARGS__),              \
+        NINO_MORE(prefix "x", T, __VA_ARGS__), NINO_MORE(prefix "y", T, __VA_ARGS__),              \
+        NINO_MORE(prefix "z", T, __VA_ARGS__)
 // Rows of parameters, whose values are fields of the struct S.
 #define NINO_PARAMS(S, ...)                                                                        \
     .params_size = sizeof(S), .params = (const nino_param[]) { __VA_ARGS__, { 0 } }
@@ -160,37 +193,51 @@ void nino_run_step(nino_run *r, uint32_t step, uint32_t total);
 // offsetof() that only compiles if the field really has the C type `ctype`.
 #define NINO_FIELD(S, fld, ctype) _Generic(((S *) 0)->fld, ctype : offsetof(S, fld))
 
-#define NINO_P_BOOL(S, fld, d, ...)                                                                \
+// Rows as below of a parameter whose name is no word of C: "resize_type.width".
+#define NINO_K_BOOL(name, S, fld, d, ...)                                                          \
     {                                                                                              \
-        .key = #fld, .type = NINO_BOOL, .offset = NINO_FIELD(S, fld, bool), .def.b = d,            \
+        .key = name, .type = NINO_BOOL, .offset = NINO_FIELD(S, fld, bool), .def.b = d,            \
         __VA_ARGS__                                                                                \
     }
-#define NINO_P_INT(S, fld, d, lo, hi, st, ...)                                                     \
+#define NINO_K_INT(name, S, fld, d, lo, hi, st, ...)                                               \
     {                                                                                              \
-        .key = #fld, .type = NINO_INT, .offset = NINO_FIELD(S, fld, int64_t), .def.i = d,          \
+        .key = name, .type = NINO_INT, .offset = NINO_FIELD(S, fld, int64_t), .def.i = d,          \
         .min.i = lo, .max.i = hi, .step.i = st, __VA_ARGS__                                        \
     }
-#define NINO_P_FLOAT(S, fld, d, lo, hi, st, ...)                                                   \
+#define NINO_K_FLOAT(name, S, fld, d, lo, hi, st, ...)                                             \
     {                                                                                              \
-        .key = #fld, .type = NINO_FLOAT, .offset = NINO_FIELD(S, fld, double), .def.f = d,         \
+        .key = name, .type = NINO_FLOAT, .offset = NINO_FIELD(S, fld, double), .def.f = d,         \
         .min.f = lo, .max.f = hi, .step.f = st, __VA_ARGS__                                        \
     }
-#define NINO_P_SEED(S, fld, ...)                                                                   \
+#define NINO_K_SEED(name, S, fld, ...)                                                             \
     {                                                                                              \
-        .key = #fld, .type = NINO_SEED, .offset = NINO_FIELD(S, fld, uint64_t), __VA_ARGS__        \
+        .key = name, .type = NINO_SEED, .offset = NINO_FIELD(S, fld, uint64_t), __VA_ARGS__        \
     }
-#define NINO_P_ENUM(S, fld, nm, d, ...)                                                            \
+#define NINO_K_ENUM(name, S, fld, nm, d, ...)                                                      \
+    {                                                                                              \
+        .key = name, .type = NINO_ENUM, .offset = NINO_FIELD(S, fld, int64_t), .names = nm,        \
+        .def.i = d, __VA_ARGS__                                                                    \
+    }
+#define NINO_K_STRING(name, S, fld, d, ...)                                                        \
+    {                                                                                              \
+        .key = name, .type = NINO_STRING, .offset = NINO_FIELD(S, fld, const char *), .def.s = d,  \
+        __VA_ARGS__                                                                                \
+    }
+#define NINO_K_FILE(name, S, fld, dir, ...)                                                        \
+    {                                                                                              \
+        .key = name, .type = NINO_FILE, .offset = NINO_FIELD(S, fld, const char *), .folder = dir, \
+        __VA_ARGS__                                                                                \
+    }
+// The name is that of the field.
+#define NINO_P_BOOL(S, fld, d, ...) NINO_K_BOOL(#fld, S, fld, d, __VA_ARGS__)
+#define NINO_P_INT(S, fld, d, lo, hi, st, ...) NINO_K_INT(#fld, S, fld, d, lo, hi, st, __VA_ARGS__)
+#define NINO_P_FLOAT(S, fld, d, lo, hi, st, ...)                                                   \
+    NINO_K_FLOAT(#fld, S, fld, d, lo, hi, st, __VA_ARGS__)
+#define NINO_P_SEED(S, fld, ...) NINO_K_SEED(#fld, S, fld, __VA_ARGS__)
+#define NINO_P_ENUM(S, fld, nm, d, ...) /* nm may be a list, which no macro hands on */            \
     {                                                                                              \
         .key = #fld, .type = NINO_ENUM, .offset = NINO_FIELD(S, fld, int64_t), .names = nm,        \
         .def.i = d, __VA_ARGS__                                                                    \
     }
-#define NINO_P_STRING(S, fld, d, ...)                                                              \
-    {                                                                                              \
-        .key = #fld, .type = NINO_STRING, .offset = NINO_FIELD(S, fld, const char *), .def.s = d,  \
-        __VA_ARGS__                                                                                \
-    }
-#define NINO_P_FILE(S, fld, dir, ...)                                                              \
-    {                                                                                              \
-        .key = #fld, .type = NINO_FILE, .offset = NINO_FIELD(S, fld, const char *), .folder = dir, \
-        __VA_ARGS__                                                                                \
-    }
+#define NINO_P_STRING(S, fld, d, ...) NINO_K_STRING(#fld, S, fld, d, __VA_ARGS__)
+#define NINO_P_FILE(S, fld, dir, ...) NINO_K_FILE(#fld, S, fld, dir, __VA_ARGS__)

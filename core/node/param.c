@@ -38,6 +38,45 @@ const nino_port *nino_port_find(const nino_node_def *def, const char *key)
     return NULL;
 }
 
+// ---- inputs of choices ------------------------------------------------------------------------
+
+static bool when_says(const char *when, const char *choice)
+{
+    const size_t n = strlen(choice);
+    for (;;) {
+        const size_t len = strcspn(when, "|");
+        if (len == n && !memcmp(when, choice, n))
+            return true;
+        if (!when[len])
+            return false;
+        when += len + 1;
+    }
+}
+
+// Goes from choice to choice towards the outer one; the table decides how many there are.
+nino_presence nino_input_presence(const nino_node_def *def, const char *key, const char *when,
+                                  const nino_json *inputs)
+{
+    nino_presence is = NINO_PRESENT;
+    char outer[96];
+    const char *dot;
+    snprintf(outer, sizeof(outer), "%s", key);
+    while (when && (dot = strrchr(outer, '.'))) {
+        outer[dot - outer] = 0;
+        const nino_param *p = nino_param_find(def, outer);
+        const nino_json *v = nino_json_get(inputs, outer);
+        const char *choice = v ? nino_json_str(v) : p && p->names ? p->names[p->def.i] : NULL;
+        if (!p)
+            return NINO_ABSENT;
+        if (!choice)
+            is = NINO_UNDECIDED;
+        else if (!when_says(when, choice))
+            return NINO_ABSENT;
+        when = p->when;
+    }
+    return is;
+}
+
 void nino_param_store(const nino_param *p, void *params, const nino_default *v)
 {
     memcpy((char *) params + p->offset, v, value_size(p->type));

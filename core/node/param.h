@@ -12,6 +12,16 @@ const nino_param *nino_param_find(const nino_node_def *def, const char *key);
 // NULL: the class has no input port of that name.
 const nino_port *nino_port_find(const nino_node_def *def, const char *key);
 
+// Is an input with such a `when` there, beside these other values ("inputs" of the API form; NULL:
+// the defaults)?
+typedef enum nino_presence {
+    NINO_ABSENT,
+    NINO_PRESENT,
+    NINO_UNDECIDED // the choice comes through a link
+} nino_presence;
+nino_presence nino_input_presence(const nino_node_def *def, const char *key, const char *when,
+                                  const nino_json *inputs);
+
 // Reads a literal of a workflow. Strings are copied to `a`. alias (may be NULL) renames values of
 // former classes. Errors: kind "range" (outside min..max), "value" (not of the type, not in the
 // list), "path" (a file name that may not be opened).

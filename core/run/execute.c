@@ -71,20 +71,27 @@ static nino_status execute_check_usable(const nino_port *p, const nino_value *v,
                           u->why[0] ? ": " : "", u->why);
 }
 
+static int count_items(const run_state *rs, nino_link l)
+{
+    return l.node < 0 ? 0 : nino_value_count(rs->node[l.node].out[l.slot]);
+}
+
+static int count_param_turns(const run_state *rs, const nino_gnode *n)
+{
+    int most = 1;
+    for (int k = 0; n->def->params && n->def->params[k].key; k++) {
+        const int count = count_items(rs, n->param_links[k]);
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
 // How often a node runs: once for every item of the longest list among its inputs.
 static int count_turns(const run_state *rs, const nino_gnode *n)
 {
-    int most = 1;
+    int most = count_param_turns(rs, n);
     for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++) {
-        const nino_link l = n->ports[k];
-        if (!nino_exec_takes(rs, (int) (n - rs->x->g->nodes), k))
-            continue;
-        const int count = l.node < 0 ? 0 : nino_value_count(rs->node[l.node].out[l.slot]);
-        most = count > most ? count : most;
-    }
-    for (int k = 0; n->def->params && n->def->params[k].key; k++) {
-        const nino_link l = n->param_links[k];
-        const int count = l.node < 0 ? 0 : nino_value_count(rs->node[l.node].out[l.slot]);
+        const int count = count_items(rs, nino_exec_source(rs, (int) (n - rs->x->g->nodes), k));
         most = count > most ? count : most;
     }
     return n->def->ops->takes_lists ? 1 : most;
@@ -96,23 +103,23 @@ static nino_status execute_gather(run_state *rs, const nino_gnode *n, int turn, 
 {
     const nino_graph *g = rs->x->g;
     for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++) {
-        const nino_link l = n->ports[k];
+        const nino_link l = nino_exec_source(rs, (int) (n - g->nodes), k);
         const nino_port *p = &n->def->inputs[k];
-        const bool is_taken = l.node >= 0 && nino_exec_takes(rs, (int) (n - g->nodes), k);
-        in[k] = is_taken ? rs->node[l.node].out[l.slot] : NULL;
-        if (!is_taken)
+        in[k] = n->literals[k];
+        if (l.node < 0)
             continue;
+        in[k] = rs->node[l.node].out[l.slot];
         if (!n->def->ops->takes_lists)
             in[k] = nino_value_at(in[k], turn);
         const nino_gnode *from = &g->nodes[l.node];
         if (!in[k])
             return nino_fail_kind(err, NINO_ERR_FORMAT, "model", p->key,
                                   "node %.40s (%.60s) has no %s to give", from->id,
-                                  from->class_type, nino_port_type_name(p->type));
-        if (p->type != NINO_PORT_ANY && in[k]->type != p->type)
+                                  from->class_type, nino_port_types(p));
+        if (!nino_types_agree(nino_port_type_name(in[k]->type), nino_port_types(p)))
             return nino_fail_kind(err, NINO_ERR_FORMAT, "type_mismatch", p->key,
-                                  "%s is needed, node %.40s gave %s", nino_port_type_name(p->type),
-                                  from->id, nino_port_type_name(in[k]->type));
+                                  "%s is needed, node %.40s gave %s", nino_port_types(p), from->id,
+                                  nino_port_type_name(in[k]->type));
         const nino_status st =
             p->type == NINO_PORT_ANY ? NINO_OK : execute_check_usable(p, in[k], err);
         if (st)
@@ -352,20 +359,22 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
     const nino_gnode *n = &x->g->nodes[i];
     node_state *s = &rs->node[i];
     node_run r = { .x = x };
-    r.base = (nino_run){ .ctx = x->ctx,
-                         .stream = x->stream,
-                         .node_id = n->id,
-                         .def = n->def,
-                         .params = n->params,
-                         .in = r.in,
-                         .out = s->out,
-                         .prompt_json = x->prompt_json,
-                         .workflow_json = x->workflow_json,
-                         .log = nino_ctx_log(x->ctx),
-                         .cancel = x->cancel,
-                         .is_plan = x->is_plan,
-                         .key = s->is_volatile ? NULL : &s->key,
-                         .no_metadata = nino_ctx_settings(x->ctx)->o.no_metadata };
+    r.base =
+        (nino_run){ .ctx = x->ctx,
+                    .stream = x->stream,
+                    .node_id = n->id,
+                    .def = n->def,
+                    .params = n->params,
+                    .in = r.in,
+                    .out = s->out,
+                    .prompt_json = x->prompt_json,
+                    .workflow_json = x->workflow_json,
+                    .log = nino_ctx_log(x->ctx),
+                    .cancel = x->cancel,
+                    .is_plan = x->is_plan,
+                    .extra = n->def->ops->takes_extra ? nino_json_get(n->json, "inputs") : NULL,
+                    .key = s->is_volatile ? NULL : &s->key,
+                    .no_metadata = nino_ctx_settings(x->ctx)->o.no_metadata };
     char *profile = x->profile && n->def->is_output ? nino_profile_log_json(x->profile) : NULL;
     r.base.profile_json = profile;
     const nino_status st = run_turns(rs, n, s, &r, err);
@@ -382,34 +391,71 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
     return st;
 }
 
+// A node that decides late: with its parameters it says which inputs it looks at. *k becomes the
+// place in the order where the nodes begin that it has been waiting for.
+static nino_status settle_late(run_state *rs, int *k, nino_error *err)
+{
+    const int i = rs->x->g->order[*k];
+    const nino_gnode *n = &rs->x->g->nodes[i];
+    const int turns = count_param_turns(rs, n);
+    nino_exec_late_begin(rs, i);
+    for (int t = 0; t < turns; t++) {
+        const nino_status st = link_params(rs, n, t, err);
+        if (st) {
+            nino_error_in_node(err, n);
+            return st;
+        }
+        nino_exec_late_takes(rs, i);
+    }
+    *k = nino_exec_late_end(rs, *k);
+    return NINO_OK;
+}
+
+static nino_status run_one(run_state *rs, int k, nino_error *err)
+{
+    nino_exec *x = rs->x;
+    const int i = x->g->order[k];
+    const nino_gnode *n = &x->g->nodes[i];
+    const bool runs = rs->node[i].what == NODE_RUN;
+    nino_status st = NINO_OK;
+    char name[160];
+    snprintf(name, sizeof(name), "%.60s %.80s%s", n->id, n->class_type, runs ? "" : " (cached)");
+    nino_scope_begin(x->stream, NINO_EV_NODE, name, (uint32_t) k, x->n_nodes);
+    if (x->profile)
+        nino_profile_log_begin(x->profile, n->id, n->class_type, !runs);
+    if (runs)
+        st = run_node(rs, i, err);
+    if (x->profile)
+        nino_profile_log_end(x->profile);
+    nino_scope_end(x->stream);
+    if (x->node_index <= (uint32_t) k) // it goes back for nodes that had to wait
+        x->node_index = (uint32_t) k + 1;
+    if (runs)
+        nino_exec_drop_uses(rs, i);
+    if (!rs->node[i].pending)
+        clear_outputs(&rs->node[i]);
+    rs->node[i].is_done = true;
+    if (st == NINO_OK && !x->is_plan)
+        nino_exec_node_progress(x);
+    return st;
+}
+
 static nino_status run_nodes(run_state *rs, nino_error *err)
 {
     nino_exec *x = rs->x;
     nino_status st = NINO_OK;
-    for (int k = 0; k < x->g->n_order && st == NINO_OK; k++) {
+    for (int k = 0; k < x->g->n_order && st == NINO_OK;) {
         const int i = x->g->order[k];
-        const nino_gnode *n = &x->g->nodes[i];
-        const bool runs = rs->node[i].what == NODE_RUN;
-        char name[160];
+        const node_state *s = &rs->node[i];
         if (x->cancel && __atomic_load_n(x->cancel, __ATOMIC_RELAXED))
             return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
-        snprintf(name, sizeof(name), "%.60s %.80s%s", n->id, n->class_type,
-                 runs ? "" : " (cached)");
-        nino_scope_begin(x->stream, NINO_EV_NODE, name, (uint32_t) k, x->n_nodes);
-        if (x->profile)
-            nino_profile_log_begin(x->profile, n->id, n->class_type, !runs);
-        if (runs)
-            st = run_node(rs, i, err);
-        if (x->profile)
-            nino_profile_log_end(x->profile);
-        nino_scope_end(x->stream);
-        x->node_index = (uint32_t) k + 1;
-        if (runs)
-            nino_exec_each_source(rs, i, nino_exec_drop_use);
-        if (!rs->node[i].pending)
-            clear_outputs(&rs->node[i]);
-        if (st == NINO_OK && !x->is_plan)
-            nino_exec_node_progress(x);
+        if (s->is_done || s->what == NODE_MAYBE) {
+            k++;
+        } else if (s->what == NODE_RUN && x->g->nodes[i].decides_late && !s->is_settled) {
+            st = settle_late(rs, &k, err);
+        } else {
+            st = run_one(rs, k++, err);
+        }
     }
     return st;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/buf.h"
 #include "core/node/param.h"
 
 // ---- keys ------------------------------------------------------------------------------------
@@ -24,6 +25,19 @@ static void hash_link(const run_state *rs, nino_hasher *h, nino_link l)
     nino_hasher_add(h, &slot, sizeof(slot));
     if (l.node >= 0)
         nino_hasher_add(h, &rs->node[l.node].key, sizeof(nino_hash));
+}
+
+// Values as they stand in the workflow.
+static nino_status hash_json(const run_state *rs, nino_hasher *h, const nino_json *v,
+                             nino_error *err)
+{
+    nino_buf b = { 0 };
+    nino_json_write(&b, rs->x->g->doc, v);
+    if (!b.failed)
+        nino_hasher_add(h, b.data, b.len);
+    const bool failed = b.failed;
+    nino_buf_release(&b);
+    return failed ? nino_fail(err, NINO_ERR_NOMEM, "", "out of memory") : NINO_OK;
 }
 
 // Everything that decides what the node's result is: class, parameters that have an effect, files,
@@ -57,9 +71,15 @@ static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err
         else
             nino_hasher_add(h, &v, sizeof(v));
     }
-    for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++)
+    const nino_json *inputs = nino_json_get(n->json, "inputs");
+    for (int k = 0; n->def->inputs && n->def->inputs[k].key && !st; k++) {
         hash_link(rs, h, n->ports[k]);
-    if (n->def->ops->identity)
+        if (n->literals[k])
+            st = hash_json(rs, h, nino_input_of(n->def, inputs, n->def->inputs[k].key), err);
+    }
+    if (n->def->ops->takes_extra && inputs && !st)
+        st = hash_json(rs, h, inputs, err);
+    if (n->def->ops->identity && !st)
         st = n->def->ops->identity(rs->x->ctx, n->params, h, err);
     rs->node[i].key = nino_hasher_finish(&h);
     return st;
@@ -67,48 +87,43 @@ static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err
 
 // ---- what has to run -------------------------------------------------------------------------
 
-// A parameter that a link gives: what it will be, where a constant says so.
-static bool link_is_constant(const run_state *rs, const nino_gnode *n, int k, nino_default *v)
+nino_link nino_exec_source(const run_state *rs, int i, int port)
 {
-    const nino_param *p = &n->def->params[k];
-    const nino_gnode *from = &rs->x->g->nodes[n->param_links[k].node];
-    if (!from->def->ops->is_constant || from->def->params[0].type != p->type ||
-        from->param_links[0].node >= 0)
-        return false;
-    *v = nino_param_load(&from->def->params[0], from->params);
-    return true;
+    const bool is_taken = !(rs->node[i].untaken >> port & 1);
+    return is_taken ? rs->x->g->nodes[i].ports[port] : (nino_link){ -1, 0 };
 }
 
-bool nino_exec_takes(const run_state *rs, int i, int port)
-{
-    const nino_gnode *n = &rs->x->g->nodes[i];
-    nino_default v;
-    if (!n->def->ops->takes)
-        return true;
-    for (int k = 0; n->def->params[k].key; k++) {
-        if (n->param_links[k].node < 0)
-            continue;
-        if (!link_is_constant(rs, n, k, &v))
-            return true;
-        nino_param_store(&n->def->params[k], n->params, &v);
-    }
-    return n->def->ops->takes(n->params, port);
-}
+typedef void (*link_fn)(run_state *rs, nino_link l);
 
-void nino_exec_each_source(run_state *rs, int i, link_fn fn)
+// Calls `ports` and `params` for the links of the two kinds.
+static void each_source(run_state *rs, int i, link_fn ports, link_fn params)
 {
     const nino_gnode *n = &rs->x->g->nodes[i];
     for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++)
-        if (n->ports[k].node >= 0 && nino_exec_takes(rs, i, k))
-            fn(rs, n->ports[k]);
+        if (nino_exec_source(rs, i, k).node >= 0)
+            ports(rs, n->ports[k]);
     for (int k = 0; n->def->params && n->def->params[k].key; k++)
         if (n->param_links[k].node >= 0)
-            fn(rs, n->param_links[k]);
+            params(rs, n->param_links[k]);
 }
 
 static void count_use(run_state *rs, nino_link l) { rs->node[l.node].pending++; }
 
-void nino_exec_drop_use(run_state *rs, nino_link l)
+static void count_need(run_state *rs, nino_link l)
+{
+    rs->node[l.node].pending++;
+    rs->node[l.node].is_needed = true;
+}
+
+static void mark_need(run_state *rs, nino_link l) { rs->node[l.node].is_needed = true; }
+
+static void no_use(run_state *rs, nino_link l)
+{
+    (void) rs;
+    (void) l;
+}
+
+static void drop_use(run_state *rs, nino_link l)
 {
     node_state *s = &rs->node[l.node];
     if (--s->pending)
@@ -116,6 +131,8 @@ void nino_exec_drop_use(run_state *rs, nino_link l)
     for (int i = 0; i < s->n_out; i++)
         nino_value_unref(&s->out[i]);
 }
+
+void nino_exec_drop_uses(run_state *rs, int i) { each_source(rs, i, drop_use, drop_use); }
 
 static bool is_volatile(const run_state *rs, int i)
 {
@@ -182,11 +199,57 @@ nino_status nino_exec_decide(run_state *rs, nino_error *err)
     for (int k = g->n_order - 1; k >= 0 && st == NINO_OK; k--) {
         const int i = g->order[k];
         node_state *s = &rs->node[i];
-        if (!s->pending && !g->nodes[i].def->is_output)
+        s->is_needed = s->is_needed || g->nodes[i].def->is_output;
+        if (!s->pending && !s->is_needed)
             continue;
-        s->what = from_cache(rs, i) ? NODE_CACHED : NODE_RUN;
-        if (s->what == NODE_RUN)
-            nino_exec_each_source(rs, i, count_use);
+        s->what = !s->is_needed ? NODE_MAYBE : from_cache(rs, i) ? NODE_CACHED : NODE_RUN;
+        if (s->what == NODE_MAYBE)
+            each_source(rs, i, count_use, count_use);
+        else if (s->what == NODE_RUN)
+            each_source(rs, i, g->nodes[i].decides_late ? count_use : count_need, count_need);
     }
     return st;
+}
+
+// ---- nodes that decide late ------------------------------------------------------------------
+
+void nino_exec_late_begin(run_state *rs, int i) { rs->node[i].untaken = UINT64_MAX; }
+
+void nino_exec_late_takes(run_state *rs, int i)
+{
+    const nino_gnode *n = &rs->x->g->nodes[i];
+    for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++)
+        if (n->def->ops->takes(n->params, k))
+            rs->node[i].untaken &= ~(UINT64_C(1) << k);
+}
+
+// Backwards from it: what is needed now runs, or comes from the cache; what nobody can need any
+// more lets go of what it would have used.
+int nino_exec_late_end(run_state *rs, int k)
+{
+    const nino_graph *g = rs->x->g;
+    const int i = g->order[k];
+    const nino_gnode *n = &g->nodes[i];
+    const uint64_t untaken = rs->node[i].untaken;
+    int first = k;
+    rs->node[i].is_settled = true;
+    for (int p = 0; n->def->inputs && n->def->inputs[p].key; p++)
+        if (n->ports[p].node >= 0)
+            (untaken >> p & 1 ? drop_use : mark_need)(rs, n->ports[p]);
+    for (int at = k - 1; at >= 0; at--) {
+        const int j = g->order[at];
+        node_state *s = &rs->node[j];
+        if (s->what != NODE_MAYBE)
+            continue;
+        if (s->is_needed)
+            s->what = from_cache(rs, j) ? NODE_CACHED : NODE_RUN;
+        else if (!s->pending)
+            s->what = NODE_SKIP;
+        if (s->what == NODE_RUN)
+            each_source(rs, j, g->nodes[j].decides_late ? no_use : mark_need, mark_need);
+        else if (s->what != NODE_MAYBE)
+            nino_exec_drop_uses(rs, j);
+        first = s->what == NODE_RUN || s->what == NODE_CACHED ? at : first;
+    }
+    return first;
 }

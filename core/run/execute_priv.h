@@ -2,12 +2,13 @@
 #pragma once
 #include "core/run/execute.h"
 
-#define MAX_PORTS 16 // of one node
+#define MAX_PORTS 64 // of one node; a bit each in node_state.untaken
 
 typedef enum plan_of_node {
     NODE_SKIP,   // nobody needs it: what would use it is in the cache
     NODE_CACHED, // its result is in the cache
-    NODE_RUN
+    NODE_RUN,
+    NODE_MAYBE // only a node that decides late can say; its turn comes when that one has
 } plan_of_node;
 
 typedef struct node_state {
@@ -15,7 +16,11 @@ typedef struct node_state {
     plan_of_node what;
     nino_value **out;
     int n_out;
-    int pending;      // uses of `out` still to come
+    int pending;      // uses of `out` still to come, also those that are not certain
+    bool is_needed;   // one of them is certain
+    bool is_done;     // it has run, or was taken from the cache
+    bool is_settled;  // a node that decides late has decided
+    uint64_t untaken; // input ports that it does not look at
     bool is_volatile; // never from the cache, never into it
 } node_state;
 
@@ -39,9 +44,13 @@ __attribute__((format(printf, 3, 4))) void nino_exec_say(nino_exec *x, nino_log_
 void nino_exec_node_progress(nino_exec *x);
 
 // ---- execute_decide.c: which nodes run
-typedef void (*link_fn)(run_state *rs, nino_link l);
-// Whether node i looks at an input; before the run and during it the same.
-bool nino_exec_takes(const run_state *rs, int i, int port);
-void nino_exec_each_source(run_state *rs, int i, link_fn fn);
-void nino_exec_drop_use(run_state *rs, nino_link l); // the last one frees the outputs
+// The link of an input port that the node looks at; node < 0: none.
+nino_link nino_exec_source(const run_state *rs, int i, int port);
+void nino_exec_drop_uses(run_state *rs, int i); // the last one frees the outputs
+// Node k of the order, which decides late, has the parameters of all its turns (each calls
+// nino_exec_late_takes()): what it looks at has to run, the rest is let go. Returns where in the
+// order to go on.
+void nino_exec_late_begin(run_state *rs, int i);
+void nino_exec_late_takes(run_state *rs, int i);
+int nino_exec_late_end(run_state *rs, int k);
 nino_status nino_exec_decide(run_state *rs, nino_error *err);

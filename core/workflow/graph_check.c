@@ -101,32 +101,6 @@ static void report_issues(check *c)
 
 // ---- which nodes matter ----------------------------------------------------------------------
 
-// The part of "format.codec" that is an input of the class: the combo has become a dynamic one.
-static const char *own_key(const nino_node_def *def, const char *key)
-{
-    const char *dot = strrchr(key, '.');
-    if (nino_port_find(def, key) || nino_param_find(def, key))
-        return key;
-    return dot && (nino_port_find(def, dot + 1) || nino_param_find(def, dot + 1)) ? dot + 1 : NULL;
-}
-
-static bool is_used_input(const nino_gnode *n, const char *key)
-{
-    return !n->def || own_key(n->def, key);
-}
-
-// The value or link of an input, in a newer layout too.
-static const nino_json *input_of(const nino_node_def *def, const nino_json *inputs, const char *key)
-{
-    const nino_json *v = nino_json_get(inputs, key);
-    for (const nino_json *w = inputs && !v ? inputs->child : NULL; w && !v; w = w->next) {
-        const char *own = strchr(w->key, '.') ? own_key(def, w->key) : NULL;
-        if (own && !strcmp(own, key))
-            v = w;
-    }
-    return v;
-}
-
 // Collects the links between nodes. Inputs that the class does not have make no dependency.
 static void collect_links(check *c)
 {
@@ -141,7 +115,7 @@ static void collect_links(check *c)
             for (const nino_json *v = inputs ? inputs->child : NULL; v; v = v->next) {
                 nino_link l;
                 if (v->type != NINO_JSON_ARRAY || nino_link_resolve(g, v, &l) ||
-                    !is_used_input(&g->nodes[i], v->key))
+                    !nino_input_counts(&g->nodes[i], v->key))
                     continue;
                 if (pass)
                     c->to[at] = l.node;
@@ -288,11 +262,6 @@ static size_t count_params(const nino_param *p)
 
 static const char *param_port_name(const nino_param *p) { return nino_param_type_name(p); }
 
-static bool types_agree(const char *out, const char *in)
-{
-    return !strcmp(out, in) || !strcmp(out, "*") || !strcmp(in, "*");
-}
-
 // Resolves the link v of input `key` that wants `type`; reports what is wrong with it.
 static bool check_link(check *c, nino_gnode *n, const char *key, const char *type,
                        const nino_json *v, nino_link *link)
@@ -312,8 +281,8 @@ static bool check_link(check *c, nino_gnode *n, const char *key, const char *typ
               from->class_type, n_out, link->slot);
         return false;
     }
-    const char *got = nino_port_type_name(from->def->outputs[link->slot].type);
-    if (types_agree(got, type))
+    const char *got = nino_link_types(c->g, *link);
+    if (nino_types_agree(got, type))
         return true;
     issue(c, NINO_ISSUE_ERROR, "type_mismatch", n, key, "%s is needed, node %.60s (%s) gives %s",
           type, from->id, from->class_type, got);
@@ -339,23 +308,33 @@ static const char *lost_link(const check *c, const nino_gnode *n, const char *ke
     return NULL;
 }
 
-static void check_port(check *c, nino_gnode *n, const nino_port *p, const nino_json *v,
-                       nino_link *link)
+// Input k of the class.
+static void check_port(check *c, nino_gnode *n, int k, const nino_json *inputs)
 {
-    *link = (nino_link){ -1, 0 };
+    const nino_port *p = &n->def->inputs[k];
+    const nino_json *v = nino_input_of(n->def, inputs, p->key);
+    const char *types = nino_port_types(p);
     const char *lost = v ? NULL : lost_link(c, n, p->key);
+    const nino_presence is = nino_input_presence(n->def, p->key, p->when, inputs);
+    n->ports[k] = (nino_link){ -1, 0 };
+    if (is == NINO_ABSENT)
+        return;
     if (lost) {
         issue(c, NINO_ISSUE_ERROR, "bad_link", n, p->key, "%s", lost);
-    } else if (!v) {
-        if (!p->optional)
-            issue(c, NINO_ISSUE_ERROR, "missing_input", n, p->key, "%s is not connected",
-                  nino_port_type_name(p->type));
+    } else if (!v || (v->type == NINO_JSON_NULL && p->optional)) {
+        if (!p->optional && is == NINO_PRESENT)
+            issue(c, NINO_ISSUE_ERROR, "missing_input", n, p->key, "%s is not connected", types);
+    } else if (v->type != NINO_JSON_ARRAY && nino_port_takes_literal(p, v)) {
+        n->literals[k] = nino_port_literal(c->g, p, v);
+        c->failed = c->failed || !n->literals[k];
     } else if (v->type != NINO_JSON_ARRAY) {
         issue(c, NINO_ISSUE_ERROR, "bad_link", n, p->key, "a link to %s is needed, not a value",
-              nino_port_type_name(p->type));
+              types);
     } else {
-        check_link(c, n, p->key, nino_port_type_name(p->type), v, link);
+        check_link(c, n, p->key, types, v, &n->ports[k]);
     }
+    if (n->untaken >> k & 1) // it has to be there, but nothing is made for it
+        n->ports[k].node = -1;
 }
 
 // Issue codes are the kinds that params and checks fail with; anything else is a bad value.
@@ -389,10 +368,14 @@ static bool is_ui_value(const nino_param *p, const nino_json *v)
     }
 }
 
-static void check_param(check *c, nino_gnode *n, const nino_param *p, const nino_json *v,
+static void check_param(check *c, nino_gnode *n, const nino_param *p, const nino_json *inputs,
                         nino_link *link)
 {
+    const nino_json *v = nino_input_of(n->def, inputs, p->key);
+    const nino_presence is = nino_input_presence(n->def, p->key, p->when, inputs);
     *link = (nino_link){ -1, 0 };
+    if (is == NINO_ABSENT || (is == NINO_UNDECIDED && !v))
+        return;
     const char *lost = v ? NULL : lost_link(c, n, p->key);
     if (lost) {
         issue(c, NINO_ISSUE_ERROR, "bad_link", n, p->key, "%s", lost);
@@ -446,7 +429,7 @@ static void check_extra_inputs(check *c, nino_gnode *n, const nino_json *inputs)
 {
     int ignored = 0;
     for (const nino_json *v = inputs ? inputs->child : NULL; v; v = v->next) {
-        if (is_used_input(n, v->key) || nino_ui_is_extra(v->key) ||
+        if (nino_input_is_known(n, v->key) || nino_ui_is_extra(v->key) ||
             (n->alias && is_graph_check_listed(n->alias->ignored, v->key)))
             continue;
         if (ignored++ < MAX_IGNORED)
@@ -467,19 +450,18 @@ static void check_node(check *c, nino_gnode *n)
     const size_t n_ports = count_ports(n->def->inputs), n_params = count_params(n->def->params);
     n->ports = nino_arena_alloc(a, (n_ports + 1) * sizeof(*n->ports));
     n->param_links = nino_arena_alloc(a, (n_params + 1) * sizeof(*n->param_links));
+    n->literals = nino_arena_alloc(a, (n_ports + 1) * sizeof(nino_value *));
     n->params = nino_arena_alloc(a, n->def->params_size + 1);
-    if (!n->ports || !n->param_links || !n->params) {
+    if (!n->ports || !n->param_links || !n->literals || !n->params) {
         c->failed = true;
         return;
     }
     nino_params_init(n->def, n->params);
     const nino_json *inputs = nino_json_get(n->json, "inputs");
     for (size_t i = 0; i < n_ports; i++)
-        check_port(c, n, &n->def->inputs[i], input_of(n->def, inputs, n->def->inputs[i].key),
-                   &n->ports[i]);
+        check_port(c, n, (int) i, inputs);
     for (size_t i = 0; i < n_params; i++)
-        check_param(c, n, &n->def->params[i], input_of(n->def, inputs, n->def->params[i].key),
-                    &n->param_links[i]);
+        check_param(c, n, &n->def->params[i], inputs, &n->param_links[i]);
     check_extra_inputs(c, n, inputs);
     nino_error e = { 0 };
     if (!n->is_broken && n->def->ops && n->def->ops->check &&
@@ -499,25 +481,30 @@ static void check_families(check *c)
               input && strcmp(input, "type") != 0 ? "by this name " : "", name);
 }
 
-static void graph_check_forget(nino_graph *g)
+void nino_graph_forget(nino_graph *g)
 {
-    nino_arena_destroy(&g->checked);
     g->order = NULL;
     g->n_order = 0;
-    for (int i = 0; i < g->n_nodes; i++) {
+    for (int i = 0; g->nodes && i < g->n_nodes; i++) {
         nino_gnode *n = &g->nodes[i];
+        for (int k = 0; n->literals && n->def->inputs && n->def->inputs[k].key; k++)
+            nino_value_unref(&n->literals[k]);
+        n->literals = NULL;
         n->ports = n->param_links = NULL;
         n->params = NULL;
         n->is_wanted = n->is_broken = false;
     }
+    nino_arena_destroy(&g->checked);
 }
 
 size_t nino_graph_check(nino_graph *g, const nino_ctx *ctx,
                         void (*report)(void *priv, const nino_issue *issue), void *priv)
 {
     check c = { .g = g, .ctx = ctx, .report = report, .priv = priv };
-    graph_check_forget(g);
+    nino_graph_forget(g);
     c.failed = !(g->checked = nino_arena_create());
+    for (int i = 0; i < g->n_nodes && !c.failed; i++)
+        c.failed = !nino_graph_settle(g, &g->nodes[i]);
     if (g->note)
         issue(&c, NINO_ISSUE_WARNING, "edited", NULL, NULL, "%s", g->note);
     if (!c.failed)

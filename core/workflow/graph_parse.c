@@ -187,7 +187,7 @@ void nino_graph_destroy(nino_graph **pg)
     nino_ui_destroy(&g->ui);
     nino_json_doc_destroy(&g->ui_doc);
     nino_json_doc_destroy(&g->doc);
-    nino_arena_destroy(&g->checked);
+    nino_graph_forget(g);
     nino_buf_release(&g->text);
     free(g->name);
     free(g->workflow_json);

@@ -39,6 +39,18 @@ static bool from_def(nino_ui *ui, const nino_node_def *def, nino_ui_widgets *out
     return out->list;
 }
 
+// Has the class widgets that its parameters do not say: those of a choice, a box of numbers?
+static bool needs_notation(const nino_node_def *def)
+{
+    for (const nino_param *p = def->params; p && p->key; p++)
+        if (p->when)
+            return true;
+    for (const nino_port *p = def->inputs; p && p->key; p++)
+        if (p->when || p->type == NINO_PORT_BOUNDING_BOX)
+            return true;
+    return false;
+}
+
 // Puts the words of the notation behind the first `at` widgets; there is room for all of a class.
 static bool add_known(nino_ui *ui, const char *words, int32_t at, nino_ui_widgets *out)
 {
@@ -386,7 +398,8 @@ bool nino_ui_bind(nino_ui *ui, const nino_ui_node *n, nino_json *values, int32_t
     *out = (nino_ui_widgets){ 0 };
     if (n->kind == NINO_UI_INSTANCE && !ui->scopes[n->inner].is_group)
         return nino_ui_bind_instance(ui, n, out);
-    if (n->def ? !from_def(ui, n->def, out) : known && !from_known(ui, known->widgets, out))
+    const bool is_noted = known && (!n->def || needs_notation(n->def));
+    if (is_noted ? !from_known(ui, known->widgets, out) : n->def && !from_def(ui, n->def, out))
         return false;
     if (!n->def && !known && !from_file(ui, n, out))
         return false;

@@ -26,7 +26,10 @@ typedef struct nino_gnode {
     // Filled by nino_graph_check():
     nino_link *ports;       // one an input port of def
     nino_link *param_links; // one a parameter of def: its value comes through a link
+    nino_value **literals;  // one an input port: a value that stands in place of a link, or NULL
     void *params;           // the params struct, defaults and literals applied; NULL: none
+    uint64_t untaken;       // input ports that the node does not look at, a bit each
+    bool decides_late;      // which ones it looks at shows in the run only
     bool is_wanted;         // leads to an output
     bool is_broken;         // has an error of its own
     // Outputs from memory (nino_graph_set_image()), in place of running it; [0] NULL: none.
@@ -53,6 +56,8 @@ struct nino_graph {
     int n_order;
 };
 
+// Drops what nino_graph_check() has filled.
+void nino_graph_forget(nino_graph *g);
 // Index of the node with this id, or -1.
 int nino_graph_find(const nino_graph *g, const char *id);
 
@@ -68,6 +73,24 @@ nino_input_kind nino_input_read(const nino_json *v, char id[32], const char **id
 // Follows Reroute nodes. Returns NULL and leaves *link as it is when there is no node, or a reason
 // why the link leads nowhere.
 const char *nino_link_resolve(const nino_graph *g, const nino_json *v, nino_link *link);
+
+// ---- graph_inputs.c
+// The value or link of an input, in a newer layout too.
+const nino_json *nino_input_of(const nino_node_def *def, const nino_json *inputs, const char *key);
+// Is it an input of the class, whether it counts or not?
+bool nino_input_is_known(const nino_gnode *n, const char *key);
+// Does it make a difference? One of a choice that was not made does not, nor one that the node does
+// not look at.
+bool nino_input_counts(const nino_gnode *n, const char *key);
+// Fills n->untaken and n->decides_late from the values in the file. False: out of memory.
+bool nino_graph_settle(nino_graph *g, nino_gnode *n);
+// What a port may be, and what comes over a link from an output that there is: "IMAGE,MASK".
+const char *nino_port_types(const nino_port *p);
+const char *nino_link_types(const nino_graph *g, nino_link l);
+bool nino_types_agree(const char *given, const char *wanted);
+// A value in place of a link.
+bool nino_port_takes_literal(const nino_port *p, const nino_json *v);
+nino_value *nino_port_literal(const nino_graph *g, const nino_port *p, const nino_json *v);
 
 // The API form, ASCII only (other characters as \uXXXX), as PNG text chunks want it; malloc'd.
 char *nino_graph_prompt_ascii(const nino_graph *g);

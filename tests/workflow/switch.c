@@ -38,7 +38,7 @@ static void check_literal(void)
     CHECK(has_run(&r, "2 EmptyImage") && !has_run(&r, "1 EmptyImage"));
 }
 
-// From a constant it is known, too; from a node that works it out both are made.
+// From a constant it is known, too; from a node that works it out it is once that has run.
 static void check_linked(void)
 {
     flow_result r =
@@ -48,7 +48,7 @@ static void check_linked(void)
                                             "'on_false': ['7', 0], 'on_true': ['7', 0], 'switch': "
                                             "false") "," NODE("7", "PrimitiveBoolean",
                                                               "'value': false") "," REST "}");
-    CHECK(has_run(&r, "2 EmptyImage") && has_run(&r, "1 EmptyImage"));
+    CHECK(!has_run(&r, "2 EmptyImage") && has_run(&r, "1 EmptyImage"));
     CHECK(r.n_paths == 1);
 }
 
@@ -82,12 +82,179 @@ static void check_refused(void)
     nino_ctx_destroy(&ctx);
 }
 
+// ---- decided in the run ----------------------------------------------------------------------
+
+// A truth that no constant says: 10 = not 9.
+#define TRUTH(first)                                                                               \
+    NODE("9", "PrimitiveBoolean", "'value': " first)                                               \
+    "," NODE("10", "ComfyNotNode", "'value': ['9', 0]")
+#define FLIP(id, from)                                                                             \
+    NODE(id, "ImageFlip", "'image': ['" from "', 0], 'flip_method': 'x-axis: vertically'")
+
+// What the branches share runs once, before it is known which one is taken; a chain behind the
+// taken branch runs in its order, the other one's not at all.
+static void check_chains(void)
+{
+    const char *json = "{" TRUTH("false") "," PICTURE("1", "16") "," FLIP("2", "1") "," FLIP(
+        "3", "2") "," FLIP("4", "1") "," NODE("5", "ComfySwitchNode",
+                                              "'on_false': ['4', 0], 'on_true': ['3', 0], "
+                                              "'switch': ['10', 0]") "," NODE("6", "SaveImage",
+                                                                              "'images': ['5', 0], "
+                                                                              "'filename_prefix': "
+                                                                              "'s'") "," NODE("7",
+                                                                                              "Save"
+                                                                                              "Imag"
+                                                                                              "e",
+                                                                                              "'ima"
+                                                                                              "ges'"
+                                                                                              ": "
+                                                                                              "['1'"
+                                                                                              ", "
+                                                                                              "0], "
+                                                                                              "'fil"
+                                                                                              "enam"
+                                                                                              "e_"
+                                                                                              "pref"
+                                                                                              "ix':"
+                                                                                              " '"
+                                                                                              "o'") "}";
+    const flow_result r = run(json);
+    CHECK(has_run(&r, "1 EmptyImage") && has_run(&r, "2 ImageFlip") && has_run(&r, "3 ImageFlip"));
+    CHECK(!has_run(&r, "4 ImageFlip") && r.n_paths == 2);
+    CHECK(!strstr(strstr(r.ran, "1 EmptyImage|") + 1, "1 EmptyImage|")); // once
+    CHECK(r.last_done == r.last_total);
+}
+
+// A switch behind a switch, each worked out in the run.
+static void check_nested(void)
+{
+    const flow_result r =
+        run("{" TRUTH("true") "," PICTURE("1", "16") "," PICTURE(
+            "2",
+            "24") "," PICTURE("3",
+                              "32") "," NODE("4", "ComfySwitchNode",
+                                             "'on_false': ['1', 0], 'on_true': ['2', 0], 'switch': "
+                                             "['10', 0]") "," NODE("5", "ComfySwitchNode",
+                                                                   "'on_false': ['4', 0], "
+                                                                   "'on_true': ['3', 0], 'switch': "
+                                                                   "['10', 0]") "," NODE("6",
+                                                                                         "SaveImag"
+                                                                                         "e",
+                                                                                         "'images':"
+                                                                                         " ['5', "
+                                                                                         "0], "
+                                                                                         "'filename"
+                                                                                         "_prefix':"
+                                                                                         " 's'") "}");
+    CHECK(has_run(&r, "1 EmptyImage") && !has_run(&r, "2 EmptyImage") &&
+          !has_run(&r, "3 EmptyImage") && r.n_paths == 1);
+}
+
+// One that nobody needs in the end decides nothing, and what makes its choice does not run.
+static void check_unneeded(void)
+{
+    const flow_result r =
+        run(
+            "{" TRUTH("false") "," PICTURE("1", "16") "," PICTURE(
+                "2", "24") "," NODE("4", "ComfySwitchNode",
+                                    "'on_false': ['1', 0], 'on_true': ['2', 0], 'switch': ['12', "
+                                    "0]") "," NODE("12", "ComfyNotNode",
+                                                   "'value': ['10', 0]") "," NODE("5",
+                                                                                  "ComfySwitchNode",
+                                                                                  "'on_false': "
+                                                                                  "['4', 0], "
+                                                                                  "'on_true': "
+                                                                                  "['2', 0], "
+                                                                                  "'switch': "
+                                                                                  "['10', 0]") "," NODE("6",
+                                                                                                        "SaveImage",
+                                                                                                        "'images': ['5', 0], 'filename_prefix': 's'") "}");
+    CHECK(has_run(&r, "2 EmptyImage") && !has_run(&r, "1 EmptyImage") &&
+          !has_run(&r, "12 ComfyNotNode") && !has_run(&r, "4 ComfySwitchNode"));
+}
+
+// The second run of the same takes the result of the first, and so does a branch seen before.
+static void check_cached(void)
+{
+    nino_ctx *ctx = flow_open("ref", NULL);
+#define AGAIN(first, prefix)                                                                       \
+    "{" TRUTH(first) "," PICTURE("1", "16") "," FLIP(                                              \
+        "2", "1") "," FLIP("4",                                                                    \
+                           "2") "," NODE("5", "ComfySwitchNode",                                   \
+                                         "'on_false': ['4', 0], 'on_true': ['2', 0], 'switch': "   \
+                                         "['10', 0]") "," NODE("6", "SaveImage",                   \
+                                                               "'images': ['5', 0], "              \
+                                                               "'filename_prefix': '" prefix       \
+                                                               "'") "}"
+    flow_result r = flow_run_json(ctx, AGAIN("true", "a"));
+    CHECK(has_run(&r, "4 ImageFlip"));
+    r = flow_run_json(ctx, AGAIN("true", "b"));
+    CHECK(!has_run(&r, "4 ImageFlip") && !has_run(&r, "10 ComfyNotNode") && r.n_paths == 1);
+    r = flow_run_json(ctx, AGAIN("false", "a"));
+    CHECK(!has_run(&r, "2 ImageFlip") && !has_run(&r, "4 ImageFlip") && r.n_paths == 1);
+    nino_ctx_destroy(&ctx);
+}
+
+// What is not taken need not be able to run: known before the run, or in it.
+static void check_broken_branch(void)
+{
+    nino_ctx *ctx = flow_open("ref", NULL);
+    nino_graph *g = flow_graph("{" PICTURE("1", "16") "," NODE(
+        "2", "LoadImage",
+        "'image': 'is not there.png'") "," NODE("3", "ComfySwitchNode",
+                                                "'on_false': ['1', 0], 'on_true': ['2', 0], "
+                                                "'switch': false") "," NODE("4", "SaveImage",
+                                                                            "'images': ['3', 0], "
+                                                                            "'filename_prefix': "
+                                                                            "'s'") "}");
+    flow_result r = flow_run(ctx, g, NULL);
+    CHECK_OK(r.st, r.err);
+    CHECK(r.n_paths == 1);
+    nino_graph_destroy(&g);
+    // an error that only a run finds
+    r = flow_run_json(
+        ctx,
+        "{" TRUTH("true") "," PICTURE("1", "16") "," NODE("7", "ComfyMathExpression", "'expression': 'a / 0', 'values.a': 1") "," NODE(
+            "8", "PrimitiveInt",
+            "'value': 24") "," NODE("11", "ComfySwitchNode",
+                                    "'on_false': ['8', 0], 'on_true': ['7', 1], 'switch': ['10', "
+                                    "0]") "," NODE("12", "EmptyImage",
+                                                   "'width': ['11', 0], 'height': 8, 'batch_size': "
+                                                   "1, 'color': 0") "," NODE("4", "SaveImage",
+                                                                             "'images': ['12', 0], "
+                                                                             "'filename_prefix': "
+                                                                             "'s'") "}");
+    CHECK(r.n_paths == 1 && !has_run(&r, "7 ComfyMathExpression"));
+    nino_ctx_destroy(&ctx);
+}
+
+// A list of truths: each turn takes its own, so both are made.
+static void check_turns(void)
+{
+    const flow_result r = run(
+        "{" TRUTH("true") "," NODE("12", "PrimitiveBoolean", "'value': true") "," NODE("11", "CreateList", "'inputs.input0': ['10', 0], 'inputs.input1': ['12', 0]") "," PICTURE(
+            "1",
+            "16") "," PICTURE("2",
+                              "24") "," NODE("3", "ComfySwitchNode",
+                                             "'on_false': ['1', 0], 'on_true': ['2', 0], 'switch': "
+                                             "['11', 0]") "," NODE("4", "SaveImage",
+                                                                   "'images': ['3', 0], "
+                                                                   "'filename_prefix': 's'") "}");
+    CHECK(has_run(&r, "1 EmptyImage") && has_run(&r, "2 EmptyImage") && r.n_paths == 2);
+}
+
 int main(void)
 {
     check_literal();
     check_linked();
     check_number();
     check_refused();
+    check_chains();
+    check_nested();
+    check_unneeded();
+    check_cached();
+    check_broken_branch();
+    check_turns();
     flow_clean();
     return 0;
 }

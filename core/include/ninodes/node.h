@@ -66,6 +66,10 @@ typedef struct nino_param {
     // It acts in some cases only: in which ("TAEHV models"); help says why. NULL: in all, or, with
     // is_inert, in none.
     const char *acts_for;
+    // An input of a choice that brings inputs, "resize_type.width": it is there only where the
+    // choice, "resize_type", is one of these, separated by '|'. Rows of one key with others may
+    // follow. NULL: always.
+    const char *when;
 } nino_param;
 // ComfyUI's name of the parameter's type: INT, FLOAT, BOOLEAN, STRING, COMBO.
 NINO_API const char *nino_param_type_name(const nino_param *p);
@@ -96,7 +100,15 @@ typedef enum nino_port_type {
     NINO_PORT_ANY,
     // A type of ComfyUI that this version has no value for.
     NINO_PORT_OTHER,
-    NINO_PORT_UPSCALE_MODEL
+    NINO_PORT_UPSCALE_MODEL,
+    NINO_PORT_CONTROL_NET,
+    NINO_PORT_IPADAPTER,
+    // What is done to a latent.
+    NINO_PORT_LATENT_OPERATION,
+    // Values that are JSON: {"x": 0, "y": 0, "width": 512, "height": 512}; an object; a list.
+    NINO_PORT_BOUNDING_BOX,
+    NINO_PORT_DICT,
+    NINO_PORT_ARRAY
 } nino_port_type;
 // ComfyUI's name of the type: "LATENT". Never NULL.
 NINO_API const char *nino_port_type_name(nino_port_type t);
@@ -109,6 +121,14 @@ typedef struct nino_port {
     // Of an input: the node runs without it as well.
     bool optional;
     const char *help;
+    // NINO_PORT_ANY: what it may be, "IMAGE,MASK"; NULL: anything.
+    const char *types;
+    // All inputs and outputs of a class with the same word have the same type. NULL: its own.
+    const char *match;
+    // One of a row of inputs of which an editor shows those that are linked, and one more.
+    bool grows;
+    // As in nino_param.
+    const char *when;
 } nino_port;
 
 // A former name of a class, or one that shipped files use.

@@ -101,16 +101,6 @@ static nino_tensor *zimage_to_tokens(nino_stream *s, nino_tensor *x)
     return nino_reshape(s, x, NINO_SHAPE(n, h * w, 4 * c));
 }
 
-static nino_tensor *zimage_to_picture(nino_stream *s, nino_tensor *x, const nino_shape *like)
-{
-    const int64_t n = like->dim[0], c = nino_dim(x, 2) / 4;
-    const int64_t h = (like->dim[1] + 1) / 2, w = (like->dim[2] + 1) / 2;
-    x = nino_reshape(s, x, NINO_SHAPE(n * h, w, 2, 2, c));
-    x = nino_permute(s, x, (const int[]){ 0, 2, 1, 3, 4 });
-    x = nino_reshape(s, x, NINO_SHAPE(n, 2 * h, 2 * w, c));
-    return nino_slice(s, nino_slice(s, x, 1, 0, like->dim[1]), 2, 0, like->dim[2]);
-}
-
 // The text is a line on the first axis; the image lies at its end, on the other two; its padding is
 // at the origin.
 nino_array *zimage_rope_make(const void *key)
@@ -161,6 +151,21 @@ static nino_tensor *zimage_read_text(nino_stream *s, zimage_run *r, nino_tensor 
     return x;
 }
 
+// Nothing in it depends on the time: a run reads its texts once.
+static nino_tensor *zimage_text(nino_stream *s, zimage_run *r, const nino_forward *f,
+                                int64_t missing, nino_tensor *table, int64_t tokens)
+{
+    if (f->text && *f->text) {
+        nino_unref(f->context);
+        nino_unref(table);
+        return nino_ref(*f->text);
+    }
+    nino_tensor *x = zimage_read_text(s, r, f->context, missing, table, tokens);
+    if (f->text)
+        *f->text = nino_ref(x);
+    return x;
+}
+
 static nino_tensor *zimage_read_image(nino_stream *s, zimage_run *r, nino_tensor *x,
                                       int64_t missing, nino_tensor *table, int64_t after)
 {
@@ -198,14 +203,14 @@ nino_tensor *zimage_forward(nino_stream *s, const nino_diffusion *d, nino_forwar
     r.time = zimage_time(s, net, f->timestep, shape.dim[0]);
     nino_tensor *table = nino_rope_upload(s, &net->rope, &key, sizeof(key), zimage_rope_make);
     nino_scope_end(s);
-    nino_tensor *text = zimage_read_text(s, &r, f->context, more, nino_ref(table), key.text);
+    nino_tensor *text = zimage_text(s, &r, f, more, nino_ref(table), key.text);
     nino_tensor *image = zimage_read_image(s, &r, f->x, key.pad, nino_ref(table), key.text);
     r.table = table;
     nino_tensor *x =
         zimage_run_blocks(s, &r, "layer", &net->layers, nino_concat(s, text, image, 1));
     nino_scope_begin(s, NINO_EV_STAGE, "zimage.out", 0, 0);
     x = nino_slice(s, x, 1, key.text, key.h * key.w); // the image alone
-    x = zimage_to_picture(s, zimage_out(s, &r, x), &shape);
+    x = nino_dit_picture_by_cell(s, zimage_out(s, &r, x), 2, shape.dim[1], shape.dim[2]);
     x = nino_scale(s, x, -1, 0); // towards the noise, as samplers have it
     nino_scope_end(s);
     nino_unref(r.time);

@@ -31,6 +31,13 @@
     X(style_model_loader)   \
     X(style_model_apply)    \
     X(load_image_mask)      \
+    X(control_loader)       \
+    X(diff_control_loader)  \
+    X(union_control)        \
+    X(control_apply)        \
+    X(control_apply_advanced)\
+    X(control_apply_sd3)    \
+    X(control_apply_alimama)\
     X(upscale_loader)       \
     X(image_upscale)        \
     X(image_scale)          \
@@ -50,6 +57,53 @@
     X(ip2p_cond)            \
     X(reference_latent)     \
     X(comfy_switch)         \
+    X(comfy_not)            \
+    X(comfy_and)            \
+    X(comfy_or)             \
+    X(create_list)          \
+    X(resize_image_mask)    \
+    X(batch_images)         \
+    X(batch_masks)          \
+    X(batch_latents)        \
+    X(split_tiles)          \
+    X(merge_tiles)          \
+    X(bounding_box)         \
+    X(image_crop_box)       \
+    X(image_crop_mask)      \
+    X(resize_longer)        \
+    X(resize_shorter)       \
+    X(center_crop)          \
+    X(normalize_images)     \
+    X(adjust_brightness)    \
+    X(adjust_contrast)      \
+    X(image_compare)        \
+    X(latent_slices)        \
+    X(replace_frames)       \
+    X(math_expression)      \
+    X(number_convert)       \
+    X(resolution_selector)  \
+    X(seed)                 \
+    X(custom_combo)         \
+    X(model_device)         \
+    X(clip_device)          \
+    X(vae_device)           \
+    X(manual_sigmas)        \
+    X(ltxv_scheduler)       \
+    X(regex_match)          \
+    X(regex_extract)        \
+    X(regex_replace)        \
+    X(string_format)        \
+    X(json_extract)         \
+    X(dictionary_text)      \
+    X(array_text)           \
+    X(save_text)            \
+    X(text_prefix)          \
+    X(text_suffix)          \
+    X(text_truncate)        \
+    X(text_lower)           \
+    X(text_upper)           \
+    X(text_strip)           \
+    X(merge_image_lists)    \
     X(reference_method)     \
     X(vae_encode_inpaint)   \
     X(set_noise_mask)       \
@@ -79,6 +133,8 @@
     X(merge_sd2)            \
     X(merge_sdxl)           \
     X(merge_flux1)          \
+    X(merge_sd3)            \
+    X(merge_sd35)           \
     X(merge_wan)            \
     X(model_save)           \
     X(clip_save)            \
@@ -175,6 +231,33 @@
     X(rescale_cfg)          \
     X(cfg_norm)             \
     X(cfg_zero_star)        \
+    X(mahiro)               \
+    X(epsilon_scaling)      \
+    X(temporal_rescaling)   \
+    X(tcfg)                 \
+    X(apg)                  \
+    X(fresca)               \
+    X(linear_cfg)           \
+    X(triangle_cfg)         \
+    X(renorm_cfg)           \
+    X(cfg_override)         \
+    X(easy_cache)           \
+    X(lazy_cache)           \
+    X(freeu)                \
+    X(freeu_v2)             \
+    X(pag)                  \
+    X(sag)                  \
+    X(skip_layer_dit)       \
+    X(skip_layer_sd3)       \
+    X(skip_layer_simple)    \
+    X(add_downscale)        \
+    X(hypertile)            \
+    X(self_multiply)        \
+    X(cross_multiply)       \
+    X(ip_loader)            \
+    X(ip_unified)           \
+    X(ip_adapter)           \
+    X(ip_advanced)          \
     X(model_dtype)          \
     X(vae_decode)           \
     X(vae_decode_tiled)     \

@@ -8,7 +8,8 @@
 
 #include "core/base/buf.h"
 #include "core/base/error.h"
-#include "core/base/num.h"
+#include "core/base/json.h"
+#include "core/node/pytext.h"
 #include "core/node/util.h"
 
 // ---- Primitive* ------------------------------------------------------------------------------
@@ -120,17 +121,24 @@ static void describe_sigmas(nino_buf *b, const nino_sigmas *s)
         nino_buf_addf(b, "%s%g", i ? ", " : "", (double) s->v[i]);
 }
 
+static void describe_json(nino_buf *b, const char *text)
+{
+    nino_json_doc *doc = NULL;
+    if (!nino_json_parse(text, strlen(text), "value", NULL, &doc, NULL))
+        nino_py_dumps(b, doc->root, 4, true);
+    nino_json_doc_destroy(&doc);
+}
+
 static void value_nodes_describe(nino_buf *b, const nino_value *v)
 {
-    char num[48];
     switch (v->type) {
-    case NINO_PORT_STRING: nino_buf_adds(b, v->u.string); break;
-    case NINO_PORT_INT: nino_buf_addf(b, "%" PRId64, v->u.i); break;
-    case NINO_PORT_BOOLEAN: nino_buf_adds(b, v->u.b ? "True" : "False"); break;
-    case NINO_PORT_FLOAT:
-        nino_print_double(num, sizeof(num), v->u.f);
-        nino_buf_addf(b, "%s%s", num, num[strspn(num, "-0123456789")] ? "" : ".0");
-        break;
+    case NINO_PORT_BOUNDING_BOX:
+    case NINO_PORT_DICT:
+    case NINO_PORT_ARRAY: describe_json(b, v->u.string); break;
+    case NINO_PORT_STRING:
+    case NINO_PORT_INT:
+    case NINO_PORT_BOOLEAN:
+    case NINO_PORT_FLOAT: nino_py_str(b, v); break;
     case NINO_PORT_IMAGE: describe_array(b, "IMAGE", v->u.image); break;
     case NINO_PORT_MASK: describe_array(b, "MASK", v->u.mask); break;
     case NINO_PORT_LATENT:
@@ -142,6 +150,9 @@ static void value_nodes_describe(nino_buf *b, const nino_value *v)
     case NINO_PORT_VAE: nino_buf_addf(b, "VAE %s: %s", v->u.vae->name, v->u.vae->detail); break;
     case NINO_PORT_UPSCALE_MODEL:
         nino_buf_addf(b, "UPSCALE_MODEL %s: %s", v->u.upscale->name, v->u.upscale->detail);
+        break;
+    case NINO_PORT_CONTROL_NET:
+        nino_buf_addf(b, "CONTROL_NET %s: %s", v->u.control.net->name, v->u.control.net->detail);
         break;
     case NINO_PORT_MODEL:
         if (v->u.model)
@@ -160,17 +171,18 @@ static void value_nodes_describe(nino_buf *b, const nino_value *v)
 static nino_status value_nodes_preview_run(nino_run *r, nino_error *err)
 {
     nino_buf b = { 0 };
-    if (r->is_plan)
-        return NINO_OK;
-    value_nodes_describe(&b, r->in[0]);
-    const bool failed = b.failed;
-    if (!failed)
-        nino_run_text(r, "source", b.data ? b.data : "");
+    nino_buf_adds(&b, "");
+    if (!r->is_plan || r->in[0]->type == NINO_PORT_STRING) // arrays have no content yet
+        value_nodes_describe(&b, r->in[0]);
+    if (!b.failed && !r->is_plan)
+        nino_run_text(r, "source", b.data);
+    if (!b.failed)
+        return nino_node_out_text(r, 0, b.data, err);
     nino_buf_release(&b);
-    return failed ? nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory") : NINO_OK;
+    return nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
 }
 
 NINO_NODE(preview_any, "PreviewAny", "Preview Any", "utils",
           "Shows a value as text; of images and latents their size and range",
-          NINO_INPUTS(NINO_PORT(source, ANY)), NINO_NO_OUTPUTS, .is_output = true,
-          NINO_RUN(value_nodes_preview_run));
+          NINO_INPUTS(NINO_PORT(source, ANY)), NINO_OUTPUTS(NINO_PORT(STRING, STRING)),
+          .is_output = true, NINO_RUN(value_nodes_preview_run));
