@@ -40,9 +40,10 @@ static uint64_t run(int i, const char *helper)
     snprintf(cache, sizeof(cache), "%s/cache%d", flow_temp(), i);
     snprintf(out, sizeof(out), "%s/out%d", flow_temp(), i);
     CHECK(!mkdir(cache, 0700));
-    const nino_job_options job = { NINO_JOB_OPTIONS_INIT,    .models = roots,
-                                   .input_dir = "data/tiny/input", .output_dir = out,
-                                   .no_metadata = true,      .no_profile = true };
+    const nino_job_options job = {
+        NINO_JOB_OPTIONS_INIT, .models = roots,     .input_dir = "data/tiny/input",
+        .output_dir = out,     .no_metadata = true, .no_profile = true
+    };
     const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "cl", .job = &job,
                                 .cache_dir = cache, .helper = helper };
     nino_ctx *ctx = nino_ctx_create(&p, &err);
