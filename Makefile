@@ -36,7 +36,7 @@ RPATH = -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/$(bin_to_lib)'
 
 # ---- packages: the only list ------------------------------------------------------------------
 DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libavformat-dev libswscale-dev libxxhash-dev libutf8proc-dev libpcre2-dev libyaml-dev libfreetype-dev libfontconfig-dev
-DEPS_cli := libncurses-dev
+DEPS_cli := libncurses-dev libwebsockets-dev
 DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd nettle-dev
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 # What the tests and `make lint` use beyond that; a missing one only skips its tests.
@@ -74,7 +74,7 @@ kernel_FILES := $(wildcard cl/kernels/*.cl $(addsuffix /*.cl,$(schedule_DIRS)))
 cl_SRC := $(sort $(wildcard cl/*.c $(addsuffix /*.c,$(schedule_DIRS))))
 core_SRC := $(filter-out core/op/device/device_none.c,$(core_SRC))
 endif
-cli_SRC := $(sort $(wildcard cli/*.c))
+cli_SRC := $(sort $(wildcard cli/*.c cli/*/*.c))
 gui_SRC := $(if $(filter 1,$(GUI)),$(sort $(wildcard gui/*.c gui/*/*.c)))
 # Each of these files is one test program.
 unit_SRC := $(sort $(wildcard tests/unit/*/*.c))
@@ -120,7 +120,7 @@ $(B)/core/media/glyphs.o: INC += $(font_CFLAGS)
 $(foreach d,$(schedule_DIRS),$(eval $(B)/$(d)/%.o: INC += -DSCHEDULE=$(notdir $(d))))
 $(B)/tests/%.o $(B)/bench/%.o: INC := -I. $(public)
 $(B)/tests/examples/%.o: INC := $(public)
-$(B)/cli/%.o: INC := $(public)
+$(B)/cli/%.o: INC := $(public) -Icli
 ifeq ($(GUI),1)
 gtk_CFLAGS = $(subst -I,-isystem ,$(shell $(PKG_CONFIG) --cflags gtk4))
 gtk_LIBS = $(shell $(PKG_CONFIG) --libs gtk4)
@@ -176,6 +176,7 @@ $(B)/cl/kernels.o: $(wildcard cl/kernels/*.cl)
 $(foreach d,$(schedule_DIRS),$(eval $(B)/$(d)/host.o: $(wildcard $(d)/*.cl)))
 $(B)/core/op/profile_data.o: $(wildcard data/devices/*.json)
 $(B)/core/media/label.o: data/labels/sans.png
+$(B)/core/serve/user.o: data/serve/page.html
 $(B)/core/node/table/known.o: data/known_classes.txt
 
 $(B)/libninodes.a: $(lib_OBJ)
@@ -195,11 +196,11 @@ $(B)/ways: FORCE
 FORCE:
 $(B)/core/base/install.o $(B)/gui/base/i18n.o $(B)/ninodes $(B)/ninodes-studio: $(B)/ways
 $(B)/core/base/install.o: INC += -DNINO_DATA_FROM_LIB=\"$(lib_to_data)\"
-$(B)/gui/base/i18n.o: INC += -DNINO_DATA_FROM_BIN=\"$(bin_to_data)\"
+$(B)/gui/base/places.o: INC += -DNINO_DATA_FROM_BIN=\"$(bin_to_data)\"
 
 $(B)/ninodes: $(call obj,$(cli_SRC)) $(B)/libninodes.so
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -Wl,--export-dynamic-symbol=sigaction $(RPATH) -o $@
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -lwebsockets -Wl,--export-dynamic-symbol=sigaction $(RPATH) -o $@
 
 # .ui templates, compiled into the app
 gui_RES := $(if $(gui_SRC),$(B)/gui/resources.o)
@@ -246,13 +247,15 @@ $(call bin,$(bench_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
 # ---- tests ------------------------------------------------------------------------------------
 tests: $(call bin,$(test_SRC) $(gui_test_SRC)) $(examples)
 
+# Builds on all processors where -j says nothing else.
+all_CPUS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 # Installs what is missing first, then builds and runs everything in a sub-make (pkg-config must see the new packages).
 check: deps-check
-	$(Q)$(MAKE) --no-print-directory check-all
+	$(Q)$(MAKE) $(all_CPUS) --no-print-directory check-all
 check-all: all tests check-headers
 	$(Q)tests/run.py $(B) $(filter-out $(call bin,$(long_SRC)),$(tests_ALL))
 check-long: deps-check
-	$(Q)$(MAKE) --no-print-directory all tests check-headers
+	$(Q)$(MAKE) $(all_CPUS) --no-print-directory all tests check-headers
 	$(Q)NINODES_TEST_LONG=1 tests/run.py $(B) $(tests_ALL)
 # The part that sanitizer builds run: no scripts, no GUI.
 check-core: all tests
@@ -294,15 +297,16 @@ lint-text:
 	$(Q)! grep -lnE '<(gtk|glib|gio)[a-z/-]*\.h>' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/* cl/*.[ch] cl/*/*.[ch])
 	$(Q)for f in $(C_FILES); do head -1 $$f | grep -q '^// ' || { echo "$$f: the first line must say what the file is for"; exit 1; }; done
 # Every kernel file parses as OpenCL C 1.2 in the schedules that it is for and all storage types,
-# without a driver; and what a schedule is lies in its folder, not in branches elsewhere.
+# without a driver (but those that another takes in several times); and what a schedule is lies in its folder, not in
+# branches elsewhere.
 lint-kernels:
-	$(Q)for s in $(schedules); do dir=cl/$${s%%:*}; for k in $(filter-out %/common.cl,$(wildcard cl/kernels/*.cl)) $$dir/*.cl; do for f in 0 1; do \
+	$(Q)for s in $(schedules); do dir=cl/$${s%%:*}; for k in $(filter-out %/common.cl,$(wildcard cl/kernels/*.cl)) $$dir/*.cl; do case $$k in */tile.cl|*/rows.cl) continue;; esac; for f in 0 1; do \
 		cat cl/kernels/common.cl $$k | $(CLANG) -x cl -cl-std=CL1.2 -Icl/kernels -I$$dir -D$${s#*:}=1 -DF16=$$f -Xclang -finclude-default-header \
 		-fsyntax-only -Wall -Werror -Wno-unused-function - || { echo "$$k ($$s, F16=$$f)"; exit 1; }; done; done; done
 	$(Q)! grep -nE 'is_cpu|SCHED_[A-Z]' $(wildcard cl/*.[ch])
 lint-static: compile_commands.json
-	$(Q)cppcheck -q -j2 --enable=warning,portability --error-exitcode=1 --inline-suppr --suppressions-list=.cppcheck $(addprefix -i ,$(sort cl/kernels $(kernel_FILES))) -Icore/include -I. core cl cli
-	$(Q)printf '%s\n' $(core_SRC) $(cl_SRC) $(cli_SRC) | xargs -P2 -n1 $(CLANG_TIDY) -quiet -p . 2>/dev/null
+	$(Q)cppcheck -q -j$(shell nproc) --enable=warning,portability --error-exitcode=1 --inline-suppr --suppressions-list=.cppcheck $(addprefix -i ,$(sort cl/kernels $(kernel_FILES))) -Icore/include -I. core cl cli
+	$(Q)printf '%s\n' $(core_SRC) $(cl_SRC) $(cli_SRC) | xargs -P$(shell nproc) -n1 $(CLANG_TIDY) -quiet -p . 2>/dev/null
 # The library against the ABI that data/abi keeps: nothing gone, nothing moved, nothing grown but
 # what carries its size (data/abi/growth). `make abi` keeps it anew, after additions or a new SOVERSION.
 abi_DUMP := data/abi/libninodes.xml
@@ -322,7 +326,7 @@ format:
 compile_commands.json: Makefile $(core_SRC) $(cl_SRC) $(cli_SRC) $(gui_SRC) $(test_SRC)
 	$(call say,GEN,$@)
 	$(Q){ sep='['; for f in $(core_SRC) $(cl_SRC) $(test_SRC) $(cli_SRC) $(gui_SRC) $(gui_test_SRC); do \
-	  case $$f in core/media/glyphs.c) i='-I. $(public) $(font_CFLAGS)';; cli/*) i='$(public)';; cl/*/*) i="-I. $(public) -DSCHEDULE=$$(basename $${f%/*})";; gui/*) i='$(public) -Igui -I$(B)/gui $(if $(gui_SRC),$(gtk_CFLAGS))';; tests/gui/*) i='$(public) -Igui -I$(B)/gui -I. $(if $(gui_SRC),$(gtk_CFLAGS))';; *) i='-I. $(public)';; esac; \
+	  case $$f in core/media/glyphs.c) i='-I. $(public) $(font_CFLAGS)';; cli/*) i='$(public) -Icli';; cl/*/*) i="-I. $(public) -DSCHEDULE=$$(basename $${f%/*})";; gui/*) i='$(public) -Igui -I$(B)/gui $(if $(gui_SRC),$(gtk_CFLAGS))';; tests/gui/*) i='$(public) -Igui -I$(B)/gui -I. $(if $(gui_SRC),$(gtk_CFLAGS))';; *) i='-I. $(public)';; esac; \
 	  printf '%s\n{"directory":"%s","file":"%s","command":"cc %s %s -c %s"}' "$$sep" '$(CURDIR)' "$$f" '$(subst \",\\\",$(BASE))' "$$i" "$$f"; sep=','; done; \
 	  printf '\n]\n'; } > $@
 
@@ -342,8 +346,9 @@ plans: $(B)/bench/plans
 	$(Q)$< --forecast yes >$(B)/forecast-gfx1151.md && cp $(B)/forecast-gfx1151.md bench/results/forecast-gfx1151.md
 
 # What the main loops of products and attention reach on gfx1151, by the gate's clock model.
-clocks:
-	$(Q)python3 tests/gate/gfx1151.py --write
+clocks: $(B)/tests/unit/run/real_programs
+	$(Q)$< --print $(B)/gate-programs.txt
+	$(Q)B=$(B) python3 tests/gate/gfx1151.py --programs $(B)/gate-programs.txt --write
 
 # What tiles of a VAE lose, measured on this machine's device.
 tiles: $(B)/bench/tiles
@@ -400,6 +405,7 @@ stage: all
 	$(foreach m,$(mo_OUT),install -D -m 644 $m $(STAGE)$(DATADIR)/$(patsubst $(B)/%,%,$m) &&) true
 	install -d $(STAGE)$(DATADIR)/ninodes/workflows
 	install -m 644 $(wildcard data/workflows/*.json data/workflows/seeds/*.json) $(STAGE)$(DATADIR)/ninodes/workflows
+	install -D -m 644 -t $(STAGE)$(DATADIR)/ninodes/workflows/pictures $(wildcard data/workflows/pictures/*.png)
 	cd data && find demo -type f -not -path 'demo/expected/*' -exec install -Dm 644 {} $(STAGE)$(DATADIR)/ninodes/{} \;
 	install -D -m 644 -t $(STAGE)$(DATADIR)/ninodes/schema data/schema/lines.schema.json
 	install -d $(STAGE)$(DATADIR)/doc/ninodes

@@ -8,8 +8,8 @@
 // ---- workflows -------------------------------------------------------------------------------
 typedef struct run run;
 typedef void print_fn(nino_buf *b, const run *r);
-static print_fn print_pair, print_5b, print_flux, print_sdxl, print_vae, print_qwen, print_zimage,
-    print_flux2;
+static print_fn print_pair, print_5b, print_flux, print_sdxl, print_sd15, print_vae, print_qwen,
+    print_zimage, print_flux2, print_sd3, print_chroma;
 struct run {
     const char *title;
     int width, height, frames; // frames 0: a picture
@@ -30,6 +30,7 @@ static const run runs[] = {
       .published = "110 s (iGavroche/rocm-ninodes, README; steps not given)" },
     { "SDXL, 1024x1024, 20 steps of two evaluations", 1024, 1024, .print = print_sdxl,
       .published = "none known to us" },
+    { "SD1.5, 512x512, 20 steps of two evaluations", 512, 512, .print = print_sd15 },
     { "VAE of SDXL, 1024x1024", 1024, 1024, .print = print_vae,
       .published = "5 to 10 s for 1600x1280 on Strix Point, a smaller chip (ROCm/TheRock#2591)" },
     { "Qwen-Image text to image, 1328x1328, 20 steps, guidance 2.5", 1328, 1328,
@@ -46,6 +47,12 @@ static const run runs[] = {
       .model = "klein_4b", .text = "qwen3_4b", .steps = 4, .refs = 1 },
     { "FLUX.2 klein 9B, 1024x1024, 4 steps, 8-bit floats", 1024, 1024, .print = print_flux2,
       .model = "klein_9b", .text = "qwen3_8b", .steps = 4 },
+    { "SD3.5 medium, 1024x1024, 28 steps of two evaluations, f16", 1024, 1024, .print = print_sd3,
+      .model = "sd35_medium", .steps = 28, .cfg = 5 },
+    { "SD3.5 large, 1024x1024, 28 steps of two evaluations, 8-bit floats", 1024, 1024,
+      .print = print_sd3, .model = "sd35_large", .steps = 28, .cfg = 4.5 },
+    { "Chroma, 1024x1024, 26 steps of two evaluations, bf16", 1024, 1024, .print = print_chroma,
+      .model = "chroma", .text = "t5xxl", .steps = 26, .cfg = 4 },
 };
 
 // ComfyUI's example: 20 steps, the second expert from the tenth on.
@@ -87,21 +94,32 @@ static void print_5b(nino_buf *b, const run *r)
         r->width, r->height, r->frames);
 }
 
-// The pictures' text and sampler, of FLUX.1 and SDXL.
+// The pictures' text and sampler, of FLUX.1, SDXL and SD1.5, which has one encoder. model: a file's name, of
+// a GGUF file with its end.
 static void print_sampled(nino_buf *b, const char *model, const char *text, const char *type,
                           int cfg)
 {
+    const bool is_gguf = strstr(model, ".gguf") != NULL;
+    nino_buf_addf(b, "'1': {'class_type': '%s', 'inputs': {'unet_name': '%s%s'}}, ",
+                  is_gguf ? "UnetLoaderGGUF" : "UNETLoader", model, is_gguf ? "" : ".safetensors");
+    if (text)
+        nino_buf_addf(b,
+                      "'5': {'class_type': 'DualCLIPLoader', 'inputs': {'clip_name1': "
+                      "'clip_l.safetensors', 'clip_name2': '%s.safetensors', 'type': '%s'}}, ",
+                      text, type);
+    else
+        nino_buf_addf(b,
+                      "'5': {'class_type': 'CLIPLoader', 'inputs': {'clip_name': "
+                      "'clip_l.safetensors', 'type': '%s'}}, ",
+                      type);
     nino_buf_addf(
         b,
-        "'1': {'class_type': 'UNETLoader', 'inputs': {'unet_name': '%s.safetensors', "
-        "'weight_dtype': 'default'}}, '5': {'class_type': 'DualCLIPLoader', 'inputs': "
-        "{'clip_name1': 'clip_l.safetensors', 'clip_name2': '%s.safetensors', 'type': '%s'}}, "
         "'6': {'class_type': 'CLIPTextEncode', 'inputs': {'clip': ['5', 0], 'text': 'a cat'}}, "
         "'7': {'class_type': 'CLIPTextEncode', 'inputs': {'clip': ['5', 0], 'text': 'blurry'}}, "
         "'12': {'class_type': 'KSampler', 'inputs': {'model': ['1', 0], 'seed': 0, 'steps': 20, "
         "'cfg': %d, 'sampler_name': 'euler', 'scheduler': 'simple', 'positive': ['6', 0], "
         "'negative': ['7', 0], 'latent_image': ['10', 0], 'denoise': 1}}, ",
-        model, text, type, cfg);
+        cfg);
 }
 
 static void print_decoded(nino_buf *b, const run *r, const char *vae, const char *empty, int latent)
@@ -117,13 +135,19 @@ static void print_decoded(nino_buf *b, const run *r, const char *vae, const char
 
 static void print_flux(nino_buf *b, const run *r)
 {
-    print_sampled(b, "flux", "t5xxl", "flux", 1);
+    print_sampled(b, r->model ? r->model : "flux", "t5xxl", "flux", 1);
     print_decoded(b, r, "flux", "EmptySD3LatentImage", 12);
 }
 
 static void print_sdxl(nino_buf *b, const run *r)
 {
     print_sampled(b, "sdxl", "clip_g", "sdxl", 7);
+    print_decoded(b, r, "sdxl", "EmptyLatentImage", 12);
+}
+
+static void print_sd15(nino_buf *b, const run *r)
+{
+    print_sampled(b, "sd15", NULL, "stable_diffusion", 7);
     print_decoded(b, r, "sdxl", "EmptyLatentImage", 12);
 }
 
@@ -208,6 +232,39 @@ static void print_flux2(nino_buf *b, const run *r)
         "'inputs': {'noise': ['11', 0], 'guider': ['3', 0], 'sampler': ['4', 0], 'sigmas': ['2', "
         "0], 'latent_image': ['10', 0]}}}",
         r->width, r->height, r->steps, r->width, r->height, r->refs ? "16" : "6");
+}
+
+static void print_guided(nino_buf *b, const run *r, const char *sampler, const char *scheduler)
+{
+    nino_buf_addf(
+        b,
+        "'1': {'class_type': 'UNETLoader', 'inputs': {'unet_name': '%s.safetensors', "
+        "'weight_dtype': 'default'}}, '6': {'class_type': 'CLIPTextEncode', 'inputs': {'clip': "
+        "['5', 0], 'text': 'a cat'}}, '7': {'class_type': 'CLIPTextEncode', 'inputs': {'clip': "
+        "['5', 0], 'text': 'blurry'}}, '12': {'class_type': 'KSampler', 'inputs': {'model': ['1', "
+        "0], 'seed': 0, 'steps': %d, 'cfg': %g, 'sampler_name': '%s', 'scheduler': '%s', "
+        "'positive': ['6', 0], 'negative': ['7', 0], 'latent_image': ['10', 0], 'denoise': 1}}, ",
+        r->model, r->steps, r->cfg, sampler, scheduler);
+    print_decoded(b, r, "flux", "EmptySD3LatentImage", 12);
+}
+
+// ComfyUI's example of SD3.5.
+static void print_sd3(nino_buf *b, const run *r)
+{
+    nino_buf_addf(b, "'5': {'class_type': 'TripleCLIPLoader', 'inputs': {'clip_name1': "
+                     "'clip_l.safetensors', 'clip_name2': 'clip_g.safetensors', 'clip_name3': "
+                     "'t5xxl.safetensors'}}, ");
+    print_guided(b, r, "dpmpp_2m", "sgm_uniform");
+}
+
+// Chroma's usual sampler and guidance; prompts are not padded.
+static void print_chroma(nino_buf *b, const run *r)
+{
+    nino_buf_addf(b,
+                  "'5': {'class_type': 'CLIPLoader', 'inputs': {'clip_name': '%s.safetensors', "
+                  "'type': 'chroma'}}, ",
+                  r->text);
+    print_guided(b, r, "euler", "beta");
 }
 
 // What the videos share.

@@ -1,6 +1,6 @@
 // Programs built ahead, by helper processes: drivers hold a lock of the process while they compile, and a
-// compiler that crashes takes only its helper along. Helpers take programs from one pipe, each the next, and
-// tell by another which one is there. Who needs a program waits for that one only; what no helper brings is
+// compiler that crashes takes only its helper along. Helpers take programs from one list, each the next, and
+// tell by a pipe which one is there. Who needs a program waits for that one only; what no helper brings is
 // built as without them. When nobody waits any more one of them goes on at the lowest priority and puts
 // binaries into the cache, also when the process that started it has ended.
 #include "cl/cl_schedule.h"
@@ -14,10 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_HELPERS = 8, MOST_AHEAD = 96 }; // 96: all fit into a pipe at once
+enum { MOST_HELPERS = 8, MOST_AHEAD = 96 };
 
 struct nino_cl_ahead {
     nino_programs programs; // that were given out
@@ -30,8 +31,7 @@ struct nino_cl_ahead {
 
 extern char **environ;
 
-static bool start_helper(const nino_cl *cl, struct nino_cl_ahead *a, const int work[2],
-                         const int answers[2])
+static bool start_helper(const nino_cl *cl, struct nino_cl_ahead *a, int list, int answers)
 {
     char *const argv[] = { (char *) "ninodes", (char *) NINO_HELPER_ARG,
                            (char *) cl->be.info.selector, (char *) cl->cache_dir, NULL };
@@ -39,8 +39,8 @@ static bool start_helper(const nino_cl *cl, struct nino_cl_ahead *a, const int w
     if (posix_spawn_file_actions_init(&files))
         return false;
     const bool is_started =
-        !posix_spawn_file_actions_adddup2(&files, work[0], STDIN_FILENO) &&
-        !posix_spawn_file_actions_adddup2(&files, answers[1], STDOUT_FILENO) &&
+        !posix_spawn_file_actions_adddup2(&files, list, STDIN_FILENO) &&
+        !posix_spawn_file_actions_adddup2(&files, answers, STDOUT_FILENO) &&
         !posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0) &&
         !posix_spawn(&a->helper[a->n_helpers], cl->helper, &files, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&files);
@@ -48,37 +48,41 @@ static bool start_helper(const nino_cl *cl, struct nino_cl_ahead *a, const int w
     return is_started;
 }
 
-static void close_pipe(int fd[2])
+// The list, in memory: its reading position is one for all helpers. -1: there can be none.
+static int list_of(const struct nino_cl_ahead *a)
 {
-    for (int i = 0; i < 2; i++)
-        if (fd[i] >= 0)
-            close(fd[i]);
-}
-
-// All of the work lies in the pipe before the first helper starts, and nobody writes more: an empty pipe is
-// the end.
-static bool ahead_give(const nino_cl *cl, struct nino_cl_ahead *a)
-{
-    int work[2] = { -1, -1 }, answers[2] = { -1, -1 };
-    const long others =
-        sysconf(_SC_NPROCESSORS_ONLN) - 1; // this process launches, which compiles too
-    bool ok = !pipe2(work, O_CLOEXEC) && !pipe2(answers, O_CLOEXEC);
+    const int fd = memfd_create("ninodes-programs", MFD_CLOEXEC);
+    bool ok = fd >= 0;
     for (size_t i = 0; ok && i < a->programs.n; i++) {
         nino_helper_task t = { .index = (uint32_t) i | (a->is_idle[i] ? NINO_HELPER_IDLE : 0),
                                .program = a->programs.list[i] };
-        ok = write(work[1], &t, sizeof(t)) == (ssize_t) sizeof(t);
+        ok = write(fd, &t, sizeof(t)) == (ssize_t) sizeof(t);
     }
-    for (int i = 0; ok && i < MOST_HELPERS && (!i || (i < a->n_waiting && i < others)); i++)
-        if (!start_helper(cl, a, work, answers))
+    if (ok && !lseek(fd, 0, SEEK_SET))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static bool ahead_give(const nino_cl *cl, struct nino_cl_ahead *a)
+{
+    int answers[2];
+    const long others =
+        sysconf(_SC_NPROCESSORS_ONLN) - 1; // this process launches, which compiles too
+    const int list = list_of(a);
+    if (list < 0 || pipe2(answers, O_CLOEXEC)) {
+        if (list >= 0)
+            close(list);
+        return false;
+    }
+    for (int i = 0; i < MOST_HELPERS && (!i || (i < a->n_waiting && i < others)); i++)
+        if (!start_helper(cl, a, list, answers[1]))
             break;
-    ok = ok && a->n_helpers;
-    if (ok) {
-        a->answers = answers[0];
-        answers[0] = -1;
-    }
-    close_pipe(work);
-    close_pipe(answers);
-    return ok;
+    close(list);
+    close(answers[1]);
+    a->answers = answers[0]; // closed with the rest if none was started
+    return a->n_helpers;
 }
 
 void nino_cl_ahead_start(nino_cl *cl, const nino_programs *programs)

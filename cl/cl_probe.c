@@ -68,11 +68,8 @@ static nino_status cl_probe_go(const probe *p, double amount, double *done, nino
         r = (uint32_t) (amount / (12.0 * (double) p->items)) + 1;
         const nino_cl_arg a[] = { A_BUF(&p->out, 4), A_F32(0.5f), A_F32(0.25f), A_INT(r) };
         *done = 2.0 * 12 * r * width * (double) p->items;
-        return cl_probe_launch(p, "probe_fma",
-                               is_half        ? "-DHALF=1"
-                               : p->is_narrow ? "-DNARROW=1"
-                                              : "",
-                               a, NINO_CL_COUNT(a), err);
+        return cl_probe_launch(p, p->is_narrow ? "probe_fma_narrow" : "probe_fma",
+                               is_half ? "-DHALF=1" : "", a, NINO_CL_COUNT(a), err);
     }
     case NINO_CEILING_LAUNCH: {
         const nino_cl_arg a[] = { A_BUF(&p->out, 4) };

@@ -75,8 +75,8 @@ struct nino_cl_schedule {
     // LINEAR, CONV2D, CONV3D: how a launch of that many rows of c is cut. *out names the kernel gemm.
     void (*cut_product)(const nino_cl *cl, const nino_op_call *c, const nino_cl_columns *w,
                         const nino_cl_product *g, int64_t rows, nino_cl_cut *out);
-    // The M of linear_skinny for that many rows.
-    int (*skinny_rows)(int64_t rows);
+    // LINEAR of few rows: *out names the file skinny and has how operands are stored.
+    void (*cut_skinny)(const nino_cl_columns *w, const nino_cl_product *g, nino_cl_cut *out);
     // NULL without the row's has_winograd.
     nino_status (*winograd)(nino_cl *cl, const nino_op_call *c, const nino_cl_columns *w,
                             nino_error *err);

@@ -11,8 +11,8 @@ static nino_status launch_flat(nino_cl *cl, const nino_op_call *c, const char *k
                                 .is_main = true,
                                 .requested = nino_cl_rows_bytes(&c->d) };
     const size_t global = nino_cl_flat(cl, (uint64_t) nino_shape_count(&c->d.src[0]));
-    return nino_cl_launch(cl, "elt", kernel, nino_cl_type_defs(c->d.src_type[0]), &what, 1, &global,
-                          NULL, args, n_args, err);
+    return nino_cl_launch(cl, "basic", kernel, nino_cl_type_defs(c->d.src_type[0]), &what, 1,
+                          &global, NULL, args, n_args, err);
 }
 
 // ---- kernels over rows -----------------------------------------------------------------------
@@ -53,8 +53,8 @@ static nino_status launch_rows(nino_cl *cl, const nino_op_call *c, const char *k
     char defs[96];
     snprintf(defs, sizeof(defs), "%s %s", nino_cl_type_defs(c->d.src_type[0]),
              nino_cl_row_defs(cl, is_narrow, (uint64_t) nino_shape_count(&c->d.src[0]) + 1024));
-    return nino_cl_launch(cl, "elt", kernel, defs, &what, grid.dims, grid.size, NULL, args, n_args,
-                          err);
+    return nino_cl_launch(cl, "basic", kernel, defs, &what, grid.dims, grid.size, NULL, args,
+                          n_args, err);
 }
 
 static nino_status op_elt_add_rows(nino_cl *cl, const nino_op_call *c, nino_error *err)

@@ -13,8 +13,7 @@
 #include <string.h>
 
 enum {
-    SKINNY_ROWS = 16, // most rows of linear_skinny
-    ROW_UNIT = 768    // what the rows of every tile divide
+    ROW_UNIT = 768 // what the rows of every tile divide
 };
 
 nino_cl_product nino_cl_product_of(const nino_op_desc *d)
@@ -149,7 +148,8 @@ static arguments gemm_arguments(const launch *l)
     const nino_cl_product *g = &l->g;
     arguments a = { .n = 0 };
     ADD(&a, A_INT(l->row0), A_INT(l->row1), A_INT(g->n), A_INT(g->ld));
-    ADD(&a, A_INT(g->c), A_INT(g->h), A_INT(g->w), A_INT(g->oh), A_INT(g->ow));
+    ADD(&a, A_INT(g->c), A_INT(l->cut.x_row ? l->cut.x_row : g->h),
+        A_INT(l->cut.w_row ? l->cut.w_row : g->w), A_INT(g->oh), A_INT(g->ow));
     ADD(&a, A_INT(g->ks), A_INT(g->stride), A_INT(g->pad), A_INT(g->up));
     ADD(&a, A_BUF(l->o.x, l->o.elem));
     op_gemm_add_weight(&a, l->w);
@@ -255,18 +255,17 @@ static nino_status run_skinny(nino_cl *cl, const nino_op_call *c, const nino_cl_
 {
     const nino_op_desc *d = &c->d;
     launch l = op_gemm_launch_of(c, w);
+    const nino_cl_schedule *schedule = nino_cl_schedule_now(cl);
+    l.cut = (nino_cl_cut){ .file = "skinny" };
     nino_cl_product_defs(c, w, &l.cut);
-    nino_cl_cut_define(&l.cut, " -DM=%d%s", nino_cl_schedule_now(cl)->skinny_rows(l.g.rows),
-                       w->raw && l.g.c % 4 ? " -DTAIL=1" : "");
-    const int64_t panels = nino_pack_panels_of(w->n);
-    const size_t global = nino_cl_groups(cl, (uint64_t) panels);
-    const nino_cl_tiles tiles = { l.g.rows, w->n, 1, panels };
+    schedule->cut_skinny(w, &l.g, &l.cut);
+    const nino_cl_tiles tiles = { l.g.rows, w->n, 1, nino_pack_panels_of(w->n) };
     const nino_cl_what what = { .d = d,
                                 .is_main = true,
                                 .share = (double) w->n / (double) l.g.ld,
                                 .requested = nino_cl_product_bytes(d, w->type, &tiles) };
     const arguments a = skinny_arguments(&l);
-    return nino_cl_launch(cl, "skinny", "linear_skinny", l.cut.defs, &what, 1, &global, NULL,
+    return nino_cl_launch(cl, l.cut.file, l.cut.kernel, l.cut.defs, &what, 1, l.cut.global, NULL,
                           a.list, a.n, err);
 }
 
@@ -295,7 +294,7 @@ static nino_status run_columns(nino_cl *cl, const nino_op_call *c, const nino_cl
         return nino_cl_schedule_now(cl)->winograd(cl, c, w, err);
     const bool is_skinny = d->op == NINO_OP_LINEAR && d->weight->n < INT32_MAX - 256 &&
                            d->weight->c < INT32_MAX - 256 &&
-                           nino_shape_count(&d->dst) / d->weight->n <= SKINNY_ROWS;
+                           nino_shape_count(&d->dst) / d->weight->n <= NINO_FEW_ROWS;
     return is_skinny ? run_skinny(cl, c, w, err) : run_direct(cl, c, w, err);
 }
 

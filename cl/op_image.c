@@ -58,7 +58,7 @@ static nino_status resample(nino_cl *cl, const nino_op_call *c, nino_error *err)
                               A_INT(s[3]),
                               A_INT(l.taps_x) };
     const size_t global_x[] = { pixels(cl, o[2]), (size_t) (s[0] * s[1]) };
-    st = nino_cl_launch(cl, "image", "resample_x", defs, &helper, 2, global_x, NULL, x,
+    st = nino_cl_launch(cl, "basic", "resample_x", defs, &helper, 2, global_x, NULL, x,
                         NINO_CL_COUNT(x), err);
     if (st)
         return st;
@@ -68,7 +68,7 @@ static nino_status resample(nino_cl *cl, const nino_op_call *c, nino_error *err)
                               A_INT(o[2]),         A_INT(o[3]),
                               A_INT(l.taps_y) };
     const size_t global_y[] = { pixels(cl, o[2]), (size_t) (o[0] * o[1]) };
-    return nino_cl_launch(cl, "image", "resample_y", defs, &what, 2, global_y, NULL, y,
+    return nino_cl_launch(cl, "basic", "resample_y", defs, &what, 2, global_y, NULL, y,
                           NINO_CL_COUNT(y), err);
 }
 
@@ -90,7 +90,7 @@ static nino_status op_image_blend(nino_cl *cl, const nino_op_call *c, nino_error
                                  A_INT(a->feather_y),
                                  A_INT(a->sides) };
     const size_t global[] = { pixels(cl, t[2]), (size_t) t[1] };
-    return nino_cl_launch(cl, "image", "blend", nino_cl_type_defs(d->src_type[1]), &what, 2, global,
+    return nino_cl_launch(cl, "basic", "blend", nino_cl_type_defs(d->src_type[1]), &what, 2, global,
                           NULL, args, NINO_CL_COUNT(args), err);
 }
 
@@ -101,7 +101,7 @@ static nino_status blend_div(nino_cl *cl, const nino_op_call *c, nino_error *err
     const nino_cl_arg args[] = { A_BUF(&c->src[0]->mem, 4), A_BUF(&c->dst->mem, 4),
                                  A_INT(d->dst.dim[2]), A_INT(d->dst.dim[3]) };
     const size_t global[] = { pixels(cl, d->dst.dim[2]), (size_t) d->dst.dim[1] };
-    return nino_cl_launch(cl, "image", "blend_div", "", &what, 2, global, NULL, args,
+    return nino_cl_launch(cl, "basic", "blend_div", "", &what, 2, global, NULL, args,
                           NINO_CL_COUNT(args), err);
 }
 
@@ -113,7 +113,7 @@ static nino_status op_image_to_rgb8(nino_cl *cl, const nino_op_call *c, nino_err
     const nino_cl_arg args[] = { A_BUF(&c->src[0]->mem, nino_dtype_size(d->src_type[0])),
                                  A_BUF(&c->dst->mem, 1), A_U64(n), A_INT(channels) };
     const size_t global[] = { pixels(cl, n < 4096 ? n : 4096), (size_t) (n + 4095) / 4096 };
-    return nino_cl_launch(cl, "image", "to_rgb8", nino_cl_type_defs(d->src_type[0]), &what, 2,
+    return nino_cl_launch(cl, "basic", "to_rgb8", nino_cl_type_defs(d->src_type[0]), &what, 2,
                           global, NULL, args, NINO_CL_COUNT(args), err);
 }
 

@@ -13,10 +13,17 @@ static uint64_t op_move_extent(const nino_shape *s, int from, int to)
     return n;
 }
 
-// Values are only carried: any type of that size does.
-static const char *carrier(size_t elem)
+// Values are only carried: the program of any type of that size has the kernel.
+static nino_status carry(nino_cl *cl, const char *kernel, const nino_cl_what *what, uint64_t count,
+                         const nino_cl_grid *grid, const nino_cl_arg *args, int n, nino_error *err)
 {
-    return elem == 1 ? "uchar" : elem == 2 ? "ushort" : "uint";
+    const nino_dtype type = what->d->dst_type;
+    char defs[64];
+    snprintf(defs, sizeof(defs), "%s%s %s", nino_cl_type_defs(type),
+             nino_dtype_size(type) == 1 ? "-DE=uchar" : "",
+             nino_cl_row_defs(cl, false, count + 1024));
+    return nino_cl_launch(cl, "basic", kernel, defs, what, grid->dims, grid->size, NULL, args, n,
+                          err);
 }
 
 typedef struct rows {
@@ -41,11 +48,7 @@ static nino_status op_move_copy_rows(nino_cl *cl, const nino_op_call *c, int src
                                  A_U64(r.dst_row),
                                  A_U64(r.to),
                                  A_INT(together) };
-    char defs[64];
-    snprintf(defs, sizeof(defs), "-DE=%s %s", carrier(elem),
-             nino_cl_row_defs(cl, false, r.n * r.len + 1024));
-    return nino_cl_launch(cl, "move", "copy_rows", defs, &what, grid.dims, grid.size, NULL, args,
-                          NINO_CL_COUNT(args), err);
+    return carry(cl, "copy_rows", &what, r.n * r.len, &grid, args, NINO_CL_COUNT(args), err);
 }
 
 static nino_status concat(nino_cl *cl, const nino_op_call *c, nino_error *err)
@@ -107,11 +110,7 @@ static nino_status op_move_permute(nino_cl *cl, const nino_op_call *c, nino_erro
                                  A_U64(stride[3]),
                                  A_U64(stride[4]) };
     const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids->permute(dim);
-    char defs[64];
-    snprintf(defs, sizeof(defs), "-DE=%s %s", carrier(elem),
-             nino_cl_row_defs(cl, false, count + 1024));
-    return nino_cl_launch(cl, "move", "permute", defs, &what, grid.dims, grid.size, NULL, args,
-                          NINO_CL_COUNT(args), err);
+    return carry(cl, "permute", &what, count, &grid, args, NINO_CL_COUNT(args), err);
 }
 
 static nino_status cast(nino_cl *cl, const nino_op_call *c, nino_error *err)
@@ -122,11 +121,10 @@ static nino_status cast(nino_cl *cl, const nino_op_call *c, nino_error *err)
     const nino_cl_arg args[] = { A_BUF(&c->src[0]->mem, nino_dtype_size(d->src_type[0])),
                                  A_BUF(&c->dst->mem, nino_dtype_size(d->dst_type)), A_U64(n) };
     const size_t global = nino_cl_flat(cl, n);
-    char defs[64];
-    snprintf(defs, sizeof(defs), "-DFROM=%s -DTO=%s", nino_dtype_name(d->src_type[0]),
-             nino_dtype_name(d->dst_type));
-    return nino_cl_launch(cl, "move", "cast", defs, &what, 1, &global, NULL, args,
-                          NINO_CL_COUNT(args), err);
+    char kernel[32];
+    snprintf(kernel, sizeof(kernel), "cast_%s", nino_dtype_name(d->dst_type));
+    return nino_cl_launch(cl, "basic", kernel, nino_cl_type_defs(d->src_type[0]), &what, 1, &global,
+                          NULL, args, NINO_CL_COUNT(args), err);
 }
 
 static nino_status op_move_shuffle(nino_cl *cl, const nino_op_call *c, nino_error *err)
@@ -151,14 +149,13 @@ static nino_status op_move_shuffle(nino_cl *cl, const nino_op_call *c, nino_erro
                                  A_INT(a->fold_t),
                                  A_INT(a->fold_s),
                                  A_INT(a->start),
-                                 A_INT(parts) };
+                                 A_INT(parts),
+                                 A_INT(a->is_up),
+                                 A_INT(d->has_residual) };
     const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids->shuffle(o[0] * o[1], o[2], o[3]);
     const nino_cl_what what = { .d = d, .is_main = true };
-    char defs[96];
-    snprintf(defs, sizeof(defs), "%s -DE=uint -DSHUFFLE=1%s%s", nino_cl_type_defs(d->src_type[0]),
-             a->is_up ? " -DUP=1" : "", d->has_residual ? " -DRES=1" : "");
-    return nino_cl_launch(cl, "move", "shuffle_channels", defs, &what, grid.dims, grid.size, NULL,
-                          args, NINO_CL_COUNT(args), err);
+    return nino_cl_launch(cl, "basic", "shuffle_channels", nino_cl_type_defs(d->src_type[0]), &what,
+                          grid.dims, grid.size, NULL, args, NINO_CL_COUNT(args), err);
 }
 
 nino_status nino_cl_move(nino_cl *cl, const nino_op_call *c, nino_error *err)

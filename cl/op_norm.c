@@ -42,8 +42,8 @@ static nino_status group_launch(const group_job *j, const char *kernel, bool is_
     const nino_cl_what what = { .d = &j->c->d,
                                 .is_main = is_main,
                                 .requested = is_main ? nino_cl_rows_bytes(&j->c->d) : 0 };
-    return nino_cl_launch(j->cl, "norm", kernel, j->defs, &what, grid->dims, grid->size, NULL, args,
-                          n, err);
+    return nino_cl_launch(j->cl, "basic", kernel, j->defs, &what, grid->dims, grid->size, NULL,
+                          args, n, err);
 }
 
 // Each strip's means and squares. main: they are what the call is about.
@@ -163,7 +163,7 @@ static nino_status row_norm(nino_cl *cl, const nino_op_call *c, nino_error *err)
                                  A_INT(d->attr.act) };
     const nino_cl_what what = { .d = d, .is_main = true, .requested = nino_cl_rows_bytes(d) };
     const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids->rows(rows, each, rows * lanes);
-    return nino_cl_launch(cl, "norm", "row_norm", defs, &what, grid.dims, grid.size, NULL, args,
+    return nino_cl_launch(cl, "basic", "row_norm", defs, &what, grid.dims, grid.size, NULL, args,
                           NINO_CL_COUNT(args), err);
 }
 

@@ -29,6 +29,8 @@ typedef struct nino_cl_cut {
     const char *file, *kernel;
     char defs[192];
     int64_t tile_rows, tile_panels; // 0: it takes none
+    int64_t x_row,
+        w_row;    // values from a row to the next, for kernels that want them in place of h, w; 0
     size_t group; // work-items of a work-group: the schedule's, where that says no other
     size_t global[2];
 } nino_cl_cut;

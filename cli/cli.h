@@ -35,10 +35,12 @@ typedef struct text_list {
 typedef struct options {
     const char *arg[8]; // what is not an option
     int n_args;
-    text_list models, set, grid, against, object_info;
+    text_list models, set, grid, against, object_info, hosts;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
-        *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *schedule;
-    uint64_t seed, mem_limit, preview_every, preview_percent, position, samples, warmup, idle_end;
+        *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *schedule,
+        *listen, *token, *frontend, *images, *user;
+    uint64_t max_upload, max_clients, seed, mem_limit, preview_every, preview_percent, position,
+        samples, warmup, idle_end;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
         no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset, metrics;
 } options;
@@ -192,8 +194,8 @@ void report_advice(FILE *f, const nino_advice_input *in);
 void report_advice_json(const nino_advice_input *in);
 // Members "nodes", "kernels", "memory", "performance"; c as above.
 void report_json(const nino_stats *s, const nino_ceilings *c);
-// OpenMetrics text on stdout; q may be NULL.
-void metrics_print(const nino_stats *s, const nino_history *h, const nino_queue *q);
+// OpenMetrics text; q may be NULL.
+void metrics_print(FILE *f, const nino_stats *s, const nino_history *h, const nino_queue *q);
 // Member "work_sizes": every global and local size that kernels were launched with.
 void report_work_json(const nino_history *h);
 // Of which peak a percentage is: "as measured on this device, 2026-11-22", "of the data

@@ -174,7 +174,7 @@ static void tell_end(const options *o, watcher *w, int rc)
     if (rc == EXIT_LOST)
         say("monitor: the run has gone without saying that it ended");
     if (o->metrics && rc != EXIT_LOST)
-        metrics_print(w->s, w->h, nino_control_queue(w->a));
+        metrics_print(stdout, w->s, w->h, nino_control_queue(w->a));
     else if (o->json && rc != EXIT_LOST)
         state_json(w);
     else if (o->json)
@@ -239,7 +239,7 @@ static int show_trace(const options *o, watcher *w)
     if (nino_trace_read(o->arg[0], add_record, w, &err))
         return report_error(o, "monitor", &err, NULL);
     if (o->metrics)
-        metrics_print(w->s, w->h, NULL);
+        metrics_print(stdout, w->s, w->h, NULL);
     else if (o->json)
         state_json(w);
     else

@@ -249,6 +249,41 @@ static const opt worker_opts[] = {
     O_HELP,
     { 0 }
 };
+static const opt serve_opts[] = {
+    { "listen", 'l', OPT_TEXT, FIELD(listen), "[ADDRESS:]PORT",
+      "Where to listen (default 127.0.0.1:8188); any other than a loopback address needs --token" },
+    { "token", 0, OPT_TEXT, FIELD(token), "TEXT|@FILE",
+      "What every request must know: as Authorization: Bearer, as a cookie or as ?token=" },
+    { "host", 0, OPT_LIST, FIELD(hosts), "NAME",
+      "Also answer to this name, such as that of a reverse proxy (again for more)" },
+    { "frontend", 0, OPT_TEXT, FIELD(frontend), "DIR",
+      "Show ComfyUI's web frontend from DIR in place of the own page" },
+    { "images", 0, OPT_TEXT, FIELD(images), "WORKFLOW",
+      "Answer POST /v1/images/generations with this workflow" },
+    { "user", 0, OPT_TEXT, FIELD(user), "DIR",
+      "Folder of the frontend's settings and workflows (default: user below --state)" },
+    { "max-upload", 0, OPT_SIZE, FIELD(max_upload), "SIZE", "Largest request (default 100MiB)" },
+    { "max-clients", 0, OPT_NUMBER, FIELD(max_clients), "N",
+      "Connections at the same time (default 256)" },
+    O_MODELS,
+    O_INPUT,
+    O_INFO,
+    { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
+    O_DEVICE,
+    O_PRECISION,
+    O_MEM,
+    { "preview", 0, OPT_WORD, FIELD(preview), "none|latent2rgb|taesd|auto",
+      "Pictures of the unfinished latent for clients (default auto: taesd if it is there)" },
+    O_PREVIEW_EVERY,
+    O_PREVIEW_PERCENT,
+    O_NO_PROFILE,
+    O_NO_METADATA,
+    O_STATE,
+    O_QUIET,
+    O_VERBOSE,
+    O_HELP,
+    { 0 }
+};
 static const opt jobs_opts[] = {
     { "worker", 'w', OPT_TEXT, FIELD(worker), "PID|SOCKET",
       "Which worker or run (default: the newest worker)" },
@@ -337,6 +372,11 @@ const command commands[] = {
       "Prints the path of its socket and waits for jobs, which ninodes jobs and ninodes-studio\n"
       "send. The queue is kept on disk: after a crash nothing is lost.\n",
       worker_opts, cmd_worker },
+    { "serve", "", 0, 0, "Answer clients of ComfyUI over HTTP and WebSocket",
+      "Web frontends, plugins and scripts for ComfyUI talk to it as to ComfyUI's own server. Jobs\n"
+      "run in the worker that has the --state folder; without one, a worker is started and ended\n"
+      "with this. A worker that dies is started again; the job that it died in fails.\n",
+      serve_opts, cmd_serve },
     { "jobs",
       "ls|add|wait|show|pause|resume|cancel|set|move|remove|retry|workflow|reload|trim|shutdown "
       "[WORKFLOW|JOB] [VALUE]",

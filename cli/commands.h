@@ -33,6 +33,7 @@ int cmd_tune(const options *o);
 int cmd_monitor(const options *o);
 int cmd_worker(const options *o);
 int cmd_jobs(const options *o);
+int cmd_serve(const options *o);
 int cmd_trace(const options *o);
 int cmd_completion(const options *o);
 int cmd_help(const options *o);

@@ -1,103 +1,105 @@
-// The state of a run as OpenMetrics text, for dashboards: what `ninodes monitor --metrics` prints.
+// The state of a run as OpenMetrics text, for dashboards: what `ninodes monitor --metrics` prints and
+// `ninodes serve` answers.
 #include "cli.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void metrics_head(const char *name, const char *type, const char *help)
+static void metrics_head(FILE *f, const char *name, const char *type, const char *help)
 {
-    printf("# TYPE ninodes_%s %s\n# HELP ninodes_%s %s\n", name, type, name, help);
+    fprintf(f, "# TYPE ninodes_%s %s\n# HELP ninodes_%s %s\n", name, type, name, help);
 }
 
 // The value of a label: backslash, quote and line end are escaped.
-static void label(const char *key, const char *value, const char *before)
+static void label(FILE *f, const char *key, const char *value, const char *before)
 {
-    printf("%s%s=\"", before, key);
+    fprintf(f, "%s%s=\"", before, key);
     for (const char *c = value; *c; c++) {
         if (*c == '\\' || *c == '"')
-            putchar('\\');
+            putc('\\', f);
         if (*c == '\n')
-            printf("\\n");
+            fprintf(f, "\\n");
         else
-            putchar(*c);
+            putc(*c, f);
     }
-    putchar('"');
+    putc('"', f);
 }
 
-static void gauge(const char *name, const char *help, double v)
+static void gauge(FILE *f, const char *name, const char *help, double v)
 {
     if (!isfinite(v))
         return; // what is not known is left out
-    metrics_head(name, "gauge", help);
-    printf("ninodes_%s %.12g\n", name, v);
+    metrics_head(f, name, "gauge", help);
+    fprintf(f, "ninodes_%s %.12g\n", name, v);
 }
 
-static void metrics_kernels(const nino_stats *s)
+static void metrics_kernels(FILE *f, const nino_stats *s)
 {
     const size_t n = nino_stats_ops(s, NULL, 0);
     nino_op_stat *op = calloc(n + 1, sizeof(*op));
     if (!op)
         return;
     nino_stats_ops(s, op, n);
-    metrics_head("kernel_seconds", "counter", "Time of a kernel or transfer on the device.");
+    metrics_head(f, "kernel_seconds", "counter", "Time of a kernel or transfer on the device.");
     for (size_t i = 0; i < n; i++) {
-        printf("ninodes_kernel_seconds_total");
-        label("kernel", op[i].name, "{");
-        label("family", op[i].family, ",");
-        printf("} %.12g\n", (double) op[i].total_ns * 1e-9);
+        fprintf(f, "ninodes_kernel_seconds_total");
+        label(f, "kernel", op[i].name, "{");
+        label(f, "family", op[i].family, ",");
+        fprintf(f, "} %.12g\n", (double) op[i].total_ns * 1e-9);
     }
-    metrics_head("kernel_calls", "counter", "How often it ran.");
+    metrics_head(f, "kernel_calls", "counter", "How often it ran.");
     for (size_t i = 0; i < n; i++) {
-        printf("ninodes_kernel_calls_total");
-        label("kernel", op[i].name, "{");
-        label("family", op[i].family, ",");
-        printf("} %llu\n", (unsigned long long) op[i].calls);
+        fprintf(f, "ninodes_kernel_calls_total");
+        label(f, "kernel", op[i].name, "{");
+        label(f, "family", op[i].family, ",");
+        fprintf(f, "} %llu\n", (unsigned long long) op[i].calls);
     }
     free(op);
 }
 
-static void metrics_nodes(const nino_stats *s)
+static void metrics_nodes(FILE *f, const nino_stats *s)
 {
     const size_t n = nino_stats_nodes(s, NULL, 0);
     nino_node_stat *node = calloc(n + 1, sizeof(*node));
     if (!node)
         return;
     nino_stats_nodes(s, node, n);
-    metrics_head("node_seconds", "counter", "Wall time of a node.");
+    metrics_head(f, "node_seconds", "counter", "Wall time of a node.");
     for (size_t i = 0; i < n; i++) {
-        printf("ninodes_node_seconds_total");
-        label("node", node[i].name, "{");
-        printf("} %.12g\n", (double) node[i].ns * 1e-9);
+        fprintf(f, "ninodes_node_seconds_total");
+        label(f, "node", node[i].name, "{");
+        fprintf(f, "} %.12g\n", (double) node[i].ns * 1e-9);
     }
     free(node);
     uint64_t programs;
     const uint64_t preparing = nino_stats_preparing(s, &programs);
-    metrics_head("preparing_seconds", "counter", "Time that nodes waited for kernels to be made.");
-    printf("ninodes_preparing_seconds_total %.12g\n", (double) preparing * 1e-9);
-    metrics_head("prepared_programs", "counter", "How many programs that was.");
-    printf("ninodes_prepared_programs_total %llu\n", (unsigned long long) programs);
+    metrics_head(f, "preparing_seconds", "counter",
+                 "Time that nodes waited for kernels to be made.");
+    fprintf(f, "ninodes_preparing_seconds_total %.12g\n", (double) preparing * 1e-9);
+    metrics_head(f, "prepared_programs", "counter", "How many programs that was.");
+    fprintf(f, "ninodes_prepared_programs_total %llu\n", (unsigned long long) programs);
 }
 
-static void metrics_memory(const nino_stats *s)
+static void metrics_memory(FILE *f, const nino_stats *s)
 {
     static const char *const owners[] = { "weights", "activations", "workspace", "staging" };
     nino_mem_stat m;
     nino_stats_memory(s, &m);
-    metrics_head("pool_bytes", "gauge", "What the memory pool has handed out.");
+    metrics_head(f, "pool_bytes", "gauge", "What the memory pool has handed out.");
     for (int i = 0; i < NINO_OWN_COUNT; i++) {
-        printf("ninodes_pool_bytes");
-        label("owner", owners[i], "{");
-        printf("} %llu\n", (unsigned long long) m.by_owner[i]);
+        fprintf(f, "ninodes_pool_bytes");
+        label(f, "owner", owners[i], "{");
+        fprintf(f, "} %llu\n", (unsigned long long) m.by_owner[i]);
     }
-    gauge("pool_peak_bytes", "The most that was handed out at once.", (double) m.peak);
-    gauge("pool_held_bytes", "What the pool has from the driver.", (double) m.reserved);
+    gauge(f, "pool_peak_bytes", "The most that was handed out at once.", (double) m.peak);
+    gauge(f, "pool_held_bytes", "What the pool has from the driver.", (double) m.reserved);
     if (m.budget)
-        gauge("pool_budget_bytes", "What it may take.", (double) m.budget);
+        gauge(f, "pool_budget_bytes", "What it may take.", (double) m.budget);
 }
 
 // The counters as they were told last, in the base units of OpenMetrics.
-static void metrics_counters(const nino_history *h)
+static void metrics_counters(FILE *f, const nino_history *h)
 {
     static const struct {
         const char *suffix;
@@ -116,51 +118,51 @@ static void metrics_counters(const nino_history *h)
         for (char *p = name; *p; p++)
             *p = *p == '.' ? '_' : *p;
         const bool is_total = c->kind == NINO_COUNTER_TOTAL;
-        metrics_head(name, is_total ? "counter" : "gauge", c->text);
-        printf("ninodes_%s%s %.12g\n", name, is_total ? "_total" : "",
-               r[n - 1].value * base[c->unit].scale);
+        metrics_head(f, name, is_total ? "counter" : "gauge", c->text);
+        fprintf(f, "ninodes_%s%s %.12g\n", name, is_total ? "_total" : "",
+                r[n - 1].value * base[c->unit].scale);
     }
 }
 
-static void metrics_queue(const nino_queue *q)
+static void metrics_queue(FILE *f, const nino_queue *q)
 {
     static const nino_queue_state states[] = { NINO_QUEUE_WAITING, NINO_QUEUE_RUNNING,
                                                NINO_QUEUE_DONE, NINO_QUEUE_FAILED,
                                                NINO_QUEUE_CANCELLED };
     if (!q)
         return;
-    metrics_head("queue_jobs", "gauge", "Jobs of the queue by state.");
+    metrics_head(f, "queue_jobs", "gauge", "Jobs of the queue by state.");
     for (size_t k = 0; k < sizeof(states) / sizeof(states[0]); k++) {
         size_t n = 0;
         for (size_t i = 0; i < q->n_jobs; i++)
             n += q->jobs[i].state == states[k];
-        printf("ninodes_queue_jobs");
-        label("state", nino_queue_state_name(states[k]), "{");
-        printf("} %zu\n", n);
+        fprintf(f, "ninodes_queue_jobs");
+        label(f, "state", nino_queue_state_name(states[k]), "{");
+        fprintf(f, "} %zu\n", n);
     }
-    gauge("queue_paused", "1: it is held.", q->is_paused ? 1 : 0);
+    gauge(f, "queue_paused", "1: it is held.", q->is_paused ? 1 : 0);
 }
 
-void metrics_print(const nino_stats *s, const nino_history *h, const nino_queue *q)
+void metrics_print(FILE *f, const nino_stats *s, const nino_history *h, const nino_queue *q)
 {
     nino_energy_stat e;
-    metrics_queue(q);
-    metrics_nodes(s);
-    metrics_kernels(s);
-    metrics_memory(s);
-    metrics_counters(h);
+    metrics_queue(f, q);
+    metrics_nodes(f, s);
+    metrics_kernels(f, s);
+    metrics_memory(f, s);
+    metrics_counters(f, h);
     nino_stats_energy(s, &e);
     if (isfinite(e.joules)) {
-        metrics_head("energy_joules", "counter", "What the device took while jobs ran.");
-        printf("ninodes_energy_joules_total %.12g\n", e.joules);
+        metrics_head(f, "energy_joules", "counter", "What the device took while jobs ran.");
+        fprintf(f, "ninodes_energy_joules_total %.12g\n", e.joules);
     }
-    metrics_head("telemetry_lost", "counter", "Records that were lost on the way here.");
-    printf("ninodes_telemetry_lost_total %llu\n", (unsigned long long) nino_stats_lost(s));
+    metrics_head(f, "telemetry_lost", "counter", "Records that were lost on the way here.");
+    fprintf(f, "ninodes_telemetry_lost_total %llu\n", (unsigned long long) nino_stats_lost(s));
     uint64_t summed;
     const uint64_t count = nino_stats_count(s, &summed);
-    metrics_head("telemetry_records", "counter", "Records that these totals are made of.");
-    printf("ninodes_telemetry_records_total %llu\n", (unsigned long long) count);
-    gauge("telemetry_summed", "Those of them that are not held one by one any more.",
+    metrics_head(f, "telemetry_records", "counter", "Records that these totals are made of.");
+    fprintf(f, "ninodes_telemetry_records_total %llu\n", (unsigned long long) count);
+    gauge(f, "telemetry_summed", "Those of them that are not held one by one any more.",
           (double) summed);
-    printf("# EOF\n");
+    fprintf(f, "# EOF\n");
 }

@@ -203,6 +203,8 @@ static void plan_basis(const nino_plan *p)
            "%s peak\n",
            100 * b->efficiency_gemm, 100 * b->efficiency_conv, 100 * b->efficiency_attn,
            b->peak_type);
+    if (!b->is_measured)
+        printf("          not measured on hardware\n");
     printf("bounds    at least %.3f s, with all of %.3g TFLOPS (%s) and %.3g GB/s, both %s\n",
            b->least_seconds, b->peak * 1e-12, b->peak_type, b->bandwidth * 1e-9,
            b->is_measured ? "measured here" : "the profile's");

@@ -73,6 +73,8 @@ typedef struct test_inputs { // host arrays; the optional ones may be NULL
     const float *timestep;
     int64_t frames; // with a time step each
     float guidance;
+    nino_skip skip;
+    const nino_pass *pass;
 } test_inputs;
 
 static inline nino_tensor *test_up(nino_stream *s, const nino_array *a)
@@ -100,7 +102,9 @@ static inline nino_array *test_forward_or(nino_stream *s, const nino_diffusion *
                        .refs = refs,
                        .n_refs = in->n_refs,
                        .ref_method = in->ref_method,
-                       .guidance = in->guidance };
+                       .guidance = in->guidance,
+                       .skip = in->skip,
+                       .pass = in->pass };
     for (int i = 0; i < in->n_refs; i++)
         refs[i] = test_up(s, in->ref[i]);
     for (int i = 0; i < in->n_controls; i++)

@@ -12,6 +12,7 @@ typedef struct fake_call {
     nino_shape x, context;
     float timestep, guidance;
     int n_refs;
+    nino_skip skip;
 } fake_call;
 
 typedef struct fake_net {
@@ -29,13 +30,14 @@ typedef struct fake_net {
 typedef struct fake_in {
     double x, concat, context, y, refs, timestep, guidance; // guidance NaN: none
     int channel;
+    nino_skip skip;
 } fake_in;
 
 static inline double fake_answer(const fake_in *i)
 {
     return 0.3 * i->x + 0.2 * i->context * i->x + 0.07 * i->concat + 0.4 * i->context + 0.3 * i->y +
            0.2 * i->refs + 1e-4 * i->timestep + (isnan(i->guidance) ? 0 : 0.01 * i->guidance) +
-           0.02 * i->channel;
+           0.02 * i->channel + 0.05 * (double) i->skip.doubles + 0.03 * (double) i->skip.singles;
 }
 
 // Channel k of concat counts k + 1 times.
@@ -74,7 +76,8 @@ static inline nino_tensor *fake_forward(nino_stream *s, const nino_diffusion *d,
                                            .context = *nino_shape_of(f->context),
                                            .timestep = f->timestep[0],
                                            .guidance = f->guidance,
-                                           .n_refs = f->n_refs };
+                                           .n_refs = f->n_refs,
+                                           .skip = f->skip };
     nino_array *x = fake_take(s, nino_conv2d(s, f->x, &net->mix));
     nino_array *context = fake_take(s, f->context), *y = fake_take(s, f->y);
     nino_array *concat = fake_take(s, f->concat), *ref[8] = { NULL };
@@ -89,7 +92,8 @@ static inline nino_tensor *fake_forward(nino_stream *s, const nino_diffusion *d,
         fake_in in = { .context = fake_mean(context, b),
                        .y = fake_mean(y, b),
                        .timestep = (double) f->timestep[b],
-                       .guidance = (double) f->guidance };
+                       .guidance = (double) f->guidance,
+                       .skip = f->skip };
         for (int i = 0; i < f->n_refs; i++)
             in.refs += (i + 1) * fake_mean(ref[i], b);
         for (int64_t i = 0; i < cells; i++) {

@@ -13,6 +13,7 @@ typedef struct flow_result {
     char text[4][2048];
     uint64_t n_kernels, n_progress, n_tiles, n_seams, n_steps;
     double last_done, last_total;
+    nino_mem_stat memory; // of the pool
 } flow_result;
 
 // A private folder that goes with the test.
@@ -112,6 +113,7 @@ static inline flow_result flow_finish(nino_job *job)
         flow_events(job, &r);
         nino_job_wait(job, 50);
     }
+    nino_job_memory(job, &r.memory);
     r.n_paths = nino_job_outputs(job, files, 16);
     for (size_t i = 0; i < r.n_paths && i < 16; i++)
         snprintf(r.path[i], sizeof(r.path[i]), "%s", files[i].path);

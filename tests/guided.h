@@ -156,6 +156,8 @@ static inline setup setup_of(nino_cond *positive, nino_cond *negative, double cf
     return s;
 }
 
+static inline void patch(setup *s, nino_patch p) { CHECK(nino_model_add_patch(s->m, &p)); }
+
 static inline nino_status run(setup *s, const float *sigmas, int n, nino_array **out,
                               nino_error *err)
 {

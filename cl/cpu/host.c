@@ -139,9 +139,12 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
     out->global[1] = up(panels, out->tile_panels);
 }
 
-static int host_skinny_rows(int64_t n)
+static void host_cut_skinny(const nino_cl_columns *w, const nino_cl_product *g, nino_cl_cut *out)
 {
-    return (int) nino_ceil_div(n, nino_ceil_div(n, SKINNY_TILE));
+    out->kernel = "linear_skinny";
+    out->global[0] = (size_t) nino_pack_panels_of(w->n);
+    nino_cl_cut_define(out, " -DM=%d",
+                       (int) nino_ceil_div(g->rows, nino_ceil_div(g->rows, SKINNY_TILE)));
 }
 
 // ---- attention ----------------------------------------------------------------------------------
@@ -196,7 +199,7 @@ const nino_cl_schedule NINO_CL_OWN(schedule) = {
     .grids = &NINO_CL_OWN(grids),
     .probing = &NINO_CL_OWN(probing),
     .cut_product = host_cut_product,
-    .skinny_rows = host_skinny_rows,
+    .cut_skinny = host_cut_skinny,
     .winograd = NINO_CL_OWN(winograd),
     .cut_attention = host_cut_attention,
     .pack_keys = pack_keys,

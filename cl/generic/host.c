@@ -3,7 +3,7 @@
 #include "cl/cl_schedule.h"
 #include "core/base/size.h"
 
-#define KERNELS(X) X(attn) X(gemm) X(skinny)
+#define KERNELS(X) X(attn) X(gemm) X(skinny) X(rows)
 #define FOLDER "cl/" TEXT(SCHEDULE)
 #define OWNER SCHEDULE
 #define TEXTS NINO_CL_OWN(kernels)
@@ -103,13 +103,10 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
     out->global[1] = (size_t) across;
 }
 
-// Few variants: idle rows do not matter.
-static int host_skinny_rows(int64_t n)
+static void host_cut_skinny(const nino_cl_columns *w, const nino_cl_product *g, nino_cl_cut *out)
 {
-    int m = 1;
-    while (m < n)
-        m *= 2;
-    return m;
+    out->kernel = g->rows <= 4 ? "linear_skinny_4" : "linear_skinny_16";
+    out->global[0] = (size_t) nino_ceil_div(w->n, w->raw ? 32 : 64) * GROUP;
 }
 
 // A block's queries come along again with each 64 keys.
@@ -134,6 +131,6 @@ const nino_cl_schedule NINO_CL_OWN(schedule) = {
     .grids = &NINO_CL_OWN(grids),
     .probing = &NINO_CL_OWN(probing),
     .cut_product = host_cut_product,
-    .skinny_rows = host_skinny_rows,
+    .cut_skinny = host_cut_skinny,
     .cut_attention = host_cut_attention,
 };

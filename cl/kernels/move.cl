@@ -1,9 +1,13 @@
 // Moving values: concat, slice, permute, cast, shuffle. Reference: core/op/ref/move.c
-// -D E=uchar|ushort|uint  an element of its size, for all but cast
-// -D FROM=f32|f16|bf16 -D TO=f32|f16|bf16  for cast
+// Storage type by F16 or BF16: what casts come from; other values are only carried.
+// -D E=uchar  an element of that size instead
 
 #ifndef E
+#if F16 || BF16
+#define E ushort
+#else
 #define E uint
+#endif
 #endif
 
 // dst[r][to + i] = src[r][from + i] for `rows` rows and i < len; a row is src_row or dst_row apart.
@@ -79,37 +83,36 @@ kernel WG(256) void permute(global const E *src, const ulong src_off, global E *
 }
 #endif
 
-#ifdef FROM
-FLAT_KERNEL cast(global const PASTE(T_, FROM) *src, const ulong src_off,
-                 global PASTE(T_, TO) *dst, const ulong dst_off, const ulong n)
-{
-    src += src_off;
-    dst += dst_off;
-    FLAT_LOOP(n, STOREV(TO, dst + i, LOADV(FROM, src + i)),
-              STORE1(TO, dst + i, LOAD1(FROM, src + i)))
-}
-#endif
+#define CAST(to)                                                                                   \
+    FLAT_KERNEL cast_##to(global const T *src, const ulong src_off, global T_##to *dst,             \
+                          const ulong dst_off, const ulong n)                                       \
+    {                                                                                              \
+        src += src_off;                                                                            \
+        dst += dst_off;                                                                            \
+        FLAT_LOOP(n, STOREV(to, dst + i, LOADV(STORAGE, src + i)), STORE1(to, dst + i, LOAD(src + i))) \
+    }
+CAST(f32)
+CAST(f16)
+CAST(bf16)
 
-#if SHUFFLE
 // Channels to time and space, or back with the mean of several: SHUFFLE in core/op/op.h. s: source
 // [.][H][W][C]; d: result [.][OH][OW][N]; parts: values of the source for one of the result, or
-// values of the result that take the same one of the source (UP).
-//   -D UP=1 RES=1
+// values of the result that take the same one of the source (up). res is added where has_res.
 // CPU: a work-item does 16 pixels, global (ceil(OW / 16), rows of all frames). GENERIC: an element,
 // global (OW * N up to a multiple of 256, rows of all frames).
 typedef struct {
     int ft, fs, start, parts;
 } folds;
 
-INLINE float shuffled(global const T *x, const int H, const int W, const int C, folds f, int t,
-                      int i, int j, int n)
+INLINE float shuffled(global const T *x, const int H, const int W, const int C, folds f, int up,
+                      int t, int i, int j, int n)
 {
     const int area = f.fs * f.fs;
-#if UP
-    t += f.start;
-    const int m = ((n * f.ft + t % f.ft) * f.fs + i % f.fs) * f.fs + j % f.fs;
-    return LOAD(x + (((ulong) (t / f.ft) * H + i / f.fs) * W + j / f.fs) * C + m / f.parts);
-#else
+    if (up) {
+        t += f.start;
+        const int m = ((n * f.ft + t % f.ft) * f.fs + i % f.fs) * f.fs + j % f.fs;
+        return LOAD(x + (((ulong) (t / f.ft) * H + i / f.fs) * W + j / f.fs) * C + m / f.parts);
+    }
     float sum = 0.0f;
     for (int k = 0; k < f.parts; k++) {
         const int m = n * f.parts + k, frame = t * f.ft + m / area % f.ft - f.start;
@@ -118,13 +121,12 @@ INLINE float shuffled(global const T *x, const int H, const int W, const int C, 
             sum += LOAD(x + (((ulong) frame * H + y) * W + z) * C + m / (area * f.ft));
     }
     return sum / f.parts;
-#endif
 }
 
 FLAT_KERNEL shuffle_channels(global const T *x, const ulong x_off, global const T *res, const ulong res_off,
                     global T *dst, const ulong dst_off, const int H, const int W, const int C,
                     const int OH, const int OW, const int N, const int ft, const int fs,
-                    const int start, const int parts)
+                    const int start, const int parts, const int up, const int has_res)
 {
     const folds f = { ft, fs, start, parts };
     const int row = get_global_id(1), t = row / OH, i = row - t * OH;
@@ -138,14 +140,12 @@ FLAT_KERNEL shuffle_channels(global const T *x, const ulong x_off, global const 
         {
 #endif
             const ulong at = ((ulong) row * OW + j) * N + n;
-            float v = shuffled(x + x_off, H, W, C, f, t, i, j, n);
-#if RES
-            v += LOAD(res + res_off + at);
-#endif
+            float v = shuffled(x + x_off, H, W, C, f, up, t, i, j, n);
+            if (has_res)
+                v += LOAD(res + res_off + at);
             STORE(dst + dst_off + at, v);
         }
 #if !SCHED_CPU
     }
 #endif
 }
-#endif

@@ -1,7 +1,6 @@
 // Probes of a device (cl/cl_probe.c): reading, writing and copying a working set, fused multiply-adds
 // without dependencies, and nothing at all.
 // -D HALF=1           16-bit floats for probe_fma
-// -D NARROW=1         CPU: vectors of 8 for probe_fma, which suit 16 registers of 256 bits
 // A set is n vectors VEC, n a power of two. The CPU gives each work-item a part of its own; on a GPU
 // every item walks the whole set, so that a set smaller than the device's threads stays small.
 
@@ -81,43 +80,39 @@ typedef half16 NUM;
 #else
 typedef half2 NUM;
 #endif
-#define TO_NUM(x) (NUM)((half) (x))
+#define TO_NUM(t, x) (t)((half) (x))
 #define TO_FLOAT(x) ((float) (x).s0 + (float) (x).s1)
 #elif SCHED_CPU
-#if NARROW
-typedef float8 NUM;
-#else
 typedef float16 NUM;
-#endif
-#define TO_NUM(x) (NUM)(x)
+#define TO_NUM(t, x) (t)(x)
 #define TO_FLOAT(x) dot((x).s0123, (float4)(1))
 #else
 typedef float NUM;
-#define TO_NUM(x) (x)
+#define TO_NUM(t, x) (x)
 #define TO_FLOAT(x) (x)
 #endif
 
 // 12 chains of their own, 12 * repeat fused multiply-adds of NUM an item.
-ITEM kernel void probe_fma(global float *out, const ulong out_off, const float x, const float y,
-                           const uint repeat)
-{
-    const NUM a = TO_NUM(x), b = TO_NUM(y);
-    const float own = (float) ((uint) get_global_id(0) & 15u); // else a GPU computes once for all
-    NUM s[12];
-#pragma unroll
-    for (int j = 0; j < 12; j++)
-        s[j] = TO_NUM(own + (float) j * 0.0625f);
-    for (uint r = 0; r < repeat; r++) {
-#pragma unroll
-        for (int j = 0; j < 12; j++)
-            s[j] = fma(s[j], a, b);
+#define PROBE_FMA(name, NUM)                                                                       \
+    ITEM kernel void name(global float *out, const ulong out_off, const float x, const float y,    \
+                          const uint repeat)                                                       \
+    {                                                                                              \
+        const NUM a = TO_NUM(NUM, x), b = TO_NUM(NUM, y);                                          \
+        const float own = (float) ((uint) get_global_id(0) & 15u); /* else a GPU computes once */  \
+        NUM s[12];                                                                                 \
+        _Pragma("unroll") for (int j = 0; j < 12; j++) s[j] =                                      \
+            TO_NUM(NUM, own + (float) j * 0.0625f);                                                \
+        for (uint r = 0; r < repeat; r++) {                                                        \
+            _Pragma("unroll") for (int j = 0; j < 12; j++) s[j] = fma(s[j], a, b);                 \
+        }                                                                                          \
+        NUM sum = s[0];                                                                            \
+        _Pragma("unroll") for (int j = 1; j < 12; j++) sum += s[j];                                \
+        out[out_off + get_global_id(0)] = TO_FLOAT(sum);                                           \
     }
-    NUM sum = s[0];
-#pragma unroll
-    for (int j = 1; j < 12; j++)
-        sum += s[j];
-    out[out_off + get_global_id(0)] = TO_FLOAT(sum);
-}
+PROBE_FMA(probe_fma, NUM)
+#if SCHED_CPU && !HALF
+PROBE_FMA(probe_fma_narrow, float8) // which suits 16 registers of 256 bits
+#endif
 
 ITEM kernel void probe_nothing(global float *out, const ulong out_off)
 {

@@ -3,14 +3,15 @@
 #include "cl/cl_schedule.h"
 #include "cl/wmma/wmma.h"
 #include "core/base/size.h"
+#include "core/op/pack.h"
 
-#define KERNELS(X) X(wmma) X(flash) X(stripes) X(fragment) X(ask)
+#define KERNELS(X) X(wmma) X(tile) X(flash) X(stripes) X(fragment) X(ask)
 #define FOLDER "cl/" TEXT(SCHEDULE)
 #define OWNER SCHEDULE
 #define TEXTS NINO_CL_OWN(kernels)
 #include "cl/embed.h"
 
-enum { MOST_SIDE = 32767 }; // of an image: gemm_wmma keeps a pixel's place in 32 bits
+enum { MOST_SIDE = 32767 }; // of an image: tile.cl keeps a pixel's place in 32 bits
 
 // cl/generic/host.c
 extern const nino_cl_schedule nino_cl_generic_schedule;
@@ -24,12 +25,20 @@ static bool host_has_chunks(nino_dtype t)
            t == NINO_F8_E5M2;
 }
 
-// Whether gemm_wmma does it: not with panels, which those of f32 activations may be expanded to.
+// Whether wmma.cl does it: not with panels, which those of f32 activations may be expanded to.
 static bool host_is_matrix(const nino_op_call *c, const nino_cl_columns *w,
                            const nino_cl_product *g)
 {
     const bool fits = c->d.op == NINO_OP_LINEAR || (g->oh <= MOST_SIDE && g->ow <= MOST_SIDE);
     return c->d.src_type[0] != NINO_F32 && w->raw && fits;
+}
+
+const char *nino_cl_wmma_kernel(const nino_tile *t)
+{
+    return t->rows == 256     ? "gemm_wmma_256x128"
+           : t->rows == 64    ? "gemm_wmma_64x64"
+           : t->columns == 64 ? "gemm_wmma_128x64"
+                              : "gemm_wmma_128x128";
 }
 
 static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nino_cl_columns *w,
@@ -44,11 +53,13 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
     const nino_tile t =
         nino_sched_tile(n, g->n, nino_cl_compute_units(cl), nino_cl_profile(cl)->tuning.gemm_tile);
     out->file = "wmma";
-    out->kernel = "gemm_wmma";
+    out->kernel = nino_cl_wmma_kernel(&t);
     out->group = (size_t) (t.waves_along * t.waves_across) * 32;
-    nino_cl_cut_define(out, "%s -DRAW=%s -DBP=%d -DBN=%d -DWP=%d -DWN=%d", nino_cl_type_defs(type),
-                       nino_dtype_name(w->raw->type), t.rows, t.columns, t.waves_along,
-                       t.waves_across);
+    if (is_plain) {
+        out->x_row = g->c;
+        out->w_row = nino_pack_cp(g->c);
+    }
+    nino_cl_cut_define(out, "%s -DRAW=%s", nino_cl_type_defs(type), nino_dtype_name(w->raw->type));
     nino_cl_cut_define(out, "%s%s%s%s%s", w->raw->type == type ? " -DSAME=1" : "",
                        type == NINO_F16 && host_has_chunks(w->raw->type) ? " -DCHUNKED=1" : "",
                        is_plain ? "" : " -DTAPPED=1", g->is_video ? " -DVIDEO=1" : "",
@@ -57,7 +68,10 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
     out->global[1] = (size_t) nino_ceil_div(g->n, t.columns);
 }
 
-static int host_skinny_rows(int64_t n) { return nino_cl_generic_schedule.skinny_rows(n); }
+static void host_cut_skinny(const nino_cl_columns *w, const nino_cl_product *g, nino_cl_cut *out)
+{
+    nino_cl_generic_schedule.cut_skinny(w, g, out);
+}
 
 static void host_cut_attention(const nino_cl *cl, const nino_op_desc *d, nino_cl_attention *out)
 {
@@ -82,7 +96,7 @@ const nino_cl_schedule NINO_CL_OWN(schedule) = {
     .grids = &nino_cl_generic_grids,
     .probing = &nino_cl_generic_probing,
     .cut_product = host_cut_product,
-    .skinny_rows = host_skinny_rows,
+    .cut_skinny = host_cut_skinny,
     .cut_attention = host_cut_attention,
     .stripes = NINO_CL_OWN(stripes),
 };

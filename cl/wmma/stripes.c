@@ -97,11 +97,9 @@ static nino_status multiply(nino_cl *cl, const stripes *s, const stripes_product
     const size_t group = (size_t) (t.waves_along * t.waves_across) * 32;
     const size_t global[] = { (size_t) nino_ceil_div(p->rows, t.rows) * group,
                               (size_t) nino_ceil_div(p->columns, t.columns) };
-    char defs[192];
-    snprintf(defs, sizeof(defs),
-             "%s -DRAW=%s -DBP=%d -DBN=%d -DWP=%d -DWN=%d -DSAME=1 -DSTRIDED=1%s",
-             nino_cl_type_defs(s->c->d.src_type[0]), s->type, t.rows, t.columns, t.waves_along,
-             t.waves_across, p->factors ? "" : " -DSUMS=1");
+    char defs[64];
+    snprintf(defs, sizeof(defs), "%s -DRAW=%s -DSAME=1", nino_cl_type_defs(s->c->d.src_type[0]),
+             s->type);
     const nino_cl_arg args[] = { A_INT(0),
                                  A_INT(p->rows),
                                  A_INT(p->columns),
@@ -124,12 +122,12 @@ static nino_status multiply(nino_cl *cl, const stripes *s, const stripes_product
                                  A_BUF(NULL, s->elem),
                                  A_BUF(p->y, p->factors ? s->elem : 4),
                                  A_INT(NINO_ACT_NONE),
-                                 A_INT((p->factors != NULL) | (p->y_row % 8 == 0) << 2) };
+                                 A_INT((p->y_row % 8 == 0) << 2 | (p->factors ? 8 : 16)) };
     const double planes = (double) (s->c->d.src[0].dim[0] * s->c->d.attr.heads);
     const nino_cl_what what = { .d = &s->c->d,
                                 .is_main = true,
                                 .share = (double) p->rows / (double) s->tq / planes / 2 };
-    return nino_cl_launch(cl, "wmma", "gemm_wmma", defs, &what, 2, global, NULL, args,
+    return nino_cl_launch(cl, "wmma", nino_cl_wmma_kernel(&t), defs, &what, 2, global, NULL, args,
                           NINO_CL_COUNT(args), err);
 }
 

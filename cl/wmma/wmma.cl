@@ -12,27 +12,13 @@
 //   -D RAW=TYPE     storage of W
 //   -D SAME=1       which is that of the activations
 //   -D CHUNKED=1    which has a chunk_TYPE() below, for f16
-//   -D BP= BN=      tile                                                           [128 128]
-//   -D WP= WN=      waves along pixels, along columns                              [2 2]
-//   -D TAPPED=1     a result's inputs are not those of one pixel of the same number: source() tells
-//   -D STRIDED=1    products of attention (stripes.cl): rows of X are H apart, those of W `W`, C is a
-//                   multiple of 8; bias are factors of the rows of Y
-//   -D SUMS=1       nothing follows the sums, Y is f32
+//   -D TAPPED=1     a result's inputs are not those of one pixel of the same number: source() tells.
+//                   Without it rows of X are H apart, those of W `W`
 //   -D ODD=1        C is no multiple of 8, so that pixels are not whole chunks
-//   has: HAS_BIAS, HAS_ADDED (R), HAS_PIECES; fn: nino_act of core/op/op.h
-// Global size: (tiles along pixels * WG_SIZE, tiles along columns), work-group size WG_SIZE.
-#ifndef BP
-#define BP 128
-#endif
-#ifndef BN
-#define BN 128
-#endif
-#ifndef WP
-#define WP 2
-#endif
-#ifndef WN
-#define WN 2
-#endif
+//   has: HAS_BIAS, HAS_ADDED (R), HAS_PIECES; with SAME also 8: bias are factors of the rows of Y, and
+//   16: Y is f32, and nothing follows the sums; fn: nino_act of core/op/op.h
+// A kernel for each tile: gemm_wmma_BPxBN. Global size: (tiles along pixels * WG_SIZE, tiles along
+// columns), work-group size WG_SIZE.
 #ifndef TAPPED
 #define TAPPED 0
 #endif
@@ -42,49 +28,30 @@
 #ifndef RAW
 #define RAW f32
 #endif
-// Weights are decoded a chunk at a time.
-#undef V
-#define V 8
-#define vec float8
-#define ivec int8
-DEFINE_BF16(8, uint8, float8, ushort8)
-typedef ushort8 ushort8_u __attribute__((aligned(2)));
-typedef float8 float8_u __attribute__((aligned(4)));
-INLINE float8 load8_f32(global const float *p) { return *(global const float8_u *) p; }
-INLINE float8 load8_f16(global const half *p) { return vload_half8(0, p); }
-INLINE float8 load8_bf16(global const ushort *p) { return from_bf168(*(global const ushort8_u *) p); }
+#include "eights.cl"
 #include "product.cl"
-#define WG_SIZE (WP * WN * 32)
 #include "fragment.cl"
 
 #define BK 32
 #define LDK (BK + 8)               // 80 bytes: reads of 16 by neighbouring lanes meet no bank twice
-#define TP (BP / WP / 16)          // tiles of a wave
-#define TN (BN / WN / 16)
 #define CHUNKS (BK / 8)            // of a row
-#define STEP (WG_SIZE / CHUNKS)    // rows that a work-group loads at once
-#define NX (BP / STEP)
-#define NW (BN / STEP)
 #define BAND 8                     // tiles of pixels that share columns while these are in the cache
 #define LOCAL_ROW(r) ((r) *LDK)
 // The column that is row r of the weights in __local.
 #define WEIGHT_ROW(r) (((r) & ~15) | ((r) & 1) << 3 | ((r) & 15) >> 1)
 #define IS_CHANNEL(c, C) ((c) < (C))
-#if STRIDED
+#if TAPPED || ODD
+#define PADDED(C) (((C) + 15) & ~15)
+#else
+#define PADDED(C) (C) // rows of W need not be filled up: attention's are not
+#endif
+#if TAPPED
+#define W_ROW (uint) (taps * Cp)
+#define WEIGHTS_AT(n, tap) (((ulong) (n) * taps + (tap)) * Cp)
+#else
 #define X_ROW H
 #define W_ROW (uint) W
 #define WEIGHTS_AT(n, tap) ((ulong) (n) * W_ROW)
-#define PADDED(C) (C)
-#else
-#define X_ROW C
-#define W_ROW (uint) (taps * Cp)
-#define WEIGHTS_AT(n, tap) (((ulong) (n) * taps + (tap)) * Cp)
-#define PADDED(C) (((C) + 15) & ~15)
-#endif
-#if SUMS
-typedef float Y_t;
-#else
-typedef T Y_t;
 #endif
 
 #if TAPPED
@@ -203,194 +170,26 @@ INLINE float4 load_some(global const T *p, int n)
                     n > 3 ? LOAD(p + 3) : 0.0f);
 }
 
-kernel WG(WG_SIZE) void gemm_wmma(int row0, int row1, int N, int ld, int C, int H, int W, int OH, int OW,
-                                  int ks, int stride, int pad, int up, global const T *X,
-                                  const ulong X_off, global const W_t *restrict Wp,
-                                  const ulong Wp_off RAW_ARGS, global const float *restrict bias,
-                                  const ulong bias_off, global const T *R, const ulong R_off,
-                                  global Y_t *Y, const ulong Y_off VIDEO_ARGS, int fn, int has)
-{
-    local ushort Xs[BP * LDK] __attribute__((aligned(16))), Ws[BN * LDK] __attribute__((aligned(16)));
-    FRAGMENT_SCRATCH
-    const geometry g = { H, W, OH, OW, ks, stride, pad, up, VIDEO_GEOMETRY };
-    const int t = get_local_id(0), lane = t & 31, wave = t >> 5, wp = wave % WP, wn = wave / WP;
-    const int Cp = PADDED(C), taps = TAPS(&g);
-    // Tiles in the order in which they are dispatched, band by band.
-    const int along = get_num_groups(0), across = get_num_groups(1);
-    const int id = get_group_id(1) * along + get_group_id(0), band = id / (BAND * across);
-    const int high = min(BAND, along - band * BAND), in_band = id - band * BAND * across;
-    const int p0 = row0 + (band * BAND + in_band % high) * BP, n0 = in_band / high * BN;
+#define NAMED(rows, columns) gemm_wmma_##rows##x##columns
+#define GEMM(rows, columns) NAMED(rows, columns)
 
-    float8 acc[TN][TP];
-    UNROLL
-    for (int i = 0; i < TN; i++)
-        UNROLL
-        for (int j = 0; j < TP; j++)
-            acc[i][j] = (float8)(0.0f);
-
-    // What this work-item moves: rows lrow + STEP q, channels lcol to lcol + 7.
-    const int lrow = t / CHUNKS, lcol = t % CHUNKS * 8;
-    const int wrow = WEIGHT_ROW(lrow);
-    uint4 rx[NX], rw[NW];
-    int rm[NX], wm = 0; // ~0, or 0: what was loaded counts as zero
-    uint wr[NW];
-    X += X_off;
-    Wp += Wp_off;
-    UNROLL
-    for (int q = 0; q < NW; q++)
-        wr[q] = (uint) min(wrow + q * STEP, N - 1 - n0) * W_ROW;
-#if TAPPED
-    int x[NX]; // as source() tells
-    int frame[NX], place[NX]; // y << 16 | x
-    UNROLL
-    for (int q = 0; q < NX; q++) {
-        const pixel at = pixel_at(&g, min(p0 + lrow + q * STEP, row1 - 1));
-        frame[q] = at.b;
-        place[q] = at.y << 16 | at.x;
-    }
-#else
-    uint x[NX]; // from X on
-    UNROLL
-    for (int q = 0; q < NX; q++)
-        x[q] = (uint) (min(lrow + q * STEP, row1 - 1 - p0) * X_ROW);
-    X += (long) p0 * X_ROW;
-#endif
-
-    int c = 0, tap = FIRST_TAP;
-    const int steps = (taps - FIRST_TAP) * ((Cp + BK - 1) / BK);
-    for (int s = -1; s < steps; s++) {
-        if (s >= 0) {
-            barrier(CLK_LOCAL_MEM_FENCE);
-            UNROLL
-            for (int q = 0; q < NX; q++)
-                *(local uint4 *) (Xs + LOCAL_ROW(lrow + q * STEP) + lcol) = rx[q] & (uint4)(rm[q]);
-            UNROLL
-            for (int q = 0; q < NW; q++)
-                *(local uint4 *) (Ws + LOCAL_ROW(lrow + q * STEP) + lcol) = rw[q] & (uint4)(wm);
-            barrier(CLK_LOCAL_MEM_FENCE);
-        }
-        if (s + 1 < steps) {
-#if TAPPED
-            if (c == 0)
-                UNROLL
-                for (int q = 0; q < NX; q++) {
-                    const pixel at = { frame[q], place[q] >> 16, place[q] & 0xffff };
-                    x[q] = (int) source(&g, &at, tap);
-                }
-#endif
-            UNROLL
-            for (int q = 0; q < NX; q++) {
-                rx[q] = load_pixel(PIXEL(q), c + lcol, C);
-                rm[q] = IS_INSIDE(q) && IS_CHANNEL(c + lcol, C) ? ~0 : 0;
-            }
-            wm = IS_CHANNEL(c + lcol, Cp) ? ~0 : 0;
-            const ulong first = WEIGHTS_AT(n0, tap);
-            UNROLL
-            for (int q = 0; q < NW; q++) {
-                rw[q] = load_weights(Wp, (grids) (Wp + grid), first, wr[q], c + lcol, Cp);
-#if !SAME && TAPPED
-                IN_ORDER
-#endif
-            }
-            if ((c += BK) >= Cp) {
-                c = 0;
-                tap++;
-            }
-        }
-        if (s >= 0)
-            UNROLL
-            for (int kk = 0; kk < BK; kk += 16) {
-#if BP > 128 && !TAPPED
-                if (kk) { // else all of a step's reads come first
-                    IN_ORDER
-                }
-#endif
-                uint8 fx[TP];
-                UNROLL
-                for (int j = 0; j < TP; j++) {
-                    local const uint4 *p =
-                        (local const uint4 *) (Xs + LOCAL_ROW((wp * TP + j) * 16 + (lane & 15)) + kk);
-                    fx[j] = (uint8)(p[0], p[1]);
-                }
-                UNROLL
-                for (int i = 0; i < TN; i++) {
-                    local const uint4 *p =
-                        (local const uint4 *) (Ws + LOCAL_ROW((wn * TN + i) * 16 + (lane & 15)) + kk);
-                    const uint8 fw = (uint8)(p[0], p[1]);
-                    UNROLL
-                    for (int j = 0; j < TP; j++)
-                        WMMA(acc[i][j], fw, fx[j]);
-                }
-            }
-    }
-
-    // One tile at a time, the others moved up, so that there is one copy of what follows.
-    int n = n0 + wn * TN * 16 + (lane >> 4) * 8;
-#pragma nounroll
-    for (int i = 0; i < TN; i++, n += 16) {
-        int p = p0 + wp * TP * 16 + (lane & 15);
-#pragma nounroll
-        for (int j = 0; j < TP; j++, p += 16) {
-            float4 lo = acc[0][0].lo, hi = acc[0][0].hi;
-            UNROLL
-            for (int k = 0; k + 1 < TP; k++)
-                acc[0][k] = acc[0][k + 1];
-            if (p >= row1 || n >= N)
-                continue;
-            if (is_scaled) {
-                global const float *f = (global const float *) (Wp + scales);
-                const int m = N - 1;
-                lo *= (float4)(f[n], f[min(n + 1, m)], f[min(n + 2, m)], f[min(n + 3, m)]);
-                hi *= (float4)(f[min(n + 4, m)], f[min(n + 5, m)], f[min(n + 6, m)], f[min(n + 7, m)]);
-            }
-#if STRIDED
-            if (has & HAS_BIAS) {
-                lo *= bias[bias_off + p];
-                hi *= bias[bias_off + p];
-            }
-#else
-            if (has & HAS_BIAS) {
-                lo += *(global const float4 *) (bias + bias_off + n);
-                hi += *(global const float4 *) (bias + bias_off + n + 4);
-            }
-#endif
-            const long to = (long) p * ld + n;
-            const int is_chunk = (has & HAS_PIECES) && n + 8 <= N;
-#if SUMS
-            if (is_chunk) {
-                vstore4(lo, 0, Y + Y_off + to);
-                vstore4(hi, 1, Y + Y_off + to);
-            } else
-                for (int k = 0; k < 8 && k < N - n; k++, lo = lo.yzwx) {
-                    lo = k == 4 ? hi : lo;
-                    Y[Y_off + to + k] = lo.x;
-                }
-            continue;
-#else
-            if ((has & HAS_ADDED) && is_chunk) {
-                const uint4 r = *(global const uint4 *) (R + R_off + to);
-                lo += unpack4(r.lo);
-                hi += unpack4(r.hi);
-            }
-            ushort out[8];
-#pragma nounroll
-            for (int k = 0; k < 8; k += 4) {
-                if ((has & HAS_ADDED) && !is_chunk)
-                    lo += load_some(R + R_off + to + k, N - n - k);
-                vstore4(pack4(act4(lo, fn)), 0, out + k);
-                lo = hi;
-            }
-            if (is_chunk)
-                *(global uint4 *) (Y + Y_off + to) = as_uint4(vload8(0, out));
-            else
-                for (int k = 0; k < 8 && k < N - n; k++)
-                    ((global ushort *) (Y + Y_off + to))[k] = out[k];
-#endif
-        }
-        UNROLL
-        for (int k = 0; k + 1 < TN; k++)
-            UNROLL
-            for (int j = 0; j < TP; j++)
-                acc[k][j] = acc[k + 1][j];
-    }
-}
+#define BP 256
+#define BN 128
+#define WP 4 // waves along pixels
+#define WN 2 // along columns
+#include "tile.cl"
+#define BP 128
+#define BN 128
+#define WP 2
+#define WN 2
+#include "tile.cl"
+#define BP 128
+#define BN 64
+#define WP 2
+#define WN 2
+#include "tile.cl"
+#define BP 64
+#define BN 64
+#define WP 2
+#define WN 2
+#include "tile.cl"

@@ -32,9 +32,10 @@ struct nino_paths {
     extra *defaults, *others; // before the roots, and after them
 };
 
-// Former folder names; both are searched.
+// Former folder names, and what goes with another; both are searched.
 static const char *const aliases[][2] = { { "diffusion_models", "unet" },
-                                          { "text_encoders", "clip" } };
+                                          { "text_encoders", "clip" },
+                                          { "controlnet", "t2i_adapter" } };
 
 static bool model_paths_same_kind(const char *a, const char *b)
 {

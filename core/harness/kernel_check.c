@@ -315,9 +315,11 @@ nino_status check_side_prepare(check_side *s, const check_job *j, nino_error *er
         st = kernel_check_guarded(be, work, CHECK_GUARD_BYTE, NULL, &s->work_mem, err);
         s->call.workspace = kernel_check_inside(&s->work_mem);
     }
-    if (!st && d->weight && !(s->call.weight = nino_backend_weight(be, d->weight, err)))
+    if (!st && d->weight &&
+        !(s->call.weight =
+              nino_backend_weight(be, d->weight, nino_sched_kept(&be->profile, d), err)))
         st = err->code;
-    if (!st && d->bias && !(s->call.bias = nino_backend_weight(be, d->bias, err)))
+    if (!st && d->bias && !(s->call.bias = nino_backend_weight(be, d->bias, NINO_F32, err)))
         st = err->code;
     return st;
 }

@@ -10,6 +10,7 @@
 #include "core/media/video.h"
 #include "core/model/detect.h"
 #include "core/model/clip/text_encoder.h"
+#include "core/model/control/control.h"
 #include "core/model/upscale/upscale.h"
 #include "core/model/vae/vae.h"
 #include <ninodes/ctx.h>
@@ -123,6 +124,17 @@ static void inspect_add_upscale(maker *m, nino_weights *w, const char *family)
     nino_upscale_unref(&u);
 }
 
+static void inspect_add_control(maker *m, nino_weights *w, const char *family)
+{
+    nino_error err = { 0 };
+    nino_control_net *c = NULL;
+    if (nino_control_load(w, NULL, &c, &err) == NINO_OK)
+        inspect_add_part(m, "control", c->family, c->detail);
+    else
+        inspect_add_part(m, "control", family, err.msg);
+    nino_control_unref(&c);
+}
+
 static void inspect_add_text(maker *m, nino_weights *w, const char *family, const char *prefix)
 {
     nino_error err = { 0 };
@@ -166,6 +178,8 @@ static void list_parts(maker *m, nino_weights *w, const nino_detected *d)
         inspect_add_text(m, w, d->text[i], d->text_prefix[i]);
     if (d->vae[0])
         add_vae(m, w, d);
+    if (d->control[0])
+        inspect_add_control(m, w, d->control);
     if (d->upscale[0])
         inspect_add_upscale(m, w, d->upscale);
 }

@@ -55,7 +55,10 @@ static const struct {
     { "txt_in.individual_token_refiner.blocks.0.norm1.weight", "hunyuan_video" },
     { "double_stream_modulation_img.lin.weight", "flux2" },
     { "double_stream_modulation_img.linear.weight", "flux2" }, // diffusers names
+    { "nerf_blocks.0.norm.scale", "chroma_radiance" },         // Chroma on pixels
     { "distilled_guidance_layer.norms.0.scale", "chroma" },
+    { "distilled_guidance_layer.0.norms.0.scale", "chroma" },
+    { "distilled_guidance_layer.norms.0.weight", "chroma" }, // diffusers names
     { "double_blocks.0.img_attn.norm.key_norm.scale", "flux" },
     { "transformer_blocks.0.img_mod.1.weight", "qwen_image" },
     { "single_transformer_blocks.0.norm.linear.weight", "flux" }, // diffusers names
@@ -181,6 +184,34 @@ static void qwen_image_detail(const nino_weights *w, const char *p, nino_detecte
              (long long) dim(detect_find(w, p, "img_in.weight"), 0));
 }
 
+static void chroma_detail(const nino_weights *w, const char *p, nino_detected *d)
+{
+    const bool own = detect_find(w, p, "img_in.weight") != NULL;
+    snprintf(d->detail, sizeof(d->detail), "Chroma: %d double and %d single blocks, width %lld",
+             count_blocks(w, p, own ? "double_blocks." : "transformer_blocks."),
+             count_blocks(w, p, own ? "single_blocks." : "single_transformer_blocks."),
+             (long long) dim(detect_find(w, p, own ? "img_in.weight" : "x_embedder.weight"), 0));
+}
+
+// Only SD3.5 has norms of q and k, only its medium size an attention of the image to itself.
+static void sd3_detail(const nino_weights *w, const char *p, nino_detected *d)
+{
+    const bool own = detect_find(w, p, "x_embedder.proj.weight") != NULL;
+    const int64_t width =
+        dim(detect_find(w, p, own ? "x_embedder.proj.weight" : "pos_embed.proj.weight"), 0);
+    const bool is_35 = detect_find(w, p,
+                                   own ? "joint_blocks.0.context_block.attn.ln_q.weight"
+                                       : "transformer_blocks.0.attn.norm_added_q.weight") != NULL;
+    const bool has_self = detect_find(w, p,
+                                      own ? "joint_blocks.0.x_block.attn2.qkv.weight"
+                                          : "transformer_blocks.0.attn2.to_q.weight") != NULL;
+    snprintf(d->detail, sizeof(d->detail), "Stable Diffusion 3%s: %d blocks, width %lld",
+             !is_35     ? " medium"
+             : has_self ? ".5 medium"
+                        : ".5 large",
+             count_blocks(w, p, own ? "joint_blocks." : "transformer_blocks."), (long long) width);
+}
+
 static void detect_diffusion(const nino_weights *w, nino_detected *d)
 {
     static const char *const prefixes[] = { "model.diffusion_model.", "model.model.", "net." };
@@ -206,6 +237,10 @@ static void detect_diffusion(const nino_weights *w, nino_detected *d)
             wan_detail(w, p, d);
         else if (!strcmp(family, "qwen_image"))
             qwen_image_detail(w, p, d);
+        else if (!strcmp(family, "chroma"))
+            chroma_detail(w, p, d);
+        else if (!strcmp(family, "sd3"))
+            sd3_detail(w, p, d);
         detect_set(d->diffusion, sizeof(d->diffusion), is_unet ? unet_family(w, p) : family);
         detect_set(d->diffusion_prefix, sizeof(d->diffusion_prefix), p);
         if (is_unet)
@@ -503,6 +538,10 @@ void nino_detect(const nino_weights *w, nino_detected *out)
     detect_quantisation(w, out);
     out->is_lora = detect_lora(w, out);
     if (out->is_lora)
+        return;
+    nino_detect_control(w, out);
+    // the way down of a control network looks like a diffusion model's; one may lie beside it
+    if (out->control[0] && !nino_weights_bytes(w, "model.diffusion_model."))
         return;
     detect_diffusion(w, out);
     detect_text(w, out);

@@ -13,6 +13,7 @@ typedef struct nino_detected {
     char text_prefix[4][64];              // of the names of each
     char quantisation[48];                // "none", "fp8 e4m3fn", "fp8 e4m3fn scaled", ...
     char upscale[32], upscale_prefix[32]; // family: one of those below, or what is not run
+    char control[32], control_prefix[32]; // the same
     bool is_lora;
     char detail[160];
 } nino_detected;
@@ -20,7 +21,16 @@ typedef struct nino_detected {
 #define NINO_UPSCALE_ESRGAN "esrgan"
 #define NINO_UPSCALE_COMPACT "compact"
 
+#define NINO_CONTROL_UNET "controlnet"
+#define NINO_CONTROL_UNION "controlnet_union"
+#define NINO_CONTROL_FLUX "controlnet_flux"
+#define NINO_CONTROL_XLABS "controlnet_flux_xlabs"
+#define NINO_CONTROL_LORA "control_lora"
+#define NINO_CONTROL_T2I "t2i_adapter"
+
 void nino_detect(const nino_weights *w, nino_detected *out);
 
 // For nino_detect(): networks that enlarge pictures, in a file that holds nothing else.
 void nino_detect_upscale(const nino_weights *w, nino_detected *out);
+// For nino_detect(): control networks.
+void nino_detect_control(const nino_weights *w, nino_detected *out);

@@ -63,6 +63,17 @@ nino_tensor *nino_dit_picture(nino_stream *s, nino_tensor *x, int64_t p, int64_t
     return nino_slice(s, nino_slice(s, x, 1, 0, height), 2, 0, width);
 }
 
+nino_tensor *nino_dit_picture_by_cell(nino_stream *s, nino_tensor *x, int64_t p, int64_t height,
+                                      int64_t width)
+{
+    const int64_t n = nino_dim(x, 0), c = nino_dim(x, 2) / (p * p);
+    const int64_t h = nino_dit_side(height, p), w = nino_dit_side(width, p);
+    x = nino_reshape(s, x, NINO_SHAPE(n * h, w, p, p * c));
+    x = nino_permute(s, x, (const int[]){ 0, 2, 1, 3 });
+    x = nino_reshape(s, x, NINO_SHAPE(n, p * h, p * w, c));
+    return nino_slice(s, nino_slice(s, x, 1, 0, height), 2, 0, width);
+}
+
 // ---- positions -------------------------------------------------------------------------------
 float *nino_rope_put(float *to, const nino_rope_axes *a, const double *pos)
 {

@@ -20,6 +20,10 @@ nino_tensor *nino_dit_tokens(nino_stream *s, nino_tensor *x, int64_t p);
 nino_tensor *nino_dit_picture(nino_stream *s, nino_tensor *x, int64_t p, int64_t height,
                               int64_t width);
 
+// The same where feature (y*p + x)*C + c is channel c of the cell at row y, column x.
+nino_tensor *nino_dit_picture_by_cell(nino_stream *s, nino_tensor *x, int64_t p, int64_t height,
+                                      int64_t width);
+
 // ---- positions -------------------------------------------------------------------------------
 // Rotary position embedding (Su et al., RoFormer, 2021) over several axes, which share the channels
 // of a head.

@@ -49,7 +49,11 @@ void nino_forward_check(nino_stream *s, const nino_diffusion *d, const nino_forw
         nino_stream_fail(s, NINO_ERR_ARG, d->name,
                          "at most %d videos to follow, of the latent's size and %d channels",
                          NINO_COND_CONTROLS, d->control_dim);
-    else if (f->frames && f->frames != nino_dim(f->x, 1))
+    else if (f->residuals && !d->has_residuals) {
+        nino_residuals_release(f->residuals);
+        nino_stream_fail(s, NINO_ERR_UNSUPPORTED, d->name,
+                         "control networks for this family (%s) are not known", d->family);
+    } else if (f->frames && f->frames != nino_dim(f->x, 1))
         nino_stream_fail(s, NINO_ERR_ARG, d->name, "%lld time steps for %lld frames",
                          (long long) f->frames, (long long) nino_dim(f->x, 1));
     else if (nino_dim(f->context, 0) != batch || (f->y && nino_dim(f->y, 0) != batch))

@@ -3,8 +3,10 @@
 #pragma once
 #include "core/model/latent_format.h"
 #include "core/model/layers.h"
+#include "core/model/residuals.h"
 #include "core/model/cond/cond.h"
 #include "core/model/cond/model_sampling.h"
+#include "core/model/patch.h"
 #include "core/op/stream.h"
 
 typedef enum nino_diffusion_kind {
@@ -13,7 +15,15 @@ typedef enum nino_diffusion_kind {
     NINO_DIFFUSION_WAN,    // Wan 2.1 and 2.2, video: core/model/wan/wan.c
     NINO_DIFFUSION_ZIMAGE, // Z-Image: core/model/zimage/zimage.c
     NINO_DIFFUSION_QWEN,   // Qwen-Image and its editing models: core/model/qwen_image/qwen_image.c
+    NINO_DIFFUSION_SD3,    // Stable Diffusion 3 and 3.5: core/model/sd3/sd3.c
 } nino_diffusion_kind;
+
+// Blocks of a transformer that an evaluation leaves out: bit i is number i.
+typedef struct nino_skip {
+    uint64_t doubles; // of those which keep text and image apart; where all are alike, of them
+    uint64_t singles; // of those behind them, which run on both as one
+} nino_skip;
+static inline bool nino_skips(uint64_t set, int i) { return i < 64 && set >> i & 1; }
 
 // One evaluation of the network. The forward function consumes the tensors.
 typedef struct nino_forward {
@@ -32,7 +42,11 @@ typedef struct nino_forward {
     nino_tensor **refs; // reference latents [B,h',w',C], n_refs of them
     int n_refs;
     nino_ref_method ref_method;
+    // What control networks add, consumed; NULL: nothing. Networks without a place for any refuse it.
+    nino_residuals *residuals;
     float guidance; // distilled guidance (Flux dev), NaN: left out; ignored by other networks
+    nino_skip skip; // transformers other than Z-Image; none: all blocks run
+    const nino_pass *pass; // what patches want; NULL: nothing
 } nino_forward;
 
 typedef struct nino_diffusion nino_diffusion;
@@ -48,9 +62,11 @@ struct nino_diffusion {
     int vision_dim;          // Cv; 0: takes no pictures
     int control_dim;         // channels of a video to follow; 0: takes none
     bool has_guidance;       // uses nino_forward.guidance
+    double usual_guidance;   // where a conditioning does not say
     bool has_frame_times;    // uses nino_forward.frames; a noise mask says which frames are done
     bool has_context_mask;   // uses nino_forward.context_mask
     bool has_refs;           // uses nino_forward.refs
+    bool has_residuals;      // uses nino_forward.residuals
     nino_sampling *sampling; // how it was trained: the default of a MODEL
     uint64_t weight_bytes;   // as stored
     nino_hash identity;      // of the file it came from

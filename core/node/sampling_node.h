@@ -17,6 +17,9 @@ nino_status nino_node_sample(nino_run *r, const nino_guider *g, nino_noise noise
                              const nino_latent *latent, const nino_sampling_how *how,
                              nino_error *err);
 
+// Output 0 becomes input 0, a MODEL, with one more patch.
+nino_status nino_out_patched(nino_run *r, const nino_patch *p, nino_error *err);
+
 // The widgets of KSampler and KSamplerAdvanced.
 typedef struct nino_ksampler {
     uint64_t seed;

@@ -130,6 +130,29 @@ OUT_POINTER(upscale, nino_upscale, NINO_PORT_UPSCALE_MODEL, upscale, nino_upscal
 OUT_POINTER(image, nino_array, NINO_PORT_IMAGE, image, nino_array_unref)
 OUT_POINTER(mask, nino_array, NINO_PORT_MASK, mask, nino_array_unref)
 
+nino_status nino_out_control(nino_run *r, int i, nino_control_net *c, int type, nino_error *err)
+{
+    nino_value *v = c ? nino_node_out(r, i, NINO_PORT_CONTROL_NET, err) : NULL;
+    if (!v) {
+        nino_control_unref(&c);
+        return util_no_memory(r, err);
+    }
+    v->u.control = (nino_control_value){ .net = c, .type = type };
+    return NINO_OK;
+}
+
+nino_status nino_out_ip_adapter(nino_run *r, int i, nino_ip_value ip, nino_error *err)
+{
+    nino_value *v = ip.adapter ? nino_node_out(r, i, NINO_PORT_IPADAPTER, err) : NULL;
+    if (!v) {
+        nino_ip_adapter_unref(&ip.adapter);
+        nino_clip_vision_unref(&ip.vision);
+        return util_no_memory(r, err);
+    }
+    v->u.ip = ip;
+    return NINO_OK;
+}
+
 nino_status nino_out_latent(nino_run *r, int i, nino_latent latent, nino_error *err)
 {
     nino_value *v = latent.samples ? nino_node_out(r, i, NINO_PORT_LATENT, err) : NULL;

@@ -95,6 +95,11 @@ void nino_value_unref(nino_value **pv)
     case NINO_PORT_CLIP_VISION_OUTPUT: nino_vision_out_release(&v->u.vision); break;
     case NINO_PORT_STYLE_MODEL: nino_style_unref(&v->u.style); break;
     case NINO_PORT_UPSCALE_MODEL: nino_upscale_unref(&v->u.upscale); break;
+    case NINO_PORT_IPADAPTER:
+        nino_ip_adapter_unref(&v->u.ip.adapter);
+        nino_clip_vision_unref(&v->u.ip.vision);
+        break;
+    case NINO_PORT_CONTROL_NET: nino_control_unref(&v->u.control.net); break;
     case NINO_PORT_VIDEO: nino_array_unref(&v->u.video.frames); break;
     default: break;
     }
@@ -119,6 +124,8 @@ bool nino_value_shares(const nino_value *a, const nino_value *b)
     case NINO_PORT_CLIP_VISION: return a->u.clip_vision == b->u.clip_vision;
     case NINO_PORT_STYLE_MODEL: return a->u.style == b->u.style;
     case NINO_PORT_UPSCALE_MODEL: return a->u.upscale == b->u.upscale;
+    case NINO_PORT_IPADAPTER: return a->u.ip.adapter == b->u.ip.adapter;
+    case NINO_PORT_CONTROL_NET: return a->u.control.net == b->u.control.net;
     case NINO_PORT_MODEL:
         return a->u.model && b->u.model ? a->u.model->net == b->u.model->net
                                         : a->u.unloaded.file == b->u.unloaded.file;
@@ -127,6 +134,14 @@ bool nino_value_shares(const nino_value *a, const nino_value *b)
                                       : a->u.unloaded.file == b->u.unloaded.file;
     default: return false;
     }
+}
+
+static bool has_control(const nino_cond *c)
+{
+    for (int i = 0; c && i < c->n; i++)
+        if (c->entry[i].control_net)
+            return true;
+    return false;
 }
 
 bool nino_value_is_network(const nino_value *v)
@@ -138,7 +153,10 @@ bool nino_value_is_network(const nino_value *v)
     case NINO_PORT_CLIP_VISION:
     case NINO_PORT_STYLE_MODEL:
     case NINO_PORT_UPSCALE_MODEL:
+    case NINO_PORT_IPADAPTER:
+    case NINO_PORT_CONTROL_NET:
     case NINO_PORT_GUIDER: return true; // a guider has its model
+    case NINO_PORT_CONDITIONING: return has_control(v->u.cond);
     default: return false;
     }
 }
@@ -189,11 +207,35 @@ uint64_t nino_value_bytes(const nino_value *v)
 const char *nino_port_type_name(nino_port_type t)
 {
     static const char *const names[] = {
-        "NONE",        "MODEL",   "CLIP",   "VAE",    "CONDITIONING",  "LATENT",
-        "IMAGE",       "MASK",    "STRING", "INT",    "FLOAT",         "BOOLEAN",
-        "NOISE",       "SAMPLER", "SIGMAS", "GUIDER", "CLIP_VISION",   "CLIP_VISION_OUTPUT",
-        "STYLE_MODEL", "VIDEO",   "*",      "other",  "UPSCALE_MODEL", "BOUNDING_BOX",
-        "DICT",        "ARRAY",
+        "NONE",
+        "MODEL",
+        "CLIP",
+        "VAE",
+        "CONDITIONING",
+        "LATENT",
+        "IMAGE",
+        "MASK",
+        "STRING",
+        "INT",
+        "FLOAT",
+        "BOOLEAN",
+        "NOISE",
+        "SAMPLER",
+        "SIGMAS",
+        "GUIDER",
+        "CLIP_VISION",
+        "CLIP_VISION_OUTPUT",
+        "STYLE_MODEL",
+        "VIDEO",
+        "*",
+        "other",
+        "UPSCALE_MODEL",
+        "CONTROL_NET",
+        "IPADAPTER",
+        "LATENT_OPERATION",
+        "BOUNDING_BOX",
+        "DICT",
+        "ARRAY",
     };
     return (size_t) t < sizeof(names) / sizeof(names[0]) ? names[t] : "?";
 }

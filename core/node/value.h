@@ -3,6 +3,8 @@
 #include "core/model/clip/clip.h"
 #include "core/model/clip/clip_vision.h"
 #include "core/model/clip/style_model.h"
+#include "core/model/ip_adapter/ip_adapter.h"
+#include "core/model/control/control.h"
 #include "core/model/upscale/upscale.h"
 #include "core/model/vae/vae.h"
 #include "core/sample/guide/guide.h"
@@ -22,10 +24,20 @@ typedef struct nino_unloaded {
     char why[320]; // what was wrong with it; "": nothing, it is of a kind that cannot be run
 } nino_unloaded;
 
+typedef struct nino_control_value { // of CONTROL_NET links
+    nino_control_net *net;
+    int type; // of a union network: index of nino_control_types less 1; negative: not said
+} nino_control_value;
+
 typedef struct nino_video_value {
     nino_array *frames; // f32 [N,H,W,3 or 4], 0..1
     double fps;
 } nino_video_value;
+
+typedef struct nino_ip_value { // IPADAPTER links
+    nino_ip_adapter *adapter;
+    nino_clip_vision *vision; // that belongs to it; NULL: not chosen yet
+} nino_ip_value;
 
 typedef struct nino_value {
     nino_port_type type;
@@ -47,7 +59,10 @@ typedef struct nino_value {
             nino_vision_output vision; // CLIP_VISION_OUTPUT
             nino_style *style;
             nino_upscale *upscale;
+            nino_control_value control;
             nino_video_value video;
+            nino_ip_value ip;
+            nino_patch operation; // LATENT_OPERATION: TONEMAP or SHARPEN
             char *string; // STRING; BOUNDING_BOX, DICT, ARRAY: JSON
             int64_t i;
             double f;

@@ -14,7 +14,8 @@ struct nino_resident {
     nino_backend *be;
     nino_weight *w;
     nino_packed packed;
-    uint64_t turn;       // of the backend when it was last used
+    uint64_t turn; // of the backend when it was last used
+    nino_dtype kept;
     nino_resident *next; // of the same weight
     nino_resident *all_prev, *all_next;
 };
@@ -47,12 +48,20 @@ static void publish_load(nino_backend *be, const nino_weight *w, uint64_t start,
     nino_monitor_publish(be->monitor, &ev);
 }
 
-const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, nino_error *err)
+static void backend_drop(nino_resident *r);
+
+const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, nino_dtype kept,
+                                       nino_error *err)
 {
     nino_resident *r = backend_find(w, be);
-    if (r) {
+    if (r && r->kept == kept) {
         r->turn = be->turn;
         return &r->packed;
+    }
+    if (r) { // a run of another precision
+        pthread_mutex_lock(&lock);
+        backend_drop(r);
+        pthread_mutex_unlock(&lock);
     }
     const uint64_t start = nino_now_ns();
     r = calloc(1, sizeof(*r));
@@ -63,6 +72,7 @@ const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, n
     r->be = be;
     r->turn = be->turn;
     r->w = (nino_weight *) w; // residency is bookkeeping beside the value, which stays const
+    r->kept = r->w->kept = kept;
     const size_t bytes = be->impl->packed_bytes(be, w, &r->packed.dtype);
     if (nino_backend_alloc(be, bytes, NINO_OWN_WEIGHTS, &r->packed.mem, err) ||
         be->impl->pack(be, w, &r->packed, err)) {

@@ -88,6 +88,7 @@ struct nino_backend {
     uint64_t load_ns;    // spent bringing weights in, so that progress can leave it out
     uint64_t pause_ns;   // of that, waited because the job was paused
     uint64_t load_bytes; // of the weights brought in, as the device holds them
+    uint64_t mem_limit;  // that was asked for; 0: none was
     uint64_t build_ns;   // spent waiting for kernels to be compiled or taken from the cache
     uint64_t n_builds;   // programs that came so
     uint64_t ops;        // bit i: nino_ops[i] has run
@@ -100,10 +101,12 @@ static inline bool nino_backend_is_cancelled(const nino_backend *be)
     return be->cancel && __atomic_load_n(be->cancel, __ATOMIC_RELAXED);
 }
 
-// Weight residency: the packed form of w on be, packing it now if needed. Freed by
+// Weight residency: the packed form of w on be, packing it now if needed, or anew where it is there for
+// another `kept` (nino_sched_kept(); F32: none). Freed by
 // nino_weight_destroy(), by nino_backend_drop_weights() or when the backend closes; none of these
 // may run at the same time as a job on be.
-const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, nino_error *err);
+const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, nino_dtype kept,
+                                       nino_error *err);
 // A block of the pool. When the budget does not allow it, weights that other ops used (the text
 // encoder's, while the diffusion model runs) are given up, longest unused first; they are read
 // again when they are needed again. The sizes and order are the same in plan.

@@ -9,15 +9,14 @@
 #include <math.h>
 
 enum { PLAIN, TAPPED, VIDEO };
-enum { FEW_ROWS = 16 }; // cl/op_gemm.c
-#define F32_FEW 0.5     // of f32's peak: memory bounds it anyway
-enum { WARM_UP = 2 };   // steps of a tile's main loop that its first loads and its end cost
+#define F32_FEW 0.5   // of f32's peak: memory bounds it anyway
+enum { WARM_UP = 2 }; // steps of a tile's main loop that its first loads and its end cost
 
 // clang-format off
 enum { F16 = NINO_F16, BF16 = NINO_BF16, F32 = NINO_F32, F8_E4M3 = NINO_F8_E4M3, F8_E5M2 = NINO_F8_E5M2,
        I8 = NINO_I8, Q4_0 = NINO_Q4_0, Q4_1 = NINO_Q4_1, Q5_0 = NINO_Q5_0, Q8_0 = NINO_Q8_0, Q4_K = NINO_Q4_K,
        Q5_K = NINO_Q5_K, Q6_K = NINO_Q6_K, IQ2_XS = NINO_IQ2_XS, IQ3_S = NINO_IQ3_S };
-enum { PRODUCT = NINO_CLOCKS_PRODUCT, STRIPES = NINO_CLOCKS_STRIPES, FLASH = NINO_CLOCKS_FLASH,
+enum { PRODUCT = NINO_CLOCKS_PRODUCT, FLASH = NINO_CLOCKS_FLASH,
        F32_PRODUCT = NINO_CLOCKS_F32_PRODUCT, F32_ATTENTION = NINO_CLOCKS_F32_ATTENTION };
 // clang-format on
 
@@ -86,9 +85,10 @@ static double product_share(const nino_profile *p, const nino_op_desc *d)
     const int64_t rows = nino_shape_count(&d->dst) / w->n;
     clocks_row want = { .kind = PRODUCT,
                         .act = (int) d->src_type[0],
-                        .weight = (int) (is_expanded                   ? d->src_type[0]
-                                         : nino_raw_layout_of(w, &raw) ? raw.part[0].type
-                                                                       : w->dtype),
+                        .weight = (int) (is_expanded                         ? d->src_type[0]
+                                         : nino_raw_layout_of(w, &raw)       ? raw.part[0].type
+                                         : nino_sched_kept(p, d) != NINO_F32 ? NINO_F16
+                                                                             : w->dtype),
                         .form = d->op == NINO_OP_CONV3D                     ? VIDEO
                                 : nino_op_taps(d) > 1 || d->attr.stride > 1 ? TAPPED
                                                                             : PLAIN };
@@ -97,7 +97,7 @@ static double product_share(const nino_profile *p, const nino_op_desc *d)
         want.rows = want.columns = 128;
         return share_of(&want);
     }
-    if (d->op == NINO_OP_LINEAR && rows <= FEW_ROWS) // another kernel, in f32 arithmetic
+    if (d->op == NINO_OP_LINEAR && rows <= NINO_FEW_ROWS) // another kernel, in f32 arithmetic
         return F32_FEW * p->peak_f32 / p->peak_f16;
     return tiled(p, rows, w->n, w->c * nino_op_taps(d), want);
 }
@@ -115,7 +115,7 @@ static double attention_share(const nino_profile *p, const nino_op_desc *d)
                         .has_bias = d->n_src == 4 };
     if (l.form == NINO_ATTN_STRIPES) {
         const int64_t rows = tq < l.rows ? tq : l.rows;
-        want = (clocks_row){ .kind = STRIPES, .act = want.act, .weight = want.act };
+        want = (clocks_row){ .kind = PRODUCT, .act = want.act, .weight = want.act };
         return 2 / (1 / tiled(p, rows, tk, depth, want) + 1 / tiled(p, rows, depth, l.keys, want));
     }
     if (l.form == NINO_ATTN_OWN) {

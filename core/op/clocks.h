@@ -4,9 +4,8 @@
 #include "core/op/profile.h"
 
 typedef enum nino_clocks_kind {
-    NINO_CLOCKS_PRODUCT,       // linear layers and convolutions by matrix instructions
-    NINO_CLOCKS_STRIPES,       // the products of NINO_ATTN_STRIPES
-    NINO_CLOCKS_FLASH,         // NINO_ATTN_FLASH
+    NINO_CLOCKS_PRODUCT, // linear layers, convolutions and NINO_ATTN_STRIPES by matrix instructions
+    NINO_CLOCKS_FLASH,   // NINO_ATTN_FLASH
     NINO_CLOCKS_F32_PRODUCT,   // in f32 arithmetic, of whose peak they are shares
     NINO_CLOCKS_F32_ATTENTION, // the same
 } nino_clocks_kind;

@@ -148,6 +148,9 @@ nino_expand_layout nino_sched_expand(const nino_profile *p, const nino_op_desc *
 // Scratch bytes of a call on that device: one of the above, or 0.
 size_t nino_sched_workspace(const nino_profile *p, const nino_op_desc *d);
 
+// Most rows of a linear layer that a kernel of its own does, in f32 arithmetic.
+enum { NINO_FEW_ROWS = 16 };
+
 // Storage type and bytes of a packed weight on that device. Matrices are packed in panels of 64
 // columns [ceil(N/64)][taps][Cp][64] with Cp = C rounded up to 16 and zero-filled,
 // unless they stay as the file stores them (core/op/raw.h) or the schedule keeps rows: then they are
@@ -157,6 +160,9 @@ size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino
 // The type in which matrices are multiplied with activations of type `act`: with matrix instructions
 // theirs, to which weights are rounded, else f32.
 nino_dtype nino_sched_operand(const nino_profile *p, nino_dtype act);
+// The type that a call's matrix is converted to as it is loaded, because its kernel multiplies nothing else: f16
+// in place of bf16. F32: it stays what it is.
+nino_dtype nino_sched_kept(const nino_profile *p, const nino_op_desc *d);
 
 // Tiles of a product by matrix instructions, and waves of a work-group along its rows and columns.
 typedef struct nino_tile {

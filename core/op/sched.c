@@ -232,13 +232,25 @@ size_t nino_sched_workspace(const nino_profile *p, const nino_op_desc *d)
     }
 }
 
-static nino_dtype matrix_type(const nino_profile *p, nino_dtype stored)
+nino_dtype nino_sched_kept(const nino_profile *p, const nino_op_desc *d)
+{
+    const bool is_few = d->op == NINO_OP_LINEAR && // those are multiplied in f32
+                        nino_shape_count(&d->dst) / d->weight->n <= NINO_FEW_ROWS;
+    return p->schedule->has_matrix && d->src_type[0] == NINO_F16 && d->weight->dtype == NINO_BF16 &&
+                   d->weight->role != NINO_W_VECTOR && !is_few
+               ? NINO_F16
+               : NINO_F32;
+}
+
+static nino_dtype matrix_type(const nino_profile *p, const nino_weight *w)
 {
     if (p->weight_type != NINO_F32)
         return p->weight_type;
-    switch (stored) {
+    if (w->kept != NINO_F32 && p->schedule->has_matrix)
+        return w->kept;
+    switch (w->dtype) {
     case NINO_F16:
-    case NINO_BF16: return stored;
+    case NINO_BF16: return w->dtype;
     case NINO_F8_E4M3: // every value of both is a value of f16
     case NINO_F8_E5M2: return NINO_F16;
     default: return NINO_F32;
@@ -278,8 +290,7 @@ nino_tile nino_sched_tile(int64_t rows, int64_t columns, unsigned units, int lar
 size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino_dtype *dtype)
 {
     const int taps = nino_weight_taps(w);
-    *dtype =
-        w->role == NINO_W_VECTOR || p->schedule->is_plain ? NINO_F32 : matrix_type(p, w->dtype);
+    *dtype = w->role == NINO_W_VECTOR || p->schedule->is_plain ? NINO_F32 : matrix_type(p, w);
     if (w->role == NINO_W_VECTOR)
         return (size_t) (nino_pack_panels_of(w->n) * 64) * 4;
     if (p->schedule->is_plain)

@@ -346,9 +346,11 @@ static nino_status stream_launch(nino_stream *s, nino_op_call *c, nino_error *er
 static nino_status stream_prepare(nino_stream *s, nino_op_call *c, nino_error *err)
 {
     nino_status st = stream_describe(c, err);
-    if (!st && c->d.weight && !(c->weight = nino_backend_weight(s->be, c->d.weight, err)))
+    if (!st && c->d.weight &&
+        !(c->weight = nino_backend_weight(s->be, c->d.weight,
+                                          nino_sched_kept(&s->be->profile, &c->d), err)))
         st = err->code;
-    if (!st && c->d.bias && !(c->bias = nino_backend_weight(s->be, c->d.bias, err)))
+    if (!st && c->d.bias && !(c->bias = nino_backend_weight(s->be, c->d.bias, NINO_F32, err)))
         st = err->code;
     return st;
 }

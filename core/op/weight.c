@@ -90,7 +90,7 @@ static nino_status check_shape(nino_weights *file, const nino_tensor_info *t, ni
 static nino_status check_size(nino_weights *file, const nino_weight *w, int64_t n, int64_t c,
                               nino_error *err)
 {
-    char text[160], dims[96];
+    char text[160], dims[96], columns[32] = "";
     if ((n < 0 || w->n == n) && (c < 0 || w->c == c))
         return NINO_OK;
     if (w->n_ranges == 1)
@@ -98,9 +98,10 @@ static nino_status check_size(nino_weights *file, const nino_weight *w, int64_t 
     else
         snprintf(dims, sizeof(dims), "%lld,%lld", (long long) w->n, (long long) w->c);
     static const char *const tails[] = { "", ",3,3", ",3,3,3", ",3,1,1", "", "" };
-    snprintf(text, sizeof(text), "shape [%s] where [%lld%s%lld%s] is needed", dims,
-             (long long) (n >= 0 ? n : w->n), w->role == NINO_W_VECTOR ? "" : ",",
-             (long long) (c >= 0 ? c : w->c), tails[w->role]);
+    if (w->role != NINO_W_VECTOR)
+        snprintf(columns, sizeof(columns), ",%lld", (long long) (c >= 0 ? c : w->c));
+    snprintf(text, sizeof(text), "shape [%s] where [%lld%s%s] is needed", dims,
+             (long long) (n >= 0 ? n : w->n), columns, tails[w->role]);
     return fail_model(file, w->info->name, err, NINO_ERR_FORMAT, text);
 }
 

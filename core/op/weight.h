@@ -42,6 +42,8 @@ struct nino_weight {
     nino_dtype dtype; // as stored; f32 where ranges differ or are scaled
     bool is_rounded;  // values are rounded to dtype, which is narrower than stored
     bool is_made;     // its values are made for each op that uses it, and given up after it
+    nino_dtype
+        kept; // what a backend is about to keep its values as (nino_sched_kept()); F32: as ever
     struct nino_resident *resident; // where backends keep it; guarded by a global lock
     // What a LoRA adds to a weight that stays quantised: layers add up(down(x)) to their sum. down
     // has the role of the weight and as many rows as up has columns; owned, NULL: nothing.

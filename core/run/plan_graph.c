@@ -130,6 +130,12 @@ end:
     return st;
 }
 
+// Memory of a device that is not here, as far as it may be used.
+static uint64_t plan_elsewhere(uint64_t has, uint64_t limit)
+{
+    return limit && (!has || limit < has) ? limit : has;
+}
+
 nino_status nino_graph_plan(nino_ctx *ctx, nino_graph *g, const char *profile,
                             const nino_job_options *options, nino_plan *out, nino_error *err)
 {
@@ -158,7 +164,8 @@ nino_status nino_graph_plan(nino_ctx *ctx, nino_graph *g, const char *profile,
     }
     // 0: no limit; a plan of a device that is not here says what it would need
     nino_pool_stat(nino_ctx_backend(ctx)->pool, &mem);
-    const uint64_t budget = own_device ? mem.budget : prof.mem_bytes;
+    const uint64_t budget =
+        own_device ? mem.budget : plan_elsewhere(prof.mem_bytes, nino_ctx_backend(ctx)->mem_limit);
     const nino_device_info *like = own_device ? &nino_ctx_backend(ctx)->info : NULL;
     st = plan_graph_walk(&x, &prof, like, budget, out, &e);
     if (st == NINO_ERR_NOMEM && budget &&

@@ -25,6 +25,8 @@ typedef struct sampling {
     uint64_t begin_ns, load_ns; // of the step that runs
     uint64_t start_ns, start_load_ns;
     nino_resume *resume;
+    nino_guide_run other; // of the negative side's own model
+    nino_guider other_guider;
     nino_guide_run spared; // what is taken from there, walked on a plan of the device
     int n_computed;        // evaluations since the last step that was told
     int n_taken;           // steps that were
@@ -145,8 +147,9 @@ static nino_status sample_latent_fit_mask(sampling *s, nino_error *err)
     nino_array flat = *m;
     flat.shape = NINO_SHAPE(m->shape.dim[0], m->shape.dim[1], m->shape.dim[2], 1);
     const bool is_scaled = m->shape.dim[1] != h || m->shape.dim[2] != w;
-    nino_array *scaled =
-        is_scaled ? nino_planes_scale(&flat, h, w, false, err) : nino_array_ref((nino_array *) m);
+    nino_array *scaled = is_scaled
+                             ? nino_planes_scale(&flat, h, w, NINO_FILTER_BILINEAR, false, err)
+                             : nino_array_ref((nino_array *) m);
     if (!scaled)
         return sample_latent_no_memory(err);
     if (is_scaled)
@@ -208,6 +211,8 @@ static void spared_release(sampling *s)
 {
     nino_backend *plan = s->spared.s ? nino_stream_backend(s->spared.s) : NULL;
     nino_guide_release_feeds(&s->spared);
+    if (s->spared.s)
+        nino_guide_forget(&s->spared);
     nino_stream_destroy(&s->spared.s);
     nino_backend_close(&plan);
 }
@@ -223,6 +228,10 @@ static bool spared_begin(sampling *s)
     s->spared.feeds = NULL;
     s->spared.fits = NULL;
     s->spared.n_fits = 0;
+    s->spared.other = NULL; // its part is not told of
+    s->spared.map = (nino_attention_map){ .n = 0 };
+    s->spared.spare = NULL;
+    memset(s->spared.memory, 0, sizeof(s->spared.memory));
     if (!(s->spared.s = plan ? nino_stream_create(&p, NULL) : NULL))
         nino_backend_close(&plan);
     return s->spared.s != NULL;
@@ -431,6 +440,10 @@ static void sample_latent_release(sampling *s)
     spared_release(s);
     nino_guide_release_feeds(&s->run);
     nino_guide_release_conds(&s->run);
+    nino_guide_forget(&s->run);
+    nino_guide_release_feeds(&s->other);
+    nino_guide_release_conds(&s->other);
+    nino_guide_forget(&s->other);
     for (int k = 0; k < NINO_COND_KINDS; k++) {
         free(s->run.out[k]);
         free(s->run.weight[k]);
@@ -459,6 +472,38 @@ static void end_resume(sampling *s, nino_status st)
     nino_resume_close(&s->resume, is_stopped);
 }
 
+// DUAL_MODEL: the negative side is asked of another network, with its own conditioning.
+static nino_status begin_other(sampling *s, nino_error *err)
+{
+    nino_guide_run *r = &s->run, *o = &s->other;
+    const nino_guider *g = r->guider;
+    if (g->kind != NINO_GUIDE_DUAL_MODEL)
+        return NINO_OK;
+    if (g->model2->net->format->channels != r->channels ||
+        g->model2->net->format->time_factor != g->model->net->format->time_factor)
+        return nino_fail_kind(err, NINO_ERR_ARG, "shape", "model_negative",
+                              "%s samples other latents than %s", g->model2->net->name,
+                              g->model->net->name);
+    s->other_guider = (nino_guider){
+        .refs = 1, .kind = NINO_GUIDE_BASIC, .model = g->model2, .positive = g->negative, .cfg = 1
+    };
+    *o = (nino_guide_run){ .s = r->s,
+                           .guider = &s->other_guider,
+                           .net = g->model2->net,
+                           .sampling = g->model2->sampling,
+                           .one_by_one = r->one_by_one,
+                           .encode = r->encode,
+                           .asked = r->asked,
+                           .latent = r->latent,
+                           .mask = r->mask,
+                           .seed = r->seed };
+    nino_guide_set_shape(o, &s->node->shape);
+    o->out[NINO_COND_POSITIVE] = r->out[NINO_COND_NEGATIVE];
+    o->weight[NINO_COND_POSITIVE] = r->weight[NINO_COND_NEGATIVE];
+    r->other = o;
+    return nino_guide_conds(o, err);
+}
+
 static nino_status sample_latent_sample(sampling *s, nino_array **out, nino_array **denoised,
                                         nino_error *err)
 {
@@ -478,10 +523,10 @@ static nino_status sample_latent_sample(sampling *s, nino_array **out, nino_arra
     }
     r->latent = latent;
     r->seed = s->p->noise.seed;
-    if (!is_plan)
+    if (!is_plan && !nino_guide_has_past(r->guider->model)) // else steps are not what they seem
         s->resume = nino_resume_open(s->p->keep, r->count, s->p->log);
-    if ((st = nino_guide_conds(r, err)) || (!is_plan && (st = make_noise(s, err))) ||
-        (st = run_sampler(s, err)))
+    if ((st = nino_guide_conds(r, err)) || (st = begin_other(s, err)) ||
+        (!is_plan && (st = make_noise(s, err))) || (st = run_sampler(s, err)))
         goto end;
     result = is_plan ? nino_array_create(NINO_F32, s->node->shape) : leave_model(s, s->x);
     if (!result) {
@@ -516,9 +561,11 @@ nino_status nino_sample_latent(nino_stream *s, const nino_sample_params *p, nino
                                  .guider = p->guider,
                                  .net = m->net,
                                  .sampling = m->sampling,
-                                 .one_by_one = p->one_by_one };
+                                 .one_by_one = p->one_by_one,
+                                 .encode = p->encode };
     nino_error e = { 0 };
     const nino_precision before = nino_stream_asked_precision(s);
+    run->run.asked = before;
     nino_precision wanted = p->precision ? p->precision : m->precision;
     if (!wanted && !before && m->net->wants_bf16 && nino_stream_precision(s) == NINO_PREC_F16)
         wanted = NINO_PREC_BF16;

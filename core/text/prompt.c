@@ -22,31 +22,39 @@
 static const char reference[] = "embedding:";
 #define REFERENCE (sizeof(reference) - 1)
 
+static nino_prompt_rules prompt_clip_rules(int32_t pad, const char *key, int width)
+{
+    return (nino_prompt_rules){
+        .start = 49406, .end = 49407, .pad = pad, .max_len = 77, .key = key, .width = width
+    };
+}
+
+static nino_prompt_rules prompt_t5_rules(int min_len, const char *key)
+{
+    return (
+        nino_prompt_rules){ .start = -1, .end = 1, .min_len = min_len, .key = key, .width = 4096 };
+}
+
 nino_prompt_rules nino_prompt_rules_of(nino_prompt_style style)
 {
-    const int32_t start = 49406, end = 49407;
+    nino_prompt_rules r;
     switch (style) {
-    case NINO_PROMPT_CLIP_L:
-        return (nino_prompt_rules){ start, end,  end,  77, 0,     "clip_l", 768,
-                                    NULL,  NULL, NULL, 0,  false, false };
-    case NINO_PROMPT_CLIP_G:
-        return (nino_prompt_rules){ start, end,  0,    77, 0,     "clip_g", 1280,
-                                    NULL,  NULL, NULL, 0,  false, false };
-    case NINO_PROMPT_CLIP_H:
-        return (nino_prompt_rules){ start, end,  0,    77, 0,     "clip_l", 1024,
-                                    NULL,  NULL, NULL, 0,  false, false };
-    case NINO_PROMPT_T5_FLUX:
-        return (nino_prompt_rules){ -1,   1,    0,    0, 256,   "t5xxl", 4096,
-                                    NULL, NULL, NULL, 0, false, false };
-    case NINO_PROMPT_T5_SD3:
-        return (nino_prompt_rules){ -1,   1,    0,    0, 77,    "t5xxl", 4096,
-                                    NULL, NULL, NULL, 0, false, false };
+    case NINO_PROMPT_CLIP_L: return prompt_clip_rules(49407, "clip_l", 768);
+    case NINO_PROMPT_CLIP_G: return prompt_clip_rules(0, "clip_g", 1280);
+    case NINO_PROMPT_CLIP_H: return prompt_clip_rules(0, "clip_l", 1024);
+    case NINO_PROMPT_T5_FLUX: return prompt_t5_rules(256, "t5xxl");
+    case NINO_PROMPT_T5_SD3: return prompt_t5_rules(77, "t5xxl");
+    case NINO_PROMPT_T5_BARE:
+        r = prompt_t5_rules(1, "t5xxl");
+        r.is_empty_bare = true;
+        return r;
     case NINO_PROMPT_LLM:
-        return (
-            nino_prompt_rules){ -1, -1, NO_PAD, 0, 1, NULL, 0, NULL, NULL, NULL, 0, true, true };
+        return (nino_prompt_rules){
+            .start = -1, .end = -1, .pad = NO_PAD, .min_len = 1, .is_plain = true, .keeps_gap = true
+        };
     case NINO_PROMPT_UMT5_WAN: break;
     }
-    return (nino_prompt_rules){ -1, 1, 0, 0, 512, NULL, 4096, NULL, NULL, NULL, 0, false, false };
+    return prompt_t5_rules(512, NULL);
 }
 
 nino_prompt_rules nino_prompt_rules_for(nino_prompt_style style, const nino_tokenizer *t)
@@ -466,10 +474,13 @@ nino_status nino_prompt_build(const nino_tokenizer *t, const nino_prompt_rules *
 nino_status nino_prompt_empty(const nino_prompt_rules *rules, int len, nino_prompt *out,
                               nino_error *err)
 {
-    builder b = { .rules = rules, .err = err, .out = out };
+    nino_prompt_rules own = *rules;
+    if (own.is_empty_bare)
+        own.start = own.end = -1;
+    builder b = { .rules = &own, .err = err, .out = out };
     packer p = { .b = &b };
     *out = (nino_prompt){ .width = rules->width };
-    if (len < 1 || len < (rules->start >= 0) + (rules->end >= 0))
+    if (len < 1 || len < (own.start >= 0) + (own.end >= 0))
         return nino_fail(err, NINO_ERR_ARG, "prompt", "%d tokens are too few", len);
     begin_chunk(&p);
     end_chunk(&p, 0, (size_t) len);
@@ -477,7 +488,7 @@ nino_status nino_prompt_empty(const nino_prompt_rules *rules, int len, nino_prom
         free(p.all.t);
         return p.st;
     }
-    settle_chunk(rules, p.all.t, p.all.n);
+    settle_chunk(&own, p.all.t, p.all.n);
     *out =
         (nino_prompt){ .tokens = p.all.t, .n_chunks = 1, .chunk_len = len, .width = rules->width };
     return NINO_OK;

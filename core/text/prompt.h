@@ -23,9 +23,10 @@ typedef struct nino_prompt_rules {
     void *priv;
     nino_status (*embedding)(void *priv, const char *name, nino_weights **out, nino_error *err);
     void (*warn)(void *priv, const char *text);
-    int min_pad;    // pads that follow every prompt before min_len counts; not with max_len
-    bool is_plain;  // parentheses are text: no weights. Escapes are undone all the same
-    bool keeps_gap; // the white space before "embedding:" stays with the text before it
+    int min_pad;        // pads that follow every prompt before min_len counts; not with max_len
+    bool is_plain;      // parentheses are text: no weights. Escapes are undone all the same
+    bool keeps_gap;     // the white space before "embedding:" stays with the text before it
+    bool is_empty_bare; // the empty prompt that weights count from is pads alone, without an end
 } nino_prompt_rules;
 
 typedef enum nino_prompt_style {
@@ -34,6 +35,7 @@ typedef enum nino_prompt_style {
     NINO_PROMPT_CLIP_H,   // the same, padded with 0
     NINO_PROMPT_T5_FLUX,  // ... 1, padded with 0 to at least 256
     NINO_PROMPT_T5_SD3,   // ... 1, padded with 0 to at least 77
+    NINO_PROMPT_T5_BARE,  // ... 1, not padded (Chroma, PixArt)
     NINO_PROMPT_UMT5_WAN, // ... 1, padded with 0 to at least 512
     NINO_PROMPT_LLM,      // without weights, start, end and padding
 } nino_prompt_style;

@@ -1,26 +1,9 @@
-// Finds the translations and sets the locale, but not the one of numbers.
+// Loads the translations and sets the locale, but not the one of numbers.
 #include "base/i18n.h"
+#include "base/places.h"
 
 #include <gtk/gtk.h>
 #include <locale.h>
-#include <unistd.h>
-
-#ifndef NINO_DATA_FROM_BIN
-#define NINO_DATA_FROM_BIN "../share"
-#endif
-
-// Beside the program (a build folder) or where `make install` puts them, as seen from the program.
-static char *catalogues(void)
-{
-    char self[4096];
-    const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    self[n > 0 ? n : 0] = 0;
-    g_autofree char *dir = g_path_get_dirname(self);
-    g_autofree char *beside = g_build_filename(dir, "locale", NULL);
-    if (g_file_test(beside, G_FILE_TEST_IS_DIR))
-        return g_steal_pointer(&beside);
-    return g_build_filename(dir, NINO_DATA_FROM_BIN, "locale", NULL);
-}
 
 void nino_i18n_start(const char *language)
 {
@@ -37,7 +20,7 @@ void nino_i18n_start(const char *language)
         if (!g_strcmp0(setlocale(LC_MESSAGES, NULL), "C"))
             setlocale(LC_MESSAGES, "C.UTF-8");
     }
-    g_autofree char *dir = catalogues();
+    g_autofree char *dir = nino_place_of_catalogues();
     bindtextdomain("ninodes", dir);
     bind_textdomain_codeset("ninodes", "UTF-8");
     textdomain("ninodes");

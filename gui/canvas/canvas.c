@@ -275,7 +275,7 @@ void nino_canvas_sync(NinoCanvas *c)
     nino_canvas_selection_changed(c);
     nino_canvas_show_marks(c);
     if (is_new)
-        nino_canvas_fit(c);
+        nino_canvas_first_view(c);
     nino_canvas_moved(c);
     if (had_focus && !has_focus(c)) // what had it is gone
         gtk_widget_grab_focus(GTK_WIDGET(c));
@@ -300,7 +300,7 @@ void nino_canvas_set_document(NinoCanvas *c, nino_document *d)
     g_hash_table_remove_all(c->pictures);
     c->doc = d;
     nino_canvas_sync(c);
-    nino_canvas_fit(c);
+    nino_canvas_first_view(c);
 }
 
 nino_document *nino_canvas_get_document(NinoCanvas *c) { return c->doc; }

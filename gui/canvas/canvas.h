@@ -36,10 +36,15 @@ void nino_canvas_clear_issues(NinoCanvas *c);
 // what is inside. Nodes that load a picture show it by themselves (nino_editors_set_folders()).
 void nino_canvas_set_picture(NinoCanvas *c, const char *node_id, GdkTexture *picture);
 
+// Adds a node where nothing lies, and selects it.
+void nino_canvas_add_class(NinoCanvas *c, const char *class_name);
+
 // Scrolls to the node, selects it and gives it the focus; "57:41" enters the subgraph. FALSE: there
 // is none.
 gboolean nino_canvas_show_node(NinoCanvas *c, const char *node_id);
 void nino_canvas_fit(NinoCanvas *c); // the selection, else everything
+// Everything, or the start of it where all would be too small to read.
+void nino_canvas_first_view(NinoCanvas *c);
 void nino_canvas_set_zoom(NinoCanvas *c, double zoom);
 double nino_canvas_get_zoom(NinoCanvas *c);
 void nino_canvas_set_offset(NinoCanvas *c, double x, double y); // what is at the top left corner

@@ -157,6 +157,25 @@ void nino_canvas_open_search(NinoCanvas *c, double sx, double sy, const char *ty
         sy);
 }
 
+// In the middle of what is seen, below what lies there already.
+void nino_canvas_add_class(NinoCanvas *c, const char *class_name)
+{
+    const nino_node_def *def = nino_node_find(class_name, NULL);
+    double w, h;
+    if (!def || !c->doc)
+        return;
+    nino_document_default_size(def, &w, &h);
+    h += NINO_NODE_TITLE;
+    AddAt *at = new_place(c, c->view.width / 2.0, c->view.height / 2.0);
+    at->x -= w / 2;
+    at->y -= h / 2;
+    graphene_rect_t place = GRAPHENE_RECT_INIT((float) at->x, (float) at->y, (float) w, (float) h);
+    while (!is_canvas_add_free(c, &place))
+        place.origin.y += APART;
+    at->y = place.origin.y;
+    canvas_add_add(c, def, NULL, NULL);
+}
+
 // ---- models ----------------------------------------------------------------------------------
 
 static int n_files(const nino_node_def *def)

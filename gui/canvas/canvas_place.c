@@ -37,12 +37,14 @@ static void zoomed(NinoCanvas *c)
     g_object_notify(G_OBJECT(c), "zoom");
 }
 
-static void fit_all(NinoCanvas *c)
+#define LEGIBLE 0.6 // below, the values in nodes are too small to read
+
+static void fit_all(NinoCanvas *c, double least_zoom)
 {
     const graphene_rect_t all = nino_canvas_bounds(c);
     if (all.size.width < 1 || all.size.height < 1)
         return;
-    nino_canvas_view_fit(&c->view, &all);
+    nino_canvas_view_fit(&c->view, &all, least_zoom);
     zoomed(c);
 }
 
@@ -51,9 +53,9 @@ gboolean nino_canvas_moved_later(gpointer user)
     NinoCanvas *c = user;
     c->moved_source = 0;
     if (c->view.wants_fit && c->view.width > 50)
-        nino_canvas_fit(c);
+        nino_canvas_first_view(c);
     else if (nino_canvas_view_is_fitted(&c->view) && c->view.width > 50) // all was in view
-        fit_all(c);
+        fit_all(c, c->view.fitted.least);
     nino_canvas_moved(c);
     return G_SOURCE_REMOVE;
 }
@@ -89,7 +91,14 @@ void nino_canvas_fit_grown(NinoCanvas *c)
 {
     const graphene_rect_t all = nino_canvas_bounds(c);
     if (nino_canvas_view_is_fitted(&c->view) && !graphene_rect_equal(&all, &c->view.fitted.box))
-        fit_all(c);
+        fit_all(c, c->view.fitted.least);
+}
+
+void nino_canvas_first_view(NinoCanvas *c)
+{
+    c->view.wants_fit = !nino_canvas_view_has_room(&c->view);
+    if (!c->view.wants_fit)
+        fit_all(c, LEGIBLE);
 }
 
 void nino_canvas_fit(NinoCanvas *c)
@@ -118,7 +127,7 @@ void nino_canvas_fit(NinoCanvas *c)
         any = TRUE;
     }
     if (!any) {
-        fit_all(c);
+        fit_all(c, 0);
         return;
     }
     nino_canvas_view_show(&c->view, &all, 1.5);

@@ -80,10 +80,17 @@ void nino_canvas_view_reveal(CanvasView *v, const graphene_rect_t *box)
     v->y += y0 < 20 ? 20 - y0 : y1 > h - 20 ? MAX(h - 20 - y1, 20 - y0) : 0;
 }
 
-void nino_canvas_view_fit(CanvasView *v, const graphene_rect_t *all)
+void nino_canvas_view_fit(CanvasView *v, const graphene_rect_t *all, double least_zoom)
 {
     nino_canvas_view_show(v, all, 1);
+    if (v->zoom < least_zoom) { // its start
+        const double height = all->size.height * least_zoom;
+        v->zoom = least_zoom;
+        v->x = 24 - all->origin.x * least_zoom;
+        v->y = MAX((v->height - height) / 2, 24) - all->origin.y * least_zoom;
+    }
     v->fitted.box = *all;
+    v->fitted.least = least_zoom;
     v->fitted.zoom = v->zoom;
     v->fitted.x = v->x;
     v->fitted.y = v->y;

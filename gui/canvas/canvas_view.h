@@ -10,6 +10,7 @@ typedef struct CanvasView {
     double zoom, x, y;
     gboolean wants_fit; // of everything, as soon as there is a size
     struct {
+        double least;        // that it was asked for
         double zoom, x, y;   // where fitting everything put it; zoom 0: it has not
         graphene_rect_t box; // and what everything was
     } fitted;
@@ -34,5 +35,6 @@ gboolean nino_canvas_view_zoom_at(CanvasView *v, double zoom, double sx, double 
 void nino_canvas_view_center(CanvasView *v, double x, double y); // a place of the workflow
 void nino_canvas_view_show(CanvasView *v, const graphene_rect_t *box, double most_zoom);
 void nino_canvas_view_reveal(CanvasView *v, const graphene_rect_t *box); // no further than needed
-void nino_canvas_view_fit(CanvasView *v, const graphene_rect_t *all);
+// All of it, or its start where it would get smaller than that.
+void nino_canvas_view_fit(CanvasView *v, const graphene_rect_t *all, double least_zoom);
 gboolean nino_canvas_view_is_fitted(const CanvasView *v); // and nobody has moved it since

@@ -136,7 +136,7 @@ static GtkWidget *buttons(GridWindow *g)
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     GtkWidget *cancel = gtk_button_new_with_label(_("Cancel"));
     g->summary = gtk_label_new("");
-    g->queue = gtk_button_new_with_label(C_("button", "Queue"));
+    g->queue = gtk_button_new_with_label(_("Queue the runs"));
     gtk_label_set_xalign(GTK_LABEL(g->summary), 0);
     gtk_label_set_wrap(GTK_LABEL(g->summary), TRUE);
     gtk_label_set_wrap_mode(GTK_LABEL(g->summary), PANGO_WRAP_WORD_CHAR);

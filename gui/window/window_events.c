@@ -91,9 +91,11 @@ static void show_preview(NinoWindow *w)
     g_autoptr(GdkTexture) t = gdk_texture_new_from_file(file, NULL);
     if (!t)
         return; // replaced or gone already: the next one comes
-    if (nino_engine_running(w->engine))
+    if (nino_engine_running(w->engine)) {
+        nino_window_has_results(w);
         nino_viewer_preview(w->viewer, t, r->preview_step, r->preview_total, r->preview_s,
                             total > 0 ? r->previews_total_s / total : -1);
+    }
     NinoTab *tab = nino_window_run_tab(w);
     if (tab && r->preview_node)
         nino_node_pictures_preview(tab, r->preview_node, r->job_scope, t);
@@ -284,6 +286,7 @@ static void on_window_events_output(NinoWindow *w, const nino_event *ev)
     const char *path = nino_engine_name(w->engine, ev->name);
     g_autofree char *group = g_strdup_printf("%u %s", w->run->job_scope, s ? s->name : "");
     nino_viewer_add(w->viewer, group, path);
+    nino_window_has_results(w);
     if (!nino_engine_is_attached(w->engine)) { // our worker's folder is ours
         g_autofree char *whole = g_canonicalize_filename(path, NULL);
         nino_gallery_keep(group, whole);

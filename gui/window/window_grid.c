@@ -79,6 +79,7 @@ static void on_sheet(GObject *source, GAsyncResult *result, gpointer data)
         g_autofree char *name = g_path_get_basename(whole);
         g_autofree char *said = g_strdup_printf(_("The sheet of the grid is %s"), name);
         nino_viewer_add(w->viewer, group, whole);
+        nino_window_has_results(w);
         nino_gallery_keep(group, whole);
         nino_window_say(w, said);
     } else if (g->text) {

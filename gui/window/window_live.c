@@ -7,16 +7,10 @@
 #include "live/advice_view.h"
 #include "plot/export.h"
 
-static GtkWidget *view_in_front(NinoWindow *w)
-{
-    const int i = gtk_notebook_get_current_page(w->live);
-    return i < 0 ? NULL : gtk_notebook_get_nth_page(w->live, i);
-}
-
 static void action_export_view(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     NinoWindow *w = user;
-    GtkWidget *view = view_in_front(w);
+    GtkWidget *view = w->view;
     const char *kind = g_action_get_name(G_ACTION(a)) + strlen("export-");
     g_autoptr(GError) error = NULL;
     gboolean ok = TRUE;
@@ -36,8 +30,8 @@ void nino_window_tell_advice(NinoWindow *w, NinoTab *tab)
 {
     gsize len = 0;
     const char *json = tab ? nino_tab_json(tab, FALSE, &len, NULL) : NULL;
-    for (int i = 0; json && i < gtk_notebook_get_n_pages(w->live); i++) {
-        GtkWidget *view = gtk_notebook_get_nth_page(w->live, i);
+    for (guint i = 0; json && i < w->views->len; i++) {
+        GtkWidget *view = g_ptr_array_index(w->views, i);
         if (NINO_IS_ADVICE_VIEW(view))
             nino_advice_view_set_workflow(NINO_ADVICE_VIEW(view), json, len, NULL,
                                           (const char *const *) w->options.models);

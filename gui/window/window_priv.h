@@ -1,8 +1,10 @@
-// Internal to the window: its parts, shared by window.c (layout), window_file.c (files and tabs),
+// Internal to the window: its parts, shared by window.c (the object), window_layout.c
+// (what is where), window_palette.c (finding anything), window_file.c (files and tabs),
 // window_run.c (worker), window_queue.c (what is queued), window_grid.c (grids of runs),
 // window_events.c (what a run says) and window_live.c (live views).
 #pragma once
 #include "window/bar.h"
+#include "window/welcome.h"
 #include "engine/engine.h"
 #include "engine/measure_row.h"
 #include "workflow/form.h"
@@ -16,10 +18,11 @@
 struct _NinoWindow {
     GtkApplicationWindow parent;
     NinoBar *bar;
-    GtkPaned *rows, *columns;
-    GtkStack *center;
-    GtkNotebook *tabs, *side, *live;
-    GtkWidget *recent_box, *status_bar;
+    GtkStack *perspectives, *drawer, *center;
+    GtkPaned *drawer_pane, *columns, *rows;
+    GtkNotebook *tabs, *live;
+    GtkWidget *rail, *side, *timeline_box, *status_bar, *palette_button;
+    NinoWelcome *welcome;
     GtkMenuButton *recent_button, *menu_button;
     GtkProgressBar *progress;
     GtkLabel *status, *device, *memory, *cost;
@@ -32,6 +35,11 @@ struct _NinoWindow {
     GtkWidget *log_empty; // in its place
     NinoRun *records;     // of the newest run, or a trace; what the live views show
     NinoWindowOptions options;
+
+    // window_layout.c
+    GPtrArray *views;     // of the run, as in nino_views; borrowed
+    GtkWidget *view;      // the one that was chosen last: what is exported
+    gboolean had_results; // of this session; or the user opened or closed their drawer
 
     // window_file.c
     guint autosave_timer;
@@ -53,9 +61,24 @@ void nino_window_set_enabled(NinoWindow *w, const char *action, gboolean enabled
 void nino_window_set_state_text(NinoWindow *w, const char *action, const char *value);
 void nino_window_set_state_bool(NinoWindow *w, const char *action, gboolean value);
 void nino_window_say(NinoWindow *w, const char *text); // in the status bar
-void nino_window_name_tab(GtkNotebook *notebook, GtkWidget *page, const char *name);
+void nino_window_use_folders(NinoWindow *w); // of its options, everywhere but in a worker that runs
+
+// ---- window_layout.c ----------------------------------------------------------------------------
+void nino_window_layout_init(NinoWindow *w);
+void nino_window_layout_restore(NinoWindow *w); // as it was when the app was closed
+void nino_window_layout_remember(NinoWindow *w);
+void nino_window_show_perspective(NinoWindow *w, const char *name); // "compose", "profile"
+void nino_window_show_panel(NinoWindow *w, const char *name);       // a drawer, or "result"
 void nino_window_title_panel(NinoWindow *w, GtkWidget *panel, const char *title);
-void nino_window_show_panel(NinoWindow *w, const char *name);
+void nino_window_name_tab(GtkNotebook *notebook, GtkWidget *page, const char *name);
+void nino_window_has_results(NinoWindow *w); // the first of a session open their drawer
+
+// ---- window_start.c -----------------------------------------------------------------------------
+void nino_window_start_init(NinoWindow *w);
+void nino_window_set_folders(NinoWindow *w, const char *models, const char *input); // may be NULL
+
+// ---- window_palette.c ---------------------------------------------------------------------------
+void nino_window_palette_init(NinoWindow *w);
 
 // ---- window_tabs.c ------------------------------------------------------------------------------
 void nino_window_tabs_update(NinoWindow *w); // titles, and what can be done with files now

@@ -355,8 +355,7 @@ void nino_window_open_trace(NinoWindow *w, const char *path)
         return;
     }
     nino_bar_hide(w->bar, "open");
-    gtk_widget_set_visible(GTK_WIDGET(w->live), TRUE);
-    nino_window_set_state_bool(w, "live", TRUE);
+    nino_window_show_perspective(w, "profile");
     g_autofree char *name = g_path_get_basename(path);
     g_autofree char *text = g_strdup_printf(_("Trace %s"), name);
     nino_window_say(w, text);

@@ -183,9 +183,6 @@ void nino_window_show_recent(NinoWindow *w)
 {
     g_auto(GStrv) list = nino_state_list("recent");
     g_autoptr(GMenu) menu = g_menu_new();
-    GtkWidget *child;
-    while ((child = gtk_widget_get_first_child(w->recent_box)))
-        gtk_box_remove(GTK_BOX(w->recent_box), child);
     for (int i = 0; list[i]; i++) {
         g_autofree char *name = g_path_get_basename(list[i]);
         GMenuItem *item = g_menu_item_new(NULL, NULL);
@@ -195,15 +192,8 @@ void nino_window_show_recent(NinoWindow *w)
         g_menu_item_set_action_and_target(item, "win.open-path", "s", list[i]);
         g_menu_append_item(menu, item);
         g_object_unref(item);
-        if (i >= 6)
-            continue;
-        GtkWidget *b = gtk_button_new_with_label(name);
-        gtk_button_set_has_frame(GTK_BUTTON(b), FALSE);
-        gtk_widget_set_tooltip_text(b, list[i]);
-        gtk_actionable_set_action_name(GTK_ACTIONABLE(b), "win.open-path");
-        gtk_actionable_set_action_target(GTK_ACTIONABLE(b), "s", list[i]);
-        gtk_box_append(GTK_BOX(w->recent_box), b);
     }
+    nino_welcome_show_recent(w->welcome, (const char *const *) list);
     gtk_menu_button_set_menu_model(w->recent_button, G_MENU_MODEL(menu));
     gtk_widget_set_sensitive(GTK_WIDGET(w->recent_button), list[0] != NULL);
 }

@@ -58,7 +58,7 @@ printed '^ok '
 NINODES_SCHEDULE=voodoo expect 5 "$N" selftest
 said 'there are cpu, generic, mine, wmma'
 # its kernels are its own
-sed -i 's/STORE_RESULT(at, n, v)/STORE_RESULT(at, n, v + 1)/' cl/mine/skinny.cl
+sed -i 's/STORE_RESULT(at, n, v)/STORE_RESULT(at, n, v + 1)/' cl/mine/rows.cl
 export NINODES_KERNEL_DIR=cl
 NINODES_SCHEDULE=generic expect 0 "$N" $quick
 NINODES_SCHEDULE=mine expect 5 "$N" $quick

@@ -12,7 +12,7 @@ W="data/tiny/decode.json $TINY"
 run() { expect 0 "$N" run $W --no-metadata --output "$tmp/$1"; }
 binaries() { find "$tmp/cache/kernels" -name '*.bin' -size +1k 2>/dev/null | wc -l; }
 settled() { # until the helper has kept all N binaries; it is slow, and may not end before
-    for _ in $(seq 600); do
+    for _ in $(seq 240); do
         [ "$(binaries)" -ge "$1" ] && flock "$tmp/cache/kernels" true && return # it has ended: the next may keep
         sleep 1
     done

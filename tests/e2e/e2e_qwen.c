@@ -1,9 +1,9 @@
 // Qwen-Image and its editing models in whole: sampling from the reference's own conditioning (noise,
 // sigmas, every step's x0, the latent), with LoRAs, quantised files and reference latents; then
 // workflows, from prompts and pictures to latents and pictures.
+#include "tests/e2e_flow.h"
 #include "tests/e2e_steps.h"
 
-#include "core/file/latent_file.h"
 #include "core/model/merge/lora_apply.h"
 
 typedef struct qwen_case {
@@ -108,7 +108,7 @@ static nino_model *qwen_model(const char *assets, const qwen_case *c)
         m->sampling = nino_sampling_flow(c->shift, 1);
     }
     if (c->has_norm)
-        m->post[m->n_posts++] = (nino_post){ NINO_POST_NORM, 1 };
+        CHECK(nino_model_add_patch(m, &(nino_patch){ .kind = NINO_PATCH_POST_NORM, .v = { 1 } }));
     nino_diffusion_unref(&net);
     nino_weights_unref(&file);
     return m;
@@ -194,68 +194,28 @@ static const qwen_flow flows[] = {
     { "qwen_edit_vae_1mp", "10", 1e-4, LONG, 0 },
 };
 
-// The workflow with a node that saves the latent, too.
-static char *with_latent(char *json, const char *sampler)
-{
-    const size_t room = strlen(json) + 200;
-    char *out = malloc(room);
-    CHECK(out && json[0] == '{');
-    snprintf(out, room,
-             "{\"999\": {\"class_type\": \"SaveLatent\", \"inputs\": {\"samples\": [\"%s\", 0], "
-             "\"filename_prefix\": \"z\"}}, %s",
-             sampler, json + 1);
-    free(json);
-    return out;
-}
-
-static void check_latent(const qwen_flow *f, const nino_weights *ref, const char *path)
-{
-    char name[96];
-    nino_error err = { 0 };
-    nino_array *got = NULL;
-    nino_weights *w = test_open("%s", path);
-    CHECK_OK(nino_latent_load(w, &got, &err), err);
-    snprintf(name, sizeof(name), "%s/latent_comfy", f->name);
-    nino_array *want = test_tensor(ref, name, true);
-    const double far = test_nmse(got, want);
-    printf("  %s: latent nmse %.1e", f->name, far);
-    CHECK(far <= f->most);
-    nino_array_unref(&got);
-    nino_array_unref(&want);
-    nino_weights_unref(&w);
-}
-
-// Within `most` of 255 (0: 2) everywhere, and 50 dB.
-static void check_picture(const char *path, const char *want_path, int most)
-{
-    nino_png got = e2e_png(path), want = e2e_png(want_path);
-    const double psnr = test_psnr(got.pixels, want.pixels);
-    const int worst = e2e_difference(path, want_path);
-    printf(", picture %d of 255, %.1f dB", worst, psnr);
-    CHECK(worst <= (most ? most : 2) && psnr >= 50);
-    nino_png_release(&got);
-    nino_png_release(&want);
-}
-
 static void check_flow(nino_ctx *ctx, const char *assets, const nino_weights *ref,
                        const qwen_flow *f)
 {
     char want[512];
     nino_error err = { 0 };
     int pictures = 0, latents = 0;
-    char *json = with_latent(e2e_workflow(assets, "e2e_2026", f->name), f->sampler);
+    char *json = e2e_with_latent(e2e_workflow(assets, "e2e_2026", f->name), f->sampler);
     nino_graph *g = nino_graph_load(json, strlen(json), f->name, &err);
     CHECK_OK(g ? NINO_OK : err.code, err);
     const flow_result r = flow_run(ctx, g, NULL);
     CHECK_OK(r.st, r.err);
+    printf("  %s:", f->name);
     for (size_t i = 0; i < r.n_paths; i++)
-        if (strstr(r.path[i], ".latent") && !latents++)
-            check_latent(f, ref, r.path[i]);
+        if (strstr(r.path[i], ".latent") && !latents++) {
+            snprintf(want, sizeof(want), "%s/latent_comfy", f->name);
+            e2e_check_latent(r.path[i], ref, want, f->most);
+        }
     for (size_t i = 0; i < r.n_paths; i++)
         if (strstr(r.path[i], ".png")) {
             snprintf(want, sizeof(want), "%s/e2e_2026/expected/%s_%05d_.png", assets, f->name,
                      ++pictures);
-            check_picture(r.path[i], want, f->worst);
+            e2e_check_picture(r.path[i], want, f->worst ? f->worst : 2);
         }
     printf("\n");
     fflush(stdout);

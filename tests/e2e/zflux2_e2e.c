@@ -1,10 +1,7 @@
 // Z-Image and FLUX.2 from prompt to picture, against ComfyUI's pictures and latents: bf16, scaled
 // 8-bit floats in both layouts, GGUF, LoRAs in four dialects, guidance of both kinds, reference
 // latents, image to image, odd sizes and batches, and TAEF2.
-#include "tests/e2e.h"
-#include "tests/vae.h"
-
-#include "core/file/latent_file.h"
+#include "tests/e2e_flow.h"
 
 typedef struct picture_case {
     const char *family, *name; // FAMILY_NAME.json; FAMILY_ref.safetensors has NAME/latent_comfy
@@ -36,73 +33,34 @@ static const picture_case cases[] = {
     { "flux2_dev_tiny", "ksampler", "64", 1e-5 },
 };
 
-// The workflow with a node that saves the latent, too.
-static char *with_latent(char *json, const char *sampler)
-{
-    const size_t room = strlen(json) + 200;
-    char *out = malloc(room);
-    CHECK(out && json[0] == '{');
-    snprintf(out, room,
-             "{\"999\": {\"class_type\": \"SaveLatent\", \"inputs\": {\"samples\": [\"%s\", 0], "
-             "\"filename_prefix\": \"z\"}}, %s",
-             sampler, json + 1);
-    free(json);
-    return out;
-}
-
-static void check_latent(const picture_case *c, const char *assets, const char *path)
-{
-    char name[96];
-    nino_error err = { 0 };
-    nino_array *got = NULL;
-    nino_weights *w = test_open("%s", path);
-    nino_weights *ref = test_open("%s/e2e_2026/expected/%s_ref.safetensors", assets, c->family);
-    CHECK_OK(nino_latent_load(w, &got, &err), err);
-    snprintf(name, sizeof(name), "%s/latent_comfy", c->name);
-    nino_array *want = test_tensor(ref, name, true);
-    const double far = test_nmse(got, want);
-    printf("  %s %s: latent nmse %.1e", c->family, c->name, far);
-    CHECK(far <= c->most);
-    nino_array_unref(&got);
-    nino_array_unref(&want);
-    nino_weights_unref(&w);
-    nino_weights_unref(&ref);
-}
-
-// Within 2 of 255 everywhere, and 50 dB.
-static void check_picture(const char *path, const char *want_path)
-{
-    nino_png got = e2e_png(path), want = e2e_png(want_path);
-    const double psnr = test_psnr(got.pixels, want.pixels);
-    const int worst = e2e_difference(path, want_path);
-    printf(", picture %d of 255, %.1f dB\n", worst, psnr);
-    CHECK(worst <= 2 && psnr >= 50);
-    nino_png_release(&got);
-    nino_png_release(&want);
-}
-
 static void check_case(nino_ctx *ctx, const char *assets, const picture_case *c)
 {
     char name[96], want[512];
     nino_error err = { 0 };
+    nino_weights *ref = test_open("%s/e2e_2026/expected/%s_ref.safetensors", assets, c->family);
     int pictures = 0, latents = 0;
     snprintf(name, sizeof(name), "%s_%s", c->family, c->name);
-    char *json = with_latent(e2e_workflow(assets, "e2e_2026", name), c->sampler);
+    char *json = e2e_with_latent(e2e_workflow(assets, "e2e_2026", name), c->sampler);
     nino_graph *g = nino_graph_load(json, strlen(json), name, &err);
     CHECK_OK(g ? NINO_OK : err.code, err);
     const flow_result r = flow_run(ctx, g, NULL);
     CHECK_OK(r.st, r.err);
+    printf("  %s:", name);
     for (size_t i = 0; i < r.n_paths; i++)
-        if (strstr(r.path[i], ".latent") && !latents++)
-            check_latent(c, assets, r.path[i]);
+        if (strstr(r.path[i], ".latent") && !latents++) {
+            snprintf(want, sizeof(want), "%s/latent_comfy", c->name);
+            e2e_check_latent(r.path[i], ref, want, c->most);
+        }
     for (size_t i = 0; i < r.n_paths; i++)
         if (strstr(r.path[i], ".png")) {
             snprintf(want, sizeof(want), "%s/e2e_2026/expected/%s%s.png", assets, name,
                      pictures++ ? "_2" : "");
-            check_picture(r.path[i], want);
+            e2e_check_picture(r.path[i], want, 2);
         }
+    printf("\n");
     CHECK(latents == 1 && pictures == 1 + (strstr(c->name, "b2") != NULL));
     nino_graph_destroy(&g);
+    nino_weights_unref(&ref);
     free(json);
 }
 

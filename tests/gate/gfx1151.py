@@ -4,12 +4,17 @@
 Fails on a compile error, on scratch memory or register spills, on more VGPRs or LDS than the table
 allows, on another wave size than 32, and on a kernel file that the table forgot. Prints registers,
 LDS, waves per SIMD, 128-bit memory accesses and what limits the main loop (clocks.py).
-usage: gfx1151.py [--write] [FILE...]   only these kernel files; --write: what the main loops of products
-and attention reach becomes core/op/clocks_list.h, which else must hold it. Needs clang-19, lld-19, llvm-19 and
+What was compiled once is kept in $B/gate by the digest of its source and options.
+usage: gfx1151.py [--programs LIST] [--write] [FILE...]   LIST: lines "FILE OPTIONS" of programs that plans ask
+for, beside the table; --write: what the main loops of products and attention reach becomes
+core/op/clocks_list.h, which else must hold it; FILE: only these kernel files. Needs clang-19, lld-19, llvm-19 and
 rocm-device-libs; exit status 77 without them.
 """
 import collections
+import concurrent.futures
 import glob
+import hashlib
+import json
 import os
 import re
 import shutil
@@ -37,6 +42,9 @@ SCHEDULES = {name: form for name, form in re.findall(r"^SCHEDULE\((\w+), *(\w+)"
 BASES = dict(re.findall(r"^SCHEDULE\((\w+),[^)]*\.base = \"(\w+)\"", LIST, re.M))
 MATRIX = re.compile(r"^v_wmma")
 
+KEPT = os.path.join(os.environ.get("B", "build"), "gate")
+COMPILER = "clang-19"
+
 Case = collections.namedtuple("Case", "bad file vgpr lds peak options")
 
 
@@ -60,6 +68,27 @@ def path_of(schedule, name):
     return None
 
 
+def includes_of(schedule, name):
+    """The names of the files that a kernel file takes in, itself first."""
+    names = [name]
+    for n in names:
+        text = open(path_of(schedule, n)).read()
+        names += [i for i in re.findall(r'^#include "(\w+)\.cl"', text, re.M) if i not in names]
+    return names
+
+
+def digest(schedule, case):
+    """Of all that decides what is measured."""
+    h = hashlib.sha256()
+    for name in ["common"] + includes_of(schedule, case.file):
+        h.update(open(path_of(schedule, name), "rb").read())
+    for name in ("gfx1151.py", "clocks.py"):
+        h.update(open(os.path.join(HERE, name), "rb").read())
+    h.update(("%s %s" % (SCHEDULES[schedule], " ".join(case.options))).encode())
+    h.update(COMPILER.encode())
+    return h.hexdigest()
+
+
 def compile_kernel(schedule, case, out):
     source = out + ".cl"
     with open(source, "w") as f:
@@ -67,7 +96,7 @@ def compile_kernel(schedule, case, out):
             f.write('#line 1 "%s.cl"\n' % name)
             f.write(open(path_of(schedule, name)).read())
     # CL2.0: the device library's vload and vstore want the generic address space.
-    cmd = ["clang-19", "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa",
+    cmd = [COMPILER, "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa",
            "-mcpu=gfx1151", "-O3", "-nogpulib", "-mcode-object-version=5",
            "-Wno-linker-warnings", "-I" + KERNELS, "-I" + os.path.join(ROOT, "cl", schedule),
            "-D%s=1" % SCHEDULES[schedule]]
@@ -108,13 +137,23 @@ def waves_per_simd(k):
     return min(n, 131072 // k["lds"] * (k["items"] // 32) // 4) if k["lds"] else n
 
 
-def expected_matrix(case):
-    """Matrix instructions and reads of 16 bytes from LDS that a step of the main loop must have."""
-    options = {k: int(v) for k, v in re.findall(r"-D(\w+)=(\d+)", " ".join(case.options))}
-    if case.file == "flash": # K Q and V P of a block of keys
-        tiles, keys = (options["D"] + 15) // 16, (64 if options["D"] <= 64 else 32) // 16
+def tile_of(name):
+    """Rows and columns of a product's tile, from the kernel's name; None: it has none."""
+    m = re.match(r"gemm_wmma_(\d+)x(\d+)$", name)
+    return (int(m.group(1)), int(m.group(2))) if m else None
+
+
+def expected_matrix(case, name):
+    """Matrix instructions and reads of 16 bytes from LDS that a step of the main loop must have; None: it
+    has none."""
+    tile = tile_of(name)
+    if name == "attention_wmma": # K Q and V P of a block of keys
+        depth = int(re.search(r"-DD=(\d+)", " ".join(case.options)).group(1))
+        tiles, keys = (depth + 15) // 16, (64 if depth <= 64 else 32) // 16
         return 2 * tiles * keys, 4 * tiles * keys
-    bp, bn = options.get("BP", 128) // options.get("WP", 2), options.get("BN", 128) // options.get("WN", 2)
+    if not tile:
+        return None
+    bp, bn = tile[0] // (4 if tile[0] > 128 else 2), tile[1] // 2 # of a wave
     return bp * bn * 2 // 256, (bp + bn) // 16 * 4 # 32 channels
 
 
@@ -128,10 +167,11 @@ def complaints(case, k, ops, loop):
     if k["wave"] != 32:
         yield "wave%d" % k["wave"]
     share = 100 * clocks.matrix_share(loop[1]) if loop else 0
-    if share < case.peak:
+    expected = expected_matrix(case, k["name"])
+    if share < case.peak and k["name"] in ("gemm_wmma_128x128", "attention_wmma"):
         yield "%.1f %% of the peak of matrix instructions" % share
-    if case.peak:
-        n, reads = expected_matrix(case)
+    if expected:
+        n, reads = expected
         if sum(ops[o] for o in ops if MATRIX.match(o)) != n:
             yield "%d matrix instructions" % sum(ops[o] for o in ops if MATRIX.match(o))
         if ops["ds_load_b128"] != reads:
@@ -149,23 +189,24 @@ def told(loop):
                                 clocks.limiter(loop[1]))
 
 
-PRODUCTS = ("gemm_wmma", "attention_wmma", "gemm", "attention")
+PRODUCTS = re.compile(r"gemm_wmma_\d+x\d+$|attention_wmma$|gemm$|attention$")
 CLOCKS = os.path.join(ROOT, "core", "op", "clocks_list.h")
 
 
-def clocks_row(case, loop):
+def clocks_row(case, name, loop):
     """What nino_sched_seconds() is to know of a kernel; None: nothing."""
     options = dict(re.findall(r"-D(\w+)=(\w+)", " ".join(case.options)))
-    kind = {"wmma": "STRIPES" if "STRIDED" in options else "PRODUCT", "flash": "FLASH",
-            "gemm": "F32_PRODUCT", "attn": "F32_ATTENTION"}.get(case.file)
-    if not kind or case.bad or not loop:
+    kind = {"wmma": "PRODUCT", "flash": "FLASH", "gemm": "F32_PRODUCT",
+            "attn": "F32_ATTENTION"}.get(case.file)
+    if not kind or case.bad or not loop or not PRODUCTS.match(name):
         return None
+    tile = tile_of(name) or (128, 128)
     share = clocks.fma_share(loop[1]) if kind.startswith("F32") else clocks.matrix_share(loop[1])
     form = "VIDEO" if "VIDEO" in options else "TAPPED" if "TAPPED" in options else "PLAIN"
     weight = options.get("RAW", options.get("WT", "f32"))
     return "%s, %s, %s, %s, %s, %s, %s, %s" % (
         kind, "F16" if "F16" in options else "BF16" if "BF16" in options else "F32",
-        weight.upper(), form, options.get("BP", 128), options.get("BN", 128), options.get("D", 0),
+        weight.upper(), form, tile[0], tile[1], options.get("D", 0),
         options.get("BIAS", 0) if case.file in ("flash", "attn") else 0), round(1000 * share)
 
 
@@ -174,7 +215,8 @@ def clocks_text(rows):
     for key, share in rows:
         best[key] = max(share, best.get(key, 0))
     return """// What main loops of kernels reach of the peak on gfx1151 by the clock model of tests/gate/clocks.py, in
-// thousandths. Written by tests/gate/gfx1151.py --write (make clocks), from the rows of gfx1151.txt.
+// thousandths. Written by tests/gate/gfx1151.py --write (make clocks), of the rows of gfx1151.txt
+// and the programs of real workflows.
 //
 // CLOCKS(kind, activations, weights, form, rows and columns of a tile, channels of a head, has a bias, share)
 // clang-format off
@@ -184,32 +226,82 @@ def clocks_text(rows):
 """ % "\n".join("CLOCKS(%s, %d)" % row for row in sorted(best.items()))
 
 
-def check(schedule, case, out, rows):
-    """Prints a line a kernel; true when all is as the table says."""
+def compiled(schedule, case, out):
+    """What the compiler makes of a case: {"log"} or {"kernels"}; from $B/gate when it is there."""
+    path = os.path.join(KEPT, digest(schedule, case) + ".json")
+    if os.path.exists(path):
+        return json.load(open(path))
     done, log = compile_kernel(schedule, case, out)
-    options = " ".join(case.options)
-    if not done:
-        print("%-4s %s %s does not compile\n%s" % ("bad" if case.bad else "FAIL", case.file,
-                                                   options, log[:2000]))
-        return case.bad
-    failed = n = 0
-    for k in resources(out):
-        n += 1
+    made = {"log": log[:2000], "kernels": []}
+    for k in resources(out) if done else []:
         text = disassembly(out, k["name"])
-        ops, loop = opcodes(text), clocks.main_loop(text)
+        made["kernels"].append({"is": k, "ops": opcodes(text), "loop": clocks.main_loop(text)})
+    if done:
+        del made["log"]
+    with open("%s.%d" % (path, os.getpid()), "w") as f:
+        json.dump(made, f)
+    os.replace(f.name, path)
+    return made
+
+
+def check(schedule, case, made, rows):
+    """Prints a line a kernel; true when all is as the table says."""
+    options = " ".join(case.options)
+    if "log" in made:
+        print("%-4s %s %s does not compile\n%s" % ("bad" if case.bad else "FAIL", case.file,
+                                                   options, made["log"]))
+        return case.bad
+    failed = 0
+    for kernel in made["kernels"]:
+        k, ops = kernel["is"], collections.Counter(kernel["ops"])
+        loop = kernel["loop"] and [clocks.Cost(*turn) for turn in kernel["loop"]]
         why = "; ".join(complaints(case, k, ops, loop))
-        row = clocks_row(case, loop)
-        rows += [row] if row and k["name"] in PRODUCTS else []
+        row = clocks_row(case, k["name"], loop)
+        rows += [row] if row else []
         failed += why != ""
         verdict = ("bad" if case.bad else "FAIL") if why else "ok"
         print("%-4s %-20s vgpr %3d sgpr %3d lds %5d waves %2d b128 %2d/%2d  %s  %s  %s" % (
             verdict, k["name"], k["vgpr"], k["sgpr"], k["lds"], waves_per_simd(k),
             ops["global_load_b128"], ops["global_store_b128"], told(loop), options, why))
-    if not n:
+    if not made["kernels"]:
         print("FAIL %s %s has no kernels" % (case.file, options))
     elif case.bad and not failed:
         print("FAIL %s %s should have failed" % (case.file, options))
-    return n > 0 and (failed > 0) == case.bad
+    return bool(made["kernels"]) and (failed > 0) == case.bad
+
+
+def planned(path, cases):
+    """Programs that plans ask for and the table does not have: the limits of every kernel."""
+    known = {(c.file, " ".join(sorted(c.options))) for c in cases if not c.bad}
+    for line in open(path):
+        name, *options = line.split()
+        if (name, " ".join(sorted(options))) not in known:
+            yield Case(False, name, 248, 65536, 0, options)
+
+
+def wanted(cases, only):
+    """(schedule, case) of all that is to be compiled: what schedules share once."""
+    seen = set()
+    for schedule in SCHEDULES:
+        for i, case in enumerate(cases):
+            what = (path_of(schedule, case.file), SCHEDULES[schedule], i)
+            if what[0] and what not in seen and (not only or case.file in only):
+                seen.add(what)
+                yield schedule, case
+
+
+def forgotten(cases):
+    """Kernel files that no case compiles."""
+    for schedule in SCHEDULES:
+        own = os.path.join(ROOT, "cl", schedule, "*.cl")
+        files = {os.path.basename(f)[:-3]
+                 for f in glob.glob(os.path.join(KERNELS, "*.cl")) + glob.glob(own)}
+        covered = {"common"}
+        for case in cases:
+            if path_of(schedule, case.file):
+                covered |= set(includes_of(schedule, case.file))
+        for f in sorted(files - covered):
+            yield "%s.cl of %s" % (f, schedule)
 
 
 def main():
@@ -219,29 +311,28 @@ def main():
         print("skip: no %s" % (missing[0] if missing else "rocm-device-libs"))
         return 77
     cases = read_table()
-    is_writing = "--write" in sys.argv
-    only = [a for a in sys.argv[1:] if a != "--write"]
-    wrong, seen, rows = 0, set(), []
-    with tempfile.TemporaryDirectory() as tmp:
-        for schedule in SCHEDULES:
-            own = os.path.join(ROOT, "cl", schedule, "*.cl")
-            files = {os.path.basename(f)[:-3]
-                     for f in glob.glob(os.path.join(KERNELS, "*.cl")) + glob.glob(own)}
-            for f in sorted(files - {"common"} - {c.file for c in cases}):
-                out = os.path.join(tmp, "kernel_" + f) # not what an include would find
-                done, _ = compile_kernel(schedule, Case(False, f, 0, 0, 0, []), out)
-                if not done or list(resources(out)): # a file may have no kernels of its own
-                    print("FAIL %s.cl of %s is not in gfx1151.txt" % (f, schedule))
-                    wrong += 1
-            for i, case in enumerate(cases):
-                what = (path_of(schedule, case.file), SCHEDULES[schedule], i)
-                if not what[0] or what in seen or only and case.file not in only:
-                    continue
-                seen.add(what)
-                wrong += not check(schedule, case, os.path.join(tmp, "%s_%d" % (schedule, i)), rows)
+    args = sys.argv[1:]
+    is_writing = "--write" in args
+    is_whole = "--programs" in args
+    if is_whole:
+        at = args.index("--programs")
+        cases += planned(args[at + 1], cases)
+        del args[at:at + 2]
+    only = [a for a in args if a != "--write"]
+    wrong, rows = 0, []
+    os.makedirs(KEPT, exist_ok=True)
+    for name in forgotten(cases):
+        print("FAIL %s is not in gfx1151.txt" % name)
+        wrong += 1
+    work = list(wanted(cases, only))
+    with tempfile.TemporaryDirectory() as tmp, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        made = pool.map(lambda i: compiled(*work[i], os.path.join(tmp, "case_%d" % i)), range(len(work)))
+        for (schedule, case), result in zip(work, made):
+            wrong += not check(schedule, case, result, rows)
     if is_writing:
         open(CLOCKS, "w").write(clocks_text(rows))
-    elif not only and open(CLOCKS).read() != clocks_text(rows):
+    elif is_whole and not only and open(CLOCKS).read() != clocks_text(rows):
         print("FAIL core/op/clocks_list.h says something else of the main loops: make clocks")
         wrong += 1
     print("%d unexpected" % wrong)

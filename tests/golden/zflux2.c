@@ -136,7 +136,7 @@ static void flux_stages(test_device *d, const nino_diffusion *net, const nino_we
     nino_forward f = { .x = test_up(s, x), .guidance = NAN };
     flux_run r = { .net = fx, .text = key.text };
     r.image = x->shape.dim[1] * x->shape.dim[2];
-    r.vec = condition(s, net, &f, nino_array_f32(t), 1);
+    r.vec = flux_condition(s, net, &f, nino_array_f32(t), 1);
     if (g) { // each picture has its own
         nino_unref(r.vec);
         nino_tensor *v = flux_embed(s, &fx->time, nino_array_f32(t), 2, 1);
@@ -147,11 +147,11 @@ static void flux_stages(test_device *d, const nino_diffusion *net, const nino_we
     nino_tensor *txt = nino_linear_op(s, test_up(s, c), &fx->txt_in);
     r.table = nino_rope_upload(s, &first.rope, &key, sizeof(key), flux_rope_make);
     flux_share(s, &r);
-    run_double(s, &r, &fx->doubles[0], &img, &txt);
+    flux_run_double(s, &r, &fx->doubles[0], &img, &txt);
     stage(s, io, "", "double_0_img", nino_ref(img));
     stage(s, io, "", "double_0_txt", nino_ref(txt));
     CHECK(fx->n_doubles == 1);
-    stage(s, io, "", "single_0", run_single(s, &r, &fx->singles[0], nino_concat(s, txt, img, 1)));
+    stage(s, io, "", "single_0", flux_run_single(s, &r, &fx->singles[0], nino_concat(s, txt, img, 1)));
     flux_end_run(&r);
     nino_array *all[] = { x, t, c, g };
     for (int i = 0; i < 4; i++)

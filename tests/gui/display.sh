@@ -6,7 +6,7 @@ for p in Xvfb xvfb-run dbus-run-session gdbus import; do
     command -v $p >/dev/null || { echo "skip: $p is not installed"; exit 77; }
 done
 T=$(mktemp -d)
-trap 'rm -rf "$T"' EXIT
+trap 'rm -rf "$T" 2>/dev/null || { sleep 1; rm -rf "$T"; } || true' EXIT # a worker may still be writing there
 export SHOTS=${SHOTS:-$T/shots}
 mkdir -p "$SHOTS"
 unset XDG_STATE_HOME

@@ -53,11 +53,11 @@ until_ok 15 gone || die "the app did not quit"
 
 # The next session still has the result, but not one whose file is gone.
 start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out"
-at '*button' "Result 1: $png" wait || die "the result of the earlier session is not there"
+win_do panel result; at '*button' "Result 1: $png" wait || die "the result of the earlier session is not there"
 until_ok 10 enabled viewer-profile || die "it does not tell how it was made"
 shot earlier
 quit
 rm "$work/out/$png"
 start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out"
-at '*' 'Results appear here' wait || die "a result whose file is gone is shown"
+win_do panel result; at '*' 'Results appear here' wait || die "a result whose file is gone is shown"
 quit

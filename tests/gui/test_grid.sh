@@ -45,7 +45,7 @@ read -r x y <<<"$where" # without a window manager it stands in the corner
 xdotool mousemove "$x" "$y" click 1
 at label '3 × 1 = 3 runs, about *' wait || die "the count does not follow what is ticked"
 at window 'Grid of runs' lint || die "a control has no name"
-at button 'Queue' click || die "it cannot be queued"
+at button 'Queue the runs' click || die "it cannot be queued"
 until_ok 120 files 'grid_*.png' 3 || die "no third sheet"
 files 'text_to_image_*.png' 11 || die "not one more cell, and two that were there: $(ls "$work/out")"
 

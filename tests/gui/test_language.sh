@@ -27,7 +27,7 @@ export LANGUAGE=de
 start "$root/data/tiny/decode.json" --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out"
 ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
 at '*button' 'Ausführen' wait || die "the button of the header bar is not German"
-at tab 'Warteschlange*' wait || die "the panel is not German"
-at tab 'Speicherpool' wait || die "the live view is not German"
+at '*button' 'Warteschlange*' wait || die "the panel is not German"
+win_do perspective profile; at tab 'Speicherpool' wait || die "the live view is not German"
 shot german
 quit

@@ -301,10 +301,10 @@ static void make_files(void)
              "%s/models/diffusion_models/copy.safetensors",
              assets, flow_temp());
     CHECK(system(path) == 0);
-    net_list sd3 = { .prefix = "model.diffusion_model." };
+    net_list aura = { .prefix = "model.diffusion_model." };
     for (int i = 0; i < 6; i++)
-        net_linear(&sd3, 8, 8, true, "joint_blocks.%d.context_block.attn.qkv", i);
-    save_net(sd3, "checkpoints/sd3.safetensors");
+        net_linear(&aura, 8, 8, true, "double_layers.%d.attn.w1q", i);
+    save_net(aura, "checkpoints/aura.safetensors");
     const net_unet tiny = { 32, 2, { 1, 2 }, { 1, 1 }, 1, 24, 0, 4, 4, false };
     net_list broken = net_list_unet(&tiny, "model.diffusion_model.");
     broken.n -= 2; // without its last layer
@@ -333,8 +333,8 @@ static void test_refused(nino_ctx *ctx)
     // a checkpoint of another family: the sampler says so, the rest of the file could be used
     fails(ctx,
           "{'4': {'class_type': 'CheckpointLoaderSimple', 'inputs': {'ckpt_name': "
-          "'sd3.safetensors'}}, " TAIL,
-          NINO_ERR_UNSUPPORTED, "3 KSampler", "of the sd3 family");
+          "'aura.safetensors'}}, " TAIL,
+          NINO_ERR_UNSUPPORTED, "3 KSampler", "of the aura family");
     fails(ctx,
           "{'4': {'class_type': 'CheckpointLoaderSimple', 'inputs': {'ckpt_name': "
           "'broken.safetensors'}}, " TAIL,

@@ -97,8 +97,7 @@ static void test_rescale(void)
 {
     nino_cond *p = cond_of(1, 4, 1), *n = cond_of(1, 4, -1);
     setup s = setup_of(p, n, 9);
-    s.m->cfg_kind = NINO_CFG_RESCALE;
-    s.m->cfg_share = 0.7;
+    patch(&s, (nino_patch){ .kind = NINO_PATCH_RESCALE, .v = { 0.7 } });
     evaluate(&s, x);
     spot_of(0, p->entry, 1);
     spot_of(1, n->entry, 1);
@@ -146,12 +145,10 @@ static void test_norm(bool is_before)
     nino_cond *p = cond_of(1, 4, 1), *n = cond_of(1, 4, -1);
     setup s = setup_of(p, n, 4);
     static double want[C * CELLS];
-    if (is_before) {
-        s.m->cfg_kind = NINO_CFG_NORM;
-        s.m->cfg_share = 0.8;
-    } else {
-        s.m->post[s.m->n_posts++] = (nino_post){ NINO_POST_NORM, 0.9 };
-    }
+    if (is_before)
+        patch(&s, (nino_patch){ .kind = NINO_PATCH_NORM, .v = { 0.8 } });
+    else
+        patch(&s, (nino_patch){ .kind = NINO_PATCH_POST_NORM, .v = { 0.9 } });
     evaluate(&s, x);
     guided(&s, p, n, 4, want);
     int shorter = 0;
@@ -175,8 +172,8 @@ static void test_zero_star(bool is_second)
     setup s = setup_of(p, n, 5);
     static double want[C * CELLS];
     if (is_second)
-        s.m->post[s.m->n_posts++] = (nino_post){ NINO_POST_NORM, 0.5 };
-    s.m->post[s.m->n_posts++] = (nino_post){ .kind = NINO_POST_ZERO_STAR };
+        patch(&s, (nino_patch){ .kind = NINO_PATCH_POST_NORM, .v = { 0.5 } });
+    patch(&s, (nino_patch){ .kind = NINO_PATCH_ZERO_STAR });
     evaluate(&s, x);
     guided(&s, p, n, 5, want);
     double dot = 0, square = 0;

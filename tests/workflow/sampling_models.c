@@ -66,6 +66,7 @@ static void test_y(void)
     // the pooled text alone, and guidance
     net.d.y_dim = 32;
     net.d.has_guidance = true;
+    net.d.usual_guidance = 3.5;
     p->entry->has_guidance = true;
     p->entry->guidance = 7;
     evaluate(&s, x);
@@ -95,6 +96,47 @@ static void test_y(void)
     CHECK(run(&s, sigmas, 2, &out, &err) == NINO_ERR_ARG && strstr(err.msg, "width 3"));
     net.d.has_guidance = false;
     end_setup(&s, p, n);
+}
+
+// SD3: zeros in place of text encoders that are not there are as wide as those it was released with;
+// a smaller network takes what is between them.
+static void test_missing_encoders(void)
+{
+    static const float text[3] = { 0.5f, -0.25f, 1 }, pooled[2] = { 0.25f, -0.75f };
+    other_net(NINO_DIFFUSION_SD3, "sd15", 0, nino_sampling_flow(3, 1000));
+    net.d.y_dim = 4;
+    nino_cond *p = cond_of(1, 4, 1);
+    setup s = setup_of(p, NULL, 1);
+    s.sigma = 0.7;
+    nino_array *wide = array_of(NINO_SHAPE(1, 2, 9), 0, 0);
+    for (int i = 0; i < 6; i++)
+        nino_array_f32(wide)[i / 3 * 9 + i % 3] = text[i % 3];
+    give(&p->entry->context, wide);
+    wide = array_of(NINO_SHAPE(1, 7), 0, 0); // zeros before what there is, none behind
+    for (int i = 0; i < 2; i++)
+        nino_array_f32(wide)[5 + i] = pooled[i];
+    give(&p->entry->pooled, wide);
+    evaluate(&s, x);
+    const nino_shape narrow = NINO_SHAPE(1, 2, 3);
+    CHECK(net.n == 1 && nino_shape_equal(&net.call[0].context, &narrow));
+    nino_cond *as_seen = cond_of(1, 2, 1);
+    spot *k = spot_of(0, as_seen->entry, 1);
+    for (int i = 0; i < 6; i++)
+        nino_array_f32(as_seen->entry->context)[i] = text[i % 3];
+    k->y = (double) (pooled[0] + pooled[1]) / 4;
+    oracle(k, 1, x, 1, s.sigma, pos);
+    compare(pos, C * CELLS, 5e-5);
+    // what is too wide and not zero is another model's
+    float sigmas[2] = { 0.7f, 0 };
+    nino_array *out = NULL;
+    nino_error err = { 0 };
+    nino_array_f32(p->entry->context)[8] = 1;
+    CHECK(run(&s, sigmas, 2, &out, &err) == NINO_ERR_ARG && strstr(err.msg, "width 3"));
+    nino_array_f32(p->entry->context)[8] = 0;
+    nino_array_f32(p->entry->pooled)[0] = 1;
+    CHECK(run(&s, sigmas, 2, &out, &err) == NINO_ERR_ARG && strstr(err.msg, "7 numbers"));
+    nino_cond_unref(&as_seen);
+    end_setup(&s, p, NULL);
 }
 
 static void test_inpaint_model(void)
@@ -254,6 +296,7 @@ int main(void)
 {
     open_all();
     test_y();
+    test_missing_encoders();
     test_inpaint_model();
     test_flow();
     close_all();

@@ -60,6 +60,7 @@
 #include <ninodes/raster.h>
 #include <ninodes/run_profile.h>
 #include <ninodes/selftest.h>
+#include <ninodes/serve.h>
 #include <ninodes/throttle.h>
 #include <ninodes/tune.h>
 #include <ninodes/worker.h>

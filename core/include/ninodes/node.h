@@ -101,6 +101,10 @@ typedef enum nino_port_type {
     // A type of ComfyUI that this version has no value for.
     NINO_PORT_OTHER,
     NINO_PORT_UPSCALE_MODEL,
+    NINO_PORT_CONTROL_NET,
+    NINO_PORT_IPADAPTER,
+    // What is done to a latent.
+    NINO_PORT_LATENT_OPERATION,
     // Values that are JSON: {"x": 0, "y": 0, "width": 512, "height": 512}; an object; a list.
     NINO_PORT_BOUNDING_BOX,
     NINO_PORT_DICT,

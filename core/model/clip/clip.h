@@ -16,6 +16,7 @@ typedef enum nino_clip_type { // how outputs are combined; the `type` widget of 
     NINO_CLIP_FLUX,
     NINO_CLIP_WAN,
     NINO_CLIP_T5,        // a T5 alone
+    NINO_CLIP_CHROMA,    // the same without padding; PixArt's is no other
     NINO_CLIP_Z_IMAGE,   // Qwen3, its last state but one
     NINO_CLIP_KLEIN,     // Qwen3, three states of FLUX.2 klein
     NINO_CLIP_FLUX2_DEV, // Mistral Small 3

@@ -86,6 +86,9 @@ static const rule rules[][MAX_RULES] = {
                          .style = NINO_PROMPT_T5_FLUX,
                          .has_hidden = true,
                          .is_masked = true } },
+    [NINO_CLIP_CHROMA] = { { .id = NINO_ENC_T5,
+                             .style = NINO_PROMPT_T5_BARE,
+                             .has_hidden = true } },
 };
 
 // One encoder at work.

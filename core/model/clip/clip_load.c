@@ -40,6 +40,7 @@ static const struct {
     [NINO_CLIP_FLUX] = { "Flux", BIT(CLIP_L) | BIT(T5), false },
     [NINO_CLIP_WAN] = { "Wan", BIT(UMT5), false },
     [NINO_CLIP_T5] = { "T5", BIT(T5), false },
+    [NINO_CLIP_CHROMA] = { "Chroma", BIT(T5), false },
     [NINO_CLIP_Z_IMAGE] = { "Z-Image", BIT(QWEN3), false },
     [NINO_CLIP_KLEIN] = { "FLUX.2", BIT(QWEN3) | BIT(MISTRAL3), true },
     [NINO_CLIP_FLUX2_DEV] = { "FLUX.2", BIT(MISTRAL3), false },
@@ -188,6 +189,7 @@ nino_status nino_clip_type_of_checkpoint(const nino_weights *file, nino_clip_typ
         return nino_fail_kind(err, NINO_ERR_MISSING, "model", nino_weights_path(file),
                               "the file has no text encoder");
     const int usual = !strcmp(d.diffusion, "sd3")                          ? NINO_CLIP_SD3
+                      : !strcmp(d.diffusion, "chroma") && all == BIT(T5)   ? NINO_CLIP_CHROMA
                       : !strcmp(d.diffusion, "flux2") && all == BIT(QWEN3) ? NINO_CLIP_KLEIN
                                                                            : usual_type(all);
     if (usual < 0) {

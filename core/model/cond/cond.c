@@ -25,11 +25,12 @@ nino_cond *nino_cond_create(int n)
 }
 
 // The arrays an entry holds by name; its reference latents are a list beside them.
-enum { N_NAMED = 7, N_ARRAYS = N_NAMED + NINO_COND_CONTROLS };
+enum { N_NAMED = 8, N_ARRAYS = N_NAMED + NINO_COND_CONTROLS };
 static nino_array **array_of(nino_cond_entry *e, int i)
 {
-    nino_array **const all[N_NAMED] = { &e->context,       &e->context_mask, &e->pooled, &e->mask,
-                                        &e->concat_latent, &e->concat_mask,  &e->vision };
+    nino_array **const all[N_NAMED] = { &e->context, &e->context_mask,   &e->pooled,
+                                        &e->mask,    &e->concat_latent,  &e->concat_mask,
+                                        &e->vision,  &e->control_context };
     return i < N_NAMED ? all[i] : &e->control[i - N_NAMED];
 }
 
@@ -37,6 +38,7 @@ static void release_entry(nino_cond_entry *e)
 {
     for (int i = 0; i < N_ARRAYS; i++)
         nino_array_unref(array_of(e, i));
+    nino_cond_control_unref(&e->control_net);
     for (int i = 0; i < e->n_refs; i++)
         nino_array_unref(&e->refs[i]);
     for (int i = 0; i < e->n_pictures; i++)
@@ -64,6 +66,7 @@ static bool copy_entry(nino_cond_entry *to, const nino_cond_entry *from)
     }
     for (int i = 0; i < N_ARRAYS; i++)
         nino_array_ref(*array_of(to, i));
+    nino_cond_control_ref(to->control_net);
     for (int i = 0; i < from->n_refs; i++)
         refs[i] = nino_array_ref(from->refs[i]);
     return true;
@@ -106,7 +109,7 @@ uint64_t nino_cond_bytes(const nino_cond *c)
     uint64_t sum = sizeof(*c);
     for (int i = 0; i < c->n; i++) {
         nino_cond_entry *e = &c->entry[i];
-        sum += sizeof(*e);
+        sum += sizeof(*e) + (e->control_net ? e->control_net->bytes : 0);
         for (int k = 0; k < N_ARRAYS; k++)
             sum += *array_of(e, k) ? (*array_of(e, k))->bytes : 0;
         for (int k = 0; k < e->n_refs; k++)
@@ -115,6 +118,21 @@ uint64_t nino_cond_bytes(const nino_cond *c)
             sum += sizeof(*e->pictures) + e->pictures[k].embeds->bytes;
     }
     return sum;
+}
+
+nino_cond_control *nino_cond_control_ref(nino_cond_control *c)
+{
+    if (c)
+        __atomic_add_fetch(&c->refs, 1, __ATOMIC_RELAXED);
+    return c;
+}
+
+void nino_cond_control_unref(nino_cond_control **pc)
+{
+    nino_cond_control *c = *pc;
+    *pc = NULL;
+    if (c && !__atomic_sub_fetch(&c->refs, 1, __ATOMIC_ACQ_REL))
+        c->destroy(c);
 }
 
 bool nino_cond_add_ref(nino_cond_entry *e, nino_array *latent)

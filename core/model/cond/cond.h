@@ -27,6 +27,15 @@ typedef struct nino_cond_picture { // that an unCLIP model is to vary
     double strength, noise;        // noise: 0 keeps to the pictures, 1 ignores them
 } nino_cond_picture;
 
+// What a control network is to do (core/model/control/control.h), seen from here.
+typedef struct nino_cond_control {
+    int refs;
+    uint64_t bytes; // of the arrays that it keeps
+    void (*destroy)(struct nino_cond_control *c);
+} nino_cond_control;
+nino_cond_control *nino_cond_control_ref(nino_cond_control *c); // NULL-safe
+void nino_cond_control_unref(nino_cond_control **c);            // NULL-safe
+
 typedef struct nino_cond_entry {
     nino_array *context; // f32 [1,T,C]
     // f32 [1,T]: 1 where a token of context is looked at, 0 where it is not; NULL: all are. Only a
@@ -55,7 +64,12 @@ typedef struct nino_cond_entry {
     nino_array *control[NINO_COND_CONTROLS];
     double control_strength[NINO_COND_CONTROLS];
     int n_controls;
-    nino_array **refs; // reference latents f32 [N,h,w,C] (Kontext); n_refs of them
+    nino_cond_control *control_net; // or NULL
+    bool
+        control_for_all; // control_net is also for the negative side, where that has none of its own
+    nino_array
+        *control_context; // f32 [1,T,C]: what control networks read instead of context; or NULL
+    nino_array **refs;    // reference latents f32 [N,h,w,C] (Kontext); n_refs of them
     int n_refs;
     nino_ref_method ref_method;  // as the entry asks; DEFAULT: it does not
     nino_cond_picture *pictures; // n_pictures of them

@@ -1,6 +1,7 @@
 // Internal: diffusion networks from files, and MODEL values: a network and how it is sampled.
 #pragma once
 #include "core/file/weights.h"
+#include "core/model/ip_adapter/ip_adapter.h"
 #include "core/model/network.h"
 
 // From a diffusion model file or a checkpoint that contains one; the network, names (ComfyUI/BFL or
@@ -15,33 +16,14 @@ nino_status nino_diffusion_load_as(nino_weights *file, const char *name, nino_dt
 nino_diffusion *nino_diffusion_ref(nino_diffusion *d); // NULL-safe
 void nino_diffusion_unref(nino_diffusion **d);         // NULL-safe
 
-typedef enum nino_cfg_kind {
-    NINO_CFG_PLAIN,   // negative + cfg (positive - negative)
-    NINO_CFG_RESCALE, // RescaleCFG: brought back to the spread of the positive side
-    NINO_CFG_NORM,    // CFGNorm before: the length of the positive side's answer, cell by cell
-} nino_cfg_kind;
-
-typedef enum nino_post_kind {
-    NINO_POST_NORM,     // CFGNorm: no cell gets longer than on the positive side
-    NINO_POST_ZERO_STAR // CFGZeroStar: the negative side by what it shares with the positive one
-} nino_post_kind;
-
-#define NINO_MODEL_POSTS 8
-typedef struct nino_post { // done to what guidance gives
-    nino_post_kind kind;
-    double strength;
-} nino_post;
-
 // What travels on MODEL links: a network and how it is to be sampled. Immutable; nodes that change
 // something (ModelSampling*, RescaleCFG, precision) make a copy that shares the network.
 typedef struct nino_model {
     nino_diffusion *net;
     nino_sampling *sampling;
-    const nino_latent_format *format; // the network's, unless a node chose another
-    nino_cfg_kind cfg_kind;           // how the two sides make one
-    double cfg_share;                 // of RESCALE and NORM; what is left of it is PLAIN
-    nino_post post[NINO_MODEL_POSTS]; // n_posts of them, in order
-    int n_posts;
+    const nino_latent_format *format;     // the network's, unless a node chose another
+    nino_patch patch[NINO_MODEL_PATCHES]; // n_patches of them, in order
+    int n_patches;
     nino_precision precision; // AUTO: the stream's
     // DifferentialDiffusion: a noise mask says how early a cell may change. The strength is how
     // much of that replaces the mask itself; 0 is the same as 1.
@@ -52,5 +34,7 @@ typedef struct nino_model {
 
 nino_model *nino_model_create(nino_diffusion *net); // takes a reference; NULL: no memory
 nino_model *nino_model_copy(const nino_model *m);   // a new, unshared one to be changed
-nino_model *nino_model_ref(nino_model *m);          // NULL-safe
-void nino_model_unref(nino_model **m);              // NULL-safe
+// Adds a patch behind the others; of its image it takes a reference. False: there is no room.
+bool nino_model_add_patch(nino_model *m, const nino_patch *p);
+nino_model *nino_model_ref(nino_model *m); // NULL-safe
+void nino_model_unref(nino_model **m);     // NULL-safe

@@ -4,6 +4,7 @@
 #include "core/model/diffusion/diffusion.h"
 #include "core/model/flux/flux.h"
 #include "core/model/qwen_image/qwen_image.h"
+#include "core/model/sd3/sd3.h"
 #include "core/model/unet/unet.h"
 #include "core/model/wan/wan.h"
 #include "core/model/zimage/zimage.h"
@@ -175,6 +176,25 @@ static nino_status load_qwen_image(nino_weights *file, const char *prefix, nino_
     return st;
 }
 
+static nino_status load_sd3(nino_weights *file, const char *prefix, nino_diffusion *d,
+                            nino_error *err)
+{
+    const nino_status st = nino_sd3_load(file, prefix, d, err);
+    if (!st)
+        d->sampling = nino_sampling_flow(3, 1000);
+    return st;
+}
+
+static nino_status load_chroma(nino_weights *file, const char *prefix, nino_diffusion *d,
+                               nino_error *err)
+{
+    d->format = nino_latent_format_find("flux");
+    const nino_status st = nino_flux_load(file, prefix, d, err);
+    if (!st)
+        d->sampling = nino_sampling_flux(1.15);
+    return st;
+}
+
 typedef nino_status load_fn(nino_weights *file, const char *prefix, nino_diffusion *d,
                             nino_error *err);
 
@@ -184,9 +204,10 @@ static load_fn *loader_of(const char *family)
         const char *family;
         load_fn *load;
     } loaders[] = {
-        { "sd15", load_unet },         { "sd2", load_unet },  { "sdxl", load_unet },
-        { "sdxl_refiner", load_unet }, { "flux", load_flux }, { "flux2", load_flux2 },
-        { "z_image", load_zimage },    { "wan", load_wan },   { "qwen_image", load_qwen_image },
+        { "sd15", load_unet },         { "sd2", load_unet },      { "sdxl", load_unet },
+        { "sdxl_refiner", load_unet }, { "flux", load_flux },     { "flux2", load_flux2 },
+        { "z_image", load_zimage },    { "wan", load_wan },       { "qwen_image", load_qwen_image },
+        { "sd3", load_sd3 },           { "chroma", load_chroma },
     };
     for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
         if (!strcmp(loaders[i].family, family))

@@ -1,26 +1,12 @@
-// The FLUX.1 and FLUX.2 transformers: one evaluation.
+// The FLUX.1, FLUX.2 and Chroma transformers: one evaluation.
 // Sources: Black Forest Labs, FLUX.1 (2024), FLUX.2 (2025), black-forest-labs/flux and flux2 model.py
-// and layers.py; Esser et al., Scaling Rectified Flow Transformers for High-Resolution Image
+// and layers.py; lodestone-rock/flow, Chroma (2025); Esser et al., Scaling Rectified Flow Transformers for High-Resolution Image
 // Synthesis (2024); circular padding and reference latents as ComfyUI 0.3.64 and 0.29.0
 // ldm/flux/model.py have them.
 #include "core/model/flux/flux.h"
 
 #include <math.h>
 #include <stdio.h>
-
-typedef struct vectors { // of one layer norm and the branch behind it; NULL: see normed()
-    nino_tensor *shift, *scale, *gate;
-} vectors;
-
-// What all blocks of one evaluation see.
-typedef struct flux_run {
-    const flux *net;
-    nino_tensor *vec;   // silu(time + guidance + pooled text): [B,hidden]
-    nino_tensor *clean; // the same without noise, for reference latents that are told so; or NULL
-    nino_tensor *table;
-    int64_t text, image, refs;              // tokens
-    vectors img1, img2, txt1, txt2, single; // where all blocks have the same
-} flux_run;
 
 // ---- the condition vector --------------------------------------------------------------------
 static nino_tensor *flux_run_mlp(nino_stream *s, const flux_mlp *m, nino_tensor *x)
@@ -35,10 +21,8 @@ static nino_tensor *flux_embed(nino_stream *s, const flux_mlp *m, const float *v
     return flux_run_mlp(s, m, nino_dit_sinusoid(s, v, n, stride, 1000));
 }
 
-// silu(time + guidance + pooled text): [B,hidden]; every use starts with the SiLU. stride 0: one
-// time step for all.
-static nino_tensor *condition(nino_stream *s, const nino_diffusion *d, const nino_forward *f,
-                              const float *timestep, int64_t stride)
+nino_tensor *flux_condition(nino_stream *s, const nino_diffusion *d, const nino_forward *f,
+                            const float *timestep, int64_t stride)
 {
     const flux *net = d->net;
     const int64_t n = nino_dim(f->x, 0);
@@ -54,21 +38,28 @@ static nino_tensor *condition(nino_stream *s, const nino_diffusion *d, const nin
 }
 
 // ---- modulation ------------------------------------------------------------------------------
-static vectors flux_vectors(nino_stream *s, const flux_mod *m, nino_tensor *vec)
+static flux_vectors flux_make_vectors(nino_stream *s, const flux_mod *m, nino_tensor *vec)
 {
-    vectors v = { .shift = nino_linear_op(s, nino_ref(vec), &m->shift),
-                  .scale = nino_linear_op(s, nino_ref(vec), &m->scale) };
+    flux_vectors v = { .shift = nino_linear_op(s, nino_ref(vec), &m->shift),
+                       .scale = nino_linear_op(s, nino_ref(vec), &m->scale) };
     if (m->gate.w)
         v.gate = nino_linear_op(s, nino_ref(vec), &m->gate);
     return v;
 }
 
-static void flux_drop(vectors *v)
+// Chroma's vector number `row`: [B or 1,hidden].
+static nino_tensor *flux_given(nino_stream *s, const flux_run *r, int row)
+{
+    nino_tensor *v = nino_slice(s, nino_ref(r->given), 1, row, 1);
+    return nino_reshape(s, v, NINO_SHAPE(nino_dim(v, 0), nino_dim(v, 2)));
+}
+
+static void flux_drop(flux_vectors *v)
 {
     nino_unref(v->shift);
     nino_unref(v->scale);
     nino_unref(v->gate);
-    *v = (vectors){ NULL };
+    *v = (flux_vectors){ NULL };
 }
 
 // v [B,C] for n tokens each: [B,n,C]
@@ -86,13 +77,13 @@ static nino_tensor *flux_both(nino_stream *s, nino_tensor *now, int64_t first, n
 }
 
 // What all blocks share, for so many tokens before those of reference latents.
-static vectors flux_shared_vectors(nino_stream *s, const flux_run *r, const flux_mod *m,
-                                   int64_t first)
+static flux_vectors flux_shared_vectors(nino_stream *s, const flux_run *r, const flux_mod *m,
+                                        int64_t first)
 {
-    vectors v = flux_vectors(s, m, r->vec);
+    flux_vectors v = flux_make_vectors(s, m, r->vec);
     if (!r->clean)
         return v;
-    vectors c = flux_vectors(s, m, r->clean);
+    flux_vectors c = flux_make_vectors(s, m, r->clean);
     v.shift = flux_both(s, v.shift, first, c.shift, r->refs);
     v.scale = flux_both(s, v.scale, first, c.scale, r->refs);
     v.gate = flux_both(s, v.gate, first, c.gate, r->refs);
@@ -106,24 +97,28 @@ static void flux_share(nino_stream *s, flux_run *r)
         return;
     r->img1 = flux_shared_vectors(s, r, &m->img1, r->image);
     r->img2 = flux_shared_vectors(s, r, &m->img2, r->image);
-    r->txt1 = flux_vectors(s, &m->txt1, r->vec);
-    r->txt2 = flux_vectors(s, &m->txt2, r->vec);
+    r->txt1 = flux_make_vectors(s, &m->txt1, r->vec);
+    r->txt2 = flux_make_vectors(s, &m->txt2, r->vec);
     r->single = flux_shared_vectors(s, r, &m->single, r->text + r->image);
 }
 
 // A block's own vectors where it has some, else those that all share; to be dropped.
-static vectors flux_vectors_of(nino_stream *s, const flux_run *r, const flux_mod *own,
-                               const vectors *shared)
+static flux_vectors flux_vectors_of(nino_stream *s, const flux_run *r, const flux_mod *own,
+                                    const flux_vectors *shared)
 {
     if (own->shift.w)
-        return flux_vectors(s, own, r->vec);
-    return (vectors){ .shift = nino_ref(shared->shift),
-                      .scale = nino_ref(shared->scale),
-                      .gate = nino_ref(shared->gate) };
+        return flux_make_vectors(s, own, r->vec);
+    if (r->given)
+        return (flux_vectors){ .shift = flux_given(s, r, own->row),
+                               .scale = flux_given(s, r, own->row + 1),
+                               .gate = flux_given(s, r, own->row + 2) };
+    return (flux_vectors){ .shift = nino_ref(shared->shift),
+                           .scale = nino_ref(shared->scale),
+                           .gate = nino_ref(shared->gate) };
 }
 
 // LN(x) * (1 + scale) + shift, which are used up
-static nino_tensor *normed(nino_stream *s, const flux *net, vectors *v, nino_tensor *x)
+static nino_tensor *normed(nino_stream *s, const flux *net, flux_vectors *v, nino_tensor *x)
 {
     x = nino_layer_norm_mod(s, x, &net->norm, v->scale, v->shift);
     v->scale = v->shift = NULL;
@@ -131,7 +126,7 @@ static nino_tensor *normed(nino_stream *s, const flux *net, vectors *v, nino_ten
 }
 
 // x + gate * branch, which is used up
-static nino_tensor *flux_gated(nino_stream *s, vectors *v, nino_tensor *x, nino_tensor *branch)
+static nino_tensor *flux_gated(nino_stream *s, flux_vectors *v, nino_tensor *x, nino_tensor *branch)
 {
     x = nino_gate_add(s, x, branch, v->gate);
     v->gate = NULL;
@@ -172,21 +167,21 @@ static nino_tensor *flux_feed(nino_stream *s, const flux_ffn *w, nino_tensor *u)
 
 // What follows the attention on either side. v: of the branch that the attention ends.
 static nino_tensor *finish_half(nino_stream *s, const flux_run *r, const flux_half *h,
-                                const vectors *shared, nino_tensor *x, nino_tensor *attn,
-                                vectors *v)
+                                const flux_vectors *shared, nino_tensor *x, nino_tensor *attn,
+                                flux_vectors *v)
 {
     x = flux_gated(s, v, x, nino_linear_op(s, attn, &h->proj));
-    vectors w = flux_vectors_of(s, r, &h->mod2, shared);
+    flux_vectors w = flux_vectors_of(s, r, &h->mod2, shared);
     nino_tensor *u = normed(s, r->net, &w, nino_ref(x));
     return flux_gated(s, &w, x, nino_linear_op(s, flux_feed(s, &h->ffn, u), &h->ffn.out));
 }
 
-static void run_double(nino_stream *s, const flux_run *r, const flux_double *b, nino_tensor **img,
-                       nino_tensor **txt)
+void flux_run_double(nino_stream *s, const flux_run *r, const flux_double *b, nino_tensor **img,
+                     nino_tensor **txt)
 {
     const int64_t n_txt = nino_dim(*txt, 1), n_img = nino_dim(*img, 1);
-    vectors of_t = flux_vectors_of(s, r, &b->txt.mod1, &r->txt1);
-    vectors of_i = flux_vectors_of(s, r, &b->img.mod1, &r->img1);
+    flux_vectors of_t = flux_vectors_of(s, r, &b->txt.mod1, &r->txt1);
+    flux_vectors of_i = flux_vectors_of(s, r, &b->img.mod1, &r->img1);
     const qkv t = flux_project(s, &b->txt.qkv, normed(s, r->net, &of_t, nino_ref(*txt)));
     const qkv i = flux_project(s, &b->img.qkv, normed(s, r->net, &of_i, nino_ref(*img)));
     const qkv both = { .q = nino_concat(s, t.q, i.q, 1),
@@ -199,10 +194,10 @@ static void run_double(nino_stream *s, const flux_run *r, const flux_double *b, 
     *img = finish_half(s, r, &b->img, &r->img2, *img, of_img, &of_i);
 }
 
-static nino_tensor *run_single(nino_stream *s, const flux_run *r, const flux_single *b,
-                               nino_tensor *x)
+nino_tensor *flux_run_single(nino_stream *s, const flux_run *r, const flux_single *b,
+                             nino_tensor *x)
 {
-    vectors v = flux_vectors_of(s, r, &b->mod, &r->single);
+    flux_vectors v = flux_vectors_of(s, r, &b->mod, &r->single);
     nino_tensor *u = normed(s, r->net, &v, nino_ref(x));
     nino_tensor *attn = flux_attend(s, r, flux_project(s, &b->qkv, nino_ref(u)));
     nino_tensor *y = nino_linear_op(s, attn, &b->out_attn);
@@ -238,33 +233,41 @@ static nino_tensor *read_pictures(nino_stream *s, const nino_diffusion *d, nino_
     return nino_linear_op(s, img, &net->img_in);
 }
 
-static nino_tensor *flux_run_blocks(nino_stream *s, const flux_run *r, nino_tensor *img,
-                                    nino_tensor *txt)
+static nino_tensor *flux_run_blocks(nino_stream *s, const nino_diffusion *d, const flux_run *r,
+                                    const nino_forward *f, nino_tensor *img, nino_tensor *txt)
 {
+    nino_residuals none = { .middle = NULL }, *more = f->residuals ? f->residuals : &none;
     char stage[32];
     for (int i = 0; i < r->net->n_doubles; i++) {
         snprintf(stage, sizeof(stage), "flux.double.%d", i);
         nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
-        run_double(s, r, &r->net->doubles[i], &img, &txt);
+        if (!nino_skips(f->skip.doubles, i))
+            flux_run_double(s, r, &r->net->doubles[i], &img, &txt);
+        if (i < NINO_RESIDUALS)
+            img = nino_residual_take_tokens(s, img, 0, &more->after[i], d->name);
         nino_scope_end(s);
     }
     nino_tensor *x = nino_concat(s, txt, img, 1);
     for (int i = 0; i < r->net->n_singles; i++) {
         snprintf(stage, sizeof(stage), "flux.single.%d", i);
         nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
-        x = run_single(s, r, &r->net->singles[i], x);
+        if (!nino_skips(f->skip.singles, i))
+            x = flux_run_single(s, r, &r->net->singles[i], x);
+        if (i < NINO_RESIDUALS)
+            x = nino_residual_take_tokens(s, x, r->text, &more->late[i], d->name);
         nino_scope_end(s);
     }
     return x;
 }
 
-static void flux_end_run(flux_run *r)
+void flux_end_run(flux_run *r)
 {
-    vectors *shared[] = { &r->img1, &r->img2, &r->txt1, &r->txt2, &r->single };
+    flux_vectors *shared[] = { &r->img1, &r->img2, &r->txt1, &r->txt2, &r->single };
     for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
         flux_drop(shared[i]);
     nino_unref(r->vec);
     nino_unref(r->clean);
+    nino_unref(r->given);
     nino_unref(r->table);
 }
 
@@ -278,23 +281,29 @@ nino_tensor *flux_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
     nino_forward_check(s, d, f);
     r.image = flux_tokens(&net->place, height) * flux_tokens(&net->place, width);
     nino_scope_begin(s, NINO_EV_STAGE, "flux.in", 0, 0);
-    r.vec = condition(s, d, f, f->timestep, 1);
+    if (net->approx.n)
+        r.given = flux_approximate(s, net, f);
+    else
+        r.vec = flux_condition(s, d, f, f->timestep, 1);
     if (net->has_shared && f->n_refs && f->ref_method == NINO_REFS_INDEX_TIMESTEP_ZERO)
-        r.clean = condition(s, d, f, &no_noise, 0);
+        r.clean = flux_condition(s, d, f, &no_noise, 0);
     nino_tensor *img = read_pictures(s, d, f, &key);
     r.refs = nino_dim(img, 1) - r.image;
     nino_tensor *txt = nino_linear_op(s, f->context, &net->txt_in);
     r.table = nino_rope_upload(s, &net->rope, &key, sizeof(key), flux_rope_make);
     flux_share(s, &r);
     nino_scope_end(s);
-    nino_tensor *x = flux_run_blocks(s, &r, img, txt);
+    nino_tensor *x = flux_run_blocks(s, d, &r, f, img, txt);
     nino_scope_begin(s, NINO_EV_STAGE, "flux.out", 0, 0);
     x = nino_slice(s, x, 1, r.text, r.image); // the image alone
-    vectors v = flux_vectors(s, &net->final_mod, r.vec);
+    flux_vectors v = r.given ? (flux_vectors){ .shift = flux_given(s, &r, net->final_mod.row),
+                                               .scale = flux_given(s, &r, net->final_mod.row + 1) }
+                             : flux_make_vectors(s, &net->final_mod, r.vec);
     x = nino_linear_op(s, normed(s, net, &v, x), &net->final);
     x = nino_dit_picture(s, x, net->place.patch, height, width);
     nino_scope_end(s);
     flux_end_run(&r);
+    nino_residuals_release(f->residuals);
     nino_unref(f->y);
     return x;
 }

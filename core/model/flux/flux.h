@@ -1,8 +1,9 @@
-// Private to core/model/flux: the layers of a FLUX.1 or FLUX.2 transformer. Every linear layer has
-// the rows or columns that one use needs, however the file fuses them.
+// Internal: the layers of a FLUX.1, FLUX.2 or Chroma transformer; control networks have the same
+// blocks. Every linear layer has the rows or columns that one use needs, however the file fuses them.
 #pragma once
 #include "core/file/weights.h"
 #include "core/model/dit.h"
+#include "core/model/loader.h"
 #include "core/model/network.h"
 
 #define NINO_FLUX_REFS 32 // reference latents
@@ -13,7 +14,21 @@ typedef struct flux_mlp {
 
 typedef struct flux_mod { // of one layer norm and the branch behind it
     nino_linear shift, scale, gate;
+    int row; // Chroma: of the approximator's vectors, these three are the ones from here on
 } flux_mod;
+
+// Chroma: a small network that gives all vectors which modulate blocks, from the time step, the
+// guidance and their number.
+typedef struct flux_approx_layer {
+    nino_norm norm; // RMS
+    nino_linear in, out;
+} flux_approx_layer;
+
+typedef struct flux_approx {
+    nino_linear in, out;
+    flux_approx_layer *layers;
+    int n; // 0: there is none
+} flux_approx;
 
 typedef struct flux_qkv {
     nino_linear q, k, v;
@@ -68,6 +83,7 @@ typedef struct flux {
     flux_place place;
     nino_linear img_in, txt_in;
     flux_mlp time, vector, guidance; // vector and guidance are optional
+    flux_approx approx;
     bool has_shared;
     flux_shared shared;
     flux_double *doubles;
@@ -79,8 +95,40 @@ typedef struct flux {
     nino_rope_cache rope;
 } flux;
 
+// What one layer norm and the branch behind it are given; NULL: used up.
+typedef struct flux_vectors {
+    nino_tensor *shift, *scale, *gate;
+} flux_vectors;
+
+// What all blocks of one evaluation see.
+typedef struct flux_run {
+    const flux *net;
+    nino_tensor *vec;   // silu(time + guidance + pooled text): [B,hidden]
+    nino_tensor *clean; // the same without noise, for reference latents that are told so; or NULL
+    nino_tensor *given; // Chroma's vectors, and none of the above: [B or 1,FLUX_APPROX_ROWS,hidden]
+    nino_tensor *table;
+    int64_t text, image, refs;                   // tokens
+    flux_vectors img1, img2, txt1, txt2, single; // where all blocks have the same
+} flux_run;
+
+// silu(time + guidance + pooled text): [B,hidden]; every use starts with the SiLU. stride 0: one
+// time step for all.
+nino_tensor *flux_condition(nino_stream *s, const nino_diffusion *d, const nino_forward *f,
+                            const float *timestep, int64_t stride);
+void flux_run_double(nino_stream *s, const flux_run *r, const flux_double *b, nino_tensor **img,
+                     nino_tensor **txt);
+nino_tensor *flux_run_single(nino_stream *s, const flux_run *r, const flux_single *b,
+                             nino_tensor *x); // [B,text+image+refs,hidden]
+void flux_end_run(flux_run *r);
 void flux_destroy(nino_diffusion *d);
 nino_tensor *flux_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f);
+// What Chroma's approximator makes of time steps and guidance: [n,FLUX_APPROX_ROWS,hidden], n is 1
+// where all of the batch have the same time step.
+#define FLUX_APPROX_ROWS 344 // 3 for each of 38 single blocks, 12 of 19 double ones, and the last 2
+#define FLUX_APPROX_IN 64
+nino_tensor *flux_approximate(nino_stream *s, const flux *net, const nino_forward *f);
+// Its input of one row, FLUX_APPROX_IN numbers.
+void flux_approx_input(float *to, float timestep, float guidance, int row);
 // cos and sin of every token's position: f32 [T,depth], shared by all heads; key: a flux_rope.
 // NULL: no memory.
 nino_array *flux_rope_make(const void *key);
@@ -89,6 +137,10 @@ static inline int64_t flux_tokens(const flux_place *p, int64_t cells)
 {
     return nino_dit_side(cells, p->patch);
 }
+// Reads net->approx; net->hidden is known.
+void flux_approx_load(nino_loader *l, flux *net);
 // The loader behind nino_diffusion_load(); prefix: "", "model.diffusion_model.", ...
 nino_status nino_flux_load(nino_weights *file, const char *prefix, nino_diffusion *d,
                            nino_error *err);
+// All but its last layer, for control networks: d gets the sizes, net the layers.
+void flux_load_body(nino_loader *l, flux *net, nino_diffusion *d);

@@ -1,9 +1,8 @@
-// Reading a FLUX.1 or FLUX.2 transformer: sizes from the shapes of the tensors, names of
+// Reading a FLUX.1, FLUX.2 or Chroma transformer: sizes from the shapes of the tensors, names of
 // black-forest-labs (ComfyUI, GGUF) or of huggingface/diffusers transformer_flux.py and
 // transformer_flux2.py. The two fuse their layers differently; each is described by where its rows
 // are in either.
 #include "core/model/flux/flux.h"
-#include "core/model/loader.h"
 
 #include <string.h>
 
@@ -14,6 +13,7 @@ typedef struct flux_loader {
     nino_loader l;
     flux *net;
     bool is_diffusers, is_2;
+    bool is_chroma; // vectors come from an approximator instead of layers in the blocks
 } flux_loader;
 
 // Rows of a fused layer: which layer and the first row, in both dialects.
@@ -119,7 +119,8 @@ static void load_feed(flux_loader *f, const char *base, place in, flux_ffn *out)
     load_rows(f, base, in, both / 2, h, &out->in);
 }
 
-static void load_half(flux_loader *f, const char *base, bool is_txt, flux_half *out)
+// row: of the approximator's vectors, this side's first.
+static void load_half(flux_loader *f, const char *base, bool is_txt, int row, flux_half *out)
 {
     static const char *const img_d[5] = { "attn.to_q", "attn.to_k", "attn.to_v", "attn.norm_q",
                                           "attn.norm_k" };
@@ -132,7 +133,9 @@ static void load_half(flux_loader *f, const char *base, bool is_txt, flux_half *
         nino_name_of("ff%s.%s", is_txt ? "_context" : "", f->is_2 ? "linear_in" : "net.0.proj");
     const nino_name last =
         nino_name_of("ff%s.%s", is_txt ? "_context" : "", f->is_2 ? "linear_out" : "net.2");
-    if (!f->is_2) {
+    out->mod1.row = row;
+    out->mod2.row = row + 3;
+    if (!f->is_2 && !f->is_chroma) {
         load_mod(f, base, mod, mod_d, 0, 6, &out->mod1);
         load_mod(f, base, mod, mod_d, 3, 6, &out->mod2);
     }
@@ -153,7 +156,7 @@ static void load_single(flux_loader *f, const char *base, flux_single *out)
     static const char *const d2[5] = { "attn.to_qkv_mlp_proj", "attn.to_qkv_mlp_proj",
                                        "attn.to_qkv_mlp_proj", "attn.norm_q", "attn.norm_k" };
     const int64_t h = f->net->hidden;
-    if (!f->is_2)
+    if (!f->is_2 && !f->is_chroma)
         load_mod(f, base, "modulation.lin", "norm.linear", 0, 3, &out->mod);
     load_qkv(f, base, "linear1", "norm.", f->is_2 ? d2 : d1, &out->qkv);
     load_feed(f, base,
@@ -180,11 +183,17 @@ static void flux_load_load_blocks(flux_loader *f)
     net->n_singles = m;
     for (int i = 0; i < n && !f->l.st; i++) {
         const nino_name base = nino_name_of("%s%d.", doubles, i);
-        load_half(f, base.s, false, &net->doubles[i].img);
-        load_half(f, base.s, true, &net->doubles[i].txt);
+        load_half(f, base.s, false, 3 * m + 6 * i, &net->doubles[i].img);
+        load_half(f, base.s, true, 3 * m + 6 * n + 6 * i, &net->doubles[i].txt);
     }
-    for (int i = 0; i < m && !f->l.st; i++)
+    for (int i = 0; i < m && !f->l.st; i++) {
+        net->singles[i].mod.row = 3 * i;
         load_single(f, nino_name_of("%s%d.", singles, i).s, &net->singles[i]);
+    }
+    if (f->is_chroma && !f->l.st && 3 * m + 12 * n > net->final_mod.row)
+        nino_load_fail(&f->l, NINO_ERR_FORMAT,
+                       "its approximator gives %d vectors, %d double and %d single blocks need %d",
+                       FLUX_APPROX_ROWS, n, m, 3 * m + 12 * n + 2);
 }
 
 static void flux_load_load_mlp(flux_loader *f, const char *bfl, const char *diffusers,
@@ -261,16 +270,16 @@ static void check_ends(flux_loader *f, nino_diffusion *d)
     d->in_channels = (int) (in / cells);
 }
 
-static void flux_load_load_ends(flux_loader *f, nino_diffusion *d)
+// What modulates blocks: the embeddings of time step, guidance and pooled text.
+static void flux_load_load_condition(flux_loader *f, nino_diffusion *d)
 {
     nino_loader *l = &f->l;
     flux *net = f->net;
-    const int64_t h = net->hidden;
     const char *words = f->is_2 ? "guidance" : "text";
     d->has_guidance =
         f->is_diffusers ? nino_load_has(l, "time_%s_embed.guidance_embedder.linear_1.weight", words)
                         : nino_load_has(l, "guidance_in.in_layer.weight");
-    load_whole(f, "", "txt_in", "context_embedder", -1, h, &net->txt_in);
+    d->usual_guidance = 3.5;
     flux_load_load_mlp(f, "time_in", "timestep", &net->time);
     if (f->is_2)
         load_shared(f, &net->shared);
@@ -278,20 +287,71 @@ static void flux_load_load_ends(flux_loader *f, nino_diffusion *d)
         flux_load_load_mlp(f, "vector_in", "text", &net->vector);
     if (d->has_guidance)
         flux_load_load_mlp(f, "guidance_in", "guidance", &net->guidance);
-    // diffusers has the scale first
-    const char *bfl = "final_layer.adaLN_modulation.1", *diffusers = "norm_out.linear";
-    expect_total(f, "", bfl, diffusers, 2 * h);
-    load_rows(f, "", (place){ bfl, 0, diffusers, h }, h, h, &net->final_mod.shift);
-    load_rows(f, "", (place){ bfl, h, diffusers, 0 }, h, h, &net->final_mod.scale);
-    const int64_t cells = net->place.patch * net->place.patch;
-    load_whole(f, "", "final_layer.linear", "proj_out", h, cells * d->format->channels,
-               &net->final);
+    d->y_dim = !l->st && net->vector.in.w ? (int) net->vector.in.w->c : 0;
+}
+
+// Chroma's; the last two of its vectors are the last layer's.
+static void flux_load_load_approx(flux_loader *f, nino_diffusion *d)
+{
+    flux_approx_load(&f->l, f->net);
+    f->net->final_mod.row = FLUX_APPROX_ROWS - 2;
+    d->has_guidance = true;
+    d->usual_guidance = 0;
+    d->has_refs = false;
+}
+
+static void flux_load_first(flux_loader *f, nino_diffusion *d)
+{
+    nino_loader *l = &f->l;
+    flux *net = f->net;
+    load_whole(f, "", "txt_in", "context_embedder", -1, net->hidden, &net->txt_in);
+    if (f->is_chroma)
+        flux_load_load_approx(f, d);
+    else
+        flux_load_load_condition(f, d);
     if (l->st)
         return;
     d->context_dim = (int) net->txt_in.w->c;
     d->context_rows = f->is_2 ? TEXT_ROWS_2 : 0;
-    d->y_dim = net->vector.in.w ? (int) net->vector.in.w->c : 0;
     check_ends(f, d);
+}
+
+static void flux_load_last(flux_loader *f, nino_diffusion *d)
+{
+    flux *net = f->net;
+    const int64_t h = net->hidden, cells = net->place.patch * net->place.patch;
+    // diffusers has the scale first
+    const char *bfl = "final_layer.adaLN_modulation.1", *diffusers = "norm_out.linear";
+    if (!f->is_chroma) {
+        expect_total(f, "", bfl, diffusers, 2 * h);
+        load_rows(f, "", (place){ bfl, 0, diffusers, h }, h, h, &net->final_mod.shift);
+        load_rows(f, "", (place){ bfl, h, diffusers, 0 }, h, h, &net->final_mod.scale);
+    }
+    load_whole(f, "", "final_layer.linear", "proj_out", h, cells * d->format->channels,
+               &net->final);
+}
+
+static void flux_load_inner(flux_loader *f, nino_diffusion *d)
+{
+    f->is_diffusers = nino_load_has(&f->l, "x_embedder.weight");
+    f->is_2 = nino_load_has(&f->l, "double_stream_modulation_img.%s.weight",
+                            f->is_diffusers ? "linear" : "lin");
+    f->is_chroma = nino_load_count(&f->l, "distilled_guidance_layer.layers.") ||
+                   nino_load_count(&f->l, "distilled_guidance_layer.0.layers.");
+    flux_load_load_sizes(f);
+    if (!f->l.st)
+        load_place(f, &f->net->place);
+    if (!f->l.st)
+        flux_load_first(f, d);
+    if (!f->l.st)
+        flux_load_load_blocks(f);
+}
+
+void flux_load_body(nino_loader *l, flux *net, nino_diffusion *d)
+{
+    flux_loader f = { .l = *l, .net = net };
+    flux_load_inner(&f, d);
+    *l = f.l;
 }
 
 nino_status nino_flux_load(nino_weights *file, const char *prefix, nino_diffusion *d,
@@ -309,18 +369,12 @@ nino_status nino_flux_load(nino_weights *file, const char *prefix, nino_diffusio
     d->kind = NINO_DIFFUSION_FLUX;
     d->wants_bf16 = true;
     d->has_refs = true;
+    d->has_residuals = true;
     d->net = f.net;
     d->forward = flux_forward;
     d->destroy = flux_destroy;
-    f.is_diffusers = nino_load_has(&f.l, "x_embedder.weight");
-    f.is_2 = nino_load_has(&f.l, "double_stream_modulation_img.%s.weight",
-                           f.is_diffusers ? "linear" : "lin");
-    flux_load_load_sizes(&f);
+    flux_load_inner(&f, d);
     if (!f.l.st)
-        load_place(&f, &f.net->place);
-    if (!f.l.st)
-        flux_load_load_ends(&f, d);
-    if (!f.l.st)
-        flux_load_load_blocks(&f);
+        flux_load_last(&f, d);
     return f.l.st;
 }

@@ -5,16 +5,8 @@
 
 #include "core/model/loader.h"
 
-typedef struct pair {
-    const char *bfl;
-    int bfl_row; // in hidden widths
-    const char *diffusers;
-    int diffusers_row;
-    int rows; // 0: to the end
-} pair;
-
 // In double_blocks.N or transformer_blocks.N.
-static const pair doubles[] = {
+static const lora_pair doubles[] = {
     { "img_attn.qkv", 0, "attn.to_q", 0, 1 },
     { "img_attn.qkv", 1, "attn.to_k", 0, 1 },
     { "img_attn.qkv", 2, "attn.to_v", 0, 1 },
@@ -40,7 +32,7 @@ static const pair doubles[] = {
 };
 
 // In single_blocks.N or single_transformer_blocks.N.
-static const pair singles[] = {
+static const lora_pair singles[] = {
     { "linear1", 0, "attn.to_q", 0, 1 },
     { "linear1", 1, "attn.to_k", 0, 1 },
     { "linear1", 2, "attn.to_v", 0, 1 },
@@ -53,7 +45,7 @@ static const pair singles[] = {
     { "norm.key_norm", 0, "attn.norm_k", 0, 0 },
 };
 
-static const pair ends[] = {
+static const lora_pair ends[] = {
     { "img_in", 0, "x_embedder", 0, 0 },
     { "txt_in", 0, "context_embedder", 0, 0 },
     { "time_in.in_layer", 0, "time_text_embed.timestep_embedder.linear_1", 0, 0 },
@@ -82,54 +74,20 @@ static const struct {
     { "single_blocks.", "proj", "linear2", 0 },
 };
 
-typedef struct flux_map {
-    lora_map *m;
-    const nino_weights *file;
-    const char *prefix;
-    bool is_diffusers;
-    int64_t hidden;
-} flux_map;
-
-// The tensor called stem, which has one of two endings. False: there is none.
-static bool find_tensor(const flux_map *f, const char *stem, nino_name *out)
-{
-    *out = nino_name_of("%s%s.weight", f->prefix, stem);
-    if (!nino_weights_find(f->file, out->s))
-        *out = nino_name_of("%s%s.scale", f->prefix, stem);
-    return nino_weights_find(f->file, out->s) != NULL;
-}
-
-static void lora_flux_add_pairs(const flux_map *f, const char *bfl_base, const char *diffusers_base,
-                                const pair *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const pair *p = &list[i];
-        const nino_name bfl = nino_name_of("%s%s", bfl_base, p->bfl);
-        const nino_name diffusers = nino_name_of("%s%s", diffusers_base, p->diffusers);
-        nino_name tensor;
-        if (!find_tensor(f, f->is_diffusers ? diffusers.s : bfl.s, &tensor))
-            continue;
-        const int row0 = f->is_diffusers ? p->diffusers_row : p->bfl_row;
-        const int from = f->is_diffusers ? p->bfl_row : p->diffusers_row;
-        lora_map_add(f->m, f->file, tensor.s, "", f->is_diffusers ? bfl.s : diffusers.s,
-                     row0 * f->hidden, p->rows * f->hidden, from * f->hidden);
-    }
-}
-
-static void add_aliases(const flux_map *f, int blocks)
+static void add_aliases(lora_map *m, int64_t hidden, int blocks)
 {
     for (size_t k = 0; k < sizeof(aliases) / sizeof(aliases[0]); k++)
         for (int i = 0; i < blocks; i++) {
             const nino_name from = nino_name_of("%s%d.%s", aliases[k].blocks, i, aliases[k].bfl);
             const nino_name to = nino_name_of("%s%d.%s", aliases[k].blocks, i, aliases[k].name);
-            lora_map_alias(f->m, from.s, to.s, aliases[k].rows * f->hidden);
+            lora_map_alias(m, from.s, to.s, aliases[k].rows * hidden);
         }
 }
 
 void lora_map_flux(lora_map *m, const nino_weights *file, const char *prefix)
 {
     const nino_loader l = { .file = (nino_weights *) file, .prefix = prefix };
-    flux_map f = { .m = m, .file = file, .prefix = prefix };
+    lora_dialects f = { .file = file, .prefix = prefix };
     f.is_diffusers = nino_load_has(&l, "x_embedder.weight");
     const char *in = f.is_diffusers ? "x_embedder.weight" : "img_in.weight";
     const nino_tensor_info *t = nino_weights_find(file, nino_name_of("%s%s", prefix, in).s);
@@ -138,13 +96,13 @@ void lora_map_flux(lora_map *m, const nino_weights *file, const char *prefix)
                             f.is_diffusers ? "single_transformer_blocks." : "single_blocks." };
     const int n_doubles = nino_load_count(&l, stem[0]), n_singles = nino_load_count(&l, stem[1]);
     for (int i = 0; i < n_doubles; i++)
-        lora_flux_add_pairs(&f, nino_name_of("double_blocks.%d.", i).s,
-                            nino_name_of("transformer_blocks.%d.", i).s, doubles,
-                            sizeof(doubles) / sizeof(doubles[0]));
+        lora_map_pairs(m, &f, nino_name_of("double_blocks.%d.", i).s,
+                       nino_name_of("transformer_blocks.%d.", i).s, doubles,
+                       sizeof(doubles) / sizeof(doubles[0]));
     for (int i = 0; i < n_singles; i++)
-        lora_flux_add_pairs(&f, nino_name_of("single_blocks.%d.", i).s,
-                            nino_name_of("single_transformer_blocks.%d.", i).s, singles,
-                            sizeof(singles) / sizeof(singles[0]));
-    lora_flux_add_pairs(&f, "", "", ends, sizeof(ends) / sizeof(ends[0]));
-    add_aliases(&f, n_doubles > n_singles ? n_doubles : n_singles);
+        lora_map_pairs(m, &f, nino_name_of("single_blocks.%d.", i).s,
+                       nino_name_of("single_transformer_blocks.%d.", i).s, singles,
+                       sizeof(singles) / sizeof(singles[0]));
+    lora_map_pairs(m, &f, "", "", ends, sizeof(ends) / sizeof(ends[0]));
+    add_aliases(m, f.hidden, n_doubles > n_singles ? n_doubles : n_singles);
 }

@@ -75,6 +75,32 @@ void lora_map_alias(lora_map *m, const char *from, const char *to, int64_t rows)
     }
 }
 
+// The tensor called stem, which has one of two endings. False: there is none.
+static bool find_tensor(const lora_dialects *d, const char *stem, nino_name *out)
+{
+    *out = nino_name_of("%s%s.weight", d->prefix, stem);
+    if (!nino_weights_find(d->file, out->s))
+        *out = nino_name_of("%s%s.scale", d->prefix, stem);
+    return nino_weights_find(d->file, out->s) != NULL;
+}
+
+void lora_map_pairs(lora_map *m, const lora_dialects *d, const char *own_base,
+                    const char *diffusers_base, const lora_pair *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const lora_pair *p = &list[i];
+        const nino_name own = nino_name_of("%s%s", own_base, p->own);
+        const nino_name diffusers = nino_name_of("%s%s", diffusers_base, p->diffusers);
+        nino_name tensor;
+        if (!find_tensor(d, d->is_diffusers ? diffusers.s : own.s, &tensor))
+            continue;
+        const int row0 = d->is_diffusers ? p->diffusers_row : p->own_row;
+        const int from = d->is_diffusers ? p->own_row : p->diffusers_row;
+        lora_map_add(m, d->file, tensor.s, "", d->is_diffusers ? own.s : diffusers.s,
+                     row0 * d->hidden, p->rows * d->hidden, from * d->hidden);
+    }
+}
+
 size_t lora_map_stem(const char *name)
 {
     static const char *const ends[] = { ".weight", ".scale" };
@@ -137,6 +163,8 @@ nino_status lora_map_diffusion(lora_map *m, const nino_diffusion *d, nino_error 
         lora_map_wan(m, d->file, d->prefix);
     else if (d->kind == NINO_DIFFUSION_ZIMAGE)
         lora_map_zimage(m, d->file, d->prefix);
+    else if (d->kind == NINO_DIFFUSION_SD3)
+        lora_map_sd3(m, d->file, d->prefix);
     return lora_map_finish(m, d->name, err);
 }
 

@@ -37,6 +37,23 @@ void lora_map_add(lora_map *m, const nino_weights *file, const char *tensor, con
                   const char *stem, int64_t row0, int64_t rows, int64_t from);
 // Another name for what `from` stands for so far, or for the first rows of it (rows > 0).
 void lora_map_alias(lora_map *m, const char *from, const char *to, int64_t rows);
+// A layer, or rows of one, in the notation of its authors and in that of diffusers.
+typedef struct lora_pair {
+    const char *own;
+    int own_row; // in hidden widths
+    const char *diffusers;
+    int diffusers_row;
+    int rows; // in hidden widths, 0: to the end
+} lora_pair;
+typedef struct lora_dialects { // what a file has
+    const nino_weights *file;
+    const char *prefix;
+    bool is_diffusers;
+    int64_t hidden;
+} lora_dialects;
+// The names of n layers in the dialect that the file does not have.
+void lora_map_pairs(lora_map *m, const lora_dialects *d, const char *own_base,
+                    const char *diffusers_base, const lora_pair *list, size_t n);
 // Length of a tensor's name without ".weight" or ".scale"; 0: it has no such ending.
 size_t lora_map_stem(const char *name);
 void lora_map_unet(lora_map *m, const nino_weights *file, const char *prefix); // lora_unet.c
@@ -44,4 +61,5 @@ void lora_map_unet(lora_map *m, const nino_weights *file, const char *prefix); /
 nino_status lora_map_finish(lora_map *m, const char *where, nino_error *err);
 void lora_map_flux(lora_map *m, const nino_weights *file, const char *prefix); // lora_flux.c
 void lora_map_wan(lora_map *m, const nino_weights *file, const char *prefix);  // lora_wan.c
+void lora_map_sd3(lora_map *m, const nino_weights *file, const char *prefix);  // lora_sd3.c
 void lora_map_zimage(lora_map *m, const nino_weights *file, const char *prefix);

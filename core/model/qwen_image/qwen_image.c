@@ -233,11 +233,20 @@ nino_tensor *qwen_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
     r.table = nino_rope_upload(s, &net->rope, &o, sizeof(o), qwen_rope_make);
     r.bias = qwen_bias(s, f->context_mask, o.text + nino_dim(img, 1));
     nino_scope_end(s);
-    for (int i = 0; i < net->n_blocks; i++) {
+    int last = net->n_blocks - 1; // of those that run
+    while (last > 0 && nino_skips(f->skip.doubles, last))
+        last--;
+    for (int i = 0; i <= last; i++) {
+        if (nino_skips(f->skip.doubles, i))
+            continue;
         snprintf(stage, sizeof(stage), "qwen_image.block.%d", i);
         nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
-        qwen_run_block(s, &r, &net->blocks[i], &img, &txt, i + 1 == net->n_blocks);
+        qwen_run_block(s, &r, &net->blocks[i], &img, &txt, i == last);
         nino_scope_end(s);
+    }
+    if (txt) { // no block ran
+        img = made_of(s, &r, img);
+        nino_unref(txt);
     }
     nino_scope_begin(s, NINO_EV_STAGE, "qwen_image.out", 0, 0);
     nino_tensor *x = nino_dit_picture(s, qwen_final(s, &r, img), 2, height, width);

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-// silu(embedding of the time steps, and of y) [B,4*channels]: what every residual block adds.
-static nino_tensor *unet_embed(nino_stream *s, const unet *u, nino_forward *f)
+nino_tensor *unet_embed(nino_stream *s, const unet *u, const nino_forward *f, nino_tensor *more)
 {
     const int64_t n = nino_dim(f->x, 0), half = u->channels / 2;
     nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(n, 2 * half));
@@ -23,8 +22,10 @@ static nino_tensor *unet_embed(nino_stream *s, const unet *u, nino_forward *f)
     nino_array_unref(&a);
     t = nino_linear_op(s, t, &u->time1);
     t = nino_linear_op(s, t, &u->time2);
+    if (more)
+        t = nino_add(s, t, more);
     if (!u->label1.w)
-        return t;
+        return more ? nino_act_op(s, t, NINO_ACT_SILU) : t;
     nino_tensor *y = nino_linear_op(s, nino_ref(f->y), &u->label1);
     return nino_linear_add(s, y, &u->label2, t);
 }
@@ -42,44 +43,54 @@ static nino_tensor *unet_run_res(nino_stream *s, const unet_res *w, nino_tensor 
 }
 
 // x + attention of LN(x) to itself or to the context
-static nino_tensor *unet_run_attn(nino_stream *s, const unet_attn *w, nino_tensor *x,
-                                  nino_tensor *context)
+static nino_tensor *unet_run_attn(nino_stream *s, unet_walk *walk, const unet_attn *w,
+                                  nino_tensor *x, nino_tensor *context)
 {
+    float before = 1, after = 1;
     nino_tensor *h = nino_layer_norm(s, nino_ref(x), &w->norm);
     nino_tensor *from = context ? nino_ref(context) : nino_ref(h);
     nino_tensor *q = nino_linear_op(s, h, &w->q);
     nino_tensor *k = nino_linear_op(s, nino_ref(from), &w->k);
     nino_tensor *v = nino_linear_op(s, from, &w->v);
-    h = nino_attention(s, q, k, v, w->heads, 0);
+    h = context ? unet_patch_cross(s, walk, q, k, v, w->heads)
+                : unet_patch_self(s, walk, q, k, v, w->heads);
+    unet_patch_out(walk, context != NULL, &before, &after);
+    if (before != 1)
+        h = nino_scale(s, h, before, 0);
+    if (after != 1)
+        return nino_add(s, x, nino_scale(s, nino_linear_op(s, h, &w->out), after, 0));
     return nino_linear_add(s, h, &w->out, x);
 }
 
-static nino_tensor *unet_run_block(nino_stream *s, const unet_block *w, nino_tensor *x,
-                                   nino_tensor *context)
+static nino_tensor *unet_run_block(nino_stream *s, unet_walk *walk, const unet_block *w,
+                                   nino_tensor *x, nino_tensor *context)
 {
-    x = unet_run_attn(s, &w->self, x, NULL);
-    x = unet_run_attn(s, &w->cross, x, context);
+    x = unet_run_attn(s, walk, &w->self, x, NULL);
+    x = unet_run_attn(s, walk, &w->cross, x, context);
+    walk->cross++;
     nino_tensor *h = nino_layer_norm(s, nino_ref(x), &w->norm);
     h = nino_linear_op(s, h, &w->gate);
     h = nino_glu(s, h, NINO_ACT_GELU);
     return nino_linear_add(s, h, &w->out, x);
 }
 
-static nino_tensor *run_transformer(nino_stream *s, const unet_transformer *w, nino_tensor *x,
-                                    nino_tensor *context)
+static nino_tensor *run_transformer(nino_stream *s, unet_walk *walk, const unet_transformer *w,
+                                    nino_tensor *x, nino_tensor *context)
 {
     const nino_shape image = *nino_shape_of(x);
     nino_tensor *h = nino_group_norm(s, nino_ref(x), &w->norm, NINO_ACT_NONE);
     h = nino_linear_op(s, h, &w->in);
     h = nino_reshape(s, h, NINO_SHAPE(image.dim[0], image.dim[1] * image.dim[2], nino_dim(h, 3)));
     for (int i = 0; i < w->n_blocks; i++)
-        h = unet_run_block(s, &w->block[i], h, context);
+        h = unet_run_block(s, walk, &w->block[i], h, context);
+    walk->transformer++;
     h = nino_reshape(s, h, NINO_SHAPE(image.dim[0], image.dim[1], image.dim[2], nino_dim(h, 2)));
     return nino_linear_add(s, h, &w->out, x);
 }
 
 // Twice as large, or as large as the skip that comes next: an odd size was rounded up on the way
-// down. Cropping comes before the convolution, whose border then sees zeros.
+// down. Cropping comes before the convolution, whose border then sees zeros. A patch may have made
+// it much smaller.
 static nino_tensor *run_up(nino_stream *s, const nino_conv *w, nino_tensor *x,
                            const nino_tensor *next)
 {
@@ -88,7 +99,9 @@ static nino_tensor *run_up(nino_stream *s, const nino_conv *w, nino_tensor *x,
     const int64_t want_w = next ? nino_dim(next, 2) : width;
     nino_conv conv = *w;
     conv.upsample2x = height == want_h && width == want_w;
-    if (!conv.upsample2x) {
+    if (want_h > height || want_w > width || want_h < height - 1 || want_w < width - 1) {
+        x = unet_patch_up(s, x, want_h, want_w);
+    } else if (!conv.upsample2x) {
         x = nino_resample(s, x, height, width, NINO_FILTER_NEAREST);
         x = nino_slice(s, x, 1, 0, want_h);
         x = nino_slice(s, x, 2, 0, want_w);
@@ -96,12 +109,12 @@ static nino_tensor *run_up(nino_stream *s, const nino_conv *w, nino_tensor *x,
     return nino_conv2d(s, x, &conv);
 }
 
-static nino_tensor *run_stage(nino_stream *s, const unet_stage *st, const char *what, int i,
-                              nino_tensor *x, const nino_forward *f, nino_tensor *emb,
-                              const nino_tensor *next)
+nino_tensor *unet_run_stage(nino_stream *s, unet_walk *walk, const unet_stage *st, const char *what,
+                            int i, nino_tensor *x, const nino_forward *f, nino_tensor *emb,
+                            const nino_tensor *next)
 {
     char name[32];
-    snprintf(name, sizeof(name), i < 0 ? "unet.%s" : "unet.%s.%d", what, i);
+    snprintf(name, sizeof(name), i < 0 ? "%s" : "%s.%d", what, i);
     nino_scope_begin(s, NINO_EV_STAGE, name, 0, 0);
     for (int k = 0; k < st->n; k++) {
         const unet_module *m = &st->module[k];
@@ -110,38 +123,62 @@ static nino_tensor *run_stage(nino_stream *s, const unet_stage *st, const char *
         case UNET_DOWN: x = nino_conv2d(s, x, &m->conv); break;
         case UNET_UP: x = run_up(s, &m->conv, x, next); break;
         case UNET_RES: x = unet_run_res(s, m->res, x, emb); break;
-        case UNET_TRANSFORMER: x = run_transformer(s, m->transformer, x, f->context); break;
+        case UNET_TRANSFORMER: x = run_transformer(s, walk, m->transformer, x, f->context); break;
         }
     }
     nino_scope_end(s);
     return x;
 }
 
+// IP-Adapters count the cross-attentions of the way up before those of the middle.
+static void unet_go_on(const unet *u, unet_walk *w)
+{
+    if (w->part == UNET_IN_DOWN) {
+        w->cross_up = w->cross;
+        w->cross = u->n_cross - u->n_cross_mid;
+    } else {
+        w->cross = w->cross_up;
+    }
+    w->part++;
+}
+
 nino_tensor *unet_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f)
 {
-    const unet *u = d->net;
+    unet *u = d->net;
+    unet_walk w = { .pass = f->pass, .height = nino_dim(f->x, 1), .width = nino_dim(f->x, 2) };
+    nino_residuals none = { .middle = NULL }, *more = f->residuals ? f->residuals : &none;
     nino_tensor *skip[NINO_UNET_STAGES] = { NULL };
     nino_forward_check(s, d, f);
     if (u->label1.w && !f->y)
         nino_stream_fail(s, NINO_ERR_ARG, d->name, "it needs a pooled conditioning");
     nino_scope_begin(s, NINO_EV_STAGE, "unet.in", 0, 0);
-    nino_tensor *emb = unet_embed(s, u, f);
+    nino_tensor *emb = unet_embed(s, u, f, NULL);
     nino_tensor *x = f->concat ? nino_concat(s, f->x, f->concat, 3) : f->x;
     nino_scope_end(s);
+    nino_ip_begin(s, &w.ip, f->pass, nino_dim(x, 0), w.height, w.width, u->n_cross, d->context_dim);
     for (int i = 0; i < u->n_down; i++) {
-        x = run_stage(s, &u->down[i], "down", i, x, f, emb, NULL);
-        skip[i] = nino_ref(x);
+        x = unet_run_stage(s, &w, &u->down[i], "unet.down", i, x, f, emb, NULL);
+        x = nino_residual_take(s, x, &more->after[i], d->name);
+        x = unet_patch_down(s, &w, x, i, false);
+        skip[i] = nino_residual_take(s, nino_ref(x), &more->late[i], d->name);
+        x = unet_patch_down(s, &w, x, i, true);
     }
-    x = run_stage(s, &u->mid, "mid", -1, x, f, emb, NULL);
+    unet_go_on(u, &w);
+    x = unet_run_stage(s, &w, &u->mid, "unet.mid", -1, x, f, emb, NULL);
+    x = nino_residual_take(s, x, &more->middle, d->name);
+    unet_go_on(u, &w);
     for (int i = 0; i < u->n_up; i++) {
         const int k = u->n_up - 1 - i;
+        unet_patch_join(s, u, &w, &x, &skip[k]);
         x = nino_concat(s, x, skip[k], 3);
-        x = run_stage(s, &u->up[i], "up", i, x, f, emb, k ? skip[k - 1] : NULL);
+        x = unet_run_stage(s, &w, &u->up[i], "unet.up", i, x, f, emb, k ? skip[k - 1] : NULL);
     }
+    nino_ip_end(&w.ip);
     nino_scope_begin(s, NINO_EV_STAGE, "unet.out", 0, 0);
     x = nino_group_norm_silu(s, x, &u->norm_out);
     x = nino_conv2d(s, x, &u->conv_out);
     nino_scope_end(s);
+    nino_residuals_release(f->residuals);
     nino_unref(emb);
     nino_unref(f->context);
     nino_unref(f->y);

@@ -1,7 +1,6 @@
 // Reading a UNet: how many stages of what kind, their widths, depths and heads come from the names
 // and shapes of the tensors. Names: CompVis/latent-diffusion openaimodel.py (checkpoints, ComfyUI)
 // and huggingface/diffusers unet_2d_condition.py.
-#include "core/model/loader.h"
 #include "core/model/unet/unet.h"
 
 #include <stdio.h>
@@ -323,7 +322,7 @@ static void unet_load_refuse_others(unet_loader *u)
                            others[i].what);
 }
 
-static void load_embeddings(unet_loader *u, unet *net, nino_diffusion *d)
+static void load_embeddings(unet_loader *u, unet *net, unet_sizes *out)
 {
     nino_loader *l = &u->l;
     const char *time1 = leaf(u, "time_embed.0", "time_embedding.linear_1");
@@ -344,33 +343,66 @@ static void load_embeddings(unet_loader *u, unet *net, nino_diffusion *d)
     nino_load_linear(l, label2, nino_load_rows(l, net->label1.w), &net->label2);
     nino_load_expect(l, label2, &net->label2, u->emb);
     net->label1.act = net->label2.act = NINO_ACT_SILU;
-    d->y_dim = l->st ? 0 : (int) net->label1.w->c;
+    out->y_dim = l->st ? 0 : net->label1.w->c;
 }
 
-static void unet_load_load_all(unet_loader *u, unet *net, nino_diffusion *d)
+static void unet_load_encoder(unet_loader *u, unet *net, unet_sizes *out)
 {
     nino_loader *l = &u->l;
-    int64_t c = -1, widths[NINO_UNET_STAGES] = { 0 };
-    load_embeddings(u, net, d);
+    int64_t c = -1;
+    u->is_diffusers =
+        nino_load_has(l, "conv_in.weight") || nino_load_has(l, "time_embedding.linear_1.weight");
+    out->is_diffusers = u->is_diffusers;
+    unet_load_refuse_others(u);
+    load_embeddings(u, net, out);
     if (u->is_diffusers)
-        load_down_diffusers(u, net, &c, widths);
+        load_down_diffusers(u, net, &c, out->width);
     else
-        load_down_ldm(u, net, &c, widths);
+        load_down_ldm(u, net, &c, out->width);
     if (!l->st && (!net->n_down || net->down[0].module[0].kind != UNET_CONV))
         nino_load_fail(l, NINO_ERR_FORMAT, "%s%s.weight is missing", l->prefix,
                        leaf(u, "input_blocks.0.0", "conv_in"));
-    d->in_channels = l->st ? 0 : (int) net->down[0].module[0].conv.w->c;
+    out->in_channels = l->st ? 0 : net->down[0].module[0].conv.w->c;
     load_mid(u, net, &c);
+    out->middle = c;
+    if (!u->context)
+        nino_load_fail(l, NINO_ERR_UNSUPPORTED, "a UNet without a text input is not known");
+    out->context = u->context;
+}
+
+void unet_load_down(nino_loader *l, unet *net, unet_sizes *out)
+{
+    unet_loader u = { .l = *l };
+    *out = (unet_sizes){ .in_channels = 0 };
+    unet_load_encoder(&u, net, out);
+    *l = u.l;
+}
+
+static void unet_load_all(unet_loader *u, unet *net, nino_diffusion *d)
+{
+    nino_loader *l = &u->l;
+    unet_sizes sizes = { .in_channels = 0 };
+    unet_load_encoder(u, net, &sizes);
+    int64_t c = sizes.middle;
+    d->in_channels = (int) sizes.in_channels;
+    d->context_dim = (int) sizes.context;
+    d->y_dim = (int) sizes.y_dim;
     if (u->is_diffusers)
-        load_up_diffusers(u, net, &c, widths);
+        load_up_diffusers(u, net, &c, sizes.width);
     else
-        load_up_ldm(u, net, &c, widths);
+        load_up_ldm(u, net, &c, sizes.width);
     nino_load_norm(l, leaf(u, "out.0", "conv_norm_out"), c, NINO_UNET_GROUPS, 1e-5f,
                    &net->norm_out);
     nino_load_conv(l, leaf(u, "out.2", "conv_out"), c, &net->conv_out);
-    if (!u->context)
-        nino_load_fail(l, NINO_ERR_UNSUPPORTED, "a UNet without a text input is not known");
-    d->context_dim = (int) u->context;
+}
+
+static int unet_load_cross_of(const unet_stage *st, int n)
+{
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < st[i].n; k++)
+            sum += st[i].module[k].transformer ? st[i].module[k].transformer->n_blocks : 0;
+    return sum;
 }
 
 nino_status nino_unet_load(nino_weights *file, const char *prefix, nino_diffusion *d,
@@ -387,10 +419,13 @@ nino_status nino_unet_load(nino_weights *file, const char *prefix, nino_diffusio
     d->kind = NINO_DIFFUSION_UNET;
     d->net = net;
     d->forward = unet_forward;
-    u.is_diffusers = nino_load_has(&u.l, "conv_in.weight") ||
-                     nino_load_has(&u.l, "time_embedding.linear_1.weight");
-    unet_load_refuse_others(&u);
-    unet_load_load_all(&u, net, d);
+    d->destroy = unet_destroy;
+    pthread_mutex_init(&net->bases.lock, NULL);
+    d->has_residuals = true;
+    unet_load_all(&u, net, d);
+    net->n_cross_mid = unet_load_cross_of(&net->mid, 1);
+    net->n_cross = unet_load_cross_of(net->down, net->n_down) + net->n_cross_mid +
+                   unet_load_cross_of(net->up, net->n_up);
     if (!u.l.st && net->conv_out.w->n != d->format->channels)
         nino_load_fail(&u.l, NINO_ERR_UNSUPPORTED,
                        "it makes %lld channels where the %s latent has %d",

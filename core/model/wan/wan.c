@@ -141,7 +141,8 @@ static nino_tensor *wan_run_blocks(nino_stream *s, const wan_run *r, const nino_
     for (int i = 0; i < net->n_blocks; i++) {
         snprintf(stage, sizeof(stage), "wan.block.%d", i);
         nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
-        x = wan_run_block(s, r, &net->blocks[i], x);
+        if (!nino_skips(f->skip.doubles, i))
+            x = wan_run_block(s, r, &net->blocks[i], x);
         if (net->n_follow && i % every == 0 && i / every < net->n_follow)
             x = follow(s, r, &net->follow[i / every], f, c, x);
         nino_scope_end(s);

@@ -101,16 +101,6 @@ static nino_tensor *zimage_to_tokens(nino_stream *s, nino_tensor *x)
     return nino_reshape(s, x, NINO_SHAPE(n, h * w, 4 * c));
 }
 
-static nino_tensor *zimage_to_picture(nino_stream *s, nino_tensor *x, const nino_shape *like)
-{
-    const int64_t n = like->dim[0], c = nino_dim(x, 2) / 4;
-    const int64_t h = (like->dim[1] + 1) / 2, w = (like->dim[2] + 1) / 2;
-    x = nino_reshape(s, x, NINO_SHAPE(n * h, w, 2, 2, c));
-    x = nino_permute(s, x, (const int[]){ 0, 2, 1, 3, 4 });
-    x = nino_reshape(s, x, NINO_SHAPE(n, 2 * h, 2 * w, c));
-    return nino_slice(s, nino_slice(s, x, 1, 0, like->dim[1]), 2, 0, like->dim[2]);
-}
-
 // The text is a line on the first axis; the image lies at its end, on the other two; its padding is
 // at the origin.
 nino_array *zimage_rope_make(const void *key)
@@ -205,7 +195,7 @@ nino_tensor *zimage_forward(nino_stream *s, const nino_diffusion *d, nino_forwar
         zimage_run_blocks(s, &r, "layer", &net->layers, nino_concat(s, text, image, 1));
     nino_scope_begin(s, NINO_EV_STAGE, "zimage.out", 0, 0);
     x = nino_slice(s, x, 1, key.text, key.h * key.w); // the image alone
-    x = zimage_to_picture(s, zimage_out(s, &r, x), &shape);
+    x = nino_dit_picture_by_cell(s, zimage_out(s, &r, x), 2, shape.dim[1], shape.dim[2]);
     x = nino_scale(s, x, -1, 0); // towards the noise, as samplers have it
     nino_scope_end(s);
     nino_unref(r.time);

@@ -87,10 +87,11 @@ typedef struct triple_params {
 
 // Words of ComfyUI's lists, and what they stand for here; absent: not yet.
 // clang-format off
-enum { LUMINA2 = 8, WAN = 9, QWEN_IMAGE = 14, FLUX2 = 16 };
+enum { PIXART = 6, LUMINA2 = 8, WAN = 9, CHROMA = 11, QWEN_IMAGE = 14, FLUX2 = 16 };
 static const char *const one_names[] = {
-    "stable_diffusion", "stable_cascade", "sd3", "stable_audio", "mochi", "ltxv", "pixart",
-    "cosmos", [LUMINA2] = "lumina2", [WAN] = "wan", "hidream", "chroma", "ace", "omnigen2",
+    "stable_diffusion", "stable_cascade", "sd3", "stable_audio", "mochi", "ltxv",
+    [PIXART] = "pixart", "cosmos", [LUMINA2] = "lumina2", [WAN] = "wan", "hidream",
+    [CHROMA] = "chroma", "ace", "omnigen2",
     [QWEN_IMAGE] = "qwen_image", "hunyuan_image", [FLUX2] = "flux2", "ovis", "longcat_image",
     "cogvideox", "lens", "pixeldit", "ideogram4", "boogu", "krea2", "joyimage", "mage", NULL
 };
@@ -100,6 +101,8 @@ static int one_type(int64_t word)
     switch (word) {
     case 0: return NINO_CLIP_SD1;
     case 2: return NINO_CLIP_SD3;
+    case PIXART:
+    case CHROMA: return NINO_CLIP_CHROMA;
     case LUMINA2: return NINO_CLIP_Z_IMAGE;
     case WAN: return NINO_CLIP_WAN;
     case QWEN_IMAGE: return NINO_CLIP_QWEN_IMAGE;

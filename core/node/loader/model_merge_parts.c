@@ -37,9 +37,10 @@ static nino_status parts_run(nino_run *r, nino_error *err)
 #define THREE(i, word, ten, end)                                                                   \
     SHARE(i, word ten "0", end), SHARE((i) + 1, word ten "1", end),                                \
         SHARE((i) + 2, word ten "2", end)
+#define FOUR(i, word, ten, end) THREE(i, word, ten, end), SHARE((i) + 3, word ten "3", end)
 #define EIGHT(i, word, ten, end)                                                                   \
-    THREE(i, word, ten, end), SHARE((i) + 3, word ten "3", end),                                   \
-        SHARE((i) + 4, word ten "4", end), SHARE((i) + 5, word ten "5", end),                      \
+    FOUR(i, word, ten, end), SHARE((i) + 4, word ten "4", end),                                    \
+        SHARE((i) + 5, word ten "5", end),                      \
         SHARE((i) + 6, word ten "6", end), SHARE((i) + 7, word ten "7", end)
 #define NINE(i, word, ten, end) EIGHT(i, word, ten, end), SHARE((i) + 8, word ten "8", end)
 #define TEN(i, word, ten, end) NINE(i, word, ten, end), SHARE((i) + 9, word ten "9", end)
@@ -81,6 +82,31 @@ static const nino_param flux_table[] = {
     SHARE(62, "final_layer", "."),
     { 0 }
 };
+static const nino_param sd3_table[] = {
+    SHARE(0, "pos_embed", "."),
+    SHARE(1, "x_embedder", "."),
+    SHARE(2, "context_embedder", "."),
+    SHARE(3, "y_embedder", "."),
+    SHARE(4, "t_embedder", "."),
+    TEN(5, "joint_blocks.", "", "."),
+    TEN(15, "joint_blocks.", "1", "."),
+    FOUR(25, "joint_blocks.", "2", "."),
+    SHARE(29, "final_layer", "."),
+    { 0 }
+};
+static const nino_param sd35_table[] = {
+    SHARE(0, "pos_embed", "."),
+    SHARE(1, "x_embedder", "."),
+    SHARE(2, "context_embedder", "."),
+    SHARE(3, "y_embedder", "."),
+    SHARE(4, "t_embedder", "."),
+    TEN(5, "joint_blocks.", "", "."),
+    TEN(15, "joint_blocks.", "1", "."),
+    TEN(25, "joint_blocks.", "2", "."),
+    EIGHT(35, "joint_blocks.", "3", "."),
+    SHARE(43, "final_layer", "."),
+    { 0 }
+};
 static const nino_param wan_table[] = {
     SHARE(0, "patch_embedding", "."),
     SHARE(1, "time_embedding", "."),
@@ -106,4 +132,6 @@ MERGE_NODE(merge_sd1, "ModelMergeSD1", "SD 1", sd_table);
 MERGE_NODE(merge_sd2, "ModelMergeSD2", "SD 2", sd_table);
 MERGE_NODE(merge_sdxl, "ModelMergeSDXL", "SDXL", sdxl_table);
 MERGE_NODE(merge_flux1, "ModelMergeFlux1", "FLUX.1", flux_table);
+MERGE_NODE(merge_sd3, "ModelMergeSD3_2B", "SD3", sd3_table);
+MERGE_NODE(merge_sd35, "ModelMergeSD35_Large", "SD3.5 large", sd35_table);
 MERGE_NODE(merge_wan, "ModelMergeWAN2_1", "Wan", wan_table);

@@ -334,6 +334,9 @@ static void add_loaded(void *priv, const nino_value *v)
     } else if (v->type == NINO_PORT_UPSCALE_MODEL) {
         name = v->u.upscale->name;
         bytes = v->u.upscale->weight_bytes;
+    } else if (v->type == NINO_PORT_CONTROL_NET) {
+        name = v->u.control.net->name;
+        bytes = v->u.control.net->weight_bytes;
     }
     if (!name)
         return;

@@ -1,19 +1,24 @@
 // Nodes that give a MODEL another way of guidance. They share its network. Behaviour: ComfyUI
-// comfy_extras/nodes_model_advanced.py (RescaleCFG) and nodes_cfg.py.
+// 0.33.0 comfy_extras/nodes_model_advanced.py (RescaleCFG), nodes_cfg.py and the files of the other
+// classes' names.
 #include "core/base/error.h"
+#include "core/node/sampling_node.h"
 #include "core/node/util.h"
 
-// ---- how the two sides make one --------------------------------------------------------------
-
-static nino_status cfg_kind_run(nino_run *r, nino_cfg_kind kind, double share, nino_error *err)
+nino_status nino_out_patched(nino_run *r, const nino_patch *p, nino_error *err)
 {
+    if (!nino_need_model(r, 0, err))
+        return NINO_ERR_UNSUPPORTED;
     nino_model *m = nino_model_copy(nino_in_model(r, 0));
-    if (m) {
-        m->cfg_kind = kind;
-        m->cfg_share = share;
+    if (m && !nino_model_add_patch(m, p)) {
+        nino_model_unref(&m);
+        return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "value", r->def->key,
+                              "more than %d nodes that patch one model", NINO_MODEL_PATCHES);
     }
     return nino_out_model(r, 0, m, err);
 }
+
+// ---- how the two sides make one --------------------------------------------------------------
 
 typedef struct rescale_params {
     double multiplier;
@@ -22,7 +27,7 @@ typedef struct rescale_params {
 static nino_status rescale_run(nino_run *r, nino_error *err)
 {
     const double share = ((const rescale_params *) r->params)->multiplier;
-    return cfg_kind_run(r, NINO_CFG_RESCALE, share, err);
+    return nino_out_patched(r, &(nino_patch){ .kind = NINO_PATCH_RESCALE, .v = { share } }, err);
 }
 
 NINO_NODE(rescale_cfg, "RescaleCFG", "RescaleCFG", "advanced/model",
@@ -38,21 +43,6 @@ NINO_NODE(rescale_cfg, "RescaleCFG", "RescaleCFG", "advanced/model",
 
 // ---- what is done to what comes of it --------------------------------------------------------
 
-// Behind what earlier nodes do.
-static nino_status cfg_post_run(nino_run *r, nino_post post, nino_error *err)
-{
-    nino_model *m = nino_model_copy(nino_in_model(r, 0));
-    if (m && m->n_posts == NINO_MODEL_POSTS) {
-        nino_model_unref(&m);
-        return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "value", r->def->key,
-                              "more than %d nodes that change the guidance of one model",
-                              NINO_MODEL_POSTS);
-    }
-    if (m)
-        m->post[m->n_posts++] = post;
-    return nino_out_model(r, 0, m, err);
-}
-
 typedef struct cfg_norm_params {
     double strength;
     bool pre_cfg;
@@ -61,8 +51,8 @@ typedef struct cfg_norm_params {
 static nino_status cfg_norm_run(nino_run *r, nino_error *err)
 {
     const cfg_norm_params *p = r->params;
-    return p->pre_cfg ? cfg_kind_run(r, NINO_CFG_NORM, p->strength, err)
-                      : cfg_post_run(r, (nino_post){ NINO_POST_NORM, p->strength }, err);
+    const nino_patch_kind kind = p->pre_cfg ? NINO_PATCH_NORM : NINO_PATCH_POST_NORM;
+    return nino_out_patched(r, &(nino_patch){ .kind = kind, .v = { p->strength } }, err);
 }
 
 NINO_NODE(cfg_norm, "CFGNorm", "CFGNorm", "advanced/guidance",
@@ -81,10 +71,59 @@ NINO_NODE(cfg_norm, "CFGNorm", "CFGNorm", "advanced/guidance",
 
 static nino_status zero_star_run(nino_run *r, nino_error *err)
 {
-    return cfg_post_run(r, (nino_post){ .kind = NINO_POST_ZERO_STAR }, err);
+    return nino_out_patched(r, &(nino_patch){ .kind = NINO_PATCH_ZERO_STAR }, err);
 }
 
 NINO_NODE(cfg_zero_star, "CFGZeroStar", "CFGZeroStar", "advanced/guidance",
           "Guidance away from what the negative prompt shares with the positive one",
           NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_OUTPUTS(NINO_PORT(patched_model, MODEL)),
           NINO_RUN(zero_star_run));
+
+static nino_status mahiro_run(nino_run *r, nino_error *err)
+{
+    return nino_out_patched(r, &(nino_patch){ .kind = NINO_PATCH_MAHIRO }, err);
+}
+
+NINO_NODE(mahiro, "Mahiro", "Positive-Biased Guidance", "_for_testing",
+          "Guidance that keeps nearer to the positive prompt where the negative one says the same",
+          NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_OUTPUTS(NINO_PORT(patched_model, MODEL)),
+          NINO_RUN(mahiro_run));
+
+typedef struct epsilon_params {
+    double scaling_factor;
+} epsilon_params;
+
+static nino_status epsilon_run(nino_run *r, nino_error *err)
+{
+    const double by = ((const epsilon_params *) r->params)->scaling_factor;
+    return nino_out_patched(r, &(nino_patch){ .kind = NINO_PATCH_EPSILON, .v = { by } }, err);
+}
+
+NINO_NODE(epsilon_scaling, "Epsilon Scaling", "Epsilon Scaling", "model_patches/unet",
+          "The noise that is found gets a little smaller, against what samplers add up",
+          NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
+          NINO_PARAMS(epsilon_params,
+                      NINO_P_FLOAT(epsilon_params, scaling_factor, 1.005, 0.5, 1.5, 0.001,
+                                   .label = "Factor", .help = "What the noise is divided by")),
+          NINO_RUN(epsilon_run));
+
+typedef struct tsr_params {
+    double tsr_k, tsr_sigma;
+} tsr_params;
+
+static nino_status tsr_run(nino_run *r, nino_error *err)
+{
+    const tsr_params *p = r->params;
+    return nino_out_patched(
+        r, &(nino_patch){ .kind = NINO_PATCH_TSR, .v = { p->tsr_k, p->tsr_sigma } }, err);
+}
+
+NINO_NODE(temporal_rescaling, "TemporalScoreRescaling", "TSR - Temporal Score Rescaling",
+          "model/patch/unet", "Rescales the noise that is found over the run of the sampling",
+          NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_OUTPUTS(NINO_PORT(patched_model, MODEL)),
+          NINO_PARAMS(tsr_params,
+                      NINO_P_FLOAT(tsr_params, tsr_k, 0.95, 0.01, 100, 0.001, .label = "Strength",
+                                   .help = "Below 1 more variety, above 1 more detail"),
+                      NINO_P_FLOAT(tsr_params, tsr_sigma, 1.0, 0.01, 100, 0.001, .label = "Early",
+                                   .help = "Larger values let it begin earlier")),
+          NINO_RUN(tsr_run));

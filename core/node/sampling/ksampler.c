@@ -39,6 +39,12 @@ static void on_ksampler_step(void *priv, const nino_sample_step *step)
     nino_preview_step(w->preview, step);
 }
 
+static nino_status ksampler_encode(void *priv, const nino_vae *vae, const nino_array *pixels,
+                                   nino_array **out, nino_error *err)
+{
+    return nino_encode_pixels(priv, vae, pixels, out, err);
+}
+
 // A sampling of its own for each turn of the node.
 static nino_resume_place ksampler_keep_at(nino_run *r)
 {
@@ -65,6 +71,7 @@ nino_status nino_node_sample(nino_run *r, const nino_guider *g, nino_noise noise
     const nino_resume_place keep = ksampler_keep_at(r);
     int n_kept = 0;
     watcher w = { .r = r };
+    const nino_guide_encode encode = { .fn = ksampler_encode, .priv = r };
     if (!h.no_previews)
         w.preview = nino_preview_create(r, g->model->format);
     const nino_sample_params p = { .guider = g,
@@ -81,6 +88,7 @@ nino_status nino_node_sample(nino_run *r, const nino_guider *g, nino_noise noise
                                    .one_by_one = h.one_by_one,
                                    .keep = &keep,
                                    .n_kept = &n_kept,
+                                   .encode = &encode,
                                    .log = r->log,
                                    .on_step = on_ksampler_step,
                                    .priv = &w };

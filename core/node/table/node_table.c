@@ -31,6 +31,13 @@
     X(style_model_loader)   \
     X(style_model_apply)    \
     X(load_image_mask)      \
+    X(control_loader)       \
+    X(diff_control_loader)  \
+    X(union_control)        \
+    X(control_apply)        \
+    X(control_apply_advanced)\
+    X(control_apply_sd3)    \
+    X(control_apply_alimama)\
     X(upscale_loader)       \
     X(image_upscale)        \
     X(image_scale)          \
@@ -126,6 +133,8 @@
     X(merge_sd2)            \
     X(merge_sdxl)           \
     X(merge_flux1)          \
+    X(merge_sd3)            \
+    X(merge_sd35)           \
     X(merge_wan)            \
     X(model_save)           \
     X(clip_save)            \
@@ -222,6 +231,34 @@
     X(rescale_cfg)          \
     X(cfg_norm)             \
     X(cfg_zero_star)        \
+    X(mahiro)               \
+    X(epsilon_scaling)      \
+    X(temporal_rescaling)   \
+    X(tcfg)                 \
+    X(apg)                  \
+    X(fresca)               \
+    X(linear_cfg)           \
+    X(triangle_cfg)         \
+    X(renorm_cfg)           \
+    X(cfg_override)         \
+    X(easy_cache)           \
+    X(lazy_cache)           \
+    X(freeu)                \
+    X(freeu_v2)             \
+    X(pag)                  \
+    X(sag)                  \
+    X(skip_layer_dit)       \
+    X(skip_layer_sd3)       \
+    X(skip_layer_simple)    \
+    X(skip_layer_sd3)       \
+    X(add_downscale)        \
+    X(hypertile)            \
+    X(self_multiply)        \
+    X(cross_multiply)       \
+    X(ip_loader)            \
+    X(ip_unified)           \
+    X(ip_adapter)           \
+    X(ip_advanced)          \
     X(model_dtype)          \
     X(vae_decode)           \
     X(vae_decode_tiled)     \

@@ -151,6 +151,9 @@ static void value_nodes_describe(nino_buf *b, const nino_value *v)
     case NINO_PORT_UPSCALE_MODEL:
         nino_buf_addf(b, "UPSCALE_MODEL %s: %s", v->u.upscale->name, v->u.upscale->detail);
         break;
+    case NINO_PORT_CONTROL_NET:
+        nino_buf_addf(b, "CONTROL_NET %s: %s", v->u.control.net->name, v->u.control.net->detail);
+        break;
     case NINO_PORT_MODEL:
         if (v->u.model)
             nino_buf_addf(b, "MODEL %s: %s", v->u.model->net->name, v->u.model->net->detail);

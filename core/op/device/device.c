@@ -151,15 +151,23 @@ bool nino_kernel_folder(int i, char *out, size_t size)
     return nino_cl_provider && nino_cl_provider->kernel_folder(i, out, size);
 }
 
-// Programs that somebody waits for first; then, with what time nobody else wants, the binaries of all, also
-// when who asked for them is gone.
+// All of the list, also what other helpers took.
+static void read_all(nino_programs *all)
+{
+    nino_helper_task t;
+    for (off_t at = 0; pread(STDIN_FILENO, &t, sizeof(t), at) == (ssize_t) sizeof(t);
+         at += (off_t) sizeof(t))
+        nino_programs_add(all, t.program.file, t.program.options);
+}
+
+// Programs that somebody waits for first, the next that no other helper has taken; then, with what time
+// nobody else wants, the binaries of all, also when who asked for them is gone. One helper keeps them.
 static void helper_work(nino_backend *be, nino_programs *all)
 {
     nino_helper_task t;
     nino_error err;
     while (read(STDIN_FILENO, &t, sizeof(t)) == (ssize_t) sizeof(t)) {
         const bool is_urgent = !(t.index & NINO_HELPER_IDLE);
-        nino_programs_add(all, t.program.file, t.program.options);
         // Whoever waits for one that does not compile finds out why by itself.
         if (is_urgent && (be->impl->compile(be, &t.program, &err), true) &&
             write(STDOUT_FILENO, &t.index, sizeof(t.index)) != (ssize_t) sizeof(t.index))
@@ -168,6 +176,7 @@ static void helper_work(nino_backend *be, nino_programs *all)
     if (nice(19) < 0) // then at the same priority
         errno = 0;
     close(STDOUT_FILENO); // nobody waits for the rest
+    read_all(all);
     bool ok = true;
     for (size_t i = 0; ok && i < all->n; i++)
         for (int k = 0; ok && k < 2; k++) // builds what is not there; then keeps it
@@ -234,5 +243,8 @@ nino_backend *nino_device_open(const char *selector, const nino_ctx_params *para
                   vars->mem_limit);
         return NULL;
     }
-    return open_selected(selector && *selector ? selector : vars->device, &p, log, err);
+    nino_backend *be = open_selected(selector && *selector ? selector : vars->device, &p, log, err);
+    if (be)
+        be->mem_limit = p.mem_limit;
+    return be;
 }

@@ -12,6 +12,7 @@
 #define MAX_REPEAT 4 // how often a text may be repeated to match a longer one
 
 struct nino_guide_fit {
+    nino_guide_way way;
     int n, n_refs;
     int64_t size[NINO_MAX_AXES], tokens;
     bool fits;
@@ -49,7 +50,8 @@ static bool same_controls(const nino_cond_model *a, const nino_cond_model *b)
 static bool can_share(const nino_guide_run *r, const nino_cond_use *a, const nino_cond_use *b)
 {
     const nino_cond_model *x = a->model, *y = b->model;
-    if (memcmp(a->size, b->size, (size_t) r->n_axes * sizeof(a->size[0])) ||
+    if (a->control != b->control || !same_row_shape(x->control_context, y->control_context) ||
+        memcmp(a->size, b->size, (size_t) r->n_axes * sizeof(a->size[0])) ||
         !batch_same_text(r, x->context, y->context) ||
         !same_row_shape(x->context_mask, y->context_mask) || !same_row_shape(x->y, y->y) ||
         !same_row_shape(x->concat, y->concat) || !same_row_shape(x->vision, y->vision) ||
@@ -64,16 +66,37 @@ static bool can_share(const nino_guide_run *r, const nino_cond_use *a, const nin
     return true;
 }
 
+// What patches make of a forward, as far as it costs something.
+static nino_guide_way way_of(const nino_guide_run *r)
+{
+    return (nino_guide_way){ .active = r->pass.active,
+                             .is_perturbed = r->pass.is_perturbed,
+                             .has_map = r->pass.map != NULL,
+                             .skip = r->skip };
+}
+
+static bool same_way(const nino_guide_way *a, const nino_guide_way *b)
+{
+    return a->active == b->active && a->is_perturbed == b->is_perturbed &&
+           a->has_map == b->has_map && a->skip.doubles == b->skip.doubles &&
+           a->skip.singles == b->skip.singles;
+}
+
 // ---- one forward -----------------------------------------------------------------------------
 
 static nino_tensor *batch_forward(nino_guide_run *r, const nino_guide_feed *f, nino_tensor *x,
-                                  float timestep)
+                                  float sigma)
 {
+    const float timestep =
+        nino_stream_is_plan(r->s) ? 0 : nino_sampling_timestep(r->sampling, sigma);
+    nino_residuals more = { .middle = NULL };
     const int64_t n = f->n * r->batch, frames = nino_guide_frames(r);
     float *t = malloc((size_t) (n * (frames ? frames : 1)) * sizeof(*t));
     nino_tensor **refs = calloc((size_t) f->n_refs + 1, sizeof(*refs));
+    uint8_t *negative = malloc((size_t) n);
     nino_tensor *control[NINO_COND_CONTROLS], *out = NULL;
-    if (!t || !refs) {
+    nino_pass pass = r->pass;
+    if (!t || !refs || !negative) {
         nino_unref(x);
         nino_stream_fail(r->s, NINO_ERR_NOMEM, "", "no memory for a model evaluation");
         goto end;
@@ -82,6 +105,10 @@ static nino_tensor *batch_forward(nino_guide_run *r, const nino_guide_feed *f, n
         nino_guide_frame_times(r, timestep, f->n, t);
     for (int64_t i = 0; i < n && !frames; i++)
         t[i] = timestep;
+    for (int64_t i = 0; i < n; i++)
+        negative[i] = f->use[i / r->batch]->is_negative;
+    pass.negative = negative;
+    pass.n_rows = n;
     for (int i = 0; i < f->n_refs; i++)
         refs[i] = nino_ref(f->refs[i]);
     for (int i = 0; i < NINO_COND_CONTROLS; i++)
@@ -100,12 +127,19 @@ static nino_tensor *batch_forward(nino_guide_run *r, const nino_guide_feed *f, n
                         .refs = refs,
                         .n_refs = f->n_refs,
                         .ref_method = f->use[0]->model->ref_method,
-                        .guidance = f->use[0]->model->guidance };
+                        .guidance = f->use[0]->model->guidance,
+                        .skip = r->skip,
+                        .pass = pass.n_patches ? &pass : NULL };
+    if (f->hints) {
+        nino_guide_residuals(r, r->s, f->use[0], f->hints, &in, f->control_context, sigma, &more);
+        in.residuals = &more;
+    }
     out = r->net->forward(r->s, r->net, &in);
     r->forwards++;
 end:
     free(t);
     free(refs);
+    free(negative);
     // cppcheck-suppress returnDanglingLifetime ; a tensor of the stream, not a part of `in`
     return out;
 }
@@ -162,11 +196,8 @@ static bool all_finite(const float *v, size_t n)
 
 // The network's answer as denoised tiles, added to the sums.
 static void take_output(nino_guide_run *r, const nino_guide_piece *p, int n, nino_array *tile,
-                        float sigma, nino_tensor *y)
+                        float sigma, const nino_array *out)
 {
-    nino_array *out = nino_download(r->s, y, NINO_F32);
-    if (!out)
-        return;
     const size_t count = (size_t) nino_shape_count(&tile->shape);
     float *v = nino_array_f32(out);
     if (!nino_shape_equal(&out->shape, &tile->shape)) {
@@ -180,7 +211,21 @@ static void take_output(nino_guide_run *r, const nino_guide_piece *p, int n, nin
         for (int i = 0; i < n; i++)
             batch_add_tile(r, &p[i], v + (size_t) i * (count / (size_t) n));
     }
-    nino_array_unref(&out);
+}
+
+// NULL: no memory.
+static nino_guide_walk *walk_of(nino_guide_run *r, nino_guide_feed *f)
+{
+    const nino_guide_way way = way_of(r);
+    for (int i = 0; i < f->n_walks; i++)
+        if (same_way(&f->walk[i].way, &way))
+            return &f->walk[i];
+    nino_guide_walk *all = realloc(f->walk, (size_t) (f->n_walks + 1) * sizeof(*all));
+    if (!all)
+        return nino_stream_fail(r->s, NINO_ERR_NOMEM, "", "no memory for a plan");
+    f->walk = all;
+    all[f->n_walks] = (nino_guide_walk){ .way = way };
+    return &all[f->n_walks++];
 }
 
 // Under plan nothing but the network is walked, twice a batch (the first brings the weights in);
@@ -188,16 +233,37 @@ static void take_output(nino_guide_run *r, const nino_guide_piece *p, int n, nin
 static void batch_walk(nino_guide_run *r, nino_guide_feed *f)
 {
     nino_backend *be = nino_stream_backend(r->s);
-    if (f->walks > 1) {
-        nino_plan_backend_repeat(be, &f->cost);
+    nino_guide_walk *w = walk_of(r, f);
+    if (!w)
+        return;
+    if (w->n > 1) {
+        nino_plan_backend_repeat(be, &w->cost);
         return;
     }
     const nino_plan_mark before = nino_plan_backend_mark(be);
     nino_tensor *x = nino_zeros(r->s, nino_guide_tile_shape(r, f->use[0], f->n, r->channels),
                                 nino_stream_act_type(r->s));
     nino_unref(batch_forward(r, f, x, 0));
-    f->cost = nino_plan_mark_since(be, &before);
-    f->walks++;
+    w->cost = nino_plan_mark_since(be, &before);
+    w->n++;
+}
+
+// What the network makes of x, or would: EasyCache.
+static nino_array *ask(nino_guide_run *r, const nino_guide_piece *p, const nino_guide_feed *f,
+                       const nino_array *x, float sigma)
+{
+    if (nino_guide_has_past(r->guider->model)) {
+        nino_array *out = nino_array_create(NINO_F32, x->shape);
+        if (out && nino_guide_reuse_batch(r, p, f->n, sigma, x, out))
+            return out;
+        nino_array_unref(&out);
+    }
+    nino_tensor *in = nino_upload(r->s, x, nino_stream_act_type(r->s));
+    in = batch_forward(r, f, in, sigma);
+    nino_array *out = nino_download(r->s, in, NINO_F32);
+    if (out && nino_shape_equal(&out->shape, &x->shape))
+        nino_guide_keep_batch(r, p, f->n, sigma, x, out);
+    return out;
 }
 
 void nino_guide_run_batch(nino_guide_run *r, const nino_guide_piece *p, int n, const float *x,
@@ -227,9 +293,10 @@ void nino_guide_run_batch(nino_guide_run *r, const nino_guide_piece *p, int n, c
     }
     nino_sampling_calculate_input(r->sampling, sigma, nino_array_f32(tile), nino_array_f32(scaled),
                                   (int64_t) count);
-    nino_tensor *in = nino_upload(r->s, scaled, nino_stream_act_type(r->s));
-    take_output(r, p, n, tile, sigma,
-                batch_forward(r, f, in, nino_sampling_timestep(r->sampling, sigma)));
+    nino_array *answer = ask(r, p, f, scaled, sigma);
+    if (answer)
+        take_output(r, p, n, tile, sigma, answer);
+    nino_array_unref(&answer);
 end:
     nino_array_unref(&tile);
     nino_array_unref(&scaled);
@@ -271,8 +338,13 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
     float *t = calloc((size_t) (rows * (frames ? frames : 1)), sizeof(*t));
     nino_tensor **refs = calloc((size_t) m->n_refs + 1, sizeof(*refs));
     nino_tensor *control[NINO_COND_CONTROLS];
-    nino_status st = s && t && refs ? NINO_OK : NINO_ERR_NOMEM;
-    for (int pass = 0; pass < 2 && !st; pass++) { // the first brings the weights in
+    uint8_t *negative = calloc((size_t) rows, 1); // which side a row is of costs nothing
+    nino_pass pass = r->pass;
+    nino_status st = s && t && refs && negative ? NINO_OK : NINO_ERR_NOMEM;
+    nino_control_hint *hints = st ? NULL : nino_guide_hints(r, s, p[0].use, n);
+    pass.negative = negative;
+    pass.n_rows = rows;
+    for (int walk = 0; walk < 2 && !st; walk++) { // the first brings the weights in
         const nino_shape x = nino_guide_tile_shape(r, p[0].use, n, r->channels);
         nino_forward in = { .x = nino_zeros(s, x, nino_stream_act_type(s)),
                             .timestep = t,
@@ -287,7 +359,9 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
                             .refs = refs,
                             .n_refs = m->n_refs,
                             .ref_method = m->ref_method,
-                            .guidance = m->guidance };
+                            .guidance = m->guidance,
+                            .skip = r->skip,
+                            .pass = pass.n_patches ? &pass : NULL };
         if (m->concat)
             in.concat = nino_zeros(
                 s, nino_guide_tile_shape(r, p[0].use, n, m->concat->shape.dim[r->n_axes + 1]),
@@ -296,6 +370,13 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
             refs[i] = zero_rows(s, m->refs[i], rows, 0);
         for (int i = 0; i < m->n_controls; i++)
             control[i] = zero_rows(s, m->control[i], rows, 0);
+        nino_residuals more = { .middle = NULL };
+        nino_tensor *context = zero_rows(s, m->control_context, rows, 0);
+        if (hints) {
+            nino_guide_residuals(r, s, p[0].use, hints, &in, context, 0, &more);
+            in.residuals = &more;
+        }
+        nino_unref(context);
         nino_unref(r->net->forward(s, r->net, &in));
         st = nino_stream_status(s, NULL);
     }
@@ -305,8 +386,10 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
         *reserved = mem.reserved;
         *weights = mem.by_owner[NINO_OWN_WEIGHTS];
     }
+    nino_guide_release_hints(p[0].use, &hints);
     free(t);
     free(refs);
+    free(negative);
     nino_stream_destroy(&s);
     nino_backend_close(&plan);
     return st;
@@ -318,11 +401,12 @@ static bool batch_fits(nino_guide_run *r, const nino_guide_piece *p, int n)
     uint64_t reserved = 0, weights = 0;
     const int64_t tokens = nino_guide_tokens(p, n);
     const int n_refs = p[0].use->model->n_refs;
+    const nino_guide_way way = way_of(r);
     nino_pool_stat(nino_stream_backend(r->s)->pool, &mem);
     if (!mem.budget)
         return true;
     for (const nino_guide_fit *f = r->fits; f < r->fits + r->n_fits; f++)
-        if (f->n == n && f->tokens == tokens && f->n_refs == n_refs &&
+        if (f->n == n && f->tokens == tokens && f->n_refs == n_refs && same_way(&f->way, &way) &&
             !memcmp(f->size, p[0].use->size, (size_t) r->n_axes * sizeof(f->size[0])))
             return f->fits;
     nino_guide_fit *f = realloc(r->fits, (size_t) (r->n_fits + 1) * sizeof(*f));
@@ -334,9 +418,11 @@ static bool batch_fits(nino_guide_run *r, const nino_guide_piece *p, int n)
     f += r->n_fits++;
     // Other models' weights make room when they must; what else is there stays.
     const uint64_t others = mem.in_use - mem.by_owner[NINO_OWN_WEIGHTS];
-    *f = (nino_guide_fit){
-        .n = n, .n_refs = n_refs, .tokens = tokens, .fits = reserved + others <= mem.budget
-    };
+    *f = (nino_guide_fit){ .way = way,
+                           .n = n,
+                           .n_refs = n_refs,
+                           .tokens = tokens,
+                           .fits = reserved + others <= mem.budget };
     memcpy(f->size, p[0].use->size, sizeof(f->size));
     return f->fits;
 }

@@ -19,6 +19,39 @@ static nino_status cond_model_no_memory(nino_error *err)
     return nino_fail(err, NINO_ERR_NOMEM, "", "no memory for conditioning");
 }
 
+// SD3's encodings have zeros in place of encoders that are not there, as wide as those it was
+// released with; a smaller network takes what is between them. Whether the columns are dim, or more
+// of which only zeros need to go; *first of them is the one that becomes the first.
+static bool fit_columns(const nino_guide_run *r, const nino_array *a, int64_t dim, int64_t *first)
+{
+    const int64_t n = a->shape.dim[a->shape.rank - 1], rows = nino_shape_count(&a->shape) / n;
+    const float *v = nino_array_f32(a);
+    int64_t from = n, to = 0; // of what is not zero
+    *first = 0;
+    if (n <= dim || r->net->kind != NINO_DIFFUSION_SD3)
+        return n == dim;
+    for (int64_t i = 0; i < rows; i++, v += n)
+        for (int64_t k = 0; k < n; k++)
+            if (v[k] != 0) {
+                from = k < from ? k : from;
+                to = k >= to ? k + 1 : to;
+            }
+    *first = to > dim ? to - dim : 0;
+    return *first <= from;
+}
+
+static nino_array *columns_of(const nino_array *a, int64_t first, int64_t dim)
+{
+    nino_shape shape = a->shape;
+    const int64_t n = shape.dim[shape.rank - 1], rows = nino_shape_count(&shape) / n;
+    shape.dim[shape.rank - 1] = dim;
+    nino_array *out = nino_array_create(NINO_F32, shape);
+    for (int64_t i = 0; out && i < rows; i++)
+        memcpy(nino_array_f32(out) + i * dim, nino_array_f32(a) + i * n + first,
+               (size_t) dim * sizeof(float));
+    return out;
+}
+
 // ---- y ---------------------------------------------------------------------------------------
 
 static float *embed_size(float *to, double v) { return nino_guide_embed(to, v, (int) SIZE_DIM); }
@@ -47,7 +80,9 @@ static nino_status make_y(const nino_guide_run *r, const nino_cond_entry *e, int
 {
     const int dim = r->net->y_dim;
     const bool is_unclip = strstr(r->net->family, "unclip") != NULL;
-    const int64_t pooled = e->pooled ? e->pooled->shape.dim[e->pooled->shape.rank - 1] : 0;
+    int64_t pooled = e->pooled ? e->pooled->shape.dim[e->pooled->shape.rank - 1] : 0, first = 0;
+    if (e->pooled && fit_columns(r, e->pooled, dim, &first))
+        pooled = dim;
     const int64_t rest = dim - pooled;
     if (!dim)
         return NINO_OK;
@@ -66,7 +101,7 @@ static nino_status make_y(const nino_guide_run *r, const nino_cond_entry *e, int
     if (is_unclip)
         return nino_cond_unclip(r, e, m->y, err);
     float *y = nino_array_f32(m->y);
-    memcpy(y, nino_array_f32(e->pooled), (size_t) pooled * sizeof(*y));
+    memcpy(y, nino_array_f32(e->pooled) + first, (size_t) pooled * sizeof(*y));
     if (rest)
         embed_sdxl(r, e, kind, rest == 5 * SIZE_DIM, y + pooled);
     return NINO_OK;
@@ -104,7 +139,8 @@ static nino_status cond_model_fit_latent(const nino_guide_run *r, const nino_arr
                               "the conditioning's latent has %lld channels, this model %lld",
                               (long long) a->shape.dim[a->shape.rank - 1], (long long) r->channels);
     } else {
-        if ((scaled = nino_planes_scale(a, r->axis[0], r->axis[1], true, err)) &&
+        if ((scaled =
+                 nino_planes_scale(a, r->axis[0], r->axis[1], NINO_FILTER_BILINEAR, true, err)) &&
             (picked = nino_planes_pick(scaled, r->batch, err)) && !(*out = copy_of(picked)))
             cond_model_no_memory(err);
         nino_array_unref(&scaled);
@@ -133,7 +169,7 @@ static nino_status cond_model_fit_mask(const nino_guide_run *r, const nino_cond_
     if (m->shape.dim[1] == h && m->shape.dim[2] == w)
         scaled = copy_of(&flat);
     else
-        scaled = nino_planes_scale(&flat, h, w, true, err);
+        scaled = nino_planes_scale(&flat, h, w, NINO_FILTER_BILINEAR, true, err);
     if (!scaled)
         return cond_model_no_memory(err);
     for (int64_t i = 0; is_rounded && i < nino_shape_count(&scaled->shape); i++)
@@ -327,20 +363,25 @@ nino_status nino_cond_model_make(const nino_guide_run *r, const nino_cond_entry 
 {
     nino_status st = NINO_OK;
     const nino_array *text = e->context;
+    int64_t first = 0;
     *m = (nino_cond_model){ .guidance = NAN };
     if (!text || text->shape.rank != 3 || !text->shape.dim[1] ||
-        text->shape.dim[2] != r->net->context_dim)
+        !fit_columns(r, text, r->net->context_dim, &first))
         return nino_fail_kind(err, NINO_ERR_ARG, "shape", r->net->name,
                               "this model (%s) needs text encodings of width %d, this conditioning "
                               "has %lld: encode with its own kind of CLIP",
                               r->net->family, r->net->context_dim,
                               text ? (long long) text->shape.dim[text->shape.rank - 1] : 0LL);
     m->context_mask = r->net->has_context_mask ? nino_array_ref(e->context_mask) : NULL;
-    if (!(m->context = whole_text(r, e->context)))
+    m->context = text->shape.dim[2] == r->net->context_dim
+                     ? whole_text(r, e->context)
+                     : columns_of(text, first, r->net->context_dim);
+    if (!m->context)
         return cond_model_no_memory(err);
+    m->control_context = nino_array_ref(e->control_context);
     m->ref_method = e->ref_method;
     if (r->net->has_guidance && !e->no_guidance)
-        m->guidance = (float) (e->has_guidance ? e->guidance : 3.5);
+        m->guidance = (float) (e->has_guidance ? e->guidance : r->net->usual_guidance);
     if ((st = make_y(r, e, kind, m, err)) || (st = make_concat(r, e, m, err)) ||
         (st = make_refs(r, e, m, err)) || (st = make_vision(r, e, m, err)) ||
         (st = nino_cond_controls(r, e, m, err)))
@@ -355,6 +396,7 @@ void nino_cond_model_release(nino_cond_model *m)
     nino_array_unref(&m->y);
     nino_array_unref(&m->concat);
     nino_array_unref(&m->vision);
+    nino_array_unref(&m->control_context);
     for (int i = 0; i < m->n_controls; i++)
         nino_array_unref(&m->control[i]);
     for (int i = 0; i < m->n_refs; i++)

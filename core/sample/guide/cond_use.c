@@ -94,7 +94,8 @@ static nino_status resolve_mask(nino_guide_run *r, nino_cond_use *u, nino_error 
     if (m->shape.dim[1] == cond_use_rows(r)[0] && m->shape.dim[2] == cond_use_rows(r)[1]) {
         u->mask = nino_array_ref((nino_array *) m);
     } else {
-        u->mask = nino_planes_scale(&flat, cond_use_rows(r)[0], cond_use_rows(r)[1], false, err);
+        u->mask = nino_planes_scale(&flat, cond_use_rows(r)[0], cond_use_rows(r)[1],
+                                    NINO_FILTER_BILINEAR, false, err);
         if (!u->mask)
             return err ? err->code : NINO_ERR_NOMEM;
         u->mask->shape = NINO_SHAPE(m->shape.dim[0], cond_use_rows(r)[0], cond_use_rows(r)[1]);
@@ -130,6 +131,8 @@ static nino_status read_list(nino_guide_run *r, int kind, const nino_cond *c, ni
         if (!u)
             return NINO_ERR_NOMEM;
         u->entry = e;
+        u->is_negative = kind == NINO_COND_NEGATIVE;
+        u->control = e->control_net ? nino_control_use_of(e->control_net) : NULL;
         if (e->start > 0)
             u->first = nino_sampling_percent_to_sigma(r->sampling, e->start);
         if (e->end < 1)
@@ -188,6 +191,7 @@ static nino_status cond_use_complete(nino_guide_run *r, nino_cond_list *l, const
     const nino_cond_model *model = best->model;
     nino_cond_use copy = *c; // c may not live in l, but best does, and l may move
     copy.model = model;
+    copy.is_negative = best->is_negative;
     copy.mask = nino_array_ref(c->mask);
     nino_cond_use *u = cond_use_add(l, err);
     if (!u) {
@@ -309,9 +313,9 @@ static nino_status cond_use_weigh(const nino_guide_run *r, nino_cond_use *u, nin
 nino_status nino_guide_conds(nino_guide_run *r, nino_error *err)
 {
     const nino_cond *lists[NINO_COND_KINDS] = { r->guider->positive };
-    if (r->guider->kind != NINO_GUIDE_BASIC)
+    if (r->guider->kind != NINO_GUIDE_BASIC && r->guider->kind != NINO_GUIDE_DUAL_MODEL)
         lists[NINO_COND_NEGATIVE] = r->guider->negative;
-    if (r->guider->kind == NINO_GUIDE_DUAL_CFG)
+    if (r->guider->kind == NINO_GUIDE_DUAL_CFG || r->guider->kind == NINO_GUIDE_PERP_NEG)
         lists[NINO_COND_MIDDLE] = r->guider->middle;
     int n = 0;
     for (int k = 0; k < NINO_COND_KINDS; k++) {
@@ -329,11 +333,12 @@ nino_status nino_guide_conds(nino_guide_run *r, nino_error *err)
     for (int k = 0; k < NINO_COND_KINDS; k++)
         for (int i = 0; i < r->list[k].n && !st; i++)
             st = cond_use_weigh(r, &r->list[k].use[i], err);
-    return st;
+    return st ? st : nino_guide_controls(r, err);
 }
 
 void nino_guide_release_conds(nino_guide_run *r)
 {
+    nino_guide_release_controls(r);
     for (int k = 0; k < NINO_COND_KINDS; k++) {
         for (int i = 0; i < r->list[k].n; i++) {
             nino_array_unref(&r->list[k].use[i].mask);

@@ -23,7 +23,8 @@ static nino_array *fit(const nino_guide_run *r, const nino_array *a, nino_error 
     nino_array *scaled = NULL, *out = NULL, *video = NULL;
     if (r->axis[1] == flat.shape.dim[1] && r->axis[2] == flat.shape.dim[2])
         video = nino_array_ref((nino_array *) a);
-    else if ((scaled = nino_planes_scale(&flat, r->axis[1], r->axis[2], true, err)))
+    else if ((scaled = nino_planes_scale(&flat, r->axis[1], r->axis[2], NINO_FILTER_BILINEAR, true,
+                                         err)))
         scaled->shape = NINO_SHAPE(n, t, r->axis[1], r->axis[2], c);
     if (video || scaled)
         out = nino_planes_pick(video ? video : scaled, r->batch, err);

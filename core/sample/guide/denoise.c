@@ -1,8 +1,7 @@
 // The guided denoiser: which entries apply at a sigma, their weighted mean where they overlap, and
 // classifier-free guidance over the lists.
-// Semantics: ComfyUI 0.3.64 comfy/samplers.py (calc_cond_batch, cfg_function, CFGGuider),
-// comfy_extras/nodes_custom_sampler.py (Guider_DualCFG); rescaled guidance: Lin et al. 2023,
-// "Common Diffusion Noise Schedules and Sample Steps are Flawed", section 3.4.
+// Semantics: ComfyUI 0.3.64 comfy/samplers.py (calc_cond_batch, CFGGuider),
+// comfy_extras/nodes_custom_sampler.py (Guider_DualCFG), nodes_perpneg.py.
 #include "core/sample/guide/guide_priv.h"
 
 #include <math.h>
@@ -14,6 +13,31 @@
 #define NOTHING 1e-37f // weight of a cell that no entry reaches
 
 // ---- lists -----------------------------------------------------------------------------------
+
+bool nino_guide_applies(const nino_guide_run *r, int i, float sigma)
+{
+    const nino_patch *p = &r->guider->model->patch[i];
+    if (!p->has_range)
+        return true;
+    const double first =
+        p->is_in_sigmas ? p->start : nino_sampling_percent_to_sigma(r->sampling, p->start);
+    const double last =
+        p->is_in_sigmas ? p->end : nino_sampling_percent_to_sigma(r->sampling, p->end);
+    return (double) sigma <= first &&
+           (p->ends_before ? (double) sigma > last : (double) sigma >= last);
+}
+
+static void set_pass(nino_guide_run *r, float sigma)
+{
+    const nino_model *m = r->guider->model;
+    r->pass.patch = m->patch;
+    r->pass.n_patches = m->n_patches;
+    r->pass.images = r->batch;
+    r->pass.active = 0;
+    for (int i = 0; i < m->n_patches; i++)
+        if (m->patch[i].kind >= NINO_PATCH_FREEU && nino_guide_applies(r, i, sigma))
+            r->pass.active |= (uint32_t) 1 << i;
+}
 
 static nino_status evaluate(nino_guide_run *r, const bool *wanted, const float *x, float sigma,
                             nino_error *err)
@@ -31,6 +55,8 @@ static nino_status evaluate(nino_guide_run *r, const bool *wanted, const float *
                 ((double) sigma <= u->first && (double) sigma >= u->last))
                 p[n++] = (nino_guide_piece){ u, k };
         }
+    set_pass(r, sigma);
+    nino_guide_reuse_begin(r);
     for (int at = 0; at < n && !nino_stream_status(r->s, NULL) && !r->err.code;) {
         const int k = nino_guide_choose(r, p + at, n - at);
         nino_guide_run_batch(r, p + at, k, x, sigma);
@@ -43,195 +69,214 @@ static nino_status evaluate(nino_guide_run *r, const bool *wanted, const float *
     return r->err.code ? r->err.code : nino_stream_status(r->s, err);
 }
 
-// out = the weighted means; a cell that no entry reached is 0.
-static void take_means(nino_guide_run *r)
+static void clear_sum(nino_guide_run *r, int k)
 {
-    for (int k = 0; k < NINO_COND_KINDS; k++)
-        for (int64_t b = 0; b < r->batch * r->channels; b++)
-            for (int64_t i = 0; i < r->cells; i++)
-                r->out[k][b * r->cells + i] /= r->weight[k][b / r->channels * r->cells + i];
+    memset(r->out[k], 0, r->count * sizeof(float));
+    for (int64_t i = 0; i < r->batch * r->cells; i++)
+        r->weight[k][i] = NOTHING;
 }
 
-static void clear_sums(nino_guide_run *r)
+// out = the weighted mean; a cell that no entry reached is 0.
+static void take_mean(nino_guide_run *r, int k)
 {
-    for (int k = 0; k < NINO_COND_KINDS; k++) {
-        memset(r->out[k], 0, r->count * sizeof(float));
-        for (int64_t i = 0; i < r->batch * r->cells; i++)
-            r->weight[k][i] = NOTHING;
-    }
+    for (int64_t b = 0; b < r->batch * r->channels; b++)
+        for (int64_t i = 0; i < r->cells; i++)
+            r->out[k][b * r->cells + i] /= r->weight[k][b / r->channels * r->cells + i];
+}
+
+nino_status nino_guide_evaluate(nino_guide_run *r, const bool *wanted, const float *x, float sigma,
+                                nino_error *err)
+{
+    const bool is_plan = nino_stream_is_plan(r->s);
+    for (int k = 0; k < NINO_COND_KINDS && !is_plan; k++)
+        if (wanted[k])
+            clear_sum(r, k);
+    const nino_status st = evaluate(r, wanted, x, sigma, err);
+    for (int k = 0; k < NINO_COND_KINDS && !is_plan && !st; k++)
+        if (wanted[k])
+            take_mean(r, k);
+    return st;
 }
 
 // ---- guidance --------------------------------------------------------------------------------
 
-// An answer as a v-prediction.
-static float as_v(float x, float d, float s)
-{
-    return (x / (s * s + 1.0f) - d) * sqrtf(s * s + 1.0f) / s;
-}
-
-// The factor that gives guided, v-predictions, the spread of cond.
-static double spread_ratio(const float *x, const float *cond, float s, const float *guided,
-                           int64_t n)
-{
-    double mean[2] = { 0 }, sum[2] = { 0 };
-    for (int64_t i = 0; i < n; i++) {
-        mean[0] += (double) as_v(x[i], cond[i], s) / (double) n;
-        mean[1] += (double) guided[i] / (double) n;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        const double c = (double) as_v(x[i], cond[i], s) - mean[0],
-                     g = (double) guided[i] - mean[1];
-        sum[0] += c * c;
-        sum[1] += g * g;
-    }
-    return sqrt(sum[0] / sum[1]);
-}
-
-static void rescaled(const nino_guide_run *r, const float *cond, const float *uncond, float scale,
-                     const float *x, float s, float *out)
-{
-    const int64_t n = r->channels * r->cells;
-    const float root = sqrtf(s * s + 1.0f), share = (float) r->guider->model->cfg_share;
-    for (int64_t b = 0; b < r->batch; b++, cond += n, uncond += n, x += n, out += n) {
-        for (int64_t i = 0; i < n; i++) {
-            const float vu = as_v(x[i], uncond[i], s);
-            out[i] = vu + scale * (as_v(x[i], cond[i], s) - vu);
-        }
-        const float ratio = (float) spread_ratio(x, cond, s, out, n);
-        for (int64_t i = 0; i < n; i++) {
-            const float v = share * (out[i] * ratio) + (1.0f - share) * out[i];
-            out[i] = x[i] / (s * s + 1.0f) - v * s / root;
-        }
-    }
-}
-
-// Length of the values that all channels have in a cell, less those of `from` (NULL: nothing).
-static float cell_length(const nino_guide_run *r, const float *v, const float *from)
-{
-    double sum = 0;
-    for (int64_t c = 0; c < r->channels; c++) {
-        const double d = (double) v[c * r->cells] - (from ? (double) from[c * r->cells] : 0);
-        sum += d * d;
-    }
-    return (float) sqrt(sum);
-}
-
-// Of the noise that is found, as long in every cell as the positive side finds it.
-static void normed(const nino_guide_run *r, const float *cond, const float *uncond, float scale,
-                   const float *x, float *out)
-{
-    const float share = (float) r->guider->model->cfg_share;
-    const int64_t n = r->channels * r->cells;
-    for (int64_t b = 0; b < r->batch; b++, cond += n, uncond += n, x += n, out += n)
-        for (int64_t i = 0; i < r->cells; i++) {
-            for (int64_t k = i; k < n; k += r->cells) // the mixture of the answers themselves
-                out[k] = uncond[k] + scale * (cond[k] - uncond[k]);
-            const float had = cell_length(r, out + i, x + i);
-            const float by = had > 0 ? cell_length(r, cond + i, x + i) / fmaxf(had, 1e-12f) : 1.0f;
-            for (int64_t k = i; k < n; k += r->cells) {
-                const float noise = x[k] - out[k];
-                out[k] = x[k] - (share * (noise * by) + (1.0f - share) * noise);
-            }
-        }
-}
-
-// ---- what is done to it ----------------------------------------------------------------------
-
-static void post_norm(const nino_guide_run *r, float strength, const float *cond, float *out)
-{
-    const int64_t n = r->channels * r->cells;
-    for (int64_t b = 0; b < r->batch; b++, cond += n, out += n)
-        for (int64_t i = 0; i < r->cells; i++) {
-            const float had = cell_length(r, out + i, NULL);
-            const float by = cell_length(r, cond + i, NULL) / (had + 1e-8f);
-            for (int64_t k = i; k < n; k += r->cells)
-                out[k] = out[k] * fminf(by, 1.0f) * strength;
-        }
-}
-
-// Fan et al. 2025, "CFG-Zero*: Improved Classifier-Free Guidance for Flow Matching Models".
-static void post_zero_star(const nino_guide_run *r, const float *cond, const float *uncond,
-                           float scale, const float *x, float *out)
-{
-    const int64_t n = r->channels * r->cells;
-    for (int64_t b = 0; b < r->batch; b++, cond += n, uncond += n, x += n, out += n) {
-        double dot = 0, square = 0;
-        for (int64_t i = 0; i < n; i++) {
-            const double e = (double) x[i] - (double) uncond[i];
-            dot += ((double) x[i] - (double) cond[i]) * e;
-            square += e * e;
-        }
-        const float a = (float) (dot / (square + 1e-8));
-        for (int64_t i = 0; i < n; i++)
-            out[i] = out[i] + uncond[i] * (a - 1.0f) + scale * uncond[i] * (1.0f - a);
-    }
-}
-
-// out is none of the others.
-static void guide(const nino_guide_run *r, const float *cond, const float *uncond, double scale,
-                  const float *x, float sigma, float *out)
+// Two lists make one answer, with all that patches do to it. Under plan only what is evaluated
+// counts.
+static nino_status guide(nino_guide_run *r, int cond, int uncond, double scale, const float *x,
+                         float sigma, float *out, nino_error *err)
 {
     const nino_model *m = r->guider->model;
-    if (m->cfg_kind == NINO_CFG_RESCALE && m->cfg_share > 0) // 0: as if it were not there
-        rescaled(r, cond, uncond, (float) scale, x, sigma, out);
-    else if (m->cfg_kind == NINO_CFG_NORM)
-        normed(r, cond, uncond, (float) scale, x, out);
-    else
-        for (size_t i = 0; i < r->count; i++)
-            out[i] = uncond[i] + (cond[i] - uncond[i]) * (float) scale;
-    for (int i = 0; i < m->n_posts; i++)
-        if (m->post[i].kind == NINO_POST_NORM)
-            post_norm(r, (float) m->post[i].strength, cond, out);
-        else
-            post_zero_star(r, cond, uncond, (float) scale, x, out);
+    const nino_guide_sides g = { .cond = r->out[cond],
+                                 .uncond = r->out[uncond],
+                                 .x = x,
+                                 .scale = (float) scale,
+                                 .sigma = sigma,
+                                 .cond_kind = cond,
+                                 .uncond_kind = uncond };
+    const bool is_plan = nino_stream_is_plan(r->s);
+    nino_status st = NINO_OK;
+    if (!is_plan && r->guider->kind != NINO_GUIDE_PERP_NEG)
+        nino_guide_mix(r, &g, out);
+    for (int i = 0; i < m->n_patches && !st; i++) {
+        const nino_patch *p = &m->patch[i];
+        const bool is_again = p->kind == NINO_PATCH_PERTURBED || p->kind == NINO_PATCH_SKIP ||
+                              p->kind == NINO_PATCH_SELF_ATTENTION;
+        if (is_again && nino_guide_applies(r, i, sigma))
+            st = nino_guide_again(r, p, &g, out, err);
+        else if (!is_again && !is_plan)
+            nino_guide_post(r, p, &g, out);
+    }
+    return st;
 }
 
 static bool is_one(double v) { return fabs(v - 1) <= 1e-9 * fmax(fabs(v), 1); }
 
-static void dual(const nino_guide_run *r, float *const *o, const float *x, float sigma,
-                 float *denoised, float *uncond)
+static nino_status dual(nino_guide_run *r, const float *x, float sigma, float *denoised,
+                        float *uncond, nino_error *err)
+{
+    enum { POS = NINO_COND_POSITIVE, MID = NINO_COND_MIDDLE, NEG = NINO_COND_NEGATIVE };
+    const nino_guider *g = r->guider;
+    const bool is_plan = nino_stream_is_plan(r->s);
+    float *const *o = r->out;
+    nino_status st;
+    if (uncond && !is_plan)
+        memcpy(uncond, g->is_nested ? o[MID] : o[NEG], r->count * sizeof(*uncond));
+    if (g->is_nested)
+        st = guide(r, POS, MID, g->cfg, x, sigma, denoised, err);
+    else
+        st = guide(r, MID, NEG, g->cfg2, x, sigma, denoised, err);
+    for (size_t i = 0; i < r->count && !st && !is_plan; i++)
+        if (g->is_nested)
+            denoised[i] = o[NEG][i] + (float) g->cfg2 * (denoised[i] - o[NEG][i]);
+        else
+            denoised[i] += (o[POS][i] - o[MID][i]) * (float) g->cfg;
+    return st;
+}
+
+// Armandpour et al. 2023, "Re-imagine the Negative Prompt Algorithm": of the negative side only what
+// stands at a right angle to the positive one, over the whole batch.
+static void perp_neg(const nino_guide_run *r, float *out)
+{
+    const float *pos = r->out[NINO_COND_POSITIVE], *neg = r->out[NINO_COND_NEGATIVE];
+    const float *none = r->out[NINO_COND_MIDDLE];
+    const float scale = (float) r->guider->cfg, strength = (float) r->guider->cfg2;
+    double dot = 0, square = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        const double p = (double) (pos[i] - none[i]);
+        dot += (double) (neg[i] - none[i]) * p;
+        square += p * p;
+    }
+    const float along = (float) (dot / square);
+    for (size_t i = 0; i < r->count; i++) {
+        const float p = pos[i] - none[i], perp = neg[i] - none[i] - along * p;
+        out[i] = none[i] + scale * (p - perp * strength);
+    }
+}
+
+// CFGOverride: the last one whose range this is.
+static double scale_at(const nino_guide_run *r, float sigma)
+{
+    const nino_model *m = r->guider->model;
+    double scale = r->guider->kind == NINO_GUIDE_BASIC ? 1.0 : r->guider->cfg;
+    for (int i = 0; i < m->n_patches && r->guider->kind != NINO_GUIDE_BASIC; i++)
+        if (m->patch[i].kind == NINO_PATCH_CFG && nino_guide_applies(r, i, sigma))
+            scale = m->patch[i].v[0];
+    return scale;
+}
+
+// Patches that want the negative side whatever the guidance.
+static bool needs_negative(const nino_guide_run *r)
+{
+    for (int i = 0; i < r->guider->model->n_patches; i++)
+        if (r->guider->model->patch[i].kind == NINO_PATCH_SELF_ATTENTION ||
+            r->guider->model->patch[i].kind == NINO_PATCH_NAG)
+            return true;
+    return false;
+}
+
+// SkipLayerGuidanceDiTSimple: the blocks that the negative side leaves out; false: none.
+static bool negative_skip(const nino_guide_run *r, float sigma, nino_skip *skip)
+{
+    const nino_model *m = r->guider->model;
+    *skip = (nino_skip){ 0 };
+    for (int i = 0; i < m->n_patches; i++)
+        if (m->patch[i].kind == NINO_PATCH_SKIP_NEGATIVE && nino_guide_applies(r, i, sigma))
+            *skip = (nino_skip){ m->patch[i].doubles, m->patch[i].singles };
+    return skip->doubles || skip->singles;
+}
+
+// Both sides, perhaps of two networks, perhaps one after the other.
+static nino_status evaluate_sides(nino_guide_run *r, bool *wanted, const float *x, float sigma,
+                                  nino_error *err)
+{
+    nino_skip skip;
+    if (r->other) {
+        const bool own[NINO_COND_KINDS] = { [NINO_COND_POSITIVE] = true };
+        const nino_status st = nino_guide_evaluate(r, own, x, sigma, err);
+        return st || !wanted[NINO_COND_NEGATIVE]
+                   ? st
+                   : nino_guide_evaluate(r->other, own, x, sigma, err);
+    }
+    if (!wanted[NINO_COND_NEGATIVE] || !negative_skip(r, sigma, &skip))
+        return nino_guide_evaluate(r, wanted, x, sigma, err);
+    const bool negative[NINO_COND_KINDS] = { [NINO_COND_NEGATIVE] = true };
+    wanted[NINO_COND_NEGATIVE] = false;
+    nino_status st = nino_guide_evaluate(r, wanted, x, sigma, err);
+    r->skip = skip;
+    if (!st)
+        st = nino_guide_evaluate(r, negative, x, sigma, err);
+    r->skip = (nino_skip){ 0 };
+    return st;
+}
+
+static void choose_sides(const nino_guide_run *r, double scale, bool has_uncond, bool *wanted)
 {
     const nino_guider *g = r->guider;
-    float *pos = o[NINO_COND_POSITIVE], *mid = o[NINO_COND_MIDDLE], *neg = o[NINO_COND_NEGATIVE];
-    if (uncond)
-        memcpy(uncond, g->is_nested ? mid : neg, r->count * sizeof(*uncond));
-    if (g->is_nested) {
-        guide(r, pos, mid, g->cfg, x, sigma, denoised);
-        for (size_t i = 0; i < r->count; i++)
-            denoised[i] = neg[i] + (float) g->cfg2 * (denoised[i] - neg[i]);
-        return;
+    for (int k = 0; k < NINO_COND_KINDS; k++)
+        wanted[k] = true;
+    // Guidance of 1 has no use for the negative side, unless the sampler has.
+    if ((g->kind == NINO_GUIDE_CFG || g->kind == NINO_GUIDE_DUAL_MODEL) && !has_uncond)
+        wanted[NINO_COND_NEGATIVE] = !is_one(scale) || needs_negative(r);
+    if (g->kind == NINO_GUIDE_DUAL_CFG && !g->is_nested && !has_uncond && is_one(g->cfg2)) {
+        wanted[NINO_COND_NEGATIVE] = false;
+        wanted[NINO_COND_MIDDLE] = !is_one(g->cfg);
     }
-    guide(r, mid, neg, g->cfg2, x, sigma, denoised);
-    for (size_t i = 0; i < r->count; i++)
-        denoised[i] += (pos[i] - mid[i]) * (float) g->cfg;
 }
 
 nino_status nino_guide_denoise(nino_guide_run *r, const float *x, float sigma, float *denoised,
                                float *uncond, nino_error *err)
 {
     const nino_guider *g = r->guider;
-    const bool is_dual = g->kind == NINO_GUIDE_DUAL_CFG, is_plan = nino_stream_is_plan(r->s);
-    bool wanted[NINO_COND_KINDS] = { true, true, true };
-    // Guidance of 1 has no use for the negative side, unless the sampler has.
-    if (g->kind == NINO_GUIDE_CFG && !uncond)
-        wanted[NINO_COND_NEGATIVE] = !is_one(g->cfg);
-    if (is_dual && !g->is_nested && !uncond && is_one(g->cfg2)) {
-        wanted[NINO_COND_NEGATIVE] = false;
-        wanted[NINO_COND_MIDDLE] = !is_one(g->cfg);
-    }
-    if (!is_plan)
-        clear_sums(r);
-    const nino_status st = evaluate(r, wanted, x, sigma, err);
-    if (st || is_plan)
-        return st;
-    take_means(r);
-    if (is_dual) {
-        dual(r, r->out, x, sigma, denoised, uncond);
-        return NINO_OK;
-    }
+    const bool is_plan = nino_stream_is_plan(r->s);
     float *pos = r->out[NINO_COND_POSITIVE], *neg = r->out[NINO_COND_NEGATIVE];
-    if (uncond)
-        memcpy(uncond, neg, r->count * sizeof(*uncond));
-    guide(r, pos, neg, g->kind == NINO_GUIDE_CFG ? g->cfg : 1.0, x, sigma, denoised);
-    return NINO_OK;
+    const double scale = scale_at(r, sigma);
+    bool wanted[NINO_COND_KINDS];
+    if (!is_plan && !uncond && nino_guide_reuse(r, x, sigma, denoised))
+        return NINO_OK;
+    choose_sides(r, scale, uncond != NULL, wanted);
+    for (int k = 0; k < NINO_COND_KINDS && !is_plan; k++) // of a list that is left out: 0
+        memset(r->out[k], 0, r->count * sizeof(float));
+    r->pass.map = nino_guide_sees_self(r) ? &r->map : NULL;
+    nino_status st = evaluate_sides(r, wanted, x, sigma, err);
+    if (st)
+        return st;
+    if (g->kind == NINO_GUIDE_DUAL_CFG)
+        return dual(r, x, sigma, denoised, uncond, err);
+    if (!is_plan) {
+        const nino_guide_sides sides = {
+            .cond = pos, .uncond = neg, .x = x, .scale = (float) scale, .sigma = sigma
+        };
+        const bool has_negative = r->has[NINO_COND_NEGATIVE] && wanted[NINO_COND_NEGATIVE];
+        if ((st = nino_guide_before(r, &sides, pos, neg, has_negative || r->other, err)))
+            return st;
+        if (uncond)
+            memcpy(uncond, neg, r->count * sizeof(*uncond));
+        if (g->kind == NINO_GUIDE_PERP_NEG)
+            perp_neg(r, denoised);
+    }
+    st = guide(r, NINO_COND_POSITIVE, NINO_COND_NEGATIVE, scale, x, sigma, denoised, err);
+    r->pass.map = NULL;
+    if (!st && !is_plan)
+        nino_guide_keep(r, x, sigma, denoised);
+    return st;
 }

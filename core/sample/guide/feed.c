@@ -122,8 +122,13 @@ static void fill_feed(nino_guide_run *r, nino_guide_feed *f, int64_t tokens, nin
             row[i] = f->use[i]->model->control[k];
         f->control[k] = upload_rows(r, rows, f->n, m->control[k]->shape);
     }
+    for (int i = 0; i < f->n; i++)
+        row[i] = f->use[i]->model->control_context;
+    if (m->control_context)
+        f->control_context = upload_rows(r, rows, f->n, m->control_context->shape);
     if (m->concat)
         feed_concat(r, f, row);
+    f->hints = nino_guide_hints(r, r->s, f->use[0], f->n);
     if (f->n_refs < m->n_refs)
         nino_stream_fail(r->s, NINO_ERR_NOMEM, "", "no memory for conditioning");
 }
@@ -135,11 +140,15 @@ static void release_feed(nino_guide_feed *f)
     nino_unref(f->y);
     nino_unref(f->concat);
     nino_unref(f->vision);
+    nino_unref(f->control_context);
+    if (f->use)
+        nino_guide_release_hints(f->use[0], &f->hints);
     for (int i = 0; i < NINO_COND_CONTROLS; i++)
         nino_unref(f->control[i]);
     for (int i = 0; i < f->n_refs; i++)
         nino_unref(f->refs[i]);
     free(f->refs);
+    free(f->walk);
     free(f->use);
     free(f);
 }

@@ -19,6 +19,7 @@ void nino_guider_unref(nino_guider **pg)
     if (__atomic_sub_fetch(&g->refs, 1, __ATOMIC_ACQ_REL))
         return;
     nino_model_unref(&g->model);
+    nino_model_unref(&g->model2);
     nino_cond_unref(&g->positive);
     nino_cond_unref(&g->middle);
     nino_cond_unref(&g->negative);

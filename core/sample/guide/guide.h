@@ -5,6 +5,7 @@
 // thread.
 #pragma once
 #include "core/model/diffusion/diffusion.h"
+#include "core/model/vae/vae.h"
 #include "core/model/cond/cond.h"
 #include "core/sample/guide/resume.h"
 #include "core/sample/noise/rng.h"
@@ -13,19 +14,25 @@
 typedef enum nino_guider_kind {
     NINO_GUIDE_BASIC, // positive only
     NINO_GUIDE_CFG,   // negative + cfg (positive - negative)
-    NINO_GUIDE_DUAL_CFG
+    NINO_GUIDE_DUAL_CFG,
+    NINO_GUIDE_DUAL_MODEL, // as CFG, the negative side from model2
+    NINO_GUIDE_PERP_NEG    // CFG without what the negative side shares; middle is the empty prompt
 } nino_guider_kind;
 
 typedef struct nino_guider { // what travels on GUIDER links
     int refs;
     nino_guider_kind kind;
-    nino_model *model;
+    nino_model *model, *model2;              // model2: DUAL_MODEL
     nino_cond *positive, *middle, *negative; // middle: DUAL_CFG's second prompt
-    double cfg, cfg2;
-    bool is_nested; // DUAL_CFG's "nested" style
+    double cfg, cfg2;                        // cfg2 of PERP_NEG: strength of the negative side
+    bool is_nested;                          // DUAL_CFG's "nested" style
 } nino_guider;
 nino_guider *nino_guider_ref(nino_guider *g); // NULL-safe
 void nino_guider_unref(nino_guider **g);      // NULL-safe
+
+// TONEMAP and SHARPEN: an operation on x [batch,channels,axis...].
+nino_status nino_latent_operate(const nino_patch *p, float *x, int64_t batch, int64_t channels,
+                                const int64_t *axis, int n_axes, nino_error *err);
 
 typedef struct nino_noise { // what travels on NOISE links
     bool is_disabled;       // the start has no noise
@@ -40,6 +47,13 @@ typedef struct nino_sample_step { // for progress and previews; valid during the
     nino_shape shape;             // [N,C,h,w] or [N,C,t,h,w]
 } nino_sample_step;
 
+// Pixels [N,H,W,3] to the node latent of a VAE, as the run's memory allows.
+typedef struct nino_guide_encode {
+    nino_status (*fn)(void *priv, const nino_vae *vae, const nino_array *pixels, nino_array **out,
+                      nino_error *err);
+    void *priv;
+} nino_guide_encode;
+
 typedef struct nino_sample_params {
     const nino_guider *guider;
     nino_noise noise;
@@ -48,14 +62,15 @@ typedef struct nino_sample_params {
     int n_sigmas;
     const nino_array *samples; // f32 node latent, channels last: [N,h,w,C] or [N,t,h,w,C]
     int samples_factor; // pixels a cell they were made for where they are empty; 0: as the model's
-    const nino_array *noise_mask;  // f32 [N,H,W] (1: may change), scaled to the latent; or NULL
-    const int64_t *batch_index;    // N entries or NULL
-    nino_precision precision;      // AUTO: the model's, else the stream's
-    bool keeps_scores;             // as nino_stream_keep_scores()
-    bool one_by_one;               // never more than one conditioning entry in a forward
-    const nino_resume_place *keep; // where answers of the network are kept; NULL: nowhere
-    int *n_kept;                   // may be NULL, see below
-    const nino_log *log;           // may be NULL
+    const nino_array *noise_mask;    // f32 [N,H,W] (1: may change), scaled to the latent; or NULL
+    const int64_t *batch_index;      // N entries or NULL
+    nino_precision precision;        // AUTO: the model's, else the stream's
+    bool keeps_scores;               // as nino_stream_keep_scores()
+    bool one_by_one;                 // never more than one conditioning entry in a forward
+    const nino_resume_place *keep;   // where answers of the network are kept; NULL: nowhere
+    int *n_kept;                     // may be NULL, see below
+    const nino_guide_encode *encode; // for control networks whose hint is a latent; may be NULL
+    const nino_log *log;             // may be NULL
     void (*on_step)(void *priv, const nino_sample_step *step); // may be NULL
     void *priv;
 } nino_sample_params;

@@ -46,7 +46,7 @@ static void scale_plane(const float *src, int64_t row, int64_t c, const nino_res
             }
 }
 
-nino_array *nino_planes_scale(const nino_array *a, int64_t h, int64_t w, bool center,
+nino_array *nino_planes_scale(const nino_array *a, int64_t h, int64_t w, nino_filter f, bool center,
                               nino_error *err)
 {
     const int64_t n = a->shape.dim[0], c = a->shape.dim[3], row = a->shape.dim[2] * c;
@@ -61,8 +61,7 @@ nino_array *nino_planes_scale(const nino_array *a, int64_t h, int64_t w, bool ce
         nino_fail_kind(err, NINO_ERR_RANGE, "shape", "", "nothing of a picture is left to scale");
         return NULL;
     }
-    if (nino_resample_make(NINO_FILTER_BILINEAR, y.n, h, &ty, err) ||
-        nino_resample_make(NINO_FILTER_BILINEAR, x.n, w, &tx, err))
+    if (nino_resample_make(f, y.n, h, &ty, err) || nino_resample_make(f, x.n, w, &tx, err))
         goto end;
     if (!(out = nino_array_create(NINO_F32, NINO_SHAPE(n, h, w, c)))) {
         nino_fail(err, NINO_ERR_NOMEM, "", "no memory to scale a mask or latent");

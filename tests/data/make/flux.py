@@ -1,4 +1,4 @@
-# FLUX.1's transformer, for whole pipelines (pipeline.py).
+# FLUX.1's transformer, for whole pipelines (pipeline.py); chroma.py has its blocks, too.
 import torch
 import torch.nn.functional as F
 
@@ -19,9 +19,14 @@ def turned(q, k, v, at):
     return net.attention(net.rotate(q, at), net.rotate(k, at), v)
 
 
-def double(n, img, txt, act, at, count):
+def double_mods(n, act):
+    c = act.shape[-1]
+    return {s: n.linear(act, f"{s}_mod.lin", 6 * c)[:, None].chunk(6, -1) for s in ("txt", "img")}
+
+
+def double(n, img, txt, mods, at, count):
+    """mods: six vectors of each stream"""
     streams, c = {"txt": txt, "img": img}, img.shape[-1]
-    mods = {s: n.linear(act, f"{s}_mod.lin", 6 * c)[:, None].chunk(6, -1) for s in streams}
     qkv = []
     for s, x in streams.items():
         shift, scale = mods[s][:2]
@@ -37,30 +42,44 @@ def double(n, img, txt, act, at, count):
     return streams["img"], streams["txt"]
 
 
-def single(n, x, act, at, count):
+def single(n, x, mods, at, count):
     c = x.shape[-1]
-    shift, scale, gate = n.linear(act, "modulation.lin", 3 * c)[:, None].chunk(3, -1)
+    shift, scale, gate = mods
     u = n.linear(net.plain_norm(x) * (1 + scale) + shift, "linear1", 5 * c)
     a = turned(*parts(n, u[..., :3 * c], count), at)
     return x + gate * n.linear(torch.cat([a, net.gelu_tanh(u[..., 3 * c:])], -1), "linear2", c)
 
 
-def flux(n, x, t, context, pooled, guidance, c=64, count=1, depth=(1, 1)):
+def to_tokens(x):
     b, z, h, w = x.shape
-    rows, side = context.shape[1], c // count
-    tokens = x.view(b, z, h // 2, 2, w // 2, 2).permute(0, 2, 4, 1, 3, 5).reshape(b, -1, 4 * z)
-    img, txt = n.linear(tokens, "img_in", c), n.linear(context, "txt_in", c)
-    vec = embed(n, net.wave(t * 1000, 256), "time_in", c) + embed(n, pooled, "vector_in", c)
-    vec = vec + embed(n, net.wave(guidance * 1000, 256), "guidance_in", c)
+    return x.view(b, z, h // 2, 2, w // 2, 2).permute(0, 2, 4, 1, 3, 5).reshape(b, -1, 4 * z)
+
+
+def to_picture(x, like):
+    b, z, h, w = like.shape
+    return x.view(b, h // 2, w // 2, z, 2, 2).permute(0, 3, 1, 4, 2, 5).reshape(b, z, h, w)
+
+
+def positions(rows, h, w, side):
     grid = torch.cartesian_prod(torch.arange(1), torch.arange(h // 2), torch.arange(w // 2))
     first = side // 8
-    at = net.angles(torch.cat([torch.zeros(rows, 3), grid]), (first, (side - first) // 2, (side - first) // 2))
+    return net.angles(torch.cat([torch.zeros(rows, 3), grid]), (first, (side - first) // 2, (side - first) // 2))
+
+
+def flux(n, x, t, context, pooled, guidance, c=64, count=1, depth=(1, 1)):
+    b, z, h, w = x.shape
+    rows = context.shape[1]
+    img, txt = n.linear(to_tokens(x), "img_in", c), n.linear(context, "txt_in", c)
+    vec = embed(n, net.wave(t * 1000, 256), "time_in", c) + embed(n, pooled, "vector_in", c)
+    vec = vec + embed(n, net.wave(guidance * 1000, 256), "guidance_in", c)
+    at = positions(rows, h, w, c // count)
     act = F.silu(vec)
     for i in range(depth[0]):
-        img, txt = double(n.at(f"double_blocks.{i}."), img, txt, act, at, count)
-    x = torch.cat([txt, img], 1)
+        m = n.at(f"double_blocks.{i}.")
+        img, txt = double(m, img, txt, double_mods(m, act), at, count)
+    both = torch.cat([txt, img], 1)
     for i in range(depth[1]):
-        x = single(n.at(f"single_blocks.{i}."), x, act, at, count)
+        m = n.at(f"single_blocks.{i}.")
+        both = single(m, both, m.linear(act, "modulation.lin", 3 * c)[:, None].chunk(3, -1), at, count)
     shift, scale = n.linear(act, "final_layer.adaLN_modulation.1", 2 * c)[:, None].chunk(2, -1)
-    x = n.linear(net.plain_norm(x[:, rows:]) * (1 + scale) + shift, "final_layer.linear", 4 * z)
-    return x.view(b, h // 2, w // 2, z, 2, 2).permute(0, 3, 1, 4, 2, 5).reshape(b, z, h, w)
+    return to_picture(n.linear(net.plain_norm(both[:, rows:]) * (1 + scale) + shift, "final_layer.linear", 4 * z), x)

@@ -42,32 +42,46 @@ def transformer(n, x, context, depth, size):
     return x + (y if size["linear"] else n.conv(y, "proj_out", c, 1))
 
 
-def unet(n, x, t, context, y, size):
-    ch, levels = size["ch"], len(size["mult"])
-    emb = n.linear(F.silu(n.linear(net.wave(t, ch), "time_embed.0", 4 * ch)), "time_embed.2", 4 * ch)
+def embed(n, t, y, size, more=0.0):
+    ch = size["ch"]
+    emb = n.linear(F.silu(n.linear(net.wave(t, ch), "time_embed.0", 4 * ch)), "time_embed.2", 4 * ch) + more
     if y is not None:
         emb = emb + n.linear(F.silu(n.linear(y, "label_emb.0.0", 4 * ch)), "label_emb.0.2", 4 * ch)
+    return emb
 
-    def block(name, x, out, depth):
-        x = res(n.at(name + ".0."), x, emb, out)
-        return transformer(n.at(name + ".1."), x, context, depth, size) if depth else x
 
+def block(n, name, x, emb, context, out, depth, size):
+    x = res(n.at(name + ".0."), x, emb, out)
+    return transformer(n.at(name + ".1."), x, context, depth, size) if depth else x
+
+
+def way_down(n, x, emb, context, size, hint=None):
+    """What every stage gives, and the middle."""
+    ch, levels = size["ch"], len(size["mult"])
     x = n.conv(x, "input_blocks.0.0", ch)
+    x = x if hint is None else x + hint
     kept, at = [x], 1
     for i in range(levels):
         for _ in range(2):
-            x = block(f"input_blocks.{at}", x, ch * size["mult"][i], size["depth"][i])
+            x = block(n, f"input_blocks.{at}", x, emb, context, ch * size["mult"][i], size["depth"][i], size)
             kept, at = kept + [x], at + 1
         if i < levels - 1:
             x = n.conv(x, f"input_blocks.{at}.0.op", x.shape[1], stride=2)
             kept, at = kept + [x], at + 1
     x = res(n.at("middle_block.0."), x, emb, x.shape[1])
     x = transformer(n.at("middle_block.1."), x, context, size["middle"], size)
-    x = res(n.at("middle_block.2."), x, emb, x.shape[1])
+    return kept, res(n.at("middle_block.2."), x, emb, x.shape[1])
+
+
+def unet(n, x, t, context, y, size):
+    ch, levels = size["ch"], len(size["mult"])
+    emb = embed(n, t, y, size)
+    kept, x = way_down(n, x, emb, context, size)
     at = 0
     for i in reversed(range(levels)):
         for k in range(3):
-            x = block(f"output_blocks.{at}", torch.cat([x, kept.pop()], 1), ch * size["mult"][i], size["depth"][i])
+            x = torch.cat([x, kept.pop()], 1)
+            x = block(n, f"output_blocks.{at}", x, emb, context, ch * size["mult"][i], size["depth"][i], size)
             if k == 2 and i:
                 x = F.interpolate(x, size=kept[-1].shape[2:], mode="nearest")
                 x = n.conv(x, f"output_blocks.{at}.{2 if size['depth'][i] else 1}.conv", x.shape[1])

@@ -208,7 +208,7 @@ static void test_pack(nino_backend *be)
     nino_mem_stat before, after;
     nino_pool_stat(be->pool, &before);
     cancel = 1;
-    const nino_packed *p = nino_backend_weight(be, l.w, &err);
+    const nino_packed *p = nino_backend_weight(be, l.w, NINO_F32, &err);
     CHECK(!p && err.code == NINO_ERR_CANCELLED);
     nino_pool_stat(be->pool, &after);
     CHECK(after.in_use == before.in_use); // what it was packed into is free again

@@ -107,15 +107,15 @@ static void test_argument_count(nino_backend *be)
 {
     const nino_cl_arg args[] = { A_U64(1) };
     const size_t global = 1;
-    CHECK(nino_cl_launch((nino_cl *) be, "elt", "add", "", NULL, 1, &global, NULL, args, 1, &err) ==
-          NINO_ERR_DEVICE);
+    CHECK(nino_cl_launch((nino_cl *) be, "basic", "add", "", NULL, 1, &global, NULL, args, 1,
+                         &err) == NINO_ERR_DEVICE);
     CHECK(strstr(err.msg, "arguments"));
-    CHECK(nino_cl_launch((nino_cl *) be, "elt", "no_such", "", NULL, 1, &global, NULL, args, 1,
+    CHECK(nino_cl_launch((nino_cl *) be, "basic", "no_such", "", NULL, 1, &global, NULL, args, 1,
                          &err) == NINO_ERR_DEVICE);
     CHECK(nino_cl_launch((nino_cl *) be, "nofile", "x", "", NULL, 1, &global, NULL, args, 1,
                          &err) == NINO_ERR_DEVICE);
     CHECK_STR(err.where, "nofile");
-    CHECK(nino_cl_launch((nino_cl *) be, "elt", "act_op", "-Dsrc=1", NULL, 1, &global, NULL, args,
+    CHECK(nino_cl_launch((nino_cl *) be, "basic", "act_op", "-Dsrc=1", NULL, 1, &global, NULL, args,
                          1, &err) == NINO_ERR_DEVICE);
     CHECK_STR(err.kind, "build");
 }

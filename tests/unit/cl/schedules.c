@@ -443,7 +443,7 @@ static void read_beside(void)
     const nino_cl_arg args[] = { A_BUF(&x->mem, 4), A_BUF(&x->mem, 4), A_U64(65), A_F32(1),
                                  A_F32(0) };
     const size_t global = nino_cl_flat((nino_cl *) be, 65);
-    nino_cl_launch((nino_cl *) be, "elt", "scale", "", NULL, 1, &global, NULL, args,
+    nino_cl_launch((nino_cl *) be, "basic", "scale", "", NULL, 1, &global, NULL, args,
                    NINO_CL_COUNT(args), &err);
     nino_stream_destroy(&s);
     nino_backend_close(&be);

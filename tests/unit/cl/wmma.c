@@ -236,6 +236,31 @@ static void test_bytes(nino_dtype type, nino_dtype weight)
     nino_array_unref(&w);
 }
 
+// A weight in bf16 is kept as f16 where f16 is what it is multiplied as, and is what it was where not.
+static void test_kept(void)
+{
+    nino_error err;
+    nino_array *w = nino_array_create(NINO_BF16, NINO_SHAPE(64, 32));
+    CHECK(w);
+    memset(w->data, 0, w->bytes);
+    nino_weight *weight = nino_weight_from_array(w, NINO_W_MATRIX);
+    nino_op_desc d = {
+        .op = NINO_OP_LINEAR, .weight = weight, .src_type = { NINO_F16 }, .dst = NINO_SHAPE(17, 64)
+    };
+    const nino_profile *p = &on_cl->profile;
+    CHECK(nino_sched_kept(p, &d) == NINO_F16);
+    CHECK(nino_backend_weight(on_cl, weight, NINO_F16, &err)->dtype == NINO_F16);
+    d.dst = NINO_SHAPE(16, 64); // done in f32
+    CHECK(nino_sched_kept(p, &d) == NINO_F32);
+    d.dst = NINO_SHAPE(17, 64);
+    d.src_type[0] = NINO_BF16;
+    CHECK(nino_sched_kept(p, &d) == NINO_F32);
+    CHECK(nino_backend_weight(on_cl, weight, NINO_F32, &err)->dtype == NINO_BF16);
+    CHECK(nino_backend_weight(on_ref, weight, NINO_F32, &err)->dtype == NINO_F32);
+    nino_weight_destroy(&weight);
+    nino_array_unref(&w);
+}
+
 static int run_type(nino_dtype type)
 {
     static const nino_dtype f16[] = { NINO_F8_E4M3, NINO_F8_E5M2, NINO_I8,  NINO_Q8_0,
@@ -246,6 +271,7 @@ static int run_type(nino_dtype type)
                                        NINO_Q4_0,    NINO_Q4_1,    NINO_Q4_K };
     open_both();
     const nino_dtype other = type == NINO_F16 ? NINO_BF16 : NINO_F16;
+    test_kept();
     test_harness(type);
     test_attention(type);
     test_tile(type == NINO_F16 ? 1 : 3, type, type);

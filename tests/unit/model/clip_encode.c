@@ -337,6 +337,43 @@ static void test_wan(nino_stream *s)
     nino_clip_unref(&c);
 }
 
+// No padding, no mask; weights count from pads alone, row by row.
+static void test_chroma(nino_stream *s)
+{
+    nino_clip *c = load(NINO_CLIP_CHROMA, file_t5, NULL, NULL);
+    nino_encoder *e = c->enc[NINO_ENC_T5];
+    const nino_encoder_in last = { .is_normed = true };
+    nino_cond *plain = encode(s, c, "cat dog"), *cond = encode(s, c, "cat (dog:1.5)");
+    CHECK(is_shape(plain->entry[0].context, 3, 64) && !plain->entry[0].pooled);
+    check_direct(s, plain, 0, e, NINO_PROMPT_T5_BARE, "cat dog", last);
+    nino_prompt p;
+    nino_prompt_rules r = nino_prompt_rules_of(NINO_PROMPT_T5_BARE);
+    nino_array *x = NULL;
+    r.width = e->width;
+    CHECK_OK(nino_prompt_empty(&r, 3, &p, &err), err);
+    CHECK_OK(nino_encoder_embed(e, &p, false, &x, &err), err);
+    const nino_encoder_in in = {
+        .x = nino_upload(s, x, NINO_F32), .is_normed = true, .has_hidden = true, .pooled_row = -1
+    };
+    nino_array *none = nino_download(s, e->forward(s, e, &in).hidden, NINO_F32);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 64; k++) {
+            const float from = nino_array_f32(none)[i * 64 + k], w = i == 1 ? 1.5f : 1;
+            CHECK(fabsf(row(cond, i)[k] - ((row(plain, i)[k] - from) * w + from)) < 1e-5f);
+        }
+    nino_array_unref(&none);
+    nino_array_unref(&x);
+    nino_prompt_release(&p);
+    nino_cond_unref(&plain);
+    nino_cond_unref(&cond);
+    c->has_padding = true; // as T5TokenizerOptions
+    c->pads_min = 1;
+    cond = encode(s, c, "");
+    CHECK(is_shape(cond->entry[0].context, 2, 64));
+    nino_cond_unref(&cond);
+    nino_clip_unref(&c);
+}
+
 int main(void)
 {
     static const char *const files[] = { NULL };
@@ -349,6 +386,7 @@ int main(void)
     test_layers(d.s);
     test_sdxl(d.s);
     test_sd3(d.s);
+    test_chroma(d.s);
     test_flux(d.s);
     test_wan(d.s);
     test_device_close(&d);

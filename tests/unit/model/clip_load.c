@@ -91,6 +91,7 @@ static void test_good(void)
         { 3, { T, G, L }, NINO_CLIP_SD3, NINO_CLIP_SD3, "clip_l clip_g t5 " },
         { 2, { T, WIDE }, NINO_CLIP_SD3, NINO_CLIP_SD3, "clip_g t5 " },
         { 1, { T }, NINO_CLIP_SD3, NINO_CLIP_SD3, "t5 " },
+        { 1, { T }, NINO_CLIP_CHROMA, NINO_CLIP_CHROMA, "t5 " },
     };
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         nino_clip *c = NULL;
@@ -128,6 +129,7 @@ static void test_bad(void)
         { 2, { L, U }, NINO_CLIP_FLUX, "umt5", "it holds a UMT5; the text encoder of Flux is" },
         { 1, { T }, NINO_CLIP_WAN, "t5", "it holds a T5; the text encoder of Wan is UMT5" },
         { 1, { H }, NINO_CLIP_SD3, "h", "any of CLIP-L, CLIP-G and T5" },
+        { 1, { L }, NINO_CLIP_CHROMA, "/l", "it holds a CLIP-L; the text encoder of Chroma is T5" },
         { 1, { T }, NINO_CLIP_SDXL_REFINER, "t5", "the SDXL refiner is CLIP-G" },
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -98,6 +98,11 @@ static void check_diffusion(void)
           WANT(.diffusion = "wan", .detail = "VACE"));
     check(FILE_OF(T("joint_blocks.0.context_block.attn.qkv.weight", 8, 8)),
           WANT(.diffusion = "sd3"));
+    check(FILE_OF(T("distilled_guidance_layer.norms.0.scale", 8), T("img_in.weight", 8, 64),
+                  T("double_blocks.0.img_attn.norm.key_norm.scale", 8)),
+          WANT(.diffusion = "chroma", .detail = "Chroma: 1 double and 0 single blocks, width 8"));
+    check(FILE_OF(T("distilled_guidance_layer.norms.0.scale", 8), T("nerf_blocks.0.norm.scale", 8)),
+          WANT(.diffusion = "chroma_radiance"));
     check(FILE_OF(T("transformer_blocks.0.img_mod.1.weight", 8, 8), T("img_in.weight", 8, 64),
                   T("transformer_blocks.1.img_mod.1.weight", 8, 8)),
           WANT(.diffusion = "qwen_image", .detail = "Qwen-Image: 2 blocks, width 8"));

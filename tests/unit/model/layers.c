@@ -51,7 +51,7 @@ static void test_backends(void)
     CHECK(layer.w && nino_layers_keep(&l, &layer.w) && nino_layers_keep_array(&l, &table));
     for (int i = 0; i < 2; i++) {
         CHECK(be[i] != NULL);
-        CHECK(nino_backend_weight(be[i], layer.w, &err) != NULL);
+        CHECK(nino_backend_weight(be[i], layer.w, NINO_F32, &err) != NULL);
         CHECK(weights_on(be[i]) > 0);
     }
     CHECK(a->refs == 3);

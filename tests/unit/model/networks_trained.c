@@ -121,8 +121,8 @@ static void test_wrong_files(void)
     // other families, and files without a diffusion model
     const net_list empty = { 0 };
     net_list l = empty;
-    net_linear(&l, 8, 8, true, "joint_blocks.0.context_block.attn.qkv");
-    test_refused_net(made(l, "other"), NINO_ERR_UNSUPPORTED, "sd3");
+    net_linear(&l, 8, 8, true, "mlp_t5.0");
+    test_refused_net(made(l, "other"), NINO_ERR_UNSUPPORTED, "hunyuan_dit");
     l = empty;
     net_linear(&l, 8, 8, true, "text_model.encoder.layers.0.self_attn.q_proj");
     test_refused_net(made(l, "other"), NINO_ERR_FORMAT, "a text encoder");

@@ -2,61 +2,13 @@
 // sizes, with references; what is refused, and what is said then; names in LoRA files; latents.
 #include "tests/random_dit.h"
 
-#include "tests/networks.h"
-
-#include "core/model/merge/lora_map.h"
+#include "tests/dialects.h"
 
 static const net_flux2 tiny_klein = { 64, 32, 1, 2, 128, 24, 48, false };
 static const net_flux2 tiny_dev = { 64, 64, 2, 1, 128, 24, 32, true };
 static const net_zimage tiny_z = { 64, 32, 2, 1, 48, 24, 32, 40 };
 
 // ---- other names ------------------------------------------------------------------------------
-typedef struct renamed {
-    const char *own, *theirs;
-} renamed;
-
-// The first pair whose own name is in the name, replaced.
-static void rename_first(char *name, size_t size, const renamed *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        char *at = strstr(name, list[i].own), tail[160];
-        if (!at)
-            continue;
-        snprintf(tail, sizeof(tail), "%s", at + strlen(list[i].own));
-        snprintf(at, size - (size_t) (at - name), "%s%s", list[i].theirs, tail);
-        return;
-    }
-}
-
-// Rows of a third of a fused layer under the name of each.
-static void put_thirds(nino_array *a, const char *name, const char *fused,
-                       const char *const parts[3])
-{
-    const int64_t rows = a->shape.dim[0] / 3, c = a->shape.dim[1];
-    for (int i = 0; i < 3; i++) {
-        char full[160];
-        const renamed one = { fused, parts[i] };
-        nino_array *part = nino_array_create(NINO_F32, NINO_SHAPE(rows, c));
-        CHECK(part);
-        memcpy(part->data, nino_array_f32(a) + i * rows * c, part->bytes);
-        snprintf(full, sizeof(full), "%s", name);
-        rename_first(full, sizeof(full), &one, 1);
-        put(part, full);
-    }
-    nino_array_unref(&a);
-}
-
-static void swap_halves(nino_array *a)
-{
-    const size_t half = a->bytes / 2;
-    char *p = a->data, *old = malloc(half);
-    CHECK(old);
-    memcpy(old, p, half);
-    memcpy(p, p + half, half);
-    memcpy(p + half, old, half);
-    free(old);
-}
-
 static nino_weights *flux2_in_diffusers(const nino_weights *w)
 {
     static const renamed blocks[] = { { "double_blocks", "transformer_blocks" },
@@ -96,9 +48,9 @@ static nino_weights *flux2_in_diffusers(const nino_weights *w)
         snprintf(name, sizeof(name), "%s", nino_weights_at(w, i)->name);
         rename_first(name, sizeof(name), blocks, 2);
         if (strstr(name, "img_attn.qkv"))
-            put_thirds(a, name, "img_attn.qkv", img);
+            put_thirds(a, a->shape.dim[0] / 3, name, "img_attn.qkv", img, NULL);
         else if (strstr(name, "txt_attn.qkv"))
-            put_thirds(a, name, "txt_attn.qkv", txt);
+            put_thirds(a, a->shape.dim[0] / 3, name, "txt_attn.qkv", txt, NULL);
         else {
             if (strstr(name, "adaLN"))
                 swap_halves(a);
@@ -122,7 +74,7 @@ static nino_weights *zimage_in_diffusers(const nino_weights *w)
         char name[160];
         snprintf(name, sizeof(name), "%s", nino_weights_at(w, i)->name);
         if (strstr(name, "attention.qkv")) {
-            put_thirds(a, name, "attention.qkv", thirds);
+            put_thirds(a, a->shape.dim[0] / 3, name, "attention.qkv", thirds, NULL);
         } else {
             rename_first(name, sizeof(name), list, sizeof(list) / sizeof(list[0]));
             put(a, name);
@@ -142,20 +94,6 @@ static nino_weights *with_norm_weights(const nino_weights *w)
         put(tensor(w, nino_weights_at(w, i)), name);
     }
     return save_copy("weights");
-}
-
-// Both networks answer with the same bits. Takes b.
-static void check_same(nino_weights *a, nino_weights *b, const char *family)
-{
-    nino_diffusion *d = test_diffusion(a, family), *e = test_diffusion(b, family);
-    nino_array *p = run(d, 1, 7, 5), *q = run(e, 1, 7, 5);
-    CHECK(d->in_channels == e->in_channels && d->has_guidance == e->has_guidance);
-    CHECK(!memcmp(p->data, q->data, p->bytes));
-    nino_array_unref(&p);
-    nino_array_unref(&q);
-    nino_diffusion_unref(&d);
-    nino_diffusion_unref(&e);
-    nino_weights_unref(&b);
 }
 
 static void test_names(void)
@@ -261,13 +199,6 @@ static void test_evaluations(void)
 }
 
 // ---- what is refused --------------------------------------------------------------------------
-typedef struct damage {
-    const char *tensor;
-    int64_t rows; // 0: missing
-    nino_status st;
-    const char *words;
-} damage;
-
 static void test_refused(void)
 {
     static const damage flux2[] = {
@@ -326,35 +257,6 @@ static void test_refused(void)
 }
 
 // ---- names in LoRA files ----------------------------------------------------------------------
-typedef struct lora_name {
-    const char *layer, *tensor; // NULL: unknown
-    int64_t row0, rows, from;
-} lora_name;
-
-static void check_lora(nino_weights *w, const char *family, const lora_name *list, size_t count)
-{
-    nino_diffusion *d = test_diffusion(w, family);
-    lora_map m = { 0 };
-    CHECK_OK(lora_map_diffusion(&m, d, &err), err);
-    for (size_t i = 0; i < count; i++) {
-        const lora_name *e = &list[i];
-        bool found = false;
-        int n;
-        const lora_place *p = lora_map_find(&m, e->layer, strlen(e->layer), &n);
-        for (int k = 0; k < n && e->tensor; k++)
-            found |= !strcmp(p[k].tensor->name, e->tensor) && p[k].row0 == e->row0 &&
-                     p[k].rows == e->rows && p[k].from == e->from;
-        if (e->tensor ? !found : n != 0)
-            fprintf(stderr, "%s: %s, %d places\n", e->layer, e->tensor ? "wrong" : "known", n);
-        CHECK(e->tensor ? found : n == 0);
-    }
-    lora_map_release(&m);
-    nino_diffusion_unref(&d);
-    nino_weights_unref(&w);
-}
-
-#define CHECK_LORA(w, family, list) check_lora(w, family, list, sizeof(list) / sizeof((list)[0]))
-
 static void test_loras(void)
 {
     static const lora_name flux2[] = {

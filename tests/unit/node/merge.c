@@ -1,8 +1,8 @@
-// ModelMergeSD1, Flux1 ...: which share every weight gets, by the name it begins with.
+// ModelMergeSD1, Flux1, SD35_Large ...: which share every weight gets, by the name it begins with.
 #include "core/model/loader.h"
 #include "core/model/merge/merge.h"
 #include "tests/node.h"
-#include "tests/random_net.h"
+#include "tests/random_mmdit.h"
 
 static nino_error err;
 
@@ -100,16 +100,36 @@ static void flux(void)
     expect_share("single_blocks.1.linear2.weight", 1);
 }
 
+// The positions have no dot behind their name; the first share is theirs all the same.
+static void sd3(const char *class_type)
+{
+    static const net_sd3 tiny = { 64, 3, 96, 24, 20, 8, 1, true };
+    node_new(class_type);
+    node_give("model1", model(net_list_sd3(&tiny, NULL), false));
+    node_give("model2", model(net_list_sd3(&tiny, NULL), true));
+    node_set("pos_embed.", "0.5");
+    node_set("t_embedder.", "0.25");
+    node_set("joint_blocks.1.", "0");
+    node_set("final_layer.", "0.125");
+    node_go();
+    expect_share("pos_embed", 0.5);
+    expect_share("x_embedder.proj.weight", 1);
+    expect_share("t_embedder.mlp.2.weight", 0.25);
+    expect_share("joint_blocks.0.x_block.attn2.qkv.weight", 1);
+    expect_share("joint_blocks.1.context_block.mlp.fc1.weight", 0);
+    expect_share("joint_blocks.2.x_block.attn.proj.weight", 1);
+    expect_share("final_layer.linear.weight", 0.125);
+}
+
 // Rows fill the struct without holes, one number each; ComfyUI's counts.
 static void tables(void)
 {
     static const struct {
         const char *name;
         int n;
-    } want[] = { { "ModelMergeSD1", 30 },
-                 { "ModelMergeSD2", 30 },
-                 { "ModelMergeSDXL", 24 },
-                 { "ModelMergeFlux1", 63 },
+    } want[] = { { "ModelMergeSD1", 30 },    { "ModelMergeSD2", 30 },
+                 { "ModelMergeSDXL", 24 },   { "ModelMergeFlux1", 63 },
+                 { "ModelMergeSD3_2B", 30 }, { "ModelMergeSD35_Large", 44 },
                  { "ModelMergeWAN2_1", 46 } };
     for (size_t k = 0; k < sizeof(want) / sizeof(want[0]); k++) {
         const nino_node_def *d = nino_node_find(want[k].name, NULL);
@@ -128,6 +148,8 @@ int main(void)
     unets("ModelMergeSD1", ".");
     unets("ModelMergeSDXL", "");
     flux();
+    sd3("ModelMergeSD3_2B");
+    sd3("ModelMergeSD35_Large");
     node_close();
     return 0;
 }

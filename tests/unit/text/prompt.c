@@ -271,6 +271,24 @@ static void t5(void)
     }
 }
 
+// Nothing but the end follows the words, and the empty prompt is as long, of pads alone.
+static void bare(void)
+{
+    nino_prompt_rules r = rules_of(NINO_PROMPT_T5_BARE);
+    nino_prompt p = build(NINO_PROMPT_T5_BARE, "cat (dog:2)");
+    CHECK(p.n_chunks == 1 && p.chunk_len == 3 && p.is_weighted);
+    CHECK(p.tokens[1].id == TEXT_DOG && p.tokens[2].id == TEXT_END);
+    nino_prompt_release(&p);
+    p = build(NINO_PROMPT_T5_BARE, "");
+    CHECK(p.chunk_len == 1 && p.tokens[0].id == TEXT_END);
+    nino_prompt_release(&p);
+    CHECK_OK(nino_prompt_empty(&r, 3, &p, &err), err);
+    for (int i = 0; i < 3; i++)
+        CHECK(p.tokens[i].id == 0);
+    CHECK(p.chunk_len == 3);
+    nino_prompt_release(&p);
+}
+
 static void empty(void)
 {
     nino_prompt_rules r = rules_of(NINO_PROMPT_CLIP_G);
@@ -311,6 +329,7 @@ int main(void)
     packing();
     tokens();
     t5();
+    bare();
     empty();
     limits();
     nino_tokenizer_unref(&tok);

@@ -67,7 +67,9 @@ static void check_families(void)
         { "z_image_turbo_bf16.safetensors", NULL },
         { "flux\\\\\\\\flux-2-klein-base-9b-fp8.safetensors", NULL },
         { "sub\\\\\\\\lumina_2.safetensors", "Lumina 2" },
-        { "chroma-unlocked-v39.safetensors", "Chroma" },
+        { "chroma-unlocked-v39.safetensors", NULL },
+        { "sd3.5_large_fp8_scaled.safetensors", NULL },
+        { "sub/Chroma-Radiance_v0.2.safetensors", "Chroma Radiance" },
         { "hunyuanvideo1.5_720p.safetensors", "HunyuanVideo" },
         { "ltx-2-19b-dev.safetensors", "LTX-Video" },
         { "flux1-krea-dev.safetensors", NULL },
@@ -85,6 +87,8 @@ static void check_families(void)
         CHECK(is_made_for(text, "unet_name", files[i].name));
     }
     CHECK(is_made_for("{" CLIP("qwen_image") CLIP_SAVE "}", "", NULL));
+    CHECK(is_made_for("{" CLIP("chroma") CLIP_SAVE "}", "", NULL));
+    CHECK(is_made_for("{" CLIP("pixart") CLIP_SAVE "}", "", NULL)); // Chroma's, too
     CHECK(is_made_for("{" CLIP("krea2") CLIP_SAVE "}", "type", "Krea 2"));
     CHECK(is_made_for("{" CLIP("wan") CLIP_SAVE "}", "", NULL));
     CHECK(is_made_for("{" CLIP("stable_diffusion") CLIP_SAVE "}", "", NULL));
@@ -95,7 +99,7 @@ static void check_families(void)
                           "3", "SaveLatent", "'samples': ['2', 0], 'filename_prefix': 'x'") "}",
                       "", NULL));
     // nothing uses it
-    CHECK(is_made_for("{" UNET("chroma_2.safetensors") "}", "", NULL));
+    CHECK(is_made_for("{" UNET("hidream_2.safetensors") "}", "", NULL));
 }
 
 static void check_order(void)
@@ -122,7 +126,7 @@ static void check_order(void)
     nino_ctx_destroy(&ctx);
 }
 
-// What a file is called says nothing once it is there: a picture network may be named Chroma.
+// What a file is called says nothing once it is there: a picture network may be named HiDream.
 static void check_file_here(void)
 {
     char dir[] = "/tmp/ninodes-family-XXXXXX", path[200];
@@ -130,13 +134,13 @@ static void check_file_here(void)
     const char *const models[] = { dir, NULL };
     const nino_job_options options = { NINO_JOB_OPTIONS_INIT, .models = models };
     const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "ref", .job = &options };
-    snprintf(path, sizeof(path), "mkdir %s/unet && : > %s/unet/chroma_mix.safetensors", dir, dir);
+    snprintf(path, sizeof(path), "mkdir %s/unet && : > %s/unet/hidream_mix.safetensors", dir, dir);
     CHECK(system(path) == 0);
     nino_ctx *ctx = nino_ctx_create(&p, &err);
     CHECK_OK(ctx ? NINO_OK : err.code, err);
-    const char *told = issues_of("{" UNET("chroma_mix.safetensors") LORA_SAVE "}", ctx);
+    const char *told = issues_of("{" UNET("hidream_mix.safetensors") LORA_SAVE "}", ctx);
     CHECK(!strstr(told, "unsupported_model"));
-    told = issues_of("{" UNET("chroma_2.safetensors") LORA_SAVE "}", ctx);
+    told = issues_of("{" UNET("hidream_2.safetensors") LORA_SAVE "}", ctx);
     CHECK(strstr(told, "unsupported_model"));
     nino_ctx_destroy(&ctx);
     snprintf(path, sizeof(path), "rm -r %s", dir);

@@ -1,0 +1,268 @@
+// Which request goes where, and which are let in: routes, token, Host and Origin.
+#include "core/serve/serve_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+// ---- who may come in ---------------------------------------------------------------------------
+
+// Takes the same time wherever they differ.
+static bool is_token(const char *given, size_t len, const char *token)
+{
+    const size_t n = strlen(token);
+    unsigned differs = len != n;
+    for (size_t i = 0; i < len; i++)
+        differs |= (unsigned) (unsigned char) (given[i] ^ token[n ? i % n : 0]);
+    return !differs;
+}
+
+static bool knows_token(const nino_serve *s, const nino_http_request *r, bool *by_query)
+{
+    const char *token = s->params.token, *a = r->authorization;
+    char value[512];
+    *by_query = false;
+    if (a && !strncasecmp(a, "Bearer ", 7) && is_token(a + 7, strlen(a + 7), token))
+        return true;
+    for (const char *p = r->cookie ? r->cookie : ""; *p;) {
+        p += strspn(p, "; ");
+        const size_t len = strcspn(p, ";");
+        if (len > 14 && !strncmp(p, "ninodes_token=", 14) && is_token(p + 14, len - 14, token))
+            return true;
+        p += len;
+    }
+    const char *query = strchr(r->target, '?');
+    *by_query = query && serve_query(query + 1, "token", value, sizeof(value)) &&
+                is_token(value, strlen(value), token);
+    return *by_query;
+}
+
+// A host without its port: "[::1]:80" is "::1".
+static void host_name(char *out, size_t size, const char *host)
+{
+    const bool is_v6 = *host == '[';
+    const size_t n = strcspn(host + is_v6, is_v6 ? "]" : ":");
+    snprintf(out, size, "%.*s", n < size ? (int) n : 0, host + is_v6);
+}
+
+static bool is_own_name(const nino_serve *s, const char *host)
+{
+    char name[256];
+    host_name(name, sizeof(name), host);
+    const size_t n = strlen(name);
+    if (!strcasecmp(name, "localhost") || !strcmp(name, "::1") ||
+        (n > 10 && !strcasecmp(name + n - 10, ".localhost")) ||
+        (!strncmp(name, "127.", 4) && strspn(name, "0123456789.") == n))
+        return true;
+    for (const char *const *h = s->params.hosts; h && *h; h++)
+        if (!strcasecmp(name, *h))
+            return true;
+    return false;
+}
+
+// Whether a page of another site has sent it. Programs send no Origin; a browser's own pages are
+// from the host that they ask.
+static bool is_foreign(const nino_serve *s, const nino_http_request *r)
+{
+    if (r->origin) {
+        const char *host = strstr(r->origin, "://");
+        if (!host || !r->host)
+            return true;
+        host += 3;
+        if (!strcasecmp(host, r->host))
+            return false;
+        for (const char *const *h = s->params.hosts; h && *h; h++)
+            if (!strcasecmp(host, *h))
+                return false;
+        return true;
+    }
+    const bool is_reading = !strcmp(r->method, "GET") && strncmp(r->target, "/ws", 3) != 0;
+    return r->fetch_site && !strcmp(r->fetch_site, "cross-site") && !is_reading;
+}
+
+nino_http_answer nino_serve_admit(nino_serve *s, const nino_http_request *given)
+{
+    nino_http_request req;
+    nino_http_answer a = { .fd = -1 };
+    bool by_query = false;
+    memset(&req, 0, sizeof(req));
+    if (!NINO_TAKE(&req, given, NINO_HTTP_REQUEST_INIT, NULL) || !req.method || !req.target ||
+        *req.target != '/')
+        a.status = 400;
+    else if (!req.host || (!s->params.token && !is_own_name(s, req.host)))
+        a.status = 403; // else a name that is made to lead here would be let in
+    else if (is_foreign(s, &req))
+        a.status = 403;
+    else if (s->params.token && !knows_token(s, &req, &by_query))
+        a.status = 401;
+    else if (req.body_bytes > s->params.max_body)
+        a.status = 413;
+    if (a.status == 401)
+        serve_header(&a, "WWW-Authenticate", "Bearer");
+    return a;
+}
+
+// ---- routes ------------------------------------------------------------------------------------
+
+typedef struct route {
+    const char *method, *path; // a path that ends with '/' takes what follows as `rest`
+    void (*run)(nino_serve_call *c, const char *rest);
+} route;
+
+static void empty_object(nino_serve_call *c, const char *rest)
+{
+    (void) rest;
+    nino_buf_adds(&c->body, "{}");
+    serve_reply_json(c, 200);
+}
+
+static void empty_list(nino_serve_call *c, const char *rest)
+{
+    (void) rest;
+    nino_buf_adds(&c->body, "[]");
+    serve_reply_json(c, 200);
+}
+
+// Each also below /api, except those of other programs.
+static const route routes[] = {
+    { "GET", "/prompt", serve_get_prompt },
+    { "POST", "/prompt", serve_post_prompt },
+    { "GET", "/queue", serve_get_queue },
+    { "POST", "/queue", serve_post_queue },
+    { "POST", "/interrupt", serve_post_interrupt },
+    { "POST", "/free", serve_post_free },
+    { "GET", "/history", serve_get_history },
+    { "GET", "/history/", serve_get_history },
+    { "POST", "/history", serve_post_history },
+    { "GET", "/view", serve_get_view },
+    { "GET", "/view_metadata/", serve_view_metadata },
+    { "POST", "/upload/image", serve_upload_image },
+    { "POST", "/upload/mask", serve_upload_mask },
+    { "GET", "/object_info", serve_object_info },
+    { "GET", "/object_info/", serve_object_info },
+    { "GET", "/embeddings", serve_embeddings },
+    { "GET", "/models", serve_models },
+    { "GET", "/models/", serve_models },
+    { "GET", "/experiment/models", serve_models },
+    { "GET", "/experiment/models/", serve_models },
+    { "GET", "/system_stats", serve_system_stats },
+    { "GET", "/features", serve_features },
+    { "GET", "/extensions", serve_extensions },
+    { "GET", "/users", serve_users },
+    { "GET", "/userdata", serve_get_userdata },
+    { "GET", "/v2/userdata", serve_userdata_v2 },
+    { "GET", "/userdata/", serve_get_userdata },
+    { "POST", "/userdata/", serve_post_userdata },
+    { "DELETE", "/userdata/", serve_delete_userdata },
+    { "GET", "/settings", serve_get_settings },
+    { "GET", "/settings/", serve_get_settings },
+    { "POST", "/settings", serve_post_settings },
+    { "POST", "/settings/", serve_post_settings },
+    { "GET", "/i18n", empty_object },
+    { "GET", "/workflow_templates", empty_object },
+    { "GET", "/global_subgraphs", empty_object },
+    { "GET", "/node_replacements", empty_object },
+    { "GET", "/internal/folder_paths", empty_object },
+    { "GET", "/internal/files/", empty_list },
+    { "GET", "/metrics", serve_metrics },
+    { "GET", "/v1/models", serve_models_v1 },
+    { "POST", "/v1/images/generations", serve_images_v1 },
+};
+
+static bool is_route(const route *r, const char *path, const char **rest)
+{
+    const size_t n = strlen(r->path);
+    *rest = "";
+    if (r->path[n - 1] != '/')
+        return !strcmp(path, r->path);
+    *rest = path + n;
+    return !strncmp(path, r->path, n) && path[n];
+}
+
+static void dispatch(nino_serve_call *c)
+{
+    const char *method = !strcmp(c->r->method, "HEAD") ? "GET" : c->r->method, *rest = "";
+    bool is_known = false;
+    for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
+        if (!is_route(&routes[i], c->path, &rest))
+            continue;
+        is_known = true;
+        if (strcmp(routes[i].method, method) != 0)
+            continue;
+        routes[i].run(c, rest);
+        return;
+    }
+    if (is_known) {
+        serve_fail(c, 405, "method_not_allowed", "not by %.20s", c->r->method);
+    } else if (strcmp(method, "GET") != 0) {
+        serve_fail(c, 404, "not_found", "there is nothing at %.200s", c->path);
+    } else {
+        serve_static(c, c->path);
+    }
+}
+
+static bool split_target(nino_serve_call *c, const char *target)
+{
+    const size_t n = strcspn(target, "?");
+    if (!strncmp(target, "/api/", 5))
+        c->path = strndup(target + 4, n - 4);
+    else
+        c->path = strndup(target, n);
+    c->query = target[n] ? target + n + 1 : "";
+    return c->path != NULL;
+}
+
+nino_serve_call *nino_serve_ask(nino_serve *s, const nino_http_request *given, void *user)
+{
+    nino_http_request req;
+    nino_serve_call *c = calloc(1, sizeof(*c));
+    memset(&req, 0, sizeof(req));
+    if (!c || !NINO_TAKE(&req, given, NINO_HTTP_REQUEST_INIT, NULL) || !req.method || !req.target ||
+        !split_target(c, req.target)) {
+        free(c);
+        return NULL;
+    }
+    c->s = s;
+    c->user = user;
+    c->r = &req;
+    c->answer.fd = -1;
+    c->is_inside = true;
+    c->next = s->calls;
+    c->at = &s->calls;
+    if (c->next)
+        c->next->at = &c->next;
+    s->calls = c;
+    bool by_query = false;
+    dispatch(c);
+    // a page that was opened with the token in its address asks for the rest by a cookie
+    if (s->params.token && knows_token(s, &req, &by_query) && by_query && c->is_answered)
+        serve_header(&c->answer, "Set-Cookie",
+                     "ninodes_token=%s; Path=/; HttpOnly; SameSite=Strict", s->params.token);
+    c->is_inside = false;
+    c->r = NULL;
+    c->query = "";
+    return c;
+}
+
+const nino_http_answer *nino_serve_answered(const nino_serve_call *c)
+{
+    return c->is_answered ? &c->answer : NULL;
+}
+
+void nino_serve_drop(nino_serve_call **pc)
+{
+    nino_serve_call *c = pc ? *pc : NULL;
+    if (!c)
+        return;
+    *pc = NULL;
+    *c->at = c->next;
+    if (c->next)
+        c->next->at = c->at;
+    serve_call_gone(c);
+    if (c->answer.fd >= 0)
+        close(c->answer.fd);
+    nino_buf_release(&c->body);
+    free(c->path);
+    free(c);
+}

@@ -1,0 +1,151 @@
+// The programs that plans of real workflows ask for on gfx1151: few, whatever the model. With --print PATH they
+// are written there, each once, for tests/cli/gate_gfx1151.sh, which compiles them.
+#include "tests/flow.h"
+#include "tests/real_nets.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+static nino_error err;
+#include "bench/plans_flows.h"
+
+enum { MOST = 14, VOCAB = 482 }; // VOCAB: of the small tokenizer
+
+static const run real[] = {
+    { "SD1.5, 512x512", 512, 512, .print = print_sd15 },
+    { "SDXL, 1024x1024", 1024, 1024, .print = print_sdxl },
+    { "FLUX.1 dev, bf16", 1024, 1024, .print = print_flux },
+    { "FLUX.1 dev, 8-bit floats", 1024, 1024, .print = print_flux, .model = "flux_fp8" },
+    { "FLUX.1 dev, Q4_K", 1024, 1024, .print = print_flux, .model = "flux_q4.gguf" },
+    { "WAN 2.2 5B, 121 frames", 1280, 704, 121, .print = print_5b },
+    { "WAN 2.2 A14B, 17 frames", 320, 320, 17, .print = print_pair },
+    { "VAE of SDXL, 1024x1024", 1024, 1024, .print = print_vae },
+    { "Z-Image-Turbo", 1024, 1024, .print = print_zimage, .model = "z_image", .text = "qwen3_4b",
+      .steps = 8 },
+    { "Qwen-Image", 1328, 1328, .print = print_qwen, .steps = 4, .cfg = 2.5 },
+};
+
+// Of a model: its list and how it is stored. Networks of many equal blocks have two of each kind.
+static const char *path_of(const char *folder, const char *name)
+{
+    static char path[600];
+    snprintf(path, sizeof(path), "%s/%s", flow_models(), folder);
+    CHECK(!mkdir(path, 0700) || errno == EEXIST);
+    snprintf(path, sizeof(path), "%s/%s/%s", flow_models(), folder, name);
+    return path;
+}
+
+static void save(net_list l, const char *folder, const char *name, nino_dtype matrix,
+                 nino_dtype rest)
+{
+    real_save(&l, path_of(folder, name), matrix, rest, NULL);
+}
+
+static void make_diffusion(void)
+{
+    static const char folder[] = "diffusion_models";
+    net_flux flux = net_flux_dev;
+    net_wan a14b = net_wan22_i2v, ti2v = net_wan22_5b;
+    net_zimage zimage = net_z_image;
+    net_qwen qwen = net_qwen_image;
+    flux.doubles = flux.singles = a14b.layers = ti2v.layers = zimage.layers = qwen.blocks = 2;
+    save(net_list_unet(&net_sd15, NULL), folder, "sd15.safetensors", NINO_F16, NINO_F16);
+    save(net_list_unet(&net_sdxl, NULL), folder, "sdxl.safetensors", NINO_F16, NINO_F16);
+    save(net_list_flux(&flux, NULL), folder, "flux.safetensors", NINO_BF16, NINO_BF16);
+    save(net_list_flux(&flux, NULL), folder, "flux_fp8.safetensors", NINO_F8_E4M3, NINO_F8_E4M3);
+    net_list q4 = net_list_flux(&flux, NULL);
+    real_save_gguf(&q4, path_of(folder, "flux_q4.gguf"), NINO_Q4_K);
+    save(net_list_wan(&a14b, NULL), folder, "high.safetensors", NINO_F8_E4M3, NINO_F32);
+    save(net_list_wan(&a14b, NULL), folder, "low.safetensors", NINO_F8_E4M3, NINO_F32);
+    save(net_list_wan(&ti2v, NULL), folder, "ti2v.safetensors", NINO_F16, NINO_F16);
+    save(net_list_zimage(&zimage, NULL), folder, "z_image.safetensors", NINO_BF16, NINO_BF16);
+    save(net_list_qwen(&qwen, NULL), folder, "qwen_image.safetensors", NINO_BF16, NINO_BF16);
+}
+
+static void make_text(void)
+{
+    static const char folder[] = "text_encoders";
+    static const char tiny[] = "tests/data/models/text_encoders/umt5_tiny.safetensors";
+    net_llm qwen3 = net_qwen3_4b, qwen25 = net_qwen25;
+    qwen3.layers = 36; // which tell how many there are to be
+    qwen3.vocab = qwen25.vocab = VOCAB;
+    qwen25.layers = qwen25.vision_layers = 2;
+    nino_weights *w = test_open("%s", tiny);
+    const nino_tensor_info *t = nino_weights_find(w, "spiece_model");
+    CHECK(t);
+    nino_array *words = nino_array_create(NINO_U8, NINO_SHAPE(t->dim[0]));
+    CHECK_OK(nino_weights_read(w, t, words->data, &err), err);
+    nino_weights_unref(&w);
+    net_list umt5 = real_list_t5(256384, true);
+    real_save(&umt5, path_of(folder, "umt5.safetensors"), NINO_F8_E4M3, NINO_F32, words);
+    nino_array_unref(&words);
+    save(real_list_t5(32128, false), folder, "t5xxl.safetensors", NINO_F16, NINO_F16);
+    save(real_list_clip(768, 3072, 12), folder, "clip_l.safetensors", NINO_F16, NINO_F16);
+    save(real_list_clip(1280, 5120, 32), folder, "clip_g.safetensors", NINO_F16, NINO_F16);
+    save(net_list_llm(&qwen3), folder, "qwen3_4b.safetensors", NINO_BF16, NINO_BF16);
+    save(net_list_llm(&qwen25), folder, "qwen25.safetensors", NINO_F8_E4M3, NINO_BF16);
+}
+
+static void make_vaes(void)
+{
+    save(real_list_kl(4), "vae", "sdxl.safetensors", NINO_F16, NINO_F16);
+    save(real_list_kl(16), "vae", "flux.safetensors", NINO_BF16, NINO_BF16);
+    save(real_list_wan_vae(false), "vae", "wan21.safetensors", NINO_BF16, NINO_BF16);
+    save(real_list_wan_vae(true), "vae", "wan22.safetensors", NINO_BF16, NINO_BF16);
+}
+
+// The last copy of a line wins nothing: each program once.
+static void add_line(nino_buf *all, const char *line)
+{
+    const char *at = all->len ? strstr(all->data, line) : NULL;
+    if (!at || (at != all->data && at[-1] != '\n'))
+        nino_buf_adds(all, line);
+}
+
+static bool plan_one(nino_ctx *ctx, const run *r, nino_buf *all)
+{
+    nino_plan p = { 0 };
+    nino_graph *g = make_graph(r);
+    CHECK_OK(nino_graph_plan(ctx, g, "gfx1151", NULL, &p, &err), err);
+    printf("%s: %zu programs\n", r->title, p.n_programs);
+    for (size_t i = 0; i < p.n_programs; i++) {
+        char line[400];
+        snprintf(line, sizeof(line), "%s %s\n", p.programs[i].file, p.programs[i].options);
+        if (p.n_programs > MOST)
+            printf("    %s", line);
+        add_line(all, line);
+    }
+    const bool is_few = p.n_programs > 0 && p.n_programs <= MOST;
+    nino_plan_release(&p);
+    nino_graph_destroy(&g);
+    return is_few;
+}
+
+int main(int argc, char **argv)
+{
+    nino_buf all = { 0 };
+    bool ok = true;
+    flow_temp();
+    CHECK(!mkdir(flow_models(), 0700));
+    make_diffusion();
+    make_text();
+    make_vaes();
+    const char *const roots[] = { flow_models(), "tests/data/models", NULL };
+    nino_ctx *ctx = nino_ctx_create(
+        &(nino_ctx_params){ NINO_CTX_PARAMS_INIT, .device = "ref",
+                            .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots,
+                                                        .output_dir = flow_temp() } },
+        &err);
+    CHECK_OK(ctx ? NINO_OK : err.code, err);
+    for (size_t i = 0; i < sizeof(real) / sizeof(real[0]); i++)
+        ok &= plan_one(ctx, &real[i], &all);
+    if (argc == 3 && !strcmp(argv[1], "--print")) {
+        FILE *f = fopen(argv[2], "w");
+        CHECK(f && fwrite(all.data, 1, all.len, f) == all.len && !fclose(f));
+    }
+    nino_buf_release(&all);
+    nino_ctx_destroy(&ctx);
+    flow_clean();
+    CHECK(ok); // none needs more than MOST
+    return 0;
+}

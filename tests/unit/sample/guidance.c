@@ -1,0 +1,151 @@
+// What patches do to the two sides of guidance and to what comes of them, against torch
+// (tests/data/make/guidance.py).
+#include "core/base/error.h"
+#include "core/sample/guide/guide_priv.h"
+#include "tests/diffusion.h"
+
+#define SIGMA 2.5f
+#define SCALE 6.0f
+
+static nino_weights *data;
+static nino_model model;
+static nino_guider guider = { .refs = 1, .kind = NINO_GUIDE_CFG, .model = &model };
+static nino_guide_run r;
+
+static nino_array *take(const char *name) { return test_tensor(data, name, false); }
+
+static void expect(const char *name, const float *got)
+{
+    nino_array *want = take(name);
+    double sum = 0, all = 0;
+    for (size_t i = 0; i < r.count; i++) {
+        const double w = (double) nino_array_f32(want)[i], d = (double) got[i] - w;
+        sum += d * d;
+        all += w * w;
+    }
+    if (sum / all > 1e-11)
+        printf("  %s: nmse %.2e\n", name, sum / all);
+    CHECK(sum / all <= 1e-11);
+    nino_array_unref(&want);
+}
+
+static void only(nino_patch p)
+{
+    nino_guide_forget(&r);
+    model.patch[0] = p;
+    model.n_patches = 1;
+}
+
+static nino_guide_sides sides(const nino_array *c, const nino_array *u, const nino_array *x)
+{
+    return (nino_guide_sides){ .cond = nino_array_f32(c),
+                               .uncond = nino_array_f32(u),
+                               .x = nino_array_f32(x),
+                               .scale = SCALE,
+                               .sigma = SIGMA };
+}
+
+static void check_mix(const char *name, nino_patch p)
+{
+    nino_array *x = take("x"), *c = take("cond"), *u = take("uncond"), *out = take("x");
+    const nino_guide_sides g = sides(c, u, x);
+    only(p);
+    nino_guide_mix(&r, &g, nino_array_f32(out));
+    expect(name, nino_array_f32(out));
+    nino_array *all[] = { x, c, u, out };
+    for (int i = 0; i < 4; i++)
+        nino_array_unref(&all[i]);
+}
+
+static void check_post(const char *name, nino_patch p, float sigma)
+{
+    nino_array *x = take("x"), *c = take("cond"), *u = take("uncond"), *out = take("x");
+    nino_guide_sides g = sides(c, u, x);
+    only(p);
+    nino_guide_mix(&r, &g, nino_array_f32(out));
+    g.sigma = sigma;
+    nino_guide_post(&r, &p, &g, nino_array_f32(out));
+    expect(name, nino_array_f32(out));
+    nino_array *all[] = { x, c, u, out };
+    for (int i = 0; i < 4; i++)
+        nino_array_unref(&all[i]);
+}
+
+// Of the side that changes; again: a second evaluation, at another positive side.
+static void check_before(const char *name, nino_patch p, const char *again)
+{
+    nino_array *x = take("x"), *c = take("cond"), *u = take("uncond");
+    nino_error err = { 0 };
+    nino_guide_sides g = sides(c, u, x);
+    only(p);
+    CHECK_OK(nino_guide_before(&r, &g, nino_array_f32(c), nino_array_f32(u), true, &err), err);
+    expect(name, nino_array_f32(p.kind == NINO_PATCH_TCFG ? u : c));
+    if (again) {
+        nino_array_unref(&c);
+        c = take("cond");
+        for (size_t i = 0; i < r.count; i++)
+            nino_array_f32(c)[i] *= 0.9f;
+        g = sides(c, u, x);
+        g.sigma = 2.0f;
+        CHECK_OK(nino_guide_before(&r, &g, nino_array_f32(c), nino_array_f32(u), true, &err), err);
+        expect(again, nino_array_f32(c));
+        nino_array_unref(&c);
+        c = take("cond");
+        g = sides(c, u, x); // noisier than before: another sampling, nothing is remembered
+        CHECK_OK(nino_guide_before(&r, &g, nino_array_f32(c), nino_array_f32(u), true, &err), err);
+        expect(name, nino_array_f32(c));
+    }
+    nino_array *all[] = { x, c, u };
+    for (int i = 0; i < 3; i++)
+        nino_array_unref(&all[i]);
+}
+
+static void check_refusals(void)
+{
+    nino_error err = { 0 };
+    const nino_patch p = { .kind = NINO_PATCH_SHARPEN, .v = { 6, 1, 0.1 } };
+    const int64_t small[2] = { 6, 10 }, video[3] = { 2, 8, 8 };
+    float v[512] = { 1 };
+    CHECK(nino_latent_operate(&p, v, 1, 4, small, 2, &err) == NINO_ERR_RANGE);
+    CHECK(nino_latent_operate(&p, v, 1, 4, video, 3, &err) == NINO_ERR_UNSUPPORTED);
+}
+
+int main(void)
+{
+    data = test_open("%s/vectors/guidance.safetensors", test_data_next(NULL));
+    nino_array *x = take("x");
+    r = (nino_guide_run){ .guider = &guider, .batch = 3, .channels = 4, .n_axes = 2 };
+    r.axis[0] = 6;
+    r.axis[1] = 10;
+    r.cells = 60;
+    r.count = (size_t) nino_shape_count(&x->shape);
+    nino_array_unref(&x);
+    CHECK(r.count == 720);
+    r.sampling = nino_sampling_discrete(NINO_PRED_EPS, false);
+    check_mix("rescale", (nino_patch){ .kind = NINO_PATCH_RESCALE, .v = { 0.7 } });
+    check_mix("linear", (nino_patch){ .kind = NINO_PATCH_LINEAR_CFG, .v = { 1.5 } });
+    check_mix("triangle", (nino_patch){ .kind = NINO_PATCH_TRIANGLE_CFG, .v = { 1.5 } });
+    check_mix("renorm", (nino_patch){ .kind = NINO_PATCH_RENORM, .v = { 100, 0.9 } });
+    check_mix("cond", (nino_patch){ .kind = NINO_PATCH_RENORM, .v = { 2, 0.9 } }); // too early
+    check_before("tcfg", (nino_patch){ .kind = NINO_PATCH_TCFG }, NULL);
+    check_before("apg", (nino_patch){ .kind = NINO_PATCH_APG, .v = { 0.3, 5, -0.5 } },
+                 "apg_second");
+    check_before("fresca", (nino_patch){ .kind = NINO_PATCH_FRESCA, .v = { 0.8, 1.4, 2 } }, NULL);
+    check_before("fresca_wide", (nino_patch){ .kind = NINO_PATCH_FRESCA, .v = { 0.8, 1.4, 20 } },
+                 NULL);
+    check_before("tonemap", (nino_patch){ .kind = NINO_PATCH_TONEMAP, .v = { 0.7 } }, NULL);
+    check_before("sharpen", (nino_patch){ .kind = NINO_PATCH_SHARPEN, .v = { 2, 0.8, 0.3 } }, NULL);
+    check_post("mahiro", (nino_patch){ .kind = NINO_PATCH_MAHIRO }, SIGMA);
+    check_post("epsilon", (nino_patch){ .kind = NINO_PATCH_EPSILON, .v = { 1.02 } }, SIGMA);
+    check_post("tsr", (nino_patch){ .kind = NINO_PATCH_TSR, .v = { 0.9, 1.2 } }, SIGMA);
+    nino_sampling *eps = (nino_sampling *) r.sampling;
+    nino_sampling_unref(&eps);
+    r.sampling = nino_sampling_flow(1, 1000);
+    check_post("tsr_flow", (nino_patch){ .kind = NINO_PATCH_TSR, .v = { 0.9, 1.2 } }, 0.4f);
+    check_refusals();
+    nino_guide_forget(&r);
+    nino_sampling *flow = (nino_sampling *) r.sampling;
+    nino_sampling_unref(&flow);
+    nino_weights_unref(&data);
+    return 0;
+}
